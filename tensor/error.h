@@ -1,0 +1,112 @@
+// Errors: every failure is a weft::Error whose text is one line that names the op, the shapes and the value at fault.
+//
+// The outermost public function opens a Frame (its name and inputs); whatever is thrown below it says only what is wrong,
+// and the error's constructor completes the line: `matmul([2, 3] f32, [4, 5] f32): inner sizes differ: 3 and 4`.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <stdexcept>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace weft {
+
+class Tensor;
+class IntList;
+enum class DType : uint8_t;
+
+/// The name and inputs of the outermost public function that runs on this thread. Costs two thread-local accesses.
+class Frame {
+ public:
+  template <class... Tensors>
+  explicit Frame(const char* name, const Tensors&... inputs) noexcept
+      : name_(name), inputs_{static_cast<const Tensor*>(&inputs)...}, count_(sizeof...(inputs)) {
+    static_assert(sizeof...(inputs) <= 4);
+    open();
+  }
+  Frame(const char* name, std::span<const Tensor> list) noexcept : name_(name), list_(list) { open(); }
+  ~Frame() {
+    if (outermost_ == this) outermost_ = nullptr;
+  }
+  Frame(const Frame&) = delete;
+  Frame& operator=(const Frame&) = delete;
+
+  /// `detail` with the outermost frame's name and inputs in front of it; `detail` itself where there is no frame.
+  static std::string complete(std::string_view detail);
+
+ private:
+  void open() noexcept {
+    if (outermost_ == nullptr) outermost_ = this;
+  }
+  const char* name_;
+  const Tensor* inputs_[4] = {};
+  int count_ = 0;
+  std::span<const Tensor> list_;
+  static inline thread_local const Frame* outermost_ = nullptr;
+};
+
+/// Base of all errors. `what()` is one line; `items` holds the whole of a list that the line shortens.
+class Error : public std::runtime_error {
+ public:
+  explicit Error(std::string_view detail, std::vector<std::string> items = {})
+      : std::runtime_error(Frame::complete(detail)), items(std::move(items)) {}
+  std::vector<std::string> items;
+};
+
+/// Shapes that do not fit together or cannot be expressed.
+class ShapeError : public Error {
+ public:
+  using Error::Error;
+};
+/// A dtype the op does not accept.
+class DtypeError : public Error {
+ public:
+  using Error::Error;
+};
+/// An axis or index out of range.
+class IndexError : public Error {
+ public:
+  using Error::Error;
+};
+/// History that is missing, freed or no longer true.
+class GradientError : public Error {
+ public:
+  using Error::Error;
+};
+/// A file that is absent, unreadable or malformed.
+class IoError : public Error {
+ public:
+  using Error::Error;
+};
+
+namespace detail {
+void append(std::string& out, std::string_view part);
+void append(std::string& out, const char* part);
+void append(std::string& out, char part);
+void append(std::string& out, bool part);
+void append(std::string& out, double part);
+void append(std::string& out, long long part);
+void append(std::string& out, unsigned long long part);
+void append(std::string& out, const IntList& part);
+void append(std::string& out, DType part);
+template <class T>
+  requires std::is_integral_v<T>
+void append(std::string& out, T part) {
+  if constexpr (std::is_signed_v<T>)
+    append(out, static_cast<long long>(part));
+  else
+    append(out, static_cast<unsigned long long>(part));
+}
+}  // namespace detail
+
+/// The parts as one string: numbers, texts, shapes (`[2, 3]`) and dtypes (`f32`).
+template <class... Parts>
+std::string text(const Parts&... parts) {
+  std::string out;
+  (detail::append(out, parts), ...);
+  return out;
+}
+
+}  // namespace weft

@@ -1,0 +1,55 @@
+// BFloat16 and Float16: storage types. Arithmetic goes through float.
+#pragma once
+
+#include <bit>
+#include <cstdint>
+
+namespace weft {
+
+/// The upper half of a float: 8 bits of exponent, 7 of mantissa. Rounds to nearest even.
+struct BFloat16 {
+  uint16_t bits = 0;
+  BFloat16() = default;
+  BFloat16(float value) {
+    const uint32_t word = std::bit_cast<uint32_t>(value);
+    const bool nan = (word & 0x7fffffffu) > 0x7f800000u;
+    const uint32_t rounded = (word + 0x7fffu + ((word >> 16) & 1u)) >> 16;
+    bits = static_cast<uint16_t>(nan ? ((word >> 16) | 0x40u) : rounded);
+  }
+  operator float() const { return std::bit_cast<float>(static_cast<uint32_t>(bits) << 16); }
+};
+
+namespace detail {
+inline uint16_t float_to_half(float value) {
+  const uint32_t word = std::bit_cast<uint32_t>(value);
+  const uint32_t sign = (word >> 16) & 0x8000u;
+  const uint32_t magnitude = word & 0x7fffffffu;
+  if (magnitude > 0x7f800000u) return static_cast<uint16_t>(sign | 0x7e00u);   // NaN
+  if (magnitude >= 0x477ff000u) return static_cast<uint16_t>(sign | 0x7c00u);  // rounds to infinity
+  if (magnitude < 0x38800000u) {                                               // subnormal: let float addition round
+    const float shifted = std::bit_cast<float>(magnitude) + 0.5f;
+    return static_cast<uint16_t>(sign | (std::bit_cast<uint32_t>(shifted) - 0x3f000000u));
+  }
+  const uint32_t rounded = magnitude + 0xc8000fffu + ((magnitude >> 13) & 1u);
+  return static_cast<uint16_t>(sign | (rounded >> 13));
+}
+inline float half_to_float(uint16_t bits) {
+  const uint32_t sign = static_cast<uint32_t>(bits & 0x8000u) << 16;
+  const uint32_t exponent = (bits >> 10) & 0x1fu;
+  const uint32_t mantissa = bits & 0x3ffu;
+  if (exponent == 0x1fu) return std::bit_cast<float>(sign | 0x7f800000u | (mantissa << 13));
+  if (exponent != 0) return std::bit_cast<float>(sign | ((exponent + 112u) << 23) | (mantissa << 13));
+  const float tiny = static_cast<float>(mantissa) * 5.9604644775390625e-8f;  // 2^-24
+  return sign != 0 ? -tiny : tiny;
+}
+}  // namespace detail
+
+/// IEEE 754 binary16. Rounds to nearest even.
+struct Float16 {
+  uint16_t bits = 0;
+  Float16() = default;
+  Float16(float value) : bits(detail::float_to_half(value)) {}
+  operator float() const { return detail::half_to_float(bits); }
+};
+
+}  // namespace weft

@@ -1,0 +1,70 @@
+// Reference counting inside the object: one pointer wide handles, one atomic per copy.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <utility>
+
+namespace weft {
+
+/// Base of a counted object. Starts at one reference, which IntrusivePtr::adopt takes over.
+class RefCounted {
+ public:
+  void retain() const noexcept { references_.fetch_add(1, std::memory_order_relaxed); }
+  /// True where this was the last reference: the caller destroys the object.
+  bool release() const noexcept {
+    // A sole owner needs no atomic write: nobody else can be counting.
+    if (references_.load(std::memory_order_acquire) == 1) return true;
+    return references_.fetch_sub(1, std::memory_order_acq_rel) == 1;
+  }
+  bool unique() const noexcept { return references_.load(std::memory_order_acquire) == 1; }
+
+ protected:
+  RefCounted() = default;
+  RefCounted(const RefCounted&) = delete;
+  RefCounted& operator=(const RefCounted&) = delete;
+  ~RefCounted() = default;
+
+ private:
+  mutable std::atomic<uint32_t> references_{1};
+};
+
+/// Owning pointer to a RefCounted T. `destroy(T*)` is found by argument-dependent lookup.
+template <class T>
+class IntrusivePtr {
+ public:
+  IntrusivePtr() = default;
+  IntrusivePtr(std::nullptr_t) noexcept {}
+  static IntrusivePtr adopt(T* object) noexcept {
+    IntrusivePtr p;
+    p.object_ = object;
+    return p;
+  }
+  static IntrusivePtr share(T* object) noexcept {
+    if (object != nullptr) object->retain();
+    return adopt(object);
+  }
+  IntrusivePtr(const IntrusivePtr& other) noexcept : object_(other.object_) {
+    if (object_ != nullptr) object_->retain();
+  }
+  IntrusivePtr(IntrusivePtr&& other) noexcept : object_(std::exchange(other.object_, nullptr)) {}
+  IntrusivePtr& operator=(IntrusivePtr other) noexcept {
+    std::swap(object_, other.object_);
+    return *this;
+  }
+  ~IntrusivePtr() {
+    if (object_ != nullptr && object_->release()) destroy(object_);
+  }
+  T* get() const noexcept { return object_; }
+  T* operator->() const noexcept { return object_; }
+  T& operator*() const noexcept { return *object_; }
+  explicit operator bool() const noexcept { return object_ != nullptr; }
+  friend bool operator==(const IntrusivePtr& a, const IntrusivePtr& b) noexcept { return a.object_ == b.object_; }
+  /// Gives the reference up without counting it down.
+  T* detach() noexcept { return std::exchange(object_, nullptr); }
+
+ private:
+  T* object_ = nullptr;
+};
+
+}  // namespace weft

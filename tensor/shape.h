@@ -1,0 +1,147 @@
+// Shape: a plain list of sizes that checks nothing (ops check, so that errors name the op).
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <initializer_list>
+#include <iterator>
+#include <span>
+#include <string>
+#include <vector>
+
+namespace weft {
+
+/// The most axes a tensor can have.
+inline constexpr int kMaxAxes = 8;
+
+/// A list of 64-bit integers, stored inline up to kMaxAxes of them.
+class IntList {
+ public:
+  IntList() noexcept {}
+  IntList(std::initializer_list<int64_t> values) : IntList(values.begin(), values.end()) {}
+  IntList(const std::vector<int64_t>& values) : IntList(values.begin(), values.end()) {}
+  explicit IntList(std::span<const int64_t> values) : IntList(values.begin(), values.end()) {}
+  explicit IntList(size_t count, int64_t value) {
+    resize(count);
+    for (int64_t& v : *this) v = value;
+  }
+  template <std::input_iterator It>
+  IntList(It first, It last) {
+    resize(static_cast<size_t>(std::distance(first, last)));
+    for (int64_t* out = data(); first != last; ++first) *out++ = static_cast<int64_t>(*first);
+  }
+  IntList(const IntList& other) { assign(other); }
+  IntList(IntList&& other) noexcept { steal(other); }
+  IntList& operator=(const IntList& other) {
+    if (this != &other) assign(other);
+    return *this;
+  }
+  IntList& operator=(IntList&& other) noexcept {
+    if (this != &other) {
+      if (is_heap()) delete[] heap_;
+      capacity_ = kMaxAxes;
+      steal(other);
+    }
+    return *this;
+  }
+  ~IntList() {
+    if (is_heap()) delete[] heap_;
+  }
+
+  size_t size() const noexcept { return size_; }
+  /// The number of axes, signed.
+  int64_t rank() const noexcept { return size_; }
+  bool empty() const noexcept { return size_ == 0; }
+  int64_t* data() noexcept { return is_heap() ? heap_ : inline_; }
+  const int64_t* data() const noexcept { return is_heap() ? heap_ : inline_; }
+  int64_t& operator[](size_t i) noexcept { return data()[i]; }
+  int64_t operator[](size_t i) const noexcept { return data()[i]; }
+  int64_t front() const noexcept { return data()[0]; }
+  int64_t back() const noexcept { return data()[size_ - 1]; }
+  int64_t* begin() noexcept { return data(); }
+  int64_t* end() noexcept { return data() + size_; }
+  const int64_t* begin() const noexcept { return data(); }
+  const int64_t* end() const noexcept { return data() + size_; }
+  std::vector<int64_t> to_vector() const { return {begin(), end()}; }
+
+  void resize(size_t count) {
+    if (count > capacity_) grow(count);
+    for (size_t i = size_; i < count; ++i) data()[i] = 0;
+    size_ = static_cast<uint32_t>(count);
+  }
+  void push_back(int64_t value) {
+    resize(size_ + 1);
+    data()[size_ - 1] = value;
+  }
+  void insert(size_t position, int64_t value) {
+    push_back(value);
+    for (size_t i = size_ - 1; i > position; --i) data()[i] = data()[i - 1];
+    data()[position] = value;
+  }
+  void erase(size_t position) {
+    for (size_t i = position; i + 1 < size_; ++i) data()[i] = data()[i + 1];
+    --size_;
+  }
+  void clear() noexcept { size_ = 0; }
+
+  friend bool operator==(const IntList& a, const IntList& b) noexcept {
+    if (a.size_ != b.size_) return false;
+    const int64_t* x = a.data();
+    const int64_t* y = b.data();
+    for (uint32_t i = 0; i < a.size_; ++i)
+      if (x[i] != y[i]) return false;
+    return true;
+  }
+
+  /// `[2, 3]`
+  std::string to_string() const;
+
+ private:
+  bool is_heap() const noexcept { return capacity_ > kMaxAxes; }
+  void assign(const IntList& other) {
+    if (other.size_ > capacity_) grow(other.size_);
+    size_ = other.size_;
+    int64_t* out = data();
+    const int64_t* in = other.data();
+    for (uint32_t i = 0; i < size_; ++i) out[i] = in[i];
+  }
+  void steal(IntList& other) noexcept {
+    size_ = other.size_;
+    if (other.is_heap()) {
+      capacity_ = other.capacity_;
+      heap_ = other.heap_;
+      other.capacity_ = kMaxAxes;
+      other.size_ = 0;
+    } else {
+      for (uint32_t i = 0; i < size_; ++i) inline_[i] = other.inline_[i];
+    }
+  }
+  void grow(size_t count);
+
+  uint32_t size_ = 0;
+  uint32_t capacity_ = kMaxAxes;
+  union {
+    int64_t inline_[kMaxAxes];
+    int64_t* heap_;
+  };
+};
+
+/// Sizes per axis; `{}` is a scalar.
+using Shape = IntList;
+/// Elements to step over per axis.
+using Strides = IntList;
+
+/// a * b and a + b, throwing ShapeError where the result leaves 64 bits.
+int64_t checked_multiply(int64_t a, int64_t b);
+int64_t checked_add(int64_t a, int64_t b);
+/// The number of elements of `shape`: overflow-checked even where a later size is 0; negative sizes are an error.
+int64_t checked_numel(const Shape& shape);
+/// `axis` in [0, rank), counted from the end where negative. Throws IndexError `axis 5 is out of range for 2 axes`.
+int64_t normalize_axis(int64_t axis, int64_t rank);
+/// Row-major strides: the last axis moves fastest.
+Strides row_major_strides(const Shape& shape);
+/// The shape two operands broadcast to (aligned right; equal or 1). Throws ShapeError naming both shapes.
+Shape broadcast_shapes(const Shape& a, const Shape& b);
+
+}  // namespace weft
