@@ -65,8 +65,8 @@ class View {
   std::optional<Strides> strides_opt() const;
   /// Every element occupies memory of its own and there are no gaps (any order, no negative stride), and no mask.
   bool is_dense() const noexcept;
-  /// Two logical indices share memory (stride 0, overlapping windows). Exact for what view operations produce; may say
-  /// true for exotic as_strided views that do not overlap, never false for those that do.
+  /// Two logical indices share memory (stride 0, overlapping windows). Exact, except that where very many combinations of
+  /// interleaved strides would have to be tried (only as_strided makes them) it may say true; it never wrongly says false.
   bool overlaps_itself() const;
 
   /// Memory position of an index (one value per axis). Unchecked: neither bounds nor mask.
@@ -90,7 +90,7 @@ class View {
   View permute(const IntList& axes) const;
   View transpose(int64_t axis0, int64_t axis1) const;
   View movedim(int64_t source, int64_t destination) const;
-  /// Removes the axis where its size is 1, else unchanged. nullopt where a mask on it cannot be expressed.
+  /// Removes the axis where its size is 1, else unchanged. nullopt only where the last axis goes and is padding.
   std::optional<View> squeeze(int64_t axis) const;
   std::optional<View> squeeze_all() const;
   /// A new axis of size 1; axis in [-(rank+1), rank].
@@ -98,7 +98,8 @@ class View {
   /// Python's slice: start and end are clamped, count from the end where negative, open where absent; step != 0.
   /// May be empty; a negative step gives a reversed view.
   View slice(int64_t axis, std::optional<int64_t> start, std::optional<int64_t> end, int64_t step = 1) const;
-  /// Drops the axis at one index; nullopt where the index lies in the padding. IndexError out of range.
+  /// Drops the axis at one index. IndexError out of range. nullopt only for a scalar out of the padding: a scalar has no
+  /// axis whose interval could say so (with axes left, a view that is all padding).
   std::optional<View> select(int64_t axis, int64_t index) const;
   /// Keeps [begin, end) per axis; may be empty. ShapeError outside of 0 <= begin <= end <= size.
   View shrink(const std::vector<Interval>& bounds) const;
@@ -106,10 +107,10 @@ class View {
   /// Virtual zeros before and after each axis. Negative amounts are a ShapeError.
   View pad(const std::vector<Padding>& padding) const;
   /// Windows of `size` along `axis`, `step` apart: the axis becomes the windows, their content a new last axis.
-  /// nullopt for a masked axis.
+  /// nullopt where a mask shows different parts of itself to the windows.
   std::optional<View> unfold(int64_t axis, int64_t size, int64_t step) const;
-  /// The diagonal of two axes as a new last axis; `offset` > 0 lies above it. nullopt where masked there.
-  std::optional<View> diagonal(int64_t offset, int64_t axis0, int64_t axis1) const;
+  /// The diagonal of two axes as a new last axis; `offset` > 0 lies above it. May be empty.
+  View diagonal(int64_t offset, int64_t axis0, int64_t axis1) const;
   /// Merges axes start..end (inclusive) into one.
   std::optional<View> flatten(int64_t start, int64_t end) const;
   /// Splits one axis; the sizes' product must be its size (no -1).
@@ -122,7 +123,15 @@ class View {
   std::string to_string() const;
 
  private:
-  void update();  // numel_ and contiguous_ from shape_ and strides_
+  /// What can be read along an axis: its interval of the mask, or all of it.
+  Interval valid(size_t axis) const noexcept { return mask_ ? (*mask_)[axis] : Interval{0, shape_[axis]}; }
+  bool is_all_padding() const noexcept { return mask_ && mask_->front() == Interval{}; }
+  void update();  // restores the invariants (view.cc) after shape_, strides_, offset_ or mask_ changed
+  void tidy_mask();
+  void check_rank() const;
+  void check_span() const;
+  void erase_axis(size_t axis);
+  std::optional<View> reshape_masked(const Shape& shape) const;
 
   Shape shape_;
   Strides strides_;
