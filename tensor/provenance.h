@@ -1,0 +1,73 @@
+// Provenance: what a tensor's user can ask of its history. tensor/ knows only this interface; its one implementation
+// is autograd::Node.
+#pragma once
+
+#include <functional>
+#include <span>
+#include <string>
+
+#include "tensor/any_op.h"
+#include "tensor/intrusive.h"
+
+namespace weft {
+
+class Tensor;
+
+/// What `backward` may be told.
+struct BackwardOptions {
+  bool retain_graph = false;  // keep what was saved, so that backward can run again
+  bool create_graph = false;  // record the backward itself (implies retain_graph)
+};
+
+/// One op that ran: the descriptor, its inputs (undefined where optional and absent) and its results.
+struct OpCall {
+  const OpInfo& info;
+  const void* op;
+  std::span<const Tensor* const> inputs;
+  std::span<Tensor> outputs;
+};
+
+/// A gradient hook: its result replaces the gradient unless it is undefined.
+using GradientHook = std::function<Tensor(const Tensor&)>;
+
+class Provenance : public RefCounted {
+ public:
+  virtual ~Provenance() = default;
+
+  bool requires_grad() const noexcept { return requires_grad_; }
+  bool is_leaf() const noexcept { return leaf_; }
+  /// A view (of a view ...) of a leaf: what an optimizer writes shows through it.
+  bool is_view_of_leaf() const noexcept { return view_of_leaf_; }
+
+  /// Gives the outputs of `call` their history. Called on the history of one of its inputs.
+  virtual void record(const OpCall& call) const = 0;
+  /// Runs backward from output `index` of this history; `seed` is its gradient.
+  virtual void backward(int index, const Tensor& seed, const BackwardOptions& options) = 0;
+  /// Calls the hook with the gradient of output `index`; the result's number takes it off again.
+  virtual int add_hook(int index, GradientHook hook) = 0;
+  virtual void remove_hook(int number) = 0;
+  /// The op that made it, or a leaf's name.
+  virtual std::string name() const = 0;
+
+  // Of leaves only; elsewhere they throw GradientError.
+  virtual Tensor gradient() const = 0;
+  virtual void set_gradient(const Tensor& gradient) = 0;
+  virtual void set_requires_grad(bool value) = 0;
+  virtual void set_name(const std::string& name) = 0;
+  /// The leaf's tensor has new memory (module.to(dtype)).
+  virtual void replaced(const Tensor& leaf) = 0;
+
+ protected:
+  bool requires_grad_ = true;
+  bool leaf_ = false;
+  bool view_of_leaf_ = false;
+
+ private:
+  friend void destroy(Provenance* history) noexcept;
+  /// Deletes the object without recursion along long chains.
+  virtual void dispose() noexcept = 0;
+};
+
+inline void destroy(Provenance* history) noexcept { history->dispose(); }
+
+}  // namespace weft

@@ -1,0 +1,311 @@
+// Tensor: a small handle to a body {storage, view, dtype, history}. Copying a Tensor is O(1) and gives the same body;
+// clone() copies the data. The members that read as a chain are one-line forwards to the free functions in tensor/ops.
+#pragma once
+
+#include <iosfwd>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "tensor/axes.h"
+#include "tensor/error.h"
+#include "tensor/provenance.h"
+#include "tensor/scalar.h"
+#include "tensor/storage.h"
+#include "tensor/view.h"
+
+namespace weft {
+
+namespace detail {
+void* allocate_object(size_t bytes);
+void free_object(void* object, size_t bytes) noexcept;
+}  // namespace detail
+
+/// What a Tensor points to.
+struct TensorBody final : RefCounted {
+  TensorBody(IntrusivePtr<Storage> s, View v, DType d)
+      : storage(std::move(s)), view(std::move(v)), dtype(d), version(storage->version()) {}
+
+  IntrusivePtr<Storage> storage;
+  View view;
+  DType dtype;
+  uint16_t output_index = 0;         // which output of its history it is
+  uint64_t version;                  // the storage version that this body's history describes
+  IntrusivePtr<Provenance> history;  // null: no gradient flows
+  const OpInfo* cut = nullptr;       // the op without a gradient that a path to a parameter was cut by
+
+  static void* operator new(size_t bytes) { return detail::allocate_object(bytes); }
+  static void operator delete(void* p, size_t bytes) noexcept { detail::free_object(p, bytes); }
+};
+inline void destroy(TensorBody* body) noexcept { delete body; }
+
+/// Takes a hook off again; dropping the handle does not.
+class HookHandle {
+ public:
+  HookHandle(IntrusivePtr<Provenance> history, int number) : history_(std::move(history)), number_(number) {}
+  void remove() { history_->remove_hook(number_); }
+
+ private:
+  IntrusivePtr<Provenance> history_;
+  int number_;
+};
+
+/// Values and positions of an extremum along an axis.
+struct ValuesAndIndices;
+
+class Tensor {
+ public:
+  /// Undefined: no data. Using it in an op is an error; it stands for "absent" (no bias, no gradient).
+  Tensor() = default;
+  explicit Tensor(IntrusivePtr<TensorBody> body) : body_(std::move(body)) {}
+  Tensor(IntrusivePtr<Storage> storage, View view, DType dtype)
+      : body_(IntrusivePtr<TensorBody>::adopt(new TensorBody(std::move(storage), std::move(view), dtype))) {}
+
+  // ---- making one from memory ----
+  /// Copies `values` (row-major). ShapeError where their number differs from the shape's; without a shape: 1-D.
+  template <class T>
+  static Tensor from(std::span<const T> values, const Shape& shape) {
+    return from_memory(values.data(), static_cast<int64_t>(values.size()), dtype_of<T>, shape);
+  }
+  template <class T>
+  static Tensor from(std::span<const T> values) {
+    return from(values, Shape{static_cast<int64_t>(values.size())});
+  }
+  /// Borrows row-major foreign memory of `shape`; `release(context)` runs when the last tensor on it is gone.
+  template <class T>
+  static Tensor wrap(T* data, const Shape& shape, void (*release)(void*) = nullptr, void* context = nullptr) {
+    return wrap_memory(data, dtype_of<T>, shape, release, context);
+  }
+
+  // ---- what it is ----
+  bool defined() const noexcept { return bool(body_); }
+  explicit operator bool() const = delete;
+  const Shape& shape() const { return body().view.shape(); }
+  /// The strides in elements. ShapeError for a masked (padded) view.
+  const Strides& strides() const;
+  /// How indices map to memory.
+  const View& layout() const { return body().view; }
+  DType dtype() const { return body().dtype; }
+  Device device() const { return body().storage->device(); }
+  int64_t rank() const { return body().view.rank(); }
+  int64_t dim() const { return rank(); }
+  /// The size of an axis (negative from the end).
+  int64_t size(int64_t axis) const;
+  int64_t numel() const { return body().view.numel(); }
+  /// Row-major and unmasked.
+  bool is_contiguous() const { return body().view.is_contiguous(); }
+  bool shares_storage(const Tensor& other) const { return body().storage == other.body().storage; }
+  Storage& storage() const { return *body().storage; }
+  const IntrusivePtr<Storage>& storage_ptr() const { return body().storage; }
+  /// The same body: the same tensor in every respect.
+  bool is_same(const Tensor& other) const noexcept { return body_ == other.body_; }
+
+  // ---- its values ----
+  /// Row-major memory of dtype T. DtypeError for another T, ShapeError (naming contiguous()) for any other layout.
+  template <class T>
+  T* data() const {
+    return static_cast<T*>(checked_data(dtype_of<T>));
+  }
+  /// Start of the storage, whatever the layout: for kernels.
+  void* raw() const { return body().storage->data(); }
+  /// The value of a tensor of one element, converted to T.
+  template <class T>
+  T item() const {
+    T out{};
+    copy_values(&out, dtype_of<T>, 1);
+    return out;
+  }
+  /// All values in row-major order, converted to T.
+  template <class T>
+  std::vector<T> to_vector() const {
+    if constexpr (std::is_same_v<T, bool>) {
+      std::vector<uint8_t> bytes(static_cast<size_t>(numel()));
+      copy_values(bytes.data(), DType::boolean, -1);
+      return {bytes.begin(), bytes.end()};
+    } else {
+      std::vector<T> out(static_cast<size_t>(numel()));
+      copy_values(out.data(), dtype_of<T>, -1);
+      return out;
+    }
+  }
+
+  // ---- history ----
+  bool requires_grad() const { return body().history && body().history->requires_grad(); }
+  bool is_leaf() const { return !body().history || body().history->is_leaf(); }
+  /// A leaf's accumulated gradient; undefined where none arrived. GradientError for a tensor with history.
+  Tensor grad() const;
+  void set_grad(const Tensor& gradient);
+  /// Makes the gradient undefined.
+  void zero_grad();
+  /// Makes this a leaf that collects a gradient, or freezes one. DtypeError unless floating.
+  Tensor& requires_grad_(bool value = true);
+  /// Adds d(this)/d(leaf) to every leaf's gradient. `seed` is the gradient of this tensor (1 for a scalar).
+  void backward(const Tensor& seed, const BackwardOptions& options = {}) const;
+  void backward(const BackwardOptions& options = {}) const;
+  /// Calls `hook(gradient)` during backward; a returned Tensor replaces the gradient (hooks may return void).
+  template <class F>
+  HookHandle register_hook(F hook) {
+    if constexpr (std::is_void_v<std::invoke_result_t<F, const Tensor&>>)
+      return add_hook([hook = std::move(hook)](const Tensor& g) mutable { return hook(g), Tensor(); });
+    else
+      return add_hook(GradientHook(std::move(hook)));
+  }
+  /// The same data without history.
+  Tensor detach() const;
+  /// The leaf's name in messages.
+  Tensor& set_name(const std::string& name);
+  std::string name() const;
+
+  // ---- views (no copy) ----
+  Tensor view(const Shape& shape) const;
+  Tensor reshape(const Shape& shape) const;
+  Tensor view_as(const Tensor& other) const { return view(other.shape()); }
+  Tensor reshape_as(const Tensor& other) const { return reshape(other.shape()); }
+  Tensor squeeze(int64_t axis) const;
+  Tensor squeeze_all() const;
+  Tensor unsqueeze(int64_t axis) const;
+  Tensor transpose(int64_t axis0, int64_t axis1) const;
+  /// The last two axes swapped.
+  Tensor t() const { return transpose(-2, -1); }
+  Tensor permute(const IntList& axes) const;
+  Tensor movedim(int64_t source, int64_t destination) const;
+  Tensor slice(int64_t axis, std::optional<int64_t> start = std::nullopt, std::optional<int64_t> end = std::nullopt,
+               int64_t step = 1) const;
+  Tensor select(int64_t axis, int64_t index) const;
+  Tensor operator[](int64_t index) const { return select(0, index); }
+  Tensor shrink(const std::vector<Interval>& bounds) const;
+  Tensor narrow(int64_t axis, int64_t start, int64_t length) const;
+  Tensor unfold(int64_t axis, int64_t size, int64_t step) const;
+  Tensor flip(const IntList& axes) const;
+  Tensor pad(const std::vector<Padding>& padding) const;
+  Tensor expand(const Shape& shape) const;
+  Tensor broadcast(const Shape& shape) const;
+  Tensor broadcast_like(const Tensor& other) const;
+  Tensor broadcast_left(const Shape& batch_dims) const;
+  Tensor diagonal(int64_t offset = 0, int64_t axis0 = 0, int64_t axis1 = 1) const;
+  Tensor flatten(int64_t start = 0, int64_t end = -1) const;
+  Tensor unflatten(int64_t axis, const Shape& sizes) const;
+  Tensor as_strided(const Shape& shape, const Strides& strides, int64_t offset = 0) const;
+  std::vector<Tensor> split(int64_t size, int64_t axis = 0) const;
+  std::vector<Tensor> chunk(int64_t count, int64_t axis = 0) const;
+
+  // ---- copies ----
+  Tensor clone() const;
+  /// This tensor where it is row-major, else a copy that is.
+  Tensor contiguous() const;
+  Tensor to(DType dtype) const;
+
+  // ---- element-wise ----
+  Tensor operator-() const;
+  Tensor neg() const;
+  Tensor abs() const;
+  Tensor sign() const;
+  Tensor square() const;
+  Tensor sqrt() const;
+  Tensor rsqrt() const;
+  Tensor reciprocal() const;
+  Tensor exp() const;
+  Tensor log() const;
+  Tensor log1p() const;
+  Tensor sin() const;
+  Tensor cos() const;
+  Tensor tanh() const;
+  Tensor sigmoid() const;
+  Tensor relu() const;
+  Tensor erf() const;
+  Tensor clip(std::optional<Scalar> min, std::optional<Scalar> max) const;
+  Tensor pow(const Scalar& exponent) const;
+  Tensor pow(const Tensor& exponent) const;
+  Tensor isnan() const;
+  Tensor isfinite() const;
+  Tensor logical_not() const;
+
+  // ---- reductions ----
+  Tensor sum(const Axes& axes = {}, KeepDim keep = {}) const;
+  Tensor mean(const Axes& axes = {}, KeepDim keep = {}) const;
+  Tensor prod(const Axes& axes = {}, KeepDim keep = {}) const;
+  Tensor max(const Axes& axes = {}, KeepDim keep = {}) const;
+  Tensor min(const Axes& axes = {}, KeepDim keep = {}) const;
+  ValuesAndIndices max_with_indices(int64_t axis, KeepDim keep = {}) const;
+  ValuesAndIndices min_with_indices(int64_t axis, KeepDim keep = {}) const;
+  Tensor argmax(std::optional<int64_t> axis = std::nullopt, KeepDim keep = {}) const;
+  Tensor argmin(std::optional<int64_t> axis = std::nullopt, KeepDim keep = {}) const;
+  Tensor var(const Axes& axes = {}, int64_t correction = 1, KeepDim keep = {}) const;
+  Tensor std(const Axes& axes = {}, int64_t correction = 1, KeepDim keep = {}) const;
+  Tensor norm(double p = 2, const Axes& axes = {}, KeepDim keep = {}) const;
+  Tensor all(const Axes& axes = {}, KeepDim keep = {}) const;
+  Tensor any(const Axes& axes = {}, KeepDim keep = {}) const;
+  Tensor logsumexp(const Axes& axes = {}, KeepDim keep = {}) const;
+  Tensor softmax(int64_t axis) const;
+  Tensor log_softmax(int64_t axis) const;
+  Tensor matmul(const Tensor& other) const;
+
+  // ---- writes in place (they raise the storage's version) ----
+  Tensor& fill_(const Scalar& value);
+  Tensor& zero_() { return fill_(0); }
+  /// The values of `source`, broadcast and cast to this tensor's shape and dtype.
+  Tensor& copy_(const Tensor& source);
+  Tensor& add_(const Tensor& other);
+  Tensor& add_(const Scalar& other);
+  Tensor& sub_(const Tensor& other);
+  Tensor& sub_(const Scalar& other);
+  Tensor& mul_(const Tensor& other);
+  Tensor& mul_(const Scalar& other);
+  Tensor& div_(const Tensor& other);
+  Tensor& div_(const Scalar& other);
+  Tensor& operator+=(const Tensor& other) { return add_(other); }
+  Tensor& operator+=(const Scalar& other) { return add_(other); }
+  Tensor& operator-=(const Tensor& other) { return sub_(other); }
+  Tensor& operator-=(const Scalar& other) { return sub_(other); }
+  Tensor& operator*=(const Tensor& other) { return mul_(other); }
+  Tensor& operator*=(const Scalar& other) { return mul_(other); }
+  Tensor& operator/=(const Tensor& other) { return div_(other); }
+  Tensor& operator/=(const Scalar& other) { return div_(other); }
+
+  /// `Tensor([[1.0000, 2.0000],\n        [3.0000, 4.0000]], dtype=f32)`
+  std::string to_string() const;
+
+  // ---- for weft's own layers ----
+  TensorBody& body() const {
+    if (!body_) throw_undefined();
+    return *body_;
+  }
+  const IntrusivePtr<TensorBody>& body_ptr() const noexcept { return body_; }
+
+ private:
+  [[noreturn]] static void throw_undefined();
+  static Tensor from_memory(const void* values, int64_t count, DType dtype, const Shape& shape);
+  static Tensor wrap_memory(void* data, DType dtype, const Shape& shape, void (*release)(void*), void* context);
+  void* checked_data(DType dtype) const;
+  /// Row-major values as `dtype` into `out`; `count` is the number that is allowed, -1 for any.
+  void copy_values(void* out, DType dtype, int64_t count) const;
+  HookHandle add_hook(GradientHook hook);
+
+  IntrusivePtr<TensorBody> body_;
+};
+
+struct ValuesAndIndices {
+  Tensor values;
+  Tensor indices;
+};
+
+/// How tensors print.
+struct PrintOptions {
+  int precision = 4;         // digits after the point
+  int64_t threshold = 1000;  // more elements than this are shortened
+  int64_t edge_items = 3;    // kept at each end of a shortened axis
+  int line_width = 80;       // a row that is longer breaks
+  bool scientific = false;
+};
+void set_print_options(const PrintOptions& options);
+PrintOptions print_options();
+
+std::ostream& operator<<(std::ostream& out, const Tensor& tensor);
+
+/// `[2, 3] f32`, or `undefined`: how errors name a tensor.
+std::string describe(const Tensor& tensor);
+
+}  // namespace weft
