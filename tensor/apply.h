@@ -80,8 +80,6 @@ void after(const Op& op, std::span<const Tensor* const> inputs, std::span<Tensor
   record(op_info<Op>, &op, inputs, outputs);
 }
 
-/// The result of a view op before it is recorded; materialises a masked input whose view cannot be expressed.
-Tensor take_view(const OpInfo& info, const void* op, const Tensor& x);
 [[noreturn]] void throw_not_expressible(const OpInfo& info, const Tensor& x);
 
 }  // namespace detail
