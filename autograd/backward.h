@@ -1,0 +1,45 @@
+// Running the tape: backward() and grad().
+#pragma once
+
+#include <vector>
+
+#include "autograd/node.h"
+
+namespace weft {
+
+/// What grad() may be told.
+struct GradOptions {
+  bool create_graph = false;           // the gradients can be differentiated again (implies retain_graph)
+  bool retain_graph = false;           // the graph can be run again
+  bool allow_unused = false;           // an input that no path reaches gets an undefined Tensor instead of an error
+  std::vector<Tensor> seeds = {};      // gradients of the outputs; 1 for scalars where absent
+};
+
+/// The gradients of the sum of `outputs` (weighted by seeds) with respect to `inputs` (leaves or not); nothing is stored
+/// on leaves. GradientError where an output has no history, is no scalar and has no seed, or an input is not reached.
+std::vector<Tensor> grad(const std::vector<Tensor>& outputs, const std::vector<Tensor>& inputs,
+                         const GradOptions& options = {});
+
+/// Adds the gradients of `roots` (with `seeds`, undefined for 1) to the leaves: Tensor::backward for several tensors.
+void backward(const std::vector<Tensor>& roots, const std::vector<Tensor>& seeds = {},
+              const BackwardOptions& options = {});
+
+/// Checks every op's results and gradients for NaN and Inf while alive, and names the op that made one.
+class AnomalyMode {
+ public:
+  AnomalyMode();
+  ~AnomalyMode();
+  AnomalyMode(const AnomalyMode&) = delete;
+  AnomalyMode& operator=(const AnomalyMode&) = delete;
+
+ private:
+  struct Watcher;
+  std::unique_ptr<Watcher> watcher_;
+  bool previous_;
+};
+
+namespace autograd {
+void run_backward(const std::vector<Edge>& roots, const std::vector<Tensor>& seeds, const BackwardOptions& options);
+}
+
+}  // namespace weft

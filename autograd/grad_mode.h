@@ -1,0 +1,34 @@
+// Scopes that say whether ops leave history.
+#pragma once
+
+#include "tensor/modes.h"
+
+namespace weft {
+
+/// Sets the calling thread's recording mode while alive.
+class GradMode {
+ public:
+  explicit GradMode(bool recording) : previous_(modes().recording) { modes().recording = recording; }
+  ~GradMode() { modes().recording = previous_; }
+  GradMode(const GradMode&) = delete;
+  GradMode& operator=(const GradMode&) = delete;
+
+ private:
+  bool previous_;
+};
+
+/// Nothing is recorded while alive: `NoGrad guard;`
+class NoGrad : public GradMode {
+ public:
+  NoGrad() : GradMode(false) {}
+};
+
+/// Recording, inside of a NoGrad.
+class EnableGrad : public GradMode {
+ public:
+  EnableGrad() : GradMode(true) {}
+};
+
+inline bool is_recording() { return modes().recording; }
+
+}  // namespace weft

@@ -1,0 +1,103 @@
+#include "autograd/node.h"
+
+#include <algorithm>
+#include <atomic>
+
+#include "autograd/backward.h"
+#include "autograd/op_node.h"
+
+namespace weft::autograd {
+namespace {
+std::atomic<uint64_t> next_sequence{1};
+
+[[noreturn]] void throw_not_a_leaf(const std::string& name) {
+  throw GradientError(text("this tensor is the result of `", name, "`, not a leaf: only leaves (see parameter()) hold a "
+                           "gradient; use grad(outputs, inputs) or a hook"));
+}
+}  // namespace
+
+Node::Node(bool leaf) : sequence_(next_sequence.fetch_add(1, std::memory_order_relaxed)) { leaf_ = leaf; }
+
+Saved Saved::of(const Tensor& x) {
+  const TensorBody& body = x.body();
+  return {body.storage, body.view, body.dtype, body.storage->version()};
+}
+
+Edge edge_of(const Tensor& x) {
+  if (!x.defined() || !x.requires_grad()) return {};
+  return {NodePtr::share(node_of(x)), x.body().output_index};
+}
+
+Tensor unpack(const Saved& saved, const Edge& edge, std::string_view op, std::string_view what, int index) {
+  const bool leaf_moved = saved.storage->version() != saved.version;
+  if (leaf_moved)
+    throw GradientError(text("`", op, "` needs its ", what, " ", index, " of shape ", saved.view.shape(), " (", saved.dtype,
+                             ") for the gradient, but `", saved.storage->writer(), "` has written to it since (version ",
+                             saved.storage->version(), ", saved at ", saved.version, "); write to a clone()"));
+  Tensor out(saved.storage, saved.view, saved.dtype);
+  if (edge.node) {
+    out.body().history = IntrusivePtr<Provenance>::share(edge.node.get());
+    out.body().output_index = static_cast<uint16_t>(edge.index);
+  }
+  return out;
+}
+
+Tensor Node::through_hooks(int index, Tensor gradient) const {
+  if (!hooks_ || !gradient.defined()) return gradient;
+  const std::vector<Hook> hooks = *hooks_;  // a hook may take hooks off
+  for (const Hook& hook : hooks) {
+    if (hook.index != index) continue;
+    Tensor replaced = hook.function(gradient);
+    if (!replaced.defined()) continue;
+    if (replaced.shape() != gradient.shape() || replaced.dtype() != gradient.dtype())
+      throw GradientError(text("a hook of `", name(), "` returned ", weft::describe(replaced), " for a gradient of ",
+                               weft::describe(gradient)));
+    gradient = std::move(replaced);
+  }
+  return gradient;
+}
+
+void Node::record(const OpCall& call) const { OpNode::record(call); }
+
+void Node::backward(int index, const Tensor& seed, const BackwardOptions& options) {
+  run_backward({{NodePtr::share(this), index}}, {seed}, options);
+}
+
+int Node::add_hook(int index, GradientHook hook) {
+  static std::atomic<int> next_number{1};
+  if (!hooks_) hooks_ = std::make_unique<std::vector<Hook>>();
+  const int number = next_number.fetch_add(1, std::memory_order_relaxed);
+  hooks_->push_back({index, number, std::move(hook)});
+  return number;
+}
+
+void Node::remove_hook(int number) {
+  if (hooks_) std::erase_if(*hooks_, [&](const Hook& hook) { return hook.number == number; });
+}
+
+Tensor Node::gradient() const { throw_not_a_leaf(name()); }
+void Node::set_gradient(const Tensor&) { throw_not_a_leaf(name()); }
+void Node::set_requires_grad(bool) { throw_not_a_leaf(name()); }
+void Node::set_name(const std::string&) { throw_not_a_leaf(name()); }
+void Node::replaced(const Tensor&) { throw_not_a_leaf(name()); }
+
+void Node::dispose() noexcept {
+  // Deleting a node would delete the nodes it owns, and so on: a list and a loop instead of the call stack.
+  static thread_local std::vector<NodePtr>* draining = nullptr;
+  if (draining != nullptr) {
+    take_edges(*draining);
+    delete this;
+    return;
+  }
+  std::vector<NodePtr> waiting;
+  draining = &waiting;
+  take_edges(waiting);
+  delete this;
+  while (!waiting.empty()) {
+    NodePtr last = std::move(waiting.back());
+    waiting.pop_back();
+  }
+  draining = nullptr;
+}
+
+}  // namespace weft::autograd

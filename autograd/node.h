@@ -1,0 +1,142 @@
+// Node: one step of history. The tape is made of Nodes that own the Nodes of their inputs.
+//
+// Where to start reading: OpNode::create (called by the door through Provenance::record) makes a node for an op that ran;
+// backward.cc walks nodes, newest first; rule.h says how an op's gradient is written.
+//
+//   tensor body --history--> Node --edges--> Nodes of its inputs ... --> Leaf
+//
+// Ownership runs from results to inputs only, so a graph that is dropped frees itself. What a rule reads is kept as
+// Saved: storage, view and version, never a tensor body, since a body would own its own history (a cycle for outputs, and
+// a stale history after writes in place). A node whose last reference goes hands its edges to a list that is emptied in a
+// loop: a million steps are freed without recursion.
+//
+// Known limits: nodes of one graph must not be run by two threads at once.
+#pragma once
+
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "tensor/apply.h"
+
+namespace weft::autograd {
+
+class Node;
+using NodePtr = IntrusivePtr<Node>;
+
+/// Output `index` of `node`; null where the input needs no gradient.
+struct Edge {
+  NodePtr node;
+  int index = 0;
+};
+
+/// What an output looked like, to check the gradients that arrive for it.
+struct Meta {
+  Shape shape;
+  DType dtype;
+};
+
+/// A tensor kept for backward, without its history.
+struct Saved {
+  IntrusivePtr<Storage> storage;
+  View view;
+  DType dtype = DType::f32;
+  uint64_t version = 0;
+
+  static Saved of(const Tensor& x);
+  bool empty() const { return !storage; }
+};
+
+/// Gradients of one node's outputs, undefined where nothing flowed.
+using Gradients = std::vector<Tensor>;
+
+class Node : public Provenance {
+ public:
+  explicit Node(bool leaf);
+
+  uint64_t sequence() const { return sequence_; }
+  /// One per input, in order.
+  virtual std::span<const Edge> edges() const = 0;
+  virtual int output_count() const = 0;
+  /// The shape and dtype of an output; shape unknown (null) where it never was a tensor that takes a gradient.
+  virtual const Meta* meta(int output) const = 0;
+  /// The inputs' gradients from the outputs' (a moved-in list with output_count() entries): one per edge.
+  virtual Gradients run(Gradients gradients) = 0;
+  /// Drops what was saved; running again is an error.
+  virtual void free_saved() = 0;
+  bool freed() const { return freed_; }
+  /// Bytes kept for backward.
+  virtual int64_t saved_bytes() const { return 0; }
+  /// For the graph dump: the op with its attributes.
+  virtual std::string describe() const { return name(); }
+
+  /// Runs the hooks of output `index` on its gradient.
+  Tensor through_hooks(int index, Tensor gradient) const;
+
+  // Provenance
+  void record(const OpCall& call) const override;
+  void backward(int index, const Tensor& seed, const BackwardOptions& options) override;
+  int add_hook(int index, GradientHook hook) override;
+  void remove_hook(int number) override;
+  Tensor gradient() const override;
+  void set_gradient(const Tensor& gradient) override;
+  void set_requires_grad(bool value) override;
+  void set_name(const std::string& name) override;
+  void replaced(const Tensor& leaf) override;
+
+ protected:
+  /// Moves the references to other nodes out, for the iterative release.
+  virtual void take_edges(std::vector<NodePtr>& out) noexcept = 0;
+  bool freed_ = false;
+
+ private:
+  struct Hook {
+    int index;
+    int number;
+    GradientHook function;
+  };
+  void dispose() noexcept override;
+
+  uint64_t sequence_;
+  std::unique_ptr<std::vector<Hook>> hooks_;
+};
+
+/// The history of a tensor; null where no gradient flows.
+inline Node* node_of(const Tensor& x) { return static_cast<Node*>(x.body().history.get()); }
+/// The edge that gradients of `x` travel along: null node where it needs none.
+Edge edge_of(const Tensor& x);
+/// A tensor over saved memory with the history of `edge`. Throws GradientError naming `op` where the memory was written
+/// since.
+Tensor unpack(const Saved& saved, const Edge& edge, std::string_view op, std::string_view what, int index);
+
+/// A parameter: collects its gradient.
+class Leaf final : public Node {
+ public:
+  explicit Leaf(const Tensor& tensor);
+
+  std::span<const Edge> edges() const override { return {}; }
+  int output_count() const override { return 1; }
+  const Meta* meta(int) const override { return &meta_; }
+  Gradients run(Gradients gradients) override;  // accumulates
+  void free_saved() override {}
+  std::string name() const override { return name_.empty() ? "leaf" : name_; }
+
+  Tensor gradient() const override { return gradient_; }
+  void set_gradient(const Tensor& gradient) override;
+  void set_requires_grad(bool value) override { requires_grad_ = value; }
+  void set_name(const std::string& name) override { name_ = name; }
+  void replaced(const Tensor& leaf) override;
+
+ private:
+  void take_edges(std::vector<NodePtr>&) noexcept override {}
+  /// `gradient` dense, in the leaf's memory order and in a storage nobody else holds.
+  Tensor owned(Tensor gradient) const;
+
+  Meta meta_;
+  View order_;  // the leaf's memory order
+  Tensor gradient_;
+  std::string name_;
+};
+
+}  // namespace weft::autograd

@@ -1,0 +1,231 @@
+// How gradients are written: one rule per op, in autograd/rules/<family>.h, that reads like a table.
+//
+//   template <> inline constexpr auto gradient<op::Mul> = per_input(
+//       [](Grad g, Input<1> b) { return g * b; },
+//       [](Grad g, Input<0> a) { return g * a; });
+//
+// A rule names in its parameter list what it reads; only that is kept alive, and only for inputs that need a gradient:
+//   const op::X&    the descriptor              Grad, GradOf<I>     the gradient of output 0, I (may be undefined)
+//   Input<I>        the value of input I        Output, OutputOf<I> the value of output 0, I
+//   ViewOf<I>       how input I lay in memory   Needs               which inputs need a gradient
+//   Views           the views of all inputs (list ops)
+// It returns the gradient, or an undefined Tensor where it is zero. Rules use public ops only, so that they can be
+// differentiated again.
+//
+//   per_input(f0, f1, ...)   one function per input; no_gradient for inputs such as indices
+//   joint(f)                 one function for all, returning std::array<Tensor, N> or std::vector<Tensor>
+//   view_adjoint             the generic rule of views
+//   not_differentiable       written out: the op cuts the path, and backward() names it
+//
+// An op without a rule does not compile: rule_table.cc asks for gradient<Op> of every line of op_list.h.
+#pragma once
+
+#include <array>
+#include <bit>
+#include <tuple>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+#include "tensor/apply.h"
+
+namespace weft::autograd {
+
+class OpNode;
+class RuleArguments;
+
+template <int I>
+struct GradOf : Tensor {};
+using Grad = GradOf<0>;
+template <int I>
+struct Input : Tensor {};
+template <int I>
+struct OutputOf : Tensor {};
+using Output = OutputOf<0>;
+template <int I>
+struct ViewOf {
+  const View& view;
+  const Shape& shape() const { return view.shape(); }
+};
+struct Needs {
+  uint64_t mask;
+  bool operator[](int input) const { return (mask >> (input < 63 ? input : 63)) & 1u; }
+};
+struct Views {
+  std::span<const View> list;
+  const View& operator[](size_t input) const { return list[input]; }
+  size_t size() const { return list.size(); }
+};
+
+/// Which inputs, outputs and views a rule reads (bit i for number i; views are kept all or none).
+struct Reads {
+  uint32_t inputs = 0;
+  uint32_t outputs = 0;
+  bool views = false;
+  constexpr Reads operator|(Reads o) const { return {inputs | o.inputs, outputs | o.outputs, views || o.views}; }
+};
+
+/// A rule with its types erased.
+struct Rule {
+  bool differentiable;
+  Reads (*reads)(uint64_t needs);
+  std::vector<Tensor> (*run)(const RuleArguments& arguments);
+};
+
+/// What a rule's parameters are made from.
+class RuleArguments {
+ public:
+  RuleArguments(const OpNode& node, const std::vector<Tensor>& gradients, uint64_t needs)
+      : node_(node), gradients_(gradients), needs_(needs) {}
+  const OpNode& node() const { return node_; }
+  const void* op() const;
+  const Tensor& grad(int output) const { return gradients_[static_cast<size_t>(output)]; }
+  Tensor input(int index) const;
+  Tensor output(int index) const;
+  std::span<const View> views() const;
+  uint64_t needs() const { return needs_; }
+
+ private:
+  const OpNode& node_;
+  const std::vector<Tensor>& gradients_;
+  uint64_t needs_;
+};
+
+namespace rule_detail {
+
+template <class T>
+struct Parameter {  // const op::X&
+  static constexpr Reads reads{};
+  static const T& make(const RuleArguments& a) { return *static_cast<const T*>(a.op()); }
+};
+template <int I>
+struct Parameter<GradOf<I>> {
+  static constexpr Reads reads{};
+  static GradOf<I> make(const RuleArguments& a) { return {a.grad(I)}; }
+};
+template <int I>
+struct Parameter<Input<I>> {
+  static constexpr Reads reads{1u << I, 0, false};
+  static Input<I> make(const RuleArguments& a) { return {a.input(I)}; }
+};
+template <int I>
+struct Parameter<OutputOf<I>> {
+  static constexpr Reads reads{0, 1u << I, false};
+  static OutputOf<I> make(const RuleArguments& a) { return {a.output(I)}; }
+};
+template <int I>
+struct Parameter<ViewOf<I>> {
+  static constexpr Reads reads{0, 0, true};
+  static ViewOf<I> make(const RuleArguments& a) { return {a.views()[I]}; }
+};
+template <>
+struct Parameter<Views> {
+  static constexpr Reads reads{0, 0, true};
+  static Views make(const RuleArguments& a) { return {a.views()}; }
+};
+template <>
+struct Parameter<Needs> {
+  static constexpr Reads reads{};
+  static Needs make(const RuleArguments& a) { return {a.needs()}; }
+};
+
+template <class F>
+struct Signature : Signature<decltype(&F::operator())> {};
+template <class R, class C, class... A>
+struct Signature<R (C::*)(A...) const> {
+  static constexpr Reads reads = (Reads{} | ... | Parameter<std::remove_cvref_t<A>>::reads);
+  template <class F>
+  static auto call(const F& f, const RuleArguments& a) {
+    return f(Parameter<std::remove_cvref_t<A>>::make(a)...);
+  }
+};
+
+}  // namespace rule_detail
+
+/// The mark of an input that takes no gradient (indices, labels).
+struct NoGradientOfInput {};
+inline constexpr NoGradientOfInput no_gradient{};
+
+template <class... F>
+struct PerInput {
+  std::tuple<F...> functions;
+  static constexpr bool differentiable = true;
+
+  template <class G>
+  static constexpr Reads reads_of() {
+    if constexpr (std::is_same_v<G, NoGradientOfInput>)
+      return {};
+    else
+      return rule_detail::Signature<G>::reads;
+  }
+  static Reads reads(uint64_t needs) {
+    Reads out;
+    uint64_t bit = 1;
+    ((out = (needs & bit) ? out | reads_of<F>() : out, bit <<= 1), ...);
+    return out;
+  }
+  template <class G>
+  static Tensor one(const G& f, const RuleArguments& a) {
+    if constexpr (std::is_same_v<G, NoGradientOfInput>)
+      return {};
+    else
+      return rule_detail::Signature<G>::call(f, a);
+  }
+  std::vector<Tensor> run(const RuleArguments& a) const {
+    std::vector<Tensor> out(sizeof...(F));
+    size_t i = 0;
+    std::apply(
+        [&](const F&... f) { (((a.needs() >> i) & 1u ? void(out[i] = one(f, a)) : void(), ++i), ...); }, functions);
+    return out;
+  }
+};
+template <class... F>
+constexpr PerInput<F...> per_input(F... functions) {
+  return {{functions...}};
+}
+
+template <class F>
+struct Joint {
+  F function;
+  static constexpr bool differentiable = true;
+  static Reads reads(uint64_t) { return rule_detail::Signature<F>::reads; }
+  std::vector<Tensor> run(const RuleArguments& a) const {
+    auto result = rule_detail::Signature<F>::call(function, a);
+    if constexpr (std::is_same_v<decltype(result), std::vector<Tensor>>)
+      return result;
+    else
+      return {result.begin(), result.end()};
+  }
+};
+template <class F>
+constexpr Joint<F> joint(F function) {
+  return {function};
+}
+
+/// The gradient of a view op by the generic adjoint: zeros, the same view of them, `g` added into it.
+Tensor adjoint_of_view(const AnyOp& op, const View& input, const Tensor& g);
+
+struct ViewRule {
+  static constexpr bool differentiable = true;
+  static Reads reads(uint64_t) { return {0, 0, true}; }
+  std::vector<Tensor> run(const RuleArguments& a) const;
+};
+inline constexpr ViewRule view_adjoint{};
+
+struct NotDifferentiable {
+  static constexpr bool differentiable = false;
+  static Reads reads(uint64_t) { return {}; }
+  std::vector<Tensor> run(const RuleArguments&) const { return {}; }
+};
+/// The op has no gradient, and says so.
+inline constexpr NotDifferentiable not_differentiable{};
+
+/// The rule of an op. There is no default: an op without a specialisation does not compile.
+struct MissingRule;
+template <class Op>
+inline constexpr MissingRule gradient = {};
+
+/// The rule of the op with this code.
+const Rule& rule_of(OpCode code);
+
+}  // namespace weft::autograd
