@@ -113,8 +113,9 @@ class Run {
     Tensor& buffer = found->second.gradients[static_cast<size_t>(edges[0].index)];
     if (!buffer.defined() || !buffer.body_ptr()->unique() || !buffer.storage().unique() || !buffer.layout().is_dense())
       return false;
+    if (view->op().code() == OpCode::AsStrided && !buffer.is_contiguous()) return false;
     const std::optional<View> part = view->op().view(buffer.layout());
-    if (!part || part->has_mask() || part->shape() != gradients[0].shape()) return false;
+    if (!part || part->has_mask() || part->overlaps_itself() || part->shape() != gradients[0].shape()) return false;
     kernels::cpu::add_into(operand(gradients[0]), {buffer.raw(), &*part, buffer.dtype()});
     return true;
   }

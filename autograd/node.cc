@@ -57,7 +57,7 @@ Tensor Node::through_hooks(int index, Tensor gradient) const {
   return gradient;
 }
 
-void Node::record(const OpCall& call) const { OpNode::record(call); }
+void Node::record(const OpCall& call) const { OpNode::create(call); }
 
 void Node::backward(int index, const Tensor& seed, const BackwardOptions& options) {
   run_backward({{NodePtr::share(this), index}}, {seed}, options);

@@ -5,7 +5,7 @@
 
 namespace weft::autograd {
 
-void OpNode::record(const OpCall& call) {
+void OpNode::create(const OpCall& call) {
   const Rule& rule = rule_of(call.info.code);
   if (!rule.differentiable) {
     for (Tensor& out : call.outputs) out.body().cut = &call.info;

@@ -10,7 +10,7 @@ namespace weft::autograd {
 class OpNode final : public Node {
  public:
   /// Gives the outputs of `call` their history, or a mark where the op has no gradient.
-  static void record(const OpCall& call);
+  static void create(const OpCall& call);
 
   explicit OpNode(const OpCall& call, const Rule& rule);
   std::span<const Edge> edges() const override { return {edges_.get(), inputs_}; }

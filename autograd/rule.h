@@ -221,7 +221,7 @@ struct NotDifferentiable {
 inline constexpr NotDifferentiable not_differentiable{};
 
 /// The rule of an op. There is no default: an op without a specialisation does not compile.
-struct MissingRule;
+struct MissingRule {};
 template <class Op>
 inline constexpr MissingRule gradient = {};
 

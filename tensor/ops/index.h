@@ -1,0 +1,18 @@
+// Indexing with tensors of integers. Indices are always checked: IndexError `index 7 is out of range for 5 rows`.
+#pragma once
+
+#include "tensor/apply.h"
+
+namespace weft {
+
+/// out[i][j] = x[index[i][j]][j] for axis 0, and so on: `index` has x's rank, and sizes up to x's on the other axes.
+Tensor gather(const Tensor& x, int64_t axis, const Tensor& index);
+/// Slices of `axis` in the order of the 1-D `index`.
+Tensor index_select(const Tensor& x, int64_t axis, const Tensor& index);
+/// The rows `indices` (any shape, i64 or i32) of `weight` (V, D): shape indices + (D). The gradient of row `padding_idx` is
+/// zero (negative: none).
+Tensor embedding(const Tensor& indices, const Tensor& weight, int64_t padding_idx = -1);
+/// indices (any shape) to f32 vectors of `classes` with one 1; classes = max + 1 where absent. No gradient.
+Tensor one_hot(const Tensor& indices, std::optional<int64_t> classes = std::nullopt);
+
+}  // namespace weft
