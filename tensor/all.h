@@ -1,0 +1,8 @@
+// All of tensor/: data types, views and ops.
+#pragma once
+
+#include "tensor/allocator.h"
+#include "tensor/ops_all.h"
+#include "tensor/random.h"
+#include "tensor/tensor.h"
+#include "tensor/threads.h"

@@ -1,0 +1,5 @@
+// weft: n-d tensors with zero-copy views, reverse-mode autograd, and what it takes to train networks with them.
+#pragma once
+
+#include "autograd/autograd.h"
+#include "tensor/all.h"
