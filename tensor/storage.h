@@ -14,7 +14,8 @@ class Storage final : public RefCounted {
  public:
   /// Uninitialised memory of `bytes` (0 is legal).
   static IntrusivePtr<Storage> allocate(size_t bytes, Device device = {});
-  /// Borrows foreign memory; `release(context)` runs when the last view is gone (may be null).
+  /// Borrows foreign memory; `release(context)` runs when the last view is gone (may be null), or at once where this
+  /// throws: Error for a null pointer with bytes > 0.
   static IntrusivePtr<Storage> wrap(void* data, size_t bytes, void (*release)(void*), void* context);
 
   void* data() const noexcept { return data_; }
@@ -38,6 +39,9 @@ class Storage final : public RefCounted {
   Storage() = default;
   ~Storage() = default;
 
+  // The two small members sit in what the reference count leaves of its 8 bytes: a header of one cache line.
+  Device device_;
+  bool borrowed_ = false;
   void* data_ = nullptr;
   size_t bytes_ = 0;
   uint64_t version_ = 0;
@@ -45,7 +49,6 @@ class Storage final : public RefCounted {
   const char* writer_ = nullptr;
   void (*release_)(void*) = nullptr;
   void* context_ = nullptr;
-  Device device_;
 };
 
 void destroy(Storage* storage) noexcept;

@@ -1,0 +1,25 @@
+// Large blocks: mapped from the system one by one, kept when freed, handed out again to requests of the same size class.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+namespace weft::detail {
+
+/// A block of class_bytes(size_class). Null where the system has none.
+void* take_large(int size_class) noexcept;
+void keep_large(int size_class, void* block) noexcept;
+/// Unmaps everything that is cached.
+void release_large_blocks() noexcept;
+
+/// Counts since the start of the process and what there is now.
+struct LargeFigures {
+  int64_t live_bytes = 0;
+  int64_t live_blocks = 0;
+  int64_t cached_bytes = 0;
+  int64_t allocations = 0;
+  int64_t cache_hits = 0;
+};
+LargeFigures large_figures() noexcept;
+
+}  // namespace weft::detail

@@ -1,0 +1,20 @@
+// Log: what weft has to say besides errors, on standard error. Warnings are shown; everything below them is off.
+#pragma once
+
+#include <cstdint>
+#include <string_view>
+
+namespace weft {
+
+enum class LogLevel : uint8_t { debug, info, warning, error, off };
+
+/// Messages below `level` are dropped. The default is LogLevel::warning.
+void log_level(LogLevel level);
+LogLevel log_level();
+
+/// For weft's own use: one line each. A message that is costly to build asks `log_level()` first.
+void log_debug(std::string_view message);
+void log_info(std::string_view message);
+void log_warn(std::string_view message);
+
+}  // namespace weft

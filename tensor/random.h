@@ -1,0 +1,106 @@
+// Random numbers by counter: element i of a stream is a pure function of (key, i), so results depend neither on the number
+// of threads nor on the order of work. Philox4x32-10 of Salmon, Moraes, Dror and Shaw, "Parallel random numbers: as easy as
+// 1, 2, 3", SC 2011.
+#pragma once
+
+#include <array>
+#include <cmath>
+#include <cstdint>
+
+namespace weft {
+
+/// Names a stream: an op that draws carries one as an attribute, so that it stays pure and can be replayed.
+struct RandomKey {
+  uint64_t seed = 0;
+  /// The first of the stream's 128-bit blocks.
+  uint64_t offset = 0;
+  bool operator==(const RandomKey&) const = default;
+};
+
+/// Where the process's generator stands; saved and restored with a checkpoint.
+using RandomState = RandomKey;
+
+/// The seed of a process that never calls manual_seed: a run that says nothing is reproducible too.
+inline constexpr uint64_t kDefaultSeed = 0;
+
+/// Starts the process's generator anew: what is drawn from here on depends on `seed` alone.
+void manual_seed(uint64_t seed);
+RandomState random_state();
+void set_random_state(RandomState state);
+/// A key for `count` elements (any of the functions below), which no other call will get. Thread-safe; which of two
+/// threads draws first decides who gets what. Throws Error where count < 0.
+RandomKey next_random_key(int64_t count);
+
+/// Ten rounds of Philox4x32 on a 128-bit counter, as published.
+constexpr std::array<uint32_t, 4> philox(std::array<uint32_t, 4> counter, std::array<uint32_t, 2> key) {
+  for (int round = 0; round < 10; ++round) {
+    const uint64_t a = uint64_t{0xD2511F53} * counter[0];
+    const uint64_t b = uint64_t{0xCD9E8D57} * counter[2];
+    counter = {static_cast<uint32_t>(b >> 32) ^ counter[1] ^ key[0], static_cast<uint32_t>(b),
+               static_cast<uint32_t>(a >> 32) ^ counter[3] ^ key[1], static_cast<uint32_t>(a)};
+    key[0] += 0x9E3779B9;
+    key[1] += 0xBB67AE85;
+  }
+  return counter;
+}
+
+/// Block `index` of a stream: 128 random bits.
+constexpr std::array<uint32_t, 4> random_block(RandomKey key, uint64_t index) {
+  const uint64_t at = key.offset + index;
+  return philox({static_cast<uint32_t>(at), static_cast<uint32_t>(at >> 32), 0, 0},
+                {static_cast<uint32_t>(key.seed), static_cast<uint32_t>(key.seed >> 32)});
+}
+
+/// [0, 1) in steps of 2^-24; every value is exact in f32.
+constexpr float to_uniform(uint32_t bits) { return static_cast<float>(bits >> 8) * 0x1p-24f; }
+/// [0, 1) in steps of 2^-53.
+constexpr double to_uniform(uint32_t low, uint32_t high) {
+  return static_cast<double>((uint64_t{high} << 32 | low) >> 11) * 0x1p-53;
+}
+
+/// A block gives four floats or two doubles; element i of a stream is number i % 4 (i % 2) of block i / 4 (i / 2).
+/// A kernel walks blocks; for single elements there are the functions below.
+constexpr std::array<float, 4> uniform_block(RandomKey key, uint64_t index) {
+  const auto bits = random_block(key, index);
+  return {to_uniform(bits[0]), to_uniform(bits[1]), to_uniform(bits[2]), to_uniform(bits[3])};
+}
+constexpr std::array<double, 2> uniform_block_f64(RandomKey key, uint64_t index) {
+  const auto bits = random_block(key, index);
+  return {to_uniform(bits[0], bits[1]), to_uniform(bits[2], bits[3])};
+}
+
+/// Two independent standard normals from u in (0, 1] and v in [0, 1): G. E. P. Box and M. E. Muller, 1958.
+template <class T>
+std::array<T, 2> box_muller(T u, T v) {
+  const T radius = std::sqrt(T(-2) * std::log(u));
+  const T angle = T(6.283185307179586476925286766559) * v;
+  return {radius * std::cos(angle), radius * std::sin(angle)};
+}
+
+/// Standard normals; the largest magnitude is 6.8 in f32 and 8.7 in f64.
+inline std::array<float, 4> normal_block(RandomKey key, uint64_t index) {
+  const auto bits = random_block(key, index);
+  // All 32 bits go into the radius, so that the tail reaches 6.8; the half keeps the logarithm's argument above 0.
+  const auto a = box_muller((static_cast<float>(bits[0]) + 0.5f) * 0x1p-32f, to_uniform(bits[1]));
+  const auto b = box_muller((static_cast<float>(bits[2]) + 0.5f) * 0x1p-32f, to_uniform(bits[3]));
+  return {a[0], a[1], b[0], b[1]};
+}
+inline std::array<double, 2> normal_block_f64(RandomKey key, uint64_t index) {
+  const auto bits = random_block(key, index);
+  return box_muller(to_uniform(bits[0], bits[1]) + 0x1p-54, to_uniform(bits[2], bits[3]));
+}
+
+/// Element `i` of a stream of 32-bit numbers, of uniforms in [0, 1), of standard normals.
+constexpr uint32_t random_bits(RandomKey key, uint64_t i) { return random_block(key, i / 4)[i % 4]; }
+template <class T>
+T uniform_element(RandomKey key, uint64_t i) {
+  if constexpr (sizeof(T) == 8) return uniform_block_f64(key, i / 2)[i % 2];
+  else return uniform_block(key, i / 4)[i % 4];
+}
+template <class T>
+T normal_element(RandomKey key, uint64_t i) {
+  if constexpr (sizeof(T) == 8) return normal_block_f64(key, i / 2)[i % 2];
+  else return normal_block(key, i / 4)[i % 4];
+}
+
+}  // namespace weft
