@@ -1,0 +1,20 @@
+// gemm: the product of two matrices in memory, which matmul and the convolutions are made of.
+#pragma once
+
+#include "tensor/half.h"
+#include "tensor/kernels/cpu/matrix.h"
+
+namespace weft::kernels::cpu {
+
+/// c = a b, or c += a b where `accumulate`; any strides and sizes (an empty sum is zero). c overlaps neither a nor b.
+///
+/// f32 goes to oneDNN unless it is tiny or loops are forced; bf16 and f16 are multiplied and summed in f32; f64 and
+/// integers (which wrap around) take the loops of loop_gemm.h. Uses threads outside of a parallel region.
+/// T: float, double, BFloat16, Float16, int64_t, int32_t, int16_t, int8_t, uint8_t.
+template <class T>
+void gemm(Matrix<const T> a, Matrix<const T> b, Matrix<T> c, bool accumulate = false);
+
+/// The largest number of multiplications for which packing or a library call costs more than a plain loop.
+inline constexpr int64_t kSmallProduct = 16 * 16 * 16;
+
+}  // namespace weft::kernels::cpu

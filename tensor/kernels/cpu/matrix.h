@@ -1,0 +1,72 @@
+// Matrix: a two-dimensional piece of memory with any strides, and copies between such pieces.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+
+#include "tensor/kernels/cpu/parallel.h"
+
+namespace weft::kernels::cpu {
+
+/// Element (i, j) lies at data[i * row_stride + j * column_stride].
+template <class T>
+struct Matrix {
+  T* data;
+  int64_t rows, columns;
+  int64_t row_stride, column_stride;
+
+  T& at(int64_t i, int64_t j) const { return data[i * row_stride + j * column_stride]; }
+  Matrix transposed() const { return {data, columns, rows, column_stride, row_stride}; }
+  Matrix block(int64_t i, int64_t j, int64_t block_rows, int64_t block_columns) const {
+    return {&at(i, j), block_rows, block_columns, row_stride, column_stride};
+  }
+  operator Matrix<const T>() const { return {data, rows, columns, row_stride, column_stride}; }
+};
+
+/// `rows` rows of `columns` neighbours.
+template <class T>
+Matrix<T> row_major(T* data, int64_t rows, int64_t columns) {
+  return {data, rows, columns, columns, 1};
+}
+
+/// One tile of copy_matrix.
+template <class From, class To>
+void copy_tile(Matrix<const From> from, Matrix<To> to) {
+  if (to.column_stride != 1 && to.row_stride == 1)
+    return copy_tile<From, To>(from.transposed(), to.transposed());
+  for (int64_t i = 0; i < to.rows; ++i) {
+    const From* in = from.data + i * from.row_stride;
+    To* out = to.data + i * to.row_stride;
+    if (from.column_stride == 1 && to.column_stride == 1)
+      for (int64_t j = 0; j < to.columns; ++j) out[j] = static_cast<To>(in[j]);
+    else
+      for (int64_t j = 0; j < to.columns; ++j)
+        out[j * to.column_stride] = static_cast<To>(in[j * from.column_stride]);
+  }
+}
+
+/// to = from, converted; equal sizes, any strides. Tiled so that a transposition stays in the cache.
+template <class From, class To>
+void copy_matrix_serial(Matrix<const From> from, Matrix<To> to) {
+  constexpr int64_t kTile = 32;
+  const bool same_direction = from.column_stride == 1 && to.column_stride == 1;
+  const int64_t step = same_direction ? std::max<int64_t>(to.columns, 1) : kTile;
+  for (int64_t i = 0; i < to.rows; i += kTile)
+    for (int64_t j = 0; j < to.columns; j += step) {
+      const int64_t rows = std::min(kTile, to.rows - i), columns = std::min(step, to.columns - j);
+      copy_tile<From, To>(from.block(i, j, rows, columns), to.block(i, j, rows, columns));
+    }
+}
+
+/// The same with threads.
+template <class From, class To>
+void copy_matrix(Matrix<const From> from, Matrix<To> to) {
+  if (to.rows == 0 || to.columns == 0) return;
+  if (to.rows < to.columns) return copy_matrix<From, To>(from.transposed(), to.transposed());
+  const int64_t grain = std::max<int64_t>(32, 32768 / to.columns);
+  parallel_for(to.rows, grain, [&](int64_t begin, int64_t end) {
+    copy_matrix_serial<From, To>(from.block(begin, 0, end - begin, to.columns), to.block(begin, 0, end - begin, to.columns));
+  });
+}
+
+}  // namespace weft::kernels::cpu

@@ -1,0 +1,56 @@
+// The shim over oneDNN: the only place that knows its version, its objects and its thread habits.
+//
+// Primitives are cached per thread (bounded, least recently used), together with memory objects whose handles are set
+// anew on every call: finding and starting one costs a fraction of a microsecond, no lock is taken, and two threads that
+// run the same primitive have scratchpads of their own. What is expensive, the generated code, is shared by oneDNN's own
+// cache below. Callers have checked every size: none is 0 (a product with an empty dimension kills the process) and all
+// byte counts fit (oneDNN wraps silently).
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <optional>
+
+#include "tensor/half.h"
+#include "tensor/kernels/cpu/matrix.h"
+
+namespace weft::kernels::cpu::onednn {
+
+/// c = a b (+ c), f32. Every operand has neighbouring rows or columns (`is_blas`); c has neighbouring columns.
+void sgemm(Matrix<const float> a, Matrix<const float> b, Matrix<float> c, bool accumulate);
+
+/// c = a b (+ c), bf16 with f32 sums; operands as for sgemm. False where this CPU cannot: nothing was done.
+bool bf16_gemm(Matrix<const BFloat16> a, Matrix<const BFloat16> b, Matrix<BFloat16> c, bool accumulate);
+
+/// True where one direction has stride 1 and the other does not overlap it, as matrix products ask for.
+template <class T>
+bool is_blas(const Matrix<T>& m) {
+  return (m.column_stride == 1 && m.row_stride >= m.columns) || (m.row_stride == 1 && m.column_stride >= m.rows);
+}
+
+/// A 2-d convolution of f32 tensors that are dense and channels-last in memory.
+struct ConvShape {
+  int64_t batch, channels, height, width;
+  int64_t filters, kernel[2];
+  int64_t out_height, out_width;
+  int64_t stride[2], padding[2], dilation[2], groups;
+  bool operator==(const ConvShape&) const = default;
+};
+
+/// Strides of the weight under its logical (filters, channels / groups, kernel height, kernel width) shape; dense.
+using WeightStrides = std::array<int64_t, 4>;
+
+/// Each returns false where oneDNN has no fast kernel for the shape on this CPU: nothing was done.
+/// `bias` holds one value per filter or is null.
+bool conv_forward(const ConvShape& s, const float* x, const float* w, const WeightStrides& strides, const float* bias, float* out);
+bool conv_backward_data(const ConvShape& s, const float* grad, const float* w, const WeightStrides& strides, float* grad_x);
+bool conv_backward_weights(const ConvShape& s, const float* x, const float* grad, float* grad_w, const WeightStrides& strides);
+
+/// The implementations oneDNN chose: "forward data weights", `-` for none. For tests and benchmarks.
+std::array<const char*, 3> conv_implementations(const ConvShape& s, const WeightStrides& strides);
+
+/// Entries of this thread's cache of primitives, and the most it holds.
+int64_t cached_primitives();
+inline constexpr size_t kMostPrimitives = 1024;
+
+}  // namespace weft::kernels::cpu::onednn
