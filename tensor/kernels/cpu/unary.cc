@@ -1,0 +1,140 @@
+#include "tensor/kernels/cpu/unary.h"
+
+#include <algorithm>
+#include <limits>
+
+#include "tensor/kernels/cpu/arithmetic.h"
+#include "tensor/kernels/cpu/dispatch.h"
+#include "tensor/kernels/cpu/elementwise.h"
+
+namespace weft::kernels::cpu {
+namespace {
+
+template <class F>
+void floating(int64_t grain, const F& f, const Operand& x, const Operand& out) {
+  visit_floating(x.dtype, [&]<class T>() { elementwise<T, T>(grain, f, out, x); });
+}
+
+template <class F>
+void number(const F& f, const Operand& x, const Operand& out) {
+  visit_number(x.dtype, [&]<class T>() { elementwise<T, T>(kCheapGrain, f, out, x); });
+}
+
+template <class F>
+void predicate(const F& f, const Operand& x, const Operand& out) {
+  visit_dtype(x.dtype, [&]<class T>() { elementwise<bool, T>(kCheapGrain, f, out, x); });
+}
+
+struct Negate {
+  template <class T>
+  T operator()(T x) const {
+    if constexpr (std::is_floating_point_v<T>)
+      return -x;
+    else
+      return wrapping_sub(T(0), x);
+  }
+};
+struct Absolute {
+  template <class T>
+  T operator()(T x) const {
+    if constexpr (std::is_floating_point_v<T>)
+      return std::fabs(x);
+    else
+      return x < 0 ? wrapping_sub(T(0), x) : x;
+  }
+};
+struct Sign {
+  template <class T>
+  T operator()(T x) const {
+    const T side = static_cast<T>((x > T(0)) - (x < T(0)));
+    return x == x ? side : x;
+  }
+};
+struct Square {
+  template <class T>
+  T operator()(T x) const {
+    return wrapping_mul(x, x);
+  }
+};
+struct Relu {
+  template <class T>
+  T operator()(T x) const {
+    return x < T(0) ? T(0) : x;
+  }
+};
+template <class T>
+struct Clip {
+  T low, high;
+  T operator()(T x) const {
+    const T above = x < low ? low : x;
+    return above > high ? high : above;
+  }
+};
+template <class T>
+bool is_nan(T x) {
+  return x != x;
+}
+template <class T>
+bool is_inf(T x) {
+  if constexpr (std::is_floating_point_v<T>)
+    return std::fabs(x) == std::numeric_limits<T>::infinity();
+  else
+    return false;
+}
+
+}  // namespace
+
+void neg(const Operand& x, const Operand& out) { number(Negate{}, x, out); }
+void abs(const Operand& x, const Operand& out) { number(Absolute{}, x, out); }
+void sign(const Operand& x, const Operand& out) { number(Sign{}, x, out); }
+void square(const Operand& x, const Operand& out) { number(Square{}, x, out); }
+void relu(const Operand& x, const Operand& out) { number(Relu{}, x, out); }
+
+void clip(const Operand& x, const Number& low, const Number& high, const Operand& out) {
+  visit_number(x.dtype, [&]<class T>() {
+    using C = Compute<T>;
+    Clip<C> f{low.as<C>(), high.as<C>()};
+    if constexpr (std::is_integral_v<T>) {  // bounds beyond the type do not wrap
+      f.low = convert<C>(std::clamp<double>(low.real, std::numeric_limits<C>::min(), std::numeric_limits<C>::max()));
+      f.high = convert<C>(std::clamp<double>(high.real, std::numeric_limits<C>::min(), std::numeric_limits<C>::max()));
+    }
+    elementwise<T, T>(kCheapGrain, f, out, x);
+  });
+}
+
+void sqrt(const Operand& x, const Operand& out) {
+  floating(kCheapGrain, [](auto v) { return std::sqrt(v); }, x, out);
+}
+void rsqrt(const Operand& x, const Operand& out) {
+  floating(kCheapGrain, [](auto v) { return 1 / std::sqrt(v); }, x, out);
+}
+void reciprocal(const Operand& x, const Operand& out) {
+  floating(kCheapGrain, [](auto v) { return 1 / v; }, x, out);
+}
+void floor(const Operand& x, const Operand& out) {
+  floating(kCheapGrain, [](auto v) { return std::floor(v); }, x, out);
+}
+void ceil(const Operand& x, const Operand& out) {
+  floating(kCheapGrain, [](auto v) { return std::ceil(v); }, x, out);
+}
+void trunc(const Operand& x, const Operand& out) {
+  floating(kCheapGrain, [](auto v) { return std::trunc(v); }, x, out);
+}
+void round(const Operand& x, const Operand& out) {
+  floating(kCheapGrain, [](auto v) { return std::nearbyint(v); }, x, out);
+}
+
+void logical_not(const Operand& x, const Operand& out) {
+  predicate([](auto v) { return v == decltype(v)(0); }, x, out);
+}
+void isnan(const Operand& x, const Operand& out) {
+  predicate([](auto v) { return is_nan(v); }, x, out);
+}
+void isinf(const Operand& x, const Operand& out) {
+  predicate([](auto v) { return is_inf(v); }, x, out);
+}
+void isfinite(const Operand& x, const Operand& out) {
+  predicate([](auto v) { return !(is_nan(v) | is_inf(v)); }, x, out);
+}
+
+}  // namespace weft::kernels::cpu
