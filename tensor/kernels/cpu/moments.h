@@ -1,0 +1,44 @@
+// Mean and squared deviations as a reduction's partial result: two passes over a block, blocks merged by Chan's formula.
+#pragma once
+
+#include "tensor/kernels/cpu/reduce_ops.h"
+
+namespace weft::kernels::cpu {
+
+struct Moments {
+  double count;
+  double mean;
+  double squares;  // the sum of (x - mean)^2
+
+  /// The variance with `count - correction` in the denominator.
+  double variance(double correction) const { return squares / std::max(count - correction, 0.0); }
+};
+
+template <class T>
+struct MomentsPolicy {
+  using Partial = Moments;
+  static constexpr int kPasses = 4;  // a block stays in the cache for its second pass
+  static Moments identity() { return {0, std::numeric_limits<double>::quiet_NaN(), 0}; }
+  /// Chan, Golub, LeVeque: Updating formulae and a pairwise algorithm for computing sample variances (1979).
+  static Moments combine(const Moments& a, const Moments& b) {
+    if (a.count == 0) return b;
+    if (b.count == 0) return a;
+    const double count = a.count + b.count, shift = b.mean - a.mean;
+    return {count, a.mean + shift * (b.count / count), a.squares + b.squares + shift * shift * (a.count * b.count / count)};
+  }
+  static Moments rows(const Block<T>& block) {
+    const double count = static_cast<double>(block.rows * block.length);
+    const double mean = fold_rows<SumOp<T>>(block) / count;
+    return {count, mean, fold_rows<SquareOp<T>>(block, mean)};
+  }
+  static void columns(const Block<T>& block, Moments* out) {
+    double means[kColumnTile + kSpare], squares[kColumnTile + kSpare];
+    const double count = static_cast<double>(block.rows);
+    fold_columns<SumOp<T>>(block, 0, nullptr, means);
+    for (int64_t j = 0; j < block.length; ++j) means[j] /= count;
+    fold_columns<SquareOp<T>>(block, 0, means, squares);
+    for (int64_t j = 0; j < block.length; ++j) out[j] = {count, means[j], squares[j]};
+  }
+};
+
+}  // namespace weft::kernels::cpu

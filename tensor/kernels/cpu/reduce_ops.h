@@ -1,0 +1,242 @@
+// What reductions fold: the Ops of reduce_block.h and the policy of those that need one pass.
+#pragma once
+
+#include <cmath>
+#include <limits>
+#include <type_traits>
+
+#include "tensor/kernels/cpu/convert.h"
+#include "tensor/kernels/cpu/reduce_core.h"
+
+namespace weft::kernels::cpu {
+
+template <class T>
+inline constexpr bool kFloating = std::is_floating_point_v<Compute<T>>;
+
+/// Sums of T are kept in double, or modulo 2^64 for integers and bool.
+template <class T>
+using SumType = std::conditional_t<kFloating<T>, double, uint64_t>;
+
+/// What T is compared in: bool as u8.
+template <class T>
+using CompareType = typename simd::detail::RawOf<Compute<T>>::type;
+
+struct Add {
+  template <class V>
+  static V combine(V a, V b) {
+    return a + b;
+  }
+  template <class V>
+  static constexpr V identity() {
+    return V(0);
+  }
+};
+
+template <class T>
+struct SumOp : Add {
+  using Load = std::conditional_t<kFloating<T>, Compute<T>, uint64_t>;
+  using Pre = Load;
+  using Acc = SumType<T>;
+  template <class V>
+  static V map(V v, V) {
+    return v;
+  }
+};
+
+/// Sum of (x - p)^2, in double throughout: f32 neither overflows nor cancels.
+template <class T>
+struct SquareOp : Add {
+  using Load = double;
+  using Pre = double;
+  using Acc = double;
+  template <class V>
+  static V map(V v, V p) {
+    return (v - p) * (v - p);
+  }
+};
+
+/// Sum of (x * p)^2.
+template <class T>
+struct ScaledSquareOp : SquareOp<T> {
+  template <class V>
+  static V map(V v, V p) {
+    return (v * p) * (v * p);
+  }
+};
+
+template <class T>
+struct AbsSumOp : Add {
+  using Load = Compute<T>;
+  using Pre = Load;
+  using Acc = double;
+  template <class V>
+  static V map(V v, V) {
+    return v < 0 ? -v : v;
+  }
+};
+
+/// Sum of |x|^p.
+template <class T>
+struct PowerSumOp : Add {
+  using Load = double;
+  using Pre = double;
+  using Acc = double;
+  template <class V>
+  static V map(V v, V p) {
+    for (int i = 0; i < simd::kLanes<double>; ++i) v[i] = std::pow(std::fabs(v[i]), p[i]);
+    return v;
+  }
+};
+
+template <class T>
+struct CountOp : Add {
+  using Load = Compute<T>;
+  using Pre = Load;
+  using Acc = double;
+  template <class V>
+  static V map(V v, V) {
+    return v != 0 ? V{} + 1 : V{};
+  }
+};
+
+/// Sum of exp(x - p).
+template <class T>
+struct ExpSumOp : Add {
+  using Load = Compute<T>;
+  using Pre = Load;
+  using Acc = double;
+  template <class V>
+  static V map(V v, V p) {
+    return simd::exp<simd::kLanes<Load>>(v - p);
+  }
+};
+
+template <class T>
+struct ProdOp {
+  using Load = SumType<T>;
+  using Pre = Load;
+  using Acc = Load;
+  template <class V>
+  static V map(V v, V) {
+    return v;
+  }
+  template <class V>
+  static V combine(V a, V b) {
+    return a * b;
+  }
+  template <class V>
+  static constexpr V identity() {
+    return V(1);
+  }
+};
+
+/// The largest (or smallest) value; a NaN wins.
+template <class T, bool kLargest>
+struct ExtremeOp {
+  using Load = CompareType<T>;
+  using Pre = Load;
+  using Acc = Load;
+  using Limits = std::numeric_limits<Load>;
+  template <class V>
+  static V map(V v, V) {
+    return v;
+  }
+  template <class V>
+  static V combine(V a, V b) {
+    if constexpr (std::is_floating_point_v<Load>) {
+      if constexpr (kLargest)
+        return (a > b) | (a != a) ? a : b;
+      else
+        return (a < b) | (a != a) ? a : b;
+    } else if constexpr (kLargest) {
+      return a > b ? a : b;
+    } else {
+      return a < b ? a : b;
+    }
+  }
+  template <class V>
+  static constexpr V identity() {
+    if constexpr (Limits::has_infinity)
+      return kLargest ? -Limits::infinity() : Limits::infinity();
+    else
+      return kLargest ? Limits::lowest() : Limits::max();
+  }
+};
+
+template <class T, bool kLargest>
+struct AbsExtremeOp : ExtremeOp<T, kLargest> {
+  template <class V>
+  static V map(V v, V) {
+    return v < 0 ? -v : v;
+  }
+};
+
+/// 1 where any (all) are not zero; NaN is not zero.
+template <class T, bool kAny>
+struct TruthOp {
+  using Load = CompareType<T>;
+  using Pre = Load;
+  using Acc = Load;
+  template <class V>
+  static V map(V v, V) {
+    return v != 0 ? V{} + 1 : V{};
+  }
+  template <class V>
+  static V combine(V a, V b) {
+    if constexpr (kAny)
+      return a > b ? a : b;
+    else
+      return a < b ? a : b;
+  }
+  template <class V>
+  static constexpr V identity() {
+    return V(kAny ? 0 : 1);
+  }
+};
+
+/// A partial result is the fold itself, with one parameter for all outputs.
+template <class Op>
+struct OnePass {
+  typename Op::Pre parameter{};
+
+  using Partial = typename Op::Acc;
+  static constexpr int kPasses = 1;
+  static Partial identity() { return Op::template identity<Partial>(); }
+  static Partial combine(Partial a, Partial b) { return Op::combine(a, b); }
+  template <class T>
+  Partial rows(const Block<T>& block) const {
+    return fold_rows<Op>(block, parameter);
+  }
+  template <class T>
+  void columns(const Block<T>& block, Partial* out) const {
+    fold_columns<Op>(block, parameter, nullptr, out);
+  }
+};
+
+/// Calls f.operator()<T>() for a floating dtype.
+template <class F>
+decltype(auto) visit_floating(DType dtype, F&& f) {
+  switch (dtype) {
+    case DType::f64: return f.template operator()<double>();
+    case DType::bf16: return f.template operator()<BFloat16>();
+    case DType::f16: return f.template operator()<Float16>();
+    default: return f.template operator()<float>();
+  }
+}
+
+/// Writes results of type V to an output of whatever dtype.
+class Sink {
+ public:
+  Sink(const Operand& out, int64_t offset) : base_(out.base), offset_(offset), dtype_(out.dtype) {}
+  template <class V>
+  void operator()(int64_t offset, V value) const {
+    visit_dtype(dtype_, [&]<class T>() { static_cast<T*>(base_)[offset_ + offset] = convert<T>(value); });
+  }
+
+ private:
+  void* base_;
+  int64_t offset_;
+  DType dtype_;
+};
+
+}  // namespace weft::kernels::cpu
