@@ -13,8 +13,8 @@ void number(int64_t grain, const F& f, const Operand& a, const Operand& b, const
 }
 
 template <class F>
-void logical(const F& f, const Operand& a, const Operand& b, const Operand& out) {
-  visit_dtype(a.dtype, [&]<class T>() { elementwise<bool, T, T>(kCheapGrain, f, out, a, b); });
+void any(const F& f, const Operand& a, const Operand& b, const Operand& out) {
+  visit_dtype(out.dtype, [&]<class T>() { elementwise<T, T, T>(kCheapGrain, f, out, a, b); });
 }
 
 }  // namespace
@@ -37,20 +37,10 @@ void pow(const Operand& a, const Operand& b, const Operand& out) {
   number(kSlowGrain, [](auto x, auto y) { return power(x, y); }, a, b, out);
 }
 void maximum(const Operand& a, const Operand& b, const Operand& out) {
-  number(kCheapGrain, [](auto x, auto y) { return nan_max(x, y); }, a, b, out);
+  any([](auto x, auto y) { return nan_max(x, y); }, a, b, out);
 }
 void minimum(const Operand& a, const Operand& b, const Operand& out) {
-  number(kCheapGrain, [](auto x, auto y) { return nan_min(x, y); }, a, b, out);
-}
-
-void logical_and(const Operand& a, const Operand& b, const Operand& out) {
-  logical([](auto x, auto y) { return (x != 0) & (y != 0); }, a, b, out);
-}
-void logical_or(const Operand& a, const Operand& b, const Operand& out) {
-  logical([](auto x, auto y) { return (x != 0) | (y != 0); }, a, b, out);
-}
-void logical_xor(const Operand& a, const Operand& b, const Operand& out) {
-  logical([](auto x, auto y) { return (x != 0) != (y != 0); }, a, b, out);
+  any([](auto x, auto y) { return nan_min(x, y); }, a, b, out);
 }
 
 }  // namespace weft::kernels::cpu

@@ -13,13 +13,8 @@ void mul(const Operand& a, const Operand& b, const Operand& out);
 void div(const Operand& a, const Operand& b, const Operand& out);
 /// Integers: wraps; a negative exponent gives 0, except for bases 1 and -1.
 void pow(const Operand& a, const Operand& b, const Operand& out);
-/// NaN where either is NaN.
+/// NaN where either is NaN. Any dtype.
 void maximum(const Operand& a, const Operand& b, const Operand& out);
 void minimum(const Operand& a, const Operand& b, const Operand& out);
-
-// Any dtype; out is bool. What is not zero (NaN too) counts as true.
-void logical_and(const Operand& a, const Operand& b, const Operand& out);
-void logical_or(const Operand& a, const Operand& b, const Operand& out);
-void logical_xor(const Operand& a, const Operand& b, const Operand& out);
 
 }  // namespace weft::kernels::cpu

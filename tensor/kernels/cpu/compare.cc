@@ -6,35 +6,67 @@
 namespace weft::kernels::cpu {
 namespace {
 
-// Calls run with the comparison as a functor.
-template <class Run>
-void visit_comparison(Comparison comparison, const Run& run) {
-  switch (comparison) {
-    case Comparison::eq: return run([](auto x, auto y) { return x == y; });
-    case Comparison::ne: return run([](auto x, auto y) { return x != y; });
-    case Comparison::lt: return run([](auto x, auto y) { return x < y; });
-    case Comparison::le: return run([](auto x, auto y) { return x <= y; });
-    case Comparison::gt: return run([](auto x, auto y) { return x > y; });
-    case Comparison::ge: return run([](auto x, auto y) { return x >= y; });
-  }
+template <class F>
+void tensors(const F& f, const Operand& a, const Operand& b, const Operand& out) {
+  visit_dtype(a.dtype, [&]<class T>() { elementwise<bool, T, T>(kCheapGrain, f, out, a, b); });
+}
+
+template <class F>
+void scalar(const F& f, const Operand& x, const Scalar& value, const Operand& out) {
+  visit_dtype(x.dtype, [&]<class T>() {
+    using C = detail::Stored<Compute<T>>;
+    elementwise<bool, T>(kCheapGrain, [&f, right = scalar_as<C>(value)](C e) { return f(e, right); }, out, x);
+  });
 }
 
 }  // namespace
 
-void compare(Comparison comparison, const Operand& a, const Operand& b, const Operand& out) {
-  visit_comparison(comparison, [&](const auto& f) {
-    visit_dtype(a.dtype, [&]<class T>() { elementwise<bool, T, T>(kCheapGrain, f, out, a, b); });
-  });
+void eq(const Operand& a, const Operand& b, const Operand& out) {
+  tensors([](auto x, auto y) { return x == y; }, a, b, out);
+}
+void ne(const Operand& a, const Operand& b, const Operand& out) {
+  tensors([](auto x, auto y) { return x != y; }, a, b, out);
+}
+void lt(const Operand& a, const Operand& b, const Operand& out) {
+  tensors([](auto x, auto y) { return x < y; }, a, b, out);
+}
+void le(const Operand& a, const Operand& b, const Operand& out) {
+  tensors([](auto x, auto y) { return x <= y; }, a, b, out);
+}
+void gt(const Operand& a, const Operand& b, const Operand& out) {
+  tensors([](auto x, auto y) { return x > y; }, a, b, out);
+}
+void ge(const Operand& a, const Operand& b, const Operand& out) {
+  tensors([](auto x, auto y) { return x >= y; }, a, b, out);
 }
 
-void compare_scalar(Comparison comparison, const Operand& a, const Number& value, const Operand& out) {
-  visit_comparison(comparison, [&](const auto& f) {
-    visit_dtype(a.dtype, [&]<class T>() {
-      using C = detail::Stored<Compute<T>>;
-      const C right = value.as<C>();
-      elementwise<bool, T>(kCheapGrain, [&f, right](C x) { return f(x, right); }, out, a);
-    });
-  });
+void eq_scalar(const Operand& x, const Scalar& value, const Operand& out) {
+  scalar([](auto e, auto v) { return e == v; }, x, value, out);
+}
+void ne_scalar(const Operand& x, const Scalar& value, const Operand& out) {
+  scalar([](auto e, auto v) { return e != v; }, x, value, out);
+}
+void lt_scalar(const Operand& x, const Scalar& value, const Operand& out) {
+  scalar([](auto e, auto v) { return e < v; }, x, value, out);
+}
+void le_scalar(const Operand& x, const Scalar& value, const Operand& out) {
+  scalar([](auto e, auto v) { return e <= v; }, x, value, out);
+}
+void gt_scalar(const Operand& x, const Scalar& value, const Operand& out) {
+  scalar([](auto e, auto v) { return e > v; }, x, value, out);
+}
+void ge_scalar(const Operand& x, const Scalar& value, const Operand& out) {
+  scalar([](auto e, auto v) { return e >= v; }, x, value, out);
+}
+
+void logical_and(const Operand& a, const Operand& b, const Operand& out) {
+  tensors([](auto x, auto y) { return (x != 0) & (y != 0); }, a, b, out);
+}
+void logical_or(const Operand& a, const Operand& b, const Operand& out) {
+  tensors([](auto x, auto y) { return (x != 0) | (y != 0); }, a, b, out);
+}
+void logical_xor(const Operand& a, const Operand& b, const Operand& out) {
+  tensors([](auto x, auto y) { return (x != 0) != (y != 0); }, a, b, out);
 }
 
 }  // namespace weft::kernels::cpu

@@ -12,6 +12,7 @@
 #endif
 
 #include "tensor/half.h"
+#include "tensor/scalar.h"
 
 namespace weft::kernels::cpu {
 
@@ -50,6 +51,15 @@ template <class To, class From>
   } else {
     return static_cast<To>(x);
   }
+}
+
+/// A scalar argument in the type a kernel computes in; integers wrap.
+template <class T>
+T scalar_as(const Scalar& value) {
+  if constexpr (std::is_integral_v<T> && !std::is_same_v<T, bool>)
+    return static_cast<T>(value.to_int());
+  else
+    return convert<T>(value.to_double());
 }
 
 /// Widens `count` contiguous values.

@@ -2,25 +2,25 @@
 // dtype the number is an integer.
 #pragma once
 
-#include "tensor/kernels/cpu/number.h"
 #include "tensor/kernels/cpu/operand.h"
+#include "tensor/scalar.h"
 
 namespace weft::kernels::cpu {
 
 /// x + value
-void add_scalar(const Operand& x, const Number& value, const Operand& out);
+void add_scalar(const Operand& x, const Scalar& value, const Operand& out);
 /// value - x
-void scalar_sub(const Number& value, const Operand& x, const Operand& out);
+void rsub_scalar(const Operand& x, const Scalar& value, const Operand& out);
 /// x * value
-void mul_scalar(const Operand& x, const Number& value, const Operand& out);
+void mul_scalar(const Operand& x, const Scalar& value, const Operand& out);
 /// x / value; floating.
-void div_scalar(const Operand& x, const Number& value, const Operand& out);
+void div_scalar(const Operand& x, const Scalar& value, const Operand& out);
 /// value / x; floating.
-void scalar_div(const Number& value, const Operand& x, const Operand& out);
+void rdiv_scalar(const Operand& x, const Scalar& value, const Operand& out);
 /// x to the power value. Exponents 0.5, -0.5, 1, 2, 3, -1 and -2 are roots, products and quotients (as in PyTorch, so
 /// that pow(-0, 0.5) is -0 and pow(-inf, 0.5) NaN).
-void pow_scalar(const Operand& x, const Number& value, const Operand& out);
+void pow_scalar(const Operand& x, const Scalar& value, const Operand& out);
 /// value to the power x.
-void scalar_pow(const Number& value, const Operand& x, const Operand& out);
+void rpow_scalar(const Operand& x, const Scalar& value, const Operand& out);
 
 }  // namespace weft::kernels::cpu

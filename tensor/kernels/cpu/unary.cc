@@ -70,6 +70,14 @@ struct Clip {
     return above > high ? high : above;
   }
 };
+// A bound beyond an integer type does not wrap.
+template <class T>
+T bound(const Scalar& value) {
+  if constexpr (std::is_integral_v<T>)
+    return static_cast<T>(std::clamp<int64_t>(value.to_int(), std::numeric_limits<T>::min(), std::numeric_limits<T>::max()));
+  else
+    return scalar_as<T>(value);
+}
 template <class T>
 bool is_nan(T x) {
   return x != x;
@@ -90,14 +98,14 @@ void sign(const Operand& x, const Operand& out) { number(Sign{}, x, out); }
 void square(const Operand& x, const Operand& out) { number(Square{}, x, out); }
 void relu(const Operand& x, const Operand& out) { number(Relu{}, x, out); }
 
-void clip(const Operand& x, const Number& low, const Number& high, const Operand& out) {
+void clip(const Operand& x, const std::optional<Scalar>& low, const std::optional<Scalar>& high, const Operand& out) {
   visit_number(x.dtype, [&]<class T>() {
     using C = Compute<T>;
-    Clip<C> f{low.as<C>(), high.as<C>()};
-    if constexpr (std::is_integral_v<T>) {  // bounds beyond the type do not wrap
-      f.low = convert<C>(std::clamp<double>(low.real, std::numeric_limits<C>::min(), std::numeric_limits<C>::max()));
-      f.high = convert<C>(std::clamp<double>(high.real, std::numeric_limits<C>::min(), std::numeric_limits<C>::max()));
-    }
+    using Limits = std::numeric_limits<C>;
+    Clip<C> f{Limits::lowest(), Limits::max()};
+    if constexpr (Limits::has_infinity) f = {-Limits::infinity(), Limits::infinity()};
+    if (low) f.low = bound<C>(*low);
+    if (high) f.high = bound<C>(*high);
     elementwise<T, T>(kCheapGrain, f, out, x);
   });
 }

@@ -1,7 +1,7 @@
-#include "tensor/kernels/cpu/activation.h"
-
+// The activations of unary.h and their gradients.
 #include "tensor/kernels/cpu/dispatch.h"
 #include "tensor/kernels/cpu/elementwise.h"
+#include "tensor/kernels/cpu/unary.h"
 #include "tensor/kernels/cpu/vector_math.h"
 
 namespace weft::kernels::cpu {
@@ -66,8 +66,8 @@ void leaky_relu(const Operand& x, double slope, const Operand& out) {
         },
         x, out);
 }
-void gelu(const Operand& x, GeluForm form, const Operand& out) {
-  form == GeluForm::erf ? unary(kMathGrain, GeluErf{}, x, out) : unary(kMathGrain, GeluTanh{}, x, out);
+void gelu(const Operand& x, bool tanh_form, const Operand& out) {
+  tanh_form ? unary(kMathGrain, GeluTanh{}, x, out) : unary(kMathGrain, GeluErf{}, x, out);
 }
 
 void relu_backward(const Operand& g, const Operand& y, const Operand& out) {
@@ -95,8 +95,8 @@ void silu_backward(const Operand& g, const Operand& x, const Operand& out) {
          },
          g, x, out);
 }
-void gelu_backward(const Operand& g, const Operand& x, GeluForm form, const Operand& out) {
-  form == GeluForm::erf ? binary(kMathGrain, GeluErf{}, g, x, out) : binary(kMathGrain, GeluTanh{}, g, x, out);
+void gelu_backward(const Operand& g, const Operand& x, bool tanh_form, const Operand& out) {
+  tanh_form ? binary(kMathGrain, GeluTanh{}, g, x, out) : binary(kMathGrain, GeluErf{}, g, x, out);
 }
 
 }  // namespace weft::kernels::cpu

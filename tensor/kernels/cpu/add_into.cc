@@ -1,0 +1,78 @@
+// add_into of copy.h: the accumulation behind the gradient of every view.
+#include <cstdlib>
+
+#include "tensor/kernels/cpu/binary.h"
+#include "tensor/kernels/cpu/copy.h"
+#include "tensor/kernels/cpu/dispatch.h"
+#include "tensor/kernels/cpu/elementwise.h"
+#include "tensor/kernels/cpu/arithmetic.h"
+
+namespace weft::kernels::cpu {
+namespace {
+
+// Blocks summed in T, their sums in double: long rows into one element keep their precision.
+template <class T>
+auto sum_row(const T* x, int64_t stride, int64_t count) {
+  using Total = std::conditional_t<std::is_integral_v<T>, Wrapping<T>, double>;
+  using Part = std::conditional_t<std::is_integral_v<T>, Wrapping<T>, Compute<T>>;
+  Total total = 0;
+  for (int64_t start = 0; start < count; start += kLoopBlock) {
+    const int64_t end = start + kLoopBlock < count ? start + kLoopBlock : count;
+    Part part = 0;
+    for (int64_t i = start; i < end; ++i) part += static_cast<Part>(x[i * stride]);
+    total += static_cast<Total>(part);
+  }
+  return total;
+}
+
+// Operands: x, out. Columns of one row are distinct elements of out, or all the same one.
+template <class T>
+void add_rows(const void*, char* const* p, const int64_t* step, const int64_t* row_step, int64_t columns,
+              int64_t rows) {
+  const int64_t x_stride = step[0] / static_cast<int64_t>(sizeof(T)), stride = step[1] / static_cast<int64_t>(sizeof(T));
+  for (int64_t row = 0; row < rows; ++row) {
+    const T* x = reinterpret_cast<const T*>(p[0] + row * row_step[0]);
+    T* out = reinterpret_cast<T*>(p[1] + row * row_step[1]);
+    if (stride == 0) {
+      *out = static_cast<T>(static_cast<Wrapping<Compute<T>>>(*out) + sum_row(x, x_stride, columns));
+    } else if (stride == 1 && x_stride == 1) {
+#pragma omp simd
+      for (int64_t i = 0; i < columns; ++i) out[i] = wrapping_add<Compute<T>>(out[i], x[i]);
+    } else {
+      for (int64_t i = 0; i < columns; ++i) out[i * stride] = wrapping_add<Compute<T>>(out[i * stride], x[i * x_stride]);
+    }
+  }
+}
+
+void add_in_order(const Operand& x, const Operand& out) {
+  const Operand operands[] = {x, out};
+  visit_number(out.dtype, [&]<class T>() { strided_loop(operands, 2, 0, &add_rows<T>, nullptr); });
+}
+
+// An axis whose slices of `view` share no memory: it steps over all that the other axes can reach. -1 where there is none.
+int64_t independent_axis(const View& view) {
+  const size_t rank = view.shape().size();
+  for (size_t axis = 0; axis < rank; ++axis) {
+    int64_t reach = 0;
+    for (size_t other = 0; other < rank; ++other)
+      if (other != axis) reach += std::abs(view.strides()[other]) * (view.shape()[other] - 1);
+    if (view.shape()[axis] > 1 && std::abs(view.strides()[axis]) > reach) return static_cast<int64_t>(axis);
+  }
+  return -1;
+}
+
+}  // namespace
+
+void add_into(const Operand& x, const Operand& out) {
+  if (out.numel() == 0) return;
+  if (!out.view->overlaps_itself()) return add(out, x, out);
+  const int64_t axis = independent_axis(*out.view);
+  if (axis < 0) return add_in_order(x, out);
+  const int64_t size = out.size(axis);
+  parallel_for(size, kCheapGrain / (out.numel() / size) + 1, [&](int64_t begin, int64_t end) {
+    const View from = x.view->slice(axis, begin, end), to = out.view->slice(axis, begin, end);
+    add_in_order({x.base, &from, x.dtype}, {out.base, &to, out.dtype});
+  });
+}
+
+}  // namespace weft::kernels::cpu
