@@ -1,0 +1,63 @@
+#!/usr/bin/env bash
+# What each folder may include, as DESIGN.md draws it, and what weft.h may bring into a user's program. Bazel's deps say the same of
+# weft's own headers; those of the system's libraries are in reach of every file, so that only their text can tell.
+set -euo pipefail
+failures=0
+
+fail() {
+  echo "layers_test: $*" >&2
+  failures=$((failures + 1))
+}
+
+# `allow FILES PATTERN`: the weft headers that these files include start with one of PATTERN's folders.
+allow() {
+  local pattern=$2 found
+  found=$(find -L $1 \( -name '*.h' -o -name '*.cc' \) -exec \
+    grep -HnE '^ *# *include "(weft\.h|(tensor|autograd|nn|optim|data|io|examples|tests|bench)/)' {} + 2>/dev/null |
+    grep -vE "#[[:space:]]*include \"($pattern)" || true)
+  [[ -z $found ]] || fail "$1 may include only $pattern:"$'\n'"$found"
+}
+
+# `only HEADERS FILES`: these headers are included by no file whose path does not match FILES.
+only() {
+  local found
+  found=$(find -L tensor autograd nn optim data io examples bench weft.h \( -name '*.h' -o -name '*.cc' \) -exec \
+    grep -HnE "^ *# *include [<\"]($1)" {} + 2>/dev/null | grep -vE "^($2):" || true)
+  [[ -z $found ]] || fail "only $2 may include $1:"$'\n'"$found"
+}
+
+allow tensor 'tensor/'
+allow tensor/kernels 'tensor/[a-z0-9_]*\.h|tensor/kernels/'
+allow autograd 'tensor/|autograd/'
+allow nn 'tensor/|autograd/|nn/'
+allow optim 'tensor/|autograd/|nn/|optim/'
+allow data 'tensor/|io/|data/'
+allow io 'tensor/|autograd/|nn/|io/|optim/'
+allow examples 'weft\.h|examples/'
+
+only 'dnnl|oneapi/' 'tensor/kernels/cpu/.*|bench/.*'
+only 'Eigen/|unsupported/Eigen/' 'tensor/kernels/cpu/.*'
+only 'spdlog/|fmt/' 'tensor/[^:]*\.cc'
+only 'nlohmann/|png\.h|zlib\.h' 'io/.*'
+only 'CLI/' 'examples/.*|bench/.*'
+only 'optim/' 'weft\.h|optim/.*|io/checkpoint[^:]*|bench/.*'
+
+# All that weft.h includes, and what it includes in turn: no heavy header, and not the rules of gradients.
+declare -A seen=()
+queue=(weft.h)
+while ((${#queue[@]})); do
+  header=${queue[0]}
+  queue=("${queue[@]:1}")
+  [[ -z ${seen[$header]:-} && -e $header ]] || continue
+  seen[$header]=1
+  heavy=$(grep -nE '^ *# *include [<"]((iostream|filesystem|thread|random|algorithm|regex)>|autograd/rule\.h)' "$header" || true)
+  [[ -z $heavy ]] || fail "$header is part of weft.h and may not include: $heavy"
+  while read -r next; do queue+=("$next"); done < <(sed -nE 's/^ *# *include "([^"]+)".*/\1/p' "$header")
+done
+
+if grep -nE '^[^#]*-f(fast-math|finite-math-only|unsafe-math|associative-math|reciprocal-math)|^[^#]*-Ofast' .bazelrc; then
+  fail ".bazelrc: NaN and Inf must come out of a kernel as IEEE 754 says"
+fi
+
+((failures == 0)) || exit 1
+echo "layers_test: ${#seen[@]} headers behind weft.h, every include where it may be"

@@ -1,0 +1,55 @@
+"""Rules for BUILD files that find their sources by themselves: adding a file to a folder needs no change in a BUILD file."""
+
+def _include_all_impl(ctx):
+    lines = ["// Generated: every header of a folder (see BUILD).", "#pragma once", ""]
+    lines += sorted(['#include "%s"' % header.short_path for header in ctx.files.hdrs])
+    ctx.actions.write(ctx.outputs.out, "\n".join(lines) + "\n")
+    return [DefaultInfo(files = depset([ctx.outputs.out]))]
+
+include_all = rule(
+    implementation = _include_all_impl,
+    doc = "Writes the header `out` that includes each of `hdrs`, in the order of their names.",
+    attrs = {
+        "hdrs": attr.label_list(allow_files = [".h"]),
+        "out": attr.output(mandatory = True),
+    },
+)
+
+def weft_binaries(deps, testonly = False):
+    """One program for each .cc of the folder, named as the file; a .cc with a header of the same name belongs to `:common`.
+
+    Args:
+      deps: what every program of the folder links.
+      testonly: whether the programs are only for tests and measurements.
+    """
+    headers = native.glob(["*.h"], allow_empty = True)
+    helpers = [header[:-len(".h")] + ".cc" for header in headers]
+    native.cc_library(
+        name = "common",
+        testonly = testonly,
+        srcs = native.glob(helpers, allow_empty = True) if helpers else [],
+        hdrs = headers,
+        deps = deps,
+    )
+    for source in native.glob(["*.cc"], exclude = helpers, allow_empty = True):
+        native.cc_binary(
+            name = source[:-len(".cc")],
+            testonly = testonly,
+            srcs = [source],
+            deps = deps + [":common"],
+        )
+
+def stems(names):
+    """The files, as patterns for glob, of a list of stems."""
+    return struct(
+        srcs = [name + ".cc" for name in names],
+        hdrs = [name + ".h" for name in names],
+    )
+
+def sources(name):
+    """A filegroup of all C++ sources of a package, for the tests that read them as text."""
+    native.filegroup(
+        name = name,
+        srcs = native.glob(["**/*.cc", "**/*.h"], allow_empty = True),
+        visibility = ["//tests:__subpackages__"],
+    )
