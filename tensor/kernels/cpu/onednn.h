@@ -12,6 +12,7 @@
 #include <optional>
 
 #include "tensor/half.h"
+#include "tensor/kernels/cpu/conv_shape.h"
 #include "tensor/kernels/cpu/matrix.h"
 
 namespace weft::kernels::cpu::onednn {
@@ -28,20 +29,8 @@ bool is_blas(const Matrix<T>& m) {
   return (m.column_stride == 1 && m.row_stride >= m.columns) || (m.row_stride == 1 && m.column_stride >= m.rows);
 }
 
-/// A 2-d convolution of f32 tensors that are dense and channels-last in memory.
-struct ConvShape {
-  int64_t batch, channels, height, width;
-  int64_t filters, kernel[2];
-  int64_t out_height, out_width;
-  int64_t stride[2], padding[2], dilation[2], groups;
-  bool operator==(const ConvShape&) const = default;
-};
-
-/// Strides of the weight under its logical (filters, channels / groups, kernel height, kernel width) shape; dense.
-using WeightStrides = std::array<int64_t, 4>;
-
-/// Each returns false where oneDNN has no fast kernel for the shape on this CPU: nothing was done.
-/// `bias` holds one value per filter or is null.
+/// Convolutions of f32 images that are dense and channels-last in memory, the weight dense under its strides. Each
+/// returns false where oneDNN has no fast kernel for the shape on this CPU: nothing was done. `bias` holds one value per filter or is null.
 bool conv_forward(const ConvShape& s, const float* x, const float* w, const WeightStrides& strides, const float* bias, float* out);
 bool conv_backward_data(const ConvShape& s, const float* grad, const float* w, const WeightStrides& strides, float* grad_x);
 bool conv_backward_weights(const ConvShape& s, const float* x, const float* grad, float* grad_w, const WeightStrides& strides);
