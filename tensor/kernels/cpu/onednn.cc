@@ -304,8 +304,4 @@ std::array<const char*, 3> conv_implementations(const ConvShape& s, const Weight
   return names;
 }
 
-int64_t cached_primitives() {
-  return static_cast<int64_t>(cache<Prepared>().size() + cache<PreparedConv>().size());
-}
-
 }  // namespace weft::kernels::cpu::onednn

@@ -38,8 +38,7 @@ bool conv_backward_weights(const ConvShape& s, const float* x, const float* grad
 /// The implementations oneDNN chose: "forward data weights", `-` for none. For tests and benchmarks.
 std::array<const char*, 3> conv_implementations(const ConvShape& s, const WeightStrides& strides);
 
-/// Entries of this thread's cache of primitives, and the most it holds.
-int64_t cached_primitives();
+/// The most primitives of one kind (product, convolution) that a thread keeps.
 inline constexpr size_t kMostPrimitives = 1024;
 
 }  // namespace weft::kernels::cpu::onednn

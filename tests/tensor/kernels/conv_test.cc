@@ -1,0 +1,241 @@
+// Convolutions and their gradients against naive loops: small integers, so that every order of summation gives the same bits.
+#include "tensor/kernels/cpu/conv.h"
+
+#include <gtest/gtest.h>
+
+#include <string_view>
+#include <thread>
+
+#include "tensor/error.h"
+#include "tensor/kernels/cpu/force_loops.h"
+#include "tensor/kernels/cpu/onednn.h"
+#include "tensor/kernels/cpu/parallel.h"
+#include "tensor/threads.h"
+#include "tests/tensor/kernels/arrays.h"
+
+namespace weft {
+namespace {
+
+using kernels::cpu::ConvParams;
+using kernels::cpu::ForceLoops;
+using testing::Array;
+using testing::Layout;
+using testing::Random;
+
+struct Case {
+  Shape x, w, out;
+  ConvParams p;
+};
+
+/// Calls f(x index, weight index, out index) for every product of the convolution.
+template <class F>
+void for_each_product(const Case& c, F&& f) {
+  const int64_t per_group = c.w[0] / std::max<int64_t>(1, c.p.groups);
+  testing::for_each_index(c.out, [&](const IntList& o) {
+    testing::for_each_index({c.w[1], c.w[2], c.w[3]}, [&](const IntList& k) {
+      const int64_t h = o[2] * c.p.stride[0] - c.p.padding[0] + k[1] * c.p.dilation[0];
+      const int64_t w = o[3] * c.p.stride[1] - c.p.padding[1] + k[2] * c.p.dilation[1];
+      if (h < 0 || h >= c.x[2] || w < 0 || w >= c.x[3]) return;
+      f(IntList{o[0], o[1] / per_group * c.w[1] + k[0], h, w}, IntList{o[1], k[0], k[1], k[2]}, o);
+    });
+  });
+}
+
+/// The number of elements of `got` that differ from `sums` (row-major), rounded to T.
+template <class T>
+int differences(Array<T>& got, const std::vector<double>& sums) {
+  int wrong = 0;
+  size_t i = 0;
+  testing::for_each_index(got.shape(), [&](const IntList& index) {
+    wrong += static_cast<double>(got.at(index)) != static_cast<double>(static_cast<T>(static_cast<float>(sums[i++])));
+  });
+  return wrong;
+}
+
+template <class T>
+void check(const Case& c, Random& random, bool plain = false) {
+  const auto layout = [&](bool broadcast) { return plain ? Layout::channels_last : testing::any_layout(random, broadcast); };
+  Array<T> x = testing::random_array<T>(c.x, layout(true), random, 3);
+  Array<T> w = testing::random_array<T>(c.w, plain ? Layout::row_major : layout(true), random, 3);
+  Array<T> bias = testing::random_array<T>({c.w[0]}, layout(true), random, 3);
+  Array<T> grad = testing::random_array<T>(c.out, layout(true), random, 3);
+  const T rubbish = static_cast<T>(std::numeric_limits<float>::quiet_NaN());
+  Array<T> out = testing::make_array<T>(c.out, layout(false), random, rubbish);
+  Array<T> grad_x = testing::make_array<T>(c.x, layout(false), random, rubbish);
+  Array<T> grad_w = testing::make_array<T>(c.w, plain ? Layout::row_major : layout(false), random, rubbish);
+  const bool with_bias = testing::pick(random, 0, 1) == 0;
+  const auto bias_operand = bias.operand();
+  kernels::cpu::conv2d(x.operand(), w.operand(), with_bias ? &bias_operand : nullptr, out.operand(), c.p);
+  kernels::cpu::conv2d_backward_data(grad.operand(), w.operand(), grad_x.operand(), c.p);
+  kernels::cpu::conv2d_backward_weights(x.operand(), grad.operand(), grad_w.operand(), c.p);
+
+  std::vector<double> out_sums, x_sums(static_cast<size_t>(checked_numel(c.x))), w_sums(static_cast<size_t>(checked_numel(c.w)));
+  testing::for_each_index(c.out, [&](const IntList& o) {
+    out_sums.push_back(with_bias ? static_cast<double>(bias.at({o[1]})) : 0.0);
+  });
+  const View rows_x = View::contiguous(c.x), rows_w = View::contiguous(c.w), rows_out = View::contiguous(c.out);
+  for_each_product(c, [&](const IntList& i, const IntList& k, const IntList& o) {
+    const double in = x.at(i), weight = w.at(k), g = grad.at(o);
+    out_sums[static_cast<size_t>(rows_out.linear_index(o))] += in * weight;
+    x_sums[static_cast<size_t>(rows_x.linear_index(i))] += g * weight;
+    w_sums[static_cast<size_t>(rows_w.linear_index(k))] += g * in;
+  });
+  const std::string what = text("x ", c.x, " w ", c.w, " out ", c.out, " stride ", c.p.stride[0], " ", c.p.stride[1], " padding ",
+                                c.p.padding[0], " ", c.p.padding[1], " dilation ", c.p.dilation[0], " ", c.p.dilation[1],
+                                " groups ", c.p.groups, " bias ", with_bias);
+  EXPECT_EQ(differences(out, out_sums), 0) << "forward: " << what;
+  EXPECT_EQ(differences(grad_x, x_sums), 0) << "backward data: " << what;
+  EXPECT_EQ(differences(grad_w, w_sums), 0) << "backward weights: " << what;
+}
+
+Case make_case(const Shape& x, int64_t filters, int64_t kh, int64_t kw, const ConvParams& p) {
+  Shape out{x[0], filters, kernels::cpu::conv_output_size(x[2], kh, p.stride[0], p.padding[0], p.dilation[0]),
+            kernels::cpu::conv_output_size(x[3], kw, p.stride[1], p.padding[1], p.dilation[1])};
+  return {x, {filters, x[1] / p.groups, kh, kw}, out, p};
+}
+
+Case random_case(Random& random) {
+  using testing::pick;
+  for (;;) {
+    ConvParams p;
+    for (int i = 0; i < 2; ++i) {
+      p.stride[i] = pick(random, 1, 3);
+      p.padding[i] = pick(random, 0, 2);
+      p.dilation[i] = pick(random, 0, 3) == 0 ? 2 : 1;
+    }
+    const int64_t per_group = pick(random, 0, 3) == 0 ? 16 : pick(random, 1, 5), filters = pick(random, 0, 3) == 0 ? 16 : pick(random, 1, 5);
+    const int kind = static_cast<int>(pick(random, 0, 3));
+    p.groups = kind == 0 ? pick(random, 2, 4) : 1;
+    int64_t channels = per_group * p.groups, all_filters = filters * p.groups;
+    if (kind == 1) p.groups = channels = all_filters = pick(random, 1, 20);  // depthwise
+    const Shape x{pick(random, 1, 3), channels, pick(random, 1, 9), pick(random, 1, 9)};
+    Case c = make_case(x, all_filters, pick(random, 1, 4), pick(random, 1, 4), p);
+    if (c.out[2] > 0 && c.out[3] > 0) return c;
+  }
+}
+
+template <class T>
+void check_random(int count, uint64_t seed) {
+  Random random(seed);
+  for (int i = 0; i < testing::property_cases(count) && !::testing::Test::HasFailure(); ++i) check<T>(random_case(random), random);
+}
+
+TEST(Conv, RandomShapesAreExact) { check_random<float>(500, 1); }
+TEST(Conv, ForcedLoopsAreExact) {
+  ForceLoops loops;
+  check_random<float>(500, 2);
+}
+TEST(Conv, DoubleIsExact) { check_random<double>(300, 3); }
+TEST(Conv, HalvesAreExactUpToOneRounding) {
+  check_random<BFloat16>(60, 4);
+  check_random<Float16>(60, 5);
+}
+
+/// The shapes of the networks that budgets are measured on.
+TEST(Conv, NetworkShapesAreExact) {
+  Random random(6);
+  ConvParams same, first, half, down;
+  same.padding[0] = same.padding[1] = 1;
+  first.stride[0] = first.stride[1] = 2, first.padding[0] = first.padding[1] = 3;
+  half.stride[0] = half.stride[1] = 2, half.padding[0] = half.padding[1] = 1;
+  down.stride[0] = down.stride[1] = 2;
+  for (const Case& c : {make_case({2, 1, 28, 28}, 16, 3, 3, same), make_case({2, 16, 14, 14}, 32, 3, 3, same),
+                        make_case({2, 3, 32, 32}, 64, 7, 7, first), make_case({2, 64, 8, 8}, 64, 3, 3, same),
+                        make_case({3, 128, 2, 2}, 128, 3, 3, same), make_case({2, 64, 4, 4}, 128, 3, 3, half),
+                        make_case({2, 64, 8, 8}, 128, 1, 1, down), make_case({2, 64, 8, 8}, 128, 1, 1, {}),
+                        make_case({2, 3, 16, 16}, 64, 3, 3, same), make_case({16, 256, 1, 1}, 64, 3, 3, same)}) {
+    check<float>(c, random, true);
+    check<float>(c, random, false);
+    check<double>(c, random, true);
+  }
+}
+
+TEST(Conv, EmptySizes) {
+  Random random(7);
+  for (const Shape& x : {Shape{0, 3, 5, 5}, Shape{2, 0, 5, 5}, Shape{2, 3, 5, 0}}) {
+    ConvParams p;
+    p.padding[0] = p.padding[1] = 1;
+    check<float>(make_case(x, 4, 3, 3, p), random);
+    check<double>(make_case(x, 4, 3, 3, p), random);
+  }
+  check<float>(make_case({2, 3, 5, 5}, 0, 3, 3, {}), random);
+  check<float>(make_case({2, 3, 2, 2}, 4, 3, 3, {}), random);  // the window does not fit: no output
+}
+
+TEST(Conv, OutputSize) {
+  EXPECT_EQ(kernels::cpu::conv_output_size(7, 3, 2, 1, 1), 4);
+  EXPECT_EQ(kernels::cpu::conv_output_size(5, 3, 1, 0, 2), 1);
+  EXPECT_EQ(kernels::cpu::conv_output_size(4, 3, 1, 0, 2), 0);
+  EXPECT_THROW(kernels::cpu::conv_output_size(int64_t{1} << 62, 3, 1, int64_t{1} << 62, 1), ShapeError);
+}
+
+TEST(Conv, IntegersAreRefused) {
+  Random random(8);
+  Array<int32_t> x = testing::random_array<int32_t>({1, 1, 3, 3}, Layout::row_major, random);
+  EXPECT_THROW(kernels::cpu::conv2d(x.operand(), x.operand(), nullptr, x.operand(), {}), DtypeError);
+}
+
+// Hazard: a conv with 0 input channels throws in oneDNN; here the sum is empty and the bias is what remains.
+TEST(KernelHazards, ConvWithoutInputChannels) {
+  Random random(9);
+  Array<float> x = testing::random_array<float>({2, 0, 5, 5}, Layout::row_major, random);
+  Array<float> w = testing::random_array<float>({3, 0, 3, 3}, Layout::row_major, random);
+  Array<float> bias = testing::make_array<float>({3}, Layout::row_major, random, 2.5f);
+  Array<float> out = testing::make_array<float>({2, 3, 3, 3}, Layout::row_major, random);
+  const auto b = bias.operand();
+  kernels::cpu::conv2d(x.operand(), w.operand(), &b, out.operand(), {});
+  testing::for_each_index(out.shape(), [&](const IntList& i) { EXPECT_EQ(out.at(i), 2.5f); });
+}
+
+// Hazard: bytes beyond 64 bits wrap silently in oneDNN.
+TEST(KernelHazards, ConvSizesBeyondMemoryAreRefused) {
+  float value[1] = {1};
+  const int64_t huge = int64_t{1} << 31;
+  const View x = View::create({1, 1, huge, huge / 2}, {0, 0, 0, 0}), w = View::create({1, 1, huge, huge / 2}, {0, 0, 0, 0});
+  const View out = View::contiguous({1, 1, 1, 1});
+  EXPECT_THROW(kernels::cpu::conv2d({value, &x, f32}, {value, &w, f32}, nullptr, {value, &out, f32}, {}), ShapeError);
+}
+
+// Hazard: one wrong pairing of layouts falls to a reference kernel, a hundred times slower.
+TEST(KernelHazards, NetworkConvolutionsAvoidReferenceKernels) {
+  const kernels::cpu::ConvShape deep{16, 64, 16, 16, 64, {3, 3}, 16, 16, {1, 1}, {1, 1}, {1, 1}, 1};
+  const kernels::cpu::ConvShape first{16, 3, 64, 64, 64, {7, 7}, 32, 32, {2, 2}, {3, 3}, {1, 1}, 1};
+  for (const auto& s : {deep, first})
+    for (const char* name : kernels::cpu::onednn::conv_implementations(
+             s, {s.channels * s.taps(), s.taps(), s.kernel[1], 1}))
+      EXPECT_FALSE(std::string_view(name).starts_with("ref") || std::string_view(name).starts_with("gemm")) << name;
+}
+
+// Hazard: one primitive run from two threads with a shared scratchpad.
+TEST(KernelHazards, TwoThreadsRunOneConvolution) {
+  const auto work = [] {
+    SerialScope serial;
+    Random random(10);
+    ConvParams p;
+    p.padding[0] = p.padding[1] = 1;
+    for (int i = 0; i < 5; ++i) check<float>(make_case({4, 16, 8, 8}, 32, 3, 3, p), random, true);
+  };
+  std::thread first(work), second(work);
+  first.join();
+  second.join();
+}
+
+// Hazard: a weight gradient made for two threads waits for ever where there is one.
+TEST(KernelHazards, ConvolutionsInsideParallelRegions) {
+  ConvParams p;
+  p.padding[0] = p.padding[1] = 1;
+  Random outside(11);
+  check<float>(make_case({4, 16, 8, 8}, 32, 3, 3, p), outside, true);
+  std::vector<int> done(4);
+  kernels::cpu::parallel_for(4, 1, [&](int64_t begin, int64_t end) {
+    Random random(12);
+    for (int64_t i = begin; i < end; ++i) {
+      check<float>(make_case({4, 16, 8, 8}, 32, 3, 3, p), random, true);
+      done[static_cast<size_t>(i)] = 1;
+    }
+  });
+  EXPECT_EQ(done, std::vector<int>(4, 1));
+}
+
+}  // namespace
+}  // namespace weft

@@ -1,0 +1,235 @@
+// Matrix products against a naive loop: small integers, so that every order of summation gives the same bits.
+#include "tensor/kernels/cpu/matmul.h"
+
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <cstring>
+#include <thread>
+
+#include "tensor/error.h"
+#include "tensor/kernels/cpu/force_loops.h"
+#include "tensor/kernels/cpu/parallel.h"
+#include "tensor/kernels/cpu/primitive_cache.h"
+#include "tensor/threads.h"
+#include "tests/tensor/kernels/arrays.h"
+
+namespace weft {
+namespace {
+
+using kernels::cpu::ForceLoops;
+using kernels::cpu::matmul;
+using testing::Array;
+using testing::Layout;
+using testing::Random;
+
+template <class T>
+double naive(Array<T>& a, Array<T>& b, const IntList& index) {
+  IntList left = index, right = index;
+  const size_t row = index.size() - 2, column = index.size() - 1;
+  double sum = 0;
+  for (int64_t k = 0; k < a.shape()[column]; ++k) {
+    left[column] = k, right[row] = k;
+    sum += static_cast<double>(a.at(left)) * static_cast<double>(b.at(right));
+  }
+  return sum;
+}
+
+/// One product in random layouts; out starts as NaN-like rubbish, or as numbers that are added to.
+template <class T>
+void check(Random& random, const Shape& batch, int64_t m, int64_t k, int64_t n, bool plain = false) {
+  Shape sa = batch, sb = batch, so = batch;
+  for (int64_t v : {m, k}) sa.push_back(v);
+  for (int64_t v : {k, n}) sb.push_back(v);
+  for (int64_t v : {m, n}) so.push_back(v);
+  const auto layout = [&](bool broadcast) { return plain ? Layout::row_major : testing::any_layout(random, broadcast); };
+  Array<T> a = testing::random_array<T>(sa, layout(true), random), b = testing::random_array<T>(sb, layout(true), random);
+  Array<T> out = testing::random_array<T>(so, layout(false), random);
+  const bool accumulate = testing::pick(random, 0, 3) == 0;
+  const std::vector<T> before = out.memory;
+  matmul(a.operand(), b.operand(), out.operand(), accumulate);
+  int wrong = 0;
+  testing::for_each_index(so, [&](const IntList& index) {
+    const double old = accumulate ? static_cast<double>(before[static_cast<size_t>(out.view.linear_index(index))]) : 0.0;
+    // 16-bit floats round once; integers and sums below 2^24 are exact.
+    if (static_cast<double>(out.at(index)) != static_cast<double>(static_cast<T>(static_cast<float>(old + naive(a, b, index)))))
+      ++wrong;
+  });
+  EXPECT_EQ(wrong, 0) << "a " << a.view.to_string() << " b " << b.view.to_string() << " out " << out.view.to_string()
+                      << " accumulate " << accumulate << " dtype " << text(dtype_of<T>);
+  size_t touched = 0;  // nothing outside of the view was written
+  for (size_t i = 0; i < before.size(); ++i) touched += std::memcmp(&before[i], &out.memory[i], sizeof(T)) != 0;
+  EXPECT_LE(touched, static_cast<size_t>(checked_numel(so)));
+}
+
+template <class T>
+void check_random_shapes(int count, uint64_t seed) {
+  Random random(seed);
+  for (int i = 0; i < testing::property_cases(count); ++i) {
+    Shape batch;
+    for (int64_t axes = testing::pick(random, 0, 2); axes > 0; --axes) batch.push_back(testing::pick(random, 1, 3));
+    const int64_t most = testing::pick(random, 0, 3) == 0 ? 70 : 12;
+    check<T>(random, batch, testing::pick(random, 1, most), testing::pick(random, 1, most), testing::pick(random, 1, most));
+    if (::testing::Test::HasFailure()) break;
+  }
+}
+
+TEST(Matmul, RandomShapesAndStridesAreExact) { check_random_shapes<float>(500, 1); }
+TEST(Matmul, ForcedLoopsAreExact) {
+  ForceLoops loops;
+  check_random_shapes<float>(500, 2);
+}
+TEST(Matmul, DoubleIsExact) { check_random_shapes<double>(500, 3); }
+TEST(Matmul, HalvesAreExactUpToOneRounding) {
+  check_random_shapes<BFloat16>(200, 4);
+  check_random_shapes<Float16>(200, 5);
+}
+TEST(Matmul, IntegersAreExact) {
+  check_random_shapes<int64_t>(100, 6);
+  check_random_shapes<int32_t>(100, 7);
+  check_random_shapes<int16_t>(100, 8);
+}
+TEST(Matmul, IntegersWrapAround) {
+  int8_t x[1] = {100}, y[1] = {3}, out[1] = {0};
+  const View view = View::contiguous({1, 1});
+  matmul({x, &view, i8}, {y, &view, i8}, {out, &view, i8});
+  EXPECT_EQ(out[0], static_cast<int8_t>(300 & 0xff));
+}
+TEST(Matmul, LargeAgainstLoops) {
+  Random random(9);
+  for (auto [m, k, n] : {std::array<int64_t, 3>{300, 700, 257}, {1, 4000, 300}, {300, 4000, 1}, {129, 3, 1000}}) {
+    check<float>(random, {}, m, k, n, true);
+    check<double>(random, {}, m, k, n, true);
+    ForceLoops loops;
+    check<float>(random, {}, m, k, n, true);
+  }
+}
+TEST(Matmul, BatchesOnThreads) {
+  Random random(10);
+  check<float>(random, {6, 5}, 40, 33, 50, true);
+  check<double>(random, {6, 5}, 40, 33, 50, true);
+  check<BFloat16>(random, {6, 5}, 40, 33, 50, true);
+}
+TEST(Matmul, BoolIsRefused) {
+  bool x[1] = {true};
+  const View view = View::contiguous({1, 1});
+  EXPECT_THROW(matmul({x, &view, boolean}, {x, &view, boolean}, {x, &view, boolean}), DtypeError);
+}
+
+// Hazard: "matmul with M, K or N = 0": oneDNN divides by zero and the process dies.
+template <class T>
+void check_empty_sizes() {
+  for (int64_t m : {0, 3, 40})
+    for (int64_t k : {0, 3, 40})
+      for (int64_t n : {0, 3, 40}) {
+        Random random(11);
+        Array<T> a = testing::random_array<T>({2, m, k}, Layout::row_major, random);
+        Array<T> b = testing::random_array<T>({2, k, n}, Layout::row_major, random);
+        Array<T> out = testing::make_array<T>({2, m, n}, Layout::row_major, random, static_cast<T>(7.0f));
+        matmul(a.operand(), b.operand(), out.operand());
+        if (k == 0)
+          testing::for_each_index(out.shape(), [&](const IntList& i) { EXPECT_EQ(static_cast<float>(out.at(i)), 0.0f); });
+        Array<T> kept = testing::make_array<T>({2, m, n}, Layout::row_major, random, static_cast<T>(7.0f));
+        matmul(a.operand(), b.operand(), kept.operand(), true);
+        if (k == 0)
+          testing::for_each_index(kept.shape(), [&](const IntList& i) { EXPECT_EQ(static_cast<float>(kept.at(i)), 7.0f); });
+      }
+}
+TEST(KernelHazards, MatmulWithEmptySizes) {
+  check_empty_sizes<float>();
+  check_empty_sizes<double>();
+  check_empty_sizes<BFloat16>();
+  check_empty_sizes<int64_t>();
+}
+
+// Hazard: sizes whose bytes leave 64 bits wrap silently in oneDNN.
+TEST(KernelHazards, MatmulSizesBeyondMemoryAreRefused) {
+  float x[1] = {1}, out[1] = {0};
+  const int64_t huge = int64_t{1} << 62;
+  const View a = View::create({1, huge}, {0, 0}), b = View::create({huge, 1}, {0, 0}), c = View::contiguous({1, 1});
+  EXPECT_THROW(matmul({x, &a, f32}, {x, &b, f32}, {out, &c, f32}), ShapeError);
+}
+
+// Hazard: one primitive run from two threads with a shared scratchpad.
+TEST(KernelHazards, TwoThreadsRunOnePrimitive) {
+  const auto work = [] {
+    SerialScope serial;
+    Random random(12);
+    for (int i = 0; i < 20; ++i) check<BFloat16>(random, {}, 64, 48, 96, true);
+    for (int i = 0; i < 20; ++i) check<float>(random, {}, 64, 48, 96, true);
+  };
+  std::thread first(work), second(work);
+  first.join();
+  second.join();
+}
+
+// Hazard: a primitive made for several threads must not run where there is one.
+TEST(KernelHazards, ProductsInsideParallelRegions) {
+  std::atomic<int> done{0};
+  kernels::cpu::parallel_for(4, 1, [&](int64_t begin, int64_t end) {
+    Random random(13);
+    for (int64_t i = begin; i < end; ++i) {
+      check<BFloat16>(random, {}, 64, 48, 96, true);
+      check<float>(random, {}, 64, 48, 96, true);
+      ++done;
+    }
+  });
+  EXPECT_EQ(done.load(), 4);
+}
+
+TEST(Matmul, NanAndInfinityPropagate) {
+  const float nan = std::numeric_limits<float>::quiet_NaN();
+  for (int64_t n : {2, 40}) {
+    Random random(14);
+    Array<float> a = testing::random_array<float>({n, n}, Layout::row_major, random);
+    Array<float> zeros = testing::make_array<float>({n, n}, Layout::row_major, random, 0.0f);
+    Array<float> out = testing::make_array<float>({n, n}, Layout::row_major, random, nan);
+    a.at({1, 1}) = nan;
+    for (const bool forced : {false, true}) {
+      kernels::cpu::force_loop_kernels(forced);
+      matmul(a.operand(), zeros.operand(), out.operand());
+      kernels::cpu::force_loop_kernels(false);
+      EXPECT_TRUE(std::isnan(out.at({1, 0})));
+      EXPECT_EQ(out.at({0, 0}), 0.0f);  // what was in the result is not multiplied by zero but replaced
+    }
+  }
+}
+
+/// Real numbers, so that the order of summation shows.
+template <class T>
+std::vector<T> product_bits(int threads) {
+  const int before = num_threads();
+  set_num_threads(threads);
+  Random random(15);
+  Array<T> a = testing::random_array<T>({300, 700}, Layout::row_major, random, 1000);
+  Array<T> b = testing::random_array<T>({700, 130}, Layout::row_major, random, 1000);
+  for (T& v : a.memory) v = static_cast<T>(1) / (v + static_cast<T>(0.5));
+  Array<T> out = testing::make_array<T>({300, 130}, Layout::row_major, random);
+  matmul(a.operand(), b.operand(), out.operand());
+  set_num_threads(before);
+  return out.memory;
+}
+TEST(Matmul, LoopsHaveTheSameBitsAtAnyThreadCount) {
+  EXPECT_EQ(product_bits<double>(1), product_bits<double>(3));
+  ForceLoops loops;
+  EXPECT_EQ(product_bits<float>(1), product_bits<float>(3));
+}
+
+TEST(PrimitiveCache, ForgetsWhatWasUsedLongestAgo) {
+  kernels::cpu::LruCache<int, int, std::hash<int>> cache(2);
+  int made = 0;
+  const auto get = [&](int key) { return cache.find_or_make(key, [&] { return ++made, 10 * key; }); };
+  EXPECT_EQ(get(1), 10);
+  EXPECT_EQ(get(2), 20);
+  EXPECT_EQ(get(1), 10);
+  EXPECT_EQ(made, 2);
+  EXPECT_EQ(get(3), 30);  // pushes out 2
+  EXPECT_EQ(cache.size(), 2u);
+  EXPECT_EQ(get(1), 10);
+  EXPECT_EQ(made, 3);
+  EXPECT_EQ(get(2), 20);
+  EXPECT_EQ(made, 4);
+}
+
+}  // namespace
+}  // namespace weft
