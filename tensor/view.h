@@ -1,11 +1,11 @@
 // View: how logical indices map to memory. A value that knows no data: shape, strides, offset and an optional mask.
 //
-// All view operations of weft are arithmetic on this type. A function that can fail to be expressed by strides (or by an
-// interval mask) answers optional<View>; the caller then materialises the tensor first. Wrong arguments throw a terse
-// ShapeError or IndexError, which the outermost frame completes with the op's name and inputs.
+// All view operations of weft are arithmetic on this type. A function that can fail to be expressed by strides (or by
+// an interval mask) answers optional<View>; the caller then materialises the tensor first. Wrong arguments throw a
+// terse ShapeError or IndexError, which the outermost frame completes with the op's name and inputs.
 //
-// A mask holds one half-open interval per axis: an index outside of it reads as zero. It comes from `pad` and lives out of
-// line, so that the common view stays small.
+// A mask holds one half-open interval per axis: an index outside of it reads as zero. It comes from `pad` and lives out
+// of line, so that the common view stays small.
 #pragma once
 
 #include <memory>
@@ -65,8 +65,9 @@ class View {
   std::optional<Strides> strides_opt() const;
   /// Every element occupies memory of its own and there are no gaps (any order, no negative stride), and no mask.
   bool is_dense() const noexcept;
-  /// Two logical indices share memory (stride 0, overlapping windows). Exact, except that where very many combinations of
-  /// interleaved strides would have to be tried (only as_strided makes them) it may say true; it never wrongly says false.
+  /// Two logical indices share memory (stride 0, overlapping windows). Exact, except that where very many combinations
+  /// of interleaved strides would have to be tried (only as_strided makes them) it may say true; it never wrongly says
+  /// false.
   bool overlaps_itself() const;
 
   /// Memory position of an index (one value per axis). Unchecked: neither bounds nor mask.
@@ -83,7 +84,8 @@ class View {
   /// The same elements in the same row-major order under another shape (no -1). nullopt where strides or mask cannot
   /// express it; ShapeError where the number of elements differs.
   std::optional<View> reshape(const Shape& shape) const;
-  /// Axes of size 1 to the given sizes, with stride 0; the rank must be equal, except that a scalar expands to any rank.
+  /// Axes of size 1 to the given sizes, with stride 0; the rank must be equal, except that a scalar expands to any
+  /// rank.
   View expand(const Shape& shape) const;
   /// expand after new axes on the left.
   View broadcast(const Shape& shape) const;
@@ -97,9 +99,10 @@ class View {
   View unsqueeze(int64_t axis) const;
   /// Python's slice: start and end are clamped, count from the end where negative, open where absent; step != 0.
   /// May be empty; a negative step gives a reversed view.
-  View slice(int64_t axis, std::optional<int64_t> start, std::optional<int64_t> end, int64_t step = 1) const;
-  /// Drops the axis at one index. IndexError out of range. nullopt only for a scalar out of the padding: a scalar has no
-  /// axis whose interval could say so (with axes left, a view that is all padding).
+  View slice(int64_t axis, std::optional<int64_t> start = std::nullopt, std::optional<int64_t> end = std::nullopt,
+             int64_t step = 1) const;
+  /// Drops the axis at one index. IndexError out of range. nullopt only for a scalar out of the padding: a scalar has
+  /// no axis whose interval could say so (with axes left, a view that is all padding).
   std::optional<View> select(int64_t axis, int64_t index) const;
   /// Keeps [begin, end) per axis; may be empty. ShapeError outside of 0 <= begin <= end <= size.
   View shrink(const std::vector<Interval>& bounds) const;
