@@ -1,0 +1,48 @@
+// The switch that flushes denormals, on this thread and on the workers.
+#include "tensor/denormals.h"
+
+#include <gtest/gtest.h>
+
+#include <atomic>
+
+#include "tensor/kernels/cpu/parallel.h"
+#include "tensor/threads.h"
+
+namespace weft {
+namespace {
+
+float halved(float x) {
+  volatile float value = x;
+  value = value * 0.5f;
+  return value;
+}
+
+/// Whether half of the smallest normal float vanishes, asked on every thread: how many say yes.
+int flushing_threads() {
+  std::atomic<int> count{0};
+  kernels::cpu::parallel_for(num_threads(), 1, [&](int64_t, int64_t) { count += halved(0x1p-126f) == 0.0f; });
+  return count;
+}
+
+TEST(Denormals, AreFlushedOnEveryThreadAndKeptByDefault) {
+#if !defined(__SSE2__) && !defined(__aarch64__)
+  GTEST_SKIP() << "no switch on this processor";
+#endif
+  const int before = num_threads();
+  set_num_threads(2);
+  EXPECT_FALSE(flushes_denormals());
+  EXPECT_EQ(flushing_threads(), 0);
+  flush_denormals(true);
+  EXPECT_TRUE(flushes_denormals());
+  EXPECT_EQ(flushing_threads(), 2);
+  EXPECT_EQ(halved(0x1p-125f), 0x1p-126f);  // normal results are what they were
+  set_num_threads(4);                       // workers that start later are no exception
+  EXPECT_EQ(flushing_threads(), 4);
+  flush_denormals(false);
+  EXPECT_FALSE(flushes_denormals());
+  EXPECT_EQ(flushing_threads(), 0);
+  set_num_threads(before);
+}
+
+}  // namespace
+}  // namespace weft
