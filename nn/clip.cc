@@ -1,0 +1,44 @@
+#include "nn/clip.h"
+
+#include <cmath>
+
+#include "autograd/grad_mode.h"
+#include "tensor/ops/cat.h"
+#include "tensor/ops/copy.h"
+#include "tensor/ops/reduce.h"
+#include "tensor/ops/unary.h"
+
+namespace weft::nn {
+
+double clip_grad_norm(const std::vector<Tensor>& parameters, double max_norm, const ClipOptions& options) {
+  Frame frame("clip_grad_norm");
+  if (!(max_norm >= 0)) throw Error(text("max_norm must be 0 or more, not ", max_norm));
+  NoGrad guard;
+  std::vector<Tensor> gradients, norms;
+  for (const Tensor& parameter : parameters) {
+    Tensor gradient = parameter.grad();
+    if (!gradient.defined()) continue;
+    norms.push_back(norm(gradient, options.norm).reshape({1}).to(f64));
+    gradients.push_back(std::move(gradient));
+  }
+  if (gradients.empty()) return 0;
+  const double total = norm(cat(norms, 0), options.norm).item<double>();
+  if (options.error_if_nonfinite && !std::isfinite(total))
+    throw Error(text("the norm of the gradients is ", total));
+  const double factor = max_norm / (total + 1e-6);
+  if (factor >= 1) return total;  // false for NaN
+  for (Tensor& gradient : gradients) gradient.mul_(factor);
+  return total;
+}
+
+void clip_grad_value(const std::vector<Tensor>& parameters, double value) {
+  Frame frame("clip_grad_value");
+  if (!(value >= 0)) throw Error(text("the limit must be 0 or more, not ", value));
+  NoGrad guard;
+  for (const Tensor& parameter : parameters) {
+    Tensor gradient = parameter.grad();
+    if (gradient.defined()) gradient.copy_(clip(gradient, -value, value));
+  }
+}
+
+}  // namespace weft::nn

@@ -1,0 +1,41 @@
+// Initial values of parameters. Every function writes its tensor in place, outside of the tape, from the global generator.
+#pragma once
+
+#include "tensor/tensor.h"
+
+namespace weft::nn::init {
+
+/// What an initialisation makes up for: the number of inputs of a unit, or of units that read an input.
+enum class Fan { in, out };
+
+/// Functions that change the scale of what passes through them.
+enum class Nonlinearity { linear, sigmoid, tanh, relu, leaky_relu, selu };
+
+/// The factor that keeps the variance: 1, 1, 5/3, sqrt(2), sqrt(2 / (1 + slope^2)), 3/4.
+double gain(Nonlinearity nonlinearity, double slope = 0.01);
+
+/// The fan of a weight (out, in, ...): its sizes times the elements of one kernel. ShapeError below two axes.
+int64_t fan(const Tensor& weight, Fan which);
+
+struct KaimingOptions {
+  double slope = 0;  // of the leaky ReLU that follows
+  Fan fan = Fan::in;
+  Nonlinearity nonlinearity = Nonlinearity::leaky_relu;
+};
+
+void uniform(Tensor tensor, double low = 0, double high = 1);
+void normal(Tensor tensor, double mean = 0, double std = 1);
+void constant(Tensor tensor, double value);
+/// Variance gain^2 * 2 / (fan_in + fan_out): Glorot and Bengio, "Understanding the difficulty of training deep feedforward
+/// neural networks", AISTATS 2010.
+void xavier_uniform(Tensor tensor, double gain = 1);
+void xavier_normal(Tensor tensor, double gain = 1);
+/// Variance gain^2 / fan: He et al., arXiv 1502.01852.
+void kaiming_uniform(Tensor tensor, const KaimingOptions& options = {});
+void kaiming_normal(Tensor tensor, const KaimingOptions& options = {});
+
+/// PyTorch's default for linear and convolution: weight and bias (may be undefined) uniform in +-1 / sqrt(fan_in), which
+/// for the weight is kaiming_uniform with slope sqrt(5).
+void layer_default(Tensor weight, Tensor bias);
+
+}  // namespace weft::nn::init

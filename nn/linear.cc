@@ -1,0 +1,23 @@
+#include "nn/linear.h"
+
+#include "nn/init.h"
+#include "tensor/ops/binary.h"
+#include "tensor/ops/fill.h"
+#include "tensor/ops/matmul.h"
+
+namespace weft::nn {
+
+Linear::Linear(const LinearOptions& options) {
+  Frame frame("Linear");
+  weight_ = register_parameter("weight", empty({options.out_features, options.in_features}, options.dtype));
+  if (options.bias) bias_ = register_parameter("bias", empty({options.out_features}, options.dtype));
+  init::layer_default(weight_, bias_);
+}
+
+Tensor Linear::forward(const Tensor& x) const {
+  Frame frame("Linear", x, weight_);
+  const Tensor y = matmul(x, weight_.t());
+  return bias_.defined() ? y + bias_ : y;
+}
+
+}  // namespace weft::nn

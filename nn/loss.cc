@@ -1,0 +1,83 @@
+#include "nn/loss.h"
+
+#include "tensor/ops/binary.h"
+#include "tensor/ops/compare.h"
+#include "tensor/ops/copy.h"
+#include "tensor/ops/fill.h"
+#include "tensor/ops/index.h"
+#include "tensor/ops/reduce.h"
+#include "tensor/ops/unary.h"
+
+namespace weft::nn {
+namespace {
+
+Tensor reduce(const Tensor& loss, Reduction reduction) {
+  if (reduction == Reduction::none) return loss;
+  return reduction == Reduction::sum ? sum(loss) : mean(loss);
+}
+
+void check_same_shape(const Tensor& x, const Tensor& y) {
+  if (x.shape() != y.shape())
+    throw ShapeError(text("input and target must have one shape, not ", x.shape(), " and ", y.shape()));
+}
+
+void check_targets(const Tensor& log_probs, const Tensor& targets) {
+  if (!is_integer(targets.dtype())) throw DtypeError(text("targets must be integers, not ", targets.dtype()));
+  if (log_probs.rank() < 2) throw ShapeError("log_probs must be (N, C) or (N, C, d1, ...)");
+  Shape expected = log_probs.shape();
+  expected.erase(1);
+  if (targets.shape() != expected) throw ShapeError(text("targets must be ", expected, ", not ", targets.shape()));
+}
+
+}  // namespace
+
+Tensor nll_loss(const Tensor& log_probs, const Tensor& targets, const NllOptions& options) {
+  Frame frame("nll_loss", log_probs, targets);
+  check_targets(log_probs, targets);
+  const int64_t classes = log_probs.size(1);
+  if (options.weight.defined() && options.weight.shape() != Shape{classes})
+    throw ShapeError(text("the class weights must be [", classes, "], not ", options.weight.shape()));
+  const Tensor counted = targets != options.ignore_index;
+  const Tensor index = where(counted, targets, zeros_like(targets)).to(i64);
+  Tensor weight = counted.to(log_probs.dtype());
+  if (options.weight.defined())
+    weight = weight * index_select(options.weight, 0, index.flatten()).reshape(index.shape());
+  const Tensor loss = -gather(log_probs, 1, index.unsqueeze(1)).squeeze(1) * weight;
+  if (options.reduction == Reduction::none) return loss;
+  return options.reduction == Reduction::sum ? sum(loss) : sum(loss) / sum(weight);
+}
+
+Tensor mse_loss(const Tensor& x, const Tensor& y, Reduction reduction) {
+  Frame frame("mse_loss", x, y);
+  check_same_shape(x, y);
+  return reduce(square(x - y), reduction);
+}
+
+Tensor l1_loss(const Tensor& x, const Tensor& y, Reduction reduction) {
+  Frame frame("l1_loss", x, y);
+  check_same_shape(x, y);
+  return reduce(abs(x - y), reduction);
+}
+
+Tensor huber_loss(const Tensor& x, const Tensor& y, const HuberOptions& options) {
+  Frame frame("huber_loss", x, y);
+  check_same_shape(x, y);
+  const double delta = options.delta;
+  if (!(delta > 0)) throw Error(text("delta must be positive, not ", delta));
+  const Tensor distance = abs(x - y);
+  const Tensor loss = where(distance <= delta, square(distance) * 0.5, (distance - 0.5 * delta) * delta);
+  return reduce(loss, options.reduction);
+}
+
+Tensor bce_with_logits(const Tensor& logits, const Tensor& targets, const BceOptions& options) {
+  Frame frame("bce_with_logits", logits, targets);
+  check_same_shape(logits, targets);
+  // -log s(x) = softplus(-x), -log(1 - s(x)) = softplus(x): no cancellation on either side.
+  Tensor positive = targets * softplus(-logits);
+  if (options.pos_weight.defined()) positive = positive * options.pos_weight;
+  Tensor loss = positive + (1.0 - targets) * softplus(logits);
+  if (options.weight.defined()) loss = loss * options.weight;
+  return reduce(loss, options.reduction);
+}
+
+}  // namespace weft::nn

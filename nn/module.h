@@ -1,0 +1,124 @@
+// Module: the base of layers and models. A module owns named parameters, buffers and child modules.
+//
+// Modules are move-only handles: parameters, buffers, children and the train/eval mode live in shared state, so that what
+// register_module() returned and what the parent holds are the same module.
+#pragma once
+
+#include <functional>
+#include <map>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <typeinfo>
+#include <utility>
+#include <vector>
+
+#include "tensor/tensor.h"
+
+namespace weft::nn {
+
+/// Tensors by name: what is saved and loaded. Names are PyTorch's (`first.conv.weight`).
+using StateDict = std::map<std::string, Tensor>;
+
+struct NamedTensor {
+  std::string name;
+  Tensor tensor;
+};
+
+struct BufferOptions {
+  bool saved = true;  // part of state_dict()
+};
+
+struct LoadOptions {
+  bool strict = true;  // a key that is missing or unexpected is an error
+};
+
+/// The keys that load_state_dict({.strict = false}) left alone.
+struct LoadResult {
+  std::vector<std::string> missing;
+  std::vector<std::string> unexpected;
+};
+
+struct NamedModule;
+
+class Module {
+ public:
+  Module();
+  virtual ~Module() = default;
+  Module(Module&&) noexcept = default;
+  Module& operator=(Module&&) noexcept = default;
+  Module(const Module&) = delete;
+  Module& operator=(const Module&) = delete;
+
+  // ---- mode ----
+  /// Training mode (the default) or not, for this module and all below it. Dropout and batch norm look at it.
+  void train(bool on = true);
+  void eval() { train(false); }
+  bool is_training() const;
+
+  // ---- what it holds ----
+  /// This module (named "") and all below it, parents first. The handles share the modules' state.
+  std::vector<NamedModule> modules() const;
+  /// Every parameter once, with its first name; parents first, in the order of registration.
+  std::vector<NamedTensor> named_parameters() const;
+  std::vector<Tensor> parameters() const;
+  /// Every buffer, saved or not.
+  std::vector<NamedTensor> buffers() const;
+  /// A parameter or buffer by its name below this module (`conv.weight`). Error where there is none.
+  Tensor get_parameter(const std::string& name) const;
+  Tensor get_buffer(const std::string& name) const;
+  /// The number of elements of all parameters.
+  int64_t parameter_count() const;
+  /// The class, without its namespace: `Conv2d`.
+  std::string type_name() const;
+
+  // ---- state ----
+  /// Parameters and saved buffers. The tensors share the module's memory: what is trained later shows in them.
+  StateDict state_dict() const;
+  /// state_dict() with the data copied.
+  StateDict clone_state() const;
+  /// Copies `state` into the existing memory, cast to its dtypes. Everything is checked before anything is written: Error
+  /// where a shape differs, a key is missing or unexpected; the line names the first five, Error::items all of them.
+  LoadResult load_state_dict(const StateDict& state, const LoadOptions& options = {});
+
+  // ---- changes ----
+  /// Casts parameters, their gradients and floating buffers, in place: optimizers keep knowing them. DtypeError unless
+  /// floating.
+  void to(DType dtype);
+  /// Calls `change` with every module below this one, then with this one.
+  void apply(const std::function<void(Module&)>& change);
+  /// Makes every gradient undefined.
+  void zero_grad();
+  /// Freezes (false) or thaws all parameters.
+  void requires_grad_(bool value = true);
+
+ protected:
+  /// Makes `module` a child. Returns it, for a member to hold:
+  ///   nn::Linear head = register_module("head", nn::Linear(8, 2));
+  /// Error where the name is empty, holds a '.' or is taken.
+  template <class M>
+  M register_module(const std::string& name, M module) {
+    adopt(name, module, typeid(M));
+    return module;
+  }
+  /// Makes a leaf of `value` (unless it is one), names it, and returns it. An undefined tensor registers nothing.
+  Tensor register_parameter(const std::string& name, const Tensor& value);
+  /// A tensor that is part of the state but is not trained.
+  Tensor register_buffer(const std::string& name, const Tensor& value, const BufferOptions& options = {});
+
+ private:
+  struct State;
+  explicit Module(std::shared_ptr<State> state) : state_(std::move(state)) {}
+  void check_name(const std::string& name) const;
+  void adopt(const std::string& name, Module& module, const std::type_info& type);
+  State& state() const;
+
+  std::shared_ptr<State> state_;
+};
+
+struct NamedModule {
+  std::string name;
+  Module module;
+};
+
+}  // namespace weft::nn
