@@ -5,7 +5,6 @@
 #pragma once
 
 #include <functional>
-#include <map>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -13,12 +12,11 @@
 #include <utility>
 #include <vector>
 
-#include "tensor/tensor.h"
+#include "tensor/state_dict.h"
 
 namespace weft::nn {
 
-/// Tensors by name: what is saved and loaded. Names are PyTorch's (`first.conv.weight`).
-using StateDict = std::map<std::string, Tensor>;
+using weft::StateDict;
 
 struct NamedTensor {
   std::string name;
@@ -71,9 +69,11 @@ class Module {
   int64_t parameter_count() const;
   /// The class, without its namespace: `Conv2d`.
   std::string type_name() const;
+  /// The same for all handles of one module.
+  const void* identity() const noexcept { return state_.get(); }
 
   // ---- state ----
-  /// Parameters and saved buffers. The tensors share the module's memory: what is trained later shows in them.
+  /// Parameters and saved buffers under PyTorch's names (`first.conv.weight`). The tensors share the module's memory: what is trained later shows in them.
   StateDict state_dict() const;
   /// state_dict() with the data copied.
   StateDict clone_state() const;

@@ -1,0 +1,53 @@
+#include "optim/one_cycle.h"
+
+#include <cmath>
+#include <numbers>
+
+namespace weft::optim {
+namespace {
+
+OneCycleOptions checked(const OneCycleOptions& o) {
+  if (!(o.max_lr > 0)) throw Error(text("max_lr must be positive, not ", o.max_lr));
+  if (o.steps < 2) throw Error(text("a cycle needs 2 steps or more, not ", o.steps));
+  if (!(o.rising > 0 && o.rising < 1)) throw Error(text("the rising share must be in (0, 1), not ", o.rising));
+  if (!(o.start_divisor > 0 && o.final_divisor > 0)) throw Error("the divisors must be positive");
+  return o;
+}
+
+double between(Anneal anneal, double start, double end, double part) {
+  if (anneal == Anneal::linear) return start + (end - start) * part;
+  return end + (start - end) / 2 * (1 + std::cos(std::numbers::pi * part));
+}
+
+/// Goes from `start` to `peak` while the rate rises, and on to `end`.
+double cycle(const OneCycleOptions& o, int64_t step, double start, double peak, double end) {
+  if (step >= o.steps) throw Error(text("OneCycle: step ", step, " is beyond the cycle of ", o.steps, " steps"));
+  const double turn = o.rising * static_cast<double>(o.steps) - 1;
+  const double last = static_cast<double>(o.steps) - 1;
+  const double at = static_cast<double>(step);
+  if (at <= turn) return between(o.anneal, start, peak, at / turn);
+  return between(o.anneal, peak, end, (at - turn) / (last - turn));
+}
+
+double rate(const OneCycleOptions& o, int64_t step) {
+  const double start = o.max_lr / o.start_divisor;
+  return cycle(o, step, start, o.max_lr, start / o.final_divisor);
+}
+
+}  // namespace
+
+OneCycle::OneCycle(Optimizer& optimizer, const OneCycleOptions& options)
+    : Schedule(optimizer, [o = checked(options)](int64_t step, double) { return rate(o, step); }), options_(options) {
+  OneCycle::apply();
+}
+
+void OneCycle::apply() {
+  Schedule::apply();
+  if (!options_.cycle_momentum) return;
+  const double value =
+      cycle(options_, steps(), options_.max_momentum, options_.base_momentum, options_.max_momentum);
+  for (const char* name : {"momentum", "beta1"})
+    if (optimizer().has(name)) optimizer().set(name, value);
+}
+
+}  // namespace weft::optim

@@ -1,0 +1,143 @@
+#include "optim/optimizer.h"
+
+#include <algorithm>
+
+#include "autograd/grad_mode.h"
+#include "tensor/log.h"
+#include "tensor/ops/copy.h"
+#include "tensor/ops/fill.h"
+
+namespace weft::optim {
+
+template <class F>
+void Optimizer::each_slot(const F& visit) {
+  for (std::vector<Slot>& group : groups_)
+    for (Slot& slot : group) visit(slot);
+}
+template <class F>
+void Optimizer::each_slot(const F& visit) const {
+  for (const std::vector<Slot>& group : groups_)
+    for (const Slot& slot : group) visit(slot);
+}
+
+// ---- parameters ----
+
+void Optimizer::add_group(const std::vector<Tensor>& parameters) {
+  Frame frame(name_);
+  std::vector<Slot> group;
+  size_t number = this->parameters().size();
+  const auto is_known = [&](const auto& slots, auto matches) { return std::any_of(slots.begin(), slots.end(), matches); };
+  for (const Tensor& parameter : parameters) {
+    if (!parameter.defined()) throw Error("a parameter is undefined");
+    if (!parameter.body().history || !parameter.is_leaf())
+      throw GradientError(text("a tensor of shape ", parameter.shape(), " is not a parameter: see parameter()"));
+    Slot slot{.parameter = parameter, .key = parameter.name(), .steps = 0, .states = {}};
+    slot.states.resize(state_names_.size());
+    bool twice = false, shares_name = slot.key.empty() || slot.key == "leaf";
+    const auto compare = [&](const Slot& other) {
+      twice |= other.parameter.is_same(parameter);
+      shares_name |= other.key == slot.key;
+      return false;
+    };
+    for (const std::vector<Slot>& known : groups_) is_known(known, compare);
+    is_known(group, compare);
+    if (twice) throw Error(text("the parameter `", parameter.name(), "` is given twice"));
+    if (shares_name) slot.key = std::to_string(number);
+    ++number;
+    group.push_back(std::move(slot));
+  }
+  groups_.push_back(std::move(group));
+}
+
+std::vector<Tensor> Optimizer::parameters() const {
+  std::vector<Tensor> out;
+  each_slot([&](const Slot& slot) { out.push_back(slot.parameter); });
+  return out;
+}
+
+void Optimizer::zero_grad() {
+  each_slot([](Slot& slot) { slot.parameter.zero_grad(); });
+}
+
+// ---- stepping ----
+
+void Optimizer::step() {
+  Frame frame(name_);
+  NoGrad guard;
+  for (size_t i = 0; i < groups_.size(); ++i) {
+    for (Slot& slot : groups_[i]) {
+      const Tensor gradient = slot.parameter.grad();
+      if (!gradient.defined()) continue;
+      ++slot.steps;
+      update(i, slot, gradient);
+    }
+  }
+  if (++steps_ == 1) warn_unused();
+}
+
+std::vector<std::string> Optimizer::unused() const {
+  std::vector<std::string> out;
+  each_slot([&](const Slot& slot) {
+    if (slot.steps == 0 && slot.parameter.requires_grad()) out.push_back(slot.key);
+  });
+  return out;
+}
+
+void Optimizer::warn_unused() const {
+  constexpr size_t kShown = 5;
+  const std::vector<std::string> names = unused();
+  if (names.empty()) return;
+  std::string line = text(name_, ": ", names.size(), " parameters received no gradient in the first step: ");
+  for (size_t i = 0; i < std::min(names.size(), kShown); ++i) line += (i == 0 ? "" : ", ") + names[i];
+  if (names.size() > kShown) line += ", ...";
+  log_warn(line);
+}
+
+Tensor Optimizer::state(Slot& slot, size_t index, bool* created) {
+  Tensor& state = slot.states[index];
+  if (created != nullptr) *created = !state.defined();
+  if (!state.defined())
+    state = zeros_like(slot.parameter);
+  else if (state.dtype() != slot.parameter.dtype())  // the module was cast
+    state = cast(state, slot.parameter.dtype());
+  return state;
+}
+
+// ---- numbers ----
+
+void Optimizer::check_number(const char* name, double value) const {
+  Frame frame(name_);
+  if (!(value >= 0)) throw Error(text(name, " must be 0 or more, not ", value));
+}
+
+void Optimizer::check_fraction(const char* name, double value) const {
+  Frame frame(name_);
+  if (!(value >= 0 && value < 1)) throw Error(text(name, " must be in [0, 1), not ", value));
+}
+
+double* Optimizer::find(std::string_view name, size_t group) const {
+  if (group >= groups_.size()) throw IndexError(text(name_, ": group ", group, " is out of range for ", groups_.size()));
+  for (const Number& number : const_cast<Optimizer*>(this)->numbers(group))
+    if (number.name == name) return number.value;
+  return nullptr;
+}
+
+bool Optimizer::has(std::string_view name) const { return find(name, 0) != nullptr; }
+
+double Optimizer::get(std::string_view name, size_t group) const {
+  const double* value = find(name, group);
+  if (value == nullptr) throw Error(text(name_, " has no `", name, "`"));
+  return *value;
+}
+
+void Optimizer::set(std::string_view name, double value, size_t group) {
+  (void)get(name, group);
+  check_number(std::string(name).c_str(), value);
+  *find(name, group) = value;
+}
+
+void Optimizer::set(std::string_view name, double value) {
+  for (size_t group = 0; group < groups_.size(); ++group) set(name, value, group);
+}
+
+}  // namespace weft::optim
