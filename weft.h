@@ -2,4 +2,6 @@
 #pragma once
 
 #include "autograd/autograd.h"
+#include "nn/nn.h"
+#include "optim/optim.h"
 #include "tensor/all.h"

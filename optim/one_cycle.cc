@@ -1,5 +1,6 @@
 #include "optim/one_cycle.h"
 
+#include <algorithm>
 #include <cmath>
 #include <numbers>
 
@@ -21,11 +22,11 @@ double between(Anneal anneal, double start, double end, double part) {
 
 /// Goes from `start` to `peak` while the rate rises, and on to `end`.
 double cycle(const OneCycleOptions& o, int64_t step, double start, double peak, double end) {
-  if (step >= o.steps) throw Error(text("OneCycle: step ", step, " is beyond the cycle of ", o.steps, " steps"));
+  if (step > o.steps) throw Error(text("OneCycle: step ", step, " is beyond the cycle of ", o.steps, " steps"));
   const double turn = o.rising * static_cast<double>(o.steps) - 1;
   const double last = static_cast<double>(o.steps) - 1;
-  const double at = static_cast<double>(step);
-  if (at <= turn) return between(o.anneal, start, peak, at / turn);
+  const double at = std::min(static_cast<double>(step), last);
+  if (at <= turn) return between(o.anneal, start, peak, turn > 0 ? at / turn : 1);
   return between(o.anneal, peak, end, (at - turn) / (last - turn));
 }
 

@@ -20,7 +20,7 @@ struct OneCycleOptions {
   double max_momentum = 0.95;
 };
 
-/// Error where `step` leaves the cycle.
+/// The last rate holds after `steps` steps; Error in a step beyond.
 class OneCycle final : public Schedule {
  public:
   OneCycle(Optimizer& optimizer, const OneCycleOptions& options);
