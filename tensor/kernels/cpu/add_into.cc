@@ -1,27 +1,21 @@
 // add_into of copy.h: the accumulation behind the gradient of every view.
 #include <cstdlib>
 
+#include "tensor/kernels/cpu/arithmetic.h"
 #include "tensor/kernels/cpu/binary.h"
 #include "tensor/kernels/cpu/copy.h"
 #include "tensor/kernels/cpu/dispatch.h"
 #include "tensor/kernels/cpu/elementwise.h"
-#include "tensor/kernels/cpu/arithmetic.h"
 
 namespace weft::kernels::cpu {
 namespace {
 
-// Blocks summed in T, their sums in double: long rows into one element keep their precision.
+// A long row into one element is summed in double, so that it keeps its precision.
 template <class T>
 auto sum_row(const T* x, int64_t stride, int64_t count) {
-  using Total = std::conditional_t<std::is_integral_v<T>, Wrapping<T>, double>;
-  using Part = std::conditional_t<std::is_integral_v<T>, Wrapping<T>, Compute<T>>;
-  Total total = 0;
-  for (int64_t start = 0; start < count; start += kLoopBlock) {
-    const int64_t end = start + kLoopBlock < count ? start + kLoopBlock : count;
-    Part part = 0;
-    for (int64_t i = start; i < end; ++i) part += static_cast<Part>(x[i * stride]);
-    total += static_cast<Total>(part);
-  }
+  std::conditional_t<std::is_integral_v<T>, Wrapping<T>, double> total = 0;
+#pragma omp simd reduction(+ : total)
+  for (int64_t i = 0; i < count; ++i) total += static_cast<Compute<T>>(x[i * stride]);
   return total;
 }
 
@@ -34,7 +28,8 @@ void add_rows(const void*, char* const* p, const int64_t* step, const int64_t* r
     const T* x = reinterpret_cast<const T*>(p[0] + row * row_step[0]);
     T* out = reinterpret_cast<T*>(p[1] + row * row_step[1]);
     if (stride == 0) {
-      *out = static_cast<T>(static_cast<Wrapping<Compute<T>>>(*out) + sum_row(x, x_stride, columns));
+      const auto sum = sum_row(x, x_stride, columns);
+      *out = static_cast<T>(static_cast<decltype(sum)>(static_cast<Compute<T>>(*out)) + sum);
     } else if (stride == 1 && x_stride == 1) {
 #pragma omp simd
       for (int64_t i = 0; i < columns; ++i) out[i] = wrapping_add<Compute<T>>(out[i], x[i]);

@@ -1,0 +1,100 @@
+// The loop under the element-wise kernels: large operands of every kind of strides, with the same bits at any thread count.
+#include "tensor/kernels/cpu/elementwise.h"
+
+#include <gtest/gtest.h>
+
+#include "tensor/error.h"
+#include "tensor/kernels/cpu/binary.h"
+#include "tensor/kernels/cpu/unary.h"
+#include "tensor/threads.h"
+#include "tests/tensor/kernels/any_array.h"
+
+namespace weft::testing {
+namespace {
+
+namespace cpu = kernels::cpu;
+using cpu::Operand;
+
+struct Threads {
+  explicit Threads(int count) { set_num_threads(count); }
+  ~Threads() { set_num_threads(before); }
+  int before = num_threads();
+};
+
+// Big enough for threads: flat, long rows, many short rows, tiles, broadcasts.
+const std::vector<Shape> kLarge = {{200003}, {3, 50001}, {70001, 3}, {311, 405}, {17, 33, 9, 41}};
+
+TEST(ElementwiseLoop, large_operands_of_any_strides) {
+  Random random(21);
+  for (const int threads : {1, 3}) {
+    const Threads scope(threads);
+    for (const Shape& shape : kLarge) {
+      for (int round = 0; round < 10; ++round) {
+        AnyArray a(shape, i32, kAllLayouts[pick(random, 0, 4)], random);
+        AnyArray b(shape, i32, kAllLayouts[pick(random, 0, 4)], random);
+        AnyArray out(shape, i32, kDistinctLayouts[pick(random, 0, 3)], random);
+        for (AnyArray* x : {&a, &b}) x->fill([&] { return static_cast<double>(pick(random, -1000, 1000)); });
+        const auto untouched = out.memory;
+        cpu::sub(a.operand(), b.operand(), out.operand());
+        for_each_index(shape, [&](const IntList& index) {
+          ASSERT_EQ(out.get(index), a.get(index) - b.get(index))
+              << text(shape, " ", threads) << out.view.to_string() << a.view.to_string() << b.view.to_string();
+          out.set(index, 0);
+        });
+        ASSERT_EQ(out.memory, untouched) << "wrote outside of the view";
+      }
+    }
+  }
+}
+
+TEST(ElementwiseLoop, same_bits_at_any_thread_count_and_in_any_memory_order) {
+  for (const DType dtype : kFloatingDtypes) {
+    for (const Shape& shape : kLarge) {
+      std::vector<double> first;
+      for (const int threads : {1, 2, 3}) {
+        const Threads scope(threads);
+        for (const Layout layout : {Layout::row_major, Layout::permuted, Layout::gaps}) {
+          Random random(22);
+          AnyArray x(shape, dtype, Layout::row_major, random);
+          x.fill([&] { return static_cast<double>(pick(random, -400, 400)) / 100; });
+          AnyArray strided(shape, dtype, layout, random), out(shape, dtype, Layout::row_major, random);
+          for_each_index(shape, [&](const IntList& index) { strided.set(index, x.get(index)); });
+          cpu::gelu(strided.operand(), false, out.operand());
+          std::vector<double> values;
+          for_each_index(shape, [&](const IntList& index) { values.push_back(out.get(index)); });
+          if (first.empty()) first = values;
+          ASSERT_EQ(values, first) << text(dtype, shape, threads);
+        }
+      }
+    }
+  }
+}
+
+TEST(ElementwiseLoop, output_may_be_an_input) {
+  Random random(23);
+  for (const Layout layout : kDistinctLayouts) {
+    for (const DType dtype : {f32, bf16, i64}) {
+      AnyArray a({37, 41}, dtype, layout, random), b({37, 41}, dtype, Layout::row_major, random);
+      for (AnyArray* x : {&a, &b}) x->fill([&] { return static_cast<double>(pick(random, 0, 50)); });
+      const AnyArray before = a;
+      cpu::add(a.operand(), b.operand(), a.operand());
+      for_each_index(a.shape(), [&](const IntList& index) { ASSERT_EQ(a.get(index), before.get(index) + b.get(index)); });
+      cpu::sub(a.operand(), a.operand(), a.operand());
+      for_each_index(a.shape(), [&](const IntList& index) { ASSERT_EQ(a.get(index), 0); });
+    }
+  }
+}
+
+TEST(ElementwiseLoop, serial_scope_gives_the_same) {
+  std::vector<float> x(100000, 1.5f), y(x.size()), z(x.size());
+  const View view = View::contiguous({100000});
+  cpu::exp({x.data(), &view, f32}, {y.data(), &view, f32});
+  {
+    const SerialScope serial;
+    cpu::exp({x.data(), &view, f32}, {z.data(), &view, f32});
+  }
+  EXPECT_EQ(y, z);
+}
+
+}  // namespace
+}  // namespace weft::testing
