@@ -1,17 +1,19 @@
-// The allocator. A request up to 64 KiB is served from lists that belong to the calling thread: per size class two chains of
-// free blocks, of which the active one is pushed to and popped from without any lock or atomic read-modify-write. When the
-// active chain is full it becomes the reserve and the previous reserve goes to the central pool (small_blocks.h); when both
-// are empty one comes from there. So a thread holds at most two chains per class, blocks that one thread allocates and
-// another frees flow back, and a thread that ends gives everything back. Larger requests go to large_blocks.h.
+// The allocator. A request up to 64 KiB is served from lists that belong to the calling thread: per size class two
+// chains of free blocks, of which the active one is pushed to and popped from without any lock or atomic
+// read-modify-write. When the active chain is full it becomes the reserve and the previous reserve goes to the central
+// pool (small_blocks.h); when both are empty one comes from there. So a thread holds at most two chains per class,
+// blocks that one thread allocates and another frees flow back, and a thread that ends gives everything back. Larger
+// requests go to large_blocks.h.
 //
-// Figures are counted per thread as well, with plain loads and stores, and summed on request. Only the live bytes move to
-// a global count once a thread's part passes 64 KiB, to keep track of the peak: it is exact up to that much per thread.
+// Figures are counted per thread as well, with plain loads and stores, and summed on request. Only the live bytes move
+// to a global count once a thread's part passes 64 KiB, to keep track of the peak: it is exact up to that much per
+// thread.
 //
-// Thread-local destructors that run after this file's own, and static destructors, may still allocate and free: a closed
-// thread works on the central pool directly.
+// Thread-local destructors that run after this file's own, and static destructors, may still allocate and free: a
+// closed thread works on the central pool directly.
 //
-// Known limits: empty_cache cannot reach the lists of other threads (at most two chains per class each); a child made by
-// fork in a process with several threads must not use weft.
+// Known limits: empty_cache cannot reach the lists of other threads (at most two chains per class each); a child made
+// by fork in a process with several threads must not use weft.
 #include "tensor/allocator.h"
 
 #include <algorithm>
@@ -32,7 +34,16 @@ namespace {
 
 enum class Kind { block, object };
 
-enum Figure { kBlockAllocations, kBlockFrees, kBlockMisses, kLiveBytes, kObjectAllocations, kObjectFrees, kObjectBytes, kFigures };
+enum Figure {
+  kBlockAllocations,
+  kBlockFrees,
+  kBlockMisses,
+  kLiveBytes,
+  kObjectAllocations,
+  kObjectFrees,
+  kObjectBytes,
+  kFigures
+};
 
 /// What a thread counted: written by that thread, read by all. kLiveBytes only since it last moved to the global count.
 class Counters {
@@ -87,13 +98,13 @@ struct ThreadCache {
 
 constinit thread_local ThreadCache cache;
 
-constexpr int64_t kLocalBytes = 64 * 1024;  // what a thread counts for itself before it tells the others
+constexpr int64_t kLocalBytes = 64 * 1024;         // what a thread counts for itself before it tells the others
 constinit std::atomic<int64_t> live_elsewhere{0};  // live bytes that are in no thread's own count
 constinit std::atomic<int64_t> peak{0};
 
-constinit std::mutex threads_mutex;      // guards the list of threads, and `retired`
+constinit std::mutex threads_mutex;  // guards the list of threads, and `retired`
 constinit ThreadCache* threads = nullptr;
-constinit Counters retired;              // of closed threads, and of what they still do
+constinit Counters retired;  // of closed threads, and of what they still do
 
 void raise_peak(int64_t live) noexcept {
   int64_t seen = peak.load(std::memory_order_relaxed);
@@ -158,7 +169,8 @@ void count_here(ThreadCache& thread, int size_class, int sign) noexcept {
   thread.counters.note<kKind>(size_class, sign);
   if constexpr (kKind == Kind::block) {
     const int64_t part = thread.counters.get(kLiveBytes);
-    if (part > kLocalBytes || part < -kLocalBytes) [[unlikely]] publish_live_bytes(thread);
+    if (part > kLocalBytes || part < -kLocalBytes) [[unlikely]]
+      publish_live_bytes(thread);
   }
 }
 
@@ -264,7 +276,8 @@ void free_small(void* memory, size_t bytes) noexcept {
   auto* const block = static_cast<FreeBlock*>(memory);
   ThreadCache& thread = cache;
   Bin& bin = thread.bins[size_class];
-  if (bin.count >= bin.limit) [[unlikely]] return free_slowly<kKind>(block, size_class);
+  if (bin.count >= bin.limit) [[unlikely]]
+    return free_slowly<kKind>(block, size_class);
   set_next(block, bin.active);
   bin.active = block;
   ++bin.count;

@@ -38,8 +38,10 @@ bool is_set() { return false; }
 void flush_denormals(bool on) {
   set_on_this_thread(on);
   // Workers keep their own control word; one that starts later inherits it from the thread that starts it.
+#ifdef _OPENMP
 #pragma omp parallel num_threads(num_threads())
   set_on_this_thread(on);
+#endif
 }
 
 bool flushes_denormals() { return is_set(); }

@@ -1,9 +1,10 @@
-// Memory that a training step has freed is what the next step asks for, and first touching fresh pages costs about three
-// times the write itself. So freed blocks stay mapped, one stack per size class, and a step of a fixed shape maps nothing.
+// Memory that a training step has freed is what the next step asks for, and first touching fresh pages costs about
+// three times the write itself. So freed blocks stay mapped, one stack per size class, and a step of a fixed shape maps
+// nothing.
 //
-// Where sizes keep changing (sequence lengths, say), stacks of classes that nobody asks for any more would pile up. So a
-// request that finds its stack empty pays for itself: when what is held would pass twice the most that was ever in use
-// (and 256 MiB on top), the blocks that have waited longest are unmapped first.
+// Where sizes keep changing (sequence lengths, say), stacks of classes that nobody asks for any more would pile up. So
+// a request that finds its stack empty pays for itself: when what is held would pass twice the most that was ever in
+// use (and 256 MiB on top), the blocks that have waited longest are unmapped first.
 //
 // Blocks of 2 MiB and more lie on 2 MiB boundaries and ask for transparent huge pages.
 #include "tensor/large_blocks.h"
@@ -84,7 +85,8 @@ void trim(Pool& pool, int64_t bytes) noexcept {
   }
 }
 
-/// The block that was freed last, whose memory is the likeliest to be in the processor's caches; null where there is none.
+/// The block that was freed last, whose memory is the likeliest to be in the processor's caches; null where there is
+/// none.
 void* pop(Pool& pool, int size_class) noexcept {
   std::vector<Kept>& stack = pool.stacks[size_class];
   if (stack.empty()) return nullptr;

@@ -1,4 +1,5 @@
-// Large blocks: mapped from the system one by one, kept when freed, handed out again to requests of the same size class.
+// Large blocks: mapped from the system one by one, kept when freed, handed out again to requests of the same size
+// class.
 #pragma once
 
 #include <cstddef>

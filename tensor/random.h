@@ -1,6 +1,6 @@
-// Random numbers by counter: element i of a stream is a pure function of (key, i), so results depend neither on the number
-// of threads nor on the order of work. Philox4x32-10 of Salmon, Moraes, Dror and Shaw, "Parallel random numbers: as easy as
-// 1, 2, 3", SC 2011.
+// Random numbers by counter: element i of a stream is a pure function of (key, i), so results depend neither on the
+// number of threads nor on the order of work. Philox4x32-10 of Salmon, Moraes, Dror and Shaw, "Parallel random numbers:
+// as easy as 1, 2, 3", SC 2011.
 #pragma once
 
 #include <array>
@@ -94,13 +94,17 @@ inline std::array<double, 2> normal_block_f64(RandomKey key, uint64_t index) {
 constexpr uint32_t random_bits(RandomKey key, uint64_t i) { return random_block(key, i / 4)[i % 4]; }
 template <class T>
 T uniform_element(RandomKey key, uint64_t i) {
-  if constexpr (sizeof(T) == 8) return uniform_block_f64(key, i / 2)[i % 2];
-  else return uniform_block(key, i / 4)[i % 4];
+  if constexpr (sizeof(T) == 8)
+    return uniform_block_f64(key, i / 2)[i % 2];
+  else
+    return uniform_block(key, i / 4)[i % 4];
 }
 template <class T>
 T normal_element(RandomKey key, uint64_t i) {
-  if constexpr (sizeof(T) == 8) return normal_block_f64(key, i / 2)[i % 2];
-  else return normal_block(key, i / 4)[i % 4];
+  if constexpr (sizeof(T) == 8)
+    return normal_block_f64(key, i / 2)[i % 2];
+  else
+    return normal_block(key, i / 4)[i % 4];
 }
 
 }  // namespace weft

@@ -1,5 +1,5 @@
-// Size classes: the sizes that the allocator hands out. Multiples of 64 up to 512, then eight steps per power of two, so
-// that a block is at most an eighth larger than what was asked for (and what lies beyond it is never touched).
+// Size classes: the sizes that the allocator hands out. Multiples of 64 up to 512, then eight steps per power of two,
+// so that a block is at most an eighth larger than what was asked for (and what lies beyond it is never touched).
 #pragma once
 
 #include <bit>
@@ -15,8 +15,8 @@ inline constexpr int kClasses = 440;
 
 constexpr int size_class(size_t bytes) {
   if (bytes <= 512) return bytes == 0 ? 0 : static_cast<int>((bytes - 1) >> 6);
-  const size_t last = (bytes - 1) >> 6;                // the last 64-byte unit, at least 8
-  const int octave = std::bit_width(last) - 4;         // 0 for units 8..15, 1 for 16..31, ...
+  const size_t last = (bytes - 1) >> 6;                  // the last 64-byte unit, at least 8
+  const int octave = std::bit_width(last) - 4;           // 0 for units 8..15, 1 for 16..31, ...
   return 8 * octave + static_cast<int>(last >> octave);  // the upper four bits of `last` count 8..15
 }
 

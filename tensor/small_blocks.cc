@@ -1,9 +1,9 @@
-// Small blocks are cut from slabs: 1 MiB of the system's memory, aligned to its size, that serves one size class. A block's
-// slab is found by rounding its address down. Blocks are cut only when nothing free is left, so that memory a program never
-// needed is never touched.
+// Small blocks are cut from slabs: 1 MiB of the system's memory, aligned to its size, that serves one size class. A
+// block's slab is found by rounding its address down. Blocks are cut only when nothing free is left, so that memory a
+// program never needed is never touched.
 //
-// Free blocks travel in chains, linked through their own first words, so that a thread exchanges many of them with the pool
-// in constant time under a lock of that size class.
+// Free blocks travel in chains, linked through their own first words, so that a thread exchanges many of them with the
+// pool in constant time under a lock of that size class.
 //
 // Known limits: a slab returns to the system only through release_free_slabs, and only when no thread holds one of its
 // blocks, free or in use. Slabs come from the C library's heap, so that leak checkers see pointers inside live blocks.

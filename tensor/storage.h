@@ -1,5 +1,5 @@
-// Storage: the memory behind tensors. Reference-counted, 64-byte aligned, from the caching allocator, with a version that
-// every write in place raises and that all views share.
+// Storage: the memory behind tensors. Reference-counted, 64-byte aligned, from the caching allocator, with a version
+// that every write in place raises and that all views share.
 #pragma once
 
 #include <cstddef>

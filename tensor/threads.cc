@@ -1,10 +1,10 @@
-// The thread count is one figure for the whole process. OpenMP keeps its own per thread (a new std::thread starts from the
-// environment's), so weft's kernels always pass theirs explicitly, and what goes through OpenMP's default (oneDNN) is set
-// on the thread that calls set_num_threads or opens a SerialScope.
+// The thread count is one figure for the whole process. OpenMP keeps its own per thread (a new std::thread starts from
+// the environment's), so weft's kernels always pass theirs explicitly, and what goes through OpenMP's default (oneDNN)
+// is set on the thread that calls set_num_threads or opens a SerialScope.
 //
-// While threads wait for work, libgomp spins for a while, which costs milliseconds per step when another process wants the
-// core. OMP_WAIT_POLICY=passive (or OMP_PROC_BIND=true) helps there; libgomp reads them before main, so they belong into
-// the environment of the process and a library cannot set them.
+// While threads wait for work, libgomp spins for a while, which costs milliseconds per step when another process wants
+// the core. OMP_WAIT_POLICY=passive (or OMP_PROC_BIND=true) helps there; libgomp reads them before main, so they belong
+// into the environment of the process and a library cannot set them.
 #include "tensor/threads.h"
 
 #include <atomic>

@@ -154,8 +154,10 @@ TEST_F(Allocator, EmptyCacheKeepsWhatIsInUse) {
   std::vector<char*> blocks;
   for (int i = 0; i < 5000; ++i) blocks.push_back(static_cast<char*>(allocate_block(1024)));
   for (size_t i = 0; i < blocks.size(); ++i) {
-    if (i % 1000 == 0) std::memset(blocks[i], static_cast<int>(i / 1000), 1024);
-    else free_block(blocks[i], 1024);
+    if (i % 1000 == 0)
+      std::memset(blocks[i], static_cast<int>(i / 1000), 1024);
+    else
+      free_block(blocks[i], 1024);
   }
   empty_cache();
   std::set<void*> kept;
@@ -224,8 +226,10 @@ TEST_F(Allocator, ThreadsAllocateAndFreeEachOthersBlocks) {
       const size_t bytes = size_t{1} << (random() % 18);
       auto* block = static_cast<unsigned char*>(allocate_block(bytes));
       block[0] = block[bytes - 1] = static_cast<unsigned char>(seed);
-      if (i % 20 == 0) out.emplace_back(block, bytes);
-      else free_block(block, bytes);
+      if (i % 20 == 0)
+        out.emplace_back(block, bytes);
+      else
+        free_block(block, bytes);
     }
   };
   std::vector<std::thread> threads;

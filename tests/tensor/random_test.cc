@@ -69,11 +69,13 @@ template <class T>
 void check_moments() {
   constexpr int kCount = 400'000;
   const RandomKey key{2024, 0};
-  const auto uniform = moments(kCount, [&](int i) -> double { return uniform_element<T>(key, static_cast<uint64_t>(i)); });
+  const auto uniform =
+      moments(kCount, [&](int i) -> double { return uniform_element<T>(key, static_cast<uint64_t>(i)); });
   EXPECT_NEAR(uniform[0], 0.5, 5 * 0.2887 / std::sqrt(kCount));
   EXPECT_NEAR(uniform[1], 1.0 / 12, 5 * 0.0745 / std::sqrt(kCount));
   EXPECT_NEAR(uniform[3], 1.0 / 80, 5 * 0.0167 / std::sqrt(kCount));
-  const auto normal = moments(kCount, [&](int i) -> double { return normal_element<T>(key, static_cast<uint64_t>(i)); });
+  const auto normal =
+      moments(kCount, [&](int i) -> double { return normal_element<T>(key, static_cast<uint64_t>(i)); });
   EXPECT_NEAR(normal[0], 0, 5 / std::sqrt(kCount));
   EXPECT_NEAR(normal[1], 1, 5 * std::sqrt(2.0 / kCount));
   EXPECT_NEAR(normal[2], 0, 5 * std::sqrt(15.0 / kCount));
