@@ -2,6 +2,8 @@
 #pragma once
 
 #include "tensor/allocator.h"
+#include "tensor/denormals.h"
+#include "tensor/log.h"
 #include "tensor/ops_all.h"
 #include "tensor/random.h"
 #include "tensor/tensor.h"
