@@ -1,0 +1,10 @@
+// All of data/.
+#pragma once
+
+#include "data/dataset.h"
+#include "data/loader.h"
+#include "data/mnist.h"
+#include "data/sampler.h"
+#include "data/synthetic_digits.h"
+#include "data/tensor_dataset.h"
+#include "data/transform.h"

@@ -1,0 +1,20 @@
+// Handwritten-looking digits that the program draws itself: training data that needs no file and no network.
+#pragma once
+
+#include "data/tensor_dataset.h"
+
+namespace weft::data {
+
+struct DigitsOptions {
+  int64_t count = 1000;
+  uint64_t seed = 0;
+  double distortion = 1;  // 0: clean glyphs in one style; 1: as different as handwriting
+};
+
+/// Digits drawn as strokes with random shape, width, slant, rotation, size, place, ink and noise: images f32 (count, 1, 28,
+/// 28) in [0, 1], labels i64. Example i depends on the seed and on i alone. Error where count < 0.
+///
+/// As hard as this, with 8,000 to train and 2,000 to test: a linear classifier LINEAR, a small convolutional network CNN.
+TensorDataset<2> synthetic_digits(const DigitsOptions& options = {});
+
+}  // namespace weft::data

@@ -1,0 +1,56 @@
+#include "data/tensor_dataset.h"
+
+#include <cstring>
+
+#include "tensor/error.h"
+#include "tensor/ops/copy.h"
+#include "tensor/ops/fill.h"
+
+namespace weft::data::detail {
+
+namespace {
+
+size_t row_bytes(const Tensor& column) {
+  return static_cast<size_t>(column.numel() / column.size(0)) * size_of(column.dtype());
+}
+
+void copy_row(const Tensor& column, int64_t index, void* out) {
+  if (index < 0 || index >= column.size(0))
+    throw IndexError(text("example ", index, " of a dataset of ", column.size(0)));
+  const size_t bytes = row_bytes(column);
+  const size_t begin = static_cast<size_t>(column.layout().offset()) * size_of(column.dtype());
+  std::memcpy(out, static_cast<const char*>(column.raw()) + begin + static_cast<size_t>(index) * bytes, bytes);
+}
+
+Shape row_shape(const Tensor& column) { return Shape(column.shape().begin() + 1, column.shape().end()); }
+
+}  // namespace
+
+void prepare_columns(std::span<Tensor> columns) {
+  for (Tensor& column : columns) {
+    if (column.rank() == 0) throw ShapeError("TensorDataset: a scalar has no rows");
+    if (column.size(0) != columns[0].size(0))
+      throw ShapeError(text("TensorDataset: ", columns[0].shape(), " and ", column.shape(), " have different numbers of rows"));
+    column = column.detach().contiguous();
+  }
+}
+
+Tensor row(const Tensor& column, int64_t index) {
+  Tensor out = empty(row_shape(column), column.dtype());
+  copy_row(column, index, out.raw());
+  return out;
+}
+
+Tensor rows(const Tensor& column, std::span<const int64_t> indices) {
+  Shape shape = column.shape();
+  shape[0] = static_cast<int64_t>(indices.size());
+  Tensor out = empty(shape, column.dtype());
+  char* position = static_cast<char*>(out.raw());
+  for (const int64_t index : indices) {
+    copy_row(column, index, position);
+    position += row_bytes(column);
+  }
+  return out;
+}
+
+}  // namespace weft::data::detail

@@ -1,0 +1,155 @@
+#include "io/chart.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <cstdio>
+#include <limits>
+
+#include "io/file.h"
+#include "tensor/error.h"
+
+namespace weft::io {
+
+namespace {
+
+// Okabe and Ito's colours, which readers of any colour vision tell apart.
+constexpr std::array<const char*, 7> kColors = {"#0072B2", "#D55E00", "#009E73", "#CC79A7", "#56B4E9", "#E69F00", "#000000"};
+constexpr double kLeft = 64, kRight = 16, kTop = 36, kBottom = 48;
+
+std::string escape(const std::string& text) {
+  std::string out;
+  for (const char c : text) {
+    if (c == '<') out += "&lt;";
+    else if (c == '>') out += "&gt;";
+    else if (c == '&') out += "&amp;";
+    else if (c == '"') out += "&quot;";
+    else if (static_cast<unsigned char>(c) >= ' ') out += c;
+  }
+  return out;
+}
+
+std::string number(const char* format, double value) {
+  char buffer[64];
+  std::snprintf(buffer, sizeof(buffer), format, value);
+  return buffer;
+}
+
+/// What an axis shows, in the units it is drawn in (logarithms on a logarithmic one).
+struct Range {
+  double low = std::numeric_limits<double>::infinity();
+  double high = -std::numeric_limits<double>::infinity();
+  void include(double value) {
+    low = std::min(low, value);
+    high = std::max(high, value);
+  }
+  void finish() {
+    if (low > high) low = 0, high = 1;
+    if (low == high) {
+      const double margin = low == 0 ? 0.5 : 0.05 * std::fabs(low);
+      low -= margin, high += margin;
+    }
+  }
+  double part(double value) const { return (value - low) / (high - low); }
+};
+
+/// About five values in the range, at multiples of 1, 2 or 5 times a power of ten.
+std::vector<double> ticks(const Range& range) {
+  const double rough = (range.high - range.low) / 5;
+  const double power = std::pow(10.0, std::floor(std::log10(rough)));
+  const double digit = rough / power;
+  const double step = power * (digit < 1.5 ? 1 : digit < 3.5 ? 2 : digit < 7.5 ? 5 : 10);
+  const double first = std::ceil(range.low / step);
+  constexpr int kMost = 10;  // also where a step is too small for the numbers around it
+  std::vector<double> out;
+  for (int i = 0; i < kMost && (first + i) * step <= range.high + 1e-9 * step; ++i) out.push_back((first + i) * step);
+  return out;
+}
+
+class Chart {
+ public:
+  Chart(const std::vector<ChartSeries>& series, const ChartOptions& options) : series_(series), options_(options) {
+    for (const ChartSeries& one : series)
+      for (size_t i = 0; i < one.y.size(); ++i)
+        if (std::isfinite(x(one, i)) && std::isfinite(y(one, i))) {
+          x_.include(x(one, i));
+          y_.include(y(one, i));
+        }
+    x_.finish();
+    y_.finish();
+  }
+
+  std::string draw() {
+    out_ = text("<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"", options_.width, "\" height=\"", options_.height,
+                "\" font-family=\"sans-serif\" font-size=\"12\">\n<rect width=\"100%\" height=\"100%\" fill=\"white\"/>\n");
+    draw_axes();
+    for (size_t i = 0; i < series_.size(); ++i) draw_series(series_[i], i);
+    return out_ + "</svg>\n";
+  }
+
+ private:
+  double x(const ChartSeries& one, size_t i) const { return one.x.empty() ? static_cast<double>(i) : one.x[i]; }
+  double y(const ChartSeries& one, size_t i) const { return options_.log_y ? std::log10(one.y[i]) : one.y[i]; }
+  double across(double value) const { return kLeft + x_.part(value) * (options_.width - kLeft - kRight); }
+  double down(double value) const { return options_.height - kBottom - y_.part(value) * (options_.height - kTop - kBottom); }
+
+  void line(double x0, double y0, double x1, double y1, const char* color) {
+    out_ += "<line x1=\"" + number("%.1f", x0) + "\" y1=\"" + number("%.1f", y0) + "\" x2=\"" + number("%.1f", x1) +
+            "\" y2=\"" + number("%.1f", y1) + "\" stroke=\"" + color + "\"/>\n";
+  }
+  void label(double px, double py, const std::string& words, const char* extra) {
+    out_ += "<text x=\"" + number("%.1f", px) + "\" y=\"" + number("%.1f", py) + "\" " + extra + ">" + escape(words) + "</text>\n";
+  }
+  void draw_axes() {
+    const double bottom = options_.height - kBottom, right = options_.width - kRight;
+    for (const double t : ticks(x_)) {
+      line(across(t), kTop, across(t), bottom, "#dddddd");
+      label(across(t), bottom + 16, number("%.6g", t), "text-anchor=\"middle\"");
+    }
+    for (const double t : ticks(y_)) {
+      line(kLeft, down(t), right, down(t), "#dddddd");
+      label(kLeft - 6, down(t) + 4, number("%.4g", options_.log_y ? std::pow(10.0, t) : t), "text-anchor=\"end\"");
+    }
+    line(kLeft, bottom, right, bottom, "black");
+    line(kLeft, kTop, kLeft, bottom, "black");
+    label(options_.width / 2.0, 20, options_.title, "text-anchor=\"middle\" font-size=\"15\"");
+    label((kLeft + right) / 2, options_.height - 12, options_.x_label, "text-anchor=\"middle\"");
+    const std::string turned = "text-anchor=\"middle\" transform=\"rotate(-90 14 " + number("%.1f", (kTop + bottom) / 2) + ")\"";
+    label(14, (kTop + bottom) / 2, options_.y_label, turned.c_str());
+  }
+  void draw_series(const ChartSeries& one, size_t index) {
+    const char* color = kColors[index % kColors.size()];
+    std::string points;
+    const auto flush = [&] {
+      if (!points.empty())
+        out_ += "<polyline fill=\"none\" stroke-width=\"1.8\" stroke=\"" + std::string(color) + "\" points=\"" + points + "\"/>\n";
+      points.clear();
+    };
+    for (size_t i = 0; i < one.y.size(); ++i) {
+      if (std::isfinite(x(one, i)) && std::isfinite(y(one, i)))
+        points += number("%.1f,", across(x(one, i))) + number("%.1f ", down(y(one, i)));
+      else
+        flush();
+    }
+    flush();
+    const double py = kTop + 14 + 16 * static_cast<double>(index), px = options_.width - kRight - 130;
+    line(px, py - 4, px + 18, py - 4, color);
+    label(px + 24, py, one.name, "");
+  }
+
+  const std::vector<ChartSeries>& series_;
+  const ChartOptions& options_;
+  Range x_, y_;
+  std::string out_;
+};
+
+}  // namespace
+
+void save_line_chart(const std::string& path, const std::vector<ChartSeries>& series, const ChartOptions& options) {
+  for (const ChartSeries& one : series)
+    if (!one.x.empty() && one.x.size() != one.y.size())
+      throw Error(text("series ", detail::shown(one.name), " has ", one.x.size(), " x and ", one.y.size(), " y"));
+  write_file(path, Chart(series, options).draw());
+}
+
+}  // namespace weft::io

@@ -1,0 +1,25 @@
+// The header of a .npy file: a Python dict, read by a parser that knows only this one dict.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "tensor/dtype.h"
+#include "tensor/shape.h"
+
+namespace weft::io::detail {
+
+struct NpyHeader {
+  DType dtype = DType::f32;
+  bool big_endian = false;
+  bool fortran_order = false;
+  Shape shape;
+};
+
+/// The dict alone: `{'descr': '<f4', 'fortran_order': False, 'shape': (2, 3), }`. Throws IoError.
+NpyHeader parse_npy_header(std::string_view dict);
+
+/// Magic, version, length and dict, padded to a multiple of 64. Throws DtypeError for bf16.
+std::string write_npy_header(DType dtype, const Shape& shape);
+
+}  // namespace weft::io::detail

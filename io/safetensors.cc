@@ -1,0 +1,86 @@
+#include "io/safetensors.h"
+
+#include <algorithm>
+#include <bit>
+
+#include "io/byte_order.h"
+#include "io/file.h"
+#include "io/safetensors_header.h"
+#include "tensor/error.h"
+#include "tensor/ops/copy.h"
+#include "tensor/ops/fill.h"
+
+namespace weft::io {
+
+static_assert(std::endian::native == std::endian::little, "safetensors files are little-endian, and so is what is written here");
+
+namespace {
+
+constexpr uint64_t kLengthBytes = 8;
+
+Tensor read_tensor(const InputFile& file, uint64_t data_begin, const detail::SafetensorsEntry& entry) {
+  Tensor out = empty(entry.shape, entry.dtype);
+  const size_t bytes = static_cast<size_t>(entry.end - entry.begin);
+  file.read(data_begin + entry.begin, out.raw(), bytes);
+  if (entry.dtype == DType::boolean) detail::check_bools(out);
+  return out;
+}
+
+/// The entries in the format's own order: widest dtype first, then by name (the order of a StateDict).
+std::vector<detail::SafetensorsEntry> lay_out(const StateDict& tensors) {
+  std::vector<detail::SafetensorsEntry> entries;
+  for (const auto& [name, tensor] : tensors) {
+    if (!tensor.defined()) throw IoError(text("tensor ", detail::shown(name), " is undefined"));
+    entries.push_back({name, tensor.dtype(), tensor.shape()});
+  }
+  std::stable_sort(entries.begin(), entries.end(), [](const auto& a, const auto& b) { return size_of(a.dtype) > size_of(b.dtype); });
+  uint64_t position = 0;
+  for (detail::SafetensorsEntry& entry : entries) {
+    entry.begin = position;
+    position += static_cast<uint64_t>(checked_numel(entry.shape)) * size_of(entry.dtype);
+    entry.end = position;
+  }
+  return entries;
+}
+
+}  // namespace
+
+void save_safetensors(const std::string& path, const StateDict& tensors, const Metadata& metadata) {
+  detail::with_path(path, [&] {
+    const detail::SafetensorsHeader header = {lay_out(tensors), metadata};
+    const std::string json = detail::write_safetensors_header(header);
+    AtomicFile file(path);
+    const uint64_t length = json.size();
+    file.write(&length, sizeof(length));
+    file.write(json);
+    for (const detail::SafetensorsEntry& entry : header.entries) {
+      const Tensor rows = tensors.at(entry.name).detach().contiguous();
+      file.write(detail::row_major_bytes(rows));
+    }
+    file.commit();
+  });
+}
+
+StateDict load_safetensors(const std::string& path, Metadata* metadata) {
+  return detail::with_path(path, [&] {
+    const InputFile file(path);
+    if (file.size() < kLengthBytes) throw IoError(text(file.size(), " bytes, too short for the length of a header"));
+    uint64_t length = 0;
+    file.read(0, &length, sizeof(length));
+    if (length > detail::kMaxSafetensorsHeader)
+      throw IoError(text("a header of ", length, " bytes; the format allows ", detail::kMaxSafetensorsHeader));
+    if (length > file.size() - kLengthBytes)
+      throw IoError(text("a header of ", length, " bytes in a file of ", file.size()));
+    std::string json(static_cast<size_t>(length), '\0');
+    file.read(kLengthBytes, json.data(), json.size());
+    const uint64_t data_begin = kLengthBytes + length;
+    detail::SafetensorsHeader header = detail::parse_safetensors_header(json, file.size() - data_begin);
+    StateDict tensors;
+    for (const detail::SafetensorsEntry& entry : header.entries)
+      tensors.emplace(entry.name, read_tensor(file, data_begin, entry));
+    if (metadata != nullptr) *metadata = std::move(header.metadata);
+    return tensors;
+  });
+}
+
+}  // namespace weft::io

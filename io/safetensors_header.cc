@@ -1,0 +1,277 @@
+#include "io/safetensors_header.h"
+
+#include <algorithm>
+#include <array>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <set>
+#include <utility>
+
+#include "io/file.h"
+#include "tensor/error.h"
+
+namespace weft::io::detail {
+
+namespace {
+
+constexpr std::array<std::pair<std::string_view, DType>, kDTypeCount> kNames = {{{"F32", DType::f32},
+                                                                                 {"F64", DType::f64},
+                                                                                 {"BF16", DType::bf16},
+                                                                                 {"F16", DType::f16},
+                                                                                 {"I64", DType::i64},
+                                                                                 {"I32", DType::i32},
+                                                                                 {"I16", DType::i16},
+                                                                                 {"I8", DType::i8},
+                                                                                 {"U8", DType::u8},
+                                                                                 {"BOOL", DType::boolean}}};
+constexpr std::string_view kMetadataKey = "__metadata__";
+
+/// Receives the JSON piece by piece and accepts only the one structure a header has.
+class HeaderReader : public nlohmann::json_sax<nlohmann::json> {
+ public:
+  explicit HeaderReader(SafetensorsHeader& out) : out_(out) {}
+
+  bool start_object(std::size_t) override {
+    if (place_ == Place::start) return enter(Place::names);
+    if (place_ == Place::metadata_object) return enter(Place::metadata);
+    if (place_ == Place::entry_object) return enter(Place::fields);
+    refuse("an object");
+  }
+  bool key(std::string& key) override {
+    if (place_ == Place::names) return read_name(key);
+    if (place_ == Place::metadata) return read_metadata_key(key);
+    return read_field_name(key);  // keys come nowhere else
+  }
+  bool end_object() override {
+    if (place_ == Place::names) return enter(Place::end);
+    if (place_ == Place::fields) finish_entry();
+    return enter(Place::names);
+  }
+  bool start_array(std::size_t) override {
+    if (place_ == Place::shape_array) return enter(Place::shape);
+    if (place_ == Place::offsets_array) return enter(Place::offsets);
+    refuse("an array");
+  }
+  bool end_array() override {
+    if (place_ == Place::offsets && offsets_ != 2)
+      throw IoError(text(where(), ": data_offsets has ", offsets_, " numbers where 2 belong"));
+    return enter(Place::fields);
+  }
+  bool string(std::string& value) override {
+    if (place_ == Place::metadata_value) {
+      out_.metadata[metadata_key_] = value;
+      return enter(Place::metadata);
+    }
+    if (place_ != Place::dtype) refuse("a string");
+    entry().dtype = read_dtype(value);
+    return enter(Place::fields);
+  }
+  bool number_unsigned(uint64_t value) override {
+    if (place_ == Place::shape) return read_size(value);
+    if (place_ == Place::offsets) return read_offset(value);
+    refuse("a number");
+  }
+  bool number_integer(int64_t value) override {
+    if (place_ == Place::shape || place_ == Place::offsets) throw IoError(text(where(), ": the number ", value, " is negative"));
+    refuse("a number");
+  }
+  // Integers that do not fit into 64 bits arrive here too.
+  bool number_float(double, const std::string& digits) override {
+    if (place_ == Place::shape || place_ == Place::offsets)
+      throw IoError(text(where(), ": ", shown(digits), " is not an integer of 64 bits"));
+    refuse("a number");
+  }
+  bool null() override { refuse("null"); }
+  bool boolean(bool) override { refuse("a bool"); }
+  bool binary(binary_t&) override { refuse("bytes"); }
+  bool parse_error(std::size_t position, const std::string&, const nlohmann::json::exception&) override {
+    throw IoError(text("the header is not valid JSON at its byte ", position));
+  }
+
+ private:
+  enum class Place {
+    start, names, metadata_object, metadata, metadata_value, entry_object, fields, dtype, shape_array, shape, offsets_array,
+    offsets, end,
+  };
+  enum Field { kDtype = 1, kShape = 2, kOffsets = 4 };
+
+  bool enter(Place place) {
+    place_ = place;
+    return true;
+  }
+  SafetensorsEntry& entry() { return out_.entries.back(); }
+  std::string where() const {
+    switch (place_) {
+      case Place::start: case Place::end: return "the header";
+      case Place::names: case Place::metadata_object: case Place::metadata: case Place::metadata_value: return "__metadata__";
+      default: return "tensor " + shown(out_.entries.back().name);
+    }
+  }
+  [[noreturn]] void refuse(const char* what) const { throw IoError(text(where(), ": ", what, " is out of place")); }
+
+  bool read_name(const std::string& name) {
+    if (!names_.insert(name).second) throw IoError(text("the header has ", shown(name), " twice"));
+    if (name == kMetadataKey) return enter(Place::metadata_object);
+    out_.entries.emplace_back().name = name;
+    fields_ = 0;
+    return enter(Place::entry_object);
+  }
+  bool read_metadata_key(const std::string& key) {
+    if (!out_.metadata.try_emplace(key).second) throw IoError(text("__metadata__ has ", shown(key), " twice"));
+    metadata_key_ = key;
+    return enter(Place::metadata_value);
+  }
+  bool read_field_name(const std::string& key) {
+    if (key == "dtype") return begin_field(kDtype, Place::dtype, key);
+    if (key == "shape") return begin_field(kShape, Place::shape_array, key);
+    offsets_ = 0;
+    if (key == "data_offsets") return begin_field(kOffsets, Place::offsets_array, key);
+    throw IoError(text(where(), ": unknown field ", shown(key)));
+  }
+  bool begin_field(Field field, Place place, const std::string& key) {
+    if ((fields_ & field) != 0) throw IoError(text(where(), ": ", shown(key), " is there twice"));
+    fields_ |= field;
+    return enter(place);
+  }
+  void finish_entry() {
+    if (fields_ != (kDtype | kShape | kOffsets))
+      throw IoError(text(where(), ": ", (fields_ & kDtype) == 0   ? "dtype"
+                                        : (fields_ & kShape) == 0 ? "shape"
+                                                                  : "data_offsets", " is missing"));
+  }
+  DType read_dtype(const std::string& name) const {
+    for (const auto& [known, dtype] : kNames)
+      if (name == known) return dtype;
+    throw IoError(text(where(), ": dtype ", shown(name), " is none of F32 F64 BF16 F16 I64 I32 I16 I8 U8 BOOL"));
+  }
+  bool read_size(uint64_t value) {
+    if (value > static_cast<uint64_t>(INT64_MAX)) throw IoError(text(where(), ": the size ", value, " is above 2^63 - 1"));
+    if (entry().shape.size() == kMaxAxes) throw IoError(text(where(), ": more than ", kMaxAxes, " axes"));
+    entry().shape.push_back(static_cast<int64_t>(value));
+    return true;
+  }
+  bool read_offset(uint64_t value) {
+    if (offsets_ == 0) entry().begin = value;
+    if (offsets_ == 1) entry().end = value;
+    ++offsets_;
+    return true;
+  }
+
+  SafetensorsHeader& out_;
+  Place place_ = Place::start;
+  std::set<std::string> names_;
+  std::string metadata_key_;
+  int fields_ = 0;
+  int64_t offsets_ = 0;
+};
+
+/// The entry's own numbers agree.
+void check_size(const SafetensorsEntry& entry) {
+  const std::string name = shown(entry.name);
+  if (entry.end < entry.begin)
+    throw IoError(text("tensor ", name, ": ends at byte ", entry.end, ", before it begins at ", entry.begin));
+  int64_t bytes = 0;
+  try {
+    bytes = checked_multiply(checked_numel(entry.shape), static_cast<int64_t>(size_of(entry.dtype)));
+  } catch (const ShapeError&) {
+    throw IoError(text("tensor ", name, ": the number of bytes of shape ", entry.shape, " does not fit into 64 bits"));
+  }
+  if (entry.end - entry.begin != static_cast<uint64_t>(bytes))
+    throw IoError(text("tensor ", name, ": ", entry.shape, " of ", entry.dtype, " takes ", bytes, " bytes, its data_offsets span ",
+                       entry.end - entry.begin));
+}
+
+/// Entries cover all of the data: no hole, no overlap, nothing after the last.
+void check_layout(const std::vector<SafetensorsEntry>& entries, uint64_t data_bytes) {
+  uint64_t position = 0;
+  for (const SafetensorsEntry& entry : entries) {
+    check_size(entry);
+    const std::string name = shown(entry.name);
+    if (entry.begin < position)
+      throw IoError(text("tensor ", name, ": begins at byte ", entry.begin, ", inside the tensor before it (to ", position, ")"));
+    if (entry.begin > position)
+      throw IoError(text("tensor ", name, ": begins at byte ", entry.begin, ", a hole after the last used byte ", position));
+    if (entry.end > data_bytes)
+      throw IoError(text("tensor ", name, ": ends at byte ", entry.end, " of the data, of which the file has ", data_bytes));
+    position = entry.end;
+  }
+  if (position != data_bytes) throw IoError(text(data_bytes - position, " bytes follow the last tensor"));
+}
+
+}  // namespace
+
+bool is_utf8(std::string_view text) {
+  const auto byte = [&](size_t i) { return i < text.size() ? static_cast<uint8_t>(text[i]) : 0u; };
+  const auto follows = [&](size_t i, unsigned low = 0x80, unsigned high = 0xbf) { return byte(i) >= low && byte(i) <= high; };
+  for (size_t i = 0; i < text.size();) {
+    const unsigned first = byte(i);
+    if (first < 0x80) {
+      i += 1;
+    } else if (first >= 0xc2 && first <= 0xdf && follows(i + 1)) {
+      i += 2;
+    } else if (first >= 0xe0 && first <= 0xef && follows(i + 1, first == 0xe0 ? 0xa0 : 0x80, first == 0xed ? 0x9f : 0xbf) &&
+               follows(i + 2)) {
+      i += 3;
+    } else if (first >= 0xf0 && first <= 0xf4 && follows(i + 1, first == 0xf0 ? 0x90 : 0x80, first == 0xf4 ? 0x8f : 0xbf) &&
+               follows(i + 2) && follows(i + 3)) {
+      i += 4;
+    } else {
+      return false;
+    }
+  }
+  return true;
+}
+
+std::string_view safetensors_name(DType dtype) {
+  for (const auto& [name, known] : kNames)
+    if (known == dtype) return name;
+  throw DtypeError(text(dtype, " has no name in safetensors"));
+}
+
+SafetensorsHeader parse_safetensors_header(std::string_view json, uint64_t data_bytes) {
+  if (json.size() > kMaxSafetensorsHeader)
+    throw IoError(text("a header of ", json.size(), " bytes; the format allows ", kMaxSafetensorsHeader));
+  if (json.empty() || json.front() != '{') throw IoError("the header does not begin with '{'");
+  if (!is_utf8(json)) throw IoError("the header is not valid UTF-8");
+  SafetensorsHeader header;
+  HeaderReader reader(header);
+  nlohmann::json::sax_parse(json.begin(), json.end(), &reader);
+  std::sort(header.entries.begin(), header.entries.end(), [](const SafetensorsEntry& a, const SafetensorsEntry& b) {
+    return std::pair(a.begin, a.end) < std::pair(b.begin, b.end);
+  });
+  check_layout(header.entries, data_bytes);
+  return header;
+}
+
+std::string write_safetensors_header(const SafetensorsHeader& header) {
+  nlohmann::ordered_json json = nlohmann::ordered_json::object();
+  const auto check = [](const std::string& text) {
+    if (!is_utf8(text)) throw IoError(weft::text("the name or text ", shown(text), " is not valid UTF-8"));
+  };
+  if (!header.metadata.empty()) {
+    nlohmann::ordered_json& metadata = json[std::string(kMetadataKey)];
+    for (const auto& [key, value] : header.metadata) {
+      check(key);
+      check(value);
+      metadata[key] = value;
+    }
+  }
+  // A std::map inside (nlohmann::json) would sort the names and lose the order of the data, which readers like to follow;
+  // ordered_json looks a key up in linear time, so entries are appended to its list directly.
+  auto& list = json.get_ref<nlohmann::ordered_json::object_t&>();
+  for (const SafetensorsEntry& entry : header.entries) {
+    check(entry.name);
+    if (entry.name == kMetadataKey) throw IoError("a tensor cannot be called __metadata__");
+    nlohmann::ordered_json one;
+    one["dtype"] = safetensors_name(entry.dtype);
+    one["shape"] = entry.shape.to_vector();
+    one["data_offsets"] = {entry.begin, entry.end};
+    list.std::vector<std::pair<const std::string, nlohmann::ordered_json>>::emplace_back(entry.name, std::move(one));
+  }
+  std::string out = json.dump();
+  out.resize((out.size() + 7) / 8 * 8, ' ');
+  if (out.size() > kMaxSafetensorsHeader) throw IoError(text("the header would have ", out.size(), " bytes; the format allows ", kMaxSafetensorsHeader));
+  return out;
+}
+
+}  // namespace weft::io::detail
