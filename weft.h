@@ -2,6 +2,8 @@
 #pragma once
 
 #include "autograd/autograd.h"
+#include "data/data.h"
+#include "io/io.h"
 #include "nn/nn.h"
 #include "optim/optim.h"
 #include "tensor/all.h"
