@@ -1,0 +1,114 @@
+"""Golden values of layers and losses: python3 tests/golden/nn.py > tests/nn/golden_values.h"""
+
+import torch
+from torch import nn
+from torch.nn import functional as F
+
+from golden import digest, header, wave
+
+values = {}
+
+
+def put(name, tensor):
+    values[name] = digest(tensor)
+
+
+def backward(name, y, inputs):
+    put(name + ".y", y)
+    (y * wave(y.shape, 0.9)).sum().backward()
+    for key, x in inputs.items():
+        put(f"{name}.{key}.grad", x.grad)
+
+
+def fill(module):
+    for k, p in enumerate(module.parameters()):
+        p.data.copy_(wave(p.shape, 0.1 * (k + 1), 0.5))
+
+
+def layer(name, module, shape, scale=1.0):
+    fill(module)
+    x = wave(shape, 0.3, scale).requires_grad_()
+    backward(name, module(x), {"x": x, **dict(module.named_parameters())})
+
+
+layer("linear", nn.Linear(5, 3), (4, 5))
+layer("linear_no_bias", nn.Linear(5, 3, bias=False), (2, 3, 5))
+layer("conv", nn.Conv2d(4, 6, 3, stride=2, padding=1, groups=2), (2, 4, 7, 6))
+layer("conv_dilated", nn.Conv2d(2, 3, (3, 2), stride=(1, 2), padding=(2, 1), dilation=(2, 1), bias=False), (2, 2, 6, 5))
+layer("layer_norm", nn.LayerNorm((4, 5)), (3, 4, 5))
+layer("max_pool", nn.MaxPool2d(3, stride=2, padding=1), (2, 3, 7, 6))
+layer("avg_pool", nn.AvgPool2d(2, stride=1, padding=1), (2, 3, 4, 5))
+layer("relu", nn.ReLU(), (5, 7), 3)
+layer("leaky_relu", nn.LeakyReLU(0.1), (5, 7), 3)
+layer("gelu", nn.GELU(), (5, 7), 3)
+layer("gelu_tanh", nn.GELU("tanh"), (5, 7), 3)
+layer("silu", nn.SiLU(), (5, 7), 3)
+layer("sigmoid", nn.Sigmoid(), (5, 7), 3)
+layer("tanh", nn.Tanh(), (5, 7), 3)
+layer("softplus", nn.Softplus(), (5, 7), 3)
+layer("softmax", nn.Softmax(-1), (5, 7), 3)
+layer("log_softmax", nn.LogSoftmax(0), (5, 7), 3)
+
+embedding = nn.Embedding(7, 4, padding_idx=2)
+fill(embedding)
+indices = torch.tensor([[1, 2, 6], [2, 1, 0]])
+backward("embedding", embedding(indices), {"weight": embedding.weight})
+
+for name, module, shape in [
+    ("batch_norm_1d", nn.BatchNorm1d(3), (6, 3)),
+    ("batch_norm_1d_length", nn.BatchNorm1d(3, momentum=0.3, eps=1e-3), (4, 3, 5)),
+    ("batch_norm_2d", nn.BatchNorm2d(3), (2, 3, 4, 5)),
+    ("batch_norm_average", nn.BatchNorm2d(3, momentum=None), (2, 3, 4, 5)),
+]:
+    layer(name, module, shape)
+    module(wave(shape, 1.1, 2.0) + 0.5)
+    put(name + ".running_mean", module.running_mean)
+    put(name + ".running_var", module.running_var)
+    module.eval()
+    put(name + ".eval", module(wave(shape, 0.3)))
+
+
+def loss(name, f, *shapes, scale=2.0):
+    x = wave(shapes[0], 0.3, scale).requires_grad_()
+    backward(name, f(x), {"x": x})
+
+
+targets = torch.tensor([2, 0, 4, 1, 2, 3])
+images = torch.tensor([[[0, 1, 2], [2, 1, 0]], [[1, 1, 1], [0, 2, 0]]])
+weight = wave((5,), 2.0).abs() + 0.1
+for reduction in ("none", "mean", "sum"):
+    loss(f"cross_entropy.{reduction}", lambda x: F.cross_entropy(x, targets, reduction=reduction), (6, 5))
+    loss(
+        f"cross_entropy_all.{reduction}",
+        lambda x: F.cross_entropy(
+            x, targets, weight=weight, ignore_index=2, label_smoothing=0.1, reduction=reduction
+        ),
+        (6, 5),
+    )
+    loss(
+        f"nll.{reduction}",
+        lambda x: F.nll_loss(x, targets, weight=weight, ignore_index=1, reduction=reduction),
+        (6, 5),
+    )
+    y = wave((4, 3), 1.7, 2.0)
+    loss(f"mse.{reduction}", lambda x: F.mse_loss(x, y, reduction=reduction), (4, 3))
+    loss(f"l1.{reduction}", lambda x: F.l1_loss(x, y, reduction=reduction), (4, 3))
+    loss(f"huber.{reduction}", lambda x: F.huber_loss(x, y, reduction=reduction, delta=0.7), (4, 3))
+    p = wave((4, 3), 0.2).abs()
+    loss(
+        f"bce.{reduction}",
+        lambda x: F.binary_cross_entropy_with_logits(x, p, reduction=reduction),
+        (4, 3),
+        scale=30.0,
+    )
+    loss(
+        f"bce_weighted.{reduction}",
+        lambda x: F.binary_cross_entropy_with_logits(
+            x, p, weight=wave((4, 1), 0.4).abs(), pos_weight=wave((3,), 0.6).abs() + 1, reduction=reduction
+        ),
+        (4, 3),
+    )
+loss("cross_entropy_images", lambda x: F.cross_entropy(x, images), (2, 3, 2, 3))
+loss("nll_images", lambda x: F.nll_loss(x, images), (2, 3, 2, 3))
+
+print(header("nn.py", "Sums of results and gradients of layers and losses", "kGolden", values))

@@ -1,0 +1,188 @@
+// Modules: registration, names, modes, sharing, moving, casting.
+#include "nn/module.h"
+
+#include <gtest/gtest.h>
+
+#include "autograd/leaf.h"
+#include "nn/nn.h"
+#include "tensor/ops/binary.h"
+#include "tensor/ops/compare.h"
+#include "tensor/ops/fill.h"
+#include "tensor/ops/random.h"
+#include "tensor/ops/reduce.h"
+#include "tensor/ops/unary.h"
+
+namespace weft::nn {
+namespace {
+
+using Names = std::vector<std::string>;
+
+struct Block : Module {
+  Conv2d conv;
+  BatchNorm2d norm;
+  Block(int64_t in, int64_t out)
+      : conv(register_module("conv", Conv2d({.in_channels = in, .out_channels = out, .kernel_size = 3}))),
+        norm(register_module("norm", BatchNorm2d(out))) {}
+  Tensor forward(const Tensor& x) { return relu(norm(conv(x))); }
+};
+
+struct Net : Module {
+  Block first = register_module("first", Block(1, 2));
+  Dropout dropout = register_module("dropout", Dropout(0.5));
+  Linear head = register_module("head", Linear(8, 3));
+  Tensor scale = register_parameter("scale", ones({1}));
+  Tensor forward(const Tensor& x) { return head(dropout(first.forward(x).flatten(1))) * scale; }
+};
+
+// Opens what a derived class may do.
+struct Open : Module {
+  using Module::register_buffer;
+  using Module::register_module;
+  using Module::register_parameter;
+};
+
+Names names_of(const std::vector<NamedTensor>& tensors) {
+  Names out;
+  for (const NamedTensor& entry : tensors) out.push_back(entry.name);
+  return out;
+}
+
+template <class F>
+std::string message(F f) {
+  try {
+    f();
+  } catch (const Error& error) {
+    return error.what();
+  }
+  return "accepted";
+}
+
+TEST(Module, ListsWhatItHolds) {
+  Net net;
+  EXPECT_EQ(names_of(net.named_parameters()), (Names{"scale", "first.conv.weight", "first.conv.bias",
+                                                     "first.norm.weight", "first.norm.bias", "head.weight",
+                                                     "head.bias"}));
+  EXPECT_EQ(names_of(net.buffers()),
+            (Names{"first.norm.running_mean", "first.norm.running_var", "first.norm.num_batches_tracked"}));
+  EXPECT_EQ(net.parameter_count(), 1 + 2 * 9 + 2 + 2 + 2 + 8 * 3 + 3);
+  EXPECT_EQ(net.type_name(), "Net");
+  Names modules;
+  for (const NamedModule& entry : net.modules()) modules.push_back(entry.name + ":" + entry.module.type_name());
+  EXPECT_EQ(modules, (Names{":Net", "first:Block", "first.conv:Conv2d", "first.norm:BatchNorm2d", "dropout:Dropout",
+                            "head:Linear"}));
+  EXPECT_TRUE(net.get_parameter("first.conv.weight").is_same(net.first.conv.weight()));
+  EXPECT_TRUE(net.get_buffer("first.norm.running_var").is_same(net.first.norm.running_var()));
+  EXPECT_EQ(message([&] { net.get_parameter("head.bais"); }), "Net has no parameter `head.bais`");
+}
+
+TEST(Module, LeavesCarryTheirFullNames) {
+  Net net;
+  EXPECT_EQ(net.first.conv.weight().name(), "first.conv.weight");
+  EXPECT_EQ(net.scale.name(), "scale");
+  EXPECT_EQ(Linear(2, 2).weight().name(), "weight");
+  Open inner, outer;
+  Open held = outer.register_module("inner", std::move(inner));
+  EXPECT_EQ(held.register_parameter("late", ones({1})).name(), "inner.late");
+}
+
+TEST(Module, RefusesBadRegistrations) {
+  Open module;
+  module.register_parameter("a", ones({1}));
+  EXPECT_NE(message([&] { module.register_buffer("a", ones({1})); }).find("the name `a` is taken"), std::string::npos);
+  EXPECT_NE(message([&] { module.register_parameter("b.c", ones({1})); }).find("`b.c`"), std::string::npos);
+  EXPECT_NE(message([&] { module.register_parameter("", ones({1})); }).find("needs a name"), std::string::npos);
+  EXPECT_THROW(module.register_parameter("i", ones({2}, i64)), DtypeError);
+  EXPECT_FALSE(module.register_parameter("absent", Tensor()).defined());
+  EXPECT_EQ(names_of(module.named_parameters()), Names{"a"});
+  Open child;
+  child = module.register_module("child", std::move(child));
+  Open other;
+  EXPECT_NE(message([&] { other.register_module("stolen", std::move(child)); }).find("belongs to another"),
+            std::string::npos);
+  Open self;
+  EXPECT_NE(message([&] { self.register_module("self", std::move(self.modules()[0].module)); }).find("holds this one"),
+            std::string::npos);
+}
+
+TEST(Module, AParameterUnderTwoNamesIsOne) {
+  Open module;
+  Tensor weight = module.register_parameter("first", ones({3}));
+  module.register_parameter("second", weight);
+  EXPECT_EQ(module.parameter_count(), 3);
+  EXPECT_EQ(module.state_dict().size(), 2u);
+  EXPECT_EQ(weight.name(), "first");
+  Tensor frozen = parameter(ones({2}));
+  frozen.requires_grad_(false);
+  EXPECT_TRUE(module.register_parameter("frozen", frozen).is_same(frozen));
+  EXPECT_FALSE(frozen.requires_grad());
+}
+
+TEST(Module, ModeIsShared) {
+  Net net;
+  EXPECT_TRUE(net.dropout.is_training());
+  net.eval();
+  EXPECT_FALSE(net.dropout.is_training());
+  EXPECT_FALSE(net.first.norm.is_training());
+  const Tensor x = ones({2, 8});
+  EXPECT_TRUE(equal(net.dropout(x), x));
+  net.train();
+  net.dropout.eval();
+  EXPECT_TRUE(net.is_training());
+  EXPECT_FALSE(net.modules()[4].module.is_training());
+}
+
+TEST(Module, MovesAndStaysTheSame) {
+  Net net;
+  const Tensor weight = net.head.weight();
+  Net moved = std::move(net);
+  EXPECT_TRUE(moved.get_parameter("head.weight").is_same(weight));
+  EXPECT_TRUE(moved.head.weight().is_same(weight));
+  moved.eval();
+  EXPECT_FALSE(moved.dropout.is_training());
+  EXPECT_EQ(message([&] { (void)net.parameters(); }), "this module was moved from");  // NOLINT: what it does then
+  Net assigned;
+  assigned = std::move(moved);
+  EXPECT_TRUE(assigned.head.weight().is_same(weight));
+  static_assert(!std::is_copy_constructible_v<Net> && std::is_nothrow_move_constructible_v<Module>);
+}
+
+TEST(Module, CastsInPlace) {
+  Net net;
+  Tensor weight = net.head.weight();
+  const std::vector<float> values = weight.to_vector<float>();
+  sum(net.forward(ones({2, 1, 4, 4}))).backward();
+  net.to(f64);
+  EXPECT_EQ(weight.dtype(), f64);
+  EXPECT_EQ(weight.grad().dtype(), f64);
+  EXPECT_EQ(weight.to_vector<float>(), values);
+  EXPECT_TRUE(weight.requires_grad() && weight.is_leaf());
+  EXPECT_EQ(net.first.norm.running_mean().dtype(), f64);
+  EXPECT_EQ(net.get_buffer("first.norm.num_batches_tracked").dtype(), i64);
+  net.zero_grad();
+  EXPECT_FALSE(weight.grad().defined());
+  sum(net.forward(ones({2, 1, 4, 4}, f64))).backward();
+  EXPECT_EQ(weight.grad().dtype(), f64);
+  EXPECT_THROW(net.to(i64), DtypeError);
+}
+
+TEST(Module, AppliesToChildrenFirst) {
+  Net net;
+  Names order;
+  net.apply([&](Module& module) {
+    order.push_back(module.type_name());
+    if (module.type_name() == "Linear") init::constant(module.get_parameter("bias"), 7);
+  });
+  EXPECT_EQ(order, (Names{"Conv2d", "BatchNorm2d", "Block", "Dropout", "Linear", "Net"}));
+  EXPECT_EQ(net.head.bias().to_vector<float>(), (std::vector<float>{7, 7, 7}));
+}
+
+TEST(Module, Freezes) {
+  Net net;
+  net.first.requires_grad_(false);
+  sum(net.forward(ones({2, 1, 4, 4}))).backward();
+  EXPECT_FALSE(net.first.conv.weight().grad().defined());
+  EXPECT_TRUE(net.head.weight().grad().defined());
+}
+
+}  // namespace
+}  // namespace weft::nn

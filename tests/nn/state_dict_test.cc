@@ -1,0 +1,102 @@
+// What state_dict() gives and load_state_dict() takes, and what it says where they do not fit.
+#include <gtest/gtest.h>
+
+#include "nn/nn.h"
+#include "tensor/ops/compare.h"
+#include "tensor/ops/copy.h"
+#include "tensor/ops/fill.h"
+
+namespace weft::nn {
+namespace {
+
+struct Net : Module {
+  Linear first = register_module("first", Linear(3, 2));
+  BatchNorm1d norm = register_module("norm", BatchNorm1d(2));
+  Tensor mask = register_buffer("mask", ones({2}), {.saved = false});
+};
+
+Error load_error(Module& module, const StateDict& state) {
+  try {
+    module.load_state_dict(state);
+  } catch (const Error& error) {
+    return error;
+  }
+  return Error("accepted");
+}
+
+TEST(StateDict, SharesMemoryAndClones) {
+  Net net;
+  const StateDict state = net.state_dict(), copy = net.clone_state();
+  ASSERT_EQ(state.size(), 7u);  // two of the linear layer, five of the norm, not the mask
+  EXPECT_TRUE(state.at("first.weight").shares_storage(net.first.weight()));
+  EXPECT_FALSE(state.at("first.weight").requires_grad());
+  EXPECT_FALSE(copy.at("first.weight").shares_storage(net.first.weight()));
+  EXPECT_TRUE(equal(copy.at("first.weight"), net.first.weight()));
+}
+
+TEST(StateDict, LoadsIntoTheSameMemory) {
+  Net net, other;
+  const void* memory = net.first.weight().raw();
+  net.load_state_dict(other.state_dict());
+  EXPECT_EQ(net.first.weight().raw(), memory);
+  EXPECT_TRUE(equal(net.first.weight(), other.first.weight()));
+  EXPECT_TRUE(net.first.weight().requires_grad());
+  net.to(f64);
+  net.load_state_dict(other.state_dict());
+  EXPECT_TRUE(equal(net.first.weight(), other.first.weight().to(f64)));
+}
+
+TEST(StateDict, LoadsItsOwnMemory) {
+  struct Pair : Module {
+    Tensor a = register_parameter("a", tensor({1.0, 2.0}));
+    Tensor b = register_parameter("b", tensor({3.0, 4.0}));
+  } pair;
+  pair.load_state_dict({{"a", pair.b.detach()}, {"b", pair.a.detach()}});
+  EXPECT_EQ(pair.a.to_vector<float>(), (std::vector<float>{3, 4}));
+  EXPECT_EQ(pair.b.to_vector<float>(), (std::vector<float>{1, 2}));
+}
+
+TEST(StateDict, SaysWhatDoesNotFit) {
+  Linear layer(3, 2);
+  EXPECT_NE(std::string(load_error(layer, {{"weight", zeros({2, 3})}}).what()).find("1 key does not fit: missing bias"),
+            std::string::npos);
+  const Error error = load_error(layer, {{"weight", zeros({3, 2})}, {"bias", zeros({2})}, {"extra", zeros({})}});
+  EXPECT_NE(std::string(error.what()).find("2 keys do not fit: unexpected extra; weight has shape [3, 2] instead of "
+                                           "[2, 3]"),
+            std::string::npos)
+      << error.what();
+  EXPECT_NE(std::string(error.what()).find("load_state_dict"), std::string::npos);
+  Net net;
+  StateDict tracked = net.clone_state();
+  tracked["norm.num_batches_tracked"] = zeros({});
+  EXPECT_NE(std::string(load_error(net, tracked).what()).find("norm.num_batches_tracked is f32 instead of i64"),
+            std::string::npos);
+}
+
+TEST(StateDict, ShortensALongList) {
+  Net net;
+  const Error error = load_error(net, {});
+  EXPECT_EQ(error.items.size(), 7u);
+  EXPECT_NE(std::string(error.what()).find("7 keys do not fit"), std::string::npos);
+  EXPECT_NE(std::string(error.what()).find("; and 2 more"), std::string::npos) << error.what();
+}
+
+TEST(StateDict, LoadsAllOrNothing) {
+  Net net;
+  const StateDict before = net.clone_state();
+  StateDict bad = Net().clone_state();
+  bad["norm.weight"] = zeros({3});
+  EXPECT_THROW(net.load_state_dict(bad), Error);
+  for (const auto& [name, tensor] : net.state_dict()) EXPECT_TRUE(equal(tensor, before.at(name))) << name;
+}
+
+TEST(StateDict, LoadsAPart) {
+  Net net;
+  const LoadResult result = net.load_state_dict({{"first.bias", ones({2})}, {"extra", zeros({})}}, {.strict = false});
+  EXPECT_EQ(result.missing.size(), 6u);
+  EXPECT_EQ(result.unexpected, std::vector<std::string>{"extra"});
+  EXPECT_EQ(net.first.bias().to_vector<float>(), (std::vector<float>{1, 1}));
+}
+
+}  // namespace
+}  // namespace weft::nn
