@@ -1,0 +1,109 @@
+// Initial values: bounds and moments of every initialisation, and the layers' defaults.
+#include "nn/init.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "nn/nn.h"
+#include "tensor/ops/compare.h"
+#include "tensor/ops/fill.h"
+#include "tensor/ops/reduce.h"
+#include "tensor/ops/unary.h"
+#include "tensor/random.h"
+
+namespace weft::nn {
+namespace {
+
+double largest(const Tensor& x) { return max(abs(x)).item<double>(); }
+double deviation(const Tensor& x) { return x.std().item<double>(); }
+
+// Uniform in +-bound: within it, close to it, with its deviation.
+void expect_uniform(const Tensor& x, double bound) {
+  EXPECT_LE(largest(x), bound * (1 + 1e-6));
+  EXPECT_GE(largest(x), bound * 0.99);
+  EXPECT_NEAR(deviation(x), bound / std::sqrt(3.0), bound * 0.02);
+  EXPECT_NEAR(x.mean().item<double>(), 0, bound * 0.03);
+}
+
+void expect_normal(const Tensor& x, double std) {
+  EXPECT_NEAR(deviation(x), std, std * 0.03);
+  EXPECT_NEAR(x.mean().item<double>(), 0, std * 0.04);
+  EXPECT_GE(largest(x), 3 * std);
+}
+
+class Init : public ::testing::Test {
+ protected:
+  Init() { manual_seed(5); }
+  Tensor weight = zeros({80, 30, 3, 2});  // fan_in 180, fan_out 480
+};
+
+TEST_F(Init, Fans) {
+  EXPECT_EQ(init::fan(weight, init::Fan::in), 180);
+  EXPECT_EQ(init::fan(weight, init::Fan::out), 480);
+  EXPECT_THROW(init::fan(zeros({3}), init::Fan::in), ShapeError);
+}
+
+TEST_F(Init, Gains) {
+  using init::Nonlinearity;
+  EXPECT_EQ(init::gain(Nonlinearity::linear), 1);
+  EXPECT_EQ(init::gain(Nonlinearity::sigmoid), 1);
+  EXPECT_DOUBLE_EQ(init::gain(Nonlinearity::tanh), 5.0 / 3);
+  EXPECT_DOUBLE_EQ(init::gain(Nonlinearity::relu), std::sqrt(2.0));
+  EXPECT_DOUBLE_EQ(init::gain(Nonlinearity::leaky_relu, 0.2), std::sqrt(2 / 1.04));
+  EXPECT_EQ(init::gain(Nonlinearity::selu), 0.75);
+}
+
+TEST_F(Init, Distributions) {
+  init::uniform(weight, -0.5, 0.5);
+  expect_uniform(weight, 0.5);
+  init::normal(weight, 0, 2);
+  expect_normal(weight, 2);
+  init::constant(weight, 3);
+  EXPECT_TRUE(equal(weight, full({80, 30, 3, 2}, 3.0)));
+}
+
+TEST_F(Init, XavierAndKaiming) {
+  init::xavier_uniform(weight, 2);
+  expect_uniform(weight, 2 * std::sqrt(6.0 / 660));
+  init::xavier_normal(weight);
+  expect_normal(weight, std::sqrt(2.0 / 660));
+  init::kaiming_uniform(weight, {.nonlinearity = init::Nonlinearity::relu});
+  expect_uniform(weight, std::sqrt(2.0) * std::sqrt(3.0 / 180));
+  init::kaiming_normal(weight, {.slope = 0.5, .fan = init::Fan::out});
+  expect_normal(weight, std::sqrt(2 / 1.25) / std::sqrt(480.0));
+}
+
+TEST_F(Init, WritesParametersOutsideOfTheTape) {
+  Linear layer(100, 50);
+  init::normal(layer.weight());
+  EXPECT_TRUE(layer.weight().is_leaf() && layer.weight().requires_grad());
+  expect_normal(layer.weight(), 1);
+}
+
+TEST_F(Init, LayersStartAsInPyTorch) {
+  const Linear linear(400, 300);
+  expect_uniform(linear.weight(), 1 / 20.0);
+  EXPECT_LE(largest(linear.bias()), 1 / 20.0);
+  EXPECT_GE(largest(linear.bias()), 0.9 / 20);
+  const Conv2d conv({.in_channels = 32, .out_channels = 64, .kernel_size = {5, 4}, .groups = 2});
+  expect_uniform(conv.weight(), 1 / std::sqrt(16.0 * 20));
+  const Embedding table({.num_embeddings = 300, .embedding_dim = 40, .padding_idx = -1});
+  expect_normal(table.weight().slice(0, 0, 299), 1);
+  EXPECT_EQ(largest(table.weight()[299]), 0);
+  const BatchNorm2d norm(3);
+  EXPECT_TRUE(equal(norm.weight(), ones({3})) && equal(norm.bias(), zeros({3})));
+  EXPECT_TRUE(equal(norm.running_mean(), zeros({3})) && equal(norm.running_var(), ones({3})));
+}
+
+TEST_F(Init, FollowsTheSeed) {
+  manual_seed(9);
+  const Linear a(5, 4);
+  manual_seed(9);
+  const Linear b(5, 4);
+  EXPECT_TRUE(equal(a.weight(), b.weight()) && equal(a.bias(), b.bias()));
+  EXPECT_FALSE(equal(a.weight(), Linear(5, 4).weight()));
+}
+
+}  // namespace
+}  // namespace weft::nn

@@ -1,0 +1,76 @@
+// The table of a model.
+#include "nn/summary.h"
+
+#include <gtest/gtest.h>
+
+#include <sstream>
+
+#include "nn/nn.h"
+#include "tensor/ops/matmul.h"
+#include "tensor/ops/unary.h"
+
+namespace weft::nn {
+namespace {
+
+struct Net : Layer<Net> {
+  Conv2d conv = register_module("conv", Conv2d({.in_channels = 2, .out_channels = 4, .kernel_size = 3, .groups = 2}));
+  Sequential tail = register_module("tail", Sequential(BatchNorm2d(4), Flatten(), Linear(4 * 6 * 6, 10)));
+  Tensor forward(const Tensor& x) { return tail(relu(conv(x))); }
+};
+
+TEST(Summary, CountsWhatRuns) {
+  Net net;
+  net.tail.eval();
+  const Summary table = summary(net, {5, 2, 8, 8});
+  ASSERT_EQ(table.rows.size(), 6u);
+  const SummaryRow& conv = table.rows[1];
+  EXPECT_EQ(conv.name, "conv");
+  EXPECT_EQ(conv.type, "Conv2d");
+  EXPECT_EQ(conv.output_shape, (Shape{5, 4, 6, 6}));
+  EXPECT_EQ(conv.parameters, 4 * 9 + 4);
+  EXPECT_EQ(conv.multiply_adds, 5 * 4 * 36 * 9);
+  const SummaryRow& linear = table.rows[5];
+  EXPECT_EQ(linear.name, "tail.2");
+  EXPECT_EQ(linear.output_shape, (Shape{5, 10}));
+  EXPECT_EQ(linear.multiply_adds, 5 * 144 * 10);
+  EXPECT_EQ(table.rows[0].output_shape, (Shape{5, 10}));
+  EXPECT_EQ(table.parameters, net.parameter_count());
+  EXPECT_EQ(table.multiply_adds, conv.multiply_adds + linear.multiply_adds);
+}
+
+TEST(Summary, LeavesTheModelAsItWas) {
+  Net net;
+  net.tail.eval();
+  (void)summary(net, {2, 2, 8, 8});
+  EXPECT_TRUE(net.is_training());
+  EXPECT_TRUE(net.conv.is_training());
+  EXPECT_FALSE(net.tail.is_training());
+  EXPECT_FALSE(net.tail.at<BatchNorm2d>(0).is_training());
+  EXPECT_EQ(net.get_buffer("tail.0.num_batches_tracked").item<int64_t>(), 0);
+  EXPECT_EQ(LayerObserver::current(), nullptr);
+  EXPECT_THROW(summary(net, {2, 3, 8, 8}), ShapeError);
+  EXPECT_EQ(LayerObserver::current(), nullptr);
+  EXPECT_FALSE(net.tail.is_training());
+}
+
+TEST(Summary, Prints) {
+  Sequential net(Linear(1000, 20), ReLU());
+  net.at<Linear>(0).requires_grad_(false);
+  std::ostringstream out;
+  out << summary(net, {1, 1000});
+  EXPECT_EQ(out.str(),
+            "layer         output   parameters  multiply-adds\n"
+            "Sequential    [1, 20]           -              -\n"
+            "  0 (Linear)  [1, 20]      20,020         20,000\n"
+            "  1 (ReLU)    [1, 20]           -              -\n"
+            "total                      20,020         20,000\n"
+            "20,020 parameters are frozen\n");
+}
+
+TEST(Summary, TakesIndices) {
+  Embedding table(10, 4);
+  EXPECT_EQ(summary(table, {2, 3}, {.dtype = i64}).rows[0].output_shape, (Shape{2, 3, 4}));
+}
+
+}  // namespace
+}  // namespace weft::nn

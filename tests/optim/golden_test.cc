@@ -1,0 +1,135 @@
+// Trajectories and rates against PyTorch's, in f64. tests/golden/optim.py makes the values.
+#include <gtest/gtest.h>
+
+#include <functional>
+
+#include "autograd/leaf.h"
+#include "optim/optim.h"
+#include "tensor/ops/binary.h"
+#include "tensor/ops/fill.h"
+#include "tensor/ops/matmul.h"
+#include "tensor/ops/reduce.h"
+#include "tensor/ops/unary.h"
+#include "tests/optim/golden_values.h"
+#include "tests/wave.h"
+
+namespace weft::optim {
+namespace {
+
+using testing::digest;
+using testing::expect_numbers;
+using testing::wave;
+
+/// One problem, as in optim.py: 100 steps on mean((tanh(x a + b) - y)^2).
+struct Problem {
+  Tensor a = parameter(wave({3, 4}, 0.1));
+  Tensor b = parameter(wave({4}, 0.2));
+  Tensor x = wave({5, 3}, 0.3, 2.0);
+  Tensor y = wave({5, 4}, 0.4);
+
+  void step(Optimizer& optimizer) const {
+    optimizer.zero_grad();
+    mean(square(tanh(matmul(x, a) + b) - y)).backward();
+    optimizer.step();
+  }
+};
+
+void check(const std::string& name, const Problem& problem, Optimizer& optimizer) {
+  std::vector<double> numbers;
+  for (int step = 1; step <= 100; ++step) {
+    problem.step(optimizer);
+    if (step != 1 && step != 10 && step != 100) continue;
+    for (const Tensor& parameter : {problem.a, problem.b})
+      for (const double number : digest(parameter)) numbers.push_back(number);
+  }
+  expect_numbers(numbers, kGolden.at(name), 1e-10, name);
+}
+
+template <class O, class Options>
+void check(const std::string& name, const Options& options) {
+  const Problem problem;
+  O optimizer({problem.a, problem.b}, options);
+  check(name, problem, optimizer);
+}
+
+TEST(Golden, Sgd) {
+  check<SGD>("sgd", SGDOptions{.lr = 0.1});
+  check<SGD>("sgd_decay", SGDOptions{.lr = 0.1, .weight_decay = 0.05});
+  check<SGD>("sgd_momentum", SGDOptions{.lr = 0.1, .momentum = 0.9});
+  check<SGD>("sgd_dampening", SGDOptions{.lr = 0.1, .momentum = 0.9, .dampening = 0.3, .weight_decay = 0.01});
+  check<SGD>("sgd_nesterov", SGDOptions{.lr = 0.1, .momentum = 0.9, .weight_decay = 0.01, .nesterov = true});
+  check<SGD>("sgd_maximize", SGDOptions{.lr = 0.01, .momentum = 0.5, .weight_decay = 0.1, .maximize = true});
+}
+
+TEST(Golden, Adam) {
+  check<Adam>("adam", AdamOptions{.lr = 0.05});
+  check<Adam>("adam_decay", AdamOptions{.lr = 0.05, .beta1 = 0.8, .beta2 = 0.95, .eps = 1e-3, .weight_decay = 0.1});
+  check<Adam>("adam_amsgrad", AdamOptions{.lr = 0.05, .weight_decay = 0.01, .amsgrad = true});
+  check<Adam>("adam_maximize", AdamOptions{.lr = 0.001, .maximize = true});
+  check<AdamW>("adamw", AdamWOptions{.lr = 0.05, .weight_decay = 0.1});
+  check<AdamW>("adamw_amsgrad", AdamWOptions{.lr = 0.05, .amsgrad = true});
+}
+
+TEST(Golden, RMSprop) {
+  check<RMSprop>("rmsprop", RMSpropOptions{.lr = 0.01});
+  check<RMSprop>("rmsprop_momentum", RMSpropOptions{.lr = 0.01, .alpha = 0.9, .momentum = 0.9});
+  check<RMSprop>("rmsprop_centered", RMSpropOptions{.lr = 0.01, .weight_decay = 0.02, .centered = true});
+  check<RMSprop>("rmsprop_all", RMSpropOptions{.lr = 0.005, .eps = 1e-4, .momentum = 0.5, .centered = true});
+}
+
+TEST(Golden, Groups) {
+  const Problem problem;
+  SGD optimizer({{.parameters = {problem.a}, .weight_decay = 0.1}, {.parameters = {problem.b}, .lr = 0.3}},
+                {.lr = 0.1, .momentum = 0.9});
+  check("groups", problem, optimizer);
+}
+
+/// The rate (and, of a cycle, the momentum called `momentum`) at every third of 60 steps.
+void check_rates(const std::string& name, Optimizer& optimizer, Schedule& schedule, const char* momentum = nullptr) {
+  std::vector<double> numbers;
+  for (int step = 0; step < 60; ++step) {
+    if (step % 3 == 0) {
+      numbers.push_back(optimizer.lr());
+      if (momentum != nullptr) numbers.push_back(optimizer.get(momentum));
+    }
+    optimizer.step();
+    schedule.step();
+  }
+  expect_numbers(numbers, kGolden.at(name), 1e-12, name);
+}
+
+template <class S, class Options>
+void check_schedule(const std::string& name, const Options& options) {
+  Tensor w = parameter(zeros({1}));
+  w.set_grad(zeros({1}));
+  SGD optimizer({w}, {.lr = 0.4});
+  S schedule(optimizer, options);
+  check_rates(name, optimizer, schedule);
+}
+
+TEST(Golden, Schedules) {
+  check_schedule<StepLR>("step_lr", StepOptions{.every = 7, .gamma = 0.5});
+  check_schedule<CosineAnnealing>("cosine", CosineOptions{.steps = 40, .min_lr = 0.01});
+  check_schedule<LinearWarmup>("linear_warmup", WarmupOptions{.steps = 20});
+  check_schedule<LinearWarmup>("warmup_cosine",
+                               WarmupOptions{.steps = 10, .start_factor = 0.1, .then = cosine_curve({.steps = 50})});
+}
+
+TEST(Golden, OneCycle) {
+  Tensor w = parameter(zeros({1}));
+  w.set_grad(zeros({1}));
+  SGD sgd({w}, {.lr = 0.4, .momentum = 0.9});
+  OneCycle cycle(sgd, {.max_lr = 1.0, .steps = 60});
+  check_rates("one_cycle", sgd, cycle, "momentum");
+  Adam adam({w}, {.lr = 0.4});
+  OneCycle linear(adam, {.max_lr = 0.5,
+                         .steps = 60,
+                         .rising = 0.5,
+                         .anneal = Anneal::linear,
+                         .start_divisor = 10,
+                         .final_divisor = 100});
+  check_rates("one_cycle_linear", adam, linear, "beta1");
+}
+
+}  // namespace
+}  // namespace weft::optim

@@ -1,0 +1,246 @@
+// Optimizers: groups, unused parameters, state, casts, memory layouts, what they refuse.
+#include "optim/optimizer.h"
+
+#include <gtest/gtest.h>
+
+#include "autograd/leaf.h"
+#include "nn/nn.h"
+#include "optim/optim.h"
+#include "tensor/ops/binary.h"
+#include "tensor/ops/compare.h"
+#include "tensor/ops/copy.h"
+#include "tensor/ops/fill.h"
+#include "tensor/ops/reduce.h"
+#include "tensor/ops/unary.h"
+#include "tests/wave.h"
+
+namespace weft::optim {
+namespace {
+
+using testing::wave;
+using Names = std::vector<std::string>;
+
+template <class F>
+std::string message(F f) {
+  try {
+    f();
+  } catch (const Error& error) {
+    return error.what();
+  }
+  return "accepted";
+}
+#define EXPECT_SAYS(text, part) EXPECT_NE((text).find(part), std::string::npos) << (text)
+
+struct Net : nn::Module {
+  nn::Linear used = register_module("used", nn::Linear(3, 2));
+  nn::Linear other = register_module("other", nn::Linear(3, 2));
+  Tensor forward(const Tensor& x) { return used(x); }
+};
+
+void step(Net& net, Optimizer& optimizer) {
+  optimizer.zero_grad();
+  sum(square(net.forward(ones({4, 3}, net.used.weight().dtype())))).backward();
+  optimizer.step();
+}
+
+TEST(Optimizer, SkipsAndNamesTheUnused) {
+  Net net;
+  AdamW optimizer(net.parameters(), {.lr = 0.1});
+  EXPECT_EQ(optimizer.unused().size(), 4u);
+  const std::vector<float> before = net.other.weight().to_vector<float>();
+  ::testing::internal::CaptureStderr();
+  step(net, optimizer);
+  const std::string warning = ::testing::internal::GetCapturedStderr();
+  EXPECT_SAYS(warning, "AdamW: 2 parameters received no gradient in the first step: other.weight, other.bias");
+  EXPECT_EQ(optimizer.unused(), (Names{"other.weight", "other.bias"}));
+  EXPECT_EQ(net.other.weight().to_vector<float>(), before);
+  ::testing::internal::CaptureStderr();
+  step(net, optimizer);
+  EXPECT_EQ(::testing::internal::GetCapturedStderr(), "");
+  EXPECT_EQ(optimizer.steps(), 2);
+}
+
+TEST(Optimizer, GroupsInheritAndChange) {
+  Net net;
+  Adam optimizer({{.parameters = net.used.parameters(), .beta1 = 0.5}, {.parameters = net.other.parameters(), .lr = 0.3}},
+                 {.lr = 0.1, .weight_decay = 0.2});
+  EXPECT_EQ(optimizer.group_count(), 2u);
+  EXPECT_EQ(optimizer.lr(0), 0.1);
+  EXPECT_EQ(optimizer.lr(1), 0.3);
+  EXPECT_EQ(optimizer.get("beta1", 0), 0.5);
+  EXPECT_EQ(optimizer.get("beta1", 1), 0.9);
+  EXPECT_EQ(optimizer.get("weight_decay", 1), 0.2);
+  optimizer.set_lr(1, 0.7);
+  EXPECT_EQ(optimizer.lr(0), 0.1);
+  EXPECT_EQ(optimizer.lr(1), 0.7);
+  optimizer.set_lr(0.01);
+  EXPECT_EQ(optimizer.lr(0) + optimizer.lr(1), 0.02);
+  EXPECT_EQ(optimizer.parameters().size(), 4u);
+  EXPECT_TRUE(optimizer.has("eps") && !optimizer.has("momentum"));
+  EXPECT_SAYS(message([&] { (void)optimizer.get("momentum"); }), "Adam has no `momentum`");
+  EXPECT_THROW((void)optimizer.lr(2), IndexError);
+  EXPECT_THROW(optimizer.set_lr(-1), Error);
+}
+
+TEST(Optimizer, RefusesBadParametersAndOptions) {
+  const Tensor w = parameter(ones({2}));
+  EXPECT_SAYS(message([&] { SGD({w, w}); }), "given twice");
+  EXPECT_SAYS(message([&] { SGD({{.parameters = {w}}, {.parameters = {w}}}); }), "given twice");
+  EXPECT_SAYS(message([&] { SGD({w * 2.0}); }), "is not a parameter");
+  EXPECT_SAYS(message([&] { SGD({ones({2})}); }), "is not a parameter");
+  EXPECT_SAYS(message([&] { SGD({Tensor()}); }), "undefined");
+  EXPECT_SAYS(message([&] { SGD({w}, {.lr = -1}); }), "lr must be 0 or more, not -1");
+  EXPECT_SAYS(message([&] { SGD({w}, {.nesterov = true}); }), "nesterov needs momentum");
+  EXPECT_SAYS(message([&] { Adam({w}, {.beta1 = 1}); }), "beta1 must be in [0, 1)");
+  EXPECT_SAYS(message([&] { RMSprop({w}, {.alpha = -0.1}); }), "alpha must be in [0, 1)");
+}
+
+TEST(Optimizer, RaisesTheVersion) {
+  Tensor w = parameter(ones({2}));
+  SGD optimizer({w}, {.lr = 0.5});
+  w.set_grad(ones({2}));
+  const uint64_t version = w.storage().version();
+  optimizer.step();
+  EXPECT_GT(w.storage().version(), version);
+  EXPECT_STREQ(w.storage().writer(), "SGD");
+  EXPECT_EQ(w.to_vector<float>(), (std::vector<float>{0.5, 0.5}));
+  EXPECT_TRUE(w.requires_grad() && w.is_leaf());
+}
+
+// The same steps whatever the memory order of parameter and gradient.
+template <class O, class Options>
+void expect_layout_free(const Options& options) {
+  Tensor plain = parameter(wave({4, 3}, 0.1));
+  Tensor turned = parameter(wave({4, 3}, 0.1).t().contiguous().t());
+  O first({plain}, options), second({turned}, options);
+  for (int i = 0; i < 3; ++i) {
+    const Tensor gradient = wave({4, 3}, 0.5 + i);
+    plain.set_grad(gradient);
+    turned.set_grad(i == 1 ? gradient.t().contiguous().t() : gradient);
+    first.step();
+    second.step();
+  }
+  EXPECT_TRUE(equal(plain, turned));
+}
+
+TEST(Optimizer, TakesAnyMemoryOrder) {
+  expect_layout_free<SGD>(SGDOptions{.lr = 0.1, .momentum = 0.9});
+  expect_layout_free<Adam>(AdamOptions{.lr = 0.1});
+  expect_layout_free<AdamW>(AdamWOptions{.lr = 0.1, .amsgrad = true});
+  expect_layout_free<RMSprop>(RMSpropOptions{.lr = 0.1, .momentum = 0.5, .centered = true});
+}
+
+// bf16 goes through elementary ops: close to f32, within its precision.
+template <class O, class Options>
+void expect_close_in_bf16(const Options& options) {
+  Tensor full = parameter(wave({8}, 0.1).to(f32)), half = parameter(wave({8}, 0.1).to(bf16));
+  O first({full}, options), second({half}, options);
+  for (int i = 0; i < 3; ++i) {
+    full.set_grad(wave({8}, 0.5).to(f32));
+    half.set_grad(wave({8}, 0.5).to(bf16));
+    first.step();
+    second.step();
+  }
+  EXPECT_EQ(half.dtype(), bf16);
+  EXPECT_TRUE(allclose(half.to(f32), full, 0.03, 0.03));
+}
+
+TEST(Optimizer, TakesHalfPrecision) {
+  expect_close_in_bf16<SGD>(SGDOptions{.lr = 0.1, .momentum = 0.9, .weight_decay = 0.1, .nesterov = true});
+  expect_close_in_bf16<AdamW>(AdamWOptions{.lr = 0.1});
+  expect_close_in_bf16<RMSprop>(RMSpropOptions{.lr = 0.01, .momentum = 0.5, .centered = true});
+}
+
+TEST(Optimizer, FollowsACast) {
+  Net net;
+  Adam optimizer(net.parameters(), {.lr = 0.1});
+  step(net, optimizer);
+  net.to(f64);
+  const std::vector<double> before = net.used.weight().to_vector<double>();
+  step(net, optimizer);
+  EXPECT_NE(net.used.weight().to_vector<double>(), before);
+  EXPECT_EQ(optimizer.state_dict().tensors.at("used.weight.exp_avg").dtype(), f64);
+}
+
+template <class O, class Options>
+void expect_exact_resume(const Options& options) {
+  Net net, copy;
+  O optimizer(net.parameters(), options), other(copy.parameters(), options);
+  for (int i = 0; i < 3; ++i) step(net, optimizer);
+  optimizer.set_lr(0.05);
+  copy.load_state_dict(net.clone_state());
+  other.load_state_dict(optimizer.state_dict());
+  EXPECT_EQ(other.lr(), 0.05);
+  EXPECT_EQ(other.steps(), 3);
+  for (int i = 0; i < 3; ++i) {
+    step(net, optimizer);
+    step(copy, other);
+  }
+  EXPECT_TRUE(equal(net.used.weight(), copy.used.weight()));
+  EXPECT_TRUE(equal(net.used.bias(), copy.used.bias()));
+}
+
+TEST(Optimizer, CarriesOnExactly) {
+  expect_exact_resume<SGD>(SGDOptions{.lr = 0.01, .momentum = 0.9});
+  expect_exact_resume<Adam>(AdamOptions{.amsgrad = true});
+  expect_exact_resume<AdamW>(AdamWOptions{});
+  expect_exact_resume<RMSprop>(RMSpropOptions{.momentum = 0.9, .centered = true});
+}
+
+TEST(Optimizer, RefusesAStateThatDoesNotFit) {
+  Net net;
+  Adam optimizer(net.parameters(), {});
+  step(net, optimizer);
+  State state = optimizer.state_dict();
+  EXPECT_TRUE(state.tensors.contains("used.weight.exp_avg_sq"));
+  state.tensors["used.weight.exp_avg"] = zeros({7});
+  EXPECT_SAYS(message([&] { optimizer.load_state_dict(state); }), "used.weight.exp_avg has shape [7] instead of [2, 3]");
+  SGD sgd(net.parameters(), {});
+  EXPECT_SAYS(message([&] { sgd.load_state_dict(optimizer.state_dict()); }), "does not fit");
+  EXPECT_EQ(sgd.steps(), 0);
+}
+
+TEST(Optimizer, KeysWithoutNamesAreNumbers) {
+  Tensor a = parameter(ones({2})), b = parameter(ones({3}));
+  SGD optimizer({a, b}, {.momentum = 0.5});
+  a.set_grad(ones({2}));
+  optimizer.step();
+  EXPECT_TRUE(optimizer.state_dict().tensors.contains("0.momentum_buffer"));
+  EXPECT_EQ(optimizer.unused(), Names{"1"});
+}
+
+TEST(Schedule, CarriesOn) {
+  Tensor w = parameter(zeros({1}));
+  SGD first({w}, {.lr = 0.4}), second({w}, {.lr = 9});
+  CosineAnnealing schedule(first, {.steps = 10}), other(second, {.steps = 10});
+  for (int i = 0; i < 4; ++i) schedule.step();
+  other.load_state_dict(schedule.state_dict());
+  EXPECT_EQ(other.steps(), 4);
+  EXPECT_EQ(second.lr(), first.lr());
+  EXPECT_THROW(other.load_state_dict({}), Error);
+}
+
+TEST(Schedule, ScalesEveryGroup) {
+  Tensor a = parameter(zeros({1})), b = parameter(zeros({1}));
+  SGD optimizer({{.parameters = {a}, .lr = 0.2}, {.parameters = {b}, .lr = 0.6}});
+  StepLR schedule(optimizer, {.every = 1, .gamma = 0.5});
+  schedule.step();
+  EXPECT_DOUBLE_EQ(optimizer.lr(0), 0.1);
+  EXPECT_DOUBLE_EQ(schedule.lr(1), 0.3);
+}
+
+TEST(Schedule, RefusesBadOptions) {
+  Tensor w = parameter(zeros({1}));
+  SGD optimizer({w}, {.lr = 0.4});
+  EXPECT_THROW(StepLR(optimizer, {}), Error);
+  EXPECT_THROW(CosineAnnealing(optimizer, {.steps = 0}), Error);
+  EXPECT_THROW(LinearWarmup(optimizer, {.steps = -1}), Error);
+  EXPECT_THROW(OneCycle(optimizer, {.max_lr = 1}), Error);
+  OneCycle cycle(optimizer, {.max_lr = 1, .steps = 3});
+  for (int i = 0; i < 3; ++i) cycle.step();
+  EXPECT_DOUBLE_EQ(optimizer.lr(), 1.0 / 25 / 1e4);
+  EXPECT_SAYS(message([&] { cycle.step(); }), "beyond the cycle of 3 steps");
+}
+
+}  // namespace
+}  // namespace weft::optim
