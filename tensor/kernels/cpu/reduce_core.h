@@ -8,10 +8,10 @@
 #pragma once
 
 #include <algorithm>
-#include <memory>
 
 #include "tensor/kernels/cpu/parallel.h"
 #include "tensor/kernels/cpu/reduce_block.h"
+#include "tensor/kernels/cpu/scratch.h"
 
 namespace weft::kernels::cpu {
 
@@ -67,18 +67,18 @@ void reduce_rows(const ReducePlan& plan, const T* x, const Policy& policy, const
     });
     return;
   }
-  const std::unique_ptr<Partial[]> partials(new Partial[static_cast<size_t>(outputs * blocks)]);
+  const Scratch<Partial> partials(outputs * blocks);
   parallel_for(outputs * blocks, grain_for(block_size), [&](int64_t begin, int64_t end) {
     NestWalk walk(plan.kept, begin / blocks);
     for (int64_t i = begin; i < end; ++i) {
-      partials[static_cast<size_t>(i)] = fold_block(walk.in(), i % blocks);
+      partials.data()[i] = fold_block(walk.in(), i % blocks);
       if ((i + 1) % blocks == 0) walk.next();
     }
   });
   parallel_for(outputs, grain_for(blocks), [&](int64_t begin, int64_t end) {
     NestWalk walk(plan.kept, begin);
     for (int64_t i = begin; i < end; ++i, walk.next()) {
-      Partial* mine = partials.get() + i * blocks;
+      Partial* mine = partials.data() + i * blocks;
       combine_tree<Policy>(mine, blocks, 1);
       finish(walk.out(), mine[0]);
     }
@@ -118,19 +118,19 @@ void reduce_columns(const ReducePlan& plan, const T* x, const Policy& policy, co
     return;
   }
   // partials: (bands, tiles, blocks, tile)
-  const std::unique_ptr<Partial[]> partials(new Partial[static_cast<size_t>(bands * tiles * blocks * tile)]);
+  const Scratch<Partial> partials(bands * tiles * blocks * tile);
   parallel_for(bands * tiles * blocks, grain_for(block_size), [&](int64_t begin, int64_t end) {
     Partial values[kColumnTile + kSpare];
     for (int64_t i = begin; i < end; ++i) {
       const NestWalk walk(outer, i / blocks / tiles);
       const int64_t count = fold_block(walk.in(), i / blocks % tiles, i % blocks, values);
-      std::copy_n(values, count, partials.get() + i * tile);
+      std::copy_n(values, count, partials.data() + i * tile);
     }
   });
   parallel_for(bands * tiles, grain_for(blocks * tile), [&](int64_t begin, int64_t end) {
     for (int64_t i = begin; i < end; ++i) {
       const NestWalk walk(outer, i / tiles);
-      Partial* mine = partials.get() + i * blocks * tile;
+      Partial* mine = partials.data() + i * blocks * tile;
       combine_tree<Policy>(mine, blocks, tile);
       finish_tile(walk.out(), i % tiles, mine);
     }

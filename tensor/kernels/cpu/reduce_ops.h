@@ -6,6 +6,7 @@
 #include <type_traits>
 
 #include "tensor/kernels/cpu/convert.h"
+#include "tensor/kernels/cpu/dispatch.h"
 #include "tensor/kernels/cpu/reduce_core.h"
 
 namespace weft::kernels::cpu {
@@ -212,17 +213,6 @@ struct OnePass {
     fold_columns<Op>(block, parameter, nullptr, out);
   }
 };
-
-/// Calls f.operator()<T>() for a floating dtype.
-template <class F>
-decltype(auto) visit_floating(DType dtype, F&& f) {
-  switch (dtype) {
-    case DType::f64: return f.template operator()<double>();
-    case DType::bf16: return f.template operator()<BFloat16>();
-    case DType::f16: return f.template operator()<Float16>();
-    default: return f.template operator()<float>();
-  }
-}
 
 /// Writes results of type V to an output of whatever dtype.
 class Sink {

@@ -21,10 +21,10 @@ template <class T>
 class Scratch {
  public:
   explicit Scratch(int64_t count) : bytes_(checked_bytes(count, sizeof(T))) {
-    if (bytes_ != 0) data_ = static_cast<T*>(detail::allocate_block(bytes_));
+    if (bytes_ != 0) data_ = static_cast<T*>(weft::detail::allocate_block(bytes_));
   }
   ~Scratch() {
-    if (data_ != nullptr) detail::free_block(data_, bytes_);
+    if (data_ != nullptr) weft::detail::free_block(data_, bytes_);
   }
   Scratch(const Scratch&) = delete;
   Scratch& operator=(const Scratch&) = delete;
