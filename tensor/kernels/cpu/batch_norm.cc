@@ -1,0 +1,121 @@
+#include "tensor/kernels/cpu/batch_norm.h"
+
+#include <cmath>
+
+#include "tensor/kernels/cpu/channel_loop.h"
+#include "tensor/kernels/cpu/channel_sums.h"
+#include "tensor/kernels/cpu/moments.h"
+
+namespace weft::kernels::cpu {
+namespace {
+
+/// y = ((x - mean) - what float(mean) lost) * scale + shift.
+struct Normalise {
+  template <class V>
+  static V apply(const std::array<V, 1>& x, const std::array<V, kChannelCoefficients>& c) {
+    return ((x[0] - c[0]) - c[1]) * c[2] + c[3];
+  }
+};
+
+/// dx = ((g - mean(g)) - (x - mean) * slope) * scale.
+struct InputGradient {
+  template <class V>
+  static V apply(const std::array<V, 2>& x, const std::array<V, kChannelCoefficients>& c) {
+    return ((x[0] - c[0]) - (x[1] - c[1]) * c[2]) * c[3];
+  }
+};
+
+/// Coefficients in double, handed to loops as C.
+template <class C>
+class CoefficientTable {
+ public:
+  explicit CoefficientTable(int64_t channels) : channels_(channels), values_(channels * kChannelCoefficients) {}
+  void set(int64_t channel, double a, double b, double c, double d) {
+    const double all[] = {a, b, c, d};
+    for (int64_t k = 0; k < kChannelCoefficients; ++k) values_.data()[k * channels_ + channel] = static_cast<C>(all[k]);
+  }
+  ChannelCoefficients<C> pointers() const {
+    const C* p = values_.data();
+    return {p, p + channels_, p + 2 * channels_, p + 3 * channels_};
+  }
+
+ private:
+  int64_t channels_;
+  Scratch<C> values_;
+};
+
+template <class T>
+void normalise(const Operand& x, const double* mean, const double* rstd, const Operand* weight, const Operand* bias,
+               const Operand& y) {
+  using C = Compute<T>;
+  const int64_t channels = x.size(1);
+  const ChannelValues w(weight, channels, 1), b(bias, channels, 0);
+  CoefficientTable<C> table(channels);
+  for (int64_t c = 0; c < channels; ++c) {
+    const double lost = mean[c] - static_cast<double>(static_cast<C>(mean[c]));
+    table.set(c, mean[c], std::isfinite(lost) ? lost : 0, rstd[c] * w[c], b[c]);
+  }
+  channel_loop<Normalise, 1, T>({x, y}, table.pointers());
+}
+
+}  // namespace
+
+void batch_norm(const Operand& x, const Operand* weight, const Operand* bias, double eps, const Operand& y,
+                const Operand& mean, const Operand& rstd) {
+  const int64_t channels = x.size(1);
+  const Scratch<double> means(channels), rstds(channels);
+  // The statistics as a reduction over all axes but 1, its result (1, C, 1, ...) in scratch.
+  Shape kept(static_cast<size_t>(x.rank()), 1);
+  Strides strides(static_cast<size_t>(x.rank()), channels);
+  kept[1] = channels;
+  strides[1] = 1;
+  IntList axes{0};
+  for (int64_t i = 2; i < x.rank(); ++i) axes.push_back(i);
+  const View view = View::create(kept, strides);
+  const ReducePlan plan = plan_reduction(x, axes, {means.data(), &view, DType::f64});
+  visit_floating(x.dtype, [&]<class T>() {
+    reduce(plan, static_cast<const T*>(x.base), MomentsPolicy<T>{}, [&](int64_t c, const Moments& m) {
+      means.data()[c] = m.mean;
+      rstds.data()[c] = 1.0 / std::sqrt(m.variance(0) + eps);
+    });
+    normalise<T>(x, means.data(), rstds.data(), weight, bias, y);
+  });
+  write_channels(means.data(), mean);
+  write_channels(rstds.data(), rstd);
+}
+
+void batch_norm_inference(const Operand& x, const Operand& mean, const Operand& variance, const Operand* weight,
+                          const Operand* bias, double eps, const Operand& y) {
+  const int64_t channels = x.size(1);
+  const ChannelValues means(&mean, channels, 0), variances(&variance, channels, 1);
+  const Scratch<double> rstds(channels);
+  for (int64_t c = 0; c < channels; ++c) rstds.data()[c] = 1.0 / std::sqrt(variances[c] + eps);
+  visit_floating(x.dtype, [&]<class T>() { normalise<T>(x, means.data(), rstds.data(), weight, bias, y); });
+}
+
+void batch_norm_backward(const Operand& g, const Operand& x, const Operand* weight, const Operand& mean,
+                         const Operand& rstd, Statistics statistics, const Operand* dx, const Operand* dweight,
+                         const Operand* dbias) {
+  const int64_t channels = x.size(1);
+  if (channels == 0) return;
+  const ChannelValues means(&mean, channels, 0), rstds(&rstd, channels, 1), w(weight, channels, 1);
+  const Scratch<double> sums(channels), dots(channels);
+  const bool fixed = statistics == Statistics::given;
+  if (!fixed || dweight != nullptr || dbias != nullptr) channel_sums(g, x, means.data(), sums.data(), dots.data());
+  visit_floating(x.dtype, [&]<class T>() {
+    if (dx == nullptr) return;
+    const double count = static_cast<double>(x.numel() / channels);
+    CoefficientTable<Compute<T>> table(channels);
+    for (int64_t c = 0; c < channels; ++c) {
+      const double slope = fixed ? 0 : rstds[c] * rstds[c] * dots.data()[c] / count;
+      table.set(c, fixed ? 0 : sums.data()[c] / count, means[c], slope, rstds[c] * w[c]);
+    }
+    channel_loop<InputGradient, 2, T>({g, x, *dx}, table.pointers());
+  });
+  if (dbias != nullptr) write_channels(sums.data(), *dbias);
+  if (dweight == nullptr) return;
+  for (int64_t c = 0; c < channels; ++c) dots.data()[c] *= rstds[c];
+  write_channels(dots.data(), *dweight);
+}
+
+}  // namespace weft::kernels::cpu

@@ -1,0 +1,27 @@
+// Batch normalisation of x (N, C) or (N, C, ...): per channel (axis 1) over all other axes, in any memory order.
+//
+// Per-channel operands (weight, bias, mean, rstd, ...) have shape (C) and any floating dtype; x, y and gradients share one.
+#pragma once
+
+#include "tensor/kernels/cpu/operand.h"
+
+namespace weft::kernels::cpu {
+
+/// y = (x - mean) * rstd * weight + bias with the batch's own mean and rstd = 1 / sqrt(biased variance + eps), which are
+/// written too. weight and bias may be null (1 and 0).
+void batch_norm(const Operand& x, const Operand* weight, const Operand* bias, double eps, const Operand& y,
+                const Operand& mean, const Operand& rstd);
+
+/// The same with given statistics.
+void batch_norm_inference(const Operand& x, const Operand& mean, const Operand& variance, const Operand* weight,
+                          const Operand* bias, double eps, const Operand& y);
+
+/// Where mean and rstd come from: they depend on x in training, and are constants in inference.
+enum class Statistics { of_batch, given };
+
+/// The gradients of x, weight and bias; those that are null are not computed.
+void batch_norm_backward(const Operand& g, const Operand& x, const Operand* weight, const Operand& mean,
+                         const Operand& rstd, Statistics statistics, const Operand* dx, const Operand* dweight,
+                         const Operand* dbias);
+
+}  // namespace weft::kernels::cpu

@@ -1,0 +1,168 @@
+#include "tensor/kernels/cpu/channel_sums.h"
+
+#include "tensor/kernels/cpu/row_math.h"
+
+namespace weft::kernels::cpu {
+namespace {
+
+/// All axes but the channel; in: x, out: g.
+struct Layout {
+  Layout(const Operand& g, const Operand& x) {
+    for (int64_t i = 0; i < x.rank(); ++i)
+      if (i != 1 && x.size(i) != 1) nest.push({x.size(i), x.stride(i), g.stride(i)});
+    nest.sort_and_merge();
+    channels = {x.size(1), x.stride(1), g.stride(1)};
+  }
+  bool channels_are_rows() const {
+    return channels.size > 1 && (nest.rank == 0 || std::abs(channels.in) < std::abs(nest.inner().in));
+  }
+  Nest nest;
+  NestAxis channels;
+};
+
+template <class C, class T>
+[[gnu::always_inline]] inline simd::Vec<C> read(const T* p, int64_t stride, int count) {
+  if (stride != 1) return simd::load_strided<C>(p, stride, count);
+  return count == simd::kLanes<C> ? simd::load<C>(p) : simd::load_part<C>(p, count);
+}
+
+/// sums[c], dots[c] += over rows [first, first + rows) of channels; 4 rows meet in C before they are added in double.
+template <class T>
+void add_rows(const T* g, const T* x, const Layout& layout, int64_t first, int64_t rows, const Compute<T>* means,
+              double* sums, double* dots) {
+  using C = Compute<T>;
+  constexpr int kWidth = simd::kLanes<C>, kParts = detail::WideSum<C>::kParts;
+  using Wide = simd::Vec<double>;
+  const NestAxis& axis = layout.channels;
+  NestWalk walk(layout.nest, first);
+  for (int64_t row = 0; row < rows;) {
+    const T *xs[4], *gs[4];
+    const int64_t group = rows - row >= 4 ? 4 : 1;
+    for (int64_t k = 0; k < group; ++k, ++row, walk.next()) {
+      xs[k] = x + walk.in();
+      gs[k] = g + walk.out();
+    }
+    for (int64_t j = 0; j < axis.size; j += kWidth) {
+      const int count = static_cast<int>(std::min<int64_t>(kWidth, axis.size - j));
+      const auto mean = simd::load<C>(means + j);  // has room for whole registers, as sums and dots have
+      simd::Vec<C> sum{}, dot{};
+      for (int64_t k = 0; k < group; ++k) {
+        const auto grad = read<C>(gs[k] + j * axis.out, axis.out, count);
+        sum += grad;
+        dot += grad * (read<C>(xs[k] + j * axis.in, axis.in, count) - mean);
+      }
+      Wide wide_sums[kParts], wide_dots[kParts];
+      std::memcpy(wide_sums, sums + j, sizeof wide_sums);
+      std::memcpy(wide_dots, dots + j, sizeof wide_dots);
+      detail::accumulate<SumOp<C>>(wide_sums, sum);
+      detail::accumulate<SumOp<C>>(wide_dots, dot);
+      std::memcpy(sums + j, wide_sums, sizeof wide_sums);
+      std::memcpy(dots + j, wide_dots, sizeof wide_dots);
+    }
+  }
+}
+
+template <class T>
+void by_rows(const T* g, const T* x, const Layout& layout, const double* means, double* sums, double* dots) {
+  using C = Compute<T>;
+  const int64_t rows = layout.nest.count(), channels = layout.channels.size;
+  const int64_t width = detail::ceil_div(channels, simd::kLanes<C>) * simd::kLanes<C>;
+  const int64_t group = std::max<int64_t>(32, detail::ceil_div(rows, 64)), blocks = detail::ceil_div(rows, group);
+  const Scratch<C> mean(width);
+  for (int64_t c = 0; c < width; ++c) mean.data()[c] = c < channels ? static_cast<C>(means[c]) : C(0);
+  const Scratch<double> partials(blocks * 2 * width);
+  parallel_for(blocks, detail::grain_for(group * channels), [&](int64_t begin, int64_t end) {
+    for (int64_t b = begin; b < end; ++b) {
+      double* mine = partials.data() + b * 2 * width;
+      std::fill_n(mine, 2 * width, 0.0);
+      add_rows(g, x, layout, b * group, std::min(group, rows - b * group), mean.data(), mine, mine + width);
+    }
+  });
+  detail::combine_tree<OnePass<SumOp<double>>>(partials.data(), blocks, 2 * width);
+  std::copy_n(partials.data(), channels, sums);
+  std::copy_n(partials.data() + width, channels, dots);
+}
+
+struct Pair {
+  double sum = 0;
+  double dot = 0;
+};
+struct AddPairs {
+  using Partial = Pair;
+  static Pair combine(const Pair& a, const Pair& b) { return {a.sum + b.sum, a.dot + b.dot}; }
+};
+
+/// One channel over the runs [first, first + runs) of the innermost axis.
+template <class T>
+Pair sum_runs(const T* g, const T* x, const Nest& outer, const NestAxis& run, int64_t first, int64_t runs,
+              Compute<T> mean) {
+  using C = Compute<T>;
+  detail::WideSum<C> sum, dot;
+  NestWalk walk(outer, first);
+  for (int64_t i = 0; i < runs; ++i, walk.next()) {
+    const T* x_run = x + walk.in();
+    const T* g_run = g + walk.out();
+    for_lanes<C>(run.size, [&](int64_t j, auto count) {
+      const auto grad = read<C>(g_run + j * run.out, run.out, count);
+      sum.add(grad);
+      dot.add(grad * (read<C>(x_run + j * run.in, run.in, count) - mean));
+    });
+  }
+  return {sum.total(), dot.total()};
+}
+
+template <class T>
+void by_planes(const T* g, const T* x, const Layout& layout, const double* means, double* sums, double* dots) {
+  const NestAxis run = layout.nest.rank > 0 ? layout.nest.inner() : NestAxis{1, 1, 1};
+  const Nest outer = layout.nest.outer();
+  const int64_t runs = outer.count(), channels = layout.channels.size;
+  const int64_t group = std::max<int64_t>(1, kRowBlock / run.size), blocks = detail::ceil_div(runs, group);
+  const Scratch<Pair> partials(channels * blocks);
+  parallel_for(channels * blocks, detail::grain_for(group * run.size), [&](int64_t begin, int64_t end) {
+    for (int64_t i = begin; i < end; ++i) {
+      const int64_t c = i / blocks, b = i % blocks;
+      partials.data()[i] = sum_runs(g + c * layout.channels.out, x + c * layout.channels.in, outer, run, b * group,
+                                    std::min(group, runs - b * group), static_cast<Compute<T>>(means[c]));
+    }
+  });
+  for (int64_t c = 0; c < channels; ++c) {
+    Pair* mine = partials.data() + c * blocks;
+    detail::combine_tree<AddPairs>(mine, blocks, 1);
+    sums[c] = mine->sum;
+    dots[c] = mine->dot;
+  }
+}
+
+}  // namespace
+
+void channel_sums(const Operand& g, const Operand& x, const double* means, double* sums, double* dots) {
+  if (x.numel() == 0) {
+    std::fill_n(sums, x.size(1), 0.0);
+    std::fill_n(dots, x.size(1), 0.0);
+    return;
+  }
+  const Layout layout(g, x);
+  visit_floating(x.dtype, [&]<class T>() {
+    if (layout.channels_are_rows())
+      by_rows(g.data<T>(), x.data<T>(), layout, means, sums, dots);
+    else
+      by_planes(g.data<T>(), x.data<T>(), layout, means, sums, dots);
+  });
+}
+
+ChannelValues::ChannelValues(const Operand* x, int64_t channels, double absent) : values_(channels) {
+  std::fill_n(values_.data(), channels, absent);
+  if (x == nullptr) return;
+  visit_floating(x->dtype, [&]<class T>() {
+    for (int64_t c = 0; c < channels; ++c)
+      values_.data()[c] = static_cast<double>(static_cast<Compute<T>>(x->data<T>()[c * x->stride(0)]));
+  });
+}
+
+void write_channels(const double* values, const Operand& out) {
+  visit_floating(out.dtype, [&]<class T>() {
+    for (int64_t c = 0; c < out.size(0); ++c) out.data<T>()[c * out.stride(0)] = convert<T>(values[c]);
+  });
+}
+
+}  // namespace weft::kernels::cpu
