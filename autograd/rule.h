@@ -8,6 +8,7 @@
 //   const op::X&    the descriptor              Grad, GradOf<I>     the gradient of output 0, I (may be undefined)
 //   Input<I>        the value of input I        Output, OutputOf<I> the value of output 0, I
 //   ViewOf<I>       how input I lay in memory   Needs               which inputs need a gradient
+//   InputType<I>    its shape and dtype, of an input that needs a gradient
 //   Views           the views of all inputs (list ops)
 // It returns the gradient, or an undefined Tensor where it is zero. Rules use public ops only, so that they can be
 // differentiated again.
@@ -47,6 +48,12 @@ struct ViewOf {
   const View& view;
   const Shape& shape() const { return view.shape(); }
 };
+/// The shape and dtype of input I, without its values.
+template <int I>
+struct InputType {
+  const Shape& shape;
+  DType dtype;
+};
 struct Needs {
   uint64_t mask;
   bool operator[](int input) const { return (mask >> (input < 63 ? input : 63)) & 1u; }
@@ -83,6 +90,7 @@ class RuleArguments {
   Tensor input(int index) const;
   Tensor output(int index) const;
   std::span<const View> views() const;
+  InputType<0> input_type(int index) const;
   uint64_t needs() const { return needs_; }
 
  private:
@@ -117,6 +125,14 @@ template <int I>
 struct Parameter<ViewOf<I>> {
   static constexpr Reads reads{0, 0, true};
   static ViewOf<I> make(const RuleArguments& a) { return {a.views()[I]}; }
+};
+template <int I>
+struct Parameter<InputType<I>> {
+  static constexpr Reads reads{};
+  static InputType<I> make(const RuleArguments& a) {
+    const InputType<0> type = a.input_type(I);
+    return {type.shape, type.dtype};
+  }
 };
 template <>
 struct Parameter<Views> {

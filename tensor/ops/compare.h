@@ -51,4 +51,98 @@ inline Tensor operator<=(const Scalar& a, const Tensor& b) { return ge(b, a); }
 inline Tensor operator>(const Scalar& a, const Tensor& b) { return lt(b, a); }
 inline Tensor operator>=(const Scalar& a, const Tensor& b) { return le(b, a); }
 
+namespace op {
+
+/// Element-wise questions about two tensors of one shape and dtype; the answer is bool.
+template <class Self>
+struct Compare {
+  static constexpr auto attributes = std::tuple{};
+  bool operator==(const Compare&) const = default;
+  Spec infer(const Tensor& a, const Tensor& b) const;
+  void run(const Tensor& a, const Tensor& b, Tensor& out) const;
+};
+struct Eq : Compare<Eq> {
+  static constexpr std::string_view name = "eq";
+};
+struct Ne : Compare<Ne> {
+  static constexpr std::string_view name = "ne";
+};
+struct Lt : Compare<Lt> {
+  static constexpr std::string_view name = "lt";
+};
+struct Le : Compare<Le> {
+  static constexpr std::string_view name = "le";
+};
+struct Gt : Compare<Gt> {
+  static constexpr std::string_view name = "gt";
+};
+struct Ge : Compare<Ge> {
+  static constexpr std::string_view name = "ge";
+};
+struct LogicalAnd : Compare<LogicalAnd> {
+  static constexpr std::string_view name = "logical_and";
+};
+struct LogicalOr : Compare<LogicalOr> {
+  static constexpr std::string_view name = "logical_or";
+};
+struct LogicalXor : Compare<LogicalXor> {
+  static constexpr std::string_view name = "logical_xor";
+};
+
+/// A tensor compared with a number.
+template <class Self>
+struct CompareScalar {
+  Scalar value;
+  static constexpr auto attributes = std::tuple{Attr{"value", &CompareScalar::value}};
+  bool operator==(const CompareScalar&) const = default;
+  Spec infer(const Tensor& x) const;
+  void run(const Tensor& x, Tensor& out) const;
+};
+struct EqScalar : CompareScalar<EqScalar> {
+  static constexpr std::string_view name = "eq";
+};
+struct NeScalar : CompareScalar<NeScalar> {
+  static constexpr std::string_view name = "ne";
+};
+struct LtScalar : CompareScalar<LtScalar> {
+  static constexpr std::string_view name = "lt";
+};
+struct LeScalar : CompareScalar<LeScalar> {
+  static constexpr std::string_view name = "le";
+};
+struct GtScalar : CompareScalar<GtScalar> {
+  static constexpr std::string_view name = "gt";
+};
+struct GeScalar : CompareScalar<GeScalar> {
+  static constexpr std::string_view name = "ge";
+};
+
+/// Element-wise questions about one tensor.
+template <class Self>
+struct Predicate {
+  static constexpr auto attributes = std::tuple{};
+  bool operator==(const Predicate&) const = default;
+  Spec infer(const Tensor& x) const;
+  void run(const Tensor& x, Tensor& out) const;
+};
+struct LogicalNot : Predicate<LogicalNot> {
+  static constexpr std::string_view name = "logical_not";
+};
+struct IsNan : Predicate<IsNan> {
+  static constexpr std::string_view name = "isnan";
+};
+struct IsFinite : Predicate<IsFinite> {
+  static constexpr std::string_view name = "isfinite";
+};
+
+/// condition (bool), a and b have one shape; a and b one dtype.
+struct Where {
+  static constexpr std::string_view name = "where";
+  static constexpr auto attributes = std::tuple{};
+  bool operator==(const Where&) const = default;
+  Spec infer(const Tensor& condition, const Tensor& a, const Tensor& b) const;
+  void run(const Tensor& condition, const Tensor& a, const Tensor& b, Tensor& out) const;
+};
+
+}  // namespace op
 }  // namespace weft

@@ -5,7 +5,7 @@
 
 namespace weft {
 
-/// A row-major copy of `x` (of its logical values: padding reads as zero), with history.
+/// A copy of `x` in its memory order (row-major unless dense), with history; padding reads as zero.
 Tensor clone(const Tensor& x);
 /// `x` where it is row-major, else a row-major copy, with history.
 Tensor contiguous(const Tensor& x);
@@ -23,6 +23,16 @@ struct Contiguous {
   static constexpr bool reads_masked = true;
   static constexpr auto attributes = std::tuple{};
   bool operator==(const Contiguous&) const = default;
+  Spec infer(const Tensor& x) const;
+  void run(const Tensor& x, Tensor& out) const;
+};
+
+/// A copy in the memory order of `x`.
+struct Clone {
+  static constexpr std::string_view name = "clone";
+  static constexpr bool reads_masked = true;
+  static constexpr auto attributes = std::tuple{};
+  bool operator==(const Clone&) const = default;
   Spec infer(const Tensor& x) const;
   void run(const Tensor& x, Tensor& out) const;
 };

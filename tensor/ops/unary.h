@@ -36,4 +36,123 @@ Tensor erf(const Tensor& x);
 /// x limited to [min, max], either may be absent. Error where min > max. NaN propagates; gradient 1 at the bounds.
 Tensor clip(const Tensor& x, std::optional<Scalar> min, std::optional<Scalar> max);
 
+namespace op {
+
+/// Element-wise ops that keep shape and dtype (the public functions cast integers first where needed).
+template <class Self>
+struct Unary {
+  static constexpr auto attributes = std::tuple{};
+  bool operator==(const Unary&) const = default;
+  Spec infer(const Tensor& x) const;
+  void run(const Tensor& x, Tensor& out) const;
+};
+struct Neg : Unary<Neg> {
+  static constexpr std::string_view name = "neg";
+};
+struct Abs : Unary<Abs> {
+  static constexpr std::string_view name = "abs";
+};
+struct Sign : Unary<Sign> {
+  static constexpr std::string_view name = "sign";
+};
+struct Square : Unary<Square> {
+  static constexpr std::string_view name = "square";
+};
+struct Sqrt : Unary<Sqrt> {
+  static constexpr std::string_view name = "sqrt";
+};
+struct Rsqrt : Unary<Rsqrt> {
+  static constexpr std::string_view name = "rsqrt";
+};
+struct Reciprocal : Unary<Reciprocal> {
+  static constexpr std::string_view name = "reciprocal";
+};
+struct Exp : Unary<Exp> {
+  static constexpr std::string_view name = "exp";
+};
+struct Log : Unary<Log> {
+  static constexpr std::string_view name = "log";
+};
+struct Log1p : Unary<Log1p> {
+  static constexpr std::string_view name = "log1p";
+};
+struct Sin : Unary<Sin> {
+  static constexpr std::string_view name = "sin";
+};
+struct Cos : Unary<Cos> {
+  static constexpr std::string_view name = "cos";
+};
+struct Tanh : Unary<Tanh> {
+  static constexpr std::string_view name = "tanh";
+};
+struct Sigmoid : Unary<Sigmoid> {
+  static constexpr std::string_view name = "sigmoid";
+};
+struct Relu : Unary<Relu> {
+  static constexpr std::string_view name = "relu";
+};
+struct Silu : Unary<Silu> {
+  static constexpr std::string_view name = "silu";
+};
+struct Softplus : Unary<Softplus> {
+  static constexpr std::string_view name = "softplus";
+};
+struct Erf : Unary<Erf> {
+  static constexpr std::string_view name = "erf";
+};
+
+struct LeakyRelu {
+  double slope;
+  static constexpr std::string_view name = "leaky_relu";
+  static constexpr auto attributes = std::tuple{Attr{"slope", &LeakyRelu::slope}};
+  bool operator==(const LeakyRelu&) const = default;
+  Spec infer(const Tensor& x) const;
+  void run(const Tensor& x, Tensor& out) const;
+};
+
+/// gelu; `tanh_form` chooses the approximation.
+struct GeluOp {
+  bool tanh_form;
+  static constexpr std::string_view name = "gelu";
+  static constexpr auto attributes = std::tuple{Attr{"tanh_form", &GeluOp::tanh_form}};
+  bool operator==(const GeluOp&) const = default;
+  Spec infer(const Tensor& x) const;
+  void run(const Tensor& x, Tensor& out) const;
+};
+/// g gelu'(x) in one pass.
+struct GeluBackward {
+  bool tanh_form;
+  static constexpr std::string_view name = "gelu_backward";
+  static constexpr auto attributes = std::tuple{Attr{"tanh_form", &GeluBackward::tanh_form}};
+  bool operator==(const GeluBackward&) const = default;
+  Spec infer(const Tensor& g, const Tensor& x) const;
+  void run(const Tensor& g, const Tensor& x, Tensor& out) const;
+};
+
+/// g where y > 0 (or NaN), else 0: the gradient of relu from its result.
+struct ReluBackward {
+  static constexpr std::string_view name = "relu_backward";
+  static constexpr auto attributes = std::tuple{};
+  bool operator==(const ReluBackward&) const = default;
+  Spec infer(const Tensor& g, const Tensor& y) const;
+  void run(const Tensor& g, const Tensor& y, Tensor& out) const;
+};
+
+struct Clip {
+  std::optional<Scalar> min;
+  std::optional<Scalar> max;
+  static constexpr std::string_view name = "clip";
+  static constexpr auto attributes = std::tuple{Attr{"min", &Clip::min}, Attr{"max", &Clip::max}};
+  bool operator==(const Clip&) const = default;
+  Spec infer(const Tensor& x) const;
+  void run(const Tensor& x, Tensor& out) const;
+};
+
+}  // namespace op
+
+/// g where y > 0, else 0; see op::ReluBackward. Shapes and dtypes are equal.
+Tensor relu_backward(const Tensor& g, const Tensor& y);
+/// g times the derivative of gelu at x. Shapes and dtypes are equal.
+Tensor gelu_backward(const Tensor& g, const Tensor& x, Gelu form);
+
 }  // namespace weft

@@ -1,0 +1,74 @@
+// Leaf: where gradients arrive, and what makes a tensor one.
+#include "autograd/leaf.h"
+
+#include "autograd/grad_mode.h"
+#include "autograd/node.h"
+#include "tensor/op.h"
+#include "tensor/ops/copy.h"
+
+namespace weft {
+namespace autograd {
+
+Leaf::Leaf(const Tensor& tensor) : Node(true) { replaced(tensor); }
+
+void Leaf::replaced(const Tensor& leaf) {
+  meta_ = {leaf.shape(), leaf.dtype()};
+  order_ = result_view(leaf.shape(), {&leaf});
+  if (gradient_.defined() && gradient_.dtype() != leaf.dtype()) gradient_ = cast(gradient_, leaf.dtype());
+}
+
+void Leaf::set_gradient(const Tensor& gradient) {
+  if (gradient.defined() && (gradient.shape() != meta_.shape || gradient.dtype() != meta_.dtype))
+    throw GradientError(text("the gradient of `", name(), "` must be ", meta_.shape, " ", meta_.dtype, ", not ",
+                             weft::describe(gradient)));
+  gradient_ = gradient;
+}
+
+Tensor Leaf::owned(Tensor gradient) const {
+  const bool alone = gradient.body_ptr()->unique() && gradient.storage().unique() && !gradient.body().history;
+  if (alone && gradient.layout().is_dense() && gradient.layout().strides() == order_.strides()) return gradient;
+  if (modes().recording && gradient.requires_grad()) return gradient;  // create_graph: its history is the point
+  Tensor copy = detail::allocate({order_, meta_.dtype});
+  detail::copy_memory(gradient, copy);
+  return copy;
+}
+
+Gradients Leaf::run(Gradients gradients) {
+  if (!requires_grad_ || !gradients[0].defined()) return {};
+  if (!gradient_.defined()) {
+    gradient_ = owned(std::move(gradients[0]));
+  } else if (modes().recording) {
+    gradient_ = gradient_ + gradients[0];
+  } else {
+    gradient_.add_(gradients[0]);
+  }
+  return {};
+}
+
+}  // namespace autograd
+
+Tensor parameter(const Tensor& value) {
+  Frame frame("parameter", value);
+  if (!is_floating(value.dtype()))
+    throw DtypeError(text(value.dtype(), " cannot collect a gradient; it takes f32, f64, bf16 or f16"));
+  Tensor leaf = value.requires_grad() || value.body().history ? value.detach() : value;
+  return leaf.requires_grad_(true);
+}
+
+Tensor& Tensor::requires_grad_(bool value) {
+  Frame frame("requires_grad_", *this);
+  TensorBody& self = body();
+  if (self.history) {
+    if (!self.history->is_leaf() && value) return *this;
+    self.history->set_requires_grad(value);
+  } else if (value) {
+    if (!is_floating(dtype()))
+      throw DtypeError(text(dtype(), " cannot collect a gradient; it takes f32, f64, bf16 or f16"));
+    self.history = IntrusivePtr<Provenance>::adopt(new autograd::Leaf(*this));
+    self.output_index = 0;
+    self.cut = nullptr;
+  }
+  return *this;
+}
+
+}  // namespace weft

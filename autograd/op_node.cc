@@ -1,0 +1,120 @@
+#include "autograd/op_node.h"
+
+#include "autograd/backward.h"
+#include "tensor/ops/copy.h"
+
+namespace weft::autograd {
+
+void OpNode::create(const OpCall& call) {
+  const Rule& rule = rule_of(call.info.code);
+  if (!rule.differentiable) {
+    for (Tensor& out : call.outputs) out.body().cut = &call.info;
+    return;
+  }
+  const NodePtr node = NodePtr::adopt(new OpNode(call, rule));
+  for (size_t i = 0; i < call.outputs.size(); ++i) {
+    TensorBody& body = call.outputs[i].body();
+    if (!is_floating(body.dtype)) {
+      body.cut = &call.info;
+      continue;
+    }
+    body.history = IntrusivePtr<Provenance>::share(node.get());
+    body.output_index = static_cast<uint16_t>(i);
+  }
+}
+
+OpNode::OpNode(const OpCall& call, const Rule& rule)
+    : Node(false),
+      op_(call.info, call.op),
+      rule_(rule),
+      inputs_(static_cast<uint32_t>(call.inputs.size())),
+      outputs_(static_cast<uint32_t>(call.outputs.size())),
+      edges_(new Edge[inputs_]),
+      metas_(new Meta[outputs_]) {
+  uint64_t needs = 0;
+  for (uint32_t i = 0; i < inputs_; ++i) {
+    edges_[i] = edge_of(*call.inputs[i]);
+    if (edges_[i].node) needs |= uint64_t{1} << std::min(i, 63u);
+  }
+  for (uint32_t i = 0; i < outputs_; ++i) metas_[i] = {call.outputs[i].shape(), call.outputs[i].dtype()};
+  const Reads reads = rule.reads(needs);
+  if (reads.inputs != 0) {
+    saved_inputs_.reset(new Saved[inputs_]);
+    for (uint32_t i = 0; i < inputs_; ++i)
+      if ((reads.inputs >> i) & 1u && call.inputs[i]->defined()) saved_inputs_[i] = Saved::of(*call.inputs[i]);
+  }
+  if (reads.outputs != 0) {
+    saved_outputs_.reset(new Saved[outputs_]);
+    for (uint32_t i = 0; i < outputs_; ++i)
+      if ((reads.outputs >> i) & 1u) saved_outputs_[i] = Saved::of(call.outputs[i]);
+  }
+  if (reads.views) {
+    views_.reset(new View[inputs_]);
+    for (uint32_t i = 0; i < inputs_; ++i)
+      if (call.inputs[i]->defined()) views_[i] = call.inputs[i]->layout();
+  }
+  if (op_.is_view() && edges_[0].node)
+    view_of_leaf_ = edges_[0].node->is_leaf() || edges_[0].node->is_view_of_leaf();
+}
+
+Gradients OpNode::run(Gradients gradients) {
+  uint64_t needs = 0;
+  for (uint32_t i = 0; i < inputs_; ++i)
+    if (edges_[i].node) needs |= uint64_t{1} << std::min(i, 63u);
+  return rule_.run(RuleArguments(*this, gradients, needs));
+}
+
+void OpNode::free_saved() {
+  freed_ = true;
+  saved_inputs_.reset();
+  saved_outputs_.reset();
+}
+
+int64_t OpNode::saved_bytes() const {
+  int64_t bytes = 0;
+  for (uint32_t i = 0; saved_inputs_ && i < inputs_; ++i)
+    if (!saved_inputs_[i].empty()) bytes += static_cast<int64_t>(saved_inputs_[i].storage->bytes());
+  for (uint32_t i = 0; saved_outputs_ && i < outputs_; ++i)
+    if (!saved_outputs_[i].empty()) bytes += static_cast<int64_t>(saved_outputs_[i].storage->bytes());
+  return bytes;
+}
+
+void OpNode::take_edges(std::vector<NodePtr>& out) noexcept {
+  for (uint32_t i = 0; i < inputs_; ++i)
+    if (edges_[i].node) out.push_back(std::move(edges_[i].node));
+}
+
+const void* RuleArguments::op() const { return node_.op_.get(); }
+
+Tensor RuleArguments::input(int index) const {
+  if (!node_.saved_inputs_) return {};
+  const Saved& saved = node_.saved_inputs_[index];
+  if (saved.empty()) return {};  // an optional input that was absent
+  return unpack(saved, node_.edges_[index], node_.op_.name(), "input", index);
+}
+
+Tensor RuleArguments::output(int index) const {
+  // The node's own output: it gets this very history back.
+  const Edge self{NodePtr::share(const_cast<OpNode*>(&node_)), index};
+  const bool floating = is_floating(node_.metas_[index].dtype);
+  return unpack(node_.saved_outputs_[index], floating ? self : Edge{}, node_.op_.name(), "output", index);
+}
+
+InputType<0> RuleArguments::input_type(int index) const {
+  const Edge& edge = node_.edges_[static_cast<size_t>(index)];
+  const Meta* meta = edge.node->meta(edge.index);
+  return {meta->shape, meta->dtype};
+}
+
+std::span<const View> RuleArguments::views() const { return {node_.views_.get(), node_.inputs_}; }
+
+Tensor adjoint_of_view(const AnyOp& op, const View& input, const Tensor& g) {
+  return apply(op::ViewAdjoint{op, input.shape()}, g);
+}
+
+std::vector<Tensor> ViewRule::run(const RuleArguments& a) const {
+  const OpNode& node = a.node();
+  return {adjoint_of_view(node.op(), a.views()[0], a.grad(0))};
+}
+
+}  // namespace weft::autograd

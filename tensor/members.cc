@@ -1,0 +1,96 @@
+// Tensor's members that are one-line forwards to the free functions, which are the API's definition.
+#include "tensor/ops_all.h"
+
+namespace weft {
+
+Tensor Tensor::detach() const { return weft::detach(*this); }
+Tensor Tensor::view(const Shape& shape) const { return weft::view(*this, shape); }
+Tensor Tensor::reshape(const Shape& shape) const { return weft::reshape(*this, shape); }
+Tensor Tensor::squeeze(int64_t axis) const { return weft::squeeze(*this, axis); }
+Tensor Tensor::squeeze_all() const { return weft::squeeze_all(*this); }
+Tensor Tensor::unsqueeze(int64_t axis) const { return weft::unsqueeze(*this, axis); }
+Tensor Tensor::transpose(int64_t axis0, int64_t axis1) const { return weft::transpose(*this, axis0, axis1); }
+Tensor Tensor::permute(const IntList& axes) const { return weft::permute(*this, axes); }
+Tensor Tensor::movedim(int64_t source, int64_t destination) const { return weft::movedim(*this, source, destination); }
+Tensor Tensor::slice(int64_t axis, std::optional<int64_t> start, std::optional<int64_t> end, int64_t step) const {
+  return weft::slice(*this, axis, start, end, step);
+}
+Tensor Tensor::select(int64_t axis, int64_t index) const { return weft::select(*this, axis, index); }
+Tensor Tensor::shrink(const std::vector<Interval>& bounds) const { return weft::shrink(*this, bounds); }
+Tensor Tensor::narrow(int64_t axis, int64_t start, int64_t length) const {
+  return weft::narrow(*this, axis, start, length);
+}
+Tensor Tensor::unfold(int64_t axis, int64_t size, int64_t step) const { return weft::unfold(*this, axis, size, step); }
+Tensor Tensor::flip(const IntList& axes) const { return weft::flip(*this, axes); }
+Tensor Tensor::pad(const std::vector<Padding>& padding) const { return weft::pad(*this, padding); }
+Tensor Tensor::expand(const Shape& shape) const { return weft::expand(*this, shape); }
+Tensor Tensor::broadcast(const Shape& shape) const { return weft::broadcast(*this, shape); }
+Tensor Tensor::broadcast_like(const Tensor& other) const { return weft::broadcast_like(*this, other); }
+Tensor Tensor::broadcast_left(const Shape& batch_dims) const { return weft::broadcast_left(*this, batch_dims); }
+Tensor Tensor::diagonal(int64_t offset, int64_t axis0, int64_t axis1) const {
+  return weft::diagonal(*this, offset, axis0, axis1);
+}
+Tensor Tensor::flatten(int64_t start, int64_t end) const { return weft::flatten(*this, start, end); }
+Tensor Tensor::unflatten(int64_t axis, const Shape& sizes) const { return weft::unflatten(*this, axis, sizes); }
+Tensor Tensor::as_strided(const Shape& shape, const Strides& strides, int64_t offset) const {
+  return weft::as_strided(*this, shape, strides, offset);
+}
+std::vector<Tensor> Tensor::split(int64_t size, int64_t axis) const { return weft::split(*this, size, axis); }
+std::vector<Tensor> Tensor::chunk(int64_t count, int64_t axis) const { return weft::chunk(*this, count, axis); }
+
+Tensor Tensor::clone() const { return weft::clone(*this); }
+Tensor Tensor::contiguous() const { return weft::contiguous(*this); }
+Tensor Tensor::to(DType dtype) const { return weft::cast(*this, dtype); }
+
+Tensor Tensor::operator-() const { return weft::neg(*this); }
+Tensor Tensor::neg() const { return weft::neg(*this); }
+Tensor Tensor::abs() const { return weft::abs(*this); }
+Tensor Tensor::sign() const { return weft::sign(*this); }
+Tensor Tensor::square() const { return weft::square(*this); }
+Tensor Tensor::sqrt() const { return weft::sqrt(*this); }
+Tensor Tensor::rsqrt() const { return weft::rsqrt(*this); }
+Tensor Tensor::reciprocal() const { return weft::reciprocal(*this); }
+Tensor Tensor::exp() const { return weft::exp(*this); }
+Tensor Tensor::log() const { return weft::log(*this); }
+Tensor Tensor::log1p() const { return weft::log1p(*this); }
+Tensor Tensor::sin() const { return weft::sin(*this); }
+Tensor Tensor::cos() const { return weft::cos(*this); }
+Tensor Tensor::tanh() const { return weft::tanh(*this); }
+Tensor Tensor::sigmoid() const { return weft::sigmoid(*this); }
+Tensor Tensor::relu() const { return weft::relu(*this); }
+Tensor Tensor::erf() const { return weft::erf(*this); }
+Tensor Tensor::clip(std::optional<Scalar> min, std::optional<Scalar> max) const { return weft::clip(*this, min, max); }
+Tensor Tensor::pow(const Scalar& exponent) const { return weft::pow(*this, exponent); }
+Tensor Tensor::pow(const Tensor& exponent) const { return weft::pow(*this, exponent); }
+Tensor Tensor::isnan() const { return weft::isnan(*this); }
+Tensor Tensor::isfinite() const { return weft::isfinite(*this); }
+Tensor Tensor::logical_not() const { return weft::logical_not(*this); }
+
+Tensor Tensor::sum(const Axes& axes, KeepDim keep) const { return weft::sum(*this, axes, keep); }
+Tensor Tensor::mean(const Axes& axes, KeepDim keep) const { return weft::mean(*this, axes, keep); }
+Tensor Tensor::prod(const Axes& axes, KeepDim keep) const { return weft::prod(*this, axes, keep); }
+Tensor Tensor::max(const Axes& axes, KeepDim keep) const { return weft::max(*this, axes, keep); }
+Tensor Tensor::min(const Axes& axes, KeepDim keep) const { return weft::min(*this, axes, keep); }
+ValuesAndIndices Tensor::max_with_indices(int64_t axis, KeepDim keep) const {
+  return weft::max_with_indices(*this, axis, keep);
+}
+ValuesAndIndices Tensor::min_with_indices(int64_t axis, KeepDim keep) const {
+  return weft::min_with_indices(*this, axis, keep);
+}
+Tensor Tensor::argmax(std::optional<int64_t> axis, KeepDim keep) const { return weft::argmax(*this, axis, keep); }
+Tensor Tensor::argmin(std::optional<int64_t> axis, KeepDim keep) const { return weft::argmin(*this, axis, keep); }
+Tensor Tensor::var(const Axes& axes, int64_t correction, KeepDim keep) const {
+  return weft::var(*this, axes, correction, keep);
+}
+Tensor Tensor::std(const Axes& axes, int64_t correction, KeepDim keep) const {
+  return weft::std(*this, axes, correction, keep);
+}
+Tensor Tensor::norm(double p, const Axes& axes, KeepDim keep) const { return weft::norm(*this, p, axes, keep); }
+Tensor Tensor::all(const Axes& axes, KeepDim keep) const { return weft::all(*this, axes, keep); }
+Tensor Tensor::any(const Axes& axes, KeepDim keep) const { return weft::any(*this, axes, keep); }
+Tensor Tensor::logsumexp(const Axes& axes, KeepDim keep) const { return weft::logsumexp(*this, axes, keep); }
+Tensor Tensor::softmax(int64_t axis) const { return weft::softmax(*this, axis); }
+Tensor Tensor::log_softmax(int64_t axis) const { return weft::log_softmax(*this, axis); }
+Tensor Tensor::matmul(const Tensor& other) const { return weft::matmul(*this, other); }
+
+}  // namespace weft

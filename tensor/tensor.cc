@@ -1,0 +1,106 @@
+#include "tensor/tensor.h"
+
+#include <cstring>
+
+#include "tensor/kernels/cpu/copy.h"
+#include "tensor/op.h"
+
+namespace weft {
+
+std::string describe(const Tensor& tensor) {
+  return tensor.defined() ? text(tensor.shape(), " ", tensor.dtype()) : std::string("undefined");
+}
+
+std::string Frame::complete(std::string_view detail) {
+  const Frame* frame = outermost_;
+  if (frame == nullptr) return std::string(detail);
+  std::string out = text(frame->name_, "(");
+  auto add = [&](const Tensor& input) {
+    if (!input.defined()) return;
+    if (out.back() != '(') out += ", ";
+    out += describe(input);
+  };
+  for (int i = 0; i < frame->count_; ++i) add(*frame->inputs_[i]);
+  constexpr size_t kShown = 4;
+  for (size_t i = 0; i < frame->list_.size() && i < kShown; ++i) add(frame->list_[i]);
+  if (frame->list_.size() > kShown) out += text(", and ", frame->list_.size() - kShown, " more");
+  return out + "): " + std::string(detail);
+}
+
+void Tensor::throw_undefined() { throw Error("a tensor is undefined (default-constructed, or an absent gradient)"); }
+
+const Strides& Tensor::strides() const {
+  if (layout().has_mask()) throw ShapeError("a view with zero padding has no strides; use contiguous()");
+  return layout().strides();
+}
+
+int64_t Tensor::size(int64_t axis) const {
+  return layout().shape()[static_cast<size_t>(normalize_axis(axis, rank()))];
+}
+
+void* Tensor::checked_data(DType wanted) const {
+  Frame frame("data", *this);
+  if (dtype() != wanted) throw DtypeError(text("the elements are ", dtype(), ", not ", wanted, "; use to(", wanted, ")"));
+  if (!is_contiguous())
+    throw ShapeError(text("the memory is not row-major (strides ", layout().strides(), "); use contiguous() first"));
+  return static_cast<char*>(raw()) + layout().offset() * static_cast<int64_t>(size_of(wanted));
+}
+
+void Tensor::copy_values(void* out, DType wanted, int64_t count) const {
+  Frame frame(count >= 0 ? "item" : "to_vector", *this);
+  if (count >= 0 && numel() != count) throw ShapeError(text("it has ", numel(), " elements, not one"));
+  const View target = View::contiguous(shape());
+  kernels::cpu::copy(operand(*this), {out, &target, wanted});
+}
+
+Tensor Tensor::from_memory(const void* values, int64_t count, DType dtype, const Shape& shape) {
+  Frame frame("from");
+  const View view = View::contiguous(shape);
+  if (view.numel() != count)
+    throw ShapeError(text(count, " values do not fill shape ", shape, " of ", view.numel(), " elements"));
+  const Tensor out = detail::allocate({view, dtype});
+  if (count > 0) std::memcpy(out.raw(), values, static_cast<size_t>(count) * size_of(dtype));
+  return out;
+}
+
+Tensor Tensor::wrap_memory(void* data, DType dtype, const Shape& shape, void (*release)(void*), void* context) {
+  Frame frame("wrap");
+  const View view = View::contiguous(shape);
+  if (data == nullptr && view.numel() > 0) throw Error(text("a null pointer cannot be wrapped as shape ", shape));
+  const int64_t bytes = checked_multiply(view.numel(), static_cast<int64_t>(size_of(dtype)));
+  return Tensor(Storage::wrap(data, static_cast<size_t>(bytes), release, context), view, dtype);
+}
+
+Tensor Tensor::grad() const {
+  Frame frame("grad", *this);
+  return body().history ? body().history->gradient() : Tensor();
+}
+
+void Tensor::set_grad(const Tensor& gradient) {
+  Frame frame("set_grad", *this);
+  if (!body().history) throw GradientError("the tensor does not require a gradient (see parameter())");
+  body().history->set_gradient(gradient);
+}
+
+void Tensor::zero_grad() {
+  Frame frame("zero_grad", *this);
+  if (body().history) body().history->set_gradient(Tensor());
+}
+
+HookHandle Tensor::add_hook(GradientHook hook) {
+  Frame frame("register_hook", *this);
+  const IntrusivePtr<Provenance>& history = body().history;
+  if (!history || !history->requires_grad()) throw GradientError("the tensor does not require a gradient (see parameter())");
+  return HookHandle(history, history->add_hook(body().output_index, std::move(hook)));
+}
+
+Tensor& Tensor::set_name(const std::string& name) {
+  Frame frame("set_name", *this);
+  if (!body().history) throw GradientError("only a leaf that requires a gradient has a name (see parameter())");
+  body().history->set_name(name);
+  return *this;
+}
+
+std::string Tensor::name() const { return body().history ? body().history->name() : std::string(); }
+
+}  // namespace weft
