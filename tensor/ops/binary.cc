@@ -9,6 +9,53 @@
 namespace weft {
 namespace cpu = kernels::cpu;
 
+namespace op {
+
+template <class Self>
+Spec Binary<Self>::infer(const Tensor& a, const Tensor& b) const {
+  if (a.dtype() == boolean && Self::name != Maximum::name && Self::name != Minimum::name)
+    check_dtype(a, false, "integers or floating dtypes; cast bool first");
+  return {result_view(a.shape(), {&a, &b}), a.dtype()};
+}
+
+template <class Self>
+Spec WithScalar<Self>::infer(const Tensor& x) const {
+  check_dtype(x, x.dtype() != boolean, "integers or floating dtypes; cast bool first");
+  return spec_like(x);
+}
+
+#define WEFT_BINARY(Op, function)                                                   \
+  template <>                                                                       \
+  void Binary<Op>::run(const Tensor& a, const Tensor& b, Tensor& out) const {       \
+    cpu::function(operand(a), operand(b), operand(out));                            \
+  }                                                                                 \
+  template Spec Binary<Op>::infer(const Tensor& a, const Tensor& b) const;
+WEFT_BINARY(Add, add)
+WEFT_BINARY(Sub, sub)
+WEFT_BINARY(Mul, mul)
+WEFT_BINARY(Div, div)
+WEFT_BINARY(Pow, pow)
+WEFT_BINARY(Maximum, maximum)
+WEFT_BINARY(Minimum, minimum)
+#undef WEFT_BINARY
+
+#define WEFT_WITH_SCALAR(Op, call)                                \
+  template <>                                                     \
+  void WithScalar<Op>::run(const Tensor& x, Tensor& out) const {  \
+    cpu::call;                                                    \
+  }                                                               \
+  template Spec WithScalar<Op>::infer(const Tensor& x) const;
+WEFT_WITH_SCALAR(AddScalar, add_scalar(operand(x), number(value), operand(out)))
+WEFT_WITH_SCALAR(RsubScalar, scalar_sub(number(value), operand(x), operand(out)))
+WEFT_WITH_SCALAR(MulScalar, mul_scalar(operand(x), number(value), operand(out)))
+WEFT_WITH_SCALAR(DivScalar, div_scalar(operand(x), number(value), operand(out)))
+WEFT_WITH_SCALAR(RdivScalar, scalar_div(number(value), operand(x), operand(out)))
+WEFT_WITH_SCALAR(PowScalar, pow_scalar(operand(x), number(value), operand(out)))
+WEFT_WITH_SCALAR(RpowScalar, scalar_pow(number(value), operand(x), operand(out)))
+#undef WEFT_WITH_SCALAR
+
+}  // namespace op
+
 namespace detail {
 
 /// PyTorch's rule: a 0-d tensor does not widen within its category.
@@ -153,50 +200,4 @@ Tensor& Tensor::div_(const Scalar& other) {
   return write<op::DivScalar>("div_", *this, other);
 }
 
-namespace op {
-
-template <class Self>
-Spec Binary<Self>::infer(const Tensor& a, const Tensor& b) const {
-  if (a.dtype() == boolean && Self::name != Maximum::name && Self::name != Minimum::name)
-    check_dtype(a, false, "integers or floating dtypes; cast bool first");
-  return {result_view(a.shape(), {&a, &b}), a.dtype()};
-}
-
-template <class Self>
-Spec WithScalar<Self>::infer(const Tensor& x) const {
-  check_dtype(x, x.dtype() != boolean, "integers or floating dtypes; cast bool first");
-  return spec_like(x);
-}
-
-#define WEFT_BINARY(Op, function)                                                   \
-  template <>                                                                       \
-  void Binary<Op>::run(const Tensor& a, const Tensor& b, Tensor& out) const {       \
-    cpu::function(operand(a), operand(b), operand(out));                            \
-  }                                                                                 \
-  template Spec Binary<Op>::infer(const Tensor& a, const Tensor& b) const;
-WEFT_BINARY(Add, add)
-WEFT_BINARY(Sub, sub)
-WEFT_BINARY(Mul, mul)
-WEFT_BINARY(Div, div)
-WEFT_BINARY(Pow, pow)
-WEFT_BINARY(Maximum, maximum)
-WEFT_BINARY(Minimum, minimum)
-#undef WEFT_BINARY
-
-#define WEFT_WITH_SCALAR(Op, function)                            \
-  template <>                                                     \
-  void WithScalar<Op>::run(const Tensor& x, Tensor& out) const {  \
-    cpu::function(operand(x), value, operand(out));               \
-  }                                                               \
-  template Spec WithScalar<Op>::infer(const Tensor& x) const;
-WEFT_WITH_SCALAR(AddScalar, add_scalar)
-WEFT_WITH_SCALAR(RsubScalar, rsub_scalar)
-WEFT_WITH_SCALAR(MulScalar, mul_scalar)
-WEFT_WITH_SCALAR(DivScalar, div_scalar)
-WEFT_WITH_SCALAR(RdivScalar, rdiv_scalar)
-WEFT_WITH_SCALAR(PowScalar, pow_scalar)
-WEFT_WITH_SCALAR(RpowScalar, rpow_scalar)
-#undef WEFT_WITH_SCALAR
-
-}  // namespace op
 }  // namespace weft

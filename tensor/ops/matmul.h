@@ -10,4 +10,16 @@ namespace weft {
 /// exactly. ShapeError `inner sizes differ: 3 and 4`.
 Tensor matmul(const Tensor& a, const Tensor& b);
 
+namespace op {
+
+/// (batch..., M, K) times (batch..., K, N): equal batch axes, rank at least 2, one dtype.
+struct Matmul {
+  static constexpr std::string_view name = "matmul";
+  static constexpr auto attributes = std::tuple{};
+  bool operator==(const Matmul&) const = default;
+  Spec infer(const Tensor& a, const Tensor& b) const;
+  void run(const Tensor& a, const Tensor& b, Tensor& out) const;
+};
+
+}  // namespace op
 }  // namespace weft

@@ -14,12 +14,6 @@ Tensor mean(const Tensor& x, const Axes& axes = {}, KeepDim keep = {});
 /// The largest / smallest; NaN propagates; ties share the gradient evenly. Error over nothing.
 Tensor max(const Tensor& x, const Axes& axes = {}, KeepDim keep = {});
 Tensor min(const Tensor& x, const Axes& axes = {}, KeepDim keep = {});
-/// The extremum along one axis and its first position (i64), which alone gets the gradient.
-ValuesAndIndices max_with_indices(const Tensor& x, int64_t axis, KeepDim keep = {});
-ValuesAndIndices min_with_indices(const Tensor& x, int64_t axis, KeepDim keep = {});
-/// The first position of the extremum (i64) along an axis, or in row-major order of all.
-Tensor argmax(const Tensor& x, std::optional<int64_t> axis = std::nullopt, KeepDim keep = {});
-Tensor argmin(const Tensor& x, std::optional<int64_t> axis = std::nullopt, KeepDim keep = {});
 /// sum((x - mean)^2) / (n - correction), two-pass.
 Tensor var(const Tensor& x, const Axes& axes = {}, int64_t correction = 1, KeepDim keep = {});
 Tensor std(const Tensor& x, const Axes& axes = {}, int64_t correction = 1, KeepDim keep = {});
@@ -31,4 +25,64 @@ Tensor any(const Tensor& x, const Axes& axes = {}, KeepDim keep = {});
 /// log(sum(e^x)), stable; -inf over nothing and over -inf.
 Tensor logsumexp(const Tensor& x, const Axes& axes = {}, KeepDim keep = {});
 
+namespace op {
+
+/// Ops over sorted axes; `keepdim` keeps them at size 1.
+template <class Self>
+struct Reduction {
+  IntList axes;
+  bool keepdim;
+  static constexpr auto attributes =
+      std::tuple{Attr{"axes", &Reduction::axes}, Attr{"keepdim", &Reduction::keepdim}};
+  bool operator==(const Reduction&) const = default;
+  Spec infer(const Tensor& x) const;
+  void run(const Tensor& x, Tensor& out) const;
+};
+struct Sum : Reduction<Sum> {
+  static constexpr std::string_view name = "sum";
+};
+struct Prod : Reduction<Prod> {
+  static constexpr std::string_view name = "prod";
+};
+struct Max : Reduction<Max> {
+  static constexpr std::string_view name = "max";
+};
+struct Min : Reduction<Min> {
+  static constexpr std::string_view name = "min";
+};
+struct All : Reduction<All> {
+  static constexpr std::string_view name = "all";
+};
+struct Any : Reduction<Any> {
+  static constexpr std::string_view name = "any";
+};
+struct Logsumexp : Reduction<Logsumexp> {
+  static constexpr std::string_view name = "logsumexp";
+};
+
+struct Norm {
+  double p;
+  IntList axes;
+  bool keepdim;
+  static constexpr std::string_view name = "norm";
+  static constexpr auto attributes =
+      std::tuple{Attr{"p", &Norm::p}, Attr{"axes", &Norm::axes}, Attr{"keepdim", &Norm::keepdim}};
+  bool operator==(const Norm&) const = default;
+  Spec infer(const Tensor& x) const;
+  void run(const Tensor& x, Tensor& out) const;
+};
+
+struct Var {
+  IntList axes;
+  double correction;
+  bool keepdim;
+  static constexpr std::string_view name = "var";
+  static constexpr auto attributes =
+      std::tuple{Attr{"axes", &Var::axes}, Attr{"correction", &Var::correction}, Attr{"keepdim", &Var::keepdim}};
+  bool operator==(const Var&) const = default;
+  Spec infer(const Tensor& x) const;
+  void run(const Tensor& x, Tensor& out) const;
+};
+
+}  // namespace op
 }  // namespace weft

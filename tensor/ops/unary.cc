@@ -1,11 +1,87 @@
 #include "tensor/ops/unary.h"
 
+#include <limits>
+
+#include "tensor/kernels/cpu/activation.h"
 #include "tensor/kernels/cpu/unary.h"
 #include "tensor/op.h"
 #include "tensor/ops/copy.h"
 
 namespace weft {
 namespace cpu = kernels::cpu;
+
+namespace op {
+namespace {
+Spec like_numbers(const Tensor& x) {
+  check_dtype(x, x.dtype() != boolean, "integers or floating dtypes; cast bool first");
+  return spec_like(x);
+}
+cpu::GeluForm form_of(bool tanh_form) { return tanh_form ? cpu::GeluForm::tanh : cpu::GeluForm::erf; }
+Spec like_both(const Tensor& a, const Tensor& b) {
+  check_same_shape(a, b);
+  if (a.dtype() != b.dtype()) throw DtypeError(text("dtypes differ: ", a.dtype(), " and ", b.dtype()));
+  check_dtype(a, is_floating(a.dtype()), "floating dtypes");
+  return {result_view(a.shape(), {&a, &b}), a.dtype()};
+}
+}  // namespace
+
+template <class Self>
+Spec Unary<Self>::infer(const Tensor& x) const {
+  return like_numbers(x);
+}
+
+#define WEFT_UNARY(Op, function)                             \
+  template <>                                                \
+  void Unary<Op>::run(const Tensor& x, Tensor& out) const {  \
+    cpu::function(operand(x), operand(out));                 \
+  }                                                          \
+  template Spec Unary<Op>::infer(const Tensor& x) const;
+WEFT_UNARY(Neg, neg)
+WEFT_UNARY(Abs, abs)
+WEFT_UNARY(Sign, sign)
+WEFT_UNARY(Square, square)
+WEFT_UNARY(Sqrt, sqrt)
+WEFT_UNARY(Rsqrt, rsqrt)
+WEFT_UNARY(Reciprocal, reciprocal)
+WEFT_UNARY(Exp, exp)
+WEFT_UNARY(Log, log)
+WEFT_UNARY(Log1p, log1p)
+WEFT_UNARY(Sin, sin)
+WEFT_UNARY(Cos, cos)
+WEFT_UNARY(Tanh, tanh)
+WEFT_UNARY(Sigmoid, sigmoid)
+WEFT_UNARY(Relu, relu)
+WEFT_UNARY(Silu, silu)
+WEFT_UNARY(Softplus, softplus)
+WEFT_UNARY(Erf, erf)
+#undef WEFT_UNARY
+
+Spec LeakyRelu::infer(const Tensor& x) const { return like_numbers(x); }
+void LeakyRelu::run(const Tensor& x, Tensor& out) const { cpu::leaky_relu(operand(x), slope, operand(out)); }
+
+Spec GeluOp::infer(const Tensor& x) const { return like_numbers(x); }
+void GeluOp::run(const Tensor& x, Tensor& out) const { cpu::gelu(operand(x), form_of(tanh_form), operand(out)); }
+
+Spec GeluBackward::infer(const Tensor& g, const Tensor& x) const { return like_both(g, x); }
+void GeluBackward::run(const Tensor& g, const Tensor& x, Tensor& out) const {
+  cpu::gelu_backward(operand(g), operand(x), form_of(tanh_form), operand(out));
+}
+
+Spec ReluBackward::infer(const Tensor& g, const Tensor& y) const { return like_both(g, y); }
+void ReluBackward::run(const Tensor& g, const Tensor& y, Tensor& out) const {
+  cpu::relu_backward(operand(g), operand(y), operand(out));
+}
+
+Spec Clip::infer(const Tensor& x) const { return like_numbers(x); }
+void Clip::run(const Tensor& x, Tensor& out) const {
+  // An absent bound is one that nothing lies beyond, in either reading.
+  cpu::Number low, high;
+  low.real = -std::numeric_limits<double>::infinity(), low.integer = INT64_MIN;
+  high.real = std::numeric_limits<double>::infinity(), high.integer = INT64_MAX;
+  cpu::clip(operand(x), min ? number(*min) : low, max ? number(*max) : high, operand(out));
+}
+
+}  // namespace op
 
 namespace {
 
@@ -75,69 +151,4 @@ Tensor gelu_backward(const Tensor& g, const Tensor& x, Gelu form) {
   return apply(op::GeluBackward{form == Gelu::tanh}, g, x);
 }
 
-namespace op {
-namespace {
-Spec like_numbers(const Tensor& x) {
-  check_dtype(x, x.dtype() != boolean, "integers or floating dtypes; cast bool first");
-  return spec_like(x);
-}
-Spec like_both(const Tensor& a, const Tensor& b) {
-  check_same_shape(a, b);
-  if (a.dtype() != b.dtype()) throw DtypeError(text("dtypes differ: ", a.dtype(), " and ", b.dtype()));
-  check_dtype(a, is_floating(a.dtype()), "floating dtypes");
-  return {result_view(a.shape(), {&a, &b}), a.dtype()};
-}
-}  // namespace
-
-template <class Self>
-Spec Unary<Self>::infer(const Tensor& x) const {
-  return like_numbers(x);
-}
-
-#define WEFT_UNARY(Op, function)                             \
-  template <>                                                \
-  void Unary<Op>::run(const Tensor& x, Tensor& out) const {  \
-    cpu::function(operand(x), operand(out));                 \
-  }                                                          \
-  template Spec Unary<Op>::infer(const Tensor& x) const;
-WEFT_UNARY(Neg, neg)
-WEFT_UNARY(Abs, abs)
-WEFT_UNARY(Sign, sign)
-WEFT_UNARY(Square, square)
-WEFT_UNARY(Sqrt, sqrt)
-WEFT_UNARY(Rsqrt, rsqrt)
-WEFT_UNARY(Reciprocal, reciprocal)
-WEFT_UNARY(Exp, exp)
-WEFT_UNARY(Log, log)
-WEFT_UNARY(Log1p, log1p)
-WEFT_UNARY(Sin, sin)
-WEFT_UNARY(Cos, cos)
-WEFT_UNARY(Tanh, tanh)
-WEFT_UNARY(Sigmoid, sigmoid)
-WEFT_UNARY(Relu, relu)
-WEFT_UNARY(Silu, silu)
-WEFT_UNARY(Softplus, softplus)
-WEFT_UNARY(Erf, erf)
-#undef WEFT_UNARY
-
-Spec LeakyRelu::infer(const Tensor& x) const { return like_numbers(x); }
-void LeakyRelu::run(const Tensor& x, Tensor& out) const { cpu::leaky_relu(operand(x), slope, operand(out)); }
-
-Spec GeluOp::infer(const Tensor& x) const { return like_numbers(x); }
-void GeluOp::run(const Tensor& x, Tensor& out) const { cpu::gelu(operand(x), tanh_form, operand(out)); }
-
-Spec GeluBackward::infer(const Tensor& g, const Tensor& x) const { return like_both(g, x); }
-void GeluBackward::run(const Tensor& g, const Tensor& x, Tensor& out) const {
-  cpu::gelu_backward(operand(g), operand(x), tanh_form, operand(out));
-}
-
-Spec ReluBackward::infer(const Tensor& g, const Tensor& y) const { return like_both(g, y); }
-void ReluBackward::run(const Tensor& g, const Tensor& y, Tensor& out) const {
-  cpu::relu_backward(operand(g), operand(y), operand(out));
-}
-
-Spec Clip::infer(const Tensor& x) const { return like_numbers(x); }
-void Clip::run(const Tensor& x, Tensor& out) const { cpu::clip(operand(x), min, max, operand(out)); }
-
-}  // namespace op
 }  // namespace weft

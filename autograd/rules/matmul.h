@@ -1,0 +1,31 @@
+// The rule of the matrix product.
+#pragma once
+
+#include "autograd/rule.h"
+#include "tensor/ops/matmul.h"
+#include "tensor/ops/view.h"
+
+namespace weft::autograd {
+
+namespace detail {
+inline Tensor swapped(const Tensor& x) { return transpose(x, -2, -1); }
+/// Whether rows are the fast axis: a transposed operand, such as the weight of a linear layer.
+inline bool is_transposed(const View& x) {
+  const int64_t r = x.rank();
+  return x.stride(r - 2) == 1 && x.stride(r - 1) != 1;
+}
+}  // namespace detail
+
+// Each gradient is computed in the memory order of what it belongs to, so that nobody has to reorder it.
+template <>
+inline constexpr auto gradient<op::Matmul> = per_input(
+    [](Grad g, ViewOf<0> a, Input<1> b) {
+      return detail::is_transposed(a.view) ? detail::swapped(matmul(b, detail::swapped(g)))
+                                           : matmul(g, detail::swapped(b));
+    },
+    [](Grad g, Input<0> a, ViewOf<1> b) {
+      return detail::is_transposed(b.view) ? detail::swapped(matmul(detail::swapped(g), a))
+                                           : matmul(detail::swapped(a), g);
+    });
+
+}  // namespace weft::autograd

@@ -1,0 +1,123 @@
+// Rules of reductions.
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "autograd/rule.h"
+#include "tensor/ops/binary.h"
+#include "tensor/ops/cat.h"
+#include "tensor/ops/compare.h"
+#include "tensor/ops/copy.h"
+#include "tensor/ops/fill.h"
+#include "tensor/ops/reduce.h"
+#include "tensor/ops/unary.h"
+#include "tensor/ops/view.h"
+
+namespace weft::autograd {
+
+namespace detail {
+/// `g` (a result's gradient, or the result) as a tensor that broadcasts against the input: reduced axes back at size 1.
+inline Tensor kept(const Tensor& g, const IntList& axes, bool keepdim, const Shape& input) {
+  if (keepdim) return g;
+  Shape shape = input;
+  for (int64_t axis : axes) shape[static_cast<size_t>(axis)] = 1;
+  return reshape(g, shape);
+}
+
+/// For every element of (rows, n) the product of the others in its row: exact with zeros, and differentiable as often as
+/// wanted. Pairs are multiplied up a tree, and the products of the others handed down.
+inline Tensor product_of_others(const Tensor& x) {
+  const int64_t rows = x.size(0), n = x.size(1);
+  if (n <= 1) return ones_like(x);
+  const Tensor even = n % 2 == 0 ? x : cat({x, ones({rows, 1}, x.dtype())}, 1);
+  const Tensor pairs = reshape(even, {rows, (n + 1) / 2, 2});
+  const Tensor left = select(pairs, 2, 0), right = select(pairs, 2, 1);
+  const Tensor others = product_of_others(left * right);
+  return slice(reshape(stack({others * right, others * left}, 2), {rows, -1}), 1, 0, n);
+}
+
+inline Tensor prod_gradient(const Tensor& g, const Tensor& x, const IntList& axes) {
+  if (x.numel() == 0) return zeros_like(x);
+  IntList order;  // kept axes first
+  for (int64_t i = 0; i < x.rank(); ++i)
+    if (std::find(axes.begin(), axes.end(), i) == axes.end()) order.push_back(i);
+  int64_t count = 1;
+  for (int64_t axis : axes) order.push_back(axis), count *= x.size(axis);
+  const Tensor moved = permute(x, order);
+  const Tensor others = reshape(product_of_others(reshape(moved, {x.numel() / count, count})), moved.shape());
+  IntList inverse(order.size(), 0);
+  for (size_t i = 0; i < order.size(); ++i) inverse[static_cast<size_t>(order[i])] = static_cast<int64_t>(i);
+  return g * permute(others, inverse);
+}
+
+/// Ties share evenly.
+inline Tensor extremum_gradient(const Tensor& g, const Tensor& x, const Tensor& y, const IntList& axes) {
+  const Tensor chosen = cast(x == y, g.dtype());
+  return chosen * (g / sum(chosen, axes, keepdim));
+}
+
+/// |x|^p summed to the power 1/p; 0 where the norm is 0.
+inline Tensor norm_gradient(double p, const Tensor& g, const Tensor& x, const Tensor& y, const IntList& axes) {
+  if (p == 0.0) return zeros_like(x);
+  if (std::isinf(p)) return sign(x) * extremum_gradient(g, abs(x), y, axes);
+  if (p == 1.0) return g * sign(x);
+  const Tensor zero = y == 0.0;
+  const Tensor scale = g / where(zero, ones_like(y), y);
+  if (p == 2.0) return where(zero, zeros_like(scale), scale) * x;
+  const Tensor ratio = abs(x) / where(zero, ones_like(y), y);
+  const Tensor flat = logical_or(zero, x == 0.0);
+  const Tensor power = pow(where(flat, ones_like(x), ratio), p - 1.0);
+  return where(flat, zeros_like(x), g * power * sign(x));
+}
+}  // namespace detail
+
+template <>
+inline constexpr auto gradient<op::Sum> = per_input([](const op::Sum& op, Grad g, ViewOf<0> x) {
+  return expand(detail::kept(g, op.axes, op.keepdim, x.shape()), x.shape());
+});
+template <>
+inline constexpr auto gradient<op::Prod> = per_input([](const op::Prod& op, Grad g, Input<0> x) {
+  return detail::prod_gradient(detail::kept(g, op.axes, op.keepdim, x.shape()), x, op.axes);
+});
+
+namespace detail {
+template <class Op>
+inline constexpr auto extremum_rule = per_input([](const Op& op, Grad g, Input<0> x, Output y) {
+  return extremum_gradient(kept(g, op.axes, op.keepdim, x.shape()), x, kept(y, op.axes, op.keepdim, x.shape()), op.axes);
+});
+}  // namespace detail
+template <>
+inline constexpr auto gradient<op::Max> = detail::extremum_rule<op::Max>;
+template <>
+inline constexpr auto gradient<op::Min> = detail::extremum_rule<op::Min>;
+
+template <> inline constexpr auto gradient<op::All> = not_differentiable;
+template <> inline constexpr auto gradient<op::Any> = not_differentiable;
+
+// The softmax of x; 0 where everything is -inf.
+template <>
+inline constexpr auto gradient<op::Logsumexp> = per_input([](const op::Logsumexp& op, Grad g, Input<0> x, Output y) {
+  const Tensor top = detail::kept(y, op.axes, op.keepdim, x.shape());
+  const Tensor shift = where(top == -std::numeric_limits<double>::infinity(), zeros_like(top), top);
+  return detail::kept(g, op.axes, op.keepdim, x.shape()) * exp(x - shift);
+});
+
+template <>
+inline constexpr auto gradient<op::Norm> = per_input([](const op::Norm& op, Grad g, Input<0> x, Output y) {
+  return detail::norm_gradient(op.p, detail::kept(g, op.axes, op.keepdim, x.shape()), x,
+                               detail::kept(y, op.axes, op.keepdim, x.shape()), op.axes);
+});
+
+// 2 (x - mean) / (n - correction)
+template <>
+inline constexpr auto gradient<op::Var> = per_input([](const op::Var& op, Grad g, Input<0> x) {
+  double count = -op.correction;
+  int64_t n = 1;
+  for (int64_t axis : op.axes) n *= x.size(axis);
+  count += static_cast<double>(n);
+  return detail::kept(g, op.axes, op.keepdim, x.shape()) * ((x - mean(x, op.axes, keepdim)) * (2.0 / count));
+});
+
+}  // namespace weft::autograd

@@ -1,0 +1,63 @@
+#include "tensor/ops/matmul.h"
+
+#include "tensor/kernels/cpu/matmul.h"
+#include "tensor/op.h"
+#include "tensor/ops/binary.h"
+#include "tensor/ops/copy.h"
+#include "tensor/ops/view.h"
+
+namespace weft {
+namespace {
+
+Shape batch_of(const Tensor& x) { return Shape(x.shape().begin(), x.shape().end() - 2); }
+
+/// `x` with its batch axes broadcast to `batch`.
+Tensor with_batch(const Tensor& x, Shape batch) {
+  batch.push_back(x.size(-2));
+  batch.push_back(x.size(-1));
+  return x.shape() == batch ? x : broadcast(x, batch);
+}
+
+}  // namespace
+
+Tensor matmul(const Tensor& a, const Tensor& b) {
+  Frame frame("matmul", a, b);
+  if (a.rank() == 0 || b.rank() == 0) throw ShapeError("it takes tensors of at least one axis; use * for a scalar");
+  const DType dtype = promote(a.dtype(), b.dtype());
+  const bool row = a.rank() == 1, column = b.rank() == 1;
+  Tensor x = cast(row ? unsqueeze(a, 0) : a, dtype);
+  Tensor y = cast(column ? unsqueeze(b, 1) : b, dtype);
+  if (x.size(-1) != y.size(-2))
+    throw ShapeError(text("inner sizes differ: ", x.size(-1), " and ", y.size(-2)));
+  if (x.rank() > 2 || y.rank() > 2) {
+    if (x.rank() > 2 && y.rank() == 2 && x.is_contiguous()) {
+      // One product instead of a batch of them: the batch axes join the rows.
+      Shape shape = x.shape();
+      shape[shape.size() - 1] = y.size(1);
+      const Tensor flat = apply(op::Matmul{}, reshape(x, {x.numel() / std::max<int64_t>(x.size(-1), 1), x.size(-1)}), y);
+      if (column) shape.erase(shape.size() - 1);
+      return reshape(flat, shape);
+    }
+    const Shape batch = broadcast_shapes(batch_of(x), batch_of(y));
+    x = with_batch(x, batch);
+    y = with_batch(y, batch);
+  }
+  Tensor out = apply(op::Matmul{}, x, y);
+  if (column) out = squeeze(out, -1);
+  return row ? squeeze(out, column ? -1 : -2) : out;
+}
+
+namespace op {
+
+Spec Matmul::infer(const Tensor& a, const Tensor& b) const {
+  check_dtype(a, a.dtype() != boolean, "integers or floating dtypes; cast bool first");
+  Shape shape = a.shape();
+  shape[shape.size() - 1] = b.size(-1);
+  return spec_of(shape, a.dtype());
+}
+void Matmul::run(const Tensor& a, const Tensor& b, Tensor& out) const {
+  kernels::cpu::matmul(operand(a), operand(b), operand(out));
+}
+
+}  // namespace op
+}  // namespace weft
