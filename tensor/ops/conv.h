@@ -20,6 +20,7 @@ struct Conv2dOptions {
   Pair padding = 0;
   Pair dilation = 1;
   int64_t groups = 1;
+  bool operator==(const Conv2dOptions&) const = default;
 };
 
 /// x (N, C, H, W), weight (O, C / groups, kh, kw), bias (O) or undefined; the result is (N, O, H', W') in channels-last
@@ -27,4 +28,50 @@ struct Conv2dOptions {
 Tensor conv2d(const Tensor& x, const Tensor& weight, const Tensor& bias, const Conv2dOptions& options = {});
 Tensor conv2d(const Tensor& x, const Tensor& weight, const Conv2dOptions& options = {});
 
+/// The gradients of conv2d as ops of their own: of its input (which had `input_shape`) and of its weight.
+Tensor conv2d_backward_data(const Tensor& g, const Tensor& weight, const Shape& input_shape,
+                            const Conv2dOptions& options);
+Tensor conv2d_backward_weights(const Tensor& x, const Tensor& g, const Shape& weight_shape,
+                               const Conv2dOptions& options);
+
+namespace detail {
+std::string attribute_text(const Pair& value);
+std::string attribute_text(const Conv2dOptions& value);
+}  // namespace detail
+
+namespace op {
+
+struct Conv2d {
+  Conv2dOptions options;
+  static constexpr std::string_view name = "conv2d";
+  static constexpr uint32_t optional_inputs = 1u << 2;  // the bias
+  static constexpr auto attributes = std::tuple{Attr{"options", &Conv2d::options}};
+  bool operator==(const Conv2d&) const = default;
+  Spec infer(const Tensor& x, const Tensor& weight, const Tensor& bias) const;
+  void run(const Tensor& x, const Tensor& weight, const Tensor& bias, Tensor& out) const;
+};
+
+struct Conv2dBackwardData {
+  Conv2dOptions options;
+  Shape shape;  // of the input
+  static constexpr std::string_view name = "conv2d_backward_data";
+  static constexpr auto attributes =
+      std::tuple{Attr{"options", &Conv2dBackwardData::options}, Attr{"shape", &Conv2dBackwardData::shape}};
+  bool operator==(const Conv2dBackwardData&) const = default;
+  Spec infer(const Tensor& g, const Tensor& weight) const;
+  void run(const Tensor& g, const Tensor& weight, Tensor& out) const;
+};
+
+struct Conv2dBackwardWeights {
+  Conv2dOptions options;
+  Shape shape;  // of the weight
+  static constexpr std::string_view name = "conv2d_backward_weights";
+  static constexpr auto attributes =
+      std::tuple{Attr{"options", &Conv2dBackwardWeights::options}, Attr{"shape", &Conv2dBackwardWeights::shape}};
+  bool operator==(const Conv2dBackwardWeights&) const = default;
+  Spec infer(const Tensor& x, const Tensor& g) const;
+  void run(const Tensor& x, const Tensor& g, Tensor& out) const;
+};
+
+}  // namespace op
 }  // namespace weft
