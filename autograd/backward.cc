@@ -18,9 +18,9 @@
 #include "tensor/kernels/cpu/copy.h"
 #include "tensor/op.h"
 #include "tensor/ops/binary.h"
+#include "tensor/ops/compare.h"
 #include "tensor/ops/copy.h"
 #include "tensor/ops/fill.h"
-#include "tensor/ops/unary.h"
 
 namespace weft {
 namespace autograd {

@@ -4,6 +4,7 @@
 #include "autograd/grad_mode.h"
 #include "autograd/node.h"
 #include "tensor/op.h"
+#include "tensor/ops/binary.h"
 #include "tensor/ops/copy.h"
 
 namespace weft {

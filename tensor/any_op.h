@@ -152,8 +152,6 @@ class AnyOp {
   };
 };
 
-namespace detail {
 inline std::string attribute_text(const AnyOp& value) { return value.to_string(); }
-}  // namespace detail
 
 }  // namespace weft

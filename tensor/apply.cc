@@ -33,14 +33,6 @@ void throw_not_expressible(const OpInfo& info, const Tensor& x) {
                         " cannot be a view; use reshape(), which copies where it must"));
 }
 
-namespace {
-bool any_requires_grad(std::span<const Tensor* const> inputs) {
-  for (const Tensor* x : inputs)
-    if (x->defined() && x->requires_grad()) return true;
-  return false;
-}
-}  // namespace
-
 void record(const OpInfo& info, const void* op, std::span<const Tensor* const> inputs, std::span<Tensor> outputs) {
   const OpInfo* cut = nullptr;
   if (modes().recording) {

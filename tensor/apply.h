@@ -34,6 +34,9 @@ inline constexpr int outputs_of = 1;
 template <class Op>
   requires requires { Op::outputs; }
 inline constexpr int outputs_of<Op> = Op::outputs;
+/// One Tensor, or an array of them where there are several outputs.
+template <class Op>
+using ResultOf = std::conditional_t<outputs_of<Op> == 1, Tensor, std::array<Tensor, static_cast<size_t>(outputs_of<Op>)>>;
 template <class Op>
 inline constexpr bool reads_masked = false;
 template <class Op>
@@ -57,9 +60,7 @@ inline void check_input(const Tensor& x) {
 /// A copy without a mask (a recorded op).
 Tensor unmasked(const Tensor& x);
 inline bool is_masked(const Tensor& x) { return x.defined() && x.layout().has_mask(); }
-inline const Tensor& or_unmasked(const Tensor& x, Tensor& holder) {
-  return is_masked(x) ? (holder = unmasked(x)) : x;
-}
+inline Tensor or_unmasked(const Tensor& x) { return is_masked(x) ? unmasked(x) : x; }
 
 /// History, cut marks and observers of what just ran.
 void record(const OpInfo& info, const void* op, std::span<const Tensor* const> inputs, std::span<Tensor> outputs);
@@ -102,13 +103,10 @@ Tensor apply(const Op& op, const Tensor& x) {
 /// A compute op with a fixed number of inputs: one Tensor, or std::array<Tensor, N> where it has several outputs.
 template <class Op, std::same_as<Tensor>... Inputs>
   requires(!ViewOp<Op>)
-auto apply(const Op& op, const Inputs&... inputs) {
+detail::ResultOf<Op> apply(const Op& op, const Inputs&... inputs) {
   if constexpr (!detail::reads_masked<Op> && sizeof...(Inputs) > 0) {
-    if ((detail::is_masked(inputs) || ...)) [[unlikely]] {
-      std::array<Tensor, sizeof...(Inputs)> holders;
-      size_t i = 0;
-      return [&](const auto&... ready) { return apply(op, ready...); }(detail::or_unmasked(inputs, holders[i++])...);
-    }
+    if ((detail::is_masked(inputs) || ...)) [[unlikely]]
+      return apply(op, detail::or_unmasked(inputs)...);
   }
   uint32_t position = 0;
   [[maybe_unused]] auto check = [&](const Tensor& x) {

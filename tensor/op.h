@@ -4,7 +4,6 @@
 #include <initializer_list>
 
 #include "tensor/apply.h"
-#include "tensor/kernels/cpu/number.h"
 #include "tensor/kernels/cpu/operand.h"
 
 namespace weft {
@@ -13,14 +12,6 @@ namespace weft {
 inline kernels::cpu::Operand operand(const Tensor& x) {
   const TensorBody& body = x.body();
   return {body.storage->data(), &body.view, body.dtype};
-}
-
-/// A scalar as kernels take it.
-inline kernels::cpu::Number number(const Scalar& value) {
-  kernels::cpu::Number out;
-  out.real = value.to_double();
-  out.integer = value.to_int();
-  return out;
 }
 
 /// A result of `shape` in the memory order of the first of `inputs` that is dense and has that shape, else row-major.

@@ -39,19 +39,19 @@ WEFT_BINARY(Maximum, maximum)
 WEFT_BINARY(Minimum, minimum)
 #undef WEFT_BINARY
 
-#define WEFT_WITH_SCALAR(Op, call)                                \
+#define WEFT_WITH_SCALAR(Op, function)                                \
   template <>                                                     \
   void WithScalar<Op>::run(const Tensor& x, Tensor& out) const {  \
-    cpu::call;                                                    \
+    cpu::function(operand(x), value, operand(out));               \
   }                                                               \
   template Spec WithScalar<Op>::infer(const Tensor& x) const;
-WEFT_WITH_SCALAR(AddScalar, add_scalar(operand(x), number(value), operand(out)))
-WEFT_WITH_SCALAR(RsubScalar, scalar_sub(number(value), operand(x), operand(out)))
-WEFT_WITH_SCALAR(MulScalar, mul_scalar(operand(x), number(value), operand(out)))
-WEFT_WITH_SCALAR(DivScalar, div_scalar(operand(x), number(value), operand(out)))
-WEFT_WITH_SCALAR(RdivScalar, scalar_div(number(value), operand(x), operand(out)))
-WEFT_WITH_SCALAR(PowScalar, pow_scalar(operand(x), number(value), operand(out)))
-WEFT_WITH_SCALAR(RpowScalar, scalar_pow(number(value), operand(x), operand(out)))
+WEFT_WITH_SCALAR(AddScalar, add_scalar)
+WEFT_WITH_SCALAR(RsubScalar, rsub_scalar)
+WEFT_WITH_SCALAR(MulScalar, mul_scalar)
+WEFT_WITH_SCALAR(DivScalar, div_scalar)
+WEFT_WITH_SCALAR(RdivScalar, rdiv_scalar)
+WEFT_WITH_SCALAR(PowScalar, pow_scalar)
+WEFT_WITH_SCALAR(RpowScalar, rpow_scalar)
 #undef WEFT_WITH_SCALAR
 
 }  // namespace op

@@ -78,7 +78,7 @@ struct Minimum : Binary<Minimum> {
 /// Ops of a tensor and a number. The dtype of the result is the tensor's (the public function casts first).
 template <class Self>
 struct WithScalar {
-  Scalar value;
+  Scalar value = 0;
   static constexpr auto attributes = std::tuple{Attr{"value", &WithScalar::value}};
   bool operator==(const WithScalar&) const = default;
   Spec infer(const Tensor& x) const;

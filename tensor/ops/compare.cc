@@ -1,6 +1,5 @@
 #include "tensor/ops/compare.h"
 
-#include "tensor/kernels/cpu/binary.h"
 #include "tensor/kernels/cpu/compare.h"
 #include "tensor/kernels/cpu/unary.h"
 #include "tensor/kernels/cpu/where.h"
@@ -29,30 +28,36 @@ Spec Predicate<Self>::infer(const Tensor& x) const {
   return spec_like(x, boolean);
 }
 
-#define WEFT_COMPARE(Op, call)                                                  \
+#define WEFT_COMPARE(Op, function)                                              \
   template <>                                                                   \
   void Compare<Op>::run(const Tensor& a, const Tensor& b, Tensor& out) const {  \
-    cpu::call;                                                                  \
+    cpu::function(operand(a), operand(b), operand(out));                        \
   }                                                                             \
   template Spec Compare<Op>::infer(const Tensor& a, const Tensor& b) const;
-#define WEFT_COMPARISON(Op, kind)                                                                           \
-  WEFT_COMPARE(Op, compare(cpu::Comparison::kind, operand(a), operand(b), operand(out)))                    \
-  template <>                                                                                               \
-  void CompareScalar<Op##Scalar>::run(const Tensor& x, Tensor& out) const {                                 \
-    cpu::compare_scalar(cpu::Comparison::kind, operand(x), number(value), operand(out));                    \
-  }                                                                                                         \
-  template Spec CompareScalar<Op##Scalar>::infer(const Tensor& x) const;
-WEFT_COMPARISON(Eq, eq)
-WEFT_COMPARISON(Ne, ne)
-WEFT_COMPARISON(Lt, lt)
-WEFT_COMPARISON(Le, le)
-WEFT_COMPARISON(Gt, gt)
-WEFT_COMPARISON(Ge, ge)
-WEFT_COMPARE(LogicalAnd, logical_and(operand(a), operand(b), operand(out)))
-WEFT_COMPARE(LogicalOr, logical_or(operand(a), operand(b), operand(out)))
-WEFT_COMPARE(LogicalXor, logical_xor(operand(a), operand(b), operand(out)))
-#undef WEFT_COMPARISON
+WEFT_COMPARE(Eq, eq)
+WEFT_COMPARE(Ne, ne)
+WEFT_COMPARE(Lt, lt)
+WEFT_COMPARE(Le, le)
+WEFT_COMPARE(Gt, gt)
+WEFT_COMPARE(Ge, ge)
+WEFT_COMPARE(LogicalAnd, logical_and)
+WEFT_COMPARE(LogicalOr, logical_or)
+WEFT_COMPARE(LogicalXor, logical_xor)
 #undef WEFT_COMPARE
+
+#define WEFT_COMPARE_SCALAR(Op, function)                            \
+  template <>                                                        \
+  void CompareScalar<Op>::run(const Tensor& x, Tensor& out) const {  \
+    cpu::function(operand(x), value, operand(out));                  \
+  }                                                                  \
+  template Spec CompareScalar<Op>::infer(const Tensor& x) const;
+WEFT_COMPARE_SCALAR(EqScalar, eq_scalar)
+WEFT_COMPARE_SCALAR(NeScalar, ne_scalar)
+WEFT_COMPARE_SCALAR(LtScalar, lt_scalar)
+WEFT_COMPARE_SCALAR(LeScalar, le_scalar)
+WEFT_COMPARE_SCALAR(GtScalar, gt_scalar)
+WEFT_COMPARE_SCALAR(GeScalar, ge_scalar)
+#undef WEFT_COMPARE_SCALAR
 
 #define WEFT_PREDICATE(Op, function)                             \
   template <>                                                    \

@@ -92,7 +92,7 @@ struct LogicalXor : Compare<LogicalXor> {
 /// A tensor compared with a number.
 template <class Self>
 struct CompareScalar {
-  Scalar value;
+  Scalar value = 0;
   static constexpr auto attributes = std::tuple{Attr{"value", &CompareScalar::value}};
   bool operator==(const CompareScalar&) const = default;
   Spec infer(const Tensor& x) const;

@@ -74,7 +74,6 @@ Tensor conv2d_backward_weights(const Tensor& x, const Tensor& g, const Shape& we
   return apply(op::Conv2dBackwardWeights{options, weight_shape}, x, g);
 }
 
-namespace detail {
 std::string attribute_text(const Pair& value) {
   return value.height == value.width ? std::to_string(value.height) : text("(", value.height, ", ", value.width, ")");
 }
@@ -82,7 +81,6 @@ std::string attribute_text(const Conv2dOptions& o) {
   return text("{stride=", attribute_text(o.stride), ", padding=", attribute_text(o.padding),
               ", dilation=", attribute_text(o.dilation), ", groups=", o.groups, "}");
 }
-}  // namespace detail
 
 namespace op {
 

@@ -34,10 +34,8 @@ Tensor conv2d_backward_data(const Tensor& g, const Tensor& weight, const Shape& 
 Tensor conv2d_backward_weights(const Tensor& x, const Tensor& g, const Shape& weight_shape,
                                const Conv2dOptions& options);
 
-namespace detail {
 std::string attribute_text(const Pair& value);
 std::string attribute_text(const Conv2dOptions& value);
-}  // namespace detail
 
 namespace op {
 

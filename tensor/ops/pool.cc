@@ -75,12 +75,10 @@ Tensor avg_pool2d_backward(const Tensor& g, const Shape& input_shape, const Pool
   return apply(op::AvgPool2dBackward{options, input_shape}, g);
 }
 
-namespace detail {
 std::string attribute_text(const Pool2dOptions& o) {
   return text("{kernel_size=", attribute_text(o.kernel_size), ", stride=", attribute_text(o.stride.value_or(o.kernel_size)),
               ", padding=", attribute_text(o.padding), ", dilation=", attribute_text(o.dilation), "}");
 }
-}  // namespace detail
 
 namespace op {
 

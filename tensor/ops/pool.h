@@ -26,9 +26,7 @@ Tensor max_pool2d_backward(const Tensor& g, const Tensor& places, const Shape& i
 Tensor max_pool2d_gather(const Tensor& x, const Tensor& places, const Pool2dOptions& options);
 Tensor avg_pool2d_backward(const Tensor& g, const Shape& input_shape, const Pool2dOptions& options);
 
-namespace detail {
 std::string attribute_text(const Pool2dOptions& value);
-}
 
 namespace op {
 

@@ -1,8 +1,5 @@
 #include "tensor/ops/unary.h"
 
-#include <limits>
-
-#include "tensor/kernels/cpu/activation.h"
 #include "tensor/kernels/cpu/unary.h"
 #include "tensor/op.h"
 #include "tensor/ops/copy.h"
@@ -16,7 +13,6 @@ Spec like_numbers(const Tensor& x) {
   check_dtype(x, x.dtype() != boolean, "integers or floating dtypes; cast bool first");
   return spec_like(x);
 }
-cpu::GeluForm form_of(bool tanh_form) { return tanh_form ? cpu::GeluForm::tanh : cpu::GeluForm::erf; }
 Spec like_both(const Tensor& a, const Tensor& b) {
   check_same_shape(a, b);
   if (a.dtype() != b.dtype()) throw DtypeError(text("dtypes differ: ", a.dtype(), " and ", b.dtype()));
@@ -60,11 +56,11 @@ Spec LeakyRelu::infer(const Tensor& x) const { return like_numbers(x); }
 void LeakyRelu::run(const Tensor& x, Tensor& out) const { cpu::leaky_relu(operand(x), slope, operand(out)); }
 
 Spec GeluOp::infer(const Tensor& x) const { return like_numbers(x); }
-void GeluOp::run(const Tensor& x, Tensor& out) const { cpu::gelu(operand(x), form_of(tanh_form), operand(out)); }
+void GeluOp::run(const Tensor& x, Tensor& out) const { cpu::gelu(operand(x), tanh_form, operand(out)); }
 
 Spec GeluBackward::infer(const Tensor& g, const Tensor& x) const { return like_both(g, x); }
 void GeluBackward::run(const Tensor& g, const Tensor& x, Tensor& out) const {
-  cpu::gelu_backward(operand(g), operand(x), form_of(tanh_form), operand(out));
+  cpu::gelu_backward(operand(g), operand(x), tanh_form, operand(out));
 }
 
 Spec ReluBackward::infer(const Tensor& g, const Tensor& y) const { return like_both(g, y); }
@@ -73,13 +69,7 @@ void ReluBackward::run(const Tensor& g, const Tensor& y, Tensor& out) const {
 }
 
 Spec Clip::infer(const Tensor& x) const { return like_numbers(x); }
-void Clip::run(const Tensor& x, Tensor& out) const {
-  // An absent bound is one that nothing lies beyond, in either reading.
-  cpu::Number low, high;
-  low.real = -std::numeric_limits<double>::infinity(), low.integer = INT64_MIN;
-  high.real = std::numeric_limits<double>::infinity(), high.integer = INT64_MAX;
-  cpu::clip(operand(x), min ? number(*min) : low, max ? number(*max) : high, operand(out));
-}
+void Clip::run(const Tensor& x, Tensor& out) const { cpu::clip(operand(x), min, max, operand(out)); }
 
 }  // namespace op
 
