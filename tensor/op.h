@@ -14,6 +14,19 @@ inline kernels::cpu::Operand operand(const Tensor& x) {
   return {body.storage->data(), &body.view, body.dtype};
 }
 
+/// The operand of a tensor that may be undefined: get() is null then.
+class OptionalOperand {
+ public:
+  explicit OptionalOperand(const Tensor& x) : present_(x.defined()) {
+    if (present_) value_ = operand(x);
+  }
+  const kernels::cpu::Operand* get() const { return present_ ? &value_ : nullptr; }
+
+ private:
+  bool present_;
+  kernels::cpu::Operand value_{};
+};
+
 /// A result of `shape` in the memory order of the first of `inputs` that is dense and has that shape, else row-major.
 /// Axes of size 1 do not make an order.
 View result_view(const Shape& shape, std::initializer_list<const Tensor*> inputs);

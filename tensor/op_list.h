@@ -21,7 +21,15 @@
   /* arg_reduce */    X(ExtremumWithIndices) X(Argmax) X(Argmin) \
   /* matmul */        X(Matmul) \
   /* conv */          X(Conv2d) X(Conv2dBackwardData) X(Conv2dBackwardWeights) \
-  /* pool */          X(MaxPool2d) X(MaxPool2dBackward) X(MaxPool2dGather) X(AvgPool2d) X(AvgPool2dBackward)
+  /* pool */          X(MaxPool2d) X(MaxPool2dBackward) X(MaxPool2dGather) X(AvgPool2d) X(AvgPool2dBackward) \
+  /* softmax */       X(Softmax) X(LogSoftmax) X(SoftmaxBackward) X(LogSoftmaxBackward) \
+  /* cross_entropy */ X(CrossEntropy) X(CrossEntropyBackward) \
+  /* dropout */       X(Dropout) \
+  /* index */         X(Gather) X(ScatterAdd) X(IndexSelect) X(IndexAdd) X(Embedding) X(EmbeddingBackward) X(OneHot) \
+  /* cat */           X(Cat) \
+  /* layer_norm */    X(LayerNorm) X(LayerNormBackward) \
+  /* batch_norm */    X(BatchNorm) X(BatchNormBackward) X(BatchNormInference) \
+  /* random */        X(RandomFill)
 // clang-format on
 
 namespace weft {

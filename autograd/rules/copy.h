@@ -22,8 +22,6 @@ template <>
 inline constexpr auto gradient<op::CopyFrom> = per_input(
     [](Grad g) { return zeros_like(g); }, [](Grad g, InputType<1> source) { return cast(g, source.dtype); });
 template <>
-inline constexpr auto gradient<op::Full> = not_differentiable;
-template <>
 inline constexpr auto gradient<op::Detach> = not_differentiable;
 // The adjoint of the adjoint is the view itself.
 template <>

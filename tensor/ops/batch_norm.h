@@ -7,8 +7,8 @@ namespace weft {
 
 struct BatchNormResult {
   Tensor y;
-  Tensor mean;  // (C), of this batch
-  Tensor rstd;  // (C), 1 / sqrt(biased variance + eps)
+  Tensor mean;  // (C), of this batch, without history
+  Tensor rstd;  // (C), 1 / sqrt(biased variance + eps), without history
 };
 
 /// Over all axes but 1 of x (N, C) or (N, C, ...), with the batch's own statistics; weight and bias are (C), optional.
@@ -18,4 +18,47 @@ BatchNormResult batch_norm(const Tensor& x, const Tensor& weight = {}, const Ten
 Tensor batch_norm_inference(const Tensor& x, const Tensor& mean, const Tensor& var, const Tensor& weight = {},
                             const Tensor& bias = {}, double eps = 1e-5);
 
+/// The gradients of x, weight and bias of batch_norm.
+std::array<Tensor, 3> batch_norm_backward(const Tensor& g, const Tensor& x, const Tensor& weight, const Tensor& mean,
+                                          const Tensor& rstd, double eps);
+
+namespace op {
+
+/// y, and per channel mean and rstd = 1 / sqrt(var + eps).
+struct BatchNorm {
+  double eps;
+  static constexpr std::string_view name = "batch_norm";
+  static constexpr int outputs = 3;
+  static constexpr uint32_t optional_inputs = 0b110;  // weight and bias
+  static constexpr auto attributes = std::tuple{Attr{"eps", &BatchNorm::eps}};
+  bool operator==(const BatchNorm&) const = default;
+  std::array<Spec, 3> infer(const Tensor& x, const Tensor& weight, const Tensor& bias) const;
+  void run(const Tensor& x, const Tensor& weight, const Tensor& bias, std::array<Tensor, 3>& out) const;
+};
+
+/// The gradients of x, weight and bias (as if the weight were 1 where there is none).
+struct BatchNormBackward {
+  double eps;
+  static constexpr std::string_view name = "batch_norm_backward";
+  static constexpr int outputs = 3;
+  static constexpr uint32_t optional_inputs = 1u << 2;  // weight
+  static constexpr auto attributes = std::tuple{Attr{"eps", &BatchNormBackward::eps}};
+  bool operator==(const BatchNormBackward&) const = default;
+  std::array<Spec, 3> infer(const Tensor& g, const Tensor& x, const Tensor& weight, const Tensor& mean, const Tensor& rstd) const;
+  void run(const Tensor& g, const Tensor& x, const Tensor& weight, const Tensor& mean, const Tensor& rstd, std::array<Tensor, 3>& out) const;
+};
+
+/// With given statistics (see batch_norm_inference).
+struct BatchNormInference {
+  double eps;
+  static constexpr std::string_view name = "batch_norm_inference";
+  static constexpr uint32_t optional_inputs = 0b11000;  // weight and bias
+  static constexpr auto attributes = std::tuple{Attr{"eps", &BatchNormInference::eps}};
+  bool operator==(const BatchNormInference&) const = default;
+  Spec infer(const Tensor& x, const Tensor& mean, const Tensor& var, const Tensor& weight, const Tensor& bias) const;
+  void run(const Tensor& x, const Tensor& mean, const Tensor& var, const Tensor& weight, const Tensor& bias,
+           Tensor& out) const;
+};
+
+}  // namespace op
 }  // namespace weft

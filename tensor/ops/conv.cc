@@ -95,9 +95,7 @@ Spec Conv2d::infer(const Tensor& x, const Tensor& weight, const Tensor& bias) co
   return {channels_last(shape), x.dtype()};
 }
 void Conv2d::run(const Tensor& x, const Tensor& weight, const Tensor& bias, Tensor& out) const {
-  if (!bias.defined()) return cpu::conv2d(operand(x), operand(weight), nullptr, operand(out), params_of(options));
-  const cpu::Operand b = operand(bias);
-  cpu::conv2d(operand(x), operand(weight), &b, operand(out), params_of(options));
+  cpu::conv2d(operand(x), operand(weight), OptionalOperand(bias).get(), operand(out), params_of(options));
 }
 
 Spec Conv2dBackwardData::infer(const Tensor& g, const Tensor& weight) const {

@@ -8,4 +8,19 @@ namespace weft {
 /// Draws from the global generator; the op itself is pure (it carries its random key). Error unless 0 <= p <= 1.
 Tensor dropout(const Tensor& x, double p = 0.5);
 
+namespace op {
+
+/// Which elements stay follows from the random key (seed, offset): its own gradient is the same op.
+struct Dropout {
+  double p;
+  uint64_t seed;
+  uint64_t offset;
+  static constexpr std::string_view name = "dropout";
+  static constexpr auto attributes = std::tuple{Attr{"p", &Dropout::p}, Attr{"seed", &Dropout::seed}, Attr{"offset", &Dropout::offset}};
+  bool operator==(const Dropout&) const = default;
+  Spec infer(const Tensor& x) const;
+  void run(const Tensor& x, Tensor& out) const;
+};
+
+}  // namespace op
 }  // namespace weft

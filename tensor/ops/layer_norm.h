@@ -10,4 +10,37 @@ namespace weft {
 Tensor layer_norm(const Tensor& x, int64_t normalized_axes, const Tensor& weight = {}, const Tensor& bias = {},
                   double eps = 1e-5);
 
+/// The gradients of x, weight and bias from the statistics that op::LayerNorm returns.
+std::array<Tensor, 3> layer_norm_backward(const Tensor& g, const Tensor& x, int64_t normalized_axes,
+                                          const Tensor& weight, const Tensor& mean, const Tensor& rstd, double eps);
+
+namespace op {
+
+/// y, and per row mean and rstd = 1 / sqrt(var + eps) (kept at size 1).
+struct LayerNorm {
+  int64_t axes;
+  double eps;
+  static constexpr std::string_view name = "layer_norm";
+  static constexpr int outputs = 3;
+  static constexpr uint32_t optional_inputs = 0b110;  // weight and bias
+  static constexpr auto attributes = std::tuple{Attr{"axes", &LayerNorm::axes}, Attr{"eps", &LayerNorm::eps}};
+  bool operator==(const LayerNorm&) const = default;
+  std::array<Spec, 3> infer(const Tensor& x, const Tensor& weight, const Tensor& bias) const;
+  void run(const Tensor& x, const Tensor& weight, const Tensor& bias, std::array<Tensor, 3>& out) const;
+};
+
+/// The gradients of x, weight and bias (the last two of no elements where there is no weight).
+struct LayerNormBackward {
+  int64_t axes;
+  double eps;
+  static constexpr std::string_view name = "layer_norm_backward";
+  static constexpr int outputs = 3;
+  static constexpr uint32_t optional_inputs = 1u << 2;  // weight
+  static constexpr auto attributes = std::tuple{Attr{"axes", &LayerNormBackward::axes}, Attr{"eps", &LayerNormBackward::eps}};
+  bool operator==(const LayerNormBackward&) const = default;
+  std::array<Spec, 3> infer(const Tensor& g, const Tensor& x, const Tensor& weight, const Tensor& mean, const Tensor& rstd) const;
+  void run(const Tensor& g, const Tensor& x, const Tensor& weight, const Tensor& mean, const Tensor& rstd, std::array<Tensor, 3>& out) const;
+};
+
+}  // namespace op
 }  // namespace weft

@@ -16,4 +16,29 @@ Tensor randperm(int64_t count);
 Tensor rand_like(const Tensor& x);
 Tensor randn_like(const Tensor& x);
 
+enum class Distribution { uniform, normal, integers, permutation };
+std::string attribute_text(const Distribution& value);
+
+namespace op {
+
+/// Random values of `shape`; a pure function of its random key (seed, offset).
+struct RandomFill {
+  Distribution distribution;
+  Shape shape;
+  DType dtype;
+  int64_t low;   // of integers, inclusive
+  int64_t high;  // exclusive
+  uint64_t seed;
+  uint64_t offset;
+  static constexpr std::string_view name = "random";
+  static constexpr auto attributes =
+      std::tuple{Attr{"distribution", &RandomFill::distribution}, Attr{"shape", &RandomFill::shape},
+                 Attr{"dtype", &RandomFill::dtype}, Attr{"low", &RandomFill::low}, Attr{"high", &RandomFill::high},
+                 Attr{"seed", &RandomFill::seed}, Attr{"offset", &RandomFill::offset}};
+  bool operator==(const RandomFill&) const = default;
+  Spec infer() const;
+  void run(Tensor& out) const;
+};
+
+}  // namespace op
 }  // namespace weft

@@ -1,0 +1,22 @@
+// The rule of cat: each input gets its slice.
+#pragma once
+
+#include "autograd/rule.h"
+#include "tensor/ops/cat.h"
+#include "tensor/ops/view.h"
+
+namespace weft::autograd {
+
+template <>
+inline constexpr auto gradient<op::Cat> = joint([](const op::Cat& op, Grad g, Views inputs, Needs needs) {
+  std::vector<Tensor> out(inputs.size());
+  int64_t at = 0;
+  for (size_t i = 0; i < inputs.size(); ++i) {
+    const int64_t size = inputs[i].dim(op.axis);
+    if (needs[static_cast<int>(i)]) out[i] = slice(g, op.axis, at, at + size);
+    at += size;
+  }
+  return out;
+});
+
+}  // namespace weft::autograd

@@ -1,0 +1,14 @@
+// The rule of dropout.
+#pragma once
+
+#include "autograd/rule.h"
+#include "tensor/ops/dropout.h"
+
+namespace weft::autograd {
+
+// Linear, and its own adjoint: the random key says which elements stay.
+template <>
+inline constexpr auto gradient<op::Dropout> =
+    per_input([](const op::Dropout& op, Grad g) { return apply(op, Tensor(g)); });
+
+}  // namespace weft::autograd

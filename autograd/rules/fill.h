@@ -1,0 +1,12 @@
+// Constructors have no inputs.
+#pragma once
+
+#include "autograd/rule.h"
+#include "tensor/ops/fill.h"
+
+namespace weft::autograd {
+
+template <>
+inline constexpr auto gradient<op::Full> = not_differentiable;
+
+}  // namespace weft::autograd

@@ -1,0 +1,73 @@
+// The formulas of the fused backward kernels of normalisation and cross entropy, with public ops.
+#include "autograd/rules/batch_norm.h"
+#include "autograd/rules/cross_entropy.h"
+#include "autograd/rules/layer_norm.h"
+#include "tensor/ops_all.h"
+
+namespace weft::autograd::detail {
+namespace {
+
+/// dx = rstd (gw - mean(gw) - xhat mean(gw xhat)), dweight = sum(g xhat), dbias = sum(g) with gw = g weight; statistics
+/// over `axes`, the parameters' sums over `others`.
+std::vector<Tensor> norm_backward(const Tensor& g, const Tensor& x, const Tensor& weight, const IntList& axes,
+                                  const IntList& others, double eps) {
+  const Tensor centred = x - mean(x, axes, keepdim);
+  const Tensor rstd = rsqrt(mean(square(centred), axes, keepdim) + eps);
+  const Tensor xhat = centred * rstd;
+  const Tensor gw = weight.defined() ? g * weight : g;
+  const Tensor dx = rstd * (gw - mean(gw, axes, keepdim) - xhat * mean(gw * xhat, axes, keepdim));
+  if (others.empty()) return {dx, g * xhat, g};
+  return {dx, sum(g * xhat, others), sum(g, others)};
+}
+
+IntList all_but(int64_t rank, int64_t axis) {
+  IntList axes;
+  for (int64_t i = 0; i < rank; ++i)
+    if (i != axis) axes.push_back(i);
+  return axes;
+}
+
+/// (C) as (1, C, 1, ...).
+Tensor per_channel(const Tensor& t, int64_t rank) {
+  if (!t.defined()) return t;
+  Shape shape(static_cast<size_t>(rank), 1);
+  shape[1] = t.numel();
+  return reshape(t, shape);
+}
+
+}  // namespace
+
+std::vector<Tensor> layer_norm_formula(const op::LayerNormBackward& op, const std::vector<Tensor>& inputs) {
+  IntList axes, others;
+  const int64_t rank = inputs[1].rank();
+  for (int64_t i = 0; i < rank; ++i) (i < rank - op.axes ? others : axes).push_back(i);
+  return norm_backward(inputs[0], inputs[1], inputs[2], axes, others, op.eps);
+}
+
+std::vector<Tensor> batch_norm_formula(const op::BatchNormBackward& op, const std::vector<Tensor>& inputs) {
+  const int64_t rank = inputs[1].rank();
+  const IntList axes = all_but(rank, 1);
+  return norm_backward(inputs[0], inputs[1], per_channel(inputs[2], rank), axes, axes, op.eps);
+}
+
+Tensor batch_norm_inference_formula(const op::BatchNormInference& op, const std::vector<Tensor>& inputs) {
+  const int64_t rank = inputs[0].rank();
+  Tensor y = (inputs[0] - per_channel(inputs[1], rank)) * rsqrt(per_channel(inputs[2], rank) + op.eps);
+  if (inputs[3].defined()) y = y * per_channel(inputs[3], rank);
+  if (inputs[4].defined()) y = y + per_channel(inputs[4], rank);
+  return y;
+}
+
+Tensor cross_entropy_formula(const op::CrossEntropyBackward& op, const Tensor& scale, const Tensor& logits,
+                             const Tensor& targets, const Tensor& weight) {
+  const int64_t classes = logits.size(1);
+  const Tensor ignored = targets == op.ignore_index;
+  const Tensor safe = where(ignored, zeros_like(targets), targets);
+  Tensor t = cast(movedim(one_hot(safe, classes), -1, 1), logits.dtype()) * (1.0 - op.label_smoothing) +
+             op.label_smoothing / static_cast<double>(classes);
+  if (weight.defined()) t = t * per_channel(weight, logits.rank());
+  t = where(unsqueeze(ignored, 1), zeros_like(t), t);
+  return unsqueeze(scale, 1) * (sum(t, 1, keepdim) * softmax(logits, 1) - t);
+}
+
+}  // namespace weft::autograd::detail

@@ -1,0 +1,80 @@
+#include "tensor/ops/batch_norm.h"
+
+#include "tensor/kernels/cpu/batch_norm.h"
+#include "tensor/op.h"
+#include "tensor/ops/copy.h"
+
+namespace weft {
+namespace cpu = kernels::cpu;
+
+BatchNormResult batch_norm(const Tensor& x, const Tensor& weight, const Tensor& bias, double eps) {
+  Frame frame("batch_norm", x, weight, bias);
+  auto [y, mean, rstd] = apply(op::BatchNorm{eps}, x, weight, bias);
+  return {y, mean.detach(), rstd.detach()};
+}
+
+Tensor batch_norm_inference(const Tensor& x, const Tensor& mean, const Tensor& var, const Tensor& weight,
+                            const Tensor& bias, double eps) {
+  Frame frame("batch_norm", x, mean, var);
+  return apply(op::BatchNormInference{eps}, x, mean, var, weight, bias);
+}
+
+std::array<Tensor, 3> batch_norm_backward(const Tensor& g, const Tensor& x, const Tensor& weight, const Tensor& mean,
+                                          const Tensor& rstd, double eps) {
+  Frame frame("batch_norm_backward", g, x, weight);
+  return apply(op::BatchNormBackward{eps}, g, x, weight, mean, rstd);
+}
+
+namespace op {
+namespace {
+
+/// (C); all checks.
+Shape check(const Tensor& x, std::initializer_list<const Tensor*> per_channel) {
+  check_dtype(x, is_floating(x.dtype()), "floating dtypes");
+  if (x.rank() < 2) throw ShapeError(text("x must be (N, C) or (N, C, ...), not ", x.shape()));
+  const Shape channels{x.size(1)};
+  for (const Tensor* t : per_channel)
+    if (t->defined() && (t->shape() != channels || t->dtype() != x.dtype()))
+      throw ShapeError(text("per-channel tensors must be ", channels, " ", x.dtype(), ", not ", describe(*t)));
+  return channels;
+}
+
+}  // namespace
+
+std::array<Spec, 3> BatchNorm::infer(const Tensor& x, const Tensor& weight, const Tensor& bias) const {
+  const Spec channels = spec_of(check(x, {&weight, &bias}), x.dtype());
+  if (x.numel() > 0 && x.numel() == x.size(1))
+    throw ShapeError("each channel has one value, which has no variance; use eval() or a larger batch");
+  return {spec_like(x), channels, channels};
+}
+void BatchNorm::run(const Tensor& x, const Tensor& weight, const Tensor& bias, std::array<Tensor, 3>& out) const {
+  cpu::batch_norm(operand(x), OptionalOperand(weight).get(), OptionalOperand(bias).get(), eps, operand(out[0]),
+                  operand(out[1]), operand(out[2]));
+}
+
+std::array<Spec, 3> BatchNormBackward::infer(const Tensor& g, const Tensor& x, const Tensor& weight,
+                                             const Tensor& mean, const Tensor& rstd) const {
+  check_same_shape(g, x);
+  const Spec channels = spec_of(check(x, {&weight, &mean, &rstd}), x.dtype());
+  return {spec_like(x), channels, channels};
+}
+void BatchNormBackward::run(const Tensor& g, const Tensor& x, const Tensor& weight, const Tensor& mean,
+                            const Tensor& rstd, std::array<Tensor, 3>& out) const {
+  const cpu::Operand dx = operand(out[0]), dw = operand(out[1]), db = operand(out[2]);
+  cpu::batch_norm_backward(operand(g), operand(x), OptionalOperand(weight).get(), operand(mean), operand(rstd),
+                           cpu::Statistics::of_batch, &dx, &dw, &db);
+}
+
+Spec BatchNormInference::infer(const Tensor& x, const Tensor& mean, const Tensor& var, const Tensor& weight,
+                               const Tensor& bias) const {
+  check(x, {&mean, &var, &weight, &bias});
+  return spec_like(x);
+}
+void BatchNormInference::run(const Tensor& x, const Tensor& mean, const Tensor& var, const Tensor& weight,
+                             const Tensor& bias, Tensor& out) const {
+  cpu::batch_norm_inference(operand(x), operand(mean), operand(var), OptionalOperand(weight).get(),
+                            OptionalOperand(bias).get(), eps, operand(out));
+}
+
+}  // namespace op
+}  // namespace weft
