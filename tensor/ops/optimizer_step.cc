@@ -37,18 +37,6 @@ bool is_fused(const Tensor& parameter, const Others&... others) {
   return (dtype == f32 || dtype == f64) && !masked && !parameter.layout().overlaps_itself();
 }
 
-/// The operand of an optional state for the kernel: null where it is undefined.
-class OptionalOperand {
- public:
-  explicit OptionalOperand(const Tensor& x) {
-    if (x.defined()) operand_ = operand(x);
-  }
-  const kernels::cpu::Operand* get() const { return operand_ ? &*operand_ : nullptr; }
-
- private:
-  std::optional<kernels::cpu::Operand> operand_;
-};
-
 template <class... States>
 void written(const char* name, const Tensor& parameter, const States&... states) {
   parameter.storage().written_by(name);
