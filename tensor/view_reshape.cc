@@ -98,7 +98,7 @@ std::optional<View> View::reshape_masked(const Shape& shape) const {
     new_box.push_back(interval.end - interval.begin);
   }
   Strides order_found;
-  if (checked_numel(box) != checked_numel(new_box) || !restride(box, order, new_box, order_found)) return std::nullopt;
+  if (!restride(box, order, new_box, order_found)) return std::nullopt;
   if (!restride(box, strides_, new_box, out.strides_)) return std::nullopt;
   for (size_t i = 0; i < shape.size(); ++i) {
     if (new_box[i] > 1 && order_found[i] != new_order[i]) return std::nullopt;

@@ -1,6 +1,8 @@
 // View by examples: padding as a mask, and what each operation makes of it.
 #include <gtest/gtest.h>
 
+#include <limits>
+
 #include "tensor/error.h"
 #include "tensor/view.h"
 #include "tests/tensor/view_checks.h"
@@ -91,6 +93,10 @@ TEST(ViewMaskTest, ReshapeWhereWhatIsValidStaysABox) {
   expect_reads(*columns.reshape({2, 4, 2}), {2, 4, 2}, read(columns));
   View one = View::contiguous({1}).pad({{3, 2}});
   expect_reads(*one.reshape({2, 3}), {2, 3}, {kZero, kZero, kZero, 0, kZero, kZero});
+  // The one element comes with a stride that nothing may multiply.
+  View far = View::create({6, 1}, {1, std::numeric_limits<int64_t>::max()}, 0, View::Mask{{3, 4}, {0, 1}});
+  expect_reads(*far.reshape({6}), {6}, {kZero, kZero, kZero, 3, kZero, kZero});
+  EXPECT_EQ(far.reshape({6})->strides(), Strides({0}));
 }
 
 }  // namespace

@@ -124,6 +124,7 @@ TEST(ViewTest, SizesAndPositionsStayWithin64Bits) {
   EXPECT_THROW(View::contiguous({1}).broadcast({kMax}).unfold(0, kMax / 2, 1), ShapeError);
   EXPECT_THROW(View::contiguous({3}).pad({{kMax, 0}}), ShapeError);
   EXPECT_THROW(View::contiguous({3, kHuge}).pad({{kHuge, 0}, {0, 0}}), ShapeError);
+  EXPECT_THROW(View::create({2}, {kMax / 2}).pad({{0, 4}}), ShapeError);
   EXPECT_THROW(View::contiguous({4}).as_strided({2}, {kMax}, 1), ShapeError);
   EXPECT_THROW(View::contiguous({4}).as_strided({2, 2}, {kMin, 1}, 0), ShapeError);
 }
@@ -137,6 +138,7 @@ TEST(ViewTest, StridesOfSizeOneAxesDoNotCount) {
   expect_reads(view.slice(0, std::nullopt, std::nullopt, -3), {1, 3, 1}, {5, 6, 7});
   expect_reads(view.flip({0, 1, 2}), {1, 3, 1}, {7, 6, 5});
   expect_reads(*view.unfold(0, 1, 4), {1, 3, 1, 1}, {5, 6, 7});
+  EXPECT_EQ(view.unfold(0, 1, 4)->stride(0), kMax);
   expect_reads(view.diagonal(0, 0, 2), {3, 1}, {5, 6, 7});
   expect_reads(view.slice(0, 1), {0, 3, 1}, {});
   expect_reads(view.unsqueeze(0).expand({2, 1, 3, 1}), {2, 1, 3, 1}, {5, 6, 7, 5, 6, 7});
@@ -169,6 +171,8 @@ TEST(ViewTest, OverlapsItself) {
   EXPECT_FALSE(View::create({4, 3}, {3, 2}).overlaps_itself());
   EXPECT_TRUE(View::create({4, 4}, {3, 2}).overlaps_itself());
   EXPECT_TRUE(View::create({4, 4}, {3, -2}, 6).overlaps_itself());
+  // Not exact near the end of 64 bits, but then on the safe side.
+  EXPECT_TRUE(View::create({3, 3}, {kMax / 4, kMax / 4 - 1}).overlaps_itself());
   // Only what the mask shows counts.
   EXPECT_FALSE(View::create({4, 4}, {3, 2}, 0, View::Mask{{0, 4}, {0, 3}}).overlaps_itself());
   EXPECT_FALSE(View::create({2, 2}, {0, 1}, 0, View::Mask{{1, 2}, {0, 2}}).overlaps_itself());
