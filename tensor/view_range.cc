@@ -143,9 +143,9 @@ std::optional<View> View::unfold(int64_t axis, int64_t size, int64_t step) const
   if (mask_) {
     // Index j of window w is w * step + j. The windows that see the valid interval are an interval; what they see of it
     // only moves down with w, so it is the same for all where the first and the last agree.
-    auto [begin, end] = valid(at);
-    Interval seeing = clamp({floor_divide(begin - size, step) + 1, ceil_divide(end, step)}, windows);
-    auto seen_by = [&](int64_t w) { return clamp({begin - w * step, end - w * step}, size); };
+    Interval all = valid(at);
+    Interval seeing = clamp({floor_divide(all.begin - size, step) + 1, ceil_divide(all.end, step)}, windows);
+    auto seen_by = [&](int64_t w) { return clamp({all.begin - w * step, all.end - w * step}, size); };
     Interval seen;
     if (seeing.begin < seeing.end) seen = seen_by(seeing.begin);
     if (seeing.begin < seeing.end && seen != seen_by(seeing.end - 1)) return std::nullopt;
