@@ -100,9 +100,9 @@ class OutputBlock {
 };
 
 /// A functor whose fast form is wrong for some inputs has `slow_case(x)` and `slow(x)`: a block that holds such a value takes
-/// the careful loop.
+/// the careful loop. `flatten` inlines the functor however large it is: without that nothing vectorises.
 template <class F, class... C>
-[[gnu::always_inline]] inline void compute(const F& f, int64_t count, auto* out, const C*... in) {
+[[gnu::flatten]] void compute(const F& f, int64_t count, auto* out, const C*... in) {
   using Out = std::remove_pointer_t<decltype(out)>;
   if constexpr (requires { (f.slow_case(*in), ...); }) {
     unsigned slow = 0;
@@ -151,7 +151,7 @@ void flat_loop(const F& f, int64_t count, Out* out, const In*... in) {
 }
 
 template <class F, class Out, class A, class B>
-void scalar_row(const F& f, char* const* p, const int64_t* step, int64_t count) {
+[[gnu::flatten]] void scalar_row(const F& f, char* const* p, const int64_t* step, int64_t count) {
   Out* out = reinterpret_cast<Out*>(p[0]);
   const A* a = reinterpret_cast<const A*>(p[1]);
   const B* b = reinterpret_cast<const B*>(p[2]);

@@ -12,7 +12,7 @@ constexpr int64_t kStepGrain = 16384;
 
 // One row: f(param, grad, states...), all by reference but the gradient.
 template <class T, class F, size_t... k>
-void step_rows(const void* context, char* const* p, const int64_t* step, const int64_t* row_step, int64_t columns,
+[[gnu::flatten]] void step_rows(const void* context, char* const* p, const int64_t* step, const int64_t* row_step, int64_t columns,
                int64_t rows, std::index_sequence<k...>) {
   const F f = *static_cast<const F*>(context);
   const bool unit = ((step[k] == sizeof(T)) && ...);

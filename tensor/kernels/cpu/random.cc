@@ -15,7 +15,7 @@ namespace {
 constexpr int64_t kBlocks = kLoopBlock / 4;
 
 // Blocks first .. first + kBlocks - 1 of a stream, number j of each block in rows[j].
-void philox_rows(RandomKey key, uint64_t first, uint32_t (*rows)[kBlocks]) {
+[[gnu::flatten]] void philox_rows(RandomKey key, uint64_t first, uint32_t (*rows)[kBlocks]) {
 #pragma omp simd
   for (int64_t i = 0; i < kBlocks; ++i) {
     const auto bits = random_block(key, first + static_cast<uint64_t>(i));
