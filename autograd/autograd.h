@@ -2,5 +2,8 @@
 #pragma once
 
 #include "autograd/backward.h"
+#include "autograd/function.h"
 #include "autograd/grad_mode.h"
+#include "autograd/gradcheck.h"
+#include "autograd/graph.h"
 #include "autograd/leaf.h"

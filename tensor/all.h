@@ -6,5 +6,6 @@
 #include "tensor/log.h"
 #include "tensor/ops_all.h"
 #include "tensor/random.h"
+#include "tensor/result.h"
 #include "tensor/tensor.h"
 #include "tensor/threads.h"

@@ -1,0 +1,136 @@
+// Functions with a gradient of the user's own.
+//
+//   struct Cube : autograd::Function<Cube> {
+//     static Tensor forward(autograd::Context& context, const Tensor& x) { context.save(x); return x * x * x; }
+//     static std::vector<Tensor> backward(autograd::Context& context, const Tensor& gradient) {
+//       return {3.0 * context.saved(0) * context.saved(0) * gradient};
+//     }
+//   };
+//   Tensor y = Cube::apply(x);
+//
+// forward takes tensors and plain arguments in any order and returns a Tensor, or a std::vector<Tensor> for several
+// results; it runs under NoGrad. backward gets one gradient per result (undefined where nothing flowed) and returns one
+// per tensor argument, undefined for zero. It can be differentiated again where it is written with public ops.
+#pragma once
+
+#include <any>
+#include <map>
+#include <string>
+#include <type_traits>
+#include <typeinfo>
+#include <vector>
+
+#include "autograd/grad_mode.h"
+#include "autograd/node.h"
+
+namespace weft::autograd {
+
+/// What forward leaves for backward.
+class Context {
+ public:
+  /// Keeps tensors (inputs, results or others) for backward; writing to them in between is an error there.
+  template <class... Tensors>
+  void save(const Tensors&... tensors) {
+    (save_one(tensors), ...);
+  }
+  /// The i-th saved tensor, with its history. IndexError out of range.
+  const Tensor& saved(size_t i) const;
+  /// Anything else that backward needs: `context["axis"] = int64_t{1}`, `context.get<int64_t>("axis")`.
+  std::any& operator[](const std::string& name) { return values_[name]; }
+  template <class T>
+  const T& get(const std::string& name) const {
+    return *std::any_cast<T>(&values_.at(name));
+  }
+  /// Whether tensor argument i needs a gradient.
+  bool needs_gradient(size_t i) const { return i < needs_.size() && needs_[i]; }
+
+ private:
+  friend class FunctionNode;
+  void save_one(const Tensor& tensor) { pending_.push_back(tensor); }
+
+  std::vector<Tensor> pending_;   // as forward saved them
+  std::vector<Tensor> unpacked_;  // while backward runs
+  std::vector<bool> needs_;
+  std::map<std::string, std::any> values_;
+};
+
+/// The history of a Function's results.
+class FunctionNode final : public Node {
+ public:
+  using Backward = std::vector<Tensor> (*)(Context&, const std::vector<Tensor>&);
+
+  /// Gives `outputs` their history where an input needs a gradient and recording is on.
+  static void record(std::string name, Context context, Backward backward, const std::vector<Tensor>& inputs,
+                     std::vector<Tensor>& outputs);
+
+  std::span<const Edge> edges() const override { return edges_; }
+  int output_count() const override { return static_cast<int>(metas_.size()); }
+  const Meta* meta(int output) const override { return &metas_[static_cast<size_t>(output)]; }
+  Gradients run(Gradients gradients) override;
+  void free_saved() override;
+  int64_t saved_bytes() const override;
+  std::string name() const override { return name_; }
+
+ private:
+  /// Where a saved tensor's history is: an input's edge, an output of this node, or none.
+  struct Kept {
+    Saved saved;
+    Edge edge;
+    int own_output = -1;
+  };
+  FunctionNode() : Node(false) {}
+  void take_edges(std::vector<NodePtr>& out) noexcept override;
+
+  std::string name_;
+  Context context_;
+  Backward backward_ = nullptr;
+  std::vector<Edge> edges_;
+  std::vector<Meta> metas_;
+  std::vector<Kept> kept_;
+};
+
+namespace detail {
+std::string readable_name(const std::type_info& type);
+template <class T>
+void collect(std::vector<Tensor>& tensors, const T& argument) {
+  if constexpr (std::is_same_v<T, Tensor>) tensors.push_back(argument);
+}
+/// Calls backward(context, g0, g1, ...) or backward(context, vector of gradients).
+template <class F>
+std::vector<Tensor> call_backward(Context& context, const std::vector<Tensor>& g) {
+  if constexpr (requires { F::backward(context, g); })
+    return F::backward(context, g);
+  else if constexpr (requires { F::backward(context, g[0]); })
+    return F::backward(context, g[0]);
+  else if constexpr (requires { F::backward(context, g[0], g[1]); })
+    return F::backward(context, g[0], g[1]);
+  else
+    return F::backward(context, g[0], g[1], g[2]);
+}
+}  // namespace detail
+
+template <class Self>
+struct Function {
+  /// Runs forward and records it.
+  template <class... Arguments>
+  static auto apply(const Arguments&... arguments) {
+    Context context;
+    auto result = [&] {
+      NoGrad guard;
+      return Self::forward(context, arguments...);
+    }();
+    std::vector<Tensor> inputs;
+    (detail::collect(inputs, arguments), ...);
+    std::string name = detail::readable_name(typeid(Self));
+    if constexpr (std::is_same_v<decltype(result), Tensor>) {
+      std::vector<Tensor> outputs = {result};
+      FunctionNode::record(std::move(name), std::move(context), &detail::call_backward<Self>, inputs, outputs);
+      return outputs[0];
+    } else {
+      FunctionNode::record(std::move(name), std::move(context), &detail::call_backward<Self>, inputs, result);
+      return result;
+    }
+  }
+};
+
+}  // namespace weft::autograd

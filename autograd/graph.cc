@@ -1,0 +1,82 @@
+#include "autograd/graph.h"
+
+#include <map>
+#include <vector>
+
+#include "autograd/node.h"
+
+namespace weft {
+namespace {
+
+using autograd::Edge;
+using autograd::Node;
+
+/// All nodes behind `root`, by their place on the tape.
+std::map<uint64_t, const Node*> reachable(const Tensor& root) {
+  std::map<uint64_t, const Node*> nodes;
+  if (!root.body().history) return nodes;
+  std::vector<const Node*> stack = {autograd::node_of(root)};
+  while (!stack.empty()) {
+    const Node* node = stack.back();
+    stack.pop_back();
+    if (!nodes.try_emplace(node->sequence(), node).second) continue;
+    for (const Edge& edge : node->edges())
+      if (edge.node) stack.push_back(edge.node.get());
+  }
+  return nodes;
+}
+
+std::string result_text(const Node& node) {
+  std::string out;
+  for (int i = 0; i < node.output_count(); ++i) {
+    if (i > 0) out += ", ";
+    out += text(node.meta(i)->shape, " ", node.meta(i)->dtype);
+  }
+  return out;
+}
+
+std::string escaped(const std::string& raw) {
+  std::string out;
+  for (char c : raw) {
+    if (c == '"' || c == '\\') out += '\\';
+    out += c == '\n' ? ' ' : c;
+  }
+  return out;
+}
+
+}  // namespace
+
+std::string print_graph(const Tensor& root) {
+  const auto nodes = reachable(root);
+  std::map<const Node*, size_t> numbers;
+  for (const auto& [sequence, node] : nodes) numbers.emplace(node, numbers.size());
+  std::string out;
+  for (auto it = nodes.rbegin(); it != nodes.rend(); ++it) {
+    const Node& node = *it->second;
+    out += text("%", numbers[&node], " = ", node.describe());
+    if (!node.is_leaf()) {
+      out += " <-";
+      for (const Edge& edge : node.edges()) out += edge.node ? text(" %", numbers[edge.node.get()]) : std::string(" .");
+    }
+    out += text("  : ", result_text(node));
+    if (node.saved_bytes() > 0) out += text("  (keeps ", node.saved_bytes(), " bytes)");
+    out += "\n";
+  }
+  return out;
+}
+
+std::string graph_to_dot(const Tensor& root) {
+  std::string out = "digraph weft {\n  rankdir=TB;\n";
+  for (const auto& [sequence, node] : reachable(root)) {
+    const char* style = !node->is_leaf() ? "shape=ellipse" : node->requires_grad() ? "shape=box" : "shape=box, color=red";
+    out += text("  n", sequence, " [label=\"", escaped(node->describe()), "\\n", escaped(result_text(*node)), "\", ", style,
+                "];\n");
+    for (const Edge& edge : node->edges())
+      if (edge.node)
+        out += text("  n", edge.node->sequence(), " -> n", sequence, " [label=\"",
+                    escaped(edge.node->meta(edge.index)->shape.to_string()), "\"];\n");
+  }
+  return out + "}\n";
+}
+
+}  // namespace weft

@@ -1,0 +1,140 @@
+// Printing: nested brackets for every rank, elements aligned, large tensors shortened.
+#include <cmath>
+#include <cstdio>
+#include <mutex>
+#include <ostream>
+
+#include "tensor/ops/copy.h"
+#include "tensor/tensor.h"
+
+namespace weft {
+namespace {
+
+std::mutex options_mutex;
+PrintOptions current_options;
+
+constexpr std::string_view kHead = "Tensor(";
+
+class Printer {
+ public:
+  Printer(const Tensor& tensor, const PrintOptions& options)
+      : tensor_(tensor.detach()), options_(options), shortened_(tensor.numel() > options.threshold) {
+    measure(Shape());
+  }
+
+  std::string run() {
+    std::string out(kHead);
+    print(out, Shape());
+    if (shortened_ || tensor_.numel() == 0) out += text(", shape=", tensor_.shape());
+    out += text(", dtype=", tensor_.dtype());
+    return out + ")";
+  }
+
+ private:
+  /// The positions of an axis that are shown; -1 stands for the dots.
+  std::vector<int64_t> shown(int64_t size) const {
+    std::vector<int64_t> out;
+    const bool cut = shortened_ && size > 2 * options_.edge_items;
+    for (int64_t i = 0; i < size; ++i) {
+      if (cut && i == options_.edge_items) {
+        out.push_back(-1);
+        i = size - options_.edge_items;
+      }
+      out.push_back(i);
+    }
+    return out;
+  }
+
+  std::string element(const Shape& index) const {
+    Tensor one = tensor_;  // without history, so nothing is recorded
+    for (int64_t i : index) one = one.select(0, i);
+    if (tensor_.dtype() == DType::boolean) return one.item<bool>() ? "true" : "false";
+    if (is_integer(tensor_.dtype())) return std::to_string(one.item<int64_t>());
+    const double value = one.item<double>();
+    if (std::isnan(value)) return "nan";
+    if (std::isinf(value)) return value > 0 ? "inf" : "-inf";
+    char buffer[400];
+    std::snprintf(buffer, sizeof buffer, options_.scientific ? "%.*e" : "%.*f", options_.precision, value);
+    return buffer;
+  }
+
+  /// Finds the widest element that is shown.
+  void measure(const Shape& index) {
+    const size_t axis = index.size();
+    if (axis == tensor_.shape().size()) {
+      if (axis > 0) width_ = std::max(width_, element(index).size());
+      return;
+    }
+    for (int64_t i : shown(tensor_.shape()[axis])) {
+      if (i < 0) continue;
+      Shape next = index;
+      next.push_back(i);
+      measure(next);
+    }
+  }
+
+  void print(std::string& out, const Shape& index) const {
+    const size_t axis = index.size(), rank = tensor_.shape().size();
+    if (axis == rank) {
+      const std::string value = element(index);
+      out += std::string(width_ > value.size() ? width_ - value.size() : 0, ' ') + value;
+      return;
+    }
+    const std::string indent(kHead.size() + axis + 1, ' ');
+    out += "[";
+    size_t column = indent.size();
+    bool first = true;
+    for (int64_t i : shown(tensor_.shape()[axis])) {
+      if (!first) {
+        out += ",";
+        if (axis + 1 < rank) {
+          out += std::string(rank - axis - 1, '\n') + indent;
+        } else if (column + width_ + 2 > static_cast<size_t>(options_.line_width)) {
+          out += "\n" + indent;
+          column = indent.size();
+        } else {
+          out += " ";
+        }
+      }
+      first = false;
+      column += width_ + 2;
+      if (i < 0) {
+        out += "...";
+        continue;
+      }
+      Shape next = index;
+      next.push_back(i);
+      print(out, next);
+    }
+    out += "]";
+  }
+
+  Tensor tensor_;
+  PrintOptions options_;
+  bool shortened_;
+  size_t width_ = 0;
+};
+
+}  // namespace
+
+void set_print_options(const PrintOptions& options) {
+  Frame frame("set_print_options");
+  if (options.precision < 0 || options.precision > 60) throw Error(text("precision ", options.precision, " must lie in [0, 60]"));
+  if (options.edge_items < 1) throw Error(text("edge_items ", options.edge_items, " must be at least 1"));
+  const std::lock_guard lock(options_mutex);
+  current_options = options;
+}
+
+PrintOptions print_options() {
+  const std::lock_guard lock(options_mutex);
+  return current_options;
+}
+
+std::string Tensor::to_string() const {
+  if (!defined()) return "Tensor(undefined)";
+  return Printer(*this, print_options()).run();
+}
+
+std::ostream& operator<<(std::ostream& out, const Tensor& tensor) { return out << tensor.to_string(); }
+
+}  // namespace weft
