@@ -7,6 +7,7 @@
 #include "tensor/kernels/cpu/force_loops.h"
 #include "tensor/kernels/cpu/loop_conv.h"
 #include "tensor/kernels/cpu/onednn.h"
+#include "tensor/kernels/cpu/tap_conv.h"
 
 namespace weft::kernels::cpu {
 namespace {
@@ -81,10 +82,43 @@ void fill(const Operand& out, const Operand* bias) {
               bias != nullptr ? bias->data<S>()[c * bias->stride(0)] : S{};
 }
 
-/// True where oneDNN has the dtype and a product would not do better: a pointwise convolution in one group is one.
+/// How an f32 convolution runs, by sizes alone.
+enum class Way { product, taps, onednn };
+
+Way way_of(const ConvShape& s) {
+  if (loops_forced()) return Way::product;
+  if (s.is_pointwise() && s.groups == 1) return Way::product;  // it is one, with nothing laid out
+  return prefers_taps(s) ? Way::taps : Way::onednn;
+}
+
 template <class T>
-bool wants_onednn(const ConvShape& s) {
-  return std::is_same_v<T, float> && !loops_forced() && !(s.is_pointwise() && s.groups == 1);
+void forward(const ConvShape& s, const T* x, const T* w, const WeightStrides& strides, const T* bias, T* out) {
+  if constexpr (std::is_same_v<T, float>) {
+    const Way way = way_of(s);
+    if (way == Way::taps) return tap_conv(s, x, w, strides, bias, out);
+    if (way == Way::onednn && onednn::conv_forward(s, x, w, strides, bias, out)) return;
+  }
+  product_conv<T>(s, x, w, strides, bias, out);
+}
+
+template <class T>
+void backward_data(const ConvShape& s, const T* grad, const T* w, const WeightStrides& strides, T* grad_x) {
+  if constexpr (std::is_same_v<T, float>) {
+    const Way way = way_of(s);
+    if (way == Way::taps) return tap_conv_backward_data(s, grad, w, strides, grad_x);
+    if (way == Way::onednn && onednn::conv_backward_data(s, grad, w, strides, grad_x)) return;
+  }
+  product_conv_backward_data<T>(s, grad, w, strides, grad_x);
+}
+
+template <class T>
+void backward_weights(const ConvShape& s, const T* x, const T* grad, T* grad_w, const WeightStrides& strides) {
+  if constexpr (std::is_same_v<T, float>) {
+    const Way way = way_of(s);
+    if (way == Way::taps) return tap_conv_backward_weights(s, x, grad, grad_w, strides);
+    if (way == Way::onednn && onednn::conv_backward_weights(s, x, grad, grad_w, strides)) return;
+  }
+  product_conv_backward_weights<T>(s, x, grad, grad_w, strides);
 }
 
 }  // namespace
@@ -115,10 +149,7 @@ void conv2d(const Operand& x, const Operand& weight, const Operand* bias, const 
     Scratch<T> dense_bias(bias != nullptr ? s.filters : 0);
     if (bias != nullptr)
       for (int64_t o = 0; o < s.filters; ++o) dense_bias.data()[o] = bias->data<S>()[o * bias->stride(0)];
-    bool done = false;
-    if constexpr (std::is_same_v<T, float>)
-      done = wants_onednn<T>(s) && onednn::conv_forward(s, in.data(), w.data(), w.strides(), dense_bias.data(), result.data());
-    if (!done) product_conv<T>(s, in.data(), w.data(), w.strides(), dense_bias.data(), result.data());
+    forward<T>(s, in.data(), w.data(), w.strides(), dense_bias.data(), result.data());
     result.finish();
   });
 }
@@ -131,10 +162,7 @@ void conv2d_backward_data(const Operand& grad, const Operand& weight, const Oper
     const ImageIn<S, T> in(grad);
     const WeightIn<S, T> w(weight);
     ImageOut<S, T> result(grad_x);
-    bool done = false;
-    if constexpr (std::is_same_v<T, float>)
-      done = wants_onednn<T>(s) && onednn::conv_backward_data(s, in.data(), w.data(), w.strides(), result.data());
-    if (!done) product_conv_backward_data<T>(s, in.data(), w.data(), w.strides(), result.data());
+    backward_data<T>(s, in.data(), w.data(), w.strides(), result.data());
     result.finish();
   });
 }
@@ -150,10 +178,7 @@ void conv2d_backward_weights(const Operand& x, const Operand& grad, const Operan
     const Strides at = direct ? grad_weight.strides() : row_major_strides(grad_weight.shape());
     const WeightStrides strides = weight_strides(grad_weight.shape(), at);
     T* result = direct ? reinterpret_cast<T*>(grad_weight.data<S>()) : copy.data();
-    bool done = false;
-    if constexpr (std::is_same_v<T, float>)
-      done = wants_onednn<T>(s) && onednn::conv_backward_weights(s, in.data(), g.data(), result, strides);
-    if (!done) product_conv_backward_weights<T>(s, in.data(), g.data(), result, strides);
+    backward_weights<T>(s, in.data(), g.data(), result, strides);
     if (!direct) copy_image<T, S>(result, at, grad_weight.data<S>(), grad_weight.strides(), grad_weight.shape());
   });
 }
