@@ -29,32 +29,39 @@ Matrix<T> row_major(T* data, int64_t rows, int64_t columns) {
   return {data, rows, columns, columns, 1};
 }
 
-/// One tile of copy_matrix.
+inline constexpr int64_t kCopyTile = 32;
+
+/// One tile of copy_matrix whose rows are neighbours in `from` and whose columns are in `to`: through a buffer, since
+/// rows a power of two apart share few places of the innermost cache.
 template <class From, class To>
-void copy_tile(Matrix<const From> from, Matrix<To> to) {
-  if (to.column_stride != 1 && to.row_stride == 1)
-    return copy_tile<From, To>(from.transposed(), to.transposed());
-  for (int64_t i = 0; i < to.rows; ++i) {
-    const From* in = from.data + i * from.row_stride;
-    To* out = to.data + i * to.row_stride;
-    if (from.column_stride == 1 && to.column_stride == 1)
-      for (int64_t j = 0; j < to.columns; ++j) out[j] = static_cast<To>(in[j]);
-    else
-      for (int64_t j = 0; j < to.columns; ++j)
-        out[j * to.column_stride] = static_cast<To>(in[j * from.column_stride]);
-  }
+void transpose_tile(Matrix<const From> from, Matrix<To> to) {
+  To buffer[kCopyTile * kCopyTile];
+  for (int64_t j = 0; j < to.columns; ++j)
+    for (int64_t i = 0; i < to.rows; ++i)
+      buffer[i * kCopyTile + j] = static_cast<To>(from.data[i * from.row_stride + j * from.column_stride]);
+  for (int64_t i = 0; i < to.rows; ++i)
+    for (int64_t j = 0; j < to.columns; ++j) to.data[i * to.row_stride + j * to.column_stride] = buffer[i * kCopyTile + j];
 }
 
 /// to = from, converted; equal sizes, any strides. Tiled so that a transposition stays in the cache.
 template <class From, class To>
 void copy_matrix_serial(Matrix<const From> from, Matrix<To> to) {
-  constexpr int64_t kTile = 32;
-  const bool same_direction = from.column_stride == 1 && to.column_stride == 1;
-  const int64_t step = same_direction ? std::max<int64_t>(to.columns, 1) : kTile;
-  for (int64_t i = 0; i < to.rows; i += kTile)
-    for (int64_t j = 0; j < to.columns; j += step) {
-      const int64_t rows = std::min(kTile, to.rows - i), columns = std::min(step, to.columns - j);
-      copy_tile<From, To>(from.block(i, j, rows, columns), to.block(i, j, rows, columns));
+  if (to.row_stride == 1 && to.column_stride != 1) from = from.transposed(), to = to.transposed();
+  if (from.column_stride == 1 || from.column_stride < from.row_stride) {  // both walk in one direction
+    for (int64_t i = 0; i < to.rows; ++i) {
+      const From* in = from.data + i * from.row_stride;
+      To* out = to.data + i * to.row_stride;
+      if (from.column_stride == 1 && to.column_stride == 1)
+        for (int64_t j = 0; j < to.columns; ++j) out[j] = static_cast<To>(in[j]);
+      else
+        for (int64_t j = 0; j < to.columns; ++j) out[j * to.column_stride] = static_cast<To>(in[j * from.column_stride]);
+    }
+    return;
+  }
+  for (int64_t i = 0; i < to.rows; i += kCopyTile)
+    for (int64_t j = 0; j < to.columns; j += kCopyTile) {
+      const int64_t rows = std::min(kCopyTile, to.rows - i), columns = std::min(kCopyTile, to.columns - j);
+      transpose_tile<From, To>(from.block(i, j, rows, columns), to.block(i, j, rows, columns));
     }
 }
 

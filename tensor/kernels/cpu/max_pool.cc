@@ -11,28 +11,88 @@ void visit_place(DType dtype, F&& f) {
   throw DtypeError(text("places of max_pool2d are u8 or i32, not ", dtype));
 }
 
-/// One window of `channels` <= kPoolBlock channels, C the type that values are compared in.
-template <class S, class Place, bool kNeighbours, class C>
-void window_maxima(const Operand& x, const PoolParams& p, int64_t n, int64_t c, Range a, Range b, const int64_t (&first)[2],
-                   int64_t channels, C* best, Place* place) {
-  std::fill_n(best, channels, -std::numeric_limits<C>::infinity());
-  // The first element of the window wins where all are -inf.
-  const Place none = std::numeric_limits<Place>::max();
-  const bool any = a.begin < a.end && b.begin < b.end;
-  std::fill_n(place, channels, any ? static_cast<Place>(a.begin * p.kernel[1] + b.begin) : none);
-  for (int64_t i = a.begin; i < a.end; ++i)
-    for (int64_t j = b.begin; j < b.end; ++j) {
-      const S* in = pixel<S>(x, n, c, first[0] + i * p.dilation[0], first[1] + j * p.dilation[1]);
-      const int64_t step = kNeighbours ? 1 : x.stride(1);
-      const Place tap = static_cast<Place>(i * p.kernel[1] + j);
-      for (int64_t k = 0; k < channels; ++k) {
-        const C value = static_cast<C>(in[k * step]);
-        // Larger, or a NaN where there was none: written without branches, so that it becomes vector code.
-        const bool wins = !(value <= best[k]) & (best[k] == best[k]);
-        best[k] = wins ? value : best[k];
-        place[k] = wins ? tap : place[k];
-      }
-    }
+/// Stands for a window that is all padding.
+template <class Place>
+constexpr Place kNoPlace = std::numeric_limits<Place>::max();
+
+/// Places are compared as integers as wide as the values, so that one mask serves both.
+template <class C>
+using PlaceLane = std::conditional_t<std::is_same_v<C, double>, int64_t, int32_t>;
+
+/// One line of results; [a0, a1) are the lines of x it reads.
+template <class S, class Place>
+void line_of_maxima(Image<S> x, const Link* a0, const Link* a1, const Links& columns, int64_t kernel_width, int64_t channels,
+                    int64_t width, Image<S> out, Image<Place> places, int64_t h) {
+  using C = PoolCompute<S>;
+  using I = PlaceLane<C>;
+  constexpr int N = simd::kLanes<C>;
+  const bool neighbours = x.channel == 1 && out.channel == 1 && (places.data == nullptr || places.channel == 1);
+  for (int64_t w = 0; w < width; ++w) {
+    const Link *b0 = columns.begin(w), *b1 = columns.end(w);
+    // The first element of the window wins where all are -inf.
+    const bool any = a0 != a1 && b0 != b1;
+    const I start = any ? static_cast<I>(a0->tap * kernel_width + b0->tap) : static_cast<I>(kNoPlace<Place>);
+    for_each_vector<N>(channels, neighbours, [=]<bool kFull>(int64_t c, int count) {
+      auto best = simd::splat<C, N>(-std::numeric_limits<C>::infinity());
+      auto place = simd::splat<I, N>(start);
+      for (const Link* a = a0; a != a1; ++a)
+        for (const Link* b = b0; b != b1; ++b) {
+          const auto value = load_channels<kFull, C, N>(x.at(a->at, b->at) + c * x.channel, x.channel, count);
+          const auto wins = ~(value <= best) & (best == best);  // larger, or a NaN where there was none
+          best = wins ? value : best;
+          place = wins ? simd::splat<I, N>(static_cast<I>(a->tap * kernel_width + b->tap)) : place;
+        }
+      store_channels<kFull, C, N>(out.at(h, w) + c * out.channel, out.channel, best, count);
+      if (places.data != nullptr)
+        store_channels<kFull, I, N>(places.at(h, w) + c * places.channel, places.channel, place, count);
+    });
+  }
+}
+
+/// One line of the gradient; [a0, a1) are the lines of windows that hold it. Each pixel asks the windows that hold it, so
+/// that no two threads write to one place.
+template <class S, class Place>
+void line_of_gradient(Image<S> grad, Image<Place> places, const Link* a0, const Link* a1, const Links& columns,
+                      int64_t kernel_width, int64_t channels, int64_t width, Image<S> grad_x, int64_t h) {
+  using C = PoolCompute<S>;
+  using I = PlaceLane<C>;
+  constexpr int N = simd::kLanes<C>;
+  const bool neighbours = grad.channel == 1 && places.channel == 1 && grad_x.channel == 1;
+  for (int64_t w = 0; w < width; ++w) {
+    const Link *b0 = columns.begin(w), *b1 = columns.end(w);
+    for_each_vector<N>(channels, neighbours, [=]<bool kFull>(int64_t c, int count) {
+      simd::Vec<C, N> sum{};
+      for (const Link* a = a0; a != a1; ++a)
+        for (const Link* b = b0; b != b1; ++b) {
+          const auto value = load_channels<kFull, C, N>(grad.at(a->at, b->at) + c * grad.channel, grad.channel, count);
+          const auto place = load_channels<kFull, I, N>(places.at(a->at, b->at) + c * places.channel, places.channel, count);
+          const auto here = place == simd::splat<I, N>(static_cast<I>(a->tap * kernel_width + b->tap));
+          sum += here ? value : simd::Vec<C, N>{};
+        }
+      store_channels<kFull, C, N>(grad_x.at(h, w) + c * grad_x.channel, grad_x.channel, sum, count);
+    });
+  }
+}
+
+template <class S, class Place>
+void maxima(const Operand& x, const Operand& out, const Operand* places, const PoolParams& p) {
+  const Links lines = Links::of_windows(p, 0, x.size(2), out.size(2)), columns = Links::of_windows(p, 1, x.size(3), out.size(3));
+  for_each_line(out.shape(), p.kernel[0] * p.kernel[1], [&](int64_t n, int64_t h) {
+    Image<Place> place_image(places != nullptr ? *places : out, n);
+    if (places == nullptr) place_image.data = nullptr;
+    line_of_maxima<S, Place>(Image<S>(x, n), lines.begin(h), lines.end(h), columns, p.kernel[1], out.size(1), out.size(3),
+                             Image<S>(out, n), place_image, h);
+  });
+}
+
+template <class S, class Place>
+void max_gradient(const Operand& grad, const Operand& places, const Operand& grad_x, const PoolParams& p) {
+  const Links lines = Links::of_pixels(p, 0, grad_x.size(2), grad.size(2));
+  const Links columns = Links::of_pixels(p, 1, grad_x.size(3), grad.size(3));
+  for_each_line(grad_x.shape(), 2, [&](int64_t n, int64_t h) {
+    line_of_gradient<S, Place>(Image<S>(grad, n), Image<Place>(places, n), lines.begin(h), lines.end(h), columns, p.kernel[1],
+                               grad_x.size(1), grad_x.size(3), Image<S>(grad_x, n), h);
+  });
 }
 
 }  // namespace
@@ -42,70 +102,34 @@ DType max_pool2d_index_dtype(const PoolParams& params) {
 }
 
 void max_pool2d(const Operand& x, const Operand& out, const Operand* places, const PoolParams& p) {
-  const bool neighbours = channels_are_neighbours(x) && channels_are_neighbours(out) &&
-                          (places == nullptr || channels_are_neighbours(*places));
-  const DType place_type = places != nullptr ? places->dtype : max_pool2d_index_dtype(p);
-  visit_pool(out.dtype, neighbours, [&]<class S, bool kNeighbours>() {
-    visit_place(place_type, [&]<class Place>() {
-      for_each_block(out.shape(), p.kernel[0] * p.kernel[1], [&](int64_t n, int64_t h, int64_t w, int64_t c, int64_t channels) {
-        PoolCompute<S> best[kPoolBlock];
-        Place place[kPoolBlock];
-        const Range a = taps_inside(h, x.size(2), p.kernel[0], p.stride[0], p.padding[0], p.dilation[0]);
-        const Range b = taps_inside(w, x.size(3), p.kernel[1], p.stride[1], p.padding[1], p.dilation[1]);
-        const int64_t first[2] = {h * p.stride[0] - p.padding[0], w * p.stride[1] - p.padding[1]};
-        window_maxima<S, Place, kNeighbours>(x, p, n, c, a, b, first, channels, best, place);
-        S* to = pixel<S>(out, n, c, h, w);
-        const int64_t step = kNeighbours ? 1 : out.stride(1);
-        for (int64_t k = 0; k < channels; ++k) to[k * step] = static_cast<S>(best[k]);
-        if (places == nullptr) return;
-        Place* place_to = pixel<Place>(*places, n, c, h, w);
-        const int64_t place_step = kNeighbours ? 1 : places->stride(1);
-        for (int64_t k = 0; k < channels; ++k) place_to[k * place_step] = place[k];
-      });
-    });
+  if (out.numel() == 0) return;
+  visit_pool(out.dtype, [&]<class S>() {
+    visit_place(places != nullptr ? places->dtype : max_pool2d_index_dtype(p),
+                [&]<class Place>() { maxima<S, Place>(x, out, places, p); });
   });
 }
 
 void max_pool2d_backward(const Operand& grad, const Operand& places, const Operand& grad_x, const PoolParams& p) {
-  const bool neighbours = channels_are_neighbours(grad) && channels_are_neighbours(places) && channels_are_neighbours(grad_x);
-  visit_pool(grad_x.dtype, neighbours, [&]<class S, bool kNeighbours>() {
-    visit_place(places.dtype, [&]<class Place>() {
-      // Each pixel asks the windows that hold it, so that no two threads write to one place.
-      for_each_block(grad_x.shape(), 2, [&](int64_t n, int64_t h, int64_t w, int64_t c, int64_t channels) {
-        PoolCompute<S> sum[kPoolBlock] = {};
-        for_each_window(h, grad.size(2), p.kernel[0], p.stride[0], p.padding[0], p.dilation[0], [&](int64_t i, int64_t a) {
-          for_each_window(w, grad.size(3), p.kernel[1], p.stride[1], p.padding[1], p.dilation[1], [&](int64_t j, int64_t b) {
-            const Place tap = static_cast<Place>(a * p.kernel[1] + b);
-            const S* in = pixel<S>(grad, n, c, i, j);
-            const Place* place = pixel<Place>(places, n, c, i, j);
-            const int64_t step = kNeighbours ? 1 : grad.stride(1), place_step = kNeighbours ? 1 : places.stride(1);
-            for (int64_t k = 0; k < channels; ++k) {
-              const auto value = static_cast<PoolCompute<S>>(in[k * step]);
-              sum[k] += place[k * place_step] == tap ? value : PoolCompute<S>{};
-            }
-          });
-        });
-        S* to = pixel<S>(grad_x, n, c, h, w);
-        const int64_t step = kNeighbours ? 1 : grad_x.stride(1);
-        for (int64_t k = 0; k < channels; ++k) to[k * step] = static_cast<S>(sum[k]);
-      });
-    });
+  if (grad_x.numel() == 0) return;
+  visit_pool(grad_x.dtype, [&]<class S>() {
+    visit_place(places.dtype, [&]<class Place>() { max_gradient<S, Place>(grad, places, grad_x, p); });
   });
 }
 
 void max_pool2d_gather(const Operand& x, const Operand& places, const Operand& out, const PoolParams& p) {
-  visit_pool(out.dtype, false, [&]<class S, bool kNeighbours>() {
+  if (out.numel() == 0) return;
+  visit_pool(out.dtype, [&]<class S>() {
     visit_place(places.dtype, [&]<class Place>() {
-      for_each_block(out.shape(), 1, [&](int64_t n, int64_t h, int64_t w, int64_t c, int64_t channels) {
-        for (int64_t k = c; k < c + channels; ++k) {
-          const Place place = *pixel<Place>(places, n, k, h, w);
-          S& to = *pixel<S>(out, n, k, h, w);
-          const int64_t a = place / p.kernel[1], b = place % p.kernel[1];
-          to = place == std::numeric_limits<Place>::max()
-                   ? S{}
-                   : *pixel<S>(x, n, k, h * p.stride[0] - p.padding[0] + a * p.dilation[0],
-                               w * p.stride[1] - p.padding[1] + b * p.dilation[1]);
-        }
+      for_each_line(out.shape(), 1, [&](int64_t n, int64_t h) {
+        const Image<S> from(x, n), to(out, n);
+        const Image<Place> place(places, n);
+        for (int64_t w = 0; w < out.size(3); ++w)
+          for (int64_t c = 0; c < out.size(1); ++c) {
+            const Place at = place.at(h, w)[c * place.channel];
+            const int64_t i = h * p.stride[0] - p.padding[0] + at / p.kernel[1] * p.dilation[0];
+            const int64_t j = w * p.stride[1] - p.padding[1] + at % p.kernel[1] * p.dilation[1];
+            to.at(h, w)[c * to.channel] = at == kNoPlace<Place> ? S{} : from.at(i, j)[c * from.channel];
+          }
       });
     });
   });

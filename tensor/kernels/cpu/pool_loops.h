@@ -1,79 +1,115 @@
-// What the pools share: the pieces their loops run over, and which windows hold a pixel.
+// What the pools share: which pixels a window holds, which windows hold a pixel, and channels as vectors.
 #pragma once
 
+#include <algorithm>
 #include <limits>
 #include <type_traits>
+#include <vector>
 
 #include "tensor/error.h"
 #include "tensor/kernels/cpu/operand.h"
 #include "tensor/kernels/cpu/parallel.h"
 #include "tensor/kernels/cpu/pool.h"
+#include "tensor/kernels/cpu/simd.h"
 
 namespace weft::kernels::cpu {
-
-/// Channels whose results stay in registers or the innermost cache while the taps of a window pass.
-inline constexpr int64_t kPoolBlock = 64;
 
 /// What pools compute in.
 template <class S>
 using PoolCompute = std::conditional_t<std::is_same_v<S, double>, double, float>;
 
-/// Half-open range.
-struct Range {
-  int64_t begin, end;
+/// A place that one element of a window connects: where it lies on the other side's axis, and which element it is.
+struct Link {
+  int64_t at, tap;
 };
 
-/// The taps of window `at` that lie inside an axis of `size`.
-inline Range taps_inside(int64_t at, int64_t size, int64_t kernel, int64_t stride, int64_t padding, int64_t dilation) {
-  const int64_t first = at * stride - padding;
-  const int64_t begin = first >= 0 ? 0 : (-first + dilation - 1) / dilation;
-  const int64_t end = first >= size ? 0 : (size - first + dilation - 1) / dilation;
-  return {std::min(begin, kernel), std::max(std::min(begin, kernel), std::min(end, kernel))};
-}
-
-/// Calls f(window, tap) for the windows of an axis that hold pixel `at`.
-template <class F>
-void for_each_window(int64_t at, int64_t windows, int64_t kernel, int64_t stride, int64_t padding, int64_t dilation, F&& f) {
-  for (int64_t tap = 0; tap < kernel; ++tap) {
-    const int64_t start = at + padding - tap * dilation;
-    if (start >= 0 && start % stride == 0 && start / stride < windows) f(start / stride, tap);
+/// The links of every position of an axis, in the order of taps.
+class Links {
+ public:
+  /// Calls from outputs to inputs: the elements of each window that lie inside of the axis.
+  static Links of_windows(const PoolParams& p, int axis, int64_t inputs, int64_t outputs) {
+    return Links(p, axis, outputs, [&](int64_t window, int64_t tap) {
+      const int64_t at = window * p.stride[axis] - p.padding[axis] + tap * p.dilation[axis];
+      return at >= 0 && at < inputs ? at : -1;
+    });
   }
+  /// From inputs to outputs: the windows that hold each pixel.
+  static Links of_pixels(const PoolParams& p, int axis, int64_t inputs, int64_t outputs) {
+    return Links(p, axis, inputs, [&](int64_t pixel, int64_t tap) {
+      const int64_t start = pixel + p.padding[axis] - tap * p.dilation[axis];
+      return start >= 0 && start % p.stride[axis] == 0 && start / p.stride[axis] < outputs ? start / p.stride[axis] : -1;
+    });
+  }
+  const Link* begin(int64_t position) const { return links_.data() + first_[static_cast<size_t>(position)]; }
+  const Link* end(int64_t position) const { return links_.data() + first_[static_cast<size_t>(position) + 1]; }
+
+ private:
+  template <class F>
+  Links(const PoolParams& p, int axis, int64_t positions, F&& other_side) {
+    for (int64_t i = 0; i < positions; ++i) {
+      first_.push_back(links_.size());
+      for (int64_t tap = 0; tap < p.kernel[axis]; ++tap)
+        if (const int64_t at = other_side(i, tap); at >= 0) links_.push_back({at, tap});
+    }
+    first_.push_back(links_.size());
+  }
+  std::vector<Link> links_;
+  std::vector<size_t> first_;
+};
+
+/// One image of an operand: element (h, w, c) lies at data[h * line + w * column + c * channel]. A value of plain numbers,
+/// so that loops keep it in registers.
+template <class S>
+struct Image {
+  S* data;
+  int64_t line, column, channel;
+
+  Image(const Operand& x, int64_t n)
+      : data(x.data<S>() + n * x.stride(0)), line(x.stride(2)), column(x.stride(3)), channel(x.size(1) == 1 ? 1 : x.stride(1)) {}
+  S* at(int64_t h, int64_t w) const { return data + h * line + w * column; }
+};
+
+/// The first `count` of N channels, `step` apart, as C. kFull: count is N and step is 1.
+template <bool kFull, class C, int N, class S>
+inline simd::Vec<C, N> load_channels(const S* p, int64_t step, int count) {
+  if constexpr (kFull) return simd::load<C, N>(p);
+  if (step == 1) return simd::load_part<C, N>(p, count);
+  return simd::load_strided<C, N>(p, step, count);
+}
+template <bool kFull, class C, int N, class S>
+inline void store_channels(S* p, int64_t step, simd::Vec<C, N> v, int count) {
+  if constexpr (kFull) return simd::store<C, N>(p, v);
+  if (step == 1) return simd::store_part<C, N>(p, v, count);
+  S part[N];
+  simd::store<C, N>(part, v);
+  for (int i = 0; i < count; ++i) p[i * step] = part[i];
 }
 
-/// Calls f(n, h, w, first channel, channels) for blocks of channels of every pixel of `shape`, in parallel over lines.
+/// Calls f(n, h) for every line of (N, C, H, W) `shape`, in parallel.
 template <class F>
-void for_each_block(const Shape& shape, int64_t work_per_element, F&& f) {
-  const int64_t height = shape[2], width = shape[3], channels = shape[1];
-  const int64_t line = std::max<int64_t>(1, width * channels * work_per_element);
+void for_each_line(const Shape& shape, int64_t taps, F&& f) {
+  const int64_t height = shape[2], line = std::max<int64_t>(1, shape[3] * shape[1] * taps);
   parallel_for(shape[0] * height, std::max<int64_t>(1, 32768 / line), [&](int64_t begin, int64_t end) {
-    for (int64_t i = begin; i < end; ++i)
-      for (int64_t w = 0; w < width; ++w)
-        for (int64_t c = 0; c < channels; c += kPoolBlock)
-          f(i / height, i % height, w, c, std::min(kPoolBlock, channels - c));
+    for (int64_t i = begin; i < end; ++i) f(i / height, i % height);
   });
 }
 
-/// The memory of channel c of pixel (n, h, w), and the step from channel to channel.
-template <class S>
-S* pixel(const Operand& x, int64_t n, int64_t c, int64_t h, int64_t w) {
-  return x.data<S>() + n * x.stride(0) + c * x.stride(1) + h * x.stride(2) + w * x.stride(3);
+/// Calls f.operator()<kFull>(first channel, how many) for vectors of N channels; kFull where all N are there and neighbours.
+template <int N, class F>
+inline void for_each_vector(int64_t channels, bool neighbours, F&& f) {
+  int64_t c = 0;
+  if (neighbours)
+    for (; c + N <= channels; c += N) f.template operator()<true>(c, N);
+  for (; c < channels; c += N) f.template operator()<false>(c, static_cast<int>(std::min<int64_t>(N, channels - c)));
 }
 
-/// Calls f.operator()<S, Unit>() with the floating element type; Unit says whether channels are neighbours everywhere.
+/// Calls f.operator()<S>() with the floating element type.
 template <class F>
-void visit_pool(DType dtype, bool neighbours, F&& f) {
+void visit_pool(DType dtype, F&& f) {
   if (!is_floating(dtype)) throw DtypeError(text("pools accept f32, f64, bf16 and f16, not ", dtype));
   visit_dtype(dtype, [&]<class S>() {
-    if constexpr (!std::is_integral_v<S>) {
-      if (neighbours)
-        f.template operator()<S, true>();
-      else
-        f.template operator()<S, false>();
-    }
+    if constexpr (!std::is_integral_v<S>) f.template operator()<S>();
   });
 }
-
-/// True where a block of channels is contiguous.
-inline bool channels_are_neighbours(const Operand& x) { return x.stride(1) == 1 || x.size(1) == 1; }
 
 }  // namespace weft::kernels::cpu

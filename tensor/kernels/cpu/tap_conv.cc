@@ -104,7 +104,7 @@ void for_each_tap(const ConvShape& s, F&& f) {
 }  // namespace
 
 bool prefers_taps(const ConvShape& s) {
-  return s.groups == 1 && s.channels >= 256 && s.filters >= 256 && s.out_height * s.out_width <= 4;
+  return s.groups == 1 && s.channels >= 128 && s.filters >= 128 && s.out_height * s.out_width <= 16;
 }
 
 void tap_conv(const ConvShape& s, const float* x, const float* weight, const WeightStrides& strides, const float* bias, float* out) {
