@@ -74,7 +74,8 @@ void batch_norm(const Operand& x, const Operand* weight, const Operand* bias, do
   const View view = View::create(kept, strides);
   const ReducePlan plan = plan_reduction(x, axes, {means.data(), &view, DType::f64});
   visit_floating(x.dtype, [&]<class T>() {
-    reduce(plan, static_cast<const T*>(x.base), MomentsPolicy<T>{}, [&](int64_t c, const Moments& m) {
+    reduce(plan, static_cast<const T*>(x.base), MomentsPolicy<T>{}, [&](int64_t offset, const Moments& m) {
+      const int64_t c = plan.out_offset + offset;
       means.data()[c] = m.mean;
       rstds.data()[c] = 1.0 / std::sqrt(m.variance(0) + eps);
     });

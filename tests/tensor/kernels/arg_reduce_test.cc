@@ -1,0 +1,100 @@
+// Positions of extremes: the first of equals, the first NaN, any layout and dtype.
+#include "tensor/kernels/cpu/arg_reduce.h"
+
+#include "tests/tensor/kernels/row_checks.h"
+
+namespace weft::testing {
+namespace {
+
+namespace cpu = kernels::cpu;
+
+int64_t naive_best(const std::vector<double>& v, bool largest) {
+  size_t best = 0;
+  for (size_t i = 1; i < v.size(); ++i) {
+    const bool nan = std::isnan(v[i]) && !std::isnan(v[best]);
+    if (nan || (!std::isnan(v[best]) && (largest ? v[i] > v[best] : v[i] < v[best]))) best = i;
+  }
+  return static_cast<int64_t>(best);
+}
+
+// Few distinct values, so that there are ties, and NaN now and then.
+AnyArray tied_values(const Shape& shape, DType dtype, Layout layout, Random& random, bool with_nan) {
+  AnyArray x(shape, dtype, layout, random);
+  return x.fill([&] {
+    if (with_nan && is_floating(dtype) && pick(random, 0, 40) == 0) return std::nan("");
+    return static_cast<double>(pick(random, dtype == u8 || dtype == boolean ? 0 : -3, 3));
+  });
+}
+
+void check_axis(AnyArray& x, int64_t axis, Random& random) {
+  const Shape kept = kept_shape(x.shape(), {axis});
+  AnyArray indices(kept, i64, Layout::permuted, random), values(kept, x.dtype, Layout::permuted, random);
+  for (bool largest : {true, false}) {
+    (largest ? cpu::max_with_indices : cpu::min_with_indices)(x.operand(), axis, values.operand(), indices.operand());
+    AnyArray alone(kept, i64, Layout::row_major, random);
+    (largest ? cpu::argmax : cpu::argmin)(x.operand(), axis, alone.operand());
+    for_each_index(kept, [&](const IntList& index) {
+      const auto row = elements_at(x, index, {axis});
+      const int64_t want = naive_best(row, largest);
+      ASSERT_EQ(static_cast<int64_t>(indices.get(index)), want) << describe(x) << " axis " << axis;
+      ASSERT_EQ(static_cast<int64_t>(alone.get(index)), want);
+      ASSERT_TRUE(close(values.get(index), row[static_cast<size_t>(want)], 0));
+    });
+  }
+}
+
+TEST(ArgReduce, AgreesWithNaiveLoops) {
+  Random random(21);
+  for (int i = 0; i < property_cases(300); ++i) {
+    Shape shape;
+    const int64_t rank = pick(random, 1, 4);
+    for (int64_t a = 0; a < rank; ++a) shape.push_back(pick(random, 1, 12));
+    AnyArray x = tied_values(shape, kAllDtypes[pick(random, 0, 9)], kAllLayouts[pick(random, 0, 4)], random, i % 2 == 0);
+    check_axis(x, pick(random, 0, rank - 1), random);
+    AnyArray all(Shape(static_cast<size_t>(rank), 1), i64, Layout::row_major, random);
+    cpu::argmax(x.operand(), std::nullopt, all.operand());
+    IntList axes;
+    for (int64_t a = 0; a < rank; ++a) axes.push_back(a);
+    const IntList zero(static_cast<size_t>(rank), 0);
+    ASSERT_EQ(static_cast<int64_t>(all.get(zero)), naive_best(elements_at(x, zero, axes), true)) << describe(x);
+    if (HasFailure()) break;
+  }
+}
+
+TEST(ArgReduce, LongRowsAndManyColumns) {
+  Random random(22);
+  for (DType dtype : {f32, i64, bf16})
+    for (const auto& [shape, axis] : std::vector<std::pair<Shape, int64_t>>{
+             {{3, 20000}, 1}, {{20000, 3}, 0}, {{37, 700}, 0}, {{4, 9, 300}, 1}}) {
+      AnyArray x = tied_values(shape, dtype, Layout::row_major, random, false);
+      check_axis(x, axis, random);
+    }
+}
+
+TEST(ArgReduce, OverAllOfALargeArrayWithAnyThreads) {
+  Random random(23);
+  AnyArray x({300000}, f32, Layout::row_major, random), out({1}, i64, Layout::row_major, random);
+  x.set({250001}, 5);
+  x.set({250007}, 5);
+  expect_same_bits_for_threads([&] {
+    cpu::argmax(x.operand(), std::nullopt, out.operand());
+    return out.memory;
+  });
+  EXPECT_EQ(out.get({0}), 250001);
+  x.set({290000}, std::nan(""));
+  cpu::argmax(x.operand(), 0, out.operand());
+  EXPECT_EQ(out.get({0}), 290000);
+  AnyArray scalar({}, f32, Layout::row_major, random), position({}, i64, Layout::row_major, random);
+  cpu::argmin(scalar.operand(), std::nullopt, position.operand());
+  EXPECT_EQ(position.get({}), 0);
+}
+
+TEST(ArgReduce, AllMinusInfinity) {
+  Array<float> x{std::vector<float>(20, -std::numeric_limits<float>::infinity()), View::contiguous({20})};
+  Array<int64_t> out{{-1}, View::contiguous({1})};
+  cpu::argmax(x.operand(), 0, out.operand());
+  EXPECT_EQ(out.memory[0], 0);
+}
+
+}  // namespace
+}  // namespace weft::testing

@@ -1,0 +1,172 @@
+// Batch normalisation and its gradient against naive ones in double, in every memory order.
+#include "tensor/kernels/cpu/batch_norm.h"
+
+#include "tests/tensor/kernels/row_checks.h"
+
+namespace weft::testing {
+namespace {
+
+namespace cpu = kernels::cpu;
+constexpr double kEps = 0.1;
+
+struct Batch {
+  AnyArray x, g, y, dx, w, b, mean, rstd, dw, db;
+  bool affine;
+
+  Batch(const Shape& shape, DType dtype, Layout layout, Layout other, bool affine_, Random& random)
+      : x(random_values(shape, dtype, layout, random, 2, 1)),
+        g(random_values(shape, dtype, other, random)),
+        y(shape, dtype, other, random),
+        dx(shape, dtype, layout, random),
+        w(random_values({shape[1]}, dtype, Layout::gaps, random)),
+        b(random_values({shape[1]}, dtype, Layout::row_major, random)),
+        mean({shape[1]}, dtype == f64 ? f64 : f32, Layout::row_major, random),
+        rstd(mean),
+        dw(w),
+        db(b),
+        affine(affine_) {}
+
+  void forward() {
+    const auto ow = w.operand(), ob = b.operand();
+    cpu::batch_norm(x.operand(), affine ? &ow : nullptr, affine ? &ob : nullptr, kEps, y.operand(), mean.operand(),
+                    rstd.operand());
+  }
+  void backward(cpu::Statistics statistics) {
+    const auto ow = w.operand(), odx = dx.operand(), odw = dw.operand(), odb = db.operand();
+    cpu::batch_norm_backward(g.operand(), x.operand(), affine ? &ow : nullptr, mean.operand(), rstd.operand(), statistics,
+                             &odx, &odw, &odb);
+  }
+};
+
+/// The naive results of one channel.
+struct Channel {
+  double mean = 0, rstd = 0, sum = 0, dot = 0, count = 0;  // sum of g, of g * unit
+
+  Channel(const Batch& batch, int64_t c) {
+    each(batch, c, [&](double x, double) {
+      mean += x;
+      ++count;
+    });
+    mean /= count;
+    double squares = 0;
+    each(batch, c, [&](double x, double) { squares += (x - mean) * (x - mean); });
+    rstd = 1 / std::sqrt(squares / count + kEps);
+    each(batch, c, [&](double x, double g) {
+      sum += g;
+      dot += g * (x - mean) * rstd;
+    });
+  }
+  template <class F>
+  static void each(const Batch& batch, int64_t c, const F& f) {
+    Shape sizes = batch.x.shape();
+    sizes[1] = 1;
+    for_each_index(sizes, [&](IntList index) {
+      index[1] = c;
+      f(batch.x.get(index), batch.g.get(index));
+    });
+  }
+};
+
+void check(Batch& batch) {
+  const std::string what = describe(batch.x) + " with " + describe(batch.g) + (batch.affine ? " affine" : "");
+  std::vector<Channel> channels;
+  for (int64_t c = 0; c < batch.x.shape()[1]; ++c) channels.emplace_back(batch, c);
+  const auto channel = [&](const IntList& index) -> const Channel& { return channels[static_cast<size_t>(index[1])]; };
+  const auto weight = [&](const IntList& index) { return batch.affine ? batch.w.get({index[1]}) : 1.0; };
+  batch.forward();
+  batch.backward(cpu::Statistics::of_batch);
+  expect_all_close(batch.mean, [&](auto& i) { return channels[static_cast<size_t>(i[0])].mean; }, 2, 1, "mean " + what);
+  expect_all_close(batch.rstd, [&](auto& i) { return channels[static_cast<size_t>(i[0])].rstd; }, 4, 0, "rstd " + what);
+  expect_all_close(
+      batch.y,
+      [&](auto& i) {
+        const Channel& c = channel(i);
+        return (batch.x.get(i) - c.mean) * c.rstd * weight(i) + (batch.affine ? batch.b.get({i[1]}) : 0.0);
+      },
+      10, 10, "y " + what);
+  expect_all_close(
+      batch.dx,
+      [&](auto& i) {
+        const Channel& c = channel(i);
+        const double unit = (batch.x.get(i) - c.mean) * c.rstd;
+        return (batch.g.get(i) - c.sum / c.count - unit * c.dot / c.count) * c.rstd * weight(i);
+      },
+      20, 20, "dx " + what);
+  const double slack = 2 + 0.1 * channels[0].count;
+  expect_all_close(batch.dw, [&](auto& i) { return channels[static_cast<size_t>(i[0])].dot; }, 10, slack, "dw " + what);
+  expect_all_close(batch.db, [&](auto& i) { return channels[static_cast<size_t>(i[0])].sum; }, 2, slack, "db " + what);
+}
+
+TEST(BatchNorm, AgreesWithNaiveLoops) {
+  Random random(51);
+  for (int i = 0; i < property_cases(120); ++i) {
+    Shape shape;
+    const int64_t rank = pick(random, 2, 4);
+    for (int64_t a = 0; a < rank; ++a) shape.push_back(pick(random, 1, 9));
+    shape[0] += 1;
+    Batch batch(shape, kFloatingDtypes[pick(random, 0, 3)], any_layout(random, false), any_layout(random, false),
+                i % 3 != 0, random);
+    check(batch);
+    if (HasFailure()) break;
+  }
+}
+
+TEST(BatchNorm, ImagesInBothOrders) {
+  Random random(52);
+  for (Layout layout : {Layout::row_major, Layout::channels_last})
+    for (DType dtype : {f32, f64, bf16})
+      for (const Shape& shape : {Shape{5, 16, 12, 13}, Shape{3, 37, 9, 20}, Shape{300, 3, 1, 1}, Shape{2, 1, 60, 70}}) {
+        Batch batch(shape, dtype, layout, layout, true, random);
+        check(batch);
+      }
+}
+
+TEST(BatchNorm, FarFromZero) {
+  Random random(53);
+  for (Layout layout : {Layout::row_major, Layout::channels_last}) {
+    Batch batch({4, 3, 8, 8}, f32, layout, layout, false, random);
+    int64_t i = 0;
+    batch.x.fill([&] { return ++i % 2 == 0 ? 1e6 + 0.5 : 1e6 - 0.5; });
+    batch.forward();
+    const double unit = 0.5 / std::sqrt(0.25 + kEps);
+    for_each_index(batch.x.shape(), [&](const IntList& index) {
+      EXPECT_NEAR(batch.y.get(index), batch.x.get(index) > 1e6 ? unit : -unit, 1e-6);
+    });
+  }
+}
+
+TEST(BatchNorm, InferenceUsesWhatItIsGiven) {
+  Random random(54);
+  Batch batch({3, 5, 4, 2}, f32, Layout::channels_last, Layout::channels_last, true, random);
+  AnyArray variance({5}, f32, Layout::row_major, random);
+  std::uniform_real_distribution<double> uniform(0.5, 2);
+  variance.fill([&] { return uniform(random); });
+  batch.mean.fill([&] { return uniform(random); });
+  const auto ow = batch.w.operand(), ob = batch.b.operand();
+  cpu::batch_norm_inference(batch.x.operand(), batch.mean.operand(), variance.operand(), &ow, &ob, kEps, batch.y.operand());
+  const auto rstd = [&](const IntList& i) { return 1 / std::sqrt(variance.get({i[1]}) + kEps); };
+  expect_all_close(
+      batch.y,
+      [&](auto& i) {
+        return (batch.x.get(i) - batch.mean.get({i[1]})) * rstd(i) * batch.w.get({i[1]}) + batch.b.get({i[1]});
+      },
+      10, 10, "y");
+  for (int64_t c = 0; c < 5; ++c) batch.rstd.set({c}, rstd({0, c}));
+  batch.backward(cpu::Statistics::given);
+  expect_all_close(batch.dx, [&](auto& i) { return batch.g.get(i) * rstd(i) * batch.w.get({i[1]}); }, 4, 1, "dx");
+}
+
+TEST(BatchNorm, SameBitsForAnyNumberOfThreads) {
+  Random random(55);
+  for (Layout layout : {Layout::row_major, Layout::channels_last}) {
+    Batch batch({9, 24, 30, 31}, f32, layout, layout, true, random);
+    expect_same_bits_for_threads([&] {
+      batch.forward();
+      batch.backward(cpu::Statistics::of_batch);
+      return std::vector{batch.y.memory, batch.dx.memory, batch.dw.memory, batch.db.memory, batch.rstd.memory};
+    });
+  }
+}
+
+}  // namespace
+}  // namespace weft::testing

@@ -1,0 +1,143 @@
+// Cross entropy by rows against a naive one in double: weights, label smoothing, ignored targets, bad targets.
+#include "tensor/kernels/cpu/cross_entropy.h"
+
+#include "tests/tensor/kernels/row_checks.h"
+
+namespace weft::testing {
+namespace {
+
+namespace cpu = kernels::cpu;
+
+struct Row {
+  std::vector<double> t, log_p;
+  double total = 0, loss = 0, count = 0;
+};
+
+Row naive_row(const std::vector<double>& z, int64_t target, const std::vector<double>& w, const cpu::CrossEntropyRows& options) {
+  const double classes = static_cast<double>(z.size()), largest = *std::max_element(z.begin(), z.end());
+  long double sum = 0;
+  for (double v : z) sum += std::exp(static_cast<long double>(v - largest));
+  Row row;
+  const bool ignored = target == options.ignore_index;
+  for (size_t c = 0; c < z.size(); ++c) {
+    row.log_p.push_back(z[c] - largest - static_cast<double>(std::log(sum)));
+    double t = options.label_smoothing / classes * w[c];
+    if (static_cast<int64_t>(c) == target) t += (1 - options.label_smoothing) * w[c];
+    row.t.push_back(ignored ? 0 : t);
+    row.total += row.t[c];
+    row.loss -= row.t[c] * row.log_p[c];
+  }
+  row.count = ignored ? 0 : w[static_cast<size_t>(target)];
+  return row;
+}
+
+void check(const Shape& shape, int64_t axis, DType dtype, DType index, Layout layout, bool weighted,
+           const cpu::CrossEntropyRows& options, Random& random) {
+  const int64_t classes = shape[static_cast<size_t>(axis)];
+  Shape rows = shape;
+  rows.erase(static_cast<size_t>(axis));
+  AnyArray z = random_values(shape, dtype, layout, random, 2), targets(rows, index, Layout::permuted, random);
+  targets.fill([&] {
+    return static_cast<double>(options.ignore_index < classes && pick(random, 0, 4) == 0 ? options.ignore_index
+                                                                                         : pick(random, 0, classes - 1));
+  });
+  AnyArray weight({classes}, dtype, Layout::gaps, random), dz(shape, dtype, Layout::permuted, random);
+  std::uniform_real_distribution<double> uniform(0.5, 2);
+  weight.fill([&] { return uniform(random); });
+  const DType out = dtype == f64 ? f64 : f32;
+  AnyArray loss(rows, out, Layout::permuted, random), count(rows, out, Layout::gaps, random);
+  AnyArray scale = random_values(rows, out, Layout::broadcast, random);
+  const auto ow = weight.operand(), oc = count.operand();
+  cpu::cross_entropy(z.operand(), axis, targets.operand(), weighted ? &ow : nullptr, options, loss.operand(), &oc);
+  cpu::cross_entropy_backward(scale.operand(), z.operand(), axis, targets.operand(), weighted ? &ow : nullptr, options,
+                              dz.operand());
+  std::vector<double> w;
+  for (int64_t c = 0; c < classes; ++c) w.push_back(weighted ? weight.get({c}) : 1);
+  const auto row_at = [&](IntList index_of_row) {
+    const int64_t target = static_cast<int64_t>(targets.get(index_of_row));
+    index_of_row.insert(static_cast<size_t>(axis), 0);
+    return naive_row(elements_at(z, index_of_row, {axis}), target, w, options);
+  };
+  const std::string what = describe(z) + text(weighted ? " weighted" : "", " smoothing ", options.label_smoothing);
+  expect_all_close(loss, [&](auto& i) { return row_at(i).loss; }, 4, 4, "loss " + what);
+  expect_all_close(count, [&](auto& i) { return row_at(i).count; }, 1, 0, "count " + what);
+  expect_all_close(
+      dz,
+      [&](IntList i) {
+        const auto c = static_cast<size_t>(i[static_cast<size_t>(axis)]);
+        i.erase(static_cast<size_t>(axis));
+        const Row row = row_at(i);
+        return scale.get(i) * (row.total * std::exp(row.log_p[c]) - row.t[c]);
+      },
+      8, 8, "gradient " + what);
+}
+
+TEST(CrossEntropy, AgreesWithNaiveLoops) {
+  Random random(61);
+  const DType indices[] = {i64, i32, u8};
+  for (int i = 0; i < property_cases(200); ++i) {
+    Shape shape;
+    const int64_t rank = pick(random, 1, 4), axis = rank == 1 ? 0 : 1;
+    for (int64_t a = 0; a < rank; ++a) shape.push_back(pick(random, 1, 8));
+    shape[static_cast<size_t>(axis)] += pick(random, 0, 1) * 20;
+    cpu::CrossEntropyRows options;
+    if (i % 3 == 0) options.label_smoothing = 0.1;
+    if (i % 2 == 0) options.ignore_index = 0;
+    check(shape, axis, kFloatingDtypes[pick(random, 0, 3)], indices[i % 3], kAllLayouts[pick(random, 0, 4)],
+          pick(random, 0, 1) == 0, options, random);
+    if (HasFailure()) break;
+  }
+}
+
+TEST(CrossEntropy, ImprobableTargetsHaveFiniteLosses) {
+  Array<float> z{{0, 1e4f, -1e4f}, View::contiguous({1, 3})}, loss{{0}, View::contiguous({1})}, dz = z;
+  Array<int64_t> target{{2}, View::contiguous({1})};
+  Array<float> one{{1}, View::contiguous({1})};
+  cpu::cross_entropy(z.operand(), 1, target.operand(), nullptr, {}, loss.operand(), nullptr);
+  EXPECT_EQ(loss.memory[0], 2e4f);
+  cpu::cross_entropy_backward(one.operand(), z.operand(), 1, target.operand(), nullptr, {}, dz.operand());
+  EXPECT_EQ(dz.memory, (std::vector<float>{0, 1, -1}));
+  target.memory = {1};
+  cpu::cross_entropy(z.operand(), 1, target.operand(), nullptr, {}, loss.operand(), nullptr);
+  EXPECT_EQ(loss.memory[0], 0);
+}
+
+std::string error_of(std::vector<int64_t> labels) {
+  const int64_t count = static_cast<int64_t>(labels.size());
+  Array<float> z{std::vector<float>(labels.size() * 3), View::contiguous({count, 3})};
+  Array<float> loss{std::vector<float>(labels.size(), 7), View::contiguous({count})};
+  Array<int64_t> targets{std::move(labels), View::contiguous({count})};
+  try {
+    cpu::cross_entropy(z.operand(), 1, targets.operand(), nullptr, {}, loss.operand(), nullptr);
+  } catch (const IndexError& error) {
+    EXPECT_EQ(loss.memory, std::vector<float>(loss.memory.size(), 7));  // nothing was written
+    return error.what();
+  }
+  return "no error";
+}
+
+TEST(CrossEntropy, NamesTheFirstBadTarget) {
+  EXPECT_EQ(error_of({0, 2, 3, -1}), "class 3 is out of range for 3 classes");
+  EXPECT_EQ(error_of({0, -1, 3}), "class -1 is out of range for 3 classes");
+  EXPECT_EQ(error_of({0, -100, 2}), "no error");
+  std::vector<int64_t> many(100000, 1);
+  many[99000] = 5;
+  many[99999] = 6;
+  EXPECT_EQ(error_of(many), "class 5 is out of range for 3 classes");
+}
+
+TEST(CrossEntropy, SameBitsForAnyNumberOfThreads) {
+  Random random(62);
+  AnyArray z = random_values({3000, 40}, f32, Layout::row_major, random), dz = z;
+  AnyArray targets({3000}, i64, Layout::row_major, random), loss({3000}, f32, Layout::row_major, random), scale = loss;
+  targets.fill([&] { return static_cast<double>(pick(random, 0, 39)); });
+  scale.fill([] { return 1.0 / 3000; });
+  expect_same_bits_for_threads([&] {
+    cpu::cross_entropy(z.operand(), 1, targets.operand(), nullptr, {}, loss.operand(), nullptr);
+    cpu::cross_entropy_backward(scale.operand(), z.operand(), 1, targets.operand(), nullptr, {}, dz.operand());
+    return std::vector{loss.memory, dz.memory};
+  });
+}
+
+}  // namespace
+}  // namespace weft::testing

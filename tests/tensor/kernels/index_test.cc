@@ -1,0 +1,198 @@
+// Indexing kernels against naive loops; integers make sums exact. Bad indices are named and nothing is written.
+#include "tensor/kernels/cpu/index.h"
+
+#include "tests/tensor/kernels/row_checks.h"
+
+namespace weft::testing {
+namespace {
+
+namespace cpu = kernels::cpu;
+const DType kIndexDtypes[] = {i64, i32, i16, i8, u8};
+
+AnyArray random_indices(const Shape& shape, int64_t limit, Layout layout, Random& random) {
+  AnyArray index(shape, kIndexDtypes[pick(random, 0, 4)], layout, random);
+  return index.fill([&] { return static_cast<double>(pick(random, 0, limit - 1)); });
+}
+
+AnyArray small_integers(const Shape& shape, DType dtype, Layout layout, Random& random) {
+  AnyArray x(shape, dtype, layout, random);
+  return x.fill([&] { return static_cast<double>(pick(random, 0, dtype == boolean ? 1 : 9)); });
+}
+
+Shape random_shape(int64_t rank, Random& random) {
+  Shape shape;
+  for (int64_t a = 0; a < rank; ++a) shape.push_back(pick(random, 1, 7));
+  return shape;
+}
+
+IntList with(IntList index, int64_t axis, int64_t value) {
+  index[static_cast<size_t>(axis)] = value;
+  return index;
+}
+
+void expect_equal(const AnyArray& got, const AnyArray& want, const std::string& what) {
+  expect_all_close(got, [&](auto& i) { return want.get(i); }, 0, 0, what);
+}
+
+TEST(Index, GatherAndScatterAdd) {
+  Random random(71);
+  for (int i = 0; i < property_cases(300); ++i) {
+    const int64_t rank = pick(random, 1, 4), axis = pick(random, 0, rank - 1);
+    const Shape shape = random_shape(rank, random);
+    Shape taken = shape;
+    for (int64_t& size : taken) size = pick(random, 1, size);
+    taken[static_cast<size_t>(axis)] = pick(random, 0, 9);
+    const DType dtype = kAllDtypes[pick(random, 0, 8)];
+    AnyArray x = small_integers(shape, dtype, kAllLayouts[pick(random, 0, 4)], random);
+    AnyArray index = random_indices(taken, shape[static_cast<size_t>(axis)], kAllLayouts[pick(random, 0, 4)], random);
+    AnyArray out(taken, dtype, kDistinctLayouts[pick(random, 0, 3)], random), want = out;
+    cpu::gather(x.operand(), index.operand(), axis, out.operand());
+    const auto target = [&](const IntList& at) { return with(at, axis, static_cast<int64_t>(index.get(at))); };
+    for_each_index(taken, [&](const IntList& at) { want.set(at, x.get(target(at))); });
+    expect_equal(out, want, "gather " + describe(x));
+    AnyArray into = small_integers(shape, dtype, kDistinctLayouts[pick(random, 0, 3)], random), sums = into;
+    cpu::scatter_add(out.operand(), index.operand(), axis, into.operand());
+    for_each_index(taken, [&](const IntList& at) { sums.set(target(at), sums.get(target(at)) + out.get(at)); });
+    expect_equal(into, sums, "scatter_add " + describe(into));
+    if (HasFailure()) break;
+  }
+}
+
+TEST(Index, SelectAndAdd) {
+  Random random(72);
+  for (int i = 0; i < property_cases(300); ++i) {
+    const int64_t rank = pick(random, 1, 4), axis = pick(random, 0, rank - 1);
+    const Shape shape = random_shape(rank, random);
+    const Shape taken = with(shape, axis, pick(random, 0, 9));
+    const DType dtype = kAllDtypes[pick(random, 0, 8)];
+    AnyArray x = small_integers(shape, dtype, kAllLayouts[pick(random, 0, 4)], random);
+    AnyArray index = random_indices({taken[static_cast<size_t>(axis)]}, shape[static_cast<size_t>(axis)],
+                                    kDistinctLayouts[pick(random, 0, 3)], random);
+    AnyArray out(taken, dtype, kDistinctLayouts[pick(random, 0, 3)], random), want = out;
+    cpu::index_select(x.operand(), axis, index.operand(), out.operand());
+    const auto target = [&](const IntList& at) {
+      return with(at, axis, static_cast<int64_t>(index.get({at[static_cast<size_t>(axis)]})));
+    };
+    for_each_index(taken, [&](const IntList& at) { want.set(at, x.get(target(at))); });
+    expect_equal(out, want, "index_select " + describe(x));
+    AnyArray into = small_integers(shape, dtype, kDistinctLayouts[pick(random, 0, 3)], random), sums = into;
+    cpu::index_add(out.operand(), axis, index.operand(), into.operand());
+    for_each_index(taken, [&](const IntList& at) { sums.set(target(at), sums.get(target(at)) + out.get(at)); });
+    expect_equal(into, sums, "index_add " + describe(into));
+    if (HasFailure()) break;
+  }
+}
+
+TEST(Index, EmbeddingAndItsGradient) {
+  Random random(73);
+  for (int i = 0; i < property_cases(150); ++i) {
+    const int64_t vocabulary = pick(random, 1, 20), width = i % 5 == 0 ? 700 : pick(random, 1, 20);
+    const Shape places = random_shape(pick(random, 0, 3), random);
+    Shape shape = places;
+    shape.push_back(width);
+    const DType dtype = kFloatingDtypes[pick(random, 0, 3)];
+    AnyArray weight = small_integers({vocabulary, width}, dtype, kAllLayouts[pick(random, 0, 4)], random);
+    AnyArray index = random_indices(places, vocabulary, kAllLayouts[pick(random, 0, 4)], random);
+    AnyArray out(shape, dtype, kDistinctLayouts[pick(random, 0, 3)], random), want = out;
+    cpu::embedding(index.operand(), weight.operand(), out.operand());
+    const auto target = [&](const IntList& at) {
+      return IntList{static_cast<int64_t>(index.get(IntList(at.begin(), at.end() - 1))), at.back()};
+    };
+    for_each_index(shape, [&](const IntList& at) { want.set(at, weight.get(target(at))); });
+    expect_equal(out, want, "embedding " + describe(weight));
+    const int64_t padding = i % 2 == 0 ? -1 : pick(random, 0, vocabulary - 1);
+    AnyArray grad({vocabulary, width}, dtype, kDistinctLayouts[pick(random, 0, 3)], random);
+    AnyArray sums({vocabulary, width}, f64, Layout::row_major, random);
+    cpu::embedding_backward(index.operand(), out.operand(), padding, grad.operand());
+    for_each_index(shape, [&](const IntList& at) {
+      if (target(at)[0] != padding) sums.set(target(at), sums.get(target(at)) + out.get(at));
+    });
+    expect_all_close(grad, [&](auto& at) { return rounded(sums.get(at), dtype); }, 0, 0,
+                     "embedding_backward " + describe(grad));
+    if (HasFailure()) break;
+  }
+}
+
+TEST(Index, GradientOfOneWordIsSummedExactly) {
+  Random random(74);
+  constexpr int64_t kCount = 1 << 20;
+  Array<int32_t> index{std::vector<int32_t>(kCount, 1), View::contiguous({kCount})};
+  Array<float> grad{std::vector<float>(kCount, 0.1f), View::contiguous({kCount, 1})}, sums{{0, 0}, View::contiguous({2, 1})};
+  cpu::embedding_backward(index.operand(), grad.operand(), -1, sums.operand());
+  EXPECT_NEAR(sums.memory[1] / (static_cast<double>(0.1f) * kCount), 1, 1e-7);
+}
+
+TEST(Index, OneHot) {
+  Random random(75);
+  AnyArray index = random_indices({3, 4}, 5, Layout::permuted, random), out({3, 4, 5}, f32, Layout::gaps, random);
+  out.fill([] { return 9.0; });
+  cpu::one_hot(index.operand(), out.operand());
+  expect_all_close(out, [&](auto& i) { return index.get({i[0], i[1]}) == static_cast<double>(i[2]) ? 1.0 : 0.0; }, 0, 0,
+                   "one_hot");
+}
+
+template <class F>
+std::string error_of(const F& f) {
+  try {
+    f();
+  } catch (const IndexError& error) {
+    return error.what();
+  }
+  return "no error";
+}
+
+TEST(Index, NamesTheFirstBadIndexAndWritesNothing) {
+  Random random(76);
+  AnyArray table = small_integers({5, 3}, f32, Layout::row_major, random), before = table;
+  AnyArray index({5000}, i64, Layout::row_major, random), rows({5000, 3}, f32, Layout::row_major, random);
+  index.set({4000}, 7);
+  index.set({4500}, -1);
+  const std::string want = "index 7 is out of range for 5 rows";
+  EXPECT_EQ(error_of([&] { cpu::embedding(index.operand(), table.operand(), rows.operand()); }), want);
+  EXPECT_EQ(error_of([&] { cpu::embedding_backward(index.operand(), rows.operand(), -1, table.operand()); }), want);
+  EXPECT_EQ(error_of([&] { cpu::index_select(table.operand(), 0, index.operand(), rows.operand()); }), want);
+  EXPECT_EQ(error_of([&] { cpu::index_add(rows.operand(), 0, index.operand(), table.operand()); }), want);
+  EXPECT_TRUE(table.memory == before.memory);
+  index.set({100}, -2);
+  EXPECT_EQ(error_of([&] { cpu::embedding(index.operand(), table.operand(), rows.operand()); }),
+            "index -2 is out of range for 5 rows");
+  AnyArray line({5}, f32, Layout::row_major, random), many({5000}, f32, Layout::row_major, random);
+  EXPECT_EQ(error_of([&] { cpu::gather(line.operand(), index.operand(), 0, many.operand()); }),
+            "index -2 is out of range for 5 rows");
+  EXPECT_EQ(error_of([&] { cpu::scatter_add(many.operand(), index.operand(), 0, line.operand()); }),
+            "index -2 is out of range for 5 rows");
+  AnyArray hot({5000, 5}, f32, Layout::row_major, random);
+  EXPECT_EQ(error_of([&] { cpu::one_hot(index.operand(), hot.operand()); }), "class -2 is out of range for 5 classes");
+}
+
+TEST(Index, ScalarsAndEmptyTables) {
+  Random random(77);
+  AnyArray x({}, f32, Layout::row_major, random), index({}, i64, Layout::row_major, random), out = x;
+  x.set({}, 3);
+  cpu::gather(x.operand(), index.operand(), 0, out.operand());
+  EXPECT_EQ(out.get({}), 3);
+  cpu::scatter_add(x.operand(), index.operand(), 0, out.operand());
+  EXPECT_EQ(out.get({}), 6);
+  AnyArray empty({0, 4}, f32, Layout::row_major, random), none({0}, i64, Layout::row_major, random);
+  cpu::index_select(empty.operand(), 0, none.operand(), empty.operand());
+  AnyArray one({1}, i64, Layout::row_major, random), row({1, 4}, f32, Layout::row_major, random);
+  EXPECT_EQ(error_of([&] { cpu::index_select(empty.operand(), 0, one.operand(), row.operand()); }),
+            "index 0 is out of range for 0 rows");
+}
+
+TEST(Index, SameBitsForAnyNumberOfThreads) {
+  Random random(78);
+  AnyArray index = random_indices({900, 40}, 120, Layout::row_major, random), flat = random_indices({900}, 120, Layout::row_major, random);
+  AnyArray src = random_values({900, 40}, f32, Layout::row_major, random);
+  const AnyArray start = random_values({128, 40}, f32, Layout::row_major, random);
+  expect_same_bits_for_threads([&] {
+    AnyArray a = start, b = start, c = start;
+    cpu::scatter_add(src.operand(), index.operand(), 0, a.operand());
+    cpu::index_add(src.operand(), 0, flat.operand(), b.operand());
+    cpu::embedding_backward(flat.operand(), src.operand(), 3, c.operand());
+    return std::vector{a.memory, b.memory, c.memory};
+  });
+}
+
+}  // namespace
+}  // namespace weft::testing

@@ -1,0 +1,126 @@
+// Softmax, log-softmax and their gradients against naive ones in double, and where libraries are known to fail.
+#include "tensor/kernels/cpu/softmax.h"
+
+#include "tests/tensor/kernels/row_checks.h"
+
+namespace weft::testing {
+namespace {
+
+namespace cpu = kernels::cpu;
+constexpr float kInf = std::numeric_limits<float>::infinity();
+
+std::vector<double> naive_log_softmax(const std::vector<double>& x) {
+  const double largest = *std::max_element(x.begin(), x.end());
+  long double sum = 0;
+  for (double v : x) sum += std::exp(static_cast<long double>(v - largest));
+  std::vector<double> y;
+  for (double v : x) y.push_back(v - largest - static_cast<double>(std::log(sum)));
+  return y;
+}
+
+void check(const Shape& shape, int64_t axis, DType dtype, Layout layout, Random& random) {
+  AnyArray x = random_values(shape, dtype, layout, random, 3), g = random_values(shape, dtype, layout, random);
+  AnyArray y(shape, dtype, Layout::permuted, random), log_y(shape, dtype, Layout::reversed, random);
+  AnyArray dx(shape, dtype, Layout::gaps, random), log_dx(shape, dtype, Layout::permuted, random);
+  cpu::softmax(x.operand(), axis, y.operand());
+  cpu::log_softmax(x.operand(), axis, log_y.operand());
+  cpu::softmax_backward(g.operand(), y.operand(), axis, dx.operand());
+  cpu::log_softmax_backward(g.operand(), log_y.operand(), axis, log_dx.operand());
+  const auto position = [&](const IntList& index) { return static_cast<size_t>(index[static_cast<size_t>(axis)]); };
+  const auto row = [&](const AnyArray& a, const IntList& index) { return elements_at(a, without(index, {axis}), {axis}); };
+  const auto log_want = [&](const IntList& index) { return naive_log_softmax(row(x, index))[position(index)]; };
+  const std::string what = describe(x) + text(" axis ", axis);
+  expect_all_close(log_y, log_want, 3, 1, "log_softmax " + what);
+  expect_all_close(y, [&](const IntList& index) { return std::exp(log_want(index)); }, 10, 0.1, "softmax " + what);
+  // The gradients are those of the results as they are stored.
+  expect_all_close(
+      dx,
+      [&](const IntList& index) {
+        const auto p = row(y, index), grad = row(g, index);
+        double dot = 0;
+        for (size_t i = 0; i < p.size(); ++i) dot += p[i] * grad[i];
+        return p[position(index)] * (grad[position(index)] - dot);
+      },
+      4, 1, "softmax gradient " + what);
+  expect_all_close(
+      log_dx,
+      [&](const IntList& index) {
+        const auto grad = row(g, index);
+        return grad[position(index)] -
+               std::exp(log_y.get(index)) * std::accumulate(grad.begin(), grad.end(), 0.0);
+      },
+      4, 2, "log_softmax gradient " + what);
+}
+
+TEST(Softmax, AgreesWithNaiveLoops) {
+  Random random(31);
+  for (int i = 0; i < property_cases(150); ++i) {
+    Shape shape;
+    const int64_t rank = pick(random, 1, 4);
+    for (int64_t a = 0; a < rank; ++a) shape.push_back(pick(random, 1, 11));
+    check(shape, pick(random, 0, rank - 1), kFloatingDtypes[pick(random, 0, 3)], kAllLayouts[pick(random, 0, 4)], random);
+    if (HasFailure()) break;
+  }
+}
+
+TEST(Softmax, LongRowsAndLargeImages) {
+  Random random(32);
+  for (DType dtype : {f32, f64, bf16}) {
+    check({3, 1001}, 1, dtype, Layout::row_major, random);
+    check({70, 33}, 0, dtype, Layout::row_major, random);
+    check({2, 19, 5, 7}, 1, dtype, Layout::channels_last, random);
+    check({2, 19, 5, 7}, 1, dtype, Layout::row_major, random);
+  }
+}
+
+std::vector<float> log_softmax_of(std::vector<float> values) {
+  Array<float> x{values, View::contiguous({static_cast<int64_t>(values.size())})}, y = x;
+  cpu::log_softmax(x.operand(), 0, y.operand());
+  return y.memory;
+}
+
+TEST(Softmax, LogSoftmaxOfFarApartLogitsIsExact) {
+  EXPECT_EQ(log_softmax_of({0, -110}), (std::vector<float>{0, -110}));
+  EXPECT_EQ(log_softmax_of({0, -1e4f, 1e4f}), (std::vector<float>{-1e4f, -2e4f, 0}));
+  EXPECT_EQ(log_softmax_of({5, -kInf}), (std::vector<float>{0, -kInf}));
+}
+
+TEST(Softmax, LogSoftmaxIsNeverPositive) {
+  Random random(33);
+  std::normal_distribution<float> normal(0, 20);
+  for (int i = 0; i < 2000; ++i) {
+    std::vector<float> x(static_cast<size_t>(pick(random, 1, 40)));
+    for (float& v : x) v = normal(random);
+    for (float v : log_softmax_of(x)) ASSERT_LE(v, 0.0f);
+  }
+}
+
+TEST(Softmax, WhatHasNoAnswerIsNaN) {
+  Array<float> x{{-kInf, -kInf, -kInf}, View::contiguous({3})}, y = x;
+  cpu::softmax(x.operand(), 0, y.operand());
+  for (float v : y.memory) EXPECT_TRUE(std::isnan(v));
+  x.memory = {1, std::nanf(""), 2};
+  cpu::softmax(x.operand(), 0, y.operand());
+  for (float v : y.memory) EXPECT_TRUE(std::isnan(v));
+}
+
+TEST(Softmax, EmptyOnesAreLeftAlone) {
+  Random random(34);
+  AnyArray no_rows({0, 3}, f32, Layout::row_major, random), no_columns({3, 0}, f32, Layout::row_major, random);
+  cpu::softmax(no_rows.operand(), 1, no_rows.operand());
+  cpu::softmax(no_columns.operand(), 1, no_columns.operand());
+  cpu::log_softmax(no_rows.operand(), 0, no_rows.operand());
+}
+
+TEST(Softmax, SameBitsForAnyNumberOfThreads) {
+  Random random(35);
+  AnyArray x = random_values({400, 300}, f32, Layout::row_major, random), y(x.shape(), f32, Layout::row_major, random);
+  for (int64_t axis : {0, 1})
+    expect_same_bits_for_threads([&] {
+      cpu::softmax(x.operand(), axis, y.operand());
+      return y.memory;
+    });
+}
+
+}  // namespace
+}  // namespace weft::testing
