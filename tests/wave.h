@@ -17,7 +17,7 @@ namespace weft::testing {
 inline Tensor wave(const Shape& shape, double phase, double scale = 1.0) {
   std::vector<double> values(static_cast<size_t>(checked_numel(shape)));
   for (size_t i = 0; i < values.size(); ++i) values[i] = scale * std::sin(0.7 * static_cast<double>(i) + phase);
-  return from_vector(values, shape);
+  return from_vector(values, shape, f64);
 }
 
 /// The sum, and the sum against weights that no permutation keeps.
