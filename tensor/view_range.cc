@@ -133,7 +133,7 @@ std::optional<View> View::unfold(int64_t axis, int64_t size, int64_t step) const
   auto at = static_cast<size_t>(normalize_axis(axis, rank()));
   if (step <= 0) throw ShapeError(text("unfold with step ", step));
   if (size < 0 || size > shape_[at])
-    throw ShapeError(text("windows of ", size, " do not fit into axis ", at, " of size ", shape_[at]));
+    throw ShapeError(text("windows of size ", size, " do not fit into axis ", at, " of size ", shape_[at]));
   int64_t windows = (shape_[at] - size) / step + 1;
   View out(*this);
   out.shape_[at] = windows;
