@@ -155,12 +155,12 @@ void draw_digit(int digit, Draws& draws, Pen& pen) {
 
 /// Bends the plane and maps the unit square into the image.
 void place(Draws& draws, Pen& pen) {
-  const float bend_x = draws.around(0.09f), bend_y = draws.around(0.09f);
+  const float bend_x = draws.around(0.07f), bend_y = draws.around(0.07f);
   const float phase_x = kPi * draws.between(-1, 1), phase_y = kPi * draws.between(-1, 1);
-  const float angle = draws.around(0.45f), slant = draws.around(0.5f);
-  const float width = 17 * (1 + draws.around(0.35f)), height = 20 * (1 + draws.around(0.25f));
+  const float angle = draws.around(0.32f), slant = draws.around(0.4f);
+  const float width = 17 * (1 + draws.around(0.25f)), height = 20 * (1 + draws.around(0.12f));
   const float cosine = std::cos(angle), sine = std::sin(angle);
-  const float left = 13.5f + draws.around(4), top = 13.5f + draws.around(4);
+  const float left = 13.5f + draws.around(2.5f), top = 13.5f + draws.around(2.5f);
   pen.map([=](Point p) {
     const float x = p.x + bend_x * std::sin(kPi * 1.5f * p.y + phase_x) - 0.5f;
     const float y = p.y + bend_y * std::sin(kPi * 1.5f * p.x + phase_y) - 0.5f;
@@ -193,7 +193,7 @@ void draw_example(int digit, Draws& draws, float* image) {
   draw_digit(digit, draws, pen);
   place(draws, pen);
   const float radius = draws.between(0.55f, 1.9f), ink = draws.between(0.65f, 1.0f);
-  const float noise = std::fabs(draws.around(0.22f));
+  const float noise = std::fabs(draws.around(0.12f));
   constexpr float kFar = 1e6f;
   std::fill(image, image + kPixels, kFar);
   for (const auto& [a, b] : pen.segments()) stroke(a, b, radius + 1, image);

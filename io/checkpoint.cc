@@ -1,0 +1,210 @@
+// Tensors are called `model.NAME`, `optimizer.NAME` and `schedule.NAME`; everything else is a text of the header:
+// `optimizer.number.NAME`, `schedule.number.NAME`, `random`, `loader`, `field.NAME`, and `crc32` of all of these.
+#include "io/checkpoint.h"
+
+#include <charconv>
+#include <functional>
+#include <utility>
+#include <vector>
+
+#include "io/byte_order.h"
+#include "io/file.h"
+#include "io/safetensors.h"
+#include "tensor/error.h"
+#include "tensor/ops/copy.h"
+#include "tensor/random.h"
+
+namespace weft::io {
+
+namespace {
+
+constexpr const char* kFormatKey = "weft.checkpoint";
+constexpr const char* kFormat = "1";
+constexpr const char* kChecksumKey = "crc32";
+
+struct Contents {
+  StateDict tensors;
+  Metadata texts;
+};
+
+/// What begins with `prefix`, without it.
+template <class Map>
+Map part_of(const Map& all, const std::string& prefix) {
+  Map out;
+  for (auto at = all.lower_bound(prefix); at != all.end() && at->first.starts_with(prefix); ++at)
+    out.emplace(at->first.substr(prefix.size()), at->second);
+  return out;
+}
+
+template <class Map>
+void add_part(Map& all, const std::string& prefix, const Map& part) {
+  for (const auto& [name, value] : part) all.emplace(prefix + name, value);
+}
+
+/// The shortest text that reads back as the same double.
+std::string number_text(double value) {
+  char buffer[40];
+  return {buffer, std::to_chars(buffer, buffer + sizeof(buffer), value).ptr};
+}
+
+template <class Number>
+Number parse_number(const std::string& text) {
+  Number value{};
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (error != std::errc() || end != text.data() + text.size()) throw IoError(weft::text(detail::shown(text), " is no number"));
+  return value;
+}
+
+/// Over names, dtypes, shapes and bytes of the tensors, and over the texts (but for itself).
+std::string checksum(const Contents& contents) {
+  uint32_t crc = 0;
+  const auto add = [&](std::string_view bytes) {
+    const uint64_t length = bytes.size();  // so that no byte can move from one text to the next
+    crc = detail::crc32(crc, &length, sizeof(length));
+    crc = detail::crc32(crc, bytes.data(), bytes.size());
+  };
+  for (const auto& [name, tensor] : contents.tensors) {
+    add(name);
+    add(text(tensor.dtype(), tensor.shape()));
+    add(detail::row_major_bytes(tensor.detach().contiguous()));
+  }
+  for (const auto& [key, value] : contents.texts) {
+    if (key == kChecksumKey) continue;
+    add(key);
+    add(value);
+  }
+  return text(crc);
+}
+
+void add_state(Contents& contents, const std::string& prefix, const optim::State& state) {
+  add_part(contents.tensors, prefix, state.tensors);
+  for (const auto& [name, value] : state.numbers) contents.texts[prefix + "number." + name] = number_text(value);
+}
+
+optim::State state_of(const Contents& contents, const std::string& prefix) {
+  optim::State state;
+  state.tensors = part_of(contents.tensors, prefix);
+  for (const auto& [name, value] : part_of(contents.texts, prefix + "number."))
+    state.numbers.emplace(name, parse_number<double>(value));
+  return state;
+}
+
+std::string random_text() {
+  const RandomState state = random_state();
+  return text(state.seed, " ", state.offset);
+}
+
+RandomState parse_random(const std::string& value) {
+  const size_t space = value.find(' ');
+  if (space == std::string::npos) throw IoError("the random state is malformed");
+  return {parse_number<uint64_t>(value.substr(0, space)), parse_number<uint64_t>(value.substr(space + 1))};
+}
+
+const std::string& text_at(const Contents& contents, const char* key) {
+  const auto found = contents.texts.find(key);
+  if (found == contents.texts.end()) throw IoError(text("the checkpoint holds no ", key));
+  return found->second;
+}
+
+Contents read(const std::string& path) {
+  Contents contents;
+  contents.tensors = load_safetensors(path, &contents.texts);
+  const auto format = contents.texts.find(kFormatKey);
+  if (format == contents.texts.end()) throw IoError("a safetensors file, but no checkpoint");
+  if (format->second != kFormat) throw IoError(text("a checkpoint of version ", detail::shown(format->second), "; this is ", kFormat));
+  if (text_at(contents, kChecksumKey) != checksum(contents)) throw IoError("damaged: the checksum is another");
+  return contents;
+}
+
+/// Casting would make the run carry on with other values.
+void check_dtypes(nn::Module& model, const StateDict& state) {
+  for (const auto& [name, tensor] : model.state_dict()) {
+    const auto found = state.find(name);
+    if (found != state.end() && found->second.dtype() != tensor.dtype())
+      throw DtypeError(text(name, " is ", found->second.dtype(), " in the checkpoint and ", tensor.dtype(), " in the model"));
+  }
+}
+
+/// Steps that can be taken back, newest first.
+class Transaction {
+ public:
+  void run(const std::function<void()>& step, std::function<void()> undo) {
+    try {
+      step();
+    } catch (...) {
+      for (auto at = undo_.rbegin(); at != undo_.rend(); ++at) (*at)();
+      throw;
+    }
+    undo_.push_back(std::move(undo));
+  }
+
+ private:
+  std::vector<std::function<void()>> undo_;
+};
+
+void apply(const Contents& contents, const CheckpointParts& parts) {
+  // Everything that is only parsed comes first.
+  const StateDict model = part_of(contents.tensors, "model.");
+  const optim::State optimizer = state_of(contents, "optimizer."), schedule = state_of(contents, "schedule.");
+  if (parts.model != nullptr) {
+    text_at(contents, "model");
+    check_dtypes(*parts.model, model);
+  }
+  if (parts.optimizer != nullptr) text_at(contents, "optimizer");
+  if (parts.schedule != nullptr) text_at(contents, "schedule");
+  const std::string position = parts.loader != nullptr ? text_at(contents, "loader") : "";
+  std::map<std::string, std::string> fields = part_of(contents.texts, "field.");
+  const RandomState random = parts.random ? parse_random(text_at(contents, "random")) : RandomState{};
+
+  Transaction transaction;
+  if (parts.model != nullptr) {
+    const StateDict before = parts.model->clone_state();
+    transaction.run([&] { parts.model->load_state_dict(model); }, [&, before] { parts.model->load_state_dict(before); });
+  }
+  if (parts.optimizer != nullptr) {
+    const optim::State before = parts.optimizer->state_dict();
+    transaction.run([&] { parts.optimizer->load_state_dict(optimizer); },
+                    [&, before] { parts.optimizer->load_state_dict(before); });
+  }
+  if (parts.schedule != nullptr) {
+    const optim::State before = parts.schedule->state_dict();
+    transaction.run([&] { parts.schedule->load_state_dict(schedule); },
+                    [&, before] { parts.schedule->load_state_dict(before); });
+  }
+  if (parts.loader != nullptr) transaction.run([&] { parts.loader->set_position(position); }, [] {});
+  if (parts.fields != nullptr) *parts.fields = std::move(fields);
+  if (parts.random) set_random_state(random);
+}
+
+}  // namespace
+
+void save_checkpoint(const std::string& path, const CheckpointParts& parts) {
+  detail::with_path(path, [&] {
+    Contents contents;
+    contents.texts[kFormatKey] = kFormat;
+    // A part may be empty (an optimizer before its first step); its mark says that it was saved.
+    if (parts.model != nullptr) {
+      contents.texts["model"] = parts.model->type_name();
+      add_part(contents.tensors, "model.", parts.model->state_dict());
+    }
+    if (parts.optimizer != nullptr) {
+      contents.texts["optimizer"] = "1";
+      add_state(contents, "optimizer.", parts.optimizer->state_dict());
+    }
+    if (parts.schedule != nullptr) {
+      contents.texts["schedule"] = "1";
+      add_state(contents, "schedule.", parts.schedule->state_dict());
+    }
+    if (parts.loader != nullptr) contents.texts["loader"] = parts.loader->position();
+    if (parts.fields != nullptr) add_part(contents.texts, "field.", *parts.fields);
+    if (parts.random) contents.texts["random"] = random_text();
+    contents.texts[kChecksumKey] = checksum(contents);
+    save_safetensors(path, contents.tensors, contents.texts);
+  });
+}
+
+void load_checkpoint(const std::string& path, const CheckpointParts& parts) {
+  detail::with_path(path, [&] { apply(read(path), parts); });
+}
+
+}  // namespace weft::io

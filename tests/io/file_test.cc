@@ -1,0 +1,177 @@
+// AtomicFile: whatever fails, and wherever the process dies, there is the old file or the new one under the name.
+#include "io/file.h"
+
+#include <sys/stat.h>
+#include <sys/wait.h>
+
+#include <cerrno>
+#include <csignal>
+
+#include "io/safetensors.h"
+#include "tensor/ops/fill.h"
+#include "tests/io/files.h"
+
+namespace weft {
+namespace {
+
+using test::Folder;
+
+// What the replaced calls do: the write that would pass `budget` bytes fails, or kills the process.
+size_t budget = 0;
+int failure = ENOSPC;
+bool die = false;
+size_t largest_write = SIZE_MAX;
+
+ssize_t faulty_write(int descriptor, const void* data, size_t bytes) {
+  bytes = std::min(bytes, largest_write);
+  if (bytes > budget) {
+    if (die) {
+      (void)!::write(descriptor, data, budget);
+      ::raise(SIGKILL);
+    }
+    if (budget > 0) bytes = budget;  // a short write first, as on a full disk
+    else return errno = failure, -1;
+  }
+  const ssize_t count = ::write(descriptor, data, bytes);
+  budget -= static_cast<size_t>(count);
+  return count;
+}
+int failing_sync(int) { return errno = EIO, -1; }
+int failing_rename(const char*, const char*) { return errno = EACCES, -1; }
+
+/// The system's calls come back at the end of a test.
+struct Faults {
+  io::detail::FileCalls before = io::detail::file_calls;
+  ~Faults() {
+    io::detail::file_calls = before;
+    largest_write = SIZE_MAX;
+    die = false;
+    failure = ENOSPC;
+  }
+};
+
+TEST(AtomicFile, WritesAndReplaces) {
+  const Folder folder;
+  io::write_file(folder / "a", "old");
+  io::write_file(folder / "a", "newer");
+  EXPECT_EQ(test::read_bytes(folder / "a"), "newer");
+  EXPECT_EQ(folder.files(), 1);
+}
+
+TEST(AtomicFile, IsNotThereBeforeCommit) {
+  const Folder folder;
+  {
+    io::AtomicFile file(folder / "a");
+    file.write("half");
+    EXPECT_FALSE(std::filesystem::exists(folder / "a"));
+  }
+  EXPECT_EQ(folder.files(), 0);
+}
+
+TEST(AtomicFile, ModeFollowsUmaskOrTheOldFile) {
+  const Folder folder;
+  const auto mode = [&](const std::string& name) {
+    struct stat status = {};
+    EXPECT_EQ(::stat((folder / name).c_str(), &status), 0);
+    return status.st_mode & 07777;
+  };
+  const mode_t before = ::umask(027);
+  io::write_file(folder / "a", "x");
+  EXPECT_EQ(mode("a"), 0640u);
+  ::chmod((folder / "a").c_str(), 0604);
+  io::write_file(folder / "a", "y");
+  EXPECT_EQ(mode("a"), 0604u);
+  ::umask(before);
+}
+
+TEST(AtomicFile, FollowsLinksAndRefusesWhatIsNoFile) {
+  const Folder folder;
+  io::write_file(folder / "target", "old");
+  std::filesystem::create_symlink("target", folder / "link");
+  io::write_file(folder / "link", "new");
+  EXPECT_TRUE(std::filesystem::is_symlink(folder / "link"));
+  EXPECT_EQ(test::read_bytes(folder / "target"), "new");
+  EXPECT_HAS(test::io_error([] { io::write_file("/dev/null", "x"); }), "not a regular file");
+  EXPECT_HAS(test::io_error([&] { io::write_file(folder / ".", "x"); }), "not a regular file");
+  EXPECT_HAS(test::io_error([&] { io::write_file(folder / "none/a", "x"); }), "No such file");
+}
+
+TEST(AtomicFile, FaultsLeaveTheOldFileAndNothingElse) {
+  const Folder folder;
+  const std::string path = folder / "a";
+  io::write_file(path, "old");
+  const Faults faults;
+  for (const int reason : {ENOSPC, EIO}) {
+    failure = reason;
+    for (size_t bytes = 0; bytes < 7; ++bytes) {
+      io::detail::file_calls.write = faulty_write;
+      budget = bytes;
+      const std::string text = test::io_error([&] { io::write_file(path, "the new"); });
+      EXPECT_HAS(text, reason == ENOSPC ? "No space left" : "Input/output error");
+      EXPECT_HAS(text, path.c_str());
+      EXPECT_EQ(test::read_bytes(path), "old");
+      EXPECT_EQ(folder.files(), 1);
+    }
+  }
+}
+
+TEST(AtomicFile, ShortWritesAreCarriedOn) {
+  const Folder folder;
+  const Faults faults;
+  io::detail::file_calls.write = faulty_write;
+  largest_write = 3;
+  budget = 1000;
+  io::write_file(folder / "a", "0123456789");
+  EXPECT_EQ(test::read_bytes(folder / "a"), "0123456789");
+}
+
+TEST(AtomicFile, FailingSyncAndRename) {
+  const Folder folder;
+  io::write_file(folder / "a", "old");
+  {
+    const Faults faults;
+    io::detail::file_calls.sync = failing_sync;
+    EXPECT_HAS(test::io_error([&] { io::write_file(folder / "a", "new"); }), "cannot write to disk");
+  }
+  {
+    const Faults faults;
+    io::detail::file_calls.rename = failing_rename;
+    EXPECT_HAS(test::io_error([&] { io::write_file(folder / "a", "new"); }), "cannot rename");
+  }
+  EXPECT_EQ(test::read_bytes(folder / "a"), "old");
+  EXPECT_EQ(folder.files(), 1);
+}
+
+TEST(AtomicFile, AKilledWriterLeavesTheOldFileOrTheNew) {
+  const Folder folder;
+  const std::string path = folder / "model.safetensors";
+  const StateDict old_state = {{"w", full({64}, 1.0, f32)}}, new_state = {{"w", full({64}, 2.0, f32)}, {"v", ones({3})}};
+  io::save_safetensors(path, new_state);
+  const size_t size = test::read_bytes(path).size();
+  int kept_old = 0, got_new = 0;
+  for (size_t bytes = 0; bytes <= size + 8; bytes += 7) {
+    io::save_safetensors(path, old_state);
+    const pid_t child = ::fork();
+    ASSERT_GE(child, 0);
+    if (child == 0) {
+      io::detail::file_calls.write = faulty_write;
+      budget = bytes;
+      die = true;
+      io::save_safetensors(path, new_state);
+      ::_exit(0);
+    }
+    int status = 0;
+    ASSERT_EQ(::waitpid(child, &status, 0), child);
+    const bool killed = WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL;
+    ASSERT_TRUE(killed || (WIFEXITED(status) && WEXITSTATUS(status) == 0));
+    const StateDict found = io::load_safetensors(path);
+    EXPECT_EQ(found.size(), killed ? 1u : 2u);
+    EXPECT_EQ(found.at("w").to_vector<float>()[63], killed ? 1 : 2);
+    ++(killed ? kept_old : got_new);
+  }
+  EXPECT_GT(kept_old, 10);
+  EXPECT_GE(got_new, 1);
+}
+
+}  // namespace
+}  // namespace weft
