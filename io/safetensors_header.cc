@@ -233,6 +233,8 @@ SafetensorsHeader parse_safetensors_header(std::string_view json, uint64_t data_
     throw IoError(text("a header of ", json.size(), " bytes; the format allows ", kMaxSafetensorsHeader));
   if (json.empty() || json.front() != '{') throw IoError("the header does not begin with '{'");
   if (!is_utf8(json)) throw IoError("the header is not valid UTF-8");
+  // The JSON parser takes a zero byte for the end of its input and would not look at what follows.
+  if (json.find('\0') != std::string_view::npos) throw IoError("the header is not valid JSON: it contains a zero byte");
   SafetensorsHeader header;
   HeaderReader reader(header);
   nlohmann::json::sax_parse(json.begin(), json.end(), &reader);

@@ -14,7 +14,7 @@ namespace {
 using test::Folder;
 
 Tensor load(std::string_view bytes) {
-  const Folder folder;
+  static const Folder folder;
   test::write_bytes(folder / "a.npy", bytes);
   return io::load_npy(folder / "a.npy");
 }

@@ -1,0 +1,266 @@
+// DataLoader: order, prefetching, errors, lifetimes and position.
+#include "data/loader.h"
+
+#include <algorithm>
+#include <atomic>
+#include <set>
+#include <thread>
+
+#include <gtest/gtest.h>
+
+#include "data/tensor_dataset.h"
+#include "data/transform.h"
+#include "tensor/all.h"
+
+namespace weft {
+namespace {
+
+/// Example i is {i, 10 i}; `bad` throws; counts what is alive.
+class Numbers : public data::Dataset {
+ public:
+  explicit Numbers(int64_t size, int64_t bad = -1) : size_(size), bad_(bad) { ++alive; }
+  Numbers(const Numbers& other) : Dataset(other), size_(other.size_), bad_(other.bad_) { ++alive; }
+  ~Numbers() override { --alive; }
+  int64_t size() const override { return size_; }
+  Example get(int64_t i) const override {
+    if (i == bad_) throw IndexError("example 5 is bad");
+    return {tensor({i}), tensor({10.0 * static_cast<double>(i)})};
+  }
+  static inline std::atomic<int> alive = 0;
+
+ private:
+  int64_t size_, bad_;
+};
+
+/// All first tensors of an epoch, one vector per batch.
+template <class Loader>
+std::vector<std::vector<int64_t>> epoch(Loader& loader) {
+  std::vector<std::vector<int64_t>> out;
+  for (const auto& batch : loader) out.push_back(batch[0].template to_vector<int64_t>());
+  return out;
+}
+std::vector<int64_t> flat(const std::vector<std::vector<int64_t>>& batches) {
+  std::vector<int64_t> out;
+  for (const auto& batch : batches) out.insert(out.end(), batch.begin(), batch.end());
+  return out;
+}
+
+TEST(DataLoader, BatchesInOrder) {
+  const Numbers numbers(7);
+  data::DataLoader loader(numbers, {.batch_size = 3});
+  EXPECT_EQ(loader.size(), 3);
+  EXPECT_EQ(epoch(loader), (std::vector<std::vector<int64_t>>{{0, 1, 2}, {3, 4, 5}, {6}}));
+  for (const auto& [first, second] : data::DataLoader(numbers, {.batch_size = 2})) {
+    EXPECT_EQ(first.dtype(), i64);
+    EXPECT_TRUE(equal(first.to(f32) * 10.0, second));
+    EXPECT_EQ(first.rank(), 2);  // (batch, 1)
+  }
+}
+
+TEST(DataLoader, DropLast) {
+  const Numbers numbers(7);
+  data::DataLoader loader(numbers, {.batch_size = 3, .drop_last = true});
+  EXPECT_EQ(loader.size(), 2);
+  EXPECT_EQ(epoch(loader).size(), 2u);
+  data::DataLoader all(Numbers(6), {.batch_size = 3, .drop_last = true});
+  EXPECT_EQ(epoch(all).size(), 2u);
+  data::DataLoader none(Numbers(2), {.batch_size = 3, .drop_last = true});
+  EXPECT_EQ(epoch(none).size(), 0u);
+}
+
+TEST(DataLoader, EmptyDatasetAndBadOptions) {
+  for (const int64_t prefetch : {0, 2}) {
+    data::DataLoader loader(Numbers(0), {.batch_size = 3, .shuffle = true, .prefetch = prefetch});
+    EXPECT_EQ(epoch(loader).size(), 0u);
+  }
+  EXPECT_THROW(data::DataLoader(Numbers(1), {.batch_size = 0}), Error);
+  EXPECT_THROW(data::DataLoader(Numbers(1), {.batch_size = -1}), Error);
+  EXPECT_THROW(data::DataLoader(Numbers(1), {.prefetch = -1}), Error);
+}
+
+TEST(DataLoader, ShuffleVisitsAllOnceAndDiffersPerEpoch) {
+  manual_seed(3);
+  data::DataLoader loader(Numbers(100), {.batch_size = 8, .shuffle = true});
+  const std::vector<int64_t> first = flat(epoch(loader)), second = flat(epoch(loader));
+  EXPECT_NE(first, second);
+  EXPECT_FALSE(std::is_sorted(first.begin(), first.end()));
+  for (const auto& order : {first, second}) EXPECT_EQ(std::set<int64_t>(order.begin(), order.end()).size(), 100u);
+  manual_seed(3);
+  EXPECT_EQ(flat(epoch(loader)), first);
+}
+
+TEST(DataLoader, ShuffleIsUniform) {
+  // Every example in every place, about equally often: 5 x 5 counts around 1000, five deviations of 28.
+  int count[5][5] = {};
+  for (uint64_t seed = 0; seed < 5000; ++seed) {
+    const std::vector<int64_t> order = data::shuffled_order({seed, 0}, 5);
+    for (size_t place = 0; place < 5; ++place) ++count[place][order[place]];
+  }
+  for (const auto& row : count)
+    for (const int n : row) EXPECT_NEAR(n, 1000, 145);
+}
+
+TEST(DataLoader, PrefetchingChangesNothing) {
+  const auto noise = [](const Tensor& x, RandomKey key) { return x + static_cast<int64_t>(random_bits(key, 0) % 1000) * 1000; };
+  std::vector<std::vector<int64_t>> expected;
+  for (const int64_t prefetch : {0, 1, 2, 50}) {
+    manual_seed(5);
+    data::DataLoader loader(data::map(Numbers(50), noise), {.batch_size = 4, .shuffle = true, .prefetch = prefetch});
+    auto found = epoch(loader);
+    const auto second = epoch(loader);
+    found.insert(found.end(), second.begin(), second.end());
+    if (prefetch == 0) expected = found;
+    EXPECT_EQ(found, expected) << prefetch;
+    EXPECT_EQ(random_state().offset, 2u);  // one block per epoch, drawn on this thread
+  }
+}
+
+TEST(DataLoader, WithoutShuffleNothingIsDrawn) {
+  manual_seed(1);
+  data::DataLoader loader(Numbers(5));
+  epoch(loader);
+  EXPECT_EQ(random_state(), (RandomState{1, 0}));
+}
+
+TEST(DataLoader, ExceptionReachesTheCallerAfterTheBatchesBeforeIt) {
+  for (const int64_t prefetch : {0, 1, 3}) {
+    const Numbers numbers(9, 5);
+    data::DataLoader loader(numbers, {.batch_size = 2, .prefetch = prefetch});
+    int batches = 0;
+    try {
+      for (const auto& [first, second] : loader) batches += first.numel() == second.numel();
+      ADD_FAILURE();
+    } catch (const IndexError& error) {
+      EXPECT_STREQ(error.what(), "example 5 is bad");
+    }
+    EXPECT_EQ(batches, 2);
+    int again = 0;
+    EXPECT_THROW(for (const auto& batch : loader) again += batch[0].defined(), IndexError);
+    EXPECT_EQ(again, 2);
+  }
+}
+
+TEST(DataLoader, BreakJoinsTheThread) {
+  for (int round = 0; round < 50; ++round) {
+    data::DataLoader loader(Numbers(1000), {.batch_size = 1, .prefetch = 4});
+    int seen = 0;
+    for (const auto& batch : loader)
+      if (seen += static_cast<int>(batch[0].numel()); seen == 3) break;
+    EXPECT_EQ(seen, 3);
+  }
+  EXPECT_EQ(Numbers::alive, 0);
+}
+
+TEST(DataLoader, TemporariesLiveAsLongAsTheLoader) {
+  const auto make = [] { return Numbers(4); };
+  int64_t sum = 0;
+  for (const auto& [first, second] : data::DataLoader(make(), {.prefetch = 1})) sum += first.item<int64_t>() * (second.numel());
+  EXPECT_EQ(sum, 6);
+  {
+    data::DataLoader loader(data::map(data::map(make(), [](const Tensor& x) { return x * 2; }), [](const Tensor& x) { return x + 1; }));
+    EXPECT_EQ(Numbers::alive, 1);
+    EXPECT_EQ(flat(epoch(loader)), (std::vector<int64_t>{1, 3, 5, 7}));
+  }
+  EXPECT_EQ(Numbers::alive, 0);
+  const Numbers numbers(4);
+  data::DataLoader loader(numbers);
+  EXPECT_EQ(Numbers::alive, 1);  // by reference: no copy was made
+}
+
+TEST(DataLoader, OneTensorAndThree) {
+  int batches = 0;
+  for (const auto& [x] : data::DataLoader(data::TensorDataset(arange(6).view({3, 2})), {.batch_size = 2})) {
+    EXPECT_EQ(x.size(1), 2);
+    ++batches;
+  }
+  EXPECT_EQ(batches, 2);
+  struct Triples : data::DatasetOf<3> {
+    int64_t size() const override { return 2; }
+    Example get(int64_t i) const override { return {tensor({i}), tensor({1.0}), ones({2, 2})}; }
+  };
+  for (const auto& [a, b, c] : data::DataLoader(Triples(), {.batch_size = 2})) {
+    EXPECT_EQ(a.shape(), (Shape{2, 1}));
+    EXPECT_EQ(b.dtype(), f32);
+    EXPECT_EQ(c.shape(), (Shape{2, 2, 2}));
+  }
+}
+
+TEST(DataLoader, ExamplesOfDifferentShapesAreAnError) {
+  struct Ragged : data::DatasetOf<1> {
+    int64_t size() const override { return 2; }
+    Example get(int64_t i) const override { return {ones({i + 1})}; }
+  };
+  data::DataLoader loader(Ragged(), {.batch_size = 2, .prefetch = 1});
+  EXPECT_THROW(loader.begin(), ShapeError);
+}
+
+TEST(DataLoader, PositionResumesInTheMiddleOfAnEpoch) {
+  const auto noise = [](const Tensor& x, RandomKey key) { return x + static_cast<int64_t>(random_bits(key, 0) % 1000) * 1000; };
+  const auto dataset = data::map(Numbers(40), noise);
+  for (const int64_t prefetch : {0, 3}) {
+    const data::LoaderOptions options = {.batch_size = 4, .shuffle = true, .prefetch = prefetch};
+    for (const size_t stop : {1, 5, 10}) {
+      manual_seed(9);
+      data::DataLoader straight(dataset, options);
+      auto expected = epoch(straight);
+      const auto next = epoch(straight);
+      expected.insert(expected.end(), next.begin(), next.end());
+
+      manual_seed(9);
+      data::DataLoader first(dataset, options);
+      std::vector<std::vector<int64_t>> found;
+      std::string position;
+      RandomState state;
+      for (const auto& batch : first) {
+        found.push_back(batch[0].to_vector<int64_t>());
+        if (found.size() < stop) continue;
+        position = first.position();
+        state = random_state();
+        break;
+      }
+      manual_seed(1234);
+      set_random_state(state);
+      data::DataLoader second(dataset, options);
+      second.set_position(position);
+      EXPECT_EQ(second.position(), position);
+      for (int i = 0; i < 2; ++i) {
+        const auto rest = epoch(second);
+        found.insert(found.end(), rest.begin(), rest.end());
+      }
+      EXPECT_EQ(found, expected) << stop;
+    }
+  }
+}
+
+TEST(DataLoader, PositionBetweenEpochsStartsANewOne) {
+  manual_seed(2);
+  data::DataLoader loader(Numbers(10), {.shuffle = true});
+  epoch(loader);
+  const std::string position = loader.position();
+  const RandomState state = random_state();
+  const auto expected = epoch(loader);
+  set_random_state(state);
+  data::DataLoader other(Numbers(10), {.shuffle = true});
+  other.set_position(position);
+  EXPECT_EQ(epoch(other), expected);
+}
+
+TEST(DataLoader, PositionOfAnotherLoaderIsAnErrorAndChangesNothing) {
+  data::DataLoader loader(Numbers(10), {.batch_size = 2, .shuffle = true});
+  const std::string before = loader.position();
+  const auto position = [](int64_t size, data::LoaderOptions options) { return data::DataLoader(Numbers(size), options).position(); };
+  for (const std::string& bad :
+       {position(11, {.batch_size = 2, .shuffle = true}), position(10, {.batch_size = 3, .shuffle = true}), position(10, {.batch_size = 2}),
+        position(10, {.batch_size = 2, .shuffle = true, .drop_last = true}), std::string(), std::string("loader 1 "),
+        std::string("loader 1 10 2 1 0 1 7 0 6"), std::string("loader 1 10 2 1 0 1 7 0"), std::string("loader 1 10 2 1 0 1 7 0 1 "),
+        std::string("loader 1 10 2 1 0 1 7 0 -1"), std::string("loader 1 10 2 1 0 1 7 0 18446744073709551616"), std::string("loader 2 10 2 1 0 1 7 0 1")}) {
+    EXPECT_THROW(loader.set_position(bad), Error) << bad;
+    EXPECT_EQ(loader.position(), before);
+  }
+  loader.set_position("loader 1 10 2 1 0 1 7 0 5");
+  EXPECT_EQ(epoch(loader).size(), 0u);
+  EXPECT_EQ(epoch(loader).size(), 5u);
+}
+
+}  // namespace
+}  // namespace weft

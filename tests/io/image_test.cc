@@ -1,0 +1,95 @@
+// PNG images and charts.
+#include "io/image.h"
+
+#include <cmath>
+
+#include "io/chart.h"
+#include "tensor/all.h"
+#include "tests/io/files.h"
+#include "tests/io/golden_files.h"
+
+namespace weft {
+namespace {
+
+using test::Folder;
+
+Tensor load(std::string_view bytes) {
+  static const Folder folder;
+  test::write_bytes(folder / "a.png", bytes);
+  return io::load_png(folder / "a.png");
+}
+
+TEST(Png, ReadsWhatOthersWrote) {
+  const Tensor rgb = load(test::kPngRgb);
+  EXPECT_EQ(rgb.shape(), (Shape{3, 1, 2}));
+  EXPECT_EQ(rgb.dtype(), u8);
+  EXPECT_EQ(rgb.to_vector<int>(), (std::vector<int>{255, 1, 0, 2, 10, 3}));
+  const Tensor grey = load(test::kPngGrey);
+  EXPECT_EQ(grey.shape(), (Shape{1, 2, 2}));
+  EXPECT_EQ(grey.to_vector<int>(), (std::vector<int>{0, 100, 200, 255}));
+}
+
+TEST(Png, KeepsBytesAndScalesFloats) {
+  const Folder folder;
+  const Tensor image = arange(0, 2 * 3 * 5).view({3, 2, 5}).to(u8);
+  io::save_png(folder / "a.png", image);
+  EXPECT_TRUE(equal(io::load_png(folder / "a.png"), image));
+  io::save_png(folder / "a.png", image[1].t());
+  EXPECT_TRUE(equal(io::load_png(folder / "a.png")[0], image[1].t()));
+  io::save_png(folder / "a.png", tensor({{0.0, 1.0, 0.5}, {-3.0, 7.0, double(NAN)}}));
+  EXPECT_EQ(io::load_png(folder / "a.png").to_vector<int>(), (std::vector<int>{0, 255, 128, 0, 255, 0}));
+}
+
+TEST(Png, Refuses) {
+  const Folder folder;
+  const std::string path = folder / "a.png";
+  EXPECT_THROW(io::save_png(path, zeros({2, 4, 4})), ShapeError);
+  EXPECT_THROW(io::save_png(path, zeros({4})), ShapeError);
+  EXPECT_THROW(io::save_png(path, zeros({0, 4})), ShapeError);
+  EXPECT_THROW(io::save_png(path, zeros({4, 4}, i64)), DtypeError);
+  EXPECT_HAS(test::io_error([&] { io::load_png(path); }), "a.png");
+  EXPECT_HAS(test::io_error([] { load("no image"); }), "PNG");
+  EXPECT_FALSE(test::io_error([] { load(test::kPngHuge); }).empty());
+  // (A file that lacks only its last, empty chunk has all of its pixels, and libpng takes it.)
+  for (size_t length = 0; length + 12 < test::kPngRgb.size(); ++length)
+    EXPECT_FALSE(test::io_error([&] { load(test::kPngRgb.substr(0, length)); }).empty()) << length;
+}
+
+TEST(MakeGrid, PlacesImages) {
+  const Tensor images = ones({3, 1, 2, 2}) * tensor({1.0, 2.0, 3.0}).view({3, 1, 1, 1});
+  const Tensor sheet = io::make_grid(images, 2, 1, 9);
+  EXPECT_EQ(sheet.shape(), (Shape{1, 7, 7}));
+  const std::vector<int> expected = {9, 9, 9, 9, 9, 9, 9, 9, 1, 1, 9, 2, 2, 9, 9, 1, 1, 9, 2, 2, 9, 9, 9, 9, 9,
+                                     9, 9, 9, 9, 3, 3, 9, 9, 9, 9, 9, 3, 3, 9, 9, 9, 9, 9, 9, 9, 9, 9, 9, 9};
+  EXPECT_EQ(sheet.to_vector<int>(), expected);
+  EXPECT_THROW(io::make_grid(images, 0), Error);
+  EXPECT_THROW(io::make_grid(images[0]), ShapeError);
+}
+
+TEST(Chart, DrawsFiniteValuesAndLabels) {
+  const Folder folder;
+  const std::string path = folder / "a.svg";
+  io::save_line_chart(path, {{"train <1>", {1, 0.5, NAN, 0.25, 0.2}}, {"test", {2, 1}, {0, 4}}},
+                      {.title = "a & b", .x_label = "epoch", .y_label = "loss"});
+  const std::string svg = test::read_bytes(path);
+  EXPECT_TRUE(svg.starts_with("<svg ") && svg.ends_with("</svg>\n"));
+  for (const char* part : {"train &lt;1&gt;", "a &amp; b", "epoch", "loss"}) EXPECT_HAS(svg, part);
+  size_t lines = 0;
+  for (size_t at = svg.find("<polyline"); at != std::string::npos; at = svg.find("<polyline", at + 1)) ++lines;
+  EXPECT_EQ(lines, 3u);  // the gap makes two of the first
+  EXPECT_EQ(svg.find("nan"), std::string::npos);
+}
+
+TEST(Chart, HardRanges) {
+  const Folder folder;
+  const std::string path = folder / "a.svg";
+  for (const std::vector<double>& y : {std::vector<double>{}, {1, 1, 1}, {0}, {1e16, 1e16 + 2}, {-1e308, 1e308}, {NAN}, {1e-320, 2e-320}}) {
+    io::save_line_chart(path, {{"y", y}});
+    io::save_line_chart(path, {{"y", y}}, {.log_y = true});
+    EXPECT_LT(test::read_bytes(path).size(), 10'000u);
+  }
+  EXPECT_THROW(io::save_line_chart(path, {{"y", {1, 2}, {1}}}), Error);
+}
+
+}  // namespace
+}  // namespace weft
