@@ -136,10 +136,14 @@ TEST(SyntheticDigits, WithoutDistortionADigitLooksAlways) {
   std::vector<Tensor> glyphs(10);
   for (int64_t i = 0; i < digits.size(); ++i) {
     auto [image, label] = digits.get(i);
-    Tensor& glyph = glyphs.at(label.item<size_t>());
-    if (glyph.defined()) EXPECT_TRUE(equal(glyph, image));
-    for (const Tensor& other : glyphs)
-      if (other.defined() && !other.is_same(glyph)) EXPECT_FALSE(equal(other, image));
+    Tensor& glyph = glyphs.at(static_cast<size_t>(label.item<int64_t>()));
+    if (glyph.defined()) {
+      EXPECT_TRUE(equal(glyph, image));
+    }
+    for (const Tensor& other : glyphs) {
+      if (!other.defined() || other.is_same(glyph)) continue;
+      EXPECT_FALSE(equal(other, image));
+    }
     glyph = image;
   }
 }

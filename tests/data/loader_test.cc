@@ -19,7 +19,7 @@ namespace {
 class Numbers : public data::Dataset {
  public:
   explicit Numbers(int64_t size, int64_t bad = -1) : size_(size), bad_(bad) { ++alive; }
-  Numbers(const Numbers& other) : Dataset(other), size_(other.size_), bad_(other.bad_) { ++alive; }
+  Numbers(const Numbers& other) : DatasetOf(other), size_(other.size_), bad_(other.bad_) { ++alive; }
   ~Numbers() override { --alive; }
   int64_t size() const override { return size_; }
   Example get(int64_t i) const override {
