@@ -9,8 +9,7 @@
 namespace weft::kernels::cpu {
 namespace {
 
-// Moves elements of one size. A tile that is contiguous along its columns on one side and along its rows on the other
-// goes through registers as the compiler sees fit; the plan made it small enough to stay near.
+// Moves elements of one size.
 template <class T>
 void move_rows(const void*, char* const* p, const int64_t* step, const int64_t* row_step, int64_t columns,
                int64_t rows) {
@@ -40,7 +39,7 @@ void move(const Operand& from, const Operand& to) {
     });
   }
   const Operand operands[] = {to, from};
-  visit_size(to.dtype, [&]<class T>() { strided_loop(operands, 2, kCheapGrain, &move_rows<T>, nullptr); });
+  visit_size(to.dtype, [&]<class T>() { strided_loop(operands, 2, kCheapGrain, &move_rows<T>, nullptr, 2); });
 }
 
 template <class To>

@@ -1,12 +1,12 @@
 #include "tensor/kernels/cpu/elementwise.h"
 
 #include <algorithm>
+#include <cstring>
 
 namespace weft::kernels::cpu {
 namespace {
 
-constexpr int64_t kTileColumns = 32;  // of a tile where some operand runs along another axis than the first one
-constexpr int64_t kTileRows = 64;
+constexpr int64_t kTile = 32;  // columns and rows of a tile, where some operand runs along another axis than the first
 
 // The loop's axes, innermost first, with the bytes each operand steps; always at least two of them.
 struct Plan {
@@ -14,9 +14,11 @@ struct Plan {
   int operands;
   int rank = 0;
   bool tiled = false;
+  uint32_t packed = 0;  // operands whose tiles are transposed into a buffer before they are used
   int64_t shape[kMaxAxes + 2];
   int64_t step[kMaxAxes + 2][kMaxLoopOperands];
   char* base[kMaxLoopOperands];
+  int64_t sizes[kMaxLoopOperands];  // of elements, where tiled
 
   void swap(int a, int b) {
     std::swap(shape[a], shape[b]);
@@ -25,7 +27,7 @@ struct Plan {
   void take(const Operand* list);
   void sort();
   void merge();
-  void choose_tiles(const Operand* list);
+  void choose_tiles(const Operand* list, uint32_t readable);
   void fill_up();
   bool merges(int inner, int outer) const;
 };
@@ -71,17 +73,21 @@ void Plan::merge() {
 }
 
 // An operand that is contiguous along another axis would touch a new cache line per element: walk small tiles of the
-// two axes instead, so that its lines are used up while they are near.
-void Plan::choose_tiles(const Operand* list) {
-  for (int k = 1; k < operands; ++k) {
+// two axes instead, and copy its part of each tile into the order of the first operand, so that `inner` runs fast.
+void Plan::choose_tiles(const Operand* list, uint32_t readable) {
+  for (int k = 1; k < operands && !tiled; ++k) {
     const int64_t size = static_cast<int64_t>(size_of(list[k].dtype));
     if (std::abs(step[0][k]) <= size) continue;
-    for (int axis = 1; axis < rank; ++axis) {
+    for (int axis = 1; axis < rank && !tiled; ++axis) {
       if (std::abs(step[axis][k]) != size) continue;
       for (int j = axis; j > 1; --j) swap(j, j - 1);
       tiled = true;
-      return;
     }
+  }
+  for (int k = 1; k < operands && tiled; ++k) {
+    const int64_t size = static_cast<int64_t>(size_of(list[k].dtype));
+    sizes[k] = size;
+    if ((readable >> k & 1u) != 0 && std::abs(step[0][k]) > size && std::abs(step[1][k]) == size) packed |= 1u << k;
   }
 }
 
@@ -122,6 +128,49 @@ class Position {
   int64_t index_[kMaxAxes + 2];
 };
 
+// Transposes 8 x 8 elements: three rounds of interleaving rows that are four apart.
+template <class T>
+void transpose_block(const char* from, int64_t column_step, T* to) {
+  typedef T Row __attribute__((vector_size(8 * sizeof(T))));
+  Row a[8], b[8];
+  for (int i = 0; i < 8; ++i) std::memcpy(&a[i], from + i * column_step, sizeof(Row));
+  const auto interleave = [](const Row* x, Row* y) {
+    for (int i = 0; i < 4; ++i) {
+      y[2 * i] = __builtin_shufflevector(x[i], x[i + 4], 0, 8, 1, 9, 2, 10, 3, 11);
+      y[2 * i + 1] = __builtin_shufflevector(x[i], x[i + 4], 4, 12, 5, 13, 6, 14, 7, 15);
+    }
+  };
+  interleave(a, b);
+  interleave(b, a);
+  interleave(a, b);
+  for (int i = 0; i < 8; ++i) std::memcpy(to + i * kTile, &b[i], sizeof(Row));
+}
+
+// A tile of rows x columns elements, contiguous along its rows axis (in either direction), to `to`, contiguous along its
+// columns.
+template <class T>
+void transpose_tile(const char* from, int64_t column_step, int64_t row_step, char* to, int64_t columns, int64_t rows) {
+  constexpr int64_t size = sizeof(T);
+  T* out = reinterpret_cast<T*>(to);
+  const int64_t even_columns = row_step == size ? columns / 8 * 8 : 0, even_rows = rows / 8 * 8;
+  for (int64_t column = 0; column < even_columns; column += 8)
+    for (int64_t row = 0; row < even_rows; row += 8)
+      transpose_block<T>(from + column * column_step + row * size, column_step, out + row * kTile + column);
+  for (int64_t column = 0; column < columns; ++column)
+    for (int64_t row = column < even_columns ? even_rows : 0; row < rows; ++row)
+      out[row * kTile + column] = *reinterpret_cast<const T*>(from + column * column_step + row * row_step);
+}
+
+void transpose_tile(int64_t size, const char* from, int64_t column_step, int64_t row_step, char* to, int64_t columns,
+                    int64_t rows) {
+  switch (size) {
+    case 1: return transpose_tile<uint8_t>(from, column_step, row_step, to, columns, rows);
+    case 2: return transpose_tile<uint16_t>(from, column_step, row_step, to, columns, rows);
+    case 4: return transpose_tile<uint32_t>(from, column_step, row_step, to, columns, rows);
+    default: return transpose_tile<uint64_t>(from, column_step, row_step, to, columns, rows);
+  }
+}
+
 class Runner {
  public:
   Runner(const Plan& plan, InnerLoop inner, const void* context) : plan_(plan), inner_(inner), context_(context) {}
@@ -148,21 +197,34 @@ class Runner {
     }
   }
 
-  // Bands of kTileRows rows, tile by tile.
+  // Bands of kTile rows, tile by tile.
   void bands(int64_t begin, int64_t end, int64_t per_plane) const {
     for (; begin < end; ++begin) {
-      const int64_t row = begin % per_plane * kTileRows, rows = std::min(kTileRows, plan_.shape[1] - row);
+      const int64_t row = begin % per_plane * kTile, rows = std::min(kTile, plan_.shape[1] - row);
       Position at(plan_, 2, begin / per_plane);
       for (int k = 0; k < plan_.operands; ++k) at.pointers[k] += row * plan_.step[1][k];
-      for (int64_t column = 0; column < plan_.shape[0]; column += kTileColumns) {
-        const int64_t columns = std::min(kTileColumns, plan_.shape[0] - column);
-        inner_(context_, at.pointers, plan_.step[0], plan_.step[1], columns, rows);
+      for (int64_t column = 0; column < plan_.shape[0]; column += kTile) {
+        const int64_t columns = std::min(kTile, plan_.shape[0] - column);
+        tile(at.pointers, columns, rows);
         for (int k = 0; k < plan_.operands; ++k) at.pointers[k] += columns * plan_.step[0][k];
       }
     }
   }
 
  private:
+  void tile(char* const* pointers, int64_t columns, int64_t rows) const {
+    if (plan_.packed == 0) return inner_(context_, pointers, plan_.step[0], plan_.step[1], columns, rows);
+    alignas(64) char buffers[kMaxLoopOperands][kTile * kTile * 8];
+    char* p[kMaxLoopOperands];
+    int64_t step[kMaxLoopOperands], row_step[kMaxLoopOperands];
+    for (int k = 0; k < plan_.operands; ++k) {
+      p[k] = pointers[k], step[k] = plan_.step[0][k], row_step[k] = plan_.step[1][k];
+      if ((plan_.packed >> k & 1u) == 0) continue;
+      transpose_tile(plan_.sizes[k], p[k], step[k], row_step[k], buffers[k], columns, rows);
+      p[k] = buffers[k], step[k] = plan_.sizes[k], row_step[k] = kTile * plan_.sizes[k];
+    }
+    inner_(context_, p, step, row_step, columns, rows);
+  }
   const Plan& plan_;
   InnerLoop inner_;
   const void* context_;
@@ -170,7 +232,8 @@ class Runner {
 
 }  // namespace
 
-void strided_loop(const Operand* operands, int count, int64_t grain, InnerLoop inner, const void* context) {
+void strided_loop(const Operand* operands, int count, int64_t grain, InnerLoop inner, const void* context,
+                  uint32_t readable) {
   const int64_t total = operands[0].numel();
   if (total == 0) return;
   Plan plan(count);
@@ -178,14 +241,14 @@ void strided_loop(const Operand* operands, int count, int64_t grain, InnerLoop i
   plan.sort();
   plan.merge();
   const bool ordered = grain == 0;
-  if (!ordered) plan.choose_tiles(operands);
+  if (!ordered) plan.choose_tiles(operands, readable);
   plan.fill_up();
   const Runner runner(plan, inner, context);
   const int64_t columns = plan.shape[0], rows = total / columns;
   if (ordered || (total < 2 * grain && !plan.tiled)) return runner.rows(0, rows);
   if (plan.tiled) {
-    const int64_t per_plane = (plan.shape[1] + kTileRows - 1) / kTileRows;
-    return parallel_for(rows / plan.shape[1] * per_plane, grain / (columns * kTileRows) + 1,
+    const int64_t per_plane = (plan.shape[1] + kTile - 1) / kTile;
+    return parallel_for(rows / plan.shape[1] * per_plane, grain / (columns * kTile) + 1,
                         [&](int64_t begin, int64_t end) { runner.bands(begin, end, per_plane); });
   }
   if (columns < 2 * kLoopChunk)

@@ -40,8 +40,10 @@ using InnerLoop = void (*)(const void* context, char* const* pointers, const int
                            int64_t columns, int64_t rows);
 
 /// Calls `inner` so that every element of `count` operands of one shape is met once. The first operand decides the order.
-/// `grain` is the least number of elements for a thread; 0 keeps the loop on this thread, outer axes in order.
-void strided_loop(const Operand* operands, int count, int64_t grain, InnerLoop inner, const void* context);
+/// `grain` is the least number of elements for a thread; 0 keeps the loop on this thread, outer axes in order. Operands
+/// whose bit is set in `readable` are only read: `inner` may get a transposed copy of a tile of them.
+void strided_loop(const Operand* operands, int count, int64_t grain, InnerLoop inner, const void* context,
+                  uint32_t readable = 0);
 
 namespace detail {
 
@@ -215,7 +217,8 @@ void run_elementwise(int64_t grain, const F& f, const Operand& out, const std::s
   }
   const Operand operands[] = {out, in...};
   static_assert(1 + sizeof...(In) <= kMaxLoopOperands);
-  strided_loop(operands, 1 + sizeof...(In), grain, &loop_rows<F, Out, In...>, &f);
+  constexpr uint32_t kReadable = (2u << sizeof...(In)) - 2;
+  strided_loop(operands, 1 + sizeof...(In), grain, &loop_rows<F, Out, In...>, &f, kReadable);
 }
 
 }  // namespace detail

@@ -14,15 +14,27 @@ namespace {
 // What a Philox block yields; blocks drawn at a time.
 constexpr int64_t kBlocks = kLoopBlock / 4;
 
-// Blocks first .. first + kBlocks - 1 of a stream, number j of each block in rows[j].
-[[gnu::flatten]] void philox_rows(RandomKey key, uint64_t first, uint32_t (*rows)[kBlocks]) {
-#pragma omp simd
+// Blocks first .. first + kBlocks - 1 of a stream, number j of each block in rows[j]: `philox` round by round over all of
+// them, which vectorises.
+void philox_rows(RandomKey key, uint64_t first, uint32_t (*rows)[kBlocks]) {
   for (int64_t i = 0; i < kBlocks; ++i) {
-    const auto bits = random_block(key, first + static_cast<uint64_t>(i));
-    rows[0][i] = bits[0];
-    rows[1][i] = bits[1];
-    rows[2][i] = bits[2];
-    rows[3][i] = bits[3];
+    const uint64_t at = key.offset + first + static_cast<uint64_t>(i);
+    rows[0][i] = static_cast<uint32_t>(at);
+    rows[1][i] = static_cast<uint32_t>(at >> 32);
+    rows[2][i] = rows[3][i] = 0;
+  }
+  uint32_t key0 = static_cast<uint32_t>(key.seed), key1 = static_cast<uint32_t>(key.seed >> 32);
+  for (int round = 0; round < 10; ++round) {
+#pragma omp simd
+    for (int64_t i = 0; i < kBlocks; ++i) {
+      const uint64_t a = uint64_t{0xD2511F53} * rows[0][i], b = uint64_t{0xCD9E8D57} * rows[2][i];
+      rows[0][i] = static_cast<uint32_t>(b >> 32) ^ rows[1][i] ^ key0;
+      rows[1][i] = static_cast<uint32_t>(b);
+      rows[2][i] = static_cast<uint32_t>(a >> 32) ^ rows[3][i] ^ key1;
+      rows[3][i] = static_cast<uint32_t>(a);
+    }
+    key0 += 0x9E3779B9;
+    key1 += 0xBB67AE85;
   }
 }
 

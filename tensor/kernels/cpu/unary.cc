@@ -46,8 +46,8 @@ struct Absolute {
 struct Sign {
   template <class T>
   T operator()(T x) const {
-    const T side = static_cast<T>((x > T(0)) - (x < T(0)));
-    return x == x ? side : x;
+    const T above = x > T(0) ? T(1) : T(0), below = x < T(0) ? T(1) : T(0);
+    return x == x ? static_cast<T>(above - below) : x;
   }
 };
 struct Square {

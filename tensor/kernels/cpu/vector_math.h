@@ -156,7 +156,7 @@ WEFT_VMATH float sin_quarter(float x, uint32_t quarter) {
 
 /// log(1 + exp(x)) without overflow.
 WEFT_VMATH float softplus(float x) {
-  return select(x > 0.0f, x, select(x == x, 0.0f, x)) + log1p(exp(-std::fabs(x)));
+  return select(x > 0.0f, x, 0.0f) + log1p(exp(-std::fabs(x)));
 }
 
 inline double exp(double x) { return std::exp(x); }
@@ -168,7 +168,7 @@ inline double sigmoid(double x) {
   const double e = std::exp(-std::fabs(x));
   return (x < 0 ? e : 1.0) / (1.0 + e);
 }
-inline double softplus(double x) { return (x > 0 ? x : x == x ? 0.0 : x) + std::log1p(std::exp(-std::fabs(x))); }
+inline double softplus(double x) { return (x > 0 ? x : 0.0) + std::log1p(std::exp(-std::fabs(x))); }
 
 #undef WEFT_VMATH
 
