@@ -12,12 +12,14 @@ void line_of_means(Image<S> from, const Link* a0, const Link* a1, const Links& c
   const auto size = simd::splat<C, N>(static_cast<C>(window));
   for (int64_t w = 0; w < width; ++w) {
     const Link *b0 = columns.begin(w), *b1 = columns.end(w);
-    for_each_vector<N>(channels, from.channel == 1 && to.channel == 1, [=]<bool kFull>(int64_t c, int count) {
-      simd::Vec<C, N> sum{};
-      for (const Link* a = a0; a != a1; ++a)
-        for (const Link* b = b0; b != b1; ++b)
-          sum += load_channels<kFull, C, N>(from.at(a->at, b->at) + c * from.channel, from.channel, count);
-      store_channels<kFull, C, N>(to.at(h, w) + c * to.channel, to.channel, sum / size, count);
+    with_counts(a1 - a0, b1 - b0, [=]<int A, int B>() {
+      for_each_vector<N>(channels, from.channel == 1 && to.channel == 1, [=]<bool kFull>(int64_t c, int count) {
+        simd::Vec<C, N> sum{};
+        for (const Link* a = a0; a != (A ? a0 + A : a1); ++a)
+          for (const Link* b = b0; b != (B ? b0 + B : b1); ++b)
+            sum += load_channels<kFull, C, N>(from.at(a->at, b->at) + c * from.channel, from.channel, count);
+        store_channels<kFull, C, N>(to.at(h, w) + c * to.channel, to.channel, sum / size, count);
+      });
     });
   }
 }

@@ -52,7 +52,7 @@ void with_blas_operands(Matrix<const T> a, Matrix<const T> b, Matrix<T> c, bool 
 }
 
 void f32_gemm(Matrix<const float> a, Matrix<const float> b, Matrix<float> c, bool accumulate) {
-  if (is_small(a, c)) return small_gemm<float, kSmallProduct>(a, b, c, accumulate);
+  if (is_small(a, c)) return small_gemm<float>(a, b, c, accumulate);
   if (loops_forced()) return loop_gemm<float>(a, b, c, accumulate);
   with_blas_operands(a, b, c, accumulate, onednn::sgemm);
 }
@@ -97,7 +97,7 @@ void gemm(Matrix<const T> a, Matrix<const T> b, Matrix<T> c, bool accumulate) {
   if constexpr (std::is_same_v<T, float>) {
     f32_gemm(a, b, c, accumulate);
   } else if constexpr (std::is_same_v<T, double>) {
-    if (is_small(a, c)) return small_gemm<double, kSmallProduct>(a, b, c, accumulate);
+    if (is_small(a, c)) return small_gemm<double>(a, b, c, accumulate);
     loop_gemm<double>(a, b, c, accumulate);
   } else if constexpr (std::is_integral_v<T>) {
     wrapping_gemm(a, b, c, accumulate);

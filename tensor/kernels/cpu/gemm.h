@@ -15,6 +15,6 @@ template <class T>
 void gemm(Matrix<const T> a, Matrix<const T> b, Matrix<T> c, bool accumulate = false);
 
 /// The largest number of multiplications for which packing or a library call costs more than a plain loop.
-inline constexpr int64_t kSmallProduct = 16 * 16 * 16;
+inline constexpr int64_t kSmallProduct = 20 * 20 * 20;
 
 }  // namespace weft::kernels::cpu

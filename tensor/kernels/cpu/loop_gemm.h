@@ -7,8 +7,10 @@
 #include <cstring>
 #include <type_traits>
 
-#include "tensor/kernels/cpu/scratch.h"
+#include "tensor/kernels/cpu/gemm.h"
 #include "tensor/kernels/cpu/matrix.h"
+#include "tensor/kernels/cpu/scratch.h"
+#include "tensor/kernels/cpu/simd.h"
 
 namespace weft::kernels::cpu {
 
@@ -96,12 +98,34 @@ void loop_gemm(Matrix<const T> a, Matrix<const T> b, Matrix<T> c, bool accumulat
   });
 }
 
-/// c = a b (+ c) for a few elements: b's rows are made neighbours on the stack, then rows of c are summed in registers.
-/// a.rows * a.columns * b.columns <= kSmallProduct, no size is 0.
-template <class T, int64_t kMost>
+/// kRows rows of c from one vector of columns, `count` of which are there; b's rows are `stride` apart.
+template <class T, int kRows, bool kFull>
+inline void small_block(Matrix<const T> a, int64_t i, const T* b, int64_t stride, Matrix<T> c, int64_t j, int count, bool accumulate) {
+  constexpr int N = simd::kLanes<T>;
+  simd::Vec<T, N> sum[kRows] = {};
+  const T* left = &a.at(i, 0);
+  for (int64_t k = 0; k < a.columns; ++k) {
+    const auto right = kFull ? simd::load<T, N>(b + k * stride) : simd::load_part<T, N>(b + k * stride, count);
+#pragma GCC unroll 4
+    for (int r = 0; r < kRows; ++r) sum[r] += left[r * a.row_stride + k * a.column_stride] * right;
+  }
+  for (int r = 0; r < kRows; ++r) {
+    T* out = &c.at(i + r, j);
+    if (c.column_stride == 1) {
+      if (accumulate) sum[r] += simd::load_part<T, N>(out, count);
+      simd::store_part<T, N>(out, sum[r], count);
+    } else {
+      for (int s = 0; s < count; ++s) out[s * c.column_stride] = accumulate ? out[s * c.column_stride] + sum[r][s] : sum[r][s];
+    }
+  }
+}
+
+/// c = a b (+ c) for a few elements of float or double: b's rows are made neighbours on the stack where they are not, then
+/// rows of c are summed in registers. At most kSmallProduct multiplications, no size is 0.
+template <class T>
 void small_gemm(Matrix<const T> a, Matrix<const T> b, Matrix<T> c, bool accumulate) {
-  constexpr int kLanes = 64 / static_cast<int>(sizeof(T));
-  T gathered[kMost];
+  constexpr int N = simd::kLanes<T>;
+  T gathered[kSmallProduct];
   const T* right = b.data;
   int64_t stride = b.row_stride;
   if (b.column_stride != 1) {
@@ -110,22 +134,14 @@ void small_gemm(Matrix<const T> a, Matrix<const T> b, Matrix<T> c, bool accumula
     right = gathered;
     stride = b.columns;
   }
-  for (int64_t i = 0; i < c.rows; ++i) {
-    int64_t j = 0;
-    for (; j + kLanes <= c.columns; j += kLanes) {
-      T sum[kLanes] = {};
-      for (int64_t k = 0; k < a.columns; ++k) {
-        const T left = a.at(i, k);
-        for (int s = 0; s < kLanes; ++s) sum[s] = static_cast<T>(sum[s] + left * right[k * stride + j + s]);
-      }
-      for (int s = 0; s < kLanes; ++s) c.at(i, j + s) = static_cast<T>(accumulate ? c.at(i, j + s) + sum[s] : sum[s]);
-    }
-    for (; j < c.columns; ++j) {
-      T sum = {};
-      for (int64_t k = 0; k < a.columns; ++k) sum = static_cast<T>(sum + a.at(i, k) * right[k * stride + j]);
-      c.at(i, j) = static_cast<T>(accumulate ? c.at(i, j) + sum : sum);
-    }
-  }
+  const auto columns_at = [&]<bool kFull>(int64_t j, int count) {
+    int64_t i = 0;
+    for (; i + 4 <= c.rows; i += 4) small_block<T, 4, kFull>(a, i, right + j, stride, c, j, count, accumulate);
+    for (; i < c.rows; ++i) small_block<T, 1, kFull>(a, i, right + j, stride, c, j, count, accumulate);
+  };
+  int64_t j = 0;
+  for (; j + N <= c.columns; j += N) columns_at.template operator()<true>(j, N);
+  if (j < c.columns) columns_at.template operator()<false>(j, static_cast<int>(c.columns - j));
 }
 
 }  // namespace weft::kernels::cpu

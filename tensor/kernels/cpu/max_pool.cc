@@ -32,19 +32,21 @@ void line_of_maxima(Image<S> x, const Link* a0, const Link* a1, const Links& col
     // The first element of the window wins where all are -inf.
     const bool any = a0 != a1 && b0 != b1;
     const I start = any ? static_cast<I>(a0->tap * kernel_width + b0->tap) : static_cast<I>(kNoPlace<Place>);
-    for_each_vector<N>(channels, neighbours, [=]<bool kFull>(int64_t c, int count) {
-      auto best = simd::splat<C, N>(-std::numeric_limits<C>::infinity());
-      auto place = simd::splat<I, N>(start);
-      for (const Link* a = a0; a != a1; ++a)
-        for (const Link* b = b0; b != b1; ++b) {
-          const auto value = load_channels<kFull, C, N>(x.at(a->at, b->at) + c * x.channel, x.channel, count);
-          const auto wins = ~(value <= best) & (best == best);  // larger, or a NaN where there was none
-          best = wins ? value : best;
-          place = wins ? simd::splat<I, N>(static_cast<I>(a->tap * kernel_width + b->tap)) : place;
-        }
-      store_channels<kFull, C, N>(out.at(h, w) + c * out.channel, out.channel, best, count);
-      if (places.data != nullptr)
-        store_channels<kFull, I, N>(places.at(h, w) + c * places.channel, places.channel, place, count);
+    with_counts(a1 - a0, b1 - b0, [=]<int A, int B>() {
+      for_each_vector<N>(channels, neighbours, [=]<bool kFull>(int64_t c, int count) {
+        auto best = simd::splat<C, N>(-std::numeric_limits<C>::infinity());
+        auto place = simd::splat<I, N>(start);
+        for (const Link* a = a0; a != (A ? a0 + A : a1); ++a)
+          for (const Link* b = b0; b != (B ? b0 + B : b1); ++b) {
+            const auto value = load_channels<kFull, C, N>(x.at(a->at, b->at) + c * x.channel, x.channel, count);
+            const auto wins = ~(value <= best) & (best == best);  // larger, or a NaN where there was none
+            best = wins ? value : best;
+            place = wins ? simd::splat<I, N>(static_cast<I>(a->tap * kernel_width + b->tap)) : place;
+          }
+        store_channels<kFull, C, N>(out.at(h, w) + c * out.channel, out.channel, best, count);
+        if (places.data != nullptr)
+          store_channels<kFull, I, N>(places.at(h, w) + c * places.channel, places.channel, place, count);
+      });
     });
   }
 }
@@ -60,16 +62,18 @@ void line_of_gradient(Image<S> grad, Image<Place> places, const Link* a0, const 
   const bool neighbours = grad.channel == 1 && places.channel == 1 && grad_x.channel == 1;
   for (int64_t w = 0; w < width; ++w) {
     const Link *b0 = columns.begin(w), *b1 = columns.end(w);
-    for_each_vector<N>(channels, neighbours, [=]<bool kFull>(int64_t c, int count) {
-      simd::Vec<C, N> sum{};
-      for (const Link* a = a0; a != a1; ++a)
-        for (const Link* b = b0; b != b1; ++b) {
-          const auto value = load_channels<kFull, C, N>(grad.at(a->at, b->at) + c * grad.channel, grad.channel, count);
-          const auto place = load_channels<kFull, I, N>(places.at(a->at, b->at) + c * places.channel, places.channel, count);
-          const auto here = place == simd::splat<I, N>(static_cast<I>(a->tap * kernel_width + b->tap));
-          sum += here ? value : simd::Vec<C, N>{};
-        }
-      store_channels<kFull, C, N>(grad_x.at(h, w) + c * grad_x.channel, grad_x.channel, sum, count);
+    with_counts(a1 - a0, b1 - b0, [=]<int A, int B>() {
+      for_each_vector<N>(channels, neighbours, [=]<bool kFull>(int64_t c, int count) {
+        simd::Vec<C, N> sum{};
+        for (const Link* a = a0; a != (A ? a0 + A : a1); ++a)
+          for (const Link* b = b0; b != (B ? b0 + B : b1); ++b) {
+            const auto value = load_channels<kFull, C, N>(grad.at(a->at, b->at) + c * grad.channel, grad.channel, count);
+            const auto place = load_channels<kFull, I, N>(places.at(a->at, b->at) + c * places.channel, places.channel, count);
+            const auto here = place == simd::splat<I, N>(static_cast<I>(a->tap * kernel_width + b->tap));
+            sum += here ? value : simd::Vec<C, N>{};
+          }
+        store_channels<kFull, C, N>(grad_x.at(h, w) + c * grad_x.channel, grad_x.channel, sum, count);
+      });
     });
   }
 }

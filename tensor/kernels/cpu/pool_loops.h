@@ -103,6 +103,17 @@ inline void for_each_vector(int64_t channels, bool neighbours, F&& f) {
   for (; c < channels; c += N) f.template operator()<false>(c, static_cast<int>(std::min<int64_t>(N, channels - c)));
 }
 
+/// Calls f.operator()<A, B>() with the numbers of linked lines and columns where they are common ones, so that loops over
+/// them unroll; <0, 0> where they are not.
+template <class F>
+inline void with_counts(int64_t lines, int64_t columns, F&& f) {
+  if (lines != columns) return f.template operator()<0, 0>();
+  if (lines == 1) return f.template operator()<1, 1>();
+  if (lines == 2) return f.template operator()<2, 2>();
+  if (lines == 3) return f.template operator()<3, 3>();
+  f.template operator()<0, 0>();
+}
+
 /// Calls f.operator()<S>() with the floating element type.
 template <class F>
 void visit_pool(DType dtype, F&& f) {

@@ -119,9 +119,9 @@ TEST(Matmul, BoolIsRefused) {
 // Hazard: "matmul with M, K or N = 0": oneDNN divides by zero and the process dies.
 template <class T>
 void check_empty_sizes() {
-  for (int64_t m : {0, 3, 40})
+  for (int64_t m : {0, 3, 100})
     for (int64_t k : {0, 3, 40})
-      for (int64_t n : {0, 3, 40}) {
+      for (int64_t n : {0, 3, 100}) {
         Random random(11);
         Array<T> a = testing::random_array<T>({2, m, k}, Layout::row_major, random);
         Array<T> b = testing::random_array<T>({2, k, n}, Layout::row_major, random);
