@@ -3,6 +3,7 @@
 
 #include "autograd/autograd.h"
 #include "data/data.h"
+#include "io/checkpoint.h"
 #include "io/io.h"
 #include "nn/nn.h"
 #include "optim/optim.h"
