@@ -6,7 +6,13 @@
 #include "tensor/dtype.h"
 #include "tensor/shape.h"
 
-namespace weft::detail {
+namespace weft {
+
+std::string Frame::complete(std::string_view detail) {
+  return (outermost_ != nullptr ? outermost_->printer_(*outermost_) : std::string()).append(detail);
+}
+
+namespace detail {
 
 namespace {
 template <class Number>
@@ -26,4 +32,6 @@ void append(std::string& out, unsigned long long part) { append_number(out, part
 void append(std::string& out, const IntList& part) { out += part.to_string(); }
 void append(std::string& out, DType part) { out += name_of(part); }
 
-}  // namespace weft::detail
+}  // namespace detail
+
+}  // namespace weft

@@ -24,9 +24,9 @@ class Frame {
   explicit Frame(const char* name, const Tensors&... inputs) noexcept
       : name_(name), inputs_{static_cast<const Tensor*>(&inputs)...}, count_(sizeof...(inputs)) {
     static_assert(sizeof...(inputs) <= 4);
-    open();
+    open(&Frame::opening);
   }
-  Frame(const char* name, std::span<const Tensor> list) noexcept : name_(name), list_(list) { open(); }
+  Frame(const char* name, std::span<const Tensor> list) noexcept : name_(name), list_(list) { open(&Frame::opening); }
   ~Frame() {
     if (outermost_ == this) outermost_ = nullptr;
   }
@@ -37,9 +37,15 @@ class Frame {
   static std::string complete(std::string_view detail);
 
  private:
-  void open() noexcept {
+  // Only a frame's owner knows what a Tensor is, so the frame brings along the function that prints its inputs.
+  using Printer = std::string (*)(const Frame& frame);
+  void open(Printer printer) noexcept {
+    printer_ = printer;
     if (outermost_ == nullptr) outermost_ = this;
   }
+  /// `name([2, 3] f32, [4, 5] f32): `
+  static std::string opening(const Frame& frame);
+  Printer printer_;
   const char* name_;
   const Tensor* inputs_[4] = {};
   int count_ = 0;

@@ -11,20 +11,18 @@ std::string describe(const Tensor& tensor) {
   return tensor.defined() ? text(tensor.shape(), " ", tensor.dtype()) : std::string("undefined");
 }
 
-std::string Frame::complete(std::string_view detail) {
-  const Frame* frame = outermost_;
-  if (frame == nullptr) return std::string(detail);
-  std::string out = text(frame->name_, "(");
+std::string Frame::opening(const Frame& frame) {
+  std::string out = text(frame.name_, "(");
   auto add = [&](const Tensor& input) {
     if (!input.defined()) return;
     if (out.back() != '(') out += ", ";
     out += describe(input);
   };
-  for (int i = 0; i < frame->count_; ++i) add(*frame->inputs_[i]);
+  for (int i = 0; i < frame.count_; ++i) add(*frame.inputs_[i]);
   constexpr size_t kShown = 4;
-  for (size_t i = 0; i < frame->list_.size() && i < kShown; ++i) add(frame->list_[i]);
-  if (frame->list_.size() > kShown) out += text(", and ", frame->list_.size() - kShown, " more");
-  return out + "): " + std::string(detail);
+  for (size_t i = 0; i < frame.list_.size() && i < kShown; ++i) add(frame.list_[i]);
+  if (frame.list_.size() > kShown) out += text(", and ", frame.list_.size() - kShown, " more");
+  return out + "): ";
 }
 
 void Tensor::throw_undefined() { throw Error("a tensor is undefined (default-constructed, or an absent gradient)"); }
