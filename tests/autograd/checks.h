@@ -1,0 +1,73 @@
+// What the engine's tests share: a fixture that finds leaks, texts of errors, gradients as numbers.
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <string>
+#include <vector>
+
+#include "autograd/autograd.h"
+#include "autograd/node.h"
+#include "tensor/allocator.h"
+#include "tensor/ops_all.h"
+#include "tensor/random.h"
+#include "tensor/result.h"
+
+namespace weft::testing {
+
+/// Every test leaves as many bytes and objects alive as it found.
+class NoLeaks : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    manual_seed(0);
+    bytes_ = memory_stats().live_bytes;
+    objects_ = detail::live_objects();
+  }
+  void TearDown() override {
+    EXPECT_EQ(memory_stats().live_bytes, bytes_) << "tensor memory is still held";
+    EXPECT_EQ(detail::live_objects(), objects_) << "tensors or nodes are still alive";
+  }
+
+ private:
+  int64_t bytes_ = 0;
+  int64_t objects_ = 0;
+};
+
+using Numbers = std::vector<double>;
+
+inline Numbers numbers(const Tensor& x) { return x.to_vector<double>(); }
+
+/// The text of the weft::Error that `f` throws; empty where it throws none.
+template <class F>
+std::string error_of(F&& f) {
+  try {
+    f();
+  } catch (const Error& error) {
+    return error.what();
+  }
+  return "";
+}
+
+/// The same, and it must be an E.
+template <class E, class F>
+std::string error_as(F&& f) {
+  try {
+    f();
+  } catch (const E& error) {
+    return error.what();
+  } catch (const Error& error) {
+    ADD_FAILURE() << "another kind of error: " << error.what();
+    return error.what();
+  }
+  ADD_FAILURE() << "no error";
+  return "";
+}
+
+inline bool contains(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
+
+#define EXPECT_CONTAINS(text, part) EXPECT_TRUE(::weft::testing::contains(text, part)) << "the text is: " << (text)
+
+/// The history of `x`.
+inline const autograd::Node& node(const Tensor& x) { return *autograd::node_of(x); }
+
+}  // namespace weft::testing
