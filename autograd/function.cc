@@ -13,6 +13,11 @@ const Tensor& Context::saved(size_t i) const {
   return unpacked_[i];
 }
 
+void Context::save_one(const Tensor& tensor) {
+  if (tensor.defined()) weft::detail::check_input(tensor);
+  pending_.push_back({tensor, tensor.defined() ? Saved::of(tensor) : Saved()});
+}
+
 namespace detail {
 std::string readable_name(const std::type_info& type) {
   int status = 0;
@@ -23,11 +28,26 @@ std::string readable_name(const std::type_info& type) {
 }
 }  // namespace detail
 
+namespace {
+/// The mark of an op that cut the path travels on, so that backward() can name it.
+void pass_on_cut(const std::vector<Tensor>& inputs, const std::vector<Tensor>& outputs) {
+  for (const Tensor& x : inputs) {
+    if (!x.defined() || x.body().cut == nullptr) continue;
+    for (const Tensor& out : outputs) out.body().cut = x.body().cut;
+    return;
+  }
+}
+}  // namespace
+
 void FunctionNode::record(std::string name, Context context, Backward backward, const std::vector<Tensor>& inputs,
                           std::vector<Tensor>& outputs) {
   bool needed = false;
   for (const Tensor& x : inputs) needed = needed || (x.defined() && x.requires_grad());
-  if (!needed || !is_recording()) return;
+  if (!is_recording()) return;
+  if (!needed) {
+    pass_on_cut(inputs, outputs);
+    return;
+  }
 
   auto* node = new FunctionNode();
   const IntrusivePtr<Provenance> history = IntrusivePtr<Provenance>::adopt(node);
@@ -37,16 +57,25 @@ void FunctionNode::record(std::string name, Context context, Backward backward, 
     node->edges_.push_back(edge_of(x));
     context.needs_.push_back(bool(node->edges_.back().node));
   }
-  for (Tensor& out : outputs) {
-    // A result that is an input (or shares its body) gets a body of its own: the input's history must stay as it is.
-    for (const Tensor& x : inputs)
-      if (x.defined() && out.is_same(x)) out = x.detach();
+  for (size_t i = 0; i < outputs.size(); ++i) {
+    Tensor& out = outputs[i];
+    // A result that is an input, or an earlier result, gets a body of its own: each body has one history.
+    bool taken = false;
+    for (const Tensor& x : inputs) {
+      taken = taken || out.is_same(x);
+      // What aliases a leaf is written under NoGrad only, like the leaf's own views.
+      const bool aliases = x.defined() && x.requires_grad() && out.shares_storage(x);
+      if (aliases && (node_of(x)->is_leaf() || node_of(x)->is_view_of_leaf())) node->view_of_leaf_ = true;
+    }
+    for (size_t earlier = 0; earlier < i; ++earlier) taken = taken || out.is_same(outputs[earlier]);
+    if (taken) out = out.detach();
     node->metas_.push_back({out.shape(), out.dtype()});
   }
-  for (const Tensor& x : context.pending_) {
+  for (Context::Pending& pending : context.pending_) {
+    const Tensor& x = pending.tensor;
     Kept kept;
     if (x.defined()) {
-      kept.saved = Saved::of(x);
+      kept.saved = std::move(pending.saved);
       kept.edge = edge_of(x);
       for (size_t i = 0; i < outputs.size(); ++i)
         if (x.is_same(outputs[i])) kept.own_output = static_cast<int>(i);
@@ -63,7 +92,11 @@ void FunctionNode::record(std::string name, Context context, Backward backward, 
 }
 
 Gradients FunctionNode::run(Gradients gradients) {
-  context_.unpacked_.clear();
+  // What is unpacked has this node as its history: it must not stay, also where backward throws.
+  struct Cleanup {
+    std::vector<Tensor>& unpacked;
+    ~Cleanup() { unpacked.clear(); }
+  } cleanup{context_.unpacked_};
   for (size_t i = 0; i < kept_.size(); ++i) {
     const Kept& kept = kept_[i];
     if (kept.saved.empty()) {
@@ -73,9 +106,7 @@ Gradients FunctionNode::run(Gradients gradients) {
     const Edge edge = kept.own_output >= 0 ? Edge{NodePtr::share(this), kept.own_output} : kept.edge;
     context_.unpacked_.push_back(unpack(kept.saved, edge, name_, "saved tensor", static_cast<int>(i)));
   }
-  Gradients results = backward_(context_, gradients);
-  context_.unpacked_.clear();
-  return results;
+  return backward_(context_, gradients);
 }
 
 void FunctionNode::free_saved() {

@@ -46,9 +46,13 @@ class Context {
 
  private:
   friend class FunctionNode;
-  void save_one(const Tensor& tensor) { pending_.push_back(tensor); }
+  struct Pending {
+    Tensor tensor;
+    Saved saved;
+  };
+  void save_one(const Tensor& tensor);
 
-  std::vector<Tensor> pending_;   // as forward saved them
+  std::vector<Pending> pending_;  // as forward saved them
   std::vector<Tensor> unpacked_;  // while backward runs
   std::vector<bool> needs_;
   std::map<std::string, std::any> values_;

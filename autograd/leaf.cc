@@ -22,15 +22,19 @@ void Leaf::set_gradient(const Tensor& gradient) {
   if (gradient.defined() && (gradient.shape() != meta_.shape || gradient.dtype() != meta_.dtype))
     throw GradientError(text("the gradient of `", name(), "` must be ", meta_.shape, " ", meta_.dtype, ", not ",
                              weft::describe(gradient)));
-  gradient_ = gradient;
+  gradient_ = gradient.defined() ? owned(gradient) : Tensor();
 }
 
 Tensor Leaf::owned(Tensor gradient) const {
-  const bool alone = gradient.body_ptr()->unique() && gradient.storage().unique() && !gradient.body().history;
+  const bool alone = gradient.body_ptr()->unique() && gradient.storage().unique() &&
+                     (modes().recording || !gradient.body().history) &&
+                     static_cast<int64_t>(gradient.storage().bytes()) == gradient.numel() * static_cast<int64_t>(size_of(gradient.dtype()));
   if (alone && gradient.layout().is_dense() && gradient.layout().strides() == order_.strides()) return gradient;
-  if (modes().recording && gradient.requires_grad()) return gradient;  // create_graph: its history is the point
   Tensor copy = detail::allocate({order_, meta_.dtype});
-  detail::copy_memory(gradient, copy);
+  if (modes().recording)
+    copy.copy_(gradient);  // create_graph: its history is the point
+  else
+    detail::copy_memory(gradient, copy);
   return copy;
 }
 
@@ -38,8 +42,8 @@ Gradients Leaf::run(Gradients gradients) {
   if (!requires_grad_ || !gradients[0].defined()) return {};
   if (!gradient_.defined()) {
     gradient_ = owned(std::move(gradients[0]));
-  } else if (modes().recording) {
-    gradient_ = gradient_ + gradients[0];
+  } else if (modes().recording || gradient_.body().history || !gradient_.layout().is_dense()) {
+    gradient_ = gradient_ + gradients[0];  // not in place: that history would no longer be true
   } else {
     gradient_.add_(gradients[0]);
   }
@@ -52,7 +56,7 @@ Tensor parameter(const Tensor& value) {
   Frame frame("parameter", value);
   if (!is_floating(value.dtype()))
     throw DtypeError(text(value.dtype(), " cannot collect a gradient; it takes f32, f64, bf16 or f16"));
-  Tensor leaf = value.requires_grad() || value.body().history ? value.detach() : value;
+  Tensor leaf = value.detach();  // a body of its own: `value` stays what it was
   return leaf.requires_grad_(true);
 }
 

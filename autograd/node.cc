@@ -20,7 +20,8 @@ Node::Node(bool leaf) : sequence_(next_sequence.fetch_add(1, std::memory_order_r
 
 Saved Saved::of(const Tensor& x) {
   const TensorBody& body = x.body();
-  return {body.storage, body.view, body.dtype, body.storage->version()};
+  // The body's version, not the storage's: the old value of a write in place is recorded after the write.
+  return {body.storage, body.view, body.dtype, body.version};
 }
 
 Edge edge_of(const Tensor& x) {

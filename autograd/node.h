@@ -44,6 +44,7 @@ struct Saved {
   DType dtype = DType::f32;
   uint64_t version = 0;
 
+  /// As it is now; a write since the version that x's history describes is noticed by unpack().
   static Saved of(const Tensor& x);
   bool empty() const { return !storage; }
 };

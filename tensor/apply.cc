@@ -23,7 +23,7 @@ void check_version(const Tensor& x) {
   throw GradientError(text("an input of shape ", x.shape(), " shares memory that `",
                            storage.writer() ? storage.writer() : "a write",
                            "` changed through another tensor, so its history is no longer true; write through the tensor "
-                           "itself, or use detach() or clone() first"));
+                           "itself or to a clone(), or go on from detach()"));
 }
 
 Tensor unmasked(const Tensor& x) { return apply(op::Contiguous{}, x); }

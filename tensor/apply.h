@@ -88,7 +88,8 @@ void after(const Op& op, std::span<const Tensor* const> inputs, std::span<Tensor
 /// A view op. Throws ShapeError where strides cannot express it.
 template <ViewOp Op>
 Tensor apply(const Op& op, const Tensor& x) {
-  if (modes().recording) detail::check_input(x);
+  // detach() is the way out where a history is no longer true.
+  if (!std::same_as<Op, op::Detach> && modes().recording) detail::check_input(x);
   std::optional<View> view = op.view(x.layout());
   if (!view) [[unlikely]] {
     if (!x.layout().has_mask()) detail::throw_not_expressible(op_info<Op>, x);
@@ -187,7 +188,8 @@ Tensor& apply_in_place(const Op& op, const char* name, Tensor& self, const Other
       op.run(old, ready..., result);
       detail::copy_memory(result, self);
     }
-    const std::array<const Tensor*, 1 + sizeof...(Others)> inputs = {&old, &ready...};
+    // `x.add_(x)`: self is about to lose its old history, `old` has it.
+    const std::array<const Tensor*, 1 + sizeof...(Others)> inputs = {&old, ready.is_same(self) ? &old : &ready...};
     detail::after_write(self, op_info<Op>, &op, name, inputs, recorded);
   };
   write(detail::without_overlap(self, others)...);

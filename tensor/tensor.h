@@ -137,6 +137,7 @@ class Tensor {
   bool is_leaf() const { return !body().history || body().history->is_leaf(); }
   /// A leaf's accumulated gradient; undefined where none arrived. GradientError for a tensor with history.
   Tensor grad() const;
+  /// Replaces it by a copy of `gradient`, which must have this leaf's shape and dtype.
   void set_grad(const Tensor& gradient);
   /// Makes the gradient undefined.
   void zero_grad();

@@ -1,0 +1,381 @@
+// Writes in place: recorded where they can be, refused where they would go unseen, never silently wrong.
+#include "tests/autograd/checks.h"
+
+namespace weft {
+namespace {
+
+using testing::error_as;
+using testing::error_of;
+using testing::numbers;
+using testing::Numbers;
+
+class InPlace : public testing::NoLeaks {};
+
+Tensor leaf(std::initializer_list<double> values) { return parameter(tensor(values, f64)); }
+
+// ---- recorded ----
+
+TEST_F(InPlace, AnOverwrittenValuePassesNoGradientOn) {
+  const Tensor p = leaf({1, 2});
+  Tensor y = p * 1.0;
+  y.fill_(3.0);
+  EXPECT_TRUE(y.requires_grad());
+  y.sum().backward();
+  EXPECT_EQ(numbers(p.grad()), Numbers({0, 0}));
+}
+
+TEST_F(InPlace, AProductIsRecordedForEveryHandle) {
+  const Tensor p = leaf({1, 2});
+  Tensor y = p * 1.0;
+  const Tensor same = y;
+  y *= 2.0;
+  same.sum().backward();
+  EXPECT_EQ(numbers(p.grad()), Numbers({2, 2}));
+}
+
+TEST_F(InPlace, EveryWriteHasTheGradientOfItsOutOfPlaceForm) {
+  using Write = void (*)(Tensor&, const Tensor&);
+  const std::vector<std::pair<const char*, Write>> writes = {
+      {"add_", [](Tensor& y, const Tensor& q) { y.add_(q); }},
+      {"sub_", [](Tensor& y, const Tensor& q) { y.sub_(q); }},
+      {"mul_ constant", [](Tensor& y, const Tensor&) { y.mul_(tensor({3.0, 4.0}, f64)); }},
+      {"div_ constant", [](Tensor& y, const Tensor&) { y.div_(tensor({3.0, 4.0}, f64)); }},
+      {"copy_", [](Tensor& y, const Tensor& q) { y.copy_(q); }},
+      {"add_ scalar", [](Tensor& y, const Tensor&) { y.add_(2.0); }},
+      {"sub_ scalar", [](Tensor& y, const Tensor&) { y.sub_(2.0); }},
+      {"mul_ scalar", [](Tensor& y, const Tensor&) { y.mul_(3.0); }},
+      {"div_ scalar", [](Tensor& y, const Tensor&) { y.div_(4.0); }},
+      {"+=", [](Tensor& y, const Tensor& q) { y += q; }},
+      {"-=", [](Tensor& y, const Tensor& q) { y -= q; }},
+  };
+  for (const auto& [name, write] : writes) {
+    auto f = [write = write](const std::vector<Tensor>& in) {
+      Tensor y = in[0] * 1.5;
+      write(y, in[1]);
+      return y * y;
+    };
+    const GradcheckResult result = gradcheck(f, {tensor({1.0, -2.0}, f64), tensor({0.5, 3.0}, f64)});
+    EXPECT_TRUE(bool(result)) << name << ": " << result.report();
+  }
+}
+
+TEST_F(InPlace, AProductWithAParameterNeedsTheOldValueAndSaysSo) {
+  // d(y q)/dq reads the y that was overwritten.
+  const Tensor p = leaf({1, 2}), q = leaf({5, 7});
+  Tensor y = p * 1.0;
+  y.mul_(q);
+  const std::string text = error_as<GradientError>([&] { y.sum().backward(); });
+  EXPECT_CONTAINS(text, "`mul` needs its input 0 of shape [2] (f64)");
+  EXPECT_CONTAINS(text, "`mul_` has written to it since");
+  EXPECT_CONTAINS(text, "clone()");
+}
+
+TEST_F(InPlace, ABroadcastOperandIsSummedBack) {
+  const Tensor p = parameter(ones({2, 3}, f64)), q = leaf({1, 2, 3});
+  Tensor y = p * 1.0;
+  y += q;
+  y.sum().backward();
+  EXPECT_EQ(numbers(q.grad()), Numbers({2, 2, 2}));
+}
+
+TEST_F(InPlace, AParameterWrittenIntoAPlainTensorGivesItHistory) {
+  const Tensor p = leaf({1, 2});
+  Tensor sum = zeros({2}, f64);
+  for (int i = 0; i < 3; ++i) sum += p;
+  EXPECT_TRUE(sum.requires_grad());
+  EXPECT_FALSE(sum.is_leaf());
+  sum.sum().backward();
+  EXPECT_EQ(numbers(p.grad()), Numbers({3, 3}));
+}
+
+TEST_F(InPlace, ACopyIntoAnotherDtypeCastsTheGradientBack) {
+  const Tensor p = leaf({1, 2});
+  Tensor y = zeros({2}, f32);
+  y.copy_(p);
+  EXPECT_EQ(y.dtype(), f32);
+  y.sum().backward();
+  EXPECT_EQ(p.grad().dtype(), f64);
+  EXPECT_EQ(numbers(p.grad()), Numbers({1, 1}));
+}
+
+TEST_F(InPlace, AParameterCopiedIntoIntegersIsCut) {
+  const Tensor p = leaf({1, 2});
+  Tensor y = zeros({2}, i64);
+  y.copy_(p);
+  EXPECT_FALSE(y.requires_grad());
+  EXPECT_CONTAINS(error_of([&] { y.to(f64).sum().backward(); }), "`copy` has none and cut the path");
+}
+
+TEST_F(InPlace, AWriteAfterUseIsFineWhereTheRuleDoesNotReadTheValue) {
+  const Tensor p = leaf({1, 2});
+  Tensor y = p * 1.0;
+  const Tensor z = y + 1.0;  // its rule reads nothing
+  y.mul_(10.0);
+  (z + y).sum().backward();
+  EXPECT_EQ(numbers(p.grad()), Numbers({11, 11}));
+}
+
+TEST_F(InPlace, AWriteWithAFunctionOfItselfLeavesNoCycle) {
+  {
+    const Tensor p = leaf({1, 2});
+    Tensor x = p * 1.0;
+    x.mul_(sin(x));
+    x.add_(x);
+    x.sub_(x * 0.5);
+  }
+  // The fixture finds what is left.
+}
+
+TEST_F(InPlace, AWriteWithAFunctionOfItselfIsCaught) {
+  const Tensor p = leaf({1, 2});
+  Tensor x = p * 1.0;
+  x.mul_(sin(x));
+  EXPECT_CONTAINS(error_as<GradientError>([&] { x.sum().backward(); }), "`mul_` has written to it since");
+}
+
+TEST_F(InPlace, ATensorAddedToItselfDoubles) {
+  const Tensor p = leaf({1, 2});
+  Tensor x = p * 1.0;
+  x.add_(x);
+  EXPECT_EQ(numbers(x), Numbers({2, 4}));
+  x.sum().backward();
+  EXPECT_EQ(numbers(p.grad()), Numbers({2, 2}));
+}
+
+TEST_F(InPlace, ASavedOutputThatIsWrittenIsCaught) {
+  const Tensor p = leaf({1, 2});
+  Tensor y = exp(p);  // its rule reads the result
+  y.add_(1.0);
+  const std::string text = error_as<GradientError>([&] { y.sum().backward(); });
+  EXPECT_CONTAINS(text, "`exp` needs its output 0 of shape [2] (f64)");
+  EXPECT_CONTAINS(text, "`add_` has written to it since (version 1, saved at 0)");
+}
+
+TEST_F(InPlace, ASavedInputThatIsWrittenIsCaughtWithItsWriter) {
+  Tensor kept = leaf({1, 2}) * 1.0;
+  const Tensor product = kept * kept;
+  kept.fill_(3.0);
+  const std::string text = error_as<GradientError>([&] { product.sum().backward(); });
+  EXPECT_CONTAINS(text, "`mul` needs its input ");
+  EXPECT_CONTAINS(text, "`fill_` has written");
+}
+
+TEST_F(InPlace, AnOverwriteBeforeTheUseIsFine) {
+  const Tensor p = leaf({1, 2});
+  Tensor y = p * 1.0;
+  y.mul_(3.0);
+  (y * y).sum().backward();
+  EXPECT_EQ(numbers(p.grad()), Numbers({18, 36}));
+}
+
+TEST_F(InPlace, WritesOneAfterTheOtherAreAllRecorded) {
+  const Tensor p = leaf({1, 2});
+  Tensor y = p * 1.0;
+  y.mul_(3.0).add_(1.0).div_(2.0).sub_(p);
+  y.sum().backward();
+  EXPECT_EQ(numbers(p.grad()), Numbers({0.5, 0.5}));
+}
+
+TEST_F(InPlace, HooksOfTheOldValueStayWithIt) {
+  const Tensor p = leaf({1, 2});
+  Tensor y = p * 1.0;
+  Numbers seen;
+  y.register_hook([&](const Tensor& g) { seen = numbers(g); });
+  y.mul_(4.0);
+  y.sum().backward();
+  EXPECT_EQ(seen, Numbers({4, 4}));
+}
+
+TEST_F(InPlace, SecondDerivativesGoThroughAWrite) {
+  auto f = [](const std::vector<Tensor>& in) {
+    Tensor y = in[0] * in[0];
+    y.add_(in[0] * in[0] * in[0]);
+    return y;
+  };
+  EXPECT_EQ(gradgradcheck(f, {tensor({1.0, -2.0}, f64)}).report(), "");
+}
+
+// ---- leaves ----
+
+TEST_F(InPlace, ALeafIsNotWrittenWhileRecording) {
+  Tensor p = leaf({1, 2});
+  EXPECT_EQ(error_as<GradientError>([&] { p.fill_(0.0); }),
+            "fill_([2] f64): fill_ would write to a leaf that requires a gradient; do it under NoGrad");
+  EXPECT_EQ(numbers(p), Numbers({1, 2}));
+}
+
+TEST_F(InPlace, AViewOfALeafIsNotWrittenWhileRecording) {
+  const Tensor p = leaf({1, 2});
+  Tensor view = p.view({2, 1})[0];
+  EXPECT_CONTAINS(error_as<GradientError>([&] { view += 1.0; }), "a view of a leaf that requires a gradient");
+  EXPECT_EQ(numbers(p), Numbers({1, 2}));
+}
+
+TEST_F(InPlace, ALeafIsWrittenUnderNoGradAndStaysALeaf) {
+  Tensor p = leaf({1, 2});
+  {
+    NoGrad guard;
+    p.fill_(0.5);
+    p[0].fill_(7.0);
+  }
+  EXPECT_TRUE(p.requires_grad());
+  EXPECT_TRUE(p.is_leaf());
+  (p * p).sum().backward();
+  EXPECT_EQ(numbers(p.grad()), Numbers({14, 1}));
+}
+
+TEST_F(InPlace, ViewsOfALeafStayGoodAfterAnOptimizerWrote) {
+  Tensor p = leaf({1, 2});
+  const Tensor view = p.view({2, 1}), deeper = view.t();
+  {
+    NoGrad guard;
+    p.add_(10.0);
+  }
+  (deeper * deeper).sum().backward();
+  EXPECT_EQ(numbers(p.grad()), Numbers({22, 24}));
+}
+
+TEST_F(InPlace, BackwardThroughALeafThatWasWrittenSinceIsCaught) {
+  Tensor p = leaf({1, 2});
+  const Tensor loss = (p * p).sum();
+  {
+    NoGrad guard;
+    p.mul_(2.0);
+  }
+  EXPECT_CONTAINS(error_as<GradientError>([&] { loss.backward(); }), "`mul_` has written to it since");
+}
+
+TEST_F(InPlace, AFrozenLeafMayBeWritten) {
+  Tensor p = leaf({1, 2});
+  p.requires_grad_(false);
+  p.fill_(4.0);
+  p.requires_grad_(true);
+  (p * 1.0).sum().backward();
+  EXPECT_EQ(numbers(p.grad()), Numbers({1, 1}));
+}
+
+// ---- written by another path ----
+
+TEST_F(InPlace, AWriteThroughAViewMakesUsingTheBaseAnError) {
+  const Tensor p = leaf({1, 2});
+  const Tensor base = p * 1.0;
+  base[0].fill_(5.0);
+  const std::string text = error_as<GradientError>([&] { (base * 2.0).sum().backward(); });
+  EXPECT_CONTAINS(text, "an input of shape [2] shares memory that `fill_` changed through another tensor");
+  EXPECT_CONTAINS(text, "to a clone(), or go on from detach()");
+}
+
+TEST_F(InPlace, BackwardFromAStaleTensorIsAnError) {
+  const Tensor p = leaf({1});
+  const Tensor base = p * 1.0;
+  base[0].fill_(5.0);
+  EXPECT_CONTAINS(error_as<GradientError>([&] { base.backward(); }), "shares memory that `fill_` changed");
+}
+
+TEST_F(InPlace, AWriteToTheBaseMakesUsingAViewAnError) {
+  const Tensor p = leaf({1, 2});
+  Tensor base = p * 1.0;
+  const Tensor view = base[1];
+  base.mul_(3.0);
+  EXPECT_CONTAINS(error_as<GradientError>([&] { view + 1.0; }), "`mul_` changed through another tensor");
+  base.sum().backward();  // the base itself is fine
+  EXPECT_EQ(numbers(p.grad()), Numbers({3, 3}));
+}
+
+TEST_F(InPlace, AWriteThroughADetachedAliasIsSeen) {
+  const Tensor p = leaf({1, 2});
+  const Tensor y = p * 1.0;
+  y.detach().fill_(5.0);
+  EXPECT_CONTAINS(error_as<GradientError>([&] { y.sum(); }), "`fill_` changed");
+}
+
+TEST_F(InPlace, AWriteUnderNoGradToANonLeafIsSeen) {
+  const Tensor p = leaf({1, 2});
+  Tensor y = p * 1.0;
+  {
+    NoGrad guard;
+    y.add_(1.0);
+    EXPECT_EQ(numbers(y * 2.0), Numbers({4, 6}));  // reading it under NoGrad is fine
+  }
+  EXPECT_CONTAINS(error_as<GradientError>([&] { y * 2.0; }), "`add_` changed");
+  EXPECT_EQ(numbers(y.detach().clone()), Numbers({2, 3})) << "detach() is the way out";
+}
+
+TEST_F(InPlace, AStaleTensorCannotBeWrittenEither) {
+  const Tensor p = leaf({1, 2});
+  Tensor y = p * 1.0;
+  y[0].fill_(5.0);
+  EXPECT_NE(error_of([&] { y.mul_(2.0); }), "");
+}
+
+TEST_F(InPlace, ARecordedWriteIntoAPlainTensorIsRefusedThroughAnotherAlias) {
+  const Tensor p = leaf({1, 2});
+  Tensor plain = zeros({2}, f64);
+  const Tensor alias = plain.view({2, 1});
+  const Tensor row = plain[0];
+  plain.add_(p);
+  EXPECT_CONTAINS(error_as<GradientError>([&] { alias.sum(); }), "`add_` changed through another tensor");
+  EXPECT_CONTAINS(error_as<GradientError>([&] { row + 1.0; }), "`add_` changed through another tensor");
+  plain.sum().backward();
+  EXPECT_EQ(numbers(p.grad()), Numbers({1, 1}));
+}
+
+TEST_F(InPlace, ARecordedWriteThroughAViewOfAPlainTensorIsRefusedOnTheBase) {
+  const Tensor p = leaf({1, 2});
+  const Tensor plain = zeros({2, 2}, f64);
+  plain[0].copy_(p);
+  EXPECT_CONTAINS(error_as<GradientError>([&] { plain.sum(); }), "`copy_` changed through another tensor");
+}
+
+TEST_F(InPlace, AnUnrecordedWriteThroughAnAliasOfAPlainTensorIsFine) {
+  const Tensor plain = zeros({2, 2}, f64);
+  plain[0].fill_(1.0);
+  plain.t()[1].add_(2.0);
+  EXPECT_EQ(numbers(plain * 1.0), Numbers({1, 3, 0, 2}));
+}
+
+TEST_F(InPlace, APlainTensorThatWasSavedAndWrittenIsCaught) {
+  const Tensor p = leaf({1, 2});
+  Tensor constant = tensor({3.0, 4.0}, f64);
+  const Tensor loss = (p * constant).sum();
+  constant[0].fill_(9.0);
+  EXPECT_CONTAINS(error_as<GradientError>([&] { loss.backward(); }), "`mul` needs its input 1");
+}
+
+TEST_F(InPlace, AWriteToACloneIsNobodysBusiness) {
+  const Tensor p = leaf({1, 2});
+  const Tensor y = p * p;
+  y.clone().fill_(0.0);
+  p.detach().clone().fill_(0.0);
+  y.sum().backward();
+  EXPECT_EQ(numbers(p.grad()), Numbers({2, 4}));
+}
+
+// ---- refused ----
+
+TEST_F(InPlace, AViewThatOverlapsItselfIsNotWritten) {
+  Tensor wide = zeros({3}, f64).expand({2, 3}), windows = zeros({5}, f64).unfold(0, 3, 1);
+  EXPECT_CONTAINS(error_of([&] { wide.fill_(1.0); }), "fill_ would write to a view that overlaps itself");
+  EXPECT_CONTAINS(error_of([&] { windows += 1.0; }), "overlaps itself (strides [1, 1])");
+  EXPECT_EQ(wide.sum().item<double>(), 0.0);
+}
+
+TEST_F(InPlace, PaddingIsNotWritten) {
+  Tensor padded = ones({2}, f64).pad({{1, 1}});
+  EXPECT_CONTAINS(error_of([&] { padded.fill_(1.0); }), "zero padding");
+  EXPECT_EQ(numbers(padded), Numbers({0, 1, 1, 0}));
+}
+
+TEST_F(InPlace, ARefusedWriteChangesNeitherHistoryNorVersion) {
+  const Tensor p = leaf({1, 2});
+  Tensor y = p * 1.0;
+  const uint64_t version = y.storage().version();
+  EXPECT_NE(error_of([&] { y.add_(ones({3}, f64)); }), "");
+  EXPECT_NE(error_of([&] { y.copy_(ones({2, 2}, f64)); }), "");
+  EXPECT_EQ(y.storage().version(), version);
+  y.sum().backward();
+  EXPECT_EQ(numbers(p.grad()), Numbers({1, 1}));
+}
+
+}  // namespace
+}  // namespace weft
