@@ -1,0 +1,97 @@
+// A convolutional network that learns to read digits: modules of modules, batch norm, checkpoints.
+//
+//   ./bazelw run //examples:cnn                        on digits that the program draws itself
+//   ./bazelw run //examples:cnn -- --data FOLDER       on MNIST files (plain or .gz)
+//   ./bazelw run //examples:cnn -- --help              all options
+#include <cstdio>
+#include <cstdlib>
+#include <iostream>
+
+#include "examples/training.h"
+#include "weft.h"
+
+using namespace weft;
+
+/// Two convolutions, batch norm, relu and a pool that halves the image: (N, in, H, W) to (N, out, H / 2, W / 2).
+struct Block : nn::Module {
+  nn::Conv2d first, second;
+  nn::BatchNorm2d first_norm, second_norm;
+
+  Block(int64_t in, int64_t out)
+      : first(register_module("first", nn::Conv2d({.in_channels = in, .out_channels = out, .kernel_size = 3, .padding = 1, .bias = false}))),
+        second(register_module("second", nn::Conv2d({.in_channels = out, .out_channels = out, .kernel_size = 3, .padding = 1, .bias = false}))),
+        first_norm(register_module("first_norm", nn::BatchNorm2d(out))),
+        second_norm(register_module("second_norm", nn::BatchNorm2d(out))) {}
+
+  Tensor forward(const Tensor& x) {
+    const Tensor y = relu(first_norm(first(x)));
+    return max_pool2d(relu(second_norm(second(y))), {.kernel_size = 2});
+  }
+};
+
+struct Model : nn::Module {
+  Block first = register_module("first", Block(1, 16));
+  Block second = register_module("second", Block(16, 32));
+  nn::Dropout dropout = register_module("dropout", nn::Dropout(0.3));
+  nn::Linear head = register_module("head", nn::Linear(32 * 7 * 7, 10));
+
+  Tensor forward(const Tensor& images) { return head(dropout(second.forward(first.forward(images)).flatten(1))); }
+};
+
+static int train(int argc, char** argv) {
+  const examples::Settings settings =
+      examples::parse("A convolutional network that learns to read digits", argc, argv, {.epochs = 12, .lr = 4e-3});
+  const examples::Digits digits = examples::load_digits(settings);
+
+  // Each image is moved by up to two pixels whenever it is shown, so that the network never sees the same one twice.
+  const auto moved = data::map(digits.train, data::RandomShift{2});
+  data::DataLoader loader(moved, {.batch_size = settings.batch_size, .shuffle = true, .drop_last = true, .prefetch = 4});
+
+  Model model;
+  std::cout << nn::summary(model, {1, 1, 28, 28}) << std::endl;
+  optim::AdamW optimizer(model.parameters(), {.lr = settings.lr, .weight_decay = 0.05});
+  optim::OneCycle schedule(optimizer, {.max_lr = settings.lr, .steps = settings.epochs * loader.size()});
+
+  examples::Progress progress(settings, loader.size());
+  std::map<std::string, std::string> fields;
+  const io::CheckpointParts parts = {
+      .model = &model, .optimizer = &optimizer, .schedule = &schedule, .loader = &loader, .fields = &fields};
+  const auto save = [&] {
+    fields = progress.fields();
+    io::save_checkpoint(settings.save, parts);
+  };
+  if (!settings.resume.empty()) {
+    io::load_checkpoint(settings.resume, parts);
+    progress.restore(fields);
+  }
+
+  while (progress.finished_epochs() < settings.epochs) {
+    for (const auto& [images, labels] : loader) {
+      const Tensor logits = model.forward(images);
+      const Tensor loss = nn::cross_entropy(logits, labels);
+      optimizer.zero_grad();
+      loss.backward();
+      optimizer.step();
+      schedule.step();
+      progress.batch(loss, logits, labels);
+      if (examples::interrupted()) break;
+    }
+    if (examples::interrupted()) break;
+    progress.epoch(examples::accuracy(examples::predict(model, digits.test), digits.test));
+    if (!settings.save.empty()) save();
+  }
+
+  if (examples::interrupted()) {
+    std::printf("\nstopped\n");
+    if (settings.save.empty()) return EXIT_SUCCESS;
+    save();
+    std::printf("carry on with --resume %s\n", settings.save.c_str());
+    return EXIT_SUCCESS;
+  }
+  const Tensor predictions = examples::predict(model, digits.test);
+  examples::save_pictures(settings, "cnn", progress.results(), digits.test, predictions);
+  std::printf("test accuracy: %.1f %%\n", 100 * examples::accuracy(predictions, digits.test));
+  return EXIT_SUCCESS;
+}
+
+int main(int argc, char** argv) { return examples::run(train, argc, argv); }
