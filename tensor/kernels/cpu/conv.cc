@@ -13,16 +13,9 @@ namespace weft::kernels::cpu {
 namespace {
 
 ConvShape shape_of(const Operand& x, const Operand& weight, const Operand& out, const ConvParams& p) {
-  ConvShape s{x.size(0), x.size(1), x.size(2), x.size(3), weight.size(0), {weight.size(2), weight.size(3)},
-              out.size(2), out.size(3), {p.stride[0], p.stride[1]}, {p.padding[0], p.padding[1]},
-              {p.dilation[0], p.dilation[1]}, p.groups};
-  // Blocked layouts round channels up to 64: even then all bytes must be countable.
-  for (const Operand* o : {&x, &weight, &out}) {
-    Shape padded = o->shape();
-    for (size_t i = 0; i < 2; ++i) padded[i] = checked_add(padded[i], 63);
-    checked_bytes(checked_numel(padded), sizeof(double));
-  }
-  return s;
+  return {x.size(0), x.size(1), x.size(2), x.size(3), weight.size(0), {weight.size(2), weight.size(3)},
+          out.size(2), out.size(3), {p.stride[0], p.stride[1]}, {p.padding[0], p.padding[1]},
+          {p.dilation[0], p.dilation[1]}, p.groups};
 }
 
 /// What convolutions compute in: bf16 and f16 are widened.

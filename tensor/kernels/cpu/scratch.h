@@ -11,7 +11,8 @@
 namespace weft::kernels::cpu {
 
 /// The bytes of `count` elements, refused where they leave ptrdiff_t. oneDNN wraps silently (2^32 x 2^32 floats count
-/// as 17 GB there), so every size that reaches it passes here first.
+/// as 17 GB there); what reaches it is either memory that exists or a copy of strides that repeat some, whose size was
+/// checked here.
 inline size_t checked_bytes(int64_t count, size_t element_size) {
   return static_cast<size_t>(checked_multiply(count, static_cast<int64_t>(element_size)));
 }
