@@ -289,21 +289,19 @@ TEST(SafetensorsReader, AnyFlippedByteIsReadOrRefused) {
   const std::string path = folder / "a";
   int refused = 0;
   for (size_t i = 0; i < test::kSafetensors.size(); ++i) {
-    for (const int bit : {0, 3, 7}) {
-      std::string bytes(test::kSafetensors);
-      bytes[i] = static_cast<char>(bytes[i] ^ (1 << bit));
-      test::write_bytes(path, bytes);
-      reset_peak_memory();
-      const int64_t before = memory_stats().live_bytes;
-      try {
-        io::load_safetensors(path);
-      } catch (const IoError&) {
-        ++refused;
-      }
-      EXPECT_LT(memory_stats().peak_bytes - before, 64 * 1024);
+    std::string bytes(test::kSafetensors);
+    bytes[i] = static_cast<char>(bytes[i] ^ (1 << i % 8));
+    test::write_bytes(path, bytes);
+    reset_peak_memory();
+    const int64_t before = memory_stats().live_bytes;
+    try {
+      io::load_safetensors(path);
+    } catch (const IoError&) {
+      ++refused;
     }
+    EXPECT_LT(memory_stats().peak_bytes - before, 64 * 1024);
   }
-  EXPECT_GT(refused, 1000);
+  EXPECT_GT(refused, 300);
 }
 
 }  // namespace
