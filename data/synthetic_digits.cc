@@ -158,9 +158,9 @@ void place(Draws& draws, Pen& pen) {
   const float bend_x = draws.around(0.07f), bend_y = draws.around(0.07f);
   const float phase_x = kPi * draws.between(-1, 1), phase_y = kPi * draws.between(-1, 1);
   const float angle = draws.around(0.32f), slant = draws.around(0.4f);
-  const float width = 17 * (1 + draws.around(0.25f)), height = 20 * (1 + draws.around(0.12f));
+  const float width = 17 * (1 + draws.around(0.25f)), height = 20 * (1 + draws.around(0.04f));
   const float cosine = std::cos(angle), sine = std::sin(angle);
-  const float left = 13.5f + draws.around(2.5f), top = 13.5f + draws.around(2.5f);
+  const float left = 13.5f + draws.around(2.7f), top = 13.5f + draws.around(2.7f);
   pen.map([=](Point p) {
     const float x = p.x + bend_x * std::sin(kPi * 1.5f * p.y + phase_x) - 0.5f;
     const float y = p.y + bend_y * std::sin(kPi * 1.5f * p.x + phase_y) - 0.5f;
@@ -192,16 +192,17 @@ void draw_example(int digit, Draws& draws, float* image) {
   Pen pen(draws);
   draw_digit(digit, draws, pen);
   place(draws, pen);
-  const float radius = draws.between(0.55f, 1.9f), ink = draws.between(0.65f, 1.0f);
-  const float noise = std::fabs(draws.around(0.12f));
+  const float radius = draws.between(0.5f, 1.5f), ink = draws.between(0.65f, 1.0f);
+  const float noise = std::fabs(draws.around(0.25f));
+  constexpr float kEdge = 0.9f;  // half the width of the soft rim
   constexpr float kFar = 1e6f;
   std::fill(image, image + kPixels, kFar);
   for (const auto& [a, b] : pen.segments()) stroke(a, b, radius + 1, image);
   for (int i = 0; i < kPixels; i += 4) {
     const std::array<float, 4> grain = draws.noise();
     for (int k = 0; k < 4; ++k) {
-      const float cover = std::min(std::max(radius + 0.5f - std::sqrt(image[i + k]), 0.0f), 1.0f);
-      image[i + k] = std::min(std::max(ink * cover + noise * grain[static_cast<size_t>(k)], 0.0f), 1.0f);
+      const float cover = std::min(std::max((radius + kEdge - std::sqrt(image[i + k])) * (0.5f / kEdge), 0.0f), 1.0f);
+      image[i + k] = std::min(std::max(cover * (ink + noise * grain[static_cast<size_t>(k)]), 0.0f), 1.0f);
     }
   }
 }
