@@ -23,7 +23,8 @@ auto sum_row(const T* x, int64_t stride, int64_t count) {
 template <class T>
 void add_rows(const void*, char* const* p, const int64_t* step, const int64_t* row_step, int64_t columns,
               int64_t rows) {
-  const int64_t x_stride = step[0] / static_cast<int64_t>(sizeof(T)), stride = step[1] / static_cast<int64_t>(sizeof(T));
+  const int64_t x_stride = step[0] / static_cast<int64_t>(sizeof(T)),
+                stride = step[1] / static_cast<int64_t>(sizeof(T));
   for (int64_t row = 0; row < rows; ++row) {
     const T* x = reinterpret_cast<const T*>(p[0] + row * row_step[0]);
     T* out = reinterpret_cast<T*>(p[1] + row * row_step[1]);
@@ -34,7 +35,8 @@ void add_rows(const void*, char* const* p, const int64_t* step, const int64_t* r
 #pragma omp simd
       for (int64_t i = 0; i < columns; ++i) out[i] = wrapping_add<Compute<T>>(out[i], x[i]);
     } else {
-      for (int64_t i = 0; i < columns; ++i) out[i * stride] = wrapping_add<Compute<T>>(out[i * stride], x[i * x_stride]);
+      for (int64_t i = 0; i < columns; ++i)
+        out[i * stride] = wrapping_add<Compute<T>>(out[i * stride], x[i * x_stride]);
     }
   }
 }

@@ -39,11 +39,13 @@ inline T wrapping_mul(T a, T b) {
 /// The larger or smaller value; NaN where either is NaN.
 template <class T>
 inline T nan_max(T a, T b) {
-  return (a > b) | (a != a) ? a : b;
+  const bool left = (a > b) | (a != a);
+  return left ? a : b;
 }
 template <class T>
 inline T nan_min(T a, T b) {
-  return (a < b) | (a != a) ? a : b;
+  const bool left = (a < b) | (a != a);
+  return left ? a : b;
 }
 
 /// a to the power b. Integers wrap; a negative integer exponent gives the truncated quotient: 1, -1 or 0 (0 of 0 too).

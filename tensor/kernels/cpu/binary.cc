@@ -20,21 +20,26 @@ void any(const F& f, const Operand& a, const Operand& b, const Operand& out) {
 }  // namespace
 
 void add(const Operand& a, const Operand& b, const Operand& out) {
-  number(kCheapGrain, [](auto x, auto y) { return wrapping_add(x, y); }, a, b, out);
+  number(
+      kCheapGrain, [](auto x, auto y) { return wrapping_add(x, y); }, a, b, out);
 }
 void sub(const Operand& a, const Operand& b, const Operand& out) {
-  number(kCheapGrain, [](auto x, auto y) { return wrapping_sub(x, y); }, a, b, out);
+  number(
+      kCheapGrain, [](auto x, auto y) { return wrapping_sub(x, y); }, a, b, out);
 }
 void mul(const Operand& a, const Operand& b, const Operand& out) {
-  number(kCheapGrain, [](auto x, auto y) { return wrapping_mul(x, y); }, a, b, out);
+  number(
+      kCheapGrain, [](auto x, auto y) { return wrapping_mul(x, y); }, a, b, out);
 }
 void div(const Operand& a, const Operand& b, const Operand& out) {
   visit_floating(out.dtype, [&]<class T>() {
-    elementwise<T, T, T>(kCheapGrain, [](auto x, auto y) { return x / y; }, out, a, b);
+    elementwise<T, T, T>(
+        kCheapGrain, [](auto x, auto y) { return x / y; }, out, a, b);
   });
 }
 void pow(const Operand& a, const Operand& b, const Operand& out) {
-  number(kSlowGrain, [](auto x, auto y) { return power(x, y); }, a, b, out);
+  number(
+      kSlowGrain, [](auto x, auto y) { return power(x, y); }, a, b, out);
 }
 void maximum(const Operand& a, const Operand& b, const Operand& out) {
   any([](auto x, auto y) { return nan_max(x, y); }, a, b, out);

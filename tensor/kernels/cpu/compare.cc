@@ -15,7 +15,8 @@ template <class F>
 void scalar(const F& f, const Operand& x, const Scalar& value, const Operand& out) {
   visit_dtype(x.dtype, [&]<class T>() {
     using C = detail::Stored<Compute<T>>;
-    elementwise<bool, T>(kCheapGrain, [&f, right = scalar_as<C>(value)](C e) { return f(e, right); }, out, x);
+    elementwise<bool, T>(
+        kCheapGrain, [&f, right = scalar_as<C>(value)](C e) { return f(e, right); }, out, x);
   });
 }
 

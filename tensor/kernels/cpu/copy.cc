@@ -53,8 +53,7 @@ struct Conversion {
 void cast(const Operand& from, const Operand& to) {
   visit_dtype(to.dtype, [&]<class To>() {
     visit_dtype(from.dtype, [&]<class From>() {
-      if constexpr (!std::is_same_v<From, To>)
-        elementwise<To, From>(kCheapGrain, Conversion<Compute<To>>{}, to, from);
+      if constexpr (!std::is_same_v<From, To>) elementwise<To, From>(kCheapGrain, Conversion<Compute<To>>{}, to, from);
     });
   });
 }

@@ -177,8 +177,8 @@ void loop_rows_of(const F& f, char* const* first, const int64_t* step, const int
   bool one_scalar = false;
   if constexpr (kPlain && sizeof...(In) == 2) {
     constexpr int64_t size[] = {sizeof(In)...};
-    one_scalar = step[0] == sizeof(Out) &&
-                 ((step[1] == size[0] && step[2] == 0) || (step[1] == 0 && step[2] == size[1]));
+    one_scalar =
+        step[0] == sizeof(Out) && ((step[1] == size[0] && step[2] == 0) || (step[1] == 0 && step[2] == size[1]));
   }
   for (int64_t row = 0; row < rows; ++row) {
     if (unit) {
@@ -208,7 +208,8 @@ template <class F, class Out, class... In>
 void run_elementwise(int64_t grain, const F& f, const Operand& out, const std::same_as<Operand> auto&... in) {
   if (out.view->is_contiguous() && (in.view->is_contiguous() && ...)) {
     const int64_t count = out.numel();
-    if (count < 2 * grain) return flat_loop<F, Out, In...>(f, count, out.template data<Out>(), in.template data<In>()...);
+    if (count < 2 * grain)
+      return flat_loop<F, Out, In...>(f, count, out.template data<Out>(), in.template data<In>()...);
     const int64_t chunks = (count + kLoopChunk - 1) / kLoopChunk;
     return parallel_for(chunks, grain / kLoopChunk + 1, [&](int64_t begin, int64_t end) {
       const int64_t from = begin * kLoopChunk, to = end * kLoopChunk < count ? end * kLoopChunk : count;

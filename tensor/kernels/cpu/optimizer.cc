@@ -12,8 +12,8 @@ constexpr int64_t kStepGrain = 16384;
 
 // One row: f(param, grad, states...), all by reference but the gradient.
 template <class T, class F, size_t... k>
-[[gnu::flatten]] void step_rows(const void* context, char* const* p, const int64_t* step, const int64_t* row_step, int64_t columns,
-               int64_t rows, std::index_sequence<k...>) {
+[[gnu::flatten]] void step_rows(const void* context, char* const* p, const int64_t* step, const int64_t* row_step,
+                                int64_t columns, int64_t rows, std::index_sequence<k...>) {
   const F f = *static_cast<const F*>(context);
   const bool unit = ((step[k] == sizeof(T)) && ...);
   for (int64_t row = 0; row < rows; ++row) {
@@ -146,9 +146,9 @@ void rmsprop_step(const Operand& param, const Operand& grad, const Operand& squa
                   const Operand* average, const RmspropStep& step) {
   visit_precision(param.dtype, [&]<class T>() {
     const auto make = [&]<bool has_buffer, bool has_average>() {
-      return Rmsprop<T, has_buffer, has_average>{
-          static_cast<T>(step.lr),  static_cast<T>(step.alpha),        static_cast<T>(1 - step.alpha),
-          static_cast<T>(step.eps), static_cast<T>(step.weight_decay), static_cast<T>(step.momentum)};
+      return Rmsprop<T, has_buffer, has_average>{static_cast<T>(step.lr),           static_cast<T>(step.alpha),
+                                                 static_cast<T>(1 - step.alpha),    static_cast<T>(step.eps),
+                                                 static_cast<T>(step.weight_decay), static_cast<T>(step.momentum)};
     };
     if (buffer != nullptr && average != nullptr)
       run_step<T>(make.template operator()<true, true>(), param, grad, square, *buffer, *average);

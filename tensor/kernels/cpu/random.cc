@@ -213,24 +213,24 @@ void uniform(RandomKey key, const Operand& out) {
     case DType::f32: return fill_from<float>(Uniform<24>{key}, out);
     case DType::bf16: return fill_from<BFloat16>(Uniform<8>{key}, out);
     case DType::f16: return fill_from<Float16>(Uniform<11>{key}, out);
-    case DType::f64: return fill_from<double>(Pairs([key](uint64_t i) { return uniform_block_f64(key, i); }), out);
+    case DType::f64: return fill_from<double>(Pairs{[key](uint64_t i) { return uniform_block_f64(key, i); }}, out);
     default: refuse(out.dtype);
   }
 }
 
 void normal(RandomKey key, const Operand& out) {
   if (out.dtype == DType::f64)
-    return fill_from<double>(Pairs([key](uint64_t i) { return normal_block_f64(key, i); }), out);
+    return fill_from<double>(Pairs{[key](uint64_t i) { return normal_block_f64(key, i); }}, out);
   visit_floating(out.dtype, [&]<class T>() { fill_from<T>(Normal{key}, out); });
 }
 
 void randint(RandomKey key, int64_t low, int64_t high, const Operand& out) {
   const uint64_t first = static_cast<uint64_t>(low), range = static_cast<uint64_t>(high) - first;
-  const Pairs source([=](uint64_t index) {
+  const Pairs source{[=](uint64_t index) {
     const auto bits = wide_block(key, index);
     return std::array<int64_t, 2>{static_cast<int64_t>(first + scale(bits[0], range)),
                                   static_cast<int64_t>(first + scale(bits[1], range))};
-  });
+  }};
   visit_dtype(out.dtype, [&]<class T>() { fill_from<T>(source, out); });
 }
 

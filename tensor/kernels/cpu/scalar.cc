@@ -13,7 +13,8 @@ template <class F>
 void number(int64_t grain, const F& f, const Operand& x, const Scalar& value, const Operand& out) {
   visit_number(x.dtype, [&]<class T>() {
     using C = Compute<T>;
-    elementwise<T, T>(grain, [&f, v = scalar_as<C>(value)](C e) { return f(e, v); }, out, x);
+    elementwise<T, T>(
+        grain, [&f, v = scalar_as<C>(value)](C e) { return f(e, v); }, out, x);
   });
 }
 
@@ -21,7 +22,8 @@ template <class F>
 void floating(const F& f, const Operand& x, const Scalar& value, const Operand& out) {
   visit_floating(x.dtype, [&]<class T>() {
     using C = Compute<T>;
-    elementwise<T, T>(kCheapGrain, [&f, v = scalar_as<C>(value)](C e) { return f(e, v); }, out, x);
+    elementwise<T, T>(
+        kCheapGrain, [&f, v = scalar_as<C>(value)](C e) { return f(e, v); }, out, x);
   });
 }
 
@@ -41,13 +43,16 @@ bool pow_special(const Operand& x, double exponent, const Operand& out) {
 }  // namespace
 
 void add_scalar(const Operand& x, const Scalar& value, const Operand& out) {
-  number(kCheapGrain, [](auto e, auto v) { return wrapping_add(e, v); }, x, value, out);
+  number(
+      kCheapGrain, [](auto e, auto v) { return wrapping_add(e, v); }, x, value, out);
 }
 void rsub_scalar(const Operand& x, const Scalar& value, const Operand& out) {
-  number(kCheapGrain, [](auto e, auto v) { return wrapping_sub(v, e); }, x, value, out);
+  number(
+      kCheapGrain, [](auto e, auto v) { return wrapping_sub(v, e); }, x, value, out);
 }
 void mul_scalar(const Operand& x, const Scalar& value, const Operand& out) {
-  number(kCheapGrain, [](auto e, auto v) { return wrapping_mul(e, v); }, x, value, out);
+  number(
+      kCheapGrain, [](auto e, auto v) { return wrapping_mul(e, v); }, x, value, out);
 }
 void div_scalar(const Operand& x, const Scalar& value, const Operand& out) {
   floating([](auto e, auto v) { return e / v; }, x, value, out);
@@ -57,10 +62,12 @@ void rdiv_scalar(const Operand& x, const Scalar& value, const Operand& out) {
 }
 void pow_scalar(const Operand& x, const Scalar& value, const Operand& out) {
   if (pow_special(x, value.to_double(), out)) return;
-  number(kSlowGrain, [](auto e, auto v) { return power(e, v); }, x, value, out);
+  number(
+      kSlowGrain, [](auto e, auto v) { return power(e, v); }, x, value, out);
 }
 void rpow_scalar(const Operand& x, const Scalar& value, const Operand& out) {
-  number(kSlowGrain, [](auto e, auto v) { return power(v, e); }, x, value, out);
+  number(
+      kSlowGrain, [](auto e, auto v) { return power(v, e); }, x, value, out);
 }
 
 }  // namespace weft::kernels::cpu

@@ -74,13 +74,21 @@ struct Clip {
 template <class T>
 T bound(const Scalar& value) {
   if constexpr (std::is_integral_v<T>)
-    return static_cast<T>(std::clamp<int64_t>(value.to_int(), std::numeric_limits<T>::min(), std::numeric_limits<T>::max()));
+    return static_cast<T>(
+        std::clamp<int64_t>(value.to_int(), std::numeric_limits<T>::min(), std::numeric_limits<T>::max()));
   else
     return scalar_as<T>(value);
 }
 template <class T>
 bool is_nan(T x) {
   return x != x;
+}
+template <class T>
+bool is_finite(T x) {
+  if constexpr (std::is_floating_point_v<T>)
+    return std::fabs(x) <= std::numeric_limits<T>::max();
+  else
+    return true;
 }
 template <class T>
 bool is_inf(T x) {
@@ -111,25 +119,32 @@ void clip(const Operand& x, const std::optional<Scalar>& low, const std::optiona
 }
 
 void sqrt(const Operand& x, const Operand& out) {
-  floating(kCheapGrain, [](auto v) { return std::sqrt(v); }, x, out);
+  floating(
+      kCheapGrain, [](auto v) { return std::sqrt(v); }, x, out);
 }
 void rsqrt(const Operand& x, const Operand& out) {
-  floating(kCheapGrain, [](auto v) { return 1 / std::sqrt(v); }, x, out);
+  floating(
+      kCheapGrain, [](auto v) { return 1 / std::sqrt(v); }, x, out);
 }
 void reciprocal(const Operand& x, const Operand& out) {
-  floating(kCheapGrain, [](auto v) { return 1 / v; }, x, out);
+  floating(
+      kCheapGrain, [](auto v) { return 1 / v; }, x, out);
 }
 void floor(const Operand& x, const Operand& out) {
-  floating(kCheapGrain, [](auto v) { return std::floor(v); }, x, out);
+  floating(
+      kCheapGrain, [](auto v) { return std::floor(v); }, x, out);
 }
 void ceil(const Operand& x, const Operand& out) {
-  floating(kCheapGrain, [](auto v) { return std::ceil(v); }, x, out);
+  floating(
+      kCheapGrain, [](auto v) { return std::ceil(v); }, x, out);
 }
 void trunc(const Operand& x, const Operand& out) {
-  floating(kCheapGrain, [](auto v) { return std::trunc(v); }, x, out);
+  floating(
+      kCheapGrain, [](auto v) { return std::trunc(v); }, x, out);
 }
 void round(const Operand& x, const Operand& out) {
-  floating(kCheapGrain, [](auto v) { return std::nearbyint(v); }, x, out);
+  floating(
+      kCheapGrain, [](auto v) { return std::nearbyint(v); }, x, out);
 }
 
 void logical_not(const Operand& x, const Operand& out) {
@@ -142,7 +157,7 @@ void isinf(const Operand& x, const Operand& out) {
   predicate([](auto v) { return is_inf(v); }, x, out);
 }
 void isfinite(const Operand& x, const Operand& out) {
-  predicate([](auto v) { return !(is_nan(v) | is_inf(v)); }, x, out);
+  predicate([](auto v) { return is_finite(v); }, x, out);
 }
 
 }  // namespace weft::kernels::cpu

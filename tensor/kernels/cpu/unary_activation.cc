@@ -50,50 +50,59 @@ struct GeluTanh {
 }  // namespace
 
 void sigmoid(const Operand& x, const Operand& out) {
-  unary(kMathGrain, [](auto v) { return vmath::sigmoid(v); }, x, out);
+  unary(
+      kMathGrain, [](auto v) { return vmath::sigmoid(v); }, x, out);
 }
 void silu(const Operand& x, const Operand& out) {
-  unary(kMathGrain, [](auto v) { return v * vmath::sigmoid(v); }, x, out);
+  unary(
+      kMathGrain, [](auto v) { return v * vmath::sigmoid(v); }, x, out);
 }
 void softplus(const Operand& x, const Operand& out) {
-  unary(kMathGrain, [](auto v) { return vmath::softplus(v); }, x, out);
+  unary(
+      kMathGrain, [](auto v) { return vmath::softplus(v); }, x, out);
 }
 void leaky_relu(const Operand& x, double slope, const Operand& out) {
-  unary(kCheapGrain,
-        [slope]<class T>(T v) {
-          const T below = v * static_cast<T>(slope);
-          return v > T(0) ? v : below;
-        },
-        x, out);
+  unary(
+      kCheapGrain,
+      [slope]<class T>(T v) {
+    const T below = v * static_cast<T>(slope);
+    return v > T(0) ? v : below;
+      },
+      x, out);
 }
 void gelu(const Operand& x, bool tanh_form, const Operand& out) {
   tanh_form ? unary(kMathGrain, GeluTanh{}, x, out) : unary(kMathGrain, GeluErf{}, x, out);
 }
 
 void relu_backward(const Operand& g, const Operand& y, const Operand& out) {
-  binary(kCheapGrain, []<class T>(T d, T v) { return v <= T(0) ? T(0) : d; }, g, y, out);
+  binary(
+      kCheapGrain, []<class T>(T d, T v) { return v <= T(0) ? T(0) : d; }, g, y, out);
 }
 void leaky_relu_backward(const Operand& g, const Operand& x, double slope, const Operand& out) {
-  binary(kCheapGrain,
-         [slope]<class T>(T d, T v) {
-           const T below = d * static_cast<T>(slope);
-           return v > T(0) ? d : below;
-         },
-         g, x, out);
+  binary(
+      kCheapGrain,
+      [slope]<class T>(T d, T v) {
+    const T below = d * static_cast<T>(slope);
+    return v > T(0) ? d : below;
+      },
+      g, x, out);
 }
 void sigmoid_backward(const Operand& g, const Operand& y, const Operand& out) {
-  binary(kCheapGrain, []<class T>(T d, T s) { return d * s * (T(1) - s); }, g, y, out);
+  binary(
+      kCheapGrain, []<class T>(T d, T s) { return d * s * (T(1) - s); }, g, y, out);
 }
 void tanh_backward(const Operand& g, const Operand& y, const Operand& out) {
-  binary(kCheapGrain, []<class T>(T d, T t) { return d * (T(1) - t * t); }, g, y, out);
+  binary(
+      kCheapGrain, []<class T>(T d, T t) { return d * (T(1) - t * t); }, g, y, out);
 }
 void silu_backward(const Operand& g, const Operand& x, const Operand& out) {
-  binary(kMathGrain,
-         []<class T>(T d, T v) {
-           const T s = vmath::sigmoid(v);
-           return d * s * (T(1) + v * (T(1) - s));
-         },
-         g, x, out);
+  binary(
+      kMathGrain,
+      []<class T>(T d, T v) {
+    const T s = vmath::sigmoid(v);
+    return d * s * (T(1) + v * (T(1) - s));
+      },
+      g, x, out);
 }
 void gelu_backward(const Operand& g, const Operand& x, bool tanh_form, const Operand& out) {
   tanh_form ? binary(kMathGrain, GeluTanh{}, g, x, out) : binary(kMathGrain, GeluErf{}, g, x, out);
