@@ -23,8 +23,7 @@ double clip_grad_norm(const std::vector<Tensor>& parameters, double max_norm, co
   }
   if (gradients.empty()) return 0;
   const double total = norm(cat(norms, 0), options.norm).item<double>();
-  if (options.error_if_nonfinite && !std::isfinite(total))
-    throw Error(text("the norm of the gradients is ", total));
+  if (options.error_if_nonfinite && !std::isfinite(total)) throw Error(text("the norm of the gradients is ", total));
   const double factor = max_norm / (total + 1e-6);
   if (factor >= 1) return total;  // false for NaN
   for (Tensor& gradient : gradients) gradient.mul_(factor);

@@ -8,8 +8,9 @@
 namespace weft::nn {
 
 struct ClipOptions {
-  double norm = 2;                 // the norm's order; may be infinity
-  bool error_if_nonfinite = false;  // Error where the norm is NaN or Inf; else the gradients become NaN or 0, as in PyTorch
+  double norm = 2;  // the norm's order; may be infinity
+  /// Error where the norm is NaN or Inf; else the gradients become NaN or 0, as in PyTorch.
+  bool error_if_nonfinite = false;
 };
 
 /// Scales all gradients (in place) by one factor so that their norm, taken together, is at most `max_norm`. Returns the

@@ -10,11 +10,12 @@ Conv2d::Conv2d(const Conv2dOptions& options)
   Frame frame("Conv2d");
   const int64_t groups = options.groups;
   if (groups < 1 || options.in_channels % groups != 0 || options.out_channels % groups != 0)
-    throw ShapeError(text(options.in_channels, " and ", options.out_channels, " channels do not divide into ", groups,
-                          " groups"));
+    throw ShapeError(
+        text(options.in_channels, " and ", options.out_channels, " channels do not divide into ", groups, " groups"));
   const Pair kernel = options.kernel_size;
   weight_ = register_parameter(
-      "weight", empty({options.out_channels, options.in_channels / groups, kernel.height, kernel.width}, options.dtype));
+      "weight",
+      empty({options.out_channels, options.in_channels / groups, kernel.height, kernel.width}, options.dtype));
   if (options.bias) bias_ = register_parameter("bias", empty({options.out_channels}, options.dtype));
   init::layer_default(weight_, bias_);
 }

@@ -10,7 +10,8 @@ namespace weft::nn {
 struct EmbeddingOptions {
   int64_t num_embeddings = 0;
   int64_t embedding_dim = 0;
-  std::optional<int64_t> padding_idx = std::nullopt;  // its row starts at zero and gets no gradient; negative: from the end
+  /// Its row starts at zero and gets no gradient; negative: from the end.
+  std::optional<int64_t> padding_idx = std::nullopt;
   DType dtype = f32;
 };
 

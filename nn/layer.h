@@ -2,7 +2,7 @@
 #pragma once
 
 #include <concepts>
-#include <memory>
+#include <type_traits>
 
 #include "nn/module.h"
 
@@ -21,9 +21,9 @@ class LayerObserver {
   }
 };
 
-/// Something with `Tensor forward(const Tensor&)`.
+/// A module with `Tensor forward(const Tensor&)`.
 template <class M>
-concept HasForward = requires(M& module, const Tensor& x) {
+concept HasForward = std::derived_from<std::remove_const_t<M>, Module> && requires(M& module, const Tensor& x) {
   { module.forward(x) } -> std::same_as<Tensor>;
 };
 

@@ -29,8 +29,7 @@ Tensor BatchNorm::normalize(const Tensor& x) const {
   if (!is_training() && options_.track_running_stats)
     return batch_norm_inference(x, running_mean_, running_var_, weight_, bias_, options_.eps);
   BatchNormResult result = batch_norm(x, weight_, bias_, options_.eps);
-  if (is_training() && options_.track_running_stats)
-    track(result.mean, result.rstd, x.numel() / options_.num_features);
+  if (is_training() && options_.track_running_stats) track(result.mean, result.rstd, x.numel() / options_.num_features);
   return std::move(result.y);
 }
 

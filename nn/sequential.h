@@ -14,7 +14,6 @@ namespace weft::nn {
 class Sequential : public Layer<Sequential> {
  public:
   template <HasForward... Ms>
-    requires(std::derived_from<Ms, Module> && ...)
   explicit Sequential(Ms... modules) {
     (push_back(std::move(modules)), ...);
   }

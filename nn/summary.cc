@@ -151,7 +151,8 @@ std::string Summary::to_string() const {
                      grouped(row.multiply_adds)});
   lines.push_back({"total", "", grouped(parameters), grouped(multiply_adds)});
   std::string out = table(lines);
-  if (trainable_parameters != parameters) out += text(grouped(parameters - trainable_parameters), " parameters are frozen\n");
+  if (trainable_parameters != parameters)
+    out += text(grouped(parameters - trainable_parameters), " parameters are frozen\n");
   return out;
 }
 

@@ -42,7 +42,8 @@ Summary summarize(const Module& model, const std::function<void(const Tensor&)>&
 /// model is left as it was. A module that is run by `forward(x)` rather than `module(x)` shows no output shape.
 template <HasForward M>
 Summary summary(M& model, const Shape& input_shape, const SummaryOptions& options = {}) {
-  return detail::summarize(model, [&model](const Tensor& x) { (void)run_layer(model, x); }, input_shape, options);
+  return detail::summarize(
+      model, [&model](const Tensor& x) { (void)run_layer(model, x); }, input_shape, options);
 }
 
 }  // namespace weft::nn

@@ -9,8 +9,8 @@ namespace weft::optim {
 
 struct AdamOptions {
   double lr = 1e-3;
-  double beta1 = 0.9;       // decay of the mean
-  double beta2 = 0.999;     // decay of the mean square
+  double beta1 = 0.9;    // decay of the mean
+  double beta2 = 0.999;  // decay of the mean square
   double eps = 1e-8;
   double weight_decay = 0;  // L2: added to the gradient
   bool amsgrad = false;     // divides by the largest mean square so far (Reddi et al., ICLR 2018)

@@ -45,8 +45,7 @@ OneCycle::OneCycle(Optimizer& optimizer, const OneCycleOptions& options)
 void OneCycle::apply() {
   Schedule::apply();
   if (!options_.cycle_momentum) return;
-  const double value =
-      cycle(options_, steps(), options_.max_momentum, options_.base_momentum, options_.max_momentum);
+  const double value = cycle(options_, steps(), options_.max_momentum, options_.base_momentum, options_.max_momentum);
   for (const char* name : {"momentum", "beta1"})
     if (optimizer().has(name)) optimizer().set(name, value);
 }

@@ -9,9 +9,9 @@ namespace weft::optim {
 enum class Anneal { cosine, linear };
 
 struct OneCycleOptions {
-  double max_lr = 0;            // of every group
-  int64_t steps = 0;            // of the whole cycle, at least 2
-  double rising = 0.3;          // the share of the steps in which the rate rises
+  double max_lr = 0;    // of every group
+  int64_t steps = 0;    // of the whole cycle, at least 2
+  double rising = 0.3;  // the share of the steps in which the rate rises
   Anneal anneal = Anneal::cosine;
   double start_divisor = 25;    // the first rate is max_lr / start_divisor
   double final_divisor = 1e4;   // the last one is the first / final_divisor

@@ -26,7 +26,9 @@ void Optimizer::add_group(const std::vector<Tensor>& parameters) {
   Frame frame(name_);
   std::vector<Slot> group;
   size_t number = this->parameters().size();
-  const auto is_known = [&](const auto& slots, auto matches) { return std::any_of(slots.begin(), slots.end(), matches); };
+  const auto is_known = [&](const auto& slots, auto matches) {
+    return std::any_of(slots.begin(), slots.end(), matches);
+  };
   for (const Tensor& parameter : parameters) {
     if (!parameter.defined()) throw Error("a parameter is undefined");
     if (!parameter.body().history || !parameter.is_leaf())
@@ -116,7 +118,8 @@ void Optimizer::check_fraction(const char* name, double value) const {
 }
 
 double* Optimizer::find(std::string_view name, size_t group) const {
-  if (group >= groups_.size()) throw IndexError(text(name_, ": group ", group, " is out of range for ", groups_.size()));
+  if (group >= groups_.size())
+    throw IndexError(text(name_, ": group ", group, " is out of range for ", groups_.size()));
   for (const Number& number : const_cast<Optimizer*>(this)->numbers(group))
     if (number.name == name) return number.value;
   return nullptr;

@@ -56,8 +56,8 @@ class Optimizer {
   /// What is kept for one parameter.
   struct Slot {
     Tensor parameter;
-    std::string key;      // in state_dict(): its name, or its number where it has none of its own
-    int64_t steps = 0;    // that updated it
+    std::string key;    // in state_dict(): its name, or its number where it has none of its own
+    int64_t steps = 0;  // that updated it
     std::vector<Tensor> states;
   };
   /// A number of a group, by name.

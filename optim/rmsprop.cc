@@ -12,11 +12,13 @@ enum States : size_t { kSquare, kBuffer, kAverage };
 constexpr std::array kStates = {"square_avg", "momentum_buffer", "grad_avg"};
 }  // namespace
 
-RMSprop::RMSprop(const std::vector<Tensor>& parameters, const RMSpropOptions& options) : Optimizer(kName, {kStates.begin(), kStates.end()}) {
+RMSprop::RMSprop(const std::vector<Tensor>& parameters, const RMSpropOptions& options)
+    : Optimizer(kName, {kStates.begin(), kStates.end()}) {
   add(parameters, options);
 }
 
-RMSprop::RMSprop(const std::vector<RMSpropGroup>& groups, const RMSpropOptions& options) : Optimizer(kName, {kStates.begin(), kStates.end()}) {
+RMSprop::RMSprop(const std::vector<RMSpropGroup>& groups, const RMSpropOptions& options)
+    : Optimizer(kName, {kStates.begin(), kStates.end()}) {
   for (const RMSpropGroup& group : groups)
     add(group.parameters, {.lr = group.lr.value_or(options.lr),
                            .alpha = group.alpha.value_or(options.alpha),
@@ -39,7 +41,10 @@ void RMSprop::add(const std::vector<Tensor>& parameters, const RMSpropOptions& o
 
 std::vector<Optimizer::Number> RMSprop::numbers(size_t group) {
   RMSpropOptions& o = options_[group];
-  return {{"lr", &o.lr}, {"alpha", &o.alpha}, {"eps", &o.eps}, {"weight_decay", &o.weight_decay},
+  return {{"lr", &o.lr},
+          {"alpha", &o.alpha},
+          {"eps", &o.eps},
+          {"weight_decay", &o.weight_decay},
           {"momentum", &o.momentum}};
 }
 
@@ -47,11 +52,7 @@ void RMSprop::update(size_t group, Slot& slot, const Tensor& gradient) {
   const RMSpropOptions& o = options_[group];
   rmsprop_step(slot.parameter, o.maximize ? -gradient : gradient, state(slot, kSquare),
                o.momentum != 0 ? state(slot, kBuffer) : Tensor(), o.centered ? state(slot, kAverage) : Tensor(),
-               {.lr = o.lr,
-                .alpha = o.alpha,
-                .eps = o.eps,
-                .weight_decay = o.weight_decay,
-                .momentum = o.momentum});
+               {.lr = o.lr, .alpha = o.alpha, .eps = o.eps, .weight_decay = o.weight_decay, .momentum = o.momentum});
 }
 
 }  // namespace weft::optim

@@ -14,7 +14,8 @@ State Optimizer::state_dict() const {
   State out;
   out.numbers["steps"] = static_cast<double>(steps_);
   for (size_t i = 0; i < groups_.size(); ++i) {
-    for (const Number& number : const_cast<Optimizer*>(this)->numbers(i)) out.numbers[group_key(i, number.name)] = *number.value;
+    for (const Number& number : const_cast<Optimizer*>(this)->numbers(i))
+      out.numbers[group_key(i, number.name)] = *number.value;
     for (const Slot& slot : groups_[i]) {
       out.numbers[slot.key + ".step"] = static_cast<double>(slot.steps);
       for (size_t k = 0; k < slot.states.size(); ++k)
@@ -47,7 +48,8 @@ void Optimizer::load_state_dict(const State& given) {
       }
     }
   }
-  if (used != given.tensors.size()) problems.push_back(text(given.tensors.size() - used, " tensors of other parameters"));
+  if (used != given.tensors.size())
+    problems.push_back(text(given.tensors.size() - used, " tensors of other parameters"));
   if (!problems.empty())
     throw Error(text("the state does not fit: ", problems[0], problems.size() > 1 ? " and more" : ""), problems);
 

@@ -1,12 +1,12 @@
 // Inputs by formula, so that golden values need no files: tests/golden/golden.py makes the same ones.
 #pragma once
 
+#include <gtest/gtest.h>
+
 #include <cmath>
 #include <map>
 #include <string>
 #include <vector>
-
-#include <gtest/gtest.h>
 
 #include "tensor/ops/fill.h"
 #include "tensor/tensor.h"

@@ -136,8 +136,8 @@ TEST_P(Losses, OfClasses) {
   check_loss(named("cross_entropy"), {6, 5}, 2,
              [&](const Tensor& x) { return cross_entropy(x, targets, {.reduction = reduction()}); });
   check_loss(named("cross_entropy_all"), {6, 5}, 2, [&](const Tensor& x) {
-    return cross_entropy(
-        x, targets, {.weight = weight, .ignore_index = 2, .label_smoothing = 0.1, .reduction = reduction()});
+    return cross_entropy(x, targets,
+                         {.weight = weight, .ignore_index = 2, .label_smoothing = 0.1, .reduction = reduction()});
   });
   check_loss(named("nll"), {6, 5}, 2, [&](const Tensor& x) {
     return nll_loss(x, targets, {.weight = weight, .ignore_index = 1, .reduction = reduction()});
@@ -153,8 +153,8 @@ TEST_P(Losses, OfNumbers) {
   const Tensor p = abs(wave({4, 3}, 0.2));
   check_loss(named("bce"), {4, 3}, 30,
              [&](const Tensor& x) { return bce_with_logits(x, p, {.reduction = reduction()}); });
-  const BceOptions weighted = {.weight = abs(wave({4, 1}, 0.4)), .pos_weight = abs(wave({3}, 0.6)) + 1,
-                               .reduction = reduction()};
+  const BceOptions weighted = {
+      .weight = abs(wave({4, 1}, 0.4)), .pos_weight = abs(wave({3}, 0.6)) + 1, .reduction = reduction()};
   check_loss(named("bce_weighted"), {4, 3}, 2, [&](const Tensor& x) { return bce_with_logits(x, p, weighted); });
 }
 

@@ -27,7 +27,10 @@ TEST(Layer, RefusesWhatDoesNotFit) {
   EXPECT_SAYS(message<ShapeError>([] { Linear(3, 2)(zeros({2, 4})); }), "inner sizes differ: 4 and 3");
   EXPECT_SAYS(message<ShapeError>([] { Conv2d({.in_channels = 3, .out_channels = 4, .kernel_size = 1, .groups = 2}); }),
               "3 and 4 channels do not divide into 2 groups");
-  EXPECT_SAYS(message<ShapeError>([] { BatchNorm2d(3)(zeros({2, 4, 2, 2})); }), "BatchNorm2d([2, 4, 2, 2] f32): 4 channels");
+  EXPECT_SAYS(message<ShapeError>([] {
+                BatchNorm2d(3)(zeros({2, 4, 2, 2}));
+              }),
+              "BatchNorm2d([2, 4, 2, 2] f32): 4 channels");
   EXPECT_SAYS(message<ShapeError>([] { BatchNorm2d(3)(zeros({2, 3})); }), "(N, C, H, W)");
   EXPECT_SAYS(message<ShapeError>([] { BatchNorm1d(3)(zeros({2, 3, 4, 5})); }), "(N, C, L)");
   EXPECT_SAYS(message<ShapeError>([] { LayerNorm(3)(zeros({2, 4})); }), "the last axes must be [3]");
@@ -39,7 +42,9 @@ TEST(Layer, RefusesWhatDoesNotFit) {
 }
 
 TEST(Layer, LossesRefuseWhatDoesNotFit) {
-  EXPECT_SAYS(message<ShapeError>([] { mse_loss(zeros({4, 1}), zeros({4})); }),
+  EXPECT_SAYS(message<ShapeError>([] {
+                mse_loss(zeros({4, 1}), zeros({4}));
+              }),
               "mse_loss([4, 1] f32, [4] f32): input and target must have one shape");
   EXPECT_THROW(huber_loss(zeros({2}), zeros({2}), {.delta = 0}), Error);
   EXPECT_THROW(nll_loss(zeros({2, 3}), zeros({2})), DtypeError);

@@ -59,9 +59,9 @@ std::string message(F f) {
 
 TEST(Module, ListsWhatItHolds) {
   Net net;
-  EXPECT_EQ(names_of(net.named_parameters()), (Names{"scale", "first.conv.weight", "first.conv.bias",
-                                                     "first.norm.weight", "first.norm.bias", "head.weight",
-                                                     "head.bias"}));
+  EXPECT_EQ(names_of(net.named_parameters()),
+            (Names{"scale", "first.conv.weight", "first.conv.bias", "first.norm.weight", "first.norm.bias",
+                   "head.weight", "head.bias"}));
   EXPECT_EQ(names_of(net.buffers()),
             (Names{"first.norm.running_mean", "first.norm.running_var", "first.norm.num_batches_tracked"}));
   EXPECT_EQ(net.parameter_count(), 1 + 2 * 9 + 2 + 2 + 2 + 8 * 3 + 3);

@@ -61,8 +61,9 @@ TEST(StateDict, SaysWhatDoesNotFit) {
   EXPECT_NE(std::string(load_error(layer, {{"weight", zeros({2, 3})}}).what()).find("1 key does not fit: missing bias"),
             std::string::npos);
   const Error error = load_error(layer, {{"weight", zeros({3, 2})}, {"bias", zeros({2})}, {"extra", zeros({})}});
-  EXPECT_NE(std::string(error.what()).find("2 keys do not fit: unexpected extra; weight has shape [3, 2] instead of "
-                                           "[2, 3]"),
+  EXPECT_NE(std::string(error.what())
+                .find("2 keys do not fit: unexpected extra; weight has shape [3, 2] instead of "
+                      "[2, 3]"),
             std::string::npos)
       << error.what();
   EXPECT_NE(std::string(error.what()).find("load_state_dict"), std::string::npos);

@@ -122,12 +122,9 @@ TEST(Golden, OneCycle) {
   OneCycle cycle(sgd, {.max_lr = 1.0, .steps = 60});
   check_rates("one_cycle", sgd, cycle, "momentum");
   Adam adam({w}, {.lr = 0.4});
-  OneCycle linear(adam, {.max_lr = 0.5,
-                         .steps = 60,
-                         .rising = 0.5,
-                         .anneal = Anneal::linear,
-                         .start_divisor = 10,
-                         .final_divisor = 100});
+  OneCycle linear(
+      adam,
+      {.max_lr = 0.5, .steps = 60, .rising = 0.5, .anneal = Anneal::linear, .start_divisor = 10, .final_divisor = 100});
   check_rates("one_cycle_linear", adam, linear, "beta1");
 }
 

@@ -62,8 +62,9 @@ TEST(Optimizer, SkipsAndNamesTheUnused) {
 
 TEST(Optimizer, GroupsInheritAndChange) {
   Net net;
-  Adam optimizer({{.parameters = net.used.parameters(), .beta1 = 0.5}, {.parameters = net.other.parameters(), .lr = 0.3}},
-                 {.lr = 0.1, .weight_decay = 0.2});
+  Adam optimizer(
+      {{.parameters = net.used.parameters(), .beta1 = 0.5}, {.parameters = net.other.parameters(), .lr = 0.3}},
+      {.lr = 0.1, .weight_decay = 0.2});
   EXPECT_EQ(optimizer.group_count(), 2u);
   EXPECT_EQ(optimizer.lr(0), 0.1);
   EXPECT_EQ(optimizer.lr(1), 0.3);
@@ -194,7 +195,8 @@ TEST(Optimizer, RefusesAStateThatDoesNotFit) {
   State state = optimizer.state_dict();
   EXPECT_TRUE(state.tensors.contains("used.weight.exp_avg_sq"));
   state.tensors["used.weight.exp_avg"] = zeros({7});
-  EXPECT_SAYS(message([&] { optimizer.load_state_dict(state); }), "used.weight.exp_avg has shape [7] instead of [2, 3]");
+  EXPECT_SAYS(message([&] { optimizer.load_state_dict(state); }),
+              "used.weight.exp_avg has shape [7] instead of [2, 3]");
   SGD sgd(net.parameters(), {});
   EXPECT_SAYS(message([&] { sgd.load_state_dict(optimizer.state_dict()); }), "does not fit");
   EXPECT_EQ(sgd.steps(), 0);
