@@ -159,8 +159,15 @@ Tensor& write(const char* name, Tensor& self, const Tensor& other) {
   if (dtype != self.dtype() && is_floating(dtype) && !is_floating(self.dtype()))
     throw DtypeError(text("the result is ", dtype, " and cannot be written in place to ", self.dtype(),
                           "; use the form that returns a new tensor"));
-  const Tensor same_type = cast(other, self.dtype());
-  return apply_in_place(Op{}, name, self, other.shape() == self.shape() ? same_type : broadcast(same_type, self.shape()));
+  Tensor fitting = cast(other, self.dtype());
+  if (fitting.shape() != self.shape()) fitting = broadcast(fitting, self.shape());
+  constexpr bool is_sum = std::same_as<Op, op::Add> || std::same_as<Op, op::Sub>;
+  // The gradient of a factor reads the old value of self: it is computed beside it and then copied.
+  if (!is_sum && modes().recording && fitting.requires_grad()) {
+    const Tensor factor = fitting.shares_storage(self) ? apply(op::Clone{}, fitting) : fitting;
+    return apply_in_place(op::CopyFrom{}, name, self, apply(Op{}, apply(op::Clone{}, self), factor));
+  }
+  return apply_in_place(Op{}, name, self, fitting);
 }
 
 template <class Op>

@@ -34,7 +34,9 @@ Tensor matmul(const Tensor& a, const Tensor& b) {
       // One product instead of a batch of them: the batch axes join the rows.
       Shape shape = x.shape();
       shape[shape.size() - 1] = y.size(1);
-      const Tensor flat = apply(op::Matmul{}, reshape(x, {x.numel() / std::max<int64_t>(x.size(-1), 1), x.size(-1)}), y);
+      int64_t rows = 1;
+      for (int64_t i = 0; i + 1 < x.rank(); ++i) rows *= x.size(i);
+      const Tensor flat = apply(op::Matmul{}, reshape(x, {rows, x.size(-1)}), y);
       if (column) shape.erase(shape.size() - 1);
       return reshape(flat, shape);
     }

@@ -1,0 +1,136 @@
+// Cases of extremes with their positions.
+#include <cmath>
+
+#include "tensor/ops/arg_reduce.h"
+#include "tensor/ops/fill.h"
+#include "tests/ops/families.h"
+
+namespace weft::testing {
+
+namespace {
+
+/// The first position of the extreme of a row; the first NaN comes before everything.
+template <bool largest>
+double position_of(const std::vector<double>& row) {
+  size_t best = 0;
+  for (size_t i = 1; i < row.size() && !std::isnan(row[best]); ++i)
+    if (std::isnan(row[i]) || (largest ? row[i] > row[best] : row[i] < row[best])) best = i;
+  return static_cast<double>(best);
+}
+template <bool largest>
+double value_of(const std::vector<double>& row) {
+  return row[static_cast<size_t>(position_of<largest>(row))];
+}
+
+template <bool largest>
+Reference both(int64_t axis, bool kept) {
+  return [=](const Arrays& x) {
+    return Arrays{reduction({axis}, kept, value_of<largest>)(x)[0],
+                  reduction({axis}, kept, position_of<largest>)(x)[0]};
+  };
+}
+Outputs list(const ValuesAndIndices& found) { return Outputs{found.values, found.indices}; }
+
+void add_positions(Cases& cases) {
+  const std::vector<Sample> samples = {{distinct({3, 4})},
+                                       {integers({5, 6}, 0, 2)},
+                                       {integers({2, 3, 4}, 0, 1)},
+                                       {special({19, 2})},
+                                       {distinct({0, 3})}};
+  cases
+      .add(
+          "argmax", samples, [](const Inputs& x) { return argmax(x[0], -1); },
+          reduction({-1}, false, position_of<true>))
+      .accepts(kAll)
+      .gives({Result::i64})
+      .no_gradient();
+  cases
+      .add(
+          "argmin", samples, [](const Inputs& x) { return argmin(x[0], -1, keepdim); },
+          reduction({-1}, true, position_of<false>))
+      .accepts(kAll)
+      .gives({Result::i64})
+      .no_gradient();
+  const std::vector<Sample> whole = {
+      {integers({3, 4}, 0, 3)}, {distinct({})}, {distinct({37})}, {integers({2, 2, 3}, 0, 1)}};
+  cases
+      .add(
+          "argmax of all", whole, [](const Inputs& x) { return argmax(x[0]); }, reduction({}, false, position_of<true>))
+      .accepts(kAll)
+      .gives({Result::i64})
+      .no_gradient();
+  cases
+      .add(
+          "argmin of all kept", whole, [](const Inputs& x) { return argmin(x[0], std::nullopt, keepdim); },
+          reduction({}, true, position_of<false>))
+      .accepts(kAll)
+      .gives({Result::i64})
+      .no_gradient();
+}
+
+void add_values(Cases& cases) {
+  const std::vector<Sample> samples = {{distinct({3, 4})}, {distinct({2, 3, 2})}, {distinct({5})},
+                                       {distinct({4, 1})}, {distinct({1, 7})},    {distinct({3, 2, 2, 2})},
+                                       {distinct({9, 2})}, {distinct({2, 0})},    {integers({4, 5}, 0, 2)},
+                                       {special({19, 2})}};
+  cases
+      .add(
+          "max with indices", samples, [](const Inputs& x) { return list(max_with_indices(x[0], 0)); },
+          both<true>(0, false))
+      .accepts(kAll)
+      .gives({Result::same, Result::i64});
+  cases
+      .add(
+          "min with indices", samples, [](const Inputs& x) { return list(min_with_indices(x[0], 0, keepdim)); },
+          both<false>(0, true))
+      .accepts(kAll)
+      .gives({Result::same, Result::i64});
+}
+
+void add_errors(Cases& cases) {
+  cases.error<IndexError>(
+      "argmax axis",
+      [] {
+    argmax(ones({2, 3}), 2);
+      },
+      "argmax([2, 3] f32): axis 2 is out of range for 2 axes");
+  cases.error<IndexError>(
+      "argmin axis",
+      [] {
+    argmin(ones({2, 3}), -3);
+      },
+      "argmin([2, 3] f32): axis -3 is out of range for 2 axes");
+  cases.error<ShapeError>(
+      "argmax of nothing", [] { argmax(ones({0})); }, "argmax([0] f32): axis 0 has size 0: nothing to choose from");
+  cases.error<ShapeError>(
+      "argmin of nothing",
+      [] {
+    argmin(ones({2, 0}), 1);
+      },
+      "argmin([2, 0] f32): axis 1 has size 0: nothing to choose from");
+  cases.error<IndexError>(
+      "max_with_indices axis", [] { max_with_indices(ones({2}), 1); },
+      "max_with_indices([2] f32): axis 1 is out of range for 1 axis");
+  cases.error<ShapeError>(
+      "max_with_indices of nothing",
+      [] {
+    max_with_indices(ones({0, 2}), 0);
+      },
+      "max_with_indices([0, 2] f32): axis 0 has size 0: nothing to choose from");
+  cases.error<IndexError>(
+      "min_with_indices of a scalar", [] { min_with_indices(ones({}), 0); },
+      "min_with_indices([] f32): axis 0 is out of range for 0 axes");
+  cases.error<Error>(
+      "argmax undefined", [] { argmax(Tensor(), 0); },
+      "argmax(): a tensor is undefined (default-constructed, or an absent gradient)");
+}
+
+}  // namespace
+
+void add_arg_reduce_cases(Cases& cases) {
+  add_positions(cases);
+  add_values(cases);
+  add_errors(cases);
+}
+
+}  // namespace weft::testing

@@ -1,0 +1,86 @@
+// Gradients where mathematics leaves a choice: kinks, ties, zeros. No finite difference can check them.
+#include <cmath>
+
+#include "autograd/autograd.h"
+#include "tensor/ops/arg_reduce.h"
+#include "tensor/ops/binary.h"
+#include "tensor/ops/copy.h"
+#include "tensor/ops/fill.h"
+#include "tensor/ops/index.h"
+#include "tensor/ops/pool.h"
+#include "tensor/ops/reduce.h"
+#include "tensor/ops/unary.h"
+#include "tests/ops/families.h"
+
+namespace weft::testing {
+
+namespace {
+
+/// The gradient of the sum of f at `at`, which must be `expected`.
+void add(Cases& cases, const std::string& name, const Shape& shape, const std::vector<double>& at,
+         const std::vector<double>& expected, const std::function<Tensor(const Tensor&)>& f) {
+  const Call gradient = [f](const Inputs& x) {
+    const Tensor leaf = parameter(x[0].detach());
+    return grad({sum(f(leaf))}, {leaf})[0];
+  };
+  cases
+      .add(
+          "gradient of " + name, {{given(shape, at)}}, gradient,
+          [=](const Arrays&) {
+    return Array{shape, expected};
+          })
+      .compares(kFloating)
+      .no_gradient();
+}
+
+void add_kinks(Cases& cases) {
+  add(cases, "relu at 0", {3}, {-1, 0, 1}, {0, 0, 1}, [](const Tensor& x) { return relu(x); });
+  add(cases, "abs at 0", {3}, {-1, 0, 1}, {-1, 0, 1}, [](const Tensor& x) { return abs(x); });
+  add(cases, "clip at its bounds", {5}, {-2, -1, 0, 1, 2}, {0, 1, 1, 1, 0},
+      [](const Tensor& x) { return clip(x, -1.0, 1.0); });
+  add(cases, "sqrt at 0", {2}, {0, 4}, {INFINITY, 0.25}, [](const Tensor& x) { return sqrt(x); });
+  add(cases, "pow 2 at 0", {2}, {0, 3}, {0, 6}, [](const Tensor& x) { return pow(x, 2.0); });
+  add(cases, "pow 0 at 0", {2}, {0, 3}, {0, 0}, [](const Tensor& x) { return pow(x, 0.0); });
+  add(cases, "a power of 0", {2}, {0, 2}, {0, 0}, [](const Tensor& x) { return pow(0.0, x); });
+  add(cases, "pow of 0 to a tensor", {2}, {0, 1}, {0, 0},
+      [](const Tensor& x) { return pow(x * 0.0, x.detach() * 0.0); });
+}
+
+void add_ties(Cases& cases) {
+  add(cases, "max with ties", {2, 3}, {1, 1, 0, 2, 2, 2}, {0.5, 0.5, 0, 1.0 / 3, 1.0 / 3, 1.0 / 3},
+      [](const Tensor& x) { return max(x, 1); });
+  add(cases, "min with ties", {4}, {3, 1, 1, 2}, {0, 0.5, 0.5, 0}, [](const Tensor& x) { return min(x); });
+  add(cases, "max with indices and ties", {3}, {2, 2, 1}, {1, 0, 0},
+      [](const Tensor& x) { return max_with_indices(x, 0).values; });
+  add(cases, "min with indices and ties", {3}, {2, 1, 1}, {0, 1, 0},
+      [](const Tensor& x) { return min_with_indices(x, 0).values; });
+  add(cases, "maximum with ties", {2}, {1, 3}, {0.5, 1},
+      [](const Tensor& x) { return maximum(x, full({2}, 1.0).to(x.dtype())); });
+  add(cases, "minimum with ties", {2}, {1, 3}, {0.5, 0},
+      [](const Tensor& x) { return minimum(x, full({2}, 1.0).to(x.dtype())); });
+  add(cases, "maximum of a tensor and itself", {2}, {1, 3}, {1, 1}, [](const Tensor& x) { return maximum(x, x); });
+  add(cases, "max pool with ties", {1, 1, 2, 2}, {5, 5, 5, 5}, {1, 0, 0, 0},
+      [](const Tensor& x) { return max_pool2d(x, {.kernel_size = 2}); });
+}
+
+void add_zeros(Cases& cases) {
+  add(cases, "prod with a zero", {3}, {2, 0, 4}, {0, 8, 0}, [](const Tensor& x) { return prod(x); });
+  add(cases, "prod with two zeros", {3}, {0, 0, 4}, {0, 0, 0}, [](const Tensor& x) { return prod(x); });
+  for (const double p : {0.0, 1.0, 2.0, 3.0})
+    add(cases, "norm " + std::to_string(static_cast<int>(p)) + " at 0", {2}, {0, 0}, {0, 0},
+        [p](const Tensor& x) { return norm(x, p); });
+  add(cases, "logsumexp of -inf", {2}, {-INFINITY, -INFINITY}, {0, 0}, [](const Tensor& x) { return logsumexp(x); });
+  add(cases, "embedding's padding row", {3, 1}, {1, 2, 3}, {1, 0, 2}, [](const Tensor& x) {
+    return embedding(tensor({0, 1, 2, 2, 1}), x, 1);
+  });
+}
+
+}  // namespace
+
+void add_convention_cases(Cases& cases) {
+  add_kinks(cases);
+  add_ties(cases);
+  add_zeros(cases);
+}
+
+}  // namespace weft::testing

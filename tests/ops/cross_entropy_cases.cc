@@ -1,0 +1,182 @@
+// Cases of cross entropy: every option, and its gradient as an op of its own.
+#include <cmath>
+
+#include "tensor/ops/cross_entropy.h"
+#include "tensor/ops/fill.h"
+#include "tests/ops/families.h"
+
+namespace weft::testing {
+
+namespace {
+
+/// The distribution each target stands for (see cross_entropy.cc) and its loss, target by target.
+struct Target {
+  std::vector<double> share, log_softmax;
+  double weight = 0;
+  double loss() const {
+    double sum = 0;
+    for (size_t c = 0; c < share.size(); ++c) sum -= share[c] == 0 ? 0 : share[c] * log_softmax[c];
+    return sum;
+  }
+};
+
+Index with_class(Index at, int64_t c) {
+  at.insert(at.begin() + 1, c);
+  return at;
+}
+
+Target target_of(const Array& logits, const Array& targets, const Array& weight, const Index& at,
+                 const CrossEntropyOptions& o) {
+  const int64_t classes = logits.shape[1], chosen = static_cast<int64_t>(targets.at(at));
+  Target out;
+  double sum = 0;
+  for (int64_t c = 0; c < classes; ++c) sum += std::exp(logits.at(with_class(at, c)));
+  for (int64_t c = 0; c < classes; ++c) {
+    const double w = weight.absent ? 1 : weight.at({c});
+    const double hard = c == chosen ? (1 - o.label_smoothing) * w : 0;
+    out.share.push_back(chosen == o.ignore_index ? 0 : hard + o.label_smoothing / static_cast<double>(classes) * w);
+    out.log_softmax.push_back(logits.at(with_class(at, c)) - std::log(sum));
+    if (c == chosen && chosen != o.ignore_index) out.weight = w;
+  }
+  return out;
+}
+
+Reference loss(const CrossEntropyOptions& o) {
+  return [o](const Arrays& x) {
+    double sum = 0, weights = 0;
+    Array out = build(x[1].shape, [&](const Index& at) {
+      const Target target = target_of(x[0], x[1], x[2], at, o);
+      sum += target.loss(), weights += target.weight;
+      return target.loss();
+    });
+    if (o.reduction == Reduction::none) return out;
+    return Array{{}, {o.reduction == Reduction::sum ? sum : sum / weights}};
+  };
+}
+
+InputSpec class_weights(int64_t classes) {
+  InputSpec out = uniform({classes}, 0.5, 2);
+  out.differentiable = false;
+  return out;
+}
+
+void add(Cases& cases, const std::string& name, const CrossEntropyOptions& options) {
+  const std::vector<Sample> samples = {
+      {normal({4, 3}), index({4}, 3), absent()},       {normal({4, 3}), index({4}, 3), class_weights(3)},
+      {normal({2, 3, 4}), index({2, 4}, 3), absent()}, {normal({2, 3, 2, 2}), index({2, 2, 2}, 3), class_weights(3)},
+      {normal({5, 1}), index({5}, 1), absent()},       {normal({1, 20}), index({1}, 20), class_weights(20)}};
+  cases
+      .add(
+          name, samples,
+          [options](const Inputs& x) {
+    CrossEntropyOptions o = options;
+    o.weight = x[2];
+    return cross_entropy(x[0], x[1], o);
+          },
+          loss(options))
+      .accepts(kFloating)
+      .loose(4);
+}
+
+void add_backward(Cases& cases) {
+  cases
+      .add(
+          "cross entropy backward",
+          {{normal({4}), normal({4, 3}), index({4}, 3), absent()},
+           {normal({2, 3}), normal({2, 4, 3}), index({2, 3}, 4), class_weights(4)}},
+          [](const Inputs& x) { return cross_entropy_backward(x[0], x[1], x[2], x[3], 1, 0.2); },
+          [](const Arrays& x) {
+    CrossEntropyOptions o;
+    o.ignore_index = 1, o.label_smoothing = 0.2;
+    return build(x[1].shape, [&](const Index& i) {
+      Index at = i;
+      at.erase(at.begin() + 1);
+      const Target target = target_of(x[1], x[2], x[3], at, o);
+      double total = 0;
+      for (double share : target.share) total += share;
+      const size_t c = static_cast<size_t>(i[1]);
+      return x[0].at(at) * (total * std::exp(target.log_softmax[c]) - target.share[c]);
+    });
+          })
+      .accepts(kFloating)
+      .loose(4);
+}
+
+void add_errors(Cases& cases) {
+  cases.error<IndexError>(
+      "cross_entropy class",
+      [] {
+    cross_entropy(ones({2, 3}), tensor({0, 3}));
+      },
+      "cross_entropy([2, 3] f32, [2] i64): class 3 is out of range for 3 classes");
+  cases.error<IndexError>(
+      "cross_entropy negative class",
+      [] {
+    cross_entropy(ones({1, 3}), tensor({-1}));
+      },
+      "cross_entropy([1, 3] f32, [1] i64): class -1 is out of range for 3 classes");
+  cases.error<DtypeError>(
+      "cross_entropy targets",
+      [] {
+    cross_entropy(ones({2, 3}), ones({2}));
+      },
+      "cross_entropy([2, 3] f32, [2] f32): the targets are f32; they must be class indices, e.g. i64");
+  cases.error<DtypeError>(
+      "cross_entropy logits",
+      [] {
+    cross_entropy(ones({2, 3}, i64), ones({2}, i64));
+      },
+      "cross_entropy([2, 3] i64, [2] i64): i64 is not accepted here; it takes floating logits");
+  cases.error<ShapeError>(
+      "cross_entropy shapes",
+      [] {
+    cross_entropy(ones({2, 3}), ones({3}, i64));
+      },
+      "cross_entropy([2, 3] f32, [3] i64): targets for logits [2, 3] must have shape [2], not [3]");
+  cases.error<ShapeError>(
+      "cross_entropy rank", [] { cross_entropy(ones({3}), ones({3}, i64)); },
+      "cross_entropy([3] f32, [3] i64): logits must be (N, C, ...), not [3]");
+  cases.error<Error>(
+      "cross_entropy smoothing",
+      [] {
+    cross_entropy(ones({2, 3}), ones({2}, i64), {.label_smoothing = 1.5});
+      },
+      "cross_entropy([2, 3] f32, [2] i64): label smoothing 1.5 must lie between 0 and 1");
+  cases.error<ShapeError>(
+      "cross_entropy weight",
+      [] {
+    cross_entropy(ones({2, 3}), ones({2}, i64), {.weight = ones({2})});
+      },
+      "cross_entropy([2, 3] f32, [2] i64): the class weights must be [3] f32, not [2] f32");
+  cases.error<GradientError>(
+      "cross_entropy weight with a gradient",
+      [] {
+    cross_entropy(ones({2, 3}), ones({2}, i64), {.weight = ones({3}).requires_grad_()});
+      },
+      "cross_entropy([2, 3] f32, [2] i64): the class weights take no gradient; pass weight.detach()");
+}
+
+}  // namespace
+
+void add_cross_entropy_cases(Cases& cases) {
+  add(cases, "cross entropy", {});
+  add(cases, "cross entropy sum", {.reduction = Reduction::sum});
+  add(cases, "cross entropy each", {.reduction = Reduction::none});
+  add(cases, "cross entropy smoothed", {.label_smoothing = 0.1});
+  add(cases, "cross entropy ignoring", {.ignore_index = 2, .label_smoothing = 0.3, .reduction = Reduction::sum});
+  cases
+      .add(
+          "cross entropy of one", {{normal({5}), index({}, 5)}},
+          [](const Inputs& x) { return cross_entropy(x[0], x[1]); },
+          [](const Arrays& x) {
+    Array logits = x[0], target = x[1];
+    logits.shape = {1, 5}, target.shape = {1};
+    return loss({})({logits, target, Array{{}, {}, true}});
+          })
+      .accepts(kFloating)
+      .loose(4);
+  add_backward(cases);
+  add_errors(cases);
+}
+
+}  // namespace weft::testing

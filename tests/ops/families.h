@@ -1,0 +1,17 @@
+// The families of the case table: one function each, in <family>_cases.cc.
+#pragma once
+
+#include "tests/ops/case.h"
+
+#define WEFT_CASE_FAMILIES(X)                                                                                        \
+  X(binary)                                                                                                          \
+  X(unary) X(compare) X(view) X(reduce) X(arg_reduce) X(matmul) X(conv) X(pool) X(softmax) X(cross_entropy) X(index) \
+      X(cat) X(norm) X(make) X(convention)
+
+namespace weft::testing {
+
+#define WEFT_DECLARE_CASES(family) void add_##family##_cases(Cases& cases);
+WEFT_CASE_FAMILIES(WEFT_DECLARE_CASES)
+#undef WEFT_DECLARE_CASES
+
+}  // namespace weft::testing

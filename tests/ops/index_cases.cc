@@ -1,0 +1,256 @@
+// Cases of indexing with tensors, and of the adjoints of it.
+#include "tensor/ops/fill.h"
+#include "tensor/ops/index.h"
+#include "tests/ops/families.h"
+
+namespace weft::testing {
+
+namespace {
+
+int64_t at(const Array& indices, const Index& index) { return static_cast<int64_t>(indices.at(index)); }
+
+/// x at `index`, whose place on `axis` is what `indices` holds there.
+Reference gathered(size_t axis) {
+  return [axis](const Arrays& x) {
+    return build(x[1].shape, [&](Index i) {
+      i[axis] = at(x[1], i);
+      return x[0].at(i);
+    });
+  };
+}
+/// Zeros of `shape`, each element of x[0] added where `place` says; nowhere where that is empty.
+template <class Place>
+Array scattered(const Array& source, const Shape& shape, Place place) {
+  Array out = build(shape, [](const Index&) { return 0.0; });
+  for (const Index& from : indices_of(source.shape)) {
+    const Index to = place(from);
+    size_t flat = 0;
+    for (size_t i = 0; i < to.size(); ++i) flat = flat * static_cast<size_t>(shape[i]) + static_cast<size_t>(to[i]);
+    if (!to.empty()) out.values[flat] += source.at(from);
+  }
+  return out;
+}
+
+void add_gather(Cases& cases) {
+  cases
+      .add(
+          "gather rows",
+          {{normal({4, 3}), index({2, 3}, 4)},
+           {normal({4, 3}), index({5, 2}, 4)},
+           {normal({4}), index({6}, 4)},
+           {normal({3, 2, 2}), index({2, 2, 1}, 3)},
+           {normal({4, 3}), index({0, 3}, 4)}},
+          [](const Inputs& x) { return gather(x[0], 0, x[1]); }, gathered(0))
+      .accepts(kAll);
+  cases
+      .add(
+          "gather columns", {{normal({3, 5}), index({3, 2}, 5)}, {normal({2, 4}), index({1, 7}, 4)}},
+          [](const Inputs& x) { return gather(x[0], -1, x[1]); }, gathered(1))
+      .accepts(kAll);
+  cases
+      .add(
+          "gather with i32", {{normal({4, 3}), index({2, 3}, {0, 3, 1, 2, 2, 2}, i32)}},
+          [](const Inputs& x) { return gather(x[0], 0, x[1]); }, gathered(0))
+      .accepts(kAll);
+  cases
+      .add(
+          "scatter add",
+          {{normal({2, 3}), index({2, 3}, 4)},
+           {normal({5, 3}), index({5, 3}, 4)},
+           {normal({3, 1}), index({3, 1}, 4)},
+           {normal({0, 2}), index({0, 2}, 4)}},
+          [](const Inputs& x) {
+    return scatter_add(x[0], 0, x[1], {4, 3});
+          },
+          [](const Arrays& x) {
+    return scattered(x[0], {4, 3}, [&](Index i) { return i[0] = at(x[1], i), i; });
+      })
+      .compares(kFloating);
+}
+
+void add_select(Cases& cases) {
+  cases
+      .add(
+          "index select",
+          {{normal({4, 3}), index({5}, 4)},
+           {normal({4}), index({2}, 4)},
+           {normal({4, 2, 3}), index({0}, 4)},
+           {normal({4, 1, 2, 2}), index({3}, 4)}},
+          [](const Inputs& x) { return index_select(x[0], 0, x[1]); },
+          [](const Arrays& x) {
+    Shape shape = x[0].shape;
+    shape[0] = x[1].shape[0];
+    return build(shape, [&](Index i) { return i[0] = at(x[1], {i[0]}), x[0].at(i); });
+          })
+      .accepts(kAll);
+  cases
+      .add(
+          "index select columns", {{normal({3, 4}), index({6}, 4)}, {normal({2, 4, 3}), index({2}, 4)}},
+          [](const Inputs& x) { return index_select(x[0], 1, x[1]); },
+          [](const Arrays& x) {
+    Shape shape = x[0].shape;
+    shape[1] = x[1].shape[0];
+    return build(shape, [&](Index i) { return i[1] = at(x[1], {i[1]}), x[0].at(i); });
+          })
+      .accepts(kAll);
+  cases
+      .add(
+          "index add",
+          {{normal({2, 5}), index({5}, 4)}, {normal({2, 1}), index({1}, 4)}, {normal({2, 9}), index({9}, 4)}},
+          [](const Inputs& x) {
+    return index_add(x[0], 1, x[1], {2, 4});
+          },
+          [](const Arrays& x) {
+    return scattered(x[0], {2, 4}, [&](Index i) { return i[1] = at(x[1], {i[1]}), i; });
+      })
+      .compares(kFloating);
+}
+
+Index row_of(const Array& indices, Index i) {
+  const int64_t column = i.back();
+  i.pop_back();
+  return {at(indices, i), column};
+}
+
+void add_embedding(Cases& cases) {
+  const std::vector<Sample> samples = {{index({3}, 5), normal({5, 2})},
+                                       {index({2, 3}, 5), normal({5, 4})},
+                                       {index({}, 5), normal({5, 3})},
+                                       {index({0}, 5), normal({5, 3})},
+                                       {index({4}, {1, 1, 4, 1}, i32), normal({5, 3})}};
+  const Reference rows = [](const Arrays& x) {
+    Shape shape = x[0].shape;
+    shape.push_back(x[1].shape[1]);
+    return build(shape, [&](const Index& i) { return x[1].at(row_of(x[0], i)); });
+  };
+  cases
+      .add(
+          "embedding", samples, [](const Inputs& x) { return embedding(x[0], x[1]); }, rows)
+      .accepts(kAll);
+  for (const int64_t padding : {-1, 1})
+    cases
+        .add(
+            "embedding backward, padding " + std::string(padding < 0 ? "none" : "1"),
+            {{normal({3, 2}), index({3}, 4)}, {normal({2, 3, 2}), index({2, 3}, 4)}, {normal({6, 2}), index({6}, 2)}},
+            [padding](const Inputs& x) { return embedding_backward(x[0], x[1], 4, padding); },
+            [padding](const Arrays& x) {
+      return scattered(x[0], {4, 2}, [&](const Index& i) {
+        const Index row = row_of(x[1], i);
+        return row[0] == padding ? Index{} : row;
+      });
+            })
+        .compares(kFloating);
+  cases
+      .add(
+          "one hot",
+          {{index({3}, 4)}, {index({2, 2}, 4)}, {index({}, 4)}, {index({0}, 4)}, {index({3}, {0, 3, 1}, u8)}},
+          [](const Inputs& x) { return one_hot(x[0], 4); },
+          [](const Arrays& x) {
+    Shape shape = x[0].shape;
+    shape.push_back(4);
+    return build(shape, [&](Index i) {
+      const int64_t c = i.back();
+      i.pop_back();
+      return double(at(x[0], i) == c);
+    });
+          })
+      .gives({Result::f32})
+      .no_gradient();
+}
+
+void add_errors(Cases& cases) {
+  cases.error<IndexError>(
+      "gather index",
+      [] {
+    gather(ones({2, 2}), 0, tensor({{0, 2}}));
+      },
+      "gather([2, 2] f32, [1, 2] i64): index 2 is out of range for 2 rows");
+  cases.error<IndexError>(
+      "gather axis", [] { gather(ones({2}), 1, tensor({0})); },
+      "gather([2] f32, [1] i64): axis 1 is out of range for 1 axis");
+  cases.error<ShapeError>(
+      "gather rank",
+      [] {
+    gather(ones({2, 2}), 0, tensor({0}));
+      },
+      "gather([2, 2] f32, [1] i64): the index has 1 axes, the tensor 2");
+  cases.error<ShapeError>(
+      "gather size",
+      [] {
+    gather(ones({2, 2}), 0, zeros({1, 3}, i64));
+      },
+      "gather([2, 2] f32, [1, 3] i64): the index of shape [1, 3] is larger than [2, 2] on axis 1");
+  cases.error<DtypeError>(
+      "gather dtype", [] { gather(ones({2}), 0, ones({2})); },
+      "gather([2] f32, [2] f32): the indices are f32; they must be integers, e.g. x.to(i64)");
+  cases.error<IndexError>(
+      "scatter_add index", [] { scatter_add(ones({1}), 0, tensor({3}), {3}); },
+      "scatter_add([1] f32, [1] i64): index 3 is out of range for 3 rows");
+  cases.error<ShapeError>(
+      "scatter_add shapes", [] { scatter_add(ones({2}), 0, tensor({1}), {3}); },
+      "scatter_add([2] f32, [1] i64): shapes differ: [2] and [1]");
+  cases.error<IndexError>(
+      "index_select index", [] { index_select(ones({3}), 0, tensor({-1})); },
+      "index_select([3] f32, [1] i64): index -1 is out of range for 3 rows");
+  cases.error<ShapeError>(
+      "index_select rank", [] { index_select(ones({3}), 0, tensor({{1}})); },
+      "index_select([3] f32, [1, 1] i64): the index must have one axis, not shape [1, 1]");
+  cases.error<IndexError>(
+      "index_select axis", [] { index_select(ones({3}), 2, tensor({1})); },
+      "index_select([3] f32, [1] i64): axis 2 is out of range for 1 axis");
+  cases.error<ShapeError>(
+      "index_add shape", [] { index_add(ones({2}), 0, tensor({1}), {3}); },
+      "index_add([2] f32, [1] i64): the slices must have shape [1], not [2]");
+  cases.error<IndexError>(
+      "index_add index", [] { index_add(ones({1}), 0, tensor({9}), {3}); },
+      "index_add([1] f32, [1] i64): index 9 is out of range for 3 rows");
+  cases.error<IndexError>(
+      "embedding index",
+      [] {
+    embedding(tensor({5}), ones({5, 2}));
+      },
+      "embedding([1] i64, [5, 2] f32): index 5 is out of range for 5 rows");
+  cases.error<ShapeError>(
+      "embedding weight", [] { embedding(tensor({0}), ones({5})); },
+      "embedding([1] i64, [5] f32): the weight must be (rows, width), not [5]");
+  cases.error<DtypeError>(
+      "embedding dtype",
+      [] {
+    embedding(ones({1}), ones({5, 2}));
+      },
+      "embedding([1] f32, [5, 2] f32): the indices are f32; they must be integers, e.g. x.to(i64)");
+  cases.error<IndexError>(
+      "embedding padding",
+      [] {
+    embedding(tensor({0}), ones({5, 2}), 5);
+      },
+      "embedding([1] i64, [5, 2] f32): padding_idx 5 is out of range for 5 rows");
+  cases.error<ShapeError>(
+      "embedding_backward shape",
+      [] {
+    embedding_backward(ones({2, 3}), tensor({0}), 4, -1);
+      },
+      "embedding_backward([2, 3] f32, [1] i64): the gradient must have shape [1, 3], not [2, 3]");
+  cases.error<IndexError>(
+      "one_hot class", [] { one_hot(tensor({4}), 3); }, "one_hot([1] i64): class 4 is out of range for 3 classes");
+  cases.error<Error>(
+      "one_hot classes", [] { one_hot(tensor({0}), 0); },
+      "one_hot([1] i64): the number of classes 0 must be at least 1");
+  cases.error<Error>(
+      "one_hot of nothing", [] { one_hot(zeros({0}, i64)); },
+      "one_hot([0] i64): the number of classes of no indices must be given");
+  cases.error<DtypeError>(
+      "one_hot dtype", [] { one_hot(ones({2}), 3); },
+      "one_hot([2] f32): the indices are f32; they must be integers, e.g. x.to(i64)");
+}
+
+}  // namespace
+
+void add_index_cases(Cases& cases) {
+  add_gather(cases);
+  add_select(cases);
+  add_embedding(cases);
+  add_errors(cases);
+}
+
+}  // namespace weft::testing

@@ -1,0 +1,142 @@
+// Cases of matrix products.
+#include "tensor/ops/fill.h"
+#include "tensor/ops/matmul.h"
+#include "tests/ops/families.h"
+
+namespace weft::testing {
+
+namespace {
+
+/// A vector as a row (first operand) or a column (second).
+Array as_matrix(Array a, bool column) {
+  if (a.rank() == 1) a.shape.insert(column ? 1 : 0, 1);
+  return a;
+}
+
+Arrays product(const Arrays& x) {
+  const Array a = as_matrix(x[0], false), b = as_matrix(x[1], true);
+  Shape shape = broadcast_of(Shape(a.shape.begin(), a.shape.end() - 2), Shape(b.shape.begin(), b.shape.end() - 2));
+  shape.push_back(a.size(-2));
+  shape.push_back(b.size(-1));
+  Array out = build(shape, [&](const Index& at) {
+    double sum = 0;
+    for (int64_t k = 0; k < a.size(-1); ++k) {
+      Index left = at, right = at;
+      left.back() = k;
+      right[right.size() - 2] = k;
+      // Axes of size 1 of a batch broadcast; those of the matrix are in range anyway.
+      sum += broadcast_at(a, left) * broadcast_at(b, right);
+    }
+    return sum;
+  });
+  if (x[1].rank() == 1) out.shape.erase(out.shape.size() - 1);
+  if (x[0].rank() == 1) out.shape.erase(out.shape.size() - (x[1].rank() == 1 ? 1 : 2));
+  return out;
+}
+
+void add_errors(Cases& cases) {
+  cases.error<ShapeError>(
+      "matmul inner",
+      [] {
+    matmul(ones({2, 3}), ones({4, 5}));
+      },
+      "matmul([2, 3] f32, [4, 5] f32): inner sizes differ: 3 and 4");
+  cases.error<ShapeError>(
+      "matmul vector", [] { matmul(ones({3}), ones({4})); }, "matmul([3] f32, [4] f32): inner sizes differ: 3 and 4");
+  cases.error<ShapeError>(
+      "matmul batch",
+      [] {
+    matmul(ones({2, 1, 3}), ones({3, 3, 1}));
+      },
+      "matmul([2, 1, 3] f32, [3, 3, 1] f32): shapes [2] and [3] do not broadcast: 2 and 3 on axis -1");
+  cases.error<ShapeError>(
+      "matmul scalar", [] { matmul(ones({}), ones({2})); },
+      "matmul([] f32, [2] f32): it takes tensors of at least one axis; use * for a scalar");
+  cases.error<DtypeError>(
+      "matmul bool",
+      [] {
+    matmul(ones({2, 2}, boolean), ones({2, 2}, boolean));
+      },
+      "matmul([2, 2] bool, [2, 2] bool): bool is not accepted here; it takes integers or floating dtypes; cast bool "
+      "first");
+  cases.error<Error>(
+      "matmul undefined",
+      [] {
+    matmul(ones({2, 2}), Tensor());
+      },
+      "matmul([2, 2] f32): a tensor is undefined (default-constructed, or an absent gradient)");
+  cases.error<ShapeError>(
+      "matmul matrix and vector",
+      [] {
+    matmul(ones({2, 3}), ones({2}));
+      },
+      "matmul([2, 3] f32, [2] f32): inner sizes differ: 3 and 2");
+}
+
+}  // namespace
+
+void add_matmul_cases(Cases& cases) {
+  std::vector<Sample> samples, whole;
+  const std::pair<Shape, Shape> shapes[] = {{{3, 4}, {4, 2}},
+                                            {{4}, {4}},
+                                            {{4}, {4, 3}},
+                                            {{3, 4}, {4}},
+                                            {{2, 3, 4}, {4, 2}},
+                                            {{2, 3, 4}, {2, 4, 2}},
+                                            {{2, 1, 3, 2}, {3, 2, 2}},
+                                            {{0, 3}, {3, 2}},
+                                            {{2, 0}, {0, 3}},
+                                            {{2, 3, 0}, {0, 4}},
+                                            {{0, 2, 3}, {3, 2}},
+                                            {{1, 1}, {1, 1}},
+                                            {{17, 5}, {5, 9}},
+                                            {{4}, {2, 4, 3}},
+                                            {{2, 3, 4}, {4}},
+                                            {{2, 2, 2, 3}, {3, 2}},
+                                            {{1, 7}, {7, 1}},
+                                            {{3, 1}, {1, 3}}};
+  for (const auto& [a, b] : shapes) {
+    samples.push_back({normal(a), normal(b)});
+    whole.push_back({integers(a, -3, 3), integers(b, -3, 3)});
+  }
+  cases
+      .add(
+          "matmul", samples, [](const Inputs& x) { return matmul(x[0], x[1]); }, product)
+      .accepts(kNumbers)
+      .loose(4);
+  // Whole numbers: the expected error is exactly 0.
+  cases
+      .add(
+          "matmul of whole numbers", whole, [](const Inputs& x) { return matmul(x[0], x[1]); }, product)
+      .accepts(kNumbers)
+      .loose(0);
+  cases
+      .add(
+          "matmul of larger matrices",
+          {{integers({70, 130}, -3, 3), integers({130, 65}, -3, 3)},
+           {integers({5, 300}, -3, 3), integers({300, 33}, -3, 3)}},
+          [](const Inputs& x) { return matmul(x[0], x[1]); }, product)
+      .compares(only(f32) | only(f64) | only(i64))
+      .loose(0);
+  cases
+      .add(
+          "matmul with its transpose", {{normal({3, 3})}, {normal({2, 3, 3})}},
+          [](const Inputs& x) { return matmul(x[0], x[0].t()); },
+          [](const Arrays& x) {
+    return build(x[0].shape, [&](const Index& at) {
+      double sum = 0;
+      for (int64_t k = 0; k < x[0].size(-1); ++k) {
+        Index left = at, right = at;
+        left.back() = k;
+        right[right.size() - 2] = at.back(), right.back() = k;
+        sum += x[0].at(left) * x[0].at(right);
+      }
+      return sum;
+    });
+          })
+      .accepts(kNumbers)
+      .loose(4);
+  add_errors(cases);
+}
+
+}  // namespace weft::testing

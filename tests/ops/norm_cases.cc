@@ -1,0 +1,193 @@
+// Cases of layer and batch normalisation.
+#include <cmath>
+
+#include "tensor/ops/batch_norm.h"
+#include "tensor/ops/fill.h"
+#include "tensor/ops/layer_norm.h"
+#include "tests/ops/families.h"
+
+namespace weft::testing {
+
+namespace {
+
+constexpr double kEps = 1e-2;  // large enough to be seen
+
+struct Moments {
+  double mean = 0, rstd = 0;
+};
+/// Over the elements that `belongs` picks.
+template <class Belongs>
+Moments moments_of(const Array& x, Belongs belongs) {
+  std::vector<double> values;
+  for (const Index& i : indices_of(x.shape))
+    if (belongs(i)) values.push_back(x.at(i));
+  Moments out;
+  const double n = static_cast<double>(values.size());
+  for (double v : values) out.mean += v / n;
+  double var = 0;
+  for (double v : values) var += (v - out.mean) * (v - out.mean) / n;
+  out.rstd = 1 / std::sqrt(var + kEps);
+  return out;
+}
+
+double or_else(const Array& a, const Index& i, double otherwise) { return a.absent ? otherwise : a.at(i); }
+
+Reference layer_normed(int64_t axes) {
+  return [axes](const Arrays& x) {
+    const auto lead = x[0].rank() - axes;
+    return build(x[0].shape, [&](const Index& at) {
+      const Moments m =
+          moments_of(x[0], [&](const Index& i) { return std::equal(i.begin(), i.begin() + lead, at.begin()); });
+      const Index inner(at.begin() + lead, at.end());
+      return (x[0].at(at) - m.mean) * m.rstd * or_else(x[1], inner, 1) + or_else(x[2], inner, 0);
+    });
+  };
+}
+
+void add_layer_norm(Cases& cases) {
+  cases
+      .add(
+          "layer norm",
+          {{normal({3, 4}), normal({4}), normal({4})},
+           {normal({5}), normal({5}), normal({5})},
+           {normal({2, 3, 4}), normal({4}), absent()},
+           {normal({3, 4}), absent(), absent()},
+           {normal({3, 4}), absent(), normal({4})},
+           {normal({0, 4}), normal({4}), normal({4})},
+           {normal({2, 19}), normal({19}), normal({19})},
+           {normal({2, 2, 2, 3}), normal({3}), normal({3})}},
+          [](const Inputs& x) { return layer_norm(x[0], 1, x[1], x[2], kEps); }, layer_normed(1))
+      .accepts(kFloating)
+      .loose(20);
+  cases
+      .add(
+          "layer norm of two axes",
+          {{normal({3, 2, 2}), normal({2, 2}), normal({2, 2})}, {normal({2, 3, 2, 2}), absent(), absent()}},
+          [](const Inputs& x) { return layer_norm(x[0], 2, x[1], x[2], kEps); }, layer_normed(2))
+      .accepts(kFloating)
+      .loose(20);
+  cases.error<ShapeError>(
+      "layer_norm axes",
+      [] {
+    layer_norm(ones({2, 3}), 3);
+      },
+      "layer_norm([2, 3] f32): 3 axes cannot be normalised of a tensor with 2");
+  cases.error<ShapeError>(
+      "layer_norm no axes",
+      [] {
+    layer_norm(ones({2, 3}), 0);
+      },
+      "layer_norm([2, 3] f32): 0 axes cannot be normalised of a tensor with 2");
+  cases.error<ShapeError>(
+      "layer_norm weight",
+      [] {
+    layer_norm(ones({2, 3}), 1, ones({2}));
+      },
+      "layer_norm([2, 3] f32, [2] f32): weight and bias must be [3] f32, not [2] f32");
+  cases.error<ShapeError>(
+      "layer_norm bias dtype",
+      [] {
+    layer_norm(ones({2, 3}), 1, ones({3}), ones({3}, f64));
+      },
+      "layer_norm([2, 3] f32, [3] f32, [3] f64): weight and bias must be [3] f32, not [3] f64");
+  cases.error<DtypeError>(
+      "layer_norm of integers",
+      [] {
+    layer_norm(ones({2, 3}, i64), 1);
+      },
+      "layer_norm([2, 3] i64): i64 is not accepted here; it takes floating dtypes");
+}
+
+Moments channel_moments(const Array& x, int64_t channel) {
+  return moments_of(x, [&](const Index& i) { return i[1] == channel; });
+}
+
+Array batch_normed(const Arrays& x) {
+  return build(x[0].shape, [&](const Index& at) {
+    const Moments m = channel_moments(x[0], at[1]);
+    return (x[0].at(at) - m.mean) * m.rstd * or_else(x[1], {at[1]}, 1) + or_else(x[2], {at[1]}, 0);
+  });
+}
+
+void add_batch_norm(Cases& cases) {
+  const std::vector<Sample> samples = {{normal({4, 3}), normal({3}), normal({3})},
+                                       {normal({2, 3, 2, 2}), normal({3}), normal({3})},
+                                       {normal({3, 2, 4}), normal({2}), absent()},
+                                       {normal({4, 3}), absent(), absent()},
+                                       {normal({4, 2}), absent(), normal({2})},
+                                       {normal({1, 2, 3, 2}), normal({2}), normal({2})},
+                                       {normal({2, 17, 2, 1}), normal({17}), normal({17})}};
+  cases
+      .add(
+          "batch norm", samples, [](const Inputs& x) { return batch_norm(x[0], x[1], x[2], kEps).y; }, batch_normed)
+      .accepts(kFloating)
+      .loose(20);
+  cases
+      .add(
+          "batch norm statistics", samples,
+          [](const Inputs& x) {
+    const BatchNormResult result = batch_norm(x[0], x[1], x[2], kEps);
+    return Outputs{result.mean, result.rstd};
+          },
+          [](const Arrays& x) {
+    auto each = [&](double Moments::*what) {
+      return build({x[0].shape[1]}, [&](const Index& c) { return channel_moments(x[0], c[0]).*what; });
+    };
+    return Arrays{each(&Moments::mean), each(&Moments::rstd)};
+      })
+      .accepts(kFloating)
+      .no_gradient()
+      .loose(20);
+  cases
+      .add(
+          "batch norm inference",
+          {{normal({4, 3}), normal({3}), positive({3}), normal({3}), normal({3})},
+           {normal({2, 3, 2, 2}), normal({3}), positive({3}), normal({3}), absent()},
+           {normal({4, 2}), normal({2}), positive({2}), absent(), absent()},
+           {normal({0, 2}), normal({2}), positive({2}), normal({2}), normal({2})}},
+          [](const Inputs& x) { return batch_norm_inference(x[0], x[1], x[2], x[3], x[4], kEps); },
+          [](const Arrays& x) {
+    return build(x[0].shape, [&](const Index& at) {
+      const Index c{at[1]};
+      return (x[0].at(at) - x[1].at(c)) / std::sqrt(x[2].at(c) + kEps) * or_else(x[3], c, 1) + or_else(x[4], c, 0);
+    });
+          })
+      .accepts(kFloating)
+      .loose(20);
+  cases.error<ShapeError>(
+      "batch_norm rank", [] { batch_norm(ones({3})); },
+      "batch_norm([3] f32): x must be (N, C) or (N, C, ...), not [3]");
+  cases.error<ShapeError>(
+      "batch_norm weight",
+      [] {
+    batch_norm(ones({2, 3}), ones({2}));
+      },
+      "batch_norm([2, 3] f32, [2] f32): per-channel tensors must be [3] f32, not [2] f32");
+  cases.error<ShapeError>(
+      "batch_norm one value",
+      [] {
+    batch_norm(ones({1, 3}));
+      },
+      "batch_norm([1, 3] f32): each channel has one value, which has no variance; use eval() or a larger batch");
+  cases.error<DtypeError>(
+      "batch_norm of integers",
+      [] {
+    batch_norm(ones({2, 3}, i32));
+      },
+      "batch_norm([2, 3] i32): i32 is not accepted here; it takes floating dtypes");
+  cases.error<ShapeError>(
+      "batch_norm statistics",
+      [] {
+    batch_norm_inference(ones({2, 3}), ones({3}), ones({2}));
+      },
+      "batch_norm([2, 3] f32, [3] f32, [2] f32): per-channel tensors must be [3] f32, not [2] f32");
+}
+
+}  // namespace
+
+void add_norm_cases(Cases& cases) {
+  add_layer_norm(cases);
+  add_batch_norm(cases);
+}
+
+}  // namespace weft::testing

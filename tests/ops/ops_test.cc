@@ -1,0 +1,91 @@
+// Runs every row of the case table through every check, and proves that the rows reach every op of op_list.h.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cctype>
+#include <cstdio>
+#include <map>
+#include <set>
+
+#include "tensor/modes.h"
+#include "tensor/op_list.h"
+#include "tests/ops/checks.h"
+
+namespace weft::testing {
+
+/// How gtest shows a case.
+void PrintTo(const OpCase* op, std::ostream* out) { *out << op->name; }
+
+namespace {
+
+class Case : public ::testing::TestWithParam<const OpCase*> {};
+
+TEST_P(Case, EqualsTheReferenceInEveryDtype) { check_values(*GetParam()); }
+TEST_P(Case, IsTheSameInEveryLayout) { check_layouts(*GetParam()); }
+TEST_P(Case, HasTrueGradients) { check_gradients(*GetParam()); }
+TEST_P(Case, HasSoundKernels) { check_kernels(*GetParam()); }
+TEST_P(Case, IsAView) { check_view(*GetParam()); }
+
+std::vector<const OpCase*> all_ops() {
+  std::vector<const OpCase*> out;
+  for (const OpCase& op : all_cases().ops()) out.push_back(&op);
+  return out;
+}
+
+std::string test_name(const ::testing::TestParamInfo<const OpCase*>& info) {
+  std::string name = info.param->name;
+  std::replace_if(
+      name.begin(), name.end(), [](unsigned char c) { return !std::isalnum(c); }, '_');
+  return name;
+}
+
+INSTANTIATE_TEST_SUITE_P(Ops, Case, ::testing::ValuesIn(all_ops()), test_name);
+
+TEST(Errors, SayExactlyWhatIsWrong) {
+  for (const ErrorCase& error : all_cases().errors()) check_error(error);
+}
+
+/// Which ops ran.
+struct Reached : Observer {
+  void ran(const OpInfo& info, const void*, std::span<const Tensor* const>, std::span<const Tensor>) override {
+    codes.insert(info.code);
+  }
+  std::set<OpCode> codes;
+};
+
+TEST(Coverage, CasesReachEveryOp) {
+  const std::map<OpCode, std::string_view> names = {
+#define WEFT_OP_NAME(Op) {OpCode::Op, #Op},
+      WEFT_OP_LIST(WEFT_OP_NAME)
+#undef WEFT_OP_NAME
+  };
+  std::set<OpCode> reached;
+  std::map<OpCode, int> gradient_samples;
+  size_t samples = 0, gradients = 0;
+  for (const OpCase& op : all_cases().ops()) {
+    Reached now;
+    {
+      const ObserverScope scope(now);
+      run_all(op);
+    }
+    reached.insert(now.codes.begin(), now.codes.end());
+    samples += op.samples.size();
+    const auto count = std::count_if(op.samples.begin(), op.samples.end(),
+                                     [&](const Sample& sample) { return is_differentiable(op, sample); });
+    gradients += static_cast<size_t>(count);
+    if (count > 0)
+      for (OpCode code : now.codes) gradient_samples[code] += static_cast<int>(count);
+  }
+  for (const auto& [code, name] : names) EXPECT_TRUE(reached.count(code)) << "no case reaches op " << name;
+  std::vector<int> counts;
+  for (const auto& [code, count] : gradient_samples) counts.push_back(count);
+  std::sort(counts.begin(), counts.end());
+  const int median = counts[counts.size() / 2];
+  std::printf("%zu cases, %zu samples, %zu gradient samples (median %d per op), %zu error inputs, %zu of %d ops\n",
+              all_cases().ops().size(), samples, gradients, median, all_cases().errors().size(), reached.size(),
+              kOpCount);
+  EXPECT_GE(median, 8);
+}
+
+}  // namespace
+}  // namespace weft::testing

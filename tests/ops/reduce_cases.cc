@@ -1,0 +1,228 @@
+// Cases of reductions: sums, products, extremes, moments, norms, logic.
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "tensor/ops/copy.h"
+#include "tensor/ops/fill.h"
+#include "tensor/ops/reduce.h"
+#include "tests/ops/families.h"
+
+namespace weft::testing {
+
+namespace {
+
+using Row = std::vector<double>;
+using Draws = std::function<InputSpec(const Shape&)>;
+
+double sum_of(const Row& x) {
+  double out = 0;
+  for (double v : x) out += v;
+  return out;
+}
+double prod_of(const Row& x) {
+  double out = 1;
+  for (double v : x) out *= v;
+  return out;
+}
+double mean_of(const Row& x) { return sum_of(x) / static_cast<double>(x.size()); }
+double max_of(const Row& x) {
+  double out = -std::numeric_limits<double>::infinity();
+  for (double v : x) out = std::isnan(v) || std::isnan(out) ? v + out : std::max(v, out);
+  return out;
+}
+double min_of(const Row& x) {
+  Row negated = x;
+  for (double& v : negated) v = -v;
+  return -max_of(negated);
+}
+double var_of(const Row& x, double correction) {
+  const double mean = mean_of(x);
+  double out = 0;
+  for (double v : x) out += (v - mean) * (v - mean);
+  return out / (static_cast<double>(x.size()) - correction);
+}
+double logsumexp_of(const Row& x) {
+  const double top = max_of(x);
+  if (std::isinf(top)) return top;
+  double out = 0;
+  for (double v : x) out += std::exp(v - top);
+  return top + std::log(out);
+}
+double norm_of(const Row& x, double p) {
+  double out = 0;
+  for (double v : x)
+    out = std::isinf(p) ? std::max(out, std::abs(v)) : out + (p == 0 ? double(v != 0) : std::pow(std::abs(v), p));
+  return std::isinf(p) || p == 0 ? out : std::pow(out, 1 / p);
+}
+
+/// One reduction over all axes, the first, the last (kept), and two of three.
+void add(Cases& cases, const std::string& name, const Draws& draw,
+         const std::function<Tensor(const Tensor&, const Axes&, KeepDim)>& call,
+         const std::function<double(const Row&)>& f, const std::function<void(OpCase&)>& set, bool empty = true) {
+  std::vector<Sample> samples = {{draw({3, 4})},    {draw({})},           {draw({7})},
+                                 {draw({2, 3, 4})}, {draw({2, 3, 2, 2})}, {draw({19})}};
+  if (empty) samples.push_back({draw({0, 3})});
+  set(cases.add(
+      name, samples, [=](const Inputs& x) { return call(x[0], {}, KeepDim()); }, reduction({}, false, f)));
+  set(cases.add(
+      name + " first", {{draw({3, 4})}, {draw({2, 5, 3})}, {draw({6})}, {draw({3, 0})}},
+      [=](const Inputs& x) { return call(x[0], 0, KeepDim()); }, reduction({0}, false, f)));
+  set(cases.add(
+      name + " last kept", {{draw({3, 4})}, {draw({2, 3, 5})}, {draw({2, 2, 3, 3})}, {draw({0, 3})}},
+      [=](const Inputs& x) { return call(x[0], -1, keepdim); }, reduction({-1}, true, f)));
+  set(cases.add(
+      name + " two axes", {{draw({3, 2, 4})}, {draw({2, 2, 2, 3})}},
+      [=](const Inputs& x) {
+    return call(x[0], {2, 0}, KeepDim());
+      },
+      reduction({0, 2}, false, f)));
+}
+
+const Draws freely = [](const Shape& shape) { return normal(shape); };
+const Draws apart = [](const Shape& shape) { return distinct(shape); };
+const Draws nonzero = [](const Shape& shape) { return normal(shape, {0}); };
+const Draws ties = [](const Shape& shape) { return integers(shape, 0, 2); };
+
+void add_sums(Cases& cases) {
+  const auto summed = [](OpCase& op) { op.accepts(kAll).gives({Result::summed}).loose(4); };
+  add(
+      cases, "sum", freely, [](const Tensor& x, const Axes& a, KeepDim k) { return sum(x, a, k); }, sum_of, summed);
+  add(
+      cases, "prod", freely, [](const Tensor& x, const Axes& a, KeepDim k) { return prod(x, a, k); }, prod_of, summed);
+  cases
+      .add(
+          "prod with zeros", {{given({2, 4}, {1, 0, 2, 3, 0, 2, 0, 4})}}, [](const Inputs& x) { return prod(x[0], 1); },
+          reduction({1}, false, prod_of))
+      .compares(kFloating);
+  add(
+      cases, "mean", freely, [](const Tensor& x, const Axes& a, KeepDim k) { return mean(x, a, k); }, mean_of,
+      [](OpCase& op) { op.accepts(kFloating).loose(4); });
+  cases
+      .add(
+          "sum with special values", {{special({19, 2})}}, [](const Inputs& x) { return sum(x[0], 1); },
+          reduction({1}, false, sum_of))
+      .compares(kFloating);
+}
+
+void add_extremes(Cases& cases) {
+  const auto all = [](OpCase& op) { op.accepts(kAll); };
+  const auto maximum = [](const Tensor& x, const Axes& a, KeepDim k) { return max(x, a, k); };
+  const auto minimum = [](const Tensor& x, const Axes& a, KeepDim k) { return min(x, a, k); };
+  add(cases, "max", apart, maximum, max_of, all, false);
+  add(cases, "min", apart, minimum, min_of, all, false);
+  add(cases, "max with ties", ties, maximum, max_of, all, false);
+  add(cases, "min with ties", ties, minimum, min_of, all, false);
+  cases
+      .add(
+          "max with special values", {{special({19, 2})}}, [](const Inputs& x) { return max(x[0], 1); },
+          reduction({1}, false, max_of))
+      .compares(kFloating);
+}
+
+void add_logic(Cases& cases) {
+  const auto boolean_result = [](OpCase& op) { op.accepts(kAll).gives({Result::boolean}).no_gradient(); };
+  add(
+      cases, "all of", ties, [](const Tensor& x, const Axes& a, KeepDim k) { return all(x, a, k); },
+      [](const Row& x) { return double(std::all_of(x.begin(), x.end(), [](double v) { return v != 0; })); },
+      boolean_result);
+  add(
+      cases, "any of", ties, [](const Tensor& x, const Axes& a, KeepDim k) { return any(x, a, k); },
+      [](const Row& x) { return double(std::any_of(x.begin(), x.end(), [](double v) { return v != 0; })); },
+      boolean_result);
+}
+
+void add_moments(Cases& cases) {
+  const auto floating = [](OpCase& op) { op.accepts(kFloating).loose(10); };
+  add(
+      cases, "logsumexp", freely, [](const Tensor& x, const Axes& a, KeepDim k) { return logsumexp(x, a, k); },
+      logsumexp_of, floating);
+  add(
+      cases, "var biased", freely, [](const Tensor& x, const Axes& a, KeepDim k) { return var(x, a, 0, k); },
+      [](const Row& x) { return var_of(x, 0); }, floating);
+  add(
+      cases, "norm", nonzero, [](const Tensor& x, const Axes& a, KeepDim k) { return norm(x, 2, a, k); },
+      [](const Row& x) { return norm_of(x, 2); }, floating);
+  add(
+      cases, "norm 1", nonzero, [](const Tensor& x, const Axes& a, KeepDim k) { return norm(x, 1, a, k); },
+      [](const Row& x) { return norm_of(x, 1); }, floating);
+  add(
+      cases, "norm 3", nonzero, [](const Tensor& x, const Axes& a, KeepDim k) { return norm(x, 3, a, k); },
+      [](const Row& x) { return norm_of(x, 3); }, floating);
+  add(
+      cases, "norm 0", nonzero, [](const Tensor& x, const Axes& a, KeepDim k) { return norm(x, 0, a, k); },
+      [](const Row& x) { return norm_of(x, 0); }, floating);
+  add(
+      cases, "norm inf", apart, [](const Tensor& x, const Axes& a, KeepDim k) { return norm(x, INFINITY, a, k); },
+      [](const Row& x) { return norm_of(x, INFINITY); }, floating);
+  cases
+      .add(
+          "var", {{normal({3, 4})}, {normal({7})}, {normal({2, 3, 4})}}, [](const Inputs& x) { return var(x[0], -1); },
+          reduction({-1}, false, [](const Row& x) { return var_of(x, 1); }))
+      .accepts(kFloating)
+      .loose(10);
+  cases
+      .add(
+          "std", {{normal({3, 4})}, {normal({7})}, {normal({2, 3, 4})}},
+          [](const Inputs& x) { return weft::std(x[0], 0, 1, keepdim); },
+          reduction({0}, true, [](const Row& x) { return std::sqrt(var_of(x, 1)); }))
+      .accepts(kFloating)
+      .loose(10);
+}
+
+void add_errors(Cases& cases) {
+  using Function = std::function<Tensor(const Tensor&, const Axes&)>;
+  const std::pair<const char*, Function> functions[] = {
+      {"sum", [](const Tensor& x, const Axes& a) { return sum(x, a); }},
+      {"prod", [](const Tensor& x, const Axes& a) { return prod(x, a); }},
+      {"mean", [](const Tensor& x, const Axes& a) { return mean(x, a); }},
+      {"max", [](const Tensor& x, const Axes& a) { return max(x, a); }},
+      {"min", [](const Tensor& x, const Axes& a) { return min(x, a); }},
+      {"all", [](const Tensor& x, const Axes& a) { return all(x, a); }},
+      {"any", [](const Tensor& x, const Axes& a) { return any(x, a); }},
+      {"norm", [](const Tensor& x, const Axes& a) { return norm(x, 2, a); }},
+      {"var", [](const Tensor& x, const Axes& a) { return var(x, a); }},
+      {"std", [](const Tensor& x, const Axes& a) { return weft::std(x, a); }},
+      {"logsumexp", [](const Tensor& x, const Axes& a) { return logsumexp(x, a); }}};
+  for (const auto& [name, f] : functions) {
+    cases.error<IndexError>(
+        std::string(name) + " axis",
+        [f = f] {
+      f(ones({2, 3}), 2);
+        },
+        std::string(name) + "([2, 3] f32): axis 2 is out of range for 2 axes");
+    cases.error<IndexError>(
+        std::string(name) + " axis twice",
+        [f = f] {
+      f(ones({2, 3}), {0, -2});
+        },
+        std::string(name) + "([2, 3] f32): axis -2 is given twice");
+    cases.error<Error>(
+        std::string(name) + " undefined", [f = f] { f(Tensor(), {}); },
+        std::string(name) + "(): a tensor is undefined (default-constructed, or an absent gradient)");
+  }
+  for (const auto& [name, f] : {functions[2], functions[7], functions[8], functions[9], functions[10]})
+    cases.error<DtypeError>(
+        std::string(name) + " of integers", [f = f] { f(ones({2}, i64), {}); },
+        std::string(name) +
+            "([2] i64): i64 is not accepted here; it takes floating dtypes; cast first, e.g. x.to(f32)");
+  for (const auto& [name, f] : {functions[3], functions[4]})
+    cases.error<ShapeError>(
+        std::string(name) + " of nothing",
+        [f = f] {
+      f(ones({2, 0}), 1);
+        },
+        std::string(name) + "([2, 0] f32): the extremum of nothing is undefined: a reduced axis has size 0");
+}
+
+}  // namespace
+
+void add_reduce_cases(Cases& cases) {
+  add_sums(cases);
+  add_extremes(cases);
+  add_logic(cases);
+  add_moments(cases);
+  add_errors(cases);
+}
+
+}  // namespace weft::testing

@@ -1,0 +1,121 @@
+// Cases of softmax, log-softmax and their gradients as ops of their own.
+#include <cmath>
+#include <limits>
+
+#include "tensor/ops/fill.h"
+#include "tensor/ops/softmax.h"
+#include "tests/ops/families.h"
+
+namespace weft::testing {
+
+namespace {
+
+using Row = std::vector<double>;
+
+Row softmax_of(Row x) {
+  double top = -std::numeric_limits<double>::infinity(), sum = 0;
+  for (double v : x) top = std::max(top, v);
+  for (double& v : x) sum += v = std::exp(v - top);
+  for (double& v : x) v /= sum;
+  return x;
+}
+Row log_softmax_of(Row x) {
+  double top = -std::numeric_limits<double>::infinity(), sum = 0;
+  for (double v : x) top = std::max(top, v);
+  for (double v : x) sum += std::exp(v - top);
+  for (double& v : x) v -= top + std::log(sum);
+  return x;
+}
+
+/// The row of `b` that belongs to the element at `index`, and the sum over it of f(a, b).
+double row_sum(const Array& a, const Array& b, Index index, size_t axis, double (*f)(double, double)) {
+  double sum = 0;
+  for (index[axis] = 0; index[axis] < a.shape[axis]; ++index[axis]) sum += f(a.at(index), b.at(index));
+  return sum;
+}
+
+void add_forward(Cases& cases, int64_t axis, const std::string& suffix, const std::vector<Sample>& samples) {
+  cases
+      .add(
+          "softmax" + suffix, samples, [axis](const Inputs& x) { return softmax(x[0], axis); },
+          rowwise(axis, softmax_of))
+      .accepts(kFloating);
+  cases
+      .add(
+          "log softmax" + suffix, samples, [axis](const Inputs& x) { return log_softmax(x[0], axis); },
+          rowwise(axis, log_softmax_of))
+      .accepts(kFloating);
+}
+
+void add_backward(Cases& cases) {
+  std::vector<Sample> samples;
+  for (const Shape& shape : std::vector<Shape>{{3, 4}, {5, 1}, {2, 3, 2}, {0, 3}, {2, 19}})
+    samples.push_back({normal(shape), normal(shape)});
+  cases
+      .add(
+          "softmax backward", samples, [](const Inputs& x) { return softmax_backward(x[0], x[1], 1); },
+          [](const Arrays& x) {
+    return build(x[0].shape, [&](const Index& i) {
+      return x[1].at(i) * (x[0].at(i) - row_sum(x[0], x[1], i, 1, [](double g, double y) { return g * y; }));
+    });
+          })
+      .accepts(kFloating)
+      .loose(10);
+  cases
+      .add(
+          "log softmax backward", samples, [](const Inputs& x) { return log_softmax_backward(x[0], x[1], 1); },
+          [](const Arrays& x) {
+    return build(x[0].shape, [&](const Index& i) {
+      return x[0].at(i) - std::exp(x[1].at(i)) * row_sum(x[0], x[1], i, 1, [](double g, double) { return g; });
+    });
+          })
+      .accepts(kFloating)
+      .loose(10);
+}
+
+void add_errors(Cases& cases) {
+  using Function = Tensor (*)(const Tensor&, int64_t);
+  for (const auto& [name, f] : {std::pair<std::string, Function>{"softmax", softmax}, {"log_softmax", log_softmax}}) {
+    cases.error<IndexError>(
+        name + " axis", [f = f] { f(ones({2}), 1); }, name + "([2] f32): axis 1 is out of range for 1 axis");
+    cases.error<IndexError>(
+        name + " axis of a scalar", [f = f] { f(ones({}), 1); }, name + "([] f32): axis 1 is out of range for 1 axis");
+    cases.error<DtypeError>(
+        name + " of integers", [f = f] { f(ones({2}, i64), 0); },
+        name + "([2] i64): i64 is not accepted here; it takes floating dtypes; cast first, e.g. x.to(f32)");
+    cases.error<Error>(
+        name + " undefined", [f = f] { f(Tensor(), 0); },
+        name + "(): a tensor is undefined (default-constructed, or an absent gradient)");
+  }
+  cases.error<ShapeError>(
+      "softmax_backward shapes", [] { softmax_backward(ones({2}), ones({3}), 0); },
+      "softmax_backward([2] f32, [3] f32): shapes differ: [2] and [3]");
+  cases.error<DtypeError>(
+      "log_softmax_backward dtypes", [] { log_softmax_backward(ones({2}), ones({2}, f64), 0); },
+      "log_softmax_backward([2] f32, [2] f64): dtypes differ: f32 and f64");
+}
+
+}  // namespace
+
+void add_softmax_cases(Cases& cases) {
+  InputSpec hard = given({5, 2}, {1e4, -1e4, 0, -110, -INFINITY, 0, 3, 3, -1e4, -1e4});
+  hard.differentiable = false;
+  add_forward(cases, -1, "",
+              {{normal({3, 4})},
+               {normal({})},
+               {normal({1})},
+               {normal({7})},
+               {normal({0, 3})},
+               {normal({3, 0})},
+               {normal({2, 3, 5})},
+               {normal({3, 37})},
+               {normal({2, 2, 2, 3})},
+               {hard}});
+  add_forward(cases, 0, " first axis",
+              {{normal({3, 4})}, {normal({5})}, {normal({4, 2, 3})}, {normal({2, 3, 2, 2})}, {normal({19, 2})}});
+  add_forward(cases, 1, " middle axis", {{normal({3, 4, 2})}, {normal({2, 3, 2, 2})}, {normal({2, 0, 3})}});
+  add_backward(cases);
+  add_errors(cases);
+}
+
+}  // namespace weft::testing

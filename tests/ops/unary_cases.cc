@@ -1,0 +1,289 @@
+// Cases of element-wise functions of one tensor.
+#include <cmath>
+#include <limits>
+#include <numbers>
+
+#include "tensor/ops/copy.h"
+#include "tensor/ops/fill.h"
+#include "tensor/ops/unary.h"
+#include "tests/ops/families.h"
+
+namespace weft::testing {
+
+namespace {
+
+/// Nine shapes, and the special values where the reference holds for them.
+std::vector<Sample> shapes(const std::function<InputSpec(const Shape&)>& draw, bool with_special = true) {
+  std::vector<Sample> out;
+  for (const Shape& shape : std::vector<Shape>{{3, 4}, {}, {0}, {1, 0, 3}, {20}, {7, 9}, {2, 3, 2, 2}, {1}, {41}})
+    out.push_back({draw(shape)});
+  if (with_special) out.push_back({special({38})});
+  return out;
+}
+std::function<InputSpec(const Shape&)> far_from(std::vector<double> kinks) {
+  return [kinks](const Shape& shape) { return normal(shape, kinks); };
+}
+
+double sign_of(double x) { return std::isnan(x) ? x : x > 0 ? 1 : x < 0 ? -1 : 0; }
+double sigmoid_of(double x) { return x >= 0 ? 1 / (1 + std::exp(-x)) : std::exp(x) / (1 + std::exp(x)); }
+double softplus_of(double x) { return std::isnan(x) ? x : std::max(x, 0.0) + std::log1p(std::exp(-std::abs(x))); }
+double normal_cdf(double x) { return 0.5 * std::erfc(-x / std::numbers::sqrt2); }
+double gelu_tanh_of(double x) {
+  return 0.5 * x * (1 + std::tanh(std::sqrt(2 / std::numbers::pi) * (x + 0.044715 * x * x * x)));
+}
+double relu_of(double x) { return x < 0 ? 0 : x; }
+
+void add_keeping_cases(Cases& cases) {
+  const auto any = far_from({}), off_zero = far_from({0});
+  cases
+      .add(
+          "neg", shapes(any), [](const Inputs& x) { return -x[0]; }, pointwise([](double a) { return -a; }))
+      .accepts(kNumbers);
+  cases
+      .add(
+          "abs", shapes(off_zero), [](const Inputs& x) { return abs(x[0]); },
+          pointwise([](double a) { return std::abs(a); }))
+      .accepts(kNumbers);
+  cases
+      .add(
+          "sign", shapes(off_zero), [](const Inputs& x) { return sign(x[0]); }, pointwise(sign_of))
+      .accepts(kNumbers);
+  cases
+      .add(
+          "square", shapes(any), [](const Inputs& x) { return square(x[0]); },
+          pointwise([](double a) { return a * a; }))
+      .accepts(kNumbers);
+  cases
+      .add(
+          "relu", shapes(off_zero), [](const Inputs& x) { return relu(x[0]); }, pointwise(relu_of))
+      .accepts(kNumbers);
+  cases
+      .add(
+          "relu of integers", {{integers({40}, -3, 3)}}, [](const Inputs& x) { return relu(x[0]); }, pointwise(relu_of))
+      .accepts(kNumbers);
+}
+
+void add_root_cases(Cases& cases) {
+  const auto above = [](const Shape& shape) { return positive(shape); };
+  const auto off_zero = far_from({0});
+  cases
+      .add(
+          "sqrt", shapes(above), [](const Inputs& x) { return sqrt(x[0]); },
+          pointwise([](double a) { return std::sqrt(a); }))
+      .accepts(kAll)
+      .gives({Result::floating});
+  cases
+      .add(
+          "rsqrt", shapes(above, false), [](const Inputs& x) { return rsqrt(x[0]); },
+          pointwise([](double a) { return 1 / std::sqrt(a); }))
+      .accepts(kAll)
+      .gives({Result::floating})
+      .loose(4);
+  cases
+      .add(
+          "reciprocal", shapes(off_zero, false), [](const Inputs& x) { return reciprocal(x[0]); },
+          pointwise([](double a) { return 1 / a; }))
+      .accepts(kAll)
+      .gives({Result::floating})
+      .loose(10);
+}
+
+void add_transcendental_cases(Cases& cases) {
+  const auto any = far_from({});
+  const auto above = [](const Shape& shape) { return positive(shape); };
+  cases
+      .add(
+          "exp", shapes(any, false), [](const Inputs& x) { return exp(x[0]); },
+          pointwise([](double a) { return std::exp(a); }))
+      .accepts(kAll)
+      .gives({Result::floating})
+      .loose(4);
+  cases
+      .add(
+          "log", shapes(above), [](const Inputs& x) { return log(x[0]); },
+          pointwise([](double a) { return std::log(a); }))
+      .accepts(kAll)
+      .gives({Result::floating})
+      .loose(4);
+  cases
+      .add(
+          "log1p", shapes(above), [](const Inputs& x) { return log1p(x[0]); },
+          pointwise([](double a) { return std::log1p(a); }))
+      .accepts(kAll)
+      .gives({Result::floating})
+      .loose(4);
+  cases
+      .add(
+          "sin", shapes(any, false), [](const Inputs& x) { return sin(x[0]); },
+          pointwise([](double a) { return std::sin(a); }))
+      .accepts(kAll)
+      .gives({Result::floating});
+  cases
+      .add(
+          "cos", shapes(any, false), [](const Inputs& x) { return cos(x[0]); },
+          pointwise([](double a) { return std::cos(a); }))
+      .accepts(kAll)
+      .gives({Result::floating});
+  cases
+      .add(
+          "tanh", shapes(any), [](const Inputs& x) { return tanh(x[0]); },
+          pointwise([](double a) { return std::tanh(a); }))
+      .accepts(kAll)
+      .gives({Result::floating});
+  cases
+      .add(
+          "erf", shapes(any), [](const Inputs& x) { return erf(x[0]); },
+          pointwise([](double a) { return std::erf(a); }))
+      .accepts(kAll)
+      .gives({Result::floating});
+}
+
+void add_activation_cases(Cases& cases) {
+  const auto any = far_from({}), off_zero = far_from({0});
+  cases
+      .add(
+          "sigmoid", shapes(any), [](const Inputs& x) { return sigmoid(x[0]); }, pointwise(sigmoid_of))
+      .accepts(kAll)
+      .gives({Result::floating});
+  cases
+      .add(
+          "softplus", shapes(any), [](const Inputs& x) { return softplus(x[0]); }, pointwise(softplus_of))
+      .accepts(kAll)
+      .gives({Result::floating});
+  cases
+      .add(
+          "silu", shapes(any, false), [](const Inputs& x) { return silu(x[0]); },
+          pointwise([](double a) { return a * sigmoid_of(a); }))
+      .accepts(kAll)
+      .gives({Result::floating});
+  cases
+      .add(
+          "leaky relu", shapes(off_zero), [](const Inputs& x) { return leaky_relu(x[0], 0.25); },
+          pointwise([](double a) { return a < 0 ? 0.25 * a : a; }))
+      .accepts(kAll)
+      .gives({Result::floating});
+  cases
+      .add(
+          "gelu", shapes(any, false), [](const Inputs& x) { return gelu(x[0]); },
+          pointwise([](double a) { return a * normal_cdf(a); }))
+      .accepts(kAll)
+      .gives({Result::floating});
+  cases
+      .add(
+          "gelu tanh", shapes(any, false), [](const Inputs& x) { return gelu(x[0], Gelu::tanh); },
+          pointwise(gelu_tanh_of))
+      .accepts(kAll)
+      .gives({Result::floating});
+}
+
+double clipped(double x, double low, double high) { return std::isnan(x) ? x : std::min(std::max(x, low), high); }
+
+void add_clip_cases(Cases& cases) {
+  cases
+      .add(
+          "clip", shapes(far_from({-0.5, 1})), [](const Inputs& x) { return clip(x[0], -0.5, 1.0); },
+          pointwise([](double a) { return clipped(a, -0.5, 1); }))
+      .accepts(kAll)
+      .gives({Result::floating});
+  cases
+      .add(
+          "clip below", shapes(far_from({0})), [](const Inputs& x) { return clip(x[0], 0, std::nullopt); },
+          pointwise([](double a) { return clipped(a, 0, INFINITY); }))
+      .compares(kNumbers);
+  cases
+      .add(
+          "clip above", shapes(far_from({1})), [](const Inputs& x) { return clip(x[0], std::nullopt, 1); },
+          pointwise([](double a) { return clipped(a, -INFINITY, 1); }))
+      .compares(kNumbers);
+  cases
+      .add(
+          "clip integers", {{integers({40}, -5, 5)}}, [](const Inputs& x) { return clip(x[0], 1, 3); },
+          pointwise([](double a) { return clipped(a, 1, 3); }))
+      .compares(kNumbers);
+}
+
+void add_backward_cases(Cases& cases) {
+  std::vector<Sample> pairs, off_zero;
+  for (const Shape& shape : std::vector<Shape>{{3, 4}, {}, {0, 2}, {20}, {2, 3, 2}}) {
+    pairs.push_back({normal(shape), normal(shape)});
+    off_zero.push_back({normal(shape), normal(shape, {0})});
+  }
+  cases.add(
+      "relu backward", off_zero, [](const Inputs& x) { return relu_backward(x[0], x[1]); },
+      pointwise([](double g, double y) { return y > 0 ? g : 0; }));
+  cases.add(
+      "gelu backward", pairs, [](const Inputs& x) { return gelu_backward(x[0], x[1], Gelu::exact); },
+      pointwise([](double g, double x) {
+        return g * (normal_cdf(x) + x * std::exp(-0.5 * x * x) / std::sqrt(2 * std::numbers::pi));
+      }));
+  cases.add(
+      "gelu tanh backward", pairs, [](const Inputs& x) { return gelu_backward(x[0], x[1], Gelu::tanh); },
+      pointwise([](double g, double x) {
+        const double c = std::sqrt(2 / std::numbers::pi), t = std::tanh(c * (x + 0.044715 * x * x * x));
+        return g * (0.5 * (1 + t) + 0.5 * x * (1 - t * t) * c * (1 + 3 * 0.044715 * x * x));
+      }));
+}
+
+/// Every function of one tensor refuses an absent one, and says which function it was.
+void add_undefined_errors(Cases& cases) {
+  using Function = Tensor (*)(const Tensor&);
+  const std::pair<const char*, Function> functions[] = {
+      {"neg", neg},   {"abs", abs},          {"sign", sign}, {"square", square},
+      {"sqrt", sqrt}, {"rsqrt", rsqrt},      {"exp", exp},   {"log", log},
+      {"sin", sin},   {"cos", cos},          {"tanh", tanh}, {"reciprocal", reciprocal},
+      {"relu", relu}, {"log1p", log1p},      {"silu", silu}, {"sigmoid", sigmoid},
+      {"erf", erf},   {"softplus", softplus}};
+  for (const auto& [name, function] : functions)
+    cases.error<Error>(
+        std::string(name) + " undefined", [function = function] { function(Tensor()); },
+        std::string(name) + "(): a tensor is undefined (default-constructed, or an absent gradient)");
+  for (const auto& [name, function] : {functions[0], functions[1], functions[2], functions[3], functions[12]})
+    cases.error<DtypeError>(
+        std::string(name) + " of bool", [function = function] { function(ones({2}, boolean)); },
+        std::string(name) +
+            "([2] bool): bool is not accepted here; it takes integers or floating "
+            "dtypes; cast bool first");
+}
+
+void add_errors(Cases& cases) {
+  add_undefined_errors(cases);
+  cases.error<Error>(
+      "clip bounds", [] { clip(ones({2}), 2, 1); }, "clip([2] f32): min 2 is above max 1");
+  cases.error<Error>(
+      "clip floating bounds", [] { clip(ones({2}, i64), 0.5, -0.5); }, "clip([2] i64): min 0.5 is above max -0.5");
+  cases.error<DtypeError>(
+      "clip of bool", [] { clip(ones({2}, boolean), std::nullopt, std::nullopt); },
+      "clip([2] bool): bool is not accepted here; it takes integers or floating dtypes; cast bool first");
+  cases.error<ShapeError>(
+      "relu_backward shapes", [] { relu_backward(ones({2}), ones({3})); },
+      "relu_backward([2] f32, [3] f32): shapes differ: [2] and [3]");
+  cases.error<DtypeError>(
+      "relu_backward dtypes", [] { relu_backward(ones({2}), ones({2}, f64)); },
+      "relu_backward([2] f32, [2] f64): dtypes differ: f32 and f64");
+  cases.error<DtypeError>(
+      "relu_backward of integers", [] { relu_backward(ones({2}, i32), ones({2}, i32)); },
+      "relu_backward([2] i32, [2] i32): i32 is not accepted here; it takes floating dtypes");
+  cases.error<ShapeError>(
+      "gelu_backward shapes",
+      [] {
+    gelu_backward(ones({2, 1}), ones({2}), Gelu::exact);
+      },
+      "gelu_backward([2, 1] f32, [2] f32): shapes differ: [2, 1] and [2]");
+  cases.error<DtypeError>(
+      "gelu_backward dtypes", [] { gelu_backward(ones({2}, f16), ones({2}), Gelu::tanh); },
+      "gelu_backward([2] f16, [2] f32): dtypes differ: f16 and f32");
+}
+
+}  // namespace
+
+void add_unary_cases(Cases& cases) {
+  add_keeping_cases(cases);
+  add_root_cases(cases);
+  add_transcendental_cases(cases);
+  add_activation_cases(cases);
+  add_clip_cases(cases);
+  add_backward_cases(cases);
+  add_errors(cases);
+}
+
+}  // namespace weft::testing

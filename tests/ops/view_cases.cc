@@ -1,0 +1,537 @@
+// Cases of the view ops, against the index oracle of the View tests.
+#include <numeric>
+
+#include "tensor/ops/copy.h"
+#include "tensor/ops/fill.h"
+#include "tensor/ops/view.h"
+#include "tests/ops/families.h"
+#include "tests/tensor/view_oracle.h"
+
+namespace weft::testing {
+
+namespace {
+
+/// A view as a reference: what the oracle says about the cells of the input.
+Reference through(std::function<oracle::Cells(const oracle::Cells&)> view) {
+  return [view](const Arrays& x) {
+    const oracle::Cells cells = view(oracle::contiguous(x[0].shape.to_vector(), 0));
+    Array out{Shape(cells.shape), {}};
+    for (int64_t cell : cells.cells)
+      out.values.push_back(cell == oracle::kZero ? 0.0 : x[0].values[static_cast<size_t>(cell)]);
+    return out;
+  };
+}
+/// Only the shape changes.
+Reference reshaped(const Shape& shape) {
+  return [shape](const Arrays& x) { return Array{shape, x[0].values}; };
+}
+
+oracle::Cells swapped(const oracle::Cells& cells, size_t a, size_t b) {
+  oracle::List axes(cells.shape.size());
+  std::iota(axes.begin(), axes.end(), 0);
+  std::swap(axes[a], axes[b]);
+  return oracle::permute(cells, axes);
+}
+/// The axis as Python's range would walk it.
+Reference sliced(size_t axis, std::optional<int64_t> start, std::optional<int64_t> end, int64_t step) {
+  return through([=](const oracle::Cells& x) {
+    return oracle::pick(x, axis, oracle::python_slice(x.shape[axis], start, end, step));
+  });
+}
+
+/// A view of one input in each of the shapes, for all dtypes.
+OpCase& add(Cases& cases, const std::string& name, const std::vector<Shape>& shapes,
+            const std::function<Tensor(const Tensor&)>& call, Reference reference) {
+  std::vector<Sample> samples;
+  for (const Shape& shape : shapes) samples.push_back({normal(shape)});
+  return cases
+      .add(
+          name, samples, [call](const Inputs& x) { return call(x[0]); }, std::move(reference))
+      .accepts(kAll)
+      .view();
+}
+
+void add_shape_cases(Cases& cases) {
+  add(
+      cases, "view", {{4, 3}, {12}, {2, 1, 6}},
+      [](const Tensor& x) {
+    return x.contiguous().view({2, -1});
+      },
+      reshaped({2, 6}));
+  add(
+      cases, "view to a scalar", {{1}, {1, 1}}, [](const Tensor& x) { return x.view({}); }, reshaped({}));
+  add(
+      cases, "view of nothing", {{0, 3}, {2, 0}},
+      [](const Tensor& x) {
+    return x.contiguous().view({0, 5});
+      },
+      reshaped({0, 5}));
+  add(
+      cases, "reshape", {{4, 3}, {12}, {3, 2, 2}},
+      [](const Tensor& x) {
+    return x.reshape({3, 4});
+      },
+      reshaped({3, 4}));
+  add(
+      cases, "reshape that copies", {{4, 3}},
+      [](const Tensor& x) {
+    return x.t().reshape({2, 6});
+      },
+      [](const Arrays& x) {
+    return reshaped({2, 6})(through([](const auto& c) { return swapped(c, 0, 1); })(x));
+  }).is_view = false;
+  add(
+      cases, "flatten", {{2, 3, 2}}, [](const Tensor& x) { return x.flatten(1); }, reshaped({2, 6}));
+  add(
+      cases, "flatten a scalar", {{}}, [](const Tensor& x) { return x.flatten(); }, reshaped({1}));
+  add(
+      cases, "unflatten", {{6, 2}},
+      [](const Tensor& x) {
+    return x.contiguous().unflatten(0, {2, -1});
+      },
+      reshaped({2, 3, 2}));
+  add(
+      cases, "squeeze", {{2, 1, 3}}, [](const Tensor& x) { return x.squeeze(1); }, reshaped({2, 3}));
+  add(
+      cases, "squeeze of a size above 1", {{2, 1, 3}}, [](const Tensor& x) { return x.squeeze(-1); },
+      reshaped({2, 1, 3}));
+  add(
+      cases, "squeeze all", {{1, 2, 1, 3}, {2, 3}}, [](const Tensor& x) { return x.squeeze_all(); }, reshaped({2, 3}));
+  add(
+      cases, "unsqueeze", {{2, 3}}, [](const Tensor& x) { return x.unsqueeze(-2); }, reshaped({2, 1, 3}));
+  add(
+      cases, "unsqueeze in front", {{2, 3}}, [](const Tensor& x) { return x.unsqueeze(-3); }, reshaped({1, 2, 3}));
+}
+
+void add_axis_cases(Cases& cases) {
+  add(
+      cases, "transpose", {{2, 3, 4}, {2, 0, 3}, {1, 2, 2, 3}}, [](const Tensor& x) { return x.transpose(0, -1); },
+      through([](const auto& x) { return swapped(x, 0, x.shape.size() - 1); }));
+  add(
+      cases, "t", {{2, 3}, {3, 2, 2}}, [](const Tensor& x) { return x.t(); },
+      through([](const auto& x) { return swapped(x, x.shape.size() - 2, x.shape.size() - 1); }));
+  add(
+      cases, "permute", {{2, 3, 4}, {3, 1, 2}},
+      [](const Tensor& x) {
+    return x.permute({2, 0, -2});
+      },
+      through([](const auto& x) {
+        return oracle::permute(x, {2, 0, 1});
+      }));
+  add(
+      cases, "movedim", {{2, 3, 4}}, [](const Tensor& x) { return x.movedim(0, -1); }, through([](const auto& x) {
+        return oracle::permute(x, {1, 2, 0});
+      }));
+  add(
+      cases, "flip", {{3, 4}, {2, 1}, {0, 2}},
+      [](const Tensor& x) {
+    return x.flip({0, -1});
+      },
+      through([](const oracle::Cells& x) {
+        const auto rows = oracle::pick(x, 0, oracle::python_slice(x.shape[0], {}, {}, -1));
+        return oracle::pick(rows, 1, oracle::python_slice(x.shape[1], {}, {}, -1));
+      }));
+  add(
+      cases, "expand", {{3, 1}, {1, 1}, {1}},
+      [](const Tensor& x) {
+    return x.expand({2, 3, 4});
+      },
+      through([](const auto& x) {
+        return oracle::broadcast(x, {2, 3, 4});
+      }))
+      .samples = {{normal({3, 1})}, {normal({1, 1})}, {normal({})}, {normal({4})}, {normal({2, 1, 4})}};
+  add(
+      cases, "expand keeping a size", {{3, 1}},
+      [](const Tensor& x) {
+    return x.expand({-1, 4});
+      },
+      through([](const auto& x) {
+        return oracle::broadcast(x, {3, 4});
+      }));
+  add(
+      cases, "broadcast to nothing", {{1, 3}, {}},
+      [](const Tensor& x) {
+    return x.broadcast({0, 3});
+      },
+      through([](const auto& x) {
+        return oracle::broadcast(x, {0, 3});
+      }));
+  add(
+      cases, "broadcast left", {{3, 2}},
+      [](const Tensor& x) {
+    return x.broadcast_left({2, 2});
+      },
+      through([](const auto& x) {
+        return oracle::broadcast(x, {2, 2, 3, 2});
+      }));
+  add(
+      cases, "diagonal", {{3, 3}, {2, 4}, {3, 4, 2}}, [](const Tensor& x) { return x.diagonal(); },
+      through([](const auto& x) { return oracle::diagonal(x, 0, 0, 1); }));
+  add(
+      cases, "diagonal above", {{3, 4}, {2, 4, 3}}, [](const Tensor& x) { return x.diagonal(1, -2, -1); },
+      through([](const auto& x) { return oracle::diagonal(x, 1, x.shape.size() - 2, x.shape.size() - 1); }));
+  add(
+      cases, "diagonal beside the matrix", {{2, 2}}, [](const Tensor& x) { return x.diagonal(5); },
+      through([](const auto& x) { return oracle::diagonal(x, 5, 0, 1); }));
+}
+
+void add_range_cases(Cases& cases) {
+  add(
+      cases, "slice", {{6, 2}, {5}}, [](const Tensor& x) { return x.slice(0, 1, -1, 2); }, sliced(0, 1, -1, 2));
+  add(
+      cases, "slice backwards", {{5, 2}}, [](const Tensor& x) { return x.slice(0, std::nullopt, std::nullopt, -2); },
+      sliced(0, std::nullopt, std::nullopt, -2));
+  add(
+      cases, "slice out of range", {{2, 4}}, [](const Tensor& x) { return x.slice(1, -100, 100); },
+      sliced(1, -100, 100, 1));
+  add(
+      cases, "slice of nothing", {{4}}, [](const Tensor& x) { return x.slice(0, 3, 1); }, sliced(0, 3, 1, 1));
+  add(
+      cases, "select", {{3, 4}, {3}, {4, 2, 2}}, [](const Tensor& x) { return x.select(0, -2); },
+      through([](const oracle::Cells& x) { return oracle::select(x, 0, x.shape[0] - 2); }));
+  add(
+      cases, "shrink", {{4, 3}},
+      [](const Tensor& x) {
+    return x.shrink({{1, 3}, {0, 2}});
+      },
+      through([](const auto& x) {
+        return oracle::pick(oracle::pick(x, 0, {1, 2}), 1, {0, 1});
+      }));
+  add(
+      cases, "narrow", {{3, 5}}, [](const Tensor& x) { return x.narrow(-1, 1, 3); }, sliced(1, 1, 4, 1));
+  add(
+      cases, "unfold", {{7, 2}, {6}}, [](const Tensor& x) { return x.unfold(0, 3, 2); },
+      through([](const auto& x) { return oracle::unfold(x, 0, 3, 2); }));
+  add(
+      cases, "unfold that overlaps", {{2, 5}}, [](const Tensor& x) { return x.unfold(1, 3, 1); },
+      through([](const auto& x) { return oracle::unfold(x, 1, 3, 1); }));
+  add(
+      cases, "pad", {{2, 3}, {1, 1}},
+      [](const Tensor& x) {
+    return x.pad({{1, 0}, {2, 1}});
+      },
+      through([](const auto& x) { return oracle::pad(oracle::pad(x, 0, 1, 0), 1, 2, 1); }));
+  add(
+      cases, "pad of nothing", {{0}},
+      [](const Tensor& x) {
+    return x.pad({{1, 2}});
+      },
+      through([](const auto& x) { return oracle::pad(x, 0, 1, 2); }));
+  add(
+      cases, "as strided", {{3, 4}, {12}},
+      [](const Tensor& x) {
+    return x.contiguous().as_strided({3, 2}, {3, 2}, 1);
+      },
+      through([](const auto& x) {
+        return oracle::as_strided(x, {3, 2}, {3, 2}, 1);
+      }));
+  add(
+      cases, "as strided that overlaps", {{6}},
+      [](const Tensor& x) {
+    return x.contiguous().as_strided({3, 2}, {1, 1}, 2);
+      },
+      through([](const auto& x) {
+        return oracle::as_strided(x, {3, 2}, {1, 1}, 2);
+      }));
+}
+
+void add_chains(Cases& cases) {
+  auto chain = [](const oracle::Cells& x) { return swapped(oracle::pad(oracle::pick(x, 1, {2, 0}), 0, 1, 1), 0, 1); };
+  add(
+      cases, "padded views of views", {{2, 3}},
+      [](const Tensor& x) {
+    return x.slice(1, 2, std::nullopt, -2).pad({{1, 1}, {0, 0}}).t();
+      },
+      through(chain));
+  add(
+      cases, "flatten of a padded view", {{2, 3}},
+      [](const Tensor& x) {
+    return x.pad({{1, 1}, {0, 1}}).flatten();
+      },
+      [](const Arrays& x) {
+    return reshaped({16})(through([](const auto& c) { return oracle::pad(oracle::pad(c, 0, 1, 1), 1, 0, 1); })(x));
+  }).is_view = false;
+  cases
+      .add(
+          "split", {{normal({5, 2})}, {normal({6})}}, [](const Inputs& x) { return Outputs(x[0].split(2)); },
+          [](const Arrays& x) {
+    Arrays out;
+    for (int64_t at = 0; at < x[0].shape[0]; at += 2) out.push_back(sliced(0, at, at + 2, 1)(x)[0]);
+    return out;
+          })
+      .accepts(kAll)
+      .view();
+  cases
+      .add(
+          "chunk", {{normal({2, 7})}}, [](const Inputs& x) { return Outputs(x[0].chunk(3, -1)); },
+          [](const Arrays& x) {
+    Arrays out;
+    for (int64_t at = 0; at < 7; at += 3) out.push_back(sliced(1, at, at + 3, 1)(x)[0]);
+    return out;
+          })
+      .accepts(kAll)
+      .view();
+  cases
+      .add(
+          "broadcast like", {{normal({3, 1}), normal({2, 3, 2})}},
+          [](const Inputs& x) { return x[0].broadcast_like(x[1]); }, through([](const auto& x) {
+            return oracle::broadcast(x, {2, 3, 2});
+          }))
+      .accepts(kAll)
+      .view();
+}
+
+void add_reshape_errors(Cases& cases) {
+  cases.error<ShapeError>(
+      "view count",
+      [] {
+    ones({2, 3}).view({4});
+      },
+      "view([2, 3] f32): 6 elements cannot be viewed as [4] with 4");
+  cases.error<ShapeError>(
+      "view inferred",
+      [] {
+    ones({2, 3}).view({4, -1});
+      },
+      "view([2, 3] f32): 6 elements cannot be viewed as [4, -1]");
+  cases.error<ShapeError>(
+      "view two open sizes",
+      [] {
+    ones({2, 3}).view({-1, -1});
+      },
+      "view([2, 3] f32): only one size can be -1, got [-1, -1]");
+  cases.error<ShapeError>(
+      "view negative",
+      [] {
+    ones({2, 3}).view({-2, 3});
+      },
+      "view([2, 3] f32): size -2 in [-2, 3] is negative");
+  cases.error<ShapeError>(
+      "view ambiguous",
+      [] {
+    ones({0, 3}).view({0, -1});
+      },
+      "view([0, 3] f32): -1 in [0, -1] is ambiguous beside a size of 0");
+  cases.error<ShapeError>(
+      "view strides",
+      [] {
+    ones({2, 3}).t().view({6});
+      },
+      "view([3, 2] f32): view of shape [3, 2] with strides [1, 3] cannot be a view; use reshape(), which copies where "
+      "it must");
+  cases.error<ShapeError>(
+      "view overflow",
+      [] {
+    ones({2}).view({int64_t{1} << 40, int64_t{1} << 40});
+      },
+      "view([2] f32): 1099511627776 * 1099511627776 does not fit into 64 bits");
+  cases.error<ShapeError>(
+      "reshape count",
+      [] {
+    ones({2, 3}).reshape({7});
+      },
+      "reshape([2, 3] f32): 6 elements cannot be viewed as [7] with 7");
+  cases.error<IndexError>(
+      "flatten order",
+      [] {
+    ones({2, 3}).flatten(1, 0);
+      },
+      "flatten([2, 3] f32): start axis 1 lies behind end axis 0");
+  cases.error<IndexError>(
+      "flatten axis",
+      [] {
+    ones({2, 3}).flatten(2);
+      },
+      "flatten([2, 3] f32): axis 2 is out of range for 2 axes");
+  cases.error<ShapeError>(
+      "unflatten",
+      [] {
+    ones({6}).unflatten(0, {4, -1});
+      },
+      "unflatten([6] f32): 6 elements cannot be viewed as [4, -1]");
+  cases.error<IndexError>(
+      "unflatten axis",
+      [] {
+    ones({6}).unflatten(1, {2, 3});
+      },
+      "unflatten([6] f32): axis 1 is out of range for 1 axis");
+  cases.error<IndexError>(
+      "squeeze axis",
+      [] {
+    ones({2, 1}).squeeze(2);
+      },
+      "squeeze([2, 1] f32): axis 2 is out of range for 2 axes");
+  cases.error<IndexError>(
+      "unsqueeze axis", [] { ones({2}).unsqueeze(-3); }, "unsqueeze([2] f32): axis -3 is out of range for 2 axes");
+  cases.error<ShapeError>(
+      "unsqueeze too many",
+      [] {
+    ones({1, 1, 1, 1, 1, 1, 1, 1}).unsqueeze(0);
+      },
+      "unsqueeze([1, 1, 1, 1, 1, 1, 1, 1] f32): [1, 1, 1, 1, 1, 1, 1, 1, 1] has 9 axes, at most 8 are possible");
+}
+
+void add_axis_errors(Cases& cases) {
+  cases.error<IndexError>(
+      "transpose axis",
+      [] {
+    ones({2, 3}).transpose(0, 2);
+      },
+      "transpose([2, 3] f32): axis 2 is out of range for 2 axes");
+  cases.error<IndexError>(
+      "t of a vector", [] { ones({2}).t(); }, "transpose([2] f32): axis -2 is out of range for 1 axis");
+  cases.error<ShapeError>(
+      "permute count",
+      [] {
+    ones({2, 3}).permute({0});
+      },
+      "permute([2, 3] f32): permutation [0] has 1 axes for [2, 3]");
+  cases.error<ShapeError>(
+      "permute twice",
+      [] {
+    ones({2, 3}).permute({0, 0});
+      },
+      "permute([2, 3] f32): permutation [0, 0] names axis 0 twice");
+  cases.error<IndexError>(
+      "permute axis",
+      [] {
+    ones({2, 3}).permute({0, 5});
+      },
+      "permute([2, 3] f32): axis 5 is out of range for 2 axes");
+  cases.error<IndexError>(
+      "movedim axis",
+      [] {
+    ones({2, 3}).movedim(0, 2);
+      },
+      "movedim([2, 3] f32): axis 2 is out of range for 2 axes");
+  cases.error<ShapeError>(
+      "flip twice",
+      [] {
+    ones({2, 3}).flip({0, -2});
+      },
+      "flip([2, 3] f32): flip names axis 0 twice");
+  cases.error<IndexError>(
+      "flip axis",
+      [] {
+    ones({2, 3}).flip({3});
+      },
+      "flip([2, 3] f32): axis 3 is out of range for 2 axes");
+  cases.error<ShapeError>(
+      "expand",
+      [] {
+    ones({2, 3}).expand({2, 4});
+      },
+      "expand([2, 3] f32): [2, 3] does not broadcast to [2, 4]: 3 and 4 on axis 1");
+  cases.error<ShapeError>(
+      "expand new axis",
+      [] {
+    ones({2}).expand({-1, 2});
+      },
+      "expand([2] f32): -1 at axis 0 of [-1, 2] is a new axis and has no size to keep");
+  cases.error<ShapeError>(
+      "broadcast",
+      [] {
+    ones({2, 1}).broadcast({3});
+      },
+      "broadcast([2, 1] f32): [2, 1] does not broadcast to the fewer axes of [3]");
+  cases.error<ShapeError>(
+      "broadcast like", [] { ones({2}).broadcast_like(ones({3})); },
+      "broadcast_like([2] f32, [3] f32): [2] does not broadcast to [3]: 2 and 3 on axis 0");
+  cases.error<ShapeError>(
+      "diagonal of an axis",
+      [] {
+    ones({2, 3}).diagonal(0, 1, -1);
+      },
+      "diagonal([2, 3] f32): diagonal of axis 1 with itself");
+  cases.error<IndexError>(
+      "diagonal axis", [] { ones({2}).diagonal(); }, "diagonal([2] f32): axis 1 is out of range for 1 axis");
+}
+
+void add_range_errors(Cases& cases) {
+  cases.error<ShapeError>(
+      "slice step", [] { ones({2}).slice(0, 0, 1, 0); }, "slice([2] f32): slice with step 0");
+  cases.error<IndexError>(
+      "slice axis", [] { ones({2}).slice(1); }, "slice([2] f32): axis 1 is out of range for 1 axis");
+  cases.error<IndexError>(
+      "select index",
+      [] {
+    ones({2, 3}).select(1, 3);
+      },
+      "select([2, 3] f32): index 3 is out of range for axis 1 of size 3");
+  cases.error<IndexError>(
+      "select negative",
+      [] {
+    ones({2, 3})[-3];
+      },
+      "select([2, 3] f32): index -3 is out of range for axis 0 of size 2");
+  cases.error<IndexError>(
+      "select of a scalar", [] { ones({})[0]; }, "select([] f32): axis 0 is out of range for 0 axes");
+  cases.error<ShapeError>(
+      "shrink count",
+      [] {
+    ones({2, 3}).shrink({{0, 1}});
+      },
+      "shrink([2, 3] f32): 1 bounds for the axes of [2, 3]");
+  cases.error<ShapeError>(
+      "shrink bounds",
+      [] {
+    ones({2}).shrink({{0, 3}});
+      },
+      "shrink([2] f32): bounds [0, 3) do not lie in axis 0 of size 2");
+  cases.error<IndexError>(
+      "narrow", [] { ones({4}).narrow(0, 2, 3); }, "narrow([4] f32): start 2 and length 3 leave axis 0 of size 4");
+  cases.error<IndexError>(
+      "narrow negative", [] { ones({4}).narrow(0, -1, 2); },
+      "narrow([4] f32): start -1 and length 2 leave axis 0 of size 4");
+  cases.error<ShapeError>(
+      "unfold size", [] { ones({4}).unfold(0, 5, 1); },
+      "unfold([4] f32): windows of size 5 do not fit into axis 0 of size 4");
+  cases.error<ShapeError>(
+      "unfold step", [] { ones({4}).unfold(0, 2, 0); }, "unfold([4] f32): unfold with step 0");
+  cases.error<ShapeError>(
+      "pad count",
+      [] {
+    ones({2, 3}).pad({{1, 1}});
+      },
+      "pad([2, 3] f32): 1 amounts of padding for the axes of [2, 3]");
+  cases.error<ShapeError>(
+      "pad negative",
+      [] {
+    ones({2}).pad({{-1, 0}});
+      },
+      "pad([2] f32): negative padding (-1, 0) of axis 0");
+  cases.error<ShapeError>(
+      "as_strided outside", [] { ones({4}).as_strided({3}, {2}); },
+      "as_strided([4] f32): elements 0 to 4 are not all among the 4 of [4]");
+  cases.error<ShapeError>(
+      "as_strided offset", [] { ones({4}).as_strided({2}, {1}, -1); }, "as_strided([4] f32): negative offset -1");
+  cases.error<ShapeError>(
+      "as_strided counts",
+      [] {
+    ones({4}).as_strided({2, 2}, {1});
+      },
+      "as_strided([4] f32): 1 strides for the 2 axes of [2, 2]");
+  cases.error<ShapeError>(
+      "split size", [] { ones({4}).split(0); }, "split([4] f32): size 0 of the pieces must be at least 1");
+  cases.error<ShapeError>(
+      "chunk count", [] { ones({4}).chunk(0); }, "chunk([4] f32): count 0 of the pieces must be at least 1");
+  cases.error<IndexError>(
+      "chunk axis", [] { ones({4}).chunk(2, 1); }, "chunk([4] f32): axis 1 is out of range for 1 axis");
+  cases.error<Error>(
+      "view undefined", [] { Tensor().view({1}); },
+      "view(): a tensor is undefined (default-constructed, or an absent gradient)");
+}
+
+}  // namespace
+
+void add_view_cases(Cases& cases) {
+  add_shape_cases(cases);
+  add_axis_cases(cases);
+  add_range_cases(cases);
+  add_chains(cases);
+  add_reshape_errors(cases);
+  add_axis_errors(cases);
+  add_range_errors(cases);
+}
+
+}  // namespace weft::testing
