@@ -55,8 +55,8 @@ std::vector<RandomKey> Epoch::keys(std::span<const int64_t> indices) const {
 
 // `loader 1 SIZE BATCH_SIZE SHUFFLE DROP_LAST RUNNING SEED OFFSET NEXT`
 std::string LoaderCore::position() const {
-  return text("loader 1 ", dataset_size_, " ", options_.batch_size, " ", int{options_.shuffle}, " ", int{options_.drop_last},
-              " ", int{running_ || resume_}, " ", key_.seed, " ", key_.offset, " ", next_);
+  return text("loader 1 ", dataset_size_, " ", options_.batch_size, " ", int{options_.shuffle}, " ",
+              int{options_.drop_last}, " ", int{running_ || resume_}, " ", key_.seed, " ", key_.offset, " ", next_);
 }
 
 void LoaderCore::set_position(const std::string& position) {
@@ -72,7 +72,8 @@ void LoaderCore::set_position(const std::string& position) {
     good = result.ec == std::errc() && (last ? result.ptr == end : result.ptr != end && *result.ptr == ' ');
     at = result.ptr + 1;
   }
-  if (!good || numbers[7] > static_cast<uint64_t>(batches_)) throw Error("set_position: not the position of a loader like this");
+  if (!good || numbers[7] > static_cast<uint64_t>(batches_))
+    throw Error("set_position: not the position of a loader like this");
   const auto [size, batch_size, shuffle, drop_last, running, seed, offset, next] = numbers;
   if (size != static_cast<uint64_t>(dataset_size_))
     throw Error(text("set_position: it is of a dataset of ", size, " examples, this one has ", dataset_size_));
@@ -123,7 +124,8 @@ Prefetcher::Prefetcher(std::function<Batch(int64_t)> fetch, int64_t first, int64
     : fetch_(std::move(fetch)), next_(first), end_(end) {
   if (ahead == 0 || first >= end) return;
   worker_ = std::make_unique<Worker>();
-  worker_->thread = std::thread([this, first, end, ahead] { worker_->run(fetch_, first, end, static_cast<size_t>(ahead)); });
+  worker_->thread =
+      std::thread([this, first, end, ahead] { worker_->run(fetch_, first, end, static_cast<size_t>(ahead)); });
 }
 
 Prefetcher::~Prefetcher() {

@@ -107,9 +107,7 @@ class DataLoader : public io::Resumable {
   /// Batches per epoch.
   int64_t size() const { return core_.batches(); }
   /// Starts an epoch. One iterator of a loader is in use at a time.
-  Iterator begin() {
-    return Iterator(*this, core_.start_epoch(dataset_->is_random()));
-  }
+  Iterator begin() { return Iterator(*this, core_.start_epoch(dataset_->is_random())); }
   std::default_sentinel_t end() const { return {}; }
 
   /// The epoch's key and how many of its batches were handed out (the one in use counts), for a checkpoint.
@@ -137,9 +135,9 @@ class DataLoader<N>::Iterator {
       : core_(&loader.core_),
         batches_(std::make_unique<detail::Prefetcher>(
             [&dataset = *loader.dataset_, epoch = std::move(epoch)](int64_t number) {
-              const std::vector<int64_t> indices = epoch->indices(number);
-              Batch batch = dataset.collate(indices, epoch->keys(indices));
-              return detail::Batch(std::make_move_iterator(batch.begin()), std::make_move_iterator(batch.end()));
+    const std::vector<int64_t> indices = epoch->indices(number);
+    Batch batch = dataset.collate(indices, epoch->keys(indices));
+    return detail::Batch(std::make_move_iterator(batch.begin()), std::make_move_iterator(batch.end()));
             },
             loader.core_.handed_out(), loader.core_.batches(), loader.core_.options().prefetch)) {
     advance();

@@ -8,7 +8,9 @@ namespace weft::data {
 RandomKey split_key(RandomKey key, uint64_t number) {
   // Two steps of Philox mix the seed, the offset and the number into a new seed. The counters end in 1 and 2, where those
   // of ordinary streams (random_block) end in 0.
-  const auto halves = [](uint64_t word) { return std::array{static_cast<uint32_t>(word), static_cast<uint32_t>(word >> 32)}; };
+  const auto halves = [](uint64_t word) {
+    return std::array{static_cast<uint32_t>(word), static_cast<uint32_t>(word >> 32)};
+  };
   const auto at = halves(key.offset), part = halves(number);
   const auto inner = philox({at[0], at[1], 0, 1}, halves(key.seed));
   const auto outer = philox({part[0], part[1], 0, 2}, {inner[0], inner[1]});

@@ -116,19 +116,18 @@ class Pen {
 void draw_digit(int digit, Draws& draws, Pen& pen) {
   const bool variant = draws.chance(0.35f);
   switch (digit) {
-    case 0:
-      return pen.arc({0.5f, 0.5f}, 0.27f, 0.42f, -90, 270);
+    case 0: return pen.arc({0.5f, 0.5f}, 0.27f, 0.42f, -90, 270);
     case 1:
-      if (!variant) pen.line({{0.36f, 0.26f}, {0.54f, 0.08f}, {0.54f, 0.92f}});
-      else pen.line({{0.52f, 0.08f}, {0.5f, 0.92f}});
+      if (!variant)
+        pen.line({{0.36f, 0.26f}, {0.54f, 0.08f}, {0.54f, 0.92f}});
+      else
+        pen.line({{0.52f, 0.08f}, {0.5f, 0.92f}});
       if (draws.chance(0.2f)) pen.line({{0.34f, 0.92f}, {0.74f, 0.92f}});
       return;
     case 2:
       pen.arc({0.48f, 0.31f}, 0.27f, 0.22f, 190, 395);
       return pen.line({{0.7f, 0.44f}, {0.24f, 0.9f}, {0.8f, 0.9f}});
-    case 3:
-      pen.arc({0.46f, 0.29f}, 0.25f, 0.2f, 205, 445);
-      return pen.arc({0.46f, 0.7f}, 0.28f, 0.22f, 275, 515);
+    case 3: pen.arc({0.46f, 0.29f}, 0.25f, 0.2f, 205, 445); return pen.arc({0.46f, 0.7f}, 0.28f, 0.22f, 275, 515);
     case 4:
       if (!variant) return pen.line({{0.62f, 0.92f}, {0.62f, 0.08f}, {0.2f, 0.64f}, {0.84f, 0.64f}});
       pen.line({{0.3f, 0.1f}, {0.26f, 0.52f}, {0.74f, 0.52f}});
@@ -136,16 +135,12 @@ void draw_digit(int digit, Draws& draws, Pen& pen) {
     case 5:
       pen.line({{0.76f, 0.1f}, {0.34f, 0.1f}, {0.29f, 0.47f}});
       return pen.arc({0.48f, 0.66f}, 0.27f, 0.25f, 228, 505);
-    case 6:
-      pen.arc({0.74f, 0.67f}, 0.5f, 0.6f, 180, 252);
-      return pen.arc({0.5f, 0.69f}, 0.25f, 0.23f, 0, 360);
+    case 6: pen.arc({0.74f, 0.67f}, 0.5f, 0.6f, 180, 252); return pen.arc({0.5f, 0.69f}, 0.25f, 0.23f, 0, 360);
     case 7:
       pen.line({{0.2f, 0.12f}, {0.8f, 0.12f}, {0.42f, 0.92f}});
       if (variant) pen.line({{0.34f, 0.52f}, {0.72f, 0.52f}});
       return;
-    case 8:
-      pen.arc({0.5f, 0.29f}, 0.21f, 0.2f, -90, 270);
-      return pen.arc({0.5f, 0.7f}, 0.25f, 0.22f, -90, 270);
+    case 8: pen.arc({0.5f, 0.29f}, 0.21f, 0.2f, -90, 270); return pen.arc({0.5f, 0.7f}, 0.25f, 0.22f, -90, 270);
     default:
       pen.arc({0.5f, 0.32f}, 0.24f, 0.23f, 0, 360);
       if (variant) return pen.line({{0.74f, 0.32f}, {0.7f, 0.92f}});
@@ -171,8 +166,12 @@ void place(Draws& draws, Pen& pen) {
 
 /// Squared distances of the pixels near a segment, where they are smaller than what is there.
 void stroke(Point a, Point b, float reach, float* squared) {
-  const auto first = [&](float u, float v) { return std::clamp(static_cast<int>(std::floor(std::min(u, v) - reach)), 0, kSide); };
-  const auto last = [&](float u, float v) { return std::clamp(static_cast<int>(std::ceil(std::max(u, v) + reach)) + 1, 0, kSide); };
+  const auto first = [&](float u, float v) {
+    return std::clamp(static_cast<int>(std::floor(std::min(u, v) - reach)), 0, kSide);
+  };
+  const auto last = [&](float u, float v) {
+    return std::clamp(static_cast<int>(std::ceil(std::max(u, v) + reach)) + 1, 0, kSide);
+  };
   const int left = first(a.x, b.x), right = last(a.x, b.x), bottom = last(a.y, b.y);
   const float dx = b.x - a.x, dy = b.y - a.y;
   const float scale = 1 / std::max(dx * dx + dy * dy, 1e-12f);
@@ -214,11 +213,12 @@ TensorDataset<2> synthetic_digits(const DigitsOptions& options) {
   if (!(options.distortion >= 0 && options.distortion <= 2))
     throw Error(text("synthetic_digits: distortion is in [0, 2], not ", options.distortion));
   Tensor images = empty({options.count, 1, kSide, kSide}), labels = empty({options.count}, i64);
+  std::vector<int64_t> ten;
   for (int64_t i = 0; i < options.count; ++i) {
-    const RandomKey key = split_key({options.seed, 0}, static_cast<uint64_t>(i));
-    const int digit = static_cast<int>(uint64_t{random_bits(split_key(key, 0), 0)} * 10 >> 32);
-    Draws draws(key, static_cast<float>(options.distortion));
-    draw_example(digit, draws, images.data<float>() + i * kPixels);
+    if (i % 10 == 0) ten = shuffled_order(split_key({options.seed, 1}, static_cast<uint64_t>(i / 10)), 10);
+    const int64_t digit = ten[static_cast<size_t>(i % 10)];
+    Draws draws(split_key({options.seed, 0}, static_cast<uint64_t>(i)), static_cast<float>(options.distortion));
+    draw_example(static_cast<int>(digit), draws, images.data<float>() + i * kPixels);
     labels.data<int64_t>()[i] = digit;
   }
   return TensorDataset(images, labels);

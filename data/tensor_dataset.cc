@@ -30,7 +30,8 @@ void prepare_columns(std::span<Tensor> columns) {
   for (Tensor& column : columns) {
     if (column.rank() == 0) throw ShapeError("TensorDataset: a scalar has no rows");
     if (column.size(0) != columns[0].size(0))
-      throw ShapeError(text("TensorDataset: ", columns[0].shape(), " and ", column.shape(), " have different numbers of rows"));
+      throw ShapeError(
+          text("TensorDataset: ", columns[0].shape(), " and ", column.shape(), " have different numbers of rows"));
     column = column.detach().contiguous();
   }
 }

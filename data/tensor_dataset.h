@@ -21,9 +21,7 @@ class TensorDataset : public DatasetOf<N> {
 
   template <std::same_as<Tensor>... Columns>
     requires(sizeof...(Columns) == N)
-  explicit TensorDataset(Columns... columns) : columns_{std::move(columns)...} {
-    detail::prepare_columns(columns_);
-  }
+  explicit TensorDataset(Columns... columns) : columns_{std::move(columns)...} { detail::prepare_columns(columns_); }
 
   int64_t size() const override { return columns_[0].size(0); }
   Example get(int64_t index) const override {

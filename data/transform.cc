@@ -29,11 +29,15 @@ Transform compose(std::vector<Transform> transforms) {
 Tensor Normalize::operator()(const Tensor& x) const { return (x - mean) / deviation; }
 
 Tensor RandomShift::operator()(const Tensor& x, RandomKey key) const {
-  if (x.rank() < 2 || most < 0) throw ShapeError(text("RandomShift by ", most, " of ", x.shape(), ": an image has height and width"));
+  if (x.rank() < 2 || most < 0)
+    throw ShapeError(text("RandomShift by ", most, " of ", x.shape(), ": an image has height and width"));
   const int64_t count = 2 * most + 1;
   std::vector<Padding> padding(static_cast<size_t>(x.rank()), Padding{0, 0});
   padding[padding.size() - 2] = padding[padding.size() - 1] = {most, most};
-  return x.pad(padding).narrow(-2, draw(key, 0, count), x.size(-2)).narrow(-1, draw(key, 1, count), x.size(-1)).contiguous();
+  return x.pad(padding)
+      .narrow(-2, draw(key, 0, count), x.size(-2))
+      .narrow(-1, draw(key, 1, count), x.size(-1))
+      .contiguous();
 }
 
 Tensor RandomFlip::operator()(const Tensor& x, RandomKey key) const {

@@ -19,7 +19,8 @@ std::string_view row_major_bytes(const Tensor& x) {
 
 void check_bools(const Tensor& x) {
   for (const char value : row_major_bytes(x))
-    if (static_cast<uint8_t>(value) > 1) throw IoError(text("the byte ", int{static_cast<uint8_t>(value)}, " is no bool"));
+    if (static_cast<uint8_t>(value) > 1)
+      throw IoError(text("the byte ", int{static_cast<uint8_t>(value)}, " is no bool"));
 }
 
 }  // namespace weft::io::detail

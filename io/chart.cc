@@ -14,17 +14,23 @@ namespace weft::io {
 namespace {
 
 // Okabe and Ito's colours, which readers of any colour vision tell apart.
-constexpr std::array<const char*, 7> kColors = {"#0072B2", "#D55E00", "#009E73", "#CC79A7", "#56B4E9", "#E69F00", "#000000"};
+constexpr std::array<const char*, 7> kColors = {"#0072B2", "#D55E00", "#009E73", "#CC79A7",
+                                                "#56B4E9", "#E69F00", "#000000"};
 constexpr double kLeft = 64, kRight = 16, kTop = 36, kBottom = 48;
 
 std::string escape(const std::string& text) {
   std::string out;
   for (const char c : text) {
-    if (c == '<') out += "&lt;";
-    else if (c == '>') out += "&gt;";
-    else if (c == '&') out += "&amp;";
-    else if (c == '"') out += "&quot;";
-    else if (static_cast<unsigned char>(c) >= ' ') out += c;
+    if (c == '<')
+      out += "&lt;";
+    else if (c == '>')
+      out += "&gt;";
+    else if (c == '&')
+      out += "&amp;";
+    else if (c == '"')
+      out += "&quot;";
+    else if (static_cast<unsigned char>(c) >= ' ')
+      out += c;
   }
   return out;
 }
@@ -80,8 +86,9 @@ class Chart {
   }
 
   std::string draw() {
-    out_ = text("<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"", options_.width, "\" height=\"", options_.height,
-                "\" font-family=\"sans-serif\" font-size=\"12\">\n<rect width=\"100%\" height=\"100%\" fill=\"white\"/>\n");
+    out_ = text(
+        "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"", options_.width, "\" height=\"", options_.height,
+        "\" font-family=\"sans-serif\" font-size=\"12\">\n<rect width=\"100%\" height=\"100%\" fill=\"white\"/>\n");
     draw_axes();
     for (size_t i = 0; i < series_.size(); ++i) draw_series(series_[i], i);
     return out_ + "</svg>\n";
@@ -91,14 +98,17 @@ class Chart {
   double x(const ChartSeries& one, size_t i) const { return one.x.empty() ? static_cast<double>(i) : one.x[i]; }
   double y(const ChartSeries& one, size_t i) const { return options_.log_y ? std::log10(one.y[i]) : one.y[i]; }
   double across(double value) const { return kLeft + x_.part(value) * (options_.width - kLeft - kRight); }
-  double down(double value) const { return options_.height - kBottom - y_.part(value) * (options_.height - kTop - kBottom); }
+  double down(double value) const {
+    return options_.height - kBottom - y_.part(value) * (options_.height - kTop - kBottom);
+  }
 
   void line(double x0, double y0, double x1, double y1, const char* color) {
     out_ += "<line x1=\"" + number("%.1f", x0) + "\" y1=\"" + number("%.1f", y0) + "\" x2=\"" + number("%.1f", x1) +
             "\" y2=\"" + number("%.1f", y1) + "\" stroke=\"" + color + "\"/>\n";
   }
   void label(double px, double py, const std::string& words, const char* extra) {
-    out_ += "<text x=\"" + number("%.1f", px) + "\" y=\"" + number("%.1f", py) + "\" " + extra + ">" + escape(words) + "</text>\n";
+    out_ += "<text x=\"" + number("%.1f", px) + "\" y=\"" + number("%.1f", py) + "\" " + extra + ">" + escape(words) +
+            "</text>\n";
   }
   void draw_axes() {
     const double bottom = options_.height - kBottom, right = options_.width - kRight;
@@ -114,7 +124,8 @@ class Chart {
     line(kLeft, kTop, kLeft, bottom, "black");
     label(options_.width / 2.0, 20, options_.title, "text-anchor=\"middle\" font-size=\"15\"");
     label((kLeft + right) / 2, options_.height - 12, options_.x_label, "text-anchor=\"middle\"");
-    const std::string turned = "text-anchor=\"middle\" transform=\"rotate(-90 14 " + number("%.1f", (kTop + bottom) / 2) + ")\"";
+    const std::string turned =
+        "text-anchor=\"middle\" transform=\"rotate(-90 14 " + number("%.1f", (kTop + bottom) / 2) + ")\"";
     label(14, (kTop + bottom) / 2, options_.y_label, turned.c_str());
   }
   void draw_series(const ChartSeries& one, size_t index) {
@@ -122,7 +133,8 @@ class Chart {
     std::string points;
     const auto flush = [&] {
       if (!points.empty())
-        out_ += "<polyline fill=\"none\" stroke-width=\"1.8\" stroke=\"" + std::string(color) + "\" points=\"" + points + "\"/>\n";
+        out_ += "<polyline fill=\"none\" stroke-width=\"1.8\" stroke=\"" + std::string(color) + "\" points=\"" +
+                points + "\"/>\n";
       points.clear();
     };
     for (size_t i = 0; i < one.y.size(); ++i) {

@@ -51,7 +51,8 @@ template <class Number>
 Number parse_number(const std::string& text) {
   Number value{};
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (error != std::errc() || end != text.data() + text.size()) throw IoError(weft::text(detail::shown(text), " is no number"));
+  if (error != std::errc() || end != text.data() + text.size())
+    throw IoError(weft::text(detail::shown(text), " is no number"));
   return value;
 }
 
@@ -111,7 +112,8 @@ Contents read(const std::string& path) {
   contents.tensors = load_safetensors(path, &contents.texts);
   const auto format = contents.texts.find(kFormatKey);
   if (format == contents.texts.end()) throw IoError("a safetensors file, but no checkpoint");
-  if (format->second != kFormat) throw IoError(text("a checkpoint of version ", detail::shown(format->second), "; this is ", kFormat));
+  if (format->second != kFormat)
+    throw IoError(text("a checkpoint of version ", detail::shown(format->second), "; this is ", kFormat));
   if (text_at(contents, kChecksumKey) != checksum(contents)) throw IoError("damaged: the checksum is another");
   return contents;
 }
@@ -121,7 +123,8 @@ void check_dtypes(nn::Module& model, const StateDict& state) {
   for (const auto& [name, tensor] : model.state_dict()) {
     const auto found = state.find(name);
     if (found != state.end() && found->second.dtype() != tensor.dtype())
-      throw DtypeError(text(name, " is ", found->second.dtype(), " in the checkpoint and ", tensor.dtype(), " in the model"));
+      throw DtypeError(
+          text(name, " is ", found->second.dtype(), " in the checkpoint and ", tensor.dtype(), " in the model"));
   }
 }
 
@@ -159,7 +162,8 @@ void apply(const Contents& contents, const CheckpointParts& parts) {
   Transaction transaction;
   if (parts.model != nullptr) {
     const StateDict before = parts.model->clone_state();
-    transaction.run([&] { parts.model->load_state_dict(model); }, [&, before] { parts.model->load_state_dict(before); });
+    transaction.run([&] { parts.model->load_state_dict(model); },
+                    [&, before] { parts.model->load_state_dict(before); });
   }
   if (parts.optimizer != nullptr) {
     const optim::State before = parts.optimizer->state_dict();

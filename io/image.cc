@@ -76,7 +76,8 @@ Tensor load_png(const std::string& path) {
     // Deflate gains at most a factor of 1032, and a pixel has at least one bit.
     constexpr int64_t kMaxPixels = int64_t{1} << 28;
     const int64_t most = std::min<int64_t>(kMaxPixels, static_cast<int64_t>(bytes.size()) * 1032 * 8);
-    if (width > most / height) throw IoError(text("an image of ", width, " x ", height, " in ", bytes.size(), " bytes"));
+    if (width > most / height)
+      throw IoError(text("an image of ", width, " x ", height, " in ", bytes.size(), " bytes"));
     png.image.format = color ? PNG_FORMAT_RGB : PNG_FORMAT_GRAY;
     Tensor pixels = empty({height, width, color ? 3 : 1}, DType::u8);
     const png_color black = {0, 0, 0};
@@ -88,7 +89,8 @@ Tensor load_png(const std::string& path) {
 Tensor make_grid(const Tensor& images, int64_t columns, int64_t padding, double background) {
   Frame frame("make_grid", images);
   if (images.rank() != 4) throw ShapeError("images are (count, channels, height, width)");
-  if (columns < 1 || padding < 0) throw Error(text("columns must be positive and padding not negative, not ", columns, " and ", padding));
+  if (columns < 1 || padding < 0)
+    throw Error(text("columns must be positive and padding not negative, not ", columns, " and ", padding));
   const int64_t count = images.size(0), rows = (count + columns - 1) / columns;
   columns = std::min(columns, std::max<int64_t>(count, 1));
   const int64_t down = checked_add(images.size(2), padding), across = checked_add(images.size(3), padding);

@@ -136,8 +136,10 @@ std::string write_npy_header(DType dtype, const Shape& shape) {
   for (const auto& [name, known] : kDescr)
     if (known == dtype) kind = name;
   if (kind.empty()) throw DtypeError(text("NumPy has no ", dtype, "; cast to f32 first"));
-  std::string dict = text("{'descr': '", size_of(dtype) == 1 ? '|' : '<', kind, "', 'fortran_order': False, 'shape': (");
-  for (size_t i = 0; i < shape.size(); ++i) dict += text(i == 0 ? "" : " ", shape[i], i == 0 || i + 1 < shape.size() ? "," : "");
+  std::string dict =
+      text("{'descr': '", size_of(dtype) == 1 ? '|' : '<', kind, "', 'fortran_order': False, 'shape': (");
+  for (size_t i = 0; i < shape.size(); ++i)
+    dict += text(i == 0 ? "" : " ", shape[i], i == 0 || i + 1 < shape.size() ? "," : "");
   dict += "), }";
   constexpr size_t kPrefix = 10;  // magic, version, length
   const size_t total = (kPrefix + dict.size() + 1 + 63) / 64 * 64;

@@ -12,7 +12,8 @@
 
 namespace weft::io {
 
-static_assert(std::endian::native == std::endian::little, "safetensors files are little-endian, and so is what is written here");
+static_assert(std::endian::native == std::endian::little,
+              "safetensors files are little-endian, and so is what is written here");
 
 namespace {
 
@@ -33,7 +34,8 @@ std::vector<detail::SafetensorsEntry> lay_out(const StateDict& tensors) {
     if (!tensor.defined()) throw IoError(text("tensor ", detail::shown(name), " is undefined"));
     entries.push_back({name, tensor.dtype(), tensor.shape()});
   }
-  std::stable_sort(entries.begin(), entries.end(), [](const auto& a, const auto& b) { return size_of(a.dtype) > size_of(b.dtype); });
+  std::stable_sort(entries.begin(), entries.end(),
+                   [](const auto& a, const auto& b) { return size_of(a.dtype) > size_of(b.dtype); });
   uint64_t position = 0;
   for (detail::SafetensorsEntry& entry : entries) {
     entry.begin = position;

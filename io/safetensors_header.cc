@@ -72,7 +72,8 @@ class HeaderReader : public nlohmann::json_sax<nlohmann::json> {
     refuse("a number");
   }
   bool number_integer(int64_t value) override {
-    if (place_ == Place::shape || place_ == Place::offsets) throw IoError(text(where(), ": the number ", value, " is negative"));
+    if (place_ == Place::shape || place_ == Place::offsets)
+      throw IoError(text(where(), ": the number ", value, " is negative"));
     refuse("a number");
   }
   // Integers that do not fit into 64 bits arrive here too.
@@ -90,8 +91,19 @@ class HeaderReader : public nlohmann::json_sax<nlohmann::json> {
 
  private:
   enum class Place {
-    start, names, metadata_object, metadata, metadata_value, entry_object, fields, dtype, shape_array, shape, offsets_array,
-    offsets, end,
+    start,
+    names,
+    metadata_object,
+    metadata,
+    metadata_value,
+    entry_object,
+    fields,
+    dtype,
+    shape_array,
+    shape,
+    offsets_array,
+    offsets,
+    end,
   };
   enum Field { kDtype = 1, kShape = 2, kOffsets = 4 };
 
@@ -102,8 +114,12 @@ class HeaderReader : public nlohmann::json_sax<nlohmann::json> {
   SafetensorsEntry& entry() { return out_.entries.back(); }
   std::string where() const {
     switch (place_) {
-      case Place::start: case Place::end: return "the header";
-      case Place::names: case Place::metadata_object: case Place::metadata: case Place::metadata_value: return "__metadata__";
+      case Place::start:
+      case Place::end: return "the header";
+      case Place::names:
+      case Place::metadata_object:
+      case Place::metadata:
+      case Place::metadata_value: return "__metadata__";
       default: return "tensor " + shown(out_.entries.back().name);
     }
   }
@@ -135,9 +151,11 @@ class HeaderReader : public nlohmann::json_sax<nlohmann::json> {
   }
   void finish_entry() {
     if (fields_ != (kDtype | kShape | kOffsets))
-      throw IoError(text(where(), ": ", (fields_ & kDtype) == 0   ? "dtype"
-                                        : (fields_ & kShape) == 0 ? "shape"
-                                                                  : "data_offsets", " is missing"));
+      throw IoError(text(where(), ": ",
+                         (fields_ & kDtype) == 0   ? "dtype"
+                         : (fields_ & kShape) == 0 ? "shape"
+                                                   : "data_offsets",
+                         " is missing"));
   }
   DType read_dtype(const std::string& name) const {
     for (const auto& [known, dtype] : kNames)
@@ -145,7 +163,8 @@ class HeaderReader : public nlohmann::json_sax<nlohmann::json> {
     throw IoError(text(where(), ": dtype ", shown(name), " is none of F32 F64 BF16 F16 I64 I32 I16 I8 U8 BOOL"));
   }
   bool read_size(uint64_t value) {
-    if (value > static_cast<uint64_t>(INT64_MAX)) throw IoError(text(where(), ": the size ", value, " is above 2^63 - 1"));
+    if (value > static_cast<uint64_t>(INT64_MAX))
+      throw IoError(text(where(), ": the size ", value, " is above 2^63 - 1"));
     if (entry().shape.size() == kMaxAxes) throw IoError(text(where(), ": more than ", kMaxAxes, " axes"));
     entry().shape.push_back(static_cast<int64_t>(value));
     return true;
@@ -177,8 +196,8 @@ void check_size(const SafetensorsEntry& entry) {
     throw IoError(text("tensor ", name, ": the number of bytes of shape ", entry.shape, " does not fit into 64 bits"));
   }
   if (entry.end - entry.begin != static_cast<uint64_t>(bytes))
-    throw IoError(text("tensor ", name, ": ", entry.shape, " of ", entry.dtype, " takes ", bytes, " bytes, its data_offsets span ",
-                       entry.end - entry.begin));
+    throw IoError(text("tensor ", name, ": ", entry.shape, " of ", entry.dtype, " takes ", bytes,
+                       " bytes, its data_offsets span ", entry.end - entry.begin));
 }
 
 /// Entries cover all of the data: no hole, no overlap, nothing after the last.
@@ -188,11 +207,14 @@ void check_layout(const std::vector<SafetensorsEntry>& entries, uint64_t data_by
     check_size(entry);
     const std::string name = shown(entry.name);
     if (entry.begin < position)
-      throw IoError(text("tensor ", name, ": begins at byte ", entry.begin, ", inside the tensor before it (to ", position, ")"));
+      throw IoError(
+          text("tensor ", name, ": begins at byte ", entry.begin, ", inside the tensor before it (to ", position, ")"));
     if (entry.begin > position)
-      throw IoError(text("tensor ", name, ": begins at byte ", entry.begin, ", a hole after the last used byte ", position));
+      throw IoError(
+          text("tensor ", name, ": begins at byte ", entry.begin, ", a hole after the last used byte ", position));
     if (entry.end > data_bytes)
-      throw IoError(text("tensor ", name, ": ends at byte ", entry.end, " of the data, of which the file has ", data_bytes));
+      throw IoError(
+          text("tensor ", name, ": ends at byte ", entry.end, " of the data, of which the file has ", data_bytes));
     position = entry.end;
   }
   if (position != data_bytes) throw IoError(text(data_bytes - position, " bytes follow the last tensor"));
@@ -202,18 +224,21 @@ void check_layout(const std::vector<SafetensorsEntry>& entries, uint64_t data_by
 
 bool is_utf8(std::string_view text) {
   const auto byte = [&](size_t i) { return i < text.size() ? static_cast<uint8_t>(text[i]) : 0u; };
-  const auto follows = [&](size_t i, unsigned low = 0x80, unsigned high = 0xbf) { return byte(i) >= low && byte(i) <= high; };
+  const auto follows = [&](size_t i, unsigned low = 0x80, unsigned high = 0xbf) {
+    return byte(i) >= low && byte(i) <= high;
+  };
   for (size_t i = 0; i < text.size();) {
     const unsigned first = byte(i);
     if (first < 0x80) {
       i += 1;
     } else if (first >= 0xc2 && first <= 0xdf && follows(i + 1)) {
       i += 2;
-    } else if (first >= 0xe0 && first <= 0xef && follows(i + 1, first == 0xe0 ? 0xa0 : 0x80, first == 0xed ? 0x9f : 0xbf) &&
-               follows(i + 2)) {
+    } else if (first >= 0xe0 && first <= 0xef &&
+               follows(i + 1, first == 0xe0 ? 0xa0 : 0x80, first == 0xed ? 0x9f : 0xbf) && follows(i + 2)) {
       i += 3;
-    } else if (first >= 0xf0 && first <= 0xf4 && follows(i + 1, first == 0xf0 ? 0x90 : 0x80, first == 0xf4 ? 0x8f : 0xbf) &&
-               follows(i + 2) && follows(i + 3)) {
+    } else if (first >= 0xf0 && first <= 0xf4 &&
+               follows(i + 1, first == 0xf0 ? 0x90 : 0x80, first == 0xf4 ? 0x8f : 0xbf) && follows(i + 2) &&
+               follows(i + 3)) {
       i += 4;
     } else {
       return false;
@@ -272,7 +297,8 @@ std::string write_safetensors_header(const SafetensorsHeader& header) {
   }
   std::string out = json.dump();
   out.resize((out.size() + 7) / 8 * 8, ' ');
-  if (out.size() > kMaxSafetensorsHeader) throw IoError(text("the header would have ", out.size(), " bytes; the format allows ", kMaxSafetensorsHeader));
+  if (out.size() > kMaxSafetensorsHeader)
+    throw IoError(text("the header would have ", out.size(), " bytes; the format allows ", kMaxSafetensorsHeader));
   return out;
 }
 

@@ -1,12 +1,12 @@
 // DataLoader: order, prefetching, errors, lifetimes and position.
 #include "data/loader.h"
 
+#include <gtest/gtest.h>
+
 #include <algorithm>
 #include <atomic>
 #include <set>
 #include <thread>
-
-#include <gtest/gtest.h>
 
 #include "data/tensor_dataset.h"
 #include "data/transform.h"
@@ -101,7 +101,9 @@ TEST(DataLoader, ShuffleIsUniform) {
 }
 
 TEST(DataLoader, PrefetchingChangesNothing) {
-  const auto noise = [](const Tensor& x, RandomKey key) { return x + static_cast<int64_t>(random_bits(key, 0) % 1000) * 1000; };
+  const auto noise = [](const Tensor& x, RandomKey key) {
+    return x + static_cast<int64_t>(random_bits(key, 0) % 1000) * 1000;
+  };
   std::vector<std::vector<int64_t>> expected;
   for (const int64_t prefetch : {0, 1, 2, 50}) {
     manual_seed(5);
@@ -154,10 +156,12 @@ TEST(DataLoader, BreakJoinsTheThread) {
 TEST(DataLoader, TemporariesLiveAsLongAsTheLoader) {
   const auto make = [] { return Numbers(4); };
   int64_t sum = 0;
-  for (const auto& [first, second] : data::DataLoader(make(), {.prefetch = 1})) sum += first.item<int64_t>() * (second.numel());
+  for (const auto& [first, second] : data::DataLoader(make(), {.prefetch = 1}))
+    sum += first.item<int64_t>() * (second.numel());
   EXPECT_EQ(sum, 6);
   {
-    data::DataLoader loader(data::map(data::map(make(), [](const Tensor& x) { return x * 2; }), [](const Tensor& x) { return x + 1; }));
+    data::DataLoader loader(
+        data::map(data::map(make(), [](const Tensor& x) { return x * 2; }), [](const Tensor& x) { return x + 1; }));
     EXPECT_EQ(Numbers::alive, 1);
     EXPECT_EQ(flat(epoch(loader)), (std::vector<int64_t>{1, 3, 5, 7}));
   }
@@ -195,7 +199,9 @@ TEST(DataLoader, ExamplesOfDifferentShapesAreAnError) {
 }
 
 TEST(DataLoader, PositionResumesInTheMiddleOfAnEpoch) {
-  const auto noise = [](const Tensor& x, RandomKey key) { return x + static_cast<int64_t>(random_bits(key, 0) % 1000) * 1000; };
+  const auto noise = [](const Tensor& x, RandomKey key) {
+    return x + static_cast<int64_t>(random_bits(key, 0) % 1000) * 1000;
+  };
   const auto dataset = data::map(Numbers(40), noise);
   for (const int64_t prefetch : {0, 3}) {
     const data::LoaderOptions options = {.batch_size = 4, .shuffle = true, .prefetch = prefetch};
@@ -248,12 +254,16 @@ TEST(DataLoader, PositionBetweenEpochsStartsANewOne) {
 TEST(DataLoader, PositionOfAnotherLoaderIsAnErrorAndChangesNothing) {
   data::DataLoader loader(Numbers(10), {.batch_size = 2, .shuffle = true});
   const std::string before = loader.position();
-  const auto position = [](int64_t size, data::LoaderOptions options) { return data::DataLoader(Numbers(size), options).position(); };
+  const auto position = [](int64_t size, data::LoaderOptions options) {
+    return data::DataLoader(Numbers(size), options).position();
+  };
   for (const std::string& bad :
-       {position(11, {.batch_size = 2, .shuffle = true}), position(10, {.batch_size = 3, .shuffle = true}), position(10, {.batch_size = 2}),
-        position(10, {.batch_size = 2, .shuffle = true, .drop_last = true}), std::string(), std::string("loader 1 "),
-        std::string("loader 1 10 2 1 0 1 7 0 6"), std::string("loader 1 10 2 1 0 1 7 0"), std::string("loader 1 10 2 1 0 1 7 0 1 "),
-        std::string("loader 1 10 2 1 0 1 7 0 -1"), std::string("loader 1 10 2 1 0 1 7 0 18446744073709551616"), std::string("loader 2 10 2 1 0 1 7 0 1")}) {
+       {position(11, {.batch_size = 2, .shuffle = true}), position(10, {.batch_size = 3, .shuffle = true}),
+        position(10, {.batch_size = 2}), position(10, {.batch_size = 2, .shuffle = true, .drop_last = true}),
+        std::string(), std::string("loader 1 "), std::string("loader 1 10 2 1 0 1 7 0 6"),
+        std::string("loader 1 10 2 1 0 1 7 0"), std::string("loader 1 10 2 1 0 1 7 0 1 "),
+        std::string("loader 1 10 2 1 0 1 7 0 -1"), std::string("loader 1 10 2 1 0 1 7 0 18446744073709551616"),
+        std::string("loader 2 10 2 1 0 1 7 0 1")}) {
     EXPECT_THROW(loader.set_position(bad), Error) << bad;
     EXPECT_EQ(loader.position(), before);
   }

@@ -22,7 +22,8 @@ namespace {
 using test::Folder;
 
 struct Net : nn::Module {
-  nn::Conv2d conv = register_module("conv", nn::Conv2d({.in_channels = 1, .out_channels = 4, .kernel_size = 3, .padding = 1}));
+  nn::Conv2d conv =
+      register_module("conv", nn::Conv2d({.in_channels = 1, .out_channels = 4, .kernel_size = 3, .padding = 1}));
   nn::BatchNorm2d norm = register_module("norm", nn::BatchNorm2d(4));
   nn::Dropout dropout = register_module("dropout", nn::Dropout(0.3));
   nn::Linear head;
@@ -97,7 +98,8 @@ TEST(Checkpoint, FiftyAndFiftyIsAHundred) {
   if (child == 0) {
     ::setenv("WEFT_CHECKPOINT_FOLDER", (folder / ".").c_str(), 1);
     ::unsetenv("TEST_TOTAL_SHARDS");
-    ::execl("/proc/self/exe", "checkpoint_test", "--gtest_filter=Checkpoint.FiftyAndFiftyIsAHundred", static_cast<char*>(nullptr));
+    ::execl("/proc/self/exe", "checkpoint_test", "--gtest_filter=Checkpoint.FiftyAndFiftyIsAHundred",
+            static_cast<char*>(nullptr));
     ::_exit(127);
   }
   int status = 0;
@@ -173,11 +175,13 @@ TEST(Checkpoint, PartsThatAreMissingOrOfAnotherDtype) {
   EXPECT_HAS(test::io_error([&] { io::load_checkpoint(folder / "model", {.model = &model, .optimizer = &optimizer}); }),
              "holds no optimizer");
   io::save_checkpoint(folder / "none", {.random = false});
-  EXPECT_HAS(test::io_error([&] { io::load_checkpoint(folder / "none", {.model = &model, .random = false}); }), "holds no model");
+  EXPECT_HAS(test::io_error([&] { io::load_checkpoint(folder / "none", {.model = &model, .random = false}); }),
+             "holds no model");
   EXPECT_HAS(test::io_error([&] { io::load_checkpoint(folder / "none", {}); }), "holds no random");
   Net wide;
   wide.to(f64);
-  EXPECT_HAS(test::io_error([&] { io::load_checkpoint(folder / "model", {.model = &wide}); }), "is f32 in the checkpoint and f64");
+  EXPECT_HAS(test::io_error([&] { io::load_checkpoint(folder / "model", {.model = &wide}); }),
+             "is f32 in the checkpoint and f64");
   io::save_safetensors(folder / "plain", model.state_dict());
   EXPECT_HAS(test::io_error([&] { io::load_checkpoint(folder / "plain", {.model = &model}); }), "no checkpoint");
   EXPECT_HAS(test::io_error([&] { io::load_checkpoint(folder / "absent", {.model = &model}); }), "absent");

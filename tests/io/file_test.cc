@@ -29,8 +29,10 @@ ssize_t faulty_write(int descriptor, const void* data, size_t bytes) {
       (void)!::write(descriptor, data, budget);
       ::raise(SIGKILL);
     }
-    if (budget > 0) bytes = budget;  // a short write first, as on a full disk
-    else return errno = failure, -1;
+    if (budget > 0)
+      bytes = budget;  // a short write first, as on a full disk
+    else
+      return errno = failure, -1;
   }
   const ssize_t count = ::write(descriptor, data, bytes);
   budget -= static_cast<size_t>(count);
@@ -145,7 +147,8 @@ TEST(AtomicFile, FailingSyncAndRename) {
 TEST(AtomicFile, AKilledWriterLeavesTheOldFileOrTheNew) {
   const Folder folder;
   const std::string path = folder / "model.safetensors";
-  const StateDict old_state = {{"w", full({64}, 1.0, f32)}}, new_state = {{"w", full({64}, 2.0, f32)}, {"v", ones({3})}};
+  const StateDict old_state = {{"w", full({64}, 1.0, f32)}},
+                  new_state = {{"w", full({64}, 2.0, f32)}, {"v", ones({3})}};
   io::save_safetensors(path, new_state);
   const size_t size = test::read_bytes(path).size();
   int kept_old = 0, got_new = 0;

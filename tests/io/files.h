@@ -1,14 +1,14 @@
 // Folders and raw bytes for tests of file formats.
 #pragma once
 
+#include <gtest/gtest.h>
+#include <unistd.h>
+
 #include <filesystem>
 #include <fstream>
 #include <iterator>
 #include <string>
 #include <string_view>
-
-#include <gtest/gtest.h>
-#include <unistd.h>
 
 #include "tensor/error.h"
 

@@ -83,7 +83,8 @@ TEST(Chart, DrawsFiniteValuesAndLabels) {
 TEST(Chart, HardRanges) {
   const Folder folder;
   const std::string path = folder / "a.svg";
-  for (const std::vector<double>& y : {std::vector<double>{}, {1, 1, 1}, {0}, {1e16, 1e16 + 2}, {-1e308, 1e308}, {NAN}, {1e-320, 2e-320}}) {
+  for (const std::vector<double>& y :
+       {std::vector<double>{}, {1, 1, 1}, {0}, {1e16, 1e16 + 2}, {-1e308, 1e308}, {NAN}, {1e-320, 2e-320}}) {
     io::save_line_chart(path, {{"y", y}});
     io::save_line_chart(path, {{"y", y}}, {.log_y = true});
     EXPECT_LT(test::read_bytes(path).size(), 10'000u);

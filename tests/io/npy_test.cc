@@ -78,7 +78,8 @@ TEST(Npy, KeepsEveryDtypeAndShape) {
 }
 
 TEST(Npy, DictsThatPythonCouldWrite) {
-  for (const char* text : {"{'descr': '<i2', 'fortran_order': False, 'shape': (2,)}", "{\"shape\":(2,),\"fortran_order\":True,\"descr\":\"<i2\"}",
+  for (const char* text : {"{'descr': '<i2', 'fortran_order': False, 'shape': (2,)}",
+                           "{\"shape\":(2,),\"fortran_order\":True,\"descr\":\"<i2\"}",
                            "{'descr':'=i2','fortran_order':False,'shape':(2,),}   \n"}) {
     const Tensor x = load(file_of(text, std::string("\x01\x00\x02\x00", 4)));
     EXPECT_EQ(x.to_vector<int16_t>(), (std::vector<int16_t>{1, 2})) << text;
@@ -101,16 +102,27 @@ TEST(Npy, RefusesMalformedHeaders) {
   EXPECT_HAS(refusal(std::string("\x93NUMPY\x01\x00\xff\xff..", 12)), "a header of 65535 bytes; at most 10000");
   for (const uint32_t length : {10'001u, 1u << 31, UINT32_MAX})
     EXPECT_HAS(refusal(std::string("\x93NUMPY\x02\x00", 8) + test::raw(length)), "at most 10000");
-  for (const char* text :
-       {"", "{", "{}", "{'descr'}", "{'descr': }", "{'descr': '<f4", "{'descr': '<f4', 'fortran_order': False}",
-        "{'descr': '<f4', 'fortran_order': 0, 'shape': ()}", "{'descr': '<f4' 'fortran_order': False, 'shape': ()}",
-        "{'descr': '<f4', 'fortran_order': False, 'shape': (), 'x': 1}", "{'descr': '<f4', 'descr': '<f4', 'shape': ()}",
-        "{'descr': '<f4', 'fortran_order': False, 'shape': (1)}", "{'descr': '<f4', 'fortran_order': False, 'shape': (1 2)}",
-        "{'descr': '<f4', 'fortran_order': False, 'shape': (,)}", "{'descr': '<f4', 'fortran_order': False, 'shape': (-1,)}",
-        "{'descr': '<f4', 'fortran_order': False, 'shape': [1]}", "{'descr': '<f4', 'fortran_order': False, 'shape': (1,",
-        "{'descr': '<f4', 'fortran_order': False, 'shape': ()} x", "{'descr': '<f4', 'fortran_order': False, 'shape': (1,,)}",
-        "{'descr': '<f4', 'fortran_order': False, 'shape': (1,1,1,1,1,1,1,1,1)}",
-        "{'descr': '<f4', 'fortran_order': False, 'shape': (9223372036854775808,)}"})
+  for (const char* text : {"",
+                           "{",
+                           "{}",
+                           "{'descr'}",
+                           "{'descr': }",
+                           "{'descr': '<f4",
+                           "{'descr': '<f4', 'fortran_order': False}",
+                           "{'descr': '<f4', 'fortran_order': 0, 'shape': ()}",
+                           "{'descr': '<f4' 'fortran_order': False, 'shape': ()}",
+                           "{'descr': '<f4', 'fortran_order': False, 'shape': (), 'x': 1}",
+                           "{'descr': '<f4', 'descr': '<f4', 'shape': ()}",
+                           "{'descr': '<f4', 'fortran_order': False, 'shape': (1)}",
+                           "{'descr': '<f4', 'fortran_order': False, 'shape': (1 2)}",
+                           "{'descr': '<f4', 'fortran_order': False, 'shape': (,)}",
+                           "{'descr': '<f4', 'fortran_order': False, 'shape': (-1,)}",
+                           "{'descr': '<f4', 'fortran_order': False, 'shape': [1]}",
+                           "{'descr': '<f4', 'fortran_order': False, 'shape': (1,",
+                           "{'descr': '<f4', 'fortran_order': False, 'shape': ()} x",
+                           "{'descr': '<f4', 'fortran_order': False, 'shape': (1,,)}",
+                           "{'descr': '<f4', 'fortran_order': False, 'shape': (1,1,1,1,1,1,1,1,1)}",
+                           "{'descr': '<f4', 'fortran_order': False, 'shape': (9223372036854775808,)}"})
     EXPECT_HAS(refusal(file_of(text, "1234")), "malformed") << text;
 }
 

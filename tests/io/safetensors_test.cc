@@ -105,9 +105,9 @@ TEST(Safetensors, KeepsEveryBit) {
 TEST(Safetensors, SavesViewsInLogicalOrder) {
   const Folder folder;
   const Tensor x = arange(24).view({2, 3, 4});
-  const StateDict views = {{"transpose", x.transpose(0, 2)},      {"slice", x.slice(2, 3, std::nullopt, -2)},
-                           {"expand", x[0][0].expand({5, 4})},    {"offset", x[1]},
-                           {"pad", x[0].pad({{1, 0}, {0, 2}})},   {"empty", x.slice(0, 2)}};
+  const StateDict views = {{"transpose", x.transpose(0, 2)},    {"slice", x.slice(2, 3, std::nullopt, -2)},
+                           {"expand", x[0][0].expand({5, 4})},  {"offset", x[1]},
+                           {"pad", x[0].pad({{1, 0}, {0, 2}})}, {"empty", x.slice(0, 2)}};
   io::save_safetensors(folder / "a", views);
   const StateDict back = io::load_safetensors(folder / "a");
   for (const auto& [name, view] : views) {
@@ -153,17 +153,20 @@ TEST(SafetensorsReader, FileAndLength) {
   EXPECT_HAS(refusal(file_of("")), "does not begin with '{'");
   EXPECT_HAS(refusal(raw(uint64_t{3}) + "{}"), "a header of 3 bytes in a file of 10");
   EXPECT_HAS(refusal(raw(uint64_t{100'000'000}) + "{}"), "a header of 100000000 bytes in a file of 10");
-  for (const uint64_t length : {uint64_t{100'000'001}, uint64_t{1} << 31, uint64_t{1} << 32, uint64_t{1} << 63, UINT64_MAX,
-                                UINT64_MAX - 7})
-    EXPECT_HAS(refusal(raw(length) + "{}"), ("a header of " + std::to_string(length) + " bytes; the format allows").c_str());
+  for (const uint64_t length :
+       {uint64_t{100'000'001}, uint64_t{1} << 31, uint64_t{1} << 32, uint64_t{1} << 63, UINT64_MAX, UINT64_MAX - 7})
+    EXPECT_HAS(refusal(raw(length) + "{}"),
+               ("a header of " + std::to_string(length) + " bytes; the format allows").c_str());
 }
 
 TEST(SafetensorsReader, HeaderIsUtf8Json) {
   EXPECT_HAS(refusal(file_of(" {}")), "does not begin with '{'");
   EXPECT_HAS(refusal(file_of("[]")), "does not begin with '{'");
-  for (const char* bad : {"\xff", "\xc0\x80", "\xed\xa0\x80", "\xf4\x90\x80\x80", "\xe2\x82", "\x80", "\xf8\x88\x80\x80\x80"})
+  for (const char* bad :
+       {"\xff", "\xc0\x80", "\xed\xa0\x80", "\xf4\x90\x80\x80", "\xe2\x82", "\x80", "\xf8\x88\x80\x80\x80"})
     EXPECT_HAS(refusal(file_of(std::string("{\"") + bad + "\":1}")), "not valid UTF-8");
-  for (const char* bad : {"{", "{\"", "{\"w\"", "{\"w\":", "{\"w\":}", "{,}", "{}{}", "{} x", "{\"a\\u12\":1}", "{\"\\ud800\":1}", "{'w':1}"})
+  for (const char* bad : {"{", "{\"", "{\"w\"", "{\"w\":", "{\"w\":}", "{,}", "{}{}", "{} x", "{\"a\\u12\":1}",
+                          "{\"\\ud800\":1}", "{'w':1}"})
     EXPECT_HAS(refusal(file_of(bad)), "not valid JSON") << bad;
   EXPECT_HAS(refusal(file_of(std::string("{}\0", 3))), "contains a zero byte");
   EXPECT_HAS(refusal(file_of(std::string("{}\0PK", 5))), "contains a zero byte");
@@ -187,7 +190,8 @@ TEST(SafetensorsReader, Structure) {
   EXPECT_HAS(refusal(file_of("{\"w\":{\"type\":\"F32\"}}")), "tensor 'w': unknown field 'type'");
   EXPECT_HAS(refusal(file_of("{\"w\":{\"dtype\":\"F32\",\"dtype\":\"F32\"}}")), "tensor 'w': 'dtype' is there twice");
   EXPECT_HAS(refusal(file_of("{\"w\":{\"shape\":[],\"shape\":[]}}")), "tensor 'w': 'shape' is there twice");
-  EXPECT_HAS(refusal(file_of("{\"w\":{\"data_offsets\":[0,0],\"data_offsets\":[0,0]}}")), "'data_offsets' is there twice");
+  EXPECT_HAS(refusal(file_of("{\"w\":{\"data_offsets\":[0,0],\"data_offsets\":[0,0]}}")),
+             "'data_offsets' is there twice");
   const std::string scalar = entry("F32", "[]", "[0,4]");
   EXPECT_HAS(refusal(file_of("{\"w\":" + scalar + ",\"w\":" + scalar + "}", "1234")), "the header has 'w' twice");
   EXPECT_HAS(refusal(file_of("{\"w\":" + scalar + ",\"\\u0077\":" + scalar + "}", "1234")), "the header has 'w' twice");
@@ -214,7 +218,8 @@ TEST(SafetensorsReader, DtypeAndShape) {
   EXPECT_HAS(refusal(file_of(one("F32", "[\"1\"]", "[0,4]"), "1234")), "tensor 'w': a string is out of place");
   EXPECT_HAS(refusal(file_of(one("F32", "[[1]]", "[0,4]"), "1234")), "tensor 'w': an array is out of place");
   EXPECT_HAS(refusal(file_of(one("F32", "[1,1,1,1,1,1,1,1,1]", "[0,4]"), "1234")), "tensor 'w': more than 8 axes");
-  EXPECT_HAS(refusal(file_of(one("F32", "[2]", "[0,4]"), "1234")), "tensor 'w': [2] of f32 takes 8 bytes, its data_offsets span 4");
+  EXPECT_HAS(refusal(file_of(one("F32", "[2]", "[0,4]"), "1234")),
+             "tensor 'w': [2] of f32 takes 8 bytes, its data_offsets span 4");
 }
 
 TEST(SafetensorsReader, BoundaryValuesOfSizes) {
@@ -222,8 +227,10 @@ TEST(SafetensorsReader, BoundaryValuesOfSizes) {
   EXPECT_HAS(refusal(file_of(one("F32", "[4294967296]", "[0,4]"), "1234")), "takes 17179869184 bytes");
   EXPECT_HAS(refusal(file_of(one("U8", "[9223372036854775807]", "[0,4]"), "1234")), "takes 9223372036854775807 bytes");
   EXPECT_HAS(refusal(file_of(one("F32", "[9223372036854775807]", "[0,4]"), "1234")), "does not fit into 64 bits");
-  EXPECT_HAS(refusal(file_of(one("F32", "[9223372036854775808]", "[0,4]"), "1234")), "9223372036854775808 is above 2^63 - 1");
-  EXPECT_HAS(refusal(file_of(one("F32", "[18446744073709551615]", "[0,4]"), "1234")), "18446744073709551615 is above 2^63 - 1");
+  EXPECT_HAS(refusal(file_of(one("F32", "[9223372036854775808]", "[0,4]"), "1234")),
+             "9223372036854775808 is above 2^63 - 1");
+  EXPECT_HAS(refusal(file_of(one("F32", "[18446744073709551615]", "[0,4]"), "1234")),
+             "18446744073709551615 is above 2^63 - 1");
   EXPECT_HAS(refusal(file_of(one("F32", "[18446744073709551616]", "[0,4]"), "1234")), "not an integer of 64 bits");
   EXPECT_HAS(refusal(file_of(one("F32", "[-9223372036854775808]", "[0,4]"), "1234")), "is negative");
   // Products that wrap around: to 0, to 1, to the right size.
@@ -241,7 +248,8 @@ TEST(SafetensorsReader, Offsets) {
   EXPECT_HAS(refusal(file_of(one("F32", "[]", "[0,-4]"), "1234")), "the number -4 is negative");
   EXPECT_HAS(refusal(file_of(one("F32", "[]", "[0,4.0]"), "1234")), "not an integer of 64 bits");
   EXPECT_HAS(refusal(file_of(one("F32", "[]", "[4,0]"), "1234")), "tensor 'w': ends at byte 0, before it begins at 4");
-  EXPECT_HAS(refusal(file_of(one("F32", "[]", "[0,4]"), "123")), "tensor 'w': ends at byte 4 of the data, of which the file has 3");
+  EXPECT_HAS(refusal(file_of(one("F32", "[]", "[0,4]"), "123")),
+             "tensor 'w': ends at byte 4 of the data, of which the file has 3");
   EXPECT_HAS(refusal(file_of(one("F32", "[]", "[0,4]"), "12345")), "1 bytes follow the last tensor");
   EXPECT_HAS(refusal(file_of("{}", "1")), "1 bytes follow the last tensor");
   EXPECT_HAS(refusal(file_of(one("F32", "[]", "[1,5]"), "12345")), "tensor 'w': begins at byte 1, a hole");
