@@ -23,6 +23,8 @@ struct Attr {
   std::string_view name;
   T Op::*member;
 };
+template <class Op, class T>
+Attr(std::string_view, T Op::*) -> Attr<Op, T>;  // clang 14 deduces no aggregates
 
 namespace detail {
 std::string attribute_text(bool value);

@@ -31,9 +31,25 @@ double far_from(const std::vector<double>& kinks, Draw& from) {
 }
 
 constexpr double kInf = std::numeric_limits<double>::infinity();
-constexpr double kSpecial[] = {
-    0.0,    -0.0, kInf, -kInf, std::nan(""), 1e20,  -1e20, std::numbers::pi, -std::numbers::pi, 1.0, -1.0, 1e-20,
-    -1e-20, 0.5,  -0.5, 30.0,  -30.0,        100.0, -100.0};
+constexpr double kSpecial[] = {0.0,
+                               -0.0,
+                               kInf,
+                               -kInf,
+                               std::numeric_limits<double>::quiet_NaN(),
+                               1e20,
+                               -1e20,
+                               std::numbers::pi,
+                               -std::numbers::pi,
+                               1.0,
+                               -1.0,
+                               1e-20,
+                               -1e-20,
+                               0.5,
+                               -0.5,
+                               30.0,
+                               -30.0,
+                               100.0,
+                               -100.0};
 
 }  // namespace
 
