@@ -32,6 +32,14 @@ template <class T, bool kLargest>
 Best<T> best_of_row(const T* row, int64_t stride, int64_t length) {
   using Op = ExtremeOp<T, kLargest>;
   using V = CompareType<T>;
+  if (length < 32) {
+    Best<T> best{static_cast<V>(row[0]), 0};
+    for (int64_t i = 1; i < length; ++i) {
+      const V value = static_cast<V>(row[i * stride]);
+      if (beats<kLargest>(value, best.value)) best = {value, i};
+    }
+    return best;
+  }
   int64_t block = 0;
   V best{};
   for (int64_t begin = 0; begin < length; begin += kRowBlock) {
@@ -40,12 +48,19 @@ Best<T> best_of_row(const T* row, int64_t stride, int64_t length) {
     best = value;
     block = begin;
   }
-  int64_t i = block;
-  while (i < length) {
+  const bool nan = is_nan(best);
+  const auto found = [&](int64_t i) {
     const V value = static_cast<V>(row[i * stride]);
-    if (value == best || (is_nan(best) && is_nan(value))) break;
-    ++i;
+    return nan ? is_nan(value) : value == best;
+  };
+  int64_t i = block;
+  constexpr int64_t kStep = 64;  // at once, without a branch
+  for (; i + kStep <= length; i += kStep) {
+    bool any = false;
+    for (int64_t k = 0; k < kStep; ++k) any |= found(i + k);
+    if (any) break;
   }
+  while (!found(i)) ++i;
   return {best, i};
 }
 
@@ -71,42 +86,63 @@ void best_of_columns(const T* first, int64_t column_stride, int64_t columns, int
   }
 }
 
+/// Where the results of neighbouring outputs go.
+template <class T>
+class Results {
+ public:
+  Results(const Operand* values, const Operand& indices, int64_t axis)
+      : indices_to_(indices, axis),
+        values_to_(values != nullptr ? *values : indices, axis),
+        index_(indices.data<int64_t>()),
+        value_(values != nullptr ? values->data<T>() : nullptr) {}
+  /// f() gives the result of each output in [begin, end), one after the other.
+  template <class F>
+  void write(int64_t begin, int64_t end, const F& f) const {
+    NestWalk index(indices_to_.outer, begin), value(values_to_.outer, begin);
+    for (int64_t i = begin; i < end; ++i, index.next(), value.next()) {
+      const Best<T> best = f(i);
+      index_[index.in()] = best.position;
+      if (value_ != nullptr) value_[value.in()] = static_cast<T>(best.value);
+    }
+  }
+
+ private:
+  RowView indices_to_, values_to_;
+  int64_t* index_;
+  T* value_;
+};
+
 template <class T, bool kLargest>
 void along_axis(const Operand& x, int64_t axis, const Operand* values, const Operand& indices) {
   const int64_t length = x.size(axis), stride = x.stride(axis);
-  const RowView rows(x, axis), to(indices, axis);
-  const RowView values_to(values != nullptr ? *values : indices, axis);
+  const RowView rows(x, axis);
+  const Results<T> results(values, indices, axis);
   const T* data = x.data<T>();
-  auto* index = indices.data<int64_t>();
-  T* value = values != nullptr ? values->data<T>() : nullptr;
   const int64_t count = rows.count();
   if (count == 0) return;
-  const int64_t neighbours = rows.outer.rank > 0 ? rows.outer.inner().size : 1;
-  const int64_t step = rows.outer.rank > 0 ? rows.outer.inner().in : 1;
-  const bool columns = neighbours >= 8 && std::abs(step) < std::abs(stride);
-  // Groups of neighbouring columns, or single rows.
-  const int64_t group = columns ? std::min(neighbours, kColumns) : 1;
-  const int64_t groups = columns ? count / neighbours * detail::ceil_div(neighbours, group) : count;
-  const int64_t per_band = detail::ceil_div(neighbours, group);
-  parallel_for(groups, std::max<int64_t>(1, 8192 / (group * length)), [&](int64_t begin, int64_t end) {
+  const NestAxis next = rows.outer.rank > 0 ? rows.outer.inner() : NestAxis{1, 1, 0};
+  if (next.size < 8 || std::abs(next.in) >= std::abs(stride)) {
+    parallel_for(count, row_grain(length), [&](int64_t begin, int64_t end) {
+      NestWalk walk(rows.outer, begin);
+      results.write(begin, end, [&](int64_t) {
+        const Best<T> best = best_of_row<T, kLargest>(data + walk.in(), stride, length);
+        walk.next();
+        return best;
+      });
+    });
+    return;
+  }
+  // Groups of neighbouring columns; `bands` of them lie apart.
+  const int64_t width = std::min(next.size, kColumns), groups = detail::ceil_div(next.size, width);
+  const int64_t bands = count / next.size;
+  parallel_for(bands * groups, row_grain(width * length), [&](int64_t begin, int64_t end) {
     CompareType<T> best[kColumns];
     int64_t position[kColumns];
     for (int64_t g = begin; g < end; ++g) {
-      const int64_t row = columns ? g / per_band * neighbours + g % per_band * group : g;
-      const int64_t width = columns ? std::min(group, neighbours - g % per_band * group) : 1;
-      const T* first = data + NestWalk(rows.outer, row).in();
-      if (columns) {
-        best_of_columns<T, kLargest>(first, step, width, stride, length, best, position);
-      } else {
-        const auto found = best_of_row<T, kLargest>(first, stride, length);
-        best[0] = found.value;
-        position[0] = found.position;
-      }
-      NestWalk walk(to.outer, row), values_walk(values_to.outer, row);
-      for (int64_t j = 0; j < width; ++j, walk.next(), values_walk.next()) {
-        index[walk.in()] = position[j];
-        if (value != nullptr) value[values_walk.in()] = static_cast<T>(best[j]);
-      }
+      const int64_t skipped = g % groups * width, first = g / groups * next.size + skipped;
+      const int64_t columns = std::min(width, next.size - skipped);
+      best_of_columns<T, kLargest>(data + NestWalk(rows.outer, first).in(), next.in, columns, stride, length, best, position);
+      results.write(first, first + columns, [&](int64_t i) { return Best<T>{best[i - first], position[i - first]}; });
     }
   });
 }

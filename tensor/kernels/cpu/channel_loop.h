@@ -28,6 +28,9 @@ struct ChannelAxis {
 /// innermost.
 struct ChannelNest {
   ChannelNest(const Operand* operands, int count);
+  /// A few dense channels (under any number of rows) become one longer row of `times` repetitions, for full registers.
+  /// The result is `times`; 1 where that does not apply.
+  int64_t repeat_channels(int count);
 
   ChannelAxis axes[kMaxAxes + 2];
   int rank = 0;
@@ -77,9 +80,20 @@ void channel_row(const std::array<T*, kInputs + 1>& pointers, const ChannelAxis&
 
 /// out = F::apply({inputs...}, {coefficients of the channel...}) element by element; operands are the inputs, then out.
 template <class F, int kInputs, class T>
-void channel_loop(const std::array<Operand, kInputs + 1>& operands, const ChannelCoefficients<Compute<T>>& coefficients) {
+void channel_loop(const std::array<Operand, kInputs + 1>& operands, const ChannelCoefficients<Compute<T>>& given) {
   if (operands[0].numel() == 0) return;
-  const ChannelNest nest(operands.data(), kInputs + 1);
+  using C = Compute<T>;
+  ChannelNest nest(operands.data(), kInputs + 1);
+  const int64_t times = nest.repeat_channels(kInputs + 1), channels = operands[0].size(1);
+  const Scratch<C> repeated(times > 1 ? times * channels * kChannelCoefficients : 0);
+  ChannelCoefficients<C> coefficients = given;
+  if (times > 1) {
+    for (size_t k = 0; k < kChannelCoefficients; ++k) {
+      C* copy = repeated.data() + static_cast<int64_t>(k) * times * channels;
+      for (int64_t i = 0; i < times; ++i) std::copy_n(given[k], channels, copy + i * channels);
+      coefficients[k] = copy;
+    }
+  }
   const ChannelAxis &inner = nest.axes[nest.rank - 1], &rows = nest.axes[nest.rank - 2];
   bool dense = inner.channel <= 1;
   for (int k = 0; k <= kInputs; ++k) dense &= inner.strides[k] == 1;

@@ -62,14 +62,28 @@ void add_rows(const T* g, const T* x, const Layout& layout, int64_t first, int64
   }
 }
 
+/// A few dense channels as one longer row of repetitions; the result is how many.
+int64_t repeat_channels(Layout& layout) {
+  NestAxis& channels = layout.channels;
+  if (layout.nest.rank != 1 || channels.in != 1 || channels.out != 1) return 1;
+  NestAxis& rows = layout.nest.axes[0];
+  if (rows.in != channels.size || rows.out != channels.size) return 1;
+  int64_t times = 1;
+  while (times * channels.size < 128 && rows.size % (2 * times) == 0) times *= 2;
+  channels.size *= times;
+  rows = {rows.size / times, rows.in * times, rows.out * times};
+  return times;
+}
+
 template <class T>
-void by_rows(const T* g, const T* x, const Layout& layout, const double* means, double* sums, double* dots) {
+void by_rows(const T* g, const T* x, Layout layout, const double* means, double* sums, double* dots) {
   using C = Compute<T>;
+  const int64_t given = layout.channels.size, times = repeat_channels(layout);
   const int64_t rows = layout.nest.count(), channels = layout.channels.size;
   const int64_t width = detail::ceil_div(channels, simd::kLanes<C>) * simd::kLanes<C>;
   const int64_t group = std::max<int64_t>(32, detail::ceil_div(rows, 64)), blocks = detail::ceil_div(rows, group);
   const Scratch<C> mean(width);
-  for (int64_t c = 0; c < width; ++c) mean.data()[c] = c < channels ? static_cast<C>(means[c]) : C(0);
+  for (int64_t c = 0; c < width; ++c) mean.data()[c] = c < channels ? static_cast<C>(means[c % given]) : C(0);
   const Scratch<double> partials(blocks * 2 * width);
   parallel_for(blocks, detail::grain_for(group * channels), [&](int64_t begin, int64_t end) {
     for (int64_t b = begin; b < end; ++b) {
@@ -79,8 +93,10 @@ void by_rows(const T* g, const T* x, const Layout& layout, const double* means, 
     }
   });
   detail::combine_tree<OnePass<SumOp<double>>>(partials.data(), blocks, 2 * width);
-  std::copy_n(partials.data(), channels, sums);
-  std::copy_n(partials.data() + width, channels, dots);
+  detail::combine_tree<OnePass<SumOp<double>>>(partials.data(), times, given);
+  detail::combine_tree<OnePass<SumOp<double>>>(partials.data() + width, times, given);
+  std::copy_n(partials.data(), given, sums);
+  std::copy_n(partials.data() + width, given, dots);
 }
 
 struct Pair {

@@ -14,7 +14,7 @@ class Doubles {
   explicit Doubles(const Operand& x) : values_(x.numel()) {
     visit_floating(x.dtype, [&]<class T>() {
       const RowView view(x, 0, x.rank() - 1);
-      RowReader<T> reader(view, 0);
+      RowReader<T> reader(view, 0, 1);
       const Compute<T>* row = reader.row();
       for (int64_t i = 0; i < x.numel(); ++i) values_.data()[i] = static_cast<double>(row[i]);
     });
@@ -73,7 +73,7 @@ void forward(const Operand& logits, int64_t axis, const int64_t* targets, const 
   const int64_t classes = rows.length();
   const double smooth = options.label_smoothing / static_cast<double>(classes), sharp = 1.0 - options.label_smoothing;
   parallel_for(rows.count(), row_grain(classes), [&](int64_t begin, int64_t end) {
-    RowReader<T> reader(rows, begin);
+    RowReader<T> reader(rows, begin, end);
     for (int64_t i = begin; i < end; ++i, reader.next()) {
       const int64_t target = targets[i];
       loss[i] = 0;
@@ -99,8 +99,8 @@ void backward(const Doubles& scale, const Operand& logits, int64_t axis, const i
   const int64_t classes = rows.length();
   const double smooth = options.label_smoothing / static_cast<double>(classes), sharp = 1.0 - options.label_smoothing;
   parallel_for(rows.count(), row_grain(classes), [&](int64_t begin, int64_t end) {
-    RowReader<T> reader(rows, begin);
-    RowWriter<T> writer(to, begin);
+    RowReader<T> reader(rows, begin, end);
+    RowWriter<T> writer(to, begin, end);
     for (int64_t i = begin; i < end; ++i, reader.next(), writer.next()) {
       C* dz = writer.row();
       const int64_t target = targets[i];

@@ -19,7 +19,7 @@ class OneRow {
     } else {
       visit_floating(x->dtype, [&]<class U>() {
         const RowView view(*x, 0, x->rank() - 1);
-        RowReader<U> reader(view, 0);
+        RowReader<U> reader(view, 0, 1);
         const Compute<U>* row = reader.row();
         for (int64_t j = 0; j < length; ++j) values_.data()[j] = static_cast<C>(row[j]);
       });
@@ -51,7 +51,9 @@ class RowScalars {
  private:
   template <class T>
   T* at(int64_t i) const {
-    return static_cast<T*>(view_->base) + view_->offset + NestWalk(view_->outer, i).in();
+    const Nest& rows = view_->outer;
+    const int64_t place = rows.rank == 0 ? 0 : rows.rank == 1 ? i * rows.inner().in : NestWalk(rows, i).in();
+    return static_cast<T*>(view_->base) + view_->offset + place;
   }
   std::optional<RowView> view_;
   DType dtype_{};
@@ -78,8 +80,8 @@ void forward(const Operand& x, int64_t axes, const Operand* weight, const Operan
   const OneRow<T> w(weight, length, C(1)), b(bias, length, C(0));
   const RowScalars means(mean, first), rstds(rstd, first);
   parallel_for(in.count(), row_grain(length), [&](int64_t begin, int64_t end) {
-    RowReader<T> reader(in, begin);
-    RowWriter<T> writer(to, begin);
+    RowReader<T> reader(in, begin, end);
+    RowWriter<T> writer(to, begin, end);
     for (int64_t i = begin; i < end; ++i, reader.next(), writer.next()) {
       const C* row = reader.row();
       C* out = writer.row();
@@ -115,20 +117,44 @@ void input_gradient(const C* g, const C* x, const C* w, int64_t n, C mean, C rst
   });
 }
 
-/// sums[0, n) += g * (x - mean) * rstd, sums[n, 2 n) += g.
+/// Sums of the parameters' gradients over a block of rows: 8 rows meet in C, what they make is added in double.
 template <class C>
-void add_parameter_gradients(const C* g, const C* x, int64_t n, C mean, C rstd, double* sums) {
-  for (int64_t j = 0; j < n; ++j) {
-    sums[j] += static_cast<double>(g[j] * ((x[j] - mean) * rstd));
-    sums[n + j] += static_cast<double>(g[j]);
+class ParameterSums {
+ public:
+  /// sums[0, n) is for weight, sums[n, 2 n) for bias.
+  ParameterSums(int64_t n, double* sums) : n_(n), sums_(sums), stage_(2 * n) { clear(); }
+  ~ParameterSums() { flush(); }
+  void add(const C* g, const C* x, C mean, C rstd) {
+    C* dw = stage_.data();
+    C* db = dw + n_;
+    for_lanes<C>(n_, [&](int64_t j, auto count) {
+      const auto grad = lanes_at(g + j, count);
+      put_lanes(dw + j, lanes_at(dw + j, count) + grad * ((lanes_at(x + j, count) - mean) * rstd), count);
+      put_lanes(db + j, lanes_at(db + j, count) + grad, count);
+    });
+    if (++rows_ == 8) flush();
   }
-}
+
+ private:
+  void clear() {
+    std::fill_n(stage_.data(), 2 * n_, C(0));
+    rows_ = 0;
+  }
+  void flush() {
+    for (int64_t j = 0; j < 2 * n_; ++j) sums_[j] += static_cast<double>(stage_.data()[j]);
+    clear();
+  }
+  int64_t n_;
+  double* sums_;
+  Scratch<C> stage_;
+  int rows_ = 0;
+};
 
 void write_row(const double* values, int64_t length, const Operand* out) {
   if (out == nullptr) return;
   visit_floating(out->dtype, [&]<class T>() {
     const RowView view(*out, 0, out->rank() - 1);
-    RowWriter<T> writer(view, 0);
+    RowWriter<T> writer(view, 0, 1);
     Compute<T>* row = writer.row();
     for (int64_t j = 0; j < length; ++j) row[j] = static_cast<Compute<T>>(values[j]);
     writer.next();
@@ -150,19 +176,24 @@ void backward(const Operand& g, const Operand& x, int64_t axes, const Operand* w
   const int64_t width = 2 * length;
   const Scratch<double> sums(parameters ? std::max<int64_t>(blocks, 1) * width : 0);
   if (parameters) std::fill_n(sums.data(), std::max<int64_t>(blocks, 1) * width, 0.0);
-  parallel_for(blocks, std::max<int64_t>(1, row_grain(length) / group), [&](int64_t begin, int64_t end) {
-    const int64_t from = begin * group, until = std::min(end * group, rows);
-    RowReader<T> g_reader(g_rows, from), x_reader(x_rows, from);
-    RowWriter<T> writer(to, from);
+  const auto run_block = [&](int64_t block) {
+    const int64_t from = block * group, until = std::min(from + group, rows);
+    RowReader<T> g_reader(g_rows, from, until), x_reader(x_rows, from, until);
+    RowWriter<T> writer(to, from, until);
+    std::optional<ParameterSums<C>> parameter_sums;
+    if (parameters) parameter_sums.emplace(length, sums.data() + block * width);
     for (int64_t i = from; i < until; ++i, g_reader.next(), x_reader.next()) {
       const C* g_row = g_reader.row();
       const C* x_row = x_reader.row();
       const C m = static_cast<C>(means.get(i)), r = static_cast<C>(rstds.get(i));
-      if (parameters) add_parameter_gradients(g_row, x_row, length, m, r, sums.data() + i / group * width);
+      if (parameters) parameter_sums->add(g_row, x_row, m, r);
       if (dx == nullptr) continue;
       input_gradient(g_row, x_row, w.data(), length, m, r, writer.row());
       writer.next();
     }
+  };
+  parallel_for(blocks, std::max<int64_t>(1, row_grain(length) / group), [&](int64_t begin, int64_t end) {
+    for (int64_t block = begin; block < end; ++block) run_block(block);
   });
   if (!parameters) return;
   detail::combine_tree<OnePass<SumOp<double>>>(sums.data(), blocks, width);

@@ -14,8 +14,16 @@ struct Moments {
   double variance(double correction) const { return squares / std::max(count - correction, 0.0); }
 };
 
+/// The sum of squared deviations from `mean`, given that from its rounded value.
+template <class C>
+double recentred(double squares, double count, double mean) {
+  const double lost = mean - static_cast<double>(static_cast<C>(mean));
+  return squares - count * (lost * lost);
+}
+
 template <class T>
 struct MomentsPolicy {
+  using C = Compute<T>;
   using Partial = Moments;
   static constexpr int kPasses = 4;  // a block stays in the cache for its second pass
   static Moments identity() { return {0, std::numeric_limits<double>::quiet_NaN(), 0}; }
@@ -29,15 +37,20 @@ struct MomentsPolicy {
   static Moments rows(const Block<T>& block) {
     const double count = static_cast<double>(block.rows * block.length);
     const double mean = fold_rows<SumOp<T>>(block) / count;
-    return {count, mean, fold_rows<SquareOp<T>>(block, mean)};
+    return {count, mean, recentred<C>(fold_rows<DeviationOp<T>>(block, static_cast<C>(mean)), count, mean)};
   }
   static void columns(const Block<T>& block, Moments* out) {
     double means[kColumnTile + kSpare], squares[kColumnTile + kSpare];
+    C rounded[kColumnTile];
     const double count = static_cast<double>(block.rows);
     fold_columns<SumOp<T>>(block, 0, nullptr, means);
-    for (int64_t j = 0; j < block.length; ++j) means[j] /= count;
-    fold_columns<SquareOp<T>>(block, 0, means, squares);
-    for (int64_t j = 0; j < block.length; ++j) out[j] = {count, means[j], squares[j]};
+    for (int64_t j = 0; j < block.length; ++j) {
+      means[j] /= count;
+      rounded[j] = static_cast<C>(means[j]);
+    }
+    fold_columns<DeviationOp<T>>(block, 0, rounded, squares);
+    for (int64_t j = 0; j < block.length; ++j)
+      out[j] = {count, means[j], recentred<C>(squares[j], count, means[j])};
   }
 };
 

@@ -56,6 +56,18 @@ struct SquareOp : Add {
   }
 };
 
+/// Sum of (x - p)^2, in the type of computation: for deviations from a mean, which do not cancel.
+template <class T>
+struct DeviationOp : Add {
+  using Load = Compute<T>;
+  using Pre = Load;
+  using Acc = double;
+  template <class V>
+  static V map(V v, V p) {
+    return (v - p) * (v - p);
+  }
+};
+
 /// Sum of (x * p)^2.
 template <class T>
 struct ScaledSquareOp : SquareOp<T> {
@@ -144,6 +156,14 @@ struct ExtremeOp {
   }
   template <class V>
   static V combine(V a, V b) {
+#if defined(__AVX512F__)
+    if constexpr (sizeof(V) == 64 && std::is_same_v<Load, float>) {
+      // NaN where either is one, else the instruction for the extreme (which drops a NaN on its left).
+      const __m512 x = (__m512)a, y = (__m512)b;
+      const __m512 extreme = kLargest ? _mm512_maskz_max_ps(0xffff, x, y) : _mm512_maskz_min_ps(0xffff, x, y);
+      return (V)_mm512_mask_add_ps(extreme, _mm512_cmp_ps_mask(x, y, _CMP_UNORD_Q), x, y);
+    }
+#endif
     if constexpr (std::is_floating_point_v<Load>) {
       if constexpr (kLargest)
         return (a > b) | (a != a) ? a : b;

@@ -1,6 +1,7 @@
 // Folds over one contiguous row of float or double, and exponentials of one.
 #pragma once
 
+#include "tensor/kernels/cpu/moments.h"
 #include "tensor/kernels/cpu/reduce_ops.h"
 #include "tensor/kernels/cpu/rows.h"
 
@@ -12,14 +13,23 @@ typename Op::Acc fold_row(const C* x, int64_t n, typename Op::Pre parameter = {}
   return detail::fold_rows<Op, true>(Block<C>{x, &kNoAxes, 0, 1, n, 1}, parameter);
 }
 
-/// `sum` in double of registers of C.
+/// The sum of registers of C: up to 8 are added in C, those sums in double.
 template <class C>
 struct WideSum {
   using Wide = simd::Vec<double>;
   static constexpr int kParts = simd::kLanes<C> / simd::kLanes<double>;
   Wide parts[kParts] = {};
-  [[gnu::always_inline]] void add(simd::Vec<C> v) { accumulate<SumOp<C>>(parts, v); }
+  simd::Vec<C> stage = {};
+  int staged = 0;
+  [[gnu::always_inline]] void add(simd::Vec<C> v) {
+    stage += v;
+    if (++staged < 8) return;
+    accumulate<SumOp<C>>(parts, stage);
+    stage = simd::Vec<C>{};
+    staged = 0;
+  }
   double total() {
+    accumulate<SumOp<C>>(parts, stage);
     for (int k = 1; k < kParts; ++k) parts[0] += parts[k];
     return simd::fold_lanes<Add, double, simd::kLanes<double>>(parts[0]);
   }
@@ -40,7 +50,7 @@ double row_sum(const C* x, int64_t n) {
 /// The sum of (x - mean)^2.
 template <class C>
 double row_squares(const C* x, int64_t n, double mean) {
-  return detail::fold_row<SquareOp<C>>(x, n, mean);
+  return recentred<C>(detail::fold_row<DeviationOp<C>>(x, n, static_cast<C>(mean)), static_cast<double>(n), mean);
 }
 
 /// The sum of a * b.

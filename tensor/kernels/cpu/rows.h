@@ -29,39 +29,75 @@ struct RowView {
 
 namespace detail {
 
-/// What readers and writers share: where row i lies, and a buffer for rows that are not contiguous values of Compute<T>.
+/// Rows that lie side by side, not along the row (softmax over the channels of NCHW), are moved this many at a time, so that
+/// every cache line that is touched is used whole.
+inline constexpr int64_t kRowBatch = 16;
+
+/// What readers and writers share: where rows [first, end) lie, and a buffer for those that are not contiguous values of
+/// Compute<T>.
 template <class T>
 class RowCursor {
  public:
-  RowCursor(const RowView& view, int64_t first)
+  using C = Compute<T>;
+  RowCursor(const RowView& view, int64_t first, int64_t end)
       : data_(static_cast<T*>(view.base) + view.offset),
         inner_(view.inner),
         walk_(view.outer, first),
         length_(view.length()),
-        direct_(std::is_same_v<T, Compute<T>> && (inner_.rank == 0 || (inner_.rank == 1 && inner_.inner().in == 1))),
-        buffer_(direct_ ? 0 : length_) {}
+        left_(end - first),
+        direct_(std::is_same_v<T, C> && (inner_.rank == 0 || (inner_.rank == 1 && inner_.inner().in == 1))),
+        batch_(!direct_ && inner_.rank == 1 && inner_.inner().in != 1 ? std::min(kRowBatch, left_) : 1),
+        buffer_(direct_ ? 0 : length_ * batch_) {}
 
  protected:
-  template <class F>
-  void each_run(const F& f) {
-    const NestAxis run = inner_.rank > 0 ? inner_.inner() : NestAxis{1, 1, 0};
+  C* buffered(int64_t row) const { return buffer_.data() + row * length_; }
+
+  /// Notes where the next rows lie; as many as fit the buffer.
+  void take_rows() {
+    held_ = std::min(batch_, left_);
+    left_ -= held_;
+    for (int64_t k = 0; k < held_; ++k, walk_.next()) rows_[k] = data_ + walk_.in();
+  }
+
+  /// f(element, buffered value) for all elements of the rows that are held; run(memory, buffer, count) for dense ones.
+  template <class F, class Run>
+  void each_element(const F& f, const Run& run) {
+    if (batch_ > 1) {
+      const int64_t step = inner_.inner().in;
+      for (int64_t j = 0; j < length_; ++j)
+        for (int64_t k = 0; k < held_; ++k) f(rows_[k][j * step], buffer_.data()[k * length_ + j]);
+      return;
+    }
+    const NestAxis axis = inner_.rank > 0 ? inner_.inner() : NestAxis{1, 1, 0};
     const Nest outer = inner_.outer();
     NestWalk walk(outer, 0);
-    T* row = data_ + walk_.in();
-    for (int64_t i = 0; i < length_; i += run.size, walk.next()) f(row + walk.in(), run.in, buffer_.data() + i, run.size);
+    for (int64_t i = 0; i < length_; i += axis.size, walk.next()) {
+      T* place = rows_[0] + walk.in();
+      C* values = buffer_.data() + i;
+      if (axis.in == 1) {
+        run(place, values, axis.size);
+      } else {
+        for (int64_t j = 0; j < axis.size; ++j) f(place[j * axis.in], values[j]);
+      }
+    }
   }
 
   T* data_;
   const Nest& inner_;
   NestWalk walk_;
   int64_t length_;
+  int64_t left_;  // rows that were not taken yet
   bool direct_;
-  Scratch<Compute<T>> buffer_;
+  int64_t batch_;
+  int64_t held_ = 0;
+  int64_t at_ = 0;  // the current row among those held
+  T* rows_[kRowBatch];
+  Scratch<C> buffer_;
 };
 
 }  // namespace detail
 
-/// Reads rows one after the other, from row `first` on. The view must outlive it.
+/// Reads rows [first, end) one after the other. The view must outlive it.
 template <class T>
 class RowReader : detail::RowCursor<T> {
  public:
@@ -69,37 +105,51 @@ class RowReader : detail::RowCursor<T> {
   /// The current row; valid until next().
   const Compute<T>* row() {
     if (this->direct_) return reinterpret_cast<const Compute<T>*>(this->data_ + this->walk_.in());
-    this->each_run([](const T* from, int64_t step, Compute<T>* to, int64_t count) {
-      if constexpr (is_half<T>) {
-        if (step == 1) return widen(from, to, count);
-      }
-      for (int64_t i = 0; i < count; ++i) to[i] = static_cast<Compute<T>>(from[i * step]);
-    });
-    return this->buffer_.data();
+    if (this->at_ == this->held_) fetch();
+    return this->buffered(this->at_);
   }
-  void next() { this->walk_.next(); }
+  void next() {
+    if (this->direct_) return this->walk_.next();
+    if (this->at_ == this->held_) fetch();  // a row that nobody looked at
+    ++this->at_;
+  }
+
+ private:
+  void fetch() {
+    this->take_rows();
+    this->at_ = 0;
+    this->each_element([](const T& from, Compute<T>& to) { to = static_cast<Compute<T>>(from); },
+                       [](const T* from, Compute<T>* to, int64_t count) {
+                         if constexpr (is_half<T>)
+                           widen(from, to, count);
+                         else
+                           std::copy_n(from, count, to);
+                       });
+  }
 };
 
-/// Writes rows one after the other.
+/// Writes rows [first, end) one after the other.
 template <class T>
 class RowWriter : detail::RowCursor<T> {
  public:
   using detail::RowCursor<T>::RowCursor;
-  /// Where the current row is to be put; it is written by next().
+  /// Where the current row is to be put; next() says that it is there.
   Compute<T>* row() {
     if (this->direct_) return reinterpret_cast<Compute<T>*>(this->data_ + this->walk_.in());
-    return this->buffer_.data();
+    if (this->held_ == 0) this->take_rows();
+    return this->buffered(this->at_);
   }
   void next() {
-    if (!this->direct_) {
-      this->each_run([](T* to, int64_t step, const Compute<T>* from, int64_t count) {
-        if constexpr (is_half<T>) {
-          if (step == 1) return narrow(from, to, count);
-        }
-        for (int64_t i = 0; i < count; ++i) to[i * step] = static_cast<T>(from[i]);
-      });
-    }
-    this->walk_.next();
+    if (this->direct_) return this->walk_.next();
+    if (++this->at_ < this->held_) return;
+    this->each_element([](T& to, const Compute<T>& from) { to = static_cast<T>(from); },
+                       [](T* to, const Compute<T>* from, int64_t count) {
+                         if constexpr (is_half<T>)
+                           narrow(from, to, count);
+                         else
+                           std::copy_n(from, count, to);
+                       });
+    this->held_ = this->at_ = 0;
   }
 };
 

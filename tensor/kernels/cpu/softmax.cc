@@ -14,8 +14,8 @@ void map_rows(const Operand& x, int64_t axis, const Operand& out, const F& f) {
   const int64_t length = in.length();
   if (length == 0) return;
   parallel_for(in.count(), row_grain(length), [&](int64_t begin, int64_t end) {
-    RowReader<T> reader(in, begin);
-    RowWriter<T> writer(to, begin);
+    RowReader<T> reader(in, begin, end);
+    RowWriter<T> writer(to, begin, end);
     for (int64_t i = begin; i < end; ++i, reader.next(), writer.next()) f(reader.row(), writer.row(), length);
   });
 }
@@ -27,8 +27,8 @@ void map_two_rows(const Operand& g, const Operand& y, int64_t axis, const Operan
   const int64_t length = first.length();
   if (length == 0) return;
   parallel_for(first.count(), row_grain(length), [&](int64_t begin, int64_t end) {
-    RowReader<T> g_reader(first, begin), y_reader(second, begin);
-    RowWriter<T> writer(to, begin);
+    RowReader<T> g_reader(first, begin, end), y_reader(second, begin, end);
+    RowWriter<T> writer(to, begin, end);
     for (int64_t i = begin; i < end; ++i, g_reader.next(), y_reader.next(), writer.next())
       f(g_reader.row(), y_reader.row(), writer.row(), length);
   });
