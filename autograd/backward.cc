@@ -15,8 +15,6 @@
 
 #include "autograd/grad_mode.h"
 #include "autograd/op_node.h"
-#include "tensor/kernels/cpu/copy.h"
-#include "tensor/op.h"
 #include "tensor/ops/binary.h"
 #include "tensor/ops/compare.h"
 #include "tensor/ops/copy.h"
@@ -116,7 +114,7 @@ class Run {
     if (view->op().code() == OpCode::AsStrided && !buffer.is_contiguous()) return false;
     const std::optional<View> part = view->op().view(buffer.layout());
     if (!part || part->has_mask() || part->overlaps_itself() || part->shape() != gradients[0].shape()) return false;
-    kernels::cpu::add_into(operand(gradients[0]), {buffer.raw(), &*part, buffer.dtype()});
+    detail::add_memory(gradients[0], buffer, *part);
     return true;
   }
 

@@ -9,6 +9,10 @@ namespace detail {
 
 void copy_memory(const Tensor& from, const Tensor& to) { kernels::cpu::copy(operand(from), operand(to)); }
 
+void add_memory(const Tensor& x, const Tensor& buffer, const View& part) {
+  kernels::cpu::add_into(operand(x), {buffer.raw(), &part, buffer.dtype()});
+}
+
 void check_version(const Tensor& x) {
   TensorBody& body = x.body();
   Storage& storage = *body.storage;

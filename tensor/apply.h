@@ -50,6 +50,8 @@ inline constexpr uint32_t optional_inputs<Op> = Op::optional_inputs;
 
 /// The values of `from` into `to` (same shape, cast), without any record.
 void copy_memory(const Tensor& from, const Tensor& to);
+/// Adds `x` into the part of `buffer`'s memory that `part` describes, without any record; the part may overlap itself.
+void add_memory(const Tensor& x, const Tensor& buffer, const View& part);
 /// Throws GradientError where `x` has a history that its memory no longer agrees with.
 void check_version(const Tensor& x);
 inline void check_input(const Tensor& x) {
