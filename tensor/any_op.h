@@ -20,7 +20,6 @@ namespace weft {
 /// A named attribute of a descriptor: `Attr{"axis", &Softmax::axis}`.
 template <class Op, class T>
 struct Attr {
-  constexpr Attr(std::string_view name, T Op::*member) : name(name), member(member) {}
   std::string_view name;
   T Op::*member;
 };
