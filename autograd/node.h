@@ -55,6 +55,8 @@ using Gradients = std::vector<Tensor>;
 class Node : public Provenance {
  public:
   explicit Node(bool leaf);
+  static void* operator new(size_t bytes) { return weft::detail::allocate_object(bytes); }
+  static void operator delete(void* p, size_t bytes) noexcept { weft::detail::free_object(p, bytes); }
 
   uint64_t sequence() const { return sequence_; }
   /// One per input, in order.

@@ -4,7 +4,7 @@
 #include <mutex>
 #include <ostream>
 
-#include "tensor/ops/copy.h"
+#include "tensor/ops/fill.h"
 #include "tensor/tensor.h"
 
 namespace weft {
@@ -18,13 +18,18 @@ constexpr std::string_view kHead = "Tensor(";
 class Printer {
  public:
   Printer(const Tensor& tensor, const PrintOptions& options)
-      : tensor_(tensor.detach()), options_(options), shortened_(tensor.numel() > options.threshold) {
-    measure(Shape());
+      : tensor_(tensor.storage_ptr(), tensor.layout(), tensor.dtype()),
+        options_(options),
+        shortened_(tensor.numel() > options.threshold) {
+    if (tensor.numel() > 0) measure(Shape());
   }
 
   std::string run() {
     std::string out(kHead);
-    print(out, Shape());
+    if (tensor_.numel() == 0)
+      out += "[]";
+    else
+      print(out, Shape());
     if (shortened_ || tensor_.numel() == 0) out += text(", shape=", tensor_.shape());
     out += text(", dtype=", tensor_.dtype());
     return out + ")";
@@ -46,8 +51,14 @@ class Printer {
   }
 
   std::string element(const Shape& index) const {
-    Tensor one = tensor_;  // without history, so nothing is recorded
-    for (int64_t i : index) one = one.select(0, i);
+    // Past the door: printing is no op, and a tensor whose history is no longer true prints as well.
+    View view = tensor_.layout();
+    for (int64_t i : index) {
+      std::optional<View> next = view.select(0, i);
+      view = next ? *std::move(next) : View::create({0}, {1});  // a scalar out of the padding
+    }
+    const bool padding = view.numel() == 0;
+    const Tensor one = padding ? zeros({}, tensor_.dtype()) : Tensor(tensor_.storage_ptr(), view, tensor_.dtype());
     if (tensor_.dtype() == DType::boolean) return one.item<bool>() ? "true" : "false";
     if (is_integer(tensor_.dtype())) return std::to_string(one.item<int64_t>());
     const double value = one.item<double>();
@@ -109,7 +120,7 @@ class Printer {
     out += "]";
   }
 
-  Tensor tensor_;
+  Tensor tensor_;  // a body without history
   PrintOptions options_;
   bool shortened_;
   size_t width_ = 0;
@@ -120,6 +131,8 @@ class Printer {
 void set_print_options(const PrintOptions& options) {
   Frame frame("set_print_options");
   if (options.precision < 0 || options.precision > 60) throw Error(text("precision ", options.precision, " must lie in [0, 60]"));
+  if (options.threshold < 0) throw Error(text("threshold ", options.threshold, " must not be negative"));
+  if (options.line_width < 1) throw Error(text("line_width ", options.line_width, " must be at least 1"));
   if (options.edge_items < 1) throw Error(text("edge_items ", options.edge_items, " must be at least 1"));
   const std::lock_guard lock(options_mutex);
   current_options = options;

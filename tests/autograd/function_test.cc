@@ -1,0 +1,261 @@
+// autograd::Function: gradients of the user's own.
+#include "tests/autograd/checks.h"
+
+namespace weft {
+namespace {
+
+using autograd::Context;
+using autograd::Function;
+using testing::error_as;
+using testing::error_of;
+using testing::node;
+using testing::numbers;
+using testing::Numbers;
+using Tensors = std::vector<Tensor>;
+
+class FunctionTest : public testing::NoLeaks {};
+
+Tensor leaf(std::initializer_list<double> values) { return parameter(tensor(values, f64)); }
+
+struct Cube : Function<Cube> {
+  static Tensor forward(Context& context, const Tensor& x) {
+    EXPECT_FALSE(is_recording());
+    context.save(x);
+    return x * x * x;
+  }
+  static Tensors backward(Context& context, const Tensor& g) { return {3.0 * context.saved(0) * context.saved(0) * g}; }
+};
+
+TEST_F(FunctionTest, HasItsOwnGradient) {
+  const Tensor x = leaf({1, 2});
+  Cube::apply(x).sum().backward();
+  EXPECT_EQ(numbers(x.grad()), Numbers({3, 12}));
+}
+
+TEST_F(FunctionTest, CanBeDifferentiatedAgain) {
+  auto f = [](const Tensors& in) { return Cube::apply(in[0] * 2.0); };
+  EXPECT_EQ(gradcheck(f, {tensor({1.0, -2.0}, f64)}).report(), "");
+  EXPECT_EQ(gradgradcheck(f, {tensor({1.0, -2.0}, f64)}).report(), "");
+}
+
+TEST_F(FunctionTest, IsNamedAfterItsType) {
+  const Tensor y = Cube::apply(leaf({1}));
+  EXPECT_CONTAINS(y.name(), "Cube");
+  EXPECT_CONTAINS(print_graph(y), "Cube <- %0");
+  EXPECT_EQ(node(y).saved_bytes(), 8);
+}
+
+TEST_F(FunctionTest, RecordsNothingWhereNothingNeedsAGradient) {
+  EXPECT_FALSE(Cube::apply(tensor({1.0}, f64)).requires_grad());
+  const Tensor x = leaf({1});
+  NoGrad guard;
+  EXPECT_FALSE(Cube::apply(x).requires_grad());
+}
+
+TEST_F(FunctionTest, ASecondBackwardIsAnError) {
+  const Tensor y = Cube::apply(leaf({1}));
+  y.backward();
+  EXPECT_CONTAINS(error_as<GradientError>([&] { y.backward(); }), "Cube` a second time");
+}
+
+TEST_F(FunctionTest, ASavedInputThatWasWrittenIsCaught) {
+  Tensor x = leaf({1, 2}) * 1.0;
+  const Tensor y = Cube::apply(x);
+  x.mul_(2.0);
+  const std::string text = error_as<GradientError>([&] { y.sum().backward(); });
+  EXPECT_CONTAINS(text, "Cube` needs its saved tensor 0 of shape [2] (f64)");
+  EXPECT_CONTAINS(text, "`mul_` has written to it since");
+}
+
+struct WritesWhatItSaved : Function<WritesWhatItSaved> {
+  static Tensor forward(Context& context, const Tensor& x) {
+    Tensor y = x * 2.0;
+    context.save(y);
+    y.add_(1.0);
+    return y;
+  }
+  static Tensors backward(Context& context, const Tensor& g) { return {context.saved(0) * g}; }
+};
+
+TEST_F(FunctionTest, AWriteAfterSaveInForwardIsCaught) {
+  const Tensor y = WritesWhatItSaved::apply(leaf({1}));
+  EXPECT_CONTAINS(error_as<GradientError>([&] { y.backward(); }), "`add_` has written to it since");
+}
+
+// (a, b, n, scale) -> a^n, scale * b
+struct Several : Function<Several> {
+  static Tensors forward(Context& context, const Tensor& a, int n, const Tensor& b, double scale) {
+    context["n"] = n;
+    context["scale"] = scale;
+    context.save(a, Tensor());
+    return {pow(a, n), b * scale};
+  }
+  static Tensors backward(Context& context, const Tensor& ga, const Tensor& gb) {
+    const int n = context.get<int>("n");
+    const double scale = context.get<double>("scale");
+    EXPECT_FALSE(context.saved(1).defined());
+    Tensors out(2);
+    if (ga.defined()) out[0] = ga * pow(context.saved(0), n - 1) * static_cast<double>(n);
+    if (gb.defined()) out[1] = gb * scale;
+    return out;
+  }
+};
+
+TEST_F(FunctionTest, SeveralTensorsArgumentsAndResults) {
+  auto f = [](const Tensors& in) {
+    const Tensors y = Several::apply(in[0], 3, in[1], 5.0);
+    return y[0] * y[1];
+  };
+  const Tensors at = {tensor({1.0, -2.0}, f64), tensor({0.5, 3.0}, f64)};
+  EXPECT_EQ(gradcheck(f, at).report(), "");
+  EXPECT_EQ(gradgradcheck(f, at).report(), "");
+}
+
+TEST_F(FunctionTest, AResultThatIsNotUsedGivesAnUndefinedGradient) {
+  const Tensor a = leaf({2}), b = leaf({7});
+  Several::apply(a, 2, b, 5.0)[1].backward();
+  EXPECT_FALSE(a.grad().defined());
+  EXPECT_EQ(numbers(b.grad()), Numbers({5}));
+}
+
+struct Needs : Function<Needs> {
+  static Tensor forward(Context&, const Tensor& a, const Tensor& b) { return a + b; }
+  static Tensors backward(Context& context, const Tensor& g) {
+    EXPECT_FALSE(context.needs_gradient(0));
+    EXPECT_TRUE(context.needs_gradient(1));
+    EXPECT_FALSE(context.needs_gradient(2));
+    return {Tensor(), g};
+  }
+};
+
+TEST_F(FunctionTest, KnowsWhichInputsNeedAGradient) {
+  const Tensor b = leaf({1});
+  Needs::apply(ones({1}, f64), b).backward();
+  EXPECT_EQ(numbers(b.grad()), Numbers({1}));
+}
+
+struct SavesItsResult : Function<SavesItsResult> {
+  static Tensor forward(Context& context, const Tensor& x) {
+    const Tensor y = exp(x);
+    context.save(y);
+    return y;
+  }
+  static Tensors backward(Context& context, const Tensor& g) { return {g * context.saved(0)}; }
+};
+
+TEST_F(FunctionTest, ASavedResultHasItsHistoryAndLeavesNoCycle) {
+  auto f = [](const Tensors& in) { return SavesItsResult::apply(in[0]); };
+  EXPECT_EQ(gradgradcheck(f, {tensor({1.0, -2.0}, f64)}).report(), "");
+  const Tensor dropped = SavesItsResult::apply(leaf({1}));
+}
+
+struct Identity : Function<Identity> {
+  static Tensor forward(Context&, const Tensor& x) { return x; }
+  static Tensors backward(Context&, const Tensor& g) { return {g * 10.0}; }
+};
+
+TEST_F(FunctionTest, AnInputReturnedAsResultIsATensorOfItsOwn) {
+  const Tensor x = leaf({1, 2});
+  Tensor y = Identity::apply(x);
+  EXPECT_FALSE(y.is_same(x));
+  EXPECT_TRUE(x.is_leaf());
+  y.sum().backward();
+  EXPECT_EQ(numbers(x.grad()), Numbers({10, 10}));
+}
+
+TEST_F(FunctionTest, AnAliasOfALeafIsNotWrittenWhileRecording) {
+  const Tensor x = leaf({1, 2});
+  Tensor y = Identity::apply(x);
+  EXPECT_CONTAINS(error_as<GradientError>([&] { y.mul_(2.0); }), "a view of a leaf");
+  EXPECT_EQ(numbers(x), Numbers({1, 2}));
+}
+
+struct Twice : Function<Twice> {
+  static Tensors forward(Context&, const Tensor& x) {
+    const Tensor y = x * 1.0;
+    return {y, y};
+  }
+  static Tensors backward(Context&, const Tensor& g0, const Tensor& g1) { return {g0 * 2.0 + g1 * 3.0}; }
+};
+
+TEST_F(FunctionTest, OneTensorReturnedTwiceIsTwoResults) {
+  const Tensor x = leaf({1});
+  const Tensors y = Twice::apply(x);
+  (y[0] + y[1] * 10.0).sum().backward();
+  EXPECT_EQ(numbers(x.grad()), Numbers({32}));
+}
+
+struct ThroughAVector : Function<ThroughAVector> {
+  static Tensors forward(Context&, const Tensor& x) { return {x * 1.0, x * 2.0, x * 3.0, x * 4.0}; }
+  static Tensors backward(Context&, const Tensors& g) {
+    EXPECT_EQ(g.size(), 4u);
+    return {g[3] * 4.0};
+  }
+};
+
+TEST_F(FunctionTest, BackwardMayTakeAVector) {
+  const Tensor x = leaf({1});
+  ThroughAVector::apply(x)[3].backward();
+  EXPECT_EQ(numbers(x.grad()), Numbers({4}));
+}
+
+struct TooMany : Function<TooMany> {
+  static Tensor forward(Context&, const Tensor& x) { return x * 1.0; }
+  static Tensors backward(Context&, const Tensor& g) { return {g, g}; }
+};
+struct WrongShape : Function<WrongShape> {
+  static Tensor forward(Context&, const Tensor& x) { return x * 1.0; }
+  static Tensors backward(Context&, const Tensor& g) { return {g.sum()}; }
+};
+struct WrongDtype : Function<WrongDtype> {
+  static Tensor forward(Context&, const Tensor& x) { return x * 1.0; }
+  static Tensors backward(Context&, const Tensor& g) { return {g.to(f32)}; }
+};
+struct SavedOutOfRange : Function<SavedOutOfRange> {
+  static Tensor forward(Context& context, const Tensor& x) {
+    context.save(x);
+    return x * 1.0;
+  }
+  static Tensors backward(Context& context, const Tensor& g) { return {g * context.saved(1)}; }
+};
+
+TEST_F(FunctionTest, WrongGradientsAreErrorsThatNameTheFunction) {
+  const Tensor x = leaf({1, 2});
+  const Tensor seed = ones({2}, f64);
+  EXPECT_CONTAINS(error_as<GradientError>([&] { TooMany::apply(x).backward(seed); }), "TooMany` returned 2 gradients for 1 inputs");
+  const std::string shape = error_as<GradientError>([&] { WrongShape::apply(x).backward(seed); });
+  EXPECT_CONTAINS(shape, "WrongShape` gave input 0 a gradient of [] f64 where [2] f64 is right");
+  EXPECT_CONTAINS(error_as<GradientError>([&] { WrongDtype::apply(x).backward(seed); }), "[2] f32 where [2] f64 is right");
+  EXPECT_CONTAINS(error_as<IndexError>([&] { SavedOutOfRange::apply(x).backward(seed); }), "saved(1): 1 tensors were saved");
+  EXPECT_FALSE(x.grad().defined());
+}
+
+struct Throws : Function<Throws> {
+  static Tensor forward(Context& context, const Tensor& x) {
+    const Tensor y = exp(x);
+    context.save(x, y);
+    return y;
+  }
+  static Tensors backward(Context&, const Tensor&) { throw Error("not today"); }
+};
+
+TEST_F(FunctionTest, AnErrorInBackwardLeavesNoCycle) {
+  const Tensor x = leaf({1});
+  EXPECT_CONTAINS(error_of([&] { Throws::apply(x).backward(); }), "not today");
+}
+
+struct Integers : Function<Integers> {
+  static Tensors forward(Context&, const Tensor& x) { return {x * 2.0, x.to(i64)}; }
+  static Tensors backward(Context&, const Tensor& g, const Tensor&) { return {g * 2.0}; }
+};
+
+TEST_F(FunctionTest, IntegerResultsHaveNoHistory) {
+  const Tensor x = leaf({1.5});
+  const Tensors y = Integers::apply(x);
+  EXPECT_FALSE(y[1].requires_grad());
+  y[0].backward();
+  EXPECT_EQ(numbers(x.grad()), Numbers({2}));
+}
+
+}  // namespace
+}  // namespace weft

@@ -1,0 +1,122 @@
+// gradcheck and gradgradcheck: what they report, and that wrong gradients do not pass.
+#include <algorithm>
+
+#include "tests/autograd/checks.h"
+
+namespace weft {
+namespace {
+
+using autograd::Context;
+using autograd::Function;
+using testing::error_as;
+using Tensors = std::vector<Tensor>;
+
+class Gradcheck : public testing::NoLeaks {};
+
+TEST_F(Gradcheck, PassesWhatIsRight) {
+  auto layer = [](const Tensors& in) { return tanh(matmul(in[0], in[1].transpose(0, 1)) + in[2]); };
+  const Tensors at = {randn({4, 3}, f64), randn({5, 3}, f64), randn({5}, f64)};
+  EXPECT_TRUE(bool(gradcheck(layer, at)));
+  EXPECT_TRUE(bool(gradgradcheck(layer, at)));
+}
+
+TEST_F(Gradcheck, LeavesItsInputsAsTheyAre) {
+  const Tensor x = parameter(ones({2}, f64));
+  EXPECT_TRUE(bool(gradcheck([](const Tensors& in) { return in[0] * in[0]; }, {x})));
+  EXPECT_FALSE(x.grad().defined());
+  EXPECT_EQ(testing::numbers(x), testing::Numbers({1, 1}));
+}
+
+TEST_F(Gradcheck, EveryFloatingInputIsALeafAndIntegersAreLeftOut) {
+  auto f = [](const Tensors& in) {
+    EXPECT_EQ(in[1].dtype(), i64);
+    return index_select(in[0], 0, in[1]) * in[2];
+  };
+  EXPECT_EQ(gradcheck(f, {randn({4}, f64), tensor({3, 1, 3}), randn({3}, f64)}).report(), "");
+  EXPECT_CONTAINS(error_as<GradientError>([] { gradcheck([](const Tensors& in) { return in[0]; }, {ones({2}, i64)}); }),
+                  "no floating input");
+}
+
+struct HalfWrong : Function<HalfWrong> {
+  static Tensor forward(Context&, const Tensor& x) { return x * 2.0; }
+  static Tensors backward(Context&, const Tensor& g) { return {g * tensor({2.0, 3.0}, f64)}; }
+};
+
+TEST_F(Gradcheck, SaysWhereAGradientIsWrong) {
+  const GradcheckResult wrong = gradcheck([](const Tensors& in) { return HalfWrong::apply(in[0]); }, {ones({2}, f64)});
+  EXPECT_FALSE(bool(wrong));
+  EXPECT_EQ(wrong.report().find("d output0[1] / d input0[1]: backward gives 3, differences give 1.99999"), 0u) << wrong.report();
+  EXPECT_EQ(wrong.report().find('\n'), std::string::npos) << "one line per difference";
+}
+
+TEST_F(Gradcheck, SaysWhereAGradientIsMissing) {
+  const GradcheckResult missing = gradcheck([](const Tensors& in) { return in[0] * in[1].detach(); }, {ones({1}, f64), ones({1}, f64)});
+  EXPECT_CONTAINS(missing.report(), "d input1[0]: backward gives 0");
+  EXPECT_CONTAINS(missing.report(), "(no gradient reaches this input)");
+  EXPECT_FALSE(bool(gradcheck([](const Tensors& in) { return in[0].detach() * 2.0; }, {ones({1}, f64)})));
+}
+
+TEST_F(Gradcheck, ShowsTheFirstDifferencesAndCountsTheOthers) {
+  auto f = [](const Tensors& in) { return in[0] * in[0].detach(); };
+  const std::string report = gradcheck(f, {ones({9}, f64)}).report();
+  EXPECT_EQ(std::count(report.begin(), report.end(), '\n'), 5);
+  EXPECT_CONTAINS(report, "\n... and 4 more differences");
+  const std::string shorter = gradcheck(f, {ones({9}, f64)}, {.max_reported = 2}).report();
+  EXPECT_CONTAINS(shorter, "\n... and 7 more differences");
+}
+
+struct Random : Function<Random> {
+  static Tensor forward(Context&, const Tensor& x) { return x * 1.0; }
+  static Tensors backward(Context&, const Tensor& g) { return {g * (1.0 + rand_like(g) * 1e-7)}; }
+};
+
+TEST_F(Gradcheck, FindsGradientsThatDifferFromRunToRun) {
+  const GradcheckResult result = gradcheck([](const Tensors& in) { return Random::apply(in[0]); }, {ones({2}, f64)});
+  EXPECT_CONTAINS(result.report(), "output 0: two backward runs give different gradients of input 0");
+}
+
+TEST_F(Gradcheck, NaNThatIsExpectedIsNoDifference) {
+  auto f = [](const Tensors& in) { return sqrt(in[0]); };
+  EXPECT_EQ(gradcheck(f, {tensor({-1.0}, f64)}).report(), "");
+}
+
+TEST_F(Gradcheck, ChecksEveryResult) {
+  auto f = [](const Tensors& in) { return Tensors{in[0] * 2.0, in[0] * in[0].detach()}; };
+  const GradcheckResult result = gradcheck_all(f, {ones({1}, f64)});
+  EXPECT_EQ(result.report().find("d output1[0]"), 0u) << result.report();
+}
+
+TEST_F(Gradcheck, TolerancesAreRespected) {
+  auto f = [](const Tensors& in) { return HalfWrong::apply(in[0]); };
+  EXPECT_TRUE(bool(gradcheck(f, {ones({2}, f64)}, {.atol = 1.1})));
+  EXPECT_TRUE(bool(gradcheck(f, {ones({2}, f64)}, {.rtol = 0.6})));
+}
+
+struct WrongSecond : Function<WrongSecond> {
+  static Tensor forward(Context& context, const Tensor& x) {
+    context.save(x);
+    return x * x;
+  }
+  static Tensors backward(Context& context, const Tensor& g) { return {g * context.saved(0).detach() * 2.0}; }
+};
+
+TEST_F(Gradcheck, TheSecondOrderFindsWhatTheFirstCannot) {
+  auto f = [](const Tensors& in) { return WrongSecond::apply(in[0]); };
+  EXPECT_TRUE(bool(gradcheck(f, {tensor({1.0, 2.0}, f64)})));
+  EXPECT_FALSE(bool(gradgradcheck(f, {tensor({1.0, 2.0}, f64)})));
+}
+
+TEST_F(Gradcheck, WorksUnderNoGrad) {
+  NoGrad guard;
+  EXPECT_TRUE(bool(gradcheck([](const Tensors& in) { return in[0] * in[0]; }, {ones({2}, f64)})));
+  EXPECT_FALSE(is_recording());
+}
+
+TEST_F(Gradcheck, EmptyAndZeroDimensionalInputs) {
+  auto f = [](const Tensors& in) { return in[0] * in[0]; };
+  EXPECT_EQ(gradcheck(f, {zeros({0, 2}, f64)}).report(), "");
+  EXPECT_EQ(gradcheck(f, {full({}, 3.0, f64)}).report(), "");
+}
+
+}  // namespace
+}  // namespace weft

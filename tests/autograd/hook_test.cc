@@ -1,0 +1,151 @@
+// Hooks: they see a gradient once it is complete, and may replace it.
+#include "tests/autograd/checks.h"
+
+namespace weft {
+namespace {
+
+using testing::error_as;
+using testing::numbers;
+using testing::Numbers;
+
+class Hook : public testing::NoLeaks {};
+
+Tensor leaf(std::initializer_list<double> values) { return parameter(tensor(values, f64)); }
+
+TEST_F(Hook, ReplacesTheGradientOfALeaf) {
+  Tensor w = leaf({1, 2});
+  w.register_hook([](const Tensor& g) { return g * 10.0; });
+  w.sum().backward();
+  EXPECT_EQ(numbers(w.grad()), Numbers({10, 10}));
+}
+
+TEST_F(Hook, ReplacesTheGradientOfAResult) {
+  const Tensor w = leaf({1, 2});
+  Tensor y = w * 3.0;
+  y.register_hook([](const Tensor& g) { return g * 10.0; });
+  y.sum().backward();
+  EXPECT_EQ(numbers(w.grad()), Numbers({30, 30}));
+}
+
+TEST_F(Hook, ObservesWithoutReplacing) {
+  Tensor w = leaf({1, 2});
+  Numbers seen;
+  w.register_hook([&](const Tensor& g) { seen = numbers(g); });
+  w.register_hook([](const Tensor&) { return Tensor(); });  // undefined: no replacement
+  (w * 2.0).sum().backward();
+  EXPECT_EQ(seen, Numbers({2, 2}));
+  EXPECT_EQ(numbers(w.grad()), Numbers({2, 2}));
+}
+
+TEST_F(Hook, RunOnceOnTheCompleteGradientAndInOrder) {
+  Tensor w = leaf({1});
+  std::vector<int> order;
+  w.register_hook([&](const Tensor& g) {
+    order.push_back(1);
+    EXPECT_EQ(numbers(g), Numbers({6}));
+    return g + 1.0;
+  });
+  w.register_hook([&](const Tensor& g) {
+    order.push_back(2);
+    EXPECT_EQ(numbers(g), Numbers({7}));
+  });
+  (w + w * 2.0 + w * 3.0).sum().backward();
+  EXPECT_EQ(order, std::vector<int>({1, 2}));
+  EXPECT_EQ(numbers(w.grad()), Numbers({7}));
+}
+
+TEST_F(Hook, SeesEachRunNotTheAccumulatedGradient) {
+  Tensor w = leaf({1});
+  std::vector<Numbers> seen;
+  w.register_hook([&](const Tensor& g) { seen.push_back(numbers(g)); });
+  w.sum().backward();
+  (w * 5.0).sum().backward();
+  EXPECT_EQ(seen, std::vector<Numbers>({{1}, {5}}));
+  EXPECT_EQ(numbers(w.grad()), Numbers({6}));
+}
+
+TEST_F(Hook, IsTakenOffByItsHandleOnly) {
+  Tensor w = leaf({1});
+  int calls = 0;
+  { const HookHandle dropped = w.register_hook([&](const Tensor&) { calls += 100; }); }
+  HookHandle handle = w.register_hook([&](const Tensor&) { calls += 1; });
+  w.sum().backward();
+  EXPECT_EQ(calls, 101);
+  handle.remove();
+  handle.remove();  // twice does no harm
+  w.sum().backward();
+  EXPECT_EQ(calls, 201);
+}
+
+TEST_F(Hook, MayTakeItselfOffWhileItRuns) {
+  Tensor w = leaf({1});
+  std::optional<HookHandle> handle;
+  int calls = 0;
+  handle = w.register_hook([&](const Tensor&) {
+    ++calls;
+    handle->remove();
+  });
+  w.sum().backward();
+  w.sum().backward();
+  EXPECT_EQ(calls, 1);
+}
+
+TEST_F(Hook, AWrongShapeOrDtypeIsAnErrorThatNamesTheTensor) {
+  Tensor w = leaf({1, 2});
+  w.set_name("first.weight");
+  HookHandle shape = w.register_hook([](const Tensor&) { return ones({3}, f64); });
+  EXPECT_CONTAINS(error_as<GradientError>([&] { w.sum().backward(); }),
+                  "a hook of `first.weight` returned [3] f64 for a gradient of [2] f64");
+  shape.remove();
+  w.register_hook([](const Tensor& g) { return g.to(f32); });
+  EXPECT_CONTAINS(error_as<GradientError>([&] { w.sum().backward(); }), "returned [2] f32");
+  EXPECT_FALSE(w.grad().defined());
+}
+
+TEST_F(Hook, NeedsHistory) {
+  Tensor plain = ones({2});
+  EXPECT_CONTAINS(error_as<GradientError>([&] { plain.register_hook([](const Tensor&) {}); }), "does not require a gradient");
+}
+
+TEST_F(Hook, BelongsToOneOutputOfAnOp) {
+  const Tensor w = parameter(tensor({{1.0, 5.0}, {7.0, 2.0}}, f64));
+  const std::vector<Tensor> halves = w.split(1);
+  Tensor first = halves[0], second = halves[1];
+  first.register_hook([](const Tensor& g) { return g * 2.0; });
+  (first + second).sum().backward();
+  EXPECT_EQ(numbers(w.grad()), Numbers({2, 2, 1, 1}));
+}
+
+TEST_F(Hook, AReplacementIsNotTakenOverFromItsOwner) {
+  Tensor w = leaf({1, 2});
+  const Tensor mine = tensor({7.0, 8.0}, f64);
+  w.register_hook([&](const Tensor&) { return mine; });
+  w.sum().backward();
+  w.sum().backward();
+  EXPECT_EQ(numbers(mine), Numbers({7, 8}));
+  EXPECT_EQ(numbers(w.grad()), Numbers({14, 16}));
+}
+
+TEST_F(Hook, AKeptGradientDoesNotChangeLater) {
+  Tensor w = leaf({1, 2});
+  Tensor y = w * 1.0;
+  Tensor kept;
+  y.register_hook([&](const Tensor& g) { kept = g; });
+  (y + y.view({2, 1}).view({2})).sum().backward();
+  (w * 5.0).sum().backward();
+  EXPECT_EQ(numbers(kept), Numbers({2, 2}));
+  EXPECT_EQ(numbers(w.grad()), Numbers({7, 7}));
+}
+
+TEST_F(Hook, IsPartOfTheGraphUnderCreateGraph) {
+  Tensor x = parameter(full({}, 3.0, f64));
+  Tensor y = x * x;
+  y.register_hook([](const Tensor& g) { return g * g * 5.0; });
+  const Tensor seed = parameter(full({}, 2.0, f64));
+  const Tensor d = grad({y}, {x}, {.create_graph = true, .seeds = {seed}})[0];  // 5 s^2 * 2x
+  EXPECT_EQ(d.item<double>(), 120.0);
+  EXPECT_EQ(grad({d}, {seed})[0].item<double>(), 120.0);  // 10 s * 2x
+}
+
+}  // namespace
+}  // namespace weft

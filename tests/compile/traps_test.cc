@@ -1,0 +1,129 @@
+// Traps of the C++ API that were tried and found real. That this file compiles without a warning is half of the test.
+#include <gtest/gtest.h>
+
+#include "weft.h"
+
+namespace weft {
+namespace {
+
+using Numbers = std::vector<double>;
+Numbers numbers(const Tensor& x) { return x.to_vector<double>(); }
+
+TEST(Traps, NestedBracesAreNotAmbiguousAtAnyDepth) {
+  EXPECT_EQ(tensor({1.0, 2.0}).shape(), Shape({2}));
+  EXPECT_EQ(tensor({{1.0, 2.0}}).shape(), Shape({1, 2}));
+  EXPECT_EQ(tensor({{1.0}, {2.0}}).shape(), Shape({2, 1}));
+  EXPECT_EQ(tensor({{{1.0, 2.0}, {3.0, 4.0}}}).shape(), Shape({1, 2, 2}));
+  EXPECT_EQ(tensor({{{{1.0}}}}).shape(), Shape({1, 1, 1, 1}));
+  EXPECT_EQ(tensor(3.0).shape(), Shape());
+}
+
+TEST(Traps, BracesKnowTheirElementType) {
+  EXPECT_EQ(tensor({{1, 2}, {3, 4}}).dtype(), i64);
+  EXPECT_EQ(tensor({1.0f, 2.0f}).dtype(), f32);
+  EXPECT_EQ(tensor({1.0, 2.0}).dtype(), f32);
+  EXPECT_EQ(tensor({true, false}).dtype(), boolean);
+  EXPECT_EQ(tensor({int64_t{1} << 53, (int64_t{1} << 53) + 1}).to_vector<int64_t>()[1], (int64_t{1} << 53) + 1);
+  EXPECT_EQ(tensor({1, 2}, f64).dtype(), f64);
+  EXPECT_THROW(tensor({{1, 2}, {3}}), ShapeError);
+}
+
+TEST(Traps, NoAxesAreAllAxes) {
+  const Tensor x = ones({2, 3});
+  EXPECT_EQ(x.sum().shape(), Shape());
+  EXPECT_EQ(x.sum({}).shape(), Shape());
+  EXPECT_EQ(sum(x, {}).item<float>(), 6.0f);
+  EXPECT_EQ(x.sum(0).shape(), Shape({3}));
+  EXPECT_EQ(x.sum({0}).shape(), Shape({3}));
+  EXPECT_EQ(x.sum({0, 1}).shape(), Shape());
+  EXPECT_EQ(x.sum(-1, keepdim).shape(), Shape({2, 1}));
+  EXPECT_EQ(x.sum({}, keepdim).shape(), Shape({1, 1}));
+  EXPECT_EQ(x.sum(std::vector<int64_t>{1}).shape(), Shape({2}));
+}
+
+TEST(Traps, OptionStructsTakeAnyOfTheirFields) {
+  // Without a default for every field, -Wextra warns at each of these.
+  const Tensor image = ones({1, 1, 4, 4}), kernel = ones({1, 1, 2, 2});
+  EXPECT_EQ(conv2d(image, kernel, {.stride = 2}).shape(), Shape({1, 1, 2, 2}));
+  EXPECT_EQ(conv2d(image, kernel, {.padding = 1}).shape(), Shape({1, 1, 5, 5}));
+  EXPECT_EQ(max_pool2d(image, {.kernel_size = 2}).shape(), Shape({1, 1, 2, 2}));
+  const Tensor w = parameter(ones({}));
+  EXPECT_EQ(grad({w * 2.0}, {w}, {.allow_unused = true})[0].item<float>(), 2.0f);
+  EXPECT_EQ(grad({w * w}, {w}, {.create_graph = true})[0].item<float>(), 2.0f);
+  EXPECT_FALSE(PrintOptions{.precision = 2}.scientific);
+  EXPECT_EQ(GradcheckOptions{.eps = 1e-4}.rtol, 1e-3);
+  const BackwardOptions keep{.retain_graph = true};
+  EXPECT_FALSE(keep.create_graph);
+}
+
+TEST(Traps, AHookMayReturnATensorOrNothing) {
+  Tensor w = parameter(ones({}));
+  int calls = 0;
+  w.register_hook([&](const Tensor&) { ++calls; });
+  w.register_hook([](const Tensor& g) { return g * 3.0; });
+  w.register_hook([](Tensor g) { return g; });
+  w.register_hook([count = 0](const Tensor&) mutable { ++count; });
+  (w * 1.0).backward();
+  EXPECT_EQ(calls, 1);
+  EXPECT_EQ(w.grad().item<float>(), 3.0f);
+}
+
+TEST(Traps, ADroppedHookHandleDoesNotUnregister) {
+  Tensor w = parameter(ones({}));
+  { HookHandle handle = w.register_hook([](const Tensor& g) { return g * 3.0; }); }
+  (w * 1.0).backward();
+  EXPECT_EQ(w.grad().item<float>(), 3.0f);
+}
+
+TEST(Traps, ANumberMayStandOnTheLeft) {
+  const Tensor x = tensor({1.0, 2.0});
+  EXPECT_EQ(numbers(2.0 == x), Numbers({0, 1}));
+  EXPECT_EQ(numbers(2.0 != x), Numbers({1, 0}));
+  EXPECT_EQ(numbers(1.5 < x), Numbers({0, 1}));
+  EXPECT_EQ(numbers(1.5 >= x), Numbers({1, 0}));
+  EXPECT_EQ(numbers(x == 2.0), Numbers({0, 1}));
+  EXPECT_EQ(numbers(x == x), Numbers({1, 1}));
+  EXPECT_EQ(numbers(1 - x), Numbers({0, -1}));
+  EXPECT_EQ(numbers(2.0 / x), Numbers({2, 1}));
+  EXPECT_EQ(numbers(2 + x), Numbers({3, 4}));
+  EXPECT_EQ(numbers(2 * x), Numbers({2, 4}));
+}
+
+TEST(Traps, AResultMayBeDiscarded) {
+  Tensor x = ones({2});
+  x.add_(1.0);
+  x += 1.0;
+  x.fill_(2.0).mul_(2.0);
+  relu(x);
+  x.sum();
+  EXPECT_EQ(numbers(x), Numbers({4, 4}));
+}
+
+TEST(Traps, ScalarsKnowWhetherTheyAreIntegers) {
+  const Tensor whole = tensor({1, 2});
+  EXPECT_EQ((whole + 1).dtype(), i64);
+  EXPECT_EQ((1 - whole).dtype(), i64);
+  EXPECT_EQ((whole * 2L).dtype(), i64);
+  EXPECT_EQ((whole + 1.0).dtype(), f32);
+  EXPECT_EQ((whole / 2).dtype(), f32);
+  EXPECT_EQ((tensor({1, 2}, u8) + 1).dtype(), u8);
+  EXPECT_EQ((tensor({1.0}, bf16) * 2.0).dtype(), bf16);
+  EXPECT_EQ((tensor({1.0}, f64) * 2.0f).dtype(), f64);
+  EXPECT_EQ((whole + (int64_t{1} << 53) + 1).to_vector<int64_t>()[0], (int64_t{1} << 53) + 2);
+}
+
+TEST(Traps, ATensorIsNoCondition) {
+  static_assert(!std::is_constructible_v<bool, Tensor>);
+  static_assert(!std::is_convertible_v<Tensor, bool>);
+  static_assert(!std::is_convertible_v<Tensor, double>);
+}
+
+TEST(Traps, ASliceTakesNothingForAnOpenEnd) {
+  const Tensor x = arange(5);
+  EXPECT_EQ(numbers(x.slice(0, 1)), Numbers({1, 2, 3, 4}));
+  EXPECT_EQ(numbers(x.slice(0, {}, -3)), Numbers({0, 1}));
+  EXPECT_EQ(numbers(x.slice(0, std::nullopt, std::nullopt, -2)), Numbers({4, 2, 0}));
+}
+
+}  // namespace
+}  // namespace weft

@@ -1,0 +1,158 @@
+// The door: what every op has in common. Memory order of results, views and masks, observers, errors that name the op.
+#include <gtest/gtest.h>
+
+#include <string>
+#include <vector>
+
+#include "tensor/op.h"
+#include "tensor/ops_all.h"
+#include "tensor/threads.h"
+
+namespace weft {
+namespace {
+
+using Numbers = std::vector<double>;
+Numbers numbers(const Tensor& x) { return x.to_vector<double>(); }
+
+/// (2, 3, 4, 5) in channels-last memory.
+Tensor channels_last() { return arange(120).to(f32).view({2, 4, 5, 3}).permute({0, 3, 1, 2}); }
+Tensor row_major() { return arange(120).to(f32).view({2, 3, 4, 5}); }
+
+TEST(MemoryOrder, OfAResult) {
+  const Tensor last = channels_last(), rows = row_major(), turned = arange(12).to(f32).view({3, 4}).t();
+  const Strides kLast = last.strides(), kRows = rows.strides();
+  ASSERT_NE(kLast, kRows);
+  const Tensor gaps = arange(24).to(f32).view({4, 6}).slice(1, 0, std::nullopt, 2);
+  struct Row {
+    const char* statement;
+    Tensor result;
+    Strides strides;
+  };
+  const std::vector<Row> table = {
+      {"a function keeps its input's order", exp(last), kLast},
+      {"with a number", last * 2.0, kLast},
+      {"the first input of two decides", last + rows, kLast},
+      {"also the other way round", rows + last, kRows},
+      {"a number in a tensor has no order", tensor(2.0) * last, kLast},
+      {"a broadcast input does not have the result's shape", ones({5}) + last, kLast},
+      {"nor does one of size 1 axes", ones({1, 3, 1, 1}) * last, kLast},
+      {"a cast keeps it", last.to(f64), kLast},
+      {"a clone keeps it", last.clone(), kLast},
+      {"like-constructors keep it", zeros_like(last), kLast},
+      {"a comparison keeps it", last > rows, kLast},
+      {"contiguous is row-major", last.contiguous(), kRows},
+      {"a transposed input gives a transposed result", -turned, turned.strides()},
+      {"an input with gaps is not dense", -gaps, Strides({3, 1})},
+      {"an expanded input is not dense", -ones({3, 1}).expand({3, 4}), Strides({4, 1})},
+      {"a reversed input is not dense", -arange(4).to(f32).flip({0}), Strides({1})},
+      {"cat follows its first input", cat({last, rows}, 0), Strides({60, 1, 15, 3})},
+      {"cat of row-major first", cat({rows, last}, 0), kRows},
+      {"where follows its first input of the result's shape", where(last > 3.0, last, rows), kLast},
+  };
+  for (const Row& row : table) {
+    EXPECT_EQ(row.result.strides(), row.strides) << row.statement;
+    EXPECT_TRUE(row.result.layout().is_dense()) << row.statement;
+  }
+}
+
+TEST(MemoryOrder, AxesOfSizeOneMakeNoOrder) {
+  const Tensor odd = ones({2, 3}).t().unsqueeze(1).unsqueeze(0);  // [1, 3, 1, 2]
+  const Tensor ambiguous = ones({4}).as_strided({1, 4}, {1, 1});
+  EXPECT_EQ((ambiguous + 1.0).strides(), Strides({4, 1}));
+  EXPECT_TRUE((ambiguous + 1.0).is_contiguous());
+  EXPECT_TRUE((odd + 1.0).layout().is_dense());
+}
+
+TEST(MemoryOrder, ValuesDoNotDependOnIt) {
+  const Tensor last = channels_last();
+  EXPECT_EQ(numbers(last + row_major()), numbers(last.contiguous() + row_major()));
+  EXPECT_EQ(numbers(last.sum({1, 3})), numbers(last.contiguous().sum({1, 3})));
+}
+
+TEST(Door, AViewOpCopiesNothing) {
+  const Tensor x = row_major();
+  for (const Tensor& view : {x.view({6, 20}), x.transpose(1, 3), x.slice(2, 1, 3), x[1], x.flip({0}), x.unsqueeze(0), x.pad({{0, 0}, {0, 0}, {1, 1}, {0, 0}}),
+                             x.unfold(3, 2, 1), x.diagonal(), x.detach(), x.expand({7, 2, 3, 4, 5})})
+    EXPECT_TRUE(view.shares_storage(x));
+}
+
+TEST(Door, APaddedInputReadsAsZeroInEveryOp) {
+  const Tensor padded = tensor({1.0, 2.0}).pad({{1, 1}});
+  EXPECT_EQ(numbers(padded + 1.0), Numbers({1, 2, 3, 1}));
+  EXPECT_EQ(numbers(padded * padded), Numbers({0, 1, 4, 0}));
+  EXPECT_EQ(numbers(exp(padded) * 0.0 + padded), Numbers({0, 1, 2, 0}));
+  EXPECT_EQ(padded.sum().item<double>(), 3.0);
+  EXPECT_EQ(padded.min().item<double>(), 0.0);
+  EXPECT_EQ(numbers(cat({padded, padded})), Numbers({0, 1, 2, 0, 0, 1, 2, 0}));
+  EXPECT_EQ(numbers(padded.view({2, 2})), Numbers({0, 1, 2, 0})) << "materialised where a mask cannot follow";
+  EXPECT_EQ(numbers(matmul(padded.view({1, 4}), padded.view({4, 1}))), Numbers({5}));
+  EXPECT_EQ(padded.argmax().item<int64_t>(), 2);
+  EXPECT_EQ(numbers(padded.softmax(0) * 0.0), Numbers({0, 0, 0, 0}));
+}
+
+TEST(Door, AViewThatStridesCannotExpressNamesReshape) {
+  try {
+    row_major().transpose(0, 1).view({120});
+    FAIL();
+  } catch (const ShapeError& error) {
+    EXPECT_STREQ(error.what(),
+                 "view([3, 2, 4, 5] f32): view of shape [3, 2, 4, 5] with strides [20, 60, 5, 1] cannot be a view; use "
+                 "reshape(), which copies where it must");
+  }
+}
+
+TEST(Door, ObserversSeeEveryOpInOrderAndTheirScopeEnds) {
+  struct Names final : Observer {
+    std::vector<std::string> names;
+    void ran(const OpInfo& info, const void*, std::span<const Tensor* const>, std::span<const Tensor> outputs) override {
+      names.push_back(std::string(info.name) + outputs[0].shape().to_string());
+    }
+  } first, second;
+  const Tensor x = ones({2, 3});
+  {
+    ObserverScope outer(first);
+    (x * x).sum(1);
+    ObserverScope inner(second);
+    x.t();
+  }
+  x + 1.0;
+  EXPECT_EQ(first.names, std::vector<std::string>({"mul[2, 3]", "sum[2]", "permute[3, 2]"}));
+  EXPECT_EQ(second.names, std::vector<std::string>({"permute[3, 2]"}));
+}
+
+TEST(Door, TheOutermostFunctionIsNamedInErrors) {
+  auto text = [](auto&& f) {
+    try {
+      f();
+    } catch (const Error& error) {
+      return std::string(error.what());
+    }
+    return std::string("no error");
+  };
+  EXPECT_EQ(text([] { matmul(ones({2, 3}), ones({4, 5})); }).find("matmul([2, 3] f32, [4, 5] f32): "), 0u);
+  EXPECT_EQ(text([] { ones({2}) + ones({3}); }).find("add([2] f32, [3] f32): "), 0u);
+  EXPECT_EQ(text([] { ones({2}).var(3); }).find("var([2] f32): "), 0u) << "composed or not";
+  EXPECT_EQ(text([] { ones({2}) + ones({3}); }), text([] { ones({2}) + ones({3}); })) << "no frame is left behind";
+}
+
+TEST(Door, ThreadCountsBelowOneAreErrors) {
+  const int before = num_threads();
+  for (int bad : {0, -1}) EXPECT_THROW(set_num_threads(bad), Error);
+  EXPECT_EQ(num_threads(), before);
+}
+
+TEST(Door, DescriptorsPrintTheirAttributesAndCompare) {
+  const AnyOp a(op::Softmax{1}), b(op::Softmax{1}), c(op::Softmax{0});
+  EXPECT_EQ(a.to_string(), "softmax(axis=1)");
+  EXPECT_TRUE(a == b);
+  EXPECT_FALSE(a == c);
+  EXPECT_FALSE(a == AnyOp(op::Detach{}));
+  AnyOp large(op::Slice{0, std::nullopt, 5, 2});  // with its attributes beyond what fits inline
+  const AnyOp copy = large;
+  large = a;
+  EXPECT_EQ(copy.to_string(), "slice(axis=0, start=none, end=5, step=2)");
+  EXPECT_EQ(large.to_string(), "softmax(axis=1)");
+}
+
+}  // namespace
+}  // namespace weft

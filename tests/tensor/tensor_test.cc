@@ -1,0 +1,175 @@
+// Tensor itself: memory, values, copies, comparison as a whole, errors as values.
+#include "tensor/tensor.h"
+
+#include <gtest/gtest.h>
+
+#include <functional>
+#include <limits>
+#include <stdexcept>
+
+#include "tensor/ops_all.h"
+#include "tensor/result.h"
+
+namespace weft {
+namespace {
+
+using Numbers = std::vector<double>;
+Numbers numbers(const Tensor& x) { return x.to_vector<double>(); }
+
+template <class F>
+std::string error_of(F&& f) {
+  try {
+    f();
+  } catch (const Error& error) {
+    return error.what();
+  }
+  return "no error";
+}
+
+TEST(TensorBodyAndHandle, CopyingAHandleSharesTheBody) {
+  Tensor a = ones({2});
+  const Tensor b = a;
+  EXPECT_TRUE(a.is_same(b));
+  a.fill_(3.0);
+  EXPECT_EQ(numbers(b), Numbers({3, 3}));
+}
+
+TEST(TensorBodyAndHandle, CloneCopiesTheData) {
+  Tensor a = ones({2});
+  const Tensor b = a.clone();
+  EXPECT_FALSE(a.shares_storage(b));
+  a.fill_(3.0);
+  EXPECT_EQ(numbers(b), Numbers({1, 1}));
+}
+
+TEST(TensorBodyAndHandle, AnUndefinedTensorIsAnErrorWhereverItIsUsed) {
+  const Tensor none;
+  EXPECT_FALSE(none.defined());
+  for (const auto& use : std::vector<std::function<void()>>{
+           [&] { (void)none.shape(); }, [&] { (void)none.dtype(); }, [&] { none + none; }, [&] { none.sum(); },
+           [&] { ones({2}) * none; }, [&] { (void)none.item<float>(); }, [&] { none.view({1}); }, [&] { cat({none}); },
+           [&] { none.clone(); }, [&] { (void)none.data<float>(); }, [&] { matmul(none, ones({1, 1})); }})
+    EXPECT_NE(error_of(use).find("a tensor is undefined"), std::string::npos) << error_of(use);
+  EXPECT_EQ(describe(none), "undefined");
+  EXPECT_EQ(describe(ones({2, 3})), "[2, 3] f32");
+}
+
+TEST(Values, DataGivesRowMajorMemoryOrAnErrorThatSaysWhatToDo) {
+  const Tensor x = arange(6).view({2, 3});
+  EXPECT_EQ(x.data<int64_t>()[5], 5);
+  EXPECT_EQ(x[1].data<int64_t>()[0], 3) << "an offset is fine";
+  EXPECT_EQ(error_of([&] { (void)x.data<float>(); }), "data([2, 3] i64): the elements are i64, not f32; use to(f32)");
+  EXPECT_EQ(error_of([&] { (void)x.t().data<int64_t>(); }),
+            "data([3, 2] i64): the memory is not row-major (strides [1, 3]); use contiguous() first");
+  EXPECT_NE(error_of([&] { (void)x.pad({{0, 0}, {1, 0}}).data<int64_t>(); }).find("contiguous()"), std::string::npos);
+  EXPECT_EQ(x.t().contiguous().data<int64_t>()[1], 3);
+}
+
+TEST(Values, ItemConvertsAndWantsOneElement) {
+  EXPECT_EQ(tensor({2.75}).item<double>(), 2.75);
+  EXPECT_EQ(tensor({{2.75}}).item<int64_t>(), 2);
+  EXPECT_EQ(full({}, 3).item<float>(), 3.0f);
+  EXPECT_TRUE(full({}, 0.5).item<bool>());
+  EXPECT_EQ(error_of([] { (void)ones({2}).item<float>(); }), "item([2] f32): it has 2 elements, not one");
+  EXPECT_EQ(error_of([] { (void)ones({0}).item<float>(); }), "item([0] f32): it has 0 elements, not one");
+}
+
+TEST(Values, ToVectorIsRowMajorForEveryView) {
+  const Tensor x = arange(6).view({2, 3});
+  EXPECT_EQ(x.t().to_vector<int>(), std::vector<int>({0, 3, 1, 4, 2, 5}));
+  EXPECT_EQ(x.flip({0, 1}).to_vector<double>(), Numbers({5, 4, 3, 2, 1, 0}));
+  EXPECT_EQ(x[0].pad({{1, 1}}).to_vector<float>(), std::vector<float>({0, 0, 1, 2, 0}));
+  EXPECT_EQ(x[0].expand({2, 3}).to_vector<int64_t>(), std::vector<int64_t>({0, 1, 2, 0, 1, 2}));
+  EXPECT_EQ(x.to_vector<bool>(), std::vector<bool>({false, true, true, true, true, true}));
+  EXPECT_TRUE(zeros({0, 4}).to_vector<float>().empty());
+}
+
+TEST(Memory, FromCopies) {
+  std::vector<float> values = {1, 2, 3, 4};
+  const Tensor x = Tensor::from(std::span<const float>(values), {2, 2});
+  values[0] = 9;
+  EXPECT_EQ(numbers(x), Numbers({1, 2, 3, 4}));
+  EXPECT_EQ(Tensor::from(std::span<const float>(values)).shape(), Shape({4}));
+  EXPECT_EQ(error_of([&] { Tensor::from(std::span<const float>(values), {3}); }),
+            "from(): 4 values do not fill shape [3] of 3 elements");
+  EXPECT_EQ(Tensor::from(std::span<const float>(), {0, 7}).numel(), 0);
+}
+
+TEST(Memory, FromVectorTakesAShapeAndADtype) {
+  EXPECT_EQ(from_vector(std::vector<double>{1, 2}).dtype(), f32);
+  EXPECT_EQ(from_vector(std::vector<int>{1, 2}, Shape{2, 1}).shape(), Shape({2, 1}));
+  EXPECT_EQ(from_vector(std::vector<bool>{true, false}).dtype(), boolean);
+  EXPECT_EQ(from_vector(std::vector<int>{1, 2}, std::nullopt, f64).dtype(), f64);
+  EXPECT_NE(error_of([] { from_vector(std::vector<int>{1, 2}, Shape{3}); }).find("2 values do not fill shape [3]"), std::string::npos);
+}
+
+TEST(Memory, WrapBorrowsAndReleasesOnce) {
+  float values[4] = {1, 2, 3, 4};
+  int released = 0;
+  auto release = [](void* count) { ++*static_cast<int*>(count); };
+  {
+    Tensor view;
+    {
+      Tensor x = Tensor::wrap(values, {2, 2}, release, &released);
+      EXPECT_EQ(x.data<float>(), values);
+      x.add_(10.0);
+      view = x[1];
+    }
+    EXPECT_EQ(released, 0) << "a view holds it";
+    EXPECT_EQ(numbers(view), Numbers({13, 14}));
+  }
+  EXPECT_EQ(released, 1);
+  EXPECT_EQ(values[0], 11.0f);
+  EXPECT_THROW(Tensor::wrap(static_cast<float*>(nullptr), {2}), Error);
+  EXPECT_EQ(Tensor::wrap(static_cast<float*>(nullptr), {0}).numel(), 0);
+  EXPECT_THROW(Tensor::wrap(values, {int64_t{1} << 40, int64_t{1} << 40}), ShapeError);
+}
+
+TEST(Comparison, AllcloseAndEqual) {
+  const double nan = std::numeric_limits<double>::quiet_NaN(), inf = std::numeric_limits<double>::infinity();
+  const Tensor x = tensor({1.0, 2.0}, f64);
+  EXPECT_TRUE(equal(x, x.clone()));
+  EXPECT_FALSE(equal(x, x + 1e-12));
+  EXPECT_FALSE(equal(x, ones({3}, f64)));
+  EXPECT_TRUE(equal(x.expand({2, 2}).t().t(), x.expand({2, 2}).clone()));
+  EXPECT_TRUE(equal(zeros({0}), zeros({0})));
+  EXPECT_TRUE(allclose(x, x + 1e-6));
+  EXPECT_FALSE(allclose(x, x + 1e-4));
+  EXPECT_TRUE(allclose(x, x + 1e-4, 0.0, 1e-3));
+  EXPECT_TRUE(allclose(x, x * 1.001, 1e-2));
+  EXPECT_FALSE(allclose(tensor({nan}), tensor({nan})));
+  EXPECT_TRUE(allclose(tensor({nan, 1.0}), tensor({nan, 1.0}), 1e-5, 1e-8, true));
+  EXPECT_FALSE(allclose(tensor({nan, 1.0}), tensor({1.0, nan}), 1e-5, 1e-8, true));
+  EXPECT_TRUE(allclose(tensor({inf}), tensor({inf})));
+  EXPECT_FALSE(allclose(tensor({inf}), tensor({-inf})));
+  EXPECT_FALSE(allclose(tensor({inf}), tensor({1.0})));
+  EXPECT_FALSE(allclose(tensor({1.0}), tensor({inf})));
+}
+
+TEST(Attempt, GivesAValueOrTheError) {
+  const Tensor a = ones({2}), b = ones({3});
+  const Result<Tensor> good = attempt([&] { return a + a; });
+  ASSERT_TRUE(bool(good));
+  EXPECT_EQ(numbers(good.value()), Numbers({2, 2}));
+  const Result<Tensor> bad = attempt([&] { return a + b; });
+  ASSERT_FALSE(bool(bad));
+  EXPECT_EQ(std::string(bad.error().what()).find("add([2] f32, [3] f32)"), 0u) << bad.error().what();
+  EXPECT_THROW(bad.value(), Error);
+  EXPECT_EQ(numbers(attempt([&] { return a + a; }).value()), Numbers({2, 2}));
+}
+
+TEST(Attempt, OfAFunctionWithoutAResult) {
+  Tensor a = ones({2});
+  const Result<void> good = attempt([&] { a.add_(1.0); }), bad = attempt([&] { a.add_(ones({3})); });
+  EXPECT_TRUE(bool(good));
+  good.value();
+  EXPECT_FALSE(bool(bad));
+  EXPECT_THROW(bad.value(), Error);
+}
+
+TEST(Attempt, CatchesNothingButWeftsErrors) {
+  EXPECT_THROW(attempt([]() -> int { throw std::runtime_error("another"); }), std::runtime_error);
+}
+
+}  // namespace
+}  // namespace weft
