@@ -95,8 +95,8 @@ class Run {
     for (size_t i = 0; i < edges.size(); ++i) {
       if (!edges[i].node || !results[i].defined() || !is_needed(*edges[i].node)) continue;
       if (anomaly && !all_finite(results[i]))
-        throw GradientError(text("the backward of `", node.describe(), "` made a NaN or Inf in the gradient of input ", i,
-                                 " of shape ", results[i].shape()));
+        throw GradientError(text("the backward of `", node.describe(), "` made a NaN or Inf in the gradient of input ",
+                                 i, " of shape ", results[i].shape()));
       check(node, i, edges[i], results[i]);
       add(edges[i], std::move(results[i]));
     }
@@ -136,7 +136,8 @@ class Run {
     Tensor& sum = item.gradients[static_cast<size_t>(edge.index)];
     if (!sum.defined()) {
       sum = std::move(gradient);
-    } else if (!options_.create_graph && sum.body_ptr()->unique() && sum.storage().unique() && sum.layout().is_dense()) {
+    } else if (!options_.create_graph && sum.body_ptr()->unique() && sum.storage().unique() &&
+               sum.layout().is_dense()) {
       sum.add_(gradient);
     } else {
       sum = weft::add(sum, gradient);
@@ -196,7 +197,8 @@ Edge root_edge(const Tensor& root) {
 Tensor seed_of(const Tensor& root, const Tensor& seed) {
   if (!seed.defined()) {
     if (root.numel() != 1)
-      throw GradientError(text("a tensor of shape ", root.shape(), " is not a scalar: pass the gradient to start from, or "
+      throw GradientError(text("a tensor of shape ", root.shape(),
+                               " is not a scalar: pass the gradient to start from, or "
                                "reduce it, e.g. with sum()"));
     return ones_like(root);
   }
@@ -262,8 +264,8 @@ std::vector<Tensor> grad(const std::vector<Tensor>& outputs, const std::vector<T
   run.run();
   for (size_t i = 0; i < inputs.size(); ++i)
     if (!results[i].defined() && !options.allow_unused)
-      throw GradientError(text("input ", i, " of shape ", inputs[i].shape(),
-                               " was not used to compute the outputs; use allow_unused"));
+      throw GradientError(
+          text("input ", i, " of shape ", inputs[i].shape(), " was not used to compute the outputs; use allow_unused"));
   return results;
 }
 
@@ -274,7 +276,8 @@ struct AnomalyMode::Watcher final : Observer {
     if (info.view != nullptr || !autograd::anomaly) return;
     for (const Tensor& out : outputs)
       if (is_floating(out.dtype()) && !autograd::all_finite(out))
-        throw GradientError(text("`", AnyOp(info, op).to_string(), "` made a NaN or Inf in a result of shape ", out.shape()));
+        throw GradientError(
+            text("`", AnyOp(info, op).to_string(), "` made a NaN or Inf in a result of shape ", out.shape()));
   }
 };
 

@@ -9,10 +9,10 @@ namespace weft {
 
 /// What grad() may be told.
 struct GradOptions {
-  bool create_graph = false;           // the gradients can be differentiated again (implies retain_graph)
-  bool retain_graph = false;           // the graph can be run again
-  bool allow_unused = false;           // an input that no path reaches gets an undefined Tensor instead of an error
-  std::vector<Tensor> seeds = {};      // gradients of the outputs; 1 for scalars where absent
+  bool create_graph = false;       // the gradients can be differentiated again (implies retain_graph)
+  bool retain_graph = false;       // the graph can be run again
+  bool allow_unused = false;       // an input that no path reaches gets an undefined Tensor instead of an error
+  std::vector<Tensor> seeds = {};  // gradients of the outputs; 1 for scalars where absent
 };
 
 /// The gradients of the sum of `outputs` (weighted by seeds) with respect to `inputs` (leaves or not); nothing is stored

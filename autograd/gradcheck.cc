@@ -34,7 +34,7 @@ bool equal_bits(const std::vector<double>& a, const std::vector<double>& b) {
 struct Checker {
   const CheckedFunctions& function;
   const GradcheckOptions& options;
-  std::vector<Tensor> leaves;       // floating inputs as leaves, the others as they are
+  std::vector<Tensor> leaves;        // floating inputs as leaves, the others as they are
   std::vector<size_t> checked = {};  // numbers of the floating inputs
   std::string report = {};
   int64_t differences = 0;
@@ -128,7 +128,8 @@ GradcheckResult gradcheck_all(const CheckedFunctions& function, const std::vecto
 
 GradcheckResult gradcheck(const CheckedFunction& function, const std::vector<Tensor>& inputs,
                           const GradcheckOptions& options) {
-  return gradcheck_all([&](const std::vector<Tensor>& in) { return std::vector<Tensor>{function(in)}; }, inputs, options);
+  return gradcheck_all([&](const std::vector<Tensor>& in) { return std::vector<Tensor>{function(in)}; }, inputs,
+                       options);
 }
 
 GradcheckResult gradgradcheck(const CheckedFunction& function, const std::vector<Tensor>& inputs,
@@ -145,8 +146,7 @@ GradcheckResult gradgradcheck(const CheckedFunction& function, const std::vector
     const Tensor y = function(connected);
     if (!y.requires_grad()) throw GradientError("gradgradcheck: no gradient reaches the result");
     const Tensor w = sin(arange(1, y.numel() + 1).to(y.dtype()) * 1.7).reshape(y.shape());
-    std::vector<Tensor> found =
-        grad({y}, wanted, {.create_graph = true, .allow_unused = true, .seeds = {w}});
+    std::vector<Tensor> found = grad({y}, wanted, {.create_graph = true, .allow_unused = true, .seeds = {w}});
     for (size_t i = 0; i < found.size(); ++i)
       if (!found[i].defined()) found[i] = zeros_like(wanted[i]);
     return found;

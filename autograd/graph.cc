@@ -68,9 +68,11 @@ std::string print_graph(const Tensor& root) {
 std::string graph_to_dot(const Tensor& root) {
   std::string out = "digraph weft {\n  rankdir=TB;\n";
   for (const auto& [sequence, node] : reachable(root)) {
-    const char* style = !node->is_leaf() ? "shape=ellipse" : node->requires_grad() ? "shape=box" : "shape=box, color=red";
-    out += text("  n", sequence, " [label=\"", escaped(node->describe()), "\\n", escaped(result_text(*node)), "\", ", style,
-                "];\n");
+    const char* style = !node->is_leaf()        ? "shape=ellipse"
+                        : node->requires_grad() ? "shape=box"
+                                                : "shape=box, color=red";
+    out += text("  n", sequence, " [label=\"", escaped(node->describe()), "\\n", escaped(result_text(*node)), "\", ",
+                style, "];\n");
     for (const Edge& edge : node->edges())
       if (edge.node)
         out += text("  n", edge.node->sequence(), " -> n", sequence, " [label=\"",

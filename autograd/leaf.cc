@@ -28,7 +28,8 @@ void Leaf::set_gradient(const Tensor& gradient) {
 Tensor Leaf::owned(Tensor gradient) const {
   const bool alone = gradient.body_ptr()->unique() && gradient.storage().unique() &&
                      (modes().recording || !gradient.body().history) &&
-                     static_cast<int64_t>(gradient.storage().bytes()) == gradient.numel() * static_cast<int64_t>(size_of(gradient.dtype()));
+                     static_cast<int64_t>(gradient.storage().bytes()) ==
+                         gradient.numel() * static_cast<int64_t>(size_of(gradient.dtype()));
   if (alone && gradient.layout().is_dense() && gradient.layout().strides() == order_.strides()) return gradient;
   Tensor copy = detail::allocate({order_, meta_.dtype});
   if (modes().recording)

@@ -11,7 +11,8 @@ namespace {
 std::atomic<uint64_t> next_sequence{1};
 
 [[noreturn]] void throw_not_a_leaf(const std::string& name) {
-  throw GradientError(text("this tensor is the result of `", name, "`, not a leaf: only leaves (see parameter()) hold a "
+  throw GradientError(text("this tensor is the result of `", name,
+                           "`, not a leaf: only leaves (see parameter()) hold a "
                            "gradient; use grad(outputs, inputs) or a hook"));
 }
 }  // namespace
@@ -32,9 +33,10 @@ Edge edge_of(const Tensor& x) {
 Tensor unpack(const Saved& saved, const Edge& edge, std::string_view op, std::string_view what, int index) {
   const bool leaf_moved = saved.storage->version() != saved.version;
   if (leaf_moved)
-    throw GradientError(text("`", op, "` needs its ", what, " ", index, " of shape ", saved.view.shape(), " (", saved.dtype,
-                             ") for the gradient, but `", saved.storage->writer(), "` has written to it since (version ",
-                             saved.storage->version(), ", saved at ", saved.version, "); write to a clone()"));
+    throw GradientError(text("`", op, "` needs its ", what, " ", index, " of shape ", saved.view.shape(), " (",
+                             saved.dtype, ") for the gradient, but `", saved.storage->writer(),
+                             "` has written to it since (version ", saved.storage->version(), ", saved at ",
+                             saved.version, "); write to a clone()"));
   Tensor out(saved.storage, saved.view, saved.dtype);
   if (edge.node) {
     out.body().history = IntrusivePtr<Provenance>::share(edge.node.get());

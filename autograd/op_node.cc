@@ -53,8 +53,7 @@ OpNode::OpNode(const OpCall& call, const Rule& rule)
     for (uint32_t i = 0; i < inputs_; ++i)
       if (call.inputs[i]->defined()) views_[i] = call.inputs[i]->layout();
   }
-  if (op_.is_view() && edges_[0].node)
-    view_of_leaf_ = edges_[0].node->is_leaf() || edges_[0].node->is_view_of_leaf();
+  if (op_.is_view() && edges_[0].node) view_of_leaf_ = edges_[0].node->is_leaf() || edges_[0].node->is_view_of_leaf();
 }
 
 Gradients OpNode::run(Gradients gradients) {

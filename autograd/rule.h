@@ -190,8 +190,8 @@ struct PerInput {
   std::vector<Tensor> run(const RuleArguments& a) const {
     std::vector<Tensor> out(sizeof...(F));
     size_t i = 0;
-    std::apply(
-        [&](const F&... f) { (((a.needs() >> i) & 1u ? void(out[i] = one(f, a)) : void(), ++i), ...); }, functions);
+    std::apply([&](const F&... f) { (((a.needs() >> i) & 1u ? void(out[i] = one(f, a)) : void(), ++i), ...); },
+               functions);
     return out;
   }
 };

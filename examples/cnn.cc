@@ -18,8 +18,12 @@ struct Block : nn::Module {
   nn::BatchNorm2d first_norm, second_norm;
 
   Block(int64_t in, int64_t out)
-      : first(register_module("first", nn::Conv2d({.in_channels = in, .out_channels = out, .kernel_size = 3, .padding = 1, .bias = false}))),
-        second(register_module("second", nn::Conv2d({.in_channels = out, .out_channels = out, .kernel_size = 3, .padding = 1, .bias = false}))),
+      : first(register_module(
+            "first",
+            nn::Conv2d({.in_channels = in, .out_channels = out, .kernel_size = 3, .padding = 1, .bias = false}))),
+        second(register_module(
+            "second",
+            nn::Conv2d({.in_channels = out, .out_channels = out, .kernel_size = 3, .padding = 1, .bias = false}))),
         first_norm(register_module("first_norm", nn::BatchNorm2d(out))),
         second_norm(register_module("second_norm", nn::BatchNorm2d(out))) {}
 
@@ -45,7 +49,8 @@ static int train(int argc, char** argv) {
 
   // Each image is moved by up to two pixels whenever it is shown, so that the network never sees the same one twice.
   const auto moved = data::map(digits.train, data::RandomShift{2});
-  data::DataLoader loader(moved, {.batch_size = settings.batch_size, .shuffle = true, .drop_last = true, .prefetch = 4});
+  data::DataLoader loader(moved,
+                          {.batch_size = settings.batch_size, .shuffle = true, .drop_last = true, .prefetch = 4});
 
   Model model;
   std::cout << nn::summary(model, {1, 1, 28, 28}) << std::endl;

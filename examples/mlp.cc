@@ -32,7 +32,8 @@ static int train(int argc, char** argv) {
 
   // Each image is moved by up to two pixels whenever it is shown, so that the network never sees the same one twice.
   const auto moved = data::map(digits.train, data::RandomShift{2});
-  data::DataLoader loader(moved, {.batch_size = settings.batch_size, .shuffle = true, .drop_last = true, .prefetch = 4});
+  data::DataLoader loader(moved,
+                          {.batch_size = settings.batch_size, .shuffle = true, .drop_last = true, .prefetch = 4});
 
   Model model;
   std::cout << nn::summary(model, {1, 1, 28, 28}) << std::endl;

@@ -92,10 +92,12 @@ void Progress::line(bool force) const {
   shown_ = Clock::now();
   const double spent = seconds_since(started_);
   const int64_t done = finished_epochs() * batches_per_epoch_ + batches_;
-  const double left = spent / static_cast<double>(all_batches_) * static_cast<double>(epochs_ * batches_per_epoch_ - done);
+  const double left =
+      spent / static_cast<double>(all_batches_) * static_cast<double>(epochs_ * batches_per_epoch_ - done);
   std::printf("%s%5ld   batch %ld/%ld   loss %.4f   %.0f images/s   %.0f s left%s", terminal_ ? "\r" : "",
-              long(finished_epochs() + 1), long(batches_), long(batches_per_epoch_), loss_sum_ / static_cast<double>(images_),
-              static_cast<double>(all_images_) / spent, left, terminal_ ? "  \033[K" : "\n");
+              long(finished_epochs() + 1), long(batches_), long(batches_per_epoch_),
+              loss_sum_ / static_cast<double>(images_), static_cast<double>(all_images_) / spent, left,
+              terminal_ ? "  \033[K" : "\n");
   std::fflush(stdout);
 }
 
@@ -118,7 +120,8 @@ std::map<std::string, std::string> Progress::fields() const {
   char buffer[160];
   std::string rows;
   for (const EpochResult& r : results_) {
-    std::snprintf(buffer, sizeof buffer, "%.17g %.17g %.17g %.17g\n", r.train_loss, r.train_accuracy, r.test_accuracy, r.seconds);
+    std::snprintf(buffer, sizeof buffer, "%.17g %.17g %.17g %.17g\n", r.train_loss, r.train_accuracy, r.test_accuracy,
+                  r.seconds);
     rows += buffer;
   }
   std::snprintf(buffer, sizeof buffer, "%ld %ld %ld %.17g %.17g", long(batches_), long(images_), long(hits_), loss_sum_,
@@ -131,7 +134,8 @@ void Progress::restore(const std::map<std::string, std::string>& fields) {
   EpochResult r;
   int used = 0;
   for (const char* row = fields.at("epochs").c_str();
-       std::sscanf(row, "%lf %lf %lf %lf\n%n", &r.train_loss, &r.train_accuracy, &r.test_accuracy, &r.seconds, &used) == 4;
+       std::sscanf(row, "%lf %lf %lf %lf\n%n", &r.train_loss, &r.train_accuracy, &r.test_accuracy, &r.seconds, &used) ==
+       4;
        row += used)
     results_.push_back(r);
   long batches = 0, images = 0, hits = 0;
@@ -149,7 +153,8 @@ double accuracy(const Tensor& predictions, const data::TensorDataset<2>& dataset
 namespace {
 
 /// Digits of 3 x 5 points, one octal figure per row.
-constexpr const char* kFont[10] = {"75557", "26227", "71747", "71717", "55711", "74717", "74757", "71111", "75757", "75717"};
+constexpr const char* kFont[10] = {"75557", "26227", "71747", "71717", "55711",
+                                   "74717", "74757", "71111", "75757", "75717"};
 
 /// A digit drawn into the corner of an RGB image (3, H, W), `scale` pixels per point.
 void draw_digit(Tensor& image, int64_t digit, int64_t scale, const Tensor& colour) {
@@ -163,7 +168,8 @@ void draw_digit(Tensor& image, int64_t digit, int64_t scale, const Tensor& colou
 
 /// One test image, twice as large, in colour; a wrong answer is drawn on it and gets a red frame.
 Tensor tile(const Tensor& image, int64_t answer, int64_t label) {
-  Tensor out = image.unsqueeze(2).unsqueeze(4).expand({1, 28, 2, 28, 2}).reshape({1, 56, 56}).expand({3, 56, 56}).clone();
+  Tensor out =
+      image.unsqueeze(2).unsqueeze(4).expand({1, 28, 2, 28, 2}).reshape({1, 56, 56}).expand({3, 56, 56}).clone();
   if (answer == label) return out;
   const Tensor red = tensor({1.0, 0.25, 0.2}).reshape({3, 1, 1});
   for (int64_t axis : {1, 2})

@@ -35,10 +35,12 @@ std::string pairs_text(const Pairs& pairs, First first, Second second) {
 }  // namespace
 
 std::string attribute_text(const std::vector<Interval>& value) {
-  return pairs_text(value, [](const Interval& i) { return i.begin; }, [](const Interval& i) { return i.end; });
+  return pairs_text(
+      value, [](const Interval& i) { return i.begin; }, [](const Interval& i) { return i.end; });
 }
 std::string attribute_text(const std::vector<Padding>& value) {
-  return pairs_text(value, [](const Padding& p) { return p.first; }, [](const Padding& p) { return p.second; });
+  return pairs_text(
+      value, [](const Padding& p) { return p.first; }, [](const Padding& p) { return p.second; });
 }
 
 }  // namespace detail

@@ -106,9 +106,7 @@ class AnyOp {
  public:
   template <class Op>
     requires(!std::same_as<std::remove_cvref_t<Op>, AnyOp>)
-  explicit AnyOp(const Op& op) : info_(&op_info<Op>) {
-    info_->copy(allocate(), &op);
-  }
+  explicit AnyOp(const Op& op) : info_(&op_info<Op>) { info_->copy(allocate(), &op); }
   AnyOp(const OpInfo& info, const void* op) : info_(&info) { info_->copy(allocate(), op); }
   AnyOp(const AnyOp& other) : info_(other.info_) { info_->copy(allocate(), other.get()); }
   AnyOp& operator=(const AnyOp& other) {
@@ -136,9 +134,7 @@ class AnyOp {
   const Op& as() const noexcept {
     return *static_cast<const Op*>(get());
   }
-  bool operator==(const AnyOp& other) const {
-    return info_ == other.info_ && info_->equal(get(), other.get());
-  }
+  bool operator==(const AnyOp& other) const { return info_ == other.info_ && info_->equal(get(), other.get()); }
   /// `softmax(axis=1)`
   std::string to_string() const;
 

@@ -24,10 +24,10 @@ void check_version(const Tensor& x) {
     body.version = storage.version();
     return;
   }
-  throw GradientError(text("an input of shape ", x.shape(), " shares memory that `",
-                           storage.writer() ? storage.writer() : "a write",
-                           "` changed through another tensor, so its history is no longer true; write through the tensor "
-                           "itself or to a clone(), or go on from detach()"));
+  throw GradientError(
+      text("an input of shape ", x.shape(), " shares memory that `", storage.writer() ? storage.writer() : "a write",
+           "` changed through another tensor, so its history is no longer true; write through the tensor "
+           "itself or to a clone(), or go on from detach()"));
 }
 
 Tensor unmasked(const Tensor& x) { return apply(op::Contiguous{}, x); }
@@ -110,7 +110,8 @@ void after_write(Tensor& self, const OpInfo& info, const void* op, const char* n
 
 bool check_in_place_result(const Tensor& self, const Spec& spec) {
   if (spec.view.shape() != self.shape())
-    throw ShapeError(text("the result has shape ", spec.view.shape(), " but is written in place to shape ", self.shape()));
+    throw ShapeError(
+        text("the result has shape ", spec.view.shape(), " but is written in place to shape ", self.shape()));
   if (is_floating(spec.dtype) && !is_floating(self.dtype()))
     throw DtypeError(text("the result is ", spec.dtype, " and cannot be written in place to ", self.dtype(),
                           "; use the form that returns a new tensor"));

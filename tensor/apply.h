@@ -36,7 +36,8 @@ template <class Op>
 inline constexpr int outputs_of<Op> = Op::outputs;
 /// One Tensor, or an array of them where there are several outputs.
 template <class Op>
-using ResultOf = std::conditional_t<outputs_of<Op> == 1, Tensor, std::array<Tensor, static_cast<size_t>(outputs_of<Op>)>>;
+using ResultOf =
+    std::conditional_t<outputs_of<Op> == 1, Tensor, std::array<Tensor, static_cast<size_t>(outputs_of<Op>)>>;
 template <class Op>
 inline constexpr bool reads_masked = false;
 template <class Op>

@@ -49,9 +49,9 @@ WEFT_OP_LIST(WEFT_OP_DECLARE)
 namespace detail {
 template <class Op>
 struct OpCodeOf;  // incomplete: the op has no line in op_list.h
-#define WEFT_OP_CODE_OF(Op) \
-  template <>               \
-  struct OpCodeOf<op::Op> { \
+#define WEFT_OP_CODE_OF(Op)                     \
+  template <>                                   \
+  struct OpCodeOf<op::Op> {                     \
     static constexpr OpCode value = OpCode::Op; \
   };
 WEFT_OP_LIST(WEFT_OP_CODE_OF)

@@ -32,13 +32,12 @@ const Strides& Tensor::strides() const {
   return layout().strides();
 }
 
-int64_t Tensor::size(int64_t axis) const {
-  return layout().shape()[static_cast<size_t>(normalize_axis(axis, rank()))];
-}
+int64_t Tensor::size(int64_t axis) const { return layout().shape()[static_cast<size_t>(normalize_axis(axis, rank()))]; }
 
 void* Tensor::checked_data(DType wanted) const {
   Frame frame("data", *this);
-  if (dtype() != wanted) throw DtypeError(text("the elements are ", dtype(), ", not ", wanted, "; use to(", wanted, ")"));
+  if (dtype() != wanted)
+    throw DtypeError(text("the elements are ", dtype(), ", not ", wanted, "; use to(", wanted, ")"));
   if (!is_contiguous())
     throw ShapeError(text("the memory is not row-major (strides ", layout().strides(), "); use contiguous() first"));
   return static_cast<char*>(raw()) + layout().offset() * static_cast<int64_t>(size_of(wanted));
@@ -88,7 +87,8 @@ void Tensor::zero_grad() {
 HookHandle Tensor::add_hook(GradientHook hook) {
   Frame frame("register_hook", *this);
   const IntrusivePtr<Provenance>& history = body().history;
-  if (!history || !history->requires_grad()) throw GradientError("the tensor does not require a gradient (see parameter())");
+  if (!history || !history->requires_grad())
+    throw GradientError("the tensor does not require a gradient (see parameter())");
   return HookHandle(history, history->add_hook(body().output_index, std::move(hook)));
 }
 

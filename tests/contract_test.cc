@@ -165,13 +165,13 @@ TEST(Contract, S19_PadIsRealInEveryOpAndRefusesNegativeAmounts) {
 TEST(Contract, S20_OperatorsNeverChangeOperandsAndTakeAllScalarForms) {
   const Tensor a = tensor({1.0, 2.0, 4.0});
   for (const auto& [result, expected] : std::vector<std::pair<Tensor, Values>>{{a + 1, {2, 3, 5}},
-                                                                                {1 + a, {2, 3, 5}},
-                                                                                {a - 1, {0, 1, 3}},
-                                                                                {1 - a, {0, -1, -3}},
-                                                                                {a * 2, {2, 4, 8}},
-                                                                                {2 * a, {2, 4, 8}},
-                                                                                {a / 2, {0.5, 1, 2}},
-                                                                                {4 / a, {4, 2, 1}}})
+                                                                               {1 + a, {2, 3, 5}},
+                                                                               {a - 1, {0, 1, 3}},
+                                                                               {1 - a, {0, -1, -3}},
+                                                                               {a * 2, {2, 4, 8}},
+                                                                               {2 * a, {2, 4, 8}},
+                                                                               {a / 2, {0.5, 1, 2}},
+                                                                               {4 / a, {4, 2, 1}}})
     EXPECT_EQ(result.to_vector<float>(), expected);
   EXPECT_EQ(a.to_vector<float>(), Values({1, 2, 4}));
 }

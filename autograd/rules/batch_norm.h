@@ -15,31 +15,29 @@ Tensor batch_norm_inference_formula(const op::BatchNormInference& op, const std:
 }  // namespace detail
 
 template <>
-inline constexpr auto gradient<op::BatchNorm> =
-    joint([](const op::BatchNorm& op, Grad g, Input<0> x, Input<1> weight, OutputOf<1> mean, OutputOf<2> rstd) {
-      return batch_norm_backward(g, x, weight, mean, rstd, op.eps);
-    });
+inline constexpr auto gradient<op::BatchNorm> = joint([](const op::BatchNorm& op, Grad g, Input<0> x, Input<1> weight,
+                                                         OutputOf<1> mean, OutputOf<2> rstd) {
+  return batch_norm_backward(g, x, weight, mean, rstd, op.eps);
+});
 
 template <>
-inline constexpr auto gradient<op::BatchNormBackward> =
-    joint([](const op::BatchNormBackward& op, Grad dx, GradOf<1> dweight, GradOf<2> dbias, Input<0> g, Input<1> x,
-             Input<2> weight, Needs needs) {
-      std::vector<Tensor> out =
-          differentiate([&](const std::vector<Tensor>& in) { return detail::batch_norm_formula(op, in); },
-                        {g, x, weight}, {dx, dweight, dbias}, needs);
-      out.resize(5);
-      return out;
-    });
+inline constexpr auto gradient<op::BatchNormBackward> = joint([](const op::BatchNormBackward& op, Grad dx,
+                                                                 GradOf<1> dweight, GradOf<2> dbias, Input<0> g,
+                                                                 Input<1> x, Input<2> weight, Needs needs) {
+  std::vector<Tensor> out =
+      differentiate([&](const std::vector<Tensor>& in) { return detail::batch_norm_formula(op, in); }, {g, x, weight},
+                    {dx, dweight, dbias}, needs);
+  out.resize(5);
+  return out;
+});
 
 template <>
-inline constexpr auto gradient<op::BatchNormInference> =
-    joint([](const op::BatchNormInference& op, Grad g, Input<0> x, Input<1> mean, Input<2> var, Input<3> weight,
-             Input<4> bias, Needs needs) {
-      return differentiate(
-          [&](const std::vector<Tensor>& in) {
-            return std::vector<Tensor>{detail::batch_norm_inference_formula(op, in)};
-          },
-          {x, mean, var, weight, bias}, {g}, needs);
-    });
+inline constexpr auto gradient<op::BatchNormInference> = joint([](const op::BatchNormInference& op, Grad g, Input<0> x,
+                                                                  Input<1> mean, Input<2> var, Input<3> weight,
+                                                                  Input<4> bias, Needs needs) {
+  return differentiate(
+      [&](const std::vector<Tensor>& in) { return std::vector<Tensor>{detail::batch_norm_inference_formula(op, in)}; },
+      {x, mean, var, weight, bias}, {g}, needs);
+});
 
 }  // namespace weft::autograd

@@ -22,16 +22,16 @@ inline constexpr auto gradient<op::CrossEntropy> = per_input(
     no_gradient, no_gradient);
 
 template <>
-inline constexpr auto gradient<op::CrossEntropyBackward> =
-    joint([](const op::CrossEntropyBackward& op, Grad gg, Input<0> scale, Input<1> logits, Input<2> targets,
-             Input<3> weight, Needs needs) {
-      std::vector<Tensor> out = differentiate(
-          [&](const std::vector<Tensor>& in) {
-            return std::vector<Tensor>{detail::cross_entropy_formula(op, in[0], in[1], targets, weight)};
-          },
-          {scale, logits}, {gg}, needs);
-      out.resize(4);
-      return out;
-    });
+inline constexpr auto gradient<op::CrossEntropyBackward> = joint([](const op::CrossEntropyBackward& op, Grad gg,
+                                                                    Input<0> scale, Input<1> logits, Input<2> targets,
+                                                                    Input<3> weight, Needs needs) {
+  std::vector<Tensor> out = differentiate(
+      [&](const std::vector<Tensor>& in) {
+    return std::vector<Tensor>{detail::cross_entropy_formula(op, in[0], in[1], targets, weight)};
+      },
+      {scale, logits}, {gg}, needs);
+  out.resize(4);
+  return out;
+});
 
 }  // namespace weft::autograd

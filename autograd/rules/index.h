@@ -14,29 +14,28 @@ inline constexpr auto gradient<op::Gather> = per_input(
     [](const op::Gather& op, Grad g, ViewOf<0> x, Input<1> index) { return scatter_add(g, op.axis, index, x.shape()); },
     no_gradient);
 template <>
-inline constexpr auto gradient<op::ScatterAdd> = per_input(
-    [](const op::ScatterAdd& op, Grad g, Input<1> index) { return gather(g, op.axis, index); }, no_gradient);
+inline constexpr auto gradient<op::ScatterAdd> =
+    per_input([](const op::ScatterAdd& op, Grad g, Input<1> index) { return gather(g, op.axis, index); }, no_gradient);
 template <>
-inline constexpr auto gradient<op::IndexSelect> = per_input(
-    [](const op::IndexSelect& op, Grad g, ViewOf<0> x, Input<1> index) {
-      return index_add(g, op.axis, index, x.shape());
-    },
-    no_gradient);
+inline constexpr auto gradient<op::IndexSelect> =
+    per_input([](const op::IndexSelect& op, Grad g, ViewOf<0> x,
+                 Input<1> index) { return index_add(g, op.axis, index, x.shape()); },
+              no_gradient);
 template <>
-inline constexpr auto gradient<op::IndexAdd> = per_input(
-    [](const op::IndexAdd& op, Grad g, Input<1> index) { return index_select(g, op.axis, index); }, no_gradient);
+inline constexpr auto gradient<op::IndexAdd> = per_input([](const op::IndexAdd& op, Grad g,
+                                                            Input<1> index) { return index_select(g, op.axis, index); },
+                                                         no_gradient);
 template <>
-inline constexpr auto gradient<op::Embedding> =
-    per_input(no_gradient, [](const op::Embedding& op, Grad g, Input<0> indices, ViewOf<1> weight) {
-      return embedding_backward(g, indices, weight.shape()[0], op.padding_idx);
-    });
+inline constexpr auto gradient<op::Embedding> = per_input(no_gradient, [](const op::Embedding& op, Grad g,
+                                                                          Input<0> indices, ViewOf<1> weight) {
+  return embedding_backward(g, indices, weight.shape()[0], op.padding_idx);
+});
 // The row of the padding index passes nothing either way.
 template <>
 inline constexpr auto gradient<op::EmbeddingBackward> = per_input(
     [](const op::EmbeddingBackward& op, Grad gg, Input<1> indices) {
-      const Tensor rows = embedding(indices, gg, op.padding_idx);
-      return op.padding_idx < 0 ? rows
-                                : where(unsqueeze(indices == op.padding_idx, -1), zeros_like(rows), rows);
+  const Tensor rows = embedding(indices, gg, op.padding_idx);
+  return op.padding_idx < 0 ? rows : where(unsqueeze(indices == op.padding_idx, -1), zeros_like(rows), rows);
     },
     no_gradient);
 template <>

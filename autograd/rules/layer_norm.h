@@ -13,20 +13,20 @@ std::vector<Tensor> layer_norm_formula(const op::LayerNormBackward& op, const st
 }  // namespace detail
 
 template <>
-inline constexpr auto gradient<op::LayerNorm> =
-    joint([](const op::LayerNorm& op, Grad g, Input<0> x, Input<1> weight, OutputOf<1> mean, OutputOf<2> rstd) {
-      return layer_norm_backward(g, x, op.axes, weight, mean, rstd, op.eps);
-    });
+inline constexpr auto gradient<op::LayerNorm> = joint([](const op::LayerNorm& op, Grad g, Input<0> x, Input<1> weight,
+                                                         OutputOf<1> mean, OutputOf<2> rstd) {
+  return layer_norm_backward(g, x, op.axes, weight, mean, rstd, op.eps);
+});
 
 template <>
-inline constexpr auto gradient<op::LayerNormBackward> =
-    joint([](const op::LayerNormBackward& op, Grad dx, GradOf<1> dweight, GradOf<2> dbias, Input<0> g, Input<1> x,
-             Input<2> weight, Needs needs) {
-      std::vector<Tensor> out =
-          differentiate([&](const std::vector<Tensor>& in) { return detail::layer_norm_formula(op, in); },
-                        {g, x, weight}, {dx, dweight, dbias}, needs);
-      out.resize(5);
-      return out;
-    });
+inline constexpr auto gradient<op::LayerNormBackward> = joint([](const op::LayerNormBackward& op, Grad dx,
+                                                                 GradOf<1> dweight, GradOf<2> dbias, Input<0> g,
+                                                                 Input<1> x, Input<2> weight, Needs needs) {
+  std::vector<Tensor> out =
+      differentiate([&](const std::vector<Tensor>& in) { return detail::layer_norm_formula(op, in); }, {g, x, weight},
+                    {dx, dweight, dbias}, needs);
+  out.resize(5);
+  return out;
+});
 
 }  // namespace weft::autograd

@@ -85,7 +85,8 @@ inline constexpr auto gradient<op::Prod> = per_input([](const op::Prod& op, Grad
 namespace detail {
 template <class Op>
 inline constexpr auto extremum_rule = per_input([](const Op& op, Grad g, Input<0> x, Output y) {
-  return extremum_gradient(kept(g, op.axes, op.keepdim, x.shape()), x, kept(y, op.axes, op.keepdim, x.shape()), op.axes);
+  return extremum_gradient(kept(g, op.axes, op.keepdim, x.shape()), x, kept(y, op.axes, op.keepdim, x.shape()),
+                           op.axes);
 });
 }  // namespace detail
 template <>
@@ -93,8 +94,10 @@ inline constexpr auto gradient<op::Max> = detail::extremum_rule<op::Max>;
 template <>
 inline constexpr auto gradient<op::Min> = detail::extremum_rule<op::Min>;
 
-template <> inline constexpr auto gradient<op::All> = not_differentiable;
-template <> inline constexpr auto gradient<op::Any> = not_differentiable;
+template <>
+inline constexpr auto gradient<op::All> = not_differentiable;
+template <>
+inline constexpr auto gradient<op::Any> = not_differentiable;
 
 // The softmax of x; 0 where everything is -inf.
 template <>

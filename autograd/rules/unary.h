@@ -43,11 +43,12 @@ inline constexpr auto gradient<op::Sigmoid> = per_input([](Grad g, Output y) { r
 template <>
 inline constexpr auto gradient<op::Relu> = per_input([](Grad g, Output y) { return relu_backward(g, y); });
 template <>
-inline constexpr auto gradient<op::ReluBackward> =
-    per_input([](Grad g, Input<1> y) { return relu_backward(g, y); }, no_gradient);
+inline constexpr auto gradient<op::ReluBackward> = per_input([](Grad g, Input<1> y) { return relu_backward(g, y); },
+                                                             no_gradient);
 template <>
-inline constexpr auto gradient<op::LeakyRelu> = per_input(
-    [](const op::LeakyRelu& op, Grad g, Input<0> x) { return where(x > 0.0, g, g * op.slope); });
+inline constexpr auto gradient<op::LeakyRelu> = per_input([](const op::LeakyRelu& op, Grad g, Input<0> x) {
+  return where(x > 0.0, g, g * op.slope);
+});
 template <>
 inline constexpr auto gradient<op::Silu> = per_input([](Grad g, Input<0> x) {
   const Tensor s = sigmoid(x);
@@ -57,8 +58,9 @@ template <>
 inline constexpr auto gradient<op::Softplus> = per_input([](Grad g, Input<0> x) { return g * sigmoid(x); });
 // erf'(x) = 2 / sqrt(pi) exp(-x^2)
 template <>
-inline constexpr auto gradient<op::Erf> = per_input(
-    [](Grad g, Input<0> x) { return g * (exp(-square(x)) * (2.0 * std::numbers::inv_sqrtpi)); });
+inline constexpr auto gradient<op::Erf> = per_input([](Grad g, Input<0> x) {
+  return g * (exp(-square(x)) * (2.0 * std::numbers::inv_sqrtpi));
+});
 // Gradient 1 at the bounds and for NaN.
 template <>
 inline constexpr auto gradient<op::Clip> = per_input([](const op::Clip& op, Grad g, Input<0> x) -> Tensor {
@@ -90,12 +92,11 @@ inline Tensor gelu_second(const Tensor& x, bool tanh_form) {
 }  // namespace detail
 
 template <>
-inline constexpr auto gradient<op::GeluBackward> = per_input(
-    [](const op::GeluBackward& op, Grad gg, Input<1> x) {
-      return gelu_backward(gg, x, op.tanh_form ? Gelu::tanh : Gelu::exact);
-    },
-    [](const op::GeluBackward& op, Grad gg, Input<0> g, Input<1> x) {
-      return gg * g * detail::gelu_second(x, op.tanh_form);
+inline constexpr auto gradient<op::GeluBackward> =
+    per_input([](const op::GeluBackward& op, Grad gg,
+                 Input<1> x) { return gelu_backward(gg, x, op.tanh_form ? Gelu::tanh : Gelu::exact); },
+              [](const op::GeluBackward& op, Grad gg, Input<0> g, Input<1> x) {
+  return gg * g * detail::gelu_second(x, op.tanh_form);
     });
 
 }  // namespace weft::autograd

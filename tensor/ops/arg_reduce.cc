@@ -36,15 +36,15 @@ void ExtremumWithIndices::run(const Tensor& x, std::array<Tensor, 2>& out) const
   (largest ? cpu::max_with_indices : cpu::min_with_indices)(operand(x), axis, values, indices);
 }
 
-#define WEFT_ARG_EXTREMUM(Op, function)                                        \
-  template <>                                                                  \
-  Spec ArgExtremum<Op>::infer(const Tensor& x) const {                         \
-    return spec_of(without_axis(x, axis, keepdim), i64);                       \
-  }                                                                            \
-  template <>                                                                  \
-  void ArgExtremum<Op>::run(const Tensor& x, Tensor& out) const {              \
-    const View view = kept(x, axis);                                           \
-    cpu::function(operand(x), axis, cpu::Operand{out.raw(), &view, i64});      \
+#define WEFT_ARG_EXTREMUM(Op, function)                                   \
+  template <>                                                             \
+  Spec ArgExtremum<Op>::infer(const Tensor& x) const {                    \
+    return spec_of(without_axis(x, axis, keepdim), i64);                  \
+  }                                                                       \
+  template <>                                                             \
+  void ArgExtremum<Op>::run(const Tensor& x, Tensor& out) const {         \
+    const View view = kept(x, axis);                                      \
+    cpu::function(operand(x), axis, cpu::Operand{out.raw(), &view, i64}); \
   }
 WEFT_ARG_EXTREMUM(Argmax, argmax)
 WEFT_ARG_EXTREMUM(Argmin, argmin)

@@ -52,8 +52,8 @@ void BatchNorm::run(const Tensor& x, const Tensor& weight, const Tensor& bias, s
                   operand(out[1]), operand(out[2]));
 }
 
-std::array<Spec, 3> BatchNormBackward::infer(const Tensor& g, const Tensor& x, const Tensor& weight,
-                                             const Tensor& mean, const Tensor& rstd) const {
+std::array<Spec, 3> BatchNormBackward::infer(const Tensor& g, const Tensor& x, const Tensor& weight, const Tensor& mean,
+                                             const Tensor& rstd) const {
   check_same_shape(g, x);
   const Spec channels = spec_of(check(x, {&weight, &mean, &rstd}), x.dtype());
   return {spec_like(x), channels, channels};

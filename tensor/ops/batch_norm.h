@@ -44,8 +44,10 @@ struct BatchNormBackward {
   static constexpr uint32_t optional_inputs = 1u << 2;  // weight
   static constexpr auto attributes = std::tuple{Attr{"eps", &BatchNormBackward::eps}};
   bool operator==(const BatchNormBackward&) const = default;
-  std::array<Spec, 3> infer(const Tensor& g, const Tensor& x, const Tensor& weight, const Tensor& mean, const Tensor& rstd) const;
-  void run(const Tensor& g, const Tensor& x, const Tensor& weight, const Tensor& mean, const Tensor& rstd, std::array<Tensor, 3>& out) const;
+  std::array<Spec, 3> infer(const Tensor& g, const Tensor& x, const Tensor& weight, const Tensor& mean,
+                            const Tensor& rstd) const;
+  void run(const Tensor& g, const Tensor& x, const Tensor& weight, const Tensor& mean, const Tensor& rstd,
+           std::array<Tensor, 3>& out) const;
 };
 
 /// With given statistics (see batch_norm_inference).

@@ -24,11 +24,11 @@ Spec WithScalar<Self>::infer(const Tensor& x) const {
   return spec_like(x);
 }
 
-#define WEFT_BINARY(Op, function)                                                   \
-  template <>                                                                       \
-  void Binary<Op>::run(const Tensor& a, const Tensor& b, Tensor& out) const {       \
-    cpu::function(operand(a), operand(b), operand(out));                            \
-  }                                                                                 \
+#define WEFT_BINARY(Op, function)                                             \
+  template <>                                                                 \
+  void Binary<Op>::run(const Tensor& a, const Tensor& b, Tensor& out) const { \
+    cpu::function(operand(a), operand(b), operand(out));                      \
+  }                                                                           \
   template Spec Binary<Op>::infer(const Tensor& a, const Tensor& b) const;
 WEFT_BINARY(Add, add)
 WEFT_BINARY(Sub, sub)
@@ -39,11 +39,11 @@ WEFT_BINARY(Maximum, maximum)
 WEFT_BINARY(Minimum, minimum)
 #undef WEFT_BINARY
 
-#define WEFT_WITH_SCALAR(Op, function)                                \
-  template <>                                                     \
-  void WithScalar<Op>::run(const Tensor& x, Tensor& out) const {  \
-    cpu::function(operand(x), value, operand(out));               \
-  }                                                               \
+#define WEFT_WITH_SCALAR(Op, function)                           \
+  template <>                                                    \
+  void WithScalar<Op>::run(const Tensor& x, Tensor& out) const { \
+    cpu::function(operand(x), value, operand(out));              \
+  }                                                              \
   template Spec WithScalar<Op>::infer(const Tensor& x) const;
 WEFT_WITH_SCALAR(AddScalar, add_scalar)
 WEFT_WITH_SCALAR(RsubScalar, rsub_scalar)
@@ -130,9 +130,7 @@ Tensor div(const Tensor& a, const Tensor& b) {
 }
 
 Tensor add(const Tensor& a, const Scalar& b) { return with_scalar<op::AddScalar>("add", a, b); }
-Tensor sub(const Tensor& a, const Scalar& b) {
-  return with_scalar<op::AddScalar>("sub", a, negated(b));
-}
+Tensor sub(const Tensor& a, const Scalar& b) { return with_scalar<op::AddScalar>("sub", a, negated(b)); }
 Tensor sub(const Scalar& a, const Tensor& b) { return with_scalar<op::RsubScalar>("sub", b, a); }
 Tensor mul(const Tensor& a, const Scalar& b) { return with_scalar<op::MulScalar>("mul", a, b); }
 Tensor div(const Tensor& a, const Scalar& b) { return with_scalar<op::DivScalar>("div", a, b, true); }
@@ -191,9 +189,7 @@ void check_divisible(const Tensor& self) {
 Tensor& Tensor::add_(const Tensor& other) { return write<op::Add>("add_", *this, other); }
 Tensor& Tensor::add_(const Scalar& other) { return write<op::AddScalar>("add_", *this, other); }
 Tensor& Tensor::sub_(const Tensor& other) { return write<op::Sub>("sub_", *this, other); }
-Tensor& Tensor::sub_(const Scalar& other) {
-  return write<op::AddScalar>("sub_", *this, negated(other));
-}
+Tensor& Tensor::sub_(const Scalar& other) { return write<op::AddScalar>("sub_", *this, negated(other)); }
 Tensor& Tensor::mul_(const Tensor& other) { return write<op::Mul>("mul_", *this, other); }
 Tensor& Tensor::mul_(const Scalar& other) { return write<op::MulScalar>("mul_", *this, other); }
 Tensor& Tensor::div_(const Tensor& other) {

@@ -43,8 +43,7 @@ Spec Cat::infer(std::span<const Tensor> tensors) const {
   for (const Tensor& x : tensors) {
     bool fits = x.rank() == first.rank();
     for (size_t i = 0; fits && i < shape.size(); ++i) fits = i == a || x.shape()[i] == first.shape()[i];
-    if (!fits)
-      throw ShapeError(text("shapes ", first.shape(), " and ", x.shape(), " differ on more than axis ", axis));
+    if (!fits) throw ShapeError(text("shapes ", first.shape(), " and ", x.shape(), " differ on more than axis ", axis));
     shape[a] = checked_add(shape[a], x.shape()[a]);
   }
   // The memory order of the first: its axes from the slowest to the fastest.

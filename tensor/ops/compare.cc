@@ -28,11 +28,11 @@ Spec Predicate<Self>::infer(const Tensor& x) const {
   return spec_like(x, boolean);
 }
 
-#define WEFT_COMPARE(Op, function)                                              \
-  template <>                                                                   \
-  void Compare<Op>::run(const Tensor& a, const Tensor& b, Tensor& out) const {  \
-    cpu::function(operand(a), operand(b), operand(out));                        \
-  }                                                                             \
+#define WEFT_COMPARE(Op, function)                                             \
+  template <>                                                                  \
+  void Compare<Op>::run(const Tensor& a, const Tensor& b, Tensor& out) const { \
+    cpu::function(operand(a), operand(b), operand(out));                       \
+  }                                                                            \
   template Spec Compare<Op>::infer(const Tensor& a, const Tensor& b) const;
 WEFT_COMPARE(Eq, eq)
 WEFT_COMPARE(Ne, ne)
@@ -45,11 +45,11 @@ WEFT_COMPARE(LogicalOr, logical_or)
 WEFT_COMPARE(LogicalXor, logical_xor)
 #undef WEFT_COMPARE
 
-#define WEFT_COMPARE_SCALAR(Op, function)                            \
-  template <>                                                        \
-  void CompareScalar<Op>::run(const Tensor& x, Tensor& out) const {  \
-    cpu::function(operand(x), value, operand(out));                  \
-  }                                                                  \
+#define WEFT_COMPARE_SCALAR(Op, function)                           \
+  template <>                                                       \
+  void CompareScalar<Op>::run(const Tensor& x, Tensor& out) const { \
+    cpu::function(operand(x), value, operand(out));                 \
+  }                                                                 \
   template Spec CompareScalar<Op>::infer(const Tensor& x) const;
 WEFT_COMPARE_SCALAR(EqScalar, eq_scalar)
 WEFT_COMPARE_SCALAR(NeScalar, ne_scalar)
@@ -59,11 +59,11 @@ WEFT_COMPARE_SCALAR(GtScalar, gt_scalar)
 WEFT_COMPARE_SCALAR(GeScalar, ge_scalar)
 #undef WEFT_COMPARE_SCALAR
 
-#define WEFT_PREDICATE(Op, function)                             \
-  template <>                                                    \
-  void Predicate<Op>::run(const Tensor& x, Tensor& out) const {  \
-    cpu::function(operand(x), operand(out));                     \
-  }                                                              \
+#define WEFT_PREDICATE(Op, function)                            \
+  template <>                                                   \
+  void Predicate<Op>::run(const Tensor& x, Tensor& out) const { \
+    cpu::function(operand(x), operand(out));                    \
+  }                                                             \
   template Spec Predicate<Op>::infer(const Tensor& x) const;
 WEFT_PREDICATE(LogicalNot, logical_not)
 WEFT_PREDICATE(IsNan, isnan)

@@ -18,7 +18,8 @@ cpu::ConvParams params_of(const Conv2dOptions& o) {
 }
 
 void check_options(const Conv2dOptions& o) {
-  if (o.stride.height < 1 || o.stride.width < 1) throw Error(text("stride ", o.stride.height, ", ", o.stride.width, " must be at least 1"));
+  if (o.stride.height < 1 || o.stride.width < 1)
+    throw Error(text("stride ", o.stride.height, ", ", o.stride.width, " must be at least 1"));
   if (o.dilation.height < 1 || o.dilation.width < 1)
     throw Error(text("dilation ", o.dilation.height, ", ", o.dilation.width, " must be at least 1"));
   if (o.padding.height < 0 || o.padding.width < 0)
@@ -39,8 +40,7 @@ Shape output_shape(const Shape& x, const Shape& weight, const Conv2dOptions& o) 
   if (weight[2] < 1 || weight[3] < 1) throw ShapeError(text("the kernel of weight ", weight, " is empty"));
   const int64_t h = cpu::conv_output_size(x[2], weight[2], o.stride.height, o.padding.height, o.dilation.height);
   const int64_t w = cpu::conv_output_size(x[3], weight[3], o.stride.width, o.padding.width, o.dilation.width);
-  if (h < 1 || w < 1)
-    throw ShapeError(text("the kernel of weight ", weight, " is larger than the padded input ", x));
+  if (h < 1 || w < 1) throw ShapeError(text("the kernel of weight ", weight, " is larger than the padded input ", x));
   return {x[0], weight[0], h, w};
 }
 

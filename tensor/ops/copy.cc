@@ -65,7 +65,8 @@ void ViewAdjoint::run(const Tensor& g, Tensor& out) const {
   const std::optional<View> part = of.view(out.layout());
   if (!part) throw Error(text("the adjoint of ", of.name(), " needs a view that strides cannot express"));
   if (part->shape() != g.shape())
-    throw ShapeError(text("the adjoint of ", of.name(), " takes a gradient of shape ", part->shape(), ", not ", g.shape()));
+    throw ShapeError(
+        text("the adjoint of ", of.name(), " takes a gradient of shape ", part->shape(), ", not ", g.shape()));
   cpu::add_into(operand(g), {out.raw(), &*part, out.dtype()});
 }
 

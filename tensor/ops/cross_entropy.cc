@@ -48,9 +48,11 @@ void check(const Tensor& logits, const Tensor& targets, const Tensor& weight) {
   if (expected.size() < 2) throw ShapeError(text("logits must be (N, C, ...), not ", logits.shape()));
   expected.erase(1);
   if (targets.shape() != expected)
-    throw ShapeError(text("targets for logits ", logits.shape(), " must have shape ", expected, ", not ", targets.shape()));
+    throw ShapeError(
+        text("targets for logits ", logits.shape(), " must have shape ", expected, ", not ", targets.shape()));
   if (weight.defined() && (weight.shape() != Shape{logits.size(1)} || weight.dtype() != logits.dtype()))
-    throw ShapeError(text("the class weights must be [", logits.size(1), "] ", logits.dtype(), ", not ", describe(weight)));
+    throw ShapeError(
+        text("the class weights must be [", logits.size(1), "] ", logits.dtype(), ", not ", describe(weight)));
 }
 
 }  // namespace

@@ -8,9 +8,9 @@ namespace weft {
 enum class Reduction { none, mean, sum };
 
 struct CrossEntropyOptions {
-  Tensor weight = {};              // (classes): factor per class
-  int64_t ignore_index = -100;     // targets that count for nothing
-  double label_smoothing = 0.0;    // in [0, 1]
+  Tensor weight = {};                     // (classes): factor per class
+  int64_t ignore_index = -100;            // targets that count for nothing
+  double label_smoothing = 0.0;           // in [0, 1]
   Reduction reduction = Reduction::mean;  // the mean is over the targets' weights, as in PyTorch
 };
 
@@ -31,7 +31,8 @@ struct CrossEntropy {
   static constexpr std::string_view name = "cross_entropy";
   static constexpr int outputs = 2;
   static constexpr uint32_t optional_inputs = 1u << 2;  // the class weights
-  static constexpr auto attributes = std::tuple{Attr{"ignore_index", &CrossEntropy::ignore_index}, Attr{"label_smoothing", &CrossEntropy::label_smoothing}};
+  static constexpr auto attributes = std::tuple{Attr{"ignore_index", &CrossEntropy::ignore_index},
+                                                Attr{"label_smoothing", &CrossEntropy::label_smoothing}};
   bool operator==(const CrossEntropy&) const = default;
   std::array<Spec, 2> infer(const Tensor& logits, const Tensor& targets, const Tensor& weight) const;
   void run(const Tensor& logits, const Tensor& targets, const Tensor& weight, std::array<Tensor, 2>& out) const;
@@ -43,7 +44,8 @@ struct CrossEntropyBackward {
   double label_smoothing;
   static constexpr std::string_view name = "cross_entropy_backward";
   static constexpr uint32_t optional_inputs = 1u << 3;  // the class weights
-  static constexpr auto attributes = std::tuple{Attr{"ignore_index", &CrossEntropyBackward::ignore_index}, Attr{"label_smoothing", &CrossEntropyBackward::label_smoothing}};
+  static constexpr auto attributes = std::tuple{Attr{"ignore_index", &CrossEntropyBackward::ignore_index},
+                                                Attr{"label_smoothing", &CrossEntropyBackward::label_smoothing}};
   bool operator==(const CrossEntropyBackward&) const = default;
   Spec infer(const Tensor& scale, const Tensor& logits, const Tensor& targets, const Tensor& weight) const;
   void run(const Tensor& scale, const Tensor& logits, const Tensor& targets, const Tensor& weight, Tensor& out) const;

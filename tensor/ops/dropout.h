@@ -16,7 +16,8 @@ struct Dropout {
   uint64_t seed;
   uint64_t offset;
   static constexpr std::string_view name = "dropout";
-  static constexpr auto attributes = std::tuple{Attr{"p", &Dropout::p}, Attr{"seed", &Dropout::seed}, Attr{"offset", &Dropout::offset}};
+  static constexpr auto attributes =
+      std::tuple{Attr{"p", &Dropout::p}, Attr{"seed", &Dropout::seed}, Attr{"offset", &Dropout::offset}};
   bool operator==(const Dropout&) const = default;
   Spec infer(const Tensor& x) const;
   void run(const Tensor& x, Tensor& out) const;

@@ -23,7 +23,8 @@ Tensor ones_like(const Tensor& x, std::optional<DType> dtype = std::nullopt);
 Tensor full_like(const Tensor& x, const Scalar& value, std::optional<DType> dtype = std::nullopt);
 Tensor empty_like(const Tensor& x, std::optional<DType> dtype = std::nullopt);
 /// start, start + step, ... below `end` (above it for a negative step). The dtype follows the arguments (i64 or f32).
-Tensor arange(const Scalar& start, const Scalar& end, const Scalar& step = 1, std::optional<DType> dtype = std::nullopt);
+Tensor arange(const Scalar& start, const Scalar& end, const Scalar& step = 1,
+              std::optional<DType> dtype = std::nullopt);
 Tensor arange(const Scalar& end);
 /// `count` values from `start` to `end`, both included.
 Tensor linspace(const Scalar& start, const Scalar& end, int64_t count, DType dtype = f32);
@@ -33,8 +34,7 @@ Tensor eye(int64_t rows, std::optional<int64_t> columns = std::nullopt, DType dt
 /// A tensor from a number or from nested braces: `tensor({{1.0, 2.0}, {3.0, 4.0}})`. Floating values give f32, integers
 /// i64, booleans bool, unless `dtype` says otherwise. ShapeError where rows differ in length.
 template <class T>
-  requires std::is_arithmetic_v<T>
-Tensor tensor(T value, std::optional<DType> dtype = std::nullopt);
+  requires std::is_arithmetic_v<T> Tensor tensor(T value, std::optional<DType> dtype = std::nullopt);
 template <class T>
 Tensor tensor(std::initializer_list<T> values, std::optional<DType> dtype = std::nullopt);
 template <class T>
@@ -93,10 +93,9 @@ Tensor from_braces(const T& values, std::optional<DType> dtype) {
 }  // namespace detail
 
 template <class T>
-  requires std::is_arithmetic_v<T>
-Tensor tensor(T value, std::optional<DType> dtype) {
-  return detail::from_braces(value, dtype);
-}
+  requires std::is_arithmetic_v<T> Tensor tensor(T value, std::optional<DType> dtype) {
+    return detail::from_braces(value, dtype);
+  }
 template <class T>
 Tensor tensor(std::initializer_list<T> values, std::optional<DType> dtype) {
   return detail::from_braces(values, dtype);

@@ -82,7 +82,8 @@ struct EmbeddingBackward {
   int64_t rows;
   int64_t padding_idx;
   static constexpr std::string_view name = "embedding_backward";
-  static constexpr auto attributes = std::tuple{Attr{"rows", &EmbeddingBackward::rows}, Attr{"padding_idx", &EmbeddingBackward::padding_idx}};
+  static constexpr auto attributes =
+      std::tuple{Attr{"rows", &EmbeddingBackward::rows}, Attr{"padding_idx", &EmbeddingBackward::padding_idx}};
   bool operator==(const EmbeddingBackward&) const = default;
   Spec infer(const Tensor& g, const Tensor& indices) const;
   void run(const Tensor& g, const Tensor& indices, Tensor& out) const;

@@ -36,10 +36,13 @@ struct LayerNormBackward {
   static constexpr std::string_view name = "layer_norm_backward";
   static constexpr int outputs = 3;
   static constexpr uint32_t optional_inputs = 1u << 2;  // weight
-  static constexpr auto attributes = std::tuple{Attr{"axes", &LayerNormBackward::axes}, Attr{"eps", &LayerNormBackward::eps}};
+  static constexpr auto attributes =
+      std::tuple{Attr{"axes", &LayerNormBackward::axes}, Attr{"eps", &LayerNormBackward::eps}};
   bool operator==(const LayerNormBackward&) const = default;
-  std::array<Spec, 3> infer(const Tensor& g, const Tensor& x, const Tensor& weight, const Tensor& mean, const Tensor& rstd) const;
-  void run(const Tensor& g, const Tensor& x, const Tensor& weight, const Tensor& mean, const Tensor& rstd, std::array<Tensor, 3>& out) const;
+  std::array<Spec, 3> infer(const Tensor& g, const Tensor& x, const Tensor& weight, const Tensor& mean,
+                            const Tensor& rstd) const;
+  void run(const Tensor& g, const Tensor& x, const Tensor& weight, const Tensor& mean, const Tensor& rstd,
+           std::array<Tensor, 3>& out) const;
 };
 
 }  // namespace op

@@ -27,8 +27,7 @@ Tensor matmul(const Tensor& a, const Tensor& b) {
   const bool row = a.rank() == 1, column = b.rank() == 1;
   Tensor x = cast(row ? unsqueeze(a, 0) : a, dtype);
   Tensor y = cast(column ? unsqueeze(b, 1) : b, dtype);
-  if (x.size(-1) != y.size(-2))
-    throw ShapeError(text("inner sizes differ: ", x.size(-1), " and ", y.size(-2)));
+  if (x.size(-1) != y.size(-2)) throw ShapeError(text("inner sizes differ: ", x.size(-1), " and ", y.size(-2)));
   if (x.rank() > 2 || y.rank() > 2) {
     if (x.rank() > 2 && y.rank() == 2 && x.is_contiguous()) {
       // One product instead of a batch of them: the batch axes join the rows.

@@ -28,8 +28,7 @@ Shape output_shape(const Shape& x, const Pool2dOptions& options) {
     if (p.padding[i] < 0 || p.padding[i] > p.kernel[i] / 2)
       throw Error(text("padding ", p.padding[i], " must lie between 0 and half the kernel size ", p.kernel[i]));
     out[2 + i] = cpu::conv_output_size(x[2 + i], p.kernel[i], p.stride[i], p.padding[i], p.dilation[i]);
-    if (out[2 + i] < 1)
-      throw ShapeError(text("the window of ", p.kernel[i], " is larger than the padded input ", x));
+    if (out[2 + i] < 1) throw ShapeError(text("the window of ", p.kernel[i], " is larger than the padded input ", x));
   }
   return out;
 }
@@ -76,8 +75,9 @@ Tensor avg_pool2d_backward(const Tensor& g, const Shape& input_shape, const Pool
 }
 
 std::string attribute_text(const Pool2dOptions& o) {
-  return text("{kernel_size=", attribute_text(o.kernel_size), ", stride=", attribute_text(o.stride.value_or(o.kernel_size)),
-              ", padding=", attribute_text(o.padding), ", dilation=", attribute_text(o.dilation), "}");
+  return text("{kernel_size=", attribute_text(o.kernel_size),
+              ", stride=", attribute_text(o.stride.value_or(o.kernel_size)), ", padding=", attribute_text(o.padding),
+              ", dilation=", attribute_text(o.dilation), "}");
 }
 
 namespace op {

@@ -31,10 +31,13 @@ struct RandomFill {
   uint64_t seed;
   uint64_t offset;
   static constexpr std::string_view name = "random";
-  static constexpr auto attributes =
-      std::tuple{Attr{"distribution", &RandomFill::distribution}, Attr{"shape", &RandomFill::shape},
-                 Attr{"dtype", &RandomFill::dtype}, Attr{"low", &RandomFill::low}, Attr{"high", &RandomFill::high},
-                 Attr{"seed", &RandomFill::seed}, Attr{"offset", &RandomFill::offset}};
+  static constexpr auto attributes = std::tuple{Attr{"distribution", &RandomFill::distribution},
+                                                Attr{"shape", &RandomFill::shape},
+                                                Attr{"dtype", &RandomFill::dtype},
+                                                Attr{"low", &RandomFill::low},
+                                                Attr{"high", &RandomFill::high},
+                                                Attr{"seed", &RandomFill::seed},
+                                                Attr{"offset", &RandomFill::offset}};
   bool operator==(const RandomFill&) const = default;
   Spec infer() const;
   void run(Tensor& out) const;

@@ -55,14 +55,14 @@ Spec reduced(const Tensor& x, const IntList& axes, bool keepdim, DType dtype) {
 DType summed(DType dtype) { return is_floating(dtype) ? dtype : i64; }
 }  // namespace
 
-#define WEFT_REDUCTION(Op, function, check, dtype)                                             \
-  template <>                                                                                  \
-  Spec Reduction<Op>::infer(const Tensor& x) const {                                           \
-    check;                                                                                     \
-    return reduced(x, axes, keepdim, dtype);                                                   \
-  }                                                                                            \
-  template <>                                                                                  \
-  void Reduction<Op>::run(const Tensor& x, Tensor& out) const {                                \
+#define WEFT_REDUCTION(Op, function, check, dtype)                                                \
+  template <>                                                                                     \
+  Spec Reduction<Op>::infer(const Tensor& x) const {                                              \
+    check;                                                                                        \
+    return reduced(x, axes, keepdim, dtype);                                                      \
+  }                                                                                               \
+  template <>                                                                                     \
+  void Reduction<Op>::run(const Tensor& x, Tensor& out) const {                                   \
     run_kept(x, axes, out, [&](const auto& in, const auto& to) { cpu::function(in, axes, to); }); \
   }
 WEFT_REDUCTION(Sum, sum, (void)0, summed(x.dtype()))

@@ -32,8 +32,7 @@ template <class Self>
 struct Reduction {
   IntList axes;
   bool keepdim;
-  static constexpr auto attributes =
-      std::tuple{Attr{"axes", &Reduction::axes}, Attr{"keepdim", &Reduction::keepdim}};
+  static constexpr auto attributes = std::tuple{Attr{"axes", &Reduction::axes}, Attr{"keepdim", &Reduction::keepdim}};
   bool operator==(const Reduction&) const = default;
   Spec infer(const Tensor& x) const;
   void run(const Tensor& x, Tensor& out) const;

@@ -26,11 +26,11 @@ Spec Unary<Self>::infer(const Tensor& x) const {
   return like_numbers(x);
 }
 
-#define WEFT_UNARY(Op, function)                             \
-  template <>                                                \
-  void Unary<Op>::run(const Tensor& x, Tensor& out) const {  \
-    cpu::function(operand(x), operand(out));                 \
-  }                                                          \
+#define WEFT_UNARY(Op, function)                            \
+  template <>                                               \
+  void Unary<Op>::run(const Tensor& x, Tensor& out) const { \
+    cpu::function(operand(x), operand(out));                \
+  }                                                         \
   template Spec Unary<Op>::infer(const Tensor& x) const;
 WEFT_UNARY(Neg, neg)
 WEFT_UNARY(Abs, abs)

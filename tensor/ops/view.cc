@@ -54,7 +54,8 @@ Tensor view(const Tensor& x, const Shape& shape) {
 Tensor reshape(const Tensor& x, const Shape& shape) {
   Frame frame("reshape", x);
   op::Reshape op{inferred(shape, x.numel())};
-  if (!x.is_contiguous() && !x.layout().has_mask() && !op.view(x.layout())) return apply(op, apply(op::Contiguous{}, x));
+  if (!x.is_contiguous() && !x.layout().has_mask() && !op.view(x.layout()))
+    return apply(op, apply(op::Contiguous{}, x));
   return apply(op, x);
 }
 

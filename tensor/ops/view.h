@@ -172,8 +172,8 @@ struct Diagonal {
   int64_t axis0;
   int64_t axis1;
   static constexpr std::string_view name = "diagonal";
-  static constexpr auto attributes = std::tuple{Attr{"offset", &Diagonal::offset}, Attr{"axis0", &Diagonal::axis0},
-                                                Attr{"axis1", &Diagonal::axis1}};
+  static constexpr auto attributes =
+      std::tuple{Attr{"offset", &Diagonal::offset}, Attr{"axis0", &Diagonal::axis0}, Attr{"axis1", &Diagonal::axis1}};
   bool operator==(const Diagonal&) const = default;
   std::optional<View> view(const View& in) const { return in.diagonal(offset, axis0, axis1); }
 };

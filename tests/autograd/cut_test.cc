@@ -12,7 +12,9 @@ class Cut : public testing::NoLeaks {
   static std::string text(const Tensor& loss) {
     return error_as<GradientError>([&] { loss.backward(); });
   }
-  static std::string by(const std::string& op) { return "no gradient reaches a parameter: `" + op + "` has none and cut the path"; }
+  static std::string by(const std::string& op) {
+    return "no gradient reaches a parameter: `" + op + "` has none and cut the path";
+  }
 };
 
 TEST_F(Cut, TheOpThatCutIsNamed) {

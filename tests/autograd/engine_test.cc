@@ -145,9 +145,10 @@ TEST_F(Engine, ANumberOfSeedsThatDiffersIsAnError) {
 TEST_F(Engine, ANonScalarWithoutASeedIsAnError) {
   const Tensor w = leaf({1, 2, 3});
   const std::string text = error_as<GradientError>([&] { (w * 2.0).backward(); });
-  EXPECT_EQ(text,
-            "backward([3] f64): a tensor of shape [3] is not a scalar: pass the gradient to start from, or reduce it, e.g. "
-            "with sum()");
+  EXPECT_EQ(
+      text,
+      "backward([3] f64): a tensor of shape [3] is not a scalar: pass the gradient to start from, or reduce it, e.g. "
+      "with sum()");
 }
 
 TEST_F(Engine, OneElementOfAnyRankIsAScalar) {
@@ -165,7 +166,8 @@ TEST_F(Engine, AnEmptyTensorHasAnEmptyGradient) {
 
 TEST_F(Engine, ATensorWithoutHistoryIsAnError) {
   EXPECT_EQ(error_as<GradientError>([] { ones({}).backward(); }),
-            "backward([] f32): the tensor has no history: nothing it was computed from requires a gradient (see parameter())");
+            "backward([] f32): the tensor has no history: nothing it was computed from requires a gradient (see "
+            "parameter())");
   EXPECT_EQ(error_of([] { Tensor().backward(); }).find("backward("), 0u);
 }
 

@@ -222,11 +222,14 @@ struct SavedOutOfRange : Function<SavedOutOfRange> {
 TEST_F(FunctionTest, WrongGradientsAreErrorsThatNameTheFunction) {
   const Tensor x = leaf({1, 2});
   const Tensor seed = ones({2}, f64);
-  EXPECT_CONTAINS(error_as<GradientError>([&] { TooMany::apply(x).backward(seed); }), "TooMany` returned 2 gradients for 1 inputs");
+  EXPECT_CONTAINS(error_as<GradientError>([&] { TooMany::apply(x).backward(seed); }),
+                  "TooMany` returned 2 gradients for 1 inputs");
   const std::string shape = error_as<GradientError>([&] { WrongShape::apply(x).backward(seed); });
   EXPECT_CONTAINS(shape, "WrongShape` gave input 0 a gradient of [] f64 where [2] f64 is right");
-  EXPECT_CONTAINS(error_as<GradientError>([&] { WrongDtype::apply(x).backward(seed); }), "[2] f32 where [2] f64 is right");
-  EXPECT_CONTAINS(error_as<IndexError>([&] { SavedOutOfRange::apply(x).backward(seed); }), "saved(1): 1 tensors were saved");
+  EXPECT_CONTAINS(error_as<GradientError>([&] { WrongDtype::apply(x).backward(seed); }),
+                  "[2] f32 where [2] f64 is right");
+  EXPECT_CONTAINS(error_as<IndexError>([&] { SavedOutOfRange::apply(x).backward(seed); }),
+                  "saved(1): 1 tensors were saved");
   EXPECT_FALSE(x.grad().defined());
 }
 

@@ -60,7 +60,9 @@ TEST_F(FunctionalGrad, SeedsOfTheWrongShapeOrNumberAreErrors) {
   const Tensor a = leaf({1, 2});
   EXPECT_CONTAINS(error_as<GradientError>([&] { grad({a * 2.0}, {a}, {.seeds = {ones({3}, f64)}}); }),
                   "the seed has shape [3], the tensor has [2]");
-  EXPECT_CONTAINS(error_as<GradientError>([&] { grad({a * 2.0}, {a}, {.seeds = {Tensor(), Tensor()}}); }),
+  EXPECT_CONTAINS(error_as<GradientError>([&] {
+                    grad({a * 2.0}, {a}, {.seeds = {Tensor(), Tensor()}});
+                  }),
                   "2 seeds for 1 outputs");
   EXPECT_CONTAINS(error_as<GradientError>([&] { grad({a * 2.0}, {a}); }), "is not a scalar");
 }
@@ -68,9 +70,12 @@ TEST_F(FunctionalGrad, SeedsOfTheWrongShapeOrNumberAreErrors) {
 TEST_F(FunctionalGrad, AnUnusedInputIsAnErrorUnlessAllowed) {
   const Tensor a = leaf({1, 2}), unused = leaf({3}), plain = ones({2}, f64);
   auto y = [&] { return (a * a).sum(); };
-  EXPECT_CONTAINS(error_as<GradientError>([&] { grad({y()}, {a, unused}); }),
+  EXPECT_CONTAINS(error_as<GradientError>([&] {
+                    grad({y()}, {a, unused});
+                  }),
                   "input 1 of shape [1] was not used to compute the outputs; use allow_unused");
-  EXPECT_CONTAINS(error_as<GradientError>([&] { grad({y()}, {plain}); }), "input 0 of shape [2] does not require a gradient");
+  EXPECT_CONTAINS(error_as<GradientError>([&] { grad({y()}, {plain}); }),
+                  "input 0 of shape [2] does not require a gradient");
   const std::vector<Tensor> g = grad({y()}, {a, unused, plain}, {.allow_unused = true});
   EXPECT_TRUE(g[0].defined());
   EXPECT_FALSE(g[1].defined());

@@ -45,12 +45,14 @@ struct HalfWrong : Function<HalfWrong> {
 TEST_F(Gradcheck, SaysWhereAGradientIsWrong) {
   const GradcheckResult wrong = gradcheck([](const Tensors& in) { return HalfWrong::apply(in[0]); }, {ones({2}, f64)});
   EXPECT_FALSE(bool(wrong));
-  EXPECT_EQ(wrong.report().find("d output0[1] / d input0[1]: backward gives 3, differences give 1.99999"), 0u) << wrong.report();
+  EXPECT_EQ(wrong.report().find("d output0[1] / d input0[1]: backward gives 3, differences give 1.99999"), 0u)
+      << wrong.report();
   EXPECT_EQ(wrong.report().find('\n'), std::string::npos) << "one line per difference";
 }
 
 TEST_F(Gradcheck, SaysWhereAGradientIsMissing) {
-  const GradcheckResult missing = gradcheck([](const Tensors& in) { return in[0] * in[1].detach(); }, {ones({1}, f64), ones({1}, f64)});
+  const GradcheckResult missing =
+      gradcheck([](const Tensors& in) { return in[0] * in[1].detach(); }, {ones({1}, f64), ones({1}, f64)});
   EXPECT_CONTAINS(missing.report(), "d input1[0]: backward gives 0");
   EXPECT_CONTAINS(missing.report(), "(no gradient reaches this input)");
   EXPECT_FALSE(bool(gradcheck([](const Tensors& in) { return in[0].detach() * 2.0; }, {ones({1}, f64)})));

@@ -67,7 +67,9 @@ TEST_F(Hook, SeesEachRunNotTheAccumulatedGradient) {
 TEST_F(Hook, IsTakenOffByItsHandleOnly) {
   Tensor w = leaf({1});
   int calls = 0;
-  { const HookHandle dropped = w.register_hook([&](const Tensor&) { calls += 100; }); }
+  {
+    const HookHandle dropped = w.register_hook([&](const Tensor&) { calls += 100; });
+  }
   HookHandle handle = w.register_hook([&](const Tensor&) { calls += 1; });
   w.sum().backward();
   EXPECT_EQ(calls, 101);
@@ -104,7 +106,8 @@ TEST_F(Hook, AWrongShapeOrDtypeIsAnErrorThatNamesTheTensor) {
 
 TEST_F(Hook, NeedsHistory) {
   Tensor plain = ones({2});
-  EXPECT_CONTAINS(error_as<GradientError>([&] { plain.register_hook([](const Tensor&) {}); }), "does not require a gradient");
+  EXPECT_CONTAINS(error_as<GradientError>([&] { plain.register_hook([](const Tensor&) {}); }),
+                  "does not require a gradient");
 }
 
 TEST_F(Hook, BelongsToOneOutputOfAnOp) {

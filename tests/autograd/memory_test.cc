@@ -104,8 +104,8 @@ TEST_F(Memory, ViewsOfEveryKindAddIntoOneBuffer) {
                        y.view({6}).slice(0, std::nullopt, std::nullopt, -2).sum() * 16.0 + y.diagonal().sum() * 32.0 +
                        y.as_strided({2}, {2}, 1).sum() * 64.0 + y.view({6}).unfold(0, 4, 2).sum() * 128.0;
   total.backward();
-  EXPECT_EQ(numbers(w.grad()), Numbers({1 + 2 + 32 + 128, 1 + 2 + 16 + 64 + 128, 1 + 2 + 4 + 256,
-                                        1 + 8 + 16 + 64 + 256, 1 + 8 + 32 + 128, 1 + 4 + 8 + 16 + 128}));
+  EXPECT_EQ(numbers(w.grad()), Numbers({1 + 2 + 32 + 128, 1 + 2 + 16 + 64 + 128, 1 + 2 + 4 + 256, 1 + 8 + 16 + 64 + 256,
+                                        1 + 8 + 32 + 128, 1 + 4 + 8 + 16 + 128}));
 }
 
 // ---- graphs that end in other ways than backward ----

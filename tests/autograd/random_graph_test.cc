@@ -158,7 +158,8 @@ TEST_F(RandomGraph, SecondDerivativesAgreeWithDifferencesOfTheFirst) {
       for (size_t i = 0; i < at.size(); ++i) slope += (g[i] * direction[i]).sum().item<double>();
       return slope;
     };
-    const double h = 1e-4, expected = (8 * (slope_at(h) - slope_at(-h)) - (slope_at(2 * h) - slope_at(-2 * h))) / (12 * h);
+    const double h = 1e-4,
+                 expected = (8 * (slope_at(h) - slope_at(-h)) - (slope_at(2 * h) - slope_at(-2 * h))) / (12 * h);
     ASSERT_NEAR(found, expected, 1e-5 * (1 + std::abs(expected))) << "seed " << seed << ": " << graph.describe();
   }
 }

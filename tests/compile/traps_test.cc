@@ -70,7 +70,9 @@ TEST(Traps, AHookMayReturnATensorOrNothing) {
 
 TEST(Traps, ADroppedHookHandleDoesNotUnregister) {
   Tensor w = parameter(ones({}));
-  { HookHandle handle = w.register_hook([](const Tensor& g) { return g * 3.0; }); }
+  {
+    HookHandle handle = w.register_hook([](const Tensor& g) { return g * 3.0; });
+  }
   (w * 1.0).backward();
   EXPECT_EQ(w.grad().item<float>(), 3.0f);
 }

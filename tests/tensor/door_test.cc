@@ -71,8 +71,9 @@ TEST(MemoryOrder, ValuesDoNotDependOnIt) {
 
 TEST(Door, AViewOpCopiesNothing) {
   const Tensor x = row_major();
-  for (const Tensor& view : {x.view({6, 20}), x.transpose(1, 3), x.slice(2, 1, 3), x[1], x.flip({0}), x.unsqueeze(0), x.pad({{0, 0}, {0, 0}, {1, 1}, {0, 0}}),
-                             x.unfold(3, 2, 1), x.diagonal(), x.detach(), x.expand({7, 2, 3, 4, 5})})
+  for (const Tensor& view : {x.view({6, 20}), x.transpose(1, 3), x.slice(2, 1, 3), x[1], x.flip({0}), x.unsqueeze(0),
+                             x.pad({{0, 0}, {0, 0}, {1, 1}, {0, 0}}), x.unfold(3, 2, 1), x.diagonal(), x.detach(),
+                             x.expand({7, 2, 3, 4, 5})})
     EXPECT_TRUE(view.shares_storage(x));
 }
 
@@ -104,7 +105,8 @@ TEST(Door, AViewThatStridesCannotExpressNamesReshape) {
 TEST(Door, ObserversSeeEveryOpInOrderAndTheirScopeEnds) {
   struct Names final : Observer {
     std::vector<std::string> names;
-    void ran(const OpInfo& info, const void*, std::span<const Tensor* const>, std::span<const Tensor> outputs) override {
+    void ran(const OpInfo& info, const void*, std::span<const Tensor* const>,
+             std::span<const Tensor> outputs) override {
       names.push_back(std::string(info.name) + outputs[0].shape().to_string());
     }
   } first, second;

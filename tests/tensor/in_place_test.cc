@@ -113,8 +113,9 @@ TEST(InPlaceWrite, AFloatingResultIsNotWrittenToIntegers) {
     x += 0.5;
     FAIL();
   } catch (const DtypeError& error) {
-    EXPECT_STREQ(error.what(),
-                 "add_([2] i64): a floating result cannot be written in place to i64; use the form that returns a new tensor");
+    EXPECT_STREQ(
+        error.what(),
+        "add_([2] i64): a floating result cannot be written in place to i64; use the form that returns a new tensor");
   }
 }
 
@@ -145,7 +146,9 @@ TEST(InPlaceWrite, NothingIsWrittenToNothing) {
   EXPECT_THROW(Tensor().fill_(1.0), Error);
 }
 
-TEST(InPlaceWrite, MembersChain) { EXPECT_EQ(numbers(ones({2}).add_(1.0).mul_(3.0).sub_(2.0).div_(2.0)), Numbers({2, 2})); }
+TEST(InPlaceWrite, MembersChain) {
+  EXPECT_EQ(numbers(ones({2}).add_(1.0).mul_(3.0).sub_(2.0).div_(2.0)), Numbers({2, 2}));
+}
 
 }  // namespace
 }  // namespace weft

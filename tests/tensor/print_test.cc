@@ -134,8 +134,9 @@ TEST_F(Print, AStreamGetsTheSameText) {
 }
 
 TEST_F(Print, OptionsOutOfRangeAreErrorsAndChangeNothing) {
-  for (const PrintOptions& bad : {PrintOptions{.precision = -1}, PrintOptions{.precision = 61}, PrintOptions{.threshold = -1},
-                                  PrintOptions{.edge_items = 0}, PrintOptions{.line_width = 0}}) {
+  for (const PrintOptions& bad :
+       {PrintOptions{.precision = -1}, PrintOptions{.precision = 61}, PrintOptions{.threshold = -1},
+        PrintOptions{.edge_items = 0}, PrintOptions{.line_width = 0}}) {
     EXPECT_THROW(set_print_options(bad), Error);
     EXPECT_EQ(print_options().precision, 4);
   }

@@ -48,7 +48,10 @@ TEST(TensorBodyAndHandle, AnUndefinedTensorIsAnErrorWhereverItIsUsed) {
   for (const auto& use : std::vector<std::function<void()>>{
            [&] { (void)none.shape(); }, [&] { (void)none.dtype(); }, [&] { none + none; }, [&] { none.sum(); },
            [&] { ones({2}) * none; }, [&] { (void)none.item<float>(); }, [&] { none.view({1}); }, [&] { cat({none}); },
-           [&] { none.clone(); }, [&] { (void)none.data<float>(); }, [&] { matmul(none, ones({1, 1})); }})
+           [&] { none.clone(); }, [&] { (void)none.data<float>(); },
+           [&] {
+    matmul(none, ones({1, 1}));
+           }})
     EXPECT_NE(error_of(use).find("a tensor is undefined"), std::string::npos) << error_of(use);
   EXPECT_EQ(describe(none), "undefined");
   EXPECT_EQ(describe(ones({2, 3})), "[2, 3] f32");
@@ -100,7 +103,10 @@ TEST(Memory, FromVectorTakesAShapeAndADtype) {
   EXPECT_EQ(from_vector(std::vector<int>{1, 2}, Shape{2, 1}).shape(), Shape({2, 1}));
   EXPECT_EQ(from_vector(std::vector<bool>{true, false}).dtype(), boolean);
   EXPECT_EQ(from_vector(std::vector<int>{1, 2}, std::nullopt, f64).dtype(), f64);
-  EXPECT_NE(error_of([] { from_vector(std::vector<int>{1, 2}, Shape{3}); }).find("2 values do not fill shape [3]"), std::string::npos);
+  EXPECT_NE(error_of([] {
+              from_vector(std::vector<int>{1, 2}, Shape{3});
+            }).find("2 values do not fill shape [3]"),
+            std::string::npos);
 }
 
 TEST(Memory, WrapBorrowsAndReleasesOnce) {

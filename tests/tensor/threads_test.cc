@@ -103,10 +103,11 @@ TEST_F(Threads, ParallelForCoversEveryItemOnce) {
 
 TEST_F(Threads, AnExceptionLeavesTheRegionAsItself) {
   set_num_threads(2);
-  EXPECT_THROW(parallel_for(100, 1,
-                            [](int64_t, int64_t end) {
-                              if (end == 100) throw std::out_of_range("index");
-                            }),
+  EXPECT_THROW(parallel_for(
+                   100, 1,
+                   [](int64_t, int64_t end) {
+    if (end == 100) throw std::out_of_range("index");
+                   }),
                std::out_of_range);
 }
 

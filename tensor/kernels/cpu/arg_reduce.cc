@@ -43,7 +43,8 @@ Best<T> best_of_row(const T* row, int64_t stride, int64_t length) {
   int64_t block = 0;
   V best{};
   for (int64_t begin = 0; begin < length; begin += kRowBlock) {
-    const V value = fold_rows<Op>(Block<T>{row + begin * stride, &kNoAxes, 0, 1, std::min(kRowBlock, length - begin), stride});
+    const V value =
+        fold_rows<Op>(Block<T>{row + begin * stride, &kNoAxes, 0, 1, std::min(kRowBlock, length - begin), stride});
     if (begin > 0 && !beats<kLargest>(value, best)) continue;
     best = value;
     block = begin;
@@ -141,7 +142,8 @@ void along_axis(const Operand& x, int64_t axis, const Operand* values, const Ope
     for (int64_t g = begin; g < end; ++g) {
       const int64_t skipped = g % groups * width, first = g / groups * next.size + skipped;
       const int64_t columns = std::min(width, next.size - skipped);
-      best_of_columns<T, kLargest>(data + NestWalk(rows.outer, first).in(), next.in, columns, stride, length, best, position);
+      best_of_columns<T, kLargest>(data + NestWalk(rows.outer, first).in(), next.in, columns, stride, length, best,
+                                   position);
       results.write(first, first + columns, [&](int64_t i) { return Best<T>{best[i - first], position[i - first]}; });
     }
   });

@@ -5,8 +5,8 @@ namespace {
 
 /// One line of linked_means; [a0, a1) are the lines it reads.
 template <class S>
-void line_of_means(Image<S> from, const Link* a0, const Link* a1, const Links& columns, int64_t window, int64_t channels,
-                   int64_t width, Image<S> to, int64_t h) {
+void line_of_means(Image<S> from, const Link* a0, const Link* a1, const Links& columns, int64_t window,
+                   int64_t channels, int64_t width, Image<S> to, int64_t h) {
   using C = PoolCompute<S>;
   constexpr int N = simd::kLanes<C>;
   const auto size = simd::splat<C, N>(static_cast<C>(window));
@@ -26,10 +26,11 @@ void line_of_means(Image<S> from, const Link* a0, const Link* a1, const Links& c
 
 /// to(pixel) = the sum of from over the pixel's links, divided by the size of a window: both directions of the mean.
 template <class S>
-void linked_means(const Operand& from, const Operand& to, const Links& lines, const Links& columns, const PoolParams& p) {
+void linked_means(const Operand& from, const Operand& to, const Links& lines, const Links& columns,
+                  const PoolParams& p) {
   for_each_line(to.shape(), 2, [&](int64_t n, int64_t h) {
-    line_of_means<S>(Image<S>(from, n), lines.begin(h), lines.end(h), columns, p.kernel[0] * p.kernel[1], to.size(1), to.size(3),
-                     Image<S>(to, n), h);
+    line_of_means<S>(Image<S>(from, n), lines.begin(h), lines.end(h), columns, p.kernel[0] * p.kernel[1], to.size(1),
+                     to.size(3), Image<S>(to, n), h);
   });
 }
 
@@ -38,7 +39,8 @@ void linked_means(const Operand& from, const Operand& to, const Links& lines, co
 void avg_pool2d(const Operand& x, const Operand& out, const PoolParams& p) {
   if (out.numel() == 0) return;
   visit_pool(out.dtype, [&]<class S>() {
-    linked_means<S>(x, out, Links::of_windows(p, 0, x.size(2), out.size(2)), Links::of_windows(p, 1, x.size(3), out.size(3)), p);
+    linked_means<S>(x, out, Links::of_windows(p, 0, x.size(2), out.size(2)),
+                    Links::of_windows(p, 1, x.size(3), out.size(3)), p);
   });
 }
 

@@ -41,7 +41,8 @@ ChannelNest::ChannelNest(const Operand* operands, int count) {
 int64_t ChannelNest::repeat_channels(int count) {
   ChannelAxis &inner = axes[rank - 1], &rows = axes[rank - 2];
   bool dense = inner.channel == 1 && rows.channel == 0;
-  for (size_t k = 0; k < static_cast<size_t>(count); ++k) dense &= inner.strides[k] == 1 && rows.strides[k] == inner.size;
+  for (size_t k = 0; k < static_cast<size_t>(count); ++k)
+    dense &= inner.strides[k] == 1 && rows.strides[k] == inner.size;
   if (!dense) return 1;
   int64_t times = 1;
   while (times * inner.size < 128 && rows.size % (2 * times) == 0) times *= 2;

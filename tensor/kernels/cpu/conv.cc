@@ -13,9 +13,18 @@ namespace weft::kernels::cpu {
 namespace {
 
 ConvShape shape_of(const Operand& x, const Operand& weight, const Operand& out, const ConvParams& p) {
-  return {x.size(0), x.size(1), x.size(2), x.size(3), weight.size(0), {weight.size(2), weight.size(3)},
-          out.size(2), out.size(3), {p.stride[0], p.stride[1]}, {p.padding[0], p.padding[1]},
-          {p.dilation[0], p.dilation[1]}, p.groups};
+  return {x.size(0),
+          x.size(1),
+          x.size(2),
+          x.size(3),
+          weight.size(0),
+          {weight.size(2), weight.size(3)},
+          out.size(2),
+          out.size(3),
+          {p.stride[0], p.stride[1]},
+          {p.padding[0], p.padding[1]},
+          {p.dilation[0], p.dilation[1]},
+          p.groups};
 }
 
 /// What convolutions compute in: bf16 and f16 are widened.
@@ -131,7 +140,8 @@ bool is_channels_last(const Operand& x) {
   return true;
 }
 
-void conv2d(const Operand& x, const Operand& weight, const Operand* bias, const Operand& out, const ConvParams& params) {
+void conv2d(const Operand& x, const Operand& weight, const Operand* bias, const Operand& out,
+            const ConvParams& params) {
   const ConvShape s = shape_of(x, weight, out, params);
   visit_floating(out.dtype, [&]<class S>() {
     using T = Compute<S>;
@@ -160,7 +170,8 @@ void conv2d_backward_data(const Operand& grad, const Operand& weight, const Oper
   });
 }
 
-void conv2d_backward_weights(const Operand& x, const Operand& grad, const Operand& grad_weight, const ConvParams& params) {
+void conv2d_backward_weights(const Operand& x, const Operand& grad, const Operand& grad_weight,
+                             const ConvParams& params) {
   const ConvShape s = shape_of(x, grad_weight, grad, params);
   visit_floating(grad_weight.dtype, [&]<class S>() {
     using T = Compute<S>;

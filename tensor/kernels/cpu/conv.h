@@ -30,6 +30,7 @@ void conv2d(const Operand& x, const Operand& weight, const Operand* bias, const 
 void conv2d_backward_data(const Operand& grad, const Operand& weight, const Operand& grad_x, const ConvParams& params);
 
 /// The gradient of weight from x and the gradient of out. (The bias's is a sum over axes.)
-void conv2d_backward_weights(const Operand& x, const Operand& grad, const Operand& grad_weight, const ConvParams& params);
+void conv2d_backward_weights(const Operand& x, const Operand& grad, const Operand& grad_weight,
+                             const ConvParams& params);
 
 }  // namespace weft::kernels::cpu

@@ -91,7 +91,9 @@ class ImageOut {
   }
   T* data() const { return data_; }
   void finish() {
-    if (copy_) copy_image<T, S>(data_, channels_last_strides(target_.shape()), target_.data<S>(), target_.strides(), target_.shape());
+    if (copy_)
+      copy_image<T, S>(data_, channels_last_strides(target_.shape()), target_.data<S>(), target_.strides(),
+                       target_.shape());
   }
 
  private:

@@ -81,7 +81,9 @@ void forward(const Operand& logits, int64_t axis, const int64_t* targets, const 
       const C* z = reader.row();
       const C largest = row_max(z, classes);
       const double log_sum = std::log(row_exp<C>(z, classes, largest, nullptr));
-      const auto minus_log = [&](int64_t c) { return log_sum - (static_cast<double>(z[c]) - static_cast<double>(largest)); };
+      const auto minus_log = [&](int64_t c) {
+        return log_sum - (static_cast<double>(z[c]) - static_cast<double>(largest));
+      };
       if (sharp != 0) loss[i] = sharp * weights[target] * minus_log(target);
       if (smooth == 0) continue;
       double spread = 0;
@@ -113,9 +115,8 @@ void backward(const Doubles& scale, const Operand& logits, int64_t axis, const i
       const double at_target = sharp * weights[target];
       const C factor = static_cast<C>(scale[i] * (at_target + smooth * weights.total()) / sum);
       const C spread = static_cast<C>(weights.uniform() ? scale[i] * smooth : 0.0);
-      for_lanes<C>(classes, [&](int64_t j, auto count) {
-        put_lanes(dz + j, lanes_at(dz + j, count) * factor - spread, count);
-      });
+      for_lanes<C>(classes,
+                   [&](int64_t j, auto count) { put_lanes(dz + j, lanes_at(dz + j, count) * factor - spread, count); });
       if (!weights.uniform() && smooth != 0)
         for (int64_t c = 0; c < classes; ++c) dz[c] -= static_cast<C>(scale[i] * smooth * weights[c]);
       dz[target] -= static_cast<C>(scale[i] * at_target);
@@ -132,8 +133,11 @@ void cross_entropy(const Operand& logits, int64_t axis, const Operand& targets, 
   if (rows == 0) return;
   const ClassWeights weights(weight, classes);
   const Scratch<double> losses(rows);
-  if (classes == 0) std::fill_n(losses.data(), rows, 0.0);  // every target is ignored
-  else visit_floating(logits.dtype, [&]<class T>() { forward<T>(logits, axis, list.data(), weights, options, losses.data()); });
+  if (classes == 0)
+    std::fill_n(losses.data(), rows, 0.0);  // every target is ignored
+  else
+    visit_floating(logits.dtype,
+                   [&]<class T>() { forward<T>(logits, axis, list.data(), weights, options, losses.data()); });
   write_scalars(loss, 0, rows, [&](int64_t i) { return losses.data()[i]; });
   if (count != nullptr)
     write_scalars(*count, 0, rows,
@@ -147,9 +151,8 @@ void cross_entropy_backward(const Operand& scale, const Operand& logits, int64_t
   if (logits.numel() == 0) return;
   const ClassWeights weights(weight, classes);
   const Doubles scales(scale);
-  visit_floating(logits.dtype, [&]<class T>() {
-    backward<T>(scales, logits, axis, list.data(), weights, options, dlogits);
-  });
+  visit_floating(logits.dtype,
+                 [&]<class T>() { backward<T>(scales, logits, axis, list.data(), weights, options, dlogits); });
 }
 
 }  // namespace weft::kernels::cpu

@@ -203,15 +203,14 @@ void backward(const Operand& g, const Operand& x, int64_t axes, const Operand* w
 
 }  // namespace
 
-void layer_norm(const Operand& x, int64_t axes, const Operand* weight, const Operand* bias, double eps, const Operand& y,
-                const Operand* mean, const Operand* rstd) {
+void layer_norm(const Operand& x, int64_t axes, const Operand* weight, const Operand* bias, double eps,
+                const Operand& y, const Operand* mean, const Operand* rstd) {
   visit_floating(x.dtype, [&]<class T>() { forward<T>(x, axes, weight, bias, eps, y, mean, rstd); });
 }
 
 void layer_norm_backward(const Operand& g, const Operand& x, int64_t axes, const Operand* weight, const Operand& mean,
                          const Operand& rstd, const Operand* dx, const Operand* dweight, const Operand* dbias) {
-  visit_floating(x.dtype,
-                 [&]<class T>() { backward<T>(g, x, axes, weight, mean, rstd, dx, dweight, dbias); });
+  visit_floating(x.dtype, [&]<class T>() { backward<T>(g, x, axes, weight, mean, rstd, dx, dweight, dbias); });
 }
 
 }  // namespace weft::kernels::cpu

@@ -67,8 +67,9 @@ template <class T, class F>
 void for_each_weight_tap(const ConvShape& s, T* weight, const WeightStrides& strides, int64_t group, F&& f) {
   for (int64_t a = 0; a < s.kernel[0]; ++a)
     for (int64_t b = 0; b < s.kernel[1]; ++b)
-      f(a * s.kernel[1] + b, Matrix<T>{weight + group * s.group_filters() * strides[0] + a * strides[2] + b * strides[3],
-                                       s.group_channels(), s.group_filters(), strides[1], strides[0]});
+      f(a * s.kernel[1] + b,
+        Matrix<T>{weight + group * s.group_filters() * strides[0] + a * strides[2] + b * strides[3], s.group_channels(),
+                  s.group_filters(), strides[1], strides[0]});
 }
 
 template <class T>
@@ -103,7 +104,8 @@ void for_each_piece(const ConvShape& s, const T* x, int64_t group, F&& f) {
 }  // namespace
 
 template <class T>
-void product_conv(const ConvShape& s, const T* x, const T* weight, const WeightStrides& strides, const T* bias, T* out) {
+void product_conv(const ConvShape& s, const T* x, const T* weight, const WeightStrides& strides, const T* bias,
+                  T* out) {
   const int64_t rows = s.taps() * s.group_channels(), columns = s.group_filters();
   if (bias != nullptr)
     parallel_for(s.out_pixels(), std::max<int64_t>(1, 16384 / s.filters), [&](int64_t begin, int64_t end) {
@@ -123,19 +125,20 @@ void product_conv(const ConvShape& s, const T* x, const T* weight, const WeightS
 }
 
 template <class T>
-void product_conv_backward_data(const ConvShape& s, const T* grad, const T* weight, const WeightStrides& strides, T* grad_x) {
+void product_conv_backward_data(const ConvShape& s, const T* grad, const T* weight, const WeightStrides& strides,
+                                T* grad_x) {
   const int64_t rows = s.taps() * s.group_channels(), columns = s.group_filters();
   const int64_t lines = s.batch * s.out_height;
   if (s.is_pointwise()) {
     for (int64_t g = 0; g < s.groups; ++g)
-      gemm<T>(out_lines(s, grad, g, 0, lines), {weight + g * columns * strides[0], columns, rows, strides[0], strides[1]},
+      gemm<T>(out_lines(s, grad, g, 0, lines),
+              {weight + g * columns * strides[0], columns, rows, strides[0], strides[1]},
               {grad_x + g * rows, s.out_pixels(), rows, s.channels, 1});
     return;
   }
   const int64_t image = s.height * s.width * s.channels;
-  parallel_for(s.batch, 1, [&](int64_t begin, int64_t end) {
-    std::fill(grad_x + begin * image, grad_x + end * image, T{});
-  });
+  parallel_for(s.batch, 1,
+               [&](int64_t begin, int64_t end) { std::fill(grad_x + begin * image, grad_x + end * image, T{}); });
   const int64_t step = lines_per_piece(s);
   Scratch<T> packed(rows * columns), windows(checked_multiply(step * s.out_width, rows));
   for (int64_t g = 0; g < s.groups; ++g) {
@@ -143,7 +146,8 @@ void product_conv_backward_data(const ConvShape& s, const T* grad, const T* weig
     const Matrix<const T> w = row_major(packed.data(), rows, columns);
     for (int64_t begin = 0; begin < lines; begin += step) {
       const int64_t end = std::min(lines, begin + step);
-      gemm<T>(out_lines(s, grad, g, begin, end), w.transposed(), row_major(windows.data(), (end - begin) * s.out_width, rows));
+      gemm<T>(out_lines(s, grad, g, begin, end), w.transposed(),
+              row_major(windows.data(), (end - begin) * s.out_width, rows));
       add_windows(s, windows.data(), g, begin, end, grad_x);
     }
   }
@@ -165,9 +169,9 @@ void product_conv_backward_weights(const ConvShape& s, const T* x, const T* grad
   }
 }
 
-#define WEFT_CONV(T)                                                                                             \
-  template void product_conv<T>(const ConvShape&, const T*, const T*, const WeightStrides&, const T*, T*);       \
-  template void product_conv_backward_data<T>(const ConvShape&, const T*, const T*, const WeightStrides&, T*);   \
+#define WEFT_CONV(T)                                                                                           \
+  template void product_conv<T>(const ConvShape&, const T*, const T*, const WeightStrides&, const T*, T*);     \
+  template void product_conv_backward_data<T>(const ConvShape&, const T*, const T*, const WeightStrides&, T*); \
   template void product_conv_backward_weights<T>(const ConvShape&, const T*, const T*, T*, const WeightStrides&);
 WEFT_CONV(float)
 WEFT_CONV(double)

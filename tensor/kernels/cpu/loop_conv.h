@@ -13,9 +13,11 @@ template <class T>
 void product_conv(const ConvShape& s, const T* x, const T* weight, const WeightStrides& strides, const T* bias, T* out);
 
 template <class T>
-void product_conv_backward_data(const ConvShape& s, const T* grad, const T* weight, const WeightStrides& strides, T* grad_x);
+void product_conv_backward_data(const ConvShape& s, const T* grad, const T* weight, const WeightStrides& strides,
+                                T* grad_x);
 
 template <class T>
-void product_conv_backward_weights(const ConvShape& s, const T* x, const T* grad, T* grad_weight, const WeightStrides& strides);
+void product_conv_backward_weights(const ConvShape& s, const T* x, const T* grad, T* grad_weight,
+                                   const WeightStrides& strides);
 
 }  // namespace weft::kernels::cpu

@@ -83,12 +83,14 @@ void loop_gemm(Matrix<const T> a, Matrix<const T> b, Matrix<T> c, bool accumulat
   const int64_t down = (c.rows + Tiles::kTileRows - 1) / Tiles::kTileRows;
   const int64_t across = (c.columns + Tiles::kTileColumns - 1) / Tiles::kTileColumns;
   const int64_t tile_work = std::min(c.rows, Tiles::kTileRows) * std::min(c.columns, Tiles::kTileColumns) * a.columns;
-  parallel_for(down * across, std::max<int64_t>(1, 32768 / std::max<int64_t>(tile_work, 1)), [&](int64_t begin, int64_t end) {
+  parallel_for(down * across, std::max<int64_t>(1, 32768 / std::max<int64_t>(tile_work, 1)),
+               [&](int64_t begin, int64_t end) {
     const int64_t depth = std::min(Tiles::kDepth, a.columns);
     Scratch<T> packed_a(Tiles::kTileRows * depth), packed_b(Tiles::kTileColumns * depth);
     for (int64_t tile = begin; tile < end; ++tile) {
       const int64_t i = tile % down * Tiles::kTileRows, j = tile / down * Tiles::kTileColumns;
-      const int64_t rows = std::min(Tiles::kTileRows, c.rows - i), columns = std::min(Tiles::kTileColumns, c.columns - j);
+      const int64_t rows = std::min(Tiles::kTileRows, c.rows - i),
+                    columns = std::min(Tiles::kTileColumns, c.columns - j);
       for (int64_t k = 0; k < a.columns; k += Tiles::kDepth) {
         const int64_t part = std::min(Tiles::kDepth, a.columns - k);
         tile_product<T>(a.block(i, k, rows, part), b.block(k, j, part, columns), c.block(i, j, rows, columns),
@@ -100,7 +102,8 @@ void loop_gemm(Matrix<const T> a, Matrix<const T> b, Matrix<T> c, bool accumulat
 
 /// kRows rows of c from one vector of columns, `count` of which are there; b's rows are `stride` apart.
 template <class T, int kRows, bool kFull>
-inline void small_block(Matrix<const T> a, int64_t i, const T* b, int64_t stride, Matrix<T> c, int64_t j, int count, bool accumulate) {
+inline void small_block(Matrix<const T> a, int64_t i, const T* b, int64_t stride, Matrix<T> c, int64_t j, int count,
+                        bool accumulate) {
   constexpr int N = simd::kLanes<T>;
   simd::Vec<T, N> sum[kRows] = {};
   const T* left = &a.at(i, 0);
@@ -115,7 +118,8 @@ inline void small_block(Matrix<const T> a, int64_t i, const T* b, int64_t stride
       if (accumulate) sum[r] += simd::load_part<T, N>(out, count);
       simd::store_part<T, N>(out, sum[r], count);
     } else {
-      for (int s = 0; s < count; ++s) out[s * c.column_stride] = accumulate ? out[s * c.column_stride] + sum[r][s] : sum[r][s];
+      for (int s = 0; s < count; ++s)
+        out[s * c.column_stride] = accumulate ? out[s * c.column_stride] + sum[r][s] : sum[r][s];
     }
   }
 }

@@ -40,7 +40,8 @@ void transpose_tile(Matrix<const From> from, Matrix<To> to) {
     for (int64_t i = 0; i < to.rows; ++i)
       buffer[i * kCopyTile + j] = static_cast<To>(from.data[i * from.row_stride + j * from.column_stride]);
   for (int64_t i = 0; i < to.rows; ++i)
-    for (int64_t j = 0; j < to.columns; ++j) to.data[i * to.row_stride + j * to.column_stride] = buffer[i * kCopyTile + j];
+    for (int64_t j = 0; j < to.columns; ++j)
+      to.data[i * to.row_stride + j * to.column_stride] = buffer[i * kCopyTile + j];
 }
 
 /// to = from, converted; equal sizes, any strides. Tiled so that a transposition stays in the cache.
@@ -54,7 +55,8 @@ void copy_matrix_serial(Matrix<const From> from, Matrix<To> to) {
       if (from.column_stride == 1 && to.column_stride == 1)
         for (int64_t j = 0; j < to.columns; ++j) out[j] = static_cast<To>(in[j]);
       else
-        for (int64_t j = 0; j < to.columns; ++j) out[j * to.column_stride] = static_cast<To>(in[j * from.column_stride]);
+        for (int64_t j = 0; j < to.columns; ++j)
+          out[j * to.column_stride] = static_cast<To>(in[j * from.column_stride]);
     }
     return;
   }
@@ -72,7 +74,8 @@ void copy_matrix(Matrix<const From> from, Matrix<To> to) {
   if (to.rows < to.columns) return copy_matrix<From, To>(from.transposed(), to.transposed());
   const int64_t grain = std::max<int64_t>(32, 32768 / to.columns);
   parallel_for(to.rows, grain, [&](int64_t begin, int64_t end) {
-    copy_matrix_serial<From, To>(from.block(begin, 0, end - begin, to.columns), to.block(begin, 0, end - begin, to.columns));
+    copy_matrix_serial<From, To>(from.block(begin, 0, end - begin, to.columns),
+                                 to.block(begin, 0, end - begin, to.columns));
   });
 }
 

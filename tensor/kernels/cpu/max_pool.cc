@@ -21,8 +21,8 @@ using PlaceLane = std::conditional_t<std::is_same_v<C, double>, int64_t, int32_t
 
 /// One line of results; [a0, a1) are the lines of x it reads.
 template <class S, class Place>
-void line_of_maxima(Image<S> x, const Link* a0, const Link* a1, const Links& columns, int64_t kernel_width, int64_t channels,
-                    int64_t width, Image<S> out, Image<Place> places, int64_t h) {
+void line_of_maxima(Image<S> x, const Link* a0, const Link* a1, const Links& columns, int64_t kernel_width,
+                    int64_t channels, int64_t width, Image<S> out, Image<Place> places, int64_t h) {
   using C = PoolCompute<S>;
   using I = PlaceLane<C>;
   constexpr int N = simd::kLanes<C>;
@@ -67,8 +67,10 @@ void line_of_gradient(Image<S> grad, Image<Place> places, const Link* a0, const 
         simd::Vec<C, N> sum{};
         for (const Link* a = a0; a != (A ? a0 + A : a1); ++a)
           for (const Link* b = b0; b != (B ? b0 + B : b1); ++b) {
-            const auto value = load_channels<kFull, C, N>(grad.at(a->at, b->at) + c * grad.channel, grad.channel, count);
-            const auto place = load_channels<kFull, I, N>(places.at(a->at, b->at) + c * places.channel, places.channel, count);
+            const auto value =
+                load_channels<kFull, C, N>(grad.at(a->at, b->at) + c * grad.channel, grad.channel, count);
+            const auto place =
+                load_channels<kFull, I, N>(places.at(a->at, b->at) + c * places.channel, places.channel, count);
             const auto here = place == simd::splat<I, N>(static_cast<I>(a->tap * kernel_width + b->tap));
             sum += here ? value : simd::Vec<C, N>{};
           }
@@ -80,12 +82,13 @@ void line_of_gradient(Image<S> grad, Image<Place> places, const Link* a0, const 
 
 template <class S, class Place>
 void maxima(const Operand& x, const Operand& out, const Operand* places, const PoolParams& p) {
-  const Links lines = Links::of_windows(p, 0, x.size(2), out.size(2)), columns = Links::of_windows(p, 1, x.size(3), out.size(3));
+  const Links lines = Links::of_windows(p, 0, x.size(2), out.size(2)),
+              columns = Links::of_windows(p, 1, x.size(3), out.size(3));
   for_each_line(out.shape(), p.kernel[0] * p.kernel[1], [&](int64_t n, int64_t h) {
     Image<Place> place_image(places != nullptr ? *places : out, n);
     if (places == nullptr) place_image.data = nullptr;
-    line_of_maxima<S, Place>(Image<S>(x, n), lines.begin(h), lines.end(h), columns, p.kernel[1], out.size(1), out.size(3),
-                             Image<S>(out, n), place_image, h);
+    line_of_maxima<S, Place>(Image<S>(x, n), lines.begin(h), lines.end(h), columns, p.kernel[1], out.size(1),
+                             out.size(3), Image<S>(out, n), place_image, h);
   });
 }
 
@@ -94,8 +97,8 @@ void max_gradient(const Operand& grad, const Operand& places, const Operand& gra
   const Links lines = Links::of_pixels(p, 0, grad_x.size(2), grad.size(2));
   const Links columns = Links::of_pixels(p, 1, grad_x.size(3), grad.size(3));
   for_each_line(grad_x.shape(), 2, [&](int64_t n, int64_t h) {
-    line_of_gradient<S, Place>(Image<S>(grad, n), Image<Place>(places, n), lines.begin(h), lines.end(h), columns, p.kernel[1],
-                               grad_x.size(1), grad_x.size(3), Image<S>(grad_x, n), h);
+    line_of_gradient<S, Place>(Image<S>(grad, n), Image<Place>(places, n), lines.begin(h), lines.end(h), columns,
+                               p.kernel[1], grad_x.size(1), grad_x.size(3), Image<S>(grad_x, n), h);
   });
 }
 

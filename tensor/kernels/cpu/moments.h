@@ -32,7 +32,8 @@ struct MomentsPolicy {
     if (a.count == 0) return b;
     if (b.count == 0) return a;
     const double count = a.count + b.count, shift = b.mean - a.mean;
-    return {count, a.mean + shift * (b.count / count), a.squares + b.squares + shift * shift * (a.count * b.count / count)};
+    return {count, a.mean + shift * (b.count / count),
+            a.squares + b.squares + shift * shift * (a.count * b.count / count)};
   }
   static Moments rows(const Block<T>& block) {
     const double count = static_cast<double>(block.rows * block.length);
@@ -49,8 +50,7 @@ struct MomentsPolicy {
       rounded[j] = static_cast<C>(means[j]);
     }
     fold_columns<DeviationOp<T>>(block, 0, rounded, squares);
-    for (int64_t j = 0; j < block.length; ++j)
-      out[j] = {count, means[j], recentred<C>(squares[j], count, means[j])};
+    for (int64_t j = 0; j < block.length; ++j) out[j] = {count, means[j], recentred<C>(squares[j], count, means[j])};
   }
 };
 

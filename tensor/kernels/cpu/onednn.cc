@@ -4,10 +4,9 @@
 
 #include <cstring>
 #include <memory>
+#include <oneapi/dnnl/dnnl.hpp>
 #include <string_view>
 #include <vector>
-
-#include <oneapi/dnnl/dnnl.hpp>
 
 #include "tensor/error.h"
 #include "tensor/kernels/cpu/parallel.h"
@@ -67,7 +66,8 @@ struct Prepared {
 
   Prepared() = default;
   template <class Descriptor>
-  Prepared(const dnnl::primitive& made, const Descriptor& descriptor, std::vector<std::pair<int, memory::desc>> operands)
+  Prepared(const dnnl::primitive& made, const Descriptor& descriptor,
+           std::vector<std::pair<int, memory::desc>> operands)
       : primitive(made), implementation(descriptor.impl_info_str()), keeps(std::make_shared<Descriptor>(descriptor)) {
     const memory::desc scratch = descriptor.scratchpad_desc();
     scratch_bytes = scratch.get_size();
@@ -84,7 +84,8 @@ struct Prepared {
     size_t i = 0;
     for (const void* handle : handles) set(i++, handle);
     if (scratch_bytes != 0) set(i, scratch.data());
-    check(dnnl_primitive_execute(primitive.get(), stream().get(), static_cast<int>(arguments.size()), arguments.data()));
+    check(
+        dnnl_primitive_execute(primitive.get(), stream().get(), static_cast<int>(arguments.size()), arguments.data()));
   }
 
  private:
@@ -162,9 +163,28 @@ namespace {
 enum Kind : int64_t { kForward = 2, kData, kWeights };
 
 PrimitiveKey conv_key(Kind kind, int threads, const ConvShape& s, const WeightStrides& w, bool bias) {
-  return {{kind | (bias ? 64 : 0), threads, s.batch, s.channels, s.height, s.width, s.filters, s.kernel[0], s.kernel[1],
-           s.stride[0], s.stride[1], s.padding[0], s.padding[1], s.dilation[0], s.dilation[1], s.groups, w[0], w[1], w[2],
-           w[3], s.out_height, s.out_width}};
+  return {{kind | (bias ? 64 : 0),
+           threads,
+           s.batch,
+           s.channels,
+           s.height,
+           s.width,
+           s.filters,
+           s.kernel[0],
+           s.kernel[1],
+           s.stride[0],
+           s.stride[1],
+           s.padding[0],
+           s.padding[1],
+           s.dilation[0],
+           s.dilation[1],
+           s.groups,
+           w[0],
+           w[1],
+           w[2],
+           w[3],
+           s.out_height,
+           s.out_width}};
 }
 
 /// Descriptors of x, weight (in the user's strides and in any layout), bias and out.
@@ -196,15 +216,16 @@ struct ConvDescriptors {
     const auto direct = dnnl::algorithm::convolution_direct;
     const auto desc = with_bias ? dnnl::convolution_forward::desc(training, direct, x, any_weight, bias, out, stride,
                                                                   dilation, padding, padding)
-                                : dnnl::convolution_forward::desc(training, direct, x, any_weight, out, stride, dilation,
-                                                                  padding, padding);
+                                : dnnl::convolution_forward::desc(training, direct, x, any_weight, out, stride,
+                                                                  dilation, padding, padding);
     return {desc, user_scratchpad(), engine()};
   }
 };
 
 /// oneDNN's reference kernels are correct and a hundred times slower than anything else.
 bool is_slow(const char* implementation) {
-  return std::string_view(implementation).substr(0, 3) == "ref" || std::string_view(implementation).substr(0, 4) == "gemm";
+  return std::string_view(implementation).substr(0, 3) == "ref" ||
+         std::string_view(implementation).substr(0, 4) == "gemm";
 }
 
 Prepared prepared_reorder(const memory::desc& from, const memory::desc& to) {

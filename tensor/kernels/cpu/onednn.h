@@ -31,9 +31,12 @@ bool is_blas(const Matrix<T>& m) {
 
 /// Convolutions of f32 images that are dense and channels-last in memory, the weight dense under its strides. Each
 /// returns false where oneDNN has no fast kernel for the shape on this CPU: nothing was done. `bias` holds one value per filter or is null.
-bool conv_forward(const ConvShape& s, const float* x, const float* w, const WeightStrides& strides, const float* bias, float* out);
-bool conv_backward_data(const ConvShape& s, const float* grad, const float* w, const WeightStrides& strides, float* grad_x);
-bool conv_backward_weights(const ConvShape& s, const float* x, const float* grad, float* grad_w, const WeightStrides& strides);
+bool conv_forward(const ConvShape& s, const float* x, const float* w, const WeightStrides& strides, const float* bias,
+                  float* out);
+bool conv_backward_data(const ConvShape& s, const float* grad, const float* w, const WeightStrides& strides,
+                        float* grad_x);
+bool conv_backward_weights(const ConvShape& s, const float* x, const float* grad, float* grad_w,
+                           const WeightStrides& strides);
 
 /// The implementations oneDNN chose: "forward data weights", `-` for none. For tests and benchmarks.
 std::array<const char*, 3> conv_implementations(const ConvShape& s, const WeightStrides& strides);

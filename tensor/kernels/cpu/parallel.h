@@ -25,7 +25,7 @@ void parallel_for(int64_t count, int64_t grain, F&& f) {
   const int64_t chunks = count < 2 * grain ? 1 : std::min<int64_t>(region_threads(), count / grain);
   if (chunks > 1) {
     std::exception_ptr failure;
-#pragma omp parallel num_threads(static_cast<int>(chunks))
+#pragma omp parallel num_threads(static_cast <int>(chunks))
     {
       const int64_t id = omp_get_thread_num(), team = omp_get_num_threads();
       const int64_t begin = count * id / team, end = count * (id + 1) / team;

@@ -37,7 +37,8 @@ class Links {
   static Links of_pixels(const PoolParams& p, int axis, int64_t inputs, int64_t outputs) {
     return Links(p, axis, inputs, [&](int64_t pixel, int64_t tap) {
       const int64_t start = pixel + p.padding[axis] - tap * p.dilation[axis];
-      return start >= 0 && start % p.stride[axis] == 0 && start / p.stride[axis] < outputs ? start / p.stride[axis] : -1;
+      return start >= 0 && start % p.stride[axis] == 0 && start / p.stride[axis] < outputs ? start / p.stride[axis]
+                                                                                           : -1;
     });
   }
   const Link* begin(int64_t position) const { return links_.data() + first_[static_cast<size_t>(position)]; }
@@ -65,7 +66,10 @@ struct Image {
   int64_t line, column, channel;
 
   Image(const Operand& x, int64_t n)
-      : data(x.data<S>() + n * x.stride(0)), line(x.stride(2)), column(x.stride(3)), channel(x.size(1) == 1 ? 1 : x.stride(1)) {}
+      : data(x.data<S>() + n * x.stride(0)),
+        line(x.stride(2)),
+        column(x.stride(3)),
+        channel(x.size(1) == 1 ? 1 : x.stride(1)) {}
   S* at(int64_t h, int64_t w) const { return data + h * line + w * column; }
 };
 

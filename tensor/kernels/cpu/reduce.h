@@ -31,6 +31,7 @@ void logsumexp(const Operand& x, const IntList& axes, const Operand& out);
 /// that stay in the cache, merged by Chan's formula.
 void variance(const Operand& x, const IntList& axes, double correction, const Operand& out);
 /// Both at once.
-void mean_variance(const Operand& x, const IntList& axes, double correction, const Operand& mean, const Operand& variance);
+void mean_variance(const Operand& x, const IntList& axes, double correction, const Operand& mean,
+                   const Operand& variance);
 
 }  // namespace weft::kernels::cpu

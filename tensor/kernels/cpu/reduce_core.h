@@ -54,10 +54,11 @@ void reduce_rows(const ReducePlan& plan, const T* x, const Policy& policy, const
   const int64_t blocks = pieces > 1 ? rows * pieces : ceil_div(rows, group);
   const auto fold_block = [&](int64_t base, int64_t b) {
     if (pieces == 1)
-      return policy.rows(Block<T>{x + base, &outer, b * group, std::min(group, rows - b * group), inner.size, inner.in});
+      return policy.rows(
+          Block<T>{x + base, &outer, b * group, std::min(group, rows - b * group), inner.size, inner.in});
     const int64_t begin = b % pieces * kRowBlock;
     return policy.rows(Block<T>{x + base + begin * inner.in, &outer, b / pieces, 1,
-                                 std::min(kRowBlock, inner.size - begin), inner.in});
+                                std::min(kRowBlock, inner.size - begin), inner.in});
   };
   const int64_t block_size = std::min(kRowBlock, rows * inner.size);
   if (blocks == 1) {
@@ -96,7 +97,7 @@ void reduce_columns(const ReducePlan& plan, const T* x, const Policy& policy, co
   const int64_t group = std::clamp<int64_t>(kColumnBlock * 4 / Policy::kPasses / tile, 64, 2048);
   const int64_t blocks = ceil_div(rows, group);
   const auto fold_block = [&](int64_t base, int64_t t, int64_t b, Partial* out) {
-    const Block<T> block{x + base + t * tile * inner.in, &plan.reduced, b * group, std::min(group, rows - b * group),
+    const Block<T> block{x + base + t * tile * inner.in,   &plan.reduced, b * group, std::min(group, rows - b * group),
                          std::min(tile, width - t * tile), inner.in};
     policy.columns(block, out);
     return block.length;

@@ -116,9 +116,7 @@ void norm(const Operand& x, const IntList& axes, double p, const Operand& out) {
 }
 
 void logsumexp(const Operand& x, const IntList& axes, const Operand& out) {
-  visit_floating(x.dtype, [&]<class T>() {
-    run<T>(x, axes, out, LogSumExpPolicy<T>{}, LogSumExpPolicy<T>::result);
-  });
+  visit_floating(x.dtype, [&]<class T>() { run<T>(x, axes, out, LogSumExpPolicy<T>{}, LogSumExpPolicy<T>::result); });
 }
 
 void variance(const Operand& x, const IntList& axes, double correction, const Operand& out) {

@@ -9,7 +9,7 @@ namespace weft::kernels::cpu {
 struct ReducePlan {
   Nest kept;
   Nest reduced;
-  int64_t in_offset;   // of the first element, from the base of the storage
+  int64_t in_offset;  // of the first element, from the base of the storage
   int64_t out_offset;
 };
 

@@ -120,11 +120,11 @@ class RowReader : detail::RowCursor<T> {
     this->at_ = 0;
     this->each_element([](const T& from, Compute<T>& to) { to = static_cast<Compute<T>>(from); },
                        [](const T* from, Compute<T>* to, int64_t count) {
-                         if constexpr (is_half<T>)
-                           widen(from, to, count);
-                         else
-                           std::copy_n(from, count, to);
-                       });
+      if constexpr (is_half<T>)
+        widen(from, to, count);
+      else
+        std::copy_n(from, count, to);
+    });
   }
 };
 
@@ -144,11 +144,11 @@ class RowWriter : detail::RowCursor<T> {
     if (++this->at_ < this->held_) return;
     this->each_element([](T& to, const Compute<T>& from) { to = static_cast<T>(from); },
                        [](T* to, const Compute<T>* from, int64_t count) {
-                         if constexpr (is_half<T>)
-                           narrow(from, to, count);
-                         else
-                           std::copy_n(from, count, to);
-                       });
+      if constexpr (is_half<T>)
+        narrow(from, to, count);
+      else
+        std::copy_n(from, count, to);
+    });
     this->held_ = this->at_ = 0;
   }
 };

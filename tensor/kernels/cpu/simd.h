@@ -220,9 +220,9 @@ inline void store_part(T* p, Vec<C, N> v, int count) {
 /// Lanes below `count` of v, the others of `rest`.
 template <class T, int N = kLanes<T>>
 inline Vec<T, N> first_lanes(Vec<T, N> v, Vec<T, N> rest, int count) {
-  using Index = std::conditional_t<sizeof(T) == 8, int64_t,
-                                   std::conditional_t<sizeof(T) == 4, int32_t,
-                                                      std::conditional_t<sizeof(T) == 2, int16_t, int8_t>>>;
+  using Index = std::conditional_t<
+      sizeof(T) == 8, int64_t,
+      std::conditional_t<sizeof(T) == 4, int32_t, std::conditional_t<sizeof(T) == 2, int16_t, int8_t>>>;
   Vec<Index, N> lane{};
   for (int i = 0; i < N; ++i) lane[i] = static_cast<Index>(i);
   return lane < static_cast<Index>(count) ? v : rest;

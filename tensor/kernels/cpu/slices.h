@@ -11,7 +11,7 @@ struct SliceLayout {
   Nest slice;            // the axes of one slice; in: the table, out: the list
   int64_t table_stride;  // from one slice of the table to the next
   int64_t table_size;
-  Nest list;             // the positions of the list's slices (out), row-major
+  Nest list;  // the positions of the list's slices (out), row-major
 };
 
 /// list slice i = table slice index[i].

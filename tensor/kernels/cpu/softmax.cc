@@ -52,9 +52,8 @@ void log_softmax(const Operand& x, int64_t axis, const Operand& out) {
     map_rows<T>(x, axis, out, [](const C* in, C* y, int64_t n) {
       const C largest = row_max(in, n);
       const C log_sum = static_cast<C>(std::log(row_exp<C>(in, n, largest, nullptr)));
-      for_lanes<C>(n, [&](int64_t j, auto count) {
-        put_lanes(y + j, (lanes_at(in + j, count) - largest) - log_sum, count);
-      });
+      for_lanes<C>(
+          n, [&](int64_t j, auto count) { put_lanes(y + j, (lanes_at(in + j, count) - largest) - log_sum, count); });
     });
   });
 }

@@ -53,7 +53,9 @@ void scatter_add(const float* rows, const std::vector<int64_t>& pixels, int64_t 
 class TapWeight {
  public:
   TapWeight(const ConvShape& s, const WeightStrides& strides)
-      : s_(s), strides_(strides), own_(strides[0] == 1 || strides[1] == 1),
+      : s_(s),
+        strides_(strides),
+        own_(strides[0] == 1 || strides[1] == 1),
         buffer_(own_ ? 0 : s.channels * s.taps() * s.filters) {}
 
   template <class T>
@@ -84,7 +86,8 @@ class TapWeight {
     for (int64_t a = 0; a < s_.kernel[0]; ++a)
       for (int64_t b = 0; b < s_.kernel[1]; ++b)
         f(a * strides_[2] + b * strides_[3],
-          Matrix<float>{buffer_.data() + (a * s_.kernel[1] + b) * s_.filters, s_.channels, s_.filters, taps * s_.filters, 1},
+          Matrix<float>{buffer_.data() + (a * s_.kernel[1] + b) * s_.filters, s_.channels, s_.filters,
+                        taps * s_.filters, 1},
           strides_[1]);
   }
 
@@ -107,7 +110,8 @@ bool prefers_taps(const ConvShape& s) {
   return s.groups == 1 && s.channels >= 128 && s.filters >= 128 && s.out_height * s.out_width <= 16;
 }
 
-void tap_conv(const ConvShape& s, const float* x, const float* weight, const WeightStrides& strides, const float* bias, float* out) {
+void tap_conv(const ConvShape& s, const float* x, const float* weight, const WeightStrides& strides, const float* bias,
+              float* out) {
   const TapWeight w(s, strides);
   w.pack(weight);
   Scratch<float> from(s.out_pixels() * s.channels), to(s.out_pixels() * s.filters);
@@ -125,7 +129,8 @@ void tap_conv(const ConvShape& s, const float* x, const float* weight, const Wei
   });
 }
 
-void tap_conv_backward_data(const ConvShape& s, const float* grad, const float* weight, const WeightStrides& strides, float* grad_x) {
+void tap_conv_backward_data(const ConvShape& s, const float* grad, const float* weight, const WeightStrides& strides,
+                            float* grad_x) {
   const TapWeight w(s, strides);
   w.pack(weight);
   Scratch<float> from(s.out_pixels() * s.filters), to(s.out_pixels() * s.channels);
@@ -133,19 +138,22 @@ void tap_conv_backward_data(const ConvShape& s, const float* grad, const float* 
   for_each_tap(s, [&](int64_t a, int64_t b, const TapPixels& pixels) {
     const auto rows = static_cast<int64_t>(pixels.in.size());
     gather(pixels.out, grad, s.filters, from.data());
-    gemm<float>(row_major(from.data(), rows, s.filters), w.tap(weight, a, b).transposed(), row_major(to.data(), rows, s.channels));
+    gemm<float>(row_major(from.data(), rows, s.filters), w.tap(weight, a, b).transposed(),
+                row_major(to.data(), rows, s.channels));
     scatter_add(to.data(), pixels.in, s.channels, grad_x);
   });
 }
 
-void tap_conv_backward_weights(const ConvShape& s, const float* x, const float* grad, float* grad_weight, const WeightStrides& strides) {
+void tap_conv_backward_weights(const ConvShape& s, const float* x, const float* grad, float* grad_weight,
+                               const WeightStrides& strides) {
   const TapWeight w(s, strides);
   Scratch<float> in(s.out_pixels() * s.channels), out(s.out_pixels() * s.filters);
   for_each_tap(s, [&](int64_t a, int64_t b, const TapPixels& pixels) {
     const auto rows = static_cast<int64_t>(pixels.in.size());
     gather(pixels.in, x, s.channels, in.data());
     gather(pixels.out, grad, s.filters, out.data());
-    gemm<float>(row_major(in.data(), rows, s.channels).transposed(), row_major(out.data(), rows, s.filters), w.tap(grad_weight, a, b));
+    gemm<float>(row_major(in.data(), rows, s.channels).transposed(), row_major(out.data(), rows, s.filters),
+                w.tap(grad_weight, a, b));
   });
   w.unpack(grad_weight);
 }

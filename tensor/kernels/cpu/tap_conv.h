@@ -14,8 +14,11 @@ namespace weft::kernels::cpu {
 bool prefers_taps(const ConvShape& s);
 
 /// `bias` holds one value per filter or is null.
-void tap_conv(const ConvShape& s, const float* x, const float* weight, const WeightStrides& strides, const float* bias, float* out);
-void tap_conv_backward_data(const ConvShape& s, const float* grad, const float* weight, const WeightStrides& strides, float* grad_x);
-void tap_conv_backward_weights(const ConvShape& s, const float* x, const float* grad, float* grad_weight, const WeightStrides& strides);
+void tap_conv(const ConvShape& s, const float* x, const float* weight, const WeightStrides& strides, const float* bias,
+              float* out);
+void tap_conv_backward_data(const ConvShape& s, const float* grad, const float* weight, const WeightStrides& strides,
+                            float* grad_x);
+void tap_conv_backward_weights(const ConvShape& s, const float* x, const float* grad, float* grad_weight,
+                               const WeightStrides& strides);
 
 }  // namespace weft::kernels::cpu

@@ -59,7 +59,7 @@ WEFT_VMATH float exp(float x) {
 
 WEFT_VMATH float log(float x) {
   const bool tiny = x < std::numeric_limits<float>::min();
-  const float y = select(tiny, x * 33554432.0f, x);  // subnormal: times 2^25
+  const float y = select(tiny, x * 33554432.0f, x);                // subnormal: times 2^25
   const uint32_t word = std::bit_cast<uint32_t>(y) - 0x3f3504f3u;  // mantissa to [sqrt(1/2), sqrt(2))
   const float e = static_cast<float>(static_cast<int32_t>(word) >> 23) - select(tiny, 25.0f, 0.0f);
   const float f = std::bit_cast<float>((word & 0x7fffffu) + 0x3f3504f3u) - 1.0f;
@@ -155,9 +155,7 @@ WEFT_VMATH float sin_quarter(float x, uint32_t quarter) {
 }
 
 /// log(1 + exp(x)) without overflow.
-WEFT_VMATH float softplus(float x) {
-  return select(x > 0.0f, x, 0.0f) + log1p(exp(-std::fabs(x)));
-}
+WEFT_VMATH float softplus(float x) { return select(x > 0.0f, x, 0.0f) + log1p(exp(-std::fabs(x))); }
 
 inline double exp(double x) { return std::exp(x); }
 inline double log(double x) { return std::log(x); }

@@ -49,7 +49,8 @@ TEST(ArgReduce, AgreesWithNaiveLoops) {
     Shape shape;
     const int64_t rank = pick(random, 1, 4);
     for (int64_t a = 0; a < rank; ++a) shape.push_back(pick(random, 1, 12));
-    AnyArray x = tied_values(shape, kAllDtypes[pick(random, 0, 9)], kAllLayouts[pick(random, 0, 4)], random, i % 2 == 0);
+    AnyArray x =
+        tied_values(shape, kAllDtypes[pick(random, 0, 9)], kAllLayouts[pick(random, 0, 4)], random, i % 2 == 0);
     check_axis(x, pick(random, 0, rank - 1), random);
     AnyArray all(Shape(static_cast<size_t>(rank), 1), i64, Layout::row_major, random);
     cpu::argmax(x.operand(), std::nullopt, all.operand());
@@ -64,8 +65,8 @@ TEST(ArgReduce, AgreesWithNaiveLoops) {
 TEST(ArgReduce, LongRowsAndManyColumns) {
   Random random(22);
   for (DType dtype : {f32, i64, bf16})
-    for (const auto& [shape, axis] : std::vector<std::pair<Shape, int64_t>>{
-             {{3, 20000}, 1}, {{20000, 3}, 0}, {{37, 700}, 0}, {{4, 9, 300}, 1}}) {
+    for (const auto& [shape, axis] :
+         std::vector<std::pair<Shape, int64_t>>{{{3, 20000}, 1}, {{20000, 3}, 0}, {{37, 700}, 0}, {{4, 9, 300}, 1}}) {
       AnyArray x = tied_values(shape, dtype, Layout::row_major, random, false);
       check_axis(x, axis, random);
     }

@@ -33,8 +33,8 @@ struct Batch {
   }
   void backward(cpu::Statistics statistics) {
     const auto ow = w.operand(), odx = dx.operand(), odw = dw.operand(), odb = db.operand();
-    cpu::batch_norm_backward(g.operand(), x.operand(), affine ? &ow : nullptr, mean.operand(), rstd.operand(), statistics,
-                             &odx, &odw, &odb);
+    cpu::batch_norm_backward(g.operand(), x.operand(), affine ? &ow : nullptr, mean.operand(), rstd.operand(),
+                             statistics, &odx, &odw, &odb);
   }
 };
 
@@ -75,26 +75,30 @@ void check(Batch& batch) {
   const auto weight = [&](const IntList& index) { return batch.affine ? batch.w.get({index[1]}) : 1.0; };
   batch.forward();
   batch.backward(cpu::Statistics::of_batch);
-  expect_all_close(batch.mean, [&](auto& i) { return channels[static_cast<size_t>(i[0])].mean; }, 2, 1, "mean " + what);
-  expect_all_close(batch.rstd, [&](auto& i) { return channels[static_cast<size_t>(i[0])].rstd; }, 4, 0, "rstd " + what);
+  expect_all_close(
+      batch.mean, [&](auto& i) { return channels[static_cast<size_t>(i[0])].mean; }, 2, 1, "mean " + what);
+  expect_all_close(
+      batch.rstd, [&](auto& i) { return channels[static_cast<size_t>(i[0])].rstd; }, 4, 0, "rstd " + what);
   expect_all_close(
       batch.y,
       [&](auto& i) {
-        const Channel& c = channel(i);
-        return (batch.x.get(i) - c.mean) * c.rstd * weight(i) + (batch.affine ? batch.b.get({i[1]}) : 0.0);
+    const Channel& c = channel(i);
+    return (batch.x.get(i) - c.mean) * c.rstd * weight(i) + (batch.affine ? batch.b.get({i[1]}) : 0.0);
       },
       10, 10, "y " + what);
   expect_all_close(
       batch.dx,
       [&](auto& i) {
-        const Channel& c = channel(i);
-        const double unit = (batch.x.get(i) - c.mean) * c.rstd;
-        return (batch.g.get(i) - c.sum / c.count - unit * c.dot / c.count) * c.rstd * weight(i);
+    const Channel& c = channel(i);
+    const double unit = (batch.x.get(i) - c.mean) * c.rstd;
+    return (batch.g.get(i) - c.sum / c.count - unit * c.dot / c.count) * c.rstd * weight(i);
       },
       20, 20, "dx " + what);
   const double slack = 2 + 0.1 * channels[0].count;
-  expect_all_close(batch.dw, [&](auto& i) { return channels[static_cast<size_t>(i[0])].dot; }, 10, slack, "dw " + what);
-  expect_all_close(batch.db, [&](auto& i) { return channels[static_cast<size_t>(i[0])].sum; }, 2, slack, "db " + what);
+  expect_all_close(
+      batch.dw, [&](auto& i) { return channels[static_cast<size_t>(i[0])].dot; }, 10, slack, "dw " + what);
+  expect_all_close(
+      batch.db, [&](auto& i) { return channels[static_cast<size_t>(i[0])].sum; }, 2, slack, "db " + what);
 }
 
 TEST(BatchNorm, AgreesWithNaiveLoops) {
@@ -143,17 +147,19 @@ TEST(BatchNorm, InferenceUsesWhatItIsGiven) {
   variance.fill([&] { return uniform(random); });
   batch.mean.fill([&] { return uniform(random); });
   const auto ow = batch.w.operand(), ob = batch.b.operand();
-  cpu::batch_norm_inference(batch.x.operand(), batch.mean.operand(), variance.operand(), &ow, &ob, kEps, batch.y.operand());
+  cpu::batch_norm_inference(batch.x.operand(), batch.mean.operand(), variance.operand(), &ow, &ob, kEps,
+                            batch.y.operand());
   const auto rstd = [&](const IntList& i) { return 1 / std::sqrt(variance.get({i[1]}) + kEps); };
   expect_all_close(
       batch.y,
       [&](auto& i) {
-        return (batch.x.get(i) - batch.mean.get({i[1]})) * rstd(i) * batch.w.get({i[1]}) + batch.b.get({i[1]});
+    return (batch.x.get(i) - batch.mean.get({i[1]})) * rstd(i) * batch.w.get({i[1]}) + batch.b.get({i[1]});
       },
       10, 10, "y");
   for (int64_t c = 0; c < 5; ++c) batch.rstd.set({c}, rstd({0, c}));
   batch.backward(cpu::Statistics::given);
-  expect_all_close(batch.dx, [&](auto& i) { return batch.g.get(i) * rstd(i) * batch.w.get({i[1]}); }, 4, 1, "dx");
+  expect_all_close(
+      batch.dx, [&](auto& i) { return batch.g.get(i) * rstd(i) * batch.w.get({i[1]}); }, 4, 1, "dx");
 }
 
 TEST(BatchNorm, SameBitsForAnyNumberOfThreads) {

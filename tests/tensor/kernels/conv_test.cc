@@ -54,7 +54,9 @@ int differences(Array<T>& got, const std::vector<double>& sums) {
 
 template <class T>
 void check(const Case& c, Random& random, bool plain = false) {
-  const auto layout = [&](bool broadcast) { return plain ? Layout::channels_last : testing::any_layout(random, broadcast); };
+  const auto layout = [&](bool broadcast) {
+    return plain ? Layout::channels_last : testing::any_layout(random, broadcast);
+  };
   Array<T> x = testing::random_array<T>(c.x, layout(true), random, 3);
   Array<T> w = testing::random_array<T>(c.w, plain ? Layout::row_major : layout(true), random, 3);
   Array<T> bias = testing::random_array<T>({c.w[0]}, layout(true), random, 3);
@@ -69,10 +71,10 @@ void check(const Case& c, Random& random, bool plain = false) {
   kernels::cpu::conv2d_backward_data(grad.operand(), w.operand(), grad_x.operand(), c.p);
   kernels::cpu::conv2d_backward_weights(x.operand(), grad.operand(), grad_w.operand(), c.p);
 
-  std::vector<double> out_sums, x_sums(static_cast<size_t>(checked_numel(c.x))), w_sums(static_cast<size_t>(checked_numel(c.w)));
-  testing::for_each_index(c.out, [&](const IntList& o) {
-    out_sums.push_back(with_bias ? static_cast<double>(bias.at({o[1]})) : 0.0);
-  });
+  std::vector<double> out_sums, x_sums(static_cast<size_t>(checked_numel(c.x))),
+      w_sums(static_cast<size_t>(checked_numel(c.w)));
+  testing::for_each_index(
+      c.out, [&](const IntList& o) { out_sums.push_back(with_bias ? static_cast<double>(bias.at({o[1]})) : 0.0); });
   const View rows_x = View::contiguous(c.x), rows_w = View::contiguous(c.w), rows_out = View::contiguous(c.out);
   for_each_product(c, [&](const IntList& i, const IntList& k, const IntList& o) {
     const double in = x.at(i), weight = w.at(k), g = grad.at(o);
@@ -80,9 +82,9 @@ void check(const Case& c, Random& random, bool plain = false) {
     x_sums[static_cast<size_t>(rows_x.linear_index(i))] += g * weight;
     w_sums[static_cast<size_t>(rows_w.linear_index(k))] += g * in;
   });
-  const std::string what = text("x ", c.x, " w ", c.w, " out ", c.out, " stride ", c.p.stride[0], " ", c.p.stride[1], " padding ",
-                                c.p.padding[0], " ", c.p.padding[1], " dilation ", c.p.dilation[0], " ", c.p.dilation[1],
-                                " groups ", c.p.groups, " bias ", with_bias);
+  const std::string what = text("x ", c.x, " w ", c.w, " out ", c.out, " stride ", c.p.stride[0], " ", c.p.stride[1],
+                                " padding ", c.p.padding[0], " ", c.p.padding[1], " dilation ", c.p.dilation[0], " ",
+                                c.p.dilation[1], " groups ", c.p.groups, " bias ", with_bias);
   EXPECT_EQ(differences(out, out_sums), 0) << "forward: " << what;
   EXPECT_EQ(differences(grad_x, x_sums), 0) << "backward data: " << what;
   EXPECT_EQ(differences(grad_w, w_sums), 0) << "backward weights: " << what;
@@ -103,7 +105,8 @@ Case random_case(Random& random) {
       p.padding[i] = pick(random, 0, 2);
       p.dilation[i] = pick(random, 0, 3) == 0 ? 2 : 1;
     }
-    const int64_t per_group = pick(random, 0, 3) == 0 ? 16 : pick(random, 1, 5), filters = pick(random, 0, 3) == 0 ? 16 : pick(random, 1, 5);
+    const int64_t per_group = pick(random, 0, 3) == 0 ? 16 : pick(random, 1, 5),
+                  filters = pick(random, 0, 3) == 0 ? 16 : pick(random, 1, 5);
     const int kind = static_cast<int>(pick(random, 0, 3));
     p.groups = kind == 0 ? pick(random, 2, 4) : 1;
     int64_t channels = per_group * p.groups, all_filters = filters * p.groups;
@@ -117,7 +120,8 @@ Case random_case(Random& random) {
 template <class T>
 void check_random(int count, uint64_t seed) {
   Random random(seed);
-  for (int i = 0; i < testing::property_cases(count) && !::testing::Test::HasFailure(); ++i) check<T>(random_case(random), random);
+  for (int i = 0; i < testing::property_cases(count) && !::testing::Test::HasFailure(); ++i)
+    check<T>(random_case(random), random);
 }
 
 TEST(Conv, RandomShapesAreExact) { check_random<float>(500, 1); }
@@ -191,7 +195,8 @@ TEST(KernelHazards, ConvWithoutInputChannels) {
 TEST(KernelHazards, ConvSizesBeyondMemoryAreRefused) {
   float value[1] = {1};
   const int64_t huge = int64_t{1} << 31;
-  const View x = View::create({1, 1, huge, huge / 2}, {0, 0, 0, 0}), w = View::create({1, 1, huge, huge / 2}, {0, 0, 0, 0});
+  const View x = View::create({1, 1, huge, huge / 2}, {0, 0, 0, 0}),
+             w = View::create({1, 1, huge, huge / 2}, {0, 0, 0, 0});
   const View out = View::contiguous({1, 1, 1, 1});
   EXPECT_THROW(kernels::cpu::conv2d({value, &x, f32}, {value, &w, f32}, nullptr, {value, &out, f32}, {}), ShapeError);
 }
@@ -201,8 +206,8 @@ TEST(KernelHazards, NetworkConvolutionsAvoidReferenceKernels) {
   const kernels::cpu::ConvShape deep{16, 64, 16, 16, 64, {3, 3}, 16, 16, {1, 1}, {1, 1}, {1, 1}, 1};
   const kernels::cpu::ConvShape first{16, 3, 64, 64, 64, {7, 7}, 32, 32, {2, 2}, {3, 3}, {1, 1}, 1};
   for (const auto& s : {deep, first})
-    for (const char* name : kernels::cpu::onednn::conv_implementations(
-             s, {s.channels * s.taps(), s.taps(), s.kernel[1], 1}))
+    for (const char* name :
+         kernels::cpu::onednn::conv_implementations(s, {s.channels * s.taps(), s.taps(), s.kernel[1], 1}))
       EXPECT_FALSE(std::string_view(name).starts_with("ref") || std::string_view(name).starts_with("gemm")) << name;
 }
 

@@ -14,7 +14,8 @@ namespace cpu = kernels::cpu;
 
 TEST(Copy, any_strides_to_any_strides) {
   Random random(3);
-  for (const Shape& shape : std::vector<Shape>{{}, {0, 2}, {9}, {3, 5}, {2, 3, 4, 5}, {70, 90}, {3, 65, 33}, {2, 40, 8, 35}}) {
+  for (const Shape& shape :
+       std::vector<Shape>{{}, {0, 2}, {9}, {3, 5}, {2, 3, 4, 5}, {70, 90}, {3, 65, 33}, {2, 40, 8, 35}}) {
     for (const DType dtype : {i8, bf16, f32, f64}) {
       for (int round = 0; round < 12; ++round) {
         AnyArray from(shape, dtype, kAllLayouts[pick(random, 0, 4)], random);
@@ -23,7 +24,8 @@ TEST(Copy, any_strides_to_any_strides) {
         const std::vector<unsigned char> before = to.memory;
         cpu::copy(from.operand(), to.operand());
         for_each_index(shape, [&](const IntList& index) {
-          ASSERT_EQ(to.get(index), from.get(index)) << text(dtype, shape) << to.view.to_string() << from.view.to_string();
+          ASSERT_EQ(to.get(index), from.get(index))
+              << text(dtype, shape) << to.view.to_string() << from.view.to_string();
           to.set(index, 0);
         });
         ASSERT_EQ(to.memory, before) << "wrote outside of the view";
@@ -47,7 +49,7 @@ TEST(Copy, converts_between_all_dtypes) {
           } else if (is_integer(target) && is_floating(source)) {
             want = rounded(std::trunc(want), target);
           } else if (is_integer(target)) {  // wraps
-            want = static_cast<double>(target == u8 ? static_cast<uint8_t>(static_cast<int64_t>(want))
+            want = static_cast<double>(target == u8   ? static_cast<uint8_t>(static_cast<int64_t>(want))
                                        : target == i8 ? static_cast<int8_t>(static_cast<int64_t>(want))
                                                       : static_cast<int64_t>(want));
           }

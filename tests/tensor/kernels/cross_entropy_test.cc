@@ -13,7 +13,8 @@ struct Row {
   double total = 0, loss = 0, count = 0;
 };
 
-Row naive_row(const std::vector<double>& z, int64_t target, const std::vector<double>& w, const cpu::CrossEntropyRows& options) {
+Row naive_row(const std::vector<double>& z, int64_t target, const std::vector<double>& w,
+              const cpu::CrossEntropyRows& options) {
   const double classes = static_cast<double>(z.size()), largest = *std::max_element(z.begin(), z.end());
   long double sum = 0;
   for (double v : z) sum += std::exp(static_cast<long double>(v - largest));
@@ -38,8 +39,9 @@ void check(const Shape& shape, int64_t axis, DType dtype, DType index, Layout la
   rows.erase(static_cast<size_t>(axis));
   AnyArray z = random_values(shape, dtype, layout, random, 2), targets(rows, index, Layout::permuted, random);
   targets.fill([&] {
-    return static_cast<double>(options.ignore_index < classes && pick(random, 0, 4) == 0 ? options.ignore_index
-                                                                                         : pick(random, 0, classes - 1));
+    return static_cast<double>(options.ignore_index < classes && pick(random, 0, 4) == 0
+                                   ? options.ignore_index
+                                   : pick(random, 0, classes - 1));
   });
   AnyArray weight({classes}, dtype, Layout::gaps, random), dz(shape, dtype, Layout::permuted, random);
   std::uniform_real_distribution<double> uniform(0.5, 2);
@@ -59,15 +61,17 @@ void check(const Shape& shape, int64_t axis, DType dtype, DType index, Layout la
     return naive_row(elements_at(z, index_of_row, {axis}), target, w, options);
   };
   const std::string what = describe(z) + text(weighted ? " weighted" : "", " smoothing ", options.label_smoothing);
-  expect_all_close(loss, [&](auto& i) { return row_at(i).loss; }, 4, 4, "loss " + what);
-  expect_all_close(count, [&](auto& i) { return row_at(i).count; }, 1, 0, "count " + what);
+  expect_all_close(
+      loss, [&](auto& i) { return row_at(i).loss; }, 4, 4, "loss " + what);
+  expect_all_close(
+      count, [&](auto& i) { return row_at(i).count; }, 1, 0, "count " + what);
   expect_all_close(
       dz,
       [&](IntList i) {
-        const auto c = static_cast<size_t>(i[static_cast<size_t>(axis)]);
-        i.erase(static_cast<size_t>(axis));
-        const Row row = row_at(i);
-        return scale.get(i) * (row.total * std::exp(row.log_p[c]) - row.t[c]);
+    const auto c = static_cast<size_t>(i[static_cast<size_t>(axis)]);
+    i.erase(static_cast<size_t>(axis));
+    const Row row = row_at(i);
+    return scale.get(i) * (row.total * std::exp(row.log_p[c]) - row.t[c]);
       },
       8, 8, "gradient " + what);
 }

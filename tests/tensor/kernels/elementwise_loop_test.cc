@@ -1,10 +1,9 @@
 // The loop under the element-wise kernels: large operands of every kind of strides, with the same bits at any thread count.
-#include "tensor/kernels/cpu/elementwise.h"
-
 #include <gtest/gtest.h>
 
 #include "tensor/error.h"
 #include "tensor/kernels/cpu/binary.h"
+#include "tensor/kernels/cpu/elementwise.h"
 #include "tensor/kernels/cpu/unary.h"
 #include "tensor/threads.h"
 #include "tests/tensor/kernels/any_array.h"
@@ -78,7 +77,8 @@ TEST(ElementwiseLoop, output_may_be_an_input) {
       for (AnyArray* x : {&a, &b}) x->fill([&] { return static_cast<double>(pick(random, 0, 50)); });
       const AnyArray before = a;
       cpu::add(a.operand(), b.operand(), a.operand());
-      for_each_index(a.shape(), [&](const IntList& index) { ASSERT_EQ(a.get(index), before.get(index) + b.get(index)); });
+      for_each_index(a.shape(),
+                     [&](const IntList& index) { ASSERT_EQ(a.get(index), before.get(index) + b.get(index)); });
       cpu::sub(a.operand(), a.operand(), a.operand());
       for_each_index(a.shape(), [&](const IntList& index) { ASSERT_EQ(a.get(index), 0); });
     }

@@ -18,13 +18,15 @@ using cpu::Operand;
 constexpr double kInf = std::numeric_limits<double>::infinity();
 constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
 
-const std::vector<Shape> kShapes = {{},      {0, 3}, {1},        {7},          {64},           {257},
-                                    {3, 5},  {5, 1}, {16, 1, 9}, {2, 3, 4, 5}, {2, 1, 3, 1, 5}, {67, 70}};  // the last one is tiled where permuted
+const std::vector<Shape> kShapes = {
+    {},           {0, 3},          {1},     {7}, {64}, {257}, {3, 5}, {5, 1}, {16, 1, 9},
+    {2, 3, 4, 5}, {2, 1, 3, 1, 5}, {67, 70}};  // the last one is tiled where permuted
 
 // Values that a dtype can hold: small ones, and for floating dtypes the special ones at the front.
 class Values {
  public:
-  Values(DType dtype, Random& random, double low, double high) : dtype_(dtype), random_(random), low_(low), high_(high) {}
+  Values(DType dtype, Random& random, double low, double high)
+      : dtype_(dtype), random_(random), low_(low), high_(high) {}
   double operator()() {
     static constexpr double kSpecial[] = {0.0, -0.0, kInf, -kInf, kNaN, 1.0, -1.0};
     if (is_floating(dtype_) && pick(random_, 0, 9) == 0) return kSpecial[pick(random_, 0, 6)];
@@ -62,8 +64,8 @@ void check_all(const Check& check, std::span<const DType> dtypes, Kernel&& kerne
           in.emplace_back(shape, dtype, round == 0 ? Layout::row_major : kAllLayouts[pick(random, 0, 4)], random);
           in.back().fill(Values(dtype, random, dtype == u8 || dtype == boolean ? 0 : check.low, check.high));
         }
-        AnyArray out(shape, result.value_or(dtype), round == 0 ? Layout::row_major : kDistinctLayouts[pick(random, 0, 3)],
-                     random);
+        AnyArray out(shape, result.value_or(dtype),
+                     round == 0 ? Layout::row_major : kDistinctLayouts[pick(random, 0, 3)], random);
         if constexpr (inputs == 1)
           kernel(in[0].operand(), out.operand());
         else
@@ -100,14 +102,18 @@ TEST(Unary, arithmetic) {
   check_all<1>({"sign"}, kNumbers, cpu::sign, [](double x) { return std::isnan(x) ? x : (x > 0) - (x < 0); });
   check_all<1>({"square"}, kNumbers, cpu::square, [](double x) { return x * x; });
   check_all<1>({"relu"}, kNumbers, cpu::relu, [](double x) { return x < 0 ? 0 : x; });
-  check_all<1>({"clip"}, kNumbers, [](const Operand& x, const Operand& out) { cpu::clip(x, 1, 3, out); },
-               [](double x) { return x < 1 ? 1 : x > 3 ? 3 : x; });
-  check_all<1>({"clip below"}, kNumbers,
-               [](const Operand& x, const Operand& out) { cpu::clip(x, std::nullopt, 2, out); },
-               [](double x) { return x > 2 ? 2 : x; });
-  check_all<1>({"clip above"}, kSignedNumbers,
-               [](const Operand& x, const Operand& out) { cpu::clip(x, -1000, std::nullopt, out); },
-               [](double x) { return x < -1000 ? -1000 : x; });
+  check_all<1>(
+      {"clip"}, kNumbers, [](const Operand& x, const Operand& out) { cpu::clip(x, 1, 3, out); },
+      [](double x) {
+    return x < 1 ? 1 : x > 3 ? 3 : x;
+      });
+  check_all<1>(
+      {"clip below"}, kNumbers, [](const Operand& x, const Operand& out) { cpu::clip(x, std::nullopt, 2, out); },
+      [](double x) { return x > 2 ? 2 : x; });
+  check_all<1>(
+      {"clip above"}, kSignedNumbers,
+      [](const Operand& x, const Operand& out) { cpu::clip(x, -1000, std::nullopt, out); },
+      [](double x) { return x < -1000 ? -1000 : x; });
 }
 
 TEST(Unary, roots_and_rounding) {
@@ -136,28 +142,35 @@ TEST(Unary, transcendental) {
 // x * sigmoid(x) and its like are -inf * 0 at -inf; the references do the same.
 TEST(Unary, activations) {
   check_all<1>({"silu", -4, 4, 2}, kFloatingDtypes, cpu::silu, [](double x) { return x * sigmoid(x); });
-  check_all<1>({"gelu", -4, 4, 1, 4}, kFloatingDtypes,
-               [](const Operand& x, const Operand& out) { cpu::gelu(x, false, out); },
-               [](double x) { return x * phi(x); });
-  check_all<1>({"gelu tanh", -4, 4, 1, 4}, kFloatingDtypes,
-               [](const Operand& x, const Operand& out) { cpu::gelu(x, true, out); }, gelu_tanh);
-  check_all<1>({"leaky_relu"}, kFloatingDtypes,
-               [](const Operand& x, const Operand& out) { cpu::leaky_relu(x, 0.25, out); },
-               [](double x) { return x > 0 ? x : x * 0.25; });
+  check_all<1>(
+      {"gelu", -4, 4, 1, 4}, kFloatingDtypes, [](const Operand& x, const Operand& out) { cpu::gelu(x, false, out); },
+      [](double x) { return x * phi(x); });
+  check_all<1>(
+      {"gelu tanh", -4, 4, 1, 4}, kFloatingDtypes,
+      [](const Operand& x, const Operand& out) { cpu::gelu(x, true, out); }, gelu_tanh);
+  check_all<1>(
+      {"leaky_relu"}, kFloatingDtypes, [](const Operand& x, const Operand& out) { cpu::leaky_relu(x, 0.25, out); },
+      [](double x) { return x > 0 ? x : x * 0.25; });
 }
 
 TEST(Unary, predicates) {
-  check_all<1>({"logical_not"}, kAllDtypes, cpu::logical_not, [](double x) { return x == 0; }, boolean);
-  check_all<1>({"isnan"}, kAllDtypes, cpu::isnan, [](double x) { return std::isnan(x); }, boolean);
-  check_all<1>({"isinf"}, kAllDtypes, cpu::isinf, [](double x) { return std::isinf(x); }, boolean);
-  check_all<1>({"isfinite"}, kAllDtypes, cpu::isfinite, [](double x) { return std::isfinite(x); }, boolean);
+  check_all<1>(
+      {"logical_not"}, kAllDtypes, cpu::logical_not, [](double x) { return x == 0; }, boolean);
+  check_all<1>(
+      {"isnan"}, kAllDtypes, cpu::isnan, [](double x) { return std::isnan(x); }, boolean);
+  check_all<1>(
+      {"isinf"}, kAllDtypes, cpu::isinf, [](double x) { return std::isinf(x); }, boolean);
+  check_all<1>(
+      {"isfinite"}, kAllDtypes, cpu::isfinite, [](double x) { return std::isfinite(x); }, boolean);
 }
 
 TEST(Unary, fused_gradients) {
-  check_all<2>({"relu_backward"}, kFloatingDtypes, cpu::relu_backward, [](double g, double y) { return y <= 0 ? 0 : g; });
-  check_all<2>({"leaky_relu_backward"}, kFloatingDtypes,
-               [](const Operand& g, const Operand& x, const Operand& out) { cpu::leaky_relu_backward(g, x, 0.25, out); },
-               [](double g, double x) { return x > 0 ? g : g * 0.25; });
+  check_all<2>({"relu_backward"}, kFloatingDtypes, cpu::relu_backward,
+               [](double g, double y) { return y <= 0 ? 0 : g; });
+  check_all<2>(
+      {"leaky_relu_backward"}, kFloatingDtypes,
+      [](const Operand& g, const Operand& x, const Operand& out) { cpu::leaky_relu_backward(g, x, 0.25, out); },
+      [](double g, double x) { return x > 0 ? g : g * 0.25; });
   check_all<2>({"sigmoid_backward", -4, 4, 3}, kFloatingDtypes, cpu::sigmoid_backward,
                [](double g, double y) { return g * y * (1 - y); });
   check_all<2>({"tanh_backward", -4, 4, 3, 4}, kFloatingDtypes, cpu::tanh_backward,
@@ -167,15 +180,17 @@ TEST(Unary, fused_gradients) {
     return g * s * (1 + x * (1 - s));
   });
   const auto density = [](double x) { return std::exp(-0.5 * x * x) / std::sqrt(2 * M_PI); };
-  check_all<2>({"gelu_backward", -4, 4, 3, 8}, kFloatingDtypes,
-               [](const Operand& g, const Operand& x, const Operand& out) { cpu::gelu_backward(g, x, false, out); },
-               [&](double g, double x) { return g * (phi(x) + x * density(x)); });
-  check_all<2>({"gelu_backward tanh", -4, 4, 3, 16}, kFloatingDtypes,
-               [](const Operand& g, const Operand& x, const Operand& out) { cpu::gelu_backward(g, x, true, out); },
-               [](double g, double x) {
-                 const double k = std::sqrt(2 / M_PI), t = std::tanh(k * (x + 0.044715 * x * x * x));
-                 return g * (0.5 * (1 + t) + 0.5 * x * (1 - t * t) * k * (1 + 3 * 0.044715 * x * x));
-               });
+  check_all<2>(
+      {"gelu_backward", -4, 4, 3, 8}, kFloatingDtypes,
+      [](const Operand& g, const Operand& x, const Operand& out) { cpu::gelu_backward(g, x, false, out); },
+      [&](double g, double x) { return g * (phi(x) + x * density(x)); });
+  check_all<2>(
+      {"gelu_backward tanh", -4, 4, 3, 16}, kFloatingDtypes,
+      [](const Operand& g, const Operand& x, const Operand& out) { cpu::gelu_backward(g, x, true, out); },
+      [](double g, double x) {
+    const double k = std::sqrt(2 / M_PI), t = std::tanh(k * (x + 0.044715 * x * x * x));
+    return g * (0.5 * (1 + t) + 0.5 * x * (1 - t * t) * k * (1 + 3 * 0.044715 * x * x));
+      });
 }
 
 TEST(Binary, arithmetic) {
@@ -192,15 +207,24 @@ TEST(Binary, arithmetic) {
 }
 
 TEST(Binary, comparisons_and_logic) {
-  check_all<2>({"eq"}, kAllDtypes, cpu::eq, [](double a, double b) { return a == b; }, boolean);
-  check_all<2>({"ne"}, kAllDtypes, cpu::ne, [](double a, double b) { return a != b; }, boolean);
-  check_all<2>({"lt"}, kAllDtypes, cpu::lt, [](double a, double b) { return a < b; }, boolean);
-  check_all<2>({"le"}, kAllDtypes, cpu::le, [](double a, double b) { return a <= b; }, boolean);
-  check_all<2>({"gt"}, kAllDtypes, cpu::gt, [](double a, double b) { return a > b; }, boolean);
-  check_all<2>({"ge"}, kAllDtypes, cpu::ge, [](double a, double b) { return a >= b; }, boolean);
-  check_all<2>({"and"}, kAllDtypes, cpu::logical_and, [](double a, double b) { return a != 0 && b != 0; }, boolean);
-  check_all<2>({"or"}, kAllDtypes, cpu::logical_or, [](double a, double b) { return a != 0 || b != 0; }, boolean);
-  check_all<2>({"xor"}, kAllDtypes, cpu::logical_xor, [](double a, double b) { return (a != 0) != (b != 0); }, boolean);
+  check_all<2>(
+      {"eq"}, kAllDtypes, cpu::eq, [](double a, double b) { return a == b; }, boolean);
+  check_all<2>(
+      {"ne"}, kAllDtypes, cpu::ne, [](double a, double b) { return a != b; }, boolean);
+  check_all<2>(
+      {"lt"}, kAllDtypes, cpu::lt, [](double a, double b) { return a < b; }, boolean);
+  check_all<2>(
+      {"le"}, kAllDtypes, cpu::le, [](double a, double b) { return a <= b; }, boolean);
+  check_all<2>(
+      {"gt"}, kAllDtypes, cpu::gt, [](double a, double b) { return a > b; }, boolean);
+  check_all<2>(
+      {"ge"}, kAllDtypes, cpu::ge, [](double a, double b) { return a >= b; }, boolean);
+  check_all<2>(
+      {"and"}, kAllDtypes, cpu::logical_and, [](double a, double b) { return a != 0 && b != 0; }, boolean);
+  check_all<2>(
+      {"or"}, kAllDtypes, cpu::logical_or, [](double a, double b) { return a != 0 || b != 0; }, boolean);
+  check_all<2>(
+      {"xor"}, kAllDtypes, cpu::logical_xor, [](double a, double b) { return (a != 0) != (b != 0); }, boolean);
 }
 
 using ScalarKernel = void (*)(const Operand&, const Scalar&, const Operand&);
@@ -208,8 +232,9 @@ using ScalarKernel = void (*)(const Operand&, const Scalar&, const Operand&);
 TEST(WithScalar, agrees_with_the_definition) {
   const auto check = [](const char* name, std::span<const DType> dtypes, ScalarKernel kernel, Scalar value, auto want,
                         std::optional<DType> result = std::nullopt) {
-    check_all<1>({name}, dtypes, [&](const Operand& x, const Operand& out) { kernel(x, value, out); },
-                 [&](double x) { return want(x, value.to_double()); }, result);
+    check_all<1>(
+        {name}, dtypes, [&](const Operand& x, const Operand& out) { kernel(x, value, out); },
+        [&](double x) { return want(x, value.to_double()); }, result);
   };
   check("add", kNumbers, cpu::add_scalar, 3, [](double x, double v) { return x + v; });
   check("rsub", kNumbers, cpu::rsub_scalar, 5, [](double x, double v) { return v - x; });
@@ -224,12 +249,18 @@ TEST(WithScalar, agrees_with_the_definition) {
   for (const int exponent : {0, 1, 2, 3})
     check("pow", kNumbers, cpu::pow_scalar, exponent, [](double x, double v) { return std::pow(x, v); });
   check("rpow", kFloatingDtypes, cpu::rpow_scalar, 2.5, [](double x, double v) { return std::pow(v, x); });
-  check("eq", kAllDtypes, cpu::eq_scalar, 1, [](double x, double v) { return x == v; }, boolean);
-  check("ne", kAllDtypes, cpu::ne_scalar, 1, [](double x, double v) { return x != v; }, boolean);
-  check("lt", kAllDtypes, cpu::lt_scalar, 1, [](double x, double v) { return x < v; }, boolean);
-  check("le", kAllDtypes, cpu::le_scalar, 1, [](double x, double v) { return x <= v; }, boolean);
-  check("gt", kAllDtypes, cpu::gt_scalar, 1, [](double x, double v) { return x > v; }, boolean);
-  check("ge", kAllDtypes, cpu::ge_scalar, 1, [](double x, double v) { return x >= v; }, boolean);
+  check(
+      "eq", kAllDtypes, cpu::eq_scalar, 1, [](double x, double v) { return x == v; }, boolean);
+  check(
+      "ne", kAllDtypes, cpu::ne_scalar, 1, [](double x, double v) { return x != v; }, boolean);
+  check(
+      "lt", kAllDtypes, cpu::lt_scalar, 1, [](double x, double v) { return x < v; }, boolean);
+  check(
+      "le", kAllDtypes, cpu::le_scalar, 1, [](double x, double v) { return x <= v; }, boolean);
+  check(
+      "gt", kAllDtypes, cpu::gt_scalar, 1, [](double x, double v) { return x > v; }, boolean);
+  check(
+      "ge", kAllDtypes, cpu::ge_scalar, 1, [](double x, double v) { return x >= v; }, boolean);
 }
 
 TEST(Where, chooses_element_by_element) {

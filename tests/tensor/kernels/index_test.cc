@@ -31,7 +31,8 @@ IntList with(IntList index, int64_t axis, int64_t value) {
 }
 
 void expect_equal(const AnyArray& got, const AnyArray& want, const std::string& what) {
-  expect_all_close(got, [&](auto& i) { return want.get(i); }, 0, 0, what);
+  expect_all_close(
+      got, [&](auto& i) { return want.get(i); }, 0, 0, what);
 }
 
 TEST(Index, GatherAndScatterAdd) {
@@ -107,8 +108,8 @@ TEST(Index, EmbeddingAndItsGradient) {
     for_each_index(shape, [&](const IntList& at) {
       if (target(at)[0] != padding) sums.set(target(at), sums.get(target(at)) + out.get(at));
     });
-    expect_all_close(grad, [&](auto& at) { return rounded(sums.get(at), dtype); }, 0, 0,
-                     "embedding_backward " + describe(grad));
+    expect_all_close(
+        grad, [&](auto& at) { return rounded(sums.get(at), dtype); }, 0, 0, "embedding_backward " + describe(grad));
     if (HasFailure()) break;
   }
 }
@@ -117,7 +118,8 @@ TEST(Index, GradientOfOneWordIsSummedExactly) {
   Random random(74);
   constexpr int64_t kCount = 1 << 20;
   Array<int32_t> index{std::vector<int32_t>(kCount, 1), View::contiguous({kCount})};
-  Array<float> grad{std::vector<float>(kCount, 0.1f), View::contiguous({kCount, 1})}, sums{{0, 0}, View::contiguous({2, 1})};
+  Array<float> grad{std::vector<float>(kCount, 0.1f), View::contiguous({kCount, 1})},
+      sums{{0, 0}, View::contiguous({2, 1})};
   cpu::embedding_backward(index.operand(), grad.operand(), -1, sums.operand());
   EXPECT_NEAR(sums.memory[1] / (static_cast<double>(0.1f) * kCount), 1, 1e-7);
 }
@@ -127,8 +129,12 @@ TEST(Index, OneHot) {
   AnyArray index = random_indices({3, 4}, 5, Layout::permuted, random), out({3, 4, 5}, f32, Layout::gaps, random);
   out.fill([] { return 9.0; });
   cpu::one_hot(index.operand(), out.operand());
-  expect_all_close(out, [&](auto& i) { return index.get({i[0], i[1]}) == static_cast<double>(i[2]) ? 1.0 : 0.0; }, 0, 0,
-                   "one_hot");
+  expect_all_close(
+      out,
+      [&](auto& i) {
+    return index.get({i[0], i[1]}) == static_cast<double>(i[2]) ? 1.0 : 0.0;
+      },
+      0, 0, "one_hot");
 }
 
 template <class F>
@@ -182,7 +188,8 @@ TEST(Index, ScalarsAndEmptyTables) {
 
 TEST(Index, SameBitsForAnyNumberOfThreads) {
   Random random(78);
-  AnyArray index = random_indices({900, 40}, 120, Layout::row_major, random), flat = random_indices({900}, 120, Layout::row_major, random);
+  AnyArray index = random_indices({900, 40}, 120, Layout::row_major, random),
+           flat = random_indices({900}, 120, Layout::row_major, random);
   AnyArray src = random_values({900, 40}, f32, Layout::row_major, random);
   const AnyArray start = random_values({128, 40}, f32, Layout::row_major, random);
   expect_same_bits_for_threads([&] {

@@ -32,7 +32,8 @@ void check(const Shape& shape, int64_t axes, DType dtype, Layout layout, bool af
   IntList gone;
   for (size_t a = first; a < shape.size(); ++a) gone.push_back(static_cast<int64_t>(a));
   AnyArray x = random_values(shape, dtype, layout, random, 2, 1), g = random_values(shape, dtype, layout, random);
-  AnyArray w = random_values(inner, dtype, Layout::permuted, random), b = random_values(inner, dtype, Layout::gaps, random);
+  AnyArray w = random_values(inner, dtype, Layout::permuted, random),
+           b = random_values(inner, dtype, Layout::gaps, random);
   const Shape kept = kept_shape(shape, gone);
   const DType statistics = dtype == f64 ? f64 : f32;
   AnyArray y(shape, dtype, Layout::permuted, random), mean(kept, statistics, Layout::row_major, random);
@@ -41,8 +42,8 @@ void check(const Shape& shape, int64_t axes, DType dtype, Layout layout, bool af
   const auto ow = w.operand(), ob = b.operand(), om = mean.operand(), orr = rstd.operand();
   const auto odx = dx.operand(), odw = dw.operand(), odb = db.operand();
   cpu::layer_norm(x.operand(), axes, affine ? &ow : nullptr, affine ? &ob : nullptr, kEps, y.operand(), &om, &orr);
-  cpu::layer_norm_backward(g.operand(), x.operand(), axes, affine ? &ow : nullptr, om, orr, &odx, affine ? &odw : nullptr,
-                           affine ? &odb : nullptr);
+  cpu::layer_norm_backward(g.operand(), x.operand(), axes, affine ? &ow : nullptr, om, orr, &odx,
+                           affine ? &odw : nullptr, affine ? &odb : nullptr);
   const std::string what = describe(x) + text(" last ", axes, affine ? " affine" : "");
   const auto tail = [&](const IntList& index) { return IntList(index.begin() + first, index.end()); };
   const auto place = [&](const IntList& index) {
@@ -52,31 +53,33 @@ void check(const Shape& shape, int64_t axes, DType dtype, Layout layout, bool af
   };
   const auto weight = [&](const IntList& index) { return affine ? w.get(tail(index)) : 1.0; };
   const auto row = [&](const AnyArray& a, const IntList& index) { return elements_at(a, without(index, gone), gone); };
-  expect_all_close(mean, [&](auto& i) { return naive_row(row(x, i)).mean; }, 2, 1, "mean " + what);
-  expect_all_close(rstd, [&](auto& i) { return naive_row(row(x, i)).rstd; }, 20, 0, "rstd " + what);
+  expect_all_close(
+      mean, [&](auto& i) { return naive_row(row(x, i)).mean; }, 2, 1, "mean " + what);
+  expect_all_close(
+      rstd, [&](auto& i) { return naive_row(row(x, i)).rstd; }, 20, 0, "rstd " + what);
   expect_all_close(
       y,
       [&](const IntList& i) {
-        return naive_row(row(x, i)).unit[place(i)] * weight(i) + (affine ? b.get(tail(i)) : 0.0);
+    return naive_row(row(x, i)).unit[place(i)] * weight(i) + (affine ? b.get(tail(i)) : 0.0);
       },
       10, 10, "y " + what);
   expect_all_close(
       dx,
       [&](const IntList& i) {
-        const Naive n = naive_row(row(x, i));
-        std::vector<double> h = row(g, i);
-        IntList at = without(i, gone);
-        const Shape sizes(shape.begin() + first, shape.end());
-        size_t k = 0;
-        double sum = 0, dot = 0;
-        for_each_index(sizes, [&](const IntList& inner_index) {
-          if (affine) h[k] *= w.get(inner_index);
-          sum += h[k];
-          dot += h[k] * n.unit[k];
-          ++k;
-        });
-        const double count = static_cast<double>(h.size());
-        return n.rstd * (h[place(i)] - sum / count - n.unit[place(i)] * dot / count);
+    const Naive n = naive_row(row(x, i));
+    std::vector<double> h = row(g, i);
+    IntList at = without(i, gone);
+    const Shape sizes(shape.begin() + first, shape.end());
+    size_t k = 0;
+    double sum = 0, dot = 0;
+    for_each_index(sizes, [&](const IntList& inner_index) {
+      if (affine) h[k] *= w.get(inner_index);
+      sum += h[k];
+      dot += h[k] * n.unit[k];
+      ++k;
+    });
+    const double count = static_cast<double>(h.size());
+    return n.rstd * (h[place(i)] - sum / count - n.unit[place(i)] * dot / count);
       },
       20, 30, "dx " + what);
   if (!affine) return;
@@ -88,8 +91,10 @@ void check(const Shape& shape, int64_t axes, DType dtype, Layout layout, bool af
     });
     return total;
   };
-  expect_all_close(dw, [&](const IntList& i) { return over_rows(i, true); }, 20, 60, "dweight " + what);
-  expect_all_close(db, [&](const IntList& i) { return over_rows(i, false); }, 2, 10, "dbias " + what);
+  expect_all_close(
+      dw, [&](const IntList& i) { return over_rows(i, true); }, 20, 60, "dweight " + what);
+  expect_all_close(
+      db, [&](const IntList& i) { return over_rows(i, false); }, 2, 10, "dbias " + what);
 }
 
 TEST(LayerNorm, AgreesWithNaiveLoops) {
@@ -128,7 +133,8 @@ TEST(LayerNorm, NoRowsGiveZeroParameterGradients) {
 
 TEST(LayerNorm, SameBitsForAnyNumberOfThreads) {
   Random random(44);
-  AnyArray x = random_values({700, 130}, f32, Layout::row_major, random), g = random_values(x.shape(), f32, Layout::row_major, random);
+  AnyArray x = random_values({700, 130}, f32, Layout::row_major, random),
+           g = random_values(x.shape(), f32, Layout::row_major, random);
   AnyArray w = random_values({130}, f32, Layout::row_major, random), dw = w, db = w, y = x, dx = x;
   AnyArray mean({700, 1}, f32, Layout::row_major, random), rstd = mean;
   const auto ow = w.operand(), om = mean.operand(), orr = rstd.operand(), odx = dx.operand(), odw = dw.operand(),

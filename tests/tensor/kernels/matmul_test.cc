@@ -42,17 +42,22 @@ void check(Random& random, const Shape& batch, int64_t m, int64_t k, int64_t n, 
   for (int64_t v : {m, k}) sa.push_back(v);
   for (int64_t v : {k, n}) sb.push_back(v);
   for (int64_t v : {m, n}) so.push_back(v);
-  const auto layout = [&](bool broadcast) { return plain ? Layout::row_major : testing::any_layout(random, broadcast); };
-  Array<T> a = testing::random_array<T>(sa, layout(true), random), b = testing::random_array<T>(sb, layout(true), random);
+  const auto layout = [&](bool broadcast) {
+    return plain ? Layout::row_major : testing::any_layout(random, broadcast);
+  };
+  Array<T> a = testing::random_array<T>(sa, layout(true), random),
+           b = testing::random_array<T>(sb, layout(true), random);
   Array<T> out = testing::random_array<T>(so, layout(false), random);
   const bool accumulate = testing::pick(random, 0, 3) == 0;
   const std::vector<T> before = out.memory;
   matmul(a.operand(), b.operand(), out.operand(), accumulate);
   int wrong = 0;
   testing::for_each_index(so, [&](const IntList& index) {
-    const double old = accumulate ? static_cast<double>(before[static_cast<size_t>(out.view.linear_index(index))]) : 0.0;
+    const double old =
+        accumulate ? static_cast<double>(before[static_cast<size_t>(out.view.linear_index(index))]) : 0.0;
     // 16-bit floats round once; integers and sums below 2^24 are exact.
-    if (static_cast<double>(out.at(index)) != static_cast<double>(static_cast<T>(static_cast<float>(old + naive(a, b, index)))))
+    if (static_cast<double>(out.at(index)) !=
+        static_cast<double>(static_cast<T>(static_cast<float>(old + naive(a, b, index)))))
       ++wrong;
   });
   EXPECT_EQ(wrong, 0) << "a " << a.view.to_string() << " b " << b.view.to_string() << " out " << out.view.to_string()
@@ -69,7 +74,8 @@ void check_random_shapes(int count, uint64_t seed) {
     Shape batch;
     for (int64_t axes = testing::pick(random, 0, 2); axes > 0; --axes) batch.push_back(testing::pick(random, 1, 3));
     const int64_t most = testing::pick(random, 0, 3) == 0 ? 70 : 12;
-    check<T>(random, batch, testing::pick(random, 1, most), testing::pick(random, 1, most), testing::pick(random, 1, most));
+    check<T>(random, batch, testing::pick(random, 1, most), testing::pick(random, 1, most),
+             testing::pick(random, 1, most));
     if (::testing::Test::HasFailure()) break;
   }
 }
@@ -128,11 +134,13 @@ void check_empty_sizes() {
         Array<T> out = testing::make_array<T>({2, m, n}, Layout::row_major, random, static_cast<T>(7.0f));
         matmul(a.operand(), b.operand(), out.operand());
         if (k == 0)
-          testing::for_each_index(out.shape(), [&](const IntList& i) { EXPECT_EQ(static_cast<float>(out.at(i)), 0.0f); });
+          testing::for_each_index(out.shape(),
+                                  [&](const IntList& i) { EXPECT_EQ(static_cast<float>(out.at(i)), 0.0f); });
         Array<T> kept = testing::make_array<T>({2, m, n}, Layout::row_major, random, static_cast<T>(7.0f));
         matmul(a.operand(), b.operand(), kept.operand(), true);
         if (k == 0)
-          testing::for_each_index(kept.shape(), [&](const IntList& i) { EXPECT_EQ(static_cast<float>(kept.at(i)), 7.0f); });
+          testing::for_each_index(kept.shape(),
+                                  [&](const IntList& i) { EXPECT_EQ(static_cast<float>(kept.at(i)), 7.0f); });
       }
 }
 TEST(KernelHazards, MatmulWithEmptySizes) {

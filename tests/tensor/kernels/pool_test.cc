@@ -54,7 +54,8 @@ template <class T, class Place>
 void check_max(const Shape& shape, const PoolParams& p, Random& random) {
   const auto layout = [&](bool broadcast) { return testing::any_layout(random, broadcast); };
   const Shape out_shape = pooled(shape, p);
-  Array<T> x = testing::random_array<T>(shape, layout(true), random), out = testing::make_array<T>(out_shape, layout(false), random);
+  Array<T> x = testing::random_array<T>(shape, layout(true), random),
+           out = testing::make_array<T>(out_shape, layout(false), random);
   Array<T> grad = testing::random_array<T>(out_shape, layout(true), random);
   Array<Place> places = testing::make_array<Place>(out_shape, layout(false), random);
   Array<T> grad_x = testing::make_array<T>(shape, layout(false), random, static_cast<T>(9.0f));
@@ -84,16 +85,17 @@ void check_max(const Shape& shape, const PoolParams& p, Random& random) {
   testing::for_each_index(shape, [&](const IntList& i) {
     wrong += static_cast<double>(grad_x.at(i)) != static_cast<double>(static_cast<T>(static_cast<float>(sums.at(i))));
   });
-  EXPECT_EQ(wrong, 0) << "x " << x.view.to_string() << " out " << out.view.to_string() << " kernel " << p.kernel[0] << " "
-                      << p.kernel[1] << " stride " << p.stride[0] << " " << p.stride[1] << " padding " << p.padding[0] << " "
-                      << p.padding[1] << " dilation " << p.dilation[0] << " " << p.dilation[1];
+  EXPECT_EQ(wrong, 0) << "x " << x.view.to_string() << " out " << out.view.to_string() << " kernel " << p.kernel[0]
+                      << " " << p.kernel[1] << " stride " << p.stride[0] << " " << p.stride[1] << " padding "
+                      << p.padding[0] << " " << p.padding[1] << " dilation " << p.dilation[0] << " " << p.dilation[1];
 }
 
 template <class T>
 void check_avg(const Shape& shape, const PoolParams& p, Random& random) {
   const auto layout = [&](bool broadcast) { return testing::any_layout(random, broadcast); };
   const Shape out_shape = pooled(shape, p);
-  Array<T> x = testing::random_array<T>(shape, layout(true), random), out = testing::make_array<T>(out_shape, layout(false), random);
+  Array<T> x = testing::random_array<T>(shape, layout(true), random),
+           out = testing::make_array<T>(out_shape, layout(false), random);
   Array<T> grad = testing::random_array<T>(out_shape, layout(true), random);
   Array<T> grad_x = testing::make_array<T>(shape, layout(false), random, static_cast<T>(9.0f));
   kernels::cpu::avg_pool2d(x.operand(), out.operand(), p);
@@ -111,10 +113,11 @@ void check_avg(const Shape& shape, const PoolParams& p, Random& random) {
     });
     wrong += static_cast<double>(out.at(o)) != mean(sum);
   });
-  testing::for_each_index(shape, [&](const IntList& i) { wrong += static_cast<double>(grad_x.at(i)) != mean(sums.at(i)); });
-  EXPECT_EQ(wrong, 0) << "x " << x.view.to_string() << " out " << out.view.to_string() << " kernel " << p.kernel[0] << " "
-                      << p.kernel[1] << " stride " << p.stride[0] << " " << p.stride[1] << " padding " << p.padding[0] << " "
-                      << p.padding[1];
+  testing::for_each_index(shape,
+                          [&](const IntList& i) { wrong += static_cast<double>(grad_x.at(i)) != mean(sums.at(i)); });
+  EXPECT_EQ(wrong, 0) << "x " << x.view.to_string() << " out " << out.view.to_string() << " kernel " << p.kernel[0]
+                      << " " << p.kernel[1] << " stride " << p.stride[0] << " " << p.stride[1] << " padding "
+                      << p.padding[0] << " " << p.padding[1];
 }
 
 template <class T>

@@ -113,9 +113,9 @@ TEST(ReduceHard, SameBitsForAnyNumberOfThreads) {
     for (Layout layout : {Layout::row_major, Layout::channels_last}) {
       AnyArray x = random_values(shape, f32, layout, random);
       AnyArray out(kept_shape(shape, axes), f32, Layout::row_major, random);
-      for (auto f : {+[](const cpu::Operand& in, const IntList& a, const cpu::Operand& o) { cpu::sum(in, a, o); },
-                     +[](const cpu::Operand& in, const IntList& a, const cpu::Operand& o) { cpu::variance(in, a, 1, o); },
-                     +[](const cpu::Operand& in, const IntList& a, const cpu::Operand& o) { cpu::logsumexp(in, a, o); }})
+      for (auto f : {+[](const cpu::Operand&in, const IntList&a, const cpu::Operand&o) { cpu::sum(in, a, o); },
+                     +[](const cpu::Operand&in, const IntList&a, const cpu::Operand&o) { cpu::variance(in, a, 1, o); },
+                     +[](const cpu::Operand&in, const IntList&a, const cpu::Operand&o) { cpu::logsumexp(in, a, o); }})
         expect_same_bits_for_threads([&] {
           f(x.operand(), axes, out.operand());
           return out.memory;

@@ -41,34 +41,40 @@ double naive_logsumexp(const Values& v) {
   return static_cast<double>(std::log(total));
 }
 
-const Case kCases[] = {
-    {"sum", cpu::sum, naive_sum},
-    {"prod", cpu::prod,
-     [](const Values& v) { return std::accumulate(v.begin(), v.end(), 1.0, std::multiplies<>()); }},
-    {"max", cpu::max, [](const Values& v) { return *std::max_element(v.begin(), v.end()); }},
-    {"min", cpu::min, [](const Values& v) { return *std::min_element(v.begin(), v.end()); }},
-    {"any", cpu::any, [](const Values& v) { return std::any_of(v.begin(), v.end(), [](double x) { return x != 0; }); }},
-    {"all", cpu::all, [](const Values& v) { return std::all_of(v.begin(), v.end(), [](double x) { return x != 0; }); }},
-    {"sum_squares", cpu::sum_squares, [](const Values& v) { return std::pow(naive_norm(v, 2), 2); }, true},
-    {"logsumexp", cpu::logsumexp, naive_logsumexp, true},
-    {"variance", [](const auto& x, const auto& axes, const auto& out) { cpu::variance(x, axes, 1, out); }, naive_variance, true},
-    {"norm 2", [](const auto& x, const auto& axes, const auto& out) { cpu::norm(x, axes, 2, out); },
-     [](const Values& v) { return naive_norm(v, 2); }, true},
-    {"norm 1", [](const auto& x, const auto& axes, const auto& out) { cpu::norm(x, axes, 1, out); },
-     [](const Values& v) { return naive_norm(v, 1); }, true},
-    {"norm 3", [](const auto& x, const auto& axes, const auto& out) { cpu::norm(x, axes, 3, out); },
-     [](const Values& v) { return naive_norm(v, 3); }, true},
-    {"norm 0", [](const auto& x, const auto& axes, const auto& out) { cpu::norm(x, axes, 0, out); },
-     [](const Values& v) { return static_cast<double>(std::count_if(v.begin(), v.end(), [](double x) { return x != 0; })); },
-     true},
-    {"norm inf", [](const auto& x, const auto& axes, const auto& out) { cpu::norm(x, axes, kInf, out); },
-     [](const Values& v) {
-       double m = 0;
-       for (double x : v) m = std::max(m, std::fabs(x));
-       return m;
-     },
-     true},
-};
+const Case kCases[] =
+    {
+        {"sum", cpu::sum, naive_sum},
+        {"prod", cpu::prod,
+         [](const Values& v) { return std::accumulate(v.begin(), v.end(), 1.0, std::multiplies<>()); }},
+        {"max", cpu::max, [](const Values& v) { return *std::max_element(v.begin(), v.end()); }},
+        {"min", cpu::min, [](const Values& v) { return *std::min_element(v.begin(), v.end()); }},
+        {"any", cpu::any,
+         [](const Values& v) { return std::any_of(v.begin(), v.end(), [](double x) { return x != 0; }); }},
+        {"all", cpu::all,
+         [](const Values& v) { return std::all_of(v.begin(), v.end(), [](double x) { return x != 0; }); }},
+        {"sum_squares", cpu::sum_squares, [](const Values& v) { return std::pow(naive_norm(v, 2), 2); }, true},
+        {"logsumexp", cpu::logsumexp, naive_logsumexp, true},
+        {"variance", [](const auto& x, const auto& axes, const auto& out) { cpu::variance(x, axes, 1, out); },
+         naive_variance, true},
+        {"norm 2", [](const auto& x, const auto& axes, const auto& out) { cpu::norm(x, axes, 2, out); },
+         [](const Values& v) { return naive_norm(v, 2); }, true},
+        {"norm 1", [](const auto& x, const auto& axes, const auto& out) { cpu::norm(x, axes, 1, out); },
+         [](const Values& v) { return naive_norm(v, 1); }, true},
+        {"norm 3", [](const auto& x, const auto& axes, const auto& out) { cpu::norm(x, axes, 3, out); },
+         [](const Values& v) { return naive_norm(v, 3); }, true},
+        {"norm 0", [](const auto& x, const auto& axes, const auto& out) { cpu::norm(x, axes, 0, out); },
+         [](const Values& v) {
+  return static_cast<double>(std::count_if(v.begin(), v.end(), [](double x) { return x != 0; }));
+         },
+         true},
+        {"norm inf", [](const auto& x, const auto& axes, const auto& out) { cpu::norm(x, axes, kInf, out); },
+         [](const Values& v) {
+  double m = 0;
+  for (double x : v) m = std::max(m, std::fabs(x));
+  return m;
+         },
+         true},
+           };
 
 DType result_dtype(const Case& c, DType dtype) {
   const std::string name = c.name;
@@ -82,10 +88,11 @@ void check(const Case& c, AnyArray& x, const IntList& axes, Random& random) {
   c.run(x.operand(), axes, out.operand());
   // What a sum loses is relative to its parts, not to what is left of them.
   const double parts = static_cast<double>(checked_numel(x.shape())) / static_cast<double>(checked_numel(out.shape()));
-  const double absolute = std::string_view(c.name) == "sum" ? 2 + 0.1 * parts : std::string_view(c.name) == "logsumexp" ? 1 : 1e-3;
+  const double absolute = std::string_view(c.name) == "sum"         ? 2 + 0.1 * parts
+                          : std::string_view(c.name) == "logsumexp" ? 1
+                                                                    : 1e-3;
   const auto want = [&](const IntList& index) { return rounded(c.naive(elements_at(x, index, axes)), out.dtype); };
-  expect_all_close(out, want, 2, absolute,
-                   text(c.name, " of ", describe(x), " over ", axes));
+  expect_all_close(out, want, 2, absolute, text(c.name, " of ", describe(x), " over ", axes));
 }
 
 TEST(Reduce, AgreesWithNaiveLoopsOnRandomShapes) {
@@ -110,9 +117,10 @@ TEST(Reduce, AgreesWithNaiveLoopsOnRandomShapes) {
 TEST(Reduce, AgreesWithNaiveLoopsAtTheSizesWherePathsChange) {
   Random random(2);
   const std::vector<std::pair<Shape, IntList>> shapes = {
-      {{20001}, {0}},          {{3, 9001}, {1}},       {{7, 3, 1500}, {0, 2}}, {{5000, 3}, {0}},  {{5000, 3}, {1}},
-      {{300, 1100}, {0}},      {{300, 1100}, {1}},     {{2, 4100, 17}, {1}},   {{9, 40, 60}, {1}}, {{4, 3000, 2}, {0, 1}},
-      {{2, 70, 9, 11}, {0, 2, 3}}, {{1500, 6}, {0, 1}}, {{40, 2100}, {0}},     {{100, 20}, {1}}};
+      {{20001}, {0}},     {{3, 9001}, {1}},       {{7, 3, 1500}, {0, 2}},      {{5000, 3}, {0}},
+      {{5000, 3}, {1}},   {{300, 1100}, {0}},     {{300, 1100}, {1}},          {{2, 4100, 17}, {1}},
+      {{9, 40, 60}, {1}}, {{4, 3000, 2}, {0, 1}}, {{2, 70, 9, 11}, {0, 2, 3}}, {{1500, 6}, {0, 1}},
+      {{40, 2100}, {0}},  {{100, 20}, {1}}};
   for (const auto& [shape, axes] : shapes)
     for (Layout layout : {Layout::row_major, Layout::channels_last, Layout::gaps, Layout::reversed})
       for (const Case& c : kCases) {
@@ -140,7 +148,7 @@ TEST(Reduce, EmptyInputsGiveTheIdentity) {
   EXPECT_EQ(result(cpu::max), -kInf);
   EXPECT_EQ(result(cpu::min), kInf);
   EXPECT_EQ(result(cpu::logsumexp), -kInf);
-  EXPECT_EQ(result(kCases[9].run), 0);   // norms
+  EXPECT_EQ(result(kCases[9].run), 0);  // norms
   EXPECT_EQ(result(kCases[13].run), 0);
   EXPECT_TRUE(std::isnan(result(kCases[8].run)));  // variance
   AnyArray none({2, 1, 0}, f32, Layout::row_major, random), nothing({1, 1, 0}, f32, Layout::row_major, random);
@@ -163,9 +171,11 @@ TEST(Reduce, MeanAndVarianceTogether) {
   AnyArray x = random_values({6, 500, 3}, f32, Layout::row_major, random, 2, 10);
   AnyArray mean({6, 1, 3}, f32, Layout::row_major, random), variance({6, 1, 3}, f64, Layout::row_major, random);
   cpu::mean_variance(x.operand(), {1}, 1, mean.operand(), variance.operand());
-  expect_all_close(mean, [&](auto& i) { return naive_sum(elements_at(x, i, {1})) / 500; }, 1, 0, "mean");
+  expect_all_close(
+      mean, [&](auto& i) { return naive_sum(elements_at(x, i, {1})) / 500; }, 1, 0, "mean");
   // Deviations of f32 inputs are taken in f32, whatever the result is kept in.
-  expect_all_close(variance, [&](auto& i) { return naive_variance(elements_at(x, i, {1})); }, 3e7, 0, "variance");
+  expect_all_close(
+      variance, [&](auto& i) { return naive_variance(elements_at(x, i, {1})); }, 3e7, 0, "variance");
 }
 
 }  // namespace

@@ -18,7 +18,8 @@ inline AnyArray random_values(const Shape& shape, DType dtype, Layout layout, Ra
   AnyArray array(shape, dtype, layout, random);
   std::normal_distribution<double> normal(mean, scale);
   return array.fill([&] {
-    return is_floating(dtype) ? normal(random) : static_cast<double>(pick(random, is_integer(dtype) && dtype != u8 ? -4 : 0, 4));
+    return is_floating(dtype) ? normal(random)
+                              : static_cast<double>(pick(random, is_integer(dtype) && dtype != u8 ? -4 : 0, 4));
   });
 }
 
@@ -59,9 +60,7 @@ void expect_same_bits_for_threads(const F& f) {
   set_num_threads(before);
 }
 
-inline std::string describe(const AnyArray& x) {
-  return text(x.dtype, " ", x.shape(), " strides ", x.view.strides());
-}
+inline std::string describe(const AnyArray& x) { return text(x.dtype, " ", x.shape(), " strides ", x.view.strides()); }
 
 /// Every element of `got` is `want(index)` up to the precision of its dtype, times `slack`.
 template <class F>
@@ -69,7 +68,8 @@ void expect_all_close(const AnyArray& got, const F& want, double slack, double a
   int shown = 0;
   for_each_index(got.shape(), [&](const IntList& index) {
     const double expected = want(index), value = got.get(index);
-    if (close(value, expected, slack * precision_of(got.dtype), absolute * precision_of(got.dtype)) || ++shown > 3) return;
+    if (close(value, expected, slack * precision_of(got.dtype), absolute * precision_of(got.dtype)) || ++shown > 3)
+      return;
     ADD_FAILURE() << what << " at " << index.to_string() << ": " << value << ", want " << expected;
   });
 }

@@ -27,27 +27,29 @@ void check(const Shape& shape, int64_t axis, DType dtype, Layout layout, Random&
   cpu::softmax_backward(g.operand(), y.operand(), axis, dx.operand());
   cpu::log_softmax_backward(g.operand(), log_y.operand(), axis, log_dx.operand());
   const auto position = [&](const IntList& index) { return static_cast<size_t>(index[static_cast<size_t>(axis)]); };
-  const auto row = [&](const AnyArray& a, const IntList& index) { return elements_at(a, without(index, {axis}), {axis}); };
+  const auto row = [&](const AnyArray& a, const IntList& index) {
+    return elements_at(a, without(index, {axis}), {axis});
+  };
   const auto log_want = [&](const IntList& index) { return naive_log_softmax(row(x, index))[position(index)]; };
   const std::string what = describe(x) + text(" axis ", axis);
   expect_all_close(log_y, log_want, 3, 1, "log_softmax " + what);
-  expect_all_close(y, [&](const IntList& index) { return std::exp(log_want(index)); }, 10, 0.1, "softmax " + what);
+  expect_all_close(
+      y, [&](const IntList& index) { return std::exp(log_want(index)); }, 10, 0.1, "softmax " + what);
   // The gradients are those of the results as they are stored.
   expect_all_close(
       dx,
       [&](const IntList& index) {
-        const auto p = row(y, index), grad = row(g, index);
-        double dot = 0;
-        for (size_t i = 0; i < p.size(); ++i) dot += p[i] * grad[i];
-        return p[position(index)] * (grad[position(index)] - dot);
+    const auto p = row(y, index), grad = row(g, index);
+    double dot = 0;
+    for (size_t i = 0; i < p.size(); ++i) dot += p[i] * grad[i];
+    return p[position(index)] * (grad[position(index)] - dot);
       },
       4, 1, "softmax gradient " + what);
   expect_all_close(
       log_dx,
       [&](const IntList& index) {
-        const auto grad = row(g, index);
-        return grad[position(index)] -
-               std::exp(log_y.get(index)) * std::accumulate(grad.begin(), grad.end(), 0.0);
+    const auto grad = row(g, index);
+    return grad[position(index)] - std::exp(log_y.get(index)) * std::accumulate(grad.begin(), grad.end(), 0.0);
       },
       4, 2, "log_softmax gradient " + what);
 }
@@ -58,7 +60,8 @@ TEST(Softmax, AgreesWithNaiveLoops) {
     Shape shape;
     const int64_t rank = pick(random, 1, 4);
     for (int64_t a = 0; a < rank; ++a) shape.push_back(pick(random, 1, 11));
-    check(shape, pick(random, 0, rank - 1), kFloatingDtypes[pick(random, 0, 3)], kAllLayouts[pick(random, 0, 4)], random);
+    check(shape, pick(random, 0, rank - 1), kFloatingDtypes[pick(random, 0, 3)], kAllLayouts[pick(random, 0, 4)],
+          random);
     if (HasFailure()) break;
   }
 }

@@ -47,24 +47,33 @@ void sweep(const char* name, F f, G want, double allowed = 2, float limit = kInf
 }
 
 TEST(VectorMath, exponentials_and_logarithms) {
-  sweep("exp", [](float x) { return vmath::exp(x); }, [](double x) { return std::exp(x); });
-  sweep("log", [](float x) { return vmath::log(x); }, [](double x) { return std::log(x); });
-  sweep("log1p", [](float x) { return vmath::log1p(x); }, [](double x) { return std::log1p(x); });
+  sweep(
+      "exp", [](float x) { return vmath::exp(x); }, [](double x) { return std::exp(x); });
+  sweep(
+      "log", [](float x) { return vmath::log(x); }, [](double x) { return std::log(x); });
+  sweep(
+      "log1p", [](float x) { return vmath::log1p(x); }, [](double x) { return std::log1p(x); });
 }
 
 TEST(VectorMath, sigmoid_family) {
-  sweep("tanh", [](float x) { return vmath::tanh(x); }, [](double x) { return std::tanh(x); });
-  sweep("sigmoid", [](float x) { return vmath::sigmoid(x); }, [](double x) { return 1 / (1 + std::exp(-x)); }, 2.5);
-  sweep("softplus", [](float x) { return vmath::softplus(x); },
-        [](double x) { return x > 40 ? x : std::log1p(std::exp(x)); });
-  sweep("erf", [](float x) { return vmath::erf(x); }, [](double x) { return std::erf(x); });
+  sweep(
+      "tanh", [](float x) { return vmath::tanh(x); }, [](double x) { return std::tanh(x); });
+  sweep(
+      "sigmoid", [](float x) { return vmath::sigmoid(x); }, [](double x) { return 1 / (1 + std::exp(-x)); }, 2.5);
+  sweep(
+      "softplus", [](float x) { return vmath::softplus(x); },
+      [](double x) { return x > 40 ? x : std::log1p(std::exp(x)); });
+  sweep(
+      "erf", [](float x) { return vmath::erf(x); }, [](double x) { return std::erf(x); });
 }
 
 TEST(VectorMath, sine_and_cosine) {
-  sweep("sin", [](float x) { return vmath::sin_quarter(x, 0); }, [](double x) { return std::sin(x); }, 2,
-        vmath::kTrigonometricLimit);
-  sweep("cos", [](float x) { return vmath::sin_quarter(x, 1); }, [](double x) { return std::cos(x); }, 2,
-        vmath::kTrigonometricLimit);
+  sweep(
+      "sin", [](float x) { return vmath::sin_quarter(x, 0); }, [](double x) { return std::sin(x); }, 2,
+      vmath::kTrigonometricLimit);
+  sweep(
+      "cos", [](float x) { return vmath::sin_quarter(x, 1); }, [](double x) { return std::cos(x); }, 2,
+      vmath::kTrigonometricLimit);
 }
 
 TEST(VectorMath, special_values) {
