@@ -145,7 +145,7 @@ class AnyOp {
 
   const OpInfo* info_;
   union {
-    alignas(16) unsigned char inline_[kInline];
+    alignas(16) unsigned char inline_[kInline] = {};
     void* heap_;
   };
 };
