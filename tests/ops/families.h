@@ -3,11 +3,12 @@
 
 #include "tests/ops/case.h"
 
-#define WEFT_CASE_FAMILIES(X)                                                                                      \
-  X(binary)                                                                                                        \
-  X(unary)                                                                                                         \
-  X(compare) X(view) X(reduce) X(arg_reduce) X(matmul) X(conv) X(pool) X(softmax) X(cross_entropy) X(index) X(cat) \
-      X(norm) X(make) X(convention)
+#define WEFT_CASE_FAMILIES(X)                                                                                   \
+  X(binary)                                                                                                     \
+  X(unary)                                                                                                      \
+  X(compare)                                                                                                    \
+  X(view) X(reduce) X(arg_reduce) X(matmul) X(conv) X(pool) X(softmax) X(cross_entropy) X(index) X(cat) X(norm) \
+      X(make) X(convention)
 
 namespace weft::testing {
 
