@@ -3,12 +3,11 @@
 
 #include "tests/ops/case.h"
 
-#define WEFT_CASE_FAMILIES(X)                                                                                   \
-  X(binary)                                                                                                     \
-  X(unary)                                                                                                      \
-  X(compare)                                                                                                    \
-  X(view) X(reduce) X(arg_reduce) X(matmul) X(conv) X(pool) X(softmax) X(cross_entropy) X(index) X(cat) X(norm) \
-      X(make) X(convention)
+// clang-format off
+#define WEFT_CASE_FAMILIES(X) \
+  X(binary) X(unary) X(compare) X(view) X(reduce) X(arg_reduce) X(matmul) X(conv) X(pool) \
+  X(softmax) X(cross_entropy) X(index) X(cat) X(norm) X(make) X(convention)
+// clang-format on
 
 namespace weft::testing {
 
