@@ -67,6 +67,12 @@ void ViewAdjoint::run(const Tensor& g, Tensor& out) const {
   if (part->shape() != g.shape())
     throw ShapeError(
         text("the adjoint of ", of.name(), " takes a gradient of shape ", part->shape(), ", not ", g.shape()));
+  if (part->has_mask()) {
+    // What lies in the padding came from nowhere: only the gradient inside of the mask has a place.
+    const View inside = part->shrink(*part->mask()), from = g.layout().shrink(*part->mask());
+    cpu::add_into({g.raw(), &from, g.dtype()}, {out.raw(), &inside, out.dtype()});
+    return;
+  }
   cpu::add_into(operand(g), {out.raw(), &*part, out.dtype()});
 }
 
