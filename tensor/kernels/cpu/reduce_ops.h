@@ -166,9 +166,9 @@ struct ExtremeOp {
 #endif
     if constexpr (std::is_floating_point_v<Load>) {
       if constexpr (kLargest)
-        return (a > b) | (a != a) ? a : b;
+        return ((a > b) | (a != a)) ? a : b;
       else
-        return (a < b) | (a != a) ? a : b;
+        return ((a < b) | (a != a)) ? a : b;
     } else if constexpr (kLargest) {
       return a > b ? a : b;
     } else {
