@@ -1,6 +1,12 @@
 #include "tensor/kernels/cpu/onednn.h"
 
+#ifdef _OPENMP
 #include <omp.h>
+#else
+// oneDNN brings its runtime also where weft's own loops are serial.
+extern "C" int omp_get_max_threads();
+extern "C" void omp_set_num_threads(int count);
+#endif
 
 #include <cstring>
 #include <memory>

@@ -109,8 +109,9 @@ TEST(ReduceHard, SameBitsForAnyNumberOfThreads) {
   Random random(11);
   const std::vector<std::pair<Shape, IntList>> shapes = {
       {{300000}, {0}}, {{70000, 5}, {0}}, {{700, 500}, {0}}, {{700, 500}, {1}}, {{8, 32, 40, 40}, {0, 2, 3}}};
-  for (const auto& [shape, axes] : shapes)
+  for (const auto& [shape, reduced] : shapes)
     for (Layout layout : {Layout::row_major, Layout::channels_last}) {
+      const IntList& axes = reduced;  // clang 14 captures no structured bindings
       AnyArray x = random_values(shape, f32, layout, random);
       AnyArray out(kept_shape(shape, axes), f32, Layout::row_major, random);
       for (auto f : {+[](const cpu::Operand&in, const IntList&a, const cpu::Operand&o) { cpu::sum(in, a, o); },
