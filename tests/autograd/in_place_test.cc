@@ -76,6 +76,16 @@ TEST_F(InPlace, AProductWithAParameterKeepsTheOldValue) {
   EXPECT_EQ(p.grad().to_vector<double>(), std::vector<double>({5, 7}));
 }
 
+TEST_F(InPlace, AnOpThatReadsItsOldInputIsCaughtWhereItIsWrittenDirectly) {
+  // mul_() keeps a copy of the old value; what goes straight through the door is saved at the version before the write.
+  const Tensor p = leaf({1, 2}), q = leaf({5, 7});
+  Tensor y = p * 1.0;
+  apply_in_place(op::Mul{}, "scale_", y, q);
+  const std::string text = error_as<GradientError>([&] { y.sum().backward(); });
+  EXPECT_CONTAINS(text, "`mul` needs its input 0 of shape [2] (f64)");
+  EXPECT_CONTAINS(text, "`scale_` has written to it since (version 1, saved at 0); write to a clone()");
+}
+
 TEST_F(InPlace, ABroadcastOperandIsSummedBack) {
   const Tensor p = parameter(ones({2, 3}, f64)), q = leaf({1, 2, 3});
   Tensor y = p * 1.0;

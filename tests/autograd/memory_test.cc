@@ -97,6 +97,16 @@ TEST_F(Memory, SlicesAddExactlyWhereTheyOverlap) {
   EXPECT_EQ(numbers(w.grad()), Numbers({1, 3, 6, 9, 7, 4}));
 }
 
+TEST_F(Memory, ASliceAddsIntoNoBufferThatAnotherTensorHolds) {
+  const Tensor w = parameter(ones({3}, f64)), v = parameter(ones({3}, f64));
+  const Tensor y = w * 1.0, z = v * 1.0;
+  const Tensor part = y.slice(0, 0, 1);
+  // One gradient arrives at y and z; the slice, which is older than the sum, adds to that of y only.
+  (((y + z) * tensor({2.0, 3.0, 4.0}, f64)).sum() + part.sum() * 10.0).backward();
+  EXPECT_EQ(numbers(w.grad()), Numbers({12, 3, 4}));
+  EXPECT_EQ(numbers(v.grad()), Numbers({2, 3, 4}));
+}
+
 TEST_F(Memory, ViewsOfEveryKindAddIntoOneBuffer) {
   const Tensor w = parameter(ones({2, 3}, f64));
   const Tensor y = w * 1.0;
