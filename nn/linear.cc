@@ -1,9 +1,8 @@
 #include "nn/linear.h"
 
 #include "nn/init.h"
-#include "tensor/ops/binary.h"
 #include "tensor/ops/fill.h"
-#include "tensor/ops/matmul.h"
+#include "tensor/ops/linear.h"
 
 namespace weft::nn {
 
@@ -16,8 +15,7 @@ Linear::Linear(const LinearOptions& options) {
 
 Tensor Linear::forward(const Tensor& x) const {
   Frame frame("Linear", x, weight_);
-  const Tensor y = matmul(x, weight_.t());
-  return bias_.defined() ? y + bias_ : y;
+  return linear(x, weight_, bias_);
 }
 
 }  // namespace weft::nn

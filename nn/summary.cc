@@ -14,7 +14,7 @@ namespace {
 
 /// Products of a matrix product, of a convolution; 0 for any other op.
 int64_t multiply_adds(const OpInfo& info, std::span<const Tensor* const> inputs, const Tensor& output) {
-  if (info.name == "matmul") return output.numel() * inputs[0]->size(-1);
+  if (info.name == "matmul" || info.name == "linear") return output.numel() * inputs[0]->size(-1);
   if (info.name == "conv2d") {
     const Tensor& weight = *inputs[1];
     return weight.size(0) == 0 ? 0 : output.numel() * (weight.numel() / weight.size(0));

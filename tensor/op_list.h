@@ -20,6 +20,7 @@
   /* reduce */        X(Sum) X(Prod) X(Max) X(Min) X(All) X(Any) X(Logsumexp) X(Norm) X(Var) \
   /* arg_reduce */    X(ExtremumWithIndices) X(Argmax) X(Argmin) \
   /* matmul */        X(Matmul) \
+  /* linear */        X(Linear) \
   /* conv */          X(Conv2d) X(Conv2dBackwardData) X(Conv2dBackwardWeights) \
   /* pool */          X(MaxPool2d) X(MaxPool2dBackward) X(MaxPool2dGather) X(AvgPool2d) X(AvgPool2dBackward) \
   /* softmax */       X(Softmax) X(LogSoftmax) X(SoftmaxBackward) X(LogSoftmaxBackward) \

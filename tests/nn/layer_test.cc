@@ -24,7 +24,7 @@ std::string message(F f) {
 #define EXPECT_SAYS(text, part) EXPECT_NE((text).find(part), std::string::npos) << (text)
 
 TEST(Layer, RefusesWhatDoesNotFit) {
-  EXPECT_SAYS(message<ShapeError>([] { Linear(3, 2)(zeros({2, 4})); }), "inner sizes differ: 4 and 3");
+  EXPECT_SAYS(message<ShapeError>([] { Linear(3, 2)(zeros({2, 4})); }), "x has 4 features, weight [2, 3] takes 3");
   EXPECT_SAYS(message<ShapeError>([] { Conv2d({.in_channels = 3, .out_channels = 4, .kernel_size = 1, .groups = 2}); }),
               "3 and 4 channels do not divide into 2 groups");
   EXPECT_SAYS(message<ShapeError>([] {
