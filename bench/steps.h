@@ -1,0 +1,34 @@
+// What a training step costs: time and memory, printed as the one JSON line that bench:compare reads from every system.
+#pragma once
+
+#include <functional>
+#include <string>
+
+namespace weft::bench {
+
+/// Times of single steps in milliseconds. `memory_mb` is the most resident memory while steps ran, above what there was just
+/// before the first; `cpu_ms` is processor time per step, of all threads together.
+struct StepFigures {
+  double median_ms = 0;
+  double mean_ms = 0;
+  double min_ms = 0;
+  double p10_ms = 0;
+  double p90_ms = 0;
+  double cpu_ms = 0;
+  double memory_mb = 0;
+  int steps = 0;
+};
+
+/// Runs `step` five times unmeasured, then for `seconds` and at least five times.
+StepFigures measure_steps(const std::function<void()>& step, double seconds);
+
+/// `{"system":"weft","mode":"eager","model":"mlp","threads":2,"median_ms":...}`
+std::string json_line(const std::string& mode, const std::string& model, int threads, const StepFigures& figures);
+
+/// Memory of this process in bytes: now, and the most since the last reset (since the start where the system does not allow
+/// a reset). Linux; 0 elsewhere.
+double resident_bytes();
+double peak_resident_bytes();
+void reset_peak_resident();
+
+}  // namespace weft::bench
