@@ -2,6 +2,7 @@
 
 #include "nn/init.h"
 #include "tensor/ops/fill.h"
+#include "tensor/ops/view.h"
 
 namespace weft::nn {
 
@@ -13,9 +14,11 @@ Conv2d::Conv2d(const Conv2dOptions& options)
     throw ShapeError(
         text(options.in_channels, " and ", options.out_channels, " channels do not divide into ", groups, " groups"));
   const Pair kernel = options.kernel_size;
-  weight_ = register_parameter(
-      "weight",
-      empty({options.out_channels, options.in_channels / groups, kernel.height, kernel.width}, options.dtype));
+  // (O, C, kh, kw) with O innermost in memory: each tap is a matrix that products take as it is, and libraries reorder it
+  // in whole registers.
+  const Tensor memory =
+      empty({kernel.height, kernel.width, options.in_channels / groups, options.out_channels}, options.dtype);
+  weight_ = register_parameter("weight", memory.permute({3, 2, 0, 1}));
   if (options.bias) bias_ = register_parameter("bias", empty({options.out_channels}, options.dtype));
   init::layer_default(weight_, bias_);
 }

@@ -13,7 +13,7 @@ inline constexpr auto gradient<op::Conv2d> = per_input(
   return conv2d_backward_data(g, w, x.shape(), op.options);
     },
     [](const op::Conv2d& op, Grad g, Input<0> x, ViewOf<1> w) {
-  return conv2d_backward_weights(x, g, w.shape(), op.options);
+  return conv2d_backward_weights(x, g, w.view, op.options);
 },
                       [](Grad g) {
   return sum(g, {0, 2, 3});
@@ -23,7 +23,7 @@ template <>
 inline constexpr auto gradient<op::Conv2dBackwardData> =
     per_input([](const op::Conv2dBackwardData& op, Grad gg, Input<1> w) { return conv2d(gg, w, op.options); },
               [](const op::Conv2dBackwardData& op, Grad gg, Input<0> g, ViewOf<1> w) {
-  return conv2d_backward_weights(gg, g, w.shape(), op.options);
+  return conv2d_backward_weights(gg, g, w.view, op.options);
     });
 
 template <>

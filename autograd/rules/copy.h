@@ -1,14 +1,33 @@
 // Rules of copies and writes in place.
 #pragma once
 
+#include <algorithm>
+
 #include "autograd/rule.h"
 #include "tensor/ops/copy.h"
 #include "tensor/ops/fill.h"
+#include "tensor/ops/view.h"
 
 namespace weft::autograd {
 
+namespace detail {
+/// `g` in the memory order of `x` where that is dense: itself, or a copy.
+inline Tensor in_order_of(const Tensor& g, const View& x) {
+  if (!x.is_dense() || x.is_contiguous()) return g;
+  IntList outermost_first, back(x.shape());
+  for (int64_t axis = 0; axis < x.rank(); ++axis) outermost_first.push_back(axis);
+  std::stable_sort(outermost_first.begin(), outermost_first.end(),
+                   [&](int64_t a, int64_t b) { return x.stride(a) > x.stride(b); });
+  for (size_t i = 0; i < back.size(); ++i) back[static_cast<size_t>(outermost_first[i])] = static_cast<int64_t>(i);
+  return permute(contiguous(permute(g, outermost_first)), back);
+}
+}  // namespace detail
+
+// A gradient goes back in the order that its tensor had, so that what comes before (channels-last, say) stays in one order.
 template <>
-inline constexpr auto gradient<op::Contiguous> = per_input([](Grad g) { return g; });
+inline constexpr auto gradient<op::Contiguous> = per_input([](Grad g, ViewOf<0> x) {
+  return detail::in_order_of(g, x.view);
+});
 template <>
 inline constexpr auto gradient<op::Clone> = per_input([](Grad g) { return g; });
 // The engine knows the dtype of what the gradient belongs to.

@@ -68,10 +68,10 @@ Tensor conv2d_backward_data(const Tensor& g, const Tensor& weight, const Shape& 
   return apply(op::Conv2dBackwardData{options, input_shape}, g, weight);
 }
 
-Tensor conv2d_backward_weights(const Tensor& x, const Tensor& g, const Shape& weight_shape,
-                               const Conv2dOptions& options) {
+Tensor conv2d_backward_weights(const Tensor& x, const Tensor& g, const View& weight, const Conv2dOptions& options) {
   Frame frame("conv2d_backward_weights", x, g);
-  return apply(op::Conv2dBackwardWeights{options, weight_shape}, x, g);
+  const Strides strides = weight.is_dense() ? weight.strides() : View::contiguous(weight.shape()).strides();
+  return apply(op::Conv2dBackwardWeights{options, weight.shape(), strides}, x, g);
 }
 
 std::string attribute_text(const Pair& value) {
@@ -112,7 +112,7 @@ Spec Conv2dBackwardWeights::infer(const Tensor& x, const Tensor& g) const {
   check_dtypes(x, g);
   const Shape expected = output_shape(x.shape(), shape, options);
   if (g.shape() != expected) throw ShapeError(text("the gradient must have shape ", expected, ", not ", g.shape()));
-  return spec_of(shape, x.dtype());
+  return {View::create(shape, strides), x.dtype()};
 }
 void Conv2dBackwardWeights::run(const Tensor& x, const Tensor& g, Tensor& out) const {
   cpu::conv2d_backward_weights(operand(x), operand(g), operand(out), params_of(options));

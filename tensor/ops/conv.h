@@ -28,11 +28,11 @@ struct Conv2dOptions {
 Tensor conv2d(const Tensor& x, const Tensor& weight, const Tensor& bias, const Conv2dOptions& options = {});
 Tensor conv2d(const Tensor& x, const Tensor& weight, const Conv2dOptions& options = {});
 
-/// The gradients of conv2d as ops of their own: of its input (which had `input_shape`) and of its weight.
+/// The gradients of conv2d as ops of their own: of its input (which had `input_shape`) and of its weight. The latter comes
+/// in the memory order of `weight` where that is dense, else row-major.
 Tensor conv2d_backward_data(const Tensor& g, const Tensor& weight, const Shape& input_shape,
                             const Conv2dOptions& options);
-Tensor conv2d_backward_weights(const Tensor& x, const Tensor& g, const Shape& weight_shape,
-                               const Conv2dOptions& options);
+Tensor conv2d_backward_weights(const Tensor& x, const Tensor& g, const View& weight, const Conv2dOptions& options);
 
 std::string attribute_text(const Pair& value);
 std::string attribute_text(const Conv2dOptions& value);
@@ -62,10 +62,12 @@ struct Conv2dBackwardData {
 
 struct Conv2dBackwardWeights {
   Conv2dOptions options;
-  Shape shape;  // of the weight
+  Shape shape;      // of the weight
+  Strides strides;  // of the result: dense
   static constexpr std::string_view name = "conv2d_backward_weights";
   static constexpr auto attributes =
-      std::tuple{Attr{"options", &Conv2dBackwardWeights::options}, Attr{"shape", &Conv2dBackwardWeights::shape}};
+      std::tuple{Attr{"options", &Conv2dBackwardWeights::options}, Attr{"shape", &Conv2dBackwardWeights::shape},
+                 Attr{"strides", &Conv2dBackwardWeights::strides}};
   bool operator==(const Conv2dBackwardWeights&) const = default;
   Spec infer(const Tensor& x, const Tensor& g) const;
   void run(const Tensor& x, const Tensor& g, Tensor& out) const;

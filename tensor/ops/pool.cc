@@ -95,7 +95,7 @@ void MaxPool2d::run(const Tensor& x, std::array<Tensor, 2>& out) const {
 Spec MaxPool2dBackward::infer(const Tensor& g, const Tensor& places) const {
   check_gradient(g, output_shape(shape, options));
   check_same_shape(g, places);
-  return {like(g, shape), g.dtype()};
+  return {like(places, shape), g.dtype()};
 }
 void MaxPool2dBackward::run(const Tensor& g, const Tensor& places, Tensor& out) const {
   cpu::max_pool2d_backward(operand(g), operand(places), operand(out), params_of(options));

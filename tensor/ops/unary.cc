@@ -13,11 +13,11 @@ Spec like_numbers(const Tensor& x) {
   check_dtype(x, x.dtype() != boolean, "integers or floating dtypes; cast bool first");
   return spec_like(x);
 }
-Spec like_both(const Tensor& a, const Tensor& b) {
-  check_same_shape(a, b);
-  if (a.dtype() != b.dtype()) throw DtypeError(text("dtypes differ: ", a.dtype(), " and ", b.dtype()));
-  check_dtype(a, is_floating(a.dtype()), "floating dtypes");
-  return {result_view(a.shape(), {&a, &b}), a.dtype()};
+Spec gradient_like(const Tensor& g, const Tensor& x) {
+  check_same_shape(g, x);
+  if (g.dtype() != x.dtype()) throw DtypeError(text("dtypes differ: ", g.dtype(), " and ", x.dtype()));
+  check_dtype(g, is_floating(g.dtype()), "floating dtypes");
+  return {result_view(g.shape(), {&x, &g}), g.dtype()};
 }
 }  // namespace
 
@@ -58,12 +58,12 @@ void LeakyRelu::run(const Tensor& x, Tensor& out) const { cpu::leaky_relu(operan
 Spec GeluOp::infer(const Tensor& x) const { return like_numbers(x); }
 void GeluOp::run(const Tensor& x, Tensor& out) const { cpu::gelu(operand(x), tanh_form, operand(out)); }
 
-Spec GeluBackward::infer(const Tensor& g, const Tensor& x) const { return like_both(g, x); }
+Spec GeluBackward::infer(const Tensor& g, const Tensor& x) const { return gradient_like(g, x); }
 void GeluBackward::run(const Tensor& g, const Tensor& x, Tensor& out) const {
   cpu::gelu_backward(operand(g), operand(x), tanh_form, operand(out));
 }
 
-Spec ReluBackward::infer(const Tensor& g, const Tensor& y) const { return like_both(g, y); }
+Spec ReluBackward::infer(const Tensor& g, const Tensor& y) const { return gradient_like(g, y); }
 void ReluBackward::run(const Tensor& g, const Tensor& y, Tensor& out) const {
   cpu::relu_backward(operand(g), operand(y), operand(out));
 }

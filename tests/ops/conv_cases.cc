@@ -72,7 +72,7 @@ void add(Cases& cases, const std::string& name, const Shape& x, const Shape& wei
   cases
       .add(
           "conv backward weights " + name, {{normal(x), normal(out)}},
-          [=](const Inputs& in) { return conv2d_backward_weights(in[0], in[1], weight, o); },
+          [=](const Inputs& in) { return conv2d_backward_weights(in[0], in[1], View::contiguous(weight), o); },
           [=](const Arrays& in) {
     Array dw = zeros_of(weight);
     each_product(x, weight, out, o, [&](const Index& g, const Index& from, const Index& to) {
@@ -174,7 +174,7 @@ void add_errors(Cases& cases) {
   cases.error<ShapeError>(
       "conv2d_backward_weights shape",
       [] {
-    conv2d_backward_weights(ones({1, 1, 2, 2}), ones({1, 2, 2, 2}), {1, 1, 1, 1}, {});
+    conv2d_backward_weights(ones({1, 1, 2, 2}), ones({1, 2, 2, 2}), View::contiguous({1, 1, 1, 1}), {});
       },
       "conv2d_backward_weights([1, 1, 2, 2] f32, [1, 2, 2, 2] f32): the gradient must have shape [1, 1, 2, 2], not [1, "
       "2, 2, 2]");
