@@ -24,79 +24,73 @@ void OpNode::create(const OpCall& call) {
 }
 
 OpNode::OpNode(const OpCall& call, const Rule& rule)
-    : Node(false),
-      op_(call.info, call.op),
-      rule_(rule),
-      inputs_(static_cast<uint32_t>(call.inputs.size())),
-      outputs_(static_cast<uint32_t>(call.outputs.size())),
-      edges_(new Edge[inputs_]),
-      metas_(new Meta[outputs_]) {
-  uint64_t needs = 0;
-  for (uint32_t i = 0; i < inputs_; ++i) {
-    edges_[i] = edge_of(*call.inputs[i]);
-    if (edges_[i].node) needs |= uint64_t{1} << std::min(i, 63u);
-  }
-  for (uint32_t i = 0; i < outputs_; ++i) metas_[i] = {call.outputs[i].shape(), call.outputs[i].dtype()};
-  const Reads reads = rule.reads(needs);
+    : Node(false), op_(call.info, call.op), rule_(rule), edges_(call.inputs.size()), metas_(call.outputs.size()) {
+  const size_t inputs = edges_.size(), outputs = metas_.size();
+  for (size_t i = 0; i < inputs; ++i) edges_[i] = edge_of(*call.inputs[i]);
+  for (size_t i = 0; i < outputs; ++i) metas_[i] = {call.outputs[i].shape(), call.outputs[i].dtype()};
+  const Reads reads = rule.reads(needs());
   if (reads.inputs != 0) {
-    saved_inputs_.reset(new Saved[inputs_]);
-    for (uint32_t i = 0; i < inputs_; ++i)
+    saved_inputs_.reset(inputs);
+    for (size_t i = 0; i < inputs; ++i)
       if ((reads.inputs >> i) & 1u && call.inputs[i]->defined()) saved_inputs_[i] = Saved::of(*call.inputs[i]);
   }
   if (reads.outputs != 0) {
-    saved_outputs_.reset(new Saved[outputs_]);
-    for (uint32_t i = 0; i < outputs_; ++i)
+    saved_outputs_.reset(outputs);
+    for (size_t i = 0; i < outputs; ++i)
       if ((reads.outputs >> i) & 1u) saved_outputs_[i] = Saved::of(call.outputs[i]);
   }
   if (reads.views) {
-    views_.reset(new View[inputs_]);
-    for (uint32_t i = 0; i < inputs_; ++i)
+    views_.reset(inputs);
+    for (size_t i = 0; i < inputs; ++i)
       if (call.inputs[i]->defined()) views_[i] = call.inputs[i]->layout();
   }
   if (op_.is_view() && edges_[0].node) view_of_leaf_ = edges_[0].node->is_leaf() || edges_[0].node->is_view_of_leaf();
 }
 
-Gradients OpNode::run(Gradients gradients) {
-  uint64_t needs = 0;
-  for (uint32_t i = 0; i < inputs_; ++i)
-    if (edges_[i].node) needs |= uint64_t{1} << std::min(i, 63u);
-  return rule_.run(RuleArguments(*this, gradients, needs));
+uint64_t OpNode::needs() const {
+  uint64_t mask = 0;
+  for (size_t i = 0; i < edges_.size(); ++i)
+    if (edges_[i].node) mask |= uint64_t{1} << std::min<size_t>(i, 63);
+  return mask;
 }
+
+Gradients OpNode::run(Gradients gradients) { return rule_.run(RuleArguments(*this, gradients, needs())); }
 
 void OpNode::free_saved() {
   freed_ = true;
-  saved_inputs_.reset();
-  saved_outputs_.reset();
+  saved_inputs_.reset(0);
+  saved_outputs_.reset(0);
 }
 
 int64_t OpNode::saved_bytes() const {
   int64_t bytes = 0;
-  for (uint32_t i = 0; saved_inputs_ && i < inputs_; ++i)
-    if (!saved_inputs_[i].empty()) bytes += static_cast<int64_t>(saved_inputs_[i].storage->bytes());
-  for (uint32_t i = 0; saved_outputs_ && i < outputs_; ++i)
-    if (!saved_outputs_[i].empty()) bytes += static_cast<int64_t>(saved_outputs_[i].storage->bytes());
+  for (const NodeArray<Saved, 0>* saved : {&saved_inputs_, &saved_outputs_})
+    for (size_t i = 0; i < saved->size(); ++i)
+      if (!(*saved)[i].empty()) bytes += static_cast<int64_t>((*saved)[i].storage->bytes());
   return bytes;
 }
 
 void OpNode::take_edges(std::vector<NodePtr>& out) noexcept {
-  for (uint32_t i = 0; i < inputs_; ++i)
+  for (size_t i = 0; i < edges_.size(); ++i)
     if (edges_[i].node) out.push_back(std::move(edges_[i].node));
 }
 
 const void* RuleArguments::op() const { return node_.op_.get(); }
 
 Tensor RuleArguments::input(int index) const {
-  if (!node_.saved_inputs_) return {};
-  const Saved& saved = node_.saved_inputs_[index];
+  if (node_.saved_inputs_.empty()) return {};
+  const auto at = static_cast<size_t>(index);
+  const Saved& saved = node_.saved_inputs_[at];
   if (saved.empty()) return {};  // an optional input that was absent
-  return unpack(saved, node_.edges_[index], node_.op_.name(), "input", index);
+  return unpack(saved, node_.edges_[at], node_.op_.name(), "input", index);
 }
 
 Tensor RuleArguments::output(int index) const {
   // The node's own output: it gets this very history back.
   const Edge self{NodePtr::share(const_cast<OpNode*>(&node_)), index};
-  const bool floating = is_floating(node_.metas_[index].dtype);
-  return unpack(node_.saved_outputs_[index], floating ? self : Edge{}, node_.op_.name(), "output", index);
+  const auto at = static_cast<size_t>(index);
+  const bool floating = is_floating(node_.metas_[at].dtype);
+  return unpack(node_.saved_outputs_[at], floating ? self : Edge{}, node_.op_.name(), "output", index);
 }
 
 InputType<0> RuleArguments::input_type(int index) const {
@@ -105,7 +99,7 @@ InputType<0> RuleArguments::input_type(int index) const {
   return {meta->shape, meta->dtype};
 }
 
-std::span<const View> RuleArguments::views() const { return {node_.views_.get(), node_.inputs_}; }
+std::span<const View> RuleArguments::views() const { return {node_.views_.data(), node_.views_.size()}; }
 
 Tensor adjoint_of_view(const AnyOp& op, const View& input, const Tensor& g) {
   return apply(op::ViewAdjoint{op, input.shape()}, g);

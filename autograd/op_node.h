@@ -3,6 +3,7 @@
 #pragma once
 
 #include "autograd/node.h"
+#include "autograd/node_array.h"
 #include "autograd/rule.h"
 
 namespace weft::autograd {
@@ -13,9 +14,9 @@ class OpNode final : public Node {
   static void create(const OpCall& call);
 
   explicit OpNode(const OpCall& call, const Rule& rule);
-  std::span<const Edge> edges() const override { return {edges_.get(), inputs_}; }
-  int output_count() const override { return outputs_; }
-  const Meta* meta(int output) const override { return &metas_[output]; }
+  std::span<const Edge> edges() const override { return {edges_.data(), edges_.size()}; }
+  int output_count() const override { return static_cast<int>(metas_.size()); }
+  const Meta* meta(int output) const override { return &metas_[static_cast<size_t>(output)]; }
   Gradients run(Gradients gradients) override;
   void free_saved() override;
   int64_t saved_bytes() const override;
@@ -28,16 +29,16 @@ class OpNode final : public Node {
  private:
   friend class RuleArguments;
   void take_edges(std::vector<NodePtr>& out) noexcept override;
+  /// Bit i: input i needs a gradient (bit 63 stands for all from there on).
+  uint64_t needs() const;
 
   AnyOp op_;
   const Rule& rule_;
-  uint32_t inputs_;
-  uint32_t outputs_;
-  std::unique_ptr<Edge[]> edges_;
-  std::unique_ptr<Meta[]> metas_;
-  std::unique_ptr<Saved[]> saved_inputs_;   // null where none is read
-  std::unique_ptr<Saved[]> saved_outputs_;  // null where none is read
-  std::unique_ptr<View[]> views_;           // null where none is read
+  NodeArray<Edge, 2> edges_;          // one per input
+  NodeArray<Meta, 1> metas_;          // one per output
+  NodeArray<Saved, 0> saved_inputs_;  // empty where none is read, as those below
+  NodeArray<Saved, 0> saved_outputs_;
+  NodeArray<View, 0> views_;
 };
 
 }  // namespace weft::autograd

@@ -27,6 +27,9 @@ template <class Op, class T>
 Attr(std::string_view, T Op::*) -> Attr<Op, T>;  // clang 14 deduces no aggregates
 
 namespace detail {
+void* allocate_object(size_t bytes);
+void free_object(void* object, size_t bytes) noexcept;
+
 std::string attribute_text(bool value);
 std::string attribute_text(int64_t value);
 inline std::string attribute_text(int value) { return attribute_text(static_cast<int64_t>(value)); }
@@ -118,7 +121,7 @@ class AnyOp {
   }
   ~AnyOp() {
     info_->destroy(get());
-    if (is_heap()) ::operator delete(heap_);
+    if (is_heap()) detail::free_object(heap_, info_->size);
   }
 
   const OpInfo& info() const noexcept { return *info_; }
@@ -141,7 +144,7 @@ class AnyOp {
  private:
   static constexpr size_t kInline = 48;
   bool is_heap() const noexcept { return info_->size > kInline; }
-  void* allocate() { return is_heap() ? (heap_ = ::operator new(info_->size)) : inline_; }
+  void* allocate() { return is_heap() ? (heap_ = detail::allocate_object(info_->size)) : inline_; }
 
   const OpInfo* info_;
   union {

@@ -23,16 +23,8 @@ std::string IntList::to_string() const {
   return out += ']';
 }
 
-int64_t checked_multiply(int64_t a, int64_t b) {
-  int64_t product;
-  if (__builtin_mul_overflow(a, b, &product)) throw ShapeError(text(a, " * ", b, " does not fit into 64 bits"));
-  return product;
-}
-
-int64_t checked_add(int64_t a, int64_t b) {
-  int64_t sum;
-  if (__builtin_add_overflow(a, b, &sum)) throw ShapeError(text(a, " + ", b, " does not fit into 64 bits"));
-  return sum;
+void detail::throw_overflow(int64_t a, char operation, int64_t b) {
+  throw ShapeError(text(a, " ", operation, " ", b, " does not fit into 64 bits"));
 }
 
 int64_t checked_numel(const Shape& shape) {
@@ -55,12 +47,13 @@ int64_t normalize_axis(int64_t axis, int64_t rank) {
 }
 
 Strides row_major_strides(const Shape& shape) {
-  Strides strides;
-  strides.resize(shape.size());
+  Strides strides(shape);
+  int64_t* values = strides.data();
   int64_t step = 1;
-  for (size_t i = shape.size(); i-- > 0;) {
-    strides[i] = step;
-    step *= shape[i] > 0 ? shape[i] : 1;
+  for (size_t i = strides.size(); i-- > 0;) {
+    const int64_t size = values[i];
+    values[i] = step;
+    step *= size > 0 ? size : 1;
   }
   return strides;
 }

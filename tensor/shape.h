@@ -67,7 +67,8 @@ class IntList {
 
   void resize(size_t count) {
     if (count > capacity_) grow(count);
-    for (size_t i = size_; i < count; ++i) data()[i] = 0;
+    int64_t* values = data();
+    for (size_t i = size_; i < count; ++i) values[i] = 0;
     size_ = static_cast<uint32_t>(count);
   }
   void push_back(int64_t value) {
@@ -102,9 +103,7 @@ class IntList {
   void assign(const IntList& other) {
     if (other.size_ > capacity_) grow(other.size_);
     size_ = other.size_;
-    int64_t* out = data();
-    const int64_t* in = other.data();
-    for (uint32_t i = 0; i < size_; ++i) out[i] = in[i];
+    copy_values(data(), other.data(), size_);
   }
   void steal(IntList& other) noexcept {
     size_ = other.size_;
@@ -114,7 +113,24 @@ class IntList {
       other.capacity_ = kMaxAxes;
       other.size_ = 0;
     } else {
-      for (uint32_t i = 0; i < size_; ++i) inline_[i] = other.inline_[i];
+      copy_values(inline_, other.inline_, size_);
+    }
+  }
+  /// One by one: a call of memcpy costs more than it copies, and a wide load waits for the narrow stores before it.
+  static void copy_values(int64_t* out, const int64_t* in, uint32_t count) noexcept {
+    switch (count) {
+      default:
+        for (uint32_t i = count; i-- > 8;) out[i] = in[i];
+        [[fallthrough]];
+      case 8: out[7] = in[7]; [[fallthrough]];
+      case 7: out[6] = in[6]; [[fallthrough]];
+      case 6: out[5] = in[5]; [[fallthrough]];
+      case 5: out[4] = in[4]; [[fallthrough]];
+      case 4: out[3] = in[3]; [[fallthrough]];
+      case 3: out[2] = in[2]; [[fallthrough]];
+      case 2: out[1] = in[1]; [[fallthrough]];
+      case 1: out[0] = in[0]; [[fallthrough]];
+      case 0: break;
     }
   }
   void grow(size_t count);
@@ -132,9 +148,22 @@ using Shape = IntList;
 /// Elements to step over per axis.
 using Strides = IntList;
 
+namespace detail {
+[[noreturn]] void throw_overflow(int64_t a, char operation, int64_t b);
+}
 /// a * b and a + b, throwing ShapeError where the result leaves 64 bits.
-int64_t checked_multiply(int64_t a, int64_t b);
-int64_t checked_add(int64_t a, int64_t b);
+inline int64_t checked_multiply(int64_t a, int64_t b) {
+  int64_t product;
+  if (__builtin_mul_overflow(a, b, &product)) [[unlikely]]
+    detail::throw_overflow(a, '*', b);
+  return product;
+}
+inline int64_t checked_add(int64_t a, int64_t b) {
+  int64_t sum;
+  if (__builtin_add_overflow(a, b, &sum)) [[unlikely]]
+    detail::throw_overflow(a, '+', b);
+  return sum;
+}
 /// The number of elements of `shape`: overflow-checked even where a later size is 0; negative sizes are an error.
 int64_t checked_numel(const Shape& shape);
 /// `axis` in [0, rank), counted from the end where negative. Throws IndexError `axis 5 is out of range for 2 axes`.
