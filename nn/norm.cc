@@ -23,12 +23,15 @@ BatchNorm::BatchNorm(const BatchNormOptions& options) : options_(options) {
   }
 }
 
-Tensor BatchNorm::normalize(const Tensor& x) const {
+Tensor BatchNorm::normalize(const Tensor& x, bool then_relu) const {
   if (x.size(1) != options_.num_features)
     throw ShapeError(text(x.size(1), " channels, but this layer has ", options_.num_features));
-  if (!is_training() && options_.track_running_stats)
-    return batch_norm_inference(x, running_mean_, running_var_, weight_, bias_, options_.eps);
-  BatchNormResult result = batch_norm(x, weight_, bias_, options_.eps);
+  if (!is_training() && options_.track_running_stats) {
+    const Tensor y = batch_norm_inference(x, running_mean_, running_var_, weight_, bias_, options_.eps);
+    return then_relu ? relu(y) : y;
+  }
+  BatchNormResult result =
+      then_relu ? batch_norm_relu(x, weight_, bias_, options_.eps) : batch_norm(x, weight_, bias_, options_.eps);
   if (is_training() && options_.track_running_stats) track(result.mean, result.rstd, x.numel() / options_.num_features);
   return std::move(result.y);
 }
@@ -45,16 +48,16 @@ void BatchNorm::track(const Tensor& mean, const Tensor& rstd, int64_t count) con
   running_var.mul_(1 - m).add_(var * (m * unbiased));
 }
 
-Tensor BatchNorm1d::forward(const Tensor& x) const {
+Tensor BatchNorm1d::checked(const Tensor& x, bool then_relu) const {
   Frame frame("BatchNorm1d", x);
   if (x.rank() != 2 && x.rank() != 3) throw ShapeError("the input must be (N, C) or (N, C, L)");
-  return normalize(x);
+  return normalize(x, then_relu);
 }
 
-Tensor BatchNorm2d::forward(const Tensor& x) const {
+Tensor BatchNorm2d::checked(const Tensor& x, bool then_relu) const {
   Frame frame("BatchNorm2d", x);
   if (x.rank() != 4) throw ShapeError("the input must be (N, C, H, W)");
-  return normalize(x);
+  return normalize(x, then_relu);
 }
 
 LayerNorm::LayerNorm(const LayerNormOptions& options) : options_(options) {

@@ -24,10 +24,12 @@ class BatchNorm : public Module {
   Tensor bias() const { return bias_; }
   Tensor running_mean() const { return running_mean_; }
   Tensor running_var() const { return running_var_; }
+  /// relu(forward(x)); in training in one pass over memory. Sequential calls it for a batch norm in front of a ReLU.
+  virtual Tensor forward_relu(const Tensor& x) const = 0;
 
  protected:
   explicit BatchNorm(const BatchNormOptions& options);
-  Tensor normalize(const Tensor& x) const;
+  Tensor normalize(const Tensor& x, bool then_relu) const;
 
  private:
   void track(const Tensor& mean, const Tensor& rstd, int64_t count) const;
@@ -45,8 +47,12 @@ class BatchNorm1d : public BatchNorm {
  public:
   explicit BatchNorm1d(const BatchNormOptions& options) : BatchNorm(options) {}
   explicit BatchNorm1d(int64_t features) : BatchNorm({.num_features = features}) {}
-  Tensor forward(const Tensor& x) const;
+  Tensor forward(const Tensor& x) const { return checked(x, false); }
+  Tensor forward_relu(const Tensor& x) const override { return checked(x, true); }
   Tensor operator()(const Tensor& x) const { return run_layer(*this, x); }
+
+ private:
+  Tensor checked(const Tensor& x, bool then_relu) const;
 };
 
 /// Over x (N, C, H, W).
@@ -54,8 +60,12 @@ class BatchNorm2d : public BatchNorm {
  public:
   explicit BatchNorm2d(const BatchNormOptions& options) : BatchNorm(options) {}
   explicit BatchNorm2d(int64_t features) : BatchNorm({.num_features = features}) {}
-  Tensor forward(const Tensor& x) const;
+  Tensor forward(const Tensor& x) const { return checked(x, false); }
+  Tensor forward_relu(const Tensor& x) const override { return checked(x, true); }
   Tensor operator()(const Tensor& x) const { return run_layer(*this, x); }
+
+ private:
+  Tensor checked(const Tensor& x, bool then_relu) const;
 };
 
 struct LayerNormOptions {

@@ -5,12 +5,15 @@
 #include <string>
 #include <vector>
 
+#include "nn/activation.h"
 #include "nn/layer.h"
+#include "nn/norm.h"
 
 namespace weft::nn {
 
 /// Any modules with `Tensor forward(const Tensor&)`, each fed with the one before. Their names are "0", "1", ... unless
-/// given: `Sequential net(Linear(784, 128), ReLU(), Linear(128, 10));`
+/// given: `Sequential net(Linear(784, 128), ReLU(), Linear(128, 10));` A batch norm and the ReLU behind it run as one op
+/// (unless somebody watches the layers one by one, as summary does).
 class Sequential : public Layer<Sequential> {
  public:
   template <HasForward... Ms>
@@ -42,11 +45,20 @@ class Sequential : public Layer<Sequential> {
   struct Step {
     virtual ~Step() = default;
     virtual Tensor run(const Tensor& x) = 0;
+    virtual const BatchNorm* batch_norm() const { return nullptr; }
+    virtual bool is_relu() const { return false; }
   };
   template <class M>
   struct StepOf final : Step {
     explicit StepOf(M m) : module(std::move(m)) {}
     Tensor run(const Tensor& x) override { return run_layer(module, x); }
+    const BatchNorm* batch_norm() const override {
+      if constexpr (std::derived_from<M, BatchNorm>)
+        return &module;
+      else
+        return nullptr;
+    }
+    bool is_relu() const override { return std::same_as<M, ReLU>; }
     M module;
   };
 

@@ -8,7 +8,7 @@
 namespace weft::autograd {
 
 namespace detail {
-/// {dx, dweight, dbias} of {g, x, weight}, with public ops: the statistics are functions of x.
+/// {dx, dweight, dbias} of {g, x, weight, bias}, with public ops: the statistics are functions of x.
 std::vector<Tensor> batch_norm_formula(const op::BatchNormBackward& op, const std::vector<Tensor>& inputs);
 /// (x - mean) / sqrt(var + eps) * weight + bias of {x, mean, var, weight, bias}, with public ops.
 Tensor batch_norm_inference_formula(const op::BatchNormInference& op, const std::vector<Tensor>& inputs);
@@ -16,18 +16,19 @@ Tensor batch_norm_inference_formula(const op::BatchNormInference& op, const std:
 
 template <>
 inline constexpr auto gradient<op::BatchNorm> = joint([](const op::BatchNorm& op, Grad g, Input<0> x, Input<1> weight,
-                                                         OutputOf<1> mean, OutputOf<2> rstd) {
-  return batch_norm_backward(g, x, weight, mean, rstd, op.eps);
+                                                         Input<2> bias, OutputOf<1> mean, OutputOf<2> rstd) {
+  return batch_norm_backward(g, x, weight, bias, mean, rstd, op.eps, op.relu);
 });
 
 template <>
 inline constexpr auto gradient<op::BatchNormBackward> = joint([](const op::BatchNormBackward& op, Grad dx,
                                                                  GradOf<1> dweight, GradOf<2> dbias, Input<0> g,
-                                                                 Input<1> x, Input<2> weight, Needs needs) {
+                                                                 Input<1> x, Input<2> weight, Input<3> bias,
+                                                                 Needs needs) {
   std::vector<Tensor> out =
-      differentiate([&](const std::vector<Tensor>& in) { return detail::batch_norm_formula(op, in); }, {g, x, weight},
-                    {dx, dweight, dbias}, needs);
-  out.resize(5);
+      differentiate([&](const std::vector<Tensor>& in) { return detail::batch_norm_formula(op, in); },
+                    {g, x, weight, bias}, {dx, dweight, dbias}, needs);
+  out.resize(6);
   return out;
 });
 

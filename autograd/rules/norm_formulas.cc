@@ -45,9 +45,13 @@ std::vector<Tensor> layer_norm_formula(const op::LayerNormBackward& op, const st
 }
 
 std::vector<Tensor> batch_norm_formula(const op::BatchNormBackward& op, const std::vector<Tensor>& inputs) {
-  const int64_t rank = inputs[1].rank();
+  const Tensor &g = inputs[0], &x = inputs[1];
+  const int64_t rank = x.rank();
+  const Tensor weight = per_channel(inputs[2], rank);
   const IntList axes = all_but(rank, 1);
-  return norm_backward(inputs[0], inputs[1], per_channel(inputs[2], rank), axes, axes, op.eps);
+  if (!op.relu) return norm_backward(g, x, weight, axes, axes, op.eps);
+  const Tensor y = batch_norm(x, inputs[2], inputs[3], op.eps).y;
+  return norm_backward(where(y <= 0.0, zeros_like(g), g), x, weight, axes, axes, op.eps);
 }
 
 Tensor batch_norm_inference_formula(const op::BatchNormInference& op, const std::vector<Tensor>& inputs) {

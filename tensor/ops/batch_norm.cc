@@ -3,14 +3,32 @@
 #include "tensor/kernels/cpu/batch_norm.h"
 #include "tensor/op.h"
 #include "tensor/ops/copy.h"
+#include "tensor/ops/unary.h"
 
 namespace weft {
 namespace cpu = kernels::cpu;
 
+namespace {
+cpu::Activation activation_of(bool relu) { return relu ? cpu::Activation::relu : cpu::Activation::none; }
+
+BatchNormResult normalised(const op::BatchNorm& op, const Tensor& x, const Tensor& weight, const Tensor& bias) {
+  auto [y, mean, rstd] = apply(op, x, weight, bias);
+  return {y, mean.detach(), rstd.detach()};
+}
+}  // namespace
+
 BatchNormResult batch_norm(const Tensor& x, const Tensor& weight, const Tensor& bias, double eps) {
   Frame frame("batch_norm", x, weight, bias);
-  auto [y, mean, rstd] = apply(op::BatchNorm{eps}, x, weight, bias);
-  return {y, mean.detach(), rstd.detach()};
+  return normalised({eps, false}, x, weight, bias);
+}
+
+BatchNormResult batch_norm_relu(const Tensor& x, const Tensor& weight, const Tensor& bias, double eps) {
+  Frame frame("batch_norm_relu", x, weight, bias);
+  // The gradient computes y again from the saved statistics, which 16 bits round too coarsely.
+  const bool one_pass = x.dtype() == f32 || x.dtype() == f64;
+  BatchNormResult result = normalised({eps, one_pass}, x, weight, bias);
+  if (!one_pass) result.y = relu(result.y);
+  return result;
 }
 
 Tensor batch_norm_inference(const Tensor& x, const Tensor& mean, const Tensor& var, const Tensor& weight,
@@ -19,10 +37,10 @@ Tensor batch_norm_inference(const Tensor& x, const Tensor& mean, const Tensor& v
   return apply(op::BatchNormInference{eps}, x, mean, var, weight, bias);
 }
 
-std::array<Tensor, 3> batch_norm_backward(const Tensor& g, const Tensor& x, const Tensor& weight, const Tensor& mean,
-                                          const Tensor& rstd, double eps) {
+std::array<Tensor, 3> batch_norm_backward(const Tensor& g, const Tensor& x, const Tensor& weight, const Tensor& bias,
+                                          const Tensor& mean, const Tensor& rstd, double eps, bool relu) {
   Frame frame("batch_norm_backward", g, x, weight);
-  return apply(op::BatchNormBackward{eps}, g, x, weight, mean, rstd);
+  return apply(op::BatchNormBackward{eps, relu}, g, x, weight, bias, mean, rstd);
 }
 
 namespace op {
@@ -48,21 +66,21 @@ std::array<Spec, 3> BatchNorm::infer(const Tensor& x, const Tensor& weight, cons
   return {spec_like(x), channels, channels};
 }
 void BatchNorm::run(const Tensor& x, const Tensor& weight, const Tensor& bias, std::array<Tensor, 3>& out) const {
-  cpu::batch_norm(operand(x), OptionalOperand(weight).get(), OptionalOperand(bias).get(), eps, operand(out[0]),
-                  operand(out[1]), operand(out[2]));
+  cpu::batch_norm(operand(x), OptionalOperand(weight).get(), OptionalOperand(bias).get(), eps, activation_of(relu),
+                  operand(out[0]), operand(out[1]), operand(out[2]));
 }
 
-std::array<Spec, 3> BatchNormBackward::infer(const Tensor& g, const Tensor& x, const Tensor& weight, const Tensor& mean,
-                                             const Tensor& rstd) const {
+std::array<Spec, 3> BatchNormBackward::infer(const Tensor& g, const Tensor& x, const Tensor& weight, const Tensor& bias,
+                                             const Tensor& mean, const Tensor& rstd) const {
   check_same_shape(g, x);
-  const Spec channels = spec_of(check(x, {&weight, &mean, &rstd}), x.dtype());
+  const Spec channels = spec_of(check(x, {&weight, &bias, &mean, &rstd}), x.dtype());
   return {spec_like(x), channels, channels};
 }
-void BatchNormBackward::run(const Tensor& g, const Tensor& x, const Tensor& weight, const Tensor& mean,
-                            const Tensor& rstd, std::array<Tensor, 3>& out) const {
+void BatchNormBackward::run(const Tensor& g, const Tensor& x, const Tensor& weight, const Tensor& bias,
+                            const Tensor& mean, const Tensor& rstd, std::array<Tensor, 3>& out) const {
   const cpu::Operand dx = operand(out[0]), dw = operand(out[1]), db = operand(out[2]);
-  cpu::batch_norm_backward(operand(g), operand(x), OptionalOperand(weight).get(), operand(mean), operand(rstd),
-                           cpu::Statistics::of_batch, &dx, &dw, &db);
+  cpu::batch_norm_backward(operand(g), operand(x), OptionalOperand(weight).get(), OptionalOperand(bias).get(),
+                           operand(mean), operand(rstd), activation_of(relu), cpu::Statistics::of_batch, &dx, &dw, &db);
 }
 
 Spec BatchNormInference::infer(const Tensor& x, const Tensor& mean, const Tensor& var, const Tensor& weight,

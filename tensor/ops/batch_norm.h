@@ -14,23 +14,26 @@ struct BatchNormResult {
 /// Over all axes but 1 of x (N, C) or (N, C, ...), with the batch's own statistics; weight and bias are (C), optional.
 /// The op is pure: nn::BatchNorm updates the running statistics. Error where a channel has one value.
 BatchNormResult batch_norm(const Tensor& x, const Tensor& weight = {}, const Tensor& bias = {}, double eps = 1e-5);
+/// The same with y = relu(y) in one pass over memory.
+BatchNormResult batch_norm_relu(const Tensor& x, const Tensor& weight = {}, const Tensor& bias = {}, double eps = 1e-5);
 /// With given statistics: (x - mean) / sqrt(var + eps) * weight + bias.
 Tensor batch_norm_inference(const Tensor& x, const Tensor& mean, const Tensor& var, const Tensor& weight = {},
                             const Tensor& bias = {}, double eps = 1e-5);
 
-/// The gradients of x, weight and bias of batch_norm.
-std::array<Tensor, 3> batch_norm_backward(const Tensor& g, const Tensor& x, const Tensor& weight, const Tensor& mean,
-                                          const Tensor& rstd, double eps);
+/// The gradients of x, weight and bias of batch_norm; of batch_norm_relu where `relu`, which alone reads the bias.
+std::array<Tensor, 3> batch_norm_backward(const Tensor& g, const Tensor& x, const Tensor& weight, const Tensor& bias,
+                                          const Tensor& mean, const Tensor& rstd, double eps, bool relu);
 
 namespace op {
 
 /// y, and per channel mean and rstd = 1 / sqrt(var + eps).
 struct BatchNorm {
   double eps;
+  bool relu;  // of y
   static constexpr std::string_view name = "batch_norm";
   static constexpr int outputs = 3;
   static constexpr uint32_t optional_inputs = 0b110;  // weight and bias
-  static constexpr auto attributes = std::tuple{Attr{"eps", &BatchNorm::eps}};
+  static constexpr auto attributes = std::tuple{Attr{"eps", &BatchNorm::eps}, Attr{"relu", &BatchNorm::relu}};
   bool operator==(const BatchNorm&) const = default;
   std::array<Spec, 3> infer(const Tensor& x, const Tensor& weight, const Tensor& bias) const;
   void run(const Tensor& x, const Tensor& weight, const Tensor& bias, std::array<Tensor, 3>& out) const;
@@ -39,15 +42,17 @@ struct BatchNorm {
 /// The gradients of x, weight and bias (as if the weight were 1 where there is none).
 struct BatchNormBackward {
   double eps;
+  bool relu;
   static constexpr std::string_view name = "batch_norm_backward";
   static constexpr int outputs = 3;
-  static constexpr uint32_t optional_inputs = 1u << 2;  // weight
-  static constexpr auto attributes = std::tuple{Attr{"eps", &BatchNormBackward::eps}};
+  static constexpr uint32_t optional_inputs = 0b1100;  // weight and bias
+  static constexpr auto attributes =
+      std::tuple{Attr{"eps", &BatchNormBackward::eps}, Attr{"relu", &BatchNormBackward::relu}};
   bool operator==(const BatchNormBackward&) const = default;
-  std::array<Spec, 3> infer(const Tensor& g, const Tensor& x, const Tensor& weight, const Tensor& mean,
-                            const Tensor& rstd) const;
-  void run(const Tensor& g, const Tensor& x, const Tensor& weight, const Tensor& mean, const Tensor& rstd,
-           std::array<Tensor, 3>& out) const;
+  std::array<Spec, 3> infer(const Tensor& g, const Tensor& x, const Tensor& weight, const Tensor& bias,
+                            const Tensor& mean, const Tensor& rstd) const;
+  void run(const Tensor& g, const Tensor& x, const Tensor& weight, const Tensor& bias, const Tensor& mean,
+           const Tensor& rstd, std::array<Tensor, 3>& out) const;
 };
 
 /// With given statistics (see batch_norm_inference).

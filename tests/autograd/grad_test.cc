@@ -20,6 +20,15 @@ TEST_F(FunctionalGrad, LeavesAreUntouched) {
   for (const Tensor& x : {a, b, unrelated}) EXPECT_FALSE(x.grad().defined());
 }
 
+// Behind flatten, too, activations that lie channels-last get gradients that do: mixed orders cost every op below.
+TEST_F(FunctionalGrad, ComesBackInTheOrderOfWhatWasCopied) {
+  const Tensor x = parameter(rand({2, 4, 5, 3}, f64));
+  const Tensor image = (x * 1.0).permute({0, 3, 1, 2});  // (2, 3, 4, 5), channels innermost in memory
+  const Tensor g = grad({(image.flatten(1) * rand({2, 60}, f64)).sum()}, {image})[0];
+  EXPECT_EQ(g.shape(), image.shape());
+  EXPECT_EQ(g.strides(), image.strides());
+}
+
 TEST_F(FunctionalGrad, InputsMayBeResults) {
   const Tensor a = leaf({1, 2});
   const Tensor middle = a * 3.0;

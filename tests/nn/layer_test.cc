@@ -1,10 +1,13 @@
 // Layers: what they refuse, dropout, containers.
 #include <gtest/gtest.h>
 
+#include "autograd/backward.h"
+#include "autograd/leaf.h"
 #include "nn/nn.h"
 #include "tensor/ops/binary.h"
 #include "tensor/ops/compare.h"
 #include "tensor/ops/fill.h"
+#include "tensor/ops/random.h"
 #include "tensor/ops/reduce.h"
 #include "tensor/ops/unary.h"
 #include "tensor/random.h"
@@ -94,6 +97,25 @@ struct Stack : Module {
     return x;
   }
 };
+
+// A batch norm and the relu behind it run as one op: the same values and gradients as one after the other.
+TEST(Sequential, BatchNormAndReluAreOneOp) {
+  manual_seed(3);
+  const Tensor x = randn({4, 5, 6, 7}, f64), g = randn({4, 5, 6, 7}, f64);
+  Sequential net(BatchNorm2d({.num_features = 5, .dtype = f64}), ReLU());
+  BatchNorm2d& norm = net.at<BatchNorm2d>(0);
+  init::uniform(norm.weight(), 0.5, 1.5);
+  init::uniform(norm.bias(), -0.5, 0.5);
+  for (const bool training : {true, false}) {
+    net.train(training);
+    const Tensor a = parameter(x.clone()), b = parameter(x.clone());
+    const Tensor apart = relu(norm(a)), fused = net(b);
+    EXPECT_TRUE(allclose(apart, fused, 0, 0));
+    const std::vector<Tensor> expected = grad({(apart * g).sum()}, {a, norm.weight(), norm.bias()});
+    const std::vector<Tensor> got = grad({(fused * g).sum()}, {b, norm.weight(), norm.bias()});
+    for (size_t i = 0; i < 3; ++i) EXPECT_TRUE(allclose(got[i], expected[i], 1e-12, 1e-12)) << i;
+  }
+}
 
 TEST(ModuleList, HoldsModules) {
   Stack stack;

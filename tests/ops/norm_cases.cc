@@ -124,6 +124,15 @@ void add_batch_norm(Cases& cases) {
       .loose(20);
   cases
       .add(
+          "batch norm relu", samples, [](const Inputs& x) { return batch_norm_relu(x[0], x[1], x[2], kEps).y; },
+          [](const Arrays& x) {
+    const Array y = batch_normed(x);
+    return build(y.shape, [&](const Index& at) { return std::max(y.at(at), 0.0); });
+          })
+      .accepts(kFloating)
+      .loose(20);
+  cases
+      .add(
           "batch norm statistics", samples,
           [](const Inputs& x) {
     const BatchNormResult result = batch_norm(x[0], x[1], x[2], kEps);

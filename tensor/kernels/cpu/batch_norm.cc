@@ -17,6 +17,15 @@ struct Normalise {
   }
 };
 
+/// relu of it; NaN stays.
+struct NormaliseRelu {
+  template <class V>
+  static V apply(const std::array<V, 1>& x, const std::array<V, kChannelCoefficients>& c) {
+    const V y = Normalise::apply(x, c);
+    return y < V{} ? V{} : y;
+  }
+};
+
 /// dx = ((g - mean(g)) - (x - mean) * slope) * scale.
 struct InputGradient {
   template <class V>
@@ -25,18 +34,27 @@ struct InputGradient {
   }
 };
 
+/// The same where g passed a relu of y = (x - mean) * scale + shift.
+struct InputGradientRelu {
+  template <class V>
+  static V apply(const std::array<V, 2>& x, const std::array<V, kChannelCoefficients>& c) {
+    const V centred = x[1] - c[1], y = centred * c[3] + c[4];
+    return (((y <= V{} ? V{} : x[0]) - c[0]) - centred * c[2]) * c[3];
+  }
+};
+
 /// Coefficients in double, handed to loops as C.
 template <class C>
 class CoefficientTable {
  public:
   explicit CoefficientTable(int64_t channels) : channels_(channels), values_(channels * kChannelCoefficients) {}
-  void set(int64_t channel, double a, double b, double c, double d) {
-    const double all[] = {a, b, c, d};
+  void set(int64_t channel, double a, double b, double c, double d, double e = 0) {
+    const double all[] = {a, b, c, d, e};
     for (int64_t k = 0; k < kChannelCoefficients; ++k) values_.data()[k * channels_ + channel] = static_cast<C>(all[k]);
   }
   ChannelCoefficients<C> pointers() const {
     const C* p = values_.data();
-    return {p, p + channels_, p + 2 * channels_, p + 3 * channels_};
+    return {p, p + channels_, p + 2 * channels_, p + 3 * channels_, p + 4 * channels_};
   }
 
  private:
@@ -46,7 +64,7 @@ class CoefficientTable {
 
 template <class T>
 void normalise(const Operand& x, const double* mean, const double* rstd, const Operand* weight, const Operand* bias,
-               const Operand& y) {
+               Activation activation, const Operand& y) {
   using C = Compute<T>;
   const int64_t channels = x.size(1);
   const ChannelValues w(weight, channels, 1), b(bias, channels, 0);
@@ -55,13 +73,16 @@ void normalise(const Operand& x, const double* mean, const double* rstd, const O
     const double lost = mean[c] - static_cast<double>(static_cast<C>(mean[c]));
     table.set(c, mean[c], std::isfinite(lost) ? lost : 0, rstd[c] * w[c], b[c]);
   }
-  channel_loop<Normalise, 1, T>({x, y}, table.pointers());
+  if (activation == Activation::relu)
+    channel_loop<NormaliseRelu, 1, T>({x, y}, table.pointers());
+  else
+    channel_loop<Normalise, 1, T>({x, y}, table.pointers());
 }
 
 }  // namespace
 
-void batch_norm(const Operand& x, const Operand* weight, const Operand* bias, double eps, const Operand& y,
-                const Operand& mean, const Operand& rstd) {
+void batch_norm(const Operand& x, const Operand* weight, const Operand* bias, double eps, Activation activation,
+                const Operand& y, const Operand& mean, const Operand& rstd) {
   const int64_t channels = x.size(1);
   const Scratch<double> means(channels), rstds(channels);
   // The statistics as a reduction over all axes but 1, its result (1, C, 1, ...) in scratch.
@@ -79,7 +100,7 @@ void batch_norm(const Operand& x, const Operand* weight, const Operand* bias, do
       means.data()[c] = m.mean;
       rstds.data()[c] = 1.0 / std::sqrt(m.variance(0) + eps);
     });
-    normalise<T>(x, means.data(), rstds.data(), weight, bias, y);
+    normalise<T>(x, means.data(), rstds.data(), weight, bias, activation, y);
   });
   write_channels(means.data(), mean);
   write_channels(rstds.data(), rstd);
@@ -91,27 +112,36 @@ void batch_norm_inference(const Operand& x, const Operand& mean, const Operand& 
   const ChannelValues means(&mean, channels, 0), variances(&variance, channels, 1);
   const Scratch<double> rstds(channels);
   for (int64_t c = 0; c < channels; ++c) rstds.data()[c] = 1.0 / std::sqrt(variances[c] + eps);
-  visit_floating(x.dtype, [&]<class T>() { normalise<T>(x, means.data(), rstds.data(), weight, bias, y); });
+  visit_floating(x.dtype,
+                 [&]<class T>() { normalise<T>(x, means.data(), rstds.data(), weight, bias, Activation::none, y); });
 }
 
-void batch_norm_backward(const Operand& g, const Operand& x, const Operand* weight, const Operand& mean,
-                         const Operand& rstd, Statistics statistics, const Operand* dx, const Operand* dweight,
-                         const Operand* dbias) {
+void batch_norm_backward(const Operand& g, const Operand& x, const Operand* weight, const Operand* bias,
+                         const Operand& mean, const Operand& rstd, Activation activation, Statistics statistics,
+                         const Operand* dx, const Operand* dweight, const Operand* dbias) {
   const int64_t channels = x.size(1);
   if (channels == 0) return;
-  const ChannelValues means(&mean, channels, 0), rstds(&rstd, channels, 1), w(weight, channels, 1);
-  const Scratch<double> sums(channels), dots(channels);
-  const bool fixed = statistics == Statistics::given;
-  if (!fixed || dweight != nullptr || dbias != nullptr) channel_sums(g, x, means.data(), sums.data(), dots.data());
+  const ChannelValues means(&mean, channels, 0), rstds(&rstd, channels, 1), w(weight, channels, 1),
+      shift(bias, channels, 0);
+  const Scratch<double> sums(channels), dots(channels), scale(channels);
+  for (int64_t c = 0; c < channels; ++c) scale.data()[c] = rstds[c] * w[c];
+  const bool fixed = statistics == Statistics::given, gated = activation == Activation::relu;
+  if (!fixed || dweight != nullptr || dbias != nullptr) {
+    const ChannelGate gate{scale.data(), shift.data()};
+    channel_sums(g, x, means.data(), gated ? &gate : nullptr, sums.data(), dots.data());
+  }
   visit_floating(x.dtype, [&]<class T>() {
     if (dx == nullptr) return;
     const double count = static_cast<double>(x.numel() / channels);
     CoefficientTable<Compute<T>> table(channels);
     for (int64_t c = 0; c < channels; ++c) {
       const double slope = fixed ? 0 : rstds[c] * rstds[c] * dots.data()[c] / count;
-      table.set(c, fixed ? 0 : sums.data()[c] / count, means[c], slope, rstds[c] * w[c]);
+      table.set(c, fixed ? 0 : sums.data()[c] / count, means[c], slope, scale.data()[c], shift[c]);
     }
-    channel_loop<InputGradient, 2, T>({g, x, *dx}, table.pointers());
+    if (gated)
+      channel_loop<InputGradientRelu, 2, T>({g, x, *dx}, table.pointers());
+    else
+      channel_loop<InputGradient, 2, T>({g, x, *dx}, table.pointers());
   });
   if (dbias != nullptr) write_channels(sums.data(), *dbias);
   if (dweight == nullptr) return;

@@ -7,10 +7,13 @@
 
 namespace weft::kernels::cpu {
 
+/// What happens to y on its way to memory.
+enum class Activation { none, relu };
+
 /// y = (x - mean) * rstd * weight + bias with the batch's own mean and rstd = 1 / sqrt(biased variance + eps), which are
 /// written too. weight and bias may be null (1 and 0).
-void batch_norm(const Operand& x, const Operand* weight, const Operand* bias, double eps, const Operand& y,
-                const Operand& mean, const Operand& rstd);
+void batch_norm(const Operand& x, const Operand* weight, const Operand* bias, double eps, Activation activation,
+                const Operand& y, const Operand& mean, const Operand& rstd);
 
 /// The same with given statistics.
 void batch_norm_inference(const Operand& x, const Operand& mean, const Operand& variance, const Operand* weight,
@@ -19,9 +22,10 @@ void batch_norm_inference(const Operand& x, const Operand& mean, const Operand& 
 /// Where mean and rstd come from: they depend on x in training, and are constants in inference.
 enum class Statistics { of_batch, given };
 
-/// The gradients of x, weight and bias; those that are null are not computed.
-void batch_norm_backward(const Operand& g, const Operand& x, const Operand* weight, const Operand& mean,
-                         const Operand& rstd, Statistics statistics, const Operand* dx, const Operand* dweight,
-                         const Operand* dbias);
+/// The gradients of x, weight and bias; those that are null are not computed. With relu, g counts where y, computed again
+/// from x, is not below or at 0: the bias is read then only.
+void batch_norm_backward(const Operand& g, const Operand& x, const Operand* weight, const Operand* bias,
+                         const Operand& mean, const Operand& rstd, Activation activation, Statistics statistics,
+                         const Operand* dx, const Operand* dweight, const Operand* dbias);
 
 }  // namespace weft::kernels::cpu

@@ -12,7 +12,7 @@ namespace weft::kernels::cpu {
 
 /// Operands of a channel loop: the inputs, then the output.
 inline constexpr int kMaxChannelOperands = 3;
-inline constexpr int kChannelCoefficients = 4;
+inline constexpr int kChannelCoefficients = 5;
 
 /// coefficients[k][c], k < kChannelCoefficients.
 template <class C>

@@ -26,10 +26,24 @@ template <class C, class T>
   return count == simd::kLanes<C> ? simd::load<C>(p) : simd::load_part<C>(p, count);
 }
 
+/// Per channel in the type of the computation: the mean, and the gate where there is one (else null).
+template <class C>
+struct Coefficients {
+  const C *mean, *scale, *shift;
+};
+
+/// `grad` where its gate is open; x is centred.
+template <bool kGated, class C>
+[[gnu::always_inline]] inline simd::Vec<C> gated(simd::Vec<C> grad, simd::Vec<C> centred, simd::Vec<C> scale,
+                                                 simd::Vec<C> shift) {
+  if constexpr (!kGated) return grad;
+  return centred * scale + shift <= simd::Vec<C>{} ? simd::Vec<C>{} : grad;
+}
+
 /// sums[c], dots[c] += over rows [first, first + rows) of channels; 4 rows meet in C before they are added in double.
-template <class T>
-void add_rows(const T* g, const T* x, const Layout& layout, int64_t first, int64_t rows, const Compute<T>* means,
-              double* sums, double* dots) {
+template <bool kGated, class T>
+void add_rows(const T* g, const T* x, const Layout& layout, int64_t first, int64_t rows,
+              const Coefficients<Compute<T>>& per_channel, double* sums, double* dots) {
   using C = Compute<T>;
   constexpr int kWidth = simd::kLanes<C>, kParts = detail::WideSum<C>::kParts;
   using Wide = simd::Vec<double>;
@@ -44,12 +58,16 @@ void add_rows(const T* g, const T* x, const Layout& layout, int64_t first, int64
     }
     for (int64_t j = 0; j < axis.size; j += kWidth) {
       const int count = static_cast<int>(std::min<int64_t>(kWidth, axis.size - j));
-      const auto mean = simd::load<C>(means + j);  // has room for whole registers, as sums and dots have
+      // Coefficients have room for whole registers, as sums and dots have.
+      const auto mean = simd::load<C>(per_channel.mean + j);
+      const auto scale = kGated ? simd::load<C>(per_channel.scale + j) : mean;
+      const auto shift = kGated ? simd::load<C>(per_channel.shift + j) : mean;
       simd::Vec<C> sum{}, dot{};
       for (int64_t k = 0; k < group; ++k) {
-        const auto grad = read<C>(gs[k] + j * axis.out, axis.out, count);
+        const auto centred = read<C>(xs[k] + j * axis.in, axis.in, count) - mean;
+        const auto grad = gated<kGated, C>(read<C>(gs[k] + j * axis.out, axis.out, count), centred, scale, shift);
         sum += grad;
-        dot += grad * (read<C>(xs[k] + j * axis.in, axis.in, count) - mean);
+        dot += grad * centred;
       }
       Wide wide_sums[kParts], wide_dots[kParts];
       std::memcpy(wide_sums, sums + j, sizeof wide_sums);
@@ -75,21 +93,30 @@ int64_t repeat_channels(Layout& layout) {
   return times;
 }
 
-template <class T>
-void by_rows(const T* g, const T* x, Layout layout, const double* means, double* sums, double* dots) {
+template <bool kGated, class T>
+void by_rows(const T* g, const T* x, Layout layout, const double* means, const ChannelGate* gate, double* sums,
+             double* dots) {
   using C = Compute<T>;
   const int64_t given = layout.channels.size, times = repeat_channels(layout);
   const int64_t rows = layout.nest.count(), channels = layout.channels.size;
   const int64_t width = detail::ceil_div(channels, simd::kLanes<C>) * simd::kLanes<C>;
   const int64_t group = std::max<int64_t>(32, detail::ceil_div(rows, 64)), blocks = detail::ceil_div(rows, group);
-  const Scratch<C> mean(width);
-  for (int64_t c = 0; c < width; ++c) mean.data()[c] = c < channels ? static_cast<C>(means[c % given]) : C(0);
+  const auto repeated = [&](const double* values, C* to) {
+    for (int64_t c = 0; c < width; ++c) to[c] = c < channels ? static_cast<C>(values[c % given]) : C(0);
+    return to;
+  };
+  const Scratch<C> memory((kGated ? 3 : 1) * width);
+  Coefficients<C> per_channel{repeated(means, memory.data()), nullptr, nullptr};
+  if constexpr (kGated) {
+    per_channel.scale = repeated(gate->scale, memory.data() + width);
+    per_channel.shift = repeated(gate->shift, memory.data() + 2 * width);
+  }
   const Scratch<double> partials(blocks * 2 * width);
   parallel_for(blocks, detail::grain_for(group * channels), [&](int64_t begin, int64_t end) {
     for (int64_t b = begin; b < end; ++b) {
       double* mine = partials.data() + b * 2 * width;
       std::fill_n(mine, 2 * width, 0.0);
-      add_rows(g, x, layout, b * group, std::min(group, rows - b * group), mean.data(), mine, mine + width);
+      add_rows<kGated>(g, x, layout, b * group, std::min(group, rows - b * group), per_channel, mine, mine + width);
     }
   });
   detail::combine_tree<OnePass<SumOp<double>>>(partials.data(), blocks, 2 * width);
@@ -109,9 +136,9 @@ struct AddPairs {
 };
 
 /// One channel over the runs [first, first + runs) of the innermost axis.
-template <class T>
+template <bool kGated, class T>
 Pair sum_runs(const T* g, const T* x, const Nest& outer, const NestAxis& run, int64_t first, int64_t runs,
-              Compute<T> mean) {
+              Compute<T> mean, Compute<T> scale, Compute<T> shift) {
   using C = Compute<T>;
   detail::WideSum<C> sum, dot;
   NestWalk walk(outer, first);
@@ -119,16 +146,20 @@ Pair sum_runs(const T* g, const T* x, const Nest& outer, const NestAxis& run, in
     const T* x_run = x + walk.in();
     const T* g_run = g + walk.out();
     for_lanes<C>(run.size, [&](int64_t j, auto count) {
-      const auto grad = read<C>(g_run + j * run.out, run.out, count);
+      const simd::Vec<C> centred = read<C>(x_run + j * run.in, run.in, count) - mean;
+      const simd::Vec<C> grad = gated<kGated, C>(read<C>(g_run + j * run.out, run.out, count), centred,
+                                                 simd::splat<C>(scale), simd::splat<C>(shift));
       sum.add(grad);
-      dot.add(grad * (read<C>(x_run + j * run.in, run.in, count) - mean));
+      dot.add(grad * centred);
     });
   }
   return {sum.total(), dot.total()};
 }
 
-template <class T>
-void by_planes(const T* g, const T* x, const Layout& layout, const double* means, double* sums, double* dots) {
+template <bool kGated, class T>
+void by_planes(const T* g, const T* x, const Layout& layout, const double* means, const ChannelGate* gate, double* sums,
+               double* dots) {
+  using C = Compute<T>;
   const NestAxis run = layout.nest.rank > 0 ? layout.nest.inner() : NestAxis{1, 1, 1};
   const Nest outer = layout.nest.outer();
   const int64_t runs = outer.count(), channels = layout.channels.size;
@@ -137,8 +168,11 @@ void by_planes(const T* g, const T* x, const Layout& layout, const double* means
   parallel_for(channels * blocks, detail::grain_for(group * run.size), [&](int64_t begin, int64_t end) {
     for (int64_t i = begin; i < end; ++i) {
       const int64_t c = i / blocks, b = i % blocks;
-      partials.data()[i] = sum_runs(g + c * layout.channels.out, x + c * layout.channels.in, outer, run, b * group,
-                                    std::min(group, runs - b * group), static_cast<Compute<T>>(means[c]));
+      const C scale = kGated ? static_cast<C>(gate->scale[c]) : C(0),
+              shift = kGated ? static_cast<C>(gate->shift[c]) : C(0);
+      partials.data()[i] =
+          sum_runs<kGated>(g + c * layout.channels.out, x + c * layout.channels.in, outer, run, b * group,
+                           std::min(group, runs - b * group), static_cast<C>(means[c]), scale, shift);
     }
   });
   for (int64_t c = 0; c < channels; ++c) {
@@ -151,18 +185,22 @@ void by_planes(const T* g, const T* x, const Layout& layout, const double* means
 
 }  // namespace
 
-void channel_sums(const Operand& g, const Operand& x, const double* means, double* sums, double* dots) {
+void channel_sums(const Operand& g, const Operand& x, const double* means, const ChannelGate* gate, double* sums,
+                  double* dots) {
   if (x.numel() == 0) {
     std::fill_n(sums, x.size(1), 0.0);
     std::fill_n(dots, x.size(1), 0.0);
     return;
   }
   const Layout layout(g, x);
-  visit_floating(x.dtype, [&]<class T>() {
+  const auto run = [&]<bool kGated, class T>() {
     if (layout.channels_are_rows())
-      by_rows(g.data<T>(), x.data<T>(), layout, means, sums, dots);
+      by_rows<kGated>(g.data<T>(), x.data<T>(), layout, means, gate, sums, dots);
     else
-      by_planes(g.data<T>(), x.data<T>(), layout, means, sums, dots);
+      by_planes<kGated>(g.data<T>(), x.data<T>(), layout, means, gate, sums, dots);
+  };
+  visit_floating(x.dtype, [&]<class T>() {
+    gate != nullptr ? run.template operator()<true, T>() : run.template operator()<false, T>();
   });
 }
 

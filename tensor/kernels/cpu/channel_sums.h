@@ -6,8 +6,16 @@
 
 namespace weft::kernels::cpu {
 
-/// sums[c] = sum(g) and dots[c] = sum(g * (x - means[c])) over all axes but 1. Fixed blocks, a fixed tree.
-void channel_sums(const Operand& g, const Operand& x, const double* means, double* sums, double* dots);
+/// g counts only where (x - mean) * scale + shift is not below or at 0 (the relu that it came through); (C) each.
+struct ChannelGate {
+  const double* scale;
+  const double* shift;
+};
+
+/// sums[c] = sum(g) and dots[c] = sum(g * (x - means[c])) over all axes but 1. Fixed blocks, a fixed tree. `gate` may be
+/// null.
+void channel_sums(const Operand& g, const Operand& x, const double* means, const ChannelGate* gate, double* sums,
+                  double* dots);
 
 /// An operand of shape (C), of any floating dtype, in double; `absent` everywhere where it is null.
 class ChannelValues {

@@ -12,6 +12,7 @@ constexpr double kEps = 0.1;
 struct Batch {
   AnyArray x, g, y, dx, w, b, mean, rstd, dw, db;
   bool affine;
+  cpu::Activation activation = cpu::Activation::none;
 
   Batch(const Shape& shape, DType dtype, Layout layout, Layout other, bool affine_, Random& random)
       : x(random_values(shape, dtype, layout, random, 2, 1)),
@@ -28,21 +29,26 @@ struct Batch {
 
   void forward() {
     const auto ow = w.operand(), ob = b.operand();
-    cpu::batch_norm(x.operand(), affine ? &ow : nullptr, affine ? &ob : nullptr, kEps, y.operand(), mean.operand(),
-                    rstd.operand());
+    cpu::batch_norm(x.operand(), affine ? &ow : nullptr, affine ? &ob : nullptr, kEps, activation, y.operand(),
+                    mean.operand(), rstd.operand());
   }
   void backward(cpu::Statistics statistics) {
-    const auto ow = w.operand(), odx = dx.operand(), odw = dw.operand(), odb = db.operand();
-    cpu::batch_norm_backward(g.operand(), x.operand(), affine ? &ow : nullptr, mean.operand(), rstd.operand(),
-                             statistics, &odx, &odw, &odb);
+    const auto ow = w.operand(), ob = b.operand(), odx = dx.operand(), odw = dw.operand(), odb = db.operand();
+    cpu::batch_norm_backward(g.operand(), x.operand(), affine ? &ow : nullptr, affine ? &ob : nullptr, mean.operand(),
+                             rstd.operand(), activation, statistics, &odx, &odw, &odb);
   }
 };
 
 /// The naive results of one channel.
 struct Channel {
   double mean = 0, rstd = 0, sum = 0, dot = 0, count = 0;  // sum of g, of g * unit
+  double weight, bias;
+  bool relu;
 
-  Channel(const Batch& batch, int64_t c) {
+  Channel(const Batch& batch, int64_t c)
+      : weight(batch.affine ? batch.w.get({c}) : 1.0),
+        bias(batch.affine ? batch.b.get({c}) : 0.0),
+        relu(batch.activation == cpu::Activation::relu) {
     each(batch, c, [&](double x, double) {
       mean += x;
       ++count;
@@ -52,10 +58,14 @@ struct Channel {
     each(batch, c, [&](double x, double) { squares += (x - mean) * (x - mean); });
     rstd = 1 / std::sqrt(squares / count + kEps);
     each(batch, c, [&](double x, double g) {
-      sum += g;
-      dot += g * (x - mean) * rstd;
+      sum += gradient(x, g);
+      dot += gradient(x, g) * (x - mean) * rstd;
     });
   }
+  double before_relu(double x) const { return (x - mean) * rstd * weight + bias; }
+  double y(double x) const { return relu ? std::max(before_relu(x), 0.0) : before_relu(x); }
+  /// What of g comes through the relu.
+  double gradient(double x, double g) const { return relu && before_relu(x) <= 0 ? 0.0 : g; }
   template <class F>
   static void each(const Batch& batch, int64_t c, const F& f) {
     Shape sizes = batch.x.shape();
@@ -72,7 +82,6 @@ void check(Batch& batch) {
   std::vector<Channel> channels;
   for (int64_t c = 0; c < batch.x.shape()[1]; ++c) channels.emplace_back(batch, c);
   const auto channel = [&](const IntList& index) -> const Channel& { return channels[static_cast<size_t>(index[1])]; };
-  const auto weight = [&](const IntList& index) { return batch.affine ? batch.w.get({index[1]}) : 1.0; };
   batch.forward();
   batch.backward(cpu::Statistics::of_batch);
   expect_all_close(
@@ -80,18 +89,13 @@ void check(Batch& batch) {
   expect_all_close(
       batch.rstd, [&](auto& i) { return channels[static_cast<size_t>(i[0])].rstd; }, 4, 0, "rstd " + what);
   expect_all_close(
-      batch.y,
-      [&](auto& i) {
-    const Channel& c = channel(i);
-    return (batch.x.get(i) - c.mean) * c.rstd * weight(i) + (batch.affine ? batch.b.get({i[1]}) : 0.0);
-      },
-      10, 10, "y " + what);
+      batch.y, [&](auto& i) { return channel(i).y(batch.x.get(i)); }, 10, 10, "y " + what);
   expect_all_close(
       batch.dx,
       [&](auto& i) {
     const Channel& c = channel(i);
-    const double unit = (batch.x.get(i) - c.mean) * c.rstd;
-    return (batch.g.get(i) - c.sum / c.count - unit * c.dot / c.count) * c.rstd * weight(i);
+    const double unit = (batch.x.get(i) - c.mean) * c.rstd, g = c.gradient(batch.x.get(i), batch.g.get(i));
+    return (g - c.sum / c.count - unit * c.dot / c.count) * c.rstd * c.weight;
       },
       20, 20, "dx " + what);
   const double slack = 2 + 0.1 * channels[0].count;
@@ -110,6 +114,7 @@ TEST(BatchNorm, AgreesWithNaiveLoops) {
     shape[0] += 1;
     Batch batch(shape, kFloatingDtypes[pick(random, 0, 3)], any_layout(random, false), any_layout(random, false),
                 i % 3 != 0, random);
+    if (i % 2 != 0) batch.activation = cpu::Activation::relu;
     check(batch);
     if (HasFailure()) break;
   }
@@ -121,6 +126,8 @@ TEST(BatchNorm, ImagesInBothOrders) {
     for (DType dtype : {f32, f64, bf16})
       for (const Shape& shape : {Shape{5, 16, 12, 13}, Shape{3, 37, 9, 20}, Shape{300, 3, 1, 1}, Shape{2, 1, 60, 70}}) {
         Batch batch(shape, dtype, layout, layout, true, random);
+        check(batch);
+        batch.activation = cpu::Activation::relu;
         check(batch);
       }
 }
@@ -136,6 +143,18 @@ TEST(BatchNorm, FarFromZero) {
     for_each_index(batch.x.shape(), [&](const IntList& index) {
       EXPECT_NEAR(batch.y.get(index), batch.x.get(index) > 1e6 ? unit : -unit, 1e-6);
     });
+  }
+}
+
+TEST(BatchNorm, ReluLetsNanThrough) {
+  Random random(56);
+  Batch batch({4, 3}, f32, Layout::row_major, Layout::row_major, false, random);
+  batch.activation = cpu::Activation::relu;
+  batch.x.set({0, 1}, std::numeric_limits<double>::quiet_NaN());
+  batch.forward();
+  for (int64_t n = 0; n < 4; ++n) {
+    EXPECT_TRUE(std::isnan(batch.y.get({n, 1})));
+    EXPECT_GE(batch.y.get({n, 0}), 0);
   }
 }
 
