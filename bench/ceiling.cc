@@ -8,23 +8,6 @@
 namespace weft::bench {
 namespace {
 
-/// Memory as tensors have it: aligned, and with huge pages where they are large.
-class Buffer {
- public:
-  explicit Buffer(int64_t count) : bytes_(static_cast<size_t>(std::max<int64_t>(count, 1)) * sizeof(float)) {
-    memory_ = static_cast<float*>(weft::detail::allocate_block(bytes_));
-    std::fill_n(memory_, bytes_ / sizeof(float), 0.5f);
-  }
-  ~Buffer() { weft::detail::free_block(memory_, bytes_); }
-  Buffer(const Buffer&) = delete;
-  Buffer& operator=(const Buffer&) = delete;
-  float* get() const { return memory_; }
-
- private:
-  size_t bytes_;
-  float* memory_;
-};
-
 typedef float Line __attribute__((vector_size(64)));
 
 /// The barrier keeps this a loop: compilers would make a call of memcpy of it.
@@ -43,25 +26,28 @@ void copy_lines(const Line* from, Line* to, int64_t count) {
 
 }  // namespace
 
-double copy_rate(double bytes, double seconds) {
-  const int64_t floats = std::max<int64_t>(static_cast<int64_t>(bytes / 8), 16), lines = floats / 16;
-  const Buffer from(floats), to(floats);
-  const auto copy = [&] {
-    kernels::cpu::parallel_for(lines, 512, [&](int64_t begin, int64_t end) {
-      copy_lines(reinterpret_cast<const Line*>(from.get()) + begin, reinterpret_cast<Line*>(to.get()) + begin,
-                 end - begin);
-    });
-  };
-  return 128 * static_cast<double>(lines) / median_seconds(copy, seconds);
+Buffer::Buffer(int64_t count) : bytes_(static_cast<size_t>(std::max<int64_t>(count, 1)) * sizeof(float)) {
+  memory_ = static_cast<float*>(weft::detail::allocate_block(bytes_));
+  std::fill_n(memory_, bytes_ / sizeof(float), 0.5f);
+}
+Buffer::~Buffer() { weft::detail::free_block(memory_, bytes_); }
+
+CopyLoop::CopyLoop(double bytes)
+    : lines_(std::max<int64_t>(static_cast<int64_t>(bytes / 128), 1)), from_(16 * lines_), to_(16 * lines_) {}
+
+void CopyLoop::operator()() const {
+  const auto* from = reinterpret_cast<const Line*>(from_.get());
+  auto* to = reinterpret_cast<Line*>(to_.get());
+  kernels::cpu::parallel_for(lines_, 512,
+                             [=](int64_t begin, int64_t end) { copy_lines(from + begin, to + begin, end - begin); });
 }
 
-double sgemm_rate(int64_t m, int64_t n, int64_t k, bool transpose_a, bool transpose_b, double seconds) {
-  const Buffer a(m * k), b(k * n), c(m * n);
-  const auto product = [&] {
-    dnnl_sgemm(transpose_a ? 'T' : 'N', transpose_b ? 'T' : 'N', m, n, k, 1.f, a.get(), transpose_a ? m : k, b.get(),
-               transpose_b ? k : n, 0.f, c.get(), n);
-  };
-  return 2 * static_cast<double>(m * n) * static_cast<double>(k) / median_seconds(product, seconds);
+Sgemm::Sgemm(int64_t m, int64_t n, int64_t k, bool transpose_a, bool transpose_b)
+    : m_(m), n_(n), k_(k), transpose_a_(transpose_a), transpose_b_(transpose_b), a_(m * k), b_(k * n), c_(m * n) {}
+
+void Sgemm::operator()() const {
+  dnnl_sgemm(transpose_a_ ? 'T' : 'N', transpose_b_ ? 'T' : 'N', m_, n_, k_, 1.f, a_.get(), transpose_a_ ? m_ : k_,
+             b_.get(), transpose_b_ ? k_ : n_, 0.f, c_.get(), n_);
 }
 
 }  // namespace weft::bench

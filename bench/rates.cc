@@ -6,9 +6,14 @@
 #include "bench/ceiling.h"
 #include "weft.h"
 
+using namespace weft::bench;
+
 int main(int argc, char** argv) {
   if (argc > 1) weft::set_num_threads(std::atoi(argv[1]));
-  std::printf("{\"flops\":%.4g}\n", weft::bench::sgemm_rate(1024, 1024, 1024, false, false, 0.5));
-  for (const double bytes : {1e6, 4e6, 16e6, 64e6, 256e6})
-    std::printf("{\"bytes\":%.0f,\"copy\":%.4g}\n", bytes, weft::bench::copy_rate(bytes, 0.2));
+  const Sgemm product(1024, 1024, 1024);
+  std::printf("{\"flops\":%.4g}\n", product.flops() / median_seconds(product, 0.5));
+  for (const double bytes : {1e6, 4e6, 16e6, 64e6, 256e6}) {
+    const CopyLoop copy(bytes);
+    std::printf("{\"bytes\":%.0f,\"copy\":%.4g}\n", bytes, copy.bytes() / median_seconds(copy, 0.2));
+  }
 }

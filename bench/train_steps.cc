@@ -40,7 +40,13 @@ Step cnn() {
   return step_of(model, adamw, randn({64, 1, 28, 28}), randint(0, 10, {64}));
 }
 
-const std::map<std::string, Step (*)()> kModels = {{"mlp", mlp}, {"cnn", cnn}};
+Step resnet18() {
+  auto model = std::make_shared<ResNet18>();
+  auto sgd = std::make_shared<optim::SGD>(model->parameters(), optim::SGDOptions{.lr = 0.01, .momentum = 0.9});
+  return step_of(model, sgd, randn({16, 3, 64, 64}), randint(0, 1000, {16}));
+}
+
+const std::map<std::string, Step (*)()> kModels = {{"mlp", mlp}, {"cnn", cnn}, {"resnet18", resnet18}};
 
 int run(int argc, char** argv) {
   std::string model = "mlp", mode = "eager";

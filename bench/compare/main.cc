@@ -131,17 +131,18 @@ const std::vector<std::pair<std::string, std::string>> kOps = {
     {"add", "add/64/0"},   {"add recorded", "add/64/1"},    {"relu", "relu_of/64/0"}, {"matmul 8x8", "product/64/0"},
     {"view", "view_op/0"}, {"transpose", "transpose_op/0"}, {"slice", "slice_op/0"},  {"chain", "chain"}};
 
+/// Both sides give the median of several runs, in processor time, so that other processes do not count.
 void weft_ops(const Places& places, std::vector<OpResult>& ops) {
-  const Outcome outcome = run_process({{places.programs + "/small_ops", "--benchmark_format=json",
-                                        "--benchmark_min_time=0.1", "--benchmark_filter=(/64/[01]|_op/0|chain)$"},
-                                       {{"OMP_NUM_THREADS", "1"}}});
+  const Outcome outcome =
+      run_process({{places.programs + "/small_ops", "--benchmark_format=json", "--benchmark_min_time=0.02",
+                    "--benchmark_repetitions=9", "--benchmark_filter=(/64/[01]|_op/0|chain)$"},
+                   {{"OMP_NUM_THREADS", "1"}}});
   const json report = json::parse(outcome.output, nullptr, false);
   if (!report.is_object()) return;
   for (const json& run : report["benchmarks"])
     for (size_t i = 0; i < kOps.size(); ++i)
-      if (run["name"] == kOps[i].second)
-        ops[i].weft.push_back(run.contains("items_per_second") ? 1e9 / run["items_per_second"].get<double>()
-                                                               : run["real_time"].get<double>());
+      if (run["name"] == kOps[i].second + "_median")
+        ops[i].weft.push_back(run["cpu_time"].get<double>() / (kOps[i].first == "chain" ? 100 : 1));
 }
 
 void libtorch_ops(const std::string& program, std::vector<OpResult>& ops) {

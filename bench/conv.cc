@@ -1,0 +1,77 @@
+// Convolutions against the best way that oneDNN has in any layout, forward and both gradients. Images and weights lie as they do
+// inside of a network: channels-last, and as nn::Conv2d keeps them.
+#include "bench/best_onednn.h"
+#include "bench/family.h"
+
+namespace weft::bench {
+namespace {
+
+/// A convolution of a network, and what flows through it.
+struct Layer {
+  ConvSizes sizes;
+  Tensor x, w, g;
+  Conv2dOptions options;
+
+  explicit Layer(const ConvSizes& s)
+      : sizes(s),
+        x(image(s.batch, s.channels, s.size)),
+        w(nn::Conv2d({.in_channels = s.channels, .out_channels = s.filters, .kernel_size = s.kernel})
+              .weight()
+              .detach()),
+        g(image(s.batch, s.filters, s.out_size())),
+        options{.stride = s.stride, .padding = s.padding} {}
+
+  static Tensor image(int64_t batch, int64_t channels, int64_t size) {
+    return randn({batch, size, size, channels}).permute({0, 3, 1, 2});
+  }
+};
+
+/// Arguments: those of ConvSizes.
+template <class F>
+void against_best(benchmark::State& state, Direction direction, const F& call) {
+  NoGrad guard;
+  const auto a = [&](int i) { return state.range(i); };
+  const Layer layer({a(0), a(1), a(2), a(3), a(4), a(5), a(6)});
+  const std::vector<Way> ways = conv_ways(layer.sizes, direction);
+  const Way& best = fastest(ways);
+  state.SetLabel("best: " + best.name);
+  product_bound(state, layer.sizes.flops(), best.run, [&] { call(layer); });
+}
+
+void forward(benchmark::State& state) {
+  against_best(state, Direction::forward,
+               [](const Layer& l) { benchmark::DoNotOptimize(conv2d(l.x, l.w, l.options)); });
+}
+void backward_data(benchmark::State& state) {
+  against_best(state, Direction::backward_data, [](const Layer& l) {
+    benchmark::DoNotOptimize(conv2d_backward_data(l.g, l.w, l.x.shape(), l.options));
+  });
+}
+void backward_weights(benchmark::State& state) {
+  against_best(state, Direction::backward_weights, [](const Layer& l) {
+    benchmark::DoNotOptimize(conv2d_backward_weights(l.x, l.g, l.w.layout(), l.options));
+  });
+}
+
+void shapes(benchmark::internal::Benchmark* b, bool data_gradient) {
+  b->ArgNames({"n", "c", "hw", "k", "kernel", "stride", "pad"})->UseRealTime()->Unit(benchmark::kMillisecond);
+  b->Args({32, 64, 56, 64, 3, 1, 1})->Args({32, 256, 14, 256, 3, 1, 1})->Args({32, 64, 56, 256, 1, 1, 0});
+  b->Args({64, 32, 14, 64, 3, 1, 1});
+  // The CNN's and ResNet-18's.
+  b->Args({64, 16, 14, 32, 3, 1, 1})->Args({16, 64, 16, 64, 3, 1, 1})->Args({16, 128, 8, 128, 3, 1, 1});
+  b->Args({16, 256, 4, 256, 3, 1, 1})->Args({16, 512, 2, 512, 3, 1, 1})->Args({16, 64, 16, 128, 3, 2, 1});
+  b->Args({16, 256, 4, 512, 3, 2, 1})->Args({16, 256, 4, 512, 1, 2, 0});
+  // First layers, whose input needs no gradient.
+  if (!data_gradient) b->Args({64, 1, 28, 32, 3, 1, 1})->Args({64, 1, 28, 16, 3, 1, 1})->Args({16, 3, 64, 64, 7, 2, 3});
+  if (!data_gradient) b->Args({16, 3, 224, 64, 7, 2, 3});
+}
+void shapes_of_all(benchmark::internal::Benchmark* b) { shapes(b, false); }
+void shapes_inside(benchmark::internal::Benchmark* b) { shapes(b, true); }
+BENCHMARK(forward)->Apply(shapes_of_all);
+BENCHMARK(backward_data)->Apply(shapes_inside);
+BENCHMARK(backward_weights)->Apply(shapes_of_all);
+
+}  // namespace
+}  // namespace weft::bench
+
+BENCHMARK_MAIN();

@@ -1,0 +1,51 @@
+// Matrix products against the better of dnnl_sgemm and oneDNN's primitive: square, skinny, batched, transposed.
+#include "bench/best_onednn.h"
+#include "bench/family.h"
+
+namespace weft::bench {
+namespace {
+
+/// Arguments: batch (0: plain matrices), m, n, k, a transposed, b transposed.
+void product(benchmark::State& state) {
+  NoGrad guard;
+  const bool batched = state.range(0) > 0;
+  const int64_t batch = std::max<int64_t>(1, state.range(0)), m = state.range(1), n = state.range(2),
+                k = state.range(3);
+  const bool ta = state.range(4) != 0, tb = state.range(5) != 0;
+  const auto operand = [&](int64_t rows, int64_t columns, bool transposed) {
+    Shape shape = transposed ? Shape{columns, rows} : Shape{rows, columns};
+    if (batched) shape.insert(0, batch);
+    const Tensor x = rand(shape);
+    return transposed ? x.t() : x;
+  };
+  const Tensor a = operand(m, k, ta), b = operand(k, n, tb);
+  const std::vector<Way> ways = matmul_ways(batch, m, n, k, ta, tb);
+  const Way& best = fastest(ways);
+  state.SetLabel("best: " + best.name);
+  product_bound(state, 2.0 * static_cast<double>(batch * m * n) * static_cast<double>(k), best.run,
+                [&] { benchmark::DoNotOptimize(matmul(a, b)); });
+}
+
+void all_shapes(benchmark::internal::Benchmark* b) {
+  b->ArgNames({"batch", "m", "n", "k", "ta", "tb"})->UseRealTime();
+  for (const int64_t n : {32, 64, 128, 256, 512, 1024, 2048}) b->Args({0, n, n, n, 0, 0});
+  for (const auto& [ta, tb] : {std::pair{0, 1}, {1, 0}, {1, 1}})
+    for (const int64_t n : {64, 512}) b->Args({0, n, n, n, ta, tb});
+  // The MLP, the GPT and the last layer of ResNet-18, with their gradients.
+  b->Args({0, 64, 256, 784, 0, 1})->Args({0, 256, 784, 64, 1, 0})->Args({0, 64, 10, 256, 0, 1});
+  b->Args({0, 1024, 768, 256, 0, 1})->Args({0, 1024, 1024, 256, 0, 1})->Args({0, 1024, 256, 1024, 0, 1});
+  b->Args({0, 1024, 256, 1024, 1, 0})->Args({0, 16, 1000, 512, 0, 1})->Args({0, 64, 10, 1568, 0, 1});
+  // Skinny: a vector on either side, long sums, few columns.
+  b->Args({0, 1, 1024, 1024, 0, 0})->Args({0, 1024, 1, 1024, 0, 0})->Args({0, 16, 16, 65536, 0, 0});
+  b->Args({0, 65536, 16, 16, 0, 0})->Args({0, 4096, 8, 512, 0, 0});
+  b->Args({32, 128, 128, 64, 0, 1})
+      ->Args({32, 128, 64, 128, 0, 0})
+      ->Args({256, 16, 16, 16, 0, 0})
+      ->Args({8, 256, 256, 256, 0, 0});
+}
+BENCHMARK(product)->Apply(all_shapes);
+
+}  // namespace
+}  // namespace weft::bench
+
+BENCHMARK_MAIN();
