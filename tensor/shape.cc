@@ -40,10 +40,8 @@ int64_t checked_numel(const Shape& shape) {
   return empty ? 0 : product;
 }
 
-int64_t normalize_axis(int64_t axis, int64_t rank) {
-  if (axis < -rank || axis >= rank)
-    throw IndexError(text("axis ", axis, " is out of range for ", rank, rank == 1 ? " axis" : " axes"));
-  return axis < 0 ? axis + rank : axis;
+void detail::throw_axis(int64_t axis, int64_t rank) {
+  throw IndexError(text("axis ", axis, " is out of range for ", rank, rank == 1 ? " axis" : " axes"));
 }
 
 Strides row_major_strides(const Shape& shape) {

@@ -150,7 +150,8 @@ using Strides = IntList;
 
 namespace detail {
 [[noreturn]] void throw_overflow(int64_t a, char operation, int64_t b);
-}
+[[noreturn]] void throw_axis(int64_t axis, int64_t rank);
+}  // namespace detail
 /// a * b and a + b, throwing ShapeError where the result leaves 64 bits.
 inline int64_t checked_multiply(int64_t a, int64_t b) {
   int64_t product;
@@ -167,7 +168,11 @@ inline int64_t checked_add(int64_t a, int64_t b) {
 /// The number of elements of `shape`: overflow-checked even where a later size is 0; negative sizes are an error.
 int64_t checked_numel(const Shape& shape);
 /// `axis` in [0, rank), counted from the end where negative. Throws IndexError `axis 5 is out of range for 2 axes`.
-int64_t normalize_axis(int64_t axis, int64_t rank);
+inline int64_t normalize_axis(int64_t axis, int64_t rank) {
+  if (axis < -rank || axis >= rank) [[unlikely]]
+    detail::throw_axis(axis, rank);
+  return axis < 0 ? axis + rank : axis;
+}
 /// Row-major strides: the last axis moves fastest.
 Strides row_major_strides(const Shape& shape);
 /// The shape two operands broadcast to (aligned right; equal or 1). Throws ShapeError naming both shapes.

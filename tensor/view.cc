@@ -60,14 +60,17 @@ View& View::operator=(const View& other) {
   return *this;
 }
 
-void View::check_rank() const {
-  if (shape_.size() > kMaxAxes)
-    throw ShapeError(text(shape_, " has ", rank(), " axes, at most ", kMaxAxes, " are possible"));
+void View::throw_rank() const {
+  throw ShapeError(text(shape_, " has ", rank(), " axes, at most ", kMaxAxes, " are possible"));
 }
 
 void View::update() {
   check_rank();
   numel_ = checked_numel(shape_);
+  update_order();
+}
+
+void View::update_order() {
   if (numel_ == 0) {
     strides_ = row_major_strides(shape_);
     offset_ = 0;

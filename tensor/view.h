@@ -129,9 +129,14 @@ class View {
   /// What can be read along an axis: its interval of the mask, or all of it.
   Interval valid(size_t axis) const noexcept { return mask_ ? (*mask_)[axis] : Interval{0, shape_[axis]}; }
   bool is_all_padding() const noexcept { return mask_ && mask_->front() == Interval{}; }
-  void update();  // restores the invariants (view.cc) after shape_, strides_, offset_ or mask_ changed
+  void update();        // restores the invariants (view.cc) after shape_, strides_, offset_ or mask_ changed
+  void update_order();  // the same where the axes were only put into another order
   void tidy_mask();
-  void check_rank() const;
+  void check_rank() const {
+    if (shape_.size() > kMaxAxes) [[unlikely]]
+      throw_rank();
+  }
+  [[noreturn]] void throw_rank() const;
   void check_span() const;
   void erase_axis(size_t axis);
   std::optional<View> reshape_masked(const Shape& shape) const;

@@ -54,7 +54,7 @@ View View::permute(const IntList& axes) const {
     out.strides_[i] = strides_[from];
     if (mask_) (*out.mask_)[i] = (*mask_)[from];
   }
-  out.update();
+  out.update_order();
   return out;
 }
 
@@ -65,7 +65,7 @@ View View::transpose(int64_t axis0, int64_t axis1) const {
   std::swap(out.shape_[a], out.shape_[b]);
   std::swap(out.strides_[a], out.strides_[b]);
   if (mask_) std::swap((*out.mask_)[a], (*out.mask_)[b]);
-  out.update();
+  out.update_order();
   return out;
 }
 

@@ -18,16 +18,25 @@ Tensor with_batch(const Tensor& x, Shape batch) {
   return x.shape() == batch ? x : broadcast(x, batch);
 }
 
+void check_inner(const Tensor& x, const Tensor& y) {
+  if (x.size(-1) != y.size(-2)) throw ShapeError(text("inner sizes differ: ", x.size(-1), " and ", y.size(-2)));
+}
+
 }  // namespace
 
 Tensor matmul(const Tensor& a, const Tensor& b) {
   Frame frame("matmul", a, b);
+  // Two matrices of one dtype, the common case, with nothing to prepare.
+  if (a.rank() == 2 && b.rank() == 2 && a.dtype() == b.dtype()) {
+    check_inner(a, b);
+    return apply(op::Matmul{}, a, b);
+  }
   if (a.rank() == 0 || b.rank() == 0) throw ShapeError("it takes tensors of at least one axis; use * for a scalar");
   const DType dtype = promote(a.dtype(), b.dtype());
   const bool row = a.rank() == 1, column = b.rank() == 1;
   Tensor x = cast(row ? unsqueeze(a, 0) : a, dtype);
   Tensor y = cast(column ? unsqueeze(b, 1) : b, dtype);
-  if (x.size(-1) != y.size(-2)) throw ShapeError(text("inner sizes differ: ", x.size(-1), " and ", y.size(-2)));
+  check_inner(x, y);
   if (x.rank() > 2 || y.rank() > 2) {
     if (x.rank() > 2 && y.rank() == 2 && x.is_contiguous()) {
       // One product instead of a batch of them: the batch axes join the rows.

@@ -83,10 +83,9 @@ Tensor permute(const Tensor& x, const IntList& axes) {
 
 Tensor transpose(const Tensor& x, int64_t axis0, int64_t axis1) {
   Frame frame("transpose", x);
-  op::Permute op;
-  for (int64_t i = 0; i < x.rank(); ++i) op.axes.push_back(i);
-  std::swap(op.axes[static_cast<size_t>(normalize_axis(axis0, x.rank()))],
-            op.axes[static_cast<size_t>(normalize_axis(axis1, x.rank()))]);
+  const int64_t rank = x.rank(), a = normalize_axis(axis0, rank), b = normalize_axis(axis1, rank);
+  op::Permute op{IntList(static_cast<size_t>(rank), 0)};
+  for (int64_t i = 0; i < rank; ++i) op.axes[static_cast<size_t>(i)] = i == a ? b : i == b ? a : i;
   return apply(op, x);
 }
 

@@ -69,6 +69,7 @@ Matrix<T> innermost(const Operand& x) {
 
 template <class T>
 void run(const Operand& a, const Operand& b, const Operand& out, bool accumulate) {
+  if (out.rank() == 2) return gemm<T>(innermost<const T>(a), innermost<const T>(b), innermost<T>(out), accumulate);
   Batched<T> p{innermost<T>(a), innermost<T>(b), innermost<T>(out), {}, 0};
   for (int64_t i = 0; i + 2 < a.rank(); ++i) add_axis(p, {a.size(i), {a.stride(i), b.stride(i), out.stride(i)}});
   fold(p);

@@ -80,6 +80,37 @@ void line_of_gradient(Image<S> grad, Image<Place> places, const Link* a0, const 
   }
 }
 
+/// Whether every pixel of an axis lies in exactly one window.
+bool windows_tile(const PoolParams& p, int axis, int64_t inputs, int64_t outputs) {
+  return p.stride[axis] == p.kernel[axis] && p.padding[axis] == 0 && p.dilation[axis] == 1 &&
+         inputs == outputs * p.kernel[axis];
+}
+
+/// One line of windows that tile the image: each hands its gradient to one of its pixels and 0 to the others, so that
+/// gradients and places are read once.
+template <class S, class Place>
+void line_of_tiles(Image<S> grad, Image<Place> places, const PoolParams& p, int64_t channels, int64_t width,
+                   Image<S> grad_x, int64_t h) {
+  using C = PoolCompute<S>;
+  using I = PlaceLane<C>;
+  constexpr int N = simd::kLanes<C>;
+  const bool neighbours = grad.channel == 1 && places.channel == 1 && grad_x.channel == 1;
+  const int64_t lines = p.kernel[0], columns = p.kernel[1];
+  with_counts(lines, columns, [=]<int A, int B>() {
+    for (int64_t w = 0; w < width; ++w)
+      for_each_vector<N>(channels, neighbours, [=]<bool kFull>(int64_t c, int count) {
+        const auto value = load_channels<kFull, C, N>(grad.at(h, w) + c * grad.channel, grad.channel, count);
+        const auto place = load_channels<kFull, I, N>(places.at(h, w) + c * places.channel, places.channel, count);
+        for (int64_t a = 0; a < (A ? A : lines); ++a)
+          for (int64_t b = 0; b < (B ? B : columns); ++b) {
+            const auto here = place == simd::splat<I, N>(static_cast<I>(a * (B ? B : columns) + b));
+            S* to = grad_x.at(h * (A ? A : lines) + a, w * (B ? B : columns) + b) + c * grad_x.channel;
+            store_channels<kFull, C, N>(to, grad_x.channel, here ? value : simd::Vec<C, N>{}, count);
+          }
+      });
+  });
+}
+
 template <class S, class Place>
 void maxima(const Operand& x, const Operand& out, const Operand* places, const PoolParams& p) {
   const Links lines = Links::of_windows(p, 0, x.size(2), out.size(2)),
@@ -94,6 +125,11 @@ void maxima(const Operand& x, const Operand& out, const Operand* places, const P
 
 template <class S, class Place>
 void max_gradient(const Operand& grad, const Operand& places, const Operand& grad_x, const PoolParams& p) {
+  if (windows_tile(p, 0, grad_x.size(2), grad.size(2)) && windows_tile(p, 1, grad_x.size(3), grad.size(3)))
+    return for_each_line(grad.shape(), p.kernel[0] * p.kernel[1], [&](int64_t n, int64_t h) {
+      line_of_tiles<S, Place>(Image<S>(grad, n), Image<Place>(places, n), p, grad.size(1), grad.size(3),
+                              Image<S>(grad_x, n), h);
+    });
   const Links lines = Links::of_pixels(p, 0, grad_x.size(2), grad.size(2));
   const Links columns = Links::of_pixels(p, 1, grad_x.size(3), grad.size(3));
   for_each_line(grad_x.shape(), 2, [&](int64_t n, int64_t h) {
