@@ -54,7 +54,10 @@ void with_blas_operands(Matrix<const T> a, Matrix<const T> b, Matrix<T> c, bool 
 void f32_gemm(Matrix<const float> a, Matrix<const float> b, Matrix<float> c, bool accumulate) {
   if (is_small(a, c)) return small_gemm<float>(a, b, c, accumulate);
   if (loops_forced()) return loop_gemm<float>(a, b, c, accumulate);
-  with_blas_operands(a, b, c, accumulate, onednn::sgemm);
+  with_blas_operands(a, b, c, accumulate, [](auto left, auto right, auto out, bool add) {
+    if (!add && onednn::prefers_primitive(left, right) && onednn::biased_gemm(left, right, nullptr, out)) return;
+    onednn::sgemm(left, right, out, add);
+  });
 }
 
 /// bf16 and f16: everything in f32, rounded once at the end.
@@ -109,6 +112,14 @@ void gemm(Matrix<const T> a, Matrix<const T> b, Matrix<T> c, bool accumulate) {
     }
     widened_gemm(a, b, c, accumulate);
   }
+}
+
+bool biased_gemm(Matrix<const float> a, Matrix<const float> b, const float* bias, Matrix<float> c) {
+  if (c.rows == 0 || c.columns == 0 || a.columns == 0 || is_small(a, c) || loops_forced()) return false;
+  a = normalized(a), b = normalized(b), c = normalized(c);
+  const bool rows_out = c.column_stride == 1 && c.row_stride >= c.columns;
+  if (!rows_out || !onednn::is_blas(a) || !onednn::is_blas(b) || !onednn::prefers_primitive(a, b)) return false;
+  return onednn::biased_gemm(a, b, bias, c);
 }
 
 #define WEFT_GEMM(T) template void gemm<T>(Matrix<const T>, Matrix<const T>, Matrix<T>, bool);

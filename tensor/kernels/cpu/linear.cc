@@ -28,8 +28,12 @@ void linear(const Operand& x, const Operand& weight, const Operand* bias, const 
     if constexpr (std::is_same_v<T, bool>) {
       throw DtypeError("products accept floating and integer dtypes, not bool");
     } else {
-      if (bias != nullptr) fill_rows<T>(*bias, matrix_of<T>(out));
-      gemm<T>(matrix_of<const T>(x), matrix_of<const T>(weight).transposed(), matrix_of<T>(out), bias != nullptr);
+      const auto rows = matrix_of<const T>(x), columns = matrix_of<const T>(weight).transposed();
+      const auto result = matrix_of<T>(out);
+      if constexpr (std::is_same_v<T, float>)
+        if (bias != nullptr && bias->stride(0) == 1 && biased_gemm(rows, columns, bias->data<T>(), result)) return;
+      if (bias != nullptr) fill_rows<T>(*bias, result);
+      gemm<T>(rows, columns, result, bias != nullptr);
     }
   });
 }

@@ -20,6 +20,12 @@ namespace weft::kernels::cpu::onednn {
 /// c = a b (+ c), f32. Every operand has neighbouring rows or columns (`is_blas`); c has neighbouring columns.
 void sgemm(Matrix<const float> a, Matrix<const float> b, Matrix<float> c, bool accumulate);
 
+/// Whether `biased_gemm` is faster than `sgemm` for these operands (both `is_blas`). By sizes and strides alone.
+bool prefers_primitive(const Matrix<const float>& a, const Matrix<const float>& b);
+/// c = a b + bias, f32, with a cached matmul primitive; operands as for sgemm, one bias per column or null. False where
+/// oneDNN declines: nothing was done.
+bool biased_gemm(Matrix<const float> a, Matrix<const float> b, const float* bias, Matrix<float> c);
+
 /// c = a b (+ c), bf16 with f32 sums; operands as for sgemm. False where this CPU cannot: nothing was done.
 bool bf16_gemm(Matrix<const BFloat16> a, Matrix<const BFloat16> b, Matrix<BFloat16> c, bool accumulate);
 
@@ -30,7 +36,8 @@ bool is_blas(const Matrix<T>& m) {
 }
 
 /// Convolutions of f32 images that are dense and channels-last in memory, the weight dense under its strides. Each
-/// returns false where oneDNN has no fast kernel for the shape on this CPU: nothing was done. `bias` holds one value per filter or is null.
+/// returns false where oneDNN has no fast kernel for the shape on this CPU: nothing was done. `bias` holds one value per
+/// filter or is null.
 bool conv_forward(const ConvShape& s, const float* x, const float* w, const WeightStrides& strides, const float* bias,
                   float* out);
 bool conv_backward_data(const ConvShape& s, const float* grad, const float* w, const WeightStrides& strides,
