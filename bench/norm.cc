@@ -19,7 +19,7 @@ void batch_norm_backward_of(benchmark::State& state) {
   const auto [y, mean, rstd] = batch_norm(x, w, zeros({state.range(0)}));
   const Tensor m = mean, r = rstd;
   memory_bound(state, streams(5, x.numel()),
-               [&] { benchmark::DoNotOptimize(batch_norm_backward(g, x, w, m, r, 1e-5)); });
+               [&] { benchmark::DoNotOptimize(batch_norm_backward(g, x, w, {}, m, r, 1e-5, false)); });
 }
 BENCHMARK(batch_norm_forward)->Arg(16)->Arg(64)->Arg(256)->UseRealTime();
 BENCHMARK(batch_norm_backward_of)->Arg(16)->Arg(64)->Arg(256)->UseRealTime();
