@@ -24,8 +24,8 @@ struct Cnn : nn::Module {
   nn::Linear head = register_module("head", nn::Linear(32 * 7 * 7, 10));
 
   Tensor forward(const Tensor& images) {
-    const Tensor x = max_pool2d(relu(norm1(conv1(images))), {.kernel_size = 2});
-    const Tensor y = max_pool2d(relu(norm2(conv2(x))), {.kernel_size = 2});
+    const Tensor x = max_pool2d(norm1.forward_relu(conv1(images)), {.kernel_size = 2});
+    const Tensor y = max_pool2d(norm2.forward_relu(conv2(x)), {.kernel_size = 2});
     return head(y.flatten(1));
   }
 };
@@ -57,7 +57,7 @@ struct ResidualBlock : nn::Layer<ResidualBlock> {
                        .bias = false});
   }
   Tensor forward(const Tensor& x) {
-    const Tensor y = norm2(conv2(relu(norm1(conv1(x)))));
+    const Tensor y = norm2(conv2(norm1.forward_relu(conv1(x))));
     return relu(y + (reshapes ? shortcut_norm(shortcut(x)) : x));
   }
 };
@@ -80,7 +80,7 @@ struct ResNet18 : nn::Module {
     return all;
   }
   Tensor forward(const Tensor& images) {
-    const Tensor x = max_pool2d(relu(stem_norm(stem(images))), {.kernel_size = 3, .stride = 2, .padding = 1});
+    const Tensor x = max_pool2d(stem_norm.forward_relu(stem(images)), {.kernel_size = 3, .stride = 2, .padding = 1});
     return head(blocks(x).mean({2, 3}));
   }
 };

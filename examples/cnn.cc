@@ -28,8 +28,8 @@ struct Block : nn::Module {
         second_norm(register_module("second_norm", nn::BatchNorm2d(out))) {}
 
   Tensor forward(const Tensor& x) {
-    const Tensor y = relu(first_norm(first(x)));
-    return max_pool2d(relu(second_norm(second(y))), {.kernel_size = 2});
+    const Tensor y = first_norm.forward_relu(first(x));
+    return max_pool2d(second_norm.forward_relu(second(y)), {.kernel_size = 2});
   }
 };
 
