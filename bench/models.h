@@ -24,8 +24,8 @@ struct Cnn : nn::Module {
   nn::Linear head = register_module("head", nn::Linear(32 * 7 * 7, 10));
 
   Tensor forward(const Tensor& images) {
-    const Tensor x = max_pool2d(norm1.forward_relu(conv1(images)), {.kernel_size = 2});
-    const Tensor y = max_pool2d(norm2.forward_relu(conv2(x)), {.kernel_size = 2});
+    const Tensor x = norm1.forward_relu_max_pool(conv1(images), {.kernel_size = 2});
+    const Tensor y = norm2.forward_relu_max_pool(conv2(x), {.kernel_size = 2});
     return head(y.flatten(1));
   }
 };

@@ -29,7 +29,7 @@ struct Block : nn::Module {
 
   Tensor forward(const Tensor& x) {
     const Tensor y = first_norm.forward_relu(first(x));
-    return max_pool2d(second_norm.forward_relu(second(y)), {.kernel_size = 2});
+    return second_norm.forward_relu_max_pool(second(y), {.kernel_size = 2});
   }
 };
 

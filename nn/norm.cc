@@ -1,7 +1,7 @@
 #include "nn/norm.h"
 
 #include "autograd/grad_mode.h"
-#include "tensor/ops/batch_norm.h"
+#include "tensor/ops/batch_norm_pool.h"
 #include "tensor/ops/binary.h"
 #include "tensor/ops/fill.h"
 #include "tensor/ops/layer_norm.h"
@@ -23,17 +23,24 @@ BatchNorm::BatchNorm(const BatchNormOptions& options) : options_(options) {
   }
 }
 
-Tensor BatchNorm::normalize(const Tensor& x, bool then_relu) const {
+void BatchNorm::check_features(const Tensor& x) const {
   if (x.size(1) != options_.num_features)
     throw ShapeError(text(x.size(1), " channels, but this layer has ", options_.num_features));
-  if (!is_training() && options_.track_running_stats) {
+}
+
+Tensor BatchNorm::tracked(BatchNormResult result, const Tensor& x) const {
+  if (is_training() && options_.track_running_stats) track(result.mean, result.rstd, x.numel() / options_.num_features);
+  return std::move(result.y);
+}
+
+Tensor BatchNorm::normalize(const Tensor& x, bool then_relu) const {
+  check_features(x);
+  if (!of_batch()) {
     const Tensor y = batch_norm_inference(x, running_mean_, running_var_, weight_, bias_, options_.eps);
     return then_relu ? relu(y) : y;
   }
-  BatchNormResult result =
-      then_relu ? batch_norm_relu(x, weight_, bias_, options_.eps) : batch_norm(x, weight_, bias_, options_.eps);
-  if (is_training() && options_.track_running_stats) track(result.mean, result.rstd, x.numel() / options_.num_features);
-  return std::move(result.y);
+  return tracked(
+      then_relu ? batch_norm_relu(x, weight_, bias_, options_.eps) : batch_norm(x, weight_, bias_, options_.eps), x);
 }
 
 // running = (1 - m) running + m batch, where the batch's variance is the unbiased one.
@@ -58,6 +65,13 @@ Tensor BatchNorm2d::checked(const Tensor& x, bool then_relu) const {
   Frame frame("BatchNorm2d", x);
   if (x.rank() != 4) throw ShapeError("the input must be (N, C, H, W)");
   return normalize(x, then_relu);
+}
+
+Tensor BatchNorm2d::forward_relu_max_pool(const Tensor& x, const Pool2dOptions& options) const {
+  Frame frame("BatchNorm2d", x);
+  if (!of_batch() || x.rank() != 4) return max_pool2d(checked(x, true), options);
+  check_features(x);
+  return tracked(batch_norm_relu_max_pool2d(x, weight(), bias(), options, eps()), x);
 }
 
 LayerNorm::LayerNorm(const LayerNormOptions& options) : options_(options) {

@@ -4,6 +4,8 @@
 #include <optional>
 
 #include "nn/layer.h"
+#include "tensor/ops/batch_norm.h"
+#include "tensor/ops/pool.h"
 
 namespace weft::nn {
 
@@ -30,6 +32,12 @@ class BatchNorm : public Module {
  protected:
   explicit BatchNorm(const BatchNormOptions& options);
   Tensor normalize(const Tensor& x, bool then_relu) const;
+  /// Whether the statistics are the batch's own.
+  bool of_batch() const { return is_training() || !options_.track_running_stats; }
+  void check_features(const Tensor& x) const;
+  /// Updates the running statistics from those of a batch like x, in training.
+  Tensor tracked(BatchNormResult result, const Tensor& x) const;
+  double eps() const { return options_.eps; }
 
  private:
   void track(const Tensor& mean, const Tensor& rstd, int64_t count) const;
@@ -62,6 +70,8 @@ class BatchNorm2d : public BatchNorm {
   explicit BatchNorm2d(int64_t features) : BatchNorm({.num_features = features}) {}
   Tensor forward(const Tensor& x) const { return checked(x, false); }
   Tensor forward_relu(const Tensor& x) const override { return checked(x, true); }
+  /// max_pool2d(relu(forward(x)), options); in training in one pass where batch_norm_relu_max_pool2d has one.
+  Tensor forward_relu_max_pool(const Tensor& x, const Pool2dOptions& options) const;
   Tensor operator()(const Tensor& x) const { return run_layer(*this, x); }
 
  private:

@@ -12,6 +12,7 @@ class MaxPool2d : public Layer<MaxPool2d> {
   explicit MaxPool2d(const Pool2dOptions& options) : options_(options) {}
   explicit MaxPool2d(int64_t kernel_size) : options_{.kernel_size = kernel_size} {}
   Tensor forward(const Tensor& x) const { return max_pool2d(x, options_); }
+  const Pool2dOptions& options() const { return options_; }
 
  private:
   Pool2dOptions options_;

@@ -8,12 +8,13 @@
 #include "nn/activation.h"
 #include "nn/layer.h"
 #include "nn/norm.h"
+#include "nn/pool.h"
 
 namespace weft::nn {
 
 /// Any modules with `Tensor forward(const Tensor&)`, each fed with the one before. Their names are "0", "1", ... unless
-/// given: `Sequential net(Linear(784, 128), ReLU(), Linear(128, 10));` A batch norm and the ReLU behind it run as one op
-/// (unless somebody watches the layers one by one, as summary does).
+/// given: `Sequential net(Linear(784, 128), ReLU(), Linear(128, 10));` A batch norm, the ReLU behind it and a MaxPool2d behind
+/// both run as one op (unless somebody watches the layers one by one, as summary does).
 class Sequential : public Layer<Sequential> {
  public:
   template <HasForward... Ms>
@@ -47,6 +48,7 @@ class Sequential : public Layer<Sequential> {
     virtual Tensor run(const Tensor& x) = 0;
     virtual const BatchNorm* batch_norm() const { return nullptr; }
     virtual bool is_relu() const { return false; }
+    virtual const MaxPool2d* max_pool() const { return nullptr; }
   };
   template <class M>
   struct StepOf final : Step {
@@ -59,8 +61,17 @@ class Sequential : public Layer<Sequential> {
         return nullptr;
     }
     bool is_relu() const override { return std::same_as<M, ReLU>; }
+    const MaxPool2d* max_pool() const override {
+      if constexpr (std::same_as<M, MaxPool2d>)
+        return &module;
+      else
+        return nullptr;
+    }
     M module;
   };
+
+  /// How many steps from `index` on run as one op here and now.
+  size_t fused_steps(size_t index) const;
 
   std::vector<std::unique_ptr<Step>> steps_;
 };

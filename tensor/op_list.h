@@ -30,6 +30,7 @@
   /* cat */           X(Cat) \
   /* layer_norm */    X(LayerNorm) X(LayerNormBackward) \
   /* batch_norm */    X(BatchNorm) X(BatchNormBackward) X(BatchNormInference) \
+  /* batch_norm_pool */ X(BatchNormReluMaxPool2d) X(BatchNormReluMaxPool2dBackward) \
   /* random */        X(RandomFill)
 // clang-format on
 

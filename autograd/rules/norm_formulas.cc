@@ -1,5 +1,6 @@
 // The formulas of the fused backward kernels of normalisation and cross entropy, with public ops.
 #include "autograd/rules/batch_norm.h"
+#include "autograd/rules/batch_norm_pool.h"
 #include "autograd/rules/cross_entropy.h"
 #include "autograd/rules/layer_norm.h"
 #include "tensor/ops_all.h"
@@ -52,6 +53,15 @@ std::vector<Tensor> batch_norm_formula(const op::BatchNormBackward& op, const st
   if (!op.relu) return norm_backward(g, x, weight, axes, axes, op.eps);
   const Tensor y = batch_norm(x, inputs[2], inputs[3], op.eps).y;
   return norm_backward(where(y <= 0.0, zeros_like(g), g), x, weight, axes, axes, op.eps);
+}
+
+std::vector<Tensor> batch_norm_pool_formula(const op::BatchNormReluMaxPool2dBackward& op,
+                                            const std::vector<Tensor>& inputs) {
+  const Tensor& x = inputs[2];
+  const IntList axes = all_but(x.rank(), 1);
+  // Places of 255 name no element of a window: what relu held back goes nowhere.
+  const Tensor g = max_pool2d_backward(inputs[0], inputs[1], x.shape(), op.options);
+  return norm_backward(g, x, per_channel(inputs[3], x.rank()), axes, axes, op.eps);
 }
 
 Tensor batch_norm_inference_formula(const op::BatchNormInference& op, const std::vector<Tensor>& inputs) {

@@ -43,11 +43,9 @@ std::array<Tensor, 3> batch_norm_backward(const Tensor& g, const Tensor& x, cons
   return apply(op::BatchNormBackward{eps, relu}, g, x, weight, bias, mean, rstd);
 }
 
-namespace op {
-namespace {
+namespace detail {
 
-/// (C); all checks.
-Shape check(const Tensor& x, std::initializer_list<const Tensor*> per_channel) {
+Shape check_channels(const Tensor& x, std::initializer_list<const Tensor*> per_channel) {
   check_dtype(x, is_floating(x.dtype()), "floating dtypes");
   if (x.rank() < 2) throw ShapeError(text("x must be (N, C) or (N, C, ...), not ", x.shape()));
   const Shape channels{x.size(1)};
@@ -57,12 +55,22 @@ Shape check(const Tensor& x, std::initializer_list<const Tensor*> per_channel) {
   return channels;
 }
 
-}  // namespace
-
-std::array<Spec, 3> BatchNorm::infer(const Tensor& x, const Tensor& weight, const Tensor& bias) const {
-  const Spec channels = spec_of(check(x, {&weight, &bias}), x.dtype());
+Shape check_batch(const Tensor& x, std::initializer_list<const Tensor*> per_channel) {
+  const Shape channels = check_channels(x, per_channel);
   if (x.numel() > 0 && x.numel() == x.size(1))
     throw ShapeError("each channel has one value, which has no variance; use eval() or a larger batch");
+  return channels;
+}
+
+}  // namespace detail
+
+namespace op {
+
+using weft::detail::check_batch;
+using weft::detail::check_channels;
+
+std::array<Spec, 3> BatchNorm::infer(const Tensor& x, const Tensor& weight, const Tensor& bias) const {
+  const Spec channels = spec_of(check_batch(x, {&weight, &bias}), x.dtype());
   return {spec_like(x), channels, channels};
 }
 void BatchNorm::run(const Tensor& x, const Tensor& weight, const Tensor& bias, std::array<Tensor, 3>& out) const {
@@ -73,7 +81,7 @@ void BatchNorm::run(const Tensor& x, const Tensor& weight, const Tensor& bias, s
 std::array<Spec, 3> BatchNormBackward::infer(const Tensor& g, const Tensor& x, const Tensor& weight, const Tensor& bias,
                                              const Tensor& mean, const Tensor& rstd) const {
   check_same_shape(g, x);
-  const Spec channels = spec_of(check(x, {&weight, &bias, &mean, &rstd}), x.dtype());
+  const Spec channels = spec_of(check_channels(x, {&weight, &bias, &mean, &rstd}), x.dtype());
   return {spec_like(x), channels, channels};
 }
 void BatchNormBackward::run(const Tensor& g, const Tensor& x, const Tensor& weight, const Tensor& bias,
@@ -85,7 +93,7 @@ void BatchNormBackward::run(const Tensor& g, const Tensor& x, const Tensor& weig
 
 Spec BatchNormInference::infer(const Tensor& x, const Tensor& mean, const Tensor& var, const Tensor& weight,
                                const Tensor& bias) const {
-  check(x, {&mean, &var, &weight, &bias});
+  check_channels(x, {&mean, &var, &weight, &bias});
   return spec_like(x);
 }
 void BatchNormInference::run(const Tensor& x, const Tensor& mean, const Tensor& var, const Tensor& weight,

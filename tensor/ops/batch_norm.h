@@ -24,6 +24,13 @@ Tensor batch_norm_inference(const Tensor& x, const Tensor& mean, const Tensor& v
 std::array<Tensor, 3> batch_norm_backward(const Tensor& g, const Tensor& x, const Tensor& weight, const Tensor& bias,
                                           const Tensor& mean, const Tensor& rstd, double eps, bool relu);
 
+namespace detail {
+/// The shape (C) of per-channel tensors of x; checks x, and that those given have it and x's dtype.
+Shape check_channels(const Tensor& x, std::initializer_list<const Tensor*> per_channel);
+/// The same, and that every channel has two values or more, which a variance takes.
+Shape check_batch(const Tensor& x, std::initializer_list<const Tensor*> per_channel);
+}  // namespace detail
+
 namespace op {
 
 /// y, and per channel mean and rstd = 1 / sqrt(var + eps).

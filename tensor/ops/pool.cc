@@ -1,21 +1,13 @@
 #include "tensor/ops/pool.h"
 
 #include "tensor/kernels/cpu/conv.h"
-#include "tensor/kernels/cpu/pool.h"
 #include "tensor/op.h"
+#include "tensor/ops/pool_params.h"
 
 namespace weft {
 namespace cpu = kernels::cpu;
 
 namespace {
-
-cpu::PoolParams params_of(const Pool2dOptions& o) {
-  const Pair stride = o.stride.value_or(o.kernel_size);
-  return {{o.kernel_size.height, o.kernel_size.width},
-          {stride.height, stride.width},
-          {o.padding.height, o.padding.width},
-          {o.dilation.height, o.dilation.width}};
-}
 
 Shape output_shape(const Shape& x, const Pool2dOptions& options) {
   if (x.size() != 4) throw ShapeError(text("x must be (N, C, H, W), not ", x));

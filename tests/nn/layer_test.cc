@@ -117,6 +117,24 @@ TEST(Sequential, BatchNormAndReluAreOneOp) {
   }
 }
 
+TEST(Sequential, BatchNormReluAndMaxPoolAreOneOp) {
+  manual_seed(4);
+  const Tensor x = randn({4, 6, 8, 5}, f64).permute({0, 3, 1, 2}), g = randn({4, 5, 3, 4}, f64);
+  Sequential net(BatchNorm2d({.num_features = 5, .dtype = f64}), ReLU(), MaxPool2d(2));
+  BatchNorm2d& norm = net.at<BatchNorm2d>(0);
+  init::uniform(norm.weight(), -1.5, 1.5);
+  init::uniform(norm.bias(), -0.5, 0.5);
+  for (const bool training : {true, false}) {
+    net.train(training);
+    const Tensor a = parameter(x.clone()), b = parameter(x.clone());
+    const Tensor apart = max_pool2d(relu(norm(a)), {.kernel_size = 2}), fused = net(b);
+    EXPECT_TRUE(allclose(apart, fused, 0, 0));
+    const std::vector<Tensor> expected = grad({(apart * g).sum()}, {a, norm.weight(), norm.bias()});
+    const std::vector<Tensor> got = grad({(fused * g).sum()}, {b, norm.weight(), norm.bias()});
+    for (size_t i = 0; i < 3; ++i) EXPECT_TRUE(allclose(got[i], expected[i], 1e-12, 1e-12)) << i;
+  }
+}
+
 TEST(ModuleList, HoldsModules) {
   Stack stack;
   EXPECT_EQ(stack.layers.size(), 3u);

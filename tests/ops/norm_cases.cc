@@ -1,7 +1,7 @@
 // Cases of layer and batch normalisation.
 #include <cmath>
 
-#include "tensor/ops/batch_norm.h"
+#include "tensor/ops/batch_norm_pool.h"
 #include "tensor/ops/fill.h"
 #include "tensor/ops/layer_norm.h"
 #include "tests/ops/families.h"
@@ -129,6 +129,29 @@ void add_batch_norm(Cases& cases) {
     const Array y = batch_normed(x);
     return build(y.shape, [&](const Index& at) { return std::max(y.at(at), 0.0); });
           })
+      .accepts(kFloating)
+      .loose(20);
+  cases
+      .add(
+          "batch norm relu max pool",
+          {{normal({2, 3, 4, 6}), normal({3}), normal({3})},
+           {normal({3, 17, 2, 2}), normal({17}), absent()},
+           {normal({2, 2, 6, 4}), absent(), normal({2})},
+           {normal({1, 4, 2, 8}), absent(), absent()}},
+          [](const Inputs& x) {
+    // Channels-last, as the one pass wants it.
+    const Tensor image = x[0].permute({0, 2, 3, 1}).contiguous().permute({0, 3, 1, 2});
+    return batch_norm_relu_max_pool2d(image, x[1], x[2], {.kernel_size = 2}, kEps).y;
+          },
+          [](const Arrays& x) {
+    const Array y = batch_normed(x);
+    return build({y.size(0), y.size(1), y.size(2) / 2, y.size(3) / 2}, [&](const Index& at) {
+      double best = 0;
+      for (int64_t i = 0; i < 2; ++i)
+        for (int64_t j = 0; j < 2; ++j) best = std::max(best, y.at({at[0], at[1], 2 * at[2] + i, 2 * at[3] + j}));
+      return best;
+    });
+      })
       .accepts(kFloating)
       .loose(20);
   cases

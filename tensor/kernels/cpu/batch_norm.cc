@@ -81,11 +81,9 @@ void normalise(const Operand& x, const double* mean, const double* rstd, const O
 
 }  // namespace
 
-void batch_norm(const Operand& x, const Operand* weight, const Operand* bias, double eps, Activation activation,
-                const Operand& y, const Operand& mean, const Operand& rstd) {
+void batch_statistics(const Operand& x, double eps, double* mean, double* rstd) {
+  // A reduction over all axes but 1, its result (1, C, 1, ...).
   const int64_t channels = x.size(1);
-  const Scratch<double> means(channels), rstds(channels);
-  // The statistics as a reduction over all axes but 1, its result (1, C, 1, ...) in scratch.
   Shape kept(static_cast<size_t>(x.rank()), 1);
   Strides strides(static_cast<size_t>(x.rank()), channels);
   kept[1] = channels;
@@ -93,15 +91,22 @@ void batch_norm(const Operand& x, const Operand* weight, const Operand* bias, do
   IntList axes{0};
   for (int64_t i = 2; i < x.rank(); ++i) axes.push_back(i);
   const View view = View::create(kept, strides);
-  const ReducePlan plan = plan_reduction(x, axes, {means.data(), &view, DType::f64});
+  const ReducePlan plan = plan_reduction(x, axes, {mean, &view, DType::f64});
   visit_floating(x.dtype, [&]<class T>() {
     reduce(plan, static_cast<const T*>(x.base), MomentsPolicy<T>{}, [&](int64_t offset, const Moments& m) {
       const int64_t c = plan.out_offset + offset;
-      means.data()[c] = m.mean;
-      rstds.data()[c] = 1.0 / std::sqrt(m.variance(0) + eps);
+      mean[c] = m.mean;
+      rstd[c] = 1.0 / std::sqrt(m.variance(0) + eps);
     });
-    normalise<T>(x, means.data(), rstds.data(), weight, bias, activation, y);
   });
+}
+
+void batch_norm(const Operand& x, const Operand* weight, const Operand* bias, double eps, Activation activation,
+                const Operand& y, const Operand& mean, const Operand& rstd) {
+  const int64_t channels = x.size(1);
+  const Scratch<double> means(channels), rstds(channels);
+  batch_statistics(x, eps, means.data(), rstds.data());
+  visit_floating(x.dtype, [&]<class T>() { normalise<T>(x, means.data(), rstds.data(), weight, bias, activation, y); });
   write_channels(means.data(), mean);
   write_channels(rstds.data(), rstd);
 }

@@ -7,6 +7,9 @@
 
 namespace weft::kernels::cpu {
 
+/// mean[c] and rstd[c] = 1 / sqrt(biased variance + eps) over all axes of x but 1, in double.
+void batch_statistics(const Operand& x, double eps, double* mean, double* rstd);
+
 /// What happens to y on its way to memory.
 enum class Activation { none, relu };
 

@@ -80,12 +80,6 @@ void line_of_gradient(Image<S> grad, Image<Place> places, const Link* a0, const 
   }
 }
 
-/// Whether every pixel of an axis lies in exactly one window.
-bool windows_tile(const PoolParams& p, int axis, int64_t inputs, int64_t outputs) {
-  return p.stride[axis] == p.kernel[axis] && p.padding[axis] == 0 && p.dilation[axis] == 1 &&
-         inputs == outputs * p.kernel[axis];
-}
-
 /// One line of windows that tile the image: each hands its gradient to one of its pixels and 0 to the others, so that
 /// gradients and places are read once.
 template <class S, class Place>

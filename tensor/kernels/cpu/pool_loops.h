@@ -58,6 +58,12 @@ class Links {
   std::vector<size_t> first_;
 };
 
+/// Whether every pixel of an axis lies in exactly one window.
+inline bool windows_tile(const PoolParams& p, int axis, int64_t inputs, int64_t outputs) {
+  return p.stride[axis] == p.kernel[axis] && p.padding[axis] == 0 && p.dilation[axis] == 1 &&
+         inputs == outputs * p.kernel[axis];
+}
+
 /// One image of an operand: element (h, w, c) lies at data[h * line + w * column + c * channel]. A value of plain numbers,
 /// so that loops keep it in registers.
 template <class S>
