@@ -13,5 +13,6 @@
 #include "nn/module.h"
 #include "nn/norm.h"
 #include "nn/pool.h"
+#include "nn/residual.h"
 #include "nn/sequential.h"
 #include "nn/summary.h"

@@ -118,6 +118,11 @@ TEST(Golden, BatchNorm) {
   check_batch_norm("batch_norm_average", BatchNorm2d({.num_features = 3, .momentum = std::nullopt}), {2, 3, 4, 5});
 }
 
+TEST(Golden, BasicBlock) {
+  check_layer("basic_block", BasicBlock(3, 3), {2, 3, 5, 4});
+  check_layer("basic_block_down", BasicBlock(2, 4, 2), {2, 2, 5, 4});
+}
+
 template <class F>
 void check_loss(const std::string& name, const Shape& shape, double scale, F loss) {
   const Tensor x = parameter(wave(shape, 0.3, scale));
