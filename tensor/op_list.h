@@ -31,6 +31,7 @@
   /* layer_norm */    X(LayerNorm) X(LayerNormBackward) \
   /* batch_norm */    X(BatchNorm) X(BatchNormBackward) X(BatchNormInference) \
   /* batch_norm_pool */ X(BatchNormReluMaxPool2d) X(BatchNormReluMaxPool2dBackward) \
+  /* attention */     X(Attention) X(AttentionBackward) X(PackedAttention) X(PackedAttentionBackward) \
   /* random */        X(RandomFill)
 // clang-format on
 

@@ -1,0 +1,89 @@
+// The formulas of attention and of its fused backward kernel, with public ops.
+#include <limits>
+
+#include "autograd/rules/attention.h"
+#include "tensor/ops_all.h"
+
+namespace weft::autograd::detail {
+namespace {
+
+double lowest_of(DType dtype) {
+  return dtype == f64 ? std::numeric_limits<double>::lowest() : dtype == f16 ? -65504.0 : -3.3e38;
+}
+
+/// What a mask and `causal` let be seen (undefined: everything), and what is added to the scores (may be undefined).
+struct Seen {
+  Tensor allowed, added;
+};
+
+Seen seen_by(const AttentionSetting& setting, const Tensor& mask, int64_t rows, int64_t columns) {
+  if (setting.causal) return {unsqueeze(arange(rows), 1) >= arange(columns), Tensor()};
+  if (!mask.defined()) return {};
+  if (mask.dtype() == boolean) return {mask, Tensor()};
+  const Tensor hidden = mask == -std::numeric_limits<double>::infinity();
+  return {logical_not(hidden), where(hidden, zeros_like(mask), mask)};
+}
+
+/// (batch..., T, S), before the dropout.
+Tensor probabilities(const AttentionSetting& setting, const Tensor& q, const Tensor& k, const Tensor& mask) {
+  const Seen seen = seen_by(setting, mask, q.size(-2), k.size(-2));
+  Tensor scores = matmul(q, transpose(k, -2, -1)) * setting.scale;
+  if (seen.added.defined()) scores = scores + seen.added;
+  if (!seen.allowed.defined()) return softmax(scores, -1);
+  const Tensor p = softmax(where(seen.allowed, scores, full_like(scores, lowest_of(scores.dtype()))), -1);
+  return where(seen.allowed, p, zeros_like(p));
+}
+
+/// The factors of the dropout, or undefined. Rows draw a multiple of 4 numbers each.
+Tensor dropout_factors(const AttentionSetting& setting, Shape shape, DType dtype) {
+  if (setting.dropout_p <= 0) return {};
+  const int64_t columns = shape.back();
+  shape[shape.size() - 1] = (columns + 3) / 4 * 4;
+  const Tensor all = apply(op::Dropout{setting.dropout_p, setting.seed, setting.offset}, ones(shape, dtype));
+  return narrow(all, -1, 0, columns);
+}
+
+Tensor times(const Tensor& x, const Tensor& factors) { return factors.defined() ? x * factors : x; }
+
+/// {q, k, v} of qkv (..., T, 3 heads D), each (..., heads, T, D).
+std::vector<Tensor> parts_of(const Tensor& qkv, int64_t heads) {
+  const Tensor split = unflatten(qkv, -1, {3, heads, qkv.size(-1) / (3 * heads)});
+  std::vector<Tensor> out;
+  for (int64_t i = 0; i < 3; ++i) out.push_back(transpose(select(split, -3, i), -3, -2));
+  return out;
+}
+
+/// (..., heads, T, D) as (..., T, heads D).
+Tensor merged(const Tensor& x) { return flatten(transpose(x, -3, -2), -2, -1); }
+
+}  // namespace
+
+Tensor attention_formula(const AttentionSetting& setting, const std::vector<Tensor>& inputs) {
+  const Tensor p = probabilities(setting, inputs[0], inputs[1], inputs[3]);
+  return matmul(times(p, dropout_factors(setting, p.shape(), p.dtype())), inputs[2]);
+}
+
+std::vector<Tensor> attention_backward_formula(const AttentionSetting& setting, const std::vector<Tensor>& inputs) {
+  const Tensor &g = inputs[0], &q = inputs[1], &k = inputs[2], &v = inputs[3];
+  const Tensor p = probabilities(setting, q, k, inputs[4]);
+  const Tensor factors = dropout_factors(setting, p.shape(), p.dtype());
+  const Tensor dp = times(matmul(g, transpose(v, -2, -1)), factors);
+  const Tensor slope = p * (dp - sum(p * dp, -1, keepdim)) * setting.scale;
+  return {matmul(slope, k), matmul(transpose(slope, -2, -1), q), matmul(transpose(times(p, factors), -2, -1), g)};
+}
+
+Tensor packed_attention_formula(const op::PackedAttention& op, const std::vector<Tensor>& inputs) {
+  std::vector<Tensor> parts = parts_of(inputs[0], op.heads);
+  parts.push_back(inputs[1]);
+  return merged(attention_formula(op.setting, parts));
+}
+
+Tensor packed_attention_backward_formula(const op::PackedAttentionBackward& op, const std::vector<Tensor>& inputs) {
+  const std::vector<Tensor> parts = parts_of(inputs[1], op.heads);
+  const Tensor g = unflatten(inputs[0], -1, {op.heads, inputs[0].size(-1) / op.heads});
+  const std::vector<Tensor> d =
+      attention_backward_formula(op.setting, {transpose(g, -3, -2), parts[0], parts[1], parts[2], inputs[2]});
+  return cat({merged(d[0]), merged(d[1]), merged(d[2])}, -1);
+}
+
+}  // namespace weft::autograd::detail

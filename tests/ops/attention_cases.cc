@@ -1,0 +1,257 @@
+// Cases of attention.
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "tensor/ops/attention.h"
+#include "tensor/ops/fill.h"
+#include "tensor/random.h"
+#include "tests/ops/families.h"
+
+namespace weft::testing {
+
+namespace {
+
+constexpr uint64_t kSeed = 7;
+constexpr double kHidden = -std::numeric_limits<double>::infinity();
+
+/// The options of a case, without the mask.
+struct Form {
+  bool causal = false;
+  std::optional<double> scale = std::nullopt;
+  double dropout_p = 0;
+  bool bool_mask = false;
+
+  AttentionOptions options(const Tensor& mask) const {
+    manual_seed(kSeed);
+    return {.mask = mask, .causal = causal, .scale = scale, .dropout_p = dropout_p};
+  }
+  double score(const Array& mask, const Index& at, double product) const {
+    if (causal && at[at.size() - 1] > at[at.size() - 2]) return kHidden;
+    if (mask.absent) return product;
+    const double value = broadcast_at(mask, at);
+    return bool_mask ? (value != 0 ? product : kHidden) : product + value;
+  }
+  /// 0 or 1 / (1 - p) for a column of row number `row`, counted over all heads.
+  double kept(int64_t row, int64_t column, int64_t columns) const {
+    if (dropout_p == 0) return 1;
+    manual_seed(kSeed);
+    const auto place = static_cast<uint64_t>(row * ((columns + 3) / 4 * 4) + column);
+    const bool drops =
+        random_bits(next_random_key(0), place) < static_cast<uint64_t>(std::nearbyint(dropout_p * 0x1p32));
+    return drops ? 0 : 1 / (1 - dropout_p);
+  }
+};
+
+/// Softmax of the scores of one row; all zero where nothing is seen.
+std::vector<double> weights_of(std::vector<double> scores) {
+  const double top = scores.empty() ? 0 : *std::max_element(scores.begin(), scores.end());
+  double sum = 0;
+  for (double& s : scores) sum += s = top == kHidden ? 0 : std::exp(s - top);
+  for (double& s : scores) s = sum == 0 ? 0 : s / sum;
+  return scores;
+}
+
+Array attend(const Form& form, const Array& q, const Array& k, const Array& v, const Array& mask) {
+  const auto batch = [](const Array& x) { return Shape(x.shape.begin(), x.shape.end() - 2); };
+  const double scale = form.scale.value_or(1 / std::sqrt(static_cast<double>(q.size(-1))));
+  const int64_t rows = q.size(-2), columns = k.size(-2);
+  Shape shape = broadcast_of(broadcast_of(batch(q), batch(k)), batch(v));
+  shape.push_back(rows);
+  shape.push_back(v.size(-1));
+  return build(shape, [&](const Index& at) {
+    const auto element = [&](const Array& x, int64_t row, int64_t column) {
+      Index i = at;
+      i[i.size() - 2] = row;
+      i[i.size() - 1] = column;
+      return broadcast_at(x, i);
+    };
+    const int64_t row = at[at.size() - 2];
+    int64_t number = 0;  // of the row, over all heads
+    for (size_t i = 0; i + 1 < at.size(); ++i) number = number * shape[i] + at[i];
+    std::vector<double> scores;
+    for (int64_t j = 0; j < columns; ++j) {
+      double product = 0;
+      for (int64_t d = 0; d < q.size(-1); ++d) product += element(q, row, d) * element(k, j, d);
+      Index place = at;
+      place.back() = j;
+      scores.push_back(form.score(mask, place, product * scale));
+    }
+    scores = weights_of(scores);
+    double sum = 0;
+    for (int64_t j = 0; j < columns; ++j)
+      sum += scores[static_cast<size_t>(j)] * form.kept(number, j, columns) * element(v, j, at.back());
+    return sum;
+  });
+}
+
+OpCase& add(Cases& cases, const std::string& name, const Form& form, const std::vector<Sample>& samples) {
+  return cases
+      .add(
+          "attention " + name, samples,
+          [form](const Inputs& x) {
+    return scaled_dot_product_attention(x[0], x[1], x[2], form.options(x.size() > 3 ? x[3] : Tensor()));
+          },
+          [form](const Arrays& x) {
+    return attend(form, x[0], x[1], x[2], x.size() > 3 ? x[3] : Array{{}, {}, true});
+      })
+      .accepts(kFloating)
+      .loose(20);
+}
+
+/// Part number `part` of qkv (..., T, 3 heads D) as (..., heads, T, D).
+Array part_of(const Array& qkv, int64_t heads, int64_t part) {
+  const int64_t depth = qkv.size(-1) / (3 * heads);
+  Shape shape(qkv.shape.begin(), qkv.shape.end() - 1);
+  shape.insert(shape.size() - 1, heads);
+  shape.push_back(depth);
+  return build(shape, [&](const Index& at) {
+    Index from(at.begin(), at.end() - 3);
+    from.push_back(at[at.size() - 2]);
+    from.push_back((part * heads + at[at.size() - 3]) * depth + at.back());
+    return qkv.at(from);
+  });
+}
+
+void add_packed(Cases& cases, const std::string& name, int64_t heads, const Form& form,
+                const std::vector<Sample>& samples) {
+  cases
+      .add(
+          "packed attention " + name, samples,
+          [=](const Inputs& x) { return packed_attention(x[0], heads, form.options(x[1])); },
+          [=](const Arrays& x) {
+    const Array y = attend(form, part_of(x[0], heads, 0), part_of(x[0], heads, 1), part_of(x[0], heads, 2), x[1]);
+    Shape shape = x[0].shape;
+    shape[shape.size() - 1] /= 3;
+    return build(shape, [&](const Index& at) {
+      const int64_t depth = y.size(-1);
+      Index from(at.begin(), at.end() - 2);
+      for (int64_t i : {at.back() / depth, at[at.size() - 2], at.back() % depth}) from.push_back(i);
+      return y.at(from);
+    });
+          })
+      .accepts(kFloating)
+      .loose(20);
+}
+
+InputSpec constant(InputSpec spec) {
+  spec.differentiable = false;
+  return spec;
+}
+
+void add_masked(Cases& cases) {
+  const double h = kHidden;
+  add(cases, "bool mask", {.bool_mask = true},
+      {{normal({3, 2}), normal({4, 2}), normal({4, 2}), mask({3, 4})},
+       {normal({2, 2, 3, 2}), normal({2, 2, 3, 2}), normal({2, 2, 3, 1}), mask({2, 1, 1, 3})}});
+  InputSpec rows = given({3, 2}, {1, 0, 0, 0, 1, 1});  // the second row sees nothing
+  rows.dtype = boolean;
+  add(cases, "row that sees nothing", {.bool_mask = true},
+      {{normal({3, 2}), normal({2, 2}), normal({2, 2}), constant(rows)}});
+  add(cases, "added mask", {},
+      {{normal({3, 2}), normal({4, 2}), normal({4, 2}), normal({3, 4})},
+       {normal({2, 3, 2}), normal({2, 3, 2}), normal({2, 3, 2}), normal({3})},
+       {normal({3, 2}), normal({3, 2}), normal({3, 2}), constant(normal({3, 3}))},
+       {normal({3, 2}), normal({3, 2}), normal({3, 2}), constant(given({3, 3}, {0, h, 1, h, h, h, -1, 2, h}))}});
+}
+
+void add_errors(Cases& cases) {
+  const auto error = [&]<class E>(const std::string& name, auto call, const std::string& text) {
+    cases.error<E>(
+        "attention " + name,
+        [=] {
+      call(ones({2, 3}));
+        },
+        "scaled_dot_product_attention([2, 3] f32, " + text);
+  };
+  error.operator()<ShapeError>(
+      "depth",
+      [](const Tensor& x) {
+    scaled_dot_product_attention(x, ones({2, 4}), x);
+      },
+      "[2, 4] f32, [2, 3] f32): q and k differ in depth: 3 and 4");
+  error.operator()<ShapeError>(
+      "length",
+      [](const Tensor& x) {
+    scaled_dot_product_attention(x, x, ones({4, 3}));
+      },
+      "[2, 3] f32, [4, 3] f32): k and v differ in length: 2 and 4");
+  error.operator()<ShapeError>(
+      "rank", [](const Tensor& x) { scaled_dot_product_attention(x, ones({3}), x); },
+      "[3] f32, [2, 3] f32): q, k and v need two axes or more, not [3]");
+  error.operator()<DtypeError>(
+      "dtypes",
+      [](const Tensor& x) {
+    scaled_dot_product_attention(x, ones({2, 3}, f64), x);
+      },
+      "[2, 3] f64, [2, 3] f32): dtypes differ: f32 and f64");
+  error.operator()<DtypeError>(
+      "integers",
+      [](const Tensor& x) {
+    scaled_dot_product_attention(x, ones({2, 3}, i64), x);
+      },
+      "[2, 3] i64, [2, 3] f32): i64 is not accepted here; it takes floating dtypes");
+  const std::string same = "[2, 3] f32, [2, 3] f32): ";
+  error.operator()<Error>(
+      "mask and causal",
+      [](const Tensor& x) {
+    scaled_dot_product_attention(x, x, x, {.mask = ones({2, 2}), .causal = true});
+      },
+      same + "there is a mask and `causal`; give one of them");
+  error.operator()<DtypeError>(
+      "mask dtype",
+      [](const Tensor& x) {
+    scaled_dot_product_attention(x, x, x, {.mask = ones({2, 2}, i64)});
+      },
+      same + "the mask must be bool or f32, not i64");
+  error.operator()<ShapeError>(
+      "mask shape",
+      [](const Tensor& x) {
+    scaled_dot_product_attention(x, x, x, {.mask = ones({3, 2, 2})});
+      },
+      same + "the mask must broadcast to [2, 2], not be [3, 2, 2]");
+  error.operator()<Error>(
+      "dropout", [](const Tensor& x) { scaled_dot_product_attention(x, x, x, {.dropout_p = 1.5}); },
+      same + "dropout_p = 1.5 must lie between 0 and 1");
+  cases.error<ShapeError>(
+      "packed attention heads",
+      [] {
+    packed_attention(ones({2, 8}), 2);
+      },
+      "packed_attention([2, 8] f32): the last axis, of 8, does not divide into q, k and v of 2 heads");
+}
+
+}  // namespace
+
+void add_attention_cases(Cases& cases) {
+  add(cases, "plain", {},
+      {{normal({3, 2}), normal({4, 2}), normal({4, 3})},
+       {normal({1, 1}), normal({1, 1}), normal({1, 1})},
+       {normal({2, 3, 2}), normal({2, 2, 2}), normal({2, 2, 1})},
+       {normal({2, 2, 3, 2}), normal({2, 2, 3, 2}), normal({2, 2, 3, 2})},
+       {normal({2, 1, 2, 2}), normal({3, 2, 2}), normal({2, 3})},
+       {normal({0, 2}), normal({3, 2}), normal({3, 2})},
+       {normal({2, 2}), normal({0, 2}), normal({0, 2})},
+       {normal({2, 2}), normal({3, 2}), normal({3, 0})},
+       {normal({0, 2, 2}), normal({0, 3, 2}), normal({0, 3, 2})}});
+  add(cases, "causal", {.causal = true},
+      {{normal({4, 2}), normal({4, 2}), normal({4, 3})},
+       {normal({2, 5, 2}), normal({2, 3, 2}), normal({2, 3, 1})},
+       {normal({2, 2}), normal({5, 2}), normal({5, 2})},
+       {normal({2, 2, 3, 2}), normal({2, 2, 3, 2}), normal({2, 2, 3, 2})},
+       {normal({67, 2}), normal({67, 2}), normal({67, 1})}});
+  add(cases, "scale", {.scale = -0.7}, {{normal({3, 2}), normal({4, 2}), normal({4, 2})}});
+  add(cases, "dropout", {.dropout_p = 0.4},
+      {{normal({2, 3, 2}), normal({2, 5, 2}), normal({2, 5, 2})}, {normal({67, 2}), normal({3, 2}), normal({3, 1})}});
+  add(cases, "causal dropout", {.causal = true, .dropout_p = 0.3},
+      {{normal({2, 4, 2}), normal({2, 4, 2}), normal({2, 4, 2})}});
+  add(cases, "all dropped", {.dropout_p = 1}, {{normal({2, 2}), normal({3, 2}), normal({3, 2})}});
+  add_masked(cases);
+  add_packed(cases, "causal", 2, {.causal = true},
+             {{normal({3, 12}), absent()}, {normal({2, 4, 6}), absent()}, {normal({2, 0, 6}), absent()}});
+  add_packed(cases, "plain", 1, {}, {{normal({2, 3, 6}), absent()}, {normal({2, 3, 6}), normal({1, 1, 3})}});
+  add_packed(cases, "bool mask", 2, {.dropout_p = 0.3, .bool_mask = true}, {{normal({2, 3, 6}), mask({2, 1, 3, 3})}});
+  add_errors(cases);
+}
+
+}  // namespace weft::testing

@@ -1,0 +1,191 @@
+// Attention and its gradient against naive ones in double, over sizes that take one block of rows and several.
+#include "tensor/kernels/cpu/attention.h"
+
+#include "tensor/kernels/cpu/force_loops.h"
+#include "tests/tensor/kernels/row_checks.h"
+
+namespace weft::testing {
+namespace {
+
+namespace cpu = kernels::cpu;
+using Matrix = std::vector<std::vector<double>>;
+constexpr double kInf = std::numeric_limits<double>::infinity();
+
+struct Sizes {
+  int64_t heads, rows, columns, depth, width;
+};
+
+/// The head number `head` of x (heads, rows, columns).
+Matrix head_of(const AnyArray& x, int64_t head) {
+  Matrix out(static_cast<size_t>(x.shape()[1]));
+  for (size_t i = 0; i < out.size(); ++i)
+    for (int64_t j = 0; j < x.shape()[2]; ++j) out[i].push_back(x.get({head, static_cast<int64_t>(i), j}));
+  return out;
+}
+
+Matrix zeros(int64_t rows, int64_t columns) {
+  return Matrix(static_cast<size_t>(rows), std::vector<double>(static_cast<size_t>(columns)));
+}
+
+Matrix transposed(const Matrix& a, int64_t columns) {
+  Matrix out = zeros(columns, static_cast<int64_t>(a.size()));
+  for (size_t i = 0; i < a.size(); ++i)
+    for (size_t j = 0; j < a[i].size(); ++j) out[j][i] = a[i][j];
+  return out;
+}
+
+Matrix product(const Matrix& a, const Matrix& b, int64_t columns) {
+  Matrix out = zeros(static_cast<int64_t>(a.size()), columns);
+  for (size_t i = 0; i < a.size(); ++i)
+    for (size_t k = 0; k < b.size(); ++k)
+      for (size_t j = 0; j < out[i].size(); ++j) out[i][j] += a[i][k] * b[k][j];
+  return out;
+}
+
+/// Everything for one run of the kernels.
+struct Problem {
+  Sizes n;
+  AnyArray q, k, v, g, mask, y, largest, factor, dq, dk, dv;
+  cpu::AttentionForm form;
+  bool masked;
+
+  Problem(const Sizes& sizes, DType dtype, bool causal, std::optional<DType> mask_dtype, bool plain, Random& random)
+      : n(sizes),
+        q(input({n.heads, n.rows, n.depth}, dtype, plain, random)),
+        k(input({n.heads, n.columns, n.depth}, dtype, plain, random)),
+        v(input({n.heads, n.columns, n.width}, dtype, plain, random)),
+        g(input({n.heads, n.rows, n.width}, dtype, plain, random)),
+        mask(input({n.heads, n.rows, n.columns}, mask_dtype.value_or(dtype), plain, random)),
+        y(output({n.heads, n.rows, n.width}, dtype, plain, random)),
+        largest(output({n.heads, n.rows, 1}, dtype == f64 ? f64 : f32, true, random)),
+        factor(output({n.heads, n.rows, 1}, dtype == f64 ? f64 : f32, true, random)),
+        dq(output({n.heads, n.rows, n.depth}, dtype, plain, random)),
+        dk(output({n.heads, n.columns, n.depth}, dtype, plain, random)),
+        dv(output({n.heads, n.columns, n.width}, dtype, plain, random)),
+        form{causal, 1 / std::sqrt(static_cast<double>(sizes.depth)), 0, {}},
+        masked(mask_dtype.has_value()) {}
+
+  void run() {
+    const cpu::Operand added = mask.operand();
+    const cpu::AttentionInputs in{q.operand(), k.operand(), v.operand(), masked ? &added : nullptr};
+    const cpu::AttentionRows rows{largest.operand(), factor.operand()};
+    cpu::attention(in, form, y.operand(), rows);
+    cpu::attention_backward(g.operand(), in, form, rows, {dq.operand(), dk.operand(), dv.operand()});
+  }
+
+  /// The probabilities of one head.
+  Matrix probabilities(int64_t head) const {
+    Matrix p = product(head_of(q, head), transposed(head_of(k, head), n.depth), n.columns);
+    for (size_t i = 0; i < p.size(); ++i) {
+      double top = -kInf, sum = 0;
+      for (size_t j = 0; j < p[i].size(); ++j) {
+        p[i][j] *= form.scale;
+        const double m = masked ? mask.get({head, static_cast<int64_t>(i), static_cast<int64_t>(j)}) : 0;
+        if (masked && mask.dtype == boolean)
+          p[i][j] = m != 0 ? p[i][j] : -kInf;
+        else
+          p[i][j] += m;
+        if (form.causal && j > i) p[i][j] = -kInf;
+        top = std::max(top, p[i][j]);
+      }
+      for (double& s : p[i]) sum += s = top == -kInf ? 0 : std::exp(s - top);
+      for (double& s : p[i]) s = sum == 0 ? 0 : s / sum;
+    }
+    return p;
+  }
+
+  void expect_right() {
+    run();
+    for (int64_t head = 0; head < n.heads; ++head) {
+      const Matrix p = probabilities(head), grad = head_of(g, head);
+      Matrix slope = product(grad, transposed(head_of(v, head), n.width), n.columns);
+      for (size_t i = 0; i < slope.size(); ++i) {
+        double mean = 0;
+        for (size_t j = 0; j < slope[i].size(); ++j) mean += p[i][j] * slope[i][j];
+        for (size_t j = 0; j < slope[i].size(); ++j) slope[i][j] = p[i][j] * (slope[i][j] - mean) * form.scale;
+      }
+      expect_head(y, head, product(p, head_of(v, head), n.width), "result");
+      expect_head(dq, head, product(slope, head_of(k, head), n.depth), "dq");
+      expect_head(dk, head, product(transposed(slope, n.columns), head_of(q, head), n.depth), "dk");
+      expect_head(dv, head, product(transposed(p, n.columns), grad, n.width), "dv");
+    }
+  }
+
+ private:
+  static AnyArray input(const Shape& shape, DType dtype, bool plain, Random& random) {
+    return random_values(shape, dtype, plain ? Layout::row_major : kAllLayouts[pick(random, 0, 4)], random);
+  }
+  static AnyArray output(const Shape& shape, DType dtype, bool plain, Random& random) {
+    return AnyArray(shape, dtype, plain ? Layout::row_major : kDistinctLayouts[pick(random, 0, 3)], random);
+  }
+  void expect_head(const AnyArray& got, int64_t head, const Matrix& want, const std::string& what) const {
+    for_each_index({got.shape()[1], got.shape()[2]}, [&](const IntList& at) {
+      const double expected = want[static_cast<size_t>(at[0])][static_cast<size_t>(at[1])];
+      const double value = got.get({head, at[0], at[1]}), precision = precision_of(got.dtype);
+      if (close(value, expected, 20 * precision, 60 * precision) || ::testing::Test::HasFailure()) return;
+      ADD_FAILURE() << what << " of head " << head << " at " << at.to_string() << ": " << value << ", want " << expected
+                    << text(" (", n.rows, " x ", n.columns, " x ", n.depth, " ", got.dtype, ")");
+    });
+  }
+};
+
+TEST(Attention, AgreesWithNaiveLoops) {
+  Random random(71);
+  for (int i = 0; i < property_cases(60); ++i) {
+    const Sizes n{pick(random, 1, 3), pick(random, 0, 20), pick(random, 0, 20), pick(random, 1, 9), pick(random, 0, 9)};
+    const DType dtype = kFloatingDtypes[pick(random, 0, 3)];
+    const int mask = static_cast<int>(pick(random, 0, 3));
+    Problem(n, dtype, mask == 3,
+            mask == 1   ? std::optional(boolean)
+            : mask == 2 ? std::optional(dtype)
+                        : std::nullopt,
+            false, random)
+        .expect_right();
+    if (HasFailure()) break;
+  }
+}
+
+TEST(Attention, BlocksOfRows) {
+  Random random(72);
+  for (const Sizes& n : {Sizes{2, 64, 64, 16, 16}, Sizes{2, 128, 128, 64, 64}, Sizes{1, 130, 70, 8, 5},
+                         Sizes{2, 65, 200, 8, 24}, Sizes{1, 33, 3000, 4, 4}})
+    for (bool causal : {false, true})
+      for (DType dtype : {f32, f64, bf16}) {
+        Problem(n, dtype, causal, std::nullopt, true, random).expect_right();
+        const cpu::ForceLoops loops;
+        if (dtype == f32) Problem(n, dtype, causal, f32, true, random).expect_right();
+        if (HasFailure()) return;
+      }
+}
+
+TEST(Attention, SameBitsForAnyThreadCount) {
+  expect_same_bits_for_threads([] {
+    Random random(73);
+    Problem problem({6, 130, 130, 16, 16}, f64, true, std::nullopt, true, random);
+    problem.form.dropout_p = 0.2;
+    problem.form.key = {3, 5};
+    problem.run();
+    return std::vector{problem.y.memory, problem.dq.memory, problem.dk.memory, problem.dv.memory};
+  });
+}
+
+TEST(Attention, NaNStaysInItsRow) {
+  Random random(74);
+  Problem problem({1, 4, 4, 3, 3}, f32, false, std::nullopt, true, random);
+  problem.q.set({0, 2, 1}, std::numeric_limits<double>::quiet_NaN());
+  problem.run();
+  for_each_index(problem.y.shape(),
+                 [&](const IntList& at) { EXPECT_EQ(std::isnan(problem.y.get(at)), at[1] == 2) << at.to_string(); });
+}
+
+TEST(Attention, RowsThatSeeNothingAreZero) {
+  Random random(75);
+  Problem problem({1, 3, 3, 2, 2}, f32, false, boolean, true, random);
+  for_each_index(problem.mask.shape(), [&](const IntList& at) { problem.mask.set(at, at[1] == 1 ? 0 : 1); });
+  problem.expect_right();
+  EXPECT_EQ(problem.y.get({0, 1, 0}), 0);
+  EXPECT_EQ(problem.dq.get({0, 1, 1}), 0);
+}
+
+}  // namespace
+}  // namespace weft::testing
