@@ -2,6 +2,7 @@
 #pragma once
 
 #include "nn/activation.h"
+#include "nn/attention.h"
 #include "nn/clip.h"
 #include "nn/conv.h"
 #include "nn/dropout.h"
@@ -16,3 +17,4 @@
 #include "nn/residual.h"
 #include "nn/sequential.h"
 #include "nn/summary.h"
+#include "nn/transformer.h"

@@ -72,6 +72,53 @@ class BasicBlock(nn.Module):
 layer("basic_block", BasicBlock(3, 3, 1), (2, 3, 5, 4))
 layer("basic_block_down", BasicBlock(2, 4, 2), (2, 2, 5, 4))
 
+
+
+class SelfAttention(nn.Module):
+    """MultiheadAttention of one tensor, without a prefix in its names."""
+
+    def __init__(self, causal, **options):
+        super().__init__()
+        self.inner = nn.MultiheadAttention(6, 2, batch_first=True, **options)
+        self.causal = causal
+
+    def named_parameters(self, *args, **kwargs):
+        return self.inner.named_parameters(*args, **kwargs)
+
+    def forward(self, x):
+        hidden = torch.ones(x.shape[-2], x.shape[-2], dtype=torch.bool).triu(1) if self.causal else None
+        return self.inner(x, x, x, attn_mask=hidden, need_weights=False)[0]
+
+
+layer("self_attention", SelfAttention(False), (2, 5, 6))
+layer("self_attention_causal", SelfAttention(True, bias=False), (2, 5, 6))
+
+attention = nn.MultiheadAttention(6, 3, batch_first=True)
+fill(attention)
+query, key, value = (wave(s, 0.2 * i).requires_grad_() for i, s in enumerate([(2, 3, 6), (2, 4, 6), (2, 4, 6)]))
+backward(
+    "cross_attention",
+    attention(query, key, value, need_weights=False)[0],
+    {"query": query, "key": key, "value": value, **dict(attention.named_parameters())},
+)
+
+for name, options in [
+    ("encoder_post", dict(activation="relu")),
+    ("encoder_pre", dict(activation="gelu", norm_first=True)),
+]:
+    layer(name, nn.TransformerEncoderLayer(6, 2, 8, dropout=0.0, batch_first=True, **options), (2, 5, 6))
+
+for name, options in [
+    ("plain", {}),
+    ("causal", dict(is_causal=True)),
+    ("mask", dict(attn_mask=wave((5, 4), 0.4, 2.0))),
+    ("bool_mask", dict(attn_mask=wave((5, 4), 0.4) > -0.5, scale=0.3)),
+]:
+    q, k, v = (wave(s, 0.2 * i).requires_grad_() for i, s in enumerate([(2, 3, 5, 2), (2, 3, 4, 2), (2, 3, 4, 3)]))
+    backward(
+        f"attention_{name}", F.scaled_dot_product_attention(q, k, v, **options), {"query": q, "key": k, "value": v}
+    )
+
 embedding = nn.Embedding(7, 4, padding_idx=2)
 fill(embedding)
 indices = torch.tensor([[1, 2, 6], [2, 1, 0]])

@@ -4,7 +4,9 @@
 #include "autograd/grad_mode.h"
 #include "autograd/leaf.h"
 #include "nn/nn.h"
+#include "tensor/ops/attention.h"
 #include "tensor/ops/binary.h"
+#include "tensor/ops/compare.h"
 #include "tensor/ops/fill.h"
 #include "tensor/ops/reduce.h"
 #include "tensor/ops/unary.h"
@@ -121,6 +123,57 @@ TEST(Golden, BatchNorm) {
 TEST(Golden, BasicBlock) {
   check_layer("basic_block", BasicBlock(3, 3), {2, 3, 5, 4});
   check_layer("basic_block_down", BasicBlock(2, 4, 2), {2, 2, 5, 4});
+}
+
+/// MultiheadAttention of one tensor.
+struct SelfAttention : Module {
+  MultiheadAttention inner;
+  bool causal;
+  SelfAttention(const MultiheadAttentionOptions& options, bool is_causal) : inner(options), causal(is_causal) {}
+  std::vector<Tensor> parameters() const { return inner.parameters(); }
+  std::vector<NamedTensor> named_parameters() const { return inner.named_parameters(); }
+  void to(DType dtype) { inner.to(dtype); }
+  Tensor operator()(const Tensor& x) const { return inner.forward(x, {.causal = causal}); }
+};
+
+TEST(Golden, SelfAttention) {
+  check_layer("self_attention", SelfAttention({.embed_dim = 6, .num_heads = 2}, false), {2, 5, 6});
+  check_layer("self_attention_causal", SelfAttention({.embed_dim = 6, .num_heads = 2, .bias = false}, true), {2, 5, 6});
+}
+
+std::vector<NamedTensor> queries(const Shape& query, const Shape& key, const Shape& value) {
+  return {
+      {"query", parameter(wave(query, 0))}, {"key", parameter(wave(key, 0.2))}, {"value", parameter(wave(value, 0.4))}};
+}
+
+TEST(Golden, CrossAttention) {
+  MultiheadAttention attention(6, 3);
+  fill(attention);
+  std::vector<NamedTensor> inputs = queries({2, 3, 6}, {2, 4, 6}, {2, 4, 6});
+  const Tensor y = attention(inputs[0].tensor, inputs[1].tensor, inputs[2].tensor);
+  for (const NamedTensor& entry : attention.named_parameters()) inputs.push_back(entry);
+  backward("cross_attention", y, inputs);
+}
+
+TEST(Golden, TransformerEncoderLayer) {
+  using Options = TransformerEncoderLayerOptions;
+  const Options post{.d_model = 6, .nhead = 2, .dim_feedforward = 8, .dropout = 0};
+  Options pre = post;
+  pre.activation = Options::Activation::gelu;
+  pre.norm_first = true;
+  check_layer("encoder_post", TransformerEncoderLayer(post), {2, 5, 6});
+  check_layer("encoder_pre", TransformerEncoderLayer(pre), {2, 5, 6});
+}
+
+TEST(Golden, ScaledDotProductAttention) {
+  const auto check = [](const std::string& name, const AttentionOptions& options) {
+    const std::vector<NamedTensor> in = queries({2, 3, 5, 2}, {2, 3, 4, 2}, {2, 3, 4, 3});
+    backward("attention_" + name, scaled_dot_product_attention(in[0].tensor, in[1].tensor, in[2].tensor, options), in);
+  };
+  check("plain", {});
+  check("causal", {.causal = true});
+  check("mask", {.mask = wave({5, 4}, 0.4, 2.0)});
+  check("bool_mask", {.mask = wave({5, 4}, 0.4) > -0.5, .scale = 0.3});
 }
 
 template <class F>

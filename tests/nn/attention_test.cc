@@ -1,0 +1,101 @@
+// Attention, transformer and residual layers: names, modes, what sees what, what they refuse. Values: golden_test.cc.
+#include <gtest/gtest.h>
+
+#include "nn/nn.h"
+#include "tensor/ops/binary.h"
+#include "tensor/ops/compare.h"
+#include "tensor/ops/copy.h"
+#include "tensor/ops/fill.h"
+#include "tensor/ops/random.h"
+#include "tensor/ops/reduce.h"
+#include "tensor/ops/view.h"
+#include "tensor/random.h"
+
+namespace weft::nn {
+namespace {
+
+using Names = std::vector<std::string>;
+
+Names names_of(const Module& module) {
+  Names out;
+  for (const NamedTensor& entry : module.named_parameters()) out.push_back(entry.name);
+  return out;
+}
+
+template <class F>
+std::string message(F f) {
+  try {
+    f();
+  } catch (const Error& error) {
+    return error.what();
+  }
+  return "accepted";
+}
+
+TEST(Transformer, NamesArePyTorchs) {
+  EXPECT_EQ(names_of(MultiheadAttention(8, 2)),
+            (Names{"in_proj_weight", "in_proj_bias", "out_proj.weight", "out_proj.bias"}));
+  EXPECT_EQ(names_of(MultiheadAttention({.embed_dim = 8, .num_heads = 2, .bias = false})),
+            (Names{"in_proj_weight", "out_proj.weight"}));
+  EXPECT_EQ(names_of(TransformerEncoderLayer({.d_model = 8, .nhead = 2})),
+            (Names{"self_attn.in_proj_weight", "self_attn.in_proj_bias", "self_attn.out_proj.weight",
+                   "self_attn.out_proj.bias", "linear1.weight", "linear1.bias", "linear2.weight", "linear2.bias",
+                   "norm1.weight", "norm1.bias", "norm2.weight", "norm2.bias"}));
+  EXPECT_EQ(names_of(BasicBlock(4, 4)),
+            (Names{"conv1.weight", "bn1.weight", "bn1.bias", "conv2.weight", "bn2.weight", "bn2.bias"}));
+  EXPECT_EQ(names_of(BasicBlock(4, 8, 2)).back(), "downsample.1.bias");
+  EXPECT_EQ(BasicBlock(4, 8, 2).get_parameter("downsample.0.weight").shape(), (Shape{8, 4, 1, 1}));
+}
+
+TEST(Transformer, CausalLayersDoNotSeeWhatComes) {
+  manual_seed(1);
+  TransformerEncoderLayer layer({.d_model = 8, .nhead = 2, .dim_feedforward = 16});
+  layer.eval();
+  const Tensor x = randn({2, 6, 8}), other = x.clone();
+  other.narrow(1, 4, 2).fill_(9);
+  const Tensor y = layer(x, {.causal = true}), z = layer(other, {.causal = true});
+  EXPECT_TRUE(allclose(y.narrow(1, 0, 4), z.narrow(1, 0, 4)));
+  EXPECT_FALSE(allclose(y.narrow(1, 4, 2), z.narrow(1, 4, 2)));
+  EXPECT_FALSE(allclose(layer(x).narrow(1, 0, 4), y.narrow(1, 0, 4)));
+}
+
+TEST(Transformer, OneTensorOrThreeAreTheSame) {
+  manual_seed(2);
+  const MultiheadAttention attention(8, 4);
+  const Tensor x = randn({2, 5, 8});
+  const Tensor mask = tensor({true, true, false, true, false});
+  EXPECT_TRUE(allclose(attention(x), attention(x, x.clone(), x.clone()), 1e-5, 1e-6));
+  EXPECT_TRUE(
+      allclose(attention.forward(x, {.mask = mask}), attention(x, x.clone(), x.clone(), {.mask = mask}), 1e-5, 1e-6));
+  EXPECT_TRUE(allclose(attention(x)[0], attention(x[0]), 1e-5, 1e-6));  // without a batch
+  EXPECT_TRUE(equal(attention(x, x, x), attention(x)));
+}
+
+TEST(Transformer, DropsInTrainingOnly) {
+  manual_seed(3);
+  MultiheadAttention attention({.embed_dim = 8, .num_heads = 2, .dropout = 0.5});
+  const Tensor x = randn({1, 6, 8});
+  EXPECT_FALSE(equal(attention(x), attention(x)));
+  attention.eval();
+  EXPECT_TRUE(equal(attention(x), attention(x)));
+}
+
+TEST(Transformer, RefusesWhatDoesNotFit) {
+  EXPECT_EQ(message([] { MultiheadAttention(8, 3); }),
+            "MultiheadAttention(): embed_dim 8 does not divide into 3 heads");
+  EXPECT_EQ(message([] { MultiheadAttention({.embed_dim = 8, .num_heads = 2, .dropout = 2}); }),
+            "MultiheadAttention(): dropout = 2 must lie between 0 and 1");
+  EXPECT_EQ(message([] {
+              MultiheadAttention(8, 2)(zeros({2, 3, 7}));
+            }),
+            "MultiheadAttention([2, 3, 7] f32): the inputs must be (N, L, 8), not [2, 3, 7]");
+  EXPECT_EQ(
+      message(
+          [] {
+    TransformerEncoderLayer({.d_model = 8, .nhead = 2, .norm_first = true})(zeros({2, 3, 8}), {.mask = zeros({3, 4})});
+      }),
+      "TransformerEncoderLayer([2, 3, 8] f32): the mask must broadcast to [2, 2, 3, 3], not be [3, 4]");
+}
+
+}  // namespace
+}  // namespace weft::nn
