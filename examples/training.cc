@@ -33,17 +33,16 @@ std::string user_path(const std::string& path) {
 
 }  // namespace
 
-Settings parse(const char* what, int argc, char** argv, Settings settings) {
-  CLI::App app(what);
-  app.add_option("--data", settings.data, "folder with MNIST files (default: digits drawn by the program)");
-  app.add_option("--epochs", settings.epochs, "passes over the training images")->check(CLI::Range(1, 1000000));
-  app.add_option("--batch-size", settings.batch_size, "images per step")->check(CLI::Range(2, 1000000));
+void add_shared_options(CLI::App& app, Settings& settings) {
+  app.add_option("--batch-size", settings.batch_size, "examples per step")->check(CLI::Range(2, 1000000));
   app.add_option("--lr", settings.lr, "highest learning rate")->check(CLI::PositiveNumber);
   app.add_option("--seed", settings.seed, "seed of everything random");
   app.add_option("--threads", settings.threads, "threads (default: all cores)")->check(CLI::Range(0, 1024));
-  app.add_option("--save", settings.save, "file to write a checkpoint to, after each epoch and on Ctrl-C");
+  app.add_option("--save", settings.save, "file to write a checkpoint to, now and then and on Ctrl-C");
   app.add_option("--resume", settings.resume, "checkpoint to carry on from");
-  app.add_option("--out", settings.out, "folder of the pictures (default: here)");
+}
+
+void read_arguments(CLI::App& app, int argc, char** argv, Settings& settings) {
   app.get_formatter()->column_width(32);
   try {
     app.parse(argc, argv);
@@ -52,13 +51,21 @@ Settings parse(const char* what, int argc, char** argv, Settings settings) {
     std::fprintf(stderr, "error: %s (--help lists the options)\n", error.what());
     std::exit(2);
   }
-  if (!settings.data.empty()) settings.data = user_path(settings.data);
-  if (!settings.save.empty()) settings.save = user_path(settings.save);
-  if (!settings.resume.empty()) settings.resume = user_path(settings.resume);
+  for (std::string* path : {&settings.data, &settings.save, &settings.resume})
+    if (!path->empty()) *path = user_path(*path);
   settings.out = user_path(settings.out);
   manual_seed(settings.seed);
   if (settings.threads > 0) set_num_threads(settings.threads);
   std::signal(SIGINT, on_interrupt);
+}
+
+Settings parse(const char* what, int argc, char** argv, Settings settings) {
+  CLI::App app(what);
+  app.add_option("--data", settings.data, "folder with MNIST files (default: digits drawn by the program)");
+  app.add_option("--epochs", settings.epochs, "passes over the training images")->check(CLI::Range(1, 1000000));
+  app.add_option("--out", settings.out, "folder of the pictures (default: here)");
+  add_shared_options(app, settings);
+  read_arguments(app, argc, argv, settings);
   return settings;
 }
 

@@ -9,6 +9,10 @@
 
 #include "weft.h"
 
+namespace CLI {
+class App;
+}
+
 namespace examples {
 
 /// The command line. What is not given keeps the example's own value.
@@ -26,6 +30,11 @@ struct Settings {
 
 /// Reads the arguments, seeds the generator and sets the threads; ends the program for --help (0) and mistakes (2).
 Settings parse(const char* what, int argc, char** argv, Settings settings);
+
+/// For an example with options of its own: adds those that all share (--batch-size, --lr, --seed, --threads, --save,
+/// --resume) to `app`; reads the arguments and does what parse() says of them.
+void add_shared_options(CLI::App& app, Settings& settings);
+void read_arguments(CLI::App& app, int argc, char** argv, Settings& settings);
 
 struct Digits {
   weft::data::TensorDataset<2> train;

@@ -15,12 +15,13 @@ include_all = rule(
     },
 )
 
-def weft_binaries(deps, testonly = False):
+def weft_binaries(deps, testonly = False, common_visibility = None):
     """One program for each .cc of the folder, named as the file; a .cc with a header of the same name belongs to `:common`.
 
     Args:
       deps: what every program of the folder links.
       testonly: whether the programs are only for tests and measurements.
+      common_visibility: who else may use `:common`.
     """
     headers = native.glob(["*.h"], allow_empty = True)
     helpers = [header[:-len(".h")] + ".cc" for header in headers]
@@ -29,6 +30,7 @@ def weft_binaries(deps, testonly = False):
         testonly = testonly,
         srcs = native.glob(helpers, allow_empty = True) if helpers else [],
         hdrs = headers,
+        visibility = common_visibility,
         deps = deps,
     )
     for source in native.glob(["*.cc"], exclude = helpers, allow_empty = True):
