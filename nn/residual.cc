@@ -32,7 +32,7 @@ BasicBlock::BasicBlock(const BasicBlockOptions& o)
 }
 
 Tensor BasicBlock::forward(const Tensor& x) const {
-  const Tensor y = bn2_(conv2_(relu(bn1_(conv1_(x)))));
+  const Tensor y = bn2_(conv2_(bn1_.forward_relu(conv1_(x))));
   return relu(y + (downsample_ ? (*downsample_)(x) : x));
 }
 
