@@ -1,6 +1,8 @@
 // attempt: errors as values, for callers who do not want exceptions.
 #pragma once
 
+#include <concepts>
+#include <exception>
 #include <optional>
 #include <type_traits>
 #include <utility>
@@ -9,43 +11,79 @@
 
 namespace weft {
 
+namespace detail {
+
+/// A weft::Error of whatever kind, kept as it was thrown.
+class KeptError {
+ public:
+  KeptError() = default;
+  /// Of the exception that is being handled, which `error` refers to.
+  explicit KeptError(const Error& error) : thrown_(std::current_exception()), error_(&error) {}
+  bool exists() const { return error_ != nullptr; }
+  [[noreturn]] void rethrow() const { std::rethrow_exception(thrown_); }
+  const Error& get() const {
+    if (!exists()) throw Error("this result holds no error: it succeeded");
+    return *error_;
+  }
+
+ private:
+  std::exception_ptr thrown_;  // owns what error_ points to
+  const Error* error_ = nullptr;
+};
+
+template <class E>
+KeptError keep_error(E&& error) {
+  try {
+    throw std::forward<E>(error);
+  } catch (const Error& thrown) {
+    return KeptError(thrown);
+  }
+}
+
+}  // namespace detail
+
 /// A T, or the weft::Error that kept it from being made.
 template <class T>
 class Result {
  public:
   Result(T value) : value_(std::move(value)) {}
-  Result(Error error) : error_(std::move(error)) {}
+  /// Any kind of error; its kind is kept.
+  template <std::derived_from<Error> E>
+  Result(E error) : error_(detail::keep_error(std::move(error))) {}
+  Result(detail::KeptError error) : error_(std::move(error)) {}
   explicit operator bool() const { return value_.has_value(); }
-  /// The value; throws the error where there is none.
+  /// The value; throws the error, as the kind it was, where there is none.
   const T& value() const& {
-    if (!value_) throw *error_;
+    if (!value_) error_.rethrow();
     return *value_;
   }
   T value() && {
-    if (!value_) throw *error_;
+    if (!value_) error_.rethrow();
     return std::move(*value_);
   }
-  /// Only where there is no value.
-  const Error& error() const { return *error_; }
+  /// What went wrong; Error where there is a value.
+  const Error& error() const { return error_.get(); }
 
  private:
   std::optional<T> value_;
-  std::optional<Error> error_;
+  detail::KeptError error_;
 };
 
 template <>
 class Result<void> {
  public:
   Result() = default;
-  Result(Error error) : error_(std::move(error)) {}
-  explicit operator bool() const { return !error_; }
+  template <std::derived_from<Error> E>
+  Result(E error) : error_(detail::keep_error(std::move(error))) {}
+  Result(detail::KeptError error) : error_(std::move(error)) {}
+  explicit operator bool() const { return !error_.exists(); }
   void value() const {
-    if (error_) throw *error_;
+    if (error_.exists()) error_.rethrow();
   }
-  const Error& error() const { return *error_; }
+  const Error& error() const { return error_.get(); }
 
  private:
-  std::optional<Error> error_;
+  detail::KeptError error_;
 };
 
 /// What `function` returns, or the weft::Error it throws. Other exceptions pass through.
@@ -59,7 +97,7 @@ auto attempt(F&& function) -> Result<std::invoke_result_t<F>> {
       return std::forward<F>(function)();
     }
   } catch (const Error& error) {
-    return error;
+    return detail::KeptError(error);
   }
 }
 

@@ -160,8 +160,34 @@ TEST(Attempt, GivesAValueOrTheError) {
   const Result<Tensor> bad = attempt([&] { return a + b; });
   ASSERT_FALSE(bool(bad));
   EXPECT_EQ(std::string(bad.error().what()).find("add([2] f32, [3] f32)"), 0u) << bad.error().what();
-  EXPECT_THROW(bad.value(), Error);
+  EXPECT_THROW(bad.value(), ShapeError);
+  EXPECT_NE(dynamic_cast<const ShapeError*>(&bad.error()), nullptr);
   EXPECT_EQ(numbers(attempt([&] { return a + a; }).value()), Numbers({2, 2}));
+}
+
+TEST(Attempt, KeepsTheErrorAsItWas) {
+  const Result<int> made = IndexError("too far", {"a", "b"});
+  EXPECT_FALSE(bool(made));
+  EXPECT_STREQ(made.error().what(), "too far");
+  EXPECT_EQ(made.error().items, (std::vector<std::string>{"a", "b"}));
+  EXPECT_THROW(made.value(), IndexError);
+  Result<int> copy = 7;
+  EXPECT_EQ(copy.value(), 7);
+  copy = made;
+  EXPECT_EQ(&copy.error(), &made.error());  // shared, and alive as long as any of them
+  EXPECT_THROW(Result<void>(DtypeError("no")).value(), DtypeError);
+}
+
+TEST(Attempt, ASuccessHasNoError) {
+  for (const auto& ask : {std::function<void()>([] { (void)Result<int>(1).error(); }),
+                          std::function<void()>([] { (void)Result<void>().error(); })}) {
+    try {
+      ask();
+      FAIL();
+    } catch (const Error& error) {
+      EXPECT_STREQ(error.what(), "this result holds no error: it succeeded");
+    }
+  }
 }
 
 TEST(Attempt, OfAFunctionWithoutAResult) {
@@ -170,7 +196,7 @@ TEST(Attempt, OfAFunctionWithoutAResult) {
   EXPECT_TRUE(bool(good));
   good.value();
   EXPECT_FALSE(bool(bad));
-  EXPECT_THROW(bad.value(), Error);
+  EXPECT_THROW(bad.value(), ShapeError);
 }
 
 TEST(Attempt, CatchesNothingButWeftsErrors) {
