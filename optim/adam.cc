@@ -48,7 +48,13 @@ void AdamBase::add(const std::vector<AdamGroup>& groups, const AdamOptions& opti
 
 std::vector<Optimizer::Number> AdamBase::numbers(size_t group) {
   AdamOptions& o = options_[group];
-  return {{"lr", &o.lr}, {"beta1", &o.beta1}, {"beta2", &o.beta2}, {"eps", &o.eps}, {"weight_decay", &o.weight_decay}};
+  return {{"lr", &o.lr},
+          {"beta1", &o.beta1},
+          {"beta2", &o.beta2},
+          {"eps", &o.eps},
+          {"weight_decay", &o.weight_decay},
+          {"amsgrad", &o.amsgrad},
+          {"maximize", &o.maximize}};
 }
 
 void AdamBase::update(size_t group, Slot& slot, const Tensor& gradient) {

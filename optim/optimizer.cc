@@ -117,26 +117,29 @@ void Optimizer::check_fraction(const char* name, double value) const {
   if (!(value >= 0 && value < 1)) throw Error(text(name, " must be in [0, 1), not ", value));
 }
 
-double* Optimizer::find(std::string_view name, size_t group) const {
+std::optional<Optimizer::Number> Optimizer::find(std::string_view name, size_t group) const {
   if (group >= groups_.size())
     throw IndexError(text(name_, ": group ", group, " is out of range for ", groups_.size()));
   for (const Number& number : const_cast<Optimizer*>(this)->numbers(group))
-    if (number.name == name) return number.value;
-  return nullptr;
+    if (number.name == name) return number;
+  return std::nullopt;
 }
 
-bool Optimizer::has(std::string_view name) const { return find(name, 0) != nullptr; }
+bool Optimizer::has(std::string_view name) const { return find(name, 0).has_value(); }
 
 double Optimizer::get(std::string_view name, size_t group) const {
-  const double* value = find(name, group);
-  if (value == nullptr) throw Error(text(name_, " has no `", name, "`"));
-  return *value;
+  const std::optional<Number> number = find(name, group);
+  if (!number) throw Error(text(name_, " has no `", name, "`"));
+  return number->get();
 }
 
 void Optimizer::set(std::string_view name, double value, size_t group) {
   (void)get(name, group);
+  const Number number = *find(name, group);
+  if (number.flag != nullptr && value != 0 && value != 1)
+    throw Error(text(name_, ": ", name, " is a switch, 0 or 1, not ", value));
   check_number(std::string(name).c_str(), value);
-  *find(name, group) = value;
+  number.put(value);
 }
 
 void Optimizer::set(std::string_view name, double value) {

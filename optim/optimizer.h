@@ -2,6 +2,7 @@
 #pragma once
 
 #include <map>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -39,7 +40,8 @@ class Optimizer {
   double lr(size_t group = 0) const { return get("lr", group); }
   void set_lr(double value) { set("lr", value); }
   void set_lr(size_t group, double value) { set("lr", value, group); }
-  /// Whether this optimizer has the number: "lr", "weight_decay", "momentum", "beta1", ...
+  /// Whether this optimizer has the number: "lr", "weight_decay", "momentum", "beta1", ... Switches ("nesterov", "amsgrad",
+  /// "centered", "maximize") are numbers too: 0 or 1.
   bool has(std::string_view name) const;
   /// A number of one group. Error where there is none of that name, IndexError for a group out of range.
   double get(std::string_view name, size_t group = 0) const;
@@ -60,10 +62,15 @@ class Optimizer {
     int64_t steps = 0;  // that updated it
     std::vector<Tensor> states;
   };
-  /// A number of a group, by name.
+  /// A number of a group by name, or a switch, which counts as 0 or 1.
   struct Number {
     std::string_view name;
-    double* value;
+    double* value = nullptr;
+    bool* flag = nullptr;
+    Number(std::string_view name, double* value) : name(name), value(value) {}
+    Number(std::string_view name, bool* flag) : name(name), flag(flag) {}
+    double get() const { return flag != nullptr ? static_cast<double>(*flag) : *value; }
+    void put(double given) const { flag != nullptr ? void(*flag = given != 0) : void(*value = given); }
   };
 
   /// `states` names what is kept per parameter; `name` is the optimizer's.
@@ -74,7 +81,7 @@ class Optimizer {
   void check_number(const char* name, double value) const;
   void check_fraction(const char* name, double value) const;
 
-  /// The numbers of a group, "lr" first.
+  /// The numbers and switches of a group, "lr" first.
   virtual std::vector<Number> numbers(size_t group) = 0;
   /// Updates `slot.parameter`; slot.steps counts this step already.
   virtual void update(size_t group, Slot& slot, const Tensor& gradient) = 0;
@@ -82,7 +89,7 @@ class Optimizer {
   static Tensor state(Slot& slot, size_t index, bool* created = nullptr);
 
  private:
-  double* find(std::string_view name, size_t group) const;
+  std::optional<Number> find(std::string_view name, size_t group) const;
   void warn_unused() const;
   template <class F>
   void each_slot(const F& visit);

@@ -45,7 +45,9 @@ std::vector<Optimizer::Number> RMSprop::numbers(size_t group) {
           {"alpha", &o.alpha},
           {"eps", &o.eps},
           {"weight_decay", &o.weight_decay},
-          {"momentum", &o.momentum}};
+          {"momentum", &o.momentum},
+          {"centered", &o.centered},
+          {"maximize", &o.maximize}};
 }
 
 void RMSprop::update(size_t group, Slot& slot, const Tensor& gradient) {

@@ -35,7 +35,12 @@ void SGD::add(const std::vector<Tensor>& parameters, const SGDOptions& options) 
 
 std::vector<Optimizer::Number> SGD::numbers(size_t group) {
   SGDOptions& o = options_[group];
-  return {{"lr", &o.lr}, {"momentum", &o.momentum}, {"dampening", &o.dampening}, {"weight_decay", &o.weight_decay}};
+  return {{"lr", &o.lr},
+          {"momentum", &o.momentum},
+          {"dampening", &o.dampening},
+          {"weight_decay", &o.weight_decay},
+          {"nesterov", &o.nesterov},
+          {"maximize", &o.maximize}};
 }
 
 void SGD::update(size_t group, Slot& slot, const Tensor& gradient) {

@@ -1,5 +1,5 @@
 // Saving and restoring what an optimizer has built up. Keys: tensors `first.conv.weight.exp_avg`, numbers
-// `first.conv.weight.step`, `group.0.lr`, `steps`.
+// `first.conv.weight.step`, `group.0.lr`, `group.0.nesterov` (switches are saved as PyTorch's param_groups are), `steps`.
 #include "autograd/grad_mode.h"
 #include "optim/optimizer.h"
 #include "tensor/ops/copy.h"
@@ -15,7 +15,7 @@ State Optimizer::state_dict() const {
   out.numbers["steps"] = static_cast<double>(steps_);
   for (size_t i = 0; i < groups_.size(); ++i) {
     for (const Number& number : const_cast<Optimizer*>(this)->numbers(i))
-      out.numbers[group_key(i, number.name)] = *number.value;
+      out.numbers[group_key(i, number.name)] = number.get();
     for (const Slot& slot : groups_[i]) {
       out.numbers[slot.key + ".step"] = static_cast<double>(slot.steps);
       for (size_t k = 0; k < slot.states.size(); ++k)
@@ -55,7 +55,7 @@ void Optimizer::load_state_dict(const State& given) {
 
   steps_ = static_cast<int64_t>(given.numbers.at("steps"));
   for (size_t i = 0; i < groups_.size(); ++i) {
-    for (const Number& number : numbers(i)) *number.value = given.numbers.at(group_key(i, number.name));
+    for (const Number& number : numbers(i)) number.put(given.numbers.at(group_key(i, number.name)));
     for (Slot& slot : groups_[i]) {
       slot.steps = static_cast<int64_t>(given.numbers.at(slot.key + ".step"));
       for (size_t k = 0; k < slot.states.size(); ++k) {

@@ -163,10 +163,11 @@ TEST(Optimizer, FollowsACast) {
   EXPECT_EQ(optimizer.state_dict().tensors.at("used.weight.exp_avg").dtype(), f64);
 }
 
+/// Into an optimizer that was made with the defaults: every option is part of the state, as PyTorch's param_groups are.
 template <class O, class Options>
 void expect_exact_resume(const Options& options) {
   Net net, copy;
-  O optimizer(net.parameters(), options), other(copy.parameters(), options);
+  O optimizer(net.parameters(), options), other(copy.parameters());
   for (int i = 0; i < 3; ++i) step(net, optimizer);
   optimizer.set_lr(0.05);
   copy.load_state_dict(net.clone_state());
@@ -183,9 +184,25 @@ void expect_exact_resume(const Options& options) {
 
 TEST(Optimizer, CarriesOnExactly) {
   expect_exact_resume<SGD>(SGDOptions{.lr = 0.01, .momentum = 0.9});
+  expect_exact_resume<SGD>(SGDOptions{.lr = 0.01, .momentum = 0.9, .nesterov = true, .maximize = true});
   expect_exact_resume<Adam>(AdamOptions{.amsgrad = true});
-  expect_exact_resume<AdamW>(AdamWOptions{});
+  expect_exact_resume<AdamW>(AdamWOptions{.weight_decay = 0.3, .maximize = true});
   expect_exact_resume<RMSprop>(RMSpropOptions{.momentum = 0.9, .centered = true});
+}
+
+TEST(Optimizer, SwitchesAreNumbersThatAre0Or1) {
+  Net net;
+  SGD optimizer(net.parameters(), {.momentum = 0.9, .nesterov = true});
+  EXPECT_EQ(optimizer.get("nesterov"), 1);
+  EXPECT_EQ(optimizer.get("maximize"), 0);
+  EXPECT_EQ(optimizer.state_dict().numbers.at("group.0.nesterov"), 1);
+  optimizer.set("maximize", 1);
+  EXPECT_EQ(optimizer.get("maximize"), 1);
+  EXPECT_SAYS(message([&] { optimizer.set("nesterov", 0.5); }), "SGD: nesterov is a switch, 0 or 1, not 0.5");
+  EXPECT_EQ(optimizer.get("nesterov"), 1);
+  State state = optimizer.state_dict();
+  state.numbers.erase("group.0.nesterov");
+  EXPECT_SAYS(message([&] { optimizer.load_state_dict(state); }), "missing group.0.nesterov");
 }
 
 TEST(Optimizer, RefusesAStateThatDoesNotFit) {
