@@ -29,7 +29,7 @@ struct LayerNorm {
   void run(const Tensor& x, const Tensor& weight, const Tensor& bias, std::array<Tensor, 3>& out) const;
 };
 
-/// The gradients of x, weight and bias (the last two of no elements where there is no weight).
+/// The gradients of x, weight and bias (as if the weight were 1 where there is none).
 struct LayerNormBackward {
   int64_t axes;
   double eps;

@@ -1,7 +1,11 @@
 #include "tensor/ops/pool.h"
 
+#include <algorithm>
+
 #include "tensor/kernels/cpu/conv.h"
 #include "tensor/op.h"
+#include "tensor/ops/binary.h"
+#include "tensor/ops/copy.h"
 #include "tensor/ops/pool_params.h"
 
 namespace weft {
@@ -37,6 +41,29 @@ void check_gradient(const Tensor& g, const Shape& expected) {
   if (g.shape() != expected) throw ShapeError(text("the gradient must have shape ", expected, ", not ", g.shape()));
 }
 
+/// How many of the elements of each window along one axis lie in an input of `size`; at least 1.
+std::vector<double> counts_along(int64_t size, int64_t windows, int64_t kernel, int64_t stride, int64_t padding) {
+  std::vector<double> counts;
+  for (int64_t i = 0; i < windows; ++i) {
+    const int64_t begin = i * stride - padding;
+    const int64_t inside = std::min(begin + kernel, size) - std::max<int64_t>(begin, 0);
+    counts.push_back(static_cast<double>(std::max<int64_t>(inside, 1)));
+  }
+  return counts;
+}
+
+/// (H, W) of the windows: what turns their means with padding counted into means without.
+Tensor without_padding(const Shape& input, const Pool2dOptions& options, DType dtype) {
+  const Shape out = output_shape(input, options);
+  const cpu::PoolParams p = params_of(options);
+  const auto rows = counts_along(input[2], out[2], p.kernel[0], p.stride[0], p.padding[0]);
+  const auto columns = counts_along(input[3], out[3], p.kernel[1], p.stride[1], p.padding[1]);
+  std::vector<double> scale;
+  for (double row : rows)
+    for (double column : columns) scale.push_back(static_cast<double>(p.kernel[0] * p.kernel[1]) / (row * column));
+  return Tensor::from<double>(scale).view({out[2], out[3]}).to(dtype);
+}
+
 }  // namespace
 
 Tensor max_pool2d(const Tensor& x, const Pool2dOptions& options) {
@@ -58,11 +85,20 @@ Tensor max_pool2d_gather(const Tensor& x, const Tensor& places, const Pool2dOpti
 Tensor avg_pool2d(const Tensor& x, const Pool2dOptions& options) {
   Frame frame("avg_pool2d", x);
   if (!(options.dilation == Pair(1))) throw Error("dilation is for max_pool2d only");
-  return apply(op::AvgPool2d{options}, x);
+  if (options.count_include_pad) return apply(op::AvgPool2d{options}, x);
+  Pool2dOptions counted = options;
+  counted.count_include_pad = true;
+  const Tensor y = apply(op::AvgPool2d{counted}, x);
+  return y * without_padding(x.shape(), options, x.dtype());
 }
 
 Tensor avg_pool2d_backward(const Tensor& g, const Shape& input_shape, const Pool2dOptions& options) {
   Frame frame("avg_pool2d_backward", g);
+  if (!options.count_include_pad) {
+    Pool2dOptions counted = options;
+    counted.count_include_pad = true;
+    return apply(op::AvgPool2dBackward{counted, input_shape}, g * without_padding(input_shape, options, g.dtype()));
+  }
   return apply(op::AvgPool2dBackward{options, input_shape}, g);
 }
 

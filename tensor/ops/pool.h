@@ -9,14 +9,15 @@ struct Pool2dOptions {
   Pair kernel_size = 0;
   std::optional<Pair> stride = std::nullopt;  // the kernel size where absent
   Pair padding = 0;
-  Pair dilation = 1;  // max_pool2d only
+  Pair dilation = 1;              // max_pool2d only
+  bool count_include_pad = true;  // avg_pool2d only: whether padding counts in what a mean divides by
   bool operator==(const Pool2dOptions&) const = default;
 };
 
 /// The maximum of each window of x (N, C, H, W); padding counts as -inf; NaN propagates; the first maximum of a window
 /// gets the gradient.
 Tensor max_pool2d(const Tensor& x, const Pool2dOptions& options);
-/// The mean of each window; padding counts as zeros that are divided by (PyTorch's count_include_pad).
+/// The mean of each window. Padding counts as zeros that are divided by, unless count_include_pad is false.
 Tensor avg_pool2d(const Tensor& x, const Pool2dOptions& options);
 
 /// The gradient of max_pool2d from the places of its maxima (its second result), for an input of `input_shape`.
@@ -24,6 +25,7 @@ Tensor max_pool2d_backward(const Tensor& g, const Tensor& places, const Shape& i
                            const Pool2dOptions& options);
 /// The values of `x` at those places.
 Tensor max_pool2d_gather(const Tensor& x, const Tensor& places, const Pool2dOptions& options);
+/// The gradient of avg_pool2d for an input of `input_shape`.
 Tensor avg_pool2d_backward(const Tensor& g, const Shape& input_shape, const Pool2dOptions& options);
 
 std::string attribute_text(const Pool2dOptions& value);

@@ -1,5 +1,8 @@
 // Cases of layer and batch normalisation.
+#include <algorithm>
 #include <cmath>
+#include <functional>
+#include <map>
 
 #include "tensor/ops/batch_norm_pool.h"
 #include "tensor/ops/fill.h"
@@ -215,11 +218,96 @@ void add_batch_norm(Cases& cases) {
       "batch_norm([2, 3] f32, [3] f32, [2] f32): per-channel tensors must be [3] f32, not [2] f32");
 }
 
+/// Which elements are normalised together, and which weight an element has: what layer and batch normalisation differ in.
+struct Grouping {
+  std::function<bool(const Index&, const Index&)> together;
+  std::function<Index(const Index&)> parameter;
+};
+
+/// {dx, dweight, dbias} of {g, x, weight}: g times the Jacobian of the definition,
+/// dy_j / dx_i = weight_j rstd ((i == j) - 1 / n - xhat_i xhat_j / n), summed over all pairs.
+Arrays norm_gradients(const Arrays& in, const Shape& parameters, const Grouping& grouping) {
+  const Array &g = in[0], &x = in[1];
+  std::map<Index, Moments> moments;
+  std::map<Index, double> count;
+  for (const Index& i : indices_of(x.shape)) {
+    moments[i] = moments_of(x, [&](const Index& j) { return grouping.together(i, j); });
+    for (const Index& j : indices_of(x.shape)) count[i] += grouping.together(i, j) ? 1 : 0;
+  }
+  const auto xhat = [&](const Index& i) { return (x.at(i) - moments[i].mean) * moments[i].rstd; };
+  std::map<Index, double> dweight, dbias;
+  for (const Index& i : indices_of(x.shape)) {
+    dweight[grouping.parameter(i)] += g.at(i) * xhat(i);
+    dbias[grouping.parameter(i)] += g.at(i);
+  }
+  const Array dx = build(x.shape, [&](const Index& i) {
+    double sum = 0;
+    for (const Index& j : indices_of(x.shape))
+      if (grouping.together(i, j))
+        sum += g.at(j) * or_else(in[2], grouping.parameter(j), 1) * moments[i].rstd *
+               ((i == j ? 1.0 : 0.0) - (1 + xhat(i) * xhat(j)) / count[i]);
+    return sum;
+  });
+  return {dx, build(parameters, [&](const Index& p) { return dweight[p]; }),
+          build(parameters, [&](const Index& p) { return dbias[p]; })};
+}
+
+void add_layer_norm_backward(Cases& cases, const std::string& name, int64_t axes, const std::vector<Sample>& samples) {
+  cases
+      .add(
+          "layer norm backward" + name, samples,
+          [axes](const Inputs& x) {
+    const auto [y, mean, rstd] = apply(op::LayerNorm{axes, kEps}, x[1], x[2], Tensor());
+    const auto [dx, dweight, dbias] = layer_norm_backward(x[0], x[1], axes, x[2], mean, rstd, kEps);
+    return Outputs{dx, dweight, dbias};
+          },
+          [axes](const Arrays& x) {
+    const Shape& shape = x[1].shape;
+    const auto lead = x[1].rank() - axes;
+    return norm_gradients(
+        x, Shape(shape.begin() + lead, shape.end()),
+        {[=](const Index& i, const Index& j) { return std::equal(i.begin(), i.begin() + lead, j.begin()); },
+         [=](const Index& i) { return Index(i.begin() + lead, i.end()); }});
+      })
+      .accepts(kFloating)
+      .loose(20);
+}
+
+void add_backward(Cases& cases) {
+  add_layer_norm_backward(cases, "", 1,
+                          {{normal({3, 4}), normal({3, 4}), normal({4})},
+                           {normal({5}), normal({5}), normal({5})},
+                           {normal({2, 2, 3}), normal({2, 2, 3}), absent()},
+                           {normal({2, 19}), normal({2, 19}), normal({19})},
+                           {normal({0, 4}), normal({0, 4}), normal({4})}});
+  add_layer_norm_backward(cases, " of two axes", 2, {{normal({3, 2, 2}), normal({3, 2, 2}), normal({2, 2})}});
+  cases
+      .add(
+          "batch norm backward",
+          {{normal({4, 3}), normal({4, 3}), normal({3})},
+           {normal({2, 3, 2, 2}), normal({2, 3, 2, 2}), normal({3})},
+           {normal({3, 2, 4}), normal({3, 2, 4}), absent()},
+           {normal({2, 17, 2, 1}), normal({2, 17, 2, 1}), normal({17})}},
+          [](const Inputs& x) {
+    const BatchNormResult result = batch_norm(x[1], x[2], Tensor(), kEps);
+    const auto [dx, dweight, dbias] = batch_norm_backward(x[0], x[1], x[2], result.mean, result.rstd, kEps);
+    return Outputs{dx, dweight, dbias};
+          },
+          [](const Arrays& x) {
+    return norm_gradients(
+        x, {x[1].shape[1]},
+        {[](const Index& i, const Index& j) { return i[1] == j[1]; }, [](const Index& i) { return Index{i[1]}; }});
+      })
+      .accepts(kFloating)
+      .loose(20);
+}
+
 }  // namespace
 
 void add_norm_cases(Cases& cases) {
   add_layer_norm(cases);
   add_batch_norm(cases);
+  add_backward(cases);
 }
 
 }  // namespace weft::testing

@@ -1,6 +1,8 @@
 // Cases of 2-D pooling.
 #include <cmath>
+#include <functional>
 #include <limits>
+#include <map>
 
 #include "tensor/ops/fill.h"
 #include "tensor/ops/pool.h"
@@ -10,26 +12,41 @@ namespace weft::testing {
 
 namespace {
 
-/// f of the elements of each window (those inside of x), in row-major order, and their number with padding.
+Shape output_of(const Shape& in, const Pool2dOptions& o) {
+  const Pair stride = o.stride.value_or(o.kernel_size);
+  auto size = [](int64_t in, int64_t kernel, int64_t step, int64_t padding, int64_t dilation) {
+    return (in + 2 * padding - dilation * (kernel - 1) - 1) / step + 1;
+  };
+  return {in[0], in[1], size(in[2], o.kernel_size.height, stride.height, o.padding.height, o.dilation.height),
+          size(in[3], o.kernel_size.width, stride.width, o.padding.width, o.dilation.width)};
+}
+
+/// The pixels of an input of shape `in` that window `y` holds, in row-major order.
+std::vector<Index> window_of(const Shape& in, const Index& y, const Pool2dOptions& o) {
+  const Pair stride = o.stride.value_or(o.kernel_size);
+  std::vector<Index> out;
+  for (const Index& tap : indices_of({o.kernel_size.height, o.kernel_size.width})) {
+    const int64_t row = y[2] * stride.height - o.padding.height + tap[0] * o.dilation.height;
+    const int64_t column = y[3] * stride.width - o.padding.width + tap[1] * o.dilation.width;
+    if (row >= 0 && row < in[2] && column >= 0 && column < in[3]) out.push_back({y[0], y[1], row, column});
+  }
+  return out;
+}
+
+/// What a mean divides by.
+double divisor(const std::vector<Index>& window, const Pool2dOptions& o) {
+  return o.count_include_pad ? static_cast<double>(o.kernel_size.height * o.kernel_size.width)
+                             : static_cast<double>(window.size());
+}
+
+/// f of the elements of each window (those inside of x), in row-major order, and of what a mean divides by.
 Reference pooled(const Pool2dOptions& o, double (*f)(const std::vector<double>&, double)) {
   return [=](const Arrays& x) {
-    const Pair stride = o.stride.value_or(o.kernel_size);
-    auto size = [](int64_t in, int64_t kernel, int64_t step, int64_t padding, int64_t dilation) {
-      return (in + 2 * padding - dilation * (kernel - 1) - 1) / step + 1;
-    };
-    const Shape& in = x[0].shape;
-    const Shape out = {in[0], in[1],
-                       size(in[2], o.kernel_size.height, stride.height, o.padding.height, o.dilation.height),
-                       size(in[3], o.kernel_size.width, stride.width, o.padding.width, o.dilation.width)};
-    return build(out, [&](const Index& y) {
-      std::vector<double> window;
-      for (const Index& tap : indices_of({o.kernel_size.height, o.kernel_size.width})) {
-        const int64_t row = y[2] * stride.height - o.padding.height + tap[0] * o.dilation.height;
-        const int64_t column = y[3] * stride.width - o.padding.width + tap[1] * o.dilation.width;
-        if (row >= 0 && row < in[2] && column >= 0 && column < in[3])
-          window.push_back(x[0].at({y[0], y[1], row, column}));
-      }
-      return f(window, static_cast<double>(o.kernel_size.height * o.kernel_size.width));
+    return build(output_of(x[0].shape, o), [&](const Index& y) {
+      const std::vector<Index> window = window_of(x[0].shape, y, o);
+      std::vector<double> values;
+      for (const Index& at : window) values.push_back(x[0].at(at));
+      return f(values, divisor(window, o));
     });
   };
 }
@@ -65,55 +82,93 @@ void add(Cases& cases, const std::string& name, const Pool2dOptions& o) {
         .accepts(kFloating);
 }
 
-/// The values of x[1] where the windows of x[0] have their maxima.
-void add_gather(Cases& cases) {
-  auto frozen = [](const Shape& shape) {
-    InputSpec spec = distinct(shape);
-    spec.differentiable = false;
-    return spec;
-  };
-  cases
-      .add(
-          "max pool gather",
-          {{frozen({1, 2, 4, 4}), normal({1, 2, 4, 4})}, {frozen({2, 1, 2, 6}), normal({2, 1, 2, 6})}},
-          [](const Inputs& x) {
-    const Pool2dOptions o{.kernel_size = 2};
-    return max_pool2d_gather(x[1], apply(op::MaxPool2d{o}, x[0])[1], o);
-          },
-          [](const Arrays& x) {
-    const Shape& in = x[0].shape;
-    return build({in[0], in[1], in[2] / 2, in[3] / 2}, [&](const Index& y) {
-      Index best{y[0], y[1], 2 * y[2], 2 * y[3]};
-      for (const Index& tap : indices_of({2, 2})) {
-        const Index at{y[0], y[1], 2 * y[2] + tap[0], 2 * y[3] + tap[1]};
-        if (x[0].at(at) > x[0].at(best)) best = at;
-      }
-      return x[1].at(best);
-    });
-      })
-      .accepts(kFloating)
-      .no_layouts();
+InputSpec frozen(const Shape& shape) {
+  InputSpec spec = distinct(shape);
+  spec.differentiable = false;
+  return spec;
 }
 
-void add_backward(Cases& cases) {
-  const Pool2dOptions o{.kernel_size = 2, .stride = 1};
+Index first_maximum(const Array& x, const std::vector<Index>& window) {
+  Index best = window.at(0);
+  for (const Index& at : window)
+    if (x.at(at) > x.at(best)) best = at;
+  return best;
+}
+
+/// What flows back to each pixel of an input of shape `in`: `share(y, pixel)` of each window that holds it.
+Array flowed_back(const Shape& in, const Shape& out, const Pool2dOptions& o,
+                  const std::function<double(const Index&, const Index&, const std::vector<Index>&)>& share) {
+  std::map<Index, double> sums;
+  for (const Index& y : indices_of(out)) {
+    const std::vector<Index> window = window_of(in, y, o);
+    for (const Index& at : window) sums[at] += share(y, at, window);
+  }
+  return build(in, [&](const Index& at) { return sums[at]; });
+}
+
+/// The gradients as ops of their own, for inputs of these shapes.
+void add_backward(Cases& cases, const std::string& name, const Pool2dOptions& o, const std::vector<Shape>& inputs) {
+  std::vector<Sample> of_max, of_gather;
+  for (const Shape& in : inputs) {
+    of_max.push_back({frozen(in), normal(output_of(in, o))});
+    of_gather.push_back({frozen(in), normal(in)});
+  }
   cases
       .add(
-          "avg pool backward", {{normal({1, 2, 2, 3})}, {normal({2, 1, 2, 3})}},
-          [o](const Inputs& x) {
-    return avg_pool2d_backward(x[0], {x[0].size(0), x[0].size(1), 3, 4}, o);
-          },
-          [](const Arrays& x) {
-    const Shape& out = x[0].shape;
-    return build({out[0], out[1], 3, 4}, [&](const Index& at) {
-      double sum = 0;
-      for (const Index& y : indices_of({out[2], out[3]}))
-        if (at[2] - y[0] >= 0 && at[2] - y[0] < 2 && at[3] - y[1] >= 0 && at[3] - y[1] < 2)
-          sum += x[0].at({at[0], at[1], y[0], y[1]}) / 4;
-      return sum;
+          "max pool backward " + name, of_max,
+          [o](const Inputs& x) { return max_pool2d_backward(x[1], apply(op::MaxPool2d{o}, x[0])[1], x[0].shape(), o); },
+          [o](const Arrays& x) {
+    return flowed_back(x[0].shape, x[1].shape, o, [&](const Index& y, const Index& at, const auto& window) {
+      return at == first_maximum(x[0], window) ? x[1].at(y) : 0.0;
     });
-      })
+          })
       .accepts(kFloating);
+  cases
+      .add(
+          "max pool gather " + name, of_gather,
+          [o](const Inputs& x) { return max_pool2d_gather(x[1], apply(op::MaxPool2d{o}, x[0])[1], o); },
+          [o](const Arrays& x) {
+    return build(output_of(x[0].shape, o),
+                 [&](const Index& y) { return x[1].at(first_maximum(x[0], window_of(x[0].shape, y, o))); });
+          })
+      .accepts(kFloating);
+  if (!(o.dilation == Pair(1))) return;
+  for (const Shape& in : inputs) {
+    const std::string shape = in.to_string();
+    cases
+        .add(
+            "avg pool backward " + name + " of " + shape, {{normal(output_of(in, o))}},
+            [o, in](const Inputs& x) { return avg_pool2d_backward(x[0], in, o); },
+            [o, in](const Arrays& x) {
+      return flowed_back(in, x[0].shape, o, [&](const Index& y, const Index&, const auto& window) {
+        return x[0].at(y) / divisor(window, o);
+      });
+            })
+        .accepts(kFloating);
+  }
+}
+
+/// Means that do not count the padding.
+void add_uncounted(Cases& cases) {
+  const Pool2dOptions o = {.kernel_size = {3, 2}, .stride = Pair(2, 1), .padding = {1, 1}, .count_include_pad = false};
+  cases
+      .add(
+          "avg pool without padding", {{normal({2, 3, 4, 5})}, {normal({1, 1, 5, 4})}, {normal({0, 2, 4, 4})}},
+          [o](const Inputs& x) { return avg_pool2d(x[0], o); }, pooled(o, average))
+      .accepts(kFloating)
+      .loose(2);
+  const Shape in = {2, 2, 4, 5};
+  cases
+      .add(
+          "avg pool backward without padding", {{normal(output_of(in, o))}},
+          [=](const Inputs& x) { return avg_pool2d_backward(x[0], in, o); },
+          [=](const Arrays& x) {
+    return flowed_back(in, x[0].shape, o, [&](const Index& y, const Index&, const auto& window) {
+      return x[0].at(y) / divisor(window, o);
+    });
+          })
+      .accepts(kFloating)
+      .loose(4);
 }
 
 void add_errors(Cases& cases) {
@@ -184,8 +239,11 @@ void add_pool_cases(Cases& cases) {
   add(cases, "3x2 overlapping", {.kernel_size = {3, 2}, .stride = Pair(1)});
   add(cases, "padded", {.kernel_size = 3, .stride = Pair(2, 1), .padding = 1});
   add(cases, "dilated", {.kernel_size = 2, .stride = Pair(1), .dilation = {2, 1}});
-  add_gather(cases);
-  add_backward(cases);
+  add_backward(cases, "2x2", {.kernel_size = 2}, {{1, 2, 4, 4}, {2, 1, 3, 6}, {0, 2, 4, 4}});
+  add_backward(cases, "3x2 overlapping", {.kernel_size = {3, 2}, .stride = Pair(1)}, {{2, 3, 4, 5}, {1, 17, 4, 3}});
+  add_backward(cases, "padded", {.kernel_size = 3, .stride = Pair(2, 1), .padding = 1}, {{2, 2, 4, 5}, {1, 1, 2, 2}});
+  add_backward(cases, "dilated", {.kernel_size = 2, .stride = Pair(1), .dilation = {2, 1}}, {{2, 2, 4, 5}});
+  add_uncounted(cases);
   add_errors(cases);
 }
 
