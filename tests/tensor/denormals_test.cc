@@ -11,12 +11,14 @@
 namespace weft {
 namespace {
 
-// Without OpenMP (the clang configuration) there is the calling thread alone.
+/// Threads that a region has where `count` are allowed: without OpenMP (the clang configuration) the caller alone.
+constexpr int team_of([[maybe_unused]] int count) {
 #ifdef _OPENMP
-constexpr int kThreads = 4;
+  return count;
 #else
-constexpr int kThreads = 1;
+  return 1;
 #endif
+}
 
 float halved(float x) {
   volatile float value = x;
@@ -41,10 +43,10 @@ TEST(Denormals, AreFlushedOnEveryThreadAndKeptByDefault) {
   EXPECT_EQ(flushing_threads(), 0);
   flush_denormals(true);
   EXPECT_TRUE(flushes_denormals());
-  EXPECT_EQ(flushing_threads(), 2);
+  EXPECT_EQ(flushing_threads(), team_of(2));
   EXPECT_EQ(halved(0x1p-125f), 0x1p-126f);  // normal results are what they were
   set_num_threads(4);                       // workers that start later are no exception
-  EXPECT_EQ(flushing_threads(), kThreads);
+  EXPECT_EQ(flushing_threads(), team_of(4));
   flush_denormals(false);
   EXPECT_FALSE(flushes_denormals());
   EXPECT_EQ(flushing_threads(), 0);

@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include "tensor/kernels/cpu/simd.h"
 #include "tests/tensor/kernels/arrays.h"
 
 namespace weft::testing {
@@ -74,6 +75,27 @@ TEST(VectorMath, sine_and_cosine) {
   sweep(
       "cos", [](float x) { return vmath::sin_quarter(x, 1); }, [](double x) { return std::cos(x); }, 2,
       vmath::kTrigonometricLimit);
+}
+
+// The exponential that reductions and softmax run on whole registers.
+template <class T>
+T register_exp(T x) {
+  namespace simd = kernels::cpu::simd;
+  constexpr int kWidth = simd::kLanes<T>;
+  return simd::exp<kWidth>(simd::splat<T, kWidth>(x))[kWidth - 1];
+}
+
+TEST(VectorMath, exponential_of_registers) {
+  sweep(
+      "exp of registers", [](float x) { return register_exp(x); }, [](double x) { return std::exp(x); });
+  for (double x = -740; x < 709; x += 0.37) EXPECT_NEAR(register_exp(x) / std::exp(x), 1, x < -708 ? 0.2 : 4e-16) << x;
+  EXPECT_TRUE(std::isnan(register_exp(std::nanf(""))) && std::isnan(register_exp(std::nan(""))));
+  EXPECT_EQ(register_exp(kInf), kInf);
+  EXPECT_EQ(register_exp(-kInf), 0.0f);
+  EXPECT_EQ(register_exp(0.0f), 1.0f);
+  EXPECT_EQ(register_exp(static_cast<double>(kInf)), kInf);
+  EXPECT_EQ(register_exp(static_cast<double>(-kInf)), 0.0);
+  EXPECT_EQ(register_exp(0.0), 1.0);
 }
 
 TEST(VectorMath, special_values) {
