@@ -27,8 +27,9 @@ Tensor relu(const Tensor& x);
 Tensor leaky_relu(const Tensor& x, double slope = 0.01);
 /// How gelu is computed: x Phi(x) by erf, or the tanh form of Hendrycks and Gimpel (arXiv 1606.08415).
 enum class Gelu { exact, tanh };
+/// Both forms are NaN at -inf (-inf times 0, as in PyTorch), and -0 where the factor has vanished before.
 Tensor gelu(const Tensor& x, Gelu form = Gelu::exact);
-/// x sigmoid(x).
+/// x sigmoid(x); NaN at -inf (-inf times 0, as in PyTorch).
 Tensor silu(const Tensor& x);
 /// log(1 + e^x), linear where that overflows.
 Tensor softplus(const Tensor& x);
@@ -41,7 +42,7 @@ namespace op {
 /// Element-wise ops that keep shape and dtype (the public functions cast integers first where needed).
 template <class Self>
 struct Unary {
-  static constexpr auto attributes = std::tuple{};
+  void attributes(auto) const {}
   bool operator==(const Unary&) const = default;
   Spec infer(const Tensor& x) const;
   void run(const Tensor& x, Tensor& out) const;
@@ -104,7 +105,7 @@ struct Erf : Unary<Erf> {
 struct LeakyRelu {
   double slope;
   static constexpr std::string_view name = "leaky_relu";
-  static constexpr auto attributes = std::tuple{Attr{"slope", &LeakyRelu::slope}};
+  void attributes(auto visit) const { visit("slope", slope); }
   bool operator==(const LeakyRelu&) const = default;
   Spec infer(const Tensor& x) const;
   void run(const Tensor& x, Tensor& out) const;
@@ -114,7 +115,7 @@ struct LeakyRelu {
 struct GeluOp {
   bool tanh_form;
   static constexpr std::string_view name = "gelu";
-  static constexpr auto attributes = std::tuple{Attr{"tanh_form", &GeluOp::tanh_form}};
+  void attributes(auto visit) const { visit("tanh_form", tanh_form); }
   bool operator==(const GeluOp&) const = default;
   Spec infer(const Tensor& x) const;
   void run(const Tensor& x, Tensor& out) const;
@@ -123,7 +124,7 @@ struct GeluOp {
 struct GeluBackward {
   bool tanh_form;
   static constexpr std::string_view name = "gelu_backward";
-  static constexpr auto attributes = std::tuple{Attr{"tanh_form", &GeluBackward::tanh_form}};
+  void attributes(auto visit) const { visit("tanh_form", tanh_form); }
   bool operator==(const GeluBackward&) const = default;
   Spec infer(const Tensor& g, const Tensor& x) const;
   void run(const Tensor& g, const Tensor& x, Tensor& out) const;
@@ -132,7 +133,7 @@ struct GeluBackward {
 /// g where y > 0 (or NaN), else 0: the gradient of relu from its result.
 struct ReluBackward {
   static constexpr std::string_view name = "relu_backward";
-  static constexpr auto attributes = std::tuple{};
+  void attributes(auto) const {}
   bool operator==(const ReluBackward&) const = default;
   Spec infer(const Tensor& g, const Tensor& y) const;
   void run(const Tensor& g, const Tensor& y, Tensor& out) const;
@@ -142,7 +143,7 @@ struct Clip {
   std::optional<Scalar> min;
   std::optional<Scalar> max;
   static constexpr std::string_view name = "clip";
-  static constexpr auto attributes = std::tuple{Attr{"min", &Clip::min}, Attr{"max", &Clip::max}};
+  void attributes(auto visit) const { visit("min", min), visit("max", max); }
   bool operator==(const Clip&) const = default;
   Spec infer(const Tensor& x) const;
   void run(const Tensor& x, Tensor& out) const;

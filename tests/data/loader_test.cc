@@ -11,6 +11,7 @@
 #include "data/tensor_dataset.h"
 #include "data/transform.h"
 #include "tensor/all.h"
+#include "tests/tensor/task_count.h"
 
 namespace weft {
 namespace {
@@ -140,6 +141,23 @@ TEST(DataLoader, ExceptionReachesTheCallerAfterTheBatchesBeforeIt) {
     EXPECT_THROW(for (const auto& batch : loader) again += batch[0].defined(), IndexError);
     EXPECT_EQ(again, 2);
   }
+}
+
+// Hazard: OpenMP entered from the loader's thread while the main thread trains would start a second team.
+TEST(DataLoader, TheThreadBehindItRunsItsOpsSerially) {
+  struct Counting : data::DatasetOf<1> {
+    int64_t size() const override { return 4; }
+    Example get(int64_t) const override {
+      const int64_t before = testing::task_count();
+      Tensor x = ones({int64_t{1} << 20}) + 1.0;
+      return {tensor({testing::task_count() - before}) + 0 * x[0].to(i64)};
+    }
+  };
+  const int before = num_threads();
+  set_num_threads(2);
+  (void)(ones({int64_t{1} << 20}) + 1.0);  // the main thread's team is there
+  for (const auto& [more] : data::DataLoader(Counting(), {.prefetch = 1})) EXPECT_EQ(more.item<int64_t>(), 0);
+  set_num_threads(before);
 }
 
 TEST(DataLoader, BreakJoinsTheThread) {

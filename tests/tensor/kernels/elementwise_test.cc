@@ -153,6 +153,36 @@ TEST(Unary, activations) {
       [](double x) { return x > 0 ? x : x * 0.25; });
 }
 
+// Values PyTorch 2 gives in f64 (in f32 its exact form is NaN at +inf as well, which is no value to copy).
+template <class T>
+void check_gated_ends() {
+  const T inf = std::numeric_limits<T>::infinity();
+  const auto value = [](auto kernel, T x) {
+    const View view;
+    T out{};
+    kernel(Operand{&x, &view, dtype_of<T>}, Operand{&out, &view, dtype_of<T>});
+    return out;
+  };
+  const auto exact = [](const Operand& x, const Operand& out) { cpu::gelu(x, false, out); };
+  const auto tanh = [](const Operand& x, const Operand& out) { cpu::gelu(x, true, out); };
+  const auto check = [&](auto kernel) {
+    EXPECT_TRUE(std::isnan(value(kernel, -inf)));
+    EXPECT_EQ(value(kernel, inf), inf);
+    for (const T x : {T(-0.0), T(-1e4), T(-1e30)}) {
+      EXPECT_EQ(value(kernel, x), 0) << x;
+      EXPECT_TRUE(std::signbit(value(kernel, x))) << x;
+    }
+    EXPECT_FALSE(std::signbit(value(kernel, T(0))));
+  };
+  check(exact);
+  check(tanh);
+  check([](const Operand& x, const Operand& out) { cpu::silu(x, out); });
+}
+TEST(Unary, gated_activations_at_their_ends) {
+  check_gated_ends<float>();
+  check_gated_ends<double>();
+}
+
 TEST(Unary, predicates) {
   check_all<1>(
       {"logical_not"}, kAllDtypes, cpu::logical_not, [](double x) { return x == 0; }, boolean);

@@ -13,6 +13,7 @@
 #include "tensor/kernels/cpu/primitive_cache.h"
 #include "tensor/threads.h"
 #include "tests/tensor/kernels/arrays.h"
+#include "tests/tensor/task_count.h"
 
 namespace weft {
 namespace {
@@ -191,6 +192,28 @@ TEST(KernelHazards, ProductsInsideParallelRegions) {
     }
   });
   EXPECT_EQ(done.load(), 4);
+}
+
+/// Threads that a product on a new thread brings into the process.
+template <class T>
+int64_t tasks_of_a_product() {
+  int64_t more = -1;
+  std::thread([&] {
+    Random random(16);
+    const int64_t before = testing::task_count();
+    check<T>(random, {}, 256, 256, 256, true);
+    more = testing::task_count() - before;
+  }).join();
+  return more;
+}
+// Hazard: OpenMP's thread count is per thread, and a new one starts from the environment's: the library would bring a team
+// of its own there, whatever set_num_threads() said.
+TEST(KernelHazards, ProductsOnANewThreadKeepToTheThreadsThatAreSet) {
+  const int before = num_threads();
+  set_num_threads(1);
+  EXPECT_EQ(tasks_of_a_product<float>(), 0);
+  EXPECT_EQ(tasks_of_a_product<BFloat16>(), 0);
+  set_num_threads(before);
 }
 
 TEST(Matmul, NanAndInfinityPropagate) {
