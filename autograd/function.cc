@@ -13,6 +13,18 @@ const Tensor& Context::saved(size_t i) const {
   return unpacked_[i];
 }
 
+std::any& Context::operator[](const std::string& name) { return values_[name]; }
+
+const std::any& Context::value_of(const std::string& name) const {
+  const auto found = values_.find(name);
+  if (found == values_.end()) throw Error(text("the context holds no `", name, "`"));
+  return found->second;
+}
+
+void Context::throw_wrong_type(const std::string& name) const {
+  throw Error(text("`", name, "` in the context is a ", detail::readable_name(value_of(name).type())));
+}
+
 void Context::save_one(const Tensor& tensor) {
   if (tensor.defined()) weft::detail::check_input(tensor);
   pending_.push_back({tensor, tensor.defined() ? Saved::of(tensor) : Saved()});

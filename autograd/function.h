@@ -25,6 +25,10 @@
 
 namespace weft::autograd {
 
+namespace detail {
+std::string readable_name(const std::type_info& type);
+}
+
 /// What forward leaves for backward.
 class Context {
  public:
@@ -36,10 +40,13 @@ class Context {
   /// The i-th saved tensor, with its history. IndexError out of range.
   const Tensor& saved(size_t i) const;
   /// Anything else that backward needs: `context["axis"] = int64_t{1}`, `context.get<int64_t>("axis")`.
-  std::any& operator[](const std::string& name) { return values_[name]; }
+  std::any& operator[](const std::string& name);
+  /// Error where forward left nothing of that name, or something of another type.
   template <class T>
   const T& get(const std::string& name) const {
-    return *std::any_cast<T>(&values_.at(name));
+    const T* value = std::any_cast<T>(&value_of(name));
+    if (value == nullptr) throw_wrong_type(name);
+    return *value;
   }
   /// Whether tensor argument i needs a gradient.
   bool needs_gradient(size_t i) const { return i < needs_.size() && needs_[i]; }
@@ -51,6 +58,8 @@ class Context {
     Saved saved;
   };
   void save_one(const Tensor& tensor);
+  const std::any& value_of(const std::string& name) const;
+  [[noreturn]] void throw_wrong_type(const std::string& name) const;
 
   std::vector<Pending> pending_;  // as forward saved them
   std::vector<Tensor> unpacked_;  // while backward runs
@@ -94,7 +103,6 @@ class FunctionNode final : public Node {
 };
 
 namespace detail {
-std::string readable_name(const std::type_info& type);
 template <class T>
 void collect(std::vector<Tensor>& tensors, const T& argument) {
   if constexpr (std::is_same_v<T, Tensor>) tensors.push_back(argument);

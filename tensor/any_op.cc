@@ -43,6 +43,11 @@ std::string attribute_text(const std::vector<Padding>& value) {
       value, [](const Padding& p) { return p.first; }, [](const Padding& p) { return p.second; });
 }
 
+void append_attribute(std::string& list, std::string_view name, const std::string& value) {
+  if (!list.empty()) list += ", ";
+  list.append(name).append("=").append(value);
+}
+
 }  // namespace detail
 
 std::string AnyOp::to_string() const { return std::string(name()) + "(" + info_->attributes(get()) + ")"; }

@@ -7,7 +7,6 @@
 #include <optional>
 #include <string>
 #include <string_view>
-#include <tuple>
 #include <utility>
 
 #include "tensor/dtype.h"
@@ -16,15 +15,6 @@
 #include "tensor/view.h"
 
 namespace weft {
-
-/// A named attribute of a descriptor: `Attr{"axis", &Softmax::axis}`.
-template <class Op, class T>
-struct Attr {
-  std::string_view name;
-  T Op::*member;
-};
-template <class Op, class T>
-Attr(std::string_view, T Op::*) -> Attr<Op, T>;  // clang 14 deduces no aggregates
 
 namespace detail {
 void* allocate_object(size_t bytes);
@@ -68,18 +58,17 @@ struct OpInfo {
 };
 
 namespace detail {
+/// One more attribute in a list of them.
+void append_attribute(std::string& list, std::string_view name, const std::string& value);
+
+/// Descriptors name their attributes to whoever visits them: `void attributes(auto visit) const { visit("axis", axis); }`.
 template <class Op>
 std::string attributes_of(const void* erased) {
-  const Op& op = *static_cast<const Op*>(erased);
   std::string out;
-  auto one = [&](const auto& attribute) {
+  static_cast<const Op*>(erased)->attributes([&](std::string_view name, const auto& value) {
     using weft::detail::attribute_text;
-    out += out.empty() ? "" : ", ";
-    out += attribute.name;
-    out += "=";
-    out += attribute_text(op.*(attribute.member));
-  };
-  std::apply([&](const auto&... attribute) { (one(attribute), ...); }, Op::attributes);
+    append_attribute(out, name, attribute_text(value));
+  });
   return out;
 }
 

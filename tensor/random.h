@@ -4,7 +4,6 @@
 #pragma once
 
 #include <array>
-#include <cmath>
 #include <cstdint>
 
 namespace weft {
@@ -69,28 +68,7 @@ constexpr std::array<double, 2> uniform_block_f64(RandomKey key, uint64_t index)
   return {to_uniform(bits[0], bits[1]), to_uniform(bits[2], bits[3])};
 }
 
-/// Two independent standard normals from u in (0, 1] and v in [0, 1): G. E. P. Box and M. E. Muller, 1958.
-template <class T>
-std::array<T, 2> box_muller(T u, T v) {
-  const T radius = std::sqrt(T(-2) * std::log(u));
-  const T angle = T(6.283185307179586476925286766559) * v;
-  return {radius * std::cos(angle), radius * std::sin(angle)};
-}
-
-/// Standard normals; the largest magnitude is 6.8 in f32 and 8.7 in f64.
-inline std::array<float, 4> normal_block(RandomKey key, uint64_t index) {
-  const auto bits = random_block(key, index);
-  // All 32 bits go into the radius, so that the tail reaches 6.8; the half keeps the logarithm's argument above 0.
-  const auto a = box_muller((static_cast<float>(bits[0]) + 0.5f) * 0x1p-32f, to_uniform(bits[1]));
-  const auto b = box_muller((static_cast<float>(bits[2]) + 0.5f) * 0x1p-32f, to_uniform(bits[3]));
-  return {a[0], a[1], b[0], b[1]};
-}
-inline std::array<double, 2> normal_block_f64(RandomKey key, uint64_t index) {
-  const auto bits = random_block(key, index);
-  return box_muller(to_uniform(bits[0], bits[1]) + 0x1p-54, to_uniform(bits[2], bits[3]));
-}
-
-/// Element `i` of a stream of 32-bit numbers, of uniforms in [0, 1), of standard normals.
+/// Element `i` of a stream of 32-bit numbers, of uniforms in [0, 1).
 constexpr uint32_t random_bits(RandomKey key, uint64_t i) { return random_block(key, i / 4)[i % 4]; }
 template <class T>
 T uniform_element(RandomKey key, uint64_t i) {
@@ -98,13 +76,6 @@ T uniform_element(RandomKey key, uint64_t i) {
     return uniform_block_f64(key, i / 2)[i % 2];
   else
     return uniform_block(key, i / 4)[i % 4];
-}
-template <class T>
-T normal_element(RandomKey key, uint64_t i) {
-  if constexpr (sizeof(T) == 8)
-    return normal_block_f64(key, i / 2)[i % 2];
-  else
-    return normal_block(key, i / 4)[i % 4];
 }
 
 }  // namespace weft

@@ -21,9 +21,7 @@ struct ExtremumWithIndices {
   bool keepdim;
   static constexpr std::string_view name = "max_with_indices";
   static constexpr int outputs = 2;
-  static constexpr auto attributes =
-      std::tuple{Attr{"axis", &ExtremumWithIndices::axis}, Attr{"largest", &ExtremumWithIndices::largest},
-                 Attr{"keepdim", &ExtremumWithIndices::keepdim}};
+  void attributes(auto visit) const { visit("axis", axis), visit("largest", largest), visit("keepdim", keepdim); }
   bool operator==(const ExtremumWithIndices&) const = default;
   std::array<Spec, 2> infer(const Tensor& x) const;
   void run(const Tensor& x, std::array<Tensor, 2>& out) const;
@@ -34,8 +32,7 @@ template <class Self>
 struct ArgExtremum {
   int64_t axis;
   bool keepdim;
-  static constexpr auto attributes =
-      std::tuple{Attr{"axis", &ArgExtremum::axis}, Attr{"keepdim", &ArgExtremum::keepdim}};
+  void attributes(auto visit) const { visit("axis", axis), visit("keepdim", keepdim); }
   bool operator==(const ArgExtremum&) const = default;
   Spec infer(const Tensor& x) const;
   void run(const Tensor& x, Tensor& out) const;

@@ -40,7 +40,7 @@ struct BatchNorm {
   static constexpr std::string_view name = "batch_norm";
   static constexpr int outputs = 3;
   static constexpr uint32_t optional_inputs = 0b110;  // weight and bias
-  static constexpr auto attributes = std::tuple{Attr{"eps", &BatchNorm::eps}, Attr{"relu", &BatchNorm::relu}};
+  void attributes(auto visit) const { visit("eps", eps), visit("relu", relu); }
   bool operator==(const BatchNorm&) const = default;
   std::array<Spec, 3> infer(const Tensor& x, const Tensor& weight, const Tensor& bias) const;
   void run(const Tensor& x, const Tensor& weight, const Tensor& bias, std::array<Tensor, 3>& out) const;
@@ -53,8 +53,7 @@ struct BatchNormBackward {
   static constexpr std::string_view name = "batch_norm_backward";
   static constexpr int outputs = 3;
   static constexpr uint32_t optional_inputs = 0b1100;  // weight and bias
-  static constexpr auto attributes =
-      std::tuple{Attr{"eps", &BatchNormBackward::eps}, Attr{"relu", &BatchNormBackward::relu}};
+  void attributes(auto visit) const { visit("eps", eps), visit("relu", relu); }
   bool operator==(const BatchNormBackward&) const = default;
   std::array<Spec, 3> infer(const Tensor& g, const Tensor& x, const Tensor& weight, const Tensor& bias,
                             const Tensor& mean, const Tensor& rstd) const;
@@ -67,7 +66,7 @@ struct BatchNormInference {
   double eps;
   static constexpr std::string_view name = "batch_norm_inference";
   static constexpr uint32_t optional_inputs = 0b11000;  // weight and bias
-  static constexpr auto attributes = std::tuple{Attr{"eps", &BatchNormInference::eps}};
+  void attributes(auto visit) const { visit("eps", eps); }
   bool operator==(const BatchNormInference&) const = default;
   Spec infer(const Tensor& x, const Tensor& mean, const Tensor& var, const Tensor& weight, const Tensor& bias) const;
   void run(const Tensor& x, const Tensor& mean, const Tensor& var, const Tensor& weight, const Tensor& bias,

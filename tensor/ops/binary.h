@@ -48,7 +48,7 @@ namespace op {
 /// Ops of two tensors of one shape and dtype (the public functions see to it).
 template <class Self>
 struct Binary {
-  static constexpr auto attributes = std::tuple{};
+  void attributes(auto) const {}
   bool operator==(const Binary&) const = default;
   Spec infer(const Tensor& a, const Tensor& b) const;
   void run(const Tensor& a, const Tensor& b, Tensor& out) const;
@@ -79,7 +79,7 @@ struct Minimum : Binary<Minimum> {
 template <class Self>
 struct WithScalar {
   Scalar value = 0;
-  static constexpr auto attributes = std::tuple{Attr{"value", &WithScalar::value}};
+  void attributes(auto visit) const { visit("value", value); }
   bool operator==(const WithScalar&) const = default;
   Spec infer(const Tensor& x) const;
   void run(const Tensor& x, Tensor& out) const;

@@ -16,7 +16,7 @@ namespace op {
 struct Cat {
   int64_t axis;
   static constexpr std::string_view name = "cat";
-  static constexpr auto attributes = std::tuple{Attr{"axis", &Cat::axis}};
+  void attributes(auto visit) const { visit("axis", axis); }
   bool operator==(const Cat&) const = default;
   Spec infer(std::span<const Tensor> tensors) const;
   void run(std::span<const Tensor> tensors, Tensor& out) const;

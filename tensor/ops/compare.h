@@ -56,7 +56,7 @@ namespace op {
 /// Element-wise questions about two tensors of one shape and dtype; the answer is bool.
 template <class Self>
 struct Compare {
-  static constexpr auto attributes = std::tuple{};
+  void attributes(auto) const {}
   bool operator==(const Compare&) const = default;
   Spec infer(const Tensor& a, const Tensor& b) const;
   void run(const Tensor& a, const Tensor& b, Tensor& out) const;
@@ -93,7 +93,7 @@ struct LogicalXor : Compare<LogicalXor> {
 template <class Self>
 struct CompareScalar {
   Scalar value = 0;
-  static constexpr auto attributes = std::tuple{Attr{"value", &CompareScalar::value}};
+  void attributes(auto visit) const { visit("value", value); }
   bool operator==(const CompareScalar&) const = default;
   Spec infer(const Tensor& x) const;
   void run(const Tensor& x, Tensor& out) const;
@@ -120,7 +120,7 @@ struct GeScalar : CompareScalar<GeScalar> {
 /// Element-wise questions about one tensor.
 template <class Self>
 struct Predicate {
-  static constexpr auto attributes = std::tuple{};
+  void attributes(auto) const {}
   bool operator==(const Predicate&) const = default;
   Spec infer(const Tensor& x) const;
   void run(const Tensor& x, Tensor& out) const;
@@ -138,7 +138,7 @@ struct IsFinite : Predicate<IsFinite> {
 /// condition (bool), a and b have one shape; a and b one dtype.
 struct Where {
   static constexpr std::string_view name = "where";
-  static constexpr auto attributes = std::tuple{};
+  void attributes(auto) const {}
   bool operator==(const Where&) const = default;
   Spec infer(const Tensor& condition, const Tensor& a, const Tensor& b) const;
   void run(const Tensor& condition, const Tensor& a, const Tensor& b, Tensor& out) const;

@@ -43,7 +43,7 @@ struct Conv2d {
   Conv2dOptions options;
   static constexpr std::string_view name = "conv2d";
   static constexpr uint32_t optional_inputs = 1u << 2;  // the bias
-  static constexpr auto attributes = std::tuple{Attr{"options", &Conv2d::options}};
+  void attributes(auto visit) const { visit("options", options); }
   bool operator==(const Conv2d&) const = default;
   Spec infer(const Tensor& x, const Tensor& weight, const Tensor& bias) const;
   void run(const Tensor& x, const Tensor& weight, const Tensor& bias, Tensor& out) const;
@@ -53,8 +53,7 @@ struct Conv2dBackwardData {
   Conv2dOptions options;
   Shape shape;  // of the input
   static constexpr std::string_view name = "conv2d_backward_data";
-  static constexpr auto attributes =
-      std::tuple{Attr{"options", &Conv2dBackwardData::options}, Attr{"shape", &Conv2dBackwardData::shape}};
+  void attributes(auto visit) const { visit("options", options), visit("shape", shape); }
   bool operator==(const Conv2dBackwardData&) const = default;
   Spec infer(const Tensor& g, const Tensor& weight) const;
   void run(const Tensor& g, const Tensor& weight, Tensor& out) const;
@@ -65,9 +64,7 @@ struct Conv2dBackwardWeights {
   Shape shape;      // of the weight
   Strides strides;  // of the result: dense
   static constexpr std::string_view name = "conv2d_backward_weights";
-  static constexpr auto attributes =
-      std::tuple{Attr{"options", &Conv2dBackwardWeights::options}, Attr{"shape", &Conv2dBackwardWeights::shape},
-                 Attr{"strides", &Conv2dBackwardWeights::strides}};
+  void attributes(auto visit) const { visit("options", options), visit("shape", shape), visit("strides", strides); }
   bool operator==(const Conv2dBackwardWeights&) const = default;
   Spec infer(const Tensor& x, const Tensor& g) const;
   void run(const Tensor& x, const Tensor& g, Tensor& out) const;

@@ -21,7 +21,7 @@ namespace op {
 struct Contiguous {
   static constexpr std::string_view name = "contiguous";
   static constexpr bool reads_masked = true;
-  static constexpr auto attributes = std::tuple{};
+  void attributes(auto) const {}
   bool operator==(const Contiguous&) const = default;
   Spec infer(const Tensor& x) const;
   void run(const Tensor& x, Tensor& out) const;
@@ -31,7 +31,7 @@ struct Contiguous {
 struct Clone {
   static constexpr std::string_view name = "clone";
   static constexpr bool reads_masked = true;
-  static constexpr auto attributes = std::tuple{};
+  void attributes(auto) const {}
   bool operator==(const Clone&) const = default;
   Spec infer(const Tensor& x) const;
   void run(const Tensor& x, Tensor& out) const;
@@ -41,7 +41,7 @@ struct Cast {
   DType dtype;
   static constexpr std::string_view name = "cast";
   static constexpr bool reads_masked = true;
-  static constexpr auto attributes = std::tuple{Attr{"dtype", &Cast::dtype}};
+  void attributes(auto visit) const { visit("dtype", dtype); }
   bool operator==(const Cast&) const = default;
   Spec infer(const Tensor& x) const;
   void run(const Tensor& x, Tensor& out) const;
@@ -51,7 +51,7 @@ struct Cast {
 struct Fill {
   Scalar value;
   static constexpr std::string_view name = "fill";
-  static constexpr auto attributes = std::tuple{Attr{"value", &Fill::value}};
+  void attributes(auto visit) const { visit("value", value); }
   bool operator==(const Fill&) const = default;
   Spec infer(const Tensor& x) const;
   void run(const Tensor& x, Tensor& out) const;
@@ -60,7 +60,7 @@ struct Fill {
 /// `source` in the place, dtype and memory order of `x`: what copy_ records. The shapes are equal.
 struct CopyFrom {
   static constexpr std::string_view name = "copy";
-  static constexpr auto attributes = std::tuple{};
+  void attributes(auto) const {}
   bool operator==(const CopyFrom&) const = default;
   Spec infer(const Tensor& x, const Tensor& source) const;
   void run(const Tensor& x, const Tensor& source, Tensor& out) const;
@@ -69,7 +69,7 @@ struct CopyFrom {
 /// The same view of the same data; its rule is that it has none.
 struct Detach {
   static constexpr std::string_view name = "detach";
-  static constexpr auto attributes = std::tuple{};
+  void attributes(auto) const {}
   bool operator==(const Detach&) const = default;
   std::optional<View> view(const View& in) const { return in; }
 };
@@ -79,7 +79,7 @@ struct ViewAdjoint {
   AnyOp of;
   Shape shape;
   static constexpr std::string_view name = "view_adjoint";
-  static constexpr auto attributes = std::tuple{Attr{"of", &ViewAdjoint::of}, Attr{"shape", &ViewAdjoint::shape}};
+  void attributes(auto visit) const { visit("of", of), visit("shape", shape); }
   bool operator==(const ViewAdjoint&) const = default;
   Spec infer(const Tensor& g) const;
   void run(const Tensor& g, Tensor& out) const;

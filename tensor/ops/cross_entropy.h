@@ -31,8 +31,7 @@ struct CrossEntropy {
   static constexpr std::string_view name = "cross_entropy";
   static constexpr int outputs = 2;
   static constexpr uint32_t optional_inputs = 1u << 2;  // the class weights
-  static constexpr auto attributes = std::tuple{Attr{"ignore_index", &CrossEntropy::ignore_index},
-                                                Attr{"label_smoothing", &CrossEntropy::label_smoothing}};
+  void attributes(auto visit) const { visit("ignore_index", ignore_index), visit("label_smoothing", label_smoothing); }
   bool operator==(const CrossEntropy&) const = default;
   std::array<Spec, 2> infer(const Tensor& logits, const Tensor& targets, const Tensor& weight) const;
   void run(const Tensor& logits, const Tensor& targets, const Tensor& weight, std::array<Tensor, 2>& out) const;
@@ -44,8 +43,7 @@ struct CrossEntropyBackward {
   double label_smoothing;
   static constexpr std::string_view name = "cross_entropy_backward";
   static constexpr uint32_t optional_inputs = 1u << 3;  // the class weights
-  static constexpr auto attributes = std::tuple{Attr{"ignore_index", &CrossEntropyBackward::ignore_index},
-                                                Attr{"label_smoothing", &CrossEntropyBackward::label_smoothing}};
+  void attributes(auto visit) const { visit("ignore_index", ignore_index), visit("label_smoothing", label_smoothing); }
   bool operator==(const CrossEntropyBackward&) const = default;
   Spec infer(const Tensor& scale, const Tensor& logits, const Tensor& targets, const Tensor& weight) const;
   void run(const Tensor& scale, const Tensor& logits, const Tensor& targets, const Tensor& weight, Tensor& out) const;

@@ -16,8 +16,7 @@ struct Dropout {
   uint64_t seed;
   uint64_t offset;
   static constexpr std::string_view name = "dropout";
-  static constexpr auto attributes =
-      std::tuple{Attr{"p", &Dropout::p}, Attr{"seed", &Dropout::seed}, Attr{"offset", &Dropout::offset}};
+  void attributes(auto visit) const { visit("p", p), visit("seed", seed), visit("offset", offset); }
   bool operator==(const Dropout&) const = default;
   Spec infer(const Tensor& x) const;
   void run(const Tensor& x, Tensor& out) const;

@@ -129,8 +129,7 @@ struct Full {
   Scalar value;
   DType dtype;
   static constexpr std::string_view name = "full";
-  static constexpr auto attributes =
-      std::tuple{Attr{"shape", &Full::shape}, Attr{"value", &Full::value}, Attr{"dtype", &Full::dtype}};
+  void attributes(auto visit) const { visit("shape", shape), visit("value", value), visit("dtype", dtype); }
   bool operator==(const Full&) const = default;
   Spec infer() const;
   void run(Tensor& out) const;

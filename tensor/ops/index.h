@@ -29,7 +29,7 @@ namespace op {
 struct Gather {
   int64_t axis;
   static constexpr std::string_view name = "gather";
-  static constexpr auto attributes = std::tuple{Attr{"axis", &Gather::axis}};
+  void attributes(auto visit) const { visit("axis", axis); }
   bool operator==(const Gather&) const = default;
   Spec infer(const Tensor& x, const Tensor& index) const;
   void run(const Tensor& x, const Tensor& index, Tensor& out) const;
@@ -40,7 +40,7 @@ struct ScatterAdd {
   int64_t axis;
   Shape shape;
   static constexpr std::string_view name = "scatter_add";
-  static constexpr auto attributes = std::tuple{Attr{"axis", &ScatterAdd::axis}, Attr{"shape", &ScatterAdd::shape}};
+  void attributes(auto visit) const { visit("axis", axis), visit("shape", shape); }
   bool operator==(const ScatterAdd&) const = default;
   Spec infer(const Tensor& src, const Tensor& index) const;
   void run(const Tensor& src, const Tensor& index, Tensor& out) const;
@@ -50,7 +50,7 @@ struct ScatterAdd {
 struct IndexSelect {
   int64_t axis;
   static constexpr std::string_view name = "index_select";
-  static constexpr auto attributes = std::tuple{Attr{"axis", &IndexSelect::axis}};
+  void attributes(auto visit) const { visit("axis", axis); }
   bool operator==(const IndexSelect&) const = default;
   Spec infer(const Tensor& x, const Tensor& index) const;
   void run(const Tensor& x, const Tensor& index, Tensor& out) const;
@@ -61,7 +61,7 @@ struct IndexAdd {
   int64_t axis;
   Shape shape;
   static constexpr std::string_view name = "index_add";
-  static constexpr auto attributes = std::tuple{Attr{"axis", &IndexAdd::axis}, Attr{"shape", &IndexAdd::shape}};
+  void attributes(auto visit) const { visit("axis", axis), visit("shape", shape); }
   bool operator==(const IndexAdd&) const = default;
   Spec infer(const Tensor& src, const Tensor& index) const;
   void run(const Tensor& src, const Tensor& index, Tensor& out) const;
@@ -71,7 +71,7 @@ struct IndexAdd {
 struct Embedding {
   int64_t padding_idx;
   static constexpr std::string_view name = "embedding";
-  static constexpr auto attributes = std::tuple{Attr{"padding_idx", &Embedding::padding_idx}};
+  void attributes(auto visit) const { visit("padding_idx", padding_idx); }
   bool operator==(const Embedding&) const = default;
   Spec infer(const Tensor& indices, const Tensor& weight) const;
   void run(const Tensor& indices, const Tensor& weight, Tensor& out) const;
@@ -82,8 +82,7 @@ struct EmbeddingBackward {
   int64_t rows;
   int64_t padding_idx;
   static constexpr std::string_view name = "embedding_backward";
-  static constexpr auto attributes =
-      std::tuple{Attr{"rows", &EmbeddingBackward::rows}, Attr{"padding_idx", &EmbeddingBackward::padding_idx}};
+  void attributes(auto visit) const { visit("rows", rows), visit("padding_idx", padding_idx); }
   bool operator==(const EmbeddingBackward&) const = default;
   Spec infer(const Tensor& g, const Tensor& indices) const;
   void run(const Tensor& g, const Tensor& indices, Tensor& out) const;
@@ -93,7 +92,7 @@ struct EmbeddingBackward {
 struct OneHot {
   int64_t classes;
   static constexpr std::string_view name = "one_hot";
-  static constexpr auto attributes = std::tuple{Attr{"classes", &OneHot::classes}};
+  void attributes(auto visit) const { visit("classes", classes); }
   bool operator==(const OneHot&) const = default;
   Spec infer(const Tensor& indices) const;
   void run(const Tensor& indices, Tensor& out) const;

@@ -23,7 +23,7 @@ struct LayerNorm {
   static constexpr std::string_view name = "layer_norm";
   static constexpr int outputs = 3;
   static constexpr uint32_t optional_inputs = 0b110;  // weight and bias
-  static constexpr auto attributes = std::tuple{Attr{"axes", &LayerNorm::axes}, Attr{"eps", &LayerNorm::eps}};
+  void attributes(auto visit) const { visit("axes", axes), visit("eps", eps); }
   bool operator==(const LayerNorm&) const = default;
   std::array<Spec, 3> infer(const Tensor& x, const Tensor& weight, const Tensor& bias) const;
   void run(const Tensor& x, const Tensor& weight, const Tensor& bias, std::array<Tensor, 3>& out) const;
@@ -36,8 +36,7 @@ struct LayerNormBackward {
   static constexpr std::string_view name = "layer_norm_backward";
   static constexpr int outputs = 3;
   static constexpr uint32_t optional_inputs = 1u << 2;  // weight
-  static constexpr auto attributes =
-      std::tuple{Attr{"axes", &LayerNormBackward::axes}, Attr{"eps", &LayerNormBackward::eps}};
+  void attributes(auto visit) const { visit("axes", axes), visit("eps", eps); }
   bool operator==(const LayerNormBackward&) const = default;
   std::array<Spec, 3> infer(const Tensor& g, const Tensor& x, const Tensor& weight, const Tensor& mean,
                             const Tensor& rstd) const;

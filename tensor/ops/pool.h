@@ -37,7 +37,7 @@ struct MaxPool2d {
   Pool2dOptions options;
   static constexpr std::string_view name = "max_pool2d";
   static constexpr int outputs = 2;
-  static constexpr auto attributes = std::tuple{Attr{"options", &MaxPool2d::options}};
+  void attributes(auto visit) const { visit("options", options); }
   bool operator==(const MaxPool2d&) const = default;
   std::array<Spec, 2> infer(const Tensor& x) const;
   void run(const Tensor& x, std::array<Tensor, 2>& out) const;
@@ -47,8 +47,7 @@ struct MaxPool2dBackward {
   Pool2dOptions options;
   Shape shape;  // of the input
   static constexpr std::string_view name = "max_pool2d_backward";
-  static constexpr auto attributes =
-      std::tuple{Attr{"options", &MaxPool2dBackward::options}, Attr{"shape", &MaxPool2dBackward::shape}};
+  void attributes(auto visit) const { visit("options", options), visit("shape", shape); }
   bool operator==(const MaxPool2dBackward&) const = default;
   Spec infer(const Tensor& g, const Tensor& places) const;
   void run(const Tensor& g, const Tensor& places, Tensor& out) const;
@@ -57,7 +56,7 @@ struct MaxPool2dBackward {
 struct MaxPool2dGather {
   Pool2dOptions options;
   static constexpr std::string_view name = "max_pool2d_gather";
-  static constexpr auto attributes = std::tuple{Attr{"options", &MaxPool2dGather::options}};
+  void attributes(auto visit) const { visit("options", options); }
   bool operator==(const MaxPool2dGather&) const = default;
   Spec infer(const Tensor& x, const Tensor& places) const;
   void run(const Tensor& x, const Tensor& places, Tensor& out) const;
@@ -66,7 +65,7 @@ struct MaxPool2dGather {
 struct AvgPool2d {
   Pool2dOptions options;
   static constexpr std::string_view name = "avg_pool2d";
-  static constexpr auto attributes = std::tuple{Attr{"options", &AvgPool2d::options}};
+  void attributes(auto visit) const { visit("options", options); }
   bool operator==(const AvgPool2d&) const = default;
   Spec infer(const Tensor& x) const;
   void run(const Tensor& x, Tensor& out) const;
@@ -76,8 +75,7 @@ struct AvgPool2dBackward {
   Pool2dOptions options;
   Shape shape;  // of the input
   static constexpr std::string_view name = "avg_pool2d_backward";
-  static constexpr auto attributes =
-      std::tuple{Attr{"options", &AvgPool2dBackward::options}, Attr{"shape", &AvgPool2dBackward::shape}};
+  void attributes(auto visit) const { visit("options", options), visit("shape", shape); }
   bool operator==(const AvgPool2dBackward&) const = default;
   Spec infer(const Tensor& g) const;
   void run(const Tensor& g, Tensor& out) const;

@@ -31,13 +31,10 @@ struct RandomFill {
   uint64_t seed;
   uint64_t offset;
   static constexpr std::string_view name = "random";
-  static constexpr auto attributes = std::tuple{Attr{"distribution", &RandomFill::distribution},
-                                                Attr{"shape", &RandomFill::shape},
-                                                Attr{"dtype", &RandomFill::dtype},
-                                                Attr{"low", &RandomFill::low},
-                                                Attr{"high", &RandomFill::high},
-                                                Attr{"seed", &RandomFill::seed},
-                                                Attr{"offset", &RandomFill::offset}};
+  void attributes(auto visit) const {
+    visit("distribution", distribution), visit("shape", shape), visit("dtype", dtype), visit("low", low),
+        visit("high", high), visit("seed", seed), visit("offset", offset);
+  }
   bool operator==(const RandomFill&) const = default;
   Spec infer() const;
   void run(Tensor& out) const;

@@ -32,7 +32,7 @@ template <class Self>
 struct Reduction {
   IntList axes;
   bool keepdim;
-  static constexpr auto attributes = std::tuple{Attr{"axes", &Reduction::axes}, Attr{"keepdim", &Reduction::keepdim}};
+  void attributes(auto visit) const { visit("axes", axes), visit("keepdim", keepdim); }
   bool operator==(const Reduction&) const = default;
   Spec infer(const Tensor& x) const;
   void run(const Tensor& x, Tensor& out) const;
@@ -64,8 +64,7 @@ struct Norm {
   IntList axes;
   bool keepdim;
   static constexpr std::string_view name = "norm";
-  static constexpr auto attributes =
-      std::tuple{Attr{"p", &Norm::p}, Attr{"axes", &Norm::axes}, Attr{"keepdim", &Norm::keepdim}};
+  void attributes(auto visit) const { visit("p", p), visit("axes", axes), visit("keepdim", keepdim); }
   bool operator==(const Norm&) const = default;
   Spec infer(const Tensor& x) const;
   void run(const Tensor& x, Tensor& out) const;
@@ -76,8 +75,7 @@ struct Var {
   double correction;
   bool keepdim;
   static constexpr std::string_view name = "var";
-  static constexpr auto attributes =
-      std::tuple{Attr{"axes", &Var::axes}, Attr{"correction", &Var::correction}, Attr{"keepdim", &Var::keepdim}};
+  void attributes(auto visit) const { visit("axes", axes), visit("correction", correction), visit("keepdim", keepdim); }
   bool operator==(const Var&) const = default;
   Spec infer(const Tensor& x) const;
   void run(const Tensor& x, Tensor& out) const;

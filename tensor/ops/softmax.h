@@ -20,7 +20,7 @@ namespace op {
 struct Softmax {
   int64_t axis;
   static constexpr std::string_view name = "softmax";
-  static constexpr auto attributes = std::tuple{Attr{"axis", &Softmax::axis}};
+  void attributes(auto visit) const { visit("axis", axis); }
   bool operator==(const Softmax&) const = default;
   Spec infer(const Tensor& x) const;
   void run(const Tensor& x, Tensor& out) const;
@@ -30,7 +30,7 @@ struct Softmax {
 struct LogSoftmax {
   int64_t axis;
   static constexpr std::string_view name = "log_softmax";
-  static constexpr auto attributes = std::tuple{Attr{"axis", &LogSoftmax::axis}};
+  void attributes(auto visit) const { visit("axis", axis); }
   bool operator==(const LogSoftmax&) const = default;
   Spec infer(const Tensor& x) const;
   void run(const Tensor& x, Tensor& out) const;
@@ -40,7 +40,7 @@ struct LogSoftmax {
 struct SoftmaxBackward {
   int64_t axis;
   static constexpr std::string_view name = "softmax_backward";
-  static constexpr auto attributes = std::tuple{Attr{"axis", &SoftmaxBackward::axis}};
+  void attributes(auto visit) const { visit("axis", axis); }
   bool operator==(const SoftmaxBackward&) const = default;
   Spec infer(const Tensor& g, const Tensor& y) const;
   void run(const Tensor& g, const Tensor& y, Tensor& out) const;
@@ -50,7 +50,7 @@ struct SoftmaxBackward {
 struct LogSoftmaxBackward {
   int64_t axis;
   static constexpr std::string_view name = "log_softmax_backward";
-  static constexpr auto attributes = std::tuple{Attr{"axis", &LogSoftmaxBackward::axis}};
+  void attributes(auto visit) const { visit("axis", axis); }
   bool operator==(const LogSoftmaxBackward&) const = default;
   Spec infer(const Tensor& g, const Tensor& y) const;
   void run(const Tensor& g, const Tensor& y, Tensor& out) const;

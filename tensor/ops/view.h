@@ -67,7 +67,7 @@ namespace op {
 struct Reshape {
   Shape shape;
   static constexpr std::string_view name = "view";
-  static constexpr auto attributes = std::tuple{Attr{"shape", &Reshape::shape}};
+  void attributes(auto visit) const { visit("shape", shape); }
   bool operator==(const Reshape&) const = default;
   std::optional<View> view(const View& in) const { return in.reshape(shape); }
 };
@@ -75,7 +75,7 @@ struct Reshape {
 struct Expand {
   Shape shape;
   static constexpr std::string_view name = "expand";
-  static constexpr auto attributes = std::tuple{Attr{"shape", &Expand::shape}};
+  void attributes(auto visit) const { visit("shape", shape); }
   bool operator==(const Expand&) const = default;
   std::optional<View> view(const View& in) const { return in.broadcast(shape); }
 };
@@ -83,7 +83,7 @@ struct Expand {
 struct Permute {
   IntList axes;
   static constexpr std::string_view name = "permute";
-  static constexpr auto attributes = std::tuple{Attr{"axes", &Permute::axes}};
+  void attributes(auto visit) const { visit("axes", axes); }
   bool operator==(const Permute&) const = default;
   std::optional<View> view(const View& in) const { return in.permute(axes); }
 };
@@ -91,14 +91,14 @@ struct Permute {
 struct Squeeze {
   int64_t axis;
   static constexpr std::string_view name = "squeeze";
-  static constexpr auto attributes = std::tuple{Attr{"axis", &Squeeze::axis}};
+  void attributes(auto visit) const { visit("axis", axis); }
   bool operator==(const Squeeze&) const = default;
   std::optional<View> view(const View& in) const { return in.squeeze(axis); }
 };
 
 struct SqueezeAll {
   static constexpr std::string_view name = "squeeze_all";
-  static constexpr auto attributes = std::tuple{};
+  void attributes(auto) const {}
   bool operator==(const SqueezeAll&) const = default;
   std::optional<View> view(const View& in) const { return in.squeeze_all(); }
 };
@@ -106,7 +106,7 @@ struct SqueezeAll {
 struct Unsqueeze {
   int64_t axis;
   static constexpr std::string_view name = "unsqueeze";
-  static constexpr auto attributes = std::tuple{Attr{"axis", &Unsqueeze::axis}};
+  void attributes(auto visit) const { visit("axis", axis); }
   bool operator==(const Unsqueeze&) const = default;
   std::optional<View> view(const View& in) const { return in.unsqueeze(axis); }
 };
@@ -117,8 +117,9 @@ struct Slice {
   std::optional<int64_t> end;
   int64_t step;
   static constexpr std::string_view name = "slice";
-  static constexpr auto attributes = std::tuple{Attr{"axis", &Slice::axis}, Attr{"start", &Slice::start},
-                                                Attr{"end", &Slice::end}, Attr{"step", &Slice::step}};
+  void attributes(auto visit) const {
+    visit("axis", axis), visit("start", start), visit("end", end), visit("step", step);
+  }
   bool operator==(const Slice&) const = default;
   std::optional<View> view(const View& in) const { return in.slice(axis, start, end, step); }
 };
@@ -127,7 +128,7 @@ struct Select {
   int64_t axis;
   int64_t index;
   static constexpr std::string_view name = "select";
-  static constexpr auto attributes = std::tuple{Attr{"axis", &Select::axis}, Attr{"index", &Select::index}};
+  void attributes(auto visit) const { visit("axis", axis), visit("index", index); }
   bool operator==(const Select&) const = default;
   std::optional<View> view(const View& in) const { return in.select(axis, index); }
 };
@@ -135,7 +136,7 @@ struct Select {
 struct Shrink {
   std::vector<Interval> bounds;
   static constexpr std::string_view name = "shrink";
-  static constexpr auto attributes = std::tuple{Attr{"bounds", &Shrink::bounds}};
+  void attributes(auto visit) const { visit("bounds", bounds); }
   bool operator==(const Shrink&) const = default;
   std::optional<View> view(const View& in) const { return in.shrink(bounds); }
 };
@@ -143,7 +144,7 @@ struct Shrink {
 struct Flip {
   IntList axes;
   static constexpr std::string_view name = "flip";
-  static constexpr auto attributes = std::tuple{Attr{"axes", &Flip::axes}};
+  void attributes(auto visit) const { visit("axes", axes); }
   bool operator==(const Flip&) const = default;
   std::optional<View> view(const View& in) const { return in.flip(axes); }
 };
@@ -151,7 +152,7 @@ struct Flip {
 struct Pad {
   std::vector<Padding> padding;
   static constexpr std::string_view name = "pad";
-  static constexpr auto attributes = std::tuple{Attr{"padding", &Pad::padding}};
+  void attributes(auto visit) const { visit("padding", padding); }
   bool operator==(const Pad&) const = default;
   std::optional<View> view(const View& in) const { return in.pad(padding); }
 };
@@ -161,8 +162,7 @@ struct Unfold {
   int64_t size;
   int64_t step;
   static constexpr std::string_view name = "unfold";
-  static constexpr auto attributes =
-      std::tuple{Attr{"axis", &Unfold::axis}, Attr{"size", &Unfold::size}, Attr{"step", &Unfold::step}};
+  void attributes(auto visit) const { visit("axis", axis), visit("size", size), visit("step", step); }
   bool operator==(const Unfold&) const = default;
   std::optional<View> view(const View& in) const { return in.unfold(axis, size, step); }
 };
@@ -172,8 +172,7 @@ struct Diagonal {
   int64_t axis0;
   int64_t axis1;
   static constexpr std::string_view name = "diagonal";
-  static constexpr auto attributes =
-      std::tuple{Attr{"offset", &Diagonal::offset}, Attr{"axis0", &Diagonal::axis0}, Attr{"axis1", &Diagonal::axis1}};
+  void attributes(auto visit) const { visit("offset", offset), visit("axis0", axis0), visit("axis1", axis1); }
   bool operator==(const Diagonal&) const = default;
   std::optional<View> view(const View& in) const { return in.diagonal(offset, axis0, axis1); }
 };
@@ -183,8 +182,7 @@ struct AsStrided {
   Strides strides;
   int64_t offset;
   static constexpr std::string_view name = "as_strided";
-  static constexpr auto attributes = std::tuple{Attr{"shape", &AsStrided::shape}, Attr{"strides", &AsStrided::strides},
-                                                Attr{"offset", &AsStrided::offset}};
+  void attributes(auto visit) const { visit("shape", shape), visit("strides", strides), visit("offset", offset); }
   bool operator==(const AsStrided&) const = default;
   std::optional<View> view(const View& in) const { return in.as_strided(shape, strides, offset); }
 };

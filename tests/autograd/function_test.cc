@@ -247,6 +247,14 @@ TEST_F(FunctionTest, AnErrorInBackwardLeavesNoCycle) {
   EXPECT_CONTAINS(error_of([&] { Throws::apply(x).backward(); }), "not today");
 }
 
+TEST_F(FunctionTest, AskingTheContextForWhatItDoesNotHoldIsAnError) {
+  autograd::Context context;
+  context["n"] = 3;
+  EXPECT_EQ(context.get<int>("n"), 3);
+  EXPECT_EQ(error_of([&] { (void)context.get<int>("m"); }), "the context holds no `m`");
+  EXPECT_EQ(error_of([&] { (void)context.get<double>("n"); }), "`n` in the context is a int");
+}
+
 struct Integers : Function<Integers> {
   static Tensors forward(Context&, const Tensor& x) { return {x * 2.0, x.to(i64)}; }
   static Tensors backward(Context&, const Tensor& g, const Tensor&) { return {g * 2.0}; }

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "tensor/error.h"
+#include "tensor/random_normal.h"
 
 namespace weft {
 namespace {

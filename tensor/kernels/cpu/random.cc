@@ -7,6 +7,7 @@
 #include "tensor/kernels/cpu/elementwise.h"
 #include "tensor/kernels/cpu/fill.h"
 #include "tensor/kernels/cpu/vector_math.h"
+#include "tensor/random_normal.h"
 
 namespace weft::kernels::cpu {
 namespace {

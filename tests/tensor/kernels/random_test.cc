@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "tensor/error.h"
+#include "tensor/random_normal.h"
 #include "tensor/threads.h"
 #include "tests/tensor/kernels/any_array.h"
 
