@@ -290,7 +290,8 @@ void add_backward(Cases& cases) {
            {normal({2, 17, 2, 1}), normal({2, 17, 2, 1}), normal({17})}},
           [](const Inputs& x) {
     const BatchNormResult result = batch_norm(x[1], x[2], Tensor(), kEps);
-    const auto [dx, dweight, dbias] = batch_norm_backward(x[0], x[1], x[2], result.mean, result.rstd, kEps);
+    const auto [dx, dweight, dbias] =
+        batch_norm_backward(x[0], x[1], x[2], Tensor(), result.mean, result.rstd, kEps, false);
     return Outputs{dx, dweight, dbias};
           },
           [](const Arrays& x) {
