@@ -1,5 +1,6 @@
 #include "data/sampler.h"
 
+#include <cstddef>
 #include <numeric>
 #include <utility>
 
