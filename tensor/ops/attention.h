@@ -44,7 +44,7 @@ struct Attention {
   static constexpr std::string_view name = "attention";
   static constexpr int outputs = 3;
   static constexpr uint32_t optional_inputs = 1u << 3;  // the mask
-  static constexpr auto attributes = std::tuple{Attr{"setting", &Attention::setting}};
+  void attributes(auto visit) const { visit("setting", setting); }
   bool operator==(const Attention&) const = default;
   std::array<Spec, 3> infer(const Tensor& q, const Tensor& k, const Tensor& v, const Tensor& mask) const;
   void run(const Tensor& q, const Tensor& k, const Tensor& v, const Tensor& mask, std::array<Tensor, 3>& out) const;
@@ -56,7 +56,7 @@ struct AttentionBackward {
   static constexpr std::string_view name = "attention_backward";
   static constexpr int outputs = 3;
   static constexpr uint32_t optional_inputs = 1u << 4;
-  static constexpr auto attributes = std::tuple{Attr{"setting", &AttentionBackward::setting}};
+  void attributes(auto visit) const { visit("setting", setting); }
   bool operator==(const AttentionBackward&) const = default;
   std::array<Spec, 3> infer(const Tensor& g, const Tensor& q, const Tensor& k, const Tensor& v, const Tensor& mask,
                             const Tensor& largest, const Tensor& factor) const;
@@ -71,8 +71,7 @@ struct PackedAttention {
   static constexpr std::string_view name = "packed_attention";
   static constexpr int outputs = 3;
   static constexpr uint32_t optional_inputs = 1u << 1;
-  static constexpr auto attributes =
-      std::tuple{Attr{"heads", &PackedAttention::heads}, Attr{"setting", &PackedAttention::setting}};
+  void attributes(auto visit) const { visit("heads", heads), visit("setting", setting); }
   bool operator==(const PackedAttention&) const = default;
   std::array<Spec, 3> infer(const Tensor& qkv, const Tensor& mask) const;
   void run(const Tensor& qkv, const Tensor& mask, std::array<Tensor, 3>& out) const;
@@ -84,8 +83,7 @@ struct PackedAttentionBackward {
   AttentionSetting setting;
   static constexpr std::string_view name = "packed_attention_backward";
   static constexpr uint32_t optional_inputs = 1u << 2;
-  static constexpr auto attributes =
-      std::tuple{Attr{"heads", &PackedAttentionBackward::heads}, Attr{"setting", &PackedAttentionBackward::setting}};
+  void attributes(auto visit) const { visit("heads", heads), visit("setting", setting); }
   bool operator==(const PackedAttentionBackward&) const = default;
   Spec infer(const Tensor& g, const Tensor& qkv, const Tensor& mask, const Tensor& largest, const Tensor& factor) const;
   void run(const Tensor& g, const Tensor& qkv, const Tensor& mask, const Tensor& largest, const Tensor& factor,

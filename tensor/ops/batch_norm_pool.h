@@ -25,8 +25,7 @@ struct BatchNormReluMaxPool2d {
   static constexpr std::string_view name = "batch_norm_relu_max_pool2d";
   static constexpr int outputs = 4;
   static constexpr uint32_t optional_inputs = 0b110;  // weight and bias
-  static constexpr auto attributes =
-      std::tuple{Attr{"eps", &BatchNormReluMaxPool2d::eps}, Attr{"options", &BatchNormReluMaxPool2d::options}};
+  void attributes(auto visit) const { visit("eps", eps), visit("options", options); }
   bool operator==(const BatchNormReluMaxPool2d&) const = default;
   std::array<Spec, 4> infer(const Tensor& x, const Tensor& weight, const Tensor& bias) const;
   void run(const Tensor& x, const Tensor& weight, const Tensor& bias, std::array<Tensor, 4>& out) const;
@@ -39,8 +38,7 @@ struct BatchNormReluMaxPool2dBackward {
   static constexpr std::string_view name = "batch_norm_relu_max_pool2d_backward";
   static constexpr int outputs = 3;
   static constexpr uint32_t optional_inputs = 1u << 3;  // weight
-  static constexpr auto attributes = std::tuple{Attr{"eps", &BatchNormReluMaxPool2dBackward::eps},
-                                                Attr{"options", &BatchNormReluMaxPool2dBackward::options}};
+  void attributes(auto visit) const { visit("eps", eps), visit("options", options); }
   bool operator==(const BatchNormReluMaxPool2dBackward&) const = default;
   std::array<Spec, 3> infer(const Tensor& g, const Tensor& places, const Tensor& x, const Tensor& weight,
                             const Tensor& mean, const Tensor& rstd) const;
