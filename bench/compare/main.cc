@@ -14,6 +14,7 @@
 #include <sstream>
 #include <thread>
 
+#include "bench/compare/build_cost.h"
 #include "bench/compare/limit.h"
 #include "bench/compare/process.h"
 #include "bench/compare/results.h"
@@ -26,7 +27,7 @@ namespace fs = std::filesystem;
 using nlohmann::json;
 
 struct Options {
-  std::vector<std::string> models = {"ops", "mlp", "cnn", "resnet18", "gpt"};
+  std::vector<std::string> models = {"build", "ops", "mlp", "cnn", "resnet18", "gpt"};
   std::vector<std::string> systems;
   std::vector<int> threads = {1, 2};
   int rounds = 5;
@@ -118,10 +119,16 @@ Rates measure_rates(const Places& places, int threads) {
   const Outcome outcome = run_process({{places.programs + "/rates", std::to_string(threads)}, {}});
   Rates rates;
   for (const json& line : json_lines(outcome.output)) {
-    if (line.contains("flops")) rates.product = line["flops"];
-    if (line.contains("copy")) rates.copy[line["bytes"]] = line["copy"];
+    if (line.contains("flops")) rates.product = line["flops"].get<double>();
+    if (line.contains("copy")) rates.copy[line["bytes"].get<double>()] = line["copy"].get<double>();
   }
   return rates;
+}
+
+/// `rates` becomes the better of both.
+void raise(Rates& rates, const Rates& other) {
+  rates.product = std::max(rates.product, other.product);
+  for (const auto& [bytes, rate] : other.copy) rates.copy[bytes] = std::max(rates.copy[bytes], rate);
 }
 
 // ---- small ops ----
@@ -182,7 +189,7 @@ std::vector<std::string> describe_machine() {
 
 bool parse(int argc, char** argv, Options& options, int& status) {
   CLI::App app("Runs weft and each installed peer on the same work, in turns");
-  app.add_option("--models", options.models, "ops, mlp, cnn, resnet18, gpt")->delimiter(',');
+  app.add_option("--models", options.models, "of build, ops, mlp, cnn, resnet18, gpt")->delimiter(',');
   app.add_option("--systems", options.systems, "only these peers: hand-written, PyTorch, LibTorch, JAX, none")
       ->delimiter(',');
   app.add_option("--threads", options.threads, "thread counts")->delimiter(',');
@@ -207,7 +214,8 @@ Places find_places(const Options& options, const std::string& temporary) {
   const fs::path beside = root / ".." / "shared" / "limits";
   std::string limits = options.limits;
   if (limits.empty() && fs::is_directory(beside)) limits = fs::weakly_canonical(beside).string();
-  return {.programs = fs::canonical("/proc/self/exe").parent_path().string(),
+  return {.root = root.string(),
+          .programs = fs::canonical("/proc/self/exe").parent_path().string(),
           .peers = (root / "bench" / "peers").string(),
           .limits = limits,
           .python = options.python,
@@ -232,17 +240,22 @@ int run(int argc, char** argv) {
   results.versions = field.versions;
   results.absent = field.absent;
   for (const std::string& model : options.models) {
+    if (model == "build") {
+      results.build = build_costs(places);
+      continue;
+    }
     if (model == "ops") {
       results.ops = run_ops(places, field, options.rounds);
       continue;
     }
     for (const int threads : options.threads) {
-      if (!results.rates.count(threads)) results.rates[threads] = measure_rates(places, threads);
+      raise(results.rates[threads], measure_rates(places, threads));
       ModelResult result = run_model(field.systems, model, threads, options);
-      result.limit_ms = limit_ms(work_of(model), results.rates[threads]);
       results.models.push_back(std::move(result));
     }
   }
+  for (ModelResult& result : results.models)
+    result.limit_ms = limit_ms(work_of(result.model), results.rates[result.threads]);
   std::cout << markdown(results);
   if (!options.json_file.empty()) {
     // Bazel starts programs in a folder of its own: a relative path is meant where the user stands.

@@ -5,6 +5,7 @@
 #include <signal.h>
 #include <spawn.h>
 #include <sys/prctl.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -52,6 +53,8 @@ void drain(const std::array<int, 2>& pipes, const std::array<std::string*, 2>& t
   }
 }
 
+double seconds_of(const timeval& t) { return static_cast<double>(t.tv_sec) + 1e-6 * static_cast<double>(t.tv_usec); }
+
 }  // namespace
 
 Outcome run_process(const Command& command) {
@@ -81,7 +84,10 @@ Outcome run_process(const Command& command) {
   } else {
     drain({out[0], err[0]}, {&outcome.output, &outcome.errors});
     int status = 0;
-    waitpid(pid, &status, 0);
+    rusage usage{};
+    wait4(pid, &status, 0, &usage);
+    outcome.seconds = seconds_of(usage.ru_utime) + seconds_of(usage.ru_stime);
+    outcome.peak_mb = static_cast<double>(usage.ru_maxrss) * 1024 / 1e6;
     outcome.status = WIFEXITED(status) ? WEXITSTATUS(status) : -1;
   }
   close(out[0]);

@@ -104,6 +104,8 @@ std::string markdown(const Results& results) {
   }
   for (const std::string& line : results.versions) out += "- peer: " + line + "\n";
   for (const std::string& line : results.absent) out += "- absent: " + line + "\n";
+  if (!results.build.empty()) out += "\n**What weft costs a user's compiler**\n\n";
+  for (const std::string& line : results.build) out += "- " + line + "\n";
   out += op_table(results.ops);
   for (const ModelResult& result : results.models) out += model_table(result);
   for (const ModelResult& result : results.models) out += busy_table(result);
@@ -111,7 +113,10 @@ std::string markdown(const Results& results) {
 }
 
 nlohmann::json to_json(const Results& results) {
-  nlohmann::json out = {{"machine", results.machine}, {"versions", results.versions}, {"absent", results.absent}};
+  nlohmann::json out = {{"machine", results.machine},
+                        {"versions", results.versions},
+                        {"absent", results.absent},
+                        {"build", results.build}};
   for (const auto& [threads, rates] : results.rates) {
     nlohmann::json copies = nlohmann::json::object();
     for (const auto& [bytes, rate] : rates.copy) copies[format("%.0f", bytes)] = rate;

@@ -48,7 +48,8 @@ struct Results {
   std::vector<std::string> machine;  // lines about it
   std::vector<std::string> versions;
   std::vector<std::string> absent;
-  std::map<int, Rates> rates;  // by threads
+  std::vector<std::string> build;  // what weft costs a user's compiler
+  std::map<int, Rates> rates;      // by threads
   std::vector<ModelResult> models;
   std::vector<OpResult> ops;
 };

@@ -12,6 +12,7 @@ namespace weft::bench {
 
 /// Where things are.
 struct Places {
+  std::string root;       // of the source tree
   std::string programs;   // what Bazel built beside this program
   std::string peers;      // bench/peers
   std::string limits;     // hand-written steps; empty: not there

@@ -34,8 +34,11 @@ def cpu_seconds():
     return usage.ru_utime + usage.ru_stime
 
 
-def report(system, options, step):
-    """Measures `step`, which must not return before its work is done, and prints the line."""
+def report(system, options, step, compiled_before=False):
+    """Measures `step`, which must not return before its work is done, and prints the line.
+
+    Where `step` already ran, to be compiled, memory is not told: what was resident before it is not known any more.
+    """
     try:
         with open("/proc/self/clear_refs", "w") as refs:
             refs.write("5")
@@ -71,7 +74,7 @@ def report(system, options, step):
                 "p10_ms": round(at(0.1), 4),
                 "p90_ms": round(at(0.9), 4),
                 "cpu_ms": round(1e3 * cpu / len(times), 4),
-                "memory_mb": round((status_bytes("VmHWM") - before) / 1e6, 1),
+                "memory_mb": -1 if compiled_before else round((status_bytes("VmHWM") - before) / 1e6, 1),
                 "steps": len(times),
             }
         )
