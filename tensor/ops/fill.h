@@ -119,7 +119,7 @@ Tensor from_vector(const std::vector<T>& values, std::optional<Shape> shape, std
   Frame frame("from_vector");
   detail::BraceReader reader;
   reader.read(values, 0);
-  return reader.finish(dtype, shape);
+  return reader.finish(dtype, std::move(shape));
 }
 
 namespace op {
