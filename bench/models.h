@@ -1,6 +1,7 @@
 // The models whose training steps bench:compare measures. peers/ holds the same ones in the words of the other systems.
 #pragma once
 
+#include "examples/gpt_model.h"
 #include "weft.h"
 
 namespace weft::bench {
@@ -30,59 +31,36 @@ struct Cnn : nn::Module {
   }
 };
 
-/// Two convolutions 3x3 beside a shortcut, as in torchvision's BasicBlock.
-struct ResidualBlock : nn::Layer<ResidualBlock> {
-  nn::Conv2d conv1, conv2, shortcut;
-  nn::BatchNorm2d norm1, norm2, shortcut_norm;
-  bool reshapes;
-
-  ResidualBlock(int64_t in, int64_t out, int64_t stride)
-      : conv1(register_module("conv1", conv(in, out, 3, stride))),
-        conv2(register_module("conv2", conv(out, out, 3, 1))),
-        shortcut(conv(in, out, 1, stride)),
-        norm1(register_module("norm1", nn::BatchNorm2d(out))),
-        norm2(register_module("norm2", nn::BatchNorm2d(out))),
-        shortcut_norm(nn::BatchNorm2d(out)),
-        reshapes(stride != 1 || in != out) {
-    if (!reshapes) return;
-    shortcut = register_module("shortcut", std::move(shortcut));
-    shortcut_norm = register_module("shortcut_norm", std::move(shortcut_norm));
-  }
-  static nn::Conv2d conv(int64_t in, int64_t out, int64_t kernel, int64_t stride) {
-    return nn::Conv2d({.in_channels = in,
-                       .out_channels = out,
-                       .kernel_size = kernel,
-                       .stride = stride,
-                       .padding = kernel / 2,
-                       .bias = false});
-  }
-  Tensor forward(const Tensor& x) {
-    const Tensor y = norm2(conv2(norm1.forward_relu(conv1(x))));
-    return relu(y + (reshapes ? shortcut_norm(shortcut(x)) : x));
-  }
-};
-
 /// torchvision's resnet18, 1,000 classes.
 struct ResNet18 : nn::Module {
-  nn::Conv2d stem = register_module("stem", ResidualBlock::conv(3, 64, 7, 2));
-  nn::BatchNorm2d stem_norm = register_module("stem_norm", nn::BatchNorm2d(64));
+  nn::Conv2d conv1 = register_module(
+      "conv1",
+      nn::Conv2d({.in_channels = 3, .out_channels = 64, .kernel_size = 7, .stride = 2, .padding = 3, .bias = false}));
+  nn::BatchNorm2d bn1 = register_module("bn1", nn::BatchNorm2d(64));
   nn::Sequential blocks = register_module("blocks", make_blocks());
-  nn::Linear head = register_module("head", nn::Linear(512, 1000));
+  nn::Linear fc = register_module("fc", nn::Linear(512, 1000));
 
   static nn::Sequential make_blocks() {
     nn::Sequential all;
     int64_t in = 64;
     for (const int64_t out : {64, 128, 256, 512}) {
-      all.push_back(ResidualBlock(in, out, out == 64 ? 1 : 2));
-      all.push_back(ResidualBlock(out, out, 1));
+      all.push_back(nn::BasicBlock(in, out, out == in ? 1 : 2));
+      all.push_back(nn::BasicBlock(out, out));
       in = out;
     }
     return all;
   }
   Tensor forward(const Tensor& images) {
-    const Tensor x = max_pool2d(stem_norm.forward_relu(stem(images)), {.kernel_size = 3, .stride = 2, .padding = 1});
-    return head(blocks(x).mean({2, 3}));
+    const Tensor x = bn1.forward_relu_max_pool(conv1(images), {.kernel_size = 3, .stride = 2, .padding = 1});
+    return fc(blocks(x).mean({2, 3}));
   }
+};
+
+/// Six pre-norm layers of width 256 with 4 heads over 128 of 256 characters. Tokens to logits, a row for each token.
+struct Gpt : nn::Module {
+  examples::Gpt net = register_module("net", examples::Gpt());
+
+  Tensor forward(const Tensor& tokens) { return net(tokens).flatten(0, 1); }
 };
 
 }  // namespace weft::bench

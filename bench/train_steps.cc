@@ -46,7 +46,13 @@ Step resnet18() {
   return step_of(model, sgd, randn({16, 3, 64, 64}), randint(0, 1000, {16}));
 }
 
-const std::map<std::string, Step (*)()> kModels = {{"mlp", mlp}, {"cnn", cnn}, {"resnet18", resnet18}};
+Step gpt() {
+  auto model = std::make_shared<Gpt>();
+  auto adamw = std::make_shared<optim::AdamW>(model->parameters(), optim::AdamWOptions{.lr = 1e-3});
+  return step_of(model, adamw, randint(0, 256, {8, 128}), randint(0, 256, {8 * 128}));
+}
+
+const std::map<std::string, Step (*)()> kModels = {{"mlp", mlp}, {"cnn", cnn}, {"resnet18", resnet18}, {"gpt", gpt}};
 
 int run(int argc, char** argv) {
   std::string model = "mlp", mode = "eager";
