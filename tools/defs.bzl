@@ -38,6 +38,11 @@ def weft_binaries(deps, testonly = False, common_visibility = None):
             name = source[:-len(".cc")],
             testonly = testonly,
             srcs = [source],
+            # What users run is an eighth smaller without its symbols; measurements keep them for profilers.
+            linkopts = [] if testonly else select({
+                "//tools:optimised": ["-Wl,--strip-all"],
+                "//conditions:default": [],
+            }),
             deps = deps + [":common"],
         )
 
