@@ -210,6 +210,7 @@ class Forward {
 
   void run() const {
     const int64_t count = batches_of(in_.q) * blocks_.per_head();
+    if (count == 0) return;  // a block without rows is no work to divide by
     const int64_t depth = in_.q.size(in_.q.rank() - 1) + out_.size(out_.rank() - 1);
     const int64_t work = blocks_.height() * (blocks_.columns() + 1) * (depth + 16);
     parallel_for(count, std::max<int64_t>(1, 200000 / work), [&](int64_t begin, int64_t end) { blocks(begin, end); });
