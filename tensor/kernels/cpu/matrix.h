@@ -18,7 +18,8 @@ struct Matrix {
   T& at(int64_t i, int64_t j) const { return data[i * row_stride + j * column_stride]; }
   Matrix transposed() const { return {data, columns, rows, column_stride, row_stride}; }
   Matrix block(int64_t i, int64_t j, int64_t block_rows, int64_t block_columns) const {
-    return {&at(i, j), block_rows, block_columns, row_stride, column_stride};
+    // No reference: an empty matrix has no element to refer to.
+    return {data + i * row_stride + j * column_stride, block_rows, block_columns, row_stride, column_stride};
   }
   operator Matrix<const T>() const { return {data, rows, columns, row_stride, column_stride}; }
 };
