@@ -69,6 +69,8 @@ class Node : public Provenance {
   /// Drops what was saved; running again is an error.
   virtual void free_saved() = 0;
   bool freed() const { return freed_; }
+  /// Whether an output, or what it is a view of, may be computed again instead of kept (promise.h).
+  bool may_promise() const { return may_promise_; }
   /// Bytes kept for backward.
   virtual int64_t saved_bytes() const { return 0; }
   /// For the graph dump: the op with its attributes.
@@ -92,6 +94,7 @@ class Node : public Provenance {
   /// Moves the references to other nodes out, for the iterative release.
   virtual void take_edges(std::vector<NodePtr>& out) noexcept = 0;
   bool freed_ = false;
+  bool may_promise_ = false;
 
  private:
   struct Hook {

@@ -28,11 +28,15 @@ OpNode::OpNode(const OpCall& call, const Rule& rule)
   const size_t inputs = edges_.size(), outputs = metas_.size();
   for (size_t i = 0; i < inputs; ++i) edges_[i] = edge_of(*call.inputs[i]);
   for (size_t i = 0; i < outputs; ++i) metas_[i] = {call.outputs[i].shape(), call.outputs[i].dtype()};
-  const Reads reads = rule.reads(needs());
+  Reads reads = rule.reads(needs());
+  if (rule.recomputed_inputs != 0 && reads.inputs != 0) {
+    reads.inputs |= (1u << rule.recomputed_inputs) - 1;
+    fresh_output_ = call.outputs[0].storage().version() == 0;  // a write in place may have laid it out otherwise
+  }
   if (reads.inputs != 0) {
     saved_inputs_.reset(inputs);
     for (size_t i = 0; i < inputs; ++i)
-      if ((reads.inputs >> i) & 1u && call.inputs[i]->defined()) saved_inputs_[i] = Saved::of(*call.inputs[i]);
+      if ((reads.inputs >> i) & 1u && call.inputs[i]->defined()) save_input(i, *call.inputs[i]);
   }
   if (reads.outputs != 0) {
     saved_outputs_.reset(outputs);
@@ -44,7 +48,36 @@ OpNode::OpNode(const OpCall& call, const Rule& rule)
     for (size_t i = 0; i < inputs; ++i)
       if (call.inputs[i]->defined()) views_[i] = call.inputs[i]->layout();
   }
+  may_promise_ = op_.is_view() ? edges_[0].node && edges_[0].node->may_promise() : can_recompute();
   if (op_.is_view() && edges_[0].node) view_of_leaf_ = edges_[0].node->is_leaf() || edges_[0].node->is_view_of_leaf();
+}
+
+void OpNode::save_input(size_t index, const Tensor& x) {
+  SavedInput& saved = saved_inputs_[index];
+  saved.promise = Promise::of(edges_[index]);
+  if (saved.promise.empty()) {
+    static_cast<Saved&>(saved) = Saved::of(x);
+  } else {
+    saved.view = x.layout();
+    saved.dtype = x.dtype();
+  }
+}
+
+Tensor OpNode::saved_input(size_t index, const Edge& edge) const {
+  if (saved_inputs_.empty() || saved_inputs_[index].empty()) return {};  // an optional input that was absent
+  const SavedInput& saved = saved_inputs_[index];
+  if (saved.promise.empty()) return unpack(saved, edge, op_.name(), "input", static_cast<int>(index));
+  const Tensor again = saved.promise.keep();
+  const Saved memory{again.storage_ptr(), saved.view, saved.dtype, again.storage().version()};
+  return unpack(memory, edge, op_.name(), "input", static_cast<int>(index));
+}
+
+bool OpNode::can_recompute() const {
+  if (!fresh_output_ || saved_inputs_.empty()) return false;
+  // One step only: a promise that needs a promise would make backward of a chain quadratic.
+  for (size_t i = 0; i < saved_inputs_.size(); ++i)
+    if (!saved_inputs_[i].promise.empty()) return false;
+  return true;
 }
 
 uint64_t OpNode::needs() const {
@@ -58,15 +91,17 @@ Gradients OpNode::run(Gradients gradients) { return rule_.run(RuleArguments(*thi
 
 void OpNode::free_saved() {
   freed_ = true;
-  saved_inputs_.reset(0);
+  if (promises_ == 0) saved_inputs_.reset(0);
   saved_outputs_.reset(0);
 }
 
 int64_t OpNode::saved_bytes() const {
   int64_t bytes = 0;
-  for (const NodeArray<Saved, 0>* saved : {&saved_inputs_, &saved_outputs_})
-    for (size_t i = 0; i < saved->size(); ++i)
-      if (!(*saved)[i].empty()) bytes += static_cast<int64_t>((*saved)[i].storage->bytes());
+  const auto add = [&](const Saved& saved) {
+    bytes += saved.storage ? static_cast<int64_t>(saved.storage->bytes()) : 0;
+  };
+  for (size_t i = 0; i < saved_inputs_.size(); ++i) add(saved_inputs_[i]);
+  for (size_t i = 0; i < saved_outputs_.size(); ++i) add(saved_outputs_[i]);
   return bytes;
 }
 
@@ -78,11 +113,8 @@ void OpNode::take_edges(std::vector<NodePtr>& out) noexcept {
 const void* RuleArguments::op() const { return node_.op_.get(); }
 
 Tensor RuleArguments::input(int index) const {
-  if (node_.saved_inputs_.empty()) return {};
   const auto at = static_cast<size_t>(index);
-  const Saved& saved = node_.saved_inputs_[at];
-  if (saved.empty()) return {};  // an optional input that was absent
-  return unpack(saved, node_.edges_[at], node_.op_.name(), "input", index);
+  return node_.saved_input(at, node_.edges_[at]);
 }
 
 Tensor RuleArguments::output(int index) const {

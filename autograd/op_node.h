@@ -2,11 +2,20 @@
 // rules of the inputs that need a gradient read.
 #pragma once
 
+#include <atomic>
+
 #include "autograd/node.h"
 #include "autograd/node_array.h"
+#include "autograd/promise.h"
 #include "autograd/rule.h"
 
 namespace weft::autograd {
+
+/// An input as the rules will read it: memory, or a promise of it.
+struct SavedInput : Saved {
+  Promise promise;
+  bool empty() const { return Saved::empty() && promise.empty(); }
+};
 
 class OpNode final : public Node {
  public:
@@ -29,16 +38,23 @@ class OpNode final : public Node {
  private:
   friend class RuleArguments;
   void take_edges(std::vector<NodePtr>& out) noexcept override;
+  friend class Promise;
+  void save_input(size_t index, const Tensor& x);
+  Tensor saved_input(size_t index, const Edge& edge) const;
+  /// Whether output 0 can be computed again from what is saved.
+  bool can_recompute() const;
   /// Bit i: input i needs a gradient (bit 63 stands for all from there on).
   uint64_t needs() const;
 
   AnyOp op_;
   const Rule& rule_;
-  NodeArray<Edge, 2> edges_;          // one per input
-  NodeArray<Meta, 1> metas_;          // one per output
-  NodeArray<Saved, 0> saved_inputs_;  // empty where none is read, as those below
+  NodeArray<Edge, 2> edges_;               // one per input
+  NodeArray<Meta, 1> metas_;               // one per output
+  NodeArray<SavedInput, 0> saved_inputs_;  // empty where none is read, as those below
   NodeArray<Saved, 0> saved_outputs_;
   NodeArray<View, 0> views_;
+  std::atomic<int> promises_{0};  // how many hold this node's inputs for a Promise
+  bool fresh_output_ = false;     // output 0 lies in memory of its own, as the op laid it out
 };
 
 }  // namespace weft::autograd

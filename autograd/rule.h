@@ -18,6 +18,9 @@
 //   view_adjoint             the generic rule of views
 //   not_differentiable       written out: the op cuts the path, and backward() names it
 //
+// An op of one pass over memory whose rule keeps its input in any case (gelu) may say that its output is not worth keeping
+// as well: recomputed_inputs<Op>. Other ops then keep a promise in place of that output (promise.h).
+//
 // An op without a rule does not compile: rule_table.cc asks for gradient<Op> of every line of op_list.h.
 #pragma once
 
@@ -77,6 +80,8 @@ struct Rule {
   bool differentiable;
   Reads (*reads)(uint64_t needs);
   std::vector<Tensor> (*run)(const RuleArguments& arguments);
+  int recomputed_inputs;                                      // 0: the output is never recomputed
+  Tensor (*recompute)(const void* op, const Tensor* inputs);  // output 0, null where it never is
 };
 
 /// What a rule's parameters are made from.
@@ -235,6 +240,11 @@ struct NotDifferentiable {
 };
 /// The op has no gradient, and says so.
 inline constexpr NotDifferentiable not_differentiable{};
+
+/// The number of inputs of an op whose (first) output is computed again for backward instead of being kept; 0 for others.
+/// Such an op is a pure function of its inputs, costs about a pass over memory, and its rule reads its input.
+template <class Op>
+inline constexpr int recomputed_inputs = 0;
 
 /// The rule of an op. There is no default: an op without a specialisation does not compile.
 struct MissingRule {};

@@ -6,11 +6,31 @@
 namespace weft::autograd {
 namespace {
 
+/// The first output of the op on `inputs` once more.
+template <class Op, size_t... I>
+Tensor run_again(const Op& op, const Tensor* inputs, std::index_sequence<I...>) {
+  if constexpr (weft::detail::outputs_of<Op> == 1)
+    return apply(op, inputs[I]...);
+  else
+    return apply(op, inputs[I]...)[0];
+}
+
+template <class Op>
+constexpr auto recompute_function() -> Tensor (*)(const void*, const Tensor*) {
+  if constexpr (recomputed_inputs<Op> == 0)
+    return nullptr;
+  else
+    return [](const void* op, const Tensor* inputs) {
+      return run_again(*static_cast<const Op*>(op), inputs, std::make_index_sequence<recomputed_inputs<Op>>());
+    };
+}
+
 template <class Op>
 constexpr Rule erased() {
   using R = std::remove_cvref_t<decltype(gradient<Op>)>;
   static_assert(!std::is_same_v<R, MissingRule>, "an op has no rule: add gradient<op::...> to autograd/rules");
-  return {R::differentiable, &R::reads, [](const RuleArguments& a) { return gradient<Op>.run(a); }};
+  return {R::differentiable, &R::reads, [](const RuleArguments& a) { return gradient<Op>.run(a); },
+          recomputed_inputs<Op>, recompute_function<Op>()};
 }
 
 constexpr Rule kRules[] = {

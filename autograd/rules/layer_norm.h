@@ -17,6 +17,8 @@ inline constexpr auto gradient<op::LayerNorm> = joint([](const op::LayerNorm& op
                                                          OutputOf<1> mean, OutputOf<2> rstd) {
   return layer_norm_backward(g, x, op.axes, weight, mean, rstd, op.eps);
 });
+template <>
+inline constexpr int recomputed_inputs<op::LayerNorm> = 3;
 
 template <>
 inline constexpr auto gradient<op::LayerNormBackward> = joint([](const op::LayerNormBackward& op, Grad dx,

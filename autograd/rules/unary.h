@@ -50,10 +50,14 @@ inline constexpr auto gradient<op::LeakyRelu> = per_input([](const op::LeakyRelu
   return where(x > 0.0, g, g * op.slope);
 });
 template <>
+inline constexpr int recomputed_inputs<op::LeakyRelu> = 1;
+template <>
 inline constexpr auto gradient<op::Silu> = per_input([](Grad g, Input<0> x) {
   const Tensor s = sigmoid(x);
   return g * (s * (x * (1.0 - s) + 1.0));
 });
+template <>
+inline constexpr int recomputed_inputs<op::Silu> = 1;
 template <>
 inline constexpr auto gradient<op::Softplus> = per_input([](Grad g, Input<0> x) { return g * sigmoid(x); });
 // erf'(x) = 2 / sqrt(pi) exp(-x^2)
@@ -74,6 +78,8 @@ template <>
 inline constexpr auto gradient<op::GeluOp> = per_input([](const op::GeluOp& op, Grad g, Input<0> x) {
   return gelu_backward(g, x, op.tanh_form ? Gelu::tanh : Gelu::exact);
 });
+template <>
+inline constexpr int recomputed_inputs<op::GeluOp> = 1;
 
 namespace detail {
 /// The second derivative of gelu.

@@ -1,0 +1,43 @@
+#include "autograd/promise.h"
+
+#include <array>
+
+#include "autograd/grad_mode.h"
+#include "autograd/op_node.h"
+
+namespace weft::autograd {
+namespace {
+
+/// The op behind `edge` and any views on the way, where its (first) result is meant.
+OpNode* op_behind(const Edge& edge) {
+  const Edge* at = &edge;
+  while (at->node && at->node->may_promise() && at->index == 0) {
+    auto& node = static_cast<OpNode&>(*at->node);  // no other kind of node may promise
+    if (!node.op().is_view()) return &node;
+    at = &node.edges()[0];
+  }
+  return nullptr;
+}
+
+}  // namespace
+
+Promise Promise::of(const Edge& edge) {
+  OpNode* const maker = op_behind(edge);
+  return maker != nullptr && maker->can_recompute() ? Promise(*maker) : Promise();
+}
+
+Promise::Promise(OpNode& maker) : maker_(IntrusivePtr<OpNode>::share(&maker)) { ++maker.promises_; }
+
+Promise::~Promise() {
+  if (maker_ && --maker_->promises_ == 0 && maker_->freed()) maker_->saved_inputs_.reset(0);
+}
+
+Tensor Promise::keep() const {
+  constexpr size_t kMost = 4;
+  NoGrad guard;
+  std::array<Tensor, kMost> inputs;
+  for (size_t i = 0; i < std::min(kMost, maker_->saved_inputs_.size()); ++i) inputs[i] = maker_->saved_input(i, {});
+  return maker_->rule_.recompute(maker_->op_.get(), inputs.data());
+}
+
+}  // namespace weft::autograd

@@ -1,0 +1,38 @@
+// Promise: an op's output that is computed again in backward instead of being kept.
+//
+// linear(gelu(x), w) reads gelu's output for the gradient of w, and gelu's own rule keeps x. Keeping both costs twice the
+// memory; computing gelu again costs a pass. So where an op's input comes, through views or at once, from an op that is
+// marked with recomputed_inputs (rule.h) and whose own inputs are kept as memory, the op keeps a Promise. The result is the
+// same to the bit, as it is the same kernel on the same input; a write to that input since is noticed as ever.
+#pragma once
+
+#include <utility>
+
+#include "autograd/node.h"
+
+namespace weft::autograd {
+
+class OpNode;
+
+class Promise {
+ public:
+  Promise() = default;
+  /// Empty where the tensor at the end of `edge` has to be kept.
+  static Promise of(const Edge& edge);
+  Promise(Promise&& other) noexcept : maker_(std::move(other.maker_)) {}
+  Promise& operator=(Promise&& other) noexcept {
+    std::swap(maker_, other.maker_);
+    return *this;
+  }
+  ~Promise();
+
+  bool empty() const { return !maker_; }
+  /// The output as the op made it, computed again, without history.
+  Tensor keep() const;
+
+ private:
+  explicit Promise(OpNode& maker);
+  IntrusivePtr<OpNode> maker_;
+};
+
+}  // namespace weft::autograd

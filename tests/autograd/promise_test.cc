@@ -1,0 +1,167 @@
+// Outputs that are computed again in backward instead of being kept: what that saves, and that nobody can tell otherwise.
+#include <functional>
+
+#include "tests/autograd/checks.h"
+
+namespace weft {
+namespace {
+
+using testing::error_as;
+using testing::node;
+
+class Promise : public testing::NoLeaks {};
+
+Tensor leaf(Shape shape) { return parameter(randn(shape, f64)); }
+
+/// Keeps a copy of what it is given, so that nothing is promised: the identity.
+Tensor kept(const Tensor& x) { return x.clone(); }
+
+void expect_same(const Tensor& a, const Tensor& b) { EXPECT_TRUE((a == b).all().item<bool>()); }
+
+struct Gradients {
+  Tensor x, w;
+};
+
+/// The gradients of a product that reads f(x) for the gradient of w.
+Gradients gradients_of(const std::function<Tensor(const Tensor&)>& f, const Tensor& x, const Tensor& w) {
+  const Tensor loss = square(matmul(f(x), w)).sum();
+  const std::vector<Tensor> g = grad({loss}, {x, w});
+  return {g[0], g[1]};
+}
+
+TEST_F(Promise, AProductKeepsNoOutputOfGelu) {
+  const Tensor x = leaf({8, 10}), w = leaf({10, 5});
+  const int64_t weight = 10 * 5 * 8, activation = 8 * 10 * 8;
+  EXPECT_EQ(node(matmul(gelu(x), w)).saved_bytes(), weight);
+  EXPECT_EQ(node(matmul(silu(x), w)).saved_bytes(), weight);
+  EXPECT_EQ(node(matmul(leaky_relu(x), w)).saved_bytes(), weight);
+  EXPECT_EQ(node(matmul(layer_norm(x, 1), w)).saved_bytes(), weight);
+  EXPECT_EQ(node(matmul(gelu(x).t().t().unsqueeze(0)[0], w)).saved_bytes(), weight) << "behind views";
+  EXPECT_EQ(node(matmul(kept(gelu(x)), w)).saved_bytes(), weight + activation);
+  EXPECT_EQ(node(matmul(exp(x), w)).saved_bytes(), weight + activation) << "exp keeps its own output";
+  EXPECT_EQ(node(matmul(gelu(x.detach()), w)).saved_bytes(), activation) << "nobody keeps gelu's input";
+}
+
+TEST_F(Promise, TheMemoryIsFreeBeforeBackward) {
+  const Tensor x = leaf({100, 100}), w = leaf({100, 1});
+  const int64_t before = memory_stats().live_bytes;
+  const Tensor y = matmul(gelu(x * 2.0), w);
+  EXPECT_LT(memory_stats().live_bytes - before, 2 * 80000) << "x * 2 is kept, gelu of it is not";
+}
+
+TEST_F(Promise, GradientsAreTheSameToTheBit) {
+  const Tensor x = leaf({7, 6}), w = leaf({6, 3}), scale = leaf({6}), shift = leaf({6});
+  using F = std::function<Tensor(const Tensor&)>;
+  const std::vector<F> functions = {
+      [](const Tensor& v) { return gelu(v); },
+      [](const Tensor& v) { return gelu(v, Gelu::tanh); },
+      [](const Tensor& v) { return silu(v); },
+      [](const Tensor& v) { return leaky_relu(v, 0.1); },
+      [&](const Tensor& v) { return layer_norm(v, 1, scale, shift); },
+      [](const Tensor& v) { return layer_norm(v, 1); },
+      [](const Tensor& v) { return gelu(v.t()).t(); },
+      [](const Tensor& v) { return gelu(v).flip({1}); },
+      [](const Tensor& v) { return gelu(v).slice(0, 1, 6, 2); },
+      [](const Tensor& v) {
+    return gelu(v)[2].expand({4, 6});
+      },
+      [](const Tensor& v) { return silu(gelu(layer_norm(silu(v), 1))); },
+  };
+  for (const F& f : functions) {
+    const Gradients promised = gradients_of(f, x, w);
+    const Gradients usual = gradients_of([&](const Tensor& v) { return kept(f(v)); }, x, w);
+    expect_same(promised.x, usual.x);
+    expect_same(promised.w, usual.w);
+  }
+}
+
+TEST_F(Promise, SecondOrderPassesThroughIt) {
+  const auto f = [](const std::vector<Tensor>& in) { return square(matmul(gelu(layer_norm(in[0], 1)), in[1])).sum(); };
+  const std::vector<Tensor> inputs = {leaf({3, 4}), leaf({4, 2})};
+  EXPECT_TRUE(gradcheck(f, inputs)) << gradcheck(f, inputs).report();
+  EXPECT_TRUE(gradgradcheck(f, inputs)) << gradgradcheck(f, inputs).report();
+}
+
+TEST_F(Promise, AWriteToTheOutputSinceIsNoMatter) {
+  const Tensor x = leaf({4, 3}), w = leaf({3, 2});
+  const Gradients usual = gradients_of([](const Tensor& v) { return kept(gelu(v)); }, x, w);
+  Tensor y = gelu(x);
+  const Tensor loss = square(matmul(y, w)).sum();
+  y.mul_(3.0);
+  expect_same(grad({loss}, {w})[0], usual.w);
+}
+
+TEST_F(Promise, AnOutputThatWasWrittenIsKeptAsItIs) {
+  const Tensor x = leaf({4, 3}), w = leaf({3, 2});
+  const Gradients usual = gradients_of([](const Tensor& v) { return gelu(v) * 3.0; }, x, w);
+  const Gradients written = gradients_of(
+      [](const Tensor& v) {
+    Tensor y = gelu(v);
+    y.mul_(3.0);
+    return y;
+      },
+      x, w);
+  expect_same(usual.x, written.x);
+  expect_same(usual.w, written.w);
+}
+
+TEST_F(Promise, AWriteToTheInputSinceIsNoticed) {
+  const Tensor x = leaf({4, 3}), w = leaf({3, 2});
+  Tensor v = x * 1.0;
+  const Tensor loss = matmul(gelu(v), w).sum();
+  v.add_(1.0);
+  const std::string text = error_as<GradientError>([&] { loss.backward(); });
+  EXPECT_CONTAINS(text, "`gelu` needs its input 0 of shape [4, 3] (f64)");
+  EXPECT_CONTAINS(text, "`add_` has written to it since");
+}
+
+TEST_F(Promise, HoldsWhenAnotherBackwardHasFreedTheOp) {
+  const Tensor x = leaf({4, 3}), w = leaf({3, 2});
+  const Tensor y = gelu(x);
+  const Tensor product = matmul(y, w);
+  y.sum().backward();
+  EXPECT_TRUE(node(y).freed());
+  expect_same(grad({product.sum()}, {w})[0], matmul(y.detach().t(), ones({4, 2}, f64)));
+}
+
+TEST_F(Promise, TheLastOneReleasesWhatAFreedOpKept) {
+  const Tensor x = leaf({100, 100}), w = leaf({100, 1});
+  Tensor product;
+  {
+    const Tensor y = gelu(x * 1.0);
+    product = matmul(y, w);
+    y.sum().backward();
+  }
+  const int64_t before = memory_stats().live_bytes;
+  product = Tensor();
+  EXPECT_LE(memory_stats().live_bytes, before - 80000);
+}
+
+TEST_F(Promise, ServesEveryBackwardOfARetainedGraph) {
+  const Tensor x = leaf({4, 3}), w = leaf({3, 2});
+  const Tensor loss = square(matmul(gelu(x), w)).sum();
+  loss.backward({.retain_graph = true});
+  const Tensor first = w.grad().clone();
+  Tensor(w).zero_grad();
+  loss.backward();
+  expect_same(first, w.grad());
+}
+
+TEST_F(Promise, AChainKeepsEverySecondTensor) {
+  const Tensor x = leaf({1000});
+  const int64_t before = memory_stats().live_bytes;
+  Tensor y = x;
+  for (int i = 0; i < 100; ++i) y = silu(y);
+  const int64_t tensors = (memory_stats().live_bytes - before) / 8000;
+  EXPECT_GE(tensors, 50);
+  EXPECT_LE(tensors, 60) << "no more than half, and the blocks' rounding";
+}
+
+TEST_F(Promise, LayersUnderNoGradPromiseNothing) {
+  const Tensor x = leaf({4, 3}), w = leaf({3, 2});
+  NoGrad guard;
+  EXPECT_FALSE(matmul(gelu(x), w).requires_grad());
+}
+
+}  // namespace
+}  // namespace weft
