@@ -48,7 +48,7 @@ OpNode::OpNode(const OpCall& call, const Rule& rule)
     for (size_t i = 0; i < inputs; ++i)
       if (call.inputs[i]->defined()) views_[i] = call.inputs[i]->layout();
   }
-  may_promise_ = op_.is_view() ? edges_[0].node && edges_[0].node->may_promise() : can_recompute();
+  may_promise_ = op_.is_view() ? edges_[0].node && edges_[0].node->may_promise() : fresh_output_ && can_recompute();
   if (op_.is_view() && edges_[0].node) view_of_leaf_ = edges_[0].node->is_leaf() || edges_[0].node->is_view_of_leaf();
 }
 
@@ -73,7 +73,7 @@ Tensor OpNode::saved_input(size_t index, const Edge& edge) const {
 }
 
 bool OpNode::can_recompute() const {
-  if (!fresh_output_ || saved_inputs_.empty()) return false;
+  if (!fresh_output_ || saved_inputs_.empty()) return false;  // freed, or nothing was read
   // One step only: a promise that needs a promise would make backward of a chain quadratic.
   for (size_t i = 0; i < saved_inputs_.size(); ++i)
     if (!saved_inputs_[i].promise.empty()) return false;

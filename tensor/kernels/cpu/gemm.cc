@@ -51,7 +51,7 @@ void with_blas_operands(Matrix<const T> a, Matrix<const T> b, Matrix<T> c, bool 
   product(a, b, c, accumulate);
 }
 
-void f32_gemm(Matrix<const float> a, Matrix<const float> b, Matrix<float> c, bool accumulate) {
+void f32_gemm(const Matrix<const float>& a, const Matrix<const float>& b, const Matrix<float>& c, bool accumulate) {
   if (is_small(a, c)) return small_gemm<float>(a, b, c, accumulate);
   if (loops_forced()) return loop_gemm<float>(a, b, c, accumulate);
   with_blas_operands(a, b, c, accumulate, [](auto left, auto right, auto out, bool add) {
@@ -86,7 +86,7 @@ void wrapping_gemm(Matrix<const T> a, Matrix<const T> b, Matrix<T> c, bool accum
 }  // namespace
 
 template <class T>
-void gemm(Matrix<const T> a, Matrix<const T> b, Matrix<T> c, bool accumulate) {
+void gemm(const Matrix<const T>& a, const Matrix<const T>& b, const Matrix<T>& c, bool accumulate) {
   if (c.rows == 0 || c.columns == 0) return;
   if (a.columns == 0) {  // an empty sum; oneDNN would divide by zero
     if (!accumulate)
@@ -122,7 +122,7 @@ bool biased_gemm(Matrix<const float> a, Matrix<const float> b, const float* bias
   return onednn::biased_gemm(a, b, bias, c);
 }
 
-#define WEFT_GEMM(T) template void gemm<T>(Matrix<const T>, Matrix<const T>, Matrix<T>, bool);
+#define WEFT_GEMM(T) template void gemm<T>(const Matrix<const T>&, const Matrix<const T>&, const Matrix<T>&, bool);
 WEFT_GEMM(float)
 WEFT_GEMM(double)
 WEFT_GEMM(BFloat16)

@@ -12,7 +12,7 @@ namespace weft::kernels::cpu {
 /// integers (which wrap around) take the loops of loop_gemm.h. Uses threads outside of a parallel region.
 /// T: float, double, BFloat16, Float16, int64_t, int32_t, int16_t, int8_t, uint8_t.
 template <class T>
-void gemm(Matrix<const T> a, Matrix<const T> b, Matrix<T> c, bool accumulate = false);
+void gemm(const Matrix<const T>& a, const Matrix<const T>& b, const Matrix<T>& c, bool accumulate = false);
 
 /// c = a b + bias in one pass, where a library does that faster than a product of its own: f32, one neighbouring bias per
 /// column. False where not: nothing was done.

@@ -100,34 +100,40 @@ void loop_gemm(Matrix<const T> a, Matrix<const T> b, Matrix<T> c, bool accumulat
   });
 }
 
+/// The first `count` lanes to (or added to) elements `step` apart.
+template <class T, int N>
+inline void put_part(simd::Vec<T, N> values, T* out, int64_t step, int count, bool accumulate) {
+  if (step == 1) {
+    if (accumulate) values += simd::load_part<T, N>(out, count);
+    return simd::store_part<T, N>(out, values, count);
+  }
+  T lanes[N];
+  std::memcpy(lanes, &values, sizeof lanes);
+  for (int s = 0; s < count; ++s) out[s * step] = accumulate ? out[s * step] + lanes[s] : lanes[s];
+}
+
 /// kRows rows of c from one vector of columns, `count` of which are there; b's rows are `stride` apart.
 template <class T, int kRows, bool kFull>
-inline void small_block(Matrix<const T> a, int64_t i, const T* b, int64_t stride, Matrix<T> c, int64_t j, int count,
-                        bool accumulate) {
+inline void small_block(const Matrix<const T>& a, int64_t i, const T* b, int64_t stride, const Matrix<T>& c, int64_t j,
+                        int count, bool accumulate) {
   constexpr int N = simd::kLanes<T>;
   simd::Vec<T, N> sum[kRows] = {};
   const T* left = &a.at(i, 0);
-  for (int64_t k = 0; k < a.columns; ++k) {
+  const int64_t down = a.row_stride;
+  for (int64_t k = 0; k < a.columns; ++k, left += a.column_stride) {
     const auto right = kFull ? simd::load<T, N>(b + k * stride) : simd::load_part<T, N>(b + k * stride, count);
-#pragma GCC unroll 4
-    for (int r = 0; r < kRows; ++r) sum[r] += left[r * a.row_stride + k * a.column_stride] * right;
+#pragma GCC unroll 8
+    for (int r = 0; r < kRows; ++r) sum[r] += left[r * down] * right;
   }
-  for (int r = 0; r < kRows; ++r) {
-    T* out = &c.at(i + r, j);
-    if (c.column_stride == 1) {
-      if (accumulate) sum[r] += simd::load_part<T, N>(out, count);
-      simd::store_part<T, N>(out, sum[r], count);
-    } else {
-      for (int s = 0; s < count; ++s)
-        out[s * c.column_stride] = accumulate ? out[s * c.column_stride] + sum[r][s] : sum[r][s];
-    }
-  }
+  // Unrolled as well, and no single lane is taken out: the sums must not leave the registers.
+#pragma GCC unroll 8
+  for (int r = 0; r < kRows; ++r) put_part<T, N>(sum[r], &c.at(i + r, j), c.column_stride, count, accumulate);
 }
 
 /// c = a b (+ c) for a few elements of float or double: b's rows are made neighbours on the stack where they are not, then
 /// rows of c are summed in registers. At most kSmallProduct multiplications, no size is 0.
 template <class T>
-void small_gemm(Matrix<const T> a, Matrix<const T> b, Matrix<T> c, bool accumulate) {
+void small_gemm(const Matrix<const T>& a, const Matrix<const T>& b, const Matrix<T>& c, bool accumulate) {
   constexpr int N = simd::kLanes<T>;
   T gathered[kSmallProduct];
   const T* right = b.data;
@@ -140,6 +146,7 @@ void small_gemm(Matrix<const T> a, Matrix<const T> b, Matrix<T> c, bool accumula
   }
   const auto columns_at = [&]<bool kFull>(int64_t j, int count) {
     int64_t i = 0;
+    for (; i + 8 <= c.rows; i += 8) small_block<T, 8, kFull>(a, i, right + j, stride, c, j, count, accumulate);
     for (; i + 4 <= c.rows; i += 4) small_block<T, 4, kFull>(a, i, right + j, stride, c, j, count, accumulate);
     for (; i < c.rows; ++i) small_block<T, 1, kFull>(a, i, right + j, stride, c, j, count, accumulate);
   };

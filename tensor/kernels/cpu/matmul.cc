@@ -67,9 +67,9 @@ Matrix<T> innermost(const Operand& x) {
   return {x.data<T>(), x.size(r - 2), x.size(r - 1), x.stride(r - 2), x.stride(r - 1)};
 }
 
+/// (Not inlined: its frame would slow down small products.)
 template <class T>
-void run(const Operand& a, const Operand& b, const Operand& out, bool accumulate) {
-  if (out.rank() == 2) return gemm<T>(innermost<const T>(a), innermost<const T>(b), innermost<T>(out), accumulate);
+[[gnu::noinline]] void run_batches(const Operand& a, const Operand& b, const Operand& out, bool accumulate) {
   Batched<T> p{innermost<T>(a), innermost<T>(b), innermost<T>(out), {}, 0};
   for (int64_t i = 0; i + 2 < a.rank(); ++i) add_axis(p, {a.size(i), {a.stride(i), b.stride(i), out.stride(i)}});
   fold(p);
@@ -98,6 +98,14 @@ void run(const Operand& a, const Operand& b, const Operand& out, bool accumulate
   parallel_for(batches, grain, [&](int64_t begin, int64_t end) {
     for (int64_t i = begin; i < end; ++i) one(i);
   });
+}
+
+template <class T>
+void run(const Operand& a, const Operand& b, const Operand& out, bool accumulate) {
+  if (out.rank() == 2)
+    gemm<T>(innermost<const T>(a), innermost<const T>(b), innermost<T>(out), accumulate);
+  else
+    run_batches<T>(a, b, out, accumulate);
 }
 
 }  // namespace
