@@ -26,6 +26,26 @@ bool beats(V a, V b) {
   return kLargest ? a > b : a < b;
 }
 
+/// Where `value`, which is among the `length` elements, comes first; any NaN for NaN. A stride of 1 is known as such to the
+/// compiler, which then looks at many elements at once.
+template <class T, class Stride>
+int64_t first_of(CompareType<T> value, const T* row, Stride stride, int64_t length) {
+  const bool nan = is_nan(value);
+  const auto is_it = [&](int64_t i) {
+    const auto element = static_cast<CompareType<T>>(row[i * stride]);
+    return (element == value) | (nan & is_nan(element));
+  };
+  constexpr int64_t kStep = 64;
+  int64_t i = 0;
+  for (; i + kStep <= length; i += kStep) {
+    int any = 0;
+    for (int64_t k = 0; k < kStep; ++k) any |= is_it(i + k);
+    if (any != 0) break;
+  }
+  while (!is_it(i)) ++i;
+  return i;
+}
+
 /// The first position of the extreme value among `length` elements. Finds the best block by its extreme, then looks for
 /// that value in it.
 template <class T, bool kLargest>
@@ -49,20 +69,10 @@ Best<T> best_of_row(const T* row, int64_t stride, int64_t length) {
     best = value;
     block = begin;
   }
-  const bool nan = is_nan(best);
-  const auto found = [&](int64_t i) {
-    const V value = static_cast<V>(row[i * stride]);
-    return nan ? is_nan(value) : value == best;
-  };
-  int64_t i = block;
-  constexpr int64_t kStep = 64;  // at once, without a branch
-  for (; i + kStep <= length; i += kStep) {
-    bool any = false;
-    for (int64_t k = 0; k < kStep; ++k) any |= found(i + k);
-    if (any) break;
-  }
-  while (!found(i)) ++i;
-  return {best, i};
+  const T* found = row + block * stride;
+  const int64_t left = std::min(kRowBlock, length - block);
+  return {best, block + (stride == 1 ? first_of<T>(best, found, std::integral_constant<int64_t, 1>{}, left)
+                                     : first_of<T>(best, found, stride, left))};
 }
 
 /// Up to kColumns neighbouring columns at once, row by row.
