@@ -140,33 +140,12 @@ void add_mask(const Operand& mask, int64_t batch, int64_t row, Compute<T>* x, in
   }
 }
 
-template <class C>
-void scale_row(C* x, int64_t n, C scale) {
-  for_lanes<C>(n, [&](int64_t j, auto count) { put_lanes(x + j, lanes_at(x + j, count) * scale, count); });
-}
-
 /// x = exp(x - shift) factor.
 template <class C>
 void exp_row(C* x, int64_t n, C shift, C factor) {
   for_lanes<C>(n, [&](int64_t j, auto count) {
     put_lanes(x + j, simd::exp<simd::kLanes<C>>(lanes_at(x + j, count) - shift) * factor, count);
   });
-}
-
-/// The largest value that is no NaN; -inf where there is none.
-template <class C>
-C largest_of(const C* x, int64_t n) {
-  constexpr int kWidth = simd::kLanes<C>;
-  const simd::Vec<C> lowest = simd::splat<C>(-std::numeric_limits<C>::infinity());
-  simd::Vec<C> best = lowest;
-  for_lanes<C>(n, [&](int64_t j, auto count) {
-    simd::Vec<C> v = lanes_at(x + j, count);
-    if (count < kWidth) v = simd::first_lanes<C>(v, lowest, count);
-    best = v > best ? v : best;
-  });
-  C out = best[0];
-  for (int i = 1; i < kWidth; ++i) out = best[i] > out ? best[i] : out;
-  return out;
 }
 
 /// The mask of the dropout over a block of probabilities: 0 or 1 / (1 - p), row-major with stride() columns.
@@ -244,13 +223,13 @@ class Forward {
   }
 
   void softmax_row(const Block& block, int64_t i, C* row, int64_t n, C& largest, C& factor) const {
-    scale_row(row, n, static_cast<C>(form_.scale));
+    row_scale(row, n, static_cast<C>(form_.scale), row);
     if (in_.mask != nullptr) add_mask<T>(*in_.mask, block.batch, block.first + i, row, n);
-    largest = largest_of(row, n);
+    largest = row_max(row, n);
     if (largest == -std::numeric_limits<C>::infinity()) largest = 0;  // it sees nothing, or only NaN
     const double sum = row_exp(row, n, largest, row);
     factor = sum == 0 ? C(0) : static_cast<C>(1 / sum);
-    scale_row(row, n, factor);
+    row_scale(row, n, factor, row);
   }
 
   const AttentionInputs& in_;
@@ -319,7 +298,7 @@ class Backward {
       C* row = p + i * block.columns;
       C* slope = dp + i * block.columns;
       const int64_t seen = blocks_.seen(block, i), at = block.first + i;
-      scale_row(row, seen, static_cast<C>(form_.scale));
+      row_scale(row, seen, static_cast<C>(form_.scale), row);
       if (in_.mask != nullptr) add_mask<T>(*in_.mask, block.batch, at, row, seen);
       exp_row(row, seen, largest.at(at, 0), factor.at(at, 0));
       drop.apply(i, slope, seen);

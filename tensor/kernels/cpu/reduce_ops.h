@@ -159,8 +159,8 @@ struct ExtremeOp {
 #if defined(__AVX512F__)
     if constexpr (sizeof(V) == 64 && std::is_same_v<Load, float>) {
       // NaN where either is one, else the instruction for the extreme (which drops a NaN on its left).
-      const __m512 x = (__m512)a, y = (__m512)b;
-      const __m512 extreme = kLargest ? _mm512_maskz_max_ps(0xffff, x, y) : _mm512_maskz_min_ps(0xffff, x, y);
+      const __m512 x = (__m512)a, y = (__m512)b,
+                   extreme = (__m512)(kLargest ? simd::larger(a, b) : simd::smaller(a, b));
       return (V)_mm512_mask_add_ps(extreme, _mm512_cmp_ps_mask(x, y, _CMP_UNORD_Q), x, y);
     }
 #endif

@@ -8,11 +8,6 @@
 namespace weft::kernels::cpu {
 
 namespace detail {
-template <class Op, class C>
-typename Op::Acc fold_row(const C* x, int64_t n, typename Op::Pre parameter = {}) {
-  return detail::fold_rows<Op, true>(Block<C>{x, &kNoAxes, 0, 1, n, 1}, parameter);
-}
-
 /// The sum of registers of C: up to 8 are added in C, those sums in double.
 template <class C>
 struct WideSum {
@@ -23,56 +18,102 @@ struct WideSum {
   int staged = 0;
   [[gnu::always_inline]] void add(simd::Vec<C> v) {
     stage += v;
-    if (++staged < 8) return;
+    if (++staged == 8) flush();
+  }
+  /// Of eight registers.
+  [[gnu::always_inline]] void add_sum(simd::Vec<C> sum) { accumulate<SumOp<C>>(parts, sum); }
+  [[gnu::always_inline]] void flush() {
     accumulate<SumOp<C>>(parts, stage);
     stage = simd::Vec<C>{};
     staged = 0;
   }
   double total() {
-    accumulate<SumOp<C>>(parts, stage);
+    if (staged > 0) flush();
     for (int k = 1; k < kParts; ++k) parts[0] += parts[k];
     return simd::fold_lanes<Add, double, simd::kLanes<double>>(parts[0]);
   }
 };
+
+/// The sum of value(j, count) over the registers of a row; lanes from `count` on must be zero.
+template <class C, class F>
+[[gnu::always_inline]] inline double sum_lanes(int64_t length, const F& value) {
+  constexpr int kWidth = simd::kLanes<C>;
+  WideSum<C> sum;
+  int64_t j = 0;
+  for (; j + 8 * kWidth <= length; j += 8 * kWidth) {
+    // Names, not an array: what is computed in a loop over one stays in memory.
+    const auto at = [&](int k) __attribute__((always_inline)) {
+      return value(j + k * kWidth, std::integral_constant<int, kWidth>{});
+    };
+    simd::Vec<C> a = at(0), b = at(1), c = at(2), d = at(3);
+    a += at(4), b += at(5), c += at(6), d += at(7);
+    sum.add_sum((a + c) + (b + d));
+  }
+  for_lanes<C>(length - j, [&](int64_t i, auto count) { sum.add(value(j + i, count)); });
+  return sum.total();
+}
 }  // namespace detail
 
-/// The largest value; NaN wins; -inf for an empty row.
+/// The largest value that is no NaN; -inf where there is none. (What is subtracted from a row before the exponentials: a
+/// NaN comes through in their sum.)
 template <class C>
 C row_max(const C* x, int64_t n) {
-  return detail::fold_row<ExtremeOp<C, true>>(x, n);
+  constexpr int kWidth = simd::kLanes<C>;
+  const simd::Vec<C> lowest = simd::splat<C>(-std::numeric_limits<C>::infinity());
+  simd::Vec<C> best[4] = {lowest, lowest, lowest, lowest};  // side by side: each waits for its own last result
+  int64_t j = 0;
+  for (; j + 4 * kWidth <= n; j += 4 * kWidth)
+    for (int k = 0; k < 4; ++k) best[k] = simd::larger(simd::load<C>(x + j + k * kWidth), best[k]);
+  for_lanes<C>(n - j, [&](int64_t i, auto count) {
+    simd::Vec<C> v = lanes_at(x + j + i, count);
+    if (count < kWidth) v = simd::first_lanes<C>(v, lowest, count);
+    best[0] = simd::larger(v, best[0]);
+  });
+  best[0] = simd::larger(simd::larger(best[0], best[1]), simd::larger(best[2], best[3]));
+  return simd::fold_lanes<ExtremeOp<C, true>, C, kWidth>(best[0]);
 }
 
 template <class C>
 double row_sum(const C* x, int64_t n) {
-  return detail::fold_row<SumOp<C>>(x, n);
+  return detail::sum_lanes<C>(n, [&](int64_t j, auto count) { return lanes_at(x + j, count); });
 }
 
 /// The sum of (x - mean)^2.
 template <class C>
 double row_squares(const C* x, int64_t n, double mean) {
-  return recentred<C>(detail::fold_row<DeviationOp<C>>(x, n, static_cast<C>(mean)), static_cast<double>(n), mean);
+  const C rounded = static_cast<C>(mean);
+  const auto square = [&](int64_t j, auto count) {
+    auto v = lanes_at(x + j, count) - rounded;
+    if (count < simd::kLanes<C>) v = simd::first_lanes<C>(v, simd::Vec<C>{}, count);
+    return v * v;
+  };
+  return recentred<C>(detail::sum_lanes<C>(n, square), static_cast<double>(n), mean);
 }
 
 /// The sum of a * b.
 template <class C>
 double row_dot(const C* a, const C* b, int64_t n) {
-  detail::WideSum<C> sum;
-  for_lanes<C>(n, [&](int64_t j, auto count) { sum.add(lanes_at(a + j, count) * lanes_at(b + j, count)); });
-  return sum.total();
+  return detail::sum_lanes<C>(n,
+                              [&](int64_t j, auto count) { return lanes_at(a + j, count) * lanes_at(b + j, count); });
 }
 
 /// y = exp(x - shift) and its sum; without y where it is null.
 template <class C>
 double row_exp(const C* x, int64_t n, C shift, C* y) {
   constexpr int kWidth = simd::kLanes<C>;
-  detail::WideSum<C> sum;
-  for_lanes<C>(n, [&](int64_t j, auto count) {
-    auto e = simd::exp<kWidth>(lanes_at(x + j, count) - shift);
-    if (count < kWidth) e = simd::first_lanes<C>(e, simd::Vec<C>{}, count);
-    if (y != nullptr) put_lanes(y + j, e, count);
-    sum.add(e);
-  });
-  return sum.total();
+  return detail::sum_lanes<C>(
+      n, [&](int64_t j, auto count) __attribute__((always_inline)) {
+        auto e = simd::exp<kWidth>(lanes_at(x + j, count) - shift);
+        if (count < kWidth) e = simd::first_lanes<C>(e, simd::Vec<C>{}, count);
+        if (y != nullptr) put_lanes(y + j, e, count);
+        return e;
+      });
+}
+
+/// y = x * factor.
+template <class C>
+void row_scale(const C* x, int64_t n, C factor, C* y) {
+  for_lanes<C>(n, [&](int64_t j, auto count) { put_lanes(y + j, lanes_at(x + j, count) * factor, count); });
 }
 
 }  // namespace weft::kernels::cpu

@@ -251,17 +251,70 @@ inline T fold_lanes(Vec<T, N> v) {
   }
 }
 
-/// e^x: 1 to 2 ulp; overflow gives inf, underflow goes through the subnormals to 0, NaN stays, exp(0) is exactly 1.
-/// Cody and Waite's reduction to |r| <= ln(2) / 2; the polynomial is Cephes' expf.
+/// Lane by lane the larger (smaller) of both, b where either is NaN: one instruction, which g++ 12 does not find itself in
+/// 512-bit registers.
+template <class V>
+inline V larger(V a, V b) {
+#if defined(__AVX512F__)
+  using T = std::remove_cvref_t<decltype(a[0])>;
+  if constexpr (sizeof(V) == 64 && std::is_same_v<T, float>)
+    return (V)_mm512_maskz_max_ps(0xffff, (__m512)a, (__m512)b);
+  if constexpr (sizeof(V) == 64 && std::is_same_v<T, double>)
+    return (V)_mm512_maskz_max_pd(0xff, (__m512d)a, (__m512d)b);
+#endif
+  return a > b ? a : b;
+}
+template <class V>
+inline V smaller(V a, V b) {
+#if defined(__AVX512F__)
+  using T = std::remove_cvref_t<decltype(a[0])>;
+  if constexpr (sizeof(V) == 64 && std::is_same_v<T, float>)
+    return (V)_mm512_maskz_min_ps(0xffff, (__m512)a, (__m512)b);
+  if constexpr (sizeof(V) == 64 && std::is_same_v<T, double>)
+    return (V)_mm512_maskz_min_pd(0xff, (__m512d)a, (__m512d)b);
+#endif
+  return a < b ? a : b;
+}
+
+namespace detail {
+/// Adding it rounds to a whole number, which then sits in the low bits.
+template <class T>
+inline constexpr T kRounder = sizeof(T) == 4 ? T(12582912) : T(6755399441055744);
+
+/// p 2^n, where `shifted` is n + kRounder.
 template <int N>
-inline Vec<float, N> exp(Vec<float, N> x) {
+inline Vec<float, N> times_power(Vec<float, N> p, Vec<float, N> shifted) {
   using V = Vec<float, N>;
   using I = Vec<int32_t, N>;
-  const V low = splat<float, N>(-104.0f), high = splat<float, N>(89.0f), magic = splat<float, N>(12582912.0f);
-  x = x < low ? low : x;
-  x = x > high ? high : x;
-  const V shifted = x * 1.44269504f + magic;  // the integer part ends up in the low bits
-  const V n = shifted - magic;
+#if defined(__AVX512F__)
+  if constexpr (N == 16) return (V)_mm512_maskz_scalef_ps(0xffff, (__m512)p, (__m512)(shifted - kRounder<float>));
+#endif
+  const I power = (I)shifted - (I)splat<float, N>(kRounder<float>);
+  const I half = power >> 1;  // two factors, so that neither leaves the range of a float
+  return p * (V)((half + 127) << 23) * (V)((power - half + 127) << 23);
+}
+template <int N>
+inline Vec<double, N> times_power(Vec<double, N> p, Vec<double, N> shifted) {
+  using V = Vec<double, N>;
+  using I = Vec<int64_t, N>;
+#if defined(__AVX512F__)
+  if constexpr (N == 8) return (V)_mm512_maskz_scalef_pd(0xff, (__m512d)p, (__m512d)(shifted - kRounder<double>));
+#endif
+  const I power = (I)shifted - (I)splat<double, N>(kRounder<double>);
+  const I half = power >> 1;
+  return p * (V)((half + 1023) << 52) * (V)((power - half + 1023) << 52);
+}
+}  // namespace detail
+
+/// e^x: 1 to 2 ulp; overflow gives inf, underflow goes through the subnormals to 0, NaN stays, exp(0) is exactly 1.
+/// Cody and Waite's reduction to |r| <= ln(2) / 2; the polynomial is Cephes' expf. Inlined, as no vector register outlives
+/// a call.
+template <int N>
+[[gnu::always_inline]] inline Vec<float, N> exp(Vec<float, N> x) {
+  using V = Vec<float, N>;
+  x = smaller(splat<float, N>(89.0f), larger(splat<float, N>(-104.0f), x));
+  const V shifted = x * 1.44269504f + detail::kRounder<float>;
+  const V n = shifted - detail::kRounder<float>;
   const V r = (x - n * 0.693359375f) - n * -2.12194440e-4f;
   V p = 1.9875691500e-4f * r + 1.3981999507e-3f;
   p = p * r + 8.3334519073e-3f;
@@ -269,21 +322,16 @@ inline Vec<float, N> exp(Vec<float, N> x) {
   p = p * r + 1.6666665459e-1f;
   p = p * r + 5.0000001201e-1f;
   p = (p * (r * r) + r) + 1.0f;
-  const I power = (I)shifted - (I)magic;
-  const I half = power >> 1;  // two factors, so that neither leaves the range of a float
-  return p * (V)((half + 127) << 23) * (V)((power - half + 127) << 23);
+  return detail::times_power<N>(p, shifted);
 }
 
 /// The same in double: the Taylor polynomial of degree 13 is exact to rounding on |r| <= ln(2) / 2.
 template <int N>
-inline Vec<double, N> exp(Vec<double, N> x) {
+[[gnu::always_inline]] inline Vec<double, N> exp(Vec<double, N> x) {
   using V = Vec<double, N>;
-  using I = Vec<int64_t, N>;
-  const V low = splat<double, N>(-746.0), high = splat<double, N>(710.0), magic = splat<double, N>(6755399441055744.0);
-  x = x < low ? low : x;
-  x = x > high ? high : x;
-  const V shifted = x * 1.4426950408889634 + magic;
-  const V n = shifted - magic;
+  x = smaller(splat<double, N>(710.0), larger(splat<double, N>(-746.0), x));
+  const V shifted = x * 1.4426950408889634 + detail::kRounder<double>;
+  const V n = shifted - detail::kRounder<double>;
   const V r = (x - n * 6.93147180369123816490e-01) - n * 1.90821492927058770002e-10;
   V p = r * (1.0 / 6227020800.0) + 1.0 / 479001600.0;
   p = p * r + 1.0 / 39916800.0;
@@ -297,9 +345,7 @@ inline Vec<double, N> exp(Vec<double, N> x) {
   p = p * r + 1.0 / 6.0;
   p = p * r + 0.5;
   p = (p * (r * r) + r) + 1.0;
-  const I power = (I)shifted - (I)magic;
-  const I half = power >> 1;
-  return p * (V)((half + 1023) << 52) * (V)((power - half + 1023) << 52);
+  return detail::times_power<N>(p, shifted);
 }
 
 }  // namespace weft::kernels::cpu::simd
