@@ -3,12 +3,14 @@
 // is set on the thread that calls set_num_threads or opens a SerialScope.
 //
 // While threads wait for work, libgomp spins for a while, which costs milliseconds per step when another process wants
-// the core. OMP_WAIT_POLICY=passive (or OMP_PROC_BIND=true) helps there; libgomp reads them before main, so they belong
-// into the environment of the process and a library cannot set them.
+// the core: unless somebody chose the count, backoff.h notices that and takes fewer threads. (OMP_WAIT_POLICY and
+// OMP_PROC_BIND would have to be in the environment before main; a library cannot set them.)
 #include "tensor/threads.h"
 
 #include <atomic>
+#include <cstdlib>
 
+#include "tensor/backoff.h"
 #include "tensor/error.h"
 #include "tensor/kernels/cpu/parallel.h"
 
@@ -18,6 +20,12 @@ namespace {
 
 std::atomic<int> chosen_count{0};  // 0: nobody chose, the environment decides
 thread_local bool serial = false;
+
+/// Then the count is fixed: oneDNN's sums depend on it in their last bits.
+bool somebody_chose() {
+  static const bool by_environment = std::getenv("OMP_NUM_THREADS") != nullptr;
+  return by_environment || chosen_count.load(std::memory_order_relaxed) != 0;
+}
 
 #ifdef _OPENMP
 /// What OpenMP would use in a process where nobody chose: OMP_NUM_THREADS or the number of cores.
@@ -63,7 +71,7 @@ int region_threads() {
 #ifdef _OPENMP
   if (omp_in_parallel()) return 1;
 #endif
-  return num_threads();
+  return somebody_chose() ? num_threads() : detail::threads_after_backoff(num_threads());
 }
 
 }  // namespace kernels::cpu
