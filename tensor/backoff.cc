@@ -27,6 +27,10 @@ void Backoff::look(int64_t now, int64_t waited, int wanted) {
   seen_at_ = now;
   waited_ = waited;
   next_look_ = now + kWindow;
+  // Something that is over soon (a timer, another program's start) is no reason: twice in a row, out of the blue.
+  const bool sudden = contested && given_up_ == 0 && !retrying_ && !suspected_;
+  suspected_ = sudden;
+  if (sudden) return;
   if (contested && wanted - given_up_ > 1) return give_up_one(now);
   if (given_up_ > 0 && now >= retry_at_) {
     given_up_ = 0;

@@ -27,11 +27,12 @@ class Backoff {
 
   int given_up_ = 0;
   int64_t next_look_ = 0;
-  int64_t seen_at_ = -1;   // the last look, -1 before the first
-  int64_t waited_ = 0;     // what it saw
-  int64_t retry_at_ = 0;   // when all threads are tried again
-  int64_t patience_ = 0;   // how long that takes
-  bool retrying_ = false;  // the time since the last look was a trial
+  int64_t seen_at_ = -1;    // the last look, -1 before the first
+  int64_t waited_ = 0;      // what it saw
+  int64_t retry_at_ = 0;    // when all threads are tried again
+  int64_t patience_ = 0;    // how long that takes
+  bool suspected_ = false;  // the last look found trouble out of the blue
+  bool retrying_ = false;   // the time since the last look was a trial
 };
 
 /// How long this process's threads have stood ready to run without a core; nothing where the system does not say.

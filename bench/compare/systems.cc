@@ -33,7 +33,8 @@ std::map<std::string, std::string> thread_settings(int threads) {
 System stepping(const std::string& name, const std::string& mode, std::vector<std::string> program,
                 std::vector<std::string> models) {
   return {name, mode, std::move(models), [=](const std::string& model, double seconds, int threads) {
-            Command command{program, thread_settings(threads)};
+            // (weft is told by its option alone: with all cores it then yields to others, as it does for its users.)
+            Command command{program, name == "weft" ? std::map<std::string, std::string>() : thread_settings(threads)};
             for (const std::string& word :
                  {std::string("--mode"), mode, std::string("--model"), model, std::string("--seconds"),
                   std::to_string(seconds), std::string("--threads"), std::to_string(threads)})
