@@ -72,7 +72,7 @@ inline V load_raw(const T* p) {
 /// those are spelt out; the masked forms, because it warns about its own unmasked ones.
 template <class To, int N, class V>
 inline Vec<To, N> convert_lanes(V v) {
-  using From = std::remove_cvref_t<decltype(v[0])>;
+  using From [[maybe_unused]] = std::remove_cvref_t<decltype(v[0])>;  // unused without AVX-512
 #if defined(__AVX512F__)
   if constexpr (std::is_same_v<From, float> && std::is_same_v<To, double> && N == 8)
     return (Vec<To, N>)_mm512_maskz_cvtps_pd(0xff, (__m256)v);
