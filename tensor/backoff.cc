@@ -89,7 +89,9 @@ struct Watch {
     if (!waited) return on.store(false, std::memory_order_relaxed);
     backoff.look(now, *waited, wanted);
     given_up.store(backoff.given_up(), std::memory_order_relaxed);
-    next_look.store(backoff.next_look(), std::memory_order_relaxed);
+    // Many threads take long to look at: that may cost one part in a hundred.
+    const int64_t cost = now_in_ns() - now;
+    next_look.store(std::max(backoff.next_look(), now + 100 * cost), std::memory_order_relaxed);
   }
 };
 
