@@ -32,9 +32,13 @@ using Dims = memory::dims;
 /// two threads would wait for the second for ever.
 class ThreadScope {
  public:
-  ThreadScope() : threads_(region_threads()), previous_(omp_get_max_threads()) {
-    if (threads_ != previous_) omp_set_num_threads(threads_);
-  }
+  /// A product of so few multiplications is done sooner than a second thread has begun.
+  static constexpr int64_t kSerialProduct = int64_t{1} << 20;
+
+  ThreadScope() : ThreadScope(region_threads()) {}
+  template <class T>
+  ThreadScope(const Matrix<const T>& a, const Matrix<const T>& b)
+      : ThreadScope(a.rows * a.columns * b.columns < kSerialProduct ? 1 : region_threads()) {}
   ~ThreadScope() {
     if (threads_ != previous_) omp_set_num_threads(previous_);
   }
@@ -43,6 +47,9 @@ class ThreadScope {
   int threads() const { return threads_; }
 
  private:
+  explicit ThreadScope(int threads) : threads_(threads), previous_(omp_get_max_threads()) {
+    if (threads_ != previous_) omp_set_num_threads(threads_);
+  }
   int threads_, previous_;
 };
 
@@ -140,7 +147,7 @@ Value try_make(Make&& make) {
 void sgemm(Matrix<const float> a, Matrix<const float> b, Matrix<float> c, bool accumulate) {
   const bool a_rows = a.column_stride == 1 && a.row_stride >= a.columns;
   const bool b_rows = b.column_stride == 1 && b.row_stride >= b.columns;
-  ThreadScope scope;
+  const ThreadScope scope(a, b);
   const dnnl_status_t status =
       dnnl_sgemm(a_rows ? 'N' : 'T', b_rows ? 'N' : 'T', c.rows, c.columns, a.columns, 1.0f, a.data,
                  a_rows ? a.row_stride : a.column_stride, b.data, b_rows ? b.row_stride : b.column_stride,
@@ -157,7 +164,7 @@ bool prefers_primitive(const Matrix<const float>& a, const Matrix<const float>& 
 }
 
 bool biased_gemm(Matrix<const float> a, Matrix<const float> b, const float* bias, Matrix<float> c) {
-  ThreadScope scope;
+  const ThreadScope scope(a, b);
   const PrimitiveKey key{{kBiasedGemm, scope.threads(), a.rows, a.columns, b.columns, a.row_stride, a.column_stride,
                           b.row_stride, b.column_stride, c.row_stride, c.column_stride, bias != nullptr}};
   Prepared& prepared = cache<Prepared>().find_or_make(key, [&] {
@@ -188,7 +195,7 @@ bool biased_gemm(Matrix<const float> a, Matrix<const float> b, const float* bias
 bool bf16_gemm(Matrix<const BFloat16> a, Matrix<const BFloat16> b, Matrix<BFloat16> c, bool accumulate) {
   // With AMX, oneDNN 2.6 sets up its tiles for sums of 63 wrongly: an illegal instruction, or wrong values.
   if (a.columns == 63) return false;
-  ThreadScope scope;
+  const ThreadScope scope(a, b);
   const PrimitiveKey key{{kBf16Gemm, scope.threads(), a.rows, a.columns, b.columns, a.row_stride, a.column_stride,
                           b.row_stride, b.column_stride, c.row_stride, c.column_stride, accumulate}};
   Prepared& prepared = cache<Prepared>().find_or_make(key, [&] {
