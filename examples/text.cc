@@ -14,14 +14,14 @@ using namespace weft;
 TextSettings parse_text(const char* what, int argc, char** argv, TextSettings settings) {
   CLI::App app(what);
   app.add_option("--data", settings.data, "text file (default: sums in words, made by the program)");
-  app.add_option("--steps", settings.steps, "optimizer steps (default: 3600, and 300 without --data)")
+  app.add_option("--steps", settings.steps, "optimizer steps (default: 3000, and 300 without --data)")
       ->check(CLI::Range(1, 100000000));
   app.add_option("--dropout", settings.dropout, "probability of dropout")->check(CLI::Range(0.0, 1.0));
   app.add_option("--samples", settings.samples, "samples shown while it learns")->check(CLI::Range(0, 1000));
   app.add_option("--temperature", settings.temperature, "of the samples; lower is safer")->check(CLI::PositiveNumber);
   add_shared_options(app, settings);
   read_arguments(app, argc, argv, settings);
-  if (settings.steps == 0) settings.steps = settings.data.empty() ? 300 : 3600;
+  if (settings.steps == 0) settings.steps = settings.data.empty() ? 300 : 3000;
   return settings;
 }
 
