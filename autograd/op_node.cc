@@ -29,10 +29,9 @@ OpNode::OpNode(const OpCall& call, const Rule& rule)
   for (size_t i = 0; i < inputs; ++i) edges_[i] = edge_of(*call.inputs[i]);
   for (size_t i = 0; i < outputs; ++i) metas_[i] = {call.outputs[i].shape(), call.outputs[i].dtype()};
   Reads reads = rule.reads(needs());
-  if (rule.recomputed_inputs != 0 && reads.inputs != 0) {
-    reads.inputs |= (1u << rule.recomputed_inputs) - 1;
-    fresh_output_ = call.outputs[0].storage().version() == 0;  // a write in place may have laid it out otherwise
-  }
+  // A result written into memory that was there before may lie otherwise than the op would lay it out.
+  const bool recomputable = rule.recomputed_inputs != 0 && call.outputs[0].storage().version() == 0;
+  if (recomputable && reads.inputs != 0) reads.inputs |= (1u << rule.recomputed_inputs) - 1;
   if (reads.inputs != 0) {
     saved_inputs_.reset(inputs);
     for (size_t i = 0; i < inputs; ++i)
@@ -48,7 +47,7 @@ OpNode::OpNode(const OpCall& call, const Rule& rule)
     for (size_t i = 0; i < inputs; ++i)
       if (call.inputs[i]->defined()) views_[i] = call.inputs[i]->layout();
   }
-  may_promise_ = op_.is_view() ? edges_[0].node && edges_[0].node->may_promise() : fresh_output_ && can_recompute();
+  may_promise_ = op_.is_view() ? edges_[0].node && edges_[0].node->may_promise() : recomputable && can_recompute();
   if (op_.is_view() && edges_[0].node) view_of_leaf_ = edges_[0].node->is_leaf() || edges_[0].node->is_view_of_leaf();
 }
 
@@ -73,7 +72,7 @@ Tensor OpNode::saved_input(size_t index, const Edge& edge) const {
 }
 
 bool OpNode::can_recompute() const {
-  if (!fresh_output_ || saved_inputs_.empty()) return false;  // freed, or nothing was read
+  if (saved_inputs_.empty()) return false;  // freed, or nothing was read
   // One step only: a promise that needs a promise would make backward of a chain quadratic.
   for (size_t i = 0; i < saved_inputs_.size(); ++i)
     if (!saved_inputs_[i].promise.empty()) return false;

@@ -41,7 +41,7 @@ class OpNode final : public Node {
   friend class Promise;
   void save_input(size_t index, const Tensor& x);
   Tensor saved_input(size_t index, const Edge& edge) const;
-  /// Whether output 0 can be computed again from what is saved.
+  /// Whether what is saved suffices to compute output 0 again (asked of nodes that may promise).
   bool can_recompute() const;
   /// Bit i: input i needs a gradient (bit 63 stands for all from there on).
   uint64_t needs() const;
@@ -54,7 +54,6 @@ class OpNode final : public Node {
   NodeArray<Saved, 0> saved_outputs_;
   NodeArray<View, 0> views_;
   std::atomic<int> promises_{0};  // how many hold this node's inputs for a Promise
-  bool fresh_output_ = false;     // output 0 lies in memory of its own, as the op laid it out
 };
 
 }  // namespace weft::autograd

@@ -33,10 +33,10 @@ Promise::~Promise() {
 }
 
 Tensor Promise::keep() const {
-  constexpr size_t kMost = 4;
   NoGrad guard;
-  std::array<Tensor, kMost> inputs;
-  for (size_t i = 0; i < std::min(kMost, maker_->saved_inputs_.size()); ++i) inputs[i] = maker_->saved_input(i, {});
+  std::array<Tensor, kMostRecomputedInputs> inputs;
+  const auto count = static_cast<size_t>(maker_->rule_.recomputed_inputs);
+  for (size_t i = 0; i < count; ++i) inputs[i] = maker_->saved_input(i, {});
   return maker_->rule_.recompute(maker_->op_.get(), inputs.data());
 }
 

@@ -105,6 +105,15 @@ TEST_F(Promise, AnOutputThatWasWrittenIsKeptAsItIs) {
   expect_same(usual.w, written.w);
 }
 
+TEST_F(Promise, AnOpInPlaceKeepsItsOutputAsItsInputIsGone) {
+  const Tensor x = leaf({4, 3}), w = leaf({3, 2});
+  Tensor y = x * 1.0;
+  apply_in_place(op::LeakyRelu{0.1}, "leaky_relu_", y);
+  const Tensor product = matmul(y, w);
+  EXPECT_EQ(node(product).saved_bytes(), (12 + 6) * 8);
+  expect_same(grad({product.sum()}, {w})[0], matmul(leaky_relu(x.detach(), 0.1).t(), ones({4, 2}, f64)));
+}
+
 TEST_F(Promise, AWriteToTheInputSinceIsNoticed) {
   const Tensor x = leaf({4, 3}), w = leaf({3, 2});
   Tensor v = x * 1.0;

@@ -87,8 +87,7 @@ template <class T>
   };
   if (batches == 1) return one(0);
   // Several products per thread run side by side, each on one thread; fewer share the threads one after the other.
-  const double work =
-      static_cast<double>(p.a.rows) * static_cast<double>(p.b.columns) * static_cast<double>(p.a.columns);
+  const double work = multiplications(p.a, p.b);
   const bool side_by_side = batches >= 2 * region_threads() || work < 64 * 64 * 64;
   if (!side_by_side) {
     for (int64_t i = 0; i < batches; ++i) one(i);

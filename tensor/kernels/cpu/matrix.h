@@ -24,6 +24,12 @@ struct Matrix {
   operator Matrix<const T>() const { return {data, rows, columns, row_stride, column_stride}; }
 };
 
+/// How many multiplications the product a b takes; a double, as an int64_t could overflow.
+template <class T>
+double multiplications(const Matrix<T>& a, const Matrix<T>& b) {
+  return static_cast<double>(a.rows) * static_cast<double>(a.columns) * static_cast<double>(b.columns);
+}
+
 /// `rows` rows of `columns` neighbours.
 template <class T>
 Matrix<T> row_major(T* data, int64_t rows, int64_t columns) {

@@ -33,12 +33,12 @@ using Dims = memory::dims;
 class ThreadScope {
  public:
   /// A product of so few multiplications is done sooner than a second thread has begun.
-  static constexpr int64_t kSerialProduct = int64_t{1} << 20;
+  static constexpr double kSerialProduct = 1 << 20;
 
   ThreadScope() : ThreadScope(region_threads()) {}
   template <class T>
   ThreadScope(const Matrix<const T>& a, const Matrix<const T>& b)
-      : ThreadScope(a.rows * a.columns * b.columns < kSerialProduct ? 1 : region_threads()) {}
+      : ThreadScope(multiplications(a, b) < kSerialProduct ? 1 : region_threads()) {}
   ~ThreadScope() {
     if (threads_ != previous_) omp_set_num_threads(previous_);
   }
