@@ -143,9 +143,8 @@ void add_mask(const Operand& mask, int64_t batch, int64_t row, Compute<T>* x, in
 /// x = exp(x - shift) factor.
 template <class C>
 void exp_row(C* x, int64_t n, C shift, C factor) {
-  for_lanes<C>(n, [&](int64_t j, auto count) {
-    put_lanes(x + j, simd::exp<simd::kLanes<C>>(lanes_at(x + j, count) - shift) * factor, count);
-  });
+  for_lanes<C>(
+      n, [&](int64_t j, auto count) { put_lanes(x + j, vmath::exp(lanes_at(x + j, count) - shift) * factor, count); });
 }
 
 /// The mask of the dropout over a block of probabilities: 0 or 1 / (1 - p), row-major with stride() columns.

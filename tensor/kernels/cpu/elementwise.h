@@ -19,6 +19,7 @@
 #include "tensor/kernels/cpu/convert.h"
 #include "tensor/kernels/cpu/operand.h"
 #include "tensor/kernels/cpu/parallel.h"
+#include "tensor/kernels/cpu/simd.h"
 
 namespace weft::kernels::cpu {
 
@@ -45,7 +46,23 @@ using InnerLoop = void (*)(const void* context, char* const* pointers, const int
 void strided_loop(const Operand* operands, int count, int64_t grain, InnerLoop inner, const void* context,
                   uint32_t readable = 0);
 
+/// Marks a functor whose floats come a register at a time: f(simd::Vec<float>...). Everything else it gets one by one.
+template <class F>
+struct OnRegisters : F {
+  static constexpr bool kOnRegisters = true;
+};
+template <class F>
+OnRegisters<F> on_registers(F f) {
+  return {f};
+}
+
 namespace detail {
+
+template <class F, class Out, class... C>
+constexpr bool takes_registers() {
+  constexpr bool floats = (std::is_same_v<Out, float> && ... && std::is_same_v<C, float>);
+  return floats && requires { F::kOnRegisters; };
+}
 
 /// Up to kLoopBlock values of one input, contiguous and in the type the kernel computes in.
 template <class T>
@@ -106,6 +123,14 @@ class OutputBlock {
 template <class F, class... C>
 [[gnu::flatten]] void compute(const F& f, int64_t count, auto* out, const C*... in) {
   using Out = std::remove_pointer_t<decltype(out)>;
+  if constexpr (takes_registers<F, Out, C...>()) {
+    constexpr int kWidth = simd::kLanes<float>;
+    int64_t i = 0;
+    for (; i + kWidth <= count; i += kWidth) simd::store<float>(out + i, f(simd::load<float>(in + i)...));
+    const int rest = static_cast<int>(count - i);
+    if (rest > 0) simd::store_part<float>(out + i, f(simd::load_part<float>(in + i, rest)...), rest);
+    return;
+  }
   if constexpr (requires { (f.slow_case(*in), ...); }) {
     unsigned slow = 0;
 #pragma omp simd reduction(| : slow)
@@ -132,10 +157,10 @@ void block_loop(const F& f, char* const* p, const int64_t* step, int64_t count, 
   }
 }
 
-/// Whether the values must pass through blocks: to be converted, or to be looked at for slow cases.
+/// Whether the values must pass through blocks: to be converted, for registers, or to be looked at for slow cases.
 template <class F, class Out, class... In>
 constexpr bool blocks_for() {
-  if constexpr ((is_half<Out> || ... || is_half<In>))
+  if constexpr ((is_half<Out> || ... || is_half<In>) || takes_registers<F, Out, In...>())
     return true;
   else
     return requires(const F& f, In... x) { f.slow_case(x...); };

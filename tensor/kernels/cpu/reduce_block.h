@@ -47,7 +47,7 @@ inline void accumulate(typename BlockTypes<Op>::AccVec* acc, typename BlockTypes
   using B = BlockTypes<Op>;
   if constexpr (Part < B::kParts) {
     const auto part = simd::lanes<Part * B::kAccWidth, B::kAccWidth>(v);
-    acc[Part] = Op::combine(acc[Part], simd::detail::convert_lanes<typename B::Acc, B::kAccWidth>(part));
+    acc[Part] = Op::combine(acc[Part], simd::convert_lanes<typename B::Acc, B::kAccWidth>(part));
     accumulate<Op, Part + 1>(acc, v);
   }
 }

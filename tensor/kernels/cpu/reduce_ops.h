@@ -8,6 +8,7 @@
 #include "tensor/kernels/cpu/convert.h"
 #include "tensor/kernels/cpu/dispatch.h"
 #include "tensor/kernels/cpu/reduce_core.h"
+#include "tensor/kernels/cpu/vector_math.h"
 
 namespace weft::kernels::cpu {
 
@@ -120,7 +121,7 @@ struct ExpSumOp : Add {
   using Acc = double;
   template <class V>
   static V map(V v, V p) {
-    return simd::exp<simd::kLanes<Load>>(v - p);
+    return vmath::exp(v - p);
   }
 };
 

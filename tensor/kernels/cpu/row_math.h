@@ -103,7 +103,7 @@ double row_exp(const C* x, int64_t n, C shift, C* y) {
   constexpr int kWidth = simd::kLanes<C>;
   return detail::sum_lanes<C>(
       n, [&](int64_t j, auto count) __attribute__((always_inline)) {
-        auto e = simd::exp<kWidth>(lanes_at(x + j, count) - shift);
+        auto e = vmath::exp(lanes_at(x + j, count) - shift);
         if (count < kWidth) e = simd::first_lanes<C>(e, simd::Vec<C>{}, count);
         if (y != nullptr) put_lanes(y + j, e, count);
         return e;

@@ -1,4 +1,4 @@
-// Vectors of the compiler (g++ and clang extensions): loads and stores that convert, horizontal folds, exp.
+// Vectors of the compiler (g++ and clang extensions): loads and stores that convert, horizontal folds.
 // The widest registers the build may use decide the lane count, so results may differ between instruction sets, never
 // between runs or thread counts.
 #pragma once
@@ -57,15 +57,7 @@ using Vec = typename detail::VectorOf<T, N>::type;
 
 template <class T, int N = kLanes<T>>
 inline Vec<T, N> splat(T value) {
-  return Vec<T, N>{} + value;
-}
-
-namespace detail {
-template <class V, class T>
-inline V load_raw(const T* p) {
-  V v;
-  std::memcpy(&v, p, sizeof v);
-  return v;
+  return value - Vec<T, N>{};  // not 0 + value, which loses the sign of -0
 }
 
 /// Each lane as a To. g++ 12 splits conversions of full 512-bit registers in halves, so
@@ -78,6 +70,8 @@ inline Vec<To, N> convert_lanes(V v) {
     return (Vec<To, N>)_mm512_maskz_cvtps_pd(0xff, (__m256)v);
   if constexpr (std::is_same_v<From, double> && std::is_same_v<To, float> && N == 8)
     return (Vec<To, N>)_mm512_maskz_cvtpd_ps(0xff, (__m512d)v);
+  if constexpr (std::is_same_v<From, int32_t> && std::is_same_v<To, float> && N == 16)
+    return (Vec<To, N>)_mm512_maskz_cvtepi32_ps(0xffff, (__m512i)v);
   if constexpr (std::is_same_v<From, uint16_t> && std::is_same_v<To, uint32_t> && N == 16)
     return (Vec<To, N>)_mm512_maskz_cvtepu16_epi32(0xffff, (__m256i)v);
   if constexpr (std::is_same_v<From, uint32_t> && std::is_same_v<To, uint16_t> && N == 16)
@@ -88,6 +82,14 @@ inline Vec<To, N> convert_lanes(V v) {
     return (Vec<To, N>)_mm512_maskz_cvtepi32_epi8(0xffff, (__m512i)v);
 #endif
   return __builtin_convertvector(v, Vec<To, N>);
+}
+
+namespace detail {
+template <class V, class T>
+inline V load_raw(const T* p) {
+  V v;
+  std::memcpy(&v, p, sizeof v);
+  return v;
 }
 
 template <int N>
@@ -251,101 +253,23 @@ inline T fold_lanes(Vec<T, N> v) {
   }
 }
 
-/// Lane by lane the larger (smaller) of both, b where either is NaN: one instruction, which g++ 12 does not find itself in
+/// Lane by lane the larger (smaller) of both, b where either is NaN; V may be one value. One instruction, which g++ 12 does not find itself in
 /// 512-bit registers.
 template <class V>
 inline V larger(V a, V b) {
 #if defined(__AVX512F__)
-  using T = std::remove_cvref_t<decltype(a[0])>;
-  if constexpr (sizeof(V) == 64 && std::is_same_v<T, float>)
-    return (V)_mm512_maskz_max_ps(0xffff, (__m512)a, (__m512)b);
-  if constexpr (sizeof(V) == 64 && std::is_same_v<T, double>)
-    return (V)_mm512_maskz_max_pd(0xff, (__m512d)a, (__m512d)b);
+  if constexpr (std::is_same_v<V, Vec<float, 16>>) return (V)_mm512_maskz_max_ps(0xffff, (__m512)a, (__m512)b);
+  if constexpr (std::is_same_v<V, Vec<double, 8>>) return (V)_mm512_maskz_max_pd(0xff, (__m512d)a, (__m512d)b);
 #endif
   return a > b ? a : b;
 }
 template <class V>
 inline V smaller(V a, V b) {
 #if defined(__AVX512F__)
-  using T = std::remove_cvref_t<decltype(a[0])>;
-  if constexpr (sizeof(V) == 64 && std::is_same_v<T, float>)
-    return (V)_mm512_maskz_min_ps(0xffff, (__m512)a, (__m512)b);
-  if constexpr (sizeof(V) == 64 && std::is_same_v<T, double>)
-    return (V)_mm512_maskz_min_pd(0xff, (__m512d)a, (__m512d)b);
+  if constexpr (std::is_same_v<V, Vec<float, 16>>) return (V)_mm512_maskz_min_ps(0xffff, (__m512)a, (__m512)b);
+  if constexpr (std::is_same_v<V, Vec<double, 8>>) return (V)_mm512_maskz_min_pd(0xff, (__m512d)a, (__m512d)b);
 #endif
   return a < b ? a : b;
-}
-
-namespace detail {
-/// Adding it rounds to a whole number, which then sits in the low bits.
-template <class T>
-inline constexpr T kRounder = sizeof(T) == 4 ? T(12582912) : T(6755399441055744);
-
-/// p 2^n, where `shifted` is n + kRounder.
-template <int N>
-inline Vec<float, N> times_power(Vec<float, N> p, Vec<float, N> shifted) {
-  using V = Vec<float, N>;
-  using I = Vec<int32_t, N>;
-#if defined(__AVX512F__)
-  if constexpr (N == 16) return (V)_mm512_maskz_scalef_ps(0xffff, (__m512)p, (__m512)(shifted - kRounder<float>));
-#endif
-  const I power = (I)shifted - (I)splat<float, N>(kRounder<float>);
-  const I half = power >> 1;  // two factors, so that neither leaves the range of a float
-  return p * (V)((half + 127) << 23) * (V)((power - half + 127) << 23);
-}
-template <int N>
-inline Vec<double, N> times_power(Vec<double, N> p, Vec<double, N> shifted) {
-  using V = Vec<double, N>;
-  using I = Vec<int64_t, N>;
-#if defined(__AVX512F__)
-  if constexpr (N == 8) return (V)_mm512_maskz_scalef_pd(0xff, (__m512d)p, (__m512d)(shifted - kRounder<double>));
-#endif
-  const I power = (I)shifted - (I)splat<double, N>(kRounder<double>);
-  const I half = power >> 1;
-  return p * (V)((half + 1023) << 52) * (V)((power - half + 1023) << 52);
-}
-}  // namespace detail
-
-/// e^x: 1 to 2 ulp; overflow gives inf, underflow goes through the subnormals to 0, NaN stays, exp(0) is exactly 1.
-/// Cody and Waite's reduction to |r| <= ln(2) / 2; the polynomial is Cephes' expf. Inlined, as no vector register outlives
-/// a call.
-template <int N>
-[[gnu::always_inline]] inline Vec<float, N> exp(Vec<float, N> x) {
-  using V = Vec<float, N>;
-  x = smaller(splat<float, N>(89.0f), larger(splat<float, N>(-104.0f), x));
-  const V shifted = x * 1.44269504f + detail::kRounder<float>;
-  const V n = shifted - detail::kRounder<float>;
-  const V r = (x - n * 0.693359375f) - n * -2.12194440e-4f;
-  V p = 1.9875691500e-4f * r + 1.3981999507e-3f;
-  p = p * r + 8.3334519073e-3f;
-  p = p * r + 4.1665795894e-2f;
-  p = p * r + 1.6666665459e-1f;
-  p = p * r + 5.0000001201e-1f;
-  p = (p * (r * r) + r) + 1.0f;
-  return detail::times_power<N>(p, shifted);
-}
-
-/// The same in double: the Taylor polynomial of degree 13 is exact to rounding on |r| <= ln(2) / 2.
-template <int N>
-[[gnu::always_inline]] inline Vec<double, N> exp(Vec<double, N> x) {
-  using V = Vec<double, N>;
-  x = smaller(splat<double, N>(710.0), larger(splat<double, N>(-746.0), x));
-  const V shifted = x * 1.4426950408889634 + detail::kRounder<double>;
-  const V n = shifted - detail::kRounder<double>;
-  const V r = (x - n * 6.93147180369123816490e-01) - n * 1.90821492927058770002e-10;
-  V p = r * (1.0 / 6227020800.0) + 1.0 / 479001600.0;
-  p = p * r + 1.0 / 39916800.0;
-  p = p * r + 1.0 / 3628800.0;
-  p = p * r + 1.0 / 362880.0;
-  p = p * r + 1.0 / 40320.0;
-  p = p * r + 1.0 / 5040.0;
-  p = p * r + 1.0 / 720.0;
-  p = p * r + 1.0 / 120.0;
-  p = p * r + 1.0 / 24.0;
-  p = p * r + 1.0 / 6.0;
-  p = p * r + 0.5;
-  p = (p * (r * r) + r) + 1.0;
-  return detail::times_power<N>(p, shifted);
 }
 
 }  // namespace weft::kernels::cpu::simd

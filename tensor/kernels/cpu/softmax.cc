@@ -76,7 +76,7 @@ void log_softmax_backward(const Operand& g, const Operand& y, int64_t axis, cons
     map_two_rows<T>(g, y, axis, out, [](const C* grad, const C* log_prob, C* dx, int64_t n) {
       const C total = static_cast<C>(row_sum(grad, n));
       for_lanes<C>(n, [&](int64_t j, auto count) {
-        const auto p = simd::exp<simd::kLanes<C>>(lanes_at(log_prob + j, count));
+        const auto p = vmath::exp(lanes_at(log_prob + j, count));
         put_lanes(dx + j, lanes_at(grad + j, count) - p * total, count);
       });
     });

@@ -22,44 +22,54 @@ void binary(int64_t grain, const F& f, const Operand& g, const Operand& x, const
   visit_floating(x.dtype, [&]<class T>() { elementwise<T, T, T>(grain, f, out, g, x); });
 }
 
+/// x P(X < x) for a normal X (Hendrycks and Gimpel, 2016), and its gradient times g.
 struct GeluErf {
-  template <class T>
-  T operator()(T x) const {
-    return T(0.5) * x * (T(1) + vmath::erf(x * T(kSqrtHalf)));
+  double operator()(double x) const { return 0.5 * x * (1 + std::erf(x * kSqrtHalf)); }
+  double operator()(double g, double x) const {
+    const double below = 0.5 * (1 + std::erf(x * kSqrtHalf));
+    return g * (below + x * std::exp(-0.5 * x * x) * kInverseSqrtTau);
   }
-  template <class T>
-  T operator()(T g, T x) const {
-    const T below = T(0.5) * (T(1) + vmath::erf(x * T(kSqrtHalf)));
-    return g * (below + x * vmath::exp(T(-0.5) * x * x) * T(kInverseSqrtTau));
+  template <class V>
+  V operator()(V x) const {
+    return x * vmath::normal(x).below;
+  }
+  template <class V>
+  V operator()(V g, V x) const {
+    const auto [below, bell] = vmath::normal(x);
+    return g * (below + x * bell * static_cast<float>(kInverseSqrtTau));
   }
 };
 
+/// The form with tanh, as 0.5 (1 + tanh(u)) = sigmoid(2 u).
 struct GeluTanh {
-  template <class T>
-  T operator()(T x) const {
-    return T(0.5) * x * (T(1) + vmath::tanh(T(kSqrtTwoOverPi) * (x + T(kCubic) * x * x * x)));
+  template <class V>
+  V operator()(V x) const {
+    return x * vmath::sigmoid(doubled(x));
   }
-  template <class T>
-  T operator()(T g, T x) const {
-    const T t = vmath::tanh(T(kSqrtTwoOverPi) * (x + T(kCubic) * x * x * x));
-    const T slope = T(kSqrtTwoOverPi) * (T(1) + T(3 * kCubic) * x * x);
-    return g * (T(0.5) * (T(1) + t) + T(0.5) * x * (T(1) - t * t) * slope);
+  template <class V>
+  V operator()(V g, V x) const {
+    using T = vmath::Lane<V>;
+    const V s = vmath::sigmoid(doubled(x));
+    const V slope = T(2 * kSqrtTwoOverPi) * (T(1) + T(3 * kCubic) * x * x);
+    return g * (s + x * s * (T(1) - s) * slope);
+  }
+  template <class V>
+  static V doubled(V x) {
+    using T = vmath::Lane<V>;
+    return T(2 * kSqrtTwoOverPi) * (x + T(kCubic) * x * x * x);
   }
 };
 
 }  // namespace
 
 void sigmoid(const Operand& x, const Operand& out) {
-  unary(
-      kMathGrain, [](auto v) { return vmath::sigmoid(v); }, x, out);
+  unary(kMathGrain, on_registers([](auto v) { return vmath::sigmoid(v); }), x, out);
 }
 void silu(const Operand& x, const Operand& out) {
-  unary(
-      kMathGrain, [](auto v) { return v * vmath::sigmoid(v); }, x, out);
+  unary(kMathGrain, on_registers([](auto v) { return v * vmath::sigmoid(v); }), x, out);
 }
 void softplus(const Operand& x, const Operand& out) {
-  unary(
-      kMathGrain, [](auto v) { return vmath::softplus(v); }, x, out);
+  unary(kMathGrain, on_registers([](auto v) { return vmath::softplus(v); }), x, out);
 }
 void leaky_relu(const Operand& x, double slope, const Operand& out) {
   unary(
@@ -71,7 +81,7 @@ void leaky_relu(const Operand& x, double slope, const Operand& out) {
       x, out);
 }
 void gelu(const Operand& x, bool tanh_form, const Operand& out) {
-  tanh_form ? unary(kMathGrain, GeluTanh{}, x, out) : unary(kMathGrain, GeluErf{}, x, out);
+  tanh_form ? unary(kMathGrain, on_registers(GeluTanh{}), x, out) : unary(kMathGrain, on_registers(GeluErf{}), x, out);
 }
 
 void relu_backward(const Operand& g, const Operand& y, const Operand& out) {
@@ -96,16 +106,16 @@ void tanh_backward(const Operand& g, const Operand& y, const Operand& out) {
       kCheapGrain, []<class T>(T d, T t) { return d * (T(1) - t * t); }, g, y, out);
 }
 void silu_backward(const Operand& g, const Operand& x, const Operand& out) {
-  binary(
-      kMathGrain,
-      []<class T>(T d, T v) {
-    const T s = vmath::sigmoid(v);
-    return d * s * (T(1) + v * (T(1) - s));
-      },
-      g, x, out);
+  binary(kMathGrain, on_registers([]<class V>(V d, V v) {
+           constexpr auto one = vmath::Lane<V>(1);
+           const V s = vmath::sigmoid(v);
+           return d * s * (one + v * (one - s));
+         }),
+         g, x, out);
 }
 void gelu_backward(const Operand& g, const Operand& x, bool tanh_form, const Operand& out) {
-  tanh_form ? binary(kMathGrain, GeluTanh{}, g, x, out) : binary(kMathGrain, GeluErf{}, g, x, out);
+  tanh_form ? binary(kMathGrain, on_registers(GeluTanh{}), g, x, out)
+            : binary(kMathGrain, on_registers(GeluErf{}), g, x, out);
 }
 
 }  // namespace weft::kernels::cpu

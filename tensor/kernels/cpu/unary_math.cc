@@ -24,19 +24,19 @@ struct Trigonometric {
 }  // namespace
 
 void exp(const Operand& x, const Operand& out) {
-  floating([](auto v) { return vmath::exp(v); }, x, out);
+  floating(on_registers([](auto v) { return vmath::exp(v); }), x, out);
 }
 void log(const Operand& x, const Operand& out) {
-  floating([](auto v) { return vmath::log(v); }, x, out);
+  floating(on_registers([](auto v) { return vmath::log(v); }), x, out);
 }
 void log1p(const Operand& x, const Operand& out) {
-  floating([](auto v) { return vmath::log1p(v); }, x, out);
+  floating(on_registers([](auto v) { return vmath::log1p(v); }), x, out);
 }
 void tanh(const Operand& x, const Operand& out) {
-  floating([](auto v) { return vmath::tanh(v); }, x, out);
+  floating(on_registers([](auto v) { return vmath::tanh(v); }), x, out);
 }
 void erf(const Operand& x, const Operand& out) {
-  floating([](auto v) { return vmath::erf(v); }, x, out);
+  floating(on_registers([](auto v) { return vmath::erf(v); }), x, out);
 }
 void sin(const Operand& x, const Operand& out) { floating(Trigonometric<0>{}, x, out); }
 void cos(const Operand& x, const Operand& out) { floating(Trigonometric<1>{}, x, out); }

@@ -1,9 +1,10 @@
-// Elementary functions of one value. The float ones are branch-free polynomials, so that loops over them vectorise on
-// every compiler without -ffast-math; NaN and infinities come out as IEEE-754 wants. The double ones are the C library's.
+// Elementary functions of float lanes. V is a float or a register of them (simd.h): one text for both, without branches, so
+// that loops over single floats vectorise as well. No -ffast-math; NaN and infinities come out as IEEE-754 wants. Of double
+// lanes there is exp; the other functions of a double are the C library's.
 //
-// Each float function is within 2 ulp of the exact value over its whole range, subnormal results included
-// (tests/tensor/kernels/vector_math_test.cc measures it). Polynomials: Cephes (S. Moshier) for exp, log, tanh, sin, cos;
-// N. Juffa's minimax fits for erf.
+// Each function of floats is within 2 ulp of the exact value over its whole range, subnormal results included, but where
+// it says otherwise (tests/tensor/kernels/vector_math_test.cc measures it). Polynomials: Cephes (S. Moshier) for exp, log,
+// tanh, sin, cos; N. Juffa's minimax fits for erf. They are always inlined, as no vector register outlives a call.
 #pragma once
 
 #include <bit>
@@ -11,13 +12,267 @@
 #include <cstdint>
 #include <limits>
 
+#include "tensor/kernels/cpu/simd.h"
+
 namespace weft::kernels::cpu::vmath {
 
 #define WEFT_VMATH [[gnu::always_inline]] inline
 
-inline constexpr float kInf = std::numeric_limits<float>::infinity();
-inline constexpr float kNaN = std::numeric_limits<float>::quiet_NaN();
+namespace detail {
+/// Integers as wide as a lane, and where its exponent sits in them.
+template <class Lane>
+struct FloatFormat;
+template <>
+struct FloatFormat<float> {
+  using Signed = int32_t;
+  using Unsigned = uint32_t;
+  static constexpr int kMantissa = 23;
+  static constexpr uint32_t kBias = 127;
+  static constexpr float kRounder = 12582912.0f;  // 1.5 * 2^23: adding it rounds to an integer, then in the lower bits
+};
+template <>
+struct FloatFormat<double> {
+  using Signed = int64_t;
+  using Unsigned = uint64_t;
+  static constexpr int kMantissa = 52;
+  static constexpr uint64_t kBias = 1023;
+  static constexpr double kRounder = 6755399441055744.0;
+};
+template <class V>
+struct LanesOf : FloatFormat<std::remove_cvref_t<decltype(V{}[0])>> {
+  using Lane = std::remove_cvref_t<decltype(V{}[0])>;
+  using SignedBits = simd::Vec<typename FloatFormat<Lane>::Signed, sizeof(V) / sizeof(Lane)>;
+  using Bits = simd::Vec<typename FloatFormat<Lane>::Unsigned, sizeof(V) / sizeof(Lane)>;
+};
+template <class V>
+  requires std::is_arithmetic_v<V>
+struct LanesOf<V> : FloatFormat<V> {
+  using Lane = V;
+  using SignedBits = typename FloatFormat<V>::Signed;
+  using Bits = typename FloatFormat<V>::Unsigned;
+};
+}  // namespace detail
 
+template <class V>
+using Lane = typename detail::LanesOf<V>::Lane;
+template <class V>
+using Bits = typename detail::LanesOf<V>::Bits;
+
+/// `yes` or `no` lane by lane, without a branch: both are computed.
+template <class V>
+WEFT_VMATH V select(auto condition, V yes, V no) {
+  if constexpr (std::is_arithmetic_v<V>) {
+    const uint32_t mask = condition ? ~0u : 0u;
+    return std::bit_cast<V>((std::bit_cast<uint32_t>(yes) & mask) | (std::bit_cast<uint32_t>(no) & ~mask));
+  } else {
+    return condition ? yes : no;
+  }
+}
+
+template <class V>
+WEFT_VMATH V splat(Lane<V> value) {
+  return value - V{};  // not 0 + value, which loses the sign of -0
+}
+template <class V>
+WEFT_VMATH V as_floats(typename detail::LanesOf<V>::SignedBits integers) {
+  if constexpr (std::is_arithmetic_v<V>)
+    return static_cast<float>(integers);
+  else
+    return simd::convert_lanes<float, sizeof(V) / sizeof(float)>(integers);
+}
+template <class V>
+WEFT_VMATH V absolute(V x) {
+  return std::bit_cast<V>(std::bit_cast<Bits<V>>(x) & 0x7fffffffu);
+}
+template <class V>
+WEFT_VMATH V with_sign_of(V magnitude, V sign) {
+  return std::bit_cast<V>((std::bit_cast<Bits<V>>(magnitude) & 0x7fffffffu) |
+                          (std::bit_cast<Bits<V>>(sign) & 0x80000000u));
+}
+
+/// p 2^n, where `shifted` is n + kRounder; NaN leaves garbage in the bits of n, but what it scales is NaN.
+template <class V>
+WEFT_VMATH V times_power(V p, V shifted) {
+  using L = detail::LanesOf<V>;
+#if defined(__AVX512F__)
+  if constexpr (sizeof(V) == 64 && sizeof(Lane<V>) == 4)
+    return (V)_mm512_maskz_scalef_ps(0xffff, (__m512)p, (__m512)(shifted - L::kRounder));
+  if constexpr (sizeof(V) == 64 && sizeof(Lane<V>) == 8)
+    return (V)_mm512_maskz_scalef_pd(0xff, (__m512d)p, (__m512d)(shifted - L::kRounder));
+#endif
+  const auto power = std::bit_cast<Bits<V>>(shifted) - std::bit_cast<Bits<V>>(splat<V>(L::kRounder));
+  const auto half = std::bit_cast<Bits<V>>(std::bit_cast<typename L::SignedBits>(power) >> 1);
+  // Two factors, so that neither leaves the range of an exponent.
+  return p * std::bit_cast<V>((half + L::kBias) << L::kMantissa) *
+         std::bit_cast<V>((power - half + L::kBias) << L::kMantissa);
+}
+
+namespace detail {
+/// Cody and Waite's reduction to |r| <= ln(2) / 2.
+template <class V>
+WEFT_VMATH V exp_of_floats(V x) {
+  constexpr float kRounder = FloatFormat<float>::kRounder;
+  x = simd::smaller(splat<V>(89.0f), simd::larger(splat<V>(-104.0f), x));
+  const V shifted = x * 1.44269504f + kRounder;
+  const V n = shifted - kRounder;
+  const V r = (x - n * 0.693359375f) - n * -2.12194440e-4f;
+  V p = 1.9875691500e-4f * r + 1.3981999507e-3f;
+  p = p * r + 8.3334519073e-3f;
+  p = p * r + 4.1665795894e-2f;
+  p = p * r + 1.6666665459e-1f;
+  p = p * r + 5.0000001201e-1f;
+  p = (p * (r * r) + r) + 1.0f;
+  return times_power(p, shifted);
+}
+
+/// The same in double: the Taylor polynomial of degree 13 is exact to rounding on |r| <= ln(2) / 2.
+template <class V>
+WEFT_VMATH V exp_of_doubles(V x) {
+  constexpr double kRounder = FloatFormat<double>::kRounder;
+  x = simd::smaller(splat<V>(710.0), simd::larger(splat<V>(-746.0), x));
+  const V shifted = x * 1.4426950408889634 + kRounder;
+  const V n = shifted - kRounder;
+  const V r = (x - n * 6.93147180369123816490e-01) - n * 1.90821492927058770002e-10;
+  V p = r * (1.0 / 6227020800.0) + 1.0 / 479001600.0;
+  p = p * r + 1.0 / 39916800.0;
+  p = p * r + 1.0 / 3628800.0;
+  p = p * r + 1.0 / 362880.0;
+  p = p * r + 1.0 / 40320.0;
+  p = p * r + 1.0 / 5040.0;
+  p = p * r + 1.0 / 720.0;
+  p = p * r + 1.0 / 120.0;
+  p = p * r + 1.0 / 24.0;
+  p = p * r + 1.0 / 6.0;
+  p = p * r + 0.5;
+  p = (p * (r * r) + r) + 1.0;
+  return times_power(p, shifted);
+}
+}  // namespace detail
+
+/// e^x: overflow gives inf, underflow goes through the subnormals to 0, exp(0) is exactly 1.
+template <class V>
+WEFT_VMATH V exp(V x) {
+  if constexpr (std::is_same_v<Lane<V>, float>)
+    return detail::exp_of_floats(x);
+  else
+    return detail::exp_of_doubles(x);
+}
+
+template <class V>
+WEFT_VMATH V log(V x) {
+  using Signed = typename detail::LanesOf<V>::SignedBits;
+  const V zero{}, infinity = splat<V>(std::numeric_limits<float>::infinity());
+  const auto tiny = x < std::numeric_limits<float>::min();
+  const V y = select(tiny, x * 33554432.0f, x);                  // subnormal: times 2^25
+  const Bits<V> word = std::bit_cast<Bits<V>>(y) - 0x3f3504f3u;  // mantissa to [sqrt(1/2), sqrt(2))
+  const V e = as_floats<V>(std::bit_cast<Signed>(word) >> 23) - select(tiny, splat<V>(25.0f), zero);
+  const V f = std::bit_cast<V>((word & 0x7fffffu) + 0x3f3504f3u) - 1.0f;
+  V p = f * 7.0376836292e-2f - 1.1514610310e-1f;
+  p = p * f + 1.1676998740e-1f;
+  p = p * f - 1.2420140846e-1f;
+  p = p * f + 1.4249322787e-1f;
+  p = p * f - 1.6668057665e-1f;
+  p = p * f + 2.0000714765e-1f;
+  p = p * f - 2.4999993993e-1f;
+  p = p * f + 3.3333331174e-1f;
+  const V z = f * f;
+  V r = e * -2.12194440e-4f + p * f * z;
+  r = z * -0.5f + r;
+  r = e * 0.693359375f + (f + r);
+  r = select(x == infinity, x, r);
+  r = select(x == zero, -infinity, r);
+  return select(x >= zero, r, splat<V>(std::numeric_limits<float>::quiet_NaN()));  // NaN compares false
+}
+
+/// log(1 + x), exact for tiny x.
+template <class V>
+WEFT_VMATH V log1p(V x) {
+  const V zero{}, infinity = splat<V>(std::numeric_limits<float>::infinity());
+  const V u = x + 1.0f;
+  const V lost = select(u >= 2.0f, 1.0f - (u - x), x - (u - 1.0f));  // what rounding took from 1 + x
+  const V r = log(u) + lost / u;
+  return select((x == zero) | (u == infinity) | (u == zero), select(u == zero, -infinity, x), r);
+}
+
+template <class V>
+WEFT_VMATH V tanh(V x) {
+  const V t = absolute(x), z = x * x;
+  V p = z * -5.70498872745e-3f + 2.06390887954e-2f;
+  p = p * z - 5.37397155531e-2f;
+  p = p * z + 1.33314422036e-1f;
+  p = p * z - 3.33332819422e-1f;
+  const V small = p * z * x + x;
+  const V large = 1.0f - 2.0f / (exp(t * 2.0f) + 1.0f);
+  return with_sign_of(select(t < 0.625f, small, large), x);
+}
+
+/// 1 / (1 + exp(-x)), with full precision on both sides: 2.5 ulp.
+template <class V>
+WEFT_VMATH V sigmoid(V x) {
+  const V e = exp(-absolute(x));
+  return select(x < V{}, e, splat<V>(1.0f)) / (e + 1.0f);
+}
+
+template <class V>
+WEFT_VMATH V erf(V x) {
+  const V t = absolute(x), s = x * x;
+  V tail = t * -1.72853470e-5f + 3.83197126e-4f;
+  const V u = t * -3.88396438e-3f + 2.42546219e-2f;
+  tail = tail * s + u;
+  tail = tail * t - 1.06777877e-1f;
+  tail = tail * t - 6.34846687e-1f;
+  tail = tail * t - 1.28717512e-1f;
+  tail = tail * t - t;
+  tail = select(t > 4.0f, splat<V>(-104.0f), tail);  // the fit ends there, where erf rounds to 1
+  tail = select(x == x, tail, x);
+  const V large = with_sign_of(1.0f - exp(tail), x);
+  V p = s * -5.96761703e-4f + 4.99119423e-3f;
+  p = p * s - 2.67681349e-2f;
+  p = p * s + 1.12819925e-1f;
+  p = p * s - 3.76125336e-1f;
+  p = p * s + 1.28379166e-1f;
+  return select(t > 0.927734375f, large, p * x + x);
+}
+
+/// The standard normal distribution: the probability of a value below x, and exp(-x^2 / 2), its density but for a factor.
+template <class V>
+struct Normal {
+  V below, bell;
+};
+
+/// `below` is within 1e-7 of the exact value everywhere, and within 5e-6 of itself down to x = -3; 0 or 1 to rounding
+/// beyond 5.5. erfc(a / sqrt(2)) / 2 = exp(-a^2 / 2) m(a), where m, smooth and between 0.5 and 0.07, is a polynomial:
+/// minimax on [0, 5.5], weighted by how much of m is seen in the product.
+template <class V>
+WEFT_VMATH Normal<V> normal(V x) {
+  const V a = simd::smaller(splat<V>(5.5f), absolute(x));
+  const V bell = exp(x * -0.5f * x);
+  V m = a * 3.163937734029787e-08f - 9.774810223461827e-07f;
+  m = m * a + 1.3617958757095039e-05f;
+  m = m * a - 0.00011427681602071971f;
+  m = m * a + 0.0006544593488797545f;
+  m = m * a - 0.0027691905852407217f;
+  m = m * a + 0.00923228170722723f;
+  m = m * a - 0.02565808780491352f;
+  m = m * a + 0.06201840564608574f;
+  m = m * a - 0.13283447921276093f;
+  m = m * a + 0.24997760355472565f;
+  m = m * a - 0.3989410698413849f;
+  m = m * a + 0.5f;
+  const V beyond = bell * m;
+  return {select(x > V{}, 1.0f - beyond, beyond), bell};
+}
+
+/// log(1 + exp(x)) without overflow.
+template <class V>
+WEFT_VMATH V softplus(V x) {
+  return select(x > V{}, x, V{}) + log1p(exp(-absolute(x)));
+}
+
+/// Beyond this the reduction of sin and cos loses bits: use the C library.
+inline constexpr float kTrigonometricLimit = 1073741824.0f;
+
+namespace detail {
 /// a * b + c, in one rounding where the machine has it.
 WEFT_VMATH float madd(float a, float b, float c) {
 #ifdef __FMA__
@@ -26,113 +281,11 @@ WEFT_VMATH float madd(float a, float b, float c) {
   return a * b + c;
 #endif
 }
-
-/// `yes` or `no` without a branch: both are computed.
-WEFT_VMATH float select(bool condition, float yes, float no) {
-  const uint32_t mask = condition ? ~0u : 0u;
-  return std::bit_cast<float>((std::bit_cast<uint32_t>(yes) & mask) | (std::bit_cast<uint32_t>(no) & ~mask));
-}
-
-/// 2^n for n in [-126, 127]; anything for others.
-WEFT_VMATH float power_of_two(int32_t n) { return std::bit_cast<float>(static_cast<uint32_t>(n + 127) << 23); }
-
-WEFT_VMATH float exp(float x) {
-  constexpr float kRound = 12582912.0f;  // adding 1.5 * 2^23 rounds to an integer, which sits in the lower bits
-  x = select(x > 89.0f, 89.0f, x);
-  x = select(x < -104.0f, -104.0f, x);
-  const float shifted = madd(x, 1.44269504088896341f, kRound);
-  const float n = shifted - kRound;
-  // NaN leaves garbage in the bits; what it scales is NaN. The mask keeps that garbage inside of int.
-  const int32_t k = static_cast<int32_t>((std::bit_cast<uint32_t>(shifted) & 0x7fffffu)) - 0x400000;
-  float r = madd(n, -0.693359375f, x);
-  r = madd(n, 2.12194440e-4f, r);
-  float p = 1.9875691500e-4f;
-  p = madd(p, r, 1.3981999507e-3f);
-  p = madd(p, r, 8.3334519073e-3f);
-  p = madd(p, r, 4.1665795894e-2f);
-  p = madd(p, r, 1.6666665459e-1f);
-  p = madd(p, r, 5.0000001201e-1f);
-  p = madd(p * r, r, r) + 1.0f;
-  const int32_t half = k >> 1;  // in two steps: 2^128 and 2^-150 are no floats
-  return p * power_of_two(half) * power_of_two(k - half);
-}
-
-WEFT_VMATH float log(float x) {
-  const bool tiny = x < std::numeric_limits<float>::min();
-  const float y = select(tiny, x * 33554432.0f, x);                // subnormal: times 2^25
-  const uint32_t word = std::bit_cast<uint32_t>(y) - 0x3f3504f3u;  // mantissa to [sqrt(1/2), sqrt(2))
-  const float e = static_cast<float>(static_cast<int32_t>(word) >> 23) - select(tiny, 25.0f, 0.0f);
-  const float f = std::bit_cast<float>((word & 0x7fffffu) + 0x3f3504f3u) - 1.0f;
-  float p = 7.0376836292e-2f;
-  p = madd(p, f, -1.1514610310e-1f);
-  p = madd(p, f, 1.1676998740e-1f);
-  p = madd(p, f, -1.2420140846e-1f);
-  p = madd(p, f, 1.4249322787e-1f);
-  p = madd(p, f, -1.6668057665e-1f);
-  p = madd(p, f, 2.0000714765e-1f);
-  p = madd(p, f, -2.4999993993e-1f);
-  p = madd(p, f, 3.3333331174e-1f);
-  const float z = f * f;
-  float r = madd(e, -2.12194440e-4f, p * f * z);
-  r = madd(z, -0.5f, r);
-  r = madd(e, 0.693359375f, f + r);
-  r = select(x == kInf, x, r);
-  r = select(x == 0.0f, -kInf, r);
-  return select(x >= 0.0f, r, kNaN);  // NaN compares false
-}
-
-/// log(1 + x), exact for tiny x.
-WEFT_VMATH float log1p(float x) {
-  const float u = 1.0f + x;
-  const float lost = select(u >= 2.0f, 1.0f - (u - x), x - (u - 1.0f));  // what rounding took from 1 + x
-  const float r = log(u) + lost / u;
-  return select((x == 0.0f) | (u == kInf) | (u == 0.0f), select(u == 0.0f, -kInf, x), r);
-}
-
-WEFT_VMATH float tanh(float x) {
-  const float t = std::fabs(x), z = x * x;
-  float p = -5.70498872745e-3f;
-  p = madd(p, z, 2.06390887954e-2f);
-  p = madd(p, z, -5.37397155531e-2f);
-  p = madd(p, z, 1.33314422036e-1f);
-  p = madd(p, z, -3.33332819422e-1f);
-  const float small = madd(p * z, x, x);
-  const float large = 1.0f - 2.0f / (exp(2.0f * t) + 1.0f);
-  return std::copysign(select(t < 0.625f, std::fabs(small), large), x);
-}
-
-/// 1 / (1 + exp(-x)), with full precision on both sides.
-WEFT_VMATH float sigmoid(float x) {
-  const float e = exp(-std::fabs(x));
-  return select(x < 0.0f, e, 1.0f) / (1.0f + e);
-}
-
-WEFT_VMATH float erf(float x) {
-  const float t = std::fabs(x), s = x * x;
-  float tail = madd(-1.72853470e-5f, t, 3.83197126e-4f);
-  const float u = madd(-3.88396438e-3f, t, 2.42546219e-2f);
-  tail = madd(tail, s, u);
-  tail = madd(tail, t, -1.06777877e-1f);
-  tail = madd(tail, t, -6.34846687e-1f);
-  tail = madd(tail, t, -1.28717512e-1f);
-  tail = madd(tail, t, -t);
-  tail = select(t > 4.0f, -104.0f, tail);  // the fit ends there, where erf rounds to 1
-  tail = select(x == x, tail, x);
-  const float large = std::copysign(1.0f - exp(tail), x);
-  float p = -5.96761703e-4f;
-  p = madd(p, s, 4.99119423e-3f);
-  p = madd(p, s, -2.67681349e-2f);
-  p = madd(p, s, 1.12819925e-1f);
-  p = madd(p, s, -3.76125336e-1f);
-  p = madd(p, s, 1.28379166e-1f);
-  return select(t > 0.927734375f, large, madd(p, x, x));
-}
-
-/// Beyond this the reduction of sin and cos loses bits: use the C library.
-inline constexpr float kTrigonometricLimit = 1073741824.0f;
+}  // namespace detail
 
 /// sin(x) for quarter = 0, cos(x) for quarter = 1; |x| <= kTrigonometricLimit.
 WEFT_VMATH float sin_quarter(float x, uint32_t quarter) {
+  using detail::madd;
   constexpr double kRound = 6755399441055744.0;  // 1.5 * 2^52
   const double wide = static_cast<double>(x);
   const double shifted = wide * 0.63661977236758134 + kRound;
@@ -153,9 +306,6 @@ WEFT_VMATH float sin_quarter(float x, uint32_t quarter) {
   const float value = select((q & 1u) != 0, c, s);
   return std::bit_cast<float>(std::bit_cast<uint32_t>(value) ^ ((q & 2u) << 30));
 }
-
-/// log(1 + exp(x)) without overflow.
-WEFT_VMATH float softplus(float x) { return select(x > 0.0f, x, 0.0f) + log1p(exp(-std::fabs(x))); }
 
 inline double exp(double x) { return std::exp(x); }
 inline double log(double x) { return std::log(x); }
