@@ -20,8 +20,17 @@ Matrix<T> normalized(Matrix<T> m) {
 }
 
 template <class T>
-bool is_small(const Matrix<const T>& a, const Matrix<const T>& b) {
-  return a.rows * b.columns <= kSmallProduct && multiplications(a, b) <= kSmallProduct;
+bool is_tiny(const Matrix<const T>& a, const Matrix<const T>& b) {
+  return a.rows * b.columns <= kTinyProduct && multiplications(a, b) <= kTinyProduct;
+}
+
+/// Whether small_gemm is the fastest way: not where each element of b is used for a few rows only, nor where c is large and
+/// each of its elements a short sum.
+template <class T>
+bool is_small(const Matrix<const T>& a, const Matrix<const T>& b, const Matrix<T>& c) {
+  if (is_tiny(a, b)) return true;
+  return a.rows >= 4 && c.rows * c.columns <= kTinyProduct && b.column_stride == 1 && c.column_stride == 1 &&
+         multiplications(a, b) <= kSmallProduct;
 }
 
 /// Runs `product` on operands that libraries accept: what has other strides is copied first, and c copied back.
@@ -51,7 +60,7 @@ void with_blas_operands(Matrix<const T> a, Matrix<const T> b, Matrix<T> c, bool 
 }
 
 void f32_gemm(const Matrix<const float>& a, const Matrix<const float>& b, const Matrix<float>& c, bool accumulate) {
-  if (is_small(a, b)) return small_gemm<float>(a, b, c, accumulate);
+  if (is_small(a, b, c)) return small_gemm<float>(a, b, c, accumulate);
   if (loops_forced()) return loop_gemm<float>(a, b, c, accumulate);
   with_blas_operands(a, b, c, accumulate, [](auto left, auto right, auto out, bool add) {
     if (!add && onednn::prefers_primitive(left, right) && onednn::biased_gemm(left, right, nullptr, out)) return;
@@ -96,14 +105,14 @@ void gemm(const Matrix<const T>& a, const Matrix<const T>& b, const Matrix<T>& c
   if constexpr (std::is_same_v<T, float>) {
     f32_gemm(a, b, c, accumulate);
   } else if constexpr (std::is_same_v<T, double>) {
-    if (is_small(a, b)) return small_gemm<double>(a, b, c, accumulate);
+    if (is_small(a, b, c)) return small_gemm<double>(a, b, c, accumulate);
     loop_gemm<double>(a, b, c, accumulate);
   } else if constexpr (std::is_integral_v<T>) {
     wrapping_gemm(a, b, c, accumulate);
   } else {
     if constexpr (std::is_same_v<T, BFloat16>) {
       bool done = false;
-      if (!loops_forced() && !is_small(a, b))
+      if (!loops_forced() && !is_tiny(a, b))
         with_blas_operands(a, b, c, accumulate, [&](auto left, auto right, auto out, bool add) {
           done = onednn::bf16_gemm(left, right, out, add);
         });
@@ -114,7 +123,7 @@ void gemm(const Matrix<const T>& a, const Matrix<const T>& b, const Matrix<T>& c
 }
 
 bool biased_gemm(Matrix<const float> a, Matrix<const float> b, const float* bias, Matrix<float> c) {
-  if (c.rows == 0 || c.columns == 0 || a.columns == 0 || is_small(a, b) || loops_forced()) return false;
+  if (c.rows == 0 || c.columns == 0 || a.columns == 0 || is_tiny(a, b) || loops_forced()) return false;
   a = normalized(a), b = normalized(b), c = normalized(c);
   const bool rows_out = c.column_stride == 1 && c.row_stride >= c.columns;
   if (!rows_out || !onednn::is_blas(a) || !onednn::is_blas(b) || !onednn::prefers_primitive(a, b)) return false;

@@ -18,7 +18,8 @@ void gemm(const Matrix<const T>& a, const Matrix<const T>& b, const Matrix<T>& c
 /// column. False where not: nothing was done.
 bool biased_gemm(Matrix<const float> a, Matrix<const float> b, const float* bias, Matrix<float> c);
 
-/// The largest number of multiplications for which packing or a library call costs more than a plain loop.
-inline constexpr int64_t kSmallProduct = 20 * 20 * 20;
+/// The largest number of multiplications for which packing or a library call costs more than a plain loop: with any
+/// strides, and where the rows of b and c are dense.
+inline constexpr int64_t kTinyProduct = 20 * 20 * 20, kSmallProduct = 48 * 48 * 48;
 
 }  // namespace weft::kernels::cpu

@@ -112,30 +112,52 @@ inline void put_part(simd::Vec<T, N> values, T* out, int64_t step, int count, bo
   for (int s = 0; s < count; ++s) out[s * step] = accumulate ? out[s * step] + lanes[s] : lanes[s];
 }
 
-/// kRows rows of c from one vector of columns, `count` of which are there; b's rows are `stride` apart.
-template <class T, int kRows, bool kFull>
+/// kRows rows of c from kVectors vectors of columns; of the last, `count` columns are there (all, where kFull). b's rows are
+/// `stride` apart.
+template <class T, int kRows, int kVectors, bool kFull>
 inline void small_block(const Matrix<const T>& a, int64_t i, const T* b, int64_t stride, const Matrix<T>& c, int64_t j,
                         int count, bool accumulate) {
   constexpr int N = simd::kLanes<T>;
-  simd::Vec<T, N> sum[kRows] = {};
-  const T* left = &a.at(i, 0);
-  const int64_t down = a.row_stride;
-  for (int64_t k = 0; k < a.columns; ++k, left += a.column_stride) {
-    const auto right = kFull ? simd::load<T, N>(b + k * stride) : simd::load_part<T, N>(b + k * stride, count);
+  constexpr int kGroups = (kRows + 3) / 4;
+  simd::Vec<T, N> sum[kRows][kVectors] = {};
+  // A pointer for four rows, so that their addresses fit the instructions: 0, 1, 2 and 3 times `down` from it.
+  const int64_t down = a.row_stride, down3 = 3 * down;
+  const T* left[kGroups];
+  for (int g = 0; g < kGroups; ++g) left[g] = &a.at(i, 0) + 4 * g * down;
+  for (int64_t k = 0; k < a.columns; ++k, b += stride) {
+    simd::Vec<T, N> right[kVectors];
+    for (int v = 0; v < kVectors; ++v)
+      right[v] = kFull ? simd::load<T, N>(b + v * N) : simd::load_part<T, N>(b + v * N, count);
 #pragma GCC unroll 8
-    for (int r = 0; r < kRows; ++r) sum[r] += left[r * down] * right;
+    for (int r = 0; r < kRows; ++r) {
+      const T value = left[r / 4][r % 4 == 3 ? down3 : r % 4 * down];
+      for (int v = 0; v < kVectors; ++v) sum[r][v] += value * right[v];
+    }
+    for (int g = 0; g < kGroups; ++g) left[g] += a.column_stride;
   }
   // Unrolled as well, and no single lane is taken out: the sums must not leave the registers.
 #pragma GCC unroll 8
-  for (int r = 0; r < kRows; ++r) put_part<T, N>(sum[r], &c.at(i + r, j), c.column_stride, count, accumulate);
+  for (int r = 0; r < kRows; ++r)
+    for (int v = 0; v < kVectors; ++v)
+      put_part<T, N>(sum[r][v], &c.at(i + r, j + v * N), c.column_stride, count, accumulate);
 }
 
-/// c = a b (+ c) for a few elements of float or double: b's rows are made neighbours on the stack where they are not, then
-/// rows of c are summed in registers. At most kSmallProduct multiplications, no size is 0.
+/// Columns [j, j + kVectors * N) of c, of the last vector `count`.
+template <class T, int kVectors, bool kFull>
+inline void small_columns(const Matrix<const T>& a, const T* b, int64_t stride, const Matrix<T>& c, int64_t j,
+                          int count, bool accumulate) {
+  int64_t i = 0;
+  for (; i + 8 <= c.rows; i += 8) small_block<T, 8, kVectors, kFull>(a, i, b + j, stride, c, j, count, accumulate);
+  for (; i + 4 <= c.rows; i += 4) small_block<T, 4, kVectors, kFull>(a, i, b + j, stride, c, j, count, accumulate);
+  for (; i < c.rows; ++i) small_block<T, 1, kVectors, kFull>(a, i, b + j, stride, c, j, count, accumulate);
+}
+
+/// c = a b (+ c) for matrices of float or double that fit the caches: rows of c are summed in registers, nothing is packed.
+/// b's rows are made neighbours on the stack where they are not; then at most kTinyProduct multiplications. No size is 0.
 template <class T>
 void small_gemm(const Matrix<const T>& a, const Matrix<const T>& b, const Matrix<T>& c, bool accumulate) {
   constexpr int N = simd::kLanes<T>;
-  T gathered[kSmallProduct];
+  T gathered[kTinyProduct];
   const T* right = b.data;
   int64_t stride = b.row_stride;
   if (b.column_stride != 1) {
@@ -144,15 +166,10 @@ void small_gemm(const Matrix<const T>& a, const Matrix<const T>& b, const Matrix
     right = gathered;
     stride = b.columns;
   }
-  const auto columns_at = [&]<bool kFull>(int64_t j, int count) {
-    int64_t i = 0;
-    for (; i + 8 <= c.rows; i += 8) small_block<T, 8, kFull>(a, i, right + j, stride, c, j, count, accumulate);
-    for (; i + 4 <= c.rows; i += 4) small_block<T, 4, kFull>(a, i, right + j, stride, c, j, count, accumulate);
-    for (; i < c.rows; ++i) small_block<T, 1, kFull>(a, i, right + j, stride, c, j, count, accumulate);
-  };
   int64_t j = 0;
-  for (; j + N <= c.columns; j += N) columns_at.template operator()<true>(j, N);
-  if (j < c.columns) columns_at.template operator()<false>(j, static_cast<int>(c.columns - j));
+  for (; j + 2 * N <= c.columns; j += 2 * N) small_columns<T, 2, true>(a, right, stride, c, j, N, accumulate);
+  if (j + N <= c.columns) small_columns<T, 1, true>(a, right, stride, c, j, N, accumulate), j += N;
+  if (j < c.columns) small_columns<T, 1, false>(a, right, stride, c, j, static_cast<int>(c.columns - j), accumulate);
 }
 
 }  // namespace weft::kernels::cpu

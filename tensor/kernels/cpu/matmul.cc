@@ -76,14 +76,15 @@ template <class T>
   int64_t batches = 1;
   for (int i = 0; i < p.count; ++i) batches *= p.axes[static_cast<size_t>(i)].size;
   const auto one = [&](int64_t index) {
-    Batched<T> q = p;
+    Matrix<const T> one_a = p.a, one_b = p.b;
+    Matrix<T> one_out = p.out;
     for (int i = p.count - 1; i >= 0; --i) {
       const BatchAxis& axis = p.axes[static_cast<size_t>(i)];
-      const int64_t at = index % axis.size;
-      index /= axis.size;
-      q.a.data += at * axis.stride[0], q.b.data += at * axis.stride[1], q.out.data += at * axis.stride[2];
+      const int64_t at = i > 0 ? index % axis.size : index;
+      if (i > 0) index /= axis.size;
+      one_a.data += at * axis.stride[0], one_b.data += at * axis.stride[1], one_out.data += at * axis.stride[2];
     }
-    gemm<T>(q.a, q.b, q.out, accumulate);
+    gemm<T>(one_a, one_b, one_out, accumulate);
   };
   if (batches == 1) return one(0);
   // Several products per thread run side by side, each on one thread; fewer share the threads one after the other.
