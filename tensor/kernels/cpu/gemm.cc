@@ -63,7 +63,7 @@ void f32_gemm(const Matrix<const float>& a, const Matrix<const float>& b, const 
   if (is_small(a, b, c)) return small_gemm<float>(a, b, c, accumulate);
   if (loops_forced()) return loop_gemm<float>(a, b, c, accumulate);
   with_blas_operands(a, b, c, accumulate, [](auto left, auto right, auto out, bool add) {
-    if (!add && onednn::prefers_primitive(left, right) && onednn::biased_gemm(left, right, nullptr, out)) return;
+    if (!add && onednn::prefers_primitive(left, right, false) && onednn::biased_gemm(left, right, nullptr, out)) return;
     onednn::sgemm(left, right, out, add);
   });
 }
@@ -126,7 +126,8 @@ bool biased_gemm(Matrix<const float> a, Matrix<const float> b, const float* bias
   if (c.rows == 0 || c.columns == 0 || a.columns == 0 || is_tiny(a, b) || loops_forced()) return false;
   a = normalized(a), b = normalized(b), c = normalized(c);
   const bool rows_out = c.column_stride == 1 && c.row_stride >= c.columns;
-  if (!rows_out || !onednn::is_blas(a) || !onednn::is_blas(b) || !onednn::prefers_primitive(a, b)) return false;
+  if (!rows_out || !onednn::is_blas(a) || !onednn::is_blas(b) || !onednn::prefers_primitive(a, b, bias != nullptr))
+    return false;
   return onednn::biased_gemm(a, b, bias, c);
 }
 

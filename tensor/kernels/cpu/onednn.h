@@ -21,7 +21,7 @@ namespace weft::kernels::cpu::onednn {
 void sgemm(Matrix<const float> a, Matrix<const float> b, Matrix<float> c, bool accumulate);
 
 /// Whether `biased_gemm` is faster than `sgemm` for these operands (both `is_blas`). By sizes and strides alone.
-bool prefers_primitive(const Matrix<const float>& a, const Matrix<const float>& b);
+bool prefers_primitive(const Matrix<const float>& a, const Matrix<const float>& b, bool biased);
 /// c = a b + bias, f32, with a cached matmul primitive; operands as for sgemm, one bias per column or null. False where
 /// oneDNN declines: nothing was done.
 bool biased_gemm(Matrix<const float> a, Matrix<const float> b, const float* bias, Matrix<float> c);

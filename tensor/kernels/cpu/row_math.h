@@ -97,17 +97,24 @@ double row_dot(const C* a, const C* b, int64_t n) {
                               [&](int64_t j, auto count) { return lanes_at(a + j, count) * lanes_at(b + j, count); });
 }
 
-/// y = exp(x - shift) and its sum; without y where it is null.
-template <class C>
-double row_exp(const C* x, int64_t n, C shift, C* y) {
+/// The sum of exp(x - shift); put(j, x - shift, exp(x - shift), count) gets the registers on the way.
+template <class C, class Put>
+double row_exp(const C* x, int64_t n, C shift, const Put& put) {
   constexpr int kWidth = simd::kLanes<C>;
   return detail::sum_lanes<C>(
       n, [&](int64_t j, auto count) __attribute__((always_inline)) {
-        auto e = vmath::exp(lanes_at(x + j, count) - shift);
+        const auto difference = lanes_at(x + j, count) - shift;
+        auto e = vmath::exp(difference);
         if (count < kWidth) e = simd::first_lanes<C>(e, simd::Vec<C>{}, count);
-        if (y != nullptr) put_lanes(y + j, e, count);
+        put(j, difference, e, count);
         return e;
       });
+}
+
+/// y = exp(x - shift) and its sum.
+template <class C>
+double row_exp(const C* x, int64_t n, C shift, C* y) {
+  return row_exp(x, n, shift, [y](int64_t j, auto, auto e, auto count) { put_lanes(y + j, e, count); });
 }
 
 /// y = x * factor.

@@ -155,7 +155,7 @@ class RowWriter : detail::RowCursor<T> {
 
 /// f(j, count) for every register of a row: count lanes from j on. The last may be partial.
 template <class C, class F>
-[[gnu::always_inline]] inline void for_lanes(int64_t length, F&& f) {
+WEFT_SIMD void for_lanes(int64_t length, F&& f) {
   constexpr int kWidth = simd::kLanes<C>;
   int64_t j = 0;
   for (; j + kWidth <= length; j += kWidth) f(j, std::integral_constant<int, kWidth>{});
@@ -164,19 +164,19 @@ template <class C, class F>
 
 /// The lanes of a full or partial register.
 template <class C>
-[[gnu::always_inline]] inline simd::Vec<C> lanes_at(const C* p, std::integral_constant<int, simd::kLanes<C>>) {
+WEFT_SIMD simd::Vec<C> lanes_at(const C* p, std::integral_constant<int, simd::kLanes<C>>) {
   return simd::load<C>(p);
 }
 template <class C>
-[[gnu::always_inline]] inline simd::Vec<C> lanes_at(const C* p, int count) {
+WEFT_SIMD simd::Vec<C> lanes_at(const C* p, int count) {
   return simd::load_part<C>(p, count);
 }
 template <class C>
-[[gnu::always_inline]] inline void put_lanes(C* p, simd::Vec<C> v, std::integral_constant<int, simd::kLanes<C>>) {
+WEFT_SIMD void put_lanes(C* p, simd::Vec<C> v, std::integral_constant<int, simd::kLanes<C>>) {
   simd::store<C>(p, v);
 }
 template <class C>
-[[gnu::always_inline]] inline void put_lanes(C* p, simd::Vec<C> v, int count) {
+WEFT_SIMD void put_lanes(C* p, simd::Vec<C> v, int count) {
   simd::store_part<C>(p, v, count);
 }
 

@@ -14,6 +14,9 @@
 
 #include "tensor/half.h"
 
+/// Whatever a register passes through is inlined: none outlives a call, and g++ sees no cost in that.
+#define WEFT_SIMD [[gnu::always_inline]] inline
+
 namespace weft::kernels::cpu::simd {
 
 #if defined(__AVX512F__)
@@ -56,14 +59,14 @@ template <class T, int N = kLanes<T>>
 using Vec = typename detail::VectorOf<T, N>::type;
 
 template <class T, int N = kLanes<T>>
-inline Vec<T, N> splat(T value) {
+WEFT_SIMD Vec<T, N> splat(T value) {
   return value - Vec<T, N>{};  // not 0 + value, which loses the sign of -0
 }
 
 /// Each lane as a To. g++ 12 splits conversions of full 512-bit registers in halves, so
 /// those are spelt out; the masked forms, because it warns about its own unmasked ones.
 template <class To, int N, class V>
-inline Vec<To, N> convert_lanes(V v) {
+WEFT_SIMD Vec<To, N> convert_lanes(V v) {
   using From [[maybe_unused]] = std::remove_cvref_t<decltype(v[0])>;  // unused without AVX-512
 #if defined(__AVX512F__)
   if constexpr (std::is_same_v<From, float> && std::is_same_v<To, double> && N == 8)
@@ -86,18 +89,18 @@ inline Vec<To, N> convert_lanes(V v) {
 
 namespace detail {
 template <class V, class T>
-inline V load_raw(const T* p) {
+WEFT_SIMD V load_raw(const T* p) {
   V v;
   std::memcpy(&v, p, sizeof v);
   return v;
 }
 
 template <int N>
-inline Vec<float, N> widen_bfloat(Vec<uint16_t, N> raw) {
+WEFT_SIMD Vec<float, N> widen_bfloat(Vec<uint16_t, N> raw) {
   return (Vec<float, N>)(convert_lanes<uint32_t, N>(raw) << 16);
 }
 template <int N>
-inline Vec<uint16_t, N> narrow_bfloat(Vec<float, N> v) {
+WEFT_SIMD Vec<uint16_t, N> narrow_bfloat(Vec<float, N> v) {
   using U = Vec<uint32_t, N>;
   const U word = (U)v;
   const U rounded = (word + 0x7fffu + ((word >> 16) & 1u)) >> 16;
@@ -105,7 +108,7 @@ inline Vec<uint16_t, N> narrow_bfloat(Vec<float, N> v) {
   return convert_lanes<uint16_t, N>((word & 0x7fffffffu) > 0x7f800000u ? nan : rounded);
 }
 template <int N>
-inline Vec<float, N> widen_half(Vec<uint16_t, N> raw) {
+WEFT_SIMD Vec<float, N> widen_half(Vec<uint16_t, N> raw) {
 #if defined(__AVX512F__)
   if constexpr (N == 16) return (Vec<float, N>)_mm512_maskz_cvtph_ps(0xffff, (__m256i)raw);
 #endif
@@ -117,7 +120,7 @@ inline Vec<float, N> widen_half(Vec<uint16_t, N> raw) {
   return v;
 }
 template <int N>
-inline Vec<uint16_t, N> narrow_half(Vec<float, N> v) {
+WEFT_SIMD Vec<uint16_t, N> narrow_half(Vec<float, N> v) {
 #if defined(__AVX512F__)
   if constexpr (N == 16) return (Vec<uint16_t, N>)_mm512_maskz_cvtps_ph(0xffff, (__m512)v, _MM_FROUND_TO_NEAREST_INT);
 #endif
@@ -131,7 +134,7 @@ inline Vec<uint16_t, N> narrow_half(Vec<float, N> v) {
 
 /// The raw lanes of T as values of C.
 template <class C, class T, int N, class Raw>
-inline Vec<C, N> widen(Raw raw) {
+WEFT_SIMD Vec<C, N> widen(Raw raw) {
   if constexpr (std::is_same_v<T, BFloat16>)
     return convert_lanes<C, N>(widen_bfloat<N>(raw));
   else if constexpr (std::is_same_v<T, Float16>)
@@ -143,14 +146,14 @@ inline Vec<C, N> widen(Raw raw) {
 
 /// N elements at p (any alignment) as C.
 template <class C, int N = kLanes<C>, class T>
-inline Vec<C, N> load(const T* p) {
+WEFT_SIMD Vec<C, N> load(const T* p) {
   using Raw = Vec<typename detail::RawOf<T>::type, N>;
   return detail::widen<C, T, N>(detail::load_raw<Raw>(p));
 }
 
 /// The first `count` of N elements at p, the other lanes zero; reads nothing beyond them.
 template <class C, int N = kLanes<C>, class T>
-inline Vec<C, N> load_part(const T* p, int count) {
+WEFT_SIMD Vec<C, N> load_part(const T* p, int count) {
   using Element = typename detail::RawOf<T>::type;
   using Raw = Vec<Element, N>;
 #if defined(__AVX512F__)
@@ -173,7 +176,7 @@ inline Vec<C, N> load_part(const T* p, int count) {
 
 /// The first `count` of N elements that lie `stride` apart, the other lanes zero.
 template <class C, int N = kLanes<C>, class T>
-inline Vec<C, N> load_strided(const T* p, int64_t stride, int count = N) {
+WEFT_SIMD Vec<C, N> load_strided(const T* p, int64_t stride, int count = N) {
   using Element = typename detail::RawOf<T>::type;
   Element part[N] = {};
   const auto* raw = reinterpret_cast<const Element*>(p);
@@ -183,7 +186,7 @@ inline Vec<C, N> load_strided(const T* p, int64_t stride, int count = N) {
 
 namespace detail {
 template <class T, int N, class C>
-inline Vec<typename RawOf<T>::type, N> narrow(Vec<C, N> v) {
+WEFT_SIMD Vec<typename RawOf<T>::type, N> narrow(Vec<C, N> v) {
   if constexpr (std::is_same_v<T, BFloat16>)
     return narrow_bfloat<N>(convert_lanes<float, N>(v));
   else if constexpr (std::is_same_v<T, Float16>)
@@ -195,14 +198,14 @@ inline Vec<typename RawOf<T>::type, N> narrow(Vec<C, N> v) {
 
 /// Writes a full register of C as T.
 template <class C, int N = kLanes<C>, class T>
-inline void store(T* p, Vec<C, N> v) {
+WEFT_SIMD void store(T* p, Vec<C, N> v) {
   const auto raw = detail::narrow<T, N, C>(v);
   std::memcpy(static_cast<void*>(p), &raw, sizeof raw);
 }
 
 /// Writes the first `count` lanes.
 template <class C, int N = kLanes<C>, class T>
-inline void store_part(T* p, Vec<C, N> v, int count) {
+WEFT_SIMD void store_part(T* p, Vec<C, N> v, int count) {
   const auto raw = detail::narrow<T, N, C>(v);
 #if defined(__AVX512F__)
   if constexpr (sizeof raw == 64 && sizeof(T) == 4) {
@@ -221,7 +224,7 @@ inline void store_part(T* p, Vec<C, N> v, int count) {
 
 /// Lanes below `count` of v, the others of `rest`.
 template <class T, int N = kLanes<T>>
-inline Vec<T, N> first_lanes(Vec<T, N> v, Vec<T, N> rest, int count) {
+WEFT_SIMD Vec<T, N> first_lanes(Vec<T, N> v, Vec<T, N> rest, int count) {
   using Index = std::conditional_t<
       sizeof(T) == 8, int64_t,
       std::conditional_t<sizeof(T) == 4, int32_t, std::conditional_t<sizeof(T) == 2, int16_t, int8_t>>>;
@@ -232,20 +235,20 @@ inline Vec<T, N> first_lanes(Vec<T, N> v, Vec<T, N> rest, int count) {
 
 namespace detail {
 template <int Begin, class V, int... I>
-inline auto pick(V v, std::integer_sequence<int, I...>) {
+WEFT_SIMD auto pick(V v, std::integer_sequence<int, I...>) {
   return __builtin_shufflevector(v, v, (Begin + I)...);
 }
 }  // namespace detail
 
 /// Lanes [Begin, Begin + Count) of v.
 template <int Begin, int Count, class V>
-inline auto lanes(V v) {
+WEFT_SIMD auto lanes(V v) {
   return detail::pick<Begin>(v, std::make_integer_sequence<int, Count>{});
 }
 
 /// All lanes combined to one value, in a fixed tree.
 template <class Combine, class T, int N>
-inline T fold_lanes(Vec<T, N> v) {
+WEFT_SIMD T fold_lanes(Vec<T, N> v) {
   if constexpr (N <= 2) {
     return Combine::combine(v[0], v[N - 1]);
   } else {
@@ -256,7 +259,7 @@ inline T fold_lanes(Vec<T, N> v) {
 /// Lane by lane the larger (smaller) of both, b where either is NaN; V may be one value. One instruction, which g++ 12 does not find itself in
 /// 512-bit registers.
 template <class V>
-inline V larger(V a, V b) {
+WEFT_SIMD V larger(V a, V b) {
 #if defined(__AVX512F__)
   if constexpr (std::is_same_v<V, Vec<float, 16>>) return (V)_mm512_maskz_max_ps(0xffff, (__m512)a, (__m512)b);
   if constexpr (std::is_same_v<V, Vec<double, 8>>) return (V)_mm512_maskz_max_pd(0xff, (__m512d)a, (__m512d)b);
@@ -264,7 +267,7 @@ inline V larger(V a, V b) {
   return a > b ? a : b;
 }
 template <class V>
-inline V smaller(V a, V b) {
+WEFT_SIMD V smaller(V a, V b) {
 #if defined(__AVX512F__)
   if constexpr (std::is_same_v<V, Vec<float, 16>>) return (V)_mm512_maskz_min_ps(0xffff, (__m512)a, (__m512)b);
   if constexpr (std::is_same_v<V, Vec<double, 8>>) return (V)_mm512_maskz_min_pd(0xff, (__m512d)a, (__m512d)b);

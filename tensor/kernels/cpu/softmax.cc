@@ -50,10 +50,12 @@ void log_softmax(const Operand& x, int64_t axis, const Operand& out) {
   visit_floating(x.dtype, [&]<class T>() {
     using C = Compute<T>;
     map_rows<T>(x, axis, out, [](const C* in, C* y, int64_t n) {
-      const C largest = row_max(in, n);
-      const C log_sum = static_cast<C>(std::log(row_exp<C>(in, n, largest, nullptr)));
-      for_lanes<C>(
-          n, [&](int64_t j, auto count) { put_lanes(y + j, (lanes_at(in + j, count) - largest) - log_sum, count); });
+      // The difference is written while the exponential is worked out, which hides the way to memory.
+      const double sum = row_exp(in, n, row_max(in, n), [y](int64_t j, auto difference, auto, auto count) {
+        put_lanes(y + j, difference, count);
+      });
+      const C log_sum = static_cast<C>(std::log(sum));
+      for_lanes<C>(n, [&](int64_t j, auto count) { put_lanes(y + j, lanes_at(y + j, count) - log_sum, count); });
     });
   });
 }

@@ -4,7 +4,7 @@
 //
 // Each function of floats is within 2 ulp of the exact value over its whole range, subnormal results included, but where
 // it says otherwise (tests/tensor/kernels/vector_math_test.cc measures it). Polynomials: Cephes (S. Moshier) for exp, log,
-// tanh, sin, cos; N. Juffa's minimax fits for erf. They are always inlined, as no vector register outlives a call.
+// tanh, sin, cos; N. Juffa's minimax fits for erf.
 #pragma once
 
 #include <bit>
@@ -15,8 +15,6 @@
 #include "tensor/kernels/cpu/simd.h"
 
 namespace weft::kernels::cpu::vmath {
-
-#define WEFT_VMATH [[gnu::always_inline]] inline
 
 namespace detail {
 /// Integers as wide as a lane, and where its exponent sits in them.
@@ -60,7 +58,7 @@ using Bits = typename detail::LanesOf<V>::Bits;
 
 /// `yes` or `no` lane by lane, without a branch: both are computed.
 template <class V>
-WEFT_VMATH V select(auto condition, V yes, V no) {
+WEFT_SIMD V select(auto condition, V yes, V no) {
   if constexpr (std::is_arithmetic_v<V>) {
     const uint32_t mask = condition ? ~0u : 0u;
     return std::bit_cast<V>((std::bit_cast<uint32_t>(yes) & mask) | (std::bit_cast<uint32_t>(no) & ~mask));
@@ -70,29 +68,29 @@ WEFT_VMATH V select(auto condition, V yes, V no) {
 }
 
 template <class V>
-WEFT_VMATH V splat(Lane<V> value) {
+WEFT_SIMD V splat(Lane<V> value) {
   return value - V{};  // not 0 + value, which loses the sign of -0
 }
 template <class V>
-WEFT_VMATH V as_floats(typename detail::LanesOf<V>::SignedBits integers) {
+WEFT_SIMD V as_floats(typename detail::LanesOf<V>::SignedBits integers) {
   if constexpr (std::is_arithmetic_v<V>)
     return static_cast<float>(integers);
   else
     return simd::convert_lanes<float, sizeof(V) / sizeof(float)>(integers);
 }
 template <class V>
-WEFT_VMATH V absolute(V x) {
+WEFT_SIMD V absolute(V x) {
   return std::bit_cast<V>(std::bit_cast<Bits<V>>(x) & 0x7fffffffu);
 }
 template <class V>
-WEFT_VMATH V with_sign_of(V magnitude, V sign) {
+WEFT_SIMD V with_sign_of(V magnitude, V sign) {
   return std::bit_cast<V>((std::bit_cast<Bits<V>>(magnitude) & 0x7fffffffu) |
                           (std::bit_cast<Bits<V>>(sign) & 0x80000000u));
 }
 
 /// p 2^n, where `shifted` is n + kRounder; NaN leaves garbage in the bits of n, but what it scales is NaN.
 template <class V>
-WEFT_VMATH V times_power(V p, V shifted) {
+WEFT_SIMD V times_power(V p, V shifted) {
   using L = detail::LanesOf<V>;
 #if defined(__AVX512F__)
   if constexpr (sizeof(V) == 64 && sizeof(Lane<V>) == 4)
@@ -110,7 +108,7 @@ WEFT_VMATH V times_power(V p, V shifted) {
 namespace detail {
 /// Cody and Waite's reduction to |r| <= ln(2) / 2.
 template <class V>
-WEFT_VMATH V exp_of_floats(V x) {
+WEFT_SIMD V exp_of_floats(V x) {
   constexpr float kRounder = FloatFormat<float>::kRounder;
   x = simd::smaller(splat<V>(89.0f), simd::larger(splat<V>(-104.0f), x));
   const V shifted = x * 1.44269504f + kRounder;
@@ -127,7 +125,7 @@ WEFT_VMATH V exp_of_floats(V x) {
 
 /// The same in double: the Taylor polynomial of degree 13 is exact to rounding on |r| <= ln(2) / 2.
 template <class V>
-WEFT_VMATH V exp_of_doubles(V x) {
+WEFT_SIMD V exp_of_doubles(V x) {
   constexpr double kRounder = FloatFormat<double>::kRounder;
   x = simd::smaller(splat<V>(710.0), simd::larger(splat<V>(-746.0), x));
   const V shifted = x * 1.4426950408889634 + kRounder;
@@ -151,7 +149,7 @@ WEFT_VMATH V exp_of_doubles(V x) {
 
 /// e^x: overflow gives inf, underflow goes through the subnormals to 0, exp(0) is exactly 1.
 template <class V>
-WEFT_VMATH V exp(V x) {
+WEFT_SIMD V exp(V x) {
   if constexpr (std::is_same_v<Lane<V>, float>)
     return detail::exp_of_floats(x);
   else
@@ -159,7 +157,7 @@ WEFT_VMATH V exp(V x) {
 }
 
 template <class V>
-WEFT_VMATH V log(V x) {
+WEFT_SIMD V log(V x) {
   using Signed = typename detail::LanesOf<V>::SignedBits;
   const V zero{}, infinity = splat<V>(std::numeric_limits<float>::infinity());
   const auto tiny = x < std::numeric_limits<float>::min();
@@ -186,7 +184,7 @@ WEFT_VMATH V log(V x) {
 
 /// log(1 + x), exact for tiny x.
 template <class V>
-WEFT_VMATH V log1p(V x) {
+WEFT_SIMD V log1p(V x) {
   const V zero{}, infinity = splat<V>(std::numeric_limits<float>::infinity());
   const V u = x + 1.0f;
   const V lost = select(u >= 2.0f, 1.0f - (u - x), x - (u - 1.0f));  // what rounding took from 1 + x
@@ -195,7 +193,7 @@ WEFT_VMATH V log1p(V x) {
 }
 
 template <class V>
-WEFT_VMATH V tanh(V x) {
+WEFT_SIMD V tanh(V x) {
   const V t = absolute(x), z = x * x;
   V p = z * -5.70498872745e-3f + 2.06390887954e-2f;
   p = p * z - 5.37397155531e-2f;
@@ -208,13 +206,13 @@ WEFT_VMATH V tanh(V x) {
 
 /// 1 / (1 + exp(-x)), with full precision on both sides: 2.5 ulp.
 template <class V>
-WEFT_VMATH V sigmoid(V x) {
+WEFT_SIMD V sigmoid(V x) {
   const V e = exp(-absolute(x));
   return select(x < V{}, e, splat<V>(1.0f)) / (e + 1.0f);
 }
 
 template <class V>
-WEFT_VMATH V erf(V x) {
+WEFT_SIMD V erf(V x) {
   const V t = absolute(x), s = x * x;
   V tail = t * -1.72853470e-5f + 3.83197126e-4f;
   const V u = t * -3.88396438e-3f + 2.42546219e-2f;
@@ -244,7 +242,7 @@ struct Normal {
 /// beyond 5.5. erfc(a / sqrt(2)) / 2 = exp(-a^2 / 2) m(a), where m, smooth and between 0.5 and 0.07, is a polynomial:
 /// minimax on [0, 5.5], weighted by how much of m is seen in the product.
 template <class V>
-WEFT_VMATH Normal<V> normal(V x) {
+WEFT_SIMD Normal<V> normal(V x) {
   const V a = simd::smaller(splat<V>(5.5f), absolute(x));
   const V bell = exp(x * -0.5f * x);
   V m = a * 3.163937734029787e-08f - 9.774810223461827e-07f;
@@ -265,7 +263,7 @@ WEFT_VMATH Normal<V> normal(V x) {
 
 /// log(1 + exp(x)) without overflow.
 template <class V>
-WEFT_VMATH V softplus(V x) {
+WEFT_SIMD V softplus(V x) {
   return select(x > V{}, x, V{}) + log1p(exp(-absolute(x)));
 }
 
@@ -274,7 +272,7 @@ inline constexpr float kTrigonometricLimit = 1073741824.0f;
 
 namespace detail {
 /// a * b + c, in one rounding where the machine has it.
-WEFT_VMATH float madd(float a, float b, float c) {
+WEFT_SIMD float madd(float a, float b, float c) {
 #ifdef __FMA__
   return __builtin_fmaf(a, b, c);
 #else
@@ -284,7 +282,7 @@ WEFT_VMATH float madd(float a, float b, float c) {
 }  // namespace detail
 
 /// sin(x) for quarter = 0, cos(x) for quarter = 1; |x| <= kTrigonometricLimit.
-WEFT_VMATH float sin_quarter(float x, uint32_t quarter) {
+WEFT_SIMD float sin_quarter(float x, uint32_t quarter) {
   using detail::madd;
   constexpr double kRound = 6755399441055744.0;  // 1.5 * 2^52
   const double wide = static_cast<double>(x);
@@ -317,7 +315,5 @@ inline double sigmoid(double x) {
   return (x < 0 ? e : 1.0) / (1.0 + e);
 }
 inline double softplus(double x) { return (x > 0 ? x : 0.0) + std::log1p(std::exp(-std::fabs(x))); }
-
-#undef WEFT_VMATH
 
 }  // namespace weft::kernels::cpu::vmath
