@@ -111,6 +111,26 @@ TEST(Matmul, LargeAgainstLoops) {
     check<float>(random, {}, m, k, n, true);
   }
 }
+TEST(Matmul, TransposedColumnsAPowerOfTwoApart) {
+  Random random(11);
+  const int64_t m = 1024, k = 512, n = 17;
+  Array<float> a = testing::random_array<float>({k, m}, Layout::row_major, random),
+               b = testing::random_array<float>({k, n}, Layout::row_major, random),
+               out = testing::random_array<float>({m, n}, Layout::row_major, random);
+  a.view = a.view.transpose(0, 1);
+  matmul(a.operand(), b.operand(), out.operand(), false);
+  int wrong = 0;
+  testing::for_each_index({m, n}, [&](const IntList& index) { wrong += out.at(index) != naive(a, b, index); });
+  EXPECT_EQ(wrong, 0);
+}
+TEST(Matmul, DenseProductsInRegisters) {  // around the largest that small_gemm takes
+  Random random(12);
+  for (int64_t m : {3, 4, 13, 48, 49})
+    for (int64_t n : {16, 33, 47, 48, 64}) {
+      check<float>(random, {}, m, 48, n, true);
+      check<double>(random, {}, m, 48, n, true);
+    }
+}
 TEST(Matmul, BatchesOnThreads) {
   Random random(10);
   check<float>(random, {6, 5}, 40, 33, 50, true);
