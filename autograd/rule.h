@@ -245,7 +245,7 @@ inline constexpr NotDifferentiable not_differentiable{};
 /// Such an op is a pure function of its inputs, costs about a pass over memory, and its rule reads its input.
 template <class Op>
 inline constexpr int recomputed_inputs = 0;
-inline constexpr int kMostRecomputedInputs = 4;
+inline constexpr int kMostRecomputedInputs = 4;  // room in Promise::keep
 
 /// The rule of an op. There is no default: an op without a specialisation does not compile.
 struct MissingRule {};

@@ -38,6 +38,9 @@ void all_shapes(benchmark::internal::Benchmark* b) {
   // Skinny: a vector on either side, long sums, few columns.
   b->Args({0, 1, 1024, 1024, 0, 0})->Args({0, 1024, 1, 1024, 0, 0})->Args({0, 16, 16, 65536, 0, 0});
   b->Args({0, 65536, 16, 16, 0, 0})->Args({0, 4096, 8, 512, 0, 0});
+  // Around the limits of what is summed in registers: a column, few rows, rows that do not fill a block, a wide c.
+  b->Args({0, 300, 1, 300, 0, 0})->Args({0, 64, 1, 32, 0, 0})->Args({0, 7, 48, 256, 0, 0});
+  b->Args({0, 15, 24, 128, 0, 0})->Args({0, 5, 300, 64, 0, 0})->Args({0, 48, 48, 48, 0, 0});
   b->Args({32, 128, 128, 64, 0, 1})
       ->Args({32, 128, 64, 128, 0, 0})
       ->Args({256, 16, 16, 16, 0, 0})

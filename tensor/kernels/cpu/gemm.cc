@@ -24,12 +24,14 @@ bool is_tiny(const Matrix<const T>& a, const Matrix<const T>& b) {
   return a.rows * b.columns <= kTinyProduct && multiplications(a, b) <= kTinyProduct;
 }
 
-/// Whether small_gemm is the fastest way: not where each element of b is used for a few rows only, nor where c is large and
-/// each of its elements a short sum.
+/// Whether small_gemm is the fastest way. Beside sgemm over 900 shapes: up to 48^3 where a few registers hold the rows and
+/// columns of c; a single column is sgemm's but for the smallest, as it fills one lane of a register.
 template <class T>
 bool is_small(const Matrix<const T>& a, const Matrix<const T>& b, const Matrix<T>& c) {
+  if (std::is_same_v<T, float> && c.columns == 1) return multiplications(a, b) <= 1000;
   if (is_tiny(a, b)) return true;
-  return a.rows >= 4 && c.rows * c.columns <= kTinyProduct && b.column_stride == 1 && c.column_stride == 1 &&
+  const bool block = c.rows >= 4 && c.rows <= 64 && c.columns >= 8 && c.columns <= 64;
+  return block && a.columns <= 256 && b.column_stride == 1 && c.column_stride == 1 &&
          multiplications(a, b) <= kSmallProduct;
 }
 
@@ -60,8 +62,8 @@ void with_blas_operands(Matrix<const T> a, Matrix<const T> b, Matrix<T> c, bool 
 }
 
 void f32_gemm(const Matrix<const float>& a, const Matrix<const float>& b, const Matrix<float>& c, bool accumulate) {
-  if (is_small(a, b, c)) return small_gemm<float>(a, b, c, accumulate);
   if (loops_forced()) return loop_gemm<float>(a, b, c, accumulate);
+  if (is_small(a, b, c)) return small_gemm<float>(a, b, c, accumulate);
   with_blas_operands(a, b, c, accumulate, [](auto left, auto right, auto out, bool add) {
     if (!add && onednn::prefers_primitive(left, right, false) && onednn::biased_gemm(left, right, nullptr, out)) return;
     onednn::sgemm(left, right, out, add);
@@ -105,7 +107,7 @@ void gemm(const Matrix<const T>& a, const Matrix<const T>& b, const Matrix<T>& c
   if constexpr (std::is_same_v<T, float>) {
     f32_gemm(a, b, c, accumulate);
   } else if constexpr (std::is_same_v<T, double>) {
-    if (is_small(a, b, c)) return small_gemm<double>(a, b, c, accumulate);
+    if (!loops_forced() && is_small(a, b, c)) return small_gemm<double>(a, b, c, accumulate);
     loop_gemm<double>(a, b, c, accumulate);
   } else if constexpr (std::is_integral_v<T>) {
     wrapping_gemm(a, b, c, accumulate);

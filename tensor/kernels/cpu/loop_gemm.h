@@ -149,7 +149,12 @@ inline void small_columns(const Matrix<const T>& a, const T* b, int64_t stride, 
   int64_t i = 0;
   for (; i + 8 <= c.rows; i += 8) small_block<T, 8, kVectors, kFull>(a, i, b + j, stride, c, j, count, accumulate);
   for (; i + 4 <= c.rows; i += 4) small_block<T, 4, kVectors, kFull>(a, i, b + j, stride, c, j, count, accumulate);
-  for (; i < c.rows; ++i) small_block<T, 1, kVectors, kFull>(a, i, b + j, stride, c, j, count, accumulate);
+  switch (c.rows - i) {  // in one block: a row alone waits for its own last sum
+    case 3: return small_block<T, 3, kVectors, kFull>(a, i, b + j, stride, c, j, count, accumulate);
+    case 2: return small_block<T, 2, kVectors, kFull>(a, i, b + j, stride, c, j, count, accumulate);
+    case 1: return small_block<T, 1, kVectors, kFull>(a, i, b + j, stride, c, j, count, accumulate);
+    default: return;
+  }
 }
 
 /// c = a b (+ c) for matrices of float or double that fit the caches: rows of c are summed in registers, nothing is packed.

@@ -20,7 +20,8 @@ namespace weft::kernels::cpu::onednn {
 /// c = a b (+ c), f32. Every operand has neighbouring rows or columns (`is_blas`); c has neighbouring columns.
 void sgemm(Matrix<const float> a, Matrix<const float> b, Matrix<float> c, bool accumulate);
 
-/// Whether `biased_gemm` is faster than `sgemm` for these operands (both `is_blas`). By sizes and strides alone.
+/// Whether `biased_gemm`, with a bias or without, is faster than `sgemm` for these operands (both `is_blas`). By sizes and
+/// strides alone.
 bool prefers_primitive(const Matrix<const float>& a, const Matrix<const float>& b, bool biased);
 /// c = a b + bias, f32, with a cached matmul primitive; operands as for sgemm, one bias per column or null. False where
 /// oneDNN declines: nothing was done.

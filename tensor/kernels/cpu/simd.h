@@ -256,8 +256,8 @@ WEFT_SIMD T fold_lanes(Vec<T, N> v) {
   }
 }
 
-/// Lane by lane the larger (smaller) of both, b where either is NaN; V may be one value. One instruction, which g++ 12 does not find itself in
-/// 512-bit registers.
+/// Lane by lane the larger (smaller) of both, b where either is NaN; V may be one value. In 512-bit registers it is one
+/// instruction, which g++ 12 does not find itself.
 template <class V>
 WEFT_SIMD V larger(V a, V b) {
 #if defined(__AVX512F__)

@@ -69,7 +69,10 @@ WEFT_SIMD V select(auto condition, V yes, V no) {
 
 template <class V>
 WEFT_SIMD V splat(Lane<V> value) {
-  return value - V{};  // not 0 + value, which loses the sign of -0
+  if constexpr (std::is_arithmetic_v<V>)
+    return value;
+  else
+    return simd::splat<Lane<V>, sizeof(V) / sizeof(value)>(value);
 }
 template <class V>
 WEFT_SIMD V as_floats(typename detail::LanesOf<V>::SignedBits integers) {
