@@ -5,6 +5,7 @@
 #include "tensor/kernels/cpu/force_loops.h"
 #include "tensor/kernels/cpu/loop_gemm.h"
 #include "tensor/kernels/cpu/onednn.h"
+#include "tensor/kernels/cpu/packed_gemm.h"
 
 namespace weft::kernels::cpu {
 namespace {
@@ -21,18 +22,9 @@ Matrix<T> normalized(Matrix<T> m) {
 
 template <class T>
 bool is_tiny(const Matrix<const T>& a, const Matrix<const T>& b) {
+  // A single column fills one lane of a register: the smallest are sgemm's already.
+  if (std::is_same_v<T, float> && b.columns == 1) return multiplications(a, b) <= 1000;
   return a.rows * b.columns <= kTinyProduct && multiplications(a, b) <= kTinyProduct;
-}
-
-/// Whether small_gemm is the fastest way. Beside sgemm over 900 shapes: up to 48^3 where a few registers hold the rows and
-/// columns of c; a single column is sgemm's but for the smallest, as it fills one lane of a register.
-template <class T>
-bool is_small(const Matrix<const T>& a, const Matrix<const T>& b, const Matrix<T>& c) {
-  if (std::is_same_v<T, float> && c.columns == 1) return multiplications(a, b) <= 1000;
-  if (is_tiny(a, b)) return true;
-  const bool block = c.rows >= 4 && c.rows <= 64 && c.columns >= 8 && c.columns <= 64;
-  return block && a.columns <= 256 && b.column_stride == 1 && c.column_stride == 1 &&
-         multiplications(a, b) <= kSmallProduct;
 }
 
 /// Runs `product` on operands that libraries accept: what has other strides is copied first, and c copied back.
@@ -63,11 +55,19 @@ void with_blas_operands(Matrix<const T> a, Matrix<const T> b, Matrix<T> c, bool 
 
 void f32_gemm(const Matrix<const float>& a, const Matrix<const float>& b, const Matrix<float>& c, bool accumulate) {
   if (loops_forced()) return loop_gemm<float>(a, b, c, accumulate);
-  if (is_small(a, b, c)) return small_gemm<float>(a, b, c, accumulate);
+  if (is_tiny(a, b)) return small_gemm<float>(a, b, c, accumulate);
   with_blas_operands(a, b, c, accumulate, [](auto left, auto right, auto out, bool add) {
+    if (prefers_packed(left, right)) return packed_gemm<float>(left, right, out, add);
     if (!add && onednn::prefers_primitive(left, right, false) && onednn::biased_gemm(left, right, nullptr, out)) return;
     onednn::sgemm(left, right, out, add);
   });
+}
+
+void f64_gemm(const Matrix<const double>& a, const Matrix<const double>& b, const Matrix<double>& c, bool accumulate) {
+  if (loops_forced()) return loop_gemm<double>(a, b, c, accumulate);
+  if (is_tiny(a, b)) return small_gemm<double>(a, b, c, accumulate);
+  with_blas_operands(a, b, c, accumulate,
+                     [](auto left, auto right, auto out, bool add) { packed_gemm<double>(left, right, out, add); });
 }
 
 /// bf16 and f16: everything in f32, rounded once at the end.
@@ -107,8 +107,7 @@ void gemm(const Matrix<const T>& a, const Matrix<const T>& b, const Matrix<T>& c
   if constexpr (std::is_same_v<T, float>) {
     f32_gemm(a, b, c, accumulate);
   } else if constexpr (std::is_same_v<T, double>) {
-    if (!loops_forced() && is_small(a, b, c)) return small_gemm<double>(a, b, c, accumulate);
-    loop_gemm<double>(a, b, c, accumulate);
+    f64_gemm(a, b, c, accumulate);
   } else if constexpr (std::is_integral_v<T>) {
     wrapping_gemm(a, b, c, accumulate);
   } else {
@@ -128,9 +127,12 @@ bool biased_gemm(Matrix<const float> a, Matrix<const float> b, const float* bias
   if (c.rows == 0 || c.columns == 0 || a.columns == 0 || is_tiny(a, b) || loops_forced()) return false;
   a = normalized(a), b = normalized(b), c = normalized(c);
   const bool rows_out = c.column_stride == 1 && c.row_stride >= c.columns;
-  if (!rows_out || !onednn::is_blas(a) || !onednn::is_blas(b) || !onednn::prefers_primitive(a, b, bias != nullptr))
-    return false;
-  return onednn::biased_gemm(a, b, bias, c);
+  if (!rows_out || !onednn::is_blas(a) || !onednn::is_blas(b)) return false;
+  if (prefers_packed(a, b)) {
+    packed_gemm<float>(a, b, c, false, bias);
+    return true;
+  }
+  return onednn::prefers_primitive(a, b, bias != nullptr) && onednn::biased_gemm(a, b, bias, c);
 }
 
 #define WEFT_GEMM(T) template void gemm<T>(const Matrix<const T>&, const Matrix<const T>&, const Matrix<T>&, bool);

@@ -123,7 +123,7 @@ TEST(Matmul, TransposedColumnsAPowerOfTwoApart) {
   testing::for_each_index({m, n}, [&](const IntList& index) { wrong += out.at(index) != naive(a, b, index); });
   EXPECT_EQ(wrong, 0);
 }
-TEST(Matmul, DenseProductsInRegisters) {  // around the largest that small_gemm takes
+TEST(Matmul, DenseProductsInRegisters) {  // around the height of tiles
   Random random(12);
   for (int64_t m : {3, 4, 13, 48, 49})
     for (int64_t n : {16, 33, 47, 48, 64}) {

@@ -1,0 +1,138 @@
+// weft's own product called directly, whatever sizes it is chosen for: small integers, so that every sum is exact.
+#include "tensor/kernels/cpu/packed_gemm.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <limits>
+#include <vector>
+
+#include "tensor/kernels/cpu/simd.h"
+#include "tensor/threads.h"
+#include "tests/tensor/kernels/arrays.h"
+
+namespace weft {
+namespace {
+
+using kernels::cpu::Matrix;
+using kernels::cpu::packed_gemm;
+using testing::Random;
+
+constexpr int64_t kGap = 3;  // elements between the rows (or columns) of a matrix, and on either side
+
+/// A matrix inside of larger memory; `transposed` has neighbouring rows.
+template <class T>
+struct Padded {
+  Padded(int64_t rows, int64_t columns, bool transposed, Random& random) : memory(size(rows, columns)) {
+    for (T& v : memory) v = static_cast<T>(testing::pick(random, -4, 4));
+    const int64_t step = (transposed ? rows : columns) + kGap;
+    matrix = {memory.data() + kGap, rows, columns, transposed ? 1 : step, transposed ? step : 1};
+  }
+  static size_t size(int64_t rows, int64_t columns) {
+    return static_cast<size_t>((rows + kGap) * (columns + kGap) + 2 * kGap);
+  }
+  std::vector<T> memory;
+  Matrix<T> matrix;
+};
+
+enum class Add { nothing, before, bias };
+
+template <class T>
+void check(int64_t m, int64_t k, int64_t n, bool a_columns, bool b_columns, Add add, Random& random) {
+  const Padded<T> a(m, k, a_columns, random), b(k, n, b_columns, random), bias(1, n, false, random);
+  Padded<T> c(m, n, false, random);
+  std::vector<T> expected = c.memory;
+  const Matrix<T> right{expected.data() + kGap, m, n, n + kGap, 1};
+  for (int64_t i = 0; i < m; ++i)
+    for (int64_t j = 0; j < n; ++j) {
+      double sum = add == Add::before ? static_cast<double>(right.at(i, j))
+                   : add == Add::bias ? static_cast<double>(bias.matrix.at(0, j))
+                                      : 0.0;
+      for (int64_t l = 0; l < k; ++l) sum += static_cast<double>(a.matrix.at(i, l) * b.matrix.at(l, j));
+      right.at(i, j) = static_cast<T>(sum);
+    }
+  packed_gemm<T>(a.matrix, b.matrix, c.matrix, add == Add::before, add == Add::bias ? bias.matrix.data : nullptr);
+  ASSERT_EQ(c.memory, expected) << m << " x " << k << " x " << n << (a_columns ? " T" : " N") << (b_columns ? "T" : "N")
+                                << " add " << static_cast<int>(add);  // the gaps included
+}
+
+template <class T>
+void check_all(int64_t m, int64_t k, int64_t n, Random& random) {
+  for (const bool a_columns : {false, true})
+    for (const bool b_columns : {false, true})
+      for (const Add add : {Add::nothing, Add::before, Add::bias}) check<T>(m, k, n, a_columns, b_columns, add, random);
+}
+
+// Every height and width of a tile, and what is left of it: whole registers, parts of one, a single row or column.
+template <class T>
+void check_tiles() {
+  Random random(1);
+  constexpr int64_t N = kernels::cpu::simd::kLanes<T>;
+  for (int64_t m = 1; m <= 26; ++m)
+    for (const int64_t n : {int64_t{1}, N - 1, N, N + 1, 2 * N, 3 * N - 2, 4 * N, 4 * N + 1, 5 * N + 3})
+      check_all<T>(m, m % 5 + 1, n, random);
+}
+TEST(PackedGemm, TilesOfEverySize) {
+  check_tiles<float>();
+  check_tiles<double>();
+}
+
+TEST(PackedGemm, RandomSizes) {
+  Random random(2);
+  for (int i = 0; i < testing::property_cases(60); ++i) {
+    const int64_t m = testing::pick(random, 1, 150), k = testing::pick(random, 1, 150),
+                  n = testing::pick(random, 1, 150);
+    check_all<float>(m, k, n, random);
+    check_all<double>(m, k, n, random);
+  }
+}
+
+// Sums in several passes, columns in several groups, rows that are packed in several batches and those that lie too far
+// apart to be read in place.
+TEST(PackedGemm, PassesGroupsAndBatches) {
+  Random random(3);
+  check_all<float>(37, 1500, 40, random);
+  check_all<float>(40, 600, 700, random);
+  check_all<double>(130, 530, 300, random);
+  check_all<float>(500, 300, 70, random);
+}
+
+TEST(PackedGemm, SameBitsAtAnyThreadCount) {
+  const int before = num_threads();
+  for (const auto& [m, k, n] : {std::array<int64_t, 3>{150, 700, 130}, {64, 784, 256}, {300, 64, 300}, {1000, 90, 20}})
+    for (const bool b_columns : {false, true}) {
+      std::vector<float> first;
+      for (const int threads : {1, 2, 3, 5}) {
+        set_num_threads(threads);
+        Random random(4);
+        Padded<float> a(m, k, false, random), b(k, n, b_columns, random), c(m, n, false, random);
+        for (float& v : a.memory) v = 1.0f / (v + 0.3f);  // real numbers, so that the order of summation shows
+        packed_gemm<float>(a.matrix, b.matrix, c.matrix, false);
+        if (threads == 1) first = c.memory;
+        EXPECT_EQ(c.memory, first) << threads << " threads";
+      }
+    }
+  set_num_threads(before);
+}
+
+// Lanes beyond the last column hold zeros; an infinity or a NaN beside them must not spoil their neighbours.
+TEST(PackedGemm, NanAndInfinityStayInTheirRowsAndColumns) {
+  Random random(5);
+  for (const bool columns : {false, true}) {
+    Padded<float> a(30, 20, columns, random), b(20, 37, columns, random), c(30, 37, false, random);
+    a.matrix.at(7, 3) = std::numeric_limits<float>::quiet_NaN();
+    b.matrix.at(4, 36) = std::numeric_limits<float>::infinity();
+    for (int64_t i = 0; i < 30; ++i) a.matrix.at(i, 4) = 1;
+    packed_gemm<float>(a.matrix, b.matrix, c.matrix, false);
+    for (int64_t i = 0; i < 30; ++i)
+      for (int64_t j = 0; j < 37; ++j) {
+        const float v = c.matrix.at(i, j);
+        EXPECT_EQ(std::isnan(v), i == 7) << i << ", " << j;
+        if (i == 7) continue;
+        EXPECT_EQ(std::isinf(v), j == 36) << i << ", " << j;
+      }
+  }
+}
+
+}  // namespace
+}  // namespace weft
