@@ -1,5 +1,8 @@
 #include "tensor/kernels/cpu/arg_reduce.h"
 
+#include <limits>
+#include <type_traits>
+
 #include "tensor/kernels/cpu/row_math.h"
 
 namespace weft::kernels::cpu {
@@ -46,12 +49,96 @@ int64_t first_of(CompareType<T> value, const T* row, Stride stride, int64_t leng
   return i;
 }
 
+/// Whether registers compare T as it lies in memory.
+template <class T>
+inline constexpr bool kInLanes = std::is_same_v<T, CompareType<T>> && (sizeof(T) == 4 || sizeof(T) == 8);
+
+/// Looks at neighbours once, registers at a time: each lane keeps its best and the number of the step it came in. A NaN in the
+/// sums (of NaN, or of infinities of both signs) leaves the row to the slower way, as the first NaN is what counts then.
+template <class T, bool kLargest>
+class LaneSearch {
+  static constexpr int N = simd::kLanes<T>;
+  using Index = std::conditional_t<sizeof(T) == 8, int64_t, int32_t>;
+  using Values = simd::Vec<T, N>;
+  using Positions = simd::Vec<Index, N>;
+  /// Registers of a step: comparing and keeping takes five cycles, in which the others go on.
+  static constexpr int kStep = 4;
+
+ public:
+  static constexpr int64_t kLeast = kStep * N, kMost = int64_t{1} << 30;
+
+  /// The position, or -1 where there may be a NaN. kLeast <= length <= kMost.
+  static int64_t run(const T* row, int64_t length) {
+    LaneSearch search(row);
+    const auto steps = static_cast<Index>(length / kLeast);
+    for (Index step = 1; step < steps; ++step)
+      for (int r = 0; r < kStep; ++r) search.look(r, step, simd::load<T>(row + (step * int64_t{kStep} + r) * N));
+    const T* p = row + steps * kLeast;
+    for (int r = 0; r < kStep && p < row + length; ++r, p += N) {
+      const auto left = static_cast<int>(std::min<int64_t>(N, row + length - p));
+      search.look(
+          r, steps,
+          left == N ? simd::load<T>(p) : simd::first_lanes<T>(simd::load_part<T>(p, left), search.best_[r], left));
+    }
+    return search.result();
+  }
+
+ private:
+  explicit LaneSearch(const T* row) {
+    for (int r = 0; r < kStep; ++r) best_[r] = sum_[r] = simd::load<T>(row + r * N), step_[r] = Positions{};
+  }
+  static Positions beats(Values a, Values b) { return kLargest ? a > b : a < b; }
+
+  void look(int r, Index step, Values v) {
+    const Positions take = beats(v, best_[r]);
+    best_[r] = take ? v : best_[r];
+    step_[r] = take ? simd::splat<Index>(step) : step_[r];
+    if constexpr (std::is_floating_point_v<T>) sum_[r] += v;
+  }
+  int64_t result() {
+    Values sum = sum_[0];
+    Positions lane;
+    for (int l = 0; l < N; ++l) lane[l] = static_cast<Index>(l);
+    Values best = best_[0];
+    Positions at = step_[0] * (kStep * N) + lane;
+    for (int r = 1; r < kStep; ++r) {
+      sum += sum_[r];
+      const Positions here = (step_[r] * kStep + r) * N + lane;
+      const Positions take = beats(best_[r], best) | ((best_[r] == best) & (here < at));
+      best = take ? best_[r] : best;
+      at = take ? here : at;
+    }
+    if constexpr (std::is_floating_point_v<T>) {
+      const T total = simd::fold_lanes<Plus, T, N>(sum);
+      if (total != total) return -1;
+    }
+    const T extreme = simd::fold_lanes<ExtremeOp<T, kLargest>, T, N>(best);
+    const Positions candidates =
+        best == simd::splat<T>(extreme) ? at : simd::splat<Index>(std::numeric_limits<Index>::max());
+    return simd::fold_lanes<ExtremeOp<Index, false>, Index, N>(candidates);
+  }
+  struct Plus {
+    template <class V>
+    static V combine(V a, V b) {
+      return a + b;
+    }
+  };
+
+  Values best_[kStep], sum_[kStep];
+  Positions step_[kStep];
+};
+
 /// The first position of the extreme value among `length` elements. Finds the best block by its extreme, then looks for
 /// that value in it.
 template <class T, bool kLargest>
 Best<T> best_of_row(const T* row, int64_t stride, int64_t length) {
   using Op = ExtremeOp<T, kLargest>;
   using V = CompareType<T>;
+  if constexpr (kInLanes<T>) {
+    using Search = LaneSearch<T, kLargest>;
+    if (stride == 1 && length >= Search::kLeast && length <= Search::kMost)
+      if (const int64_t position = Search::run(row, length); position >= 0) return {row[position], position};
+  }
   if (length < 32) {
     Best<T> best{static_cast<V>(row[0]), 0};
     for (int64_t i = 1; i < length; ++i) {
@@ -71,8 +158,9 @@ Best<T> best_of_row(const T* row, int64_t stride, int64_t length) {
   }
   const T* found = row + block * stride;
   const int64_t left = std::min(kRowBlock, length - block);
-  return {best, block + (stride == 1 ? first_of<T>(best, found, std::integral_constant<int64_t, 1>{}, left)
-                                     : first_of<T>(best, found, stride, left))};
+  const int64_t position = block + (stride == 1 ? first_of<T>(best, found, std::integral_constant<int64_t, 1>{}, left)
+                                                : first_of<T>(best, found, stride, left));
+  return {static_cast<V>(row[position * stride]), position};  // not `best`, which may be the other zero
 }
 
 /// Up to kColumns neighbouring columns at once, row by row.

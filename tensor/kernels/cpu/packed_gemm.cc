@@ -358,7 +358,9 @@ bool prefers_packed(const Matrix<const float>& a, const Matrix<const float>& b) 
   if (b.columns == 1) return false;
   if (a.rows < 24) return !b_columns && work <= 1 << 18;
   if (b.columns < 24) return work <= 1 << 18;
-  return work <= 1 << 22 || (work <= 1 << 24 && (b_columns || a.columns <= 128));
+  if (work <= 1 << 22) return true;
+  if (b_columns) return work <= 1 << 28 && (a.rows >= 256 || b.columns <= 256);
+  return work <= 1 << 24 && a.columns <= 128;
 #else
   (void)a, (void)b;
   return false;

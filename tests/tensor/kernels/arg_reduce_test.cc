@@ -1,6 +1,9 @@
 // Positions of extremes: the first of equals, the first NaN, any layout and dtype.
 #include "tensor/kernels/cpu/arg_reduce.h"
 
+#include <cstring>
+
+#include "tensor/kernels/cpu/simd.h"
 #include "tests/tensor/kernels/row_checks.h"
 
 namespace weft::testing {
@@ -88,6 +91,63 @@ TEST(ArgReduce, OverAllOfALargeArrayWithAnyThreads) {
   AnyArray scalar({}, f32, Layout::row_major, random), position({}, i64, Layout::row_major, random);
   cpu::argmin(scalar.operand(), std::nullopt, position.operand());
   EXPECT_EQ(position.get({}), 0);
+}
+
+// Rows around the limits of registers, of steps of several registers, and of blocks: the best one planted in every place, also
+// twice (the first counts), with the others all alike; and a NaN, which beats it wherever it comes.
+template <class T>
+void check_planted() {
+  constexpr int64_t N = cpu::simd::kLanes<T>;
+  for (const int64_t length : {4 * N - 1, 4 * N, 4 * N + 1, 5 * N, 7 * N + 3, 8 * N, 9 * N - 1, 16 * N + 5})
+    for (const bool largest : {true, false}) {
+      const View view = View::contiguous({1, length}), kept = View::contiguous({1, 1});
+      std::vector<T> row(static_cast<size_t>(length), T{2});
+      const auto position = [&] {
+        int64_t index = -1;
+        T value{};
+        (largest ? cpu::max_with_indices : cpu::min_with_indices)({row.data(), &view, dtype_of<T>}, 1,
+                                                                  {&value, &kept, dtype_of<T>}, {&index, &kept, i64});
+        EXPECT_EQ(std::memcmp(&value, &row[static_cast<size_t>(index)], sizeof value), 0);
+        return index;
+      };
+      for (int64_t at = 0; at < length; ++at) {
+        T& planted = row[static_cast<size_t>(at)];
+        planted = largest ? T{5} : T{1};
+        ASSERT_EQ(position(), at) << length;
+        T& again = row[static_cast<size_t>((at + 3) % length)];
+        again = planted;
+        ASSERT_EQ(position(), std::min(at, (at + 3) % length)) << length;
+        if constexpr (std::is_floating_point_v<T>) {
+          again = std::numeric_limits<T>::quiet_NaN();
+          ASSERT_EQ(position(), (at + 3) % length) << length;
+        }
+        again = planted = T{2};
+      }
+    }
+}
+TEST(ArgReduce, FindsTheBestWhereverItLies) {
+  check_planted<float>();
+  check_planted<double>();
+  check_planted<int32_t>();
+  check_planted<int64_t>();
+}
+
+TEST(ArgReduce, ZerosAreAlikeAndInfinitiesAreNoNan) {
+  const int64_t length = 100;
+  const View view = View::contiguous({1, length}), kept = View::contiguous({1, 1});
+  std::vector<float> row(static_cast<size_t>(length), -1.0f);
+  row[40] = -0.0f, row[70] = 0.0f;
+  float value = 7;
+  int64_t index = -1;
+  const auto run = [&] {
+    cpu::max_with_indices({row.data(), &view, f32}, 1, {&value, &kept, f32}, {&index, &kept, i64});
+  };
+  run();
+  EXPECT_EQ(index, 40);
+  EXPECT_TRUE(std::signbit(value));  // what lies there, not the other zero
+  row[20] = -std::numeric_limits<float>::infinity(), row[90] = std::numeric_limits<float>::infinity();
+  run();
+  EXPECT_EQ(index, 90);
 }
 
 TEST(ArgReduce, AllMinusInfinity) {
