@@ -5,6 +5,7 @@
 #include "tensor/kernels/cpu/dispatch.h"
 #include "tensor/kernels/cpu/elementwise.h"
 #include "tensor/kernels/cpu/fill.h"
+#include "tensor/kernels/cpu/transpose.h"
 
 namespace weft::kernels::cpu {
 namespace {
@@ -15,6 +16,9 @@ void move_rows(const void*, char* const* p, const int64_t* step, const int64_t* 
                int64_t rows) {
   constexpr int64_t size = sizeof(T);
   const int64_t to_step = step[0] / size, from_step = step[1] / size;
+  if (to_step == 1 && from_step != 1 && row_step[1] == size && rows > 1)
+    return simd::transpose_copy(reinterpret_cast<const T*>(p[1]), from_step, reinterpret_cast<T*>(p[0]),
+                                row_step[0] / size, columns, rows);
   for (int64_t row = 0; row < rows; ++row) {
     T* to = reinterpret_cast<T*>(p[0] + row * row_step[0]);
     const T* from = reinterpret_cast<const T*>(p[1] + row * row_step[1]);
@@ -39,7 +43,7 @@ void move(const Operand& from, const Operand& to) {
     });
   }
   const Operand operands[] = {to, from};
-  visit_size(to.dtype, [&]<class T>() { strided_loop(operands, 2, kCheapGrain, &move_rows<T>, nullptr, 2); });
+  visit_size(to.dtype, [&]<class T>() { strided_loop(operands, 2, kCheapGrain, &move_rows<T>, nullptr); });
 }
 
 template <class To>

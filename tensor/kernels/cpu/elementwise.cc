@@ -1,7 +1,8 @@
 #include "tensor/kernels/cpu/elementwise.h"
 
 #include <algorithm>
-#include <cstring>
+
+#include "tensor/kernels/cpu/transpose.h"
 
 namespace weft::kernels::cpu {
 namespace {
@@ -128,36 +129,16 @@ class Position {
   int64_t index_[kMaxAxes + 2];
 };
 
-// Transposes 8 x 8 elements: three rounds of interleaving rows that are four apart.
-template <class T>
-void transpose_block(const char* from, int64_t column_step, T* to) {
-  typedef T Row __attribute__((vector_size(8 * sizeof(T))));
-  Row a[8], b[8];
-  for (int i = 0; i < 8; ++i) std::memcpy(&a[i], from + i * column_step, sizeof(Row));
-  const auto interleave = [](const Row* x, Row* y) {
-    for (int i = 0; i < 4; ++i) {
-      y[2 * i] = __builtin_shufflevector(x[i], x[i + 4], 0, 8, 1, 9, 2, 10, 3, 11);
-      y[2 * i + 1] = __builtin_shufflevector(x[i], x[i + 4], 4, 12, 5, 13, 6, 14, 7, 15);
-    }
-  };
-  interleave(a, b);
-  interleave(b, a);
-  interleave(a, b);
-  for (int i = 0; i < 8; ++i) std::memcpy(to + i * kTile, &b[i], sizeof(Row));
-}
-
 // A tile of rows x columns elements, contiguous along its rows axis (in either direction), to `to`, contiguous along its
 // columns.
 template <class T>
 void transpose_tile(const char* from, int64_t column_step, int64_t row_step, char* to, int64_t columns, int64_t rows) {
   constexpr int64_t size = sizeof(T);
   T* out = reinterpret_cast<T*>(to);
-  const int64_t even_columns = row_step == size ? columns / 8 * 8 : 0, even_rows = rows / 8 * 8;
-  for (int64_t column = 0; column < even_columns; column += 8)
-    for (int64_t row = 0; row < even_rows; row += 8)
-      transpose_block<T>(from + column * column_step + row * size, column_step, out + row * kTile + column);
+  if (row_step == size)
+    return simd::transpose_copy(reinterpret_cast<const T*>(from), column_step / size, out, kTile, columns, rows);
   for (int64_t column = 0; column < columns; ++column)
-    for (int64_t row = column < even_columns ? even_rows : 0; row < rows; ++row)
+    for (int64_t row = 0; row < rows; ++row)
       out[row * kTile + column] = *reinterpret_cast<const T*>(from + column * column_step + row * row_step);
 }
 

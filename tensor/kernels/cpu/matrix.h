@@ -3,8 +3,10 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <type_traits>
 
 #include "tensor/kernels/cpu/parallel.h"
+#include "tensor/kernels/cpu/transpose.h"
 
 namespace weft::kernels::cpu {
 
@@ -38,10 +40,13 @@ Matrix<T> row_major(T* data, int64_t rows, int64_t columns) {
 
 inline constexpr int64_t kCopyTile = 32;
 
-/// One tile of copy_matrix whose rows are neighbours in `from` and whose columns are in `to`: through a buffer, since
-/// rows a power of two apart share few places of the innermost cache.
+/// One tile of copy_matrix whose rows are neighbours in `from` and whose columns are in `to`: through registers or a buffer,
+/// since rows a power of two apart share few places of the innermost cache.
 template <class From, class To>
 void transpose_tile(Matrix<const From> from, Matrix<To> to) {
+  if constexpr (std::is_same_v<From, To> && std::is_floating_point_v<To>)
+    if (from.row_stride == 1 && to.column_stride == 1)
+      return simd::transpose_copy(from.data, from.column_stride, to.data, to.row_stride, to.columns, to.rows);
   To buffer[kCopyTile * kCopyTile];
   for (int64_t j = 0; j < to.columns; ++j)
     for (int64_t i = 0; i < to.rows; ++i)

@@ -1,4 +1,4 @@
-// Square blocks transposed in registers: N registers of N lanes, in log2(N) rounds of exchanges between pairs of them.
+// Transposition in registers: N registers of N lanes, in log2(N) rounds of exchanges between pairs of them.
 #pragma once
 
 #include <utility>
@@ -33,6 +33,25 @@ WEFT_SIMD void transpose(Vec<T, N>* rows) {
     }
     transpose<T, N, Step * 2>(rows);
   }
+}
+
+/// to[j * to_step + i] = from[i * from_step + j] for i < rows, j < columns; T arithmetic. Whole lines go from memory to memory by
+/// way of registers, so that it does not matter how many places of a cache rows share that lie a power of two apart.
+template <class T>
+void transpose_copy(const T* from, int64_t from_step, T* to, int64_t to_step, int64_t rows, int64_t columns) {
+  constexpr int N = kLanes<T> < 16 ? kLanes<T> : 16;
+  const int64_t whole_rows = rows / N * N, whole_columns = columns / N * N;
+  for (int64_t j = 0; j < whole_columns; j += N)
+    for (int64_t i = 0; i < whole_rows; i += N) {
+      Vec<T, N> block[N];
+#pragma GCC unroll 16
+      for (int k = 0; k < N; ++k) block[k] = load<T, N>(from + (i + k) * from_step + j);
+      transpose<T, N>(block);
+#pragma GCC unroll 16
+      for (int k = 0; k < N; ++k) store<T, N>(to + (j + k) * to_step + i, block[k]);
+    }
+  for (int64_t j = 0; j < columns; ++j)
+    for (int64_t i = j < whole_columns ? whole_rows : 0; i < rows; ++i) to[j * to_step + i] = from[i * from_step + j];
 }
 
 }  // namespace weft::kernels::cpu::simd
