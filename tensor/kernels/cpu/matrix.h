@@ -32,6 +32,12 @@ double multiplications(const Matrix<T>& a, const Matrix<T>& b) {
   return static_cast<double>(a.rows) * static_cast<double>(a.columns) * static_cast<double>(b.columns);
 }
 
+/// Threads for the product a b: one of less than a million multiplications is done sooner than a second thread has begun.
+template <class T>
+int product_threads(const Matrix<T>& a, const Matrix<T>& b) {
+  return multiplications(a, b) < 1 << 20 ? 1 : region_threads();
+}
+
 /// `rows` rows of `columns` neighbours.
 template <class T>
 Matrix<T> row_major(T* data, int64_t rows, int64_t columns) {

@@ -32,13 +32,9 @@ using Dims = memory::dims;
 /// two threads would wait for the second for ever.
 class ThreadScope {
  public:
-  /// A product of so few multiplications is done sooner than a second thread has begun.
-  static constexpr double kSerialProduct = 1 << 20;
-
   ThreadScope() : ThreadScope(region_threads()) {}
   template <class T>
-  ThreadScope(const Matrix<const T>& a, const Matrix<const T>& b)
-      : ThreadScope(multiplications(a, b) < kSerialProduct ? 1 : region_threads()) {}
+  ThreadScope(const Matrix<const T>& a, const Matrix<const T>& b) : ThreadScope(product_threads(a, b)) {}
   ~ThreadScope() {
     if (threads_ != previous_) omp_set_num_threads(previous_);
   }

@@ -23,9 +23,11 @@ namespace {
 /// Elements of b that stay in the second cache, and how many products of k a pass takes at least and at most.
 constexpr int64_t kGroupElements = 1 << 17, kLeastDepth = 256, kMostDepth = 1024;
 /// b is read where it lies if it fits the innermost cache, or so few rows of c need it.
-constexpr int64_t kAhead = 8, kFar = 1 << 17, kUnpackedBytes = 24576, kUnpackedRows = 12;
-/// A product of so few multiplications is done sooner than a second thread has begun.
-constexpr double kSerialProduct = 1 << 20;
+constexpr int64_t kUnpackedBytes = 24576, kUnpackedRows = 12;
+/// Transposed rows of a are read where they lie unless they are spread over more bytes.
+constexpr int64_t kSpreadBytes = 1 << 17;
+/// Rows that packing asks for ahead: hardware does not follow steps of a page.
+constexpr int64_t kAhead = 8;
 
 int64_t blocks_of(int64_t count, int64_t size) { return (count + size - 1) / size; }
 
@@ -170,8 +172,8 @@ class Part {
  private:
   /// Strips that are packed together, so that whole lines of memory are used.
   static constexpr int64_t kBatch = 8;
-  /// Rows of a are packed in one or two pieces of so many elements.
-  static constexpr int64_t kPiece = 8;
+  /// Rows of a are packed in pieces of so many elements: half a register of 512 bits for 6 to 8 floats.
+  static constexpr int64_t kPiece = N < 8 ? N : 8;
 
   struct Pass {
     int64_t k, depth, j, columns;
@@ -205,11 +207,10 @@ class Part {
     }
   }
 
-  /// Rows of a are packed if they are neighbours, too far apart from k to k for the innermost cache, and more than one panel
-  /// reads them.
+  /// Rows of a are packed if they are neighbours, spread over much memory, and read by more than one panel.
   bool packs_a() const {
     return p_.a.row_stride == 1 && p_.b.columns > cut_.panel &&
-           p_.a.column_stride * p_.a.columns * static_cast<int64_t>(sizeof(T)) > kFar;
+           p_.a.column_stride * p_.a.columns * static_cast<int64_t>(sizeof(T)) > kSpreadBytes;
   }
   /// The strips [begin, end), each with its rows side by side; all of them at once, as they share lines of memory.
   void pack_strips(int64_t begin, int64_t end) {
@@ -241,7 +242,7 @@ class Part {
   }
   /// From one packed strip to the next: an odd number of lines, so that they share no places of the caches.
   int64_t packed_strip() const { return cut_.depth * packed_step() + 64 / static_cast<int64_t>(sizeof(T)); }
-  int64_t packed_step() const { return strip_rows() <= kPiece ? kPiece : 2 * kPiece; }
+  int64_t packed_step() const { return blocks_of(strip_rows(), kPiece) * kPiece; }
   int64_t strip_rows() const { return p_.transposed ? N : cut_.rows; }
 
   Rows rows_of_a(int64_t batch, int64_t s) const {
@@ -317,7 +318,7 @@ std::pair<int64_t, int64_t> parts(const Product<T>& p, const Cut<T>& cut, int64_
 template <class T>
 void run(const Product<T>& p) {
   const Cut<T> cut(p);
-  const int threads = multiplications(p.a, p.b) < kSerialProduct ? 1 : region_threads();
+  const int threads = product_threads(p.a, p.b);
   if (threads == 1) return Part<T>(p, cut).run();
   const auto [down, across] = parts(p, cut, threads);
   const int64_t strips = blocks_of(p.a.rows, cut.rows), panels = blocks_of(p.b.columns, cut.panel);
