@@ -1,6 +1,7 @@
 // The activations of unary.h and their gradients.
 #include "tensor/kernels/cpu/dispatch.h"
 #include "tensor/kernels/cpu/elementwise.h"
+#include "tensor/kernels/cpu/normal_segments.h"
 #include "tensor/kernels/cpu/unary.h"
 #include "tensor/kernels/cpu/vector_math.h"
 
@@ -24,19 +25,21 @@ void binary(int64_t grain, const F& f, const Operand& g, const Operand& x, const
 
 /// x P(X < x) for a normal X (Hendrycks and Gimpel, 2016), and its gradient times g.
 struct GeluErf {
+  const NormalSegments& below = normal_below();
+  const NormalSegments& slope = gelu_slope();
   double operator()(double x) const { return 0.5 * x * (1 + std::erf(x * kSqrtHalf)); }
   double operator()(double g, double x) const {
-    const double below = 0.5 * (1 + std::erf(x * kSqrtHalf));
-    return g * (below + x * std::exp(-0.5 * x * x) * kInverseSqrtTau);
+    const double probability = 0.5 * (1 + std::erf(x * kSqrtHalf));
+    const double rise = std::isinf(x) ? 0 : x * std::exp(-0.5 * x * x) * kInverseSqrtTau;  // to 0 at both ends
+    return g * (probability + rise);
   }
   template <class V>
   V operator()(V x) const {
-    return x * vmath::normal(x).below;
+    return x * below(x);
   }
   template <class V>
   V operator()(V g, V x) const {
-    const auto [below, bell] = vmath::normal(x);
-    return g * (below + x * bell * static_cast<float>(kInverseSqrtTau));
+    return g * slope(x);
   }
 };
 

@@ -3,8 +3,9 @@
 // lanes there is exp; the other functions of a double are the C library's.
 //
 // Each function of floats is within 2 ulp of the exact value over its whole range, subnormal results included, but where
-// it says otherwise (tests/tensor/kernels/vector_math_test.cc measures it). Polynomials: Cephes (S. Moshier) for exp, log,
-// tanh, sin, cos; N. Juffa's minimax fits for erf.
+// it says otherwise (tests/tensor/kernels/vector_math_test.cc measures it). Polynomials: Cephes (S. Moshier) for tanh, sin
+// and cos, N. Juffa's minimax fits for erf; those of exp and log are minimax fits with a relative error below 2^-26 and
+// 2^-27.
 #pragma once
 
 #include <bit>
@@ -91,6 +92,28 @@ WEFT_SIMD V with_sign_of(V magnitude, V sign) {
                           (std::bit_cast<Bits<V>>(sign) & 0x80000000u));
 }
 
+/// table[index modulo 16] lane by lane; the table is aligned to 64 bytes.
+template <class V>
+WEFT_SIMD V lookup(const float* table, Bits<V> index) {
+  if constexpr (std::is_arithmetic_v<V>) {
+    return table[index & 15u];
+  } else {
+#if defined(__AVX512F__)
+    if constexpr (sizeof(V) == 64) return (V)_mm512_maskz_permutexvar_ps(0xffff, (__m512i)index, _mm512_load_ps(table));
+#endif
+#if defined(__AVX2__)
+    if constexpr (sizeof(V) == 32) {
+      const __m256 low = _mm256_permutevar8x32_ps(_mm256_load_ps(table), (__m256i)index);
+      const __m256 high = _mm256_permutevar8x32_ps(_mm256_load_ps(table + 8), (__m256i)index);
+      return (V)_mm256_blendv_ps(low, high, (__m256)(index << 28));
+    }
+#endif
+    V v{};
+    for (int i = 0; i < static_cast<int>(sizeof(V) / sizeof(float)); ++i) v[i] = table[index[i] & 15u];
+    return v;
+  }
+}
+
 /// p 2^n, where `shifted` is n + kRounder; NaN leaves garbage in the bits of n, but what it scales is NaN.
 template <class V>
 WEFT_SIMD V times_power(V p, V shifted) {
@@ -109,21 +132,29 @@ WEFT_SIMD V times_power(V p, V shifted) {
 }
 
 namespace detail {
-/// Cody and Waite's reduction to |r| <= ln(2) / 2.
+/// e^x = (1 + rest) 2^n, and n as times_power takes it.
 template <class V>
-WEFT_SIMD V exp_of_floats(V x) {
+struct Exponential {
+  V rest, shifted;
+};
+
+/// Cody and Waite's reduction to |r| <= ln(2) / 2, where a minimax polynomial gives e^r - 1; -104 <= x <= 89.
+template <class V>
+WEFT_SIMD Exponential<V> exponential(V x) {
   constexpr float kRounder = FloatFormat<float>::kRounder;
-  x = simd::smaller(splat<V>(89.0f), simd::larger(splat<V>(-104.0f), x));
   const V shifted = x * 1.44269504f + kRounder;
   const V n = shifted - kRounder;
   const V r = (x - n * 0.693359375f) - n * -2.12194440e-4f;
-  V p = 1.9875691500e-4f * r + 1.3981999507e-3f;
-  p = p * r + 8.3334519073e-3f;
-  p = p * r + 4.1665795894e-2f;
-  p = p * r + 1.6666665459e-1f;
-  p = p * r + 5.0000001201e-1f;
-  p = (p * (r * r) + r) + 1.0f;
-  return times_power(p, shifted);
+  const V z = r * r;  // pairs of terms, as in log: half as long a wait as one term after the other
+  V p = z * 1.3882520142942667e-3f + (r * 8.366527035832405e-3f + 4.166720062494278e-2f);
+  p = p * z + (r * 1.666654348373413e-1f + 4.999999701976776e-1f);
+  return {p * z + r, shifted};
+}
+
+template <class V>
+WEFT_SIMD V exp_of_floats(V x) {
+  const auto [rest, shifted] = exponential(simd::larger(splat<V>(-104.0f), x));
+  return times_power(rest + 1.0f, shifted);
 }
 
 /// The same in double: the Taylor polynomial of degree 13 is exact to rounding on |r| <= ln(2) / 2.
@@ -154,35 +185,57 @@ WEFT_SIMD V exp_of_doubles(V x) {
 template <class V>
 WEFT_SIMD V exp(V x) {
   if constexpr (std::is_same_v<Lane<V>, float>)
-    return detail::exp_of_floats(x);
+    return detail::exp_of_floats(simd::smaller(splat<V>(89.0f), x));
   else
     return detail::exp_of_doubles(x);
 }
+/// The same for x <= 0 or NaN, an instruction shorter.
+template <class V>
+WEFT_SIMD V exp_below(V x) {
+  if constexpr (std::is_same_v<Lane<V>, float>)
+    return detail::exp_of_floats(x);
+  else
+    return exp(x);
+}
+
+namespace detail {
+/// x = (1 + rest) 2^exponent with 0.75 <= 1 + rest < 1.5. The exponent of 0 is -inf, that of inf is inf; the rest is NaN for
+/// NaN and below 0.
+template <class V>
+struct Split {
+  V rest, exponent;
+};
+template <class V>
+WEFT_SIMD Split<V> split(V x) {
+#if defined(__AVX512F__)
+  if constexpr (sizeof(V) == 64) {
+    const V mantissa = (V)_mm512_maskz_getmant_ps(0xffff, (__m512)x, _MM_MANT_NORM_p75_1p5, _MM_MANT_SIGN_nan);
+    const V exponent = (V)_mm512_maskz_getexp_ps(0xffff, (__m512)x);  // as if the mantissa were in [1, 2)
+    return {mantissa - 1.0f, select(mantissa < 1.0f, exponent + 1.0f, exponent)};
+  }
+#endif
+  using Signed = typename LanesOf<V>::SignedBits;
+  constexpr uint32_t kLowest = 0x3f400000u;  // 0.75
+  const V zero{}, infinity = splat<V>(std::numeric_limits<float>::infinity());
+  const auto tiny = x < std::numeric_limits<float>::min();
+  const Bits<V> word = std::bit_cast<Bits<V>>(select(tiny, x * 33554432.0f, x)) - kLowest;  // subnormal: times 2^25
+  V exponent = as_floats<V>(std::bit_cast<Signed>(word) >> 23) - select(tiny, splat<V>(25.0f), zero);
+  exponent = select(x == infinity, x, exponent);
+  exponent = select(x == zero, -infinity, exponent);
+  const V rest = std::bit_cast<V>((word & 0x7fffffu) + kLowest) - 1.0f;
+  return {select(x >= zero, rest, splat<V>(std::numeric_limits<float>::quiet_NaN())), exponent};  // NaN compares false
+}
+}  // namespace detail
 
 template <class V>
 WEFT_SIMD V log(V x) {
-  using Signed = typename detail::LanesOf<V>::SignedBits;
-  const V zero{}, infinity = splat<V>(std::numeric_limits<float>::infinity());
-  const auto tiny = x < std::numeric_limits<float>::min();
-  const V y = select(tiny, x * 33554432.0f, x);                  // subnormal: times 2^25
-  const Bits<V> word = std::bit_cast<Bits<V>>(y) - 0x3f3504f3u;  // mantissa to [sqrt(1/2), sqrt(2))
-  const V e = as_floats<V>(std::bit_cast<Signed>(word) >> 23) - select(tiny, splat<V>(25.0f), zero);
-  const V f = std::bit_cast<V>((word & 0x7fffffu) + 0x3f3504f3u) - 1.0f;
-  V p = f * 7.0376836292e-2f - 1.1514610310e-1f;
-  p = p * f + 1.1676998740e-1f;
-  p = p * f - 1.2420140846e-1f;
-  p = p * f + 1.4249322787e-1f;
-  p = p * f - 1.6668057665e-1f;
-  p = p * f + 2.0000714765e-1f;
-  p = p * f - 2.4999993993e-1f;
-  p = p * f + 3.3333331174e-1f;
+  const auto [f, exponent] = detail::split(x);
   const V z = f * f;
-  V r = e * -2.12194440e-4f + p * f * z;
-  r = z * -0.5f + r;
-  r = e * 0.693359375f + (f + r);
-  r = select(x == infinity, x, r);
-  r = select(x == zero, -infinity, r);
-  return select(x >= zero, r, splat<V>(std::numeric_limits<float>::quiet_NaN()));  // NaN compares false
+  V p = (f * -4.5074816793203354e-2f + 1.0463022440671921e-1f) * z +
+        (f * -1.316119283437729e-1f + 1.4478394389152527e-1f);
+  p = p * z + (f * -1.664731204509735e-1f + 1.9990861415863037e-1f);
+  p = p * z + (f * -2.500009536743164e-1f + 3.333345055580139e-1f);
+  return exponent * 6.93147181e-1f + (f + (z * -0.5f + p * f * z));
 }
 
 /// log(1 + x), exact for tiny x.
@@ -202,15 +255,17 @@ WEFT_SIMD V tanh(V x) {
   p = p * z - 5.37397155531e-2f;
   p = p * z + 1.33314422036e-1f;
   p = p * z - 3.33332819422e-1f;
-  const V small = p * z * x + x;
-  const V large = 1.0f - 2.0f / (exp(t * 2.0f) + 1.0f);
+  const V small = p * (z * x) + x;
+  const auto [rest, shifted] =
+      detail::exponential(simd::smaller(splat<V>(20.0f), t * 2.0f));  // 1 to rounding from there
+  const V large = 1.0f - 2.0f / (times_power(rest + 1.0f, shifted) + 1.0f);
   return with_sign_of(select(t < 0.625f, small, large), x);
 }
 
 /// 1 / (1 + exp(-x)), with full precision on both sides: 2.5 ulp.
 template <class V>
 WEFT_SIMD V sigmoid(V x) {
-  const V e = exp(-absolute(x));
+  const V e = exp_below(-absolute(x));
   return select(x < V{}, e, splat<V>(1.0f)) / (e + 1.0f);
 }
 
@@ -235,43 +290,19 @@ WEFT_SIMD V erf(V x) {
   return select(t > 0.927734375f, large, p * x + x);
 }
 
-/// The standard normal distribution: the probability of a value below x, and exp(-x^2 / 2), its density but for a factor.
-template <class V>
-struct Normal {
-  V below, bell;
-};
-
-/// `below` is within 1e-7 of the exact value everywhere, and within 5e-6 of itself down to x = -3; 0 or 1 to rounding
-/// beyond 5.5. erfc(a / sqrt(2)) / 2 = exp(-a^2 / 2) m(a), where m, smooth and between 0.5 and 0.07, is a polynomial:
-/// minimax on [0, 5.5], weighted by how much of m is seen in the product.
-template <class V>
-WEFT_SIMD Normal<V> normal(V x) {
-  const V a = simd::smaller(splat<V>(5.5f), absolute(x));
-  const V bell = exp(x * -0.5f * x);
-  V m = a * 3.163937734029787e-08f - 9.774810223461827e-07f;
-  m = m * a + 1.3617958757095039e-05f;
-  m = m * a - 0.00011427681602071971f;
-  m = m * a + 0.0006544593488797545f;
-  m = m * a - 0.0027691905852407217f;
-  m = m * a + 0.00923228170722723f;
-  m = m * a - 0.02565808780491352f;
-  m = m * a + 0.06201840564608574f;
-  m = m * a - 0.13283447921276093f;
-  m = m * a + 0.24997760355472565f;
-  m = m * a - 0.3989410698413849f;
-  m = m * a + 0.5f;
-  const V beyond = bell * m;
-  return {select(x > V{}, 1.0f - beyond, beyond), bell};
-}
-
 /// log(1 + exp(x)) without overflow.
 template <class V>
 WEFT_SIMD V softplus(V x) {
-  return select(x > V{}, x, V{}) + log1p(exp(-absolute(x)));
+  return select(x > V{}, x, V{}) + log1p(exp_below(-absolute(x)));
 }
 
 /// Beyond this the reduction of sin and cos loses bits: use the C library.
-inline constexpr float kTrigonometricLimit = 1073741824.0f;
+#ifdef __FMA__
+inline constexpr float kTrigonometricLimit = 1073741824.0f;  // 2^30
+#else
+inline constexpr float kTrigonometricLimit =
+    33554432.0f;  // 2^25: the quarters counted times pi / 2 are exact in double
+#endif
 
 namespace detail {
 /// a * b + c, in one rounding where the machine has it.
@@ -293,11 +324,11 @@ WEFT_SIMD float sin_quarter(float x, uint32_t quarter) {
   const double n = shifted - kRound;
   const uint32_t q = static_cast<uint32_t>(std::bit_cast<uint64_t>(shifted)) + quarter;
 #ifdef __FMA__
-  const double near = __builtin_fma(n, -1.5707963267948966, wide);
+  const double near = __builtin_fma(n, -1.5707963267948966, wide) - n * 6.123233995736766e-17;
 #else
-  const double near = (wide - n * 1.570796251296997) - n * 7.549789415861596e-08;
+  const double near = (wide - n * 1.57079625129699707031) - n * 7.54978995489188216e-08;
 #endif
-  const float r = static_cast<float>(near - n * 6.123233995736766e-17), z = r * r;
+  const float r = static_cast<float>(near), z = r * r;
   float s = madd(-1.9515295891e-4f, z, 8.3321608736e-3f);
   s = madd(s, z, -1.6666654611e-1f);
   s = madd(s * z, r, r);

@@ -4,6 +4,7 @@
 
 #include <gtest/gtest.h>
 
+#include "tensor/kernels/cpu/normal_segments.h"
 #include "tensor/kernels/cpu/simd.h"
 #include "tests/tensor/kernels/arrays.h"
 
@@ -107,23 +108,27 @@ TEST(VectorMath, exponential_of_double_registers) {
 }
 
 TEST(VectorMath, normal_distribution) {
+  const auto& below = kernels::cpu::normal_below();
+  const auto& slope = kernels::cpu::gelu_slope();
   for (float x = -40; x < 40; x += 1.0f / 1024) {
-    const double want = 0.5 * std::erfc(static_cast<double>(x) * -0.70710678118654752);
-    const auto [below, bell] = vmath::normal(x);
-    EXPECT_NEAR(below, want, x < -1.5f ? 4e-8 : 1e-7) << x;
+    const double wide = static_cast<double>(x), probability = 0.5 * std::erfc(wide * -0.70710678118654752);
+    const double derivative = probability + wide * 0.3989422804014327 * std::exp(-0.5 * wide * wide);
+    EXPECT_NEAR(below(x), probability, x < -1.5f ? 1e-8 : 1e-7) << x;
+    EXPECT_NEAR(slope(x), derivative, 1.5e-7) << x;
     if (x > -3 && x < 0) {
-      EXPECT_NEAR(below / want, 1, 5e-6) << x;
+      EXPECT_NEAR(below(x) / probability, 1, 1e-6) << x;
     }
-    const double rounding = bell * (2.4e-7 + 1e-7 * x * x) + 1e-40;  // of x^2 as well
-    EXPECT_NEAR(bell, std::exp(-0.5 * x * x), rounding) << x;
-    const auto again = vmath::normal(vmath::splat<simd::Vec<float>>(x));
-    EXPECT_NEAR(again.below[0], below, 1e-7) << x;
-    EXPECT_NEAR(again.bell[0], bell, rounding) << x;
+    const auto wide_x = vmath::splat<simd::Vec<float>>(x);
+    EXPECT_NEAR(below(wide_x)[0], probability, x < -1.5f ? 1e-8 : 1e-7) << x;
+    EXPECT_NEAR(slope(wide_x)[simd::kLanes<float> - 1], derivative, 1.5e-7) << x;
   }
-  EXPECT_EQ(vmath::normal(0.0f).below, 0.5f);
-  EXPECT_EQ(vmath::normal(kInf).below, 1.0f);
-  EXPECT_EQ(vmath::normal(-kInf).below, 0.0f);
-  EXPECT_TRUE(std::isnan(vmath::normal(std::nanf("")).below));
+  for (const auto* f : {&below, &slope}) {
+    EXPECT_EQ((*f)(0.0f), 0.5f);
+    EXPECT_EQ((*f)(kInf), 1.0f);
+    EXPECT_EQ((*f)(-kInf), 0.0f);
+    EXPECT_TRUE(std::isnan((*f)(std::nanf(""))));
+    EXPECT_TRUE(std::isnan((*f)(vmath::splat<simd::Vec<float>>(std::nanf("")))[0]));
+  }
 }
 
 /// What `f` gives for single floats, after a look that it gives registers the same.
