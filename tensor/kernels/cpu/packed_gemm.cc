@@ -26,8 +26,12 @@ constexpr int64_t kGroupElements = 1 << 17, kLeastDepth = 256, kMostDepth = 1024
 constexpr int64_t kUnpackedBytes = 24576, kUnpackedRows = 12;
 /// Transposed rows of a are read where they lie unless they are spread over more bytes.
 constexpr int64_t kSpreadBytes = 1 << 17;
-/// Rows that packing asks for ahead: hardware does not follow steps of a page.
-constexpr int64_t kAhead = 8;
+/// Rows that packing asks for ahead: hardware does not follow steps of a page. Rows a power of two apart share places of the
+/// innermost cache, so few.
+constexpr int64_t kAhead = 4;
+
+/// Columns of c up to which its tiles are taken panel by panel.
+constexpr int64_t kNarrow = 512;
 
 int64_t blocks_of(int64_t count, int64_t size) { return (count + size - 1) / size; }
 
@@ -164,14 +168,17 @@ class Part {
         for (int64_t s = 0; s < strips_; s += kBatch) {
           const int64_t end = std::min(s + kBatch, strips_);
           if (packs_a()) pack_strips(s, end);
-          for (int64_t i = s; i < end; ++i) p_.transposed ? transposed_strip(s, i) : plain_strip(s, i);
+          if (p_.transposed)
+            for (int64_t i = s; i < end; ++i) transposed_strip(s, i);
+          else
+            plain_strips(s, end);
         }
       }
   }
 
  private:
   /// Strips that are packed together, so that whole lines of memory are used.
-  static constexpr int64_t kBatch = 8;
+  static constexpr int64_t kBatch = 16;
   /// Rows of a are packed in pieces of so many elements: half a register of 512 bits for 6 to 8 floats.
   static constexpr int64_t kPiece = N < 8 ? N : 8;
 
@@ -207,10 +214,9 @@ class Part {
     }
   }
 
-  /// Rows of a are packed if they are neighbours, spread over much memory, and read by more than one panel.
+  /// Rows of a are packed if they are neighbours and spread over much memory: a strip uses a part of each line there.
   bool packs_a() const {
-    return p_.a.row_stride == 1 && p_.b.columns > cut_.panel &&
-           p_.a.column_stride * p_.a.columns * static_cast<int64_t>(sizeof(T)) > kSpreadBytes;
+    return p_.a.row_stride == 1 && p_.a.column_stride * p_.a.columns * static_cast<int64_t>(sizeof(T)) > kSpreadBytes;
   }
   /// The strips [begin, end), each with its rows side by side; all of them at once, as they share lines of memory.
   void pack_strips(int64_t begin, int64_t end) {
@@ -261,16 +267,26 @@ class Part {
         rows, blocks_of(columns, N))({pass_.depth, a.data, a.row, a.step, b, b_step, c, c_row, last, add, add_row});
   }
 
-  void plain_strip(int64_t batch, int64_t s) {
-    const auto [first, rows] = strip(s);
-    const Rows a = rows_of_a(batch, s);
-    for (int64_t j = 0; j < pass_.columns; j += cut_.panel) {
-      const int64_t columns = std::min(cut_.panel, pass_.columns - j);
-      T* c = p_.c.data + first * p_.c.row_stride + pass_.j + j;
-      const T* bias = p_.bias == nullptr ? nullptr : p_.bias + pass_.j + j;
-      tile(a, rows, j, columns, c, p_.c.row_stride, static_cast<int>((columns - 1) % N + 1),
-           pass_.accumulate ? c : bias, pass_.accumulate ? p_.c.row_stride : 0);
+  /// Panel by panel where c is narrow, as a panel costs the caches more than a strip; else along c's rows, which the CPU
+  /// follows through memory.
+  void plain_strips(int64_t batch, int64_t end) {
+    if (p_.b.columns <= kNarrow) {
+      for (int64_t j = 0; j < pass_.columns; j += cut_.panel)
+        for (int64_t s = batch; s < end; ++s) plain_tile(batch, s, j);
+    } else {
+      for (int64_t s = batch; s < end; ++s)
+        for (int64_t j = 0; j < pass_.columns; j += cut_.panel) plain_tile(batch, s, j);
     }
+  }
+  void plain_tile(int64_t batch, int64_t s, int64_t j) {
+    const auto [first, rows] = strip(s);
+    const int64_t columns = std::min(cut_.panel, pass_.columns - j);
+    T* c = p_.c.data + first * p_.c.row_stride + pass_.j + j;
+    for (int64_t r = 0; r < rows; ++r)  // the sums take longer than the way to memory
+      for (int64_t i = 0; i < columns; i += N) __builtin_prefetch(c + r * p_.c.row_stride + i, 1);
+    const T* bias = p_.bias == nullptr ? nullptr : p_.bias + pass_.j + j;
+    tile(rows_of_a(batch, s), rows, j, columns, c, p_.c.row_stride, static_cast<int>((columns - 1) % N + 1),
+         pass_.accumulate ? c : bias, pass_.accumulate ? p_.c.row_stride : 0);
   }
 
   /// Tiles go to a buffer of N rows, which is then stored transposed.
@@ -354,14 +370,17 @@ void packed_gemm(Matrix<const T> a, Matrix<const T> b, Matrix<T> c, bool accumul
 
 bool prefers_packed(const Matrix<const float>& a, const Matrix<const float>& b) {
 #if defined(__AVX512F__)
-  const bool b_columns = b.column_stride != 1;
+  const bool a_columns = a.column_stride != 1, b_columns = b.column_stride != 1;
   const double work = multiplications(a, b);
   if (b.columns == 1) return false;
   if (a.rows < 24) return !b_columns && work <= 1 << 18;
   if (b.columns < 24) return work <= 1 << 18;
   if (work <= 1 << 22) return true;
   if (b_columns) return work <= 1 << 28 && (a.rows >= 256 || b.columns <= 256);
-  return work <= 1 << 24 && a.columns <= 128;
+  if (work <= 1 << 24 && a.columns <= 128) return true;
+  if (work > 1 << 28) return false;
+  if (!a_columns) return a.rows >= 64 && b.columns > 64;
+  return b.columns >= 100 && a.rows >= (a.column_stride % 64 == 0 ? 256 : 100);
 #else
   (void)a, (void)b;
   return false;

@@ -95,6 +95,7 @@ TEST(PackedGemm, PassesGroupsAndBatches) {
   check_all<float>(40, 600, 700, random);
   check_all<double>(130, 530, 300, random);
   check_all<float>(500, 300, 70, random);
+  check_all<float>(200, 260, 50, random);  // packed rows under a single panel
 }
 
 TEST(PackedGemm, SameBitsAtAnyThreadCount) {
