@@ -1,7 +1,9 @@
-// Mean and squared deviations as a reduction's partial result: two passes over a block, blocks merged by Chan's formula.
+// Mean and squared deviations as a reduction's partial result: one pass over a block about a value near its mean, or two passes
+// where that was too far off; blocks are merged by Chan's formula.
 #pragma once
 
 #include "tensor/kernels/cpu/reduce_ops.h"
+#include "tensor/kernels/cpu/shifted_moments.h"
 
 namespace weft::kernels::cpu {
 
@@ -37,10 +39,16 @@ struct MomentsPolicy {
   }
   static Moments rows(const Block<T>& block) {
     const double count = static_cast<double>(block.rows * block.length);
+    if (block.stride == 1) {
+      C shift;
+      const ShiftedSums sums = detail::shifted_rows(block, shift);
+      if (sums.is_near(count)) return {count, static_cast<double>(shift) + sums.offset(count), sums.centred(count)};
+    }
     const double mean = fold_rows<SumOp<T>>(block) / count;
     return {count, mean, recentred<C>(fold_rows<DeviationOp<T>>(block, static_cast<C>(mean)), count, mean)};
   }
   static void columns(const Block<T>& block, Moments* out) {
+    if (block.stride == 1 && columns_in_one_pass(block, out)) return;
     double means[kColumnTile + kSpare], squares[kColumnTile + kSpare];
     C rounded[kColumnTile];
     const double count = static_cast<double>(block.rows);
@@ -51,6 +59,22 @@ struct MomentsPolicy {
     }
     fold_columns<DeviationOp<T>>(block, 0, rounded, squares);
     for (int64_t j = 0; j < block.length; ++j) out[j] = {count, means[j], recentred<C>(squares[j], count, means[j])};
+  }
+
+ private:
+  /// False where the value taken for some column's mean was too far off: nothing is to be kept.
+  static bool columns_in_one_pass(const Block<T>& block, Moments* out) {
+    C shifts[kColumnTile + kSpare];
+    double sums[kColumnTile + kSpare], squares[kColumnTile + kSpare];
+    detail::shifted_columns(block, shifts, sums, squares);
+    const double count = static_cast<double>(block.rows);
+    bool near = true;
+    for (int64_t j = 0; j < block.length; ++j) {
+      const ShiftedSums found{sums[j], squares[j]};
+      near &= found.is_near(count);
+      out[j] = {count, static_cast<double>(shifts[j]) + found.offset(count), found.centred(count)};
+    }
+    return near;
   }
 };
 

@@ -113,7 +113,7 @@ struct CountOp : Add {
   }
 };
 
-/// Sum of exp(x - p).
+/// Sum of exp(x - p) where no x is above p.
 template <class T>
 struct ExpSumOp : Add {
   using Load = Compute<T>;
@@ -121,7 +121,7 @@ struct ExpSumOp : Add {
   using Acc = double;
   template <class V>
   static V map(V v, V p) {
-    return vmath::exp(v - p);
+    return vmath::exp_below(v - p);
   }
 };
 

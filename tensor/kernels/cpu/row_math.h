@@ -97,21 +97,21 @@ double row_dot(const C* a, const C* b, int64_t n) {
                               [&](int64_t j, auto count) { return lanes_at(a + j, count) * lanes_at(b + j, count); });
 }
 
-/// The sum of exp(x - shift); put(j, x - shift, exp(x - shift), count) gets the registers on the way.
+/// The sum of exp(x - shift) where no x is above shift; put(j, x - shift, exp(x - shift), count) gets the registers on the way.
 template <class C, class Put>
 double row_exp(const C* x, int64_t n, C shift, const Put& put) {
   constexpr int kWidth = simd::kLanes<C>;
   return detail::sum_lanes<C>(
       n, [&](int64_t j, auto count) __attribute__((always_inline)) {
         const auto difference = lanes_at(x + j, count) - shift;
-        auto e = vmath::exp(difference);
+        auto e = vmath::exp_below(difference);
         if (count < kWidth) e = simd::first_lanes<C>(e, simd::Vec<C>{}, count);
         put(j, difference, e, count);
         return e;
       });
 }
 
-/// y = exp(x - shift) and its sum.
+/// y = exp(x - shift) and its sum; no x is above shift.
 template <class C>
 double row_exp(const C* x, int64_t n, C shift, C* y) {
   return row_exp(x, n, shift, [y](int64_t j, auto, auto e, auto count) { put_lanes(y + j, e, count); });

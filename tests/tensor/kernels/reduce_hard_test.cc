@@ -58,6 +58,40 @@ TEST(ReduceHard, VarianceFarFromZero) {
   for (float got : out.memory) EXPECT_NEAR(got, 0.25, 1e-6);
 }
 
+double exact_variance(const std::vector<float>& values) {
+  const double count = static_cast<double>(values.size());
+  double mean = 0, squares = 0;
+  for (float v : values) mean += v / count;
+  for (float v : values) squares += (v - mean) * (v - mean) / count;
+  return squares;
+}
+
+// One pass about a value that four elements give: those four are the ones that mislead it here, in rows and in columns.
+TEST(ReduceHard, VarianceWithOutliersWhereTheMeanIsGuessed) {
+  constexpr size_t kCount = 4096, kWidth = 40, kBad = 17;
+  std::vector<float> good(kCount);
+  for (size_t i = 0; i < kCount; ++i) good[i] = 100.0f + 0.01f * static_cast<float>(i % 7);
+  for (const float outlier : {1e4f, 3e38f, kInf, kNaN}) {
+    std::vector<float> bad = good, table(kCount * kWidth);
+    for (size_t i : {size_t{0}, kCount / 4, kCount / 2, kCount - 1}) bad[i] = outlier;
+    for (size_t i = 0; i < kCount; ++i)
+      for (size_t j = 0; j < kWidth; ++j) table[i * kWidth + j] = j == kBad ? bad[i] : good[i];
+    const auto expect_variance = [&](double got, const std::vector<float>& of) {
+      const double want = exact_variance(of);
+      if (std::fabs(want) <= 3e38) {
+        EXPECT_NEAR(got / want, 1, 1e-5) << outlier;
+      } else {
+        EXPECT_FALSE(std::isfinite(got)) << outlier;
+      }
+    };
+    expect_variance(reduced(bad, kVariance), bad);
+    const View view = View::contiguous({kCount, kWidth});
+    Array<float> out{std::vector<float>(kWidth), View::contiguous({1, kWidth})};
+    cpu::variance({table.data(), &view, f32}, {0}, 0, out.operand());
+    for (size_t j = 0; j < kWidth; ++j) expect_variance(out.memory[j], j == kBad ? bad : good);
+  }
+}
+
 TEST(ReduceHard, NaNWinsWhereverItIs) {
   for (size_t position : {0u, 5u, 15u, 16u, 127u, 128u, 9000u, 19999u}) {
     std::vector<float> values(20000, 1.0f);
