@@ -4,6 +4,7 @@
 #include <cstring>
 
 #include "tensor/kernels/cpu/parallel.h"
+#include "tensor/kernels/cpu/reduce_ops.h"
 
 namespace weft::kernels::cpu {
 namespace {
@@ -47,12 +48,43 @@ struct Groups {
   Scratch<int64_t> order;
 };
 
+/// to[j] += the sum of the dense runs at from + places[order[k]]: as many columns at a time as registers hold in double.
+template <class T>
+void add_dense_runs(const T* from, const int64_t* places, const int64_t* order, int64_t count, T* to, int64_t length) {
+  using C = Compute<T>;
+  constexpr int64_t N = simd::kLanes<C>, kVectors = 4, kParts = sizeof(double) / sizeof(C);
+  for (int64_t j = 0; j < length; j += kVectors * N) {
+    const int64_t width = std::min(kVectors * N, length - j);
+    simd::Vec<double> sums[kVectors][kParts] = {};
+    if (width == kVectors * N) {
+      for (int64_t k = 0; k < count; ++k) {
+        const T* row = from + places[order[k]] + j;
+#pragma GCC unroll 4
+        for (int64_t v = 0; v < kVectors; ++v) detail::accumulate<SumOp<T>>(sums[v], simd::load<C>(row + v * N));
+      }
+    } else {
+      for (int64_t k = 0; k < count; ++k) {
+        const T* row = from + places[order[k]] + j;
+        for (int64_t v = 0; v * N < width; ++v)
+          detail::accumulate<SumOp<T>>(sums[v],
+                                       simd::load_part<C>(row + v * N, static_cast<int>(std::min(N, width - v * N))));
+      }
+    }
+    double columns[kVectors * N];
+    std::memcpy(columns, sums, sizeof columns);
+    for (int64_t i = 0; i < width; ++i)
+      to[j + i] = static_cast<T>(static_cast<C>(static_cast<double>(static_cast<C>(to[j + i])) + columns[i]));
+  }
+}
+
 /// to[j] += the sum of the runs at from + places[order[k]].
 template <class T>
 void add_runs(const T* from, int64_t step, const int64_t* places, const int64_t* order, int64_t count, T* to,
               int64_t to_step, int64_t length) {
   using C = Compute<T>;
   using Sum = std::conditional_t<std::is_floating_point_v<C>, double, uint64_t>;
+  if constexpr (std::is_floating_point_v<C>)
+    if (step == 1 && to_step == 1) return add_dense_runs(from, places, order, count, to, length);
   constexpr int64_t kTile = 512;
   Sum sums[kTile];
   for (int64_t begin = 0; begin < length; begin += kTile) {
@@ -60,11 +92,7 @@ void add_runs(const T* from, int64_t step, const int64_t* places, const int64_t*
     std::fill_n(sums, width, Sum(0));
     for (int64_t k = 0; k < count; ++k) {
       const T* row = from + places[order[k]] + begin * step;
-      if (step == 1) {
-        for (int64_t j = 0; j < width; ++j) sums[j] += static_cast<Sum>(static_cast<C>(row[j]));
-      } else {
-        for (int64_t j = 0; j < width; ++j) sums[j] += static_cast<Sum>(static_cast<C>(row[j * step]));
-      }
+      for (int64_t j = 0; j < width; ++j) sums[j] += static_cast<Sum>(static_cast<C>(row[j * step]));
     }
     for (int64_t j = 0; j < width; ++j) {
       T& place = to[(begin + j) * to_step];
