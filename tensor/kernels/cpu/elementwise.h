@@ -127,8 +127,7 @@ template <class F, class... C>
     constexpr int kWidth = simd::kLanes<float>;
     int64_t i = 0;
     for (; i + kWidth <= count; i += kWidth) {
-      // The CPU's own look ahead ends at a page, and its queues are full of f's instructions before they hold the next load.
-      (__builtin_prefetch(in + i + kLoopBlock), ...);
+      (simd::look_ahead(in + i, 1024), ...);  // its queues are full of f's instructions before they hold the next load
       simd::store<float>(out + i, f(simd::load<float>(in + i)...));
     }
     const int rest = static_cast<int>(count - i);

@@ -85,6 +85,8 @@ typename Op::Acc fold_rows(const Block<T>& block, typename Op::Pre parameter_val
     int64_t i = 0;
     for (; i + 8 * kWidth <= length; i += 8 * kWidth, p += 8 * step) {
       typename B::PreVec v[8];
+      if constexpr (kDense)
+        for (int k = 0; k < 8; ++k) simd::look_ahead(p + k * step);
       for (int k = 0; k < 8; ++k) v[k] = mapped<Op, kDense>(p + k * step, block.stride, parameter);
       for (int half = 4; half > 0; half /= 2)
         for (int k = 0; k < half; ++k) v[k] = Op::combine(v[k], v[k + half]);
@@ -110,6 +112,8 @@ void fold_row_group(const T* const* rows, const Block<T>& block, typename Op::Pr
   using Pre = typename Op::Pre;
   constexpr int kWidth = B::kWidth;
   const int64_t stride = kDense ? 1 : block.stride;
+  const int64_t ahead =
+      kRows > 1 ? (rows[1] - rows[0]) * kRows * static_cast<int64_t>(sizeof(T)) : 0;  // the next group
   for (int64_t j = 0; j < block.length; j += kWidth) {
     const int count = static_cast<int>(std::min<int64_t>(kWidth, block.length - j));
     auto parameter = simd::splat<Pre>(parameter_value);
@@ -117,6 +121,8 @@ void fold_row_group(const T* const* rows, const Block<T>& block, typename Op::Pr
       parameter = count == kWidth ? simd::load<Pre>(parameters + j) : simd::load_part<Pre>(parameters + j, count);
     typename B::PreVec v[kRows];
     if (count == kWidth) {
+      if constexpr (kDense && kRows > 1)
+        for (int k = 0; k < kRows; ++k) simd::look_ahead(rows[k] + j, ahead);
       for (int k = 0; k < kRows; ++k) v[k] = mapped<Op, kDense>(rows[k] + j * stride, stride, parameter);
     } else {
       for (int k = 0; k < kRows; ++k) v[k] = mapped_part<Op, kDense>(rows[k] + j * stride, stride, parameter, count);

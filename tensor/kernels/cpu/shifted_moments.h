@@ -55,6 +55,8 @@ ShiftedSums shifted_rows(const Block<T>& block, Compute<T>& shift) {
     for (; i + 8 * N <= block.length; i += 8 * N) {
       V sum[2] = {}, square[2] = {};  // two chains each, of four
 #pragma GCC unroll 8
+      for (int k = 0; k < 8; ++k) simd::look_ahead(p + i + k * N);
+#pragma GCC unroll 8
       for (int k = 0; k < 8; ++k) add_deviation(simd::load<C>(p + i + k * N), about, sum[k % 2], square[k % 2]);
       accumulate<DeviationOp<T>>(sums, sum[0] + sum[1]);
       accumulate<DeviationOp<T>>(squares, square[0] + square[1]);
@@ -87,12 +89,15 @@ void add_row_group(const T* const* rows, int64_t length, const Compute<T>* shift
     accumulate<DeviationOp<T>>(total, v);
     std::memcpy(to, total, sizeof total);
   };
+  const int64_t ahead =
+      kRows > 1 ? (rows[1] - rows[0]) * kRows * static_cast<int64_t>(sizeof(T)) : 0;  // the next group
   for (int64_t j = 0; j < length; j += N) {
     const int count = static_cast<int>(std::min<int64_t>(N, length - j));
     const V about = simd::load<C>(shifts + j);
     V sum[2] = {}, square[2] = {};
 #pragma GCC unroll 8
     for (int k = 0; k < kRows; ++k) {
+      if constexpr (kRows > 1) simd::look_ahead(rows[k] + j, ahead);
       const V x = count == N ? simd::load<C>(rows[k] + j) : simd::load_part<C>(rows[k] + j, count);
       add_deviation(x, about, sum[k % 2], square[k % 2]);
     }

@@ -54,6 +54,13 @@ struct RawOf<Float16> {
 };
 }  // namespace detail
 
+/// Asks for the line of memory `bytes` after p. The CPU's own look ahead ends at a page, and waits for every new one.
+inline constexpr int64_t kLookAhead = 4096;
+template <class T>
+WEFT_SIMD void look_ahead(const T* p, int64_t bytes = kLookAhead) {
+  __builtin_prefetch(reinterpret_cast<const char*>(p) + bytes);
+}
+
 /// N lanes of T; by default a full register.
 template <class T, int N = kLanes<T>>
 using Vec = typename detail::VectorOf<T, N>::type;
