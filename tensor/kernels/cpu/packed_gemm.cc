@@ -282,8 +282,6 @@ class Part {
     const auto [first, rows] = strip(s);
     const int64_t columns = std::min(cut_.panel, pass_.columns - j);
     T* c = p_.c.data + first * p_.c.row_stride + pass_.j + j;
-    for (int64_t r = 0; r < rows; ++r)  // the sums take longer than the way to memory
-      for (int64_t i = 0; i < columns; i += N) __builtin_prefetch(c + r * p_.c.row_stride + i, 1);
     const T* bias = p_.bias == nullptr ? nullptr : p_.bias + pass_.j + j;
     tile(rows_of_a(batch, s), rows, j, columns, c, p_.c.row_stride, static_cast<int>((columns - 1) % N + 1),
          pass_.accumulate ? c : bias, pass_.accumulate ? p_.c.row_stride : 0);
