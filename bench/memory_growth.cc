@@ -12,6 +12,8 @@ using namespace weft;
 int main(int argc, char** argv) {
   const int steps = argc > 1 ? std::atoi(argv[1]) : 10'000;
   constexpr int kSizes = 32;  // batches of 1 to 32 images
+  // Chosen, so kept: fewer threads, as beside another process, would be sizes that were not seen before.
+  set_num_threads(num_threads());
   manual_seed(1);
   bench::Cnn model;
   optim::AdamW optimizer(model.parameters(), {.lr = 1e-3});
