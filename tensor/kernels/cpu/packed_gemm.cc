@@ -1,6 +1,6 @@
 // How a product is cut. k is cut into passes, the columns of b into groups that stay in the second cache; a group is packed
-// into panels as wide as a tile, each read from front to back. Blocks of rows of a then stay in the innermost cache while
-// the panels stream past them, tile by tile (gemm_tile.h), and c is written along its rows.
+// into panels as wide as a tile, each read from front to back. Strips of a's rows then meet the panels tile by tile
+// (gemm_tile.h): a strip all panels where c is wide, so that c is written along its rows; a panel all strips where c is narrow.
 //
 // Where b is the transposed one and larger than a, the product is computed as (b^T a^T)^T: then a is what is packed, and c's
 // tiles are transposed on their way to memory.
