@@ -1,6 +1,7 @@
 // The innermost part of weft's own matrix products: a few rows times a few registers of columns, all of c's tile in registers.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <utility>
@@ -22,6 +23,7 @@ struct GemmTile {
   int last;  // columns of c in its last register
   const T* add;
   int64_t add_row;
+  const T* next;  // rows of a that are read after these, as far apart, to be asked for on the way; or null
 };
 
 /// Registers of columns that a tile may have, and its most rows: what 32 (16) registers hold beside a row of b. With four
@@ -71,25 +73,36 @@ template <class T, int kRows, int kVectors>
 [[gnu::noinline]] void gemm_tile(const GemmTile<T>& t) {
   constexpr int N = simd::kLanes<T>;
   constexpr int kGroups = (kRows + 3) / 4;
+  constexpr int64_t kLine = 64 / static_cast<int64_t>(sizeof(T));  // of memory
   using Vector = simd::Vec<T, N>;
   Vector sum[kRows][kVectors] = {};
   // A pointer for four rows, so that their addresses fit the instructions: 0, 1, 2 and 3 times a row from it.
   const int64_t row = t.a_row, row3 = 3 * row, a_step = t.a_step, b_step = t.b_step;
   const T* left[kGroups];
   for (int g = 0; g < kGroups; ++g) left[g] = t.a + 4 * g * row;
-  const T* b = t.b;
-  for (int64_t k = t.depth; k > 0; --k, b += b_step) {
-    Vector right[kVectors];
-#pragma GCC unroll 4
-    for (int v = 0; v < kVectors; ++v) right[v] = simd::load<T, N>(b + v * N);
-#pragma GCC unroll 12
-    for (int r = 0; r < kRows; ++r) {
-      const T value = left[r / 4][r % 4 == 3 ? row3 : r % 4 * row];
-#pragma GCC unroll 4
-      for (int v = 0; v < kVectors; ++v) sum[r][v] += value * right[v];
+  if (t.add_row != 0) {  // what is added is an earlier pass's c, which has gone far by now
+    for (int r = 0; r < kRows; ++r)
+      for (int v = 0; v < kVectors; ++v) __builtin_prefetch(t.add + r * t.add_row + v * N);
+  }
+  const T *b = t.b, *next = t.next;
+  for (int64_t k = t.depth; k > 0;) {
+    if (next != nullptr) {
+      for (int r = 0; r < kRows; ++r) __builtin_prefetch(next + r * row);
+      next += kLine;
     }
+    for (const int64_t end = std::max<int64_t>(k - kLine, 0); k > end; --k, b += b_step) {
+      Vector right[kVectors];
 #pragma GCC unroll 4
-    for (int g = 0; g < kGroups; ++g) left[g] += a_step;
+      for (int v = 0; v < kVectors; ++v) right[v] = simd::load<T, N>(b + v * N);
+#pragma GCC unroll 12
+      for (int r = 0; r < kRows; ++r) {
+        const T value = left[r / 4][r % 4 == 3 ? row3 : r % 4 * row];
+#pragma GCC unroll 4
+        for (int v = 0; v < kVectors; ++v) sum[r][v] += value * right[v];
+      }
+#pragma GCC unroll 4
+      for (int g = 0; g < kGroups; ++g) left[g] += a_step;
+    }
   }
   // Unrolled as well, and no single lane is taken out: the sums must not leave the registers.
   constexpr int kLast = kVectors - 1;

@@ -20,8 +20,9 @@
 namespace weft::kernels::cpu {
 namespace {
 
-/// Elements of b that stay in the second cache, and how many products of k a pass takes at least and at most.
-constexpr int64_t kGroupElements = 1 << 17, kLeastDepth = 256, kMostDepth = 1024;
+/// Elements of b that stay in the second cache, and how many products of k a pass takes at least and at most: every pass but
+/// the first reads c again.
+constexpr int64_t kGroupElements = 1 << 17, kLeastDepth = 512, kMostDepth = 1024;
 /// b is read where it lies if it fits the innermost cache, or so few rows of c need it.
 constexpr int64_t kUnpackedBytes = 24576, kUnpackedRows = 12;
 /// Transposed rows of a are read where they lie unless they are spread over more bytes.
@@ -192,6 +193,7 @@ class Part {
   struct Rows {  // of a, in this pass
     const T* data;
     int64_t row, step;
+    const T* next = nullptr;  // where the next strip's lie in memory, if along k
   };
 
   /// All of about the same height, without a division (which costs as much as a small tile).
@@ -253,18 +255,20 @@ class Part {
 
   Rows rows_of_a(int64_t batch, int64_t s) const {
     if (packs_a()) return {packed_a_.data() + (s - batch) * packed_strip(), 1, packed_step()};
-    return {p_.a.data + strip(s).first * p_.a.row_stride + pass_.k * p_.a.column_stride, p_.a.row_stride,
-            p_.a.column_stride};
+    const T* data = p_.a.data + strip(s).first * p_.a.row_stride + pass_.k * p_.a.column_stride;
+    const bool along_k = p_.a.column_stride == 1;
+    return {data, p_.a.row_stride, p_.a.column_stride, along_k ? data + strip(s).rows * p_.a.row_stride : nullptr};
   }
 
-  /// The tile of `rows` rows and the columns [j, j + columns) of the group.
+  /// The tile of `rows` rows and the columns [j, j + columns) of the group. The first of a strip asks for the next strip's rows:
+  /// they come from far, in pieces too short for the CPU to follow.
   void tile(const Rows& a, int64_t rows, int64_t j, int64_t columns, T* c, int64_t c_row, int last, const T* add,
             int64_t add_row) {
     const bool here = in_place(j, columns);
     const T* b = here ? p_.b.data + pass_.k * p_.b.row_stride + pass_.j + j : packed(j);
     const int64_t b_step = here ? p_.b.row_stride : width_of(columns);
-    gemm_tile_function<T>(
-        rows, blocks_of(columns, N))({pass_.depth, a.data, a.row, a.step, b, b_step, c, c_row, last, add, add_row});
+    gemm_tile_function<T>(rows, blocks_of(columns, N))(
+        {pass_.depth, a.data, a.row, a.step, b, b_step, c, c_row, last, add, add_row, j == 0 ? a.next : nullptr});
   }
 
   /// Panel by panel where c is narrow, as a panel costs the caches more than a strip; else along c's rows, which the CPU
@@ -297,8 +301,9 @@ class Part {
       const int64_t columns = std::min(cut_.panel, pass_.columns - j);
       for (int64_t i = 0; i < tiles; ++i) {
         const int64_t begin = rows * i / tiles, end = rows * (i + 1) / tiles;
-        tile({a.data + begin * a.row, a.row, a.step}, end - begin, j, columns, buffer + begin * cut_.panel, cut_.panel,
-             N, nullptr, 0);
+        const int64_t skipped = begin * a.row;
+        tile({a.data + skipped, a.row, a.step, a.next == nullptr ? nullptr : a.next + skipped}, end - begin, j, columns,
+             buffer + begin * cut_.panel, cut_.panel, N, nullptr, 0);
       }
       store_transposed<T>(buffer, cut_.panel, p_.c.block(first, pass_.j + j, rows, columns), pass_.accumulate,
                           p_.bias == nullptr ? nullptr : p_.bias + first);
@@ -374,11 +379,10 @@ bool prefers_packed(const Matrix<const float>& a, const Matrix<const float>& b) 
   if (a.rows < 24) return !b_columns && work <= 1 << 18;
   if (b.columns < 24) return work <= 1 << 18;
   if (work <= 1 << 22) return true;
-  if (b_columns) return work <= 1 << 28 && (a.rows >= 256 || b.columns <= 256);
+  if (b_columns) return a.rows >= 256 || b.columns <= 256;
   if (work <= 1 << 24 && a.columns <= 128) return true;
-  if (work > 1 << 28) return false;
-  if (!a_columns) return a.rows >= 64 && b.columns > 64;
-  return b.columns >= 100 && a.rows >= (a.column_stride % 64 == 0 ? 256 : 100);
+  if (!a_columns) return a.rows >= 64 && (b.columns > 64 || a.rows >= 1024);
+  return work <= 1 << 28 && b.columns >= 100 && a.rows >= (a.column_stride % 64 == 0 ? 256 : 100);
 #else
   (void)a, (void)b;
   return false;
