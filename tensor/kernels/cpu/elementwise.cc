@@ -7,7 +7,10 @@
 namespace weft::kernels::cpu {
 namespace {
 
-constexpr int64_t kTile = 32;  // columns and rows of a tile, where some operand runs along another axis than the first
+// Where some operand runs along another axis than the first, tiles of the two axes are walked: columns and rows of one that is
+// copied into the first operand's order before it is used, and of one that `inner` takes as it lies. The latter is longer:
+// it goes straight from memory to memory, and long runs of what is written keep its lines together.
+constexpr int64_t kTile = 32, kLongColumns = 256, kLongRows = 64;
 
 // The loop's axes, innermost first, with the bytes each operand steps; always at least two of them.
 struct Plan {
@@ -20,6 +23,9 @@ struct Plan {
   int64_t step[kMaxAxes + 2][kMaxLoopOperands];
   char* base[kMaxLoopOperands];
   int64_t sizes[kMaxLoopOperands];  // of elements, where tiled
+
+  int64_t tile_columns() const { return packed != 0 ? kTile : kLongColumns; }
+  int64_t tile_rows() const { return packed != 0 ? kTile : kLongRows; }
 
   void swap(int a, int b) {
     std::swap(shape[a], shape[b]);
@@ -178,14 +184,15 @@ class Runner {
     }
   }
 
-  // Bands of kTile rows, tile by tile.
+  // Bands of tiles, tile by tile.
   void bands(int64_t begin, int64_t end, int64_t per_plane) const {
+    const int64_t most_columns = plan_.tile_columns(), most_rows = plan_.tile_rows();
     for (; begin < end; ++begin) {
-      const int64_t row = begin % per_plane * kTile, rows = std::min(kTile, plan_.shape[1] - row);
+      const int64_t row = begin % per_plane * most_rows, rows = std::min(most_rows, plan_.shape[1] - row);
       Position at(plan_, 2, begin / per_plane);
       for (int k = 0; k < plan_.operands; ++k) at.pointers[k] += row * plan_.step[1][k];
-      for (int64_t column = 0; column < plan_.shape[0]; column += kTile) {
-        const int64_t columns = std::min(kTile, plan_.shape[0] - column);
+      for (int64_t column = 0; column < plan_.shape[0]; column += most_columns) {
+        const int64_t columns = std::min(most_columns, plan_.shape[0] - column);
         tile(at.pointers, columns, rows);
         for (int k = 0; k < plan_.operands; ++k) at.pointers[k] += columns * plan_.step[0][k];
       }
@@ -228,8 +235,8 @@ void strided_loop(const Operand* operands, int count, int64_t grain, InnerLoop i
   const int64_t columns = plan.shape[0], rows = total / columns;
   if (ordered || (total < 2 * grain && !plan.tiled)) return runner.rows(0, rows);
   if (plan.tiled) {
-    const int64_t per_plane = (plan.shape[1] + kTile - 1) / kTile;
-    return parallel_for(rows / plan.shape[1] * per_plane, grain / (columns * kTile) + 1,
+    const int64_t per_plane = (plan.shape[1] + plan.tile_rows() - 1) / plan.tile_rows();
+    return parallel_for(rows / plan.shape[1] * per_plane, grain / (columns * plan.tile_rows()) + 1,
                         [&](int64_t begin, int64_t end) { runner.bands(begin, end, per_plane); });
   }
   if (columns < 2 * kLoopChunk)

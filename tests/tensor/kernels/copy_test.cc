@@ -14,8 +14,8 @@ namespace cpu = kernels::cpu;
 
 TEST(Copy, any_strides_to_any_strides) {
   Random random(3);
-  for (const Shape& shape :
-       std::vector<Shape>{{}, {0, 2}, {9}, {3, 5}, {2, 3, 4, 5}, {70, 90}, {3, 65, 33}, {2, 40, 8, 35}}) {
+  for (const Shape& shape : std::vector<Shape>{
+           {}, {0, 2}, {9}, {3, 5}, {2, 3, 4, 5}, {70, 90}, {3, 65, 33}, {2, 40, 8, 35}, {70, 300}, {265, 2, 66}}) {
     for (const DType dtype : {i8, bf16, f32, f64}) {
       for (int round = 0; round < 12; ++round) {
         AnyArray from(shape, dtype, kAllLayouts[pick(random, 0, 4)], random);
