@@ -72,7 +72,11 @@ class LaneSearch {
     LaneSearch search(row);
     const auto steps = static_cast<Index>(length / kLeast);
     for (Index step = 1; step < steps; ++step)
-      for (int r = 0; r < kStep; ++r) search.look(r, step, simd::load<T>(row + (step * int64_t{kStep} + r) * N));
+      for (int r = 0; r < kStep; ++r) {
+        const T* p = row + (step * int64_t{kStep} + r) * N;
+        simd::look_ahead(p);
+        search.look(r, step, simd::load<T>(p));
+      }
     const T* p = row + steps * kLeast;
     for (int r = 0; r < kStep && p < row + length; ++r, p += N) {
       const auto left = static_cast<int>(std::min<int64_t>(N, row + length - p));

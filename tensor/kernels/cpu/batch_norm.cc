@@ -93,10 +93,12 @@ void batch_statistics(const Operand& x, double eps, double* mean, double* rstd) 
   const View view = View::create(kept, strides);
   const ReducePlan plan = plan_reduction(x, axes, {mean, &view, DType::f64});
   visit_floating(x.dtype, [&]<class T>() {
-    reduce(plan, static_cast<const T*>(x.base), MomentsPolicy<T>{}, [&](int64_t offset, const Moments& m) {
-      const int64_t c = plan.out_offset + offset;
-      mean[c] = m.mean;
-      rstd[c] = 1.0 / std::sqrt(m.variance(0) + eps);
+    reduce(plan, static_cast<const T*>(x.base), MomentsPolicy<T>{},
+           [&](int64_t offset, int64_t step, const Moments* moments, int64_t count) {
+      for (int64_t i = 0, c = plan.out_offset + offset; i < count; ++i, c += step) {
+        mean[c] = moments[i].mean;
+        rstd[c] = 1.0 / std::sqrt(moments[i].variance(0) + eps);
+      }
     });
   });
 }

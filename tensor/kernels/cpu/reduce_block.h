@@ -9,6 +9,7 @@
 #pragma once
 
 #include <algorithm>
+#include <type_traits>
 
 #include "tensor/kernels/cpu/reduce_plan.h"
 #include "tensor/kernels/cpu/simd.h"
@@ -43,7 +44,7 @@ struct BlockTypes {
 
 /// acc[k] with part k of `v` combined into it.
 template <class Op, int Part = 0>
-inline void accumulate(typename BlockTypes<Op>::AccVec* acc, typename BlockTypes<Op>::PreVec v) {
+WEFT_SIMD void accumulate(typename BlockTypes<Op>::AccVec* acc, typename BlockTypes<Op>::PreVec v) {
   using B = BlockTypes<Op>;
   if constexpr (Part < B::kParts) {
     const auto part = simd::lanes<Part * B::kAccWidth, B::kAccWidth>(v);
@@ -104,6 +105,26 @@ typename Op::Acc fold_rows(const Block<T>& block, typename Op::Pre parameter_val
   return simd::fold_lanes<Op, typename Op::Acc, B::kAccWidth>(acc[0]);
 }
 
+/// f(rows, count) for eight rows of the block at a time, then for each of those that are left: their first elements, and how
+/// many as a constant.
+template <class T, class F>
+void for_row_groups(const Block<T>& block, const F& f) {
+  NestWalk walk(*block.nest, block.first);
+  const T* rows[8];
+  int64_t row = 0;
+  for (; row + 8 <= block.rows; row += 8) {
+    for (auto& p : rows) {
+      p = block.base + walk.in();
+      walk.next();
+    }
+    f(rows, std::integral_constant<int, 8>{});
+  }
+  for (; row < block.rows; ++row, walk.next()) {
+    rows[0] = block.base + walk.in();
+    f(rows, std::integral_constant<int, 1>{});
+  }
+}
+
 /// Combines kRows rows into acc[0, length); acc has room for whole registers.
 template <class Op, bool kDense, int kRows, class T>
 void fold_row_group(const T* const* rows, const Block<T>& block, typename Op::Pre parameter_value,
@@ -140,20 +161,9 @@ template <class Op, bool kDense, class T>
 void fold_columns(const Block<T>& block, typename Op::Pre parameter_value, const typename Op::Pre* parameters,
                   typename Op::Acc* acc) {
   std::fill_n(acc, block.length + BlockTypes<Op>::kWidth, Op::template identity<typename Op::Acc>());
-  NestWalk walk(*block.nest, block.first);
-  const T* rows[8];
-  int64_t row = 0;
-  for (; row + 8 <= block.rows; row += 8) {
-    for (auto& p : rows) {
-      p = block.base + walk.in();
-      walk.next();
-    }
-    fold_row_group<Op, kDense, 8>(rows, block, parameter_value, parameters, acc);
-  }
-  for (; row < block.rows; ++row, walk.next()) {
-    rows[0] = block.base + walk.in();
-    fold_row_group<Op, kDense, 1>(rows, block, parameter_value, parameters, acc);
-  }
+  for_row_groups(block, [&](const T* const* rows, auto count) {
+    fold_row_group<Op, kDense, count>(rows, block, parameter_value, parameters, acc);
+  });
 }
 
 }  // namespace detail

@@ -64,7 +64,10 @@ void reduce_rows(const ReducePlan& plan, const T* x, const Policy& policy, const
   if (blocks == 1) {
     parallel_for(outputs, grain_for(block_size), [&](int64_t begin, int64_t end) {
       NestWalk walk(plan.kept, begin);
-      for (int64_t i = begin; i < end; ++i, walk.next()) finish(walk.out(), fold_block(walk.in(), 0));
+      for (int64_t i = begin; i < end; ++i, walk.next()) {
+        const Partial value = fold_block(walk.in(), 0);
+        finish(walk.out(), 1, &value, 1);
+      }
     });
     return;
   }
@@ -81,7 +84,7 @@ void reduce_rows(const ReducePlan& plan, const T* x, const Policy& policy, const
     for (int64_t i = begin; i < end; ++i, walk.next()) {
       Partial* mine = partials.data() + i * blocks;
       combine_tree<Policy>(mine, blocks, 1);
-      finish(walk.out(), mine[0]);
+      finish(walk.out(), 1, mine, 1);
     }
   });
 }
@@ -104,8 +107,7 @@ void reduce_columns(const ReducePlan& plan, const T* x, const Policy& policy, co
   };
   const int64_t block_size = std::min(rows, group) * tile;
   const auto finish_tile = [&](int64_t base, int64_t t, const Partial* values) {
-    const int64_t count = std::min(tile, width - t * tile);
-    for (int64_t j = 0; j < count; ++j) finish(base + (t * tile + j) * inner.out, values[j]);
+    finish(base + t * tile * inner.out, inner.out, values, std::min(tile, width - t * tile));
   };
   if (blocks == 1) {
     parallel_for(bands * tiles, grain_for(block_size), [&](int64_t begin, int64_t end) {
@@ -152,7 +154,8 @@ bool reduce_narrow_columns(const ReducePlan& plan, const T* x, const Policy& pol
   ReducePlan folded;
   folded.kept.push({wide, 1, 1});
   folded.reduced.push({rows, wide, 0});
-  reduce_columns(folded, x, policy, [&](int64_t j, Partial value) { values[j] = value; });
+  reduce_columns(folded, x, policy,
+                 [&](int64_t j, int64_t, const Partial* from, int64_t count) { std::copy_n(from, count, values + j); });
   combine_tree<Policy>(values, times, kept.size);
   if (rest > 0) {
     Nest nest;
@@ -160,7 +163,7 @@ bool reduce_narrow_columns(const ReducePlan& plan, const T* x, const Policy& pol
     policy.columns(Block<T>{x + rows * wide, &nest, 0, rest, kept.size, 1}, last);
     for (int64_t j = 0; j < kept.size; ++j) values[j] = Policy::combine(values[j], last[j]);
   }
-  for (int64_t j = 0; j < kept.size; ++j) finish(j * kept.out, values[j]);
+  finish(0, kept.out, values, kept.size);
   return true;
 }
 
@@ -176,8 +179,8 @@ inline bool rows_are_better(const ReducePlan& plan) {
 
 }  // namespace detail
 
-/// Calls finish(offset, partial) once for every output; offset is in elements from the output's first. May run on several
-/// threads at once.
+/// Calls finish(offset, step, partials, count) for runs of outputs, each of which it gets once: they lie at offset + i * step,
+/// in elements from the output's first. May run on several threads at once.
 template <class Policy, class T, class Finish>
 void reduce(const ReducePlan& plan, const T* base, const Policy& policy, const Finish& finish) {
   const T* x = base + plan.in_offset;
@@ -185,7 +188,8 @@ void reduce(const ReducePlan& plan, const T* base, const Policy& policy, const F
   if (outputs == 0) return;
   if (plan.reduced.count() == 0) {
     NestWalk walk(plan.kept, 0);
-    for (int64_t i = 0; i < outputs; ++i, walk.next()) finish(walk.out(), Policy::identity());
+    const typename Policy::Partial nothing = Policy::identity();
+    for (int64_t i = 0; i < outputs; ++i, walk.next()) finish(walk.out(), 1, &nothing, 1);
     return;
   }
   if (detail::rows_are_better(plan)) return detail::reduce_rows(plan, x, policy, finish);

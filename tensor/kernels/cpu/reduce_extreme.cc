@@ -10,7 +10,9 @@ void fold_to(const Operand& x, const IntList& axes, const Operand& out) {
   const ReducePlan plan = plan_reduction(x, axes, out);
   auto* result = static_cast<Result*>(out.base) + plan.out_offset;
   reduce(plan, static_cast<const T*>(x.base), OnePass<Op>{},
-         [&](int64_t offset, typename Op::Acc value) { result[offset] = static_cast<Result>(value); });
+         [&](int64_t offset, int64_t step, const typename Op::Acc* values, int64_t count) {
+    for (int64_t i = 0; i < count; ++i) result[offset + i * step] = static_cast<Result>(values[i]);
+  });
 }
 
 }  // namespace

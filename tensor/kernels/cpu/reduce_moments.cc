@@ -80,10 +80,8 @@ struct EuclidPolicy {
 template <class T, class Policy, class Result>
 void run(const Operand& x, const IntList& axes, const Operand& out, const Policy& policy, const Result& result) {
   const ReducePlan plan = plan_reduction(x, axes, out);
-  const Sink sink(out, plan.out_offset);
-  reduce(plan, static_cast<const T*>(x.base), policy, [&](int64_t offset, const typename Policy::Partial& value) {
-    sink(offset, static_cast<double>(result(value)));
-  });
+  const auto of_partial = [&](const typename Policy::Partial& value) { return static_cast<double>(result(value)); };
+  reduce(plan, static_cast<const T*>(x.base), policy, into(Sink(out, plan.out_offset), of_partial));
 }
 
 double unchanged(double value) { return value; }
@@ -128,12 +126,15 @@ void variance(const Operand& x, const IntList& axes, double correction, const Op
 void mean_variance(const Operand& x, const IntList& axes, double correction, const Operand& mean,
                    const Operand& variance) {
   const ReducePlan plan = plan_reduction(x, axes, mean), other = plan_reduction(x, axes, variance);
-  const Sink mean_sink(mean, plan.out_offset), variance_sink(variance, other.out_offset);
+  const auto put_mean = into(Sink(mean, plan.out_offset), [](const Moments& m) { return m.mean; });
+  const auto put_variance =
+      into(Sink(variance, other.out_offset), [=](const Moments& m) { return m.variance(correction); });
   visit_floating(x.dtype, [&]<class T>() {
     // The results are laid out alike (ops allocate both row-major), so one offset serves both.
-    reduce(plan, static_cast<const T*>(x.base), MomentsPolicy<T>{}, [&](int64_t offset, const Moments& m) {
-      mean_sink(offset, m.mean);
-      variance_sink(offset, m.variance(correction));
+    reduce(plan, static_cast<const T*>(x.base), MomentsPolicy<T>{},
+           [&](int64_t offset, int64_t step, const Moments* moments, int64_t count) {
+      put_mean(offset, step, moments, count);
+      put_variance(offset, step, moments, count);
     });
   });
 }

@@ -239,9 +239,13 @@ struct OnePass {
 class Sink {
  public:
   Sink(const Operand& out, int64_t offset) : base_(out.base), offset_(offset), dtype_(out.dtype) {}
+  /// values[i] to offset + i * step.
   template <class V>
-  void operator()(int64_t offset, V value) const {
-    visit_dtype(dtype_, [&]<class T>() { static_cast<T*>(base_)[offset_ + offset] = convert<T>(value); });
+  void operator()(int64_t offset, int64_t step, const V* values, int64_t count) const {
+    visit_dtype(dtype_, [&]<class T>() {
+      T* out = static_cast<T*>(base_) + offset_ + offset;
+      for (int64_t i = 0; i < count; ++i) out[i * step] = convert<T>(values[i]);
+    });
   }
 
  private:
@@ -249,5 +253,19 @@ class Sink {
   int64_t offset_;
   DType dtype_;
 };
+
+/// What reduce() is to call: result(partial) goes to the sink, a few at a time.
+template <class F>
+auto into(const Sink& sink, F result) {
+  return [=]<class Partial>(int64_t offset, int64_t step, const Partial* partials, int64_t count) {
+    constexpr int64_t kMost = 64;
+    decltype(result(*partials)) results[kMost];
+    for (int64_t i = 0; i < count; i += kMost) {
+      const int64_t some = std::min(kMost, count - i);
+      for (int64_t k = 0; k < some; ++k) results[k] = result(partials[i + k]);
+      sink(offset + i * step, step, results, some);
+    }
+  };
+}
 
 }  // namespace weft::kernels::cpu

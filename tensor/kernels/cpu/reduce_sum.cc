@@ -11,9 +11,8 @@ using Result = std::conditional_t<kFloating<T>, double, int64_t>;
 template <class Op, class T>
 void fold_to_sum(const Operand& x, const IntList& axes, const Operand& out) {
   const ReducePlan plan = plan_reduction(x, axes, out);
-  const Sink sink(out, plan.out_offset);
   reduce(plan, static_cast<const T*>(x.base), OnePass<Op>{},
-         [&](int64_t offset, typename Op::Acc value) { sink(offset, static_cast<Result<T>>(value)); });
+         into(Sink(out, plan.out_offset), [](typename Op::Acc value) { return static_cast<Result<T>>(value); }));
 }
 
 }  // namespace

@@ -121,20 +121,9 @@ void shifted_columns(const Block<T>& block, Compute<T>* shifts, double* sums, do
   }
   std::fill_n(sums, room, 0.0);
   std::fill_n(squares, room, 0.0);
-  NestWalk walk(*block.nest, block.first);
-  const T* rows[8];
-  int64_t row = 0;
-  for (; row + 8 <= block.rows; row += 8) {
-    for (auto& p : rows) {
-      p = block.base + walk.in();
-      walk.next();
-    }
-    add_row_group<8>(rows, block.length, shifts, sums, squares);
-  }
-  for (; row < block.rows; ++row, walk.next()) {
-    rows[0] = block.base + walk.in();
-    add_row_group<1>(rows, block.length, shifts, sums, squares);
-  }
+  for_row_groups(block, [&](const T* const* rows, auto count) {
+    add_row_group<count>(rows, block.length, shifts, sums, squares);
+  });
 }
 
 }  // namespace detail
