@@ -99,24 +99,6 @@ void forward(const Operand& x, int64_t axes, const Operand* weight, const Operan
   });
 }
 
-/// dx = rstd * (h - mean(h) - u * mean(h * u)) with h = g * weight, u = (x - mean) * rstd.
-template <class C>
-void input_gradient(const C* g, const C* x, const C* w, int64_t n, C mean, C rstd, C* dx) {
-  detail::WideSum<C> sum, dot;
-  for_lanes<C>(n, [&](int64_t j, auto count) {
-    const auto h = lanes_at(g + j, count) * lanes_at(w + j, count);
-    sum.add(h);
-    dot.add(h * ((lanes_at(x + j, count) - mean) * rstd));
-  });
-  const C a = static_cast<C>(sum.total() / static_cast<double>(n));
-  const C b = static_cast<C>(dot.total() / static_cast<double>(n));
-  for_lanes<C>(n, [&](int64_t j, auto count) {
-    const auto h = lanes_at(g + j, count) * lanes_at(w + j, count);
-    const auto u = (lanes_at(x + j, count) - mean) * rstd;
-    put_lanes(dx + j, ((h - a) - u * b) * rstd, count);
-  });
-}
-
 /// Sums of the parameters' gradients over a block of rows: 8 rows meet in C, what they make is added in double.
 template <class C>
 class ParameterSums {
@@ -124,14 +106,13 @@ class ParameterSums {
   /// sums[0, n) is for weight, sums[n, 2 n) for bias.
   ParameterSums(int64_t n, double* sums) : n_(n), sums_(sums), stage_(2 * n) { clear(); }
   ~ParameterSums() { flush(); }
-  void add(const C* g, const C* x, C mean, C rstd) {
-    C* dw = stage_.data();
+  WEFT_SIMD void add(int64_t j, simd::Vec<C> weight, simd::Vec<C> bias, auto count) const {
+    C* dw = stage_.data() + j;
     C* db = dw + n_;
-    for_lanes<C>(n_, [&](int64_t j, auto count) {
-      const auto grad = lanes_at(g + j, count);
-      put_lanes(dw + j, lanes_at(dw + j, count) + grad * ((lanes_at(x + j, count) - mean) * rstd), count);
-      put_lanes(db + j, lanes_at(db + j, count) + grad, count);
-    });
+    put_lanes(dw, lanes_at(dw, count) + weight, count);
+    put_lanes(db, lanes_at(db, count) + bias, count);
+  }
+  void end_row() {
     if (++rows_ == 8) flush();
   }
 
@@ -149,6 +130,38 @@ class ParameterSums {
   Scratch<C> stage_;
   int rows_ = 0;
 };
+
+/// One row: dx = rstd * (h - mean(h) - u * mean(h * u)) with h = g * weight, u = (x - mean) * rstd, and what it adds to the
+/// parameters' gradients, g * u and g. Either is left out where it is null.
+template <class C>
+void row_gradient(const C* g, const C* x, const C* w, int64_t n, C mean, C rstd, C* dx, ParameterSums<C>* parameters) {
+  detail::WideSum<C> sum, dot;
+  const auto first_pass = [&](auto with_parameters) {
+    for_lanes<C>(
+        n, [&](int64_t j, auto count) __attribute__((always_inline)) {
+          simd::look_ahead(g + n + j, 0), simd::look_ahead(x + n + j, 0);  // the next row, while this one is worked on
+          const auto grad = lanes_at(g + j, count), weight = lanes_at(w + j, count);
+          const auto scaled = grad * ((lanes_at(x + j, count) - mean) * rstd);
+          if constexpr (with_parameters) parameters->add(j, scaled, grad, count);
+          sum.add(grad * weight);
+          dot.add(scaled * weight);
+        });
+  };
+  if (parameters != nullptr) {
+    first_pass(std::true_type{});
+    parameters->end_row();
+  } else {
+    first_pass(std::false_type{});
+  }
+  if (dx == nullptr) return;
+  const C a = static_cast<C>(sum.total() / static_cast<double>(n));
+  const C b = static_cast<C>(dot.total() / static_cast<double>(n));
+  for_lanes<C>(n, [&](int64_t j, auto count) {
+    const auto h = lanes_at(g + j, count) * lanes_at(w + j, count);
+    const auto u = (lanes_at(x + j, count) - mean) * rstd;
+    put_lanes(dx + j, ((h - a) - u * b) * rstd, count);
+  });
+}
 
 void write_row(const double* values, int64_t length, const Operand* out) {
   if (out == nullptr) return;
@@ -186,10 +199,9 @@ void backward(const Operand& g, const Operand& x, int64_t axes, const Operand* w
       const C* g_row = g_reader.row();
       const C* x_row = x_reader.row();
       const C m = static_cast<C>(means.get(i)), r = static_cast<C>(rstds.get(i));
-      if (parameters) parameter_sums->add(g_row, x_row, m, r);
-      if (dx == nullptr) continue;
-      input_gradient(g_row, x_row, w.data(), length, m, r, writer.row());
-      writer.next();
+      row_gradient(g_row, x_row, w.data(), length, m, r, dx != nullptr ? writer.row() : nullptr,
+                   parameter_sums ? &*parameter_sums : nullptr);
+      if (dx != nullptr) writer.next();
     }
   };
   parallel_for(blocks, std::max<int64_t>(1, row_grain(length) / group), [&](int64_t begin, int64_t end) {

@@ -16,18 +16,18 @@ struct WideSum {
   Wide parts[kParts] = {};
   simd::Vec<C> stage = {};
   int staged = 0;
-  [[gnu::always_inline]] void add(simd::Vec<C> v) {
+  WEFT_SIMD void add(simd::Vec<C> v) {
     stage += v;
     if (++staged == 8) flush();
   }
-  /// Of eight registers.
-  [[gnu::always_inline]] void add_sum(simd::Vec<C> sum) { accumulate<SumOp<C>>(parts, sum); }
-  [[gnu::always_inline]] void flush() {
+  /// Of eight registers at most.
+  WEFT_SIMD void add_sum(simd::Vec<C> sum) { accumulate<SumOp<C>>(parts, sum); }
+  WEFT_SIMD void flush() {
     accumulate<SumOp<C>>(parts, stage);
     stage = simd::Vec<C>{};
     staged = 0;
   }
-  double total() {
+  WEFT_SIMD double total() {
     if (staged > 0) flush();
     for (int k = 1; k < kParts; ++k) parts[0] += parts[k];
     return simd::fold_lanes<Add, double, simd::kLanes<double>>(parts[0]);
@@ -49,7 +49,10 @@ template <class C, class F>
     a += at(4), b += at(5), c += at(6), d += at(7);
     sum.add_sum((a + c) + (b + d));
   }
-  for_lanes<C>(length - j, [&](int64_t i, auto count) { sum.add(value(j + i, count)); });
+  simd::Vec<C> rest{};
+  for_lanes<C>(
+      length - j, [&](int64_t i, auto count) __attribute__((always_inline)) { rest += value(j + i, count); });
+  sum.add_sum(rest);
   return sum.total();
 }
 }  // namespace detail
