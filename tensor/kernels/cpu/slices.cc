@@ -5,6 +5,7 @@
 
 #include "tensor/kernels/cpu/parallel.h"
 #include "tensor/kernels/cpu/reduce_ops.h"
+#include "tensor/kernels/cpu/rows.h"
 
 namespace weft::kernels::cpu {
 namespace {
@@ -19,6 +20,24 @@ void copy_run(const T* from, int64_t from_step, T* to, int64_t to_step, int64_t 
     for (int64_t j = 0; j < count; ++j) to[j * to_step] = from[j * from_step];
   }
 }
+
+/// A dense run, while the lines of the next are asked for, which may lie anywhere.
+template <class T>
+void copy_dense_run(const T* from, T* to, int64_t count, const T* next) {
+  for_lanes<T>(count, [&](int64_t j, auto lanes) {
+    simd::look_ahead(next + j, 0);
+    put_lanes(to + j, lanes_at(from + j, lanes), lanes);
+  });
+}
+/// Asks for the first lines of a dense run; the CPU follows from there.
+template <class T>
+void look_at_run(const T* p, int64_t count) {
+  constexpr int64_t kLine = 64 / static_cast<int64_t>(sizeof(T)), kMost = 16 * kLine;
+  for (int64_t j = 0; j < std::min(count, kMost); j += kLine) simd::look_ahead(p + j, 0);
+}
+
+/// Slices from this size on are copied so: what is shorter ends before it pays.
+constexpr int64_t kLongSlice = 512;
 
 NestAxis run_of(const Nest& nest) { return nest.rank > 0 ? nest.inner() : NestAxis{1, 1, 1}; }
 
@@ -122,10 +141,16 @@ void copy_slices(const Operand& table, const IndexList& index, const SliceLayout
       });
       return;
     }
+    const bool dense = run.size == size && run.in == 1 && run.out == 1;
+    const bool long_slices = dense && size * static_cast<int64_t>(sizeof(T)) >= kLongSlice;
     parallel_for(count, std::max<int64_t>(1, kSliceGrain / size), [&](int64_t begin, int64_t end) {
       for (int64_t i = begin; i < end; ++i) {
         const T* source = from + index[i] * layout.table_stride;
         T* target = to + places.data()[i];
+        if (long_slices) {
+          copy_dense_run(source, target, size, i + 1 < end ? from + index[i + 1] * layout.table_stride : source);
+          continue;
+        }
         NestWalk walk(outer, 0);
         for (int64_t k = 0; k < size; k += run.size, walk.next())
           copy_run(source + walk.in(), run.in, target + walk.out(), run.out, run.size);
@@ -144,6 +169,7 @@ void add_slices(const Operand& list, const IndexList& index, const SliceLayout& 
   const Scratch<int64_t> places(count);
   fill_places(layout.list, places, count);
   const int64_t mean_work = std::max<int64_t>(1, count * size / layout.table_size);
+  const bool dense = run.size == size && run.in == 1 && run.out == 1;
   visit_number(table.dtype, [&]<class T>() {
     const T* from = list.data<T>();
     T* to = table.data<T>();
@@ -151,6 +177,11 @@ void add_slices(const Operand& list, const IndexList& index, const SliceLayout& 
       for (int64_t v = begin; v < end; ++v) {
         const int64_t first = groups.starts.data()[v], members = groups.starts.data()[v + 1] - first;
         if (members == 0 || v == skip) continue;
+        if (dense && first + members < count) {  // what the next sum reads lies anywhere
+          const int64_t next = groups.order.data()[first + members];
+          look_at_run(from + places.data()[next], size);
+          look_at_run(to + index[next] * layout.table_stride, size);
+        }
         NestWalk walk(outer, 0);
         for (int64_t k = 0; k < size; k += run.size, walk.next())
           add_runs(from + walk.out(), run.out, places.data(), groups.order.data() + first, members,
