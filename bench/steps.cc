@@ -38,10 +38,11 @@ double resident_bytes() { return status_bytes("VmRSS"); }
 double peak_resident_bytes() { return status_bytes("VmHWM"); }
 void reset_peak_resident() { std::ofstream("/proc/self/clear_refs") << "5"; }
 
-StepFigures measure_steps(const std::function<void()>& step, double seconds) {
+StepFigures measure_steps(const std::function<Tensor()>& step, double seconds) {
   reset_peak_resident();
   const double memory_before = resident_bytes();
-  for (int i = 0; i < 5; ++i) step();
+  std::vector<double> losses;
+  for (int i = 0; i < 5; ++i) losses.push_back(step().item<double>());
 
   std::vector<double> times;
   const double cpu_start = cpu_seconds(), start = wall_seconds();
@@ -65,7 +66,9 @@ StepFigures measure_steps(const std::function<void()>& step, double seconds) {
           .p90_ms = at(0.9),
           .cpu_ms = 1e3 * cpu / count,
           .memory_mb = (peak_resident_bytes() - memory_before) / 1e6,
-          .steps = static_cast<int>(times.size())};
+          .steps = static_cast<int>(times.size()),
+          .first_loss = losses.front(),
+          .fifth_loss = losses.back()};
 }
 
 std::string json_line(const std::string& mode, const std::string& model, int threads, const StepFigures& f) {
@@ -73,9 +76,10 @@ std::string json_line(const std::string& mode, const std::string& model, int thr
   std::snprintf(
       line, sizeof line,
       "{\"system\":\"weft\",\"mode\":\"%s\",\"model\":\"%s\",\"threads\":%d,\"median_ms\":%.4f,\"mean_ms\":%.4f,"
-      "\"min_ms\":%.4f,\"p10_ms\":%.4f,\"p90_ms\":%.4f,\"cpu_ms\":%.4f,\"memory_mb\":%.1f,\"steps\":%d}",
+      "\"min_ms\":%.4f,\"p10_ms\":%.4f,\"p90_ms\":%.4f,\"cpu_ms\":%.4f,\"memory_mb\":%.1f,\"steps\":%d,"
+      "\"losses\":[%.4f,%.4f]}",
       mode.c_str(), model.c_str(), threads, f.median_ms, f.mean_ms, f.min_ms, f.p10_ms, f.p90_ms, f.cpu_ms, f.memory_mb,
-      f.steps);
+      f.steps, f.first_loss, f.fifth_loss);
   return line;
 }
 

@@ -4,6 +4,8 @@
 #include <functional>
 #include <string>
 
+#include "weft.h"
+
 namespace weft::bench {
 
 /// Times of single steps in milliseconds. `memory_mb` is the most resident memory while steps ran, above what there was just
@@ -17,10 +19,11 @@ struct StepFigures {
   double cpu_ms = 0;
   double memory_mb = 0;
   int steps = 0;
+  double first_loss = 0, fifth_loss = 0;  // of the unmeasured steps
 };
 
-/// Runs `step` five times unmeasured, then for `seconds` and at least five times.
-StepFigures measure_steps(const std::function<void()>& step, double seconds);
+/// Runs `step`, which gives its loss, five times unmeasured, then for `seconds` and at least five times.
+StepFigures measure_steps(const std::function<Tensor()>& step, double seconds);
 
 /// `{"system":"weft","mode":"eager","model":"mlp","threads":2,"median_ms":...}`
 std::string json_line(const std::string& mode, const std::string& model, int threads, const StepFigures& figures);

@@ -14,7 +14,7 @@
 namespace weft::bench {
 namespace {
 
-using Step = std::function<void()>;
+using Step = std::function<Tensor()>;
 
 /// A training step of `model` on one batch that stays the same. The model and the optimizer live in the step.
 template <class Model>
@@ -25,6 +25,7 @@ Step step_of(std::shared_ptr<Model> model, std::shared_ptr<optim::Optimizer> opt
     const Tensor loss = nn::cross_entropy(model->forward(x), targets);
     loss.backward();
     optimizer->step();
+    return loss;
   };
 }
 

@@ -88,6 +88,7 @@ void run_once(const System& system, const std::string& model, int threads, doubl
   }
   series.medians.push_back(median);
   series.means.push_back(mean);
+  series.losses = line.value("losses", std::vector<double>());
   series.memory_mb = std::max(series.memory_mb, line.value("memory_mb", -1.0));
 }
 
@@ -98,7 +99,7 @@ ModelResult run_model(const std::vector<System>& systems, const std::string& mod
   for (const System& system : systems) {
     if (!system.runs(model)) continue;
     runners.push_back(&system);
-    result.series.push_back({system.name, system.mode, {}, {}, {}, -1, ""});
+    result.series.push_back({system.name, system.mode, {}, {}, {}, -1, {}, ""});
   }
   // Beside a busy core only those can be compared that report means; a single thread would just move to the other core.
   const bool busy = options.busy && threads > 1;

@@ -34,13 +34,14 @@ std::string against(const Series& series, const Series& weft) {
 
 std::string row(const Series& series, const ModelResult& result) {
   if (series.medians.empty())
-    return format("| %s | failed: %s | | | | |\n", series.label().c_str(), series.failure.c_str());
+    return format("| %s | failed: %s | | | | | |\n", series.label().c_str(), series.failure.c_str());
   const double median = middle(series.medians);
   const std::string memory = series.memory_mb < 0 ? "" : format("%.0f MB", series.memory_mb);
   const std::string share = result.limit_ms > 0 ? format("%.0f %%", 100 * result.limit_ms / median) : "";
-  return format("| %s | %s | %s | %s | %s | %s |\n", series.label().c_str(), figure(median).c_str(),
+  const std::string losses = series.losses.size() == 2 ? format("%.2f, %.2f", series.losses[0], series.losses[1]) : "";
+  return format("| %s | %s | %s | %s | %s | %s | %s |\n", series.label().c_str(), figure(median).c_str(),
                 spread(series.medians).c_str(), against(series, result.series.front()).c_str(), memory.c_str(),
-                share.c_str());
+                share.c_str(), losses.c_str());
 }
 
 std::string model_table(const ModelResult& result) {
@@ -48,7 +49,7 @@ std::string model_table(const ModelResult& result) {
       format("\n**%s, %d thread%s**\n\n", result.model.c_str(), result.threads, result.threads == 1 ? "" : "s");
   out +=
       "| system | median ms | spread of the rounds | weft against it | memory added | of the limit "
-      "|\n|---|---|---|---|---|---|\n";
+      "| loss, 1st and 5th step |\n|---|---|---|---|---|---|---|\n";
   for (const Series& series : result.series) out += row(series, result);
   return out;
 }
@@ -140,6 +141,7 @@ nlohmann::json to_json(const Results& results) {
                               {"busy_mean_ms", middle(s.busy_means)},
                               {"memory_mb", s.memory_mb},
                               {"limit_ms", result.limit_ms},
+                              {"losses", s.losses},
                               {"failure", s.failure}});
   return out;
 }

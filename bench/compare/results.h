@@ -17,9 +17,10 @@ struct Series {
   std::string mode;
   std::vector<double> medians;  // of each round, milliseconds
   std::vector<double> means;
-  std::vector<double> busy_means;  // with another process on one core
-  double memory_mb = 0;            // the most of any round; below 0: not told
-  std::string failure = {};        // why a run gave nothing
+  std::vector<double> busy_means;   // with another process on one core
+  double memory_mb = 0;             // the most of any round; below 0: not told
+  std::vector<double> losses = {};  // of the first and the fifth step on the same batch; empty: not told
+  std::string failure = {};         // why a run gave nothing
 
   std::string label() const { return system + " " + mode; }
 };

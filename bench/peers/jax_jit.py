@@ -132,6 +132,11 @@ def gpt(vocabulary=256, context=128, width=256, heads=4, layers=6):
     parameters = {"token": normal(vocabulary, width), "position": normal(context, width), "norm": norm(width)}
     parameters |= {"layers": [layer() for _ in range(layers)], "head": linear(width, vocabulary, False)}
 
+    def start(path, p):
+        return 0.02 * normal(*p.shape) if p.ndim > 1 else jnp.zeros_like(p) if path[-1].key == "b" else p
+
+    parameters = jax.tree_util.tree_map_with_path(start, parameters)
+
     def run_layer(p, x):
         n, t, d = x.shape
         q, k, v = affine(p["qkv"], layer_norm(p["norm1"], x)).reshape(n, t, 3, heads, -1).transpose(2, 0, 3, 1, 4)
@@ -191,7 +196,7 @@ def main():
 
     def step():
         *held[:], loss = train(*held)
-        loss.block_until_ready()
+        return loss.block_until_ready()
 
     report("jax", options, step)
 

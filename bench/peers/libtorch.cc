@@ -90,12 +90,15 @@ void mlp(double seconds, int threads) {
   const torch::Tensor x = torch::randn({64, 784}), targets = torch::randint(10, {64}, torch::kLong);
   const auto step = [&] {
     sgd.zero_grad();
-    torch::nn::functional::cross_entropy(model.forward(x), targets).backward();
+    const torch::Tensor loss = torch::nn::functional::cross_entropy(model.forward(x), targets);
+    loss.backward();
     sgd.step();
+    return loss;
   };
   std::ofstream("/proc/self/clear_refs") << "5";
   const double before = status_bytes("VmRSS");
-  for (int i = 0; i < 5; ++i) step();
+  std::vector<double> losses;
+  for (int i = 0; i < 5; ++i) losses.push_back(step().item<double>());
   std::vector<double> times;
   const double start = now();
   for (double t = start; t < start + seconds || times.size() < 5;) {
@@ -111,8 +114,10 @@ void mlp(double seconds, int threads) {
   };
   std::printf(
       "{\"system\":\"libtorch\",\"mode\":\"c++\",\"model\":\"mlp\",\"threads\":%d,\"median_ms\":%.4f,\"mean_ms\":%.4f,"
-      "\"min_ms\":%.4f,\"p10_ms\":%.4f,\"p90_ms\":%.4f,\"memory_mb\":%.1f,\"steps\":%zu}\n",
-      threads, at(0.5), mean, times[0], at(0.1), at(0.9), (status_bytes("VmHWM") - before) / 1e6, times.size());
+      "\"min_ms\":%.4f,\"p10_ms\":%.4f,\"p90_ms\":%.4f,\"memory_mb\":%.1f,\"steps\":%zu,"
+      "\"losses\":[%.4f,%.4f]}\n",
+      threads, at(0.5), mean, times[0], at(0.1), at(0.9), (status_bytes("VmHWM") - before) / 1e6, times.size(),
+      losses.front(), losses.back());
 }
 
 }  // namespace

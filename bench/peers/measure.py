@@ -1,6 +1,6 @@
 """What every Python peer shares: its arguments, the timing of steps, and the JSON line that bench:compare reads.
 
-The same procedure as in bench/steps.cc: five steps unmeasured, then steps for some seconds and at least five; memory is the most
+The same procedure as in bench/steps.cc: five steps unmeasured, whose first and last loss are told, then steps for some seconds and at least five; memory is the most
 that was resident while steps ran, above what was resident just before the first.
 """
 
@@ -35,7 +35,7 @@ def cpu_seconds():
 
 
 def report(system, options, step, compiled_before=False):
-    """Measures `step`, which must not return before its work is done, and prints the line.
+    """Measures `step`, which gives its loss and must not return before its work is done, and prints the line.
 
     Where `step` already ran, to be compiled, memory is not told: what was resident before it is not known any more.
     """
@@ -45,8 +45,7 @@ def report(system, options, step, compiled_before=False):
     except OSError:
         pass
     before = status_bytes("VmRSS")
-    for _ in range(5):
-        step()
+    losses = [float(step()) for _ in range(5)]
     times = []
     cpu = cpu_seconds()
     start = now = time.perf_counter()
@@ -76,6 +75,7 @@ def report(system, options, step, compiled_before=False):
                 "cpu_ms": round(1e3 * cpu / len(times), 4),
                 "memory_mb": -1 if compiled_before else round((status_bytes("VmHWM") - before) / 1e6, 1),
                 "steps": len(times),
+                "losses": [round(losses[0], 4), round(losses[4], 4)],
             }
         )
     )

@@ -87,6 +87,11 @@ class Gpt(nn.Module):
         self.token, self.position = nn.Embedding(vocabulary, width), nn.Embedding(context, width)
         self.layers = nn.Sequential(*[Layer(width, heads) for _ in range(layers)])
         self.norm, self.head = nn.LayerNorm(width), nn.Linear(width, vocabulary, bias=False)
+        for name, parameter in self.named_parameters():
+            if parameter.dim() > 1:
+                nn.init.normal_(parameter, 0, 0.02)
+            elif name.endswith("bias"):
+                nn.init.zeros_(parameter)
 
     def forward(self, tokens):
         x = self.token(tokens) + self.position.weight[: tokens.shape[1]]
@@ -121,6 +126,7 @@ def main():
         loss = F.cross_entropy(forward(x), targets)
         loss.backward()
         optimizer.step()
+        return loss.detach()
 
     compiled = options.mode == "compile"
     if compiled:
