@@ -45,6 +45,16 @@ void check(const Shape& shape, int64_t axes, DType dtype, Layout layout, bool af
   cpu::layer_norm_backward(g.operand(), x.operand(), axes, affine ? &ow : nullptr, om, orr, &odx,
                            affine ? &odw : nullptr, affine ? &odb : nullptr);
   const std::string what = describe(x) + text(" last ", axes, affine ? " affine" : "");
+  if (affine) {  // the same bits where only the parameters', or only the input's gradient is wanted
+    AnyArray only_dw = dw, only_db = db, only_dx = dx;
+    only_dw.fill([] { return 7.0; }), only_db.fill([] { return 7.0; }), only_dx.fill([] { return 7.0; });
+    const auto to_dw = only_dw.operand(), to_db = only_db.operand(), to_dx = only_dx.operand();
+    cpu::layer_norm_backward(g.operand(), x.operand(), axes, &ow, om, orr, nullptr, &to_dw, &to_db);
+    cpu::layer_norm_backward(g.operand(), x.operand(), axes, &ow, om, orr, &to_dx, nullptr, nullptr);
+    EXPECT_EQ(only_dw.memory, dw.memory) << what;
+    EXPECT_EQ(only_db.memory, db.memory) << what;
+    EXPECT_EQ(only_dx.memory, dx.memory) << what;
+  }
   const auto tail = [&](const IntList& index) { return IntList(index.begin() + first, index.end()); };
   const auto place = [&](const IntList& index) {
     int64_t linear = 0;
