@@ -2,8 +2,8 @@
 
 #include <dnnl.h>
 
-#include "tensor/allocator.h"
-#include "tensor/kernels/cpu/parallel.h"
+#include "tensor/memory/allocator.h"
+#include "tensor/runtime/parallel.h"
 
 namespace weft::bench {
 namespace {

@@ -1,6 +1,6 @@
 #include "data/dataset.h"
 
-#include "tensor/error.h"
+#include "tensor/core/error.h"
 
 namespace weft::data::detail {
 

@@ -10,8 +10,8 @@
 #include <utility>
 #include <vector>
 
+#include "tensor/core/random.h"
 #include "tensor/ops/cat.h"
-#include "tensor/random.h"
 #include "tensor/tensor.h"
 
 namespace weft::data {

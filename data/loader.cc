@@ -9,8 +9,8 @@
 #include <numeric>
 #include <thread>
 
-#include "tensor/error.h"
-#include "tensor/threads.h"
+#include "tensor/core/error.h"
+#include "tensor/runtime/threads.h"
 
 namespace weft::data::detail {
 

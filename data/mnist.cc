@@ -3,7 +3,7 @@
 #include <sys/stat.h>
 
 #include "io/idx.h"
-#include "tensor/error.h"
+#include "tensor/core/error.h"
 #include "tensor/ops/binary.h"
 #include "tensor/ops/copy.h"
 #include "tensor/ops/reduce.h"

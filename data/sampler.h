@@ -3,7 +3,7 @@
 
 #include <vector>
 
-#include "tensor/random.h"
+#include "tensor/core/random.h"
 
 namespace weft::data {
 

@@ -7,7 +7,7 @@
 #include <cmath>
 
 #include "data/sampler.h"
-#include "tensor/error.h"
+#include "tensor/core/error.h"
 #include "tensor/ops/fill.h"
 
 namespace weft::data {

@@ -2,7 +2,7 @@
 
 #include <cstring>
 
-#include "tensor/error.h"
+#include "tensor/core/error.h"
 #include "tensor/ops/copy.h"
 #include "tensor/ops/fill.h"
 

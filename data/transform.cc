@@ -1,6 +1,6 @@
 #include "data/transform.h"
 
-#include "tensor/error.h"
+#include "tensor/core/error.h"
 #include "tensor/ops/binary.h"
 #include "tensor/ops/view.h"
 

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "tensor/error.h"
+#include "tensor/core/error.h"
 
 namespace weft::io::detail {
 

@@ -7,7 +7,7 @@
 #include <limits>
 
 #include "io/file.h"
-#include "tensor/error.h"
+#include "tensor/core/error.h"
 
 namespace weft::io {
 

@@ -10,9 +10,9 @@
 #include "io/byte_order.h"
 #include "io/file.h"
 #include "io/safetensors.h"
-#include "tensor/error.h"
+#include "tensor/core/error.h"
+#include "tensor/core/random.h"
 #include "tensor/ops/copy.h"
-#include "tensor/random.h"
 
 namespace weft::io {
 

@@ -10,7 +10,7 @@
 #include <string>
 
 #include "io/resumable.h"
-#include "nn/module.h"
+#include "nn/module/module.h"
 #include "optim/optimizer.h"
 #include "optim/schedule.h"
 

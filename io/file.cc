@@ -14,7 +14,7 @@
 #include <exception>
 #include <memory>
 
-#include "tensor/error.h"
+#include "tensor/core/error.h"
 
 namespace weft::io {
 

@@ -9,7 +9,7 @@
 
 #include "io/byte_order.h"
 #include "io/file.h"
-#include "tensor/error.h"
+#include "tensor/core/error.h"
 #include "tensor/ops/fill.h"
 
 namespace weft::io {

@@ -7,7 +7,7 @@
 #include <cstring>
 
 #include "io/file.h"
-#include "tensor/error.h"
+#include "tensor/core/error.h"
 #include "tensor/ops/copy.h"
 #include "tensor/ops/fill.h"
 #include "tensor/ops/view.h"

@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "io/file.h"
-#include "tensor/error.h"
+#include "tensor/core/error.h"
 
 namespace weft::io::detail {
 

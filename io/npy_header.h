@@ -4,8 +4,8 @@
 #include <string>
 #include <string_view>
 
-#include "tensor/dtype.h"
-#include "tensor/shape.h"
+#include "tensor/core/dtype.h"
+#include "tensor/core/shape.h"
 
 namespace weft::io::detail {
 

@@ -6,7 +6,7 @@
 #include "io/byte_order.h"
 #include "io/file.h"
 #include "io/safetensors_header.h"
-#include "tensor/error.h"
+#include "tensor/core/error.h"
 #include "tensor/ops/copy.h"
 #include "tensor/ops/fill.h"
 

@@ -8,7 +8,7 @@
 #include <utility>
 
 #include "io/file.h"
-#include "tensor/error.h"
+#include "tensor/core/error.h"
 
 namespace weft::io::detail {
 

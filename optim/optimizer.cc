@@ -3,9 +3,9 @@
 #include <algorithm>
 
 #include "autograd/grad_mode.h"
-#include "tensor/log.h"
 #include "tensor/ops/copy.h"
 #include "tensor/ops/fill.h"
+#include "tensor/runtime/log.h"
 
 namespace weft::optim {
 

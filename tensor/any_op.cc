@@ -2,7 +2,7 @@
 
 #include <cstdio>
 
-#include "tensor/error.h"
+#include "tensor/core/error.h"
 
 namespace weft {
 namespace detail {

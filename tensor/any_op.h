@@ -9,10 +9,10 @@
 #include <string_view>
 #include <utility>
 
-#include "tensor/dtype.h"
+#include "tensor/core/dtype.h"
+#include "tensor/core/scalar.h"
+#include "tensor/core/view.h"
 #include "tensor/op_list.h"
-#include "tensor/scalar.h"
-#include "tensor/view.h"
 
 namespace weft {
 

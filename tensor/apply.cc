@@ -1,6 +1,6 @@
 #include "tensor/apply.h"
 
-#include "tensor/kernels/cpu/copy.h"
+#include "tensor/kernels/cpu/pointwise/copy.h"
 #include "tensor/op.h"
 #include "tensor/ops/copy.h"
 

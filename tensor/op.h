@@ -4,7 +4,7 @@
 #include <initializer_list>
 
 #include "tensor/apply.h"
-#include "tensor/kernels/cpu/operand.h"
+#include "tensor/core/operand.h"
 
 namespace weft {
 

@@ -7,7 +7,7 @@
 #include <string>
 
 #include "tensor/any_op.h"
-#include "tensor/intrusive.h"
+#include "tensor/core/intrusive.h"
 
 namespace weft {
 

@@ -7,7 +7,7 @@
 #include <type_traits>
 #include <utility>
 
-#include "tensor/error.h"
+#include "tensor/core/error.h"
 
 namespace weft {
 

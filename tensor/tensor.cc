@@ -2,7 +2,7 @@
 
 #include <cstring>
 
-#include "tensor/kernels/cpu/copy.h"
+#include "tensor/kernels/cpu/pointwise/copy.h"
 #include "tensor/op.h"
 
 namespace weft {

@@ -10,12 +10,12 @@
 #include <utility>
 #include <vector>
 
-#include "tensor/axes.h"
-#include "tensor/error.h"
+#include "tensor/core/axes.h"
+#include "tensor/core/error.h"
+#include "tensor/core/scalar.h"
+#include "tensor/core/view.h"
+#include "tensor/memory/storage.h"
 #include "tensor/provenance.h"
-#include "tensor/scalar.h"
-#include "tensor/storage.h"
-#include "tensor/view.h"
 
 namespace weft {
 

@@ -27,7 +27,7 @@ only() {
 }
 
 allow tensor 'tensor/'
-allow tensor/kernels 'tensor/[a-z0-9_]*\.h|tensor/kernels/'
+allow tensor/kernels 'tensor/(core|memory|runtime)/|tensor/kernels/'
 allow autograd 'tensor/|autograd/'
 allow nn 'tensor/|autograd/|nn/'
 allow optim 'tensor/|autograd/|nn/|optim/'

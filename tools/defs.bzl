@@ -46,13 +46,6 @@ def weft_binaries(deps, testonly = False, common_visibility = None):
             deps = deps + [":common"],
         )
 
-def stems(names):
-    """The files, as patterns for glob, of a list of stems."""
-    return struct(
-        srcs = [name + ".cc" for name in names],
-        hdrs = [name + ".h" for name in names],
-    )
-
 def sources(name):
     """A filegroup of all C++ sources of a package, for the tests that read them as text."""
     native.filegroup(

@@ -1,6 +1,6 @@
 #include "tensor/ops/arg_reduce.h"
 
-#include "tensor/kernels/cpu/arg_reduce.h"
+#include "tensor/kernels/cpu/reduce/arg_reduce.h"
 #include "tensor/op.h"
 #include "tensor/ops/view.h"
 

@@ -2,11 +2,11 @@
 
 #include <cmath>
 
-#include "tensor/kernels/cpu/attention.h"
+#include "tensor/core/random.h"
+#include "tensor/kernels/cpu/rowwise/attention.h"
 #include "tensor/op.h"
 #include "tensor/ops/binary.h"
 #include "tensor/ops/view.h"
-#include "tensor/random.h"
 
 namespace weft {
 namespace cpu = kernels::cpu;

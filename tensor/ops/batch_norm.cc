@@ -1,6 +1,6 @@
 #include "tensor/ops/batch_norm.h"
 
-#include "tensor/kernels/cpu/batch_norm.h"
+#include "tensor/kernels/cpu/rowwise/batch_norm.h"
 #include "tensor/op.h"
 #include "tensor/ops/copy.h"
 #include "tensor/ops/unary.h"

@@ -1,7 +1,7 @@
 #include "tensor/ops/batch_norm_pool.h"
 
-#include "tensor/kernels/cpu/batch_norm_pool.h"
-#include "tensor/kernels/cpu/conv.h"
+#include "tensor/kernels/cpu/window/batch_norm_pool.h"
+#include "tensor/kernels/cpu/window/conv.h"
 #include "tensor/op.h"
 #include "tensor/ops/copy.h"
 #include "tensor/ops/pool_params.h"

@@ -1,7 +1,7 @@
 #include "tensor/ops/binary.h"
 
-#include "tensor/kernels/cpu/binary.h"
-#include "tensor/kernels/cpu/scalar.h"
+#include "tensor/kernels/cpu/pointwise/binary.h"
+#include "tensor/kernels/cpu/pointwise/scalar.h"
 #include "tensor/op.h"
 #include "tensor/ops/copy.h"
 #include "tensor/ops/view.h"

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "tensor/kernels/cpu/copy.h"
+#include "tensor/kernels/cpu/pointwise/copy.h"
 #include "tensor/op.h"
 #include "tensor/ops/copy.h"
 #include "tensor/ops/view.h"

@@ -1,8 +1,8 @@
 #include "tensor/ops/compare.h"
 
-#include "tensor/kernels/cpu/compare.h"
-#include "tensor/kernels/cpu/unary.h"
-#include "tensor/kernels/cpu/where.h"
+#include "tensor/kernels/cpu/pointwise/compare.h"
+#include "tensor/kernels/cpu/pointwise/unary.h"
+#include "tensor/kernels/cpu/pointwise/where.h"
 #include "tensor/op.h"
 #include "tensor/ops/binary.h"
 #include "tensor/ops/copy.h"

@@ -1,6 +1,6 @@
 #include "tensor/ops/conv.h"
 
-#include "tensor/kernels/cpu/conv.h"
+#include "tensor/kernels/cpu/window/conv.h"
 #include "tensor/op.h"
 #include "tensor/ops/copy.h"
 #include "tensor/ops/view.h"

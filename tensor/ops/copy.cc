@@ -1,7 +1,7 @@
 #include "tensor/ops/copy.h"
 
-#include "tensor/kernels/cpu/copy.h"
-#include "tensor/kernels/cpu/fill.h"
+#include "tensor/kernels/cpu/pointwise/copy.h"
+#include "tensor/kernels/cpu/pointwise/fill.h"
 #include "tensor/op.h"
 #include "tensor/ops/view.h"
 

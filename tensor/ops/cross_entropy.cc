@@ -2,7 +2,7 @@
 // distribution t = (1 - s) w[y] onehot(y) + s / C w, and its loss is -sum(t log_softmax(logits)).
 #include "tensor/ops/cross_entropy.h"
 
-#include "tensor/kernels/cpu/cross_entropy.h"
+#include "tensor/kernels/cpu/rowwise/cross_entropy.h"
 #include "tensor/op.h"
 #include "tensor/ops/binary.h"
 #include "tensor/ops/reduce.h"

@@ -2,8 +2,8 @@
 
 #include <cmath>
 
-#include "tensor/kernels/cpu/copy.h"
-#include "tensor/kernels/cpu/fill.h"
+#include "tensor/kernels/cpu/pointwise/copy.h"
+#include "tensor/kernels/cpu/pointwise/fill.h"
 #include "tensor/op.h"
 
 namespace weft {

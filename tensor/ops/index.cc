@@ -1,7 +1,7 @@
 #include "tensor/ops/index.h"
 
-#include "tensor/kernels/cpu/fill.h"
-#include "tensor/kernels/cpu/index.h"
+#include "tensor/kernels/cpu/index/index.h"
+#include "tensor/kernels/cpu/pointwise/fill.h"
 #include "tensor/op.h"
 #include "tensor/ops/reduce.h"
 

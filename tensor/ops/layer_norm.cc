@@ -1,6 +1,6 @@
 #include "tensor/ops/layer_norm.h"
 
-#include "tensor/kernels/cpu/layer_norm.h"
+#include "tensor/kernels/cpu/rowwise/layer_norm.h"
 #include "tensor/op.h"
 
 namespace weft {

@@ -1,6 +1,6 @@
 #include "tensor/ops/linear.h"
 
-#include "tensor/kernels/cpu/linear.h"
+#include "tensor/kernels/cpu/gemm/linear.h"
 #include "tensor/op.h"
 #include "tensor/ops/copy.h"
 #include "tensor/ops/view.h"

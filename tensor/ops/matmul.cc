@@ -1,6 +1,6 @@
 #include "tensor/ops/matmul.h"
 
-#include "tensor/kernels/cpu/matmul.h"
+#include "tensor/kernels/cpu/gemm/matmul.h"
 #include "tensor/op.h"
 #include "tensor/ops/binary.h"
 #include "tensor/ops/copy.h"

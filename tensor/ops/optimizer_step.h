@@ -3,7 +3,7 @@
 #pragma once
 
 #include "tensor/apply.h"
-#include "tensor/kernels/cpu/optimizer.h"
+#include "tensor/kernels/cpu/pointwise/optimizer.h"
 
 namespace weft {
 

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "tensor/kernels/cpu/conv.h"
+#include "tensor/kernels/cpu/window/conv.h"
 #include "tensor/op.h"
 #include "tensor/ops/binary.h"
 #include "tensor/ops/copy.h"

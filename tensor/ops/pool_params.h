@@ -1,7 +1,7 @@
 // What kernels know of Pool2dOptions. For op families that pool; not for users.
 #pragma once
 
-#include "tensor/kernels/cpu/pool.h"
+#include "tensor/kernels/cpu/window/pool.h"
 #include "tensor/ops/pool.h"
 
 namespace weft {

@@ -1,8 +1,8 @@
 #include "tensor/ops/random.h"
 
-#include "tensor/kernels/cpu/random.h"
+#include "tensor/core/random.h"
+#include "tensor/kernels/cpu/pointwise/random.h"
 #include "tensor/op.h"
-#include "tensor/random.h"
 
 namespace weft {
 namespace cpu = kernels::cpu;

@@ -1,4 +1,4 @@
-// Random tensors, from the global generator (see tensor/random.h): the same numbers at any thread count.
+// Random tensors, from the global generator (see tensor/core/random.h): the same numbers at any thread count.
 #pragma once
 
 #include "tensor/apply.h"

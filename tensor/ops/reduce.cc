@@ -1,6 +1,6 @@
 #include "tensor/ops/reduce.h"
 
-#include "tensor/kernels/cpu/reduce.h"
+#include "tensor/kernels/cpu/reduce/reduce.h"
 #include "tensor/op.h"
 #include "tensor/ops/binary.h"
 #include "tensor/ops/copy.h"

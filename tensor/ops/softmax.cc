@@ -1,6 +1,6 @@
 #include "tensor/ops/softmax.h"
 
-#include "tensor/kernels/cpu/softmax.h"
+#include "tensor/kernels/cpu/rowwise/softmax.h"
 #include "tensor/op.h"
 #include "tensor/ops/view.h"
 

@@ -1,6 +1,6 @@
 #include "tensor/ops/unary.h"
 
-#include "tensor/kernels/cpu/unary.h"
+#include "tensor/kernels/cpu/pointwise/unary.h"
 #include "tensor/op.h"
 #include "tensor/ops/copy.h"
 

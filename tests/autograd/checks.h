@@ -8,9 +8,9 @@
 
 #include "autograd/autograd.h"
 #include "autograd/node.h"
-#include "tensor/allocator.h"
+#include "tensor/core/random.h"
+#include "tensor/memory/allocator.h"
 #include "tensor/ops_all.h"
-#include "tensor/random.h"
 #include "tensor/result.h"
 
 namespace weft::testing {

@@ -10,7 +10,7 @@
 #include <string>
 #include <string_view>
 
-#include "tensor/error.h"
+#include "tensor/core/error.h"
 
 namespace weft::test {
 

@@ -11,7 +11,7 @@
 #include "io/image.h"
 #include "io/npy.h"
 #include "io/safetensors.h"
-#include "nn/linear.h"
+#include "nn/layers/linear.h"
 #include "optim/adam.h"
 #include "tensor/all.h"
 #include "tests/io/files.h"

@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include "nn/nn.h"
+#include "tensor/core/random.h"
 #include "tensor/ops/binary.h"
 #include "tensor/ops/compare.h"
 #include "tensor/ops/copy.h"
@@ -9,7 +10,6 @@
 #include "tensor/ops/random.h"
 #include "tensor/ops/reduce.h"
 #include "tensor/ops/view.h"
-#include "tensor/random.h"
 
 namespace weft::nn {
 namespace {

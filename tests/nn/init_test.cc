@@ -6,11 +6,11 @@
 #include <cmath>
 
 #include "nn/nn.h"
+#include "tensor/core/random.h"
 #include "tensor/ops/compare.h"
 #include "tensor/ops/fill.h"
 #include "tensor/ops/reduce.h"
 #include "tensor/ops/unary.h"
-#include "tensor/random.h"
 
 namespace weft::nn {
 namespace {

@@ -4,13 +4,13 @@
 #include "autograd/backward.h"
 #include "autograd/leaf.h"
 #include "nn/nn.h"
+#include "tensor/core/random.h"
 #include "tensor/ops/binary.h"
 #include "tensor/ops/compare.h"
 #include "tensor/ops/fill.h"
 #include "tensor/ops/random.h"
 #include "tensor/ops/reduce.h"
 #include "tensor/ops/unary.h"
-#include "tensor/random.h"
 
 namespace weft::nn {
 namespace {

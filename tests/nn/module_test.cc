@@ -1,5 +1,5 @@
 // Modules: registration, names, modes, sharing, moving, casting.
-#include "nn/module.h"
+#include "nn/module/module.h"
 
 #include <gtest/gtest.h>
 

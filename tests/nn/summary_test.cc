@@ -1,5 +1,5 @@
 // The table of a model.
-#include "nn/summary.h"
+#include "nn/module/summary.h"
 
 #include <gtest/gtest.h>
 

@@ -6,7 +6,7 @@
 #include <functional>
 #include <vector>
 
-#include "tensor/shape.h"
+#include "tensor/core/shape.h"
 
 namespace weft::testing {
 

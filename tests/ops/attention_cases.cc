@@ -3,9 +3,9 @@
 #include <cmath>
 #include <limits>
 
+#include "tensor/core/random.h"
 #include "tensor/ops/attention.h"
 #include "tensor/ops/fill.h"
-#include "tensor/random.h"
 #include "tests/ops/families.h"
 
 namespace weft::testing {

@@ -13,7 +13,7 @@
 #include <string_view>
 #include <vector>
 
-#include "tensor/error.h"
+#include "tensor/core/error.h"
 #include "tensor/tensor.h"
 #include "tests/ops/array.h"
 

@@ -9,8 +9,8 @@
 
 #include "autograd/autograd.h"
 #include "autograd/rule.h"
-#include "tensor/allocator.h"
-#include "tensor/kernels/cpu/force_loops.h"
+#include "tensor/kernels/cpu/base/force_loops.h"
+#include "tensor/memory/allocator.h"
 #include "tensor/modes.h"
 #include "tensor/ops/copy.h"
 #include "tests/ops/run.h"

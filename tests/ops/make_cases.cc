@@ -1,13 +1,13 @@
 // Cases of ops that make, copy or convert tensors: fill, copy, random, dropout.
 #include <cmath>
 
+#include "tensor/core/random.h"
 #include "tensor/ops/binary.h"
 #include "tensor/ops/compare.h"
 #include "tensor/ops/copy.h"
 #include "tensor/ops/dropout.h"
 #include "tensor/ops/fill.h"
 #include "tensor/ops/random.h"
-#include "tensor/random.h"
 #include "tests/ops/families.h"
 
 namespace weft::testing {

@@ -1,5 +1,5 @@
 // The allocator: size classes, exact figures, reuse, threads that hand blocks over, and poison under AddressSanitizer.
-#include "tensor/allocator.h"
+#include "tensor/memory/allocator.h"
 
 #include <gtest/gtest.h>
 
@@ -11,10 +11,10 @@
 #include <thread>
 #include <vector>
 
-#include "tensor/error.h"
-#include "tensor/poison.h"
-#include "tensor/size_class.h"
-#include "tensor/small_blocks.h"
+#include "tensor/core/error.h"
+#include "tensor/memory/poison.h"
+#include "tensor/memory/size_class.h"
+#include "tensor/memory/small_blocks.h"
 
 namespace weft::detail {
 namespace {

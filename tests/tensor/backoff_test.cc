@@ -1,5 +1,5 @@
 // Backoff: when threads are given up and tried again, and that a process whose cores are taken really does.
-#include "tensor/backoff.h"
+#include "tensor/runtime/backoff.h"
 
 #include <gtest/gtest.h>
 #include <signal.h>
@@ -10,8 +10,8 @@
 #include <chrono>
 #include <vector>
 
-#include "tensor/kernels/cpu/parallel.h"
-#include "tensor/threads.h"
+#include "tensor/runtime/parallel.h"
+#include "tensor/runtime/threads.h"
 
 namespace weft::detail {
 namespace {

@@ -1,12 +1,12 @@
 // The switch that flushes denormals, on this thread and on the workers.
-#include "tensor/denormals.h"
+#include "tensor/runtime/denormals.h"
 
 #include <gtest/gtest.h>
 
 #include <atomic>
 
-#include "tensor/kernels/cpu/parallel.h"
-#include "tensor/threads.h"
+#include "tensor/runtime/parallel.h"
+#include "tensor/runtime/threads.h"
 
 namespace weft {
 namespace {

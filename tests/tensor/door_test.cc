@@ -6,7 +6,7 @@
 
 #include "tensor/op.h"
 #include "tensor/ops_all.h"
-#include "tensor/threads.h"
+#include "tensor/runtime/threads.h"
 
 namespace weft {
 namespace {

@@ -1,5 +1,5 @@
 // DType: names, sizes, and promotion against PyTorch's table.
-#include "tensor/dtype.h"
+#include "tensor/core/dtype.h"
 
 #include <gtest/gtest.h>
 

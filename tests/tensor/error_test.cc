@@ -1,13 +1,13 @@
 // The parts of an error's text, and what an Error carries.
-#include "tensor/error.h"
+#include "tensor/core/error.h"
 
 #include <gtest/gtest.h>
 
 #include <cstdint>
 #include <limits>
 
-#include "tensor/dtype.h"
-#include "tensor/shape.h"
+#include "tensor/core/dtype.h"
+#include "tensor/core/shape.h"
 
 namespace weft {
 namespace {

@@ -1,5 +1,5 @@
 // Float16 and BFloat16 against rounding by search in the table of all representable values.
-#include "tensor/half.h"
+#include "tensor/core/half.h"
 
 #include <gtest/gtest.h>
 

@@ -1,5 +1,5 @@
 // The log: what reaches standard error at which level.
-#include "tensor/log.h"
+#include "tensor/runtime/log.h"
 
 #include <gtest/gtest.h>
 

@@ -1,5 +1,5 @@
 // Random numbers: Philox against its published answers, distributions, and the process's generator.
-#include "tensor/random.h"
+#include "tensor/core/random.h"
 
 #include <gtest/gtest.h>
 
@@ -9,8 +9,8 @@
 #include <thread>
 #include <vector>
 
-#include "tensor/error.h"
-#include "tensor/random_normal.h"
+#include "tensor/core/error.h"
+#include "tensor/core/random_normal.h"
 
 namespace weft {
 namespace {

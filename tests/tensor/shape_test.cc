@@ -1,11 +1,11 @@
 // IntList and the checked arithmetic on sizes.
-#include "tensor/shape.h"
+#include "tensor/core/shape.h"
 
 #include <gtest/gtest.h>
 
 #include <limits>
 
-#include "tensor/error.h"
+#include "tensor/core/error.h"
 #include "tests/tensor/view_checks.h"
 
 namespace weft {

@@ -1,5 +1,5 @@
 // Storage: alignment, reference counts, borrowed memory and versions; nothing stays behind.
-#include "tensor/storage.h"
+#include "tensor/memory/storage.h"
 
 #include <gtest/gtest.h>
 
@@ -8,8 +8,8 @@
 #include <utility>
 #include <vector>
 
-#include "tensor/allocator.h"
-#include "tensor/error.h"
+#include "tensor/core/error.h"
+#include "tensor/memory/allocator.h"
 
 namespace weft {
 namespace {

@@ -1,5 +1,5 @@
 // Threads: one count for the process, serial scopes, and parallel_for.
-#include "tensor/threads.h"
+#include "tensor/runtime/threads.h"
 
 #include <gtest/gtest.h>
 
@@ -8,8 +8,8 @@
 #include <thread>
 #include <vector>
 
-#include "tensor/error.h"
-#include "tensor/kernels/cpu/parallel.h"
+#include "tensor/core/error.h"
+#include "tensor/runtime/parallel.h"
 
 namespace weft {
 namespace {

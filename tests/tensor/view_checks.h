@@ -7,7 +7,7 @@
 #include <set>
 #include <string>
 
-#include "tensor/view.h"
+#include "tensor/core/view.h"
 #include "tests/tensor/view_oracle.h"
 
 namespace weft {

@@ -4,8 +4,8 @@
 
 #include <algorithm>
 
-#include "tensor/error.h"
-#include "tensor/view.h"
+#include "tensor/core/error.h"
+#include "tensor/core/view.h"
 #include "tests/tensor/view_checks.h"
 
 namespace weft {

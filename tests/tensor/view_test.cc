@@ -1,13 +1,13 @@
 // View by examples: what it promises when it is made and asked, and the operations on whole axes. S1, S2, ... are the
 // numbered statements that weft follows, mistakes those of other systems. Slices and windows are in view_range_test.cc,
 // masks in view_mask_test.cc, random chains in view_property_test.cc, all small reshapes in view_reshape_test.cc.
-#include "tensor/view.h"
+#include "tensor/core/view.h"
 
 #include <gtest/gtest.h>
 
 #include <limits>
 
-#include "tensor/error.h"
+#include "tensor/core/error.h"
 #include "tests/tensor/view_checks.h"
 
 namespace weft {

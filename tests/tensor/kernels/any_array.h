@@ -4,7 +4,7 @@
 #include <cstring>
 #include <string>
 
-#include "tensor/kernels/cpu/convert.h"
+#include "tensor/kernels/cpu/base/convert.h"
 #include "tests/tensor/kernels/arrays.h"
 
 namespace weft::testing {

@@ -1,9 +1,9 @@
 // Positions of extremes: the first of equals, the first NaN, any layout and dtype.
-#include "tensor/kernels/cpu/arg_reduce.h"
+#include "tensor/kernels/cpu/reduce/arg_reduce.h"
 
 #include <cstring>
 
-#include "tensor/kernels/cpu/simd.h"
+#include "tensor/kernels/cpu/base/simd.h"
 #include "tests/tensor/kernels/row_checks.h"
 
 namespace weft::testing {

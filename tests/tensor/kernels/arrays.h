@@ -11,7 +11,7 @@
 #include <random>
 #include <vector>
 
-#include "tensor/kernels/cpu/operand.h"
+#include "tensor/core/operand.h"
 
 namespace weft::testing {
 

@@ -1,7 +1,7 @@
 // Attention and its gradient against naive ones in double, over sizes that take one block of rows and several.
-#include "tensor/kernels/cpu/attention.h"
+#include "tensor/kernels/cpu/rowwise/attention.h"
 
-#include "tensor/kernels/cpu/force_loops.h"
+#include "tensor/kernels/cpu/base/force_loops.h"
 #include "tests/tensor/kernels/row_checks.h"
 
 namespace weft::testing {

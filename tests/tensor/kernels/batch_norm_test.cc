@@ -1,5 +1,5 @@
 // Batch normalisation and its gradient against naive ones in double, in every memory order.
-#include "tensor/kernels/cpu/batch_norm.h"
+#include "tensor/kernels/cpu/rowwise/batch_norm.h"
 
 #include "tests/tensor/kernels/row_checks.h"
 

@@ -1,16 +1,16 @@
 // Convolutions and their gradients against naive loops: small integers, so that every order of summation gives the same bits.
-#include "tensor/kernels/cpu/conv.h"
+#include "tensor/kernels/cpu/window/conv.h"
 
 #include <gtest/gtest.h>
 
 #include <string_view>
 #include <thread>
 
-#include "tensor/error.h"
-#include "tensor/kernels/cpu/force_loops.h"
-#include "tensor/kernels/cpu/onednn.h"
-#include "tensor/kernels/cpu/parallel.h"
-#include "tensor/threads.h"
+#include "tensor/core/error.h"
+#include "tensor/kernels/cpu/base/force_loops.h"
+#include "tensor/kernels/cpu/base/onednn.h"
+#include "tensor/runtime/parallel.h"
+#include "tensor/runtime/threads.h"
 #include "tests/tensor/kernels/arrays.h"
 
 namespace weft {

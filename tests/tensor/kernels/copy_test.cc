@@ -1,10 +1,10 @@
 // Copies between any strides and dtypes, conversions at the ends of their range, masks, and accumulation into views that overlap.
-#include "tensor/kernels/cpu/copy.h"
+#include "tensor/kernels/cpu/pointwise/copy.h"
 
 #include <gtest/gtest.h>
 
-#include "tensor/error.h"
-#include "tensor/kernels/cpu/fill.h"
+#include "tensor/core/error.h"
+#include "tensor/kernels/cpu/pointwise/fill.h"
 #include "tests/tensor/kernels/any_array.h"
 
 namespace weft::testing {

@@ -1,5 +1,5 @@
 // Cross entropy by rows against a naive one in double: weights, label smoothing, ignored targets, bad targets.
-#include "tensor/kernels/cpu/cross_entropy.h"
+#include "tensor/kernels/cpu/rowwise/cross_entropy.h"
 
 #include "tests/tensor/kernels/row_checks.h"
 

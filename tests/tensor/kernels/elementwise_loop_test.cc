@@ -1,11 +1,11 @@
 // The loop under the element-wise kernels: large operands of every kind of strides, with the same bits at any thread count.
 #include <gtest/gtest.h>
 
-#include "tensor/error.h"
-#include "tensor/kernels/cpu/binary.h"
-#include "tensor/kernels/cpu/elementwise.h"
-#include "tensor/kernels/cpu/unary.h"
-#include "tensor/threads.h"
+#include "tensor/core/error.h"
+#include "tensor/kernels/cpu/loops/elementwise.h"
+#include "tensor/kernels/cpu/pointwise/binary.h"
+#include "tensor/kernels/cpu/pointwise/unary.h"
+#include "tensor/runtime/threads.h"
 #include "tests/tensor/kernels/any_array.h"
 
 namespace weft::testing {

@@ -1,12 +1,12 @@
 // Every element-wise kernel against its definition in double: all dtypes, odd lengths, every kind of strides, special values.
 #include <gtest/gtest.h>
 
-#include "tensor/error.h"
-#include "tensor/kernels/cpu/binary.h"
-#include "tensor/kernels/cpu/compare.h"
-#include "tensor/kernels/cpu/scalar.h"
-#include "tensor/kernels/cpu/unary.h"
-#include "tensor/kernels/cpu/where.h"
+#include "tensor/core/error.h"
+#include "tensor/kernels/cpu/pointwise/binary.h"
+#include "tensor/kernels/cpu/pointwise/compare.h"
+#include "tensor/kernels/cpu/pointwise/scalar.h"
+#include "tensor/kernels/cpu/pointwise/unary.h"
+#include "tensor/kernels/cpu/pointwise/where.h"
 #include "tests/tensor/kernels/any_array.h"
 
 namespace weft::testing {

@@ -1,5 +1,5 @@
 // Indexing kernels against naive loops; integers make sums exact. Bad indices are named and nothing is written.
-#include "tensor/kernels/cpu/index.h"
+#include "tensor/kernels/cpu/index/index.h"
 
 #include "tests/tensor/kernels/row_checks.h"
 

@@ -1,5 +1,5 @@
 // Layer normalisation and its gradient against naive ones in double.
-#include "tensor/kernels/cpu/layer_norm.h"
+#include "tensor/kernels/cpu/rowwise/layer_norm.h"
 
 #include "tests/tensor/kernels/row_checks.h"
 

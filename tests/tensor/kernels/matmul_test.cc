@@ -1,5 +1,5 @@
 // Matrix products against a naive loop: small integers, so that every order of summation gives the same bits.
-#include "tensor/kernels/cpu/matmul.h"
+#include "tensor/kernels/cpu/gemm/matmul.h"
 
 #include <gtest/gtest.h>
 
@@ -7,11 +7,11 @@
 #include <cstring>
 #include <thread>
 
-#include "tensor/error.h"
-#include "tensor/kernels/cpu/force_loops.h"
-#include "tensor/kernels/cpu/parallel.h"
-#include "tensor/kernels/cpu/primitive_cache.h"
-#include "tensor/threads.h"
+#include "tensor/core/error.h"
+#include "tensor/kernels/cpu/base/force_loops.h"
+#include "tensor/kernels/cpu/base/primitive_cache.h"
+#include "tensor/runtime/parallel.h"
+#include "tensor/runtime/threads.h"
 #include "tests/tensor/kernels/arrays.h"
 #include "tests/tensor/task_count.h"
 

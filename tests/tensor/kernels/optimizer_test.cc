@@ -1,10 +1,10 @@
 // Fused optimizer steps: 100-step trajectories in f64 equal PyTorch's to 1e-10; f32, strides and thread counts agree with them.
-#include "tensor/kernels/cpu/optimizer.h"
+#include "tensor/kernels/cpu/pointwise/optimizer.h"
 
 #include <gtest/gtest.h>
 
-#include "tensor/error.h"
-#include "tensor/threads.h"
+#include "tensor/core/error.h"
+#include "tensor/runtime/threads.h"
 #include "tests/tensor/kernels/any_array.h"
 
 namespace weft::testing {

@@ -1,5 +1,5 @@
 // weft's own product called directly, whatever sizes it is chosen for: small integers, so that every sum is exact.
-#include "tensor/kernels/cpu/packed_gemm.h"
+#include "tensor/kernels/cpu/gemm/packed_gemm.h"
 
 #include <gtest/gtest.h>
 
@@ -7,8 +7,8 @@
 #include <limits>
 #include <vector>
 
-#include "tensor/kernels/cpu/simd.h"
-#include "tensor/threads.h"
+#include "tensor/kernels/cpu/base/simd.h"
+#include "tensor/runtime/threads.h"
 #include "tests/tensor/kernels/arrays.h"
 
 namespace weft {

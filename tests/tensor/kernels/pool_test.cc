@@ -1,11 +1,11 @@
 // Pools and their gradients against naive loops, and what they do with NaN, -inf and padding.
-#include "tensor/kernels/cpu/pool.h"
+#include "tensor/kernels/cpu/window/pool.h"
 
 #include <gtest/gtest.h>
 
-#include "tensor/error.h"
-#include "tensor/kernels/cpu/conv.h"
-#include "tensor/threads.h"
+#include "tensor/core/error.h"
+#include "tensor/kernels/cpu/window/conv.h"
+#include "tensor/runtime/threads.h"
 #include "tests/tensor/kernels/arrays.h"
 
 namespace weft {

@@ -1,11 +1,11 @@
 // Random fills: each element is a function of key and index alone; distributions are what they claim.
-#include "tensor/kernels/cpu/random.h"
+#include "tensor/kernels/cpu/pointwise/random.h"
 
 #include <gtest/gtest.h>
 
-#include "tensor/error.h"
-#include "tensor/random_normal.h"
-#include "tensor/threads.h"
+#include "tensor/core/error.h"
+#include "tensor/core/random_normal.h"
+#include "tensor/runtime/threads.h"
 #include "tests/tensor/kernels/any_array.h"
 
 namespace weft::testing {

@@ -2,7 +2,7 @@
 // thread count.
 #include <gtest/gtest.h>
 
-#include "tensor/kernels/cpu/reduce.h"
+#include "tensor/kernels/cpu/reduce/reduce.h"
 #include "tests/tensor/kernels/row_checks.h"
 
 namespace weft::testing {

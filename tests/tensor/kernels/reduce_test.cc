@@ -1,5 +1,5 @@
 // Reductions against naive ones in double: every dtype, layout and choice of axes, and the sizes at which the paths change.
-#include "tensor/kernels/cpu/reduce.h"
+#include "tensor/kernels/cpu/reduce/reduce.h"
 
 #include <functional>
 

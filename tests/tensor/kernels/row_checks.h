@@ -6,8 +6,8 @@
 
 #include <string>
 
-#include "tensor/error.h"
-#include "tensor/threads.h"
+#include "tensor/core/error.h"
+#include "tensor/runtime/threads.h"
 #include "tests/tensor/kernels/any_array.h"
 
 namespace weft::testing {

@@ -1,5 +1,5 @@
 // Softmax, log-softmax and their gradients against naive ones in double, and where libraries are known to fail.
-#include "tensor/kernels/cpu/softmax.h"
+#include "tensor/kernels/cpu/rowwise/softmax.h"
 
 #include "tests/tensor/kernels/row_checks.h"
 

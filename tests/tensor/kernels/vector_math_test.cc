@@ -1,11 +1,11 @@
 // The float functions against double over all of their range: at most 2 ulp (sigmoid 2.5), subnormal results included.
 // What is generic runs on single floats, as in loops that vectorise, and on registers.
-#include "tensor/kernels/cpu/vector_math.h"
+#include "tensor/kernels/cpu/base/vector_math.h"
 
 #include <gtest/gtest.h>
 
-#include "tensor/kernels/cpu/normal_segments.h"
-#include "tensor/kernels/cpu/simd.h"
+#include "tensor/kernels/cpu/base/normal_segments.h"
+#include "tensor/kernels/cpu/base/simd.h"
 #include "tests/tensor/kernels/arrays.h"
 
 namespace weft::testing {

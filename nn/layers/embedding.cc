@@ -1,0 +1,24 @@
+#include "nn/layers/embedding.h"
+
+#include "nn/init.h"
+#include "tensor/ops/fill.h"
+#include "tensor/ops/index.h"
+
+namespace weft::nn {
+
+Embedding::Embedding(const EmbeddingOptions& options) {
+  Frame frame("Embedding");
+  const int64_t rows = options.num_embeddings;
+  weight_ = register_parameter("weight", empty({rows, options.embedding_dim}, options.dtype));
+  init::normal(weight_);
+  if (!options.padding_idx) return;
+  const int64_t given = *options.padding_idx;
+  padding_idx_ = given < 0 ? given + rows : given;
+  if (padding_idx_ < 0 || padding_idx_ >= rows)
+    throw IndexError(text("padding_idx ", given, " is out of range for ", rows, " rows"));
+  init::constant(weight_.detach()[padding_idx_], 0);
+}
+
+Tensor Embedding::forward(const Tensor& indices) const { return embedding(indices, weight_, padding_idx_); }
+
+}  // namespace weft::nn

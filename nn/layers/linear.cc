@@ -1,0 +1,21 @@
+#include "nn/layers/linear.h"
+
+#include "nn/init.h"
+#include "tensor/ops/fill.h"
+#include "tensor/ops/linear.h"
+
+namespace weft::nn {
+
+Linear::Linear(const LinearOptions& options) {
+  Frame frame("Linear");
+  weight_ = register_parameter("weight", empty({options.out_features, options.in_features}, options.dtype));
+  if (options.bias) bias_ = register_parameter("bias", empty({options.out_features}, options.dtype));
+  init::layer_default(weight_, bias_);
+}
+
+Tensor Linear::forward(const Tensor& x) const {
+  Frame frame("Linear", x, weight_);
+  return linear(x, weight_, bias_);
+}
+
+}  // namespace weft::nn

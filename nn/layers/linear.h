@@ -1,0 +1,32 @@
+// Linear: y = x A^T + b.
+#pragma once
+
+#include "nn/module/layer.h"
+
+namespace weft::nn {
+
+struct LinearOptions {
+  int64_t in_features = 0;
+  int64_t out_features = 0;
+  bool bias = true;
+  DType dtype = f32;
+};
+
+/// x (..., in) to (..., out). weight is (out, in), bias (out); both start uniform in +-1 / sqrt(in), as in PyTorch.
+class Linear : public Layer<Linear> {
+ public:
+  explicit Linear(const LinearOptions& options);
+  Linear(int64_t in_features, int64_t out_features, bool bias = true)
+      : Linear(LinearOptions{.in_features = in_features, .out_features = out_features, .bias = bias}) {}
+  Tensor forward(const Tensor& x) const;
+
+  Tensor weight() const { return weight_; }
+  /// Undefined where there is none.
+  Tensor bias() const { return bias_; }
+
+ private:
+  Tensor weight_;
+  Tensor bias_;
+};
+
+}  // namespace weft::nn

@@ -1,0 +1,93 @@
+#include "nn/layers/norm.h"
+
+#include "autograd/grad_mode.h"
+#include "tensor/ops/batch_norm_pool.h"
+#include "tensor/ops/binary.h"
+#include "tensor/ops/fill.h"
+#include "tensor/ops/layer_norm.h"
+#include "tensor/ops/unary.h"
+
+namespace weft::nn {
+
+BatchNorm::BatchNorm(const BatchNormOptions& options) : options_(options) {
+  Frame frame("BatchNorm");
+  const Shape features = {options.num_features};
+  if (options.affine) {
+    weight_ = register_parameter("weight", ones(features, options.dtype));
+    bias_ = register_parameter("bias", zeros(features, options.dtype));
+  }
+  if (options.track_running_stats) {
+    running_mean_ = register_buffer("running_mean", zeros(features, options.dtype));
+    running_var_ = register_buffer("running_var", ones(features, options.dtype));
+    batches_ = register_buffer("num_batches_tracked", zeros({}, i64));
+  }
+}
+
+void BatchNorm::check_features(const Tensor& x) const {
+  if (x.size(1) != options_.num_features)
+    throw ShapeError(text(x.size(1), " channels, but this layer has ", options_.num_features));
+}
+
+Tensor BatchNorm::tracked(BatchNormResult result, const Tensor& x) const {
+  if (is_training() && options_.track_running_stats) track(result.mean, result.rstd, x.numel() / options_.num_features);
+  return std::move(result.y);
+}
+
+Tensor BatchNorm::normalize(const Tensor& x, bool then_relu) const {
+  check_features(x);
+  if (!of_batch()) {
+    const Tensor y = batch_norm_inference(x, running_mean_, running_var_, weight_, bias_, options_.eps);
+    return then_relu ? relu(y) : y;
+  }
+  return tracked(
+      then_relu ? batch_norm_relu(x, weight_, bias_, options_.eps) : batch_norm(x, weight_, bias_, options_.eps), x);
+}
+
+// running = (1 - m) running + m batch, where the batch's variance is the unbiased one.
+void BatchNorm::track(const Tensor& mean, const Tensor& rstd, int64_t count) const {
+  NoGrad guard;
+  Tensor batches = batches_, running_mean = running_mean_, running_var = running_var_;
+  batches.add_(1);
+  const double m = options_.momentum ? *options_.momentum : 1.0 / batches.item<double>();
+  const double unbiased = static_cast<double>(count) / static_cast<double>(count - 1);
+  const Tensor var = clip(rstd.pow(-2) - options_.eps, 0.0, std::nullopt);
+  running_mean.mul_(1 - m).add_(mean * m);
+  running_var.mul_(1 - m).add_(var * (m * unbiased));
+}
+
+Tensor BatchNorm1d::checked(const Tensor& x, bool then_relu) const {
+  Frame frame("BatchNorm1d", x);
+  if (x.rank() != 2 && x.rank() != 3) throw ShapeError("the input must be (N, C) or (N, C, L)");
+  return normalize(x, then_relu);
+}
+
+Tensor BatchNorm2d::checked(const Tensor& x, bool then_relu) const {
+  Frame frame("BatchNorm2d", x);
+  if (x.rank() != 4) throw ShapeError("the input must be (N, C, H, W)");
+  return normalize(x, then_relu);
+}
+
+Tensor BatchNorm2d::forward_relu_max_pool(const Tensor& x, const Pool2dOptions& options) const {
+  Frame frame("BatchNorm2d", x);
+  if (!of_batch() || x.rank() != 4) return max_pool2d(checked(x, true), options);
+  check_features(x);
+  return tracked(batch_norm_relu_max_pool2d(x, weight(), bias(), options, eps()), x);
+}
+
+LayerNorm::LayerNorm(const LayerNormOptions& options) : options_(options) {
+  Frame frame("LayerNorm");
+  if (options.normalized_shape.empty()) throw ShapeError("normalized_shape needs one axis or more");
+  if (!options.affine) return;
+  weight_ = register_parameter("weight", ones(options.normalized_shape, options.dtype));
+  if (options.bias) bias_ = register_parameter("bias", zeros(options.normalized_shape, options.dtype));
+}
+
+Tensor LayerNorm::forward(const Tensor& x) const {
+  Frame frame("LayerNorm", x);
+  const Shape& wanted = options_.normalized_shape;
+  const bool fits = x.rank() >= wanted.rank() && Shape(x.shape().end() - wanted.rank(), x.shape().end()) == wanted;
+  if (!fits) throw ShapeError(text("the last axes must be ", wanted));
+  return layer_norm(x, wanted.rank(), weight_, bias_, options_.eps);
+}
+
+}  // namespace weft::nn

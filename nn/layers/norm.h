@@ -1,0 +1,106 @@
+// Normalisation layers: BatchNorm1d, BatchNorm2d, LayerNorm.
+#pragma once
+
+#include <optional>
+
+#include "nn/module/layer.h"
+#include "tensor/ops/batch_norm.h"
+#include "tensor/ops/pool.h"
+
+namespace weft::nn {
+
+struct BatchNormOptions {
+  int64_t num_features = 0;
+  double eps = 1e-5;
+  std::optional<double> momentum = 0.1;  // of the running statistics; absent: their plain average over all batches
+  bool affine = true;                    // has weight and bias
+  bool track_running_stats = true;       // else eval() uses the batch's statistics too
+  DType dtype = f32;
+};
+
+/// What batch normalisations share: weight and bias (C) start at 1 and 0; the buffers running_mean, running_var (of the
+/// unbiased variance) and num_batches_tracked (i64) are updated in training and used in evaluation. See batch_norm().
+class BatchNorm : public Module {
+ public:
+  Tensor weight() const { return weight_; }
+  Tensor bias() const { return bias_; }
+  Tensor running_mean() const { return running_mean_; }
+  Tensor running_var() const { return running_var_; }
+  /// relu(forward(x)); in training in one pass over memory. Sequential calls it for a batch norm in front of a ReLU.
+  virtual Tensor forward_relu(const Tensor& x) const = 0;
+
+ protected:
+  explicit BatchNorm(const BatchNormOptions& options);
+  Tensor normalize(const Tensor& x, bool then_relu) const;
+  /// Whether the statistics are the batch's own.
+  bool of_batch() const { return is_training() || !options_.track_running_stats; }
+  void check_features(const Tensor& x) const;
+  /// Updates the running statistics from those of a batch like x, in training.
+  Tensor tracked(BatchNormResult result, const Tensor& x) const;
+  double eps() const { return options_.eps; }
+
+ private:
+  void track(const Tensor& mean, const Tensor& rstd, int64_t count) const;
+
+  BatchNormOptions options_;
+  Tensor weight_;
+  Tensor bias_;
+  Tensor running_mean_;
+  Tensor running_var_;
+  Tensor batches_;
+};
+
+/// Over x (N, C) or (N, C, L).
+class BatchNorm1d : public BatchNorm {
+ public:
+  explicit BatchNorm1d(const BatchNormOptions& options) : BatchNorm(options) {}
+  explicit BatchNorm1d(int64_t features) : BatchNorm({.num_features = features}) {}
+  Tensor forward(const Tensor& x) const { return checked(x, false); }
+  Tensor forward_relu(const Tensor& x) const override { return checked(x, true); }
+  Tensor operator()(const Tensor& x) const { return run_layer(*this, x); }
+
+ private:
+  Tensor checked(const Tensor& x, bool then_relu) const;
+};
+
+/// Over x (N, C, H, W).
+class BatchNorm2d : public BatchNorm {
+ public:
+  explicit BatchNorm2d(const BatchNormOptions& options) : BatchNorm(options) {}
+  explicit BatchNorm2d(int64_t features) : BatchNorm({.num_features = features}) {}
+  Tensor forward(const Tensor& x) const { return checked(x, false); }
+  Tensor forward_relu(const Tensor& x) const override { return checked(x, true); }
+  /// max_pool2d(relu(forward(x)), options); in training in one pass where batch_norm_relu_max_pool2d has one.
+  Tensor forward_relu_max_pool(const Tensor& x, const Pool2dOptions& options) const;
+  Tensor operator()(const Tensor& x) const { return run_layer(*this, x); }
+
+ private:
+  Tensor checked(const Tensor& x, bool then_relu) const;
+};
+
+struct LayerNormOptions {
+  Shape normalized_shape = {};
+  double eps = 1e-5;
+  bool affine = true;  // has a weight
+  bool bias = true;    // and a bias
+  DType dtype = f32;
+};
+
+/// Over the last axes of x, which must be `normalized_shape`; weight and bias have that shape and start at 1 and 0.
+class LayerNorm : public Layer<LayerNorm> {
+ public:
+  explicit LayerNorm(const LayerNormOptions& options);
+  explicit LayerNorm(int64_t size) : LayerNorm(LayerNormOptions{.normalized_shape = {size}}) {}
+  explicit LayerNorm(const Shape& shape) : LayerNorm(LayerNormOptions{.normalized_shape = shape}) {}
+  Tensor forward(const Tensor& x) const;
+
+  Tensor weight() const { return weight_; }
+  Tensor bias() const { return bias_; }
+
+ private:
+  LayerNormOptions options_;
+  Tensor weight_;
+  Tensor bias_;
+};
+
+}  // namespace weft::nn

@@ -1,0 +1,39 @@
+#include "nn/layers/residual.h"
+
+#include "tensor/ops/binary.h"
+#include "tensor/ops/unary.h"
+
+namespace weft::nn {
+namespace {
+
+Conv2d convolution(int64_t in, int64_t out, int64_t kernel, int64_t stride, DType dtype) {
+  return Conv2d({.in_channels = in,
+                 .out_channels = out,
+                 .kernel_size = kernel,
+                 .stride = stride,
+                 .padding = kernel / 2,
+                 .bias = false,
+                 .dtype = dtype});
+}
+
+BatchNorm2d norm(int64_t features, DType dtype) { return BatchNorm2d({.num_features = features, .dtype = dtype}); }
+
+}  // namespace
+
+BasicBlock::BasicBlock(const BasicBlockOptions& o)
+    : conv1_(register_module("conv1", convolution(o.in_channels, o.out_channels, 3, o.stride, o.dtype))),
+      bn1_(register_module("bn1", norm(o.out_channels, o.dtype))),
+      conv2_(register_module("conv2", convolution(o.out_channels, o.out_channels, 3, 1, o.dtype))),
+      bn2_(register_module("bn2", norm(o.out_channels, o.dtype))) {
+  if (o.stride == 1 && o.in_channels == o.out_channels) return;
+  downsample_ = register_module(
+      "downsample",
+      Sequential(convolution(o.in_channels, o.out_channels, 1, o.stride, o.dtype), norm(o.out_channels, o.dtype)));
+}
+
+Tensor BasicBlock::forward(const Tensor& x) const {
+  const Tensor y = bn2_(conv2_(bn1_.forward_relu(conv1_(x))));
+  return relu(y + (downsample_ ? (*downsample_)(x) : x));
+}
+
+}  // namespace weft::nn

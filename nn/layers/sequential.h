@@ -1,0 +1,100 @@
+// Containers: Sequential runs layers of any kind one after the other, ModuleList holds modules of one kind.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "nn/layers/activation.h"
+#include "nn/layers/norm.h"
+#include "nn/layers/pool.h"
+#include "nn/module/layer.h"
+
+namespace weft::nn {
+
+/// Any modules with `Tensor forward(const Tensor&)`, each fed with the one before. Their names are "0", "1", ... unless
+/// given: `Sequential net(Linear(784, 128), ReLU(), Linear(128, 10));` A batch norm, the ReLU behind it and a MaxPool2d behind
+/// both run as one op (unless somebody watches the layers one by one, as summary does).
+class Sequential : public Layer<Sequential> {
+ public:
+  template <HasForward... Ms>
+  explicit Sequential(Ms... modules) {
+    (push_back(std::move(modules)), ...);
+  }
+
+  template <HasForward M>
+  void push_back(M module) {
+    push_back(std::to_string(steps_.size()), std::move(module));
+  }
+  template <HasForward M>
+  void push_back(const std::string& name, M module) {
+    steps_.push_back(std::make_unique<StepOf<M>>(register_module(name, std::move(module))));
+  }
+
+  Tensor forward(const Tensor& x) const;
+  size_t size() const { return steps_.size(); }
+  /// The module at `index`, which must be an M: `net.at<nn::Linear>(0).weight()`. Error where it is not.
+  template <class M>
+  M& at(size_t index) const {
+    if (index >= steps_.size()) throw IndexError(text("index ", index, " is out of range for ", size(), " modules"));
+    auto* step = dynamic_cast<StepOf<M>*>(steps_[index].get());
+    if (step == nullptr) throw Error(text("module ", index, " of this Sequential is of another type"));
+    return step->module;
+  }
+
+ private:
+  struct Step {
+    virtual ~Step() = default;
+    virtual Tensor run(const Tensor& x) = 0;
+    virtual const BatchNorm* batch_norm() const { return nullptr; }
+    virtual bool is_relu() const { return false; }
+    virtual const MaxPool2d* max_pool() const { return nullptr; }
+  };
+  template <class M>
+  struct StepOf final : Step {
+    explicit StepOf(M m) : module(std::move(m)) {}
+    Tensor run(const Tensor& x) override { return run_layer(module, x); }
+    const BatchNorm* batch_norm() const override {
+      if constexpr (std::derived_from<M, BatchNorm>)
+        return &module;
+      else
+        return nullptr;
+    }
+    bool is_relu() const override { return std::same_as<M, ReLU>; }
+    const MaxPool2d* max_pool() const override {
+      if constexpr (std::same_as<M, MaxPool2d>)
+        return &module;
+      else
+        return nullptr;
+    }
+    M module;
+  };
+
+  /// How many steps from `index` on run as one op here and now.
+  size_t fused_steps(size_t index) const;
+
+  std::vector<std::unique_ptr<Step>> steps_;
+};
+
+/// Modules of one type under the names "0", "1", ...; how they are run is the owner's affair.
+template <std::derived_from<Module> M>
+class ModuleList : public Module {
+ public:
+  ModuleList() = default;
+  void push_back(M module) { items_.push_back(register_module(std::to_string(items_.size()), std::move(module))); }
+
+  size_t size() const { return items_.size(); }
+  M& operator[](size_t index) {
+    if (index >= items_.size()) throw IndexError(text("index ", index, " is out of range for ", size(), " modules"));
+    return items_[index];
+  }
+  auto begin() { return items_.begin(); }
+  auto end() { return items_.end(); }
+  auto begin() const { return items_.begin(); }
+  auto end() const { return items_.end(); }
+
+ private:
+  std::vector<M> items_;
+};
+
+}  // namespace weft::nn

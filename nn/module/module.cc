@@ -1,0 +1,196 @@
+#include "nn/module/module.h"
+
+#include <cxxabi.h>
+
+#include <cstdlib>
+#include <unordered_set>
+
+#include "autograd/leaf.h"
+#include "nn/module/module_state.h"
+
+namespace weft::nn {
+namespace {
+
+using Bodies = std::unordered_set<const TensorBody*>;
+
+/// `Conv2d` for weft::nn::Conv2d.
+std::string class_name(const std::type_info& type) {
+  int status = 0;
+  char* demangled = abi::__cxa_demangle(type.name(), nullptr, nullptr, &status);
+  std::string name = status == 0 ? demangled : type.name();
+  std::free(demangled);
+  const size_t arguments = name.find('<');
+  const size_t colons = name.rfind("::", arguments);
+  return colons == std::string::npos ? name : name.substr(colons + 2);
+}
+
+/// Gives the leaves in `from` that `seen` does not hold their full names, and adds them to it.
+template <class State>
+void name_leaves(State& from, Bodies& seen) {
+  from.walk([&](const std::string&, State& state) {
+    for (NamedTensor& parameter : state.parameters)
+      if (seen.insert(&parameter.tensor.body()).second) parameter.tensor.set_name(state.path + parameter.name);
+  });
+}
+
+}  // namespace
+
+Module::Module() : state_(std::make_shared<State>()) {}
+
+Module::State& Module::state() const {
+  if (!state_) throw Error("this module was moved from");
+  return *state_;
+}
+
+std::string Module::type_name() const {
+  State& self = state();
+  if (self.type.empty() && typeid(*this) != typeid(Module)) self.type = class_name(typeid(*this));
+  return self.type.empty() ? "Module" : self.type;
+}
+
+// ---- registration ----
+
+void Module::check_name(const std::string& name) const {
+  const State& self = state();
+  if (name.empty()) throw Error("a parameter, buffer or module needs a name");
+  if (name.find('.') != std::string::npos) throw Error(text("the name `", name, "` must not hold a '.'"));
+  bool taken = false;
+  for (const NamedTensor& parameter : self.parameters) taken |= parameter.name == name;
+  for (const State::Buffer& buffer : self.buffers) taken |= buffer.name == name;
+  for (const State::Child& child : self.children) taken |= child.name == name;
+  if (taken) throw Error(text("the name `", name, "` is taken in this ", type_name()));
+}
+
+void Module::adopt(const std::string& name, Module& module, const std::type_info& type) {
+  Frame frame("register_module");
+  check_name(name);
+  State& self = state();
+  State& child = module.state();
+  if (child.adopted) throw Error(text("the module for `", name, "` belongs to another one already"));
+  child.walk([&](const std::string&, State& below) {
+    if (&below == &self) throw Error(text("the module for `", name, "` holds this one"));
+  });
+  Bodies seen;
+  self.walk([&](const std::string&, State& state) {
+    for (const NamedTensor& parameter : state.parameters) seen.insert(&parameter.tensor.body());
+  });
+  child.type = class_name(type);
+  child.adopted = true;
+  const std::string path = self.path + name + ".";
+  child.walk([&](const std::string& prefix, State& below) { below.path = path + prefix; });
+  name_leaves(child, seen);
+  self.children.push_back({name, module.state_});
+}
+
+Tensor Module::register_parameter(const std::string& name, const Tensor& value) {
+  Frame frame("register_parameter");
+  check_name(name);
+  if (!value.defined()) return value;
+  State& self = state();
+  const bool is_parameter = value.body().history && value.is_leaf();
+  Tensor leaf = is_parameter ? value : weft::parameter(value);
+  const Module root(state_);
+  bool tied = false;
+  for (const Tensor& known : root.parameters()) tied |= known.is_same(leaf);
+  if (!tied) leaf.set_name(self.path + name);
+  self.parameters.push_back({name, leaf});
+  return leaf;
+}
+
+Tensor Module::register_buffer(const std::string& name, const Tensor& value, const BufferOptions& options) {
+  Frame frame("register_buffer");
+  check_name(name);
+  if (!value.defined()) return value;
+  state().buffers.push_back({name, value, options.saved});
+  return value;
+}
+
+// ---- mode ----
+
+void Module::train(bool on) {
+  state().walk([on](const std::string&, State& below) { below.training = on; });
+}
+
+bool Module::is_training() const { return state().training; }
+
+// ---- what it holds ----
+
+std::vector<NamedModule> Module::modules() const {
+  (void)type_name();  // the class is known here, a handle's is not
+  std::vector<NamedModule> out;
+  std::vector<std::pair<std::string, std::shared_ptr<State>>> pending = {{"", state_}};
+  while (!pending.empty()) {
+    auto [name, next] = std::move(pending.back());
+    pending.pop_back();
+    for (size_t i = next->children.size(); i-- > 0;) {
+      const State::Child& child = next->children[i];
+      pending.emplace_back(name.empty() ? child.name : name + "." + child.name, child.state);
+    }
+    out.push_back({std::move(name), Module(std::move(next))});
+  }
+  return out;
+}
+
+std::vector<NamedTensor> Module::named_parameters() const {
+  std::vector<NamedTensor> out;
+  Bodies seen;
+  state().walk([&](const std::string& prefix, const State& below) {
+    for (const NamedTensor& parameter : below.parameters)
+      if (seen.insert(&parameter.tensor.body()).second) out.push_back({prefix + parameter.name, parameter.tensor});
+  });
+  return out;
+}
+
+std::vector<Tensor> Module::parameters() const {
+  std::vector<Tensor> out;
+  for (NamedTensor& parameter : named_parameters()) out.push_back(std::move(parameter.tensor));
+  return out;
+}
+
+std::vector<NamedTensor> Module::buffers() const {
+  std::vector<NamedTensor> out;
+  state().walk([&](const std::string& prefix, const State& below) {
+    for (const State::Buffer& buffer : below.buffers) out.push_back({prefix + buffer.name, buffer.tensor});
+  });
+  return out;
+}
+
+Tensor Module::get_parameter(const std::string& name) const {
+  Tensor found;
+  state().walk([&](const std::string& prefix, const State& below) {
+    for (const NamedTensor& parameter : below.parameters)
+      if (prefix + parameter.name == name) found = parameter.tensor;
+  });
+  if (!found.defined()) throw Error(text(type_name(), " has no parameter `", name, "`"));
+  return found;
+}
+
+Tensor Module::get_buffer(const std::string& name) const {
+  for (const NamedTensor& buffer : buffers())
+    if (buffer.name == name) return buffer.tensor;
+  throw Error(text(type_name(), " has no buffer `", name, "`"));
+}
+
+int64_t Module::parameter_count() const {
+  int64_t count = 0;
+  for (const NamedTensor& parameter : named_parameters()) count = checked_add(count, parameter.tensor.numel());
+  return count;
+}
+
+// ---- changes ----
+
+void Module::apply(const std::function<void(Module&)>& change) {
+  (void)type_name();
+  for (const State::Child& child : std::vector<State::Child>(state().children)) Module(child.state).apply(change);
+  change(*this);
+}
+
+void Module::zero_grad() {
+  for (Tensor& parameter : parameters()) parameter.zero_grad();
+}
+
+void Module::requires_grad_(bool value) {
+  for (Tensor& parameter : parameters()) parameter.requires_grad_(value);
+}
+
+}  // namespace weft::nn

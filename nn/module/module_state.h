@@ -1,0 +1,39 @@
+// What a module's handles share. For nn/'s own files.
+#pragma once
+
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "nn/module/module.h"
+
+namespace weft::nn {
+
+struct Module::State {
+  struct Buffer {
+    std::string name;
+    Tensor tensor;
+    bool saved;
+  };
+  struct Child {
+    std::string name;
+    std::shared_ptr<State> state;
+  };
+
+  std::string type;  // the class, known once it is registered or asked for
+  std::string path;  // `first.conv.` for what lies in it; empty at the root
+  bool adopted = false;
+  bool training = true;
+  std::vector<NamedTensor> parameters;
+  std::vector<Buffer> buffers;
+  std::vector<Child> children;
+
+  /// Calls visit(prefix, state) for this and all below, parents first; `prefix` is "" or ends in a dot.
+  template <class F>
+  void walk(const F& visit, const std::string& prefix = "") {
+    visit(prefix, *this);
+    for (const Child& child : children) child.state->walk(visit, prefix + child.name + ".");
+  }
+};
+
+}  // namespace weft::nn

@@ -1,0 +1,101 @@
+// Saving, loading and casting a module's state.
+#include <algorithm>
+#include <set>
+
+#include "autograd/grad_mode.h"
+#include "nn/module/module_state.h"
+#include "tensor/ops/copy.h"
+
+namespace weft::nn {
+namespace {
+
+/// What does not fit, as one line: `missing bias; unexpected b; weight has shape [2] instead of [3]; and 4 more`.
+std::string summary_of(const std::vector<std::string>& problems) {
+  constexpr size_t kShown = 5;
+  std::string line = text(problems.size(), problems.size() == 1 ? " key does not fit: " : " keys do not fit: ");
+  for (size_t i = 0; i < std::min(problems.size(), kShown); ++i) line += (i == 0 ? "" : "; ") + problems[i];
+  if (problems.size() > kShown) line += text("; and ", problems.size() - kShown, " more");
+  return line;
+}
+
+/// Why `source` cannot be copied into `target`; empty where it can.
+std::string misfit(const std::string& name, const Tensor& target, const Tensor& source) {
+  if (!source.defined()) return text(name, " is undefined");
+  if (source.shape() != target.shape())
+    return text(name, " has shape ", source.shape(), " instead of ", target.shape());
+  if (is_floating(source.dtype()) && !is_floating(target.dtype()))
+    return text(name, " is ", source.dtype(), " instead of ", target.dtype());
+  return {};
+}
+
+/// The tensor keeps its identity (for optimizers, and for every handle) and gets other memory.
+void cast_in_place(const Tensor& tensor, DType dtype) {
+  if (tensor.dtype() == dtype) return;
+  const Tensor converted = cast(tensor.detach(), dtype);
+  TensorBody& body = tensor.body();
+  body.storage = converted.storage_ptr();
+  body.view = converted.layout();
+  body.dtype = dtype;
+  body.version = body.storage->version();
+  if (body.history) body.history->replaced(tensor);
+}
+
+}  // namespace
+
+StateDict Module::state_dict() const {
+  StateDict out;
+  state().walk([&](const std::string& prefix, const State& below) {
+    for (const NamedTensor& parameter : below.parameters) out[prefix + parameter.name] = parameter.tensor.detach();
+    for (const State::Buffer& buffer : below.buffers)
+      if (buffer.saved) out[prefix + buffer.name] = buffer.tensor.detach();
+  });
+  return out;
+}
+
+StateDict Module::clone_state() const {
+  NoGrad guard;
+  StateDict out = state_dict();
+  for (auto& [name, tensor] : out) tensor = tensor.clone();
+  return out;
+}
+
+LoadResult Module::load_state_dict(const StateDict& given, const LoadOptions& options) {
+  Frame frame("load_state_dict");
+  NoGrad guard;
+  const StateDict own = state_dict();
+  LoadResult result;
+  std::vector<std::string> problems;
+  for (const auto& [name, target] : own)
+    if (!given.contains(name)) result.missing.push_back(name);
+  for (const auto& [name, source] : given)
+    if (!own.contains(name)) result.unexpected.push_back(name);
+  if (options.strict) {
+    for (const std::string& name : result.missing) problems.push_back("missing " + name);
+    for (const std::string& name : result.unexpected) problems.push_back("unexpected " + name);
+  }
+  std::set<const Storage*> written;
+  for (const auto& [name, target] : own) {
+    const auto found = given.find(name);
+    if (found == given.end()) continue;
+    written.insert(&target.storage());
+    if (std::string why = misfit(name, target, found->second); !why.empty()) problems.push_back(std::move(why));
+  }
+  if (!problems.empty()) throw Error(summary_of(problems), problems);
+
+  StateDict ready;  // what lies in memory that is about to be written is copied first
+  for (const auto& [name, source] : given)
+    if (own.contains(name)) ready[name] = written.contains(&source.storage()) ? source.clone() : source;
+  for (const auto& [name, source] : ready) Tensor(own.at(name)).copy_(source);
+  return result;
+}
+
+void Module::to(DType dtype) {
+  Frame frame("to");
+  if (!is_floating(dtype)) throw DtypeError(text("a module takes f32, f64, bf16 or f16, not ", dtype));
+  NoGrad guard;
+  for (const Tensor& parameter : parameters()) cast_in_place(parameter, dtype);
+  for (const NamedTensor& buffer : buffers())
+    if (is_floating(buffer.tensor.dtype())) cast_in_place(buffer.tensor, dtype);
+}
+
+}  // namespace weft::nn

@@ -1,0 +1,161 @@
+#include "nn/module/summary.h"
+
+#include <algorithm>
+#include <array>
+#include <ostream>
+#include <unordered_map>
+
+#include "autograd/grad_mode.h"
+#include "tensor/any_op.h"
+#include "tensor/ops/fill.h"
+
+namespace weft::nn {
+namespace {
+
+/// Products of a matrix product, of a convolution; 0 for any other op.
+int64_t multiply_adds(const OpInfo& info, std::span<const Tensor* const> inputs, const Tensor& output) {
+  if (info.name == "matmul" || info.name == "linear") return output.numel() * inputs[0]->size(-1);
+  if (info.name == "conv2d") {
+    const Tensor& weight = *inputs[1];
+    return weight.size(0) == 0 ? 0 : output.numel() * (weight.numel() / weight.size(0));
+  }
+  return 0;
+}
+
+/// Fills the rows while the model runs.
+class Recorder final : public LayerObserver, public Observer {
+ public:
+  explicit Recorder(std::vector<SummaryRow>& rows) : rows_(rows), previous_(current()), scope_(*this) {
+    current() = this;
+  }
+  ~Recorder() override { current() = previous_; }
+  void add(const Module& module, size_t row) { row_of_[module.identity()] = row; }
+
+  void enter(const Module& layer) override {
+    const auto found = row_of_.find(layer.identity());
+    running_.push_back(found != row_of_.end() ? found->second : innermost());
+  }
+  void leave(const Module& layer, const Tensor& output) override {
+    running_.pop_back();
+    const auto found = row_of_.find(layer.identity());
+    if (found == row_of_.end()) return;  // not registered in the model
+    rows_[found->second].ran = true;
+    rows_[found->second].output_shape = output.shape();
+  }
+  void ran(const OpInfo& info, const void*, std::span<const Tensor* const> inputs,
+           std::span<const Tensor> outputs) override {
+    rows_[innermost()].multiply_adds += multiply_adds(info, inputs, outputs[0]);
+  }
+
+ private:
+  size_t innermost() const { return running_.empty() ? 0 : running_.back(); }
+
+  std::vector<SummaryRow>& rows_;
+  std::unordered_map<const void*, size_t> row_of_;
+  std::vector<size_t> running_;
+  LayerObserver* previous_;
+  ObserverScope scope_;
+};
+
+/// Evaluation mode while alive; every module gets its own mode back.
+class Evaluation {
+ public:
+  explicit Evaluation(std::vector<NamedModule>& modules) : modules_(modules) {
+    for (const NamedModule& entry : modules_) training_.push_back(entry.module.is_training());
+    modules_.front().module.eval();
+  }
+  ~Evaluation() {
+    for (size_t i = 0; i < modules_.size(); ++i) modules_[i].module.train(training_[i]);  // parents first
+  }
+  Evaluation(const Evaluation&) = delete;
+  Evaluation& operator=(const Evaluation&) = delete;
+
+ private:
+  std::vector<NamedModule>& modules_;
+  std::vector<bool> training_;
+};
+
+void count_parameters(const Module& model, Summary& out) {
+  std::unordered_map<std::string, size_t> row_of;
+  for (size_t i = 0; i < out.rows.size(); ++i) row_of[out.rows[i].name] = i;
+  for (const NamedTensor& parameter : model.named_parameters()) {
+    const size_t dot = parameter.name.rfind('.');
+    const int64_t count = parameter.tensor.numel();
+    out.rows[row_of.at(dot == std::string::npos ? "" : parameter.name.substr(0, dot))].parameters += count;
+    out.parameters += count;
+    out.trainable_parameters += parameter.tensor.requires_grad() ? count : 0;
+  }
+}
+
+/// 1234567 as 1,234,567; nothing as a dash.
+std::string grouped(int64_t number) {
+  if (number == 0) return "-";
+  std::string digits = std::to_string(number);
+  for (size_t at = digits.size(); at > 3; at -= 3) digits.insert(at - 3, ",");
+  return digits;
+}
+
+/// `  conv (Conv2d)`, indented by its depth.
+std::string label(const SummaryRow& row) {
+  if (row.name.empty()) return row.type;
+  const auto depth = static_cast<size_t>(std::count(row.name.begin(), row.name.end(), '.')) + 1;
+  return std::string(2 * depth, ' ') + row.name.substr(row.name.rfind('.') + 1) + " (" + row.type + ")";
+}
+
+using Line = std::array<std::string, 4>;
+
+std::string table(const std::vector<Line>& lines) {
+  std::array<size_t, 4> width = {};
+  for (const Line& line : lines)
+    for (size_t i = 0; i < line.size(); ++i) width[i] = std::max(width[i], line[i].size());
+  std::string out;
+  for (const Line& line : lines) {
+    for (size_t i = 0; i < line.size(); ++i) {
+      const std::string space(width[i] - line[i].size(), ' ');
+      out += i < 2 ? line[i] + space : space + line[i];  // numbers are aligned right
+      out += i + 1 < line.size() ? "  " : "\n";
+    }
+  }
+  return out;
+}
+
+}  // namespace
+
+namespace detail {
+
+Summary summarize(const Module& model, const std::function<void(const Tensor&)>& run, const Shape& input_shape,
+                  const SummaryOptions& options) {
+  Frame frame("summary");
+  NoGrad guard;
+  Summary out;
+  std::vector<NamedModule> modules = model.modules();
+  for (const NamedModule& entry : modules) out.rows.push_back({.name = entry.name, .type = entry.module.type_name()});
+  count_parameters(model, out);
+  {
+    const Evaluation evaluation(modules);
+    const Tensor input = zeros(input_shape, options.dtype);
+    Recorder recorder(out.rows);
+    for (size_t i = 0; i < modules.size(); ++i) recorder.add(modules[i].module, i);
+    run(input);
+  }
+  for (const SummaryRow& row : out.rows) out.multiply_adds += row.multiply_adds;
+  return out;
+}
+
+}  // namespace detail
+
+std::string Summary::to_string() const {
+  std::vector<Line> lines = {{"layer", "output", "parameters", "multiply-adds"}};
+  for (const SummaryRow& row : rows)
+    lines.push_back({label(row), row.ran ? row.output_shape.to_string() : "-", grouped(row.parameters),
+                     grouped(row.multiply_adds)});
+  lines.push_back({"total", "", grouped(parameters), grouped(multiply_adds)});
+  std::string out = table(lines);
+  if (trainable_parameters != parameters)
+    out += text(grouped(parameters - trainable_parameters), " parameters are frozen\n");
+  return out;
+}
+
+std::ostream& operator<<(std::ostream& out, const Summary& summary) { return out << summary.to_string(); }
+
+}  // namespace weft::nn

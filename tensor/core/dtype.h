@@ -1,0 +1,107 @@
+// DType: the element types, and how they combine.
+#pragma once
+
+#include <bit>
+#include <cstddef>
+#include <cstdint>
+#include <string_view>
+#include <type_traits>
+
+#include "tensor/core/half.h"
+
+namespace weft {
+
+enum class DType : uint8_t { f32, f64, bf16, f16, i64, i32, i16, i8, u8, boolean };
+inline constexpr int kDTypeCount = 10;
+
+inline constexpr DType f32 = DType::f32;
+inline constexpr DType f64 = DType::f64;
+inline constexpr DType bf16 = DType::bf16;
+inline constexpr DType f16 = DType::f16;
+inline constexpr DType i64 = DType::i64;
+inline constexpr DType i32 = DType::i32;
+inline constexpr DType i16 = DType::i16;
+inline constexpr DType i8 = DType::i8;
+inline constexpr DType u8 = DType::u8;
+inline constexpr DType boolean = DType::boolean;
+
+/// Bytes of one element.
+constexpr size_t size_of(DType dtype) {
+  constexpr uint8_t sizes[] = {4, 8, 2, 2, 8, 4, 2, 1, 1, 1};
+  return sizes[static_cast<int>(dtype)];
+}
+constexpr bool is_floating(DType dtype) { return dtype <= DType::f16; }
+/// Integers, without bool.
+constexpr bool is_integer(DType dtype) { return dtype >= DType::i64 && dtype <= DType::u8; }
+
+/// `f32`, `f64`, ..., `bool`.
+std::string_view name_of(DType dtype);
+/// The dtype two operands meet in, by PyTorch's categories (bool < integer < floating; within one, the wider; u8 with a
+/// signed type gives a signed type that holds both; bf16 with f16 gives f32).
+DType promote(DType a, DType b);
+
+template <class T>
+struct DTypeOf;
+template <>
+struct DTypeOf<float> {
+  static constexpr DType value = DType::f32;
+};
+template <>
+struct DTypeOf<double> {
+  static constexpr DType value = DType::f64;
+};
+template <>
+struct DTypeOf<BFloat16> {
+  static constexpr DType value = DType::bf16;
+};
+template <>
+struct DTypeOf<Float16> {
+  static constexpr DType value = DType::f16;
+};
+template <>
+struct DTypeOf<int64_t> {
+  static constexpr DType value = DType::i64;
+};
+template <>
+struct DTypeOf<int32_t> {
+  static constexpr DType value = DType::i32;
+};
+template <>
+struct DTypeOf<int16_t> {
+  static constexpr DType value = DType::i16;
+};
+template <>
+struct DTypeOf<int8_t> {
+  static constexpr DType value = DType::i8;
+};
+template <>
+struct DTypeOf<uint8_t> {
+  static constexpr DType value = DType::u8;
+};
+template <>
+struct DTypeOf<bool> {
+  static constexpr DType value = DType::boolean;
+};
+/// The dtype of a C++ element type.
+template <class T>
+inline constexpr DType dtype_of = DTypeOf<std::remove_cv_t<T>>::value;
+
+/// Calls f.operator()<T>() with the C++ type of `dtype`.
+template <class F>
+decltype(auto) visit_dtype(DType dtype, F&& f) {
+  switch (dtype) {
+    case DType::f32: return f.template operator()<float>();
+    case DType::f64: return f.template operator()<double>();
+    case DType::bf16: return f.template operator()<BFloat16>();
+    case DType::f16: return f.template operator()<Float16>();
+    case DType::i64: return f.template operator()<int64_t>();
+    case DType::i32: return f.template operator()<int32_t>();
+    case DType::i16: return f.template operator()<int16_t>();
+    case DType::i8: return f.template operator()<int8_t>();
+    case DType::u8: return f.template operator()<uint8_t>();
+    case DType::boolean: break;
+  }
+  return f.template operator()<bool>();
+}
+
+}  // namespace weft

@@ -1,0 +1,50 @@
+// Scalar: a C++ number given to an op. It knows whether it is an integer, so that `i64 + 1` stays i64.
+#pragma once
+
+#include <concepts>
+#include <cstdint>
+#include <string>
+
+#include "tensor/core/dtype.h"
+
+namespace weft {
+
+class Scalar {
+ public:
+  template <std::integral T>
+  constexpr Scalar(T value)
+      : integer_(static_cast<int64_t>(value)),
+        real_(static_cast<double>(value)),
+        kind_(std::same_as<T, bool> ? DType::boolean : DType::i64) {}
+  template <std::floating_point T>
+  constexpr Scalar(T value) : real_(static_cast<double>(value)), kind_(DType::f64) {}
+
+  constexpr bool is_floating() const { return kind_ == DType::f64; }
+  constexpr double to_double() const { return real_; }
+  /// The integer value; a floating value is truncated, NaN is 0, what does not fit is clamped.
+  constexpr int64_t to_int() const {
+    if (!is_floating()) return integer_;
+    if (!(real_ == real_)) return 0;
+    if (real_ >= 9223372036854775807.0) return INT64_MAX;
+    if (real_ <= -9223372036854775808.0) return INT64_MIN;
+    return static_cast<int64_t>(real_);
+  }
+  /// f64, i64 or boolean: the category that promotion looks at.
+  constexpr DType kind() const { return kind_; }
+  constexpr bool operator==(const Scalar&) const = default;
+
+ private:
+  int64_t integer_ = 0;
+  double real_ = 0;
+  DType kind_;
+};
+
+/// The dtype of a tensor of `dtype` combined with a scalar: the tensor's own unless the scalar's category is higher
+/// (integer tensor and floating scalar give f32; bool tensor and integer scalar give i64).
+constexpr DType promote_scalar(DType dtype, const Scalar& scalar) {
+  if (scalar.is_floating()) return is_floating(dtype) ? dtype : DType::f32;
+  if (scalar.kind() == DType::i64 && dtype == DType::boolean) return DType::i64;
+  return dtype;
+}
+
+}  // namespace weft

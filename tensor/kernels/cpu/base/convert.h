@@ -1,0 +1,110 @@
+// Conversions between element types: one value at a time (`convert`), and runs of values to and from what kernels compute
+// in (`Compute<T>`: float for bf16 and f16, the type itself otherwise).
+#pragma once
+
+#include <cstdint>
+#include <cstring>
+#include <limits>
+#include <type_traits>
+
+#ifdef __F16C__
+#include <immintrin.h>
+#endif
+
+#include "tensor/core/half.h"
+#include "tensor/core/scalar.h"
+
+namespace weft::kernels::cpu {
+
+template <class T>
+inline constexpr bool is_half = std::is_same_v<T, BFloat16> || std::is_same_v<T, Float16>;
+
+/// What kernels compute in for elements of type T.
+template <class T>
+using Compute = std::conditional_t<is_half<T>, float, T>;
+
+/// `x` as a To. Floating to integer truncates towards zero; what does not fit saturates and NaN gives 0. Anything but
+/// zero (NaN too) is true. Integers wrap. Branch-free, so that loops over it vectorise.
+template <class To, class From>
+[[gnu::always_inline]] inline To convert(From x) {
+  if constexpr (is_half<From>) {
+    return convert<To>(static_cast<float>(x));
+  } else if constexpr (std::is_same_v<To, From>) {
+    return x;
+  } else if constexpr (std::is_same_v<To, bool>) {
+    return x != From(0);
+  } else if constexpr (is_half<To>) {
+    return To(static_cast<float>(x));
+  } else if constexpr (std::is_floating_point_v<From> && std::is_integral_v<To>) {
+    using Limits = std::numeric_limits<To>;
+    constexpr int kLost = Limits::digits > std::numeric_limits<From>::digits
+                              ? Limits::digits - std::numeric_limits<From>::digits
+                              : 0;  // bits of To that From cannot hold: `largest` is the last From below max
+    constexpr From lowest = static_cast<From>(Limits::min());
+    constexpr From largest = static_cast<From>(Limits::max() >> kLost << kLost);
+    From inside = x < lowest ? lowest : x;
+    inside = inside > largest ? largest : inside;
+    inside = x == x ? inside : From(0);
+    using Wide = std::conditional_t<(sizeof(To) < 4), int32_t, To>;  // the narrow integers have no direct instruction
+    const To value = static_cast<To>(static_cast<Wide>(inside));
+    return x > largest ? Limits::max() : value;
+  } else {
+    return static_cast<To>(x);
+  }
+}
+
+/// A scalar argument in the type a kernel computes in; integers wrap.
+template <class T>
+T scalar_as(const Scalar& value) {
+  if constexpr (std::is_integral_v<T> && !std::is_same_v<T, bool>)
+    return static_cast<T>(value.to_int());
+  else
+    return convert<T>(value.to_double());
+}
+
+/// Widens `count` contiguous values.
+inline void widen(const BFloat16* from, float* to, int64_t count) {
+#pragma omp simd
+  for (int64_t i = 0; i < count; ++i) {
+    const uint32_t word = static_cast<uint32_t>(from[i].bits) << 16;
+    to[i] = std::bit_cast<float>(word);
+  }
+}
+
+/// Rounds `count` contiguous values to nearest even.
+inline void narrow(const float* from, BFloat16* to, int64_t count) {
+#pragma omp simd
+  for (int64_t i = 0; i < count; ++i) to[i].bits = BFloat16(from[i]).bits;
+}
+
+inline void widen(const Float16* from, float* to, int64_t count) {
+  int64_t i = 0;
+#ifdef __F16C__
+  for (; i + 8 <= count; i += 8) {
+    const __m128i halves = _mm_loadu_si128(reinterpret_cast<const __m128i*>(from + i));
+    _mm256_storeu_ps(to + i, _mm256_cvtph_ps(halves));
+  }
+#endif
+  for (; i < count; ++i) to[i] = from[i];
+}
+
+inline void narrow(const float* from, Float16* to, int64_t count) {
+#ifdef __F16C__
+  constexpr int kMode = _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC;
+  int64_t i = 0;
+  for (; i + 8 <= count; i += 8) {
+    const __m128i halves = _mm256_cvtps_ph(_mm256_loadu_ps(from + i), kMode);
+    _mm_storeu_si128(reinterpret_cast<__m128i*>(to + i), halves);
+  }
+  if (i < count) {  // the same instruction for the rest, so that the position of a value does not change its bits
+    float rest[8] = {};
+    std::memcpy(rest, from + i, static_cast<size_t>(count - i) * sizeof(float));
+    const __m128i halves = _mm256_cvtps_ph(_mm256_loadu_ps(rest), kMode);
+    std::memcpy(static_cast<void*>(to + i), &halves, static_cast<size_t>(count - i) * sizeof(Float16));
+  }
+#else
+  for (int64_t i = 0; i < count; ++i) to[i] = from[i];
+#endif
+}
+
+}  // namespace weft::kernels::cpu

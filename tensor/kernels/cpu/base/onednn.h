@@ -1,0 +1,55 @@
+// The shim over oneDNN: the only place that knows its version, its objects and its thread habits.
+//
+// Primitives are cached per thread (bounded, least recently used), together with memory objects whose handles are set
+// anew on every call: finding and starting one costs a fraction of a microsecond, no lock is taken, and two threads that
+// run the same primitive have scratchpads of their own. What is expensive, the generated code, is shared by oneDNN's own
+// cache below. Callers have checked every size: none is 0 (a product with an empty dimension kills the process) and all
+// byte counts fit (oneDNN wraps silently).
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <optional>
+
+#include "tensor/core/half.h"
+#include "tensor/kernels/cpu/base/matrix.h"
+#include "tensor/kernels/cpu/window/conv_shape.h"
+
+namespace weft::kernels::cpu::onednn {
+
+/// c = a b (+ c), f32. Every operand has neighbouring rows or columns (`is_blas`); c has neighbouring columns.
+void sgemm(Matrix<const float> a, Matrix<const float> b, Matrix<float> c, bool accumulate);
+
+/// Whether `biased_gemm`, with a bias or without, is faster than `sgemm` for these operands (both `is_blas`). By sizes and
+/// strides alone.
+bool prefers_primitive(const Matrix<const float>& a, const Matrix<const float>& b, bool biased);
+/// c = a b + bias, f32, with a cached matmul primitive; operands as for sgemm, one bias per column or null. False where
+/// oneDNN declines: nothing was done.
+bool biased_gemm(Matrix<const float> a, Matrix<const float> b, const float* bias, Matrix<float> c);
+
+/// c = a b (+ c), bf16 with f32 sums; operands as for sgemm. False where this CPU cannot: nothing was done.
+bool bf16_gemm(Matrix<const BFloat16> a, Matrix<const BFloat16> b, Matrix<BFloat16> c, bool accumulate);
+
+/// True where one direction has stride 1 and the other does not overlap it, as matrix products ask for.
+template <class T>
+bool is_blas(const Matrix<T>& m) {
+  return (m.column_stride == 1 && m.row_stride >= m.columns) || (m.row_stride == 1 && m.column_stride >= m.rows);
+}
+
+/// Convolutions of f32 images that are dense and channels-last in memory, the weight dense under its strides. Each
+/// returns false where oneDNN has no fast kernel for the shape on this CPU: nothing was done. `bias` holds one value per
+/// filter or is null.
+bool conv_forward(const ConvShape& s, const float* x, const float* w, const WeightStrides& strides, const float* bias,
+                  float* out);
+bool conv_backward_data(const ConvShape& s, const float* grad, const float* w, const WeightStrides& strides,
+                        float* grad_x);
+bool conv_backward_weights(const ConvShape& s, const float* x, const float* grad, float* grad_w,
+                           const WeightStrides& strides);
+
+/// The implementations oneDNN chose: "forward data weights", `-` for none. For tests and benchmarks.
+std::array<const char*, 3> conv_implementations(const ConvShape& s, const WeightStrides& strides);
+
+/// The most primitives of one kind (product, convolution) that a thread keeps.
+inline constexpr size_t kMostPrimitives = 1024;
+
+}  // namespace weft::kernels::cpu::onednn

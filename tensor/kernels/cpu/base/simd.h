@@ -1,0 +1,285 @@
+// Vectors of the compiler (g++ and clang extensions): loads and stores that convert, horizontal folds.
+// The widest registers the build may use decide the lane count, so results may differ between instruction sets, never
+// between runs or thread counts.
+#pragma once
+
+#include <cstdint>
+#include <cstring>
+#include <type_traits>
+#include <utility>
+
+#if defined(__AVX512F__) || defined(__F16C__)
+#include <immintrin.h>
+#endif
+
+#include "tensor/core/half.h"
+
+/// Whatever a register passes through is inlined: none outlives a call, and g++ sees no cost in that.
+#define WEFT_SIMD [[gnu::always_inline]] inline
+
+namespace weft::kernels::cpu::simd {
+
+#if defined(__AVX512F__)
+inline constexpr int kVectorBytes = 64;
+#elif defined(__AVX__)
+inline constexpr int kVectorBytes = 32;
+#else
+inline constexpr int kVectorBytes = 16;
+#endif
+
+template <class T>
+inline constexpr int kLanes = kVectorBytes / static_cast<int>(sizeof(T));
+
+namespace detail {
+template <class T, int N>
+struct VectorOf {
+  typedef T type __attribute__((vector_size(N * sizeof(T))));
+};
+// A vector of bool does not exist; its bytes are read as u8.
+template <class T>
+struct RawOf {
+  using type = T;
+};
+template <>
+struct RawOf<bool> {
+  using type = uint8_t;
+};
+template <>
+struct RawOf<BFloat16> {
+  using type = uint16_t;
+};
+template <>
+struct RawOf<Float16> {
+  using type = uint16_t;
+};
+}  // namespace detail
+
+/// Asks for the line of memory `bytes` after p. The CPU's own look ahead ends at a page, and waits for every new one.
+inline constexpr int64_t kLookAhead = 4096;
+template <class T>
+WEFT_SIMD void look_ahead(const T* p, int64_t bytes = kLookAhead) {
+  __builtin_prefetch(reinterpret_cast<const char*>(p) + bytes);
+}
+
+/// N lanes of T; by default a full register.
+template <class T, int N = kLanes<T>>
+using Vec = typename detail::VectorOf<T, N>::type;
+
+template <class T, int N = kLanes<T>>
+WEFT_SIMD Vec<T, N> splat(T value) {
+  return value - Vec<T, N>{};  // not 0 + value, which loses the sign of -0
+}
+
+/// Each lane as a To. g++ 12 splits conversions of full 512-bit registers in halves, so
+/// those are spelt out; the masked forms, because it warns about its own unmasked ones.
+template <class To, int N, class V>
+WEFT_SIMD Vec<To, N> convert_lanes(V v) {
+  using From [[maybe_unused]] = std::remove_cvref_t<decltype(v[0])>;  // unused without AVX-512
+#if defined(__AVX512F__)
+  if constexpr (std::is_same_v<From, float> && std::is_same_v<To, double> && N == 8)
+    return (Vec<To, N>)_mm512_maskz_cvtps_pd(0xff, (__m256)v);
+  if constexpr (std::is_same_v<From, double> && std::is_same_v<To, float> && N == 8)
+    return (Vec<To, N>)_mm512_maskz_cvtpd_ps(0xff, (__m512d)v);
+  if constexpr (std::is_same_v<From, int32_t> && std::is_same_v<To, float> && N == 16)
+    return (Vec<To, N>)_mm512_maskz_cvtepi32_ps(0xffff, (__m512i)v);
+  if constexpr (std::is_same_v<From, uint16_t> && std::is_same_v<To, uint32_t> && N == 16)
+    return (Vec<To, N>)_mm512_maskz_cvtepu16_epi32(0xffff, (__m256i)v);
+  if constexpr (std::is_same_v<From, uint32_t> && std::is_same_v<To, uint16_t> && N == 16)
+    return (Vec<To, N>)_mm512_maskz_cvtepi32_epi16(0xffff, (__m512i)v);
+  if constexpr (std::is_same_v<From, uint8_t> && std::is_same_v<To, int32_t> && N == 16)
+    return (Vec<To, N>)_mm512_maskz_cvtepu8_epi32(0xffff, (__m128i)v);
+  if constexpr (std::is_same_v<From, int32_t> && std::is_same_v<To, uint8_t> && N == 16)
+    return (Vec<To, N>)_mm512_maskz_cvtepi32_epi8(0xffff, (__m512i)v);
+#endif
+  return __builtin_convertvector(v, Vec<To, N>);
+}
+
+namespace detail {
+template <class V, class T>
+WEFT_SIMD V load_raw(const T* p) {
+  V v;
+  std::memcpy(&v, p, sizeof v);
+  return v;
+}
+
+template <int N>
+WEFT_SIMD Vec<float, N> widen_bfloat(Vec<uint16_t, N> raw) {
+  return (Vec<float, N>)(convert_lanes<uint32_t, N>(raw) << 16);
+}
+template <int N>
+WEFT_SIMD Vec<uint16_t, N> narrow_bfloat(Vec<float, N> v) {
+  using U = Vec<uint32_t, N>;
+  const U word = (U)v;
+  const U rounded = (word + 0x7fffu + ((word >> 16) & 1u)) >> 16;
+  const U nan = (word >> 16) | 0x40u;
+  return convert_lanes<uint16_t, N>((word & 0x7fffffffu) > 0x7f800000u ? nan : rounded);
+}
+template <int N>
+WEFT_SIMD Vec<float, N> widen_half(Vec<uint16_t, N> raw) {
+#if defined(__AVX512F__)
+  if constexpr (N == 16) return (Vec<float, N>)_mm512_maskz_cvtph_ps(0xffff, (__m256i)raw);
+#endif
+#if defined(__F16C__)
+  if constexpr (N == 8) return (Vec<float, N>)_mm256_cvtph_ps((__m128i)raw);
+#endif
+  Vec<float, N> v{};
+  for (int i = 0; i < N; ++i) v[i] = weft::detail::half_to_float(raw[i]);
+  return v;
+}
+template <int N>
+WEFT_SIMD Vec<uint16_t, N> narrow_half(Vec<float, N> v) {
+#if defined(__AVX512F__)
+  if constexpr (N == 16) return (Vec<uint16_t, N>)_mm512_maskz_cvtps_ph(0xffff, (__m512)v, _MM_FROUND_TO_NEAREST_INT);
+#endif
+#if defined(__F16C__)
+  if constexpr (N == 8) return (Vec<uint16_t, N>)_mm256_cvtps_ph((__m256)v, _MM_FROUND_TO_NEAREST_INT);
+#endif
+  Vec<uint16_t, N> raw{};
+  for (int i = 0; i < N; ++i) raw[i] = weft::detail::float_to_half(v[i]);
+  return raw;
+}
+
+/// The raw lanes of T as values of C.
+template <class C, class T, int N, class Raw>
+WEFT_SIMD Vec<C, N> widen(Raw raw) {
+  if constexpr (std::is_same_v<T, BFloat16>)
+    return convert_lanes<C, N>(widen_bfloat<N>(raw));
+  else if constexpr (std::is_same_v<T, Float16>)
+    return convert_lanes<C, N>(widen_half<N>(raw));
+  else
+    return convert_lanes<C, N>(raw);
+}
+}  // namespace detail
+
+/// N elements at p (any alignment) as C.
+template <class C, int N = kLanes<C>, class T>
+WEFT_SIMD Vec<C, N> load(const T* p) {
+  using Raw = Vec<typename detail::RawOf<T>::type, N>;
+  return detail::widen<C, T, N>(detail::load_raw<Raw>(p));
+}
+
+/// The first `count` of N elements at p, the other lanes zero; reads nothing beyond them.
+template <class C, int N = kLanes<C>, class T>
+WEFT_SIMD Vec<C, N> load_part(const T* p, int count) {
+  using Element = typename detail::RawOf<T>::type;
+  using Raw = Vec<Element, N>;
+#if defined(__AVX512F__)
+  if constexpr (sizeof(Raw) == 64 && sizeof(T) == 4)
+    return detail::widen<C, T, N>((Raw)_mm512_maskz_loadu_epi32(static_cast<__mmask16>((1u << count) - 1u), p));
+  if constexpr (sizeof(Raw) == 64 && sizeof(T) == 8)
+    return detail::widen<C, T, N>((Raw)_mm512_maskz_loadu_epi64(static_cast<__mmask8>((1u << count) - 1u), p));
+#endif
+#if defined(__AVX512BW__) && defined(__AVX512VL__)
+  if constexpr (sizeof(Raw) == 32 && sizeof(T) == 2)
+    return detail::widen<C, T, N>((Raw)_mm256_maskz_loadu_epi16(static_cast<__mmask16>((1u << count) - 1u), p));
+  if constexpr (sizeof(Raw) == 32 && sizeof(T) == 4)
+    return detail::widen<C, T, N>((Raw)_mm256_maskz_loadu_epi32(static_cast<__mmask8>((1u << count) - 1u), p));
+#endif
+  Element part[N] = {};
+  const auto* raw = reinterpret_cast<const Element*>(p);
+  for (int i = 0; i < count; ++i) part[i] = raw[i];
+  return detail::widen<C, T, N>(detail::load_raw<Raw>(part));
+}
+
+/// The first `count` of N elements that lie `stride` apart, the other lanes zero.
+template <class C, int N = kLanes<C>, class T>
+WEFT_SIMD Vec<C, N> load_strided(const T* p, int64_t stride, int count = N) {
+  using Element = typename detail::RawOf<T>::type;
+  Element part[N] = {};
+  const auto* raw = reinterpret_cast<const Element*>(p);
+  for (int i = 0; i < count; ++i) part[i] = raw[i * stride];
+  return detail::widen<C, T, N>(detail::load_raw<Vec<Element, N>>(part));
+}
+
+namespace detail {
+template <class T, int N, class C>
+WEFT_SIMD Vec<typename RawOf<T>::type, N> narrow(Vec<C, N> v) {
+  if constexpr (std::is_same_v<T, BFloat16>)
+    return narrow_bfloat<N>(convert_lanes<float, N>(v));
+  else if constexpr (std::is_same_v<T, Float16>)
+    return narrow_half<N>(convert_lanes<float, N>(v));
+  else
+    return convert_lanes<typename RawOf<T>::type, N>(v);
+}
+}  // namespace detail
+
+/// Writes a full register of C as T.
+template <class C, int N = kLanes<C>, class T>
+WEFT_SIMD void store(T* p, Vec<C, N> v) {
+  const auto raw = detail::narrow<T, N, C>(v);
+  std::memcpy(static_cast<void*>(p), &raw, sizeof raw);
+}
+
+/// Writes the first `count` lanes.
+template <class C, int N = kLanes<C>, class T>
+WEFT_SIMD void store_part(T* p, Vec<C, N> v, int count) {
+  const auto raw = detail::narrow<T, N, C>(v);
+#if defined(__AVX512F__)
+  if constexpr (sizeof raw == 64 && sizeof(T) == 4) {
+    _mm512_mask_storeu_epi32(p, static_cast<__mmask16>((1u << count) - 1u), (__m512i)raw);
+    return;
+  }
+  if constexpr (sizeof raw == 64 && sizeof(T) == 8) {
+    _mm512_mask_storeu_epi64(p, static_cast<__mmask8>((1u << count) - 1u), (__m512i)raw);
+    return;
+  }
+#endif
+  typename detail::RawOf<T>::type part[N];
+  std::memcpy(part, &raw, sizeof raw);
+  std::memcpy(static_cast<void*>(p), part, static_cast<size_t>(count) * sizeof(T));
+}
+
+/// Lanes below `count` of v, the others of `rest`.
+template <class T, int N = kLanes<T>>
+WEFT_SIMD Vec<T, N> first_lanes(Vec<T, N> v, Vec<T, N> rest, int count) {
+  using Index = std::conditional_t<
+      sizeof(T) == 8, int64_t,
+      std::conditional_t<sizeof(T) == 4, int32_t, std::conditional_t<sizeof(T) == 2, int16_t, int8_t>>>;
+  Vec<Index, N> lane{};
+  for (int i = 0; i < N; ++i) lane[i] = static_cast<Index>(i);
+  return lane < static_cast<Index>(count) ? v : rest;
+}
+
+namespace detail {
+template <int Begin, class V, int... I>
+WEFT_SIMD auto pick(V v, std::integer_sequence<int, I...>) {
+  return __builtin_shufflevector(v, v, (Begin + I)...);
+}
+}  // namespace detail
+
+/// Lanes [Begin, Begin + Count) of v.
+template <int Begin, int Count, class V>
+WEFT_SIMD auto lanes(V v) {
+  return detail::pick<Begin>(v, std::make_integer_sequence<int, Count>{});
+}
+
+/// All lanes combined to one value, in a fixed tree.
+template <class Combine, class T, int N>
+WEFT_SIMD T fold_lanes(Vec<T, N> v) {
+  if constexpr (N <= 2) {
+    return Combine::combine(v[0], v[N - 1]);
+  } else {
+    return fold_lanes<Combine, T, N / 2>(Combine::combine(lanes<0, N / 2>(v), lanes<N / 2, N / 2>(v)));
+  }
+}
+
+/// Lane by lane the larger (smaller) of both, b where either is NaN; V may be one value. In 512-bit registers it is one
+/// instruction, which g++ 12 does not find itself.
+template <class V>
+WEFT_SIMD V larger(V a, V b) {
+#if defined(__AVX512F__)
+  if constexpr (std::is_same_v<V, Vec<float, 16>>) return (V)_mm512_maskz_max_ps(0xffff, (__m512)a, (__m512)b);
+  if constexpr (std::is_same_v<V, Vec<double, 8>>) return (V)_mm512_maskz_max_pd(0xff, (__m512d)a, (__m512d)b);
+#endif
+  return a > b ? a : b;
+}
+template <class V>
+WEFT_SIMD V smaller(V a, V b) {
+#if defined(__AVX512F__)
+  if constexpr (std::is_same_v<V, Vec<float, 16>>) return (V)_mm512_maskz_min_ps(0xffff, (__m512)a, (__m512)b);
+  if constexpr (std::is_same_v<V, Vec<double, 8>>) return (V)_mm512_maskz_min_pd(0xff, (__m512d)a, (__m512d)b);
+#endif
+  return a < b ? a : b;
+}
+
+}  // namespace weft::kernels::cpu::simd

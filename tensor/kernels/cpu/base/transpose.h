@@ -1,0 +1,57 @@
+// Transposition in registers: N registers of N lanes, in log2(N) rounds of exchanges between pairs of them.
+#pragma once
+
+#include <utility>
+
+#include "tensor/kernels/cpu/base/simd.h"
+
+namespace weft::kernels::cpu::simd {
+
+namespace detail {
+/// Lane l of the pair's first (kUpper: second) result: lanes whose number has the bit `Step` change places with those of the
+/// partner that lack it.
+template <int N, int Step, bool kUpper, class V, int... L>
+WEFT_SIMD V exchange(V first, V second, std::integer_sequence<int, L...>) {
+  if constexpr (kUpper)
+    return __builtin_shufflevector(first, second, ((L & Step) != 0 ? N + L : L + Step)...);
+  else
+    return __builtin_shufflevector(first, second, ((L & Step) != 0 ? N + L - Step : L)...);
+}
+}  // namespace detail
+
+/// rows[i] lane j becomes rows[j] lane i.
+template <class T, int N = kLanes<T>, int Step = 1>
+WEFT_SIMD void transpose(Vec<T, N>* rows) {
+  if constexpr (Step < N) {
+    using Lanes = std::make_integer_sequence<int, N>;
+#pragma GCC unroll 64
+    for (int i = 0; i < N; ++i) {
+      if ((i & Step) != 0) continue;
+      const Vec<T, N> first = rows[i], second = rows[i + Step];
+      rows[i] = detail::exchange<N, Step, false>(first, second, Lanes{});
+      rows[i + Step] = detail::exchange<N, Step, true>(first, second, Lanes{});
+    }
+    transpose<T, N, Step * 2>(rows);
+  }
+}
+
+/// to[j * to_step + i] = from[i * from_step + j] for i < rows, j < columns; T arithmetic. Whole lines go from memory to memory by
+/// way of registers, so that it does not matter how many places of a cache rows share that lie a power of two apart.
+template <class T>
+void transpose_copy(const T* from, int64_t from_step, T* to, int64_t to_step, int64_t rows, int64_t columns) {
+  constexpr int N = kLanes<T> < 16 ? kLanes<T> : 16;
+  const int64_t whole_rows = rows / N * N, whole_columns = columns / N * N;
+  for (int64_t j = 0; j < whole_columns; j += N)
+    for (int64_t i = 0; i < whole_rows; i += N) {
+      Vec<T, N> block[N];
+#pragma GCC unroll 16
+      for (int k = 0; k < N; ++k) block[k] = load<T, N>(from + (i + k) * from_step + j);
+      transpose<T, N>(block);
+#pragma GCC unroll 16
+      for (int k = 0; k < N; ++k) store<T, N>(to + (j + k) * to_step + i, block[k]);
+    }
+  for (int64_t j = 0; j < columns; ++j)
+    for (int64_t i = j < whole_columns ? whole_rows : 0; i < rows; ++i) to[j * to_step + i] = from[i * from_step + j];
+}
+
+}  // namespace weft::kernels::cpu::simd

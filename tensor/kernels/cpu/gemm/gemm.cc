@@ -1,0 +1,150 @@
+#include "tensor/kernels/cpu/gemm/gemm.h"
+
+#include <type_traits>
+
+#include "tensor/kernels/cpu/base/force_loops.h"
+#include "tensor/kernels/cpu/base/onednn.h"
+#include "tensor/kernels/cpu/gemm/loop_gemm.h"
+#include "tensor/kernels/cpu/gemm/packed_gemm.h"
+
+namespace weft::kernels::cpu {
+namespace {
+
+/// A stride along an axis of size 1 never matters: give it the value that libraries accept.
+template <class T>
+Matrix<T> normalized(Matrix<T> m) {
+  if (m.columns == 1 && m.row_stride != 1) m.column_stride = 1;
+  if (m.rows == 1 && m.column_stride == 1) m.row_stride = m.columns;
+  if (m.rows == 1 && m.column_stride != 1) m.row_stride = 1;
+  if (m.columns == 1 && m.row_stride == 1) m.column_stride = m.rows;
+  return m;
+}
+
+template <class T>
+bool is_tiny(const Matrix<const T>& a, const Matrix<const T>& b) {
+  // A single column fills one lane of a register: the smallest are sgemm's already.
+  if (std::is_same_v<T, float> && b.columns == 1) return multiplications(a, b) <= 1000;
+  return a.rows * b.columns <= kTinyProduct && multiplications(a, b) <= kTinyProduct;
+}
+
+/// Runs `product` on operands that libraries accept: what has other strides is copied first, and c copied back.
+template <class T, class Product>
+void with_blas_operands(Matrix<const T> a, Matrix<const T> b, Matrix<T> c, bool accumulate, Product&& product) {
+  a = normalized(a), b = normalized(b), c = normalized(c);
+  if (!onednn::is_blas(a)) {
+    Scratch<T> copy(checked_multiply(a.rows, a.columns));
+    copy_matrix<T, T>(a, row_major(copy.data(), a.rows, a.columns));
+    return with_blas_operands(Matrix<const T>(row_major(copy.data(), a.rows, a.columns)), b, c, accumulate, product);
+  }
+  if (!onednn::is_blas(b)) {
+    Scratch<T> copy(checked_multiply(b.rows, b.columns));
+    copy_matrix<T, T>(b, row_major(copy.data(), b.rows, b.columns));
+    return with_blas_operands(a, Matrix<const T>(row_major(copy.data(), b.rows, b.columns)), c, accumulate, product);
+  }
+  if (!onednn::is_blas(c)) {
+    Scratch<T> copy(checked_multiply(c.rows, c.columns));
+    const Matrix<T> dense = row_major(copy.data(), c.rows, c.columns);
+    if (accumulate) copy_matrix<T, T>(c, dense);
+    with_blas_operands(a, b, dense, accumulate, product);
+    return copy_matrix<T, T>(dense, c);
+  }
+  if (c.column_stride != 1 || c.row_stride < c.columns)
+    return product(b.transposed(), a.transposed(), c.transposed(), accumulate);
+  product(a, b, c, accumulate);
+}
+
+void f32_gemm(const Matrix<const float>& a, const Matrix<const float>& b, const Matrix<float>& c, bool accumulate) {
+  if (loops_forced()) return loop_gemm<float>(a, b, c, accumulate);
+  if (is_tiny(a, b)) return small_gemm<float>(a, b, c, accumulate);
+  with_blas_operands(a, b, c, accumulate, [](auto left, auto right, auto out, bool add) {
+    if (prefers_packed(left, right)) return packed_gemm<float>(left, right, out, add);
+    if (!add && onednn::prefers_primitive(left, right, false) && onednn::biased_gemm(left, right, nullptr, out)) return;
+    onednn::sgemm(left, right, out, add);
+  });
+}
+
+void f64_gemm(const Matrix<const double>& a, const Matrix<const double>& b, const Matrix<double>& c, bool accumulate) {
+  if (loops_forced()) return loop_gemm<double>(a, b, c, accumulate);
+  if (is_tiny(a, b)) return small_gemm<double>(a, b, c, accumulate);
+  with_blas_operands(a, b, c, accumulate,
+                     [](auto left, auto right, auto out, bool add) { packed_gemm<double>(left, right, out, add); });
+}
+
+/// bf16 and f16: everything in f32, rounded once at the end.
+template <class T>
+void widened_gemm(Matrix<const T> a, Matrix<const T> b, Matrix<T> c, bool accumulate) {
+  Scratch<float> left(checked_multiply(a.rows, a.columns)), right(checked_multiply(b.rows, b.columns));
+  Scratch<float> result(checked_multiply(c.rows, c.columns));
+  const auto wide_a = row_major(left.data(), a.rows, a.columns), wide_b = row_major(right.data(), b.rows, b.columns);
+  const auto wide_c = row_major(result.data(), c.rows, c.columns);
+  copy_matrix<T, float>(a, wide_a);
+  copy_matrix<T, float>(b, wide_b);
+  if (accumulate) copy_matrix<T, float>(c, wide_c);
+  f32_gemm(wide_a, wide_b, wide_c, accumulate);
+  copy_matrix<float, T>(wide_c, c);
+}
+
+/// Integers as unsigned ones of their size, so that overflow wraps around.
+template <class T>
+void wrapping_gemm(Matrix<const T> a, Matrix<const T> b, Matrix<T> c, bool accumulate) {
+  using U = std::make_unsigned_t<T>;
+  loop_gemm<U>({reinterpret_cast<const U*>(a.data), a.rows, a.columns, a.row_stride, a.column_stride},
+               {reinterpret_cast<const U*>(b.data), b.rows, b.columns, b.row_stride, b.column_stride},
+               {reinterpret_cast<U*>(c.data), c.rows, c.columns, c.row_stride, c.column_stride}, accumulate);
+}
+
+}  // namespace
+
+template <class T>
+void gemm(const Matrix<const T>& a, const Matrix<const T>& b, const Matrix<T>& c, bool accumulate) {
+  if (c.rows == 0 || c.columns == 0) return;
+  if (a.columns == 0) {  // an empty sum; oneDNN would divide by zero
+    if (!accumulate)
+      for (int64_t i = 0; i < c.rows; ++i)
+        for (int64_t j = 0; j < c.columns; ++j) c.at(i, j) = T{};
+    return;
+  }
+  if constexpr (std::is_same_v<T, float>) {
+    f32_gemm(a, b, c, accumulate);
+  } else if constexpr (std::is_same_v<T, double>) {
+    f64_gemm(a, b, c, accumulate);
+  } else if constexpr (std::is_integral_v<T>) {
+    wrapping_gemm(a, b, c, accumulate);
+  } else {
+    if constexpr (std::is_same_v<T, BFloat16>) {
+      bool done = false;
+      if (!loops_forced() && !is_tiny(a, b))
+        with_blas_operands(a, b, c, accumulate, [&](auto left, auto right, auto out, bool add) {
+          done = onednn::bf16_gemm(left, right, out, add);
+        });
+      if (done) return;
+    }
+    widened_gemm(a, b, c, accumulate);
+  }
+}
+
+bool biased_gemm(Matrix<const float> a, Matrix<const float> b, const float* bias, Matrix<float> c) {
+  if (c.rows == 0 || c.columns == 0 || a.columns == 0 || is_tiny(a, b) || loops_forced()) return false;
+  a = normalized(a), b = normalized(b), c = normalized(c);
+  const bool rows_out = c.column_stride == 1 && c.row_stride >= c.columns;
+  if (!rows_out || !onednn::is_blas(a) || !onednn::is_blas(b)) return false;
+  if (prefers_packed(a, b)) {
+    packed_gemm<float>(a, b, c, false, bias);
+    return true;
+  }
+  return onednn::prefers_primitive(a, b, bias != nullptr) && onednn::biased_gemm(a, b, bias, c);
+}
+
+#define WEFT_GEMM(T) template void gemm<T>(const Matrix<const T>&, const Matrix<const T>&, const Matrix<T>&, bool);
+WEFT_GEMM(float)
+WEFT_GEMM(double)
+WEFT_GEMM(BFloat16)
+WEFT_GEMM(Float16)
+WEFT_GEMM(int64_t)
+WEFT_GEMM(int32_t)
+WEFT_GEMM(int16_t)
+WEFT_GEMM(int8_t)
+WEFT_GEMM(uint8_t)
+#undef WEFT_GEMM
+
+}  // namespace weft::kernels::cpu

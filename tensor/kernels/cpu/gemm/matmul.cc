@@ -1,0 +1,124 @@
+#include "tensor/kernels/cpu/gemm/matmul.h"
+
+#include <array>
+
+#include "tensor/core/error.h"
+#include "tensor/kernels/cpu/gemm/gemm.h"
+
+namespace weft::kernels::cpu {
+namespace {
+
+/// A batch axis: its size and the strides of a, b and out along it.
+struct BatchAxis {
+  int64_t size;
+  std::array<int64_t, 3> stride;
+};
+
+template <class T>
+struct Batched {
+  Matrix<const T> a, b;
+  Matrix<T> out;
+  std::array<BatchAxis, kMaxAxes> axes;
+  int count = 0;
+};
+
+/// Batch axes without those of size 1, neighbours merged where one stride per operand describes both.
+template <class T>
+void add_axis(Batched<T>& p, BatchAxis axis) {
+  if (axis.size == 1) return;
+  if (p.count > 0) {
+    BatchAxis& outer = p.axes[static_cast<size_t>(p.count - 1)];
+    bool merges = true;
+    for (size_t i = 0; i < 3; ++i) merges = merges && outer.stride[i] == axis.stride[i] * axis.size;
+    if (merges) {
+      outer = {outer.size * axis.size, axis.stride};
+      return;
+    }
+  }
+  p.axes[static_cast<size_t>(p.count++)] = axis;
+}
+
+/// Folds the innermost batch axis into the rows (where b is shared) or the columns (where a is) if strides allow.
+template <class T>
+void fold(Batched<T>& p) {
+  while (p.count > 0) {
+    const BatchAxis& axis = p.axes[static_cast<size_t>(p.count - 1)];
+    const auto [in_a, in_b, in_out] = axis.stride;
+    // A single row has no stride of its own: it takes the batch's.
+    const int64_t a_rows = p.a.rows == 1 ? in_a : p.a.row_stride, out_rows = p.a.rows == 1 ? in_out : p.out.row_stride;
+    const int64_t b_columns = p.b.columns == 1 ? in_b : p.b.column_stride;
+    const int64_t out_columns = p.b.columns == 1 ? in_out : p.out.column_stride;
+    if (in_b == 0 && in_a == a_rows * p.a.rows && in_out == out_rows * p.out.rows) {
+      p.a.row_stride = a_rows, p.out.row_stride = out_rows;
+      p.a.rows *= axis.size, p.out.rows *= axis.size;
+    } else if (in_a == 0 && in_b == b_columns * p.b.columns && in_out == out_columns * p.out.columns) {
+      p.b.column_stride = b_columns, p.out.column_stride = out_columns;
+      p.b.columns *= axis.size, p.out.columns *= axis.size;
+    } else {
+      return;
+    }
+    --p.count;
+  }
+}
+
+template <class T>
+Matrix<T> innermost(const Operand& x) {
+  const int64_t r = x.rank();
+  return {x.data<T>(), x.size(r - 2), x.size(r - 1), x.stride(r - 2), x.stride(r - 1)};
+}
+
+/// (Not inlined: its frame would slow down small products.)
+template <class T>
+[[gnu::noinline]] void run_batches(const Operand& a, const Operand& b, const Operand& out, bool accumulate) {
+  Batched<T> p{innermost<T>(a), innermost<T>(b), innermost<T>(out), {}, 0};
+  for (int64_t i = 0; i + 2 < a.rank(); ++i) add_axis(p, {a.size(i), {a.stride(i), b.stride(i), out.stride(i)}});
+  fold(p);
+  int64_t batches = 1;
+  for (int i = 0; i < p.count; ++i) batches *= p.axes[static_cast<size_t>(i)].size;
+  const auto one = [&](int64_t index) {
+    Matrix<const T> one_a = p.a, one_b = p.b;
+    Matrix<T> one_out = p.out;
+    for (int i = p.count - 1; i >= 0; --i) {
+      const BatchAxis& axis = p.axes[static_cast<size_t>(i)];
+      // The outermost axis takes what is left: a division costs as much as a tenth of a small product.
+      const int64_t at = i > 0 ? index % axis.size : index;
+      if (i > 0) index /= axis.size;
+      one_a.data += at * axis.stride[0], one_b.data += at * axis.stride[1], one_out.data += at * axis.stride[2];
+    }
+    gemm<T>(one_a, one_b, one_out, accumulate);
+  };
+  if (batches == 1) return one(0);
+  // Several products per thread run side by side, each on one thread; fewer share the threads one after the other.
+  const double work = multiplications(p.a, p.b);
+  const bool side_by_side = batches >= 2 * region_threads() || work < 64 * 64 * 64;
+  if (!side_by_side) {
+    for (int64_t i = 0; i < batches; ++i) one(i);
+    return;
+  }
+  const int64_t grain = work > 1e6 ? 1 : 1 + static_cast<int64_t>(1e5 / (work + 1));
+  parallel_for(batches, grain, [&](int64_t begin, int64_t end) {
+    for (int64_t i = begin; i < end; ++i) one(i);
+  });
+}
+
+template <class T>
+void run(const Operand& a, const Operand& b, const Operand& out, bool accumulate) {
+  if (out.rank() == 2)
+    gemm<T>(innermost<const T>(a), innermost<const T>(b), innermost<T>(out), accumulate);
+  else
+    run_batches<T>(a, b, out, accumulate);
+}
+
+}  // namespace
+
+void matmul(const Operand& a, const Operand& b, const Operand& out, bool accumulate) {
+  if (out.numel() == 0) return;
+  visit_dtype(out.dtype, [&]<class T>() {
+    if constexpr (std::is_same_v<T, bool>)
+      throw DtypeError("products accept floating and integer dtypes, not bool");
+    else
+      run<T>(a, b, out, accumulate);
+  });
+}
+
+}  // namespace weft::kernels::cpu

@@ -1,0 +1,395 @@
+// How a product is cut. k is cut into passes, the columns of b into groups that stay in the second cache; a group is packed
+// into panels as wide as a tile, each read from front to back. Strips of a's rows then meet the panels tile by tile
+// (gemm_tile.h): a strip all panels where c is wide, so that c is written along its rows; a panel all strips where c is narrow.
+//
+// Where b is the transposed one and larger than a, the product is computed as (b^T a^T)^T: then a is what is packed, and c's
+// tiles are transposed on their way to memory.
+//
+// Threads take disjoint blocks of c and pack what they need themselves. A sum runs over k in one order, cut into passes by
+// the sizes of the whole product: its bits do not depend on the thread count.
+//
+// Known limit: with many threads and few rows, each packs the same part of a or b again.
+#include "tensor/kernels/cpu/gemm/packed_gemm.h"
+
+#include <utility>
+
+#include "tensor/kernels/cpu/base/scratch.h"
+#include "tensor/kernels/cpu/base/transpose.h"
+#include "tensor/kernels/cpu/gemm/gemm_tile.h"
+
+namespace weft::kernels::cpu {
+namespace {
+
+/// Elements of b that stay in the second cache, and how many products of k a pass takes at least and at most: every pass but
+/// the first reads c again.
+constexpr int64_t kGroupElements = 1 << 17, kLeastDepth = 512, kMostDepth = 1024;
+/// b is read where it lies if it fits the innermost cache, or so few rows of c need it.
+constexpr int64_t kUnpackedBytes = 24576, kUnpackedRows = 12;
+/// Transposed rows of a are read where they lie unless they are spread over more bytes.
+constexpr int64_t kSpreadBytes = 1 << 17;
+/// Rows that packing asks for ahead: hardware does not follow steps of a page. Rows a power of two apart share places of the
+/// innermost cache, so few.
+constexpr int64_t kAhead = 4;
+
+/// Columns of c up to which its tiles are taken panel by panel.
+constexpr int64_t kNarrow = 512;
+
+int64_t blocks_of(int64_t count, int64_t size) { return (count + size - 1) / size; }
+
+template <class T>
+struct Product {
+  Matrix<const T> a, b;
+  Matrix<T> c;  // neighbouring columns, or neighbouring rows where `transposed`
+  bool accumulate;
+  const T* bias;  // one per column, or one per row where `transposed`
+  bool transposed;
+
+  Product block(int64_t i, int64_t j, int64_t rows, int64_t columns) const {
+    return {a.block(i, 0, rows, a.columns),
+            b.block(0, j, b.rows, columns),
+            c.block(i, j, rows, columns),
+            accumulate,
+            bias == nullptr ? nullptr : bias + (transposed ? i : j),
+            transposed};
+  }
+};
+
+/// How a product is cut: by the sizes of all of it.
+template <class T>
+struct Cut {
+  static constexpr int64_t N = simd::kLanes<T>;
+  int64_t depth;    // of a pass, a multiple of N
+  int64_t panel;    // columns, a multiple of N
+  int64_t group;    // columns, a multiple of `panel`
+  int64_t rows;     // of a tile
+  bool unpacked_b;  // but for a last register that is not full
+
+  explicit Cut(const Product<T>& p) {
+    const int64_t k = p.a.columns, columns = p.b.columns;
+    const int64_t most = std::clamp(kGroupElements / columns, kLeastDepth, kMostDepth);
+    depth = blocks_of(blocks_of(k, blocks_of(k, most)), N) * N;
+    const int64_t vectors = blocks_of(columns, N);
+    const int64_t width = blocks_of(vectors, blocks_of(vectors, kGemmTileVectors));
+    panel = width * N;
+    group = std::max<int64_t>(1, kGroupElements / (depth * panel)) * panel;
+    rows = kGemmTileRows[static_cast<size_t>(width - 1)];
+    unpacked_b = p.b.column_stride == 1 &&
+                 (p.a.rows <= kUnpackedRows ||
+                  p.b.row_stride * std::min(depth, k) * static_cast<int64_t>(sizeof(T)) <= kUnpackedBytes);
+  }
+};
+
+/// b's columns side by side with zeros up to a full register: row k at out + k * width.
+template <class T>
+void pack_rows(const Matrix<const T>& b, T* out, int64_t width) {
+  constexpr int N = simd::kLanes<T>;
+  for (int64_t k = 0; k < b.rows; ++k, out += width) {
+    const T* in = b.data + k * b.row_stride;
+    int64_t j = 0;
+    for (; j + N <= b.columns; j += N) __builtin_prefetch(in + j + kAhead * b.row_stride);
+    j = 0;
+    for (; j + N <= b.columns; j += N) simd::store<T, N>(out + j, simd::load<T, N>(in + j));
+    if (j < b.columns) simd::store<T, N>(out + j, simd::load_part<T, N>(in + j, static_cast<int>(b.columns - j)));
+  }
+}
+
+/// The same where b's rows are neighbours, k.
+template <class T>
+void pack_columns(const Matrix<const T>& b, T* out, int64_t width) {
+  constexpr int N = simd::kLanes<T>;
+  for (int64_t j = 0; j < b.columns; j += N) {
+    const auto columns = static_cast<int>(std::min<int64_t>(N, b.columns - j));
+    for (int64_t k = 0; k < b.rows; k += N) {
+      const auto depth = static_cast<int>(std::min<int64_t>(N, b.rows - k));
+      const T* in = b.data + k + j * b.column_stride;
+      T* to = out + k * width + j;
+      simd::Vec<T, N> block[N];
+      if (columns == N && depth == N) {
+#pragma GCC unroll 16
+        for (int i = 0; i < N; ++i) block[i] = simd::load<T, N>(in + i * b.column_stride);
+      } else {
+        for (int i = 0; i < N; ++i)
+          block[i] = i < columns ? simd::load_part<T, N>(in + i * b.column_stride, depth) : simd::Vec<T, N>{};
+      }
+      simd::transpose<T>(block);
+      if (depth == N) {
+#pragma GCC unroll 16
+        for (int i = 0; i < N; ++i) simd::store<T, N>(to + i * width, block[i]);
+      } else {
+        for (int i = 0; i < depth; ++i) simd::store<T, N>(to + i * width, block[i]);
+      }
+    }
+  }
+}
+
+/// `rows` (at most N) rows of c, a transposed one, from a buffer whose rows are `width` apart; + c or + bias.
+template <class T>
+void store_transposed(const T* from, int64_t width, const Matrix<T>& c, bool accumulate, const T* bias) {
+  constexpr int N = simd::kLanes<T>;
+  const auto rows = static_cast<int>(c.rows);
+  const simd::Vec<T, N> add = bias != nullptr ? simd::load_part<T, N>(bias, rows) : simd::Vec<T, N>{};
+  for (int64_t j = 0; j < c.columns; j += N) {
+    simd::Vec<T, N> block[N];
+#pragma GCC unroll 16
+    for (int i = 0; i < N; ++i) block[i] = simd::load<T, N>(from + i * width + j);
+    simd::transpose<T>(block);
+    T* out = c.data + j * c.column_stride;
+    const int64_t count = std::min<int64_t>(N, c.columns - j);
+#pragma GCC unroll 16
+    for (int i = 0; i < N; ++i, out += c.column_stride) {
+      if (i >= count) break;
+      block[i] += accumulate ? simd::load_part<T, N>(out, rows) : add;
+      simd::store_part<T, N>(out, block[i], rows);
+    }
+  }
+}
+
+/// One thread's part of a product.
+template <class T>
+class Part {
+  static constexpr int N = simd::kLanes<T>;
+
+ public:
+  Part(const Product<T>& product, const Cut<T>& cut)
+      : p_(product),
+        cut_(cut),
+        strips_(blocks_of(product.a.rows, strip_rows())),
+        height_(product.a.rows / strips_),
+        higher_(product.a.rows % strips_),
+        packed_b_(std::min(cut.depth, product.a.columns) *
+                  (cut.unpacked_b ? cut.panel : std::min(cut.group, blocks_of(product.b.columns, N) * N))),
+        packed_a_(packs_a() ? std::min(kBatch, strips_) * packed_strip() : 0) {}
+
+  void run() {
+    for (int64_t k = 0; k < p_.a.columns; k += cut_.depth)
+      for (int64_t j = 0; j < p_.b.columns; j += cut_.group) {
+        pass_ = {k, std::min(cut_.depth, p_.a.columns - k), j, std::min(cut_.group, p_.b.columns - j),
+                 p_.accumulate || k > 0};
+        pack_group();
+        for (int64_t s = 0; s < strips_; s += kBatch) {
+          const int64_t end = std::min(s + kBatch, strips_);
+          if (packs_a()) pack_strips(s, end);
+          if (p_.transposed)
+            for (int64_t i = s; i < end; ++i) transposed_strip(s, i);
+          else
+            plain_strips(s, end);
+        }
+      }
+  }
+
+ private:
+  /// Strips that are packed together, so that whole lines of memory are used.
+  static constexpr int64_t kBatch = 16;
+  /// Rows of a are packed in pieces of so many elements: half a register of 512 bits for 6 to 8 floats.
+  static constexpr int64_t kPiece = N < 8 ? N : 8;
+
+  struct Pass {
+    int64_t k, depth, j, columns;
+    bool accumulate;
+  };
+  struct Strip {
+    int64_t first, rows;
+  };
+  struct Rows {  // of a, in this pass
+    const T* data;
+    int64_t row, step;
+    const T* next = nullptr;  // where the next strip's lie in memory, if along k
+  };
+
+  /// All of about the same height, without a division (which costs as much as a small tile).
+  Strip strip(int64_t s) const { return {s * height_ + std::min(s, higher_), height_ + (s < higher_ ? 1 : 0)}; }
+  /// Columns [0, direct) of the group are read where they lie.
+  int64_t direct() const { return cut_.unpacked_b ? pass_.columns / N * N : 0; }
+  bool in_place(int64_t j, int64_t columns) const { return j + columns <= direct(); }
+  static int64_t width_of(int64_t columns) { return blocks_of(columns, N) * N; }
+  T* packed(int64_t j) const { return packed_b_.data() + (cut_.unpacked_b ? 0 : j * pass_.depth); }
+
+  void pack_group() {
+    for (int64_t j = direct() / cut_.panel * cut_.panel; j < pass_.columns; j += cut_.panel) {
+      const int64_t columns = std::min(cut_.panel, pass_.columns - j);
+      if (in_place(j, columns)) continue;
+      const Matrix<const T> from = p_.b.block(pass_.k, pass_.j + j, pass_.depth, columns);
+      if (p_.b.column_stride == 1)
+        pack_rows<T>(from, packed(j), width_of(columns));
+      else
+        pack_columns<T>(from, packed(j), width_of(columns));
+    }
+  }
+
+  /// Rows of a are packed if they are neighbours and spread over much memory: a strip uses a part of each line there.
+  bool packs_a() const {
+    return p_.a.row_stride == 1 && p_.a.column_stride * p_.a.columns * static_cast<int64_t>(sizeof(T)) > kSpreadBytes;
+  }
+  /// The strips [begin, end), each with its rows side by side; all of them at once, as they share lines of memory.
+  void pack_strips(int64_t begin, int64_t end) {
+    const int64_t step = packed_step(), next = packed_strip();
+    std::array<Strip, kBatch> strips;
+    int64_t whole = 0;
+    for (int64_t s = begin; s < end; ++s) {
+      strips[static_cast<size_t>(s - begin)] = strip(s);
+      if (strip(s).first + step <= p_.a.rows) whole = s + 1 - begin;
+    }
+    const int64_t last = strip(end - 1).first + strip(end - 1).rows;
+    const T* in = p_.a.data + pass_.k * p_.a.column_stride;
+    for (int64_t k = 0; k < pass_.depth; ++k, in += p_.a.column_stride) {
+      T* to = packed_a_.data() + k * step;
+      const T* ahead = in + kAhead * p_.a.column_stride;
+      for (int64_t i = strips[0].first; i < last; i += 64 / static_cast<int64_t>(sizeof(T)))
+        __builtin_prefetch(ahead + i);
+      for (int64_t s = 0; s < whole; ++s, to += next) {  // reads rows of the next strip too
+        const T* rows = in + strips[static_cast<size_t>(s)].first;
+        for (int64_t r = 0; r < step; r += kPiece) simd::store<T, kPiece>(to + r, simd::load<T, kPiece>(rows + r));
+      }
+      for (int64_t s = whole; s < end - begin; ++s, to += next) {
+        const auto [first, rows] = strips[static_cast<size_t>(s)];
+        for (int64_t r = 0; r < rows; r += kPiece)
+          simd::store<T, kPiece>(
+              to + r, simd::load_part<T, kPiece>(in + first + r, static_cast<int>(std::min(kPiece, rows - r))));
+      }
+    }
+  }
+  /// From one packed strip to the next: an odd number of lines, so that they share no places of the caches.
+  int64_t packed_strip() const { return cut_.depth * packed_step() + 64 / static_cast<int64_t>(sizeof(T)); }
+  int64_t packed_step() const { return blocks_of(strip_rows(), kPiece) * kPiece; }
+  int64_t strip_rows() const { return p_.transposed ? N : cut_.rows; }
+
+  Rows rows_of_a(int64_t batch, int64_t s) const {
+    if (packs_a()) return {packed_a_.data() + (s - batch) * packed_strip(), 1, packed_step()};
+    const T* data = p_.a.data + strip(s).first * p_.a.row_stride + pass_.k * p_.a.column_stride;
+    const bool along_k = p_.a.column_stride == 1;
+    return {data, p_.a.row_stride, p_.a.column_stride, along_k ? data + strip(s).rows * p_.a.row_stride : nullptr};
+  }
+
+  /// The tile of `rows` rows and the columns [j, j + columns) of the group. The first of a strip asks for the next strip's rows:
+  /// they come from far, in pieces too short for the CPU to follow.
+  void tile(const Rows& a, int64_t rows, int64_t j, int64_t columns, T* c, int64_t c_row, int last, const T* add,
+            int64_t add_row) {
+    const bool here = in_place(j, columns);
+    const T* b = here ? p_.b.data + pass_.k * p_.b.row_stride + pass_.j + j : packed(j);
+    const int64_t b_step = here ? p_.b.row_stride : width_of(columns);
+    gemm_tile_function<T>(rows, blocks_of(columns, N))(
+        {pass_.depth, a.data, a.row, a.step, b, b_step, c, c_row, last, add, add_row, j == 0 ? a.next : nullptr});
+  }
+
+  /// Panel by panel where c is narrow, as a panel costs the caches more than a strip; else along c's rows, which the CPU
+  /// follows through memory.
+  void plain_strips(int64_t batch, int64_t end) {
+    if (p_.b.columns <= kNarrow) {
+      for (int64_t j = 0; j < pass_.columns; j += cut_.panel)
+        for (int64_t s = batch; s < end; ++s) plain_tile(batch, s, j);
+    } else {
+      for (int64_t s = batch; s < end; ++s)
+        for (int64_t j = 0; j < pass_.columns; j += cut_.panel) plain_tile(batch, s, j);
+    }
+  }
+  void plain_tile(int64_t batch, int64_t s, int64_t j) {
+    const auto [first, rows] = strip(s);
+    const int64_t columns = std::min(cut_.panel, pass_.columns - j);
+    T* c = p_.c.data + first * p_.c.row_stride + pass_.j + j;
+    const T* bias = p_.bias == nullptr ? nullptr : p_.bias + pass_.j + j;
+    tile(rows_of_a(batch, s), rows, j, columns, c, p_.c.row_stride, static_cast<int>((columns - 1) % N + 1),
+         pass_.accumulate ? c : bias, pass_.accumulate ? p_.c.row_stride : 0);
+  }
+
+  /// Tiles go to a buffer of N rows, which is then stored transposed.
+  void transposed_strip(int64_t batch, int64_t s) {
+    alignas(64) T buffer[N * kGemmTileVectors * N];
+    const auto [first, rows] = strip(s);
+    const Rows a = rows_of_a(batch, s);
+    const int64_t tiles = blocks_of(rows, cut_.rows);
+    for (int64_t j = 0; j < pass_.columns; j += cut_.panel) {
+      const int64_t columns = std::min(cut_.panel, pass_.columns - j);
+      for (int64_t i = 0; i < tiles; ++i) {
+        const int64_t begin = rows * i / tiles, end = rows * (i + 1) / tiles;
+        const int64_t skipped = begin * a.row;
+        tile({a.data + skipped, a.row, a.step, a.next == nullptr ? nullptr : a.next + skipped}, end - begin, j, columns,
+             buffer + begin * cut_.panel, cut_.panel, N, nullptr, 0);
+      }
+      store_transposed<T>(buffer, cut_.panel, p_.c.block(first, pass_.j + j, rows, columns), pass_.accumulate,
+                          p_.bias == nullptr ? nullptr : p_.bias + first);
+    }
+  }
+
+  const Product<T>& p_;
+  const Cut<T>& cut_;
+  int64_t strips_, height_, higher_;  // the first `higher_` have a row more than `height_`
+  Scratch<T> packed_b_;
+  Scratch<T> packed_a_;
+  Pass pass_{};
+};
+
+/// Parts for `threads` threads: so many down and across that the largest has the least to do.
+template <class T>
+std::pair<int64_t, int64_t> parts(const Product<T>& p, const Cut<T>& cut, int64_t threads) {
+  const int64_t strips = blocks_of(p.a.rows, cut.rows), panels = blocks_of(p.b.columns, cut.panel);
+  std::pair<int64_t, int64_t> best{1, 1};
+  double least = 1e300;
+  for (int64_t down = 1; down <= threads; ++down) {
+    const int64_t across = threads / down;
+    const auto rows = static_cast<double>(blocks_of(strips, down)),
+               columns = static_cast<double>(blocks_of(panels, across));
+    const double cost = rows * columns + (rows + columns) / 2;  // packing a strip or a panel takes half a tile's time
+    if (cost < least) least = cost, best = {down, across};
+  }
+  return best;
+}
+
+template <class T>
+void run(const Product<T>& p) {
+  const Cut<T> cut(p);
+  const int threads = product_threads(p.a, p.b);
+  if (threads == 1) return Part<T>(p, cut).run();
+  const auto [down, across] = parts(p, cut, threads);
+  const int64_t strips = blocks_of(p.a.rows, cut.rows), panels = blocks_of(p.b.columns, cut.panel);
+  parallel_for(down * across, 1, [&, down = down, across = across](int64_t begin, int64_t end) {
+    for (int64_t at = begin; at < end; ++at) {
+      const auto edge = [](int64_t units, int64_t part, int64_t count, int64_t size, int64_t limit) {
+        return std::min(units * part / count * size, limit);
+      };
+      const int64_t d = at / across, e = at % across;
+      const int64_t top = edge(strips, d, down, cut.rows, p.a.rows),
+                    bottom = edge(strips, d + 1, down, cut.rows, p.a.rows);
+      const int64_t left = edge(panels, e, across, cut.panel, p.b.columns),
+                    right = edge(panels, e + 1, across, cut.panel, p.b.columns);
+      if (top == bottom || left == right) continue;
+      const Product<T> part = p.block(top, left, bottom - top, right - left);
+      Part<T>(part, cut).run();
+    }
+  });
+}
+
+}  // namespace
+
+template <class T>
+void packed_gemm(Matrix<const T> a, Matrix<const T> b, Matrix<T> c, bool accumulate, const T* bias) {
+  // Per element, transposing c costs as much as packing what is transposed: b, or a instead where its columns are neighbours.
+  const auto m = static_cast<double>(a.rows), n = static_cast<double>(b.columns), k = static_cast<double>(b.rows);
+  const bool transposed = b.column_stride != 1 && m * n + (a.column_stride == 1 ? m * k : 0.0) < n * k;
+  if (transposed)
+    run<T>({b.transposed(), a.transposed(), c.transposed(), accumulate, bias, true});
+  else
+    run<T>({a, b, c, accumulate, bias, false});
+}
+
+bool prefers_packed(const Matrix<const float>& a, const Matrix<const float>& b) {
+#if defined(__AVX512F__)
+  const bool a_columns = a.column_stride != 1, b_columns = b.column_stride != 1;
+  const double work = multiplications(a, b);
+  if (b.columns == 1) return false;
+  if (a.rows < 24) return !b_columns && work <= 1 << 18;
+  if (b.columns < 24) return work <= 1 << 18;
+  if (work <= 1 << 22) return true;
+  if (b_columns) return a.rows >= 256 || b.columns <= 256;
+  if (work <= 1 << 24 && a.columns <= 128) return true;
+  if (!a_columns) return a.rows >= 64 && (b.columns > 64 || a.rows >= 1024);
+  return work <= 1 << 28 && b.columns >= 100 && a.rows >= (a.column_stride % 64 == 0 ? 256 : 100);
+#else
+  (void)a, (void)b;
+  return false;
+#endif
+}
+
+template void packed_gemm<float>(Matrix<const float>, Matrix<const float>, Matrix<float>, bool, const float*);
+template void packed_gemm<double>(Matrix<const double>, Matrix<const double>, Matrix<double>, bool, const double*);
+
+}  // namespace weft::kernels::cpu

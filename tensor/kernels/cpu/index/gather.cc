@@ -1,0 +1,125 @@
+// gather and scatter_add: one index per element.
+#include <cstdlib>
+
+#include "tensor/kernels/cpu/index/index.h"
+#include "tensor/kernels/cpu/index/index_list.h"
+#include "tensor/runtime/parallel.h"
+
+namespace weft::kernels::cpu {
+namespace {
+
+constexpr int64_t kIndexGrain = 16384;
+
+/// The axes of `index` with the strides of x (in; 0 along `axis`) and of y (out). Row-major, so that element i of the nest
+/// belongs to index i.
+Nest element_nest(const Operand& index, const Operand& x, int64_t axis, const Operand& y) {
+  Nest nest;
+  for (int64_t i = 0; i < index.rank(); ++i) nest.push({index.size(i), i == axis ? 0 : x.stride(i), y.stride(i)});
+  nest.merge();
+  return nest;
+}
+
+/// f(i, in, out) for elements [begin, end) of a nest.
+template <class F>
+void each_element(const Nest& nest, int64_t begin, int64_t end, const F& f) {
+  const NestAxis run = nest.rank > 0 ? nest.inner() : NestAxis{1, 0, 0};
+  const Nest outer = nest.outer();
+  NestWalk walk(outer, begin / run.size);
+  for (int64_t i = begin; i < end; walk.next()) {
+    const int64_t start = i % run.size, stop = std::min(run.size, start + (end - i));
+    for (int64_t j = start; j < stop; ++j, ++i) f(i, walk.in() + j * run.in, walk.out() + j * run.out);
+  }
+}
+
+/// Adds along lines of `axis`: a line's elements meet only each other, so lines may go to any thread.
+template <class T>
+void add_lines(const Operand& src, const IndexList& list, int64_t axis, const Operand& into, T* to) {
+  const T* from = src.data<T>();
+  Nest lines;  // in: src, out: into
+  int64_t list_stride = 1;
+  for (int64_t i = axis + 1; i < src.rank(); ++i) list_stride *= src.size(i);
+  const int64_t length = src.size(axis), step = src.stride(axis), to_step = into.stride(axis);
+  for (int64_t i = 0; i < src.rank(); ++i)
+    if (i != axis) lines.push({src.size(i), src.stride(i), into.stride(i)});
+  // All lines that follow each other in the list advance together: element j of each before element j + 1 of any.
+  const int64_t bands = list_stride == 0 || length == 0 ? 0 : list.count() / (list_stride * length);
+  parallel_for(bands * list_stride, std::max<int64_t>(1, kIndexGrain / std::max<int64_t>(1, length)),
+               [&](int64_t begin, int64_t end) {
+    constexpr int64_t kGroup = 128;
+    int64_t in[kGroup], out[kGroup];
+    for (int64_t line = begin; line < end;) {
+      const int64_t band = line / list_stride, start = line % list_stride;
+      const int64_t count = std::min({kGroup, list_stride - start, end - line});
+      NestWalk walk(lines, line);
+      for (int64_t k = 0; k < count; ++k, walk.next()) {
+        in[k] = walk.in();
+        out[k] = walk.out();
+      }
+      const int64_t* index = list.data() + band * length * list_stride + start;
+      for (int64_t j = 0; j < length; ++j, index += list_stride)
+        for (int64_t k = 0; k < count; ++k) {
+          T& place = to[out[k] + index[k] * to_step];
+          place = static_cast<T>(place + from[in[k] + j * step]);
+        }
+      line += count;
+    }
+  });
+}
+
+/// The same for 16-bit floats: sums in a float copy of `into`.
+template <class T>
+void add_lines_in_float(const Operand& src, const IndexList& list, int64_t axis, const Operand& into) {
+  const Scratch<float> wide_src(src.numel()), wide_into(into.numel());
+  const View src_view = View::contiguous(src.shape()), into_view = View::contiguous(into.shape());
+  const auto each = [](const Operand& x, const auto& f) {
+    const RowView all(x, x.rank(), x.rank());
+    NestWalk walk(all.outer, 0);
+    for (int64_t i = 0; i < x.numel(); ++i, walk.next()) f(i, x.data<T>()[walk.in()]);
+  };
+  each(src, [&](int64_t i, const T& value) { wide_src.data()[i] = value; });
+  each(into, [&](int64_t i, const T& value) { wide_into.data()[i] = value; });
+  add_lines<float>({wide_src.data(), &src_view, DType::f32}, list, axis, {wide_into.data(), &into_view, DType::f32},
+                   wide_into.data());
+  each(into, [&](int64_t i, T& value) { value = wide_into.data()[i]; });
+}
+
+/// A scalar as a tensor of one axis.
+struct AtLeastOneAxis {
+  explicit AtLeastOneAxis(const Operand& x)
+      : view(x.rank() == 0 ? View::create({1}, {1}, x.view->offset()) : View()),
+        operand{x.base, x.rank() == 0 ? &view : x.view, x.dtype} {}
+  AtLeastOneAxis(const AtLeastOneAxis&) = delete;
+  View view;
+  Operand operand;
+};
+
+}  // namespace
+
+void gather(const Operand& x_any, const Operand& index_any, int64_t axis, const Operand& out_any) {
+  const AtLeastOneAxis x_one(x_any), index_one(index_any), out_one(out_any);
+  const Operand &x = x_one.operand, &index = index_one.operand, &out = out_one.operand;
+  const IndexList list(index, x.size(axis), "rows");
+  const Nest nest = element_nest(index, x, axis, out);
+  const int64_t step = x.stride(axis);
+  visit_size(x.dtype, [&]<class T>() {
+    const T* from = x.data<T>();
+    T* to = out.data<T>();
+    parallel_for(list.count(), kIndexGrain, [&](int64_t begin, int64_t end) {
+      each_element(nest, begin, end, [&](int64_t i, int64_t in, int64_t o) { to[o] = from[in + list[i] * step]; });
+    });
+  });
+}
+
+void scatter_add(const Operand& src_any, const Operand& index_any, int64_t axis, const Operand& into_any) {
+  const AtLeastOneAxis src_one(src_any), index_one(index_any), into_one(into_any);
+  const Operand &src = src_one.operand, &index = index_one.operand, &into = into_one.operand;
+  const IndexList list(index, into.size(axis), "rows");
+  visit_number(src.dtype, [&]<class T>() {
+    if constexpr (is_half<T>)
+      add_lines_in_float<T>(src, list, axis, into);
+    else
+      add_lines<T>(src, list, axis, into, into.data<T>());
+  });
+}
+
+}  // namespace weft::kernels::cpu

@@ -1,0 +1,40 @@
+// IndexList: an operand of integers as contiguous i64 in row-major order, checked before a kernel starts, so that nothing
+// is written where an index is bad and nothing is thrown inside of a parallel region.
+#pragma once
+
+#include "tensor/kernels/cpu/base/dispatch.h"
+#include "tensor/kernels/cpu/loops/rows.h"
+
+namespace weft::kernels::cpu {
+
+class IndexList {
+ public:
+  /// check(list, count) throws where it does not like what it sees.
+  template <class Check>
+  IndexList(const Operand& index, const Check& check)
+      : direct_(index.dtype == DType::i64 && index.view->is_contiguous()),
+        count_(index.numel()),
+        copy_(direct_ ? 0 : count_),
+        data_(direct_ ? index.data<int64_t>() : copy_.data()) {
+    if (!direct_) copy_from(index);
+    check(data_, count_);
+  }
+  /// Every index must lie in [0, limit): IndexError `index 7 is out of range for 5 rows` for the first that does not.
+  IndexList(const Operand& index, int64_t limit, const char* unit)
+      : IndexList(index, [&](const int64_t* list, int64_t count) { check_range(list, count, limit, unit); }) {}
+
+  const int64_t* data() const { return data_; }
+  int64_t count() const { return count_; }
+  int64_t operator[](int64_t i) const { return data_[i]; }
+
+ private:
+  void copy_from(const Operand& index);
+  static void check_range(const int64_t* list, int64_t count, int64_t limit, const char* unit);
+
+  bool direct_;
+  int64_t count_;
+  Scratch<int64_t> copy_;
+  const int64_t* data_;
+};
+
+}  // namespace weft::kernels::cpu

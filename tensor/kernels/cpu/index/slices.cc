@@ -1,0 +1,194 @@
+#include "tensor/kernels/cpu/index/slices.h"
+
+#include <cstdlib>
+#include <cstring>
+
+#include "tensor/kernels/cpu/loops/rows.h"
+#include "tensor/kernels/cpu/reduce/reduce_ops.h"
+#include "tensor/runtime/parallel.h"
+
+namespace weft::kernels::cpu {
+namespace {
+
+constexpr int64_t kSliceGrain = 16384;
+
+template <class T>
+void copy_run(const T* from, int64_t from_step, T* to, int64_t to_step, int64_t count) {
+  if (from_step == 1 && to_step == 1) {
+    std::memcpy(to, from, static_cast<size_t>(count) * sizeof(T));
+  } else {
+    for (int64_t j = 0; j < count; ++j) to[j * to_step] = from[j * from_step];
+  }
+}
+
+/// A dense run, while the lines of the next are asked for, which may lie anywhere.
+template <class T>
+void copy_dense_run(const T* from, T* to, int64_t count, const T* next) {
+  for_lanes<T>(count, [&](int64_t j, auto lanes) {
+    simd::look_ahead(next + j, 0);
+    put_lanes(to + j, lanes_at(from + j, lanes), lanes);
+  });
+}
+/// Asks for the first lines of a dense run; the CPU follows from there.
+template <class T>
+void look_at_run(const T* p, int64_t count) {
+  constexpr int64_t kLine = 64 / static_cast<int64_t>(sizeof(T)), kMost = 16 * kLine;
+  for (int64_t j = 0; j < std::min(count, kMost); j += kLine) simd::look_ahead(p + j, 0);
+}
+
+/// Slices from this size on are copied so: what is shorter ends before it pays.
+constexpr int64_t kLongSlice = 512;
+
+NestAxis run_of(const Nest& nest) { return nest.rank > 0 ? nest.inner() : NestAxis{1, 1, 1}; }
+
+/// Where the list's slices begin.
+void fill_places(const Nest& list, const Scratch<int64_t>& places, int64_t count) {
+  NestWalk walk(list, 0);
+  for (int64_t i = 0; i < count; ++i, walk.next()) places.data()[i] = walk.out();
+}
+
+/// Positions of the list grouped by index, in order: those of index v are order[starts[v]] to order[starts[v + 1]].
+struct Groups {
+  Groups(const IndexList& index, int64_t size) : starts(size + 1), order(index.count()) {
+    int64_t* s = starts.data();
+    std::fill_n(s, size + 1, int64_t{0});
+    for (int64_t i = 0; i < index.count(); ++i) ++s[index[i]];
+    int64_t total = 0;
+    for (int64_t v = 0; v <= size; ++v) {
+      const int64_t count = v < size ? s[v] : 0;
+      s[v] = total;
+      total += count;
+    }
+    for (int64_t i = 0; i < index.count(); ++i) order.data()[s[index[i]]++] = i;
+    for (int64_t v = size; v > 0; --v) s[v] = s[v - 1];  // each start has moved to the next one's place
+    s[0] = 0;
+  }
+  Scratch<int64_t> starts;
+  Scratch<int64_t> order;
+};
+
+/// to[j] += the sum of the dense runs at from + places[order[k]]: as many columns at a time as registers hold in double.
+template <class T>
+void add_dense_runs(const T* from, const int64_t* places, const int64_t* order, int64_t count, T* to, int64_t length) {
+  using C = Compute<T>;
+  constexpr int64_t N = simd::kLanes<C>, kVectors = 4, kParts = sizeof(double) / sizeof(C);
+  for (int64_t j = 0; j < length; j += kVectors * N) {
+    const int64_t width = std::min(kVectors * N, length - j);
+    simd::Vec<double> sums[kVectors][kParts] = {};
+    if (width == kVectors * N) {
+      for (int64_t k = 0; k < count; ++k) {
+        const T* row = from + places[order[k]] + j;
+#pragma GCC unroll 4
+        for (int64_t v = 0; v < kVectors; ++v) detail::accumulate<SumOp<T>>(sums[v], simd::load<C>(row + v * N));
+      }
+    } else {
+      for (int64_t k = 0; k < count; ++k) {
+        const T* row = from + places[order[k]] + j;
+        for (int64_t v = 0; v * N < width; ++v)
+          detail::accumulate<SumOp<T>>(sums[v],
+                                       simd::load_part<C>(row + v * N, static_cast<int>(std::min(N, width - v * N))));
+      }
+    }
+    double columns[kVectors * N];
+    std::memcpy(columns, sums, sizeof columns);
+    for (int64_t i = 0; i < width; ++i)
+      to[j + i] = static_cast<T>(static_cast<C>(static_cast<double>(static_cast<C>(to[j + i])) + columns[i]));
+  }
+}
+
+/// to[j] += the sum of the runs at from + places[order[k]].
+template <class T>
+void add_runs(const T* from, int64_t step, const int64_t* places, const int64_t* order, int64_t count, T* to,
+              int64_t to_step, int64_t length) {
+  using C = Compute<T>;
+  using Sum = std::conditional_t<std::is_floating_point_v<C>, double, uint64_t>;
+  if constexpr (std::is_floating_point_v<C>)
+    if (step == 1 && to_step == 1) return add_dense_runs(from, places, order, count, to, length);
+  constexpr int64_t kTile = 512;
+  Sum sums[kTile];
+  for (int64_t begin = 0; begin < length; begin += kTile) {
+    const int64_t width = std::min(kTile, length - begin);
+    std::fill_n(sums, width, Sum(0));
+    for (int64_t k = 0; k < count; ++k) {
+      const T* row = from + places[order[k]] + begin * step;
+      for (int64_t j = 0; j < width; ++j) sums[j] += static_cast<Sum>(static_cast<C>(row[j * step]));
+    }
+    for (int64_t j = 0; j < width; ++j) {
+      T& place = to[(begin + j) * to_step];
+      place = static_cast<T>(static_cast<C>(static_cast<Sum>(static_cast<C>(place)) + sums[j]));
+    }
+  }
+}
+
+}  // namespace
+
+void copy_slices(const Operand& table, const IndexList& index, const SliceLayout& layout, const Operand& list) {
+  const int64_t count = index.count(), size = layout.slice.count();
+  if (count == 0 || size == 0) return;
+  const NestAxis run = run_of(layout.slice);
+  const Nest outer = layout.slice.outer();
+  const Scratch<int64_t> places(count);
+  fill_places(layout.list, places, count);
+  visit_size(table.dtype, [&]<class T>() {
+    const T* from = table.data<T>();
+    T* to = list.data<T>();
+    if (std::abs(layout.table_stride) < std::abs(run.in)) {  // neighbours in memory are neighbours of the table
+      parallel_for(size, std::max<int64_t>(1, kSliceGrain / count), [&](int64_t begin, int64_t end) {
+        NestWalk walk(layout.slice, begin);
+        for (int64_t j = begin; j < end; ++j, walk.next())
+          for (int64_t i = 0; i < count; ++i)
+            to[walk.out() + places.data()[i]] = from[walk.in() + index[i] * layout.table_stride];
+      });
+      return;
+    }
+    const bool dense = run.size == size && run.in == 1 && run.out == 1;
+    const bool long_slices = dense && size * static_cast<int64_t>(sizeof(T)) >= kLongSlice;
+    parallel_for(count, std::max<int64_t>(1, kSliceGrain / size), [&](int64_t begin, int64_t end) {
+      for (int64_t i = begin; i < end; ++i) {
+        const T* source = from + index[i] * layout.table_stride;
+        T* target = to + places.data()[i];
+        if (long_slices) {
+          copy_dense_run(source, target, size, i + 1 < end ? from + index[i + 1] * layout.table_stride : source);
+          continue;
+        }
+        NestWalk walk(outer, 0);
+        for (int64_t k = 0; k < size; k += run.size, walk.next())
+          copy_run(source + walk.in(), run.in, target + walk.out(), run.out, run.size);
+      }
+    });
+  });
+}
+
+void add_slices(const Operand& list, const IndexList& index, const SliceLayout& layout, int64_t skip,
+                const Operand& table) {
+  const int64_t count = index.count(), size = layout.slice.count();
+  if (count == 0 || size == 0) return;
+  const NestAxis run = run_of(layout.slice);
+  const Nest outer = layout.slice.outer();
+  const Groups groups(index, layout.table_size);
+  const Scratch<int64_t> places(count);
+  fill_places(layout.list, places, count);
+  const int64_t mean_work = std::max<int64_t>(1, count * size / layout.table_size);
+  const bool dense = run.size == size && run.in == 1 && run.out == 1;
+  visit_number(table.dtype, [&]<class T>() {
+    const T* from = list.data<T>();
+    T* to = table.data<T>();
+    parallel_for(layout.table_size, std::max<int64_t>(1, kSliceGrain / mean_work), [&](int64_t begin, int64_t end) {
+      for (int64_t v = begin; v < end; ++v) {
+        const int64_t first = groups.starts.data()[v], members = groups.starts.data()[v + 1] - first;
+        if (members == 0 || v == skip) continue;
+        if (dense && first + members < count) {  // what the next sum reads lies anywhere
+          const int64_t next = groups.order.data()[first + members];
+          look_at_run(from + places.data()[next], size);
+          look_at_run(to + index[next] * layout.table_stride, size);
+        }
+        NestWalk walk(outer, 0);
+        for (int64_t k = 0; k < size; k += run.size, walk.next())
+          add_runs(from + walk.out(), run.out, places.data(), groups.order.data() + first, members,
+                   to + v * layout.table_stride + walk.in(), run.in, run.size);
+      }
+    });
+  });
+}
+
+}  // namespace weft::kernels::cpu

@@ -1,0 +1,23 @@
+// Slices of an axis, copied and added by index: what index_select and embedding share.
+#pragma once
+
+#include "tensor/core/operand.h"
+#include "tensor/kernels/cpu/index/index_list.h"
+
+namespace weft::kernels::cpu {
+
+/// How slices of a table and slices of a list of results lie in memory.
+struct SliceLayout {
+  Nest slice;            // the axes of one slice; in: the table, out: the list
+  int64_t table_stride;  // from one slice of the table to the next
+  int64_t table_size;
+  Nest list;  // the positions of the list's slices (out), row-major
+};
+
+/// list slice i = table slice index[i].
+void copy_slices(const Operand& table, const IndexList& index, const SliceLayout& layout, const Operand& list);
+/// table slice index[i] += list slice i; `skip` is an index that is left out (negative: none).
+void add_slices(const Operand& list, const IndexList& index, const SliceLayout& layout, int64_t skip,
+                const Operand& table);
+
+}  // namespace weft::kernels::cpu

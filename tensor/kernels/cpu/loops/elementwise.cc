@@ -1,0 +1,249 @@
+#include "tensor/kernels/cpu/loops/elementwise.h"
+
+#include <algorithm>
+
+#include "tensor/kernels/cpu/base/transpose.h"
+
+namespace weft::kernels::cpu {
+namespace {
+
+// Where some operand runs along another axis than the first, tiles of the two axes are walked: columns and rows of one that is
+// copied into the first operand's order before it is used, and of one that `inner` takes as it lies. The latter is longer:
+// it goes straight from memory to memory, and long runs of what is written keep its lines together.
+constexpr int64_t kTile = 32, kLongColumns = 256, kLongRows = 64;
+
+// The loop's axes, innermost first, with the bytes each operand steps; always at least two of them.
+struct Plan {
+  explicit Plan(int count) : operands(count) {}
+  int operands;
+  int rank = 0;
+  bool tiled = false;
+  uint32_t packed = 0;  // operands whose tiles are transposed into a buffer before they are used
+  int64_t shape[kMaxAxes + 2];
+  int64_t step[kMaxAxes + 2][kMaxLoopOperands];
+  char* base[kMaxLoopOperands];
+  int64_t sizes[kMaxLoopOperands];  // of elements, where tiled
+
+  int64_t tile_columns() const { return packed != 0 ? kTile : kLongColumns; }
+  int64_t tile_rows() const { return packed != 0 ? kTile : kLongRows; }
+
+  void swap(int a, int b) {
+    std::swap(shape[a], shape[b]);
+    std::swap(step[a], step[b]);
+  }
+  void take(const Operand* list);
+  void sort();
+  void merge();
+  void choose_tiles(const Operand* list, uint32_t readable);
+  void fill_up();
+  bool merges(int inner, int outer) const;
+};
+
+void Plan::take(const Operand* list) {
+  for (int k = 0; k < operands; ++k)
+    base[k] = static_cast<char*>(list[k].base) + list[k].view->offset() * static_cast<int64_t>(size_of(list[k].dtype));
+  const Shape& sizes = list[0].shape();
+  for (int64_t axis = list[0].rank() - 1; axis >= 0; --axis) {
+    const int64_t size = sizes[static_cast<size_t>(axis)];
+    if (size == 1) continue;
+    const bool backwards = list[0].stride(axis) < 0;  // walk the first operand forwards
+    for (int k = 0; k < operands; ++k) {
+      const int64_t bytes = list[k].strides()[static_cast<size_t>(axis)] * static_cast<int64_t>(size_of(list[k].dtype));
+      if (backwards) base[k] += bytes * (size - 1);
+      step[rank][k] = backwards ? -bytes : bytes;
+    }
+    shape[rank++] = size;
+  }
+}
+
+void Plan::sort() {
+  for (int i = 1; i < rank; ++i)
+    for (int j = i; j > 0 && step[j][0] < step[j - 1][0]; --j) swap(j, j - 1);
+}
+
+bool Plan::merges(int inner, int outer) const {
+  for (int k = 0; k < operands; ++k)
+    if (step[outer][k] != step[inner][k] * shape[inner]) return false;
+  return true;
+}
+
+void Plan::merge() {
+  int last = 0;
+  for (int axis = 1; axis < rank; ++axis) {
+    if (merges(last, axis)) {
+      shape[last] *= shape[axis];
+    } else if (++last != axis) {
+      swap(last, axis);
+    }
+  }
+  rank = rank == 0 ? 0 : last + 1;
+}
+
+// An operand that is contiguous along another axis would touch a new cache line per element: walk small tiles of the
+// two axes instead, and copy its part of each tile into the order of the first operand, so that `inner` runs fast.
+void Plan::choose_tiles(const Operand* list, uint32_t readable) {
+  for (int k = 1; k < operands && !tiled; ++k) {
+    const int64_t size = static_cast<int64_t>(size_of(list[k].dtype));
+    if (std::abs(step[0][k]) <= size) continue;
+    for (int axis = 1; axis < rank && !tiled; ++axis) {
+      if (std::abs(step[axis][k]) != size) continue;
+      for (int j = axis; j > 1; --j) swap(j, j - 1);
+      tiled = true;
+    }
+  }
+  for (int k = 1; k < operands && tiled; ++k) {
+    const int64_t size = static_cast<int64_t>(size_of(list[k].dtype));
+    sizes[k] = size;
+    if ((readable >> k & 1u) != 0 && std::abs(step[0][k]) > size && std::abs(step[1][k]) == size) packed |= 1u << k;
+  }
+}
+
+void Plan::fill_up() {
+  for (; rank < 2; ++rank) {
+    shape[rank] = 1;
+    std::fill_n(step[rank], operands, 0);
+  }
+}
+
+// The rows of a plan: a position along the axes from `first` on.
+class Position {
+ public:
+  Position(const Plan& plan, int first, int64_t row) : plan_(plan), first_(first) {
+    std::copy_n(plan.base, plan.operands, pointers);
+    for (int axis = first; axis < plan.rank; ++axis) {
+      index_[axis] = row % plan.shape[axis];
+      row /= plan.shape[axis];
+      for (int k = 0; k < plan.operands; ++k) pointers[k] += index_[axis] * plan.step[axis][k];
+    }
+  }
+  // How many rows follow on the first axis.
+  int64_t run() const { return first_ < plan_.rank ? plan_.shape[first_] - index_[first_] : 1; }
+  void advance(int64_t rows) {
+    for (int axis = first_; axis < plan_.rank; ++axis, rows = 1) {
+      index_[axis] += rows;
+      for (int k = 0; k < plan_.operands; ++k) pointers[k] += rows * plan_.step[axis][k];
+      if (index_[axis] < plan_.shape[axis]) return;
+      for (int k = 0; k < plan_.operands; ++k) pointers[k] -= plan_.shape[axis] * plan_.step[axis][k];
+      index_[axis] = 0;
+    }
+  }
+  char* pointers[kMaxLoopOperands];
+
+ private:
+  const Plan& plan_;
+  int first_;
+  int64_t index_[kMaxAxes + 2];
+};
+
+// A tile of rows x columns elements, contiguous along its rows axis (in either direction), to `to`, contiguous along its
+// columns.
+template <class T>
+void transpose_tile(const char* from, int64_t column_step, int64_t row_step, char* to, int64_t columns, int64_t rows) {
+  constexpr int64_t size = sizeof(T);
+  T* out = reinterpret_cast<T*>(to);
+  if (row_step == size)
+    return simd::transpose_copy(reinterpret_cast<const T*>(from), column_step / size, out, kTile, columns, rows);
+  for (int64_t column = 0; column < columns; ++column)
+    for (int64_t row = 0; row < rows; ++row)
+      out[row * kTile + column] = *reinterpret_cast<const T*>(from + column * column_step + row * row_step);
+}
+
+void transpose_tile(int64_t size, const char* from, int64_t column_step, int64_t row_step, char* to, int64_t columns,
+                    int64_t rows) {
+  switch (size) {
+    case 1: return transpose_tile<uint8_t>(from, column_step, row_step, to, columns, rows);
+    case 2: return transpose_tile<uint16_t>(from, column_step, row_step, to, columns, rows);
+    case 4: return transpose_tile<uint32_t>(from, column_step, row_step, to, columns, rows);
+    default: return transpose_tile<uint64_t>(from, column_step, row_step, to, columns, rows);
+  }
+}
+
+class Runner {
+ public:
+  Runner(const Plan& plan, InnerLoop inner, const void* context) : plan_(plan), inner_(inner), context_(context) {}
+
+  void rows(int64_t begin, int64_t end) const {
+    Position at(plan_, 1, begin);
+    while (begin < end) {
+      const int64_t count = std::min(at.run(), end - begin);
+      inner_(context_, at.pointers, plan_.step[0], plan_.step[1], plan_.shape[0], count);
+      at.advance(count);
+      begin += count;
+    }
+  }
+
+  // Chunks of long rows.
+  void chunks(int64_t begin, int64_t end, int64_t per_row) const {
+    while (begin < end) {
+      const int64_t chunk = begin % per_row, last = std::min(per_row, chunk + end - begin);
+      const int64_t from = chunk * kLoopChunk, to = std::min(last * kLoopChunk, plan_.shape[0]);
+      Position at(plan_, 1, begin / per_row);
+      for (int k = 0; k < plan_.operands; ++k) at.pointers[k] += from * plan_.step[0][k];
+      inner_(context_, at.pointers, plan_.step[0], plan_.step[1], to - from, 1);
+      begin += last - chunk;
+    }
+  }
+
+  // Bands of tiles, tile by tile.
+  void bands(int64_t begin, int64_t end, int64_t per_plane) const {
+    const int64_t most_columns = plan_.tile_columns(), most_rows = plan_.tile_rows();
+    for (; begin < end; ++begin) {
+      const int64_t row = begin % per_plane * most_rows, rows = std::min(most_rows, plan_.shape[1] - row);
+      Position at(plan_, 2, begin / per_plane);
+      for (int k = 0; k < plan_.operands; ++k) at.pointers[k] += row * plan_.step[1][k];
+      for (int64_t column = 0; column < plan_.shape[0]; column += most_columns) {
+        const int64_t columns = std::min(most_columns, plan_.shape[0] - column);
+        tile(at.pointers, columns, rows);
+        for (int k = 0; k < plan_.operands; ++k) at.pointers[k] += columns * plan_.step[0][k];
+      }
+    }
+  }
+
+ private:
+  void tile(char* const* pointers, int64_t columns, int64_t rows) const {
+    if (plan_.packed == 0) return inner_(context_, pointers, plan_.step[0], plan_.step[1], columns, rows);
+    alignas(64) char buffers[kMaxLoopOperands][kTile * kTile * 8];
+    char* p[kMaxLoopOperands];
+    int64_t step[kMaxLoopOperands], row_step[kMaxLoopOperands];
+    for (int k = 0; k < plan_.operands; ++k) {
+      p[k] = pointers[k], step[k] = plan_.step[0][k], row_step[k] = plan_.step[1][k];
+      if ((plan_.packed >> k & 1u) == 0) continue;
+      transpose_tile(plan_.sizes[k], p[k], step[k], row_step[k], buffers[k], columns, rows);
+      p[k] = buffers[k], step[k] = plan_.sizes[k], row_step[k] = kTile * plan_.sizes[k];
+    }
+    inner_(context_, p, step, row_step, columns, rows);
+  }
+  const Plan& plan_;
+  InnerLoop inner_;
+  const void* context_;
+};
+
+}  // namespace
+
+void strided_loop(const Operand* operands, int count, int64_t grain, InnerLoop inner, const void* context,
+                  uint32_t readable) {
+  const int64_t total = operands[0].numel();
+  if (total == 0) return;
+  Plan plan(count);
+  plan.take(operands);
+  plan.sort();
+  plan.merge();
+  const bool ordered = grain == 0;
+  if (!ordered) plan.choose_tiles(operands, readable);
+  plan.fill_up();
+  const Runner runner(plan, inner, context);
+  const int64_t columns = plan.shape[0], rows = total / columns;
+  if (ordered || (total < 2 * grain && !plan.tiled)) return runner.rows(0, rows);
+  if (plan.tiled) {
+    const int64_t per_plane = (plan.shape[1] + plan.tile_rows() - 1) / plan.tile_rows();
+    return parallel_for(rows / plan.shape[1] * per_plane, grain / (columns * plan.tile_rows()) + 1,
+                        [&](int64_t begin, int64_t end) { runner.bands(begin, end, per_plane); });
+  }
+  if (columns < 2 * kLoopChunk)
+    return parallel_for(rows, grain / columns + 1, [&](int64_t begin, int64_t end) { runner.rows(begin, end); });
+  const int64_t per_row = (columns + kLoopChunk - 1) / kLoopChunk;
+  parallel_for(rows * per_row, grain / kLoopChunk + 1,
+               [&](int64_t begin, int64_t end) { runner.chunks(begin, end, per_row); });
+}
+
+}  // namespace weft::kernels::cpu

@@ -1,0 +1,261 @@
+// The loops of element-wise kernels: out[i] = f(a[i], b[i], ...) over operands of one shape and any strides.
+//
+// `elementwise<Out, In...>(grain, f, out, in...)` is what a kernel calls. Operands that are all row-major run as one flat loop.
+// Everything else goes through `strided_loop`, compiled once: it drops axes of size 1, orders the rest by the first
+// operand's strides, merges axes that are one in memory (so tensors that share another dense order are flat as well),
+// splits the work over threads, and hands two axes at a time to `loop_rows`, which has loops for unit strides, for one
+// broadcast value of two, and for everything else. bf16 and f16 are widened in blocks and computed in float.
+//
+// Where a thread's share begins depends only on fixed chunk sizes, and every element is computed by the same expression
+// wherever it lies, so results have the same bits for any number of threads.
+#pragma once
+
+#include <bit>
+#include <concepts>
+#include <cstdint>
+#include <tuple>
+#include <utility>
+
+#include "tensor/core/operand.h"
+#include "tensor/kernels/cpu/base/convert.h"
+#include "tensor/kernels/cpu/base/simd.h"
+#include "tensor/runtime/parallel.h"
+
+namespace weft::kernels::cpu {
+
+/// Elements a thread should at least get: one load and one instruction each; vectorised maths; a library call.
+inline constexpr int64_t kCheapGrain = 32768;
+inline constexpr int64_t kMathGrain = 8192;
+inline constexpr int64_t kSlowGrain = 2048;
+
+/// Operands of one loop.
+inline constexpr int kMaxLoopOperands = 6;
+/// Threads split flat loops at multiples of this.
+inline constexpr int64_t kLoopChunk = 4096;
+/// Elements converted or gathered at a time.
+inline constexpr int64_t kLoopBlock = 256;
+
+/// Works on `rows` x `columns` elements. pointers[k] is operand k's first element; step[k] and row_step[k] are the bytes from
+/// one column and one row to the next.
+using InnerLoop = void (*)(const void* context, char* const* pointers, const int64_t* step, const int64_t* row_step,
+                           int64_t columns, int64_t rows);
+
+/// Calls `inner` so that every element of `count` operands of one shape is met once. The first operand decides the order.
+/// `grain` is the least number of elements for a thread; 0 keeps the loop on this thread, outer axes in order. Operands
+/// whose bit is set in `readable` are only read: `inner` may get a transposed copy of a tile of them.
+void strided_loop(const Operand* operands, int count, int64_t grain, InnerLoop inner, const void* context,
+                  uint32_t readable = 0);
+
+/// Marks a functor whose floats come a register at a time: f(simd::Vec<float>...). Everything else it gets one by one.
+template <class F>
+struct OnRegisters : F {
+  static constexpr bool kOnRegisters = true;
+};
+template <class F>
+OnRegisters<F> on_registers(F f) {
+  return {f};
+}
+
+namespace detail {
+
+template <class F, class Out, class... C>
+constexpr bool takes_registers() {
+  constexpr bool floats = (std::is_same_v<Out, float> && ... && std::is_same_v<C, float>);
+  return floats && requires { F::kOnRegisters; };
+}
+
+/// Up to kLoopBlock values of one input, contiguous and in the type the kernel computes in.
+template <class T>
+class InputBlock {
+ public:
+  const Compute<T>* load(const char* from, int64_t step, int64_t count) {
+    if constexpr (!is_half<T>) {
+      if (step == sizeof(T)) return reinterpret_cast<const T*>(from);
+      gather(reinterpret_cast<const T*>(from), step, values_, count);
+    } else {
+      if (step == sizeof(T)) {
+        widen(reinterpret_cast<const T*>(from), values_, count);
+      } else {
+        T halves[kLoopBlock];
+        gather(reinterpret_cast<const T*>(from), step, halves, count);
+        widen(halves, values_, count);
+      }
+    }
+    return values_;
+  }
+
+ private:
+  static void gather(const T* from, int64_t step, T* to, int64_t count) {
+    const int64_t stride = step / static_cast<int64_t>(sizeof(T));
+    for (int64_t i = 0; i < count; ++i) to[i] = from[i * stride];
+  }
+  alignas(64) Compute<T> values_[kLoopBlock];
+};
+
+/// The same for the output: `begin` says where to compute to, `end` brings it to memory.
+template <class T>
+class OutputBlock {
+ public:
+  Compute<T>* begin(char* to, int64_t step) {
+    if constexpr (!is_half<T>)
+      if (step == sizeof(T)) return reinterpret_cast<T*>(to);
+    return values_;
+  }
+  void end(char* to, int64_t step, int64_t count) {
+    T* out = reinterpret_cast<T*>(to);
+    const int64_t stride = step / static_cast<int64_t>(sizeof(T));
+    if constexpr (is_half<T>) {
+      if (stride == 1) return narrow(values_, out, count);
+      T halves[kLoopBlock];
+      narrow(values_, halves, count);
+      for (int64_t i = 0; i < count; ++i) out[i * stride] = halves[i];
+    } else if (stride != 1) {
+      for (int64_t i = 0; i < count; ++i) out[i * stride] = values_[i];
+    }
+  }
+
+ private:
+  alignas(64) Compute<T> values_[kLoopBlock];
+};
+
+/// A functor whose fast form is wrong for some inputs has `slow_case(x)` and `slow(x)`: a block that holds such a value takes
+/// the careful loop. `flatten` inlines the functor however large it is: without that nothing vectorises.
+template <class F, class... C>
+[[gnu::flatten]] void compute(const F& f, int64_t count, auto* out, const C*... in) {
+  using Out = std::remove_pointer_t<decltype(out)>;
+  if constexpr (takes_registers<F, Out, C...>()) {
+    constexpr int kWidth = simd::kLanes<float>;
+    int64_t i = 0;
+    for (; i + kWidth <= count; i += kWidth) {
+      (simd::look_ahead(in + i, 1024), ...);  // its queues are full of f's instructions before they hold the next load
+      simd::store<float>(out + i, f(simd::load<float>(in + i)...));
+    }
+    const int rest = static_cast<int>(count - i);
+    if (rest > 0) simd::store_part<float>(out + i, f(simd::load_part<float>(in + i, rest)...), rest);
+    return;
+  }
+  if constexpr (requires { (f.slow_case(*in), ...); }) {
+    unsigned slow = 0;
+#pragma omp simd reduction(| : slow)
+    for (int64_t i = 0; i < count; ++i) slow |= static_cast<unsigned>(f.slow_case(in[i]...));
+    if (slow != 0) {
+      for (int64_t i = 0; i < count; ++i) out[i] = f.slow_case(in[i]...) ? f.slow(in[i]...) : f(in[i]...);
+      return;
+    }
+  }
+#pragma omp simd
+  for (int64_t i = 0; i < count; ++i) out[i] = static_cast<Out>(f(in[i]...));
+}
+
+template <class F, class Out, class... In, size_t... k>
+void block_loop(const F& f, char* const* p, const int64_t* step, int64_t count, std::index_sequence<k...>) {
+  std::tuple<InputBlock<In>...> inputs;
+  OutputBlock<Out> output;
+  for (int64_t start = 0; start < count; start += kLoopBlock) {
+    const int64_t size = count - start < kLoopBlock ? count - start : kLoopBlock;
+    char* to = p[0] + start * step[0];
+    compute(f, size, output.begin(to, step[0]),
+            std::get<k>(inputs).load(p[k + 1] + start * step[k + 1], step[k + 1], size)...);
+    output.end(to, step[0], size);
+  }
+}
+
+/// Whether the values must pass through blocks: to be converted, for registers, or to be looked at for slow cases.
+template <class F, class Out, class... In>
+constexpr bool blocks_for() {
+  if constexpr ((is_half<Out> || ... || is_half<In>) || takes_registers<F, Out, In...>())
+    return true;
+  else
+    return requires(const F& f, In... x) { f.slow_case(x...); };
+}
+
+template <class F, class Out, class... In>
+void flat_loop(const F& f, int64_t count, Out* out, const In*... in) {
+  if constexpr (blocks_for<F, Out, In...>()) {
+    char* pointers[] = {reinterpret_cast<char*>(out), const_cast<char*>(reinterpret_cast<const char*>(in))...};
+    constexpr int64_t step[] = {sizeof(Out), sizeof(In)...};
+    block_loop<F, Out, In...>(f, pointers, step, count, std::index_sequence_for<In...>());
+  } else {
+    compute(f, count, out, in...);
+  }
+}
+
+template <class F, class Out, class A, class B>
+[[gnu::flatten]] void scalar_row(const F& f, char* const* p, const int64_t* step, int64_t count) {
+  Out* out = reinterpret_cast<Out*>(p[0]);
+  const A* a = reinterpret_cast<const A*>(p[1]);
+  const B* b = reinterpret_cast<const B*>(p[2]);
+  if (step[2] == 0) {
+    const B value = *b;
+#pragma omp simd
+    for (int64_t i = 0; i < count; ++i) out[i] = static_cast<Out>(f(a[i], value));
+  } else {
+    const A value = *a;
+#pragma omp simd
+    for (int64_t i = 0; i < count; ++i) out[i] = static_cast<Out>(f(value, b[i]));
+  }
+}
+
+template <class F, class Out, class... In, size_t... k>
+void loop_rows_of(const F& f, char* const* first, const int64_t* step, const int64_t* row_step, int64_t columns,
+                  int64_t rows, std::index_sequence<k...> inputs) {
+  char* p[1 + sizeof...(In)] = {first[0], first[k + 1]...};
+  const bool unit = step[0] == sizeof(Out) && ((step[k + 1] == sizeof(In)) && ...);
+  constexpr bool kPlain = !blocks_for<F, Out, In...>();
+  bool one_scalar = false;
+  if constexpr (kPlain && sizeof...(In) == 2) {
+    constexpr int64_t size[] = {sizeof(In)...};
+    one_scalar =
+        step[0] == sizeof(Out) && ((step[1] == size[0] && step[2] == 0) || (step[1] == 0 && step[2] == size[1]));
+  }
+  for (int64_t row = 0; row < rows; ++row) {
+    if (unit) {
+      flat_loop<F, Out, In...>(f, columns, reinterpret_cast<Out*>(p[0]), reinterpret_cast<const In*>(p[k + 1])...);
+    } else if (one_scalar) {
+      if constexpr (kPlain && sizeof...(In) == 2) scalar_row<F, Out, In...>(f, p, step, columns);
+    } else {
+      block_loop<F, Out, In...>(f, p, step, columns, inputs);
+    }
+    p[0] += row_step[0];
+    ((p[k + 1] += row_step[k + 1]), ...);
+  }
+}
+
+template <class F, class Out, class... In>
+void loop_rows(const void* context, char* const* pointers, const int64_t* step, const int64_t* row_step,
+               int64_t columns, int64_t rows) {
+  loop_rows_of<F, Out, In...>(*static_cast<const F*>(context), pointers, step, row_step, columns, rows,
+                              std::index_sequence_for<In...>());
+}
+
+/// bool is stored as bytes that are 0 or 1; loops over bytes vectorise better.
+template <class T>
+using Stored = std::conditional_t<std::is_same_v<T, bool>, uint8_t, T>;
+
+template <class F, class Out, class... In>
+void run_elementwise(int64_t grain, const F& f, const Operand& out, const std::same_as<Operand> auto&... in) {
+  if (out.view->is_contiguous() && (in.view->is_contiguous() && ...)) {
+    const int64_t count = out.numel();
+    if (count < 2 * grain)
+      return flat_loop<F, Out, In...>(f, count, out.template data<Out>(), in.template data<In>()...);
+    const int64_t chunks = (count + kLoopChunk - 1) / kLoopChunk;
+    return parallel_for(chunks, grain / kLoopChunk + 1, [&](int64_t begin, int64_t end) {
+      const int64_t from = begin * kLoopChunk, to = end * kLoopChunk < count ? end * kLoopChunk : count;
+      flat_loop<F, Out, In...>(f, to - from, out.template data<Out>() + from, (in.template data<In>() + from)...);
+    });
+  }
+  const Operand operands[] = {out, in...};
+  static_assert(1 + sizeof...(In) <= kMaxLoopOperands);
+  constexpr uint32_t kReadable = (2u << sizeof...(In)) - 2;
+  strided_loop(operands, 1 + sizeof...(In), grain, &loop_rows<F, Out, In...>, &f, kReadable);
+}
+
+}  // namespace detail
+
+/// out[i] = f(in[i]...) for every index; the elements' types are Out and In..., f works on Compute<In>....
+template <class Out, class... In, class F>
+void elementwise(int64_t grain, const F& f, const Operand& out, const std::same_as<Operand> auto&... in) {
+  detail::run_elementwise<F, detail::Stored<Out>, detail::Stored<In>...>(grain, f, out, in...);
+}
+
+}  // namespace weft::kernels::cpu

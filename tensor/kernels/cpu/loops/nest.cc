@@ -1,0 +1,54 @@
+#include "tensor/kernels/cpu/loops/nest.h"
+
+#include <algorithm>
+#include <cstdlib>
+#include <limits>
+
+namespace weft::kernels::cpu {
+
+int64_t Nest::count() const {
+  int64_t product = 1;
+  for (int i = 0; i < rank; ++i) product *= axes[i].size;
+  return product;
+}
+
+Nest Nest::outer() const {
+  Nest result = *this;
+  if (result.rank > 0) --result.rank;
+  return result;
+}
+
+NestWalk::NestWalk(const Nest& nest, int64_t linear) : nest_(nest) {
+  for (int i = nest.rank - 1; i >= 0; --i) {
+    const NestAxis& axis = nest.axes[i];
+    index_[i] = 0;
+    if (linear == 0) continue;  // also where the axis is empty
+    index_[i] = linear % axis.size;
+    linear /= axis.size;
+    in_ += index_[i] * axis.in;
+    out_ += index_[i] * axis.out;
+  }
+}
+
+void Nest::merge() {
+  int last = 0;
+  for (int i = 1; i < rank; ++i) {
+    NestAxis& outer = axes[last];
+    const NestAxis& inner = axes[i];
+    if (outer.in == inner.in * inner.size && outer.out == inner.out * inner.size)
+      outer = {outer.size * inner.size, inner.in, inner.out};
+    else
+      axes[++last] = inner;
+  }
+  if (rank > 0) rank = last + 1;
+}
+
+void Nest::sort_and_merge() {
+  const auto distance = [](const NestAxis& axis) {
+    return axis.in == 0 ? std::numeric_limits<int64_t>::max() : std::abs(axis.in);
+  };
+  std::stable_sort(axes, axes + rank, [&](const NestAxis& a, const NestAxis& b) { return distance(a) > distance(b); });
+  merge();
+}
+
+}  // namespace weft::kernels::cpu

@@ -1,0 +1,186 @@
+// Operands as rows: the row axes of an operand, whatever its strides and dtype, as contiguous runs of the type that is
+// computed in. Rows are numbered row-major over the other axes, so operands of one shape agree on row i.
+#pragma once
+
+#include <algorithm>
+
+#include "tensor/core/operand.h"
+#include "tensor/kernels/cpu/base/convert.h"
+#include "tensor/kernels/cpu/base/scratch.h"
+#include "tensor/kernels/cpu/base/simd.h"
+#include "tensor/kernels/cpu/loops/nest.h"
+
+namespace weft::kernels::cpu {
+
+/// An operand split into `outer`, the position of a row, and `inner`, the elements of one.
+struct RowView {
+  /// Rows run along axes [first, last] together.
+  RowView(const Operand& x, int64_t first, int64_t last);
+  RowView(const Operand& x, int64_t axis) : RowView(x, axis, axis) {}
+
+  int64_t count() const { return outer.count(); }
+  int64_t length() const { return inner.count(); }
+
+  void* base;
+  int64_t offset;
+  Nest outer;
+  Nest inner;
+};
+
+namespace detail {
+
+/// Rows that lie side by side, not along the row (softmax over the channels of NCHW), are moved this many at a time, so that
+/// every cache line that is touched is used whole.
+inline constexpr int64_t kRowBatch = 16;
+
+/// What readers and writers share: where rows [first, end) lie, and a buffer for those that are not contiguous values of
+/// Compute<T>.
+template <class T>
+class RowCursor {
+ public:
+  using C = Compute<T>;
+  RowCursor(const RowView& view, int64_t first, int64_t end)
+      : data_(static_cast<T*>(view.base) + view.offset),
+        inner_(view.inner),
+        walk_(view.outer, first),
+        length_(view.length()),
+        left_(end - first),
+        direct_(std::is_same_v<T, C> && (inner_.rank == 0 || (inner_.rank == 1 && inner_.inner().in == 1))),
+        batch_(!direct_ && inner_.rank == 1 && inner_.inner().in != 1 ? std::min(kRowBatch, left_) : 1),
+        buffer_(direct_ ? 0 : length_ * batch_) {}
+
+ protected:
+  C* buffered(int64_t row) const { return buffer_.data() + row * length_; }
+
+  /// Notes where the next rows lie; as many as fit the buffer.
+  void take_rows() {
+    held_ = std::min(batch_, left_);
+    left_ -= held_;
+    for (int64_t k = 0; k < held_; ++k, walk_.next()) rows_[k] = data_ + walk_.in();
+  }
+
+  /// f(element, buffered value) for all elements of the rows that are held; run(memory, buffer, count) for dense ones.
+  template <class F, class Run>
+  void each_element(const F& f, const Run& run) {
+    if (batch_ > 1) {
+      const int64_t step = inner_.inner().in;
+      for (int64_t j = 0; j < length_; ++j)
+        for (int64_t k = 0; k < held_; ++k) f(rows_[k][j * step], buffer_.data()[k * length_ + j]);
+      return;
+    }
+    const NestAxis axis = inner_.rank > 0 ? inner_.inner() : NestAxis{1, 1, 0};
+    const Nest outer = inner_.outer();
+    NestWalk walk(outer, 0);
+    for (int64_t i = 0; i < length_; i += axis.size, walk.next()) {
+      T* place = rows_[0] + walk.in();
+      C* values = buffer_.data() + i;
+      if (axis.in == 1) {
+        run(place, values, axis.size);
+      } else {
+        for (int64_t j = 0; j < axis.size; ++j) f(place[j * axis.in], values[j]);
+      }
+    }
+  }
+
+  T* data_;
+  const Nest& inner_;
+  NestWalk walk_;
+  int64_t length_;
+  int64_t left_;  // rows that were not taken yet
+  bool direct_;
+  int64_t batch_;
+  int64_t held_ = 0;
+  int64_t at_ = 0;  // the current row among those held
+  T* rows_[kRowBatch];
+  Scratch<C> buffer_;
+};
+
+}  // namespace detail
+
+/// Reads rows [first, end) one after the other. The view must outlive it.
+template <class T>
+class RowReader : detail::RowCursor<T> {
+ public:
+  using detail::RowCursor<T>::RowCursor;
+  /// The current row; valid until next().
+  const Compute<T>* row() {
+    if (this->direct_) return reinterpret_cast<const Compute<T>*>(this->data_ + this->walk_.in());
+    if (this->at_ == this->held_) fetch();
+    return this->buffered(this->at_);
+  }
+  void next() {
+    if (this->direct_) return this->walk_.next();
+    if (this->at_ == this->held_) fetch();  // a row that nobody looked at
+    ++this->at_;
+  }
+
+ private:
+  void fetch() {
+    this->take_rows();
+    this->at_ = 0;
+    this->each_element([](const T& from, Compute<T>& to) { to = static_cast<Compute<T>>(from); },
+                       [](const T* from, Compute<T>* to, int64_t count) {
+      if constexpr (is_half<T>)
+        widen(from, to, count);
+      else
+        std::copy_n(from, count, to);
+    });
+  }
+};
+
+/// Writes rows [first, end) one after the other.
+template <class T>
+class RowWriter : detail::RowCursor<T> {
+ public:
+  using detail::RowCursor<T>::RowCursor;
+  /// Where the current row is to be put; next() says that it is there.
+  Compute<T>* row() {
+    if (this->direct_) return reinterpret_cast<Compute<T>*>(this->data_ + this->walk_.in());
+    if (this->held_ == 0) this->take_rows();
+    return this->buffered(this->at_);
+  }
+  void next() {
+    if (this->direct_) return this->walk_.next();
+    if (++this->at_ < this->held_) return;
+    this->each_element([](T& to, const Compute<T>& from) { to = static_cast<T>(from); },
+                       [](T* to, const Compute<T>* from, int64_t count) {
+      if constexpr (is_half<T>)
+        narrow(from, to, count);
+      else
+        std::copy_n(from, count, to);
+    });
+    this->held_ = this->at_ = 0;
+  }
+};
+
+/// f(j, count) for every register of a row: count lanes from j on. The last may be partial.
+template <class C, class F>
+WEFT_SIMD void for_lanes(int64_t length, F&& f) {
+  constexpr int kWidth = simd::kLanes<C>;
+  int64_t j = 0;
+  for (; j + kWidth <= length; j += kWidth) f(j, std::integral_constant<int, kWidth>{});
+  if (j < length) f(j, static_cast<int>(length - j));
+}
+
+/// The lanes of a full or partial register.
+template <class C>
+WEFT_SIMD simd::Vec<C> lanes_at(const C* p, std::integral_constant<int, simd::kLanes<C>>) {
+  return simd::load<C>(p);
+}
+template <class C>
+WEFT_SIMD simd::Vec<C> lanes_at(const C* p, int count) {
+  return simd::load_part<C>(p, count);
+}
+template <class C>
+WEFT_SIMD void put_lanes(C* p, simd::Vec<C> v, std::integral_constant<int, simd::kLanes<C>>) {
+  simd::store<C>(p, v);
+}
+template <class C>
+WEFT_SIMD void put_lanes(C* p, simd::Vec<C> v, int count) {
+  simd::store_part<C>(p, v, count);
+}
+
+/// Rows a thread should at least get.
+inline int64_t row_grain(int64_t length) { return std::max<int64_t>(1, 8192 / std::max<int64_t>(1, length)); }
+
+}  // namespace weft::kernels::cpu

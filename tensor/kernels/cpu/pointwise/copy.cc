@@ -1,0 +1,97 @@
+#include "tensor/kernels/cpu/pointwise/copy.h"
+
+#include <cstring>
+
+#include "tensor/kernels/cpu/base/dispatch.h"
+#include "tensor/kernels/cpu/base/transpose.h"
+#include "tensor/kernels/cpu/loops/elementwise.h"
+#include "tensor/kernels/cpu/pointwise/fill.h"
+
+namespace weft::kernels::cpu {
+namespace {
+
+// Moves elements of one size.
+template <class T>
+void move_rows(const void*, char* const* p, const int64_t* step, const int64_t* row_step, int64_t columns,
+               int64_t rows) {
+  constexpr int64_t size = sizeof(T);
+  const int64_t to_step = step[0] / size, from_step = step[1] / size;
+  if (to_step == 1 && from_step != 1 && row_step[1] == size && rows > 1)
+    return simd::transpose_copy(reinterpret_cast<const T*>(p[1]), from_step, reinterpret_cast<T*>(p[0]),
+                                row_step[0] / size, columns, rows);
+  for (int64_t row = 0; row < rows; ++row) {
+    T* to = reinterpret_cast<T*>(p[0] + row * row_step[0]);
+    const T* from = reinterpret_cast<const T*>(p[1] + row * row_step[1]);
+    if (to_step == 1 && from_step == 1) {
+      std::memcpy(to, from, static_cast<size_t>(columns * size));
+    } else if (to_step == 1) {
+      for (int64_t i = 0; i < columns; ++i) to[i] = from[i * from_step];
+    } else {
+      for (int64_t i = 0; i < columns; ++i) to[i * to_step] = from[i * from_step];
+    }
+  }
+}
+
+void move(const Operand& from, const Operand& to) {
+  const int64_t size = static_cast<int64_t>(size_of(to.dtype));
+  if (from.view->is_contiguous() && to.view->is_contiguous()) {
+    char* target = static_cast<char*>(to.base) + to.view->offset() * size;
+    const char* source = static_cast<const char*>(from.base) + from.view->offset() * size;
+    const int64_t bytes = to.numel() * size;
+    return parallel_for(bytes, 4 * kCheapGrain, [&](int64_t begin, int64_t end) {
+      std::memcpy(target + begin, source + begin, static_cast<size_t>(end - begin));
+    });
+  }
+  const Operand operands[] = {to, from};
+  visit_size(to.dtype, [&]<class T>() { strided_loop(operands, 2, kCheapGrain, &move_rows<T>, nullptr); });
+}
+
+template <class To>
+struct Conversion {
+  template <class From>
+  auto operator()(From x) const {
+    return convert<To>(x);
+  }
+};
+
+void cast(const Operand& from, const Operand& to) {
+  visit_dtype(to.dtype, [&]<class To>() {
+    visit_dtype(from.dtype, [&]<class From>() {
+      if constexpr (!std::is_same_v<From, To>) elementwise<To, From>(kCheapGrain, Conversion<Compute<To>>{}, to, from);
+    });
+  });
+}
+
+// Zeros around the box where the mask holds, axis by axis, then the box.
+void copy_masked(const Operand& from, const Operand& to) {
+  const View::Mask& mask = *from.view->mask();
+  std::vector<Interval> box;
+  for (const int64_t size : to.shape()) box.push_back({0, size});
+  const auto clear = [&](size_t axis, Interval part) {
+    if (part.begin >= part.end) return;
+    std::vector<Interval> slab = box;
+    slab[axis] = part;
+    const View view = to.view->shrink(slab);
+    fill({to.base, &view, to.dtype}, 0);
+  };
+  int64_t offset = from.view->offset();
+  for (size_t axis = 0; axis < mask.size(); ++axis) {
+    clear(axis, {0, mask[axis].begin});
+    clear(axis, {mask[axis].end, box[axis].end});
+    box[axis] = mask[axis];
+    offset += mask[axis].begin * from.strides()[axis];
+  }
+  const View target = to.view->shrink(box);
+  const View source = View::create(target.shape(), from.strides(), target.numel() == 0 ? 0 : offset);
+  copy({from.base, &source, from.dtype}, {to.base, &target, to.dtype});
+}
+
+}  // namespace
+
+void copy(const Operand& from, const Operand& to) {
+  if (to.numel() == 0) return;
+  if (from.view->has_mask()) return copy_masked(from, to);
+  from.dtype == to.dtype ? move(from, to) : cast(from, to);
+}
+
+}  // namespace weft::kernels::cpu

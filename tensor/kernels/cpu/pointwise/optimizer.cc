@@ -1,0 +1,164 @@
+#include "tensor/kernels/cpu/pointwise/optimizer.h"
+
+#include <cmath>
+
+#include "tensor/kernels/cpu/base/dispatch.h"
+#include "tensor/kernels/cpu/loops/elementwise.h"
+
+namespace weft::kernels::cpu {
+namespace {
+
+constexpr int64_t kStepGrain = 16384;
+
+// One row: f(param, grad, states...), all by reference but the gradient.
+template <class T, class F, size_t... k>
+[[gnu::flatten]] void step_rows(const void* context, char* const* p, const int64_t* step, const int64_t* row_step,
+                                int64_t columns, int64_t rows, std::index_sequence<k...>) {
+  const F f = *static_cast<const F*>(context);
+  const bool unit = ((step[k] == sizeof(T)) && ...);
+  for (int64_t row = 0; row < rows; ++row) {
+    const auto run = [&](auto*... data) {
+      if (unit) {
+#pragma omp simd
+        for (int64_t i = 0; i < columns; ++i) f(data[i]...);
+      } else {
+        for (int64_t i = 0; i < columns; ++i) f(data[i * step[k] / static_cast<int64_t>(sizeof(T))]...);
+      }
+    };
+    run(reinterpret_cast<T*>(p[k] + row * row_step[k])...);
+  }
+}
+
+template <class T, class F, std::same_as<Operand>... Operands>
+void run_step(const F& f, const Operands&... operands) {
+  const Operand list[] = {operands...};
+  constexpr auto rows = [](const void* context, char* const* p, const int64_t* step, const int64_t* row_step,
+                           int64_t columns, int64_t count) {
+    step_rows<T, F>(context, p, step, row_step, columns, count, std::index_sequence_for<Operands...>());
+  };
+  strided_loop(list, sizeof...(Operands), kStepGrain, rows, &f);
+}
+
+template <class F>
+void visit_precision(DType dtype, F&& f) {
+  switch (dtype) {
+    case DType::f32: return f.template operator()<float>();
+    case DType::f64: return f.template operator()<double>();
+    default: refuse(dtype);
+  }
+}
+
+template <class T>
+struct Sgd {
+  T lr, momentum, fresh, weight_decay;  // fresh: the gradient's share of the buffer
+  bool nesterov;
+  T decayed(T p, T g) const { return g + weight_decay * p; }
+  void operator()(T& p, const T& g) const { p -= lr * decayed(p, g); }
+  void operator()(T& p, const T& grad, T& buffer) const {
+    const T g = decayed(p, grad);
+    buffer = momentum * buffer + fresh * g;
+    p -= lr * (nesterov ? g + momentum * buffer : buffer);
+  }
+};
+
+// The buffer holds nothing yet (not even zeros that NaN could survive in).
+template <class T>
+struct SgdFirst {
+  Sgd<T> sgd;
+  void operator()(T& p, const T& grad, T& buffer) const {
+    const T g = sgd.decayed(p, grad);
+    buffer = g;
+    p -= sgd.lr * (sgd.nesterov ? g + sgd.momentum * g : g);
+  }
+};
+
+template <class T>
+struct Adam {
+  T rate, fresh1, beta2, fresh2, root_correction, eps, shrink, weight_decay;
+  void operator()(T& p, const T& grad, T& average, T& square) const {
+    const T g = grad + weight_decay * p;
+    const T shrunk = p * shrink;
+    average += fresh1 * (g - average);
+    square = beta2 * square + fresh2 * g * g;
+    p = shrunk - rate * (average / (std::sqrt(square) / root_correction + eps));
+  }
+};
+
+template <class T, bool has_buffer, bool has_average>
+struct Rmsprop {
+  T lr, alpha, fresh, eps, weight_decay, momentum;
+  T scaled(T g, T& square, T mean) const {
+    square = alpha * square + fresh * g * g;
+    return g / (std::sqrt(square - mean * mean) + eps);
+  }
+  void operator()(T& p, const T& grad, T& square) const { p -= lr * scaled(grad + weight_decay * p, square, T(0)); }
+  void operator()(T& p, const T& grad, T& square, T& state) const {
+    const T g = grad + weight_decay * p;
+    if constexpr (has_average) {
+      state += fresh * (g - state);
+      p -= lr * scaled(g, square, state);
+    } else {
+      state = momentum * state + scaled(g, square, T(0));
+      p -= lr * state;
+    }
+  }
+  void operator()(T& p, const T& grad, T& square, T& buffer, T& average) const {
+    const T g = grad + weight_decay * p;
+    average += fresh * (g - average);
+    buffer = momentum * buffer + scaled(g, square, average);
+    p -= lr * buffer;
+  }
+};
+
+}  // namespace
+
+void sgd_step(const Operand& param, const Operand& grad, const Operand* buffer, const SgdStep& step) {
+  visit_precision(param.dtype, [&]<class T>() {
+    const Sgd<T> sgd{static_cast<T>(step.lr), static_cast<T>(step.momentum), static_cast<T>(1 - step.dampening),
+                     static_cast<T>(step.weight_decay), step.nesterov};
+    if (buffer == nullptr)
+      run_step<T>(sgd, param, grad);
+    else if (step.first)
+      run_step<T>(SgdFirst<T>{sgd}, param, grad, *buffer);
+    else
+      run_step<T>(sgd, param, grad, *buffer);
+  });
+}
+
+void adam_step(const Operand& param, const Operand& grad, const Operand& average, const Operand& square,
+               const AdamStep& step) {
+  const double correction1 = 1 - std::pow(step.beta1, static_cast<double>(step.step));
+  const double correction2 = 1 - std::pow(step.beta2, static_cast<double>(step.step));
+  visit_precision(param.dtype, [&]<class T>() {
+    const Adam<T> adam{.rate = static_cast<T>(step.lr / correction1),
+                       .fresh1 = static_cast<T>(1 - step.beta1),
+                       .beta2 = static_cast<T>(step.beta2),
+                       .fresh2 = static_cast<T>(1 - step.beta2),
+                       .root_correction = static_cast<T>(std::sqrt(correction2)),
+                       .eps = static_cast<T>(step.eps),
+                       .shrink = static_cast<T>(step.decoupled ? 1 - step.lr * step.weight_decay : 1.0),
+                       .weight_decay = static_cast<T>(step.decoupled ? 0.0 : step.weight_decay)};
+    run_step<T>(adam, param, grad, average, square);
+  });
+}
+
+void rmsprop_step(const Operand& param, const Operand& grad, const Operand& square, const Operand* buffer,
+                  const Operand* average, const RmspropStep& step) {
+  visit_precision(param.dtype, [&]<class T>() {
+    const auto make = [&]<bool has_buffer, bool has_average>() {
+      return Rmsprop<T, has_buffer, has_average>{static_cast<T>(step.lr),           static_cast<T>(step.alpha),
+                                                 static_cast<T>(1 - step.alpha),    static_cast<T>(step.eps),
+                                                 static_cast<T>(step.weight_decay), static_cast<T>(step.momentum)};
+    };
+    if (buffer != nullptr && average != nullptr)
+      run_step<T>(make.template operator()<true, true>(), param, grad, square, *buffer, *average);
+    else if (buffer != nullptr)
+      run_step<T>(make.template operator()<true, false>(), param, grad, square, *buffer);
+    else if (average != nullptr)
+      run_step<T>(make.template operator()<false, true>(), param, grad, square, *average);
+    else
+      run_step<T>(make.template operator()<false, false>(), param, grad, square);
+  });
+}
+
+}  // namespace weft::kernels::cpu

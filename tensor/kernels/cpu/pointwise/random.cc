@@ -1,0 +1,258 @@
+#include "tensor/kernels/cpu/pointwise/random.h"
+
+#include <algorithm>
+#include <type_traits>
+
+#include "tensor/core/random_normal.h"
+#include "tensor/kernels/cpu/base/dispatch.h"
+#include "tensor/kernels/cpu/base/vector_math.h"
+#include "tensor/kernels/cpu/loops/elementwise.h"
+#include "tensor/kernels/cpu/pointwise/fill.h"
+
+namespace weft::kernels::cpu {
+namespace {
+
+// What a Philox block yields; blocks drawn at a time.
+constexpr int64_t kBlocks = kLoopBlock / 4;
+
+// Blocks first .. first + kBlocks - 1 of a stream, number j of each block in rows[j]: `philox` round by round over all of
+// them, which vectorises.
+void philox_rows(RandomKey key, uint64_t first, uint32_t (*rows)[kBlocks]) {
+  for (int64_t i = 0; i < kBlocks; ++i) {
+    const uint64_t at = key.offset + first + static_cast<uint64_t>(i);
+    rows[0][i] = static_cast<uint32_t>(at);
+    rows[1][i] = static_cast<uint32_t>(at >> 32);
+    rows[2][i] = rows[3][i] = 0;
+  }
+  uint32_t key0 = static_cast<uint32_t>(key.seed), key1 = static_cast<uint32_t>(key.seed >> 32);
+  for (int round = 0; round < 10; ++round) {
+#pragma omp simd
+    for (int64_t i = 0; i < kBlocks; ++i) {
+      const uint64_t a = uint64_t{0xD2511F53} * rows[0][i], b = uint64_t{0xCD9E8D57} * rows[2][i];
+      rows[0][i] = static_cast<uint32_t>(b >> 32) ^ rows[1][i] ^ key0;
+      rows[1][i] = static_cast<uint32_t>(b);
+      rows[2][i] = static_cast<uint32_t>(a >> 32) ^ rows[3][i] ^ key1;
+      rows[3][i] = static_cast<uint32_t>(a);
+    }
+    key0 += 0x9E3779B9;
+    key1 += 0xBB67AE85;
+  }
+}
+
+template <class T>
+void interleave(const T (*rows)[kBlocks], T* out) {
+  for (int64_t i = 0; i < kBlocks; ++i)
+    for (int64_t j = 0; j < 4; ++j) out[4 * i + j] = rows[j][i];
+}
+
+// Sources of numbers. `draw` gives those of kLoopBlock / kPerBlock Philox blocks.
+struct Bits {
+  using Value = uint32_t;
+  static constexpr int64_t kPerBlock = 4;
+  RandomKey key;
+  void draw(uint64_t first_block, uint32_t* out) const {
+    uint32_t rows[4][kBlocks];
+    philox_rows(key, first_block, rows);
+    interleave(rows, out);
+  }
+};
+
+template <int digits>
+struct Uniform {
+  using Value = float;
+  static constexpr int64_t kPerBlock = 4;
+  RandomKey key;
+  void draw(uint64_t first_block, float* out) const {
+    uint32_t bits[kLoopBlock];
+    Bits{key}.draw(first_block, bits);
+#pragma omp simd
+    for (int64_t i = 0; i < kLoopBlock; ++i)
+      out[i] = static_cast<float>(static_cast<int32_t>(bits[i] >> (32 - digits))) * (1.0f / (1 << digits));
+  }
+};
+
+// Two normals from two numbers (Box and Muller), in the layout of normal_block.
+void box_muller_rows(const uint32_t* radius_bits, const uint32_t* angle_bits, float* a, float* b) {
+#pragma omp simd
+  for (int64_t i = 0; i < kBlocks; ++i) {
+    const float u = (static_cast<float>(radius_bits[i]) + 0.5f) * 0x1p-32f;
+    const float angle = 6.2831853071795865f * (static_cast<float>(static_cast<int32_t>(angle_bits[i] >> 8)) * 0x1p-24f);
+    const float radius = std::sqrt(-2.0f * vmath::log(u));
+    a[i] = radius * vmath::sin_quarter(angle, 1);
+    b[i] = radius * vmath::sin_quarter(angle, 0);
+  }
+}
+
+struct Normal {
+  using Value = float;
+  static constexpr int64_t kPerBlock = 4;
+  RandomKey key;
+  void draw(uint64_t first_block, float* out) const {
+    uint32_t rows[4][kBlocks];
+    float values[4][kBlocks];
+    philox_rows(key, first_block, rows);
+    box_muller_rows(rows[0], rows[1], values[0], values[1]);
+    box_muller_rows(rows[2], rows[3], values[2], values[3]);
+    interleave(values, out);
+  }
+};
+
+// Two elements from each Philox block: pair(block).
+template <class Pair>
+struct Pairs {
+  using Value = typename std::invoke_result_t<Pair, uint64_t>::value_type;
+  static constexpr int64_t kPerBlock = 2;
+  Pair pair;
+  void draw(uint64_t first_block, Value* out) const {
+    for (int64_t i = 0; i < kLoopBlock / 2; ++i) {
+      const auto two = pair(first_block + static_cast<uint64_t>(i));
+      out[2 * i] = two[0];
+      out[2 * i + 1] = two[1];
+    }
+  }
+};
+template <class Pair>
+Pairs(Pair) -> Pairs<Pair>;
+
+template <class T>
+T* at(char* base, int64_t bytes) {
+  return reinterpret_cast<T*>(base + bytes);
+}
+
+// Uses of the numbers: called with operands {index, out, ...}, `count` of them along the first step.
+template <class T>
+struct Store {
+  void operator()(char* const* p, const int64_t* step, const auto* values, int64_t count) const {
+    if (step[1] == sizeof(T)) {
+      T* out = at<T>(p[1], 0);
+      for (int64_t i = 0; i < count; ++i) out[i] = convert<T>(values[i]);
+    } else {
+      for (int64_t i = 0; i < count; ++i) *at<T>(p[1], i * step[1]) = convert<T>(values[i]);
+    }
+  }
+};
+
+template <class T>
+struct Drop {
+  uint64_t threshold;  // numbers below it drop their element
+  Compute<T> scale;
+  T apply(T x, uint32_t bits) const {
+    const Compute<T> kept = static_cast<Compute<T>>(x) * scale;
+    return bits >= threshold ? kept : Compute<T>(0);
+  }
+  void operator()(char* const* p, const int64_t* step, const uint32_t* bits, int64_t count) const {
+    if (step[1] == sizeof(T) && step[2] == sizeof(T)) {
+      T* out = at<T>(p[1], 0);
+      const T* x = at<T>(p[2], 0);
+#pragma omp simd
+      for (int64_t i = 0; i < count; ++i) out[i] = apply(x[i], bits[i]);
+    } else {
+      for (int64_t i = 0; i < count; ++i) *at<T>(p[1], i * step[1]) = apply(*at<T>(p[2], i * step[2]), bits[i]);
+    }
+  }
+};
+
+// The index is one more operand: bytes with row-major strides, whose distance from `origin` is the index itself. As the
+// first operand it also orders the loop, so that numbers are drawn in sequence.
+char origin;
+
+template <class Source, class Use>
+struct Draw {
+  const Source& source;
+  const Use& use;
+
+  void row(char** p, const int64_t* step, int64_t columns) const {
+    constexpr int64_t kPer = Source::kPerBlock;
+    typename Source::Value values[kLoopBlock];
+    while (columns > 0) {
+      const int64_t index = p[0] - &origin, lead = index % kPer;
+      const int64_t count = std::min(columns, kLoopBlock - lead);
+      source.draw(static_cast<uint64_t>(index / kPer), values);
+      use(p, step, values + lead, count);
+      for (int k = 0; k < 3; ++k) p[k] += count * step[k];
+      columns -= count;
+    }
+  }
+
+  static void rows(const void* context, char* const* pointers, const int64_t* step, const int64_t* row_step,
+                   int64_t columns, int64_t rows) {
+    for (int64_t row = 0; row < rows; ++row) {
+      char* p[3];
+      for (int k = 0; k < 3; ++k) p[k] = pointers[k] + row * row_step[k];
+      static_cast<const Draw*>(context)->row(p, step, columns);
+    }
+  }
+
+  void run(const Operand& out, const Operand& x) const {
+    const View index = View::contiguous(out.shape());
+    const Operand operands[] = {{&origin, &index, DType::u8}, out, x};
+    strided_loop(operands, 3, kMathGrain, &rows, this);
+  }
+};
+
+template <class T, class Source>
+void fill_from(const Source& source, const Operand& out) {
+  const Store<T> store;
+  Draw<Source, Store<T>>{source, store}.run(out, out);
+}
+
+// `bits` scaled to [0, range).
+uint64_t scale(uint64_t bits, uint64_t range) {
+  __extension__ using Wide = unsigned __int128;
+  return static_cast<uint64_t>((static_cast<Wide>(bits) * range) >> 64);
+}
+
+std::array<uint64_t, 2> wide_block(RandomKey key, uint64_t index) {
+  const auto bits = random_block(key, index);
+  return {uint64_t{bits[1]} << 32 | bits[0], uint64_t{bits[3]} << 32 | bits[2]};
+}
+
+}  // namespace
+
+void uniform(RandomKey key, const Operand& out) {
+  switch (out.dtype) {
+    case DType::f32: return fill_from<float>(Uniform<24>{key}, out);
+    case DType::bf16: return fill_from<BFloat16>(Uniform<8>{key}, out);
+    case DType::f16: return fill_from<Float16>(Uniform<11>{key}, out);
+    case DType::f64: return fill_from<double>(Pairs{[key](uint64_t i) { return uniform_block_f64(key, i); }}, out);
+    default: refuse(out.dtype);
+  }
+}
+
+void normal(RandomKey key, const Operand& out) {
+  if (out.dtype == DType::f64)
+    return fill_from<double>(Pairs{[key](uint64_t i) { return normal_block_f64(key, i); }}, out);
+  visit_floating(out.dtype, [&]<class T>() { fill_from<T>(Normal{key}, out); });
+}
+
+void randint(RandomKey key, int64_t low, int64_t high, const Operand& out) {
+  const uint64_t first = static_cast<uint64_t>(low), range = static_cast<uint64_t>(high) - first;
+  const Pairs source{[=](uint64_t index) {
+    const auto bits = wide_block(key, index);
+    return std::array<int64_t, 2>{static_cast<int64_t>(first + scale(bits[0], range)),
+                                  static_cast<int64_t>(first + scale(bits[1], range))};
+  }};
+  visit_dtype(out.dtype, [&]<class T>() { fill_from<T>(source, out); });
+}
+
+void randperm(RandomKey key, const Operand& out) {
+  int64_t* data = out.data<int64_t>();
+  const int64_t count = out.numel(), stride = out.stride(0);
+  for (int64_t i = 0; i < count; ++i) {  // after step i, 0 .. i is a random permutation
+    const auto bits = wide_block(key, static_cast<uint64_t>(i) / 2);
+    const int64_t j = static_cast<int64_t>(scale(bits[static_cast<size_t>(i % 2)], static_cast<uint64_t>(i) + 1));
+    data[i * stride] = data[j * stride];
+    data[j * stride] = i;
+  }
+}
+
+void dropout(const Operand& x, RandomKey key, double p, const Operand& out) {
+  if (p >= 1) return fill(out, 0);
+  visit_floating(out.dtype, [&]<class T>() {
+    const Drop<T> drop{static_cast<uint64_t>(std::nearbyint(p * 0x1p32)), static_cast<Compute<T>>(1 / (1 - p))};
+    const Bits bits{key};
+    Draw<Bits, Drop<T>>{bits, drop}.run(out, x);
+  });
+}
+
+}  // namespace weft::kernels::cpu

@@ -1,0 +1,299 @@
+#include "tensor/kernels/cpu/reduce/arg_reduce.h"
+
+#include <limits>
+#include <type_traits>
+
+#include "tensor/kernels/cpu/rowwise/row_math.h"
+
+namespace weft::kernels::cpu {
+namespace {
+
+template <class T>
+struct Best {
+  CompareType<T> value;
+  int64_t position;
+};
+
+template <class V>
+bool is_nan(V v) {
+  if constexpr (std::is_floating_point_v<V>)
+    return v != v;
+  else
+    return false;
+}
+
+/// Whether a comes before b: further out, or the first NaN.
+template <bool kLargest, class V>
+bool beats(V a, V b) {
+  if (is_nan(a) || is_nan(b)) return is_nan(a) && !is_nan(b);
+  return kLargest ? a > b : a < b;
+}
+
+/// Where `value`, which is among the `length` elements, comes first; any NaN for NaN. A stride of 1 is known as such to the
+/// compiler, which then looks at many elements at once.
+template <class T, class Stride>
+int64_t first_of(CompareType<T> value, const T* row, Stride stride, int64_t length) {
+  const bool nan = is_nan(value);
+  const auto is_it = [&](int64_t i) {
+    const auto element = static_cast<CompareType<T>>(row[i * stride]);
+    return (element == value) | (nan & is_nan(element));
+  };
+  constexpr int64_t kStep = 64;
+  int64_t i = 0;
+  for (; i + kStep <= length; i += kStep) {
+    int any = 0;
+    for (int64_t k = 0; k < kStep; ++k) any |= is_it(i + k);
+    if (any != 0) break;
+  }
+  while (!is_it(i)) ++i;
+  return i;
+}
+
+/// Whether registers compare T as it lies in memory.
+template <class T>
+inline constexpr bool kInLanes = std::is_same_v<T, CompareType<T>> && (sizeof(T) == 4 || sizeof(T) == 8);
+
+/// Looks at neighbours once, registers at a time: each lane keeps its best and the number of the step it came in. A NaN in the
+/// sums (of NaN, or of infinities of both signs) leaves the row to the slower way, as the first NaN is what counts then.
+template <class T, bool kLargest>
+class LaneSearch {
+  static constexpr int N = simd::kLanes<T>;
+  using Index = std::conditional_t<sizeof(T) == 8, int64_t, int32_t>;
+  using Values = simd::Vec<T, N>;
+  using Positions = simd::Vec<Index, N>;
+  /// Registers of a step: comparing and keeping takes five cycles, in which the others go on.
+  static constexpr int kStep = 4;
+
+ public:
+  static constexpr int64_t kLeast = kStep * N, kMost = int64_t{1} << 30;
+
+  /// The position, or -1 where there may be a NaN. kLeast <= length <= kMost.
+  static int64_t run(const T* row, int64_t length) {
+    LaneSearch search(row);
+    const auto steps = static_cast<Index>(length / kLeast);
+    for (Index step = 1; step < steps; ++step)
+      for (int r = 0; r < kStep; ++r) {
+        const T* p = row + (step * int64_t{kStep} + r) * N;
+        simd::look_ahead(p);
+        search.look(r, step, simd::load<T>(p));
+      }
+    const T* p = row + steps * kLeast;
+    for (int r = 0; r < kStep && p < row + length; ++r, p += N) {
+      const auto left = static_cast<int>(std::min<int64_t>(N, row + length - p));
+      search.look(
+          r, steps,
+          left == N ? simd::load<T>(p) : simd::first_lanes<T>(simd::load_part<T>(p, left), search.best_[r], left));
+    }
+    return search.result();
+  }
+
+ private:
+  explicit LaneSearch(const T* row) {
+    for (int r = 0; r < kStep; ++r) best_[r] = sum_[r] = simd::load<T>(row + r * N), step_[r] = Positions{};
+  }
+  static Positions beats(Values a, Values b) { return kLargest ? a > b : a < b; }
+
+  void look(int r, Index step, Values v) {
+    const Positions take = beats(v, best_[r]);
+    best_[r] = take ? v : best_[r];
+    step_[r] = take ? simd::splat<Index>(step) : step_[r];
+    if constexpr (std::is_floating_point_v<T>) sum_[r] += v;
+  }
+  int64_t result() {
+    Values sum = sum_[0];
+    Positions lane;
+    for (int l = 0; l < N; ++l) lane[l] = static_cast<Index>(l);
+    Values best = best_[0];
+    Positions at = step_[0] * (kStep * N) + lane;
+    for (int r = 1; r < kStep; ++r) {
+      sum += sum_[r];
+      const Positions here = (step_[r] * kStep + r) * N + lane;
+      const Positions take = beats(best_[r], best) | ((best_[r] == best) & (here < at));
+      best = take ? best_[r] : best;
+      at = take ? here : at;
+    }
+    if constexpr (std::is_floating_point_v<T>) {
+      const T total = simd::fold_lanes<Plus, T, N>(sum);
+      if (total != total) return -1;
+    }
+    const T extreme = simd::fold_lanes<ExtremeOp<T, kLargest>, T, N>(best);
+    const Positions candidates =
+        best == simd::splat<T>(extreme) ? at : simd::splat<Index>(std::numeric_limits<Index>::max());
+    return simd::fold_lanes<ExtremeOp<Index, false>, Index, N>(candidates);
+  }
+  struct Plus {
+    template <class V>
+    static V combine(V a, V b) {
+      return a + b;
+    }
+  };
+
+  Values best_[kStep], sum_[kStep];
+  Positions step_[kStep];
+};
+
+/// The first position of the extreme value among `length` elements. Finds the best block by its extreme, then looks for
+/// that value in it.
+template <class T, bool kLargest>
+Best<T> best_of_row(const T* row, int64_t stride, int64_t length) {
+  using Op = ExtremeOp<T, kLargest>;
+  using V = CompareType<T>;
+  if constexpr (kInLanes<T>) {
+    using Search = LaneSearch<T, kLargest>;
+    if (stride == 1 && length >= Search::kLeast && length <= Search::kMost)
+      if (const int64_t position = Search::run(row, length); position >= 0) return {row[position], position};
+  }
+  if (length < 32) {
+    Best<T> best{static_cast<V>(row[0]), 0};
+    for (int64_t i = 1; i < length; ++i) {
+      const V value = static_cast<V>(row[i * stride]);
+      if (beats<kLargest>(value, best.value)) best = {value, i};
+    }
+    return best;
+  }
+  int64_t block = 0;
+  V best{};
+  for (int64_t begin = 0; begin < length; begin += kRowBlock) {
+    const V value =
+        fold_rows<Op>(Block<T>{row + begin * stride, &kNoAxes, 0, 1, std::min(kRowBlock, length - begin), stride});
+    if (begin > 0 && !beats<kLargest>(value, best)) continue;
+    best = value;
+    block = begin;
+  }
+  const T* found = row + block * stride;
+  const int64_t left = std::min(kRowBlock, length - block);
+  const int64_t position = block + (stride == 1 ? first_of<T>(best, found, std::integral_constant<int64_t, 1>{}, left)
+                                                : first_of<T>(best, found, stride, left));
+  return {static_cast<V>(row[position * stride]), position};  // not `best`, which may be the other zero
+}
+
+/// Up to kColumns neighbouring columns at once, row by row.
+constexpr int64_t kColumns = 256;
+template <class T, bool kLargest>
+void best_of_columns(const T* first, int64_t column_stride, int64_t columns, int64_t row_stride, int64_t rows,
+                     CompareType<T>* best, int64_t* position) {
+  using V = CompareType<T>;
+  for (int64_t j = 0; j < columns; ++j) {
+    best[j] = static_cast<V>(first[j * column_stride]);
+    position[j] = 0;
+  }
+  for (int64_t i = 1; i < rows; ++i) {
+    const T* row = first + i * row_stride;
+    for (int64_t j = 0; j < columns; ++j) {
+      const V value = static_cast<V>(row[j * column_stride]);
+      bool take = kLargest ? value > best[j] : value < best[j];
+      if constexpr (std::is_floating_point_v<V>) take |= (value != value) & (best[j] == best[j]);
+      best[j] = take ? value : best[j];
+      position[j] = take ? i : position[j];
+    }
+  }
+}
+
+/// Where the results of neighbouring outputs go.
+template <class T>
+class Results {
+ public:
+  Results(const Operand* values, const Operand& indices, int64_t axis)
+      : indices_to_(indices, axis),
+        values_to_(values != nullptr ? *values : indices, axis),
+        index_(indices.data<int64_t>()),
+        value_(values != nullptr ? values->data<T>() : nullptr) {}
+  /// f() gives the result of each output in [begin, end), one after the other.
+  template <class F>
+  void write(int64_t begin, int64_t end, const F& f) const {
+    NestWalk index(indices_to_.outer, begin), value(values_to_.outer, begin);
+    for (int64_t i = begin; i < end; ++i, index.next(), value.next()) {
+      const Best<T> best = f(i);
+      index_[index.in()] = best.position;
+      if (value_ != nullptr) value_[value.in()] = static_cast<T>(best.value);
+    }
+  }
+
+ private:
+  RowView indices_to_, values_to_;
+  int64_t* index_;
+  T* value_;
+};
+
+template <class T, bool kLargest>
+void along_axis(const Operand& x, int64_t axis, const Operand* values, const Operand& indices) {
+  const int64_t length = x.size(axis), stride = x.stride(axis);
+  const RowView rows(x, axis);
+  const Results<T> results(values, indices, axis);
+  const T* data = x.data<T>();
+  const int64_t count = rows.count();
+  if (count == 0) return;
+  const NestAxis next = rows.outer.rank > 0 ? rows.outer.inner() : NestAxis{1, 1, 0};
+  if (next.size < 8 || std::abs(next.in) >= std::abs(stride)) {
+    parallel_for(count, row_grain(length), [&](int64_t begin, int64_t end) {
+      NestWalk walk(rows.outer, begin);
+      results.write(begin, end, [&](int64_t) {
+        const Best<T> best = best_of_row<T, kLargest>(data + walk.in(), stride, length);
+        walk.next();
+        return best;
+      });
+    });
+    return;
+  }
+  // Groups of neighbouring columns; `bands` of them lie apart.
+  const int64_t width = std::min(next.size, kColumns), groups = detail::ceil_div(next.size, width);
+  const int64_t bands = count / next.size;
+  parallel_for(bands * groups, row_grain(width * length), [&](int64_t begin, int64_t end) {
+    CompareType<T> best[kColumns];
+    int64_t position[kColumns];
+    for (int64_t g = begin; g < end; ++g) {
+      const int64_t skipped = g % groups * width, first = g / groups * next.size + skipped;
+      const int64_t columns = std::min(width, next.size - skipped);
+      best_of_columns<T, kLargest>(data + NestWalk(rows.outer, first).in(), next.in, columns, stride, length, best,
+                                   position);
+      results.write(first, first + columns, [&](int64_t i) { return Best<T>{best[i - first], position[i - first]}; });
+    }
+  });
+}
+
+/// Over all of x in row-major order: runs of the innermost (merged) axis, cut in pieces, first come first.
+template <class T, bool kLargest>
+void over_all(const Operand& x, const Operand& out) {
+  const RowView all(x, x.rank(), x.rank());  // no row axes: everything is outer
+  const Nest outer = all.outer.outer();
+  const NestAxis inner = all.outer.rank > 0 ? all.outer.inner() : NestAxis{1, 1, 0};
+  constexpr int64_t kPiece = 8 * kRowBlock;
+  const int64_t pieces = detail::ceil_div(inner.size, kPiece), count = outer.count() * pieces;
+  const T* data = x.data<T>();
+  const Scratch<Best<T>> found(count);
+  parallel_for(count, std::max<int64_t>(1, kReduceGrain / inner.size), [&](int64_t begin, int64_t end) {
+    for (int64_t i = begin; i < end; ++i) {
+      const int64_t start = i % pieces * kPiece;
+      const T* row = data + NestWalk(outer, i / pieces).in() + start * inner.in;
+      Best<T> best = best_of_row<T, kLargest>(row, inner.in, std::min(kPiece, inner.size - start));
+      best.position += i / pieces * inner.size + start;
+      found.data()[i] = best;
+    }
+  });
+  Best<T> best = found.data()[0];
+  for (int64_t i = 1; i < count; ++i)
+    if (beats<kLargest>(found.data()[i].value, best.value)) best = found.data()[i];
+  *out.data<int64_t>() = best.position;
+}
+
+template <bool kLargest>
+void arg_extreme(const Operand& x, std::optional<int64_t> axis, const Operand& out) {
+  visit_dtype(x.dtype, [&]<class T>() {
+    axis ? along_axis<T, kLargest>(x, *axis, nullptr, out) : over_all<T, kLargest>(x, out);
+  });
+}
+
+}  // namespace
+
+void argmax(const Operand& x, std::optional<int64_t> axis, const Operand& out) { arg_extreme<true>(x, axis, out); }
+void argmin(const Operand& x, std::optional<int64_t> axis, const Operand& out) { arg_extreme<false>(x, axis, out); }
+
+void max_with_indices(const Operand& x, int64_t axis, const Operand& values, const Operand& indices) {
+  visit_dtype(x.dtype, [&]<class T>() { along_axis<T, true>(x, axis, &values, indices); });
+}
+
+void min_with_indices(const Operand& x, int64_t axis, const Operand& values, const Operand& indices) {
+  visit_dtype(x.dtype, [&]<class T>() { along_axis<T, false>(x, axis, &values, indices); });
+}
+
+}  // namespace weft::kernels::cpu

@@ -1,0 +1,81 @@
+// Mean and squared deviations as a reduction's partial result: one pass over a block about a value near its mean, or two passes
+// where that was too far off; blocks are merged by Chan's formula.
+#pragma once
+
+#include "tensor/kernels/cpu/reduce/reduce_ops.h"
+#include "tensor/kernels/cpu/reduce/shifted_moments.h"
+
+namespace weft::kernels::cpu {
+
+struct Moments {
+  double count;
+  double mean;
+  double squares;  // the sum of (x - mean)^2
+
+  /// The variance with `count - correction` in the denominator.
+  double variance(double correction) const { return squares / std::max(count - correction, 0.0); }
+};
+
+/// The sum of squared deviations from `mean`, given that from its rounded value.
+template <class C>
+double recentred(double squares, double count, double mean) {
+  const double lost = mean - static_cast<double>(static_cast<C>(mean));
+  return squares - count * (lost * lost);
+}
+
+template <class T>
+struct MomentsPolicy {
+  using C = Compute<T>;
+  using Partial = Moments;
+  static constexpr int kPasses = 4;  // a block stays in the cache for its second pass
+  static Moments identity() { return {0, std::numeric_limits<double>::quiet_NaN(), 0}; }
+  /// Chan, Golub, LeVeque: Updating formulae and a pairwise algorithm for computing sample variances (1979).
+  static Moments combine(const Moments& a, const Moments& b) {
+    if (a.count == 0) return b;
+    if (b.count == 0) return a;
+    const double count = a.count + b.count, shift = b.mean - a.mean;
+    return {count, a.mean + shift * (b.count / count),
+            a.squares + b.squares + shift * shift * (a.count * b.count / count)};
+  }
+  static Moments rows(const Block<T>& block) {
+    const double count = static_cast<double>(block.rows * block.length);
+    if (block.stride == 1) {
+      C shift;
+      const ShiftedSums sums = detail::shifted_rows(block, shift);
+      if (sums.is_near(count)) return {count, static_cast<double>(shift) + sums.offset(count), sums.centred(count)};
+    }
+    const double mean = fold_rows<SumOp<T>>(block) / count;
+    return {count, mean, recentred<C>(fold_rows<DeviationOp<T>>(block, static_cast<C>(mean)), count, mean)};
+  }
+  static void columns(const Block<T>& block, Moments* out) {
+    if (block.stride == 1 && columns_in_one_pass(block, out)) return;
+    double means[kColumnTile + kSpare], squares[kColumnTile + kSpare];
+    C rounded[kColumnTile];
+    const double count = static_cast<double>(block.rows);
+    fold_columns<SumOp<T>>(block, 0, nullptr, means);
+    for (int64_t j = 0; j < block.length; ++j) {
+      means[j] /= count;
+      rounded[j] = static_cast<C>(means[j]);
+    }
+    fold_columns<DeviationOp<T>>(block, 0, rounded, squares);
+    for (int64_t j = 0; j < block.length; ++j) out[j] = {count, means[j], recentred<C>(squares[j], count, means[j])};
+  }
+
+ private:
+  /// False where the value taken for some column's mean was too far off: nothing is to be kept.
+  static bool columns_in_one_pass(const Block<T>& block, Moments* out) {
+    C shifts[kColumnTile + kSpare];
+    double sums[kColumnTile + kSpare], squares[kColumnTile + kSpare];
+    detail::shifted_columns(block, shifts, sums, squares);
+    const double count = static_cast<double>(block.rows);
+    bool near = true;
+    for (int64_t j = 0; j < block.length; ++j) {
+      const ShiftedSums found{sums[j], squares[j]};
+      near &= found.is_near(count);
+      out[j] = {count, static_cast<double>(shifts[j]) + found.offset(count), found.centred(count)};
+    }
+    return near;
+  }
+};
+
+}  // namespace weft::kernels::cpu

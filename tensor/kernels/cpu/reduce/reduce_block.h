@@ -1,0 +1,187 @@
+// One block of a reduction: rows folded to a value, or columns folded to a row, with vectors.
+//
+// An Op says what is folded:
+//   Load     what elements are read as
+//   Pre      what `map` makes of them; up to 8 registers are combined in it as a tree (rows) or one by one (columns)
+//   Acc      what the results of those groups are combined in (double for floating sums: error of a few 2^-25)
+//   map(v, p), combine(a, b), identity<T>()
+// `p` is a parameter per output, e.g. the mean that is subtracted.
+#pragma once
+
+#include <algorithm>
+#include <type_traits>
+
+#include "tensor/kernels/cpu/base/simd.h"
+#include "tensor/kernels/cpu/reduce/reduce_plan.h"
+
+namespace weft::kernels::cpu {
+
+/// `rows` rows of `length` elements; row i lies at the nest's position first + i.
+template <class T>
+struct Block {
+  const T* base;
+  const Nest* nest;
+  int64_t first;
+  int64_t rows;
+  int64_t length;
+  int64_t stride;  // between the elements of a row
+};
+
+namespace detail {
+
+template <class Op>
+struct BlockTypes {
+  using Load = typename Op::Load;
+  using Pre = typename Op::Pre;
+  using Acc = typename Op::Acc;
+  static_assert(sizeof(Load) == sizeof(Pre));
+  static constexpr int kWidth = simd::kLanes<Pre>;
+  static constexpr int kAccWidth = simd::kLanes<Acc>;
+  static constexpr int kParts = kWidth / kAccWidth;
+  using PreVec = simd::Vec<Pre>;
+  using AccVec = simd::Vec<Acc>;
+};
+
+/// acc[k] with part k of `v` combined into it.
+template <class Op, int Part = 0>
+WEFT_SIMD void accumulate(typename BlockTypes<Op>::AccVec* acc, typename BlockTypes<Op>::PreVec v) {
+  using B = BlockTypes<Op>;
+  if constexpr (Part < B::kParts) {
+    const auto part = simd::lanes<Part * B::kAccWidth, B::kAccWidth>(v);
+    acc[Part] = Op::combine(acc[Part], simd::convert_lanes<typename B::Acc, B::kAccWidth>(part));
+    accumulate<Op, Part + 1>(acc, v);
+  }
+}
+
+template <class Op, bool kDense, class T>
+inline typename BlockTypes<Op>::PreVec mapped(const T* p, int64_t stride, typename BlockTypes<Op>::PreVec parameter) {
+  using Load = typename Op::Load;
+  if constexpr (kDense)
+    return Op::map(simd::load<Load>(p), parameter);
+  else
+    return Op::map(simd::load_strided<Load>(p, stride), parameter);
+}
+
+template <class Op, bool kDense, class T>
+inline typename BlockTypes<Op>::PreVec mapped_part(const T* p, int64_t stride,
+                                                   typename BlockTypes<Op>::PreVec parameter, int count) {
+  using Load = typename Op::Load;
+  using Pre = typename Op::Pre;
+  const auto v = kDense ? simd::load_part<Load>(p, count) : simd::load_strided<Load>(p, stride, count);
+  return simd::first_lanes<Pre>(Op::map(v, parameter), simd::splat<Pre>(Op::template identity<Pre>()), count);
+}
+
+template <class Op, bool kDense, class T>
+typename Op::Acc fold_rows(const Block<T>& block, typename Op::Pre parameter_value) {
+  using B = BlockTypes<Op>;
+  constexpr int kWidth = B::kWidth;
+  const auto parameter = simd::splat<typename Op::Pre>(parameter_value);
+  const auto empty = simd::splat<typename Op::Pre>(Op::template identity<typename Op::Pre>());
+  typename B::AccVec acc[B::kParts];
+  for (auto& a : acc) a = simd::splat<typename Op::Acc>(Op::template identity<typename Op::Acc>());
+  const int64_t length = block.length, step = kDense ? kWidth : kWidth * block.stride;
+  NestWalk walk(*block.nest, block.first);
+  for (int64_t row = 0; row < block.rows; ++row, walk.next()) {
+    const T* p = block.base + walk.in();
+    int64_t i = 0;
+    for (; i + 8 * kWidth <= length; i += 8 * kWidth, p += 8 * step) {
+      typename B::PreVec v[8];
+      if constexpr (kDense)
+        for (int k = 0; k < 8; ++k) simd::look_ahead(p + k * step);
+      for (int k = 0; k < 8; ++k) v[k] = mapped<Op, kDense>(p + k * step, block.stride, parameter);
+      for (int half = 4; half > 0; half /= 2)
+        for (int k = 0; k < half; ++k) v[k] = Op::combine(v[k], v[k + half]);
+      accumulate<Op>(acc, v[0]);
+    }
+    if (i == length) continue;
+    auto rest = empty;
+    for (; i + kWidth <= length; i += kWidth, p += step)
+      rest = Op::combine(rest, mapped<Op, kDense>(p, block.stride, parameter));
+    if (i < length)
+      rest = Op::combine(rest, mapped_part<Op, kDense>(p, block.stride, parameter, static_cast<int>(length - i)));
+    accumulate<Op>(acc, rest);
+  }
+  for (int k = 1; k < B::kParts; ++k) acc[0] = Op::combine(acc[0], acc[k]);
+  return simd::fold_lanes<Op, typename Op::Acc, B::kAccWidth>(acc[0]);
+}
+
+/// f(rows, count) for eight rows of the block at a time, then for each of those that are left: their first elements, and how
+/// many as a constant.
+template <class T, class F>
+void for_row_groups(const Block<T>& block, const F& f) {
+  NestWalk walk(*block.nest, block.first);
+  const T* rows[8];
+  int64_t row = 0;
+  for (; row + 8 <= block.rows; row += 8) {
+    for (auto& p : rows) {
+      p = block.base + walk.in();
+      walk.next();
+    }
+    f(rows, std::integral_constant<int, 8>{});
+  }
+  for (; row < block.rows; ++row, walk.next()) {
+    rows[0] = block.base + walk.in();
+    f(rows, std::integral_constant<int, 1>{});
+  }
+}
+
+/// Combines kRows rows into acc[0, length); acc has room for whole registers.
+template <class Op, bool kDense, int kRows, class T>
+void fold_row_group(const T* const* rows, const Block<T>& block, typename Op::Pre parameter_value,
+                    const typename Op::Pre* parameters, typename Op::Acc* acc) {
+  using B = BlockTypes<Op>;
+  using Pre = typename Op::Pre;
+  constexpr int kWidth = B::kWidth;
+  const int64_t stride = kDense ? 1 : block.stride;
+  const int64_t ahead =
+      kRows > 1 ? (rows[1] - rows[0]) * kRows * static_cast<int64_t>(sizeof(T)) : 0;  // the next group
+  for (int64_t j = 0; j < block.length; j += kWidth) {
+    const int count = static_cast<int>(std::min<int64_t>(kWidth, block.length - j));
+    auto parameter = simd::splat<Pre>(parameter_value);
+    if (parameters != nullptr)
+      parameter = count == kWidth ? simd::load<Pre>(parameters + j) : simd::load_part<Pre>(parameters + j, count);
+    typename B::PreVec v[kRows];
+    if (count == kWidth) {
+      if constexpr (kDense && kRows > 1)
+        for (int k = 0; k < kRows; ++k) simd::look_ahead(rows[k] + j, ahead);
+      for (int k = 0; k < kRows; ++k) v[k] = mapped<Op, kDense>(rows[k] + j * stride, stride, parameter);
+    } else {
+      for (int k = 0; k < kRows; ++k) v[k] = mapped_part<Op, kDense>(rows[k] + j * stride, stride, parameter, count);
+    }
+    for (int half = kRows / 2; half > 0; half /= 2)
+      for (int k = 0; k < half; ++k) v[k] = Op::combine(v[k], v[k + half]);
+    typename B::AccVec sums[B::kParts];
+    std::memcpy(sums, acc + j, sizeof sums);
+    accumulate<Op>(sums, v[0]);
+    std::memcpy(acc + j, sums, sizeof sums);
+  }
+}
+
+template <class Op, bool kDense, class T>
+void fold_columns(const Block<T>& block, typename Op::Pre parameter_value, const typename Op::Pre* parameters,
+                  typename Op::Acc* acc) {
+  std::fill_n(acc, block.length + BlockTypes<Op>::kWidth, Op::template identity<typename Op::Acc>());
+  for_row_groups(block, [&](const T* const* rows, auto count) {
+    fold_row_group<Op, kDense, count>(rows, block, parameter_value, parameters, acc);
+  });
+}
+
+}  // namespace detail
+
+/// Everything in the block as one value.
+template <class Op, class T>
+typename Op::Acc fold_rows(const Block<T>& block, typename Op::Pre parameter = {}) {
+  if (block.stride == 1) return detail::fold_rows<Op, true>(block, parameter);
+  return detail::fold_rows<Op, false>(block, parameter);
+}
+
+/// acc[j] is column j of all rows as one value; acc has room for one register more than block.length. The parameter is
+/// `parameter`, or parameters[j] where that is not null.
+template <class Op, class T>
+void fold_columns(const Block<T>& block, typename Op::Pre parameter, const typename Op::Pre* parameters,
+                  typename Op::Acc* acc) {
+  if (block.stride == 1) return detail::fold_columns<Op, true>(block, parameter, parameters, acc);
+  detail::fold_columns<Op, false>(block, parameter, parameters, acc);
+}
+
+}  // namespace weft::kernels::cpu

@@ -1,0 +1,142 @@
+// Variance, log-sum-exp and norms: reductions whose blocks take two passes.
+#include "tensor/kernels/cpu/reduce/moments.h"
+#include "tensor/kernels/cpu/reduce/reduce.h"
+
+namespace weft::kernels::cpu {
+namespace {
+
+struct Scaled {
+  double scale;
+  double sum;
+};
+
+double larger(double a, double b) { return ExtremeOp<double, true>::combine(a, b); }
+
+/// scale = max(x), sum = sum(exp(x - scale)); nothing is summed where the largest is not finite.
+template <class T>
+struct LogSumExpPolicy {
+  using Partial = Scaled;
+  using C = Compute<T>;
+  static constexpr int kPasses = 4;
+  static Scaled identity() { return {-std::numeric_limits<double>::infinity(), 0}; }
+  static Scaled combine(Scaled a, Scaled b) {
+    const double scale = larger(a.scale, b.scale);
+    if (!std::isfinite(scale)) return {scale, 0};
+    return {scale, a.sum * std::exp(a.scale - scale) + b.sum * std::exp(b.scale - scale)};
+  }
+  static Scaled rows(const Block<T>& block) {
+    const C scale = fold_rows<ExtremeOp<T, true>>(block);
+    return {scale, std::isfinite(scale) ? fold_rows<ExpSumOp<T>>(block, scale) : 0.0};
+  }
+  static void columns(const Block<T>& block, Scaled* out) {
+    C scales[kColumnTile + kSpare], shifts[kColumnTile + kSpare];
+    double sums[kColumnTile + kSpare];
+    fold_columns<ExtremeOp<T, true>>(block, 0, nullptr, scales);
+    for (int64_t j = 0; j < block.length; ++j) shifts[j] = std::isfinite(scales[j]) ? scales[j] : C(0);
+    fold_columns<ExpSumOp<T>>(block, 0, shifts, sums);
+    for (int64_t j = 0; j < block.length; ++j) out[j] = {scales[j], std::isfinite(scales[j]) ? sums[j] : 0.0};
+  }
+  static double result(Scaled value) {
+    return std::isfinite(value.scale) ? value.scale + std::log(value.sum) : value.scale;
+  }
+};
+
+/// scale = max |x|, sum = sum((x / scale)^2): f64 norms that neither overflow nor vanish.
+struct EuclidPolicy {
+  using Partial = Scaled;
+  static constexpr int kPasses = 4;
+  static Scaled identity() { return {0, 0}; }
+  static Scaled combine(Scaled a, Scaled b) {
+    const double scale = larger(a.scale, b.scale);
+    if (scale == 0 || !std::isfinite(scale)) return {scale, 0};
+    const double x = a.scale / scale, y = b.scale / scale;
+    return {scale, a.sum * (x * x) + b.sum * (y * y)};
+  }
+  // A reciprocal that is neither 0 nor inf: subnormal scales are treated as the smallest normal number's square root.
+  static double factor(double scale) {
+    constexpr double kSmall = 1e-290;
+    return scale == 0 || !std::isfinite(scale) ? 0.0 : 1.0 / std::max(scale, kSmall);
+  }
+  static Scaled partial(double scale, double sum) {
+    const double x = scale * factor(scale);  // 1 unless the scale is below what factor() divides by
+    return {scale, x > 0 ? sum / (x * x) : 0.0};
+  }
+  static Scaled rows(const Block<double>& block) {
+    const double scale = fold_rows<AbsExtremeOp<double, true>>(block);
+    return partial(scale, fold_rows<ScaledSquareOp<double>>(block, factor(scale)));
+  }
+  static void columns(const Block<double>& block, Scaled* out) {
+    double scales[kColumnTile + kSpare], factors[kColumnTile + kSpare], sums[kColumnTile + kSpare];
+    fold_columns<AbsExtremeOp<double, true>>(block, 0, nullptr, scales);
+    for (int64_t j = 0; j < block.length; ++j) factors[j] = factor(scales[j]);
+    fold_columns<ScaledSquareOp<double>>(block, 0, factors, sums);
+    for (int64_t j = 0; j < block.length; ++j) out[j] = partial(scales[j], sums[j]);
+  }
+  static double result(Scaled value) {
+    return value.scale == 0 || !std::isfinite(value.scale) ? value.scale : value.scale * std::sqrt(value.sum);
+  }
+};
+
+template <class T, class Policy, class Result>
+void run(const Operand& x, const IntList& axes, const Operand& out, const Policy& policy, const Result& result) {
+  const ReducePlan plan = plan_reduction(x, axes, out);
+  const auto of_partial = [&](const typename Policy::Partial& value) { return static_cast<double>(result(value)); };
+  reduce(plan, static_cast<const T*>(x.base), policy, into(Sink(out, plan.out_offset), of_partial));
+}
+
+double unchanged(double value) { return value; }
+
+template <class T>
+void norm_of(const Operand& x, const IntList& axes, double p, const Operand& out) {
+  constexpr double kInf = std::numeric_limits<double>::infinity();
+  if (p == kInf) {
+    // |x| is never negative: the norm of nothing is 0.
+    run<T>(x, axes, out, OnePass<AbsExtremeOp<T, true>>{}, [](double value) { return value < 0 ? 0.0 : value; });
+  } else if (p == -kInf) {
+    run<T>(x, axes, out, OnePass<AbsExtremeOp<T, false>>{}, unchanged);
+  } else if (p == 0) {
+    run<T>(x, axes, out, OnePass<CountOp<T>>{}, unchanged);
+  } else if (p == 1) {
+    run<T>(x, axes, out, OnePass<AbsSumOp<T>>{}, unchanged);
+  } else if (p == 2 && std::is_same_v<T, double>) {
+    run<double>(x, axes, out, EuclidPolicy{}, EuclidPolicy::result);
+  } else if (p == 2) {
+    run<T>(x, axes, out, OnePass<SquareOp<T>>{}, [](double value) { return std::sqrt(value); });
+  } else {
+    run<T>(x, axes, out, OnePass<PowerSumOp<T>>{p}, [p](double value) { return std::pow(value, 1 / p); });
+  }
+}
+
+}  // namespace
+
+void norm(const Operand& x, const IntList& axes, double p, const Operand& out) {
+  visit_floating(x.dtype, [&]<class T>() { norm_of<T>(x, axes, p, out); });
+}
+
+void logsumexp(const Operand& x, const IntList& axes, const Operand& out) {
+  visit_floating(x.dtype, [&]<class T>() { run<T>(x, axes, out, LogSumExpPolicy<T>{}, LogSumExpPolicy<T>::result); });
+}
+
+void variance(const Operand& x, const IntList& axes, double correction, const Operand& out) {
+  visit_floating(x.dtype, [&]<class T>() {
+    run<T>(x, axes, out, MomentsPolicy<T>{}, [=](const Moments& m) { return m.variance(correction); });
+  });
+}
+
+void mean_variance(const Operand& x, const IntList& axes, double correction, const Operand& mean,
+                   const Operand& variance) {
+  const ReducePlan plan = plan_reduction(x, axes, mean), other = plan_reduction(x, axes, variance);
+  const auto put_mean = into(Sink(mean, plan.out_offset), [](const Moments& m) { return m.mean; });
+  const auto put_variance =
+      into(Sink(variance, other.out_offset), [=](const Moments& m) { return m.variance(correction); });
+  visit_floating(x.dtype, [&]<class T>() {
+    // The results are laid out alike (ops allocate both row-major), so one offset serves both.
+    reduce(plan, static_cast<const T*>(x.base), MomentsPolicy<T>{},
+           [&](int64_t offset, int64_t step, const Moments* moments, int64_t count) {
+      put_mean(offset, step, moments, count);
+      put_variance(offset, step, moments, count);
+    });
+  });
+}
+
+}  // namespace weft::kernels::cpu

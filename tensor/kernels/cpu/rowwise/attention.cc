@@ -1,0 +1,341 @@
+// Attention by blocks of rows: a block's scores fill a piece of scratch that stays in the cache, and the gradient computes
+// them again instead of keeping T x S probabilities per head. What a causal block cannot see is not computed.
+//
+// Every head (an index of the batch axes) is a pair of matrix products per block on one thread; threads share the heads,
+// forward also their blocks. The blocks depend on the sizes alone, and a head's gradients of k and v are added up by one
+// thread in a fixed order.
+//
+// Known limit: the gradient of a single head with a long sequence uses one thread.
+#include "tensor/kernels/cpu/rowwise/attention.h"
+
+#include <cmath>
+#include <limits>
+#include <optional>
+
+#include "tensor/kernels/cpu/base/dispatch.h"
+#include "tensor/kernels/cpu/base/onednn.h"
+#include "tensor/kernels/cpu/gemm/gemm.h"
+#include "tensor/kernels/cpu/pointwise/random.h"
+#include "tensor/kernels/cpu/rowwise/row_math.h"
+
+namespace weft::kernels::cpu {
+namespace {
+
+/// The matrix of the last two axes at a linear index over the others.
+template <class T>
+Matrix<T> matrix_at(const Operand& x, int64_t batch) {
+  const int64_t r = x.rank();
+  Matrix<T> m{x.data<T>(), x.size(r - 2), x.size(r - 1), x.stride(r - 2), x.stride(r - 1)};
+  for (int64_t axis = r - 3; axis >= 0; --axis) {
+    m.data += batch % x.size(axis) * x.stride(axis);
+    batch /= x.size(axis);
+  }
+  return m;
+}
+
+int64_t batches_of(const Operand& x) {
+  int64_t count = 1;
+  for (int64_t axis = 0; axis + 2 < x.rank(); ++axis) count *= x.size(axis);
+  return count;
+}
+
+/// A matrix as values of Compute<T> that products read without a copy: itself, or a dense copy where it is none.
+template <class T>
+class Readable {
+ public:
+  using C = Compute<T>;
+  explicit Readable(const Operand& x) : operand_(x) {}
+  Matrix<const C> at(int64_t batch) {
+    const Matrix<const T> m = matrix_at<T>(operand_, batch);
+    if constexpr (std::is_same_v<T, C>)
+      if (onednn::is_blas(m)) return m;
+    if (batch != held_) {
+      if (!copy_) copy_.emplace(checked_multiply(m.rows, m.columns));
+      copy_matrix_serial<T, C>(m, row_major(copy_->data(), m.rows, m.columns));
+      held_ = batch;
+    }
+    return row_major<const C>(copy_->data(), m.rows, m.columns);
+  }
+
+ private:
+  Operand operand_;
+  std::optional<Scratch<C>> copy_;
+  int64_t held_ = -1;
+};
+
+/// A matrix that products write: itself, or a dense one of Compute<T> that `finish` copies into it.
+template <class T>
+class Writable {
+ public:
+  using C = Compute<T>;
+  explicit Writable(Matrix<T> to) : to_(to) {
+    if constexpr (std::is_same_v<T, C>)
+      if (to.column_stride == 1 && to.row_stride >= to.columns) return;
+    copy_.emplace(checked_multiply(to.rows, to.columns));
+  }
+  Matrix<C> matrix() const {
+    if constexpr (std::is_same_v<T, C>)
+      if (!copy_) return to_;
+    return row_major(copy_->data(), to_.rows, to_.columns);
+  }
+  void finish() const {
+    if (copy_) copy_matrix_serial<C, T>(row_major<const C>(copy_->data(), to_.rows, to_.columns), to_);
+  }
+
+ private:
+  Matrix<T> to_;
+  std::optional<Scratch<C>> copy_;
+};
+
+template <class C>
+void clear(Matrix<C> m) {
+  for (int64_t i = 0; i < m.rows; ++i) std::fill_n(&m.at(i, 0), m.columns, C(0));
+}
+
+/// A block of rows of one head.
+struct Block {
+  int64_t batch;
+  int64_t first;  // row
+  int64_t rows;
+  int64_t columns;  // that its last row may see
+};
+
+/// The blocks of all heads: as many rows as keep the scores in the second cache.
+class Blocks {
+ public:
+  Blocks(const AttentionInputs& in, bool causal)
+      : rows_(in.q.size(in.q.rank() - 2)), columns_(in.k.size(in.k.rank() - 2)), causal_(causal) {
+    height_ = std::clamp<int64_t>(65536 / std::max<int64_t>(columns_, 1), 16, 64);
+    per_head_ = (rows_ + height_ - 1) / height_;
+  }
+  int64_t per_head() const { return per_head_; }
+  int64_t height() const { return std::min(height_, rows_); }
+  int64_t columns() const { return columns_; }
+  Block at(int64_t batch, int64_t index) const {
+    const int64_t first = index * height_, end = std::min(first + height_, rows_);
+    return {batch, first, end - first, causal_ ? std::min(columns_, end) : columns_};
+  }
+  /// What row `i` of a block may see.
+  int64_t seen(const Block& block, int64_t i) const {
+    return causal_ ? std::min(columns_, block.first + i + 1) : columns_;
+  }
+
+ private:
+  int64_t rows_, columns_, height_, per_head_;
+  bool causal_;
+};
+
+/// x += mask, or -inf where a bool one is false.
+template <class T>
+void add_mask(const Operand& mask, int64_t batch, int64_t row, Compute<T>* x, int64_t n) {
+  using C = Compute<T>;
+  if (mask.dtype == DType::boolean) {
+    const Matrix<bool> m = matrix_at<bool>(mask, batch);
+    const bool* seen = m.data + row * m.row_stride;
+    for (int64_t j = 0; j < n; ++j) x[j] = seen[j * m.column_stride] ? x[j] : -std::numeric_limits<C>::infinity();
+  } else {
+    const Matrix<T> m = matrix_at<T>(mask, batch);
+    const T* term = m.data + row * m.row_stride;
+    for (int64_t j = 0; j < n; ++j) x[j] += static_cast<C>(term[j * m.column_stride]);
+  }
+}
+
+/// x = exp(x - shift) factor.
+template <class C>
+void exp_row(C* x, int64_t n, C shift, C factor) {
+  for_lanes<C>(
+      n, [&](int64_t j, auto count) { put_lanes(x + j, vmath::exp(lanes_at(x + j, count) - shift) * factor, count); });
+}
+
+/// The mask of the dropout over a block of probabilities: 0 or 1 / (1 - p), row-major with stride() columns.
+template <class C>
+class DropoutBlock {
+ public:
+  DropoutBlock(const AttentionForm& form, const Blocks& blocks, int64_t rows)
+      : form_(form),
+        rows_(rows),
+        stride_((blocks.columns() + 3) / 4 * 4),
+        factors_(form.dropout_p > 0 ? checked_multiply(blocks.height(), stride_) : 0) {}
+  void draw(const Block& block) const {
+    if (form_.dropout_p <= 0 || block.columns == 0) return;
+    C one = 1;
+    const View shape = View::contiguous({block.rows, stride_}), same = View::create(shape.shape(), {0, 0});
+    const DType dtype = sizeof(C) == 8 ? DType::f64 : DType::f32;
+    const uint64_t row = static_cast<uint64_t>(block.batch * rows_ + block.first);
+    const RandomKey key{form_.key.seed, form_.key.offset + row * static_cast<uint64_t>(stride_ / 4)};
+    dropout({&one, &same, dtype}, key, form_.dropout_p, {factors_.data(), &shape, dtype});
+  }
+  /// x *= the factors of row `i`.
+  void apply(int64_t i, C* x, int64_t n) const {
+    if (form_.dropout_p <= 0) return;
+    const C* f = factors_.data() + i * stride_;
+    for_lanes<C>(
+        n, [&](int64_t j, auto count) { put_lanes(x + j, lanes_at(x + j, count) * lanes_at(f + j, count), count); });
+  }
+
+ private:
+  const AttentionForm& form_;
+  int64_t rows_, stride_;
+  Scratch<C> factors_;
+};
+
+template <class T>
+class Forward {
+ public:
+  using C = Compute<T>;
+  Forward(const AttentionInputs& in, const AttentionForm& form, const Operand& out, const AttentionRows& rows)
+      : in_(in), form_(form), out_(out), rows_(rows), blocks_(in, form.causal) {}
+
+  void run() const {
+    const int64_t count = batches_of(in_.q) * blocks_.per_head();
+    if (count == 0) return;  // a block without rows is no work to divide by
+    const int64_t depth = in_.q.size(in_.q.rank() - 1) + out_.size(out_.rank() - 1);
+    const int64_t work = blocks_.height() * (blocks_.columns() + 1) * (depth + 16);
+    parallel_for(count, std::max<int64_t>(1, 200000 / work), [&](int64_t begin, int64_t end) { blocks(begin, end); });
+  }
+
+ private:
+  void blocks(int64_t begin, int64_t end) const {
+    Readable<T> q(in_.q), k(in_.k), v(in_.v);
+    const Scratch<C> scratch(checked_multiply(blocks_.height(), blocks_.columns()));
+    const DropoutBlock<C> drop(form_, blocks_, in_.q.size(in_.q.rank() - 2));
+    for (int64_t item = begin; item < end; ++item) {
+      const Block block = blocks_.at(item / blocks_.per_head(), item % blocks_.per_head());
+      const Matrix<const C> queries = q.at(block.batch), keys = k.at(block.batch), values = v.at(block.batch);
+      const Matrix<C> scores = row_major(scratch.data(), block.rows, block.columns);
+      gemm<C>(queries.block(block.first, 0, block.rows, queries.columns),
+              keys.block(0, 0, block.columns, keys.columns).transposed(), scores);
+      drop.draw(block);
+      const Matrix<C> largest = matrix_at<C>(rows_.largest, block.batch),
+                      factor = matrix_at<C>(rows_.factor, block.batch);
+      for (int64_t i = 0; i < block.rows; ++i) {
+        C* row = scratch.data() + i * block.columns;
+        const int64_t seen = blocks_.seen(block, i);
+        softmax_row(block, i, row, seen, largest.at(block.first + i, 0), factor.at(block.first + i, 0));
+        drop.apply(i, row, seen);
+        std::fill(row + seen, row + block.columns, C(0));
+      }
+      const Writable<T> to(matrix_at<T>(out_, block.batch).block(block.first, 0, block.rows, values.columns));
+      gemm<C>(scores, values.block(0, 0, block.columns, values.columns), to.matrix());
+      to.finish();
+    }
+  }
+
+  void softmax_row(const Block& block, int64_t i, C* row, int64_t n, C& largest, C& factor) const {
+    row_scale(row, n, static_cast<C>(form_.scale), row);
+    if (in_.mask != nullptr) add_mask<T>(*in_.mask, block.batch, block.first + i, row, n);
+    largest = row_max(row, n);
+    if (largest == -std::numeric_limits<C>::infinity()) largest = 0;  // it sees nothing, or only NaN
+    const double sum = row_exp(row, n, largest, row);
+    factor = sum == 0 ? C(0) : static_cast<C>(1 / sum);
+    row_scale(row, n, factor, row);
+  }
+
+  const AttentionInputs& in_;
+  const AttentionForm& form_;
+  const Operand& out_;
+  const AttentionRows& rows_;
+  const Blocks blocks_;
+};
+
+template <class T>
+class Backward {
+ public:
+  using C = Compute<T>;
+  Backward(const Operand& g, const AttentionInputs& in, const AttentionForm& form, const AttentionRows& rows,
+           const AttentionGradients& out)
+      : g_(g), in_(in), form_(form), rows_(rows), out_(out), blocks_(in, form.causal) {}
+
+  void run() const {
+    const int64_t depth = in_.q.size(in_.q.rank() - 1) + g_.size(g_.rank() - 1);
+    const int64_t work = blocks_.height() * blocks_.per_head() * (blocks_.columns() + 1) * (2 * depth + 16) + 1;
+    parallel_for(batches_of(in_.q), std::max<int64_t>(1, 200000 / work),
+                 [&](int64_t begin, int64_t end) { heads(begin, end); });
+  }
+
+ private:
+  void heads(int64_t begin, int64_t end) const {
+    Readable<T> g(g_), q(in_.q), k(in_.k), v(in_.v);
+    const int64_t size = checked_multiply(blocks_.height(), blocks_.columns());
+    const Scratch<C> p(size), dp(size);
+    const DropoutBlock<C> drop(form_, blocks_, in_.q.size(in_.q.rank() - 2));
+    for (int64_t batch = begin; batch < end; ++batch) {
+      const Writable<T> dq(matrix_at<T>(out_.dq, batch)), dk(matrix_at<T>(out_.dk, batch)),
+          dv(matrix_at<T>(out_.dv, batch));
+      // From the last block, which sees the most: it writes what the others add to.
+      int64_t written = 0;
+      for (int64_t index = blocks_.per_head() - 1; index >= 0; --index) {
+        const Block block = blocks_.at(batch, index);
+        const Head head{q.at(batch), k.at(batch), v.at(batch), g.at(batch), dq.matrix(), dk.matrix(), dv.matrix()};
+        drop.draw(block);
+        add_block(block, head, p.data(), dp.data(), drop, written > 0);
+        written = std::max(written, block.columns);
+      }
+      const int64_t rest = blocks_.columns() - written;
+      for (const Matrix<C>& m : {dk.matrix(), dv.matrix()}) clear(m.block(written, 0, rest, m.columns));
+      dq.finish();
+      dk.finish();
+      dv.finish();
+    }
+  }
+
+  struct Head {
+    Matrix<const C> q, k, v, g;
+    Matrix<C> dq, dk, dv;
+  };
+
+  void add_block(const Block& block, const Head& head, C* p, C* dp, const DropoutBlock<C>& drop,
+                 bool accumulate) const {
+    const auto rows_of = [&](auto m) { return m.block(block.first, 0, block.rows, m.columns); };
+    const auto columns_of = [&](auto m) { return m.block(0, 0, block.columns, m.columns); };
+    const Matrix<C> scores = row_major(p, block.rows, block.columns), slopes = row_major(dp, block.rows, block.columns);
+    gemm<C>(rows_of(head.q), columns_of(head.k).transposed(), scores);
+    gemm<C>(rows_of(head.g), columns_of(head.v).transposed(), slopes);
+    const Matrix<C> largest = matrix_at<C>(rows_.largest, block.batch),
+                    factor = matrix_at<C>(rows_.factor, block.batch);
+    for (int64_t i = 0; i < block.rows; ++i) {
+      C* row = p + i * block.columns;
+      C* slope = dp + i * block.columns;
+      const int64_t seen = blocks_.seen(block, i), at = block.first + i;
+      row_scale(row, seen, static_cast<C>(form_.scale), row);
+      if (in_.mask != nullptr) add_mask<T>(*in_.mask, block.batch, at, row, seen);
+      exp_row(row, seen, largest.at(at, 0), factor.at(at, 0));
+      drop.apply(i, slope, seen);
+      softmax_slope(row, slope, seen);
+      drop.apply(i, row, seen);
+      std::fill(row + seen, row + block.columns, C(0));
+      std::fill(slope + seen, slope + block.columns, C(0));
+    }
+    gemm<C>(slopes, columns_of(head.k), rows_of(head.dq));
+    gemm<C>(slopes.transposed(), rows_of(head.q), columns_of(head.dk), accumulate);
+    gemm<C>(scores.transposed(), rows_of(head.g), columns_of(head.dv), accumulate);
+  }
+
+  /// slope = p (slope - sum(p slope)) scale.
+  void softmax_slope(const C* p, C* slope, int64_t n) const {
+    const C mean = static_cast<C>(row_dot(p, slope, n)), scale = static_cast<C>(form_.scale);
+    for_lanes<C>(n, [&](int64_t j, auto count) {
+      put_lanes(slope + j, lanes_at(p + j, count) * (lanes_at(slope + j, count) - mean) * scale, count);
+    });
+  }
+
+  const Operand& g_;
+  const AttentionInputs& in_;
+  const AttentionForm& form_;
+  const AttentionRows& rows_;
+  const AttentionGradients& out_;
+  const Blocks blocks_;
+};
+
+}  // namespace
+
+void attention(const AttentionInputs& in, const AttentionForm& form, const Operand& out, const AttentionRows& rows) {
+  visit_floating(out.dtype, [&]<class T>() { Forward<T>(in, form, out, rows).run(); });
+}
+
+void attention_backward(const Operand& g, const AttentionInputs& in, const AttentionForm& form,
+                        const AttentionRows& rows, const AttentionGradients& out) {
+  visit_floating(g.dtype, [&]<class T>() { Backward<T>(g, in, form, rows, out).run(); });
+}
+
+}  // namespace weft::kernels::cpu

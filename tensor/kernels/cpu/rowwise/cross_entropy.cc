@@ -1,0 +1,158 @@
+#include "tensor/kernels/cpu/rowwise/cross_entropy.h"
+
+#include <cmath>
+
+#include "tensor/kernels/cpu/index/index_list.h"
+#include "tensor/kernels/cpu/rowwise/row_math.h"
+
+namespace weft::kernels::cpu {
+namespace {
+
+/// A small operand as contiguous doubles, in row-major order.
+class Doubles {
+ public:
+  explicit Doubles(const Operand& x) : values_(x.numel()) {
+    visit_floating(x.dtype, [&]<class T>() {
+      const RowView view(x, 0, x.rank() - 1);
+      RowReader<T> reader(view, 0, 1);
+      const Compute<T>* row = reader.row();
+      for (int64_t i = 0; i < x.numel(); ++i) values_.data()[i] = static_cast<double>(row[i]);
+    });
+  }
+  double operator[](int64_t i) const { return values_.data()[i]; }
+
+ private:
+  Scratch<double> values_;
+};
+
+/// The class weights: 1 where there are none.
+class ClassWeights {
+ public:
+  ClassWeights(const Operand* weight, int64_t classes) : values_(classes) {
+    for (int64_t i = 0; i < classes; ++i) values_.data()[i] = 1.0;
+    if (weight != nullptr) {
+      const Doubles given(*weight);
+      for (int64_t i = 0; i < classes; ++i) values_.data()[i] = given[i];
+    }
+    for (int64_t i = 0; i < classes; ++i) total_ += values_.data()[i];
+    uniform_ = weight == nullptr;
+  }
+  double operator[](int64_t i) const { return values_.data()[i]; }
+  double total() const { return total_; }
+  bool uniform() const { return uniform_; }
+
+ private:
+  Scratch<double> values_;
+  double total_ = 0;
+  bool uniform_ = true;
+};
+
+IndexList checked_targets(const Operand& targets, int64_t classes, const CrossEntropyRows& options) {
+  return IndexList(targets, [&](const int64_t* list, int64_t count) {
+    for (int64_t i = 0; i < count; ++i)
+      if (list[i] != options.ignore_index && (list[i] < 0 || list[i] >= classes))
+        throw IndexError(text("class ", list[i], " is out of range for ", classes, " classes"));
+  });
+}
+
+/// One scalar of a floating operand per row, written in row order.
+template <class F>
+void write_scalars(const Operand& out, int64_t begin, int64_t end, const F& value) {
+  visit_floating(out.dtype, [&]<class T>() {
+    const RowView view(out, out.rank(), out.rank());
+    NestWalk walk(view.outer, begin);
+    for (int64_t i = begin; i < end; ++i, walk.next()) out.data<T>()[walk.in()] = convert<T>(value(i));
+  });
+}
+
+template <class T>
+void forward(const Operand& logits, int64_t axis, const int64_t* targets, const ClassWeights& weights,
+             const CrossEntropyRows& options, double* loss) {
+  using C = Compute<T>;
+  const RowView rows(logits, axis);
+  const int64_t classes = rows.length();
+  const double smooth = options.label_smoothing / static_cast<double>(classes), sharp = 1.0 - options.label_smoothing;
+  parallel_for(rows.count(), row_grain(classes), [&](int64_t begin, int64_t end) {
+    RowReader<T> reader(rows, begin, end);
+    for (int64_t i = begin; i < end; ++i, reader.next()) {
+      const int64_t target = targets[i];
+      loss[i] = 0;
+      if (target == options.ignore_index) continue;
+      const C* z = reader.row();
+      const C largest = row_max(z, classes);
+      const double log_sum = std::log(row_exp(z, classes, largest, [](auto...) {}));
+      const auto minus_log = [&](int64_t c) {
+        return log_sum - (static_cast<double>(z[c]) - static_cast<double>(largest));
+      };
+      if (sharp != 0) loss[i] = sharp * weights[target] * minus_log(target);
+      if (smooth == 0) continue;
+      double spread = 0;
+      for (int64_t c = 0; c < classes; ++c) spread += weights[c] * minus_log(c);
+      loss[i] += smooth * spread;
+    }
+  });
+}
+
+template <class T>
+void backward(const Doubles& scale, const Operand& logits, int64_t axis, const int64_t* targets,
+              const ClassWeights& weights, const CrossEntropyRows& options, const Operand& dlogits) {
+  using C = Compute<T>;
+  const RowView rows(logits, axis), to(dlogits, axis);
+  const int64_t classes = rows.length();
+  const double smooth = options.label_smoothing / static_cast<double>(classes), sharp = 1.0 - options.label_smoothing;
+  parallel_for(rows.count(), row_grain(classes), [&](int64_t begin, int64_t end) {
+    RowReader<T> reader(rows, begin, end);
+    RowWriter<T> writer(to, begin, end);
+    for (int64_t i = begin; i < end; ++i, reader.next(), writer.next()) {
+      C* dz = writer.row();
+      const int64_t target = targets[i];
+      if (target == options.ignore_index) {
+        std::fill_n(dz, classes, C(0));
+        continue;
+      }
+      const C* z = reader.row();
+      const double sum = row_exp(z, classes, row_max(z, classes), dz);
+      const double at_target = sharp * weights[target];
+      const C factor = static_cast<C>(scale[i] * (at_target + smooth * weights.total()) / sum);
+      const C spread = static_cast<C>(weights.uniform() ? scale[i] * smooth : 0.0);
+      for_lanes<C>(classes,
+                   [&](int64_t j, auto count) { put_lanes(dz + j, lanes_at(dz + j, count) * factor - spread, count); });
+      if (!weights.uniform() && smooth != 0)
+        for (int64_t c = 0; c < classes; ++c) dz[c] -= static_cast<C>(scale[i] * smooth * weights[c]);
+      dz[target] -= static_cast<C>(scale[i] * at_target);
+    }
+  });
+}
+
+}  // namespace
+
+void cross_entropy(const Operand& logits, int64_t axis, const Operand& targets, const Operand* weight,
+                   const CrossEntropyRows& options, const Operand& loss, const Operand* count) {
+  const int64_t classes = logits.size(axis), rows = targets.numel();
+  const IndexList list = checked_targets(targets, classes, options);
+  if (rows == 0) return;
+  const ClassWeights weights(weight, classes);
+  const Scratch<double> losses(rows);
+  if (classes == 0)
+    std::fill_n(losses.data(), rows, 0.0);  // every target is ignored
+  else
+    visit_floating(logits.dtype,
+                   [&]<class T>() { forward<T>(logits, axis, list.data(), weights, options, losses.data()); });
+  write_scalars(loss, 0, rows, [&](int64_t i) { return losses.data()[i]; });
+  if (count != nullptr)
+    write_scalars(*count, 0, rows,
+                  [&](int64_t i) { return list.data()[i] == options.ignore_index ? 0.0 : weights[list.data()[i]]; });
+}
+
+void cross_entropy_backward(const Operand& scale, const Operand& logits, int64_t axis, const Operand& targets,
+                            const Operand* weight, const CrossEntropyRows& options, const Operand& dlogits) {
+  const int64_t classes = logits.size(axis);
+  const IndexList list = checked_targets(targets, classes, options);
+  if (logits.numel() == 0) return;
+  const ClassWeights weights(weight, classes);
+  const Doubles scales(scale);
+  visit_floating(logits.dtype,
+                 [&]<class T>() { backward<T>(scales, logits, axis, list.data(), weights, options, dlogits); });
+}
+
+}  // namespace weft::kernels::cpu

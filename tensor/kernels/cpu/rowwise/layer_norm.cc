@@ -1,0 +1,228 @@
+#include "tensor/kernels/cpu/rowwise/layer_norm.h"
+
+#include <cmath>
+#include <optional>
+
+#include "tensor/kernels/cpu/rowwise/row_math.h"
+
+namespace weft::kernels::cpu {
+namespace {
+
+/// An operand of one row (weight, bias) as contiguous values of Compute<T>; `absent` everywhere where it is null.
+template <class T>
+class OneRow {
+ public:
+  using C = Compute<T>;
+  OneRow(const Operand* x, int64_t length, C absent) : values_(length) {
+    if (x == nullptr) {
+      std::fill_n(values_.data(), length, absent);
+    } else {
+      visit_floating(x->dtype, [&]<class U>() {
+        const RowView view(*x, 0, x->rank() - 1);
+        RowReader<U> reader(view, 0, 1);
+        const Compute<U>* row = reader.row();
+        for (int64_t j = 0; j < length; ++j) values_.data()[j] = static_cast<C>(row[j]);
+      });
+    }
+  }
+  const C* data() const { return values_.data(); }
+
+ private:
+  Scratch<C> values_;
+};
+
+/// One value per row (mean, rstd) of any floating dtype; writes nothing where it is null.
+class RowScalars {
+ public:
+  RowScalars(const Operand* x, int64_t first_axis) {
+    if (x == nullptr) return;
+    view_.emplace(*x, first_axis, x->rank() - 1);
+    dtype_ = x->dtype;
+  }
+  double get(int64_t i) const {
+    double value = 0;
+    visit_floating(dtype_, [&]<class T>() { value = static_cast<double>(static_cast<Compute<T>>(*at<T>(i))); });
+    return value;
+  }
+  void set(int64_t i, double value) const {
+    if (view_) visit_floating(dtype_, [&]<class T>() { *at<T>(i) = convert<T>(value); });
+  }
+
+ private:
+  template <class T>
+  T* at(int64_t i) const {
+    const Nest& rows = view_->outer;
+    const int64_t place = rows.rank == 0 ? 0 : rows.rank == 1 ? i * rows.inner().in : NestWalk(rows, i).in();
+    return static_cast<T*>(view_->base) + view_->offset + place;
+  }
+  std::optional<RowView> view_;
+  DType dtype_{};
+};
+
+/// x - mean without losing what float(mean) cannot hold.
+template <class C>
+struct Centre {
+  explicit Centre(double mean) : high(static_cast<C>(mean)), low(static_cast<C>(mean - static_cast<double>(high))) {
+    if (!(low == low)) low = 0;  // an infinite mean
+  }
+  simd::Vec<C> operator()(simd::Vec<C> x) const { return (x - high) - low; }
+  C high;
+  C low;
+};
+
+template <class T>
+void forward(const Operand& x, int64_t axes, const Operand* weight, const Operand* bias, double eps, const Operand& y,
+             const Operand* mean, const Operand* rstd) {
+  using C = Compute<T>;
+  const int64_t first = x.rank() - axes;
+  const RowView in(x, first, x.rank() - 1), to(y, first, x.rank() - 1);
+  const int64_t length = in.length();
+  const OneRow<T> w(weight, length, C(1)), b(bias, length, C(0));
+  const RowScalars means(mean, first), rstds(rstd, first);
+  parallel_for(in.count(), row_grain(length), [&](int64_t begin, int64_t end) {
+    RowReader<T> reader(in, begin, end);
+    RowWriter<T> writer(to, begin, end);
+    for (int64_t i = begin; i < end; ++i, reader.next(), writer.next()) {
+      const C* row = reader.row();
+      C* out = writer.row();
+      const double m = row_sum(row, length) / static_cast<double>(length);
+      const double r = 1.0 / std::sqrt(row_squares(row, length, m) / static_cast<double>(length) + eps);
+      means.set(i, m);
+      rstds.set(i, r);
+      const Centre<C> centred(m);
+      const C scale = static_cast<C>(r);
+      for_lanes<C>(length, [&](int64_t j, auto count) {
+        const auto unit = centred(lanes_at(row + j, count)) * scale;
+        put_lanes(out + j, unit * lanes_at(w.data() + j, count) + lanes_at(b.data() + j, count), count);
+      });
+    }
+  });
+}
+
+/// Sums of the parameters' gradients over a block of rows: 8 rows meet in C, what they make is added in double.
+template <class C>
+class ParameterSums {
+ public:
+  /// sums[0, n) is for weight, sums[n, 2 n) for bias.
+  ParameterSums(int64_t n, double* sums) : n_(n), sums_(sums), stage_(2 * n) { clear(); }
+  ~ParameterSums() { flush(); }
+  WEFT_SIMD void add(int64_t j, simd::Vec<C> weight, simd::Vec<C> bias, auto count) const {
+    C* dw = stage_.data() + j;
+    C* db = dw + n_;
+    put_lanes(dw, lanes_at(dw, count) + weight, count);
+    put_lanes(db, lanes_at(db, count) + bias, count);
+  }
+  void end_row() {
+    if (++rows_ == 8) flush();
+  }
+
+ private:
+  void clear() {
+    std::fill_n(stage_.data(), 2 * n_, C(0));
+    rows_ = 0;
+  }
+  void flush() {
+    for (int64_t j = 0; j < 2 * n_; ++j) sums_[j] += static_cast<double>(stage_.data()[j]);
+    clear();
+  }
+  int64_t n_;
+  double* sums_;
+  Scratch<C> stage_;
+  int rows_ = 0;
+};
+
+/// One row: dx = rstd * (h - mean(h) - u * mean(h * u)) with h = g * weight, u = (x - mean) * rstd, and what it adds to the
+/// parameters' gradients, g * u and g. Either is left out where it is null.
+template <class C>
+void row_gradient(const C* g, const C* x, const C* w, int64_t n, C mean, C rstd, C* dx, ParameterSums<C>* parameters) {
+  detail::WideSum<C> sum, dot;
+  const auto first_pass = [&](auto with_parameters) {
+    for_lanes<C>(
+        n, [&](int64_t j, auto count) __attribute__((always_inline)) {
+          simd::look_ahead(g + n + j, 0), simd::look_ahead(x + n + j, 0);  // the next row, while this one is worked on
+          const auto grad = lanes_at(g + j, count), weight = lanes_at(w + j, count);
+          const auto scaled = grad * ((lanes_at(x + j, count) - mean) * rstd);
+          if constexpr (with_parameters) parameters->add(j, scaled, grad, count);
+          sum.add(grad * weight);
+          dot.add(scaled * weight);
+        });
+  };
+  if (parameters != nullptr) {
+    first_pass(std::true_type{});
+    parameters->end_row();
+  } else {
+    first_pass(std::false_type{});
+  }
+  if (dx == nullptr) return;
+  const C a = static_cast<C>(sum.total() / static_cast<double>(n));
+  const C b = static_cast<C>(dot.total() / static_cast<double>(n));
+  for_lanes<C>(n, [&](int64_t j, auto count) {
+    const auto h = lanes_at(g + j, count) * lanes_at(w + j, count);
+    const auto u = (lanes_at(x + j, count) - mean) * rstd;
+    put_lanes(dx + j, ((h - a) - u * b) * rstd, count);
+  });
+}
+
+void write_row(const double* values, int64_t length, const Operand* out) {
+  if (out == nullptr) return;
+  visit_floating(out->dtype, [&]<class T>() {
+    const RowView view(*out, 0, out->rank() - 1);
+    RowWriter<T> writer(view, 0, 1);
+    Compute<T>* row = writer.row();
+    for (int64_t j = 0; j < length; ++j) row[j] = static_cast<Compute<T>>(values[j]);
+    writer.next();
+  });
+}
+
+template <class T>
+void backward(const Operand& g, const Operand& x, int64_t axes, const Operand* weight, const Operand& mean,
+              const Operand& rstd, const Operand* dx, const Operand* dweight, const Operand* dbias) {
+  using C = Compute<T>;
+  const int64_t first = x.rank() - axes, last = x.rank() - 1;
+  const RowView g_rows(g, first, last), x_rows(x, first, last), to(dx != nullptr ? *dx : x, first, last);
+  const int64_t rows = x_rows.count(), length = x_rows.length();
+  const OneRow<T> w(weight, length, C(1));
+  const RowScalars means(&mean, first), rstds(&rstd, first);
+  const bool parameters = dweight != nullptr || dbias != nullptr;
+  // Fixed blocks of rows, each with sums of its own, combined in a fixed order.
+  const int64_t group = std::max<int64_t>(8, detail::ceil_div(rows, 64)), blocks = detail::ceil_div(rows, group);
+  const int64_t width = 2 * length;
+  const Scratch<double> sums(parameters ? std::max<int64_t>(blocks, 1) * width : 0);
+  if (parameters) std::fill_n(sums.data(), std::max<int64_t>(blocks, 1) * width, 0.0);
+  const auto run_block = [&](int64_t block) {
+    const int64_t from = block * group, until = std::min(from + group, rows);
+    RowReader<T> g_reader(g_rows, from, until), x_reader(x_rows, from, until);
+    RowWriter<T> writer(to, from, until);
+    std::optional<ParameterSums<C>> parameter_sums;
+    if (parameters) parameter_sums.emplace(length, sums.data() + block * width);
+    for (int64_t i = from; i < until; ++i, g_reader.next(), x_reader.next()) {
+      const C* g_row = g_reader.row();
+      const C* x_row = x_reader.row();
+      const C m = static_cast<C>(means.get(i)), r = static_cast<C>(rstds.get(i));
+      row_gradient(g_row, x_row, w.data(), length, m, r, dx != nullptr ? writer.row() : nullptr,
+                   parameter_sums ? &*parameter_sums : nullptr);
+      if (dx != nullptr) writer.next();
+    }
+  };
+  parallel_for(blocks, std::max<int64_t>(1, row_grain(length) / group), [&](int64_t begin, int64_t end) {
+    for (int64_t block = begin; block < end; ++block) run_block(block);
+  });
+  if (!parameters) return;
+  detail::combine_tree<OnePass<SumOp<double>>>(sums.data(), blocks, width);
+  write_row(sums.data(), length, dweight);
+  write_row(sums.data() + length, length, dbias);
+}
+
+}  // namespace
+
+void layer_norm(const Operand& x, int64_t axes, const Operand* weight, const Operand* bias, double eps,
+                const Operand& y, const Operand* mean, const Operand* rstd) {
+  visit_floating(x.dtype, [&]<class T>() { forward<T>(x, axes, weight, bias, eps, y, mean, rstd); });
+}
+
+void layer_norm_backward(const Operand& g, const Operand& x, int64_t axes, const Operand* weight, const Operand& mean,
+                         const Operand& rstd, const Operand* dx, const Operand* dweight, const Operand* dbias) {
+  visit_floating(x.dtype, [&]<class T>() { backward<T>(g, x, axes, weight, mean, rstd, dx, dweight, dbias); });
+}
+
+}  // namespace weft::kernels::cpu

@@ -1,0 +1,135 @@
+// Folds over one contiguous row of float or double, and exponentials of one.
+#pragma once
+
+#include "tensor/kernels/cpu/loops/rows.h"
+#include "tensor/kernels/cpu/reduce/moments.h"
+#include "tensor/kernels/cpu/reduce/reduce_ops.h"
+
+namespace weft::kernels::cpu {
+
+namespace detail {
+/// The sum of registers of C: up to 8 are added in C, those sums in double.
+template <class C>
+struct WideSum {
+  using Wide = simd::Vec<double>;
+  static constexpr int kParts = simd::kLanes<C> / simd::kLanes<double>;
+  Wide parts[kParts] = {};
+  simd::Vec<C> stage = {};
+  int staged = 0;
+  WEFT_SIMD void add(simd::Vec<C> v) {
+    stage += v;
+    if (++staged == 8) flush();
+  }
+  /// Of eight registers at most.
+  WEFT_SIMD void add_sum(simd::Vec<C> sum) { accumulate<SumOp<C>>(parts, sum); }
+  WEFT_SIMD void flush() {
+    accumulate<SumOp<C>>(parts, stage);
+    stage = simd::Vec<C>{};
+    staged = 0;
+  }
+  WEFT_SIMD double total() {
+    if (staged > 0) flush();
+    for (int k = 1; k < kParts; ++k) parts[0] += parts[k];
+    return simd::fold_lanes<Add, double, simd::kLanes<double>>(parts[0]);
+  }
+};
+
+/// The sum of value(j, count) over the registers of a row; lanes from `count` on must be zero.
+template <class C, class F>
+[[gnu::always_inline]] inline double sum_lanes(int64_t length, const F& value) {
+  constexpr int kWidth = simd::kLanes<C>;
+  WideSum<C> sum;
+  int64_t j = 0;
+  for (; j + 8 * kWidth <= length; j += 8 * kWidth) {
+    // Names, not an array: what is computed in a loop over one stays in memory.
+    const auto at = [&](int k) __attribute__((always_inline)) {
+      return value(j + k * kWidth, std::integral_constant<int, kWidth>{});
+    };
+    simd::Vec<C> a = at(0), b = at(1), c = at(2), d = at(3);
+    a += at(4), b += at(5), c += at(6), d += at(7);
+    sum.add_sum((a + c) + (b + d));
+  }
+  simd::Vec<C> rest{};
+  for_lanes<C>(
+      length - j, [&](int64_t i, auto count) __attribute__((always_inline)) { rest += value(j + i, count); });
+  sum.add_sum(rest);
+  return sum.total();
+}
+}  // namespace detail
+
+/// The largest value that is no NaN; -inf where there is none. (What is subtracted from a row before the exponentials: a
+/// NaN comes through in their sum.)
+template <class C>
+C row_max(const C* x, int64_t n) {
+  constexpr int kWidth = simd::kLanes<C>;
+  const simd::Vec<C> lowest = simd::splat<C>(-std::numeric_limits<C>::infinity());
+  simd::Vec<C> best[4] = {lowest, lowest, lowest, lowest};  // side by side: each waits for its own last result
+  int64_t j = 0;
+  for (; j + 4 * kWidth <= n; j += 4 * kWidth)
+    for (int k = 0; k < 4; ++k) best[k] = simd::larger(simd::load<C>(x + j + k * kWidth), best[k]);
+  for_lanes<C>(n - j, [&](int64_t i, auto count) {
+    simd::Vec<C> v = lanes_at(x + j + i, count);
+    if (count < kWidth) v = simd::first_lanes<C>(v, lowest, count);
+    best[0] = simd::larger(v, best[0]);
+  });
+  best[0] = simd::larger(simd::larger(best[0], best[1]), simd::larger(best[2], best[3]));
+  return simd::fold_lanes<ExtremeOp<C, true>, C, kWidth>(best[0]);
+}
+
+template <class C>
+double row_sum(const C* x, int64_t n) {
+  return detail::sum_lanes<C>(n, [&](int64_t j, auto count) {
+    simd::look_ahead(x + j);
+    return lanes_at(x + j, count);
+  });
+}
+
+/// The sum of (x - mean)^2.
+template <class C>
+double row_squares(const C* x, int64_t n, double mean) {
+  const C rounded = static_cast<C>(mean);
+  const auto square = [&](int64_t j, auto count) {
+    auto v = lanes_at(x + j, count) - rounded;
+    if (count < simd::kLanes<C>) v = simd::first_lanes<C>(v, simd::Vec<C>{}, count);
+    return v * v;
+  };
+  return recentred<C>(detail::sum_lanes<C>(n, square), static_cast<double>(n), mean);
+}
+
+/// The sum of a * b.
+template <class C>
+double row_dot(const C* a, const C* b, int64_t n) {
+  return detail::sum_lanes<C>(n, [&](int64_t j, auto count) {
+    simd::look_ahead(a + j), simd::look_ahead(b + j);
+    return lanes_at(a + j, count) * lanes_at(b + j, count);
+  });
+}
+
+/// The sum of exp(x - shift) where no x is above shift; put(j, x - shift, exp(x - shift), count) gets the registers on the way.
+template <class C, class Put>
+double row_exp(const C* x, int64_t n, C shift, const Put& put) {
+  constexpr int kWidth = simd::kLanes<C>;
+  return detail::sum_lanes<C>(
+      n, [&](int64_t j, auto count) __attribute__((always_inline)) {
+        simd::look_ahead(x + n + j, 0);  // the next row, while this one is worked on
+        const auto difference = lanes_at(x + j, count) - shift;
+        auto e = vmath::exp_below(difference);
+        if (count < kWidth) e = simd::first_lanes<C>(e, simd::Vec<C>{}, count);
+        put(j, difference, e, count);
+        return e;
+      });
+}
+
+/// y = exp(x - shift) and its sum; no x is above shift.
+template <class C>
+double row_exp(const C* x, int64_t n, C shift, C* y) {
+  return row_exp(x, n, shift, [y](int64_t j, auto, auto e, auto count) { put_lanes(y + j, e, count); });
+}
+
+/// y = x * factor.
+template <class C>
+void row_scale(const C* x, int64_t n, C factor, C* y) {
+  for_lanes<C>(n, [&](int64_t j, auto count) { put_lanes(y + j, lanes_at(x + j, count) * factor, count); });
+}
+
+}  // namespace weft::kernels::cpu

@@ -1,0 +1,55 @@
+#include "tensor/kernels/cpu/window/pool_loops.h"
+
+namespace weft::kernels::cpu {
+namespace {
+
+/// One line of linked_means; [a0, a1) are the lines it reads.
+template <class S>
+void line_of_means(Image<S> from, const Link* a0, const Link* a1, const Links& columns, int64_t window,
+                   int64_t channels, int64_t width, Image<S> to, int64_t h) {
+  using C = PoolCompute<S>;
+  constexpr int N = simd::kLanes<C>;
+  const auto size = simd::splat<C, N>(static_cast<C>(window));
+  for (int64_t w = 0; w < width; ++w) {
+    const Link *b0 = columns.begin(w), *b1 = columns.end(w);
+    with_counts(a1 - a0, b1 - b0, [=]<int A, int B>() {
+      for_each_vector<N>(channels, from.channel == 1 && to.channel == 1, [=]<bool kFull>(int64_t c, int count) {
+        simd::Vec<C, N> sum{};
+        for (const Link* a = a0; a != (A ? a0 + A : a1); ++a)
+          for (const Link* b = b0; b != (B ? b0 + B : b1); ++b)
+            sum += load_channels<kFull, C, N>(from.at(a->at, b->at) + c * from.channel, from.channel, count);
+        store_channels<kFull, C, N>(to.at(h, w) + c * to.channel, to.channel, sum / size, count);
+      });
+    });
+  }
+}
+
+/// to(pixel) = the sum of from over the pixel's links, divided by the size of a window: both directions of the mean.
+template <class S>
+void linked_means(const Operand& from, const Operand& to, const Links& lines, const Links& columns,
+                  const PoolParams& p) {
+  for_each_line(to.shape(), 2, [&](int64_t n, int64_t h) {
+    line_of_means<S>(Image<S>(from, n), lines.begin(h), lines.end(h), columns, p.kernel[0] * p.kernel[1], to.size(1),
+                     to.size(3), Image<S>(to, n), h);
+  });
+}
+
+}  // namespace
+
+void avg_pool2d(const Operand& x, const Operand& out, const PoolParams& p) {
+  if (out.numel() == 0) return;
+  visit_pool(out.dtype, [&]<class S>() {
+    linked_means<S>(x, out, Links::of_windows(p, 0, x.size(2), out.size(2)),
+                    Links::of_windows(p, 1, x.size(3), out.size(3)), p);
+  });
+}
+
+void avg_pool2d_backward(const Operand& grad, const Operand& grad_x, const PoolParams& p) {
+  if (grad_x.numel() == 0) return;
+  visit_pool(grad_x.dtype, [&]<class S>() {
+    linked_means<S>(grad, grad_x, Links::of_pixels(p, 0, grad_x.size(2), grad.size(2)),
+                    Links::of_pixels(p, 1, grad_x.size(3), grad.size(3)), p);
+  });
+}
+
+}  // namespace weft::kernels::cpu

@@ -1,0 +1,218 @@
+// Forward: the statistics, then each window is read once and its maximum written. Backward: each window sends its
+// gradient to one of its elements, so the sums read the gradient and the places once and x once, and so does the pass
+// that writes dx. The normalised image and its gradient never exist in memory.
+#include "tensor/kernels/cpu/window/batch_norm_pool.h"
+
+#include <cmath>
+
+#include "tensor/kernels/cpu/reduce/moments.h"
+#include "tensor/kernels/cpu/rowwise/batch_norm.h"
+#include "tensor/kernels/cpu/rowwise/channel_sums.h"
+#include "tensor/kernels/cpu/rowwise/row_math.h"
+#include "tensor/kernels/cpu/window/pool_loops.h"
+
+namespace weft::kernels::cpu {
+namespace {
+
+constexpr uint8_t kNoPlace = 255;
+
+/// kCount values per channel in the type of the computation, with room for whole registers.
+template <class C, int kCount>
+class ChannelTable {
+ public:
+  explicit ChannelTable(int64_t channels)
+      : width_(detail::ceil_div(channels, simd::kLanes<C>) * simd::kLanes<C>), values_(kCount * width_) {
+    std::fill_n(values_.data(), kCount * width_, C(0));
+  }
+  void set(int row, int64_t channel, double value) { values_.data()[row * width_ + channel] = static_cast<C>(value); }
+  simd::Vec<C> at(int row, int64_t channel) const { return simd::load<C>(values_.data() + row * width_ + channel); }
+
+ private:
+  int64_t width_;
+  Scratch<C> values_;
+};
+
+/// What a window is made of.
+struct Window {
+  int64_t lines, columns;
+};
+
+/// One line of maxima.
+template <class C>
+void forward_line(Image<C> x, Window window, int64_t h, int64_t width, int64_t channels,
+                  const ChannelTable<C, 4>& table, Image<C> y, Image<uint8_t> places) {
+  constexpr int N = simd::kLanes<C>;
+  using I = std::conditional_t<std::is_same_v<C, double>, int64_t, int32_t>;
+  with_counts(window.lines, window.columns, [&]<int A, int B>() {
+    const int64_t lines = A ? A : window.lines, columns = B ? B : window.columns;
+    for_each_vector<N>(channels, true, [&]<bool kFull>(int64_t c, int count) {
+      const auto mean = table.at(0, c), lost = table.at(1, c), scale = table.at(2, c), shift = table.at(3, c);
+      for (int64_t w = 0; w < width; ++w) {
+        simd::Vec<C> best{};
+        auto place = simd::splat<I, N>(kNoPlace);
+        for (int64_t a = 0; a < lines; ++a)
+          for (int64_t b = 0; b < columns; ++b) {
+            const auto in = load_channels<kFull, C, N>(x.at(h * lines + a, w * columns + b) + c, 1, count);
+            const simd::Vec<C> value = ((in - mean) - lost) * scale + shift;
+            const auto wins = ~(value <= best) & (best == best);  // larger than all before and 0, or the first NaN
+            best = wins ? value : best;
+            place = wins ? simd::splat<I, N>(static_cast<I>(a * columns + b)) : place;
+          }
+        store_channels<kFull, C, N>(y.at(h, w) + c, 1, best, count);
+        store_channels<kFull, I, N>(places.at(h, w) + c, 1, place, count);
+      }
+    });
+  });
+}
+
+/// sums and dots (of g with centred x) of one line of windows, added in double every 64 windows.
+template <class C>
+void sum_line(Image<C> g, Image<uint8_t> places, Image<C> x, Window window, int64_t h, int64_t width, int64_t channels,
+              const ChannelTable<C, 4>& table, double* sums, double* dots) {
+  constexpr int N = simd::kLanes<C>;
+  using I = std::conditional_t<std::is_same_v<C, double>, int64_t, int32_t>;
+  const bool neighbours = g.channel == 1;
+  with_counts(window.lines, window.columns, [&]<int A, int B>() {
+    const int64_t lines = A ? A : window.lines, columns = B ? B : window.columns;
+    for_each_vector<N>(channels, neighbours, [&]<bool kFull>(int64_t c, int count) {
+      const auto mean = table.at(1, c);
+      for (int64_t first = 0; first < width; first += 64) {
+        simd::Vec<C> sum{}, dot{};
+        for (int64_t w = first; w < std::min(first + 64, width); ++w) {
+          const auto grad = load_channels<kFull, C, N>(g.at(h, w) + c * g.channel, g.channel, count);
+          const auto place = load_channels<kFull, I, N>(places.at(h, w) + c, 1, count);
+          simd::Vec<C> at_place = mean;
+          for (int64_t a = 0; a < lines; ++a)
+            for (int64_t b = 0; b < columns; ++b) {
+              const auto in = load_channels<kFull, C, N>(x.at(h * lines + a, w * columns + b) + c, 1, count);
+              at_place = place == simd::splat<I, N>(static_cast<I>(a * columns + b)) ? in : at_place;
+            }
+          const simd::Vec<C> passed = place == simd::splat<I, N>(kNoPlace) ? simd::Vec<C>{} : grad;
+          sum += passed;
+          dot += passed * (at_place - mean);
+        }
+        for (int i = 0; i < count; ++i) {
+          sums[c + i] += static_cast<double>(sum[i]);
+          dots[c + i] += static_cast<double>(dot[i]);
+        }
+      }
+    });
+  });
+}
+
+/// The lines of dx that one line of windows covers.
+template <class C>
+void backward_line(Image<C> g, Image<uint8_t> places, Image<C> x, Window window, int64_t h, int64_t width,
+                   int64_t channels, const ChannelTable<C, 4>& table, Image<C> dx) {
+  constexpr int N = simd::kLanes<C>;
+  using I = std::conditional_t<std::is_same_v<C, double>, int64_t, int32_t>;
+  const bool neighbours = g.channel == 1;
+  with_counts(window.lines, window.columns, [&]<int A, int B>() {
+    const int64_t lines = A ? A : window.lines, columns = B ? B : window.columns;
+    for_each_vector<N>(channels, neighbours, [&]<bool kFull>(int64_t c, int count) {
+      const auto mean_g = table.at(0, c), mean = table.at(1, c), slope = table.at(2, c), scale = table.at(3, c);
+      for (int64_t w = 0; w < width; ++w) {
+        const auto grad = load_channels<kFull, C, N>(g.at(h, w) + c * g.channel, g.channel, count);
+        const auto place = load_channels<kFull, I, N>(places.at(h, w) + c, 1, count);
+        for (int64_t a = 0; a < lines; ++a)
+          for (int64_t b = 0; b < columns; ++b) {
+            const int64_t i = h * lines + a, j = w * columns + b;
+            const auto in = load_channels<kFull, C, N>(x.at(i, j) + c, 1, count);
+            const auto here = place == simd::splat<I, N>(static_cast<I>(a * columns + b));
+            const simd::Vec<C> passed = here ? grad : simd::Vec<C>{};
+            store_channels<kFull, C, N>(dx.at(i, j) + c, 1, ((passed - mean_g) - (in - mean) * slope) * scale, count);
+          }
+      }
+    });
+  });
+}
+
+/// sums and dots over all windows: fixed groups of lines, a fixed tree.
+template <class C>
+void sum_windows(const Operand& g, const Operand& places, const Operand& x, Window window,
+                 const ChannelTable<C, 4>& table, double* sums, double* dots) {
+  const int64_t channels = x.size(1), height = g.size(2), width = g.size(3), lines = g.size(0) * height;
+  const int64_t group = std::max<int64_t>(1, detail::ceil_div(lines, 64)), groups = detail::ceil_div(lines, group);
+  const Scratch<double> partials(groups * 2 * channels);
+  std::fill_n(partials.data(), groups * 2 * channels, 0.0);
+  const int64_t work = group * width * window.lines * window.columns * channels;
+  parallel_for(groups, detail::grain_for(work), [&](int64_t begin, int64_t end) {
+    for (int64_t b = begin; b < end; ++b) {
+      double* mine = partials.data() + b * 2 * channels;
+      for (int64_t i = b * group; i < std::min((b + 1) * group, lines); ++i)
+        sum_line<C>(Image<C>(g, i / height), Image<uint8_t>(places, i / height), Image<C>(x, i / height), window,
+                    i % height, width, channels, table, mine, mine + channels);
+    }
+  });
+  detail::combine_tree<OnePass<SumOp<double>>>(partials.data(), groups, 2 * channels);
+  std::copy_n(partials.data(), channels, sums);
+  std::copy_n(partials.data() + channels, channels, dots);
+}
+
+/// Calls f.operator()<C>() for f32 and f64.
+template <class F>
+void visit_wide(DType dtype, F&& f) {
+  dtype == DType::f64 ? f.template operator()<double>() : f.template operator()<float>();
+}
+
+}  // namespace
+
+bool batch_norm_pool_applies(const Operand& x, const PoolParams& p) {
+  if (x.rank() != 4 || x.numel() == 0 || (x.dtype != DType::f32 && x.dtype != DType::f64)) return false;
+  if (p.kernel[0] < 1 || p.kernel[1] < 1 || p.kernel[0] * p.kernel[1] > 254) return false;
+  return (x.size(1) == 1 || x.stride(1) == 1) && windows_tile(p, 0, x.size(2), x.size(2) / p.kernel[0]) &&
+         windows_tile(p, 1, x.size(3), x.size(3) / p.kernel[1]);
+}
+
+void batch_norm_relu_max_pool2d(const Operand& x, const Operand* weight, const Operand* bias, double eps,
+                                const PoolParams& p, const Operand& y, const Operand& mean, const Operand& rstd,
+                                const Operand& places) {
+  const int64_t channels = x.size(1);
+  const Scratch<double> means(channels), rstds(channels);
+  batch_statistics(x, eps, means.data(), rstds.data());
+  const ChannelValues w(weight, channels, 1), b(bias, channels, 0);
+  visit_wide(x.dtype, [&]<class C>() {
+    ChannelTable<C, 4> table(channels);
+    for (int64_t c = 0; c < channels; ++c) {
+      const double m = means.data()[c], lost = m - static_cast<double>(static_cast<C>(m));
+      table.set(0, c, m), table.set(1, c, std::isfinite(lost) ? lost : 0);
+      table.set(2, c, rstds.data()[c] * w[c]), table.set(3, c, b[c]);
+    }
+    for_each_line(y.shape(), 2 * p.kernel[0] * p.kernel[1], [&](int64_t n, int64_t h) {
+      forward_line<C>(Image<C>(x, n), {p.kernel[0], p.kernel[1]}, h, y.size(3), channels, table, Image<C>(y, n),
+                      Image<uint8_t>(places, n));
+    });
+  });
+  write_channels(means.data(), mean);
+  write_channels(rstds.data(), rstd);
+}
+
+void batch_norm_relu_max_pool2d_backward(const Operand& g, const Operand& places, const Operand& x,
+                                         const Operand* weight, const Operand& mean, const Operand& rstd,
+                                         const PoolParams& p, const Operand& dx, const Operand& dweight,
+                                         const Operand& dbias) {
+  const int64_t channels = x.size(1);
+  const Window window{p.kernel[0], p.kernel[1]};
+  const ChannelValues means(&mean, channels, 0), rstds(&rstd, channels, 1), w(weight, channels, 1);
+  const Scratch<double> sums(channels), dots(channels);
+  visit_wide(x.dtype, [&]<class C>() {
+    ChannelTable<C, 4> table(channels);
+    for (int64_t c = 0; c < channels; ++c) table.set(1, c, means[c]);
+    sum_windows<C>(g, places, x, window, table, sums.data(), dots.data());
+    const double count = static_cast<double>(x.numel() / channels);
+    for (int64_t c = 0; c < channels; ++c) {
+      table.set(0, c, sums.data()[c] / count);
+      table.set(2, c, rstds[c] * rstds[c] * dots.data()[c] / count);
+      table.set(3, c, rstds[c] * w[c]);
+    }
+    for_each_line(g.shape(), 2 * p.kernel[0] * p.kernel[1], [&](int64_t n, int64_t h) {
+      backward_line<C>(Image<C>(g, n), Image<uint8_t>(places, n), Image<C>(x, n), window, h, g.size(3), channels, table,
+                       Image<C>(dx, n));
+    });
+  });
+  write_channels(sums.data(), dbias);
+  for (int64_t c = 0; c < channels; ++c) dots.data()[c] *= rstds[c];
+  write_channels(dots.data(), dweight);
+}
+
+}  // namespace weft::kernels::cpu

@@ -1,0 +1,105 @@
+// The sizes of a 2-D convolution, and operands brought into the order its kernels work in.
+#pragma once
+
+#include <array>
+#include <optional>
+
+#include "tensor/kernels/cpu/base/matrix.h"
+#include "tensor/kernels/cpu/base/scratch.h"
+#include "tensor/kernels/cpu/window/conv.h"
+
+namespace weft::kernels::cpu {
+
+struct ConvShape {
+  int64_t batch, channels, height, width;
+  int64_t filters, kernel[2];
+  int64_t out_height, out_width;
+  int64_t stride[2], padding[2], dilation[2], groups;
+
+  int64_t group_channels() const { return channels / groups; }
+  int64_t group_filters() const { return filters / groups; }
+  int64_t taps() const { return kernel[0] * kernel[1]; }
+  int64_t out_pixels() const { return batch * out_height * out_width; }
+  /// Some sum has no terms or there is nothing to sum into: not a case for a library.
+  bool is_empty() const {
+    return batch == 0 || channels == 0 || filters == 0 || taps() == 0 || height == 0 || width == 0 || out_pixels() == 0;
+  }
+  /// Each output pixel reads just the input pixel at its place.
+  bool is_pointwise() const {
+    return taps() == 1 && stride[0] == 1 && stride[1] == 1 && padding[0] == 0 && padding[1] == 0;
+  }
+};
+
+/// Strides of a weight under its logical (O, C / groups, kh, kw) shape.
+using WeightStrides = std::array<int64_t, 4>;
+
+/// True where strides are channels-last without gaps; strides of axes of size 1 do not count.
+bool is_channels_last(const Operand& x);
+
+/// to = from, converted: (N, C, H, W) with any strides.
+template <class From, class To>
+void copy_image(const From* from, const Strides& from_strides, To* to, const Strides& to_strides, const Shape& shape) {
+  const int64_t batch = shape[0], channels = shape[1];
+  int64_t height = shape[2], width = shape[3];
+  if (batch > 1 && from_strides[2] == width * from_strides[3] && to_strides[2] == width * to_strides[3])
+    width *= height, height = 1;  // whole images are matrices (pixels, channels)
+  const int64_t grain = std::max<int64_t>(1, 32768 / std::max<int64_t>(1, width * channels));
+  parallel_for(batch * height, grain, [&](int64_t begin, int64_t end) {
+    for (int64_t i = begin; i < end; ++i) {
+      const int64_t n = i / height, h = i % height;
+      const Matrix<const From> in{from + n * from_strides[0] + h * from_strides[2], width, channels, from_strides[3],
+                                  from_strides[1]};
+      const Matrix<To> out{to + n * to_strides[0] + h * to_strides[2], width, channels, to_strides[3], to_strides[1]};
+      copy_matrix_serial<From, To>(in, out);
+    }
+  });
+}
+
+/// An operand as dense channels-last memory of T: its own where it is that, else a copy. S is the operand's element type.
+template <class S, class T>
+class ImageIn {
+ public:
+  explicit ImageIn(const Operand& x) {
+    if constexpr (std::is_same_v<S, T>)
+      if (is_channels_last(x)) {
+        data_ = x.data<T>();
+        return;
+      }
+    copy_.emplace(x.numel());
+    copy_image<S, T>(x.data<S>(), x.strides(), copy_->data(), channels_last_strides(x.shape()), x.shape());
+    data_ = copy_->data();
+  }
+  const T* data() const { return data_; }
+
+ private:
+  std::optional<Scratch<T>> copy_;
+  const T* data_;
+};
+
+/// The same for a result: `finish()` brings it home.
+template <class S, class T>
+class ImageOut {
+ public:
+  explicit ImageOut(const Operand& x) : target_(x) {
+    if constexpr (std::is_same_v<S, T>)
+      if (is_channels_last(x)) {
+        data_ = x.data<T>();
+        return;
+      }
+    copy_.emplace(x.numel());
+    data_ = copy_->data();
+  }
+  T* data() const { return data_; }
+  void finish() {
+    if (copy_)
+      copy_image<T, S>(data_, channels_last_strides(target_.shape()), target_.data<S>(), target_.strides(),
+                       target_.shape());
+  }
+
+ private:
+  const Operand& target_;
+  std::optional<Scratch<T>> copy_;
+  T* data_;
+};
+
+}  // namespace weft::kernels::cpu

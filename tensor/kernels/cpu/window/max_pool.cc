@@ -1,0 +1,175 @@
+#include "tensor/kernels/cpu/window/pool_loops.h"
+
+namespace weft::kernels::cpu {
+namespace {
+
+/// Calls f.operator()<Place>().
+template <class F>
+void visit_place(DType dtype, F&& f) {
+  if (dtype == DType::u8) return f.template operator()<uint8_t>();
+  if (dtype == DType::i32) return f.template operator()<int32_t>();
+  throw DtypeError(text("places of max_pool2d are u8 or i32, not ", dtype));
+}
+
+/// Stands for a window that is all padding.
+template <class Place>
+constexpr Place kNoPlace = std::numeric_limits<Place>::max();
+
+/// Places are compared as integers as wide as the values, so that one mask serves both.
+template <class C>
+using PlaceLane = std::conditional_t<std::is_same_v<C, double>, int64_t, int32_t>;
+
+/// One line of results; [a0, a1) are the lines of x it reads.
+template <class S, class Place>
+void line_of_maxima(Image<S> x, const Link* a0, const Link* a1, const Links& columns, int64_t kernel_width,
+                    int64_t channels, int64_t width, Image<S> out, Image<Place> places, int64_t h) {
+  using C = PoolCompute<S>;
+  using I = PlaceLane<C>;
+  constexpr int N = simd::kLanes<C>;
+  const bool neighbours = x.channel == 1 && out.channel == 1 && (places.data == nullptr || places.channel == 1);
+  for (int64_t w = 0; w < width; ++w) {
+    const Link *b0 = columns.begin(w), *b1 = columns.end(w);
+    // The first element of the window wins where all are -inf.
+    const bool any = a0 != a1 && b0 != b1;
+    const I start = any ? static_cast<I>(a0->tap * kernel_width + b0->tap) : static_cast<I>(kNoPlace<Place>);
+    with_counts(a1 - a0, b1 - b0, [=]<int A, int B>() {
+      for_each_vector<N>(channels, neighbours, [=]<bool kFull>(int64_t c, int count) {
+        auto best = simd::splat<C, N>(-std::numeric_limits<C>::infinity());
+        auto place = simd::splat<I, N>(start);
+        for (const Link* a = a0; a != (A ? a0 + A : a1); ++a)
+          for (const Link* b = b0; b != (B ? b0 + B : b1); ++b) {
+            const auto value = load_channels<kFull, C, N>(x.at(a->at, b->at) + c * x.channel, x.channel, count);
+            const auto wins = ~(value <= best) & (best == best);  // larger, or a NaN where there was none
+            best = wins ? value : best;
+            place = wins ? simd::splat<I, N>(static_cast<I>(a->tap * kernel_width + b->tap)) : place;
+          }
+        store_channels<kFull, C, N>(out.at(h, w) + c * out.channel, out.channel, best, count);
+        if (places.data != nullptr)
+          store_channels<kFull, I, N>(places.at(h, w) + c * places.channel, places.channel, place, count);
+      });
+    });
+  }
+}
+
+/// One line of the gradient; [a0, a1) are the lines of windows that hold it. Each pixel asks the windows that hold it, so
+/// that no two threads write to one place.
+template <class S, class Place>
+void line_of_gradient(Image<S> grad, Image<Place> places, const Link* a0, const Link* a1, const Links& columns,
+                      int64_t kernel_width, int64_t channels, int64_t width, Image<S> grad_x, int64_t h) {
+  using C = PoolCompute<S>;
+  using I = PlaceLane<C>;
+  constexpr int N = simd::kLanes<C>;
+  const bool neighbours = grad.channel == 1 && places.channel == 1 && grad_x.channel == 1;
+  for (int64_t w = 0; w < width; ++w) {
+    const Link *b0 = columns.begin(w), *b1 = columns.end(w);
+    with_counts(a1 - a0, b1 - b0, [=]<int A, int B>() {
+      for_each_vector<N>(channels, neighbours, [=]<bool kFull>(int64_t c, int count) {
+        simd::Vec<C, N> sum{};
+        for (const Link* a = a0; a != (A ? a0 + A : a1); ++a)
+          for (const Link* b = b0; b != (B ? b0 + B : b1); ++b) {
+            const auto value =
+                load_channels<kFull, C, N>(grad.at(a->at, b->at) + c * grad.channel, grad.channel, count);
+            const auto place =
+                load_channels<kFull, I, N>(places.at(a->at, b->at) + c * places.channel, places.channel, count);
+            const auto here = place == simd::splat<I, N>(static_cast<I>(a->tap * kernel_width + b->tap));
+            sum += here ? value : simd::Vec<C, N>{};
+          }
+        store_channels<kFull, C, N>(grad_x.at(h, w) + c * grad_x.channel, grad_x.channel, sum, count);
+      });
+    });
+  }
+}
+
+/// One line of windows that tile the image: each hands its gradient to one of its pixels and 0 to the others, so that
+/// gradients and places are read once.
+template <class S, class Place>
+void line_of_tiles(Image<S> grad, Image<Place> places, const PoolParams& p, int64_t channels, int64_t width,
+                   Image<S> grad_x, int64_t h) {
+  using C = PoolCompute<S>;
+  using I = PlaceLane<C>;
+  constexpr int N = simd::kLanes<C>;
+  const bool neighbours = grad.channel == 1 && places.channel == 1 && grad_x.channel == 1;
+  const int64_t lines = p.kernel[0], columns = p.kernel[1];
+  with_counts(lines, columns, [=]<int A, int B>() {
+    for (int64_t w = 0; w < width; ++w)
+      for_each_vector<N>(channels, neighbours, [=]<bool kFull>(int64_t c, int count) {
+        const auto value = load_channels<kFull, C, N>(grad.at(h, w) + c * grad.channel, grad.channel, count);
+        const auto place = load_channels<kFull, I, N>(places.at(h, w) + c * places.channel, places.channel, count);
+        for (int64_t a = 0; a < (A ? A : lines); ++a)
+          for (int64_t b = 0; b < (B ? B : columns); ++b) {
+            const auto here = place == simd::splat<I, N>(static_cast<I>(a * (B ? B : columns) + b));
+            S* to = grad_x.at(h * (A ? A : lines) + a, w * (B ? B : columns) + b) + c * grad_x.channel;
+            store_channels<kFull, C, N>(to, grad_x.channel, here ? value : simd::Vec<C, N>{}, count);
+          }
+      });
+  });
+}
+
+template <class S, class Place>
+void maxima(const Operand& x, const Operand& out, const Operand* places, const PoolParams& p) {
+  const Links lines = Links::of_windows(p, 0, x.size(2), out.size(2)),
+              columns = Links::of_windows(p, 1, x.size(3), out.size(3));
+  for_each_line(out.shape(), p.kernel[0] * p.kernel[1], [&](int64_t n, int64_t h) {
+    Image<Place> place_image(places != nullptr ? *places : out, n);
+    if (places == nullptr) place_image.data = nullptr;
+    line_of_maxima<S, Place>(Image<S>(x, n), lines.begin(h), lines.end(h), columns, p.kernel[1], out.size(1),
+                             out.size(3), Image<S>(out, n), place_image, h);
+  });
+}
+
+template <class S, class Place>
+void max_gradient(const Operand& grad, const Operand& places, const Operand& grad_x, const PoolParams& p) {
+  if (windows_tile(p, 0, grad_x.size(2), grad.size(2)) && windows_tile(p, 1, grad_x.size(3), grad.size(3)))
+    return for_each_line(grad.shape(), p.kernel[0] * p.kernel[1], [&](int64_t n, int64_t h) {
+      line_of_tiles<S, Place>(Image<S>(grad, n), Image<Place>(places, n), p, grad.size(1), grad.size(3),
+                              Image<S>(grad_x, n), h);
+    });
+  const Links lines = Links::of_pixels(p, 0, grad_x.size(2), grad.size(2));
+  const Links columns = Links::of_pixels(p, 1, grad_x.size(3), grad.size(3));
+  for_each_line(grad_x.shape(), 2, [&](int64_t n, int64_t h) {
+    line_of_gradient<S, Place>(Image<S>(grad, n), Image<Place>(places, n), lines.begin(h), lines.end(h), columns,
+                               p.kernel[1], grad_x.size(1), grad_x.size(3), Image<S>(grad_x, n), h);
+  });
+}
+
+}  // namespace
+
+DType max_pool2d_index_dtype(const PoolParams& params) {
+  return checked_multiply(params.kernel[0], params.kernel[1]) <= 255 ? DType::u8 : DType::i32;
+}
+
+void max_pool2d(const Operand& x, const Operand& out, const Operand* places, const PoolParams& p) {
+  if (out.numel() == 0) return;
+  visit_pool(out.dtype, [&]<class S>() {
+    visit_place(places != nullptr ? places->dtype : max_pool2d_index_dtype(p),
+                [&]<class Place>() { maxima<S, Place>(x, out, places, p); });
+  });
+}
+
+void max_pool2d_backward(const Operand& grad, const Operand& places, const Operand& grad_x, const PoolParams& p) {
+  if (grad_x.numel() == 0) return;
+  visit_pool(grad_x.dtype, [&]<class S>() {
+    visit_place(places.dtype, [&]<class Place>() { max_gradient<S, Place>(grad, places, grad_x, p); });
+  });
+}
+
+void max_pool2d_gather(const Operand& x, const Operand& places, const Operand& out, const PoolParams& p) {
+  if (out.numel() == 0) return;
+  visit_pool(out.dtype, [&]<class S>() {
+    visit_place(places.dtype, [&]<class Place>() {
+      for_each_line(out.shape(), 1, [&](int64_t n, int64_t h) {
+        const Image<S> from(x, n), to(out, n);
+        const Image<Place> place(places, n);
+        for (int64_t w = 0; w < out.size(3); ++w)
+          for (int64_t c = 0; c < out.size(1); ++c) {
+            const Place at = place.at(h, w)[c * place.channel];
+            const int64_t i = h * p.stride[0] - p.padding[0] + at / p.kernel[1] * p.dilation[0];
+            const int64_t j = w * p.stride[1] - p.padding[1] + at % p.kernel[1] * p.dilation[1];
+            to.at(h, w)[c * to.channel] = at == kNoPlace<Place> ? S{} : from.at(i, j)[c * from.channel];
+          }
+      });
+    });
+  });
+}
+
+}  // namespace weft::kernels::cpu

@@ -1,0 +1,161 @@
+#include "tensor/kernels/cpu/window/tap_conv.h"
+
+#include <vector>
+
+#include "tensor/kernels/cpu/gemm/gemm.h"
+
+namespace weft::kernels::cpu {
+namespace {
+
+/// Input and output pixels that one element of the window connects.
+struct TapPixels {
+  std::vector<int64_t> in, out;
+};
+
+TapPixels pixels_of_tap(const ConvShape& s, int64_t a, int64_t b) {
+  TapPixels result;
+  for (int64_t n = 0; n < s.batch; ++n)
+    for (int64_t i = 0; i < s.out_height; ++i) {
+      const int64_t h = i * s.stride[0] - s.padding[0] + a * s.dilation[0];
+      if (h < 0 || h >= s.height) continue;
+      for (int64_t j = 0; j < s.out_width; ++j) {
+        const int64_t w = j * s.stride[1] - s.padding[1] + b * s.dilation[1];
+        if (w < 0 || w >= s.width) continue;
+        result.in.push_back((n * s.height + h) * s.width + w);
+        result.out.push_back((n * s.out_height + i) * s.out_width + j);
+      }
+    }
+  return result;
+}
+
+int64_t rows_per_thread(int64_t columns) { return std::max<int64_t>(1, 16384 / columns); }
+
+/// rows[r] = image[pixels[r]].
+void gather(const std::vector<int64_t>& pixels, const float* image, int64_t columns, float* rows) {
+  parallel_for(static_cast<int64_t>(pixels.size()), rows_per_thread(columns), [&](int64_t begin, int64_t end) {
+    for (int64_t r = begin; r < end; ++r)
+      std::copy_n(image + pixels[static_cast<size_t>(r)] * columns, columns, rows + r * columns);
+  });
+}
+
+/// image[pixels[r]] += rows[r]; no pixel comes twice.
+void scatter_add(const float* rows, const std::vector<int64_t>& pixels, int64_t columns, float* image) {
+  parallel_for(static_cast<int64_t>(pixels.size()), rows_per_thread(columns), [&](int64_t begin, int64_t end) {
+    for (int64_t r = begin; r < end; ++r) {
+      float* out = image + pixels[static_cast<size_t>(r)] * columns;
+      for (int64_t c = 0; c < columns; ++c) out[c] += rows[r * columns + c];
+    }
+  });
+}
+
+/// The weight tap by tap as matrices (channels, filters) that products take as they are: the weight itself where channels
+/// or filters are neighbours in memory, else a buffer (channels, taps, filters).
+class TapWeight {
+ public:
+  TapWeight(const ConvShape& s, const WeightStrides& strides)
+      : s_(s),
+        strides_(strides),
+        own_(strides[0] == 1 || strides[1] == 1),
+        buffer_(own_ ? 0 : s.channels * s.taps() * s.filters) {}
+
+  template <class T>
+  Matrix<T> tap(T* weight, int64_t a, int64_t b) const {
+    if (own_) return {weight + a * strides_[2] + b * strides_[3], s_.channels, s_.filters, strides_[1], strides_[0]};
+    return {buffer_.data() + (a * s_.kernel[1] + b) * s_.filters, s_.channels, s_.filters, s_.taps() * s_.filters, 1};
+  }
+  void pack(const float* weight) const {
+    if (own_) return;
+    each_part([&](int64_t offset, Matrix<float> part, int64_t row_stride) {
+      copy_matrix<float, float>({weight + offset, part.rows, part.columns, row_stride, strides_[0]}, part);
+    });
+  }
+  void unpack(float* weight) const {
+    if (own_) return;
+    each_part([&](int64_t offset, Matrix<float> part, int64_t row_stride) {
+      copy_matrix<float, float>(part, {weight + offset, part.rows, part.columns, row_stride, strides_[0]});
+    });
+  }
+
+ private:
+  /// Calls f(offset in the weight, part of the buffer, the weight's stride along the part's rows).
+  template <class F>
+  void each_part(F&& f) const {
+    const int64_t taps = s_.taps();
+    if (strides_[1] == taps * strides_[3] && strides_[2] == s_.kernel[1] * strides_[3])  // (channels, taps) is one axis
+      return f(int64_t{0}, row_major(buffer_.data(), s_.channels * taps, s_.filters), strides_[3]);
+    for (int64_t a = 0; a < s_.kernel[0]; ++a)
+      for (int64_t b = 0; b < s_.kernel[1]; ++b)
+        f(a * strides_[2] + b * strides_[3],
+          Matrix<float>{buffer_.data() + (a * s_.kernel[1] + b) * s_.filters, s_.channels, s_.filters,
+                        taps * s_.filters, 1},
+          strides_[1]);
+  }
+
+  const ConvShape& s_;
+  const WeightStrides& strides_;
+  bool own_;
+  Scratch<float> buffer_;
+};
+
+/// Calls f(a, b, pixels) for every element of the window.
+template <class F>
+void for_each_tap(const ConvShape& s, F&& f) {
+  for (int64_t a = 0; a < s.kernel[0]; ++a)
+    for (int64_t b = 0; b < s.kernel[1]; ++b) f(a, b, pixels_of_tap(s, a, b));
+}
+
+}  // namespace
+
+bool prefers_taps(const ConvShape& s) {
+  return s.groups == 1 && s.channels >= 128 && s.filters >= 128 && s.out_height * s.out_width <= 16;
+}
+
+void tap_conv(const ConvShape& s, const float* x, const float* weight, const WeightStrides& strides, const float* bias,
+              float* out) {
+  const TapWeight w(s, strides);
+  w.pack(weight);
+  Scratch<float> from(s.out_pixels() * s.channels), to(s.out_pixels() * s.filters);
+  for (int64_t p = 0; p < s.out_pixels(); ++p) {
+    if (bias != nullptr)
+      std::copy_n(bias, s.filters, out + p * s.filters);
+    else
+      std::fill_n(out + p * s.filters, s.filters, 0.0f);
+  }
+  for_each_tap(s, [&](int64_t a, int64_t b, const TapPixels& pixels) {
+    const auto rows = static_cast<int64_t>(pixels.in.size());
+    gather(pixels.in, x, s.channels, from.data());
+    gemm<float>(row_major(from.data(), rows, s.channels), w.tap(weight, a, b), row_major(to.data(), rows, s.filters));
+    scatter_add(to.data(), pixels.out, s.filters, out);
+  });
+}
+
+void tap_conv_backward_data(const ConvShape& s, const float* grad, const float* weight, const WeightStrides& strides,
+                            float* grad_x) {
+  const TapWeight w(s, strides);
+  w.pack(weight);
+  Scratch<float> from(s.out_pixels() * s.filters), to(s.out_pixels() * s.channels);
+  std::fill_n(grad_x, s.batch * s.height * s.width * s.channels, 0.0f);
+  for_each_tap(s, [&](int64_t a, int64_t b, const TapPixels& pixels) {
+    const auto rows = static_cast<int64_t>(pixels.in.size());
+    gather(pixels.out, grad, s.filters, from.data());
+    gemm<float>(row_major(from.data(), rows, s.filters), w.tap(weight, a, b).transposed(),
+                row_major(to.data(), rows, s.channels));
+    scatter_add(to.data(), pixels.in, s.channels, grad_x);
+  });
+}
+
+void tap_conv_backward_weights(const ConvShape& s, const float* x, const float* grad, float* grad_weight,
+                               const WeightStrides& strides) {
+  const TapWeight w(s, strides);
+  Scratch<float> in(s.out_pixels() * s.channels), out(s.out_pixels() * s.filters);
+  for_each_tap(s, [&](int64_t a, int64_t b, const TapPixels& pixels) {
+    const auto rows = static_cast<int64_t>(pixels.in.size());
+    gather(pixels.in, x, s.channels, in.data());
+    gather(pixels.out, grad, s.filters, out.data());
+    gemm<float>(row_major(in.data(), rows, s.channels).transposed(), row_major(out.data(), rows, s.filters),
+                w.tap(grad_weight, a, b));
+  });
+  w.unpack(grad_weight);
+}
+
+}  // namespace weft::kernels::cpu

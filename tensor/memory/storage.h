@@ -1,0 +1,56 @@
+// Storage: the memory behind tensors. Reference-counted, 64-byte aligned, from the caching allocator, with a version
+// that every write in place raises and that all views share.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "tensor/core/device.h"
+#include "tensor/core/intrusive.h"
+
+namespace weft {
+
+class Storage final : public RefCounted {
+ public:
+  /// Uninitialised memory of `bytes` (0 is legal).
+  static IntrusivePtr<Storage> allocate(size_t bytes, Device device = {});
+  /// Borrows foreign memory; `release(context)` runs when the last view is gone (may be null), or at once where this
+  /// throws: Error for a null pointer with bytes > 0.
+  static IntrusivePtr<Storage> wrap(void* data, size_t bytes, void (*release)(void*), void* context);
+
+  void* data() const noexcept { return data_; }
+  size_t bytes() const noexcept { return bytes_; }
+  Device device() const noexcept { return device_; }
+
+  /// Counts writes in place.
+  uint64_t version() const noexcept { return version_; }
+  /// The op that wrote last (a static string); null where nothing did.
+  const char* writer() const noexcept { return writer_; }
+  void written_by(const char* op) noexcept {
+    ++version_;
+    writer_ = op;
+  }
+  /// The version that the last write which autograd recorded produced; 0 where none did.
+  uint64_t recorded_version() const noexcept { return recorded_version_; }
+  void set_recorded_version(uint64_t version) noexcept { recorded_version_ = version; }
+
+ private:
+  friend void destroy(Storage* storage) noexcept;
+  Storage() = default;
+  ~Storage() = default;
+
+  // The two small members sit in what the reference count leaves of its 8 bytes: a header of one cache line.
+  Device device_;
+  bool borrowed_ = false;
+  void* data_ = nullptr;
+  size_t bytes_ = 0;
+  uint64_t version_ = 0;
+  uint64_t recorded_version_ = 0;
+  const char* writer_ = nullptr;
+  void (*release_)(void*) = nullptr;
+  void* context_ = nullptr;
+};
+
+void destroy(Storage* storage) noexcept;
+
+}  // namespace weft

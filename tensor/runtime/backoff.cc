@@ -1,0 +1,114 @@
+#include "tensor/runtime/backoff.h"
+
+#include <dirent.h>
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <atomic>
+#include <chrono>
+#include <cstdio>
+#include <memory>
+#include <mutex>
+
+namespace weft::detail {
+namespace {
+
+constexpr int64_t kMillisecond = 1000000;
+constexpr int64_t kWindow = 10 * kMillisecond;
+constexpr int64_t kFirstPatience = 50 * kMillisecond, kLongestPatience = 1600 * kMillisecond;
+constexpr int64_t kContestedPart = 3;  // of the time: a third
+
+}  // namespace
+
+void Backoff::look(int64_t now, int64_t waited, int wanted) {
+  const int64_t passed = now - seen_at_, lost = std::max<int64_t>(0, waited - waited_);
+  const bool first = seen_at_ < 0, contested = !first && lost > passed / kContestedPart;
+  seen_at_ = now;
+  waited_ = waited;
+  next_look_ = now + kWindow;
+  // Something that is over soon (a timer, another program's start) is no reason: twice in a row, out of the blue.
+  const bool sudden = contested && given_up_ == 0 && !retrying_ && !suspected_;
+  suspected_ = sudden;
+  if (sudden) return;
+  if (contested && wanted - given_up_ > 1) return give_up_one(now);
+  if (given_up_ > 0 && now >= retry_at_) {
+    given_up_ = 0;
+    retrying_ = true;
+  } else if (given_up_ == 0 && !contested) {
+    retrying_ = false;
+  }
+}
+
+void Backoff::give_up_one(int64_t now) {
+  ++given_up_;
+  patience_ = retrying_ ? std::min(2 * patience_, kLongestPatience) : std::max(patience_ / 2, kFirstPatience);
+  retrying_ = false;
+  retry_at_ = now + patience_;
+}
+
+std::optional<int64_t> time_without_core() {
+  const std::unique_ptr<DIR, int (*)(DIR*)> tasks(opendir("/proc/self/task"), &closedir);
+  if (!tasks) return std::nullopt;
+  int64_t sum = 0;
+  while (const dirent* task = readdir(tasks.get())) {
+    if (task->d_name[0] == '.') continue;
+    char path[300], line[80];
+    std::snprintf(path, sizeof path, "/proc/self/task/%s/schedstat", task->d_name);
+    const int file = open(path, O_RDONLY | O_CLOEXEC);
+    if (file < 0) continue;  // it has just ended
+    const ssize_t length = read(file, line, sizeof line - 1);
+    close(file);
+    long long ran = 0, waited = 0;
+    line[std::max<ssize_t>(length, 0)] = 0;
+    if (std::sscanf(line, "%lld %lld", &ran, &waited) != 2) return std::nullopt;
+    sum += waited;
+  }
+  return sum;
+}
+
+namespace {
+
+int64_t now_in_ns() {
+  return std::chrono::duration_cast<std::chrono::nanoseconds>(std::chrono::steady_clock::now().time_since_epoch())
+      .count();
+}
+
+/// The process's: looked at by whichever thread comes by when it is time.
+struct Watch {
+  std::atomic<bool> on{true};  // off where the system does not tell
+  std::atomic<int> given_up{0};
+  std::atomic<int64_t> next_look{0};
+  std::mutex mutex;
+  Backoff backoff;
+
+  void look(int64_t now, int wanted) {
+    const std::unique_lock lock(mutex, std::try_to_lock);
+    if (!lock) return;
+    const std::optional<int64_t> waited = time_without_core();
+    if (!waited) return on.store(false, std::memory_order_relaxed);
+    backoff.look(now, *waited, wanted);
+    given_up.store(backoff.given_up(), std::memory_order_relaxed);
+    // Many threads take long to look at: that may cost one part in a hundred.
+    const int64_t cost = now_in_ns() - now;
+    next_look.store(std::max(backoff.next_look(), now + 100 * cost), std::memory_order_relaxed);
+  }
+};
+
+/// Never destroyed: static destructors may still compute.
+Watch& watch() {
+  static Watch* const instance = new Watch;
+  return *instance;
+}
+
+}  // namespace
+
+int threads_after_backoff(int wanted) {
+  Watch& w = watch();
+  if (wanted <= 1 || !w.on.load(std::memory_order_relaxed)) return wanted;
+  const int64_t now = now_in_ns();
+  if (now >= w.next_look.load(std::memory_order_relaxed)) w.look(now, wanted);
+  return std::max(1, wanted - w.given_up.load(std::memory_order_relaxed));
+}
+
+}  // namespace weft::detail
