@@ -15,10 +15,13 @@
 
 #include "autograd/grad_mode.h"
 #include "autograd/op_node.h"
-#include "tensor/ops/binary.h"
-#include "tensor/ops/compare.h"
-#include "tensor/ops/copy.h"
-#include "tensor/ops/fill.h"
+#include "tensor/dispatch/in_place.h"
+#include "tensor/dispatch/observer.h"
+#include "tensor/functions/binary.h"
+#include "tensor/functions/compare.h"
+#include "tensor/functions/copy.h"
+#include "tensor/functions/fill.h"
+#include "tensor/ops/view.h"
 
 namespace weft {
 namespace autograd {
@@ -29,9 +32,8 @@ thread_local bool anomaly = false;
 bool all_finite(const Tensor& x) {
   NoGrad guard;
   const bool previous = std::exchange(anomaly, false);
-  Observer* observer = std::exchange(modes().observer, nullptr);
+  const ModeScope unobserved(&Modes::observer, static_cast<Observer*>(nullptr));
   const bool finite = isfinite(x).all().item<bool>();
-  modes().observer = observer;
   anomaly = previous;
   return finite;
 }
@@ -55,6 +57,7 @@ class Run {
 
   void run() {
     GradMode mode(options_.create_graph);
+    const ModeScope exact(&Modes::autocast, f32);
     while (!pending_.empty()) {
       auto newest = std::prev(pending_.end());
       Pending item = std::move(newest->second);
@@ -88,7 +91,7 @@ class Run {
   void run_node(Node& node, Gradients gradients) {
     const std::span<const Edge> edges = node.edges();
     if (!options_.create_graph && add_into_pending(node, edges, gradients)) return;
-    Gradients results = node.run(std::move(gradients));
+    Gradients results = run_observed(node, std::move(gradients));
     if (results.size() != edges.size())
       throw GradientError(text("the backward of `", node.name(), "` returned ", results.size(), " gradients for ",
                                edges.size(), " inputs"));
@@ -102,6 +105,22 @@ class Run {
     }
   }
 
+  static Gradients run_observed(Node& node, Gradients gradients) {
+    if (!is_observed()) [[likely]]
+      return node.run(std::move(gradients));
+    const std::string name = node.name();
+    std::vector<const Tensor*> inputs;
+    for (const Tensor& g : gradients) inputs.push_back(&g);
+    const Gradients given = gradients;
+    Gradients results;
+    {
+      ObservedEvent event({.kind = Event::Kind::backward, .name = name, .inputs = inputs});
+      results = node.run(given);
+      event.set_outputs(results);
+    }
+    return results;
+  }
+
   /// A view whose rule is the generic adjoint, where a buffer that the engine alone holds is waiting for its input.
   bool add_into_pending(Node& node, std::span<const Edge> edges, const Gradients& gradients) {
     const OpNode* view = dynamic_cast<const OpNode*>(&node);
@@ -109,12 +128,13 @@ class Run {
     auto found = pending_.find(edges[0].node->sequence());
     if (found == pending_.end()) return false;
     Tensor& buffer = found->second.gradients[static_cast<size_t>(edges[0].index)];
-    if (!buffer.defined() || !buffer.body_ptr()->unique() || !buffer.storage().unique() || !buffer.layout().is_dense())
+    if (!buffer.defined() || !internal::is_sole_handle(buffer) || !internal::storage(buffer).unique() ||
+        !buffer.layout().is_dense())
       return false;
-    if (view->op().code() == OpCode::AsStrided && !buffer.is_contiguous()) return false;
+    if (view->op().is<op::AsStrided>() && !buffer.is_contiguous()) return false;
     const std::optional<View> part = view->op().view(buffer.layout());
     if (!part || part->has_mask() || part->overlaps_itself() || part->shape() != gradients[0].shape()) return false;
-    detail::add_memory(gradients[0], buffer, *part);
+    dispatch::add_into(gradients[0], buffer, *part);
     return true;
   }
 
@@ -136,7 +156,7 @@ class Run {
     Tensor& sum = item.gradients[static_cast<size_t>(edge.index)];
     if (!sum.defined()) {
       sum = std::move(gradient);
-    } else if (!options_.create_graph && sum.body_ptr()->unique() && sum.storage().unique() &&
+    } else if (!options_.create_graph && internal::is_sole_handle(sum) && internal::storage(sum).unique() &&
                sum.layout().is_dense()) {
       sum.add_(gradient);
     } else {
@@ -183,9 +203,9 @@ std::unordered_set<const Node*> nodes_leading_to(const std::vector<Edge>& roots,
 
 /// The edge of a tensor that backward starts from. GradientError where it has no history.
 Edge root_edge(const Tensor& root) {
-  const TensorBody& body = root.body();
+  const internal::TensorBody& body = internal::body(root);
   if (body.history && body.history->requires_grad()) {
-    detail::check_input(root);
+    dispatch::check_version(root);
     return edge_of(root);
   }
   if (body.cut != nullptr)
@@ -271,22 +291,19 @@ std::vector<Tensor> grad(const std::vector<Tensor>& outputs, const std::vector<T
 
 /// Looks at every op's results.
 struct AnomalyMode::Watcher final : Observer {
-  void ran(const OpInfo& info, const void* op, std::span<const Tensor* const>,
-           std::span<const Tensor> outputs) override {
-    if (info.view != nullptr || !autograd::anomaly) return;
-    for (const Tensor& out : outputs)
+  void end(const Event& event) override {
+    if (event.kind != Event::Kind::op || event.info->view != nullptr || !autograd::anomaly) return;
+    for (const Tensor& out : event.outputs)
       if (is_floating(out.dtype()) && !autograd::all_finite(out))
-        throw GradientError(
-            text("`", AnyOp(info, op).to_string(), "` made a NaN or Inf in a result of shape ", out.shape()));
+        throw GradientError(text("`", AnyOp(*event.info, event.op).to_string(),
+                                 "` made a NaN or Inf in a result of shape ", out.shape()));
   }
+  ObserverScope scope{*this};
 };
 
-AnomalyMode::AnomalyMode() : watcher_(std::make_unique<Watcher>()), previous_(std::exchange(autograd::anomaly, true)) {
-  watcher_->next = modes().observer;
-  modes().observer = watcher_.get();
-}
+AnomalyMode::AnomalyMode() : watcher_(std::make_unique<Watcher>()), previous_(std::exchange(autograd::anomaly, true)) {}
 AnomalyMode::~AnomalyMode() {
-  modes().observer = watcher_->next;
+  watcher_.reset();
   autograd::anomaly = previous_;
 }
 

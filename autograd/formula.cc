@@ -3,7 +3,7 @@
 #include "autograd/backward.h"
 #include "autograd/grad_mode.h"
 #include "autograd/leaf.h"
-#include "tensor/ops/view.h"
+#include "tensor/functions/view.h"
 
 namespace weft::autograd {
 

@@ -4,7 +4,7 @@
 
 #include <cstdlib>
 
-#include "tensor/ops/view.h"
+#include "tensor/functions/view.h"
 
 namespace weft::autograd {
 
@@ -26,7 +26,7 @@ void Context::throw_wrong_type(const std::string& name) const {
 }
 
 void Context::save_one(const Tensor& tensor) {
-  if (tensor.defined()) weft::detail::check_input(tensor);
+  if (tensor.defined()) weft::dispatch::check_version(tensor);
   pending_.push_back({tensor, tensor.defined() ? Saved::of(tensor) : Saved()});
 }
 
@@ -44,8 +44,8 @@ namespace {
 /// The mark of an op that cut the path travels on, so that backward() can name it.
 void pass_on_cut(const std::vector<Tensor>& inputs, const std::vector<Tensor>& outputs) {
   for (const Tensor& x : inputs) {
-    if (!x.defined() || x.body().cut == nullptr) continue;
-    for (const Tensor& out : outputs) out.body().cut = x.body().cut;
+    if (!x.defined() || internal::body(x).cut == nullptr) continue;
+    for (const Tensor& out : outputs) internal::body(out).cut = internal::body(x).cut;
     return;
   }
 }
@@ -98,8 +98,8 @@ void FunctionNode::record(std::string name, Context context, Backward backward, 
   node->context_ = std::move(context);
   for (size_t i = 0; i < outputs.size(); ++i) {
     if (!is_floating(outputs[i].dtype())) continue;
-    outputs[i].body().history = history;
-    outputs[i].body().output_index = static_cast<uint16_t>(i);
+    internal::body(outputs[i]).history = history;
+    internal::body(outputs[i]).output_index = static_cast<uint16_t>(i);
   }
 }
 

@@ -1,7 +1,7 @@
 // Scopes that say whether ops leave history.
 #pragma once
 
-#include "tensor/modes.h"
+#include "tensor/dispatch/modes.h"
 
 namespace weft {
 

@@ -9,7 +9,7 @@
 #include "autograd/backward.h"
 #include "autograd/grad_mode.h"
 #include "autograd/leaf.h"
-#include "tensor/ops_all.h"
+#include "tensor/functions_all.h"
 
 namespace weft {
 namespace {

@@ -14,7 +14,7 @@ using autograd::Node;
 /// All nodes behind `root`, by their place on the tape.
 std::map<uint64_t, const Node*> reachable(const Tensor& root) {
   std::map<uint64_t, const Node*> nodes;
-  if (!root.body().history) return nodes;
+  if (!internal::body(root).history) return nodes;
   std::vector<const Node*> stack = {autograd::node_of(root)};
   while (!stack.empty()) {
     const Node* node = stack.back();

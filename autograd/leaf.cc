@@ -3,9 +3,10 @@
 
 #include "autograd/grad_mode.h"
 #include "autograd/node.h"
-#include "tensor/op.h"
-#include "tensor/ops/binary.h"
-#include "tensor/ops/copy.h"
+#include "tensor/dispatch/in_place.h"
+#include "tensor/functions/binary.h"
+#include "tensor/functions/copy.h"
+#include "tensor/ops/infer.h"
 
 namespace weft {
 namespace autograd {
@@ -14,8 +15,8 @@ Leaf::Leaf(const Tensor& tensor) : Node(true) { replaced(tensor); }
 
 void Leaf::replaced(const Tensor& leaf) {
   meta_ = {leaf.shape(), leaf.dtype()};
-  order_ = result_view(leaf.shape(), {&leaf});
-  if (gradient_.defined() && gradient_.dtype() != leaf.dtype()) gradient_ = cast(gradient_, leaf.dtype());
+  order_ = result_view(leaf.shape(), {&leaf.layout()});
+  if (gradient_.defined()) gradient_ = cast(gradient_.to(leaf.device()), leaf.dtype());
 }
 
 void Leaf::set_gradient(const Tensor& gradient) {
@@ -26,16 +27,16 @@ void Leaf::set_gradient(const Tensor& gradient) {
 }
 
 Tensor Leaf::owned(Tensor gradient) const {
-  const bool alone = gradient.body_ptr()->unique() && gradient.storage().unique() &&
-                     (modes().recording || !gradient.body().history) &&
-                     static_cast<int64_t>(gradient.storage().bytes()) ==
+  const bool alone = internal::is_sole_handle(gradient) && internal::storage(gradient).unique() &&
+                     (modes().recording || !internal::body(gradient).history) &&
+                     static_cast<int64_t>(internal::storage(gradient).bytes()) ==
                          gradient.numel() * static_cast<int64_t>(size_of(gradient.dtype()));
   if (alone && gradient.layout().is_dense() && gradient.layout().strides() == order_.strides()) return gradient;
-  Tensor copy = detail::allocate({order_, meta_.dtype});
+  Tensor copy = dispatch::allocate({order_, meta_.dtype});
   if (modes().recording)
     copy.copy_(gradient);  // create_graph: its history is the point
   else
-    detail::copy_memory(gradient, copy);
+    dispatch::copy_into(gradient, copy);
   return copy;
 }
 
@@ -43,7 +44,7 @@ Gradients Leaf::run(Gradients gradients) {
   if (!requires_grad_ || !gradients[0].defined()) return {};
   if (!gradient_.defined()) {
     gradient_ = owned(std::move(gradients[0]));
-  } else if (modes().recording || gradient_.body().history || !gradient_.layout().is_dense()) {
+  } else if (modes().recording || internal::body(gradient_).history || !gradient_.layout().is_dense()) {
     gradient_ = gradient_ + gradients[0];  // not in place: that history would no longer be true
   } else {
     gradient_.add_(gradients[0]);
@@ -63,7 +64,7 @@ Tensor parameter(const Tensor& value) {
 
 Tensor& Tensor::requires_grad_(bool value) {
   Frame frame("requires_grad_", *this);
-  TensorBody& self = body();
+  internal::TensorBody& self = internal::body(*this);
   if (self.history) {
     if (!self.history->is_leaf() && value) return *this;
     self.history->set_requires_grad(value);

@@ -20,14 +20,14 @@ std::atomic<uint64_t> next_sequence{1};
 Node::Node(bool leaf) : sequence_(next_sequence.fetch_add(1, std::memory_order_relaxed)) { leaf_ = leaf; }
 
 Saved Saved::of(const Tensor& x) {
-  const TensorBody& body = x.body();
+  const internal::TensorBody& body = internal::body(x);
   // The body's version, not the storage's: the old value of a write in place is recorded after the write.
   return {body.storage, body.view, body.dtype, body.version};
 }
 
 Edge edge_of(const Tensor& x) {
   if (!x.defined() || !x.requires_grad()) return {};
-  return {NodePtr::share(node_of(x)), x.body().output_index};
+  return {NodePtr::share(node_of(x)), internal::body(x).output_index};
 }
 
 Tensor unpack(const Saved& saved, const Edge& edge, std::string_view op, std::string_view what, int index) {
@@ -37,10 +37,10 @@ Tensor unpack(const Saved& saved, const Edge& edge, std::string_view op, std::st
                              saved.dtype, ") for the gradient, but `", saved.storage->writer(),
                              "` has written to it since (version ", saved.storage->version(), ", saved at ",
                              saved.version, "); write to a clone()"));
-  Tensor out(saved.storage, saved.view, saved.dtype);
+  const Tensor out = internal::make_tensor(saved.storage, saved.view, saved.dtype);
   if (edge.node) {
-    out.body().history = IntrusivePtr<Provenance>::share(edge.node.get());
-    out.body().output_index = static_cast<uint16_t>(edge.index);
+    internal::body(out).history = IntrusivePtr<Provenance>::share(edge.node.get());
+    internal::body(out).output_index = static_cast<uint16_t>(edge.index);
   }
   return out;
 }
@@ -61,6 +61,10 @@ Tensor Node::through_hooks(int index, Tensor gradient) const {
 }
 
 void Node::record(const OpCall& call) const { OpNode::create(call); }
+
+bool Node::would_keep(const OpInfo& info, std::span<const Tensor* const> inputs, size_t index) const {
+  return OpNode::keeps_input(info, inputs, index);
+}
 
 void Node::backward(int index, const Tensor& seed, const BackwardOptions& options) {
   run_backward({{NodePtr::share(this), index}}, {seed}, options);

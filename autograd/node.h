@@ -18,7 +18,7 @@
 #include <string>
 #include <vector>
 
-#include "tensor/apply.h"
+#include "tensor/dispatch/apply.h"
 
 namespace weft::autograd {
 
@@ -81,6 +81,7 @@ class Node : public Provenance {
 
   // Provenance
   void record(const OpCall& call) const override;
+  bool would_keep(const OpInfo& info, std::span<const Tensor* const> inputs, size_t index) const override;
   void backward(int index, const Tensor& seed, const BackwardOptions& options) override;
   int add_hook(int index, GradientHook hook) override;
   void remove_hook(int number) override;
@@ -109,7 +110,7 @@ class Node : public Provenance {
 };
 
 /// The history of a tensor; null where no gradient flows.
-inline Node* node_of(const Tensor& x) { return static_cast<Node*>(x.body().history.get()); }
+inline Node* node_of(const Tensor& x) { return static_cast<Node*>(internal::body(x).history.get()); }
 /// The edge that gradients of `x` travel along: null node where it needs none.
 Edge edge_of(const Tensor& x);
 /// A tensor over saved memory with the history of `edge`. Throws GradientError naming `op` where the memory was written

@@ -6,14 +6,14 @@
 namespace weft::autograd {
 
 void OpNode::create(const OpCall& call) {
-  const Rule& rule = rule_of(call.info.code);
+  const Rule& rule = rule_of(*call.info.code);
   if (!rule.differentiable) {
-    for (Tensor& out : call.outputs) out.body().cut = &call.info;
+    for (Tensor& out : call.outputs) internal::body(out).cut = &call.info;
     return;
   }
   const NodePtr node = NodePtr::adopt(new OpNode(call, rule));
   for (size_t i = 0; i < call.outputs.size(); ++i) {
-    TensorBody& body = call.outputs[i].body();
+    internal::TensorBody& body = internal::body(call.outputs[i]);
     if (!is_floating(body.dtype)) {
       body.cut = &call.info;
       continue;
@@ -23,6 +23,16 @@ void OpNode::create(const OpCall& call) {
   }
 }
 
+bool OpNode::keeps_input(const OpInfo& info, std::span<const Tensor* const> inputs, size_t index) {
+  const Rule& rule = rule_of(*info.code);
+  if (!rule.differentiable) return false;
+  uint64_t needs = 0;
+  for (size_t i = 0; i < inputs.size(); ++i)
+    if (inputs[i]->defined() && inputs[i]->requires_grad()) needs |= uint64_t{1} << std::min<size_t>(i, 63);
+  return index < static_cast<size_t>(rule.recomputed_inputs) ||
+         (rule.reads(needs).inputs >> std::min<size_t>(index, 31) & 1u) != 0;
+}
+
 OpNode::OpNode(const OpCall& call, const Rule& rule)
     : Node(false), op_(call.info, call.op), rule_(rule), edges_(call.inputs.size()), metas_(call.outputs.size()) {
   const size_t inputs = edges_.size(), outputs = metas_.size();
@@ -30,7 +40,7 @@ OpNode::OpNode(const OpCall& call, const Rule& rule)
   for (size_t i = 0; i < outputs; ++i) metas_[i] = {call.outputs[i].shape(), call.outputs[i].dtype()};
   Reads reads = rule.reads(needs());
   // A result written into memory that was there before may lie otherwise than the op would lay it out.
-  const bool recomputable = rule.recomputed_inputs != 0 && call.outputs[0].storage().version() == 0;
+  const bool recomputable = rule.recomputed_inputs != 0 && internal::storage(call.outputs[0]).version() == 0;
   if (recomputable && reads.inputs != 0) reads.inputs |= (1u << rule.recomputed_inputs) - 1;
   if (reads.inputs != 0) {
     saved_inputs_.reset(inputs);
@@ -67,7 +77,7 @@ Tensor OpNode::saved_input(size_t index, const Edge& edge) const {
   const SavedInput& saved = saved_inputs_[index];
   if (saved.promise.empty()) return unpack(saved, edge, op_.name(), "input", static_cast<int>(index));
   const Tensor again = saved.promise.keep();
-  const Saved memory{again.storage_ptr(), saved.view, saved.dtype, again.storage().version()};
+  const Saved memory{internal::storage_ptr(again), saved.view, saved.dtype, internal::storage(again).version()};
   return unpack(memory, edge, op_.name(), "input", static_cast<int>(index));
 }
 
@@ -133,7 +143,7 @@ InputType<0> RuleArguments::input_type(int index) const {
 std::span<const View> RuleArguments::views() const { return {node_.views_.data(), node_.views_.size()}; }
 
 Tensor adjoint_of_view(const AnyOp& op, const View& input, const Tensor& g) {
-  return apply(op::ViewAdjoint{op, input.shape()}, g);
+  return dispatch::apply(op::ViewAdjoint{op, input.shape()}, g);
 }
 
 std::vector<Tensor> ViewRule::run(const RuleArguments& a) const {

@@ -22,6 +22,9 @@ class OpNode final : public Node {
   /// Gives the outputs of `call` their history, or a mark where the op has no gradient.
   static void create(const OpCall& call);
 
+  /// Whether a node of this op on these inputs would keep input `index`, as memory or for a recomputation.
+  static bool keeps_input(const OpInfo& info, std::span<const Tensor* const> inputs, size_t index);
+
   explicit OpNode(const OpCall& call, const Rule& rule);
   std::span<const Edge> edges() const override { return {edges_.data(), edges_.size()}; }
   int output_count() const override { return static_cast<int>(metas_.size()); }

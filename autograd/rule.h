@@ -31,7 +31,7 @@
 #include <utility>
 #include <vector>
 
-#include "tensor/apply.h"
+#include "tensor/dispatch/apply.h"
 
 namespace weft::autograd {
 

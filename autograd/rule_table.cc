@@ -1,6 +1,7 @@
 // The table of all rules, generated from op_list.h: a missing gradient<Op> fails to compile here.
 #include "autograd/op_node.h"
 #include "autograd/rules_all.h"
+#include "tensor/dispatch/op_list.h"
 #include "tensor/ops_all.h"
 
 namespace weft::autograd {
@@ -9,10 +10,10 @@ namespace {
 /// The first output of the op on `inputs` once more.
 template <class Op, size_t... I>
 Tensor run_again(const Op& op, const Tensor* inputs, std::index_sequence<I...>) {
-  if constexpr (weft::detail::outputs_of<Op> == 1)
-    return apply(op, inputs[I]...);
+  if constexpr (dispatch::outputs_of<Op> == 1)
+    return dispatch::apply(op, inputs[I]...);
   else
-    return apply(op, inputs[I]...)[0];
+    return dispatch::apply(op, inputs[I]...)[0];
 }
 
 template <class Op>

@@ -1,5 +1,7 @@
 // Convolutions against the best way that oneDNN has in any layout, forward and both gradients. Images and weights lie as they do
 // inside of a network: channels-last, and as nn::Conv2d keeps them.
+#include "tensor/adjoints/conv.h"
+
 #include "bench/best_onednn.h"
 #include "bench/family.h"
 
@@ -44,12 +46,12 @@ void forward(benchmark::State& state) {
 }
 void backward_data(benchmark::State& state) {
   against_best(state, Direction::backward_data, [](const Layer& l) {
-    benchmark::DoNotOptimize(conv2d_backward_data(l.g, l.w, l.x.shape(), l.options));
+    benchmark::DoNotOptimize(adjoint::conv2d_backward_data(l.g, l.w, l.x.shape(), l.options));
   });
 }
 void backward_weights(benchmark::State& state) {
   against_best(state, Direction::backward_weights, [](const Layer& l) {
-    benchmark::DoNotOptimize(conv2d_backward_weights(l.x, l.g, l.w.layout(), l.options));
+    benchmark::DoNotOptimize(adjoint::conv2d_backward_weights(l.x, l.g, l.w.layout(), l.options));
   });
 }
 

@@ -10,7 +10,8 @@ template <class Dataset>
 void epoch(benchmark::State& state, const Dataset& dataset) {
   const data::LoaderOptions options = {.batch_size = state.range(0), .shuffle = true, .prefetch = state.range(1)};
   timed(state, [&] {
-    for (const auto& [images, labels] : data::DataLoader(dataset, options)) benchmark::DoNotOptimize(images.raw());
+    for (const auto& [images, labels] : data::DataLoader(dataset, options))
+      benchmark::DoNotOptimize(internal::raw(images));
   });
   state.SetItemsProcessed(state.iterations() * kImages);
 }

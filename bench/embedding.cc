@@ -1,5 +1,6 @@
 // Embeddings: rows of a table by index, and the sums of gradients into its rows.
 #include "bench/family.h"
+#include "tensor/adjoints/index.h"
 
 namespace weft::bench {
 namespace {
@@ -16,7 +17,8 @@ void backward(benchmark::State& state) {
   NoGrad guard;
   const Tensor g = randn({state.range(1), state.range(2)}), indices = randint(0, state.range(0), {state.range(1)});
   const double bytes = streams(1, state.range(1) * state.range(2)) + streams(1, state.range(0) * state.range(2));
-  memory_bound(state, bytes, [&] { benchmark::DoNotOptimize(embedding_backward(g, indices, state.range(0), -1)); });
+  memory_bound(state, bytes,
+               [&] { benchmark::DoNotOptimize(adjoint::embedding_backward(g, indices, state.range(0), -1)); });
 }
 BENCHMARK(forward)->Args({256, 1024, 256})->Args({50000, 4096, 256})->Args({50000, 4096, 1024})->UseRealTime();
 BENCHMARK(backward)->Args({256, 1024, 256})->Args({50000, 4096, 256})->Args({50000, 4096, 1024})->UseRealTime();

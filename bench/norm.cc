@@ -1,6 +1,7 @@
 // Normalisations, against a copy loop of the bytes that must move: batch norm looks at its input twice (statistics first),
 // a row of layer norm stays in the cache.
 #include "bench/family.h"
+#include "tensor/adjoints/batch_norm.h"
 
 namespace weft::bench {
 namespace {
@@ -19,7 +20,7 @@ void batch_norm_backward_of(benchmark::State& state) {
   const auto [y, mean, rstd] = batch_norm(x, w, zeros({state.range(0)}));
   const Tensor m = mean, r = rstd;
   memory_bound(state, streams(5, x.numel()),
-               [&] { benchmark::DoNotOptimize(batch_norm_backward(g, x, w, {}, m, r, 1e-5, false)); });
+               [&] { benchmark::DoNotOptimize(adjoint::batch_norm_backward(g, x, w, {}, m, r, 1e-5, false)); });
 }
 BENCHMARK(batch_norm_forward)->Arg(16)->Arg(64)->Arg(256)->UseRealTime();
 BENCHMARK(batch_norm_backward_of)->Arg(16)->Arg(64)->Arg(256)->UseRealTime();

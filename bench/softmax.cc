@@ -1,4 +1,6 @@
 // Softmax and cross entropy over rows, against a copy loop of the bytes that must move.
+#include "tensor/adjoints/softmax.h"
+
 #include "bench/family.h"
 
 namespace weft::bench {
@@ -17,7 +19,7 @@ void log_softmax_forward(benchmark::State& state) {
 void softmax_backward_of(benchmark::State& state) {
   NoGrad guard;
   const Tensor y = softmax(randn({state.range(0), state.range(1)}), -1), g = randn({state.range(0), state.range(1)});
-  memory_bound(state, streams(3, y.numel()), [&] { benchmark::DoNotOptimize(softmax_backward(g, y, -1)); });
+  memory_bound(state, streams(3, y.numel()), [&] { benchmark::DoNotOptimize(adjoint::softmax_backward(g, y, -1)); });
 }
 /// Loss and gradient of the logits: two reads and a write.
 void cross_entropy_with_backward(benchmark::State& state) {

@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "tensor/core/random.h"
-#include "tensor/ops/cat.h"
+#include "tensor/functions/cat.h"
 #include "tensor/tensor.h"
 
 namespace weft::data {

@@ -4,10 +4,10 @@
 
 #include "io/idx.h"
 #include "tensor/core/error.h"
-#include "tensor/ops/binary.h"
-#include "tensor/ops/copy.h"
-#include "tensor/ops/reduce.h"
-#include "tensor/ops/view.h"
+#include "tensor/functions/binary.h"
+#include "tensor/functions/copy.h"
+#include "tensor/functions/reduce.h"
+#include "tensor/functions/view.h"
 
 namespace weft::data {
 

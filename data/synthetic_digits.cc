@@ -8,7 +8,7 @@
 
 #include "data/sampler.h"
 #include "tensor/core/error.h"
-#include "tensor/ops/fill.h"
+#include "tensor/functions/fill.h"
 
 namespace weft::data {
 

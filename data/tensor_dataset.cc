@@ -3,8 +3,8 @@
 #include <cstring>
 
 #include "tensor/core/error.h"
-#include "tensor/ops/copy.h"
-#include "tensor/ops/fill.h"
+#include "tensor/functions/copy.h"
+#include "tensor/functions/fill.h"
 
 namespace weft::data::detail {
 
@@ -19,7 +19,7 @@ void copy_row(const Tensor& column, int64_t index, void* out) {
     throw IndexError(text("example ", index, " of a dataset of ", column.size(0)));
   const size_t bytes = row_bytes(column);
   const size_t begin = static_cast<size_t>(column.layout().offset()) * size_of(column.dtype());
-  std::memcpy(out, static_cast<const char*>(column.raw()) + begin + static_cast<size_t>(index) * bytes, bytes);
+  std::memcpy(out, static_cast<const char*>(internal::raw(column)) + begin + static_cast<size_t>(index) * bytes, bytes);
 }
 
 Shape row_shape(const Tensor& column) { return Shape(column.shape().begin() + 1, column.shape().end()); }
@@ -32,13 +32,13 @@ void prepare_columns(std::span<Tensor> columns) {
     if (column.size(0) != columns[0].size(0))
       throw ShapeError(
           text("TensorDataset: ", columns[0].shape(), " and ", column.shape(), " have different numbers of rows"));
-    column = column.detach().contiguous();
+    column = column.detach().to(Device::cpu()).contiguous();
   }
 }
 
 Tensor row(const Tensor& column, int64_t index) {
   Tensor out = empty(row_shape(column), column.dtype());
-  copy_row(column, index, out.raw());
+  copy_row(column, index, internal::raw(out));
   return out;
 }
 
@@ -46,7 +46,7 @@ Tensor rows(const Tensor& column, std::span<const int64_t> indices) {
   Shape shape = column.shape();
   shape[0] = static_cast<int64_t>(indices.size());
   Tensor out = empty(shape, column.dtype());
-  char* position = static_cast<char*>(out.raw());
+  char* position = static_cast<char*>(internal::raw(out));
   for (const int64_t index : indices) {
     copy_row(column, index, position);
     position += row_bytes(column);

@@ -1,8 +1,8 @@
 #include "data/transform.h"
 
 #include "tensor/core/error.h"
-#include "tensor/ops/binary.h"
-#include "tensor/ops/view.h"
+#include "tensor/functions/binary.h"
+#include "tensor/functions/view.h"
 
 namespace weft::data {
 

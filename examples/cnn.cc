@@ -13,7 +13,7 @@
 using namespace weft;
 
 /// Two convolutions, batch norm, relu and a pool that halves the image: (N, in, H, W) to (N, out, H / 2, W / 2).
-struct Block : nn::Module {
+struct Block : nn::Layer<Block> {
   nn::Conv2d first, second;
   nn::BatchNorm2d first_norm, second_norm;
 
@@ -39,7 +39,7 @@ struct Model : nn::Module {
   nn::Dropout dropout = register_module("dropout", nn::Dropout(0.3));
   nn::Linear head = register_module("head", nn::Linear(32 * 7 * 7, 10));
 
-  Tensor forward(const Tensor& images) { return head(dropout(second.forward(first.forward(images)).flatten(1))); }
+  Tensor forward(const Tensor& images) { return head(dropout(second(first(images)).flatten(1))); }
 };
 
 static int train(int argc, char** argv) {

@@ -13,7 +13,7 @@ void swap_bytes(void* values, int64_t count, size_t size) {
 
 std::string_view row_major_bytes(const Tensor& x) {
   const size_t width = size_of(x.dtype());
-  const char* begin = static_cast<const char*>(x.raw()) + static_cast<size_t>(x.layout().offset()) * width;
+  const char* begin = static_cast<const char*>(internal::raw(x)) + static_cast<size_t>(x.layout().offset()) * width;
   return {begin, static_cast<size_t>(x.numel()) * width};
 }
 

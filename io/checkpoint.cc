@@ -12,7 +12,7 @@
 #include "io/safetensors.h"
 #include "tensor/core/error.h"
 #include "tensor/core/random.h"
-#include "tensor/ops/copy.h"
+#include "tensor/functions/copy.h"
 
 namespace weft::io {
 
@@ -67,7 +67,7 @@ std::string checksum(const Contents& contents) {
   for (const auto& [name, tensor] : contents.tensors) {
     add(name);
     add(text(tensor.dtype(), tensor.shape()));
-    add(detail::row_major_bytes(tensor.detach().contiguous()));
+    add(detail::row_major_bytes(tensor.detach().to(Device::cpu()).contiguous()));
   }
   for (const auto& [key, value] : contents.texts) {
     if (key == kChecksumKey) continue;

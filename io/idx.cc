@@ -10,7 +10,7 @@
 #include "io/byte_order.h"
 #include "io/file.h"
 #include "tensor/core/error.h"
-#include "tensor/ops/fill.h"
+#include "tensor/functions/fill.h"
 
 namespace weft::io {
 
@@ -95,9 +95,9 @@ Tensor load_idx(const std::string& path) {
     if (static_cast<uint64_t>(bytes) / kMostPerByte > file.size())
       throw IoError(text("truncated: ", shape, " of ", dtype, " takes ", bytes, " bytes, the file has ", file.size()));
     Tensor out = empty(shape, dtype);
-    stream.read(out.raw(), static_cast<size_t>(bytes));
+    stream.read(internal::raw(out), static_cast<size_t>(bytes));
     stream.expect_end();
-    detail::swap_bytes(out.raw(), out.numel(), size_of(dtype));
+    detail::swap_bytes(internal::raw(out), out.numel(), size_of(dtype));
     return out;
   });
 }

@@ -8,9 +8,9 @@
 
 #include "io/file.h"
 #include "tensor/core/error.h"
-#include "tensor/ops/copy.h"
-#include "tensor/ops/fill.h"
-#include "tensor/ops/view.h"
+#include "tensor/functions/copy.h"
+#include "tensor/functions/fill.h"
+#include "tensor/functions/view.h"
 
 namespace weft::io {
 
@@ -35,7 +35,7 @@ uint8_t to_byte(float value) {
 
 /// (C, H, W) of any floating dtype or u8 as rows of pixels.
 std::vector<uint8_t> pixels_of(const Tensor& image) {
-  const Tensor rows = image.detach().permute({1, 2, 0}).contiguous();
+  const Tensor rows = image.detach().to(Device::cpu()).permute({1, 2, 0}).contiguous();
   if (rows.dtype() == DType::u8) return rows.to_vector<uint8_t>();
   if (!is_floating(rows.dtype())) throw DtypeError(text("an image is u8 or floating, not ", rows.dtype()));
   const std::vector<float> values = rows.to_vector<float>();
@@ -81,7 +81,7 @@ Tensor load_png(const std::string& path) {
     png.image.format = color ? PNG_FORMAT_RGB : PNG_FORMAT_GRAY;
     Tensor pixels = empty({height, width, color ? 3 : 1}, DType::u8);
     const png_color black = {0, 0, 0};
-    png.check(png_image_finish_read(&png.image, &black, pixels.raw(), 0, nullptr));
+    png.check(png_image_finish_read(&png.image, &black, internal::raw(pixels), 0, nullptr));
     return pixels.permute({2, 0, 1}).contiguous();
   });
 }

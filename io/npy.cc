@@ -8,9 +8,9 @@
 #include "io/file.h"
 #include "io/npy_header.h"
 #include "tensor/core/error.h"
-#include "tensor/ops/copy.h"
-#include "tensor/ops/fill.h"
-#include "tensor/ops/view.h"
+#include "tensor/functions/copy.h"
+#include "tensor/functions/fill.h"
+#include "tensor/functions/view.h"
 
 namespace weft::io {
 
@@ -55,8 +55,8 @@ Tensor load_npy(const std::string& path) {
     Shape stored = header.shape;
     if (header.fortran_order) std::reverse(stored.begin(), stored.end());
     Tensor out = empty(stored, header.dtype);
-    file.read(data_begin, out.raw(), static_cast<size_t>(bytes));
-    if (header.big_endian) detail::swap_bytes(out.raw(), out.numel(), size_of(header.dtype));
+    file.read(data_begin, internal::raw(out), static_cast<size_t>(bytes));
+    if (header.big_endian) detail::swap_bytes(internal::raw(out), out.numel(), size_of(header.dtype));
     if (header.dtype == DType::boolean) detail::check_bools(out);
     if (!header.fortran_order) return out;
     IntList reversed;
@@ -67,7 +67,7 @@ Tensor load_npy(const std::string& path) {
 
 void save_npy(const std::string& path, const Tensor& x) {
   const std::string header = detail::write_npy_header(x.dtype(), x.shape());
-  const Tensor rows = x.detach().contiguous();
+  const Tensor rows = x.detach().to(Device::cpu()).contiguous();
   detail::with_path(path, [&] {
     AtomicFile file(path);
     file.write(header);

@@ -7,8 +7,8 @@
 #include "io/file.h"
 #include "io/safetensors_header.h"
 #include "tensor/core/error.h"
-#include "tensor/ops/copy.h"
-#include "tensor/ops/fill.h"
+#include "tensor/functions/copy.h"
+#include "tensor/functions/fill.h"
 
 namespace weft::io {
 
@@ -22,7 +22,7 @@ constexpr uint64_t kLengthBytes = 8;
 Tensor read_tensor(const InputFile& file, uint64_t data_begin, const detail::SafetensorsEntry& entry) {
   Tensor out = empty(entry.shape, entry.dtype);
   const size_t bytes = static_cast<size_t>(entry.end - entry.begin);
-  file.read(data_begin + entry.begin, out.raw(), bytes);
+  file.read(data_begin + entry.begin, internal::raw(out), bytes);
   if (entry.dtype == DType::boolean) detail::check_bools(out);
   return out;
 }
@@ -56,7 +56,7 @@ void save_safetensors(const std::string& path, const StateDict& tensors, const M
     file.write(&length, sizeof(length));
     file.write(json);
     for (const detail::SafetensorsEntry& entry : header.entries) {
-      const Tensor rows = tensors.at(entry.name).detach().contiguous();
+      const Tensor rows = tensors.at(entry.name).detach().to(Device::cpu()).contiguous();
       file.write(detail::row_major_bytes(rows));
     }
     file.commit();

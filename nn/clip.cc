@@ -3,10 +3,10 @@
 #include <cmath>
 
 #include "autograd/grad_mode.h"
-#include "tensor/ops/cat.h"
-#include "tensor/ops/copy.h"
-#include "tensor/ops/reduce.h"
-#include "tensor/ops/unary.h"
+#include "tensor/functions/cat.h"
+#include "tensor/functions/copy.h"
+#include "tensor/functions/reduce.h"
+#include "tensor/functions/unary.h"
 
 namespace weft::nn {
 

@@ -3,8 +3,8 @@
 #include <cmath>
 
 #include "autograd/grad_mode.h"
-#include "tensor/ops/binary.h"
-#include "tensor/ops/random.h"
+#include "tensor/functions/binary.h"
+#include "tensor/functions/random.h"
 
 namespace weft::nn::init {
 

@@ -1,12 +1,12 @@
 #include "nn/loss.h"
 
-#include "tensor/ops/binary.h"
-#include "tensor/ops/compare.h"
-#include "tensor/ops/copy.h"
-#include "tensor/ops/fill.h"
-#include "tensor/ops/index.h"
-#include "tensor/ops/reduce.h"
-#include "tensor/ops/unary.h"
+#include "tensor/functions/binary.h"
+#include "tensor/functions/compare.h"
+#include "tensor/functions/copy.h"
+#include "tensor/functions/fill.h"
+#include "tensor/functions/index.h"
+#include "tensor/functions/reduce.h"
+#include "tensor/functions/unary.h"
 
 namespace weft::nn {
 namespace {

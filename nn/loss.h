@@ -1,7 +1,7 @@
 // Losses. The definitions are PyTorch's; `mean` runs over all elements, for classes over their (weighted) targets.
 #pragma once
 
-#include "tensor/ops/cross_entropy.h"
+#include "tensor/functions/cross_entropy.h"
 
 namespace weft::nn {
 

@@ -1,7 +1,7 @@
 #include "optim/adam.h"
 
-#include "tensor/ops/optimizer_step.h"
-#include "tensor/ops/unary.h"
+#include "tensor/adjoints/optimizer_step.h"
+#include "tensor/functions/unary.h"
 
 namespace weft::optim {
 namespace {
@@ -59,15 +59,15 @@ std::vector<Optimizer::Number> AdamBase::numbers(size_t group) {
 
 void AdamBase::update(size_t group, Slot& slot, const Tensor& gradient) {
   const AdamOptions& o = options_[group];
-  adam_step(slot.parameter, o.maximize ? -gradient : gradient, state(slot, kAverage), state(slot, kSquare),
-            o.amsgrad ? state(slot, kLargest) : Tensor(),
-            {.lr = o.lr,
-             .beta1 = o.beta1,
-             .beta2 = o.beta2,
-             .eps = o.eps,
-             .weight_decay = o.weight_decay,
-             .decoupled = decoupled_,
-             .step = slot.steps});
+  internal::adam_step(slot.parameter, o.maximize ? -gradient : gradient, state(slot, kAverage), state(slot, kSquare),
+                      o.amsgrad ? state(slot, kLargest) : Tensor(),
+                      {.lr = o.lr,
+                       .beta1 = o.beta1,
+                       .beta2 = o.beta2,
+                       .eps = o.eps,
+                       .weight_decay = o.weight_decay,
+                       .decoupled = decoupled_,
+                       .step = slot.steps});
 }
 
 }  // namespace detail

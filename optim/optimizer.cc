@@ -3,8 +3,8 @@
 #include <algorithm>
 
 #include "autograd/grad_mode.h"
-#include "tensor/ops/copy.h"
-#include "tensor/ops/fill.h"
+#include "tensor/functions/copy.h"
+#include "tensor/functions/fill.h"
 #include "tensor/runtime/log.h"
 
 namespace weft::optim {
@@ -31,7 +31,7 @@ void Optimizer::add_group(const std::vector<Tensor>& parameters) {
   };
   for (const Tensor& parameter : parameters) {
     if (!parameter.defined()) throw Error("a parameter is undefined");
-    if (!parameter.body().history || !parameter.is_leaf())
+    if (!internal::body(parameter).history || !parameter.is_leaf())
       throw GradientError(text("a tensor of shape ", parameter.shape(), " is not a parameter: see parameter()"));
     Slot slot{.parameter = parameter, .key = parameter.name(), .steps = 0, .states = {}};
     slot.states.resize(state_names_.size());

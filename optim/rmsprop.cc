@@ -2,8 +2,8 @@
 
 #include <array>
 
-#include "tensor/ops/optimizer_step.h"
-#include "tensor/ops/unary.h"
+#include "tensor/adjoints/optimizer_step.h"
+#include "tensor/functions/unary.h"
 
 namespace weft::optim {
 namespace {
@@ -52,9 +52,10 @@ std::vector<Optimizer::Number> RMSprop::numbers(size_t group) {
 
 void RMSprop::update(size_t group, Slot& slot, const Tensor& gradient) {
   const RMSpropOptions& o = options_[group];
-  rmsprop_step(slot.parameter, o.maximize ? -gradient : gradient, state(slot, kSquare),
-               o.momentum != 0 ? state(slot, kBuffer) : Tensor(), o.centered ? state(slot, kAverage) : Tensor(),
-               {.lr = o.lr, .alpha = o.alpha, .eps = o.eps, .weight_decay = o.weight_decay, .momentum = o.momentum});
+  internal::rmsprop_step(
+      slot.parameter, o.maximize ? -gradient : gradient, state(slot, kSquare),
+      o.momentum != 0 ? state(slot, kBuffer) : Tensor(), o.centered ? state(slot, kAverage) : Tensor(),
+      {.lr = o.lr, .alpha = o.alpha, .eps = o.eps, .weight_decay = o.weight_decay, .momentum = o.momentum});
 }
 
 }  // namespace weft::optim

@@ -1,7 +1,7 @@
 #include "optim/sgd.h"
 
-#include "tensor/ops/optimizer_step.h"
-#include "tensor/ops/unary.h"
+#include "tensor/adjoints/optimizer_step.h"
+#include "tensor/functions/unary.h"
 
 namespace weft::optim {
 namespace {
@@ -47,13 +47,13 @@ void SGD::update(size_t group, Slot& slot, const Tensor& gradient) {
   const SGDOptions& o = options_[group];
   bool first = false;
   const Tensor buffer = o.momentum != 0 ? state(slot, 0, &first) : Tensor();
-  sgd_step(slot.parameter, o.maximize ? -gradient : gradient, buffer,
-           {.lr = o.lr,
-            .momentum = o.momentum,
-            .dampening = o.dampening,
-            .weight_decay = o.weight_decay,
-            .nesterov = o.nesterov,
-            .first = first});
+  internal::sgd_step(slot.parameter, o.maximize ? -gradient : gradient, buffer,
+                     {.lr = o.lr,
+                      .momentum = o.momentum,
+                      .dampening = o.dampening,
+                      .weight_decay = o.weight_decay,
+                      .nesterov = o.nesterov,
+                      .first = first});
 }
 
 }  // namespace weft::optim

@@ -2,8 +2,8 @@
 // `first.conv.weight.step`, `group.0.lr`, `group.0.nesterov` (switches are saved as PyTorch's param_groups are), `steps`.
 #include "autograd/grad_mode.h"
 #include "optim/optimizer.h"
-#include "tensor/ops/copy.h"
-#include "tensor/ops/fill.h"
+#include "tensor/functions/copy.h"
+#include "tensor/functions/fill.h"
 
 namespace weft::optim {
 namespace {

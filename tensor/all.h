@@ -1,9 +1,10 @@
 // All of tensor/: data types, views and ops.
 #pragma once
 
+#include "tensor/autocast.h"
 #include "tensor/core/random.h"
+#include "tensor/functions_all.h"
 #include "tensor/memory/allocator.h"
-#include "tensor/ops_all.h"
 #include "tensor/result.h"
 #include "tensor/runtime/denormals.h"
 #include "tensor/runtime/log.h"

@@ -1,5 +1,5 @@
 // Tensor's members that are one-line forwards to the free functions, which are the API's definition.
-#include "tensor/ops_all.h"
+#include "tensor/functions_all.h"
 
 namespace weft {
 
@@ -41,24 +41,15 @@ std::vector<Tensor> Tensor::chunk(int64_t count, int64_t axis) const { return we
 Tensor Tensor::clone() const { return weft::clone(*this); }
 Tensor Tensor::contiguous() const { return weft::contiguous(*this); }
 Tensor Tensor::to(DType dtype) const { return weft::cast(*this, dtype); }
+Tensor Tensor::to(Device device) const { return weft::to(*this, device); }
 
-Tensor Tensor::operator-() const { return weft::neg(*this); }
-Tensor Tensor::neg() const { return weft::neg(*this); }
-Tensor Tensor::abs() const { return weft::abs(*this); }
-Tensor Tensor::sign() const { return weft::sign(*this); }
-Tensor Tensor::square() const { return weft::square(*this); }
-Tensor Tensor::sqrt() const { return weft::sqrt(*this); }
-Tensor Tensor::rsqrt() const { return weft::rsqrt(*this); }
-Tensor Tensor::reciprocal() const { return weft::reciprocal(*this); }
-Tensor Tensor::exp() const { return weft::exp(*this); }
-Tensor Tensor::log() const { return weft::log(*this); }
-Tensor Tensor::log1p() const { return weft::log1p(*this); }
-Tensor Tensor::sin() const { return weft::sin(*this); }
-Tensor Tensor::cos() const { return weft::cos(*this); }
-Tensor Tensor::tanh() const { return weft::tanh(*this); }
-Tensor Tensor::sigmoid() const { return weft::sigmoid(*this); }
-Tensor Tensor::relu() const { return weft::relu(*this); }
-Tensor Tensor::erf() const { return weft::erf(*this); }
+Tensor Tensor::operator-() const& { return weft::neg(*this); }
+Tensor Tensor::operator-() && { return weft::neg(std::move(*this)); }
+#define WEFT_MEMBER(function)                                        \
+  Tensor Tensor::function() const& { return weft::function(*this); } \
+  Tensor Tensor::function()&& { return weft::function(std::move(*this)); }
+WEFT_MEMBERS(WEFT_MEMBER)
+#undef WEFT_MEMBER
 Tensor Tensor::clip(std::optional<Scalar> min, std::optional<Scalar> max) const { return weft::clip(*this, min, max); }
 Tensor Tensor::pow(const Scalar& exponent) const { return weft::pow(*this, exponent); }
 Tensor Tensor::pow(const Tensor& exponent) const { return weft::pow(*this, exponent); }

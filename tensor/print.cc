@@ -4,7 +4,8 @@
 #include <mutex>
 #include <ostream>
 
-#include "tensor/ops/fill.h"
+#include "tensor/dispatch/apply.h"
+#include "tensor/functions/fill.h"
 #include "tensor/tensor.h"
 
 namespace weft {
@@ -18,7 +19,8 @@ constexpr std::string_view kHead = "Tensor(";
 class Printer {
  public:
   Printer(const Tensor& tensor, const PrintOptions& options)
-      : tensor_(tensor.storage_ptr(), tensor.layout(), tensor.dtype()),
+      : tensor_(dispatch::alias(tensor).to(Device::cpu())),
+        device_(tensor.device()),
         options_(options),
         shortened_(tensor.numel() > options.threshold) {
     if (tensor.numel() > 0) measure(Shape());
@@ -32,6 +34,7 @@ class Printer {
       print(out, Shape());
     if (shortened_ || tensor_.numel() == 0) out += text(", shape=", tensor_.shape());
     out += text(", dtype=", tensor_.dtype());
+    if (!device_.is_cpu()) out += ", device=" + name_of(device_);
     return out + ")";
   }
 
@@ -58,7 +61,8 @@ class Printer {
       view = next ? *std::move(next) : View::create({0}, {1});  // a scalar out of the padding
     }
     const bool padding = view.numel() == 0;
-    const Tensor one = padding ? zeros({}, tensor_.dtype()) : Tensor(tensor_.storage_ptr(), view, tensor_.dtype());
+    const Tensor one = padding ? zeros({}, tensor_.dtype())
+                               : internal::make_tensor(internal::storage_ptr(tensor_), view, tensor_.dtype());
     if (tensor_.dtype() == DType::boolean) return one.item<bool>() ? "true" : "false";
     if (is_integer(tensor_.dtype())) return std::to_string(one.item<int64_t>());
     const double value = one.item<double>();
@@ -120,7 +124,8 @@ class Printer {
     out += "]";
   }
 
-  Tensor tensor_;  // a body without history
+  Tensor tensor_;  // a body without history, in host memory
+  Device device_;
   PrintOptions options_;
   bool shortened_;
   size_t width_ = 0;

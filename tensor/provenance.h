@@ -6,25 +6,18 @@
 #include <span>
 #include <string>
 
-#include "tensor/any_op.h"
 #include "tensor/core/intrusive.h"
 
 namespace weft {
 
 class Tensor;
+struct OpInfo;
+struct OpCall;
 
-/// What `backward` may be told.
+/// Options of backward().
 struct BackwardOptions {
   bool retain_graph = false;  // keep what was saved, so that backward can run again
   bool create_graph = false;  // record the backward itself (implies retain_graph)
-};
-
-/// One op that ran: the descriptor, its inputs (undefined where optional and absent) and its results.
-struct OpCall {
-  const OpInfo& info;
-  const void* op;
-  std::span<const Tensor* const> inputs;
-  std::span<Tensor> outputs;
 };
 
 /// A gradient hook: its result replaces the gradient unless it is undefined.
@@ -41,6 +34,8 @@ class Provenance : public RefCounted {
 
   /// Gives the outputs of `call` their history. Called on the history of one of its inputs.
   virtual void record(const OpCall& call) const = 0;
+  /// Whether the op described by `info`, recorded with these inputs, would keep input `index` for its gradient.
+  virtual bool would_keep(const OpInfo& info, std::span<const Tensor* const> inputs, size_t index) const = 0;
   /// Runs backward from output `index` of this history; `seed` is its gradient.
   virtual void backward(int index, const Tensor& seed, const BackwardOptions& options) = 0;
   /// Calls the hook with the gradient of output `index`; the result's number takes it off again.

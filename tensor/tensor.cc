@@ -2,13 +2,16 @@
 
 #include <cstring>
 
-#include "tensor/kernels/cpu/pointwise/copy.h"
-#include "tensor/op.h"
+#include "tensor/dispatch/in_place.h"
+#include "tensor/ops/copy.h"
 
 namespace weft {
 
 std::string describe(const Tensor& tensor) {
-  return tensor.defined() ? text(tensor.shape(), " ", tensor.dtype()) : std::string("undefined");
+  if (!tensor.defined()) return "undefined";
+  std::string out = text(tensor.shape(), " ", tensor.dtype());
+  if (!tensor.device().is_cpu()) out += " " + name_of(tensor.device());
+  return out;
 }
 
 std::string Frame::opening(const Frame& frame) {
@@ -38,16 +41,22 @@ void* Tensor::checked_data(DType wanted) const {
   Frame frame("data", *this);
   if (dtype() != wanted)
     throw DtypeError(text("the elements are ", dtype(), ", not ", wanted, "; use to(", wanted, ")"));
+  if (!device().is_cpu())
+    throw DeviceError(
+        text("the memory is on ", name_of(device()), ", where the host cannot read it; use to(Device::cpu())"));
   if (!is_contiguous())
     throw ShapeError(text("the memory is not row-major (strides ", layout().strides(), "); use contiguous() first"));
-  return static_cast<char*>(raw()) + layout().offset() * static_cast<int64_t>(size_of(wanted));
+  return static_cast<char*>(internal::raw(*this)) + layout().offset() * static_cast<int64_t>(size_of(wanted));
 }
 
 void Tensor::copy_values(void* out, DType wanted, int64_t count) const {
   Frame frame(count >= 0 ? "item" : "to_vector", *this);
   if (count >= 0 && numel() != count) throw ShapeError(text("it has ", numel(), " elements, not one"));
+  // Values that have no history to keep: straight into the caller's memory.
+  const Tensor here = device().is_cpu() ? dispatch::alias(*this) : dispatch::alias(*this).to(Device::cpu());
   const View target = View::contiguous(shape());
-  kernels::cpu::copy(operand(*this), {out, &target, wanted});
+  const Operand to{out, &target, wanted};
+  op::CopyFrom{}.cpu(to, operand(here), to);
 }
 
 Tensor Tensor::from_memory(const void* values, int64_t count, DType dtype, const Shape& shape) {
@@ -55,8 +64,8 @@ Tensor Tensor::from_memory(const void* values, int64_t count, DType dtype, const
   const View view = View::contiguous(shape);
   if (view.numel() != count)
     throw ShapeError(text(count, " values do not fill shape ", shape, " of ", view.numel(), " elements"));
-  const Tensor out = detail::allocate({view, dtype});
-  if (count > 0) std::memcpy(out.raw(), values, static_cast<size_t>(count) * size_of(dtype));
+  const Tensor out = dispatch::allocate({view, dtype});
+  if (count > 0) std::memcpy(internal::raw(out), values, static_cast<size_t>(count) * size_of(dtype));
   return out;
 }
 
@@ -65,7 +74,7 @@ Tensor Tensor::wrap_memory(void* data, DType dtype, const Shape& shape, void (*r
   const View view = View::contiguous(shape);
   if (data == nullptr && view.numel() > 0) throw Error(text("a null pointer cannot be wrapped as shape ", shape));
   const int64_t bytes = checked_multiply(view.numel(), static_cast<int64_t>(size_of(dtype)));
-  return Tensor(Storage::wrap(data, static_cast<size_t>(bytes), release, context), view, dtype);
+  return internal::make_tensor(Storage::wrap(data, static_cast<size_t>(bytes), release, context), view, dtype);
 }
 
 Tensor Tensor::grad() const {

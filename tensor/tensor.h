@@ -10,37 +10,12 @@
 #include <utility>
 #include <vector>
 
+#include "tensor/body.h"
 #include "tensor/core/axes.h"
 #include "tensor/core/error.h"
 #include "tensor/core/scalar.h"
-#include "tensor/core/view.h"
-#include "tensor/memory/storage.h"
-#include "tensor/provenance.h"
 
 namespace weft {
-
-namespace detail {
-void* allocate_object(size_t bytes);
-void free_object(void* object, size_t bytes) noexcept;
-}  // namespace detail
-
-/// What a Tensor points to.
-struct TensorBody final : RefCounted {
-  TensorBody(IntrusivePtr<Storage> s, View v, DType d)
-      : storage(std::move(s)), view(std::move(v)), dtype(d), version(storage->version()) {}
-
-  IntrusivePtr<Storage> storage;
-  View view;
-  DType dtype;
-  uint16_t output_index = 0;         // which output of its history it is
-  uint64_t version;                  // the storage version that this body's history describes
-  IntrusivePtr<Provenance> history;  // null: no gradient flows
-  const OpInfo* cut = nullptr;       // the op without a gradient that a path to a parameter was cut by
-
-  static void* operator new(size_t bytes) { return detail::allocate_object(bytes); }
-  static void operator delete(void* p, size_t bytes) noexcept { detail::free_object(p, bytes); }
-};
-inline void destroy(TensorBody* body) noexcept { delete body; }
 
 /// Takes a hook off again; dropping the handle does not.
 class HookHandle {
@@ -56,13 +31,22 @@ class HookHandle {
 /// Values and positions of an extremum along an axis.
 struct ValuesAndIndices;
 
+namespace internal {
+struct TensorAccess;
+}
+
 class Tensor {
  public:
   /// Undefined: no data. Using it in an op is an error; it stands for "absent" (no bias, no gradient).
   Tensor() = default;
-  explicit Tensor(IntrusivePtr<TensorBody> body) : body_(std::move(body)) {}
-  Tensor(IntrusivePtr<Storage> storage, View view, DType dtype)
-      : body_(IntrusivePtr<TensorBody>::adopt(new TensorBody(std::move(storage), std::move(view), dtype))) {}
+  Tensor(const Tensor&) = default;
+  Tensor(Tensor&&) noexcept = default;
+  /// A name gets another tensor.
+  Tensor& operator=(const Tensor&) & = default;
+  Tensor& operator=(Tensor&&) & noexcept = default;
+  /// A temporary is written through, as by copy_ and fill_: `x[0] = y;`, `x[0] = 1.0;`.
+  Tensor& operator=(const Tensor& values) && { return copy_(values); }
+  Tensor& operator=(const Scalar& value) && { return fill_(value); }
 
   // ---- making one from memory ----
   /// Copies `values` (row-major). ShapeError where their number differs from the shape's; without a shape: 1-D.
@@ -98,19 +82,16 @@ class Tensor {
   /// Row-major and unmasked.
   bool is_contiguous() const { return body().view.is_contiguous(); }
   bool shares_storage(const Tensor& other) const { return body().storage == other.body().storage; }
-  Storage& storage() const { return *body().storage; }
-  const IntrusivePtr<Storage>& storage_ptr() const { return body().storage; }
   /// The same body: the same tensor in every respect.
   bool is_same(const Tensor& other) const noexcept { return body_ == other.body_; }
 
   // ---- its values ----
-  /// Row-major memory of dtype T. DtypeError for another T, ShapeError (naming contiguous()) for any other layout.
+  /// Row-major memory of dtype T. DtypeError for another T, ShapeError (naming contiguous()) for any other layout,
+  /// DeviceError where the memory is not the host's.
   template <class T>
   T* data() const {
     return static_cast<T*>(checked_data(dtype_of<T>));
   }
-  /// Start of the storage, whatever the layout: for kernels.
-  void* raw() const { return body().storage->data(); }
   /// The value of a tensor of one element, converted to T.
   template <class T>
   T item() const {
@@ -198,25 +179,23 @@ class Tensor {
   /// This tensor where it is row-major, else a copy that is.
   Tensor contiguous() const;
   Tensor to(DType dtype) const;
+  /// This tensor where it is on `device`, else a copy there, with history. DeviceError where there is no such device.
+  Tensor to(Device device) const;
 
   // ---- element-wise ----
-  Tensor operator-() const;
-  Tensor neg() const;
-  Tensor abs() const;
-  Tensor sign() const;
-  Tensor square() const;
-  Tensor sqrt() const;
-  Tensor rsqrt() const;
-  Tensor reciprocal() const;
-  Tensor exp() const;
-  Tensor log() const;
-  Tensor log1p() const;
-  Tensor sin() const;
-  Tensor cos() const;
-  Tensor tanh() const;
-  Tensor sigmoid() const;
-  Tensor relu() const;
-  Tensor erf() const;
+  Tensor operator-() const&;
+  Tensor operator-() &&;
+  // Each has a form for temporaries, which may use their memory again.
+#define WEFT_MEMBERS(X) \
+  X(neg)                \
+  X(abs)                \
+  X(sign)               \
+  X(square) X(sqrt) X(rsqrt) X(reciprocal) X(exp) X(log) X(log1p) X(sin) X(cos) X(tanh) X(sigmoid) X(relu) X(erf)
+#define WEFT_MEMBER(function) \
+  Tensor function() const&;   \
+  Tensor function()&&;
+  WEFT_MEMBERS(WEFT_MEMBER)
+#undef WEFT_MEMBER
   Tensor clip(std::optional<Scalar> min, std::optional<Scalar> max) const;
   Tensor pow(const Scalar& exponent) const;
   Tensor pow(const Tensor& exponent) const;
@@ -269,14 +248,15 @@ class Tensor {
   /// `Tensor([[1.0000, 2.0000],\n        [3.0000, 4.0000]], dtype=f32)`
   std::string to_string() const;
 
-  // ---- for weft's own layers ----
-  TensorBody& body() const {
-    if (!body_) throw_undefined();
+ private:
+  friend struct internal::TensorAccess;
+  using Body = internal::TensorBody;
+  explicit Tensor(IntrusivePtr<Body> body) : body_(std::move(body)) {}
+  const Body& body() const {
+    if (!body_) [[unlikely]]
+      throw_undefined();
     return *body_;
   }
-  const IntrusivePtr<TensorBody>& body_ptr() const noexcept { return body_; }
-
- private:
   [[noreturn]] static void throw_undefined();
   static Tensor from_memory(const void* values, int64_t count, DType dtype, const Shape& shape);
   static Tensor wrap_memory(void* data, DType dtype, const Shape& shape, void (*release)(void*), void* context);
@@ -285,8 +265,31 @@ class Tensor {
   void copy_values(void* out, DType dtype, int64_t count) const;
   HookHandle add_hook(GradientHook hook);
 
-  IntrusivePtr<TensorBody> body_;
+  IntrusivePtr<Body> body_;
 };
+
+namespace internal {
+
+/// What weft's own layers see of a Tensor.
+struct TensorAccess {
+  static TensorBody& body(const Tensor& x) { return const_cast<TensorBody&>(x.body()); }
+  static const IntrusivePtr<TensorBody>& handle(const Tensor& x) noexcept { return x.body_; }
+  static Tensor make(IntrusivePtr<TensorBody> body) { return Tensor(std::move(body)); }
+};
+
+inline TensorBody& body(const Tensor& x) { return TensorAccess::body(x); }
+inline Storage& storage(const Tensor& x) { return *body(x).storage; }
+inline const IntrusivePtr<Storage>& storage_ptr(const Tensor& x) { return body(x).storage; }
+/// Start of the storage, whatever the layout.
+inline void* raw(const Tensor& x) { return storage(x).data(); }
+/// Whether this handle is the only one to the tensor.
+inline bool is_sole_handle(const Tensor& x) { return TensorAccess::handle(x)->unique(); }
+inline Tensor make_tensor(IntrusivePtr<Storage> storage, View view, DType dtype) {
+  return TensorAccess::make(
+      IntrusivePtr<TensorBody>::adopt(new TensorBody(std::move(storage), std::move(view), dtype)));
+}
+
+}  // namespace internal
 
 struct ValuesAndIndices {
   Tensor values;

@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "tensor/ops/fill.h"
+#include "tensor/functions/fill.h"
 #include "tensor/tensor.h"
 
 namespace weft::testing {

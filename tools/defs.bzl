@@ -50,6 +50,6 @@ def sources(name):
     """A filegroup of all C++ sources of a package, for the tests that read them as text."""
     native.filegroup(
         name = name,
-        srcs = native.glob(["**/*.cc", "**/*.h"], allow_empty = True),
+        srcs = native.glob(["**/*.cc", "**/*.h", "**/*.inc"], allow_empty = True),
         visibility = ["//tests:__subpackages__"],
     )

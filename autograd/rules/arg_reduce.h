@@ -2,9 +2,9 @@
 #pragma once
 
 #include "autograd/rule.h"
+#include "tensor/functions/index.h"
+#include "tensor/functions/view.h"
 #include "tensor/ops/arg_reduce.h"
-#include "tensor/ops/index.h"
-#include "tensor/ops/view.h"
 
 namespace weft::autograd {
 

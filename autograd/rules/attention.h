@@ -3,15 +3,16 @@
 
 #include "autograd/formula.h"
 #include "autograd/rule.h"
+#include "tensor/adjoints/attention.h"
 #include "tensor/ops/attention.h"
 
 namespace weft::autograd {
 
 namespace detail {
 /// Attention of {q, k, v, mask}, with public ops.
-Tensor attention_formula(const AttentionSetting& setting, const std::vector<Tensor>& inputs);
+Tensor attention_formula(const op::AttentionSetting& setting, const std::vector<Tensor>& inputs);
 /// {dq, dk, dv} of {g, q, k, v, mask}.
-std::vector<Tensor> attention_backward_formula(const AttentionSetting& setting, const std::vector<Tensor>& inputs);
+std::vector<Tensor> attention_backward_formula(const op::AttentionSetting& setting, const std::vector<Tensor>& inputs);
 /// The same of {qkv, mask}, and dqkv of {g, qkv, mask}.
 Tensor packed_attention_formula(const op::PackedAttention& op, const std::vector<Tensor>& inputs);
 Tensor packed_attention_backward_formula(const op::PackedAttentionBackward& op, const std::vector<Tensor>& inputs);
@@ -26,8 +27,7 @@ inline constexpr auto gradient<op::Attention> = joint([](const op::Attention& op
     return differentiate(
         [&](const std::vector<Tensor>& in) { return std::vector{detail::attention_formula(op.setting, in)}; },
         {q, k, v, mask}, {g}, needs);
-  const auto d = apply(op::AttentionBackward{op.setting}, Tensor(g), Tensor(q), Tensor(k), Tensor(v), Tensor(mask),
-                       Tensor(largest), Tensor(factor));
+  const auto d = adjoint::attention_backward(g, q, k, v, mask, largest, factor, op.setting);
   return {d[0], d[1], d[2], Tensor()};
 });
 
@@ -50,9 +50,7 @@ inline constexpr auto gradient<op::PackedAttention> = joint([](const op::PackedA
     return differentiate(
         [&](const std::vector<Tensor>& in) { return std::vector{detail::packed_attention_formula(op, in)}; },
         {qkv, mask}, {g}, needs);
-  return {apply(op::PackedAttentionBackward{op.heads, op.setting}, Tensor(g), Tensor(qkv), Tensor(mask),
-                Tensor(largest), Tensor(factor)),
-          Tensor()};
+  return {adjoint::packed_attention_backward(g, qkv, mask, largest, factor, op.heads, op.setting), Tensor()};
 });
 
 template <>

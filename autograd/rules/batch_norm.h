@@ -3,6 +3,7 @@
 
 #include "autograd/formula.h"
 #include "autograd/rule.h"
+#include "tensor/adjoints/batch_norm.h"
 #include "tensor/ops/batch_norm.h"
 
 namespace weft::autograd {
@@ -17,7 +18,7 @@ Tensor batch_norm_inference_formula(const op::BatchNormInference& op, const std:
 template <>
 inline constexpr auto gradient<op::BatchNorm> = joint([](const op::BatchNorm& op, Grad g, Input<0> x, Input<1> weight,
                                                          Input<2> bias, OutputOf<1> mean, OutputOf<2> rstd) {
-  return batch_norm_backward(g, x, weight, bias, mean, rstd, op.eps, op.relu);
+  return adjoint::batch_norm_backward(g, x, weight, bias, mean, rstd, op.eps, op.relu);
 });
 
 template <>

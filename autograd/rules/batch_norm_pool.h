@@ -3,6 +3,7 @@
 
 #include "autograd/formula.h"
 #include "autograd/rule.h"
+#include "tensor/adjoints/batch_norm_pool.h"
 #include "tensor/ops/batch_norm_pool.h"
 
 namespace weft::autograd {
@@ -17,7 +18,7 @@ template <>
 inline constexpr auto gradient<op::BatchNormReluMaxPool2d> = joint([](const op::BatchNormReluMaxPool2d& op, Grad g,
                                                                       Input<0> x, Input<1> weight, OutputOf<1> mean,
                                                                       OutputOf<2> rstd, OutputOf<3> places) {
-  return batch_norm_relu_max_pool2d_backward(g, places, x, weight, mean, rstd, op.options, op.eps);
+  return adjoint::batch_norm_relu_max_pool2d_backward(g, places, x, weight, mean, rstd, op.options, op.eps);
 });
 
 template <>

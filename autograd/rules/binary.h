@@ -4,11 +4,11 @@
 #include <cmath>
 
 #include "autograd/rule.h"
+#include "tensor/functions/binary.h"
+#include "tensor/functions/compare.h"
+#include "tensor/functions/fill.h"
+#include "tensor/functions/unary.h"
 #include "tensor/ops/binary.h"
-#include "tensor/ops/compare.h"
-#include "tensor/ops/copy.h"
-#include "tensor/ops/fill.h"
-#include "tensor/ops/unary.h"
 
 namespace weft::autograd {
 

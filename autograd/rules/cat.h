@@ -2,8 +2,8 @@
 #pragma once
 
 #include "autograd/rule.h"
+#include "tensor/functions/view.h"
 #include "tensor/ops/cat.h"
-#include "tensor/ops/view.h"
 
 namespace weft::autograd {
 

@@ -4,9 +4,10 @@
 #include <algorithm>
 
 #include "autograd/rule.h"
+#include "tensor/functions/copy.h"
+#include "tensor/functions/fill.h"
+#include "tensor/functions/view.h"
 #include "tensor/ops/copy.h"
-#include "tensor/ops/fill.h"
-#include "tensor/ops/view.h"
 
 namespace weft::autograd {
 
@@ -23,7 +24,8 @@ inline Tensor in_order_of(const Tensor& g, const View& x) {
 }
 }  // namespace detail
 
-// A gradient goes back in the order that its tensor had, so that what comes before (channels-last, say) stays in one order.
+// A gradient goes back in the order that its tensor had, so that what comes before (channels-last, say) stays in one
+// order.
 template <>
 inline constexpr auto gradient<op::Contiguous> = per_input([](Grad g, ViewOf<0> x) {
   return detail::in_order_of(g, x.view);
@@ -33,6 +35,8 @@ inline constexpr auto gradient<op::Clone> = per_input([](Grad g) { return g; });
 // The engine knows the dtype of what the gradient belongs to.
 template <>
 inline constexpr auto gradient<op::Cast> = per_input([](Grad g, InputType<0> x) { return cast(g, x.dtype); });
+template <>
+inline constexpr auto gradient<op::ToDevice> = per_input([](const op::ToDevice& op, Grad g) { return to(g, op.from); });
 // What was overwritten passes nothing on.
 template <>
 inline constexpr auto gradient<op::Fill> = per_input([](Grad g) { return zeros_like(g); });
@@ -41,12 +45,15 @@ inline constexpr auto gradient<op::CopyFrom> = per_input([](Grad g) { return zer
                                                          [](Grad g, InputType<1> source) {
   return cast(g, source.dtype);
 });
+// Only runs without any record.
+template <>
+inline constexpr auto gradient<op::AddInto> = not_differentiable;
 template <>
 inline constexpr auto gradient<op::Detach> = not_differentiable;
 // The adjoint of the adjoint is the view itself.
 template <>
 inline constexpr auto gradient<op::ViewAdjoint> = per_input([](const op::ViewAdjoint& op, Grad g) {
-  return apply_view(op.of, g.contiguous());
+  return dispatch::apply_view(op.of, g.contiguous());
 });
 
 }  // namespace weft::autograd

@@ -3,6 +3,7 @@
 
 #include "autograd/formula.h"
 #include "autograd/rule.h"
+#include "tensor/adjoints/cross_entropy.h"
 #include "tensor/ops/cross_entropy.h"
 
 namespace weft::autograd {
@@ -17,7 +18,7 @@ template <>
 inline constexpr auto gradient<op::CrossEntropy> = per_input(
     [](const op::CrossEntropy& op, Grad g, Input<0> logits, Input<1> targets, Input<2> weight) -> Tensor {
       if (!g.defined()) return {};
-      return cross_entropy_backward(g, logits, targets, weight, op.ignore_index, op.label_smoothing);
+      return adjoint::cross_entropy_backward(g, logits, targets, weight, op.ignore_index, op.label_smoothing);
     },
     no_gradient, no_gradient);
 

@@ -8,5 +8,11 @@ namespace weft::autograd {
 
 template <>
 inline constexpr auto gradient<op::Full> = not_differentiable;
+template <>
+inline constexpr auto gradient<op::Arange> = not_differentiable;
+template <>
+inline constexpr auto gradient<op::Linspace> = not_differentiable;
+template <>
+inline constexpr auto gradient<op::Eye> = not_differentiable;
 
 }  // namespace weft::autograd

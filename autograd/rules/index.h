@@ -2,10 +2,12 @@
 #pragma once
 
 #include "autograd/rule.h"
-#include "tensor/ops/compare.h"
-#include "tensor/ops/fill.h"
+#include "tensor/adjoints/index.h"
+#include "tensor/functions/compare.h"
+#include "tensor/functions/fill.h"
+#include "tensor/functions/index.h"
+#include "tensor/functions/view.h"
 #include "tensor/ops/index.h"
-#include "tensor/ops/view.h"
 
 namespace weft::autograd {
 
@@ -28,7 +30,7 @@ inline constexpr auto gradient<op::IndexAdd> = per_input([](const op::IndexAdd& 
 template <>
 inline constexpr auto gradient<op::Embedding> = per_input(no_gradient, [](const op::Embedding& op, Grad g,
                                                                           Input<0> indices, ViewOf<1> weight) {
-  return embedding_backward(g, indices, weight.shape()[0], op.padding_idx);
+  return adjoint::embedding_backward(g, indices, weight.shape()[0], op.padding_idx);
 });
 // The row of the padding index passes nothing either way.
 template <>

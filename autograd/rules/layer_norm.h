@@ -3,6 +3,7 @@
 
 #include "autograd/formula.h"
 #include "autograd/rule.h"
+#include "tensor/adjoints/layer_norm.h"
 #include "tensor/ops/layer_norm.h"
 
 namespace weft::autograd {
@@ -15,7 +16,7 @@ std::vector<Tensor> layer_norm_formula(const op::LayerNormBackward& op, const st
 template <>
 inline constexpr auto gradient<op::LayerNorm> = joint([](const op::LayerNorm& op, Grad g, Input<0> x, Input<1> weight,
                                                          OutputOf<1> mean, OutputOf<2> rstd) {
-  return layer_norm_backward(g, x, op.axes, weight, mean, rstd, op.eps);
+  return adjoint::layer_norm_backward(g, x, op.axes, weight, mean, rstd, op.eps);
 });
 template <>
 inline constexpr int recomputed_inputs<op::LayerNorm> = 3;

@@ -3,12 +3,12 @@
 
 #include "autograd/rule.h"
 #include "autograd/rules/matmul.h"
+#include "tensor/functions/reduce.h"
 #include "tensor/ops/linear.h"
-#include "tensor/ops/reduce.h"
 
 namespace weft::autograd {
 
-// The weight's gradient is computed in the weight's memory order, so that nobody has to reorder it.
+// The weight's gradient is computed in the weight's memory order, so that it need not be reordered.
 template <>
 inline constexpr auto gradient<op::Linear> = per_input([](Grad g, Input<1> w) { return matmul(g, w); },
                                                        [](Grad g, Input<0> x, ViewOf<1> w) {

@@ -2,8 +2,9 @@
 #pragma once
 
 #include "autograd/rule.h"
+#include "tensor/functions/matmul.h"
+#include "tensor/functions/view.h"
 #include "tensor/ops/matmul.h"
-#include "tensor/ops/view.h"
 
 namespace weft::autograd {
 
@@ -16,7 +17,7 @@ inline bool is_transposed(const View& x) {
 }
 }  // namespace detail
 
-// Each gradient is computed in the memory order of what it belongs to, so that nobody has to reorder it.
+// Each gradient is computed in the memory order of what it belongs to, so that it need not be reordered.
 template <>
 inline constexpr auto gradient<op::Matmul> = per_input(
     [](Grad g, ViewOf<0> a, Input<1> b) {

@@ -1,9 +1,15 @@
-// The formulas of the fused backward kernels of normalisation and cross entropy, with public ops.
+// The formulas of the fused backward kernels of normalisation, with public ops.
 #include "autograd/rules/batch_norm.h"
 #include "autograd/rules/batch_norm_pool.h"
-#include "autograd/rules/cross_entropy.h"
 #include "autograd/rules/layer_norm.h"
-#include "tensor/ops_all.h"
+#include "tensor/adjoints/pool.h"
+#include "tensor/functions/batch_norm.h"
+#include "tensor/functions/binary.h"
+#include "tensor/functions/compare.h"
+#include "tensor/functions/fill.h"
+#include "tensor/functions/reduce.h"
+#include "tensor/functions/unary.h"
+#include "tensor/functions/view.h"
 
 namespace weft::autograd::detail {
 namespace {
@@ -60,7 +66,7 @@ std::vector<Tensor> batch_norm_pool_formula(const op::BatchNormReluMaxPool2dBack
   const Tensor& x = inputs[2];
   const IntList axes = all_but(x.rank(), 1);
   // Places of 255 name no element of a window: what relu held back goes nowhere.
-  const Tensor g = max_pool2d_backward(inputs[0], inputs[1], x.shape(), op.options);
+  const Tensor g = adjoint::max_pool2d_backward(inputs[0], inputs[1], x.shape(), op.options);
   return norm_backward(g, x, per_channel(inputs[3], x.rank()), axes, axes, op.eps);
 }
 
@@ -70,18 +76,6 @@ Tensor batch_norm_inference_formula(const op::BatchNormInference& op, const std:
   if (inputs[3].defined()) y = y * per_channel(inputs[3], rank);
   if (inputs[4].defined()) y = y + per_channel(inputs[4], rank);
   return y;
-}
-
-Tensor cross_entropy_formula(const op::CrossEntropyBackward& op, const Tensor& scale, const Tensor& logits,
-                             const Tensor& targets, const Tensor& weight) {
-  const int64_t classes = logits.size(1);
-  const Tensor ignored = targets == op.ignore_index;
-  const Tensor safe = where(ignored, zeros_like(targets), targets);
-  Tensor t = cast(movedim(one_hot(safe, classes), -1, 1), logits.dtype()) * (1.0 - op.label_smoothing) +
-             op.label_smoothing / static_cast<double>(classes);
-  if (weight.defined()) t = t * per_channel(weight, logits.rank());
-  t = where(unsqueeze(ignored, 1), zeros_like(t), t);
-  return unsqueeze(scale, 1) * (sum(t, 1, keepdim) * softmax(logits, 1) - t);
 }
 
 }  // namespace weft::autograd::detail

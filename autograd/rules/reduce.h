@@ -6,14 +6,15 @@
 #include <limits>
 
 #include "autograd/rule.h"
-#include "tensor/ops/binary.h"
-#include "tensor/ops/cat.h"
-#include "tensor/ops/compare.h"
-#include "tensor/ops/copy.h"
-#include "tensor/ops/fill.h"
+#include "tensor/functions/binary.h"
+#include "tensor/functions/cat.h"
+#include "tensor/functions/compare.h"
+#include "tensor/functions/copy.h"
+#include "tensor/functions/fill.h"
+#include "tensor/functions/reduce.h"
+#include "tensor/functions/unary.h"
+#include "tensor/functions/view.h"
 #include "tensor/ops/reduce.h"
-#include "tensor/ops/unary.h"
-#include "tensor/ops/view.h"
 
 namespace weft::autograd {
 
@@ -26,12 +27,12 @@ inline Tensor kept(const Tensor& g, const IntList& axes, bool keepdim, const Sha
   return reshape(g, shape);
 }
 
-/// For every element of (rows, n) the product of the others in its row: exact with zeros, and differentiable as often as
-/// wanted. Pairs are multiplied up a tree, and the products of the others handed down.
+/// For every element of (rows, n) the product of the others in its row: exact with zeros, and differentiable as often
+/// as wanted. Pairs are multiplied up a tree, and the products of the others handed down.
 inline Tensor product_of_others(const Tensor& x) {
   const int64_t rows = x.size(0), n = x.size(1);
   if (n <= 1) return ones_like(x);
-  const Tensor even = n % 2 == 0 ? x : cat({x, ones({rows, 1}, x.dtype())}, 1);
+  const Tensor even = n % 2 == 0 ? x : cat({x, ones({rows, 1}, x.dtype(), x.device())}, 1);
   const Tensor pairs = reshape(even, {rows, (n + 1) / 2, 2});
   const Tensor left = select(pairs, 2, 0), right = select(pairs, 2, 1);
   const Tensor others = product_of_others(left * right);

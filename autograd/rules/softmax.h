@@ -2,27 +2,28 @@
 #pragma once
 
 #include "autograd/rule.h"
-#include "tensor/ops/binary.h"
-#include "tensor/ops/reduce.h"
+#include "tensor/adjoints/softmax.h"
+#include "tensor/functions/binary.h"
+#include "tensor/functions/reduce.h"
+#include "tensor/functions/unary.h"
 #include "tensor/ops/softmax.h"
-#include "tensor/ops/unary.h"
 
 namespace weft::autograd {
 
 template <>
 inline constexpr auto gradient<op::Softmax> = per_input([](const op::Softmax& op, Grad g, Output y) {
-  return softmax_backward(g, y, op.axis);
+  return adjoint::softmax_backward(g, y, op.axis);
 });
 template <>
 inline constexpr auto gradient<op::LogSoftmax> = per_input([](const op::LogSoftmax& op, Grad g, Output y) {
-  return log_softmax_backward(g, y, op.axis);
+  return adjoint::log_softmax_backward(g, y, op.axis);
 });
 
 // f(g, y) = y (g - sum(g y)) is its own adjoint in g.
 template <>
-inline constexpr auto gradient<op::SoftmaxBackward> =
-    per_input([](const op::SoftmaxBackward& op, Grad gg, Input<1> y) { return softmax_backward(gg, y, op.axis); },
-              [](const op::SoftmaxBackward& op, Grad gg, Input<0> g, Input<1> y) {
+inline constexpr auto gradient<op::SoftmaxBackward> = per_input(
+    [](const op::SoftmaxBackward& op, Grad gg, Input<1> y) { return adjoint::softmax_backward(gg, y, op.axis); },
+    [](const op::SoftmaxBackward& op, Grad gg, Input<0> g, Input<1> y) {
   return gg * (g - sum(g * y, op.axis, keepdim)) - g * sum(gg * y, op.axis, keepdim);
     });
 // f(g, y) = g - e^y sum(g)

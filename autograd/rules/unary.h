@@ -5,9 +5,10 @@
 #include <numbers>
 
 #include "autograd/rule.h"
-#include "tensor/ops/binary.h"
-#include "tensor/ops/compare.h"
-#include "tensor/ops/fill.h"
+#include "tensor/adjoints/unary.h"
+#include "tensor/functions/binary.h"
+#include "tensor/functions/compare.h"
+#include "tensor/functions/fill.h"
 #include "tensor/ops/unary.h"
 
 namespace weft::autograd {
@@ -41,10 +42,10 @@ inline constexpr auto gradient<op::Tanh> = per_input([](Grad g, Output y) { retu
 template <>
 inline constexpr auto gradient<op::Sigmoid> = per_input([](Grad g, Output y) { return g * (y * (1.0 - y)); });
 template <>
-inline constexpr auto gradient<op::Relu> = per_input([](Grad g, Output y) { return relu_backward(g, y); });
+inline constexpr auto gradient<op::Relu> = per_input([](Grad g, Output y) { return adjoint::relu_backward(g, y); });
 template <>
-inline constexpr auto gradient<op::ReluBackward> = per_input([](Grad g, Input<1> y) { return relu_backward(g, y); },
-                                                             no_gradient);
+inline constexpr auto gradient<op::ReluBackward> =
+    per_input([](Grad g, Input<1> y) { return adjoint::relu_backward(g, y); }, no_gradient);
 template <>
 inline constexpr auto gradient<op::LeakyRelu> = per_input([](const op::LeakyRelu& op, Grad g, Input<0> x) {
   return where(x > 0.0, g, g * op.slope);
@@ -76,7 +77,7 @@ inline constexpr auto gradient<op::Clip> = per_input([](const op::Clip& op, Grad
 
 template <>
 inline constexpr auto gradient<op::GeluOp> = per_input([](const op::GeluOp& op, Grad g, Input<0> x) {
-  return gelu_backward(g, x, op.tanh_form ? Gelu::tanh : Gelu::exact);
+  return adjoint::gelu_backward(g, x, op.tanh_form ? Gelu::tanh : Gelu::exact);
 });
 template <>
 inline constexpr int recomputed_inputs<op::GeluOp> = 1;
@@ -100,7 +101,7 @@ inline Tensor gelu_second(const Tensor& x, bool tanh_form) {
 template <>
 inline constexpr auto gradient<op::GeluBackward> =
     per_input([](const op::GeluBackward& op, Grad gg,
-                 Input<1> x) { return gelu_backward(gg, x, op.tanh_form ? Gelu::tanh : Gelu::exact); },
+                 Input<1> x) { return adjoint::gelu_backward(gg, x, op.tanh_form ? Gelu::tanh : Gelu::exact); },
               [](const op::GeluBackward& op, Grad gg, Input<0> g, Input<1> x) {
   return gg * g * detail::gelu_second(x, op.tanh_form);
     });

@@ -3,7 +3,8 @@
 #pragma once
 
 #include "autograd/rule.h"
-#include "tensor/ops/reduce.h"
+#include "tensor/functions/reduce.h"
+#include "tensor/functions/view.h"
 #include "tensor/ops/view.h"
 
 namespace weft::autograd {

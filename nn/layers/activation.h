@@ -2,8 +2,8 @@
 #pragma once
 
 #include "nn/module/layer.h"
-#include "tensor/ops/softmax.h"
-#include "tensor/ops/unary.h"
+#include "tensor/functions/softmax.h"
+#include "tensor/functions/unary.h"
 
 namespace weft::nn {
 

@@ -1,10 +1,10 @@
 #include "nn/layers/attention.h"
 
 #include "nn/init.h"
-#include "tensor/ops/attention.h"
-#include "tensor/ops/fill.h"
-#include "tensor/ops/linear.h"
-#include "tensor/ops/view.h"
+#include "tensor/functions/attention.h"
+#include "tensor/functions/fill.h"
+#include "tensor/functions/linear.h"
+#include "tensor/functions/view.h"
 
 namespace weft::nn {
 namespace {

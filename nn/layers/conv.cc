@@ -1,8 +1,8 @@
 #include "nn/layers/conv.h"
 
 #include "nn/init.h"
-#include "tensor/ops/fill.h"
-#include "tensor/ops/view.h"
+#include "tensor/functions/fill.h"
+#include "tensor/functions/view.h"
 
 namespace weft::nn {
 

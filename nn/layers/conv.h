@@ -2,7 +2,7 @@
 #pragma once
 
 #include "nn/module/layer.h"
-#include "tensor/ops/conv.h"
+#include "tensor/functions/conv.h"
 
 namespace weft::nn {
 

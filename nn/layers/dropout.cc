@@ -1,6 +1,6 @@
 #include "nn/layers/dropout.h"
 
-#include "tensor/ops/dropout.h"
+#include "tensor/functions/dropout.h"
 
 namespace weft::nn {
 

@@ -1,8 +1,8 @@
 #include "nn/layers/embedding.h"
 
 #include "nn/init.h"
-#include "tensor/ops/fill.h"
-#include "tensor/ops/index.h"
+#include "tensor/functions/fill.h"
+#include "tensor/functions/index.h"
 
 namespace weft::nn {
 

@@ -1,8 +1,8 @@
 #include "nn/layers/linear.h"
 
 #include "nn/init.h"
-#include "tensor/ops/fill.h"
-#include "tensor/ops/linear.h"
+#include "tensor/functions/fill.h"
+#include "tensor/functions/linear.h"
 
 namespace weft::nn {
 

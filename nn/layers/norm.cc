@@ -1,11 +1,11 @@
 #include "nn/layers/norm.h"
 
 #include "autograd/grad_mode.h"
-#include "tensor/ops/batch_norm_pool.h"
-#include "tensor/ops/binary.h"
-#include "tensor/ops/fill.h"
-#include "tensor/ops/layer_norm.h"
-#include "tensor/ops/unary.h"
+#include "tensor/functions/batch_norm_pool.h"
+#include "tensor/functions/binary.h"
+#include "tensor/functions/fill.h"
+#include "tensor/functions/layer_norm.h"
+#include "tensor/functions/unary.h"
 
 namespace weft::nn {
 
@@ -69,9 +69,11 @@ Tensor BatchNorm2d::checked(const Tensor& x, bool then_relu) const {
 
 Tensor BatchNorm2d::forward_relu_max_pool(const Tensor& x, const Pool2dOptions& options) const {
   Frame frame("BatchNorm2d", x);
-  if (!of_batch() || x.rank() != 4) return max_pool2d(checked(x, true), options);
-  check_features(x);
-  return tracked(batch_norm_relu_max_pool2d(x, weight(), bias(), options, eps()), x);
+  return observed_call(*this, x, [&] {
+    if (!of_batch() || x.rank() != 4) return max_pool2d(checked(x, true), options);
+    check_features(x);
+    return tracked(batch_norm_relu_max_pool2d(x, weight(), bias(), options, eps()), x);
+  });
 }
 
 LayerNorm::LayerNorm(const LayerNormOptions& options) : options_(options) {

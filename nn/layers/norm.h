@@ -4,8 +4,8 @@
 #include <optional>
 
 #include "nn/module/layer.h"
-#include "tensor/ops/batch_norm.h"
-#include "tensor/ops/pool.h"
+#include "tensor/functions/batch_norm.h"
+#include "tensor/functions/pool.h"
 
 namespace weft::nn {
 
@@ -56,7 +56,9 @@ class BatchNorm1d : public BatchNorm {
   explicit BatchNorm1d(const BatchNormOptions& options) : BatchNorm(options) {}
   explicit BatchNorm1d(int64_t features) : BatchNorm({.num_features = features}) {}
   Tensor forward(const Tensor& x) const { return checked(x, false); }
-  Tensor forward_relu(const Tensor& x) const override { return checked(x, true); }
+  Tensor forward_relu(const Tensor& x) const override {
+    return observed_call(*this, x, [&] { return checked(x, true); });
+  }
   Tensor operator()(const Tensor& x) const { return run_layer(*this, x); }
 
  private:
@@ -69,7 +71,9 @@ class BatchNorm2d : public BatchNorm {
   explicit BatchNorm2d(const BatchNormOptions& options) : BatchNorm(options) {}
   explicit BatchNorm2d(int64_t features) : BatchNorm({.num_features = features}) {}
   Tensor forward(const Tensor& x) const { return checked(x, false); }
-  Tensor forward_relu(const Tensor& x) const override { return checked(x, true); }
+  Tensor forward_relu(const Tensor& x) const override {
+    return observed_call(*this, x, [&] { return checked(x, true); });
+  }
   /// max_pool2d(relu(forward(x)), options); in training in one pass where batch_norm_relu_max_pool2d has one.
   Tensor forward_relu_max_pool(const Tensor& x, const Pool2dOptions& options) const;
   Tensor operator()(const Tensor& x) const { return run_layer(*this, x); }

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "nn/module/layer.h"
-#include "tensor/ops/pool.h"
+#include "tensor/functions/pool.h"
 
 namespace weft::nn {
 

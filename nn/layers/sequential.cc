@@ -3,8 +3,7 @@
 namespace weft::nn {
 
 size_t Sequential::fused_steps(size_t index) const {
-  const bool watched = LayerObserver::current() != nullptr;
-  if (watched || steps_[index]->batch_norm() == nullptr) return 1;
+  if (steps_[index]->batch_norm() == nullptr) return 1;
   if (index + 1 == steps_.size() || !steps_[index + 1]->is_relu()) return 1;
   const bool images = dynamic_cast<const BatchNorm2d*>(steps_[index]->batch_norm()) != nullptr;
   return images && index + 2 < steps_.size() && steps_[index + 2]->max_pool() != nullptr ? 3 : 2;
@@ -21,6 +20,7 @@ Tensor Sequential::forward(const Tensor& x) const {
       y = steps_[i]->batch_norm()->forward_relu(y);
     else
       y = steps_[i]->run(y);
+    for (size_t fused = i + 1; fused < i + count; ++fused) steps_[fused]->announce(y);
     i += count;
   }
   return y;

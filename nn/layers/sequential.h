@@ -14,7 +14,7 @@ namespace weft::nn {
 
 /// Any modules with `Tensor forward(const Tensor&)`, each fed with the one before. Their names are "0", "1", ... unless
 /// given: `Sequential net(Linear(784, 128), ReLU(), Linear(128, 10));` A batch norm, the ReLU behind it and a MaxPool2d behind
-/// both run as one op (unless somebody watches the layers one by one, as summary does).
+/// both run as one op; observers see all three layers.
 class Sequential : public Layer<Sequential> {
  public:
   template <HasForward... Ms>
@@ -46,6 +46,8 @@ class Sequential : public Layer<Sequential> {
   struct Step {
     virtual ~Step() = default;
     virtual Tensor run(const Tensor& x) = 0;
+    /// Tells observers that this step gave `y` as a part of the step before it.
+    virtual void announce(const Tensor& y) = 0;
     virtual const BatchNorm* batch_norm() const { return nullptr; }
     virtual bool is_relu() const { return false; }
     virtual const MaxPool2d* max_pool() const { return nullptr; }
@@ -54,6 +56,9 @@ class Sequential : public Layer<Sequential> {
   struct StepOf final : Step {
     explicit StepOf(M m) : module(std::move(m)) {}
     Tensor run(const Tensor& x) override { return run_layer(module, x); }
+    void announce(const Tensor& y) override {
+      (void)observed_call(module, y, [&] { return y; });
+    }
     const BatchNorm* batch_norm() const override {
       if constexpr (std::derived_from<M, BatchNorm>)
         return &module;
@@ -76,7 +81,7 @@ class Sequential : public Layer<Sequential> {
   std::vector<std::unique_ptr<Step>> steps_;
 };
 
-/// Modules of one type under the names "0", "1", ...; how they are run is the owner's affair.
+/// Modules of one type under the names "0", "1", ...; the owner runs them.
 template <std::derived_from<Module> M>
 class ModuleList : public Module {
  public:

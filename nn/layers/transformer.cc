@@ -1,7 +1,7 @@
 #include "nn/layers/transformer.h"
 
-#include "tensor/ops/binary.h"
-#include "tensor/ops/unary.h"
+#include "tensor/functions/binary.h"
+#include "tensor/functions/unary.h"
 
 namespace weft::nn {
 namespace {

@@ -1,25 +1,13 @@
-// Layer<Self>: a module that is called like a function. Whoever watches (nn/module/summary.h) sees every call.
+// Layer<Self>: a module that is called like a function. Observers (tensor/dispatch/observer.h) see every call.
 #pragma once
 
 #include <concepts>
 #include <type_traits>
 
 #include "nn/module/module.h"
+#include "tensor/dispatch/observer.h"
 
 namespace weft::nn {
-
-/// Sees the layers that run on its thread.
-class LayerObserver {
- public:
-  virtual ~LayerObserver() = default;
-  virtual void enter(const Module& layer) = 0;
-  virtual void leave(const Module& layer, const Tensor& output) = 0;
-  /// The calling thread's observer; null where nobody watches.
-  static LayerObserver*& current() {
-    static thread_local constinit LayerObserver* observer = nullptr;
-    return observer;
-  }
-};
 
 /// A module with `Tensor forward(const Tensor&)`.
 template <class M>
@@ -27,16 +15,26 @@ concept HasForward = std::derived_from<std::remove_const_t<M>, Module> && requir
   { module.forward(x) } -> std::same_as<Tensor>;
 };
 
-/// Runs `module.forward(x)` in the sight of the observer.
+/// Tells observers of a call of `module` on `x`; `call()` gives its output.
+template <class Call>
+Tensor observed_call(const Module& module, const Tensor& x, const Call& call) {
+  if (!is_observed()) [[likely]]
+    return call();
+  const std::string type = module.type_name();
+  const Tensor* input = &x;
+  Tensor y;
+  {
+    ObservedEvent event({.kind = Event::Kind::layer, .name = type, .layer = module.identity(), .inputs = {&input, 1}});
+    y = call();
+    event.set_outputs({&y, 1});
+  }
+  return y;
+}
+
+/// module.forward(x), observed.
 template <HasForward M>
 Tensor run_layer(M& module, const Tensor& x) {
-  LayerObserver* observer = LayerObserver::current();
-  if (observer == nullptr) [[likely]]
-    return module.forward(x);
-  observer->enter(module);
-  Tensor y = module.forward(x);
-  observer->leave(module, y);
-  return y;
+  return observed_call(module, x, [&] { return module.forward(x); });
 }
 
 /// Base of modules that take one tensor and give one: adds `layer(x)`, which is forward(x).

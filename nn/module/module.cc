@@ -11,7 +11,7 @@
 namespace weft::nn {
 namespace {
 
-using Bodies = std::unordered_set<const TensorBody*>;
+using Bodies = std::unordered_set<const internal::TensorBody*>;
 
 /// `Conv2d` for weft::nn::Conv2d.
 std::string class_name(const std::type_info& type) {
@@ -29,7 +29,7 @@ template <class State>
 void name_leaves(State& from, Bodies& seen) {
   from.walk([&](const std::string&, State& state) {
     for (NamedTensor& parameter : state.parameters)
-      if (seen.insert(&parameter.tensor.body()).second) parameter.tensor.set_name(state.path + parameter.name);
+      if (seen.insert(&internal::body(parameter.tensor)).second) parameter.tensor.set_name(state.path + parameter.name);
   });
 }
 
@@ -72,7 +72,7 @@ void Module::adopt(const std::string& name, Module& module, const std::type_info
   });
   Bodies seen;
   self.walk([&](const std::string&, State& state) {
-    for (const NamedTensor& parameter : state.parameters) seen.insert(&parameter.tensor.body());
+    for (const NamedTensor& parameter : state.parameters) seen.insert(&internal::body(parameter.tensor));
   });
   child.type = class_name(type);
   child.adopted = true;
@@ -87,7 +87,7 @@ Tensor Module::register_parameter(const std::string& name, const Tensor& value) 
   check_name(name);
   if (!value.defined()) return value;
   State& self = state();
-  const bool is_parameter = value.body().history && value.is_leaf();
+  const bool is_parameter = internal::body(value).history && value.is_leaf();
   Tensor leaf = is_parameter ? value : weft::parameter(value);
   const Module root(state_);
   bool tied = false;
@@ -136,7 +136,8 @@ std::vector<NamedTensor> Module::named_parameters() const {
   Bodies seen;
   state().walk([&](const std::string& prefix, const State& below) {
     for (const NamedTensor& parameter : below.parameters)
-      if (seen.insert(&parameter.tensor.body()).second) out.push_back({prefix + parameter.name, parameter.tensor});
+      if (seen.insert(&internal::body(parameter.tensor)).second)
+        out.push_back({prefix + parameter.name, parameter.tensor});
   });
   return out;
 }

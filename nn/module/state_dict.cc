@@ -4,7 +4,7 @@
 
 #include "autograd/grad_mode.h"
 #include "nn/module/module_state.h"
-#include "tensor/ops/copy.h"
+#include "tensor/functions/copy.h"
 
 namespace weft::nn {
 namespace {
@@ -29,13 +29,12 @@ std::string misfit(const std::string& name, const Tensor& target, const Tensor& 
 }
 
 /// The tensor keeps its identity (for optimizers, and for every handle) and gets other memory.
-void cast_in_place(const Tensor& tensor, DType dtype) {
-  if (tensor.dtype() == dtype) return;
-  const Tensor converted = cast(tensor.detach(), dtype);
-  TensorBody& body = tensor.body();
-  body.storage = converted.storage_ptr();
+void take_memory(const Tensor& tensor, const Tensor& converted) {
+  if (converted.shares_storage(tensor)) return;
+  internal::TensorBody& body = internal::body(tensor);
+  body.storage = internal::storage_ptr(converted);
   body.view = converted.layout();
-  body.dtype = dtype;
+  body.dtype = converted.dtype();
   body.version = body.storage->version();
   if (body.history) body.history->replaced(tensor);
 }
@@ -77,14 +76,14 @@ LoadResult Module::load_state_dict(const StateDict& given, const LoadOptions& op
   for (const auto& [name, target] : own) {
     const auto found = given.find(name);
     if (found == given.end()) continue;
-    written.insert(&target.storage());
+    written.insert(&internal::storage(target));
     if (std::string why = misfit(name, target, found->second); !why.empty()) problems.push_back(std::move(why));
   }
   if (!problems.empty()) throw Error(summary_of(problems), problems);
 
   StateDict ready;  // what lies in memory that is about to be written is copied first
   for (const auto& [name, source] : given)
-    if (own.contains(name)) ready[name] = written.contains(&source.storage()) ? source.clone() : source;
+    if (own.contains(name)) ready[name] = written.contains(&internal::storage(source)) ? source.clone() : source;
   for (const auto& [name, source] : ready) Tensor(own.at(name)).copy_(source);
   return result;
 }
@@ -93,9 +92,16 @@ void Module::to(DType dtype) {
   Frame frame("to");
   if (!is_floating(dtype)) throw DtypeError(text("a module takes f32, f64, bf16 or f16, not ", dtype));
   NoGrad guard;
-  for (const Tensor& parameter : parameters()) cast_in_place(parameter, dtype);
+  for (const Tensor& parameter : parameters()) take_memory(parameter, cast(parameter.detach(), dtype));
   for (const NamedTensor& buffer : buffers())
-    if (is_floating(buffer.tensor.dtype())) cast_in_place(buffer.tensor, dtype);
+    if (is_floating(buffer.tensor.dtype())) take_memory(buffer.tensor, cast(buffer.tensor.detach(), dtype));
+}
+
+void Module::to(Device device) {
+  Frame frame("to");
+  NoGrad guard;
+  for (const Tensor& parameter : parameters()) take_memory(parameter, parameter.detach().to(device));
+  for (const NamedTensor& buffer : buffers()) take_memory(buffer.tensor, buffer.tensor.detach().to(device));
 }
 
 }  // namespace weft::nn

@@ -6,8 +6,8 @@
 #include <unordered_map>
 
 #include "autograd/grad_mode.h"
-#include "tensor/any_op.h"
-#include "tensor/ops/fill.h"
+#include "tensor/dispatch/any_op.h"
+#include "tensor/functions/fill.h"
 
 namespace weft::nn {
 namespace {
@@ -23,38 +23,35 @@ int64_t multiply_adds(const OpInfo& info, std::span<const Tensor* const> inputs,
 }
 
 /// Fills the rows while the model runs.
-class Recorder final : public LayerObserver, public Observer {
+class Recorder final : public Observer {
  public:
-  explicit Recorder(std::vector<SummaryRow>& rows) : rows_(rows), previous_(current()), scope_(*this) {
-    current() = this;
-  }
-  ~Recorder() override { current() = previous_; }
+  explicit Recorder(std::vector<SummaryRow>& rows) : rows_(rows) {}
   void add(const Module& module, size_t row) { row_of_[module.identity()] = row; }
 
-  void enter(const Module& layer) override {
-    const auto found = row_of_.find(layer.identity());
+  void begin(const Event& event) override {
+    if (event.kind != Event::Kind::layer) return;
+    const auto found = row_of_.find(event.layer);
     running_.push_back(found != row_of_.end() ? found->second : innermost());
   }
-  void leave(const Module& layer, const Tensor& output) override {
-    running_.pop_back();
-    const auto found = row_of_.find(layer.identity());
-    if (found == row_of_.end()) return;  // not registered in the model
-    rows_[found->second].ran = true;
-    rows_[found->second].output_shape = output.shape();
-  }
-  void ran(const OpInfo& info, const void*, std::span<const Tensor* const> inputs,
-           std::span<const Tensor> outputs) override {
-    rows_[innermost()].multiply_adds += multiply_adds(info, inputs, outputs[0]);
+  void end(const Event& event) override {
+    if (event.kind == Event::Kind::layer) return end_of_layer(event);
+    if (event.kind == Event::Kind::op && !event.outputs.empty())
+      rows_[innermost()].multiply_adds += multiply_adds(*event.info, event.inputs, event.outputs[0]);
   }
 
  private:
+  void end_of_layer(const Event& event) {
+    running_.pop_back();
+    const auto found = row_of_.find(event.layer);
+    if (found == row_of_.end() || event.outputs.empty()) return;  // not registered in the model, or it threw
+    rows_[found->second].ran = true;
+    rows_[found->second].output_shape = event.outputs[0].shape();
+  }
   size_t innermost() const { return running_.empty() ? 0 : running_.back(); }
 
   std::vector<SummaryRow>& rows_;
   std::unordered_map<const void*, size_t> row_of_;
   std::vector<size_t> running_;
-  LayerObserver* previous_;
-  ObserverScope scope_;
 };
 
 /// Evaluation mode while alive; every module gets its own mode back.
@@ -135,6 +132,7 @@ Summary summarize(const Module& model, const std::function<void(const Tensor&)>&
     const Evaluation evaluation(modules);
     const Tensor input = zeros(input_shape, options.dtype);
     Recorder recorder(out.rows);
+    const ObserverScope scope(recorder);
     for (size_t i = 0; i < modules.size(); ++i) recorder.add(modules[i].module, i);
     run(input);
   }

@@ -1,6 +1,7 @@
 // Axes: which axes a reduction runs over. None given means all of them.
 #pragma once
 
+#include <concepts>
 #include <initializer_list>
 #include <vector>
 
@@ -20,7 +21,9 @@ inline constexpr KeepDim keepdim{true};
 class Axes {
  public:
   Axes() = default;
+  /// Not from bool: `var(false)` and `sum(true)` mean something else elsewhere.
   template <std::integral T>
+    requires(!std::same_as<T, bool>)
   Axes(T axis) : list_{static_cast<int64_t>(axis)} {}
   Axes(std::initializer_list<int64_t> axes) : list_(axes) {}
   Axes(const std::vector<int64_t>& axes) : list_(axes) {}
@@ -28,7 +31,8 @@ class Axes {
 
   bool empty() const { return list_.empty(); }
   const IntList& list() const { return list_; }
-  /// Sorted axes in [0, rank), all of them where none were given. IndexError out of range or given twice.
+  /// Sorted axes in [0, rank), all of them where none were given. IndexError out of range or given twice. Rank 0 takes
+  /// 0 and -1, and gives no axes.
   IntList normalized(int64_t rank) const;
 
  private:

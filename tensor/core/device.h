@@ -1,15 +1,29 @@
-// Device: where memory lives. One kind today; a kernel takes its device from its inputs.
+// Device: where memory lives and kernels run.
 #pragma once
 
 #include <cstdint>
+#include <iosfwd>
+#include <string>
 
 namespace weft {
 
-enum class DeviceKind : uint8_t { cpu };
+/// `extension` is for backends that a program registers itself (dispatch/backend.h).
+enum class DeviceKind : uint8_t { cpu, cuda, extension };
+inline constexpr int kDeviceKinds = 3;
 
 struct Device {
   DeviceKind kind = DeviceKind::cpu;
+  uint8_t index = 0;  // which one of its kind
+
+  static constexpr Device cpu() { return {}; }
+  static constexpr Device cuda(int index = 0) { return {DeviceKind::cuda, static_cast<uint8_t>(index)}; }
+  static constexpr Device extension(int index = 0) { return {DeviceKind::extension, static_cast<uint8_t>(index)}; }
+  constexpr bool is_cpu() const { return kind == DeviceKind::cpu; }
   bool operator==(const Device&) const = default;
 };
+
+/// `cpu`, `cuda:0`
+std::string name_of(Device device);
+std::ostream& operator<<(std::ostream& out, Device device);
 
 }  // namespace weft

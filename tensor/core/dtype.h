@@ -4,6 +4,7 @@
 #include <bit>
 #include <cstddef>
 #include <cstdint>
+#include <iosfwd>
 #include <string_view>
 #include <type_traits>
 
@@ -34,9 +35,19 @@ constexpr bool is_floating(DType dtype) { return dtype <= DType::f16; }
 /// Integers, without bool.
 constexpr bool is_integer(DType dtype) { return dtype >= DType::i64 && dtype <= DType::u8; }
 
+/// A set of dtypes, one bit each.
+using DTypes = uint32_t;
+constexpr DTypes only(DType dtype) { return 1u << static_cast<int>(dtype); }
+inline constexpr DTypes kFloating = only(f32) | only(f64) | only(bf16) | only(f16);
+inline constexpr DTypes kIntegers = only(i64) | only(i32) | only(i16) | only(i8) | only(u8);
+inline constexpr DTypes kNumbers = kFloating | kIntegers;
+inline constexpr DTypes kAllDTypes = kNumbers | only(boolean);
+constexpr bool contains(DTypes set, DType dtype) { return (set & only(dtype)) != 0; }
+
 /// `f32`, `f64`, ..., `bool`.
 std::string_view name_of(DType dtype);
-/// The dtype two operands meet in, by PyTorch's categories (bool < integer < floating; within one, the wider; u8 with a
+std::ostream& operator<<(std::ostream& out, DType dtype);
+/// The promoted dtype of two operands, by PyTorch's categories (bool < integer < floating; within one, the wider; u8 with a
 /// signed type gives a signed type that holds both; bf16 with f16 gives f32).
 DType promote(DType a, DType b);
 

@@ -81,6 +81,17 @@ class GradientError : public Error {
  public:
   using Error::Error;
 };
+/// More memory than there is.
+class MemoryError : public Error {
+ public:
+  explicit MemoryError(std::string text) : Error(text), detail(std::move(text)) {}
+  std::string detail;  // what() without the op in front
+};
+/// Tensors of different devices, a device that is not there, or memory that the host cannot read.
+class DeviceError : public Error {
+ public:
+  using Error::Error;
+};
 /// A file that is absent, unreadable or malformed.
 class IoError : public Error {
  public:
@@ -97,6 +108,7 @@ void append(std::string& out, long long part);
 void append(std::string& out, unsigned long long part);
 void append(std::string& out, const IntList& part);
 void append(std::string& out, DType part);
+
 template <class T>
   requires std::is_integral_v<T>
 void append(std::string& out, T part) {

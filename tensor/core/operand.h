@@ -1,29 +1,51 @@
-// Operand: a tensor as a kernel sees it.
+// Operand: a tensor as an op's descriptor and its kernels see it. Spec: what a result will be.
 #pragma once
 
+#include <optional>
+#include <span>
+
+#include "tensor/core/device.h"
 #include "tensor/core/dtype.h"
 #include "tensor/core/view.h"
 
-namespace weft::kernels::cpu {
+namespace weft {
 
-/// Memory, how it is addressed, and its type. `base` is the start of the storage; `data<T>()` adds the view's offset.
-/// Kernels may rely on: shapes and dtypes were checked by the op, an output never overlaps an input other than element
-/// for element, an output never overlaps itself, and there is no mask unless the op declares that it reads masks.
+/// Memory, how it is addressed, its dtype and device. `base` is the start of the storage; `data<T>()` adds the view's
+/// offset. An input that is absent (a bias) has no view. The memory may belong to a device that the host cannot read:
+/// only kernels of that device look at it.
+///
+/// Kernels may rely on: shapes and dtypes were checked by `infer`, all operands are on the kernel's device, an output
+/// overlaps an input only element for element and never itself, and no input has a mask unless the op's policy has
+/// reads_masked.
 struct Operand {
-  void* base;
-  const View* view;
-  DType dtype;
+  void* base = nullptr;
+  const View* view = nullptr;
+  DType dtype = DType::f32;
+  Device device = {};
 
+  bool defined() const { return view != nullptr; }
   template <class T>
   T* data() const {
     return static_cast<T*>(base) + view->offset();
   }
+  const View& layout() const { return *view; }
   const Shape& shape() const { return view->shape(); }
   const Strides& strides() const { return view->strides(); }
   int64_t rank() const { return view->rank(); }
   int64_t numel() const { return view->numel(); }
+  /// `axis` in [0, rank).
   int64_t size(int64_t axis) const { return view->shape()[static_cast<size_t>(axis)]; }
   int64_t stride(int64_t axis) const { return view->strides()[static_cast<size_t>(axis)]; }
+  /// The same memory through another view, which must outlive the result.
+  Operand with(const View& other) const { return {base, &other, dtype, device}; }
 };
 
-}  // namespace weft::kernels::cpu
+using Operands = std::span<const Operand>;
+
+/// What an op will produce: how it lies in memory, and its dtype.
+struct Spec {
+  View view;
+  DType dtype = DType::f32;
+};
+
+}  // namespace weft

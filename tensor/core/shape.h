@@ -173,6 +173,10 @@ inline int64_t normalize_axis(int64_t axis, int64_t rank) {
     detail::throw_axis(axis, rank);
   return axis < 0 ? axis + rank : axis;
 }
+/// The same for functions that a tensor without axes may enter: rank 0 counts as 1, so that it takes axis 0 and -1.
+inline int64_t normalize_axis_or_scalar(int64_t axis, int64_t rank) {
+  return normalize_axis(axis, rank > 0 ? rank : 1);
+}
 /// Row-major strides: the last axis moves fastest.
 Strides row_major_strides(const Shape& shape);
 /// The shape two operands broadcast to (aligned right; equal or 1). Throws ShapeError naming both shapes.

@@ -16,9 +16,12 @@
 // by fork in a process with several threads must not use weft.
 #include "tensor/memory/allocator.h"
 
+#include <unistd.h>
+
 #include <algorithm>
 #include <atomic>
 #include <cstdint>
+#include <cstdio>
 #include <mutex>
 #include <utility>
 
@@ -174,8 +177,26 @@ void count_here(ThreadCache& thread, int size_class, int sign) noexcept {
   }
 }
 
+/// The memory of the machine.
+size_t physical_bytes() {
+  static const size_t bytes = static_cast<size_t>(sysconf(_SC_PHYS_PAGES)) * static_cast<size_t>(sysconf(_SC_PAGESIZE));
+  return bytes;
+}
+
+/// 1536 as 1.5 KB.
+std::string readable_bytes(size_t bytes) {
+  constexpr const char* units[] = {"bytes", "KB", "MB", "GB", "TB", "PB", "EB"};
+  double value = static_cast<double>(bytes);
+  size_t unit = 0;
+  for (; value >= 1000 && unit < 6; ++unit) value /= 1024;
+  char out[32];
+  std::snprintf(out, sizeof out, unit == 0 ? "%.0f %s" : "%.1f %s", value, units[unit]);
+  return out;
+}
+
 [[noreturn]] void throw_no_memory(size_t bytes) {
-  throw Error(text("out of memory: ", bytes, " bytes were asked for and ", memory_stats().live_bytes, " are in use"));
+  throw MemoryError(text("out of memory: ", readable_bytes(bytes), " asked for, ",
+                         readable_bytes(static_cast<size_t>(memory_stats().live_bytes)), " are in use"));
 }
 
 /// A chain from the pool; where the system has no more, the cache is emptied first.
@@ -285,7 +306,8 @@ void free_small(void* memory, size_t bytes) noexcept {
 }
 
 __attribute__((noinline)) void* allocate_large(size_t bytes) {
-  if (bytes > PTRDIFF_MAX / 2) throw Error(text("cannot allocate ", bytes, " bytes: more than an address space holds"));
+  // The system may promise more than it has, and then kills the process that uses it.
+  if (bytes > physical_bytes()) throw_no_memory(bytes);
   const int size_class = detail::size_class(bytes);
   void* memory = take_large(size_class);
   if (memory == nullptr) {

@@ -4,6 +4,7 @@
 
 #include "tensor/core/error.h"
 #include "tensor/memory/allocator.h"
+#include "tensor/memory/device_memory.h"
 
 namespace weft {
 
@@ -16,7 +17,24 @@ constexpr size_t kHeaderBytes = 64;
 
 }  // namespace
 
+IntrusivePtr<Storage> Storage::allocate_on(size_t bytes, Device device) {
+  void* const memory = detail::allocate_device_block(device, bytes);
+  void* header = nullptr;
+  try {
+    header = detail::allocate_object(sizeof(Storage));
+  } catch (...) {
+    detail::free_device_block(device, memory, bytes);
+    throw;
+  }
+  auto* storage = new (header) Storage;
+  storage->data_ = memory;
+  storage->bytes_ = bytes;
+  storage->device_ = device;
+  return IntrusivePtr<Storage>::adopt(storage);
+}
+
 IntrusivePtr<Storage> Storage::allocate(size_t bytes, Device device) {
+  if (!device.is_cpu()) return allocate_on(bytes, device);
   const bool shared = bytes <= kSharedBytes;
   void* memory = shared ? detail::allocate_block(kHeaderBytes + bytes) : detail::allocate_block(bytes);
   void* header = memory;
@@ -31,7 +49,6 @@ IntrusivePtr<Storage> Storage::allocate(size_t bytes, Device device) {
   auto* storage = new (header) Storage;
   storage->data_ = shared ? static_cast<char*>(memory) + kHeaderBytes : memory;
   storage->bytes_ = bytes;
-  storage->device_ = device;
   return IntrusivePtr<Storage>::adopt(storage);
 }
 
@@ -41,7 +58,8 @@ IntrusivePtr<Storage> Storage::wrap(void* data, size_t bytes, void (*release)(vo
     if (data == nullptr && bytes > 0) throw Error(text("cannot wrap a null pointer as ", bytes, " bytes"));
     header = detail::allocate_object(sizeof(Storage));
   } catch (...) {
-    if (release != nullptr) release(context);  // as with shared_ptr: whoever passes a deleter has passed the memory
+    if (release != nullptr)
+      release(context);  // as with shared_ptr: a caller that passes a deleter has passed the memory
     throw;
   }
   auto* storage = new (header) Storage;
@@ -57,9 +75,14 @@ void destroy(Storage* storage) noexcept {
   void* const data = storage->data_;
   const size_t bytes = storage->bytes_;
   const bool borrowed = storage->borrowed_;
+  const Device device = storage->device_;
   const auto release = storage->release_;
   void* const context = storage->context_;
   storage->~Storage();
+  if (!device.is_cpu()) {
+    detail::free_object(storage, sizeof(Storage));
+    return detail::free_device_block(device, data, bytes);
+  }
   if (!borrowed && bytes <= kSharedBytes) return detail::free_block(storage, kHeaderBytes + bytes);
   detail::free_object(storage, sizeof(Storage));
   if (!borrowed) return detail::free_block(data, bytes);

@@ -12,7 +12,8 @@ namespace weft {
 
 class Storage final : public RefCounted {
  public:
-  /// Uninitialised memory of `bytes` (0 is legal).
+  /// Uninitialised memory of `bytes` (0 is legal). Error where there is not enough, DeviceError where the device has no
+  /// backend.
   static IntrusivePtr<Storage> allocate(size_t bytes, Device device = {});
   /// Borrows foreign memory; `release(context)` runs when the last view is gone (may be null), or at once where this
   /// throws: Error for a null pointer with bytes > 0.
@@ -21,6 +22,8 @@ class Storage final : public RefCounted {
   void* data() const noexcept { return data_; }
   size_t bytes() const noexcept { return bytes_; }
   Device device() const noexcept { return device_; }
+  /// Whether the memory is a user's (wrap).
+  bool is_borrowed() const noexcept { return borrowed_; }
 
   /// Counts writes in place.
   uint64_t version() const noexcept { return version_; }
@@ -37,9 +40,10 @@ class Storage final : public RefCounted {
  private:
   friend void destroy(Storage* storage) noexcept;
   Storage() = default;
+  static IntrusivePtr<Storage> allocate_on(size_t bytes, Device device);
   ~Storage() = default;
 
-  // The two small members sit in what the reference count leaves of its 8 bytes: a header of one cache line.
+  // The small members sit in what the reference count leaves of its 8 bytes: a header of one cache line.
   Device device_;
   bool borrowed_ = false;
   void* data_ = nullptr;

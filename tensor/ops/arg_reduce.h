@@ -1,18 +1,11 @@
-// Extrema with their positions.
+// Descriptors of extrema with their positions: the first of equals; the first NaN wins.
 #pragma once
 
-#include "tensor/apply.h"
+#include <array>
 
-namespace weft {
+#include "tensor/ops/infer.h"
 
-/// The extremum along one axis and its first position (i64), which alone gets the gradient.
-ValuesAndIndices max_with_indices(const Tensor& x, int64_t axis, KeepDim keep = {});
-ValuesAndIndices min_with_indices(const Tensor& x, int64_t axis, KeepDim keep = {});
-/// The first position of the extremum (i64) along an axis, or in row-major order of all.
-Tensor argmax(const Tensor& x, std::optional<int64_t> axis = std::nullopt, KeepDim keep = {});
-Tensor argmin(const Tensor& x, std::optional<int64_t> axis = std::nullopt, KeepDim keep = {});
-
-namespace op {
+namespace weft::op {
 
 /// Values (x's dtype) and first positions (i64) of the extremum along one axis.
 struct ExtremumWithIndices {
@@ -20,29 +13,30 @@ struct ExtremumWithIndices {
   bool largest;
   bool keepdim;
   static constexpr std::string_view name = "max_with_indices";
+  static constexpr Policy policy = {};
   static constexpr int outputs = 2;
   void attributes(auto visit) const { visit("axis", axis), visit("largest", largest), visit("keepdim", keepdim); }
   bool operator==(const ExtremumWithIndices&) const = default;
-  std::array<Spec, 2> infer(const Tensor& x) const;
-  void run(const Tensor& x, std::array<Tensor, 2>& out) const;
+  std::array<Spec, 2> infer(const Operand& x) const;
+  void cpu(const Operand& x, const Operand& values, const Operand& indices) const;
 };
 
-/// Positions alone.
-template <class Self>
+/// Positions alone: along an axis, or without one in row-major order of all of x.
 struct ArgExtremum {
-  int64_t axis;
+  std::optional<int64_t> axis;
   bool keepdim;
+  static constexpr Policy policy = {};
   void attributes(auto visit) const { visit("axis", axis), visit("keepdim", keepdim); }
   bool operator==(const ArgExtremum&) const = default;
-  Spec infer(const Tensor& x) const;
-  void run(const Tensor& x, Tensor& out) const;
+  Spec infer(const Operand& x) const;
 };
-struct Argmax : ArgExtremum<Argmax> {
+struct Argmax : ArgExtremum {
   static constexpr std::string_view name = "argmax";
+  void cpu(const Operand& x, const Operand& out) const;
 };
-struct Argmin : ArgExtremum<Argmin> {
+struct Argmin : ArgExtremum {
   static constexpr std::string_view name = "argmin";
+  void cpu(const Operand& x, const Operand& out) const;
 };
 
-}  // namespace op
-}  // namespace weft
+}  // namespace weft::op

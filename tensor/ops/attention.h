@@ -1,80 +1,75 @@
-// Scaled dot-product attention (arXiv 1706.03762), computed without keeping the T x S probabilities of each head.
+// Descriptors of scaled dot-product attention (arXiv 1706.03762), softmax(scale q k^T + mask) v, and its gradient,
+// computed without keeping the T x S probabilities of each head.
+//
+// q (batch..., T, D), k (batch..., S, D) and v (batch..., S, E) have one floating dtype and equal batch axes. The mask
+// (batch..., T, S) is optional: bool (false: not seen) or floating (added to the scores).
 #pragma once
 
-#include "tensor/apply.h"
+#include <array>
+#include <string>
 
-namespace weft {
+#include "tensor/core/random.h"
+#include "tensor/ops/infer.h"
 
-struct AttentionOptions {
-  /// (..., T, S), broadcast: bool (false: not seen) or of q's dtype (added to the scores). Not together with `causal`.
-  Tensor mask = {};
-  bool causal = false;                         // position i sees positions 0 .. i only
-  std::optional<double> scale = std::nullopt;  // of the scores; 1 / sqrt(D) where absent
-  double dropout_p = 0;                        // of the probabilities; drawn from the global generator
-};
-
-/// softmax(scale q k^T + mask) v: q (..., T, D), k (..., S, D), v (..., S, E) give (..., T, E). Leading axes broadcast. One
-/// floating dtype; bf16 and f16 are computed in f32. A row that sees nothing is zero. The result keeps q's order of the
-/// last batch axis and T, so that heads that were split as a view are merged as one.
-Tensor scaled_dot_product_attention(const Tensor& q, const Tensor& k, const Tensor& v,
-                                    const AttentionOptions& options = {});
-
-/// The same for the heads of a packed projection: qkv (..., T, 3 heads D) holds q, k and v of all heads side by side, as
-/// PyTorch's in_proj_weight makes them, and (..., T, heads D) comes out. A mask is (..., heads, T, T), broadcast. No part
-/// is copied, and the gradient is one tensor like qkv.
-Tensor packed_attention(const Tensor& qkv, int64_t heads, const AttentionOptions& options = {});
+namespace weft::op {
 
 /// What the attention ops carry.
 struct AttentionSetting {
-  bool causal;
+  bool causal;  // position i sees positions 0 .. i only
   double scale;
-  double dropout_p;
-  uint64_t seed;  // of the dropout, with offset
-  uint64_t offset;
+  double dropout_p;  // of the probabilities
+  RandomKey key;     // of the dropout: the columns of a row count as a multiple of 4 numbers
   bool operator==(const AttentionSetting&) const = default;
 };
 std::string attribute_text(const AttentionSetting& value);
 
-namespace op {
-
-/// Inputs q, k, v (equal batch axes) and the mask, expanded. The result, and of every row (batch..., T, 1) the largest
-/// score and 1 / (sum of exp(score - largest)), from which the gradient gets the probabilities back.
+/// (batch..., T, E), and what turns scores into probabilities, per row (batch..., T, 1), f64 for f64 inputs, else f32:
+/// p = exp(score - largest) * factor. A row that sees nothing is zero and has factor 0.
 struct Attention {
   AttentionSetting setting;
   static constexpr std::string_view name = "attention";
   static constexpr int outputs = 3;
-  static constexpr uint32_t optional_inputs = 1u << 3;  // the mask
+  static constexpr Policy policy = {
+      .accepts = kFloating, .numeric = 0b111, .optional = 1u << 3, .autocast = Autocasting::lower};
   void attributes(auto visit) const { visit("setting", setting); }
   bool operator==(const Attention&) const = default;
-  std::array<Spec, 3> infer(const Tensor& q, const Tensor& k, const Tensor& v, const Tensor& mask) const;
-  void run(const Tensor& q, const Tensor& k, const Tensor& v, const Tensor& mask, std::array<Tensor, 3>& out) const;
+  std::array<Spec, 3> infer(const Operand& q, const Operand& k, const Operand& v, const Operand& mask) const;
+  void cpu(const Operand& q, const Operand& k, const Operand& v, const Operand& mask, const Operand& out,
+           const Operand& largest, const Operand& factor) const;
 };
 
-/// The gradients of q, k and v.
+/// The gradients of q, k and v; the probabilities are computed once more.
 struct AttentionBackward {
   AttentionSetting setting;
   static constexpr std::string_view name = "attention_backward";
   static constexpr int outputs = 3;
-  static constexpr uint32_t optional_inputs = 1u << 4;
+  static constexpr Policy policy = {.accepts = kFloating, .numeric = 0b1111, .optional = 1u << 4};
   void attributes(auto visit) const { visit("setting", setting); }
   bool operator==(const AttentionBackward&) const = default;
-  std::array<Spec, 3> infer(const Tensor& g, const Tensor& q, const Tensor& k, const Tensor& v, const Tensor& mask,
-                            const Tensor& largest, const Tensor& factor) const;
-  void run(const Tensor& g, const Tensor& q, const Tensor& k, const Tensor& v, const Tensor& mask,
-           const Tensor& largest, const Tensor& factor, std::array<Tensor, 3>& out) const;
+  std::array<Spec, 3> infer(const Operand& g, const Operand& q, const Operand& k, const Operand& v, const Operand& mask,
+                            const Operand& largest, const Operand& factor) const;
+  void cpu(const Operand& g, const Operand& q, const Operand& k, const Operand& v, const Operand& mask,
+           const Operand& largest, const Operand& factor, const Operand& dq, const Operand& dk,
+           const Operand& dv) const;
 };
 
-/// Attention of the three parts of one tensor.
+/// The shape (batch..., heads, T, D) of q, k and v in qkv (batch..., T, 3 heads D). ShapeError where it does not
+/// divide.
+Shape packed_part(const Operand& qkv, int64_t heads);
+
+/// Attention of the three parts of qkv (..., T, 3 heads D); (..., T, heads D) and the rows (..., heads, T, 1).
 struct PackedAttention {
   int64_t heads;
   AttentionSetting setting;
   static constexpr std::string_view name = "packed_attention";
   static constexpr int outputs = 3;
-  static constexpr uint32_t optional_inputs = 1u << 1;
+  static constexpr Policy policy = {
+      .accepts = kFloating, .numeric = 0b1, .optional = 1u << 1, .autocast = Autocasting::lower};
   void attributes(auto visit) const { visit("heads", heads), visit("setting", setting); }
   bool operator==(const PackedAttention&) const = default;
-  std::array<Spec, 3> infer(const Tensor& qkv, const Tensor& mask) const;
-  void run(const Tensor& qkv, const Tensor& mask, std::array<Tensor, 3>& out) const;
+  std::array<Spec, 3> infer(const Operand& qkv, const Operand& mask) const;
+  void cpu(const Operand& qkv, const Operand& mask, const Operand& out, const Operand& largest,
+           const Operand& factor) const;
 };
 
 /// The gradient of qkv.
@@ -82,13 +77,13 @@ struct PackedAttentionBackward {
   int64_t heads;
   AttentionSetting setting;
   static constexpr std::string_view name = "packed_attention_backward";
-  static constexpr uint32_t optional_inputs = 1u << 2;
+  static constexpr Policy policy = {.accepts = kFloating, .numeric = 0b11, .optional = 1u << 2};
   void attributes(auto visit) const { visit("heads", heads), visit("setting", setting); }
   bool operator==(const PackedAttentionBackward&) const = default;
-  Spec infer(const Tensor& g, const Tensor& qkv, const Tensor& mask, const Tensor& largest, const Tensor& factor) const;
-  void run(const Tensor& g, const Tensor& qkv, const Tensor& mask, const Tensor& largest, const Tensor& factor,
-           Tensor& out) const;
+  Spec infer(const Operand& g, const Operand& qkv, const Operand& mask, const Operand& largest,
+             const Operand& factor) const;
+  void cpu(const Operand& g, const Operand& qkv, const Operand& mask, const Operand& largest, const Operand& factor,
+           const Operand& dqkv) const;
 };
 
-}  // namespace op
-}  // namespace weft
+}  // namespace weft::op

@@ -1,34 +1,31 @@
-// Batch normalisation, relu and max-pooling as one op: what comes between two convolutions of a network for images.
+// Descriptors of batch normalisation, relu and max-pooling as one op.
 #pragma once
 
-#include "tensor/ops/batch_norm.h"
+#include <array>
+
 #include "tensor/ops/pool.h"
 
 namespace weft {
 
-/// max_pool2d(relu(batch_norm(x).y)) of x (N, C, H, W), and the statistics. In one pass over memory where windows tile the
-/// image and x is f32 or f64 and lies channels-last (as convolutions leave it); else one op after the other.
-BatchNormResult batch_norm_relu_max_pool2d(const Tensor& x, const Tensor& weight, const Tensor& bias,
-                                           const Pool2dOptions& options, double eps = 1e-5);
-
-/// The gradients of x, weight and bias, from the places that the op returned.
-std::array<Tensor, 3> batch_norm_relu_max_pool2d_backward(const Tensor& g, const Tensor& places, const Tensor& x,
-                                                          const Tensor& weight, const Tensor& mean, const Tensor& rstd,
-                                                          const Pool2dOptions& options, double eps);
+/// Whether the op takes x, by its layout and dtype, with these windows: they tile the image, and channels are
+/// neighbours.
+bool batch_norm_pool_applies(const Operand& x, const Pool2dOptions& options);
 
 namespace op {
 
-/// y, and per channel mean and rstd, and the places of the maxima (u8; 255 where relu let nothing through).
+/// y, and per channel mean and rstd, and the places of the maxima (u8; 255 where relu let nothing through). x is
+/// (N, C, H, W) and one that batch_norm_pool_applies to; weight and bias are (C) or absent.
 struct BatchNormReluMaxPool2d {
   double eps;
   Pool2dOptions options;
   static constexpr std::string_view name = "batch_norm_relu_max_pool2d";
+  static constexpr Policy policy = {.accepts = only(f32) | only(f64), .optional = 0b110};
   static constexpr int outputs = 4;
-  static constexpr uint32_t optional_inputs = 0b110;  // weight and bias
   void attributes(auto visit) const { visit("eps", eps), visit("options", options); }
   bool operator==(const BatchNormReluMaxPool2d&) const = default;
-  std::array<Spec, 4> infer(const Tensor& x, const Tensor& weight, const Tensor& bias) const;
-  void run(const Tensor& x, const Tensor& weight, const Tensor& bias, std::array<Tensor, 4>& out) const;
+  std::array<Spec, 4> infer(const Operand& x, const Operand& weight, const Operand& bias) const;
+  void cpu(const Operand& x, const Operand& weight, const Operand& bias, const Operand& y, const Operand& mean,
+           const Operand& rstd, const Operand& places) const;
 };
 
 /// The gradients of x, weight and bias (as if the weight were 1 where there is none).
@@ -36,14 +33,15 @@ struct BatchNormReluMaxPool2dBackward {
   double eps;
   Pool2dOptions options;
   static constexpr std::string_view name = "batch_norm_relu_max_pool2d_backward";
+  // All but the places.
+  static constexpr Policy policy = {.accepts = only(f32) | only(f64), .numeric = 0b111101, .optional = 1u << 3};
   static constexpr int outputs = 3;
-  static constexpr uint32_t optional_inputs = 1u << 3;  // weight
   void attributes(auto visit) const { visit("eps", eps), visit("options", options); }
   bool operator==(const BatchNormReluMaxPool2dBackward&) const = default;
-  std::array<Spec, 3> infer(const Tensor& g, const Tensor& places, const Tensor& x, const Tensor& weight,
-                            const Tensor& mean, const Tensor& rstd) const;
-  void run(const Tensor& g, const Tensor& places, const Tensor& x, const Tensor& weight, const Tensor& mean,
-           const Tensor& rstd, std::array<Tensor, 3>& out) const;
+  std::array<Spec, 3> infer(const Operand& g, const Operand& places, const Operand& x, const Operand& weight,
+                            const Operand& mean, const Operand& rstd) const;
+  void cpu(const Operand& g, const Operand& places, const Operand& x, const Operand& weight, const Operand& mean,
+           const Operand& rstd, const Operand& dx, const Operand& dweight, const Operand& dbias) const;
 };
 
 }  // namespace op

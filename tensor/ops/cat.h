@@ -1,26 +1,19 @@
-// Joining tensors.
+// The descriptor of cat.
 #pragma once
 
-#include "tensor/apply.h"
+#include "tensor/ops/infer.h"
 
-namespace weft {
-
-/// Along an existing axis; the other sizes are equal, dtypes promote, the memory order is the first's.
-Tensor cat(const std::vector<Tensor>& tensors, int64_t axis = 0);
-/// Along a new axis; all shapes are equal.
-Tensor stack(const std::vector<Tensor>& tensors, int64_t axis = 0);
-
-namespace op {
+namespace weft::op {
 
 /// Tensors of one dtype joined along an axis.
 struct Cat {
   int64_t axis;
   static constexpr std::string_view name = "cat";
+  static constexpr Policy policy = {};
   void attributes(auto visit) const { visit("axis", axis); }
   bool operator==(const Cat&) const = default;
-  Spec infer(std::span<const Tensor> tensors) const;
-  void run(std::span<const Tensor> tensors, Tensor& out) const;
+  Spec infer(Operands tensors) const;
+  void cpu(Operands tensors, const Operand& out) const;
 };
 
-}  // namespace op
-}  // namespace weft
+}  // namespace weft::op

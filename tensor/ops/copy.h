@@ -1,69 +1,87 @@
-// Ops that copy: contiguous, clone, cast, and the writes fill_ and copy_. Also detach, and the adjoint of every view.
+// Descriptors of ops that copy or fill, of detach, and the adjoint of every view.
 #pragma once
 
-#include "tensor/apply.h"
+#include "tensor/dispatch/any_op.h"
+#include "tensor/ops/infer.h"
 
-namespace weft {
-
-/// A copy of `x` in its memory order (row-major unless dense), with history; padding reads as zero.
-Tensor clone(const Tensor& x);
-/// `x` where it is row-major, else a row-major copy, with history.
-Tensor contiguous(const Tensor& x);
-/// `x` with dtype `dtype`; itself where it has it. Floating to integer truncates, NaN gives 0, what does not fit is
-/// clamped; to bool is `x != 0`. The gradient is cast back; a cast to an integer type cuts it.
-Tensor cast(const Tensor& x, DType dtype);
-/// The data of `x` (no copy) without history.
-Tensor detach(const Tensor& x);
-
-namespace op {
+namespace weft::op {
 
 /// A row-major copy; reads padded views.
 struct Contiguous {
   static constexpr std::string_view name = "contiguous";
-  static constexpr bool reads_masked = true;
+  static constexpr Policy policy = {.reads_masked = true};
   void attributes(auto) const {}
   bool operator==(const Contiguous&) const = default;
-  Spec infer(const Tensor& x) const;
-  void run(const Tensor& x, Tensor& out) const;
+  Spec infer(const Operand& x) const { return spec_of(x.shape(), x.dtype); }
+  void cpu(const Operand& x, const Operand& out) const;
 };
 
 /// A copy in the memory order of `x`.
 struct Clone {
   static constexpr std::string_view name = "clone";
-  static constexpr bool reads_masked = true;
+  static constexpr Policy policy = {.reads_masked = true};
   void attributes(auto) const {}
   bool operator==(const Clone&) const = default;
-  Spec infer(const Tensor& x) const;
-  void run(const Tensor& x, Tensor& out) const;
+  Spec infer(const Operand& x) const { return spec_like(x); }
+  void cpu(const Operand& x, const Operand& out) const;
 };
 
 struct Cast {
   DType dtype;
   static constexpr std::string_view name = "cast";
-  static constexpr bool reads_masked = true;
+  static constexpr Policy policy = {.reads_masked = true};
   void attributes(auto visit) const { visit("dtype", dtype); }
   bool operator==(const Cast&) const = default;
-  Spec infer(const Tensor& x) const;
-  void run(const Tensor& x, Tensor& out) const;
+  Spec infer(const Operand& x) const { return spec_like(x, dtype); }
+  void cpu(const Operand& x, const Operand& out) const;
 };
 
-/// One value everywhere, in the shape, dtype and memory order of its input (which it does not read).
+/// A dense `x`, which is on device `from`, on `device` in the same memory order. to() copies it and records this: what
+/// runs on one device is only the copy from memory to memory.
+struct ToDevice {
+  Device device;
+  Device from;
+  static constexpr std::string_view name = "to_device";
+  static constexpr Policy policy = {};
+  void attributes(auto visit) const { visit("device", device), visit("from", from); }
+  bool operator==(const ToDevice&) const = default;
+  Spec infer(const Operand& x) const { return spec_like(x); }
+  void cpu(const Operand& x, const Operand& out) const;
+};
+
+/// One value everywhere, in the shape, dtype and memory order of its input (which it does not read). Error for an
+/// integer that does not fit the dtype.
 struct Fill {
   Scalar value;
   static constexpr std::string_view name = "fill";
+  static constexpr Policy policy = {};
   void attributes(auto visit) const { visit("value", value); }
   bool operator==(const Fill&) const = default;
-  Spec infer(const Tensor& x) const;
-  void run(const Tensor& x, Tensor& out) const;
+  Spec infer(const Operand& x) const { return check_fits(value, x.dtype), spec_like(x); }
+  void cpu(const Operand& x, const Operand& out) const;
 };
 
 /// `source` in the place, dtype and memory order of `x`: what copy_ records. The shapes are equal.
 struct CopyFrom {
   static constexpr std::string_view name = "copy";
+  static constexpr Policy policy = {.numeric = 0, .reads_masked = true};
   void attributes(auto) const {}
   bool operator==(const CopyFrom&) const = default;
-  Spec infer(const Tensor& x, const Tensor& source) const;
-  void run(const Tensor& x, const Tensor& source, Tensor& out) const;
+  Spec infer(const Operand& x, const Operand& source) const { return check_same_shape(x, source), spec_like(x); }
+  void cpu(const Operand& x, const Operand& source, const Operand& out) const;
+};
+
+/// buffer += x, of one shape and dtype. `buffer` may overlap itself (windows, stride 0): memory that several indices
+/// share receives the sum of them all.
+struct AddInto {
+  static constexpr std::string_view name = "add_into";
+  static constexpr Policy policy = {.accepts = kNumbers};
+  static constexpr int outputs = 0;
+  static constexpr uint32_t writes = 1;
+  void attributes(auto) const {}
+  bool operator==(const AddInto&) const = default;
+  void infer(const Operand& buffer, const Operand& x) const { check_same_shape(buffer, x); }
+  void cpu(const Operand& buffer, const Operand& x) const;
 };
 
 /// The same view of the same data; its rule is that it has none.
@@ -79,11 +97,13 @@ struct ViewAdjoint {
   AnyOp of;
   Shape shape;
   static constexpr std::string_view name = "view_adjoint";
+  static constexpr Policy policy = {.accepts = kNumbers};
   void attributes(auto visit) const { visit("of", of), visit("shape", shape); }
   bool operator==(const ViewAdjoint&) const = default;
-  Spec infer(const Tensor& g) const;
-  void run(const Tensor& g, Tensor& out) const;
+  Spec infer(const Operand& g) const;
+  void cpu(const Operand& g, const Operand& out) const;
+  /// The view that `of` takes of a tensor of `shape` that lies as `whole`.
+  View part_of(const View& whole) const;
 };
 
-}  // namespace op
-}  // namespace weft
+}  // namespace weft::op

@@ -1,53 +1,43 @@
-// Cross entropy from logits and class indices, fused.
+// Descriptors of cross entropy from logits (N, C, ...) and class indices (N, ...). With s the label smoothing, w the
+// class weights (C) (or 1) and y the target, the target stands for the distribution t = (1 - s) w[y] onehot(y) + s /
+// C w.
 #pragma once
 
-#include "tensor/apply.h"
+#include <array>
 
-namespace weft {
+#include "tensor/ops/infer.h"
 
-enum class Reduction { none, mean, sum };
+namespace weft::op {
 
-struct CrossEntropyOptions {
-  Tensor weight = {};                     // (classes): factor per class
-  int64_t ignore_index = -100;            // targets that count for nothing
-  double label_smoothing = 0.0;           // in [0, 1]
-  Reduction reduction = Reduction::mean;  // the mean is over the targets' weights, as in PyTorch
+/// How the rows count; what both ops carry.
+struct CrossEntropyRows {
+  int64_t ignore_index = -100;  // targets that count for nothing
+  double label_smoothing = 0;
+  void attributes(auto visit) const { visit("ignore_index", ignore_index), visit("label_smoothing", label_smoothing); }
+  bool operator==(const CrossEntropyRows&) const = default;
 };
 
-/// -log softmax(logits)[target], logits (N, C) or (N, C, d1, ...), targets (N) or (N, d1, ...) of an integer dtype.
-/// IndexError `class 3 is out of range for 3 classes`.
-Tensor cross_entropy(const Tensor& logits, const Tensor& targets, const CrossEntropyOptions& options = {});
-
-/// The gradient of the op below in its logits: scale (sum(t) softmax(logits) - t), see cross_entropy.cc.
-Tensor cross_entropy_backward(const Tensor& scale, const Tensor& logits, const Tensor& targets, const Tensor& weight,
-                              int64_t ignore_index, double label_smoothing);
-
-namespace op {
-
-/// The loss of each target, classes along axis 1, and the weight it counts with in a mean.
-struct CrossEntropy {
-  int64_t ignore_index;
-  double label_smoothing;
+/// Of each target the loss, -sum(t log_softmax(logits)), and the weight it counts with in a mean, w[y]; both are 0
+/// where it is ignored. IndexError `class 3 is out of range for 3 classes`, naming the first such target.
+struct CrossEntropy : CrossEntropyRows {
   static constexpr std::string_view name = "cross_entropy";
   static constexpr int outputs = 2;
-  static constexpr uint32_t optional_inputs = 1u << 2;  // the class weights
-  void attributes(auto visit) const { visit("ignore_index", ignore_index), visit("label_smoothing", label_smoothing); }
+  static constexpr Policy policy = {
+      .accepts = kFloating, .numeric = 0b101, .optional = 0b100, .autocast = Autocasting::full};
   bool operator==(const CrossEntropy&) const = default;
-  std::array<Spec, 2> infer(const Tensor& logits, const Tensor& targets, const Tensor& weight) const;
-  void run(const Tensor& logits, const Tensor& targets, const Tensor& weight, std::array<Tensor, 2>& out) const;
+  std::array<Spec, 2> infer(const Operand& logits, const Operand& targets, const Operand& weight) const;
+  void cpu(const Operand& logits, const Operand& targets, const Operand& weight, const Operand& loss,
+           const Operand& count) const;
 };
 
-/// See cross_entropy_backward.
-struct CrossEntropyBackward {
-  int64_t ignore_index;
-  double label_smoothing;
+/// The gradient of the logits: scale (sum(t) softmax(logits) - t), `scale` being the gradient of each loss.
+struct CrossEntropyBackward : CrossEntropyRows {
   static constexpr std::string_view name = "cross_entropy_backward";
-  static constexpr uint32_t optional_inputs = 1u << 3;  // the class weights
-  void attributes(auto visit) const { visit("ignore_index", ignore_index), visit("label_smoothing", label_smoothing); }
+  static constexpr Policy policy = {.accepts = kFloating, .numeric = 0b1011, .optional = 0b1000};
   bool operator==(const CrossEntropyBackward&) const = default;
-  Spec infer(const Tensor& scale, const Tensor& logits, const Tensor& targets, const Tensor& weight) const;
-  void run(const Tensor& scale, const Tensor& logits, const Tensor& targets, const Tensor& weight, Tensor& out) const;
+  Spec infer(const Operand& scale, const Operand& logits, const Operand& targets, const Operand& weight) const;
+  void cpu(const Operand& scale, const Operand& logits, const Operand& targets, const Operand& weight,
+           const Operand& out) const;
 };
 
-}  // namespace op
-}  // namespace weft
+}  // namespace weft::op

@@ -1,26 +1,22 @@
-// Dropout: zeros elements with probability p and scales the rest by 1 / (1 - p).
+// Descriptor of dropout.
 #pragma once
 
-#include "tensor/apply.h"
+#include "tensor/ops/infer.h"
 
-namespace weft {
+namespace weft::op {
 
-/// Draws from the global generator; the op itself is pure (it carries its random key). Error unless 0 <= p <= 1.
-Tensor dropout(const Tensor& x, double p = 0.5);
-
-namespace op {
-
-/// Which elements stay follows from the random key (seed, offset): its own gradient is the same op.
+/// out[i] = x[i] / (1 - p), or 0 with probability p (0 <= p <= 1; all 0 for p = 1). Which elements stay follows from
+/// the random key (seed, offset): its own gradient is the same op.
 struct Dropout {
   double p;
   uint64_t seed;
   uint64_t offset;
   static constexpr std::string_view name = "dropout";
+  static constexpr Policy policy = {.accepts = kFloating};
   void attributes(auto visit) const { visit("p", p), visit("seed", seed), visit("offset", offset); }
   bool operator==(const Dropout&) const = default;
-  Spec infer(const Tensor& x) const;
-  void run(const Tensor& x, Tensor& out) const;
+  Spec infer(const Operand& x) const { return spec_like(x); }
+  void cpu(const Operand& x, const Operand& out) const;
 };
 
-}  // namespace op
-}  // namespace weft
+}  // namespace weft::op

@@ -1,138 +1,70 @@
-// Constructors: tensors made from numbers.
+// Descriptors of constructors: ops without inputs.
 #pragma once
 
-#include <initializer_list>
-#include <vector>
+#include "tensor/ops/infer.h"
 
-#include "tensor/apply.h"
+namespace weft::op {
 
-namespace weft {
-
-/// Tensors of `shape` (row-major). ShapeError where the number of bytes overflows.
-Tensor zeros(const Shape& shape, DType dtype = f32);
-Tensor ones(const Shape& shape, DType dtype = f32);
-/// Every element is `value`.
-Tensor full(const Shape& shape, const Scalar& value, DType dtype);
-/// The dtype follows the value: f32, i64 or bool.
-Tensor full(const Shape& shape, const Scalar& value);
-/// Uninitialised memory.
-Tensor empty(const Shape& shape, DType dtype = f32);
-/// The shape, dtype (unless given) and memory order of `x`.
-Tensor zeros_like(const Tensor& x, std::optional<DType> dtype = std::nullopt);
-Tensor ones_like(const Tensor& x, std::optional<DType> dtype = std::nullopt);
-Tensor full_like(const Tensor& x, const Scalar& value, std::optional<DType> dtype = std::nullopt);
-Tensor empty_like(const Tensor& x, std::optional<DType> dtype = std::nullopt);
-/// start, start + step, ... below `end` (above it for a negative step). The dtype follows the arguments (i64 or f32).
-Tensor arange(const Scalar& start, const Scalar& end, const Scalar& step = 1,
-              std::optional<DType> dtype = std::nullopt);
-Tensor arange(const Scalar& end);
-/// `count` values from `start` to `end`, both included.
-Tensor linspace(const Scalar& start, const Scalar& end, int64_t count, DType dtype = f32);
-/// Ones on the diagonal of (rows, columns); columns = rows where absent.
-Tensor eye(int64_t rows, std::optional<int64_t> columns = std::nullopt, DType dtype = f32);
-
-/// A tensor from a number or from nested braces: `tensor({{1.0, 2.0}, {3.0, 4.0}})`. Floating values give f32, integers
-/// i64, booleans bool, unless `dtype` says otherwise. ShapeError where rows differ in length.
-template <class T>
-  requires std::is_arithmetic_v<T> Tensor tensor(T value, std::optional<DType> dtype = std::nullopt);
-template <class T>
-Tensor tensor(std::initializer_list<T> values, std::optional<DType> dtype = std::nullopt);
-template <class T>
-Tensor tensor(std::initializer_list<std::initializer_list<T>> values, std::optional<DType> dtype = std::nullopt);
-template <class T>
-Tensor tensor(std::initializer_list<std::initializer_list<std::initializer_list<T>>> values,
-              std::optional<DType> dtype = std::nullopt);
-template <class T>
-Tensor tensor(std::initializer_list<std::initializer_list<std::initializer_list<std::initializer_list<T>>>> values,
-              std::optional<DType> dtype = std::nullopt);
-/// A tensor from a vector: 1-D, or of `shape` (ShapeError where the number of values differs).
-template <class T>
-Tensor from_vector(const std::vector<T>& values, std::optional<Shape> shape = std::nullopt,
-                   std::optional<DType> dtype = std::nullopt);
-
-namespace detail {
-/// Collects nested braces: values in order, and the shape, checked for ragged rows.
-class BraceReader {
- public:
-  template <class T>
-  void read(const T& value, size_t) {
-    if constexpr (std::is_same_v<T, bool>) kind_ = DType::boolean;
-    if constexpr (std::is_integral_v<T> && !std::is_same_v<T, bool>) kind_ = DType::i64;
-    if constexpr (std::is_floating_point_v<T>)
-      reals_.push_back(static_cast<double>(value));
-    else
-      integers_.push_back(static_cast<int64_t>(value));
-  }
-  template <class T>
-  void read(const std::initializer_list<T>& values, size_t depth) {
-    level(depth, static_cast<int64_t>(values.size()));
-    for (const auto& value : values) read(value, depth + 1);
-  }
-  template <class T>
-  void read(const std::vector<T>& values, size_t depth) {
-    level(depth, static_cast<int64_t>(values.size()));
-    for (const T value : values) read(value, depth + 1);
-  }
-  Tensor finish(std::optional<DType> dtype, std::optional<Shape> shape = std::nullopt) const;
-  void kind(DType dtype) { kind_ = dtype; }
-
- private:
-  void level(size_t depth, int64_t size);
-  Shape shape_;
-  std::vector<double> reals_;
-  std::vector<int64_t> integers_;
-  DType kind_ = DType::f32;
-};
-template <class T>
-Tensor from_braces(const T& values, std::optional<DType> dtype) {
-  Frame frame("tensor");
-  BraceReader reader;
-  reader.read(values, 0);
-  return reader.finish(dtype);
-}
-}  // namespace detail
-
-template <class T>
-  requires std::is_arithmetic_v<T> Tensor tensor(T value, std::optional<DType> dtype) {
-    return detail::from_braces(value, dtype);
-  }
-template <class T>
-Tensor tensor(std::initializer_list<T> values, std::optional<DType> dtype) {
-  return detail::from_braces(values, dtype);
-}
-template <class T>
-Tensor tensor(std::initializer_list<std::initializer_list<T>> values, std::optional<DType> dtype) {
-  return detail::from_braces(values, dtype);
-}
-template <class T>
-Tensor tensor(std::initializer_list<std::initializer_list<std::initializer_list<T>>> values,
-              std::optional<DType> dtype) {
-  return detail::from_braces(values, dtype);
-}
-template <class T>
-Tensor tensor(std::initializer_list<std::initializer_list<std::initializer_list<std::initializer_list<T>>>> values,
-              std::optional<DType> dtype) {
-  return detail::from_braces(values, dtype);
-}
-template <class T>
-Tensor from_vector(const std::vector<T>& values, std::optional<Shape> shape, std::optional<DType> dtype) {
-  Frame frame("from_vector");
-  detail::BraceReader reader;
-  reader.read(values, 0);
-  return reader.finish(dtype, std::move(shape));
-}
-
-namespace op {
-/// One value everywhere; no inputs.
+/// One value everywhere, in memory that lies as `layout` says (dense, without a mask).
 struct Full {
-  Shape shape;
+  View layout;
   Scalar value;
   DType dtype;
+  Device device = {};
   static constexpr std::string_view name = "full";
-  void attributes(auto visit) const { visit("shape", shape), visit("value", value), visit("dtype", dtype); }
+  void attributes(auto visit) const {
+    visit("layout", layout), visit("value", value), visit("dtype", dtype), visit("device", device);
+  }
   bool operator==(const Full&) const = default;
-  Spec infer() const;
-  void run(Tensor& out) const;
+  Spec infer() const { return check_fits(value, dtype), Spec{layout, dtype}; }
+  void cpu(const Operand& out) const;
 };
-}  // namespace op
-}  // namespace weft
+
+/// out[i] = start + i step. Integer dtypes with an integer start and step are exact, others go through double.
+struct Arange {
+  Scalar start;
+  Scalar step;
+  int64_t count;
+  DType dtype;
+  Device device = {};
+  static constexpr std::string_view name = "arange";
+  void attributes(auto visit) const {
+    visit("start", start), visit("step", step), visit("count", count), visit("dtype", dtype), visit("device", device);
+  }
+  bool operator==(const Arange&) const = default;
+  Spec infer() const { return spec_of({count}, dtype); }
+  void cpu(const Operand& out) const;
+};
+
+/// Evenly spaced from `start` to `end`, both met exactly; a single value is `start`.
+struct Linspace {
+  double start;
+  double end;
+  int64_t count;
+  DType dtype;
+  Device device = {};
+  static constexpr std::string_view name = "linspace";
+  void attributes(auto visit) const {
+    visit("start", start), visit("end", end), visit("count", count), visit("dtype", dtype), visit("device", device);
+  }
+  bool operator==(const Linspace&) const = default;
+  Spec infer() const { return spec_of({count}, dtype); }
+  void cpu(const Operand& out) const;
+};
+
+/// Ones on the diagonal of a matrix, zeros elsewhere.
+struct Eye {
+  int64_t rows;
+  int64_t columns;
+  DType dtype;
+  Device device = {};
+  static constexpr std::string_view name = "eye";
+  void attributes(auto visit) const {
+    visit("rows", rows), visit("columns", columns), visit("dtype", dtype), visit("device", device);
+  }
+  bool operator==(const Eye&) const = default;
+  Spec infer() const { return spec_of({rows, columns}, dtype); }
+  void cpu(const Operand& out) const;
+};
+
+}  // namespace weft::op

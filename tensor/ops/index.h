@@ -1,102 +1,97 @@
-// Indexing with tensors of integers. Indices are always checked: IndexError `index 7 is out of range for 5 rows`.
+// Descriptors of indexing with tensors of integers. Kernels check every index before they write.
 #pragma once
 
-#include "tensor/apply.h"
+#include "tensor/ops/infer.h"
 
-namespace weft {
+namespace weft::op {
 
-/// out[i][j] = x[index[i][j]][j] for axis 0, and so on: `index` has x's rank, and sizes up to x's on the other axes.
-Tensor gather(const Tensor& x, int64_t axis, const Tensor& index);
-/// Slices of `axis` in the order of the 1-D `index`.
-Tensor index_select(const Tensor& x, int64_t axis, const Tensor& index);
-/// The rows `indices` (any shape, i64 or i32) of `weight` (V, D): shape indices + (D). The gradient of row `padding_idx` is
-/// zero (negative: none).
-Tensor embedding(const Tensor& indices, const Tensor& weight, int64_t padding_idx = -1);
-/// indices (any shape) to f32 vectors of `classes` with one 1; classes = max + 1 where absent. No gradient.
-Tensor one_hot(const Tensor& indices, std::optional<int64_t> classes = std::nullopt);
+/// The policies: input 0 (of embedding, input 1) has the values, the other one the indices.
+inline constexpr Policy kIndexes = {.numeric = 1};
+inline constexpr Policy kAddsByIndex = {.accepts = kNumbers, .numeric = 1};
 
-/// zeros of `shape`, with src[i][j] added at [index[i][j]][j] for axis 0, and so on: the adjoint of gather. The same bits at
-/// any thread count.
-Tensor scatter_add(const Tensor& src, int64_t axis, const Tensor& index, const Shape& shape);
-/// zeros of `shape`, with the slices of `src` added at the places `index` names: the adjoint of index_select.
-Tensor index_add(const Tensor& src, int64_t axis, const Tensor& index, const Shape& shape);
-/// The gradient of embedding's weight, which has `rows` rows.
-Tensor embedding_backward(const Tensor& g, const Tensor& indices, int64_t rows, int64_t padding_idx);
-
-namespace op {
-
-/// See gather.
+/// out[.., i, ..] = x[.., index[.., i, ..], ..] along `axis`; index's sizes off the axis are at most x's.
 struct Gather {
   int64_t axis;
   static constexpr std::string_view name = "gather";
+  static constexpr Policy policy = kIndexes;
   void attributes(auto visit) const { visit("axis", axis); }
   bool operator==(const Gather&) const = default;
-  Spec infer(const Tensor& x, const Tensor& index) const;
-  void run(const Tensor& x, const Tensor& index, Tensor& out) const;
+  Spec infer(const Operand& x, const Operand& index) const;
+  void cpu(const Operand& x, const Operand& index, const Operand& out) const;
 };
 
-/// See scatter_add.
+/// zeros of `shape`, and out[.., index[.., i, ..], ..] += src[.., i, ..], src of index's shape: the adjoint of gather.
+/// Adds in the order of i, 16-bit floats in float, whatever the number of threads.
 struct ScatterAdd {
   int64_t axis;
   Shape shape;
   static constexpr std::string_view name = "scatter_add";
+  static constexpr Policy policy = kAddsByIndex;
   void attributes(auto visit) const { visit("axis", axis), visit("shape", shape); }
   bool operator==(const ScatterAdd&) const = default;
-  Spec infer(const Tensor& src, const Tensor& index) const;
-  void run(const Tensor& src, const Tensor& index, Tensor& out) const;
+  Spec infer(const Operand& src, const Operand& index) const;
+  void cpu(const Operand& src, const Operand& index, const Operand& out) const;
 };
 
-/// See index_select.
+/// Slice i of out along `axis` is slice index[i] of x; index is 1-d.
 struct IndexSelect {
   int64_t axis;
   static constexpr std::string_view name = "index_select";
+  static constexpr Policy policy = kIndexes;
   void attributes(auto visit) const { visit("axis", axis); }
   bool operator==(const IndexSelect&) const = default;
-  Spec infer(const Tensor& x, const Tensor& index) const;
-  void run(const Tensor& x, const Tensor& index, Tensor& out) const;
+  Spec infer(const Operand& x, const Operand& index) const;
+  void cpu(const Operand& x, const Operand& index, const Operand& out) const;
 };
 
-/// See index_add.
+/// zeros of `shape`, and slice index[i] += slice i of src: the adjoint of index_select. Floating slices for one place
+/// are summed in double, in the order of i, and then added once.
 struct IndexAdd {
   int64_t axis;
   Shape shape;
   static constexpr std::string_view name = "index_add";
+  static constexpr Policy policy = kAddsByIndex;
   void attributes(auto visit) const { visit("axis", axis), visit("shape", shape); }
   bool operator==(const IndexAdd&) const = default;
-  Spec infer(const Tensor& src, const Tensor& index) const;
-  void run(const Tensor& src, const Tensor& index, Tensor& out) const;
+  Spec infer(const Operand& src, const Operand& index) const;
+  void cpu(const Operand& src, const Operand& index, const Operand& out) const;
 };
 
-/// See embedding.
+/// out[.., :] = weight[indices[..], :], weight (V, D). Row `padding_idx` gets no gradient (negative: no such row).
 struct Embedding {
   int64_t padding_idx;
   static constexpr std::string_view name = "embedding";
+  static constexpr Policy policy = {.numeric = 2};
   void attributes(auto visit) const { visit("padding_idx", padding_idx); }
   bool operator==(const Embedding&) const = default;
-  Spec infer(const Tensor& indices, const Tensor& weight) const;
-  void run(const Tensor& indices, const Tensor& weight, Tensor& out) const;
+  Spec infer(const Operand& indices, const Operand& weight) const;
+  void cpu(const Operand& indices, const Operand& weight, const Operand& out) const;
 };
 
-/// See embedding_backward.
+/// (rows, D): row v is the sum of g's rows whose index is v, row padding_idx zero.
 struct EmbeddingBackward {
   int64_t rows;
   int64_t padding_idx;
   static constexpr std::string_view name = "embedding_backward";
+  static constexpr Policy policy = kAddsByIndex;
   void attributes(auto visit) const { visit("rows", rows), visit("padding_idx", padding_idx); }
   bool operator==(const EmbeddingBackward&) const = default;
-  Spec infer(const Tensor& g, const Tensor& indices) const;
-  void run(const Tensor& g, const Tensor& indices, Tensor& out) const;
+  Spec infer(const Operand& g, const Operand& indices) const;
+  void cpu(const Operand& g, const Operand& indices, const Operand& out) const;
 };
 
-/// See one_hot.
+/// out[.., c] = 1 where c is indices[..], else 0, f32. IndexError `class 3 is out of range for 3 classes`.
 struct OneHot {
   int64_t classes;
   static constexpr std::string_view name = "one_hot";
+  static constexpr Policy policy = {.numeric = 0};
   void attributes(auto visit) const { visit("classes", classes); }
   bool operator==(const OneHot&) const = default;
-  Spec infer(const Tensor& indices) const;
-  void run(const Tensor& indices, Tensor& out) const;
+  Spec infer(const Operand& indices) const;
+  void cpu(const Operand& indices, const Operand& out) const;
 };
 
-}  // namespace op
-}  // namespace weft
+/// DtypeError where the dtype of indices is no integer.
+void check_index_dtype(DType dtype);
+
+}  // namespace weft::op

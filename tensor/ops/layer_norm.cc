@@ -1,38 +1,20 @@
 #include "tensor/ops/layer_norm.h"
 
-#include "tensor/kernels/cpu/rowwise/layer_norm.h"
-#include "tensor/op.h"
-
-namespace weft {
-namespace cpu = kernels::cpu;
-
-Tensor layer_norm(const Tensor& x, int64_t normalized_axes, const Tensor& weight, const Tensor& bias, double eps) {
-  Frame frame("layer_norm", x, weight, bias);
-  return apply(op::LayerNorm{normalized_axes, eps}, x, weight, bias)[0];
-}
-
-std::array<Tensor, 3> layer_norm_backward(const Tensor& g, const Tensor& x, int64_t normalized_axes,
-                                          const Tensor& weight, const Tensor& mean, const Tensor& rstd, double eps) {
-  Frame frame("layer_norm_backward", g, x, weight);
-  return apply(op::LayerNormBackward{normalized_axes, eps}, g, x, weight, mean, rstd);
-}
-
-namespace op {
+namespace weft::op {
 namespace {
 
 /// The shape of the normalised axes; all checks.
-Shape check(const Tensor& x, int64_t axes, const Tensor& weight, const Tensor& bias) {
-  check_dtype(x, is_floating(x.dtype()), "floating dtypes");
+Shape check(const Operand& x, int64_t axes, std::initializer_list<const Operand*> parameters) {
   if (axes < 1 || axes > x.rank())
     throw ShapeError(text(axes, " axes cannot be normalised of a tensor with ", x.rank()));
   const Shape shape(x.shape().end() - axes, x.shape().end());
-  for (const Tensor* t : {&weight, &bias})
-    if (t->defined() && (t->shape() != shape || t->dtype() != x.dtype()))
-      throw ShapeError(text("weight and bias must be ", shape, " ", x.dtype(), ", not ", describe(*t)));
+  for (const Operand* p : parameters)
+    if (p->defined() && p->shape() != shape)
+      throw ShapeError(text("weight and bias must be ", shape, " ", x.dtype, ", not ", p->shape(), " ", p->dtype));
   return shape;
 }
 
-Shape rows_of(const Tensor& x, int64_t axes) {
+Shape rows_of(const Operand& x, int64_t axes) {
   Shape shape = x.shape();
   for (size_t i = shape.size() - static_cast<size_t>(axes); i < shape.size(); ++i) shape[i] = 1;
   return shape;
@@ -40,28 +22,17 @@ Shape rows_of(const Tensor& x, int64_t axes) {
 
 }  // namespace
 
-std::array<Spec, 3> LayerNorm::infer(const Tensor& x, const Tensor& weight, const Tensor& bias) const {
-  check(x, axes, weight, bias);
-  const Spec rows = spec_of(rows_of(x, axes), x.dtype());
+std::array<Spec, 3> LayerNorm::infer(const Operand& x, const Operand& weight, const Operand& bias) const {
+  check(x, axes, {&weight, &bias});
+  const Spec rows = spec_of(rows_of(x, axes), x.dtype);
   return {spec_like(x), rows, rows};
 }
-void LayerNorm::run(const Tensor& x, const Tensor& weight, const Tensor& bias, std::array<Tensor, 3>& out) const {
-  const OptionalOperand w(weight), b(bias), mean(out[1]), rstd(out[2]);
-  cpu::layer_norm(operand(x), axes, w.get(), b.get(), eps, operand(out[0]), mean.get(), rstd.get());
-}
 
-std::array<Spec, 3> LayerNormBackward::infer(const Tensor& g, const Tensor& x, const Tensor& weight, const Tensor&,
-                                             const Tensor&) const {
+std::array<Spec, 3> LayerNormBackward::infer(const Operand& g, const Operand& x, const Operand& weight, const Operand&,
+                                             const Operand&) const {
   check_same_shape(g, x);
-  const Spec parameter = spec_of(check(x, axes, weight, Tensor()), x.dtype());
+  const Spec parameter = spec_of(check(x, axes, {&weight}), x.dtype);
   return {spec_like(x), parameter, parameter};
 }
-void LayerNormBackward::run(const Tensor& g, const Tensor& x, const Tensor& weight, const Tensor& mean,
-                            const Tensor& rstd, std::array<Tensor, 3>& out) const {
-  const OptionalOperand w(weight), dx(out[0]), dw(out[1]), db(out[2]);
-  cpu::layer_norm_backward(operand(g), operand(x), axes, w.get(), operand(mean), operand(rstd), dx.get(), dw.get(),
-                           db.get());
-}
 
-}  // namespace op
-}  // namespace weft
+}  // namespace weft::op

@@ -1,48 +1,42 @@
-// Layer normalisation (arXiv 1607.06450).
+// Descriptors of layer normalisation (arXiv 1607.06450) and its gradient.
 #pragma once
 
-#include "tensor/apply.h"
+#include <array>
 
-namespace weft {
+#include "tensor/ops/infer.h"
 
-/// (x - mean) / sqrt(var + eps) * weight + bias over the last `normalized_axes` axes; weight and bias (optional) have
-/// their shape. The variance is biased and two-pass.
-Tensor layer_norm(const Tensor& x, int64_t normalized_axes, const Tensor& weight = {}, const Tensor& bias = {},
-                  double eps = 1e-5);
+namespace weft::op {
 
-/// The gradients of x, weight and bias from the statistics that op::LayerNorm returns.
-std::array<Tensor, 3> layer_norm_backward(const Tensor& g, const Tensor& x, int64_t normalized_axes,
-                                          const Tensor& weight, const Tensor& mean, const Tensor& rstd, double eps);
-
-namespace op {
-
-/// y, and per row mean and rstd = 1 / sqrt(var + eps) (kept at size 1).
+/// (x - mean) * rstd * weight + bias over the last `axes` axes, and per row mean and rstd = 1 / sqrt(var + eps) (kept
+/// at size 1). The variance is biased and two-pass; weight and bias (optional) have the shape of those axes. The kernel
+/// leaves out statistics whose operand is undefined.
 struct LayerNorm {
   int64_t axes;
   double eps;
   static constexpr std::string_view name = "layer_norm";
   static constexpr int outputs = 3;
-  static constexpr uint32_t optional_inputs = 0b110;  // weight and bias
+  static constexpr Policy policy = {.accepts = kFloating, .optional = 0b110, .autocast = Autocasting::full};
   void attributes(auto visit) const { visit("axes", axes), visit("eps", eps); }
   bool operator==(const LayerNorm&) const = default;
-  std::array<Spec, 3> infer(const Tensor& x, const Tensor& weight, const Tensor& bias) const;
-  void run(const Tensor& x, const Tensor& weight, const Tensor& bias, std::array<Tensor, 3>& out) const;
+  std::array<Spec, 3> infer(const Operand& x, const Operand& weight, const Operand& bias) const;
+  void cpu(const Operand& x, const Operand& weight, const Operand& bias, const Operand& y, const Operand& mean,
+           const Operand& rstd) const;
 };
 
-/// The gradients of x, weight and bias (as if the weight were 1 where there is none).
+/// The gradients of x, weight and bias (as if the weight were 1 where there is none). The kernel leaves out gradients
+/// whose operand is undefined.
 struct LayerNormBackward {
   int64_t axes;
   double eps;
   static constexpr std::string_view name = "layer_norm_backward";
   static constexpr int outputs = 3;
-  static constexpr uint32_t optional_inputs = 1u << 2;  // weight
+  static constexpr Policy policy = {.accepts = kFloating, .optional = 1u << 2};  // weight
   void attributes(auto visit) const { visit("axes", axes), visit("eps", eps); }
   bool operator==(const LayerNormBackward&) const = default;
-  std::array<Spec, 3> infer(const Tensor& g, const Tensor& x, const Tensor& weight, const Tensor& mean,
-                            const Tensor& rstd) const;
-  void run(const Tensor& g, const Tensor& x, const Tensor& weight, const Tensor& mean, const Tensor& rstd,
-           std::array<Tensor, 3>& out) const;
+  std::array<Spec, 3> infer(const Operand& g, const Operand& x, const Operand& weight, const Operand& mean,
+                            const Operand& rstd) const;
+  void cpu(const Operand& g, const Operand& x, const Operand& weight, const Operand& mean, const Operand& rstd,
+           const Operand& dx, const Operand& dweight, const Operand& dbias) const;
 };
 
-}  // namespace op
-}  // namespace weft
+}  // namespace weft::op

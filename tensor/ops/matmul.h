@@ -1,25 +1,25 @@
-// Matrix products.
+// Descriptor of the matrix product.
 #pragma once
 
-#include "tensor/apply.h"
+#include "tensor/ops/infer.h"
 
-namespace weft {
+namespace weft::op {
 
-/// (..., M, K) times (..., K, N) gives (..., M, N); leading axes broadcast. A 1-D operand is a row (first) or a column
-/// (second) and loses that axis in the result; two of them give their dot product. Dtypes promote; integers multiply
-/// exactly. ShapeError `inner sizes differ: 3 and 4`.
-Tensor matmul(const Tensor& a, const Tensor& b);
-
-namespace op {
-
-/// (batch..., M, K) times (batch..., K, N): equal batch axes, rank at least 2, one dtype.
+/// (batch..., M, K) times (batch..., K, N): equal batch axes, rank at least 2.
 struct Matmul {
   static constexpr std::string_view name = "matmul";
+  static constexpr Policy policy = {.accepts = kNumbers, .autocast = Autocasting::lower};
   void attributes(auto) const {}
   bool operator==(const Matmul&) const = default;
-  Spec infer(const Tensor& a, const Tensor& b) const;
-  void run(const Tensor& a, const Tensor& b, Tensor& out) const;
+  Spec infer(const Operand& a, const Operand& b) const {
+    const auto last = static_cast<size_t>(a.rank() - 1);
+    if (a.shape()[last] != b.shape()[last - 1])
+      throw ShapeError(text("inner sizes differ: ", a.shape()[last], " and ", b.shape()[last - 1]));
+    Shape shape = a.shape();
+    shape[last] = b.shape()[last];
+    return spec_of(shape, a.dtype);
+  }
+  void cpu(const Operand& a, const Operand& b, const Operand& out) const;
 };
 
-}  // namespace op
-}  // namespace weft
+}  // namespace weft::op

@@ -1,84 +1,86 @@
-// 2-D pooling.
+// Descriptors of 2-D pooling of (N, C, H, W) and of its gradients.
 #pragma once
 
-#include "tensor/ops/conv.h"
+#include <array>
+
+#include "tensor/core/pool_options.h"
+#include "tensor/ops/infer.h"
 
 namespace weft {
 
-struct Pool2dOptions {
-  Pair kernel_size = 0;
-  std::optional<Pair> stride = std::nullopt;  // the kernel size where absent
-  Pair padding = 0;
-  Pair dilation = 1;              // max_pool2d only
-  bool count_include_pad = true;  // avg_pool2d only: whether padding counts in what a mean divides by
-  bool operator==(const Pool2dOptions&) const = default;
-};
-
-/// The maximum of each window of x (N, C, H, W); padding counts as -inf; NaN propagates; the first maximum of a window
-/// gets the gradient.
-Tensor max_pool2d(const Tensor& x, const Pool2dOptions& options);
-/// The mean of each window. Padding counts as zeros that are divided by, unless count_include_pad is false.
-Tensor avg_pool2d(const Tensor& x, const Pool2dOptions& options);
-
-/// The gradient of max_pool2d from the places of its maxima (its second result), for an input of `input_shape`.
-Tensor max_pool2d_backward(const Tensor& g, const Tensor& places, const Shape& input_shape,
-                           const Pool2dOptions& options);
-/// The values of `x` at those places.
-Tensor max_pool2d_gather(const Tensor& x, const Tensor& places, const Pool2dOptions& options);
-/// The gradient of avg_pool2d for an input of `input_shape`.
-Tensor avg_pool2d_backward(const Tensor& g, const Shape& input_shape, const Pool2dOptions& options);
-
 std::string attribute_text(const Pool2dOptions& value);
+
+/// The shape that pooling gives; checks the options. ShapeError and Error as the public functions.
+Shape pooled_shape(const Shape& x, const Pool2dOptions& options);
+/// The dtype of the places of maxima: u8 where it can count the window's elements, else i32. ShapeError where that
+/// cannot.
+DType max_pool2d_index_dtype(const Pool2dOptions& options);
+
+/// Whether every pixel of an axis (0: height, 1: width) lies in exactly one window.
+inline bool windows_tile(const Pool2dOptions& o, int axis, int64_t inputs, int64_t outputs) {
+  return o.step()[axis] == o.kernel_size[axis] && o.padding[axis] == 0 && o.dilation[axis] == 1 &&
+         inputs == outputs * o.kernel_size[axis];
+}
 
 namespace op {
 
-/// The maxima, and where in its window each one is (u8 or i32).
+/// The maxima, and which element of its window each one is: row * kernel width + column (u8 or i32); the largest value
+/// of that dtype where the whole window is padding.
 struct MaxPool2d {
   Pool2dOptions options;
   static constexpr std::string_view name = "max_pool2d";
+  static constexpr Policy policy = {.accepts = kFloating};
   static constexpr int outputs = 2;
   void attributes(auto visit) const { visit("options", options); }
   bool operator==(const MaxPool2d&) const = default;
-  std::array<Spec, 2> infer(const Tensor& x) const;
-  void run(const Tensor& x, std::array<Tensor, 2>& out) const;
+  std::array<Spec, 2> infer(const Operand& x) const;
+  void cpu(const Operand& x, const Operand& out, const Operand& places) const;
 };
 
+/// Per pixel the sum of g over the windows whose place is that pixel.
 struct MaxPool2dBackward {
   Pool2dOptions options;
   Shape shape;  // of the input
   static constexpr std::string_view name = "max_pool2d_backward";
+  static constexpr Policy policy = {.accepts = kFloating, .numeric = 0b01};
   void attributes(auto visit) const { visit("options", options), visit("shape", shape); }
   bool operator==(const MaxPool2dBackward&) const = default;
-  Spec infer(const Tensor& g, const Tensor& places) const;
-  void run(const Tensor& g, const Tensor& places, Tensor& out) const;
+  Spec infer(const Operand& g, const Operand& places) const;
+  void cpu(const Operand& g, const Operand& places, const Operand& out) const;
 };
 
+/// Per window x at its place; 0 where the window is padding.
 struct MaxPool2dGather {
   Pool2dOptions options;
   static constexpr std::string_view name = "max_pool2d_gather";
+  static constexpr Policy policy = {.accepts = kFloating, .numeric = 0b01};
   void attributes(auto visit) const { visit("options", options); }
   bool operator==(const MaxPool2dGather&) const = default;
-  Spec infer(const Tensor& x, const Tensor& places) const;
-  void run(const Tensor& x, const Tensor& places, Tensor& out) const;
+  Spec infer(const Operand& x, const Operand& places) const;
+  void cpu(const Operand& x, const Operand& places, const Operand& out) const;
 };
 
+/// The sum of each window divided by the window's size; padding counts as zeros.
 struct AvgPool2d {
   Pool2dOptions options;
   static constexpr std::string_view name = "avg_pool2d";
+  static constexpr Policy policy = {.accepts = kFloating};
   void attributes(auto visit) const { visit("options", options); }
   bool operator==(const AvgPool2d&) const = default;
-  Spec infer(const Tensor& x) const;
-  void run(const Tensor& x, Tensor& out) const;
+  Spec infer(const Operand& x) const;
+  void cpu(const Operand& x, const Operand& out) const;
 };
 
+/// Per pixel the sum of g over the windows that hold it, divided by the window's size.
 struct AvgPool2dBackward {
   Pool2dOptions options;
   Shape shape;  // of the input
   static constexpr std::string_view name = "avg_pool2d_backward";
+  static constexpr Policy policy = {.accepts = kFloating};
   void attributes(auto visit) const { visit("options", options), visit("shape", shape); }
   bool operator==(const AvgPool2dBackward&) const = default;
-  Spec infer(const Tensor& g) const;
-  void run(const Tensor& g, Tensor& out) const;
+  Spec infer(const Operand& g) const;
+  void cpu(const Operand& g, const Operand& out) const;
 };
 
 }  // namespace op

@@ -1,27 +1,17 @@
-// Random tensors, from the global generator (see tensor/core/random.h): the same numbers at any thread count.
+// Descriptor of random tensors.
 #pragma once
 
-#include "tensor/apply.h"
+#include "tensor/ops/infer.h"
 
-namespace weft {
+namespace weft::op {
 
-/// Uniform in [0, 1).
-Tensor rand(const Shape& shape, DType dtype = f32);
-/// Normal with mean 0 and standard deviation 1.
-Tensor randn(const Shape& shape, DType dtype = f32);
-/// Integers in [low, high).
-Tensor randint(int64_t low, int64_t high, const Shape& shape, DType dtype = i64);
-/// A permutation of 0 .. count-1 (i64).
-Tensor randperm(int64_t count);
-Tensor rand_like(const Tensor& x);
-Tensor randn_like(const Tensor& x);
-
+/// uniform: [0, 1), f32 in steps of 2^-24, f64 2^-53, f16 2^-11, bf16 2^-8 (all exact, so 1 never appears); normal:
+/// mean 0, standard deviation 1; integers: [low, high); permutation: of 0 .. n-1, 1-D, i64.
 enum class Distribution { uniform, normal, integers, permutation };
 std::string attribute_text(const Distribution& value);
 
-namespace op {
-
-/// Random values of `shape`; a pure function of its random key (seed, offset).
+/// Random values of `shape`. Element i, counted in row-major order, is a pure function of the random key (seed,
+/// offset) and i, so that neither memory order nor number of threads matters.
 struct RandomFill {
   Distribution distribution;
   Shape shape;
@@ -30,15 +20,15 @@ struct RandomFill {
   int64_t high;  // exclusive
   uint64_t seed;
   uint64_t offset;
+  Device device = {};
   static constexpr std::string_view name = "random";
   void attributes(auto visit) const {
     visit("distribution", distribution), visit("shape", shape), visit("dtype", dtype), visit("low", low),
-        visit("high", high), visit("seed", seed), visit("offset", offset);
+        visit("high", high), visit("seed", seed), visit("offset", offset), visit("device", device);
   }
   bool operator==(const RandomFill&) const = default;
   Spec infer() const;
-  void run(Tensor& out) const;
+  void cpu(const Operand& out) const;
 };
 
-}  // namespace op
-}  // namespace weft
+}  // namespace weft::op

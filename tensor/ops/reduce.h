@@ -1,85 +1,104 @@
-// Reductions over none, one or several axes (`{}`: all), the axes kept at size 1 with `keepdim`. Sums are blocked pairwise
-// and give the same bits at any thread count.
+// Descriptors of reductions over sorted axes; `keepdim` keeps them at size 1. Results are row-major. Without axes a
+// reduction is over single elements.
+//
+// Floating inputs are folded in registers over groups of at most 8 and from there on in double, in fixed blocks and a
+// fixed tree: the same bits for any number of threads. bf16 and f16 are read as float.
 #pragma once
 
-#include "tensor/apply.h"
+#include "tensor/ops/infer.h"
 
-namespace weft {
+namespace weft::op {
 
-/// Bool and integers are summed and multiplied in i64. The sum of nothing is 0, the product 1.
-Tensor sum(const Tensor& x, const Axes& axes = {}, KeepDim keep = {});
-Tensor prod(const Tensor& x, const Axes& axes = {}, KeepDim keep = {});
-/// DtypeError for integers: cast first.
-Tensor mean(const Tensor& x, const Axes& axes = {}, KeepDim keep = {});
-/// The largest / smallest; NaN propagates; ties share the gradient evenly. Error over nothing.
-Tensor max(const Tensor& x, const Axes& axes = {}, KeepDim keep = {});
-Tensor min(const Tensor& x, const Axes& axes = {}, KeepDim keep = {});
-/// sum((x - mean)^2) / (n - correction), two-pass.
-Tensor var(const Tensor& x, const Axes& axes = {}, int64_t correction = 1, KeepDim keep = {});
-Tensor std(const Tensor& x, const Axes& axes = {}, int64_t correction = 1, KeepDim keep = {});
-/// (sum |x|^p)^(1/p); p may be infinity. Neither overflows nor underflows for p = 2. Gradient 0 at 0.
-Tensor norm(const Tensor& x, double p = 2, const Axes& axes = {}, KeepDim keep = {});
-/// Whether all / any are non-zero (bool).
-Tensor all(const Tensor& x, const Axes& axes = {}, KeepDim keep = {});
-Tensor any(const Tensor& x, const Axes& axes = {}, KeepDim keep = {});
-/// log(sum(e^x)), stable; -inf over nothing and over -inf.
-Tensor logsumexp(const Tensor& x, const Axes& axes = {}, KeepDim keep = {});
-
-namespace op {
-
-/// Ops over sorted axes; `keepdim` keeps them at size 1.
-template <class Self>
 struct Reduction {
   IntList axes;
   bool keepdim;
   void attributes(auto visit) const { visit("axes", axes), visit("keepdim", keepdim); }
   bool operator==(const Reduction&) const = default;
-  Spec infer(const Tensor& x) const;
-  void run(const Tensor& x, Tensor& out) const;
 };
-struct Sum : Reduction<Sum> {
-  static constexpr std::string_view name = "sum";
+/// Integers and bool give i64, modulo 2^64.
+struct Summation : Reduction {
+  static constexpr Policy policy = {.autocast = Autocasting::full};
+  Spec infer(const Operand& x) const;
 };
-struct Prod : Reduction<Prod> {
-  static constexpr std::string_view name = "prod";
+/// Of nothing: ShapeError.
+struct Extremum : Reduction {
+  static constexpr Policy policy = {};
+  Spec infer(const Operand& x) const;
 };
-struct Max : Reduction<Max> {
-  static constexpr std::string_view name = "max";
-};
-struct Min : Reduction<Min> {
-  static constexpr std::string_view name = "min";
-};
-struct All : Reduction<All> {
-  static constexpr std::string_view name = "all";
-};
-struct Any : Reduction<Any> {
-  static constexpr std::string_view name = "any";
-};
-struct Logsumexp : Reduction<Logsumexp> {
-  static constexpr std::string_view name = "logsumexp";
+/// Of anything, to bool; NaN is not zero.
+struct TruthOf : Reduction {
+  static constexpr Policy policy = {};
+  Spec infer(const Operand& x) const;
 };
 
+struct Sum : Summation {
+  static constexpr std::string_view name = "sum";
+  void cpu(const Operand& x, const Operand& out) const;
+};
+struct Prod : Summation {
+  static constexpr std::string_view name = "prod";
+  void cpu(const Operand& x, const Operand& out) const;
+};
+/// A NaN wins.
+struct Max : Extremum {
+  static constexpr std::string_view name = "max";
+  void cpu(const Operand& x, const Operand& out) const;
+};
+struct Min : Extremum {
+  static constexpr std::string_view name = "min";
+  void cpu(const Operand& x, const Operand& out) const;
+};
+struct All : TruthOf {
+  static constexpr std::string_view name = "all";
+  void cpu(const Operand& x, const Operand& out) const;
+};
+struct Any : TruthOf {
+  static constexpr std::string_view name = "any";
+  void cpu(const Operand& x, const Operand& out) const;
+};
+
+/// Exponentials, powers and moments: floating, and in f32 under autocast.
+inline constexpr Policy kReducesFloating = {.accepts = kFloating, .autocast = Autocasting::full};
+
+/// log(sum(exp(x))) without overflow; -inf where all are -inf or nothing is.
+struct Logsumexp : Reduction {
+  static constexpr std::string_view name = "logsumexp";
+  static constexpr Policy policy = kReducesFloating;
+  Spec infer(const Operand& x) const;
+  void cpu(const Operand& x, const Operand& out) const;
+};
+
+/// (sum |x|^p)^(1/p); p = 0 counts what is not zero, p = inf and -inf give the extremes of |x|. Does not overflow where
+/// the result does not.
 struct Norm {
   double p;
   IntList axes;
   bool keepdim;
   static constexpr std::string_view name = "norm";
+  static constexpr Policy policy = kReducesFloating;
   void attributes(auto visit) const { visit("p", p), visit("axes", axes), visit("keepdim", keepdim); }
   bool operator==(const Norm&) const = default;
-  Spec infer(const Tensor& x) const;
-  void run(const Tensor& x, Tensor& out) const;
+  Spec infer(const Operand& x) const;
+  void cpu(const Operand& x, const Operand& out) const;
 };
 
+/// sum((x - mean)^2) / (n - correction); NaN where n = 0 and for n = correction (0 / 0). Each block in one pass about a
+/// value near its mean, in two where that value was too far off; blocks are merged by Chan's formula.
 struct Var {
   IntList axes;
   double correction;
   bool keepdim;
   static constexpr std::string_view name = "var";
+  static constexpr Policy policy = kReducesFloating;
   void attributes(auto visit) const { visit("axes", axes), visit("correction", correction), visit("keepdim", keepdim); }
   bool operator==(const Var&) const = default;
-  Spec infer(const Tensor& x) const;
-  void run(const Tensor& x, Tensor& out) const;
+  Spec infer(const Operand& x) const;
+  void cpu(const Operand& x, const Operand& out) const;
 };
 
-}  // namespace op
-}  // namespace weft
+/// `shape` without `axes` (sorted), or with size 1 there.
+Shape reduced_shape(const Shape& shape, const IntList& axes, bool keepdim);
+/// How many elements make one of the result.
+int64_t reduced_count(const Shape& shape, const IntList& axes);
+
+}  // namespace weft::op

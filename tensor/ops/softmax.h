@@ -1,60 +1,52 @@
-// Softmax and log-softmax.
+// Descriptors of softmax, log-softmax and their gradients.
 #pragma once
 
-#include "tensor/apply.h"
+#include "tensor/ops/infer.h"
 
-namespace weft {
-
-/// e^x / sum(e^x) along `axis`, shifted by the maximum. A row of -inf gives NaN (as in PyTorch).
-Tensor softmax(const Tensor& x, int64_t axis);
-/// log(softmax(x)), never above 0.
-Tensor log_softmax(const Tensor& x, int64_t axis);
-
-/// The gradients of both from their results: y (g - sum(g y)) and g - e^y sum(g).
-Tensor softmax_backward(const Tensor& g, const Tensor& y, int64_t axis);
-Tensor log_softmax_backward(const Tensor& g, const Tensor& y, int64_t axis);
-
-namespace op {
+namespace weft::op {
 
 /// Rows along `axis` become positive and sum to 1.
 struct Softmax {
   int64_t axis;
   static constexpr std::string_view name = "softmax";
+  static constexpr Policy policy = {.accepts = kFloating, .autocast = Autocasting::full};
   void attributes(auto visit) const { visit("axis", axis); }
   bool operator==(const Softmax&) const = default;
-  Spec infer(const Tensor& x) const;
-  void run(const Tensor& x, Tensor& out) const;
+  Spec infer(const Operand& x) const { return spec_like(x); }
+  void cpu(const Operand& x, const Operand& out) const;
 };
 
-/// The logarithm of softmax.
+/// log of softmax, computed without forming it.
 struct LogSoftmax {
   int64_t axis;
   static constexpr std::string_view name = "log_softmax";
+  static constexpr Policy policy = {.accepts = kFloating, .autocast = Autocasting::full};
   void attributes(auto visit) const { visit("axis", axis); }
   bool operator==(const LogSoftmax&) const = default;
-  Spec infer(const Tensor& x) const;
-  void run(const Tensor& x, Tensor& out) const;
+  Spec infer(const Operand& x) const { return spec_like(x); }
+  void cpu(const Operand& x, const Operand& out) const;
 };
 
-/// The gradient of softmax from its result y.
+/// The gradient of softmax from its result: y (g - sum(g y)).
 struct SoftmaxBackward {
   int64_t axis;
   static constexpr std::string_view name = "softmax_backward";
+  static constexpr Policy policy = {.accepts = kFloating};
   void attributes(auto visit) const { visit("axis", axis); }
   bool operator==(const SoftmaxBackward&) const = default;
-  Spec infer(const Tensor& g, const Tensor& y) const;
-  void run(const Tensor& g, const Tensor& y, Tensor& out) const;
+  Spec infer(const Operand& g, const Operand& y) const { return check_same_shape(g, y), spec_like(y); }
+  void cpu(const Operand& g, const Operand& y, const Operand& out) const;
 };
 
-/// The gradient of log_softmax from its result y.
+/// The gradient of log_softmax from its result: g - e^y sum(g).
 struct LogSoftmaxBackward {
   int64_t axis;
   static constexpr std::string_view name = "log_softmax_backward";
+  static constexpr Policy policy = {.accepts = kFloating};
   void attributes(auto visit) const { visit("axis", axis); }
   bool operator==(const LogSoftmaxBackward&) const = default;
-  Spec infer(const Tensor& g, const Tensor& y) const;
-  void run(const Tensor& g, const Tensor& y, Tensor& out) const;
+  Spec infer(const Operand& g, const Operand& y) const { return check_same_shape(g, y), spec_like(y); }
+  void cpu(const Operand& g, const Operand& y, const Operand& out) const;
 };
 
-}  // namespace op
-}  // namespace weft
+}  // namespace weft::op

@@ -9,8 +9,8 @@
 #include "autograd/autograd.h"
 #include "autograd/node.h"
 #include "tensor/core/random.h"
+#include "tensor/functions_all.h"
 #include "tensor/memory/allocator.h"
-#include "tensor/ops_all.h"
 #include "tensor/result.h"
 
 namespace weft::testing {

@@ -1,4 +1,7 @@
 // Writes in place: recorded where they can be, refused where they would go unseen, never silently wrong.
+#include "tensor/dispatch/in_place.h"
+
+#include "tensor/ops/binary.h"
 #include "tests/autograd/checks.h"
 
 namespace weft {
@@ -80,7 +83,7 @@ TEST_F(InPlace, AnOpThatReadsItsOldInputIsCaughtWhereItIsWrittenDirectly) {
   // mul_() keeps a copy of the old value; what goes straight through the door is saved at the version before the write.
   const Tensor p = leaf({1, 2}), q = leaf({5, 7});
   Tensor y = p * 1.0;
-  apply_in_place(op::Mul{}, "scale_", y, q);
+  dispatch::apply_in_place(op::Mul{}, "scale_", y, q);
   const std::string text = error_as<GradientError>([&] { y.sum().backward(); });
   EXPECT_CONTAINS(text, "`mul` needs its input 0 of shape [2] (f64)");
   EXPECT_CONTAINS(text, "`scale_` has written to it since (version 1, saved at 0); write to a clone()");
@@ -112,6 +115,24 @@ TEST_F(InPlace, ACopyIntoAnotherDtypeCastsTheGradientBack) {
   y.sum().backward();
   EXPECT_EQ(p.grad().dtype(), f64);
   EXPECT_EQ(numbers(p.grad()), Numbers({1, 1}));
+}
+
+TEST_F(InPlace, AWriteOfAWiderTensorIsComputedInItsDtypeAndCastsTheGradientsBack) {
+  const Tensor p = parameter(tensor({1.0, 2.0}, f32)), q = leaf({1e40, 7}), number = parameter(tensor(7.0, f32));
+  Tensor y = p * 1e-30;
+  y.mul_(q);
+  y.add_(tensor({1.0, 1.0}, f64));
+  Tensor half = zeros({2}, f16);
+  half.add_(number).sub_(p * 3.0);
+  EXPECT_EQ(y.dtype(), f32);
+  EXPECT_EQ(half.dtype(), f16);
+  y.sum().backward();
+  half.sum().backward();
+  EXPECT_FLOAT_EQ(y[0].item<float>(), 1e10f);
+  EXPECT_EQ(numbers(half), Numbers({4, 1}));
+  EXPECT_EQ(p.grad().dtype(), f32);
+  EXPECT_EQ(q.grad().dtype(), f64);
+  EXPECT_EQ(number.grad().dtype(), f32);
 }
 
 TEST_F(InPlace, AParameterCopiedIntoIntegersIsCut) {
@@ -385,10 +406,10 @@ TEST_F(InPlace, PaddingIsNotWritten) {
 TEST_F(InPlace, ARefusedWriteChangesNeitherHistoryNorVersion) {
   const Tensor p = leaf({1, 2});
   Tensor y = p * 1.0;
-  const uint64_t version = y.storage().version();
+  const uint64_t version = internal::storage(y).version();
   EXPECT_NE(error_of([&] { y.add_(ones({3}, f64)); }), "");
   EXPECT_NE(error_of([&] { y.copy_(ones({2, 2}, f64)); }), "");
-  EXPECT_EQ(y.storage().version(), version);
+  EXPECT_EQ(internal::storage(y).version(), version);
   y.sum().backward();
   EXPECT_EQ(numbers(p.grad()), Numbers({1, 1}));
 }

@@ -39,15 +39,15 @@ TEST_F(LeafTest, PartsOfOneGradientAreNotKeptAsParts) {
   EXPECT_EQ(numbers(a.grad()), Numbers({10, 20}));
   EXPECT_EQ(numbers(b.grad()), Numbers({30}));
   EXPECT_FALSE(a.grad().shares_storage(b.grad()));
-  EXPECT_EQ(a.grad().storage().bytes(), 16u) << "no more memory than its own";
-  EXPECT_EQ(b.grad().storage().bytes(), 8u);
+  EXPECT_EQ(internal::storage(a.grad()).bytes(), 16u) << "no more memory than its own";
+  EXPECT_EQ(internal::storage(b.grad()).bytes(), 8u);
 }
 
 TEST_F(LeafTest, AnExpandedGradientIsMadeDense) {
   const Tensor a = parameter(ones({2, 3}, f64));
   a.sum().backward();  // the gradient is one number, seen six times
   EXPECT_TRUE(a.grad().is_contiguous());
-  EXPECT_EQ(a.grad().storage().bytes(), 48u);
+  EXPECT_EQ(internal::storage(a.grad()).bytes(), 48u);
 }
 
 TEST_F(LeafTest, AGradientTakesItsLeafsMemoryOrder) {

@@ -1,6 +1,8 @@
 // Outputs that are computed again in backward instead of being kept: what that saves, and that nobody can tell otherwise.
 #include <functional>
 
+#include "tensor/dispatch/in_place.h"
+#include "tensor/ops/unary.h"
 #include "tests/autograd/checks.h"
 
 namespace weft {
@@ -108,7 +110,7 @@ TEST_F(Promise, AnOutputThatWasWrittenIsKeptAsItIs) {
 TEST_F(Promise, AnOpInPlaceKeepsItsOutputAsItsInputIsGone) {
   const Tensor x = leaf({4, 3}), w = leaf({3, 2});
   Tensor y = x * 1.0;
-  apply_in_place(op::LeakyRelu{0.1}, "leaky_relu_", y);
+  dispatch::apply_in_place(op::LeakyRelu{0.1}, "leaky_relu_", y);
   const Tensor product = matmul(y, w);
   EXPECT_EQ(node(product).saved_bytes(), (12 + 6) * 8);
   expect_same(grad({product.sum()}, {w})[0], matmul(leaky_relu(x.detach(), 0.1).t(), ones({4, 2}, f64)));

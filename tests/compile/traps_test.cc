@@ -120,6 +120,12 @@ TEST(Traps, ATensorIsNoCondition) {
   static_assert(!std::is_convertible_v<Tensor, double>);
 }
 
+TEST(Traps, ABoolIsNoAxis) {
+  static_assert(!std::is_convertible_v<bool, Axes>);  // x.var(false), x.sum(true)
+  static_assert(!std::is_constructible_v<Axes, bool>);
+  static_assert(std::is_convertible_v<int, Axes> && std::is_convertible_v<int64_t, Axes>);
+}
+
 TEST(Traps, ASliceTakesNothingForAnOpenEnd) {
   const Tensor x = arange(5);
   EXPECT_EQ(numbers(x.slice(0, 1)), Numbers({1, 2, 3, 4}));

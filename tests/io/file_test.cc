@@ -8,7 +8,7 @@
 #include <csignal>
 
 #include "io/safetensors.h"
-#include "tensor/ops/fill.h"
+#include "tensor/functions/fill.h"
 #include "tests/io/files.h"
 
 namespace weft {

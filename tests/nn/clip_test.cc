@@ -7,8 +7,8 @@
 #include <limits>
 
 #include "autograd/leaf.h"
-#include "tensor/ops/compare.h"
-#include "tensor/ops/fill.h"
+#include "tensor/functions/compare.h"
+#include "tensor/functions/fill.h"
 
 namespace weft::nn {
 namespace {
@@ -34,10 +34,10 @@ TEST(ClipGradNorm, ScalesAllByOneFactor) {
 
 TEST(ClipGradNorm, LeavesSmallGradientsAlone) {
   const std::vector<Tensor> parameters = make();
-  const uint64_t version = parameters[0].grad().storage().version();
+  const uint64_t version = internal::storage(parameters[0].grad()).version();
   EXPECT_DOUBLE_EQ(clip_grad_norm(parameters, 14), 13);
   EXPECT_EQ(parameters[0].grad().to_vector<double>(), (Values{3, -4}));
-  EXPECT_EQ(parameters[0].grad().storage().version(), version);
+  EXPECT_EQ(internal::storage(parameters[0].grad()).version(), version);
 }
 
 TEST(ClipGradNorm, TakesOtherNorms) {

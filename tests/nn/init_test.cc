@@ -7,10 +7,10 @@
 
 #include "nn/nn.h"
 #include "tensor/core/random.h"
-#include "tensor/ops/compare.h"
-#include "tensor/ops/fill.h"
-#include "tensor/ops/reduce.h"
-#include "tensor/ops/unary.h"
+#include "tensor/functions/compare.h"
+#include "tensor/functions/fill.h"
+#include "tensor/functions/reduce.h"
+#include "tensor/functions/unary.h"
 
 namespace weft::nn {
 namespace {

@@ -5,12 +5,12 @@
 #include "autograd/leaf.h"
 #include "nn/nn.h"
 #include "tensor/core/random.h"
-#include "tensor/ops/binary.h"
-#include "tensor/ops/compare.h"
-#include "tensor/ops/fill.h"
-#include "tensor/ops/random.h"
-#include "tensor/ops/reduce.h"
-#include "tensor/ops/unary.h"
+#include "tensor/functions/binary.h"
+#include "tensor/functions/compare.h"
+#include "tensor/functions/fill.h"
+#include "tensor/functions/random.h"
+#include "tensor/functions/reduce.h"
+#include "tensor/functions/unary.h"
 
 namespace weft::nn {
 namespace {

@@ -2,9 +2,9 @@
 #include <gtest/gtest.h>
 
 #include "nn/nn.h"
-#include "tensor/ops/compare.h"
-#include "tensor/ops/copy.h"
-#include "tensor/ops/fill.h"
+#include "tensor/functions/compare.h"
+#include "tensor/functions/copy.h"
+#include "tensor/functions/fill.h"
 
 namespace weft::nn {
 namespace {
@@ -36,9 +36,9 @@ TEST(StateDict, SharesMemoryAndClones) {
 
 TEST(StateDict, LoadsIntoTheSameMemory) {
   Net net, other;
-  const void* memory = net.first.weight().raw();
+  const void* memory = internal::raw(net.first.weight());
   net.load_state_dict(other.state_dict());
-  EXPECT_EQ(net.first.weight().raw(), memory);
+  EXPECT_EQ(internal::raw(net.first.weight()), memory);
   EXPECT_TRUE(equal(net.first.weight(), other.first.weight()));
   EXPECT_TRUE(net.first.weight().requires_grad());
   net.to(f64);

@@ -6,8 +6,8 @@
 #include <sstream>
 
 #include "nn/nn.h"
-#include "tensor/ops/matmul.h"
-#include "tensor/ops/unary.h"
+#include "tensor/functions/matmul.h"
+#include "tensor/functions/unary.h"
 
 namespace weft::nn {
 namespace {
@@ -47,9 +47,9 @@ TEST(Summary, LeavesTheModelAsItWas) {
   EXPECT_FALSE(net.tail.is_training());
   EXPECT_FALSE(net.tail.at<BatchNorm2d>(0).is_training());
   EXPECT_EQ(net.get_buffer("tail.0.num_batches_tracked").item<int64_t>(), 0);
-  EXPECT_EQ(LayerObserver::current(), nullptr);
+  EXPECT_FALSE(is_observed());
   EXPECT_THROW(summary(net, {2, 3, 8, 8}), ShapeError);
-  EXPECT_EQ(LayerObserver::current(), nullptr);
+  EXPECT_FALSE(is_observed());
   EXPECT_FALSE(net.tail.is_training());
 }
 

@@ -1,8 +1,8 @@
 // Cases of extremes with their positions.
 #include <cmath>
 
-#include "tensor/ops/arg_reduce.h"
-#include "tensor/ops/fill.h"
+#include "tensor/functions/arg_reduce.h"
+#include "tensor/functions/fill.h"
 #include "tests/ops/families.h"
 
 namespace weft::testing {
@@ -32,11 +32,8 @@ Reference both(int64_t axis, bool kept) {
 Outputs list(const ValuesAndIndices& found) { return Outputs{found.values, found.indices}; }
 
 void add_positions(Cases& cases) {
-  const std::vector<Sample> samples = {{distinct({3, 4})},
-                                       {integers({5, 6}, 0, 2)},
-                                       {integers({2, 3, 4}, 0, 1)},
-                                       {special({19, 2})},
-                                       {distinct({0, 3})}};
+  const std::vector<Sample> samples = {{distinct({3, 4})}, {integers({5, 6}, 0, 2)}, {integers({2, 3, 4}, 0, 1)},
+                                       {special({19, 2})}, {distinct({0, 3})},       {distinct({})}};
   cases
       .add(
           "argmax", samples, [](const Inputs& x) { return argmax(x[0], -1); },
@@ -52,7 +49,7 @@ void add_positions(Cases& cases) {
       .gives({Result::i64})
       .no_gradient();
   const std::vector<Sample> whole = {
-      {integers({3, 4}, 0, 3)}, {distinct({})}, {distinct({37})}, {integers({2, 2, 3}, 0, 1)}};
+      {special({5, 4})}, {integers({3, 4}, 0, 3)}, {distinct({})}, {distinct({37})}, {integers({2, 2, 3}, 0, 1)}};
   cases
       .add(
           "argmax of all", whole, [](const Inputs& x) { return argmax(x[0]); }, reduction({}, false, position_of<true>))
@@ -72,7 +69,7 @@ void add_values(Cases& cases) {
   const std::vector<Sample> samples = {{distinct({3, 4})}, {distinct({2, 3, 2})}, {distinct({5})},
                                        {distinct({4, 1})}, {distinct({1, 7})},    {distinct({3, 2, 2, 2})},
                                        {distinct({9, 2})}, {distinct({2, 0})},    {integers({4, 5}, 0, 2)},
-                                       {special({19, 2})}};
+                                       {special({19, 2})}, {distinct({})}};
   cases
       .add(
           "max with indices", samples, [](const Inputs& x) { return list(max_with_indices(x[0], 0)); },
@@ -118,8 +115,10 @@ void add_errors(Cases& cases) {
       },
       "max_with_indices([0, 2] f32): axis 0 has size 0: nothing to choose from");
   cases.error<IndexError>(
-      "min_with_indices of a scalar", [] { min_with_indices(ones({}), 0); },
-      "min_with_indices([] f32): axis 0 is out of range for 0 axes");
+      "min_with_indices of a scalar", [] { min_with_indices(ones({}), 1); },
+      "min_with_indices([] f32): axis 1 is out of range for 1 axis");
+  cases.error<IndexError>(
+      "argmax of a scalar", [] { argmax(ones({}), -2); }, "argmax([] f32): axis -2 is out of range for 1 axis");
   cases.error<Error>(
       "argmax undefined", [] { argmax(Tensor(), 0); },
       "argmax(): a tensor is undefined (default-constructed, or an absent gradient)");

@@ -42,6 +42,7 @@ Shape broadcast_of(const Shape& a, const Shape& b) {
 
 std::vector<bool> axis_flags(const std::vector<int64_t>& axes, int64_t rank) {
   std::vector<bool> out(static_cast<size_t>(rank), axes.empty());
+  if (rank == 0) return out;  // axis 0 and -1 of an array without axes change nothing
   for (int64_t axis : axes) out[static_cast<size_t>(axis < 0 ? axis + rank : axis)] = true;
   return out;
 }

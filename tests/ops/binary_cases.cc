@@ -1,9 +1,9 @@
 // Cases of element-wise arithmetic of two tensors, and of a tensor and a number.
 #include <cmath>
 
-#include "tensor/ops/binary.h"
-#include "tensor/ops/copy.h"
-#include "tensor/ops/fill.h"
+#include "tensor/functions/binary.h"
+#include "tensor/functions/copy.h"
+#include "tensor/functions/fill.h"
 #include "tests/ops/families.h"
 
 namespace weft::testing {

@@ -62,13 +62,7 @@ struct Outputs : std::vector<Tensor> {
 };
 using Call = std::function<Outputs(const Inputs&)>;
 
-/// Sets of dtypes, one bit each.
-using DTypes = uint32_t;
-constexpr DTypes only(DType dtype) { return 1u << static_cast<int>(dtype); }
-inline constexpr DTypes kFloating = only(f32) | only(f64) | only(bf16) | only(f16);
-inline constexpr DTypes kIntegers = only(i64) | only(i32) | only(i16) | only(i8) | only(u8);
-inline constexpr DTypes kNumbers = kFloating | kIntegers;
-inline constexpr DTypes kAll = kNumbers | only(boolean);
+inline constexpr DTypes kAll = kAllDTypes;
 
 /// The dtype of a result, from the dtype checked.
 enum class Result { same, floating, boolean, i64, summed, f32, f64 };
@@ -86,6 +80,7 @@ struct OpCase {
   bool differentiable = true;
   bool is_view = false;
   bool has_layouts = true;  // the result does not depend on how inputs lie in memory
+  bool on_devices = true;   // the call makes no CPU tensors of its own
   double tolerance = 1;     // factor on all tolerances
 
   /// Takes these dtypes and no others.
@@ -97,6 +92,7 @@ struct OpCase {
   /// The result shares the input's memory, and the rule equals the generic adjoint.
   OpCase& view() { return is_view = true, *this; }
   OpCase& no_layouts() { return has_layouts = false, *this; }
+  OpCase& on_cpu_only() { return on_devices = false, *this; }
   OpCase& loose(double factor) { return tolerance = factor, *this; }
 };
 

@@ -1,6 +1,6 @@
 // Cases of joining tensors.
-#include "tensor/ops/cat.h"
-#include "tensor/ops/fill.h"
+#include "tensor/functions/cat.h"
+#include "tensor/functions/fill.h"
 #include "tests/ops/families.h"
 
 namespace weft::testing {

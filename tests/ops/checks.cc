@@ -9,10 +9,11 @@
 
 #include "autograd/autograd.h"
 #include "autograd/rule.h"
+#include "tensor/dispatch/observer.h"
+#include "tensor/functions/copy.h"
 #include "tensor/kernels/cpu/base/force_loops.h"
 #include "tensor/memory/allocator.h"
-#include "tensor/modes.h"
-#include "tensor/ops/copy.h"
+#include "tests/device/simulated_device.h"
 #include "tests/ops/run.h"
 
 // A check stops at the first sample that fails: what follows is mostly the same again.
@@ -249,12 +250,11 @@ namespace {
 
 /// Remembers the one view op that ran, and its input.
 struct ViewWatcher : Observer {
-  void ran(const OpInfo& info, const void* op, std::span<const Tensor* const> inputs,
-           std::span<const Tensor>) override {
-    if (info.view == nullptr) return;
+  void begin(const Event& event) override {
+    if (event.kind != Event::Kind::op || event.info->view == nullptr) return;
     ++count;
-    last.emplace(info, op);
-    input = inputs[0]->layout();
+    last.emplace(*event.info, event.op);
+    input = event.inputs[0]->layout();
   }
   int count = 0;
   std::optional<AnyOp> last;
@@ -284,6 +284,23 @@ void check_view(const OpCase& op) {
   for (size_t sample = 0; sample < op.samples.size() && op.is_view; ++sample) {
     SCOPED_TRACE(where(sample, f64));
     check_sample_view(op, sample);
+    if (::testing::Test::HasFailure()) return;
+  }
+}
+
+void check_device(const OpCase& op) {
+  const Device device = Device::extension();
+  (void)simulated_device();
+  for (size_t number = 0; number < op.samples.size() && op.on_devices; ++number) {
+    const Sample& sample = op.samples[number];
+    const DType dtype = accepts(op, f32) ? f32 : i64;
+    SCOPED_TRACE(where(number, dtype));
+    const Inputs inputs = tensors_of(draw_inputs(op, number, dtype), sample, dtype);
+    const Subset subset = is_differentiable(op, sample) && is_floating(dtype) ? all_differentiable(sample) : 0;
+    Inputs moved;
+    for (const Tensor& x : inputs) moved.push_back(x.defined() ? x.to(device) : x);
+    const Run expected = run(op, inputs, subset), actual = run(op, moved, subset);
+    expect_close(actual, expected, {0, 0}, "on another device");
     if (::testing::Test::HasFailure()) return;
   }
 }

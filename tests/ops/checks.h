@@ -15,6 +15,8 @@ void check_gradients(const OpCase& op);
 void check_kernels(const OpCase& op);
 /// The result of a view op aliases its input, and its rule equals the generic adjoint.
 void check_view(const OpCase& op);
+/// On a device whose memory the host cannot touch, results and gradients have the same bits.
+void check_device(const OpCase& op);
 /// The error is of its kind and says exactly this.
 void check_error(const ErrorCase& error);
 

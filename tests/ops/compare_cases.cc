@@ -1,8 +1,8 @@
 // Cases of comparisons, logic and where.
 #include <cmath>
 
-#include "tensor/ops/compare.h"
-#include "tensor/ops/fill.h"
+#include "tensor/functions/compare.h"
+#include "tensor/functions/fill.h"
 #include "tests/ops/families.h"
 
 namespace weft::testing {

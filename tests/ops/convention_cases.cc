@@ -2,14 +2,15 @@
 #include <cmath>
 
 #include "autograd/autograd.h"
-#include "tensor/ops/arg_reduce.h"
-#include "tensor/ops/binary.h"
-#include "tensor/ops/copy.h"
-#include "tensor/ops/fill.h"
-#include "tensor/ops/index.h"
-#include "tensor/ops/pool.h"
-#include "tensor/ops/reduce.h"
-#include "tensor/ops/unary.h"
+#include "tensor/functions/arg_reduce.h"
+#include "tensor/functions/binary.h"
+#include "tensor/functions/copy.h"
+#include "tensor/functions/fill.h"
+#include "tensor/functions/index.h"
+#include "tensor/functions/pool.h"
+#include "tensor/functions/reduce.h"
+#include "tensor/functions/unary.h"
+#include "tests/device/simulated_device.h"
 #include "tests/ops/families.h"
 
 namespace weft::testing {
@@ -54,10 +55,8 @@ void add_ties(Cases& cases) {
       [](const Tensor& x) { return max_with_indices(x, 0).values; });
   add(cases, "min with indices and ties", {3}, {2, 1, 1}, {0, 1, 0},
       [](const Tensor& x) { return min_with_indices(x, 0).values; });
-  add(cases, "maximum with ties", {2}, {1, 3}, {0.5, 1},
-      [](const Tensor& x) { return maximum(x, full({2}, 1.0).to(x.dtype())); });
-  add(cases, "minimum with ties", {2}, {1, 3}, {0.5, 0},
-      [](const Tensor& x) { return minimum(x, full({2}, 1.0).to(x.dtype())); });
+  add(cases, "maximum with ties", {2}, {1, 3}, {0.5, 1}, [](const Tensor& x) { return maximum(x, ones_like(x)); });
+  add(cases, "minimum with ties", {2}, {1, 3}, {0.5, 0}, [](const Tensor& x) { return minimum(x, ones_like(x)); });
   add(cases, "maximum of a tensor and itself", {2}, {1, 3}, {1, 1}, [](const Tensor& x) { return maximum(x, x); });
   add(cases, "max pool with ties", {1, 1, 2, 2}, {5, 5, 5, 5}, {1, 0, 0, 0},
       [](const Tensor& x) { return max_pool2d(x, {.kernel_size = 2}); });
@@ -71,13 +70,20 @@ void add_zeros(Cases& cases) {
         [p](const Tensor& x) { return norm(x, p); });
   add(cases, "logsumexp of -inf", {2}, {-INFINITY, -INFINITY}, {0, 0}, [](const Tensor& x) { return logsumexp(x); });
   add(cases, "embedding's padding row", {3, 1}, {1, 2, 3}, {1, 0, 2}, [](const Tensor& x) {
-    return embedding(tensor({0, 1, 2, 2, 1}), x, 1);
+    return embedding(tensor({0, 1, 2, 2, 1}).to(x.device()), x, 1);
   });
 }
 
 }  // namespace
 
 void add_convention_cases(Cases& cases) {
+  (void)simulated_device();
+  cases
+      .add(
+          "to another device and back", {{normal({3, 4})}, {normal({0})}, {normal({})}},
+          [](const Inputs& x) { return x[0].to(Device::extension(1)).to(x[0].device()); },
+          pointwise([](double a) { return a; }))
+      .accepts(kAll);
   add_kinks(cases);
   add_ties(cases);
   add_zeros(cases);

@@ -1,8 +1,9 @@
 // Cases of cross entropy: every option, and its gradient as an op of its own.
 #include <cmath>
 
-#include "tensor/ops/cross_entropy.h"
-#include "tensor/ops/fill.h"
+#include "tensor/adjoints/cross_entropy.h"
+#include "tensor/functions/cross_entropy.h"
+#include "tensor/functions/fill.h"
 #include "tests/ops/families.h"
 
 namespace weft::testing {
@@ -84,7 +85,7 @@ void add_backward(Cases& cases) {
           "cross entropy backward",
           {{normal({4}), normal({4, 3}), index({4}, 3), absent()},
            {normal({2, 3}), normal({2, 4, 3}), index({2, 3}, 4), class_weights(4)}},
-          [](const Inputs& x) { return cross_entropy_backward(x[0], x[1], x[2], x[3], 1, 0.2); },
+          [](const Inputs& x) { return adjoint::cross_entropy_backward(x[0], x[1], x[2], x[3], 1, 0.2); },
           [](const Arrays& x) {
     CrossEntropyOptions o;
     o.ignore_index = 1, o.label_smoothing = 0.2;
@@ -126,7 +127,8 @@ void add_errors(Cases& cases) {
       [] {
     cross_entropy(ones({2, 3}, i64), ones({2}, i64));
       },
-      "cross_entropy([2, 3] i64, [2] i64): i64 is not accepted here; it takes floating logits");
+      "cross_entropy([2, 3] i64, [2] i64): i64 is not accepted here; it takes floating dtypes; cast first, e.g. "
+      "x.to(f32)");
   cases.error<ShapeError>(
       "cross_entropy shapes",
       [] {

@@ -6,8 +6,8 @@
 #include <numbers>
 #include <numeric>
 
-#include "tensor/ops/copy.h"
-#include "tensor/ops/fill.h"
+#include "tensor/functions/copy.h"
+#include "tensor/functions/fill.h"
 
 namespace weft::testing {
 
@@ -179,7 +179,7 @@ Tensor laid_out(const Array& values, DType dtype, Layout layout) {
     if (view.is_valid(Shape(index))) memory[static_cast<size_t>(view.linear_index(Shape(index)))] = value;
   }
   const Tensor buffer = Tensor::from<double>(memory).to(dtype);
-  return Tensor(buffer.storage_ptr(), view, dtype);
+  return internal::make_tensor(internal::storage_ptr(buffer), view, dtype);
 }
 
 Array array_of(const Tensor& tensor) {

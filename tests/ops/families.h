@@ -6,7 +6,8 @@
 // clang-format off
 #define WEFT_CASE_FAMILIES(X) \
   X(binary) X(unary) X(compare) X(view) X(view_error) X(reduce) X(arg_reduce) X(matmul) X(linear) X(conv) X(pool) \
-  X(softmax) X(cross_entropy) X(index) X(cat) X(norm) X(attention) X(make) X(convention)
+  X(softmax) X(cross_entropy) X(index) X(cat) X(norm) X(attention) X(make) X(optimizer) \
+  X(convention)
 // clang-format on
 
 namespace weft::testing {

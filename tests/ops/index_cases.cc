@@ -1,6 +1,7 @@
 // Cases of indexing with tensors, and of the adjoints of it.
-#include "tensor/ops/fill.h"
-#include "tensor/ops/index.h"
+#include "tensor/adjoints/index.h"
+#include "tensor/functions/fill.h"
+#include "tensor/functions/index.h"
 #include "tests/ops/families.h"
 
 namespace weft::testing {
@@ -68,6 +69,38 @@ void add_gather(Cases& cases) {
       .compares(kFloating);
 }
 
+/// A tensor without axes is one row.
+void add_scalars(Cases& cases) {
+  const Reference first = [](const Arrays& x) {
+    return build(x[1].shape, [&](const Index&) { return x[0].values[0]; });
+  };
+  const Reference total = [](const Arrays& x) {
+    double sum = 0;
+    for (double value : x[0].values) sum += value;
+    return Array{{}, {sum}};
+  };
+  cases
+      .add(
+          "gather of a scalar", {{normal({}), index({}, 1)}, {normal({}), index({3}, 1)}, {normal({1}), index({}, 1)}},
+          [](const Inputs& x) { return gather(x[0], 0, x[1]); }, first)
+      .accepts(kAll);
+  cases
+      .add(
+          "index select of a scalar", {{normal({}), index({1}, 1)}, {normal({}), index({}, 1)}},
+          [](const Inputs& x) { return index_select(x[0], -1, x[1]); }, [](const Arrays& x) { return x[0]; })
+      .accepts(kAll);
+  cases
+      .add(
+          "scatter add to a scalar", {{normal({}), index({}, 1)}, {normal({3}), index({3}, 1)}},
+          [](const Inputs& x) { return scatter_add(x[0], -1, x[1], {}); }, total)
+      .compares(kFloating);
+  cases
+      .add(
+          "index add to a scalar", {{normal({}), index({}, 1)}, {normal({3}), index({3}, 1)}},
+          [](const Inputs& x) { return index_add(x[0], 0, x[1], {}); }, total)
+      .compares(kFloating);
+}
+
 void add_select(Cases& cases) {
   cases
       .add(
@@ -132,7 +165,7 @@ void add_embedding(Cases& cases) {
         .add(
             "embedding backward, padding " + std::string(padding < 0 ? "none" : "1"),
             {{normal({3, 2}), index({3}, 4)}, {normal({2, 3, 2}), index({2, 3}, 4)}, {normal({6, 2}), index({6}, 2)}},
-            [padding](const Inputs& x) { return embedding_backward(x[0], x[1], 4, padding); },
+            [padding](const Inputs& x) { return adjoint::embedding_backward(x[0], x[1], 4, padding); },
             [padding](const Arrays& x) {
       return scattered(x[0], {4, 2}, [&](const Index& i) {
         const Index row = row_of(x[1], i);
@@ -228,7 +261,7 @@ void add_errors(Cases& cases) {
   cases.error<ShapeError>(
       "embedding_backward shape",
       [] {
-    embedding_backward(ones({2, 3}), tensor({0}), 4, -1);
+    adjoint::embedding_backward(ones({2, 3}), tensor({0}), 4, -1);
       },
       "embedding_backward([2, 3] f32, [1] i64): the gradient must have shape [1, 3], not [2, 3]");
   cases.error<IndexError>(
@@ -236,6 +269,37 @@ void add_errors(Cases& cases) {
   cases.error<Error>(
       "one_hot classes", [] { one_hot(tensor({0}), 0); },
       "one_hot([1] i64): the number of classes 0 must be at least 1");
+  cases.error<IndexError>(
+      "one_hot of the largest integer", [] { one_hot(tensor({INT64_MAX})); },
+      "one_hot([1] i64): class 9223372036854775807 is too large: the number of classes would not fit into 64 bits");
+  cases.error<IndexError>(
+      "one_hot of negative classes",
+      [] {
+    one_hot(tensor({3, -1}));
+      },
+      "one_hot([2] i64): class -1 is negative");
+  cases.error<IndexError>(
+      "one_hot of a negative class", [] { one_hot(tensor({-1}), 3); },
+      "one_hot([1] i64): class -1 is out of range for 3 classes");
+  cases.error<ShapeError>(
+      "one_hot size",
+      [] {
+    one_hot(tensor({0, 1, 2}), int64_t{1} << 62);
+      },
+      "one_hot([3] i64): the number of elements of [3, 4611686018427387904] does not fit into 64 bits");
+  cases.error<ShapeError>(
+      "index_select of a scalar",
+      [] {
+    index_select(ones({}), 0, tensor({0, 0}));
+      },
+      "index_select([] f32, [2] i64): a tensor without axes takes one index, not the 2 of shape [2]");
+  cases.error<IndexError>(
+      "gather axis of a scalar", [] { gather(ones({}), 1, tensor({0})); },
+      "gather([] f32, [1] i64): axis 1 is out of range for 1 axis");
+  cases.error<DtypeError>(
+      "scatter_add of bool", [] { scatter_add(ones({1}, boolean), 0, tensor({0}), {3}); },
+      "scatter_add([1] bool, [1] i64): bool is not accepted here; it takes integers or floating dtypes; cast bool "
+      "first");
   cases.error<Error>(
       "one_hot of nothing", [] { one_hot(zeros({0}, i64)); },
       "one_hot([0] i64): the number of classes of no indices must be given");
@@ -248,6 +312,7 @@ void add_errors(Cases& cases) {
 
 void add_index_cases(Cases& cases) {
   add_gather(cases);
+  add_scalars(cases);
   add_select(cases);
   add_embedding(cases);
   add_errors(cases);

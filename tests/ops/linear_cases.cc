@@ -1,6 +1,6 @@
 // Cases of linear: rows times a weight plus a bias.
-#include "tensor/ops/fill.h"
-#include "tensor/ops/linear.h"
+#include "tensor/functions/fill.h"
+#include "tensor/functions/linear.h"
 #include "tests/ops/families.h"
 
 namespace weft::testing {

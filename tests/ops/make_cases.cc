@@ -2,12 +2,12 @@
 #include <cmath>
 
 #include "tensor/core/random.h"
-#include "tensor/ops/binary.h"
-#include "tensor/ops/compare.h"
-#include "tensor/ops/copy.h"
-#include "tensor/ops/dropout.h"
-#include "tensor/ops/fill.h"
-#include "tensor/ops/random.h"
+#include "tensor/functions/binary.h"
+#include "tensor/functions/compare.h"
+#include "tensor/functions/copy.h"
+#include "tensor/functions/dropout.h"
+#include "tensor/functions/fill.h"
+#include "tensor/functions/random.h"
 #include "tests/ops/families.h"
 
 namespace weft::testing {
@@ -238,6 +238,13 @@ void add_errors(Cases& cases) {
   cases.error<ShapeError>(
       "copy_ shapes", [] { ones({2}).copy_(ones({3})); },
       "copy_([2] f32, [3] f32): [3] does not broadcast to [2]: 3 and 2 on axis 0");
+  cases.error<Error>(
+      "fill_ that does not fit", [] { ones({2}, u8).fill_(-1); },
+      "fill_([2] u8): the value -1 does not fit into u8, which holds 0 to 255");
+  cases.error<Error>(
+      "fill_ that only fits unsigned", [] { ones({2}, i64).fill_(UINT64_MAX); },
+      "fill_([2] i64): the value 18446744073709551616 does not fit into i64, which holds -9223372036854775808 to "
+      "9223372036854775807");
   cases.error<GradientError>(
       "fill_ of a leaf", [] { ones({2}).requires_grad_().fill_(0); },
       "fill_([2] f32): fill_ would write to a leaf that requires a gradient; do it under NoGrad");

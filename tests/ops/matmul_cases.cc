@@ -1,6 +1,6 @@
 // Cases of matrix products.
-#include "tensor/ops/fill.h"
-#include "tensor/ops/matmul.h"
+#include "tensor/functions/fill.h"
+#include "tensor/functions/matmul.h"
 #include "tests/ops/families.h"
 
 namespace weft::testing {

@@ -7,8 +7,9 @@
 #include <map>
 #include <set>
 
-#include "tensor/modes.h"
-#include "tensor/op_list.h"
+#include "tensor/dispatch/observer.h"
+#include "tensor/dispatch/op_info.h"
+#include "tensor/dispatch/op_list.h"
 #include "tests/ops/checks.h"
 
 namespace weft::testing {
@@ -24,6 +25,7 @@ TEST_P(Case, EqualsTheReferenceInEveryDtype) { check_values(*GetParam()); }
 TEST_P(Case, IsTheSameInEveryLayout) { check_layouts(*GetParam()); }
 TEST_P(Case, HasTrueGradients) { check_gradients(*GetParam()); }
 TEST_P(Case, HasSoundKernels) { check_kernels(*GetParam()); }
+TEST_P(Case, RunsOnAnotherDevice) { check_device(*GetParam()); }
 TEST_P(Case, IsAView) { check_view(*GetParam()); }
 
 std::vector<const OpCase*> all_ops() {
@@ -47,15 +49,15 @@ TEST(Errors, SayExactlyWhatIsWrong) {
 
 /// Which ops ran.
 struct Reached : Observer {
-  void ran(const OpInfo& info, const void*, std::span<const Tensor* const>, std::span<const Tensor>) override {
-    codes.insert(info.code);
+  void begin(const Event& event) override {
+    if (event.kind == Event::Kind::op) codes.insert(*event.info->code);
   }
   std::set<OpCode> codes;
 };
 
 TEST(Coverage, CasesReachEveryOp) {
   const std::map<OpCode, std::string_view> names = {
-#define WEFT_OP_NAME(Op) {OpCode::Op, #Op},
+#define WEFT_OP_NAME(Op) {OpCodeOf<op::Op>::value, #Op},
       WEFT_OP_LIST(WEFT_OP_NAME)
 #undef WEFT_OP_NAME
   };

@@ -4,7 +4,10 @@
 #include <limits>
 #include <map>
 
-#include "tensor/ops/fill.h"
+#include "tensor/adjoints/pool.h"
+#include "tensor/dispatch/apply.h"
+#include "tensor/functions/fill.h"
+#include "tensor/functions/pool.h"
 #include "tensor/ops/pool.h"
 #include "tests/ops/families.h"
 
@@ -116,21 +119,25 @@ void add_backward(Cases& cases, const std::string& name, const Pool2dOptions& o,
   cases
       .add(
           "max pool backward " + name, of_max,
-          [o](const Inputs& x) { return max_pool2d_backward(x[1], apply(op::MaxPool2d{o}, x[0])[1], x[0].shape(), o); },
+          [o](const Inputs& x) {
+    return adjoint::max_pool2d_backward(x[1], dispatch::apply(op::MaxPool2d{o}, x[0])[1], x[0].shape(), o);
+          },
           [o](const Arrays& x) {
     return flowed_back(x[0].shape, x[1].shape, o, [&](const Index& y, const Index& at, const auto& window) {
       return at == first_maximum(x[0], window) ? x[1].at(y) : 0.0;
     });
-          })
+      })
       .accepts(kFloating);
   cases
       .add(
           "max pool gather " + name, of_gather,
-          [o](const Inputs& x) { return max_pool2d_gather(x[1], apply(op::MaxPool2d{o}, x[0])[1], o); },
+          [o](const Inputs& x) {
+    return adjoint::max_pool2d_gather(x[1], dispatch::apply(op::MaxPool2d{o}, x[0])[1], o);
+          },
           [o](const Arrays& x) {
     return build(output_of(x[0].shape, o),
                  [&](const Index& y) { return x[1].at(first_maximum(x[0], window_of(x[0].shape, y, o))); });
-          })
+      })
       .accepts(kFloating);
   if (!(o.dilation == Pair(1))) return;
   for (const Shape& in : inputs) {
@@ -138,7 +145,7 @@ void add_backward(Cases& cases, const std::string& name, const Pool2dOptions& o,
     cases
         .add(
             "avg pool backward " + name + " of " + shape, {{normal(output_of(in, o))}},
-            [o, in](const Inputs& x) { return avg_pool2d_backward(x[0], in, o); },
+            [o, in](const Inputs& x) { return adjoint::avg_pool2d_backward(x[0], in, o); },
             [o, in](const Arrays& x) {
       return flowed_back(in, x[0].shape, o, [&](const Index& y, const Index&, const auto& window) {
         return x[0].at(y) / divisor(window, o);
@@ -161,7 +168,7 @@ void add_uncounted(Cases& cases) {
   cases
       .add(
           "avg pool backward without padding", {{normal(output_of(in, o))}},
-          [=](const Inputs& x) { return avg_pool2d_backward(x[0], in, o); },
+          [=](const Inputs& x) { return adjoint::avg_pool2d_backward(x[0], in, o); },
           [=](const Arrays& x) {
     return flowed_back(in, x[0].shape, o, [&](const Index& y, const Index&, const auto& window) {
       return x[0].at(y) / divisor(window, o);
@@ -178,9 +185,9 @@ void add_errors(Cases& cases) {
     cases.error<ShapeError>(
         name + " rank",
         [f = f] {
-      f(ones({3, 4, 4}), {.kernel_size = 2});
+      f(ones({4, 4}), {.kernel_size = 2});
         },
-        name + "([3, 4, 4] f32): x must be (N, C, H, W), not [3, 4, 4]");
+        name + "([4, 4] f32): x must be (N, C, H, W) or (C, H, W), not [4, 4]");
     cases.error<Error>(
         name + " kernel",
         [f = f] {
@@ -210,7 +217,7 @@ void add_errors(Cases& cases) {
         [f = f] {
       f(ones({1, 1, 2, 2}, i64), {.kernel_size = 2});
         },
-        name + "([1, 1, 2, 2] i64): i64 is not accepted here; it takes floating dtypes");
+        name + "([1, 1, 2, 2] i64): i64 is not accepted here; it takes floating dtypes; cast first, e.g. x.to(f32)");
   }
   cases.error<Error>(
       "max_pool2d dilation",
@@ -227,7 +234,7 @@ void add_errors(Cases& cases) {
   cases.error<ShapeError>(
       "avg_pool2d_backward shape",
       [] {
-    avg_pool2d_backward(ones({1, 1, 2, 2}), {1, 1, 2, 2}, {.kernel_size = 2});
+    adjoint::avg_pool2d_backward(ones({1, 1, 2, 2}), {1, 1, 2, 2}, {.kernel_size = 2});
       },
       "avg_pool2d_backward([1, 1, 2, 2] f32): the gradient must have shape [1, 1, 1, 1], not [1, 1, 2, 2]");
 }

@@ -3,9 +3,9 @@
 #include <cmath>
 #include <limits>
 
-#include "tensor/ops/copy.h"
-#include "tensor/ops/fill.h"
-#include "tensor/ops/reduce.h"
+#include "tensor/functions/copy.h"
+#include "tensor/functions/fill.h"
+#include "tensor/functions/reduce.h"
 #include "tests/ops/families.h"
 
 namespace weft::testing {
@@ -66,10 +66,10 @@ void add(Cases& cases, const std::string& name, const Draws& draw,
   set(cases.add(
       name, samples, [=](const Inputs& x) { return call(x[0], {}, KeepDim()); }, reduction({}, false, f)));
   set(cases.add(
-      name + " first", {{draw({3, 4})}, {draw({2, 5, 3})}, {draw({6})}, {draw({3, 0})}},
+      name + " first", {{draw({3, 4})}, {draw({2, 5, 3})}, {draw({6})}, {draw({3, 0})}, {draw({})}},
       [=](const Inputs& x) { return call(x[0], 0, KeepDim()); }, reduction({0}, false, f)));
   set(cases.add(
-      name + " last kept", {{draw({3, 4})}, {draw({2, 3, 5})}, {draw({2, 2, 3, 3})}, {draw({0, 3})}},
+      name + " last kept", {{draw({3, 4})}, {draw({2, 3, 5})}, {draw({2, 2, 3, 3})}, {draw({0, 3})}, {draw({})}},
       [=](const Inputs& x) { return call(x[0], -1, keepdim); }, reduction({-1}, true, f)));
   set(cases.add(
       name + " two axes", {{draw({3, 2, 4})}, {draw({2, 2, 2, 3})}},
@@ -98,6 +98,11 @@ void add_sums(Cases& cases) {
   add(
       cases, "mean", freely, [](const Tensor& x, const Axes& a, KeepDim k) { return mean(x, a, k); }, mean_of,
       [](OpCase& op) { op.accepts(kFloating).loose(4); });
+  cases
+      .add(
+          "mean whose sum is more than f16 holds", {{given({2, 4}, {2e4, 3e4, 4e4, 5e4, -3e4, -4e4, -5e4, -6e4})}},
+          [](const Inputs& x) { return mean(x[0], 1); }, reduction({1}, false, mean_of))
+      .compares(kFloating);
   cases
       .add(
           "sum with special values", {{special({19, 2})}}, [](const Inputs& x) { return sum(x[0], 1); },
@@ -191,6 +196,9 @@ void add_errors(Cases& cases) {
       f(ones({2, 3}), 2);
         },
         std::string(name) + "([2, 3] f32): axis 2 is out of range for 2 axes");
+    cases.error<IndexError>(
+        std::string(name) + " axis of a scalar", [f = f] { f(ones({}), -2); },
+        std::string(name) + "([] f32): axis -2 is out of range for 1 axis");
     cases.error<IndexError>(
         std::string(name) + " axis twice",
         [f = f] {

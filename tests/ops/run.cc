@@ -5,7 +5,7 @@
 #include <cmath>
 
 #include "autograd/autograd.h"
-#include "tensor/ops/fill.h"
+#include "tensor/functions/fill.h"
 
 namespace weft::testing {
 
@@ -18,7 +18,7 @@ double weight_at(size_t output, size_t place) {
 Tensor weights_like(const Tensor& output, size_t number) {
   std::vector<double> weights(static_cast<size_t>(output.numel()));
   for (size_t i = 0; i < weights.size(); ++i) weights[i] = weight_at(number, i);
-  return from_vector(weights, output.shape(), output.dtype());
+  return from_vector(weights, output.shape(), output.dtype()).to(output.device());
 }
 
 }  // namespace

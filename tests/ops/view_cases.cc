@@ -1,9 +1,9 @@
 // Cases of the view ops, against the index oracle of the View tests.
 #include <numeric>
 
-#include "tensor/ops/copy.h"
-#include "tensor/ops/fill.h"
-#include "tensor/ops/view.h"
+#include "tensor/functions/copy.h"
+#include "tensor/functions/fill.h"
+#include "tensor/functions/view.h"
 #include "tests/ops/families.h"
 #include "tests/tensor/view_oracle.h"
 
@@ -101,6 +101,21 @@ void add_shape_cases(Cases& cases) {
       cases, "unsqueeze", {{2, 3}}, [](const Tensor& x) { return x.unsqueeze(-2); }, reshaped({2, 1, 3}));
   add(
       cases, "unsqueeze in front", {{2, 3}}, [](const Tensor& x) { return x.unsqueeze(-3); }, reshaped({1, 2, 3}));
+}
+
+/// A tensor without axes takes axis 0 and -1.
+void add_scalar_cases(Cases& cases) {
+  add(
+      cases, "squeeze of a scalar", {{}}, [](const Tensor& x) { return x.squeeze(-1); }, reshaped({}));
+  add(
+      cases, "transpose of a scalar", {{}}, [](const Tensor& x) { return x.transpose(0, -1); }, reshaped({}));
+  add(
+      cases, "movedim of a scalar", {{}}, [](const Tensor& x) { return x.movedim(0, -1); }, reshaped({}));
+  add(
+      cases, "flip of a scalar", {{}}, [](const Tensor& x) { return x.flip({0}); }, reshaped({}));
+  add(
+      cases, "unfold of a scalar", {{}}, [](const Tensor& x) { return x.unfold(0, 1, 2); }, reshaped({1}))
+      .is_view = false;
 }
 
 void add_axis_cases(Cases& cases) {
@@ -286,6 +301,7 @@ void add_chains(Cases& cases) {
 void add_view_cases(Cases& cases) {
   add_shape_cases(cases);
   add_axis_cases(cases);
+  add_scalar_cases(cases);
   add_range_cases(cases);
   add_chains(cases);
 }

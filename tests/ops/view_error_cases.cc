@@ -1,7 +1,7 @@
 // What the view ops refuse, and the exact texts.
-#include "tensor/ops/copy.h"
-#include "tensor/ops/fill.h"
-#include "tensor/ops/view.h"
+#include "tensor/functions/copy.h"
+#include "tensor/functions/fill.h"
+#include "tensor/functions/view.h"
 #include "tests/ops/families.h"
 
 namespace weft::testing {
@@ -99,6 +99,10 @@ void add_reshape_errors(Cases& cases) {
 }
 
 void add_axis_errors(Cases& cases) {
+  cases.error<IndexError>(
+      "transpose of a scalar", [] { ones({}).t(); }, "transpose([] f32): axis -2 is out of range for 1 axis");
+  cases.error<IndexError>(
+      "squeeze of a scalar", [] { ones({}).squeeze(1); }, "squeeze([] f32): axis 1 is out of range for 1 axis");
   cases.error<IndexError>(
       "transpose axis",
       [] {

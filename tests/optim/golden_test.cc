@@ -5,11 +5,11 @@
 
 #include "autograd/leaf.h"
 #include "optim/optim.h"
-#include "tensor/ops/binary.h"
-#include "tensor/ops/fill.h"
-#include "tensor/ops/matmul.h"
-#include "tensor/ops/reduce.h"
-#include "tensor/ops/unary.h"
+#include "tensor/functions/binary.h"
+#include "tensor/functions/fill.h"
+#include "tensor/functions/matmul.h"
+#include "tensor/functions/reduce.h"
+#include "tensor/functions/unary.h"
 #include "tests/optim/golden_values.h"
 #include "tests/wave.h"
 

@@ -6,12 +6,12 @@
 #include "autograd/leaf.h"
 #include "nn/nn.h"
 #include "optim/optim.h"
-#include "tensor/ops/binary.h"
-#include "tensor/ops/compare.h"
-#include "tensor/ops/copy.h"
-#include "tensor/ops/fill.h"
-#include "tensor/ops/reduce.h"
-#include "tensor/ops/unary.h"
+#include "tensor/functions/binary.h"
+#include "tensor/functions/compare.h"
+#include "tensor/functions/copy.h"
+#include "tensor/functions/fill.h"
+#include "tensor/functions/reduce.h"
+#include "tensor/functions/unary.h"
 #include "tests/wave.h"
 
 namespace weft::optim {
@@ -100,10 +100,10 @@ TEST(Optimizer, RaisesTheVersion) {
   Tensor w = parameter(ones({2}));
   SGD optimizer({w}, {.lr = 0.5});
   w.set_grad(ones({2}));
-  const uint64_t version = w.storage().version();
+  const uint64_t version = internal::storage(w).version();
   optimizer.step();
-  EXPECT_GT(w.storage().version(), version);
-  EXPECT_STREQ(w.storage().writer(), "SGD");
+  EXPECT_GT(internal::storage(w).version(), version);
+  EXPECT_STREQ(internal::storage(w).writer(), "SGD");
   EXPECT_EQ(w.to_vector<float>(), (std::vector<float>{0.5, 0.5}));
   EXPECT_TRUE(w.requires_grad() && w.is_leaf());
 }

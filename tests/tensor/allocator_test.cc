@@ -282,9 +282,8 @@ TEST_F(Allocator, RefusesWhatNoMachineHas) {
     }
     return "nothing";
   };
-  EXPECT_EQ(message(SIZE_MAX), "cannot allocate 18446744073709551615 bytes: more than an address space holds");
-  EXPECT_EQ(message(size_t{1} << 61), "out of memory: 2305843009213693952 bytes were asked for and " +
-                                          std::to_string(memory_stats().live_bytes) + " are in use");
+  EXPECT_EQ(message(SIZE_MAX).find("out of memory: 16.0 EB asked for, "), 0u);
+  EXPECT_EQ(message(size_t{4} << 40).find("out of memory: 4.0 TB asked for, "), 0u);
 }
 
 int64_t resident_bytes() {

@@ -4,8 +4,13 @@
 #include <string>
 #include <vector>
 
-#include "tensor/op.h"
-#include "tensor/ops_all.h"
+#include "tensor/dispatch/any_op.h"
+#include "tensor/dispatch/observer.h"
+#include "tensor/functions_all.h"
+#include "tensor/ops/copy.h"
+#include "tensor/ops/infer.h"
+#include "tensor/ops/softmax.h"
+#include "tensor/ops/view.h"
 #include "tensor/runtime/threads.h"
 
 namespace weft {
@@ -105,9 +110,8 @@ TEST(Door, AViewThatStridesCannotExpressNamesReshape) {
 TEST(Door, ObserversSeeEveryOpInOrderAndTheirScopeEnds) {
   struct Names final : Observer {
     std::vector<std::string> names;
-    void ran(const OpInfo& info, const void*, std::span<const Tensor* const>,
-             std::span<const Tensor> outputs) override {
-      names.push_back(std::string(info.name) + outputs[0].shape().to_string());
+    void end(const Event& event) override {
+      names.push_back(std::string(event.name) + event.outputs[0].shape().to_string());
     }
   } first, second;
   const Tensor x = ones({2, 3});

@@ -1,7 +1,7 @@
 // Writes in place without history: aliases, overlap, dtypes.
 #include <gtest/gtest.h>
 
-#include "tensor/ops_all.h"
+#include "tensor/functions_all.h"
 
 namespace weft {
 namespace {
@@ -28,13 +28,13 @@ TEST(InPlaceWrite, ThroughAStridedViewTouchesNothingElse) {
 
 TEST(InPlaceWrite, RaisesTheVersionAndNamesItself) {
   Tensor x = zeros({2});
-  EXPECT_EQ(x.storage().version(), 0u);
-  EXPECT_EQ(x.storage().writer(), nullptr);
+  EXPECT_EQ(internal::storage(x).version(), 0u);
+  EXPECT_EQ(internal::storage(x).writer(), nullptr);
   x.view({2, 1}).add_(1.0);
-  EXPECT_EQ(x.storage().version(), 1u);
-  EXPECT_STREQ(x.storage().writer(), "add_");
+  EXPECT_EQ(internal::storage(x).version(), 1u);
+  EXPECT_STREQ(internal::storage(x).writer(), "add_");
   x /= 2.0;
-  EXPECT_STREQ(x.storage().writer(), "div_");
+  EXPECT_STREQ(internal::storage(x).writer(), "div_");
 }
 
 TEST(InPlaceWrite, AnOverlappingSourceIsReadBeforeItIsOverwritten) {

@@ -4,10 +4,11 @@
 #include <limits>
 #include <sstream>
 
-#include "tensor/apply.h"
-#include "tensor/ops/copy.h"
-#include "tensor/ops/fill.h"
-#include "tensor/ops/view.h"
+#include "tensor/dispatch/apply.h"
+#include "tensor/dispatch/observer.h"
+#include "tensor/functions/copy.h"
+#include "tensor/functions/fill.h"
+#include "tensor/functions/view.h"
 #include "tensor/tensor.h"
 
 namespace weft {
@@ -150,7 +151,7 @@ TEST_F(Print, OptionsOutOfRangeAreErrorsAndChangeNothing) {
 TEST_F(Print, IsSeenByNoObserver) {
   struct Count final : Observer {
     int ops = 0;
-    void ran(const OpInfo&, const void*, std::span<const Tensor* const>, std::span<const Tensor>) override { ++ops; }
+    void begin(const Event&) override { ++ops; }
   } count;
   const Tensor x = tensor({1.0, 2.0});
   ObserverScope scope(count);

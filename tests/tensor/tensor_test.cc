@@ -7,7 +7,7 @@
 #include <limits>
 #include <stdexcept>
 
-#include "tensor/ops_all.h"
+#include "tensor/functions_all.h"
 #include "tensor/result.h"
 
 namespace weft {

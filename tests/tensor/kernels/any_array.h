@@ -26,7 +26,7 @@ struct AnyArray {
     view = room.view;
     memory.assign(room.memory.size() * size_of(type), 0);
   }
-  kernels::cpu::Operand operand() { return {memory.data(), &view, dtype}; }
+  Operand operand() { return {memory.data(), &view, dtype}; }
   const Shape& shape() const { return view.shape(); }
   double get(const IntList& index) const {
     return visit_dtype(dtype, [&]<class T>() {

@@ -1,5 +1,5 @@
 // Positions of extremes: the first of equals, the first NaN, any layout and dtype.
-#include "tensor/kernels/cpu/reduce/arg_reduce.h"
+#include "tensor/ops/arg_reduce.h"
 
 #include <cstring>
 
@@ -9,7 +9,16 @@
 namespace weft::testing {
 namespace {
 
-namespace cpu = kernels::cpu;
+void with_indices(bool largest, const Operand& x, int64_t axis, const Operand& values, const Operand& indices) {
+  op::ExtremumWithIndices{axis, largest, true}.cpu(x, values, indices);
+}
+template <class Op>
+void position_of(const Operand& x, std::optional<int64_t> axis, const Operand& out) {
+  Op op;
+  op.axis = axis;
+  op.keepdim = true;
+  op.cpu(x, out);
+}
 
 int64_t naive_best(const std::vector<double>& v, bool largest) {
   size_t best = 0;
@@ -33,9 +42,9 @@ void check_axis(AnyArray& x, int64_t axis, Random& random) {
   const Shape kept = kept_shape(x.shape(), {axis});
   AnyArray indices(kept, i64, Layout::permuted, random), values(kept, x.dtype, Layout::permuted, random);
   for (bool largest : {true, false}) {
-    (largest ? cpu::max_with_indices : cpu::min_with_indices)(x.operand(), axis, values.operand(), indices.operand());
+    with_indices(largest, x.operand(), axis, values.operand(), indices.operand());
     AnyArray alone(kept, i64, Layout::row_major, random);
-    (largest ? cpu::argmax : cpu::argmin)(x.operand(), axis, alone.operand());
+    (largest ? position_of<op::Argmax> : position_of<op::Argmin>)(x.operand(), axis, alone.operand());
     for_each_index(kept, [&](const IntList& index) {
       const auto row = elements_at(x, index, {axis});
       const int64_t want = naive_best(row, largest);
@@ -56,7 +65,7 @@ TEST(ArgReduce, AgreesWithNaiveLoops) {
         tied_values(shape, kAllDtypes[pick(random, 0, 9)], kAllLayouts[pick(random, 0, 4)], random, i % 2 == 0);
     check_axis(x, pick(random, 0, rank - 1), random);
     AnyArray all(Shape(static_cast<size_t>(rank), 1), i64, Layout::row_major, random);
-    cpu::argmax(x.operand(), std::nullopt, all.operand());
+    position_of<op::Argmax>(x.operand(), std::nullopt, all.operand());
     IntList axes;
     for (int64_t a = 0; a < rank; ++a) axes.push_back(a);
     const IntList zero(static_cast<size_t>(rank), 0);
@@ -81,23 +90,23 @@ TEST(ArgReduce, OverAllOfALargeArrayWithAnyThreads) {
   x.set({250001}, 5);
   x.set({250007}, 5);
   expect_same_bits_for_threads([&] {
-    cpu::argmax(x.operand(), std::nullopt, out.operand());
+    position_of<op::Argmax>(x.operand(), std::nullopt, out.operand());
     return out.memory;
   });
   EXPECT_EQ(out.get({0}), 250001);
   x.set({290000}, std::nan(""));
-  cpu::argmax(x.operand(), 0, out.operand());
+  position_of<op::Argmax>(x.operand(), 0, out.operand());
   EXPECT_EQ(out.get({0}), 290000);
   AnyArray scalar({}, f32, Layout::row_major, random), position({}, i64, Layout::row_major, random);
-  cpu::argmin(scalar.operand(), std::nullopt, position.operand());
+  position_of<op::Argmin>(scalar.operand(), std::nullopt, position.operand());
   EXPECT_EQ(position.get({}), 0);
 }
 
-// Rows around the limits of registers, of steps of several registers, and of blocks: the best one planted in every place, also
-// twice (the first counts), with the others all alike; and a NaN, which beats it wherever it comes.
+// Rows around the limits of registers, of steps of several registers, and of blocks: the best one planted in every
+// place, also twice (the first counts), with the others all alike; and a NaN, which beats it wherever it comes.
 template <class T>
 void check_planted() {
-  constexpr int64_t N = cpu::simd::kLanes<T>;
+  constexpr int64_t N = kernels::cpu::simd::kLanes<T>;
   for (const int64_t length : {4 * N - 1, 4 * N, 4 * N + 1, 5 * N, 7 * N + 3, 8 * N, 9 * N - 1, 16 * N + 5})
     for (const bool largest : {true, false}) {
       const View view = View::contiguous({1, length}), kept = View::contiguous({1, 1});
@@ -105,8 +114,7 @@ void check_planted() {
       const auto position = [&] {
         int64_t index = -1;
         T value{};
-        (largest ? cpu::max_with_indices : cpu::min_with_indices)({row.data(), &view, dtype_of<T>}, 1,
-                                                                  {&value, &kept, dtype_of<T>}, {&index, &kept, i64});
+        with_indices(largest, {row.data(), &view, dtype_of<T>}, 1, {&value, &kept, dtype_of<T>}, {&index, &kept, i64});
         EXPECT_EQ(std::memcmp(&value, &row[static_cast<size_t>(index)], sizeof value), 0);
         return index;
       };
@@ -139,9 +147,7 @@ TEST(ArgReduce, ZerosAreAlikeAndInfinitiesAreNoNan) {
   row[40] = -0.0f, row[70] = 0.0f;
   float value = 7;
   int64_t index = -1;
-  const auto run = [&] {
-    cpu::max_with_indices({row.data(), &view, f32}, 1, {&value, &kept, f32}, {&index, &kept, i64});
-  };
+  const auto run = [&] { with_indices(true, {row.data(), &view, f32}, 1, {&value, &kept, f32}, {&index, &kept, i64}); };
   run();
   EXPECT_EQ(index, 40);
   EXPECT_TRUE(std::signbit(value));  // what lies there, not the other zero
@@ -153,7 +159,7 @@ TEST(ArgReduce, ZerosAreAlikeAndInfinitiesAreNoNan) {
 TEST(ArgReduce, AllMinusInfinity) {
   Array<float> x{std::vector<float>(20, -std::numeric_limits<float>::infinity()), View::contiguous({20})};
   Array<int64_t> out{{-1}, View::contiguous({1})};
-  cpu::argmax(x.operand(), 0, out.operand());
+  position_of<op::Argmax>(x.operand(), 0, out.operand());
   EXPECT_EQ(out.memory[0], 0);
 }
 

@@ -34,7 +34,7 @@ struct Array {
   std::vector<T> memory;
   View view;
 
-  kernels::cpu::Operand operand() { return {memory.data(), &view, dtype_of<T>}; }
+  Operand operand() { return {memory.data(), &view, dtype_of<T>}; }
   T& at(const IntList& index) { return memory[static_cast<size_t>(view.linear_index(index))]; }
   const Shape& shape() const { return view.shape(); }
 };

@@ -1,5 +1,5 @@
 // Attention and its gradient against naive ones in double, over sizes that take one block of rows and several.
-#include "tensor/kernels/cpu/rowwise/attention.h"
+#include "tensor/ops/attention.h"
 
 #include "tensor/kernels/cpu/base/force_loops.h"
 #include "tests/tensor/kernels/row_checks.h"
@@ -7,7 +7,6 @@
 namespace weft::testing {
 namespace {
 
-namespace cpu = kernels::cpu;
 using Matrix = std::vector<std::vector<double>>;
 constexpr double kInf = std::numeric_limits<double>::infinity();
 
@@ -46,7 +45,7 @@ Matrix product(const Matrix& a, const Matrix& b, int64_t columns) {
 struct Problem {
   Sizes n;
   AnyArray q, k, v, g, mask, y, largest, factor, dq, dk, dv;
-  cpu::AttentionForm form;
+  op::AttentionSetting setting;
   bool masked;
 
   Problem(const Sizes& sizes, DType dtype, bool causal, std::optional<DType> mask_dtype, bool plain, Random& random)
@@ -62,15 +61,15 @@ struct Problem {
         dq(output({n.heads, n.rows, n.depth}, dtype, plain, random)),
         dk(output({n.heads, n.columns, n.depth}, dtype, plain, random)),
         dv(output({n.heads, n.columns, n.width}, dtype, plain, random)),
-        form{causal, 1 / std::sqrt(static_cast<double>(sizes.depth)), 0, {}},
+        setting{causal, 1 / std::sqrt(static_cast<double>(sizes.depth)), 0, {}},
         masked(mask_dtype.has_value()) {}
 
   void run() {
-    const cpu::Operand added = mask.operand();
-    const cpu::AttentionInputs in{q.operand(), k.operand(), v.operand(), masked ? &added : nullptr};
-    const cpu::AttentionRows rows{largest.operand(), factor.operand()};
-    cpu::attention(in, form, y.operand(), rows);
-    cpu::attention_backward(g.operand(), in, form, rows, {dq.operand(), dk.operand(), dv.operand()});
+    const Operand added = masked ? mask.operand() : Operand();
+    op::Attention{setting}.cpu(q.operand(), k.operand(), v.operand(), added, y.operand(), largest.operand(),
+                               factor.operand());
+    op::AttentionBackward{setting}.cpu(g.operand(), q.operand(), k.operand(), v.operand(), added, largest.operand(),
+                                       factor.operand(), dq.operand(), dk.operand(), dv.operand());
   }
 
   /// The probabilities of one head.
@@ -79,13 +78,13 @@ struct Problem {
     for (size_t i = 0; i < p.size(); ++i) {
       double top = -kInf, sum = 0;
       for (size_t j = 0; j < p[i].size(); ++j) {
-        p[i][j] *= form.scale;
+        p[i][j] *= setting.scale;
         const double m = masked ? mask.get({head, static_cast<int64_t>(i), static_cast<int64_t>(j)}) : 0;
         if (masked && mask.dtype == boolean)
           p[i][j] = m != 0 ? p[i][j] : -kInf;
         else
           p[i][j] += m;
-        if (form.causal && j > i) p[i][j] = -kInf;
+        if (setting.causal && j > i) p[i][j] = -kInf;
         top = std::max(top, p[i][j]);
       }
       for (double& s : p[i]) sum += s = top == -kInf ? 0 : std::exp(s - top);
@@ -102,7 +101,7 @@ struct Problem {
       for (size_t i = 0; i < slope.size(); ++i) {
         double mean = 0;
         for (size_t j = 0; j < slope[i].size(); ++j) mean += p[i][j] * slope[i][j];
-        for (size_t j = 0; j < slope[i].size(); ++j) slope[i][j] = p[i][j] * (slope[i][j] - mean) * form.scale;
+        for (size_t j = 0; j < slope[i].size(); ++j) slope[i][j] = p[i][j] * (slope[i][j] - mean) * setting.scale;
       }
       expect_head(y, head, product(p, head_of(v, head), n.width), "result");
       expect_head(dq, head, product(slope, head_of(k, head), n.depth), "dq");
@@ -152,7 +151,7 @@ TEST(Attention, BlocksOfRows) {
     for (bool causal : {false, true})
       for (DType dtype : {f32, f64, bf16}) {
         Problem(n, dtype, causal, std::nullopt, true, random).expect_right();
-        const cpu::ForceLoops loops;
+        const kernels::cpu::ForceLoops loops;
         if (dtype == f32) Problem(n, dtype, causal, f32, true, random).expect_right();
         if (HasFailure()) return;
       }
@@ -162,8 +161,8 @@ TEST(Attention, SameBitsForAnyThreadCount) {
   expect_same_bits_for_threads([] {
     Random random(73);
     Problem problem({6, 130, 130, 16, 16}, f64, true, std::nullopt, true, random);
-    problem.form.dropout_p = 0.2;
-    problem.form.key = {3, 5};
+    problem.setting.dropout_p = 0.2;
+    problem.setting.key = {3, 5};
     problem.run();
     return std::vector{problem.y.memory, problem.dq.memory, problem.dk.memory, problem.dv.memory};
   });

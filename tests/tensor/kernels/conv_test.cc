@@ -1,5 +1,6 @@
-// Convolutions and their gradients against naive loops: small integers, so that every order of summation gives the same bits.
-#include "tensor/kernels/cpu/window/conv.h"
+// Convolutions and their gradients against naive loops: small integers, so that every order of summation gives the same
+// bits.
+#include "tensor/ops/conv.h"
 
 #include <gtest/gtest.h>
 
@@ -9,6 +10,7 @@
 #include "tensor/core/error.h"
 #include "tensor/kernels/cpu/base/force_loops.h"
 #include "tensor/kernels/cpu/base/onednn.h"
+#include "tensor/ops/window.h"
 #include "tensor/runtime/parallel.h"
 #include "tensor/runtime/threads.h"
 #include "tests/tensor/kernels/arrays.h"
@@ -16,7 +18,6 @@
 namespace weft {
 namespace {
 
-using kernels::cpu::ConvParams;
 using kernels::cpu::ForceLoops;
 using testing::Array;
 using testing::Layout;
@@ -24,7 +25,7 @@ using testing::Random;
 
 struct Case {
   Shape x, w, out;
-  ConvParams p;
+  Conv2dOptions p;
 };
 
 /// Calls f(x index, weight index, out index) for every product of the convolution.
@@ -66,10 +67,9 @@ void check(const Case& c, Random& random, bool plain = false) {
   Array<T> grad_x = testing::make_array<T>(c.x, layout(false), random, rubbish);
   Array<T> grad_w = testing::make_array<T>(c.w, plain ? Layout::row_major : layout(false), random, rubbish);
   const bool with_bias = testing::pick(random, 0, 1) == 0;
-  const auto bias_operand = bias.operand();
-  kernels::cpu::conv2d(x.operand(), w.operand(), with_bias ? &bias_operand : nullptr, out.operand(), c.p);
-  kernels::cpu::conv2d_backward_data(grad.operand(), w.operand(), grad_x.operand(), c.p);
-  kernels::cpu::conv2d_backward_weights(x.operand(), grad.operand(), grad_w.operand(), c.p);
+  op::Conv2d{c.p}.cpu(x.operand(), w.operand(), with_bias ? bias.operand() : Operand{}, out.operand());
+  op::Conv2dBackwardData{c.p, c.x}.cpu(grad.operand(), w.operand(), grad_x.operand());
+  op::Conv2dBackwardWeights{c.p, c.w, grad_w.view.strides()}.cpu(x.operand(), grad.operand(), grad_w.operand());
 
   std::vector<double> out_sums, x_sums(static_cast<size_t>(checked_numel(c.x))),
       w_sums(static_cast<size_t>(checked_numel(c.w)));
@@ -90,20 +90,20 @@ void check(const Case& c, Random& random, bool plain = false) {
   EXPECT_EQ(differences(grad_w, w_sums), 0) << "backward weights: " << what;
 }
 
-Case make_case(const Shape& x, int64_t filters, int64_t kh, int64_t kw, const ConvParams& p) {
-  Shape out{x[0], filters, kernels::cpu::conv_output_size(x[2], kh, p.stride[0], p.padding[0], p.dilation[0]),
-            kernels::cpu::conv_output_size(x[3], kw, p.stride[1], p.padding[1], p.dilation[1])};
+Case make_case(const Shape& x, int64_t filters, int64_t kh, int64_t kw, const Conv2dOptions& p) {
+  Shape out{x[0], filters, conv_output_size(x[2], kh, p.stride[0], p.padding[0], p.dilation[0]),
+            conv_output_size(x[3], kw, p.stride[1], p.padding[1], p.dilation[1])};
   return {x, {filters, x[1] / p.groups, kh, kw}, out, p};
 }
 
 Case random_case(Random& random) {
   using testing::pick;
   for (;;) {
-    ConvParams p;
-    for (int i = 0; i < 2; ++i) {
-      p.stride[i] = pick(random, 1, 3);
-      p.padding[i] = pick(random, 0, 2);
-      p.dilation[i] = pick(random, 0, 3) == 0 ? 2 : 1;
+    Conv2dOptions p;
+    for (int64_t Pair::*axis : {&Pair::height, &Pair::width}) {
+      p.stride.*axis = pick(random, 1, 3);
+      p.padding.*axis = pick(random, 0, 2);
+      p.dilation.*axis = pick(random, 0, 3) == 0 ? 2 : 1;
     }
     const int64_t per_group = pick(random, 0, 3) == 0 ? 16 : pick(random, 1, 5),
                   filters = pick(random, 0, 3) == 0 ? 16 : pick(random, 1, 5);
@@ -138,11 +138,8 @@ TEST(Conv, HalvesAreExactUpToOneRounding) {
 /// The shapes of the networks that budgets are measured on.
 TEST(Conv, NetworkShapesAreExact) {
   Random random(6);
-  ConvParams same, first, half, down;
-  same.padding[0] = same.padding[1] = 1;
-  first.stride[0] = first.stride[1] = 2, first.padding[0] = first.padding[1] = 3;
-  half.stride[0] = half.stride[1] = 2, half.padding[0] = half.padding[1] = 1;
-  down.stride[0] = down.stride[1] = 2;
+  const Conv2dOptions same{.padding = 1}, first{.stride = 2, .padding = 3}, half{.stride = 2, .padding = 1},
+      down{.stride = 2};
   for (const Case& c : {make_case({2, 1, 28, 28}, 16, 3, 3, same), make_case({2, 16, 14, 14}, 32, 3, 3, same),
                         make_case({2, 3, 32, 32}, 64, 7, 7, first), make_case({2, 64, 8, 8}, 64, 3, 3, same),
                         make_case({3, 128, 2, 2}, 128, 3, 3, same), make_case({2, 64, 4, 4}, 128, 3, 3, half),
@@ -157,8 +154,7 @@ TEST(Conv, NetworkShapesAreExact) {
 TEST(Conv, EmptySizes) {
   Random random(7);
   for (const Shape& x : {Shape{0, 3, 5, 5}, Shape{2, 0, 5, 5}, Shape{2, 3, 5, 0}}) {
-    ConvParams p;
-    p.padding[0] = p.padding[1] = 1;
+    const Conv2dOptions p{.padding = 1};
     check<float>(make_case(x, 4, 3, 3, p), random);
     check<double>(make_case(x, 4, 3, 3, p), random);
   }
@@ -167,16 +163,16 @@ TEST(Conv, EmptySizes) {
 }
 
 TEST(Conv, OutputSize) {
-  EXPECT_EQ(kernels::cpu::conv_output_size(7, 3, 2, 1, 1), 4);
-  EXPECT_EQ(kernels::cpu::conv_output_size(5, 3, 1, 0, 2), 1);
-  EXPECT_EQ(kernels::cpu::conv_output_size(4, 3, 1, 0, 2), 0);
-  EXPECT_THROW(kernels::cpu::conv_output_size(int64_t{1} << 62, 3, 1, int64_t{1} << 62, 1), ShapeError);
+  EXPECT_EQ(conv_output_size(7, 3, 2, 1, 1), 4);
+  EXPECT_EQ(conv_output_size(5, 3, 1, 0, 2), 1);
+  EXPECT_EQ(conv_output_size(4, 3, 1, 0, 2), 0);
+  EXPECT_THROW(conv_output_size(int64_t{1} << 62, 3, 1, int64_t{1} << 62, 1), ShapeError);
 }
 
 TEST(Conv, IntegersAreRefused) {
   Random random(8);
   Array<int32_t> x = testing::random_array<int32_t>({1, 1, 3, 3}, Layout::row_major, random);
-  EXPECT_THROW(kernels::cpu::conv2d(x.operand(), x.operand(), nullptr, x.operand(), {}), DtypeError);
+  EXPECT_THROW(op::Conv2d{}.cpu(x.operand(), x.operand(), {}, x.operand()), DtypeError);
 }
 
 // Hazard: a conv with 0 input channels throws in oneDNN; here the sum is empty and the bias is what remains.
@@ -186,8 +182,7 @@ TEST(KernelHazards, ConvWithoutInputChannels) {
   Array<float> w = testing::random_array<float>({3, 0, 3, 3}, Layout::row_major, random);
   Array<float> bias = testing::make_array<float>({3}, Layout::row_major, random, 2.5f);
   Array<float> out = testing::make_array<float>({2, 3, 3, 3}, Layout::row_major, random);
-  const auto b = bias.operand();
-  kernels::cpu::conv2d(x.operand(), w.operand(), &b, out.operand(), {});
+  op::Conv2d{}.cpu(x.operand(), w.operand(), bias.operand(), out.operand());
   testing::for_each_index(out.shape(), [&](const IntList& i) { EXPECT_EQ(out.at(i), 2.5f); });
 }
 
@@ -198,13 +193,26 @@ TEST(KernelHazards, ConvSizesBeyondMemoryAreRefused) {
   const View x = View::create({1, 1, huge, huge / 2}, {0, 0, 0, 0}),
              w = View::create({1, 1, huge, huge / 2}, {0, 0, 0, 0});
   const View out = View::contiguous({1, 1, 1, 1});
-  EXPECT_THROW(kernels::cpu::conv2d({value, &x, f32}, {value, &w, f32}, nullptr, {value, &out, f32}, {}), ShapeError);
+  EXPECT_THROW(op::Conv2d{}.cpu({value, &x, f32}, {value, &w, f32}, {}, {value, &out, f32}), ShapeError);
+}
+
+// Hazard: oneDNN generates code pixel by pixel of the padding (2^20 take seconds, 2^26 minutes), and counts in 32 bits.
+// One window sees the image here, its neighbours see padding.
+TEST(KernelHazards, ConvDistancesBeyondTheImage) {
+  Random random(13);
+  for (const int64_t far : {int64_t{1} << 16, int64_t{1} << 26, int64_t{1} << 30, int64_t{1} << 40}) {
+    const Pair distance(1, far);
+    check<float>(make_case({2, 3, 4, 4}, 3, 3, 3, {.stride = distance, .padding = distance}), random, true);
+    check<float>(make_case({2, 16, 1, 1}, 16, 1, 1, {.stride = far, .padding = far}), random);
+    check<float>(make_case({1, 16, 3, 3}, 16, 3, 3, {.stride = 2, .padding = far, .dilation = far}), random);
+    check<double>(make_case({1, 3, 2, 2}, 4, 1, 1, {.stride = far, .padding = far}), random);
+  }
 }
 
 // Hazard: one wrong pairing of layouts falls to a reference kernel, a hundred times slower.
 TEST(KernelHazards, NetworkConvolutionsAvoidReferenceKernels) {
-  const kernels::cpu::ConvShape deep{16, 64, 16, 16, 64, {3, 3}, 16, 16, {1, 1}, {1, 1}, {1, 1}, 1};
-  const kernels::cpu::ConvShape first{16, 3, 64, 64, 64, {7, 7}, 32, 32, {2, 2}, {3, 3}, {1, 1}, 1};
+  const kernels::cpu::ConvShape deep{{.padding = 1}, 16, 64, 16, 16, 64, 3, 16, 16};
+  const kernels::cpu::ConvShape first{{.stride = 2, .padding = 3}, 16, 3, 64, 64, 64, 7, 32, 32};
   for (const auto& s : {deep, first})
     for (const char* name :
          kernels::cpu::onednn::conv_implementations(s, {s.channels * s.taps(), s.taps(), s.kernel[1], 1}))
@@ -216,8 +224,7 @@ TEST(KernelHazards, TwoThreadsRunOneConvolution) {
   const auto work = [] {
     SerialScope serial;
     Random random(10);
-    ConvParams p;
-    p.padding[0] = p.padding[1] = 1;
+    const Conv2dOptions p{.padding = 1};
     for (int i = 0; i < 5; ++i) check<float>(make_case({4, 16, 8, 8}, 32, 3, 3, p), random, true);
   };
   std::thread first(work), second(work);
@@ -227,8 +234,7 @@ TEST(KernelHazards, TwoThreadsRunOneConvolution) {
 
 // Hazard: a weight gradient made for two threads waits for ever where there is one.
 TEST(KernelHazards, ConvolutionsInsideParallelRegions) {
-  ConvParams p;
-  p.padding[0] = p.padding[1] = 1;
+  const Conv2dOptions p{.padding = 1};
   Random outside(11);
   check<float>(make_case({4, 16, 8, 8}, 32, 3, 3, p), outside, true);
   std::vector<int> done(4);

@@ -1,16 +1,18 @@
-// Copies between any strides and dtypes, conversions at the ends of their range, masks, and accumulation into views that overlap.
-#include "tensor/kernels/cpu/pointwise/copy.h"
+// Copies between any strides and dtypes, conversions at the ends of their range, masks, and accumulation into views
+// that overlap.
+#include "tensor/ops/copy.h"
 
 #include <gtest/gtest.h>
 
 #include "tensor/core/error.h"
-#include "tensor/kernels/cpu/pointwise/fill.h"
+#include "tensor/kernels/cpu/pointwise/copy.h"
+#include "tensor/ops/fill.h"
 #include "tests/tensor/kernels/any_array.h"
 
 namespace weft::testing {
 namespace {
 
-namespace cpu = kernels::cpu;
+using kernels::cpu::copy;
 
 TEST(Copy, any_strides_to_any_strides) {
   Random random(3);
@@ -22,7 +24,7 @@ TEST(Copy, any_strides_to_any_strides) {
         AnyArray to(shape, dtype, kDistinctLayouts[pick(random, 0, 3)], random);
         from.fill([&] { return static_cast<double>(pick(random, -100, 100)); });
         const std::vector<unsigned char> before = to.memory;
-        cpu::copy(from.operand(), to.operand());
+        copy(from.operand(), to.operand());
         for_each_index(shape, [&](const IntList& index) {
           ASSERT_EQ(to.get(index), from.get(index))
               << text(dtype, shape) << to.view.to_string() << from.view.to_string();
@@ -41,7 +43,7 @@ TEST(Copy, converts_between_all_dtypes) {
       for (const Layout layout : kDistinctLayouts) {
         AnyArray from({5, 67}, source, layout, random), to({5, 67}, target, Layout::row_major, random);
         from.fill([&] { return static_cast<double>(pick(random, -300, 300)) / (is_floating(source) ? 4 : 1); });
-        cpu::copy(from.operand(), to.operand());
+        copy(from.operand(), to.operand());
         for_each_index(from.shape(), [&](const IntList& index) {
           double want = from.get(index);
           if (target == boolean) {
@@ -65,9 +67,9 @@ To converted(From x) {
   std::vector<From> from(37, x);  // long enough for the vectorised loop
   To to[37];
   const View view = View::contiguous({37});
-  cpu::copy({from.data(), &view, dtype_of<From>}, {to, &view, dtype_of<To>});
+  copy({from.data(), &view, dtype_of<From>}, {to, &view, dtype_of<To>});
   EXPECT_EQ(to[0], to[36]);
-  EXPECT_EQ(to[0], cpu::convert<To>(x));
+  EXPECT_EQ(to[0], kernels::cpu::convert<To>(x));
   return to[0];
 }
 
@@ -100,8 +102,8 @@ TEST(Copy, half_types_round_to_nearest_even) {
   std::vector<Float16> half(x.size());
   std::vector<BFloat16> brain(x.size());
   const View view = View::contiguous({static_cast<int64_t>(x.size())});
-  cpu::copy({x.data(), &view, f32}, {half.data(), &view, f16});
-  cpu::copy({x.data(), &view, f32}, {brain.data(), &view, bf16});
+  copy({x.data(), &view, f32}, {half.data(), &view, f16});
+  copy({x.data(), &view, f32}, {brain.data(), &view, bf16});
   for (size_t i = 0; i < x.size(); ++i) {
     if (std::isnan(x[i])) {
       EXPECT_TRUE(std::isnan(static_cast<float>(half[i])) && std::isnan(static_cast<float>(brain[i])));
@@ -128,7 +130,7 @@ TEST(Copy, padding_reads_as_zero) {
     const View source = padded;
     AnyArray to(source.shape(), round % 2 == 0 ? f32 : i64, kDistinctLayouts[pick(random, 0, 3)], random);
     to.fill([] { return -7.0; });
-    cpu::copy({from.memory.data(), &source, f32}, to.operand());
+    copy({from.memory.data(), &source, f32}, to.operand());
     for_each_index(source.shape(), [&](const IntList& index) {
       const float* memory = reinterpret_cast<const float*>(from.memory.data());
       const double want = source.is_valid(index) ? static_cast<double>(memory[source.linear_index(index)]) : 0.0;
@@ -150,7 +152,7 @@ void check_add_into(const View& target, size_t memory, DType dtype, Random& rand
   out.view = target;
   AnyArray want = out, x(target.shape(), dtype, kAllLayouts[pick(random, 0, 4)], random);
   x.fill([&] { return static_cast<double>(pick(random, -1, 1)); });
-  cpu::add_into(x.operand(), out.operand());
+  op::AddInto{}.cpu(out.operand(), x.operand());
   add_slowly(x, want);
   ASSERT_EQ(out.memory, want.memory) << text(dtype) << target.to_string();
 }
@@ -174,7 +176,7 @@ TEST(AddInto, long_sums_into_one_element_keep_their_precision) {
   std::vector<float> x(1 << 20, 0.1f);
   float out = 0;
   const View from = View::contiguous({1 << 20}), to = View::create({1 << 20}, {0});
-  cpu::add_into({x.data(), &from, f32}, {&out, &to, f32});
+  op::AddInto{}.cpu({&out, &to, f32}, {x.data(), &from, f32});
   EXPECT_NEAR(out, 104857.6, 0.02);
 }
 
@@ -183,7 +185,7 @@ TEST(Fill, writes_its_view_and_nothing_else) {
   for (const DType dtype : kAllDtypes) {
     for (const Layout layout : kDistinctLayouts) {
       AnyArray out({3, 7, 5}, dtype, layout, random);
-      cpu::fill(out.operand(), 1);
+      op::Fill{1}.cpu(out.operand(), out.operand());
       size_t written = 0;
       for_each_index(out.shape(), [&](const IntList& index) { ASSERT_EQ(out.get(index), 1) << text(dtype); });
       for (size_t i = 0; i < out.memory.size(); i += size_of(dtype))
@@ -200,20 +202,20 @@ TEST(Fill, writes_its_view_and_nothing_else) {
 TEST(Fill, sequences) {
   const View view = View::contiguous({5}), reversed = View::create({5}, {-1}, 4);
   int64_t whole[5];
-  cpu::arange({whole, &view, i64}, INT64_MAX - 4, 1);
+  op::Arange{INT64_MAX - 4, 1, 5, i64}.cpu({whole, &view, i64});
   EXPECT_EQ(whole[4], INT64_MAX);
   float real[5];
-  cpu::arange({real, &reversed, f32}, 1.0, -0.5);
+  op::Arange{1.0, -0.5, 5, f32}.cpu({real, &reversed, f32});
   EXPECT_EQ((std::vector<float>(real, real + 5)), (std::vector<float>{-1, -0.5, 0, 0.5, 1}));
-  cpu::linspace({real, &view, f32}, 0, 1);
+  op::Linspace{0, 1, 5, f32}.cpu({real, &view, f32});
   EXPECT_EQ((std::vector<float>(real, real + 5)), (std::vector<float>{0, 0.25, 0.5, 0.75, 1}));
   const View single = View::contiguous({1});
-  cpu::linspace({real, &single, f32}, 3, 9);
+  op::Linspace{3, 9, 1, f32}.cpu({real, &single, f32});
   EXPECT_EQ(real[0], 3);
   for (const auto& [rows, columns] : {std::pair{3, 5}, {5, 3}, {0, 2}, {1, 1}}) {
     Random random(10);
     AnyArray out({rows, columns}, f32, Layout::gaps, random);
-    cpu::eye(out.operand());
+    op::Eye{rows, columns, f32}.cpu(out.operand());
     for_each_index(out.shape(), [&](const IntList& index) { EXPECT_EQ(out.get(index), index[0] == index[1]); });
   }
 }

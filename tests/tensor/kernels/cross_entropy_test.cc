@@ -1,12 +1,10 @@
 // Cross entropy by rows against a naive one in double: weights, label smoothing, ignored targets, bad targets.
-#include "tensor/kernels/cpu/rowwise/cross_entropy.h"
+#include "tensor/ops/cross_entropy.h"
 
 #include "tests/tensor/kernels/row_checks.h"
 
 namespace weft::testing {
 namespace {
-
-namespace cpu = kernels::cpu;
 
 struct Row {
   std::vector<double> t, log_p;
@@ -14,7 +12,7 @@ struct Row {
 };
 
 Row naive_row(const std::vector<double>& z, int64_t target, const std::vector<double>& w,
-              const cpu::CrossEntropyRows& options) {
+              const op::CrossEntropyRows& options) {
   const double classes = static_cast<double>(z.size()), largest = *std::max_element(z.begin(), z.end());
   long double sum = 0;
   for (double v : z) sum += std::exp(static_cast<long double>(v - largest));
@@ -32,9 +30,9 @@ Row naive_row(const std::vector<double>& z, int64_t target, const std::vector<do
   return row;
 }
 
-void check(const Shape& shape, int64_t axis, DType dtype, DType index, Layout layout, bool weighted,
-           const cpu::CrossEntropyRows& options, Random& random) {
-  const int64_t classes = shape[static_cast<size_t>(axis)];
+void check(const Shape& shape, DType dtype, DType index, Layout layout, bool weighted,
+           const op::CrossEntropyRows& options, Random& random) {
+  const int64_t axis = 1, classes = shape[1];
   Shape rows = shape;
   rows.erase(static_cast<size_t>(axis));
   AnyArray z = random_values(shape, dtype, layout, random, 2), targets(rows, index, Layout::permuted, random);
@@ -49,10 +47,9 @@ void check(const Shape& shape, int64_t axis, DType dtype, DType index, Layout la
   const DType out = dtype == f64 ? f64 : f32;
   AnyArray loss(rows, out, Layout::permuted, random), count(rows, out, Layout::gaps, random);
   AnyArray scale = random_values(rows, out, Layout::broadcast, random);
-  const auto ow = weight.operand(), oc = count.operand();
-  cpu::cross_entropy(z.operand(), axis, targets.operand(), weighted ? &ow : nullptr, options, loss.operand(), &oc);
-  cpu::cross_entropy_backward(scale.operand(), z.operand(), axis, targets.operand(), weighted ? &ow : nullptr, options,
-                              dz.operand());
+  const Operand weights = weighted ? weight.operand() : Operand();
+  op::CrossEntropy{options}.cpu(z.operand(), targets.operand(), weights, loss.operand(), count.operand());
+  op::CrossEntropyBackward{options}.cpu(scale.operand(), z.operand(), targets.operand(), weights, dz.operand());
   std::vector<double> w;
   for (int64_t c = 0; c < classes; ++c) w.push_back(weighted ? weight.get({c}) : 1);
   const auto row_at = [&](IntList index_of_row) {
@@ -81,38 +78,38 @@ TEST(CrossEntropy, AgreesWithNaiveLoops) {
   const DType indices[] = {i64, i32, u8};
   for (int i = 0; i < property_cases(200); ++i) {
     Shape shape;
-    const int64_t rank = pick(random, 1, 4), axis = rank == 1 ? 0 : 1;
+    const int64_t rank = pick(random, 2, 4);
     for (int64_t a = 0; a < rank; ++a) shape.push_back(pick(random, 1, 8));
-    shape[static_cast<size_t>(axis)] += pick(random, 0, 1) * 20;
-    cpu::CrossEntropyRows options;
+    shape[1] += pick(random, 0, 1) * 20;
+    op::CrossEntropyRows options;
     if (i % 3 == 0) options.label_smoothing = 0.1;
     if (i % 2 == 0) options.ignore_index = 0;
-    check(shape, axis, kFloatingDtypes[pick(random, 0, 3)], indices[i % 3], kAllLayouts[pick(random, 0, 4)],
+    check(shape, kFloatingDtypes[pick(random, 0, 3)], indices[i % 3], kAllLayouts[pick(random, 0, 4)],
           pick(random, 0, 1) == 0, options, random);
     if (HasFailure()) break;
   }
 }
 
 TEST(CrossEntropy, ImprobableTargetsHaveFiniteLosses) {
-  Array<float> z{{0, 1e4f, -1e4f}, View::contiguous({1, 3})}, loss{{0}, View::contiguous({1})}, dz = z;
+  Array<float> z{{0, 1e4f, -1e4f}, View::contiguous({1, 3})}, loss{{0}, View::contiguous({1})}, dz = z, count = loss;
   Array<int64_t> target{{2}, View::contiguous({1})};
   Array<float> one{{1}, View::contiguous({1})};
-  cpu::cross_entropy(z.operand(), 1, target.operand(), nullptr, {}, loss.operand(), nullptr);
+  op::CrossEntropy{}.cpu(z.operand(), target.operand(), {}, loss.operand(), count.operand());
   EXPECT_EQ(loss.memory[0], 2e4f);
-  cpu::cross_entropy_backward(one.operand(), z.operand(), 1, target.operand(), nullptr, {}, dz.operand());
+  op::CrossEntropyBackward{}.cpu(one.operand(), z.operand(), target.operand(), {}, dz.operand());
   EXPECT_EQ(dz.memory, (std::vector<float>{0, 1, -1}));
   target.memory = {1};
-  cpu::cross_entropy(z.operand(), 1, target.operand(), nullptr, {}, loss.operand(), nullptr);
+  op::CrossEntropy{}.cpu(z.operand(), target.operand(), {}, loss.operand(), count.operand());
   EXPECT_EQ(loss.memory[0], 0);
 }
 
 std::string error_of(std::vector<int64_t> labels) {
   const int64_t count = static_cast<int64_t>(labels.size());
   Array<float> z{std::vector<float>(labels.size() * 3), View::contiguous({count, 3})};
-  Array<float> loss{std::vector<float>(labels.size(), 7), View::contiguous({count})};
+  Array<float> loss{std::vector<float>(labels.size(), 7), View::contiguous({count})}, counts = loss;
   Array<int64_t> targets{std::move(labels), View::contiguous({count})};
   try {
-    cpu::cross_entropy(z.operand(), 1, targets.operand(), nullptr, {}, loss.operand(), nullptr);
+    op::CrossEntropy{}.cpu(z.operand(), targets.operand(), {}, loss.operand(), counts.operand());
   } catch (const IndexError& error) {
     EXPECT_EQ(loss.memory, std::vector<float>(loss.memory.size(), 7));  // nothing was written
     return error.what();
@@ -133,12 +130,13 @@ TEST(CrossEntropy, NamesTheFirstBadTarget) {
 TEST(CrossEntropy, SameBitsForAnyNumberOfThreads) {
   Random random(62);
   AnyArray z = random_values({3000, 40}, f32, Layout::row_major, random), dz = z;
-  AnyArray targets({3000}, i64, Layout::row_major, random), loss({3000}, f32, Layout::row_major, random), scale = loss;
+  AnyArray targets({3000}, i64, Layout::row_major, random), loss({3000}, f32, Layout::row_major, random), scale = loss,
+                                                                                                          count = loss;
   targets.fill([&] { return static_cast<double>(pick(random, 0, 39)); });
   scale.fill([] { return 1.0 / 3000; });
   expect_same_bits_for_threads([&] {
-    cpu::cross_entropy(z.operand(), 1, targets.operand(), nullptr, {}, loss.operand(), nullptr);
-    cpu::cross_entropy_backward(scale.operand(), z.operand(), 1, targets.operand(), nullptr, {}, dz.operand());
+    op::CrossEntropy{}.cpu(z.operand(), targets.operand(), {}, loss.operand(), count.operand());
+    op::CrossEntropyBackward{}.cpu(scale.operand(), z.operand(), targets.operand(), {}, dz.operand());
     return std::vector{loss.memory, dz.memory};
   });
 }

@@ -3,16 +3,13 @@
 
 #include "tensor/core/error.h"
 #include "tensor/kernels/cpu/loops/elementwise.h"
-#include "tensor/kernels/cpu/pointwise/binary.h"
-#include "tensor/kernels/cpu/pointwise/unary.h"
+#include "tensor/ops/binary.h"
+#include "tensor/ops/unary.h"
 #include "tensor/runtime/threads.h"
 #include "tests/tensor/kernels/any_array.h"
 
 namespace weft::testing {
 namespace {
-
-namespace cpu = kernels::cpu;
-using cpu::Operand;
 
 struct Threads {
   explicit Threads(int count) { set_num_threads(count); }
@@ -34,7 +31,7 @@ TEST(ElementwiseLoop, large_operands_of_any_strides) {
         AnyArray out(shape, i32, kDistinctLayouts[pick(random, 0, 3)], random);
         for (AnyArray* x : {&a, &b}) x->fill([&] { return static_cast<double>(pick(random, -1000, 1000)); });
         const auto untouched = out.memory;
-        cpu::sub(a.operand(), b.operand(), out.operand());
+        op::Sub{}.cpu(a.operand(), b.operand(), out.operand());
         for_each_index(shape, [&](const IntList& index) {
           ASSERT_EQ(out.get(index), a.get(index) - b.get(index))
               << text(shape, " ", threads) << out.view.to_string() << a.view.to_string() << b.view.to_string();
@@ -58,7 +55,7 @@ TEST(ElementwiseLoop, same_bits_at_any_thread_count_and_in_any_memory_order) {
           x.fill([&] { return static_cast<double>(pick(random, -400, 400)) / 100; });
           AnyArray strided(shape, dtype, layout, random), out(shape, dtype, Layout::row_major, random);
           for_each_index(shape, [&](const IntList& index) { strided.set(index, x.get(index)); });
-          cpu::gelu(strided.operand(), false, out.operand());
+          op::GeluOp{false}.cpu(strided.operand(), out.operand());
           std::vector<double> values;
           for_each_index(shape, [&](const IntList& index) { values.push_back(out.get(index)); });
           if (first.empty()) first = values;
@@ -76,10 +73,10 @@ TEST(ElementwiseLoop, output_may_be_an_input) {
       AnyArray a({37, 41}, dtype, layout, random), b({37, 41}, dtype, Layout::row_major, random);
       for (AnyArray* x : {&a, &b}) x->fill([&] { return static_cast<double>(pick(random, 0, 50)); });
       const AnyArray before = a;
-      cpu::add(a.operand(), b.operand(), a.operand());
+      op::Add{}.cpu(a.operand(), b.operand(), a.operand());
       for_each_index(a.shape(),
                      [&](const IntList& index) { ASSERT_EQ(a.get(index), before.get(index) + b.get(index)); });
-      cpu::sub(a.operand(), a.operand(), a.operand());
+      op::Sub{}.cpu(a.operand(), a.operand(), a.operand());
       for_each_index(a.shape(), [&](const IntList& index) { ASSERT_EQ(a.get(index), 0); });
     }
   }
@@ -88,10 +85,10 @@ TEST(ElementwiseLoop, output_may_be_an_input) {
 TEST(ElementwiseLoop, serial_scope_gives_the_same) {
   std::vector<float> x(100000, 1.5f), y(x.size()), z(x.size());
   const View view = View::contiguous({100000});
-  cpu::exp({x.data(), &view, f32}, {y.data(), &view, f32});
+  op::Exp{}.cpu({x.data(), &view, f32}, {y.data(), &view, f32});
   {
     const SerialScope serial;
-    cpu::exp({x.data(), &view, f32}, {z.data(), &view, f32});
+    op::Exp{}.cpu({x.data(), &view, f32}, {z.data(), &view, f32});
   }
   EXPECT_EQ(y, z);
 }

@@ -1,12 +1,11 @@
 // Indexing kernels against naive loops; integers make sums exact. Bad indices are named and nothing is written.
-#include "tensor/kernels/cpu/index/index.h"
+#include "tensor/ops/index.h"
 
 #include "tests/tensor/kernels/row_checks.h"
 
 namespace weft::testing {
 namespace {
 
-namespace cpu = kernels::cpu;
 const DType kIndexDtypes[] = {i64, i32, i16, i8, u8};
 
 AnyArray random_indices(const Shape& shape, int64_t limit, Layout layout, Random& random) {
@@ -47,12 +46,13 @@ TEST(Index, GatherAndScatterAdd) {
     AnyArray x = small_integers(shape, dtype, kAllLayouts[pick(random, 0, 4)], random);
     AnyArray index = random_indices(taken, shape[static_cast<size_t>(axis)], kAllLayouts[pick(random, 0, 4)], random);
     AnyArray out(taken, dtype, kDistinctLayouts[pick(random, 0, 3)], random), want = out;
-    cpu::gather(x.operand(), index.operand(), axis, out.operand());
+    op::Gather{axis}.cpu(x.operand(), index.operand(), out.operand());
     const auto target = [&](const IntList& at) { return with(at, axis, static_cast<int64_t>(index.get(at))); };
     for_each_index(taken, [&](const IntList& at) { want.set(at, x.get(target(at))); });
     expect_equal(out, want, "gather " + describe(x));
     AnyArray into = small_integers(shape, dtype, kDistinctLayouts[pick(random, 0, 3)], random), sums = into;
-    cpu::scatter_add(out.operand(), index.operand(), axis, into.operand());
+    sums.fill([] { return 0.0; });  // what was there is overwritten
+    op::ScatterAdd{axis, into.shape()}.cpu(out.operand(), index.operand(), into.operand());
     for_each_index(taken, [&](const IntList& at) { sums.set(target(at), sums.get(target(at)) + out.get(at)); });
     expect_equal(into, sums, "scatter_add " + describe(into));
     if (HasFailure()) break;
@@ -70,14 +70,15 @@ TEST(Index, SelectAndAdd) {
     AnyArray index = random_indices({taken[static_cast<size_t>(axis)]}, shape[static_cast<size_t>(axis)],
                                     kDistinctLayouts[pick(random, 0, 3)], random);
     AnyArray out(taken, dtype, kDistinctLayouts[pick(random, 0, 3)], random), want = out;
-    cpu::index_select(x.operand(), axis, index.operand(), out.operand());
+    op::IndexSelect{axis}.cpu(x.operand(), index.operand(), out.operand());
     const auto target = [&](const IntList& at) {
       return with(at, axis, static_cast<int64_t>(index.get({at[static_cast<size_t>(axis)]})));
     };
     for_each_index(taken, [&](const IntList& at) { want.set(at, x.get(target(at))); });
     expect_equal(out, want, "index_select " + describe(x));
     AnyArray into = small_integers(shape, dtype, kDistinctLayouts[pick(random, 0, 3)], random), sums = into;
-    cpu::index_add(out.operand(), axis, index.operand(), into.operand());
+    sums.fill([] { return 0.0; });  // what was there is overwritten
+    op::IndexAdd{axis, into.shape()}.cpu(out.operand(), index.operand(), into.operand());
     for_each_index(taken, [&](const IntList& at) { sums.set(target(at), sums.get(target(at)) + out.get(at)); });
     expect_equal(into, sums, "index_add " + describe(into));
     if (HasFailure()) break;
@@ -95,7 +96,7 @@ TEST(Index, EmbeddingAndItsGradient) {
     AnyArray weight = small_integers({vocabulary, width}, dtype, kAllLayouts[pick(random, 0, 4)], random);
     AnyArray index = random_indices(places, vocabulary, kAllLayouts[pick(random, 0, 4)], random);
     AnyArray out(shape, dtype, kDistinctLayouts[pick(random, 0, 3)], random), want = out;
-    cpu::embedding(index.operand(), weight.operand(), out.operand());
+    op::Embedding{-1}.cpu(index.operand(), weight.operand(), out.operand());
     const auto target = [&](const IntList& at) {
       return IntList{static_cast<int64_t>(index.get(IntList(at.begin(), at.end() - 1))), at.back()};
     };
@@ -104,7 +105,7 @@ TEST(Index, EmbeddingAndItsGradient) {
     const int64_t padding = i % 2 == 0 ? -1 : pick(random, 0, vocabulary - 1);
     AnyArray grad({vocabulary, width}, dtype, kDistinctLayouts[pick(random, 0, 3)], random);
     AnyArray sums({vocabulary, width}, f64, Layout::row_major, random);
-    cpu::embedding_backward(index.operand(), out.operand(), padding, grad.operand());
+    op::EmbeddingBackward{grad.shape()[0], padding}.cpu(out.operand(), index.operand(), grad.operand());
     for_each_index(shape, [&](const IntList& at) {
       if (target(at)[0] != padding) sums.set(target(at), sums.get(target(at)) + out.get(at));
     });
@@ -120,7 +121,7 @@ TEST(Index, GradientOfOneWordIsSummedExactly) {
   Array<int32_t> index{std::vector<int32_t>(kCount, 1), View::contiguous({kCount})};
   Array<float> grad{std::vector<float>(kCount, 0.1f), View::contiguous({kCount, 1})},
       sums{{0, 0}, View::contiguous({2, 1})};
-  cpu::embedding_backward(index.operand(), grad.operand(), -1, sums.operand());
+  op::EmbeddingBackward{sums.shape()[0], -1}.cpu(grad.operand(), index.operand(), sums.operand());
   EXPECT_NEAR(sums.memory[1] / (static_cast<double>(0.1f) * kCount), 1, 1e-7);
 }
 
@@ -128,7 +129,7 @@ TEST(Index, OneHot) {
   Random random(75);
   AnyArray index = random_indices({3, 4}, 5, Layout::permuted, random), out({3, 4, 5}, f32, Layout::gaps, random);
   out.fill([] { return 9.0; });
-  cpu::one_hot(index.operand(), out.operand());
+  op::OneHot{out.shape().back()}.cpu(index.operand(), out.operand());
   expect_all_close(
       out,
       [&](auto& i) {
@@ -154,35 +155,45 @@ TEST(Index, NamesTheFirstBadIndexAndWritesNothing) {
   index.set({4000}, 7);
   index.set({4500}, -1);
   const std::string want = "index 7 is out of range for 5 rows";
-  EXPECT_EQ(error_of([&] { cpu::embedding(index.operand(), table.operand(), rows.operand()); }), want);
-  EXPECT_EQ(error_of([&] { cpu::embedding_backward(index.operand(), rows.operand(), -1, table.operand()); }), want);
-  EXPECT_EQ(error_of([&] { cpu::index_select(table.operand(), 0, index.operand(), rows.operand()); }), want);
-  EXPECT_EQ(error_of([&] { cpu::index_add(rows.operand(), 0, index.operand(), table.operand()); }), want);
+  EXPECT_EQ(error_of([&] { op::Embedding{-1}.cpu(index.operand(), table.operand(), rows.operand()); }), want);
+  EXPECT_EQ(error_of([&] {
+              op::EmbeddingBackward{table.shape()[0], -1}.cpu(rows.operand(), index.operand(), table.operand());
+            }),
+            want);
+  EXPECT_EQ(error_of([&] { op::IndexSelect{0}.cpu(table.operand(), index.operand(), rows.operand()); }), want);
+  EXPECT_EQ(error_of([&] {
+              op::IndexAdd{0, table.shape()}.cpu(rows.operand(), index.operand(), table.operand());
+            }),
+            want);
   EXPECT_TRUE(table.memory == before.memory);
   index.set({100}, -2);
-  EXPECT_EQ(error_of([&] { cpu::embedding(index.operand(), table.operand(), rows.operand()); }),
+  EXPECT_EQ(error_of([&] { op::Embedding{-1}.cpu(index.operand(), table.operand(), rows.operand()); }),
             "index -2 is out of range for 5 rows");
   AnyArray line({5}, f32, Layout::row_major, random), many({5000}, f32, Layout::row_major, random);
-  EXPECT_EQ(error_of([&] { cpu::gather(line.operand(), index.operand(), 0, many.operand()); }),
+  EXPECT_EQ(error_of([&] { op::Gather{0}.cpu(line.operand(), index.operand(), many.operand()); }),
             "index -2 is out of range for 5 rows");
-  EXPECT_EQ(error_of([&] { cpu::scatter_add(many.operand(), index.operand(), 0, line.operand()); }),
+  EXPECT_EQ(error_of([&] {
+              op::ScatterAdd{0, line.shape()}.cpu(many.operand(), index.operand(), line.operand());
+            }),
             "index -2 is out of range for 5 rows");
   AnyArray hot({5000, 5}, f32, Layout::row_major, random);
-  EXPECT_EQ(error_of([&] { cpu::one_hot(index.operand(), hot.operand()); }), "class -2 is out of range for 5 classes");
+  EXPECT_EQ(error_of([&] { op::OneHot{hot.shape().back()}.cpu(index.operand(), hot.operand()); }),
+            "class -2 is out of range for 5 classes");
 }
 
 TEST(Index, ScalarsAndEmptyTables) {
   Random random(77);
   AnyArray x({}, f32, Layout::row_major, random), index({}, i64, Layout::row_major, random), out = x;
   x.set({}, 3);
-  cpu::gather(x.operand(), index.operand(), 0, out.operand());
+  op::Gather{0}.cpu(x.operand(), index.operand(), out.operand());
   EXPECT_EQ(out.get({}), 3);
-  cpu::scatter_add(x.operand(), index.operand(), 0, out.operand());
-  EXPECT_EQ(out.get({}), 6);
+  out.set({}, 9);
+  op::ScatterAdd{0, out.shape()}.cpu(x.operand(), index.operand(), out.operand());
+  EXPECT_EQ(out.get({}), 3);
   AnyArray empty({0, 4}, f32, Layout::row_major, random), none({0}, i64, Layout::row_major, random);
-  cpu::index_select(empty.operand(), 0, none.operand(), empty.operand());
+  op::IndexSelect{0}.cpu(empty.operand(), none.operand(), empty.operand());
   AnyArray one({1}, i64, Layout::row_major, random), row({1, 4}, f32, Layout::row_major, random);
-  EXPECT_EQ(error_of([&] { cpu::index_select(empty.operand(), 0, one.operand(), row.operand()); }),
+  EXPECT_EQ(error_of([&] { op::IndexSelect{0}.cpu(empty.operand(), one.operand(), row.operand()); }),
             "index 0 is out of range for 0 rows");
 }
 
@@ -194,9 +205,9 @@ TEST(Index, SameBitsForAnyNumberOfThreads) {
   const AnyArray start = random_values({128, 40}, f32, Layout::row_major, random);
   expect_same_bits_for_threads([&] {
     AnyArray a = start, b = start, c = start;
-    cpu::scatter_add(src.operand(), index.operand(), 0, a.operand());
-    cpu::index_add(src.operand(), 0, flat.operand(), b.operand());
-    cpu::embedding_backward(flat.operand(), src.operand(), 3, c.operand());
+    op::ScatterAdd{0, a.shape()}.cpu(src.operand(), index.operand(), a.operand());
+    op::IndexAdd{0, b.shape()}.cpu(src.operand(), flat.operand(), b.operand());
+    op::EmbeddingBackward{c.shape()[0], 3}.cpu(src.operand(), flat.operand(), c.operand());
     return std::vector{a.memory, b.memory, c.memory};
   });
 }

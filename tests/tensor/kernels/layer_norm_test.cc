@@ -1,12 +1,11 @@
 // Layer normalisation and its gradient against naive ones in double.
-#include "tensor/kernels/cpu/rowwise/layer_norm.h"
+#include "tensor/ops/layer_norm.h"
 
 #include "tests/tensor/kernels/row_checks.h"
 
 namespace weft::testing {
 namespace {
 
-namespace cpu = kernels::cpu;
 constexpr double kEps = 0.1;  // tiny rows stay well-conditioned
 
 struct Naive {
@@ -39,18 +38,19 @@ void check(const Shape& shape, int64_t axes, DType dtype, Layout layout, bool af
   AnyArray y(shape, dtype, Layout::permuted, random), mean(kept, statistics, Layout::row_major, random);
   AnyArray rstd(kept, statistics, Layout::permuted, random), dx(shape, dtype, Layout::gaps, random);
   AnyArray dw(inner, dtype, Layout::row_major, random), db(inner, dtype, Layout::permuted, random);
-  const auto ow = w.operand(), ob = b.operand(), om = mean.operand(), orr = rstd.operand();
-  const auto odx = dx.operand(), odw = dw.operand(), odb = db.operand();
-  cpu::layer_norm(x.operand(), axes, affine ? &ow : nullptr, affine ? &ob : nullptr, kEps, y.operand(), &om, &orr);
-  cpu::layer_norm_backward(g.operand(), x.operand(), axes, affine ? &ow : nullptr, om, orr, &odx,
-                           affine ? &odw : nullptr, affine ? &odb : nullptr);
+  const auto given = [&](AnyArray& parameter) { return affine ? parameter.operand() : Operand(); };
+  op::LayerNorm{axes, kEps}.cpu(x.operand(), given(w), given(b), y.operand(), mean.operand(), rstd.operand());
+  const auto backward = [&](const Operand& to_dx, const Operand& to_dw, const Operand& to_db) {
+    op::LayerNormBackward{axes, kEps}.cpu(g.operand(), x.operand(), given(w), mean.operand(), rstd.operand(), to_dx,
+                                          to_dw, to_db);
+  };
+  backward(dx.operand(), given(dw), given(db));
   const std::string what = describe(x) + text(" last ", axes, affine ? " affine" : "");
   if (affine) {  // the same bits where only the parameters', or only the input's gradient is wanted
     AnyArray only_dw = dw, only_db = db, only_dx = dx;
     only_dw.fill([] { return 7.0; }), only_db.fill([] { return 7.0; }), only_dx.fill([] { return 7.0; });
-    const auto to_dw = only_dw.operand(), to_db = only_db.operand(), to_dx = only_dx.operand();
-    cpu::layer_norm_backward(g.operand(), x.operand(), axes, &ow, om, orr, nullptr, &to_dw, &to_db);
-    cpu::layer_norm_backward(g.operand(), x.operand(), axes, &ow, om, orr, &to_dx, nullptr, nullptr);
+    backward({}, only_dw.operand(), only_db.operand());
+    backward(only_dx.operand(), {}, {});
     EXPECT_EQ(only_dw.memory, dw.memory) << what;
     EXPECT_EQ(only_db.memory, db.memory) << what;
     EXPECT_EQ(only_dx.memory, dx.memory) << what;
@@ -128,7 +128,7 @@ TEST(LayerNorm, RowsOfManySizes) {
 TEST(LayerNorm, FarFromZero) {
   Array<float> x{std::vector<float>(256), View::contiguous({1, 256})}, y = x;
   for (size_t i = 0; i < 256; ++i) x.memory[i] = i % 2 == 0 ? 1e6f + 0.5f : 1e6f - 0.5f;
-  cpu::layer_norm(x.operand(), 1, nullptr, nullptr, 0, y.operand(), nullptr, nullptr);
+  op::LayerNorm{1, 0}.cpu(x.operand(), {}, {}, y.operand(), {}, {});
   for (size_t i = 0; i < 256; ++i) EXPECT_FLOAT_EQ(y.memory[i], i % 2 == 0 ? 1.0f : -1.0f);
 }
 
@@ -136,8 +136,8 @@ TEST(LayerNorm, NoRowsGiveZeroParameterGradients) {
   Random random(43);
   AnyArray x({0, 4}, f32, Layout::row_major, random), one({0, 1}, f32, Layout::row_major, random);
   AnyArray w = random_values({4}, f32, Layout::row_major, random), dw = w, db = w;
-  const auto ow = w.operand(), odw = dw.operand(), odb = db.operand(), odx = x.operand();
-  cpu::layer_norm_backward(x.operand(), x.operand(), 1, &ow, one.operand(), one.operand(), &odx, &odw, &odb);
+  op::LayerNormBackward{1, kEps}.cpu(x.operand(), x.operand(), w.operand(), one.operand(), one.operand(), x.operand(),
+                                     dw.operand(), db.operand());
   for (int64_t i = 0; i < 4; ++i) EXPECT_EQ(dw.get({i}) + db.get({i}), 0);
 }
 
@@ -147,11 +147,10 @@ TEST(LayerNorm, SameBitsForAnyNumberOfThreads) {
            g = random_values(x.shape(), f32, Layout::row_major, random);
   AnyArray w = random_values({130}, f32, Layout::row_major, random), dw = w, db = w, y = x, dx = x;
   AnyArray mean({700, 1}, f32, Layout::row_major, random), rstd = mean;
-  const auto ow = w.operand(), om = mean.operand(), orr = rstd.operand(), odx = dx.operand(), odw = dw.operand(),
-             odb = db.operand();
   expect_same_bits_for_threads([&] {
-    cpu::layer_norm(x.operand(), 1, &ow, &ow, kEps, y.operand(), &om, &orr);
-    cpu::layer_norm_backward(g.operand(), x.operand(), 1, &ow, om, orr, &odx, &odw, &odb);
+    op::LayerNorm{1, kEps}.cpu(x.operand(), w.operand(), w.operand(), y.operand(), mean.operand(), rstd.operand());
+    op::LayerNormBackward{1, kEps}.cpu(g.operand(), x.operand(), w.operand(), mean.operand(), rstd.operand(),
+                                       dx.operand(), dw.operand(), db.operand());
     return std::vector{y.memory, dx.memory, dw.memory, db.memory};
   });
 }

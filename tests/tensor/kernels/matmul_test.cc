@@ -1,5 +1,5 @@
 // Matrix products against a naive loop: small integers, so that every order of summation gives the same bits.
-#include "tensor/kernels/cpu/gemm/matmul.h"
+#include "tensor/ops/matmul.h"
 
 #include <gtest/gtest.h>
 
@@ -10,6 +10,7 @@
 #include "tensor/core/error.h"
 #include "tensor/kernels/cpu/base/force_loops.h"
 #include "tensor/kernels/cpu/base/primitive_cache.h"
+#include "tensor/kernels/cpu/gemm/gemm.h"
 #include "tensor/runtime/parallel.h"
 #include "tensor/runtime/threads.h"
 #include "tests/tensor/kernels/arrays.h"
@@ -19,10 +20,30 @@ namespace weft {
 namespace {
 
 using kernels::cpu::ForceLoops;
-using kernels::cpu::matmul;
 using testing::Array;
 using testing::Layout;
 using testing::Random;
+
+void matmul(const Operand& a, const Operand& b, const Operand& out) { op::Matmul{}.cpu(a, b, out); }
+
+/// Element `batch` of x's leading axes as a matrix.
+template <class T>
+kernels::cpu::Matrix<T> matrix_of(Array<std::remove_const_t<T>>& x, const IntList& batch) {
+  IntList first = batch;
+  first.push_back(0), first.push_back(0);
+  return {x.memory.data() + x.view.linear_index(first), x.view.dim(-2), x.view.dim(-1), x.view.stride(-2),
+          x.view.stride(-1)};
+}
+
+/// out = a b, or out += a b (which is gemm's, matrix by matrix).
+template <class T>
+void product(Array<T>& a, Array<T>& b, Array<T>& out, bool accumulate) {
+  if (!accumulate) return matmul(a.operand(), b.operand(), out.operand());
+  const Shape batch(out.shape().begin(), out.shape().end() - 2);
+  testing::for_each_index(batch, [&](const IntList& i) {
+    kernels::cpu::gemm<T>(matrix_of<const T>(a, i), matrix_of<const T>(b, i), matrix_of<T>(out, i), true);
+  });
+}
 
 template <class T>
 double naive(Array<T>& a, Array<T>& b, const IntList& index) {
@@ -51,7 +72,7 @@ void check(Random& random, const Shape& batch, int64_t m, int64_t k, int64_t n, 
   Array<T> out = testing::random_array<T>(so, layout(false), random);
   const bool accumulate = testing::pick(random, 0, 3) == 0;
   const std::vector<T> before = out.memory;
-  matmul(a.operand(), b.operand(), out.operand(), accumulate);
+  product(a, b, out, accumulate);
   int wrong = 0;
   testing::for_each_index(so, [&](const IntList& index) {
     const double old =
@@ -118,7 +139,7 @@ TEST(Matmul, TransposedColumnsAPowerOfTwoApart) {
                b = testing::random_array<float>({k, n}, Layout::row_major, random),
                out = testing::random_array<float>({m, n}, Layout::row_major, random);
   a.view = a.view.transpose(0, 1);
-  matmul(a.operand(), b.operand(), out.operand(), false);
+  matmul(a.operand(), b.operand(), out.operand());
   int wrong = 0;
   testing::for_each_index({m, n}, [&](const IntList& index) { wrong += out.at(index) != naive(a, b, index); });
   EXPECT_EQ(wrong, 0);
@@ -158,7 +179,7 @@ void check_empty_sizes() {
           testing::for_each_index(out.shape(),
                                   [&](const IntList& i) { EXPECT_EQ(static_cast<float>(out.at(i)), 0.0f); });
         Array<T> kept = testing::make_array<T>({2, m, n}, Layout::row_major, random, static_cast<T>(7.0f));
-        matmul(a.operand(), b.operand(), kept.operand(), true);
+        product(a, b, kept, true);
         if (k == 0)
           testing::for_each_index(kept.shape(),
                                   [&](const IntList& i) { EXPECT_EQ(static_cast<float>(kept.at(i)), 7.0f); });
@@ -226,8 +247,8 @@ int64_t tasks_of_a_product() {
   }).join();
   return more;
 }
-// Hazard: OpenMP's thread count is per thread, and a new one starts from the environment's: the library would bring a team
-// of its own there, whatever set_num_threads() said.
+// Hazard: OpenMP's thread count is per thread, and a new one starts from the environment's: the library would bring a
+// team of its own there, whatever set_num_threads() said.
 TEST(KernelHazards, ProductsOnANewThreadKeepToTheThreadsThatAreSet) {
   const int before = num_threads();
   set_num_threads(1);

@@ -1,17 +1,14 @@
-// Fused optimizer steps: 100-step trajectories in f64 equal PyTorch's to 1e-10; f32, strides and thread counts agree with them.
-#include "tensor/kernels/cpu/pointwise/optimizer.h"
-
+// Fused optimizer steps: 100-step trajectories in f64 equal PyTorch's to 1e-10; f32, strides and thread counts agree
+// with them.
 #include <gtest/gtest.h>
 
 #include "tensor/core/error.h"
+#include "tensor/ops/optimizer_step.h"
 #include "tensor/runtime/threads.h"
 #include "tests/tensor/kernels/any_array.h"
 
 namespace weft::testing {
 namespace {
-
-namespace cpu = kernels::cpu;
-using cpu::Operand;
 
 struct Trajectory {
   const char* name;
@@ -51,32 +48,28 @@ struct State {
 
 // One step of the optimizer of that name; t counts from 1.
 void step(const std::string& name, const State& s, int64_t t) {
-  if (name == "sgd") return cpu::sgd_step(s.param, s.grad, nullptr, {.lr = 0.05});
-  if (name == "sgd decay") return cpu::sgd_step(s.param, s.grad, nullptr, {.lr = 0.05, .weight_decay = 0.1});
+  const auto sgd = [&](const op::SgdStep& step, const Operand& buffer) { step.cpu(s.param, s.grad, buffer); };
+  const auto adam = [&](const op::AdamStep& step) { step.cpu(s.param, s.grad, s.a, s.b); };
+  if (name == "sgd") return sgd({.lr = 0.05}, {});
+  if (name == "sgd decay") return sgd({.lr = 0.05, .weight_decay = 0.1}, {});
   if (name == "sgd momentum")
-    return cpu::sgd_step(s.param, s.grad, &s.a,
-                         {.lr = 0.05, .momentum = 0.9, .dampening = 0.25, .weight_decay = 0.1, .first = t == 1});
-  if (name == "sgd nesterov")
-    return cpu::sgd_step(s.param, s.grad, &s.a, {.lr = 0.05, .momentum = 0.9, .nesterov = true, .first = t == 1});
-  if (name == "adam")
-    return cpu::adam_step(s.param, s.grad, s.a, s.b,
-                          {.lr = 0.01, .beta1 = 0.9, .beta2 = 0.999, .eps = 1e-8, .step = t});
+    return sgd({.lr = 0.05, .momentum = 0.9, .dampening = 0.25, .weight_decay = 0.1, .first = t == 1}, s.a);
+  if (name == "sgd nesterov") return sgd({.lr = 0.05, .momentum = 0.9, .nesterov = true, .first = t == 1}, s.a);
+  if (name == "adam") return adam({.lr = 0.01, .beta1 = 0.9, .beta2 = 0.999, .eps = 1e-8, .step = t});
   if (name == "adam decay")
-    return cpu::adam_step(s.param, s.grad, s.a, s.b,
-                          {.lr = 0.01, .beta1 = 0.8, .beta2 = 0.95, .eps = 1e-6, .weight_decay = 0.1, .step = t});
+    return adam({.lr = 0.01, .beta1 = 0.8, .beta2 = 0.95, .eps = 1e-6, .weight_decay = 0.1, .step = t});
   if (name == "adamw")
-    return cpu::adam_step(
-        s.param, s.grad, s.a, s.b,
+    return adam(
         {.lr = 0.01, .beta1 = 0.9, .beta2 = 0.999, .eps = 1e-8, .weight_decay = 0.1, .decoupled = true, .step = t});
-  cpu::RmspropStep rms{.lr = 0.01, .alpha = 0.99, .eps = 1e-8};
-  if (name == "rmsprop") return cpu::rmsprop_step(s.param, s.grad, s.a, nullptr, nullptr, rms);
-  if (name == "rmsprop centered") return cpu::rmsprop_step(s.param, s.grad, s.a, nullptr, &s.b, rms);
+  op::RmspropStep rms{.lr = 0.01, .alpha = 0.99, .eps = 1e-8};
+  if (name == "rmsprop") return rms.cpu(s.param, s.grad, s.a, {}, {});
+  if (name == "rmsprop centered") return rms.cpu(s.param, s.grad, s.a, {}, s.b);
   rms.momentum = 0.8;
   rms.weight_decay = 0.1;
-  if (name == "rmsprop both") return cpu::rmsprop_step(s.param, s.grad, s.a, &s.c, &s.b, rms);
+  if (name == "rmsprop both") return rms.cpu(s.param, s.grad, s.a, s.c, s.b);
   rms.alpha = 0.9;
   ASSERT_EQ(name, "rmsprop momentum");
-  cpu::rmsprop_step(s.param, s.grad, s.a, &s.c, nullptr, rms);
+  rms.cpu(s.param, s.grad, s.a, s.c, {});
 }
 
 constexpr double kStart[5] = {0.5, -1.25, 2.0, 1e-3, -3.0};
@@ -139,7 +132,9 @@ TEST(OptimizerKernels, thread_count_does_not_matter) {
 TEST(OptimizerKernels, refuse_other_dtypes) {
   const View view;
   BFloat16 x;
-  EXPECT_THROW(cpu::sgd_step({&x, &view, bf16}, {&x, &view, bf16}, nullptr, {.lr = 1}), DtypeError);
+  const Operand operand{&x, &view, bf16};
+  EXPECT_THROW(op::SgdStep{.lr = 1}.cpu(operand, operand, {}), DtypeError);
+  EXPECT_THROW(op::SgdStep{.lr = 1}.infer(operand, operand, {}), DtypeError);
 }
 
 }  // namespace

@@ -1,46 +1,47 @@
 // Pools and their gradients against naive loops, and what they do with NaN, -inf and padding.
-#include "tensor/kernels/cpu/window/pool.h"
+#include "tensor/ops/pool.h"
 
 #include <gtest/gtest.h>
 
 #include "tensor/core/error.h"
-#include "tensor/kernels/cpu/window/conv.h"
+#include "tensor/ops/window.h"
 #include "tensor/runtime/threads.h"
 #include "tests/tensor/kernels/arrays.h"
 
 namespace weft {
 namespace {
 
-using kernels::cpu::PoolParams;
 using testing::Array;
 using testing::Layout;
 using testing::Random;
 
 /// Calls f(x index, tap) for the elements of window `o` that lie inside of x.
 template <class F>
-void for_each_element(const Shape& x, const IntList& o, const PoolParams& p, F&& f) {
-  for (int64_t a = 0; a < p.kernel[0]; ++a)
-    for (int64_t b = 0; b < p.kernel[1]; ++b) {
-      const int64_t h = o[2] * p.stride[0] - p.padding[0] + a * p.dilation[0];
-      const int64_t w = o[3] * p.stride[1] - p.padding[1] + b * p.dilation[1];
-      if (h >= 0 && h < x[2] && w >= 0 && w < x[3]) f(IntList{o[0], o[1], h, w}, a * p.kernel[1] + b);
+void for_each_element(const Shape& x, const IntList& o, const Pool2dOptions& p, F&& f) {
+  for (int64_t a = 0; a < p.kernel_size[0]; ++a)
+    for (int64_t b = 0; b < p.kernel_size[1]; ++b) {
+      const int64_t h = o[2] * p.step()[0] - p.padding[0] + a * p.dilation[0];
+      const int64_t w = o[3] * p.step()[1] - p.padding[1] + b * p.dilation[1];
+      if (h >= 0 && h < x[2] && w >= 0 && w < x[3]) f(IntList{o[0], o[1], h, w}, a * p.kernel_size[1] + b);
     }
 }
 
-Shape pooled(const Shape& x, const PoolParams& p) {
+Shape pooled(const Shape& x, const Pool2dOptions& p) {
   Shape out = x;
-  for (size_t i = 0; i < 2; ++i)
-    out[2 + i] = kernels::cpu::conv_output_size(x[2 + i], p.kernel[i], p.stride[i], p.padding[i], p.dilation[i]);
+  for (size_t i = 0; i < 2; ++i) {
+    const auto axis = static_cast<int64_t>(i);
+    out[2 + i] = conv_output_size(x[2 + i], p.kernel_size[axis], p.step()[axis], p.padding[axis], p.dilation[axis]);
+  }
   return out;
 }
 
-PoolParams random_params(Random& random, bool dilated) {
-  PoolParams p;
-  for (int i = 0; i < 2; ++i) {
-    p.kernel[i] = testing::pick(random, 1, 4);
-    p.stride[i] = testing::pick(random, 1, 4);
-    p.padding[i] = testing::pick(random, 0, p.kernel[i] / 2);
-    p.dilation[i] = dilated ? testing::pick(random, 1, 2) : 1;
+Pool2dOptions random_params(Random& random, bool dilated) {
+  Pool2dOptions p{.stride = Pair()};
+  for (int64_t Pair::*axis : {&Pair::height, &Pair::width}) {
+    p.kernel_size.*axis = testing::pick(random, 1, 4);
+    (*p.stride).*axis = testing::pick(random, 1, 4);
+    p.padding.*axis = testing::pick(random, 0, p.kernel_size.*axis / 2);
+    p.dilation.*axis = dilated ? testing::pick(random, 1, 2) : 1;
   }
   return p;
 }
@@ -51,7 +52,7 @@ Shape random_shape(Random& random) {
 }
 
 template <class T, class Place>
-void check_max(const Shape& shape, const PoolParams& p, Random& random) {
+void check_max(const Shape& shape, const Pool2dOptions& p, Random& random) {
   const auto layout = [&](bool broadcast) { return testing::any_layout(random, broadcast); };
   const Shape out_shape = pooled(shape, p);
   Array<T> x = testing::random_array<T>(shape, layout(true), random),
@@ -60,12 +61,9 @@ void check_max(const Shape& shape, const PoolParams& p, Random& random) {
   Array<Place> places = testing::make_array<Place>(out_shape, layout(false), random);
   Array<T> grad_x = testing::make_array<T>(shape, layout(false), random, static_cast<T>(9.0f));
   Array<T> gathered = testing::make_array<T>(out_shape, layout(false), random);
-  const auto places_operand = places.operand();
-  kernels::cpu::max_pool2d(x.operand(), out.operand(), &places_operand, p);
-  kernels::cpu::max_pool2d_backward(grad.operand(), places.operand(), grad_x.operand(), p);
-  kernels::cpu::max_pool2d_gather(x.operand(), places.operand(), gathered.operand(), p);
-  Array<T> alone = testing::make_array<T>(out_shape, layout(false), random);
-  kernels::cpu::max_pool2d(x.operand(), alone.operand(), nullptr, p);
+  op::MaxPool2d{p}.cpu(x.operand(), out.operand(), places.operand());
+  op::MaxPool2dBackward{p, shape}.cpu(grad.operand(), places.operand(), grad_x.operand());
+  op::MaxPool2dGather{p}.cpu(x.operand(), places.operand(), gathered.operand());
 
   Array<double> sums = testing::make_array<double>(shape, Layout::row_major, random);
   int wrong = 0;
@@ -78,31 +76,31 @@ void check_max(const Shape& shape, const PoolParams& p, Random& random) {
       best = static_cast<double>(x.at(i)), place = tap, where = i;
     });
     if (!where.empty()) sums.at(where) += static_cast<double>(grad.at(o));
-    wrong += static_cast<double>(out.at(o)) != best || static_cast<double>(alone.at(o)) != best;
+    wrong += static_cast<double>(out.at(o)) != best;
     wrong += static_cast<int64_t>(places.at(o)) != place;
     wrong += static_cast<double>(gathered.at(o)) != (where.empty() ? 0.0 : best);
   });
   testing::for_each_index(shape, [&](const IntList& i) {
     wrong += static_cast<double>(grad_x.at(i)) != static_cast<double>(static_cast<T>(static_cast<float>(sums.at(i))));
   });
-  EXPECT_EQ(wrong, 0) << "x " << x.view.to_string() << " out " << out.view.to_string() << " kernel " << p.kernel[0]
-                      << " " << p.kernel[1] << " stride " << p.stride[0] << " " << p.stride[1] << " padding "
+  EXPECT_EQ(wrong, 0) << "x " << x.view.to_string() << " out " << out.view.to_string() << " kernel " << p.kernel_size[0]
+                      << " " << p.kernel_size[1] << " stride " << p.step()[0] << " " << p.step()[1] << " padding "
                       << p.padding[0] << " " << p.padding[1] << " dilation " << p.dilation[0] << " " << p.dilation[1];
 }
 
 template <class T>
-void check_avg(const Shape& shape, const PoolParams& p, Random& random) {
+void check_avg(const Shape& shape, const Pool2dOptions& p, Random& random) {
   const auto layout = [&](bool broadcast) { return testing::any_layout(random, broadcast); };
   const Shape out_shape = pooled(shape, p);
   Array<T> x = testing::random_array<T>(shape, layout(true), random),
            out = testing::make_array<T>(out_shape, layout(false), random);
   Array<T> grad = testing::random_array<T>(out_shape, layout(true), random);
   Array<T> grad_x = testing::make_array<T>(shape, layout(false), random, static_cast<T>(9.0f));
-  kernels::cpu::avg_pool2d(x.operand(), out.operand(), p);
-  kernels::cpu::avg_pool2d_backward(grad.operand(), grad_x.operand(), p);
+  op::AvgPool2d{p}.cpu(x.operand(), out.operand());
+  op::AvgPool2dBackward{p, shape}.cpu(grad.operand(), grad_x.operand());
   Array<double> sums = testing::make_array<double>(shape, Layout::row_major, random);
   using Compute = std::conditional_t<std::is_same_v<T, double>, double, float>;
-  const Compute size = static_cast<Compute>(p.kernel[0] * p.kernel[1]);
+  const Compute size = static_cast<Compute>(p.kernel_size[0] * p.kernel_size[1]);
   const auto mean = [&](double sum) { return static_cast<double>(static_cast<T>(static_cast<Compute>(sum) / size)); };
   int wrong = 0;
   testing::for_each_index(out_shape, [&](const IntList& o) {
@@ -115,8 +113,8 @@ void check_avg(const Shape& shape, const PoolParams& p, Random& random) {
   });
   testing::for_each_index(shape,
                           [&](const IntList& i) { wrong += static_cast<double>(grad_x.at(i)) != mean(sums.at(i)); });
-  EXPECT_EQ(wrong, 0) << "x " << x.view.to_string() << " out " << out.view.to_string() << " kernel " << p.kernel[0]
-                      << " " << p.kernel[1] << " stride " << p.stride[0] << " " << p.stride[1] << " padding "
+  EXPECT_EQ(wrong, 0) << "x " << x.view.to_string() << " out " << out.view.to_string() << " kernel " << p.kernel_size[0]
+                      << " " << p.kernel_size[1] << " stride " << p.step()[0] << " " << p.step()[1] << " padding "
                       << p.padding[0] << " " << p.padding[1];
 }
 
@@ -125,7 +123,7 @@ void check_random(int count, uint64_t seed) {
   Random random(seed);
   for (int i = 0; i < testing::property_cases(count) && !::testing::Test::HasFailure(); ++i) {
     const Shape shape = random_shape(random);
-    PoolParams max_params = random_params(random, true), avg_params = random_params(random, false);
+    Pool2dOptions max_params = random_params(random, true), avg_params = random_params(random, false);
     if (pooled(shape, max_params)[2] > 0 && pooled(shape, max_params)[3] > 0) {
       if (testing::pick(random, 0, 2) == 0)
         check_max<T, int32_t>(shape, max_params, random);
@@ -145,16 +143,14 @@ TEST(Pool, HalvesAreExactUpToOneRounding) {
 
 TEST(Pool, LargeOnThreads) {
   Random random(5);
-  PoolParams p;
-  p.kernel[0] = p.kernel[1] = 3, p.stride[0] = p.stride[1] = 2, p.padding[0] = p.padding[1] = 1;
+  const Pool2dOptions p{.kernel_size = 3, .stride = 2, .padding = 1};
   check_max<float, uint8_t>({4, 64, 28, 28}, p, random);
   check_avg<float>({4, 64, 28, 28}, p, random);
 }
 
 TEST(Pool, EmptyBatchAndChannels) {
   Random random(6);
-  PoolParams p;
-  p.kernel[0] = p.kernel[1] = 2;
+  const Pool2dOptions p{.kernel_size = 2, .stride = 1};
   for (const Shape& shape : {Shape{0, 3, 4, 4}, Shape{2, 0, 4, 4}}) {
     check_max<float, uint8_t>(shape, p, random);
     check_avg<float>(shape, p, random);
@@ -162,33 +158,42 @@ TEST(Pool, EmptyBatchAndChannels) {
 }
 
 TEST(Pool, PlacesOfLargeWindowsNeedMoreThanAByte) {
-  PoolParams p;
-  p.kernel[0] = 15, p.kernel[1] = 17;
-  EXPECT_EQ(kernels::cpu::max_pool2d_index_dtype(p), u8);  // 255 elements: 0 to 254, and 255 for none
-  p.kernel[0] = 16, p.kernel[1] = 16;
-  EXPECT_EQ(kernels::cpu::max_pool2d_index_dtype(p), i32);
+  EXPECT_EQ(max_pool2d_index_dtype({.kernel_size = {15, 17}}), u8);  // 255 elements: 0 to 254, and 255 for none
+  const Pool2dOptions p{.kernel_size = 16, .stride = 1};
+  EXPECT_EQ(max_pool2d_index_dtype(p), i32);
+  EXPECT_THROW(max_pool2d_index_dtype({.kernel_size = {1 << 16, 1 << 15}}), ShapeError);
   Random random(7);
   check_max<float, int32_t>({1, 2, 20, 20}, p, random);
+}
+
+// Only the taps that lie inside of the image are looked at.
+TEST(Pool, WindowsFarLargerThanTheImage) {
+  const Pool2dOptions p{.kernel_size = int64_t{1} << 30, .stride = 1, .padding = int64_t{1} << 29};
+  Random random(12);
+  Array<float> x = testing::make_array<float>({1, 1, 2, 2}, Layout::channels_last, random, 8.0f), grad_x = x;
+  Array<float> out = testing::make_array<float>({1, 1, 3, 3}, Layout::channels_last, random);
+  op::AvgPool2d{p}.cpu(x.operand(), out.operand());
+  op::AvgPool2dBackward{p, x.shape()}.cpu(out.operand(), grad_x.operand());
+  const float share = 8.0f / std::ldexp(1.0f, 60);
+  EXPECT_EQ(out.at({0, 0, 1, 1}), 4 * share);
+  EXPECT_EQ(grad_x.at({0, 0, 1, 1}), 9 * 4 * share / std::ldexp(1.0f, 60));
 }
 
 TEST(Pool, IntegersAreRefused) {
   Random random(8);
   Array<int32_t> x = testing::random_array<int32_t>({1, 1, 2, 2}, Layout::row_major, random);
-  EXPECT_THROW(kernels::cpu::avg_pool2d(x.operand(), x.operand(), {}), DtypeError);
+  EXPECT_THROW(op::AvgPool2d{{.kernel_size = 1}}.cpu(x.operand(), x.operand()), DtypeError);
 }
 
 /// The result and place of one 2 x 2 window.
 std::pair<float, int> window(float a, float b, float c, float d, int64_t channels) {
   Random random(9);
-  PoolParams p;
-  p.kernel[0] = p.kernel[1] = 2;
   Array<float> x = testing::make_array<float>({1, channels, 2, 2}, Layout::channels_last, random);
   Array<float> out = testing::make_array<float>({1, channels, 1, 1}, Layout::channels_last, random);
   Array<uint8_t> places = testing::make_array<uint8_t>({1, channels, 1, 1}, Layout::channels_last, random);
   const int64_t last = channels - 1;
   x.at({0, last, 0, 0}) = a, x.at({0, last, 0, 1}) = b, x.at({0, last, 1, 0}) = c, x.at({0, last, 1, 1}) = d;
-  const auto operand = places.operand();
-  kernels::cpu::max_pool2d(x.operand(), out.operand(), &operand, p);
+  op::MaxPool2d{{.kernel_size = 2}}.cpu(x.operand(), out.operand(), places.operand());
   return {out.at({0, last, 0, 0}), places.at({0, last, 0, 0})};
 }
 
@@ -206,8 +211,8 @@ TEST(KernelHazards, MaxPoolKeepsNanAndMinusInfinity) {
 }
 
 TEST(Pool, AWindowOfPaddingAloneIsMinusInfinityAndGetsNoGradient) {
-  PoolParams p;  // taps at -1 and 1 of an axis of size 1
-  p.kernel[0] = p.kernel[1] = 2, p.padding[0] = p.padding[1] = 1, p.dilation[0] = p.dilation[1] = 2;
+  // Taps at -1 and 1 of an axis of size 1.
+  const Pool2dOptions p{.kernel_size = 2, .stride = 1, .padding = 1, .dilation = 2};
   Random random(10);
   check_max<float, uint8_t>({1, 3, 1, 1}, p, random);
 }
@@ -222,14 +227,13 @@ std::vector<float> with_threads(int threads, F&& f) {
 }
 
 TEST(Pool, SameBitsAtAnyThreadCount) {
-  PoolParams p;
-  p.kernel[0] = p.kernel[1] = 3, p.stride[0] = p.stride[1] = 1, p.padding[0] = p.padding[1] = 1;
+  const Pool2dOptions p{.kernel_size = 3, .stride = 1, .padding = 1};
   const auto run = [&] {
     Random random(11);
     Array<float> grad = testing::random_array<float>({4, 32, 20, 20}, Layout::channels_last, random, 1000);
     for (float& v : grad.memory) v = 1.0f / (v + 0.5f);
     Array<float> grad_x = testing::make_array<float>({4, 32, 20, 20}, Layout::channels_last, random);
-    kernels::cpu::avg_pool2d_backward(grad.operand(), grad_x.operand(), p);
+    op::AvgPool2dBackward{p, grad_x.shape()}.cpu(grad.operand(), grad_x.operand());
     return grad_x.memory;
   };
   EXPECT_EQ(with_threads(1, run), with_threads(3, run));

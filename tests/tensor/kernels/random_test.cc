@@ -1,20 +1,26 @@
 // Random fills: each element is a function of key and index alone; distributions are what they claim.
-#include "tensor/kernels/cpu/pointwise/random.h"
+#include "tensor/ops/random.h"
 
 #include <gtest/gtest.h>
 
-#include "tensor/core/error.h"
+#include "tensor/core/random.h"
 #include "tensor/core/random_normal.h"
+#include "tensor/ops/dropout.h"
 #include "tensor/runtime/threads.h"
 #include "tests/tensor/kernels/any_array.h"
 
 namespace weft::testing {
 namespace {
 
-namespace cpu = kernels::cpu;
-using cpu::Operand;
-
 constexpr RandomKey kKey{42, 1000};
+
+void draw(op::Distribution distribution, const Operand& out, RandomKey key = kKey, int64_t low = 0, int64_t high = 0) {
+  op::RandomFill{distribution, out.shape(), out.dtype, low, high, key.seed, key.offset}.cpu(out);
+}
+void uniform(const Operand& out) { draw(op::Distribution::uniform, out); }
+void normal(const Operand& out) { draw(op::Distribution::normal, out); }
+void randint(int64_t low, int64_t high, const Operand& out) { draw(op::Distribution::integers, out, kKey, low, high); }
+void randperm(RandomKey key, const Operand& out) { draw(op::Distribution::permutation, out, key); }
 
 template <class Kernel>
 std::vector<double> drawn(const Shape& shape, DType dtype, Layout layout, Kernel&& kernel) {
@@ -29,14 +35,12 @@ std::vector<double> drawn(const Shape& shape, DType dtype, Layout layout, Kernel
 TEST(RandomKernels, uniform_is_the_stream_of_its_key) {
   for (const Shape& shape : std::vector<Shape>{{}, {0}, {1003}, {7, 9}, {33, 70}, {2, 3, 5, 7}}) {
     for (const Layout layout : kDistinctLayouts) {
-      const auto single = drawn(shape, f32, layout, [](const Operand& out) { cpu::uniform(kKey, out); });
-      const auto wide = drawn(shape, f64, layout, [](const Operand& out) { cpu::uniform(kKey, out); });
-      const auto normal = drawn(shape, f32, layout, [](const Operand& out) { cpu::normal(kKey, out); });
-      const auto wide_normal = drawn(shape, f64, layout, [](const Operand& out) { cpu::normal(kKey, out); });
+      const auto single = drawn(shape, f32, layout, uniform), wide = drawn(shape, f64, layout, uniform);
+      const auto single_normal = drawn(shape, f32, layout, normal), wide_normal = drawn(shape, f64, layout, normal);
       for (size_t i = 0; i < single.size(); ++i) {
         ASSERT_EQ(single[i], static_cast<double>(uniform_element<float>(kKey, i))) << i;
         ASSERT_EQ(wide[i], uniform_element<double>(kKey, i)) << i;
-        ASSERT_NEAR(normal[i], static_cast<double>(normal_element<float>(kKey, i)), 2e-6) << i;
+        ASSERT_NEAR(single_normal[i], static_cast<double>(normal_element<float>(kKey, i)), 2e-6) << i;
         ASSERT_EQ(wide_normal[i], normal_element<double>(kKey, i)) << i;
       }
     }
@@ -49,7 +53,7 @@ TEST(RandomKernels, same_bits_in_any_memory_order_and_at_any_thread_count) {
   for (const int threads : {1, 2, 3}) {
     set_num_threads(threads);
     for (const Layout layout : {Layout::row_major, Layout::permuted, Layout::reversed})
-      runs.push_back(drawn({201, 333}, f32, layout, [](const Operand& out) { cpu::normal(kKey, out); }));
+      runs.push_back(drawn({201, 333}, f32, layout, normal));
   }
   set_num_threads(before);
   for (const auto& run : runs) EXPECT_EQ(run, runs[0]);
@@ -58,8 +62,8 @@ TEST(RandomKernels, same_bits_in_any_memory_order_and_at_any_thread_count) {
 TEST(RandomKernels, moments) {
   constexpr int64_t kCount = 1 << 20;
   for (const DType dtype : kFloatingDtypes) {
-    const auto u = drawn({kCount}, dtype, Layout::row_major, [](const Operand& out) { cpu::uniform(kKey, out); });
-    const auto z = drawn({kCount}, dtype, Layout::row_major, [](const Operand& out) { cpu::normal(kKey, out); });
+    const auto u = drawn({kCount}, dtype, Layout::row_major, uniform);
+    const auto z = drawn({kCount}, dtype, Layout::row_major, normal);
     double mean = 0, mean_z = 0, square = 0, fourth = 0, product = 0, largest = 0;
     for (size_t i = 0; i < u.size(); ++i) {
       ASSERT_TRUE(u[i] >= 0 && u[i] < 1) << text(dtype);
@@ -80,7 +84,7 @@ TEST(RandomKernels, moments) {
 
 TEST(RandomKernels, randint_covers_its_range_evenly) {
   for (const DType dtype : {i64, i32, i16, i8, f32}) {
-    const auto x = drawn({70000}, dtype, Layout::row_major, [](const Operand& out) { cpu::randint(kKey, -3, 4, out); });
+    const auto x = drawn({70000}, dtype, Layout::row_major, [](const Operand& out) { randint(-3, 4, out); });
     std::vector<int> counts(7);
     for (const double value : x) {
       ASSERT_TRUE(value >= -3 && value < 4 && value == std::trunc(value));
@@ -90,20 +94,20 @@ TEST(RandomKernels, randint_covers_its_range_evenly) {
   }
   const View view = View::contiguous({1000});
   std::vector<int64_t> wide(1000);
-  cpu::randint(kKey, INT64_MIN, INT64_MAX, {wide.data(), &view, i64});
+  randint(INT64_MIN, INT64_MAX, {wide.data(), &view, i64});
   EXPECT_TRUE(std::any_of(wide.begin(), wide.end(), [](int64_t x) { return x < -(int64_t{1} << 62); }));
   EXPECT_TRUE(std::any_of(wide.begin(), wide.end(), [](int64_t x) { return x > int64_t{1} << 62; }));
 }
 
 TEST(RandomKernels, randperm_is_a_permutation_and_none_is_favoured) {
   for (const int64_t count : {0, 1, 2, 1000}) {
-    auto x = drawn({count}, i64, Layout::row_major, [](const Operand& out) { cpu::randperm(kKey, out); });
+    auto x = drawn({count}, i64, Layout::row_major, [](const Operand& out) { randperm(kKey, out); });
     std::sort(x.begin(), x.end());
     for (size_t i = 0; i < x.size(); ++i) ASSERT_EQ(x[i], static_cast<double>(i));
   }
   std::vector<int> counts(27);
   for (uint64_t seed = 0; seed < 6000; ++seed) {
-    const auto x = drawn({3}, i64, Layout::row_major, [&](const Operand& out) { cpu::randperm({seed, 0}, out); });
+    const auto x = drawn({3}, i64, Layout::row_major, [&](const Operand& out) { randperm({seed, 0}, out); });
     ++counts[static_cast<size_t>(x[0] * 9 + x[1] * 3 + x[2])];
   }
   for (const int count : counts) EXPECT_TRUE(count == 0 || (count > 850 && count < 1150)) << count;
@@ -119,7 +123,7 @@ TEST(RandomKernels, dropout_drops_the_same_elements_for_the_same_key) {
       for (const Layout layout : {Layout::row_major, Layout::permuted, Layout::gaps}) {
         AnyArray x(shape, dtype, layout, random), out(shape, dtype, kDistinctLayouts[pick(random, 0, 3)], random);
         x.fill([&] { return static_cast<double>(pick(random, 1, 3)); });
-        cpu::dropout(x.operand(), kKey, p, out.operand());
+        op::Dropout{p, kKey.seed, kKey.offset}.cpu(x.operand(), out.operand());
         std::vector<bool> kept;
         for_each_index(shape, [&](const IntList& index) {
           kept.push_back(out.get(index) != 0);
@@ -137,8 +141,8 @@ TEST(RandomKernels, dropout_drops_the_same_elements_for_the_same_key) {
 TEST(RandomKernels, refuse_integers_where_only_reals_make_sense) {
   const View view;
   int64_t x = 0;
-  EXPECT_THROW(cpu::uniform(kKey, {&x, &view, i64}), DtypeError);
-  EXPECT_THROW(cpu::normal(kKey, {&x, &view, i64}), DtypeError);
+  EXPECT_THROW(uniform({&x, &view, i64}), DtypeError);
+  EXPECT_THROW(normal({&x, &view, i64}), DtypeError);
 }
 
 }  // namespace

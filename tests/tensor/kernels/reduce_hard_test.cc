@@ -2,13 +2,12 @@
 // thread count.
 #include <gtest/gtest.h>
 
-#include "tensor/kernels/cpu/reduce/reduce.h"
+#include "tensor/ops/reduce.h"
 #include "tests/tensor/kernels/row_checks.h"
 
 namespace weft::testing {
 namespace {
 
-namespace cpu = kernels::cpu;
 constexpr float kInf = std::numeric_limits<float>::infinity();
 constexpr float kNaN = std::numeric_limits<float>::quiet_NaN();
 
@@ -20,31 +19,38 @@ double reduced(std::vector<T> values, const F& f) {
   f(x.operand(), IntList{0}, out.operand());
   return static_cast<double>(out.memory[0]);
 }
-const auto kVariance = [](const auto& x, const auto& axes, const auto& out) { cpu::variance(x, axes, 0, out); };
-const auto kNorm = [](const auto& x, const auto& axes, const auto& out) { cpu::norm(x, axes, 2, out); };
+template <class Op>
+void fold(const Operand& x, const IntList& axes, const Operand& out) {
+  Op op;
+  op.axes = axes;
+  op.keepdim = true;
+  op.cpu(x, out);
+}
+const auto kVariance = [](const auto& x, const auto& axes, const auto& out) { op::Var{axes, 0, true}.cpu(x, out); };
+const auto kNorm = [](const auto& x, const auto& axes, const auto& out) { op::Norm{2, axes, true}.cpu(x, out); };
 
 TEST(ReduceHard, SumOf64MillionTenths) {
   const size_t count = size_t{1} << 26;
   const double want = static_cast<double>(0.1f) * static_cast<double>(count);
   std::vector<float> values(count, 0.1f);
-  EXPECT_NEAR(reduced(values, cpu::sum) / want, 1, 1.5e-7);
+  EXPECT_NEAR(reduced(values, fold<op::Sum>) / want, 1, 1.5e-7);
   // Down the columns, wide and narrow ones.
   for (int64_t columns : {int64_t{1} << 13, int64_t{8}}) {
     const int64_t rows = static_cast<int64_t>(count) / columns;
     Array<float> out{std::vector<float>(static_cast<size_t>(columns)), View::contiguous({1, columns})};
     const View view = View::contiguous({rows, columns});
-    cpu::sum({values.data(), &view, f32}, {0}, out.operand());
+    fold<op::Sum>({values.data(), &view, f32}, {0}, out.operand());
     for (float got : out.memory) EXPECT_NEAR(got / (want / static_cast<double>(columns)), 1, 1.5e-7);
   }
 }
 
 TEST(ReduceHard, SumOfManyOnesIsExact) {
-  EXPECT_EQ(reduced(std::vector<float>(size_t{1} << 25, 1.0f), cpu::sum), 33554432.0);
+  EXPECT_EQ(reduced(std::vector<float>(size_t{1} << 25, 1.0f), fold<op::Sum>), 33554432.0);
 }
 
 TEST(ReduceHard, HalvesAreSummedInFloat) {
-  EXPECT_EQ(reduced(std::vector<BFloat16>(1024, BFloat16(1.0f)), cpu::sum), 1024.0);
-  EXPECT_EQ(reduced(std::vector<Float16>(4096, Float16(1.0f)), cpu::sum), 4096.0);
+  EXPECT_EQ(reduced(std::vector<BFloat16>(1024, BFloat16(1.0f)), fold<op::Sum>), 1024.0);
+  EXPECT_EQ(reduced(std::vector<Float16>(4096, Float16(1.0f)), fold<op::Sum>), 4096.0);
 }
 
 TEST(ReduceHard, VarianceFarFromZero) {
@@ -54,7 +60,7 @@ TEST(ReduceHard, VarianceFarFromZero) {
   const View view = View::contiguous({25000, 4});
   Array<float> out{std::vector<float>(4), View::contiguous({1, 4})};
   for (size_t i = 0; i < values.size(); ++i) values[i] = i / 4 % 2 == 0 ? 1e6f + 0.5f : 1e6f - 0.5f;
-  cpu::variance({values.data(), &view, f32}, {0}, 0, out.operand());
+  kVariance(Operand{values.data(), &view, f32}, IntList{0}, out.operand());
   for (float got : out.memory) EXPECT_NEAR(got, 0.25, 1e-6);
 }
 
@@ -87,7 +93,7 @@ TEST(ReduceHard, VarianceWithOutliersWhereTheMeanIsGuessed) {
     expect_variance(reduced(bad, kVariance), bad);
     const View view = View::contiguous({kCount, kWidth});
     Array<float> out{std::vector<float>(kWidth), View::contiguous({1, kWidth})};
-    cpu::variance({table.data(), &view, f32}, {0}, 0, out.operand());
+    kVariance(Operand{table.data(), &view, f32}, IntList{0}, out.operand());
     for (size_t j = 0; j < kWidth; ++j) expect_variance(out.memory[j], j == kBad ? bad : good);
   }
 }
@@ -96,28 +102,28 @@ TEST(ReduceHard, NaNWinsWhereverItIs) {
   for (size_t position : {0u, 5u, 15u, 16u, 127u, 128u, 9000u, 19999u}) {
     std::vector<float> values(20000, 1.0f);
     values[position] = kNaN;
-    EXPECT_TRUE(std::isnan(reduced(values, cpu::max))) << position;
-    EXPECT_TRUE(std::isnan(reduced(values, cpu::min))) << position;
-    EXPECT_TRUE(std::isnan(reduced(values, cpu::logsumexp))) << position;
+    EXPECT_TRUE(std::isnan(reduced(values, fold<op::Max>))) << position;
+    EXPECT_TRUE(std::isnan(reduced(values, fold<op::Min>))) << position;
+    EXPECT_TRUE(std::isnan(reduced(values, fold<op::Logsumexp>))) << position;
     EXPECT_TRUE(std::isnan(reduced(values, kNorm))) << position;
     Array<float> out{std::vector<float>(100), View::contiguous({1, 100})};
     const View view = View::contiguous({200, 100});
-    cpu::max({values.data(), &view, f32}, {0}, out.operand());
+    fold<op::Max>({values.data(), &view, f32}, {0}, out.operand());
     for (size_t j = 0; j < 100; ++j) EXPECT_EQ(std::isnan(out.memory[j]), j == position % 100);
   }
-  EXPECT_EQ(reduced(std::vector<float>{-kInf, -kInf}, cpu::max), -kInf);
-  EXPECT_EQ(reduced(std::vector<float>(40, -3.0f), cpu::max), -3);  // padding lanes do not count
+  EXPECT_EQ(reduced(std::vector<float>{-kInf, -kInf}, fold<op::Max>), -kInf);
+  EXPECT_EQ(reduced(std::vector<float>(40, -3.0f), fold<op::Max>), -3);  // padding lanes do not count
 }
 
 TEST(ReduceHard, LogSumExp) {
-  EXPECT_EQ(reduced(std::vector<float>{-kInf, -kInf}, cpu::logsumexp), -kInf);
-  EXPECT_EQ(reduced(std::vector<float>{kInf, 1.0f}, cpu::logsumexp), kInf);
-  EXPECT_EQ(reduced(std::vector<float>{1e4f, -1e4f}, cpu::logsumexp), 1e4f);
-  EXPECT_NEAR(reduced(std::vector<float>(30000, 1e4f), cpu::logsumexp), 1e4 + std::log(30000.0), 1e-3);
+  EXPECT_EQ(reduced(std::vector<float>{-kInf, -kInf}, fold<op::Logsumexp>), -kInf);
+  EXPECT_EQ(reduced(std::vector<float>{kInf, 1.0f}, fold<op::Logsumexp>), kInf);
+  EXPECT_EQ(reduced(std::vector<float>{1e4f, -1e4f}, fold<op::Logsumexp>), 1e4f);
+  EXPECT_NEAR(reduced(std::vector<float>(30000, 1e4f), fold<op::Logsumexp>), 1e4 + std::log(30000.0), 1e-3);
   std::vector<float> mixed(30000, -kInf);  // whole blocks of -inf
   mixed[12345] = 3.0f;
-  EXPECT_EQ(reduced(mixed, cpu::logsumexp), 3.0);
-  EXPECT_NEAR(reduced(std::vector<double>{-1000.0, -1000.0}, cpu::logsumexp), -1000 + std::log(2.0), 1e-12);
+  EXPECT_EQ(reduced(mixed, fold<op::Logsumexp>), 3.0);
+  EXPECT_NEAR(reduced(std::vector<double>{-1000.0, -1000.0}, fold<op::Logsumexp>), -1000 + std::log(2.0), 1e-12);
 }
 
 TEST(ReduceHard, NormNeitherOverflowsNorVanishes) {
@@ -133,9 +139,9 @@ TEST(ReduceHard, NormNeitherOverflowsNorVanishes) {
 TEST(ReduceHard, NaNIsNotZero) {
   Array<float> x{{0.0f, kNaN}, View::contiguous({2})};
   Array<uint8_t> out{{7}, View::contiguous({1})};
-  cpu::any(x.operand(), {0}, out.operand());
+  fold<op::Any>(x.operand(), {0}, out.operand());
   EXPECT_EQ(out.memory[0], 1);
-  cpu::all(x.operand(), {0}, out.operand());
+  fold<op::All>(x.operand(), {0}, out.operand());
   EXPECT_EQ(out.memory[0], 0);
 }
 
@@ -148,9 +154,11 @@ TEST(ReduceHard, SameBitsForAnyNumberOfThreads) {
       const IntList& axes = reduced;  // clang 14 captures no structured bindings
       AnyArray x = random_values(shape, f32, layout, random);
       AnyArray out(kept_shape(shape, axes), f32, Layout::row_major, random);
-      for (auto f : {+[](const cpu::Operand&in, const IntList&a, const cpu::Operand&o) { cpu::sum(in, a, o); },
-                     +[](const cpu::Operand&in, const IntList&a, const cpu::Operand&o) { cpu::variance(in, a, 1, o); },
-                     +[](const cpu::Operand&in, const IntList&a, const cpu::Operand&o) { cpu::logsumexp(in, a, o); }})
+      for (auto f : {&fold<op::Sum>,
+                     +[](const Operand&in, const IntList&a, const Operand&o) {
+                       op::Var{a, 1, true}.cpu(in, o);
+                     },
+                     &fold<op::Logsumexp>})
         expect_same_bits_for_threads([&] {
           f(x.operand(), axes, out.operand());
           return out.memory;

@@ -1,5 +1,6 @@
-// Reductions against naive ones in double: every dtype, layout and choice of axes, and the sizes at which the paths change.
-#include "tensor/kernels/cpu/reduce/reduce.h"
+// Reductions against naive ones in double: every dtype, layout and choice of axes, and the sizes at which the paths
+// change.
+#include "tensor/ops/reduce.h"
 
 #include <functional>
 
@@ -8,13 +9,25 @@
 namespace weft::testing {
 namespace {
 
-namespace cpu = kernels::cpu;
 constexpr double kInf = std::numeric_limits<double>::infinity();
 using Values = std::vector<double>;
 
+template <class Op>
+void fold(const Operand& x, const IntList& axes, const Operand& out) {
+  Op op;
+  op.axes = axes;
+  op.keepdim = true;
+  op.cpu(x, out);
+}
+template <int p>
+void norm(const Operand& x, const IntList& axes, const Operand& out) {
+  op::Norm{p, axes, true}.cpu(x, out);
+}
+void variance(const Operand& x, const IntList& axes, const Operand& out) { op::Var{axes, 1, true}.cpu(x, out); }
+
 struct Case {
   const char* name;
-  std::function<void(const cpu::Operand&, const IntList&, const cpu::Operand&)> run;
+  std::function<void(const Operand&, const IntList&, const Operand&)> run;
   std::function<double(const Values&)> naive;
   bool floating_only = false;
 };
@@ -43,38 +56,36 @@ double naive_logsumexp(const Values& v) {
 
 const Case kCases[] =
     {
-        {"sum", cpu::sum, naive_sum},
-        {"prod", cpu::prod,
+        {"sum", fold<op::Sum>, naive_sum},
+        {"prod", fold<op::Prod>,
          [](const Values& v) { return std::accumulate(v.begin(), v.end(), 1.0, std::multiplies<>()); }},
-        {"max", cpu::max, [](const Values& v) { return *std::max_element(v.begin(), v.end()); }},
-        {"min", cpu::min, [](const Values& v) { return *std::min_element(v.begin(), v.end()); }},
-        {"any", cpu::any,
+        {"max", fold<op::Max>, [](const Values& v) { return *std::max_element(v.begin(), v.end()); }},
+        {"min", fold<op::Min>, [](const Values& v) { return *std::min_element(v.begin(), v.end()); }},
+        {"any", fold<op::Any>,
          [](const Values& v) { return std::any_of(v.begin(), v.end(), [](double x) { return x != 0; }); }},
-        {"all", cpu::all,
+        {"all", fold<op::All>,
          [](const Values& v) { return std::all_of(v.begin(), v.end(), [](double x) { return x != 0; }); }},
-        {"sum_squares", cpu::sum_squares, [](const Values& v) { return std::pow(naive_norm(v, 2), 2); }, true},
-        {"logsumexp", cpu::logsumexp, naive_logsumexp, true},
-        {"variance", [](const auto& x, const auto& axes, const auto& out) { cpu::variance(x, axes, 1, out); },
-         naive_variance, true},
-        {"norm 2", [](const auto& x, const auto& axes, const auto& out) { cpu::norm(x, axes, 2, out); },
-         [](const Values& v) { return naive_norm(v, 2); }, true},
-        {"norm 1", [](const auto& x, const auto& axes, const auto& out) { cpu::norm(x, axes, 1, out); },
-         [](const Values& v) { return naive_norm(v, 1); }, true},
-        {"norm 3", [](const auto& x, const auto& axes, const auto& out) { cpu::norm(x, axes, 3, out); },
-         [](const Values& v) { return naive_norm(v, 3); }, true},
-        {"norm 0", [](const auto& x, const auto& axes, const auto& out) { cpu::norm(x, axes, 0, out); },
+        {"logsumexp", fold<op::Logsumexp>, naive_logsumexp, true},
+        {"variance", variance, naive_variance, true},
+        {"norm 2", norm<2>, [](const Values& v) { return naive_norm(v, 2); }, true},
+        {"norm 1", norm<1>, [](const Values& v) { return naive_norm(v, 1); }, true},
+        {"norm 3", norm<3>, [](const Values& v) { return naive_norm(v, 3); }, true},
+        {"norm 0", norm<0>,
          [](const Values& v) {
   return static_cast<double>(std::count_if(v.begin(), v.end(), [](double x) { return x != 0; }));
          },
          true},
-        {"norm inf", [](const auto& x, const auto& axes, const auto& out) { cpu::norm(x, axes, kInf, out); },
+        {"norm inf",
+         [](const Operand& x, const IntList& axes, const Operand& out) {
+  op::Norm{kInf, axes, true}.cpu(x, out);
+         },
          [](const Values& v) {
   double m = 0;
   for (double x : v) m = std::max(m, std::fabs(x));
   return m;
-         },
-         true},
-           };
+        },
+        true},
+    };
 
 DType result_dtype(const Case& c, DType dtype) {
   const std::string name = c.name;
@@ -143,39 +154,49 @@ TEST(Reduce, EmptyInputsGiveTheIdentity) {
     f(x.operand(), IntList{1}, out.operand());
     return out.get({1, 0, 2});
   };
-  EXPECT_EQ(result(cpu::sum), 0);
-  EXPECT_EQ(result(cpu::prod), 1);
-  EXPECT_EQ(result(cpu::max), -kInf);
-  EXPECT_EQ(result(cpu::min), kInf);
-  EXPECT_EQ(result(cpu::logsumexp), -kInf);
-  EXPECT_EQ(result(kCases[9].run), 0);  // norms
-  EXPECT_EQ(result(kCases[13].run), 0);
-  EXPECT_TRUE(std::isnan(result(kCases[8].run)));  // variance
+  EXPECT_EQ(result(fold<op::Sum>), 0);
+  EXPECT_EQ(result(fold<op::Prod>), 1);
+  EXPECT_EQ(result(fold<op::Max>), -kInf);
+  EXPECT_EQ(result(fold<op::Min>), kInf);
+  EXPECT_EQ(result(fold<op::Logsumexp>), -kInf);
+  EXPECT_EQ(result(norm<2>), 0);
+  EXPECT_EQ(result(kCases[std::size(kCases) - 1].run), 0);  // norm inf
+  EXPECT_TRUE(std::isnan(result(variance)));
   AnyArray none({2, 1, 0}, f32, Layout::row_major, random), nothing({1, 1, 0}, f32, Layout::row_major, random);
-  cpu::sum(none.operand(), {0}, nothing.operand());
+  fold<op::Sum>(none.operand(), {0}, nothing.operand());
 }
 
 TEST(Reduce, IntegersWrapModulo2To64) {
   Array<int64_t> x{{std::numeric_limits<int64_t>::max(), 2, 1}, View::contiguous({3})}, out{{0}, View::contiguous({1})};
-  cpu::sum(x.operand(), {0}, out.operand());
+  fold<op::Sum>(x.operand(), {0}, out.operand());
   EXPECT_EQ(out.memory[0], std::numeric_limits<int64_t>::min() + 2);
   Random random(4);
   AnyArray flags({300}, boolean, Layout::row_major, random), count({1}, i64, Layout::row_major, random);
   flags.fill([] { return 1.0; });
-  cpu::sum(flags.operand(), {0}, count.operand());
+  fold<op::Sum>(flags.operand(), {0}, count.operand());
   EXPECT_EQ(count.get({0}), 300);
 }
 
-TEST(Reduce, MeanAndVarianceTogether) {
+// An output without the reduced axes is addressed as one that keeps them.
+TEST(Reduce, OutputsWithoutTheReducedAxes) {
   Random random(5);
-  AnyArray x = random_values({6, 500, 3}, f32, Layout::row_major, random, 2, 10);
-  AnyArray mean({6, 1, 3}, f32, Layout::row_major, random), variance({6, 1, 3}, f64, Layout::row_major, random);
-  cpu::mean_variance(x.operand(), {1}, 1, mean.operand(), variance.operand());
-  expect_all_close(
-      mean, [&](auto& i) { return naive_sum(elements_at(x, i, {1})) / 500; }, 1, 0, "mean");
-  // Deviations of f32 inputs are taken in f32, whatever the result is kept in.
-  expect_all_close(
-      variance, [&](auto& i) { return naive_variance(elements_at(x, i, {1})); }, 3e7, 0, "variance");
+  AnyArray x = random_values({4, 5, 6, 3}, f32, Layout::permuted, random);
+  for (const IntList& axes : {IntList{0}, IntList{3}, IntList{1, 2}, IntList{0, 3}, IntList{0, 1, 2, 3}}) {
+    AnyArray kept(kept_shape(x.shape(), axes), f32, Layout::row_major, random);
+    fold<op::Sum>(x.operand(), axes, kept.operand());
+    Shape shape = op::reduced_shape(x.shape(), axes, false);
+    AnyArray out(shape, f32, Layout::gaps, random);
+    op::Sum sum;
+    sum.axes = axes;
+    sum.keepdim = false;
+    sum.cpu(x.operand(), out.operand());
+    for_each_index(kept.shape(), [&](const IntList& index) {
+      IntList place;
+      for (int64_t i = 0; i < x.shape().rank(); ++i)
+        if (std::find(axes.begin(), axes.end(), i) == axes.end()) place.push_back(index[static_cast<size_t>(i)]);
+      ASSERT_EQ(out.get(place), kept.get(index)) << axes.to_string();
+    });
+  }
 }
 
 }  // namespace

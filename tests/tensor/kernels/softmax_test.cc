@@ -1,12 +1,11 @@
 // Softmax, log-softmax and their gradients against naive ones in double, and where libraries are known to fail.
-#include "tensor/kernels/cpu/rowwise/softmax.h"
+#include "tensor/ops/softmax.h"
 
 #include "tests/tensor/kernels/row_checks.h"
 
 namespace weft::testing {
 namespace {
 
-namespace cpu = kernels::cpu;
 constexpr float kInf = std::numeric_limits<float>::infinity();
 
 std::vector<double> naive_log_softmax(const std::vector<double>& x) {
@@ -22,10 +21,10 @@ void check(const Shape& shape, int64_t axis, DType dtype, Layout layout, Random&
   AnyArray x = random_values(shape, dtype, layout, random, 3), g = random_values(shape, dtype, layout, random);
   AnyArray y(shape, dtype, Layout::permuted, random), log_y(shape, dtype, Layout::reversed, random);
   AnyArray dx(shape, dtype, Layout::gaps, random), log_dx(shape, dtype, Layout::permuted, random);
-  cpu::softmax(x.operand(), axis, y.operand());
-  cpu::log_softmax(x.operand(), axis, log_y.operand());
-  cpu::softmax_backward(g.operand(), y.operand(), axis, dx.operand());
-  cpu::log_softmax_backward(g.operand(), log_y.operand(), axis, log_dx.operand());
+  op::Softmax{axis}.cpu(x.operand(), y.operand());
+  op::LogSoftmax{axis}.cpu(x.operand(), log_y.operand());
+  op::SoftmaxBackward{axis}.cpu(g.operand(), y.operand(), dx.operand());
+  op::LogSoftmaxBackward{axis}.cpu(g.operand(), log_y.operand(), log_dx.operand());
   const auto position = [&](const IntList& index) { return static_cast<size_t>(index[static_cast<size_t>(axis)]); };
   const auto row = [&](const AnyArray& a, const IntList& index) {
     return elements_at(a, without(index, {axis}), {axis});
@@ -78,7 +77,7 @@ TEST(Softmax, LongRowsAndLargeImages) {
 
 std::vector<float> log_softmax_of(std::vector<float> values) {
   Array<float> x{values, View::contiguous({static_cast<int64_t>(values.size())})}, y = x;
-  cpu::log_softmax(x.operand(), 0, y.operand());
+  op::LogSoftmax{0}.cpu(x.operand(), y.operand());
   return y.memory;
 }
 
@@ -100,19 +99,19 @@ TEST(Softmax, LogSoftmaxIsNeverPositive) {
 
 TEST(Softmax, WhatHasNoAnswerIsNaN) {
   Array<float> x{{-kInf, -kInf, -kInf}, View::contiguous({3})}, y = x;
-  cpu::softmax(x.operand(), 0, y.operand());
+  op::Softmax{0}.cpu(x.operand(), y.operand());
   for (float v : y.memory) EXPECT_TRUE(std::isnan(v));
   x.memory = {1, std::nanf(""), 2};
-  cpu::softmax(x.operand(), 0, y.operand());
+  op::Softmax{0}.cpu(x.operand(), y.operand());
   for (float v : y.memory) EXPECT_TRUE(std::isnan(v));
 }
 
 TEST(Softmax, EmptyOnesAreLeftAlone) {
   Random random(34);
   AnyArray no_rows({0, 3}, f32, Layout::row_major, random), no_columns({3, 0}, f32, Layout::row_major, random);
-  cpu::softmax(no_rows.operand(), 1, no_rows.operand());
-  cpu::softmax(no_columns.operand(), 1, no_columns.operand());
-  cpu::log_softmax(no_rows.operand(), 0, no_rows.operand());
+  op::Softmax{1}.cpu(no_rows.operand(), no_rows.operand());
+  op::Softmax{1}.cpu(no_columns.operand(), no_columns.operand());
+  op::LogSoftmax{0}.cpu(no_rows.operand(), no_rows.operand());
 }
 
 TEST(Softmax, SameBitsForAnyNumberOfThreads) {
@@ -120,7 +119,7 @@ TEST(Softmax, SameBitsForAnyNumberOfThreads) {
   AnyArray x = random_values({400, 300}, f32, Layout::row_major, random), y(x.shape(), f32, Layout::row_major, random);
   for (int64_t axis : {0, 1})
     expect_same_bits_for_threads([&] {
-      cpu::softmax(x.operand(), axis, y.operand());
+      op::Softmax{axis}.cpu(x.operand(), y.operand());
       return y.memory;
     });
 }

@@ -1,8 +1,7 @@
-#include "tensor/kernels/cpu/gemm/linear.h"
+#include "tensor/ops/linear.h"
 
 #include <type_traits>
 
-#include "tensor/core/error.h"
 #include "tensor/kernels/cpu/base/dispatch.h"
 #include "tensor/kernels/cpu/gemm/gemm.h"
 
@@ -21,21 +20,22 @@ void fill_rows(const Operand& bias, Matrix<T> out) {
 }
 
 }  // namespace
+}  // namespace weft::kernels::cpu
 
-void linear(const Operand& x, const Operand& weight, const Operand* bias, const Operand& out) {
+namespace weft {
+using namespace kernels::cpu;
+
+/// Any strides. The bias is part of the sum: half precision rounds once. K = 0 gives the bias.
+void op::Linear::cpu(const Operand& x, const Operand& weight, const Operand& bias, const Operand& out) const {
   if (out.numel() == 0) return;
-  visit_dtype(out.dtype, [&]<class T>() {
-    if constexpr (std::is_same_v<T, bool>) {
-      throw DtypeError("products accept floating and integer dtypes, not bool");
-    } else {
-      const auto rows = matrix_of<const T>(x), columns = matrix_of<const T>(weight).transposed();
-      const auto result = matrix_of<T>(out);
-      if constexpr (std::is_same_v<T, float>)
-        if (bias != nullptr && bias->stride(0) == 1 && biased_gemm(rows, columns, bias->data<T>(), result)) return;
-      if (bias != nullptr) fill_rows<T>(*bias, result);
-      gemm<T>(rows, columns, result, bias != nullptr);
-    }
+  visit_number(out.dtype, [&]<class T>() {
+    const auto rows = matrix_of<const T>(x), columns = matrix_of<const T>(weight).transposed();
+    const auto result = matrix_of<T>(out);
+    if constexpr (std::is_same_v<T, float>)
+      if (bias.defined() && bias.stride(0) == 1 && biased_gemm(rows, columns, bias.data<T>(), result)) return;
+    if (bias.defined()) fill_rows<T>(bias, result);
+    gemm<T>(rows, columns, result, bias.defined());
   });
 }
 
-}  // namespace weft::kernels::cpu
+}  // namespace weft

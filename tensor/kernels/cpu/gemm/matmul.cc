@@ -1,8 +1,8 @@
-#include "tensor/kernels/cpu/gemm/matmul.h"
+#include "tensor/ops/matmul.h"
 
 #include <array>
 
-#include "tensor/core/error.h"
+#include "tensor/kernels/cpu/base/dispatch.h"
 #include "tensor/kernels/cpu/gemm/gemm.h"
 
 namespace weft::kernels::cpu {
@@ -69,7 +69,7 @@ Matrix<T> innermost(const Operand& x) {
 
 /// (Not inlined: its frame would slow down small products.)
 template <class T>
-[[gnu::noinline]] void run_batches(const Operand& a, const Operand& b, const Operand& out, bool accumulate) {
+[[gnu::noinline]] void run_batches(const Operand& a, const Operand& b, const Operand& out) {
   Batched<T> p{innermost<T>(a), innermost<T>(b), innermost<T>(out), {}, 0};
   for (int64_t i = 0; i + 2 < a.rank(); ++i) add_axis(p, {a.size(i), {a.stride(i), b.stride(i), out.stride(i)}});
   fold(p);
@@ -85,7 +85,7 @@ template <class T>
       if (i > 0) index /= axis.size;
       one_a.data += at * axis.stride[0], one_b.data += at * axis.stride[1], one_out.data += at * axis.stride[2];
     }
-    gemm<T>(one_a, one_b, one_out, accumulate);
+    gemm<T>(one_a, one_b, one_out);
   };
   if (batches == 1) return one(0);
   // Several products per thread run side by side, each on one thread; fewer share the threads one after the other.
@@ -102,23 +102,25 @@ template <class T>
 }
 
 template <class T>
-void run(const Operand& a, const Operand& b, const Operand& out, bool accumulate) {
+void product(const Operand& a, const Operand& b, const Operand& out) {
   if (out.rank() == 2)
-    gemm<T>(innermost<const T>(a), innermost<const T>(b), innermost<T>(out), accumulate);
+    gemm<T>(innermost<const T>(a), innermost<const T>(b), innermost<T>(out));
   else
-    run_batches<T>(a, b, out, accumulate);
+    run_batches<T>(a, b, out);
 }
 
 }  // namespace
+}  // namespace weft::kernels::cpu
 
-void matmul(const Operand& a, const Operand& b, const Operand& out, bool accumulate) {
+namespace weft {
+using namespace kernels::cpu;
+
+/// The batch axes are equal (broadcast ones have stride 0). Transposed operands are read in place; strides that no
+/// library takes are packed first. Batches that strides allow are folded into one product. K = 0 gives zeros. What
+/// computes each dtype: gemm.h.
+void op::Matmul::cpu(const Operand& a, const Operand& b, const Operand& out) const {
   if (out.numel() == 0) return;
-  visit_dtype(out.dtype, [&]<class T>() {
-    if constexpr (std::is_same_v<T, bool>)
-      throw DtypeError("products accept floating and integer dtypes, not bool");
-    else
-      run<T>(a, b, out, accumulate);
-  });
+  visit_number(out.dtype, [&]<class T>() { product<T>(a, b, out); });
 }
 
-}  // namespace weft::kernels::cpu
+}  // namespace weft

@@ -1,8 +1,9 @@
 // gather and scatter_add: one index per element.
 #include <cstdlib>
 
-#include "tensor/kernels/cpu/index/index.h"
 #include "tensor/kernels/cpu/index/index_list.h"
+#include "tensor/kernels/cpu/pointwise/fill.h"
+#include "tensor/ops/index.h"
 #include "tensor/runtime/parallel.h"
 
 namespace weft::kernels::cpu {
@@ -10,8 +11,8 @@ namespace {
 
 constexpr int64_t kIndexGrain = 16384;
 
-/// The axes of `index` with the strides of x (in; 0 along `axis`) and of y (out). Row-major, so that element i of the nest
-/// belongs to index i.
+/// The axes of `index` with the strides of x (in; 0 along `axis`) and of y (out). Row-major, so that element i of the
+/// nest belongs to index i.
 Nest element_nest(const Operand& index, const Operand& x, int64_t axis, const Operand& y) {
   Nest nest;
   for (int64_t i = 0; i < index.rank(); ++i) nest.push({index.size(i), i == axis ? 0 : x.stride(i), y.stride(i)});
@@ -87,15 +88,19 @@ void add_lines_in_float(const Operand& src, const IndexList& list, int64_t axis,
 struct AtLeastOneAxis {
   explicit AtLeastOneAxis(const Operand& x)
       : view(x.rank() == 0 ? View::create({1}, {1}, x.view->offset()) : View()),
-        operand{x.base, x.rank() == 0 ? &view : x.view, x.dtype} {}
+        operand(x.rank() == 0 ? x.with(view) : x) {}
   AtLeastOneAxis(const AtLeastOneAxis&) = delete;
   View view;
   Operand operand;
 };
 
 }  // namespace
+}  // namespace weft::kernels::cpu
 
-void gather(const Operand& x_any, const Operand& index_any, int64_t axis, const Operand& out_any) {
+namespace weft {
+using namespace kernels::cpu;
+
+void op::Gather::cpu(const Operand& x_any, const Operand& index_any, const Operand& out_any) const {
   const AtLeastOneAxis x_one(x_any), index_one(index_any), out_one(out_any);
   const Operand &x = x_one.operand, &index = index_one.operand, &out = out_one.operand;
   const IndexList list(index, x.size(axis), "rows");
@@ -110,10 +115,11 @@ void gather(const Operand& x_any, const Operand& index_any, int64_t axis, const 
   });
 }
 
-void scatter_add(const Operand& src_any, const Operand& index_any, int64_t axis, const Operand& into_any) {
+void op::ScatterAdd::cpu(const Operand& src_any, const Operand& index_any, const Operand& into_any) const {
   const AtLeastOneAxis src_one(src_any), index_one(index_any), into_one(into_any);
   const Operand &src = src_one.operand, &index = index_one.operand, &into = into_one.operand;
   const IndexList list(index, into.size(axis), "rows");
+  fill(into, 0);
   visit_number(src.dtype, [&]<class T>() {
     if constexpr (is_half<T>)
       add_lines_in_float<T>(src, list, axis, into);
@@ -122,4 +128,4 @@ void scatter_add(const Operand& src_any, const Operand& index_any, int64_t axis,
   });
 }
 
-}  // namespace weft::kernels::cpu
+}  // namespace weft

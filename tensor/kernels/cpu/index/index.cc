@@ -1,7 +1,8 @@
 // index_select, embedding and their adjoints, one_hot.
-#include "tensor/kernels/cpu/index/index.h"
+#include "tensor/ops/index.h"
 
 #include "tensor/kernels/cpu/index/slices.h"
+#include "tensor/kernels/cpu/pointwise/fill.h"
 #include "tensor/runtime/parallel.h"
 
 namespace weft::kernels::cpu {
@@ -29,28 +30,34 @@ SliceLayout embedding_layout(const Operand& table, const Operand& list) {
 }
 
 }  // namespace
+}  // namespace weft::kernels::cpu
 
-void index_select(const Operand& x, int64_t axis, const Operand& index, const Operand& out) {
+namespace weft {
+using namespace kernels::cpu;
+
+void op::IndexSelect::cpu(const Operand& x, const Operand& index, const Operand& out) const {
   const IndexList list(index, x.rank() == 0 ? 1 : x.size(axis), "rows");
   copy_slices(x, list, select_layout(x, axis, out), out);
 }
 
-void index_add(const Operand& src, int64_t axis, const Operand& index, const Operand& into) {
-  const IndexList list(index, into.rank() == 0 ? 1 : into.size(axis), "rows");
-  add_slices(src, list, select_layout(into, axis, src), -1, into);
+void op::IndexAdd::cpu(const Operand& src, const Operand& index, const Operand& out) const {
+  const IndexList list(index, out.rank() == 0 ? 1 : out.size(axis), "rows");
+  fill(out, 0);
+  add_slices(src, list, select_layout(out, axis, src), -1, out);
 }
 
-void embedding(const Operand& indices, const Operand& weight, const Operand& out) {
+void op::Embedding::cpu(const Operand& indices, const Operand& weight, const Operand& out) const {
   const IndexList list(indices, weight.size(0), "rows");
   copy_slices(weight, list, embedding_layout(weight, out), out);
 }
 
-void embedding_backward(const Operand& indices, const Operand& grad, int64_t padding_idx, const Operand& grad_weight) {
-  const IndexList list(indices, grad_weight.size(0), "rows");
-  add_slices(grad, list, embedding_layout(grad_weight, grad), padding_idx, grad_weight);
+void op::EmbeddingBackward::cpu(const Operand& g, const Operand& indices, const Operand& out) const {
+  const IndexList list(indices, out.size(0), "rows");
+  fill(out, 0);
+  add_slices(g, list, embedding_layout(out, g), padding_idx, out);
 }
 
-void one_hot(const Operand& indices, const Operand& out) {
+void op::OneHot::cpu(const Operand& indices, const Operand& out) const {
   const int64_t last = out.rank() - 1, classes = out.size(last), step = out.stride(last);
   const IndexList list(indices, [&](const int64_t* values, int64_t count) {
     for (int64_t i = 0; i < count; ++i)
@@ -71,4 +78,4 @@ void one_hot(const Operand& indices, const Operand& out) {
   });
 }
 
-}  // namespace weft::kernels::cpu
+}  // namespace weft

@@ -67,7 +67,8 @@ struct Groups {
   Scratch<int64_t> order;
 };
 
-/// to[j] += the sum of the dense runs at from + places[order[k]]: as many columns at a time as registers hold in double.
+/// to[j] += the sum of the dense runs at from + places[order[k]]: as many columns at a time as registers hold in
+/// double.
 template <class T>
 void add_dense_runs(const T* from, const int64_t* places, const int64_t* order, int64_t count, T* to, int64_t length) {
   using C = Compute<T>;

@@ -4,8 +4,8 @@
 #include "tensor/kernels/cpu/base/arithmetic.h"
 #include "tensor/kernels/cpu/base/dispatch.h"
 #include "tensor/kernels/cpu/loops/elementwise.h"
-#include "tensor/kernels/cpu/pointwise/binary.h"
 #include "tensor/kernels/cpu/pointwise/copy.h"
+#include "tensor/ops/binary.h"
 
 namespace weft::kernels::cpu {
 namespace {
@@ -46,7 +46,8 @@ void add_in_order(const Operand& x, const Operand& out) {
   visit_number(out.dtype, [&]<class T>() { strided_loop(operands, 2, 0, &add_rows<T>, nullptr); });
 }
 
-// An axis whose slices of `view` share no memory: it steps over all that the other axes can reach. -1 where there is none.
+// An axis whose slices of `view` share no memory: it steps over all that the other axes can reach. -1 where there is
+// none.
 int64_t independent_axis(const View& view) {
   const size_t rank = view.shape().size();
   for (size_t axis = 0; axis < rank; ++axis) {
@@ -62,13 +63,13 @@ int64_t independent_axis(const View& view) {
 
 void add_into(const Operand& x, const Operand& out) {
   if (out.numel() == 0) return;
-  if (!out.view->overlaps_itself()) return add(out, x, out);
+  if (!out.view->overlaps_itself()) return op::Add{}.cpu(out, x, out);
   const int64_t axis = independent_axis(*out.view);
   if (axis < 0) return add_in_order(x, out);
   const int64_t size = out.size(axis);
   parallel_for(size, kCheapGrain / (out.numel() / size) + 1, [&](int64_t begin, int64_t end) {
     const View from = x.view->slice(axis, begin, end), to = out.view->slice(axis, begin, end);
-    add_in_order({x.base, &from, x.dtype}, {out.base, &to, out.dtype});
+    add_in_order(x.with(from), out.with(to));
   });
 }
 

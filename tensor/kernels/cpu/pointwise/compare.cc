@@ -1,4 +1,4 @@
-#include "tensor/kernels/cpu/pointwise/compare.h"
+#include "tensor/ops/compare.h"
 
 #include "tensor/kernels/cpu/base/dispatch.h"
 #include "tensor/kernels/cpu/loops/elementwise.h"
@@ -21,53 +21,29 @@ void scalar(const F& f, const Operand& x, const Scalar& value, const Operand& ou
 }
 
 }  // namespace
-
-void eq(const Operand& a, const Operand& b, const Operand& out) {
-  tensors([](auto x, auto y) { return x == y; }, a, b, out);
-}
-void ne(const Operand& a, const Operand& b, const Operand& out) {
-  tensors([](auto x, auto y) { return x != y; }, a, b, out);
-}
-void lt(const Operand& a, const Operand& b, const Operand& out) {
-  tensors([](auto x, auto y) { return x < y; }, a, b, out);
-}
-void le(const Operand& a, const Operand& b, const Operand& out) {
-  tensors([](auto x, auto y) { return x <= y; }, a, b, out);
-}
-void gt(const Operand& a, const Operand& b, const Operand& out) {
-  tensors([](auto x, auto y) { return x > y; }, a, b, out);
-}
-void ge(const Operand& a, const Operand& b, const Operand& out) {
-  tensors([](auto x, auto y) { return x >= y; }, a, b, out);
-}
-
-void eq_scalar(const Operand& x, const Scalar& value, const Operand& out) {
-  scalar([](auto e, auto v) { return e == v; }, x, value, out);
-}
-void ne_scalar(const Operand& x, const Scalar& value, const Operand& out) {
-  scalar([](auto e, auto v) { return e != v; }, x, value, out);
-}
-void lt_scalar(const Operand& x, const Scalar& value, const Operand& out) {
-  scalar([](auto e, auto v) { return e < v; }, x, value, out);
-}
-void le_scalar(const Operand& x, const Scalar& value, const Operand& out) {
-  scalar([](auto e, auto v) { return e <= v; }, x, value, out);
-}
-void gt_scalar(const Operand& x, const Scalar& value, const Operand& out) {
-  scalar([](auto e, auto v) { return e > v; }, x, value, out);
-}
-void ge_scalar(const Operand& x, const Scalar& value, const Operand& out) {
-  scalar([](auto e, auto v) { return e >= v; }, x, value, out);
-}
-
-void logical_and(const Operand& a, const Operand& b, const Operand& out) {
-  tensors([](auto x, auto y) { return (x != 0) & (y != 0); }, a, b, out);
-}
-void logical_or(const Operand& a, const Operand& b, const Operand& out) {
-  tensors([](auto x, auto y) { return (x != 0) | (y != 0); }, a, b, out);
-}
-void logical_xor(const Operand& a, const Operand& b, const Operand& out) {
-  tensors([](auto x, auto y) { return (x != 0) != (y != 0); }, a, b, out);
-}
-
 }  // namespace weft::kernels::cpu
+
+namespace weft {
+using namespace kernels::cpu;
+
+#define WEFT_LOGICAL_KERNEL(Op, ...)                                               \
+  void op::Op::cpu(const Operand& a, const Operand& b, const Operand& out) const { \
+    tensors([](auto x, auto y) { return __VA_ARGS__; }, a, b, out);                \
+  }
+#define WEFT_COMPARE_KERNEL(Op, ScalarOp, ...)                          \
+  WEFT_LOGICAL_KERNEL(Op, __VA_ARGS__)                                  \
+  void op::ScalarOp::cpu(const Operand& in, const Operand& out) const { \
+    scalar([](auto x, auto y) { return __VA_ARGS__; }, in, value, out); \
+  }
+
+WEFT_COMPARE_KERNEL(Eq, EqScalar, x == y)
+WEFT_COMPARE_KERNEL(Ne, NeScalar, x != y)
+WEFT_COMPARE_KERNEL(Lt, LtScalar, x < y)
+WEFT_COMPARE_KERNEL(Le, LeScalar, x <= y)
+WEFT_COMPARE_KERNEL(Gt, GtScalar, x > y)
+WEFT_COMPARE_KERNEL(Ge, GeScalar, x >= y)
+WEFT_LOGICAL_KERNEL(LogicalAnd, (x != 0) & (y != 0))
+WEFT_LOGICAL_KERNEL(LogicalOr, (x != 0) | (y != 0))
+WEFT_LOGICAL_KERNEL(LogicalXor, (x != 0) != (y != 0))
+
+}  // namespace weft

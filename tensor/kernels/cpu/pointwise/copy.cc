@@ -6,6 +6,7 @@
 #include "tensor/kernels/cpu/base/transpose.h"
 #include "tensor/kernels/cpu/loops/elementwise.h"
 #include "tensor/kernels/cpu/pointwise/fill.h"
+#include "tensor/ops/copy.h"
 
 namespace weft::kernels::cpu {
 namespace {
@@ -72,7 +73,7 @@ void copy_masked(const Operand& from, const Operand& to) {
     std::vector<Interval> slab = box;
     slab[axis] = part;
     const View view = to.view->shrink(slab);
-    fill({to.base, &view, to.dtype}, 0);
+    fill(to.with(view), 0);
   };
   int64_t offset = from.view->offset();
   for (size_t axis = 0; axis < mask.size(); ++axis) {
@@ -83,7 +84,7 @@ void copy_masked(const Operand& from, const Operand& to) {
   }
   const View target = to.view->shrink(box);
   const View source = View::create(target.shape(), from.strides(), target.numel() == 0 ? 0 : offset);
-  copy({from.base, &source, from.dtype}, {to.base, &target, to.dtype});
+  copy(from.with(source), to.with(target));
 }
 
 }  // namespace
@@ -95,3 +96,25 @@ void copy(const Operand& from, const Operand& to) {
 }
 
 }  // namespace weft::kernels::cpu
+
+namespace weft {
+using namespace kernels::cpu;
+
+void op::Contiguous::cpu(const Operand& x, const Operand& out) const { copy(x, out); }
+void op::Clone::cpu(const Operand& x, const Operand& out) const { copy(x, out); }
+void op::Cast::cpu(const Operand& x, const Operand& out) const { copy(x, out); }
+void op::ToDevice::cpu(const Operand& x, const Operand& out) const { copy(x, out); }
+void op::Fill::cpu(const Operand&, const Operand& out) const { fill(out, value); }
+void op::CopyFrom::cpu(const Operand&, const Operand& source, const Operand& out) const { copy(source, out); }
+void op::AddInto::cpu(const Operand& buffer, const Operand& x) const { add_into(x, buffer); }
+
+void op::ViewAdjoint::cpu(const Operand& g, const Operand& out) const {
+  fill(out, 0);
+  const View part = part_of(out.layout());
+  if (!part.has_mask()) return add_into(g, out.with(part));
+  // What lies in the padding came from nowhere: only the gradient inside of the mask has a place.
+  const View inside = part.shrink(*part.mask()), from = g.layout().shrink(*part.mask());
+  add_into(g.with(from), out.with(inside));
+}
+
+}  // namespace weft

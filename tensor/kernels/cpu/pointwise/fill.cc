@@ -4,6 +4,7 @@
 
 #include "tensor/kernels/cpu/base/dispatch.h"
 #include "tensor/kernels/cpu/loops/elementwise.h"
+#include "tensor/ops/fill.h"
 
 namespace weft::kernels::cpu {
 namespace {
@@ -51,7 +52,14 @@ void fill(const Operand& out, const Scalar& value) {
   });
 }
 
-void arange(const Operand& out, const Scalar& start, const Scalar& step) {
+}  // namespace weft::kernels::cpu
+
+namespace weft {
+using namespace kernels::cpu;
+
+void op::Full::cpu(const Operand& out) const { fill(out, value); }
+
+void op::Arange::cpu(const Operand& out) const {
   if (!start.is_floating() && !step.is_floating()) {
     const uint64_t first = static_cast<uint64_t>(start.to_int()), by = static_cast<uint64_t>(step.to_int());
     return fill_by_index(out, [=](int64_t i) { return static_cast<int64_t>(first + by * static_cast<uint64_t>(i)); });
@@ -60,20 +68,21 @@ void arange(const Operand& out, const Scalar& start, const Scalar& step) {
   fill_by_index(out, [=](int64_t i) { return first + by * static_cast<double>(i); });
 }
 
-void linspace(const Operand& out, double start, double end) {
+void op::Linspace::cpu(const Operand& out) const {
   const int64_t last = out.numel() - 1;
-  const double step = last > 0 ? (end - start) / static_cast<double>(last) : 0.0;
-  fill_by_index(out, [=](int64_t i) {  // from the nearer end, so that both are met exactly
-    return i <= last / 2 ? start + step * static_cast<double>(i) : end - step * static_cast<double>(last - i);
-  });
+  const double by = last > 0 ? (end - start) / static_cast<double>(last) : 0.0;
+  fill_by_index(
+      out, [last, by, first = start, until = end](int64_t i) {  // from the nearer end, so that both are met exactly
+        return i <= last / 2 ? first + by * static_cast<double>(i) : until - by * static_cast<double>(last - i);
+      });
 }
 
-void eye(const Operand& out) {
+void op::Eye::cpu(const Operand& out) const {
   fill(out, 0);
-  const int64_t count = std::min(out.size(0), out.size(1));
-  if (count == 0) return;
-  const View diagonal = View::create({count}, {out.stride(0) + out.stride(1)}, out.view->offset());
-  fill({out.base, &diagonal, out.dtype}, 1);
+  const int64_t size = std::min(out.size(0), out.size(1));
+  if (size == 0) return;
+  const View diagonal = View::create({size}, {out.stride(0) + out.stride(1)}, out.view->offset());
+  fill(out.with(diagonal), 1);
 }
 
-}  // namespace weft::kernels::cpu
+}  // namespace weft

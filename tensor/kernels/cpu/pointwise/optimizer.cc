@@ -1,9 +1,8 @@
-#include "tensor/kernels/cpu/pointwise/optimizer.h"
-
 #include <cmath>
 
 #include "tensor/kernels/cpu/base/dispatch.h"
 #include "tensor/kernels/cpu/loops/elementwise.h"
+#include "tensor/ops/optimizer_step.h"
 
 namespace weft::kernels::cpu {
 namespace {
@@ -111,54 +110,58 @@ struct Rmsprop {
 };
 
 }  // namespace
-
-void sgd_step(const Operand& param, const Operand& grad, const Operand* buffer, const SgdStep& step) {
-  visit_precision(param.dtype, [&]<class T>() {
-    const Sgd<T> sgd{static_cast<T>(step.lr), static_cast<T>(step.momentum), static_cast<T>(1 - step.dampening),
-                     static_cast<T>(step.weight_decay), step.nesterov};
-    if (buffer == nullptr)
-      run_step<T>(sgd, param, grad);
-    else if (step.first)
-      run_step<T>(SgdFirst<T>{sgd}, param, grad, *buffer);
-    else
-      run_step<T>(sgd, param, grad, *buffer);
-  });
-}
-
-void adam_step(const Operand& param, const Operand& grad, const Operand& average, const Operand& square,
-               const AdamStep& step) {
-  const double correction1 = 1 - std::pow(step.beta1, static_cast<double>(step.step));
-  const double correction2 = 1 - std::pow(step.beta2, static_cast<double>(step.step));
-  visit_precision(param.dtype, [&]<class T>() {
-    const Adam<T> adam{.rate = static_cast<T>(step.lr / correction1),
-                       .fresh1 = static_cast<T>(1 - step.beta1),
-                       .beta2 = static_cast<T>(step.beta2),
-                       .fresh2 = static_cast<T>(1 - step.beta2),
-                       .root_correction = static_cast<T>(std::sqrt(correction2)),
-                       .eps = static_cast<T>(step.eps),
-                       .shrink = static_cast<T>(step.decoupled ? 1 - step.lr * step.weight_decay : 1.0),
-                       .weight_decay = static_cast<T>(step.decoupled ? 0.0 : step.weight_decay)};
-    run_step<T>(adam, param, grad, average, square);
-  });
-}
-
-void rmsprop_step(const Operand& param, const Operand& grad, const Operand& square, const Operand* buffer,
-                  const Operand* average, const RmspropStep& step) {
-  visit_precision(param.dtype, [&]<class T>() {
-    const auto make = [&]<bool has_buffer, bool has_average>() {
-      return Rmsprop<T, has_buffer, has_average>{static_cast<T>(step.lr),           static_cast<T>(step.alpha),
-                                                 static_cast<T>(1 - step.alpha),    static_cast<T>(step.eps),
-                                                 static_cast<T>(step.weight_decay), static_cast<T>(step.momentum)};
-    };
-    if (buffer != nullptr && average != nullptr)
-      run_step<T>(make.template operator()<true, true>(), param, grad, square, *buffer, *average);
-    else if (buffer != nullptr)
-      run_step<T>(make.template operator()<true, false>(), param, grad, square, *buffer);
-    else if (average != nullptr)
-      run_step<T>(make.template operator()<false, true>(), param, grad, square, *average);
-    else
-      run_step<T>(make.template operator()<false, false>(), param, grad, square);
-  });
-}
-
 }  // namespace weft::kernels::cpu
+
+namespace weft {
+using namespace kernels::cpu;
+
+void op::SgdStep::cpu(const Operand& parameter, const Operand& gradient, const Operand& buffer) const {
+  visit_precision(parameter.dtype, [&]<class T>() {
+    const Sgd<T> sgd{static_cast<T>(lr), static_cast<T>(momentum), static_cast<T>(1 - dampening),
+                     static_cast<T>(weight_decay), nesterov};
+    if (!buffer.defined())
+      run_step<T>(sgd, parameter, gradient);
+    else if (first)
+      run_step<T>(SgdFirst<T>{sgd}, parameter, gradient, buffer);
+    else
+      run_step<T>(sgd, parameter, gradient, buffer);
+  });
+}
+
+void op::AdamStep::cpu(const Operand& parameter, const Operand& gradient, const Operand& average,
+                       const Operand& square) const {
+  const double correction1 = 1 - std::pow(beta1, static_cast<double>(step));
+  const double correction2 = 1 - std::pow(beta2, static_cast<double>(step));
+  visit_precision(parameter.dtype, [&]<class T>() {
+    const Adam<T> adam{.rate = static_cast<T>(lr / correction1),
+                       .fresh1 = static_cast<T>(1 - beta1),
+                       .beta2 = static_cast<T>(beta2),
+                       .fresh2 = static_cast<T>(1 - beta2),
+                       .root_correction = static_cast<T>(std::sqrt(correction2)),
+                       .eps = static_cast<T>(eps),
+                       .shrink = static_cast<T>(decoupled ? 1 - lr * weight_decay : 1.0),
+                       .weight_decay = static_cast<T>(decoupled ? 0.0 : weight_decay)};
+    run_step<T>(adam, parameter, gradient, average, square);
+  });
+}
+
+void op::RmspropStep::cpu(const Operand& parameter, const Operand& gradient, const Operand& square,
+                          const Operand& buffer, const Operand& average) const {
+  visit_precision(parameter.dtype, [&]<class T>() {
+    const auto make = [&]<bool has_buffer, bool has_average>() {
+      return Rmsprop<T, has_buffer, has_average>{static_cast<T>(lr),           static_cast<T>(alpha),
+                                                 static_cast<T>(1 - alpha),    static_cast<T>(eps),
+                                                 static_cast<T>(weight_decay), static_cast<T>(momentum)};
+    };
+    if (buffer.defined() && average.defined())
+      run_step<T>(make.template operator()<true, true>(), parameter, gradient, square, buffer, average);
+    else if (buffer.defined())
+      run_step<T>(make.template operator()<true, false>(), parameter, gradient, square, buffer);
+    else if (average.defined())
+      run_step<T>(make.template operator()<false, true>(), parameter, gradient, square, average);
+    else
+      run_step<T>(make.template operator()<false, false>(), parameter, gradient, square);
+  });
+}
+
+}  // namespace weft

@@ -1,4 +1,4 @@
-#include "tensor/kernels/cpu/pointwise/random.h"
+#include "tensor/core/random.h"
 
 #include <algorithm>
 #include <type_traits>
@@ -8,6 +8,8 @@
 #include "tensor/kernels/cpu/base/vector_math.h"
 #include "tensor/kernels/cpu/loops/elementwise.h"
 #include "tensor/kernels/cpu/pointwise/fill.h"
+#include "tensor/ops/dropout.h"
+#include "tensor/ops/random.h"
 
 namespace weft::kernels::cpu {
 namespace {
@@ -15,8 +17,8 @@ namespace {
 // What a Philox block yields; blocks drawn at a time.
 constexpr int64_t kBlocks = kLoopBlock / 4;
 
-// Blocks first .. first + kBlocks - 1 of a stream, number j of each block in rows[j]: `philox` round by round over all of
-// them, which vectorises.
+// Blocks first .. first + kBlocks - 1 of a stream, number j of each block in rows[j]: `philox` round by round over
+// all of them, which vectorises.
 void philox_rows(RandomKey key, uint64_t first, uint32_t (*rows)[kBlocks]) {
   for (int64_t i = 0; i < kBlocks; ++i) {
     const uint64_t at = key.offset + first + static_cast<uint64_t>(i);
@@ -207,8 +209,6 @@ std::array<uint64_t, 2> wide_block(RandomKey key, uint64_t index) {
   return {uint64_t{bits[1]} << 32 | bits[0], uint64_t{bits[3]} << 32 | bits[2]};
 }
 
-}  // namespace
-
 void uniform(RandomKey key, const Operand& out) {
   switch (out.dtype) {
     case DType::f32: return fill_from<float>(Uniform<24>{key}, out);
@@ -219,12 +219,15 @@ void uniform(RandomKey key, const Operand& out) {
   }
 }
 
+// bf16 and f16 are rounded from float. In f32 the last bits differ from `normal_block`, which uses the C library's
+// functions.
 void normal(RandomKey key, const Operand& out) {
   if (out.dtype == DType::f64)
     return fill_from<double>(Pairs{[key](uint64_t i) { return normal_block_f64(key, i); }}, out);
   visit_floating(out.dtype, [&]<class T>() { fill_from<T>(Normal{key}, out); });
 }
 
+// In [low, high), converted to the dtype of `out`.
 void randint(RandomKey key, int64_t low, int64_t high, const Operand& out) {
   const uint64_t first = static_cast<uint64_t>(low), range = static_cast<uint64_t>(high) - first;
   const Pairs source{[=](uint64_t index) {
@@ -235,6 +238,7 @@ void randint(RandomKey key, int64_t low, int64_t high, const Operand& out) {
   visit_dtype(out.dtype, [&]<class T>() { fill_from<T>(source, out); });
 }
 
+// Fisher and Yates.
 void randperm(RandomKey key, const Operand& out) {
   int64_t* data = out.data<int64_t>();
   const int64_t count = out.numel(), stride = out.stride(0);
@@ -246,13 +250,29 @@ void randperm(RandomKey key, const Operand& out) {
   }
 }
 
-void dropout(const Operand& x, RandomKey key, double p, const Operand& out) {
+}  // namespace
+}  // namespace weft::kernels::cpu
+
+namespace weft {
+using namespace kernels::cpu;
+
+void op::RandomFill::cpu(const Operand& out) const {
+  const RandomKey key{seed, offset};
+  switch (distribution) {
+    case Distribution::uniform: return uniform(key, out);
+    case Distribution::normal: return normal(key, out);
+    case Distribution::integers: return randint(key, low, high, out);
+    case Distribution::permutation: return randperm(key, out);
+  }
+}
+
+void op::Dropout::cpu(const Operand& x, const Operand& out) const {
   if (p >= 1) return fill(out, 0);
   visit_floating(out.dtype, [&]<class T>() {
     const Drop<T> drop{static_cast<uint64_t>(std::nearbyint(p * 0x1p32)), static_cast<Compute<T>>(1 / (1 - p))};
-    const Bits bits{key};
+    const Bits bits{{seed, offset}};
     Draw<Bits, Drop<T>>{bits, drop}.run(out, x);
   });
 }
 
-}  // namespace weft::kernels::cpu
+}  // namespace weft

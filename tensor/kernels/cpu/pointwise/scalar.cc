@@ -1,9 +1,9 @@
-#include "tensor/kernels/cpu/pointwise/scalar.h"
-
+// Arithmetic of a tensor with a number.
 #include "tensor/kernels/cpu/base/arithmetic.h"
 #include "tensor/kernels/cpu/base/dispatch.h"
 #include "tensor/kernels/cpu/loops/elementwise.h"
-#include "tensor/kernels/cpu/pointwise/unary.h"
+#include "tensor/ops/binary.h"
+#include "tensor/ops/unary.h"
 
 namespace weft::kernels::cpu {
 namespace {
@@ -29,45 +29,40 @@ void floating(const F& f, const Operand& x, const Scalar& value, const Operand& 
 
 // Whether a cheaper function took the exponent.
 bool pow_special(const Operand& x, double exponent, const Operand& out) {
-  if (exponent == 2) return square(x, out), true;
+  if (exponent == 2) return op::Square{}.cpu(x, out), true;
   if (!is_floating(x.dtype)) return false;
-  if (exponent == 0.5) return sqrt(x, out), true;
-  if (exponent == -0.5) return rsqrt(x, out), true;
-  if (exponent == -1) return reciprocal(x, out), true;
+  if (exponent == 0.5) return op::Sqrt{}.cpu(x, out), true;
+  if (exponent == -0.5) return op::Rsqrt{}.cpu(x, out), true;
+  if (exponent == -1) return op::Reciprocal{}.cpu(x, out), true;
   if (exponent == 3) return floating([](auto v, auto) { return v * v * v; }, x, 3, out), true;
   if (exponent == -2) return floating([](auto v, auto) { return 1 / (v * v); }, x, -2, out), true;
   if (exponent == 1) return floating([](auto v, auto) { return v; }, x, 1, out), true;
   return false;
 }
 
-}  // namespace
-
-void add_scalar(const Operand& x, const Scalar& value, const Operand& out) {
-  number(
-      kCheapGrain, [](auto e, auto v) { return wrapping_add(e, v); }, x, value, out);
-}
-void rsub_scalar(const Operand& x, const Scalar& value, const Operand& out) {
-  number(
-      kCheapGrain, [](auto e, auto v) { return wrapping_sub(v, e); }, x, value, out);
-}
-void mul_scalar(const Operand& x, const Scalar& value, const Operand& out) {
-  number(
-      kCheapGrain, [](auto e, auto v) { return wrapping_mul(e, v); }, x, value, out);
-}
-void div_scalar(const Operand& x, const Scalar& value, const Operand& out) {
-  floating([](auto e, auto v) { return e / v; }, x, value, out);
-}
-void rdiv_scalar(const Operand& x, const Scalar& value, const Operand& out) {
-  floating([](auto e, auto v) { return v / e; }, x, value, out);
-}
 void pow_scalar(const Operand& x, const Scalar& value, const Operand& out) {
   if (pow_special(x, value.to_double(), out)) return;
   number(
       kSlowGrain, [](auto e, auto v) { return power(e, v); }, x, value, out);
 }
-void rpow_scalar(const Operand& x, const Scalar& value, const Operand& out) {
-  number(
-      kSlowGrain, [](auto e, auto v) { return power(v, e); }, x, value, out);
-}
 
+}  // namespace
 }  // namespace weft::kernels::cpu
+
+namespace weft {
+using namespace kernels::cpu;
+
+#define WEFT_SCALAR_KERNEL(Op, ...) \
+  void op::Op::cpu(const Operand& x, const Operand& out) const { __VA_ARGS__; }
+
+// clang-format off
+WEFT_SCALAR_KERNEL(AddScalar, number(kCheapGrain, [](auto e, auto v) { return wrapping_add(e, v); }, x, value, out))
+WEFT_SCALAR_KERNEL(RsubScalar, number(kCheapGrain, [](auto e, auto v) { return wrapping_sub(v, e); }, x, value, out))
+WEFT_SCALAR_KERNEL(MulScalar, number(kCheapGrain, [](auto e, auto v) { return wrapping_mul(e, v); }, x, value, out))
+WEFT_SCALAR_KERNEL(DivScalar, floating([](auto e, auto v) { return e / v; }, x, value, out))
+WEFT_SCALAR_KERNEL(RdivScalar, floating([](auto e, auto v) { return v / e; }, x, value, out))
+WEFT_SCALAR_KERNEL(PowScalar, pow_scalar(x, value, out))
+WEFT_SCALAR_KERNEL(RpowScalar, number(kSlowGrain, [](auto e, auto v) { return power(v, e); }, x, value, out))
+// clang-format on
+
+}  // namespace weft

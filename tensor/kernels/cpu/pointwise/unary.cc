@@ -1,31 +1,16 @@
-#include "tensor/kernels/cpu/pointwise/unary.h"
+#include "tensor/ops/unary.h"
 
 #include <algorithm>
 #include <limits>
 
 #include "tensor/kernels/cpu/base/arithmetic.h"
-#include "tensor/kernels/cpu/base/dispatch.h"
-#include "tensor/kernels/cpu/loops/elementwise.h"
+#include "tensor/kernels/cpu/pointwise/unary_loops.h"
+#include "tensor/ops/compare.h"
 
 namespace weft::kernels::cpu {
 namespace {
 
-template <class F>
-void floating(int64_t grain, const F& f, const Operand& x, const Operand& out) {
-  visit_floating(x.dtype, [&]<class T>() { elementwise<T, T>(grain, f, out, x); });
-}
-
-template <class F>
-void number(const F& f, const Operand& x, const Operand& out) {
-  visit_number(x.dtype, [&]<class T>() { elementwise<T, T>(kCheapGrain, f, out, x); });
-}
-
-template <class F>
-void predicate(const F& f, const Operand& x, const Operand& out) {
-  visit_dtype(x.dtype, [&]<class T>() { elementwise<bool, T>(kCheapGrain, f, out, x); });
-}
-
-struct Negate {
+struct Negated {
   template <class T>
   T operator()(T x) const {
     if constexpr (std::is_floating_point_v<T>)
@@ -43,27 +28,27 @@ struct Absolute {
       return x < 0 ? wrapping_sub(T(0), x) : x;
   }
 };
-struct Sign {
+struct SignOf {
   template <class T>
   T operator()(T x) const {
     const T above = x > T(0) ? T(1) : T(0), below = x < T(0) ? T(1) : T(0);
     return x == x ? static_cast<T>(above - below) : x;
   }
 };
-struct Square {
+struct Squared {
   template <class T>
   T operator()(T x) const {
     return wrapping_mul(x, x);
   }
 };
-struct Relu {
+struct Positive {
   template <class T>
   T operator()(T x) const {
     return x < T(0) ? T(0) : x;
   }
 };
 template <class T>
-struct Clip {
+struct Limited {
   T low, high;
   T operator()(T x) const {
     const T above = x < low ? low : x;
@@ -90,74 +75,38 @@ bool is_finite(T x) {
   else
     return true;
 }
-template <class T>
-bool is_inf(T x) {
-  if constexpr (std::is_floating_point_v<T>)
-    return std::fabs(x) == std::numeric_limits<T>::infinity();
-  else
-    return false;
-}
 
 }  // namespace
+}  // namespace weft::kernels::cpu
 
-void neg(const Operand& x, const Operand& out) { number(Negate{}, x, out); }
-void abs(const Operand& x, const Operand& out) { number(Absolute{}, x, out); }
-void sign(const Operand& x, const Operand& out) { number(Sign{}, x, out); }
-void square(const Operand& x, const Operand& out) { number(Square{}, x, out); }
-void relu(const Operand& x, const Operand& out) { number(Relu{}, x, out); }
+namespace weft {
+using namespace kernels::cpu;
 
-void clip(const Operand& x, const std::optional<Scalar>& low, const std::optional<Scalar>& high, const Operand& out) {
+WEFT_UNARY_KERNEL(Neg, number(Negated{}, x, out))
+WEFT_UNARY_KERNEL(Abs, number(Absolute{}, x, out))
+WEFT_UNARY_KERNEL(Sign, number(SignOf{}, x, out))
+WEFT_UNARY_KERNEL(Square, number(Squared{}, x, out))
+WEFT_UNARY_KERNEL(Relu, number(Positive{}, x, out))
+WEFT_UNARY_KERNEL(Sqrt, floating(
+                            kCheapGrain, [](auto v) { return std::sqrt(v); }, x, out))
+WEFT_UNARY_KERNEL(Rsqrt, floating(
+                             kCheapGrain, [](auto v) { return 1 / std::sqrt(v); }, x, out))
+WEFT_UNARY_KERNEL(Reciprocal, floating(
+                                  kCheapGrain, [](auto v) { return 1 / v; }, x, out))
+WEFT_UNARY_KERNEL(LogicalNot, predicate([](auto v) { return v == decltype(v)(0); }, x, out))
+WEFT_UNARY_KERNEL(IsNan, predicate([](auto v) { return is_nan(v); }, x, out))
+WEFT_UNARY_KERNEL(IsFinite, predicate([](auto v) { return is_finite(v); }, x, out))
+
+void op::Clip::cpu(const Operand& x, const Operand& out) const {
   visit_number(x.dtype, [&]<class T>() {
     using C = Compute<T>;
     using Limits = std::numeric_limits<C>;
-    Clip<C> f{Limits::lowest(), Limits::max()};
+    Limited<C> f{Limits::lowest(), Limits::max()};
     if constexpr (Limits::has_infinity) f = {-Limits::infinity(), Limits::infinity()};
-    if (low) f.low = bound<C>(*low);
-    if (high) f.high = bound<C>(*high);
+    if (min) f.low = bound<C>(*min);
+    if (max) f.high = bound<C>(*max);
     elementwise<T, T>(kCheapGrain, f, out, x);
   });
 }
 
-void sqrt(const Operand& x, const Operand& out) {
-  floating(
-      kCheapGrain, [](auto v) { return std::sqrt(v); }, x, out);
-}
-void rsqrt(const Operand& x, const Operand& out) {
-  floating(
-      kCheapGrain, [](auto v) { return 1 / std::sqrt(v); }, x, out);
-}
-void reciprocal(const Operand& x, const Operand& out) {
-  floating(
-      kCheapGrain, [](auto v) { return 1 / v; }, x, out);
-}
-void floor(const Operand& x, const Operand& out) {
-  floating(
-      kCheapGrain, [](auto v) { return std::floor(v); }, x, out);
-}
-void ceil(const Operand& x, const Operand& out) {
-  floating(
-      kCheapGrain, [](auto v) { return std::ceil(v); }, x, out);
-}
-void trunc(const Operand& x, const Operand& out) {
-  floating(
-      kCheapGrain, [](auto v) { return std::trunc(v); }, x, out);
-}
-void round(const Operand& x, const Operand& out) {
-  floating(
-      kCheapGrain, [](auto v) { return std::nearbyint(v); }, x, out);
-}
-
-void logical_not(const Operand& x, const Operand& out) {
-  predicate([](auto v) { return v == decltype(v)(0); }, x, out);
-}
-void isnan(const Operand& x, const Operand& out) {
-  predicate([](auto v) { return is_nan(v); }, x, out);
-}
-void isinf(const Operand& x, const Operand& out) {
-  predicate([](auto v) { return is_inf(v); }, x, out);
-}
-void isfinite(const Operand& x, const Operand& out) {
-  predicate([](auto v) { return is_finite(v); }, x, out);
-}
-
-}  // namespace weft::kernels::cpu
+}  // namespace weft

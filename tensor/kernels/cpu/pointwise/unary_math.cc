@@ -1,16 +1,10 @@
-// The transcendental functions of unary.h.
-#include "tensor/kernels/cpu/base/dispatch.h"
+// Exponentials, logarithms and trigonometric functions.
 #include "tensor/kernels/cpu/base/vector_math.h"
-#include "tensor/kernels/cpu/loops/elementwise.h"
-#include "tensor/kernels/cpu/pointwise/unary.h"
+#include "tensor/kernels/cpu/pointwise/unary_loops.h"
+#include "tensor/ops/unary.h"
 
 namespace weft::kernels::cpu {
 namespace {
-
-template <class F>
-void floating(const F& f, const Operand& x, const Operand& out) {
-  visit_floating(x.dtype, [&]<class T>() { elementwise<T, T>(kMathGrain, f, out, x); });
-}
 
 // sin for quarter 0, cos for quarter 1.
 template <uint32_t quarter>
@@ -22,23 +16,17 @@ struct Trigonometric {
 };
 
 }  // namespace
-
-void exp(const Operand& x, const Operand& out) {
-  floating(on_registers([](auto v) { return vmath::exp(v); }), x, out);
-}
-void log(const Operand& x, const Operand& out) {
-  floating(on_registers([](auto v) { return vmath::log(v); }), x, out);
-}
-void log1p(const Operand& x, const Operand& out) {
-  floating(on_registers([](auto v) { return vmath::log1p(v); }), x, out);
-}
-void tanh(const Operand& x, const Operand& out) {
-  floating(on_registers([](auto v) { return vmath::tanh(v); }), x, out);
-}
-void erf(const Operand& x, const Operand& out) {
-  floating(on_registers([](auto v) { return vmath::erf(v); }), x, out);
-}
-void sin(const Operand& x, const Operand& out) { floating(Trigonometric<0>{}, x, out); }
-void cos(const Operand& x, const Operand& out) { floating(Trigonometric<1>{}, x, out); }
-
 }  // namespace weft::kernels::cpu
+
+namespace weft {
+using namespace kernels::cpu;
+
+WEFT_UNARY_KERNEL(Exp, floating(kMathGrain, on_registers([](auto v) { return vmath::exp(v); }), x, out))
+WEFT_UNARY_KERNEL(Log, floating(kMathGrain, on_registers([](auto v) { return vmath::log(v); }), x, out))
+WEFT_UNARY_KERNEL(Log1p, floating(kMathGrain, on_registers([](auto v) { return vmath::log1p(v); }), x, out))
+WEFT_UNARY_KERNEL(Tanh, floating(kMathGrain, on_registers([](auto v) { return vmath::tanh(v); }), x, out))
+WEFT_UNARY_KERNEL(Erf, floating(kMathGrain, on_registers([](auto v) { return vmath::erf(v); }), x, out))
+WEFT_UNARY_KERNEL(Sin, floating(kMathGrain, Trigonometric<0>{}, x, out))
+WEFT_UNARY_KERNEL(Cos, floating(kMathGrain, Trigonometric<1>{}, x, out))
+
+}  // namespace weft

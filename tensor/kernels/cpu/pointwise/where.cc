@@ -1,15 +1,15 @@
-#include "tensor/kernels/cpu/pointwise/where.h"
-
 #include "tensor/kernels/cpu/base/dispatch.h"
 #include "tensor/kernels/cpu/loops/elementwise.h"
+#include "tensor/ops/compare.h"
 
-namespace weft::kernels::cpu {
+namespace weft {
+using namespace kernels::cpu;
 
-void where(const Operand& condition, const Operand& a, const Operand& b, const Operand& out) {
+void op::Where::cpu(const Operand& condition, const Operand& a, const Operand& b, const Operand& out) const {
   visit_size(out.dtype, [&]<class T>() {
     elementwise<T, bool, T, T>(
         kCheapGrain, [](uint8_t c, T x, T y) { return c != 0 ? x : y; }, out, condition, a, b);
   });
 }
 
-}  // namespace weft::kernels::cpu
+}  // namespace weft

@@ -1,8 +1,9 @@
-#include "tensor/kernels/cpu/reduce/arg_reduce.h"
+#include "tensor/ops/arg_reduce.h"
 
 #include <limits>
 #include <type_traits>
 
+#include "tensor/kernels/cpu/reduce/kept.h"
 #include "tensor/kernels/cpu/rowwise/row_math.h"
 
 namespace weft::kernels::cpu {
@@ -29,8 +30,8 @@ bool beats(V a, V b) {
   return kLargest ? a > b : a < b;
 }
 
-/// Where `value`, which is among the `length` elements, comes first; any NaN for NaN. A stride of 1 is known as such to the
-/// compiler, which then looks at many elements at once.
+/// Where `value`, which is among the `length` elements, comes first; any NaN for NaN. A stride of 1 is known as such to
+/// the compiler, which then looks at many elements at once.
 template <class T, class Stride>
 int64_t first_of(CompareType<T> value, const T* row, Stride stride, int64_t length) {
   const bool nan = is_nan(value);
@@ -53,8 +54,9 @@ int64_t first_of(CompareType<T> value, const T* row, Stride stride, int64_t leng
 template <class T>
 inline constexpr bool kInLanes = std::is_same_v<T, CompareType<T>> && (sizeof(T) == 4 || sizeof(T) == 8);
 
-/// Looks at neighbours once, registers at a time: each lane keeps its best and the number of the step it came in. A NaN in the
-/// sums (of NaN, or of infinities of both signs) leaves the row to the slower way, as the first NaN is what counts then.
+/// Looks at neighbours once, registers at a time: each lane keeps its best and the number of the step it came in. A NaN
+/// in the sums (of NaN, or of infinities of both signs) leaves the row to the slower way, as the first NaN is what
+/// counts then.
 template <class T, bool kLargest>
 class LaneSearch {
   static constexpr int N = simd::kLanes<T>;
@@ -277,23 +279,28 @@ void over_all(const Operand& x, const Operand& out) {
 }
 
 template <bool kLargest>
-void arg_extreme(const Operand& x, std::optional<int64_t> axis, const Operand& out) {
+void arg_extreme(const Operand& x, const op::ArgExtremum& op, const Operand& out) {
   visit_dtype(x.dtype, [&]<class T>() {
-    axis ? along_axis<T, kLargest>(x, *axis, nullptr, out) : over_all<T, kLargest>(x, out);
+    if (!op.axis) return over_all<T, kLargest>(x, out);
+    const Kept kept(out, {*op.axis}, op.keepdim);
+    along_axis<T, kLargest>(x, *op.axis, nullptr, kept.operand);
   });
 }
 
 }  // namespace
-
-void argmax(const Operand& x, std::optional<int64_t> axis, const Operand& out) { arg_extreme<true>(x, axis, out); }
-void argmin(const Operand& x, std::optional<int64_t> axis, const Operand& out) { arg_extreme<false>(x, axis, out); }
-
-void max_with_indices(const Operand& x, int64_t axis, const Operand& values, const Operand& indices) {
-  visit_dtype(x.dtype, [&]<class T>() { along_axis<T, true>(x, axis, &values, indices); });
-}
-
-void min_with_indices(const Operand& x, int64_t axis, const Operand& values, const Operand& indices) {
-  visit_dtype(x.dtype, [&]<class T>() { along_axis<T, false>(x, axis, &values, indices); });
-}
-
 }  // namespace weft::kernels::cpu
+
+namespace weft {
+using namespace kernels::cpu;
+
+void op::Argmax::cpu(const Operand& x, const Operand& out) const { arg_extreme<true>(x, *this, out); }
+void op::Argmin::cpu(const Operand& x, const Operand& out) const { arg_extreme<false>(x, *this, out); }
+
+void op::ExtremumWithIndices::cpu(const Operand& x, const Operand& values, const Operand& indices) const {
+  const Kept kept_values(values, {axis}, keepdim), kept_indices(indices, {axis}, keepdim);
+  visit_dtype(x.dtype, [&]<class T>() {
+    (largest ? along_axis<T, true> : along_axis<T, false>)(x, axis, &kept_values.operand, kept_indices.operand);
+  });
+}
+
+}  // namespace weft

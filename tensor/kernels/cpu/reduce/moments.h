@@ -1,5 +1,5 @@
-// Mean and squared deviations as a reduction's partial result: one pass over a block about a value near its mean, or two passes
-// where that was too far off; blocks are merged by Chan's formula.
+// Mean and squared deviations as a reduction's partial result: one pass over a block about a value near its mean, or
+// two passes where that was too far off; blocks are merged by Chan's formula.
 #pragma once
 
 #include "tensor/kernels/cpu/reduce/reduce_ops.h"
@@ -27,7 +27,7 @@ template <class T>
 struct MomentsPolicy {
   using C = Compute<T>;
   using Partial = Moments;
-  static constexpr int kPasses = 4;  // a block stays in the cache for its second pass
+  static constexpr int kPasses = 4;  // small blocks: they stay in the cache for a second pass
   static Moments identity() { return {0, std::numeric_limits<double>::quiet_NaN(), 0}; }
   /// Chan, Golub, LeVeque: Updating formulae and a pairwise algorithm for computing sample variances (1979).
   static Moments combine(const Moments& a, const Moments& b) {

@@ -1,13 +1,15 @@
 // Largest and smallest values, any and all.
-#include "tensor/kernels/cpu/reduce/reduce.h"
+#include "tensor/kernels/cpu/reduce/kept.h"
 #include "tensor/kernels/cpu/reduce/reduce_ops.h"
+#include "tensor/ops/reduce.h"
 
 namespace weft::kernels::cpu {
 namespace {
 
 template <class Op, class T, class Result>
-void fold_to(const Operand& x, const IntList& axes, const Operand& out) {
-  const ReducePlan plan = plan_reduction(x, axes, out);
+void fold_to(const Operand& x, const op::Reduction& op, const Operand& out) {
+  const Kept kept(out, op.axes, op.keepdim);
+  const ReducePlan plan = plan_reduction(x, op.axes, kept.operand);
   auto* result = static_cast<Result*>(out.base) + plan.out_offset;
   reduce(plan, static_cast<const T*>(x.base), OnePass<Op>{},
          [&](int64_t offset, int64_t step, const typename Op::Acc* values, int64_t count) {
@@ -16,21 +18,25 @@ void fold_to(const Operand& x, const IntList& axes, const Operand& out) {
 }
 
 }  // namespace
-
-void max(const Operand& x, const IntList& axes, const Operand& out) {
-  visit_dtype(x.dtype, [&]<class T>() { fold_to<ExtremeOp<T, true>, T, T>(x, axes, out); });
-}
-
-void min(const Operand& x, const IntList& axes, const Operand& out) {
-  visit_dtype(x.dtype, [&]<class T>() { fold_to<ExtremeOp<T, false>, T, T>(x, axes, out); });
-}
-
-void any(const Operand& x, const IntList& axes, const Operand& out) {
-  visit_dtype(x.dtype, [&]<class T>() { fold_to<TruthOp<T, true>, T, bool>(x, axes, out); });
-}
-
-void all(const Operand& x, const IntList& axes, const Operand& out) {
-  visit_dtype(x.dtype, [&]<class T>() { fold_to<TruthOp<T, false>, T, bool>(x, axes, out); });
-}
-
 }  // namespace weft::kernels::cpu
+
+namespace weft {
+using namespace kernels::cpu;
+
+void op::Max::cpu(const Operand& x, const Operand& out) const {
+  visit_dtype(x.dtype, [&]<class T>() { fold_to<ExtremeOp<T, true>, T, T>(x, *this, out); });
+}
+
+void op::Min::cpu(const Operand& x, const Operand& out) const {
+  visit_dtype(x.dtype, [&]<class T>() { fold_to<ExtremeOp<T, false>, T, T>(x, *this, out); });
+}
+
+void op::Any::cpu(const Operand& x, const Operand& out) const {
+  visit_dtype(x.dtype, [&]<class T>() { fold_to<TruthOp<T, true>, T, bool>(x, *this, out); });
+}
+
+void op::All::cpu(const Operand& x, const Operand& out) const {
+  visit_dtype(x.dtype, [&]<class T>() { fold_to<TruthOp<T, false>, T, bool>(x, *this, out); });
+}
+
+}  // namespace weft

@@ -1,6 +1,7 @@
-// Variance, log-sum-exp and norms: reductions whose blocks take two passes.
+// Variance, log-sum-exp and norms. A block takes one pass or two, the second one while it is in the cache.
+#include "tensor/kernels/cpu/reduce/kept.h"
 #include "tensor/kernels/cpu/reduce/moments.h"
-#include "tensor/kernels/cpu/reduce/reduce.h"
+#include "tensor/ops/reduce.h"
 
 namespace weft::kernels::cpu {
 namespace {
@@ -77,9 +78,11 @@ struct EuclidPolicy {
   }
 };
 
-template <class T, class Policy, class Result>
-void run(const Operand& x, const IntList& axes, const Operand& out, const Policy& policy, const Result& result) {
-  const ReducePlan plan = plan_reduction(x, axes, out);
+/// `op` has the axes.
+template <class T, class Op, class Policy, class Result>
+void run(const Operand& x, const Op& op, const Operand& out, const Policy& policy, const Result& result) {
+  const Kept kept(out, op.axes, op.keepdim);
+  const ReducePlan plan = plan_reduction(x, op.axes, kept.operand);
   const auto of_partial = [&](const typename Policy::Partial& value) { return static_cast<double>(result(value)); };
   reduce(plan, static_cast<const T*>(x.base), policy, into(Sink(out, plan.out_offset), of_partial));
 }
@@ -87,56 +90,45 @@ void run(const Operand& x, const IntList& axes, const Operand& out, const Policy
 double unchanged(double value) { return value; }
 
 template <class T>
-void norm_of(const Operand& x, const IntList& axes, double p, const Operand& out) {
+void norm_of(const Operand& x, const op::Norm& op, const Operand& out) {
+  const double p = op.p;
   constexpr double kInf = std::numeric_limits<double>::infinity();
   if (p == kInf) {
     // |x| is never negative: the norm of nothing is 0.
-    run<T>(x, axes, out, OnePass<AbsExtremeOp<T, true>>{}, [](double value) { return value < 0 ? 0.0 : value; });
+    run<T>(x, op, out, OnePass<AbsExtremeOp<T, true>>{}, [](double value) { return value < 0 ? 0.0 : value; });
   } else if (p == -kInf) {
-    run<T>(x, axes, out, OnePass<AbsExtremeOp<T, false>>{}, unchanged);
+    run<T>(x, op, out, OnePass<AbsExtremeOp<T, false>>{}, unchanged);
   } else if (p == 0) {
-    run<T>(x, axes, out, OnePass<CountOp<T>>{}, unchanged);
+    run<T>(x, op, out, OnePass<CountOp<T>>{}, unchanged);
   } else if (p == 1) {
-    run<T>(x, axes, out, OnePass<AbsSumOp<T>>{}, unchanged);
+    run<T>(x, op, out, OnePass<AbsSumOp<T>>{}, unchanged);
   } else if (p == 2 && std::is_same_v<T, double>) {
-    run<double>(x, axes, out, EuclidPolicy{}, EuclidPolicy::result);
+    run<double>(x, op, out, EuclidPolicy{}, EuclidPolicy::result);
   } else if (p == 2) {
-    run<T>(x, axes, out, OnePass<SquareOp<T>>{}, [](double value) { return std::sqrt(value); });
+    run<T>(x, op, out, OnePass<SquareOp<T>>{}, [](double value) { return std::sqrt(value); });
   } else {
-    run<T>(x, axes, out, OnePass<PowerSumOp<T>>{p}, [p](double value) { return std::pow(value, 1 / p); });
+    run<T>(x, op, out, OnePass<PowerSumOp<T>>{p}, [p](double value) { return std::pow(value, 1 / p); });
   }
 }
 
 }  // namespace
-
-void norm(const Operand& x, const IntList& axes, double p, const Operand& out) {
-  visit_floating(x.dtype, [&]<class T>() { norm_of<T>(x, axes, p, out); });
-}
-
-void logsumexp(const Operand& x, const IntList& axes, const Operand& out) {
-  visit_floating(x.dtype, [&]<class T>() { run<T>(x, axes, out, LogSumExpPolicy<T>{}, LogSumExpPolicy<T>::result); });
-}
-
-void variance(const Operand& x, const IntList& axes, double correction, const Operand& out) {
-  visit_floating(x.dtype, [&]<class T>() {
-    run<T>(x, axes, out, MomentsPolicy<T>{}, [=](const Moments& m) { return m.variance(correction); });
-  });
-}
-
-void mean_variance(const Operand& x, const IntList& axes, double correction, const Operand& mean,
-                   const Operand& variance) {
-  const ReducePlan plan = plan_reduction(x, axes, mean), other = plan_reduction(x, axes, variance);
-  const auto put_mean = into(Sink(mean, plan.out_offset), [](const Moments& m) { return m.mean; });
-  const auto put_variance =
-      into(Sink(variance, other.out_offset), [=](const Moments& m) { return m.variance(correction); });
-  visit_floating(x.dtype, [&]<class T>() {
-    // The results are laid out alike (ops allocate both row-major), so one offset serves both.
-    reduce(plan, static_cast<const T*>(x.base), MomentsPolicy<T>{},
-           [&](int64_t offset, int64_t step, const Moments* moments, int64_t count) {
-      put_mean(offset, step, moments, count);
-      put_variance(offset, step, moments, count);
-    });
-  });
-}
-
 }  // namespace weft::kernels::cpu
+
+namespace weft {
+using namespace kernels::cpu;
+
+void op::Norm::cpu(const Operand& x, const Operand& out) const {
+  visit_floating(x.dtype, [&]<class T>() { norm_of<T>(x, *this, out); });
+}
+
+void op::Logsumexp::cpu(const Operand& x, const Operand& out) const {
+  visit_floating(x.dtype, [&]<class T>() { run<T>(x, *this, out, LogSumExpPolicy<T>{}, LogSumExpPolicy<T>::result); });
+}
+
+void op::Var::cpu(const Operand& x, const Operand& out) const {
+  visit_floating(x.dtype, [&]<class T>() {
+    run<T>(x, *this, out, MomentsPolicy<T>{}, [&](const Moments& m) { return m.variance(correction); });
+  });
+}
+
+}  // namespace weft

@@ -1,6 +1,7 @@
 // Sums and products.
-#include "tensor/kernels/cpu/reduce/reduce.h"
+#include "tensor/kernels/cpu/reduce/kept.h"
 #include "tensor/kernels/cpu/reduce/reduce_ops.h"
+#include "tensor/ops/reduce.h"
 
 namespace weft::kernels::cpu {
 namespace {
@@ -8,25 +9,24 @@ namespace {
 template <class T>
 using Result = std::conditional_t<kFloating<T>, double, int64_t>;
 
-template <class Op, class T>
-void fold_to_sum(const Operand& x, const IntList& axes, const Operand& out) {
-  const ReducePlan plan = plan_reduction(x, axes, out);
-  reduce(plan, static_cast<const T*>(x.base), OnePass<Op>{},
-         into(Sink(out, plan.out_offset), [](typename Op::Acc value) { return static_cast<Result<T>>(value); }));
+template <template <class> class FoldOp>
+void fold_to_sum(const Operand& x, const op::Reduction& op, const Operand& out) {
+  const Kept kept(out, op.axes, op.keepdim);
+  const ReducePlan plan = plan_reduction(x, op.axes, kept.operand);
+  visit_dtype(x.dtype, [&]<class T>() {
+    reduce(
+        plan, static_cast<const T*>(x.base), OnePass<FoldOp<T>>{},
+        into(Sink(out, plan.out_offset), [](typename FoldOp<T>::Acc value) { return static_cast<Result<T>>(value); }));
+  });
 }
 
 }  // namespace
-
-void sum(const Operand& x, const IntList& axes, const Operand& out) {
-  visit_dtype(x.dtype, [&]<class T>() { fold_to_sum<SumOp<T>, T>(x, axes, out); });
-}
-
-void prod(const Operand& x, const IntList& axes, const Operand& out) {
-  visit_dtype(x.dtype, [&]<class T>() { fold_to_sum<ProdOp<T>, T>(x, axes, out); });
-}
-
-void sum_squares(const Operand& x, const IntList& axes, const Operand& out) {
-  visit_floating(x.dtype, [&]<class T>() { fold_to_sum<SquareOp<T>, T>(x, axes, out); });
-}
-
 }  // namespace weft::kernels::cpu
+
+namespace weft {
+using namespace kernels::cpu;
+
+void op::Sum::cpu(const Operand& x, const Operand& out) const { fold_to_sum<SumOp>(x, *this, out); }
+void op::Prod::cpu(const Operand& x, const Operand& out) const { fold_to_sum<ProdOp>(x, *this, out); }
+
+}  // namespace weft

@@ -1,4 +1,5 @@
-// Sums of deviations and of their squares from a value near the mean, in one pass over a block; the mean itself takes two.
+// Sums of deviations and of their squares from a value near the mean, in one pass over a block: what the mean and the
+// variance come from unless that value was too far off (moments.h).
 #pragma once
 
 #include <cmath>
@@ -15,7 +16,8 @@ struct ShiftedSums {
   double offset(double count) const { return sum / count; }  // of the mean from the shift
   /// The sum of squared deviations from the mean.
   double centred(double count) const { return squares - sum * offset(count); }
-  /// Whether the shift is within two standard deviations of the mean: then at most two bits cancel. NaN and infinity are not.
+  /// Whether the shift is within two standard deviations of the mean: then at most two bits cancel. NaN and infinity
+  /// are not.
   bool is_near(double count) const {
     const double rest = centred(count);
     return squares - rest <= 4 * rest && std::isfinite(squares);

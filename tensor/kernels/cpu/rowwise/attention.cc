@@ -1,12 +1,12 @@
-// Attention by blocks of rows: a block's scores fill a piece of scratch that stays in the cache, and the gradient computes
-// them again instead of keeping T x S probabilities per head. What a causal block cannot see is not computed.
+// Attention by blocks of rows: a block's scores fill a piece of scratch that stays in the cache, and the gradient
+// computes them again instead of keeping T x S probabilities per head. What a causal block cannot see is not computed.
 //
-// Every head (an index of the batch axes) is a pair of matrix products per block on one thread; threads share the heads,
-// forward also their blocks. The blocks depend on the sizes alone, and a head's gradients of k and v are added up by one
-// thread in a fixed order.
+// Every head (an index of the batch axes) is a pair of matrix products per block on one thread; threads share the
+// heads, forward also their blocks. The blocks depend on the sizes alone, and a head's gradients of k and v are added
+// up by one thread in a fixed order.
 //
 // Known limit: the gradient of a single head with a long sequence uses one thread.
-#include "tensor/kernels/cpu/rowwise/attention.h"
+#include "tensor/ops/attention.h"
 
 #include <cmath>
 #include <limits>
@@ -15,11 +15,27 @@
 #include "tensor/kernels/cpu/base/dispatch.h"
 #include "tensor/kernels/cpu/base/onednn.h"
 #include "tensor/kernels/cpu/gemm/gemm.h"
-#include "tensor/kernels/cpu/pointwise/random.h"
 #include "tensor/kernels/cpu/rowwise/row_math.h"
+#include "tensor/ops/dropout.h"
 
 namespace weft::kernels::cpu {
 namespace {
+
+using op::AttentionSetting;
+
+/// What attention reads.
+struct AttentionInputs {
+  const Operand &q, &k, &v, &mask;
+};
+
+/// What turns scores into probabilities, per row.
+struct AttentionRows {
+  const Operand &largest, &factor;
+};
+
+struct AttentionGradients {
+  const Operand &dq, &dk, &dv;
+};
 
 /// The matrix of the last two axes at a linear index over the others.
 template <class T>
@@ -126,17 +142,18 @@ class Blocks {
 };
 
 /// x += mask, or -inf where a bool one is false.
-template <class T>
-void add_mask(const Operand& mask, int64_t batch, int64_t row, Compute<T>* x, int64_t n) {
-  using C = Compute<T>;
+template <class C>
+void add_mask(const Operand& mask, int64_t batch, int64_t row, C* x, int64_t n) {
   if (mask.dtype == DType::boolean) {
     const Matrix<bool> m = matrix_at<bool>(mask, batch);
     const bool* seen = m.data + row * m.row_stride;
     for (int64_t j = 0; j < n; ++j) x[j] = seen[j * m.column_stride] ? x[j] : -std::numeric_limits<C>::infinity();
   } else {
-    const Matrix<T> m = matrix_at<T>(mask, batch);
-    const T* term = m.data + row * m.row_stride;
-    for (int64_t j = 0; j < n; ++j) x[j] += static_cast<C>(term[j * m.column_stride]);
+    visit_floating(mask.dtype, [&]<class M>() {
+      const Matrix<M> m = matrix_at<M>(mask, batch);
+      const M* term = m.data + row * m.row_stride;
+      for (int64_t j = 0; j < n; ++j) x[j] += static_cast<C>(term[j * m.column_stride]);
+    });
   }
 }
 
@@ -151,30 +168,31 @@ void exp_row(C* x, int64_t n, C shift, C factor) {
 template <class C>
 class DropoutBlock {
  public:
-  DropoutBlock(const AttentionForm& form, const Blocks& blocks, int64_t rows)
-      : form_(form),
+  DropoutBlock(const AttentionSetting& setting, const Blocks& blocks, int64_t rows)
+      : setting_(setting),
         rows_(rows),
         stride_((blocks.columns() + 3) / 4 * 4),
-        factors_(form.dropout_p > 0 ? checked_multiply(blocks.height(), stride_) : 0) {}
+        factors_(setting.dropout_p > 0 ? checked_multiply(blocks.height(), stride_) : 0) {}
   void draw(const Block& block) const {
-    if (form_.dropout_p <= 0 || block.columns == 0) return;
+    if (setting_.dropout_p <= 0 || block.columns == 0) return;
     C one = 1;
     const View shape = View::contiguous({block.rows, stride_}), same = View::create(shape.shape(), {0, 0});
     const DType dtype = sizeof(C) == 8 ? DType::f64 : DType::f32;
     const uint64_t row = static_cast<uint64_t>(block.batch * rows_ + block.first);
-    const RandomKey key{form_.key.seed, form_.key.offset + row * static_cast<uint64_t>(stride_ / 4)};
-    dropout({&one, &same, dtype}, key, form_.dropout_p, {factors_.data(), &shape, dtype});
+    const uint64_t offset = setting_.key.offset + row * static_cast<uint64_t>(stride_ / 4);
+    const op::Dropout dropout{setting_.dropout_p, setting_.key.seed, offset};
+    dropout.cpu({&one, &same, dtype}, {factors_.data(), &shape, dtype});
   }
   /// x *= the factors of row `i`.
   void apply(int64_t i, C* x, int64_t n) const {
-    if (form_.dropout_p <= 0) return;
+    if (setting_.dropout_p <= 0) return;
     const C* f = factors_.data() + i * stride_;
     for_lanes<C>(
         n, [&](int64_t j, auto count) { put_lanes(x + j, lanes_at(x + j, count) * lanes_at(f + j, count), count); });
   }
 
  private:
-  const AttentionForm& form_;
+  const AttentionSetting& setting_;
   int64_t rows_, stride_;
   Scratch<C> factors_;
 };
@@ -183,8 +201,8 @@ template <class T>
 class Forward {
  public:
   using C = Compute<T>;
-  Forward(const AttentionInputs& in, const AttentionForm& form, const Operand& out, const AttentionRows& rows)
-      : in_(in), form_(form), out_(out), rows_(rows), blocks_(in, form.causal) {}
+  Forward(const AttentionInputs& in, const AttentionSetting& setting, const Operand& out, const AttentionRows& rows)
+      : in_(in), setting_(setting), out_(out), rows_(rows), blocks_(in, setting.causal) {}
 
   void run() const {
     const int64_t count = batches_of(in_.q) * blocks_.per_head();
@@ -198,7 +216,7 @@ class Forward {
   void blocks(int64_t begin, int64_t end) const {
     Readable<T> q(in_.q), k(in_.k), v(in_.v);
     const Scratch<C> scratch(checked_multiply(blocks_.height(), blocks_.columns()));
-    const DropoutBlock<C> drop(form_, blocks_, in_.q.size(in_.q.rank() - 2));
+    const DropoutBlock<C> drop(setting_, blocks_, in_.q.size(in_.q.rank() - 2));
     for (int64_t item = begin; item < end; ++item) {
       const Block block = blocks_.at(item / blocks_.per_head(), item % blocks_.per_head());
       const Matrix<const C> queries = q.at(block.batch), keys = k.at(block.batch), values = v.at(block.batch);
@@ -222,8 +240,8 @@ class Forward {
   }
 
   void softmax_row(const Block& block, int64_t i, C* row, int64_t n, C& largest, C& factor) const {
-    row_scale(row, n, static_cast<C>(form_.scale), row);
-    if (in_.mask != nullptr) add_mask<T>(*in_.mask, block.batch, block.first + i, row, n);
+    row_scale(row, n, static_cast<C>(setting_.scale), row);
+    if (in_.mask.defined()) add_mask<C>(in_.mask, block.batch, block.first + i, row, n);
     largest = row_max(row, n);
     if (largest == -std::numeric_limits<C>::infinity()) largest = 0;  // it sees nothing, or only NaN
     const double sum = row_exp(row, n, largest, row);
@@ -231,10 +249,10 @@ class Forward {
     row_scale(row, n, factor, row);
   }
 
-  const AttentionInputs& in_;
-  const AttentionForm& form_;
+  const AttentionInputs in_;
+  const AttentionSetting& setting_;
   const Operand& out_;
-  const AttentionRows& rows_;
+  const AttentionRows rows_;
   const Blocks blocks_;
 };
 
@@ -242,9 +260,9 @@ template <class T>
 class Backward {
  public:
   using C = Compute<T>;
-  Backward(const Operand& g, const AttentionInputs& in, const AttentionForm& form, const AttentionRows& rows,
+  Backward(const Operand& g, const AttentionInputs& in, const AttentionSetting& setting, const AttentionRows& rows,
            const AttentionGradients& out)
-      : g_(g), in_(in), form_(form), rows_(rows), out_(out), blocks_(in, form.causal) {}
+      : g_(g), in_(in), setting_(setting), rows_(rows), out_(out), blocks_(in, setting.causal) {}
 
   void run() const {
     const int64_t depth = in_.q.size(in_.q.rank() - 1) + g_.size(g_.rank() - 1);
@@ -258,7 +276,7 @@ class Backward {
     Readable<T> g(g_), q(in_.q), k(in_.k), v(in_.v);
     const int64_t size = checked_multiply(blocks_.height(), blocks_.columns());
     const Scratch<C> p(size), dp(size);
-    const DropoutBlock<C> drop(form_, blocks_, in_.q.size(in_.q.rank() - 2));
+    const DropoutBlock<C> drop(setting_, blocks_, in_.q.size(in_.q.rank() - 2));
     for (int64_t batch = begin; batch < end; ++batch) {
       const Writable<T> dq(matrix_at<T>(out_.dq, batch)), dk(matrix_at<T>(out_.dk, batch)),
           dv(matrix_at<T>(out_.dv, batch));
@@ -297,8 +315,8 @@ class Backward {
       C* row = p + i * block.columns;
       C* slope = dp + i * block.columns;
       const int64_t seen = blocks_.seen(block, i), at = block.first + i;
-      row_scale(row, seen, static_cast<C>(form_.scale), row);
-      if (in_.mask != nullptr) add_mask<T>(*in_.mask, block.batch, at, row, seen);
+      row_scale(row, seen, static_cast<C>(setting_.scale), row);
+      if (in_.mask.defined()) add_mask<C>(in_.mask, block.batch, at, row, seen);
       exp_row(row, seen, largest.at(at, 0), factor.at(at, 0));
       drop.apply(i, slope, seen);
       softmax_slope(row, slope, seen);
@@ -313,29 +331,60 @@ class Backward {
 
   /// slope = p (slope - sum(p slope)) scale.
   void softmax_slope(const C* p, C* slope, int64_t n) const {
-    const C mean = static_cast<C>(row_dot(p, slope, n)), scale = static_cast<C>(form_.scale);
+    const C mean = static_cast<C>(row_dot(p, slope, n)), scale = static_cast<C>(setting_.scale);
     for_lanes<C>(n, [&](int64_t j, auto count) {
       put_lanes(slope + j, lanes_at(p + j, count) * (lanes_at(slope + j, count) - mean) * scale, count);
     });
   }
 
   const Operand& g_;
-  const AttentionInputs& in_;
-  const AttentionForm& form_;
-  const AttentionRows& rows_;
-  const AttentionGradients& out_;
+  const AttentionInputs in_;
+  const AttentionSetting& setting_;
+  const AttentionRows rows_;
+  const AttentionGradients out_;
   const Blocks blocks_;
 };
 
+/// One of the `parts` tensors that lie side by side in x (..., T, parts heads D), as (..., heads, T, D).
+View part_of(const Operand& x, int64_t parts, int64_t heads, int64_t part) {
+  const View& view = x.layout();
+  const View split = *view.unflatten(-1, {parts, heads, view.dim(-1) / (parts * heads)});
+  return split.select(-3, part)->transpose(-3, -2);
+}
+
 }  // namespace
-
-void attention(const AttentionInputs& in, const AttentionForm& form, const Operand& out, const AttentionRows& rows) {
-  visit_floating(out.dtype, [&]<class T>() { Forward<T>(in, form, out, rows).run(); });
-}
-
-void attention_backward(const Operand& g, const AttentionInputs& in, const AttentionForm& form,
-                        const AttentionRows& rows, const AttentionGradients& out) {
-  visit_floating(g.dtype, [&]<class T>() { Backward<T>(g, in, form, rows, out).run(); });
-}
-
 }  // namespace weft::kernels::cpu
+
+namespace weft {
+using namespace kernels::cpu;
+
+void op::Attention::cpu(const Operand& q, const Operand& k, const Operand& v, const Operand& mask, const Operand& out,
+                        const Operand& largest, const Operand& factor) const {
+  visit_floating(out.dtype, [&]<class T>() { Forward<T>({q, k, v, mask}, setting, out, {largest, factor}).run(); });
+}
+
+void op::AttentionBackward::cpu(const Operand& g, const Operand& q, const Operand& k, const Operand& v,
+                                const Operand& mask, const Operand& largest, const Operand& factor, const Operand& dq,
+                                const Operand& dk, const Operand& dv) const {
+  visit_floating(g.dtype, [&]<class T>() {
+    Backward<T>(g, {q, k, v, mask}, setting, {largest, factor}, {dq, dk, dv}).run();
+  });
+}
+
+void op::PackedAttention::cpu(const Operand& qkv, const Operand& mask, const Operand& out, const Operand& largest,
+                              const Operand& factor) const {
+  const View q = part_of(qkv, 3, heads, 0), k = part_of(qkv, 3, heads, 1), v = part_of(qkv, 3, heads, 2),
+             y = part_of(out, 1, heads, 0);
+  op::Attention{setting}.cpu(qkv.with(q), qkv.with(k), qkv.with(v), mask, out.with(y), largest, factor);
+}
+
+void op::PackedAttentionBackward::cpu(const Operand& g, const Operand& qkv, const Operand& mask, const Operand& largest,
+                                      const Operand& factor, const Operand& dqkv) const {
+  const View q = part_of(qkv, 3, heads, 0), k = part_of(qkv, 3, heads, 1), v = part_of(qkv, 3, heads, 2),
+             dq = part_of(dqkv, 3, heads, 0), dk = part_of(dqkv, 3, heads, 1), dv = part_of(dqkv, 3, heads, 2),
+             slope = part_of(g, 1, heads, 0);
+  op::AttentionBackward{setting}.cpu(g.with(slope), qkv.with(q), qkv.with(k), qkv.with(v), mask, largest, factor,
+                                     dqkv.with(dq), dqkv.with(dk), dqkv.with(dv));
+}
+
+}  // namespace weft

@@ -1,9 +1,10 @@
-#include "tensor/kernels/cpu/rowwise/batch_norm.h"
+#include "tensor/ops/batch_norm.h"
 
 #include <cmath>
 
 #include "tensor/kernels/cpu/loops/channel_loop.h"
 #include "tensor/kernels/cpu/reduce/moments.h"
+#include "tensor/kernels/cpu/rowwise/batch_norm.h"
 #include "tensor/kernels/cpu/rowwise/channel_sums.h"
 
 namespace weft::kernels::cpu {
@@ -63,8 +64,8 @@ class CoefficientTable {
 };
 
 template <class T>
-void normalise(const Operand& x, const double* mean, const double* rstd, const Operand* weight, const Operand* bias,
-               Activation activation, const Operand& y) {
+void normalise(const Operand& x, const double* mean, const double* rstd, const Operand& weight, const Operand& bias,
+               bool relu, const Operand& y) {
   using C = Compute<T>;
   const int64_t channels = x.size(1);
   const ChannelValues w(weight, channels, 1), b(bias, channels, 0);
@@ -73,7 +74,7 @@ void normalise(const Operand& x, const double* mean, const double* rstd, const O
     const double lost = mean[c] - static_cast<double>(static_cast<C>(mean[c]));
     table.set(c, mean[c], std::isfinite(lost) ? lost : 0, rstd[c] * w[c], b[c]);
   }
-  if (activation == Activation::relu)
+  if (relu)
     channel_loop<NormaliseRelu, 1, T>({x, y}, table.pointers());
   else
     channel_loop<Normalise, 1, T>({x, y}, table.pointers());
@@ -103,57 +104,56 @@ void batch_statistics(const Operand& x, double eps, double* mean, double* rstd) 
   });
 }
 
-void batch_norm(const Operand& x, const Operand* weight, const Operand* bias, double eps, Activation activation,
-                const Operand& y, const Operand& mean, const Operand& rstd) {
+}  // namespace weft::kernels::cpu
+
+namespace weft {
+using namespace kernels::cpu;
+
+void op::BatchNorm::cpu(const Operand& x, const Operand& weight, const Operand& bias, const Operand& y,
+                        const Operand& mean, const Operand& rstd) const {
   const int64_t channels = x.size(1);
   const Scratch<double> means(channels), rstds(channels);
   batch_statistics(x, eps, means.data(), rstds.data());
-  visit_floating(x.dtype, [&]<class T>() { normalise<T>(x, means.data(), rstds.data(), weight, bias, activation, y); });
+  visit_floating(x.dtype, [&]<class T>() { normalise<T>(x, means.data(), rstds.data(), weight, bias, relu, y); });
   write_channels(means.data(), mean);
   write_channels(rstds.data(), rstd);
 }
 
-void batch_norm_inference(const Operand& x, const Operand& mean, const Operand& variance, const Operand* weight,
-                          const Operand* bias, double eps, const Operand& y) {
+void op::BatchNormInference::cpu(const Operand& x, const Operand& mean, const Operand& var, const Operand& weight,
+                                 const Operand& bias, const Operand& out) const {
   const int64_t channels = x.size(1);
-  const ChannelValues means(&mean, channels, 0), variances(&variance, channels, 1);
+  const ChannelValues means(mean, channels, 0), variances(var, channels, 1);
   const Scratch<double> rstds(channels);
   for (int64_t c = 0; c < channels; ++c) rstds.data()[c] = 1.0 / std::sqrt(variances[c] + eps);
-  visit_floating(x.dtype,
-                 [&]<class T>() { normalise<T>(x, means.data(), rstds.data(), weight, bias, Activation::none, y); });
+  visit_floating(x.dtype, [&]<class T>() { normalise<T>(x, means.data(), rstds.data(), weight, bias, false, out); });
 }
 
-void batch_norm_backward(const Operand& g, const Operand& x, const Operand* weight, const Operand* bias,
-                         const Operand& mean, const Operand& rstd, Activation activation, Statistics statistics,
-                         const Operand* dx, const Operand* dweight, const Operand* dbias) {
+void op::BatchNormBackward::cpu(const Operand& g, const Operand& x, const Operand& weight, const Operand& bias,
+                                const Operand& mean, const Operand& rstd, const Operand& dx, const Operand& dweight,
+                                const Operand& dbias) const {
   const int64_t channels = x.size(1);
   if (channels == 0) return;
-  const ChannelValues means(&mean, channels, 0), rstds(&rstd, channels, 1), w(weight, channels, 1),
+  const ChannelValues means(mean, channels, 0), rstds(rstd, channels, 1), w(weight, channels, 1),
       shift(bias, channels, 0);
   const Scratch<double> sums(channels), dots(channels), scale(channels);
   for (int64_t c = 0; c < channels; ++c) scale.data()[c] = rstds[c] * w[c];
-  const bool fixed = statistics == Statistics::given, gated = activation == Activation::relu;
-  if (!fixed || dweight != nullptr || dbias != nullptr) {
-    const ChannelGate gate{scale.data(), shift.data()};
-    channel_sums(g, x, means.data(), gated ? &gate : nullptr, sums.data(), dots.data());
-  }
+  const ChannelGate gate{scale.data(), shift.data()};
+  channel_sums(g, x, means.data(), relu ? &gate : nullptr, sums.data(), dots.data());
   visit_floating(x.dtype, [&]<class T>() {
-    if (dx == nullptr) return;
     const double count = static_cast<double>(x.numel() / channels);
     CoefficientTable<Compute<T>> table(channels);
     for (int64_t c = 0; c < channels; ++c) {
-      const double slope = fixed ? 0 : rstds[c] * rstds[c] * dots.data()[c] / count;
-      table.set(c, fixed ? 0 : sums.data()[c] / count, means[c], slope, scale.data()[c], shift[c]);
+      const double slope = rstds[c] * rstds[c] * dots.data()[c] / count;
+      table.set(c, sums.data()[c] / count, means[c], slope, scale.data()[c], shift[c]);
     }
-    if (gated)
-      channel_loop<InputGradientRelu, 2, T>({g, x, *dx}, table.pointers());
+    if (relu)
+      channel_loop<InputGradientRelu, 2, T>({g, x, dx}, table.pointers());
     else
-      channel_loop<InputGradient, 2, T>({g, x, *dx}, table.pointers());
+      channel_loop<InputGradient, 2, T>({g, x, dx}, table.pointers());
   });
-  if (dbias != nullptr) write_channels(sums.data(), *dbias);
-  if (dweight == nullptr) return;
+  write_channels(sums.data(), dbias);
   for (int64_t c = 0; c < channels; ++c) dots.data()[c] *= rstds[c];
-  write_channels(dots.data(), *dweight);
+  write_channels(dots.data(), dweight);
 }
 
-}  // namespace weft::kernels::cpu
+}  // namespace weft

@@ -205,12 +205,12 @@ void channel_sums(const Operand& g, const Operand& x, const double* means, const
   });
 }
 
-ChannelValues::ChannelValues(const Operand* x, int64_t channels, double absent) : values_(channels) {
+ChannelValues::ChannelValues(const Operand& x, int64_t channels, double absent) : values_(channels) {
   std::fill_n(values_.data(), channels, absent);
-  if (x == nullptr) return;
-  visit_floating(x->dtype, [&]<class T>() {
+  if (!x.defined()) return;
+  visit_floating(x.dtype, [&]<class T>() {
     for (int64_t c = 0; c < channels; ++c)
-      values_.data()[c] = static_cast<double>(static_cast<Compute<T>>(x->data<T>()[c * x->stride(0)]));
+      values_.data()[c] = static_cast<double>(static_cast<Compute<T>>(x.data<T>()[c * x.stride(0)]));
   });
 }
 

@@ -17,10 +17,10 @@ struct ChannelGate {
 void channel_sums(const Operand& g, const Operand& x, const double* means, const ChannelGate* gate, double* sums,
                   double* dots);
 
-/// An operand of shape (C), of any floating dtype, in double; `absent` everywhere where it is null.
+/// An operand of shape (C), of any floating dtype, in double; `absent` everywhere where it is undefined.
 class ChannelValues {
  public:
-  ChannelValues(const Operand* x, int64_t channels, double absent);
+  ChannelValues(const Operand& x, int64_t channels, double absent);
   const double* data() const { return values_.data(); }
   double operator[](int64_t c) const { return values_.data()[c]; }
 

@@ -1,4 +1,4 @@
-#include "tensor/kernels/cpu/rowwise/cross_entropy.h"
+#include "tensor/ops/cross_entropy.h"
 
 #include <cmath>
 
@@ -7,6 +7,9 @@
 
 namespace weft::kernels::cpu {
 namespace {
+
+using op::CrossEntropyRows;
+constexpr int64_t kClassAxis = 1;
 
 /// A small operand as contiguous doubles, in row-major order.
 class Doubles {
@@ -28,14 +31,14 @@ class Doubles {
 /// The class weights: 1 where there are none.
 class ClassWeights {
  public:
-  ClassWeights(const Operand* weight, int64_t classes) : values_(classes) {
+  ClassWeights(const Operand& weight, int64_t classes) : values_(classes) {
     for (int64_t i = 0; i < classes; ++i) values_.data()[i] = 1.0;
-    if (weight != nullptr) {
-      const Doubles given(*weight);
+    if (weight.defined()) {
+      const Doubles given(weight);
       for (int64_t i = 0; i < classes; ++i) values_.data()[i] = given[i];
     }
     for (int64_t i = 0; i < classes; ++i) total_ += values_.data()[i];
-    uniform_ = weight == nullptr;
+    uniform_ = !weight.defined();
   }
   double operator[](int64_t i) const { return values_.data()[i]; }
   double total() const { return total_; }
@@ -66,10 +69,10 @@ void write_scalars(const Operand& out, int64_t begin, int64_t end, const F& valu
 }
 
 template <class T>
-void forward(const Operand& logits, int64_t axis, const int64_t* targets, const ClassWeights& weights,
+void forward(const Operand& logits, const int64_t* targets, const ClassWeights& weights,
              const CrossEntropyRows& options, double* loss) {
   using C = Compute<T>;
-  const RowView rows(logits, axis);
+  const RowView rows(logits, kClassAxis);
   const int64_t classes = rows.length();
   const double smooth = options.label_smoothing / static_cast<double>(classes), sharp = 1.0 - options.label_smoothing;
   parallel_for(rows.count(), row_grain(classes), [&](int64_t begin, int64_t end) {
@@ -94,10 +97,10 @@ void forward(const Operand& logits, int64_t axis, const int64_t* targets, const 
 }
 
 template <class T>
-void backward(const Doubles& scale, const Operand& logits, int64_t axis, const int64_t* targets,
-              const ClassWeights& weights, const CrossEntropyRows& options, const Operand& dlogits) {
+void backward(const Doubles& scale, const Operand& logits, const int64_t* targets, const ClassWeights& weights,
+              const CrossEntropyRows& options, const Operand& dlogits) {
   using C = Compute<T>;
-  const RowView rows(logits, axis), to(dlogits, axis);
+  const RowView rows(logits, kClassAxis), to(dlogits, kClassAxis);
   const int64_t classes = rows.length();
   const double smooth = options.label_smoothing / static_cast<double>(classes), sharp = 1.0 - options.label_smoothing;
   parallel_for(rows.count(), row_grain(classes), [&](int64_t begin, int64_t end) {
@@ -125,34 +128,35 @@ void backward(const Doubles& scale, const Operand& logits, int64_t axis, const i
 }
 
 }  // namespace
+}  // namespace weft::kernels::cpu
 
-void cross_entropy(const Operand& logits, int64_t axis, const Operand& targets, const Operand* weight,
-                   const CrossEntropyRows& options, const Operand& loss, const Operand* count) {
-  const int64_t classes = logits.size(axis), rows = targets.numel();
-  const IndexList list = checked_targets(targets, classes, options);
+namespace weft {
+using namespace kernels::cpu;
+
+void op::CrossEntropy::cpu(const Operand& logits, const Operand& targets, const Operand& weight, const Operand& loss,
+                           const Operand& count) const {
+  const int64_t classes = logits.size(kClassAxis), rows = targets.numel();
+  const IndexList list = checked_targets(targets, classes, *this);
   if (rows == 0) return;
   const ClassWeights weights(weight, classes);
   const Scratch<double> losses(rows);
   if (classes == 0)
     std::fill_n(losses.data(), rows, 0.0);  // every target is ignored
   else
-    visit_floating(logits.dtype,
-                   [&]<class T>() { forward<T>(logits, axis, list.data(), weights, options, losses.data()); });
+    visit_floating(logits.dtype, [&]<class T>() { forward<T>(logits, list.data(), weights, *this, losses.data()); });
   write_scalars(loss, 0, rows, [&](int64_t i) { return losses.data()[i]; });
-  if (count != nullptr)
-    write_scalars(*count, 0, rows,
-                  [&](int64_t i) { return list.data()[i] == options.ignore_index ? 0.0 : weights[list.data()[i]]; });
+  write_scalars(count, 0, rows,
+                [&](int64_t i) { return list.data()[i] == ignore_index ? 0.0 : weights[list.data()[i]]; });
 }
 
-void cross_entropy_backward(const Operand& scale, const Operand& logits, int64_t axis, const Operand& targets,
-                            const Operand* weight, const CrossEntropyRows& options, const Operand& dlogits) {
-  const int64_t classes = logits.size(axis);
-  const IndexList list = checked_targets(targets, classes, options);
+void op::CrossEntropyBackward::cpu(const Operand& scale, const Operand& logits, const Operand& targets,
+                                   const Operand& weight, const Operand& out) const {
+  const int64_t classes = logits.size(kClassAxis);
+  const IndexList list = checked_targets(targets, classes, *this);
   if (logits.numel() == 0) return;
   const ClassWeights weights(weight, classes);
   const Doubles scales(scale);
-  visit_floating(logits.dtype,
-                 [&]<class T>() { backward<T>(scales, logits, axis, list.data(), weights, options, dlogits); });
+  visit_floating(logits.dtype, [&]<class T>() { backward<T>(scales, logits, list.data(), weights, *this, out); });
 }
 
-}  // namespace weft::kernels::cpu
+}  // namespace weft

@@ -1,4 +1,4 @@
-#include "tensor/kernels/cpu/rowwise/layer_norm.h"
+#include "tensor/ops/layer_norm.h"
 
 #include <cmath>
 #include <optional>
@@ -8,17 +8,17 @@
 namespace weft::kernels::cpu {
 namespace {
 
-/// An operand of one row (weight, bias) as contiguous values of Compute<T>; `absent` everywhere where it is null.
+/// An operand of one row (weight, bias) as contiguous values of Compute<T>; `absent` everywhere where it is undefined.
 template <class T>
 class OneRow {
  public:
   using C = Compute<T>;
-  OneRow(const Operand* x, int64_t length, C absent) : values_(length) {
-    if (x == nullptr) {
+  OneRow(const Operand& x, int64_t length, C absent) : values_(length) {
+    if (!x.defined()) {
       std::fill_n(values_.data(), length, absent);
     } else {
-      visit_floating(x->dtype, [&]<class U>() {
-        const RowView view(*x, 0, x->rank() - 1);
+      visit_floating(x.dtype, [&]<class U>() {
+        const RowView view(x, 0, x.rank() - 1);
         RowReader<U> reader(view, 0, 1);
         const Compute<U>* row = reader.row();
         for (int64_t j = 0; j < length; ++j) values_.data()[j] = static_cast<C>(row[j]);
@@ -31,13 +31,13 @@ class OneRow {
   Scratch<C> values_;
 };
 
-/// One value per row (mean, rstd) of any floating dtype; writes nothing where it is null.
+/// One value per row (mean, rstd) of any floating dtype; writes nothing where it is undefined.
 class RowScalars {
  public:
-  RowScalars(const Operand* x, int64_t first_axis) {
-    if (x == nullptr) return;
-    view_.emplace(*x, first_axis, x->rank() - 1);
-    dtype_ = x->dtype;
+  RowScalars(const Operand& x, int64_t first_axis) {
+    if (!x.defined()) return;
+    view_.emplace(x, first_axis, x.rank() - 1);
+    dtype_ = x.dtype;
   }
   double get(int64_t i) const {
     double value = 0;
@@ -71,8 +71,8 @@ struct Centre {
 };
 
 template <class T>
-void forward(const Operand& x, int64_t axes, const Operand* weight, const Operand* bias, double eps, const Operand& y,
-             const Operand* mean, const Operand* rstd) {
+void forward(const Operand& x, int64_t axes, const Operand& weight, const Operand& bias, double eps, const Operand& y,
+             const Operand& mean, const Operand& rstd) {
   using C = Compute<T>;
   const int64_t first = x.rank() - axes;
   const RowView in(x, first, x.rank() - 1), to(y, first, x.rank() - 1);
@@ -99,7 +99,7 @@ void forward(const Operand& x, int64_t axes, const Operand* weight, const Operan
   });
 }
 
-/// Sums of the parameters' gradients over a block of rows: 8 rows meet in C, what they make is added in double.
+/// Sums of the parameters' gradients over a block of rows: 8 rows are added in C, their sums in double.
 template <class C>
 class ParameterSums {
  public:
@@ -131,8 +131,8 @@ class ParameterSums {
   int rows_ = 0;
 };
 
-/// One row: dx = rstd * (h - mean(h) - u * mean(h * u)) with h = g * weight, u = (x - mean) * rstd, and what it adds to the
-/// parameters' gradients, g * u and g. Either is left out where it is null.
+/// One row: dx = rstd * (h - mean(h) - u * mean(h * u)) with h = g * weight, u = (x - mean) * rstd, and what it adds
+/// to the parameters' gradients, g * u and g. Either is left out where its pointer is null.
 template <class C>
 void row_gradient(const C* g, const C* x, const C* w, int64_t n, C mean, C rstd, C* dx, ParameterSums<C>* parameters) {
   detail::WideSum<C> sum, dot;
@@ -163,10 +163,10 @@ void row_gradient(const C* g, const C* x, const C* w, int64_t n, C mean, C rstd,
   });
 }
 
-void write_row(const double* values, int64_t length, const Operand* out) {
-  if (out == nullptr) return;
-  visit_floating(out->dtype, [&]<class T>() {
-    const RowView view(*out, 0, out->rank() - 1);
+void write_row(const double* values, int64_t length, const Operand& out) {
+  if (!out.defined()) return;
+  visit_floating(out.dtype, [&]<class T>() {
+    const RowView view(out, 0, out.rank() - 1);
     RowWriter<T> writer(view, 0, 1);
     Compute<T>* row = writer.row();
     for (int64_t j = 0; j < length; ++j) row[j] = static_cast<Compute<T>>(values[j]);
@@ -175,15 +175,15 @@ void write_row(const double* values, int64_t length, const Operand* out) {
 }
 
 template <class T>
-void backward(const Operand& g, const Operand& x, int64_t axes, const Operand* weight, const Operand& mean,
-              const Operand& rstd, const Operand* dx, const Operand* dweight, const Operand* dbias) {
+void backward(const Operand& g, const Operand& x, int64_t axes, const Operand& weight, const Operand& mean,
+              const Operand& rstd, const Operand& dx, const Operand& dweight, const Operand& dbias) {
   using C = Compute<T>;
   const int64_t first = x.rank() - axes, last = x.rank() - 1;
-  const RowView g_rows(g, first, last), x_rows(x, first, last), to(dx != nullptr ? *dx : x, first, last);
+  const RowView g_rows(g, first, last), x_rows(x, first, last), to(dx.defined() ? dx : x, first, last);
   const int64_t rows = x_rows.count(), length = x_rows.length();
   const OneRow<T> w(weight, length, C(1));
-  const RowScalars means(&mean, first), rstds(&rstd, first);
-  const bool parameters = dweight != nullptr || dbias != nullptr;
+  const RowScalars means(mean, first), rstds(rstd, first);
+  const bool parameters = dweight.defined() || dbias.defined();
   // Fixed blocks of rows, each with sums of its own, combined in a fixed order.
   const int64_t group = std::max<int64_t>(8, detail::ceil_div(rows, 64)), blocks = detail::ceil_div(rows, group);
   const int64_t width = 2 * length;
@@ -199,9 +199,9 @@ void backward(const Operand& g, const Operand& x, int64_t axes, const Operand* w
       const C* g_row = g_reader.row();
       const C* x_row = x_reader.row();
       const C m = static_cast<C>(means.get(i)), r = static_cast<C>(rstds.get(i));
-      row_gradient(g_row, x_row, w.data(), length, m, r, dx != nullptr ? writer.row() : nullptr,
+      row_gradient(g_row, x_row, w.data(), length, m, r, dx.defined() ? writer.row() : nullptr,
                    parameter_sums ? &*parameter_sums : nullptr);
-      if (dx != nullptr) writer.next();
+      if (dx.defined()) writer.next();
     }
   };
   parallel_for(blocks, std::max<int64_t>(1, row_grain(length) / group), [&](int64_t begin, int64_t end) {
@@ -214,15 +214,20 @@ void backward(const Operand& g, const Operand& x, int64_t axes, const Operand* w
 }
 
 }  // namespace
+}  // namespace weft::kernels::cpu
 
-void layer_norm(const Operand& x, int64_t axes, const Operand* weight, const Operand* bias, double eps,
-                const Operand& y, const Operand* mean, const Operand* rstd) {
+namespace weft {
+using namespace kernels::cpu;
+
+void op::LayerNorm::cpu(const Operand& x, const Operand& weight, const Operand& bias, const Operand& y,
+                        const Operand& mean, const Operand& rstd) const {
   visit_floating(x.dtype, [&]<class T>() { forward<T>(x, axes, weight, bias, eps, y, mean, rstd); });
 }
 
-void layer_norm_backward(const Operand& g, const Operand& x, int64_t axes, const Operand* weight, const Operand& mean,
-                         const Operand& rstd, const Operand* dx, const Operand* dweight, const Operand* dbias) {
+void op::LayerNormBackward::cpu(const Operand& g, const Operand& x, const Operand& weight, const Operand& mean,
+                                const Operand& rstd, const Operand& dx, const Operand& dweight,
+                                const Operand& dbias) const {
   visit_floating(x.dtype, [&]<class T>() { backward<T>(g, x, axes, weight, mean, rstd, dx, dweight, dbias); });
 }
 
-}  // namespace weft::kernels::cpu
+}  // namespace weft

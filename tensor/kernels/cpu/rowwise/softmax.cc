@@ -1,4 +1,4 @@
-#include "tensor/kernels/cpu/rowwise/softmax.h"
+#include "tensor/ops/softmax.h"
 
 #include <cmath>
 
@@ -35,8 +35,13 @@ void map_two_rows(const Operand& g, const Operand& y, int64_t axis, const Operan
 }
 
 }  // namespace
+}  // namespace weft::kernels::cpu
 
-void softmax(const Operand& x, int64_t axis, const Operand& out) {
+namespace weft {
+using namespace kernels::cpu;
+
+/// exp(x - max) / sum(exp(x - max)); NaN where all are -inf or one is +inf.
+void op::Softmax::cpu(const Operand& x, const Operand& out) const {
   visit_floating(x.dtype, [&]<class T>() {
     using C = Compute<T>;
     map_rows<T>(x, axis, out, [](const C* in, C* y, int64_t n) {
@@ -46,7 +51,8 @@ void softmax(const Operand& x, int64_t axis, const Operand& out) {
   });
 }
 
-void log_softmax(const Operand& x, int64_t axis, const Operand& out) {
+/// (x - max) - log(sum(exp(x - max))): exact for far-apart logits, never above 0.
+void op::LogSoftmax::cpu(const Operand& x, const Operand& out) const {
   visit_floating(x.dtype, [&]<class T>() {
     using C = Compute<T>;
     map_rows<T>(x, axis, out, [](const C* in, C* y, int64_t n) {
@@ -60,7 +66,7 @@ void log_softmax(const Operand& x, int64_t axis, const Operand& out) {
   });
 }
 
-void softmax_backward(const Operand& g, const Operand& y, int64_t axis, const Operand& out) {
+void op::SoftmaxBackward::cpu(const Operand& g, const Operand& y, const Operand& out) const {
   visit_floating(g.dtype, [&]<class T>() {
     using C = Compute<T>;
     map_two_rows<T>(g, y, axis, out, [](const C* grad, const C* prob, C* dx, int64_t n) {
@@ -72,7 +78,7 @@ void softmax_backward(const Operand& g, const Operand& y, int64_t axis, const Op
   });
 }
 
-void log_softmax_backward(const Operand& g, const Operand& y, int64_t axis, const Operand& out) {
+void op::LogSoftmaxBackward::cpu(const Operand& g, const Operand& y, const Operand& out) const {
   visit_floating(g.dtype, [&]<class T>() {
     using C = Compute<T>;
     map_two_rows<T>(g, y, axis, out, [](const C* grad, const C* log_prob, C* dx, int64_t n) {
@@ -85,4 +91,4 @@ void log_softmax_backward(const Operand& g, const Operand& y, int64_t axis, cons
   });
 }
 
-}  // namespace weft::kernels::cpu
+}  // namespace weft

@@ -27,29 +27,34 @@ void line_of_means(Image<S> from, const Link* a0, const Link* a1, const Links& c
 /// to(pixel) = the sum of from over the pixel's links, divided by the size of a window: both directions of the mean.
 template <class S>
 void linked_means(const Operand& from, const Operand& to, const Links& lines, const Links& columns,
-                  const PoolParams& p) {
+                  const Pool2dOptions& o) {
+  const int64_t window = o.kernel_size.height * o.kernel_size.width;
   for_each_line(to.shape(), 2, [&](int64_t n, int64_t h) {
-    line_of_means<S>(Image<S>(from, n), lines.begin(h), lines.end(h), columns, p.kernel[0] * p.kernel[1], to.size(1),
-                     to.size(3), Image<S>(to, n), h);
+    line_of_means<S>(Image<S>(from, n), lines.begin(h), lines.end(h), columns, window, to.size(1), to.size(3),
+                     Image<S>(to, n), h);
   });
 }
 
 }  // namespace
-
-void avg_pool2d(const Operand& x, const Operand& out, const PoolParams& p) {
-  if (out.numel() == 0) return;
-  visit_pool(out.dtype, [&]<class S>() {
-    linked_means<S>(x, out, Links::of_windows(p, 0, x.size(2), out.size(2)),
-                    Links::of_windows(p, 1, x.size(3), out.size(3)), p);
-  });
-}
-
-void avg_pool2d_backward(const Operand& grad, const Operand& grad_x, const PoolParams& p) {
-  if (grad_x.numel() == 0) return;
-  visit_pool(grad_x.dtype, [&]<class S>() {
-    linked_means<S>(grad, grad_x, Links::of_pixels(p, 0, grad_x.size(2), grad.size(2)),
-                    Links::of_pixels(p, 1, grad_x.size(3), grad.size(3)), p);
-  });
-}
-
 }  // namespace weft::kernels::cpu
+
+namespace weft {
+using namespace kernels::cpu;
+
+void op::AvgPool2d::cpu(const Operand& x, const Operand& out) const {
+  if (out.numel() == 0) return;
+  visit_floating(out.dtype, [&]<class S>() {
+    linked_means<S>(x, out, Links::of_windows(options, 0, x.size(2), out.size(2)),
+                    Links::of_windows(options, 1, x.size(3), out.size(3)), options);
+  });
+}
+
+void op::AvgPool2dBackward::cpu(const Operand& g, const Operand& out) const {
+  if (out.numel() == 0) return;
+  visit_floating(out.dtype, [&]<class S>() {
+    linked_means<S>(g, out, Links::of_pixels(options, 0, out.size(2), g.size(2)),
+                    Links::of_pixels(options, 1, out.size(3), g.size(3)), options);
+  });
+}
+
+}  // namespace weft

@@ -1,7 +1,7 @@
 // Forward: the statistics, then each window is read once and its maximum written. Backward: each window sends its
 // gradient to one of its elements, so the sums read the gradient and the places once and x once, and so does the pass
 // that writes dx. The normalised image and its gradient never exist in memory.
-#include "tensor/kernels/cpu/window/batch_norm_pool.h"
+#include "tensor/ops/batch_norm_pool.h"
 
 #include <cmath>
 
@@ -32,19 +32,14 @@ class ChannelTable {
   Scratch<C> values_;
 };
 
-/// What a window is made of.
-struct Window {
-  int64_t lines, columns;
-};
-
 /// One line of maxima.
 template <class C>
-void forward_line(Image<C> x, Window window, int64_t h, int64_t width, int64_t channels,
-                  const ChannelTable<C, 4>& table, Image<C> y, Image<uint8_t> places) {
+void forward_line(Image<C> x, Pair window, int64_t h, int64_t width, int64_t channels, const ChannelTable<C, 4>& table,
+                  Image<C> y, Image<uint8_t> places) {
   constexpr int N = simd::kLanes<C>;
   using I = std::conditional_t<std::is_same_v<C, double>, int64_t, int32_t>;
-  with_counts(window.lines, window.columns, [&]<int A, int B>() {
-    const int64_t lines = A ? A : window.lines, columns = B ? B : window.columns;
+  with_counts(window.height, window.width, [&]<int A, int B>() {
+    const int64_t lines = A ? A : window.height, columns = B ? B : window.width;
     for_each_vector<N>(channels, true, [&]<bool kFull>(int64_t c, int count) {
       const auto mean = table.at(0, c), lost = table.at(1, c), scale = table.at(2, c), shift = table.at(3, c);
       for (int64_t w = 0; w < width; ++w) {
@@ -67,13 +62,13 @@ void forward_line(Image<C> x, Window window, int64_t h, int64_t width, int64_t c
 
 /// sums and dots (of g with centred x) of one line of windows, added in double every 64 windows.
 template <class C>
-void sum_line(Image<C> g, Image<uint8_t> places, Image<C> x, Window window, int64_t h, int64_t width, int64_t channels,
+void sum_line(Image<C> g, Image<uint8_t> places, Image<C> x, Pair window, int64_t h, int64_t width, int64_t channels,
               const ChannelTable<C, 4>& table, double* sums, double* dots) {
   constexpr int N = simd::kLanes<C>;
   using I = std::conditional_t<std::is_same_v<C, double>, int64_t, int32_t>;
   const bool neighbours = g.channel == 1;
-  with_counts(window.lines, window.columns, [&]<int A, int B>() {
-    const int64_t lines = A ? A : window.lines, columns = B ? B : window.columns;
+  with_counts(window.height, window.width, [&]<int A, int B>() {
+    const int64_t lines = A ? A : window.height, columns = B ? B : window.width;
     for_each_vector<N>(channels, neighbours, [&]<bool kFull>(int64_t c, int count) {
       const auto mean = table.at(1, c);
       for (int64_t first = 0; first < width; first += 64) {
@@ -102,13 +97,13 @@ void sum_line(Image<C> g, Image<uint8_t> places, Image<C> x, Window window, int6
 
 /// The lines of dx that one line of windows covers.
 template <class C>
-void backward_line(Image<C> g, Image<uint8_t> places, Image<C> x, Window window, int64_t h, int64_t width,
+void backward_line(Image<C> g, Image<uint8_t> places, Image<C> x, Pair window, int64_t h, int64_t width,
                    int64_t channels, const ChannelTable<C, 4>& table, Image<C> dx) {
   constexpr int N = simd::kLanes<C>;
   using I = std::conditional_t<std::is_same_v<C, double>, int64_t, int32_t>;
   const bool neighbours = g.channel == 1;
-  with_counts(window.lines, window.columns, [&]<int A, int B>() {
-    const int64_t lines = A ? A : window.lines, columns = B ? B : window.columns;
+  with_counts(window.height, window.width, [&]<int A, int B>() {
+    const int64_t lines = A ? A : window.height, columns = B ? B : window.width;
     for_each_vector<N>(channels, neighbours, [&]<bool kFull>(int64_t c, int count) {
       const auto mean_g = table.at(0, c), mean = table.at(1, c), slope = table.at(2, c), scale = table.at(3, c);
       for (int64_t w = 0; w < width; ++w) {
@@ -129,13 +124,13 @@ void backward_line(Image<C> g, Image<uint8_t> places, Image<C> x, Window window,
 
 /// sums and dots over all windows: fixed groups of lines, a fixed tree.
 template <class C>
-void sum_windows(const Operand& g, const Operand& places, const Operand& x, Window window,
+void sum_windows(const Operand& g, const Operand& places, const Operand& x, Pair window,
                  const ChannelTable<C, 4>& table, double* sums, double* dots) {
   const int64_t channels = x.size(1), height = g.size(2), width = g.size(3), lines = g.size(0) * height;
   const int64_t group = std::max<int64_t>(1, detail::ceil_div(lines, 64)), groups = detail::ceil_div(lines, group);
   const Scratch<double> partials(groups * 2 * channels);
   std::fill_n(partials.data(), groups * 2 * channels, 0.0);
-  const int64_t work = group * width * window.lines * window.columns * channels;
+  const int64_t work = group * width * window.height * window.width * channels;
   parallel_for(groups, detail::grain_for(work), [&](int64_t begin, int64_t end) {
     for (int64_t b = begin; b < end; ++b) {
       double* mine = partials.data() + b * 2 * channels;
@@ -156,18 +151,17 @@ void visit_wide(DType dtype, F&& f) {
 }
 
 }  // namespace
+}  // namespace weft::kernels::cpu
 
-bool batch_norm_pool_applies(const Operand& x, const PoolParams& p) {
-  if (x.rank() != 4 || x.numel() == 0 || (x.dtype != DType::f32 && x.dtype != DType::f64)) return false;
-  if (p.kernel[0] < 1 || p.kernel[1] < 1 || p.kernel[0] * p.kernel[1] > 254) return false;
-  return (x.size(1) == 1 || x.stride(1) == 1) && windows_tile(p, 0, x.size(2), x.size(2) / p.kernel[0]) &&
-         windows_tile(p, 1, x.size(3), x.size(3) / p.kernel[1]);
-}
+namespace weft {
+using namespace kernels::cpu;
 
-void batch_norm_relu_max_pool2d(const Operand& x, const Operand* weight, const Operand* bias, double eps,
-                                const PoolParams& p, const Operand& y, const Operand& mean, const Operand& rstd,
-                                const Operand& places) {
+/// y = max over each window of relu((x - mean) * rstd * weight + bias), with the batch's own statistics; NaN
+/// propagates. The place is the first largest element of the window.
+void op::BatchNormReluMaxPool2d::cpu(const Operand& x, const Operand& weight, const Operand& bias, const Operand& y,
+                                     const Operand& mean, const Operand& rstd, const Operand& places) const {
   const int64_t channels = x.size(1);
+  const Pair window = options.kernel_size;
   const Scratch<double> means(channels), rstds(channels);
   batch_statistics(x, eps, means.data(), rstds.data());
   const ChannelValues w(weight, channels, 1), b(bias, channels, 0);
@@ -178,22 +172,20 @@ void batch_norm_relu_max_pool2d(const Operand& x, const Operand* weight, const O
       table.set(0, c, m), table.set(1, c, std::isfinite(lost) ? lost : 0);
       table.set(2, c, rstds.data()[c] * w[c]), table.set(3, c, b[c]);
     }
-    for_each_line(y.shape(), 2 * p.kernel[0] * p.kernel[1], [&](int64_t n, int64_t h) {
-      forward_line<C>(Image<C>(x, n), {p.kernel[0], p.kernel[1]}, h, y.size(3), channels, table, Image<C>(y, n),
-                      Image<uint8_t>(places, n));
+    for_each_line(y.shape(), 2 * window.height * window.width, [&](int64_t n, int64_t h) {
+      forward_line<C>(Image<C>(x, n), window, h, y.size(3), channels, table, Image<C>(y, n), Image<uint8_t>(places, n));
     });
   });
   write_channels(means.data(), mean);
   write_channels(rstds.data(), rstd);
 }
 
-void batch_norm_relu_max_pool2d_backward(const Operand& g, const Operand& places, const Operand& x,
-                                         const Operand* weight, const Operand& mean, const Operand& rstd,
-                                         const PoolParams& p, const Operand& dx, const Operand& dweight,
-                                         const Operand& dbias) {
+void op::BatchNormReluMaxPool2dBackward::cpu(const Operand& g, const Operand& places, const Operand& x,
+                                             const Operand& weight, const Operand& mean, const Operand& rstd,
+                                             const Operand& dx, const Operand& dweight, const Operand& dbias) const {
   const int64_t channels = x.size(1);
-  const Window window{p.kernel[0], p.kernel[1]};
-  const ChannelValues means(&mean, channels, 0), rstds(&rstd, channels, 1), w(weight, channels, 1);
+  const Pair window = options.kernel_size;
+  const ChannelValues means(mean, channels, 0), rstds(rstd, channels, 1), w(weight, channels, 1);
   const Scratch<double> sums(channels), dots(channels);
   visit_wide(x.dtype, [&]<class C>() {
     ChannelTable<C, 4> table(channels);
@@ -205,7 +197,7 @@ void batch_norm_relu_max_pool2d_backward(const Operand& g, const Operand& places
       table.set(2, c, rstds[c] * rstds[c] * dots.data()[c] / count);
       table.set(3, c, rstds[c] * w[c]);
     }
-    for_each_line(g.shape(), 2 * p.kernel[0] * p.kernel[1], [&](int64_t n, int64_t h) {
+    for_each_line(g.shape(), 2 * window.height * window.width, [&](int64_t n, int64_t h) {
       backward_line<C>(Image<C>(g, n), Image<uint8_t>(places, n), Image<C>(x, n), window, h, g.size(3), channels, table,
                        Image<C>(dx, n));
     });
@@ -215,4 +207,4 @@ void batch_norm_relu_max_pool2d_backward(const Operand& g, const Operand& places
   write_channels(dots.data(), dweight);
 }
 
-}  // namespace weft::kernels::cpu
+}  // namespace weft

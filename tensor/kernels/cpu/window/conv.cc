@@ -1,8 +1,8 @@
-#include "tensor/kernels/cpu/window/conv.h"
+#include "tensor/ops/conv.h"
 
 #include <type_traits>
 
-#include "tensor/core/error.h"
+#include "tensor/kernels/cpu/base/dispatch.h"
 #include "tensor/kernels/cpu/base/force_loops.h"
 #include "tensor/kernels/cpu/base/onednn.h"
 #include "tensor/kernels/cpu/window/conv_shape.h"
@@ -12,33 +12,14 @@
 namespace weft::kernels::cpu {
 namespace {
 
-ConvShape shape_of(const Operand& x, const Operand& weight, const Operand& out, const ConvParams& p) {
-  return {x.size(0),
-          x.size(1),
-          x.size(2),
-          x.size(3),
-          weight.size(0),
-          {weight.size(2), weight.size(3)},
-          out.size(2),
-          out.size(3),
-          {p.stride[0], p.stride[1]},
-          {p.padding[0], p.padding[1]},
-          {p.dilation[0], p.dilation[1]},
-          p.groups};
+ConvShape shape_of(const Operand& x, const Operand& weight, const Operand& out, const Conv2dOptions& options) {
+  return {options,     x.size(0),  x.size(1), x.size(2), x.size(3), weight.size(0), {weight.size(2), weight.size(3)},
+          out.size(2), out.size(3)};
 }
 
 /// What convolutions compute in: bf16 and f16 are widened.
 template <class S>
 using Compute = std::conditional_t<std::is_same_v<S, double>, double, float>;
-
-/// Calls f.operator()<S>() with a floating element type.
-template <class F>
-void visit_floating(DType dtype, F&& f) {
-  if (!is_floating(dtype)) throw DtypeError(text("convolutions accept f32, f64, bf16 and f16, not ", dtype));
-  visit_dtype(dtype, [&]<class S>() {
-    if constexpr (!std::is_integral_v<S>) f.template operator()<S>();
-  });
-}
 
 /// Strides for libraries, which look at those of axes of size 1 too.
 WeightStrides weight_strides(const Shape& shape, const Strides& strides) {
@@ -75,20 +56,29 @@ class WeightIn {
 
 /// out = bias or zeros where there is nothing to sum.
 template <class S>
-void fill(const Operand& out, const Operand* bias) {
+void fill(const Operand& out, const Operand& bias = {}) {
   for (int64_t n = 0; n < out.size(0); ++n)
     for (int64_t c = 0; c < out.size(1); ++c)
       for (int64_t h = 0; h < out.size(2); ++h)
         for (int64_t w = 0; w < out.size(3); ++w)
           out.data<S>()[n * out.stride(0) + c * out.stride(1) + h * out.stride(2) + w * out.stride(3)] =
-              bias != nullptr ? bias->data<S>()[c * bias->stride(0)] : S{};
+              bias.defined() ? bias.data<S>()[c * bias.stride(0)] : S{};
 }
 
 /// How an f32 convolution runs, by sizes alone.
 enum class Way { product, taps, onednn };
 
+/// Whether oneDNN takes such distances of pixels: it generates code pixel by pixel of the padding (2^20 take seconds),
+/// and counts in 32 bits.
+bool fits_library(const ConvShape& s) {
+  constexpr int64_t kMost = int64_t{1} << 15;
+  for (int axis = 0; axis < 2; ++axis)
+    if (s.stride[axis] > kMost || s.padding[axis] > kMost || s.dilation[axis] > kMost) return false;
+  return true;
+}
+
 Way way_of(const ConvShape& s) {
-  if (loops_forced()) return Way::product;
+  if (loops_forced() || !fits_library(s)) return Way::product;
   if (s.is_pointwise() && s.groups == 1) return Way::product;  // it is one, with nothing laid out
   return prefers_taps(s) ? Way::taps : Way::onednn;
 }
@@ -125,14 +115,6 @@ void backward_weights(const ConvShape& s, const T* x, const T* grad, T* grad_w, 
 
 }  // namespace
 
-int64_t conv_output_size(int64_t size, int64_t kernel, int64_t stride, int64_t padding, int64_t dilation) {
-  const int64_t window = checked_add(checked_multiply(dilation, kernel - 1), 1);
-  const int64_t room = checked_add(checked_add(size, checked_multiply(2, padding)), -window);
-  return room < 0 ? 0 : room / stride + 1;
-}
-
-Strides channels_last_strides(const Shape& s) { return {s[1] * s[2] * s[3], 1, s[1] * s[3], s[1]}; }
-
 bool is_channels_last(const Operand& x) {
   const Strides wanted = channels_last_strides(x.shape());
   for (int64_t i = 0; i < 4; ++i)
@@ -140,51 +122,57 @@ bool is_channels_last(const Operand& x) {
   return true;
 }
 
-void conv2d(const Operand& x, const Operand& weight, const Operand* bias, const Operand& out,
-            const ConvParams& params) {
-  const ConvShape s = shape_of(x, weight, out, params);
+}  // namespace weft::kernels::cpu
+
+namespace weft {
+using namespace kernels::cpu;
+
+/// out(n, o, i, j) = bias(o) + sum over c, a, b of weight(o, c, a, b) x(n, g + c, i s - p + a d, j s - p + b d), with
+/// zeros outside of x and g the first channel of o's group. Any strides; what is not dense and channels-last is copied.
+/// f32 runs in oneDNN or in products; bf16 and f16 in f32, rounded at the end; f64 in products.
+void op::Conv2d::cpu(const Operand& x, const Operand& weight, const Operand& bias, const Operand& out) const {
+  const ConvShape s = shape_of(x, weight, out, options);
   visit_floating(out.dtype, [&]<class S>() {
     using T = Compute<S>;
     if (s.is_empty()) return fill<S>(out, bias);
     const ImageIn<S, T> in(x);
     const WeightIn<S, T> w(weight);
     ImageOut<S, T> result(out);
-    Scratch<T> dense_bias(bias != nullptr ? s.filters : 0);
-    if (bias != nullptr)
-      for (int64_t o = 0; o < s.filters; ++o) dense_bias.data()[o] = bias->data<S>()[o * bias->stride(0)];
+    Scratch<T> dense_bias(bias.defined() ? s.filters : 0);
+    if (bias.defined())
+      for (int64_t o = 0; o < s.filters; ++o) dense_bias.data()[o] = bias.data<S>()[o * bias.stride(0)];
     forward<T>(s, in.data(), w.data(), w.strides(), dense_bias.data(), result.data());
     result.finish();
   });
 }
 
-void conv2d_backward_data(const Operand& grad, const Operand& weight, const Operand& grad_x, const ConvParams& params) {
-  const ConvShape s = shape_of(grad_x, weight, grad, params);
-  visit_floating(grad_x.dtype, [&]<class S>() {
+void op::Conv2dBackwardData::cpu(const Operand& g, const Operand& weight, const Operand& out) const {
+  const ConvShape s = shape_of(out, weight, g, options);
+  visit_floating(out.dtype, [&]<class S>() {
     using T = Compute<S>;
-    if (s.is_empty()) return fill<S>(grad_x, nullptr);
-    const ImageIn<S, T> in(grad);
+    if (s.is_empty()) return fill<S>(out);
+    const ImageIn<S, T> in(g);
     const WeightIn<S, T> w(weight);
-    ImageOut<S, T> result(grad_x);
+    ImageOut<S, T> result(out);
     backward_data<T>(s, in.data(), w.data(), w.strides(), result.data());
     result.finish();
   });
 }
 
-void conv2d_backward_weights(const Operand& x, const Operand& grad, const Operand& grad_weight,
-                             const ConvParams& params) {
-  const ConvShape s = shape_of(x, grad_weight, grad, params);
-  visit_floating(grad_weight.dtype, [&]<class S>() {
+void op::Conv2dBackwardWeights::cpu(const Operand& x, const Operand& g, const Operand& out) const {
+  const ConvShape s = shape_of(x, out, g, options);
+  visit_floating(out.dtype, [&]<class S>() {
     using T = Compute<S>;
-    if (s.is_empty()) return fill<S>(grad_weight, nullptr);
-    const ImageIn<S, T> in(x), g(grad);
-    const bool direct = std::is_same_v<S, T> && grad_weight.view->is_dense();
-    Scratch<T> copy(direct ? 0 : grad_weight.numel());
-    const Strides at = direct ? grad_weight.strides() : row_major_strides(grad_weight.shape());
-    const WeightStrides strides = weight_strides(grad_weight.shape(), at);
-    T* result = direct ? reinterpret_cast<T*>(grad_weight.data<S>()) : copy.data();
-    backward_weights<T>(s, in.data(), g.data(), result, strides);
-    if (!direct) copy_image<T, S>(result, at, grad_weight.data<S>(), grad_weight.strides(), grad_weight.shape());
+    if (s.is_empty()) return fill<S>(out);
+    const ImageIn<S, T> in(x), grad(g);
+    const bool direct = std::is_same_v<S, T> && out.view->is_dense();
+    Scratch<T> copy(direct ? 0 : out.numel());
+    const Strides at = direct ? out.strides() : row_major_strides(out.shape());
+    const WeightStrides to = weight_strides(out.shape(), at);
+    T* result = direct ? reinterpret_cast<T*>(out.data<S>()) : copy.data();
+    backward_weights<T>(s, in.data(), grad.data(), result, to);
+    if (!direct) copy_image<T, S>(result, at, out.data<S>(), out.strides(), out.shape());
   });
 }
 
-}  // namespace weft::kernels::cpu
+}  // namespace weft

@@ -4,17 +4,20 @@
 #include <array>
 #include <optional>
 
+#include "tensor/core/conv_options.h"
+#include "tensor/core/operand.h"
 #include "tensor/kernels/cpu/base/matrix.h"
 #include "tensor/kernels/cpu/base/scratch.h"
-#include "tensor/kernels/cpu/window/conv.h"
+#include "tensor/ops/window.h"
 
 namespace weft::kernels::cpu {
 
-struct ConvShape {
+/// The options of a convolution and the sizes of what it is applied to.
+struct ConvShape : Conv2dOptions {
   int64_t batch, channels, height, width;
-  int64_t filters, kernel[2];
+  int64_t filters;
+  Pair kernel;
   int64_t out_height, out_width;
-  int64_t stride[2], padding[2], dilation[2], groups;
 
   int64_t group_channels() const { return channels / groups; }
   int64_t group_filters() const { return filters / groups; }
@@ -25,9 +28,7 @@ struct ConvShape {
     return batch == 0 || channels == 0 || filters == 0 || taps() == 0 || height == 0 || width == 0 || out_pixels() == 0;
   }
   /// Each output pixel reads just the input pixel at its place.
-  bool is_pointwise() const {
-    return taps() == 1 && stride[0] == 1 && stride[1] == 1 && padding[0] == 0 && padding[1] == 0;
-  }
+  bool is_pointwise() const { return taps() == 1 && stride == Pair(1) && padding == Pair(0); }
 };
 
 /// Strides of a weight under its logical (O, C / groups, kh, kw) shape.
@@ -55,7 +56,8 @@ void copy_image(const From* from, const Strides& from_strides, To* to, const Str
   });
 }
 
-/// An operand as dense channels-last memory of T: its own where it is that, else a copy. S is the operand's element type.
+/// An operand as dense channels-last memory of T: its own where it is that, else a copy. S is the operand's element
+/// type.
 template <class S, class T>
 class ImageIn {
  public:
@@ -76,7 +78,7 @@ class ImageIn {
   const T* data_;
 };
 
-/// The same for a result: `finish()` brings it home.
+/// The same for a result: `finish()` writes a copy back to the operand.
 template <class S, class T>
 class ImageOut {
  public:

@@ -1,5 +1,6 @@
 // Convolution as matrix products: windows become rows of a matrix (in pieces that fit the cache), which gemm multiplies
-// with the weight. The path of every dtype and shape that oneDNN has no fast kernel for, and the one tests compare with.
+// with the weight. The path of every dtype and shape that oneDNN has no fast kernel for, and the one tests compare
+// with.
 //
 // T is float or double. Images are dense and channels-last; the weight has any strides. No size is 0.
 #pragma once

@@ -26,7 +26,7 @@ void line_of_maxima(Image<S> x, const Link* a0, const Link* a1, const Links& col
   using C = PoolCompute<S>;
   using I = PlaceLane<C>;
   constexpr int N = simd::kLanes<C>;
-  const bool neighbours = x.channel == 1 && out.channel == 1 && (places.data == nullptr || places.channel == 1);
+  const bool neighbours = x.channel == 1 && out.channel == 1 && places.channel == 1;
   for (int64_t w = 0; w < width; ++w) {
     const Link *b0 = columns.begin(w), *b1 = columns.end(w);
     // The first element of the window wins where all are -inf.
@@ -44,15 +44,14 @@ void line_of_maxima(Image<S> x, const Link* a0, const Link* a1, const Links& col
             place = wins ? simd::splat<I, N>(static_cast<I>(a->tap * kernel_width + b->tap)) : place;
           }
         store_channels<kFull, C, N>(out.at(h, w) + c * out.channel, out.channel, best, count);
-        if (places.data != nullptr)
-          store_channels<kFull, I, N>(places.at(h, w) + c * places.channel, places.channel, place, count);
+        store_channels<kFull, I, N>(places.at(h, w) + c * places.channel, places.channel, place, count);
       });
     });
   }
 }
 
-/// One line of the gradient; [a0, a1) are the lines of windows that hold it. Each pixel asks the windows that hold it, so
-/// that no two threads write to one place.
+/// One line of the gradient; [a0, a1) are the lines of windows that hold it. Each pixel asks the windows that hold it,
+/// so that no two threads write to one place.
 template <class S, class Place>
 void line_of_gradient(Image<S> grad, Image<Place> places, const Link* a0, const Link* a1, const Links& columns,
                       int64_t kernel_width, int64_t channels, int64_t width, Image<S> grad_x, int64_t h) {
@@ -83,13 +82,13 @@ void line_of_gradient(Image<S> grad, Image<Place> places, const Link* a0, const 
 /// One line of windows that tile the image: each hands its gradient to one of its pixels and 0 to the others, so that
 /// gradients and places are read once.
 template <class S, class Place>
-void line_of_tiles(Image<S> grad, Image<Place> places, const PoolParams& p, int64_t channels, int64_t width,
-                   Image<S> grad_x, int64_t h) {
+void line_of_tiles(Image<S> grad, Image<Place> places, Pair window, int64_t channels, int64_t width, Image<S> grad_x,
+                   int64_t h) {
   using C = PoolCompute<S>;
   using I = PlaceLane<C>;
   constexpr int N = simd::kLanes<C>;
   const bool neighbours = grad.channel == 1 && places.channel == 1 && grad_x.channel == 1;
-  const int64_t lines = p.kernel[0], columns = p.kernel[1];
+  const int64_t lines = window.height, columns = window.width;
   with_counts(lines, columns, [=]<int A, int B>() {
     for (int64_t w = 0; w < width; ++w)
       for_each_vector<N>(channels, neighbours, [=]<bool kFull>(int64_t c, int count) {
@@ -106,70 +105,76 @@ void line_of_tiles(Image<S> grad, Image<Place> places, const PoolParams& p, int6
 }
 
 template <class S, class Place>
-void maxima(const Operand& x, const Operand& out, const Operand* places, const PoolParams& p) {
-  const Links lines = Links::of_windows(p, 0, x.size(2), out.size(2)),
-              columns = Links::of_windows(p, 1, x.size(3), out.size(3));
-  for_each_line(out.shape(), p.kernel[0] * p.kernel[1], [&](int64_t n, int64_t h) {
-    Image<Place> place_image(places != nullptr ? *places : out, n);
-    if (places == nullptr) place_image.data = nullptr;
-    line_of_maxima<S, Place>(Image<S>(x, n), lines.begin(h), lines.end(h), columns, p.kernel[1], out.size(1),
-                             out.size(3), Image<S>(out, n), place_image, h);
+void maxima(const Operand& x, const Operand& out, const Operand& places, const Pool2dOptions& o) {
+  const Pair kernel = o.kernel_size;
+  const Links lines = Links::of_windows(o, 0, x.size(2), out.size(2)),
+              columns = Links::of_windows(o, 1, x.size(3), out.size(3));
+  for_each_line(out.shape(), kernel.height * kernel.width, [&](int64_t n, int64_t h) {
+    line_of_maxima<S, Place>(Image<S>(x, n), lines.begin(h), lines.end(h), columns, kernel.width, out.size(1),
+                             out.size(3), Image<S>(out, n), Image<Place>(places, n), h);
   });
 }
 
 template <class S, class Place>
-void max_gradient(const Operand& grad, const Operand& places, const Operand& grad_x, const PoolParams& p) {
-  if (windows_tile(p, 0, grad_x.size(2), grad.size(2)) && windows_tile(p, 1, grad_x.size(3), grad.size(3)))
-    return for_each_line(grad.shape(), p.kernel[0] * p.kernel[1], [&](int64_t n, int64_t h) {
-      line_of_tiles<S, Place>(Image<S>(grad, n), Image<Place>(places, n), p, grad.size(1), grad.size(3),
+void max_gradient(const Operand& grad, const Operand& places, const Operand& grad_x, const Pool2dOptions& o) {
+  const Pair kernel = o.kernel_size;
+  if (windows_tile(o, 0, grad_x.size(2), grad.size(2)) && windows_tile(o, 1, grad_x.size(3), grad.size(3)))
+    return for_each_line(grad.shape(), kernel.height * kernel.width, [&](int64_t n, int64_t h) {
+      line_of_tiles<S, Place>(Image<S>(grad, n), Image<Place>(places, n), kernel, grad.size(1), grad.size(3),
                               Image<S>(grad_x, n), h);
     });
-  const Links lines = Links::of_pixels(p, 0, grad_x.size(2), grad.size(2));
-  const Links columns = Links::of_pixels(p, 1, grad_x.size(3), grad.size(3));
+  const Links lines = Links::of_pixels(o, 0, grad_x.size(2), grad.size(2));
+  const Links columns = Links::of_pixels(o, 1, grad_x.size(3), grad.size(3));
   for_each_line(grad_x.shape(), 2, [&](int64_t n, int64_t h) {
     line_of_gradient<S, Place>(Image<S>(grad, n), Image<Place>(places, n), lines.begin(h), lines.end(h), columns,
-                               p.kernel[1], grad_x.size(1), grad_x.size(3), Image<S>(grad_x, n), h);
+                               kernel.width, grad_x.size(1), grad_x.size(3), Image<S>(grad_x, n), h);
+  });
+}
+
+template <class S, class Place>
+void gather(const Operand& x, const Operand& places, const Operand& out, const Pool2dOptions& o) {
+  const Pair kernel = o.kernel_size, step = o.step();
+  for_each_line(out.shape(), 1, [&](int64_t n, int64_t h) {
+    const Image<S> from(x, n), to(out, n);
+    const Image<Place> place(places, n);
+    for (int64_t w = 0; w < out.size(3); ++w)
+      for (int64_t c = 0; c < out.size(1); ++c) {
+        const Place at = place.at(h, w)[c * place.channel];
+        const int64_t i = h * step.height - o.padding.height + at / kernel.width * o.dilation.height;
+        const int64_t j = w * step.width - o.padding.width + at % kernel.width * o.dilation.width;
+        to.at(h, w)[c * to.channel] = at == kNoPlace<Place> ? S{} : from.at(i, j)[c * from.channel];
+      }
+  });
+}
+
+/// Calls f.operator()<S, Place>() with the element type of values and the type of places.
+template <class F>
+void visit_both(const Operand& values, const Operand& places, F&& f) {
+  visit_floating(values.dtype, [&]<class S>() {
+    visit_place(places.dtype, [&]<class Place>() { f.template operator()<S, Place>(); });
   });
 }
 
 }  // namespace
-
-DType max_pool2d_index_dtype(const PoolParams& params) {
-  return checked_multiply(params.kernel[0], params.kernel[1]) <= 255 ? DType::u8 : DType::i32;
-}
-
-void max_pool2d(const Operand& x, const Operand& out, const Operand* places, const PoolParams& p) {
-  if (out.numel() == 0) return;
-  visit_pool(out.dtype, [&]<class S>() {
-    visit_place(places != nullptr ? places->dtype : max_pool2d_index_dtype(p),
-                [&]<class Place>() { maxima<S, Place>(x, out, places, p); });
-  });
-}
-
-void max_pool2d_backward(const Operand& grad, const Operand& places, const Operand& grad_x, const PoolParams& p) {
-  if (grad_x.numel() == 0) return;
-  visit_pool(grad_x.dtype, [&]<class S>() {
-    visit_place(places.dtype, [&]<class Place>() { max_gradient<S, Place>(grad, places, grad_x, p); });
-  });
-}
-
-void max_pool2d_gather(const Operand& x, const Operand& places, const Operand& out, const PoolParams& p) {
-  if (out.numel() == 0) return;
-  visit_pool(out.dtype, [&]<class S>() {
-    visit_place(places.dtype, [&]<class Place>() {
-      for_each_line(out.shape(), 1, [&](int64_t n, int64_t h) {
-        const Image<S> from(x, n), to(out, n);
-        const Image<Place> place(places, n);
-        for (int64_t w = 0; w < out.size(3); ++w)
-          for (int64_t c = 0; c < out.size(1); ++c) {
-            const Place at = place.at(h, w)[c * place.channel];
-            const int64_t i = h * p.stride[0] - p.padding[0] + at / p.kernel[1] * p.dilation[0];
-            const int64_t j = w * p.stride[1] - p.padding[1] + at % p.kernel[1] * p.dilation[1];
-            to.at(h, w)[c * to.channel] = at == kNoPlace<Place> ? S{} : from.at(i, j)[c * from.channel];
-          }
-      });
-    });
-  });
-}
-
 }  // namespace weft::kernels::cpu
+
+namespace weft {
+using namespace kernels::cpu;
+
+/// Padding counts as -inf; a NaN in a window is the result, and the first one its place.
+void op::MaxPool2d::cpu(const Operand& x, const Operand& out, const Operand& places) const {
+  if (out.numel() == 0) return;
+  visit_both(out, places, [&]<class S, class Place>() { maxima<S, Place>(x, out, places, options); });
+}
+
+void op::MaxPool2dBackward::cpu(const Operand& g, const Operand& places, const Operand& out) const {
+  if (out.numel() == 0) return;
+  visit_both(out, places, [&]<class S, class Place>() { max_gradient<S, Place>(g, places, out, options); });
+}
+
+void op::MaxPool2dGather::cpu(const Operand& x, const Operand& places, const Operand& out) const {
+  if (out.numel() == 0) return;
+  visit_both(out, places, [&]<class S, class Place>() { gather<S, Place>(x, places, out, options); });
+}
+
+}  // namespace weft

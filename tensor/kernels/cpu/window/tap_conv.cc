@@ -48,8 +48,8 @@ void scatter_add(const float* rows, const std::vector<int64_t>& pixels, int64_t 
   });
 }
 
-/// The weight tap by tap as matrices (channels, filters) that products take as they are: the weight itself where channels
-/// or filters are neighbours in memory, else a buffer (channels, taps, filters).
+/// The weight tap by tap as matrices (channels, filters) that products take as they are: the weight itself where
+/// channels or filters are neighbours in memory, else a buffer (channels, taps, filters).
 class TapWeight {
  public:
   TapWeight(const ConvShape& s, const WeightStrides& strides)

@@ -1,0 +1,19 @@
+// The gradients of attention; called by rules.
+#pragma once
+
+#include <array>
+
+#include "tensor/ops/attention.h"
+#include "tensor/tensor.h"
+
+namespace weft::adjoint {
+
+/// The gradients of q, k and v from the rows that op::Attention returns.
+std::array<Tensor, 3> attention_backward(const Tensor& g, const Tensor& q, const Tensor& k, const Tensor& v,
+                                         const Tensor& mask, const Tensor& largest, const Tensor& factor,
+                                         const op::AttentionSetting& setting);
+/// The gradient of qkv from the rows that op::PackedAttention returns.
+Tensor packed_attention_backward(const Tensor& g, const Tensor& qkv, const Tensor& mask, const Tensor& largest,
+                                 const Tensor& factor, int64_t heads, const op::AttentionSetting& setting);
+
+}  // namespace weft::adjoint

@@ -1,0 +1,23 @@
+// Autocast: mixed precision as a scope.
+#pragma once
+
+#include "tensor/dispatch/modes.h"
+
+namespace weft {
+
+/// While alive, on the calling thread: products, convolutions and attention cast their f32 inputs to `dtype` (bf16 or f16);
+/// exponentials, softmax, losses, norms and long sums compute in f32; other ops follow their inputs. What each op does is
+/// its policy. Casts are recorded, so gradients come back in each tensor's own dtype. Backward is not affected. Scopes
+/// nest: `Autocast autocast(bf16);`
+class Autocast {
+ public:
+  /// DtypeError for other dtypes than bf16, f16 and f32 (off).
+  explicit Autocast(DType dtype);
+  /// No casts while alive: `auto exact = Autocast::off();`
+  static Autocast off() { return Autocast(f32); }
+
+ private:
+  ModeScope<DType> scope_;
+};
+
+}  // namespace weft

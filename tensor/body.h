@@ -1,0 +1,32 @@
+// TensorBody: what a Tensor points to.
+#pragma once
+
+#include <utility>
+
+#include "tensor/core/dtype.h"
+#include "tensor/core/intrusive.h"
+#include "tensor/core/view.h"
+#include "tensor/memory/allocator.h"
+#include "tensor/memory/storage.h"
+#include "tensor/provenance.h"
+
+namespace weft::internal {
+
+struct TensorBody final : RefCounted {
+  TensorBody(IntrusivePtr<Storage> s, View v, DType d)
+      : storage(std::move(s)), view(std::move(v)), dtype(d), version(storage->version()) {}
+
+  IntrusivePtr<Storage> storage;
+  View view;
+  DType dtype;
+  uint16_t output_index = 0;         // which output of its history it is
+  uint64_t version;                  // the storage version that this body's history describes
+  IntrusivePtr<Provenance> history;  // null: no gradient flows
+  const OpInfo* cut = nullptr;       // the op without a gradient that cut a path to a parameter
+
+  static void* operator new(size_t bytes) { return detail::allocate_object(bytes); }
+  static void operator delete(void* p, size_t bytes) noexcept { detail::free_object(p, bytes); }
+};
+inline void destroy(TensorBody* body) noexcept { delete body; }
+
+}  // namespace weft::internal

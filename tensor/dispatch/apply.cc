@@ -1,0 +1,114 @@
+#include "tensor/dispatch/apply.h"
+
+#include "tensor/dispatch/backend.h"
+#include "tensor/dispatch/observer.h"
+#include "tensor/ops/copy.h"
+
+namespace weft::dispatch {
+
+void check_version(const Tensor& x) {
+  internal::TensorBody& body = internal::body(x);
+  Storage& storage = *body.storage;
+  if (body.version == storage.version()) return;
+  const Provenance* history = body.history.get();
+  // What optimizers write to a leaf under NoGrad shows through its views, and is meant to.
+  const bool exempt = history != nullptr && (history->is_leaf() || history->is_view_of_leaf());
+  const bool stale = history != nullptr ? !exempt : storage.recorded_version() > body.version;
+  if (!stale) {
+    body.version = storage.version();
+    return;
+  }
+  throw GradientError(
+      text("an input of shape ", x.shape(), " shares memory that `", storage.writer() ? storage.writer() : "a write",
+           "` changed through another tensor, so its history is no longer true; write through the tensor "
+           "itself or to a clone(), or go on from detach()"));
+}
+
+Tensor allocate(const Spec& spec, Device device) {
+  int64_t bytes = 0;
+  if (__builtin_mul_overflow(spec.view.numel(), static_cast<int64_t>(size_of(spec.dtype)), &bytes)) [[unlikely]]
+    throw ShapeError(text("the bytes of a result of shape ", spec.view.shape(), " ", spec.dtype, " overflow 64 bits"));
+  try {
+    return internal::make_tensor(Storage::allocate(static_cast<size_t>(bytes), device), spec.view, spec.dtype);
+  } catch (const MemoryError& error) {
+    throw MemoryError(
+        text(error.detail, "; a result of shape ", spec.view.shape(), " ", spec.dtype, " was to be stored"));
+  }
+}
+
+Tensor alias(const Tensor& x) { return internal::make_tensor(internal::storage_ptr(x), x.layout(), x.dtype()); }
+
+void run_erased(const OpCall& call, Operands in, Operands out) {
+  if (modes().observer != nullptr) {
+    ObservedEvent event(
+        {.kind = Event::Kind::op, .name = call.info.name, .info = &call.info, .op = call.op, .inputs = call.inputs});
+    const ModeScope unobserved(&Modes::observer, static_cast<Observer*>(nullptr));
+    run_erased(call, in, out);
+    event.set_outputs(call.outputs);
+    return;
+  }
+  Device device;
+  for (const Operand& x : in)
+    if (x.defined()) device = x.device;
+  if (!out.empty()) device = out[0].device;
+  if (device.is_cpu())
+    call.info.run[0](call.op, in, out);
+  else
+    backend_of(device).run(device.index, call.info, call.op, in, out);
+}
+
+bool may_overwrite(const OpInfo& info, std::span<const Tensor* const> inputs, size_t index, const Spec& spec) {
+  const Tensor& x = *inputs[index];
+  const internal::TensorBody& body = internal::body(x);
+  if (!internal::is_sole_handle(x) || !body.storage->unique() || body.storage->is_borrowed()) return false;
+  if (body.dtype != spec.dtype || body.view.has_mask() || body.view.shape() != spec.view.shape() ||
+      body.view.strides() != spec.view.strides())
+    return false;
+  if (modes().observer != nullptr) return false;
+  if (!modes().recording) return true;
+  for (const Tensor* input : inputs) {
+    if (!input->requires_grad()) continue;
+    const Provenance& history = *internal::body(*input).history;
+    if (input == &x && (history.is_leaf() || history.is_view_of_leaf())) return false;
+    return !history.would_keep(info, inputs, index);
+  }
+  return true;
+}
+
+void record(const OpCall& call) {
+  const OpInfo* cut = nullptr;
+  if (!modes().recording) return;
+  for (const Tensor* x : call.inputs) {
+    if (!x->defined()) continue;
+    if (x->requires_grad()) return internal::body(*x).history->record(call);
+    if (cut == nullptr) cut = internal::body(*x).cut;
+  }
+  // The mark of an op that cut the path travels on, so that backward() can name it.
+  if (cut != nullptr)
+    for (Tensor& out : call.outputs) internal::body(out).cut = cut;
+}
+
+Tensor apply_view(const OpInfo& info, const void* op, std::optional<View> view, const Tensor& x) {
+  // detach() is the way out where a history is no longer true.
+  if (modes().recording && &info != &op_info<op::Detach>) {
+    const internal::TensorBody& body = internal::body(x);
+    if (body.version != body.storage->version()) check_version(x);
+  }
+  if (!view) [[unlikely]] {
+    if (!x.layout().has_mask())
+      throw ShapeError(text(info.name, " of shape ", x.shape(), " with strides ", x.layout().strides(),
+                            " cannot be a view; use reshape(), which copies where it must"));
+    const Tensor plain = apply(op::Contiguous{}, x);
+    return apply_view(info, op, info.view(op, plain.layout()), plain);
+  }
+  Tensor out = internal::make_tensor(internal::storage_ptr(x), *std::move(view), x.dtype());
+  const Tensor* input = &x;
+  if (modes().observer != nullptr) {
+    ObservedEvent event({.kind = Event::Kind::op, .name = info.name, .info = &info, .op = op, .inputs = {&input, 1}});
+    event.set_outputs({&out, 1});
+  }
+  if (has_history(x)) record({info, op, {&input, 1}, {&out, 1}});
+  return out;
+}
+
+}  // namespace weft::dispatch

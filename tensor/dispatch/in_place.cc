@@ -1,0 +1,98 @@
+#include "tensor/dispatch/in_place.h"
+
+#include "tensor/core/error.h"
+#include "tensor/ops/copy.h"
+
+namespace weft::dispatch {
+
+bool check_writable(const Tensor& self, std::string_view name, bool others_require_grad) {
+  const View& view = self.layout();
+  if (view.has_mask()) throw Error(text(name, " would write to a view with zero padding; write before pad()"));
+  if (view.overlaps_itself())
+    throw Error(text(name, " would write to a view that overlaps itself (strides ", view.strides(),
+                     "); write to a contiguous() copy"));
+  if (!modes().recording) return false;
+  const Provenance* history = internal::body(self).history.get();
+  if (history != nullptr && history->requires_grad() && (history->is_leaf() || history->is_view_of_leaf()))
+    throw GradientError(text(name, " would write to ", history->is_leaf() ? "a leaf" : "a view of a leaf",
+                             " that requires a gradient; do it under NoGrad"));
+  return self.requires_grad() || others_require_grad;
+}
+
+Tensor without_overlap(const Tensor& self, const Tensor& other) {
+  if (!other.defined()) return other;
+  if (other.layout().has_mask()) return apply(op::Contiguous{}, other);
+  if (!other.shares_storage(self) || other.layout() == self.layout()) return other;
+  const auto [first, last] = self.layout().extent();
+  const auto [low, high] = other.layout().extent();
+  return high < first || last < low ? other : apply(op::Contiguous{}, other);
+}
+
+Tensor before_write(const Tensor& self) {
+  const internal::TensorBody& body = internal::body(self);
+  const Tensor old = alias(self);
+  internal::TensorBody& copy = internal::body(old);
+  copy.history = body.history;
+  copy.output_index = body.output_index;
+  copy.version = body.version;
+  copy.cut = body.cut;
+  return old;
+}
+
+void after_write(Tensor& self, const OpInfo& info, const void* op, const char* name,
+                 std::span<const Tensor* const> inputs, bool recorded) {
+  internal::TensorBody& body = internal::body(self);
+  Storage& storage = *body.storage;
+  storage.written_by(name);
+  if (recorded) {
+    body.history = nullptr;
+    body.output_index = 0;
+    body.version = storage.version();
+    storage.set_recorded_version(storage.version());
+    record({info, op, inputs, {&self, 1}});
+  } else {
+    // A write that is not recorded leaves a non-leaf's history untrue: its version stays behind, and its use is refused.
+    const bool keeps_history = body.history != nullptr && !body.history->is_leaf();
+    if (!keeps_history) body.version = storage.version();
+  }
+}
+
+bool check_in_place_result(const Tensor& self, const Spec& spec) {
+  if (spec.view.shape() != self.shape())
+    throw ShapeError(
+        text("the result has shape ", spec.view.shape(), " but is written in place to shape ", self.shape()));
+  if (is_floating(spec.dtype) && !is_floating(self.dtype()))
+    throw DtypeError(text("the result is ", spec.dtype, " and cannot be written in place to ", self.dtype(),
+                          "; use the form that returns a new tensor"));
+  return spec.dtype == self.dtype();
+}
+
+void copy_into(const Tensor& from, const Tensor& to) {
+  const std::array<Operand, 2> in = {operand(to), operand(from)};
+  const Tensor* pointers[] = {&to, &from};
+  Tensor result = to;
+  const op::CopyFrom copy;
+  run_erased({op_info<op::CopyFrom>, &copy, pointers, {&result, 1}}, in, {in.data(), 1});
+}
+
+void add_into(const Tensor& x, const Tensor& buffer, const View& part) {
+  const std::array<Operand, 2> in = {operand(buffer).with(part), operand(x)};
+  const Tensor* pointers[] = {&buffer, &x};
+  const op::AddInto add;
+  run_erased({op_info<op::AddInto>, &add, pointers, {}}, in, {});
+}
+
+void apply_update(const OpInfo& info, const void* op, uint32_t writes, const char* name,
+                  std::span<const Tensor* const> inputs) {
+  std::vector<Operand> in;
+  for (size_t i = 0; i < inputs.size(); ++i) {
+    if ((writes >> i & 1u) && inputs[i]->defined()) (void)check_writable(*inputs[i], name, false);
+    in.push_back(operand(*inputs[i]));
+  }
+  info.infer(op, in, nullptr);
+  run_erased({info, op, inputs, {}}, in, {});
+  for (size_t i = 0; i < inputs.size(); ++i)
+    if ((writes >> i & 1u) && inputs[i]->defined()) internal::storage(*inputs[i]).written_by(name);
+}
+
+}  // namespace weft::dispatch

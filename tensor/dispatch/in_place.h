@@ -1,0 +1,68 @@
+// Writes in place: element-wise ops written into their first input, and updates of several tensors (optimizer steps).
+#pragma once
+
+#include "tensor/dispatch/apply.h"
+
+namespace weft::dispatch {
+
+/// What has to hold before `self` is written by the public function `name`: unmasked, no overlap with itself, not a leaf (or
+/// a view of one) that requires a gradient while recording. Returns whether the write will be recorded.
+bool check_writable(const Tensor& self, std::string_view name, bool others_require_grad);
+/// `other`, or a copy of it where it overlaps `self` other than element for element.
+Tensor without_overlap(const Tensor& self, const Tensor& other);
+/// The old history of `self` as a tensor of its own, for the record.
+Tensor before_write(const Tensor& self);
+/// Raises the version, and gives `self` (every handle of it) its new history where the write is recorded.
+void after_write(Tensor& self, const OpInfo& info, const void* op, const char* name,
+                 std::span<const Tensor* const> inputs, bool recorded);
+/// Throws where a result cannot be written to `self`; whether the kernel may write straight into it.
+bool check_in_place_result(const Tensor& self, const Spec& spec);
+/// The values of `from` into `to` (same shape, cast), without any record.
+void copy_into(const Tensor& from, const Tensor& to);
+/// Adds `x` into the part of `buffer` that `part` describes, without any record; the part may overlap itself.
+void add_into(const Tensor& x, const Tensor& buffer, const View& part);
+
+/// An element-wise op written into its first input, `name` being the public function (`add_`): recorded as the op, with
+/// the old value of `self` as its input, when there is history. The result must have self's shape; it is cast to self's
+/// dtype. The others must be ready for the op beside `self`.
+template <class Op, std::same_as<Tensor>... Others>
+Tensor& apply_in_place(const Op& op, const char* name, Tensor& self, const Others&... others) {
+  const bool history = (false || ... || others.requires_grad());
+  const bool recorded = check_writable(self, name, history);
+  const auto write = [&](const auto&... ready) {
+    const Tensor old = recorded ? before_write(self) : self;
+    // `x.add_(x)`: self is about to lose its old history, `old` has it.
+    std::array<Tensor, 1 + sizeof...(Others)> inputs = {old, (ready.is_same(self) ? old : ready)...};
+    prepare(op_info<Op>, inputs);
+    const std::array<const Tensor*, 1 + sizeof...(Others)> pointers = [&]<size_t... I>(std::index_sequence<I...>) {
+      return std::array<const Tensor*, sizeof...(I)>{&inputs[I]...};
+    }
+    (std::make_index_sequence<1 + sizeof...(Others)>());
+    std::apply(
+        [&](const auto&... x) {
+      const Spec spec = op.infer(operand(x)...);
+      const std::array<Operand, 1 + sizeof...(Others)> in = {operand(x)...};
+      const bool direct = check_in_place_result(self, spec);
+      Tensor result = direct ? self : allocate(spec, self.device());
+      const Operand out = operand(result);
+      run_erased({op_info<Op>, &op, pointers, {&result, 1}}, in, {&out, 1});
+      if (!direct) copy_into(result, self);
+        },
+        inputs);
+    after_write(self, op_info<Op>, &op, name, pointers, recorded);
+  };
+  write(without_overlap(self, others)...);
+  return self;
+}
+
+/// An op without outputs that writes to some of its inputs (`Op::writes`), which are leaves or have no history: optimizer
+/// steps. Nothing is recorded; `name` is the writer in messages.
+void apply_update(const OpInfo& info, const void* op, uint32_t writes, const char* name,
+                  std::span<const Tensor* const> inputs);
+template <class Op, std::same_as<Tensor>... Inputs>
+void apply_update(const Op& op, const char* name, const Inputs&... inputs) {
+  const std::array<const Tensor*, sizeof...(Inputs)> pointers = {&inputs...};
+  apply_update(op_info<Op>, &op, Op::writes, name, pointers);
+}
+
+}  // namespace weft::dispatch

@@ -1,0 +1,20 @@
+// OpCall: one op that runs.
+#pragma once
+
+#include <span>
+
+#include "tensor/dispatch/op_info.h"
+
+namespace weft {
+
+class Tensor;
+
+/// The descriptor, its inputs (undefined where optional and absent) and its results.
+struct OpCall {
+  const OpInfo& info;
+  const void* op;
+  std::span<const Tensor* const> inputs;
+  std::span<Tensor> outputs;
+};
+
+}  // namespace weft

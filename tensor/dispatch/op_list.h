@@ -1,0 +1,52 @@
+// The list of all ops. The op codes, the rule table and the set of ops that test cases must reach are generated from it: an
+// op that is not here does not link, one without a rule does not compile. Only the files that generate something include
+// it, so that a new line recompiles three of them.
+#pragma once
+
+#include <cstdint>
+
+// clang-format off
+#define WEFT_OP_LIST(X) \
+  /* fill */          X(Full) X(Arange) X(Linspace) X(Eye) \
+  /* copy */          X(Contiguous) X(Clone) X(Cast) X(ToDevice) X(Fill) X(CopyFrom) X(AddInto) X(Detach) X(ViewAdjoint) \
+  /* view */          X(Reshape) X(Expand) X(Permute) X(Squeeze) X(SqueezeAll) X(Unsqueeze) X(Slice) X(Select) X(Shrink) \
+                      X(Flip) X(Pad) X(Unfold) X(Diagonal) X(AsStrided) \
+  /* binary */        X(Add) X(Sub) X(Mul) X(Div) X(Pow) X(Maximum) X(Minimum) X(AddScalar) X(RsubScalar) X(MulScalar) \
+                      X(DivScalar) X(RdivScalar) X(PowScalar) X(RpowScalar) \
+  /* unary */         X(Neg) X(Abs) X(Sign) X(Square) X(Sqrt) X(Rsqrt) X(Reciprocal) X(Exp) X(Log) X(Log1p) X(Sin) X(Cos) \
+                      X(Tanh) X(Sigmoid) X(Relu) X(ReluBackward) X(LeakyRelu) X(GeluOp) X(GeluBackward) X(Silu) X(Softplus) \
+                      X(Erf) X(Clip) \
+  /* compare */       X(Eq) X(Ne) X(Lt) X(Le) X(Gt) X(Ge) X(LogicalAnd) X(LogicalOr) X(LogicalXor) X(EqScalar) X(NeScalar) \
+                      X(LtScalar) X(LeScalar) X(GtScalar) X(GeScalar) X(LogicalNot) X(IsNan) X(IsFinite) X(Where) \
+  /* reduce */        X(Sum) X(Prod) X(Max) X(Min) X(All) X(Any) X(Logsumexp) X(Norm) X(Var) \
+  /* arg_reduce */    X(ExtremumWithIndices) X(Argmax) X(Argmin) \
+  /* matmul */        X(Matmul) \
+  /* linear */        X(Linear) \
+  /* conv */          X(Conv2d) X(Conv2dBackwardData) X(Conv2dBackwardWeights) \
+  /* pool */          X(MaxPool2d) X(MaxPool2dBackward) X(MaxPool2dGather) X(AvgPool2d) X(AvgPool2dBackward) \
+  /* softmax */       X(Softmax) X(LogSoftmax) X(SoftmaxBackward) X(LogSoftmaxBackward) \
+  /* cross_entropy */ X(CrossEntropy) X(CrossEntropyBackward) \
+  /* dropout */       X(Dropout) \
+  /* index */         X(Gather) X(ScatterAdd) X(IndexSelect) X(IndexAdd) X(Embedding) X(EmbeddingBackward) X(OneHot) \
+  /* cat */           X(Cat) \
+  /* layer_norm */    X(LayerNorm) X(LayerNormBackward) \
+  /* batch_norm */    X(BatchNorm) X(BatchNormBackward) X(BatchNormInference) \
+  /* batch_norm_pool */ X(BatchNormReluMaxPool2d) X(BatchNormReluMaxPool2dBackward) \
+  /* attention */     X(Attention) X(AttentionBackward) X(PackedAttention) X(PackedAttentionBackward) \
+  /* random */        X(RandomFill) \
+  /* optimizer_step */ X(SgdStep) X(AdamStep) X(RmspropStep)
+// clang-format on
+
+namespace weft {
+
+#define WEFT_OP_COUNT(Op) +1
+inline constexpr int kOpCount = 0 WEFT_OP_LIST(WEFT_OP_COUNT);
+#undef WEFT_OP_COUNT
+
+#define WEFT_OP_DECLARE(Op) struct Op;
+namespace op {
+WEFT_OP_LIST(WEFT_OP_DECLARE)
+}
+#undef WEFT_OP_DECLARE
+
+}  // namespace weft

@@ -1,0 +1,26 @@
+// Results written over dying temporaries: what overloads for rvalues call.
+#pragma once
+
+#include "tensor/dispatch/apply.h"
+
+namespace weft::dispatch {
+
+/// `call(1)`, told that `x` is the caller's last use; `x` becomes undefined where the result took its memory.
+template <class Call>
+Tensor over(Tensor& x, const Call& call) {
+  Tensor out = call(1);
+  if (out.shares_storage(x)) x = Tensor();
+  return out;
+}
+/// The same for two operands, of which those in `dying` (bit 0 for x, bit 1 for y) are temporaries.
+template <class Call>
+Tensor over(uint32_t dying, Tensor& x, Tensor& y, const Call& call) {
+  Tensor out = call(dying);
+  if ((dying & 1u) && out.shares_storage(x))
+    x = Tensor();
+  else if ((dying & 2u) && out.shares_storage(y))
+    y = Tensor();
+  return out;
+}
+
+}  // namespace weft::dispatch

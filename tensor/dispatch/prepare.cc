@@ -1,0 +1,85 @@
+// prepare: what a policy asks of an op's inputs, for those that do not have it already.
+#include "tensor/core/error.h"
+#include "tensor/dispatch/apply.h"
+#include "tensor/ops/copy.h"
+#include "tensor/ops/view.h"
+
+namespace weft::dispatch {
+namespace {
+
+bool is_numeric(const Policy& policy, size_t input) { return (policy.numeric >> (input < 31 ? input : 31)) & 1u; }
+
+void check_devices(std::span<const Tensor> inputs) {
+  const Tensor* first = nullptr;
+  for (const Tensor& x : inputs) {
+    if (!x.defined()) continue;
+    if (first == nullptr) first = &x;
+    if (x.device() != first->device())
+      throw DeviceError(text("inputs are on ", name_of(first->device()), " and ", name_of(x.device()),
+                             "; move them to one device with to()"));
+  }
+}
+
+/// 2 for floating dtypes, 1 for integers, 0 for bool.
+int category(DType dtype) { return is_floating(dtype) ? 2 : is_integer(dtype) ? 1 : 0; }
+
+/// PyTorch's rule: tensors without axes do not widen the dtype of others within a category.
+DType promoted(const Policy& policy, std::span<const Tensor> inputs) {
+  std::optional<DType> with_axes, without_axes;
+  for (size_t i = 0; i < inputs.size(); ++i) {
+    if (!inputs[i].defined() || !is_numeric(policy, i)) continue;
+    std::optional<DType>& sum = inputs[i].rank() > 0 ? with_axes : without_axes;
+    sum = sum ? promote(*sum, inputs[i].dtype()) : inputs[i].dtype();
+  }
+  if (!with_axes || !without_axes) return with_axes ? *with_axes : without_axes.value_or(f32);
+  return category(*with_axes) >= category(*without_axes) ? *with_axes : promote(*with_axes, *without_axes);
+}
+
+/// The dtype that the numeric inputs take.
+DType common_dtype(const Policy& policy, std::span<const Tensor> inputs) {
+  const DType dtype = promoted(policy, inputs);
+  if (policy.widens_integers && !is_floating(dtype)) return f32;
+  const DType lower = modes().autocast;
+  if (lower != f32 && policy.autocast == Autocasting::lower && dtype == f32) return lower;
+  if (lower != f32 && policy.autocast == Autocasting::full && (dtype == bf16 || dtype == f16)) return f32;
+  return dtype;
+}
+
+}  // namespace
+
+void throw_not_accepted(DType dtype, DTypes accepts) {
+  const char* what = accepts == kFloating   ? "floating dtypes; cast first, e.g. x.to(f32)"
+                     : accepts == kNumbers  ? "integers or floating dtypes; cast bool first"
+                     : accepts == kIntegers ? "integers"
+                                            : "another dtype";
+  throw DtypeError(text(dtype, " is not accepted here; it takes ", what));
+}
+
+void prepare(const OpInfo& info, std::span<Tensor> inputs) {
+  const Policy& policy = info.policy;
+  for (size_t i = 0; i < inputs.size(); ++i) {
+    const bool absent = !inputs[i].defined() && (policy.optional >> (i < 31 ? i : 31) & 1u);
+    if (!absent && modes().recording) check_version(inputs[i]);
+  }
+  check_devices(inputs);
+  const DType dtype = common_dtype(policy, inputs);
+  bool numeric = false;
+  for (size_t i = 0; i < inputs.size(); ++i) {
+    Tensor& x = inputs[i];
+    if (!x.defined() || !is_numeric(policy, i)) continue;
+    numeric = true;
+    if (x.dtype() != dtype) x = apply(op::Cast{dtype}, x);
+  }
+  if (numeric && !contains(policy.accepts, dtype)) throw_not_accepted(dtype, policy.accepts);
+  if (policy.broadcasts) {
+    Shape shape = inputs[0].shape();
+    for (const Tensor& x : inputs.subspan(1)) shape = broadcast_shapes(shape, x.shape());
+    for (Tensor& x : inputs)
+      if (x.shape() != shape) x = apply(op::Expand{shape}, x);
+  }
+  if (!policy.reads_masked)
+    for (Tensor& x : inputs)
+      if (x.defined() && x.layout().has_mask()) x = apply(op::Contiguous{}, x);
+}
+
+}  // namespace weft::dispatch

@@ -1,0 +1,85 @@
+#include "tensor/functions/attention.h"
+
+#include <cmath>
+
+#include "tensor/adjoints/attention.h"
+#include "tensor/core/random.h"
+#include "tensor/dispatch/apply.h"
+#include "tensor/functions/view.h"
+#include "tensor/ops/attention.h"
+
+namespace weft {
+namespace {
+
+Shape batch_of(const Tensor& x) { return Shape(x.shape().begin(), x.shape().end() - 2); }
+
+Shape with(Shape batch, int64_t rows, int64_t columns) {
+  batch.push_back(rows);
+  batch.push_back(columns);
+  return batch;
+}
+
+Tensor broadcast_to(const Tensor& x, const Shape& shape) { return x.shape() == shape ? x : broadcast(x, shape); }
+
+/// The mask as the ops take it. ShapeError where it does not fit.
+Tensor mask_of(const AttentionOptions& options, const Shape& scores) {
+  const Tensor& mask = options.mask;
+  if (!mask.defined()) return mask;
+  if (options.causal) throw Error("there is a mask and `causal`; give one of them");
+  bool fits = mask.rank() <= scores.rank();
+  for (int64_t i = 1; fits && i <= mask.rank(); ++i)
+    fits = mask.size(-i) == 1 || mask.size(-i) == scores[scores.size() - static_cast<size_t>(i)];
+  if (!fits) throw ShapeError(text("the mask must broadcast to ", scores, ", not be ", mask.shape()));
+  return broadcast_to(mask, scores);
+}
+
+/// `rows` of `columns` probabilities: what the dropout draws.
+op::AttentionSetting setting_of(const AttentionOptions& options, int64_t depth, int64_t rows, int64_t columns) {
+  const double p = options.dropout_p;
+  if (!(p >= 0.0 && p <= 1.0)) throw Error(text("dropout_p = ", p, " must lie between 0 and 1"));
+  const double scale = options.scale ? *options.scale : depth == 0 ? 1.0 : 1.0 / std::sqrt(static_cast<double>(depth));
+  op::AttentionSetting setting{options.causal, scale, p, {}};
+  if (p != 0) setting.key = next_random_key(checked_multiply(rows, (columns + 3) / 4 * 4));
+  return setting;
+}
+
+}  // namespace
+
+Tensor scaled_dot_product_attention(const Tensor& q, const Tensor& k, const Tensor& v,
+                                    const AttentionOptions& options) {
+  Frame frame("scaled_dot_product_attention", q, k, v);
+  for (const Tensor* x : {&q, &k, &v})
+    if (x->rank() < 2) throw ShapeError(text("q, k and v need two axes or more, not ", x->shape()));
+  const Shape batch = broadcast_shapes(broadcast_shapes(batch_of(q), batch_of(k)), batch_of(v));
+  const int64_t rows = q.size(-2), columns = k.size(-2);
+  if (v.size(-2) != columns) throw ShapeError(text("k and v differ in length: ", columns, " and ", v.size(-2)));
+  const Tensor mask = mask_of(options, with(batch, rows, columns));
+  const op::Attention op{setting_of(options, q.size(-1), checked_numel(with(batch, rows, 1)), columns)};
+  return dispatch::apply(op, broadcast_to(q, with(batch, rows, q.size(-1))),
+                         broadcast_to(k, with(batch, columns, k.size(-1))),
+                         broadcast_to(v, with(batch, columns, v.size(-1))), mask)[0];
+}
+
+Tensor packed_attention(const Tensor& qkv, int64_t heads, const AttentionOptions& options) {
+  Frame frame("packed_attention", qkv);
+  const Shape part = op::packed_part(operand(qkv), heads), batch(part.begin(), part.end() - 2);
+  const int64_t rows = qkv.size(-2);
+  const Tensor mask = mask_of(options, with(batch, rows, rows));
+  const op::PackedAttention op{heads, setting_of(options, part.back(), checked_numel(with(batch, rows, 1)), rows)};
+  return dispatch::apply(op, qkv, mask)[0];
+}
+
+std::array<Tensor, 3> adjoint::attention_backward(const Tensor& g, const Tensor& q, const Tensor& k, const Tensor& v,
+                                                  const Tensor& mask, const Tensor& largest, const Tensor& factor,
+                                                  const op::AttentionSetting& setting) {
+  Frame frame("attention_backward", g, q, k, v);
+  return dispatch::apply(op::AttentionBackward{setting}, g, q, k, v, mask, largest, factor);
+}
+
+Tensor adjoint::packed_attention_backward(const Tensor& g, const Tensor& qkv, const Tensor& mask, const Tensor& largest,
+                                          const Tensor& factor, int64_t heads, const op::AttentionSetting& setting) {
+  Frame frame("packed_attention_backward", g, qkv);
+  return dispatch::apply(op::PackedAttentionBackward{heads, setting}, g, qkv, mask, largest, factor);
+}
+
+}  // namespace weft

@@ -1,0 +1,30 @@
+// Scaled dot-product attention (arXiv 1706.03762), computed without keeping the T x S probabilities of each head.
+#pragma once
+
+#include <optional>
+
+#include "tensor/tensor.h"
+
+namespace weft {
+
+struct AttentionOptions {
+  /// (..., T, S), broadcast: bool (false: not seen) or floating (added to the scores). Not together with `causal`.
+  Tensor mask = {};
+  bool causal = false;                         // position i sees positions 0 .. i only
+  std::optional<double> scale = std::nullopt;  // of the scores; 1 / sqrt(D) where absent
+  double dropout_p = 0;                        // of the probabilities; drawn from the global generator
+};
+
+/// softmax(scale q k^T + mask) v: q (..., T, D), k (..., S, D), v (..., S, E) give (..., T, E). Leading axes
+/// broadcast, the dtypes promote; bf16 and f16 are computed in f32. DtypeError unless floating. A row that sees
+/// nothing is zero. The result keeps q's order of the last batch axis and T, so that heads that were split as a view
+/// are merged as one.
+Tensor scaled_dot_product_attention(const Tensor& q, const Tensor& k, const Tensor& v,
+                                    const AttentionOptions& options = {});
+
+/// The same for the heads of a packed projection: qkv (..., T, 3 heads D) holds q, k and v of all heads side by side,
+/// as PyTorch's in_proj_weight makes them, and (..., T, heads D) comes out. A mask is (..., heads, T, T), broadcast.
+/// No part is copied, and the gradient is one tensor like qkv.
+Tensor packed_attention(const Tensor& qkv, int64_t heads, const AttentionOptions& options = {});
+
+}  // namespace weft

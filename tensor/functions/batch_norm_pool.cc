@@ -1,0 +1,33 @@
+#include "tensor/functions/batch_norm_pool.h"
+
+#include "tensor/adjoints/batch_norm_pool.h"
+#include "tensor/dispatch/apply.h"
+#include "tensor/functions/pool.h"
+#include "tensor/ops/batch_norm_pool.h"
+
+namespace weft {
+
+BatchNormResult batch_norm_relu_max_pool2d(const Tensor& x, const Tensor& weight, const Tensor& bias,
+                                           const Pool2dOptions& options, double eps) {
+  Frame frame("batch_norm_relu_max_pool2d", x, weight, bias);
+  if (x.rank() != 4) throw ShapeError(text("x must be (N, C, H, W), not ", x.shape()));
+  // A cast of x may lose the layout that the op asks for.
+  const auto keeps_dtype = [&](const Tensor& t) { return !t.defined() || t.dtype() == x.dtype(); };
+  if (!keeps_dtype(weight) || !keeps_dtype(bias) || !batch_norm_pool_applies(operand(x), options)) {
+    BatchNormResult result = batch_norm_relu(x, weight, bias, eps);
+    result.y = max_pool2d(result.y, options);
+    return result;
+  }
+  auto [y, mean, rstd, places] = dispatch::apply(op::BatchNormReluMaxPool2d{eps, options}, x, weight, bias);
+  return {y, mean.detach(), rstd.detach()};
+}
+
+std::array<Tensor, 3> adjoint::batch_norm_relu_max_pool2d_backward(const Tensor& g, const Tensor& places,
+                                                                   const Tensor& x, const Tensor& weight,
+                                                                   const Tensor& mean, const Tensor& rstd,
+                                                                   const Pool2dOptions& options, double eps) {
+  Frame frame("batch_norm_relu_max_pool2d_backward", g, x, weight);
+  return dispatch::apply(op::BatchNormReluMaxPool2dBackward{eps, options}, g, places, x, weight, mean, rstd);
+}
+
+}  // namespace weft

@@ -1,0 +1,168 @@
+#include "tensor/functions/binary.h"
+
+#include "tensor/dispatch/in_place.h"
+#include "tensor/dispatch/over.h"
+#include "tensor/functions/copy.h"
+#include "tensor/functions/view.h"
+#include "tensor/ops/binary.h"
+#include "tensor/ops/copy.h"
+
+namespace weft {
+namespace {
+
+bool is_narrow(DType dtype) { return dtype == bf16 || dtype == f16; }
+/// Whether `x` is a floating tensor without axes beside a bf16 or f16 tensor with axes. It does not widen the result,
+/// but is computed with in f32, as a number is: h * tensor(70000.f) is h * 70000.0, not h * inf.
+bool is_number_beside(const Tensor& half, const Tensor& x) {
+  return x.rank() == 0 && half.rank() > 0 && is_narrow(half.dtype()) && (x.dtype() == f32 || x.dtype() == f64);
+}
+
+/// An op of two tensors whose dtypes differ.
+template <class Op>
+[[gnu::noinline]] Tensor mixed(const Tensor& a, const Tensor& b) {
+  const bool right = is_number_beside(a, b);
+  const bool full = Op::policy.autocast == Autocasting::full && modes().autocast != f32;
+  if (full || !(right || is_number_beside(b, a))) return dispatch::apply(Op{}, a, b);
+  return cast(dispatch::apply(Op{}, cast(a, f32), cast(b, f32)), (right ? a : b).dtype());
+}
+
+/// An op of two tensors; bit i of `dying`: the caller's last handle of operand i.
+template <class Op>
+Tensor binary(uint32_t dying, const Tensor& a, const Tensor& b) {
+  if (a.dtype() != b.dtype()) [[unlikely]]
+    return mixed<Op>(a, b);
+  return dispatch::apply_over(Op{}, dying, a, b);
+}
+
+/// An op of a tensor and a number, in their promoted dtype.
+template <class Op>
+Tensor with_scalar(uint32_t dying, const Tensor& x, const Scalar& value) {
+  if constexpr (std::same_as<Op, op::PowScalar>)
+    if (!value.is_floating() && value.to_int() < 0 && !is_floating(x.dtype()))
+      throw DtypeError(
+          text("an integer to the power ", value.to_int(), " is no integer; cast to a floating dtype first"));
+  const DType dtype = promote_scalar(x.dtype(), value);
+  return x.dtype() == dtype ? dispatch::apply_over(Op{value}, dying, x) : dispatch::apply(Op{value}, cast(x, dtype));
+}
+
+/// -value; the smallest integer wraps like all integer arithmetic.
+Scalar negated(const Scalar& value) {
+  if (value.is_floating()) return -value.to_double();
+  return static_cast<int64_t>(0 - static_cast<uint64_t>(value.to_int()));
+}
+
+}  // namespace
+
+#define WEFT_BINARY(Op, function, policy)                                                        \
+  Tensor function(const Tensor& a, const Tensor& b) {                                            \
+    Frame frame(#function, a, b);                                                                \
+    return binary<op::Op>(0, a, b);                                                              \
+  }                                                                                              \
+  Tensor function(Tensor&& a, const Tensor& b) {                                                 \
+    Frame frame(#function, a, b);                                                                \
+    return dispatch::over(a, [&](uint32_t) { return binary<op::Op>(1, a, b); });                 \
+  }                                                                                              \
+  Tensor function(const Tensor& a, Tensor&& b) {                                                 \
+    Frame frame(#function, a, b);                                                                \
+    return dispatch::over(b, [&](uint32_t) { return binary<op::Op>(2, a, b); });                 \
+  }                                                                                              \
+  Tensor function(Tensor&& a, Tensor&& b) {                                                      \
+    Frame frame(#function, a, b);                                                                \
+    return dispatch::over(3, a, b, [&](uint32_t dying) { return binary<op::Op>(dying, a, b); }); \
+  }
+#define WEFT_SCALAR_FUNCTION(Op, function, x, value, ...) \
+  Tensor function(__VA_ARGS__) {                          \
+    Frame frame(#function, x);                            \
+    return with_scalar<op::Op>(0, x, value);              \
+  }
+#define WEFT_SCALAR_FUNCTION_OVER(Op, function, x, value, ...)                                      \
+  Tensor function(__VA_ARGS__) {                                                                    \
+    Frame frame(#function, x);                                                                      \
+    return dispatch::over(x, [&](uint32_t dying) { return with_scalar<op::Op>(dying, x, value); }); \
+  }
+#define WEFT_WITH_SCALAR(Op, function, policy)                               \
+  WEFT_SCALAR_FUNCTION(Op, function, a, b, const Tensor& a, const Scalar& b) \
+  WEFT_SCALAR_FUNCTION_OVER(Op, function, a, b, Tensor&& a, const Scalar& b)
+#define WEFT_SCALAR_WITH(Op, function, policy)                               \
+  WEFT_SCALAR_FUNCTION(Op, function, b, a, const Scalar& a, const Tensor& b) \
+  WEFT_SCALAR_FUNCTION_OVER(Op, function, b, a, const Scalar& a, Tensor&& b)
+#include "tensor/ops/binary.inc"
+WEFT_SCALAR_FUNCTION(AddScalar, sub, a, negated(b), const Tensor& a, const Scalar& b)
+WEFT_SCALAR_FUNCTION_OVER(AddScalar, sub, a, negated(b), Tensor&& a, const Scalar& b)
+#undef WEFT_SCALAR_FUNCTION
+#undef WEFT_SCALAR_FUNCTION_OVER
+
+namespace {
+
+/// 2 for floating dtypes, 1 for integers, 0 for bool.
+int category(DType dtype) { return is_floating(dtype) ? 2 : is_integer(dtype) ? 1 : 0; }
+
+/// self = Op(self, other) of one dtype.
+template <class Op>
+Tensor& write_alike(const char* name, Tensor& self, const Tensor& other) {
+  const Tensor fitting = other.shape() == self.shape() ? other : broadcast(other, self.shape());
+  constexpr bool is_sum = std::same_as<Op, op::Add> || std::same_as<Op, op::Sub>;
+  // The gradient of a factor reads the old value of self: it is computed beside it and then copied.
+  if (!is_sum && modes().recording && fitting.requires_grad()) {
+    const Tensor factor = fitting.shares_storage(self) ? clone(fitting) : fitting;
+    return dispatch::apply_in_place(op::CopyFrom{}, name, self, dispatch::apply(Op{}, clone(self), factor));
+  }
+  return dispatch::apply_in_place(Op{}, name, self, fitting);
+}
+
+/// Where the dtypes differ: in the promoted dtype, cast to self's at the end.
+template <class Op>
+[[gnu::noinline]] Tensor& write_mixed(const char* name, Tensor& self, const Tensor& other) {
+  (void)other.layout().broadcast(self.shape());  // throws where the result would be larger than self
+  std::array<Tensor, 2> inputs = {self, other};
+  dispatch::prepare(op_info<Op>, inputs);
+  const DType dtype = inputs[0].dtype();
+  if (category(dtype) > category(self.dtype()))
+    throw DtypeError(text("the result is ", dtype, " and cannot be written in place to ", self.dtype(),
+                          "; use the form that returns a new tensor"));
+  if (is_number_beside(self, other))
+    return dispatch::apply_in_place(op::CopyFrom{}, name, self, mixed<Op>(self, other));
+  if (dtype == self.dtype()) return write_alike<Op>(name, self, inputs[1]);
+  return dispatch::apply_in_place(op::CopyFrom{}, name, self, dispatch::apply(Op{}, inputs[0], inputs[1]));
+}
+
+template <class Op>
+Tensor& write(const char* name, Tensor& self, const Tensor& other) {
+  Frame frame(name, self, other);
+  return other.dtype() == self.dtype() ? write_alike<Op>(name, self, other) : write_mixed<Op>(name, self, other);
+}
+
+template <class Op>
+Tensor& write(const char* name, Tensor& self, const Scalar& value) {
+  Frame frame(name, self);
+  if (value.is_floating() && !is_floating(self.dtype()))
+    throw DtypeError(text("a floating result cannot be written in place to ", self.dtype(),
+                          "; use the form that returns a new tensor"));
+  return dispatch::apply_in_place(Op{value}, name, self);
+}
+
+void check_divisible(const Tensor& self) {
+  if (!is_floating(self.dtype()))
+    throw DtypeError(text("a quotient is floating and cannot be written in place to ", self.dtype(), "; use a / b"));
+}
+
+}  // namespace
+
+Tensor& Tensor::add_(const Tensor& other) { return write<op::Add>("add_", *this, other); }
+Tensor& Tensor::add_(const Scalar& other) { return write<op::AddScalar>("add_", *this, other); }
+Tensor& Tensor::sub_(const Tensor& other) { return write<op::Sub>("sub_", *this, other); }
+Tensor& Tensor::sub_(const Scalar& other) { return write<op::AddScalar>("sub_", *this, negated(other)); }
+Tensor& Tensor::mul_(const Tensor& other) { return write<op::Mul>("mul_", *this, other); }
+Tensor& Tensor::mul_(const Scalar& other) { return write<op::MulScalar>("mul_", *this, other); }
+Tensor& Tensor::div_(const Tensor& other) {
+  Frame frame("div_", *this, other);
+  check_divisible(*this);
+  return write<op::Div>("div_", *this, other);
+}
+Tensor& Tensor::div_(const Scalar& other) {
+  Frame frame("div_", *this);
+  check_divisible(*this);
+  return write<op::DivScalar>("div_", *this, other);
+}
+
+}  // namespace weft

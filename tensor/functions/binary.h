@@ -1,0 +1,50 @@
+// Element-wise arithmetic of two tensors, or of a tensor and a number: add, sub, mul, div, pow, maximum, minimum and
+// the operators. Operands broadcast (aligned right; equal or 1) and are promoted to promote(a, b); a number or a
+// tensor without axes does not widen within its category. IEEE-754 throughout: nothing is sanitised. ShapeError where
+// shapes do not broadcast, DtypeError for bool (maximum and minimum take it, quotients of it are f32). The memory of
+// a temporary is used again for the result where nothing else holds it.
+#pragma once
+
+#include "tensor/core/scalar.h"
+#include "tensor/tensor.h"
+
+namespace weft {
+
+// The formulas are beside the rows. The gradient of pow at a = 0 follows PyTorch: 0 where b = 0; d/db is 0
+// where a = 0 and b >= 0. DtypeError for an integer to a negative number.
+#define WEFT_BINARY(Op, function, policy)            \
+  Tensor function(const Tensor& a, const Tensor& b); \
+  Tensor function(Tensor&& a, const Tensor& b);      \
+  Tensor function(const Tensor& a, Tensor&& b);      \
+  Tensor function(Tensor&& a, Tensor&& b);
+#define WEFT_WITH_SCALAR(Op, function, policy)       \
+  Tensor function(const Tensor& a, const Scalar& b); \
+  Tensor function(Tensor&& a, const Scalar& b);
+#define WEFT_SCALAR_WITH(Op, function, policy)       \
+  Tensor function(const Scalar& a, const Tensor& b); \
+  Tensor function(const Scalar& a, Tensor&& b);
+#include "tensor/ops/binary.inc"
+
+Tensor sub(const Tensor& a, const Scalar& b);
+Tensor sub(Tensor&& a, const Scalar& b);
+inline Tensor add(const Scalar& a, const Tensor& b) { return add(b, a); }
+inline Tensor add(const Scalar& a, Tensor&& b) { return add(std::move(b), a); }
+inline Tensor mul(const Scalar& a, const Tensor& b) { return mul(b, a); }
+inline Tensor mul(const Scalar& a, Tensor&& b) { return mul(std::move(b), a); }
+
+#define WEFT_OPERATOR(sign, function)                                                                  \
+  inline Tensor operator sign(const Tensor& a, const Tensor& b) { return function(a, b); }             \
+  inline Tensor operator sign(Tensor&& a, const Tensor& b) { return function(std::move(a), b); }       \
+  inline Tensor operator sign(const Tensor& a, Tensor&& b) { return function(a, std::move(b)); }       \
+  inline Tensor operator sign(Tensor&& a, Tensor&& b) { return function(std::move(a), std::move(b)); } \
+  inline Tensor operator sign(const Tensor& a, const Scalar& b) { return function(a, b); }             \
+  inline Tensor operator sign(Tensor&& a, const Scalar& b) { return function(std::move(a), b); }       \
+  inline Tensor operator sign(const Scalar& a, const Tensor& b) { return function(a, b); }             \
+  inline Tensor operator sign(const Scalar& a, Tensor&& b) { return function(a, std::move(b)); }
+WEFT_OPERATOR(+, add)
+WEFT_OPERATOR(-, sub)
+WEFT_OPERATOR(*, mul)
+WEFT_OPERATOR(/, div)
+#undef WEFT_OPERATOR
+
+}  // namespace weft

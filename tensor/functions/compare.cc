@@ -1,0 +1,62 @@
+#include "tensor/functions/compare.h"
+
+#include "tensor/dispatch/apply.h"
+#include "tensor/functions/binary.h"
+#include "tensor/functions/copy.h"
+#include "tensor/functions/reduce.h"
+#include "tensor/functions/unary.h"
+#include "tensor/ops/compare.h"
+
+namespace weft {
+namespace {
+
+/// The dtype in which `x` is compared with a number.
+DType compared_dtype(const Tensor& x, const Scalar& value) {
+  const DType dtype = promote_scalar(x.dtype(), value);
+  return fits(value, dtype) ? dtype : i64;
+}
+
+}  // namespace
+
+#define WEFT_COMPARE(Op, ScalarOp, function)                                \
+  Tensor function(const Tensor& a, const Tensor& b) {                       \
+    Frame frame(#function, a, b);                                           \
+    return dispatch::apply(op::Op{}, a, b);                                 \
+  }                                                                         \
+  Tensor function(const Tensor& a, const Scalar& b) {                       \
+    Frame frame(#function, a);                                              \
+    return dispatch::apply(op::ScalarOp{b}, cast(a, compared_dtype(a, b))); \
+  }
+#define WEFT_LOGICAL(Op, function)                                        \
+  Tensor function(const Tensor& a, const Tensor& b) {                     \
+    Frame frame(#function, a, b);                                         \
+    return dispatch::apply(op::Op{}, cast(a, boolean), cast(b, boolean)); \
+  }
+#define WEFT_PREDICATE(Op, function)     \
+  Tensor function(const Tensor& x) {     \
+    Frame frame(#function, x);           \
+    return dispatch::apply(op::Op{}, x); \
+  }
+#include "tensor/ops/compare.inc"
+
+Tensor where(const Tensor& condition, const Tensor& a, const Tensor& b) {
+  Frame frame("where", condition, a, b);
+  return dispatch::apply(op::Where{}, condition, a, b);
+}
+
+bool equal(const Tensor& a, const Tensor& b) {
+  Frame frame("equal", a, b);
+  return a.dtype() == b.dtype() && a.shape() == b.shape() && all(eq(a, b)).item<bool>();
+}
+
+bool allclose(const Tensor& a, const Tensor& b, double rtol, double atol, bool equal_nan) {
+  Frame frame("allclose", a, b);
+  const Tensor x = cast(a.detach(), f64);
+  const Tensor y = cast(b.detach(), f64);
+  // Equal values first: the difference of two infinities is NaN.
+  Tensor close = logical_or(eq(x, y), logical_and(le(abs(sub(x, y)), add(mul(abs(y), rtol), atol)), isfinite(y)));
+  if (equal_nan) close = logical_or(close, logical_and(isnan(x), isnan(y)));
+  return all(close).item<bool>();
+}
+
+}  // namespace weft

@@ -1,0 +1,41 @@
+// Comparisons and logic (bool results, no gradient), and the choice between two tensors. Operands broadcast and are
+// promoted as in arithmetic (functions/binary.h); an integer that the tensor's dtype cannot hold is compared in i64,
+// so the answer is exact. ShapeError where shapes do not broadcast.
+#pragma once
+
+#include "tensor/core/scalar.h"
+#include "tensor/tensor.h"
+
+namespace weft {
+
+// eq, ne, lt, le, gt, ge; logical_and, logical_or, logical_xor (on x != 0); logical_not, isnan, isfinite.
+#define WEFT_COMPARE(Op, ScalarOp, function)         \
+  Tensor function(const Tensor& a, const Tensor& b); \
+  Tensor function(const Tensor& a, const Scalar& b);
+#define WEFT_LOGICAL(Op, function) Tensor function(const Tensor& a, const Tensor& b);
+#define WEFT_PREDICATE(Op, function) Tensor function(const Tensor& x);
+#include "tensor/ops/compare.inc"
+
+/// a where `condition` (bool) holds, else b; all three broadcast. A NaN on the side not taken does not reach the
+/// gradient. DtypeError for another condition.
+Tensor where(const Tensor& condition, const Tensor& a, const Tensor& b);
+/// Shape, dtype and every value are the same (NaN differs from NaN).
+bool equal(const Tensor& a, const Tensor& b);
+/// |a - b| <= atol + rtol |b| everywhere, NaN equal to NaN where asked; broadcasts.
+bool allclose(const Tensor& a, const Tensor& b, double rtol = 1e-5, double atol = 1e-8, bool equal_nan = false);
+
+// C++20 would rewrite `2.0 == t` into a reversed call and find it ambiguous: numbers on the left have overloads of
+// their own.
+#define WEFT_OPERATOR(sign, function, reversed)                                            \
+  inline Tensor operator sign(const Tensor& a, const Tensor& b) { return function(a, b); } \
+  inline Tensor operator sign(const Tensor& a, const Scalar& b) { return function(a, b); } \
+  inline Tensor operator sign(const Scalar& a, const Tensor& b) { return reversed(b, a); }
+WEFT_OPERATOR(==, eq, eq)
+WEFT_OPERATOR(!=, ne, ne)
+WEFT_OPERATOR(<, lt, gt)
+WEFT_OPERATOR(<=, le, ge)
+WEFT_OPERATOR(>, gt, lt)
+WEFT_OPERATOR(>=, ge, le)
+#undef WEFT_OPERATOR
+
+}  // namespace weft

@@ -1,0 +1,87 @@
+#include "tensor/functions/copy.h"
+
+#include "tensor/dispatch/backend.h"
+#include "tensor/dispatch/in_place.h"
+#include "tensor/dispatch/observer.h"
+#include "tensor/functions/view.h"
+#include "tensor/ops/copy.h"
+
+namespace weft {
+namespace {
+
+/// Copies `bytes` between two devices, one of which may be the CPU; between two others through host memory.
+void copy_bytes(Device from_device, const void* from, Device to_device, void* to, size_t bytes) {
+  if (bytes == 0) return;
+  if (from_device.is_cpu()) return dispatch::backend_of(to_device).copy_from_host(to_device.index, to, from, bytes);
+  if (to_device.is_cpu()) return dispatch::backend_of(from_device).copy_to_host(from_device.index, to, from, bytes);
+  const IntrusivePtr<Storage> host = Storage::allocate(bytes);
+  dispatch::backend_of(from_device).copy_to_host(from_device.index, host->data(), from, bytes);
+  dispatch::backend_of(to_device).copy_from_host(to_device.index, to, host->data(), bytes);
+}
+
+/// Where the elements of a dense tensor begin.
+char* first_byte(const Tensor& x) {
+  return static_cast<char*>(internal::raw(x)) + x.layout().offset() * static_cast<int64_t>(size_of(x.dtype()));
+}
+
+}  // namespace
+
+Tensor clone(const Tensor& x) {
+  Frame frame("clone", x);
+  return dispatch::apply(op::Clone{}, x);
+}
+
+Tensor contiguous(const Tensor& x) {
+  Frame frame("contiguous", x);
+  return x.is_contiguous() ? x : dispatch::apply(op::Contiguous{}, x);
+}
+
+Tensor cast(const Tensor& x, DType dtype) {
+  Frame frame("cast", x);
+  return x.dtype() == dtype ? x : dispatch::apply(op::Cast{dtype}, x);
+}
+
+Tensor to(const Tensor& x, Device device) {
+  Frame frame("to", x);
+  if (x.device() == device) return x;
+  if (!device.is_cpu()) (void)dispatch::backend_of(device);
+  if (modes().recording) dispatch::check_version(x);
+  const Tensor dense = x.layout().is_dense() ? x : dispatch::apply(op::Clone{}, x);
+  const op::ToDevice op{device, x.device()};
+  Tensor out = dispatch::allocate(op.infer(operand(dense)), device);
+  const Tensor* input = &dense;
+  const OpCall call{op_info<op::ToDevice>, &op, {&input, 1}, {&out, 1}};
+  const auto run = [&] {
+    copy_bytes(op.from, first_byte(dense), device, first_byte(out),
+               static_cast<size_t>(dense.numel()) * size_of(dense.dtype()));
+  };
+  if (is_observed()) {
+    ObservedEvent event(
+        {.kind = Event::Kind::op, .name = call.info.name, .info = &call.info, .op = &op, .inputs = call.inputs});
+    run();
+    event.set_outputs(call.outputs);
+  } else {
+    run();
+  }
+  if (dispatch::has_history(dense)) dispatch::record(call);
+  return out;
+}
+
+Tensor detach(const Tensor& x) {
+  Frame frame("detach", x);
+  return dispatch::apply(op::Detach{}, x);
+}
+
+Tensor& Tensor::fill_(const Scalar& value) {
+  Frame frame("fill_", *this);
+  return dispatch::apply_in_place(op::Fill{value}, "fill_", *this);
+}
+
+Tensor& Tensor::copy_(const Tensor& source) {
+  Frame frame("copy_", *this, source);
+  const Tensor here = source.to(device());
+  const Tensor fitting = here.shape() == shape() ? here : weft::broadcast(here, shape());
+  return dispatch::apply_in_place(op::CopyFrom{}, "copy_", *this, fitting);
+}
+
+}  // namespace weft

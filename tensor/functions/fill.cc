@@ -1,0 +1,114 @@
+#include "tensor/functions/fill.h"
+
+#include <cmath>
+
+#include "tensor/dispatch/in_place.h"
+#include "tensor/ops/fill.h"
+
+namespace weft {
+namespace {
+
+/// The number of values of start, start + step, ... before `end`.
+int64_t arange_count(const Scalar& start, const Scalar& end, const Scalar& step) {
+  if (start.is_floating() || end.is_floating() || step.is_floating()) {
+    const double span = std::ceil((end.to_double() - start.to_double()) / step.to_double());
+    if (!(span < 9.0e15)) throw ShapeError(text("from ", start.to_double(), " to ", end.to_double(), " is too long"));
+    return span > 0 ? static_cast<int64_t>(span) : 0;
+  }
+  __extension__ using Wide = __int128;
+  const Wide by = step.to_int(), span = Wide{end.to_int()} - start.to_int();
+  if (span == 0 || (span < 0) != (by < 0)) return 0;
+  const Wide count = (span + by - (by > 0 ? 1 : -1)) / by;
+  if (count > INT64_MAX) throw ShapeError(text("from ", start.to_int(), " to ", end.to_int(), " is too long"));
+  return static_cast<int64_t>(count);
+}
+
+}  // namespace
+
+Tensor full(const Shape& shape, const Scalar& value, std::optional<DType> dtype, Device device) {
+  Frame frame("full");
+  const DType kind = value.is_floating() ? f32 : value.kind();
+  return dispatch::apply(op::Full{View::contiguous(shape), value, dtype.value_or(kind), device});
+}
+
+Tensor zeros(const Shape& shape, DType dtype, Device device) {
+  Frame frame("zeros");
+  return full(shape, 0, dtype, device);
+}
+
+Tensor ones(const Shape& shape, DType dtype, Device device) {
+  Frame frame("ones");
+  return full(shape, 1, dtype, device);
+}
+
+Tensor empty(const Shape& shape, DType dtype, Device device) {
+  Frame frame("empty");
+  return dispatch::allocate(spec_of(shape, dtype), device);
+}
+
+Tensor empty_like(const Tensor& x, std::optional<DType> dtype) {
+  Frame frame("empty_like", x);
+  return dispatch::allocate(spec_like(operand(x), dtype.value_or(x.dtype())), x.device());
+}
+
+Tensor full_like(const Tensor& x, const Scalar& value, std::optional<DType> dtype) {
+  Frame frame("full_like", x);
+  return dispatch::apply(op::Full{result_view(x.shape(), {&x.layout()}), value, dtype.value_or(x.dtype()), x.device()});
+}
+
+Tensor zeros_like(const Tensor& x, std::optional<DType> dtype) {
+  Frame frame("zeros_like", x);
+  return full_like(x, 0, dtype);
+}
+
+Tensor ones_like(const Tensor& x, std::optional<DType> dtype) {
+  Frame frame("ones_like", x);
+  return full_like(x, 1, dtype);
+}
+
+Tensor arange(const Scalar& start, const Scalar& end, const Scalar& step, std::optional<DType> dtype, Device device) {
+  Frame frame("arange");
+  if (step.to_double() == 0.0) throw Error("step 0: it must move");
+  const bool floating = start.is_floating() || end.is_floating() || step.is_floating();
+  const int64_t count = arange_count(start, end, step);
+  return dispatch::apply(op::Arange{start, step, count, dtype.value_or(floating ? f32 : i64), device});
+}
+
+Tensor arange(const Scalar& end) { return arange(0, end); }
+
+Tensor linspace(const Scalar& start, const Scalar& end, int64_t count, DType dtype, Device device) {
+  Frame frame("linspace");
+  return dispatch::apply(op::Linspace{start.to_double(), end.to_double(), count, dtype, device});
+}
+
+Tensor eye(int64_t rows, std::optional<int64_t> columns, DType dtype, Device device) {
+  Frame frame("eye");
+  return dispatch::apply(op::Eye{rows, columns.value_or(rows), dtype, device});
+}
+
+namespace detail {
+
+void BraceReader::level(size_t depth, int64_t size) {
+  if (depth == shape_.size()) {
+    shape_.push_back(size);
+  } else if (shape_[depth] != size) {
+    throw ShapeError(text("rows differ in length: ", shape_[depth], " and ", size));
+  }
+}
+
+Tensor BraceReader::finish(std::optional<DType> dtype, std::optional<Shape> shape) const {
+  const DType kind = reals_.empty() ? kind_ : DType::f64;
+  const View view = View::contiguous(shape.value_or(shape_));
+  const int64_t count = static_cast<int64_t>(reals_.size() + integers_.size());
+  if (view.numel() != count) throw ShapeError(text(count, " values do not fill shape ", view.shape()));
+  const Tensor out = dispatch::allocate({view, dtype.value_or(kind == DType::f64 ? f32 : kind)});
+  // Not an op: observers do not see how the numbers are converted.
+  const ModeScope unobserved(&Modes::observer, static_cast<Observer*>(nullptr));
+  dispatch::copy_into(reals_.empty() ? Tensor::wrap(const_cast<int64_t*>(integers_.data()), view.shape())
+                                     : Tensor::wrap(const_cast<double*>(reals_.data()), view.shape()),
+                      out);
+  return out;
+}
+
+}  // namespace detail
+}  // namespace weft

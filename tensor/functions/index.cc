@@ -1,0 +1,75 @@
+#include "tensor/functions/index.h"
+
+#include <limits>
+
+#include "tensor/adjoints/index.h"
+#include "tensor/dispatch/apply.h"
+#include "tensor/functions/reduce.h"
+#include "tensor/functions/view.h"
+#include "tensor/ops/index.h"
+
+namespace weft {
+namespace {
+
+Tensor with_axis(const Tensor& x) { return x.rank() == 0 ? reshape(x, {1}) : x; }
+Shape with_axis(const Shape& shape) { return shape.rank() == 0 ? Shape{1} : shape; }
+/// `x` in `shape`, where only an axis of size 1 was added.
+Tensor in_shape(const Tensor& x, const Shape& shape) { return x.shape() == shape ? x : reshape(x, shape); }
+
+/// One more than the largest of `indices`.
+int64_t classes_of(const Tensor& indices) {
+  if (indices.numel() == 0) throw Error("the number of classes of no indices must be given");
+  const int64_t smallest = min(indices).item<int64_t>(), largest = max(indices).item<int64_t>();
+  if (smallest < 0) throw IndexError(text("class ", smallest, " is negative"));
+  if (largest == std::numeric_limits<int64_t>::max())
+    throw IndexError(text("class ", largest, " is too large: the number of classes would not fit into 64 bits"));
+  return largest + 1;
+}
+
+}  // namespace
+
+Tensor gather(const Tensor& x, int64_t axis, const Tensor& index) {
+  Frame frame("gather", x, index);
+  const int64_t a = normalize_axis_or_scalar(axis, x.rank());
+  return in_shape(dispatch::apply(op::Gather{a}, with_axis(x), with_axis(index)), index.shape());
+}
+
+Tensor scatter_add(const Tensor& src, int64_t axis, const Tensor& index, const Shape& shape) {
+  Frame frame("scatter_add", src, index);
+  const int64_t a = normalize_axis_or_scalar(axis, shape.rank());
+  return in_shape(dispatch::apply(op::ScatterAdd{a, with_axis(shape)}, with_axis(src), with_axis(index)), shape);
+}
+
+Tensor index_select(const Tensor& x, int64_t axis, const Tensor& index) {
+  Frame frame("index_select", x, index);
+  const int64_t a = normalize_axis_or_scalar(axis, x.rank());
+  if (x.rank() > 0) return dispatch::apply(op::IndexSelect{a}, x, with_axis(index));
+  if (index.numel() != 1)
+    throw ShapeError(
+        text("a tensor without axes takes one index, not the ", index.numel(), " of shape ", index.shape()));
+  return reshape(dispatch::apply(op::IndexSelect{a}, reshape(x, {1}), with_axis(index)), {});
+}
+
+Tensor index_add(const Tensor& src, int64_t axis, const Tensor& index, const Shape& shape) {
+  Frame frame("index_add", src, index);
+  const int64_t a = normalize_axis_or_scalar(axis, shape.rank());
+  return in_shape(dispatch::apply(op::IndexAdd{a, with_axis(shape)}, with_axis(src), with_axis(index)), shape);
+}
+
+Tensor embedding(const Tensor& indices, const Tensor& weight, int64_t padding_idx) {
+  Frame frame("embedding", indices, weight);
+  return dispatch::apply(op::Embedding{padding_idx}, indices, weight);
+}
+
+Tensor one_hot(const Tensor& indices, std::optional<int64_t> classes) {
+  Frame frame("one_hot", indices);
+  op::check_index_dtype(indices.dtype());
+  return dispatch::apply(op::OneHot{classes ? *classes : classes_of(indices)}, indices);
+}
+
+Tensor adjoint::embedding_backward(const Tensor& g, const Tensor& indices, int64_t rows, int64_t padding_idx) {
+  Frame frame("embedding_backward", g, indices);
+  return dispatch::apply(op::EmbeddingBackward{rows, padding_idx}, g, indices);
+}
+
+}  // namespace weft

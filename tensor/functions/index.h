@@ -1,0 +1,29 @@
+// Indexing with tensors of integers. Indices are always checked: IndexError `index 7 is out of range for 5 rows`. A
+// tensor without axes counts as one of shape (1) and takes axis 0 and -1.
+#pragma once
+
+#include <optional>
+
+#include "tensor/tensor.h"
+
+namespace weft {
+
+/// out[i][j] = x[index[i][j]][j] for axis 0, and so on: `index` has x's rank, and sizes up to x's on the other axes.
+Tensor gather(const Tensor& x, int64_t axis, const Tensor& index);
+/// Slices of `axis` in the order of the 1-D `index`. A tensor without axes takes one index and gives none.
+Tensor index_select(const Tensor& x, int64_t axis, const Tensor& index);
+/// The rows `indices` (any shape, any integers) of `weight` (V, D): shape indices + (D). The gradient of row
+/// `padding_idx` is zero (negative: none).
+Tensor embedding(const Tensor& indices, const Tensor& weight, int64_t padding_idx = -1);
+/// indices (any shape) to f32 vectors of `classes` with one 1; classes = max + 1 where absent. No gradient. IndexError
+/// for negative indices.
+Tensor one_hot(const Tensor& indices, std::optional<int64_t> classes = std::nullopt);
+
+/// zeros of `shape`, with src[i][j] added at [index[i][j]][j] for axis 0, and so on: the adjoint of gather. The same
+/// bits at any thread count. DtypeError for bool.
+Tensor scatter_add(const Tensor& src, int64_t axis, const Tensor& index, const Shape& shape);
+/// zeros of `shape`, with the slices of `src` added at the places `index` names: the adjoint of index_select.
+/// DtypeError for bool.
+Tensor index_add(const Tensor& src, int64_t axis, const Tensor& index, const Shape& shape);
+
+}  // namespace weft

@@ -1,0 +1,21 @@
+#include "tensor/functions/layer_norm.h"
+
+#include "tensor/adjoints/layer_norm.h"
+#include "tensor/dispatch/apply.h"
+#include "tensor/ops/layer_norm.h"
+
+namespace weft {
+
+Tensor layer_norm(const Tensor& x, int64_t normalized_axes, const Tensor& weight, const Tensor& bias, double eps) {
+  Frame frame("layer_norm", x, weight, bias);
+  return dispatch::apply(op::LayerNorm{normalized_axes, eps}, x, weight, bias)[0];
+}
+
+std::array<Tensor, 3> adjoint::layer_norm_backward(const Tensor& g, const Tensor& x, int64_t normalized_axes,
+                                                   const Tensor& weight, const Tensor& mean, const Tensor& rstd,
+                                                   double eps) {
+  Frame frame("layer_norm_backward", g, x, weight);
+  return dispatch::apply(op::LayerNormBackward{normalized_axes, eps}, g, x, weight, mean, rstd);
+}
+
+}  // namespace weft

@@ -1,0 +1,52 @@
+#include "tensor/functions/matmul.h"
+
+#include "tensor/dispatch/apply.h"
+#include "tensor/functions/copy.h"
+#include "tensor/functions/view.h"
+#include "tensor/ops/matmul.h"
+
+namespace weft {
+namespace {
+
+Shape batch_of(const Tensor& x) { return Shape(x.shape().begin(), x.shape().end() - 2); }
+
+/// `x` with its batch axes broadcast to `batch`. Cast before: a cast of the broadcast would store its repetitions.
+Tensor with_batch(const Tensor& x, Shape batch, DType dtype) {
+  batch.push_back(x.size(-2));
+  batch.push_back(x.size(-1));
+  return x.shape() == batch ? x : broadcast(cast(x, dtype), batch);
+}
+
+/// (..., M, K) times (K, N) as one product instead of a batch of them: the batch axes join the rows.
+Tensor with_joined_rows(const Tensor& x, const Tensor& y) {
+  Shape shape = x.shape();
+  int64_t rows = 1;
+  for (int64_t i = 0; i + 1 < x.rank(); ++i) rows *= x.size(i);
+  const Tensor flat = dispatch::apply(op::Matmul{}, reshape(x, {rows, x.size(-1)}), y);
+  shape[shape.size() - 1] = y.size(1);
+  return reshape(flat, shape);
+}
+
+/// The product of tensors of two axes or more.
+Tensor batched(const Tensor& x, const Tensor& y) {
+  if (x.rank() == 2 && y.rank() == 2) return dispatch::apply(op::Matmul{}, x, y);
+  if (x.rank() > 2 && y.rank() == 2 && x.is_contiguous()) return with_joined_rows(x, y);
+  const Shape batch = broadcast_shapes(batch_of(x), batch_of(y));
+  const DType dtype = promote(x.dtype(), y.dtype());
+  return dispatch::apply(op::Matmul{}, with_batch(x, batch, dtype), with_batch(y, batch, dtype));
+}
+
+}  // namespace
+
+Tensor matmul(const Tensor& a, const Tensor& b) {
+  Frame frame("matmul", a, b);
+  // Two matrices, the common case, with nothing to prepare.
+  if (a.rank() == 2 && b.rank() == 2) return dispatch::apply(op::Matmul{}, a, b);
+  if (a.rank() == 0 || b.rank() == 0) throw ShapeError("it takes tensors of at least one axis; use * for a scalar");
+  const bool row = a.rank() == 1, column = b.rank() == 1;
+  Tensor out = batched(row ? unsqueeze(a, 0) : a, column ? unsqueeze(b, 1) : b);
+  if (column) out = squeeze(out, -1);
+  return row ? squeeze(out, column ? -1 : -2) : out;
+}
+
+}  // namespace weft

@@ -1,0 +1,57 @@
+#include "tensor/functions/reduce.h"
+
+#include "tensor/dispatch/apply.h"
+#include "tensor/functions/binary.h"
+#include "tensor/functions/copy.h"
+#include "tensor/functions/unary.h"
+#include "tensor/ops/reduce.h"
+
+namespace weft {
+namespace {
+
+template <class Op>
+Tensor reduce(const char* name, const Tensor& x, const Axes& axes, KeepDim keep) {
+  Frame frame(name, x);
+  Op op;
+  op.axes = axes.normalized(x.rank());
+  op.keepdim = keep.value;
+  return dispatch::apply(op, x);
+}
+
+}  // namespace
+
+Tensor sum(const Tensor& x, const Axes& axes, KeepDim keep) { return reduce<op::Sum>("sum", x, axes, keep); }
+Tensor prod(const Tensor& x, const Axes& axes, KeepDim keep) { return reduce<op::Prod>("prod", x, axes, keep); }
+Tensor max(const Tensor& x, const Axes& axes, KeepDim keep) { return reduce<op::Max>("max", x, axes, keep); }
+Tensor min(const Tensor& x, const Axes& axes, KeepDim keep) { return reduce<op::Min>("min", x, axes, keep); }
+Tensor all(const Tensor& x, const Axes& axes, KeepDim keep) { return reduce<op::All>("all", x, axes, keep); }
+Tensor any(const Tensor& x, const Axes& axes, KeepDim keep) { return reduce<op::Any>("any", x, axes, keep); }
+Tensor logsumexp(const Tensor& x, const Axes& axes, KeepDim keep) {
+  return reduce<op::Logsumexp>("logsumexp", x, axes, keep);
+}
+
+Tensor mean(const Tensor& x, const Axes& axes, KeepDim keep) {
+  Frame frame("mean", x);
+  if (!is_floating(x.dtype())) dispatch::throw_not_accepted(x.dtype(), kFloating);
+  const double count = static_cast<double>(op::reduced_count(x.shape(), axes.normalized(x.rank())));
+  // The sum of bf16 or f16 may overflow or lose digits where the mean does not.
+  if (size_of(x.dtype()) == 2) return cast(div(sum(cast(x, f32), axes, keep), count), x.dtype());
+  return div(sum(x, axes, keep), count);
+}
+
+Tensor norm(const Tensor& x, double p, const Axes& axes, KeepDim keep) {
+  Frame frame("norm", x);
+  return dispatch::apply(op::Norm{p, axes.normalized(x.rank()), keep.value}, x);
+}
+
+Tensor var(const Tensor& x, const Axes& axes, int64_t correction, KeepDim keep) {
+  Frame frame("var", x);
+  return dispatch::apply(op::Var{axes.normalized(x.rank()), static_cast<double>(correction), keep.value}, x);
+}
+
+Tensor std(const Tensor& x, const Axes& axes, int64_t correction, KeepDim keep) {
+  Frame frame("std", x);
+  return sqrt(var(x, axes, correction, keep));
+}
+
+}  // namespace weft

@@ -1,0 +1,233 @@
+#include "tensor/functions/view.h"
+
+#include <algorithm>
+
+#include "tensor/dispatch/apply.h"
+#include "tensor/ops/copy.h"
+#include "tensor/ops/view.h"
+
+namespace weft {
+namespace {
+
+/// `shape` with its one -1 inferred from the number of elements.
+Shape inferred(const Shape& shape, int64_t numel) {
+  int64_t known = 1;
+  std::optional<size_t> open;
+  for (size_t i = 0; i < shape.size(); ++i) {
+    if (shape[i] == -1) {
+      if (open) throw ShapeError(text("only one size can be -1, got ", shape));
+      open = i;
+    } else {
+      if (shape[i] < 0) throw ShapeError(text("size ", shape[i], " in ", shape, " is negative"));
+      known = checked_multiply(known, shape[i]);
+    }
+  }
+  Shape out = shape;
+  if (open) {
+    if (known == 0) throw ShapeError(text("-1 in ", shape, " is ambiguous beside a size of 0"));
+    if (numel % known != 0) throw ShapeError(text(numel, " elements cannot be viewed as ", shape));
+    out[*open] = numel / known;
+  } else if (known != numel) {
+    throw ShapeError(text(numel, " elements cannot be viewed as ", shape, " with ", known));
+  }
+  return out;
+}
+
+Shape merged(const Shape& shape, int64_t start, int64_t end) {
+  Shape out;
+  int64_t product = 1;
+  for (int64_t i = 0; i < shape.rank(); ++i) {
+    const int64_t size = shape[static_cast<size_t>(i)];
+    if (i >= start && i <= end) {
+      product *= size;
+      if (i == end) out.push_back(product);
+    } else {
+      out.push_back(size);
+    }
+  }
+  return out;
+}
+
+}  // namespace
+
+Tensor view(const Tensor& x, const Shape& shape) {
+  Frame frame("view", x);
+  return dispatch::apply(op::Reshape{inferred(shape, x.numel())}, x);
+}
+
+Tensor reshape(const Tensor& x, const Shape& shape) {
+  Frame frame("reshape", x);
+  op::Reshape op{inferred(shape, x.numel())};
+  if (!x.is_contiguous() && !x.layout().has_mask() && !op.view(x.layout()))
+    return dispatch::apply(op, dispatch::apply(op::Contiguous{}, x));
+  return dispatch::apply(op, x);
+}
+
+Tensor squeeze(const Tensor& x, int64_t axis) {
+  Frame frame("squeeze", x);
+  const int64_t a = normalize_axis_or_scalar(axis, x.rank());
+  return x.rank() == 0 ? dispatch::apply(op::SqueezeAll{}, x) : dispatch::apply(op::Squeeze{a}, x);
+}
+
+Tensor squeeze_all(const Tensor& x) {
+  Frame frame("squeeze_all", x);
+  return dispatch::apply(op::SqueezeAll{}, x);
+}
+
+Tensor unsqueeze(const Tensor& x, int64_t axis) {
+  Frame frame("unsqueeze", x);
+  return dispatch::apply(op::Unsqueeze{normalize_axis(axis, x.rank() + 1)}, x);
+}
+
+Tensor permute(const Tensor& x, const IntList& axes) {
+  Frame frame("permute", x);
+  IntList normalized = axes;
+  for (int64_t& axis : normalized) axis = normalize_axis(axis, x.rank());
+  return dispatch::apply(op::Permute{normalized}, x);
+}
+
+Tensor transpose(const Tensor& x, int64_t axis0, int64_t axis1) {
+  Frame frame("transpose", x);
+  const int64_t rank = x.rank();
+  const int64_t a = normalize_axis_or_scalar(axis0, rank), b = normalize_axis_or_scalar(axis1, rank);
+  op::Permute op{IntList(static_cast<size_t>(rank), 0)};
+  for (int64_t i = 0; i < rank; ++i) op.axes[static_cast<size_t>(i)] = i == a ? b : i == b ? a : i;
+  return dispatch::apply(op, x);
+}
+
+Tensor movedim(const Tensor& x, int64_t source, int64_t destination) {
+  Frame frame("movedim", x);
+  const int64_t from = normalize_axis_or_scalar(source, x.rank());
+  const int64_t to = normalize_axis_or_scalar(destination, x.rank());
+  op::Permute op;
+  for (int64_t i = 0; i < x.rank(); ++i)
+    if (i != from) op.axes.push_back(i);
+  if (x.rank() > 0) op.axes.insert(static_cast<size_t>(to), from);
+  return dispatch::apply(op, x);
+}
+
+Tensor slice(const Tensor& x, int64_t axis, std::optional<int64_t> start, std::optional<int64_t> end, int64_t step) {
+  Frame frame("slice", x);
+  return dispatch::apply(op::Slice{normalize_axis(axis, x.rank()), start, end, step}, x);
+}
+
+Tensor select(const Tensor& x, int64_t axis, int64_t index) {
+  Frame frame("select", x);
+  return dispatch::apply(op::Select{normalize_axis(axis, x.rank()), index}, x);
+}
+
+Tensor shrink(const Tensor& x, const std::vector<Interval>& bounds) {
+  Frame frame("shrink", x);
+  return dispatch::apply(op::Shrink{bounds}, x);
+}
+
+Tensor narrow(const Tensor& x, int64_t axis, int64_t start, int64_t length) {
+  Frame frame("narrow", x);
+  const int64_t a = normalize_axis(axis, x.rank());
+  const int64_t size = x.size(a);
+  if (start < 0 || length < 0 || start > size || length > size - start)
+    throw IndexError(text("start ", start, " and length ", length, " leave axis ", a, " of size ", size));
+  return dispatch::apply(op::Slice{a, start, start + length, 1}, x);
+}
+
+Tensor unfold(const Tensor& x, int64_t axis, int64_t size, int64_t step) {
+  Frame frame("unfold", x);
+  const int64_t a = normalize_axis_or_scalar(axis, x.rank());
+  if (x.rank() > 0) return dispatch::apply(op::Unfold{a, size, step}, x);
+  // As PyTorch: the window of a tensor without axes, not a list of windows.
+  return select(dispatch::apply(op::Unfold{0, size, step}, reshape(x, {1})), 0, 0);
+}
+
+Tensor flip(const Tensor& x, const IntList& axes) {
+  Frame frame("flip", x);
+  IntList normalized = axes;
+  for (int64_t& axis : normalized) axis = normalize_axis_or_scalar(axis, x.rank());
+  return dispatch::apply(op::Flip{x.rank() > 0 ? normalized : IntList()}, x);
+}
+
+Tensor pad(const Tensor& x, const std::vector<Padding>& padding) {
+  Frame frame("pad", x);
+  return dispatch::apply(op::Pad{padding}, x);
+}
+
+Tensor expand(const Tensor& x, const Shape& shape) {
+  Frame frame("expand", x);
+  Shape full = shape;
+  const int64_t added = shape.rank() - x.rank();
+  for (int64_t i = 0; i < shape.rank(); ++i) {
+    int64_t& size = full[static_cast<size_t>(i)];
+    if (size != -1) continue;
+    if (i < added) throw ShapeError(text("-1 at axis ", i, " of ", shape, " is a new axis and has no size to keep"));
+    size = x.shape()[static_cast<size_t>(i - added)];
+  }
+  return dispatch::apply(op::Expand{full}, x);
+}
+
+Tensor broadcast(const Tensor& x, const Shape& shape) {
+  Frame frame("broadcast", x);
+  return dispatch::apply(op::Expand{shape}, x);
+}
+
+Tensor broadcast_like(const Tensor& x, const Tensor& other) {
+  Frame frame("broadcast_like", x, other);
+  return dispatch::apply(op::Expand{other.shape()}, x);
+}
+
+Tensor broadcast_left(const Tensor& x, const Shape& batch_dims) {
+  Frame frame("broadcast_left", x);
+  Shape shape = batch_dims;
+  for (int64_t size : x.shape()) shape.push_back(size);
+  return dispatch::apply(op::Expand{shape}, x);
+}
+
+Tensor diagonal(const Tensor& x, int64_t offset, int64_t axis0, int64_t axis1) {
+  Frame frame("diagonal", x);
+  return dispatch::apply(op::Diagonal{offset, normalize_axis(axis0, x.rank()), normalize_axis(axis1, x.rank())}, x);
+}
+
+Tensor flatten(const Tensor& x, int64_t start, int64_t end) {
+  Frame frame("flatten", x);
+  if (x.rank() == 0) return dispatch::apply(op::Reshape{{1}}, x);
+  const int64_t first = normalize_axis(start, x.rank());
+  const int64_t last = normalize_axis(end, x.rank());
+  if (first > last) throw IndexError(text("start axis ", first, " lies behind end axis ", last));
+  return reshape(x, merged(x.shape(), first, last));
+}
+
+Tensor unflatten(const Tensor& x, int64_t axis, const Shape& sizes) {
+  Frame frame("unflatten", x);
+  const int64_t a = normalize_axis(axis, x.rank());
+  Shape shape;
+  for (int64_t i = 0; i < x.rank(); ++i) {
+    if (i == a)
+      for (int64_t size : inferred(sizes, x.size(a))) shape.push_back(size);
+    else
+      shape.push_back(x.size(i));
+  }
+  return dispatch::apply(op::Reshape{shape}, x);
+}
+
+Tensor as_strided(const Tensor& x, const Shape& shape, const Strides& strides, int64_t offset) {
+  Frame frame("as_strided", x);
+  return dispatch::apply(op::AsStrided{shape, strides, offset}, x);
+}
+
+std::vector<Tensor> split(const Tensor& x, int64_t size, int64_t axis) {
+  Frame frame("split", x);
+  if (size < 1) throw ShapeError(text("size ", size, " of the pieces must be at least 1"));
+  const int64_t a = normalize_axis(axis, x.rank());
+  std::vector<Tensor> pieces;
+  for (int64_t begin = 0; begin < x.size(a); begin += size)
+    pieces.push_back(dispatch::apply(op::Slice{a, begin, begin + std::min(size, x.size(a) - begin), 1}, x));
+  if (pieces.empty()) pieces.push_back(x);
+  return pieces;
+}
+
+std::vector<Tensor> chunk(const Tensor& x, int64_t count, int64_t axis) {
+  Frame frame("chunk", x);
+  if (count < 1) throw ShapeError(text("count ", count, " of the pieces must be at least 1"));
+  const int64_t size = x.size(axis);
+  return split(x, std::max<int64_t>(1, (size + count - 1) / count), axis);
+}
+
+}  // namespace weft

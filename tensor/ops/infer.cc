@@ -1,0 +1,37 @@
+#include "tensor/ops/infer.h"
+
+#include <limits>
+
+namespace weft {
+
+View result_view(const Shape& shape, std::initializer_list<const View*> inputs) {
+  for (const View* view : inputs) {
+    if (view->shape() != shape || !view->is_dense()) continue;
+    if (view->is_contiguous()) break;
+    return View::create(shape, view->strides());
+  }
+  return View::contiguous(shape);
+}
+
+void check_dtype(const Operand& x, bool accepted, std::string_view what) {
+  if (!accepted) throw DtypeError(text(x.dtype, " is not accepted here; it takes ", what));
+}
+
+void check_same_shape(const Operand& a, const Operand& b) {
+  if (a.shape() != b.shape()) throw ShapeError(text("shapes differ: ", a.shape(), " and ", b.shape()));
+}
+
+void check_fits(const Scalar& value, DType dtype) {
+  if (fits(value, dtype)) return;
+  visit_dtype(dtype, [&]<class T>() {
+    if constexpr (std::is_integral_v<T>) {
+      const int64_t low = std::numeric_limits<T>::min(), high = std::numeric_limits<T>::max();
+      // An unsigned number above 2^63 has become negative.
+      const bool wrapped = value.to_int() < 0 && value.to_double() > 0;
+      throw Error(text("the value ", wrapped ? text(value.to_double()) : text(value.to_int()), " does not fit into ",
+                       dtype, ", which holds ", low, " to ", high));
+    }
+  });
+}
+
+}  // namespace weft

@@ -1,0 +1,207 @@
+// Arithmetic of mixed dtypes: what is promoted, what wraps, what is written in place; and temporaries whose memory is
+// used again.
+#include <gtest/gtest.h>
+
+#include <limits>
+
+#include "tensor/functions/binary.h"
+#include "tensor/functions/compare.h"
+#include "tensor/functions/copy.h"
+#include "tensor/functions/fill.h"
+#include "tensor/functions/random.h"
+
+namespace weft {
+namespace {
+
+using Numbers = std::vector<double>;
+Numbers numbers(const Tensor& x) { return x.to_vector<double>(); }
+
+// ---- dtypes ----
+
+TEST(Arithmetic, IntegersWithoutAxesAreDividedInF32) {
+  const Tensor bytes = full({1}, 200, u8), wide = tensor(1000);
+  EXPECT_EQ((bytes / wide).dtype(), f32);
+  EXPECT_FLOAT_EQ((bytes / wide).item<float>(), 0.2f);
+  EXPECT_FLOAT_EQ((wide / bytes).item<float>(), 5.0f);
+  EXPECT_FLOAT_EQ((bytes / 1000).item<float>(), 0.2f);
+}
+
+TEST(Arithmetic, ANumberInATensorDoesNotWidenHalvesButIsComputedWithInF32) {
+  const Tensor large = tensor(70000.f);  // beyond f16
+  for (const DType dtype : {f16, bf16}) {
+    const Tensor half = full({3}, 0.5, dtype);
+    for (const Tensor& product : {half * large, large * half, half * tensor(70000.0, f64)}) {
+      EXPECT_EQ(product.dtype(), dtype);
+      EXPECT_EQ(numbers(product), numbers(half * 70000.0));
+    }
+  }
+  EXPECT_EQ(numbers(full({1}, 60000.0, f16) - large), Numbers({-10000}));
+  EXPECT_EQ(numbers(large / full({1}, 10.0, f16)), Numbers({7000}));
+  EXPECT_EQ(numbers(full({1}, 0.5, f16).mul_(large)), Numbers({35008}));
+  EXPECT_EQ((full({}, 0.5, f16) * large).dtype(), f32);
+}
+
+TEST(Arithmetic, IntegersThatDoNotFitWrapAsInPyTorch) {
+  const Tensor bytes = full({2}, 250, u8);
+  EXPECT_EQ(numbers(bytes + 300), Numbers({38, 38}));
+  EXPECT_EQ(numbers(bytes + tensor(300)), Numbers({38, 38}));
+  EXPECT_EQ(numbers(bytes - 251), Numbers({255, 255}));
+}
+
+TEST(Arithmetic, ComparisonsWithIntegersThatDoNotFitAreExact) {
+  const Tensor bytes = full({1}, 44, u8);  // 300 modulo 256
+  EXPECT_FALSE((bytes == 300).item<bool>());
+  EXPECT_TRUE((bytes != 300).item<bool>());
+  EXPECT_TRUE((bytes < 300).item<bool>());
+  EXPECT_TRUE((bytes > -1).item<bool>());
+  EXPECT_TRUE((300 > bytes).item<bool>());
+  EXPECT_FALSE((full({1}, -1, i8) == 255).item<bool>());
+  EXPECT_TRUE((full({1}, INT32_MAX, i32) < int64_t{1} << 40).item<bool>());
+  EXPECT_TRUE((bytes == 44).item<bool>());
+}
+
+// ---- in place ----
+
+TEST(ArithmeticInPlace, IsComputedInThePromotedDtype) {
+  Tensor half = full({1}, 60000.0, f16);
+  EXPECT_EQ(numbers(half.sub_(tensor({70000.f}))), Numbers({-10000}));
+  EXPECT_EQ(half.dtype(), f16);
+  Tensor small = full({1}, 1e-30);
+  EXPECT_FLOAT_EQ(small.mul_(full({1}, 1e40, f64)).item<float>(), 1e10f);
+  EXPECT_EQ(small.dtype(), f32);
+  Tensor byte = full({1}, 200, u8);
+  EXPECT_EQ(numbers(byte.sub_(full({1}, 300, i64))), Numbers({156}));  // -100 modulo 256
+  Tensor row = full({2, 2}, 60000.0, f16);
+  EXPECT_EQ(numbers(row.t().sub_(tensor({70000.f, 60000.f}))), Numbers({-10000, 0, -10000, 0}));
+}
+
+TEST(ArithmeticInPlace, ATensorWithoutAxesIsCastToWhatItIsWrittenTo) {
+  Tensor x = ones({2});
+  x.add_(tensor(1.5, f64)).mul_(tensor(2)).div_(tensor(5.0, f64));
+  EXPECT_EQ(x.dtype(), f32);
+  EXPECT_EQ(numbers(x), Numbers({1, 1}));
+}
+
+TEST(ArithmeticInPlace, AnOverlappingPartOfAnotherDtypeIsReadFirst) {
+  Tensor x = full({3}, 2.0, f16);
+  x.mul_(x.to(f32));
+  EXPECT_EQ(numbers(x), Numbers({4, 4, 4}));
+}
+
+TEST(ArithmeticInPlace, AResultOfAHigherKindIsRefused) {
+  EXPECT_THROW(ones({2}, i64).add_(ones({2}, f16)), DtypeError);
+  EXPECT_THROW(ones({2}, boolean).add_(ones({2}, i64)), DtypeError);
+  EXPECT_THROW(ones({2}, f16).add_(ones({3, 2})), ShapeError);
+  EXPECT_THROW(ones({2}, f16).add_(ones({3})), ShapeError);
+}
+
+// ---- temporaries ----
+
+TEST(Temporaries, LendTheirMemoryToTheResult) {
+  Tensor x = ones({4}), y = full({4}, 2.0);
+  const void* x_memory = x.data<float>();
+  const void* y_memory = y.data<float>();
+  Tensor z = std::move(x) + y;
+  EXPECT_EQ(z.data<float>(), x_memory);
+  EXPECT_FALSE(x.defined());
+  z = 2.0 - std::move(z);
+  EXPECT_EQ(z.data<float>(), x_memory);
+  z = z.detach() / std::move(y);
+  EXPECT_EQ(z.data<float>(), y_memory);
+  EXPECT_EQ(numbers(z), Numbers({-0.5, -0.5, -0.5, -0.5}));
+  z = pow(maximum(minimum(std::move(z), ones({4})) * 4.0, ones({4}) * -3.0) + 1.0, 2);
+  EXPECT_EQ(z.data<float>(), y_memory);
+  EXPECT_EQ(numbers(z), Numbers({1, 1, 1, 1}));
+  z = std::move(z) + std::move(z);
+  EXPECT_EQ(numbers(z), Numbers({2, 2, 2, 2}));
+}
+
+TEST(Temporaries, KeepTheirMemoryWhereSomethingElseHoldsItOrItDoesNotFit) {
+  Tensor x = ones({4});
+  const Tensor same = x, view = x.view({2, 2});
+  const Tensor sum = std::move(x) + 1.0;
+  EXPECT_EQ(numbers(same), Numbers({1, 1, 1, 1}));
+  EXPECT_EQ(numbers(sum), Numbers({2, 2, 2, 2}));
+  Tensor narrow = ones({4}, f16), column = ones({4, 1}), whole = ones({4}, i64);
+  EXPECT_EQ((std::move(narrow) + ones({4})).dtype(), f32);
+  EXPECT_EQ((std::move(column) + ones({4})).shape(), Shape({4, 4}));
+  EXPECT_EQ((std::move(whole) * 0.5).dtype(), f32);
+  EXPECT_TRUE(narrow.defined() && column.defined() && whole.defined());
+  EXPECT_EQ(numbers(narrow), Numbers({1, 1, 1, 1}));
+}
+
+TEST(Temporaries, StayDefinedWhereTheCallFails) {
+  Tensor x = ones({4});
+  EXPECT_THROW(std::move(x) + ones({3}), ShapeError);
+  EXPECT_EQ(numbers(x), Numbers({1, 1, 1, 1}));
+}
+
+TEST(Temporaries, NumbersMayStandOnEitherSide) {
+  const Tensor t = full({1}, 4);
+  for (const Tensor& x : {t + 1, 1 + t, t.clone() + 1, 1 + t.clone(), add(t, 1), add(1, t)})
+    EXPECT_EQ(x.item<int>(), 5);
+  for (const Tensor& x : {1 - t, 1 - t.clone(), sub(1, t)}) EXPECT_EQ(x.item<int>(), -3);
+  for (const Tensor& x : {t - 1, t.clone() - 1, sub(t, 1)}) EXPECT_EQ(x.item<int>(), 3);
+  for (const Tensor& x : {t * 2.0, 2.0 * t, t.clone() * 2.0, 2.0 * t.clone(), mul(2.0, t)})
+    EXPECT_EQ(x.item<double>(), 8);
+  for (const Tensor& x : {2 / t, 2 / t.clone(), div(2, t)}) EXPECT_EQ(x.item<double>(), 0.5);
+  for (const Tensor& x : {pow(2, t), pow(2, t.clone()), pow(t, 2), pow(t.clone(), 2)}) EXPECT_EQ(x.item<int>(), 16);
+  EXPECT_TRUE((2.0 == t / 2).item<bool>());
+}
+
+// ---- constructors ----
+
+TEST(Constructors, RefuseIntegersThatTheDtypeDoesNotHold) {
+  EXPECT_THROW(full({2}, 300, u8), Error);
+  EXPECT_THROW(full({2}, -1, u8), Error);
+  EXPECT_THROW(full_like(ones({2}, i8), 128), Error);
+  EXPECT_THROW(ones({2}, u8).fill_(-1), Error);
+  EXPECT_THROW(randint(0, 300, {2}, u8), Error);
+  EXPECT_THROW(randint(-1, 3, {2}, u8), Error);
+  EXPECT_EQ(randint(0, 256, {2}, u8).dtype(), u8);
+  EXPECT_EQ(numbers(full({1}, 255, u8)), Numbers({255}));
+  EXPECT_EQ(numbers(full({1}, -128, i8)), Numbers({-128}));
+  EXPECT_EQ(numbers(full({1}, 300, boolean)), Numbers({1}));
+  try {
+    full({2}, 300, u8);
+    FAIL();
+  } catch (const Error& error) {
+    EXPECT_STREQ(error.what(), "full(): the value 300 does not fit into u8, which holds 0 to 255");
+  }
+}
+
+TEST(Constructors, RefuseSizesThatOverflow) {
+  EXPECT_THROW(linspace(0, 1, INT64_MAX), ShapeError);
+  EXPECT_THROW(linspace(0, 1, INT64_MAX / 4, f64), ShapeError);
+  EXPECT_THROW(eye(int64_t{1} << 40), ShapeError);
+  EXPECT_THROW(eye(int64_t{1} << 31, int64_t{1} << 31), ShapeError);
+  EXPECT_THROW(arange(INT64_MIN, INT64_MAX), ShapeError);
+  EXPECT_THROW(arange(0.0, 1e300), ShapeError);
+  EXPECT_THROW(arange(0.0, std::numeric_limits<double>::quiet_NaN()), ShapeError);
+}
+
+TEST(Constructors, CountIntegersExactly) {
+  constexpr int64_t kLarge = int64_t{1} << 60;  // neighbours are the same double
+  EXPECT_EQ(arange(kLarge, kLarge + 3).to_vector<int64_t>(), (std::vector<int64_t>{kLarge, kLarge + 1, kLarge + 2}));
+  EXPECT_EQ(arange(INT64_MAX, INT64_MIN, INT64_MIN).numel(), 2);
+  EXPECT_EQ(numbers(arange(5, 0, -2)), Numbers({5, 3, 1}));
+  EXPECT_EQ(numbers(arange(0, 5, 2)), Numbers({0, 2, 4}));
+  EXPECT_EQ(numbers(arange(0, 6, 2)), Numbers({0, 2, 4}));
+  EXPECT_EQ(arange(0, 5, -1).numel(), 0);
+}
+
+TEST(Constructors, LikeATensorKeepItsMemoryOrder) {
+  const Tensor x = ones({2, 3}).t();
+  for (const Tensor& like : {zeros_like(x), ones_like(x), full_like(x, 7, u8), empty_like(x)})
+    EXPECT_EQ(like.strides(), x.strides());
+  EXPECT_EQ(numbers(full_like(x, 7, u8)), Numbers({7, 7, 7, 7, 7, 7}));
+  EXPECT_TRUE(zeros_like(x.slice(0, 0, 3, 2)).is_contiguous());
+}
+
+TEST(Constructors, OnADeviceThatIsNotThereAreErrors) {
+  EXPECT_THROW(zeros({2}, f32, Device::extension(7)), Error);
+  EXPECT_THROW(arange(0, 3, 1, std::nullopt, Device::extension(7)), Error);
+}
+
+}  // namespace
+}  // namespace weft
