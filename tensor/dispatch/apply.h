@@ -59,6 +59,8 @@ inline bool is_ready(const Policy& policy, uint32_t bit, const Operand& first, c
          (!numeric || (body.dtype == first.dtype && contains(policy.accepts, body.dtype))) &&
          (!policy.broadcasts || first.view == &body.view || body.view.shape() == first.shape());
 }
+/// DeviceError where the inputs that are there lie on several devices.
+void check_devices(Operands inputs);
 /// The inputs as the op's policy wants them; casts, expands and copies are recorded ops.
 void prepare(const OpInfo& info, std::span<Tensor> inputs);
 [[noreturn]] void throw_not_accepted(DType dtype, DTypes accepts);

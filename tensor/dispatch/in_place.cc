@@ -89,6 +89,7 @@ void apply_update(const OpInfo& info, const void* op, uint32_t writes, const cha
     if ((writes >> i & 1u) && inputs[i]->defined()) (void)check_writable(*inputs[i], name, false);
     in.push_back(operand(*inputs[i]));
   }
+  check_devices(in);
   info.infer(op, in, nullptr);
   run_erased({info, op, inputs, {}}, in, {});
   for (size_t i = 0; i < inputs.size(); ++i)

@@ -9,17 +9,6 @@ namespace {
 
 bool is_numeric(const Policy& policy, size_t input) { return (policy.numeric >> (input < 31 ? input : 31)) & 1u; }
 
-void check_devices(std::span<const Tensor> inputs) {
-  const Tensor* first = nullptr;
-  for (const Tensor& x : inputs) {
-    if (!x.defined()) continue;
-    if (first == nullptr) first = &x;
-    if (x.device() != first->device())
-      throw DeviceError(text("inputs are on ", name_of(first->device()), " and ", name_of(x.device()),
-                             "; move them to one device with to()"));
-  }
-}
-
 /// 2 for floating dtypes, 1 for integers, 0 for bool.
 int category(DType dtype) { return is_floating(dtype) ? 2 : is_integer(dtype) ? 1 : 0; }
 
@@ -47,6 +36,17 @@ DType common_dtype(const Policy& policy, std::span<const Tensor> inputs) {
 
 }  // namespace
 
+void check_devices(Operands inputs) {
+  const Operand* first = nullptr;
+  for (const Operand& x : inputs) {
+    if (!x.defined()) continue;
+    if (first == nullptr) first = &x;
+    if (x.device != first->device)
+      throw DeviceError(text("inputs are on ", name_of(first->device), " and ", name_of(x.device),
+                             "; move them to one device with to()"));
+  }
+}
+
 void throw_not_accepted(DType dtype, DTypes accepts) {
   const char* what = accepts == kFloating   ? "floating dtypes; cast first, e.g. x.to(f32)"
                      : accepts == kNumbers  ? "integers or floating dtypes; cast bool first"
@@ -61,7 +61,9 @@ void prepare(const OpInfo& info, std::span<Tensor> inputs) {
     const bool absent = !inputs[i].defined() && (policy.optional >> (i < 31 ? i : 31) & 1u);
     if (!absent && modes().recording) check_version(inputs[i]);
   }
-  check_devices(inputs);
+  std::vector<Operand> operands;
+  for (const Tensor& x : inputs) operands.push_back(operand(x));
+  check_devices(operands);
   const DType dtype = common_dtype(policy, inputs);
   bool numeric = false;
   for (size_t i = 0; i < inputs.size(); ++i) {

@@ -179,6 +179,7 @@ void add_errors(Cases& cases) {
   error.operator()<ShapeError>(
       "rank", [](const Tensor& x) { scaled_dot_product_attention(x, ones({3}), x); },
       "[3] f32, [2, 3] f32): q, k and v need two axes or more, not [3]");
+  const std::string same = "[2, 3] f32, [2, 3] f32): ";
   error.operator()<Error>(
       "mask and causal",
       [](const Tensor& x) {
