@@ -38,9 +38,9 @@ Tensor batch_norm_inference(const Tensor& x, const Tensor& mean, const Tensor& v
 }
 
 std::array<Tensor, 3> batch_norm_backward(const Tensor& g, const Tensor& x, const Tensor& weight, const Tensor& bias,
-                                          const Tensor& mean, const Tensor& rstd, double eps, bool relu) {
+                                          const Tensor& mean, const Tensor& rstd, double eps, bool relu, int wanted) {
   Frame frame("batch_norm_backward", g, x, weight);
-  return apply(op::BatchNormBackward{eps, relu}, g, x, weight, bias, mean, rstd);
+  return apply(op::BatchNormBackward{eps, relu, wanted}, g, x, weight, bias, mean, rstd);
 }
 
 namespace detail {
@@ -82,13 +82,16 @@ std::array<Spec, 3> BatchNormBackward::infer(const Tensor& g, const Tensor& x, c
                                              const Tensor& mean, const Tensor& rstd) const {
   check_same_shape(g, x);
   const Spec channels = spec_of(check_channels(x, {&weight, &bias, &mean, &rstd}), x.dtype());
-  return {spec_like(x), channels, channels};
+  const Spec none = spec_of({0}, x.dtype());
+  return {wanted & 1 ? spec_like(x) : none, wanted & 2 ? channels : none, wanted & 4 ? channels : none};
 }
 void BatchNormBackward::run(const Tensor& g, const Tensor& x, const Tensor& weight, const Tensor& bias,
                             const Tensor& mean, const Tensor& rstd, std::array<Tensor, 3>& out) const {
-  const cpu::Operand dx = operand(out[0]), dw = operand(out[1]), db = operand(out[2]);
+  const OptionalOperand dx(wanted & 1 ? out[0] : Tensor()), dw(wanted & 2 ? out[1] : Tensor()),
+      db(wanted & 4 ? out[2] : Tensor());
   cpu::batch_norm_backward(operand(g), operand(x), OptionalOperand(weight).get(), OptionalOperand(bias).get(),
-                           operand(mean), operand(rstd), activation_of(relu), cpu::Statistics::of_batch, &dx, &dw, &db);
+                           operand(mean), operand(rstd), activation_of(relu), cpu::Statistics::of_batch, dx.get(),
+                           dw.get(), db.get());
 }
 
 Spec BatchNormInference::infer(const Tensor& x, const Tensor& mean, const Tensor& var, const Tensor& weight,

@@ -21,8 +21,10 @@ Tensor batch_norm_inference(const Tensor& x, const Tensor& mean, const Tensor& v
                             const Tensor& bias = {}, double eps = 1e-5);
 
 /// The gradients of x, weight and bias of batch_norm; of batch_norm_relu where `relu`, which alone reads the bias.
+/// Those whose bit (0, 1, 2) is not in `wanted` are not computed and have shape [0].
 std::array<Tensor, 3> batch_norm_backward(const Tensor& g, const Tensor& x, const Tensor& weight, const Tensor& bias,
-                                          const Tensor& mean, const Tensor& rstd, double eps, bool relu);
+                                          const Tensor& mean, const Tensor& rstd, double eps, bool relu,
+                                          int wanted = 0b111);
 
 namespace detail {
 /// The shape (C) of per-channel tensors of x; checks x, and that those given have it and x's dtype.
@@ -46,14 +48,15 @@ struct BatchNorm {
   void run(const Tensor& x, const Tensor& weight, const Tensor& bias, std::array<Tensor, 3>& out) const;
 };
 
-/// The gradients of x, weight and bias (as if the weight were 1 where there is none).
+/// The gradients of x, weight and bias (as if the weight were 1 where there is none); see batch_norm_backward.
 struct BatchNormBackward {
   double eps;
   bool relu;
+  int wanted = 0b111;
   static constexpr std::string_view name = "batch_norm_backward";
   static constexpr int outputs = 3;
   static constexpr uint32_t optional_inputs = 0b1100;  // weight and bias
-  void attributes(auto visit) const { visit("eps", eps), visit("relu", relu); }
+  void attributes(auto visit) const { visit("eps", eps), visit("relu", relu), visit("wanted", wanted); }
   bool operator==(const BatchNormBackward&) const = default;
   std::array<Spec, 3> infer(const Tensor& g, const Tensor& x, const Tensor& weight, const Tensor& bias,
                             const Tensor& mean, const Tensor& rstd) const;

@@ -12,9 +12,10 @@ Tensor layer_norm(const Tensor& x, int64_t normalized_axes, const Tensor& weight
 }
 
 std::array<Tensor, 3> layer_norm_backward(const Tensor& g, const Tensor& x, int64_t normalized_axes,
-                                          const Tensor& weight, const Tensor& mean, const Tensor& rstd, double eps) {
+                                          const Tensor& weight, const Tensor& mean, const Tensor& rstd, double eps,
+                                          int wanted) {
   Frame frame("layer_norm_backward", g, x, weight);
-  return apply(op::LayerNormBackward{normalized_axes, eps}, g, x, weight, mean, rstd);
+  return apply(op::LayerNormBackward{normalized_axes, eps, wanted}, g, x, weight, mean, rstd);
 }
 
 namespace op {
@@ -54,11 +55,13 @@ std::array<Spec, 3> LayerNormBackward::infer(const Tensor& g, const Tensor& x, c
                                              const Tensor&) const {
   check_same_shape(g, x);
   const Spec parameter = spec_of(check(x, axes, weight, Tensor()), x.dtype());
-  return {spec_like(x), parameter, parameter};
+  const Spec none = spec_of({0}, x.dtype());
+  return {wanted & 1 ? spec_like(x) : none, wanted & 2 ? parameter : none, wanted & 4 ? parameter : none};
 }
 void LayerNormBackward::run(const Tensor& g, const Tensor& x, const Tensor& weight, const Tensor& mean,
                             const Tensor& rstd, std::array<Tensor, 3>& out) const {
-  const OptionalOperand w(weight), dx(out[0]), dw(out[1]), db(out[2]);
+  const OptionalOperand w(weight), dx(wanted & 1 ? out[0] : Tensor()), dw(wanted & 2 ? out[1] : Tensor()),
+      db(wanted & 4 ? out[2] : Tensor());
   cpu::layer_norm_backward(operand(g), operand(x), axes, w.get(), operand(mean), operand(rstd), dx.get(), dw.get(),
                            db.get());
 }
