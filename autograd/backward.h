@@ -1,4 +1,16 @@
 // Running the tape: backward() and grad().
+//
+// A leaf's gradient is complete, added up and announced (Tensor::register_post_accumulate_grad_hook) as soon as its
+// last contribution has come, while older ops have yet to run.
+//
+// A run drops what nodes kept for it, unless retain_graph: a second run through such a node is an error. A node that
+// kept nothing (a sum, a cast, a view) can be run as often as wanted.
+//
+// Threads: several threads may run backward at once on graphs that share leaves and nothing else. Each contribution is
+// added to a leaf under the leaf's lock, so none is lost; the order of the sum, and so its last bits, varies.
+// What threads must not do at once: run graphs that share a node that is no leaf; write to a leaf that another thread's
+// graph reads (an optimizer's step); read the values of a leaf's grad(), or register hooks on it, while another thread
+// adds to it.
 #pragma once
 
 #include <vector>

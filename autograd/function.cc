@@ -2,6 +2,7 @@
 
 #include <cxxabi.h>
 
+#include <algorithm>
 #include <cstdlib>
 
 #include "tensor/functions/view.h"
@@ -122,6 +123,8 @@ Gradients FunctionNode::run(Gradients gradients) {
 }
 
 void FunctionNode::free_saved() {
+  const auto is_empty = [](const Kept& kept) { return kept.saved.empty(); };
+  if (std::all_of(kept_.begin(), kept_.end(), is_empty)) return;
   freed_ = true;
   kept_.clear();
 }

@@ -11,6 +11,9 @@
 // forward takes tensors and plain arguments in any order and returns a Tensor, or a std::vector<Tensor> for several
 // results; it runs under NoGrad. backward gets one gradient per result (undefined where nothing flowed) and returns one
 // per tensor argument, undefined for zero. It can be differentiated again where it is written with public ops.
+//
+// Tensors may come in a std::vector, std::optional, std::tuple or another range: each counts as an argument, in order,
+// an empty std::optional<Tensor> too. What cannot be looked into does not compile (tensors_in.h).
 #pragma once
 
 #include <any>
@@ -22,6 +25,7 @@
 
 #include "autograd/grad_mode.h"
 #include "autograd/node.h"
+#include "autograd/tensors_in.h"
 
 namespace weft::autograd {
 
@@ -103,10 +107,6 @@ class FunctionNode final : public Node {
 };
 
 namespace detail {
-template <class T>
-void collect(std::vector<Tensor>& tensors, const T& argument) {
-  if constexpr (std::is_same_v<T, Tensor>) tensors.push_back(argument);
-}
 /// Calls backward(context, g0, g1, ...) or backward(context, vector of gradients).
 template <class F>
 std::vector<Tensor> call_backward(Context& context, const std::vector<Tensor>& g) {

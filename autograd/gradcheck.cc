@@ -1,5 +1,6 @@
-// gradcheck: for each result y and input x, the analytic Jacobian (one backward per element of y) against the numeric one
-// (two evaluations per element of x). The cost is in proportion to the number of elements: use small inputs.
+// gradcheck: for each result y and input x, the analytic Jacobian (one backward per element of y) against the numeric
+// one (two evaluations per element of x). The cost is in proportion to the number of elements: use small inputs. Then a
+// few gradients once more from seeds that lie in memory as those of other ops may: with gaps, column-major, expanded.
 //
 // Known limits: kinks (relu at 0) give differences that are no errors; choose inputs away from them.
 #include "autograd/gradcheck.h"
@@ -31,11 +32,37 @@ bool equal_bits(const std::vector<double>& a, const std::vector<double>& b) {
   return true;
 }
 
+/// The options with nothing left open.
+struct Limits {
+  double eps, atol, rtol;
+};
+
+/// In a dtype with rounding u, differences of about u / eps + eps^2 come from rounding and curvature: eps is near the
+/// cube root of u, and the tolerances are some way above what is left.
+Limits limits_for(DType dtype) {
+  switch (dtype) {
+    case DType::f32: return {1e-2, 5e-3, 1e-2};
+    case DType::f16: return {1e-1, 1e-1, 5e-2};
+    case DType::bf16: return {2e-1, 2e-1, 2e-1};
+    default: return {1e-6, 1e-5, 1e-3};
+  }
+}
+
+/// The same values as `x`, column-major and with a gap after each element.
+Tensor spread(const Tensor& x) {
+  IntList backwards;
+  for (int64_t axis = x.rank(); axis-- > 0;) backwards.push_back(axis);
+  const Tensor reversed = x.permute(backwards);
+  return stack({reversed, zeros_like(reversed)}, -1).contiguous().select(-1, 0).permute(backwards);
+}
+
 struct Checker {
   const CheckedFunctions& function;
   const GradcheckOptions& options;
   std::vector<Tensor> leaves;        // floating inputs as leaves, the others as they are
   std::vector<size_t> checked = {};  // numbers of the floating inputs
+  DType narrowest = f64;             // of the checked inputs
+  Limits limits = {};
   std::string report = {};
   int64_t differences = 0;
 
@@ -54,28 +81,68 @@ struct Checker {
     const std::vector<double> start = leaves[input].to_vector<double>();
     std::vector<std::vector<double>> rows;
     for (size_t i = 0; i < start.size(); ++i) {
+      double distance = 0;  // as the dtype rounds it
       auto moved = [&](double step) {
         std::vector<double> values_at = start;
         values_at[i] += step;
         at[input] = Tensor::from(std::span<const double>(values_at), leaves[input].shape()).to(leaves[input].dtype());
+        if (narrowest != f64) values_at = at[input].to_vector<double>();
+        distance += narrowest != f64 ? std::abs(values_at[i] - start[i]) : std::abs(step);
         return values(at)[output].to_vector<double>();
       };
-      const std::vector<double> up = moved(options.eps), down = moved(-options.eps);
+      const std::vector<double> up = moved(limits.eps), down = moved(-limits.eps);
       std::vector<double> row(up.size());
-      for (size_t j = 0; j < row.size(); ++j) row[j] = (up[j] - down[j]) / (2 * options.eps);
+      for (size_t j = 0; j < row.size(); ++j) row[j] = (up[j] - down[j]) / distance;
       rows.push_back(std::move(row));
     }
     return rows;
   }
 
-  /// d y[j] / dx for each checked input; undefined where nothing flows.
+  /// The gradient of each checked input from that of y; undefined where nothing flows.
+  std::vector<Tensor> gradients(const Tensor& y, const Tensor& seed) const {
+    std::vector<Tensor> wanted;
+    for (size_t i : checked) wanted.push_back(leaves[i]);
+    return grad({y}, wanted, {.retain_graph = true, .allow_unused = true, .seeds = {seed}});
+  }
+
+  /// d y[j] / dx for each checked input.
   std::vector<Tensor> analytic(const Tensor& y, int64_t j) const {
     std::vector<double> seed(static_cast<size_t>(y.numel()), 0.0);
     seed[static_cast<size_t>(j)] = 1.0;
-    const Tensor s = Tensor::from(std::span<const double>(seed), y.shape()).to(y.dtype());
-    std::vector<Tensor> wanted;
-    for (size_t i : checked) wanted.push_back(leaves[i]);
-    return grad({y}, wanted, {.retain_graph = true, .allow_unused = true, .seeds = {s}});
+    return gradients(y, Tensor::from(std::span<const double>(seed), y.shape()).to(y.dtype()));
+  }
+
+  bool is_close(double found, double want) const {
+    return std::abs(found - want) <= limits.atol + limits.rtol * std::abs(want) ||
+           (std::isnan(found) && std::isnan(want)) || found == want;
+  }
+
+  /// The gradients from `seed` and from `other`, which has the same values, agree.
+  void check_layout(const Tensor& y, size_t output, const Tensor& seed, const Tensor& other, const char* what) {
+    const std::vector<Tensor> right = gradients(y, seed), found = gradients(y, other);
+    for (size_t k = 0; k < checked.size(); ++k) {
+      if (!right[k].defined() && !found[k].defined()) continue;
+      const std::string where =
+          text("output ", output, ": from a gradient that is ", what, ", that of input ", checked[k]);
+      if (right[k].defined() != found[k].defined()) {
+        fail(where + (found[k].defined() ? " is defined" : " is undefined"));
+        continue;
+      }
+      const std::vector<double> a = right[k].to_vector<double>(), b = found[k].to_vector<double>();
+      for (size_t i = 0; i < a.size(); ++i) {
+        if (is_close(b[i], a[i])) continue;
+        fail(text(where, index_text(static_cast<int64_t>(i), leaves[checked[k]].shape()), " is ", b[i],
+                  ", from one that is row-major ", a[i]));
+        break;  // one place tells enough
+      }
+    }
+  }
+
+  void check_layouts(const Tensor& y, size_t output) {
+    NoGrad guard;
+    const Tensor uneven = cos(arange(1, y.numel() + 1).to(f64) * 1.3).to(y.dtype()).reshape(y.shape());
+    check_layout(y, output, uneven, spread(uneven), "strided");
+    check_layout(y, output, ones(y.shape(), y.dtype()), ones({}, y.dtype()).expand(y.shape()), "expanded");
   }
 
   void check_output(const Tensor& y, size_t output) {
@@ -87,6 +154,7 @@ struct Checker {
       if (y.requires_grad()) found = analytic(y, j), again = analytic(y, j);
       for (size_t k = 0; k < checked.size(); ++k) compare(found[k], again[k], expected[k], y, j, output, checked[k]);
     }
+    if (y.requires_grad()) check_layouts(y, output);
   }
 
   void compare(const Tensor& found, const Tensor& again, const std::vector<std::vector<double>>& expected,
@@ -98,8 +166,7 @@ struct Checker {
       fail(text("output ", output, ": two backward runs give different gradients of input ", input));
     for (size_t i = 0; i < got.size(); ++i) {
       const double want = expected[i][static_cast<size_t>(j)];
-      const bool close = std::abs(got[i] - want) <= options.atol + options.rtol * std::abs(want);
-      if (close || (std::isnan(got[i]) && std::isnan(want))) continue;
+      if (is_close(got[i], want)) continue;
       fail(text("d output", output, index_text(j, y.shape()), " / d input", input,
                 index_text(static_cast<int64_t>(i), shape), ": backward gives ", got[i], ", differences give ", want,
                 found.defined() ? "" : " (no gradient reaches this input)"));
@@ -117,12 +184,19 @@ GradcheckResult gradcheck_all(const CheckedFunctions& function, const std::vecto
     if (!inputs[i].defined() || !is_floating(inputs[i].dtype())) continue;
     checker.leaves[i] = parameter(inputs[i].detach().clone());
     checker.checked.push_back(i);
+    if (size_of(inputs[i].dtype()) < size_of(checker.narrowest) || inputs[i].dtype() == bf16)
+      checker.narrowest = inputs[i].dtype();
   }
   if (checker.checked.empty()) throw GradientError("gradcheck: no floating input to check");
+  const Limits fit = limits_for(checker.narrowest);
+  checker.limits = {options.eps.value_or(fit.eps), options.atol.value_or(fit.atol), options.rtol.value_or(fit.rtol)};
   const std::vector<Tensor> outputs = function(checker.leaves);
   for (size_t i = 0; i < outputs.size(); ++i) checker.check_output(outputs[i], i);
   if (checker.differences > options.max_reported)
     checker.report += text("\n... and ", checker.differences - options.max_reported, " more differences");
+  if (checker.differences > 0 && checker.narrowest != f64)
+    checker.report +=
+        text("\n(an input is ", checker.narrowest, ", whose rounding alone makes differences: check in f64)");
   return GradcheckResult(checker.report);
 }
 

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <functional>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -9,10 +10,11 @@
 
 namespace weft {
 
+/// What is not set fits the narrowest dtype of the inputs: 1e-6, 1e-5 and 1e-3 in f64; in others far less can be seen.
 struct GradcheckOptions {
-  double eps = 1e-6;   // step of the central difference
-  double atol = 1e-5;  // |analytic - numeric| <= atol + rtol |numeric|
-  double rtol = 1e-3;
+  std::optional<double> eps = {};   // step of the central difference
+  std::optional<double> atol = {};  // |analytic - numeric| <= atol + rtol |numeric|
+  std::optional<double> rtol = {};
   int64_t max_reported = 5;  // differences the report shows
 };
 
@@ -33,9 +35,10 @@ class GradcheckResult {
 using CheckedFunction = std::function<Tensor(const std::vector<Tensor>&)>;
 using CheckedFunctions = std::function<std::vector<Tensor>(const std::vector<Tensor>&)>;
 
-/// Compares the gradients of `function` at `inputs` with central differences, element by element. Every floating input is
-/// a leaf; use f64. Also reports gradients that two backward runs give differently, and results that depend on an input
-/// that no gradient reaches.
+/// Compares the gradients of `function` at `inputs` with central differences, element by element. Every floating input
+/// is a leaf. Use f64: f32 rounds away what tells a wrong gradient from a right one (the report then says so). Also
+/// reports gradients that two backward runs give differently, gradients that depend on how the incoming one lies in
+/// memory (strided or expanded), and results that depend on an input that no gradient reaches.
 GradcheckResult gradcheck(const CheckedFunction& function, const std::vector<Tensor>& inputs,
                           const GradcheckOptions& options = {});
 GradcheckResult gradcheck_all(const CheckedFunctions& function, const std::vector<Tensor>& inputs,

@@ -14,6 +14,7 @@ namespace autograd {
 Leaf::Leaf(const Tensor& tensor) : Node(true) { replaced(tensor); }
 
 void Leaf::replaced(const Tensor& leaf) {
+  const std::lock_guard lock(adding_);
   meta_ = {leaf.shape(), leaf.dtype()};
   order_ = result_view(leaf.shape(), {&leaf.layout()});
   if (gradient_.defined()) gradient_ = cast(gradient_.to(leaf.device()), leaf.dtype());
@@ -23,7 +24,18 @@ void Leaf::set_gradient(const Tensor& gradient) {
   if (gradient.defined() && (gradient.shape() != meta_.shape || gradient.dtype() != meta_.dtype))
     throw GradientError(text("the gradient of `", name(), "` must be ", meta_.shape, " ", meta_.dtype, ", not ",
                              weft::describe(gradient)));
-  gradient_ = gradient.defined() ? owned(gradient) : Tensor();
+  Tensor replacement = gradient.defined() ? owned(gradient) : Tensor();
+  const std::lock_guard lock(adding_);
+  std::swap(gradient_, replacement);
+}
+
+Tensor Leaf::gradient() const {
+  const std::lock_guard lock(adding_);
+  return gradient_;
+}
+
+int Leaf::add_accumulated_hook(AccumulatedHook hook) {
+  return add_hook(kAccumulated, [hook = std::move(hook)](const Tensor& sum) { return hook(sum), Tensor(); });
 }
 
 Tensor Leaf::owned(Tensor gradient) const {
@@ -40,15 +52,22 @@ Tensor Leaf::owned(Tensor gradient) const {
   return copy;
 }
 
+Tensor Leaf::accumulate(Tensor gradient) {
+  const std::lock_guard lock(adding_);
+  if (!gradient_.defined()) {
+    gradient_ = owned(std::move(gradient));
+  } else if (modes().recording || internal::body(gradient_).history || !gradient_.layout().is_dense()) {
+    gradient_ = gradient_ + gradient;  // not in place: that history would no longer be true
+  } else {
+    gradient_.add_(gradient);
+  }
+  return gradient_;
+}
+
 Gradients Leaf::run(Gradients gradients) {
   if (!requires_grad_ || !gradients[0].defined()) return {};
-  if (!gradient_.defined()) {
-    gradient_ = owned(std::move(gradients[0]));
-  } else if (modes().recording || internal::body(gradient_).history || !gradient_.layout().is_dense()) {
-    gradient_ = gradient_ + gradients[0];  // not in place: that history would no longer be true
-  } else {
-    gradient_.add_(gradients[0]);
-  }
+  // The hooks run without the lock: they may ask for the gradient, and run backward themselves.
+  through_hooks(kAccumulated, accumulate(std::move(gradients[0])));
   return {};
 }
 

@@ -4,6 +4,7 @@
 #include <atomic>
 
 #include "autograd/backward.h"
+#include "autograd/node_frame.h"
 #include "autograd/op_node.h"
 
 namespace weft::autograd {
@@ -47,15 +48,19 @@ Tensor unpack(const Saved& saved, const Edge& edge, std::string_view op, std::st
 
 Tensor Node::through_hooks(int index, Tensor gradient) const {
   if (!hooks_ || !gradient.defined()) return gradient;
+  const NodeFrame frame("a hook of", *this);
   const std::vector<Hook> hooks = *hooks_;  // a hook may take hooks off
   for (const Hook& hook : hooks) {
     if (hook.index != index) continue;
-    Tensor replaced = hook.function(gradient);
+    // A hook may write to what it is given: it gets memory that no other branch, no seed and no earlier hook holds.
+    const bool alone = internal::is_sole_handle(gradient) && internal::storage(gradient).unique();
+    if (!alone && index != kAccumulated) gradient = gradient.clone();
+    const Tensor replaced = hook.function(gradient);
     if (!replaced.defined()) continue;
     if (replaced.shape() != gradient.shape() || replaced.dtype() != gradient.dtype())
-      throw GradientError(text("a hook of `", name(), "` returned ", weft::describe(replaced), " for a gradient of ",
-                               weft::describe(gradient)));
-    gradient = std::move(replaced);
+      throw GradientError(
+          text("it returned ", weft::describe(replaced), " for a gradient of ", weft::describe(gradient)));
+    gradient = replaced;
   }
   return gradient;
 }
@@ -84,6 +89,7 @@ void Node::remove_hook(int number) {
 
 Tensor Node::gradient() const { throw_not_a_leaf(name()); }
 void Node::set_gradient(const Tensor&) { throw_not_a_leaf(name()); }
+int Node::add_accumulated_hook(AccumulatedHook) { throw_not_a_leaf(name()); }
 void Node::set_requires_grad(bool) { throw_not_a_leaf(name()); }
 void Node::set_name(const std::string&) { throw_not_a_leaf(name()); }
 void Node::replaced(const Tensor&) { throw_not_a_leaf(name()); }

@@ -10,10 +10,13 @@
 // a stale history after writes in place). A node whose last reference goes hands its edges to a list that is emptied in a
 // loop: a million steps are freed without recursion.
 //
-// Known limits: nodes of one graph must not be run by two threads at once.
+// Threads: leaves may be shared by graphs that several threads run at once; any other node is run by one thread at a
+// time (see backward.h).
 #pragma once
 
+#include <atomic>
 #include <memory>
+#include <mutex>
 #include <span>
 #include <string>
 #include <vector>
@@ -66,7 +69,7 @@ class Node : public Provenance {
   virtual const Meta* meta(int output) const = 0;
   /// The inputs' gradients from the outputs' (a moved-in list with output_count() entries): one per edge.
   virtual Gradients run(Gradients gradients) = 0;
-  /// Drops what was saved; running again is an error.
+  /// Drops what was saved. Where that was something, running again is an error.
   virtual void free_saved() = 0;
   bool freed() const { return freed_; }
   /// Whether an output, or what it is a view of, may be computed again instead of kept (promise.h).
@@ -76,6 +79,12 @@ class Node : public Provenance {
   /// For the graph dump: the op with its attributes.
   virtual std::string describe() const { return name(); }
 
+  /// True where the run of this number has not visited the node before.
+  bool visit(uint64_t run) const {
+    if (visited_by_.load(std::memory_order_relaxed) == run) return false;
+    visited_by_.store(run, std::memory_order_relaxed);
+    return true;
+  }
   /// Runs the hooks of output `index` on its gradient.
   Tensor through_hooks(int index, Tensor gradient) const;
 
@@ -87,6 +96,7 @@ class Node : public Provenance {
   void remove_hook(int number) override;
   Tensor gradient() const override;
   void set_gradient(const Tensor& gradient) override;
+  int add_accumulated_hook(AccumulatedHook hook) override;
   void set_requires_grad(bool value) override;
   void set_name(const std::string& name) override;
   void replaced(const Tensor& leaf) override;
@@ -94,6 +104,8 @@ class Node : public Provenance {
  protected:
   /// Moves the references to other nodes out, for the iterative release.
   virtual void take_edges(std::vector<NodePtr>& out) noexcept = 0;
+  /// The index of hooks that run after a leaf has accumulated.
+  static constexpr int kAccumulated = -1;
   bool freed_ = false;
   bool may_promise_ = false;
 
@@ -106,6 +118,7 @@ class Node : public Provenance {
   void dispose() noexcept override;
 
   uint64_t sequence_;
+  mutable std::atomic<uint64_t> visited_by_{0};  // the last run that saw the node
   std::unique_ptr<std::vector<Hook>> hooks_;
 };
 
@@ -125,12 +138,13 @@ class Leaf final : public Node {
   std::span<const Edge> edges() const override { return {}; }
   int output_count() const override { return 1; }
   const Meta* meta(int) const override { return &meta_; }
-  Gradients run(Gradients gradients) override;  // accumulates
+  Gradients run(Gradients gradients) override;  // accumulates, and calls the hooks that wait for it
   void free_saved() override {}
   std::string name() const override { return name_.empty() ? "leaf" : name_; }
 
-  Tensor gradient() const override { return gradient_; }
+  Tensor gradient() const override;
   void set_gradient(const Tensor& gradient) override;
+  int add_accumulated_hook(AccumulatedHook hook) override;
   void set_requires_grad(bool value) override { requires_grad_ = value; }
   void set_name(const std::string& name) override { name_ = name; }
   void replaced(const Tensor& leaf) override;
@@ -139,9 +153,12 @@ class Leaf final : public Node {
   void take_edges(std::vector<NodePtr>&) noexcept override {}
   /// `gradient` dense, in the leaf's memory order and in a storage nobody else holds.
   Tensor owned(Tensor gradient) const;
+  /// Adds to the gradient; the sum.
+  Tensor accumulate(Tensor gradient);
 
   Meta meta_;
-  View order_;  // the leaf's memory order
+  View order_;                 // the leaf's memory order
+  mutable std::mutex adding_;  // held while gradient_ is read or changed
   Tensor gradient_;
   std::string name_;
 };

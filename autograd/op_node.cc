@@ -98,7 +98,16 @@ uint64_t OpNode::needs() const {
 
 Gradients OpNode::run(Gradients gradients) { return rule_.run(RuleArguments(*this, gradients, needs())); }
 
+bool OpNode::saves() const {
+  for (size_t i = 0; i < saved_inputs_.size(); ++i)
+    if (!saved_inputs_[i].empty()) return true;
+  for (size_t i = 0; i < saved_outputs_.size(); ++i)
+    if (!saved_outputs_[i].empty()) return true;
+  return false;
+}
+
 void OpNode::free_saved() {
+  if (!saves()) return;
   freed_ = true;
   if (promises_ == 0) saved_inputs_.reset(0);
   saved_outputs_.reset(0);

@@ -46,6 +46,8 @@ class OpNode final : public Node {
   Tensor saved_input(size_t index, const Edge& edge) const;
   /// Whether what is saved suffices to compute output 0 again (asked of nodes that may promise).
   bool can_recompute() const;
+  /// Whether anything is kept for backward.
+  bool saves() const;
   /// Bit i: input i needs a gradient (bit 63 stands for all from there on).
   uint64_t needs() const;
 

@@ -42,7 +42,9 @@ Tensor nll_loss(const Tensor& log_probs, const Tensor& targets, const NllOptions
   Tensor weight = counted.to(log_probs.dtype());
   if (options.weight.defined())
     weight = weight * index_select(options.weight, 0, index.flatten()).reshape(index.shape());
-  const Tensor loss = -gather(log_probs, 1, index.unsqueeze(1)).squeeze(1) * weight;
+  // Left out before the product: an ignored target may point at -inf, and the mean over no target divides by 0.
+  const Tensor picked = -gather(log_probs, 1, index.unsqueeze(1)).squeeze(1);
+  const Tensor loss = where(counted, picked, zeros_like(picked)) * weight;
   if (options.reduction == Reduction::none) return loss;
   return options.reduction == Reduction::sum ? sum(loss) : sum(loss) / sum(weight);
 }
@@ -65,7 +67,10 @@ Tensor huber_loss(const Tensor& x, const Tensor& y, const HuberOptions& options)
   const double delta = options.delta;
   if (!(delta > 0)) throw Error(text("delta must be positive, not ", delta));
   const Tensor distance = abs(x - y);
-  const Tensor loss = where(distance <= delta, square(distance) * 0.5, (distance - 0.5 * delta) * delta);
+  const Tensor near = distance <= delta;
+  // The square sees near distances only: its gradient at infinity, which where() would multiply by 0, is infinite.
+  const Tensor inner = where(near, distance, zeros_like(distance));
+  const Tensor loss = where(near, square(inner) * 0.5, (distance - 0.5 * delta) * delta);
   return reduce(loss, options.reduction);
 }
 

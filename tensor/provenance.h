@@ -22,6 +22,8 @@ struct BackwardOptions {
 
 /// A gradient hook: its result replaces the gradient unless it is undefined.
 using GradientHook = std::function<Tensor(const Tensor&)>;
+/// Called with a leaf's gradient once it is complete and accumulated.
+using AccumulatedHook = std::function<void(const Tensor&)>;
 
 class Provenance : public RefCounted {
  public:
@@ -47,6 +49,8 @@ class Provenance : public RefCounted {
   // Of leaves only; elsewhere they throw GradientError.
   virtual Tensor gradient() const = 0;
   virtual void set_gradient(const Tensor& gradient) = 0;
+  /// Calls the hook after each accumulation; remove_hook() takes it off again.
+  virtual int add_accumulated_hook(AccumulatedHook hook) = 0;
   virtual void set_requires_grad(bool value) = 0;
   virtual void set_name(const std::string& name) = 0;
   /// The leaf's tensor has new memory (module.to(dtype)).

@@ -101,6 +101,13 @@ HookHandle Tensor::add_hook(GradientHook hook) {
   return HookHandle(history, history->add_hook(body().output_index, std::move(hook)));
 }
 
+HookHandle Tensor::register_post_accumulate_grad_hook(AccumulatedHook hook) {
+  Frame frame("register_post_accumulate_grad_hook", *this);
+  const IntrusivePtr<Provenance>& history = body().history;
+  if (!history) throw GradientError("the tensor does not require a gradient (see parameter())");
+  return HookHandle(history, history->add_accumulated_hook(std::move(hook)));
+}
+
 Tensor& Tensor::set_name(const std::string& name) {
   Frame frame("set_name", *this);
   if (!body().history) throw GradientError("only a leaf that requires a gradient has a name (see parameter())");

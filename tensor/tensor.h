@@ -127,7 +127,9 @@ class Tensor {
   /// Adds d(this)/d(leaf) to every leaf's gradient. `seed` is the gradient of this tensor (1 for a scalar).
   void backward(const Tensor& seed, const BackwardOptions& options = {}) const;
   void backward(const BackwardOptions& options = {}) const;
-  /// Calls `hook(gradient)` during backward; a returned Tensor replaces the gradient (hooks may return void).
+  /// Calls `hook(gradient)` during backward; a returned Tensor replaces the gradient (hooks may return void). The hook
+  /// may write to its argument: that changes the gradient of this tensor and of nothing else. A hook must not capture
+  /// the tensor it is registered on (a cycle, which is never freed): capture detach(), a name or a number.
   template <class F>
   HookHandle register_hook(F hook) {
     if constexpr (std::is_void_v<std::invoke_result_t<F, const Tensor&>>)
@@ -135,6 +137,9 @@ class Tensor {
     else
       return add_hook(GradientHook(std::move(hook)));
   }
+  /// Of a leaf: calls `hook(gradient)` in each backward as soon as the last contribution has been added, while older
+  /// ops have yet to run. The argument is grad() itself: what the hook writes to it stays. The same rule of captures.
+  HookHandle register_post_accumulate_grad_hook(AccumulatedHook hook);
   /// The same data without history.
   Tensor detach() const;
   /// The leaf's name in messages.

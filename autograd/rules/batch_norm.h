@@ -17,8 +17,9 @@ Tensor batch_norm_inference_formula(const op::BatchNormInference& op, const std:
 
 template <>
 inline constexpr auto gradient<op::BatchNorm> = joint([](const op::BatchNorm& op, Grad g, Input<0> x, Input<1> weight,
-                                                         Input<2> bias, OutputOf<1> mean, OutputOf<2> rstd) {
-  return adjoint::batch_norm_backward(g, x, weight, bias, mean, rstd, op.eps, op.relu);
+                                                         Input<2> bias, OutputOf<1> mean, OutputOf<2> rstd,
+                                                         Needs needs) {
+  return adjoint::batch_norm_backward(g, x, weight, bias, mean, rstd, op.eps, op.relu, static_cast<int>(needs.mask));
 });
 
 template <>

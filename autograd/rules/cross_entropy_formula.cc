@@ -24,7 +24,8 @@ Tensor cross_entropy_formula(const op::CrossEntropyBackward& op, const Tensor& s
     t = t * reshape(weight, shape);
   }
   t = where(unsqueeze(ignored, 1), zeros_like(t), t);
-  return unsqueeze(scale, 1) * (sum(t, 1, keepdim) * softmax(logits, 1) - t);
+  const Tensor factor = where(ignored, zeros_like(scale), scale);  // infinite where a mean is over no target
+  return unsqueeze(factor, 1) * (sum(t, 1, keepdim) * softmax(logits, 1) - t);
 }
 
 }  // namespace weft::autograd::detail

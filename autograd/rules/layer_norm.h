@@ -15,8 +15,8 @@ std::vector<Tensor> layer_norm_formula(const op::LayerNormBackward& op, const st
 
 template <>
 inline constexpr auto gradient<op::LayerNorm> = joint([](const op::LayerNorm& op, Grad g, Input<0> x, Input<1> weight,
-                                                         OutputOf<1> mean, OutputOf<2> rstd) {
-  return adjoint::layer_norm_backward(g, x, op.axes, weight, mean, rstd, op.eps);
+                                                         OutputOf<1> mean, OutputOf<2> rstd, Needs needs) {
+  return adjoint::layer_norm_backward(g, x, op.axes, weight, mean, rstd, op.eps, static_cast<int>(needs.mask));
 });
 template <>
 inline constexpr int recomputed_inputs<op::LayerNorm> = 3;

@@ -9,6 +9,7 @@
 #include <stdexcept>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 namespace weft {
@@ -36,9 +37,14 @@ class Frame {
   /// `detail` with the outermost frame's name and inputs in front of it; `detail` itself where there is no frame.
   static std::string complete(std::string_view detail);
 
- private:
+ protected:
   // Only a frame's owner knows what a Tensor is, so the frame brings along the function that prints its inputs.
   using Printer = std::string (*)(const Frame& frame);
+  /// For a frame that takes the outermost one's place while it is alive (autograd's NodeFrame).
+  explicit Frame(Printer printer) noexcept : printer_(printer) {}
+  static const Frame* exchange_outermost(const Frame* frame) noexcept { return std::exchange(outermost_, frame); }
+
+ private:
   void open(Printer printer) noexcept {
     printer_ = printer;
     if (outermost_ == nullptr) outermost_ = this;
@@ -46,7 +52,7 @@ class Frame {
   /// `name([2, 3] f32, [4, 5] f32): `
   static std::string opening(const Frame& frame);
   Printer printer_;
-  const char* name_;
+  const char* name_ = nullptr;
   const Tensor* inputs_[4] = {};
   int count_ = 0;
   std::span<const Tensor> list_;

@@ -37,9 +37,9 @@ Tensor batch_norm_inference(const Tensor& x, const Tensor& mean, const Tensor& v
 
 std::array<Tensor, 3> adjoint::batch_norm_backward(const Tensor& g, const Tensor& x, const Tensor& weight,
                                                    const Tensor& bias, const Tensor& mean, const Tensor& rstd,
-                                                   double eps, bool relu) {
+                                                   double eps, bool relu, int wanted) {
   Frame frame("batch_norm_backward", g, x, weight);
-  return dispatch::apply(op::BatchNormBackward{eps, relu}, g, x, weight, bias, mean, rstd);
+  return dispatch::apply(op::BatchNormBackward{eps, relu, wanted}, g, x, weight, bias, mean, rstd);
 }
 
 }  // namespace weft

@@ -13,9 +13,9 @@ Tensor layer_norm(const Tensor& x, int64_t normalized_axes, const Tensor& weight
 
 std::array<Tensor, 3> adjoint::layer_norm_backward(const Tensor& g, const Tensor& x, int64_t normalized_axes,
                                                    const Tensor& weight, const Tensor& mean, const Tensor& rstd,
-                                                   double eps) {
+                                                   double eps, int wanted) {
   Frame frame("layer_norm_backward", g, x, weight);
-  return dispatch::apply(op::LayerNormBackward{normalized_axes, eps}, g, x, weight, mean, rstd);
+  return dispatch::apply(op::LayerNormBackward{normalized_axes, eps, wanted}, g, x, weight, mean, rstd);
 }
 
 }  // namespace weft

@@ -2,7 +2,9 @@
 
 #include "tensor/dispatch/apply.h"
 #include "tensor/functions/binary.h"
+#include "tensor/functions/compare.h"
 #include "tensor/functions/copy.h"
+#include "tensor/functions/fill.h"
 #include "tensor/functions/unary.h"
 #include "tensor/ops/reduce.h"
 
@@ -51,7 +53,11 @@ Tensor var(const Tensor& x, const Axes& axes, int64_t correction, KeepDim keep) 
 
 Tensor std(const Tensor& x, const Axes& axes, int64_t correction, KeepDim keep) {
   Frame frame("std", x);
-  return sqrt(var(x, axes, correction, keep));
+  const Tensor variance = var(x, axes, correction, keep);
+  if (!variance.requires_grad() || !modes().recording) return sqrt(variance);
+  // The slope of sqrt at 0 is infinite, that of the variance 0: the gradient of their product is 0 by convention.
+  const Tensor flat = variance == 0.0;
+  return where(flat, zeros_like(variance), sqrt(where(flat, ones_like(variance), variance)));
 }
 
 }  // namespace weft

@@ -36,7 +36,8 @@ std::array<Spec, 3> BatchNormBackward::infer(const Operand& g, const Operand& x,
                                              const Operand& bias, const Operand& mean, const Operand& rstd) const {
   check_same_shape(g, x);
   const Spec channels = spec_of(check_channels(x, {&weight, &bias, &mean, &rstd}), x.dtype);
-  return {spec_like(x), channels, channels};
+  const Spec none = spec_of({0}, x.dtype);
+  return {wanted & 1 ? spec_like(x) : none, wanted & 2 ? channels : none, wanted & 4 ? channels : none};
 }
 
 Spec BatchNormInference::infer(const Operand& x, const Operand& mean, const Operand& var, const Operand& weight,

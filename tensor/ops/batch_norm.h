@@ -33,14 +33,16 @@ struct BatchNorm {
 };
 
 /// The gradients of x, weight and bias (as if the weight were 1 where there is none). With `relu`, g counts where y,
-/// computed again from x, is above 0; the bias is read then only.
+/// computed again from x, is above 0; the bias is read then only. Gradients whose bit (0, 1, 2) is not in `wanted` are not
+/// computed and have shape [0].
 struct BatchNormBackward {
   double eps;
   bool relu;
+  int wanted = 0b111;
   static constexpr std::string_view name = "batch_norm_backward";
   static constexpr int outputs = 3;
   static constexpr Policy policy = {.accepts = kFloating, .optional = 0b1100};  // weight and bias
-  void attributes(auto visit) const { visit("eps", eps), visit("relu", relu); }
+  void attributes(auto visit) const { visit("eps", eps), visit("relu", relu), visit("wanted", wanted); }
   bool operator==(const BatchNormBackward&) const = default;
   std::array<Spec, 3> infer(const Operand& g, const Operand& x, const Operand& weight, const Operand& bias,
                             const Operand& mean, const Operand& rstd) const;

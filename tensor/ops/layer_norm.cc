@@ -32,7 +32,8 @@ std::array<Spec, 3> LayerNormBackward::infer(const Operand& g, const Operand& x,
                                              const Operand&) const {
   check_same_shape(g, x);
   const Spec parameter = spec_of(check(x, axes, {&weight}), x.dtype);
-  return {spec_like(x), parameter, parameter};
+  const Spec none = spec_of({0}, x.dtype);
+  return {wanted & 1 ? spec_like(x) : none, wanted & 2 ? parameter : none, wanted & 4 ? parameter : none};
 }
 
 }  // namespace weft::op

@@ -8,7 +8,7 @@
 namespace weft::op {
 
 /// (x - mean) * rstd * weight + bias over the last `axes` axes, and per row mean and rstd = 1 / sqrt(var + eps) (kept
-/// at size 1). The variance is biased and two-pass; weight and bias (optional) have the shape of those axes. The kernel
+/// at size 1). The variance is biased and computed about a value near the mean; weight and bias (optional) have the shape of those axes. The kernel
 /// leaves out statistics whose operand is undefined.
 struct LayerNorm {
   int64_t axes;
@@ -23,15 +23,16 @@ struct LayerNorm {
            const Operand& rstd) const;
 };
 
-/// The gradients of x, weight and bias (as if the weight were 1 where there is none). The kernel leaves out gradients
-/// whose operand is undefined.
+/// The gradients of x, weight and bias (as if the weight were 1 where there is none). Gradients whose
+/// bit (0, 1, 2) is not in `wanted` are not computed and have shape [0].
 struct LayerNormBackward {
   int64_t axes;
   double eps;
+  int wanted = 0b111;
   static constexpr std::string_view name = "layer_norm_backward";
   static constexpr int outputs = 3;
   static constexpr Policy policy = {.accepts = kFloating, .optional = 1u << 2};  // weight
-  void attributes(auto visit) const { visit("axes", axes), visit("eps", eps); }
+  void attributes(auto visit) const { visit("axes", axes), visit("eps", eps), visit("wanted", wanted); }
   bool operator==(const LayerNormBackward&) const = default;
   std::array<Spec, 3> infer(const Operand& g, const Operand& x, const Operand& weight, const Operand& mean,
                             const Operand& rstd) const;

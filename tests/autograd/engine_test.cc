@@ -179,12 +179,30 @@ TEST_F(Engine, ASecondBackwardIsAnErrorThatNamesRetainGraph) {
   EXPECT_EQ(numbers(w.grad()), Numbers({4}));
 }
 
-TEST_F(Engine, ASecondBackwardIsAnErrorForOpsThatSaveNothing) {
-  const Tensor w = leaf({2});
+TEST_F(Engine, OpsThatSaveNothingRunAsOftenAsWanted) {
+  Tensor w = leaf({2});
   for (const Tensor& loss : {w + w, -w, w.view({1, 1}), w * 2.0, w.sum(), w.clone(), w.slice(0, 0, 1)}) {
     loss.backward();
-    EXPECT_CONTAINS(error_of([&] { loss.backward(); }), "a second time");
+    const double once = w.grad().item<double>();
+    loss.backward();
+    EXPECT_EQ(w.grad().item<double>(), 2 * once);
+    w.zero_grad();
   }
+}
+
+TEST_F(Engine, ACastThatIsKeptServesManySteps) {
+  // As a layer that keeps its weight in 16 bits does: the product is new in each step, the cast is not.
+  const Tensor w = parameter(full({2}, 3.0, f32));
+  const Tensor narrow = w.to(bf16);
+  for (int step = 0; step < 3; ++step) (narrow * ones({2}, bf16)).sum().backward();
+  EXPECT_EQ(numbers(w.grad()), Numbers({3, 3}));
+}
+
+TEST_F(Engine, AnEmptyTensorThatWasSavedIsFreedLikeAnyOther) {
+  const Tensor w = parameter(zeros({0, 3}, f64));
+  const Tensor loss = (w * w).sum();
+  loss.backward();
+  EXPECT_CONTAINS(error_of([&] { loss.backward(); }), "`mul` a second time: what it saved was freed");
 }
 
 TEST_F(Engine, ASecondBackwardThroughASharedPartIsAnError) {
@@ -241,7 +259,7 @@ TEST_F(Engine, BackwardRestoresTheModeAlsoAfterAnError) {
   const Tensor w = leaf({2});
   Tensor y = w * w;
   y.register_hook([](const Tensor&) -> Tensor { throw Error("from the hook"); });
-  EXPECT_CONTAINS(error_of([&] { y.backward(); }), "from the hook");
+  EXPECT_EQ(error_of([&] { y.backward(); }), "a hook of `mul`: from the hook");
   EXPECT_TRUE(is_recording());
 }
 

@@ -1,4 +1,8 @@
 // autograd::Function: gradients of the user's own.
+#include <cmath>
+#include <optional>
+#include <tuple>
+
 #include "tests/autograd/checks.h"
 
 namespace weft {
@@ -56,6 +60,24 @@ TEST_F(FunctionTest, ASecondBackwardIsAnError) {
   const Tensor y = Cube::apply(leaf({1}));
   y.backward();
   EXPECT_CONTAINS(error_as<GradientError>([&] { y.backward(); }), "Cube` a second time");
+}
+
+struct Needs : Function<Needs> {
+  static Tensor forward(Context&, const Tensor& a, const Tensor& b) { return a + b; }
+  static Tensors backward(Context& context, const Tensor& g) {
+    EXPECT_FALSE(context.needs_gradient(0));
+    EXPECT_TRUE(context.needs_gradient(1));
+    EXPECT_FALSE(context.needs_gradient(2));
+    return {Tensor(), g};
+  }
+};
+
+TEST_F(FunctionTest, OneThatSavesNothingRunsAsOftenAsWanted) {
+  const Tensor a = ones({1}, f64), b = leaf({1});
+  const Tensor y = Needs::apply(a, b);
+  y.backward();
+  y.backward();
+  EXPECT_EQ(numbers(b.grad()), Numbers({2}));
 }
 
 TEST_F(FunctionTest, ASavedInputThatWasWrittenIsCaught) {
@@ -117,16 +139,6 @@ TEST_F(FunctionTest, AResultThatIsNotUsedGivesAnUndefinedGradient) {
   EXPECT_FALSE(a.grad().defined());
   EXPECT_EQ(numbers(b.grad()), Numbers({5}));
 }
-
-struct Needs : Function<Needs> {
-  static Tensor forward(Context&, const Tensor& a, const Tensor& b) { return a + b; }
-  static Tensors backward(Context& context, const Tensor& g) {
-    EXPECT_FALSE(context.needs_gradient(0));
-    EXPECT_TRUE(context.needs_gradient(1));
-    EXPECT_FALSE(context.needs_gradient(2));
-    return {Tensor(), g};
-  }
-};
 
 TEST_F(FunctionTest, KnowsWhichInputsNeedAGradient) {
   const Tensor b = leaf({1});
@@ -199,6 +211,82 @@ TEST_F(FunctionTest, BackwardMayTakeAVector) {
   EXPECT_EQ(numbers(x.grad()), Numbers({4}));
 }
 
+// scale * (x + sum of list), where x may be absent
+struct SumOfList : Function<SumOfList> {
+  static Tensor forward(Context& context, const std::vector<Tensor>& list, std::optional<Tensor> x,
+                        const std::string& text, const std::tuple<double, Tensor>& scale) {
+    EXPECT_EQ(text, "plain");
+    Tensor y = list[0];
+    for (size_t i = 1; i < list.size(); ++i) y = y + list[i];
+    if (x) y = y + *x;
+    context["count"] = list.size();
+    context["factor"] = std::get<0>(scale);
+    context.save(y, std::get<1>(scale));
+    return y * std::get<1>(scale) * std::get<0>(scale);
+  }
+  static Tensors backward(Context& context, const Tensor& g) {
+    const auto count = context.get<size_t>("count");
+    const Tensor all = g * context.get<double>("factor");
+    Tensors out(count, all * context.saved(1));
+    out.push_back(context.needs_gradient(count) ? all * context.saved(1) : Tensor());
+    out.push_back(all * context.saved(0));
+    return out;
+  }
+};
+
+TEST_F(FunctionTest, TensorsInsideOfOtherArgumentsGetTheirGradients) {
+  const Tensor a = leaf({1, 2}), b = leaf({3, 4}), c = leaf({5, 6}), s = leaf({10, 20});
+  const std::tuple<double, Tensor> scale{2.0, s};
+  SumOfList::apply(Tensors{a, b}, std::optional<Tensor>(c), std::string("plain"), scale).sum().backward();
+  for (const Tensor& x : {a, b, c}) EXPECT_EQ(numbers(x.grad()), Numbers({20, 40}));
+  EXPECT_EQ(numbers(s.grad()), Numbers({18, 24}));
+}
+
+TEST_F(FunctionTest, AnAbsentOptionalTensorCountsAsAnArgument) {
+  const Tensor a = leaf({1, 2}), s = leaf({10, 20});
+  const std::tuple<double, Tensor> scale{2.0, s};
+  SumOfList::apply(Tensors{a}, std::optional<Tensor>(), std::string("plain"), scale).sum().backward();
+  EXPECT_EQ(numbers(a.grad()), Numbers({20, 40}));
+  EXPECT_EQ(numbers(s.grad()), Numbers({2, 4}));
+}
+
+struct Setting {
+  int64_t axis;
+  std::string name;
+};
+
+TEST_F(FunctionTest, WhatMayHideTensorsIsNoPlainArgument) {
+  struct Options {
+    int64_t axis;
+    std::optional<double> scale;
+  };
+  struct Hides {
+    Tensor weight;
+  };
+  EXPECT_TRUE(autograd::holds_no_tensors<Options>);
+  EXPECT_TRUE(autograd::holds_no_tensors<DType>);
+  EXPECT_TRUE(autograd::holds_no_tensors<double*>);
+  EXPECT_FALSE(autograd::holds_no_tensors<Hides>);
+  EXPECT_FALSE(autograd::holds_no_tensors<const Tensor*>);
+  EXPECT_FALSE(autograd::holds_no_tensors<Setting>) << "has to be specialised";
+}
+
+struct PlainArguments : Function<PlainArguments> {
+  static Tensor forward(Context&, const Tensor& x, const char* text, const Shape& shape, const std::vector<bool>& flags,
+                        double (*f)(double)) {
+    EXPECT_EQ(std::string(text).size() + shape.size() + flags.size(), 6u);
+    return x * f(4.0);
+  }
+  static Tensors backward(Context&, const Tensor& g) { return {g * 2.0}; }
+};
+
+TEST_F(FunctionTest, PlainArgumentsOfManyKinds) {
+  const Tensor x = leaf({1});
+  PlainArguments::apply(x, "abc", Shape{1, 2}, std::vector<bool>{true}, static_cast<double (*)(double)>(&std::sqrt))
+      .backward();
+  EXPECT_EQ(numbers(x.grad()), Numbers({2}));
+}
+
 struct TooMany : Function<TooMany> {
   static Tensor forward(Context&, const Tensor& x) { return x * 1.0; }
   static Tensors backward(Context&, const Tensor& g) { return {g, g}; }
@@ -245,6 +333,22 @@ struct Throws : Function<Throws> {
 TEST_F(FunctionTest, AnErrorInBackwardLeavesNoCycle) {
   const Tensor x = leaf({1});
   EXPECT_CONTAINS(error_of([&] { Throws::apply(x).backward(); }), "not today");
+}
+
+struct Broken : Function<Broken> {
+  static Tensor forward(Context&, const Tensor& x) { return x * 2.0; }
+  static Tensors backward(Context&, const Tensor& g) { return {g + ones({2}, f64)}; }
+};
+
+TEST_F(FunctionTest, AnErrorInBackwardNamesTheFunction) {
+  const Tensor x = leaf({1, 2, 3});
+  const std::string text = error_as<ShapeError>([&] { Broken::apply(x).sum().backward(); });
+  EXPECT_EQ(text.find("backward of `weft::"), 0u) << text;
+  EXPECT_CONTAINS(text, "Broken`: shapes [3] and [2] do not broadcast");
+  EXPECT_EQ(text.find('\n'), std::string::npos);
+  // What is thrown later in the same call, and after it, is named as ever.
+  EXPECT_CONTAINS(error_of([&] { TooMany::apply(x).backward(ones({3}, f64)); }), "backward([3] f64): the backward of");
+  EXPECT_EQ(error_of([&] { (void)(x + ones({2}, f64)); }).find("add("), 0u);
 }
 
 TEST_F(FunctionTest, AskingTheContextForWhatItDoesNotHoldIsAnError) {

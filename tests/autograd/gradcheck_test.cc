@@ -94,6 +94,49 @@ TEST_F(Gradcheck, TolerancesAreRespected) {
   EXPECT_TRUE(bool(gradcheck(f, {ones({2}, f64)}, {.rtol = 0.6})));
 }
 
+TEST_F(Gradcheck, RightFunctionsPassInEveryDtype) {
+  auto layer = [](const Tensors& in) { return tanh(matmul(in[0], in[1].transpose(0, 1)) + in[2]); };
+  auto soft = [](const Tensors& in) { return softmax(in[0] * in[1], -1) * exp(in[1]); };
+  for (const DType dtype : {f32, bf16, f16}) {
+    EXPECT_EQ(gradcheck(layer, {randn({4, 3}, dtype), randn({5, 3}, dtype), randn({5}, dtype)}).report(), "")
+        << name_of(dtype);
+    EXPECT_EQ(gradcheck(soft, {randn({2, 3}, dtype), randn({2, 3}, dtype)}).report(), "") << name_of(dtype);
+  }
+}
+
+TEST_F(Gradcheck, ADifferenceInF32AdvisesF64) {
+  auto f = [](const Tensors& in) { return in[0] * in[0].detach(); };
+  EXPECT_CONTAINS(gradcheck(f, {ones({2}, f32)}).report(), "\n(an input is f32, whose rounding alone");
+  EXPECT_EQ(gradcheck(f, {ones({2}, f64)}).report().find("rounding"), std::string::npos);
+  auto right = [](const Tensors& in) { return tanh(in[0]); };
+  EXPECT_NE(gradcheck(right, {ones({2}, f32)}, {.atol = 0.0, .rtol = 0.0}).report(), "") << "what is set is used";
+}
+
+struct ReadsMemoryAsItLies : Function<ReadsMemoryAsItLies> {
+  static Tensor forward(Context&, const Tensor& x) { return x * 2.0; }
+  static Tensors backward(Context&, const Tensor& g) { return {(g.is_contiguous() ? g : g.flip({0})) * 2.0}; }
+};
+
+TEST_F(Gradcheck, FindsGradientsThatReadTheirSeedAsIfItWereRowMajor) {
+  auto f = [](const Tensors& in) { return ReadsMemoryAsItLies::apply(in[0]); };
+  const std::string report = gradcheck(f, {randn({2, 3}, f64)}).report();
+  EXPECT_EQ(report.find("output 0: from a gradient that is strided, that of input 0["), 0u) << report;
+  EXPECT_CONTAINS(report, "from one that is row-major");
+}
+
+struct WantsDense : Function<WantsDense> {
+  static Tensor forward(Context&, const Tensor& x) { return x * 2.0; }
+  static Tensors backward(Context&, const Tensor& g) {
+    return {g.layout().is_dense() || g.strides()[0] != 0 ? g * 2.0 : g * 3.0};
+  }
+};
+
+TEST_F(Gradcheck, FindsGradientsThatAnExpandedSeedBreaks) {
+  auto f = [](const Tensors& in) { return WantsDense::apply(in[0]); };
+  EXPECT_EQ(gradcheck(f, {randn({4}, f64)}).report(),
+            "output 0: from a gradient that is expanded, that of input 0[0] is 3, from one that is row-major 2");
+}
+
 struct WrongSecond : Function<WrongSecond> {
   static Tensor forward(Context& context, const Tensor& x) {
     context.save(x);

@@ -5,6 +5,7 @@ namespace weft {
 namespace {
 
 using testing::error_as;
+using testing::error_of;
 using testing::numbers;
 using testing::Numbers;
 
@@ -97,7 +98,7 @@ TEST_F(Hook, AWrongShapeOrDtypeIsAnErrorThatNamesTheTensor) {
   w.set_name("first.weight");
   HookHandle shape = w.register_hook([](const Tensor&) { return ones({3}, f64); });
   EXPECT_CONTAINS(error_as<GradientError>([&] { w.sum().backward(); }),
-                  "a hook of `first.weight` returned [3] f64 for a gradient of [2] f64");
+                  "a hook of `first.weight`: it returned [3] f64 for a gradient of [2] f64");
   shape.remove();
   w.register_hook([](const Tensor& g) { return g.to(f32); });
   EXPECT_CONTAINS(error_as<GradientError>([&] { w.sum().backward(); }), "returned [2] f32");
@@ -147,6 +148,40 @@ TEST_F(Hook, AKeptGradientDoesNotChangeLater) {
   (w * 5.0).sum().backward();
   EXPECT_EQ(numbers(kept), Numbers({2, 2}));
   EXPECT_EQ(numbers(w.grad()), Numbers({7, 7}));
+}
+
+TEST_F(Hook, AWriteToTheArgumentChangesThisGradientOnly) {
+  Tensor a = leaf({1, 2}), b = leaf({3, 4});
+  const Tensor seed = ones({2}, f64);
+  Tensor y = a + b;  // one gradient arrives at both
+  y.register_hook([](const Tensor& g) { Tensor(g).mul_(2.0); });
+  a.register_hook([](const Tensor& g) { Tensor(g).mul_(10.0); });
+  y.backward(seed);
+  EXPECT_EQ(numbers(seed), Numbers({1, 1}));
+  EXPECT_EQ(numbers(a.grad()), Numbers({20, 20}));
+  EXPECT_EQ(numbers(b.grad()), Numbers({2, 2}));
+}
+
+TEST_F(Hook, AWriteDoesNotReachWhatAnEarlierHookKeptOrReturned) {
+  Tensor w = leaf({1, 2});
+  Tensor kept;
+  const Tensor mine = tensor({7.0, 8.0}, f64);
+  w.register_hook([&](const Tensor& g) { kept = g; });
+  w.register_hook([](const Tensor& g) { Tensor(g).mul_(10.0); });
+  w.register_hook([&](const Tensor&) { return mine; });
+  w.register_hook([](const Tensor& g) { Tensor(g).mul_(10.0); });
+  (w * 3.0).sum().backward();
+  EXPECT_EQ(numbers(kept), Numbers({3, 3}));
+  EXPECT_EQ(numbers(mine), Numbers({7, 8}));
+  EXPECT_EQ(numbers(w.grad()), Numbers({70, 80}));
+}
+
+TEST_F(Hook, AnErrorInItNamesTheTensor) {
+  Tensor w = leaf({1, 2});
+  w.set_name("body.0.weight");
+  w.register_hook([](const Tensor& g) { return g + ones({3}, f64); });
+  const std::string text = error_of([&] { w.sum().backward(); });
+  EXPECT_EQ(text, "a hook of `body.0.weight`: shapes [2] and [3] do not broadcast: 2 and 3 on axis -1");
 }
 
 TEST_F(Hook, IsPartOfTheGraphUnderCreateGraph) {

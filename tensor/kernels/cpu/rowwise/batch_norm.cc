@@ -139,7 +139,7 @@ void op::BatchNormBackward::cpu(const Operand& g, const Operand& x, const Operan
   for (int64_t c = 0; c < channels; ++c) scale.data()[c] = rstds[c] * w[c];
   const ChannelGate gate{scale.data(), shift.data()};
   channel_sums(g, x, means.data(), relu ? &gate : nullptr, sums.data(), dots.data());
-  visit_floating(x.dtype, [&]<class T>() {
+  if (wanted & 1) visit_floating(x.dtype, [&]<class T>() {
     const double count = static_cast<double>(x.numel() / channels);
     CoefficientTable<Compute<T>> table(channels);
     for (int64_t c = 0; c < channels; ++c) {
@@ -151,9 +151,9 @@ void op::BatchNormBackward::cpu(const Operand& g, const Operand& x, const Operan
     else
       channel_loop<InputGradient, 2, T>({g, x, dx}, table.pointers());
   });
-  write_channels(sums.data(), dbias);
+  if (wanted & 4) write_channels(sums.data(), dbias);
   for (int64_t c = 0; c < channels; ++c) dots.data()[c] *= rstds[c];
-  write_channels(dots.data(), dweight);
+  if (wanted & 2) write_channels(dots.data(), dweight);
 }
 
 }  // namespace weft

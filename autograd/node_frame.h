@@ -1,0 +1,25 @@
+// What errors begin with while a node is run: ``backward of `softmax`: ...``.
+#pragma once
+
+#include "autograd/node.h"
+
+namespace weft::autograd {
+
+/// The name of the node takes the place of the outermost function's: the user called backward(), the node is at fault.
+class NodeFrame : public Frame {
+ public:
+  NodeFrame(const char* what, const Node& node)
+      : Frame(&NodeFrame::opening), what_(what), node_(node), replaced_(exchange_outermost(this)) {}
+  ~NodeFrame() { exchange_outermost(replaced_); }
+
+ private:
+  static std::string opening(const Frame& frame) {
+    const auto& self = static_cast<const NodeFrame&>(frame);
+    return text(self.what_, " `", self.node_.name(), "`: ");
+  }
+  const char* what_;
+  const Node& node_;
+  const Frame* const replaced_;
+};
+
+}  // namespace weft::autograd

@@ -1,0 +1,180 @@
+#include "autograd/run.h"
+
+#include "autograd/grad_mode.h"
+#include "autograd/node_frame.h"
+#include "autograd/op_node.h"
+#include "tensor/dispatch/in_place.h"
+#include "tensor/dispatch/observer.h"
+#include "tensor/functions/binary.h"
+#include "tensor/functions/compare.h"
+#include "tensor/ops/view.h"
+
+namespace weft::autograd {
+namespace {
+
+/// The gradient that `node` gave its input `edge` has the shape and dtype of that input.
+void check(const Node& node, size_t input, const Edge& edge, const Tensor& gradient) {
+  const Meta* meta = edge.node->meta(edge.index);
+  if (meta == nullptr || (gradient.shape() == meta->shape && gradient.dtype() == meta->dtype)) return;
+  throw GradientError(text("the backward of `", node.name(), "` gave input ", input, " a gradient of ",
+                           weft::describe(gradient), " where ", meta->shape, " ", meta->dtype, " is right"));
+}
+
+/// The engine alone holds this memory, and may add to it in place.
+bool is_own(const Tensor& buffer) {
+  return internal::is_sole_handle(buffer) && internal::storage(buffer).unique() && buffer.layout().is_dense();
+}
+
+/// node.run(gradients), observed.
+Gradients run_observed(Node& node, Gradients gradients) {
+  if (!is_observed()) [[likely]]
+    return node.run(std::move(gradients));
+  const std::string name = node.name();
+  const Gradients given = gradients;
+  std::vector<const Tensor*> inputs;
+  for (const Tensor& g : given) inputs.push_back(&g);
+  Gradients results;
+  {
+    ObservedEvent event({.kind = Event::Kind::backward, .name = name, .inputs = inputs});
+    results = node.run(std::move(gradients));
+    event.set_outputs(results);
+  }
+  return results;
+}
+
+}  // namespace
+
+bool& anomaly_mode() {
+  static thread_local bool mode = false;
+  return mode;
+}
+
+bool all_finite(const Tensor& x) {
+  NoGrad guard;
+  const bool previous = std::exchange(anomaly_mode(), false);
+  const ModeScope unobserved(&Modes::observer, static_cast<Observer*>(nullptr));
+  const bool finite = isfinite(x).all().item<bool>();
+  anomaly_mode() = previous;
+  return finite;
+}
+
+void Run::run(const std::vector<Edge>& roots, const std::vector<Tensor>& seeds) {
+  GradMode mode(options_.create_graph);
+  const ModeScope exact(&Modes::autocast, f32);
+  walk_ahead(roots);
+  for (size_t i = 0; i < roots.size(); ++i) add(roots[i], seeds[i]);
+  while (!pending_.empty()) {
+    auto newest = std::prev(pending_.end());
+    Pending item = std::move(newest->second);
+    pending_.erase(newest);
+    process(std::move(item));
+  }
+}
+
+void Run::walk_ahead(const std::vector<Edge>& roots) {
+  static std::atomic<uint64_t> last_run{0};
+  const uint64_t number = ++last_run;
+  std::vector<const Node*> waiting;
+  // Which nodes were visited is remembered in the nodes, and only until the walk is over: hooks may run backward on
+  // parts of this graph. Leaves are shared with other threads, so what is found about them is kept here.
+  const auto reach = [&](const Node& node, uint64_t user) {
+    if (!node.is_leaf()) {
+      if (node.visit(number)) waiting.push_back(&node);
+      return;
+    }
+    const auto [place, fresh] = last_use_.try_emplace(&node, user);
+    if (!fresh) place->second = std::min(place->second, user);
+  };
+  for (const Edge& root : roots)
+    if (is_needed(*root.node)) reach(*root.node, kLast);
+  while (!waiting.empty()) {
+    const Node& user = *waiting.back();
+    waiting.pop_back();
+    for (const Edge& edge : user.edges())
+      if (edge.node && is_needed(*edge.node)) reach(*edge.node, user.sequence());
+  }
+}
+
+Run::Turn Run::turn_of(const Node& node) const {
+  if (node.is_leaf()) return {last_use_.at(&node), node.sequence()};
+  return {node.sequence(), kLast};
+}
+
+void Run::process(Pending item) {
+  Node& node = *item.node;
+  for (size_t i = 0; i < item.gradients.size(); ++i)
+    item.gradients[i] = node.through_hooks(static_cast<int>(i), std::move(item.gradients[i]));
+  if (!wanted_.empty()) {
+    if (auto found = wanted_.find(&node); found != wanted_.end())
+      for (const Wanted& w : found->second) *w.result = item.gradients[static_cast<size_t>(w.index)];
+    if (node.is_leaf() || !leads_on(node)) return;
+  }
+  if (node.freed())
+    throw GradientError(text("backward through `", node.name(),
+                             "` a second time: what it saved was freed by the first; use retain_graph"));
+  run_node(node, std::move(item.gradients));
+  if (!options_.retain_graph && !options_.create_graph) node.free_saved();
+}
+
+void Run::run_node(Node& node, Gradients gradients) {
+  const std::span<const Edge> edges = node.edges();
+  if (!options_.create_graph && add_into_pending(node, edges, gradients)) return;
+  Gradients results;
+  {
+    const NodeFrame frame("backward of", node);
+    results = run_observed(node, std::move(gradients));
+  }
+  if (results.size() != edges.size())
+    throw GradientError(text("the backward of `", node.name(), "` returned ", results.size(), " gradients for ",
+                             edges.size(), " inputs"));
+  for (size_t i = 0; i < edges.size(); ++i) {
+    if (!edges[i].node || !results[i].defined() || !is_needed(*edges[i].node)) continue;
+    if (anomaly_mode() && !all_finite(results[i]))
+      throw GradientError(text("the backward of `", node.describe(), "` made a NaN or Inf in the gradient of input ", i,
+                               " of shape ", results[i].shape()));
+    check(node, i, edges[i], results[i]);
+    add(edges[i], std::move(results[i]));
+  }
+}
+
+/// A view whose rule is the generic adjoint, where a buffer that the engine alone holds is waiting for its input.
+bool Run::add_into_pending(Node& node, std::span<const Edge> edges, const Gradients& gradients) {
+  const OpNode* view = dynamic_cast<const OpNode*>(&node);
+  if (view == nullptr || !view->op().is_view() || !edges[0].node || !gradients[0].defined()) return false;
+  if (!is_needed(*edges[0].node)) return false;
+  auto found = pending_.find(turn_of(*edges[0].node));
+  if (found == pending_.end()) return false;
+  Tensor& buffer = found->second.gradients[static_cast<size_t>(edges[0].index)];
+  if (!buffer.defined() || !is_own(buffer)) return false;
+  if (view->op().is<op::AsStrided>() && !buffer.is_contiguous()) return false;
+  const std::optional<View> part = view->op().view(buffer.layout());
+  if (!part || part->has_mask() || part->overlaps_itself() || part->shape() != gradients[0].shape()) return false;
+  dispatch::add_into(gradients[0], buffer, *part);
+  return true;
+}
+
+void Run::add(const Edge& edge, Tensor gradient) {
+  if (!is_needed(*edge.node)) return;
+  auto [place, fresh] = pending_.try_emplace(turn_of(*edge.node));
+  Pending& item = place->second;
+  if (fresh) {
+    item.node = edge.node;
+    item.gradients.resize(static_cast<size_t>(edge.node->output_count()));
+  }
+  Tensor& sum = item.gradients[static_cast<size_t>(edge.index)];
+  if (!sum.defined()) {
+    sum = std::move(gradient);
+  } else if (!options_.create_graph && is_own(sum)) {
+    sum.add_(gradient);
+  } else {
+    sum = weft::add(sum, gradient);
+  }
+}
+
+bool Run::leads_on(const Node& node) const {
+  for (const Edge& edge : node.edges())
+    if (edge.node && is_needed(*edge.node)) return true;
+  return false;
+}
+
+}  // namespace weft::autograd

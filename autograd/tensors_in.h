@@ -1,0 +1,62 @@
+// Finding the tensors in the arguments of a Function.
+#pragma once
+
+#include <concepts>
+#include <functional>
+#include <optional>
+#include <ranges>
+#include <string>
+#include <tuple>
+#include <type_traits>
+#include <vector>
+
+#include "tensor/tensor.h"
+
+namespace weft::autograd {
+
+/// Whether a type holds no tensors, so that a Function takes it as a plain argument: numbers, enums, functions, small
+/// structs of them. Specialise it for a class of your own that holds none but has, say, a std::string in it.
+template <class T>
+inline constexpr bool holds_no_tensors = std::is_trivially_copyable_v<T> || std::is_function_v<T>;
+template <class T>
+inline constexpr bool holds_no_tensors<T*> = std::is_arithmetic_v<T> || std::is_function_v<T>;
+template <class T>
+inline constexpr bool holds_no_tensors<std::reference_wrapper<T>> = false;
+
+namespace detail {
+
+template <class T>
+concept OptionalValue = std::same_as<T, std::optional<typename T::value_type>>;
+template <class T>
+concept TupleOfValues = requires {
+  std::tuple_size<T>::value;
+}
+&&!std::ranges::range<T>;
+/// A range of anything but itself, as a path is.
+template <class T>
+concept ListOfValues = std::ranges::range<const T> && !std::same_as<std::ranges::range_value_t<const T>, T>;
+/// Appends the tensors in `argument`, in order; a std::optional<Tensor> that is empty as an undefined one.
+template <class T>
+void collect(std::vector<Tensor>& tensors, const T& argument) {
+  if constexpr (std::derived_from<T, Tensor>) {
+    tensors.push_back(argument);
+  } else if constexpr (std::same_as<T, std::optional<Tensor>>) {
+    tensors.push_back(argument.value_or(Tensor()));
+  } else if constexpr (OptionalValue<T>) {
+    if (argument) collect(tensors, *argument);
+  } else if constexpr (TupleOfValues<T>) {
+    std::apply([&](const auto&... parts) { (collect(tensors, parts), ...); }, argument);
+  } else if constexpr (ListOfValues<T>) {
+    if constexpr (!std::is_arithmetic_v<std::ranges::range_value_t<const T>>)
+      for (const auto& element : argument) collect(tensors, element);
+  } else {
+    static_assert(
+        holds_no_tensors<T>,
+        "Function::apply cannot look for tensors in an argument of this type, and their gradients would be "
+        "lost: pass tensors as arguments of their own (or in a std::vector, std::optional or std::tuple); for "
+        "a type without tensors, specialise weft::autograd::holds_no_tensors");
+  }
+}
+
+}  // namespace detail
+}  // namespace weft::autograd

@@ -1,0 +1,102 @@
+// Rules at their edges: slopes that are infinite, gradients that nobody wants.
+#include <cmath>
+#include <limits>
+
+#include "tensor/dispatch/observer.h"
+#include "tests/autograd/checks.h"
+
+namespace weft {
+namespace {
+
+using testing::numbers;
+using testing::Numbers;
+
+class Rules : public testing::NoLeaks {};
+
+TEST_F(Rules, TheGradientOfStdIsZeroWhereNothingVaries) {
+  const Tensor x = parameter(tensor({{3.0, 3.0, 3.0}, {1.0, 2.0, 3.0}}, f64));
+  const Tensor y = weft::std(x, 1);
+  EXPECT_EQ(numbers(y), Numbers({0, 1}));
+  y.sum().backward();
+  EXPECT_EQ(numbers(x.grad()), Numbers({0, 0, 0, -0.5, 0, 0.5}));
+}
+
+TEST_F(Rules, TheSecondGradientOfStdHasNoNaN) {
+  auto f = [](const std::vector<Tensor>& in) { return weft::std(in[0], 1, 1, keepdim) * 2.0; };
+  EXPECT_EQ(gradgradcheck(f, {tensor({{1.0, 2.0, 4.0}, {0.5, -2.0, 3.0}}, f64)}).report(), "");
+  const Tensor x = parameter(full({3}, 2.0, f64));
+  const Tensor first = grad({weft::std(x)}, {x}, {.create_graph = true})[0];
+  EXPECT_EQ(numbers(grad({first.sum()}, {x})[0]), Numbers({0, 0, 0}));
+}
+
+TEST_F(Rules, StdOfNaNIsNaN) {
+  const Tensor x = parameter(tensor({1.0, std::numeric_limits<double>::quiet_NaN()}, f64));
+  EXPECT_TRUE(std::isnan(weft::std(x).item<double>()));
+}
+
+/// The shapes of the results of the op of this name, as it ran last.
+struct LastResults : Observer {
+  explicit LastResults(std::string_view name) : name(name) {}
+  void end(const Event& event) override {
+    if (event.kind != Event::Kind::op || event.name != name) return;
+    shapes.clear();
+    for (const Tensor& out : event.outputs) shapes.push_back(out.shape());
+  }
+  std::string_view name;
+  std::vector<Shape> shapes;
+};
+
+/// With each of x, weight and bias frozen: the others' gradients keep their bits, and that one is not computed.
+template <class F>
+void check_needs(const char* op, const F& norm, const Tensor& x, const Tensor& weight, const Tensor& bias) {
+  const Tensor g = randn_like(x);
+  std::vector<Tensor> all, leaves = {parameter(x), parameter(weight), parameter(bias)};
+  norm(leaves[0], leaves[1], leaves[2]).backward(g);
+  for (const Tensor& leaf : leaves) all.push_back(leaf.grad());
+  for (size_t frozen = 0; frozen < 3; ++frozen) {
+    for (Tensor& leaf : leaves) leaf.zero_grad();
+    leaves[frozen].requires_grad_(false);
+    LastResults results(op);
+    {
+      ObserverScope scope(results);
+      norm(leaves[0], leaves[1], leaves[2]).backward(g);
+    }
+    leaves[frozen].requires_grad_(true);
+    ASSERT_EQ(results.shapes.size(), 3u) << op;
+    for (size_t i = 0; i < 3; ++i) {
+      EXPECT_EQ(results.shapes[i], i == frozen ? Shape({0}) : leaves[i].shape()) << op << " output " << i;
+      EXPECT_EQ(leaves[i].grad().defined(), i != frozen);
+      if (i == frozen) continue;
+      EXPECT_EQ(numbers(leaves[i].grad()), numbers(all[i])) << op << " input " << i;
+    }
+  }
+}
+
+TEST_F(Rules, LayerNormComputesTheGradientsThatAreNeeded) {
+  for (const DType dtype : {f32, f64})
+    check_needs(
+        "layer_norm_backward", [](const Tensor& x, const Tensor& w, const Tensor& b) { return layer_norm(x, 1, w, b); },
+        randn({33, 70}, dtype), randn({70}, dtype), randn({70}, dtype));
+}
+
+TEST_F(Rules, BatchNormComputesTheGradientsThatAreNeeded) {
+  for (const DType dtype : {f32, f64}) {
+    const Tensor x = randn({4, 5, 6, 7}, dtype), w = randn({5}, dtype), b = randn({5}, dtype);
+    auto plain = [](const Tensor& x, const Tensor& w, const Tensor& b) { return batch_norm(x, w, b).y; };
+    auto gated = [](const Tensor& x, const Tensor& w, const Tensor& b) { return batch_norm_relu(x, w, b).y; };
+    check_needs("batch_norm_backward", plain, x, w, b);
+    check_needs("batch_norm_backward", gated, x, w, b);
+  }
+}
+
+TEST_F(Rules, NormsWithFrozenInputsAreDifferentiatedAgain) {
+  const Tensor x = randn({3, 4}, f64);
+  auto f = [&](const std::vector<Tensor>& in) { return layer_norm(x, 1, in[0], in[1]) * in[0]; };
+  EXPECT_EQ(gradgradcheck(f, {randn({4}, f64), randn({4}, f64)}).report(), "");
+  const Tensor weight = randn({3}, f64);
+  auto h = [&](const std::vector<Tensor>& in) { return batch_norm(in[0], weight, in[1]).y * in[1]; };
+  EXPECT_EQ(gradgradcheck(h, {randn({4, 3}, f64), randn({3}, f64)}).report(), "");
+}
+
+}  // namespace
+}  // namespace weft
