@@ -34,7 +34,10 @@ class MultiheadAttention : public Layer<MultiheadAttention> {
   Tensor forward(const Tensor& query, const Tensor& key, const Tensor& value, const AttentionMask& mask = {}) const;
   using Layer<MultiheadAttention>::operator();
   Tensor operator()(const Tensor& query, const Tensor& key, const Tensor& value, const AttentionMask& mask = {}) const {
-    return forward(query, key, value, mask);
+    return in_layer(*this, [&] { return forward(query, key, value, mask); });
+  }
+  Tensor operator()(const Tensor& x, const AttentionMask& mask) const {
+    return in_layer(*this, [&] { return forward(x, mask); });
   }
 
  private:

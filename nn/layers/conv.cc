@@ -1,16 +1,31 @@
 #include "nn/layers/conv.h"
 
 #include "nn/init.h"
+#include "nn/layers/options.h"
 #include "tensor/ops/fill.h"
 #include "tensor/ops/view.h"
 
 namespace weft::nn {
+namespace {
+
+void check(const Conv2dOptions& o) {
+  detail::check_positive("in_channels", o.in_channels);
+  detail::check_positive("out_channels", o.out_channels);
+  detail::check_positive("kernel_size", o.kernel_size);
+  detail::check_positive("stride", o.stride);
+  detail::check_not_negative("padding", o.padding);
+  detail::check_positive("dilation", o.dilation);
+  detail::check_positive("groups", o.groups);
+}
+
+}  // namespace
 
 Conv2d::Conv2d(const Conv2dOptions& options)
     : options_{options.stride, options.padding, options.dilation, options.groups} {
   Frame frame("Conv2d");
+  check(options);
   const int64_t groups = options.groups;
-  if (groups < 1 || options.in_channels % groups != 0 || options.out_channels % groups != 0)
+  if (options.in_channels % groups != 0 || options.out_channels % groups != 0)
     throw ShapeError(
         text(options.in_channels, " and ", options.out_channels, " channels do not divide into ", groups, " groups"));
   const Pair kernel = options.kernel_size;

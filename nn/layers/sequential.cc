@@ -3,8 +3,8 @@
 namespace weft::nn {
 
 size_t Sequential::fused_steps(size_t index) const {
-  const bool watched = LayerObserver::current() != nullptr;
-  if (watched || steps_[index]->batch_norm() == nullptr) return 1;
+  const bool observed = LayerObserver::current() != nullptr;
+  if (observed || steps_[index]->batch_norm() == nullptr) return 1;
   if (index + 1 == steps_.size() || !steps_[index + 1]->is_relu()) return 1;
   const bool images = dynamic_cast<const BatchNorm2d*>(steps_[index]->batch_norm()) != nullptr;
   return images && index + 2 < steps_.size() && steps_[index + 2]->max_pool() != nullptr ? 3 : 2;

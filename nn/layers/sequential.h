@@ -14,7 +14,7 @@ namespace weft::nn {
 
 /// Any modules with `Tensor forward(const Tensor&)`, each fed with the one before. Their names are "0", "1", ... unless
 /// given: `Sequential net(Linear(784, 128), ReLU(), Linear(128, 10));` A batch norm, the ReLU behind it and a MaxPool2d behind
-/// both run as one op (unless somebody watches the layers one by one, as summary does).
+/// both run as one op (unless a LayerObserver is active, as in summary()).
 class Sequential : public Layer<Sequential> {
  public:
   template <HasForward... Ms>
@@ -70,13 +70,13 @@ class Sequential : public Layer<Sequential> {
     M module;
   };
 
-  /// How many steps from `index` on run as one op here and now.
+  /// How many steps from `index` on run as one op.
   size_t fused_steps(size_t index) const;
 
   std::vector<std::unique_ptr<Step>> steps_;
 };
 
-/// Modules of one type under the names "0", "1", ...; how they are run is the owner's affair.
+/// Modules of one type under the names "0", "1", ...; the owner decides how they run.
 template <std::derived_from<Module> M>
 class ModuleList : public Module {
  public:

@@ -30,7 +30,9 @@ class TransformerEncoderLayer : public Layer<TransformerEncoderLayer> {
 
   Tensor forward(const Tensor& x, const AttentionMask& mask = {}) const;
   using Layer<TransformerEncoderLayer>::operator();
-  Tensor operator()(const Tensor& x, const AttentionMask& mask) const { return forward(x, mask); }
+  Tensor operator()(const Tensor& x, const AttentionMask& mask) const {
+    return in_layer(*this, [&] { return forward(x, mask); });
+  }
 
  private:
   Tensor attend(const Tensor& x, const AttentionMask& mask) const;

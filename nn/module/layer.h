@@ -1,4 +1,5 @@
-// Layer<Self>: a module that is called like a function. Whoever watches (nn/module/summary.h) sees every call.
+// Layer<Self>: a module that is called like a function. Observers (nn/module/summary.h) see every call, and errors name the
+// layer they were thrown in.
 #pragma once
 
 #include <concepts>
@@ -14,7 +15,7 @@ class LayerObserver {
   virtual ~LayerObserver() = default;
   virtual void enter(const Module& layer) = 0;
   virtual void leave(const Module& layer, const Tensor& output) = 0;
-  /// The calling thread's observer; null where nobody watches.
+  /// The calling thread's observer, or null.
   static LayerObserver*& current() {
     static thread_local constinit LayerObserver* observer = nullptr;
     return observer;
@@ -27,16 +28,30 @@ concept HasForward = std::derived_from<std::remove_const_t<M>, Module> && requir
   { module.forward(x) } -> std::same_as<Tensor>;
 };
 
-/// Runs `module.forward(x)` in the sight of the observer.
+/// Returns f(). An Error it throws gets the path of `module` in front: `in layer body.0 (Linear): linear(...): ...`. The
+/// error keeps its type, and nothing is done where nothing is thrown. The innermost layer is the one that is named.
+template <class F>
+Tensor in_layer(const Module& module, F&& f) {
+  try {
+    return f();
+  } catch (Error& error) {
+    module.name_in(error);
+    throw;
+  }
+}
+
+/// Runs `module.forward(x)` and notifies the observer.
 template <HasForward M>
 Tensor run_layer(M& module, const Tensor& x) {
-  LayerObserver* observer = LayerObserver::current();
-  if (observer == nullptr) [[likely]]
-    return module.forward(x);
-  observer->enter(module);
-  Tensor y = module.forward(x);
-  observer->leave(module, y);
-  return y;
+  return in_layer(module, [&] {
+    LayerObserver* observer = LayerObserver::current();
+    if (observer == nullptr) [[likely]]
+      return module.forward(x);
+    observer->enter(module);
+    Tensor y = module.forward(x);
+    observer->leave(module, y);
+    return y;
+  });
 }
 
 /// Base of modules that take one tensor and give one: adds `layer(x)`, which is forward(x).

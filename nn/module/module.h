@@ -71,6 +71,8 @@ class Module {
   std::string type_name() const;
   /// The same for all handles of one module.
   const void* identity() const noexcept { return state_.get(); }
+  /// Adds `in layer body.0 (Linear): ` to an error that was thrown in this module; nothing where it belongs to no other.
+  void name_in(Error& error) const;
 
   // ---- state ----
   /// Parameters and saved buffers under PyTorch's names (`first.conv.weight`). The tensors share the module's memory: what is trained later shows in them.

@@ -58,7 +58,14 @@ class Error : public std::runtime_error {
  public:
   explicit Error(std::string_view detail, std::vector<std::string> items = {})
       : std::runtime_error(Frame::complete(detail)), items(std::move(items)) {}
+
+  /// Puts "in `place`: " in front of the line, once: the innermost place that knows its name is kept.
+  void add_place(std::string_view place);
+
   std::vector<std::string> items;
+
+ private:
+  bool has_place_ = false;
 };
 
 /// Shapes that do not fit together or cannot be expressed.
