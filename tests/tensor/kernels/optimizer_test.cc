@@ -51,23 +51,18 @@ struct State {
 
 // One step of the optimizer of that name; t counts from 1.
 void step(const std::string& name, const State& s, int64_t t) {
-  if (name == "sgd") return cpu::sgd_step(s.param, s.grad, nullptr, {.lr = 0.05});
-  if (name == "sgd decay") return cpu::sgd_step(s.param, s.grad, nullptr, {.lr = 0.05, .weight_decay = 0.1});
+  if (name == "sgd") return cpu::sgd_step(s.param, s.grad, nullptr, {{.lr = 0.05}});
+  if (name == "sgd decay") return cpu::sgd_step(s.param, s.grad, nullptr, {{.lr = 0.05, .weight_decay = 0.1}});
   if (name == "sgd momentum")
     return cpu::sgd_step(s.param, s.grad, &s.a,
-                         {.lr = 0.05, .momentum = 0.9, .dampening = 0.25, .weight_decay = 0.1, .first = t == 1});
+                         {{.lr = 0.05, .momentum = 0.9, .dampening = 0.25, .weight_decay = 0.1}, t == 1});
   if (name == "sgd nesterov")
-    return cpu::sgd_step(s.param, s.grad, &s.a, {.lr = 0.05, .momentum = 0.9, .nesterov = true, .first = t == 1});
-  if (name == "adam")
-    return cpu::adam_step(s.param, s.grad, s.a, s.b,
-                          {.lr = 0.01, .beta1 = 0.9, .beta2 = 0.999, .eps = 1e-8, .step = t});
+    return cpu::sgd_step(s.param, s.grad, &s.a, {{.lr = 0.05, .momentum = 0.9, .nesterov = true}, t == 1});
+  if (name == "adam") return cpu::adam_step(s.param, s.grad, s.a, s.b, {{.lr = 0.01}, false, t});
   if (name == "adam decay")
     return cpu::adam_step(s.param, s.grad, s.a, s.b,
-                          {.lr = 0.01, .beta1 = 0.8, .beta2 = 0.95, .eps = 1e-6, .weight_decay = 0.1, .step = t});
-  if (name == "adamw")
-    return cpu::adam_step(
-        s.param, s.grad, s.a, s.b,
-        {.lr = 0.01, .beta1 = 0.9, .beta2 = 0.999, .eps = 1e-8, .weight_decay = 0.1, .decoupled = true, .step = t});
+                          {{.lr = 0.01, .beta1 = 0.8, .beta2 = 0.95, .eps = 1e-6, .weight_decay = 0.1}, false, t});
+  if (name == "adamw") return cpu::adam_step(s.param, s.grad, s.a, s.b, {{.lr = 0.01, .weight_decay = 0.1}, true, t});
   cpu::RmspropStep rms{.lr = 0.01, .alpha = 0.99, .eps = 1e-8};
   if (name == "rmsprop") return cpu::rmsprop_step(s.param, s.grad, s.a, nullptr, nullptr, rms);
   if (name == "rmsprop centered") return cpu::rmsprop_step(s.param, s.grad, s.a, nullptr, &s.b, rms);
@@ -139,7 +134,7 @@ TEST(OptimizerKernels, thread_count_does_not_matter) {
 TEST(OptimizerKernels, refuse_other_dtypes) {
   const View view;
   BFloat16 x;
-  EXPECT_THROW(cpu::sgd_step({&x, &view, bf16}, {&x, &view, bf16}, nullptr, {.lr = 1}), DtypeError);
+  EXPECT_THROW(cpu::sgd_step({&x, &view, bf16}, {&x, &view, bf16}, nullptr, {{.lr = 1}}), DtypeError);
 }
 
 }  // namespace

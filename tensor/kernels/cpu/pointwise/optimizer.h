@@ -1,17 +1,13 @@
 // Optimizer steps, each one pass over memory. All operands have one shape and one dtype, f32 or f64; parameters and states
-// are changed in place. The order of operations is PyTorch's (torch.optim, single-tensor forms), so trajectories agree.
+// are changed in place; the sign of the gradient (`maximize`) is the caller's. The order of operations is PyTorch's (torch.optim, single-tensor forms), so trajectories agree.
 #pragma once
 
+#include "tensor/core/hyper_parameters.h"
 #include "tensor/core/operand.h"
 
 namespace weft::kernels::cpu {
 
-struct SgdStep {
-  double lr = 0;
-  double momentum = 0;
-  double dampening = 0;
-  double weight_decay = 0;
-  bool nesterov = false;
+struct SgdStep : optim::SGDOptions {
   /// The first step with momentum: the buffer is the gradient itself.
   bool first = false;
 };
@@ -19,12 +15,7 @@ struct SgdStep {
 /// : buffer). `buffer` is null where momentum is 0; then param -= lr * g.
 void sgd_step(const Operand& param, const Operand& grad, const Operand* buffer, const SgdStep& step);
 
-struct AdamStep {
-  double lr = 0;
-  double beta1 = 0;
-  double beta2 = 0;
-  double eps = 0;
-  double weight_decay = 0;
+struct AdamStep : optim::AdamOptions {
   /// AdamW: decay shrinks the parameter instead of joining the gradient.
   bool decoupled = false;
   /// Counts from 1; gives the bias corrections 1 - beta^step.
@@ -35,13 +26,7 @@ struct AdamStep {
 void adam_step(const Operand& param, const Operand& grad, const Operand& average, const Operand& square,
                const AdamStep& step);
 
-struct RmspropStep {
-  double lr = 0;
-  double alpha = 0;
-  double eps = 0;
-  double weight_decay = 0;
-  double momentum = 0;
-};
+using RmspropStep = optim::RMSpropOptions;
 /// square = alpha * square + (1 - alpha) g^2; scaled = g / (sqrt(square) + eps), or with `average` (centered) the root of
 /// square - average^2; buffer = momentum * buffer + scaled; param -= lr * buffer. `buffer` is null where momentum is 0 (then
 /// param -= lr * scaled), `average` where not centered.
