@@ -40,7 +40,7 @@ class DatasetOf {
   virtual Example get(int64_t index) const = 0;
 
   /// What a loader takes: like get(), but random changes (augmentation) draw from `key`, which depends on the epoch and
-  /// the index alone: not on what was loaded before, nor on the thread. Whoever overrides it overrides is_random() too.
+  /// the index alone: not on what was loaded before, nor on the thread. A class that overrides it must override is_random() too.
   virtual Example sample(int64_t index, RandomKey key) const {
     (void)key;
     return get(index);

@@ -1,4 +1,4 @@
-// DataLoader: a dataset in batches, in order or shuffled, fetched ahead by a thread of its own where asked.
+// DataLoader: a dataset in batches, in order or shuffled, and optionally fetched ahead by a thread.
 //
 //   for (const auto& [images, labels] : data::DataLoader(train, {.batch_size = 64, .shuffle = true, .prefetch = 2}))
 //     step(images, labels);
@@ -68,7 +68,7 @@ class LoaderCore {
   bool resume_ = false;   // the next begin() goes on with it
 };
 
-/// Calls fetch(first), fetch(first + 1), ... up to `end`, ahead of time on a thread of its own where `ahead` > 0. Ops of
+/// Calls fetch(first), fetch(first + 1), ... up to `end`, ahead of time on another thread where `ahead` > 0. Ops of
 /// that thread run serially; what it throws comes out of next(); the destructor joins it.
 class Prefetcher {
  public:

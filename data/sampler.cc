@@ -4,6 +4,8 @@
 #include <numeric>
 #include <utility>
 
+#include "tensor/core/error.h"
+
 namespace weft::data {
 
 RandomKey split_key(RandomKey key, uint64_t number) {
@@ -19,6 +21,7 @@ RandomKey split_key(RandomKey key, uint64_t number) {
 }
 
 std::vector<int64_t> shuffled_order(RandomKey key, int64_t count) {
+  if (count < 0) throw Error(text("shuffled_order: count must be 0 or more, not ", count));
   std::vector<int64_t> order(static_cast<size_t>(count));
   std::iota(order.begin(), order.end(), int64_t{0});
   // Fisher and Yates; the upper half of a 128-bit product is uniform to within count / 2^64.
