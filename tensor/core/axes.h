@@ -1,6 +1,7 @@
 // Axes: which axes a reduction runs over. None given means all of them.
 #pragma once
 
+#include <concepts>
 #include <initializer_list>
 #include <vector>
 
@@ -21,6 +22,7 @@ class Axes {
  public:
   Axes() = default;
   template <std::integral T>
+    requires(!std::same_as<T, bool>)  // `x.var(false)`, `x.sum(true)`: a bool is no axis
   Axes(T axis) : list_{static_cast<int64_t>(axis)} {}
   Axes(std::initializer_list<int64_t> axes) : list_(axes) {}
   Axes(const std::vector<int64_t>& axes) : list_(axes) {}

@@ -1,5 +1,6 @@
 #include "tensor/core/dtype.h"
 
+#include <ostream>
 #include <utility>
 
 namespace weft {
@@ -8,6 +9,8 @@ std::string_view name_of(DType dtype) {
   constexpr std::string_view names[] = {"f32", "f64", "bf16", "f16", "i64", "i32", "i16", "i8", "u8", "bool"};
   return names[static_cast<int>(dtype)];
 }
+
+std::ostream& operator<<(std::ostream& out, DType dtype) { return out << name_of(dtype); }
 
 DType promote(DType a, DType b) {
   if (a == b) return a;

@@ -36,6 +36,8 @@ Tensor softplus(const Tensor& x);
 Tensor erf(const Tensor& x);
 /// x limited to [min, max], either may be absent. Error where min > max. NaN propagates; gradient 1 at the bounds.
 Tensor clip(const Tensor& x, std::optional<Scalar> min, std::optional<Scalar> max);
+/// PyTorch's name of clip().
+inline Tensor clamp(const Tensor& x, std::optional<Scalar> min, std::optional<Scalar> max) { return clip(x, min, max); }
 
 namespace op {
 
