@@ -9,8 +9,8 @@
 namespace weft::data {
 
 RandomKey split_key(RandomKey key, uint64_t number) {
-  // Two steps of Philox mix the seed, the offset and the number into a new seed. The counters end in 1 and 2, where those
-  // of ordinary streams (random_block) end in 0.
+  // Two steps of Philox mix the seed, the offset and the number into a new seed. The counters end in 1 and 2, where
+  // those of ordinary streams (random_block) end in 0.
   const auto halves = [](uint64_t word) {
     return std::array{static_cast<uint32_t>(word), static_cast<uint32_t>(word >> 32)};
   };

@@ -7,7 +7,8 @@
 
 namespace weft::data {
 
-/// The key of part `number` of what `key` names: the streams of different numbers, and of `key` itself, are independent.
+/// The key of part `number` of what `key` names: the streams of different numbers, and of `key` itself, are
+/// independent.
 RandomKey split_key(RandomKey key, uint64_t number);
 
 /// A random permutation of 0 .. count-1. Error where count < 0.

@@ -34,10 +34,10 @@ class InputFile {
 
 /// Writes a file that appears under its name only when it is complete and on disk: a temporary file in the same folder
 /// (created exclusively), fsync, rename, fsync of the folder. An existing file keeps its mode, a new one follows the
-/// umask; a symbolic link keeps pointing at what it names, and what it names is created where it is absent. Where anything
-/// fails, IoError names the path, the old file is untouched and the temporary one is removed. Only a killed process leaves
-/// it behind, as `NAME.weft-tmp-NUMBER`; the next save to NAME removes it. A lock (flock) tells it from the temporary file
-/// of a save that still runs.
+/// umask; a symbolic link keeps pointing at what it names, and what it names is created where it is absent. Where
+/// anything fails, IoError names the path, the old file is untouched and the temporary one is removed. Only a killed
+/// process leaves it behind, as `NAME.weft-tmp-NUMBER`; the next save to NAME removes it. A lock (flock) tells it from
+/// the temporary file of a save that still runs.
 class AtomicFile {
  public:
   explicit AtomicFile(const std::string& path);

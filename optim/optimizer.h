@@ -14,8 +14,8 @@
 
 namespace weft::optim {
 
-/// What an optimizer or a schedule needs to carry on exactly: tensors and numbers by name. Integers among the numbers are
-/// exact up to 2^53; keep all 17 digits of the others.
+/// What an optimizer or a schedule needs to carry on exactly: tensors and numbers by name. Integers among the numbers
+/// are exact up to 2^53; keep all 17 digits of the others.
 struct State {
   StateDict tensors;
   std::map<std::string, double> numbers;
@@ -27,8 +27,8 @@ class Optimizer {
   Optimizer(const Optimizer&) = delete;
   Optimizer& operator=(const Optimizer&) = delete;
 
-  /// Updates every parameter that has a gradient, outside of the tape. After the first step, one warning names those that
-  /// had none.
+  /// Updates every parameter that has a gradient, outside of the tape. After the first step, one warning names those
+  /// that had none.
   void step();
   /// Makes the gradients of all parameters undefined.
   void zero_grad();
@@ -43,8 +43,8 @@ class Optimizer {
   double lr(size_t group = 0) const { return get("lr", group); }
   void set_lr(double value) { set("lr", value); }
   void set_lr(size_t group, double value) { set("lr", value, group); }
-  /// Whether this optimizer has the number: "lr", "weight_decay", "momentum", "beta1", ... Switches ("nesterov", "amsgrad",
-  /// "centered", "maximize") are numbers too: 0 or 1.
+  /// Whether this optimizer has the number: "lr", "weight_decay", "momentum", "beta1", ... Switches ("nesterov",
+  /// "amsgrad", "centered", "maximize") are numbers too: 0 or 1.
   bool has(std::string_view name) const;
   /// A number of one group. Error where there is none of that name, IndexError for a group out of range.
   double get(std::string_view name, size_t group = 0) const;

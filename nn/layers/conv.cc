@@ -29,8 +29,8 @@ Conv2d::Conv2d(const Conv2dOptions& options)
     throw ShapeError(
         text(options.in_channels, " and ", options.out_channels, " channels do not divide into ", groups, " groups"));
   const Pair kernel = options.kernel_size;
-  // (O, C, kh, kw) with O innermost in memory: each tap is a matrix that products take as it is, and libraries reorder it
-  // in whole registers.
+  // (O, C, kh, kw) with O innermost in memory: each tap is a matrix that products take as it is, and libraries reorder
+  // it in whole registers.
   const Tensor memory =
       empty({kernel.height, kernel.width, options.in_channels / groups, options.out_channels}, options.dtype);
   weight_ = register_parameter("weight", memory.permute({3, 2, 0, 1}));

@@ -13,8 +13,8 @@
 namespace weft::nn {
 
 /// Any modules with `Tensor forward(const Tensor&)`, each fed with the one before. Their names are "0", "1", ... unless
-/// given: `Sequential net(Linear(784, 128), ReLU(), Linear(128, 10));` A batch norm, the ReLU behind it and a MaxPool2d behind
-/// both run as one op (unless a LayerObserver is active, as in summary()).
+/// given: `Sequential net(Linear(784, 128), ReLU(), Linear(128, 10));` A batch norm, the ReLU behind it and a MaxPool2d
+/// behind both run as one op (unless a LayerObserver is active, as in summary()).
 class Sequential : public Layer<Sequential> {
  public:
   template <HasForward... Ms>

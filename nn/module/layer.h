@@ -1,5 +1,5 @@
-// Layer<Self>: a module that is called like a function. Observers (nn/module/summary.h) see every call, and errors name the
-// layer they were thrown in.
+// Layer<Self>: a module that is called like a function. Observers (nn/module/summary.h) see every call, and errors name
+// the layer they were thrown in.
 #pragma once
 
 #include <concepts>
@@ -28,8 +28,8 @@ concept HasForward = std::derived_from<std::remove_const_t<M>, Module> && requir
   { module.forward(x) } -> std::same_as<Tensor>;
 };
 
-/// Returns f(). An Error it throws gets the path of `module` in front: `in layer body.0 (Linear): linear(...): ...`. The
-/// error keeps its type, and nothing is done where nothing is thrown. The innermost layer is the one that is named.
+/// Returns f(). An Error it throws gets the path of `module` in front: `in layer body.0 (Linear): linear(...): ...`.
+/// The error keeps its type, and nothing is done where nothing is thrown. The innermost layer is the one that is named.
 template <class F>
 Tensor in_layer(const Module& module, F&& f) {
   try {

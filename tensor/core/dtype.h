@@ -38,8 +38,8 @@ constexpr bool is_integer(DType dtype) { return dtype >= DType::i64 && dtype <= 
 /// `f32`, `f64`, ..., `bool`.
 std::string_view name_of(DType dtype);
 std::ostream& operator<<(std::ostream& out, DType dtype);
-/// The dtype that two operands are promoted to, by PyTorch's categories (bool < integer < floating; within one, the wider; u8 with a
-/// signed type gives a signed type that holds both; bf16 with f16 gives f32).
+/// The dtype that two operands are promoted to, by PyTorch's categories (bool < integer < floating; within one, the
+/// wider; u8 with a signed type gives a signed type that holds both; bf16 with f16 gives f32).
 DType promote(DType a, DType b);
 
 template <class T>

@@ -1,10 +1,10 @@
 // Backoff: fewer threads while other processes want the cores.
 //
-// A team of threads is as fast as its slowest. Where another process takes a core, every region waits until the scheduler
-// gives the thread that lost its turn another one, milliseconds later, and a step of a quarter of a millisecond takes
-// four. So every few milliseconds we sample how long runnable threads of this process waited for a core (the kernel counts
-// it: /proc/self/task/*/schedstat). Where that is more than a third of the time, one thread fewer is used for a while; then
-// all are tried again, less often each time that the cores are still taken.
+// A team of threads is as fast as its slowest. Where another process takes a core, every region waits until the
+// scheduler gives the thread that lost its turn another one, milliseconds later, and a step of a quarter of a
+// millisecond takes four. So every few milliseconds we sample how long runnable threads of this process waited for a
+// core (the kernel counts it: /proc/self/task/*/schedstat). Where that is more than a third of the time, one thread
+// fewer is used for a while; then all are tried again, less often each time that the cores are still taken.
 #pragma once
 
 #include <cstdint>

@@ -1,5 +1,5 @@
-// parallel_for: the one way kernels use threads. Serial below a fixed amount of work, on a loader's thread, inside another
-// region and in a forked child; an exception is kept and rethrown after the region (it must not leave it).
+// parallel_for: the one way kernels use threads. Serial below a fixed amount of work, on a loader's thread, inside
+// another region and in a forked child; an exception is kept and rethrown after the region (it must not leave it).
 #pragma once
 
 #include <algorithm>

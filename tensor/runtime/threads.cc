@@ -2,9 +2,9 @@
 // the environment's), so weft's kernels always pass theirs explicitly, and what goes through OpenMP's default (oneDNN)
 // is set on the thread that calls set_num_threads or opens a SerialScope.
 //
-// Other processes that want the cores (backoff.h): without a chosen count, regions are cut into fewer parts. A chosen count
-// fixes the parts, because oneDNN's sums depend on their number in the last bits; then fewer threads run the parts of
-// weft's own kernels, and waiting threads sleep early (short_spins.h), which also helps inside of oneDNN.
+// Other processes that want the cores (backoff.h): without a chosen count, regions are cut into fewer parts. A chosen
+// count fixes the parts, because oneDNN's sums depend on their number in the last bits; then fewer threads run the
+// parts of weft's own kernels, and waiting threads sleep early (short_spins.h), which also helps inside of oneDNN.
 #include "tensor/runtime/threads.h"
 
 #include <pthread.h>

@@ -1,5 +1,5 @@
-// safetensors: what others wrote is read, what weft writes keeps every bit, and every check of the reader has a file that
-// fails exactly there.
+// safetensors: what others wrote is read, what weft writes keeps every bit, and every check of the reader has a file
+// that fails exactly there.
 #include "io/safetensors.h"
 
 #include <bit>
@@ -70,8 +70,8 @@ TEST(Safetensors, ReadsWhatPythonWrote) {
 }
 
 TEST(Safetensors, WritesWhatPythonWrote) {
-  // The order and the padding are the format's own, so the same tensors give the same bytes (keys of a header have no order
-  // within an entry; Python's writer and this one agree on dtype, shape, data_offsets).
+  // The order and the padding are the format's own, so the same tensors give the same bytes (keys of a header have no
+  // order within an entry; Python's writer and this one agree on dtype, shape, data_offsets).
   const Folder folder;
   const std::string golden = folder / "golden.safetensors", copy = folder / "copy.safetensors";
   test::write_bytes(golden, test::kSafetensors);

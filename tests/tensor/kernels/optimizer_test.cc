@@ -1,4 +1,5 @@
-// Fused optimizer steps: 100-step trajectories in f64 equal PyTorch's to 1e-10; f32, strides and thread counts agree with them.
+// Fused optimizer steps: 100-step trajectories in f64 equal PyTorch's to 1e-10; f32, strides and thread counts agree
+// with them.
 #include "tensor/kernels/cpu/pointwise/optimizer.h"
 
 #include <gtest/gtest.h>
