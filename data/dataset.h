@@ -40,14 +40,16 @@ class DatasetOf {
   virtual Example get(int64_t index) const = 0;
 
   /// What a loader takes: like get(), but random changes (augmentation) draw from `key`, which depends on the epoch and
-  /// the index alone: not on what was loaded before, nor on the thread. Whoever overrides it overrides is_random() too.
+  /// the index alone: not on what was loaded before, nor on the thread. A class that overrides it must override
+  /// is_random() too.
   virtual Example sample(int64_t index, RandomKey key) const {
     (void)key;
     return get(index);
   }
   /// Whether sample() reads its key: only then do loaders that do not shuffle draw one from the global generator.
   virtual bool is_random() const { return false; }
-  /// Several examples, stacked along a new first axis; `keys` has one key per index. Shapes that differ are a ShapeError.
+  /// Several examples, stacked along a new first axis; `keys` has one key per index. Shapes that differ are a
+  /// ShapeError.
   virtual Example collate(std::span<const int64_t> indices, std::span<const RandomKey> keys) const {
     std::array<std::vector<Tensor>, N> columns;
     for (size_t i = 0; i < indices.size(); ++i) {
@@ -84,8 +86,8 @@ enum class Split { train, test };
 template <class D>
 concept AnyDataset = std::is_base_of_v<DatasetOf<std::remove_cvref_t<D>::kTensors>, std::remove_cvref_t<D>>;
 
-/// How loaders and mapped datasets hold a dataset: an lvalue by reference (it must outlive them), a temporary by taking it
-/// over.
+/// How loaders and mapped datasets hold a dataset: an lvalue by reference (it must outlive them), a temporary by taking
+/// it over.
 template <AnyDataset D>
 auto hold(D&& dataset) {
   using Base = DatasetOf<std::remove_cvref_t<D>::kTensors>;

@@ -1,11 +1,11 @@
-// DataLoader: a dataset in batches, in order or shuffled, fetched ahead by a thread of its own where asked.
+// DataLoader: a dataset in batches, in order or shuffled, and optionally fetched ahead by a thread.
 //
 //   for (const auto& [images, labels] : data::DataLoader(train, {.batch_size = 64, .shuffle = true, .prefetch = 2}))
 //     step(images, labels);
 //
-// Each begin() starts an epoch: on the calling thread, one key is drawn from the global generator (where order or transforms
-// need one), and everything random in the epoch follows from it. So batches are the same with and without prefetching, and
-// an epoch can be resumed in the middle: position() is that key and the number of batches handed out.
+// Each begin() starts an epoch: on the calling thread, one key is drawn from the global generator (where order or
+// transforms need one), and everything random in the epoch follows from it. So batches are the same with and without
+// prefetching, and an epoch can be resumed in the middle: position() is that key and the number of batches handed out.
 #pragma once
 
 #include <functional>
@@ -68,7 +68,7 @@ class LoaderCore {
   bool resume_ = false;   // the next begin() goes on with it
 };
 
-/// Calls fetch(first), fetch(first + 1), ... up to `end`, ahead of time on a thread of its own where `ahead` > 0. Ops of
+/// Calls fetch(first), fetch(first + 1), ... up to `end`, ahead of time on another thread where `ahead` > 0. Ops of
 /// that thread run serially; what it throws comes out of next(); the destructor joins it.
 class Prefetcher {
  public:
@@ -89,8 +89,8 @@ class Prefetcher {
 
 }  // namespace detail
 
-/// See the top of the file. A dataset that is an lvalue is referred to and must outlive the loader; a temporary is taken
-/// over. Errors: Error where batch_size < 1 or prefetch < 0; what the dataset throws comes out of the loop.
+/// See the top of the file. A dataset that is an lvalue is referred to and must outlive the loader; a temporary is
+/// taken over. Errors: Error where batch_size < 1 or prefetch < 0; what the dataset throws comes out of the loop.
 template <size_t N>
 class DataLoader : public io::Resumable {
  public:

@@ -4,11 +4,13 @@
 #include <numeric>
 #include <utility>
 
+#include "tensor/core/error.h"
+
 namespace weft::data {
 
 RandomKey split_key(RandomKey key, uint64_t number) {
-  // Two steps of Philox mix the seed, the offset and the number into a new seed. The counters end in 1 and 2, where those
-  // of ordinary streams (random_block) end in 0.
+  // Two steps of Philox mix the seed, the offset and the number into a new seed. The counters end in 1 and 2, where
+  // those of ordinary streams (random_block) end in 0.
   const auto halves = [](uint64_t word) {
     return std::array{static_cast<uint32_t>(word), static_cast<uint32_t>(word >> 32)};
   };
@@ -19,6 +21,7 @@ RandomKey split_key(RandomKey key, uint64_t number) {
 }
 
 std::vector<int64_t> shuffled_order(RandomKey key, int64_t count) {
+  if (count < 0) throw Error(text("shuffled_order: count must be 0 or more, not ", count));
   std::vector<int64_t> order(static_cast<size_t>(count));
   std::iota(order.begin(), order.end(), int64_t{0});
   // Fisher and Yates; the upper half of a 128-bit product is uniform to within count / 2^64.

@@ -7,11 +7,11 @@
 
 namespace weft::data {
 
-/// A key of its own for part `number` of what `key` names: the streams of different numbers, and of `key` itself, have
-/// nothing to do with each other.
+/// The key of part `number` of what `key` names: the streams of different numbers, and of `key` itself, are
+/// independent.
 RandomKey split_key(RandomKey key, uint64_t number);
 
-/// A random permutation of 0 .. count-1.
+/// A random permutation of 0 .. count-1. Error where count < 0.
 std::vector<int64_t> shuffled_order(RandomKey key, int64_t count);
 
 }  // namespace weft::data

@@ -26,11 +26,14 @@ Transform compose(std::vector<Transform> transforms) {
   return Transform(all, random);
 }
 
-Tensor Normalize::operator()(const Tensor& x) const { return (x - mean) / deviation; }
+Tensor Normalize::operator()(const Tensor& x) const {
+  if (!(deviation > 0)) throw Error(text("Normalize: deviation must be positive, not ", deviation));
+  return (x - mean) / deviation;
+}
 
 Tensor RandomShift::operator()(const Tensor& x, RandomKey key) const {
-  if (x.rank() < 2 || most < 0)
-    throw ShapeError(text("RandomShift by ", most, " of ", x.shape(), ": an image has height and width"));
+  if (most < 0) throw Error(text("RandomShift: most must be 0 or more, not ", most));
+  if (x.rank() < 2) throw ShapeError(text("RandomShift: an image has height and width, this is ", x.shape()));
   const int64_t count = 2 * most + 1;
   std::vector<Padding> padding(static_cast<size_t>(x.rank()), Padding{0, 0});
   padding[padding.size() - 2] = padding[padding.size() - 1] = {most, most};
@@ -41,6 +44,7 @@ Tensor RandomShift::operator()(const Tensor& x, RandomKey key) const {
 }
 
 Tensor RandomFlip::operator()(const Tensor& x, RandomKey key) const {
+  if (!(p >= 0 && p <= 1)) throw Error(text("RandomFlip: p must be in [0, 1], not ", p));
   return to_uniform(random_bits(key, 0)) < p ? x.flip({-1}).contiguous() : x;
 }
 

@@ -1,13 +1,14 @@
 #include "io/file.h"
 
 #include <fcntl.h>
+#include <limits.h>
 #include <stdlib.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 #include <zlib.h>
 
 #include <algorithm>
-#include <atomic>
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
@@ -52,19 +53,57 @@ namespace {
 
 std::string system_reason() { return std::strerror(errno); }
 
-/// The file that a name stands for; the name itself where nothing is there yet.
-std::string resolve_links(const std::string& path) {
-  const std::unique_ptr<char, decltype(&::free)> resolved(::realpath(path.c_str(), nullptr), &::free);
-  return resolved ? std::string(resolved.get()) : path;
-}
-
 std::string folder_of(const std::string& path) {
   const size_t slash = path.rfind('/');
   if (slash == std::string::npos) return ".";
   return slash == 0 ? "/" : path.substr(0, slash);
 }
 
-/// Makes a rename in `folder` last. Some file systems cannot sync a folder; their word is all there is.
+/// What the symbolic link `path` says, as a path; empty where it is no link.
+std::string link_target(const std::string& path) {
+  char buffer[PATH_MAX];
+  const ssize_t length = ::readlink(path.c_str(), buffer, sizeof(buffer));
+  if (length <= 0) return {};
+  const std::string target(buffer, static_cast<size_t>(length));
+  return target.front() == '/' ? target : folder_of(path) + "/" + target;
+}
+
+/// The file that a name stands for, which need not exist yet.
+std::string resolve_links(const std::string& path) {
+  if (path.empty()) throw IoError("the name of the file is empty");
+  const std::unique_ptr<char, decltype(&::free)> resolved(::realpath(path.c_str(), nullptr), &::free);
+  if (resolved) return resolved.get();
+  if (errno == ELOOP) throw IoError(text(path, ": cannot be resolved: ", system_reason()));
+  // Absent: a dangling link leads to the file that is to be made. A loop was refused above, so the walk ends.
+  const std::string target = link_target(path);
+  return target.empty() ? path : resolve_links(target);
+}
+
+/// `NAME.weft-tmp-NUMBER` beside `target`; a long name is shortened, as file systems allow 255 bytes.
+std::string temporary_name(const std::string& target, int number) {
+  constexpr size_t kLongest = 200;
+  const size_t start = target.rfind('/') + 1;  // 0 without a slash
+  const std::string name = target.substr(start);
+  std::string kept = name;
+  if (name.size() > kLongest) kept = text(name.substr(0, kLongest), "-", detail::crc32(0, name.data(), name.size()));
+  return text(target.substr(0, start), kept, ".weft-tmp-", number);
+}
+
+/// Removes the temporary file of a killed process: one that is locked by no save. Says whether there was one.
+bool remove_abandoned(const std::string& temporary) {
+  const int descriptor = ::open(temporary.c_str(), O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+  if (descriptor < 0) return false;
+  struct stat locked = {}, named = {};
+  // The name may belong to a newer file by the time the lock is held; only who holds a file's lock removes it.
+  const bool abandoned = ::flock(descriptor, LOCK_EX | LOCK_NB) == 0 && ::fstat(descriptor, &locked) == 0 &&
+                         ::lstat(temporary.c_str(), &named) == 0 && S_ISREG(named.st_mode) &&
+                         locked.st_dev == named.st_dev && locked.st_ino == named.st_ino;
+  const bool removed = abandoned && ::unlink(temporary.c_str()) == 0;
+  ::close(descriptor);
+  return removed;
+}
+
+/// Makes a rename in `folder` durable. File systems that cannot sync a folder answer EINVAL, which is accepted.
 bool sync_folder(const std::string& folder) {
   const int descriptor = ::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
   if (descriptor < 0) return false;
@@ -118,12 +157,7 @@ AtomicFile::AtomicFile(const std::string& path) : path_(path), target_(resolve_l
   struct stat existing = {};
   const bool exists = ::stat(target_.c_str(), &existing) == 0;
   if (exists && !S_ISREG(existing.st_mode)) throw IoError(text(path, ": exists and is not a regular file"));
-  static std::atomic<uint64_t> counter{0};
-  do {
-    temporary_ = text(target_, ".tmp.", ::getpid(), ".", counter.fetch_add(1));
-    descriptor_ = ::open(temporary_.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
-  } while (descriptor_ < 0 && errno == EEXIST);  // left by a killed process that had this number
-  if (descriptor_ < 0) fail("cannot create a file beside it");
+  create_temporary();
   if (exists && ::fchmod(descriptor_, existing.st_mode & 07777) != 0) {
     const int reason = errno;
     close();
@@ -132,11 +166,36 @@ AtomicFile::AtomicFile(const std::string& path) : path_(path), target_(resolve_l
   }
 }
 
+void AtomicFile::create_temporary() {
+  constexpr int kMostSaves = 1000;  // to one name at a time
+  for (int number = 0; number < kMostSaves; ++number) {
+    const std::string name = temporary_name(target_, number);
+    remove_abandoned(name);
+    descriptor_ = ::open(name.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+    if (descriptor_ < 0 && errno == EEXIST) continue;  // of a save that runs
+    if (descriptor_ < 0) fail("cannot create a file beside it");
+    // Another save may have taken the new file for an abandoned one before it was locked. File systems without locks
+    // fail here, and in remove_abandoned too: nothing is removed there.
+    struct stat status = {};
+    (void)::flock(descriptor_, LOCK_EX);
+    if (::fstat(descriptor_, &status) == 0 && status.st_nlink > 0) {
+      temporary_ = name;
+      while (remove_abandoned(temporary_name(target_, ++number))) {
+      }
+      return;
+    }
+    ::close(descriptor_);
+    descriptor_ = -1;
+  }
+  errno = EEXIST;
+  fail("cannot create a file beside it");
+}
+
 AtomicFile::~AtomicFile() { close(); }
 
 void AtomicFile::close() noexcept {
+  if (!temporary_.empty()) ::unlink(temporary_.c_str());  // while its lock is held
   if (descriptor_ >= 0) ::close(descriptor_);
-  if (!temporary_.empty()) ::unlink(temporary_.c_str());
   descriptor_ = -1;
   temporary_.clear();
 }
@@ -158,11 +217,10 @@ void AtomicFile::write(const void* data, size_t bytes) {
 
 void AtomicFile::commit() {
   if (detail::file_calls.sync(descriptor_) != 0) fail("cannot write to disk");
-  const int closed = ::close(descriptor_);
-  descriptor_ = -1;
-  if (closed != 0) fail("cannot write");
+  // The descriptor holds the lock: it is closed after the rename. What close() could report, sync has reported.
   if (detail::file_calls.rename(temporary_.c_str(), target_.c_str()) != 0) fail("cannot rename the new file");
   temporary_.clear();
+  close();
   if (!sync_folder(folder_of(target_))) fail("the new file is in place, but its folder cannot be synced");
 }
 

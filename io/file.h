@@ -34,8 +34,10 @@ class InputFile {
 
 /// Writes a file that appears under its name only when it is complete and on disk: a temporary file in the same folder
 /// (created exclusively), fsync, rename, fsync of the folder. An existing file keeps its mode, a new one follows the
-/// umask; a symbolic link keeps pointing at what it names. Where anything fails, IoError names the path, the old file is
-/// untouched and the temporary one is removed (only a killed process leaves it behind, as `NAME.tmp.PID.NUMBER`).
+/// umask; a symbolic link keeps pointing at what it names, and what it names is created where it is absent. Where
+/// anything fails, IoError names the path, the old file is untouched and the temporary one is removed. Only a killed
+/// process leaves it behind, as `NAME.weft-tmp-NUMBER`; the next save to NAME removes it. A lock (flock) tells it from
+/// the temporary file of a save that still runs.
 class AtomicFile {
  public:
   explicit AtomicFile(const std::string& path);
@@ -50,6 +52,7 @@ class AtomicFile {
 
  private:
   [[noreturn]] void fail(const char* what) const;
+  void create_temporary();
   void close() noexcept;
 
   std::string path_;    // as the user gave it

@@ -27,6 +27,8 @@ Found read_header(const InputFile& file) {
   std::array<uint8_t, 12> start = {};
   if (file.size() < start.size()) throw IoError(text(file.size(), " bytes, too short for a .npy file"));
   file.read(0, start.data(), start.size());
+  if (std::memcmp(start.data(), "PK\3\4", 4) == 0)
+    throw IoError("a zip archive, as numpy.savez writes (.npz); save its arrays one by one with numpy.save (.npy)");
   if (std::memcmp(start.data(), "\x93NUMPY", 6) != 0) throw IoError("no .npy file: it does not begin with \\x93NUMPY");
   const int version = start[6];
   if (version < 1 || version > 3 || start[7] != 0)

@@ -19,6 +19,17 @@ namespace {
 
 constexpr uint64_t kLengthBytes = 8;
 
+/// A file of another known format is named as such: its first bytes, read as a length, would tell a user nothing.
+void refuse_other_formats(uint64_t first_bytes) {
+  constexpr const char* kConversion =
+      "convert it in Python: safetensors.torch.save_file(torch.load('x.pt', weights_only=True), 'x.safetensors')";
+  if (first_bytes <= detail::kMaxSafetensorsHeader) return;  // a length
+  if ((first_bytes & 0xffffffff) == 0x04034b50)              // "PK\3\4"
+    throw IoError(text("a zip archive, as torch.save writes (.pt), not safetensors; ", kConversion));
+  if ((first_bytes & 0xff) == 0x80)
+    throw IoError(text("a pickle, as old versions of torch.save write (.pt), not safetensors; ", kConversion));
+}
+
 Tensor read_tensor(const InputFile& file, uint64_t data_begin, const detail::SafetensorsEntry& entry) {
   Tensor out = empty(entry.shape, entry.dtype);
   const size_t bytes = static_cast<size_t>(entry.end - entry.begin);
@@ -69,6 +80,7 @@ StateDict load_safetensors(const std::string& path, Metadata* metadata) {
     if (file.size() < kLengthBytes) throw IoError(text(file.size(), " bytes, too short for the length of a header"));
     uint64_t length = 0;
     file.read(0, &length, sizeof(length));
+    refuse_other_formats(length);
     if (length > detail::kMaxSafetensorsHeader)
       throw IoError(text("a header of ", length, " bytes; the format allows ", detail::kMaxSafetensorsHeader));
     if (length > file.size() - kLengthBytes)

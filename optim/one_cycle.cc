@@ -8,10 +8,18 @@ namespace weft::optim {
 namespace {
 
 OneCycleOptions checked(const OneCycleOptions& o) {
-  if (!(o.max_lr > 0)) throw Error(text("max_lr must be positive, not ", o.max_lr));
-  if (o.steps < 2) throw Error(text("a cycle needs 2 steps or more, not ", o.steps));
-  if (!(o.rising > 0 && o.rising < 1)) throw Error(text("the rising share must be in (0, 1), not ", o.rising));
-  if (!(o.start_divisor > 0 && o.final_divisor > 0)) throw Error("the divisors must be positive");
+  Frame frame("OneCycle");
+  if (!(o.max_lr > 0))
+    throw Error(text("max_lr must be positive, not ", o.max_lr, o.max_lr == 0 ? " (was it left out?)" : ""));
+  if (o.steps < 2)
+    throw Error(text("steps must be 2 or more, not ", o.steps, o.steps == 0 ? " (was it left out?)" : ""));
+  if (!(o.rising > 0 && o.rising < 1)) throw Error(text("rising must be in (0, 1), not ", o.rising));
+  if (!(o.start_divisor > 0)) throw Error(text("start_divisor must be positive, not ", o.start_divisor));
+  if (!(o.final_divisor > 0)) throw Error(text("final_divisor must be positive, not ", o.final_divisor));
+  if (!o.cycle_momentum) return o;
+  for (const double momentum : {o.base_momentum, o.max_momentum})
+    if (!(momentum >= 0 && momentum < 1))
+      throw Error(text("base_momentum and max_momentum must be in [0, 1), not ", momentum));
   return o;
 }
 

@@ -1,5 +1,5 @@
-// OneCycle: the rate rises to a maximum and falls far below its start, the momentum the other way round (Smith and Topin,
-// "Super-convergence", arXiv 1708.07120). PyTorch's OneCycleLR with two phases.
+// OneCycle: the rate rises to a maximum and falls far below its start, the momentum the other way round (Smith and
+// Topin, "Super-convergence", arXiv 1708.07120). PyTorch's OneCycleLR with two phases.
 #pragma once
 
 #include "optim/schedule.h"

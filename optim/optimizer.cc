@@ -1,6 +1,8 @@
 #include "optim/optimizer.h"
 
 #include <algorithm>
+#include <cmath>
+#include <ostream>
 
 #include "autograd/grad_mode.h"
 #include "tensor/functions/copy.h"
@@ -51,6 +53,12 @@ void Optimizer::add_group(const std::vector<Tensor>& parameters) {
   groups_.push_back(std::move(group));
 }
 
+void Optimizer::check_parameters() const {
+  Frame frame(name_);
+  if (parameters().empty())
+    throw Error("no parameters: was register_module() or register_parameter() forgotten in the model?");
+}
+
 std::vector<Tensor> Optimizer::parameters() const {
   std::vector<Tensor> out;
   each_slot([&](const Slot& slot) { out.push_back(slot.parameter); });
@@ -95,26 +103,22 @@ void Optimizer::warn_unused() const {
   log_warn(line);
 }
 
-Tensor Optimizer::state(Slot& slot, size_t index, bool* created) {
+Tensor Optimizer::state(Slot& slot, size_t index) {
   Tensor& state = slot.states[index];
-  if (created != nullptr) *created = !state.defined();
   if (!state.defined())
     state = zeros_like(slot.parameter);
-  else if (state.dtype() != slot.parameter.dtype())  // the module was cast
-    state = cast(state, slot.parameter.dtype());
+  else if (state.dtype() != slot.parameter.dtype() || state.device() != slot.parameter.device())
+    state = cast(state.to(slot.parameter.device()), slot.parameter.dtype());  // the module was cast or moved
   return state;
 }
 
 // ---- numbers ----
 
-void Optimizer::check_number(const char* name, double value) const {
-  Frame frame(name_);
-  if (!(value >= 0)) throw Error(text(name, " must be 0 or more, not ", value));
-}
-
-void Optimizer::check_fraction(const char* name, double value) const {
-  Frame frame(name_);
-  if (!(value >= 0 && value < 1)) throw Error(text(name, " must be in [0, 1), not ", value));
+void Optimizer::Number::check(double given) const {
+  if (flag != nullptr && given != 0 && given != 1) throw Error(text(name, " is a switch, 0 or 1, not ", given));
+  if (std::isnan(given)) throw Error(text(name, " must be a number, not ", given));
+  if (range == Range::not_negative && given < 0) throw Error(text(name, " must be 0 or more, not ", given));
+  if (range == Range::fraction && (given < 0 || given >= 1)) throw Error(text(name, " must be in [0, 1), not ", given));
 }
 
 std::optional<Optimizer::Number> Optimizer::find(std::string_view name, size_t group) const {
@@ -134,16 +138,34 @@ double Optimizer::get(std::string_view name, size_t group) const {
 }
 
 void Optimizer::set(std::string_view name, double value, size_t group) {
-  (void)get(name, group);
+  const double before = get(name, group);
   const Number number = *find(name, group);
-  if (number.flag != nullptr && value != 0 && value != 1)
-    throw Error(text(name_, ": ", name, " is a switch, 0 or 1, not ", value));
-  check_number(std::string(name).c_str(), value);
+  Frame frame(name_);
+  number.check(value);
   number.put(value);
+  const char* why = conflict(group);
+  if (why == nullptr) return;
+  number.put(before);
+  throw Error(text(name, " cannot become ", value, ": ", why));
 }
 
 void Optimizer::set(std::string_view name, double value) {
   for (size_t group = 0; group < groups_.size(); ++group) set(name, value, group);
 }
+
+std::string Optimizer::to_string() const {
+  std::string out = text(name_, "(");
+  for (size_t group = 0; group < groups_.size(); ++group) {
+    std::string fields;
+    for (const Number& number : const_cast<Optimizer*>(this)->numbers(group)) {
+      if (!fields.empty()) fields += ", ";
+      fields += number.flag != nullptr ? text(number.name, "=", *number.flag) : text(number.name, "=", *number.value);
+    }
+    out += groups_.size() == 1 ? fields : text(group == 0 ? "[" : ", [", fields, "]");
+  }
+  return out + ")";
+}
+
+std::ostream& operator<<(std::ostream& out, const Optimizer& optimizer) { return out << optimizer.to_string(); }
 
 }  // namespace weft::optim

@@ -11,8 +11,8 @@ namespace weft::optim {
 /// The rate after `step` steps for a group whose own rate is `base`.
 using Curve = std::function<double(int64_t step, double base)>;
 
-/// Sets the lr of every group to curve(number of steps, the group's lr at the start), from construction on. What else sets
-/// an lr is overwritten by the next step. The optimizer must outlive the schedule.
+/// Sets the lr of every group to curve(number of steps, the group's lr at the start), from construction on. What else
+/// sets an lr is overwritten by the next step. The optimizer must outlive the schedule.
 class Schedule {
  public:
   Schedule(Optimizer& optimizer, Curve curve);
@@ -24,8 +24,8 @@ class Schedule {
   int64_t steps() const { return steps_; }
   double lr(size_t group = 0) const { return optimizer_.lr(group); }
 
-  /// Where it stands, and the rates at the start; load_state_dict also sets the optimizer's rates. Error where it does not
-  /// fit.
+  /// Where it stands, and the rates at the start; load_state_dict also sets the optimizer's rates. Error where it does
+  /// not fit.
   State state_dict() const;
   void load_state_dict(const State& state);
 

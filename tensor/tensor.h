@@ -58,6 +58,14 @@ class Tensor {
   static Tensor from(std::span<const T> values) {
     return from(values, Shape{static_cast<int64_t>(values.size())});
   }
+  template <class T>
+  static Tensor from(const std::vector<T>& values, const Shape& shape) {
+    return from(std::span<const T>(values), shape);
+  }
+  template <class T>
+  static Tensor from(const std::vector<T>& values) {
+    return from(std::span<const T>(values));
+  }
   /// Borrows row-major foreign memory of `shape`; `release(context)` runs when the last tensor on it is gone.
   template <class T>
   static Tensor wrap(T* data, const Shape& shape, void (*release)(void*) = nullptr, void* context = nullptr) {
@@ -66,7 +74,7 @@ class Tensor {
 
   // ---- what it is ----
   bool defined() const noexcept { return bool(body_); }
-  explicit operator bool() const = delete;
+  explicit operator bool() const = delete;  // no condition: write item<bool>(), as in `(x > 0).item<bool>()`
   const Shape& shape() const { return body().view.shape(); }
   /// The strides in elements. ShapeError for a masked (padded) view.
   const Strides& strides() const;

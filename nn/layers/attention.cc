@@ -1,6 +1,7 @@
 #include "nn/layers/attention.h"
 
 #include "nn/init.h"
+#include "nn/layers/options.h"
 #include "tensor/functions/attention.h"
 #include "tensor/functions/fill.h"
 #include "tensor/functions/linear.h"
@@ -11,9 +12,11 @@ namespace {
 
 MultiheadAttentionOptions checked(const MultiheadAttentionOptions& o) {
   Frame frame("MultiheadAttention");
-  if (o.num_heads < 1 || o.embed_dim % o.num_heads != 0)
+  detail::check_positive("embed_dim", o.embed_dim);
+  detail::check_positive("num_heads", o.num_heads);
+  if (o.embed_dim % o.num_heads != 0)
     throw ShapeError(text("embed_dim ", o.embed_dim, " does not divide into ", o.num_heads, " heads"));
-  if (!(o.dropout >= 0 && o.dropout <= 1)) throw Error(text("dropout = ", o.dropout, " must lie between 0 and 1"));
+  detail::check_probability("dropout", o.dropout);
   return o;
 }
 

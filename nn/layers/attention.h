@@ -20,9 +20,9 @@ struct AttentionMask {
   bool causal = false;
 };
 
-/// query (N, L, E), key and value (N, S, E) to (N, L, E): as PyTorch's with batch_first = true; the axis N may be absent. The
-/// state has PyTorch's names: in_proj_weight (3 E, E), in_proj_bias (3 E), out_proj.weight, out_proj.bias. Starts as there:
-/// Glorot for in_proj_weight, biases 0.
+/// query (N, L, E), key and value (N, S, E) to (N, L, E): as PyTorch's with batch_first = true; the axis N may be
+/// absent. The state has PyTorch's names: in_proj_weight (3 E, E), in_proj_bias (3 E), out_proj.weight, out_proj.bias.
+/// Starts as there: Glorot for in_proj_weight, biases 0.
 class MultiheadAttention : public Layer<MultiheadAttention> {
  public:
   explicit MultiheadAttention(const MultiheadAttentionOptions& options);
@@ -34,7 +34,10 @@ class MultiheadAttention : public Layer<MultiheadAttention> {
   Tensor forward(const Tensor& query, const Tensor& key, const Tensor& value, const AttentionMask& mask = {}) const;
   using Layer<MultiheadAttention>::operator();
   Tensor operator()(const Tensor& query, const Tensor& key, const Tensor& value, const AttentionMask& mask = {}) const {
-    return forward(query, key, value, mask);
+    return in_layer(*this, query, [&] { return forward(query, key, value, mask); });
+  }
+  Tensor operator()(const Tensor& x, const AttentionMask& mask) const {
+    return in_layer(*this, x, [&] { return forward(x, mask); });
   }
 
  private:

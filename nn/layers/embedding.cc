@@ -1,6 +1,7 @@
 #include "nn/layers/embedding.h"
 
 #include "nn/init.h"
+#include "nn/layers/options.h"
 #include "tensor/functions/fill.h"
 #include "tensor/functions/index.h"
 
@@ -9,6 +10,8 @@ namespace weft::nn {
 Embedding::Embedding(const EmbeddingOptions& options) {
   Frame frame("Embedding");
   const int64_t rows = options.num_embeddings;
+  detail::check_positive("num_embeddings", rows);
+  detail::check_positive("embedding_dim", options.embedding_dim);
   weight_ = register_parameter("weight", empty({rows, options.embedding_dim}, options.dtype));
   init::normal(weight_);
   if (!options.padding_idx) return;

@@ -1,6 +1,7 @@
 #include "nn/layers/norm.h"
 
 #include "autograd/grad_mode.h"
+#include "nn/layers/options.h"
 #include "tensor/functions/batch_norm_pool.h"
 #include "tensor/functions/binary.h"
 #include "tensor/functions/fill.h"
@@ -11,6 +12,9 @@ namespace weft::nn {
 
 BatchNorm::BatchNorm(const BatchNormOptions& options) : options_(options) {
   Frame frame("BatchNorm");
+  detail::check_positive("num_features", options.num_features);
+  detail::check_not_negative("eps", options.eps);
+  if (options.momentum) detail::check_probability("momentum", *options.momentum);
   const Shape features = {options.num_features};
   if (options.affine) {
     weight_ = register_parameter("weight", ones(features, options.dtype));
@@ -28,8 +32,10 @@ void BatchNorm::check_features(const Tensor& x) const {
     throw ShapeError(text(x.size(1), " channels, but this layer has ", options_.num_features));
 }
 
+// An empty batch has no statistics: their mean would be 0 / 0.
 Tensor BatchNorm::tracked(BatchNormResult result, const Tensor& x) const {
-  if (is_training() && options_.track_running_stats) track(result.mean, result.rstd, x.numel() / options_.num_features);
+  if (is_training() && options_.track_running_stats && x.numel() > 0)
+    track(result.mean, result.rstd, x.numel() / options_.num_features);
   return std::move(result.y);
 }
 
@@ -69,7 +75,7 @@ Tensor BatchNorm2d::checked(const Tensor& x, bool then_relu) const {
 
 Tensor BatchNorm2d::forward_relu_max_pool(const Tensor& x, const Pool2dOptions& options) const {
   Frame frame("BatchNorm2d", x);
-  return observed_call(*this, x, [&] {
+  return in_layer(*this, x, [&] {
     if (!of_batch() || x.rank() != 4) return max_pool2d(checked(x, true), options);
     check_features(x);
     return tracked(batch_norm_relu_max_pool2d(x, weight(), bias(), options, eps()), x);
@@ -78,7 +84,9 @@ Tensor BatchNorm2d::forward_relu_max_pool(const Tensor& x, const Pool2dOptions& 
 
 LayerNorm::LayerNorm(const LayerNormOptions& options) : options_(options) {
   Frame frame("LayerNorm");
-  if (options.normalized_shape.empty()) throw ShapeError("normalized_shape needs one axis or more");
+  if (options.normalized_shape.empty()) throw ShapeError("normalized_shape needs one axis or more (was it left out?)");
+  for (const int64_t size : options.normalized_shape) detail::check_positive("normalized_shape", size);
+  detail::check_not_negative("eps", options.eps);
   if (!options.affine) return;
   weight_ = register_parameter("weight", ones(options.normalized_shape, options.dtype));
   if (options.bias) bias_ = register_parameter("bias", zeros(options.normalized_shape, options.dtype));

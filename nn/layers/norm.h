@@ -19,7 +19,8 @@ struct BatchNormOptions {
 };
 
 /// What batch normalisations share: weight and bias (C) start at 1 and 0; the buffers running_mean, running_var (of the
-/// unbiased variance) and num_batches_tracked (i64) are updated in training and used in evaluation. See batch_norm().
+/// unbiased variance) and num_batches_tracked (i64) are updated in training (not by an empty batch) and used in
+/// evaluation. See batch_norm().
 class BatchNorm : public Module {
  public:
   Tensor weight() const { return weight_; }
@@ -57,7 +58,7 @@ class BatchNorm1d : public BatchNorm {
   explicit BatchNorm1d(int64_t features) : BatchNorm({.num_features = features}) {}
   Tensor forward(const Tensor& x) const { return checked(x, false); }
   Tensor forward_relu(const Tensor& x) const override {
-    return observed_call(*this, x, [&] { return checked(x, true); });
+    return in_layer(*this, x, [&] { return checked(x, true); });
   }
   Tensor operator()(const Tensor& x) const { return run_layer(*this, x); }
 
@@ -72,7 +73,7 @@ class BatchNorm2d : public BatchNorm {
   explicit BatchNorm2d(int64_t features) : BatchNorm({.num_features = features}) {}
   Tensor forward(const Tensor& x) const { return checked(x, false); }
   Tensor forward_relu(const Tensor& x) const override {
-    return observed_call(*this, x, [&] { return checked(x, true); });
+    return in_layer(*this, x, [&] { return checked(x, true); });
   }
   /// max_pool2d(relu(forward(x)), options); in training in one pass where batch_norm_relu_max_pool2d has one.
   Tensor forward_relu_max_pool(const Tensor& x, const Pool2dOptions& options) const;

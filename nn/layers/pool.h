@@ -1,4 +1,4 @@
-// Layers over the pooling ops, and Flatten.
+// Layers over the pooling ops.
 #pragma once
 
 #include "nn/module/layer.h"
@@ -6,11 +6,11 @@
 
 namespace weft::nn {
 
-/// See max_pool2d().
+/// See max_pool2d(). ShapeError at construction where an option is absent or out of range.
 class MaxPool2d : public Layer<MaxPool2d> {
  public:
-  explicit MaxPool2d(const Pool2dOptions& options) : options_(options) {}
-  explicit MaxPool2d(int64_t kernel_size) : options_{.kernel_size = kernel_size} {}
+  explicit MaxPool2d(const Pool2dOptions& options);
+  explicit MaxPool2d(int64_t kernel_size) : MaxPool2d(Pool2dOptions{.kernel_size = kernel_size}) {}
   Tensor forward(const Tensor& x) const { return max_pool2d(x, options_); }
   const Pool2dOptions& options() const { return options_; }
 
@@ -18,26 +18,15 @@ class MaxPool2d : public Layer<MaxPool2d> {
   Pool2dOptions options_;
 };
 
-/// See avg_pool2d().
+/// See avg_pool2d(). ShapeError at construction where an option is absent or out of range.
 class AvgPool2d : public Layer<AvgPool2d> {
  public:
-  explicit AvgPool2d(const Pool2dOptions& options) : options_(options) {}
-  explicit AvgPool2d(int64_t kernel_size) : options_{.kernel_size = kernel_size} {}
+  explicit AvgPool2d(const Pool2dOptions& options);
+  explicit AvgPool2d(int64_t kernel_size) : AvgPool2d(Pool2dOptions{.kernel_size = kernel_size}) {}
   Tensor forward(const Tensor& x) const { return avg_pool2d(x, options_); }
 
  private:
   Pool2dOptions options_;
-};
-
-/// Axes start..end (inclusive) merged into one.
-class Flatten : public Layer<Flatten> {
- public:
-  explicit Flatten(int64_t start = 1, int64_t end = -1) : start_(start), end_(end) {}
-  Tensor forward(const Tensor& x) const { return x.flatten(start_, end_); }
-
- private:
-  int64_t start_;
-  int64_t end_;
 };
 
 }  // namespace weft::nn

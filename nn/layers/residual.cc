@@ -1,10 +1,19 @@
 #include "nn/layers/residual.h"
 
+#include "nn/layers/options.h"
 #include "tensor/functions/binary.h"
 #include "tensor/functions/unary.h"
 
 namespace weft::nn {
 namespace {
+
+const BasicBlockOptions& checked(const BasicBlockOptions& o) {
+  Frame frame("BasicBlock");
+  detail::check_positive("in_channels", o.in_channels);
+  detail::check_positive("out_channels", o.out_channels);
+  detail::check_positive("stride", o.stride);
+  return o;
+}
 
 Conv2d convolution(int64_t in, int64_t out, int64_t kernel, int64_t stride, DType dtype) {
   return Conv2d({.in_channels = in,
@@ -21,7 +30,7 @@ BatchNorm2d norm(int64_t features, DType dtype) { return BatchNorm2d({.num_featu
 }  // namespace
 
 BasicBlock::BasicBlock(const BasicBlockOptions& o)
-    : conv1_(register_module("conv1", convolution(o.in_channels, o.out_channels, 3, o.stride, o.dtype))),
+    : conv1_(register_module("conv1", convolution(checked(o).in_channels, o.out_channels, 3, o.stride, o.dtype))),
       bn1_(register_module("bn1", norm(o.out_channels, o.dtype))),
       conv2_(register_module("conv2", convolution(o.out_channels, o.out_channels, 3, 1, o.dtype))),
       bn2_(register_module("bn2", norm(o.out_channels, o.dtype))) {

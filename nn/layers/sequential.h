@@ -57,7 +57,7 @@ class Sequential : public Layer<Sequential> {
     explicit StepOf(M m) : module(std::move(m)) {}
     Tensor run(const Tensor& x) override { return run_layer(module, x); }
     void announce(const Tensor& y) override {
-      (void)observed_call(module, y, [&] { return y; });
+      (void)in_layer(module, y, [&] { return y; });
     }
     const BatchNorm* batch_norm() const override {
       if constexpr (std::derived_from<M, BatchNorm>)
@@ -75,7 +75,7 @@ class Sequential : public Layer<Sequential> {
     M module;
   };
 
-  /// How many steps from `index` on run as one op here and now.
+  /// How many steps from `index` on run as one op.
   size_t fused_steps(size_t index) const;
 
   std::vector<std::unique_ptr<Step>> steps_;

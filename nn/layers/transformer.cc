@@ -1,5 +1,6 @@
 #include "nn/layers/transformer.h"
 
+#include "nn/layers/options.h"
 #include "tensor/functions/binary.h"
 #include "tensor/functions/unary.h"
 
@@ -7,6 +8,16 @@ namespace weft::nn {
 namespace {
 
 using Options = TransformerEncoderLayerOptions;
+
+Options checked(const Options& o) {
+  Frame frame("TransformerEncoderLayer");
+  detail::check_positive("d_model", o.d_model);
+  detail::check_positive("nhead", o.nhead);
+  detail::check_positive("dim_feedforward", o.dim_feedforward);
+  detail::check_probability("dropout", o.dropout);
+  detail::check_not_negative("layer_norm_eps", o.layer_norm_eps);
+  return o;
+}
 
 MultiheadAttention attention(const Options& o) {
   return MultiheadAttention(
@@ -24,7 +35,7 @@ LayerNorm norm(const Options& o) {
 }  // namespace
 
 TransformerEncoderLayer::TransformerEncoderLayer(const Options& o)
-    : options_(o),
+    : options_(checked(o)),
       self_attn_(register_module("self_attn", attention(o))),
       linear1_(register_module("linear1", linear(o.d_model, o.dim_feedforward, o))),
       dropout_(register_module("dropout", Dropout(o.dropout))),
@@ -35,7 +46,7 @@ TransformerEncoderLayer::TransformerEncoderLayer(const Options& o)
       dropout2_(register_module("dropout2", Dropout(o.dropout))) {}
 
 Tensor TransformerEncoderLayer::attend(const Tensor& x, const AttentionMask& mask) const {
-  return dropout1_(self_attn_.forward(x, mask));
+  return dropout1_(self_attn_(x, mask));
 }
 
 Tensor TransformerEncoderLayer::feed_forward(const Tensor& x) const {
@@ -45,7 +56,6 @@ Tensor TransformerEncoderLayer::feed_forward(const Tensor& x) const {
 }
 
 Tensor TransformerEncoderLayer::forward(const Tensor& x, const AttentionMask& mask) const {
-  Frame frame("TransformerEncoderLayer", x);
   if (options_.norm_first) {
     const Tensor y = x + attend(norm1_(x), mask);
     return y + feed_forward(norm2_(y));

@@ -20,8 +20,8 @@ struct TransformerEncoderLayerOptions {
   DType dtype = f32;
 };
 
-/// x (N, L, d_model) to the same shape, as PyTorch's with batch_first = true and under its names: self_attn, linear1, linear2,
-/// norm1, norm2. x = norm1(x + attention(x)), x = norm2(x + linear2(activation(linear1(x)))); with norm_first
+/// x (N, L, d_model) to the same shape, as PyTorch's with batch_first = true and under its names: self_attn, linear1,
+/// linear2, norm1, norm2. x = norm1(x + attention(x)), x = norm2(x + linear2(activation(linear1(x)))); with norm_first
 /// x = x + attention(norm1(x)) and so on (arXiv 2002.04745).
 class TransformerEncoderLayer : public Layer<TransformerEncoderLayer> {
  public:
@@ -30,7 +30,9 @@ class TransformerEncoderLayer : public Layer<TransformerEncoderLayer> {
 
   Tensor forward(const Tensor& x, const AttentionMask& mask = {}) const;
   using Layer<TransformerEncoderLayer>::operator();
-  Tensor operator()(const Tensor& x, const AttentionMask& mask) const { return forward(x, mask); }
+  Tensor operator()(const Tensor& x, const AttentionMask& mask) const {
+    return in_layer(*this, x, [&] { return forward(x, mask); });
+  }
 
  private:
   Tensor attend(const Tensor& x, const AttentionMask& mask) const;

@@ -1,4 +1,5 @@
-// Layer<Self>: a module that is called like a function. Observers (tensor/dispatch/observer.h) see every call.
+// Layer<Self>: a module that is called like a function. Observers (tensor/dispatch/observer.h) see every call, and errors
+// name the layer they were thrown in.
 #pragma once
 
 #include <concepts>
@@ -15,26 +16,33 @@ concept HasForward = std::derived_from<std::remove_const_t<M>, Module> && requir
   { module.forward(x) } -> std::same_as<Tensor>;
 };
 
-/// Tells observers of a call of `module` on `x`; `call()` gives its output.
+/// Returns call(), what `module` makes of `x`, and tells observers of it. An Error it throws gets the path of `module` in
+/// front: `in layer body.0 (Linear): linear(...): ...`. The error keeps its type; the innermost layer is named.
 template <class Call>
-Tensor observed_call(const Module& module, const Tensor& x, const Call& call) {
-  if (!is_observed()) [[likely]]
-    return call();
-  const std::string type = module.type_name();
-  const Tensor* input = &x;
-  Tensor y;
-  {
-    ObservedEvent event({.kind = Event::Kind::layer, .name = type, .layer = module.identity(), .inputs = {&input, 1}});
-    y = call();
-    event.set_outputs({&y, 1});
+Tensor in_layer(const Module& module, const Tensor& x, const Call& call) {
+  try {
+    if (!is_observed()) [[likely]]
+      return call();
+    const std::string type = module.type_name();
+    const Tensor* input = &x;
+    Tensor y;
+    {
+      ObservedEvent event(
+          {.kind = Event::Kind::layer, .name = type, .layer = module.identity(), .inputs = {&input, 1}});
+      y = call();
+      event.set_outputs({&y, 1});
+    }
+    return y;
+  } catch (Error& error) {
+    module.name_in(error);
+    throw;
   }
-  return y;
 }
 
-/// module.forward(x), observed.
+/// module.forward(x), observed and named in errors.
 template <HasForward M>
 Tensor run_layer(M& module, const Tensor& x) {
-  return observed_call(module, x, [&] { return module.forward(x); });
+  return in_layer(module, x, [&] { return module.forward(x); });
 }
 
 /// Base of modules that take one tensor and give one: adds `layer(x)`, which is forward(x).

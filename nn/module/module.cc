@@ -48,6 +48,12 @@ std::string Module::type_name() const {
   return self.type.empty() ? "Module" : self.type;
 }
 
+void Module::name_in(Error& error) const {
+  if (!state_ || state_->path.empty()) return;
+  const std::string_view path(state_->path.data(), state_->path.size() - 1);  // without the last dot
+  error.add_place(text("layer ", path, " (", type_name(), ")"));
+}
+
 // ---- registration ----
 
 void Module::check_name(const std::string& name) const {

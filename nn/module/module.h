@@ -1,7 +1,7 @@
 // Module: the base of layers and models. A module owns named parameters, buffers and child modules.
 //
-// Modules are move-only handles: parameters, buffers, children and the train/eval mode live in shared state, so that what
-// register_module() returned and what the parent holds are the same module.
+// Modules are move-only handles: parameters, buffers, children and the train/eval mode live in shared state, so that
+// what register_module() returned and what the parent holds are the same module.
 #pragma once
 
 #include <functional>
@@ -71,14 +71,19 @@ class Module {
   std::string type_name() const;
   /// The same for all handles of one module.
   const void* identity() const noexcept { return state_.get(); }
+  /// Adds `in layer body.0 (Linear): ` to an error that was thrown in this module; nothing where it belongs to no
+  /// other.
+  void name_in(Error& error) const;
 
   // ---- state ----
-  /// Parameters and saved buffers under PyTorch's names (`first.conv.weight`). The tensors share the module's memory: what is trained later shows in them.
+  /// Parameters and saved buffers under PyTorch's names (`first.conv.weight`). The tensors share the module's memory:
+  /// what is trained later shows in them.
   StateDict state_dict() const;
   /// state_dict() with the data copied.
   StateDict clone_state() const;
-  /// Copies `state` into the existing memory, cast to its dtypes. Everything is checked before anything is written: Error
-  /// where a shape differs, a key is missing or unexpected; the line names the first five, Error::items all of them.
+  /// Copies `state` into the existing memory, cast to its dtypes. Everything is checked before anything is written:
+  /// Error where a shape differs, a key is missing or unexpected; the line names the first five, Error::items all of
+  /// them.
   LoadResult load_state_dict(const StateDict& state, const LoadOptions& options = {});
 
   // ---- changes ----

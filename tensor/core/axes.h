@@ -21,7 +21,7 @@ inline constexpr KeepDim keepdim{true};
 class Axes {
  public:
   Axes() = default;
-  /// Not from bool: `var(false)` and `sum(true)` mean something else elsewhere.
+  /// A bool is no axis: `x.var(false)` and `x.sum(true)` do not compile.
   template <std::integral T>
     requires(!std::same_as<T, bool>)
   Axes(T axis) : list_{static_cast<int64_t>(axis)} {}

@@ -1,7 +1,7 @@
 // Errors: every failure is a weft::Error whose text is one line that names the op, the shapes and the value at fault.
 //
-// The outermost public function opens a Frame (its name and inputs); whatever is thrown below it says only what is wrong,
-// and the error's constructor completes the line: `matmul([2, 3] f32, [4, 5] f32): inner sizes differ: 3 and 4`.
+// The outermost public function opens a Frame (its name and inputs); whatever is thrown below it says only what is
+// wrong, and the error's constructor completes the line: `matmul([2, 3] f32, [4, 5] f32): inner sizes differ: 3 and 4`.
 #pragma once
 
 #include <cstdint>
@@ -64,7 +64,14 @@ class Error : public std::runtime_error {
  public:
   explicit Error(std::string_view detail, std::vector<std::string> items = {})
       : std::runtime_error(Frame::complete(detail)), items(std::move(items)) {}
+
+  /// Puts "in `place`: " in front of the line, once: the innermost place that knows its name is kept.
+  void add_place(std::string_view place);
+
   std::vector<std::string> items;
+
+ private:
+  bool has_place_ = false;
 };
 
 /// Shapes that do not fit together or cannot be expressed.

@@ -1,6 +1,8 @@
 // The parts of shapes that need checks, text or the heap.
 #include "tensor/core/shape.h"
 
+#include <ostream>
+
 #include "tensor/core/error.h"
 
 namespace weft {
@@ -13,6 +15,8 @@ void IntList::grow(size_t count) {
   heap_ = values;
   capacity_ = static_cast<uint32_t>(capacity);
 }
+
+std::ostream& operator<<(std::ostream& out, const IntList& list) { return out << list.to_string(); }
 
 std::string IntList::to_string() const {
   std::string out = "[";

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <cstring>
 #include <initializer_list>
+#include <iosfwd>
 #include <iterator>
 #include <span>
 #include <string>
@@ -142,6 +143,9 @@ class IntList {
     int64_t* heap_;
   };
 };
+
+/// `[2, 3]`
+std::ostream& operator<<(std::ostream& out, const IntList& list);
 
 /// Sizes per axis; `{}` is a scalar.
 using Shape = IntList;

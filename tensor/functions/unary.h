@@ -26,5 +26,7 @@ enum class Gelu { exact, tanh };
 Tensor gelu(const Tensor& x, Gelu form = Gelu::exact);
 /// x limited to [min, max], either may be absent. Error where min > max. NaN propagates; gradient 1 at the bounds.
 Tensor clip(const Tensor& x, std::optional<Scalar> min, std::optional<Scalar> max);
+/// PyTorch's name of clip().
+inline Tensor clamp(const Tensor& x, std::optional<Scalar> min, std::optional<Scalar> max) { return clip(x, min, max); }
 
 }  // namespace weft

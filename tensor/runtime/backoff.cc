@@ -11,6 +11,8 @@
 #include <memory>
 #include <mutex>
 
+#include "tensor/runtime/short_spins.h"
+
 namespace weft::detail {
 namespace {
 
@@ -27,7 +29,7 @@ void Backoff::look(int64_t now, int64_t waited, int wanted) {
   seen_at_ = now;
   waited_ = waited;
   next_look_ = now + kWindow;
-  // Something that is over soon (a timer, another program's start) is no reason: twice in a row, out of the blue.
+  // One sample above the threshold may be over soon (a timer, another program's start): wait for a second in a row.
   const bool sudden = contested && given_up_ == 0 && !retrying_ && !suspected_;
   suspected_ = sudden;
   if (sudden) return;
@@ -74,22 +76,25 @@ int64_t now_in_ns() {
       .count();
 }
 
-/// The process's: looked at by whichever thread comes by when it is time.
+/// The process's samples, taken by the first thread that starts a region when one is due.
 struct Watch {
   std::atomic<bool> on{true};  // off where the system does not tell
   std::atomic<int> given_up{0};
   std::atomic<int64_t> next_look{0};
   std::mutex mutex;
   Backoff backoff;
+  bool short_spins = false;
 
-  void look(int64_t now, int wanted) {
+  void look(int64_t now, int wanted, bool shorten_spins) {
     const std::unique_lock lock(mutex, std::try_to_lock);
     if (!lock) return;
     const std::optional<int64_t> waited = time_without_core();
     if (!waited) return on.store(false, std::memory_order_relaxed);
     backoff.look(now, *waited, wanted);
     given_up.store(backoff.given_up(), std::memory_order_relaxed);
-    // Many threads take long to look at: that may cost one part in a hundred.
+    if (const bool shorten = shorten_spins && backoff.given_up() > 0; shorten != short_spins)
+      set_short_spins(short_spins = shorten);
+    // A sample of many threads takes long: at most one part in a hundred of the time.
     const int64_t cost = now_in_ns() - now;
     next_look.store(std::max(backoff.next_look(), now + 100 * cost), std::memory_order_relaxed);
   }
@@ -103,12 +108,23 @@ Watch& watch() {
 
 }  // namespace
 
-int threads_after_backoff(int wanted) {
+int threads_after_backoff(int wanted, bool shorten_spins) {
   Watch& w = watch();
   if (wanted <= 1 || !w.on.load(std::memory_order_relaxed)) return wanted;
   const int64_t now = now_in_ns();
-  if (now >= w.next_look.load(std::memory_order_relaxed)) w.look(now, wanted);
-  return std::max(1, wanted - w.given_up.load(std::memory_order_relaxed));
+  if (now >= w.next_look.load(std::memory_order_relaxed)) w.look(now, wanted, shorten_spins);
+  return last_threads_after_backoff(wanted);
+}
+
+int last_threads_after_backoff(int wanted) {
+  return std::max(1, wanted - watch().given_up.load(std::memory_order_relaxed));
+}
+
+GiveUpThreads::GiveUpThreads(int count) : was_on_(watch().on.exchange(false)) { watch().given_up = count; }
+
+GiveUpThreads::~GiveUpThreads() {
+  watch().given_up = 0;
+  watch().on = was_on_;
 }
 
 }  // namespace weft::detail

@@ -1,4 +1,4 @@
-// Log: what weft has to say besides errors, on standard error. Warnings are shown; everything below them is off.
+// Logging to standard error. Warnings are shown; messages of lower levels are off.
 #pragma once
 
 #include <cstdint>

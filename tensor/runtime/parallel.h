@@ -1,5 +1,5 @@
-// parallel_for: the one way kernels use threads. Serial below a fixed amount of work, on a loader's thread and inside
-// another region; an exception is kept and rethrown after the region (it must not leave it).
+// parallel_for: the one way kernels use threads. Serial below a fixed amount of work, on a loader's thread, inside
+// another region and in a forked child; an exception is kept and rethrown after the region (it must not leave it).
 #pragma once
 
 #include <algorithm>
@@ -7,30 +7,40 @@
 #include <exception>
 #include <utility>
 
+#include "tensor/runtime/threads.h"
+
 #ifdef _OPENMP
 #include <omp.h>
 #endif
 
 namespace weft::kernels::cpu {
 
-/// Threads a region may use here and now: 1 on a serial thread or inside a region.
+/// The parts that the work of a region is cut into: 1 on a serial thread or inside a region.
 int region_threads();
+/// The threads that run `chunks` parts: fewer where other processes want the cores.
+int team_threads(int chunks);
 
 /// Calls f(begin, end) on disjoint ranges that cover [0, count), at least `grain` items each. Which items share a call
-/// depends on the thread count, so f must treat items independently.
+/// depends on region_threads(), so f must treat items independently.
 template <class F>
 void parallel_for(int64_t count, int64_t grain, F&& f) {
   if (count <= 0) return;
 #ifdef _OPENMP
   const int64_t chunks = count < 2 * grain ? 1 : std::min<int64_t>(region_threads(), count / grain);
   if (chunks > 1) {
+    const auto run_chunk = [&](int64_t chunk) { f(count * chunk / chunks, count * (chunk + 1) / chunks); };
+    const int threads = team_threads(static_cast<int>(chunks));
+    if (threads == 1) {
+      const SerialScope serial;  // as inside a region
+      for (int64_t chunk = 0; chunk < chunks; ++chunk) run_chunk(chunk);
+      return;
+    }
     std::exception_ptr failure;
-#pragma omp parallel num_threads(static_cast <int>(chunks))
+#pragma omp parallel num_threads(threads)
     {
       const int64_t id = omp_get_thread_num(), team = omp_get_num_threads();
-      const int64_t begin = count * id / team, end = count * (id + 1) / team;
       try {
-        if (begin < end) f(begin, end);
+        for (int64_t chunk = chunks * id / team; chunk < chunks * (id + 1) / team; ++chunk) run_chunk(chunk);
       } catch (...) {
 #pragma omp critical(weft_parallel_failure)
         if (!failure) failure = std::current_exception();

@@ -2,11 +2,14 @@
 // the environment's), so weft's kernels always pass theirs explicitly, and what goes through OpenMP's default (oneDNN)
 // is set on the thread that calls set_num_threads or opens a SerialScope.
 //
-// While threads wait for work, libgomp spins for a while, which costs milliseconds per step when another process wants
-// the core: unless somebody chose the count, backoff.h notices that and takes fewer threads. (OMP_WAIT_POLICY and
-// OMP_PROC_BIND would have to be in the environment before main; a library cannot set them.)
+// Other processes that want the cores (backoff.h): without a chosen count, regions are cut into fewer parts. A chosen
+// count fixes the parts, because oneDNN's sums depend on their number in the last bits; then fewer threads run the
+// parts of weft's own kernels, and waiting threads sleep early (short_spins.h), which also helps inside of oneDNN.
 #include "tensor/runtime/threads.h"
 
+#include <pthread.h>
+
+#include <algorithm>
 #include <atomic>
 #include <cstdlib>
 
@@ -18,17 +21,17 @@ namespace weft {
 
 namespace {
 
-std::atomic<int> chosen_count{0};  // 0: nobody chose, the environment decides
+std::atomic<int> chosen_count{0};  // 0: not chosen, the environment decides
+std::atomic<bool> forked{false};   // this process lost OpenMP's threads in fork()
 thread_local bool serial = false;
 
-/// Then the count is fixed: oneDNN's sums depend on it in their last bits.
-bool somebody_chose() {
+bool is_count_chosen() {
   static const bool by_environment = std::getenv("OMP_NUM_THREADS") != nullptr;
   return by_environment || chosen_count.load(std::memory_order_relaxed) != 0;
 }
 
 #ifdef _OPENMP
-/// What OpenMP would use in a process where nobody chose: OMP_NUM_THREADS or the number of cores.
+/// OpenMP's own choice: OMP_NUM_THREADS or the number of cores.
 int default_count() {
   static const int count = omp_get_max_threads();
   return count;
@@ -39,16 +42,27 @@ int default_count() { return 1; }
 void set_openmp_count(int) {}
 #endif
 
+/// A child of fork() has one thread, but libgomp still counts on the parent's team and would wait for it for ever. The
+/// handler is installed before the first team starts: a child that is forked earlier may use threads.
+void watch_forks() {
+  static const bool installed = pthread_atfork(nullptr, nullptr, [] {
+                                  forked.store(true, std::memory_order_relaxed);
+                                  set_openmp_count(1);
+                                }) == 0;
+  (void)installed;
+}
+
 }  // namespace
 
 void set_num_threads(int count) {
   if (count < 1) throw Error(text("the number of threads must be at least 1, not ", count));
   default_count();  // remember the environment's before it is overwritten
   chosen_count.store(count, std::memory_order_relaxed);
-  if (!serial) set_openmp_count(count);
+  if (!serial) set_openmp_count(num_threads());
 }
 
 int num_threads() {
+  if (forked.load(std::memory_order_relaxed)) return 1;
   const int count = chosen_count.load(std::memory_order_relaxed);
   return count != 0 ? count : default_count();
 }
@@ -71,7 +85,15 @@ int region_threads() {
 #ifdef _OPENMP
   if (omp_in_parallel()) return 1;
 #endif
-  return somebody_chose() ? num_threads() : detail::threads_after_backoff(num_threads());
+  const int count = num_threads();
+  if (count == 1) return 1;
+  watch_forks();
+  const int free = detail::threads_after_backoff(count, is_count_chosen());
+  return is_count_chosen() ? count : free;
+}
+
+int team_threads(int chunks) {
+  return is_count_chosen() ? std::min(chunks, detail::last_threads_after_backoff(num_threads())) : chunks;
 }
 
 }  // namespace kernels::cpu

@@ -3,11 +3,12 @@
 
 namespace weft {
 
-/// Kernels use exactly `count` threads from now on. Where nobody chose a count, neither here nor by OMP_NUM_THREADS, they
-/// use as many as there are cores, and fewer while other processes want these (tensor/runtime/backoff.h).
-/// Errors: Error where count < 1.
+/// Kernels cut their work into `count` parts from now on, so that results have the same bits in every run. Without a
+/// chosen count (neither here nor by OMP_NUM_THREADS) the number of cores decides, and fewer parts are made while other
+/// processes want the cores. With one, the parts stay, and fewer threads run them (tensor/runtime/backoff.h). A child
+/// of fork() runs serially where its parent had started threads. Error where count < 1.
 void set_num_threads(int count);
-/// What was chosen, or the number of cores.
+/// The chosen count, or the number of cores; 1 in a forked child that runs serially.
 int num_threads();
 
 /// While alive, kernels on this thread run serially (a loader's thread beside the training thread).

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# What only the compiler can say: an op without a rule does not compile, an op without a line in op_list.h cannot be applied, and weft.h
-# brings no heavy header, not even through another one.
+# What only the compiler can say: an op without a rule does not compile, an op without a line in op_list.h cannot be applied, a tensor is
+# no condition, and weft.h brings no heavy header, not even through another one.
 set -euo pipefail
 
 compiler=${CXX:-}
@@ -65,6 +65,14 @@ EOF
 }
 unlisted Detach | snippet listed || fail "applying an op does not compile: $(cat "$work/listed.log")"
 if unlisted Unlisted | snippet unlisted; then fail "an op that is not in op_list.h can be applied"; fi
+
+# A tensor as a condition: the compiler shows the line that says what to write.
+condition() {
+  printf '#include "weft.h"\nint test(const weft::Tensor& x) { return %s ? 1 : 0; }\n' "$1"
+}
+condition '(x.sum() > 0).item<bool>()' | snippet item || fail "item<bool>() does not compile: $(cat "$work/item.log")"
+if condition 'x.sum() > 0' | snippet condition; then fail "a tensor is a condition"; fi
+grep -q 'write item<bool>()' "$work/condition.log" || fail "a condition does not name item<bool>(): $(cat "$work/condition.log")"
 
 # All that weft.h brings, as the compiler sees it.
 echo '#include "weft.h"' >"$work/user.cc"

@@ -1,6 +1,8 @@
 // Traps of the C++ API that were tried and found real. That this file compiles without a warning is half of the test.
 #include <gtest/gtest.h>
 
+#include <sstream>
+
 #include "weft.h"
 
 namespace weft {
@@ -40,6 +42,30 @@ TEST(Traps, NoAxesAreAllAxes) {
   EXPECT_EQ(x.sum({}, keepdim).shape(), Shape({1, 1}));
   EXPECT_EQ(x.sum(std::vector<int64_t>{1}).shape(), Shape({2}));
 }
+
+template <class T>
+concept SumsOver = requires(const Tensor& x, T axis) {
+  x.sum(axis);
+};
+template <class T>
+concept VariesOver = requires(const Tensor& x, T axis) {
+  x.var(axis);
+};
+
+TEST(Traps, ABoolIsNoAxis) {
+  static_assert(SumsOver<int> && SumsOver<int64_t> && SumsOver<Axes> && VariesOver<size_t>);
+  static_assert(!SumsOver<bool> && !VariesOver<bool>);
+  static_assert(!std::is_convertible_v<bool, Axes> && !std::is_constructible_v<Axes, bool>);
+  static_assert(!std::is_convertible_v<bool, KeepDim>);
+}
+
+TEST(Traps, ShapesAndDtypesPrint) {
+  std::ostringstream out;
+  out << ones({2, 3}).shape() << " " << ones({2}, bf16).dtype() << " " << Shape() << " " << boolean;
+  EXPECT_EQ(out.str(), "[2, 3] bf16 [] bool");
+}
+
+TEST(Traps, ClampIsClip) { EXPECT_EQ(numbers(clamp(tensor({-1.0, 0.5, 3.0}), 0, 1)), Numbers({0, 0.5, 1})); }
 
 TEST(Traps, OptionStructsTakeAnyOfTheirFields) {
   // Without a default for every field, -Wextra warns at each of these.
@@ -118,12 +144,6 @@ TEST(Traps, ATensorIsNoCondition) {
   static_assert(!std::is_constructible_v<bool, Tensor>);
   static_assert(!std::is_convertible_v<Tensor, bool>);
   static_assert(!std::is_convertible_v<Tensor, double>);
-}
-
-TEST(Traps, ABoolIsNoAxis) {
-  static_assert(!std::is_convertible_v<bool, Axes>);  // x.var(false), x.sum(true)
-  static_assert(!std::is_constructible_v<Axes, bool>);
-  static_assert(std::is_convertible_v<int, Axes> && std::is_convertible_v<int64_t, Axes>);
 }
 
 TEST(Traps, ASliceTakesNothingForAnOpenEnd) {

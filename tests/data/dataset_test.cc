@@ -94,6 +94,15 @@ TEST(Map, ChangesTheChosenTensor) {
   EXPECT_EQ(first.batch(0, 3)[0].to_vector<int>(), (std::vector<int>{10, 11, 12}));
 }
 
+TEST(Transform, RefusesOptionsOutOfRange) {
+  const Tensor image = ones({1, 4, 4});
+  EXPECT_THROW((data::Normalize{.mean = 0, .deviation = 0}(image)), Error);
+  EXPECT_THROW((data::RandomShift{-1}(image, {})), Error);
+  EXPECT_THROW((data::RandomFlip{1.5}(image, {})), Error);
+  EXPECT_THROW((data::RandomFlip{-0.5}(image, {})), Error);
+  EXPECT_THROW(data::shuffled_order({}, -1), Error);
+}
+
 TEST(SplitKey, StreamsDiffer) {
   const RandomKey key = {5, 3};
   EXPECT_NE(data::split_key(key, 0), data::split_key(key, 1));

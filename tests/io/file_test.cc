@@ -7,6 +7,7 @@
 #include <cerrno>
 #include <csignal>
 
+#include "io/npy.h"
 #include "io/safetensors.h"
 #include "tensor/functions/fill.h"
 #include "tests/io/files.h"
@@ -98,6 +99,53 @@ TEST(AtomicFile, FollowsLinksAndRefusesWhatIsNoFile) {
   EXPECT_HAS(test::io_error([&] { io::write_file(folder / "none/a", "x"); }), "No such file");
 }
 
+TEST(AtomicFile, CreatesWhatADanglingLinkNames) {
+  const Folder folder;
+  std::filesystem::create_symlink("middle", folder / "link");
+  std::filesystem::create_symlink("target", folder / "middle");
+  io::write_file(folder / "link", "new");
+  EXPECT_TRUE(std::filesystem::is_symlink(folder / "link"));
+  EXPECT_TRUE(std::filesystem::is_symlink(folder / "middle"));
+  EXPECT_EQ(test::read_bytes(folder / "target"), "new");
+  std::filesystem::create_symlink("none/target", folder / "astray");
+  EXPECT_HAS(test::io_error([&] { io::write_file(folder / "astray", "x"); }), "No such file");
+  EXPECT_TRUE(std::filesystem::is_symlink(folder / "astray"));
+}
+
+TEST(AtomicFile, RefusesALoopOfLinksAndNoName) {
+  const Folder folder;
+  std::filesystem::create_symlink("b", folder / "a");
+  std::filesystem::create_symlink("a", folder / "b");
+  EXPECT_HAS(test::io_error([&] { io::write_file(folder / "a", "x"); }), "Too many levels of symbolic links");
+  EXPECT_TRUE(std::filesystem::is_symlink(folder / "a"));
+  EXPECT_EQ(folder.files(), 2);
+  EXPECT_EQ(test::io_error([] { io::save_npy("", ones({1})); }), "the name of the file is empty");
+}
+
+TEST(AtomicFile, TakesTheLongestNames) {
+  const Folder folder;
+  for (const size_t length : {200u, 201u, 250u, 255u}) {
+    const std::string path = folder / std::string(length, 'n');
+    io::write_file(path, "x");
+    EXPECT_EQ(test::read_bytes(path), "x");
+  }
+  EXPECT_HAS(test::io_error([&] { io::write_file(folder / std::string(256, 'n'), "x"); }), "File name too long");
+  EXPECT_EQ(folder.files(), 4);
+}
+
+TEST(AtomicFile, SavesToOneNameAtATimeDoNotDisturbEachOther) {
+  const Folder folder;
+  io::AtomicFile first(folder / "a"), second(folder / "a");
+  first.write("first");
+  second.write("second");
+  EXPECT_EQ(folder.files(), 2);
+  first.commit();
+  EXPECT_EQ(test::read_bytes(folder / "a"), "first");
+  second.commit();
+  EXPECT_EQ(test::read_bytes(folder / "a"), "second");
+  EXPECT_EQ(folder.files(), 1);
+}
+
 TEST(AtomicFile, FaultsLeaveTheOldFileAndNothingElse) {
   const Folder folder;
   const std::string path = folder / "a";
@@ -152,6 +200,7 @@ TEST(AtomicFile, AKilledWriterLeavesTheOldFileOrTheNew) {
   io::save_safetensors(path, new_state);
   const size_t size = test::read_bytes(path).size();
   int kept_old = 0, got_new = 0;
+  std::ptrdiff_t most_files = 0;
   for (size_t bytes = 0; bytes <= size + 8; bytes += 7) {
     io::save_safetensors(path, old_state);
     const pid_t child = ::fork();
@@ -165,6 +214,7 @@ TEST(AtomicFile, AKilledWriterLeavesTheOldFileOrTheNew) {
     }
     int status = 0;
     ASSERT_EQ(::waitpid(child, &status, 0), child);
+    most_files = std::max(most_files, folder.files());
     const bool killed = WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL;
     ASSERT_TRUE(killed || (WIFEXITED(status) && WEXITSTATUS(status) == 0));
     const StateDict found = io::load_safetensors(path);
@@ -174,6 +224,9 @@ TEST(AtomicFile, AKilledWriterLeavesTheOldFileOrTheNew) {
   }
   EXPECT_GT(kept_old, 10);
   EXPECT_GE(got_new, 1);
+  EXPECT_EQ(most_files, 2) << "a killed process leaves one file, however many were killed";
+  io::save_safetensors(path, old_state);
+  EXPECT_EQ(folder.files(), 1) << "the next save removes it";
 }
 
 }  // namespace

@@ -98,6 +98,7 @@ TEST(Npy, RefusesMalformedHeaders) {
   EXPECT_HAS(refusal("XNUMPY............"), "does not begin with");
   EXPECT_HAS(refusal(std::string("\x93NUMPY\x04\x00..........", 18)), "version 4.0");
   EXPECT_HAS(refusal(std::string("\x93NUMPY\x01\x01..........", 18)), "version 1.1");
+  EXPECT_HAS(refusal(std::string("PK\3\4\0\0\0\0........", 16)), "a zip archive, as numpy.savez writes (.npz)");
   EXPECT_HAS(refusal(std::string("\x93NUMPY\x01\x00\xff\x00..", 12)), "a header of 255 bytes in a file of 12");
   EXPECT_HAS(refusal(std::string("\x93NUMPY\x01\x00\xff\xff..", 12)), "a header of 65535 bytes; at most 10000");
   for (const uint32_t length : {10'001u, 1u << 31, UINT32_MAX})

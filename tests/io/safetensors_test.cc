@@ -1,5 +1,5 @@
-// safetensors: what others wrote is read, what weft writes keeps every bit, and every check of the reader has a file that
-// fails exactly there.
+// safetensors: what others wrote is read, what weft writes keeps every bit, and every check of the reader has a file
+// that fails exactly there.
 #include "io/safetensors.h"
 
 #include <bit>
@@ -70,8 +70,8 @@ TEST(Safetensors, ReadsWhatPythonWrote) {
 }
 
 TEST(Safetensors, WritesWhatPythonWrote) {
-  // The order and the padding are the format's own, so the same tensors give the same bytes (keys of a header have no order
-  // within an entry; Python's writer and this one agree on dtype, shape, data_offsets).
+  // The order and the padding are the format's own, so the same tensors give the same bytes (keys of a header have no
+  // order within an entry; Python's writer and this one agree on dtype, shape, data_offsets).
   const Folder folder;
   const std::string golden = folder / "golden.safetensors", copy = folder / "copy.safetensors";
   test::write_bytes(golden, test::kSafetensors);
@@ -157,6 +157,13 @@ TEST(SafetensorsReader, FileAndLength) {
        {uint64_t{100'000'001}, uint64_t{1} << 31, uint64_t{1} << 32, uint64_t{1} << 63, UINT64_MAX, UINT64_MAX - 7})
     EXPECT_HAS(refusal(raw(length) + "{}"),
                ("a header of " + std::to_string(length) + " bytes; the format allows").c_str());
+}
+
+TEST(SafetensorsReader, NamesFilesOfPyTorch) {
+  const std::string zip = refusal(std::string("PK\3\4\0\0\b\b\0\0", 10) + "archive/data.pkl");
+  EXPECT_HAS(zip, "a zip archive, as torch.save writes (.pt), not safetensors; convert it in Python: ");
+  EXPECT_HAS(zip, "safetensors.torch.save_file(torch.load(");
+  EXPECT_HAS(refusal("\x80\x02\x8a\nl\xfc\x9c\x46\xf9 j"), "a pickle, as old versions of torch.save write");
 }
 
 TEST(SafetensorsReader, HeaderIsUtf8Json) {

@@ -84,7 +84,7 @@ TEST(Transformer, RefusesWhatDoesNotFit) {
   EXPECT_EQ(message([] { MultiheadAttention(8, 3); }),
             "MultiheadAttention(): embed_dim 8 does not divide into 3 heads");
   EXPECT_EQ(message([] { MultiheadAttention({.embed_dim = 8, .num_heads = 2, .dropout = 2}); }),
-            "MultiheadAttention(): dropout = 2 must lie between 0 and 1");
+            "MultiheadAttention(): dropout must be in [0, 1], not 2");
   EXPECT_EQ(message([] {
               MultiheadAttention(8, 2)(zeros({2, 3, 7}));
             }),
@@ -94,7 +94,8 @@ TEST(Transformer, RefusesWhatDoesNotFit) {
           [] {
     TransformerEncoderLayer({.d_model = 8, .nhead = 2, .norm_first = true})(zeros({2, 3, 8}), {.mask = zeros({3, 4})});
       }),
-      "TransformerEncoderLayer([2, 3, 8] f32): the mask must broadcast to [2, 2, 3, 3], not be [3, 4]");
+      "in layer self_attn (MultiheadAttention): MultiheadAttention([2, 3, 8] f32): the mask must broadcast to [2, 2, "
+      "3, 3], not be [3, 4]");
 }
 
 }  // namespace

@@ -44,6 +44,77 @@ TEST(Layer, RefusesWhatDoesNotFit) {
   EXPECT_THROW(Linear(-1, 2), ShapeError);
 }
 
+TEST(Layer, NamesTheOptionThatWasLeftOut) {
+  EXPECT_SAYS(message<ShapeError>([] { Linear(LinearOptions{.in_features = 3}); }),
+              "Linear(): out_features must be 1 or more, not 0 (was it left out?)");
+  EXPECT_SAYS(message<ShapeError>([] { Linear(LinearOptions{.out_features = 3}); }), "in_features must be");
+  EXPECT_SAYS(message<ShapeError>([] { Conv2d({.in_channels = 3, .kernel_size = 3}); }),
+              "Conv2d(): out_channels must be 1 or more, not 0 (was it left out?)");
+  EXPECT_SAYS(message<ShapeError>([] { Conv2d({.in_channels = 3, .out_channels = 3}); }), "kernel_size must be");
+  EXPECT_SAYS(message<ShapeError>([] { Embedding(EmbeddingOptions{.num_embeddings = 3}); }), "embedding_dim must be");
+  EXPECT_SAYS(message<ShapeError>([] { BatchNorm2d(BatchNormOptions{}); }), "num_features must be");
+  EXPECT_SAYS(message<ShapeError>([] { LayerNorm(LayerNormOptions{}); }), "normalized_shape needs one axis or more");
+  EXPECT_SAYS(message<ShapeError>([] { LayerNorm(0); }), "normalized_shape must be");
+  EXPECT_SAYS(message<ShapeError>([] { MaxPool2d(Pool2dOptions{.stride = 2}); }), "MaxPool2d(): kernel_size must be");
+  EXPECT_SAYS(message<ShapeError>([] { AvgPool2d(Pool2dOptions{}); }), "AvgPool2d(): kernel_size must be");
+  EXPECT_SAYS(message<ShapeError>([] { MultiheadAttention(8, 0); }), "num_heads must be");
+  EXPECT_SAYS(message<ShapeError>([] { MultiheadAttention({.num_heads = 2}); }), "embed_dim must be");
+  EXPECT_SAYS(message<ShapeError>([] { TransformerEncoderLayer({.nhead = 2}); }), "d_model must be");
+  EXPECT_SAYS(message<ShapeError>([] { TransformerEncoderLayer({.d_model = 8}); }), "nhead must be");
+  EXPECT_SAYS(message<ShapeError>([] { BasicBlock(BasicBlockOptions{.in_channels = 8}); }),
+              "BasicBlock(): out_channels");
+}
+
+TEST(Layer, RefusesOptionsOutOfRange) {
+  const auto conv = [](auto change) {
+    Conv2dOptions options{.in_channels = 2, .out_channels = 2, .kernel_size = 3};
+    change(options);
+    return message<ShapeError>([&] { Conv2d{options}; });
+  };
+  EXPECT_SAYS(conv([](auto& o) { o.padding = -1; }), "Conv2d(): padding must be 0 or more, not -1");
+  EXPECT_SAYS(conv([](auto& o) { o.padding = {0, -2}; }), "padding must be 0 or more, not {0, -2}");
+  EXPECT_SAYS(conv([](auto& o) { o.stride = 0; }), "stride must be");
+  EXPECT_SAYS(conv([](auto& o) { o.dilation = 0; }), "dilation must be");
+  EXPECT_SAYS(conv([](auto& o) { o.groups = 0; }), "groups must be");
+  EXPECT_SAYS(message<ShapeError>([] { MaxPool2d({.kernel_size = 3, .padding = 2}); }), "half of kernel_size");
+  EXPECT_SAYS(message<ShapeError>([] { AvgPool2d({.kernel_size = 3, .padding = -1}); }), "padding must be 0 or more");
+  EXPECT_SAYS(message<Error>([] { BatchNorm1d({.num_features = 2, .eps = -1e-5}); }), "eps must be 0 or more");
+  EXPECT_SAYS(message<Error>([] { BatchNorm1d({.num_features = 2, .momentum = 1.5}); }), "momentum must be in [0, 1]");
+  EXPECT_SAYS(message<Error>([] { MultiheadAttention({.embed_dim = 4, .num_heads = 2, .dropout = -0.1}); }),
+              "dropout must be in [0, 1], not -0.1");
+  EXPECT_SAYS(message<Error>([] { TransformerEncoderLayer({.d_model = 4, .nhead = 2, .dropout = 2}); }),
+              "TransformerEncoderLayer(): dropout must be");
+}
+
+struct Body : Module {
+  Sequential body = register_module("body", Sequential(Linear(4, 3), Sequential(BatchNorm1d(2), ReLU())));
+  Embedding table = register_module("table", Embedding(3, 4));
+  Tensor forward(const Tensor& x) { return body(x); }
+};
+
+TEST(Layer, ErrorsNameTheInnermostLayer) {
+  Body net;
+  EXPECT_EQ(
+      message<ShapeError>([&] {
+        net.forward(zeros({2, 3}));
+      }),
+      "in layer body.0 (Linear): linear([2, 3] f32, [3, 4] f32, [3] f32): x has 3 features, weight [3, 4] takes 4");
+  const std::string norm = message<ShapeError>([&] { net.forward(zeros({2, 4})); });
+  EXPECT_EQ(norm, "in layer body.1.0 (BatchNorm1d): BatchNorm1d([2, 3] f32): 3 channels, but this layer has 2");
+  EXPECT_SAYS(message<IndexError>([&] { net.table(tensor({7})); }), "in layer table (Embedding): ");
+  EXPECT_SAYS(message<ShapeError>([&] { Linear(4, 3)(zeros({2, 3})); }), "linear([2, 3] f32");
+}
+
+TEST(BatchNorm, AnEmptyBatchLeavesTheRunningStatistics) {
+  BatchNorm2d norm(3);
+  (void)norm(ones({2, 3, 4, 4}) * 2.0);
+  const StateDict before = norm.clone_state();
+  EXPECT_EQ(norm(zeros({0, 3, 4, 4})).shape(), (Shape{0, 3, 4, 4}));
+  (void)norm.forward_relu(zeros({0, 3, 4, 4}));
+  (void)norm.forward_relu_max_pool(zeros({0, 3, 4, 4}), {.kernel_size = 2});
+  for (const auto& [name, tensor] : norm.state_dict()) EXPECT_TRUE(equal(tensor, before.at(name))) << name;
+}
+
 TEST(Layer, LossesRefuseWhatDoesNotFit) {
   EXPECT_SAYS(message<ShapeError>([] {
                 mse_loss(zeros({4, 1}), zeros({4}));

@@ -60,7 +60,7 @@ void add(Cases& cases, const std::string& name, const std::vector<Range>& states
 void add_sgd(Cases& cases) {
   add(
       cases, "sgd step", {},
-      [](const Inputs& x) { internal::sgd_step(x[0], x[1], {}, {.lr = 0.1, .weight_decay = 0.5}); },
+      [](const Inputs& x) { internal::sgd_step(x[0], x[1], {}, {{.lr = 0.1, .weight_decay = 0.5}}); },
       [](std::vector<double>& v) { v[0] -= 0.1 * (v[1] + 0.5 * v[0]); });
   for (const bool nesterov : {false, true})
     for (const bool first : {false, true})
@@ -68,13 +68,9 @@ void add_sgd(Cases& cases) {
           cases, std::string("sgd momentum step") + (nesterov ? " nesterov" : "") + (first ? " first" : ""), {kSigned},
           [=](const Inputs& x) {
         const double dampening = nesterov ? 0 : 0.25;
-        internal::sgd_step(x[0], x[1], x[2],
-                           {.lr = 0.1,
-                            .momentum = 0.9,
-                            .dampening = dampening,
-                            .weight_decay = 0.5,
-                            .nesterov = nesterov,
-                            .first = first});
+        internal::sgd_step(
+            x[0], x[1], x[2],
+            {{.lr = 0.1, .momentum = 0.9, .dampening = dampening, .weight_decay = 0.5, .nesterov = nesterov}, first});
           },
           [=](std::vector<double>& v) {
         const double g = v[1] + 0.5 * v[0];
@@ -83,8 +79,7 @@ void add_sgd(Cases& cases) {
       });
 }
 
-constexpr op::AdamStep kAdam = {
-    .lr = 0.1, .beta1 = 0.8, .beta2 = 0.95, .eps = 1e-2, .weight_decay = 0.5, .decoupled = false, .step = 3};
+constexpr op::AdamStep kAdam = {{.lr = 0.1, .beta1 = 0.8, .beta2 = 0.95, .eps = 1e-2, .weight_decay = 0.5}, false, 3};
 
 /// {parameter, gradient, average, square}, with the largest square where there is one.
 void adam_reference(std::vector<double>& v, bool decoupled) {
@@ -120,7 +115,7 @@ void add_rmsprop(Cases& cases, const std::string& name, bool with_buffer, bool c
   if (with_buffer) states.push_back(kSigned);
   if (centered) states.push_back(kSigned);
   const double momentum = with_buffer ? 0.9 : 0;
-  const op::RmspropStep step = {.lr = 0.1, .alpha = 0.75, .eps = 1e-2, .weight_decay = 0.5, .momentum = momentum};
+  const op::RmspropStep step = {{.lr = 0.1, .alpha = 0.75, .eps = 1e-2, .weight_decay = 0.5, .momentum = momentum}};
   const size_t average = with_buffer ? 4 : 3;
   add(
       cases, name, states,
@@ -143,17 +138,17 @@ void add_rmsprop(Cases& cases, const std::string& name, bool with_buffer, bool c
 
 void add_errors(Cases& cases) {
   cases.error<ShapeError>(
-      "sgd gradient shape", [] { internal::sgd_step(ones({2}), ones({3}), {}, {.lr = 1}); },
+      "sgd gradient shape", [] { internal::sgd_step(ones({2}), ones({3}), {}, {{.lr = 1}}); },
       "SGD([2] f32, [3] f32): an operand of shape [3] for a parameter of shape [2]");
   cases.error<DtypeError>(
       "adam state dtype", [] { internal::adam_step(ones({2}), ones({2}), ones({2}), ones({2}, f64), {}, kAdam); },
       "Adam([2] f32, [2] f32): an operand of f64 for a parameter of f32");
   cases.error<Error>(
-      "sgd without a buffer", [] { internal::sgd_step(ones({2}), ones({2}), {}, {.lr = 1, .momentum = 0.5}); },
+      "sgd without a buffer", [] { internal::sgd_step(ones({2}), ones({2}), {}, {{.lr = 1, .momentum = 0.5}}); },
       "SGD([2] f32, [2] f32): momentum 0.5 needs a buffer");
   cases.error<Error>(
       "rmsprop with a state that overlaps itself",
-      [] { internal::rmsprop_step(ones({2}), ones({2}), ones({1}).expand({2}), {}, {}, {.lr = 1}); },
+      [] { internal::rmsprop_step(ones({2}), ones({2}), ones({1}).expand({2}), {}, {}, {{.lr = 1}}); },
       "RMSprop([2] f32, [2] f32): RMSprop would write to a view that overlaps itself (strides [0]); write to a "
       "contiguous() copy");
 }

@@ -3,6 +3,8 @@
 
 #include <gtest/gtest.h>
 
+#include <cmath>
+
 #include "autograd/leaf.h"
 #include "nn/nn.h"
 #include "optim/optim.h"
@@ -94,6 +96,65 @@ TEST(Optimizer, RefusesBadParametersAndOptions) {
   EXPECT_SAYS(message([&] { SGD({w}, {.nesterov = true}); }), "nesterov needs momentum");
   EXPECT_SAYS(message([&] { Adam({w}, {.beta1 = 1}); }), "beta1 must be in [0, 1)");
   EXPECT_SAYS(message([&] { RMSprop({w}, {.alpha = -0.1}); }), "alpha must be in [0, 1)");
+}
+
+TEST(Optimizer, WithoutParametersIsAnError) {
+  struct Forgetful : nn::Module {
+    nn::Linear layer{3, 2};  // not registered
+  } net;
+  EXPECT_SAYS(message([&] { SGD(net.parameters(), {.lr = 0.1}); }),
+              "SGD(): no parameters: was register_module() or register_parameter() forgotten in the model?");
+  EXPECT_SAYS(message([&] { Adam(net.parameters()); }), "Adam(): no parameters");
+  EXPECT_SAYS(message([&] { AdamW(std::vector<AdamGroup>{}); }), "AdamW(): no parameters");
+  EXPECT_SAYS(message([&] { RMSprop({{.parameters = net.parameters()}, {.parameters = {}}}); }), "no parameters");
+  SGD optimizer({{.parameters = net.layer.parameters()}, {.parameters = {}, .lr = 0.5}});  // one group may be empty
+  EXPECT_EQ(optimizer.group_count(), 2u);
+}
+
+TEST(Optimizer, ChangesAreCheckedAsOptionsAre) {
+  const Tensor w = parameter(ones({2}));
+  Adam adam({w});
+  EXPECT_SAYS(message([&] { adam.set("beta1", 1.5); }), "Adam(): beta1 must be in [0, 1), not 1.5");
+  EXPECT_SAYS(message([&] { adam.set("eps", std::nan("")); }), "eps must be a number");
+  EXPECT_EQ(adam.get("beta1"), 0.9);
+  SGD sgd({w}, {.momentum = 0.9, .nesterov = true});
+  EXPECT_SAYS(message([&] { sgd.set("momentum", 0); }), "momentum cannot become 0: nesterov needs momentum");
+  EXPECT_EQ(sgd.get("momentum"), 0.9);
+}
+
+TEST(Optimizer, PrintsItsNumbers) {
+  const Tensor a = parameter(ones({2})), b = parameter(ones({3}));
+  EXPECT_EQ(SGD({a}, {.lr = 0.5, .momentum = 0.9, .nesterov = true}).to_string(),
+            "SGD(lr=0.5, momentum=0.9, dampening=0, weight_decay=0, nesterov=true, maximize=false)");
+  const AdamW groups({{.parameters = {a}}, {.parameters = {b}, .lr = 0.25, .amsgrad = true}}, {.beta2 = 0.5});
+  EXPECT_EQ(groups.to_string(),
+            "AdamW([lr=0.001, beta1=0.9, beta2=0.5, eps=1e-08, weight_decay=0.01, amsgrad=false, maximize=false], "
+            "[lr=0.25, beta1=0.9, beta2=0.5, eps=1e-08, weight_decay=0.01, amsgrad=true, maximize=false])");
+}
+
+// The keys of files that were written before are part of the format.
+TEST(Optimizer, KeysOfTheStateStay) {
+  const Tensor w = parameter(ones({2}));
+  const auto numbers_of = [](const Optimizer& optimizer) {
+    Names names;
+    for (const auto& [name, value] : optimizer.state_dict().numbers) names.push_back(name);
+    return names;
+  };
+  EXPECT_EQ(numbers_of(SGD({w})), (Names{"0.step", "group.0.dampening", "group.0.lr", "group.0.maximize",
+                                         "group.0.momentum", "group.0.nesterov", "group.0.weight_decay", "steps"}));
+  EXPECT_EQ(numbers_of(AdamW({w})), (Names{"0.step", "group.0.amsgrad", "group.0.beta1", "group.0.beta2", "group.0.eps",
+                                           "group.0.lr", "group.0.maximize", "group.0.weight_decay", "steps"}));
+  EXPECT_EQ(numbers_of(RMSprop({w})), (Names{"0.step", "group.0.alpha", "group.0.centered", "group.0.eps", "group.0.lr",
+                                             "group.0.maximize", "group.0.momentum", "group.0.weight_decay", "steps"}));
+  State state;
+  state.numbers = {{"0.step", 3},           {"group.0.amsgrad", 1},      {"group.0.beta1", 0.5},
+                   {"group.0.beta2", 0.75}, {"group.0.eps", 0.1},        {"group.0.lr", 0.25},
+                   {"group.0.maximize", 0}, {"group.0.weight_decay", 0}, {"steps", 4}};
+  state.tensors = {{"0.exp_avg", ones({2})}, {"0.exp_avg_sq", ones({2})}, {"0.max_exp_avg_sq", ones({2})}};
+  Adam adam({w});
+  adam.load_state_dict(state);
+  EXPECT_EQ(adam.state_dict().numbers, state.numbers);
+  EXPECT_EQ(adam.state_dict().tensors.size(), 3u);
 }
 
 TEST(Optimizer, RaisesTheVersion) {
@@ -198,7 +259,7 @@ TEST(Optimizer, SwitchesAreNumbersThatAre0Or1) {
   EXPECT_EQ(optimizer.state_dict().numbers.at("group.0.nesterov"), 1);
   optimizer.set("maximize", 1);
   EXPECT_EQ(optimizer.get("maximize"), 1);
-  EXPECT_SAYS(message([&] { optimizer.set("nesterov", 0.5); }), "SGD: nesterov is a switch, 0 or 1, not 0.5");
+  EXPECT_SAYS(message([&] { optimizer.set("nesterov", 0.5); }), "SGD(): nesterov is a switch, 0 or 1, not 0.5");
   EXPECT_EQ(optimizer.get("nesterov"), 1);
   State state = optimizer.state_dict();
   state.numbers.erase("group.0.nesterov");
@@ -254,6 +315,14 @@ TEST(Schedule, RefusesBadOptions) {
   EXPECT_THROW(StepLR(optimizer, {}), Error);
   EXPECT_THROW(CosineAnnealing(optimizer, {.steps = 0}), Error);
   EXPECT_THROW(LinearWarmup(optimizer, {.steps = -1}), Error);
+  EXPECT_SAYS(message([&] { StepLR(optimizer, {}); }),
+              "step_curve(): every must be 1 or more, not 0 (was it left out?)");
+  EXPECT_SAYS(message([&] { StepLR(optimizer, {.every = 1, .gamma = -1}); }), "gamma must be 0 or more");
+  EXPECT_SAYS(message([&] { CosineAnnealing(optimizer, {.steps = 1, .min_lr = -1}); }), "min_lr must be 0 or more");
+  EXPECT_SAYS(message([&] { LinearWarmup(optimizer, {.steps = 1, .start_factor = -1}); }), "start_factor must be");
+  EXPECT_SAYS(message([&] { Schedule(optimizer, nullptr); }), "the curve is empty");
+  EXPECT_SAYS(message([&] { OneCycle(optimizer, {.steps = 3}); }), "OneCycle(): max_lr must be positive, not 0");
+  EXPECT_SAYS(message([&] { OneCycle(optimizer, {.max_lr = 1, .steps = 3, .max_momentum = 1}); }), "in [0, 1), not 1");
   EXPECT_THROW(OneCycle(optimizer, {.max_lr = 1}), Error);
   OneCycle cycle(optimizer, {.max_lr = 1, .steps = 3});
   for (int i = 0; i < 3; ++i) cycle.step();

@@ -96,6 +96,8 @@ TEST(Memory, FromCopies) {
   EXPECT_EQ(error_of([&] { Tensor::from(std::span<const float>(values), {3}); }),
             "from(): 4 values do not fill shape [3] of 3 elements");
   EXPECT_EQ(Tensor::from(std::span<const float>(), {0, 7}).numel(), 0);
+  EXPECT_EQ(numbers(Tensor::from(values, {2, 2})), Numbers({9, 2, 3, 4}));
+  EXPECT_EQ(Tensor::from(std::vector<int64_t>{1, 2}).dtype(), i64);
 }
 
 TEST(Memory, FromVectorTakesAShapeAndADtype) {

@@ -2,23 +2,36 @@
 #include "tensor/runtime/threads.h"
 
 #include <gtest/gtest.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include <atomic>
+#include <chrono>
+#include <cstdlib>
+#include <ctime>
+#include <filesystem>
+#include <mutex>
+#include <set>
 #include <stdexcept>
 #include <thread>
 #include <vector>
 
 #include "tensor/core/error.h"
+#include "tensor/runtime/backoff.h"
+#include "tensor/runtime/denormals.h"
 #include "tensor/runtime/parallel.h"
+#include "tensor/runtime/short_spins.h"
 
 namespace weft {
 namespace {
 
 using kernels::cpu::parallel_for;
 using kernels::cpu::region_threads;
+using kernels::cpu::team_threads;
 
 class Threads : public testing::Test {
   const int before_ = num_threads();
+  const detail::GiveUpThreads none_{0};  // the machine may be busy
 
  protected:
   void TearDown() override { set_num_threads(before_); }
@@ -100,6 +113,97 @@ TEST_F(Threads, ParallelForCoversEveryItemOnce) {
     }
   }
 }
+
+#ifdef _OPENMP
+/// The exit status of a child that runs f() within ten seconds; -1 where it hangs or dies.
+template <class F>
+int in_child(F f) {
+  const pid_t child = ::fork();
+  if (child == 0) {
+    ::alarm(10);
+    ::_exit(f());
+  }
+  int status = 0;
+  return ::waitpid(child, &status, 0) == child && WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+}
+
+// libgomp would wait in the child for the parent's threads, which fork() does not copy.
+TEST_F(Threads, AForkedChildRunsSerially) {
+  set_num_threads(2);
+  const auto sum = [] {
+    std::atomic<int> total{0};
+    parallel_for(100, 1, [&](int64_t begin, int64_t end) { total += static_cast<int>(end - begin); });
+    return total.load();
+  };
+  EXPECT_EQ(sum(), 100);  // starts the team
+  EXPECT_EQ(in_child(sum), 100);
+  EXPECT_EQ(in_child([] { return region_threads(); }), 1);
+  EXPECT_EQ(in_child([] {
+              set_num_threads(4);
+              flush_denormals(false);
+              const SerialScope scope;
+              return num_threads();
+            }),
+            1);
+  EXPECT_EQ(in_child([&] { return in_child(sum); }), 100) << "in a child's child";
+  EXPECT_EQ(region_threads(), 2) << "the parent keeps its threads";
+}
+#endif
+
+// Other processes may take threads, but never change the parts that work is cut into.
+TEST_F(Threads, AChosenCountFixesTheParts) {
+  set_num_threads(4);
+  const auto parts = [] {
+    std::mutex mutex;
+    std::set<std::pair<int64_t, int64_t>> ranges;
+    parallel_for(1003, 10, [&](int64_t begin, int64_t end) {
+      const std::lock_guard lock(mutex);
+      ranges.insert({begin, end});
+      EXPECT_EQ(region_threads(), 1);
+    });
+    return ranges;
+  };
+  const auto before = parts();
+  EXPECT_EQ(before.size(), 4u);
+  for (const int given_up : {1, 2, 3}) {
+    const detail::GiveUpThreads fewer(given_up);
+    EXPECT_EQ(team_threads(4), 4 - given_up);
+    EXPECT_EQ(region_threads(), 4);
+    EXPECT_EQ(parts(), before) << given_up;
+  }
+}
+
+#ifdef _OPENMP
+// What the workers burn after a region while they wait for the next one, in ms of processor time.
+double waiting_cost() {
+  double cost = 0;
+  for (int i = 0; i < 20; ++i) {
+    parallel_for(2, 1, [](int64_t, int64_t) {});
+    const std::clock_t before = std::clock();
+    std::this_thread::sleep_for(std::chrono::milliseconds(20));
+    cost += 1e3 * static_cast<double>(std::clock() - before) / CLOCKS_PER_SEC;
+  }
+  return cost;
+}
+
+TEST_F(Threads, ShortSpinsLetWaitingThreadsSleep) {
+  if (std::getenv("OMP_WAIT_POLICY") != nullptr || std::getenv("GOMP_SPINCOUNT") != nullptr) {
+    // libgomp has read them: a new process without them.
+    const std::string command =
+        "unset OMP_WAIT_POLICY GOMP_SPINCOUNT GTEST_SHARD_STATUS_FILE GTEST_OUTPUT XML_OUTPUT_FILE; exec '" +
+        std::filesystem::read_symlink("/proc/self/exe").string() + "' --gtest_filter=Threads.ShortSpins*";
+    EXPECT_EQ(std::system(command.c_str()), 0);
+    return;
+  }
+  set_num_threads(2);
+  const double normal = waiting_cost();
+  detail::set_short_spins(true);
+  std::this_thread::sleep_for(std::chrono::milliseconds(200));  // until the team is there, and asleep
+  const double with_short_spins = waiting_cost();
+  detail::set_short_spins(false);
+  EXPECT_LT(with_short_spins, normal / 4) << "ms of processor time in 400 ms";
+}
+#endif
 
 TEST_F(Threads, AnExceptionLeavesTheRegionAsItself) {
   set_num_threads(2);

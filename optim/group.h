@@ -1,0 +1,58 @@
+// Groups of parameters with hyper-parameters of their own.
+#pragma once
+
+#include <initializer_list>
+#include <optional>
+#include <string_view>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+#include "tensor/core/hyper_parameters.h"
+#include "tensor/tensor.h"
+
+namespace weft::optim {
+
+/// The fields of hyper-parameters as a group: the parameters, and what differs from the optimizer's options.
+struct AsGroup {
+  using Number = std::optional<double>;
+  using Switch = std::optional<bool>;
+  using Parameters = std::vector<Tensor>;
+  static constexpr std::initializer_list<Tensor> none = {};
+  static constexpr std::nullopt_t initial(double) { return std::nullopt; }
+  static constexpr std::nullopt_t initial(bool) { return std::nullopt; }
+};
+
+// Uses both functions: GCC 12 has an internal error where their first use is a default member initializer.
+static_assert((AsGroup::initial(0.0), AsGroup::initial(false), true));
+
+using SGDGroup = SGDFields<AsGroup>;
+using AdamGroup = AdamFields<AsGroup>;
+using RMSpropGroup = RMSpropFields<AsGroup>;
+
+namespace detail {
+
+template <class T>
+const T* set_value(const T& value) {
+  return &value;
+}
+template <class T>
+const T* set_value(const std::optional<T>& value) {
+  return value ? &*value : nullptr;
+}
+
+/// `to` with every field that `from` sets: a group's own fields over the options, AdamW's options as Adam's.
+template <class To, class From>
+To with_fields(To to, const From& from) {
+  From::fields(from, [&](std::string_view name, const auto& given, Range) {
+    const auto* value = set_value(given);
+    To::fields(to, [&](std::string_view other, auto& field, Range) {
+      if constexpr (std::is_same_v<decltype(*value), decltype(std::as_const(field))>)
+        if (value != nullptr && name == other) field = *value;
+    });
+  });
+  return to;
+}
+
+}  // namespace detail
+}  // namespace weft::optim

@@ -1,0 +1,116 @@
+// Hyper-parameters of the optimizers, each written once. optim/ makes of them the options, the parameter groups (fields
+// that may be absent), the state that is saved, the checks and the text; the update kernels read them.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+namespace weft::optim {
+
+/// The values a number may have.
+enum class Range : uint8_t { any, not_negative, fraction };  // fraction: [0, 1)
+
+/// Options have no parameters; nothing a user writes makes one, so that a group is never taken for options.
+struct NoParameters {
+  constexpr explicit NoParameters(std::nullptr_t) {}
+  bool operator==(const NoParameters&) const = default;
+};
+
+/// The fields as options: values with defaults. (optim/group.h: as a group of parameters.)
+struct AsOptions {
+  using Number = double;
+  using Switch = bool;
+  using Parameters = NoParameters;
+  static constexpr NoParameters none{nullptr};
+  static constexpr double initial(double value) { return value; }
+  static constexpr bool initial(bool value) { return value; }
+};
+
+// fields(self, visit) calls visit(name, field, range) with every field, "lr" first; switches have Range::any.
+
+template <class As>
+struct SGDFields {
+  using Number = typename As::Number;
+  using Switch = typename As::Switch;
+
+  [[no_unique_address]] typename As::Parameters parameters = As::none;
+  Number lr = As::initial(1e-3);
+  Number momentum = As::initial(0.0);
+  Number dampening = As::initial(0.0);     // of the gradient that enters the momentum
+  Number weight_decay = As::initial(0.0);  // L2: added to the gradient
+  Switch nesterov = As::initial(false);    // needs momentum, and no dampening
+  Switch maximize = As::initial(false);    // climbs instead
+
+  bool operator==(const SGDFields&) const = default;
+  static constexpr void fields(auto& self, auto visit) {
+    visit("lr", self.lr, Range::not_negative);
+    visit("momentum", self.momentum, Range::not_negative);
+    visit("dampening", self.dampening, Range::any);
+    visit("weight_decay", self.weight_decay, Range::not_negative);
+    visit("nesterov", self.nesterov, Range::any);
+    visit("maximize", self.maximize, Range::any);
+  }
+  /// Why the fields do not go together; null where they do.
+  const char* conflict() const {
+    return nesterov && (momentum == 0 || dampening != 0) ? "nesterov needs momentum and no dampening" : nullptr;
+  }
+};
+using SGDOptions = SGDFields<AsOptions>;
+
+/// Adam's, and with `decoupled` AdamW's, where weight decay shrinks the parameter by lr * weight_decay.
+template <class As, bool decoupled = false>
+struct AdamFields {
+  using Number = typename As::Number;
+  using Switch = typename As::Switch;
+
+  [[no_unique_address]] typename As::Parameters parameters = As::none;
+  Number lr = As::initial(1e-3);
+  Number beta1 = As::initial(0.9);    // decay of the mean
+  Number beta2 = As::initial(0.999);  // decay of the mean square
+  Number eps = As::initial(1e-8);
+  Number weight_decay = As::initial(decoupled ? 1e-2 : 0.0);  // L2, added to the gradient, unless decoupled
+  Switch amsgrad = As::initial(false);   // divides by the largest mean square so far (Reddi et al., ICLR 2018)
+  Switch maximize = As::initial(false);  // climbs instead
+
+  bool operator==(const AdamFields&) const = default;
+  static constexpr void fields(auto& self, auto visit) {
+    visit("lr", self.lr, Range::not_negative);
+    visit("beta1", self.beta1, Range::fraction);
+    visit("beta2", self.beta2, Range::fraction);
+    visit("eps", self.eps, Range::not_negative);
+    visit("weight_decay", self.weight_decay, Range::not_negative);
+    visit("amsgrad", self.amsgrad, Range::any);
+    visit("maximize", self.maximize, Range::any);
+  }
+};
+using AdamOptions = AdamFields<AsOptions>;
+using AdamWOptions = AdamFields<AsOptions, true>;
+
+template <class As>
+struct RMSpropFields {
+  using Number = typename As::Number;
+  using Switch = typename As::Switch;
+
+  [[no_unique_address]] typename As::Parameters parameters = As::none;
+  Number lr = As::initial(1e-2);
+  Number alpha = As::initial(0.99);  // decay of the mean square
+  Number eps = As::initial(1e-8);
+  Number weight_decay = As::initial(0.0);  // L2: added to the gradient
+  Number momentum = As::initial(0.0);
+  Switch centered = As::initial(false);  // divides by the standard deviation instead of the root mean square
+  Switch maximize = As::initial(false);  // climbs instead
+
+  bool operator==(const RMSpropFields&) const = default;
+  static constexpr void fields(auto& self, auto visit) {
+    visit("lr", self.lr, Range::not_negative);
+    visit("alpha", self.alpha, Range::fraction);
+    visit("eps", self.eps, Range::not_negative);
+    visit("weight_decay", self.weight_decay, Range::not_negative);
+    visit("momentum", self.momentum, Range::not_negative);
+    visit("centered", self.centered, Range::any);
+    visit("maximize", self.maximize, Range::any);
+  }
+};
+using RMSpropOptions = RMSpropFields<AsOptions>;
+
+}  // namespace weft::optim
