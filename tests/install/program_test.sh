@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# The README's program, built with an installed weft as its users do it: `program_test.sh WAY TREE INSTALL README`, WAY one of gcc,
+# The README's program, built with an installed weft as the README says: `program_test.sh WAY TREE INSTALL README`, WAY one of gcc,
 # pkg-config and cmake. Passes with a line that says so where the tool is not installed.
 set -euo pipefail
 way=$1 tree=$2 install=$PWD/$3 readme=$4
@@ -14,7 +14,16 @@ fi
 work=$(mktemp -d "${TEST_TMPDIR:-/tmp}/install.XXXXXX")
 prefix=$work/prefix
 "$install" "$tree" --prefix "$prefix"
-awk '/^```cpp/ { inside = 1; next } /^```/ && inside { exit } inside' "$readme" >"$work/program.cc"
+# `block LANGUAGE TEXT`: the README's first block in that language that has the text.
+block() {
+  awk -v fence='```' -v language="$1" -v text="$2" '
+    $0 == fence && inside { inside = 0; if (index(lines, text)) { printf "%s", lines; exit } next }
+    inside { lines = lines $0 "\n" }
+    $0 == fence language { inside = 1; lines = "" }' "$readme"
+}
+block cpp 'int main' >"$work/program.cc"
+block sh 'pkg-config' | sed "s|DIR|$prefix|g" >"$work/commands"
+block cmake 'find_package' >"$work/lines.cmake"
 cd "$work"
 
 # What is installed needs none of the libraries behind it to compile, and is complete.
@@ -24,22 +33,10 @@ if grep -rnE 'include *[<"](Eigen|unsupported|dnnl|oneapi|spdlog|fmt|nlohmann|pn
 fi
 
 case $way in
-  gcc) # as the README has it
-    g++ -std=c++20 program.cc -I "$prefix/include/weft" -L "$prefix/lib" \
-      -lweft -ldnnl -lpng -lz -lspdlog -lfmt -lgomp -o program
-    ;;
-  pkg-config)
-    export PKG_CONFIG_PATH=$prefix/lib/pkgconfig
-    g++ program.cc $(pkg-config --cflags --libs weft) -o program
-    ;;
+  gcc) eval "$(grep -v pkg-config commands) -o program" ;;
+  pkg-config) eval "$(grep pkg-config commands) -o program" ;;
   cmake)
-    cat >CMakeLists.txt <<'EOF'
-cmake_minimum_required(VERSION 3.16)
-project(program CXX)
-find_package(weft REQUIRED)
-add_executable(program program.cc)
-target_link_libraries(program weft::weft)
-EOF
+    { printf 'cmake_minimum_required(VERSION 3.16)\nproject(program CXX)\n' && cat lines.cmake; } >CMakeLists.txt
     cmake -S . -B build -DCMAKE_PREFIX_PATH="$prefix" >cmake.log 2>&1 || { cat cmake.log >&2 && exit 1; }
     cmake --build build >cmake.log 2>&1 || { cat cmake.log >&2 && exit 1; }
     cp build/program program
