@@ -57,8 +57,8 @@ while ((${#queue[@]})); do
   while read -r next; do queue+=("$next"); done < <(sed -nE 's/^ *# *include "([^"]+)".*/\1/p' "$header")
 done
 
-if grep -nE '^[^#]*-f(fast-math|finite-math-only|unsafe-math|associative-math|reciprocal-math)|^[^#]*-Ofast' .bazelrc; then
-  fail ".bazelrc: NaN and Inf must come out of a kernel as IEEE 754 says"
+if grep -nE '^[^#]*-f(fast-math|finite-math-only|unsafe-math|associative-math|reciprocal-math)|^[^#]*-Ofast' .bazelrc tools/flags.bazelrc; then
+  fail "NaN and Inf must come out of a kernel as IEEE 754 says"
 fi
 
 ((failures == 0)) || exit 1

@@ -79,7 +79,7 @@ template <class T, int kRows, int kVectors>
   // A pointer for four rows, so that their addresses fit the instructions: 0, 1, 2 and 3 times a row from it.
   const int64_t row = t.a_row, row3 = 3 * row, a_step = t.a_step, b_step = t.b_step;
   const T* left[kGroups];
-  for (int g = 0; g < kGroups; ++g) left[g] = t.a + 4 * g * row;
+  for (int g = 0; g < kGroups; ++g) left[g] = t.a + int64_t{4} * g * row;
   if (t.add_row != 0) {  // what is added is an earlier pass's c, which has gone far by now
     for (int r = 0; r < kRows; ++r)
       for (int v = 0; v < kVectors; ++v) __builtin_prefetch(t.add + r * t.add_row + v * N);
