@@ -137,8 +137,7 @@ struct AnomalyMode::Watcher final : Observer {
 };
 
 AnomalyMode::AnomalyMode()
-    : watcher_(std::make_unique<Watcher>()), previous_(std::exchange(autograd::anomaly_mode(), true)) {
-}
+    : watcher_(std::make_unique<Watcher>()), previous_(std::exchange(autograd::anomaly_mode(), true)) {}
 AnomalyMode::~AnomalyMode() {
   watcher_.reset();
   autograd::anomaly_mode() = previous_;

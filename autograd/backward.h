@@ -13,13 +13,14 @@
 // adds to it.
 #pragma once
 
+#include <memory>
 #include <vector>
 
-#include "autograd/node.h"
+#include "tensor/tensor.h"
 
 namespace weft {
 
-/// What grad() may be told.
+/// Options of grad().
 struct GradOptions {
   bool create_graph = false;       // the gradients can be differentiated again (implies retain_graph)
   bool retain_graph = false;       // the graph can be run again
@@ -49,9 +50,5 @@ class AnomalyMode {
   std::unique_ptr<Watcher> watcher_;
   bool previous_;
 };
-
-namespace autograd {
-void run_backward(const std::vector<Edge>& roots, const std::vector<Tensor>& seeds, const BackwardOptions& options);
-}
 
 }  // namespace weft

@@ -1,13 +1,17 @@
-#include "autograd/function.h"
-
 #include <cxxabi.h>
 
 #include <algorithm>
 #include <cstdlib>
 
+#include "autograd/function_node.h"
 #include "tensor/functions/view.h"
 
 namespace weft::autograd {
+
+Context::Context() = default;
+Context::~Context() = default;
+Context::Context(Context&&) noexcept = default;
+Context& Context::operator=(Context&&) noexcept = default;
 
 const Tensor& Context::saved(size_t i) const {
   if (i >= unpacked_.size()) throw IndexError(text("saved(", i, "): ", unpacked_.size(), " tensors were saved"));
@@ -52,8 +56,13 @@ void pass_on_cut(const std::vector<Tensor>& inputs, const std::vector<Tensor>& o
 }
 }  // namespace
 
-void FunctionNode::record(std::string name, Context context, Backward backward, const std::vector<Tensor>& inputs,
-                          std::vector<Tensor>& outputs) {
+void detail::record_function(std::string name, Context context, FunctionBackward backward,
+                             const std::vector<Tensor>& inputs, std::vector<Tensor>& outputs) {
+  FunctionNode::record(std::move(name), std::move(context), backward, inputs, outputs);
+}
+
+void FunctionNode::record(std::string name, Context context, FunctionBackward backward,
+                          const std::vector<Tensor>& inputs, std::vector<Tensor>& outputs) {
   bool needed = false;
   for (const Tensor& x : inputs) needed = needed || (x.defined() && x.requires_grad());
   if (!is_recording()) return;

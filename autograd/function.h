@@ -24,7 +24,6 @@
 #include <vector>
 
 #include "autograd/grad_mode.h"
-#include "autograd/node.h"
 #include "autograd/tensors_in.h"
 
 namespace weft::autograd {
@@ -36,6 +35,10 @@ std::string readable_name(const std::type_info& type);
 /// What forward leaves for backward.
 class Context {
  public:
+  Context();
+  ~Context();
+  Context(Context&&) noexcept;
+  Context& operator=(Context&&) noexcept;
   /// Keeps tensors (inputs, results or others) for backward; writing to them in between is an error there.
   template <class... Tensors>
   void save(const Tensors&... tensors) {
@@ -57,10 +60,7 @@ class Context {
 
  private:
   friend class FunctionNode;
-  struct Pending {
-    Tensor tensor;
-    Saved saved;
-  };
+  struct Pending;
   void save_one(const Tensor& tensor);
   const std::any& value_of(const std::string& name) const;
   [[noreturn]] void throw_wrong_type(const std::string& name) const;
@@ -71,42 +71,14 @@ class Context {
   std::map<std::string, std::any> values_;
 };
 
-/// The history of a Function's results.
-class FunctionNode final : public Node {
- public:
-  using Backward = std::vector<Tensor> (*)(Context&, const std::vector<Tensor>&);
-
-  /// Gives `outputs` their history where an input needs a gradient and recording is on.
-  static void record(std::string name, Context context, Backward backward, const std::vector<Tensor>& inputs,
-                     std::vector<Tensor>& outputs);
-
-  std::span<const Edge> edges() const override { return edges_; }
-  int output_count() const override { return static_cast<int>(metas_.size()); }
-  const Meta* meta(int output) const override { return &metas_[static_cast<size_t>(output)]; }
-  Gradients run(Gradients gradients) override;
-  void free_saved() override;
-  int64_t saved_bytes() const override;
-  std::string name() const override { return name_; }
-
- private:
-  /// Where a saved tensor's history is: an input's edge, an output of this node, or none.
-  struct Kept {
-    Saved saved;
-    Edge edge;
-    int own_output = -1;
-  };
-  FunctionNode() : Node(false) {}
-  void take_edges(std::vector<NodePtr>& out) noexcept override;
-
-  std::string name_;
-  Context context_;
-  Backward backward_ = nullptr;
-  std::vector<Edge> edges_;
-  std::vector<Meta> metas_;
-  std::vector<Kept> kept_;
-};
+/// `backward` of a Function, its gradients as a list.
+using FunctionBackward = std::vector<Tensor> (*)(Context&, const std::vector<Tensor>&);
 
 namespace detail {
+/// Gives `outputs` their history where an input needs a gradient and recording is on.
+void record_function(std::string name, Context context, FunctionBackward backward, const std::vector<Tensor>& inputs,
+                     std::vector<Tensor>& outputs);
+
 /// Calls backward(context, g0, g1, ...) or backward(context, vector of gradients).
 template <class F>
 std::vector<Tensor> call_backward(Context& context, const std::vector<Tensor>& g) {
@@ -136,10 +108,10 @@ struct Function {
     std::string name = detail::readable_name(typeid(Self));
     if constexpr (std::is_same_v<decltype(result), Tensor>) {
       std::vector<Tensor> outputs = {result};
-      FunctionNode::record(std::move(name), std::move(context), &detail::call_backward<Self>, inputs, outputs);
+      detail::record_function(std::move(name), std::move(context), &detail::call_backward<Self>, inputs, outputs);
       return outputs[0];
     } else {
-      FunctionNode::record(std::move(name), std::move(context), &detail::call_backward<Self>, inputs, result);
+      detail::record_function(std::move(name), std::move(context), &detail::call_backward<Self>, inputs, result);
       return result;
     }
   }

@@ -3,9 +3,9 @@
 #include <algorithm>
 #include <atomic>
 
-#include "autograd/backward.h"
 #include "autograd/node_frame.h"
 #include "autograd/op_node.h"
+#include "autograd/run.h"
 
 namespace weft::autograd {
 namespace {

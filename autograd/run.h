@@ -67,4 +67,7 @@ class Run {
   std::optional<std::unordered_set<const Node*>> needed_;
 };
 
+/// One run from `roots`, whose gradients are `seeds`, to the leaves.
+void run_backward(const std::vector<Edge>& roots, const std::vector<Tensor>& seeds, const BackwardOptions& options);
+
 }  // namespace weft::autograd

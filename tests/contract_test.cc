@@ -314,7 +314,7 @@ TEST(Contract, M9_ANonContiguousViewIsSavedInLogicalOrder) {
 
 TEST(Contract, M10_AxisChecksAreSigned) {
   EXPECT_THROW((void)zeros({2, 3}).sum(-3), IndexError);
-  EXPECT_THROW((void)full({}, 1.0).sum(0), IndexError);
+  EXPECT_THROW((void)full({}, 1.0).sum(1), IndexError);  // a tensor without axes takes 0 and -1
   EXPECT_THROW((void)zeros({2}).squeeze(-2), IndexError);
 }
 

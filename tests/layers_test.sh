@@ -26,8 +26,16 @@ only() {
   [[ -z $found ]] || fail "only $2 may include $1:"$'\n'"$found"
 }
 
+descriptors='tensor/(core|memory|runtime|ops)/|tensor/dispatch/(any_op|attribute_text|op_info|op_list|policy)\.h'
 allow tensor 'tensor/'
-allow tensor/kernels 'tensor/(core|memory|runtime)/|tensor/kernels/'
+allow tensor/core 'tensor/core/'
+allow tensor/memory 'tensor/(core|memory|runtime)/'
+allow tensor/runtime 'tensor/(core|memory|runtime)/'
+allow tensor/ops "$descriptors"
+allow tensor/kernels "$descriptors|tensor/kernels/"
+allow tensor/dispatch "$descriptors|tensor/dispatch/|tensor/tensor\.h"
+allow tensor/functions 'tensor/(core|memory|runtime|ops|dispatch|functions|adjoints)/|tensor/tensor\.h'
+allow tensor/adjoints 'tensor/(core|ops|functions|adjoints)/|tensor/tensor\.h'
 allow autograd 'tensor/|autograd/'
 allow nn 'tensor/|autograd/|nn/'
 allow optim 'tensor/|autograd/|optim/'
@@ -44,7 +52,8 @@ only 'nn/' 'weft\.h|nn/.*|io/checkpoint[^:]*|bench/.*'
 only 'CLI/' 'examples/.*|bench/.*'
 only 'optim/' 'weft\.h|optim/.*|io/checkpoint[^:]*|bench/.*'
 
-# All that weft.h includes, and what it includes in turn: no heavy header, and not the rules of gradients.
+# All that weft.h includes, and what it includes in turn: no heavy header, no rule of a gradient, and nothing of dispatch: no descriptor,
+# no adjoint function, no kernel, no node of history.
 declare -A seen=()
 queue=(weft.h)
 while ((${#queue[@]})); do
@@ -54,6 +63,8 @@ while ((${#queue[@]})); do
   seen[$header]=1
   heavy=$(grep -nE '^ *# *include [<"]((iostream|filesystem|thread|random|algorithm|regex)>|autograd/rule\.h)' "$header" || true)
   [[ -z $heavy ]] || fail "$header is part of weft.h and may not include: $heavy"
+  inner=$(grep -nE '^ *# *include "(tensor/(ops/[a-z_]*\.h|adjoints/|kernels/|dispatch/(apply|any_op|backend|in_place|op_info|op_call|over|policy)\.h)|autograd/(node|op_node|run|function_node)\.h)' "$header" || true)
+  [[ -z $inner ]] || fail "$header is part of weft.h and may not include: $inner"
   while read -r next; do queue+=("$next"); done < <(sed -nE 's/^ *# *include "([^"]+)".*/\1/p' "$header")
 done
 

@@ -7,7 +7,7 @@
 #include <limits>
 
 #include "autograd/autograd.h"
-#include "tensor/ops_all.h"
+#include "tensor/functions_all.h"
 
 namespace weft::nn {
 namespace {

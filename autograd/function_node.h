@@ -1,0 +1,46 @@
+// FunctionNode: the history of a Function's results.
+#pragma once
+
+#include "autograd/function.h"
+#include "autograd/node.h"
+
+namespace weft::autograd {
+
+struct Context::Pending {
+  Tensor tensor;
+  Saved saved;
+};
+
+/// The history of a Function's results.
+class FunctionNode final : public Node {
+ public:
+  static void record(std::string name, Context context, FunctionBackward backward, const std::vector<Tensor>& inputs,
+                     std::vector<Tensor>& outputs);
+
+  std::span<const Edge> edges() const override { return edges_; }
+  int output_count() const override { return static_cast<int>(metas_.size()); }
+  const Meta* meta(int output) const override { return &metas_[static_cast<size_t>(output)]; }
+  Gradients run(Gradients gradients) override;
+  void free_saved() override;
+  int64_t saved_bytes() const override;
+  std::string name() const override { return name_; }
+
+ private:
+  /// Where a saved tensor's history is: an input's edge, an output of this node, or none.
+  struct Kept {
+    Saved saved;
+    Edge edge;
+    int own_output = -1;
+  };
+  FunctionNode() : Node(false) {}
+  void take_edges(std::vector<NodePtr>& out) noexcept override;
+
+  std::string name_;
+  Context context_;
+  FunctionBackward backward_ = nullptr;
+  std::vector<Edge> edges_;
+  std::vector<Meta> metas_;
+  std::vector<Kept> kept_;
+};
+
+}  // namespace weft::autograd
