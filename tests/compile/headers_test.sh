@@ -63,7 +63,9 @@ EOF
 defined() {
   numbers "$1" >"$work/number.cc"
   "$compiler" -std=c++20 -I "$work" -I . -c "$work/number.cc" -o "$work/number.o" || fail "op_list.cc does not compile"
-  ! nm -C "$work/number.o" | grep -q " U weft::OpCodeOf<weft::op::$1>::value"
+  local symbols
+  symbols=$(nm -C "$work/number.o")
+  [[ $symbols != *" U weft::OpCodeOf<weft::op::$1>::value"* ]]
 }
 defined Detach || fail "an op of op_list.h has no number"
 if defined Unlisted; then fail "an op that is not in op_list.h has a number"; fi
@@ -73,7 +75,6 @@ snippet hidden <<'EOF' || fail "weft.h shows names that are not for users: $(cat
 #include "weft.h"
 namespace weft {
 int op, adjoint, kernels, dispatch;
-namespace OpCall {}
 namespace AnyOp {}
 namespace Operand {}
 namespace Policy {}
@@ -85,7 +86,6 @@ namespace Node {}
 namespace Edge {}
 namespace Saved {}
 namespace OpNode {}
-namespace FunctionNode {}
 namespace Leaf {}
 namespace Rule {}
 }
