@@ -1,4 +1,4 @@
-// The door: what every op has in common. Memory order of results, views and masks, observers, errors that name the op.
+// Dispatch: what every op has in common. Memory order of results, views and masks, observers, errors that name the op.
 #include <gtest/gtest.h>
 
 #include <string>
@@ -74,7 +74,7 @@ TEST(MemoryOrder, ValuesDoNotDependOnIt) {
   EXPECT_EQ(numbers(last.sum({1, 3})), numbers(last.contiguous().sum({1, 3})));
 }
 
-TEST(Door, AViewOpCopiesNothing) {
+TEST(Dispatch, AViewOpCopiesNothing) {
   const Tensor x = row_major();
   for (const Tensor& view : {x.view({6, 20}), x.transpose(1, 3), x.slice(2, 1, 3), x[1], x.flip({0}), x.unsqueeze(0),
                              x.pad({{0, 0}, {0, 0}, {1, 1}, {0, 0}}), x.unfold(3, 2, 1), x.diagonal(), x.detach(),
@@ -82,7 +82,7 @@ TEST(Door, AViewOpCopiesNothing) {
     EXPECT_TRUE(view.shares_storage(x));
 }
 
-TEST(Door, APaddedInputReadsAsZeroInEveryOp) {
+TEST(Dispatch, APaddedInputReadsAsZeroInEveryOp) {
   const Tensor padded = tensor({1.0, 2.0}).pad({{1, 1}});
   EXPECT_EQ(numbers(padded + 1.0), Numbers({1, 2, 3, 1}));
   EXPECT_EQ(numbers(padded * padded), Numbers({0, 1, 4, 0}));
@@ -96,7 +96,7 @@ TEST(Door, APaddedInputReadsAsZeroInEveryOp) {
   EXPECT_EQ(numbers(padded.softmax(0) * 0.0), Numbers({0, 0, 0, 0}));
 }
 
-TEST(Door, AViewThatStridesCannotExpressNamesReshape) {
+TEST(Dispatch, AViewThatStridesCannotExpressNamesReshape) {
   try {
     row_major().transpose(0, 1).view({120});
     FAIL();
@@ -107,7 +107,7 @@ TEST(Door, AViewThatStridesCannotExpressNamesReshape) {
   }
 }
 
-TEST(Door, ObserversSeeEveryOpInOrderAndTheirScopeEnds) {
+TEST(Dispatch, ObserversSeeEveryOpInOrderAndTheirScopeEnds) {
   struct Names final : Observer {
     std::vector<std::string> names;
     void end(const Event& event) override {
@@ -126,7 +126,7 @@ TEST(Door, ObserversSeeEveryOpInOrderAndTheirScopeEnds) {
   EXPECT_EQ(second.names, std::vector<std::string>({"permute[3, 2]"}));
 }
 
-TEST(Door, TheOutermostFunctionIsNamedInErrors) {
+TEST(Dispatch, TheOutermostFunctionIsNamedInErrors) {
   auto text = [](auto&& f) {
     try {
       f();
@@ -141,13 +141,13 @@ TEST(Door, TheOutermostFunctionIsNamedInErrors) {
   EXPECT_EQ(text([] { ones({2}) + ones({3}); }), text([] { ones({2}) + ones({3}); })) << "no frame is left behind";
 }
 
-TEST(Door, ThreadCountsBelowOneAreErrors) {
+TEST(Dispatch, ThreadCountsBelowOneAreErrors) {
   const int before = num_threads();
   for (int bad : {0, -1}) EXPECT_THROW(set_num_threads(bad), Error);
   EXPECT_EQ(num_threads(), before);
 }
 
-TEST(Door, DescriptorsPrintTheirAttributesAndCompare) {
+TEST(Dispatch, DescriptorsPrintTheirAttributesAndCompare) {
   const AnyOp a(op::Softmax{1}), b(op::Softmax{1}), c(op::Softmax{0});
   EXPECT_EQ(a.to_string(), "softmax(axis=1)");
   EXPECT_TRUE(a == b);
