@@ -38,7 +38,7 @@ Tensor unpack(const Saved& saved, const Edge& edge, std::string_view op, std::st
                              saved.dtype, ") for the gradient, but `", saved.storage->writer(),
                              "` has written to it since (version ", saved.storage->version(), ", saved at ",
                              saved.version, "); write to a clone()"));
-  const Tensor out = internal::make_tensor(saved.storage, saved.view, saved.dtype);
+  Tensor out = internal::make_tensor(saved.storage, saved.view, saved.dtype);
   if (edge.node) {
     internal::body(out).history = IntrusivePtr<Provenance>::share(edge.node.get());
     internal::body(out).output_index = static_cast<uint16_t>(edge.index);
