@@ -18,11 +18,11 @@ using Step = std::function<Tensor()>;
 
 /// A training step of `model` on one batch that stays the same. The model and the optimizer live in the step.
 template <class Model>
-Step step_of(std::shared_ptr<Model> model, std::shared_ptr<optim::Optimizer> optimizer, const Tensor& x,
+Step step_of(const std::shared_ptr<Model>& model, const std::shared_ptr<optim::Optimizer>& optimizer, const Tensor& x,
              const Tensor& targets) {
   return [=] {
     optimizer->zero_grad();
-    const Tensor loss = nn::cross_entropy(model->forward(x), targets);
+    Tensor loss = nn::cross_entropy(model->forward(x), targets);
     loss.backward();
     optimizer->step();
     return loss;

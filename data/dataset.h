@@ -70,9 +70,9 @@ class DatasetOf {
  protected:
   DatasetOf() = default;
   DatasetOf(const DatasetOf&) = default;
-  DatasetOf(DatasetOf&&) = default;
+  DatasetOf(DatasetOf&&) noexcept = default;
   DatasetOf& operator=(const DatasetOf&) = default;
-  DatasetOf& operator=(DatasetOf&&) = default;
+  DatasetOf& operator=(DatasetOf&&) noexcept = default;
 };
 
 /// Pairs: an input and what it should become.
@@ -92,7 +92,7 @@ auto hold(D&& dataset) {
   if constexpr (std::is_lvalue_reference_v<D>)
     return std::shared_ptr<const Base>(std::shared_ptr<const Base>(), &dataset);
   else
-    return std::shared_ptr<const Base>(std::make_shared<std::remove_cvref_t<D>>(std::move(dataset)));
+    return std::shared_ptr<const Base>(std::make_shared<std::remove_cvref_t<D>>(std::forward<D>(dataset)));
 }
 
 }  // namespace weft::data

@@ -16,7 +16,7 @@ namespace {
 std::string find(const std::string& folder, const std::string& name) {
   struct stat status = {};
   for (const char* ending : {"", ".gz"}) {
-    const std::string path = folder + "/" + name + ending;
+    std::string path = folder + "/" + name + ending;
     if (::stat(path.c_str(), &status) == 0) return path;
   }
   throw IoError(text("mnist: neither ", name, " nor ", name, ".gz is in ", folder));

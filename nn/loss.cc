@@ -42,7 +42,7 @@ Tensor nll_loss(const Tensor& log_probs, const Tensor& targets, const NllOptions
   Tensor weight = counted.to(log_probs.dtype());
   if (options.weight.defined())
     weight = weight * index_select(options.weight, 0, index.flatten()).reshape(index.shape());
-  const Tensor loss = -gather(log_probs, 1, index.unsqueeze(1)).squeeze(1) * weight;
+  Tensor loss = -gather(log_probs, 1, index.unsqueeze(1)).squeeze(1) * weight;
   if (options.reduction == Reduction::none) return loss;
   return options.reduction == Reduction::sum ? sum(loss) : sum(loss) / sum(weight);
 }

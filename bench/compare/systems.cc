@@ -30,7 +30,7 @@ std::map<std::string, std::string> thread_settings(int threads) {
 }
 
 /// A program that takes --model, --mode, --seconds and --threads.
-System stepping(const std::string& name, const std::string& mode, std::vector<std::string> program,
+System stepping(const std::string& name, const std::string& mode, const std::vector<std::string>& program,
                 std::vector<std::string> models) {
   return {name, mode, std::move(models), [=](const std::string& model, double seconds, int threads) {
             // (weft is told by its option alone: with all cores it then yields to others, as it does for its users.)
