@@ -44,7 +44,7 @@ Tensor nll_loss(const Tensor& log_probs, const Tensor& targets, const NllOptions
     weight = weight * index_select(options.weight, 0, index.flatten()).reshape(index.shape());
   // Left out before the product: an ignored target may point at -inf, and the mean over no target divides by 0.
   const Tensor picked = -gather(log_probs, 1, index.unsqueeze(1)).squeeze(1);
-  const Tensor loss = where(counted, picked, zeros_like(picked)) * weight;
+  Tensor loss = where(counted, picked, zeros_like(picked)) * weight;
   if (options.reduction == Reduction::none) return loss;
   return options.reduction == Reduction::sum ? sum(loss) : sum(loss) / sum(weight);
 }

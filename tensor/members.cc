@@ -50,6 +50,11 @@ Tensor Tensor::operator-() && { return weft::neg(std::move(*this)); }
   Tensor Tensor::function()&& { return weft::function(std::move(*this)); }
 WEFT_MEMBERS(WEFT_MEMBER)
 #undef WEFT_MEMBER
+#define WEFT_COMPARISON(function)                                                             \
+  Tensor Tensor::function(const Tensor& other) const { return weft::function(*this, other); } \
+  Tensor Tensor::function(const Scalar& other) const { return weft::function(*this, other); }
+WEFT_COMPARISONS(WEFT_COMPARISON)
+#undef WEFT_COMPARISON
 Tensor Tensor::clip(std::optional<Scalar> min, std::optional<Scalar> max) const { return weft::clip(*this, min, max); }
 Tensor Tensor::pow(const Scalar& exponent) const { return weft::pow(*this, exponent); }
 Tensor Tensor::pow(const Tensor& exponent) const { return weft::pow(*this, exponent); }
@@ -74,7 +79,7 @@ Tensor Tensor::var(const Axes& axes, int64_t correction, KeepDim keep) const {
   return weft::var(*this, axes, correction, keep);
 }
 Tensor Tensor::std(const Axes& axes, int64_t correction, KeepDim keep) const {
-  return weft::std(*this, axes, correction, keep);
+  return weft::stddev(*this, axes, correction, keep);
 }
 Tensor Tensor::norm(double p, const Axes& axes, KeepDim keep) const { return weft::norm(*this, p, axes, keep); }
 Tensor Tensor::all(const Axes& axes, KeepDim keep) const { return weft::all(*this, axes, keep); }

@@ -2,6 +2,7 @@
 // clone() copies the data. The members that read as a chain are one-line forwards to the free functions in tensor/ops.
 #pragma once
 
+#include <concepts>
 #include <iosfwd>
 #include <memory>
 #include <optional>
@@ -210,6 +211,13 @@ class Tensor {
   WEFT_MEMBERS(WEFT_MEMBER)
 #undef WEFT_MEMBER
   Tensor clip(std::optional<Scalar> min, std::optional<Scalar> max) const;
+  Tensor clamp(std::optional<Scalar> min, std::optional<Scalar> max) const { return clip(min, max); }
+#define WEFT_COMPARISONS(X) X(eq) X(ne) X(lt) X(le) X(gt) X(ge)
+#define WEFT_COMPARISON(function)             \
+  Tensor function(const Tensor& other) const; \
+  Tensor function(const Scalar& other) const;
+  WEFT_COMPARISONS(WEFT_COMPARISON)
+#undef WEFT_COMPARISON
   Tensor pow(const Scalar& exponent) const;
   Tensor pow(const Tensor& exponent) const;
   Tensor isnan() const;
@@ -224,6 +232,10 @@ class Tensor {
   Tensor min(const Axes& axes = {}, KeepDim keep = {}) const;
   ValuesAndIndices max_with_indices(int64_t axis, KeepDim keep = {}) const;
   ValuesAndIndices min_with_indices(int64_t axis, KeepDim keep = {}) const;
+  template <std::same_as<bool> T>
+  Tensor argmax(T, KeepDim = {}) const = delete;  // a bool is no axis
+  template <std::same_as<bool> T>
+  Tensor argmin(T, KeepDim = {}) const = delete;
   Tensor argmax(std::optional<int64_t> axis = std::nullopt, KeepDim keep = {}) const;
   Tensor argmin(std::optional<int64_t> axis = std::nullopt, KeepDim keep = {}) const;
   Tensor var(const Axes& axes = {}, int64_t correction = 1, KeepDim keep = {}) const;

@@ -51,7 +51,7 @@ Tensor var(const Tensor& x, const Axes& axes, int64_t correction, KeepDim keep) 
   return dispatch::apply(op::Var{axes.normalized(x.rank()), static_cast<double>(correction), keep.value}, x);
 }
 
-Tensor std(const Tensor& x, const Axes& axes, int64_t correction, KeepDim keep) {
+Tensor stddev(const Tensor& x, const Axes& axes, int64_t correction, KeepDim keep) {
   Frame frame("std", x);
   const Tensor variance = var(x, axes, correction, keep);
   if (!variance.requires_grad() || !modes().recording) return sqrt(variance);

@@ -28,15 +28,15 @@ using weft::detail::check_batch;
 using weft::detail::check_channels;
 
 std::array<Spec, 3> BatchNorm::infer(const Operand& x, const Operand& weight, const Operand& bias) const {
-  const Spec channels = spec_of(check_batch(x, {&weight, &bias}), x.dtype);
+  Spec channels = spec_of(check_batch(x, {&weight, &bias}), x.dtype);
   return {spec_like(x), channels, channels};
 }
 
 std::array<Spec, 3> BatchNormBackward::infer(const Operand& g, const Operand& x, const Operand& weight,
                                              const Operand& bias, const Operand& mean, const Operand& rstd) const {
   check_same_shape(g, x);
-  const Spec channels = spec_of(check_channels(x, {&weight, &bias, &mean, &rstd}), x.dtype);
-  const Spec none = spec_of({0}, x.dtype);
+  Spec channels = spec_of(check_channels(x, {&weight, &bias, &mean, &rstd}), x.dtype);
+  Spec none = spec_of({0}, x.dtype);
   return {wanted & 1 ? spec_like(x) : none, wanted & 2 ? channels : none, wanted & 4 ? channels : none};
 }
 

@@ -24,15 +24,15 @@ Shape rows_of(const Operand& x, int64_t axes) {
 
 std::array<Spec, 3> LayerNorm::infer(const Operand& x, const Operand& weight, const Operand& bias) const {
   check(x, axes, {&weight, &bias});
-  const Spec rows = spec_of(rows_of(x, axes), x.dtype);
+  Spec rows = spec_of(rows_of(x, axes), x.dtype);
   return {spec_like(x), rows, rows};
 }
 
 std::array<Spec, 3> LayerNormBackward::infer(const Operand& g, const Operand& x, const Operand& weight, const Operand&,
                                              const Operand&) const {
   check_same_shape(g, x);
-  const Spec parameter = spec_of(check(x, axes, {&weight}), x.dtype);
-  const Spec none = spec_of({0}, x.dtype);
+  Spec parameter = spec_of(check(x, axes, {&weight}), x.dtype);
+  Spec none = spec_of({0}, x.dtype);
   return {wanted & 1 ? spec_like(x) : none, wanted & 2 ? parameter : none, wanted & 4 ? parameter : none};
 }
 

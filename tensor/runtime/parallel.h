@@ -28,7 +28,11 @@ void parallel_for(int64_t count, int64_t grain, F&& f) {
 #ifdef _OPENMP
   const int64_t chunks = count < 2 * grain ? 1 : std::min<int64_t>(region_threads(), count / grain);
   if (chunks > 1) {
-    const auto run_chunk = [&](int64_t chunk) { f(count * chunk / chunks, count * (chunk + 1) / chunks); };
+    // In 128 bits: an expanded tensor may have as many elements as 64 bits can count.
+    const auto boundary = [&](int64_t chunk) {
+      return static_cast<int64_t>(static_cast<__int128>(count) * chunk / chunks);
+    };
+    const auto run_chunk = [&](int64_t chunk) { f(boundary(chunk), boundary(chunk + 1)); };
     const int threads = team_threads(static_cast<int>(chunks));
     if (threads == 1) {
       const SerialScope serial;  // as inside a region

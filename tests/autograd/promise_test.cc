@@ -13,7 +13,7 @@ using testing::node;
 
 class Promise : public testing::NoLeaks {};
 
-Tensor leaf(Shape shape) { return parameter(randn(shape, f64)); }
+Tensor leaf(const Shape& shape) { return parameter(randn(shape, f64)); }
 
 /// Keeps a copy of what it is given, so that nothing is promised: the identity.
 Tensor kept(const Tensor& x) { return x.clone(); }

@@ -15,23 +15,23 @@ class Rules : public testing::NoLeaks {};
 
 TEST_F(Rules, TheGradientOfStdIsZeroWhereNothingVaries) {
   const Tensor x = parameter(tensor({{3.0, 3.0, 3.0}, {1.0, 2.0, 3.0}}, f64));
-  const Tensor y = weft::std(x, 1);
+  const Tensor y = stddev(x, 1);
   EXPECT_EQ(numbers(y), Numbers({0, 1}));
   y.sum().backward();
   EXPECT_EQ(numbers(x.grad()), Numbers({0, 0, 0, -0.5, 0, 0.5}));
 }
 
 TEST_F(Rules, TheSecondGradientOfStdHasNoNaN) {
-  auto f = [](const std::vector<Tensor>& in) { return weft::std(in[0], 1, 1, keepdim) * 2.0; };
+  auto f = [](const std::vector<Tensor>& in) { return stddev(in[0], 1, 1, keepdim) * 2.0; };
   EXPECT_EQ(gradgradcheck(f, {tensor({{1.0, 2.0, 4.0}, {0.5, -2.0, 3.0}}, f64)}).report(), "");
   const Tensor x = parameter(full({3}, 2.0, f64));
-  const Tensor first = grad({weft::std(x)}, {x}, {.create_graph = true})[0];
+  const Tensor first = grad({stddev(x)}, {x}, {.create_graph = true})[0];
   EXPECT_EQ(numbers(grad({first.sum()}, {x})[0]), Numbers({0, 0, 0}));
 }
 
 TEST_F(Rules, StdOfNaNIsNaN) {
   const Tensor x = parameter(tensor({1.0, std::numeric_limits<double>::quiet_NaN()}, f64));
-  EXPECT_TRUE(std::isnan(weft::std(x).item<double>()));
+  EXPECT_TRUE(std::isnan(stddev(x).item<double>()));
 }
 
 /// The shapes of the results of the op of this name, as it ran last.

@@ -146,6 +146,24 @@ TEST(Traps, ATensorIsNoCondition) {
   static_assert(!std::is_convertible_v<Tensor, double>);
 }
 
+template <class T>
+concept PicksAlong = requires(const Tensor& x, T axis) {
+  x.argmax(axis), argmin(x, axis);
+};
+
+TEST(Traps, ABoolIsNoAxisOfArgmax) {
+  static_assert(PicksAlong<int> && PicksAlong<int64_t> && PicksAlong<std::optional<int64_t>>);
+  static_assert(!PicksAlong<bool>);
+}
+
+TEST(Traps, MembersOfThePyTorchKind) {
+  const Tensor x = tensor({1.0, 2.0, 3.0});
+  EXPECT_EQ(numbers(x.clamp(1.5, 2.5)), Numbers({1.5, 2, 2.5}));
+  EXPECT_EQ(numbers(x.eq(2)), Numbers({0, 1, 0}));
+  EXPECT_EQ(numbers(x.ge(x.flip({0}))), Numbers({0, 1, 1}));
+  EXPECT_EQ(numbers(stddev(x)), numbers(x.std()));
+}
+
 TEST(Traps, ASliceTakesNothingForAnOpenEnd) {
   const Tensor x = arange(5);
   EXPECT_EQ(numbers(x.slice(0, 1)), Numbers({1, 2, 3, 4}));

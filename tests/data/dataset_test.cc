@@ -213,9 +213,9 @@ class MnistFiles : public testing::Test {
 TEST_F(MnistFiles, ChecksWhatTheyHold) {
   const std::string images = "t10k-images-idx3-ubyte", labels = "t10k-labels-idx1-ubyte";
   const std::string two_images("\0\0\x08\x03\0\0\0\x02\0\0\0\x01\0\0\0\x01\x00\xff", 18);
-  EXPECT_PRED_FORMAT2(testing::IsSubstring, images.c_str(), refusal());
+  EXPECT_PRED_FORMAT2(testing::IsSubstring, images, refusal());
   put(images, two_images);
-  EXPECT_PRED_FORMAT2(testing::IsSubstring, labels.c_str(), refusal());
+  EXPECT_PRED_FORMAT2(testing::IsSubstring, labels, refusal());
   put(labels, std::string("\0\0\x08\x01\0\0\0\x01\x03", 9));
   EXPECT_PRED_FORMAT2(testing::IsSubstring, "not 2 bytes", refusal());
   put(labels, std::string("\0\0\x08\x01\0\0\0\x02\x03\x0a", 10));

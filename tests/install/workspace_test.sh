@@ -17,7 +17,8 @@ cd "$work"
   echo 'workspace(name = "user")'
   awk '/^```python/ { inside = 1; next } /^```/ { inside = 0 } inside' "$readme" | sed "s|/path/to/weft|$weft|"
 } >WORKSPACE
-echo "import $weft/tools/flags.bazelrc" >.bazelrc
+# (The quiet one of the sandboxes.)
+printf "%s\n" "import $weft/tools/flags.bazelrc" "build --spawn_strategy=processwrapper-sandbox --noshow_progress" >.bazelrc
 cat >BUILD <<'EOF'
 cc_binary(
     name = "program",

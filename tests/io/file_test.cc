@@ -158,7 +158,7 @@ TEST(AtomicFile, FaultsLeaveTheOldFileAndNothingElse) {
       budget = bytes;
       const std::string text = test::io_error([&] { io::write_file(path, "the new"); });
       EXPECT_HAS(text, reason == ENOSPC ? "No space left" : "Input/output error");
-      EXPECT_HAS(text, path.c_str());
+      EXPECT_HAS(text, path);
       EXPECT_EQ(test::read_bytes(path), "old");
       EXPECT_EQ(folder.files(), 1);
     }

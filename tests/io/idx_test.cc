@@ -49,7 +49,7 @@ TEST(Idx, Refuses) {
   EXPECT_HAS(refusal(""), "truncated");
   EXPECT_HAS(refusal("\x01\x02\x08\x01"), "two zero bytes");
   for (const int type : {0, 7, 10, 15, 255})
-    EXPECT_HAS(refusal(header(static_cast<char>(type), {1}) + "1"), ("element type " + std::to_string(type)).c_str());
+    EXPECT_HAS(refusal(header(static_cast<char>(type), {1}) + "1"), "element type " + std::to_string(type));
   EXPECT_HAS(refusal(std::string("\0\0\x08\xff", 4)), "255 axes");
   EXPECT_HAS(refusal(header(0x08, {3}) + "12"), "truncated: 1 bytes are missing");
   EXPECT_HAS(refusal(header(0x08, {1}) + "12"), "bytes follow the last value");

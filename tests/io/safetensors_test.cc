@@ -27,7 +27,7 @@ std::string refusal(const std::string& bytes) {
   static const Folder folder;
   const std::string path = folder / "x.safetensors";
   test::write_bytes(path, bytes);
-  const std::string text = test::io_error([&] { io::load_safetensors(path); });
+  std::string text = test::io_error([&] { io::load_safetensors(path); });
   EXPECT_TRUE(text.starts_with(path + ": ")) << text;
   EXPECT_EQ(text.find('\n'), std::string::npos);
   return text;
@@ -155,8 +155,7 @@ TEST(SafetensorsReader, FileAndLength) {
   EXPECT_HAS(refusal(raw(uint64_t{100'000'000}) + "{}"), "a header of 100000000 bytes in a file of 10");
   for (const uint64_t length :
        {uint64_t{100'000'001}, uint64_t{1} << 31, uint64_t{1} << 32, uint64_t{1} << 63, UINT64_MAX, UINT64_MAX - 7})
-    EXPECT_HAS(refusal(raw(length) + "{}"),
-               ("a header of " + std::to_string(length) + " bytes; the format allows").c_str());
+    EXPECT_HAS(refusal(raw(length) + "{}"), "a header of " + std::to_string(length) + " bytes; the format allows");
 }
 
 TEST(SafetensorsReader, NamesFilesOfPyTorch) {

@@ -62,7 +62,8 @@ Reference pointwise(double (*f)(double, double)) {
   };
 }
 
-Reference reduction(std::vector<int64_t> axes, bool keepdim, std::function<double(const std::vector<double>&)> f) {
+Reference reduction(const std::vector<int64_t>& axes, bool keepdim,
+                    const std::function<double(const std::vector<double>&)>& f) {
   return [=](const Arrays& x) {
     const std::vector<bool> reduced = axis_flags(axes, x[0].rank());
     Shape kept, result, inner;

@@ -50,7 +50,8 @@ Reference pointwise(double (*f)(double));
 /// f of each pair, broadcast.
 Reference pointwise(double (*f)(double, double));
 /// f of the elements along `axes` (none: all), in row-major order.
-Reference reduction(std::vector<int64_t> axes, bool keepdim, std::function<double(const std::vector<double>&)> f);
+Reference reduction(const std::vector<int64_t>& axes, bool keepdim,
+                    const std::function<double(const std::vector<double>&)>& f);
 /// f replaces each row along `axis` by another of the same length.
 Reference rowwise(int64_t axis, std::function<std::vector<double>(const std::vector<double>&)> f);
 

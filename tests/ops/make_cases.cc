@@ -21,7 +21,7 @@ std::vector<Sample> shapes() {
 Reference same() {
   return [](const Arrays& x) { return x[0]; };
 }
-Reference constant(const Shape& shape, std::vector<double> values) {
+Reference constant(const Shape& shape, const std::vector<double>& values) {
   return [=](const Arrays&) { return Array{shape, values}; };
 }
 

@@ -169,7 +169,7 @@ void add_moments(Cases& cases) {
   cases
       .add(
           "std", {{normal({3, 4})}, {normal({7})}, {normal({2, 3, 4})}},
-          [](const Inputs& x) { return weft::std(x[0], 0, 1, keepdim); },
+          [](const Inputs& x) { return stddev(x[0], 0, 1, keepdim); },
           reduction({0}, true, [](const Row& x) { return std::sqrt(var_of(x, 1)); }))
       .accepts(kFloating)
       .loose(10);
@@ -187,7 +187,7 @@ void add_errors(Cases& cases) {
       {"any", [](const Tensor& x, const Axes& a) { return any(x, a); }},
       {"norm", [](const Tensor& x, const Axes& a) { return norm(x, 2, a); }},
       {"var", [](const Tensor& x, const Axes& a) { return var(x, a); }},
-      {"std", [](const Tensor& x, const Axes& a) { return weft::std(x, a); }},
+      {"std", [](const Tensor& x, const Axes& a) { return stddev(x, a); }},
       {"logsumexp", [](const Tensor& x, const Axes& a) { return logsumexp(x, a); }}};
   for (const auto& [name, f] : functions) {
     cases.error<IndexError>(

@@ -21,7 +21,7 @@ std::vector<Sample> shapes(const std::function<InputSpec(const Shape&)>& draw, b
   if (with_special) out.push_back({special({38})});
   return out;
 }
-std::function<InputSpec(const Shape&)> far_from(std::vector<double> kinks) {
+std::function<InputSpec(const Shape&)> far_from(const std::vector<double>& kinks) {
   return [kinks](const Shape& shape) { return normal(shape, kinks); };
 }
 

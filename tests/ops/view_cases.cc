@@ -12,7 +12,7 @@ namespace weft::testing {
 namespace {
 
 /// A view as a reference: what the oracle says about the cells of the input.
-Reference through(std::function<oracle::Cells(const oracle::Cells&)> view) {
+Reference through(const std::function<oracle::Cells(const oracle::Cells&)>& view) {
   return [view](const Arrays& x) {
     const oracle::Cells cells = view(oracle::contiguous(x[0].shape.to_vector(), 0));
     Array out{Shape(cells.shape), {}};

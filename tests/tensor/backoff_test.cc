@@ -125,7 +125,8 @@ void work(int64_t turns) {
 /// A process that never waits.
 pid_t spinner() {
   const pid_t child = fork();
-  while (child == 0) work(1000);
+  if (child == 0)
+    for (;;) work(1000);
   return child;
 }
 
