@@ -13,8 +13,10 @@
 namespace weft::internal {
 
 struct TensorBody final : RefCounted {
-  TensorBody(IntrusivePtr<Storage> s, View v, DType d)
-      : storage(std::move(s)), view(std::move(v)), dtype(d), version(storage->version()) {}
+  // The view is built in place: it is the largest part, and small ops feel each copy of it.
+  template <class V>
+  TensorBody(IntrusivePtr<Storage>&& s, V&& v, DType d)
+      : storage(std::move(s)), view(std::forward<V>(v)), dtype(d), version(storage->version()) {}
 
   IntrusivePtr<Storage> storage;
   View view;

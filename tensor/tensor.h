@@ -309,9 +309,10 @@ inline const IntrusivePtr<Storage>& storage_ptr(const Tensor& x) { return body(x
 inline void* raw(const Tensor& x) { return storage(x).data(); }
 /// Whether this handle is the only one to the tensor.
 inline bool is_sole_handle(const Tensor& x) { return TensorAccess::handle(x)->unique(); }
-inline Tensor make_tensor(IntrusivePtr<Storage> storage, View view, DType dtype) {
+template <class V>
+Tensor make_tensor(IntrusivePtr<Storage> storage, V&& view, DType dtype) {
   return TensorAccess::make(
-      IntrusivePtr<TensorBody>::adopt(new TensorBody(std::move(storage), std::move(view), dtype)));
+      IntrusivePtr<TensorBody>::adopt(new TensorBody(std::move(storage), std::forward<V>(view), dtype)));
 }
 
 }  // namespace internal

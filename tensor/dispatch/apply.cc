@@ -24,12 +24,12 @@ void check_version(const Tensor& x) {
            "itself or to a clone(), or go on from detach()"));
 }
 
-Tensor allocate(const Spec& spec, Device device) {
+IntrusivePtr<Storage> allocate_storage(const Spec& spec, Device device) {
   int64_t bytes = 0;
   if (__builtin_mul_overflow(spec.view.numel(), static_cast<int64_t>(size_of(spec.dtype)), &bytes)) [[unlikely]]
     throw ShapeError(text("the bytes of a result of shape ", spec.view.shape(), " ", spec.dtype, " overflow 64 bits"));
   try {
-    return internal::make_tensor(Storage::allocate(static_cast<size_t>(bytes), device), spec.view, spec.dtype);
+    return Storage::allocate(static_cast<size_t>(bytes), device);
   } catch (const MemoryError& error) {
     throw MemoryError(
         text(error.detail, "; a result of shape ", spec.view.shape(), " ", spec.dtype, " was to be stored"));

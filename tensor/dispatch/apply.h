@@ -50,14 +50,16 @@ using AsOperand = const Operand&;
 /// Throws GradientError where `x` has a history that its memory no longer agrees with.
 void check_version(const Tensor& x);
 /// Whether the input can be used as it is by an op with this policy, beside an input `first` that has passed.
-inline bool is_ready(const Policy& policy, uint32_t bit, const Operand& first, const Tensor& x) {
+inline bool is_ready(const Policy& policy, uint32_t bit, const Operand& first, const Operand& x) {
+  const bool numeric = (policy.numeric & bit) != 0;
+  return (policy.reads_masked || !x.view->has_mask()) && x.device == first.device &&
+         (!numeric || (x.dtype == first.dtype && contains(policy.accepts, x.dtype))) &&
+         (!policy.broadcasts || first.view == x.view || x.shape() == first.shape());
+}
+inline void check_input_version(const Tensor& x) {
   const internal::TensorBody& body = internal::body(x);
   if (body.version != body.storage->version() && modes().recording) [[unlikely]]
     check_version(x);
-  const bool numeric = (policy.numeric & bit) != 0;
-  return (policy.reads_masked || !body.view.has_mask()) && body.storage->device() == first.device &&
-         (!numeric || (body.dtype == first.dtype && contains(policy.accepts, body.dtype))) &&
-         (!policy.broadcasts || first.view == &body.view || body.view.shape() == first.shape());
 }
 /// DeviceError where the inputs that are there lie on several devices.
 void check_devices(Operands inputs);
@@ -68,7 +70,13 @@ void prepare(const OpInfo& info, std::span<Tensor> inputs);
 // ---- run ----
 
 /// Memory for a result. ShapeError where its size overflows, Error where there is not enough.
-Tensor allocate(const Spec& spec, Device device = {});
+IntrusivePtr<Storage> allocate_storage(const Spec& spec, Device device);
+template <class S>
+  requires std::same_as<std::remove_cvref_t<S>, Spec> Tensor allocate(S&& spec, Device device = {}) {
+    IntrusivePtr<Storage> storage = allocate_storage(spec, device);
+    return internal::make_tensor(std::move(storage), std::forward<S>(spec).view, spec.dtype);
+  }
+inline Tensor allocate(const Spec& spec) { return allocate<const Spec&>(spec); }
 /// A tensor of its own on the same memory, without history.
 Tensor alias(const Tensor& x);
 /// Runs the kernel of the operands' device and notifies observers.
@@ -92,9 +100,9 @@ Device device_of(const Op& op, Operands in) {
 }
 /// Runs an op whose inputs are ready. Bit i of `dying`: the caller's last handle of input i.
 template <class Op, class... Inputs>
-ResultOf<Op> run(const Op& op, uint32_t dying, const Inputs&... inputs) {
+ResultOf<Op> run(const Op& op, uint32_t dying, const std::array<Operand, sizeof...(Inputs)>& in,
+                 const Inputs&... inputs) {
   constexpr size_t kInputs = sizeof...(Inputs), kOutputs = static_cast<size_t>(outputs_of<Op>);
-  const std::array<Operand, kInputs> in = {operand(inputs)...};
   const std::array<const Tensor*, kInputs> pointers = {&inputs...};
   const Device device = device_of(op, in);
   std::array<Tensor, kOutputs> results;
@@ -104,9 +112,9 @@ ResultOf<Op> run(const Op& op, uint32_t dying, const Inputs&... inputs) {
       if (dying != 0)
         for (size_t i = 0; i < kInputs && !results[0].defined(); ++i)
           if ((dying >> i & 1u) && may_overwrite(op_info<Op>, pointers, i, specs)) results[0] = alias(*pointers[i]);
-      if (!results[0].defined()) results[0] = allocate(specs, device);
+      if (!results[0].defined()) results[0] = allocate(std::move(specs), device);
     } else {
-      for (size_t i = 0; i < kOutputs; ++i) results[i] = allocate(specs[i], device);
+      for (size_t i = 0; i < kOutputs; ++i) results[i] = allocate(std::move(specs[i]), device);
     }
     [&]<size_t... O>(std::index_sequence<O...>) {
       const std::array<Operand, kOutputs> out = {operand(results[O])...};
@@ -128,25 +136,28 @@ ResultOf<Op> run(const Op& op, uint32_t dying, const Inputs&... inputs) {
 /// As apply(), with the bits of inputs whose last handle the caller has (rvalues).
 template <class Op, class... Inputs>
 ResultOf<Op> apply_over(const Op& op, uint32_t dying, const Inputs&... inputs) {
+  const std::array<Operand, sizeof...(Inputs)> in = {operand(inputs)...};
   if constexpr (sizeof...(Inputs) > 0) {
     constexpr Policy kPolicy = policy_of<Op>;
-    constexpr int kFirst = std::countr_zero(kPolicy.numeric & ((1u << sizeof...(Inputs)) - 1u));
-    const std::array<const Tensor*, sizeof...(Inputs)> pointers = {&inputs...};
-    const Operand first = operand(*pointers[kFirst < static_cast<int>(sizeof...(Inputs)) ? kFirst : 0]);
+    constexpr int kNumeric = std::countr_zero(kPolicy.numeric & ((1u << sizeof...(Inputs)) - 1u));
+    const Operand& first = in[kNumeric < static_cast<int>(sizeof...(Inputs)) ? kNumeric : 0];
     bool ready = kPolicy.autocast == Autocasting::follow || modes().autocast == f32;
-    uint32_t bit = 1;
+    size_t i = 0;
     const auto look = [&](const Tensor& x) {
-      if (!(kPolicy.optional & bit) || x.defined()) ready = is_ready(kPolicy, bit, first, x) && ready;
-      bit <<= 1;
+      const Operand& operand = in[i];
+      const uint32_t bit = 1u << i++;
+      if ((kPolicy.optional & bit) && !operand.defined()) return;
+      check_input_version(x);  // throws where x is undefined
+      ready = ready && is_ready(kPolicy, bit, first, operand);
     };
     (look(inputs), ...);
     if (!ready) [[unlikely]] {
       std::array<Tensor, sizeof...(Inputs)> prepared = {inputs...};
       prepare(op_info<Op>, prepared);
-      return std::apply([&](const auto&... x) { return run(op, 0, x...); }, prepared);
+      return std::apply([&](const auto&... x) { return run(op, 0, {operand(x)...}, x...); }, prepared);
     }
   }
-  return run(op, dying, inputs...);
+  return run(op, dying, in, inputs...);
 }
 
 /// A compute op with a fixed number of inputs: one Tensor, or std::array<Tensor, N> where it has several outputs.
