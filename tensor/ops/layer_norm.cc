@@ -7,7 +7,7 @@ namespace {
 Shape check(const Operand& x, int64_t axes, std::initializer_list<const Operand*> parameters) {
   if (axes < 1 || axes > x.rank())
     throw ShapeError(text(axes, " axes cannot be normalised of a tensor with ", x.rank()));
-  const Shape shape(x.shape().end() - axes, x.shape().end());
+  Shape shape(x.shape().end() - axes, x.shape().end());
   for (const Operand* p : parameters)
     if (p->defined() && p->shape() != shape)
       throw ShapeError(text("weight and bias must be ", shape, " ", x.dtype, ", not ", p->shape(), " ", p->dtype));

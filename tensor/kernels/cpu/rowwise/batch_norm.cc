@@ -139,18 +139,19 @@ void op::BatchNormBackward::cpu(const Operand& g, const Operand& x, const Operan
   for (int64_t c = 0; c < channels; ++c) scale.data()[c] = rstds[c] * w[c];
   const ChannelGate gate{scale.data(), shift.data()};
   channel_sums(g, x, means.data(), relu ? &gate : nullptr, sums.data(), dots.data());
-  if (wanted & 1) visit_floating(x.dtype, [&]<class T>() {
-    const double count = static_cast<double>(x.numel() / channels);
-    CoefficientTable<Compute<T>> table(channels);
-    for (int64_t c = 0; c < channels; ++c) {
-      const double slope = rstds[c] * rstds[c] * dots.data()[c] / count;
-      table.set(c, sums.data()[c] / count, means[c], slope, scale.data()[c], shift[c]);
-    }
-    if (relu)
-      channel_loop<InputGradientRelu, 2, T>({g, x, dx}, table.pointers());
-    else
-      channel_loop<InputGradient, 2, T>({g, x, dx}, table.pointers());
-  });
+  if (wanted & 1)
+    visit_floating(x.dtype, [&]<class T>() {
+      const double count = static_cast<double>(x.numel() / channels);
+      CoefficientTable<Compute<T>> table(channels);
+      for (int64_t c = 0; c < channels; ++c) {
+        const double slope = rstds[c] * rstds[c] * dots.data()[c] / count;
+        table.set(c, sums.data()[c] / count, means[c], slope, scale.data()[c], shift[c]);
+      }
+      if (relu)
+        channel_loop<InputGradientRelu, 2, T>({g, x, dx}, table.pointers());
+      else
+        channel_loop<InputGradient, 2, T>({g, x, dx}, table.pointers());
+    });
   if (wanted & 4) write_channels(sums.data(), dbias);
   for (int64_t c = 0; c < channels; ++c) dots.data()[c] *= rstds[c];
   if (wanted & 2) write_channels(dots.data(), dweight);

@@ -227,7 +227,7 @@ void op::LayerNorm::cpu(const Operand& x, const Operand& weight, const Operand& 
 void op::LayerNormBackward::cpu(const Operand& g, const Operand& x, const Operand& weight, const Operand& mean,
                                 const Operand& rstd, const Operand& dx, const Operand& dweight,
                                 const Operand& dbias) const {
-  visit_floating(x.dtype, [&]<class T>() { 
+  visit_floating(x.dtype, [&]<class T>() {
     const Operand none;
     backward<T>(g, x, axes, weight, mean, rstd, wanted & 1 ? dx : none, wanted & 2 ? dweight : none,
                 wanted & 4 ? dbias : none);
