@@ -1,5 +1,5 @@
-// Layer<Self>: a module that is called like a function. Observers (tensor/dispatch/observer.h) see every call, and errors
-// name the layer they were thrown in.
+// Layer<Self>: a module that is called like a function. Observers (tensor/dispatch/observer.h) see every call, and
+// errors name the layer they were thrown in.
 #pragma once
 
 #include <concepts>
@@ -16,8 +16,8 @@ concept HasForward = std::derived_from<std::remove_const_t<M>, Module> && requir
   { module.forward(x) } -> std::same_as<Tensor>;
 };
 
-/// Returns call(), what `module` makes of `x`, and tells observers of it. An Error it throws gets the path of `module` in
-/// front: `in layer body.0 (Linear): linear(...): ...`. The error keeps its type; the innermost layer is named.
+/// Returns call(), what `module` makes of `x`, and tells observers of it. An Error it throws gets the path of `module`
+/// in front: `in layer body.0 (Linear): linear(...): ...`. The error keeps its type; the innermost layer is named.
 template <class Call>
 Tensor in_layer(const Module& module, const Tensor& x, const Call& call) {
   try {

@@ -1,4 +1,4 @@
-// Rules at their edges: slopes that are infinite, gradients that nobody wants.
+// Rules at their edges: slopes that are infinite, gradients that are not wanted.
 #include <cmath>
 #include <limits>
 
