@@ -5,6 +5,7 @@
 #include "data/data.h"
 #include "io/checkpoint.h"
 #include "io/io.h"
+#include "metrics/metrics.h"
 #include "nn/nn.h"
 #include "optim/optim.h"
 #include "tensor/all.h"

@@ -40,7 +40,7 @@ std::unordered_set<const Node*> nodes_leading_to(const std::vector<Edge>& roots,
 /// The edge of a tensor that backward starts from. GradientError where it has no history.
 Edge root_edge(const Tensor& root) {
   const internal::TensorBody& body = internal::body(root);
-  if (body.history && body.history->requires_grad()) {
+  if (root.requires_grad()) {
     dispatch::check_version(root);
     return edge_of(root);
   }

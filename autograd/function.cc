@@ -138,11 +138,9 @@ void FunctionNode::free_saved() {
   kept_.clear();
 }
 
-int64_t FunctionNode::saved_bytes() const {
-  int64_t bytes = 0;
+void FunctionNode::visit_saved(const SavedVisitor& visit) const {
   for (const Kept& kept : kept_)
-    if (!kept.saved.empty()) bytes += static_cast<int64_t>(kept.saved.storage->bytes());
-  return bytes;
+    if (!kept.saved.empty()) visit(kept.saved, is_leafs(kept.edge));
 }
 
 void FunctionNode::take_edges(std::vector<NodePtr>& out) noexcept {

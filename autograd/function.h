@@ -40,17 +40,13 @@ class Context {
   Context(Context&&) noexcept;
   Context& operator=(Context&&) noexcept;
   /// Keeps tensors (inputs, results or others) for backward; writing to them in between is an error there.
-  template <class... Tensors>
-  void save(const Tensors&... tensors) {
-    (save_one(tensors), ...);
-  }
+  template <class... Tensors> void save(const Tensors&... tensors) { (save_one(tensors), ...); }
   /// The i-th saved tensor, with its history. IndexError out of range.
   const Tensor& saved(size_t i) const;
   /// Anything else that backward needs: `context["axis"] = int64_t{1}`, `context.get<int64_t>("axis")`.
   std::any& operator[](const std::string& name);
   /// Error where forward left nothing of that name, or something of another type.
-  template <class T>
-  const T& get(const std::string& name) const {
+  template <class T> const T& get(const std::string& name) const {
     const T* value = std::any_cast<T>(&value_of(name));
     if (value == nullptr) throw_wrong_type(name);
     return *value;
@@ -80,8 +76,7 @@ void record_function(std::string name, Context context, FunctionBackward backwar
                      std::vector<Tensor>& outputs);
 
 /// Calls backward(context, g0, g1, ...) or backward(context, vector of gradients).
-template <class F>
-std::vector<Tensor> call_backward(Context& context, const std::vector<Tensor>& g) {
+template <class F> std::vector<Tensor> call_backward(Context& context, const std::vector<Tensor>& g) {
   if constexpr (requires { F::backward(context, g); })
     return F::backward(context, g);
   else if constexpr (requires { F::backward(context, g[0]); })
@@ -93,11 +88,9 @@ std::vector<Tensor> call_backward(Context& context, const std::vector<Tensor>& g
 }
 }  // namespace detail
 
-template <class Self>
-struct Function {
+template <class Self> struct Function {
   /// Runs forward and records it.
-  template <class... Arguments>
-  static auto apply(const Arguments&... arguments) {
+  template <class... Arguments> static auto apply(const Arguments&... arguments) {
     Context context;
     auto result = [&] {
       NoGrad guard;

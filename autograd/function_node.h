@@ -22,7 +22,7 @@ class FunctionNode final : public Node {
   const Meta* meta(int output) const override { return &metas_[static_cast<size_t>(output)]; }
   Gradients run(Gradients gradients) override;
   void free_saved() override;
-  int64_t saved_bytes() const override;
+  void visit_saved(const SavedVisitor& visit) const override;
   std::string name() const override { return name_; }
 
  private:

@@ -1,6 +1,8 @@
 #include "autograd/graph.h"
 
+#include <algorithm>
 #include <map>
+#include <unordered_set>
 #include <vector>
 
 #include "autograd/node.h"
@@ -79,6 +81,42 @@ std::string graph_to_dot(const Tensor& root) {
                     escaped(edge.node->meta(edge.index)->shape.to_string()), "\"];\n");
   }
   return out + "}\n";
+}
+
+autograd::MemoryReport autograd::memory_report(const Tensor& root) {
+  const auto nodes = reachable(root);
+  std::map<std::string, KeptByOp> by_op;
+  std::unordered_set<const Storage*> counted;
+  MemoryReport out;
+  for (auto it = nodes.rbegin(); it != nodes.rend(); ++it) {
+    const Node& node = *it->second;
+    if (node.is_leaf()) continue;
+    KeptByOp& row = by_op[node.name()];
+    ++row.nodes;
+    node.visit_saved([&](const Saved& saved, bool is_leafs) {
+      if (saved.storage && !counted.insert(saved.storage.get()).second) return;
+      (is_leafs ? out.parameter_bytes : row.bytes) += saved.bytes();
+    });
+  }
+  for (auto& [op, row] : by_op) {
+    row.op = op;
+    out.bytes += row.bytes;
+    out.ops.push_back(std::move(row));
+  }
+  std::stable_sort(out.ops.begin(), out.ops.end(), [](const auto& a, const auto& b) { return a.bytes > b.bytes; });
+  return out;
+}
+
+std::string autograd::MemoryReport::to_string() const {
+  size_t width = 5;
+  for (const KeptByOp& row : ops) width = std::max(width, row.op.size());
+  const auto line = [&](const std::string& name, const std::string& middle, int64_t count) {
+    return name + std::string(width - name.size() + 2, ' ') + middle + text(count, " bytes\n");
+  };
+  std::string all;
+  for (const KeptByOp& row : ops)
+    all += line(row.op, text(row.nodes, row.nodes == 1 ? " node, " : " nodes, "), row.bytes);
+  return all + line("total", "", bytes) + text("and ", parameter_bytes, " bytes of parameters\n");
 }
 
 }  // namespace weft

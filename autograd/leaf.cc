@@ -44,7 +44,7 @@ Tensor Leaf::owned(Tensor gradient) const {
                      static_cast<int64_t>(internal::storage(gradient).bytes()) ==
                          gradient.numel() * static_cast<int64_t>(size_of(gradient.dtype()));
   if (alone && gradient.layout().is_dense() && gradient.layout().strides() == order_.strides()) return gradient;
-  Tensor copy = dispatch::allocate({order_, meta_.dtype});
+  Tensor copy = dispatch::allocate(Spec{order_, meta_.dtype}, gradient.device());
   if (modes().recording)
     copy.copy_(gradient);  // create_graph: its history is the point
   else
@@ -93,6 +93,7 @@ Tensor& Tensor::requires_grad_(bool value) {
     self.history = IntrusivePtr<Provenance>::adopt(new autograd::Leaf(*this));
     self.output_index = 0;
     self.cut = nullptr;
+    self.base = nullptr;
   }
   return *this;
 }

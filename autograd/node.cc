@@ -16,14 +16,35 @@ std::atomic<uint64_t> next_sequence{1};
                            "`, not a leaf: only leaves (see parameter()) hold a "
                            "gradient; use grad(outputs, inputs) or a hook"));
 }
+
+/// `fresh`, which nobody else has, with the history of `edge`.
+Tensor with_history(Tensor fresh, const Edge& edge) {
+  if (edge.node) {
+    internal::body(fresh).history = IntrusivePtr<Provenance>::share(edge.node.get());
+    internal::body(fresh).output_index = static_cast<uint16_t>(edge.index);
+  }
+  return fresh;
+}
 }  // namespace
 
 Node::Node(bool leaf) : sequence_(next_sequence.fetch_add(1, std::memory_order_relaxed)) { leaf_ = leaf; }
 
 Saved Saved::of(const Tensor& x) {
   const internal::TensorBody& body = internal::body(x);
+  if (Saver* const saver = current_saver()) return {{}, body.view, body.dtype, 0, saver->save(x)};
   // The body's version, not the storage's: the old value of a write in place is recorded after the write.
-  return {body.storage, body.view, body.dtype, body.version};
+  return {body.storage, body.view, body.dtype, body.version, {}};
+}
+
+int64_t Saved::bytes() const {
+  if (packed) return packed->bytes();
+  return storage ? static_cast<int64_t>(storage->bytes()) : 0;
+}
+
+int64_t Node::saved_bytes() const {
+  int64_t bytes = 0;
+  visit_saved([&](const Saved& saved, bool) { bytes += saved.bytes(); });
+  return bytes;
 }
 
 Edge edge_of(const Tensor& x) {
@@ -32,18 +53,14 @@ Edge edge_of(const Tensor& x) {
 }
 
 Tensor unpack(const Saved& saved, const Edge& edge, std::string_view op, std::string_view what, int index) {
+  if (saved.packed) return with_history(saved.packed->unpack(saved.view.shape(), saved.dtype), edge);
   const bool leaf_moved = saved.storage->version() != saved.version;
   if (leaf_moved)
     throw GradientError(text("`", op, "` needs its ", what, " ", index, " of shape ", saved.view.shape(), " (",
                              saved.dtype, ") for the gradient, but `", saved.storage->writer(),
                              "` has written to it since (version ", saved.storage->version(), ", saved at ",
                              saved.version, "); write to a clone()"));
-  Tensor out = internal::make_tensor(saved.storage, saved.view, saved.dtype);
-  if (edge.node) {
-    internal::body(out).history = IntrusivePtr<Provenance>::share(edge.node.get());
-    internal::body(out).output_index = static_cast<uint16_t>(edge.index);
-  }
-  return out;
+  return with_history(internal::make_tensor(saved.storage, saved.view, saved.dtype), edge);
 }
 
 Tensor Node::through_hooks(int index, Tensor gradient) const {

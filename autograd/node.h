@@ -15,12 +15,14 @@
 #pragma once
 
 #include <atomic>
+#include <functional>
 #include <memory>
 #include <mutex>
 #include <span>
 #include <string>
 #include <vector>
 
+#include "autograd/saver.h"
 #include "tensor/dispatch/apply.h"
 
 namespace weft::autograd {
@@ -40,17 +42,22 @@ struct Meta {
   DType dtype;
 };
 
-/// A tensor kept for backward, without its history.
+/// A tensor kept for backward, without its history: its memory, or where hooks are active (saved_hooks.h) what they
+/// made of it.
 struct Saved {
   IntrusivePtr<Storage> storage;
   View view;
   DType dtype = DType::f32;
   uint64_t version = 0;
+  std::shared_ptr<Packed> packed;
 
   /// As it is now; a write since the version that x's history describes is noticed by unpack().
   static Saved of(const Tensor& x);
-  bool empty() const { return !storage; }
+  bool empty() const { return !storage && !packed; }
+  int64_t bytes() const;
 };
+
+using SavedVisitor = std::function<void(const Saved& saved, bool is_leafs)>;
 
 /// Gradients of one node's outputs, undefined where nothing flowed.
 using Gradients = std::vector<Tensor>;
@@ -74,8 +81,10 @@ class Node : public Provenance {
   bool freed() const { return freed_; }
   /// Whether an output, or what it is a view of, may be computed again instead of kept (promise.h).
   bool may_promise() const { return may_promise_; }
+  /// Calls `visit` with each tensor kept for backward, and whether it is a leaf's (which lives anyway).
+  virtual void visit_saved(const SavedVisitor&) const {}
   /// Bytes kept for backward.
-  virtual int64_t saved_bytes() const { return 0; }
+  int64_t saved_bytes() const;
   /// For the graph dump: the op with its attributes.
   virtual std::string describe() const { return name(); }
 
@@ -124,6 +133,8 @@ class Node : public Provenance {
 
 /// The history of a tensor; null where no gradient flows.
 inline Node* node_of(const Tensor& x) { return static_cast<Node*>(internal::body(x).history.get()); }
+/// A leaf, or a view of one.
+inline bool is_leafs(const Edge& edge) { return edge.node && (edge.node->is_leaf() || edge.node->is_view_of_leaf()); }
 /// The edge that gradients of `x` travel along: null node where it needs none.
 Edge edge_of(const Tensor& x);
 /// A tensor over saved memory with the history of `edge`. Throws GradientError naming `op` where the memory was written

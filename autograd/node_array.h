@@ -11,8 +11,7 @@
 namespace weft::autograd {
 
 /// `size()` elements, default-constructed; up to N of them inside.
-template <class T, size_t N>
-class NodeArray {
+template <class T, size_t N> class NodeArray {
  public:
   NodeArray() = default;
   explicit NodeArray(size_t size) { reset(size); }

@@ -40,7 +40,9 @@ OpNode::OpNode(const OpCall& call, const Rule& rule)
   for (size_t i = 0; i < outputs; ++i) metas_[i] = {call.outputs[i].shape(), call.outputs[i].dtype()};
   Reads reads = rule.reads(needs());
   // A result written into memory that was there before may lie otherwise than the op would lay it out.
-  const bool recomputable = rule.recomputed_inputs != 0 && internal::storage(call.outputs[0]).version() == 0;
+  // Hooks on what is saved see it all, the same in each run (checkpoint.h).
+  const bool hooked = current_saver() != nullptr;
+  const bool recomputable = rule.recomputed_inputs != 0 && !hooked && internal::storage(call.outputs[0]).version() == 0;
   if (recomputable && reads.inputs != 0) reads.inputs |= (1u << rule.recomputed_inputs) - 1;
   if (reads.inputs != 0) {
     saved_inputs_.reset(inputs);
@@ -63,7 +65,7 @@ OpNode::OpNode(const OpCall& call, const Rule& rule)
 
 void OpNode::save_input(size_t index, const Tensor& x) {
   SavedInput& saved = saved_inputs_[index];
-  saved.promise = Promise::of(edges_[index]);
+  if (current_saver() == nullptr) saved.promise = Promise::of(edges_[index]);
   if (saved.promise.empty()) {
     static_cast<Saved&>(saved) = Saved::of(x);
   } else {
@@ -77,7 +79,7 @@ Tensor OpNode::saved_input(size_t index, const Edge& edge) const {
   const SavedInput& saved = saved_inputs_[index];
   if (saved.promise.empty()) return unpack(saved, edge, op_.name(), "input", static_cast<int>(index));
   const Tensor again = saved.promise.keep();
-  const Saved memory{internal::storage_ptr(again), saved.view, saved.dtype, internal::storage(again).version()};
+  const Saved memory{internal::storage_ptr(again), saved.view, saved.dtype, internal::storage(again).version(), {}};
   return unpack(memory, edge, op_.name(), "input", static_cast<int>(index));
 }
 
@@ -113,14 +115,11 @@ void OpNode::free_saved() {
   saved_outputs_.reset(0);
 }
 
-int64_t OpNode::saved_bytes() const {
-  int64_t bytes = 0;
-  const auto add = [&](const Saved& saved) {
-    bytes += saved.storage ? static_cast<int64_t>(saved.storage->bytes()) : 0;
-  };
-  for (size_t i = 0; i < saved_inputs_.size(); ++i) add(saved_inputs_[i]);
-  for (size_t i = 0; i < saved_outputs_.size(); ++i) add(saved_outputs_[i]);
-  return bytes;
+void OpNode::visit_saved(const SavedVisitor& visit) const {
+  for (size_t i = 0; i < saved_inputs_.size(); ++i)
+    if (!saved_inputs_[i].Saved::empty()) visit(saved_inputs_[i], is_leafs(edges_[i]));
+  for (size_t i = 0; i < saved_outputs_.size(); ++i)
+    if (!saved_outputs_[i].empty()) visit(saved_outputs_[i], false);
 }
 
 void OpNode::take_edges(std::vector<NodePtr>& out) noexcept {

@@ -31,7 +31,7 @@ class OpNode final : public Node {
   const Meta* meta(int output) const override { return &metas_[static_cast<size_t>(output)]; }
   Gradients run(Gradients gradients) override;
   void free_saved() override;
-  int64_t saved_bytes() const override;
+  void visit_saved(const SavedVisitor& visit) const override;
   std::string name() const override { return std::string(op_.name()); }
   std::string describe() const override { return op_.to_string(); }
   const AnyOp& op() const { return op_; }

@@ -1,6 +1,6 @@
 // How gradients are written: one rule per op, in autograd/rules/<family>.h, that reads like a table.
 //
-//   template <> inline constexpr auto gradient<op::Mul> = per_input(
+//   WEFT_GRADIENT(Mul) = per_input(
 //       [](Grad g, Input<1> b) { return g * b; },
 //       [](Grad g, Input<0> a) { return g * a; });
 //
@@ -38,22 +38,17 @@ namespace weft::autograd {
 class OpNode;
 class RuleArguments;
 
-template <int I>
-struct GradOf : Tensor {};
+template <int I> struct GradOf : Tensor {};
 using Grad = GradOf<0>;
-template <int I>
-struct Input : Tensor {};
-template <int I>
-struct OutputOf : Tensor {};
+template <int I> struct Input : Tensor {};
+template <int I> struct OutputOf : Tensor {};
 using Output = OutputOf<0>;
-template <int I>
-struct ViewOf {
+template <int I> struct ViewOf {
   const View& view;
   const Shape& shape() const { return view.shape(); }
 };
 /// The shape and dtype of input I, without its values.
-template <int I>
-struct InputType {
+template <int I> struct InputType {
   const Shape& shape;
   DType dtype;
 };
@@ -106,57 +101,46 @@ class RuleArguments {
 
 namespace rule_detail {
 
-template <class T>
-struct Parameter {  // const op::X&
+template <class T> struct Parameter {  // const op::X&
   static constexpr Reads reads{};
   static const T& make(const RuleArguments& a) { return *static_cast<const T*>(a.op()); }
 };
-template <int I>
-struct Parameter<GradOf<I>> {
+template <int I> struct Parameter<GradOf<I>> {
   static constexpr Reads reads{};
   static GradOf<I> make(const RuleArguments& a) { return {a.grad(I)}; }
 };
-template <int I>
-struct Parameter<Input<I>> {
+template <int I> struct Parameter<Input<I>> {
   static constexpr Reads reads{1u << I, 0, false};
   static Input<I> make(const RuleArguments& a) { return {a.input(I)}; }
 };
-template <int I>
-struct Parameter<OutputOf<I>> {
+template <int I> struct Parameter<OutputOf<I>> {
   static constexpr Reads reads{0, 1u << I, false};
   static OutputOf<I> make(const RuleArguments& a) { return {a.output(I)}; }
 };
-template <int I>
-struct Parameter<ViewOf<I>> {
+template <int I> struct Parameter<ViewOf<I>> {
   static constexpr Reads reads{0, 0, true};
   static ViewOf<I> make(const RuleArguments& a) { return {a.views()[I]}; }
 };
-template <int I>
-struct Parameter<InputType<I>> {
+template <int I> struct Parameter<InputType<I>> {
   static constexpr Reads reads{};
   static InputType<I> make(const RuleArguments& a) {
     const InputType<0> type = a.input_type(I);
     return {type.shape, type.dtype};
   }
 };
-template <>
-struct Parameter<Views> {
+template <> struct Parameter<Views> {
   static constexpr Reads reads{0, 0, true};
   static Views make(const RuleArguments& a) { return {a.views()}; }
 };
-template <>
-struct Parameter<Needs> {
+template <> struct Parameter<Needs> {
   static constexpr Reads reads{};
   static Needs make(const RuleArguments& a) { return {a.needs()}; }
 };
 
-template <class F>
-struct Signature : Signature<decltype(&F::operator())> {};
-template <class R, class C, class... A>
-struct Signature<R (C::*)(A...) const> {
+template <class F> struct Signature : Signature<decltype(&F::operator())> {};
+template <class R, class C, class... A> struct Signature<R (C::*)(A...) const> {
   static constexpr Reads reads = (Reads{} | ... | Parameter<std::remove_cvref_t<A>>::reads);
-  template <class F>
-  static auto call(const F& f, const RuleArguments& a) {
+  template <class F> static auto call(const F& f, const RuleArguments& a) {
     return f(Parameter<std::remove_cvref_t<A>>::make(a)...);
   }
 };
@@ -167,13 +151,11 @@ struct Signature<R (C::*)(A...) const> {
 struct NoGradientOfInput {};
 inline constexpr NoGradientOfInput no_gradient{};
 
-template <class... F>
-struct PerInput {
+template <class... F> struct PerInput {
   std::tuple<F...> functions;
   static constexpr bool differentiable = true;
 
-  template <class G>
-  static constexpr Reads reads_of() {
+  template <class G> static constexpr Reads reads_of() {
     if constexpr (std::is_same_v<G, NoGradientOfInput>)
       return {};
     else
@@ -185,8 +167,7 @@ struct PerInput {
     ((out = (needs & bit) ? out | reads_of<F>() : out, bit <<= 1), ...);
     return out;
   }
-  template <class G>
-  static Tensor one(const G& f, const RuleArguments& a) {
+  template <class G> static Tensor one(const G& f, const RuleArguments& a) {
     if constexpr (std::is_same_v<G, NoGradientOfInput>)
       return {};
     else
@@ -200,13 +181,9 @@ struct PerInput {
     return out;
   }
 };
-template <class... F>
-constexpr PerInput<F...> per_input(F... functions) {
-  return {{functions...}};
-}
+template <class... F> constexpr PerInput<F...> per_input(F... functions) { return {{functions...}}; }
 
-template <class F>
-struct Joint {
+template <class F> struct Joint {
   F function;
   static constexpr bool differentiable = true;
   static Reads reads(uint64_t) { return rule_detail::Signature<F>::reads; }
@@ -218,10 +195,7 @@ struct Joint {
       return {result.begin(), result.end()};
   }
 };
-template <class F>
-constexpr Joint<F> joint(F function) {
-  return {function};
-}
+template <class F> constexpr Joint<F> joint(F function) { return {function}; }
 
 /// The gradient of a view op by the generic adjoint: zeros, the same view of them, `g` added into it.
 Tensor adjoint_of_view(const AnyOp& op, const View& input, const Tensor& g);
@@ -243,14 +217,15 @@ inline constexpr NotDifferentiable not_differentiable{};
 
 /// The number of inputs of an op whose (first) output is computed again for backward instead of being kept; 0 for others.
 /// Such an op is a pure function of its inputs, costs about a pass over memory, and its rule reads its input.
-template <class Op>
-inline constexpr int recomputed_inputs = 0;
+template <class Op> inline constexpr int recomputed_inputs = 0;
 inline constexpr int kMostRecomputedInputs = 4;  // room in Promise::keep
 
 /// The rule of an op. There is no default: an op without a specialisation does not compile.
 struct MissingRule {};
-template <class Op>
-inline constexpr MissingRule gradient = {};
+template <class Op> inline constexpr MissingRule gradient = {};
+
+/// A row of the rule table: `WEFT_GRADIENT(Exp) = per_input(...)`.
+#define WEFT_GRADIENT(Op) template <> inline constexpr auto gradient<op::Op>
 
 /// The rule of the op with this code.
 const Rule& rule_of(OpCode code);

@@ -8,16 +8,14 @@ namespace weft::autograd {
 namespace {
 
 /// The first output of the op on `inputs` once more.
-template <class Op, size_t... I>
-Tensor run_again(const Op& op, const Tensor* inputs, std::index_sequence<I...>) {
+template <class Op, size_t... I> Tensor run_again(const Op& op, const Tensor* inputs, std::index_sequence<I...>) {
   if constexpr (dispatch::outputs_of<Op> == 1)
     return dispatch::apply(op, inputs[I]...);
   else
     return dispatch::apply(op, inputs[I]...)[0];
 }
 
-template <class Op>
-constexpr auto recompute_function() -> Tensor (*)(const void*, const Tensor*) {
+template <class Op> constexpr auto recompute_function() -> Tensor (*)(const void*, const Tensor*) {
   if constexpr (recomputed_inputs<Op> == 0)
     return nullptr;
   else
@@ -26,8 +24,7 @@ constexpr auto recompute_function() -> Tensor (*)(const void*, const Tensor*) {
     };
 }
 
-template <class Op>
-constexpr Rule erased() {
+template <class Op> constexpr Rule erased() {
   using R = std::remove_cvref_t<decltype(gradient<Op>)>;
   static_assert(!std::is_same_v<R, MissingRule>, "an op has no rule: add gradient<op::...> to autograd/rules");
   static_assert(recomputed_inputs<Op> <= kMostRecomputedInputs);

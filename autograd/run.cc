@@ -7,6 +7,9 @@
 #include "tensor/dispatch/observer.h"
 #include "tensor/functions/binary.h"
 #include "tensor/functions/compare.h"
+#include "tensor/functions/copy.h"
+#include "tensor/functions/view.h"
+#include "tensor/ops/strided_scatter.h"
 #include "tensor/ops/view.h"
 
 namespace weft::autograd {
@@ -20,9 +23,10 @@ void check(const Node& node, size_t input, const Edge& edge, const Tensor& gradi
                            weft::describe(gradient), " where ", meta->shape, " ", meta->dtype, " is right"));
 }
 
-/// The engine alone holds this memory, and may add to it in place.
-bool is_own(const Tensor& buffer) {
-  return internal::is_sole_handle(buffer) && internal::storage(buffer).unique() && buffer.layout().is_dense();
+/// The engine alone holds this memory, and may add `more` to it in place.
+bool is_own(const Tensor& buffer, const Tensor& more) {
+  return buffer.device() == more.device() && internal::is_sole_handle(buffer) && internal::storage(buffer).unique() &&
+         buffer.layout().is_dense();
 }
 
 /// node.run(gradients), observed.
@@ -50,6 +54,7 @@ bool& anomaly_mode() {
 }
 
 bool all_finite(const Tensor& x) {
+  if (x.device().kind == DeviceKind::vmap) return true;  // values of samples cannot be read
   NoGrad guard;
   const bool previous = std::exchange(anomaly_mode(), false);
   const ModeScope unobserved(&Modes::observer, static_cast<Observer*>(nullptr));
@@ -118,7 +123,9 @@ void Run::process(Pending item) {
 
 void Run::run_node(Node& node, Gradients gradients) {
   const std::span<const Edge> edges = node.edges();
-  if (!options_.create_graph && add_into_pending(node, edges, gradients)) return;
+  if (!options_.create_graph)
+    if (const auto* op = dynamic_cast<const OpNode*>(&node))
+      if (add_into_pending(*op, edges, gradients) || pass_around_part(*op, edges, gradients)) return;
   Gradients results;
   {
     const NodeFrame frame("backward of", node);
@@ -138,18 +145,32 @@ void Run::run_node(Node& node, Gradients gradients) {
 }
 
 /// A view whose rule is the generic adjoint, where a buffer that the engine alone holds is waiting for its input.
-bool Run::add_into_pending(Node& node, std::span<const Edge> edges, const Gradients& gradients) {
-  const OpNode* view = dynamic_cast<const OpNode*>(&node);
-  if (view == nullptr || !view->op().is_view() || !edges[0].node || !gradients[0].defined()) return false;
+bool Run::add_into_pending(const OpNode& node, std::span<const Edge> edges, const Gradients& gradients) {
+  if (!node.op().is_view() || !edges[0].node || !gradients[0].defined()) return false;
   if (!is_needed(*edges[0].node)) return false;
   auto found = pending_.find(turn_of(*edges[0].node));
   if (found == pending_.end()) return false;
   Tensor& buffer = found->second.gradients[static_cast<size_t>(edges[0].index)];
-  if (!buffer.defined() || !is_own(buffer)) return false;
-  if (view->op().is<op::AsStrided>() && !buffer.is_contiguous()) return false;
-  const std::optional<View> part = view->op().view(buffer.layout());
+  if (!buffer.defined() || !is_own(buffer, gradients[0])) return false;
+  if (node.op().is<op::AsStrided>() && !buffer.is_contiguous()) return false;
+  const std::optional<View> part = node.op().view(buffer.layout());
   if (!part || part->has_mask() || part->overlaps_itself() || part->shape() != gradients[0].shape()) return false;
   dispatch::add_into(gradients[0], buffer, *part);
+  return true;
+}
+
+/// A write through a view, where the engine alone holds the gradient of what was written.
+bool Run::pass_around_part(const OpNode& node, std::span<const Edge> edges, Gradients& gradients) {
+  if (!node.op().is<op::AsStridedScatter>()) return false;
+  Tensor& whole = gradients[0];
+  if (!whole.defined() || !is_own(whole, whole) || !whole.is_contiguous()) return false;
+  const auto& op = *static_cast<const op::AsStridedScatter*>(node.op().get());
+  {
+    Tensor part = as_strided(whole, op.shape, op.strides, op.offset);
+    if (edges[1].node) add(edges[1], clone(part));
+    if (edges[0].node) part.fill_(0);
+  }
+  if (edges[0].node) add(edges[0], std::move(whole));
   return true;
 }
 
@@ -164,7 +185,7 @@ void Run::add(const Edge& edge, Tensor gradient) {
   Tensor& sum = item.gradients[static_cast<size_t>(edge.index)];
   if (!sum.defined()) {
     sum = std::move(gradient);
-  } else if (!options_.create_graph && is_own(sum)) {
+  } else if (!options_.create_graph && is_own(sum, gradient)) {
     sum.add_(gradient);
   } else {
     sum = weft::add(sum, gradient);

@@ -10,7 +10,9 @@
 //
 // The engine owns accumulation: rules return gradients, and only here are they checked against the shape and dtype of
 // what they belong to, and added up. A view's gradient is added straight into the waiting buffer of its input when the
-// engine alone holds that buffer, so that k slices of one tensor cost one buffer.
+// engine alone holds that buffer, so that k slices of one tensor cost one buffer. In the same way the gradient of a
+// tensor that was written through a view goes on to its old value in the same buffer, in which the written part
+// becomes zero: k writes cost the sum of what they wrote.
 #pragma once
 
 #include <map>
@@ -20,6 +22,8 @@
 #include "autograd/node.h"
 
 namespace weft::autograd {
+
+class OpNode;
 
 /// Whether this thread checks every gradient for NaN and Inf.
 bool& anomaly_mode();
@@ -55,7 +59,8 @@ class Run {
   Turn turn_of(const Node& node) const;
   void process(Pending item);
   void run_node(Node& node, Gradients gradients);
-  bool add_into_pending(Node& node, std::span<const Edge> edges, const Gradients& gradients);
+  bool add_into_pending(const OpNode& node, std::span<const Edge> edges, const Gradients& gradients);
+  bool pass_around_part(const OpNode& node, std::span<const Edge> edges, Gradients& gradients);
   void add(const Edge& edge, Tensor gradient);
   bool is_needed(const Node& node) const { return !needed_ || needed_->contains(&node); }
   bool leads_on(const Node& node) const;

@@ -16,12 +16,9 @@ namespace weft::autograd {
 
 /// Whether a type holds no tensors, so that a Function takes it as a plain argument: numbers, enums, functions, small
 /// structs of them. Specialise it for a class of your own that holds none but has, say, a std::string in it.
-template <class T>
-inline constexpr bool holds_no_tensors = std::is_trivially_copyable_v<T> || std::is_function_v<T>;
-template <class T>
-inline constexpr bool holds_no_tensors<T*> = std::is_arithmetic_v<T> || std::is_function_v<T>;
-template <class T>
-inline constexpr bool holds_no_tensors<std::reference_wrapper<T>> = false;
+template <class T> inline constexpr bool holds_no_tensors = std::is_trivially_copyable_v<T> || std::is_function_v<T>;
+template <class T> inline constexpr bool holds_no_tensors<T*> = std::is_arithmetic_v<T> || std::is_function_v<T>;
+template <class T> inline constexpr bool holds_no_tensors<std::reference_wrapper<T>> = false;
 
 namespace detail {
 
@@ -36,8 +33,7 @@ concept TupleOfValues = requires {
 template <class T>
 concept ListOfValues = std::ranges::range<const T> && !std::same_as<std::ranges::range_value_t<const T>, T>;
 /// Appends the tensors in `argument`, in order; a std::optional<Tensor> that is empty as an undefined one.
-template <class T>
-void collect(std::vector<Tensor>& tensors, const T& argument) {
+template <class T> void collect(std::vector<Tensor>& tensors, const T& argument) {
   if constexpr (std::derived_from<T, Tensor>) {
     tensors.push_back(argument);
   } else if constexpr (std::same_as<T, std::optional<Tensor>>) {

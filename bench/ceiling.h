@@ -9,8 +9,7 @@
 namespace weft::bench {
 
 /// The median duration of one call in seconds: at least three runs, each long enough for the clock, `seconds` in all.
-template <class F>
-double median_seconds(const F& call, double seconds) {
+template <class F> double median_seconds(const F& call, double seconds) {
   using Clock = std::chrono::steady_clock;
   const auto time_of = [&](int64_t count) {
     const auto start = Clock::now();
@@ -31,8 +30,7 @@ double median_seconds(const F& call, double seconds) {
 }
 
 /// How much faster `call` is than `reference`: the two run in turns, so that what disturbs one disturbs both. 1 is as fast.
-template <class F, class R>
-double share_of(const R& reference, const F& call, double seconds = 0.2) {
+template <class F, class R> double share_of(const R& reference, const F& call, double seconds = 0.2) {
   std::vector<double> ratios;
   for (int turn = 0; turn < 7; ++turn) {
     const double limit = median_seconds(reference, seconds / 14);

@@ -29,8 +29,7 @@ struct Layer {
 };
 
 /// Arguments: those of ConvSizes.
-template <class F>
-void against_best(benchmark::State& state, Direction direction, const F& call) {
+template <class F> void against_best(benchmark::State& state, Direction direction, const F& call) {
   NoGrad guard;
   const auto a = [&](int i) { return state.range(i); };
   const Layer layer({a(0), a(1), a(2), a(3), a(4), a(5), a(6)});
@@ -46,12 +45,12 @@ void forward(benchmark::State& state) {
 }
 void backward_data(benchmark::State& state) {
   against_best(state, Direction::backward_data, [](const Layer& l) {
-    benchmark::DoNotOptimize(adjoint::conv2d_backward_data(l.g, l.w, l.x.shape(), l.options));
+    benchmark::DoNotOptimize(adjoint::conv_backward_data(l.g, l.w, l.x.shape(), l.options));
   });
 }
 void backward_weights(benchmark::State& state) {
   against_best(state, Direction::backward_weights, [](const Layer& l) {
-    benchmark::DoNotOptimize(adjoint::conv2d_backward_weights(l.x, l.g, l.w.layout(), l.options));
+    benchmark::DoNotOptimize(adjoint::conv_backward_weights(l.x, l.g, l.w.layout(), l.options));
   });
 }
 

@@ -6,8 +6,7 @@ namespace {
 
 constexpr int64_t kImages = 8192;
 
-template <class Dataset>
-void epoch(benchmark::State& state, const Dataset& dataset) {
+template <class Dataset> void epoch(benchmark::State& state, const Dataset& dataset) {
   const data::LoaderOptions options = {.batch_size = state.range(0), .shuffle = true, .prefetch = state.range(1)};
   timed(state, [&] {
     for (const auto& [images, labels] : data::DataLoader(dataset, options))

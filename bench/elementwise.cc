@@ -4,15 +4,13 @@
 namespace weft::bench {
 namespace {
 
-template <class F>
-void one_input(benchmark::State& state, const F& f) {
+template <class F> void one_input(benchmark::State& state, const F& f) {
   NoGrad guard;
   const Tensor x = rand({state.range(0)});
   memory_bound(state, streams(2, x.numel()), [&] { benchmark::DoNotOptimize(f(x)); });
 }
 
-template <class F>
-void two_inputs(benchmark::State& state, const F& f) {
+template <class F> void two_inputs(benchmark::State& state, const F& f) {
   NoGrad guard;
   const Tensor x = rand({state.range(0)}), y = rand({state.range(0)});
   memory_bound(state, streams(3, x.numel()), [&] { benchmark::DoNotOptimize(f(x, y)); });

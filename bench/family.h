@@ -10,14 +10,12 @@
 namespace weft::bench {
 
 /// Times `call`.
-template <class F>
-void timed(benchmark::State& state, const F& call) {
+template <class F> void timed(benchmark::State& state, const F& call) {
   for (auto _ : state) call();
 }
 
 /// A call that reads and writes `bytes` where it does so once: `of_copy` is its rate over that of a copy loop of as many.
-template <class F>
-void memory_bound(benchmark::State& state, double bytes, const F& call) {
+template <class F> void memory_bound(benchmark::State& state, double bytes, const F& call) {
   timed(state, call);
   const CopyLoop copy(bytes);
   state.counters["GB/s"] =
@@ -26,8 +24,7 @@ void memory_bound(benchmark::State& state, double bytes, const F& call) {
 }
 
 /// A call of `flops`: `of_best` is its rate over that of `best`, which does the same work.
-template <class F, class R>
-void product_bound(benchmark::State& state, double flops, const R& best, const F& call) {
+template <class F, class R> void product_bound(benchmark::State& state, double flops, const R& best, const F& call) {
   timed(state, call);
   state.counters["GFLOP/s"] =
       benchmark::Counter(flops / 1e9 * static_cast<double>(state.iterations()), benchmark::Counter::kIsRate);

@@ -10,8 +10,7 @@
 using namespace weft::bench;
 
 /// The fastest of ten tries: a limit is what the machine can do when nothing disturbs it.
-template <class F>
-static double rate(double amount, const F& call) {
+template <class F> static double rate(double amount, const F& call) {
   double seconds = median_seconds(call, 0.03);
   for (int i = 1; i < 10; ++i) seconds = std::min(seconds, median_seconds(call, 0.03));
   return amount / seconds;

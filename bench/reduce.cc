@@ -5,8 +5,7 @@ namespace weft::bench {
 namespace {
 
 /// f(x) for x of (rows, 1024).
-template <class F>
-void reduction(benchmark::State& state, const F& f) {
+template <class F> void reduction(benchmark::State& state, const F& f) {
   NoGrad guard;
   const Tensor x = rand({state.range(0) / 1024, 1024});
   memory_bound(state, streams(1, x.numel()), [&] { benchmark::DoNotOptimize(f(x)); });

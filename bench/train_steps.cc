@@ -1,6 +1,7 @@
 // Whole training steps: zero_grad, forward, loss, backward, optimizer. One JSON line per run, for bench:compare.
 //
 //   ./bazelw run //bench:train_steps -- --model mlp --threads 2 --seconds 3
+//   ./bazelw run //bench:train_steps -- --model gpt --mode bf16        forward and loss under Autocast
 #include <CLI/CLI.hpp>
 #include <cstdio>
 #include <functional>
@@ -16,13 +17,20 @@ namespace {
 
 using Step = std::function<Tensor()>;
 
+/// What forward and loss compute products in.
+DType compute_dtype = f32;
+
 /// A training step of `model` on one batch that stays the same. The model and the optimizer live in the step.
 template <class Model>
 Step step_of(const std::shared_ptr<Model>& model, const std::shared_ptr<optim::Optimizer>& optimizer, const Tensor& x,
              const Tensor& targets) {
   return [=] {
     optimizer->zero_grad();
-    Tensor loss = nn::cross_entropy(model->forward(x), targets);
+    Tensor loss;
+    {
+      const Autocast autocast(compute_dtype);
+      loss = nn::cross_entropy(model->forward(x), targets);
+    }
     loss.backward();
     optimizer->step();
     return loss;
@@ -61,13 +69,14 @@ int run(int argc, char** argv) {
   int threads = 0;
   CLI::App app("Whole training steps, one JSON line");
   app.add_option("--model", model, "the model")->check(CLI::IsMember(kModels));
-  app.add_option("--mode", mode, "how the step runs")->check(CLI::IsMember({"eager"}));
+  app.add_option("--mode", mode, "how the step runs")->check(CLI::IsMember({"eager", "bf16"}));
   app.add_option("--seconds", seconds, "how long to measure");
   app.add_option("--threads", threads, "threads; 0: all");
   CLI11_PARSE(app, argc, argv);
 
   // All cores are what weft takes where nobody chooses, and it yields them to other processes then.
   if (threads > 0 && threads != num_threads()) set_num_threads(threads);
+  if (mode == "bf16") compute_dtype = bf16;
   manual_seed(1);
   const Step step = kModels.at(model)();
   std::printf("%s\n", json_line(mode, model, num_threads(), measure_steps(step, seconds)).c_str());

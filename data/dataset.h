@@ -26,8 +26,7 @@ void check_range(int64_t begin, int64_t end, int64_t size);
 ///     int64_t size() const override { return 100; }
 ///     Example get(int64_t i) const override { return {tensor({double(i)}), tensor({double(i * i)})}; }
 ///   };
-template <size_t N>
-class DatasetOf {
+template <size_t N> class DatasetOf {
  public:
   static_assert(N > 0);
   static constexpr size_t kTensors = N;
@@ -88,8 +87,7 @@ concept AnyDataset = std::is_base_of_v<DatasetOf<std::remove_cvref_t<D>::kTensor
 
 /// How loaders and mapped datasets hold a dataset: an lvalue by reference (it must outlive them), a temporary by taking
 /// it over.
-template <AnyDataset D>
-auto hold(D&& dataset) {
+template <AnyDataset D> auto hold(D&& dataset) {
   using Base = DatasetOf<std::remove_cvref_t<D>::kTensors>;
   if constexpr (std::is_lvalue_reference_v<D>)
     return std::shared_ptr<const Base>(std::shared_ptr<const Base>(), &dataset);

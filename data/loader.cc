@@ -2,29 +2,30 @@
 
 #include <algorithm>
 #include <charconv>
-#include <condition_variable>
-#include <deque>
-#include <exception>
-#include <mutex>
 #include <numeric>
-#include <thread>
 
 #include "tensor/core/error.h"
-#include "tensor/runtime/threads.h"
 
 namespace weft::data::detail {
 
-LoaderCore::LoaderCore(LoaderOptions options, int64_t dataset_size) : options_(options), dataset_size_(dataset_size) {
-  if (options.batch_size < 1) throw Error(text("DataLoader: batch_size must be at least 1, not ", options.batch_size));
-  if (options.prefetch < 0) throw Error(text("DataLoader: prefetch cannot be ", options.prefetch));
+LoaderCore::LoaderCore(LoaderOptions options, int64_t dataset_size)
+    : options_(std::move(options)), dataset_size_(dataset_size) {
+  if (options_.batch_size < 1)
+    throw Error(text("DataLoader: batch_size must be at least 1, not ", options_.batch_size));
+  if (options_.prefetch < 0) throw Error(text("DataLoader: prefetch cannot be ", options_.prefetch));
+  if (options_.workers < 0) throw Error(text("DataLoader: workers cannot be ", options_.workers));
   if (dataset_size < 0) throw Error(text("DataLoader: a dataset of size ", dataset_size));
-  const bool rest = dataset_size % options.batch_size != 0 && !options.drop_last;
-  batches_ = dataset_size / options.batch_size + (rest ? 1 : 0);
+  if (options_.shuffle && options_.sampler.defined())
+    throw Error("DataLoader: a sampler gives the order itself; leave shuffle out");
+  options_.sampler.check_size(dataset_size);
+  const int64_t count = options_.sampler.defined() ? options_.sampler.count() : dataset_size;
+  const bool rest = count % options_.batch_size != 0 && !options_.drop_last;
+  batches_ = count / options_.batch_size + (rest ? 1 : 0);
 }
 
 std::shared_ptr<const Epoch> LoaderCore::start_epoch(bool random) {
   if (!resume_) {
-    key_ = options_.shuffle || random ? next_random_key(2) : RandomKey{};
+    key_ = options_.shuffle || options_.sampler.is_random() || random ? next_random_key(2) : RandomKey{};
     next_ = 0;
   }
   resume_ = false;
@@ -32,7 +33,9 @@ std::shared_ptr<const Epoch> LoaderCore::start_epoch(bool random) {
   auto epoch = std::make_shared<Epoch>();
   epoch->key = split_key(key_, 1);
   epoch->batch_size = options_.batch_size;
-  if (options_.shuffle) {
+  if (options_.sampler.defined()) {
+    epoch->order = options_.sampler.order(split_key(key_, 0), dataset_size_);
+  } else if (options_.shuffle) {
     epoch->order = shuffled_order(split_key(key_, 0), dataset_size_);
   } else {
     epoch->order.resize(static_cast<size_t>(dataset_size_));
@@ -53,10 +56,10 @@ std::vector<RandomKey> Epoch::keys(std::span<const int64_t> indices) const {
   return keys;
 }
 
-// `loader 1 SIZE BATCH_SIZE SHUFFLE DROP_LAST RUNNING SEED OFFSET NEXT`
+// `loader 1 SIZE BATCH_SIZE ORDER DROP_LAST RUNNING SEED OFFSET NEXT`
 std::string LoaderCore::position() const {
-  return text("loader 1 ", dataset_size_, " ", options_.batch_size, " ", int{options_.shuffle}, " ",
-              int{options_.drop_last}, " ", int{running_ || resume_}, " ", key_.seed, " ", key_.offset, " ", next_);
+  return text("loader 1 ", dataset_size_, " ", options_.batch_size, " ", order_kind(), " ", int{options_.drop_last},
+              " ", int{running_ || resume_}, " ", key_.seed, " ", key_.offset, " ", next_);
 }
 
 void LoaderCore::set_position(const std::string& position) {
@@ -79,82 +82,12 @@ void LoaderCore::set_position(const std::string& position) {
     throw Error(text("set_position: it is of a dataset of ", size, " examples, this one has ", dataset_size_));
   if (batch_size != static_cast<uint64_t>(options_.batch_size))
     throw Error(text("set_position: it is of batches of ", batch_size, ", this loader's have ", options_.batch_size));
-  if (shuffle != uint64_t{options_.shuffle} || drop_last != uint64_t{options_.drop_last})
-    throw Error("set_position: it is of a loader with another shuffle or drop_last");
+  if (shuffle != order_kind() || drop_last != uint64_t{options_.drop_last})
+    throw Error("set_position: it is of a loader with another shuffle, sampler or drop_last");
   key_ = {seed, offset};
   next_ = static_cast<int64_t>(next);
   resume_ = running != 0;
   running_ = false;
-}
-
-struct Prefetcher::Worker {
-  std::mutex mutex;
-  std::condition_variable changed;
-  std::deque<Batch> ready;
-  std::exception_ptr failure;
-  bool stop = false;      // the consumer has gone
-  bool finished = false;  // nothing more will come
-  std::thread thread;
-
-  void run(const std::function<Batch(int64_t)>& fetch, int64_t first, int64_t end, size_t ahead) {
-    try {
-      const SerialScope serial;
-      for (int64_t number = first; number < end; ++number) {
-        {
-          std::unique_lock lock(mutex);
-          changed.wait(lock, [&] { return stop || ready.size() < ahead; });
-          if (stop) return;
-        }
-        Batch batch = fetch(number);
-        const std::lock_guard lock(mutex);
-        ready.push_back(std::move(batch));
-        changed.notify_all();
-      }
-    } catch (...) {
-      const std::lock_guard lock(mutex);
-      failure = std::current_exception();
-    }
-    const std::lock_guard lock(mutex);
-    finished = true;
-    changed.notify_all();
-  }
-};
-
-Prefetcher::Prefetcher(std::function<Batch(int64_t)> fetch, int64_t first, int64_t end, int64_t ahead)
-    : fetch_(std::move(fetch)), next_(first), end_(end) {
-  if (ahead == 0 || first >= end) return;
-  worker_ = std::make_unique<Worker>();
-  worker_->thread =
-      std::thread([this, first, end, ahead] { worker_->run(fetch_, first, end, static_cast<size_t>(ahead)); });
-}
-
-Prefetcher::~Prefetcher() {
-  if (!worker_) return;
-  {
-    const std::lock_guard lock(worker_->mutex);
-    worker_->stop = true;
-    worker_->changed.notify_all();
-  }
-  worker_->thread.join();
-}
-
-bool Prefetcher::next(Batch& out) {
-  if (!worker_) {
-    if (next_ >= end_) return false;
-    out = fetch_(next_);
-    ++next_;
-    return true;
-  }
-  std::unique_lock lock(worker_->mutex);
-  worker_->changed.wait(lock, [&] { return !worker_->ready.empty() || worker_->finished; });
-  if (worker_->ready.empty()) {
-    if (worker_->failure) std::rethrow_exception(worker_->failure);
-    return false;
-  }
-  out = std::move(worker_->ready.front());
-  worker_->ready.pop_front();
-  worker_->changed.notify_all();
-  return true;
 }
 
 }  // namespace weft::data::detail

@@ -4,8 +4,8 @@
 //     step(images, labels);
 //
 // Each begin() starts an epoch: on the calling thread, one key is drawn from the global generator (where order or
-// transforms need one), and everything random in the epoch follows from it. So batches are the same with and without
-// prefetching, and an epoch can be resumed in the middle: position() is that key and the number of batches handed out.
+// transforms need one), and everything random in the epoch follows from it. So batches are the same with any number of
+// workers and without, and an epoch can be resumed in the middle: position() is that key and the number of batches handed out.
 #pragma once
 
 #include <functional>
@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "data/dataset.h"
+#include "data/prefetcher.h"
 #include "data/sampler.h"
 #include "io/resumable.h"
 
@@ -24,12 +25,12 @@ struct LoaderOptions {
   int64_t batch_size = 1;
   bool shuffle = false;
   bool drop_last = false;  // leaves out a last batch that is smaller
-  int64_t prefetch = 0;    // batches fetched ahead by a thread; 0: none, fetched when asked for
+  int64_t prefetch = 0;    // batches fetched ahead by threads; 0: none, or with workers two for each
+  Sampler sampler = {};    // which examples in which order; none: all of them
+  int64_t workers = 0;     // threads that fetch; the dataset is then asked from several at once. 0: one if prefetch > 0
 };
 
 namespace detail {
-
-using Batch = std::vector<Tensor>;
 
 /// What makes up an epoch; never changes, so that a prefetching thread reads it without locks.
 struct Epoch {
@@ -54,11 +55,17 @@ class LoaderCore {
   int64_t handed_out() const { return next_; }
   void hand_out() { ++next_; }
   void finish() { running_ = false; }
+  /// Threads that fetch, and how many batches they may be ahead.
+  int64_t workers() const { return options_.workers > 0 ? options_.workers : options_.prefetch > 0 ? 1 : 0; }
+  int64_t ahead() const { return options_.prefetch > 0 ? options_.prefetch : 2 * options_.workers; }
 
   std::string position() const;
   void set_position(const std::string& position);
 
  private:
+  /// 0: in order, 1: shuffled, 2: by a sampler.
+  uint64_t order_kind() const { return options_.sampler.defined() ? 2u : options_.shuffle ? 1u : 0u; }
+
   LoaderOptions options_;
   int64_t dataset_size_;
   int64_t batches_;
@@ -68,31 +75,12 @@ class LoaderCore {
   bool resume_ = false;   // the next begin() goes on with it
 };
 
-/// Calls fetch(first), fetch(first + 1), ... up to `end`, ahead of time on another thread where `ahead` > 0. Ops of
-/// that thread run serially; what it throws comes out of next(); the destructor joins it.
-class Prefetcher {
- public:
-  Prefetcher(std::function<Batch(int64_t)> fetch, int64_t first, int64_t end, int64_t ahead);
-  ~Prefetcher();
-  Prefetcher(const Prefetcher&) = delete;
-  Prefetcher& operator=(const Prefetcher&) = delete;
-  /// The next batch; false after the last.
-  bool next(Batch& out);
-
- private:
-  struct Worker;
-  std::function<Batch(int64_t)> fetch_;
-  int64_t next_;
-  int64_t end_;
-  std::unique_ptr<Worker> worker_;
-};
-
 }  // namespace detail
 
 /// See the top of the file. A dataset that is an lvalue is referred to and must outlive the loader; a temporary is
-/// taken over. Errors: Error where batch_size < 1 or prefetch < 0; what the dataset throws comes out of the loop.
-template <size_t N>
-class DataLoader : public io::Resumable {
+/// taken over. Errors: Error where batch_size < 1, prefetch < 0, workers < 0, or a sampler is not for the dataset; what
+/// the dataset throws comes out of the loop.
+template <size_t N> class DataLoader : public io::Resumable {
  public:
   using Batch = std::array<Tensor, N>;
   class Iterator;
@@ -121,12 +109,10 @@ class DataLoader : public io::Resumable {
   detail::LoaderCore core_;
 };
 
-template <AnyDataset D>
-DataLoader(D&&, LoaderOptions = {}) -> DataLoader<std::remove_cvref_t<D>::kTensors>;
+template <AnyDataset D> DataLoader(D&&, LoaderOptions = {}) -> DataLoader<std::remove_cvref_t<D>::kTensors>;
 
-/// Walks over an epoch. Leaving a loop early (break, exception) destroys it, which joins the prefetching thread.
-template <size_t N>
-class DataLoader<N>::Iterator {
+/// Walks over an epoch. Leaving a loop early (break, exception) destroys it, which joins the threads that fetch.
+template <size_t N> class DataLoader<N>::Iterator {
  public:
   using value_type = Batch;
   using difference_type = std::ptrdiff_t;
@@ -135,11 +121,11 @@ class DataLoader<N>::Iterator {
       : core_(&loader.core_),
         batches_(std::make_unique<detail::Prefetcher>(
             [&dataset = *loader.dataset_, epoch = std::move(epoch)](int64_t number) {
-    const std::vector<int64_t> indices = epoch->indices(number);
-    Batch batch = dataset.collate(indices, epoch->keys(indices));
-    return detail::Batch(std::make_move_iterator(batch.begin()), std::make_move_iterator(batch.end()));
+              const std::vector<int64_t> indices = epoch->indices(number);
+              Batch batch = dataset.collate(indices, epoch->keys(indices));
+              return detail::Batch(std::make_move_iterator(batch.begin()), std::make_move_iterator(batch.end()));
             },
-            loader.core_.handed_out(), loader.core_.batches(), loader.core_.options().prefetch)) {
+            loader.core_.handed_out(), loader.core_.batches(), loader.core_.workers(), loader.core_.ahead())) {
     advance();
   }
   const Batch& operator*() const { return batch_; }

@@ -1,5 +1,7 @@
 #include "data/sampler.h"
 
+#include <algorithm>
+#include <cmath>
 #include <cstddef>
 #include <numeric>
 #include <utility>
@@ -32,6 +34,107 @@ std::vector<int64_t> shuffled_order(RandomKey key, int64_t count) {
     std::swap(order[left - 1], order[chosen]);
   }
   return order;
+}
+
+Sampler::Sampler(std::function<std::vector<int64_t>(RandomKey)> order, int64_t count, bool random)
+    : order_(std::move(order)), count_(count), random_(random) {
+  if (count < 0) throw Error(text("Sampler: count must be 0 or more, not ", count));
+}
+
+void Sampler::check_size(int64_t dataset_size) const {
+  if (size_ && *size_ != dataset_size)
+    throw Error(text("Sampler: it is for ", *size_, " examples, the dataset has ", dataset_size));
+}
+
+std::vector<int64_t> Sampler::order(RandomKey key, int64_t dataset_size) const {
+  std::vector<int64_t> out = order_(key);
+  if (static_cast<int64_t>(out.size()) != count_)
+    throw Error(text("Sampler: it gave ", out.size(), " examples, not ", count_));
+  for (const int64_t index : out)
+    if (index < 0 || index >= dataset_size)
+      throw IndexError(text("Sampler: example ", index, " of a dataset of ", dataset_size));
+  return out;
+}
+
+Sampler sequential(int64_t count) {
+  const auto order = [count](RandomKey) {
+    std::vector<int64_t> out(static_cast<size_t>(count));
+    std::iota(out.begin(), out.end(), int64_t{0});
+    return out;
+  };
+  return Sampler(order, count, false);
+}
+
+Sampler shuffled(int64_t count) {
+  return Sampler([count](RandomKey key) { return shuffled_order(key, count); }, count);
+}
+
+Sampler subset(std::vector<int64_t> indices, const SubsetOptions& options) {
+  const auto count = static_cast<int64_t>(indices.size());
+  const auto order = [indices = std::move(indices), options](RandomKey key) {
+    if (!options.shuffle) return indices;
+    std::vector<int64_t> out;
+    for (const int64_t place : shuffled_order(key, static_cast<int64_t>(indices.size())))
+      out.push_back(indices[static_cast<size_t>(place)]);
+    return out;
+  };
+  return Sampler(order, count, options.shuffle);
+}
+
+namespace {
+
+/// Element `i` of a stream, uniform in (0, 1), with 52 random bits.
+double open_uniform(RandomKey key, uint64_t i) {
+  const auto bits = random_block(key, i);
+  const uint64_t word = uint64_t{bits[1]} << 32 | bits[0];
+  return (static_cast<double>(word >> 12) + 0.5) * 0x1p-52;
+}
+
+/// Places in the sum of the weights so far.
+std::vector<int64_t> with_replacement(const std::vector<double>& sums, int64_t count, RandomKey key) {
+  std::vector<int64_t> out;
+  for (int64_t i = 0; i < count; ++i) {
+    const double place = open_uniform(key, static_cast<uint64_t>(i)) * sums.back();
+    // The first sum above; rounding may lead to the end, past the last weight that is not 0.
+    auto found = std::upper_bound(sums.begin(), sums.end(), place);
+    if (found == sums.end()) found = std::lower_bound(sums.begin(), sums.end(), sums.back());
+    out.push_back(found - sums.begin());
+  }
+  return out;
+}
+
+/// The examples that come first where each waits for a time of exponential distribution (Efraimidis and Spirakis).
+std::vector<int64_t> without_replacement(const std::vector<double>& weights, int64_t count, RandomKey key) {
+  std::vector<std::pair<double, int64_t>> times;
+  for (size_t i = 0; i < weights.size(); ++i)
+    if (weights[i] > 0) times.emplace_back(-std::log(open_uniform(key, i)) / weights[i], static_cast<int64_t>(i));
+  std::partial_sort(times.begin(), times.begin() + count, times.end());
+  std::vector<int64_t> out;
+  for (int64_t i = 0; i < count; ++i) out.push_back(times[static_cast<size_t>(i)].second);
+  return out;
+}
+
+}  // namespace
+
+Sampler weighted(std::vector<double> weights, const WeightedOptions& options) {
+  std::vector<double> sums;
+  double sum = 0;
+  int64_t positive = 0;
+  for (const double weight : weights) {
+    if (!(weight >= 0) || !std::isfinite(weight))
+      throw Error(text("weighted: a weight must be finite and 0 or more, not ", weight));
+    sums.push_back(sum += weight);
+    positive += weight > 0 ? 1 : 0;
+  }
+  const auto size = static_cast<int64_t>(weights.size());
+  const int64_t count = options.count.value_or(size);
+  if (count > 0 && !(sum > 0 && std::isfinite(sum))) throw Error(text("weighted: the weights add up to ", sum));
+  if (!options.replacement && count > positive)
+    throw Error(text("weighted: ", count, " examples without replacement, of ", positive, " with a weight"));
+  const auto order = [weights = std::move(weights), sums = std::move(sums), count, options](RandomKey key) {
+    return options.replacement ? with_replacement(sums, count, key) : without_replacement(weights, count, key);
+  };
+  return Sampler(order, count).for_size(size);
 }
 
 }  // namespace weft::data

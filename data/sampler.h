@@ -1,6 +1,8 @@
 // The order examples are visited in, and the random keys they get: pure functions of one key per epoch.
 #pragma once
 
+#include <functional>
+#include <optional>
 #include <vector>
 
 #include "tensor/core/random.h"
@@ -13,5 +15,49 @@ RandomKey split_key(RandomKey key, uint64_t number);
 
 /// A random permutation of 0 .. count-1. Error where count < 0.
 std::vector<int64_t> shuffled_order(RandomKey key, int64_t count);
+
+/// Which examples an epoch visits, in which order: a function of the epoch's key.
+class Sampler {
+ public:
+  /// Whatever the loader says: all examples, shuffled or not.
+  Sampler() = default;
+  /// `order(key)` gives `count` numbers of examples, the same for the same key. It reads the key where `random`.
+  Sampler(std::function<std::vector<int64_t>(RandomKey)> order, int64_t count, bool random = true);
+  /// For datasets of this size only.
+  Sampler& for_size(int64_t size) { return size_ = size, *this; }
+
+  bool defined() const { return order_ != nullptr; }
+  bool is_random() const { return random_; }
+  int64_t count() const { return count_; }
+  /// Error where it is made for datasets of another size.
+  void check_size(int64_t dataset_size) const;
+  /// Error where it does not give count() numbers, IndexError where one is not in [0, dataset_size).
+  std::vector<int64_t> order(RandomKey key, int64_t dataset_size) const;
+
+ private:
+  std::function<std::vector<int64_t>(RandomKey)> order_;
+  int64_t count_ = 0;
+  bool random_ = false;
+  std::optional<int64_t> size_;
+};
+
+/// 0 .. count-1.
+Sampler sequential(int64_t count);
+/// A random permutation of 0 .. count-1.
+Sampler shuffled(int64_t count);
+
+struct SubsetOptions {
+  bool shuffle = false;
+};
+/// These examples, in this order or in a random one.
+Sampler subset(std::vector<int64_t> indices, const SubsetOptions& options = {});
+
+struct WeightedOptions {
+  std::optional<int64_t> count = std::nullopt;  // as many as weights where absent
+  bool replacement = true;                      // an example may come again
+};
+/// `count` examples, each drawn with a probability in proportion to its weight (one per example). Error for weights
+/// that are negative, not finite or all zero, and, without replacement, for more examples than have a weight above 0.
+Sampler weighted(std::vector<double> weights, const WeightedOptions& options = {});
 
 }  // namespace weft::data

@@ -94,8 +94,7 @@ class Pen {
     }
   }
 
-  template <class Map>
-  void map(const Map& map) {
+  template <class Map> void map(const Map& map) {
     for (auto& [a, b] : segments_) a = map(a), b = map(b);
   }
   const std::vector<std::pair<Point, Point>>& segments() const { return segments_; }

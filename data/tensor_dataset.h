@@ -14,8 +14,7 @@ Tensor rows(const Tensor& column, std::span<const int64_t> indices);
 }  // namespace detail
 
 /// `data::TensorDataset(images, labels)`: example i is {images[i], labels[i]}, copied. All tensors have as many rows.
-template <size_t N>
-class TensorDataset : public DatasetOf<N> {
+template <size_t N> class TensorDataset : public DatasetOf<N> {
  public:
   using typename DatasetOf<N>::Example;
 
@@ -41,7 +40,6 @@ class TensorDataset : public DatasetOf<N> {
   std::array<Tensor, N> columns_;
 };
 
-template <std::same_as<Tensor>... Columns>
-TensorDataset(Columns...) -> TensorDataset<sizeof...(Columns)>;
+template <std::same_as<Tensor>... Columns> TensorDataset(Columns...) -> TensorDataset<sizeof...(Columns)>;
 
 }  // namespace weft::data

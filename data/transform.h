@@ -4,6 +4,7 @@
 
 #include <concepts>
 #include <functional>
+#include <initializer_list>
 #include <utility>
 #include <vector>
 
@@ -33,10 +34,18 @@ class Transform {
 /// The transforms one after the other; each random one gets a key of its own.
 Transform compose(std::vector<Transform> transforms);
 
-/// (x - mean) / deviation.
+/// One number for all, or one for each channel.
+struct PerChannel {
+  PerChannel(double value) : values{value} {}
+  PerChannel(std::initializer_list<double> list) : values(list) {}
+  std::vector<double> values;
+};
+
+/// (x - mean) / deviation; x is (channels, ...) where they are given per channel:
+///   data::Normalize{0.13, 0.31}, data::Normalize{{0.485, 0.456, 0.406}, {0.229, 0.224, 0.225}}
 struct Normalize {
-  double mean = 0;
-  double deviation = 1;
+  PerChannel mean = 0;
+  PerChannel deviation = 1;
   Tensor operator()(const Tensor& x) const;
 };
 
@@ -46,15 +55,46 @@ struct RandomShift {
   Tensor operator()(const Tensor& x, RandomKey key) const;
 };
 
-/// Mirrors an image (..., width) with probability `p`.
+/// Mirrors an image (..., height, width) along `axis` with probability `p`.
 struct RandomFlip {
   double p = 0.5;
+  int64_t axis = -1;
+  Tensor operator()(const Tensor& x, RandomKey key) const;
+};
+
+/// The middle (height, width) of an image (..., h, w). ShapeError where it is smaller.
+struct CenterCrop {
+  int64_t height = 0;
+  int64_t width = 0;
+  Tensor operator()(const Tensor& x) const;
+};
+
+/// A random part of (height, width) of an image (..., h, w) that got `padding` zeros on each side. ShapeError where it
+/// is smaller.
+struct RandomCrop {
+  int64_t height = 0;
+  int64_t width = 0;
+  int64_t padding = 0;
+  Tensor operator()(const Tensor& x, RandomKey key) const;
+};
+
+/// An image (..., h, w) in another size, by straight lines between the centres of its pixels (as PyTorch's bilinear
+/// interpolation without align_corners). f32 for integers.
+struct Resize {
+  int64_t height = 0;
+  int64_t width = 0;
+  Tensor operator()(const Tensor& x) const;
+};
+
+/// Turns an image (..., h, w) about its middle, counter-clockwise by an angle in [-degrees, degrees); zeros come in at
+/// the edges. Between pixels as Resize.
+struct RandomRotation {
+  double degrees = 10;
   Tensor operator()(const Tensor& x, RandomKey key) const;
 };
 
 /// A dataset whose examples pass a transform; see map().
-template <size_t N>
-class MappedDataset : public DatasetOf<N> {
+template <size_t N> class MappedDataset : public DatasetOf<N> {
  public:
   using typename DatasetOf<N>::Example;
   MappedDataset(std::shared_ptr<const DatasetOf<N>> dataset, Transform transform, size_t position)
@@ -79,8 +119,7 @@ class MappedDataset : public DatasetOf<N> {
 /// `dataset` with tensor `Position` of every example (the first, unless said otherwise) passed through `transform`:
 ///   auto augmented = data::map(train, data::compose({data::Normalize{0.13, 0.31}, data::RandomShift{2}}));
 /// An lvalue is referred to and must outlive the result; a temporary is taken over.
-template <size_t Position = 0, AnyDataset D>
-auto map(D&& dataset, Transform transform) {
+template <size_t Position = 0, AnyDataset D> auto map(D&& dataset, Transform transform) {
   constexpr size_t kTensors = std::remove_cvref_t<D>::kTensors;
   static_assert(Position < kTensors);
   return MappedDataset<kTensors>(hold(std::forward<D>(dataset)), std::move(transform), Position);

@@ -97,8 +97,7 @@ void save_pictures(const Settings& settings, const std::string& name, const std:
                    const weft::data::TensorDataset<2>& test, const weft::Tensor& predictions);
 
 /// The answers of `model` for all images, in batches, without a tape.
-template <class Model>
-weft::Tensor predict(Model& model, const weft::data::TensorDataset<2>& dataset) {
+template <class Model> weft::Tensor predict(Model& model, const weft::data::TensorDataset<2>& dataset) {
   weft::NoGrad guard;
   model.eval();
   std::vector<weft::Tensor> answers;

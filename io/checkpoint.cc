@@ -1,5 +1,6 @@
-// Tensors are called `model.NAME`, `optimizer.NAME` and `schedule.NAME`; everything else is a text of the header:
-// `optimizer.number.NAME`, `schedule.number.NAME`, `random`, `loader`, `field.NAME`, and `crc32` of all of these.
+// Tensors are called `model.NAME`, `optimizer.NAME`, `schedule.NAME` and `average.NAME`; everything else is a text of
+// the header: `optimizer.number.NAME`, `schedule.number.NAME`, `average.number.NAME`, `random`, `loader`, `field.NAME`,
+// and `crc32` of all of these.
 #include "io/checkpoint.h"
 
 #include <charconv>
@@ -28,16 +29,14 @@ struct Contents {
 };
 
 /// What begins with `prefix`, without it.
-template <class Map>
-Map part_of(const Map& all, const std::string& prefix) {
+template <class Map> Map part_of(const Map& all, const std::string& prefix) {
   Map out;
   for (auto at = all.lower_bound(prefix); at != all.end() && at->first.starts_with(prefix); ++at)
     out.emplace(at->first.substr(prefix.size()), at->second);
   return out;
 }
 
-template <class Map>
-void add_part(Map& all, const std::string& prefix, const Map& part) {
+template <class Map> void add_part(Map& all, const std::string& prefix, const Map& part) {
   for (const auto& [name, value] : part) all.emplace(prefix + name, value);
 }
 
@@ -47,8 +46,7 @@ std::string number_text(double value) {
   return {buffer, std::to_chars(buffer, buffer + sizeof(buffer), value).ptr};
 }
 
-template <class Number>
-Number parse_number(const std::string& text) {
+template <class Number> Number parse_number(const std::string& text) {
   Number value{};
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
   if (error != std::errc() || end != text.data() + text.size())
@@ -149,12 +147,14 @@ void apply(const Contents& contents, const CheckpointParts& parts) {
   // Everything that is only parsed comes first.
   const StateDict model = part_of(contents.tensors, "model.");
   const optim::State optimizer = state_of(contents, "optimizer."), schedule = state_of(contents, "schedule.");
+  const optim::State average = state_of(contents, "average.");
   if (parts.model != nullptr) {
     text_at(contents, "model");
     check_dtypes(*parts.model, model);
   }
   if (parts.optimizer != nullptr) text_at(contents, "optimizer");
   if (parts.schedule != nullptr) text_at(contents, "schedule");
+  if (parts.average != nullptr) text_at(contents, "average");
   const std::string position = parts.loader != nullptr ? text_at(contents, "loader") : "";
   std::map<std::string, std::string> fields = part_of(contents.texts, "field.");
   const RandomState random = parts.random ? parse_random(text_at(contents, "random")) : RandomState{};
@@ -174,6 +174,11 @@ void apply(const Contents& contents, const CheckpointParts& parts) {
     const optim::State before = parts.schedule->state_dict();
     transaction.run([&] { parts.schedule->load_state_dict(schedule); },
                     [&, before] { parts.schedule->load_state_dict(before); });
+  }
+  if (parts.average != nullptr) {
+    const optim::State before = parts.average->clone_state();
+    transaction.run([&] { parts.average->load_state_dict(average); },
+                    [&, before] { parts.average->load_state_dict(before); });
   }
   if (parts.loader != nullptr) transaction.run([&] { parts.loader->set_position(position); }, [] {});
   if (parts.fields != nullptr) *parts.fields = std::move(fields);
@@ -198,6 +203,10 @@ void save_checkpoint(const std::string& path, const CheckpointParts& parts) {
     if (parts.schedule != nullptr) {
       contents.texts["schedule"] = "1";
       add_state(contents, "schedule.", parts.schedule->state_dict());
+    }
+    if (parts.average != nullptr) {
+      contents.texts["average"] = "1";
+      add_state(contents, "average.", parts.average->state_dict());
     }
     if (parts.loader != nullptr) contents.texts["loader"] = parts.loader->position();
     if (parts.fields != nullptr) add_part(contents.texts, "field.", *parts.fields);

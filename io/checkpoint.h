@@ -11,6 +11,7 @@
 
 #include "io/resumable.h"
 #include "nn/module/module.h"
+#include "optim/average.h"
 #include "optim/optimizer.h"
 #include "optim/schedule.h"
 
@@ -22,6 +23,7 @@ struct CheckpointParts {
   nn::Module* model = nullptr;
   optim::Optimizer* optimizer = nullptr;
   optim::Schedule* schedule = nullptr;
+  optim::Average* average = nullptr;  // Ema or Swa
   Resumable* loader = nullptr;
   std::map<std::string, std::string>* fields = nullptr;
   bool random = true;  // the state of the global generator

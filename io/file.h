@@ -81,8 +81,7 @@ std::string shown(std::string_view text);
 [[noreturn]] void rethrow_with_path(const std::string& path);
 
 /// Runs f(); whatever it throws becomes an IoError that names the path.
-template <class F>
-decltype(auto) with_path(const std::string& path, F&& f) {
+template <class F> decltype(auto) with_path(const std::string& path, F&& f) {
   try {
     return f();
   } catch (...) {

@@ -1,10 +1,12 @@
 #include "nn/init.h"
 
 #include <cmath>
+#include <numbers>
 
 #include "autograd/grad_mode.h"
 #include "tensor/functions/binary.h"
 #include "tensor/functions/random.h"
+#include "tensor/functions/unary.h"
 
 namespace weft::nn::init {
 
@@ -31,13 +33,24 @@ int64_t fan(const Tensor& weight, Fan which) {
 void uniform(Tensor tensor, double low, double high) {
   Frame frame("uniform", tensor);
   NoGrad guard;
-  tensor.copy_(rand(tensor.shape(), tensor.dtype()) * (high - low) + low);
+  tensor.uniform_(low, high);
 }
 
 void normal(Tensor tensor, double mean, double std) {
   Frame frame("normal", tensor);
   NoGrad guard;
-  tensor.copy_(randn(tensor.shape(), tensor.dtype()) * std + mean);
+  tensor.normal_(mean, std);
+}
+
+void trunc_normal(Tensor tensor, double mean, double std, double low, double high) {
+  Frame frame("trunc_normal", tensor);
+  if (!(low < high)) throw Error(text("low ", low, " must be below high ", high));
+  if (!(std > 0)) throw Error(text("the standard deviation ", std, " must be above 0"));
+  NoGrad guard;
+  // The inverse of the distribution function, between its values at the bounds.
+  const auto below = [&](double x) { return std::erf((x - mean) / (std * std::numbers::sqrt2)); };
+  const Tensor u = rand(tensor.shape(), f64, tensor.device()) * (below(high) - below(low)) + below(low);
+  tensor.copy_(clip(erfinv(u) * (std * std::numbers::sqrt2) + mean, low, high));
 }
 
 void constant(Tensor tensor, double value) {

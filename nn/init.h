@@ -25,6 +25,8 @@ struct KaimingOptions {
 
 void uniform(Tensor tensor, double low = 0, double high = 1);
 void normal(Tensor tensor, double mean = 0, double std = 1);
+/// Normal values cut off outside of [low, high] (not multiples of std). Error unless low < high and std > 0.
+void trunc_normal(Tensor tensor, double mean = 0, double std = 1, double low = -2, double high = 2);
 void constant(Tensor tensor, double value);
 /// Variance gain^2 * 2 / (fan_in + fan_out): Glorot and Bengio, "Understanding the difficulty of training deep feedforward
 /// neural networks", AISTATS 2010.

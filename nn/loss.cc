@@ -1,5 +1,6 @@
 #include "nn/loss.h"
 
+#include "nn/losses/reduce.h"
 #include "tensor/functions/binary.h"
 #include "tensor/functions/compare.h"
 #include "tensor/functions/copy.h"
@@ -11,15 +12,8 @@
 namespace weft::nn {
 namespace {
 
-Tensor reduce(const Tensor& loss, Reduction reduction) {
-  if (reduction == Reduction::none) return loss;
-  return reduction == Reduction::sum ? sum(loss) : mean(loss);
-}
-
-void check_same_shape(const Tensor& x, const Tensor& y) {
-  if (x.shape() != y.shape())
-    throw ShapeError(text("input and target must have one shape, not ", x.shape(), " and ", y.shape()));
-}
+using detail::check_same_shape;
+using detail::reduce;
 
 void check_targets(const Tensor& log_probs, const Tensor& targets) {
   if (!is_integer(targets.dtype())) throw DtypeError(text("targets must be integers, not ", targets.dtype()));
@@ -72,6 +66,13 @@ Tensor huber_loss(const Tensor& x, const Tensor& y, const HuberOptions& options)
   const Tensor inner = where(near, distance, zeros_like(distance));
   const Tensor loss = where(near, square(inner) * 0.5, (distance - 0.5 * delta) * delta);
   return reduce(loss, options.reduction);
+}
+
+Tensor smooth_l1_loss(const Tensor& x, const Tensor& y, const SmoothL1Options& options) {
+  Frame frame("smooth_l1_loss", x, y);
+  if (!(options.beta >= 0)) throw Error(text("beta must be 0 or more, not ", options.beta));
+  if (options.beta == 0) return l1_loss(x, y, options.reduction);
+  return huber_loss(x, y, {.delta = options.beta, .reduction = options.reduction}) / options.beta;
 }
 
 Tensor bce_with_logits(const Tensor& logits, const Tensor& targets, const BceOptions& options) {

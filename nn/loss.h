@@ -1,6 +1,8 @@
 // Losses. The definitions are PyTorch's; `mean` runs over all elements, for classes over their (weighted) targets.
 #pragma once
 
+#include "nn/losses/distribution.h"
+#include "nn/losses/margin.h"
 #include "tensor/functions/cross_entropy.h"
 
 namespace weft::nn {
@@ -31,6 +33,14 @@ struct HuberOptions {
 
 /// (x - y)^2 / 2 up to delta, delta (|x - y| - delta / 2) beyond.
 Tensor huber_loss(const Tensor& x, const Tensor& y, const HuberOptions& options = {});
+
+struct SmoothL1Options {
+  double beta = 1.0;  // where the square turns into a line; 0: l1_loss
+  Reduction reduction = Reduction::mean;
+};
+
+/// (x - y)^2 / (2 beta) up to beta, |x - y| - beta / 2 beyond: huber_loss divided by its delta.
+Tensor smooth_l1_loss(const Tensor& x, const Tensor& y, const SmoothL1Options& options = {});
 
 struct BceOptions {
   Tensor weight = {};      // factor per element, broadcast

@@ -1,7 +1,6 @@
 #include "optim/adam.h"
 
 #include "tensor/adjoints/optimizer_step.h"
-#include "tensor/functions/unary.h"
 
 namespace weft::optim {
 namespace detail {
@@ -12,8 +11,8 @@ AdamBase::AdamBase(const char* name, bool decoupled)
 void AdamBase::update(size_t group, Slot& slot, const Tensor& gradient) {
   const AdamOptions& o = options(group);
   const auto [average, square, largest] = states(slot, {true, true, o.amsgrad});
-  internal::adam_step(slot.parameter, o.maximize ? -gradient : gradient, average, square, largest,
-                      {o, decoupled_, slot.steps});
+  internal::optimizer_step(name(), op::AdamStep{o, decoupled_, slot.steps}, slot.parameter, gradient, average, square,
+                           largest);
 }
 
 }  // namespace detail

@@ -8,7 +8,7 @@
 #include <utility>
 #include <vector>
 
-#include "tensor/core/hyper_parameters.h"
+#include "optim/hyper_parameters.h"
 #include "tensor/tensor.h"
 
 namespace weft::optim {
@@ -16,34 +16,46 @@ namespace weft::optim {
 /// The fields of hyper-parameters as a group: the parameters, and what differs from the optimizer's options.
 struct AsGroup {
   using Number = std::optional<double>;
+  using Count = std::optional<int64_t>;
   using Switch = std::optional<bool>;
   using Parameters = std::vector<Tensor>;
   static constexpr std::initializer_list<Tensor> none = {};
   static constexpr std::nullopt_t initial(double) { return std::nullopt; }
+  static constexpr std::nullopt_t initial(int64_t) { return std::nullopt; }
   static constexpr std::nullopt_t initial(bool) { return std::nullopt; }
 };
 
-// Uses both functions: GCC 12 has an internal error where their first use is a default member initializer.
-static_assert((AsGroup::initial(0.0), AsGroup::initial(false), true));
+// Uses these functions: GCC 12 has an internal error where their first use is a default member initializer.
+static_assert((AsGroup::initial(0.0), AsGroup::initial(int64_t{0}), AsGroup::initial(false), true));
 
 using SGDGroup = SGDFields<AsGroup>;
 using AdamGroup = AdamFields<AsGroup>;
 using RMSpropGroup = RMSpropFields<AsGroup>;
+using AdagradGroup = AdagradFields<AsGroup>;
+using AdadeltaGroup = AdadeltaFields<AsGroup>;
+using AdamaxGroup = AdamaxFields<AsGroup>;
+using NAdamGroup = NAdamFields<AsGroup>;
+using RAdamGroup = RAdamFields<AsGroup>;
+using LionGroup = LionFields<AsGroup>;
+using LAMBGroup = LAMBFields<AsGroup>;
+using ASGDGroup = ASGDFields<AsGroup>;
+using RpropGroup = RpropFields<AsGroup>;
+using AdafactorGroup = AdafactorFields<AsGroup>;
+using MuonGroup = MuonFields<AsGroup>;
+using LBFGSGroup = LBFGSFields<AsGroup>;
 
 namespace detail {
 
-template <class T>
-const T* set_value(const T& value) {
-  return &value;
-}
-template <class T>
-const T* set_value(const std::optional<T>& value) {
-  return value ? &*value : nullptr;
-}
+/// The group of an optimizer's options.
+template <class Options> struct GroupOf;
+template <template <class> class Fields> struct GroupOf<Fields<AsOptions>> { using type = Fields<AsGroup>; };
+template <> struct GroupOf<AdamOptions> { using type = AdamGroup; };
+
+template <class T> const T* set_value(const T& value) { return &value; }
+template <class T> const T* set_value(const std::optional<T>& value) { return value ? &*value : nullptr; }
 
 /// `to` with every field that `from` sets: a group's own fields over the options, AdamW's options as Adam's.
-template <class To, class From>
-To with_fields(To to, const From& from) {
+template <class To, class From> To with_fields(To to, const From& from) {
   From::fields(from, [&](std::string_view name, const auto& given, Range) {
     const auto* value = set_value(given);
     To::fields(to, [&](std::string_view other, auto& field, Range) {

@@ -14,6 +14,7 @@ OneCycleOptions checked(const OneCycleOptions& o) {
   if (o.steps < 2)
     throw Error(text("steps must be 2 or more, not ", o.steps, o.steps == 0 ? " (was it left out?)" : ""));
   if (!(o.rising > 0 && o.rising < 1)) throw Error(text("rising must be in (0, 1), not ", o.rising));
+  if (o.three_phases && o.rising >= 0.5) throw Error(text("three phases need rising below 0.5, not ", o.rising));
   if (!(o.start_divisor > 0)) throw Error(text("start_divisor must be positive, not ", o.start_divisor));
   if (!(o.final_divisor > 0)) throw Error(text("final_divisor must be positive, not ", o.final_divisor));
   if (!o.cycle_momentum) return o;
@@ -28,14 +29,15 @@ double between(Anneal anneal, double start, double end, double part) {
   return end + (start - end) / 2 * (1 + std::cos(std::numbers::pi * part));
 }
 
-/// Goes from `start` to `peak` while the rate rises, and on to `end`.
+/// Goes from `start` to `peak` while the rate rises, with three phases back to `start`, and on to `end`.
 double cycle(const OneCycleOptions& o, int64_t step, double start, double peak, double end) {
   if (step > o.steps) throw Error(text("OneCycle: step ", step, " is beyond the cycle of ", o.steps, " steps"));
   const double turn = o.rising * static_cast<double>(o.steps) - 1;
-  const double last = static_cast<double>(o.steps) - 1;
+  const double last = static_cast<double>(o.steps) - 1, back = o.three_phases ? 2 * turn : turn;
   const double at = std::min(static_cast<double>(step), last);
   if (at <= turn) return between(o.anneal, start, peak, turn > 0 ? at / turn : 1);
-  return between(o.anneal, peak, end, (at - turn) / (last - turn));
+  if (at <= back) return between(o.anneal, peak, start, (at - turn) / turn);
+  return between(o.anneal, o.three_phases ? start : peak, end, (at - back) / (last - back));
 }
 
 double rate(const OneCycleOptions& o, int64_t step) {
@@ -54,8 +56,7 @@ void OneCycle::apply() {
   Schedule::apply();
   if (!options_.cycle_momentum) return;
   const double value = cycle(options_, steps(), options_.max_momentum, options_.base_momentum, options_.max_momentum);
-  for (const char* name : {"momentum", "beta1"})
-    if (optimizer().has(name)) optimizer().set(name, value);
+  set_momentum(value);
 }
 
 }  // namespace weft::optim

@@ -1,5 +1,5 @@
 // OneCycle: the rate rises to a maximum and falls far below its start, the momentum the other way round (Smith and
-// Topin, "Super-convergence", arXiv 1708.07120). PyTorch's OneCycleLR with two phases.
+// Topin, "Super-convergence", arXiv 1708.07120). PyTorch's OneCycleLR.
 #pragma once
 
 #include "optim/schedule.h"
@@ -13,6 +13,7 @@ struct OneCycleOptions {
   int64_t steps = 0;    // of the whole cycle, at least 2
   double rising = 0.3;  // the share of the steps in which the rate rises
   Anneal anneal = Anneal::cosine;
+  bool three_phases = false;    // back to the first rate as fast as it rose, and only then far below
   double start_divisor = 25;    // the first rate is max_lr / start_divisor
   double final_divisor = 1e4;   // the last one is the first / final_divisor
   bool cycle_momentum = true;   // SGD's and RMSprop's momentum, Adam's beta1

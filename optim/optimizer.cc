@@ -2,29 +2,29 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <ostream>
 
 #include "autograd/grad_mode.h"
 #include "tensor/functions/copy.h"
 #include "tensor/functions/fill.h"
+#include "tensor/functions/reduce.h"
 #include "tensor/runtime/log.h"
 
 namespace weft::optim {
 
-template <class F>
-void Optimizer::each_slot(const F& visit) {
+template <class F> void Optimizer::each_slot(const F& visit) {
   for (std::vector<Slot>& group : groups_)
     for (Slot& slot : group) visit(slot);
 }
-template <class F>
-void Optimizer::each_slot(const F& visit) const {
+template <class F> void Optimizer::each_slot(const F& visit) const {
   for (const std::vector<Slot>& group : groups_)
     for (const Slot& slot : group) visit(slot);
 }
 
 // ---- parameters ----
 
-void Optimizer::add_group(const std::vector<Tensor>& parameters) {
+void Optimizer::add_slots(const std::vector<Tensor>& parameters) {
   Frame frame(name_);
   std::vector<Slot> group;
   size_t number = this->parameters().size();
@@ -35,8 +35,10 @@ void Optimizer::add_group(const std::vector<Tensor>& parameters) {
     if (!parameter.defined()) throw Error("a parameter is undefined");
     if (!internal::body(parameter).history || !parameter.is_leaf())
       throw GradientError(text("a tensor of shape ", parameter.shape(), " is not a parameter: see parameter()"));
-    Slot slot{.parameter = parameter, .key = parameter.name(), .steps = 0, .states = {}};
+    check_parameter(parameter);
+    Slot slot{.parameter = parameter, .key = parameter.name(), .steps = 0, .states = {}, .numbers = {}};
     slot.states.resize(state_names_.size());
+    slot.numbers.resize(number_names_.size());
     bool twice = false, shares_name = slot.key.empty() || slot.key == "leaf";
     const auto compare = [&](const Slot& other) {
       twice |= other.parameter.is_same(parameter);
@@ -74,6 +76,7 @@ void Optimizer::zero_grad() {
 void Optimizer::step() {
   Frame frame(name_);
   NoGrad guard;
+  if (skips_nonfinite_ && !is_finite()) return void(++skipped_);
   for (size_t i = 0; i < groups_.size(); ++i) {
     for (Slot& slot : groups_[i]) {
       const Tensor gradient = slot.parameter.grad();
@@ -83,6 +86,17 @@ void Optimizer::step() {
     }
   }
   if (++steps_ == 1) warn_unused();
+}
+
+bool Optimizer::is_finite() const {
+  bool finite = true;
+  each_slot([&](const Slot& slot) {
+    const Tensor gradient = slot.parameter.grad();
+    if (!finite || !gradient.defined() || gradient.numel() == 0) return;
+    // The largest size: a sum could overflow.
+    finite = std::isfinite(norm(gradient, std::numeric_limits<double>::infinity()).item<double>());
+  });
+  return finite;
 }
 
 std::vector<std::string> Optimizer::unused() const {
@@ -103,10 +117,17 @@ void Optimizer::warn_unused() const {
   log_warn(line);
 }
 
-Tensor Optimizer::state(Slot& slot, size_t index) {
+Shape Optimizer::state_shape(const Tensor& parameter, size_t) const { return parameter.shape(); }
+
+Tensor Optimizer::new_state(const Tensor& parameter, size_t index) const {
+  const Shape shape = state_shape(parameter, index);
+  return shape == parameter.shape() ? zeros_like(parameter) : zeros(shape, parameter.dtype(), parameter.device());
+}
+
+Tensor Optimizer::state(Slot& slot, size_t index) const {
   Tensor& state = slot.states[index];
   if (!state.defined())
-    state = zeros_like(slot.parameter);
+    state = new_state(slot.parameter, index);
   else if (state.dtype() != slot.parameter.dtype() || state.device() != slot.parameter.device())
     state = cast(state.to(slot.parameter.device()), slot.parameter.dtype());  // the module was cast or moved
   return state;
@@ -114,9 +135,25 @@ Tensor Optimizer::state(Slot& slot, size_t index) {
 
 // ---- numbers ----
 
+double Optimizer::Number::get() const {
+  if (count != nullptr) return static_cast<double>(*count);
+  return flag != nullptr ? static_cast<double>(*flag) : *value;
+}
+
+void Optimizer::Number::put(double given) const {
+  if (count != nullptr)
+    *count = static_cast<int64_t>(given);
+  else if (flag != nullptr)
+    *flag = given != 0;
+  else
+    *value = given;
+}
+
 void Optimizer::Number::check(double given) const {
   if (flag != nullptr && given != 0 && given != 1) throw Error(text(name, " is a switch, 0 or 1, not ", given));
   if (std::isnan(given)) throw Error(text(name, " must be a number, not ", given));
+  if (count != nullptr && !(std::abs(given) <= 1e15 && given == std::floor(given)))
+    throw Error(text(name, " must be a whole number, not ", given));
   if (range == Range::not_negative && given < 0) throw Error(text(name, " must be 0 or more, not ", given));
   if (range == Range::fraction && (given < 0 || given >= 1)) throw Error(text(name, " must be in [0, 1), not ", given));
 }
@@ -159,7 +196,7 @@ std::string Optimizer::to_string() const {
     std::string fields;
     for (const Number& number : const_cast<Optimizer*>(this)->numbers(group)) {
       if (!fields.empty()) fields += ", ";
-      fields += number.flag != nullptr ? text(number.name, "=", *number.flag) : text(number.name, "=", *number.value);
+      fields += number.flag != nullptr ? text(number.name, "=", *number.flag) : text(number.name, "=", number.get());
     }
     out += groups_.size() == 1 ? fields : text(group == 0 ? "[" : ", [", fields, "]");
   }

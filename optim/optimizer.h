@@ -1,7 +1,8 @@
-// Optimizer: the base of SGD, Adam, AdamW and RMSprop. It knows the parameters, in groups, and what is kept for each.
+// Optimizer: the base of all optimizers. It knows the parameters, in groups, and what is kept for each.
 #pragma once
 
 #include <array>
+#include <cstdint>
 #include <iosfwd>
 #include <map>
 #include <optional>
@@ -30,11 +31,15 @@ class Optimizer {
   /// Updates every parameter that has a gradient, outside of the tape. After the first step, one warning names those
   /// that had none.
   void step();
+  /// With `on`, a step in which some gradient holds NaN or Inf changes nothing but the count skipped().
+  void skip_nonfinite(bool on = true) { skips_nonfinite_ = on; }
+  /// How many steps were skipped.
+  int64_t skipped() const { return skipped_; }
   /// Makes the gradients of all parameters undefined.
   void zero_grad();
   /// The names of the parameters that had a gradient in no step so far.
   std::vector<std::string> unused() const;
-  /// How often step() ran.
+  /// How often step() ran and was not skipped.
   int64_t steps() const { return steps_; }
   /// The parameters of all groups, in order.
   std::vector<Tensor> parameters() const;
@@ -55,9 +60,9 @@ class Optimizer {
   std::string to_string() const;
 
   /// All that step() has built up, and the numbers of the groups. Tensors share the optimizer's memory.
-  State state_dict() const;
+  virtual State state_dict() const;
   /// Restores what state_dict() gave, by copy, after checking that it fits (Error otherwise, with nothing changed).
-  void load_state_dict(const State& state);
+  virtual void load_state_dict(const State& state);
 
  protected:
   /// What is kept for one parameter.
@@ -66,25 +71,29 @@ class Optimizer {
     std::string key;    // in state_dict(): its name, or its number where it has none of its own
     int64_t steps = 0;  // that updated it
     std::vector<Tensor> states;
+    std::vector<double> numbers;
   };
   /// A number of a group by name, or a switch, which counts as 0 or 1.
   struct Number {
     std::string_view name;
     Range range = Range::any;
     double* value = nullptr;
+    int64_t* count = nullptr;
     bool* flag = nullptr;
+    Number(std::string_view name, int64_t& count, Range range) : name(name), range(range), count(&count) {}
     Number(std::string_view name, double& value, Range range) : name(name), range(range), value(&value) {}
     Number(std::string_view name, bool& flag, Range range) : name(name), range(range), flag(&flag) {}
-    double get() const { return flag != nullptr ? static_cast<double>(*flag) : *value; }
-    void put(double given) const { flag != nullptr ? void(*flag = given != 0) : void(*value = given); }
+    double get() const;
+    void put(double given) const;
     /// Error where `given` is out of range.
     void check(double given) const;
   };
 
-  /// `states` names what is kept per parameter; `name` is the optimizer's.
-  Optimizer(const char* name, std::vector<const char*> states) : name_(name), state_names_(std::move(states)) {}
+  /// `states` and `numbers` name what is kept per parameter; `name` is the optimizer's.
+  Optimizer(const char* name, std::vector<const char*> states, std::vector<const char*> numbers = {})
+      : name_(name), state_names_(std::move(states)), number_names_(std::move(numbers)) {}
   /// Error where a parameter is undefined, not a leaf, or in a group already.
-  void add_group(const std::vector<Tensor>& parameters);
+  void add_slots(const std::vector<Tensor>& parameters);
   /// Error where no group holds a parameter.
   void check_parameters() const;
   const char* name() const { return name_; }
@@ -95,11 +104,14 @@ class Optimizer {
   virtual const char* conflict(size_t group) const = 0;
   /// Updates `slot.parameter`; slot.steps counts this step already.
   virtual void update(size_t group, Slot& slot, const Tensor& gradient) = 0;
+  /// Error where the optimizer cannot take the parameter.
+  virtual void check_parameter(const Tensor& /*parameter*/) const {}
+  /// The shape of a state: the parameter's, unless an optimizer says otherwise.
+  virtual Shape state_shape(const Tensor& parameter, size_t state) const;
   /// The states of the slot that are wanted, in the constructor's order, the others undefined:
   ///   const auto [average, square, largest] = states(slot, {true, true, o.amsgrad});
   /// A new one is zeros; all follow the parameter's dtype.
-  template <size_t n>
-  static std::array<Tensor, n> states(Slot& slot, const bool (&wanted)[n]) {
+  template <size_t n> std::array<Tensor, n> states(Slot& slot, const bool (&wanted)[n]) const {
     std::array<Tensor, n> out;
     for (size_t i = 0; i < n; ++i)
       if (wanted[i]) out[i] = state(slot, i);
@@ -107,35 +119,42 @@ class Optimizer {
   }
 
  private:
-  static Tensor state(Slot& slot, size_t index);
+  Tensor state(Slot& slot, size_t index) const;
+  Tensor new_state(const Tensor& parameter, size_t index) const;
+  bool is_finite() const;
   std::optional<Number> find(std::string_view name, size_t group) const;
   void warn_unused() const;
-  template <class F>
-  void each_slot(const F& visit);
-  template <class F>
-  void each_slot(const F& visit) const;
+  template <class F> void each_slot(const F& visit);
+  template <class F> void each_slot(const F& visit) const;
 
   const char* name_;
-  std::vector<const char*> state_names_;
+  std::vector<const char*> state_names_, number_names_;
   std::vector<std::vector<Slot>> groups_;
-  int64_t steps_ = 0;
+  int64_t steps_ = 0, skipped_ = 0;
+  bool skips_nonfinite_ = false;
 };
 
 std::ostream& operator<<(std::ostream& out, const Optimizer& optimizer);
 
 /// An optimizer whose hyper-parameters are an `Options` with fields() (tensor/core/hyper_parameters.h): everything that
 /// goes by their names follows from that list.
-template <class Options>
-class OptimizerOf : public Optimizer {
+template <class Options> class OptimizerOf : public Optimizer {
+ public:
+  using Group = typename detail::GroupOf<Options>::type;
+  /// One more group, between two steps. What it leaves out is inherited from the options that the optimizer was made
+  /// with. Error where a parameter is undefined, not a leaf, or in a group already.
+  void add_group(const Group& group) { add(group.parameters, detail::with_fields(*defaults_, group)); }
+
  protected:
   using Optimizer::Optimizer;
 
   void start(const std::vector<Tensor>& parameters, const Options& options) {
+    defaults_ = options;
     add(parameters, options);
     check_parameters();
   }
-  template <class Group>
   void start(const std::vector<Group>& groups, const Options& options) {
+    defaults_ = options;
     for (const Group& group : groups) add(group.parameters, detail::with_fields(options, group));
     check_parameters();
   }
@@ -145,10 +164,15 @@ class OptimizerOf : public Optimizer {
   void add(const std::vector<Tensor>& parameters, const Options& options) {
     Frame frame(name());
     options_.push_back(options);
-    const size_t group = options_.size() - 1;
-    for (const Number& number : numbers(group)) number.check(number.get());
-    if (const char* why = conflict(group)) throw Error(why);
-    add_group(parameters);
+    try {
+      const size_t group = options_.size() - 1;
+      for (const Number& number : numbers(group)) number.check(number.get());
+      if (const char* why = conflict(group)) throw Error(why);
+      add_slots(parameters);
+    } catch (...) {
+      options_.pop_back();
+      throw;
+    }
   }
   std::vector<Number> numbers(size_t group) final {
     std::vector<Number> out;
@@ -163,6 +187,7 @@ class OptimizerOf : public Optimizer {
   }
 
   std::vector<Options> options_;  // per group
+  std::optional<Options> defaults_;
 };
 
 }  // namespace weft::optim

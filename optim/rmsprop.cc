@@ -1,7 +1,6 @@
 #include "optim/rmsprop.h"
 
 #include "tensor/adjoints/optimizer_step.h"
-#include "tensor/functions/unary.h"
 
 namespace weft::optim {
 namespace {
@@ -25,7 +24,7 @@ RMSprop::RMSprop(const std::vector<RMSpropGroup>& groups, const RMSpropOptions& 
 void RMSprop::update(size_t group, Slot& slot, const Tensor& gradient) {
   const RMSpropOptions& o = options(group);
   const auto [square, buffer, average] = states(slot, {true, o.momentum != 0, o.centered});
-  internal::rmsprop_step(slot.parameter, o.maximize ? -gradient : gradient, square, buffer, average, {o});
+  internal::optimizer_step(name(), op::RmspropStep{o}, slot.parameter, gradient, square, buffer, average);
 }
 
 }  // namespace weft::optim

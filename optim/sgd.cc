@@ -1,7 +1,6 @@
 #include "optim/sgd.h"
 
 #include "tensor/adjoints/optimizer_step.h"
-#include "tensor/functions/unary.h"
 
 namespace weft::optim {
 namespace {
@@ -21,7 +20,7 @@ void SGD::update(size_t group, Slot& slot, const Tensor& gradient) {
   const SGDOptions& o = options(group);
   const bool first = !slot.states[0].defined();
   const auto [buffer] = states(slot, {o.momentum != 0});
-  internal::sgd_step(slot.parameter, o.maximize ? -gradient : gradient, buffer, {o, first});
+  internal::optimizer_step(name(), op::SgdStep{o, first}, slot.parameter, gradient, buffer);
 }
 
 }  // namespace weft::optim

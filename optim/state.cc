@@ -7,17 +7,27 @@
 
 namespace weft::optim {
 namespace {
+constexpr const char* kSkipped = "skipped";  // absent where nothing was to be skipped
+
 std::string group_key(size_t group, std::string_view name) { return text("group.", group, ".", name); }
+/// A number of a state as a count.
+int64_t as_count(const std::string& key, double value) {
+  if (!(value >= 0 && value <= 0x1p53)) throw Error(text("the state does not fit: ", key, " is ", value));
+  return static_cast<int64_t>(value);
+}
+
 }  // namespace
 
 State Optimizer::state_dict() const {
   State out;
   out.numbers["steps"] = static_cast<double>(steps_);
+  if (skips_nonfinite_ || skipped_ > 0) out.numbers[kSkipped] = static_cast<double>(skipped_);
   for (size_t i = 0; i < groups_.size(); ++i) {
     for (const Number& number : const_cast<Optimizer*>(this)->numbers(i))
       out.numbers[group_key(i, number.name)] = number.get();
     for (const Slot& slot : groups_[i]) {
       out.numbers[slot.key + ".step"] = static_cast<double>(slot.steps);
+      for (size_t k = 0; k < slot.numbers.size(); ++k) out.numbers[slot.key + "." + number_names_[k]] = slot.numbers[k];
       for (size_t k = 0; k < slot.states.size(); ++k)
         if (slot.states[k].defined()) out.tensors[slot.key + "." + state_names_[k]] = slot.states[k];
     }
@@ -32,19 +42,26 @@ void Optimizer::load_state_dict(const State& given) {
   size_t used = 0;
   const auto check_number = [&](const std::string& key) {
     if (!given.numbers.contains(key)) problems.push_back("missing " + key);
+    return given.numbers.contains(key);
   };
-  check_number("steps");
+  const auto check_count = [&](const std::string& key) {
+    if (check_number(key)) (void)as_count(key, given.numbers.at(key));
+  };
+  check_count("steps");
   for (size_t i = 0; i < groups_.size(); ++i) {
-    for (const Number& number : numbers(i)) check_number(group_key(i, number.name));
+    for (const Number& number : numbers(i)) {
+      const std::string key = group_key(i, number.name);
+      if (check_number(key)) number.check(given.numbers.at(key));
+    }
     for (const Slot& slot : groups_[i]) {
-      check_number(slot.key + ".step");
-      for (const char* name : state_names_) {
-        const auto found = given.tensors.find(slot.key + "." + name);
+      check_count(slot.key + ".step");
+      for (const char* name : number_names_) check_number(slot.key + "." + name);
+      for (size_t k = 0; k < state_names_.size(); ++k) {
+        const auto found = given.tensors.find(slot.key + "." + state_names_[k]);
         if (found == given.tensors.end()) continue;
         ++used;
-        const Shape& shape = found->second.shape();
-        if (shape != slot.parameter.shape())
-          problems.push_back(text(found->first, " has shape ", shape, " instead of ", slot.parameter.shape()));
+        const Shape &shape = found->second.shape(), wanted = state_shape(slot.parameter, k);
+        if (shape != wanted) problems.push_back(text(found->first, " has shape ", shape, " instead of ", wanted));
       }
     }
   }
@@ -53,14 +70,19 @@ void Optimizer::load_state_dict(const State& given) {
   if (!problems.empty())
     throw Error(text("the state does not fit: ", problems[0], problems.size() > 1 ? " and more" : ""), problems);
 
+  const int64_t skipped = given.numbers.contains(kSkipped) ? as_count(kSkipped, given.numbers.at(kSkipped)) : 0;
+
   steps_ = static_cast<int64_t>(given.numbers.at("steps"));
+  skipped_ = skipped;
   for (size_t i = 0; i < groups_.size(); ++i) {
     for (const Number& number : numbers(i)) number.put(given.numbers.at(group_key(i, number.name)));
     for (Slot& slot : groups_[i]) {
       slot.steps = static_cast<int64_t>(given.numbers.at(slot.key + ".step"));
+      for (size_t k = 0; k < slot.numbers.size(); ++k)
+        slot.numbers[k] = given.numbers.at(slot.key + "." + number_names_[k]);
       for (size_t k = 0; k < slot.states.size(); ++k) {
         const auto found = given.tensors.find(slot.key + "." + state_names_[k]);
-        slot.states[k] = found == given.tensors.end() ? Tensor() : zeros_like(slot.parameter).copy_(found->second);
+        slot.states[k] = found == given.tensors.end() ? Tensor() : new_state(slot.parameter, k).copy_(found->second);
       }
     }
   }

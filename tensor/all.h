@@ -2,6 +2,7 @@
 #pragma once
 
 #include "tensor/autocast.h"
+#include "tensor/batching/vmap.h"
 #include "tensor/core/random.h"
 #include "tensor/functions_all.h"
 #include "tensor/memory/allocator.h"

@@ -1,18 +1,25 @@
 #include "tensor/autocast.h"
 
 #include "tensor/core/error.h"
+#include "tensor/kernels/cpu/base/instruction_set.h"
+#include "tensor/runtime/log.h"
 
 namespace weft {
 namespace {
 
-DType checked(DType dtype) {
+/// What scopes of `dtype` compute in on this CPU.
+DType computed_in(DType dtype) {
   if (dtype != bf16 && dtype != f16 && dtype != f32)
     throw DtypeError(text("Autocast takes bf16, f16 or f32 (off), not ", dtype));
-  return dtype;
+  if (dtype != bf16 || kernels::cpu::has_fast_bf16()) return dtype;
+  static const bool told =
+      (log_warn("Autocast(bf16): this CPU has no bf16 instructions (AVX512_BF16 or AMX); computing in f32"), true);
+  (void)told;
+  return f32;
 }
 
 }  // namespace
 
-Autocast::Autocast(DType dtype) : scope_(&Modes::autocast, checked(dtype)) {}
+Autocast::Autocast(DType dtype) : scope_(&Modes::autocast, computed_in(dtype)) {}
 
 }  // namespace weft

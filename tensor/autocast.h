@@ -9,6 +9,8 @@ namespace weft {
 /// exponentials, softmax, losses, norms and long sums compute in f32; other ops follow their inputs. What each op does is
 /// its policy. Casts are recorded, so gradients come back in each tensor's own dtype. Backward is not affected. Scopes
 /// nest: `Autocast autocast(bf16);`
+///
+/// On a CPU without bf16 instructions (AVX512_BF16 or AMX) a bf16 scope says so once and casts nothing.
 class Autocast {
  public:
   /// DtypeError for other dtypes than bf16, f16 and f32 (off).

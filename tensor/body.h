@@ -12,6 +12,9 @@
 
 namespace weft::internal {
 
+struct TensorBody;
+void destroy(TensorBody* body) noexcept;
+
 struct TensorBody final : RefCounted {
   // The view is built in place: it is the largest part, and small ops feel each copy of it.
   template <class V>
@@ -25,6 +28,7 @@ struct TensorBody final : RefCounted {
   uint64_t version;                  // the storage version that this body's history describes
   IntrusivePtr<Provenance> history;  // null: no gradient flows
   const OpInfo* cut = nullptr;       // the op without a gradient that cut a path to a parameter
+  IntrusivePtr<TensorBody> base;     // what it is a view (of a view ...) of, where it was taken while recording
 
   static void* operator new(size_t bytes) { return detail::allocate_object(bytes); }
   static void operator delete(void* p, size_t bytes) noexcept { detail::free_object(p, bytes); }

@@ -37,6 +37,32 @@ Tensor Tensor::as_strided(const Shape& shape, const Strides& strides, int64_t of
 }
 std::vector<Tensor> Tensor::split(int64_t size, int64_t axis) const { return weft::split(*this, size, axis); }
 std::vector<Tensor> Tensor::chunk(int64_t count, int64_t axis) const { return weft::chunk(*this, count, axis); }
+std::vector<Tensor> Tensor::unbind(int64_t axis) const { return weft::unbind(*this, axis); }
+
+Tensor Tensor::index_select(int64_t axis, const Tensor& index) const { return weft::index_select(*this, axis, index); }
+Tensor Tensor::take(const Tensor& index) const { return weft::take(*this, index); }
+Tensor Tensor::gather(int64_t axis, const Tensor& index) const { return weft::gather(*this, axis, index); }
+Tensor Tensor::scatter(int64_t axis, const Tensor& index, const Tensor& src) const {
+  return weft::scatter(*this, axis, index, src);
+}
+Tensor Tensor::scatter(int64_t axis, const Tensor& index, const Scalar& value) const {
+  return weft::scatter(*this, axis, index, value);
+}
+Tensor Tensor::scatter_add(int64_t axis, const Tensor& index, const Tensor& src) const {
+  return weft::scatter_add(*this, axis, index, src);
+}
+Tensor Tensor::masked_fill(const Tensor& mask, const Scalar& value) const {
+  return weft::masked_fill(*this, mask, value);
+}
+Tensor Tensor::masked_select(const Tensor& mask) const { return weft::masked_select(*this, mask); }
+Tensor Tensor::nonzero() const { return weft::nonzero(*this); }
+Tensor Tensor::tril(int64_t diagonal) const { return weft::tril(*this, diagonal); }
+Tensor Tensor::triu(int64_t diagonal) const { return weft::triu(*this, diagonal); }
+Tensor Tensor::roll(const IntList& shifts, const IntList& axes) const { return weft::roll(*this, shifts, axes); }
+Tensor Tensor::repeat(const IntList& counts) const { return weft::repeat(*this, counts); }
+Tensor Tensor::repeat_interleave(int64_t count, std::optional<int64_t> axis) const {
+  return weft::repeat_interleave(*this, count, axis);
+}
 
 Tensor Tensor::clone() const { return weft::clone(*this); }
 Tensor Tensor::contiguous() const { return weft::contiguous(*this); }

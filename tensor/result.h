@@ -31,8 +31,7 @@ class KeptError {
   const Error* error_ = nullptr;
 };
 
-template <class E>
-KeptError keep_error(E&& error) {
+template <class E> KeptError keep_error(E&& error) {
   try {
     throw std::forward<E>(error);
   } catch (const Error& thrown) {
@@ -43,13 +42,11 @@ KeptError keep_error(E&& error) {
 }  // namespace detail
 
 /// A T, or the weft::Error that kept it from being made.
-template <class T>
-class Result {
+template <class T> class Result {
  public:
   Result(T value) : value_(std::move(value)) {}
   /// Any kind of error; its kind is kept.
-  template <std::derived_from<Error> E>
-  Result(E error) : error_(detail::keep_error(std::move(error))) {}
+  template <std::derived_from<Error> E> Result(E error) : error_(detail::keep_error(std::move(error))) {}
   Result(detail::KeptError error) : error_(std::move(error)) {}
   explicit operator bool() const { return value_.has_value(); }
   /// The value; throws the error, as the kind it was, where there is none.
@@ -69,12 +66,10 @@ class Result {
   detail::KeptError error_;
 };
 
-template <>
-class Result<void> {
+template <> class Result<void> {
  public:
   Result() = default;
-  template <std::derived_from<Error> E>
-  Result(E error) : error_(detail::keep_error(std::move(error))) {}
+  template <std::derived_from<Error> E> Result(E error) : error_(detail::keep_error(std::move(error))) {}
   Result(detail::KeptError error) : error_(std::move(error)) {}
   explicit operator bool() const { return !error_.exists(); }
   void value() const {
@@ -87,8 +82,7 @@ class Result<void> {
 };
 
 /// What `function` returns, or the weft::Error it throws. Other exceptions pass through.
-template <class F>
-auto attempt(F&& function) -> Result<std::invoke_result_t<F>> {
+template <class F> auto attempt(F&& function) -> Result<std::invoke_result_t<F>> {
   try {
     if constexpr (std::is_void_v<std::invoke_result_t<F>>) {
       function();

@@ -3,6 +3,7 @@
 #include <cstring>
 
 #include "tensor/dispatch/in_place.h"
+#include "tensor/dispatch/view_history.h"
 #include "tensor/ops/copy.h"
 
 namespace weft {
@@ -29,6 +30,10 @@ std::string Frame::opening(const Frame& frame) {
 }
 
 void Tensor::throw_undefined() { throw Error("a tensor is undefined (default-constructed, or an absent gradient)"); }
+
+void Tensor::follow_base() const {
+  if (modes().recording && dispatch::is_stale(*this)) dispatch::derive_history(*this);
+}
 
 const Strides& Tensor::strides() const {
   if (layout().has_mask()) throw ShapeError("a view with zero padding has no strides; use contiguous()");
@@ -95,7 +100,7 @@ void Tensor::zero_grad() {
 
 HookHandle Tensor::add_hook(GradientHook hook) {
   Frame frame("register_hook", *this);
-  const IntrusivePtr<Provenance>& history = body().history;
+  const IntrusivePtr<Provenance>& history = current().history;
   if (!history || !history->requires_grad())
     throw GradientError("the tensor does not require a gradient (see parameter())");
   return HookHandle(history, history->add_hook(body().output_index, std::move(hook)));

@@ -29,8 +29,11 @@ class HookHandle {
   int number_;
 };
 
+class Generator;
 /// Values and positions of an extremum along an axis.
 struct ValuesAndIndices;
+/// One of the indices of x.index({...}).
+class TensorIndex;
 
 namespace internal {
 struct TensorAccess;
@@ -51,22 +54,16 @@ class Tensor {
 
   // ---- making one from memory ----
   /// Copies `values` (row-major). ShapeError where their number differs from the shape's; without a shape: 1-D.
-  template <class T>
-  static Tensor from(std::span<const T> values, const Shape& shape) {
+  template <class T> static Tensor from(std::span<const T> values, const Shape& shape) {
     return from_memory(values.data(), static_cast<int64_t>(values.size()), dtype_of<T>, shape);
   }
-  template <class T>
-  static Tensor from(std::span<const T> values) {
+  template <class T> static Tensor from(std::span<const T> values) {
     return from(values, Shape{static_cast<int64_t>(values.size())});
   }
-  template <class T>
-  static Tensor from(const std::vector<T>& values, const Shape& shape) {
+  template <class T> static Tensor from(const std::vector<T>& values, const Shape& shape) {
     return from(std::span<const T>(values), shape);
   }
-  template <class T>
-  static Tensor from(const std::vector<T>& values) {
-    return from(std::span<const T>(values));
-  }
+  template <class T> static Tensor from(const std::vector<T>& values) { return from(std::span<const T>(values)); }
   /// Borrows row-major foreign memory of `shape`; `release(context)` runs when the last tensor on it is gone.
   template <class T>
   static Tensor wrap(T* data, const Shape& shape, void (*release)(void*) = nullptr, void* context = nullptr) {
@@ -97,20 +94,15 @@ class Tensor {
   // ---- its values ----
   /// Row-major memory of dtype T. DtypeError for another T, ShapeError (naming contiguous()) for any other layout,
   /// DeviceError where the memory is not the host's.
-  template <class T>
-  T* data() const {
-    return static_cast<T*>(checked_data(dtype_of<T>));
-  }
+  template <class T> T* data() const { return static_cast<T*>(checked_data(dtype_of<T>)); }
   /// The value of a tensor of one element, converted to T.
-  template <class T>
-  T item() const {
+  template <class T> T item() const {
     T out{};
     copy_values(&out, dtype_of<T>, 1);
     return out;
   }
   /// All values in row-major order, converted to T.
-  template <class T>
-  std::vector<T> to_vector() const {
+  template <class T> std::vector<T> to_vector() const {
     if constexpr (std::is_same_v<T, bool>) {
       std::vector<uint8_t> bytes(static_cast<size_t>(numel()));
       copy_values(bytes.data(), DType::boolean, -1);
@@ -123,8 +115,8 @@ class Tensor {
   }
 
   // ---- history ----
-  bool requires_grad() const { return body().history && body().history->requires_grad(); }
-  bool is_leaf() const { return !body().history || body().history->is_leaf(); }
+  bool requires_grad() const { return current().history && body().history->requires_grad(); }
+  bool is_leaf() const { return !current().history || body().history->is_leaf(); }
   /// A leaf's accumulated gradient; undefined where none arrived. GradientError for a tensor with history.
   Tensor grad() const;
   /// Replaces it by a copy of `gradient`, which must have this leaf's shape and dtype.
@@ -139,8 +131,7 @@ class Tensor {
   /// Calls `hook(gradient)` during backward; a returned Tensor replaces the gradient (hooks may return void). The hook
   /// may write to its argument: that changes the gradient of this tensor and of nothing else. A hook must not capture
   /// the tensor it is registered on (a cycle, which is never freed): capture detach(), a name or a number.
-  template <class F>
-  HookHandle register_hook(F hook) {
+  template <class F> HookHandle register_hook(F hook) {
     if constexpr (std::is_void_v<std::invoke_result_t<F, const Tensor&>>)
       return add_hook([hook = std::move(hook)](const Tensor& g) mutable { return hook(g), Tensor(); });
     else
@@ -187,6 +178,38 @@ class Tensor {
   Tensor as_strided(const Shape& shape, const Strides& strides, int64_t offset = 0) const;
   std::vector<Tensor> split(int64_t size, int64_t axis = 0) const;
   std::vector<Tensor> chunk(int64_t count, int64_t axis = 0) const;
+  std::vector<Tensor> unbind(int64_t axis = 0) const;
+  Tensor swapaxes(int64_t axis0, int64_t axis1) const { return transpose(axis0, axis1); }
+
+  // ---- parts by index (tensor/functions/advanced_index.h, index.h, index_put.h, masked.h) ----
+  /// A view where integers, slices, None and Ellipsis alone are given: `x.index({Ellipsis, Slice(0, None, 2)})`.
+  Tensor index(const std::vector<TensorIndex>& indices) const;
+  Tensor& index_put_(const std::vector<TensorIndex>& indices, const Tensor& value, bool accumulate = false);
+  Tensor& index_put_(const std::vector<TensorIndex>& indices, const Scalar& value, bool accumulate = false);
+  Tensor index_select(int64_t axis, const Tensor& index) const;
+  Tensor& index_copy_(int64_t axis, const Tensor& index, const Tensor& src);
+  Tensor& index_fill_(int64_t axis, const Tensor& index, const Scalar& value);
+  Tensor& index_add_(int64_t axis, const Tensor& index, const Tensor& src, const Scalar& alpha = 1);
+  Tensor take(const Tensor& index) const;
+  Tensor& put_(const Tensor& index, const Tensor& src, bool accumulate = false);
+  Tensor gather(int64_t axis, const Tensor& index) const;
+  Tensor scatter(int64_t axis, const Tensor& index, const Tensor& src) const;
+  Tensor scatter(int64_t axis, const Tensor& index, const Scalar& value) const;
+  Tensor& scatter_(int64_t axis, const Tensor& index, const Tensor& src);
+  Tensor& scatter_(int64_t axis, const Tensor& index, const Scalar& value);
+  Tensor scatter_add(int64_t axis, const Tensor& index, const Tensor& src) const;
+  Tensor& scatter_add_(int64_t axis, const Tensor& index, const Tensor& src);
+  Tensor masked_fill(const Tensor& mask, const Scalar& value) const;
+  Tensor& masked_fill_(const Tensor& mask, const Scalar& value);
+  Tensor& masked_fill_(const Tensor& mask, const Tensor& value);
+  Tensor masked_select(const Tensor& mask) const;
+  Tensor& masked_scatter_(const Tensor& mask, const Tensor& src);
+  Tensor nonzero() const;
+  Tensor tril(int64_t diagonal = 0) const;
+  Tensor triu(int64_t diagonal = 0) const;
+  Tensor roll(const IntList& shifts, const IntList& axes = {}) const;
+  Tensor repeat(const IntList& counts) const;
+  Tensor repeat_interleave(int64_t count, std::optional<int64_t> axis = std::nullopt) const;
 
   // ---- copies ----
   Tensor clone() const;
@@ -200,11 +223,12 @@ class Tensor {
   Tensor operator-() const&;
   Tensor operator-() &&;
   // Each has a form for temporaries, which may use their memory again.
+// clang-format off
 #define WEFT_MEMBERS(X) \
-  X(neg)                \
-  X(abs)                \
-  X(sign)               \
-  X(square) X(sqrt) X(rsqrt) X(reciprocal) X(exp) X(log) X(log1p) X(sin) X(cos) X(tanh) X(sigmoid) X(relu) X(erf)
+  X(neg) X(abs) X(sign) X(square) X(sqrt) X(rsqrt) X(reciprocal) X(exp) X(log) X(log1p) X(sin) X(cos) X(tanh) \
+  X(sigmoid) X(relu) X(erf) X(floor) X(ceil) X(round) X(trunc) X(expm1) X(exp2) X(log2) X(log10) X(tan) X(asin) \
+  X(acos) X(atan) X(sinh) X(cosh)
+// clang-format on
 #define WEFT_MEMBER(function) \
   Tensor function() const&;   \
   Tensor function()&&;
@@ -232,10 +256,8 @@ class Tensor {
   Tensor min(const Axes& axes = {}, KeepDim keep = {}) const;
   ValuesAndIndices max_with_indices(int64_t axis, KeepDim keep = {}) const;
   ValuesAndIndices min_with_indices(int64_t axis, KeepDim keep = {}) const;
-  template <std::same_as<bool> T>
-  Tensor argmax(T, KeepDim = {}) const = delete;  // a bool is no axis
-  template <std::same_as<bool> T>
-  Tensor argmin(T, KeepDim = {}) const = delete;
+  template <std::same_as<bool> T> Tensor argmax(T, KeepDim = {}) const = delete;  // a bool is no axis
+  template <std::same_as<bool> T> Tensor argmin(T, KeepDim = {}) const = delete;
   Tensor argmax(std::optional<int64_t> axis = std::nullopt, KeepDim keep = {}) const;
   Tensor argmin(std::optional<int64_t> axis = std::nullopt, KeepDim keep = {}) const;
   Tensor var(const Axes& axes = {}, int64_t correction = 1, KeepDim keep = {}) const;
@@ -249,6 +271,30 @@ class Tensor {
   Tensor matmul(const Tensor& other) const;
 
   // ---- writes in place (they raise the storage's version) ----
+  // x = f(x), in x's dtype: DtypeError where f leaves the integers.
+// clang-format off
+#define WEFT_MEMBERS_IN_PLACE(X) \
+  X(Neg, neg) X(Abs, abs) X(Square, square) X(Sqrt, sqrt) X(Rsqrt, rsqrt) X(Reciprocal, reciprocal) X(Exp, exp) \
+  X(Log, log) X(Tanh, tanh) X(Sigmoid, sigmoid) X(Relu, relu) X(Floor, floor) X(Ceil, ceil) X(Round, round) \
+  X(Trunc, trunc)
+// clang-format on
+#define WEFT_MEMBER_IN_PLACE(Op, function) Tensor& function##_();
+  WEFT_MEMBERS_IN_PLACE(WEFT_MEMBER_IN_PLACE)
+#undef WEFT_MEMBER_IN_PLACE
+  Tensor& clip_(std::optional<Scalar> min, std::optional<Scalar> max);
+  Tensor& clamp_(std::optional<Scalar> min, std::optional<Scalar> max) { return clip_(min, max); }
+  /// Random values in place of these, from the process's generator or `generator`: uniform in [low, high), normal, 1 with
+  /// probability p and else 0 (any dtype), exponential with density rate e^(-rate x).
+  Tensor& uniform_(double low = 0, double high = 1);
+  Tensor& uniform_(double low, double high, Generator& generator);
+  Tensor& normal_(double mean = 0, double std = 1);
+  Tensor& normal_(double mean, double std, Generator& generator);
+  Tensor& bernoulli_(double p = 0.5);
+  Tensor& bernoulli_(double p, Generator& generator);
+  Tensor& exponential_(double rate = 1);
+  Tensor& exponential_(double rate, Generator& generator);
+  /// this + weight (end - this): moving averages.
+  Tensor& lerp_(const Tensor& end, double weight);
   Tensor& fill_(const Scalar& value);
   Tensor& zero_() { return fill_(0); }
   /// The values of `source`, broadcast and cast to this tensor's shape and dtype.
@@ -282,6 +328,14 @@ class Tensor {
       throw_undefined();
     return *body_;
   }
+  /// The body; a view whose base was written since has the history that follows from it.
+  const Body& current() const {
+    const Body& self = body();
+    if (self.base && self.version != self.storage->version()) [[unlikely]]
+      follow_base();
+    return self;
+  }
+  void follow_base() const;
   [[noreturn]] static void throw_undefined();
   static Tensor from_memory(const void* values, int64_t count, DType dtype, const Shape& shape);
   static Tensor wrap_memory(void* data, DType dtype, const Shape& shape, void (*release)(void*), void* context);
@@ -309,8 +363,7 @@ inline const IntrusivePtr<Storage>& storage_ptr(const Tensor& x) { return body(x
 inline void* raw(const Tensor& x) { return storage(x).data(); }
 /// Whether this handle is the only one to the tensor.
 inline bool is_sole_handle(const Tensor& x) { return TensorAccess::handle(x)->unique(); }
-template <class V>
-Tensor make_tensor(IntrusivePtr<Storage> storage, V&& view, DType dtype) {
+template <class V> Tensor make_tensor(IntrusivePtr<Storage> storage, V&& view, DType dtype) {
   return TensorAccess::make(
       IntrusivePtr<TensorBody>::adopt(new TensorBody(std::move(storage), std::forward<V>(view), dtype)));
 }

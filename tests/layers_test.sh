@@ -13,7 +13,7 @@ fail() {
 allow() {
   local pattern=$2 found
   found=$(find -L $1 \( -name '*.h' -o -name '*.cc' \) -exec \
-    grep -HnE '^ *# *include "(weft\.h|(tensor|autograd|nn|optim|data|io|examples|tests|bench)/)' {} + 2>/dev/null |
+    grep -HnE '^ *# *include "(weft\.h|(tensor|autograd|nn|optim|data|metrics|io|examples|tests|bench)/)' {} + 2>/dev/null |
     grep -vE "#[[:space:]]*include \"($pattern)" || true)
   [[ -z $found ]] || fail "$1 may include only $pattern:"$'\n'"$found"
 }
@@ -21,7 +21,7 @@ allow() {
 # `only HEADERS FILES`: these headers are included by no file whose path does not match FILES.
 only() {
   local found
-  found=$(find -L tensor autograd nn optim data io examples bench weft.h \( -name '*.h' -o -name '*.cc' \) -exec \
+  found=$(find -L tensor autograd nn optim data metrics io examples bench weft.h \( -name '*.h' -o -name '*.cc' \) -exec \
     grep -HnE "^ *# *include [<\"]($1)" {} + 2>/dev/null | grep -vE "^($2):" || true)
   [[ -z $found ]] || fail "only $2 may include $1:"$'\n'"$found"
 }
@@ -40,6 +40,7 @@ allow autograd 'tensor/|autograd/'
 allow nn 'tensor/|autograd/|nn/'
 allow optim 'tensor/|autograd/|optim/'
 allow data 'tensor/|io/|data/'
+allow metrics 'tensor/|metrics/'
 allow io 'tensor/|nn/|optim/|io/'
 allow examples 'weft\.h|examples/'
 

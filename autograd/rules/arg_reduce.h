@@ -8,16 +8,13 @@
 
 namespace weft::autograd {
 
-template <>
-inline constexpr auto gradient<op::ExtremumWithIndices> = per_input([](const op::ExtremumWithIndices& op, Grad g,
-                                                                       OutputOf<1> indices, ViewOf<0> x) {
+WEFT_GRADIENT(ExtremumWithIndices) = per_input([](const op::ExtremumWithIndices& op, Grad g, OutputOf<1> indices,
+                                                  ViewOf<0> x) {
   const Tensor spread = op.keepdim ? Tensor(g) : unsqueeze(g, op.axis);
   const Tensor positions = op.keepdim ? Tensor(indices) : unsqueeze(indices, op.axis);
   return scatter_add(spread, op.axis, positions, x.shape());
 });
-template <>
-inline constexpr auto gradient<op::Argmax> = not_differentiable;
-template <>
-inline constexpr auto gradient<op::Argmin> = not_differentiable;
+WEFT_GRADIENT(Argmax) = not_differentiable;
+WEFT_GRADIENT(Argmin) = not_differentiable;
 
 }  // namespace weft::autograd

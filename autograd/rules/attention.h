@@ -19,10 +19,8 @@ Tensor packed_attention_backward_formula(const op::PackedAttentionBackward& op, 
 }  // namespace detail
 
 // A mask that is trained (a position bias) takes the formula: the kernel never has the gradients of all scores at once.
-template <>
-inline constexpr auto gradient<op::Attention> = joint([](const op::Attention& op, Grad g, Input<0> q, Input<1> k,
-                                                         Input<2> v, Input<3> mask, OutputOf<1> largest,
-                                                         OutputOf<2> factor, Needs needs) -> std::vector<Tensor> {
+WEFT_GRADIENT(Attention) = joint([](const op::Attention& op, Grad g, Input<0> q, Input<1> k, Input<2> v, Input<3> mask,
+                                    OutputOf<1> largest, OutputOf<2> factor, Needs needs) -> std::vector<Tensor> {
   if (mask.defined() && needs[3])
     return differentiate(
         [&](const std::vector<Tensor>& in) { return std::vector{detail::attention_formula(op.setting, in)}; },
@@ -31,10 +29,9 @@ inline constexpr auto gradient<op::Attention> = joint([](const op::Attention& op
   return {d[0], d[1], d[2], Tensor()};
 });
 
-template <>
-inline constexpr auto gradient<op::AttentionBackward> = joint([](const op::AttentionBackward& op, Grad dq, GradOf<1> dk,
-                                                                 GradOf<2> dv, Input<0> g, Input<1> q, Input<2> k,
-                                                                 Input<3> v, Input<4> mask, Needs needs) {
+WEFT_GRADIENT(AttentionBackward) = joint([](const op::AttentionBackward& op, Grad dq, GradOf<1> dk, GradOf<2> dv,
+                                            Input<0> g, Input<1> q, Input<2> k, Input<3> v, Input<4> mask,
+                                            Needs needs) {
   std::vector<Tensor> out =
       differentiate([&](const std::vector<Tensor>& in) { return detail::attention_backward_formula(op.setting, in); },
                     {g, q, k, v, mask}, {dq, dk, dv}, needs);
@@ -42,10 +39,8 @@ inline constexpr auto gradient<op::AttentionBackward> = joint([](const op::Atten
   return out;
 });
 
-template <>
-inline constexpr auto gradient<op::PackedAttention> = joint([](const op::PackedAttention& op, Grad g, Input<0> qkv,
-                                                               Input<1> mask, OutputOf<1> largest, OutputOf<2> factor,
-                                                               Needs needs) -> std::vector<Tensor> {
+WEFT_GRADIENT(PackedAttention) = joint([](const op::PackedAttention& op, Grad g, Input<0> qkv, Input<1> mask,
+                                          OutputOf<1> largest, OutputOf<2> factor, Needs needs) -> std::vector<Tensor> {
   if (mask.defined() && needs[1])
     return differentiate(
         [&](const std::vector<Tensor>& in) { return std::vector{detail::packed_attention_formula(op, in)}; },
@@ -53,14 +48,13 @@ inline constexpr auto gradient<op::PackedAttention> = joint([](const op::PackedA
   return {adjoint::packed_attention_backward(g, qkv, mask, largest, factor, op.heads, op.setting), Tensor()};
 });
 
-template <>
-inline constexpr auto gradient<op::PackedAttentionBackward> =
-    joint([](const op::PackedAttentionBackward& op, Grad dqkv, Input<0> g, Input<1> qkv, Input<2> mask, Needs needs) {
-      std::vector<Tensor> out = differentiate(
-          [&](const std::vector<Tensor>& in) { return std::vector{detail::packed_attention_backward_formula(op, in)}; },
-          {g, qkv, mask}, {dqkv}, needs);
-      out.resize(5);
-      return out;
-    });
+WEFT_GRADIENT(PackedAttentionBackward) = joint([](const op::PackedAttentionBackward& op, Grad dqkv, Input<0> g,
+                                                  Input<1> qkv, Input<2> mask, Needs needs) {
+  std::vector<Tensor> out = differentiate(
+      [&](const std::vector<Tensor>& in) { return std::vector{detail::packed_attention_backward_formula(op, in)}; },
+      {g, qkv, mask}, {dqkv}, needs);
+  out.resize(5);
+  return out;
+});
 
 }  // namespace weft::autograd

@@ -1,4 +1,5 @@
 // The formulas of attention and of its fused backward kernel, with public ops.
+#include <algorithm>
 #include <limits>
 
 #include "autograd/rules/attention.h"
@@ -28,7 +29,9 @@ struct Seen {
 
 Seen seen_by(const op::AttentionSetting& setting, const Tensor& mask, int64_t rows, int64_t columns, Device device) {
   if (setting.causal)
-    return {unsqueeze(arange(0, rows, 1, i64, device), 1) >= arange(0, columns, 1, i64, device), Tensor()};
+    return {unsqueeze(arange(0, rows, 1, i64, device), 1) + std::max<int64_t>(columns - rows, 0) >=
+                arange(0, columns, 1, i64, device),
+            Tensor()};
   if (!mask.defined()) return {};
   if (mask.dtype() == boolean) return {mask, Tensor()};
   const Tensor hidden = mask == -std::numeric_limits<double>::infinity();

@@ -15,18 +15,14 @@ std::vector<Tensor> batch_norm_formula(const op::BatchNormBackward& op, const st
 Tensor batch_norm_inference_formula(const op::BatchNormInference& op, const std::vector<Tensor>& inputs);
 }  // namespace detail
 
-template <>
-inline constexpr auto gradient<op::BatchNorm> = joint([](const op::BatchNorm& op, Grad g, Input<0> x, Input<1> weight,
-                                                         Input<2> bias, OutputOf<1> mean, OutputOf<2> rstd,
-                                                         Needs needs) {
+WEFT_GRADIENT(BatchNorm) = joint([](const op::BatchNorm& op, Grad g, Input<0> x, Input<1> weight, Input<2> bias,
+                                    OutputOf<1> mean, OutputOf<2> rstd, Needs needs) {
   return adjoint::batch_norm_backward(g, x, weight, bias, mean, rstd, op.eps, op.relu, static_cast<int>(needs.mask));
 });
 
-template <>
-inline constexpr auto gradient<op::BatchNormBackward> = joint([](const op::BatchNormBackward& op, Grad dx,
-                                                                 GradOf<1> dweight, GradOf<2> dbias, Input<0> g,
-                                                                 Input<1> x, Input<2> weight, Input<3> bias,
-                                                                 Needs needs) {
+WEFT_GRADIENT(BatchNormBackward) = joint([](const op::BatchNormBackward& op, Grad dx, GradOf<1> dweight,
+                                            GradOf<2> dbias, Input<0> g, Input<1> x, Input<2> weight, Input<3> bias,
+                                            Needs needs) {
   std::vector<Tensor> out =
       differentiate([&](const std::vector<Tensor>& in) { return detail::batch_norm_formula(op, in); },
                     {g, x, weight, bias}, {dx, dweight, dbias}, needs);
@@ -34,10 +30,8 @@ inline constexpr auto gradient<op::BatchNormBackward> = joint([](const op::Batch
   return out;
 });
 
-template <>
-inline constexpr auto gradient<op::BatchNormInference> = joint([](const op::BatchNormInference& op, Grad g, Input<0> x,
-                                                                  Input<1> mean, Input<2> var, Input<3> weight,
-                                                                  Input<4> bias, Needs needs) {
+WEFT_GRADIENT(BatchNormInference) = joint([](const op::BatchNormInference& op, Grad g, Input<0> x, Input<1> mean,
+                                             Input<2> var, Input<3> weight, Input<4> bias, Needs needs) {
   return differentiate(
       [&](const std::vector<Tensor>& in) { return std::vector<Tensor>{detail::batch_norm_inference_formula(op, in)}; },
       {x, mean, var, weight, bias}, {g}, needs);

@@ -14,22 +14,20 @@ std::vector<Tensor> batch_norm_pool_formula(const op::BatchNormReluMaxPool2dBack
                                             const std::vector<Tensor>& inputs);
 }  // namespace detail
 
-template <>
-inline constexpr auto gradient<op::BatchNormReluMaxPool2d> = joint([](const op::BatchNormReluMaxPool2d& op, Grad g,
-                                                                      Input<0> x, Input<1> weight, OutputOf<1> mean,
-                                                                      OutputOf<2> rstd, OutputOf<3> places) {
+WEFT_GRADIENT(BatchNormReluMaxPool2d) = joint([](const op::BatchNormReluMaxPool2d& op, Grad g, Input<0> x,
+                                                 Input<1> weight, OutputOf<1> mean, OutputOf<2> rstd,
+                                                 OutputOf<3> places) {
   return adjoint::batch_norm_relu_max_pool2d_backward(g, places, x, weight, mean, rstd, op.options, op.eps);
 });
 
-template <>
-inline constexpr auto gradient<op::BatchNormReluMaxPool2dBackward> =
-    joint([](const op::BatchNormReluMaxPool2dBackward& op, Grad dx, GradOf<1> dweight, GradOf<2> dbias, Input<0> g,
-             Input<1> places, Input<2> x, Input<3> weight, Needs needs) {
-      std::vector<Tensor> out =
-          differentiate([&](const std::vector<Tensor>& in) { return detail::batch_norm_pool_formula(op, in); },
-                        {g, places, x, weight}, {dx, dweight, dbias}, needs);
-      out.resize(6);
-      return out;
-    });
+WEFT_GRADIENT(BatchNormReluMaxPool2dBackward) = joint([](const op::BatchNormReluMaxPool2dBackward& op, Grad dx,
+                                                         GradOf<1> dweight, GradOf<2> dbias, Input<0> g,
+                                                         Input<1> places, Input<2> x, Input<3> weight, Needs needs) {
+  std::vector<Tensor> out =
+      differentiate([&](const std::vector<Tensor>& in) { return detail::batch_norm_pool_formula(op, in); },
+                    {g, places, x, weight}, {dx, dweight, dbias}, needs);
+  out.resize(6);
+  return out;
+});
 
 }  // namespace weft::autograd

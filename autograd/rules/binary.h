@@ -12,16 +12,11 @@
 
 namespace weft::autograd {
 
-template <>
-inline constexpr auto gradient<op::Add> = per_input([](Grad g) { return g; }, [](Grad g) { return g; });
-template <>
-inline constexpr auto gradient<op::Sub> = per_input([](Grad g) { return g; }, [](Grad g) { return -g; });
-template <>
-inline constexpr auto gradient<op::Mul> = per_input([](Grad g, Input<1> b) { return g * b; },
-                                                    [](Grad g, Input<0> a) { return g * a; });
-template <>
-inline constexpr auto gradient<op::Div> = per_input([](Grad g, Input<1> b) { return g / b; },
-                                                    [](Grad g, Input<0> a, Input<1> b) { return -g * (a / b) / b; });
+WEFT_GRADIENT(Add) = per_input([](Grad g) { return g; }, [](Grad g) { return g; });
+WEFT_GRADIENT(Sub) = per_input([](Grad g) { return g; }, [](Grad g) { return -g; });
+WEFT_GRADIENT(Mul) = per_input([](Grad g, Input<1> b) { return g * b; }, [](Grad g, Input<0> a) { return g * a; });
+WEFT_GRADIENT(Div) = per_input([](Grad g, Input<1> b) { return g / b; },
+                               [](Grad g, Input<0> a, Input<1> b) { return -g * (a / b) / b; });
 
 namespace detail {
 /// g where the side chosen is this one, half where both are equal; NaN goes to the first.
@@ -31,39 +26,60 @@ inline Tensor extremum_share(const Tensor& g, const Tensor& chosen, const Tensor
 }  // namespace detail
 
 // PyTorch's conventions: a^0 has gradient 0 in a; 0^b with b >= 0 has gradient 0 in b.
-template <>
-inline constexpr auto gradient<op::Pow> =
-    per_input([](Grad g, Input<0> a, Input<1> b) { return where(b == 0.0, zeros_like(g), g * b * pow(a, b - 1.0)); },
-              [](Grad g, Input<0> a, Input<1> b, Output y) {
-  const Tensor flat = logical_and(a == 0.0, b >= 0.0);
-  return where(flat, zeros_like(g), g * y * log(where(flat, ones_like(a), a)));
-    });
-template <>
-inline constexpr auto gradient<op::Maximum> =
+WEFT_GRADIENT(Pow) = per_input([](Grad g, Input<0> a,
+                                  Input<1> b) { return where(b == 0.0, zeros_like(g), g * b * pow(a, b - 1.0)); },
+                               [](Grad g, Input<0> a, Input<1> b, Output y) {
+                                 const Tensor flat = logical_and(a == 0.0, b >= 0.0);
+                                 return where(flat, zeros_like(g), g * y * log(where(flat, ones_like(a), a)));
+                               });
+WEFT_GRADIENT(Maximum) =
     per_input([](Grad g, Input<0> a, Input<1> b) { return detail::extremum_share(g, a > b, a == b); },
               [](Grad g, Input<0> a, Input<1> b) { return detail::extremum_share(g, b > a, a == b); });
-template <>
-inline constexpr auto gradient<op::Minimum> =
+WEFT_GRADIENT(Minimum) =
     per_input([](Grad g, Input<0> a, Input<1> b) { return detail::extremum_share(g, a < b, a == b); },
               [](Grad g, Input<0> a, Input<1> b) { return detail::extremum_share(g, b < a, a == b); });
 
-template <>
-inline constexpr auto gradient<op::AddScalar> = per_input([](Grad g) { return g; });
-template <>
-inline constexpr auto gradient<op::RsubScalar> = per_input([](Grad g) { return -g; });
-template <>
-inline constexpr auto gradient<op::MulScalar> = per_input([](const op::MulScalar& op, Grad g) { return g * op.value; });
-template <>
-inline constexpr auto gradient<op::DivScalar> = per_input([](const op::DivScalar& op, Grad g) { return g / op.value; });
-template <>
-inline constexpr auto gradient<op::RdivScalar> = per_input([](Grad g, Input<0> x, Output y) { return -g * y / x; });
-template <>
-inline constexpr auto gradient<op::PowScalar> = per_input([](const op::PowScalar& op, Grad g, Input<0> x) {
+// a - b n, where the whole number n does not change.
+WEFT_GRADIENT(Remainder) = per_input([](Grad g) { return g; },
+                                     [](Grad g, Input<0> a, Input<1> b) { return -g * floor_divide(a, b); });
+WEFT_GRADIENT(Fmod) = per_input([](Grad g) { return g; },
+                                [](Grad g, Input<0> a, Input<1> b) { return -g * trunc(a / b); });
+WEFT_GRADIENT(FloorDivide) = per_input([](Grad g) { return zeros_like(g); }, [](Grad g) { return zeros_like(g); });
+WEFT_GRADIENT(Atan2) = per_input([](Grad g, Input<0> a, Input<1> b) { return g * b / (square(a) + square(b)); },
+                                 [](Grad g, Input<0> a, Input<1> b) { return -g * a / (square(a) + square(b)); });
+WEFT_GRADIENT(Hypot) = per_input([](Grad g, Input<0> a, Output y) { return g * (a / y); },
+                                 [](Grad g, Input<1> b, Output y) { return g * (b / y); });
+WEFT_GRADIENT(Logaddexp) = per_input([](Grad g, Input<0> a, Input<1> b) { return g * sigmoid(a - b); },
+                                     [](Grad g, Input<0> a, Input<1> b) { return g * sigmoid(b - a); });
+// Flat in a where a = 0 and b is no positive number.
+WEFT_GRADIENT(Xlogy) = per_input(
+    [](Grad g, Input<0> a, Input<1> b) { return g * log(where(logical_and(a == 0.0, b <= 0.0), ones_like(b), b)); },
+    [](Grad g, Input<0> a, Input<1> b) { return g * (a / b); });
+WEFT_GRADIENT(Copysign) = per_input([](Grad g, Input<0> a, Input<1> b) { return g * sign(a) * copysign(1.0, b); },
+                                    [](Grad g) { return zeros_like(g); });
+WEFT_GRADIENT(Nextafter) = not_differentiable;
+WEFT_GRADIENT(Fmax) =
+    per_input([](Grad g, Input<0> a, Input<1> b) { return where(logical_or(a >= b, isnan(b)), g, zeros_like(g)); },
+              [](Grad g, Input<0> a, Input<1> b) { return where(logical_or(a >= b, isnan(b)), zeros_like(g), g); });
+WEFT_GRADIENT(Fmin) =
+    per_input([](Grad g, Input<0> a, Input<1> b) { return where(logical_or(a <= b, isnan(b)), g, zeros_like(g)); },
+              [](Grad g, Input<0> a, Input<1> b) { return where(logical_or(a <= b, isnan(b)), zeros_like(g), g); });
+WEFT_GRADIENT(BitwiseAnd) = not_differentiable;
+WEFT_GRADIENT(BitwiseOr) = not_differentiable;
+WEFT_GRADIENT(BitwiseXor) = not_differentiable;
+WEFT_GRADIENT(BitwiseLeftShift) = not_differentiable;
+WEFT_GRADIENT(BitwiseRightShift) = not_differentiable;
+
+WEFT_GRADIENT(AddScalar) = per_input([](Grad g) { return g; });
+WEFT_GRADIENT(RsubScalar) = per_input([](Grad g) { return -g; });
+WEFT_GRADIENT(MulScalar) = per_input([](const op::MulScalar& op, Grad g) { return g * op.value; });
+WEFT_GRADIENT(DivScalar) = per_input([](const op::DivScalar& op, Grad g) { return g / op.value; });
+WEFT_GRADIENT(RdivScalar) = per_input([](Grad g, Input<0> x, Output y) { return -g * y / x; });
+WEFT_GRADIENT(PowScalar) = per_input([](const op::PowScalar& op, Grad g, Input<0> x) {
   const double p = op.value.to_double();
   return p == 0.0 ? zeros_like(g) : g * (pow(x, p - 1.0) * p);
 });
-template <>
-inline constexpr auto gradient<op::RpowScalar> = per_input([](const op::RpowScalar& op, Grad g, Input<0> x, Output y) {
+WEFT_GRADIENT(RpowScalar) = per_input([](const op::RpowScalar& op, Grad g, Input<0> x, Output y) {
   const double base = op.value.to_double();
   // 0^x is flat where x >= 0.
   return base == 0.0 ? where(x >= 0.0, zeros_like(g), g * y * std::log(base)) : g * y * std::log(base);

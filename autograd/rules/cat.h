@@ -7,8 +7,7 @@
 
 namespace weft::autograd {
 
-template <>
-inline constexpr auto gradient<op::Cat> = joint([](const op::Cat& op, Grad g, Views inputs, Needs needs) {
+WEFT_GRADIENT(Cat) = joint([](const op::Cat& op, Grad g, Views inputs, Needs needs) {
   std::vector<Tensor> out(inputs.size());
   int64_t at = 0;
   for (size_t i = 0; i < inputs.size(); ++i) {

@@ -8,15 +8,12 @@
 
 namespace weft::autograd {
 
-#define WEFT_LOGICAL(Op, function) \
-  template <>                      \
-  inline constexpr auto gradient<op::Op> = not_differentiable;
+#define WEFT_LOGICAL(Op, function) WEFT_GRADIENT(Op) = not_differentiable;
 #define WEFT_COMPARE(Op, ScalarOp, function) WEFT_LOGICAL(Op, function) WEFT_LOGICAL(ScalarOp, function)
 #define WEFT_PREDICATE(Op, function) WEFT_LOGICAL(Op, function)
 #include "tensor/ops/compare.inc"
 
-template <>
-inline constexpr auto gradient<op::Where> = per_input(
+WEFT_GRADIENT(Where) = per_input(
     no_gradient, [](Grad g, Input<0> condition) { return where(condition, g, zeros_like(g)); },
     [](Grad g, Input<0> condition) { return where(condition, zeros_like(g), g); });
 

@@ -26,33 +26,22 @@ inline Tensor in_order_of(const Tensor& g, const View& x) {
 
 // A gradient goes back in the order that its tensor had, so that what comes before (channels-last, say) stays in one
 // order.
-template <>
-inline constexpr auto gradient<op::Contiguous> = per_input([](Grad g, ViewOf<0> x) {
-  return detail::in_order_of(g, x.view);
-});
-template <>
-inline constexpr auto gradient<op::Clone> = per_input([](Grad g) { return g; });
+WEFT_GRADIENT(Contiguous) = per_input([](Grad g, ViewOf<0> x) { return detail::in_order_of(g, x.view); });
+WEFT_GRADIENT(Clone) = per_input([](Grad g) { return g; });
 // The engine knows the dtype of what the gradient belongs to.
-template <>
-inline constexpr auto gradient<op::Cast> = per_input([](Grad g, InputType<0> x) { return cast(g, x.dtype); });
-template <>
-inline constexpr auto gradient<op::ToDevice> = per_input([](const op::ToDevice& op, Grad g) { return to(g, op.from); });
+WEFT_GRADIENT(Cast) = per_input([](Grad g, InputType<0> x) { return cast(g, x.dtype); });
+WEFT_GRADIENT(ToDevice) = per_input([](const op::ToDevice& op, Grad g) { return to(g, op.from); });
+// It is each sample's, which may differ.
+WEFT_GRADIENT(Lift) = per_input([](Grad g) { return g; });
 // What was overwritten passes nothing on.
-template <>
-inline constexpr auto gradient<op::Fill> = per_input([](Grad g) { return zeros_like(g); });
-template <>
-inline constexpr auto gradient<op::CopyFrom> = per_input([](Grad g) { return zeros_like(g); },
-                                                         [](Grad g, InputType<1> source) {
-  return cast(g, source.dtype);
-});
+WEFT_GRADIENT(Fill) = per_input([](Grad g) { return zeros_like(g); });
+WEFT_GRADIENT(CopyFrom) = per_input([](Grad g) { return zeros_like(g); },
+                                    [](Grad g, InputType<1> source) { return cast(g, source.dtype); });
 // Only runs without any record.
-template <>
-inline constexpr auto gradient<op::AddInto> = not_differentiable;
-template <>
-inline constexpr auto gradient<op::Detach> = not_differentiable;
+WEFT_GRADIENT(AddInto) = not_differentiable;
+WEFT_GRADIENT(Detach) = not_differentiable;
 // The adjoint of the adjoint is the view itself.
-template <>
-inline constexpr auto gradient<op::ViewAdjoint> = per_input([](const op::ViewAdjoint& op, Grad g) {
+WEFT_GRADIENT(ViewAdjoint) = per_input([](const op::ViewAdjoint& op, Grad g) {
   return dispatch::apply_view(op.of, g.contiguous());
 });
 

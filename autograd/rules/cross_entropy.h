@@ -14,21 +14,18 @@ Tensor cross_entropy_formula(const op::CrossEntropyBackward& op, const Tensor& s
                              const Tensor& targets, const Tensor& weight);
 }  // namespace detail
 
-template <>
-inline constexpr auto gradient<op::CrossEntropy> = per_input(
+WEFT_GRADIENT(CrossEntropy) = per_input(
     [](const op::CrossEntropy& op, Grad g, Input<0> logits, Input<1> targets, Input<2> weight) -> Tensor {
       if (!g.defined()) return {};
       return adjoint::cross_entropy_backward(g, logits, targets, weight, op.ignore_index, op.label_smoothing);
     },
     no_gradient, no_gradient);
 
-template <>
-inline constexpr auto gradient<op::CrossEntropyBackward> = joint([](const op::CrossEntropyBackward& op, Grad gg,
-                                                                    Input<0> scale, Input<1> logits, Input<2> targets,
-                                                                    Input<3> weight, Needs needs) {
+WEFT_GRADIENT(CrossEntropyBackward) = joint([](const op::CrossEntropyBackward& op, Grad gg, Input<0> scale,
+                                               Input<1> logits, Input<2> targets, Input<3> weight, Needs needs) {
   std::vector<Tensor> out = differentiate(
       [&](const std::vector<Tensor>& in) {
-    return std::vector<Tensor>{detail::cross_entropy_formula(op, in[0], in[1], targets, weight)};
+        return std::vector<Tensor>{detail::cross_entropy_formula(op, in[0], in[1], targets, weight)};
       },
       {scale, logits}, {gg}, needs);
   out.resize(4);

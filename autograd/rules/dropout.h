@@ -7,9 +7,6 @@
 namespace weft::autograd {
 
 // Linear, and its own adjoint: the random key says which elements stay.
-template <>
-inline constexpr auto gradient<op::Dropout> = per_input([](const op::Dropout& op, Grad g) {
-  return dispatch::apply(op, Tensor(g));
-});
+WEFT_GRADIENT(Dropout) = per_input([](const op::Dropout& op, Grad g) { return dispatch::apply(op, Tensor(g)); });
 
 }  // namespace weft::autograd

@@ -6,13 +6,9 @@
 
 namespace weft::autograd {
 
-template <>
-inline constexpr auto gradient<op::Full> = not_differentiable;
-template <>
-inline constexpr auto gradient<op::Arange> = not_differentiable;
-template <>
-inline constexpr auto gradient<op::Linspace> = not_differentiable;
-template <>
-inline constexpr auto gradient<op::Eye> = not_differentiable;
+WEFT_GRADIENT(Full) = not_differentiable;
+WEFT_GRADIENT(Arange) = not_differentiable;
+WEFT_GRADIENT(Linspace) = not_differentiable;
+WEFT_GRADIENT(Eye) = not_differentiable;
 
 }  // namespace weft::autograd

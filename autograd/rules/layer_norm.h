@@ -13,18 +13,14 @@ namespace detail {
 std::vector<Tensor> layer_norm_formula(const op::LayerNormBackward& op, const std::vector<Tensor>& inputs);
 }  // namespace detail
 
-template <>
-inline constexpr auto gradient<op::LayerNorm> = joint([](const op::LayerNorm& op, Grad g, Input<0> x, Input<1> weight,
-                                                         OutputOf<1> mean, OutputOf<2> rstd, Needs needs) {
-  return adjoint::layer_norm_backward(g, x, op.axes, weight, mean, rstd, op.eps, static_cast<int>(needs.mask));
+WEFT_GRADIENT(LayerNorm) = joint([](const op::LayerNorm& op, Grad g, Input<0> x, Input<1> weight, OutputOf<1> mean,
+                                    OutputOf<2> rstd, Needs needs) {
+  return adjoint::layer_norm_backward(g, x, op.axes, weight, mean, rstd, op.eps, static_cast<int>(needs.mask), op.rms);
 });
-template <>
-inline constexpr int recomputed_inputs<op::LayerNorm> = 3;
+template <> inline constexpr int recomputed_inputs<op::LayerNorm> = 3;
 
-template <>
-inline constexpr auto gradient<op::LayerNormBackward> = joint([](const op::LayerNormBackward& op, Grad dx,
-                                                                 GradOf<1> dweight, GradOf<2> dbias, Input<0> g,
-                                                                 Input<1> x, Input<2> weight, Needs needs) {
+WEFT_GRADIENT(LayerNormBackward) = joint([](const op::LayerNormBackward& op, Grad dx, GradOf<1> dweight,
+                                            GradOf<2> dbias, Input<0> g, Input<1> x, Input<2> weight, Needs needs) {
   std::vector<Tensor> out =
       differentiate([&](const std::vector<Tensor>& in) { return detail::layer_norm_formula(op, in); }, {g, x, weight},
                     {dx, dweight, dbias}, needs);

@@ -9,11 +9,12 @@
 namespace weft::autograd {
 
 // The weight's gradient is computed in the weight's memory order, so that it need not be reordered.
-template <>
-inline constexpr auto gradient<op::Linear> = per_input([](Grad g, Input<1> w) { return matmul(g, w); },
-                                                       [](Grad g, Input<0> x, ViewOf<1> w) {
-  return detail::is_transposed(w.view) ? detail::swapped(matmul(detail::swapped(x), g)) : matmul(detail::swapped(g), x);
-},
-                                                       [](Grad g) { return sum(g, 0); });
+WEFT_GRADIENT(Linear) = per_input([](Grad g, Input<1> w) { return matmul(g, w); },
+                                  [](Grad g, Input<0> x, ViewOf<1> w) {
+                                    return detail::is_transposed(w.view)
+                                               ? detail::swapped(matmul(detail::swapped(x), g))
+                                               : matmul(detail::swapped(g), x);
+                                  },
+                                  [](Grad g) { return sum(g, 0); });
 
 }  // namespace weft::autograd

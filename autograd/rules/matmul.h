@@ -18,13 +18,14 @@ inline bool is_transposed(const View& x) {
 }  // namespace detail
 
 // Each gradient is computed in the memory order of what it belongs to, so that it need not be reordered.
-template <>
-inline constexpr auto gradient<op::Matmul> = per_input(
+WEFT_GRADIENT(Matmul) = per_input(
     [](Grad g, ViewOf<0> a, Input<1> b) {
-  return detail::is_transposed(a.view) ? detail::swapped(matmul(b, detail::swapped(g))) : matmul(g, detail::swapped(b));
+      return detail::is_transposed(a.view) ? detail::swapped(matmul(b, detail::swapped(g)))
+                                           : matmul(g, detail::swapped(b));
     },
     [](Grad g, Input<0> a, ViewOf<1> b) {
-  return detail::is_transposed(b.view) ? detail::swapped(matmul(detail::swapped(g), a)) : matmul(detail::swapped(a), g);
-});
+      return detail::is_transposed(b.view) ? detail::swapped(matmul(detail::swapped(g), a))
+                                           : matmul(detail::swapped(a), g);
+    });
 
 }  // namespace weft::autograd

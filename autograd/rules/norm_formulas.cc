@@ -1,6 +1,7 @@
 // The formulas of the fused backward kernels of normalisation, with public ops.
 #include "autograd/rules/batch_norm.h"
 #include "autograd/rules/batch_norm_pool.h"
+#include "autograd/rules/group_norm.h"
 #include "autograd/rules/layer_norm.h"
 #include "tensor/adjoints/pool.h"
 #include "tensor/functions/batch_norm.h"
@@ -17,12 +18,13 @@ namespace {
 /// dx = rstd (gw - mean(gw) - xhat mean(gw xhat)), dweight = sum(g xhat), dbias = sum(g) with gw = g weight; statistics
 /// over `axes`, the parameters' sums over `others`.
 std::vector<Tensor> norm_backward(const Tensor& g, const Tensor& x, const Tensor& weight, const IntList& axes,
-                                  const IntList& others, double eps) {
-  const Tensor centred = x - mean(x, axes, keepdim);
+                                  const IntList& others, double eps, bool rms = false) {
+  const Tensor centred = rms ? x : x - mean(x, axes, keepdim);
   const Tensor rstd = rsqrt(mean(square(centred), axes, keepdim) + eps);
   const Tensor xhat = centred * rstd;
   const Tensor gw = weight.defined() ? g * weight : g;
-  const Tensor dx = rstd * (gw - mean(gw, axes, keepdim) - xhat * mean(gw * xhat, axes, keepdim));
+  const Tensor level = rms ? gw : gw - mean(gw, axes, keepdim);
+  const Tensor dx = rstd * (level - xhat * mean(gw * xhat, axes, keepdim));
   if (others.empty()) return {dx, g * xhat, g};
   return {dx, sum(g * xhat, others), sum(g, others)};
 }
@@ -48,7 +50,20 @@ std::vector<Tensor> layer_norm_formula(const op::LayerNormBackward& op, const st
   IntList axes, others;
   const int64_t rank = inputs[1].rank();
   for (int64_t i = 0; i < rank; ++i) (i < rank - op.axes ? others : axes).push_back(i);
-  return norm_backward(inputs[0], inputs[1], inputs[2], axes, others, op.eps);
+  return norm_backward(inputs[0], inputs[1], inputs[2], axes, others, op.eps, op.rms);
+}
+
+std::vector<Tensor> group_norm_formula(const op::GroupNormBackward& op, const std::vector<Tensor>& inputs) {
+  // (N, groups, C / groups, all other axes): statistics run along the last two.
+  const Tensor& x = inputs[1];
+  const int64_t channels = x.size(1), inner = channels / op.groups;
+  int64_t places = 1;
+  for (int64_t axis = 2; axis < x.rank(); ++axis) places *= x.size(axis);
+  const Shape split = {x.size(0), op.groups, inner, places};
+  const auto grouped = [&](const Tensor& t) { return reshape(t, split); };
+  const Tensor weight = inputs[2].defined() ? reshape(inputs[2], {1, op.groups, inner, 1}) : inputs[2];
+  std::vector<Tensor> out = norm_backward(grouped(inputs[0]), grouped(x), weight, {2, 3}, {0, 3}, op.eps);
+  return {reshape(out[0], x.shape()), reshape(out[1], {channels}), reshape(out[2], {channels})};
 }
 
 std::vector<Tensor> batch_norm_formula(const op::BatchNormBackward& op, const std::vector<Tensor>& inputs) {

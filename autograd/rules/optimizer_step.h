@@ -6,11 +6,8 @@
 
 namespace weft::autograd {
 
-template <>
-inline constexpr auto gradient<op::SgdStep> = not_differentiable;
-template <>
-inline constexpr auto gradient<op::AdamStep> = not_differentiable;
-template <>
-inline constexpr auto gradient<op::RmspropStep> = not_differentiable;
+WEFT_GRADIENT(SgdStep) = not_differentiable;
+WEFT_GRADIENT(AdamStep) = not_differentiable;
+WEFT_GRADIENT(RmspropStep) = not_differentiable;
 
 }  // namespace weft::autograd

@@ -3,33 +3,26 @@
 
 #include "autograd/rule.h"
 #include "tensor/adjoints/pool.h"
-#include "tensor/functions/pool.h"
 #include "tensor/ops/pool.h"
 
 namespace weft::autograd {
 
-template <>
-inline constexpr auto gradient<op::MaxPool2d> = per_input([](const op::MaxPool2d& op, Grad g, OutputOf<1> places,
-                                                             ViewOf<0> x) {
+WEFT_GRADIENT(MaxPool2d) = per_input([](const op::MaxPool2d& op, Grad g, OutputOf<1> places, ViewOf<0> x) {
   return adjoint::max_pool2d_backward(g, places, x.shape(), op.options);
 });
-template <>
-inline constexpr auto gradient<op::MaxPool2dBackward> =
+WEFT_GRADIENT(MaxPool2dBackward) =
     per_input([](const op::MaxPool2dBackward& op, Grad gg,
                  Input<1> places) { return adjoint::max_pool2d_gather(gg, places, op.options); },
               no_gradient);
-template <>
-inline constexpr auto gradient<op::MaxPool2dGather> =
+WEFT_GRADIENT(MaxPool2dGather) =
     per_input([](const op::MaxPool2dGather& op, Grad g, Input<1> places,
                  ViewOf<0> x) { return adjoint::max_pool2d_backward(g, places, x.shape(), op.options); },
               no_gradient);
-template <>
-inline constexpr auto gradient<op::AvgPool2d> = per_input([](const op::AvgPool2d& op, Grad g, ViewOf<0> x) {
+WEFT_GRADIENT(AvgPool2d) = per_input([](const op::AvgPool2d& op, Grad g, ViewOf<0> x) {
   return adjoint::avg_pool2d_backward(g, x.shape(), op.options);
 });
-template <>
-inline constexpr auto gradient<op::AvgPool2dBackward> = per_input([](const op::AvgPool2dBackward& op, Grad gg) {
-  return avg_pool2d(gg, op.options);
+WEFT_GRADIENT(AvgPool2dBackward) = per_input([](const op::AvgPool2dBackward& op, Grad gg) {
+  return adjoint::avg_pool2d_whole(gg, op.options);
 });
 
 }  // namespace weft::autograd

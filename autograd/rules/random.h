@@ -1,4 +1,4 @@
-// Random tensors have no inputs.
+// What is drawn has no gradient.
 #pragma once
 
 #include "autograd/rule.h"
@@ -6,7 +6,8 @@
 
 namespace weft::autograd {
 
-template <>
-inline constexpr auto gradient<op::RandomFill> = not_differentiable;
+WEFT_GRADIENT(RandomFill) = not_differentiable;
+WEFT_GRADIENT(Multinomial) = not_differentiable;
+WEFT_GRADIENT(Poisson) = not_differentiable;
 
 }  // namespace weft::autograd

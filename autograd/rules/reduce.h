@@ -74,12 +74,10 @@ inline Tensor norm_gradient(double p, const Tensor& g, const Tensor& x, const Te
 }
 }  // namespace detail
 
-template <>
-inline constexpr auto gradient<op::Sum> = per_input([](const op::Sum& op, Grad g, ViewOf<0> x) {
+WEFT_GRADIENT(Sum) = per_input([](const op::Sum& op, Grad g, ViewOf<0> x) {
   return expand(detail::kept(g, op.axes, op.keepdim, x.shape()), x.shape());
 });
-template <>
-inline constexpr auto gradient<op::Prod> = per_input([](const op::Prod& op, Grad g, Input<0> x) {
+WEFT_GRADIENT(Prod) = per_input([](const op::Prod& op, Grad g, Input<0> x) {
   return detail::prod_gradient(detail::kept(g, op.axes, op.keepdim, x.shape()), x, op.axes);
 });
 
@@ -90,33 +88,26 @@ inline constexpr auto extremum_rule = per_input([](const Op& op, Grad g, Input<0
                            op.axes);
 });
 }  // namespace detail
-template <>
-inline constexpr auto gradient<op::Max> = detail::extremum_rule<op::Max>;
-template <>
-inline constexpr auto gradient<op::Min> = detail::extremum_rule<op::Min>;
+WEFT_GRADIENT(Max) = detail::extremum_rule<op::Max>;
+WEFT_GRADIENT(Min) = detail::extremum_rule<op::Min>;
 
-template <>
-inline constexpr auto gradient<op::All> = not_differentiable;
-template <>
-inline constexpr auto gradient<op::Any> = not_differentiable;
+WEFT_GRADIENT(All) = not_differentiable;
+WEFT_GRADIENT(Any) = not_differentiable;
 
 // The softmax of x; 0 where everything is -inf.
-template <>
-inline constexpr auto gradient<op::Logsumexp> = per_input([](const op::Logsumexp& op, Grad g, Input<0> x, Output y) {
+WEFT_GRADIENT(Logsumexp) = per_input([](const op::Logsumexp& op, Grad g, Input<0> x, Output y) {
   const Tensor top = detail::kept(y, op.axes, op.keepdim, x.shape());
   const Tensor shift = where(top == -std::numeric_limits<double>::infinity(), zeros_like(top), top);
   return detail::kept(g, op.axes, op.keepdim, x.shape()) * exp(x - shift);
 });
 
-template <>
-inline constexpr auto gradient<op::Norm> = per_input([](const op::Norm& op, Grad g, Input<0> x, Output y) {
+WEFT_GRADIENT(Norm) = per_input([](const op::Norm& op, Grad g, Input<0> x, Output y) {
   return detail::norm_gradient(op.p, detail::kept(g, op.axes, op.keepdim, x.shape()), x,
                                detail::kept(y, op.axes, op.keepdim, x.shape()), op.axes);
 });
 
 // 2 (x - mean) / (n - correction)
-template <>
-inline constexpr auto gradient<op::Var> = per_input([](const op::Var& op, Grad g, Input<0> x) {
+WEFT_GRADIENT(Var) = per_input([](const op::Var& op, Grad g, Input<0> x) {
   double count = -op.correction;
   int64_t n = 1;
   for (int64_t axis : op.axes) n *= x.size(axis);

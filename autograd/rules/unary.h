@@ -9,78 +9,85 @@
 #include "tensor/functions/binary.h"
 #include "tensor/functions/compare.h"
 #include "tensor/functions/fill.h"
+#include "tensor/functions/special.h"
 #include "tensor/ops/unary.h"
 
 namespace weft::autograd {
 
-template <>
-inline constexpr auto gradient<op::Neg> = per_input([](Grad g) { return -g; });
-template <>
-inline constexpr auto gradient<op::Abs> = per_input([](Grad g, Input<0> x) { return g * sign(x); });
-template <>
-inline constexpr auto gradient<op::Sign> = per_input([](Grad g) { return zeros_like(g); });
-template <>
-inline constexpr auto gradient<op::Square> = per_input([](Grad g, Input<0> x) { return g * (x * 2.0); });
-template <>
-inline constexpr auto gradient<op::Sqrt> = per_input([](Grad g, Output y) { return g / (y * 2.0); });
-template <>
-inline constexpr auto gradient<op::Rsqrt> = per_input([](Grad g, Output y) { return g * (y * y * y) * -0.5; });
-template <>
-inline constexpr auto gradient<op::Reciprocal> = per_input([](Grad g, Output y) { return -g * (y * y); });
-template <>
-inline constexpr auto gradient<op::Exp> = per_input([](Grad g, Output y) { return g * y; });
-template <>
-inline constexpr auto gradient<op::Log> = per_input([](Grad g, Input<0> x) { return g / x; });
-template <>
-inline constexpr auto gradient<op::Log1p> = per_input([](Grad g, Input<0> x) { return g / (x + 1.0); });
-template <>
-inline constexpr auto gradient<op::Sin> = per_input([](Grad g, Input<0> x) { return g * cos(x); });
-template <>
-inline constexpr auto gradient<op::Cos> = per_input([](Grad g, Input<0> x) { return -g * sin(x); });
-template <>
-inline constexpr auto gradient<op::Tanh> = per_input([](Grad g, Output y) { return g * (1.0 - y * y); });
-template <>
-inline constexpr auto gradient<op::Sigmoid> = per_input([](Grad g, Output y) { return g * (y * (1.0 - y)); });
-template <>
-inline constexpr auto gradient<op::Relu> = per_input([](Grad g, Output y) { return adjoint::relu_backward(g, y); });
-template <>
-inline constexpr auto gradient<op::ReluBackward> =
-    per_input([](Grad g, Input<1> y) { return adjoint::relu_backward(g, y); }, no_gradient);
-template <>
-inline constexpr auto gradient<op::LeakyRelu> = per_input([](const op::LeakyRelu& op, Grad g, Input<0> x) {
+WEFT_GRADIENT(Neg) = per_input([](Grad g) { return -g; });
+WEFT_GRADIENT(Abs) = per_input([](Grad g, Input<0> x) { return g * sign(x); });
+WEFT_GRADIENT(Sign) = per_input([](Grad g) { return zeros_like(g); });
+WEFT_GRADIENT(Square) = per_input([](Grad g, Input<0> x) { return g * (x * 2.0); });
+WEFT_GRADIENT(Sqrt) = per_input([](Grad g, Output y) { return g / (y * 2.0); });
+WEFT_GRADIENT(Rsqrt) = per_input([](Grad g, Output y) { return g * (y * y * y) * -0.5; });
+WEFT_GRADIENT(Reciprocal) = per_input([](Grad g, Output y) { return -g * (y * y); });
+WEFT_GRADIENT(Exp) = per_input([](Grad g, Output y) { return g * y; });
+WEFT_GRADIENT(Log) = per_input([](Grad g, Input<0> x) { return g / x; });
+WEFT_GRADIENT(Log1p) = per_input([](Grad g, Input<0> x) { return g / (x + 1.0); });
+WEFT_GRADIENT(Sin) = per_input([](Grad g, Input<0> x) { return g * cos(x); });
+WEFT_GRADIENT(Cos) = per_input([](Grad g, Input<0> x) { return -g * sin(x); });
+WEFT_GRADIENT(Tanh) = per_input([](Grad g, Output y) { return g * (1.0 - y * y); });
+WEFT_GRADIENT(Sigmoid) = per_input([](Grad g, Output y) { return g * (y * (1.0 - y)); });
+WEFT_GRADIENT(Relu) = per_input([](Grad g, Output y) { return adjoint::relu_backward(g, y); });
+WEFT_GRADIENT(ReluBackward) = per_input([](Grad g, Input<1> y) { return adjoint::relu_backward(g, y); }, no_gradient);
+WEFT_GRADIENT(LeakyRelu) = per_input([](const op::LeakyRelu& op, Grad g, Input<0> x) {
   return where(x > 0.0, g, g * op.slope);
 });
-template <>
-inline constexpr int recomputed_inputs<op::LeakyRelu> = 1;
-template <>
-inline constexpr auto gradient<op::Silu> = per_input([](Grad g, Input<0> x) {
+template <> inline constexpr int recomputed_inputs<op::LeakyRelu> = 1;
+WEFT_GRADIENT(Silu) = per_input([](Grad g, Input<0> x) {
   const Tensor s = sigmoid(x);
   return g * (s * (x * (1.0 - s) + 1.0));
 });
-template <>
-inline constexpr int recomputed_inputs<op::Silu> = 1;
-template <>
-inline constexpr auto gradient<op::Softplus> = per_input([](Grad g, Input<0> x) { return g * sigmoid(x); });
+template <> inline constexpr int recomputed_inputs<op::Silu> = 1;
+WEFT_GRADIENT(Softplus) = per_input([](Grad g, Input<0> x) { return g * sigmoid(x); });
 // erf'(x) = 2 / sqrt(pi) exp(-x^2)
-template <>
-inline constexpr auto gradient<op::Erf> = per_input([](Grad g, Input<0> x) {
+WEFT_GRADIENT(Erf) = per_input([](Grad g, Input<0> x) {
   return g * (exp(-square(x)) * (2.0 * std::numbers::inv_sqrtpi));
 });
 // Gradient 1 at the bounds and for NaN.
-template <>
-inline constexpr auto gradient<op::Clip> = per_input([](const op::Clip& op, Grad g, Input<0> x) -> Tensor {
+WEFT_GRADIENT(Clip) = per_input([](const op::Clip& op, Grad g, Input<0> x) -> Tensor {
   Tensor out = g;
   if (op.min) out = where(x < *op.min, zeros_like(g), out);
   if (op.max) out = where(x > *op.max, zeros_like(g), out);
   return out;
 });
 
-template <>
-inline constexpr auto gradient<op::GeluOp> = per_input([](const op::GeluOp& op, Grad g, Input<0> x) {
+WEFT_GRADIENT(Floor) = per_input([](Grad g) { return zeros_like(g); });
+WEFT_GRADIENT(Ceil) = per_input([](Grad g) { return zeros_like(g); });
+WEFT_GRADIENT(Round) = per_input([](Grad g) { return zeros_like(g); });
+WEFT_GRADIENT(Trunc) = per_input([](Grad g) { return zeros_like(g); });
+WEFT_GRADIENT(BitwiseNot) = not_differentiable;
+WEFT_GRADIENT(Expm1) = per_input([](Grad g, Output y) { return g * (y + 1.0); });
+WEFT_GRADIENT(Exp2) = per_input([](Grad g, Output y) { return g * (y * std::numbers::ln2); });
+WEFT_GRADIENT(Log2) = per_input([](Grad g, Input<0> x) { return g / (x * std::numbers::ln2); });
+WEFT_GRADIENT(Log10) = per_input([](Grad g, Input<0> x) { return g / (x * std::numbers::ln10); });
+WEFT_GRADIENT(Tan) = per_input([](Grad g, Output y) { return g * (square(y) + 1.0); });
+WEFT_GRADIENT(Asin) = per_input([](Grad g, Input<0> x) { return g * rsqrt((1.0 - x) * (1.0 + x)); });
+WEFT_GRADIENT(Acos) = per_input([](Grad g, Input<0> x) { return -g * rsqrt((1.0 - x) * (1.0 + x)); });
+WEFT_GRADIENT(Atan) = per_input([](Grad g, Input<0> x) { return g / (square(x) + 1.0); });
+WEFT_GRADIENT(Sinh) = per_input([](Grad g, Input<0> x) { return g * cosh(x); });
+WEFT_GRADIENT(Cosh) = per_input([](Grad g, Input<0> x) { return g * sinh(x); });
+WEFT_GRADIENT(Asinh) = per_input([](Grad g, Input<0> x) { return g * rsqrt(square(x) + 1.0); });
+WEFT_GRADIENT(Acosh) = per_input([](Grad g, Input<0> x) { return g * rsqrt(x - 1.0) * rsqrt(x + 1.0); });
+WEFT_GRADIENT(Atanh) = per_input([](Grad g, Input<0> x) { return g / ((1.0 - x) * (1.0 + x)); });
+WEFT_GRADIENT(Erfc) = per_input([](Grad g, Input<0> x) {
+  return g * (exp(-square(x)) * (-2.0 * std::numbers::inv_sqrtpi));
+});
+WEFT_GRADIENT(Erfinv) = per_input([](Grad g, Output y) {
+  return g * (exp(square(y)) * (0.5 / std::numbers::inv_sqrtpi));
+});
+WEFT_GRADIENT(Lgamma) = per_input([](Grad g, Input<0> x) { return g * digamma(x); });
+WEFT_GRADIENT(Digamma) = per_input([](Grad g, Input<0> x) { return g * polygamma(1, x); });
+WEFT_GRADIENT(Polygamma) = per_input([](const op::Polygamma& op, Grad g, Input<0> x) {
+  return g * polygamma(op.order + 1, x);
+});
+// 0 where a value was replaced.
+WEFT_GRADIENT(NanToNum) = per_input([](Grad g, Input<0> x) { return where(isfinite(x), g, zeros_like(g)); });
+
+WEFT_GRADIENT(GeluOp) = per_input([](const op::GeluOp& op, Grad g, Input<0> x) {
   return adjoint::gelu_backward(g, x, op.tanh_form ? Gelu::tanh : Gelu::exact);
 });
-template <>
-inline constexpr int recomputed_inputs<op::GeluOp> = 1;
+template <> inline constexpr int recomputed_inputs<op::GeluOp> = 1;
 
 namespace detail {
 /// The second derivative of gelu.
@@ -98,12 +105,11 @@ inline Tensor gelu_second(const Tensor& x, bool tanh_form) {
 }
 }  // namespace detail
 
-template <>
-inline constexpr auto gradient<op::GeluBackward> =
+WEFT_GRADIENT(GeluBackward) =
     per_input([](const op::GeluBackward& op, Grad gg,
                  Input<1> x) { return adjoint::gelu_backward(gg, x, op.tanh_form ? Gelu::tanh : Gelu::exact); },
               [](const op::GeluBackward& op, Grad gg, Input<0> g, Input<1> x) {
-  return gg * g * detail::gelu_second(x, op.tanh_form);
-    });
+                return gg * g * detail::gelu_second(x, op.tanh_form);
+              });
 
 }  // namespace weft::autograd

@@ -26,42 +26,24 @@ inline Tensor inverse_permute(const Tensor& g, const IntList& axes) {
 inline constexpr auto reshape_back = per_input([](Grad g, ViewOf<0> x) { return reshape(g, x.shape()); });
 }  // namespace detail
 
-template <>
-inline constexpr auto gradient<op::Reshape> = detail::reshape_back;
-template <>
-inline constexpr auto gradient<op::Squeeze> = detail::reshape_back;
-template <>
-inline constexpr auto gradient<op::SqueezeAll> = detail::reshape_back;
-template <>
-inline constexpr auto gradient<op::Unsqueeze> = detail::reshape_back;
-template <>
-inline constexpr auto gradient<op::Expand> = per_input([](Grad g, ViewOf<0> x) {
-  return detail::sum_to(g, x.shape());
-});
-template <>
-inline constexpr auto gradient<op::Permute> = per_input([](const op::Permute& op, Grad g) {
-  return detail::inverse_permute(g, op.axes);
-});
-template <>
-inline constexpr auto gradient<op::Flip> = per_input([](const op::Flip& op, Grad g) { return flip(g, op.axes); });
-template <>
-inline constexpr auto gradient<op::Pad> = per_input([](const op::Pad& op, Grad g, ViewOf<0> x) {
+WEFT_GRADIENT(Reshape) = detail::reshape_back;
+WEFT_GRADIENT(Squeeze) = detail::reshape_back;
+WEFT_GRADIENT(SqueezeAll) = detail::reshape_back;
+WEFT_GRADIENT(Unsqueeze) = detail::reshape_back;
+WEFT_GRADIENT(Expand) = per_input([](Grad g, ViewOf<0> x) { return detail::sum_to(g, x.shape()); });
+WEFT_GRADIENT(Permute) = per_input([](const op::Permute& op, Grad g) { return detail::inverse_permute(g, op.axes); });
+WEFT_GRADIENT(Flip) = per_input([](const op::Flip& op, Grad g) { return flip(g, op.axes); });
+WEFT_GRADIENT(Pad) = per_input([](const op::Pad& op, Grad g, ViewOf<0> x) {
   std::vector<Interval> bounds;
   for (size_t i = 0; i < op.padding.size(); ++i)
     bounds.push_back({op.padding[i].first, op.padding[i].first + x.shape()[i]});
   return shrink(g, bounds);
 });
-template <>
-inline constexpr auto gradient<op::Slice> = view_adjoint;
-template <>
-inline constexpr auto gradient<op::Select> = view_adjoint;
-template <>
-inline constexpr auto gradient<op::Shrink> = view_adjoint;
-template <>
-inline constexpr auto gradient<op::Unfold> = view_adjoint;
-template <>
-inline constexpr auto gradient<op::Diagonal> = view_adjoint;
-template <>
-inline constexpr auto gradient<op::AsStrided> = view_adjoint;
+WEFT_GRADIENT(Slice) = view_adjoint;
+WEFT_GRADIENT(Select) = view_adjoint;
+WEFT_GRADIENT(Shrink) = view_adjoint;
+WEFT_GRADIENT(Unfold) = view_adjoint;
+WEFT_GRADIENT(Diagonal) = view_adjoint;
+WEFT_GRADIENT(AsStrided) = view_adjoint;
 
 }  // namespace weft::autograd

@@ -22,8 +22,7 @@ double cpu_now() {
 double now() { return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count(); }
 
 /// Nanoseconds of processor time per call: the median of runs of about a millisecond.
-template <class F>
-double nanoseconds(const F& call, double seconds) {
+template <class F> double nanoseconds(const F& call, double seconds) {
   int count = 1;
   for (;; count *= 2) {
     const double start = cpu_now();
@@ -40,8 +39,7 @@ double nanoseconds(const F& call, double seconds) {
   return runs[runs.size() / 2];
 }
 
-template <class F>
-void report(const char* op, const F& call, double seconds, int per_call = 1) {
+template <class F> void report(const char* op, const F& call, double seconds, int per_call = 1) {
   std::printf("{\"system\":\"libtorch\",\"op\":\"%s\",\"ns\":%.1f}\n", op, nanoseconds(call, seconds) / per_call);
 }
 

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "nn/module/layer.h"
+#include "tensor/functions/activation.h"
 #include "tensor/functions/softmax.h"
 #include "tensor/functions/unary.h"
 
@@ -45,9 +46,16 @@ class Tanh : public Layer<Tanh> {
   Tensor forward(const Tensor& x) const { return tanh(x); }
 };
 
+/// log(1 + e^(beta x)) / beta; x where beta x > threshold. Without arguments it is softplus(x), which needs no threshold.
 class Softplus : public Layer<Softplus> {
  public:
-  Tensor forward(const Tensor& x) const { return softplus(x); }
+  Softplus() = default;
+  explicit Softplus(double beta, double threshold = 20);
+  Tensor forward(const Tensor& x) const { return beta_ == 0 ? softplus(x) : softplus(x, beta_, threshold_); }
+
+ private:
+  double beta_ = 0;
+  double threshold_ = 0;
 };
 
 class Softmax : public Layer<Softmax> {
@@ -66,6 +74,143 @@ class LogSoftmax : public Layer<LogSoftmax> {
 
  private:
   int64_t axis_;
+};
+
+class ELU : public Layer<ELU> {
+ public:
+  explicit ELU(double alpha = 1) : alpha_(alpha) {}
+  Tensor forward(const Tensor& x) const { return elu(x, alpha_); }
+
+ private:
+  double alpha_;
+};
+
+class SELU : public Layer<SELU> {
+ public:
+  Tensor forward(const Tensor& x) const { return selu(x); }
+};
+
+class CELU : public Layer<CELU> {
+ public:
+  explicit CELU(double alpha = 1) : alpha_(alpha) {}
+  Tensor forward(const Tensor& x) const { return celu(x, alpha_); }
+
+ private:
+  double alpha_;
+};
+
+class Mish : public Layer<Mish> {
+ public:
+  Tensor forward(const Tensor& x) const { return mish(x); }
+};
+
+class Hardswish : public Layer<Hardswish> {
+ public:
+  Tensor forward(const Tensor& x) const { return hardswish(x); }
+};
+
+class Hardsigmoid : public Layer<Hardsigmoid> {
+ public:
+  Tensor forward(const Tensor& x) const { return hardsigmoid(x); }
+};
+
+class ReLU6 : public Layer<ReLU6> {
+ public:
+  Tensor forward(const Tensor& x) const { return relu6(x); }
+};
+
+class LogSigmoid : public Layer<LogSigmoid> {
+ public:
+  Tensor forward(const Tensor& x) const { return logsigmoid(x); }
+};
+
+class Softsign : public Layer<Softsign> {
+ public:
+  Tensor forward(const Tensor& x) const { return softsign(x); }
+};
+
+class Tanhshrink : public Layer<Tanhshrink> {
+ public:
+  Tensor forward(const Tensor& x) const { return tanhshrink(x); }
+};
+
+class Hardtanh : public Layer<Hardtanh> {
+ public:
+  explicit Hardtanh(double min = -1, double max = 1) : min_(min), max_(max) {}
+  Tensor forward(const Tensor& x) const { return hardtanh(x, min_, max_); }
+
+ private:
+  double min_;
+  double max_;
+};
+
+class Threshold : public Layer<Threshold> {
+ public:
+  Threshold(double threshold, double value) : threshold_(threshold), value_(value) {}
+  Tensor forward(const Tensor& x) const { return threshold(x, threshold_, value_); }
+
+ private:
+  double threshold_;
+  double value_;
+};
+
+class Softshrink : public Layer<Softshrink> {
+ public:
+  explicit Softshrink(double width = 0.5) : width_(width) {}
+  Tensor forward(const Tensor& x) const { return softshrink(x, width_); }
+
+ private:
+  double width_;
+};
+
+class Hardshrink : public Layer<Hardshrink> {
+ public:
+  explicit Hardshrink(double width = 0.5) : width_(width) {}
+  Tensor forward(const Tensor& x) const { return hardshrink(x, width_); }
+
+ private:
+  double width_;
+};
+
+class GLU : public Layer<GLU> {
+ public:
+  explicit GLU(int64_t axis = -1) : axis_(axis) {}
+  Tensor forward(const Tensor& x) const { return glu(x, axis_); }
+
+ private:
+  int64_t axis_;
+};
+
+class Softmin : public Layer<Softmin> {
+ public:
+  explicit Softmin(int64_t axis = -1) : axis_(axis) {}
+  Tensor forward(const Tensor& x) const { return softmin(x, axis_); }
+
+ private:
+  int64_t axis_;
+};
+
+/// The slopes of negative inputs are a parameter: `weight`, 1 of them or one for each channel, all `init` at first.
+class PReLU : public Layer<PReLU> {
+ public:
+  explicit PReLU(int64_t num_parameters = 1, double init = 0.25, DType dtype = f32);
+  Tensor forward(const Tensor& x) const { return prelu(x, weight_); }
+
+  Tensor weight() const { return weight_; }
+
+ private:
+  Tensor weight_;
+};
+
+/// Slopes of negative inputs are drawn from [lower, upper) in training; in evaluation they are the middle.
+class RReLU : public Layer<RReLU> {
+ public:
+  explicit RReLU(double lower = 1.0 / 8, double upper = 1.0 / 3) : lower_(lower), upper_(upper) {}
+  Tensor forward(const Tensor& x) const { return rrelu(x, lower_, upper_, is_training()); }
+
+ private:
+  double lower_;
+  double upper_;
 };
 
 }  // namespace weft::nn

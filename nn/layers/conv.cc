@@ -8,7 +8,8 @@
 namespace weft::nn {
 namespace {
 
-void check(const Conv2dOptions& o) {
+/// What the options of all layers here have.
+template <class Options> void check_common(const Options& o) {
   detail::check_positive("in_channels", o.in_channels);
   detail::check_positive("out_channels", o.out_channels);
   detail::check_positive("kernel_size", o.kernel_size);
@@ -16,28 +17,113 @@ void check(const Conv2dOptions& o) {
   detail::check_not_negative("padding", o.padding);
   detail::check_positive("dilation", o.dilation);
   detail::check_positive("groups", o.groups);
+  if (o.in_channels % o.groups != 0 || o.out_channels % o.groups != 0)
+    throw ShapeError(
+        text(o.in_channels, " and ", o.out_channels, " channels do not divide into ", o.groups, " groups"));
+}
+
+template <class Sizes> void check(const ConvLayerOptions<Sizes>& o) {
+  check_common(o);
+  if (o.padding.is_same && o.stride != Sizes(1)) throw ShapeError("padding `same` needs stride 1");
+}
+
+template <class Sizes> void check(const ConvTransposeLayerOptions<Sizes>& o) {
+  check_common(o);
+  detail::check_not_negative("output_padding", o.output_padding);
+  for (int64_t i = 0; i < Sizes::kAxes; ++i)
+    if (o.output_padding[i] >= o.stride[i] && o.output_padding[i] >= o.dilation[i])
+      throw ShapeError(text("output_padding ", o.output_padding[i], " must be smaller than stride ", o.stride[i],
+                            " or dilation ", o.dilation[i]));
+}
+
+template <class Sizes> Shape sizes_of(const Sizes& sizes) {
+  Shape out;
+  for (int64_t i = 0; i < Sizes::kAxes; ++i) out.push_back(sizes[i]);
+  return out;
+}
+Single from_list(const Shape& list, Single) { return list[0]; }
+Pair from_list(const Shape& list, Pair) { return {list[0], list[1]}; }
+Triple from_list(const Shape& list, Triple) { return {list[0], list[1], list[2]}; }
+
+/// x and the padding on both sides of each axis that a convolution is called with.
+template <class Sizes> struct Padded {
+  Tensor x;
+  Sizes padding;
+};
+
+/// Half of what `same` needs goes to the op; where the whole is odd, x gets the last line of it as a view.
+template <class Sizes> Padded<Sizes> padded(const Tensor& x, const ConvLayerOptions<Sizes>& o) {
+  if (!o.padding.is_same) return {x, o.padding};
+  Shape half;
+  std::vector<Padding> last(static_cast<size_t>(x.rank()));
+  bool odd = false;
+  for (int64_t i = 0; i < Sizes::kAxes; ++i) {
+    const int64_t whole = checked_multiply(o.dilation[i], o.kernel_size[i] - 1), axis = x.rank() - Sizes::kAxes + i;
+    half.push_back(whole / 2);
+    if (whole % 2 == 0 || axis < 0) continue;  // the convolution says what is wrong with x
+    last[static_cast<size_t>(axis)] = {0, 1};
+    odd = true;
+  }
+  return {odd ? pad(x, last) : x, from_list(half, Sizes())};
+}
+
+template <class Sizes, class Conv>
+Tensor convolved(const Tensor& x, const Tensor& weight, const Tensor& bias, const ConvLayerOptions<Sizes>& o,
+                 const Conv& conv) {
+  const Padded<Sizes> in = padded(x, o);
+  return conv(in.x, weight, bias, {o.stride, in.padding, o.dilation, o.groups});
+}
+
+template <class Sizes, class Conv>
+Tensor convolved(const Tensor& x, const Tensor& weight, const Tensor& bias, const ConvTransposeLayerOptions<Sizes>& o,
+                 const Conv& conv) {
+  return conv(x, weight, bias, {o.stride, o.padding, o.output_padding, o.groups, o.dilation});
+}
+
+/// The first two sizes of the weight.
+template <class Sizes> std::pair<int64_t, int64_t> channels_of(const ConvLayerOptions<Sizes>& o) {
+  return {o.out_channels, o.in_channels / o.groups};
+}
+template <class Sizes> std::pair<int64_t, int64_t> channels_of(const ConvTransposeLayerOptions<Sizes>& o) {
+  return {o.in_channels, o.out_channels / o.groups};
 }
 
 }  // namespace
 
-Conv2d::Conv2d(const Conv2dOptions& options)
-    : options_{options.stride, options.padding, options.dilation, options.groups} {
-  Frame frame("Conv2d");
-  check(options);
-  const int64_t groups = options.groups;
-  if (options.in_channels % groups != 0 || options.out_channels % groups != 0)
-    throw ShapeError(
-        text(options.in_channels, " and ", options.out_channels, " channels do not divide into ", groups, " groups"));
-  const Pair kernel = options.kernel_size;
-  // (O, C, kh, kw) with O innermost in memory: each tap is a matrix that products take as it is, and libraries reorder
-  // it in whole registers.
-  const Tensor memory =
-      empty({kernel.height, kernel.width, options.in_channels / groups, options.out_channels}, options.dtype);
-  weight_ = register_parameter("weight", memory.permute({3, 2, 0, 1}));
-  if (options.bias) bias_ = register_parameter("bias", empty({options.out_channels}, options.dtype));
+// (first, second, kernel...) with the first axis innermost in memory: each tap is a matrix that products take as it is,
+// and libraries reorder it in whole registers.
+template <class Self>
+void ConvLayer<Self>::make_parameters(int64_t first, int64_t second, const Shape& kernel, int64_t biases, DType dtype) {
+  Shape memory = kernel;
+  memory.push_back(second);
+  memory.push_back(first);
+  IntList order = {memory.rank() - 1, memory.rank() - 2};
+  for (int64_t i = 0; i < kernel.rank(); ++i) order.push_back(i);
+  weight_ = this->register_parameter("weight", empty(memory, dtype).permute(order));
+  if (biases > 0) bias_ = this->register_parameter("bias", empty({biases}, dtype));
   init::layer_default(weight_, bias_);
 }
 
-Tensor Conv2d::forward(const Tensor& x) const { return conv2d(x, weight_, bias_, options_); }
+#define WEFT_CONV_LAYER(Name, function)                                                                     \
+  Name::Name(const Name##Options& options) : options_(options) {                                            \
+    Frame frame(#Name);                                                                                     \
+    check(options);                                                                                         \
+    const auto [first, second] = channels_of(options);                                                      \
+    make_parameters(first, second, sizes_of(options.kernel_size), options.bias ? options.out_channels : 0,  \
+                    options.dtype);                                                                         \
+  }                                                                                                         \
+  Tensor Name::forward(const Tensor& x) const {                                                             \
+    return convolved(x, weight(), bias(), options_,                                                         \
+                     [](const Tensor& in, const Tensor& w, const Tensor& b, const weft::Name##Options& o) { \
+                       return function(in, w, b, o);                                                        \
+                     });                                                                                    \
+  }
+WEFT_CONV_LAYER(Conv1d, conv1d)
+WEFT_CONV_LAYER(Conv2d, conv2d)
+WEFT_CONV_LAYER(Conv3d, conv3d)
+WEFT_CONV_LAYER(ConvTranspose1d, conv_transpose1d)
+WEFT_CONV_LAYER(ConvTranspose2d, conv_transpose2d)
+WEFT_CONV_LAYER(ConvTranspose3d, conv_transpose3d)
+#undef WEFT_CONV_LAYER
 
 }  // namespace weft::nn

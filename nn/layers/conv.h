@@ -1,4 +1,4 @@
-// Conv2d: a layer over conv2d().
+// Convolution layers over conv1d() to conv3d() and conv_transpose1d() to conv_transpose3d().
 #pragma once
 
 #include "nn/module/layer.h"
@@ -6,33 +6,93 @@
 
 namespace weft::nn {
 
-struct Conv2dOptions {
+/// Stands for as many zeros as keep the size of every axis; for convolutions of stride 1. Where their number is odd,
+/// the additional one comes last.
+struct Same {};
+inline constexpr Same same;
+
+/// The padding of a layer: one number, one per axis, or `same`.
+template <class Sizes> struct ConvPadding : Sizes {
+  bool is_same = false;
+  using Sizes::Sizes;
+  constexpr ConvPadding(const Sizes& sizes) : Sizes(sizes) {}
+  constexpr ConvPadding(Same) : is_same(true) {}
+};
+
+template <class Sizes> struct ConvLayerOptions {
   int64_t in_channels = 0;
   int64_t out_channels = 0;
-  Pair kernel_size = 0;
-  Pair stride = 1;
-  Pair padding = 0;
-  Pair dilation = 1;
+  Sizes kernel_size = 0;
+  Sizes stride = 1;
+  ConvPadding<Sizes> padding = 0;
+  Sizes dilation = 1;
   int64_t groups = 1;
   bool bias = true;
   DType dtype = f32;
 };
+// Beside the options of the functions, which are in weft.
+using Conv1dOptions = ConvLayerOptions<Single>;
+using Conv2dOptions = ConvLayerOptions<Pair>;
+using Conv3dOptions = ConvLayerOptions<Triple>;
 
-/// x (N, in, H, W) to (N, out, H', W'). weight is (out, in / groups, kh, kw), bias (out); both start uniform in
-/// +-1 / sqrt(in / groups * kh * kw), as in PyTorch.
-class Conv2d : public Layer<Conv2d> {
+template <class Sizes> struct ConvTransposeLayerOptions {
+  int64_t in_channels = 0;
+  int64_t out_channels = 0;
+  Sizes kernel_size = 0;
+  Sizes stride = 1;
+  Sizes padding = 0;
+  Sizes output_padding = 0;
+  int64_t groups = 1;
+  bool bias = true;
+  Sizes dilation = 1;
+  DType dtype = f32;
+};
+using ConvTranspose1dOptions = ConvTransposeLayerOptions<Single>;
+using ConvTranspose2dOptions = ConvTransposeLayerOptions<Pair>;
+using ConvTranspose3dOptions = ConvTransposeLayerOptions<Triple>;
+
+/// What convolution layers share: weight and bias (out), which start uniform in +-1 / sqrt(fan), the fan being the size
+/// of the weight's second axis times the elements of the kernel, as in PyTorch.
+template <class Self> class ConvLayer : public Layer<Self> {
  public:
-  explicit Conv2d(const Conv2dOptions& options);
-  Tensor forward(const Tensor& x) const;
-
   Tensor weight() const { return weight_; }
   /// Undefined where there is none.
   Tensor bias() const { return bias_; }
 
+ protected:
+  /// The parameters; checks nothing. `kernel` has one size per axis.
+  void make_parameters(int64_t first, int64_t second, const Shape& kernel, int64_t biases, DType dtype);
+
  private:
-  weft::Conv2dOptions options_;
-  Tensor weight_;
-  Tensor bias_;
+  Tensor weight_, bias_;
 };
+
+/// The constructors and the call of a convolution layer over `Sizes` axes. weight is (out, in / groups, kernel...), or
+/// of a transposed one (in, out / groups, kernel...).
+#define WEFT_CONV_LAYER(Name, Sizes)                                                                                   \
+  class Name : public ConvLayer<Name> {                                                                                \
+   public:                                                                                                             \
+    explicit Name(const Name##Options& options);                                                                       \
+    Name(int64_t in_channels, int64_t out_channels, const Sizes& kernel_size)                                          \
+        : Name(Name##Options{.in_channels = in_channels, .out_channels = out_channels, .kernel_size = kernel_size}) {} \
+    Tensor forward(const Tensor& x) const;                                                                             \
+                                                                                                                       \
+   private:                                                                                                            \
+    Name##Options options_;                                                                                            \
+  }
+
+/// x (N, in, L) to (N, out, L').
+WEFT_CONV_LAYER(Conv1d, Single);
+/// x (N, in, H, W) to (N, out, H', W').
+WEFT_CONV_LAYER(Conv2d, Pair);
+/// x (N, in, D, H, W) to (N, out, D', H', W').
+WEFT_CONV_LAYER(Conv3d, Triple);
+/// x (N, in, L) to (N, out, L'), the transpose of a convolution.
+WEFT_CONV_LAYER(ConvTranspose1d, Single);
+/// x (N, in, H, W) to (N, out, H', W').
+WEFT_CONV_LAYER(ConvTranspose2d, Pair);
+/// x (N, in, D, H, W) to (N, out, D', H', W').
+WEFT_CONV_LAYER(ConvTranspose3d, Triple);
+#undef WEFT_CONV_LAYER
 
 }  // namespace weft::nn

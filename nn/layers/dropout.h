@@ -1,4 +1,4 @@
-// Dropout: a layer over dropout() that does nothing in evaluation.
+// Dropout and its forms for channels and for self-normalising networks; all do nothing in evaluation.
 #pragma once
 
 #include "nn/module/layer.h"
@@ -9,6 +9,64 @@ namespace weft::nn {
 class Dropout : public Layer<Dropout> {
  public:
   explicit Dropout(double p = 0.5);
+  Tensor forward(const Tensor& x) const;
+
+ private:
+  double p_;
+};
+
+/// What the forms for channels share: in training, zeros whole channels of x (N, C, ...), or (C, ...), with probability
+/// p and scales the others by 1 / (1 - p).
+class ChannelDropout : public Module {
+ protected:
+  ChannelDropout(double p, const char* name, int64_t places);
+  Tensor drop(const Tensor& x) const;
+
+ private:
+  double p_;
+  const char* name_;
+  int64_t places_;  // axes behind the channels
+};
+
+/// Over x (N, C, L).
+class Dropout1d : public ChannelDropout {
+ public:
+  explicit Dropout1d(double p = 0.5) : ChannelDropout(p, "Dropout1d", 1) {}
+  Tensor forward(const Tensor& x) const { return drop(x); }
+  Tensor operator()(const Tensor& x) const { return run_layer(*this, x); }
+};
+
+/// Over x (N, C, H, W).
+class Dropout2d : public ChannelDropout {
+ public:
+  explicit Dropout2d(double p = 0.5) : ChannelDropout(p, "Dropout2d", 2) {}
+  Tensor forward(const Tensor& x) const { return drop(x); }
+  Tensor operator()(const Tensor& x) const { return run_layer(*this, x); }
+};
+
+/// Over x (N, C, D, H, W).
+class Dropout3d : public ChannelDropout {
+ public:
+  explicit Dropout3d(double p = 0.5) : ChannelDropout(p, "Dropout3d", 3) {}
+  Tensor forward(const Tensor& x) const { return drop(x); }
+  Tensor operator()(const Tensor& x) const { return run_layer(*this, x); }
+};
+
+/// In training, sets each element with probability p to the value that SELU goes to at -inf, then scales and shifts all
+/// so that mean 0 and variance 1 stay (Klambauer et al., arXiv 1706.02515).
+class AlphaDropout : public Layer<AlphaDropout> {
+ public:
+  explicit AlphaDropout(double p = 0.5);
+  Tensor forward(const Tensor& x) const;
+
+ private:
+  double p_;
+};
+
+/// The same for whole channels of x (N, C, ...).
+class FeatureAlphaDropout : public Layer<FeatureAlphaDropout> {
+ public:
+  explicit FeatureAlphaDropout(double p = 0.5);
   Tensor forward(const Tensor& x) const;
 
  private:

@@ -14,6 +14,7 @@ Embedding::Embedding(const EmbeddingOptions& options) {
   detail::check_positive("embedding_dim", options.embedding_dim);
   weight_ = register_parameter("weight", empty({rows, options.embedding_dim}, options.dtype));
   init::normal(weight_);
+  describe(text(rows, ", ", options.embedding_dim));
   if (!options.padding_idx) return;
   const int64_t given = *options.padding_idx;
   padding_idx_ = given < 0 ? given + rows : given;

@@ -1,5 +1,8 @@
-// Flatten: neighbouring axes become one.
+// Layers that compute nothing: Flatten, Unflatten, Identity; and Lambda, a function as a layer.
 #pragma once
+
+#include <functional>
+#include <utility>
 
 #include "nn/module/layer.h"
 
@@ -14,6 +17,33 @@ class Flatten : public Layer<Flatten> {
  private:
   int64_t start_;
   int64_t end_;
+};
+
+/// Axis `axis` split into `sizes`, one of which may be -1.
+class Unflatten : public Layer<Unflatten> {
+ public:
+  Unflatten(int64_t axis, const Shape& sizes) : axis_(axis), sizes_(sizes) {}
+  Tensor forward(const Tensor& x) const { return x.unflatten(axis_, sizes_); }
+
+ private:
+  int64_t axis_;
+  Shape sizes_;
+};
+
+/// x as it is.
+class Identity : public Layer<Identity> {
+ public:
+  Tensor forward(const Tensor& x) const { return x; }
+};
+
+/// f(x) of a function without parameters of its own; Sequential makes one of a lambda.
+class Lambda : public Layer<Lambda> {
+ public:
+  explicit Lambda(std::function<Tensor(const Tensor&)> f) : f_(std::move(f)) {}
+  Tensor forward(const Tensor& x) const { return f_(x); }
+
+ private:
+  std::function<Tensor(const Tensor&)> f_;
 };
 
 }  // namespace weft::nn

@@ -14,6 +14,8 @@ Linear::Linear(const LinearOptions& options) {
   weight_ = register_parameter("weight", empty({options.out_features, options.in_features}, options.dtype));
   if (options.bias) bias_ = register_parameter("bias", empty({options.out_features}, options.dtype));
   init::layer_default(weight_, bias_);
+  describe(text("in_features=", options.in_features, ", out_features=", options.out_features,
+                ", bias=", options.bias ? "true" : "false"));
 }
 
 Tensor Linear::forward(const Tensor& x) const { return linear(x, weight_, bias_); }

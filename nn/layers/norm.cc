@@ -16,6 +16,7 @@ BatchNorm::BatchNorm(const BatchNormOptions& options) : options_(options) {
   detail::check_not_negative("eps", options.eps);
   if (options.momentum) detail::check_probability("momentum", *options.momentum);
   const Shape features = {options.num_features};
+  describe(text(options.num_features, ", eps=", options.eps));
   if (options.affine) {
     weight_ = register_parameter("weight", ones(features, options.dtype));
     bias_ = register_parameter("bias", zeros(features, options.dtype));
@@ -73,6 +74,12 @@ Tensor BatchNorm2d::checked(const Tensor& x, bool then_relu) const {
   return normalize(x, then_relu);
 }
 
+Tensor BatchNorm3d::checked(const Tensor& x, bool then_relu) const {
+  Frame frame("BatchNorm3d", x);
+  if (x.rank() != 5) throw ShapeError("the input must be (N, C, D, H, W)");
+  return normalize(x, then_relu);
+}
+
 Tensor BatchNorm2d::forward_relu_max_pool(const Tensor& x, const Pool2dOptions& options) const {
   Frame frame("BatchNorm2d", x);
   return in_layer(*this, x, [&] {
@@ -87,6 +94,7 @@ LayerNorm::LayerNorm(const LayerNormOptions& options) : options_(options) {
   if (options.normalized_shape.empty()) throw ShapeError("normalized_shape needs one axis or more (was it left out?)");
   for (const int64_t size : options.normalized_shape) detail::check_positive("normalized_shape", size);
   detail::check_not_negative("eps", options.eps);
+  describe(text(options.normalized_shape, ", eps=", options.eps));
   if (!options.affine) return;
   weight_ = register_parameter("weight", ones(options.normalized_shape, options.dtype));
   if (options.bias) bias_ = register_parameter("bias", zeros(options.normalized_shape, options.dtype));

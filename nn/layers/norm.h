@@ -1,4 +1,4 @@
-// Normalisation layers: BatchNorm1d, BatchNorm2d, LayerNorm.
+// Normalisation layers: BatchNorm1d, BatchNorm2d, BatchNorm3d, LayerNorm.
 #pragma once
 
 #include <optional>
@@ -77,6 +77,21 @@ class BatchNorm2d : public BatchNorm {
   }
   /// max_pool2d(relu(forward(x)), options); in training in one pass where batch_norm_relu_max_pool2d has one.
   Tensor forward_relu_max_pool(const Tensor& x, const Pool2dOptions& options) const;
+  Tensor operator()(const Tensor& x) const { return run_layer(*this, x); }
+
+ private:
+  Tensor checked(const Tensor& x, bool then_relu) const;
+};
+
+/// Over x (N, C, D, H, W).
+class BatchNorm3d : public BatchNorm {
+ public:
+  explicit BatchNorm3d(const BatchNormOptions& options) : BatchNorm(options) {}
+  explicit BatchNorm3d(int64_t features) : BatchNorm({.num_features = features}) {}
+  Tensor forward(const Tensor& x) const { return checked(x, false); }
+  Tensor forward_relu(const Tensor& x) const override {
+    return in_layer(*this, x, [&] { return checked(x, true); });
+  }
   Tensor operator()(const Tensor& x) const { return run_layer(*this, x); }
 
  private:

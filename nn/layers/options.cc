@@ -5,12 +5,32 @@
 namespace weft::nn::detail {
 namespace {
 
-/// The value that the user wrote: one number where both sides are equal.
-std::string shown(const Pair& value) {
-  return value.height == value.width ? text(value.height) : text("{", value.height, ", ", value.width, "}");
+/// The value that the user wrote: one number where all are equal.
+template <class Sizes> std::string shown(const Sizes& value) {
+  std::string out = std::to_string(value[0]);
+  bool equal = true;
+  for (int64_t i = 1; i < Sizes::kAxes; ++i) {
+    out = text(out, ", ", value[i]);
+    equal = equal && value[i] == value[0];
+  }
+  return equal ? std::to_string(value[0]) : "{" + out + "}";
+}
+
+template <class Sizes> int64_t smallest(const Sizes& value) {
+  int64_t out = value[0];
+  for (int64_t i = 1; i < Sizes::kAxes; ++i) out = std::min(out, value[i]);
+  return out;
 }
 
 const char* hint(int64_t value) { return value == 0 ? " (was it left out?)" : ""; }
+
+template <class Sizes> void check_all_positive(const char* field, const Sizes& value) {
+  if (smallest(value) < 1)
+    throw ShapeError(text(field, " must be 1 or more, not ", shown(value), hint(smallest(value))));
+}
+template <class Sizes> void check_none_negative(const char* field, const Sizes& value) {
+  if (smallest(value) < 0) throw ShapeError(text(field, " must be 0 or more, not ", shown(value)));
+}
 
 }  // namespace
 
@@ -18,14 +38,13 @@ void check_positive(const char* field, int64_t value) {
   if (value < 1) throw ShapeError(text(field, " must be 1 or more, not ", value, hint(value)));
 }
 
-void check_positive(const char* field, const Pair& value) {
-  const int64_t smaller = std::min(value.height, value.width);
-  if (smaller < 1) throw ShapeError(text(field, " must be 1 or more, not ", shown(value), hint(smaller)));
-}
+void check_positive(const char* field, const Single& value) { check_all_positive(field, value); }
+void check_positive(const char* field, const Pair& value) { check_all_positive(field, value); }
+void check_positive(const char* field, const Triple& value) { check_all_positive(field, value); }
 
-void check_not_negative(const char* field, const Pair& value) {
-  if (std::min(value.height, value.width) < 0) throw ShapeError(text(field, " must be 0 or more, not ", shown(value)));
-}
+void check_not_negative(const char* field, const Single& value) { check_none_negative(field, value); }
+void check_not_negative(const char* field, const Pair& value) { check_none_negative(field, value); }
+void check_not_negative(const char* field, const Triple& value) { check_none_negative(field, value); }
 
 void check_not_negative(const char* field, double value) {
   if (!(value >= 0)) throw Error(text(field, " must be 0 or more, not ", value));

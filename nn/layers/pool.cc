@@ -3,23 +3,39 @@
 #include "nn/layers/options.h"
 
 namespace weft::nn {
-namespace {
 
-Pool2dOptions checked(const char* layer, const Pool2dOptions& o) {
-  Frame frame(layer);
+template <class Self, class Sizes>
+PoolLayer<Self, Sizes>::PoolLayer(const char* name, const PoolOptionsOf<Sizes>& o) : options_(o) {
+  Frame frame(name);
   detail::check_positive("kernel_size", o.kernel_size);
-  detail::check_positive("stride", o.stride.value_or(o.kernel_size));
+  detail::check_positive("stride", o.step());
   detail::check_not_negative("padding", o.padding);
   detail::check_positive("dilation", o.dilation);
-  if (o.padding.height > o.kernel_size.height / 2 || o.padding.width > o.kernel_size.width / 2)
-    throw ShapeError("padding must be at most half of kernel_size");
-  return o;
+  for (int64_t i = 0; i < Sizes::kAxes; ++i)
+    if (o.padding[i] > o.kernel_size[i] / 2) throw ShapeError("padding must be at most half of kernel_size");
 }
 
-}  // namespace
+template class PoolLayer<MaxPool1d, Single>;
+template class PoolLayer<MaxPool2d, Pair>;
+template class PoolLayer<MaxPool3d, Triple>;
+template class PoolLayer<AvgPool1d, Single>;
+template class PoolLayer<AvgPool2d, Pair>;
+template class PoolLayer<AvgPool3d, Triple>;
+template class PoolLayer<LPPool1d, Single>;
+template class PoolLayer<LPPool2d, Pair>;
+template class PoolLayer<LPPool3d, Triple>;
 
-MaxPool2d::MaxPool2d(const Pool2dOptions& options) : options_(checked("MaxPool2d", options)) {}
-
-AvgPool2d::AvgPool2d(const Pool2dOptions& options) : options_(checked("AvgPool2d", options)) {}
+#define WEFT_ADAPTIVE_POOL_LAYER(Name, Sizes)   \
+  Name::Name(const Sizes& size) : size_(size) { \
+    Frame frame(#Name);                         \
+    detail::check_positive("size", size);       \
+  }
+WEFT_ADAPTIVE_POOL_LAYER(AdaptiveAvgPool1d, Single)
+WEFT_ADAPTIVE_POOL_LAYER(AdaptiveAvgPool2d, Pair)
+WEFT_ADAPTIVE_POOL_LAYER(AdaptiveAvgPool3d, Triple)
+WEFT_ADAPTIVE_POOL_LAYER(AdaptiveMaxPool1d, Single)
+WEFT_ADAPTIVE_POOL_LAYER(AdaptiveMaxPool2d, Pair)
+WEFT_ADAPTIVE_POOL_LAYER(AdaptiveMaxPool3d, Triple)
+#undef WEFT_ADAPTIVE_POOL_LAYER
 
 }  // namespace weft::nn

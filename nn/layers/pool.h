@@ -2,31 +2,90 @@
 #pragma once
 
 #include "nn/module/layer.h"
+#include "tensor/functions/adaptive_pool.h"
 #include "tensor/functions/pool.h"
 
 namespace weft::nn {
 
-/// See max_pool2d(). ShapeError at construction where an option is absent or out of range.
-class MaxPool2d : public Layer<MaxPool2d> {
+/// The options of a pool, checked at construction: ShapeError where one is absent or out of range.
+template <class Self, class Sizes> class PoolLayer : public Layer<Self> {
  public:
-  explicit MaxPool2d(const Pool2dOptions& options);
-  explicit MaxPool2d(int64_t kernel_size) : MaxPool2d(Pool2dOptions{.kernel_size = kernel_size}) {}
-  Tensor forward(const Tensor& x) const { return max_pool2d(x, options_); }
-  const Pool2dOptions& options() const { return options_; }
+  const PoolOptionsOf<Sizes>& options() const { return options_; }
+
+ protected:
+  PoolLayer(const char* name, const PoolOptionsOf<Sizes>& options);
 
  private:
-  Pool2dOptions options_;
+  PoolOptionsOf<Sizes> options_;
 };
 
-/// See avg_pool2d(). ShapeError at construction where an option is absent or out of range.
-class AvgPool2d : public Layer<AvgPool2d> {
- public:
-  explicit AvgPool2d(const Pool2dOptions& options);
-  explicit AvgPool2d(int64_t kernel_size) : AvgPool2d(Pool2dOptions{.kernel_size = kernel_size}) {}
-  Tensor forward(const Tensor& x) const { return avg_pool2d(x, options_); }
+/// A pool over `Sizes` axes; Name(2) is Name({.kernel_size = 2}).
+#define WEFT_POOL_LAYER(Name, function, Sizes)                                                     \
+  class Name : public PoolLayer<Name, Sizes> {                                                     \
+   public:                                                                                         \
+    explicit Name(const PoolOptionsOf<Sizes>& options) : PoolLayer(#Name, options) {}              \
+    explicit Name(int64_t kernel_size) : Name(PoolOptionsOf<Sizes>{.kernel_size = kernel_size}) {} \
+    Tensor forward(const Tensor& x) const { return function(x, options()); }                       \
+  }
 
- private:
-  Pool2dOptions options_;
-};
+/// See max_pool1d().
+WEFT_POOL_LAYER(MaxPool1d, max_pool1d, Single);
+/// See max_pool2d().
+WEFT_POOL_LAYER(MaxPool2d, max_pool2d, Pair);
+/// See max_pool3d().
+WEFT_POOL_LAYER(MaxPool3d, max_pool3d, Triple);
+/// See avg_pool1d().
+WEFT_POOL_LAYER(AvgPool1d, avg_pool1d, Single);
+/// See avg_pool2d().
+WEFT_POOL_LAYER(AvgPool2d, avg_pool2d, Pair);
+/// See avg_pool3d().
+WEFT_POOL_LAYER(AvgPool3d, avg_pool3d, Triple);
+#undef WEFT_POOL_LAYER
+
+/// A pool to windows of p-norms: LPPool2d(2, {.kernel_size = 3}).
+#define WEFT_NORM_POOL_LAYER(Name, function, Sizes)                                                    \
+  class Name : public PoolLayer<Name, Sizes> {                                                         \
+   public:                                                                                             \
+    Name(double p, const PoolOptionsOf<Sizes>& options) : PoolLayer(#Name, options), p_(p) {}          \
+    Name(double p, int64_t kernel_size) : Name(p, PoolOptionsOf<Sizes>{.kernel_size = kernel_size}) {} \
+    Tensor forward(const Tensor& x) const { return function(x, p_, options()); }                       \
+                                                                                                       \
+   private:                                                                                            \
+    double p_;                                                                                         \
+  }
+
+/// See lp_pool1d().
+WEFT_NORM_POOL_LAYER(LPPool1d, lp_pool1d, Single);
+/// See lp_pool2d().
+WEFT_NORM_POOL_LAYER(LPPool2d, lp_pool2d, Pair);
+/// See lp_pool3d().
+WEFT_NORM_POOL_LAYER(LPPool3d, lp_pool3d, Triple);
+#undef WEFT_NORM_POOL_LAYER
+
+/// A pool to a size: one number, or one per axis.
+#define WEFT_ADAPTIVE_POOL_LAYER(Name, function, Sizes)                  \
+  class Name : public Layer<Name> {                                      \
+   public:                                                               \
+    explicit Name(const Sizes& size);                                    \
+    explicit Name(int64_t size) : Name(Sizes(size)) {}                   \
+    Tensor forward(const Tensor& x) const { return function(x, size_); } \
+                                                                         \
+   private:                                                              \
+    Sizes size_;                                                         \
+  }
+
+/// See adaptive_avg_pool1d().
+WEFT_ADAPTIVE_POOL_LAYER(AdaptiveAvgPool1d, adaptive_avg_pool1d, Single);
+/// See adaptive_avg_pool2d().
+WEFT_ADAPTIVE_POOL_LAYER(AdaptiveAvgPool2d, adaptive_avg_pool2d, Pair);
+/// See adaptive_avg_pool3d().
+WEFT_ADAPTIVE_POOL_LAYER(AdaptiveAvgPool3d, adaptive_avg_pool3d, Triple);
+/// See adaptive_max_pool1d().
+WEFT_ADAPTIVE_POOL_LAYER(AdaptiveMaxPool1d, adaptive_max_pool1d, Single);
+/// See adaptive_max_pool2d().
+WEFT_ADAPTIVE_POOL_LAYER(AdaptiveMaxPool2d, adaptive_max_pool2d, Pair);
+/// See adaptive_max_pool3d().
+WEFT_ADAPTIVE_POOL_LAYER(AdaptiveMaxPool3d, adaptive_max_pool3d, Triple);
+#undef WEFT_ADAPTIVE_POOL_LAYER
 
 }  // namespace weft::nn

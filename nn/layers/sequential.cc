@@ -3,7 +3,8 @@
 namespace weft::nn {
 
 size_t Sequential::fused_steps(size_t index) const {
-  if (steps_[index]->batch_norm() == nullptr) return 1;
+  // Hooks see every layer by itself.
+  if (steps_[index]->batch_norm() == nullptr || detail::forward_hooks != 0) return 1;
   if (index + 1 == steps_.size() || !steps_[index + 1]->is_relu()) return 1;
   const bool images = dynamic_cast<const BatchNorm2d*>(steps_[index]->batch_norm()) != nullptr;
   return images && index + 2 < steps_.size() && steps_[index + 2]->max_pool() != nullptr ? 3 : 2;

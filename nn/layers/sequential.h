@@ -3,39 +3,42 @@
 
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "nn/layers/activation.h"
+#include "nn/layers/flatten.h"
 #include "nn/layers/norm.h"
 #include "nn/layers/pool.h"
 #include "nn/module/layer.h"
 
 namespace weft::nn {
 
-/// Any modules with `Tensor forward(const Tensor&)`, each fed with the one before. Their names are "0", "1", ... unless
-/// given: `Sequential net(Linear(784, 128), ReLU(), Linear(128, 10));` A batch norm, the ReLU behind it and a MaxPool2d behind
-/// both run as one op; observers see all three layers.
+/// A function of a tensor that is no module: `[](const Tensor& x) { return x * 2.0; }`.
+template <class F>
+concept TensorFunction = !std::derived_from<F, Module> && requires(const F& f, const Tensor& x) {
+  { f(x) } -> std::convertible_to<Tensor>;
+};
+template <class M>
+concept SequentialStep = HasForward<M> || TensorFunction<M>;
+
+/// Any modules with `Tensor forward(const Tensor&)`, or functions, each fed with the one before. Their names are "0",
+/// "1", ... unless given: `Sequential net(Linear(784, 128), ReLU(), Linear(128, 10));` A batch norm, the ReLU behind it
+/// and a MaxPool2d behind both run as one op; observers see all three layers.
 class Sequential : public Layer<Sequential> {
  public:
-  template <HasForward... Ms>
-  explicit Sequential(Ms... modules) {
-    (push_back(std::move(modules)), ...);
-  }
+  template <SequentialStep... Ms> explicit Sequential(Ms... modules) { (push_back(std::move(modules)), ...); }
 
-  template <HasForward M>
-  void push_back(M module) {
-    push_back(std::to_string(steps_.size()), std::move(module));
-  }
-  template <HasForward M>
-  void push_back(const std::string& name, M module) {
+  template <SequentialStep M> void push_back(M module) { push_back(std::to_string(steps_.size()), std::move(module)); }
+  template <TensorFunction F> void push_back(const std::string& name, F f) { push_back(name, Lambda(std::move(f))); }
+  template <HasForward M> void push_back(const std::string& name, M module) {
     steps_.push_back(std::make_unique<StepOf<M>>(register_module(name, std::move(module))));
   }
 
   Tensor forward(const Tensor& x) const;
   size_t size() const { return steps_.size(); }
   /// The module at `index`, which must be an M: `net.at<nn::Linear>(0).weight()`. Error where it is not.
-  template <class M>
-  M& at(size_t index) const {
+  template <class M> M& at(size_t index) const {
     if (index >= steps_.size()) throw IndexError(text("index ", index, " is out of range for ", size(), " modules"));
     auto* step = dynamic_cast<StepOf<M>*>(steps_[index].get());
     if (step == nullptr) throw Error(text("module ", index, " of this Sequential is of another type"));
@@ -52,8 +55,7 @@ class Sequential : public Layer<Sequential> {
     virtual bool is_relu() const { return false; }
     virtual const MaxPool2d* max_pool() const { return nullptr; }
   };
-  template <class M>
-  struct StepOf final : Step {
+  template <class M> struct StepOf final : Step {
     explicit StepOf(M m) : module(std::move(m)) {}
     Tensor run(const Tensor& x) override { return run_layer(module, x); }
     void announce(const Tensor& y) override {
@@ -82,8 +84,7 @@ class Sequential : public Layer<Sequential> {
 };
 
 /// Modules of one type under the names "0", "1", ...; the owner runs them.
-template <std::derived_from<Module> M>
-class ModuleList : public Module {
+template <std::derived_from<Module> M> class ModuleList : public Module {
  public:
   ModuleList() = default;
   void push_back(M module) { items_.push_back(register_module(std::to_string(items_.size()), std::move(module))); }
@@ -100,6 +101,58 @@ class ModuleList : public Module {
 
  private:
   std::vector<M> items_;
+};
+
+/// Modules of one type by name, in the order they came; the owner runs them.
+template <std::derived_from<Module> M> class ModuleDict : public Module {
+ public:
+  ModuleDict() = default;
+  void insert(const std::string& name, M module) {
+    items_.emplace_back(name, register_module(name, std::move(module)));
+  }
+
+  size_t size() const { return items_.size(); }
+  bool contains(const std::string& name) const { return find(name) != items_.size(); }
+  /// Error where there is none of this name.
+  M& operator[](const std::string& name) {
+    const size_t at = find(name);
+    if (at == items_.size()) throw Error(text("there is no module `", name, "`"));
+    return items_[at].second;
+  }
+  auto begin() { return items_.begin(); }
+  auto end() { return items_.end(); }
+  auto begin() const { return items_.begin(); }
+  auto end() const { return items_.end(); }
+
+ private:
+  size_t find(const std::string& name) const {
+    size_t at = 0;
+    while (at < items_.size() && items_[at].first != name) ++at;
+    return at;
+  }
+  std::vector<std::pair<std::string, M>> items_;
+};
+
+/// Parameters under the names "0", "1", ...
+class ParameterList : public Module {
+ public:
+  ParameterList() = default;
+  /// Makes a parameter of `value`, unless it is one, and returns it.
+  Tensor push_back(const Tensor& value) {
+    items_.push_back(register_parameter(std::to_string(items_.size()), value));
+    return items_.back();
+  }
+
+  size_t size() const { return items_.size(); }
+  Tensor operator[](size_t index) const {
+    if (index >= items_.size()) throw IndexError(text("index ", index, " is out of range for ", size(), " parameters"));
+    return items_[index];
+  }
+  auto begin() const { return items_.begin(); }
+  auto end() const { return items_.end(); }
+
+ private:
+  std::vector<Tensor> items_;
 };
 
 }  // namespace weft::nn

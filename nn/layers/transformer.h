@@ -1,9 +1,12 @@
-// TransformerEncoderLayer: self-attention and a feed-forward network, each with a residual path.
+// Transformers: TransformerEncoderLayer is self-attention and a feed-forward network, each with a residual path; a
+// decoder's layer attends to the encoder's output in between. TransformerEncoder, TransformerDecoder and Transformer
+// are stacks of them.
 #pragma once
 
 #include "nn/layers/attention.h"
 #include "nn/layers/dropout.h"
 #include "nn/layers/norm.h"
+#include "nn/layers/sequential.h"
 
 namespace weft::nn {
 
@@ -47,6 +50,102 @@ class TransformerEncoderLayer : public Layer<TransformerEncoderLayer> {
   LayerNorm norm2_;
   Dropout dropout1_;
   Dropout dropout2_;
+};
+
+using TransformerDecoderLayerOptions = TransformerEncoderLayerOptions;
+
+/// What the positions of a decoder may see of their own sequence and of the encoder's.
+struct DecoderMask {
+  AttentionMask tgt = {};
+  AttentionMask memory = {};
+};
+
+/// tgt (N, T, d_model) and memory (N, S, d_model), the encoder's output, to tgt's shape, as PyTorch's with batch_first
+/// = true and under its names: self_attn, multihead_attn, linear1, linear2, norm1, norm2, norm3. x = norm1(x +
+/// self_attn(x)), x = norm2(x + multihead_attn(x, memory)), x = norm3(x + linear2(activation(linear1(x)))); norm_first
+/// as in an encoder's layer.
+class TransformerDecoderLayer : public Module {
+ public:
+  using Activation = TransformerDecoderLayerOptions::Activation;
+  explicit TransformerDecoderLayer(const TransformerDecoderLayerOptions& options);
+  Tensor forward(const Tensor& tgt, const Tensor& memory, const DecoderMask& mask = {}) const;
+  Tensor operator()(const Tensor& tgt, const Tensor& memory, const DecoderMask& mask = {}) const {
+    return in_layer(*this, tgt, [&] { return forward(tgt, memory, mask); });
+  }
+
+ private:
+  Tensor feed_forward(const Tensor& x) const;
+
+  TransformerDecoderLayerOptions options_;
+  MultiheadAttention self_attn_, multihead_attn_;
+  Linear linear1_;
+  Dropout dropout_;
+  Linear linear2_;
+  LayerNorm norm1_, norm2_, norm3_;
+  Dropout dropout1_, dropout2_, dropout3_;
+};
+
+struct TransformerStackOptions {
+  TransformerEncoderLayerOptions layer = {};
+  int64_t num_layers = 6;
+  bool norm = false;  // a layer norm behind the last layer
+};
+
+/// num_layers encoder layers, each with parameters of its own: layers.0, layers.1, ..., norm.
+class TransformerEncoder : public Layer<TransformerEncoder> {
+ public:
+  explicit TransformerEncoder(const TransformerStackOptions& options);
+  Tensor forward(const Tensor& x, const AttentionMask& mask = {}) const;
+  using Layer<TransformerEncoder>::operator();
+  Tensor operator()(const Tensor& x, const AttentionMask& mask) const {
+    return in_layer(*this, x, [&] { return forward(x, mask); });
+  }
+
+ private:
+  ModuleList<TransformerEncoderLayer> layers_;
+  std::optional<LayerNorm> norm_;
+};
+
+/// num_layers decoder layers that attend to one memory.
+class TransformerDecoder : public Module {
+ public:
+  explicit TransformerDecoder(const TransformerStackOptions& options);
+  Tensor forward(const Tensor& tgt, const Tensor& memory, const DecoderMask& mask = {}) const;
+  Tensor operator()(const Tensor& tgt, const Tensor& memory, const DecoderMask& mask = {}) const {
+    return in_layer(*this, tgt, [&] { return forward(tgt, memory, mask); });
+  }
+
+ private:
+  ModuleList<TransformerDecoderLayer> layers_;
+  std::optional<LayerNorm> norm_;
+};
+
+struct TransformerOptions {
+  TransformerEncoderLayerOptions layer = {.d_model = 512, .nhead = 8};
+  int64_t num_encoder_layers = 6;
+  int64_t num_decoder_layers = 6;
+};
+
+/// What the two sequences may see: src of itself, tgt of itself and of src.
+struct TransformerMask {
+  AttentionMask src = {};
+  AttentionMask tgt = {};
+  AttentionMask memory = {};
+};
+
+/// src (N, S, d_model) and tgt (N, T, d_model) to tgt's shape: an encoder and a decoder, both with a norm behind the
+/// last layer (Vaswani et al., arXiv 1706.03762). As PyTorch's, weights of two axes start with Glorot's values.
+class Transformer : public Module {
+ public:
+  explicit Transformer(const TransformerOptions& options = {});
+  Tensor forward(const Tensor& src, const Tensor& tgt, const TransformerMask& mask = {}) const;
+  Tensor operator()(const Tensor& src, const Tensor& tgt, const TransformerMask& mask = {}) const {
+    return in_layer(*this, src, [&] { return forward(src, tgt, mask); });
+  }
+
+ private:
+  TransformerEncoder encoder_;
+  TransformerDecoder decoder_;
 };
 
 }  // namespace weft::nn

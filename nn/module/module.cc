@@ -25,8 +25,7 @@ std::string class_name(const std::type_info& type) {
 }
 
 /// Gives the leaves in `from` that `seen` does not hold their full names, and adds them to it.
-template <class State>
-void name_leaves(State& from, Bodies& seen) {
+template <class State> void name_leaves(State& from, Bodies& seen) {
   from.walk([&](const std::string&, State& state) {
     for (NamedTensor& parameter : state.parameters)
       if (seen.insert(&internal::body(parameter.tensor)).second) parameter.tensor.set_name(state.path + parameter.name);

@@ -4,10 +4,13 @@
 // what register_module() returned and what the parent holds are the same module.
 #pragma once
 
+#include <atomic>
 #include <functional>
+#include <iosfwd>
 #include <memory>
 #include <string>
 #include <string_view>
+#include <type_traits>
 #include <typeinfo>
 #include <utility>
 #include <vector>
@@ -38,6 +41,17 @@ struct LoadResult {
 };
 
 struct NamedModule;
+class Module;
+
+/// Calls of a hook: with the module and its input; and with its output. A defined result takes the input's or output's
+/// place.
+using ForwardPreHook = std::function<Tensor(const Module&, const Tensor& x)>;
+using ForwardHook = std::function<Tensor(const Module&, const Tensor& x, const Tensor& y)>;
+
+namespace detail {
+/// Hooks of all modules: while there is none, a call does not look for one.
+inline std::atomic<int> forward_hooks{0};
+}  // namespace detail
 
 class Module {
  public:
@@ -75,6 +89,22 @@ class Module {
   /// other.
   void name_in(Error& error) const;
 
+  /// The tree of modules with their options, as PyTorch prints it.
+  std::string to_string() const;
+
+  // ---- hooks ----
+  /// Takes a hook off again; dropping it does not.
+  class HookHandle;
+  /// `hook(module, x, y)` after each call of this layer with a tensor x, that gave y; it may return another y, or
+  /// nothing. (Layers that give several tensors show the first, and keep theirs.) Modules that only have forward(), and
+  /// no Layer as their base, are not seen.
+  template <class F> HookHandle register_forward_hook(F hook);
+  /// `hook(module, x)` before each call with one tensor x; it may return another x, or nothing.
+  template <class F> HookHandle register_forward_pre_hook(F hook);
+  /// What the hooks make of an input and of an output.
+  Tensor before_forward(const Tensor& x) const;
+  Tensor after_forward(const Tensor& x, const Tensor& y) const;
+
   // ---- state ----
   /// Parameters and saved buffers under PyTorch's names (`first.conv.weight`). The tensors share the module's memory:
   /// what is trained later shows in them.
@@ -104,8 +134,7 @@ class Module {
   /// Makes `module` a child. Returns it, for a member to hold:
   ///   nn::Linear head = register_module("head", nn::Linear(8, 2));
   /// Error where the name is empty, holds a '.' or is taken.
-  template <class M>
-  M register_module(const std::string& name, M module) {
+  template <class M> M register_module(const std::string& name, M module) {
     adopt(name, module, typeid(M));
     return module;
   }
@@ -113,16 +142,51 @@ class Module {
   Tensor register_parameter(const std::string& name, const Tensor& value);
   /// A tensor that is part of the state but is not trained.
   Tensor register_buffer(const std::string& name, const Tensor& value, const BufferOptions& options = {});
+  /// The options as the module prints them: `in_features=3, out_features=4`.
+  void describe(std::string options);
 
  private:
+  friend class ReplacedState;
   struct State;
   explicit Module(std::shared_ptr<State> state) : state_(std::move(state)) {}
   void check_name(const std::string& name) const;
   void adopt(const std::string& name, Module& module, const std::type_info& type);
   State& state() const;
+  HookHandle add_hook(ForwardPreHook before, ForwardHook after);
 
   std::shared_ptr<State> state_;
 };
+
+class Module::HookHandle {
+ public:
+  void remove();
+
+ private:
+  friend class Module;
+  HookHandle(std::weak_ptr<State> state, int number) : state_(std::move(state)), number_(number) {}
+  std::weak_ptr<State> state_;
+  int number_;
+};
+
+template <class F> Module::HookHandle Module::register_forward_hook(F hook) {
+  if constexpr (std::is_void_v<std::invoke_result_t<F, const Module&, const Tensor&, const Tensor&>>)
+    return add_hook({}, [hook = std::move(hook)](const Module& module, const Tensor& x, const Tensor& y) mutable {
+      return hook(module, x, y), Tensor();
+    });
+  else
+    return add_hook({}, ForwardHook(std::move(hook)));
+}
+
+template <class F> Module::HookHandle Module::register_forward_pre_hook(F hook) {
+  if constexpr (std::is_void_v<std::invoke_result_t<F, const Module&, const Tensor&>>)
+    return add_hook(
+        [hook = std::move(hook)](const Module& module, const Tensor& x) mutable { return hook(module, x), Tensor(); },
+        {});
+  else
+    return add_hook(ForwardPreHook(std::move(hook)), {});
+}
+
+std::ostream& operator<<(std::ostream& out, const Module& module);
 
 struct NamedModule {
   std::string name;

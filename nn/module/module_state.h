@@ -20,17 +20,26 @@ struct Module::State {
     std::shared_ptr<State> state;
   };
 
-  std::string type;  // the class, known once it is registered or asked for
-  std::string path;  // `first.conv.` for what lies in it; empty at the root
+  std::string type;     // the class, known once it is registered or asked for
+  std::string path;     // `first.conv.` for what lies in it; empty at the root
+  std::string options;  // as it prints
+  struct Hook {
+    int number;
+    ForwardPreHook before;  // one of the two
+    ForwardHook after;
+  };
+  std::vector<Hook> hooks;
+  int hooks_made = 0;
   bool adopted = false;
   bool training = true;
   std::vector<NamedTensor> parameters;
   std::vector<Buffer> buffers;
   std::vector<Child> children;
 
+  ~State() { detail::forward_hooks -= static_cast<int>(hooks.size()); }
+
   /// Calls visit(prefix, state) for this and all below, parents first; `prefix` is "" or ends in a dot.
-  template <class F>
-  void walk(const F& visit, const std::string& prefix = "") {
+  template <class F> void walk(const F& visit, const std::string& prefix = "") {
     visit(prefix, *this);
     for (const Child& child : children) child.state->walk(visit, prefix + child.name + ".");
   }

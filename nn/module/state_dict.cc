@@ -1,5 +1,6 @@
 // Saving, loading and casting a module's state.
 #include <algorithm>
+#include <map>
 #include <set>
 
 #include "autograd/grad_mode.h"
@@ -54,7 +55,12 @@ StateDict Module::state_dict() const {
 StateDict Module::clone_state() const {
   NoGrad guard;
   StateDict out = state_dict();
-  for (auto& [name, tensor] : out) tensor = tensor.clone();
+  std::map<const void*, Tensor> clones;  // parameters that modules share stay shared
+  for (auto& [name, tensor] : out) {
+    Tensor& clone = clones[internal::raw(tensor)];
+    if (!clone.defined() || clone.layout() != tensor.layout()) clone = tensor.clone();
+    tensor = clone;
+  }
   return out;
 }
 

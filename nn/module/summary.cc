@@ -15,9 +15,10 @@ namespace {
 /// Products of a matrix product, of a convolution; 0 for any other op.
 int64_t multiply_adds(const OpInfo& info, std::span<const Tensor* const> inputs, const Tensor& output) {
   if (info.name == "matmul" || info.name == "linear") return output.numel() * inputs[0]->size(-1);
-  if (info.name == "conv2d") {
-    const Tensor& weight = *inputs[1];
-    return weight.size(0) == 0 ? 0 : output.numel() * (weight.numel() / weight.size(0));
+  if (info.name == "conv" || info.name == "conv_backward_data") {
+    const Tensor& weight = *inputs[1];  // conv_backward_data: a transposed convolution, whose every input is spread
+    const Tensor& pixels = info.name == "conv" ? output : *inputs[0];
+    return weight.size(0) == 0 ? 0 : pixels.numel() * (weight.numel() / weight.size(0));
   }
   return 0;
 }

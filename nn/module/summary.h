@@ -40,8 +40,7 @@ Summary summarize(const Module& model, const std::function<void(const Tensor&)>&
 
 /// Runs the model once on zeros of `input_shape`, in evaluation and without a tape, and says what happened where. The
 /// model is left as it was. A module that is run by `forward(x)` rather than `module(x)` shows no output shape.
-template <HasForward M>
-Summary summary(M& model, const Shape& input_shape, const SummaryOptions& options = {}) {
+template <HasForward M> Summary summary(M& model, const Shape& input_shape, const SummaryOptions& options = {}) {
   return detail::summarize(
       model, [&model](const Tensor& x) { (void)run_layer(model, x); }, input_shape, options);
 }

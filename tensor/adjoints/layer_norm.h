@@ -11,6 +11,6 @@ namespace weft::adjoint {
 /// (0, 1, 2) is not in `wanted` are not computed and have shape [0].
 std::array<Tensor, 3> layer_norm_backward(const Tensor& g, const Tensor& x, int64_t normalized_axes,
                                           const Tensor& weight, const Tensor& mean, const Tensor& rstd, double eps,
-                                          int wanted = 0b111);
+                                          int wanted = 0b111, bool rms = false);
 
 }  // namespace weft::adjoint

@@ -11,7 +11,9 @@ Tensor max_pool2d_backward(const Tensor& g, const Tensor& places, const Shape& i
                            const Pool2dOptions& options);
 /// The values of `x` at those places.
 Tensor max_pool2d_gather(const Tensor& x, const Tensor& places, const Pool2dOptions& options);
-/// The gradient of avg_pool2d for an input of `input_shape`.
+/// The sum of each window divided by the size of a whole window, wherever it lies.
+Tensor avg_pool2d_whole(const Tensor& x, const Pool2dOptions& options);
+/// The gradient of avg_pool2d_whole for an input of `input_shape`.
 Tensor avg_pool2d_backward(const Tensor& g, const Shape& input_shape, const Pool2dOptions& options);
 
 }  // namespace weft::adjoint

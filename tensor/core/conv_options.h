@@ -1,12 +1,23 @@
-// The options of conv2d: plain numbers, which the op's descriptor and its kernel read as they are.
+// The options of convolutions: plain numbers, which the op's descriptor and its kernel read as they are.
 #pragma once
 
 #include <cstdint>
 
 namespace weft {
 
+/// The size of one axis, so that code for one to three axes reads alike.
+struct Single {
+  static constexpr int64_t kAxes = 1;
+  int64_t width = 0;
+  constexpr Single() = default;
+  constexpr Single(int64_t w) : width(w) {}
+  constexpr int64_t operator[](int64_t) const { return width; }
+  bool operator==(const Single&) const = default;
+};
+
 /// A pair of sizes, height and width; one number means both.
 struct Pair {
+  static constexpr int64_t kAxes = 2;
   int64_t height = 0;
   int64_t width = 0;
   constexpr Pair() = default;
@@ -17,12 +28,65 @@ struct Pair {
   bool operator==(const Pair&) const = default;
 };
 
-struct Conv2dOptions {
-  Pair stride = 1;
-  Pair padding = 0;
-  Pair dilation = 1;
+/// Three sizes, depth, height and width; one number means all.
+struct Triple {
+  static constexpr int64_t kAxes = 3;
+  int64_t depth = 0;
+  int64_t height = 0;
+  int64_t width = 0;
+  constexpr Triple() = default;
+  constexpr Triple(int64_t all) : depth(all), height(all), width(all) {}
+  constexpr Triple(int64_t d, int64_t h, int64_t w) : depth(d), height(h), width(w) {}
+  /// 0 is the depth, 1 the height, 2 the width.
+  constexpr int64_t operator[](int64_t axis) const { return axis == 0 ? depth : axis == 1 ? height : width; }
+  bool operator==(const Triple&) const = default;
+};
+
+/// `sizes` as three, `missing` for the axes that are not there.
+constexpr Triple as_triple(const Single& sizes, int64_t missing) { return {missing, missing, sizes.width}; }
+constexpr Triple as_triple(const Pair& sizes, int64_t missing) { return {missing, sizes.height, sizes.width}; }
+constexpr Triple as_triple(const Triple& sizes, int64_t) { return sizes; }
+
+template <class Sizes> struct ConvOptionsOf {
+  Sizes stride = 1;
+  Sizes padding = 0;
+  Sizes dilation = 1;
   int64_t groups = 1;
-  bool operator==(const Conv2dOptions&) const = default;
+  bool operator==(const ConvOptionsOf&) const = default;
+};
+using Conv1dOptions = ConvOptionsOf<Single>;
+using Conv2dOptions = ConvOptionsOf<Pair>;
+using Conv3dOptions = ConvOptionsOf<Triple>;
+
+template <class Sizes> struct ConvTransposeOptionsOf {
+  Sizes stride = 1;
+  Sizes padding = 0;
+  Sizes output_padding = 0;  // added to one side of the result's size: which of the sizes that `stride` leaves open
+  int64_t groups = 1;
+  Sizes dilation = 1;
+  bool operator==(const ConvTransposeOptionsOf&) const = default;
+};
+using ConvTranspose1dOptions = ConvTransposeOptionsOf<Single>;
+using ConvTranspose2dOptions = ConvTransposeOptionsOf<Pair>;
+using ConvTranspose3dOptions = ConvTransposeOptionsOf<Triple>;
+
+/// Those of a convolution over `axes` (1 to 3) axes, as its op keeps them. Axes that are not there come first, with
+/// stride 1, padding 0 and dilation 1.
+struct ConvOptions {
+  int64_t axes = 2;
+  Triple stride = 1;
+  Triple padding = 0;
+  Triple dilation = 1;
+  int64_t groups = 1;
+  ConvOptions() = default;
+  template <class Sizes>
+  ConvOptions(const ConvOptionsOf<Sizes>& o)
+      : axes(Sizes::kAxes),
+        stride(as_triple(o.stride, 1)),
+        padding(as_triple(o.padding, 0)),
+        dilation(as_triple(o.dilation, 1)),
+        groups(o.groups) {}
+  bool operator==(const ConvOptions&) const = default;
 };
 
 }  // namespace weft

@@ -5,7 +5,7 @@
 namespace weft {
 
 std::string name_of(Device device) {
-  constexpr const char* names[] = {"cpu", "cuda", "extension"};
+  constexpr const char* names[] = {"cpu", "cuda", "extension", "vmap"};
   const std::string name = names[static_cast<int>(device.kind)];
   return device.is_cpu() ? name : name + ":" + std::to_string(device.index);
 }

@@ -7,9 +7,10 @@
 
 namespace weft {
 
-/// `extension` is for backends that a program registers itself (dispatch/backend.h).
-enum class DeviceKind : uint8_t { cpu, cuda, extension };
-inline constexpr int kDeviceKinds = 3;
+/// `extension` is for backends that a program registers itself (dispatch/backend.h); `vmap` is where the samples of a
+/// batch are while vmap runs (batching/level.h).
+enum class DeviceKind : uint8_t { cpu, cuda, extension, vmap };
+inline constexpr int kDeviceKinds = 4;
 
 struct Device {
   DeviceKind kind = DeviceKind::cpu;
@@ -18,6 +19,7 @@ struct Device {
   static constexpr Device cpu() { return {}; }
   static constexpr Device cuda(int index = 0) { return {DeviceKind::cuda, static_cast<uint8_t>(index)}; }
   static constexpr Device extension(int index = 0) { return {DeviceKind::extension, static_cast<uint8_t>(index)}; }
+  static constexpr Device vmap(int index = 0) { return {DeviceKind::vmap, static_cast<uint8_t>(index)}; }
   constexpr bool is_cpu() const { return kind == DeviceKind::cpu; }
   bool operator==(const Device&) const = default;
 };

@@ -51,55 +51,22 @@ std::ostream& operator<<(std::ostream& out, DType dtype);
 /// signed type gives a signed type that holds both; bf16 with f16 gives f32).
 DType promote(DType a, DType b);
 
-template <class T>
-struct DTypeOf;
-template <>
-struct DTypeOf<float> {
-  static constexpr DType value = DType::f32;
-};
-template <>
-struct DTypeOf<double> {
-  static constexpr DType value = DType::f64;
-};
-template <>
-struct DTypeOf<BFloat16> {
-  static constexpr DType value = DType::bf16;
-};
-template <>
-struct DTypeOf<Float16> {
-  static constexpr DType value = DType::f16;
-};
-template <>
-struct DTypeOf<int64_t> {
-  static constexpr DType value = DType::i64;
-};
-template <>
-struct DTypeOf<int32_t> {
-  static constexpr DType value = DType::i32;
-};
-template <>
-struct DTypeOf<int16_t> {
-  static constexpr DType value = DType::i16;
-};
-template <>
-struct DTypeOf<int8_t> {
-  static constexpr DType value = DType::i8;
-};
-template <>
-struct DTypeOf<uint8_t> {
-  static constexpr DType value = DType::u8;
-};
-template <>
-struct DTypeOf<bool> {
-  static constexpr DType value = DType::boolean;
-};
+template <class T> struct DTypeOf;
+template <> struct DTypeOf<float> { static constexpr DType value = DType::f32; };
+template <> struct DTypeOf<double> { static constexpr DType value = DType::f64; };
+template <> struct DTypeOf<BFloat16> { static constexpr DType value = DType::bf16; };
+template <> struct DTypeOf<Float16> { static constexpr DType value = DType::f16; };
+template <> struct DTypeOf<int64_t> { static constexpr DType value = DType::i64; };
+template <> struct DTypeOf<int32_t> { static constexpr DType value = DType::i32; };
+template <> struct DTypeOf<int16_t> { static constexpr DType value = DType::i16; };
+template <> struct DTypeOf<int8_t> { static constexpr DType value = DType::i8; };
+template <> struct DTypeOf<uint8_t> { static constexpr DType value = DType::u8; };
+template <> struct DTypeOf<bool> { static constexpr DType value = DType::boolean; };
 /// The dtype of a C++ element type.
-template <class T>
-inline constexpr DType dtype_of = DTypeOf<std::remove_cv_t<T>>::value;
+template <class T> inline constexpr DType dtype_of = DTypeOf<std::remove_cv_t<T>>::value;
 
 /// Calls f.operator()<T>() with the C++ type of `dtype`.
-template <class F>
-decltype(auto) visit_dtype(DType dtype, F&& f) {
+template <class F> decltype(auto) visit_dtype(DType dtype, F&& f) {
   switch (dtype) {
     case DType::f32: return f.template operator()<float>();
     case DType::f64: return f.template operator()<double>();

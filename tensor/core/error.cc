@@ -21,8 +21,7 @@ void Error::add_place(std::string_view place) {
 namespace detail {
 
 namespace {
-template <class Number>
-void append_number(std::string& out, Number number) {
+template <class Number> void append_number(std::string& out, Number number) {
   char buffer[40];  // the shortest text that reads back as the same double takes at most 24
   out.append(buffer, std::to_chars(buffer, buffer + sizeof(buffer), number).ptr);
 }

@@ -133,8 +133,7 @@ void append(std::string& out, T part) {
 }  // namespace detail
 
 /// The parts as one string: numbers, texts, shapes (`[2, 3]`) and dtypes (`f32`).
-template <class... Parts>
-std::string text(const Parts&... parts) {
+template <class... Parts> std::string text(const Parts&... parts) {
   std::string out;
   (detail::append(out, parts), ...);
   return out;

@@ -19,17 +19,18 @@ struct NoParameters {
 /// The fields as options: values with defaults. (optim/group.h: as a group of parameters.)
 struct AsOptions {
   using Number = double;
+  using Count = int64_t;
   using Switch = bool;
   using Parameters = NoParameters;
   static constexpr NoParameters none{nullptr};
   static constexpr double initial(double value) { return value; }
+  static constexpr int64_t initial(int64_t value) { return value; }
   static constexpr bool initial(bool value) { return value; }
 };
 
 // fields(self, visit) calls visit(name, field, range) with every field, "lr" first; switches have Range::any.
 
-template <class As>
-struct SGDFields {
+template <class As> struct SGDFields {
   using Number = typename As::Number;
   using Switch = typename As::Switch;
 
@@ -58,8 +59,7 @@ struct SGDFields {
 using SGDOptions = SGDFields<AsOptions>;
 
 /// Adam's, and with `decoupled` AdamW's, where weight decay shrinks the parameter by lr * weight_decay.
-template <class As, bool decoupled = false>
-struct AdamFields {
+template <class As, bool decoupled = false> struct AdamFields {
   using Number = typename As::Number;
   using Switch = typename As::Switch;
 
@@ -86,8 +86,7 @@ struct AdamFields {
 using AdamOptions = AdamFields<AsOptions>;
 using AdamWOptions = AdamFields<AsOptions, true>;
 
-template <class As>
-struct RMSpropFields {
+template <class As> struct RMSpropFields {
   using Number = typename As::Number;
   using Switch = typename As::Switch;
 
@@ -112,5 +111,151 @@ struct RMSpropFields {
   }
 };
 using RMSpropOptions = RMSpropFields<AsOptions>;
+
+template <class As> struct AdagradFields {
+  using Number = typename As::Number;
+  using Switch = typename As::Switch;
+
+  [[no_unique_address]] typename As::Parameters parameters = As::none;
+  Number lr = As::initial(1e-2);
+  Number lr_decay = As::initial(0.0);                   // the rate of step t is lr / (1 + (t - 1) lr_decay)
+  Number weight_decay = As::initial(0.0);               // L2: added to the gradient
+  Number initial_accumulator_value = As::initial(0.0);  // the sum of squares before the first step
+  Number eps = As::initial(1e-10);
+  Switch maximize = As::initial(false);  // climbs instead
+
+  bool operator==(const AdagradFields&) const = default;
+  static constexpr void fields(auto& self, auto visit) {
+    visit("lr", self.lr, Range::not_negative);
+    visit("lr_decay", self.lr_decay, Range::not_negative);
+    visit("weight_decay", self.weight_decay, Range::not_negative);
+    visit("initial_accumulator_value", self.initial_accumulator_value, Range::not_negative);
+    visit("eps", self.eps, Range::not_negative);
+    visit("maximize", self.maximize, Range::any);
+  }
+};
+using AdagradOptions = AdagradFields<AsOptions>;
+
+template <class As> struct AdadeltaFields {
+  using Number = typename As::Number;
+  using Switch = typename As::Switch;
+
+  [[no_unique_address]] typename As::Parameters parameters = As::none;
+  Number lr = As::initial(1.0);
+  Number rho = As::initial(0.9);           // decay of both mean squares
+  Number eps = As::initial(1e-6);          // inside of the roots
+  Number weight_decay = As::initial(0.0);  // L2: added to the gradient
+  Switch maximize = As::initial(false);    // climbs instead
+
+  bool operator==(const AdadeltaFields&) const = default;
+  static constexpr void fields(auto& self, auto visit) {
+    visit("lr", self.lr, Range::not_negative);
+    visit("rho", self.rho, Range::fraction);
+    visit("eps", self.eps, Range::not_negative);
+    visit("weight_decay", self.weight_decay, Range::not_negative);
+    visit("maximize", self.maximize, Range::any);
+  }
+};
+using AdadeltaOptions = AdadeltaFields<AsOptions>;
+
+template <class As> struct AdamaxFields {
+  using Number = typename As::Number;
+  using Switch = typename As::Switch;
+
+  [[no_unique_address]] typename As::Parameters parameters = As::none;
+  Number lr = As::initial(2e-3);
+  Number beta1 = As::initial(0.9);    // decay of the mean
+  Number beta2 = As::initial(0.999);  // decay of the largest size
+  Number eps = As::initial(1e-8);
+  Number weight_decay = As::initial(0.0);  // L2: added to the gradient
+  Switch maximize = As::initial(false);    // climbs instead
+
+  bool operator==(const AdamaxFields&) const = default;
+  static constexpr void fields(auto& self, auto visit) {
+    visit("lr", self.lr, Range::not_negative);
+    visit("beta1", self.beta1, Range::fraction);
+    visit("beta2", self.beta2, Range::fraction);
+    visit("eps", self.eps, Range::not_negative);
+    visit("weight_decay", self.weight_decay, Range::not_negative);
+    visit("maximize", self.maximize, Range::any);
+  }
+};
+using AdamaxOptions = AdamaxFields<AsOptions>;
+
+template <class As> struct NAdamFields {
+  using Number = typename As::Number;
+  using Switch = typename As::Switch;
+
+  [[no_unique_address]] typename As::Parameters parameters = As::none;
+  Number lr = As::initial(2e-3);
+  Number beta1 = As::initial(0.9);    // decay of the mean
+  Number beta2 = As::initial(0.999);  // decay of the mean square
+  Number eps = As::initial(1e-8);
+  Number weight_decay = As::initial(0.0);              // L2: added to the gradient
+  Number momentum_decay = As::initial(4e-3);           // how fast the momentum reaches beta1
+  Switch decoupled_weight_decay = As::initial(false);  // decay shrinks the parameter by lr * weight_decay instead
+  Switch maximize = As::initial(false);                // climbs instead
+
+  bool operator==(const NAdamFields&) const = default;
+  static constexpr void fields(auto& self, auto visit) {
+    visit("lr", self.lr, Range::not_negative);
+    visit("beta1", self.beta1, Range::fraction);
+    visit("beta2", self.beta2, Range::fraction);
+    visit("eps", self.eps, Range::not_negative);
+    visit("weight_decay", self.weight_decay, Range::not_negative);
+    visit("momentum_decay", self.momentum_decay, Range::not_negative);
+    visit("decoupled_weight_decay", self.decoupled_weight_decay, Range::any);
+    visit("maximize", self.maximize, Range::any);
+  }
+};
+using NAdamOptions = NAdamFields<AsOptions>;
+
+template <class As> struct RAdamFields {
+  using Number = typename As::Number;
+  using Switch = typename As::Switch;
+
+  [[no_unique_address]] typename As::Parameters parameters = As::none;
+  Number lr = As::initial(1e-3);
+  Number beta1 = As::initial(0.9);    // decay of the mean
+  Number beta2 = As::initial(0.999);  // decay of the mean square
+  Number eps = As::initial(1e-8);
+  Number weight_decay = As::initial(0.0);              // L2: added to the gradient
+  Switch decoupled_weight_decay = As::initial(false);  // decay shrinks the parameter by lr * weight_decay instead
+  Switch maximize = As::initial(false);                // climbs instead
+
+  bool operator==(const RAdamFields&) const = default;
+  static constexpr void fields(auto& self, auto visit) {
+    visit("lr", self.lr, Range::not_negative);
+    visit("beta1", self.beta1, Range::fraction);
+    visit("beta2", self.beta2, Range::fraction);
+    visit("eps", self.eps, Range::not_negative);
+    visit("weight_decay", self.weight_decay, Range::not_negative);
+    visit("decoupled_weight_decay", self.decoupled_weight_decay, Range::any);
+    visit("maximize", self.maximize, Range::any);
+  }
+};
+using RAdamOptions = RAdamFields<AsOptions>;
+
+template <class As> struct LionFields {
+  using Number = typename As::Number;
+  using Switch = typename As::Switch;
+
+  [[no_unique_address]] typename As::Parameters parameters = As::none;
+  Number lr = As::initial(1e-4);
+  Number beta1 = As::initial(0.9);         // the mean's share of what gives the sign
+  Number beta2 = As::initial(0.99);        // decay of the mean
+  Number weight_decay = As::initial(0.0);  // shrinks the parameter by lr * weight_decay
+  Switch maximize = As::initial(false);    // climbs instead
+
+  bool operator==(const LionFields&) const = default;
+  static constexpr void fields(auto& self, auto visit) {
+    visit("lr", self.lr, Range::not_negative);
+    visit("beta1", self.beta1, Range::fraction);
+    visit("beta2", self.beta2, Range::fraction);
+    visit("weight_decay", self.weight_decay, Range::not_negative);
+    visit("maximize", self.maximize, Range::any);
+  }
+};
+using LionOptions = LionFields<AsOptions>;
 
 }  // namespace weft::optim

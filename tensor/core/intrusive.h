@@ -17,7 +17,8 @@ class RefCounted {
     if (references_.load(std::memory_order_acquire) == 1) return true;
     return references_.fetch_sub(1, std::memory_order_acq_rel) == 1;
   }
-  bool unique() const noexcept { return references_.load(std::memory_order_acquire) == 1; }
+  bool unique() const noexcept { return references() == 1; }
+  uint32_t references() const noexcept { return references_.load(std::memory_order_acquire); }
 
  protected:
   RefCounted() = default;
@@ -30,8 +31,7 @@ class RefCounted {
 };
 
 /// Owning pointer to a RefCounted T. `destroy(T*)` is found by argument-dependent lookup.
-template <class T>
-class IntrusivePtr {
+template <class T> class IntrusivePtr {
  public:
   IntrusivePtr() = default;
   IntrusivePtr(std::nullptr_t) noexcept {}

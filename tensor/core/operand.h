@@ -24,10 +24,7 @@ struct Operand {
   Device device = {};
 
   bool defined() const { return view != nullptr; }
-  template <class T>
-  T* data() const {
-    return static_cast<T*>(base) + view->offset();
-  }
+  template <class T> T* data() const { return static_cast<T*>(base) + view->offset(); }
   const View& layout() const { return *view; }
   const Shape& shape() const { return view->shape(); }
   const Strides& strides() const { return view->strides(); }

@@ -1,4 +1,4 @@
-// The options of 2-D pooling: plain numbers, which the op's descriptor and its kernel read as they are.
+// The options of pooling: plain numbers, which the op's descriptor and its kernel read as they are.
 #pragma once
 
 #include <optional>
@@ -7,15 +7,20 @@
 
 namespace weft {
 
-struct Pool2dOptions {
-  Pair kernel_size = 0;
-  std::optional<Pair> stride = std::nullopt;  // the kernel size where absent
-  Pair padding = 0;
-  Pair dilation = 1;              // max_pool2d only
-  bool count_include_pad = true;  // avg_pool2d only: whether padding counts in what a mean divides by
+template <class Sizes> struct PoolOptionsOf {
+  Sizes kernel_size = 0;
+  std::optional<Sizes> stride = std::nullopt;  // the kernel size where absent
+  Sizes padding = 0;
+  Sizes dilation = 1;             // max pools only
+  bool ceil_mode = false;         // windows that begin inside of the padded input count, whole or not
+  bool count_include_pad = true;  // avg pools only: whether padding counts in what a mean divides by
+  std::optional<int64_t> divisor_override = std::nullopt;  // avg pools only: what sums are divided by instead
   /// The distance of two windows: the stride, or what stands for it.
-  constexpr Pair step() const { return stride.value_or(kernel_size); }
-  bool operator==(const Pool2dOptions&) const = default;
+  constexpr Sizes step() const { return stride.value_or(kernel_size); }
+  bool operator==(const PoolOptionsOf&) const = default;
 };
+using Pool1dOptions = PoolOptionsOf<Single>;
+using Pool2dOptions = PoolOptionsOf<Pair>;
+using Pool3dOptions = PoolOptionsOf<Triple>;
 
 }  // namespace weft

@@ -4,7 +4,9 @@
 #pragma once
 
 #include <array>
+#include <cstddef>
 #include <cstdint>
+#include <vector>
 
 namespace weft {
 
@@ -16,19 +18,63 @@ struct RandomKey {
   bool operator==(const RandomKey&) const = default;
 };
 
-/// Where the process's generator stands; saved and restored with a checkpoint.
+/// Where a generator stands; that of the process is saved and restored with a checkpoint.
 using RandomState = RandomKey;
 
 /// The seed of a process that never calls manual_seed: a run that says nothing is reproducible too.
 inline constexpr uint64_t kDefaultSeed = 0;
 
-/// Starts the process's generator anew: what is drawn from here on depends on `seed` alone.
-void manual_seed(uint64_t seed);
-RandomState random_state();
-void set_random_state(RandomState state);
-/// A key for `count` elements (any of the functions below), which no other call will get. Thread-safe; which of two
-/// threads draws first decides who gets what. Throws Error where count < 0.
-RandomKey next_random_key(int64_t count);
+/// A source of random numbers that functions draw from: what they give depends on its seed and on what was drawn before.
+/// Threads may draw from one generator at once; which draws first decides who gets what. A copy draws the same numbers.
+class Generator {
+ public:
+  explicit Generator(uint64_t seed = kDefaultSeed) : state_{seed, 0} {}
+  explicit Generator(RandomState state) : state_(state) {}
+  /// Starts anew: what is drawn from here on depends on `seed` alone.
+  void manual_seed(uint64_t seed) { set_state({seed, 0}); }
+  RandomState state() const;
+  void set_state(RandomState state);
+  /// A key for `count` elements (any of the functions below), which no other call will get. Throws Error where count < 0.
+  RandomKey next_key(int64_t count);
+  /// `count` generators whose streams have nothing to do with this one's and with each other; this one moves on by one
+  /// element, so that the next split gives others. For threads and layers that must not depend on who draws first.
+  std::vector<Generator> split(int64_t count);
+
+ private:
+  friend class RandomScope;
+  /// The key of next_key() where no RandomScope says otherwise.
+  RandomKey take(int64_t count);
+  RandomState state_;
+};
+
+/// The process's generator, which is drawn from where a call names none.
+Generator& default_generator();
+inline void manual_seed(uint64_t seed) { default_generator().manual_seed(seed); }
+inline RandomState random_state() { return default_generator().state(); }
+inline void set_random_state(RandomState state) { default_generator().set_state(state); }
+inline RandomKey next_random_key(int64_t count) { return default_generator().next_key(count); }
+
+/// The keys that a stretch of code drew, in order.
+using RandomLog = std::vector<RandomKey>;
+
+/// Says where the calling thread's keys come from while alive: from the generator as ever, each noted in the log; or
+/// from the log, so that the same code draws the same numbers again (Error where it draws more). Scopes nest.
+class RandomScope {
+ public:
+  enum class Kind { note, repeat };
+  RandomScope(Kind kind, RandomLog& log);
+  ~RandomScope();
+  RandomScope(const RandomScope&) = delete;
+  RandomScope& operator=(const RandomScope&) = delete;
+
+ private:
+  friend class Generator;
+  RandomKey next(Generator& generator, int64_t count);
+  Kind kind_;
+  RandomLog& log_;
+  std::size_t next_ = 0;
+  RandomScope* outer_;
+};
 
 /// Ten rounds of Philox4x32 on a 128-bit counter, as published.
 constexpr std::array<uint32_t, 4> philox(std::array<uint32_t, 4> counter, std::array<uint32_t, 2> key) {
@@ -70,8 +116,7 @@ constexpr std::array<double, 2> uniform_block_f64(RandomKey key, uint64_t index)
 
 /// Element `i` of a stream of 32-bit numbers, of uniforms in [0, 1).
 constexpr uint32_t random_bits(RandomKey key, uint64_t i) { return random_block(key, i / 4)[i % 4]; }
-template <class T>
-T uniform_element(RandomKey key, uint64_t i) {
+template <class T> T uniform_element(RandomKey key, uint64_t i) {
   if constexpr (sizeof(T) == 8)
     return uniform_block_f64(key, i / 2)[i % 2];
   else

@@ -8,8 +8,7 @@
 namespace weft {
 
 /// Two independent standard normals from u in (0, 1] and v in [0, 1): G. E. P. Box and M. E. Muller, 1958.
-template <class T>
-std::array<T, 2> box_muller(T u, T v) {
+template <class T> std::array<T, 2> box_muller(T u, T v) {
   const T radius = std::sqrt(T(-2) * std::log(u));
   const T angle = T(6.283185307179586476925286766559) * v;
   return {radius * std::cos(angle), radius * std::sin(angle)};
@@ -29,8 +28,7 @@ inline std::array<double, 2> normal_block_f64(RandomKey key, uint64_t index) {
 }
 
 /// Element `i` of a stream of standard normals.
-template <class T>
-T normal_element(RandomKey key, uint64_t i) {
+template <class T> T normal_element(RandomKey key, uint64_t i) {
   if constexpr (sizeof(T) == 8)
     return normal_block_f64(key, i / 2)[i % 2];
   else

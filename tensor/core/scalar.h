@@ -16,8 +16,7 @@ class Scalar {
       : integer_(static_cast<int64_t>(value)),
         real_(static_cast<double>(value)),
         kind_(std::same_as<T, bool> ? DType::boolean : DType::i64) {}
-  template <std::floating_point T>
-  constexpr Scalar(T value) : real_(static_cast<double>(value)), kind_(DType::f64) {}
+  template <std::floating_point T> constexpr Scalar(T value) : real_(static_cast<double>(value)), kind_(DType::f64) {}
 
   constexpr bool is_floating() const { return kind_ == DType::f64; }
   constexpr double to_double() const { return real_; }

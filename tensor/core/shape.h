@@ -27,8 +27,7 @@ class IntList {
     resize(count);
     for (int64_t& v : *this) v = value;
   }
-  template <std::input_iterator It>
-  IntList(It first, It last) {
+  template <std::input_iterator It> IntList(It first, It last) {
     resize(static_cast<size_t>(std::distance(first, last)));
     for (int64_t* out = data(); first != last; ++first) *out++ = static_cast<int64_t>(*first);
   }

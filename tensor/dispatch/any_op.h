@@ -36,15 +36,9 @@ class AnyOp {
   const void* get() const noexcept { return is_heap() ? heap_ : inline_; }
   void* get() noexcept { return is_heap() ? heap_ : inline_; }
   /// Whether the descriptor's type is `Op`.
-  template <class Op>
-  bool is() const noexcept {
-    return info_ == &op_info<Op>;
-  }
+  template <class Op> bool is() const noexcept { return info_ == &op_info<Op>; }
   /// The descriptor; `Op` must be its type.
-  template <class Op>
-  const Op& as() const noexcept {
-    return *static_cast<const Op*>(get());
-  }
+  template <class Op> const Op& as() const noexcept { return *static_cast<const Op*>(get()); }
   bool operator==(const AnyOp& other) const { return info_ == other.info_ && info_->equal(get(), other.get()); }
   /// `softmax(axis=1)`
   std::string to_string() const;

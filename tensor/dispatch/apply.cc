@@ -2,22 +2,26 @@
 
 #include "tensor/dispatch/backend.h"
 #include "tensor/dispatch/observer.h"
+#include "tensor/dispatch/view_history.h"
 #include "tensor/ops/copy.h"
 
 namespace weft::dispatch {
 
-void check_version(const Tensor& x) {
+bool is_stale(const Tensor& x) {
   internal::TensorBody& body = internal::body(x);
   Storage& storage = *body.storage;
-  if (body.version == storage.version()) return;
+  if (body.version == storage.version()) return false;
   const Provenance* history = body.history.get();
   // What optimizers write to a leaf under NoGrad shows through its views, and is meant to.
   const bool exempt = history != nullptr && (history->is_leaf() || history->is_view_of_leaf());
   const bool stale = history != nullptr ? !exempt : storage.recorded_version() > body.version;
-  if (!stale) {
-    body.version = storage.version();
-    return;
-  }
+  if (!stale) body.version = storage.version();
+  return stale;
+}
+
+void check_version(const Tensor& x) {
+  if (!is_stale(x) || derive_history(x)) return;
+  const Storage& storage = internal::storage(x);
   throw GradientError(
       text("an input of shape ", x.shape(), " shares memory that `", storage.writer() ? storage.writer() : "a write",
            "` changed through another tensor, so its history is no longer true; write through the tensor "
@@ -57,10 +61,17 @@ void run_erased(const OpCall& call, Operands in, Operands out) {
     backend_of(device).run(device.index, call.info, call.op, in, out);
 }
 
+namespace {
+/// Whether nothing else holds the memory; the base of a view that only the view holds does not count.
+bool owns_storage_alone(const internal::TensorBody& body) {
+  return body.storage->unique() || (body.base && body.base->unique() && body.storage->references() == 2);
+}
+}  // namespace
+
 bool may_overwrite(const OpInfo& info, std::span<const Tensor* const> inputs, size_t index, const Spec& spec) {
   const Tensor& x = *inputs[index];
   const internal::TensorBody& body = internal::body(x);
-  if (!internal::is_sole_handle(x) || !body.storage->unique() || body.storage->is_borrowed()) return false;
+  if (!internal::is_sole_handle(x) || !owns_storage_alone(body) || body.storage->is_borrowed()) return false;
   if (body.dtype != spec.dtype || body.view.has_mask() || body.view.shape() != spec.view.shape() ||
       body.view.strides() != spec.view.strides())
     return false;
@@ -102,6 +113,7 @@ Tensor apply_view(const OpInfo& info, const void* op, std::optional<View> view, 
     return apply_view(info, op, info.view(op, plain.layout()), plain);
   }
   Tensor out = internal::make_tensor(internal::storage_ptr(x), *std::move(view), x.dtype());
+  if (modes().recording && &info != &op_info<op::Detach>) internal::body(out).base = base_of(x);
   const Tensor* input = &x;
   if (modes().observer != nullptr) {
     ObservedEvent event({.kind = Event::Kind::op, .name = info.name, .info = &info, .op = op, .inputs = {&input, 1}});

@@ -42,15 +42,15 @@ namespace dispatch {
 template <class Op>
 using ResultOf =
     std::conditional_t<outputs_of<Op> == 1, Tensor, std::array<Tensor, static_cast<size_t>(outputs_of<Op>)>>;
-template <class>
-using AsOperand = const Operand&;
+template <class> using AsOperand = const Operand&;
 
 // ---- prepare ----
 
 /// Throws GradientError where `x` has a history that its memory no longer agrees with.
 void check_version(const Tensor& x);
 /// Whether the input can be used as it is by an op with this policy, beside an input `first` that has passed.
-inline bool is_ready(const Policy& policy, uint32_t bit, const Operand& first, const Operand& x) {
+[[gnu::always_inline]] inline bool is_ready(const Policy& policy, uint32_t bit, const Operand& first,
+                                            const Operand& x) {
   const bool numeric = (policy.numeric & bit) != 0;
   return (policy.reads_masked || !x.view->has_mask()) && x.device == first.device &&
          (!numeric || (x.dtype == first.dtype && contains(policy.accepts, x.dtype))) &&
@@ -91,17 +91,20 @@ inline bool has_history(const Tensor& x) {
 /// alone, have the result's dtype and layout, and not be kept for backward.
 bool may_overwrite(const OpInfo& info, std::span<const Tensor* const> inputs, size_t index, const Spec& spec);
 /// Where an op runs: where its inputs are.
-template <class Op>
-Device device_of(const Op& op, Operands in) {
+template <class Op> Device device_of(const Op& op, Operands in) {
   if constexpr (requires { op.device; }) return op.device;
   for (const Operand& x : in)
     if (x.defined()) return x.device;
   return {};
 }
-/// Runs an op whose inputs are ready. Bit i of `dying`: the caller's last handle of input i.
-template <class Op, class... Inputs>
-ResultOf<Op> run(const Op& op, uint32_t dying, const std::array<Operand, sizeof...(Inputs)>& in,
-                 const Inputs&... inputs) {
+/// The bits of inputs whose last handle the caller has: none, known at compile time.
+using NoneDying = std::integral_constant<uint32_t, 0>;
+
+/// Runs an op whose inputs are ready. Bit i of `dying` (a uint32_t, or NoneDying): the caller's last handle of input i.
+template <class Op, class Dying, class... Inputs>
+[[gnu::always_inline]] inline ResultOf<Op> run(const Op& op, Dying dying,
+                                               const std::array<Operand, sizeof...(Inputs)>& in,
+                                               const Inputs&... inputs) {
   constexpr size_t kInputs = sizeof...(Inputs), kOutputs = static_cast<size_t>(outputs_of<Op>);
   const std::array<const Tensor*, kInputs> pointers = {&inputs...};
   const Device device = device_of(op, in);
@@ -133,9 +136,17 @@ ResultOf<Op> run(const Op& op, uint32_t dying, const std::array<Operand, sizeof.
     return results;
 }
 
-/// As apply(), with the bits of inputs whose last handle the caller has (rvalues).
+/// Runs an op whose inputs are to be cast, expanded or copied first.
 template <class Op, class... Inputs>
-ResultOf<Op> apply_over(const Op& op, uint32_t dying, const Inputs&... inputs) {
+[[gnu::noinline]] ResultOf<Op> run_prepared(const Op& op, const Inputs&... inputs) {
+  std::array<Tensor, sizeof...(Inputs)> prepared = {inputs...};
+  prepare(op_info<Op>, prepared);
+  return std::apply([&](const auto&... x) { return run(op, NoneDying{}, {operand(x)...}, x...); }, prepared);
+}
+
+/// As apply(), with the bits of inputs whose last handle the caller has (rvalues).
+template <class Op, class Dying, class... Inputs>
+ResultOf<Op> apply_over(const Op& op, Dying dying, const Inputs&... inputs) {
   const std::array<Operand, sizeof...(Inputs)> in = {operand(inputs)...};
   if constexpr (sizeof...(Inputs) > 0) {
     constexpr Policy kPolicy = policy_of<Op>;
@@ -151,11 +162,8 @@ ResultOf<Op> apply_over(const Op& op, uint32_t dying, const Inputs&... inputs) {
       ready = ready && is_ready(kPolicy, bit, first, operand);
     };
     (look(inputs), ...);
-    if (!ready) [[unlikely]] {
-      std::array<Tensor, sizeof...(Inputs)> prepared = {inputs...};
-      prepare(op_info<Op>, prepared);
-      return std::apply([&](const auto&... x) { return run(op, 0, {operand(x)...}, x...); }, prepared);
-    }
+    if (!ready) [[unlikely]]
+      return run_prepared(op, inputs...);
   }
   return run(op, dying, in, inputs...);
 }
@@ -163,11 +171,10 @@ ResultOf<Op> apply_over(const Op& op, uint32_t dying, const Inputs&... inputs) {
 /// A compute op with a fixed number of inputs: one Tensor, or std::array<Tensor, N> where it has several outputs.
 template <class Op, std::same_as<Tensor>... Inputs>
   requires(!ViewOp<Op>)
-ResultOf<Op> apply(const Op& op, const Inputs&... inputs) { return apply_over(op, 0, inputs...); }
+ResultOf<Op> apply(const Op& op, const Inputs&... inputs) { return apply_over(op, NoneDying{}, inputs...); }
 
 /// A compute op over a list of inputs.
-template <class Op>
-Tensor apply_list(const Op& op, std::span<const Tensor> inputs) {
+template <class Op> Tensor apply_list(const Op& op, std::span<const Tensor> inputs) {
   std::vector<Tensor> ready(inputs.begin(), inputs.end());
   prepare(op_info<Op>, ready);
   std::vector<Operand> in;
@@ -191,8 +198,7 @@ Tensor apply_view(const OpInfo& info, const void* op, std::optional<View> view, 
 inline Tensor apply_view(const AnyOp& op, const Tensor& x) {
   return apply_view(op.info(), op.get(), op.view(x.layout()), x);
 }
-template <ViewOp Op>
-Tensor apply(const Op& op, const Tensor& x) {
+template <ViewOp Op> Tensor apply(const Op& op, const Tensor& x) {
   return apply_view(op_info<Op>, &op, op.view(x.layout()), x);
 }
 

@@ -27,8 +27,7 @@ std::string attribute_text(const IntList& value);
 std::string attribute_text(const std::vector<Interval>& value);
 std::string attribute_text(const std::vector<Padding>& value);
 std::string attribute_text(const View& value);
-template <class T>
-std::string attribute_text(const std::optional<T>& value) {
+template <class T> std::string attribute_text(const std::optional<T>& value) {
   return value ? attribute_text(*value) : std::string("none");
 }
 

@@ -1,6 +1,7 @@
 #include "tensor/dispatch/in_place.h"
 
 #include "tensor/core/error.h"
+#include "tensor/dispatch/view_history.h"
 #include "tensor/ops/copy.h"
 
 namespace weft::dispatch {
@@ -12,11 +13,20 @@ bool check_writable(const Tensor& self, std::string_view name, bool others_requi
     throw Error(text(name, " would write to a view that overlaps itself (strides ", view.strides(),
                      "); write to a contiguous() copy"));
   if (!modes().recording) return false;
-  const Provenance* history = internal::body(self).history.get();
-  if (history != nullptr && history->requires_grad() && (history->is_leaf() || history->is_view_of_leaf()))
-    throw GradientError(text(name, " would write to ", history->is_leaf() ? "a leaf" : "a view of a leaf",
-                             " that requires a gradient; do it under NoGrad"));
-  return self.requires_grad() || others_require_grad;
+  check_input_version(self);
+  const internal::TensorBody& body = internal::body(self);
+  const auto refuse = [&](const Provenance* history, bool view) {
+    if (history != nullptr && history->requires_grad() && (history->is_leaf() || history->is_view_of_leaf()))
+      throw GradientError(text(name, " would write to ", view || !history->is_leaf() ? "a view of a leaf" : "a leaf",
+                               " that requires a gradient; do it under NoGrad"));
+  };
+  refuse(body.history.get(), false);
+  const bool recorded = self.requires_grad() || others_require_grad;
+  if (recorded && body.base) {
+    refuse(body.base->history.get(), true);  // it became one after the view was taken
+    check_input_version(internal::TensorAccess::make(body.base));
+  }
+  return recorded;
 }
 
 Tensor without_overlap(const Tensor& self, const Tensor& other) {
@@ -50,11 +60,20 @@ void after_write(Tensor& self, const OpInfo& info, const void* op, const char* n
     body.version = storage.version();
     storage.set_recorded_version(storage.version());
     record({info, op, inputs, {&self, 1}});
+    if (body.base) write_into_base(self);
   } else {
-    // A write that is not recorded leaves a non-leaf's history untrue: its version stays behind, and its use is refused.
+    // A write that is not recorded leaves a non-leaf's history untrue: its version stays behind, and its use is
+    // refused.
     const bool keeps_history = body.history != nullptr && !body.history->is_leaf();
     if (!keeps_history) body.version = storage.version();
   }
+}
+
+void check_device_written(const Tensor& self, const Tensor& prepared) {
+  if (self.device() == prepared.device()) return;
+  throw DeviceError(
+      "it would write what differs between vmap's samples to a tensor that does not; use the form that returns a new "
+      "tensor, or write to zeros_like() of an argument");
 }
 
 bool check_in_place_result(const Tensor& self, const Spec& spec) {

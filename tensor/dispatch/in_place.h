@@ -15,6 +15,8 @@ Tensor before_write(const Tensor& self);
 /// Raises the version, and gives `self` (every handle of it) its new history where the write is recorded.
 void after_write(Tensor& self, const OpInfo& info, const void* op, const char* name,
                  std::span<const Tensor* const> inputs, bool recorded);
+/// DeviceError where `self` has become another device's in `prepared`: a sample of vmap meets a tensor from outside.
+void check_device_written(const Tensor& self, const Tensor& prepared);
 /// Throws where a result cannot be written to `self`; whether the kernel may write straight into it.
 bool check_in_place_result(const Tensor& self, const Spec& spec);
 /// The values of `from` into `to` (same shape, cast), without any record.
@@ -34,19 +36,20 @@ Tensor& apply_in_place(const Op& op, const char* name, Tensor& self, const Other
     // `x.add_(x)`: self is about to lose its old history, `old` has it.
     std::array<Tensor, 1 + sizeof...(Others)> inputs = {old, (ready.is_same(self) ? old : ready)...};
     prepare(op_info<Op>, inputs);
+    check_device_written(self, inputs[0]);
     const std::array<const Tensor*, 1 + sizeof...(Others)> pointers = [&]<size_t... I>(std::index_sequence<I...>) {
       return std::array<const Tensor*, sizeof...(I)>{&inputs[I]...};
     }
     (std::make_index_sequence<1 + sizeof...(Others)>());
     std::apply(
         [&](const auto&... x) {
-      const Spec spec = op.infer(operand(x)...);
-      const std::array<Operand, 1 + sizeof...(Others)> in = {operand(x)...};
-      const bool direct = check_in_place_result(self, spec);
-      Tensor result = direct ? self : allocate(spec, self.device());
-      const Operand out = operand(result);
-      run_erased({op_info<Op>, &op, pointers, {&result, 1}}, in, {&out, 1});
-      if (!direct) copy_into(result, self);
+          const Spec spec = op.infer(operand(x)...);
+          const std::array<Operand, 1 + sizeof...(Others)> in = {operand(x)...};
+          const bool direct = check_in_place_result(self, spec);
+          Tensor result = direct ? self : allocate(spec, self.device());
+          const Operand out = operand(result);
+          run_erased({op_info<Op>, &op, pointers, {&result, 1}}, in, {&out, 1});
+          if (!direct) copy_into(result, self);
         },
         inputs);
     after_write(self, op_info<Op>, &op, name, pointers, recorded);

@@ -20,8 +20,7 @@ inline Modes& modes() {
 }
 
 /// Sets one mode while alive: `ModeScope scope(&Modes::recording, false);`
-template <class T>
-class ModeScope {
+template <class T> class ModeScope {
  public:
   ModeScope(T Modes::*mode, T value) : mode_(mode), previous_(modes().*mode) { modes().*mode = value; }
   ~ModeScope() { modes().*mode_ = previous_; }

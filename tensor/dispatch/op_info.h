@@ -21,10 +21,7 @@ namespace weft {
 using OpCode = uint16_t;
 
 /// Holds the number of `Op`; defined for every line of op_list.h, so that an op without a line does not link.
-template <class Op>
-struct OpCodeOf {
-  static const OpCode value;
-};
+template <class Op> struct OpCodeOf { static const OpCode value; };
 
 /// An op that is only a function from View to View: there is no place where a copy could be made.
 template <class Op>
@@ -52,32 +49,26 @@ struct OpInfo {
 
 namespace dispatch {
 
-template <class Op>
-inline constexpr Policy policy_of = {};
+template <class Op> inline constexpr Policy policy_of = {};
 template <class Op>
   requires requires { Op::policy; }
 inline constexpr Policy policy_of<Op> = Op::policy;
-template <class Op>
-inline constexpr int outputs_of = 1;
+template <class Op> inline constexpr int outputs_of = 1;
 template <class Op>
   requires requires { Op::outputs; }
 inline constexpr int outputs_of<Op> = Op::outputs;
 
 /// The number of inputs, from the parameters of `infer`; kList for ops over a list.
 inline constexpr int kList = -1;
-template <class F>
-struct ArityOf;
-template <class R, class C, class... A>
-struct ArityOf<R (C::*)(A...) const> {
+template <class F> struct ArityOf;
+template <class R, class C, class... A> struct ArityOf<R (C::*)(A...) const> {
   static constexpr int value =
       (0 + ... + (std::is_same_v<A, Operands> ? 1000 : 1)) >= 1000 ? kList : static_cast<int>(sizeof...(A));
 };
-template <class Op>
-inline constexpr int inputs_of = ArityOf<decltype(&Op::infer)>::value;
+template <class Op> inline constexpr int inputs_of = ArityOf<decltype(&Op::infer)>::value;
 
 /// Calls `f(x0, x1, ...)` with the operands of an op that has `inputs_of<Op>` of them, or `f(list)`.
-template <class Op, class F>
-decltype(auto) with_inputs(Operands in, F&& f) {
+template <class Op, class F> decltype(auto) with_inputs(Operands in, F&& f) {
   if constexpr (inputs_of<Op> == kList)
     return f(in);
   else
@@ -85,8 +76,7 @@ decltype(auto) with_inputs(Operands in, F&& f) {
   (std::make_index_sequence<static_cast<size_t>(inputs_of<Op>)>());
 }
 
-template <class Op>
-std::string erased_attributes(const void* erased) {
+template <class Op> std::string erased_attributes(const void* erased) {
   std::string out;
   static_cast<const Op*>(erased)->attributes([&](std::string_view name, const auto& value) {
     using weft::detail::attribute_text;
@@ -94,8 +84,7 @@ std::string erased_attributes(const void* erased) {
   });
   return out;
 }
-template <class Op>
-void erased_infer(const void* erased, Operands in, Spec* out) {
+template <class Op> void erased_infer(const void* erased, Operands in, Spec* out) {
   const Op& op = *static_cast<const Op*>(erased);
   with_inputs<Op>(in, [&](const auto&... x) {
     if constexpr (outputs_of<Op> == 0) {
@@ -108,8 +97,7 @@ void erased_infer(const void* erased, Operands in, Spec* out) {
     }
   });
 }
-template <class Op>
-void erased_run(const void* erased, Operands in, Operands out) {
+template <class Op> void erased_run(const void* erased, Operands in, Operands out) {
   const Op& op = *static_cast<const Op*>(erased);
   with_inputs<Op>(in, [&](const auto&... x) {
     [&]<size_t... I>(std::index_sequence<I...>) { op.cpu(x..., out[I]...); }
@@ -117,21 +105,21 @@ void erased_run(const void* erased, Operands in, Operands out) {
   });
 }
 
-template <class Op>
-constexpr OpInfo make_info() {
+template <class Op> constexpr OpInfo make_info() {
   OpInfo info = {
       Op::name,
       &OpCodeOf<Op>::value,
       sizeof(Op),
       [](void* to, const void* from) { new (to) Op(*static_cast<const Op*>(from)); },
-      [](void* op) noexcept {
-    static_cast<Op*>(op)->~Op();
-      },
-      [](const void* a, const void* b) {
-    return *static_cast<const Op*>(a) == *static_cast<const Op*>(b);
-  },
-         &erased_attributes<Op>, policy_of<Op>, outputs_of<Op>, nullptr, nullptr, {},
-         };
+      [](void* op) noexcept { static_cast<Op*>(op)->~Op(); },
+      [](const void* a, const void* b) { return *static_cast<const Op*>(a) == *static_cast<const Op*>(b); },
+      &erased_attributes<Op>,
+      policy_of<Op>,
+      outputs_of<Op>,
+      nullptr,
+      nullptr,
+      {},
+  };
   if constexpr (ViewOp<Op>) {
     info.view = [](const void* op, const View& in) { return static_cast<const Op*>(op)->view(in); };
   } else {
@@ -143,7 +131,6 @@ constexpr OpInfo make_info() {
 
 }  // namespace dispatch
 
-template <class Op>
-inline constexpr OpInfo op_info = dispatch::make_info<Op>();
+template <class Op> inline constexpr OpInfo op_info = dispatch::make_info<Op>();
 
 }  // namespace weft

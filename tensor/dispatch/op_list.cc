@@ -11,9 +11,7 @@ enum : OpCode { WEFT_OP_LIST(WEFT_OP_CODE) };
 
 }  // namespace
 
-#define WEFT_OP_CODE_OF(Op) \
-  template <>               \
-  const OpCode OpCodeOf<op::Op>::value = k##Op;
+#define WEFT_OP_CODE_OF(Op) template <> const OpCode OpCodeOf<op::Op>::value = k##Op;
 WEFT_OP_LIST(WEFT_OP_CODE_OF)
 #undef WEFT_OP_CODE_OF
 

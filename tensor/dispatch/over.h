@@ -6,15 +6,13 @@
 namespace weft::dispatch {
 
 /// `call(1)`, told that `x` is the caller's last use; `x` becomes undefined where the result took its memory.
-template <class Call>
-Tensor over(Tensor& x, const Call& call) {
+template <class Call> Tensor over(Tensor& x, const Call& call) {
   Tensor out = call(1);
   if (out.shares_storage(x)) x = Tensor();
   return out;
 }
 /// The same for two operands, of which those in `dying` (bit 0 for x, bit 1 for y) are temporaries.
-template <class Call>
-Tensor over(uint32_t dying, Tensor& x, Tensor& y, const Call& call) {
+template <class Call> Tensor over(uint32_t dying, Tensor& x, Tensor& y, const Call& call) {
   Tensor out = call(dying);
   if ((dying & 1u) && out.shares_storage(x))
     x = Tensor();

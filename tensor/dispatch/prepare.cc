@@ -1,6 +1,7 @@
 // prepare: what a policy asks of an op's inputs, for those that do not have it already.
 #include "tensor/core/error.h"
 #include "tensor/dispatch/apply.h"
+#include "tensor/dispatch/batched.h"
 #include "tensor/ops/copy.h"
 #include "tensor/ops/view.h"
 
@@ -48,10 +49,12 @@ void check_devices(Operands inputs) {
 }
 
 void throw_not_accepted(DType dtype, DTypes accepts) {
-  const char* what = accepts == kFloating   ? "floating dtypes; cast first, e.g. x.to(f32)"
-                     : accepts == kNumbers  ? "integers or floating dtypes; cast bool first"
-                     : accepts == kIntegers ? "integers"
-                                            : "another dtype";
+  const char* what = accepts == kFloating                     ? "floating dtypes; cast first, e.g. x.to(f32)"
+                     : accepts == kNumbers                    ? "integers or floating dtypes; cast bool first"
+                     : accepts == kIntegers                   ? "integers"
+                     : accepts == (kIntegers | only(boolean)) ? "integers or bool"
+                     : accepts == (only(f32) | only(f64))     ? "f32 and f64; cast first, e.g. x.to(f32)"
+                                                              : "another dtype";
   throw DtypeError(text(dtype, " is not accepted here; it takes ", what));
 }
 
@@ -61,9 +64,11 @@ void prepare(const OpInfo& info, std::span<Tensor> inputs) {
     const bool absent = !inputs[i].defined() && (policy.optional >> (i < 31 ? i : 31) & 1u);
     if (!absent && modes().recording) check_version(inputs[i]);
   }
-  std::vector<Operand> operands;
-  for (const Tensor& x : inputs) operands.push_back(operand(x));
-  check_devices(operands);
+  if (!lift_to_samples(inputs)) {
+    std::vector<Operand> operands;
+    for (const Tensor& x : inputs) operands.push_back(operand(x));
+    check_devices(operands);
+  }
   const DType dtype = common_dtype(policy, inputs);
   bool numeric = false;
   for (size_t i = 0; i < inputs.size(); ++i) {

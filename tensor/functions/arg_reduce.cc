@@ -16,8 +16,7 @@ ValuesAndIndices extremum(const char* name, const Tensor& x, int64_t axis, bool 
   return {values, indices};
 }
 
-template <class Op>
-Tensor position(const char* name, const Tensor& x, std::optional<int64_t> axis, KeepDim keep) {
+template <class Op> Tensor position(const char* name, const Tensor& x, std::optional<int64_t> axis, KeepDim keep) {
   Frame frame(name, x);
   Op op;
   if (axis) op.axis = normalize_axis_or_scalar(*axis, x.rank());

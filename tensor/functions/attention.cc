@@ -3,8 +3,8 @@
 #include <cmath>
 
 #include "tensor/adjoints/attention.h"
-#include "tensor/core/random.h"
 #include "tensor/dispatch/apply.h"
+#include "tensor/dispatch/batched.h"
 #include "tensor/functions/view.h"
 #include "tensor/ops/attention.h"
 
@@ -34,12 +34,13 @@ Tensor mask_of(const AttentionOptions& options, const Shape& scores) {
 }
 
 /// `rows` of `columns` probabilities: what the dropout draws.
-op::AttentionSetting setting_of(const AttentionOptions& options, int64_t depth, int64_t rows, int64_t columns) {
+op::AttentionSetting setting_of(const AttentionOptions& options, Device device, int64_t depth, int64_t rows,
+                                int64_t columns) {
   const double p = options.dropout_p;
   if (!(p >= 0.0 && p <= 1.0)) throw Error(text("dropout_p = ", p, " must lie between 0 and 1"));
   const double scale = options.scale ? *options.scale : depth == 0 ? 1.0 : 1.0 / std::sqrt(static_cast<double>(depth));
   op::AttentionSetting setting{options.causal, scale, p, {}};
-  if (p != 0) setting.key = next_random_key(checked_multiply(rows, (columns + 3) / 4 * 4));
+  if (p != 0) setting.key = dispatch::key_on(device, checked_multiply(rows, (columns + 3) / 4 * 4));
   return setting;
 }
 
@@ -54,7 +55,7 @@ Tensor scaled_dot_product_attention(const Tensor& q, const Tensor& k, const Tens
   const int64_t rows = q.size(-2), columns = k.size(-2);
   if (v.size(-2) != columns) throw ShapeError(text("k and v differ in length: ", columns, " and ", v.size(-2)));
   const Tensor mask = mask_of(options, with(batch, rows, columns));
-  const op::Attention op{setting_of(options, q.size(-1), checked_numel(with(batch, rows, 1)), columns)};
+  const op::Attention op{setting_of(options, q.device(), q.size(-1), checked_numel(with(batch, rows, 1)), columns)};
   return dispatch::apply(op, broadcast_to(q, with(batch, rows, q.size(-1))),
                          broadcast_to(k, with(batch, columns, k.size(-1))),
                          broadcast_to(v, with(batch, columns, v.size(-1))), mask)[0];
@@ -65,7 +66,8 @@ Tensor packed_attention(const Tensor& qkv, int64_t heads, const AttentionOptions
   const Shape part = op::packed_part(operand(qkv), heads), batch(part.begin(), part.end() - 2);
   const int64_t rows = qkv.size(-2);
   const Tensor mask = mask_of(options, with(batch, rows, rows));
-  const op::PackedAttention op{heads, setting_of(options, part.back(), checked_numel(with(batch, rows, 1)), rows)};
+  const op::PackedAttention op{
+      heads, setting_of(options, qkv.device(), part.back(), checked_numel(with(batch, rows, 1)), rows)};
   return dispatch::apply(op, qkv, mask)[0];
 }
 

@@ -10,7 +10,9 @@ namespace weft {
 struct AttentionOptions {
   /// (..., T, S), broadcast: bool (false: not seen) or floating (added to the scores). Not together with `causal`.
   Tensor mask = {};
-  bool causal = false;                         // position i sees positions 0 .. i only
+  /// Position i sees positions 0 .. i only. Where there are more keys than queries (S > T) the queries are the last
+  /// positions: query i sees keys 0 .. i + S - T.
+  bool causal = false;
   std::optional<double> scale = std::nullopt;  // of the scores; 1 / sqrt(D) where absent
   double dropout_p = 0;                        // of the probabilities; drawn from the global generator
 };

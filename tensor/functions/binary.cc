@@ -3,6 +3,7 @@
 #include "tensor/dispatch/in_place.h"
 #include "tensor/dispatch/over.h"
 #include "tensor/functions/copy.h"
+#include "tensor/functions/fill.h"
 #include "tensor/functions/view.h"
 #include "tensor/ops/binary.h"
 #include "tensor/ops/copy.h"
@@ -18,8 +19,7 @@ bool is_number_beside(const Tensor& half, const Tensor& x) {
 }
 
 /// An op of two tensors whose dtypes differ.
-template <class Op>
-[[gnu::noinline]] Tensor mixed(const Tensor& a, const Tensor& b) {
+template <class Op> [[gnu::noinline]] Tensor mixed(const Tensor& a, const Tensor& b) {
   const bool right = is_number_beside(a, b);
   const bool full = Op::policy.autocast == Autocasting::full && modes().autocast != f32;
   if (full || !(right || is_number_beside(b, a))) return dispatch::apply(Op{}, a, b);
@@ -27,22 +27,26 @@ template <class Op>
 }
 
 /// An op of two tensors; bit i of `dying`: the caller's last handle of operand i.
-template <class Op>
-Tensor binary(uint32_t dying, const Tensor& a, const Tensor& b) {
+template <class Op, class Dying> Tensor binary(Dying dying, const Tensor& a, const Tensor& b) {
   if (a.dtype() != b.dtype()) [[unlikely]]
     return mixed<Op>(a, b);
   return dispatch::apply_over(Op{}, dying, a, b);
 }
 
 /// An op of a tensor and a number, in their promoted dtype.
-template <class Op>
-Tensor with_scalar(uint32_t dying, const Tensor& x, const Scalar& value) {
+template <class Op, class Dying> Tensor with_scalar(Dying dying, const Tensor& x, const Scalar& value) {
   if constexpr (std::same_as<Op, op::PowScalar>)
     if (!value.is_floating() && value.to_int() < 0 && !is_floating(x.dtype()))
       throw DtypeError(
           text("an integer to the power ", value.to_int(), " is no integer; cast to a floating dtype first"));
   const DType dtype = promote_scalar(x.dtype(), value);
   return x.dtype() == dtype ? dispatch::apply_over(Op{value}, dying, x) : dispatch::apply(Op{value}, cast(x, dtype));
+}
+
+/// The number as a tensor without axes, of the dtype that it gives `x` (f32 beside bf16 and f16, which it does not widen).
+Tensor number_beside(const Tensor& x, const Scalar& value) {
+  const DType dtype = promote_scalar(x.dtype(), value);
+  return full({}, value, is_narrow(dtype) && x.rank() > 0 ? f32 : dtype, x.device());
 }
 
 /// -value; the smallest integer wraps like all integer arithmetic.
@@ -56,24 +60,34 @@ Scalar negated(const Scalar& value) {
 #define WEFT_BINARY(Op, function, policy)                                                        \
   Tensor function(const Tensor& a, const Tensor& b) {                                            \
     Frame frame(#function, a, b);                                                                \
-    return binary<op::Op>(0, a, b);                                                              \
+    return binary<op::Op>(dispatch::NoneDying{}, a, b);                                          \
   }                                                                                              \
   Tensor function(Tensor&& a, const Tensor& b) {                                                 \
     Frame frame(#function, a, b);                                                                \
-    return dispatch::over(a, [&](uint32_t) { return binary<op::Op>(1, a, b); });                 \
+    return dispatch::over(a, [&](uint32_t) { return binary<op::Op>(1u, a, b); });                \
   }                                                                                              \
   Tensor function(const Tensor& a, Tensor&& b) {                                                 \
     Frame frame(#function, a, b);                                                                \
-    return dispatch::over(b, [&](uint32_t) { return binary<op::Op>(2, a, b); });                 \
+    return dispatch::over(b, [&](uint32_t) { return binary<op::Op>(2u, a, b); });                \
   }                                                                                              \
   Tensor function(Tensor&& a, Tensor&& b) {                                                      \
     Frame frame(#function, a, b);                                                                \
     return dispatch::over(3, a, b, [&](uint32_t dying) { return binary<op::Op>(dying, a, b); }); \
   }
-#define WEFT_SCALAR_FUNCTION(Op, function, x, value, ...) \
-  Tensor function(__VA_ARGS__) {                          \
-    Frame frame(#function, x);                            \
-    return with_scalar<op::Op>(0, x, value);              \
+#define WEFT_BINARY_OR_NUMBER(Op, function, policy)                       \
+  WEFT_BINARY(Op, function, policy)                                       \
+  Tensor function(const Tensor& a, const Scalar& b) {                     \
+    Frame frame(#function, a);                                            \
+    return binary<op::Op>(dispatch::NoneDying{}, a, number_beside(a, b)); \
+  }                                                                       \
+  Tensor function(const Scalar& a, const Tensor& b) {                     \
+    Frame frame(#function, b);                                            \
+    return binary<op::Op>(dispatch::NoneDying{}, number_beside(b, a), b); \
+  }
+#define WEFT_SCALAR_FUNCTION(Op, function, x, value, ...)        \
+  Tensor function(__VA_ARGS__) {                                 \
+    Frame frame(#function, x);                                   \
+    return with_scalar<op::Op>(dispatch::NoneDying{}, x, value); \
   }
 #define WEFT_SCALAR_FUNCTION_OVER(Op, function, x, value, ...)                                      \
   Tensor function(__VA_ARGS__) {                                                                    \
@@ -98,8 +112,7 @@ namespace {
 int category(DType dtype) { return is_floating(dtype) ? 2 : is_integer(dtype) ? 1 : 0; }
 
 /// self = Op(self, other) of one dtype.
-template <class Op>
-Tensor& write_alike(const char* name, Tensor& self, const Tensor& other) {
+template <class Op> Tensor& write_alike(const char* name, Tensor& self, const Tensor& other) {
   const Tensor fitting = other.shape() == self.shape() ? other : broadcast(other, self.shape());
   constexpr bool is_sum = std::same_as<Op, op::Add> || std::same_as<Op, op::Sub>;
   // The gradient of a factor reads the old value of self: it is computed beside it and then copied.
@@ -111,8 +124,7 @@ Tensor& write_alike(const char* name, Tensor& self, const Tensor& other) {
 }
 
 /// Where the dtypes differ: in the promoted dtype, cast to self's at the end.
-template <class Op>
-[[gnu::noinline]] Tensor& write_mixed(const char* name, Tensor& self, const Tensor& other) {
+template <class Op> [[gnu::noinline]] Tensor& write_mixed(const char* name, Tensor& self, const Tensor& other) {
   (void)other.layout().broadcast(self.shape());  // throws where the result would be larger than self
   std::array<Tensor, 2> inputs = {self, other};
   dispatch::prepare(op_info<Op>, inputs);
@@ -126,14 +138,12 @@ template <class Op>
   return dispatch::apply_in_place(op::CopyFrom{}, name, self, dispatch::apply(Op{}, inputs[0], inputs[1]));
 }
 
-template <class Op>
-Tensor& write(const char* name, Tensor& self, const Tensor& other) {
+template <class Op> Tensor& write(const char* name, Tensor& self, const Tensor& other) {
   Frame frame(name, self, other);
   return other.dtype() == self.dtype() ? write_alike<Op>(name, self, other) : write_mixed<Op>(name, self, other);
 }
 
-template <class Op>
-Tensor& write(const char* name, Tensor& self, const Scalar& value) {
+template <class Op> Tensor& write(const char* name, Tensor& self, const Scalar& value) {
   Frame frame(name, self);
   if (value.is_floating() && !is_floating(self.dtype()))
     throw DtypeError(text("a floating result cannot be written in place to ", self.dtype(),

@@ -1,5 +1,6 @@
-// Element-wise arithmetic of two tensors, or of a tensor and a number: add, sub, mul, div, pow, maximum, minimum and
-// the operators. Operands broadcast (aligned right; equal or 1) and are promoted to promote(a, b); a number or a
+// Element-wise arithmetic of two tensors, or of a tensor and a number: add, sub, mul, div, pow, maximum, minimum,
+// remainder (%), fmod, floor_divide, atan2, hypot, logaddexp, xlogy, copysign, nextafter, fmax, fmin, bitwise_and (&),
+// bitwise_or (|), bitwise_xor (^), bitwise_left_shift (<<), bitwise_right_shift (>>), and the operators. Operands broadcast (aligned right; equal or 1) and are promoted to promote(a, b); a number or a
 // tensor without axes does not widen within its category. IEEE-754 throughout: nothing is sanitised. ShapeError where
 // shapes do not broadcast, DtypeError for bool (maximum and minimum take it, quotients of it are f32). The memory of
 // a temporary is used again for the result where nothing else holds it.
@@ -17,6 +18,10 @@ namespace weft {
   Tensor function(Tensor&& a, const Tensor& b);      \
   Tensor function(const Tensor& a, Tensor&& b);      \
   Tensor function(Tensor&& a, Tensor&& b);
+#define WEFT_BINARY_OR_NUMBER(Op, function, policy)  \
+  WEFT_BINARY(Op, function, policy)                  \
+  Tensor function(const Tensor& a, const Scalar& b); \
+  Tensor function(const Scalar& a, const Tensor& b);
 #define WEFT_WITH_SCALAR(Op, function, policy)       \
   Tensor function(const Tensor& a, const Scalar& b); \
   Tensor function(Tensor&& a, const Scalar& b);
@@ -45,6 +50,17 @@ WEFT_OPERATOR(+, add)
 WEFT_OPERATOR(-, sub)
 WEFT_OPERATOR(*, mul)
 WEFT_OPERATOR(/, div)
+#undef WEFT_OPERATOR
+#define WEFT_OPERATOR(sign, function)                                                      \
+  inline Tensor operator sign(const Tensor& a, const Tensor& b) { return function(a, b); } \
+  inline Tensor operator sign(const Tensor& a, const Scalar& b) { return function(a, b); } \
+  inline Tensor operator sign(const Scalar& a, const Tensor& b) { return function(a, b); }
+WEFT_OPERATOR(%, remainder)
+WEFT_OPERATOR(&, bitwise_and)
+WEFT_OPERATOR(|, bitwise_or)
+WEFT_OPERATOR(^, bitwise_xor)
+WEFT_OPERATOR(<<, bitwise_left_shift)
+WEFT_OPERATOR(>>, bitwise_right_shift)
 #undef WEFT_OPERATOR
 
 }  // namespace weft

@@ -3,6 +3,7 @@
 #include "tensor/dispatch/apply.h"
 #include "tensor/functions/binary.h"
 #include "tensor/functions/copy.h"
+#include "tensor/functions/fill.h"
 #include "tensor/functions/reduce.h"
 #include "tensor/functions/unary.h"
 #include "tensor/ops/compare.h"
@@ -44,19 +45,49 @@ Tensor where(const Tensor& condition, const Tensor& a, const Tensor& b) {
   return dispatch::apply(op::Where{}, condition, a, b);
 }
 
+Tensor where(const Tensor& condition, const Tensor& a, const Scalar& b) {
+  Frame frame("where", condition, a);
+  return where(condition, a, full({}, b, promote_scalar(a.dtype(), b), a.device()));
+}
+
+Tensor where(const Tensor& condition, const Scalar& a, const Tensor& b) {
+  Frame frame("where", condition, b);
+  return where(condition, full({}, a, promote_scalar(b.dtype(), a), b.device()), b);
+}
+
+Tensor where(const Tensor& condition, const Scalar& a, const Scalar& b) {
+  Frame frame("where", condition);
+  return where(condition, full({}, a, std::nullopt, condition.device()), full({}, b, std::nullopt, condition.device()));
+}
+
+Tensor isposinf(const Tensor& x) {
+  Frame frame("isposinf", x);
+  return logical_and(isinf(x), x > 0);
+}
+
+Tensor isneginf(const Tensor& x) {
+  Frame frame("isneginf", x);
+  return logical_and(isinf(x), x < 0);
+}
+
 bool equal(const Tensor& a, const Tensor& b) {
   Frame frame("equal", a, b);
   return a.dtype() == b.dtype() && a.shape() == b.shape() && all(eq(a, b)).item<bool>();
 }
 
-bool allclose(const Tensor& a, const Tensor& b, double rtol, double atol, bool equal_nan) {
-  Frame frame("allclose", a, b);
+Tensor isclose(const Tensor& a, const Tensor& b, double rtol, double atol, bool equal_nan) {
+  Frame frame("isclose", a, b);
   const Tensor x = cast(a.detach(), f64);
   const Tensor y = cast(b.detach(), f64);
   // Equal values first: the difference of two infinities is NaN.
   Tensor close = logical_or(eq(x, y), logical_and(le(abs(sub(x, y)), add(mul(abs(y), rtol), atol)), isfinite(y)));
   if (equal_nan) close = logical_or(close, logical_and(isnan(x), isnan(y)));
-  return all(close).item<bool>();
+  return close;
+}
+
+bool allclose(const Tensor& a, const Tensor& b, double rtol, double atol, bool equal_nan) {
+  Frame frame("allclose", a, b);
+  return all(isclose(a, b, rtol, atol, equal_nan)).item<bool>();
 }
 
 }  // namespace weft

@@ -8,7 +8,7 @@
 
 namespace weft {
 
-// eq, ne, lt, le, gt, ge; logical_and, logical_or, logical_xor (on x != 0); logical_not, isnan, isfinite.
+// eq, ne, lt, le, gt, ge; logical_and, logical_or, logical_xor (on x != 0); logical_not, isnan, isfinite, isinf, signbit.
 #define WEFT_COMPARE(Op, ScalarOp, function)         \
   Tensor function(const Tensor& a, const Tensor& b); \
   Tensor function(const Tensor& a, const Scalar& b);
@@ -19,9 +19,18 @@ namespace weft {
 /// a where `condition` (bool) holds, else b; all three broadcast. A NaN on the side not taken does not reach the
 /// gradient. DtypeError for another condition.
 Tensor where(const Tensor& condition, const Tensor& a, const Tensor& b);
+/// A number for either side; it counts as a tensor without axes. Of two numbers the result is f32, i64 or bool.
+Tensor where(const Tensor& condition, const Tensor& a, const Scalar& b);
+Tensor where(const Tensor& condition, const Scalar& a, const Tensor& b);
+Tensor where(const Tensor& condition, const Scalar& a, const Scalar& b);
+/// Whether x is inf, -inf.
+Tensor isposinf(const Tensor& x);
+Tensor isneginf(const Tensor& x);
 /// Shape, dtype and every value are the same (NaN differs from NaN).
 bool equal(const Tensor& a, const Tensor& b);
-/// |a - b| <= atol + rtol |b| everywhere, NaN equal to NaN where asked; broadcasts.
+/// |a - b| <= atol + rtol |b|, NaN equal to NaN where asked; broadcasts. Computed in f64.
+Tensor isclose(const Tensor& a, const Tensor& b, double rtol = 1e-5, double atol = 1e-8, bool equal_nan = false);
+/// isclose() everywhere.
 bool allclose(const Tensor& a, const Tensor& b, double rtol = 1e-5, double atol = 1e-8, bool equal_nan = false);
 
 // C++20 would rewrite `2.0 == t` into a reversed call and find it ambiguous: numbers on the left have overloads of

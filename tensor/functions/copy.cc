@@ -1,6 +1,7 @@
 #include "tensor/functions/copy.h"
 
 #include "tensor/dispatch/backend.h"
+#include "tensor/dispatch/batched.h"
 #include "tensor/dispatch/in_place.h"
 #include "tensor/dispatch/observer.h"
 #include "tensor/functions/view.h"
@@ -44,6 +45,7 @@ Tensor cast(const Tensor& x, DType dtype) {
 Tensor to(const Tensor& x, Device device) {
   Frame frame("to", x);
   if (x.device() == device) return x;
+  if (device.kind == DeviceKind::vmap) return dispatch::lifted(x, device);
   if (!device.is_cpu()) (void)dispatch::backend_of(device);
   if (modes().recording) dispatch::check_version(x);
   const Tensor dense = x.layout().is_dense() ? x : dispatch::apply(op::Clone{}, x);
@@ -69,6 +71,7 @@ Tensor to(const Tensor& x, Device device) {
 
 Tensor detach(const Tensor& x) {
   Frame frame("detach", x);
+  if (x.device().kind == DeviceKind::vmap) return dispatch::detached_sample(x);
   return dispatch::apply(op::Detach{}, x);
 }
 

@@ -4,10 +4,35 @@
 #include "tensor/dispatch/apply.h"
 #include "tensor/functions/binary.h"
 #include "tensor/functions/reduce.h"
+#include "tensor/functions/softmax.h"
+#include "tensor/functions/unary.h"
 #include "tensor/functions/view.h"
 #include "tensor/ops/cross_entropy.h"
 
 namespace weft {
+namespace {
+
+/// Of targets that are distributions; a mean is over the rows, whatever they weigh.
+Tensor soft_cross_entropy(const Tensor& logits, const Tensor& targets, const CrossEntropyOptions& options) {
+  if (logits.rank() == 0) throw ShapeError("logits must be (N, C, ...) or (C)");
+  const int64_t axis = logits.rank() == 1 ? 0 : 1, classes = logits.size(axis);
+  if (options.weight.defined() && options.weight.shape() != Shape{classes})
+    throw ShapeError(text("the class weights must be [", classes, "] ", logits.dtype(), ", not ",
+                          options.weight.shape(), " ", options.weight.dtype()));
+  Tensor t = targets;
+  if (options.label_smoothing > 0)
+    t = t * (1.0 - options.label_smoothing) + options.label_smoothing / static_cast<double>(classes);
+  if (options.weight.defined()) {
+    Shape along(static_cast<size_t>(logits.rank()), 1);
+    along[static_cast<size_t>(axis)] = classes;
+    t = t * reshape(options.weight, along);
+  }
+  const Tensor loss = neg(sum(t * log_softmax(logits, axis), axis));
+  if (options.reduction == Reduction::none) return loss;
+  return options.reduction == Reduction::sum ? sum(loss) : mean(loss);
+}
+
+}  // namespace
 
 Tensor cross_entropy(const Tensor& logits, const Tensor& targets, const CrossEntropyOptions& options) {
   Frame frame("cross_entropy", logits, targets);
@@ -19,6 +44,8 @@ Tensor cross_entropy(const Tensor& logits, const Tensor& targets, const CrossEnt
     const Tensor loss = cross_entropy(unsqueeze(logits, 0), unsqueeze(targets, 0), options);
     return options.reduction == Reduction::none ? reshape(loss, {}) : loss;
   }
+  if (is_floating(targets.dtype()) && targets.shape() == logits.shape())
+    return soft_cross_entropy(logits, targets, options);
   const op::CrossEntropy op{{options.ignore_index, options.label_smoothing}};
   const auto [loss, counts] = dispatch::apply(op, logits, targets, options.weight);
   switch (options.reduction) {

@@ -15,8 +15,10 @@ struct CrossEntropyOptions {
 };
 
 /// -log softmax(logits)[target], logits (N, C) or (N, C, d1, ...), targets (N) or (N, d1, ...) of an integer dtype;
-/// (C) and a target without axes work too. Logits and weights promote; DtypeError unless floating.
-/// IndexError `class 3 is out of range for 3 classes`.
+/// (C) and a target without axes work too. Floating targets of the logits' shape are distributions: -sum(t log
+/// softmax(logits)) with t = (1 - s) targets + s / C, times the class weights, s being the smoothing; their mean is
+/// over the rows. Logits and weights promote; DtypeError unless floating. IndexError `class 3 is out of range for 3
+/// classes`.
 Tensor cross_entropy(const Tensor& logits, const Tensor& targets, const CrossEntropyOptions& options = {});
 
 }  // namespace weft

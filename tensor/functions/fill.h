@@ -39,8 +39,7 @@ Tensor eye(int64_t rows, std::optional<int64_t> columns = std::nullopt, DType dt
 /// i64, booleans bool, unless `dtype` says otherwise. ShapeError where rows differ in length.
 template <class T>
   requires std::is_arithmetic_v<T> Tensor tensor(T value, std::optional<DType> dtype = std::nullopt);
-template <class T>
-Tensor tensor(std::initializer_list<T> values, std::optional<DType> dtype = std::nullopt);
+template <class T> Tensor tensor(std::initializer_list<T> values, std::optional<DType> dtype = std::nullopt);
 template <class T>
 Tensor tensor(std::initializer_list<std::initializer_list<T>> values, std::optional<DType> dtype = std::nullopt);
 template <class T>
@@ -58,8 +57,7 @@ namespace detail {
 /// Collects nested braces: values in order, and the shape, checked for ragged rows.
 class BraceReader {
  public:
-  template <class T>
-  void read(const T& value, size_t) {
+  template <class T> void read(const T& value, size_t) {
     if constexpr (std::is_same_v<T, bool>) kind_ = DType::boolean;
     if constexpr (std::is_integral_v<T> && !std::is_same_v<T, bool>) kind_ = DType::i64;
     if constexpr (std::is_floating_point_v<T>)
@@ -67,13 +65,11 @@ class BraceReader {
     else
       integers_.push_back(static_cast<int64_t>(value));
   }
-  template <class T>
-  void read(const std::initializer_list<T>& values, size_t depth) {
+  template <class T> void read(const std::initializer_list<T>& values, size_t depth) {
     level(depth, static_cast<int64_t>(values.size()));
     for (const auto& value : values) read(value, depth + 1);
   }
-  template <class T>
-  void read(const std::vector<T>& values, size_t depth) {
+  template <class T> void read(const std::vector<T>& values, size_t depth) {
     level(depth, static_cast<int64_t>(values.size()));
     for (const T value : values) read(value, depth + 1);
   }
@@ -87,8 +83,7 @@ class BraceReader {
   std::vector<int64_t> integers_;
   DType kind_ = DType::f32;
 };
-template <class T>
-Tensor from_braces(const T& values, std::optional<DType> dtype) {
+template <class T> Tensor from_braces(const T& values, std::optional<DType> dtype) {
   Frame frame("tensor");
   BraceReader reader;
   reader.read(values, 0);
@@ -100,12 +95,10 @@ template <class T>
   requires std::is_arithmetic_v<T> Tensor tensor(T value, std::optional<DType> dtype) {
     return detail::from_braces(value, dtype);
   }
-template <class T>
-Tensor tensor(std::initializer_list<T> values, std::optional<DType> dtype) {
+template <class T> Tensor tensor(std::initializer_list<T> values, std::optional<DType> dtype) {
   return detail::from_braces(values, dtype);
 }
-template <class T>
-Tensor tensor(std::initializer_list<std::initializer_list<T>> values, std::optional<DType> dtype) {
+template <class T> Tensor tensor(std::initializer_list<std::initializer_list<T>> values, std::optional<DType> dtype) {
   return detail::from_braces(values, dtype);
 }
 template <class T>

@@ -1,5 +1,7 @@
 #include "tensor/functions/layer_norm.h"
 
+#include <limits>
+
 #include "tensor/adjoints/layer_norm.h"
 #include "tensor/dispatch/apply.h"
 #include "tensor/ops/layer_norm.h"
@@ -11,11 +13,20 @@ Tensor layer_norm(const Tensor& x, int64_t normalized_axes, const Tensor& weight
   return dispatch::apply(op::LayerNorm{normalized_axes, eps}, x, weight, bias)[0];
 }
 
+Tensor rms_norm(const Tensor& x, int64_t normalized_axes, const Tensor& weight, std::optional<double> eps) {
+  Frame frame("rms_norm", x, weight);
+  const double least = x.dtype() == f64    ? std::numeric_limits<double>::epsilon()
+                       : x.dtype() == bf16 ? 0x1p-7
+                       : x.dtype() == f16  ? 0x1p-10
+                                           : double{std::numeric_limits<float>::epsilon()};
+  return dispatch::apply(op::LayerNorm{normalized_axes, eps.value_or(least), true}, x, weight, Tensor())[0];
+}
+
 std::array<Tensor, 3> adjoint::layer_norm_backward(const Tensor& g, const Tensor& x, int64_t normalized_axes,
                                                    const Tensor& weight, const Tensor& mean, const Tensor& rstd,
-                                                   double eps, int wanted) {
+                                                   double eps, int wanted, bool rms) {
   Frame frame("layer_norm_backward", g, x, weight);
-  return dispatch::apply(op::LayerNormBackward{normalized_axes, eps, wanted}, g, x, weight, mean, rstd);
+  return dispatch::apply(op::LayerNormBackward{normalized_axes, eps, wanted, rms}, g, x, weight, mean, rstd);
 }
 
 }  // namespace weft

@@ -1,5 +1,7 @@
-// Layer normalisation (arXiv 1607.06450).
+// Layer normalisation (arXiv 1607.06450), and its form without a mean (arXiv 1910.07467).
 #pragma once
+
+#include <optional>
 
 #include "tensor/tensor.h"
 
@@ -10,5 +12,10 @@ namespace weft {
 /// has fewer axes, or a parameter another shape.
 Tensor layer_norm(const Tensor& x, int64_t normalized_axes, const Tensor& weight = {}, const Tensor& bias = {},
                   double eps = 1e-5);
+
+/// x / sqrt(mean(x^2) + eps) * weight over the last `normalized_axes` axes, in one pass; weight (optional) has their
+/// shape. eps is the least that x's dtype can add to 1 where it is absent. Dtypes and errors as layer_norm's.
+Tensor rms_norm(const Tensor& x, int64_t normalized_axes, const Tensor& weight = {},
+                std::optional<double> eps = std::nullopt);
 
 }  // namespace weft

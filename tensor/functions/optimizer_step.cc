@@ -1,92 +1,69 @@
 #include "tensor/adjoints/optimizer_step.h"
 
-#include <cmath>
+#include <array>
+#include <span>
+#include <vector>
 
 #include "tensor/dispatch/in_place.h"
-#include "tensor/functions/binary.h"
+#include "tensor/functions/copy.h"
 #include "tensor/functions/unary.h"
 
 namespace weft::internal {
 namespace {
 
-/// Checks the operands that are defined; whether the op, whose kernel writes strided memory as it lies, takes them all.
-template <class Op, class... Others>
-bool is_fused(const Tensor& parameter, const Others&... others) {
-  op::check_step_operands(operand(parameter), {operand(others)...});
-  const auto is_masked = [](const Tensor& x) { return x.defined() && x.layout().has_mask(); };
-  return contains(Op::policy.accepts, parameter.dtype()) && !is_masked(parameter) && !(is_masked(others) || ...) &&
-         !parameter.layout().overlaps_itself();
-}
-
-/// average += (1 - beta) (value - average)
-void lerp(Tensor average, const Tensor& value, double beta) { average.add_((value - average) * (1 - beta)); }
-
-void adam_unfused(Tensor parameter, Tensor gradient, Tensor average, Tensor square, Tensor largest,
-                  const op::AdamStep& step) {
-  if (step.decoupled)
-    parameter.mul_(1 - step.lr * step.weight_decay);
-  else if (step.weight_decay != 0)
-    gradient = gradient + parameter * step.weight_decay;
-  lerp(average, gradient, step.beta1);
-  square.mul_(step.beta2).add_(gradient * gradient * (1 - step.beta2));
-  if (largest.defined()) largest.copy_(maximum(largest, square));
-  const double correction1 = 1 - std::pow(step.beta1, static_cast<double>(step.step));
-  const double correction2 = 1 - std::pow(step.beta2, static_cast<double>(step.step));
-  const Tensor root = sqrt(largest.defined() ? largest : square) / std::sqrt(correction2) + step.eps;
-  parameter.sub_(average / root * (step.lr / correction1));
-}
-
-void rmsprop_unfused(Tensor parameter, Tensor gradient, Tensor square, Tensor buffer, Tensor average,
-                     const op::RmspropStep& step) {
-  if (step.weight_decay != 0) gradient = gradient + parameter * step.weight_decay;
-  square.mul_(step.alpha).add_(gradient * gradient * (1 - step.alpha));
-  Tensor variance = square;
-  if (average.defined()) {
-    lerp(average, gradient, step.alpha);
-    variance = square - average * average;
+/// Checks the operands that are defined; whether the kernel, which takes strided memory as it lies, takes them all.
+bool is_direct(const OpInfo& info, const std::vector<Tensor>& operands) {
+  std::vector<Operand> others;
+  bool masked = false;
+  for (const Tensor& x : operands) {
+    others.push_back(operand(x));
+    masked |= x.defined() && x.layout().has_mask();
   }
-  Tensor change = gradient / (sqrt(variance) + step.eps);
-  if (step.momentum != 0) change = buffer.mul_(step.momentum).add_(change);
-  parameter.sub_(change * step.lr);
+  op::check_step_operands(others[0], others);
+  return contains(info.policy.accepts, operands[0].dtype()) && !masked;
 }
 
-void sgd_unfused(Tensor parameter, Tensor gradient, Tensor buffer, const op::SgdStep& step) {
-  if (step.weight_decay != 0) gradient = gradient + parameter * step.weight_decay;
-  if (step.momentum != 0) {
-    if (step.first)
-      buffer.copy_(gradient);
-    else
-      buffer.mul_(step.momentum).add_(gradient * (1 - step.dampening));
-    gradient = step.nesterov ? gradient + buffer * step.momentum : buffer;
-  }
-  parameter.sub_(gradient * step.lr);
+void run(const char* name, const OpInfo& info, const void* step, uint32_t writes, const std::vector<Tensor>& operands) {
+  std::vector<const Tensor*> pointers;
+  for (const Tensor& x : operands) pointers.push_back(&x);
+  dispatch::apply_update(info, step, writes, name, pointers);
+}
+
+/// optimizer_step() with the type of the step erased.
+void apply_step(const char* name, const OpInfo& info, const void* step, uint32_t writes, bool maximize,
+                std::span<const Tensor* const> given) {
+  Frame frame(name, *given[0], *given[1]);
+  const ModeScope unrecorded(&Modes::recording, false);
+  std::vector<Tensor> operands;
+  for (const Tensor* x : given) operands.push_back(*x);
+  if (maximize) operands[1] = -operands[1];
+  if (is_direct(info, operands)) return run(name, info, step, writes, operands);
+  std::vector<Tensor> copies = operands;
+  for (Tensor& x : copies)
+    if (x.defined()) x = clone(contains(info.policy.accepts, x.dtype()) ? x : cast(x, f32));
+  run(name, info, step, writes, copies);
+  for (size_t i = 0; i < copies.size(); ++i)
+    if ((writes >> i & 1u) && copies[i].defined()) operands[i].copy_(copies[i]);
 }
 
 }  // namespace
 
-void sgd_step(const Tensor& parameter, const Tensor& gradient, const Tensor& buffer, const op::SgdStep& step) {
-  Frame frame("SGD", parameter, gradient);
-  const ModeScope unrecorded(&Modes::recording, false);
-  if (!is_fused<op::SgdStep>(parameter, gradient, buffer)) return sgd_unfused(parameter, gradient, buffer, step);
-  dispatch::apply_update(step, "SGD", parameter, gradient, buffer);
+template <class Step, std::same_as<Tensor>... States>
+void optimizer_step(const char* name, const Step& step, const Tensor& parameter, const Tensor& gradient,
+                    const States&... states) {
+  const std::array<const Tensor*, 2 + sizeof...(States)> operands = {&parameter, &gradient, &states...};
+  apply_step(name, op_info<Step>, &step, Step::writes, step.maximize, operands);
 }
 
-void adam_step(const Tensor& parameter, const Tensor& gradient, const Tensor& average, const Tensor& square,
-               const Tensor& largest, const op::AdamStep& step) {
-  Frame frame("Adam", parameter, gradient);
-  const ModeScope unrecorded(&Modes::recording, false);
-  if (!is_fused<op::AdamStep>(parameter, gradient, average, square, largest) || largest.defined())
-    return adam_unfused(parameter, gradient, average, square, largest, step);
-  dispatch::apply_update(step, "Adam", parameter, gradient, average, square);
-}
-
-void rmsprop_step(const Tensor& parameter, const Tensor& gradient, const Tensor& square, const Tensor& buffer,
-                  const Tensor& average, const op::RmspropStep& step) {
-  Frame frame("RMSprop", parameter, gradient);
-  const ModeScope unrecorded(&Modes::recording, false);
-  if (!is_fused<op::RmspropStep>(parameter, gradient, square, buffer, average))
-    return rmsprop_unfused(parameter, gradient, square, buffer, average, step);
-  dispatch::apply_update(step, "RMSprop", parameter, gradient, square, buffer, average);
-}
+using T = const Tensor&;
+template void optimizer_step(const char*, const op::SgdStep&, T, T, T);
+template void optimizer_step(const char*, const op::AdamStep&, T, T, T, T, T);
+template void optimizer_step(const char*, const op::RmspropStep&, T, T, T, T, T);
+template void optimizer_step(const char*, const op::AdagradStep&, T, T, T);
+template void optimizer_step(const char*, const op::AdadeltaStep&, T, T, T, T);
+template void optimizer_step(const char*, const op::AdamaxStep&, T, T, T, T);
+template void optimizer_step(const char*, const op::NadamStep&, T, T, T, T);
+template void optimizer_step(const char*, const op::RadamStep&, T, T, T, T);
+template void optimizer_step(const char*, const op::LionStep&, T, T, T);
 
 }  // namespace weft::internal

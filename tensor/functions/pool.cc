@@ -1,65 +1,250 @@
 #include "tensor/functions/pool.h"
 
 #include <algorithm>
+#include <cmath>
 
 #include "tensor/adjoints/pool.h"
+#include "tensor/adjoints/spatial.h"
 #include "tensor/dispatch/apply.h"
 #include "tensor/functions/binary.h"
+#include "tensor/functions/copy.h"
+#include "tensor/functions/fill.h"
+#include "tensor/functions/index.h"
+#include "tensor/functions/unary.h"
 #include "tensor/functions/view.h"
 #include "tensor/ops/pool.h"
 
 namespace weft {
 namespace {
 
-/// pool(x), where x may be an image without a batch axis.
-template <class Pool>
-Tensor for_images(const Tensor& x, const Pool& pool) {
-  return x.rank() == 3 ? squeeze(pool(unsqueeze(x, 0)), 0) : pool(x);
+using adjoint::for_batch;
+using adjoint::for_depth;
+using adjoint::for_line;
+using adjoint::for_planes;
+
+/// Pooling of one axis is that of height 1; pooling of three that of planes and then of depth.
+Pool2dOptions flat(const Pool1dOptions& o) {
+  const auto pair = [](int64_t height, const Single& s) { return Pair(height, s.width); };
+  return {pair(1, o.kernel_size), pair(1, o.step()), pair(0, o.padding), pair(1, o.dilation), o.ceil_mode,
+          o.count_include_pad,    o.divisor_override};
+}
+Pool2dOptions of_planes(const Pool3dOptions& o) {
+  const auto pair = [](const Triple& t) { return Pair(t.height, t.width); };
+  return {pair(o.kernel_size), pair(o.step()), pair(o.padding), pair(o.dilation), o.ceil_mode, o.count_include_pad};
+}
+Pool2dOptions of_depth(const Pool3dOptions& o) {
+  const auto pair = [](const Triple& t, int64_t width) { return Pair(t.depth, width); };
+  return {pair(o.kernel_size, 1), pair(o.step(), 1), pair(o.padding, 0),
+          pair(o.dilation, 1),    o.ceil_mode,       o.count_include_pad};
 }
 
-/// How many of the elements of each window along one axis lie in an input of `size`; at least 1.
-std::vector<double> counts_along(int64_t size, int64_t windows, int64_t kernel, int64_t stride, int64_t padding) {
+void check_rank(const Tensor& x, int64_t axes, const char* wanted) {
+  if (x.rank() != axes + 1 && x.rank() != axes + 2) throw ShapeError(text("x must be ", wanted, ", not ", x.shape()));
+}
+void check_line(const Tensor& x) { check_rank(x, 1, "(N, C, L) or (C, L)"); }
+void check_volume(const Tensor& x) { check_rank(x, 3, "(N, C, D, H, W) or (C, D, H, W)"); }
+
+/// pool((.., C, 1, L)) of (.., C, L).
+template <class Pool> Tensor for_checked_line(const Tensor& x, const Pool& pool) {
+  check_line(x);
+  return for_line(x, pool);
+}
+
+// ---- means ----
+
+/// What each window along axis `i` counts of the input and its padding; at least 1.
+std::vector<double> counts_along(int axis, int64_t size, int64_t windows, const Pool2dOptions& o) {
+  const int64_t kernel = o.kernel_size[axis], padding = o.padding[axis];
+  const int64_t counted = o.count_include_pad ? padding : 0;
   std::vector<double> counts;
   for (int64_t i = 0; i < windows; ++i) {
-    const int64_t begin = i * stride - padding;
-    const int64_t inside = std::min(begin + kernel, size) - std::max<int64_t>(begin, 0);
+    const int64_t begin = i * o.step()[axis] - padding;
+    const int64_t inside = std::min(begin + kernel, size + counted) - std::max(begin, -counted);
     counts.push_back(static_cast<double>(std::max<int64_t>(inside, 1)));
   }
   return counts;
 }
 
-/// `y` times (H, W) of the windows: what turns their means with padding counted into means without.
-Tensor without_padding(const Tensor& y, const Shape& input, const Pool2dOptions& o) {
+/// `y` times (H, W) of the windows: what turns the op's means, of whole windows, into those that the options ask for.
+Tensor divided(const Tensor& y, const Shape& input, const Pool2dOptions& o) {
+  const double window = static_cast<double>(checked_multiply(o.kernel_size.height, o.kernel_size.width));
+  if (o.divisor_override) return y * (window / static_cast<double>(*o.divisor_override));
   const Shape out = pooled_shape(input, o);
-  const Pair kernel = o.kernel_size, step = o.step();
-  const auto rows = counts_along(input[2], out[2], kernel.height, step.height, o.padding.height);
-  const auto columns = counts_along(input[3], out[3], kernel.width, step.width, o.padding.width);
+  if (o.count_include_pad && !o.ceil_mode) return y;
+  const auto rows = counts_along(0, input[2], out[2], o), columns = counts_along(1, input[3], out[3], o);
   std::vector<double> scale;
   for (double row : rows)
-    for (double column : columns) scale.push_back(static_cast<double>(kernel.height * kernel.width) / (row * column));
+    for (double column : columns) scale.push_back(window / (row * column));
   return y * Tensor::from<double>(scale).view({out[2], out[3]}).to(y.dtype()).to(y.device());
 }
 
 /// The op itself counts padding.
 Pool2dOptions counted(Pool2dOptions options) {
   options.count_include_pad = true;
+  options.divisor_override.reset();
   return options;
+}
+
+template <class Sizes> void check_mean(const PoolOptionsOf<Sizes>& o) {
+  if (o.dilation != Sizes(1)) throw Error("dilation is for max pools only");
+  if (o.divisor_override && *o.divisor_override == 0) throw Error("divisor_override must not be 0");
+}
+
+Tensor means(const Tensor& images, const Pool2dOptions& o) {
+  return divided(adjoint::avg_pool2d_whole(images, counted(o)), images.shape(), o);
+}
+
+// ---- maxima ----
+
+Tensor maxima(const Tensor& images, const Pool2dOptions& o) { return dispatch::apply(op::MaxPool2d{o}, images)[0]; }
+
+/// begin + 0, step, ... (count numbers).
+Tensor steps(int64_t begin, int64_t step, int64_t count, const Tensor& like) {
+  return arange(0, count, 1, i64, like.device()) * step + begin;
+}
+
+/// Maxima of images (N, C, H, W) and their row * W + column.
+ValuesAndIndices maxima_with_indices(const Tensor& images, const Pool2dOptions& o) {
+  const auto [values, places] = dispatch::apply(op::MaxPool2d{o}, images);
+  const int64_t height = images.size(2), width = images.size(3);
+  // Where the first element of each window is, and how far each other one is from it.
+  const Tensor rows = steps(-o.padding.height, o.step().height, values.size(2), images) * width;
+  const Tensor columns = steps(-o.padding.width, o.step().width, values.size(3), images);
+  const Tensor far = unsqueeze(steps(0, o.dilation.height * width, o.kernel_size.height, images), 1) +
+                     steps(0, o.dilation.width, o.kernel_size.width, images);
+  // Windows of nothing but padding have no place; what stands for it is any element.
+  const Tensor known = clip(places.to(i64), 0, far.numel() - 1);
+  const Tensor within = reshape(index_select(reshape(far, {-1}), 0, reshape(known, {-1})), values.shape());
+  return {values, clip(unsqueeze(rows, 1) + columns + within, 0, std::max<int64_t>(0, height * width - 1))};
+}
+
+/// find(images) of x as images.
+template <class ToImages, class FromImages>
+ValuesAndIndices found(const Tensor& x, const Pool2dOptions& o, const ToImages& to, const FromImages& from) {
+  const ValuesAndIndices result = maxima_with_indices(to(x), o);
+  return {from(result.values), from(result.indices)};
+}
+
+Tensor add_batch(const Tensor& x) { return unsqueeze(x, 0); }
+Tensor drop_batch(const Tensor& x) { return squeeze(x, 0); }
+Tensor add_height(const Tensor& x) { return unsqueeze(x, -2); }
+Tensor drop_height(const Tensor& x) { return squeeze(x, -2); }
+Tensor unchanged(const Tensor& x) { return x; }
+
+ValuesAndIndices image_maxima(const Tensor& x, const Pool2dOptions& o) {
+  return x.rank() == 3 ? found(x, o, add_batch, drop_batch) : found(x, o, unchanged, unchanged);
+}
+
+/// Of x (N, C, D, H, W): the maxima of planes, then those of these along the depth.
+ValuesAndIndices volume_maxima(const Tensor& x, const Pool3dOptions& o) {
+  const int64_t depth = x.size(2), plane = x.size(3) * x.size(4);
+  const ValuesAndIndices flat = maxima_with_indices(flatten(x, 1, 2), of_planes(o));
+  const Tensor values = unflatten(flat.values, 1, {x.size(1), depth});
+  const Tensor indices =
+      unflatten(flat.indices, 1, {x.size(1), depth}) + view(steps(0, plane, depth, x), {depth, 1, 1});
+  const ValuesAndIndices deep = maxima_with_indices(flatten(values, 3, 4), of_depth(o));
+  const Tensor chosen = gather(flatten(indices, 2, 4), 2, flatten(deep.indices, 2, 3));
+  const Shape size = {values.size(3), values.size(4)};
+  return {unflatten(deep.values, 3, size), unflatten(reshape(chosen, deep.values.shape()), 3, size)};
+}
+
+// ---- p-norms ----
+
+template <class Sizes> double window_size(const Sizes& kernel) {
+  int64_t size = 1;
+  for (int64_t i = 0; i < Sizes::kAxes; ++i) size = checked_multiply(size, kernel[i]);
+  return static_cast<double>(size);
+}
+
+/// The norm by means(x^p), or by maxima(|x|) where p is infinite.
+template <class Sizes, class Means, class Maxima>
+Tensor norm_pool(const Tensor& x, double p, const PoolOptionsOf<Sizes>& o, const Means& mean, const Maxima& maximum) {
+  if (!(p > 0)) throw Error(text("p ", p, " must be larger than 0"));
+  if (o.padding != Sizes(0) || o.dilation != Sizes(1)) throw Error("there is no padding and no dilation here");
+  if (std::isinf(p)) return maximum(abs(x), o);
+  return pow(mean(pow(x, p), o) * window_size(o.kernel_size), 1 / p);
 }
 
 }  // namespace
 
+Tensor max_pool1d(const Tensor& x, const Pool1dOptions& options) {
+  Frame frame("max_pool1d", x);
+  return for_checked_line(x, [&](const Tensor& images) { return max_pool2d(images, flat(options)); });
+}
+
 Tensor max_pool2d(const Tensor& x, const Pool2dOptions& options) {
   Frame frame("max_pool2d", x);
-  return for_images(x, [&](const Tensor& images) { return dispatch::apply(op::MaxPool2d{options}, images)[0]; });
+  return for_batch(x, 2, [&](const Tensor& images) { return maxima(images, options); });
+}
+
+Tensor max_pool3d(const Tensor& x, const Pool3dOptions& options) {
+  Frame frame("max_pool3d", x);
+  check_volume(x);
+  return for_batch(x, 3, [&](const Tensor& volumes) {
+    const Tensor flat = for_planes(volumes, [&](const Tensor& planes) { return maxima(planes, of_planes(options)); });
+    return for_depth(flat, [&](const Tensor& columns) { return maxima(columns, of_depth(options)); });
+  });
+}
+
+ValuesAndIndices max_pool1d_with_indices(const Tensor& x, const Pool1dOptions& options) {
+  Frame frame("max_pool1d_with_indices", x);
+  check_line(x);
+  const ValuesAndIndices result = image_maxima(add_height(x), flat(options));
+  return {drop_height(result.values), drop_height(result.indices)};
+}
+
+ValuesAndIndices max_pool2d_with_indices(const Tensor& x, const Pool2dOptions& options) {
+  Frame frame("max_pool2d_with_indices", x);
+  return image_maxima(x, options);
+}
+
+ValuesAndIndices max_pool3d_with_indices(const Tensor& x, const Pool3dOptions& options) {
+  Frame frame("max_pool3d_with_indices", x);
+  check_volume(x);
+  if (x.rank() == 5) return volume_maxima(x, options);
+  const ValuesAndIndices result = volume_maxima(add_batch(x), options);
+  return {drop_batch(result.values), drop_batch(result.indices)};
+}
+
+Tensor avg_pool1d(const Tensor& x, const Pool1dOptions& options) {
+  Frame frame("avg_pool1d", x);
+  return for_checked_line(x, [&](const Tensor& images) { return avg_pool2d(images, flat(options)); });
 }
 
 Tensor avg_pool2d(const Tensor& x, const Pool2dOptions& options) {
   Frame frame("avg_pool2d", x);
-  if (!(options.dilation == Pair(1))) throw Error("dilation is for max_pool2d only");
-  return for_images(x, [&](const Tensor& images) {
-    const Tensor y = dispatch::apply(op::AvgPool2d{counted(options)}, images);
-    return options.count_include_pad ? y : without_padding(y, images.shape(), options);
+  check_mean(options);
+  return for_batch(x, 2, [&](const Tensor& images) { return means(images, options); });
+}
+
+Tensor avg_pool3d(const Tensor& x, const Pool3dOptions& options) {
+  Frame frame("avg_pool3d", x);
+  check_mean(options);
+  check_volume(x);
+  Pool2dOptions planar = of_planes(options), deep = of_depth(options);
+  if (options.divisor_override) {  // all of it goes to the planes
+    planar.divisor_override = options.divisor_override;
+    deep.divisor_override = 1;
+  }
+  return for_batch(x, 3, [&](const Tensor& volumes) {
+    const Tensor flat = for_planes(volumes, [&](const Tensor& planes) { return means(planes, planar); });
+    return for_depth(flat, [&](const Tensor& columns) { return means(columns, deep); });
   });
+}
+
+Tensor lp_pool1d(const Tensor& x, double p, const Pool1dOptions& options) {
+  Frame frame("lp_pool1d", x);
+  return norm_pool(x, p, options, avg_pool1d, max_pool1d);
+}
+
+Tensor lp_pool2d(const Tensor& x, double p, const Pool2dOptions& options) {
+  Frame frame("lp_pool2d", x);
+  return norm_pool(x, p, options, avg_pool2d, max_pool2d);
+}
+
+Tensor lp_pool3d(const Tensor& x, double p, const Pool3dOptions& options) {
+  Frame frame("lp_pool3d", x);
+  return norm_pool(x, p, options, avg_pool3d, max_pool3d);
 }
 
 namespace adjoint {
@@ -75,10 +260,14 @@ Tensor max_pool2d_gather(const Tensor& x, const Tensor& places, const Pool2dOpti
   return dispatch::apply(op::MaxPool2dGather{options}, x, places);
 }
 
+Tensor avg_pool2d_whole(const Tensor& x, const Pool2dOptions& options) {
+  Frame frame("avg_pool2d", x);
+  return dispatch::apply(op::AvgPool2d{options}, x);
+}
+
 Tensor avg_pool2d_backward(const Tensor& g, const Shape& input_shape, const Pool2dOptions& options) {
   Frame frame("avg_pool2d_backward", g);
-  const Tensor share = options.count_include_pad ? g : without_padding(g, input_shape, options);
-  return dispatch::apply(op::AvgPool2dBackward{counted(options), input_shape}, share);
+  return dispatch::apply(op::AvgPool2dBackward{options, input_shape}, g);
 }
 
 }  // namespace adjoint

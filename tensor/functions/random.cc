@@ -1,7 +1,12 @@
 #include "tensor/functions/random.h"
 
-#include "tensor/core/random.h"
 #include "tensor/dispatch/apply.h"
+#include "tensor/dispatch/batched.h"
+#include "tensor/functions/binary.h"
+#include "tensor/functions/compare.h"
+#include "tensor/functions/copy.h"
+#include "tensor/functions/reduce.h"
+#include "tensor/functions/unary.h"
 #include "tensor/ops/random.h"
 
 namespace weft {
@@ -9,43 +14,129 @@ namespace {
 
 using op::Distribution;
 
-Tensor draw(Distribution distribution, const Shape& shape, DType dtype, Device device, int64_t low = 0,
-            int64_t high = 0) {
-  const RandomKey key = next_random_key(checked_numel(shape));
+Tensor draw(Generator& generator, Distribution distribution, const Shape& shape, DType dtype, Device device,
+            int64_t low = 0, int64_t high = 0) {
+  const int64_t count = checked_numel(shape);
+  const bool whole = distribution == Distribution::permutation;  // no part of one is a permutation
+  const RandomKey key = whole ? generator.next_key(count) : dispatch::key_on(device, count, generator);
   return dispatch::apply(op::RandomFill{distribution, shape, dtype, low, high, key.seed, key.offset, device});
+}
+
+void check_deviation(double std) {
+  if (!(std >= 0)) throw Error(text("the standard deviation ", std, " must be 0 or more"));
+}
+
+void check_probability(double p) {
+  if (!(p >= 0 && p <= 1)) throw Error(text("the probability ", p, " must lie between 0 and 1"));
 }
 
 }  // namespace
 
-Tensor rand(const Shape& shape, DType dtype, Device device) {
+Tensor rand(const Shape& shape, DType dtype, Device device) { return rand(shape, default_generator(), dtype, device); }
+Tensor rand(const Shape& shape, Generator& generator, DType dtype, Device device) {
   Frame frame("rand");
-  return draw(Distribution::uniform, shape, dtype, device);
+  return draw(generator, Distribution::uniform, shape, dtype, device);
 }
 
 Tensor randn(const Shape& shape, DType dtype, Device device) {
+  return randn(shape, default_generator(), dtype, device);
+}
+Tensor randn(const Shape& shape, Generator& generator, DType dtype, Device device) {
   Frame frame("randn");
-  return draw(Distribution::normal, shape, dtype, device);
+  return draw(generator, Distribution::normal, shape, dtype, device);
 }
 
 Tensor randint(int64_t low, int64_t high, const Shape& shape, DType dtype, Device device) {
+  return randint(low, high, shape, default_generator(), dtype, device);
+}
+Tensor randint(int64_t low, int64_t high, const Shape& shape, Generator& generator, DType dtype, Device device) {
   Frame frame("randint");
   if (low >= high) throw Error(text("there is no integer in [", low, ", ", high, ")"));
-  return draw(Distribution::integers, shape, dtype, device, low, high);
+  return draw(generator, Distribution::integers, shape, dtype, device, low, high);
 }
 
-Tensor randperm(int64_t count, Device device) {
+Tensor randperm(int64_t count, Device device) { return randperm(count, default_generator(), device); }
+Tensor randperm(int64_t count, Generator& generator, Device device) {
   Frame frame("randperm");
-  return draw(Distribution::permutation, {count}, i64, device);
+  return draw(generator, Distribution::permutation, {count}, i64, device);
 }
 
-Tensor rand_like(const Tensor& x) {
+Tensor rand_like(const Tensor& x, Generator& generator) {
   Frame frame("rand_like", x);
-  return draw(Distribution::uniform, x.shape(), x.dtype(), x.device());
+  return draw(generator, Distribution::uniform, x.shape(), x.dtype(), x.device());
 }
 
-Tensor randn_like(const Tensor& x) {
+Tensor randn_like(const Tensor& x, Generator& generator) {
   Frame frame("randn_like", x);
-  return draw(Distribution::normal, x.shape(), x.dtype(), x.device());
+  return draw(generator, Distribution::normal, x.shape(), x.dtype(), x.device());
 }
+
+Tensor normal(double mean, double std, const Shape& shape, DType dtype, Device device) {
+  return normal(mean, std, shape, default_generator(), dtype, device);
+}
+Tensor normal(double mean, double std, const Shape& shape, Generator& generator, DType dtype, Device device) {
+  Frame frame("normal");
+  check_deviation(std);
+  return randn(shape, generator, dtype, device) * std + mean;
+}
+Tensor normal(const Tensor& mean, const Tensor& std, Generator& generator) {
+  Frame frame("normal", mean, std);
+  const Shape shape = broadcast_shapes(mean.shape(), std.shape());
+  return randn(shape, generator, promote(mean.dtype(), std.dtype()), mean.device()) * std + mean;
+}
+
+Tensor bernoulli(const Tensor& p, Generator& generator) {
+  Frame frame("bernoulli", p);
+  const Tensor u = rand_like(p, generator);
+  const Tensor inside = logical_and(p >= 0, p <= 1);
+  if (!all(inside).item<bool>()) {
+    // The lowest or the highest one is outside, or NaN is both.
+    const double low = min(p.detach()).item<double>(), high = max(p.detach()).item<double>();
+    throw Error(text("the probability ", low >= 0 ? high : low, " must lie between 0 and 1"));
+  }
+  return cast(u < p, p.dtype());
+}
+
+Tensor multinomial(const Tensor& weights, int64_t count, bool replacement, Generator& generator) {
+  Frame frame("multinomial", weights);
+  const int64_t rows = weights.rank() == 2 ? weights.size(0) : 1;
+  const int64_t drawn = replacement ? checked_multiply(rows, count < 0 ? 0 : count) : weights.numel();
+  const RandomKey key = generator.next_key(drawn);
+  return dispatch::apply(op::Multinomial{count, replacement, key.seed, key.offset}, weights);
+}
+
+Tensor poisson(const Tensor& rates, Generator& generator) {
+  Frame frame("poisson", rates);
+  const RandomKey key = generator.next_key(checked_multiply(2, rates.numel()));  // a block for each element
+  return dispatch::apply(op::Poisson{key.seed, key.offset}, rates);
+}
+
+Tensor& Tensor::uniform_(double low, double high, Generator& generator) {
+  Frame frame("uniform_", *this);
+  if (!(low <= high)) throw Error(text("low ", low, " is above high ", high));
+  return copy_(rand_like(*this, generator) * (high - low) + low);
+}
+Tensor& Tensor::uniform_(double low, double high) { return uniform_(low, high, default_generator()); }
+
+Tensor& Tensor::normal_(double mean, double std, Generator& generator) {
+  Frame frame("normal_", *this);
+  check_deviation(std);
+  return copy_(randn_like(*this, generator) * std + mean);
+}
+Tensor& Tensor::normal_(double mean, double std) { return normal_(mean, std, default_generator()); }
+
+Tensor& Tensor::bernoulli_(double p, Generator& generator) {
+  Frame frame("bernoulli_", *this);
+  check_probability(p);
+  return copy_(rand(shape(), generator, f32, device()) < p);
+}
+Tensor& Tensor::bernoulli_(double p) { return bernoulli_(p, default_generator()); }
+
+Tensor& Tensor::exponential_(double rate, Generator& generator) {
+  Frame frame("exponential_", *this);
+  if (!(rate > 0)) throw Error(text("the rate ", rate, " must be above 0"));
+  return copy_(weft::log1p(-rand_like(*this, generator)) / -rate);
+}
+Tensor& Tensor::exponential_(double rate) { return exponential_(rate, default_generator()); }
 
 }  // namespace weft

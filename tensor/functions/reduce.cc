@@ -11,8 +11,7 @@
 namespace weft {
 namespace {
 
-template <class Op>
-Tensor reduce(const char* name, const Tensor& x, const Axes& axes, KeepDim keep) {
+template <class Op> Tensor reduce(const char* name, const Tensor& x, const Axes& axes, KeepDim keep) {
   Frame frame(name, x);
   Op op;
   op.axes = axes.normalized(x.rank());

@@ -1,11 +1,33 @@
 #include "tensor/functions/unary.h"
 
+#include <cmath>
+#include <numbers>
+
 #include "tensor/adjoints/unary.h"
+#include "tensor/dispatch/in_place.h"
 #include "tensor/dispatch/over.h"
+#include "tensor/functions/binary.h"
+#include "tensor/functions/blend.h"
 #include "tensor/functions/copy.h"
+#include "tensor/ops/copy.h"
 #include "tensor/ops/unary.h"
 
 namespace weft {
+namespace {
+
+void check_bounds(const std::optional<Scalar>& min, const std::optional<Scalar>& max) {
+  if (min && max && min->to_double() > max->to_double())
+    throw Error(text("min ", min->to_double(), " is above max ", max->to_double()));
+}
+
+/// self = Op(self). A rule may read the old value: where one is recorded, the result is computed beside it and copied.
+template <class Op> Tensor& write(const Op& op, const char* name, Tensor& self) {
+  Frame frame(name, self);
+  if (!modes().recording || !self.requires_grad()) return dispatch::apply_in_place(op, name, self);
+  return dispatch::apply_in_place(op::CopyFrom{}, name, self, dispatch::apply(op, clone(self)));
+}
+
+}  // namespace
 
 #define WEFT_UNARY(Op, function, policy)                                                                \
   Tensor function(const Tensor& x) {                                                                    \
@@ -19,6 +41,38 @@ namespace weft {
 #include "tensor/ops/unary.inc"
 #undef WEFT_UNARY
 
+Tensor round(const Tensor& x, int64_t decimals) {
+  Frame frame("round", x);
+  if (!is_floating(x.dtype()) && decimals >= 0) return round(x);
+  if (!is_floating(x.dtype()))
+    throw DtypeError(text("integers have no ", decimals, " decimals; cast first, e.g. x.to(f64)"));
+  if (decimals == 0) return round(x);
+  const double power = std::pow(10.0, static_cast<double>(std::abs(decimals)));
+  return decimals > 0 ? round(x * power) / power : round(x / power) * power;
+}
+
+Tensor frac(const Tensor& x) {
+  Frame frame("frac", x);
+  if (!is_floating(x.dtype()))
+    throw DtypeError(text(x.dtype(), " is not accepted here; it takes floating dtypes; cast first, e.g. x.to(f32)"));
+  return x - trunc(x);
+}
+
+Tensor deg2rad(const Tensor& x) {
+  Frame frame("deg2rad", x);
+  return x * (std::numbers::pi / 180);
+}
+
+Tensor rad2deg(const Tensor& x) {
+  Frame frame("rad2deg", x);
+  return x * (180 / std::numbers::pi);
+}
+
+Tensor nan_to_num(const Tensor& x, double nan, std::optional<Scalar> posinf, std::optional<Scalar> neginf) {
+  Frame frame("nan_to_num", x);
+  return dispatch::apply(op::NanToNum{nan, posinf, neginf}, x);
+}
+
 Tensor leaky_relu(const Tensor& x, double slope) {
   Frame frame("leaky_relu", x);
   return dispatch::apply(op::LeakyRelu{slope}, x);
@@ -31,12 +85,47 @@ Tensor gelu(const Tensor& x, Gelu form) {
 
 Tensor clip(const Tensor& x, std::optional<Scalar> min, std::optional<Scalar> max) {
   Frame frame("clip", x);
-  if (min && max && min->to_double() > max->to_double())
-    throw Error(text("min ", min->to_double(), " is above max ", max->to_double()));
+  check_bounds(min, max);
   DType dtype = x.dtype();
   if (min) dtype = promote_scalar(dtype, *min);
   if (max) dtype = promote_scalar(dtype, *max);
   return dispatch::apply(op::Clip{min, max}, cast(x, dtype));
+}
+
+Tensor clip(const Tensor& x, const Tensor& min, const Tensor& max) {
+  Frame frame("clip", x, min, max);
+  return minimum(maximum(x, min), max);
+}
+
+Tensor clamp_min(const Tensor& x, const Tensor& min) {
+  Frame frame("clamp_min", x, min);
+  return maximum(x, min);
+}
+
+Tensor clamp_max(const Tensor& x, const Tensor& max) {
+  Frame frame("clamp_max", x, max);
+  return minimum(x, max);
+}
+
+#define WEFT_MEMBER_IN_PLACE(Op, function) \
+  Tensor& Tensor::function##_() { return write(op::Op{}, #function "_", *this); }
+WEFT_MEMBERS_IN_PLACE(WEFT_MEMBER_IN_PLACE)
+#undef WEFT_MEMBER_IN_PLACE
+
+Tensor& Tensor::clip_(std::optional<Scalar> min, std::optional<Scalar> max) {
+  Frame frame("clip_", *this);
+  for (const std::optional<Scalar>& bound : {min, max})
+    if (bound && promote_scalar(dtype(), *bound) != dtype())
+      throw DtypeError(text("a floating result cannot be written in place to ", dtype(),
+                            "; use the form that returns a new tensor"));
+  check_bounds(min, max);
+  return write(op::Clip{min, max}, "clip_", *this);
+}
+
+Tensor& Tensor::lerp_(const Tensor& end, double weight) {
+  Frame frame("lerp_", *this, end);
+  if (end.shape() != shape()) throw ShapeError(text("the end has shape ", end.shape(), ", not ", shape()));
+  return copy_(lerp(*this, end, weight));
 }
 
 namespace adjoint {

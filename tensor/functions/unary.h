@@ -1,5 +1,7 @@
-// Element-wise functions of one tensor: neg, abs, sign, square, relu, sqrt, rsqrt, reciprocal, exp, log, log1p, sin, cos,
-// tanh, sigmoid, silu, softplus, erf, and those below. Shape and memory order are kept; NaN and Inf propagate. Functions that
+// Element-wise functions of one tensor: neg, abs, sign, square, relu, floor, ceil, round, trunc, bitwise_not (~), sqrt,
+// rsqrt, reciprocal, exp, exp2, expm1, log, log2, log10, log1p, sin, cos, tan, asin, acos, atan, sinh, cosh, tanh, asinh,
+// acosh, atanh, sigmoid, silu, softplus, erf, erfc, erfinv, lgamma, digamma, mish, hardswish, hardsigmoid, logsigmoid,
+// softsign, and those below. Shape and memory order are kept; NaN and Inf propagate. Functions that
 // leave the integers (exp, sqrt, ...) take integers and bool too and give f32. A temporary's memory is used again where
 // nothing else holds it.
 #pragma once
@@ -18,6 +20,21 @@ namespace weft {
 #include "tensor/ops/unary.inc"
 #undef WEFT_UNARY
 
+inline Tensor operator~(const Tensor& x) { return bitwise_not(x); }
+/// To `decimals` places, halves to the even digit; negative ones round to tens, hundreds... DtypeError for integers then.
+Tensor round(const Tensor& x, int64_t decimals);
+/// x - trunc(x), with the sign of x. DtypeError unless floating.
+Tensor frac(const Tensor& x);
+/// sign(); PyTorch's other name.
+inline Tensor sgn(const Tensor& x) { return sign(x); }
+/// x pi / 180, and back.
+Tensor deg2rad(const Tensor& x);
+Tensor rad2deg(const Tensor& x);
+/// NaN becomes `nan`, inf `posinf` and -inf `neginf` (the largest and lowest value of the dtype where absent). The gradient
+/// is 0 where a value was replaced.
+Tensor nan_to_num(const Tensor& x, double nan = 0, std::optional<Scalar> posinf = std::nullopt,
+                  std::optional<Scalar> neginf = std::nullopt);
+
 /// x where x > 0, else slope x.
 Tensor leaky_relu(const Tensor& x, double slope = 0.01);
 /// How gelu is computed: x Phi(x) by erf, or the tanh form of Hendrycks and Gimpel (arXiv 1606.08415).
@@ -26,6 +43,14 @@ enum class Gelu { exact, tanh };
 Tensor gelu(const Tensor& x, Gelu form = Gelu::exact);
 /// x limited to [min, max], either may be absent. Error where min > max. NaN propagates; gradient 1 at the bounds.
 Tensor clip(const Tensor& x, std::optional<Scalar> min, std::optional<Scalar> max);
+/// Bounds that broadcast with x: minimum(maximum(x, min), max). NaN propagates; ties share the gradient.
+Tensor clip(const Tensor& x, const Tensor& min, const Tensor& max);
+inline Tensor clamp(const Tensor& x, const Tensor& min, const Tensor& max) { return clip(x, min, max); }
+/// One bound alone, a number or a tensor.
+inline Tensor clamp_min(const Tensor& x, const Scalar& min) { return clip(x, min, std::nullopt); }
+inline Tensor clamp_max(const Tensor& x, const Scalar& max) { return clip(x, std::nullopt, max); }
+Tensor clamp_min(const Tensor& x, const Tensor& min);
+Tensor clamp_max(const Tensor& x, const Tensor& max);
 /// PyTorch's name of clip().
 inline Tensor clamp(const Tensor& x, std::optional<Scalar> min, std::optional<Scalar> max) { return clip(x, min, max); }
 

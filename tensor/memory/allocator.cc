@@ -56,8 +56,7 @@ class Counters {
     values_[figure].store(get(figure) + amount, std::memory_order_relaxed);
   }
   /// Notes `sign` (+1 or -1) times a small block or object of a class.
-  template <Kind kKind>
-  void note(int size_class, int sign) noexcept {
+  template <Kind kKind> void note(int size_class, int sign) noexcept {
     const auto bytes = sign * static_cast<int64_t>(class_bytes(size_class));
     if constexpr (kKind == Kind::object) {
       add(sign > 0 ? kObjectAllocations : kObjectFrees, 1);
@@ -167,8 +166,7 @@ bool open(ThreadCache& thread) noexcept {
   return thread.phase == Phase::open;
 }
 
-template <Kind kKind>
-void count_here(ThreadCache& thread, int size_class, int sign) noexcept {
+template <Kind kKind> void count_here(ThreadCache& thread, int size_class, int sign) noexcept {
   thread.counters.note<kKind>(size_class, sign);
   if constexpr (kKind == Kind::block) {
     const int64_t part = thread.counters.get(kLiveBytes);
@@ -221,8 +219,7 @@ void* take_one(int size_class, size_t bytes) {
 }
 
 /// Where the active chain is empty.
-template <Kind kKind>
-__attribute__((noinline)) void* allocate_slowly(int size_class, size_t bytes) {
+template <Kind kKind> __attribute__((noinline)) void* allocate_slowly(int size_class, size_t bytes) {
   ThreadCache& thread = cache;
   if (!open(thread)) {
     void* const block = take_one(size_class, bytes);
@@ -248,8 +245,7 @@ __attribute__((noinline)) void* allocate_slowly(int size_class, size_t bytes) {
 }
 
 /// Where the active chain is full.
-template <Kind kKind>
-__attribute__((noinline)) void free_slowly(FreeBlock* block, int size_class) noexcept {
+template <Kind kKind> __attribute__((noinline)) void free_slowly(FreeBlock* block, int size_class) noexcept {
   ThreadCache& thread = cache;
   if (!open(thread)) {
     set_next(block, nullptr);
@@ -273,8 +269,7 @@ __attribute__((noinline)) void free_slowly(FreeBlock* block, int size_class) noe
   count_here<kKind>(thread, size_class, -1);
 }
 
-template <Kind kKind>
-void* allocate_small(size_t bytes) {
+template <Kind kKind> void* allocate_small(size_t bytes) {
   const int size_class = detail::size_class(bytes);
   ThreadCache& thread = cache;
   Bin& bin = thread.bins[size_class];
@@ -290,8 +285,7 @@ void* allocate_small(size_t bytes) {
   return memory;
 }
 
-template <Kind kKind>
-void free_small(void* memory, size_t bytes) noexcept {
+template <Kind kKind> void free_small(void* memory, size_t bytes) noexcept {
   const int size_class = detail::size_class(bytes);
   poison(memory, bytes);
   auto* const block = static_cast<FreeBlock*>(memory);

@@ -75,8 +75,7 @@ FreeBlock* cut_chain(Bin& bin, int size_class) noexcept {
 }
 
 /// Takes every block out of the pool and calls f(block).
-template <class F>
-void drain(FreeBlock* chains, F&& f) {
+template <class F> void drain(FreeBlock* chains, F&& f) {
   while (chains != nullptr) {
     FreeBlock* const next_chain = next_chain_of(chains);
     for (FreeBlock* block = chains; block != nullptr;) {

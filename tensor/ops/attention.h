@@ -15,7 +15,7 @@ namespace weft::op {
 
 /// What the attention ops carry.
 struct AttentionSetting {
-  bool causal;  // position i sees positions 0 .. i only
+  bool causal;  // position i sees positions 0 .. i only, 0 .. i + S - T where S > T
   double scale;
   double dropout_p;  // of the probabilities
   RandomKey key;     // of the dropout: the columns of a row count as a multiple of 4 numbers

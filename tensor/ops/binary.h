@@ -10,6 +10,12 @@ inline constexpr Policy kExtremum = {.broadcasts = true};
 inline constexpr Policy kQuotient = {.accepts = kFloating, .widens_integers = true, .broadcasts = true};
 inline constexpr Policy kPower = {.accepts = kNumbers, .broadcasts = true, .autocast = Autocasting::full};
 
+inline constexpr Policy kDelicatePair = {
+    .accepts = kFloating, .widens_integers = true, .broadcasts = true, .autocast = Autocasting::full};
+inline constexpr Policy kWide = {.accepts = only(f32) | only(f64), .broadcasts = true};
+inline constexpr Policy kBitsOfTwo = {.accepts = kIntegers | only(boolean), .broadcasts = true};
+inline constexpr Policy kShift = {.accepts = kIntegers, .broadcasts = true};
+
 /// Two tensors of one shape and dtype.
 struct Binary {
   void attributes(auto) const {}

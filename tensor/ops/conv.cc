@@ -3,44 +3,73 @@
 #include "tensor/ops/window.h"
 
 namespace weft {
-
-std::string attribute_text(const Pair& value) {
-  return value.height == value.width ? std::to_string(value.height) : text("(", value.height, ", ", value.width, ")");
-}
-std::string attribute_text(const Conv2dOptions& o) {
-  return text("{stride=", attribute_text(o.stride), ", padding=", attribute_text(o.padding),
-              ", dilation=", attribute_text(o.dilation), ", groups=", o.groups, "}");
-}
-
-namespace op {
 namespace {
 
-void check_options(const Conv2dOptions& o) {
-  if (o.stride.height < 1 || o.stride.width < 1)
-    throw Error(text("stride ", o.stride.height, ", ", o.stride.width, " must be at least 1"));
-  if (o.dilation.height < 1 || o.dilation.width < 1)
-    throw Error(text("dilation ", o.dilation.height, ", ", o.dilation.width, " must be at least 1"));
-  if (o.padding.height < 0 || o.padding.width < 0)
-    throw Error(text("padding ", o.padding.height, ", ", o.padding.width, " must not be negative"));
+/// The last `axes` of three sizes: one number where they are equal, else `2, 1` between brackets.
+std::string shown(const Triple& sizes, int64_t axes, const char* open, const char* close) {
+  std::string out = std::to_string(sizes.width);
+  bool equal = true;
+  for (int64_t i = 1; i < axes; ++i) {
+    out = text(sizes[2 - i], ", ", out);
+    equal = equal && sizes[2 - i] == sizes.width;
+  }
+  return equal ? std::to_string(sizes.width) : open + out + close;
+}
+std::string shown(const Triple& sizes, int64_t axes) { return shown(sizes, axes, "(", ")"); }
+
+/// The sizes of an error: all of them.
+std::string listed(const Triple& sizes, int64_t axes) {
+  std::string out;
+  for (int64_t i = 3 - axes; i < 3; ++i) out += (out.empty() ? "" : ", ") + std::to_string(sizes[i]);
+  return out;
+}
+
+void check_least(const char* what, const Triple& sizes, int64_t least, const ConvOptions& o) {
+  for (int64_t i = 0; i < 3; ++i)
+    if (sizes[i] < least)
+      throw Error(text(what, " ", listed(sizes, o.axes), least == 0 ? " must not be negative" : " must be at least 1"));
+}
+
+void check_options(const ConvOptions& o) {
+  check_least("stride", o.stride, 1, o);
+  check_least("dilation", o.dilation, 1, o);
+  check_least("padding", o.padding, 0, o);
   if (o.groups < 1) throw Error(text("groups ", o.groups, " must be at least 1"));
 }
 
+const char* axes_of_input(int64_t axes) {
+  return axes == 1   ? "(N, C, L) or (C, L)"
+         : axes == 2 ? "(N, C, H, W) or (C, H, W)"
+                     : "(N, C, D, H, W) or (C, D, H, W)";
+}
+const char* axes_of_kernel(int64_t axes) { return axes == 1 ? "k" : axes == 2 ? "kh, kw" : "kd, kh, kw"; }
+
+void check_ranks(const Shape& x, const Shape& weight, int64_t axes, const char* weight_axes) {
+  if (x.rank() != axes + 2) throw ShapeError(text("x must be ", axes_of_input(axes), ", not ", x));
+  if (weight.rank() != axes + 2)
+    throw ShapeError(text("weight must be (", weight_axes, ", ", axes_of_kernel(axes), "), not ", weight));
+  for (size_t i = 2; i < weight.size(); ++i)
+    if (weight[i] < 1) throw ShapeError(text("the kernel of weight ", weight, " is empty"));
+}
+
 /// The shape of the result; all checks of shapes are here.
-Shape output_shape(const Shape& x, const Shape& weight, const Conv2dOptions& o) {
+Shape output_shape(const Shape& x, const Shape& weight, const ConvOptions& o) {
   check_options(o);
-  if (x.size() != 4) throw ShapeError(text("x must be (N, C, H, W) or (C, H, W), not ", x));
-  if (weight.size() != 4) throw ShapeError(text("weight must be (O, C / groups, kh, kw), not ", weight));
+  check_ranks(x, weight, o.axes, "O, C / groups");
   const int64_t channels = checked_multiply(weight[1], o.groups);
   if (x[1] != channels)
     throw ShapeError(
         text("x has ", x[1], " channels, weight ", weight, " with ", o.groups, " groups takes ", channels));
   if (weight[0] % o.groups != 0)
     throw ShapeError(text(weight[0], " output channels do not divide into ", o.groups, " groups"));
-  if (weight[2] < 1 || weight[3] < 1) throw ShapeError(text("the kernel of weight ", weight, " is empty"));
-  const int64_t h = conv_output_size(x[2], weight[2], o.stride.height, o.padding.height, o.dilation.height);
-  const int64_t w = conv_output_size(x[3], weight[3], o.stride.width, o.padding.width, o.dilation.width);
-  if (h < 1 || w < 1) throw ShapeError(text("the kernel of weight ", weight, " is larger than the padded input ", x));
-  return {x[0], weight[0], h, w};
+  Shape out = x;
+  out[1] = weight[0];
+  for (int64_t i = 3 - o.axes; i < 3; ++i) {
+    const auto at = static_cast<size_t>(i + o.axes - 1);
+    out[at] = conv_output_size(x[at], weight[at], o.stride[i], o.padding[i], o.dilation[i]);
+    if (out[at] < 1) throw ShapeError(text("the kernel of weight ", weight, " is larger than the padded input ", x));
+  }
+  return out;
 }
 
 void check_gradient(const Operand& g, const Shape& expected) {
@@ -49,19 +78,53 @@ void check_gradient(const Operand& g, const Shape& expected) {
 
 }  // namespace
 
-Spec Conv2d::infer(const Operand& x, const Operand& weight, const Operand& bias) const {
+std::string attribute_text(const Pair& value) { return shown(as_triple(value, 0), 2); }
+std::string attribute_text(const ConvOptions& o) {
+  return text("{stride=", shown(o.stride, o.axes), ", padding=", shown(o.padding, o.axes),
+              ", dilation=", shown(o.dilation, o.axes), ", groups=", o.groups, "}");
+}
+
+void check_conv_bias(const Operand& bias, int64_t filters) {
+  if (bias.defined() && bias.shape() != Shape{filters})
+    throw ShapeError(text("bias must have shape [", filters, "], not ", bias.shape()));
+}
+
+Shape transposed_conv_shape(const Shape& x, const Shape& weight, const ConvOptions& o, const Triple& output_padding) {
+  check_options(o);
+  check_least("output_padding", output_padding, 0, o);
+  check_ranks(x, weight, o.axes, "C, O / groups");
+  if (x[1] != weight[0]) throw ShapeError(text("x has ", x[1], " channels, weight ", weight, " takes ", weight[0]));
+  if (x[1] % o.groups != 0) throw ShapeError(text(x[1], " channels do not divide into ", o.groups, " groups"));
+  Shape out = x;
+  out[1] = checked_multiply(weight[1], o.groups);
+  for (int64_t i = 3 - o.axes; i < 3; ++i) {
+    if (output_padding[i] >= o.stride[i] && output_padding[i] >= o.dilation[i])
+      throw Error(text("output_padding ", listed(output_padding, o.axes), " must be smaller than stride ",
+                       listed(o.stride, o.axes), " or dilation ", listed(o.dilation, o.axes)));
+    const auto at = static_cast<size_t>(i + o.axes - 1);
+    if (x[at] < 1) throw ShapeError(text("x ", x, " has nothing to spread"));
+    const int64_t window = checked_add(checked_multiply(o.dilation[i], weight[at] - 1), output_padding[i] + 1);
+    out[at] =
+        checked_add(checked_add(checked_multiply(x[at] - 1, o.stride[i]), window), -checked_multiply(2, o.padding[i]));
+    if (out[at] < 1) throw ShapeError(text("padding ", listed(o.padding, o.axes), " leaves nothing of the result"));
+  }
+  return out;
+}
+
+namespace op {
+
+Spec Conv::infer(const Operand& x, const Operand& weight, const Operand& bias) const {
   const Shape shape = output_shape(x.shape(), weight.shape(), options);
-  if (bias.defined() && bias.shape() != Shape{weight.size(0)})
-    throw ShapeError(text("bias must have shape [", weight.size(0), "], not ", bias.shape()));
+  check_conv_bias(bias, weight.size(0));
   return {channels_last_view(shape), x.dtype};
 }
 
-Spec Conv2dBackwardData::infer(const Operand& g, const Operand& weight) const {
+Spec ConvBackwardData::infer(const Operand& g, const Operand& weight) const {
   check_gradient(g, output_shape(shape, weight.shape(), options));
   return {channels_last_view(shape), g.dtype};
 }
 
-Spec Conv2dBackwardWeights::infer(const Operand& x, const Operand& g) const {
+Spec ConvBackwardWeights::infer(const Operand& x, const Operand& g) const {
   check_gradient(g, output_shape(x.shape(), shape, options));
   return {View::create(shape, strides), x.dtype};
 }

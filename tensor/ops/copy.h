@@ -49,6 +49,17 @@ struct ToDevice {
   void cpu(const Operand& x, const Operand& out) const;
 };
 
+/// `x`, the same in each sample of a vmap, on its `device` (dispatch/batched.h). The batch below is x itself.
+struct Lift {
+  Device device;
+  static constexpr std::string_view name = "lift";
+  static constexpr Policy policy = {.reads_masked = true};
+  void attributes(auto visit) const { visit("device", device); }
+  bool operator==(const Lift&) const = default;
+  Spec infer(const Operand& x) const { return spec_like(x); }
+  void cpu(const Operand& x, const Operand& out) const;
+};
+
 /// One value everywhere, in the shape, dtype and memory order of its input (which it does not read). Error for an
 /// integer that does not fit the dtype.
 struct Fill {

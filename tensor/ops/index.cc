@@ -9,6 +9,17 @@ Shape with_size(Shape shape, int64_t axis, int64_t size) {
   return shape;
 }
 
+}  // namespace
+
+Shape with_merged(const Shape& shape, int64_t axis, int64_t axes, int64_t size) {
+  Shape out;
+  for (int64_t i = 0; i < shape.rank(); ++i) {
+    if (i == axis) out.push_back(size);
+    if (i < axis || i >= axis + axes) out.push_back(shape[static_cast<size_t>(i)]);
+  }
+  return out;
+}
+
 void check_slices(const Shape& shape, int64_t axis, const Operand& index) {
   check_index_dtype(index.dtype);
   if (index.rank() != 1) throw ShapeError(text("the index must have one axis, not shape ", index.shape()));
@@ -23,8 +34,6 @@ void check_elements(const Shape& shape, int64_t axis, const Operand& index) {
     if (i != axis && index.size(i) > shape[static_cast<size_t>(i)])
       throw ShapeError(text("the index of shape ", index.shape(), " is larger than ", shape, " on axis ", i));
 }
-
-}  // namespace
 
 void check_index_dtype(DType dtype) {
   if (!is_integer(dtype)) throw DtypeError(text("the indices are ", dtype, "; they must be integers, e.g. x.to(i64)"));
@@ -43,7 +52,7 @@ Spec ScatterAdd::infer(const Operand& src, const Operand& index) const {
 
 Spec IndexSelect::infer(const Operand& x, const Operand& index) const {
   check_slices(x.shape(), axis, index);
-  return spec_of(with_size(x.shape(), axis, index.numel()), x.dtype);
+  return spec_of(with_merged(x.shape(), axis, axes, index.numel()), x.dtype);
 }
 
 Spec IndexAdd::infer(const Operand& src, const Operand& index) const {

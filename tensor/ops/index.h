@@ -33,12 +33,15 @@ struct ScatterAdd {
   void cpu(const Operand& src, const Operand& index, const Operand& out) const;
 };
 
-/// Slice i of out along `axis` is slice index[i] of x; index is 1-d.
+/// Slice i of out along `axis` is slice index[i] of x; index is 1-d. Where `axes` is more than 1, so many axes of x
+/// from
+/// `axis` on count as one, in row-major order.
 struct IndexSelect {
   int64_t axis;
+  int64_t axes = 1;
   static constexpr std::string_view name = "index_select";
   static constexpr Policy policy = kIndexes;
-  void attributes(auto visit) const { visit("axis", axis); }
+  void attributes(auto visit) const { visit("axis", axis), visit("axes", axes); }
   bool operator==(const IndexSelect&) const = default;
   Spec infer(const Operand& x, const Operand& index) const;
   void cpu(const Operand& x, const Operand& index, const Operand& out) const;
@@ -93,5 +96,11 @@ struct OneHot {
 
 /// DtypeError where the dtype of indices is no integer.
 void check_index_dtype(DType dtype);
+/// `shape` with `axes` axes from `axis` on replaced by one of `size`.
+Shape with_merged(const Shape& shape, int64_t axis, int64_t axes, int64_t size);
+/// An index that gather and scatter take: integers, of the rank of `shape`, no larger than it off the axis.
+void check_elements(const Shape& shape, int64_t axis, const Operand& index);
+/// An index that index_select takes: integers, one axis.
+void check_slices(const Shape& shape, int64_t axis, const Operand& index);
 
 }  // namespace weft::op

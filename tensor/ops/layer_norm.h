@@ -1,4 +1,5 @@
-// Descriptors of layer normalisation (arXiv 1607.06450) and its gradient.
+// Descriptors of layer normalisation (arXiv 1607.06450), of its form without a mean (arXiv 1910.07467), and their
+// gradient.
 #pragma once
 
 #include <array>
@@ -9,14 +10,15 @@ namespace weft::op {
 
 /// (x - mean) * rstd * weight + bias over the last `axes` axes, and per row mean and rstd = 1 / sqrt(var + eps) (kept
 /// at size 1). The variance is biased and computed about a value near the mean; weight and bias (optional) have the shape of those axes. The kernel
-/// leaves out statistics whose operand is undefined.
+/// leaves out statistics whose operand is undefined. With `rms` the mean counts as 0.
 struct LayerNorm {
   int64_t axes;
   double eps;
+  bool rms = false;
   static constexpr std::string_view name = "layer_norm";
   static constexpr int outputs = 3;
   static constexpr Policy policy = {.accepts = kFloating, .optional = 0b110, .autocast = Autocasting::full};
-  void attributes(auto visit) const { visit("axes", axes), visit("eps", eps); }
+  void attributes(auto visit) const { visit("axes", axes), visit("eps", eps), visit("rms", rms); }
   bool operator==(const LayerNorm&) const = default;
   std::array<Spec, 3> infer(const Operand& x, const Operand& weight, const Operand& bias) const;
   void cpu(const Operand& x, const Operand& weight, const Operand& bias, const Operand& y, const Operand& mean,
@@ -29,10 +31,13 @@ struct LayerNormBackward {
   int64_t axes;
   double eps;
   int wanted = 0b111;
+  bool rms = false;
   static constexpr std::string_view name = "layer_norm_backward";
   static constexpr int outputs = 3;
   static constexpr Policy policy = {.accepts = kFloating, .optional = 1u << 2};  // weight
-  void attributes(auto visit) const { visit("axes", axes), visit("eps", eps), visit("wanted", wanted); }
+  void attributes(auto visit) const {
+    visit("axes", axes), visit("eps", eps), visit("wanted", wanted), visit("rms", rms);
+  }
   bool operator==(const LayerNormBackward&) const = default;
   std::array<Spec, 3> infer(const Operand& g, const Operand& x, const Operand& weight, const Operand& mean,
                             const Operand& rstd) const;

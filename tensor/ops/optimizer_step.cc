@@ -2,7 +2,7 @@
 
 namespace weft::op {
 
-void check_step_operands(const Operand& parameter, std::initializer_list<Operand> others) {
+void check_step_operands(const Operand& parameter, std::span<const Operand> others) {
   for (const Operand& other : others) {
     if (!other.defined()) continue;
     if (other.shape() != parameter.shape())
@@ -12,12 +12,12 @@ void check_step_operands(const Operand& parameter, std::initializer_list<Operand
   }
 }
 
-namespace {
-
-void check(const Operand& parameter, std::initializer_list<Operand> others) {
+void check_step(const Operand& parameter, std::initializer_list<Operand> others) {
   check_dtype(parameter, contains(SgdStep::policy.accepts, parameter.dtype), "f32 and f64");
-  check_step_operands(parameter, others);
+  check_step_operands(parameter, {others.begin(), others.end()});
 }
+
+namespace {
 
 void check_buffer(double momentum, const Operand& buffer) {
   if (momentum != 0 && !buffer.defined()) throw Error(text("momentum ", momentum, " needs a buffer"));
@@ -26,18 +26,18 @@ void check_buffer(double momentum, const Operand& buffer) {
 }  // namespace
 
 void SgdStep::infer(const Operand& parameter, const Operand& gradient, const Operand& buffer) const {
-  check(parameter, {gradient, buffer});
+  check_step(parameter, {gradient, buffer});
   check_buffer(momentum, buffer);
 }
 
-void AdamStep::infer(const Operand& parameter, const Operand& gradient, const Operand& average,
-                     const Operand& square) const {
-  check(parameter, {gradient, average, square});
+void AdamStep::infer(const Operand& parameter, const Operand& gradient, const Operand& average, const Operand& square,
+                     const Operand& largest) const {
+  check_step(parameter, {gradient, average, square, largest});
 }
 
 void RmspropStep::infer(const Operand& parameter, const Operand& gradient, const Operand& square, const Operand& buffer,
                         const Operand& average) const {
-  check(parameter, {gradient, square, buffer, average});
+  check_step(parameter, {gradient, square, buffer, average});
   check_buffer(momentum, buffer);
 }
 

@@ -1,9 +1,11 @@
-// Descriptors of optimizer steps, which are the hyper-parameters (tensor/core/hyper_parameters.h) and what a step adds: one pass over memory that writes parameters and states in place. All operands have
-// one shape and one dtype, f32 or f64, any strides. The order of operations is PyTorch's (torch.optim, single-tensor
+// Descriptors of optimizer steps, which are the hyper-parameters (tensor/core/hyper_parameters.h) and what a step adds:
+// one pass over memory that writes parameters and states in place. All operands have one shape and one dtype, f32 or
+// f64, any strides; the gradient points downhill already, whatever `maximize` says. The order of operations is PyTorch's (torch.optim, single-tensor
 // forms), so trajectories agree.
 #pragma once
 
 #include <initializer_list>
+#include <span>
 
 #include "tensor/core/hyper_parameters.h"
 #include "tensor/ops/infer.h"
@@ -11,7 +13,9 @@
 namespace weft::op {
 
 /// ShapeError or DtypeError where one of those that are given is not like the parameter.
-void check_step_operands(const Operand& parameter, std::initializer_list<Operand> others);
+void check_step_operands(const Operand& parameter, std::span<const Operand> others);
+/// The same, and DtypeError where the kernels of steps do not take the parameter's dtype.
+void check_step(const Operand& parameter, std::initializer_list<Operand> others);
 
 /// g += weight_decay * parameter; buffer = momentum * buffer + (1 - dampening) * g;
 /// parameter -= lr * (nesterov ? g + momentum * buffer : buffer), or lr * g without momentum, where there is no buffer.
@@ -31,21 +35,24 @@ struct SgdStep : optim::SGDOptions {
 };
 
 /// average += (1 - beta1) (g - average); square = beta2 * square + (1 - beta2) g^2;
-/// parameter -= lr / (1 - beta1^t) * average / (sqrt(square) / sqrt(1 - beta2^t) + eps).
+/// parameter -= lr / (1 - beta1^t) * average / (sqrt(square) / sqrt(1 - beta2^t) + eps). With `largest` (AMSGrad) the
+/// root is that of largest = max(largest, square).
 struct AdamStep : optim::AdamOptions {
   bool decoupled = false;  // AdamW: decay shrinks the parameter instead of joining the gradient
   int64_t step = 1;        // t, counts from 1
   static constexpr std::string_view name = "adam_step";
   static constexpr int outputs = 0;
-  static constexpr uint32_t writes = 0b1101;
-  static constexpr Policy policy = {.accepts = only(f32) | only(f64)};
+  static constexpr uint32_t writes = 0b11101;
+  static constexpr Policy policy = {.accepts = only(f32) | only(f64), .optional = 0b10000};
   void attributes(auto visit) const {
     fields(*this, [&](const char* field, const auto& value, auto) { visit(field, value); });
     visit("decoupled", decoupled), visit("step", step);
   }
   bool operator==(const AdamStep&) const = default;
-  void infer(const Operand& parameter, const Operand& gradient, const Operand& average, const Operand& square) const;
-  void cpu(const Operand& parameter, const Operand& gradient, const Operand& average, const Operand& square) const;
+  void infer(const Operand& parameter, const Operand& gradient, const Operand& average, const Operand& square,
+             const Operand& largest) const;
+  void cpu(const Operand& parameter, const Operand& gradient, const Operand& average, const Operand& square,
+           const Operand& largest) const;
 };
 
 /// square = alpha * square + (1 - alpha) g^2; scaled = g / (sqrt(square) + eps), or with `average` (centered) the

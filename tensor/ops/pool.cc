@@ -9,7 +9,8 @@ namespace weft {
 
 std::string attribute_text(const Pool2dOptions& o) {
   return text("{kernel_size=", attribute_text(o.kernel_size), ", stride=", attribute_text(o.step()),
-              ", padding=", attribute_text(o.padding), ", dilation=", attribute_text(o.dilation), "}");
+              ", padding=", attribute_text(o.padding), ", dilation=", attribute_text(o.dilation),
+              ", ceil_mode=", o.ceil_mode ? "true" : "false", "}");
 }
 
 Shape pooled_shape(const Shape& x, const Pool2dOptions& o) {
@@ -24,8 +25,9 @@ Shape pooled_shape(const Shape& x, const Pool2dOptions& o) {
     if (dilation < 1) throw Error(text("dilation ", dilation, " must be at least 1"));
     if (padding < 0 || padding > kernel / 2)
       throw Error(text("padding ", padding, " must lie between 0 and half the kernel size ", kernel));
-    out[2 + i] = conv_output_size(x[2 + i], kernel, stride, padding, dilation);
-    if (out[2 + i] < 1) throw ShapeError(text("the window of ", kernel, " is larger than the padded input ", x));
+    out[2 + i] = pool_output_size(x[2 + i], kernel, stride, padding, dilation, o.ceil_mode);
+    if (out[2 + i] < 1)
+      throw ShapeError(text("the window of ", kernel, " is larger than its axis of ", x[2 + i], " with the padding"));
   }
   (void)checked_multiply(o.kernel_size.height, o.kernel_size.width);  // means divide by it
   return out;

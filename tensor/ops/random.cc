@@ -14,4 +14,15 @@ Spec RandomFill::infer() const {
   return spec_of(shape, dtype);
 }
 
+Spec Multinomial::infer(const Operand& weights) const {
+  const int64_t rank = weights.rank();
+  if (rank != 1 && rank != 2) throw ShapeError(text("the weights have ", rank, " axes; they are (n) or (rows, n)"));
+  const int64_t categories = weights.shape()[static_cast<size_t>(rank - 1)];
+  if (count < 0) throw Error(text("cannot draw ", count, " samples"));
+  if (count > 0 && categories == 0) throw ShapeError("there are no categories to draw from");
+  if (!replacement && count > categories)
+    throw Error(text("cannot draw ", count, " samples without replacement from ", categories, " categories"));
+  return spec_of(rank == 1 ? Shape{count} : Shape{weights.shape()[0], count}, i64);
+}
+
 }  // namespace weft::op

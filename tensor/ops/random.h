@@ -31,4 +31,33 @@ struct RandomFill {
   void cpu(const Operand& out) const;
 };
 
+/// Indices of categories with probabilities in proportion to the last axis of `weights` (n) or (rows, n): (count) or (rows,
+/// count), i64. Without replacement no index comes twice in a row.
+struct Multinomial {
+  int64_t count;
+  bool replacement;
+  uint64_t seed;
+  uint64_t offset;
+  static constexpr std::string_view name = "multinomial";
+  static constexpr Policy policy = {.accepts = kFloating};
+  void attributes(auto visit) const {
+    visit("count", count), visit("replacement", replacement), visit("seed", seed), visit("offset", offset);
+  }
+  bool operator==(const Multinomial&) const = default;
+  Spec infer(const Operand& weights) const;
+  void cpu(const Operand& weights, const Operand& out) const;
+};
+
+/// Numbers of events, in the dtype of the rates, whose mean they are.
+struct Poisson {
+  uint64_t seed;
+  uint64_t offset;
+  static constexpr std::string_view name = "poisson";
+  static constexpr Policy policy = {.accepts = kFloating};
+  void attributes(auto visit) const { visit("seed", seed), visit("offset", offset); }
+  bool operator==(const Poisson&) const = default;
+  Spec infer(const Operand& rates) const { return spec_of(rates.shape(), rates.dtype); }
+  void cpu(const Operand& rates, const Operand& out) const;
+};
+
 }  // namespace weft::op

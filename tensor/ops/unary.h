@@ -18,6 +18,9 @@ inline constexpr Policy kToFloating = {.accepts = kFloating, .widens_integers = 
 /// The same, and in f32 under autocast.
 inline constexpr Policy kDelicate = {.accepts = kFloating, .widens_integers = true, .autocast = Autocasting::full};
 
+/// Integers and bool.
+inline constexpr Policy kBits = {.accepts = kIntegers | only(boolean)};
+
 #define WEFT_UNARY(Op, function, rules)                   \
   struct Op : Elementwise {                               \
     static constexpr std::string_view name = #function;   \
@@ -57,6 +60,30 @@ struct Clip {
   static constexpr Policy policy = kKeepsDType;
   void attributes(auto visit) const { visit("min", min), visit("max", max); }
   bool operator==(const Clip&) const = default;
+  Spec infer(const Operand& x) const { return spec_like(x); }
+  void cpu(const Operand& x, const Operand& out) const;
+};
+
+/// NaN and the infinities replaced; an infinity without a replacement becomes the largest (lowest) value of the dtype.
+struct NanToNum {
+  double nan;
+  std::optional<Scalar> above;  // of inf
+  std::optional<Scalar> below;  // of -inf
+  static constexpr std::string_view name = "nan_to_num";
+  static constexpr Policy policy = kKeepsDType;
+  void attributes(auto visit) const { visit("nan", nan), visit("above", above), visit("below", below); }
+  bool operator==(const NanToNum&) const = default;
+  Spec infer(const Operand& x) const { return spec_like(x); }
+  void cpu(const Operand& x, const Operand& out) const;
+};
+
+/// Derivative number `order` (1 or more) of digamma.
+struct Polygamma {
+  int64_t order;
+  static constexpr std::string_view name = "polygamma";
+  static constexpr Policy policy = kDelicate;
+  void attributes(auto visit) const { visit("order", order); }
+  bool operator==(const Polygamma&) const = default;
   Spec infer(const Operand& x) const { return spec_like(x); }
   void cpu(const Operand& x, const Operand& out) const;
 };

@@ -13,10 +13,24 @@ inline int64_t conv_output_size(int64_t size, int64_t kernel, int64_t stride, in
   return room < 0 ? 0 : room / stride + 1;
 }
 
-/// Channels-last strides under a logical (N, C, H, W) shape. ShapeError on overflow.
+/// The same for pools. With `ceil`, a window that begins in the input or in front of it counts even if it does not fit.
+inline int64_t pool_output_size(int64_t size, int64_t kernel, int64_t stride, int64_t padding, int64_t dilation,
+                                bool ceil) {
+  if (!ceil) return conv_output_size(size, kernel, stride, padding, dilation);
+  const int64_t windows = conv_output_size(checked_add(size, stride - 1), kernel, stride, padding, dilation);
+  return windows > 0 && (windows - 1) * stride >= checked_add(size, padding) ? windows - 1 : windows;
+}
+
+/// Channels-last strides under a logical (N, C, ...) shape. ShapeError on overflow.
 inline Strides channels_last_strides(const Shape& s) {
-  const int64_t line = checked_multiply(s[1], s[3]);
-  return {checked_multiply(line, s[2]), 1, line, s[1]};
+  Strides strides(s.size(), 1);
+  int64_t step = s[1];
+  for (size_t i = s.size(); i-- > 2;) {
+    strides[i] = step;
+    step = checked_multiply(step, s[i]);
+  }
+  strides[0] = step;
+  return strides;
 }
 inline View channels_last_view(const Shape& shape) { return View::create(shape, channels_last_strides(shape)); }
 

@@ -22,8 +22,7 @@ int team_threads(int chunks);
 
 /// Calls f(begin, end) on disjoint ranges that cover [0, count), at least `grain` items each. Which items share a call
 /// depends on region_threads(), so f must treat items independently.
-template <class F>
-void parallel_for(int64_t count, int64_t grain, F&& f) {
+template <class F> void parallel_for(int64_t count, int64_t grain, F&& f) {
   if (count <= 0) return;
 #ifdef _OPENMP
   const int64_t chunks = count < 2 * grain ? 1 : std::min<int64_t>(region_threads(), count / grain);

@@ -38,8 +38,7 @@ using Numbers = std::vector<double>;
 inline Numbers numbers(const Tensor& x) { return x.to_vector<double>(); }
 
 /// The text of the weft::Error that `f` throws; empty where it throws none.
-template <class F>
-std::string error_of(F&& f) {
+template <class F> std::string error_of(F&& f) {
   try {
     f();
   } catch (const Error& error) {
@@ -49,8 +48,7 @@ std::string error_of(F&& f) {
 }
 
 /// The same, and it must be an E.
-template <class E, class F>
-std::string error_as(F&& f) {
+template <class E, class F> std::string error_as(F&& f) {
   try {
     f();
   } catch (const E& error) {

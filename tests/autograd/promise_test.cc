@@ -65,7 +65,7 @@ TEST_F(Promise, GradientsAreTheSameToTheBit) {
       [](const Tensor& v) { return gelu(v).flip({1}); },
       [](const Tensor& v) { return gelu(v).slice(0, 1, 6, 2); },
       [](const Tensor& v) {
-    return gelu(v)[2].expand({4, 6});
+        return gelu(v)[2].expand({4, 6});
       },
       [](const Tensor& v) { return silu(gelu(layer_norm(silu(v), 1))); },
   };
@@ -98,9 +98,9 @@ TEST_F(Promise, AnOutputThatWasWrittenIsKeptAsItIs) {
   const Gradients usual = gradients_of([](const Tensor& v) { return gelu(v) * 3.0; }, x, w);
   const Gradients written = gradients_of(
       [](const Tensor& v) {
-    Tensor y = gelu(v);
-    y.mul_(3.0);
-    return y;
+        Tensor y = gelu(v);
+        y.mul_(3.0);
+        return y;
       },
       x, w);
   expect_same(usual.x, written.x);

@@ -46,19 +46,33 @@ const Kind kKinds[] = {
     {"matmul", [](const Tensor& a, const Tensor& b) { return matmul(tanh(a), tanh(b)); }},
     {"transpose", [](const Tensor& a, const Tensor&) { return a.t(); }},
     {"flip", [](const Tensor& a, const Tensor&) { return a.flip({1}); }},
-    {"reshape", [](const Tensor& a, const Tensor&) { return a.t().reshape({9}).view({3, 3}); }},
+    {"reshape",
+     [](const Tensor& a, const Tensor&) {
+       return a.t().reshape({9}).view({3, 3});
+     }},
     {"row", [](const Tensor& a, const Tensor& b) { return a[1] + b; }},
     {"column", [](const Tensor& a, const Tensor& b) { return a.slice(1, 2, 3) * tanh(b); }},
-    {"expand", [](const Tensor& a, const Tensor&) { return a.select(1, 0).unsqueeze(0).expand({3, 3}); }},
+    {"expand",
+     [](const Tensor& a, const Tensor&) {
+       return a.select(1, 0).unsqueeze(0).expand({3, 3});
+     }},
     {"diagonal", [](const Tensor& a, const Tensor& b) { return a.diagonal() + b * 0.5; }},
-    {"pad", [](const Tensor& a, const Tensor&) { return a.slice(0, 1).pad({{0, 1}, {0, 0}}); }},
-    {"unfold", [](const Tensor& a, const Tensor&) { return a.flatten().unfold(0, 3, 3) + a.flatten().unfold(0, 3, 2).slice(0, 0, 3); }},
-    {"cat", [](const Tensor& a, const Tensor& b) { return cat({a.slice(0, 0, 1), b.slice(0, 1)}, 0); }},
+    {"pad",
+     [](const Tensor& a, const Tensor&) {
+       return a.slice(0, 1).pad({{0, 1}, {0, 0}});
+     }},
+    {"unfold", [](const Tensor& a,
+                  const Tensor&) { return a.flatten().unfold(0, 3, 3) + a.flatten().unfold(0, 3, 2).slice(0, 0, 3); }},
+    {"cat",
+     [](const Tensor& a, const Tensor& b) {
+       return cat({a.slice(0, 0, 1), b.slice(0, 1)}, 0);
+     }},
     {"sum", [](const Tensor& a, const Tensor& b) { return tanh(a.sum(0, keepdim)) + b * 0.5; }},
     {"mean", [](const Tensor& a, const Tensor& b) { return a.mean() + b; }},
     {"var", [](const Tensor& a, const Tensor& b) { return tanh(a.var(1, 1, keepdim)) * tanh(b); }},
     {"logsumexp", [](const Tensor& a, const Tensor& b) { return a.logsumexp(1, keepdim) * 0.5 - tanh(b); }},
-    {"write", [](const Tensor& a, const Tensor& b) {
+    {"write",
+     [](const Tensor& a, const Tensor& b) {
        Tensor y = a * 0.5;
        y.add_(b).mul_(0.5);
        return y;

@@ -10,8 +10,7 @@ namespace weft {
 namespace {
 
 /// Whether `call` on a temporary gave its memory to the result.
-template <class Make, class Call>
-bool takes_memory(const Make& make, const Call& call) {
+template <class Make, class Call> bool takes_memory(const Make& make, const Call& call) {
   Tensor x = make();
   const Storage* before = &internal::storage(x);
   const Tensor y = call(std::move(x));

@@ -12,8 +12,7 @@ using testing::Numbers;
 
 class SharedLeaves : public testing::NoLeaks {};
 
-template <class F>
-void in_threads(int count, const F& body) {
+template <class F> void in_threads(int count, const F& body) {
   std::vector<std::thread> threads;
   for (int i = 0; i < count; ++i) threads.emplace_back(body);
   for (std::thread& thread : threads) thread.join();

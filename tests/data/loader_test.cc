@@ -34,8 +34,7 @@ class Numbers : public data::Dataset {
 };
 
 /// All first tensors of an epoch, one vector per batch.
-template <class Loader>
-std::vector<std::vector<int64_t>> epoch(Loader& loader) {
+template <class Loader> std::vector<std::vector<int64_t>> epoch(Loader& loader) {
   std::vector<std::vector<int64_t>> out;
   for (const auto& batch : loader) out.push_back(batch[0].template to_vector<int64_t>());
   return out;

@@ -16,8 +16,7 @@ class OnDevice : public ::testing::Test {
   const Device device = Device::extension();
 };
 
-template <class F>
-std::string device_error(F&& f) {
+template <class F> std::string device_error(F&& f) {
   try {
     f();
   } catch (const DeviceError& error) {

@@ -13,8 +13,7 @@ void print(const char* name, const Tensor& x) {
 }
 
 /// The value and the gradient of f(x).
-template <class F>
-void print_both(const char* name, const Tensor& x, F&& f) {
+template <class F> void print_both(const char* name, const Tensor& x, F&& f) {
   const Tensor leaf = parameter(x.clone());
   const Tensor y = f(leaf);
   print(name, y);

@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include <cstdlib>
+#include <limits>
 
 #include "data/loader.h"
 #include "data/synthetic_digits.h"
@@ -185,6 +186,49 @@ TEST(Checkpoint, PartsThatAreMissingOrOfAnotherDtype) {
   io::save_safetensors(folder / "plain", model.state_dict());
   EXPECT_HAS(test::io_error([&] { io::load_checkpoint(folder / "plain", {.model = &model}); }), "no checkpoint");
   EXPECT_HAS(test::io_error([&] { io::load_checkpoint(folder / "absent", {.model = &model}); }), "absent");
+}
+
+/// An optimizer with numbers of its own per parameter, a schedule whose state is infinite at first, and an average.
+struct Rest {
+  nn::Linear model{3, 2};
+  optim::NAdam optimizer{model.parameters(), {.lr = 0.1}};
+  optim::ReduceOnPlateau schedule{optimizer, {.factor = 0.5, .patience = 1}};
+  optim::Ema average{model, 0.75};
+
+  void step(double metric) {
+    optimizer.zero_grad();
+    sum(square(model(ones({4, 3})) - 1.0)).backward();
+    optimizer.step();
+    average.update();
+    schedule.step(metric);
+  }
+  io::CheckpointParts parts() {
+    return {.model = &model, .optimizer = &optimizer, .schedule = &schedule, .average = &average};
+  }
+};
+
+TEST(Checkpoint, HoldsAveragesAndStatesOfAllKinds) {
+  const Folder folder;
+  Rest first, second;
+  io::save_checkpoint(folder / "fresh", first.parts());
+  second.step(1);
+  io::load_checkpoint(folder / "fresh", second.parts());
+  EXPECT_EQ(second.average.updates(), 0);
+  EXPECT_EQ(second.schedule.best(), std::numeric_limits<double>::infinity());
+  for (int i = 0; i < 3; ++i) first.step(1);
+  EXPECT_EQ(first.optimizer.lr(), 0.05);
+  io::save_checkpoint(folder / "a", first.parts());
+  io::load_checkpoint(folder / "a", second.parts());
+  for (int i = 0; i < 3; ++i) {
+    first.step(2);
+    second.step(2);
+  }
+  EXPECT_EQ(first.optimizer.lr(), second.optimizer.lr());
+  expect_same(first.model.state_dict(), second.model.state_dict());
+  expect_same(first.average.state_dict().tensors, second.average.state_dict().tensors);
+  io::save_checkpoint(folder / "model", {.model = &first.model});
+  EXPECT_HAS(test::io_error([&] { io::load_checkpoint(folder / "model", {.average = &first.average}); }),
+             "holds no average");
 }
 
 TEST(Checkpoint, AnyFlippedByteIsNoticed) {

@@ -44,14 +44,10 @@ inline std::string read_bytes(const std::string& path) {
 }
 
 /// `value` in little-endian order.
-template <class T>
-std::string raw(T value) {
-  return {reinterpret_cast<const char*>(&value), sizeof(value)};
-}
+template <class T> std::string raw(T value) { return {reinterpret_cast<const char*>(&value), sizeof(value)}; }
 
 /// The text of the IoError that f() throws; fails where it throws nothing or anything else.
-template <class F>
-std::string io_error(F&& f) {
+template <class F> std::string io_error(F&& f) {
   try {
     f();
   } catch (const IoError& error) {

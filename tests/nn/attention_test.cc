@@ -22,8 +22,7 @@ Names names_of(const Module& module) {
   return out;
 }
 
-template <class F>
-std::string message(F f) {
+template <class F> std::string message(F f) {
   try {
     f();
   } catch (const Error& error) {
@@ -90,9 +89,9 @@ TEST(Transformer, RefusesWhatDoesNotFit) {
             }),
             "MultiheadAttention([2, 3, 7] f32): the inputs must be (N, L, 8), not [2, 3, 7]");
   EXPECT_EQ(
-      message(
-          [] {
-    TransformerEncoderLayer({.d_model = 8, .nhead = 2, .norm_first = true})(zeros({2, 3, 8}), {.mask = zeros({3, 4})});
+      message([] {
+        TransformerEncoderLayer({.d_model = 8, .nhead = 2, .norm_first = true})(zeros({2, 3, 8}),
+                                                                                {.mask = zeros({3, 4})});
       }),
       "in layer self_attn (MultiheadAttention): MultiheadAttention([2, 3, 8] f32): the mask must broadcast to [2, 2, "
       "3, 3], not be [3, 4]");

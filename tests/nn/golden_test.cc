@@ -32,16 +32,14 @@ void backward(const std::string& name, const Tensor& y, const std::vector<NamedT
   for (const NamedTensor& input : inputs) expect_golden(name + "." + input.name + ".grad", input.tensor.grad());
 }
 
-template <class M>
-void fill(M& module) {
+template <class M> void fill(M& module) {
   NoGrad guard;
   module.to(f64);
   double phase = 0;
   for (Tensor& parameter : module.parameters()) parameter.copy_(wave(parameter.shape(), phase += 0.1, 0.5));
 }
 
-template <class M>
-void check_layer(const std::string& name, M module, const Shape& shape, double scale = 1) {
+template <class M> void check_layer(const std::string& name, M module, const Shape& shape, double scale = 1) {
   fill(module);
   const Tensor x = parameter(wave(shape, 0.3, scale));
   std::vector<NamedTensor> inputs = module.named_parameters();
@@ -96,8 +94,7 @@ TEST(Golden, Embedding) {
   backward("embedding", table(tensor({{1, 2, 6}, {2, 1, 0}})), table.named_parameters());
 }
 
-template <class M>
-void check_batch_norm(const std::string& name, M module, const Shape& shape) {
+template <class M> void check_batch_norm(const std::string& name, M module, const Shape& shape) {
   fill(module);
   const Tensor x = parameter(wave(shape, 0.3));
   std::vector<NamedTensor> inputs = module.named_parameters();
@@ -176,8 +173,7 @@ TEST(Golden, ScaledDotProductAttention) {
   check("bool_mask", {.mask = wave({5, 4}, 0.4) > -0.5, .scale = 0.3});
 }
 
-template <class F>
-void check_loss(const std::string& name, const Shape& shape, double scale, F loss) {
+template <class F> void check_loss(const std::string& name, const Shape& shape, double scale, F loss) {
   const Tensor x = parameter(wave(shape, 0.3, scale));
   backward(name, loss(x), {{"x", x}});
 }

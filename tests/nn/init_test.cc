@@ -63,6 +63,19 @@ TEST_F(Init, Distributions) {
   EXPECT_TRUE(equal(weight, full({80, 30, 3, 2}, 3.0)));
 }
 
+TEST_F(Init, TruncatedNormal) {
+  // The variance of a standard normal cut off at -1 and 1.
+  init::trunc_normal(weight, 2, 0.5, 1.5, 2.5);
+  EXPECT_GE(weight.min().item<double>(), 1.5);
+  EXPECT_LE(weight.max().item<double>(), 2.5);
+  EXPECT_NEAR(weight.mean().item<double>(), 2, 0.01);
+  EXPECT_NEAR(weight.var().item<double>(), 0.25 * 0.2911, 0.005);
+  init::trunc_normal(weight, 0, 1, 1, 8);  // one side
+  EXPECT_NEAR(weight.mean().item<double>(), 1.5251, 0.02);
+  EXPECT_THROW(init::trunc_normal(weight, 0, 1, 2, 2), Error);
+  EXPECT_THROW(init::trunc_normal(weight, 0, 0), Error);
+}
+
 TEST_F(Init, XavierAndKaiming) {
   init::xavier_uniform(weight, 2);
   expect_uniform(weight, 2 * std::sqrt(6.0 / 660));

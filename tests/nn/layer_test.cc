@@ -15,8 +15,7 @@
 namespace weft::nn {
 namespace {
 
-template <class E, class F>
-std::string message(F f) {
+template <class E, class F> std::string message(F f) {
   try {
     f();
   } catch (const E& error) {

@@ -47,8 +47,7 @@ Names names_of(const std::vector<NamedTensor>& tensors) {
   return out;
 }
 
-template <class F>
-std::string message(F f) {
+template <class F> std::string message(F f) {
   try {
     f();
   } catch (const Error& error) {

@@ -98,8 +98,7 @@ class Recording final : public Observer {
 };
 
 /// Records `forward` (which ends in a loss), replays it, and says how many ops it had.
-template <class Forward>
-size_t record_and_replay(const Forward& forward) {
+template <class Forward> size_t record_and_replay(const Forward& forward) {
   Recording recording;
   {
     const ObserverScope scope(recording);

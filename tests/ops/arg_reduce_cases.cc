@@ -10,20 +10,17 @@ namespace weft::testing {
 namespace {
 
 /// The first position of the extreme of a row; the first NaN comes before everything.
-template <bool largest>
-double position_of(const std::vector<double>& row) {
+template <bool largest> double position_of(const std::vector<double>& row) {
   size_t best = 0;
   for (size_t i = 1; i < row.size() && !std::isnan(row[best]); ++i)
     if (std::isnan(row[i]) || (largest ? row[i] > row[best] : row[i] < row[best])) best = i;
   return static_cast<double>(best);
 }
-template <bool largest>
-double value_of(const std::vector<double>& row) {
+template <bool largest> double value_of(const std::vector<double>& row) {
   return row[static_cast<size_t>(position_of<largest>(row))];
 }
 
-template <bool largest>
-Reference both(int64_t axis, bool kept) {
+template <bool largest> Reference both(int64_t axis, bool kept) {
   return [=](const Arrays& x) {
     return Arrays{reduction({axis}, kept, value_of<largest>)(x)[0],
                   reduction({axis}, kept, position_of<largest>)(x)[0]};
@@ -34,32 +31,23 @@ Outputs list(const ValuesAndIndices& found) { return Outputs{found.values, found
 void add_positions(Cases& cases) {
   const std::vector<Sample> samples = {{distinct({3, 4})}, {integers({5, 6}, 0, 2)}, {integers({2, 3, 4}, 0, 1)},
                                        {special({19, 2})}, {distinct({0, 3})},       {distinct({})}};
-  cases
-      .add(
-          "argmax", samples, [](const Inputs& x) { return argmax(x[0], -1); },
-          reduction({-1}, false, position_of<true>))
+  cases.add("argmax", samples, CALL(argmax(x[0], -1)), reduction({-1}, false, position_of<true>))
       .accepts(kAll)
       .gives({Result::i64})
       .no_gradient();
-  cases
-      .add(
-          "argmin", samples, [](const Inputs& x) { return argmin(x[0], -1, keepdim); },
-          reduction({-1}, true, position_of<false>))
+  cases.add("argmin", samples, CALL(argmin(x[0], -1, keepdim)), reduction({-1}, true, position_of<false>))
       .accepts(kAll)
       .gives({Result::i64})
       .no_gradient();
   const std::vector<Sample> whole = {
       {special({5, 4})}, {integers({3, 4}, 0, 3)}, {distinct({})}, {distinct({37})}, {integers({2, 2, 3}, 0, 1)}};
-  cases
-      .add(
-          "argmax of all", whole, [](const Inputs& x) { return argmax(x[0]); }, reduction({}, false, position_of<true>))
+  cases.add("argmax of all", whole, CALL(argmax(x[0])), reduction({}, false, position_of<true>))
       .accepts(kAll)
       .gives({Result::i64})
       .no_gradient();
   cases
-      .add(
-          "argmin of all kept", whole, [](const Inputs& x) { return argmin(x[0], std::nullopt, keepdim); },
-          reduction({}, true, position_of<false>))
+      .add("argmin of all kept", whole, CALL(argmin(x[0], std::nullopt, keepdim)),
+           reduction({}, true, position_of<false>))
       .accepts(kAll)
       .gives({Result::i64})
       .no_gradient();
@@ -70,16 +58,10 @@ void add_values(Cases& cases) {
                                        {distinct({4, 1})}, {distinct({1, 7})},    {distinct({3, 2, 2, 2})},
                                        {distinct({9, 2})}, {distinct({2, 0})},    {integers({4, 5}, 0, 2)},
                                        {special({19, 2})}, {distinct({})}};
-  cases
-      .add(
-          "max with indices", samples, [](const Inputs& x) { return list(max_with_indices(x[0], 0)); },
-          both<true>(0, false))
+  cases.add("max with indices", samples, CALL(list(max_with_indices(x[0], 0))), both<true>(0, false))
       .accepts(kAll)
       .gives({Result::same, Result::i64});
-  cases
-      .add(
-          "min with indices", samples, [](const Inputs& x) { return list(min_with_indices(x[0], 0, keepdim)); },
-          both<false>(0, true))
+  cases.add("min with indices", samples, CALL(list(min_with_indices(x[0], 0, keepdim))), both<false>(0, true))
       .accepts(kAll)
       .gives({Result::same, Result::i64});
 }
@@ -88,13 +70,13 @@ void add_errors(Cases& cases) {
   cases.error<IndexError>(
       "argmax axis",
       [] {
-    argmax(ones({2, 3}), 2);
+        argmax(ones({2, 3}), 2);
       },
       "argmax([2, 3] f32): axis 2 is out of range for 2 axes");
   cases.error<IndexError>(
       "argmin axis",
       [] {
-    argmin(ones({2, 3}), -3);
+        argmin(ones({2, 3}), -3);
       },
       "argmin([2, 3] f32): axis -3 is out of range for 2 axes");
   cases.error<ShapeError>(
@@ -102,7 +84,7 @@ void add_errors(Cases& cases) {
   cases.error<ShapeError>(
       "argmin of nothing",
       [] {
-    argmin(ones({2, 0}), 1);
+        argmin(ones({2, 0}), 1);
       },
       "argmin([2, 0] f32): axis 1 has size 0: nothing to choose from");
   cases.error<IndexError>(
@@ -111,7 +93,7 @@ void add_errors(Cases& cases) {
   cases.error<ShapeError>(
       "max_with_indices of nothing",
       [] {
-    max_with_indices(ones({0, 2}), 0);
+        max_with_indices(ones({0, 2}), 0);
       },
       "max_with_indices([0, 2] f32): axis 0 has size 0: nothing to choose from");
   cases.error<IndexError>(

@@ -26,8 +26,9 @@ struct Form {
     manual_seed(kSeed);
     return {.mask = mask, .causal = causal, .scale = scale, .dropout_p = dropout_p};
   }
-  double score(const Array& mask, const Index& at, double product) const {
-    if (causal && at[at.size() - 1] > at[at.size() - 2]) return kHidden;
+  /// `more` is how many more columns than rows there are.
+  double score(const Array& mask, const Index& at, double product, int64_t more) const {
+    if (causal && at[at.size() - 1] > at[at.size() - 2] + std::max<int64_t>(more, 0)) return kHidden;
     if (mask.absent) return product;
     const double value = broadcast_at(mask, at);
     return bool_mask ? (value != 0 ? product : kHidden) : product + value;
@@ -75,7 +76,7 @@ Array attend(const Form& form, const Array& q, const Array& k, const Array& v, c
       for (int64_t d = 0; d < q.size(-1); ++d) product += element(q, row, d) * element(k, j, d);
       Index place = at;
       place.back() = j;
-      scores.push_back(form.score(mask, place, product * scale));
+      scores.push_back(form.score(mask, place, product * scale, columns - rows));
     }
     scores = weights_of(scores);
     double sum = 0;
@@ -87,14 +88,11 @@ Array attend(const Form& form, const Array& q, const Array& k, const Array& v, c
 
 OpCase& add(Cases& cases, const std::string& name, const Form& form, const std::vector<Sample>& samples) {
   return cases
-      .add(
-          "attention " + name, samples,
-          [form](const Inputs& x) {
-    return scaled_dot_product_attention(x[0], x[1], x[2], form.options(x.size() > 3 ? x[3] : Tensor()));
-          },
-          [form](const Arrays& x) {
-    return attend(form, x[0], x[1], x[2], x.size() > 3 ? x[3] : Array{{}, {}, true});
-      })
+      .add("attention " + name, samples,
+           CALL(scaled_dot_product_attention(x[0], x[1], x[2], form.options(x.size() > 3 ? x[3] : Tensor()))),
+           [form](const Arrays& x) {
+             return attend(form, x[0], x[1], x[2], x.size() > 3 ? x[3] : Array{{}, {}, true});
+           })
       .accepts(kFloating)
       .loose(20);
 }
@@ -116,20 +114,19 @@ Array part_of(const Array& qkv, int64_t heads, int64_t part) {
 void add_packed(Cases& cases, const std::string& name, int64_t heads, const Form& form,
                 const std::vector<Sample>& samples) {
   cases
-      .add(
-          "packed attention " + name, samples,
-          [=](const Inputs& x) { return packed_attention(x[0], heads, form.options(x[1])); },
-          [=](const Arrays& x) {
-    const Array y = attend(form, part_of(x[0], heads, 0), part_of(x[0], heads, 1), part_of(x[0], heads, 2), x[1]);
-    Shape shape = x[0].shape;
-    shape[shape.size() - 1] /= 3;
-    return build(shape, [&](const Index& at) {
-      const int64_t depth = y.size(-1);
-      Index from(at.begin(), at.end() - 2);
-      for (int64_t i : {at.back() / depth, at[at.size() - 2], at.back() % depth}) from.push_back(i);
-      return y.at(from);
-    });
-          })
+      .add("packed attention " + name, samples, CALL(packed_attention(x[0], heads, form.options(x[1]))),
+           [=](const Arrays& x) {
+             const Array y =
+                 attend(form, part_of(x[0], heads, 0), part_of(x[0], heads, 1), part_of(x[0], heads, 2), x[1]);
+             Shape shape = x[0].shape;
+             shape[shape.size() - 1] /= 3;
+             return build(shape, [&](const Index& at) {
+               const int64_t depth = y.size(-1);
+               Index from(at.begin(), at.end() - 2);
+               for (int64_t i : {at.back() / depth, at[at.size() - 2], at.back() % depth}) from.push_back(i);
+               return y.at(from);
+             });
+           })
       .accepts(kFloating)
       .loose(20);
 }
@@ -160,20 +157,20 @@ void add_errors(Cases& cases) {
     cases.error<E>(
         "attention " + name,
         [=] {
-      call(ones({2, 3}));
+          call(ones({2, 3}));
         },
         "scaled_dot_product_attention([2, 3] f32, " + text);
   };
   error.operator()<ShapeError>(
       "depth",
       [](const Tensor& x) {
-    scaled_dot_product_attention(x, ones({2, 4}), x);
+        scaled_dot_product_attention(x, ones({2, 4}), x);
       },
       "[2, 4] f32, [2, 3] f32): q and k differ in depth: 3 and 4");
   error.operator()<ShapeError>(
       "length",
       [](const Tensor& x) {
-    scaled_dot_product_attention(x, x, ones({4, 3}));
+        scaled_dot_product_attention(x, x, ones({4, 3}));
       },
       "[2, 3] f32, [4, 3] f32): k and v differ in length: 2 and 4");
   error.operator()<ShapeError>(
@@ -183,19 +180,19 @@ void add_errors(Cases& cases) {
   error.operator()<Error>(
       "mask and causal",
       [](const Tensor& x) {
-    scaled_dot_product_attention(x, x, x, {.mask = ones({2, 2}), .causal = true});
+        scaled_dot_product_attention(x, x, x, {.mask = ones({2, 2}), .causal = true});
       },
       same + "there is a mask and `causal`; give one of them");
   error.operator()<DtypeError>(
       "mask dtype",
       [](const Tensor& x) {
-    scaled_dot_product_attention(x, x, x, {.mask = ones({2, 2}, i64)});
+        scaled_dot_product_attention(x, x, x, {.mask = ones({2, 2}, i64)});
       },
       same + "the mask must be bool or floating, not i64");
   error.operator()<ShapeError>(
       "mask shape",
       [](const Tensor& x) {
-    scaled_dot_product_attention(x, x, x, {.mask = ones({3, 2, 2})});
+        scaled_dot_product_attention(x, x, x, {.mask = ones({3, 2, 2})});
       },
       same + "the mask must broadcast to [2, 2], not be [3, 2, 2]");
   error.operator()<Error>(
@@ -204,7 +201,7 @@ void add_errors(Cases& cases) {
   cases.error<ShapeError>(
       "packed attention heads",
       [] {
-    packed_attention(ones({2, 8}), 2);
+        packed_attention(ones({2, 8}), 2);
       },
       "packed_attention([2, 8] f32): the last axis, of 8, does not divide into q, k and v of 2 heads");
 }

@@ -37,150 +37,88 @@ double smaller(double a, double b) { return std::isnan(a) || std::isnan(b) ? a +
 
 void add_pair_cases(Cases& cases) {
   cases
-      .add(
-          "add", with_special(pairs(any, any)), [](const Inputs& x) { return x[0] + x[1]; },
-          pointwise([](double a, double b) { return a + b; }))
+      .add("add", with_special(pairs(any, any)), CALL(x[0] + x[1]), pointwise([](double a, double b) { return a + b; }))
       .accepts(kNumbers);
   cases
-      .add(
-          "sub", with_special(pairs(any, any)), [](const Inputs& x) { return x[0] - x[1]; },
-          pointwise([](double a, double b) { return a - b; }))
+      .add("sub", with_special(pairs(any, any)), CALL(x[0] - x[1]), pointwise([](double a, double b) { return a - b; }))
       .accepts(kNumbers);
   cases
-      .add(
-          "mul", with_special(pairs(any, any)), [](const Inputs& x) { return x[0] * x[1]; },
-          pointwise([](double a, double b) { return a * b; }))
+      .add("mul", with_special(pairs(any, any)), CALL(x[0] * x[1]), pointwise([](double a, double b) { return a * b; }))
       .accepts(kNumbers);
   cases
-      .add(
-          "div", with_special(pairs(any, nonzero)), [](const Inputs& x) { return x[0] / x[1]; },
-          pointwise([](double a, double b) { return a / b; }))
-      .accepts(kAll)
-      .gives({Result::floating})
+      .add("div", with_special(pairs(any, nonzero)), CALL(x[0] / x[1]),
+           pointwise([](double a, double b) { return a / b; }))
+      .widens()
       .loose(10);
   cases
-      .add(
-          "pow", pairs(positive, any), [](const Inputs& x) { return pow(x[0], x[1]); },
-          pointwise([](double a, double b) { return std::pow(a, b); }))
+      .add("pow", pairs(positive, any), CALL(pow(x[0], x[1])),
+           pointwise([](double a, double b) { return std::pow(a, b); }))
       .compares(kFloating)
       .loose(10);
   cases
-      .add(
-          "pow of integers", pairs(positive, exponent), [](const Inputs& x) { return pow(x[0], x[1]); },
-          pointwise([](double a, double b) { return std::pow(a, b); }))
+      .add("pow of integers", pairs(positive, exponent), CALL(pow(x[0], x[1])),
+           pointwise([](double a, double b) { return std::pow(a, b); }))
       .accepts(kNumbers)
       .loose(10);
   cases
-      .add(
-          "pow of negative bases", {{given({4}, {-2, -1, 0.5, -3}), index({4}, {2, 3, 2, 0})}},
-          [](const Inputs& x) { return pow(x[0], x[1]); }, pointwise([](double a, double b) { return std::pow(a, b); }))
+      .add("pow of negative bases", {{given({4}, {-2, -1, 0.5, -3}), index({4}, {2, 3, 2, 0})}}, CALL(pow(x[0], x[1])),
+           pointwise([](double a, double b) { return std::pow(a, b); }))
       .compares(kFloating)
       .loose(10);
   cases
-      .add(
-          "maximum", with_special(pairs(distinct, any)), [](const Inputs& x) { return maximum(x[0], x[1] * 0.3); },
-          [](const Arrays& x) { return pointwise([](double a, double b) { return larger(a, 0.3 * b); })(x); })
+      .add("maximum", with_special(pairs(distinct, any)), CALL(maximum(x[0], x[1] * 0.3)),
+           [](const Arrays& x) { return pointwise([](double a, double b) { return larger(a, 0.3 * b); })(x); })
       .compares(kFloating);
   cases
-      .add(
-          "minimum", with_special(pairs(distinct, any)), [](const Inputs& x) { return minimum(x[0], x[1] * 0.3); },
-          [](const Arrays& x) { return pointwise([](double a, double b) { return smaller(a, 0.3 * b); })(x); })
+      .add("minimum", with_special(pairs(distinct, any)), CALL(minimum(x[0], x[1] * 0.3)),
+           [](const Arrays& x) { return pointwise([](double a, double b) { return smaller(a, 0.3 * b); })(x); })
       .compares(kFloating);
   cases
-      .add(
-          "maximum with ties", {{integers({4, 5}, -2, 2), integers({5}, -2, 2)}},
-          [](const Inputs& x) { return maximum(x[0], x[1]); }, pointwise(larger))
+      .add("maximum with ties", {{integers({4, 5}, -2, 2), integers({5}, -2, 2)}}, CALL(maximum(x[0], x[1])),
+           pointwise(larger))
       .accepts(kAll);
   cases
-      .add(
-          "minimum with ties", {{integers({4, 5}, -2, 2), integers({5}, -2, 2)}},
-          [](const Inputs& x) { return minimum(x[0], x[1]); }, pointwise(smaller))
+      .add("minimum with ties", {{integers({4, 5}, -2, 2), integers({5}, -2, 2)}}, CALL(minimum(x[0], x[1])),
+           pointwise(smaller))
       .accepts(kAll);
 }
 
 void add_alias_cases(Cases& cases) {
   cases
-      .add(
-          "a tensor with itself", singles(nonzero),
-          [](const Inputs& x) { return x[0] * x[0] + x[0] / x[0] - (x[0] - x[0]); },
-          pointwise([](double a) { return a * a + a / a - (a - a); }))
+      .add("a tensor with itself", singles(nonzero), CALL(x[0] * x[0] + x[0] / x[0] - (x[0] - x[0])),
+           pointwise([](double a) { return a * a + a / a - (a - a); }))
       .compares(kFloating)
       .loose(10);
   cases
-      .add(
-          "a tensor with its transpose", {{normal({3, 3})}, {normal({5, 5})}},
-          [](const Inputs& x) { return x[0] * x[0].t(); },
-          [](const Arrays& x) {
-    return build(x[0].shape, [&](const Index& i) { return x[0].at(i) * x[0].at({i[1], i[0]}); });
-          })
+      .add("a tensor with its transpose", {{normal({3, 3})}, {normal({5, 5})}}, CALL(x[0] * x[0].t()),
+           [](const Arrays& x) {
+             return build(x[0].shape, [&](const Index& i) { return x[0].at(i) * x[0].at({i[1], i[0]}); });
+           })
       .accepts(kNumbers);
 }
 
 void add_scalar_cases(Cases& cases) {
-  cases
-      .add(
-          "add scalar", singles(any), [](const Inputs& x) { return x[0] + 3; },
-          pointwise([](double a) { return a + 3; }))
-      .compares(kNumbers);
-  cases
-      .add(
-          "sub scalar", singles(any), [](const Inputs& x) { return x[0] - 3; },
-          pointwise([](double a) { return a - 3; }))
-      .compares(kNumbers);
-  cases
-      .add(
-          "scalar sub", singles(any), [](const Inputs& x) { return 3 - x[0]; },
-          pointwise([](double a) { return 3 - a; }))
-      .compares(kNumbers);
-  cases
-      .add(
-          "mul scalar", singles(any), [](const Inputs& x) { return x[0] * -2; },
-          pointwise([](double a) { return a * -2; }))
-      .compares(kNumbers);
-  cases
-      .add(
-          "mul floating scalar", singles(any), [](const Inputs& x) { return x[0] * 1.5; },
-          pointwise([](double a) { return a * 1.5; }))
-      .accepts(kAll)
-      .gives({Result::floating});
-  cases
-      .add(
-          "div scalar", singles(any), [](const Inputs& x) { return x[0] / 4; },
-          pointwise([](double a) { return a / 4; }))
-      .accepts(kAll)
-      .gives({Result::floating});
-  cases
-      .add(
-          "scalar div", singles(nonzero), [](const Inputs& x) { return 2.0 / x[0]; },
-          pointwise([](double a) { return 2 / a; }))
-      .accepts(kAll)
-      .gives({Result::floating})
+  cases.add("add scalar", singles(any), CALL(x[0] + 3), pointwise([](double a) { return a + 3; })).compares(kNumbers);
+  cases.add("sub scalar", singles(any), CALL(x[0] - 3), pointwise([](double a) { return a - 3; })).compares(kNumbers);
+  cases.add("scalar sub", singles(any), CALL(3 - x[0]), pointwise([](double a) { return 3 - a; })).compares(kNumbers);
+  cases.add("mul scalar", singles(any), CALL(x[0] * -2), pointwise([](double a) { return a * -2; })).compares(kNumbers);
+  cases.add("mul floating scalar", singles(any), CALL(x[0] * 1.5), pointwise([](double a) { return a * 1.5; }))
+      .widens();
+  cases.add("div scalar", singles(any), CALL(x[0] / 4), pointwise([](double a) { return a / 4; })).widens();
+  cases.add("scalar div", singles(nonzero), CALL(2.0 / x[0]), pointwise([](double a) { return 2 / a; }))
+      .widens()
       .loose(10);
-  cases
-      .add(
-          "pow scalar 3", singles(any), [](const Inputs& x) { return pow(x[0], 3); },
-          pointwise([](double a) { return a * a * a; }))
+  cases.add("pow scalar 3", singles(any), CALL(pow(x[0], 3)), pointwise([](double a) { return a * a * a; }))
       .compares(kNumbers)
       .loose(4);
   cases
-      .add(
-          "pow scalar -0.5", {{positive({3, 4})}, {positive({})}, {positive({20})}, {positive({0})}},
-          [](const Inputs& x) { return pow(x[0], -0.5); }, pointwise([](double a) { return std::pow(a, -0.5); }))
-      .accepts(kAll)
-      .gives({Result::floating})
+      .add("pow scalar -0.5", {{positive({3, 4})}, {positive({})}, {positive({20})}, {positive({0})}},
+           CALL(pow(x[0], -0.5)), pointwise([](double a) { return std::pow(a, -0.5); }))
+      .widens()
       .loose(10);
-  cases
-      .add(
-          "pow scalar 0", singles(any), [](const Inputs& x) { return pow(x[0], 0.0); },
-          pointwise([](double) { return 1.0; }))
-      .accepts(kAll)
-      .gives({Result::floating});
-  cases
-      .add(
-          "scalar pow", singles(any), [](const Inputs& x) { return pow(2.0, x[0]); },
-          pointwise([](double a) { return std::exp2(a); }))
-      .accepts(kAll)
-      .gives({Result::floating})
+  cases.add("pow scalar 0", singles(any), CALL(pow(x[0], 0.0)), pointwise([](double) { return 1.0; })).widens();
+  cases.add("scalar pow", singles(any), CALL(pow(2.0, x[0])), pointwise([](double a) { return std::exp2(a); }))
+      .widens()
       .loose(10);
 }
 
@@ -190,33 +128,23 @@ void add_in_place_cases(Cases& cases) {
                                     {normal({2, 3}), normal({})},
                                     {normal({0, 2}), normal({2})},
                                     {normal({}), normal({})}};
-  cases
-      .add(
-          "add_", same, [](const Inputs& x) { return x[0].clone().add_(x[1]); },
-          pointwise([](double a, double b) { return a + b; }))
+  cases.add("add_", same, CALL(x[0].clone().add_(x[1])), pointwise([](double a, double b) { return a + b; }))
+      .accepts(kNumbers);
+  cases.add("sub_", same, CALL(x[0].clone().sub_(x[1])), pointwise([](double a, double b) { return a - b; }))
+      .accepts(kNumbers);
+  cases.add("mul_", same, CALL(x[0].clone().mul_(x[1])), pointwise([](double a, double b) { return a * b; }))
       .accepts(kNumbers);
   cases
-      .add(
-          "sub_", same, [](const Inputs& x) { return x[0].clone().sub_(x[1]); },
-          pointwise([](double a, double b) { return a - b; }))
-      .accepts(kNumbers);
-  cases
-      .add(
-          "mul_", same, [](const Inputs& x) { return x[0].clone().mul_(x[1]); },
-          pointwise([](double a, double b) { return a * b; }))
-      .accepts(kNumbers);
-  cases
-      .add(
-          "div_", {{normal({3, 4}), normal({4}, {0})}, {normal({3}), normal({3}, {0})}},
-          [](const Inputs& x) { return x[0].clone().div_(x[1]); }, pointwise([](double a, double b) { return a / b; }))
+      .add("div_", {{normal({3, 4}), normal({4}, {0})}, {normal({3}), normal({3}, {0})}}, CALL(x[0].clone().div_(x[1])),
+           pointwise([](double a, double b) { return a / b; }))
       .accepts(kFloating)
       .loose(10);
   cases
       .add(
           "add_ of itself", singles(any),
           [](const Inputs& x) {
-    Tensor y = x[0] * 1;
-    return y.add_(y);
+            Tensor y = x[0] * 1;
+            return y.add_(y);
           },
           pointwise([](double a) { return a + a; }))
       .compares(kNumbers);
@@ -224,8 +152,8 @@ void add_in_place_cases(Cases& cases) {
       .add(
           "mul_ of itself", singles(any),
           [](const Inputs& x) {
-    Tensor y = x[0] * 1;
-    return y.mul_(y);
+            Tensor y = x[0] * 1;
+            return y.mul_(y);
           },
           pointwise([](double a) { return a * a; }))
       .compares(kNumbers);
@@ -233,23 +161,19 @@ void add_in_place_cases(Cases& cases) {
       .add(
           "add_ of an overlapping part", {{normal({6})}, {normal({9})}},
           [](const Inputs& x) {
-    Tensor y = x[0].clone();
-    return y.slice(0, 1).add_(y.slice(0, 0, -1).detach());
+            Tensor y = x[0].clone();
+            return y.slice(0, 1).add_(y.slice(0, 0, -1).detach());
           },
           [](const Arrays& x) {
-    return build({x[0].shape[0] - 1}, [&](const Index& i) { return x[0].at({i[0] + 1}) + x[0].at(i); });
-      })
+            return build({x[0].shape[0] - 1}, [&](const Index& i) { return x[0].at({i[0] + 1}) + x[0].at(i); });
+          })
       .accepts(kNumbers)
       .no_gradient();
   cases
-      .add(
-          "scalars in place", singles(any), [](const Inputs& x) { return x[0].clone().mul_(2).add_(3).sub_(1); },
-          pointwise([](double a) { return a * 2 + 3 - 1; }))
+      .add("scalars in place", singles(any), CALL(x[0].clone().mul_(2).add_(3).sub_(1)),
+           pointwise([](double a) { return a * 2 + 3 - 1; }))
       .accepts(kNumbers);
-  cases
-      .add(
-          "div_ scalar", singles(any), [](const Inputs& x) { return x[0].clone().div_(4); },
-          pointwise([](double a) { return a / 4; }))
+  cases.add("div_ scalar", singles(any), CALL(x[0].clone().div_(4)), pointwise([](double a) { return a / 4; }))
       .accepts(kFloating);
 }
 
@@ -257,13 +181,13 @@ void add_errors(Cases& cases) {
   cases.error<ShapeError>(
       "add shapes",
       [] {
-    ones({2, 3}) + ones({4});
+        ones({2, 3}) + ones({4});
       },
       "add([2, 3] f32, [4] f32): shapes [2, 3] and [4] do not broadcast: 3 and 4 on axis -1");
   cases.error<ShapeError>(
       "sub shapes",
       [] {
-    ones({2, 3}) - ones({3, 2});
+        ones({2, 3}) - ones({3, 2});
       },
       "sub([2, 3] f32, [3, 2] f32): shapes [2, 3] and [3, 2] do not broadcast: 2 and 3 on axis -2");
   cases.error<ShapeError>(
@@ -275,7 +199,7 @@ void add_errors(Cases& cases) {
   cases.error<ShapeError>(
       "pow shapes",
       [] {
-    pow(ones({2, 1, 3}), ones({2, 4, 2}));
+        pow(ones({2, 1, 3}), ones({2, 4, 2}));
       },
       "pow([2, 1, 3] f32, [2, 4, 2] f32): shapes [2, 1, 3] and [2, 4, 2] do not broadcast: 3 and 2 on axis -1");
   cases.error<ShapeError>(
@@ -284,7 +208,7 @@ void add_errors(Cases& cases) {
   cases.error<ShapeError>(
       "minimum shapes",
       [] {
-    minimum(ones({5, 1}), ones({4, 2}));
+        minimum(ones({5, 1}), ones({4, 2}));
       },
       "minimum([5, 1] f32, [4, 2] f32): shapes [5, 1] and [4, 2] do not broadcast: 5 and 4 on axis -2");
   cases.error<DtypeError>(
@@ -305,13 +229,13 @@ void add_errors(Cases& cases) {
   cases.error<ShapeError>(
       "add_ shapes",
       [] {
-    ones({3}).add_(ones({2, 3}));
+        ones({3}).add_(ones({2, 3}));
       },
       "add_([3] f32, [2, 3] f32): [2, 3] does not broadcast to the fewer axes of [3]");
   cases.error<ShapeError>(
       "sub_ shapes",
       [] {
-    ones({2, 3}).sub_(ones({2}));
+        ones({2, 3}).sub_(ones({2}));
       },
       "sub_([2, 3] f32, [2] f32): [2] does not broadcast to [2, 3]: 2 and 3 on axis 1");
   cases.error<DtypeError>(
@@ -330,7 +254,7 @@ void add_errors(Cases& cases) {
   cases.error<Error>(
       "add_ to a padded view",
       [] {
-    ones({2}).pad({{1, 1}}).add_(1);
+        ones({2}).pad({{1, 1}}).add_(1);
       },
       "add_([4] f32): add_ would write to a view with zero padding; write before pad()");
   cases.error<Error>(
@@ -342,7 +266,7 @@ void add_errors(Cases& cases) {
   cases.error<GradientError>(
       "sub_ from a view of a leaf",
       [] {
-    ones({2}).requires_grad_().view({2, 1}).sub_(1);
+        ones({2}).requires_grad_().view({2, 1}).sub_(1);
       },
       "sub_([2, 1] f32): sub_ would write to a view of a leaf that requires a gradient; do it under NoGrad");
 }

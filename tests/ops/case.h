@@ -2,7 +2,7 @@
 // row is run through all checks (checks.h). A family's rows are in <family>_cases.cc; families.h lists the families.
 //
 //   cases.add("softmax last axis", {{normal({3, 4})}, {normal({0, 3})}},
-//             [](const Inputs& x) { return softmax(x[0], -1); }, naive_softmax(-1));
+//             CALL(softmax(x[0], -1)), naive_softmax(-1));
 //   cases.error<IndexError>("softmax axis", [] { softmax(ones({2}), 1); },
 //                           "softmax([2] f32): axis 1 is out of range for 1 axis");
 #pragma once
@@ -61,6 +61,8 @@ struct Outputs : std::vector<Tensor> {
   Outputs(const std::vector<Tensor>& list) : std::vector<Tensor>(list) {}
 };
 using Call = std::function<Outputs(const Inputs&)>;
+/// The call of one expression of the inputs x: `CALL(softmax(x[0], -1))`.
+#define CALL(...) [=]([[maybe_unused]] const Inputs& x) -> Outputs { return __VA_ARGS__; }
 
 inline constexpr DTypes kAll = kAllDTypes;
 
@@ -80,7 +82,6 @@ struct OpCase {
   bool differentiable = true;
   bool is_view = false;
   bool has_layouts = true;  // the result does not depend on how inputs lie in memory
-  bool on_devices = true;   // the call makes no CPU tensors of its own
   double tolerance = 1;     // factor on all tolerances
 
   /// Takes these dtypes and no others.
@@ -88,11 +89,12 @@ struct OpCase {
   /// The case is checked in these dtypes; nothing is said of others.
   OpCase& compares(DTypes set) { return dtypes = set, refused = 0, *this; }
   OpCase& gives(std::vector<Result> rules) { return results = std::move(rules), *this; }
+  /// Takes every dtype; integers and bool become f32.
+  OpCase& widens() { return accepts(kAll).gives({Result::floating}); }
   OpCase& no_gradient() { return differentiable = false, *this; }
   /// The result shares the input's memory, and the rule equals the generic adjoint.
   OpCase& view() { return is_view = true, *this; }
   OpCase& no_layouts() { return has_layouts = false, *this; }
-  OpCase& on_cpu_only() { return on_devices = false, *this; }
   OpCase& loose(double factor) { return tolerance = factor, *this; }
 };
 
@@ -110,8 +112,7 @@ class Cases {
   OpCase& add(std::string name, std::vector<Sample> samples, Call call, Reference reference) {
     return ops_.emplace_back(OpCase{std::move(name), std::move(samples), std::move(call), std::move(reference)});
   }
-  template <class Kind>
-  void error(std::string name, std::function<void()> call, std::string text) {
+  template <class Kind> void error(std::string name, std::function<void()> call, std::string text) {
     errors_.push_back({std::move(name), std::move(call),
                        [](const Error* e) { return dynamic_cast<const Kind*>(e) != nullptr; }, std::move(text)});
   }

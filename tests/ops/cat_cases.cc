@@ -33,35 +33,32 @@ Reference stacked(int64_t axis) {
 
 void add_cat_cases(Cases& cases) {
   cases
-      .add(
-          "cat",
-          {{normal({2, 3}), normal({4, 3})},
-           {normal({2, 3})},
-           {normal({0, 3}), normal({2, 3})},
-           {normal({2}), normal({1}), normal({3})},
-           {normal({1, 2, 3}), normal({2, 2, 3})},
-           {normal({2, 3, 2, 2}), normal({1, 3, 2, 2})},
-           {normal({0}), normal({0})}},
-          [](const Inputs& x) { return cat(x); }, joined(0))
+      .add("cat",
+           {{normal({2, 3}), normal({4, 3})},
+            {normal({2, 3})},
+            {normal({0, 3}), normal({2, 3})},
+            {normal({2}), normal({1}), normal({3})},
+            {normal({1, 2, 3}), normal({2, 2, 3})},
+            {normal({2, 3, 2, 2}), normal({1, 3, 2, 2})},
+            {normal({0}), normal({0})}},
+           CALL(cat(x)), joined(0))
       .accepts(kAll);
   cases
-      .add(
-          "cat columns",
-          {{normal({2, 3}), normal({2, 1})},
-           {normal({2, 3, 2, 2}), normal({2, 1, 2, 2}), normal({2, 2, 2, 2})},
-           {normal({3, 0}), normal({3, 2})}},
-          [](const Inputs& x) { return cat(x, 1); }, joined(1))
+      .add("cat columns",
+           {{normal({2, 3}), normal({2, 1})},
+            {normal({2, 3, 2, 2}), normal({2, 1, 2, 2}), normal({2, 2, 2, 2})},
+            {normal({3, 0}), normal({3, 2})}},
+           CALL(cat(x, 1)), joined(1))
       .accepts(kAll);
   cases
       .add(
           "stack",
           {{normal({2, 3}), normal({2, 3})}, {normal({}), normal({})}, {normal({3})}, {normal({0, 2}), normal({0, 2})}},
-          [](const Inputs& x) { return stack(x); }, stacked(0))
+          CALL(stack(x)), stacked(0))
       .accepts(kAll);
   cases
-      .add(
-          "stack last", {{normal({2, 3}), normal({2, 3})}, {normal({4}), normal({4}), normal({4})}},
-          [](const Inputs& x) { return stack(x, -1); }, stacked(-1))
+      .add("stack last", {{normal({2, 3}), normal({2, 3})}, {normal({4}), normal({4}), normal({4})}},
+           CALL(stack(x, -1)), stacked(-1))
       .accepts(kAll);
   cases.error<Error>(
       "cat of nothing", [] { cat({}); }, "cat(): it takes at least one tensor");
@@ -70,19 +67,19 @@ void add_cat_cases(Cases& cases) {
   cases.error<ShapeError>(
       "cat shapes",
       [] {
-    cat({ones({2, 3}), ones({2, 4})});
+        cat({ones({2, 3}), ones({2, 4})});
       },
       "cat([2, 3] f32, [2, 4] f32): shapes [2, 3] and [2, 4] differ on more than axis 0");
   cases.error<ShapeError>(
       "cat ranks",
       [] {
-    cat({ones({2, 3}), ones({3})});
+        cat({ones({2, 3}), ones({3})});
       },
       "cat([2, 3] f32, [3] f32): shapes [2, 3] and [3] differ on more than axis 0");
   cases.error<ShapeError>(
       "cat scalars",
       [] {
-    cat({ones({}), ones({})});
+        cat({ones({}), ones({})});
       },
       "cat([] f32, [] f32): tensors without axes cannot be joined; use stack");
   cases.error<IndexError>(
@@ -90,7 +87,7 @@ void add_cat_cases(Cases& cases) {
   cases.error<ShapeError>(
       "stack shapes",
       [] {
-    stack({ones({2}), ones({3})});
+        stack({ones({2}), ones({3})});
       },
       "stack([2] f32, [3] f32): shapes differ: [2] and [3]");
   cases.error<IndexError>(
@@ -98,7 +95,7 @@ void add_cat_cases(Cases& cases) {
   cases.error<Error>(
       "cat undefined",
       [] {
-    cat({ones({2}), Tensor()});
+        cat({ones({2}), Tensor()});
       },
       "cat([2] f32): a tensor is undefined (default-constructed, or an absent gradient)");
 }

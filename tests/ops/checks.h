@@ -17,6 +17,11 @@ void check_kernels(const OpCase& op);
 void check_view(const OpCase& op);
 /// On a device whose memory the host cannot touch, results and gradients have the same bits.
 void check_device(const OpCase& op);
+/// vmap of the call equals the loop over samples, with all inputs batched and with each of them alone, and so do the
+/// gradients through it (grad of vmap) and inside of it (vmap of grad). A call that must read values is refused.
+void check_vmap(const OpCase& op);
+/// <w, J v>, J v by jvp, equals <J^T w, v>, J^T w by backward.
+void check_jvp(const OpCase& op);
 /// The error is of its kind and says exactly this.
 void check_error(const ErrorCase& error);
 

@@ -25,9 +25,7 @@ OpCase& add_pair(Cases& cases, const char* name, Tensor (*f)(const Tensor&, cons
                  double (*reference)(double, double)) {
   std::vector<Sample> samples = ties();
   samples.push_back({special({19, 1}), special({19})});
-  return cases
-      .add(
-          name, samples, [f](const Inputs& x) { return f(x[0], x[1]); }, pointwise(reference))
+  return cases.add(name, samples, CALL(f(x[0], x[1])), pointwise(reference))
       .accepts(kAll)
       .gives({Result::boolean})
       .no_gradient();
@@ -35,9 +33,7 @@ OpCase& add_pair(Cases& cases, const char* name, Tensor (*f)(const Tensor&, cons
 
 OpCase& add_scalar(Cases& cases, const char* name, Tensor (*f)(const Tensor&, const Scalar&),
                    double (*reference)(double)) {
-  return cases
-      .add(
-          name, singles(), [f](const Inputs& x) { return f(x[0], 1); }, pointwise(reference))
+  return cases.add(name, singles(), CALL(f(x[0], 1)), pointwise(reference))
       .accepts(kAll)
       .gives({Result::boolean})
       .no_gradient();
@@ -57,16 +53,12 @@ void add_comparisons(Cases& cases) {
   add_scalar(cases, "gt scalar", gt, [](double a) { return double(a > 1); });
   add_scalar(cases, "ge scalar", ge, [](double a) { return double(a >= 1); });
   cases
-      .add(
-          "scalar on the left", singles(),
-          [](const Inputs& x) {
-    return Outputs{0.5 < x[0], 1 >= x[0], 1 == x[0]};
-          },
-          [](const Arrays& x) {
-    return Arrays{pointwise([](double a) { return double(0.5 < a); })(x)[0],
-                  pointwise([](double a) { return double(1 >= a); })(x)[0],
-                  pointwise([](double a) { return double(1 == a); })(x)[0]};
-      })
+      .add("scalar on the left", singles(), CALL(Outputs{0.5 < x[0], 1 >= x[0], 1 == x[0]}),
+           [](const Arrays& x) {
+             return Arrays{pointwise([](double a) { return double(0.5 < a); })(x)[0],
+                           pointwise([](double a) { return double(1 >= a); })(x)[0],
+                           pointwise([](double a) { return double(1 == a); })(x)[0]};
+           })
       .accepts(kAll)
       .gives({Result::boolean})
       .no_gradient();
@@ -79,12 +71,7 @@ void add_logic(Cases& cases) {
   auto add = [&](const char* name, Tensor (*f)(const Tensor&), double (*reference)(double)) {
     std::vector<Sample> samples = singles();
     samples.push_back({special({38})});
-    cases
-        .add(
-            name, samples, [f](const Inputs& x) { return f(x[0]); }, pointwise(reference))
-        .accepts(kAll)
-        .gives({Result::boolean})
-        .no_gradient();
+    cases.add(name, samples, CALL(f(x[0])), pointwise(reference)).accepts(kAll).gives({Result::boolean}).no_gradient();
   };
   add("logical not", logical_not, [](double a) { return double(a == 0); });
   add("isnan", isnan, [](double a) { return double(std::isnan(a)); });
@@ -99,24 +86,21 @@ void add_where(Cases& cases) {
   samples.push_back({mask({}), normal({2, 1}), normal({1, 3})});
   samples.push_back({mask({19}), special({19}), special({1})});
   cases
-      .add(
-          "where", samples, [](const Inputs& x) { return where(x[0], x[1], x[2]); },
-          [](const Arrays& x) {
-    return build(broadcast_of(x[0].shape, broadcast_of(x[1].shape, x[2].shape)), [&](const Index& i) {
-      return broadcast_at(x[0], i) != 0 ? broadcast_at(x[1], i) : broadcast_at(x[2], i);
-    });
-          })
+      .add("where", samples, CALL(where(x[0], x[1], x[2])),
+           [](const Arrays& x) {
+             return build(broadcast_of(x[0].shape, broadcast_of(x[1].shape, x[2].shape)), [&](const Index& i) {
+               return broadcast_at(x[0], i) != 0 ? broadcast_at(x[1], i) : broadcast_at(x[2], i);
+             });
+           })
       .accepts(kAll);
   cases
-      .add(
-          "equal and allclose",
-          {{integers({3, 4}, -2, 2), integers({3, 4}, -2, 2)}, {integers({0}, 0, 1), integers({0}, 0, 1)}},
-          [](const Inputs& x) {
-    return Outputs{full({}, equal(x[0], x[0])), full({}, equal(x[0], x[1])), full({}, allclose(x[0], x[1], 0, 4.5))};
-          },
-          [](const Arrays& x) {
-    return Arrays{{{}, {1}}, {{}, {double(x[0].values == x[1].values)}}, {{}, {1}}};
-      })
+      .add("equal and allclose",
+           {{integers({3, 4}, -2, 2), integers({3, 4}, -2, 2)}, {integers({0}, 0, 1), integers({0}, 0, 1)}},
+           CALL(Outputs{full({}, equal(x[0], x[0])), full({}, equal(x[0], x[1])),
+                        full({}, allclose(x[0], x[1], 0, 4.5))}),
+           [](const Arrays& x) {
+             return Arrays{{{}, {1}}, {{}, {double(x[0].values == x[1].values)}}, {{}, {1}}};
+           })
       .compares(kNumbers & ~only(u8))
       .gives({Result::boolean})
       .no_gradient();
@@ -137,7 +121,7 @@ void add_errors(Cases& cases) {
     cases.error<ShapeError>(
         std::string(name) + " shapes",
         [f = f] {
-      f(ones({2, 3}), ones({4}));
+          f(ones({2, 3}), ones({4}));
         },
         std::string(name) + "([2, 3] f32, [4] f32): shapes [2, 3] and [4] do not broadcast: 3 and 4 on axis -1");
   cases.error<DtypeError>(

@@ -1,23 +1,34 @@
-// Cases of 2-D convolution and of its gradients as ops of their own.
+// Cases of convolution over one to three axes, of its gradients as ops of their own, and of its transpose.
 #include "tensor/adjoints/conv.h"
 #include "tensor/functions/conv.h"
-#include "tensor/functions/fill.h"
 #include "tests/ops/families.h"
 
 namespace weft::testing {
 
 namespace {
 
+Tensor call(const Inputs& in, const Conv1dOptions& o) { return conv1d(in[0], in[1], in[2], o); }
+Tensor call(const Inputs& in, const Conv2dOptions& o) { return conv2d(in[0], in[1], in[2], o); }
+Tensor call(const Inputs& in, const Conv3dOptions& o) { return conv3d(in[0], in[1], in[2], o); }
+Tensor call(const Inputs& in, const ConvTranspose1dOptions& o) { return conv_transpose1d(in[0], in[1], in[2], o); }
+Tensor call(const Inputs& in, const ConvTranspose2dOptions& o) { return conv_transpose2d(in[0], in[1], in[2], o); }
+Tensor call(const Inputs& in, const ConvTranspose3dOptions& o) { return conv_transpose3d(in[0], in[1], in[2], o); }
+
 /// Calls visit(output index, input index, weight index) for every product that a convolution sums.
-template <class Visit>
-void each_product(const Shape& x, const Shape& weight, const Shape& out, const Conv2dOptions& o, Visit visit) {
+template <class Sizes, class Visit>
+void each_product(const Shape& x, const Shape& weight, const Shape& out, const ConvOptionsOf<Sizes>& o, Visit visit) {
   const int64_t filters = weight[0] / o.groups;
   for (const Index& y : indices_of(out))
-    for (const Index& tap : indices_of({weight[1], weight[2], weight[3]})) {
-      const int64_t row = y[2] * o.stride.height - o.padding.height + tap[1] * o.dilation.height;
-      const int64_t column = y[3] * o.stride.width - o.padding.width + tap[2] * o.dilation.width;
-      if (row < 0 || row >= x[2] || column < 0 || column >= x[3]) continue;
-      visit(y, Index{y[0], y[1] / filters * weight[1] + tap[0], row, column}, Index{y[1], tap[0], tap[1], tap[2]});
+    for (const Index& tap : indices_of(Shape(weight.begin() + 1, weight.end()))) {
+      Index from = {y[0], y[1] / filters * weight[1] + tap[0]}, w = {y[1]};
+      bool inside = true;
+      for (int64_t i = 0; i < Sizes::kAxes; ++i) {
+        const auto at = static_cast<size_t>(i);
+        from.push_back(y[at + 2] * o.stride[i] - o.padding[i] + tap[at + 1] * o.dilation[i]);
+        inside = inside && from.back() >= 0 && from.back() < x[at + 2];
+      }
+      w.insert(w.end(), tap.begin(), tap.end());
+      if (inside) visit(y, from, w);
     }
 }
 
@@ -29,17 +40,23 @@ double& element(Array& a, const Index& index) {
 Array zeros_of(const Shape& shape) {
   return build(shape, [](const Index&) { return 0.0; });
 }
+/// The bias of every element of a result, or zeros.
+Array biases(const Shape& shape, const Array& bias) {
+  return build(shape, [&](const Index& i) { return bias.absent ? 0.0 : bias.at({i[1]}); });
+}
 
-Shape output_of(const Shape& x, const Shape& weight, const Conv2dOptions& o) {
-  auto size = [](int64_t in, int64_t kernel, int64_t stride, int64_t padding, int64_t dilation) {
-    return (in + 2 * padding - dilation * (kernel - 1) - 1) / stride + 1;
-  };
-  return {x[0], weight[0], size(x[2], weight[2], o.stride.height, o.padding.height, o.dilation.height),
-          size(x[3], weight[3], o.stride.width, o.padding.width, o.dilation.width)};
+template <class Sizes> Shape output_of(const Shape& x, const Shape& weight, const ConvOptionsOf<Sizes>& o) {
+  Shape out = {x[0], weight[0]};
+  for (int64_t i = 0; i < Sizes::kAxes; ++i) {
+    const auto at = static_cast<size_t>(i + 2);
+    out.push_back((x[at] + 2 * o.padding[i] - o.dilation[i] * (weight[at] - 1) - 1) / o.stride[i] + 1);
+  }
+  return out;
 }
 
 /// A convolution and both of its gradients, of x and weight of these shapes, with and without a bias.
-void add(Cases& cases, const std::string& name, const Shape& x, const Shape& weight, const Conv2dOptions& o) {
+template <class Sizes>
+void add(Cases& cases, const std::string& name, const Shape& x, const Shape& weight, const ConvOptionsOf<Sizes>& o) {
   const Shape out = output_of(x, weight, o);
   cases
       .add(
@@ -47,147 +64,143 @@ void add(Cases& cases, const std::string& name, const Shape& x, const Shape& wei
           {{normal(x), normal(weight), normal({weight[0]})},
            {normal(x), normal(weight), absent()},
            {integers(x, -2, 2), integers(weight, -2, 2), absent()}},
-          [o](const Inputs& in) { return conv2d(in[0], in[1], in[2], o); },
+          [o](const Inputs& in) { return call(in, o); },
           [=](const Arrays& in) {
-    Array y = build(out, [&](const Index& i) { return in[2].absent ? 0.0 : in[2].at({i[1]}); });
-    each_product(x, weight, out, o, [&](const Index& to, const Index& from, const Index& tap) {
-      element(y, to) += in[0].at(from) * in[1].at(tap);
-    });
-    return y;
+            Array y = biases(out, in[2]);
+            each_product(x, weight, out, o, [&](const Index& to, const Index& from, const Index& tap) {
+              element(y, to) += in[0].at(from) * in[1].at(tap);
+            });
+            return y;
           })
       .accepts(kFloating)
       .loose(4);
   cases
       .add(
           "conv backward data " + name, {{normal(out), normal(weight)}},
-          [=](const Inputs& in) { return adjoint::conv2d_backward_data(in[0], in[1], x, o); },
+          [=](const Inputs& in) { return adjoint::conv_backward_data(in[0], in[1], x, o); },
           [=](const Arrays& in) {
-    Array dx = zeros_of(x);
-    each_product(x, weight, out, o, [&](const Index& from, const Index& to, const Index& tap) {
-      element(dx, to) += in[0].at(from) * in[1].at(tap);
-    });
-    return dx;
+            Array dx = zeros_of(x);
+            each_product(x, weight, out, o, [&](const Index& from, const Index& to, const Index& tap) {
+              element(dx, to) += in[0].at(from) * in[1].at(tap);
+            });
+            return dx;
           })
       .accepts(kFloating)
       .loose(4);
   cases
       .add(
           "conv backward weights " + name, {{normal(x), normal(out)}},
-          [=](const Inputs& in) { return adjoint::conv2d_backward_weights(in[0], in[1], View::contiguous(weight), o); },
+          [=](const Inputs& in) { return adjoint::conv_backward_weights(in[0], in[1], View::contiguous(weight), o); },
           [=](const Arrays& in) {
-    Array dw = zeros_of(weight);
-    each_product(x, weight, out, o, [&](const Index& g, const Index& from, const Index& to) {
-      element(dw, to) += in[0].at(from) * in[1].at(g);
-    });
-    return dw;
+            Array dw = zeros_of(weight);
+            each_product(x, weight, out, o, [&](const Index& g, const Index& from, const Index& to) {
+              element(dw, to) += in[0].at(from) * in[1].at(g);
+            });
+            return dw;
           })
       .accepts(kFloating)
       .loose(4);
 }
 
-void add_errors(Cases& cases) {
-  cases.error<ShapeError>(
-      "conv2d input",
-      [] {
-    conv2d(ones({4, 4}), ones({2, 3, 3, 3}));
-      },
-      "conv2d([4, 4] f32, [2, 3, 3, 3] f32): x must be (N, C, H, W) or (C, H, W), not [4, 4]");
-  cases.error<ShapeError>(
-      "conv2d weight",
-      [] {
-    conv2d(ones({1, 3, 4, 4}), ones({2, 3, 3}));
-      },
-      "conv2d([1, 3, 4, 4] f32, [2, 3, 3] f32): weight must be (O, C / groups, kh, kw), not [2, 3, 3]");
-  cases.error<ShapeError>(
-      "conv2d channels",
-      [] {
-    conv2d(ones({1, 3, 4, 4}), ones({2, 2, 3, 3}));
-      },
-      "conv2d([1, 3, 4, 4] f32, [2, 2, 3, 3] f32): x has 3 channels, weight [2, 2, 3, 3] with 1 groups takes 2");
-  cases.error<ShapeError>(
-      "conv2d groups",
-      [] {
-    conv2d(ones({1, 4, 4, 4}), ones({3, 2, 3, 3}), {.groups = 2});
-      },
-      "conv2d([1, 4, 4, 4] f32, [3, 2, 3, 3] f32): 3 output channels do not divide into 2 groups");
-  cases.error<ShapeError>(
-      "conv2d size",
-      [] {
-    conv2d(ones({1, 1, 2, 2}), ones({1, 1, 3, 3}));
-      },
-      "conv2d([1, 1, 2, 2] f32, [1, 1, 3, 3] f32): the kernel of weight [1, 1, 3, 3] is larger than the padded input "
-      "[1, 1, 2, 2]");
-  cases.error<ShapeError>(
-      "conv2d empty kernel",
-      [] {
-    conv2d(ones({1, 1, 2, 2}), ones({1, 1, 0, 1}));
-      },
-      "conv2d([1, 1, 2, 2] f32, [1, 1, 0, 1] f32): the kernel of weight [1, 1, 0, 1] is empty");
-  cases.error<ShapeError>(
-      "conv2d bias",
-      [] {
-    conv2d(ones({1, 1, 2, 2}), ones({3, 1, 1, 1}), ones({2}));
-      },
-      "conv2d([1, 1, 2, 2] f32, [3, 1, 1, 1] f32, [2] f32): bias must have shape [3], not [2]");
-  cases.error<Error>(
-      "conv2d stride",
-      [] {
-    conv2d(ones({1, 1, 2, 2}), ones({1, 1, 1, 1}), {.stride = 0});
-      },
-      "conv2d([1, 1, 2, 2] f32, [1, 1, 1, 1] f32): stride 0, 0 must be at least 1");
-  cases.error<Error>(
-      "conv2d padding",
-      [] {
-    conv2d(ones({1, 1, 2, 2}), ones({1, 1, 1, 1}), {.padding = {0, -1}});
-      },
-      "conv2d([1, 1, 2, 2] f32, [1, 1, 1, 1] f32): padding 0, -1 must not be negative");
-  cases.error<Error>(
-      "conv2d dilation",
-      [] {
-    conv2d(ones({1, 1, 2, 2}), ones({1, 1, 1, 1}), {.dilation = 0});
-      },
-      "conv2d([1, 1, 2, 2] f32, [1, 1, 1, 1] f32): dilation 0, 0 must be at least 1");
-  cases.error<Error>(
-      "conv2d no groups",
-      [] {
-    conv2d(ones({1, 1, 2, 2}), ones({1, 1, 1, 1}), {.groups = 0});
-      },
-      "conv2d([1, 1, 2, 2] f32, [1, 1, 1, 1] f32): groups 0 must be at least 1");
-  cases.error<DtypeError>(
-      "conv2d of integers",
-      [] {
-    conv2d(ones({1, 1, 2, 2}, i64), ones({1, 1, 1, 1}, i64));
-      },
-      "conv2d([1, 1, 2, 2] i64, [1, 1, 1, 1] i64): i64 is not accepted here; it takes floating dtypes; cast first, "
-      "e.g. x.to(f32)");
-  cases.error<ShapeError>(
-      "conv2d_backward_data shape",
-      [] {
-    adjoint::conv2d_backward_data(ones({1, 1, 3, 3}), ones({1, 1, 1, 1}), {1, 1, 2, 2}, {});
-      },
-      "conv2d_backward_data([1, 1, 3, 3] f32, [1, 1, 1, 1] f32): the gradient must have shape [1, 1, 2, 2], not [1, 1, "
-      "3, 3]");
-  cases.error<ShapeError>(
-      "conv2d_backward_weights shape",
-      [] {
-    adjoint::conv2d_backward_weights(ones({1, 1, 2, 2}), ones({1, 2, 2, 2}), View::contiguous({1, 1, 1, 1}), {});
-      },
-      "conv2d_backward_weights([1, 1, 2, 2] f32, [1, 2, 2, 2] f32): the gradient must have shape [1, 1, 2, 2], not [1, "
-      "2, 2, 2]");
+/// A transposed convolution of x and weight of these shapes, which gives `out`.
+template <class Sizes>
+void add_transposed(Cases& cases, const std::string& name, const Shape& x, const Shape& weight, const Shape& out,
+                    const ConvTransposeOptionsOf<Sizes>& o) {
+  const ConvOptionsOf<Sizes> forward = {o.stride, o.padding, o.dilation, o.groups};
+  cases
+      .add(
+          "conv transpose " + name,
+          {{normal(x), normal(weight), normal({out[1]})},
+           {normal(x), normal(weight), absent()},
+           {integers(x, -2, 2), integers(weight, -2, 2), absent()}},
+          [o](const Inputs& in) { return call(in, o); },
+          [=](const Arrays& in) {
+            Array y = biases(out, in[2]);
+            each_product(out, weight, x, forward, [&](const Index& from, const Index& to, const Index& tap) {
+              element(y, to) += in[0].at(from) * in[1].at(tap);
+            });
+            return y;
+          })
+      .accepts(kFloating)
+      .loose(4);
+}
+
+/// Without a batch axis the result has none: the same numbers as for a batch of one.
+void add_unbatched(Cases& cases) {
+  const auto reference = [](const Shape& x, const Shape& weight, const auto& o) {
+    return [=](const Arrays& in) {
+      Shape out = output_of(x, weight, o);
+      Array batch{x, in[0].values}, y = zeros_of(out);
+      each_product(x, weight, out, o, [&](const Index& to, const Index& from, const Index& tap) {
+        element(y, to) += batch.at(from) * in[1].at(tap);
+      });
+      out.erase(0);
+      return Array{out, y.values};
+    };
+  };
+  cases
+      .add("conv1d unbatched", {{normal({2, 6}), normal({3, 2, 3})}}, CALL(conv1d(x[0], x[1])),
+           reference({1, 2, 6}, {3, 2, 3}, Conv1dOptions{}))
+      .accepts(kFloating)
+      .loose(4);
+  cases
+      .add("conv2d unbatched", {{normal({2, 4, 3}), normal({3, 2, 2, 3})}}, CALL(conv2d(x[0], x[1])),
+           reference({1, 2, 4, 3}, {3, 2, 2, 3}, Conv2dOptions{}))
+      .accepts(kFloating)
+      .loose(4);
+  cases
+      .add("conv3d unbatched", {{normal({2, 3, 4, 3}), normal({3, 2, 2, 2, 3})}}, CALL(conv3d(x[0], x[1])),
+           reference({1, 2, 3, 4, 3}, {3, 2, 2, 2, 3}, Conv3dOptions{}))
+      .accepts(kFloating)
+      .loose(4);
 }
 
 }  // namespace
 
 void add_conv_cases(Cases& cases) {
-  add(cases, "3x3", {2, 2, 4, 5}, {3, 2, 3, 3}, {});
-  add(cases, "1x1", {2, 3, 2, 3}, {2, 3, 1, 1}, {});
-  add(cases, "padded", {1, 2, 3, 3}, {2, 2, 3, 3}, {.padding = 1});
-  add(cases, "strided", {1, 2, 5, 6}, {2, 2, 2, 3}, {.stride = {2, 1}, .padding = {1, 0}});
-  add(cases, "dilated", {1, 1, 5, 5}, {2, 1, 2, 2}, {.padding = 1, .dilation = {2, 3}});
-  add(cases, "groups", {1, 4, 3, 3}, {4, 2, 2, 2}, {.groups = 2});
-  add(cases, "depthwise", {2, 3, 3, 3}, {3, 1, 2, 2}, {.stride = 2, .padding = 1, .groups = 3});
-  add(cases, "of nothing", {0, 2, 3, 3}, {2, 2, 2, 2}, {});
-  add_errors(cases);
+  using One = Conv1dOptions;
+  using Two = Conv2dOptions;
+  using Three = Conv3dOptions;
+  add(cases, "3x3", {2, 2, 4, 5}, {3, 2, 3, 3}, Two{});
+  add(cases, "1x1", {2, 3, 2, 3}, {2, 3, 1, 1}, Two{});
+  add(cases, "padded", {1, 2, 3, 3}, {2, 2, 3, 3}, Two{.padding = 1});
+  add(cases, "strided", {1, 2, 5, 6}, {2, 2, 2, 3}, Two{.stride = {2, 1}, .padding = {1, 0}});
+  add(cases, "dilated", {1, 1, 5, 5}, {2, 1, 2, 2}, Two{.padding = 1, .dilation = {2, 3}});
+  add(cases, "groups", {1, 4, 3, 3}, {4, 2, 2, 2}, Two{.groups = 2});
+  add(cases, "depthwise", {2, 3, 3, 3}, {3, 1, 2, 2}, Two{.stride = 2, .padding = 1, .groups = 3});
+  add(cases, "of nothing", {0, 2, 3, 3}, {2, 2, 2, 2}, Two{});
+  add(cases, "1d", {2, 3, 7}, {4, 3, 3}, One{});
+  add(cases, "1d 1", {2, 3, 4}, {4, 3, 1}, One{});
+  add(cases, "1d strided", {2, 2, 8}, {3, 2, 4}, One{.stride = 3, .padding = 2, .dilation = 2});
+  add(cases, "1d groups", {2, 4, 6}, {6, 2, 3}, One{.padding = 1, .groups = 2});
+  add(cases, "1d depthwise", {2, 17, 9}, {17, 1, 5}, One{.padding = 2, .groups = 17});
+  add(cases, "1d of nothing", {2, 0, 6}, {3, 0, 3}, One{});
+  add(cases, "3d", {2, 2, 3, 4, 3}, {3, 2, 2, 3, 2}, Three{});
+  add(cases, "3d strided", {1, 2, 4, 5, 4}, {2, 2, 2, 2, 3}, Three{.stride = {2, 1, 2}, .padding = {1, 0, 1}});
+  add(cases, "3d dilated", {1, 1, 4, 3, 5}, {2, 1, 2, 2, 2}, Three{.padding = 1, .dilation = {2, 1, 3}});
+  add(cases, "3d groups", {1, 4, 2, 3, 3}, {4, 2, 2, 2, 1}, Three{.groups = 2});
+  add(cases, "3d depthwise", {1, 3, 3, 3, 3}, {3, 1, 2, 2, 2}, Three{.stride = 2, .padding = 1, .groups = 3});
+  add_unbatched(cases);
+
+  using OneBack = ConvTranspose1dOptions;
+  using TwoBack = ConvTranspose2dOptions;
+  using ThreeBack = ConvTranspose3dOptions;
+  add_transposed(cases, "1d", {2, 3, 4}, {3, 2, 3}, {2, 2, 6}, OneBack{});
+  add_transposed(cases, "1d strided", {2, 2, 4}, {2, 3, 3}, {2, 3, 8},
+                 OneBack{.stride = 2, .padding = 1, .output_padding = 1});
+  add_transposed(cases, "1d groups", {1, 4, 3}, {4, 1, 2}, {1, 2, 5}, OneBack{.groups = 2, .dilation = 2});
+  add_transposed(cases, "2d", {2, 3, 3, 2}, {3, 2, 2, 3}, {2, 2, 4, 4}, TwoBack{});
+  add_transposed(cases, "2d 1x1", {2, 3, 3, 2}, {3, 2, 1, 1}, {2, 2, 3, 2}, TwoBack{});
+  add_transposed(cases, "2d strided", {1, 2, 3, 3}, {2, 3, 4, 4}, {1, 3, 6, 6}, TwoBack{.stride = 2, .padding = 1});
+  add_transposed(cases, "2d uneven stride", {1, 2, 3, 2}, {2, 2, 3, 3}, {1, 2, 7, 4},
+                 TwoBack{.stride = {2, 3}, .padding = {0, 1}});
+  add_transposed(cases, "2d groups", {2, 4, 2, 3}, {4, 2, 2, 2}, {2, 4, 4, 7},
+                 TwoBack{.stride = 2, .output_padding = {0, 1}, .groups = 2});
+  add_transposed(cases, "2d depthwise", {1, 3, 3, 3}, {3, 1, 2, 2}, {1, 3, 5, 5}, TwoBack{.groups = 3, .dilation = 2});
+  add_transposed(cases, "2d of nothing", {0, 3, 2, 2}, {3, 2, 2, 2}, {0, 2, 3, 3}, TwoBack{});
+  add_transposed(cases, "3d", {1, 2, 2, 3, 2}, {2, 3, 2, 2, 1}, {1, 3, 3, 4, 2}, ThreeBack{});
+  add_transposed(cases, "3d strided", {1, 2, 2, 2, 2}, {2, 2, 2, 3, 2}, {1, 2, 4, 3, 5},
+                 ThreeBack{.stride = 2, .padding = {0, 1, 0}, .output_padding = {0, 0, 1}});
 }
 
 }  // namespace weft::testing

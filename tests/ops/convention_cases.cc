@@ -25,11 +25,10 @@ void add(Cases& cases, const std::string& name, const Shape& shape, const std::v
     return grad({sum(f(leaf))}, {leaf})[0];
   };
   cases
-      .add(
-          "gradient of " + name, {{given(shape, at)}}, gradient,
-          [=](const Arrays&) {
-    return Array{shape, expected};
-          })
+      .add("gradient of " + name, {{given(shape, at)}}, gradient,
+           [=](const Arrays&) {
+             return Array{shape, expected};
+           })
       .compares(kFloating)
       .no_gradient();
 }
@@ -79,10 +78,8 @@ void add_zeros(Cases& cases) {
 void add_convention_cases(Cases& cases) {
   (void)simulated_device();
   cases
-      .add(
-          "to another device and back", {{normal({3, 4})}, {normal({0})}, {normal({})}},
-          [](const Inputs& x) { return x[0].to(Device::extension(1)).to(x[0].device()); },
-          pointwise([](double a) { return a; }))
+      .add("to another device and back", {{normal({3, 4})}, {normal({0})}, {normal({})}},
+           CALL(x[0].to(Device::extension(1)).to(x[0].device())), pointwise([](double a) { return a; }))
       .accepts(kAll);
   add_kinks(cases);
   add_ties(cases);

@@ -70,9 +70,9 @@ void add(Cases& cases, const std::string& name, const CrossEntropyOptions& optio
       .add(
           name, samples,
           [options](const Inputs& x) {
-    CrossEntropyOptions o = options;
-    o.weight = x[2];
-    return cross_entropy(x[0], x[1], o);
+            CrossEntropyOptions o = options;
+            o.weight = x[2];
+            return cross_entropy(x[0], x[1], o);
           },
           loss(options))
       .accepts(kFloating)
@@ -81,24 +81,23 @@ void add(Cases& cases, const std::string& name, const CrossEntropyOptions& optio
 
 void add_backward(Cases& cases) {
   cases
-      .add(
-          "cross entropy backward",
-          {{normal({4}), normal({4, 3}), index({4}, 3), absent()},
-           {normal({2, 3}), normal({2, 4, 3}), index({2, 3}, 4), class_weights(4)}},
-          [](const Inputs& x) { return adjoint::cross_entropy_backward(x[0], x[1], x[2], x[3], 1, 0.2); },
-          [](const Arrays& x) {
-    CrossEntropyOptions o;
-    o.ignore_index = 1, o.label_smoothing = 0.2;
-    return build(x[1].shape, [&](const Index& i) {
-      Index at = i;
-      at.erase(at.begin() + 1);
-      const Target target = target_of(x[1], x[2], x[3], at, o);
-      double total = 0;
-      for (double share : target.share) total += share;
-      const size_t c = static_cast<size_t>(i[1]);
-      return x[0].at(at) * (total * std::exp(target.log_softmax[c]) - target.share[c]);
-    });
-          })
+      .add("cross entropy backward",
+           {{normal({4}), normal({4, 3}), index({4}, 3), absent()},
+            {normal({2, 3}), normal({2, 4, 3}), index({2, 3}, 4), class_weights(4)}},
+           CALL(adjoint::cross_entropy_backward(x[0], x[1], x[2], x[3], 1, 0.2)),
+           [](const Arrays& x) {
+             CrossEntropyOptions o;
+             o.ignore_index = 1, o.label_smoothing = 0.2;
+             return build(x[1].shape, [&](const Index& i) {
+               Index at = i;
+               at.erase(at.begin() + 1);
+               const Target target = target_of(x[1], x[2], x[3], at, o);
+               double total = 0;
+               for (double share : target.share) total += share;
+               const size_t c = static_cast<size_t>(i[1]);
+               return x[0].at(at) * (total * std::exp(target.log_softmax[c]) - target.share[c]);
+             });
+           })
       .accepts(kFloating)
       .loose(4);
 }
@@ -107,32 +106,32 @@ void add_errors(Cases& cases) {
   cases.error<IndexError>(
       "cross_entropy class",
       [] {
-    cross_entropy(ones({2, 3}), tensor({0, 3}));
+        cross_entropy(ones({2, 3}), tensor({0, 3}));
       },
       "cross_entropy([2, 3] f32, [2] i64): class 3 is out of range for 3 classes");
   cases.error<IndexError>(
       "cross_entropy negative class",
       [] {
-    cross_entropy(ones({1, 3}), tensor({-1}));
+        cross_entropy(ones({1, 3}), tensor({-1}));
       },
       "cross_entropy([1, 3] f32, [1] i64): class -1 is out of range for 3 classes");
   cases.error<DtypeError>(
       "cross_entropy targets",
       [] {
-    cross_entropy(ones({2, 3}), ones({2}));
+        cross_entropy(ones({2, 3}), ones({2}));
       },
       "cross_entropy([2, 3] f32, [2] f32): the targets are f32; they must be class indices, e.g. i64");
   cases.error<DtypeError>(
       "cross_entropy logits",
       [] {
-    cross_entropy(ones({2, 3}, i64), ones({2}, i64));
+        cross_entropy(ones({2, 3}, i64), ones({2}, i64));
       },
       "cross_entropy([2, 3] i64, [2] i64): i64 is not accepted here; it takes floating dtypes; cast first, e.g. "
       "x.to(f32)");
   cases.error<ShapeError>(
       "cross_entropy shapes",
       [] {
-    cross_entropy(ones({2, 3}), ones({3}, i64));
+        cross_entropy(ones({2, 3}), ones({3}, i64));
       },
       "cross_entropy([2, 3] f32, [3] i64): targets for logits [2, 3] must have shape [2], not [3]");
   cases.error<ShapeError>(
@@ -141,19 +140,19 @@ void add_errors(Cases& cases) {
   cases.error<Error>(
       "cross_entropy smoothing",
       [] {
-    cross_entropy(ones({2, 3}), ones({2}, i64), {.label_smoothing = 1.5});
+        cross_entropy(ones({2, 3}), ones({2}, i64), {.label_smoothing = 1.5});
       },
       "cross_entropy([2, 3] f32, [2] i64): label smoothing 1.5 must lie between 0 and 1");
   cases.error<ShapeError>(
       "cross_entropy weight",
       [] {
-    cross_entropy(ones({2, 3}), ones({2}, i64), {.weight = ones({2})});
+        cross_entropy(ones({2, 3}), ones({2}, i64), {.weight = ones({2})});
       },
       "cross_entropy([2, 3] f32, [2] i64): the class weights must be [3] f32, not [2] f32");
   cases.error<GradientError>(
       "cross_entropy weight with a gradient",
       [] {
-    cross_entropy(ones({2, 3}), ones({2}, i64), {.weight = ones({3}).requires_grad_()});
+        cross_entropy(ones({2, 3}), ones({2}, i64), {.weight = ones({3}).requires_grad_()});
       },
       "cross_entropy([2, 3] f32, [2] i64): the class weights take no gradient; pass weight.detach()");
 }
@@ -167,14 +166,12 @@ void add_cross_entropy_cases(Cases& cases) {
   add(cases, "cross entropy smoothed", {.label_smoothing = 0.1});
   add(cases, "cross entropy ignoring", {.ignore_index = 2, .label_smoothing = 0.3, .reduction = Reduction::sum});
   cases
-      .add(
-          "cross entropy of one", {{normal({5}), index({}, 5)}},
-          [](const Inputs& x) { return cross_entropy(x[0], x[1]); },
-          [](const Arrays& x) {
-    Array logits = x[0], target = x[1];
-    logits.shape = {1, 5}, target.shape = {1};
-    return loss({})({logits, target, Array{{}, {}, true}});
-          })
+      .add("cross entropy of one", {{normal({5}), index({}, 5)}}, CALL(cross_entropy(x[0], x[1])),
+           [](const Arrays& x) {
+             Array logits = x[0], target = x[1];
+             logits.shape = {1, 5}, target.shape = {1};
+             return loss({})({logits, target, Array{{}, {}, true}});
+           })
       .accepts(kFloating)
       .loose(4);
   add_backward(cases);

@@ -7,6 +7,14 @@
 #define WEFT_CASE_FAMILIES(X) \
   X(binary) X(unary) X(compare) X(view) X(view_error) X(reduce) X(arg_reduce) X(matmul) X(linear) X(conv) X(pool) \
   X(softmax) X(cross_entropy) X(index) X(cat) X(norm) X(attention) X(make) X(optimizer) \
+  X(adaptive_step) \
+  X(einsum) X(products) X(linalg) X(decomposition) \
+  X(recurrent) X(group_norm) X(ctc_loss) \
+  X(vmap) \
+  X(sort) X(scan) X(statistics) X(histogram) \
+  X(resample) X(image) X(conv_error) X(pool_error) \
+  X(advanced_index) X(index_put) X(masked) X(scatter) X(strided_scatter) X(tile) X(split) X(pad_mode) X(einops) \
+  X(elementwise) X(division) X(activation) X(blend) X(random) \
   X(convention)
 // clang-format on
 

@@ -20,8 +20,7 @@ Reference gathered(size_t axis) {
   };
 }
 /// Zeros of `shape`, each element of x[0] added where `place` says; nowhere where that is empty.
-template <class Place>
-Array scattered(const Array& source, const Shape& shape, Place place) {
+template <class Place> Array scattered(const Array& source, const Shape& shape, Place place) {
   Array out = build(shape, [](const Index&) { return 0.0; });
   for (const Index& from : indices_of(source.shape)) {
     const Index to = place(from);
@@ -34,38 +33,32 @@ Array scattered(const Array& source, const Shape& shape, Place place) {
 
 void add_gather(Cases& cases) {
   cases
-      .add(
-          "gather rows",
-          {{normal({4, 3}), index({2, 3}, 4)},
-           {normal({4, 3}), index({5, 2}, 4)},
-           {normal({4}), index({6}, 4)},
-           {normal({3, 2, 2}), index({2, 2, 1}, 3)},
-           {normal({4, 3}), index({0, 3}, 4)}},
-          [](const Inputs& x) { return gather(x[0], 0, x[1]); }, gathered(0))
+      .add("gather rows",
+           {{normal({4, 3}), index({2, 3}, 4)},
+            {normal({4, 3}), index({5, 2}, 4)},
+            {normal({4}), index({6}, 4)},
+            {normal({3, 2, 2}), index({2, 2, 1}, 3)},
+            {normal({4, 3}), index({0, 3}, 4)}},
+           CALL(gather(x[0], 0, x[1])), gathered(0))
       .accepts(kAll);
   cases
-      .add(
-          "gather columns", {{normal({3, 5}), index({3, 2}, 5)}, {normal({2, 4}), index({1, 7}, 4)}},
-          [](const Inputs& x) { return gather(x[0], -1, x[1]); }, gathered(1))
+      .add("gather columns", {{normal({3, 5}), index({3, 2}, 5)}, {normal({2, 4}), index({1, 7}, 4)}},
+           CALL(gather(x[0], -1, x[1])), gathered(1))
       .accepts(kAll);
   cases
-      .add(
-          "gather with i32", {{normal({4, 3}), index({2, 3}, {0, 3, 1, 2, 2, 2}, i32)}},
-          [](const Inputs& x) { return gather(x[0], 0, x[1]); }, gathered(0))
+      .add("gather with i32", {{normal({4, 3}), index({2, 3}, {0, 3, 1, 2, 2, 2}, i32)}}, CALL(gather(x[0], 0, x[1])),
+           gathered(0))
       .accepts(kAll);
   cases
-      .add(
-          "scatter add",
-          {{normal({2, 3}), index({2, 3}, 4)},
-           {normal({5, 3}), index({5, 3}, 4)},
-           {normal({3, 1}), index({3, 1}, 4)},
-           {normal({0, 2}), index({0, 2}, 4)}},
-          [](const Inputs& x) {
-    return scatter_add(x[0], 0, x[1], {4, 3});
-          },
-          [](const Arrays& x) {
-    return scattered(x[0], {4, 3}, [&](Index i) { return i[0] = at(x[1], i), i; });
-      })
+      .add("scatter add",
+           {{normal({2, 3}), index({2, 3}, 4)},
+            {normal({5, 3}), index({5, 3}, 4)},
+            {normal({3, 1}), index({3, 1}, 4)},
+            {normal({0, 2}), index({0, 2}, 4)}},
+           CALL(scatter_add(x[0], 0, x[1], {4, 3})),
+           [](const Arrays& x) {
+             return scattered(x[0], {4, 3}, [&](Index i) { return i[0] = at(x[1], i), i; });
+           })
       .compares(kFloating);
 }
 
@@ -80,62 +73,53 @@ void add_scalars(Cases& cases) {
     return Array{{}, {sum}};
   };
   cases
-      .add(
-          "gather of a scalar", {{normal({}), index({}, 1)}, {normal({}), index({3}, 1)}, {normal({1}), index({}, 1)}},
-          [](const Inputs& x) { return gather(x[0], 0, x[1]); }, first)
+      .add("gather of a scalar", {{normal({}), index({}, 1)}, {normal({}), index({3}, 1)}, {normal({1}), index({}, 1)}},
+           CALL(gather(x[0], 0, x[1])), first)
       .accepts(kAll);
   cases
-      .add(
-          "index select of a scalar", {{normal({}), index({1}, 1)}, {normal({}), index({}, 1)}},
-          [](const Inputs& x) { return index_select(x[0], -1, x[1]); }, [](const Arrays& x) { return x[0]; })
+      .add("index select of a scalar", {{normal({}), index({1}, 1)}, {normal({}), index({}, 1)}},
+           CALL(index_select(x[0], -1, x[1])), [](const Arrays& x) { return x[0]; })
       .accepts(kAll);
   cases
-      .add(
-          "scatter add to a scalar", {{normal({}), index({}, 1)}, {normal({3}), index({3}, 1)}},
-          [](const Inputs& x) { return scatter_add(x[0], -1, x[1], {}); }, total)
+      .add("scatter add to a scalar", {{normal({}), index({}, 1)}, {normal({3}), index({3}, 1)}},
+           CALL(scatter_add(x[0], -1, x[1], {})), total)
       .compares(kFloating);
   cases
-      .add(
-          "index add to a scalar", {{normal({}), index({}, 1)}, {normal({3}), index({3}, 1)}},
-          [](const Inputs& x) { return index_add(x[0], 0, x[1], {}); }, total)
+      .add("index add to a scalar", {{normal({}), index({}, 1)}, {normal({3}), index({3}, 1)}},
+           CALL(index_add(x[0], 0, x[1], {})), total)
       .compares(kFloating);
 }
 
 void add_select(Cases& cases) {
   cases
-      .add(
-          "index select",
-          {{normal({4, 3}), index({5}, 4)},
-           {normal({4}), index({2}, 4)},
-           {normal({4, 2, 3}), index({0}, 4)},
-           {normal({4, 1, 2, 2}), index({3}, 4)}},
-          [](const Inputs& x) { return index_select(x[0], 0, x[1]); },
-          [](const Arrays& x) {
-    Shape shape = x[0].shape;
-    shape[0] = x[1].shape[0];
-    return build(shape, [&](Index i) { return i[0] = at(x[1], {i[0]}), x[0].at(i); });
-          })
+      .add("index select",
+           {{normal({4, 3}), index({5}, 4)},
+            {normal({4}), index({2}, 4)},
+            {normal({4, 2, 3}), index({0}, 4)},
+            {normal({4, 1, 2, 2}), index({3}, 4)}},
+           CALL(index_select(x[0], 0, x[1])),
+           [](const Arrays& x) {
+             Shape shape = x[0].shape;
+             shape[0] = x[1].shape[0];
+             return build(shape, [&](Index i) { return i[0] = at(x[1], {i[0]}), x[0].at(i); });
+           })
       .accepts(kAll);
   cases
-      .add(
-          "index select columns", {{normal({3, 4}), index({6}, 4)}, {normal({2, 4, 3}), index({2}, 4)}},
-          [](const Inputs& x) { return index_select(x[0], 1, x[1]); },
-          [](const Arrays& x) {
-    Shape shape = x[0].shape;
-    shape[1] = x[1].shape[0];
-    return build(shape, [&](Index i) { return i[1] = at(x[1], {i[1]}), x[0].at(i); });
-          })
+      .add("index select columns", {{normal({3, 4}), index({6}, 4)}, {normal({2, 4, 3}), index({2}, 4)}},
+           CALL(index_select(x[0], 1, x[1])),
+           [](const Arrays& x) {
+             Shape shape = x[0].shape;
+             shape[1] = x[1].shape[0];
+             return build(shape, [&](Index i) { return i[1] = at(x[1], {i[1]}), x[0].at(i); });
+           })
       .accepts(kAll);
   cases
-      .add(
-          "index add",
-          {{normal({2, 5}), index({5}, 4)}, {normal({2, 1}), index({1}, 4)}, {normal({2, 9}), index({9}, 4)}},
-          [](const Inputs& x) {
-    return index_add(x[0], 1, x[1], {2, 4});
-          },
-          [](const Arrays& x) {
-    return scattered(x[0], {2, 4}, [&](Index i) { return i[1] = at(x[1], {i[1]}), i; });
-      })
+      .add("index add",
+           {{normal({2, 5}), index({5}, 4)}, {normal({2, 1}), index({1}, 4)}, {normal({2, 9}), index({9}, 4)}},
+           CALL(index_add(x[0], 1, x[1], {2, 4})),
+           [](const Arrays& x) {
+             return scattered(x[0], {2, 4}, [&](Index i) { return i[1] = at(x[1], {i[1]}), i; });
+           })
       .compares(kFloating);
 }
 
@@ -156,37 +140,32 @@ void add_embedding(Cases& cases) {
     shape.push_back(x[1].shape[1]);
     return build(shape, [&](const Index& i) { return x[1].at(row_of(x[0], i)); });
   };
-  cases
-      .add(
-          "embedding", samples, [](const Inputs& x) { return embedding(x[0], x[1]); }, rows)
-      .accepts(kAll);
+  cases.add("embedding", samples, CALL(embedding(x[0], x[1])), rows).accepts(kAll);
   for (const int64_t padding : {-1, 1})
     cases
-        .add(
-            "embedding backward, padding " + std::string(padding < 0 ? "none" : "1"),
-            {{normal({3, 2}), index({3}, 4)}, {normal({2, 3, 2}), index({2, 3}, 4)}, {normal({6, 2}), index({6}, 2)}},
-            [padding](const Inputs& x) { return adjoint::embedding_backward(x[0], x[1], 4, padding); },
-            [padding](const Arrays& x) {
-      return scattered(x[0], {4, 2}, [&](const Index& i) {
-        const Index row = row_of(x[1], i);
-        return row[0] == padding ? Index{} : row;
-      });
-            })
+        .add("embedding backward, padding " + std::string(padding < 0 ? "none" : "1"),
+             {{normal({3, 2}), index({3}, 4)}, {normal({2, 3, 2}), index({2, 3}, 4)}, {normal({6, 2}), index({6}, 2)}},
+             CALL(adjoint::embedding_backward(x[0], x[1], 4, padding)),
+             [padding](const Arrays& x) {
+               return scattered(x[0], {4, 2}, [&](const Index& i) {
+                 const Index row = row_of(x[1], i);
+                 return row[0] == padding ? Index{} : row;
+               });
+             })
         .compares(kFloating);
   cases
-      .add(
-          "one hot",
-          {{index({3}, 4)}, {index({2, 2}, 4)}, {index({}, 4)}, {index({0}, 4)}, {index({3}, {0, 3, 1}, u8)}},
-          [](const Inputs& x) { return one_hot(x[0], 4); },
-          [](const Arrays& x) {
-    Shape shape = x[0].shape;
-    shape.push_back(4);
-    return build(shape, [&](Index i) {
-      const int64_t c = i.back();
-      i.pop_back();
-      return double(at(x[0], i) == c);
-    });
-          })
+      .add("one hot",
+           {{index({3}, 4)}, {index({2, 2}, 4)}, {index({}, 4)}, {index({0}, 4)}, {index({3}, {0, 3, 1}, u8)}},
+           CALL(one_hot(x[0], 4)),
+           [](const Arrays& x) {
+             Shape shape = x[0].shape;
+             shape.push_back(4);
+             return build(shape, [&](Index i) {
+               const int64_t c = i.back();
+               i.pop_back();
+               return double(at(x[0], i) == c);
+             });
+           })
       .gives({Result::f32})
       .no_gradient();
 }
@@ -195,7 +174,7 @@ void add_errors(Cases& cases) {
   cases.error<IndexError>(
       "gather index",
       [] {
-    gather(ones({2, 2}), 0, tensor({{0, 2}}));
+        gather(ones({2, 2}), 0, tensor({{0, 2}}));
       },
       "gather([2, 2] f32, [1, 2] i64): index 2 is out of range for 2 rows");
   cases.error<IndexError>(
@@ -204,13 +183,13 @@ void add_errors(Cases& cases) {
   cases.error<ShapeError>(
       "gather rank",
       [] {
-    gather(ones({2, 2}), 0, tensor({0}));
+        gather(ones({2, 2}), 0, tensor({0}));
       },
       "gather([2, 2] f32, [1] i64): the index has 1 axes, the tensor 2");
   cases.error<ShapeError>(
       "gather size",
       [] {
-    gather(ones({2, 2}), 0, zeros({1, 3}, i64));
+        gather(ones({2, 2}), 0, zeros({1, 3}, i64));
       },
       "gather([2, 2] f32, [1, 3] i64): the index of shape [1, 3] is larger than [2, 2] on axis 1");
   cases.error<DtypeError>(
@@ -240,7 +219,7 @@ void add_errors(Cases& cases) {
   cases.error<IndexError>(
       "embedding index",
       [] {
-    embedding(tensor({5}), ones({5, 2}));
+        embedding(tensor({5}), ones({5, 2}));
       },
       "embedding([1] i64, [5, 2] f32): index 5 is out of range for 5 rows");
   cases.error<ShapeError>(
@@ -249,19 +228,19 @@ void add_errors(Cases& cases) {
   cases.error<DtypeError>(
       "embedding dtype",
       [] {
-    embedding(ones({1}), ones({5, 2}));
+        embedding(ones({1}), ones({5, 2}));
       },
       "embedding([1] f32, [5, 2] f32): the indices are f32; they must be integers, e.g. x.to(i64)");
   cases.error<IndexError>(
       "embedding padding",
       [] {
-    embedding(tensor({0}), ones({5, 2}), 5);
+        embedding(tensor({0}), ones({5, 2}), 5);
       },
       "embedding([1] i64, [5, 2] f32): padding_idx 5 is out of range for 5 rows");
   cases.error<ShapeError>(
       "embedding_backward shape",
       [] {
-    adjoint::embedding_backward(ones({2, 3}), tensor({0}), 4, -1);
+        adjoint::embedding_backward(ones({2, 3}), tensor({0}), 4, -1);
       },
       "embedding_backward([2, 3] f32, [1] i64): the gradient must have shape [1, 3], not [2, 3]");
   cases.error<IndexError>(
@@ -275,7 +254,7 @@ void add_errors(Cases& cases) {
   cases.error<IndexError>(
       "one_hot of negative classes",
       [] {
-    one_hot(tensor({3, -1}));
+        one_hot(tensor({3, -1}));
       },
       "one_hot([2] i64): class -1 is negative");
   cases.error<IndexError>(
@@ -284,13 +263,13 @@ void add_errors(Cases& cases) {
   cases.error<ShapeError>(
       "one_hot size",
       [] {
-    one_hot(tensor({0, 1, 2}), int64_t{1} << 62);
+        one_hot(tensor({0, 1, 2}), int64_t{1} << 62);
       },
       "one_hot([3] i64): the number of elements of [3, 4611686018427387904] does not fit into 64 bits");
   cases.error<ShapeError>(
       "index_select of a scalar",
       [] {
-    index_select(ones({}), 0, tensor({0, 0}));
+        index_select(ones({}), 0, tensor({0, 0}));
       },
       "index_select([] f32, [2] i64): a tensor without axes takes one index, not the 2 of shape [2]");
   cases.error<IndexError>(

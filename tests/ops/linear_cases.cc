@@ -28,31 +28,31 @@ void add_errors(Cases& cases) {
   cases.error<ShapeError>(
       "linear features",
       [] {
-    linear(ones({2, 3}), ones({5, 4}));
+        linear(ones({2, 3}), ones({5, 4}));
       },
       "linear([2, 3] f32, [5, 4] f32): x has 3 features, weight [5, 4] takes 4");
   cases.error<ShapeError>(
       "linear weight",
       [] {
-    linear(ones({2, 3}), ones({3}));
+        linear(ones({2, 3}), ones({3}));
       },
       "linear([2, 3] f32, [3] f32): weight must be (out, in), not [3]");
   cases.error<ShapeError>(
       "linear bias",
       [] {
-    linear(ones({2, 3}), ones({5, 3}), ones({3}));
+        linear(ones({2, 3}), ones({5, 3}), ones({3}));
       },
       "linear([2, 3] f32, [5, 3] f32, [3] f32): bias must have shape [5], not [3]");
   cases.error<ShapeError>(
       "linear scalar",
       [] {
-    linear(ones({}), ones({5, 3}));
+        linear(ones({}), ones({5, 3}));
       },
       "linear([] f32, [5, 3] f32): x must have at least one axis, its features");
   cases.error<DtypeError>(
       "linear bool",
       [] {
-    linear(ones({2, 2}, boolean), ones({2, 2}, boolean));
+        linear(ones({2, 2}, boolean), ones({2, 2}, boolean));
       },
       "linear([2, 2] bool, [2, 2] bool): bool is not accepted here; it takes integers or floating dtypes; cast bool "
       "first");

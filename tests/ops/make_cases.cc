@@ -26,52 +26,33 @@ Reference constant(const Shape& shape, const std::vector<double>& values) {
 }
 
 void add_copies(Cases& cases) {
+  cases.add("clone", shapes(), CALL(x[0].clone()), same()).accepts(kAll);
+  cases.add("contiguous", shapes(), CALL(x[0].contiguous()), same()).accepts(kAll);
+  cases.add("detach", shapes(), CALL(x[0].detach()), same()).accepts(kAll).no_gradient();
+  cases.add("cast to f64", shapes(), CALL(x[0].to(f64)), same()).accepts(kAll).gives({Result::f64});
+  cases.add("fill_", shapes(), CALL(x[0].clone().fill_(2)), pointwise([](double) { return 2.0; })).compares(kNumbers);
   cases
-      .add(
-          "clone", shapes(), [](const Inputs& x) { return x[0].clone(); }, same())
-      .accepts(kAll);
-  cases
-      .add(
-          "contiguous", shapes(), [](const Inputs& x) { return x[0].contiguous(); }, same())
-      .accepts(kAll);
-  cases
-      .add(
-          "detach", shapes(), [](const Inputs& x) { return x[0].detach(); }, same())
-      .accepts(kAll)
-      .no_gradient();
-  cases
-      .add(
-          "cast to f64", shapes(), [](const Inputs& x) { return x[0].to(f64); }, same())
-      .accepts(kAll)
-      .gives({Result::f64});
-  cases
-      .add(
-          "fill_", shapes(), [](const Inputs& x) { return x[0].clone().fill_(2); },
-          pointwise([](double) { return 2.0; }))
-      .compares(kNumbers);
-  cases
-      .add(
-          "copy_",
-          {{normal({3, 4}), normal({3, 4})},
-           {normal({3, 4}), normal({4})},
-           {normal({0, 2}), normal({2})},
-           {normal({2, 3}), normal({})},
-           {normal({}), normal({})}},
-          [](const Inputs& x) { return x[0].clone().copy_(x[1]); }, pointwise([](double, double b) { return b; }))
+      .add("copy_",
+           {{normal({3, 4}), normal({3, 4})},
+            {normal({3, 4}), normal({4})},
+            {normal({0, 2}), normal({2})},
+            {normal({2, 3}), normal({})},
+            {normal({}), normal({})}},
+           CALL(x[0].clone().copy_(x[1])), pointwise([](double, double b) { return b; }))
       .accepts(kAll);
   cases
       .add(
           "copy_ into a view", {{normal({4, 3}), normal({2, 3})}, {normal({4, 1}), normal({1})}},
           [](const Inputs& x) {
-    const Tensor y = x[0].detach().clone();
-    y.slice(0, 1, 3).copy_(x[1].detach());
-    return y;
+            const Tensor y = x[0].detach().clone();
+            y.slice(0, 1, 3).copy_(x[1].detach());
+            return y;
           },
           [](const Arrays& x) {
-    return build(x[0].shape, [&](const Index& i) {
-      return i[0] == 1 || i[0] == 2 ? broadcast_at(x[1], {i[0] - 1, i[1]}) : x[0].at(i);
-    });
-      })
+            return build(x[0].shape, [&](const Index& i) {
+              return i[0] == 1 || i[0] == 2 ? broadcast_at(x[1], {i[0] - 1, i[1]}) : x[0].at(i);
+            });
+          })
       .accepts(kAll)
       .no_gradient();
 }
@@ -87,13 +68,13 @@ void add_fills(Cases& cases) {
   add(
       "zeros",
       [] {
-    return zeros({2, 2});
+        return zeros({2, 2});
       },
       constant({2, 2}, {0, 0, 0, 0}), Result::f32);
   add(
       "ones of nothing",
       [] {
-    return ones({0, 2});
+        return ones({0, 2});
       },
       constant({0, 2}, {}), Result::f32);
   add(
@@ -113,25 +94,22 @@ void add_fills(Cases& cases) {
   add(
       "braces",
       [] {
-    return tensor({{1, 2}, {3, 4}});
+        return tensor({{1, 2}, {3, 4}});
       },
       constant({2, 2}, {1, 2, 3, 4}), Result::i64);
   add(
       "floating braces",
       [] {
-    return tensor({{{0.5}, {2.0}}});
+        return tensor({{{0.5}, {2.0}}});
       },
       constant({1, 2, 1}, {0.5, 2}), Result::f32);
   cases
-      .add(
-          "like", {{normal({2, 3})}, {normal({})}},
-          [](const Inputs& x) {
-    return Outputs{zeros_like(x[0]), ones_like(x[0]), full_like(x[0], 1)};
-          },
-          [](const Arrays& x) {
-    const Array one = pointwise([](double) { return 1.0; })(x)[0];
-    return Arrays{pointwise([](double) { return 0.0; })(x)[0], one, one};
-      })
+      .add("like", {{normal({2, 3})}, {normal({})}},
+           CALL(Outputs{zeros_like(x[0]), ones_like(x[0]), full_like(x[0], 1)}),
+           [](const Arrays& x) {
+             const Array one = pointwise([](double) { return 1.0; })(x)[0];
+             return Arrays{pointwise([](double) { return 0.0; })(x)[0], one, one};
+           })
       .accepts(kAll)
       .no_gradient();
 }
@@ -141,14 +119,14 @@ void add_random(Cases& cases) {
       .add(
           "random numbers lie where they should", {{}},
           [](const Inputs&) {
-    manual_seed(3);
-    const Tensor u = rand({200}), n = randn({200}), i = randint(-2, 3, {200});
-    return Outputs{logical_and(u >= 0, u < 1), isfinite(n), logical_and(i >= -2, i < 3)};
+            manual_seed(3);
+            const Tensor u = rand({200}), n = randn({200}), i = randint(-2, 3, {200});
+            return Outputs{logical_and(u >= 0, u < 1), isfinite(n), logical_and(i >= -2, i < 3)};
           },
           [](const Arrays&) {
-    const Array yes{{200}, std::vector<double>(200, 1.0)};
-    return Arrays{yes, yes, yes};
-      })
+            const Array yes{{200}, std::vector<double>(200, 1.0)};
+            return Arrays{yes, yes, yes};
+          })
       .gives({Result::boolean})
       .no_gradient();
   // The op carries its key: with the seed set again, the same elements stay.
@@ -156,30 +134,23 @@ void add_random(Cases& cases) {
     manual_seed(5);
     return dropout(x, 0.5);
   };
-  cases
-      .add(
-          "dropout", shapes(), [dropped](const Inputs& x) { return dropped(x[0]); }, nullptr)
-      .accepts(kFloating);
+  cases.add("dropout", shapes(), CALL(dropped(x[0])), nullptr).accepts(kFloating);
   cases
       .add(
           "dropout drops or scales", {{normal({100}, {0})}, {normal({7, 5}, {0})}},
           [dropped](const Inputs& x) {
-    const Tensor y = dropped(x[0]);
-    return logical_xor(y == 0.0, y == x[0] * 2.0);
+            const Tensor y = dropped(x[0]);
+            return logical_xor(y == 0.0, y == x[0] * 2.0);
           },
           pointwise([](double) { return 1.0; }))
       .accepts(kFloating)
       .gives({Result::boolean})
       .no_gradient();
   cases
-      .add(
-          "dropout of all and none", shapes(),
-          [](const Inputs& x) {
-    return Outputs{dropout(x[0], 1.0), dropout(x[0], 0.0)};
-          },
-          [](const Arrays& x) {
-    return Arrays{pointwise([](double) { return 0.0; })(x)[0], x[0]};
-      })
+      .add("dropout of all and none", shapes(), CALL(Outputs{dropout(x[0], 1.0), dropout(x[0], 0.0)}),
+           [](const Arrays& x) {
+             return Arrays{pointwise([](double) { return 0.0; })(x)[0], x[0]};
+           })
       .accepts(kFloating);
 }
 
@@ -187,19 +158,19 @@ void add_errors(Cases& cases) {
   cases.error<ShapeError>(
       "zeros negative",
       [] {
-    zeros({2, -1});
+        zeros({2, -1});
       },
       "zeros(): negative size -1 in [2, -1]");
   cases.error<ShapeError>(
       "ones overflow",
       [] {
-    ones({int64_t{1} << 40, int64_t{1} << 40});
+        ones({int64_t{1} << 40, int64_t{1} << 40});
       },
       "ones(): the number of elements of [1099511627776, 1099511627776] does not fit into 64 bits");
   cases.error<ShapeError>(
       "full axes",
       [] {
-    full({1, 1, 1, 1, 1, 1, 1, 1, 1}, 0);
+        full({1, 1, 1, 1, 1, 1, 1, 1, 1}, 0);
       },
       "full(): [1, 1, 1, 1, 1, 1, 1, 1, 1] has 9 axes, at most 8 are possible");
   cases.error<Error>(
@@ -211,13 +182,13 @@ void add_errors(Cases& cases) {
   cases.error<ShapeError>(
       "ragged braces",
       [] {
-    tensor({{1, 2}, {3}});
+        tensor({{1, 2}, {3}});
       },
       "tensor(): rows differ in length: 2 and 1");
   cases.error<ShapeError>(
       "from_vector",
       [] {
-    from_vector(std::vector<double>{1, 2}, Shape{3});
+        from_vector(std::vector<double>{1, 2}, Shape{3});
       },
       "from_vector(): 2 values do not fill shape [3]");
   cases.error<Error>(

@@ -38,7 +38,7 @@ void add_errors(Cases& cases) {
   cases.error<ShapeError>(
       "matmul inner",
       [] {
-    matmul(ones({2, 3}), ones({4, 5}));
+        matmul(ones({2, 3}), ones({4, 5}));
       },
       "matmul([2, 3] f32, [4, 5] f32): inner sizes differ: 3 and 4");
   cases.error<ShapeError>(
@@ -46,7 +46,7 @@ void add_errors(Cases& cases) {
   cases.error<ShapeError>(
       "matmul batch",
       [] {
-    matmul(ones({2, 1, 3}), ones({3, 3, 1}));
+        matmul(ones({2, 1, 3}), ones({3, 3, 1}));
       },
       "matmul([2, 1, 3] f32, [3, 3, 1] f32): shapes [2] and [3] do not broadcast: 2 and 3 on axis -1");
   cases.error<ShapeError>(
@@ -55,20 +55,20 @@ void add_errors(Cases& cases) {
   cases.error<DtypeError>(
       "matmul bool",
       [] {
-    matmul(ones({2, 2}, boolean), ones({2, 2}, boolean));
+        matmul(ones({2, 2}, boolean), ones({2, 2}, boolean));
       },
       "matmul([2, 2] bool, [2, 2] bool): bool is not accepted here; it takes integers or floating dtypes; cast bool "
       "first");
   cases.error<Error>(
       "matmul undefined",
       [] {
-    matmul(ones({2, 2}), Tensor());
+        matmul(ones({2, 2}), Tensor());
       },
       "matmul([2, 2] f32): a tensor is undefined (default-constructed, or an absent gradient)");
   cases.error<ShapeError>(
       "matmul matrix and vector",
       [] {
-    matmul(ones({2, 3}), ones({2}));
+        matmul(ones({2, 3}), ones({2}));
       },
       "matmul([2, 3] f32, [2] f32): inner sizes differ: 3 and 2");
 }
@@ -99,41 +99,30 @@ void add_matmul_cases(Cases& cases) {
     samples.push_back({normal(a), normal(b)});
     whole.push_back({integers(a, -3, 3), integers(b, -3, 3)});
   }
-  cases
-      .add(
-          "matmul", samples, [](const Inputs& x) { return matmul(x[0], x[1]); }, product)
-      .accepts(kNumbers)
-      .loose(4);
+  cases.add("matmul", samples, CALL(matmul(x[0], x[1])), product).accepts(kNumbers).loose(4);
   // Whole numbers: the expected error is exactly 0.
+  cases.add("matmul of whole numbers", whole, CALL(matmul(x[0], x[1])), product).accepts(kNumbers).loose(0);
   cases
-      .add(
-          "matmul of whole numbers", whole, [](const Inputs& x) { return matmul(x[0], x[1]); }, product)
-      .accepts(kNumbers)
-      .loose(0);
-  cases
-      .add(
-          "matmul of larger matrices",
-          {{integers({70, 130}, -3, 3), integers({130, 65}, -3, 3)},
-           {integers({5, 300}, -3, 3), integers({300, 33}, -3, 3)}},
-          [](const Inputs& x) { return matmul(x[0], x[1]); }, product)
+      .add("matmul of larger matrices",
+           {{integers({70, 130}, -3, 3), integers({130, 65}, -3, 3)},
+            {integers({5, 300}, -3, 3), integers({300, 33}, -3, 3)}},
+           CALL(matmul(x[0], x[1])), product)
       .compares(only(f32) | only(f64) | only(i64))
       .loose(0);
   cases
-      .add(
-          "matmul with its transpose", {{normal({3, 3})}, {normal({2, 3, 3})}},
-          [](const Inputs& x) { return matmul(x[0], x[0].t()); },
-          [](const Arrays& x) {
-    return build(x[0].shape, [&](const Index& at) {
-      double sum = 0;
-      for (int64_t k = 0; k < x[0].size(-1); ++k) {
-        Index left = at, right = at;
-        left.back() = k;
-        right[right.size() - 2] = at.back(), right.back() = k;
-        sum += x[0].at(left) * x[0].at(right);
-      }
-      return sum;
-    });
-          })
+      .add("matmul with its transpose", {{normal({3, 3})}, {normal({2, 3, 3})}}, CALL(matmul(x[0], x[0].t())),
+           [](const Arrays& x) {
+             return build(x[0].shape, [&](const Index& at) {
+               double sum = 0;
+               for (int64_t k = 0; k < x[0].size(-1); ++k) {
+                 Index left = at, right = at;
+                 left.back() = k;
+                 right[right.size() - 2] = at.back(), right.back() = k;
+                 sum += x[0].at(left) * x[0].at(right);
+               }
+               return sum;
+             });
+           })
       .accepts(kNumbers)
       .loose(4);
   add_errors(cases);

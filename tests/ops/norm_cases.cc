@@ -23,8 +23,7 @@ struct Moments {
   double mean = 0, rstd = 0;
 };
 /// Over the elements that `belongs` picks.
-template <class Belongs>
-Moments moments_of(const Array& x, Belongs belongs) {
+template <class Belongs> Moments moments_of(const Array& x, Belongs belongs) {
   std::vector<double> values;
   for (const Index& i : indices_of(x.shape))
     if (belongs(i)) values.push_back(x.at(i));
@@ -53,48 +52,46 @@ Reference layer_normed(int64_t axes) {
 
 void add_layer_norm(Cases& cases) {
   cases
-      .add(
-          "layer norm",
-          {{normal({3, 4}), normal({4}), normal({4})},
-           {normal({5}), normal({5}), normal({5})},
-           {normal({2, 3, 4}), normal({4}), absent()},
-           {normal({3, 4}), absent(), absent()},
-           {normal({3, 4}), absent(), normal({4})},
-           {normal({0, 4}), normal({4}), normal({4})},
-           {normal({2, 19}), normal({19}), normal({19})},
-           {normal({2, 2, 2, 3}), normal({3}), normal({3})}},
-          [](const Inputs& x) { return layer_norm(x[0], 1, x[1], x[2], kEps); }, layer_normed(1))
+      .add("layer norm",
+           {{normal({3, 4}), normal({4}), normal({4})},
+            {normal({5}), normal({5}), normal({5})},
+            {normal({2, 3, 4}), normal({4}), absent()},
+            {normal({3, 4}), absent(), absent()},
+            {normal({3, 4}), absent(), normal({4})},
+            {normal({0, 4}), normal({4}), normal({4})},
+            {normal({2, 19}), normal({19}), normal({19})},
+            {normal({2, 2, 2, 3}), normal({3}), normal({3})}},
+           CALL(layer_norm(x[0], 1, x[1], x[2], kEps)), layer_normed(1))
       .accepts(kFloating)
       .loose(20);
   cases
-      .add(
-          "layer norm of two axes",
-          {{normal({3, 2, 2}), normal({2, 2}), normal({2, 2})}, {normal({2, 3, 2, 2}), absent(), absent()}},
-          [](const Inputs& x) { return layer_norm(x[0], 2, x[1], x[2], kEps); }, layer_normed(2))
+      .add("layer norm of two axes",
+           {{normal({3, 2, 2}), normal({2, 2}), normal({2, 2})}, {normal({2, 3, 2, 2}), absent(), absent()}},
+           CALL(layer_norm(x[0], 2, x[1], x[2], kEps)), layer_normed(2))
       .accepts(kFloating)
       .loose(20);
   cases.error<ShapeError>(
       "layer_norm axes",
       [] {
-    layer_norm(ones({2, 3}), 3);
+        layer_norm(ones({2, 3}), 3);
       },
       "layer_norm([2, 3] f32): 3 axes cannot be normalised of a tensor with 2");
   cases.error<ShapeError>(
       "layer_norm no axes",
       [] {
-    layer_norm(ones({2, 3}), 0);
+        layer_norm(ones({2, 3}), 0);
       },
       "layer_norm([2, 3] f32): 0 axes cannot be normalised of a tensor with 2");
   cases.error<ShapeError>(
       "layer_norm weight",
       [] {
-    layer_norm(ones({2, 3}), 1, ones({2}));
+        layer_norm(ones({2, 3}), 1, ones({2}));
       },
       "layer_norm([2, 3] f32, [2] f32): weight and bias must be [3] f32, not [2] f32");
   cases.error<DtypeError>(
       "layer_norm of integers",
       [] {
-    layer_norm(ones({2, 3}, i64), 1);
+        layer_norm(ones({2, 3}, i64), 1);
       },
       "layer_norm([2, 3] i64): i64 is not accepted here; it takes floating dtypes; cast first, e.g. x.to(f32)");
 }
@@ -118,18 +115,15 @@ void add_batch_norm(Cases& cases) {
                                        {normal({4, 2}), absent(), normal({2})},
                                        {normal({1, 2, 3, 2}), normal({2}), normal({2})},
                                        {normal({2, 17, 2, 1}), normal({17}), normal({17})}};
-  cases
-      .add(
-          "batch norm", samples, [](const Inputs& x) { return batch_norm(x[0], x[1], x[2], kEps).y; }, batch_normed)
+  cases.add("batch norm", samples, CALL(batch_norm(x[0], x[1], x[2], kEps).y), batch_normed)
       .accepts(kFloating)
       .loose(20);
   cases
-      .add(
-          "batch norm relu", samples, [](const Inputs& x) { return batch_norm_relu(x[0], x[1], x[2], kEps).y; },
-          [](const Arrays& x) {
-    const Array y = batch_normed(x);
-    return build(y.shape, [&](const Index& at) { return std::max(y.at(at), 0.0); });
-          })
+      .add("batch norm relu", samples, CALL(batch_norm_relu(x[0], x[1], x[2], kEps).y),
+           [](const Arrays& x) {
+             const Array y = batch_normed(x);
+             return build(y.shape, [&](const Index& at) { return std::max(y.at(at), 0.0); });
+           })
       .accepts(kFloating)
       .loose(20);
   cases
@@ -140,51 +134,52 @@ void add_batch_norm(Cases& cases) {
            {normal({2, 2, 6, 4}), absent(), normal({2})},
            {normal({1, 4, 2, 8}), absent(), absent()}},
           [](const Inputs& x) {
-    // Channels-last, as the one pass wants it.
-    const Tensor image = x[0].permute({0, 2, 3, 1}).contiguous().permute({0, 3, 1, 2});
-    return batch_norm_relu_max_pool2d(image, x[1], x[2], {.kernel_size = 2}, kEps).y;
+            // Channels-last, as the one pass wants it.
+            const Tensor image = x[0].permute({0, 2, 3, 1}).contiguous().permute({0, 3, 1, 2});
+            return batch_norm_relu_max_pool2d(image, x[1], x[2], {.kernel_size = 2}, kEps).y;
           },
           [](const Arrays& x) {
-    const Array y = batch_normed(x);
-    return build({y.size(0), y.size(1), y.size(2) / 2, y.size(3) / 2}, [&](const Index& at) {
-      double best = 0;
-      for (int64_t i = 0; i < 2; ++i)
-        for (int64_t j = 0; j < 2; ++j) best = std::max(best, y.at({at[0], at[1], 2 * at[2] + i, 2 * at[3] + j}));
-      return best;
-    });
-      })
+            const Array y = batch_normed(x);
+            return build({y.size(0), y.size(1), y.size(2) / 2, y.size(3) / 2}, [&](const Index& at) {
+              double best = 0;
+              for (int64_t i = 0; i < 2; ++i)
+                for (int64_t j = 0; j < 2; ++j)
+                  best = std::max(best, y.at({at[0], at[1], 2 * at[2] + i, 2 * at[3] + j}));
+              return best;
+            });
+          })
       .accepts(kFloating)
       .loose(20);
   cases
       .add(
           "batch norm statistics", samples,
           [](const Inputs& x) {
-    const BatchNormResult result = batch_norm(x[0], x[1], x[2], kEps);
-    return Outputs{result.mean, result.rstd};
+            const BatchNormResult result = batch_norm(x[0], x[1], x[2], kEps);
+            return Outputs{result.mean, result.rstd};
           },
           [](const Arrays& x) {
-    auto each = [&](double Moments::*what) {
-      return build({x[0].shape[1]}, [&](const Index& c) { return channel_moments(x[0], c[0]).*what; });
-    };
-    return Arrays{each(&Moments::mean), each(&Moments::rstd)};
-      })
+            auto each = [&](double Moments::*what) {
+              return build({x[0].shape[1]}, [&](const Index& c) { return channel_moments(x[0], c[0]).*what; });
+            };
+            return Arrays{each(&Moments::mean), each(&Moments::rstd)};
+          })
       .accepts(kFloating)
       .no_gradient()
       .loose(20);
   cases
-      .add(
-          "batch norm inference",
-          {{normal({4, 3}), normal({3}), positive({3}), normal({3}), normal({3})},
-           {normal({2, 3, 2, 2}), normal({3}), positive({3}), normal({3}), absent()},
-           {normal({4, 2}), normal({2}), positive({2}), absent(), absent()},
-           {normal({0, 2}), normal({2}), positive({2}), normal({2}), normal({2})}},
-          [](const Inputs& x) { return batch_norm_inference(x[0], x[1], x[2], x[3], x[4], kEps); },
-          [](const Arrays& x) {
-    return build(x[0].shape, [&](const Index& at) {
-      const Index c{at[1]};
-      return (x[0].at(at) - x[1].at(c)) / std::sqrt(x[2].at(c) + kEps) * or_else(x[3], c, 1) + or_else(x[4], c, 0);
-    });
-          })
+      .add("batch norm inference",
+           {{normal({4, 3}), normal({3}), positive({3}), normal({3}), normal({3})},
+            {normal({2, 3, 2, 2}), normal({3}), positive({3}), normal({3}), absent()},
+            {normal({4, 2}), normal({2}), positive({2}), absent(), absent()},
+            {normal({0, 2}), normal({2}), positive({2}), normal({2}), normal({2})}},
+           CALL(batch_norm_inference(x[0], x[1], x[2], x[3], x[4], kEps)),
+           [](const Arrays& x) {
+             return build(x[0].shape, [&](const Index& at) {
+               const Index c{at[1]};
+               return (x[0].at(at) - x[1].at(c)) / std::sqrt(x[2].at(c) + kEps) * or_else(x[3], c, 1) +
+                      or_else(x[4], c, 0);
+             });
+           })
       .accepts(kFloating)
       .loose(20);
   cases.error<ShapeError>(
@@ -193,25 +188,25 @@ void add_batch_norm(Cases& cases) {
   cases.error<ShapeError>(
       "batch_norm weight",
       [] {
-    batch_norm(ones({2, 3}), ones({2}));
+        batch_norm(ones({2, 3}), ones({2}));
       },
       "batch_norm([2, 3] f32, [2] f32): per-channel tensors must be [3] f32, not [2] f32");
   cases.error<ShapeError>(
       "batch_norm one value",
       [] {
-    batch_norm(ones({1, 3}));
+        batch_norm(ones({1, 3}));
       },
       "batch_norm([1, 3] f32): each channel has one value, which has no variance; use eval() or a larger batch");
   cases.error<DtypeError>(
       "batch_norm of integers",
       [] {
-    batch_norm(ones({2, 3}, i32));
+        batch_norm(ones({2, 3}, i32));
       },
       "batch_norm([2, 3] i32): i32 is not accepted here; it takes floating dtypes; cast first, e.g. x.to(f32)");
   cases.error<ShapeError>(
       "batch_norm statistics",
       [] {
-    batch_norm_inference(ones({2, 3}), ones({3}), ones({2}));
+        batch_norm_inference(ones({2, 3}), ones({3}), ones({2}));
       },
       "batch_norm([2, 3] f32, [3] f32, [2] f32): per-channel tensors must be [3] f32, not [2] f32");
 }
@@ -255,18 +250,18 @@ void add_layer_norm_backward(Cases& cases, const std::string& name, int64_t axes
       .add(
           "layer norm backward" + name, samples,
           [axes](const Inputs& x) {
-    const auto [y, mean, rstd] = dispatch::apply(op::LayerNorm{axes, kEps}, x[1], x[2], Tensor());
-    const auto [dx, dweight, dbias] = adjoint::layer_norm_backward(x[0], x[1], axes, x[2], mean, rstd, kEps);
-    return Outputs{dx, dweight, dbias};
+            const auto [y, mean, rstd] = dispatch::apply(op::LayerNorm{axes, kEps}, x[1], x[2], Tensor());
+            const auto [dx, dweight, dbias] = adjoint::layer_norm_backward(x[0], x[1], axes, x[2], mean, rstd, kEps);
+            return Outputs{dx, dweight, dbias};
           },
           [axes](const Arrays& x) {
-    const Shape& shape = x[1].shape;
-    const auto lead = x[1].rank() - axes;
-    return norm_gradients(
-        x, Shape(shape.begin() + lead, shape.end()),
-        {[=](const Index& i, const Index& j) { return std::equal(i.begin(), i.begin() + lead, j.begin()); },
-         [=](const Index& i) { return Index(i.begin() + lead, i.end()); }});
-      })
+            const Shape& shape = x[1].shape;
+            const auto lead = x[1].rank() - axes;
+            return norm_gradients(
+                x, Shape(shape.begin() + lead, shape.end()),
+                {[=](const Index& i, const Index& j) { return std::equal(i.begin(), i.begin() + lead, j.begin()); },
+                 [=](const Index& i) { return Index(i.begin() + lead, i.end()); }});
+          })
       .accepts(kFloating)
       .loose(20);
 }
@@ -287,16 +282,16 @@ void add_backward(Cases& cases) {
            {normal({3, 2, 4}), normal({3, 2, 4}), absent()},
            {normal({2, 17, 2, 1}), normal({2, 17, 2, 1}), normal({17})}},
           [](const Inputs& x) {
-    const BatchNormResult result = batch_norm(x[1], x[2], Tensor(), kEps);
-    const auto [dx, dweight, dbias] =
-        adjoint::batch_norm_backward(x[0], x[1], x[2], Tensor(), result.mean, result.rstd, kEps, false);
-    return Outputs{dx, dweight, dbias};
+            const BatchNormResult result = batch_norm(x[1], x[2], Tensor(), kEps);
+            const auto [dx, dweight, dbias] =
+                adjoint::batch_norm_backward(x[0], x[1], x[2], Tensor(), result.mean, result.rstd, kEps, false);
+            return Outputs{dx, dweight, dbias};
           },
           [](const Arrays& x) {
-    return norm_gradients(
-        x, {x[1].shape[1]},
-        {[](const Index& i, const Index& j) { return i[1] == j[1]; }, [](const Index& i) { return Index{i[1]}; }});
-      })
+            return norm_gradients(x, {x[1].shape[1]},
+                                  {[](const Index& i, const Index& j) { return i[1] == j[1]; },
+                                   [](const Index& i) { return Index{i[1]}; }});
+          })
       .accepts(kFloating)
       .loose(20);
 }

@@ -26,6 +26,8 @@ TEST_P(Case, IsTheSameInEveryLayout) { check_layouts(*GetParam()); }
 TEST_P(Case, HasTrueGradients) { check_gradients(*GetParam()); }
 TEST_P(Case, HasSoundKernels) { check_kernels(*GetParam()); }
 TEST_P(Case, RunsOnAnotherDevice) { check_device(*GetParam()); }
+TEST_P(Case, RunsUnderVmap) { check_vmap(*GetParam()); }
+TEST_P(Case, HasTrueTangents) { check_jvp(*GetParam()); }
 TEST_P(Case, IsAView) { check_view(*GetParam()); }
 
 std::vector<const OpCase*> all_ops() {

@@ -1,4 +1,4 @@
-// Cases of 2-D pooling.
+// Cases of pooling over one to three axes.
 #include <cmath>
 #include <functional>
 #include <limits>
@@ -6,7 +6,6 @@
 
 #include "tensor/adjoints/pool.h"
 #include "tensor/dispatch/apply.h"
-#include "tensor/functions/fill.h"
 #include "tensor/functions/pool.h"
 #include "tensor/ops/pool.h"
 #include "tests/ops/families.h"
@@ -15,41 +14,62 @@ namespace weft::testing {
 
 namespace {
 
-Shape output_of(const Shape& in, const Pool2dOptions& o) {
-  const Pair stride = o.stride.value_or(o.kernel_size);
-  auto size = [](int64_t in, int64_t kernel, int64_t step, int64_t padding, int64_t dilation) {
-    return (in + 2 * padding - dilation * (kernel - 1) - 1) / step + 1;
-  };
-  return {in[0], in[1], size(in[2], o.kernel_size.height, stride.height, o.padding.height, o.dilation.height),
-          size(in[3], o.kernel_size.width, stride.width, o.padding.width, o.dilation.width)};
-}
-
-/// The pixels of an input of shape `in` that window `y` holds, in row-major order.
-std::vector<Index> window_of(const Shape& in, const Index& y, const Pool2dOptions& o) {
-  const Pair stride = o.stride.value_or(o.kernel_size);
-  std::vector<Index> out;
-  for (const Index& tap : indices_of({o.kernel_size.height, o.kernel_size.width})) {
-    const int64_t row = y[2] * stride.height - o.padding.height + tap[0] * o.dilation.height;
-    const int64_t column = y[3] * stride.width - o.padding.width + tap[1] * o.dilation.width;
-    if (row >= 0 && row < in[2] && column >= 0 && column < in[3]) out.push_back({y[0], y[1], row, column});
+template <class Sizes> Shape output_of(const Shape& in, const PoolOptionsOf<Sizes>& o) {
+  Shape out = {in[0], in[1]};
+  for (int64_t i = 0; i < Sizes::kAxes; ++i) {
+    const int64_t size = in[static_cast<size_t>(i + 2)], step = o.step()[i];
+    const int64_t room = size + 2 * o.padding[i] - o.dilation[i] * (o.kernel_size[i] - 1) - 1;
+    int64_t windows = (o.ceil_mode ? room + step - 1 : room) / step + 1;
+    if (o.ceil_mode && (windows - 1) * step >= size + o.padding[i]) --windows;
+    out.push_back(windows);
   }
   return out;
 }
 
-/// What a mean divides by.
-double divisor(const std::vector<Index>& window, const Pool2dOptions& o) {
-  return o.count_include_pad ? static_cast<double>(o.kernel_size.height * o.kernel_size.width)
-                             : static_cast<double>(window.size());
+template <class Sizes> Shape kernel_of(const PoolOptionsOf<Sizes>& o) {
+  Shape kernel;
+  for (int64_t i = 0; i < Sizes::kAxes; ++i) kernel.push_back(o.kernel_size[i]);
+  return kernel;
+}
+
+/// The pixels of an input of shape `in` that window `y` holds, in row-major order.
+template <class Sizes> std::vector<Index> window_of(const Shape& in, const Index& y, const PoolOptionsOf<Sizes>& o) {
+  std::vector<Index> out;
+  for (const Index& tap : indices_of(kernel_of(o))) {
+    Index at = {y[0], y[1]};
+    bool inside = true;
+    for (int64_t i = 0; i < Sizes::kAxes; ++i) {
+      const auto axis = static_cast<size_t>(i);
+      at.push_back(y[axis + 2] * o.step()[i] - o.padding[i] + tap[axis] * o.dilation[i]);
+      inside = inside && at.back() >= 0 && at.back() < in[axis + 2];
+    }
+    if (inside) out.push_back(at);
+  }
+  return out;
+}
+
+/// What the mean of window `y` divides by: its elements in the input and, where it counts, the padding.
+template <class Sizes> double divisor(const Shape& in, const Index& y, const PoolOptionsOf<Sizes>& o) {
+  if (o.divisor_override) return static_cast<double>(*o.divisor_override);
+  double count = 1;
+  for (int64_t i = 0; i < Sizes::kAxes; ++i) {
+    const auto axis = static_cast<size_t>(i + 2);
+    const int64_t begin = y[axis] * o.step()[i] - o.padding[i], edge = o.count_include_pad ? o.padding[i] : 0;
+    int64_t inside = 0;
+    for (int64_t at = begin; at < begin + o.kernel_size[i]; ++at) inside += at >= -edge && at < in[axis] + edge;
+    count *= static_cast<double>(inside);
+  }
+  return count;
 }
 
 /// f of the elements of each window (those inside of x), in row-major order, and of what a mean divides by.
-Reference pooled(const Pool2dOptions& o, double (*f)(const std::vector<double>&, double)) {
+template <class Sizes>
+Reference pooled(const PoolOptionsOf<Sizes>& o, double (*f)(const std::vector<double>&, double)) {
   return [=](const Arrays& x) {
     return build(output_of(x[0].shape, o), [&](const Index& y) {
-      const std::vector<Index> window = window_of(x[0].shape, y, o);
       std::vector<double> values;
-      for (const Index& at : window) values.push_back(x[0].at(at));
-      return f(values, divisor(window, o));
+      for (const Index& at : window_of(x[0].shape, y, o)) values.push_back(x[0].at(at));
+      return f(values, divisor(x[0].shape, y, o));
     });
   };
 }
@@ -67,21 +87,19 @@ double average(const std::vector<double>& window, double count) {
 
 void add(Cases& cases, const std::string& name, const Pool2dOptions& o) {
   cases
-      .add(
-          "max pool " + name,
-          {{distinct({2, 3, 4, 5})},
-           {distinct({1, 1, 5, 4})},
-           {distinct({0, 2, 4, 4})},
-           {distinct({2, 17, 4, 4})},
-           {special({1, 2, 6, 6})}},
-          [o](const Inputs& x) { return max_pool2d(x[0], o); }, pooled(o, largest))
+      .add("max pool " + name,
+           {{distinct({2, 3, 4, 5})},
+            {distinct({1, 1, 5, 4})},
+            {distinct({0, 2, 4, 4})},
+            {distinct({2, 17, 4, 4})},
+            {special({1, 2, 6, 6})}},
+           CALL(max_pool2d(x[0], o)), pooled(o, largest))
       .accepts(kFloating);
   if (o.dilation == Pair(1))
     cases
-        .add(
-            "avg pool " + name,
-            {{normal({2, 3, 4, 5})}, {normal({1, 1, 5, 4})}, {normal({0, 2, 4, 4})}, {normal({2, 17, 4, 4})}},
-            [o](const Inputs& x) { return avg_pool2d(x[0], o); }, pooled(o, average))
+        .add("avg pool " + name,
+             {{normal({2, 3, 4, 5})}, {normal({1, 1, 5, 4})}, {normal({0, 2, 4, 4})}, {normal({2, 17, 4, 4})}},
+             CALL(avg_pool2d(x[0], o)), pooled(o, average))
         .accepts(kFloating);
 }
 
@@ -117,40 +135,33 @@ void add_backward(Cases& cases, const std::string& name, const Pool2dOptions& o,
     of_gather.push_back({frozen(in), normal(in)});
   }
   cases
-      .add(
-          "max pool backward " + name, of_max,
-          [o](const Inputs& x) {
-    return adjoint::max_pool2d_backward(x[1], dispatch::apply(op::MaxPool2d{o}, x[0])[1], x[0].shape(), o);
-          },
-          [o](const Arrays& x) {
-    return flowed_back(x[0].shape, x[1].shape, o, [&](const Index& y, const Index& at, const auto& window) {
-      return at == first_maximum(x[0], window) ? x[1].at(y) : 0.0;
-    });
-      })
+      .add("max pool backward " + name, of_max,
+           CALL(adjoint::max_pool2d_backward(x[1], dispatch::apply(op::MaxPool2d{o}, x[0])[1], x[0].shape(), o)),
+           [o](const Arrays& x) {
+             return flowed_back(x[0].shape, x[1].shape, o, [&](const Index& y, const Index& at, const auto& window) {
+               return at == first_maximum(x[0], window) ? x[1].at(y) : 0.0;
+             });
+           })
       .accepts(kFloating);
   cases
-      .add(
-          "max pool gather " + name, of_gather,
-          [o](const Inputs& x) {
-    return adjoint::max_pool2d_gather(x[1], dispatch::apply(op::MaxPool2d{o}, x[0])[1], o);
-          },
-          [o](const Arrays& x) {
-    return build(output_of(x[0].shape, o),
-                 [&](const Index& y) { return x[1].at(first_maximum(x[0], window_of(x[0].shape, y, o))); });
-      })
+      .add("max pool gather " + name, of_gather,
+           CALL(adjoint::max_pool2d_gather(x[1], dispatch::apply(op::MaxPool2d{o}, x[0])[1], o)),
+           [o](const Arrays& x) {
+             return build(output_of(x[0].shape, o),
+                          [&](const Index& y) { return x[1].at(first_maximum(x[0], window_of(x[0].shape, y, o))); });
+           })
       .accepts(kFloating);
   if (!(o.dilation == Pair(1))) return;
   for (const Shape& in : inputs) {
     const std::string shape = in.to_string();
     cases
-        .add(
-            "avg pool backward " + name + " of " + shape, {{normal(output_of(in, o))}},
-            [o, in](const Inputs& x) { return adjoint::avg_pool2d_backward(x[0], in, o); },
-            [o, in](const Arrays& x) {
-      return flowed_back(in, x[0].shape, o, [&](const Index& y, const Index&, const auto& window) {
-        return x[0].at(y) / divisor(window, o);
-      });
-            })
+        .add("avg pool backward " + name + " of " + shape, {{normal(output_of(in, o))}},
+             CALL(adjoint::avg_pool2d_backward(x[0], in, o)),
+             [o, in](const Arrays& x) {
+               return flowed_back(in, x[0].shape, o, [&](const Index& y, const Index&, const auto&) {
+                 return x[0].at(y) / static_cast<double>(o.kernel_size.height * o.kernel_size.width);
+               });
+             })
         .accepts(kFloating);
   }
 }
@@ -159,84 +170,117 @@ void add_backward(Cases& cases, const std::string& name, const Pool2dOptions& o,
 void add_uncounted(Cases& cases) {
   const Pool2dOptions o = {.kernel_size = {3, 2}, .stride = Pair(2, 1), .padding = {1, 1}, .count_include_pad = false};
   cases
-      .add(
-          "avg pool without padding", {{normal({2, 3, 4, 5})}, {normal({1, 1, 5, 4})}, {normal({0, 2, 4, 4})}},
-          [o](const Inputs& x) { return avg_pool2d(x[0], o); }, pooled(o, average))
+      .add("avg pool without padding", {{normal({2, 3, 4, 5})}, {normal({1, 1, 5, 4})}, {normal({0, 2, 4, 4})}},
+           CALL(avg_pool2d(x[0], o)), pooled(o, average))
       .accepts(kFloating)
       .loose(2);
-  const Shape in = {2, 2, 4, 5};
-  cases
-      .add(
-          "avg pool backward without padding", {{normal(output_of(in, o))}},
-          [=](const Inputs& x) { return adjoint::avg_pool2d_backward(x[0], in, o); },
-          [=](const Arrays& x) {
-    return flowed_back(in, x[0].shape, o, [&](const Index& y, const Index&, const auto& window) {
-      return x[0].at(y) / divisor(window, o);
-    });
-          })
-      .accepts(kFloating)
-      .loose(4);
 }
 
-void add_errors(Cases& cases) {
-  using Function = Tensor (*)(const Tensor&, const Pool2dOptions&);
-  for (const auto& [name, f] :
-       {std::pair<std::string, Function>{"max_pool2d", max_pool2d}, {"avg_pool2d", avg_pool2d}}) {
-    cases.error<ShapeError>(
-        name + " rank",
-        [f = f] {
-      f(ones({4, 4}), {.kernel_size = 2});
-        },
-        name + "([4, 4] f32): x must be (N, C, H, W) or (C, H, W), not [4, 4]");
-    cases.error<Error>(
-        name + " kernel",
-        [f = f] {
-      f(ones({1, 1, 4, 4}), {});
-        },
-        name + "([1, 1, 4, 4] f32): kernel size 0 must be at least 1");
-    cases.error<Error>(
-        name + " stride",
-        [f = f] {
-      f(ones({1, 1, 4, 4}), {.kernel_size = 2, .stride = Pair(1, 0)});
-        },
-        name + "([1, 1, 4, 4] f32): stride 0 must be at least 1");
-    cases.error<Error>(
-        name + " padding",
-        [f = f] {
-      f(ones({1, 1, 4, 4}), {.kernel_size = 2, .padding = 2});
-        },
-        name + "([1, 1, 4, 4] f32): padding 2 must lie between 0 and half the kernel size 2");
-    cases.error<ShapeError>(
-        name + " window",
-        [f = f] {
-      f(ones({1, 1, 2, 4}), {.kernel_size = 3});
-        },
-        name + "([1, 1, 2, 4] f32): the window of 3 is larger than the padded input [1, 1, 2, 4]");
-    cases.error<DtypeError>(
-        name + " of integers",
-        [f = f] {
-      f(ones({1, 1, 2, 2}, i64), {.kernel_size = 2});
-        },
-        name + "([1, 1, 2, 2] i64): i64 is not accepted here; it takes floating dtypes; cast first, e.g. x.to(f32)");
-  }
-  cases.error<Error>(
-      "max_pool2d dilation",
-      [] {
-    max_pool2d(ones({1, 1, 2, 2}), {.kernel_size = 2, .dilation = 0});
-      },
-      "max_pool2d([1, 1, 2, 2] f32): dilation 0 must be at least 1");
-  cases.error<Error>(
-      "avg_pool2d dilation",
-      [] {
-    avg_pool2d(ones({1, 1, 5, 5}), {.kernel_size = 2, .dilation = 2});
-      },
-      "avg_pool2d([1, 1, 5, 5] f32): dilation is for max_pool2d only");
-  cases.error<ShapeError>(
-      "avg_pool2d_backward shape",
-      [] {
-    adjoint::avg_pool2d_backward(ones({1, 1, 2, 2}), {1, 1, 2, 2}, {.kernel_size = 2});
-      },
-      "avg_pool2d_backward([1, 1, 2, 2] f32): the gradient must have shape [1, 1, 1, 1], not [1, 1, 2, 2]");
+Outputs both(const ValuesAndIndices& result) { return {result.values, result.indices}; }
+Tensor max_of(const Tensor& x, const Pool1dOptions& o) { return max_pool1d(x, o); }
+Tensor max_of(const Tensor& x, const Pool2dOptions& o) { return max_pool2d(x, o); }
+Tensor max_of(const Tensor& x, const Pool3dOptions& o) { return max_pool3d(x, o); }
+Outputs found(const Tensor& x, const Pool1dOptions& o) { return both(max_pool1d_with_indices(x, o)); }
+Outputs found(const Tensor& x, const Pool2dOptions& o) { return both(max_pool2d_with_indices(x, o)); }
+Outputs found(const Tensor& x, const Pool3dOptions& o) { return both(max_pool3d_with_indices(x, o)); }
+Tensor mean_of(const Tensor& x, const Pool1dOptions& o) { return avg_pool1d(x, o); }
+Tensor mean_of(const Tensor& x, const Pool2dOptions& o) { return avg_pool2d(x, o); }
+Tensor mean_of(const Tensor& x, const Pool3dOptions& o) { return avg_pool3d(x, o); }
+Tensor norm_of(const Tensor& x, double p, const Pool1dOptions& o) { return lp_pool1d(x, p, o); }
+Tensor norm_of(const Tensor& x, double p, const Pool2dOptions& o) { return lp_pool2d(x, p, o); }
+Tensor norm_of(const Tensor& x, double p, const Pool3dOptions& o) { return lp_pool3d(x, p, o); }
+
+/// Where in its plane (or line, or volume) the first maximum of each window is.
+template <class Sizes> Reference maxima_and_indices(const PoolOptionsOf<Sizes>& o) {
+  return [o](const Arrays& x) {
+    const Shape& in = x[0].shape;
+    const auto maximum = [&](const Index& y) { return first_maximum(x[0], window_of(in, y, o)); };
+    return Arrays{build(output_of(in, o), [&](const Index& y) { return x[0].at(maximum(y)); }),
+                  build(output_of(in, o), [&](const Index& y) {
+                    const Index at = maximum(y);
+                    int64_t place = 0;
+                    for (size_t i = 2; i < at.size(); ++i) place = place * in[i] + at[i];
+                    return static_cast<double>(place);
+                  })};
+  };
+}
+
+/// Maxima with and without indices, of inputs of this shape.
+template <class Sizes>
+void add_max(Cases& cases, const std::string& name, const Shape& in, const PoolOptionsOf<Sizes>& o) {
+  cases
+      .add("max pool " + name, {{distinct(in)}, {integers(in, -3, 3)}, {special(in)}}, CALL(max_of(x[0], o)),
+           pooled(o, largest))
+      .accepts(kFloating);
+  cases
+      .add("max pool with indices " + name, {{distinct(in)}, {integers(in, -3, 3)}}, CALL(found(x[0], o)),
+           maxima_and_indices(o))
+      .accepts(kFloating)
+      .gives({Result::same, Result::i64});
+}
+
+template <class Sizes>
+void add_mean(Cases& cases, const std::string& name, const Shape& in, const PoolOptionsOf<Sizes>& o) {
+  cases.add("avg pool " + name, {{normal(in)}}, CALL(mean_of(x[0], o)), pooled(o, average)).accepts(kFloating).loose(4);
+}
+
+template <class Sizes>
+void add_norm(Cases& cases, const std::string& name, const Shape& in, double p, const PoolOptionsOf<Sizes>& o) {
+  double size = 1;
+  for (int64_t k : kernel_of(o)) size *= static_cast<double>(k);
+  cases
+      .add("lp pool " + name, {{positive(in)}}, CALL(norm_of(x[0], p, o)),
+           [=](const Arrays& x) {
+             return build(output_of(in, o), [&](const Index& y) {
+               double sum = 0, top = 0;
+               const std::vector<Index> window = window_of(in, y, o);
+               for (const Index& at : window) {
+                 sum += std::pow(x[0].at(at), p);
+                 top = std::max(top, std::abs(x[0].at(at)));
+               }
+               return std::isinf(p) ? top : std::pow(sum * size / static_cast<double>(window.size()), 1 / p);
+             });
+           })
+      .compares(kFloating)
+      .loose(8);
+}
+
+/// One and three axes, and the options that PyTorch has beside kernel, stride, padding and dilation.
+void add_axes(Cases& cases) {
+  using One = Pool1dOptions;
+  using Two = Pool2dOptions;
+  using Three = Pool3dOptions;
+  add_max(cases, "1d", {2, 3, 7}, One{.kernel_size = 3, .stride = 2, .padding = 1});
+  add_max(cases, "1d tiles", {2, 17, 6}, One{.kernel_size = 2});
+  add_max(cases, "1d dilated", {1, 2, 9}, One{.kernel_size = 3, .stride = 1, .dilation = 2});
+  add_max(cases, "1d ceil", {2, 3, 8}, One{.kernel_size = 3, .stride = 3, .ceil_mode = true});
+  add_max(cases, "2d with stride", {2, 3, 5, 6}, Two{.kernel_size = {2, 3}, .stride = Pair(1, 2), .padding = {1, 1}});
+  add_max(cases, "2d ceil", {2, 2, 5, 6}, Two{.kernel_size = 2, .stride = 3, .ceil_mode = true});
+  add_max(cases, "2d ceil, larger than the input", {1, 2, 2, 3}, Two{.kernel_size = 3, .stride = 2, .ceil_mode = true});
+  add_max(cases, "3d", {2, 2, 4, 4, 5}, Three{.kernel_size = 2});
+  add_max(cases, "3d padded", {1, 2, 3, 4, 5},
+          Three{.kernel_size = {3, 2, 3}, .stride = Triple(2, 1, 2), .padding = {1, 0, 1}});
+  add_max(cases, "3d ceil", {2, 1, 3, 5, 4}, Three{.kernel_size = 2, .stride = 2, .ceil_mode = true});
+  add_max(cases, "3d dilated", {1, 2, 4, 5, 4}, Three{.kernel_size = 2, .stride = 1, .dilation = {2, 1, 3}});
+  add_mean(cases, "1d", {2, 3, 7}, One{.kernel_size = 3, .stride = 2, .padding = 1});
+  add_mean(cases, "1d ceil", {2, 3, 8}, One{.kernel_size = 3, .stride = 2, .padding = 1, .ceil_mode = true});
+  add_mean(cases, "1d without padding", {1, 2, 6}, One{.kernel_size = 4, .padding = 2, .count_include_pad = false});
+  add_mean(cases, "2d ceil", {2, 2, 5, 6}, Two{.kernel_size = 2, .stride = 3, .ceil_mode = true});
+  add_mean(cases, "2d ceil padded", {1, 2, 5, 6}, Two{.kernel_size = 3, .stride = 2, .padding = 1, .ceil_mode = true});
+  add_mean(cases, "2d ceil without padding", {1, 2, 6, 6},
+           Two{.kernel_size = 3, .stride = 2, .padding = 1, .ceil_mode = true, .count_include_pad = false});
+  add_mean(cases, "2d divisor", {2, 2, 4, 5}, Two{.kernel_size = {2, 3}, .padding = {1, 1}, .divisor_override = 5});
+  add_mean(cases, "3d", {2, 2, 4, 4, 5}, Three{.kernel_size = 2});
+  add_mean(cases, "3d padded", {1, 2, 3, 4, 5},
+           Three{.kernel_size = {3, 2, 3}, .stride = Triple(2, 1, 2), .padding = {1, 0, 1}});
+  add_mean(cases, "3d ceil without padding", {1, 2, 3, 4, 4},
+           Three{.kernel_size = 3, .stride = 2, .padding = 1, .ceil_mode = true, .count_include_pad = false});
+  add_mean(cases, "3d divisor", {1, 2, 3, 4, 5}, Three{.kernel_size = 2, .divisor_override = 3});
+  add_norm(cases, "1d", {2, 3, 7}, 2, One{.kernel_size = 3, .stride = 2});
+  add_norm(cases, "1d largest", {2, 3, 7}, std::numeric_limits<double>::infinity(), One{.kernel_size = 2});
+  add_norm(cases, "2d", {2, 3, 5, 4}, 3, Two{.kernel_size = 2});
+  add_norm(cases, "2d ceil", {1, 2, 5, 5}, 2, Two{.kernel_size = {2, 3}, .ceil_mode = true});
+  add_norm(cases, "3d", {1, 2, 4, 4, 3}, 1.5, Three{.kernel_size = {2, 2, 3}});
 }
 
 }  // namespace
@@ -250,8 +294,9 @@ void add_pool_cases(Cases& cases) {
   add_backward(cases, "3x2 overlapping", {.kernel_size = {3, 2}, .stride = Pair(1)}, {{2, 3, 4, 5}, {1, 17, 4, 3}});
   add_backward(cases, "padded", {.kernel_size = 3, .stride = Pair(2, 1), .padding = 1}, {{2, 2, 4, 5}, {1, 1, 2, 2}});
   add_backward(cases, "dilated", {.kernel_size = 2, .stride = Pair(1), .dilation = {2, 1}}, {{2, 2, 4, 5}});
+  add_backward(cases, "ceil", {.kernel_size = 3, .stride = 2, .ceil_mode = true}, {{2, 2, 6, 4}, {1, 1, 2, 5}});
   add_uncounted(cases);
-  add_errors(cases);
+  add_axes(cases);
 }
 
 }  // namespace weft::testing

@@ -63,20 +63,14 @@ void add(Cases& cases, const std::string& name, const Draws& draw,
   std::vector<Sample> samples = {{draw({3, 4})},    {draw({})},           {draw({7})},
                                  {draw({2, 3, 4})}, {draw({2, 3, 2, 2})}, {draw({19})}};
   if (empty) samples.push_back({draw({0, 3})});
-  set(cases.add(
-      name, samples, [=](const Inputs& x) { return call(x[0], {}, KeepDim()); }, reduction({}, false, f)));
-  set(cases.add(
-      name + " first", {{draw({3, 4})}, {draw({2, 5, 3})}, {draw({6})}, {draw({3, 0})}, {draw({})}},
-      [=](const Inputs& x) { return call(x[0], 0, KeepDim()); }, reduction({0}, false, f)));
-  set(cases.add(
-      name + " last kept", {{draw({3, 4})}, {draw({2, 3, 5})}, {draw({2, 2, 3, 3})}, {draw({0, 3})}, {draw({})}},
-      [=](const Inputs& x) { return call(x[0], -1, keepdim); }, reduction({-1}, true, f)));
-  set(cases.add(
-      name + " two axes", {{draw({3, 2, 4})}, {draw({2, 2, 2, 3})}},
-      [=](const Inputs& x) {
-    return call(x[0], {2, 0}, KeepDim());
-      },
-      reduction({0, 2}, false, f)));
+  set(cases.add(name, samples, CALL(call(x[0], {}, KeepDim())), reduction({}, false, f)));
+  set(cases.add(name + " first", {{draw({3, 4})}, {draw({2, 5, 3})}, {draw({6})}, {draw({3, 0})}, {draw({})}},
+                CALL(call(x[0], 0, KeepDim())), reduction({0}, false, f)));
+  set(cases.add(name + " last kept",
+                {{draw({3, 4})}, {draw({2, 3, 5})}, {draw({2, 2, 3, 3})}, {draw({0, 3})}, {draw({})}},
+                CALL(call(x[0], -1, keepdim)), reduction({-1}, true, f)));
+  set(cases.add(name + " two axes", {{draw({3, 2, 4})}, {draw({2, 2, 2, 3})}}, CALL(call(x[0], {2, 0}, KeepDim())),
+                reduction({0, 2}, false, f)));
 }
 
 const Draws freely = [](const Shape& shape) { return normal(shape); };
@@ -91,22 +85,17 @@ void add_sums(Cases& cases) {
   add(
       cases, "prod", freely, [](const Tensor& x, const Axes& a, KeepDim k) { return prod(x, a, k); }, prod_of, summed);
   cases
-      .add(
-          "prod with zeros", {{given({2, 4}, {1, 0, 2, 3, 0, 2, 0, 4})}}, [](const Inputs& x) { return prod(x[0], 1); },
-          reduction({1}, false, prod_of))
+      .add("prod with zeros", {{given({2, 4}, {1, 0, 2, 3, 0, 2, 0, 4})}}, CALL(prod(x[0], 1)),
+           reduction({1}, false, prod_of))
       .compares(kFloating);
   add(
       cases, "mean", freely, [](const Tensor& x, const Axes& a, KeepDim k) { return mean(x, a, k); }, mean_of,
       [](OpCase& op) { op.accepts(kFloating).loose(4); });
   cases
-      .add(
-          "mean whose sum is more than f16 holds", {{given({2, 4}, {2e4, 3e4, 4e4, 5e4, -3e4, -4e4, -5e4, -6e4})}},
-          [](const Inputs& x) { return mean(x[0], 1); }, reduction({1}, false, mean_of))
+      .add("mean whose sum is more than f16 holds", {{given({2, 4}, {2e4, 3e4, 4e4, 5e4, -3e4, -4e4, -5e4, -6e4})}},
+           CALL(mean(x[0], 1)), reduction({1}, false, mean_of))
       .compares(kFloating);
-  cases
-      .add(
-          "sum with special values", {{special({19, 2})}}, [](const Inputs& x) { return sum(x[0], 1); },
-          reduction({1}, false, sum_of))
+  cases.add("sum with special values", {{special({19, 2})}}, CALL(sum(x[0], 1)), reduction({1}, false, sum_of))
       .compares(kFloating);
 }
 
@@ -118,10 +107,7 @@ void add_extremes(Cases& cases) {
   add(cases, "min", apart, minimum, min_of, all, false);
   add(cases, "max with ties", ties, maximum, max_of, all, false);
   add(cases, "min with ties", ties, minimum, min_of, all, false);
-  cases
-      .add(
-          "max with special values", {{special({19, 2})}}, [](const Inputs& x) { return max(x[0], 1); },
-          reduction({1}, false, max_of))
+  cases.add("max with special values", {{special({19, 2})}}, CALL(max(x[0], 1)), reduction({1}, false, max_of))
       .compares(kFloating);
 }
 
@@ -161,16 +147,13 @@ void add_moments(Cases& cases) {
       cases, "norm inf", apart, [](const Tensor& x, const Axes& a, KeepDim k) { return norm(x, INFINITY, a, k); },
       [](const Row& x) { return norm_of(x, INFINITY); }, floating);
   cases
-      .add(
-          "var", {{normal({3, 4})}, {normal({7})}, {normal({2, 3, 4})}}, [](const Inputs& x) { return var(x[0], -1); },
-          reduction({-1}, false, [](const Row& x) { return var_of(x, 1); }))
+      .add("var", {{normal({3, 4})}, {normal({7})}, {normal({2, 3, 4})}}, CALL(var(x[0], -1)),
+           reduction({-1}, false, [](const Row& x) { return var_of(x, 1); }))
       .accepts(kFloating)
       .loose(10);
   cases
-      .add(
-          "std", {{normal({3, 4})}, {normal({7})}, {normal({2, 3, 4})}},
-          [](const Inputs& x) { return stddev(x[0], 0, 1, keepdim); },
-          reduction({0}, true, [](const Row& x) { return std::sqrt(var_of(x, 1)); }))
+      .add("std", {{normal({3, 4})}, {normal({7})}, {normal({2, 3, 4})}}, CALL(stddev(x[0], 0, 1, keepdim)),
+           reduction({0}, true, [](const Row& x) { return std::sqrt(var_of(x, 1)); }))
       .accepts(kFloating)
       .loose(10);
 }
@@ -193,7 +176,7 @@ void add_errors(Cases& cases) {
     cases.error<IndexError>(
         std::string(name) + " axis",
         [f = f] {
-      f(ones({2, 3}), 2);
+          f(ones({2, 3}), 2);
         },
         std::string(name) + "([2, 3] f32): axis 2 is out of range for 2 axes");
     cases.error<IndexError>(
@@ -202,7 +185,7 @@ void add_errors(Cases& cases) {
     cases.error<IndexError>(
         std::string(name) + " axis twice",
         [f = f] {
-      f(ones({2, 3}), {0, -2});
+          f(ones({2, 3}), {0, -2});
         },
         std::string(name) + "([2, 3] f32): axis -2 is given twice");
     cases.error<Error>(
@@ -218,7 +201,7 @@ void add_errors(Cases& cases) {
     cases.error<ShapeError>(
         std::string(name) + " of nothing",
         [f = f] {
-      f(ones({2, 0}), 1);
+          f(ones({2, 0}), 1);
         },
         std::string(name) + "([2, 0] f32): the extremum of nothing is undefined: a reduced axis has size 0");
 }

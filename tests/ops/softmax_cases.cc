@@ -36,15 +36,8 @@ double row_sum(const Array& a, const Array& b, Index index, size_t axis, double 
 }
 
 void add_forward(Cases& cases, int64_t axis, const std::string& suffix, const std::vector<Sample>& samples) {
-  cases
-      .add(
-          "softmax" + suffix, samples, [axis](const Inputs& x) { return softmax(x[0], axis); },
-          rowwise(axis, softmax_of))
-      .accepts(kFloating);
-  cases
-      .add(
-          "log softmax" + suffix, samples, [axis](const Inputs& x) { return log_softmax(x[0], axis); },
-          rowwise(axis, log_softmax_of))
+  cases.add("softmax" + suffix, samples, CALL(softmax(x[0], axis)), rowwise(axis, softmax_of)).accepts(kFloating);
+  cases.add("log softmax" + suffix, samples, CALL(log_softmax(x[0], axis)), rowwise(axis, log_softmax_of))
       .accepts(kFloating);
 }
 
@@ -53,23 +46,21 @@ void add_backward(Cases& cases) {
   for (const Shape& shape : std::vector<Shape>{{3, 4}, {5, 1}, {2, 3, 2}, {0, 3}, {2, 19}})
     samples.push_back({normal(shape), normal(shape)});
   cases
-      .add(
-          "softmax backward", samples, [](const Inputs& x) { return adjoint::softmax_backward(x[0], x[1], 1); },
-          [](const Arrays& x) {
-    return build(x[0].shape, [&](const Index& i) {
-      return x[1].at(i) * (x[0].at(i) - row_sum(x[0], x[1], i, 1, [](double g, double y) { return g * y; }));
-    });
-          })
+      .add("softmax backward", samples, CALL(adjoint::softmax_backward(x[0], x[1], 1)),
+           [](const Arrays& x) {
+             return build(x[0].shape, [&](const Index& i) {
+               return x[1].at(i) * (x[0].at(i) - row_sum(x[0], x[1], i, 1, [](double g, double y) { return g * y; }));
+             });
+           })
       .accepts(kFloating)
       .loose(10);
   cases
-      .add(
-          "log softmax backward", samples, [](const Inputs& x) { return adjoint::log_softmax_backward(x[0], x[1], 1); },
-          [](const Arrays& x) {
-    return build(x[0].shape, [&](const Index& i) {
-      return x[0].at(i) - std::exp(x[1].at(i)) * row_sum(x[0], x[1], i, 1, [](double g, double) { return g; });
-    });
-          })
+      .add("log softmax backward", samples, CALL(adjoint::log_softmax_backward(x[0], x[1], 1)),
+           [](const Arrays& x) {
+             return build(x[0].shape, [&](const Index& i) {
+               return x[0].at(i) - std::exp(x[1].at(i)) * row_sum(x[0], x[1], i, 1, [](double g, double) { return g; });
+             });
+           })
       .accepts(kFloating)
       .loose(10);
 }

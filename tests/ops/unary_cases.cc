@@ -36,170 +36,76 @@ double relu_of(double x) { return x < 0 ? 0 : x; }
 
 void add_keeping_cases(Cases& cases) {
   const auto any = far_from({}), off_zero = far_from({0});
-  cases
-      .add(
-          "neg", shapes(any), [](const Inputs& x) { return -x[0]; }, pointwise([](double a) { return -a; }))
+  cases.add("neg", shapes(any), CALL(-x[0]), pointwise([](double a) { return -a; })).accepts(kNumbers);
+  cases.add("abs", shapes(off_zero), CALL(abs(x[0])), pointwise([](double a) { return std::abs(a); }))
       .accepts(kNumbers);
-  cases
-      .add(
-          "abs", shapes(off_zero), [](const Inputs& x) { return abs(x[0]); },
-          pointwise([](double a) { return std::abs(a); }))
-      .accepts(kNumbers);
-  cases
-      .add(
-          "sign", shapes(off_zero), [](const Inputs& x) { return sign(x[0]); }, pointwise(sign_of))
-      .accepts(kNumbers);
-  cases
-      .add(
-          "square", shapes(any), [](const Inputs& x) { return square(x[0]); },
-          pointwise([](double a) { return a * a; }))
-      .accepts(kNumbers);
-  cases
-      .add(
-          "relu", shapes(off_zero), [](const Inputs& x) { return relu(x[0]); }, pointwise(relu_of))
-      .accepts(kNumbers);
-  cases
-      .add(
-          "relu of integers", {{integers({40}, -3, 3)}}, [](const Inputs& x) { return relu(x[0]); }, pointwise(relu_of))
-      .accepts(kNumbers);
+  cases.add("sign", shapes(off_zero), CALL(sign(x[0])), pointwise(sign_of)).accepts(kNumbers);
+  cases.add("square", shapes(any), CALL(square(x[0])), pointwise([](double a) { return a * a; })).accepts(kNumbers);
+  cases.add("relu", shapes(off_zero), CALL(relu(x[0])), pointwise(relu_of)).accepts(kNumbers);
+  cases.add("relu of integers", {{integers({40}, -3, 3)}}, CALL(relu(x[0])), pointwise(relu_of)).accepts(kNumbers);
 }
 
 void add_root_cases(Cases& cases) {
   const auto above = [](const Shape& shape) { return positive(shape); };
   const auto off_zero = far_from({0});
-  cases
-      .add(
-          "sqrt", shapes(above), [](const Inputs& x) { return sqrt(x[0]); },
-          pointwise([](double a) { return std::sqrt(a); }))
-      .accepts(kAll)
-      .gives({Result::floating});
-  cases
-      .add(
-          "rsqrt", shapes(above, false), [](const Inputs& x) { return rsqrt(x[0]); },
-          pointwise([](double a) { return 1 / std::sqrt(a); }))
-      .accepts(kAll)
-      .gives({Result::floating})
+  cases.add("sqrt", shapes(above), CALL(sqrt(x[0])), pointwise([](double a) { return std::sqrt(a); })).widens();
+  cases.add("rsqrt", shapes(above, false), CALL(rsqrt(x[0])), pointwise([](double a) { return 1 / std::sqrt(a); }))
+      .widens()
       .loose(4);
-  cases
-      .add(
-          "reciprocal", shapes(off_zero, false), [](const Inputs& x) { return reciprocal(x[0]); },
-          pointwise([](double a) { return 1 / a; }))
-      .accepts(kAll)
-      .gives({Result::floating})
+  cases.add("reciprocal", shapes(off_zero, false), CALL(reciprocal(x[0])), pointwise([](double a) { return 1 / a; }))
+      .widens()
       .loose(10);
 }
 
 void add_transcendental_cases(Cases& cases) {
   const auto any = far_from({});
   const auto above = [](const Shape& shape) { return positive(shape); };
-  cases
-      .add(
-          "exp", shapes(any, false), [](const Inputs& x) { return exp(x[0]); },
-          pointwise([](double a) { return std::exp(a); }))
-      .accepts(kAll)
-      .gives({Result::floating})
+  cases.add("exp", shapes(any, false), CALL(exp(x[0])), pointwise([](double a) { return std::exp(a); }))
+      .widens()
       .loose(4);
-  cases
-      .add(
-          "log", shapes(above), [](const Inputs& x) { return log(x[0]); },
-          pointwise([](double a) { return std::log(a); }))
-      .accepts(kAll)
-      .gives({Result::floating})
+  cases.add("log", shapes(above), CALL(log(x[0])), pointwise([](double a) { return std::log(a); })).widens().loose(4);
+  cases.add("log1p", shapes(above), CALL(log1p(x[0])), pointwise([](double a) { return std::log1p(a); }))
+      .widens()
       .loose(4);
-  cases
-      .add(
-          "log1p", shapes(above), [](const Inputs& x) { return log1p(x[0]); },
-          pointwise([](double a) { return std::log1p(a); }))
-      .accepts(kAll)
-      .gives({Result::floating})
-      .loose(4);
-  cases
-      .add(
-          "sin", shapes(any, false), [](const Inputs& x) { return sin(x[0]); },
-          pointwise([](double a) { return std::sin(a); }))
-      .accepts(kAll)
-      .gives({Result::floating});
-  cases
-      .add(
-          "cos", shapes(any, false), [](const Inputs& x) { return cos(x[0]); },
-          pointwise([](double a) { return std::cos(a); }))
-      .accepts(kAll)
-      .gives({Result::floating});
-  cases
-      .add(
-          "tanh", shapes(any), [](const Inputs& x) { return tanh(x[0]); },
-          pointwise([](double a) { return std::tanh(a); }))
-      .accepts(kAll)
-      .gives({Result::floating});
-  cases
-      .add(
-          "erf", shapes(any), [](const Inputs& x) { return erf(x[0]); },
-          pointwise([](double a) { return std::erf(a); }))
-      .accepts(kAll)
-      .gives({Result::floating});
+  cases.add("sin", shapes(any, false), CALL(sin(x[0])), pointwise([](double a) { return std::sin(a); })).widens();
+  cases.add("cos", shapes(any, false), CALL(cos(x[0])), pointwise([](double a) { return std::cos(a); })).widens();
+  cases.add("tanh", shapes(any), CALL(tanh(x[0])), pointwise([](double a) { return std::tanh(a); })).widens();
+  cases.add("erf", shapes(any), CALL(erf(x[0])), pointwise([](double a) { return std::erf(a); })).widens();
 }
 
-void add_activation_cases(Cases& cases) {
+void add_sigmoid_cases(Cases& cases) {
   const auto any = far_from({}), off_zero = far_from({0});
+  cases.add("sigmoid", shapes(any), CALL(sigmoid(x[0])), pointwise(sigmoid_of)).widens();
+  cases.add("softplus", shapes(any), CALL(softplus(x[0])), pointwise(softplus_of)).widens();
+  cases.add("silu", shapes(any, false), CALL(silu(x[0])), pointwise([](double a) { return a * sigmoid_of(a); }))
+      .widens();
   cases
-      .add(
-          "sigmoid", shapes(any), [](const Inputs& x) { return sigmoid(x[0]); }, pointwise(sigmoid_of))
-      .accepts(kAll)
-      .gives({Result::floating});
-  cases
-      .add(
-          "softplus", shapes(any), [](const Inputs& x) { return softplus(x[0]); }, pointwise(softplus_of))
-      .accepts(kAll)
-      .gives({Result::floating});
-  cases
-      .add(
-          "silu", shapes(any, false), [](const Inputs& x) { return silu(x[0]); },
-          pointwise([](double a) { return a * sigmoid_of(a); }))
-      .accepts(kAll)
-      .gives({Result::floating});
-  cases
-      .add(
-          "leaky relu", shapes(off_zero), [](const Inputs& x) { return leaky_relu(x[0], 0.25); },
-          pointwise([](double a) { return a < 0 ? 0.25 * a : a; }))
-      .accepts(kAll)
-      .gives({Result::floating});
-  cases
-      .add(
-          "gelu", shapes(any, false), [](const Inputs& x) { return gelu(x[0]); },
-          pointwise([](double a) { return a * normal_cdf(a); }))
-      .accepts(kAll)
-      .gives({Result::floating});
-  cases
-      .add(
-          "gelu tanh", shapes(any, false), [](const Inputs& x) { return gelu(x[0], Gelu::tanh); },
-          pointwise(gelu_tanh_of))
-      .accepts(kAll)
-      .gives({Result::floating});
+      .add("leaky relu", shapes(off_zero), CALL(leaky_relu(x[0], 0.25)),
+           pointwise([](double a) { return a < 0 ? 0.25 * a : a; }))
+      .widens();
+  cases.add("gelu", shapes(any, false), CALL(gelu(x[0])), pointwise([](double a) { return a * normal_cdf(a); }))
+      .widens();
+  cases.add("gelu tanh", shapes(any, false), CALL(gelu(x[0], Gelu::tanh)), pointwise(gelu_tanh_of)).widens();
 }
 
 double clipped(double x, double low, double high) { return std::isnan(x) ? x : std::min(std::max(x, low), high); }
 
 void add_clip_cases(Cases& cases) {
   cases
-      .add(
-          "clip", shapes(far_from({-0.5, 1})), [](const Inputs& x) { return clip(x[0], -0.5, 1.0); },
-          pointwise([](double a) { return clipped(a, -0.5, 1); }))
-      .accepts(kAll)
-      .gives({Result::floating});
+      .add("clip", shapes(far_from({-0.5, 1})), CALL(clip(x[0], -0.5, 1.0)),
+           pointwise([](double a) { return clipped(a, -0.5, 1); }))
+      .widens();
   cases
-      .add(
-          "clip below", shapes(far_from({0})), [](const Inputs& x) { return clip(x[0], 0, std::nullopt); },
-          pointwise([](double a) { return clipped(a, 0, INFINITY); }))
+      .add("clip below", shapes(far_from({0})), CALL(clip(x[0], 0, std::nullopt)),
+           pointwise([](double a) { return clipped(a, 0, INFINITY); }))
       .compares(kNumbers);
   cases
-      .add(
-          "clip above", shapes(far_from({1})), [](const Inputs& x) { return clip(x[0], std::nullopt, 1); },
-          pointwise([](double a) { return clipped(a, -INFINITY, 1); }))
+      .add("clip above", shapes(far_from({1})), CALL(clip(x[0], std::nullopt, 1)),
+           pointwise([](double a) { return clipped(a, -INFINITY, 1); }))
       .compares(kNumbers);
   cases
-      .add(
-          "clip integers", {{integers({40}, -5, 5)}}, [](const Inputs& x) { return clip(x[0], 1, 3); },
-          pointwise([](double a) { return clipped(a, 1, 3); }))
+      .add("clip integers", {{integers({40}, -5, 5)}}, CALL(clip(x[0], 1, 3)),
+           pointwise([](double a) { return clipped(a, 1, 3); }))
       .compares(kNumbers);
 }
 
@@ -209,20 +115,17 @@ void add_backward_cases(Cases& cases) {
     pairs.push_back({normal(shape), normal(shape)});
     off_zero.push_back({normal(shape), normal(shape, {0})});
   }
-  cases.add(
-      "relu backward", off_zero, [](const Inputs& x) { return adjoint::relu_backward(x[0], x[1]); },
-      pointwise([](double g, double y) { return y > 0 ? g : 0; }));
-  cases.add(
-      "gelu backward", pairs, [](const Inputs& x) { return adjoint::gelu_backward(x[0], x[1], Gelu::exact); },
-      pointwise([](double g, double x) {
-        return g * (normal_cdf(x) + x * std::exp(-0.5 * x * x) / std::sqrt(2 * std::numbers::pi));
-      }));
-  cases.add(
-      "gelu tanh backward", pairs, [](const Inputs& x) { return adjoint::gelu_backward(x[0], x[1], Gelu::tanh); },
-      pointwise([](double g, double x) {
-        const double c = std::sqrt(2 / std::numbers::pi), t = std::tanh(c * (x + 0.044715 * x * x * x));
-        return g * (0.5 * (1 + t) + 0.5 * x * (1 - t * t) * c * (1 + 3 * 0.044715 * x * x));
-      }));
+  cases.add("relu backward", off_zero, CALL(adjoint::relu_backward(x[0], x[1])),
+            pointwise([](double g, double y) { return y > 0 ? g : 0; }));
+  cases.add("gelu backward", pairs, CALL(adjoint::gelu_backward(x[0], x[1], Gelu::exact)),
+            pointwise([](double g, double x) {
+              return g * (normal_cdf(x) + x * std::exp(-0.5 * x * x) / std::sqrt(2 * std::numbers::pi));
+            }));
+  cases.add("gelu tanh backward", pairs, CALL(adjoint::gelu_backward(x[0], x[1], Gelu::tanh)),
+            pointwise([](double g, double x) {
+              const double c = std::sqrt(2 / std::numbers::pi), t = std::tanh(c * (x + 0.044715 * x * x * x));
+              return g * (0.5 * (1 + t) + 0.5 * x * (1 - t * t) * c * (1 + 3 * 0.044715 * x * x));
+            }));
 }
 
 /// Every function of one tensor refuses an absent one, and says which function it was.
@@ -265,7 +168,7 @@ void add_errors(Cases& cases) {
   cases.error<ShapeError>(
       "gelu_backward shapes",
       [] {
-    adjoint::gelu_backward(ones({2, 1}), ones({2}), Gelu::exact);
+        adjoint::gelu_backward(ones({2, 1}), ones({2}), Gelu::exact);
       },
       "gelu_backward([2, 1] f32, [2] f32): shapes differ: [2, 1] and [2]");
 }
@@ -276,7 +179,7 @@ void add_unary_cases(Cases& cases) {
   add_keeping_cases(cases);
   add_root_cases(cases);
   add_transcendental_cases(cases);
-  add_activation_cases(cases);
+  add_sigmoid_cases(cases);
   add_clip_cases(cases);
   add_backward_cases(cases);
   add_errors(cases);

@@ -44,18 +44,14 @@ OpCase& add(Cases& cases, const std::string& name, const std::vector<Shape>& sha
             const std::function<Tensor(const Tensor&)>& call, Reference reference) {
   std::vector<Sample> samples;
   for (const Shape& shape : shapes) samples.push_back({normal(shape)});
-  return cases
-      .add(
-          name, samples, [call](const Inputs& x) { return call(x[0]); }, std::move(reference))
-      .accepts(kAll)
-      .view();
+  return cases.add(name, samples, CALL(call(x[0])), std::move(reference)).accepts(kAll).view();
 }
 
 void add_shape_cases(Cases& cases) {
   add(
       cases, "view", {{4, 3}, {12}, {2, 1, 6}},
       [](const Tensor& x) {
-    return x.contiguous().view({2, -1});
+        return x.contiguous().view({2, -1});
       },
       reshaped({2, 6}));
   add(
@@ -63,23 +59,24 @@ void add_shape_cases(Cases& cases) {
   add(
       cases, "view of nothing", {{0, 3}, {2, 0}},
       [](const Tensor& x) {
-    return x.contiguous().view({0, 5});
+        return x.contiguous().view({0, 5});
       },
       reshaped({0, 5}));
   add(
       cases, "reshape", {{4, 3}, {12}, {3, 2, 2}},
       [](const Tensor& x) {
-    return x.reshape({3, 4});
+        return x.reshape({3, 4});
       },
       reshaped({3, 4}));
   add(
       cases, "reshape that copies", {{4, 3}},
       [](const Tensor& x) {
-    return x.t().reshape({2, 6});
+        return x.t().reshape({2, 6});
       },
       [](const Arrays& x) {
-    return reshaped({2, 6})(through([](const auto& c) { return swapped(c, 0, 1); })(x));
-  }).is_view = false;
+        return reshaped({2, 6})(through([](const auto& c) { return swapped(c, 0, 1); })(x));
+      })
+      .is_view = false;
   add(
       cases, "flatten", {{2, 3, 2}}, [](const Tensor& x) { return x.flatten(1); }, reshaped({2, 6}));
   add(
@@ -87,7 +84,7 @@ void add_shape_cases(Cases& cases) {
   add(
       cases, "unflatten", {{6, 2}},
       [](const Tensor& x) {
-    return x.contiguous().unflatten(0, {2, -1});
+        return x.contiguous().unflatten(0, {2, -1});
       },
       reshaped({2, 3, 2}));
   add(
@@ -128,7 +125,7 @@ void add_axis_cases(Cases& cases) {
   add(
       cases, "permute", {{2, 3, 4}, {3, 1, 2}},
       [](const Tensor& x) {
-    return x.permute({2, 0, -2});
+        return x.permute({2, 0, -2});
       },
       through([](const auto& x) {
         return oracle::permute(x, {2, 0, 1});
@@ -140,7 +137,7 @@ void add_axis_cases(Cases& cases) {
   add(
       cases, "flip", {{3, 4}, {2, 1}, {0, 2}},
       [](const Tensor& x) {
-    return x.flip({0, -1});
+        return x.flip({0, -1});
       },
       through([](const oracle::Cells& x) {
         const auto rows = oracle::pick(x, 0, oracle::python_slice(x.shape[0], {}, {}, -1));
@@ -149,7 +146,7 @@ void add_axis_cases(Cases& cases) {
   add(
       cases, "expand", {{3, 1}, {1, 1}, {1}},
       [](const Tensor& x) {
-    return x.expand({2, 3, 4});
+        return x.expand({2, 3, 4});
       },
       through([](const auto& x) {
         return oracle::broadcast(x, {2, 3, 4});
@@ -158,7 +155,7 @@ void add_axis_cases(Cases& cases) {
   add(
       cases, "expand keeping a size", {{3, 1}},
       [](const Tensor& x) {
-    return x.expand({-1, 4});
+        return x.expand({-1, 4});
       },
       through([](const auto& x) {
         return oracle::broadcast(x, {3, 4});
@@ -166,7 +163,7 @@ void add_axis_cases(Cases& cases) {
   add(
       cases, "broadcast to nothing", {{1, 3}, {}},
       [](const Tensor& x) {
-    return x.broadcast({0, 3});
+        return x.broadcast({0, 3});
       },
       through([](const auto& x) {
         return oracle::broadcast(x, {0, 3});
@@ -174,7 +171,7 @@ void add_axis_cases(Cases& cases) {
   add(
       cases, "broadcast left", {{3, 2}},
       [](const Tensor& x) {
-    return x.broadcast_left({2, 2});
+        return x.broadcast_left({2, 2});
       },
       through([](const auto& x) {
         return oracle::broadcast(x, {2, 2, 3, 2});
@@ -207,7 +204,7 @@ void add_range_cases(Cases& cases) {
   add(
       cases, "shrink", {{4, 3}},
       [](const Tensor& x) {
-    return x.shrink({{1, 3}, {0, 2}});
+        return x.shrink({{1, 3}, {0, 2}});
       },
       through([](const auto& x) {
         return oracle::pick(oracle::pick(x, 0, {1, 2}), 1, {0, 1});
@@ -223,19 +220,19 @@ void add_range_cases(Cases& cases) {
   add(
       cases, "pad", {{2, 3}, {1, 1}},
       [](const Tensor& x) {
-    return x.pad({{1, 0}, {2, 1}});
+        return x.pad({{1, 0}, {2, 1}});
       },
       through([](const auto& x) { return oracle::pad(oracle::pad(x, 0, 1, 0), 1, 2, 1); }));
   add(
       cases, "pad of nothing", {{0}},
       [](const Tensor& x) {
-    return x.pad({{1, 2}});
+        return x.pad({{1, 2}});
       },
       through([](const auto& x) { return oracle::pad(x, 0, 1, 2); }));
   add(
       cases, "as strided", {{3, 4}, {12}},
       [](const Tensor& x) {
-    return x.contiguous().as_strided({3, 2}, {3, 2}, 1);
+        return x.contiguous().as_strided({3, 2}, {3, 2}, 1);
       },
       through([](const auto& x) {
         return oracle::as_strided(x, {3, 2}, {3, 2}, 1);
@@ -243,7 +240,7 @@ void add_range_cases(Cases& cases) {
   add(
       cases, "as strided that overlaps", {{6}},
       [](const Tensor& x) {
-    return x.contiguous().as_strided({3, 2}, {1, 1}, 2);
+        return x.contiguous().as_strided({3, 2}, {1, 1}, 2);
       },
       through([](const auto& x) {
         return oracle::as_strided(x, {3, 2}, {1, 1}, 2);
@@ -255,43 +252,41 @@ void add_chains(Cases& cases) {
   add(
       cases, "padded views of views", {{2, 3}},
       [](const Tensor& x) {
-    return x.slice(1, 2, std::nullopt, -2).pad({{1, 1}, {0, 0}}).t();
+        return x.slice(1, 2, std::nullopt, -2).pad({{1, 1}, {0, 0}}).t();
       },
       through(chain));
   add(
       cases, "flatten of a padded view", {{2, 3}},
       [](const Tensor& x) {
-    return x.pad({{1, 1}, {0, 1}}).flatten();
+        return x.pad({{1, 1}, {0, 1}}).flatten();
       },
       [](const Arrays& x) {
-    return reshaped({16})(through([](const auto& c) { return oracle::pad(oracle::pad(c, 0, 1, 1), 1, 0, 1); })(x));
-  }).is_view = false;
+        return reshaped({16})(through([](const auto& c) { return oracle::pad(oracle::pad(c, 0, 1, 1), 1, 0, 1); })(x));
+      })
+      .is_view = false;
   cases
-      .add(
-          "split", {{normal({5, 2})}, {normal({6})}}, [](const Inputs& x) { return Outputs(x[0].split(2)); },
-          [](const Arrays& x) {
-    Arrays out;
-    for (int64_t at = 0; at < x[0].shape[0]; at += 2) out.push_back(sliced(0, at, at + 2, 1)(x)[0]);
-    return out;
-          })
+      .add("split", {{normal({5, 2})}, {normal({6})}}, CALL(Outputs(x[0].split(2))),
+           [](const Arrays& x) {
+             Arrays out;
+             for (int64_t at = 0; at < x[0].shape[0]; at += 2) out.push_back(sliced(0, at, at + 2, 1)(x)[0]);
+             return out;
+           })
       .accepts(kAll)
       .view();
   cases
-      .add(
-          "chunk", {{normal({2, 7})}}, [](const Inputs& x) { return Outputs(x[0].chunk(3, -1)); },
-          [](const Arrays& x) {
-    Arrays out;
-    for (int64_t at = 0; at < 7; at += 3) out.push_back(sliced(1, at, at + 3, 1)(x)[0]);
-    return out;
-          })
+      .add("chunk", {{normal({2, 7})}}, CALL(Outputs(x[0].chunk(3, -1))),
+           [](const Arrays& x) {
+             Arrays out;
+             for (int64_t at = 0; at < 7; at += 3) out.push_back(sliced(1, at, at + 3, 1)(x)[0]);
+             return out;
+           })
       .accepts(kAll)
       .view();
   cases
-      .add(
-          "broadcast like", {{normal({3, 1}), normal({2, 3, 2})}},
-          [](const Inputs& x) { return x[0].broadcast_like(x[1]); }, through([](const auto& x) {
-            return oracle::broadcast(x, {2, 3, 2});
-          }))
+      .add("broadcast like", {{normal({3, 1}), normal({2, 3, 2})}}, CALL(x[0].broadcast_like(x[1])),
+           through([](const auto& x) {
+             return oracle::broadcast(x, {2, 3, 2});
+           }))
       .accepts(kAll)
       .view();
 }

@@ -12,80 +12,80 @@ void add_reshape_errors(Cases& cases) {
   cases.error<ShapeError>(
       "view count",
       [] {
-    ones({2, 3}).view({4});
+        ones({2, 3}).view({4});
       },
       "view([2, 3] f32): 6 elements cannot be viewed as [4] with 4");
   cases.error<ShapeError>(
       "view inferred",
       [] {
-    ones({2, 3}).view({4, -1});
+        ones({2, 3}).view({4, -1});
       },
       "view([2, 3] f32): 6 elements cannot be viewed as [4, -1]");
   cases.error<ShapeError>(
       "view two open sizes",
       [] {
-    ones({2, 3}).view({-1, -1});
+        ones({2, 3}).view({-1, -1});
       },
       "view([2, 3] f32): only one size can be -1, got [-1, -1]");
   cases.error<ShapeError>(
       "view negative",
       [] {
-    ones({2, 3}).view({-2, 3});
+        ones({2, 3}).view({-2, 3});
       },
       "view([2, 3] f32): size -2 in [-2, 3] is negative");
   cases.error<ShapeError>(
       "view ambiguous",
       [] {
-    ones({0, 3}).view({0, -1});
+        ones({0, 3}).view({0, -1});
       },
       "view([0, 3] f32): -1 in [0, -1] is ambiguous beside a size of 0");
   cases.error<ShapeError>(
       "view strides",
       [] {
-    ones({2, 3}).t().view({6});
+        ones({2, 3}).t().view({6});
       },
       "view([3, 2] f32): view of shape [3, 2] with strides [1, 3] cannot be a view; use reshape(), which copies where "
       "it must");
   cases.error<ShapeError>(
       "view overflow",
       [] {
-    ones({2}).view({int64_t{1} << 40, int64_t{1} << 40});
+        ones({2}).view({int64_t{1} << 40, int64_t{1} << 40});
       },
       "view([2] f32): 1099511627776 * 1099511627776 does not fit into 64 bits");
   cases.error<ShapeError>(
       "reshape count",
       [] {
-    ones({2, 3}).reshape({7});
+        ones({2, 3}).reshape({7});
       },
       "reshape([2, 3] f32): 6 elements cannot be viewed as [7] with 7");
   cases.error<IndexError>(
       "flatten order",
       [] {
-    ones({2, 3}).flatten(1, 0);
+        ones({2, 3}).flatten(1, 0);
       },
       "flatten([2, 3] f32): start axis 1 lies behind end axis 0");
   cases.error<IndexError>(
       "flatten axis",
       [] {
-    ones({2, 3}).flatten(2);
+        ones({2, 3}).flatten(2);
       },
       "flatten([2, 3] f32): axis 2 is out of range for 2 axes");
   cases.error<ShapeError>(
       "unflatten",
       [] {
-    ones({6}).unflatten(0, {4, -1});
+        ones({6}).unflatten(0, {4, -1});
       },
       "unflatten([6] f32): 6 elements cannot be viewed as [4, -1]");
   cases.error<IndexError>(
       "unflatten axis",
       [] {
-    ones({6}).unflatten(1, {2, 3});
+        ones({6}).unflatten(1, {2, 3});
       },
       "unflatten([6] f32): axis 1 is out of range for 1 axis");
   cases.error<IndexError>(
       "squeeze axis",
       [] {
-    ones({2, 1}).squeeze(2);
+        ones({2, 1}).squeeze(2);
       },
       "squeeze([2, 1] f32): axis 2 is out of range for 2 axes");
   cases.error<IndexError>(
@@ -93,7 +93,7 @@ void add_reshape_errors(Cases& cases) {
   cases.error<ShapeError>(
       "unsqueeze too many",
       [] {
-    ones({1, 1, 1, 1, 1, 1, 1, 1}).unsqueeze(0);
+        ones({1, 1, 1, 1, 1, 1, 1, 1}).unsqueeze(0);
       },
       "unsqueeze([1, 1, 1, 1, 1, 1, 1, 1] f32): [1, 1, 1, 1, 1, 1, 1, 1, 1] has 9 axes, at most 8 are possible");
 }
@@ -106,7 +106,7 @@ void add_axis_errors(Cases& cases) {
   cases.error<IndexError>(
       "transpose axis",
       [] {
-    ones({2, 3}).transpose(0, 2);
+        ones({2, 3}).transpose(0, 2);
       },
       "transpose([2, 3] f32): axis 2 is out of range for 2 axes");
   cases.error<IndexError>(
@@ -114,55 +114,55 @@ void add_axis_errors(Cases& cases) {
   cases.error<ShapeError>(
       "permute count",
       [] {
-    ones({2, 3}).permute({0});
+        ones({2, 3}).permute({0});
       },
       "permute([2, 3] f32): permutation [0] has 1 axes for [2, 3]");
   cases.error<ShapeError>(
       "permute twice",
       [] {
-    ones({2, 3}).permute({0, 0});
+        ones({2, 3}).permute({0, 0});
       },
       "permute([2, 3] f32): permutation [0, 0] names axis 0 twice");
   cases.error<IndexError>(
       "permute axis",
       [] {
-    ones({2, 3}).permute({0, 5});
+        ones({2, 3}).permute({0, 5});
       },
       "permute([2, 3] f32): axis 5 is out of range for 2 axes");
   cases.error<IndexError>(
       "movedim axis",
       [] {
-    ones({2, 3}).movedim(0, 2);
+        ones({2, 3}).movedim(0, 2);
       },
       "movedim([2, 3] f32): axis 2 is out of range for 2 axes");
   cases.error<ShapeError>(
       "flip twice",
       [] {
-    ones({2, 3}).flip({0, -2});
+        ones({2, 3}).flip({0, -2});
       },
       "flip([2, 3] f32): flip names axis 0 twice");
   cases.error<IndexError>(
       "flip axis",
       [] {
-    ones({2, 3}).flip({3});
+        ones({2, 3}).flip({3});
       },
       "flip([2, 3] f32): axis 3 is out of range for 2 axes");
   cases.error<ShapeError>(
       "expand",
       [] {
-    ones({2, 3}).expand({2, 4});
+        ones({2, 3}).expand({2, 4});
       },
       "expand([2, 3] f32): [2, 3] does not broadcast to [2, 4]: 3 and 4 on axis 1");
   cases.error<ShapeError>(
       "expand new axis",
       [] {
-    ones({2}).expand({-1, 2});
+        ones({2}).expand({-1, 2});
       },
       "expand([2] f32): -1 at axis 0 of [-1, 2] is a new axis and has no size to keep");
   cases.error<ShapeError>(
       "broadcast",
       [] {
-    ones({2, 1}).broadcast({3});
+        ones({2, 1}).broadcast({3});
       },
       "broadcast([2, 1] f32): [2, 1] does not broadcast to the fewer axes of [3]");
   cases.error<ShapeError>(
@@ -171,7 +171,7 @@ void add_axis_errors(Cases& cases) {
   cases.error<ShapeError>(
       "diagonal of an axis",
       [] {
-    ones({2, 3}).diagonal(0, 1, -1);
+        ones({2, 3}).diagonal(0, 1, -1);
       },
       "diagonal([2, 3] f32): diagonal of axis 1 with itself");
   cases.error<IndexError>(
@@ -186,13 +186,13 @@ void add_range_errors(Cases& cases) {
   cases.error<IndexError>(
       "select index",
       [] {
-    ones({2, 3}).select(1, 3);
+        ones({2, 3}).select(1, 3);
       },
       "select([2, 3] f32): index 3 is out of range for axis 1 of size 3");
   cases.error<IndexError>(
       "select negative",
       [] {
-    ones({2, 3})[-3];
+        ones({2, 3})[-3];
       },
       "select([2, 3] f32): index -3 is out of range for axis 0 of size 2");
   cases.error<IndexError>(
@@ -200,13 +200,13 @@ void add_range_errors(Cases& cases) {
   cases.error<ShapeError>(
       "shrink count",
       [] {
-    ones({2, 3}).shrink({{0, 1}});
+        ones({2, 3}).shrink({{0, 1}});
       },
       "shrink([2, 3] f32): 1 bounds for the axes of [2, 3]");
   cases.error<ShapeError>(
       "shrink bounds",
       [] {
-    ones({2}).shrink({{0, 3}});
+        ones({2}).shrink({{0, 3}});
       },
       "shrink([2] f32): bounds [0, 3) do not lie in axis 0 of size 2");
   cases.error<IndexError>(
@@ -222,13 +222,13 @@ void add_range_errors(Cases& cases) {
   cases.error<ShapeError>(
       "pad count",
       [] {
-    ones({2, 3}).pad({{1, 1}});
+        ones({2, 3}).pad({{1, 1}});
       },
       "pad([2, 3] f32): 1 amounts of padding for the axes of [2, 3]");
   cases.error<ShapeError>(
       "pad negative",
       [] {
-    ones({2}).pad({{-1, 0}});
+        ones({2}).pad({{-1, 0}});
       },
       "pad([2] f32): negative padding (-1, 0) of axis 0");
   cases.error<ShapeError>(
@@ -239,7 +239,7 @@ void add_range_errors(Cases& cases) {
   cases.error<ShapeError>(
       "as_strided counts",
       [] {
-    ones({4}).as_strided({2, 2}, {1});
+        ones({4}).as_strided({2, 2}, {1});
       },
       "as_strided([4] f32): 1 strides for the 2 axes of [2, 2]");
   cases.error<ShapeError>(

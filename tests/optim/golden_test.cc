@@ -3,50 +3,26 @@
 
 #include <functional>
 
-#include "autograd/leaf.h"
 #include "optim/optim.h"
-#include "tensor/functions/binary.h"
-#include "tensor/functions/fill.h"
-#include "tensor/functions/matmul.h"
-#include "tensor/functions/reduce.h"
-#include "tensor/functions/unary.h"
 #include "tests/optim/golden_values.h"
-#include "tests/wave.h"
+#include "tests/optim/problem.h"
 
 namespace weft::optim {
 namespace {
 
-using testing::digest;
 using testing::expect_numbers;
-using testing::wave;
-
-/// One problem, as in optim.py: 100 steps on mean((tanh(x a + b) - y)^2).
-struct Problem {
-  Tensor a = parameter(wave({3, 4}, 0.1));
-  Tensor b = parameter(wave({4}, 0.2));
-  Tensor x = wave({5, 3}, 0.3, 2.0);
-  Tensor y = wave({5, 4}, 0.4);
-
-  void step(Optimizer& optimizer) const {
-    optimizer.zero_grad();
-    mean(square(tanh(matmul(x, a) + b) - y)).backward();
-    optimizer.step();
-  }
-};
 
 void check(const std::string& name, const Problem& problem, Optimizer& optimizer) {
   std::vector<double> numbers;
   for (int step = 1; step <= 100; ++step) {
     problem.step(optimizer);
     if (step != 1 && step != 10 && step != 100) continue;
-    for (const Tensor& parameter : {problem.a, problem.b})
-      for (const double number : digest(parameter)) numbers.push_back(number);
+    problem.add_digests(numbers);
   }
   expect_numbers(numbers, kGolden.at(name), 1e-10, name);
 }
 
-template <class O, class Options>
-void check(const std::string& name, const Options& options) {
+template <class O, class Options> void check(const std::string& name, const Options& options) {
   const Problem problem;
   O optimizer({problem.a, problem.b}, options);
   check(name, problem, optimizer);
@@ -98,8 +74,7 @@ void check_rates(const std::string& name, Optimizer& optimizer, Schedule& schedu
   expect_numbers(numbers, kGolden.at(name), 1e-12, name);
 }
 
-template <class S, class Options>
-void check_schedule(const std::string& name, const Options& options) {
+template <class S, class Options> void check_schedule(const std::string& name, const Options& options) {
   Tensor w = parameter(zeros({1}));
   w.set_grad(zeros({1}));
   SGD optimizer({w}, {.lr = 0.4});

@@ -14,8 +14,7 @@ namespace weft {
 namespace {
 
 /// A 16-bit format of `kMantissa` bits of mantissa, from the definition in IEEE 754, in double (where all is exact).
-template <class Half, int kMantissa>
-struct Format {
+template <class Half, int kMantissa> struct Format {
   using Type = Half;
   static constexpr int kBits = kMantissa;
   static constexpr int kExponent = 15 - kMantissa;
@@ -54,8 +53,7 @@ struct Format {
   }
 };
 
-template <class F>
-class HalfTest : public testing::Test {};
+template <class F> class HalfTest : public testing::Test {};
 using Formats = testing::Types<Format<Float16, 10>, Format<BFloat16, 7>>;
 TYPED_TEST_SUITE(HalfTest, Formats);
 

@@ -20,29 +20,28 @@ std::string error_of(const std::function<void()>& call) {
 }
 
 TEST(HugeSizes, AreRefusedByEveryConstructor) {
-  const std::vector<std::pair<const char*, std::function<void()>>> calls =
-      {
-          {"empty", [] { empty({kHuge + 2}); }},
-          {"zeros", [] { zeros({kHuge}); }},
-          {"full",
-           [] {
-    full({kHuge, 2}, 1.0);
-           }},
-          {"linspace", [] { linspace(0, 1, kHuge); }},
-          {"eye", [] { eye(int64_t{1} << 32); }},
-          {"rand", [] { rand({kHuge}); }},
-          {"randperm", [] { randperm(kHuge); }},
-          {"arange", [] { arange(int64_t{1} << 60); }},
-          {"one_hot", [] { one_hot(tensor({1}), kHuge); }},
-          {"one_hot of the largest integer", [] { one_hot(tensor({INT64_MAX})); }},
-          {"scatter_add", [] { scatter_add(ones({1}), 0, tensor({0}), {kHuge}); }},
-          {"index_add", [] { index_add(ones({1}), 0, tensor({0}), {kHuge}); }},
-          {"cat",
-           [] {
-    const Tensor wide = ones({1}).expand({kHuge});
-    cat({wide, wide});
-           }},
-                                                                   };
+  const std::vector<std::pair<const char*, std::function<void()>>> calls = {
+      {"empty", [] { empty({kHuge + 2}); }},
+      {"zeros", [] { zeros({kHuge}); }},
+      {"full",
+       [] {
+         full({kHuge, 2}, 1.0);
+       }},
+      {"linspace", [] { linspace(0, 1, kHuge); }},
+      {"eye", [] { eye(int64_t{1} << 32); }},
+      {"rand", [] { rand({kHuge}); }},
+      {"randperm", [] { randperm(kHuge); }},
+      {"arange", [] { arange(int64_t{1} << 60); }},
+      {"one_hot", [] { one_hot(tensor({1}), kHuge); }},
+      {"one_hot of the largest integer", [] { one_hot(tensor({INT64_MAX})); }},
+      {"scatter_add", [] { scatter_add(ones({1}), 0, tensor({0}), {kHuge}); }},
+      {"index_add", [] { index_add(ones({1}), 0, tensor({0}), {kHuge}); }},
+      {"cat",
+       [] {
+         const Tensor wide = ones({1}).expand({kHuge});
+         cat({wide, wide});
+       }},
+  };
   for (const auto& [name, call] : calls) EXPECT_NE(error_of(call), "no error") << name;
 }
 

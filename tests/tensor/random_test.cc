@@ -55,8 +55,7 @@ TEST(ToUniform, LiesInTheHalfOpenIntervalAtBothEnds) {
 }
 
 /// Mean and central moments 2 to 4.
-template <class F>
-std::array<double, 4> moments(int count, F&& draw) {
+template <class F> std::array<double, 4> moments(int count, F&& draw) {
   double mean = 0;
   for (int i = 0; i < count; ++i) mean += draw(i) / count;
   std::array<double, 4> result{mean, 0, 0, 0};
@@ -66,8 +65,7 @@ std::array<double, 4> moments(int count, F&& draw) {
 }
 
 // The bounds are five standard errors of the estimate at this count; the streams are fixed, so the test cannot flicker.
-template <class T>
-void check_moments() {
+template <class T> void check_moments() {
   constexpr int kCount = 400'000;
   const RandomKey key{2024, 0};
   const auto uniform =
@@ -86,8 +84,7 @@ TEST(Distributions, MomentsInF32) { check_moments<float>(); }
 TEST(Distributions, MomentsInF64) { check_moments<double>(); }
 
 /// The largest distance between the empirical distribution and `cumulative` (Kolmogorov and Smirnov).
-template <class F>
-double distance(std::vector<double> draws, F&& cumulative) {
+template <class F> double distance(std::vector<double> draws, F&& cumulative) {
   std::sort(draws.begin(), draws.end());
   double largest = 0;
   const auto count = static_cast<double>(draws.size());

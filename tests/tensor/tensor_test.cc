@@ -16,8 +16,7 @@ namespace {
 using Numbers = std::vector<double>;
 Numbers numbers(const Tensor& x) { return x.to_vector<double>(); }
 
-template <class F>
-std::string error_of(F&& f) {
+template <class F> std::string error_of(F&& f) {
   try {
     f();
   } catch (const Error& error) {
@@ -50,7 +49,7 @@ TEST(TensorBodyAndHandle, AnUndefinedTensorIsAnErrorWhereverItIsUsed) {
            [&] { ones({2}) * none; }, [&] { (void)none.item<float>(); }, [&] { none.view({1}); }, [&] { cat({none}); },
            [&] { none.clone(); }, [&] { (void)none.data<float>(); },
            [&] {
-    matmul(none, ones({1, 1}));
+             matmul(none, ones({1, 1}));
            }})
     EXPECT_NE(error_of(use).find("a tensor is undefined"), std::string::npos) << error_of(use);
   EXPECT_EQ(describe(none), "undefined");

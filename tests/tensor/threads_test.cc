@@ -116,8 +116,7 @@ TEST_F(Threads, ParallelForCoversEveryItemOnce) {
 
 #ifdef _OPENMP
 /// The exit status of a child that runs f() within ten seconds; -1 where it hangs or dies.
-template <class F>
-int in_child(F f) {
+template <class F> int in_child(F f) {
   const pid_t child = ::fork();
   if (child == 0) {
     ::alarm(10);
@@ -207,11 +206,10 @@ TEST_F(Threads, ShortSpinsLetWaitingThreadsSleep) {
 
 TEST_F(Threads, AnExceptionLeavesTheRegionAsItself) {
   set_num_threads(2);
-  EXPECT_THROW(parallel_for(
-                   100, 1,
-                   [](int64_t, int64_t end) {
-    if (end == 100) throw std::out_of_range("index");
-                   }),
+  EXPECT_THROW(parallel_for(100, 1,
+                            [](int64_t, int64_t end) {
+                              if (end == 100) throw std::out_of_range("index");
+                            }),
                std::out_of_range);
 }
 

@@ -78,8 +78,7 @@ inline void expect_reads(const View& view, const Shape& shape, const std::vector
 }
 
 /// The message of the E that `call` throws.
-template <class E, class Call>
-std::string message(Call call) {
+template <class E, class Call> std::string message(Call call) {
   try {
     call();
   } catch (const E& error) {

@@ -24,8 +24,7 @@ inline int64_t product(const List& sizes) {
 }
 
 /// Calls `visit` with every index of `shape` in row-major order.
-template <class Visit>
-void for_each_index(const List& shape, Visit visit) {
+template <class Visit> void for_each_index(const List& shape, Visit visit) {
   if (product(shape) == 0) return;
   List index(shape.size(), 0);
   while (true) {
@@ -56,8 +55,7 @@ struct Cells {
 
 /// The cells of a new shape, each read at the old index that `source` turns the new one into (in place); kZero where
 /// `source` answers false.
-template <class Source>
-Cells gather(const Cells& old, const List& shape, Source source) {
+template <class Source> Cells gather(const Cells& old, const List& shape, Source source) {
   Cells out{shape, {}};
   for_each_index(shape, [&](List index) { out.cells.push_back(source(index) ? old.at(index) : kZero); });
   return out;

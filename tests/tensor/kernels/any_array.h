@@ -42,8 +42,7 @@ struct AnyArray {
     });
   }
   /// Every element from f(); elements that share memory keep the last value.
-  template <class F>
-  AnyArray& fill(F&& f) {
+  template <class F> AnyArray& fill(F&& f) {
     for_each_index(shape(), [&](const IntList& index) { set(index, f()); });
     return *this;
   }

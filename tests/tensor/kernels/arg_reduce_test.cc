@@ -12,8 +12,7 @@ namespace {
 void with_indices(bool largest, const Operand& x, int64_t axis, const Operand& values, const Operand& indices) {
   op::ExtremumWithIndices{axis, largest, true}.cpu(x, values, indices);
 }
-template <class Op>
-void position_of(const Operand& x, std::optional<int64_t> axis, const Operand& out) {
+template <class Op> void position_of(const Operand& x, std::optional<int64_t> axis, const Operand& out) {
   Op op;
   op.axis = axis;
   op.keepdim = true;
@@ -104,8 +103,7 @@ TEST(ArgReduce, OverAllOfALargeArrayWithAnyThreads) {
 
 // Rows around the limits of registers, of steps of several registers, and of blocks: the best one planted in every
 // place, also twice (the first counts), with the others all alike; and a NaN, which beats it wherever it comes.
-template <class T>
-void check_planted() {
+template <class T> void check_planted() {
   constexpr int64_t N = kernels::cpu::simd::kLanes<T>;
   for (const int64_t length : {4 * N - 1, 4 * N, 4 * N + 1, 5 * N, 7 * N + 3, 8 * N, 9 * N - 1, 16 * N + 5})
     for (const bool largest : {true, false}) {

@@ -29,8 +29,7 @@ inline int property_cases(int count) {
 }
 
 /// Memory and a view of it.
-template <class T>
-struct Array {
+template <class T> struct Array {
   std::vector<T> memory;
   View view;
 
@@ -42,8 +41,7 @@ struct Array {
 enum class Layout { row_major, permuted, gaps, reversed, channels_last, broadcast };
 
 /// Calls f(index) for every index of `shape` in row-major order.
-template <class F>
-void for_each_index(const Shape& shape, F&& f) {
+template <class F> void for_each_index(const Shape& shape, F&& f) {
   const int64_t count = checked_numel(shape);
   IntList index(static_cast<size_t>(shape.rank()), 0);
   for (int64_t i = 0; i < count; ++i) {
@@ -57,8 +55,7 @@ void for_each_index(const Shape& shape, F&& f) {
 }
 
 /// Room for `shape` in the given layout, at an offset; everything is `fill`.
-template <class T>
-Array<T> make_array(const Shape& shape, Layout layout, Random& random, T fill = T{}) {
+template <class T> Array<T> make_array(const Shape& shape, Layout layout, Random& random, T fill = T{}) {
   std::vector<size_t> order(shape.size());
   std::iota(order.begin(), order.end(), size_t{0});
   if (layout == Layout::permuted || layout == Layout::gaps) std::shuffle(order.begin(), order.end(), random);
@@ -82,8 +79,7 @@ Array<T> make_array(const Shape& shape, Layout layout, Random& random, T fill = 
 }
 
 /// The same, filled with integers in [-range, range] (from 0 where T has no sign).
-template <class T>
-Array<T> random_array(const Shape& shape, Layout layout, Random& random, int64_t range = 4) {
+template <class T> Array<T> random_array(const Shape& shape, Layout layout, Random& random, int64_t range = 4) {
   Array<T> array = make_array<T>(shape, layout, random);
   for (T& value : array.memory)
     value = static_cast<T>(static_cast<float>(pick(random, std::is_unsigned_v<T> ? 0 : -range, range)));

@@ -84,7 +84,7 @@ struct Problem {
           p[i][j] = m != 0 ? p[i][j] : -kInf;
         else
           p[i][j] += m;
-        if (setting.causal && j > i) p[i][j] = -kInf;
+        if (setting.causal && j > i + (p[i].size() > p.size() ? p[i].size() - p.size() : 0)) p[i][j] = -kInf;
         top = std::max(top, p[i][j]);
       }
       for (double& s : p[i]) sum += s = top == -kInf ? 0 : std::exp(s - top);

@@ -62,8 +62,7 @@ struct Channel {
   double y(double x) const { return relu ? std::max(before_relu(x), 0.0) : before_relu(x); }
   /// What of g comes through the relu.
   double gradient(double x, double g) const { return relu && before_relu(x) <= 0 ? 0.0 : g; }
-  template <class F>
-  static void each(const Batch& batch, int64_t c, const F& f) {
+  template <class F> static void each(const Batch& batch, int64_t c, const F& f) {
     Shape sizes = batch.x.shape();
     sizes[1] = 1;
     for_each_index(sizes, [&](IntList index) {
@@ -89,9 +88,9 @@ void check(Batch& batch) {
   expect_all_close(
       batch.dx,
       [&](auto& i) {
-    const Channel& c = channel(i);
-    const double unit = (batch.x.get(i) - c.mean) * c.rstd, g = c.gradient(batch.x.get(i), batch.g.get(i));
-    return (g - c.sum / c.count - unit * c.dot / c.count) * c.rstd * c.weight;
+        const Channel& c = channel(i);
+        const double unit = (batch.x.get(i) - c.mean) * c.rstd, g = c.gradient(batch.x.get(i), batch.g.get(i));
+        return (g - c.sum / c.count - unit * c.dot / c.count) * c.rstd * c.weight;
       },
       20, 20, "dx " + what);
   const double slack = 2 + 0.1 * channels[0].count;
@@ -167,7 +166,7 @@ TEST(BatchNorm, InferenceUsesWhatItIsGiven) {
   expect_all_close(
       batch.y,
       [&](auto& i) {
-    return (batch.x.get(i) - batch.mean.get({i[1]})) * rstd(i) * batch.w.get({i[1]}) + batch.b.get({i[1]});
+        return (batch.x.get(i) - batch.mean.get({i[1]})) * rstd(i) * batch.w.get({i[1]}) + batch.b.get({i[1]});
       },
       10, 10, "y");
 }

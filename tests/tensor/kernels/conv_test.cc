@@ -29,8 +29,7 @@ struct Case {
 };
 
 /// Calls f(x index, weight index, out index) for every product of the convolution.
-template <class F>
-void for_each_product(const Case& c, F&& f) {
+template <class F> void for_each_product(const Case& c, F&& f) {
   const int64_t per_group = c.w[0] / std::max<int64_t>(1, c.p.groups);
   testing::for_each_index(c.out, [&](const IntList& o) {
     testing::for_each_index({c.w[1], c.w[2], c.w[3]}, [&](const IntList& k) {
@@ -43,8 +42,7 @@ void for_each_product(const Case& c, F&& f) {
 }
 
 /// The number of elements of `got` that differ from `sums` (row-major), rounded to T.
-template <class T>
-int differences(Array<T>& got, const std::vector<double>& sums) {
+template <class T> int differences(Array<T>& got, const std::vector<double>& sums) {
   int wrong = 0;
   size_t i = 0;
   testing::for_each_index(got.shape(), [&](const IntList& index) {
@@ -53,8 +51,7 @@ int differences(Array<T>& got, const std::vector<double>& sums) {
   return wrong;
 }
 
-template <class T>
-void check(const Case& c, Random& random, bool plain = false) {
+template <class T> void check(const Case& c, Random& random, bool plain = false) {
   const auto layout = [&](bool broadcast) {
     return plain ? Layout::channels_last : testing::any_layout(random, broadcast);
   };
@@ -67,9 +64,9 @@ void check(const Case& c, Random& random, bool plain = false) {
   Array<T> grad_x = testing::make_array<T>(c.x, layout(false), random, rubbish);
   Array<T> grad_w = testing::make_array<T>(c.w, plain ? Layout::row_major : layout(false), random, rubbish);
   const bool with_bias = testing::pick(random, 0, 1) == 0;
-  op::Conv2d{c.p}.cpu(x.operand(), w.operand(), with_bias ? bias.operand() : Operand{}, out.operand());
-  op::Conv2dBackwardData{c.p, c.x}.cpu(grad.operand(), w.operand(), grad_x.operand());
-  op::Conv2dBackwardWeights{c.p, c.w, grad_w.view.strides()}.cpu(x.operand(), grad.operand(), grad_w.operand());
+  op::Conv{c.p}.cpu(x.operand(), w.operand(), with_bias ? bias.operand() : Operand{}, out.operand());
+  op::ConvBackwardData{c.p, c.x}.cpu(grad.operand(), w.operand(), grad_x.operand());
+  op::ConvBackwardWeights{c.p, c.w, grad_w.view.strides()}.cpu(x.operand(), grad.operand(), grad_w.operand());
 
   std::vector<double> out_sums, x_sums(static_cast<size_t>(checked_numel(c.x))),
       w_sums(static_cast<size_t>(checked_numel(c.w)));
@@ -117,8 +114,7 @@ Case random_case(Random& random) {
   }
 }
 
-template <class T>
-void check_random(int count, uint64_t seed) {
+template <class T> void check_random(int count, uint64_t seed) {
   Random random(seed);
   for (int i = 0; i < testing::property_cases(count) && !::testing::Test::HasFailure(); ++i)
     check<T>(random_case(random), random);
@@ -172,7 +168,7 @@ TEST(Conv, OutputSize) {
 TEST(Conv, IntegersAreRefused) {
   Random random(8);
   Array<int32_t> x = testing::random_array<int32_t>({1, 1, 3, 3}, Layout::row_major, random);
-  EXPECT_THROW(op::Conv2d{}.cpu(x.operand(), x.operand(), {}, x.operand()), DtypeError);
+  EXPECT_THROW(op::Conv{}.cpu(x.operand(), x.operand(), {}, x.operand()), DtypeError);
 }
 
 // Hazard: a conv with 0 input channels throws in oneDNN; here the sum is empty and the bias is what remains.
@@ -182,7 +178,7 @@ TEST(KernelHazards, ConvWithoutInputChannels) {
   Array<float> w = testing::random_array<float>({3, 0, 3, 3}, Layout::row_major, random);
   Array<float> bias = testing::make_array<float>({3}, Layout::row_major, random, 2.5f);
   Array<float> out = testing::make_array<float>({2, 3, 3, 3}, Layout::row_major, random);
-  op::Conv2d{}.cpu(x.operand(), w.operand(), bias.operand(), out.operand());
+  op::Conv{}.cpu(x.operand(), w.operand(), bias.operand(), out.operand());
   testing::for_each_index(out.shape(), [&](const IntList& i) { EXPECT_EQ(out.at(i), 2.5f); });
 }
 
@@ -193,7 +189,7 @@ TEST(KernelHazards, ConvSizesBeyondMemoryAreRefused) {
   const View x = View::create({1, 1, huge, huge / 2}, {0, 0, 0, 0}),
              w = View::create({1, 1, huge, huge / 2}, {0, 0, 0, 0});
   const View out = View::contiguous({1, 1, 1, 1});
-  EXPECT_THROW(op::Conv2d{}.cpu({value, &x, f32}, {value, &w, f32}, {}, {value, &out, f32}), ShapeError);
+  EXPECT_THROW(op::Conv{}.cpu({value, &x, f32}, {value, &w, f32}, {}, {value, &out, f32}), ShapeError);
 }
 
 // Hazard: oneDNN generates code pixel by pixel of the padding (2^20 take seconds, 2^26 minutes), and counts in 32 bits.
@@ -211,11 +207,12 @@ TEST(KernelHazards, ConvDistancesBeyondTheImage) {
 
 // Hazard: one wrong pairing of layouts falls to a reference kernel, a hundred times slower.
 TEST(KernelHazards, NetworkConvolutionsAvoidReferenceKernels) {
-  const kernels::cpu::ConvShape deep{{.padding = 1}, 16, 64, 16, 16, 64, 3, 16, 16};
-  const kernels::cpu::ConvShape first{{.stride = 2, .padding = 3}, 16, 3, 64, 64, 64, 7, 32, 32};
+  const kernels::cpu::ConvShape deep{Conv2dOptions{.padding = 1}, 16, 64, {1, 16, 16}, 64, {1, 3, 3}, {1, 16, 16}};
+  const kernels::cpu::ConvShape first{
+      Conv2dOptions{.stride = 2, .padding = 3}, 16, 3, {1, 64, 64}, 64, {1, 7, 7}, {1, 32, 32}};
   for (const auto& s : {deep, first})
     for (const char* name :
-         kernels::cpu::onednn::conv_implementations(s, {s.channels * s.taps(), s.taps(), s.kernel[1], 1}))
+         kernels::cpu::onednn::conv_implementations(s, {s.channels * s.taps(), s.taps(), 1, s.kernel[2], 1}))
       EXPECT_FALSE(std::string_view(name).starts_with("ref") || std::string_view(name).starts_with("gemm")) << name;
 }
 

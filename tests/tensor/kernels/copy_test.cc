@@ -62,8 +62,7 @@ TEST(Copy, converts_between_all_dtypes) {
   }
 }
 
-template <class To, class From>
-To converted(From x) {
+template <class To, class From> To converted(From x) {
   std::vector<From> from(37, x);  // long enough for the vectorised loop
   To to[37];
   const View view = View::contiguous({37});

@@ -65,10 +65,10 @@ void check(const Shape& shape, DType dtype, DType index, Layout layout, bool wei
   expect_all_close(
       dz,
       [&](IntList i) {
-    const auto c = static_cast<size_t>(i[static_cast<size_t>(axis)]);
-    i.erase(static_cast<size_t>(axis));
-    const Row row = row_at(i);
-    return scale.get(i) * (row.total * std::exp(row.log_p[c]) - row.t[c]);
+        const auto c = static_cast<size_t>(i[static_cast<size_t>(axis)]);
+        i.erase(static_cast<size_t>(axis));
+        const Row row = row_at(i);
+        return scale.get(i) * (row.total * std::exp(row.log_p[c]) - row.t[c]);
       },
       8, 8, "gradient " + what);
 }

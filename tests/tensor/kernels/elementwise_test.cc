@@ -11,17 +11,12 @@ namespace weft::testing {
 namespace {
 
 /// The kernel of a descriptor.
-template <class Op>
-auto kernel(const Op& op) {
+template <class Op> auto kernel(const Op& op) {
   return [op](const auto&... operands) { op.cpu(operands...); };
 }
-template <class Op>
-auto kernel() {
-  return kernel(Op{});
-}
+template <class Op> auto kernel() { return kernel(Op{}); }
 /// The same of an op with a number.
-template <class Op>
-auto with(const Scalar& value) {
+template <class Op> auto with(const Scalar& value) {
   Op op;
   op.value = value;
   return kernel(op);
@@ -151,8 +146,7 @@ TEST(Unary, activations) {
 }
 
 // Values PyTorch 2 gives in f64 (in f32 its exact form is NaN at +inf as well, which is no value to copy).
-template <class T>
-void check_gated_ends() {
+template <class T> void check_gated_ends() {
   const T inf = std::numeric_limits<T>::infinity();
   const auto value = [](auto run, T x) {
     const View view;
@@ -197,9 +191,9 @@ TEST(Unary, fused_gradients) {
                [&](double g, double x) { return g * (phi(x) + (std::isinf(x) ? 0 : x * density(x))); });
   check_all<2>({"gelu_backward tanh", -4, 4, 3, 16}, kFloatingDtypes, kernel(op::GeluBackward{true}),
                [](double g, double x) {
-    const double k = std::sqrt(2 / M_PI), t = std::tanh(k * (x + 0.044715 * x * x * x));
-    return g * (0.5 * (1 + t) + 0.5 * x * (1 - t * t) * k * (1 + 3 * 0.044715 * x * x));
-  });
+                 const double k = std::sqrt(2 / M_PI), t = std::tanh(k * (x + 0.044715 * x * x * x));
+                 return g * (0.5 * (1 + t) + 0.5 * x * (1 - t * t) * k * (1 + 3 * 0.044715 * x * x));
+               });
 }
 
 TEST(Binary, arithmetic) {
@@ -288,8 +282,7 @@ TEST(Where, chooses_element_by_element) {
 }
 
 // 1 x 1 kernels on single values.
-template <class T, class Kernel>
-T one(Kernel&& run, T a, T b) {
+template <class T, class Kernel> T one(Kernel&& run, T a, T b) {
   const View view;
   T out{};
   run(Operand{&a, &view, dtype_of<T>}, Operand{&b, &view, dtype_of<T>}, Operand{&out, &view, dtype_of<T>});

@@ -133,13 +133,12 @@ TEST(Index, OneHot) {
   expect_all_close(
       out,
       [&](auto& i) {
-    return index.get({i[0], i[1]}) == static_cast<double>(i[2]) ? 1.0 : 0.0;
+        return index.get({i[0], i[1]}) == static_cast<double>(i[2]) ? 1.0 : 0.0;
       },
       0, 0, "one_hot");
 }
 
-template <class F>
-std::string error_of(const F& f) {
+template <class F> std::string error_of(const F& f) {
   try {
     f();
   } catch (const IndexError& error) {

@@ -70,26 +70,26 @@ void check(const Shape& shape, int64_t axes, DType dtype, Layout layout, bool af
   expect_all_close(
       y,
       [&](const IntList& i) {
-    return naive_row(row(x, i)).unit[place(i)] * weight(i) + (affine ? b.get(tail(i)) : 0.0);
+        return naive_row(row(x, i)).unit[place(i)] * weight(i) + (affine ? b.get(tail(i)) : 0.0);
       },
       10, 10, "y " + what);
   expect_all_close(
       dx,
       [&](const IntList& i) {
-    const Naive n = naive_row(row(x, i));
-    std::vector<double> h = row(g, i);
-    IntList at = without(i, gone);
-    const Shape sizes(shape.begin() + first, shape.end());
-    size_t k = 0;
-    double sum = 0, dot = 0;
-    for_each_index(sizes, [&](const IntList& inner_index) {
-      if (affine) h[k] *= w.get(inner_index);
-      sum += h[k];
-      dot += h[k] * n.unit[k];
-      ++k;
-    });
-    const double count = static_cast<double>(h.size());
-    return n.rstd * (h[place(i)] - sum / count - n.unit[place(i)] * dot / count);
+        const Naive n = naive_row(row(x, i));
+        std::vector<double> h = row(g, i);
+        IntList at = without(i, gone);
+        const Shape sizes(shape.begin() + first, shape.end());
+        size_t k = 0;
+        double sum = 0, dot = 0;
+        for_each_index(sizes, [&](const IntList& inner_index) {
+          if (affine) h[k] *= w.get(inner_index);
+          sum += h[k];
+          dot += h[k] * n.unit[k];
+          ++k;
+        });
+        const double count = static_cast<double>(h.size());
+        return n.rstd * (h[place(i)] - sum / count - n.unit[place(i)] * dot / count);
       },
       20, 30, "dx " + what);
   if (!affine) return;

@@ -27,8 +27,7 @@ using testing::Random;
 void matmul(const Operand& a, const Operand& b, const Operand& out) { op::Matmul{}.cpu(a, b, out); }
 
 /// Element `batch` of x's leading axes as a matrix.
-template <class T>
-kernels::cpu::Matrix<T> matrix_of(Array<std::remove_const_t<T>>& x, const IntList& batch) {
+template <class T> kernels::cpu::Matrix<T> matrix_of(Array<std::remove_const_t<T>>& x, const IntList& batch) {
   IntList first = batch;
   first.push_back(0), first.push_back(0);
   return {x.memory.data() + x.view.linear_index(first), x.view.dim(-2), x.view.dim(-1), x.view.stride(-2),
@@ -36,8 +35,7 @@ kernels::cpu::Matrix<T> matrix_of(Array<std::remove_const_t<T>>& x, const IntLis
 }
 
 /// out = a b, or out += a b (which is gemm's, matrix by matrix).
-template <class T>
-void product(Array<T>& a, Array<T>& b, Array<T>& out, bool accumulate) {
+template <class T> void product(Array<T>& a, Array<T>& b, Array<T>& out, bool accumulate) {
   if (!accumulate) return matmul(a.operand(), b.operand(), out.operand());
   const Shape batch(out.shape().begin(), out.shape().end() - 2);
   testing::for_each_index(batch, [&](const IntList& i) {
@@ -45,8 +43,7 @@ void product(Array<T>& a, Array<T>& b, Array<T>& out, bool accumulate) {
   });
 }
 
-template <class T>
-double naive(Array<T>& a, Array<T>& b, const IntList& index) {
+template <class T> double naive(Array<T>& a, Array<T>& b, const IntList& index) {
   IntList left = index, right = index;
   const size_t row = index.size() - 2, column = index.size() - 1;
   double sum = 0;
@@ -58,8 +55,7 @@ double naive(Array<T>& a, Array<T>& b, const IntList& index) {
 }
 
 /// One product in random layouts; out starts as NaN-like rubbish, or as numbers that are added to.
-template <class T>
-void check(Random& random, const Shape& batch, int64_t m, int64_t k, int64_t n, bool plain = false) {
+template <class T> void check(Random& random, const Shape& batch, int64_t m, int64_t k, int64_t n, bool plain = false) {
   Shape sa = batch, sb = batch, so = batch;
   for (int64_t v : {m, k}) sa.push_back(v);
   for (int64_t v : {k, n}) sb.push_back(v);
@@ -89,8 +85,7 @@ void check(Random& random, const Shape& batch, int64_t m, int64_t k, int64_t n, 
   EXPECT_LE(touched, static_cast<size_t>(checked_numel(so)));
 }
 
-template <class T>
-void check_random_shapes(int count, uint64_t seed) {
+template <class T> void check_random_shapes(int count, uint64_t seed) {
   Random random(seed);
   for (int i = 0; i < testing::property_cases(count); ++i) {
     Shape batch;
@@ -165,8 +160,7 @@ TEST(Matmul, BoolIsRefused) {
 }
 
 // Hazard: "matmul with M, K or N = 0": oneDNN divides by zero and the process dies.
-template <class T>
-void check_empty_sizes() {
+template <class T> void check_empty_sizes() {
   for (int64_t m : {0, 3, 100})
     for (int64_t k : {0, 3, 40})
       for (int64_t n : {0, 3, 100}) {
@@ -236,8 +230,7 @@ TEST(KernelHazards, ProductsInsideParallelRegions) {
 }
 
 /// Threads that a product on a new thread brings into the process.
-template <class T>
-int64_t tasks_of_a_product() {
+template <class T> int64_t tasks_of_a_product() {
   int64_t more = -1;
   std::thread([&] {
     Random random(16);
@@ -276,8 +269,7 @@ TEST(Matmul, NanAndInfinityPropagate) {
 }
 
 /// Real numbers, so that the order of summation shows.
-template <class T>
-std::vector<T> product_bits(int threads) {
+template <class T> std::vector<T> product_bits(int threads) {
   const int before = num_threads();
   set_num_threads(threads);
   Random random(15);

@@ -49,7 +49,7 @@ struct State {
 // One step of the optimizer of that name; t counts from 1.
 void step(const std::string& name, const State& s, int64_t t) {
   const auto sgd = [&](const op::SgdStep& step, const Operand& buffer) { step.cpu(s.param, s.grad, buffer); };
-  const auto adam = [&](const op::AdamStep& step) { step.cpu(s.param, s.grad, s.a, s.b); };
+  const auto adam = [&](const op::AdamStep& step) { step.cpu(s.param, s.grad, s.a, s.b, {}); };
   if (name == "sgd") return sgd({{.lr = 0.05}}, {});
   if (name == "sgd decay") return sgd({{.lr = 0.05, .weight_decay = 0.1}}, {});
   if (name == "sgd momentum")

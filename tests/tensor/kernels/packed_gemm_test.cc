@@ -21,8 +21,7 @@ using testing::Random;
 constexpr int64_t kGap = 3;  // elements between the rows (or columns) of a matrix, and on either side
 
 /// A matrix inside of larger memory; `transposed` has neighbouring rows.
-template <class T>
-struct Padded {
+template <class T> struct Padded {
   Padded(int64_t rows, int64_t columns, bool transposed, Random& random) : memory(size(rows, columns)) {
     for (T& v : memory) v = static_cast<T>(testing::pick(random, -4, 4));
     const int64_t step = (transposed ? rows : columns) + kGap;
@@ -56,16 +55,14 @@ void check(int64_t m, int64_t k, int64_t n, bool a_columns, bool b_columns, Add 
                                 << " add " << static_cast<int>(add);  // the gaps included
 }
 
-template <class T>
-void check_all(int64_t m, int64_t k, int64_t n, Random& random) {
+template <class T> void check_all(int64_t m, int64_t k, int64_t n, Random& random) {
   for (const bool a_columns : {false, true})
     for (const bool b_columns : {false, true})
       for (const Add add : {Add::nothing, Add::before, Add::bias}) check<T>(m, k, n, a_columns, b_columns, add, random);
 }
 
 // Every height and width of a tile, and what is left of it: whole registers, parts of one, a single row or column.
-template <class T>
-void check_tiles() {
+template <class T> void check_tiles() {
   Random random(1);
   constexpr int64_t N = kernels::cpu::simd::kLanes<T>;
   for (int64_t m = 1; m <= 26; ++m)

@@ -16,8 +16,7 @@ using testing::Layout;
 using testing::Random;
 
 /// Calls f(x index, tap) for the elements of window `o` that lie inside of x.
-template <class F>
-void for_each_element(const Shape& x, const IntList& o, const Pool2dOptions& p, F&& f) {
+template <class F> void for_each_element(const Shape& x, const IntList& o, const Pool2dOptions& p, F&& f) {
   for (int64_t a = 0; a < p.kernel_size[0]; ++a)
     for (int64_t b = 0; b < p.kernel_size[1]; ++b) {
       const int64_t h = o[2] * p.step()[0] - p.padding[0] + a * p.dilation[0];
@@ -51,8 +50,7 @@ Shape random_shape(Random& random) {
   return {testing::pick(random, 1, 3), channels, testing::pick(random, 1, 9), testing::pick(random, 1, 9)};
 }
 
-template <class T, class Place>
-void check_max(const Shape& shape, const Pool2dOptions& p, Random& random) {
+template <class T, class Place> void check_max(const Shape& shape, const Pool2dOptions& p, Random& random) {
   const auto layout = [&](bool broadcast) { return testing::any_layout(random, broadcast); };
   const Shape out_shape = pooled(shape, p);
   Array<T> x = testing::random_array<T>(shape, layout(true), random),
@@ -88,8 +86,7 @@ void check_max(const Shape& shape, const Pool2dOptions& p, Random& random) {
                       << p.padding[0] << " " << p.padding[1] << " dilation " << p.dilation[0] << " " << p.dilation[1];
 }
 
-template <class T>
-void check_avg(const Shape& shape, const Pool2dOptions& p, Random& random) {
+template <class T> void check_avg(const Shape& shape, const Pool2dOptions& p, Random& random) {
   const auto layout = [&](bool broadcast) { return testing::any_layout(random, broadcast); };
   const Shape out_shape = pooled(shape, p);
   Array<T> x = testing::random_array<T>(shape, layout(true), random),
@@ -118,8 +115,7 @@ void check_avg(const Shape& shape, const Pool2dOptions& p, Random& random) {
                       << p.padding[0] << " " << p.padding[1];
 }
 
-template <class T>
-void check_random(int count, uint64_t seed) {
+template <class T> void check_random(int count, uint64_t seed) {
   Random random(seed);
   for (int i = 0; i < testing::property_cases(count) && !::testing::Test::HasFailure(); ++i) {
     const Shape shape = random_shape(random);
@@ -217,8 +213,7 @@ TEST(Pool, AWindowOfPaddingAloneIsMinusInfinityAndGetsNoGradient) {
   check_max<float, uint8_t>({1, 3, 1, 1}, p, random);
 }
 
-template <class F>
-std::vector<float> with_threads(int threads, F&& f) {
+template <class F> std::vector<float> with_threads(int threads, F&& f) {
   const int before = num_threads();
   set_num_threads(threads);
   std::vector<float> result = f();

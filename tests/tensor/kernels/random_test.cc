@@ -22,8 +22,7 @@ void normal(const Operand& out) { draw(op::Distribution::normal, out); }
 void randint(int64_t low, int64_t high, const Operand& out) { draw(op::Distribution::integers, out, kKey, low, high); }
 void randperm(RandomKey key, const Operand& out) { draw(op::Distribution::permutation, out, key); }
 
-template <class Kernel>
-std::vector<double> drawn(const Shape& shape, DType dtype, Layout layout, Kernel&& kernel) {
+template <class Kernel> std::vector<double> drawn(const Shape& shape, DType dtype, Layout layout, Kernel&& kernel) {
   Random random(1);
   AnyArray out(shape, dtype, layout, random);
   kernel(out.operand());

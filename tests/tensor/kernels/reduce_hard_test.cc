@@ -11,16 +11,14 @@ namespace {
 constexpr float kInf = std::numeric_limits<float>::infinity();
 constexpr float kNaN = std::numeric_limits<float>::quiet_NaN();
 
-template <class T, class F>
-double reduced(std::vector<T> values, const F& f) {
+template <class T, class F> double reduced(std::vector<T> values, const F& f) {
   Array<T> x{std::move(values), View()};
   x.view = View::contiguous({static_cast<int64_t>(x.memory.size())});
   Array<T> out{{T(0)}, View::contiguous({1})};
   f(x.operand(), IntList{0}, out.operand());
   return static_cast<double>(out.memory[0]);
 }
-template <class Op>
-void fold(const Operand& x, const IntList& axes, const Operand& out) {
+template <class Op> void fold(const Operand& x, const IntList& axes, const Operand& out) {
   Op op;
   op.axes = axes;
   op.keepdim = true;

@@ -12,15 +12,13 @@ namespace {
 constexpr double kInf = std::numeric_limits<double>::infinity();
 using Values = std::vector<double>;
 
-template <class Op>
-void fold(const Operand& x, const IntList& axes, const Operand& out) {
+template <class Op> void fold(const Operand& x, const IntList& axes, const Operand& out) {
   Op op;
   op.axes = axes;
   op.keepdim = true;
   op.cpu(x, out);
 }
-template <int p>
-void norm(const Operand& x, const IntList& axes, const Operand& out) {
+template <int p> void norm(const Operand& x, const IntList& axes, const Operand& out) {
   op::Norm{p, axes, true}.cpu(x, out);
 }
 void variance(const Operand& x, const IntList& axes, const Operand& out) { op::Var{axes, 1, true}.cpu(x, out); }
@@ -54,38 +52,37 @@ double naive_logsumexp(const Values& v) {
   return static_cast<double>(std::log(total));
 }
 
-const Case kCases[] =
-    {
-        {"sum", fold<op::Sum>, naive_sum},
-        {"prod", fold<op::Prod>,
-         [](const Values& v) { return std::accumulate(v.begin(), v.end(), 1.0, std::multiplies<>()); }},
-        {"max", fold<op::Max>, [](const Values& v) { return *std::max_element(v.begin(), v.end()); }},
-        {"min", fold<op::Min>, [](const Values& v) { return *std::min_element(v.begin(), v.end()); }},
-        {"any", fold<op::Any>,
-         [](const Values& v) { return std::any_of(v.begin(), v.end(), [](double x) { return x != 0; }); }},
-        {"all", fold<op::All>,
-         [](const Values& v) { return std::all_of(v.begin(), v.end(), [](double x) { return x != 0; }); }},
-        {"logsumexp", fold<op::Logsumexp>, naive_logsumexp, true},
-        {"variance", variance, naive_variance, true},
-        {"norm 2", norm<2>, [](const Values& v) { return naive_norm(v, 2); }, true},
-        {"norm 1", norm<1>, [](const Values& v) { return naive_norm(v, 1); }, true},
-        {"norm 3", norm<3>, [](const Values& v) { return naive_norm(v, 3); }, true},
-        {"norm 0", norm<0>,
-         [](const Values& v) {
-  return static_cast<double>(std::count_if(v.begin(), v.end(), [](double x) { return x != 0; }));
-         },
-         true},
-        {"norm inf",
-         [](const Operand& x, const IntList& axes, const Operand& out) {
-  op::Norm{kInf, axes, true}.cpu(x, out);
-         },
-         [](const Values& v) {
-  double m = 0;
-  for (double x : v) m = std::max(m, std::fabs(x));
-  return m;
-        },
-        true},
-    };
+const Case kCases[] = {
+    {"sum", fold<op::Sum>, naive_sum},
+    {"prod", fold<op::Prod>,
+     [](const Values& v) { return std::accumulate(v.begin(), v.end(), 1.0, std::multiplies<>()); }},
+    {"max", fold<op::Max>, [](const Values& v) { return *std::max_element(v.begin(), v.end()); }},
+    {"min", fold<op::Min>, [](const Values& v) { return *std::min_element(v.begin(), v.end()); }},
+    {"any", fold<op::Any>,
+     [](const Values& v) { return std::any_of(v.begin(), v.end(), [](double x) { return x != 0; }); }},
+    {"all", fold<op::All>,
+     [](const Values& v) { return std::all_of(v.begin(), v.end(), [](double x) { return x != 0; }); }},
+    {"logsumexp", fold<op::Logsumexp>, naive_logsumexp, true},
+    {"variance", variance, naive_variance, true},
+    {"norm 2", norm<2>, [](const Values& v) { return naive_norm(v, 2); }, true},
+    {"norm 1", norm<1>, [](const Values& v) { return naive_norm(v, 1); }, true},
+    {"norm 3", norm<3>, [](const Values& v) { return naive_norm(v, 3); }, true},
+    {"norm 0", norm<0>,
+     [](const Values& v) {
+       return static_cast<double>(std::count_if(v.begin(), v.end(), [](double x) { return x != 0; }));
+     },
+     true},
+    {"norm inf",
+     [](const Operand& x, const IntList& axes, const Operand& out) {
+       op::Norm{kInf, axes, true}.cpu(x, out);
+     },
+     [](const Values& v) {
+       double m = 0;
+       for (double x : v) m = std::max(m, std::fabs(x));
+       return m;
+     },
+     true},
+};
 
 DType result_dtype(const Case& c, DType dtype) {
   const std::string name = c.name;

@@ -48,8 +48,7 @@ inline std::vector<double> elements_at(const AnyArray& x, const IntList& index, 
 }
 
 /// Runs f with 1, 2 and 3 threads; the memory of what it returns must be the same.
-template <class F>
-void expect_same_bits_for_threads(const F& f) {
+template <class F> void expect_same_bits_for_threads(const F& f) {
   const int before = num_threads();
   set_num_threads(1);
   const auto want = f();

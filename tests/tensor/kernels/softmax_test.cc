@@ -38,17 +38,17 @@ void check(const Shape& shape, int64_t axis, DType dtype, Layout layout, Random&
   expect_all_close(
       dx,
       [&](const IntList& index) {
-    const auto p = row(y, index), grad = row(g, index);
-    double dot = 0;
-    for (size_t i = 0; i < p.size(); ++i) dot += p[i] * grad[i];
-    return p[position(index)] * (grad[position(index)] - dot);
+        const auto p = row(y, index), grad = row(g, index);
+        double dot = 0;
+        for (size_t i = 0; i < p.size(); ++i) dot += p[i] * grad[i];
+        return p[position(index)] * (grad[position(index)] - dot);
       },
       4, 1, "softmax gradient " + what);
   expect_all_close(
       log_dx,
       [&](const IntList& index) {
-    const auto grad = row(g, index);
-    return grad[position(index)] - std::exp(log_y.get(index)) * std::accumulate(grad.begin(), grad.end(), 0.0);
+        const auto grad = row(g, index);
+        return grad[position(index)] - std::exp(log_y.get(index)) * std::accumulate(grad.begin(), grad.end(), 0.0);
       },
       4, 2, "log_softmax gradient " + what);
 }

@@ -8,10 +8,7 @@
 namespace weft::kernels::cpu {
 
 namespace detail {
-template <class T>
-struct Wrapping {
-  using type = T;
-};
+template <class T> struct Wrapping { using type = T; };
 template <class T>
   requires(std::is_integral_v<T> && sizeof(T) >= sizeof(int))
 struct Wrapping<T> {
@@ -20,37 +17,30 @@ struct Wrapping<T> {
 }  // namespace detail
 
 /// The type in which sums and products of T wrap; narrow integers are safe in the int they promote to.
-template <class T>
-using Wrapping = typename detail::Wrapping<T>::type;
+template <class T> using Wrapping = typename detail::Wrapping<T>::type;
 
-template <class T>
-inline T wrapping_add(T a, T b) {
+template <class T> inline T wrapping_add(T a, T b) {
   return static_cast<T>(static_cast<Wrapping<T>>(a) + static_cast<Wrapping<T>>(b));
 }
-template <class T>
-inline T wrapping_sub(T a, T b) {
+template <class T> inline T wrapping_sub(T a, T b) {
   return static_cast<T>(static_cast<Wrapping<T>>(a) - static_cast<Wrapping<T>>(b));
 }
-template <class T>
-inline T wrapping_mul(T a, T b) {
+template <class T> inline T wrapping_mul(T a, T b) {
   return static_cast<T>(static_cast<Wrapping<T>>(a) * static_cast<Wrapping<T>>(b));
 }
 
 /// The larger or smaller value; NaN where either is NaN.
-template <class T>
-inline T nan_max(T a, T b) {
+template <class T> inline T nan_max(T a, T b) {
   const bool left = (a > b) | (a != a);
   return left ? a : b;
 }
-template <class T>
-inline T nan_min(T a, T b) {
+template <class T> inline T nan_min(T a, T b) {
   const bool left = (a < b) | (a != a);
   return left ? a : b;
 }
 
 /// a to the power b. Integers wrap; a negative integer exponent gives the truncated quotient: 1, -1 or 0 (0 of 0 too).
-template <class T>
-inline T power(T a, T b) {
+template <class T> inline T power(T a, T b) {
   if constexpr (std::is_floating_point_v<T>) {
     return std::pow(a, b);
   } else {

@@ -16,17 +16,14 @@
 
 namespace weft::kernels::cpu {
 
-template <class T>
-inline constexpr bool is_half = std::is_same_v<T, BFloat16> || std::is_same_v<T, Float16>;
+template <class T> inline constexpr bool is_half = std::is_same_v<T, BFloat16> || std::is_same_v<T, Float16>;
 
 /// What kernels compute in for elements of type T.
-template <class T>
-using Compute = std::conditional_t<is_half<T>, float, T>;
+template <class T> using Compute = std::conditional_t<is_half<T>, float, T>;
 
 /// `x` as a To. Floating to integer truncates towards zero; what does not fit saturates and NaN gives 0. Anything but
 /// zero (NaN too) is true. Integers wrap. Branch-free, so that loops over it vectorise.
-template <class To, class From>
-[[gnu::always_inline]] inline To convert(From x) {
+template <class To, class From> [[gnu::always_inline]] inline To convert(From x) {
   if constexpr (is_half<From>) {
     return convert<To>(static_cast<float>(x));
   } else if constexpr (std::is_same_v<To, From>) {
@@ -54,8 +51,7 @@ template <class To, class From>
 }
 
 /// A scalar argument in the type a kernel computes in; integers wrap.
-template <class T>
-T scalar_as(const Scalar& value) {
+template <class T> T scalar_as(const Scalar& value) {
   if constexpr (std::is_integral_v<T> && !std::is_same_v<T, bool>)
     return static_cast<T>(value.to_int());
   else

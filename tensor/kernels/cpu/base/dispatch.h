@@ -12,8 +12,7 @@ namespace weft::kernels::cpu {
 [[noreturn]] inline void refuse(DType dtype) { throw DtypeError(text("no kernel for ", dtype)); }
 
 /// f.operator()<T>() for f32, f64, bf16 and f16.
-template <class F>
-void visit_floating(DType dtype, F&& f) {
+template <class F> void visit_floating(DType dtype, F&& f) {
   switch (dtype) {
     case DType::f32: return f.template operator()<float>();
     case DType::f64: return f.template operator()<double>();
@@ -24,8 +23,7 @@ void visit_floating(DType dtype, F&& f) {
 }
 
 /// f.operator()<T>() for i64, i32, i16, i8 and u8.
-template <class F>
-void visit_integer(DType dtype, F&& f) {
+template <class F> void visit_integer(DType dtype, F&& f) {
   switch (dtype) {
     case DType::i64: return f.template operator()<int64_t>();
     case DType::i32: return f.template operator()<int32_t>();
@@ -37,14 +35,12 @@ void visit_integer(DType dtype, F&& f) {
 }
 
 /// All but bool.
-template <class F>
-void visit_number(DType dtype, F&& f) {
+template <class F> void visit_number(DType dtype, F&& f) {
   is_floating(dtype) ? visit_floating(dtype, f) : visit_integer(dtype, f);
 }
 
 /// An unsigned integer as large as the elements, for kernels that only move bits.
-template <class F>
-void visit_size(DType dtype, F&& f) {
+template <class F> void visit_size(DType dtype, F&& f) {
   switch (size_of(dtype)) {
     case 1: return f.template operator()<uint8_t>();
     case 2: return f.template operator()<uint16_t>();

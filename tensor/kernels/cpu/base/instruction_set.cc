@@ -1,5 +1,7 @@
 #include "tensor/kernels/cpu/base/instruction_set.h"
 
+#include "tensor/kernels/cpu/base/onednn.h"
+
 namespace weft::kernels::cpu {
 
 const char* instruction_set() {
@@ -11,5 +13,7 @@ const char* instruction_set() {
   return "sse2";
 #endif
 }
+
+bool has_fast_bf16() { return onednn::has_fast_bf16(); }
 
 }  // namespace weft::kernels::cpu

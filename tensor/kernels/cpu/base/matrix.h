@@ -11,13 +11,15 @@
 namespace weft::kernels::cpu {
 
 /// Element (i, j) lies at data[i * row_stride + j * column_stride].
-template <class T>
-struct Matrix {
+template <class T> struct Matrix {
   T* data;
   int64_t rows, columns;
   int64_t row_stride, column_stride;
 
-  T& at(int64_t i, int64_t j) const { return data[i * row_stride + j * column_stride]; }
+  T& at(int64_t i, int64_t j) const {
+    // NOLINTNEXTLINE(clang-analyzer-core.uninitialized.UndefReturn): an empty matrix is not asked
+    return data[i * row_stride + j * column_stride];
+  }
   Matrix transposed() const { return {data, columns, rows, column_stride, row_stride}; }
   Matrix block(int64_t i, int64_t j, int64_t block_rows, int64_t block_columns) const {
     // No reference: an empty matrix has no element to refer to.
@@ -27,20 +29,17 @@ struct Matrix {
 };
 
 /// How many multiplications the product a b takes; a double, as an int64_t could overflow.
-template <class T>
-double multiplications(const Matrix<T>& a, const Matrix<T>& b) {
+template <class T> double multiplications(const Matrix<T>& a, const Matrix<T>& b) {
   return static_cast<double>(a.rows) * static_cast<double>(a.columns) * static_cast<double>(b.columns);
 }
 
 /// Threads for the product a b: one of less than a million multiplications is done sooner than a second thread has begun.
-template <class T>
-int product_threads(const Matrix<T>& a, const Matrix<T>& b) {
+template <class T> int product_threads(const Matrix<T>& a, const Matrix<T>& b) {
   return multiplications(a, b) < 1 << 20 ? 1 : region_threads();
 }
 
 /// `rows` rows of `columns` neighbours.
-template <class T>
-Matrix<T> row_major(T* data, int64_t rows, int64_t columns) {
+template <class T> Matrix<T> row_major(T* data, int64_t rows, int64_t columns) {
   return {data, rows, columns, columns, 1};
 }
 
@@ -48,8 +47,7 @@ inline constexpr int64_t kCopyTile = 32;
 
 /// One tile of copy_matrix whose rows are neighbours in `from` and whose columns are in `to`: through registers or a buffer,
 /// since rows a power of two apart share few places of the innermost cache.
-template <class From, class To>
-void transpose_tile(Matrix<const From> from, Matrix<To> to) {
+template <class From, class To> void transpose_tile(Matrix<const From> from, Matrix<To> to) {
   if constexpr (std::is_same_v<From, To> && std::is_floating_point_v<To>)
     if (from.row_stride == 1 && to.column_stride == 1)
       return simd::transpose_copy(from.data, from.column_stride, to.data, to.row_stride, to.columns, to.rows);
@@ -63,8 +61,7 @@ void transpose_tile(Matrix<const From> from, Matrix<To> to) {
 }
 
 /// to = from, converted; equal sizes, any strides. Tiled so that a transposition stays in the cache.
-template <class From, class To>
-void copy_matrix_serial(Matrix<const From> from, Matrix<To> to) {
+template <class From, class To> void copy_matrix_serial(Matrix<const From> from, Matrix<To> to) {
   if (to.row_stride == 1 && to.column_stride != 1) from = from.transposed(), to = to.transposed();
   if (from.column_stride == 1 || from.column_stride < from.row_stride) {  // both walk in one direction
     for (int64_t i = 0; i < to.rows; ++i) {
@@ -86,8 +83,7 @@ void copy_matrix_serial(Matrix<const From> from, Matrix<To> to) {
 }
 
 /// The same with threads.
-template <class From, class To>
-void copy_matrix(Matrix<const From> from, Matrix<To> to) {
+template <class From, class To> void copy_matrix(Matrix<const From> from, Matrix<To> to) {
   if (to.rows == 0 || to.columns == 0) return;
   if (to.rows < to.columns) return copy_matrix<From, To>(from.transposed(), to.transposed());
   const int64_t grain = std::max<int64_t>(32, 32768 / to.columns);

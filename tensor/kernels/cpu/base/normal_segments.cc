@@ -10,8 +10,7 @@ constexpr int kNodes = NormalSegments::kDegree + 1;
 
 /// The coefficients in u of the polynomial through f(middle + half u) at the zeros of a Chebyshev polynomial, which is all but
 /// the best one (Newton's divided differences, expanded).
-template <class F>
-void interpolate(const F& f, double middle, double half, double* coefficient) {
+template <class F> void interpolate(const F& f, double middle, double half, double* coefficient) {
   double node[kNodes], difference[kNodes];
   for (int i = 0; i < kNodes; ++i) {
     node[i] = std::cos(std::numbers::pi * (2 * i + 1) / (2 * kNodes));
@@ -27,8 +26,7 @@ void interpolate(const F& f, double middle, double half, double* coefficient) {
   }
 }
 
-template <class F>
-NormalSegments segments(const F& f) {
+template <class F> NormalSegments segments(const F& f) {
   NormalSegments table{};
   const double half = 0.5 * static_cast<double>(NormalSegments::kWidth);
   for (int n = 0; n + 1 < NormalSegments::kCount; ++n) {

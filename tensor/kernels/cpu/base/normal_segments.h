@@ -14,8 +14,7 @@ struct NormalSegments {
 
   /// f for every lane: f(x) = 1 - f(-x), as it is with both of the functions below. Within 1.2e-7 of the exact value, and
   /// within 1e-6 of itself for -3 <= x; NaN for NaN.
-  template <class V>
-  WEFT_SIMD V operator()(V x) const {
+  template <class V> WEFT_SIMD V operator()(V x) const {
     constexpr float kRounder = vmath::detail::FloatFormat<float>::kRounder;
     const V a = simd::smaller(vmath::splat<V>(kWidth * (kCount - 1)), vmath::absolute(x));
     const V shifted = a * (1.0f / kWidth) + kRounder;

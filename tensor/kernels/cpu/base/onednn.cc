@@ -121,15 +121,13 @@ struct PreparedConv {
   size_t weight_bytes = 0;
 };
 
-template <class Value>
-LruCache<PrimitiveKey, Value, PrimitiveKeyHash>& cache() {
+template <class Value> LruCache<PrimitiveKey, Value, PrimitiveKeyHash>& cache() {
   thread_local LruCache<PrimitiveKey, Value, PrimitiveKeyHash> local(kMostPrimitives);
   return local;
 }
 
 /// `make()`, or an empty value where oneDNN does not support what was asked for.
-template <class Value, class Make>
-Value try_make(Make&& make) {
+template <class Value, class Make> Value try_make(Make&& make) {
   try {
     return make();
   } catch (const dnnl::error& error) {
@@ -192,12 +190,28 @@ bool biased_gemm(Matrix<const float> a, Matrix<const float> b, const float* bias
   return true;
 }
 
-bool bf16_gemm(Matrix<const BFloat16> a, Matrix<const BFloat16> b, Matrix<BFloat16> c, bool accumulate) {
+namespace {
+/// Whether oneDNN takes all instructions of `wanted` on this CPU.
+bool has_isa(int wanted) { return (static_cast<int>(dnnl::get_effective_cpu_isa()) & wanted) == wanted; }
+}  // namespace
+
+bool has_fast_bf16() {
+  static const bool fast = has_isa(dnnl_cpu_isa_avx512_core_bf16);
+  return fast;
+}
+bool has_amx() {
+  static const bool amx = has_isa(dnnl_cpu_isa_avx512_core_amx);
+  return amx;
+}
+
+bool bf16_gemm(Matrix<const BFloat16> a, Matrix<const BFloat16> b, Matrix<BFloat16> c, bool accumulate,
+               const BFloat16* bias) {
+  if (!has_fast_bf16()) return false;
   // With AMX, oneDNN 2.6 sets up its tiles for sums of 63 wrongly: an illegal instruction, or wrong values.
   if (a.columns == 63) return false;
   const ThreadScope scope(a, b);
   const PrimitiveKey key{{kBf16Gemm, scope.threads(), a.rows, a.columns, b.columns, a.row_stride, a.column_stride,
-                          b.row_stride, b.column_stride, c.row_stride, c.column_stride, accumulate}};
+                          b.row_stride, b.column_stride, c.row_stride, c.column_stride, accumulate, bias != nullptr}};
   Prepared& prepared = cache<Prepared>().find_or_make(key, [&] {
     return try_make<Prepared>([&] {
       const auto bf = memory::data_type::bf16;
@@ -210,61 +224,88 @@ bool bf16_gemm(Matrix<const BFloat16> a, Matrix<const BFloat16> b, Matrix<BFloat
         sum.append_sum(1.0f);
         attr.set_post_ops(sum);
       }
-      const dnnl::matmul::primitive_desc pd({left, right, out}, attr, engine());
-      return Prepared(dnnl::matmul(pd), pd, {{DNNL_ARG_SRC, left}, {DNNL_ARG_WEIGHTS, right}, {DNNL_ARG_DST, out}});
+      const memory::desc row({1, c.columns}, bf, {c.columns, 1});
+      const dnnl::matmul::primitive_desc pd =
+          bias != nullptr ? dnnl::matmul::primitive_desc({left, right, row, out}, attr, engine())
+                          : dnnl::matmul::primitive_desc({left, right, out}, attr, engine());
+      std::vector<std::pair<int, memory::desc>> operands = {
+          {DNNL_ARG_SRC, left}, {DNNL_ARG_WEIGHTS, right}, {DNNL_ARG_DST, out}};
+      if (bias != nullptr) operands.emplace_back(DNNL_ARG_BIAS, row);
+      return Prepared(dnnl::matmul(pd), pd, operands);
     });
   });
   if (!prepared) return false;
-  prepared.run({a.data, b.data, c.data});
+  if (bias != nullptr)
+    prepared.run({a.data, b.data, c.data, bias});
+  else
+    prepared.run({a.data, b.data, c.data});
   return true;
 }
 
 namespace {
 
-PrimitiveKey conv_key(Kind kind, int threads, const ConvShape& s, const WeightStrides& w, bool bias) {
-  return {{kind | (bias ? 64 : 0),
+using DataType = memory::data_type;
+
+PrimitiveKey conv_key(Kind kind, DataType type, int threads, const ConvShape& s, const WeightStrides& w, bool bias) {
+  return {{kind | (bias ? 64 : 0) | (type == DataType::bf16 ? 128 : 0),
            threads,
            s.batch,
            s.channels,
-           s.height,
-           s.width,
+           s.in[0],
+           s.in[1],
+           s.in[2],
            s.filters,
            s.kernel[0],
            s.kernel[1],
+           s.kernel[2],
            s.stride[0],
            s.stride[1],
+           s.stride[2],
            s.padding[0],
            s.padding[1],
+           s.padding[2],
            s.dilation[0],
            s.dilation[1],
+           s.dilation[2],
            s.groups,
            w[0],
            w[1],
            w[2],
            w[3],
-           s.out_height,
-           s.out_width}};
+           w[4],
+           s.out[0],
+           s.out[1],
+           s.out[2]}};
 }
 
-/// Descriptors of x, weight (in the user's strides and in any layout), bias and out.
+/// Descriptors of x, weight (in the user's strides and in any layout), bias and out: with depth only where there is
+/// some, since more kernels are made for two axes.
 struct ConvDescriptors {
   memory::desc x, weight, any_weight, bias, out;
   Dims stride, dilation, padding;
 
-  ConvDescriptors(const ConvShape& s, const WeightStrides& w) {
-    const auto f32 = memory::data_type::f32;
-    x = memory::desc({s.batch, s.channels, s.height, s.width}, f32, memory::format_tag::nhwc);
-    out = memory::desc({s.batch, s.filters, s.out_height, s.out_width}, f32, memory::format_tag::nhwc);
-    bias = memory::desc({s.filters}, f32, memory::format_tag::a);
-    Dims sizes{s.filters, s.channels / s.groups, s.kernel[0], s.kernel[1]}, strides(w.begin(), w.end());
+  /// `library_weight`: the type of the weight in the layout that oneDNN chooses.
+  ConvDescriptors(DataType type, DataType library_weight, const ConvShape& s, const WeightStrides& w) {
+    const int first = s.is_flat() ? 1 : 0;
+    const auto tag = s.is_flat() ? memory::format_tag::nhwc : memory::format_tag::ndhwc;
+    Dims in{s.batch, s.channels}, to{s.batch, s.filters}, sizes{s.filters, s.channels / s.groups}, strides{w[0], w[1]};
+    for (int i = first; i < 3; ++i) {
+      in.push_back(s.in[i]);
+      to.push_back(s.out[i]);
+      sizes.push_back(s.kernel[i]);
+      strides.push_back(w[static_cast<size_t>(i) + 2]);
+    }
+    x = memory::desc(in, type, tag);
+    out = memory::desc(to, type, tag);
+    bias = memory::desc({s.filters}, DataType::f32, memory::format_tag::a);
     if (s.groups > 1) {
       sizes[0] /= s.groups;
       sizes.insert(sizes.begin(), s.groups);
       strides.insert(strides.begin(), w[0] * (s.filters / s.groups));
     }
-    weight = memory::desc(sizes, f32, strides);
-    any_weight = memory::desc(sizes, f32, memory::format_tag::any);
-    for (int i = 0; i < 2; ++i) {
+    weight = memory::desc(sizes, type, strides);
+    any_weight = memory::desc(sizes, library_weight, memory::format_tag::any);
+    for (int i = first; i < 3; ++i) {
       stride.push_back(s.stride[i]);
       dilation.push_back(s.dilation[i] - 1);
       padding.push_back(s.padding[i]);
@@ -287,10 +328,15 @@ Prepared prepared_reorder(const memory::desc& from, const memory::desc& to) {
   return Prepared(dnnl::reorder(pd), pd, {{DNNL_ARG_FROM, from}, {DNNL_ARG_TO, to}});
 }
 
-PreparedConv make_forward(const ConvShape& s, const WeightStrides& w, bool with_bias) {
-  const ConvDescriptors d(s, w);
+/// Slow for a convolution: also products group by group (a second for what the depthwise loops do in milliseconds).
+bool is_slow_conv(const ConvShape& s, const char* name) {
+  return is_slow(name) || (s.groups > 1 && std::string_view(name).find("gemm:") != std::string_view::npos);
+}
+
+PreparedConv make_forward(DataType type, const ConvShape& s, const WeightStrides& w, bool with_bias) {
+  const ConvDescriptors d(type, type, s, w);
   const auto pd = d.forward(with_bias);
-  if (is_slow(pd.impl_info_str())) return {};
+  if (is_slow_conv(s, pd.impl_info_str())) return {};
   std::vector<std::pair<int, memory::desc>> operands = {
       {DNNL_ARG_SRC, d.x}, {DNNL_ARG_WEIGHTS, pd.weights_desc()}, {DNNL_ARG_DST, d.out}};
   if (with_bias) operands.emplace_back(DNNL_ARG_BIAS, d.bias);
@@ -298,44 +344,48 @@ PreparedConv make_forward(const ConvShape& s, const WeightStrides& w, bool with_
           pd.weights_desc().get_size()};
 }
 
-PreparedConv make_backward_data(const ConvShape& s, const WeightStrides& w) {
-  const ConvDescriptors d(s, w);
+PreparedConv make_backward_data(DataType type, const ConvShape& s, const WeightStrides& w) {
+  const ConvDescriptors d(type, type, s, w);
   const dnnl::convolution_backward_data::primitive_desc pd(
       {dnnl::algorithm::convolution_direct, d.x, d.any_weight, d.out, d.stride, d.dilation, d.padding, d.padding},
       user_scratchpad(), engine(), d.forward(false));
-  if (is_slow(pd.impl_info_str())) return {};
+  if (is_slow_conv(s, pd.impl_info_str())) return {};
   return {Prepared(dnnl::convolution_backward_data(pd), pd,
                    {{DNNL_ARG_DIFF_DST, d.out}, {DNNL_ARG_WEIGHTS, pd.weights_desc()}, {DNNL_ARG_DIFF_SRC, d.x}}),
           prepared_reorder(d.weight, pd.weights_desc()), pd.weights_desc().get_size()};
 }
 
-PreparedConv make_backward_weights(const ConvShape& s, const WeightStrides& w) {
-  const ConvDescriptors d(s, w);
+PreparedConv make_backward_weights(DataType type, const ConvShape& s, const WeightStrides& w) {
+  const ConvDescriptors d(type, type, s, w);
+  // Summed in f32 over all images, rounded once.
+  const ConvDescriptors sums(type, DataType::f32, s, w);
   const dnnl::convolution_backward_weights::primitive_desc pd(
-      {dnnl::algorithm::convolution_direct, d.x, d.any_weight, d.out, d.stride, d.dilation, d.padding, d.padding},
+      {dnnl::algorithm::convolution_direct, d.x, sums.any_weight, d.out, d.stride, d.dilation, d.padding, d.padding},
       user_scratchpad(), engine(), d.forward(false));
-  if (is_slow(pd.impl_info_str())) return {};
+  if (is_slow_conv(s, pd.impl_info_str())) return {};
   return {Prepared(dnnl::convolution_backward_weights(pd), pd,
                    {{DNNL_ARG_SRC, d.x}, {DNNL_ARG_DIFF_DST, d.out}, {DNNL_ARG_DIFF_WEIGHTS, pd.diff_weights_desc()}}),
           prepared_reorder(pd.diff_weights_desc(), d.weight), pd.diff_weights_desc().get_size()};
 }
 
-PreparedConv& find_conv(Kind kind, int threads, const ConvShape& s, const WeightStrides& w, bool bias) {
-  return cache<PreparedConv>().find_or_make(conv_key(kind, threads, s, w, bias), [&] {
+PreparedConv& find_conv(Kind kind, DataType type, int threads, const ConvShape& s, const WeightStrides& w, bool bias) {
+  return cache<PreparedConv>().find_or_make(conv_key(kind, type, threads, s, w, bias), [&] {
     return try_make<PreparedConv>([&] {
-      return kind == kForward ? make_forward(s, w, bias)
-             : kind == kData  ? make_backward_data(s, w)
-                              : make_backward_weights(s, w);
+      return kind == kForward ? make_forward(type, s, w, bias)
+             : kind == kData  ? make_backward_data(type, s, w)
+                              : make_backward_weights(type, s, w);
     });
   });
 }
 
+template <class T> inline constexpr DataType kTypeOf = std::is_same_v<T, float> ? DataType::f32 : DataType::bf16;
+
 }  // namespace
 
-bool conv_forward(const ConvShape& s, const float* x, const float* w, const WeightStrides& strides, const float* bias,
-                  float* out) {
+template <class T>
+bool conv_forward(const ConvShape& s, const T* x, const T* w, const WeightStrides& strides, const float* bias, T* out) {
   ThreadScope scope;
-  PreparedConv& prepared = find_conv(kForward, scope.threads(), s, strides, bias != nullptr);
+  PreparedConv& prepared = find_conv(kForward, kTypeOf<T>, scope.threads(), s, strides, bias != nullptr);
   if (!prepared.conv) return false;
   Scratch<char> reordered(prepared.reorder ? static_cast<int64_t>(prepared.weight_bytes) : 0);
   if (prepared.reorder) prepared.reorder.run({w, reordered.data()});
@@ -347,10 +397,10 @@ bool conv_forward(const ConvShape& s, const float* x, const float* w, const Weig
   return true;
 }
 
-bool conv_backward_data(const ConvShape& s, const float* grad, const float* w, const WeightStrides& strides,
-                        float* grad_x) {
+template <class T>
+bool conv_backward_data(const ConvShape& s, const T* grad, const T* w, const WeightStrides& strides, T* grad_x) {
   ThreadScope scope;
-  PreparedConv& prepared = find_conv(kData, scope.threads(), s, strides, false);
+  PreparedConv& prepared = find_conv(kData, kTypeOf<T>, scope.threads(), s, strides, false);
   if (!prepared.conv) return false;
   Scratch<char> reordered(prepared.reorder ? static_cast<int64_t>(prepared.weight_bytes) : 0);
   if (prepared.reorder) prepared.reorder.run({w, reordered.data()});
@@ -358,10 +408,10 @@ bool conv_backward_data(const ConvShape& s, const float* grad, const float* w, c
   return true;
 }
 
-bool conv_backward_weights(const ConvShape& s, const float* x, const float* grad, float* grad_w,
-                           const WeightStrides& strides) {
+template <class T>
+bool conv_backward_weights(const ConvShape& s, const T* x, const T* grad, T* grad_w, const WeightStrides& strides) {
   ThreadScope scope;
-  PreparedConv& prepared = find_conv(kWeights, scope.threads(), s, strides, false);
+  PreparedConv& prepared = find_conv(kWeights, kTypeOf<T>, scope.threads(), s, strides, false);
   if (!prepared.conv) return false;
   Scratch<char> blocked(prepared.reorder ? static_cast<int64_t>(prepared.weight_bytes) : 0);
   prepared.conv.run({x, grad, prepared.reorder ? static_cast<void*>(blocked.data()) : grad_w});
@@ -369,11 +419,20 @@ bool conv_backward_weights(const ConvShape& s, const float* x, const float* grad
   return true;
 }
 
+#define WEFT_CONV(T)                                                                                        \
+  template bool conv_forward(const ConvShape&, const T*, const T*, const WeightStrides&, const float*, T*); \
+  template bool conv_backward_data(const ConvShape&, const T*, const T*, const WeightStrides&, T*);         \
+  template bool conv_backward_weights(const ConvShape&, const T*, const T*, T*, const WeightStrides&);
+WEFT_CONV(float)
+WEFT_CONV(BFloat16)
+#undef WEFT_CONV
+
 std::array<const char*, 3> conv_implementations(const ConvShape& s, const WeightStrides& strides) {
   ThreadScope scope;
   std::array<const char*, 3> names;
   for (size_t i = 0; i < 3; ++i)
-    names[i] = find_conv(static_cast<Kind>(kForward + static_cast<int64_t>(i)), scope.threads(), s, strides, false)
+    names[i] = find_conv(static_cast<Kind>(kForward + static_cast<int64_t>(i)), DataType::f32, scope.threads(), s,
+                         strides, false)
                    .conv.implementation;
   return names;
 }

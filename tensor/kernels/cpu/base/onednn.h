@@ -27,24 +27,30 @@ bool prefers_primitive(const Matrix<const float>& a, const Matrix<const float>& 
 /// oneDNN declines: nothing was done.
 bool biased_gemm(Matrix<const float> a, Matrix<const float> b, const float* bias, Matrix<float> c);
 
-/// c = a b (+ c), bf16 with f32 sums; operands as for sgemm. False where this CPU cannot: nothing was done.
-bool bf16_gemm(Matrix<const BFloat16> a, Matrix<const BFloat16> b, Matrix<BFloat16> c, bool accumulate);
+/// Whether products of bf16 are faster here than those of f32: AVX512_BF16 or AMX, which the environment variable
+/// DNNL_MAX_CPU_ISA may switch off.
+bool has_fast_bf16();
+/// Whether oneDNN uses AMX for them.
+bool has_amx();
+/// c = a b, c += a b where `accumulate`, or c = a b + bias (one value per column) where `bias` is not null; never both. bf16
+/// with f32 sums; operands as for sgemm. False where this CPU cannot: nothing was done.
+bool bf16_gemm(Matrix<const BFloat16> a, Matrix<const BFloat16> b, Matrix<BFloat16> c, bool accumulate,
+               const BFloat16* bias = nullptr);
 
 /// True where one direction has stride 1 and the other does not overlap it, as matrix products ask for.
-template <class T>
-bool is_blas(const Matrix<T>& m) {
+template <class T> bool is_blas(const Matrix<T>& m) {
   return (m.column_stride == 1 && m.row_stride >= m.columns) || (m.row_stride == 1 && m.column_stride >= m.rows);
 }
 
-/// Convolutions of f32 images that are dense and channels-last in memory, the weight dense under its strides. Each
-/// returns false where oneDNN has no fast kernel for the shape on this CPU: nothing was done. `bias` holds one value per
-/// filter or is null.
-bool conv_forward(const ConvShape& s, const float* x, const float* w, const WeightStrides& strides, const float* bias,
-                  float* out);
-bool conv_backward_data(const ConvShape& s, const float* grad, const float* w, const WeightStrides& strides,
-                        float* grad_x);
-bool conv_backward_weights(const ConvShape& s, const float* x, const float* grad, float* grad_w,
-                           const WeightStrides& strides);
+/// Convolutions of images that are dense and channels-last in memory, the weight dense under its strides. T: float, or
+/// BFloat16 where has_fast_bf16(), with sums in f32. Each returns false where oneDNN has no fast kernel for the shape on this
+/// CPU: nothing was done. `bias` holds one value per filter or is null.
+template <class T>
+bool conv_forward(const ConvShape& s, const T* x, const T* w, const WeightStrides& strides, const float* bias, T* out);
+template <class T>
+bool conv_backward_data(const ConvShape& s, const T* grad, const T* w, const WeightStrides& strides, T* grad_x);
+template <class T>
+bool conv_backward_weights(const ConvShape& s, const T* x, const T* grad, T* grad_w, const WeightStrides& strides);
 
 /// The implementations oneDNN chose: "forward data weights", `-` for none. For tests and benchmarks.
 std::array<const char*, 3> conv_implementations(const ConvShape& s, const WeightStrides& strides);

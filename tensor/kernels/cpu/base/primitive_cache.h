@@ -11,7 +11,7 @@ namespace weft::kernels::cpu {
 
 /// What a primitive was made for: its kind and every number that shapes it; unused words are 0.
 struct PrimitiveKey {
-  std::array<int64_t, 24> words = {};
+  std::array<int64_t, 32> words = {};
   bool operator==(const PrimitiveKey&) const = default;
 };
 
@@ -29,14 +29,12 @@ struct PrimitiveKeyHash {
 };
 
 /// Not thread-safe: one per thread.
-template <class Key, class Value, class Hash>
-class LruCache {
+template <class Key, class Value, class Hash> class LruCache {
  public:
   explicit LruCache(size_t capacity) : capacity_(capacity) {}
 
   /// The value kept for `key`, or else what `make()` returns, which is then kept. Valid until the next call.
-  template <class Make>
-  Value& find_or_make(const Key& key, Make&& make) {
+  template <class Make> Value& find_or_make(const Key& key, Make&& make) {
     if (!entries_.empty() && entries_.front().first == key) return entries_.front().second;
     if (auto found = index_.find(key); found != index_.end()) {
       entries_.splice(entries_.begin(), entries_, found->second);

@@ -18,8 +18,7 @@ inline size_t checked_bytes(int64_t count, size_t element_size) {
 }
 
 /// Uninitialised, 64-byte aligned room for `count` elements; released at the end of the scope.
-template <class T>
-class Scratch {
+template <class T> class Scratch {
  public:
   explicit Scratch(int64_t count) : bytes_(checked_bytes(count, sizeof(T))) {
     if (bytes_ != 0) data_ = static_cast<T*>(weft::detail::allocate_block(bytes_));

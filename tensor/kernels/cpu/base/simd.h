@@ -27,53 +27,33 @@ inline constexpr int kVectorBytes = 32;
 inline constexpr int kVectorBytes = 16;
 #endif
 
-template <class T>
-inline constexpr int kLanes = kVectorBytes / static_cast<int>(sizeof(T));
+template <class T> inline constexpr int kLanes = kVectorBytes / static_cast<int>(sizeof(T));
 
 namespace detail {
-template <class T, int N>
-struct VectorOf {
-  typedef T type __attribute__((vector_size(N * sizeof(T))));
-};
+template <class T, int N> struct VectorOf { typedef T type __attribute__((vector_size(N * sizeof(T)))); };
 // A vector of bool does not exist; its bytes are read as u8.
-template <class T>
-struct RawOf {
-  using type = T;
-};
-template <>
-struct RawOf<bool> {
-  using type = uint8_t;
-};
-template <>
-struct RawOf<BFloat16> {
-  using type = uint16_t;
-};
-template <>
-struct RawOf<Float16> {
-  using type = uint16_t;
-};
+template <class T> struct RawOf { using type = T; };
+template <> struct RawOf<bool> { using type = uint8_t; };
+template <> struct RawOf<BFloat16> { using type = uint16_t; };
+template <> struct RawOf<Float16> { using type = uint16_t; };
 }  // namespace detail
 
 /// Asks for the line of memory `bytes` after p. The CPU's own look ahead ends at a page, and waits for every new one.
 inline constexpr int64_t kLookAhead = 4096;
-template <class T>
-WEFT_SIMD void look_ahead(const T* p, int64_t bytes = kLookAhead) {
+template <class T> WEFT_SIMD void look_ahead(const T* p, int64_t bytes = kLookAhead) {
   __builtin_prefetch(reinterpret_cast<const char*>(p) + bytes);
 }
 
 /// N lanes of T; by default a full register.
-template <class T, int N = kLanes<T>>
-using Vec = typename detail::VectorOf<T, N>::type;
+template <class T, int N = kLanes<T>> using Vec = typename detail::VectorOf<T, N>::type;
 
-template <class T, int N = kLanes<T>>
-WEFT_SIMD Vec<T, N> splat(T value) {
+template <class T, int N = kLanes<T>> WEFT_SIMD Vec<T, N> splat(T value) {
   return value - Vec<T, N>{};  // not 0 + value, which loses the sign of -0
 }
 
 /// Each lane as a To. g++ 12 splits conversions of full 512-bit registers in halves, so
 /// those are spelt out; the masked forms, because it warns about its own unmasked ones.
-template <class To, int N, class V>
-WEFT_SIMD Vec<To, N> convert_lanes(V v) {
+template <class To, int N, class V> WEFT_SIMD Vec<To, N> convert_lanes(V v) {
   using From [[maybe_unused]] = std::remove_cvref_t<decltype(v[0])>;  // unused without AVX-512
 #if defined(__AVX512F__)
   if constexpr (std::is_same_v<From, float> && std::is_same_v<To, double> && N == 8)
@@ -95,27 +75,23 @@ WEFT_SIMD Vec<To, N> convert_lanes(V v) {
 }
 
 namespace detail {
-template <class V, class T>
-WEFT_SIMD V load_raw(const T* p) {
+template <class V, class T> WEFT_SIMD V load_raw(const T* p) {
   V v;
   std::memcpy(&v, p, sizeof v);
   return v;
 }
 
-template <int N>
-WEFT_SIMD Vec<float, N> widen_bfloat(Vec<uint16_t, N> raw) {
+template <int N> WEFT_SIMD Vec<float, N> widen_bfloat(Vec<uint16_t, N> raw) {
   return (Vec<float, N>)(convert_lanes<uint32_t, N>(raw) << 16);
 }
-template <int N>
-WEFT_SIMD Vec<uint16_t, N> narrow_bfloat(Vec<float, N> v) {
+template <int N> WEFT_SIMD Vec<uint16_t, N> narrow_bfloat(Vec<float, N> v) {
   using U = Vec<uint32_t, N>;
   const U word = (U)v;
   const U rounded = (word + 0x7fffu + ((word >> 16) & 1u)) >> 16;
   const U nan = (word >> 16) | 0x40u;
   return convert_lanes<uint16_t, N>((word & 0x7fffffffu) > 0x7f800000u ? nan : rounded);
 }
-template <int N>
-WEFT_SIMD Vec<float, N> widen_half(Vec<uint16_t, N> raw) {
+template <int N> WEFT_SIMD Vec<float, N> widen_half(Vec<uint16_t, N> raw) {
 #if defined(__AVX512F__)
   if constexpr (N == 16) return (Vec<float, N>)_mm512_maskz_cvtph_ps(0xffff, (__m256i)raw);
 #endif
@@ -126,8 +102,7 @@ WEFT_SIMD Vec<float, N> widen_half(Vec<uint16_t, N> raw) {
   for (int i = 0; i < N; ++i) v[i] = weft::detail::half_to_float(raw[i]);
   return v;
 }
-template <int N>
-WEFT_SIMD Vec<uint16_t, N> narrow_half(Vec<float, N> v) {
+template <int N> WEFT_SIMD Vec<uint16_t, N> narrow_half(Vec<float, N> v) {
 #if defined(__AVX512F__)
   if constexpr (N == 16) return (Vec<uint16_t, N>)_mm512_maskz_cvtps_ph(0xffff, (__m512)v, _MM_FROUND_TO_NEAREST_INT);
 #endif
@@ -140,8 +115,7 @@ WEFT_SIMD Vec<uint16_t, N> narrow_half(Vec<float, N> v) {
 }
 
 /// The raw lanes of T as values of C.
-template <class C, class T, int N, class Raw>
-WEFT_SIMD Vec<C, N> widen(Raw raw) {
+template <class C, class T, int N, class Raw> WEFT_SIMD Vec<C, N> widen(Raw raw) {
   if constexpr (std::is_same_v<T, BFloat16>)
     return convert_lanes<C, N>(widen_bfloat<N>(raw));
   else if constexpr (std::is_same_v<T, Float16>)
@@ -152,15 +126,13 @@ WEFT_SIMD Vec<C, N> widen(Raw raw) {
 }  // namespace detail
 
 /// N elements at p (any alignment) as C.
-template <class C, int N = kLanes<C>, class T>
-WEFT_SIMD Vec<C, N> load(const T* p) {
+template <class C, int N = kLanes<C>, class T> WEFT_SIMD Vec<C, N> load(const T* p) {
   using Raw = Vec<typename detail::RawOf<T>::type, N>;
   return detail::widen<C, T, N>(detail::load_raw<Raw>(p));
 }
 
 /// The first `count` of N elements at p, the other lanes zero; reads nothing beyond them.
-template <class C, int N = kLanes<C>, class T>
-WEFT_SIMD Vec<C, N> load_part(const T* p, int count) {
+template <class C, int N = kLanes<C>, class T> WEFT_SIMD Vec<C, N> load_part(const T* p, int count) {
   using Element = typename detail::RawOf<T>::type;
   using Raw = Vec<Element, N>;
 #if defined(__AVX512F__)
@@ -192,8 +164,7 @@ WEFT_SIMD Vec<C, N> load_strided(const T* p, int64_t stride, int count = N) {
 }
 
 namespace detail {
-template <class T, int N, class C>
-WEFT_SIMD Vec<typename RawOf<T>::type, N> narrow(Vec<C, N> v) {
+template <class T, int N, class C> WEFT_SIMD Vec<typename RawOf<T>::type, N> narrow(Vec<C, N> v) {
   if constexpr (std::is_same_v<T, BFloat16>)
     return narrow_bfloat<N>(convert_lanes<float, N>(v));
   else if constexpr (std::is_same_v<T, Float16>)
@@ -204,15 +175,13 @@ WEFT_SIMD Vec<typename RawOf<T>::type, N> narrow(Vec<C, N> v) {
 }  // namespace detail
 
 /// Writes a full register of C as T.
-template <class C, int N = kLanes<C>, class T>
-WEFT_SIMD void store(T* p, Vec<C, N> v) {
+template <class C, int N = kLanes<C>, class T> WEFT_SIMD void store(T* p, Vec<C, N> v) {
   const auto raw = detail::narrow<T, N, C>(v);
   std::memcpy(static_cast<void*>(p), &raw, sizeof raw);
 }
 
 /// Writes the first `count` lanes.
-template <class C, int N = kLanes<C>, class T>
-WEFT_SIMD void store_part(T* p, Vec<C, N> v, int count) {
+template <class C, int N = kLanes<C>, class T> WEFT_SIMD void store_part(T* p, Vec<C, N> v, int count) {
   const auto raw = detail::narrow<T, N, C>(v);
 #if defined(__AVX512F__)
   if constexpr (sizeof raw == 64 && sizeof(T) == 4) {
@@ -230,8 +199,7 @@ WEFT_SIMD void store_part(T* p, Vec<C, N> v, int count) {
 }
 
 /// Lanes below `count` of v, the others of `rest`.
-template <class T, int N = kLanes<T>>
-WEFT_SIMD Vec<T, N> first_lanes(Vec<T, N> v, Vec<T, N> rest, int count) {
+template <class T, int N = kLanes<T>> WEFT_SIMD Vec<T, N> first_lanes(Vec<T, N> v, Vec<T, N> rest, int count) {
   using Index = std::conditional_t<
       sizeof(T) == 8, int64_t,
       std::conditional_t<sizeof(T) == 4, int32_t, std::conditional_t<sizeof(T) == 2, int16_t, int8_t>>>;
@@ -241,21 +209,18 @@ WEFT_SIMD Vec<T, N> first_lanes(Vec<T, N> v, Vec<T, N> rest, int count) {
 }
 
 namespace detail {
-template <int Begin, class V, int... I>
-WEFT_SIMD auto pick(V v, std::integer_sequence<int, I...>) {
+template <int Begin, class V, int... I> WEFT_SIMD auto pick(V v, std::integer_sequence<int, I...>) {
   return __builtin_shufflevector(v, v, (Begin + I)...);
 }
 }  // namespace detail
 
 /// Lanes [Begin, Begin + Count) of v.
-template <int Begin, int Count, class V>
-WEFT_SIMD auto lanes(V v) {
+template <int Begin, int Count, class V> WEFT_SIMD auto lanes(V v) {
   return detail::pick<Begin>(v, std::make_integer_sequence<int, Count>{});
 }
 
 /// All lanes combined to one value, in a fixed tree.
-template <class Combine, class T, int N>
-WEFT_SIMD T fold_lanes(Vec<T, N> v) {
+template <class Combine, class T, int N> WEFT_SIMD T fold_lanes(Vec<T, N> v) {
   if constexpr (N <= 2) {
     return Combine::combine(v[0], v[N - 1]);
   } else {
@@ -265,16 +230,14 @@ WEFT_SIMD T fold_lanes(Vec<T, N> v) {
 
 /// Lane by lane the larger (smaller) of both, b where either is NaN; V may be one value. In 512-bit registers it is one
 /// instruction, which g++ 12 does not find itself.
-template <class V>
-WEFT_SIMD V larger(V a, V b) {
+template <class V> WEFT_SIMD V larger(V a, V b) {
 #if defined(__AVX512F__)
   if constexpr (std::is_same_v<V, Vec<float, 16>>) return (V)_mm512_maskz_max_ps(0xffff, (__m512)a, (__m512)b);
   if constexpr (std::is_same_v<V, Vec<double, 8>>) return (V)_mm512_maskz_max_pd(0xff, (__m512d)a, (__m512d)b);
 #endif
   return a > b ? a : b;
 }
-template <class V>
-WEFT_SIMD V smaller(V a, V b) {
+template <class V> WEFT_SIMD V smaller(V a, V b) {
 #if defined(__AVX512F__)
   if constexpr (std::is_same_v<V, Vec<float, 16>>) return (V)_mm512_maskz_min_ps(0xffff, (__m512)a, (__m512)b);
   if constexpr (std::is_same_v<V, Vec<double, 8>>) return (V)_mm512_maskz_min_pd(0xff, (__m512d)a, (__m512d)b);

@@ -20,8 +20,7 @@ WEFT_SIMD V exchange(V first, V second, std::integer_sequence<int, L...>) {
 }  // namespace detail
 
 /// rows[i] lane j becomes rows[j] lane i.
-template <class T, int N = kLanes<T>, int Step = 1>
-WEFT_SIMD void transpose(Vec<T, N>* rows) {
+template <class T, int N = kLanes<T>, int Step = 1> WEFT_SIMD void transpose(Vec<T, N>* rows) {
   if constexpr (Step < N) {
     using Lanes = std::make_integer_sequence<int, N>;
 #pragma GCC unroll 64

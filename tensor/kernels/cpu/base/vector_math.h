@@ -19,26 +19,22 @@ namespace weft::kernels::cpu::vmath {
 
 namespace detail {
 /// Integers as wide as a lane, and where its exponent sits in them.
-template <class Lane>
-struct FloatFormat;
-template <>
-struct FloatFormat<float> {
+template <class Lane> struct FloatFormat;
+template <> struct FloatFormat<float> {
   using Signed = int32_t;
   using Unsigned = uint32_t;
   static constexpr int kMantissa = 23;
   static constexpr uint32_t kBias = 127;
   static constexpr float kRounder = 12582912.0f;  // 1.5 * 2^23: adding it rounds to an integer, then in the lower bits
 };
-template <>
-struct FloatFormat<double> {
+template <> struct FloatFormat<double> {
   using Signed = int64_t;
   using Unsigned = uint64_t;
   static constexpr int kMantissa = 52;
   static constexpr uint64_t kBias = 1023;
   static constexpr double kRounder = 6755399441055744.0;
 };
-template <class V>
-struct LanesOf : FloatFormat<std::remove_cvref_t<decltype(V{}[0])>> {
+template <class V> struct LanesOf : FloatFormat<std::remove_cvref_t<decltype(V{}[0])>> {
   using Lane = std::remove_cvref_t<decltype(V{}[0])>;
   using SignedBits = simd::Vec<typename FloatFormat<Lane>::Signed, sizeof(V) / sizeof(Lane)>;
   using Bits = simd::Vec<typename FloatFormat<Lane>::Unsigned, sizeof(V) / sizeof(Lane)>;
@@ -52,14 +48,11 @@ struct LanesOf<V> : FloatFormat<V> {
 };
 }  // namespace detail
 
-template <class V>
-using Lane = typename detail::LanesOf<V>::Lane;
-template <class V>
-using Bits = typename detail::LanesOf<V>::Bits;
+template <class V> using Lane = typename detail::LanesOf<V>::Lane;
+template <class V> using Bits = typename detail::LanesOf<V>::Bits;
 
 /// `yes` or `no` lane by lane, without a branch: both are computed.
-template <class V>
-WEFT_SIMD V select(auto condition, V yes, V no) {
+template <class V> WEFT_SIMD V select(auto condition, V yes, V no) {
   if constexpr (std::is_arithmetic_v<V>) {
     const uint32_t mask = condition ? ~0u : 0u;
     return std::bit_cast<V>((std::bit_cast<uint32_t>(yes) & mask) | (std::bit_cast<uint32_t>(no) & ~mask));
@@ -68,33 +61,26 @@ WEFT_SIMD V select(auto condition, V yes, V no) {
   }
 }
 
-template <class V>
-WEFT_SIMD V splat(Lane<V> value) {
+template <class V> WEFT_SIMD V splat(Lane<V> value) {
   if constexpr (std::is_arithmetic_v<V>)
     return value;
   else
     return simd::splat<Lane<V>, sizeof(V) / sizeof(value)>(value);
 }
-template <class V>
-WEFT_SIMD V as_floats(typename detail::LanesOf<V>::SignedBits integers) {
+template <class V> WEFT_SIMD V as_floats(typename detail::LanesOf<V>::SignedBits integers) {
   if constexpr (std::is_arithmetic_v<V>)
     return static_cast<float>(integers);
   else
     return simd::convert_lanes<float, sizeof(V) / sizeof(float)>(integers);
 }
-template <class V>
-WEFT_SIMD V absolute(V x) {
-  return std::bit_cast<V>(std::bit_cast<Bits<V>>(x) & 0x7fffffffu);
-}
-template <class V>
-WEFT_SIMD V with_sign_of(V magnitude, V sign) {
+template <class V> WEFT_SIMD V absolute(V x) { return std::bit_cast<V>(std::bit_cast<Bits<V>>(x) & 0x7fffffffu); }
+template <class V> WEFT_SIMD V with_sign_of(V magnitude, V sign) {
   return std::bit_cast<V>((std::bit_cast<Bits<V>>(magnitude) & 0x7fffffffu) |
                           (std::bit_cast<Bits<V>>(sign) & 0x80000000u));
 }
 
 /// table[index modulo 16] lane by lane; the table is aligned to 64 bytes.
-template <class V>
-WEFT_SIMD V lookup(const float* table, Bits<V> index) {
+template <class V> WEFT_SIMD V lookup(const float* table, Bits<V> index) {
   if constexpr (std::is_arithmetic_v<V>) {
     return table[index & 15u];
   } else {
@@ -115,8 +101,7 @@ WEFT_SIMD V lookup(const float* table, Bits<V> index) {
 }
 
 /// p 2^n, where `shifted` is n + kRounder; NaN leaves garbage in the bits of n, but what it scales is NaN.
-template <class V>
-WEFT_SIMD V times_power(V p, V shifted) {
+template <class V> WEFT_SIMD V times_power(V p, V shifted) {
   using L = detail::LanesOf<V>;
 #if defined(__AVX512F__)
   if constexpr (sizeof(V) == 64 && sizeof(Lane<V>) == 4)
@@ -133,33 +118,31 @@ WEFT_SIMD V times_power(V p, V shifted) {
 
 namespace detail {
 /// e^x = (1 + rest) 2^n, and n as times_power takes it.
-template <class V>
-struct Exponential {
-  V rest, shifted;
-};
+template <class V> struct Exponential { V rest, shifted; };
 
-/// Cody and Waite's reduction to |r| <= ln(2) / 2, where a minimax polynomial gives e^r - 1; -104 <= x <= 89.
-template <class V>
-WEFT_SIMD Exponential<V> exponential(V x) {
-  constexpr float kRounder = FloatFormat<float>::kRounder;
-  const V shifted = x * 1.44269504f + kRounder;
-  const V n = shifted - kRounder;
-  const V r = (x - n * 0.693359375f) - n * -2.12194440e-4f;
+/// e^r - 1 by a minimax polynomial; |r| <= ln(2) / 2.
+template <class V> WEFT_SIMD V near_expm1(V r) {
   const V z = r * r;  // pairs of terms, as in log: half as long a wait as one term after the other
   V p = z * 1.3882520142942667e-3f + (r * 8.366527035832405e-3f + 4.166720062494278e-2f);
   p = p * z + (r * 1.666654348373413e-1f + 4.999999701976776e-1f);
-  return {p * z + r, shifted};
+  return p * z + r;
 }
 
-template <class V>
-WEFT_SIMD V exp_of_floats(V x) {
+/// Cody and Waite's reduction; -104 <= x <= 89.
+template <class V> WEFT_SIMD Exponential<V> exponential(V x) {
+  constexpr float kRounder = FloatFormat<float>::kRounder;
+  const V shifted = x * 1.44269504f + kRounder;
+  const V n = shifted - kRounder;
+  return {near_expm1((x - n * 0.693359375f) - n * -2.12194440e-4f), shifted};
+}
+
+template <class V> WEFT_SIMD V exp_of_floats(V x) {
   const auto [rest, shifted] = exponential(simd::larger(splat<V>(-104.0f), x));
   return times_power(rest + 1.0f, shifted);
 }
 
 /// The same in double: the Taylor polynomial of degree 13 is exact to rounding on |r| <= ln(2) / 2.
-template <class V>
-WEFT_SIMD V exp_of_doubles(V x) {
+template <class V> WEFT_SIMD V exp_of_doubles(V x) {
   constexpr double kRounder = FloatFormat<double>::kRounder;
   x = simd::smaller(splat<V>(710.0), simd::larger(splat<V>(-746.0), x));
   const V shifted = x * 1.4426950408889634 + kRounder;
@@ -182,16 +165,14 @@ WEFT_SIMD V exp_of_doubles(V x) {
 }  // namespace detail
 
 /// e^x: overflow gives inf, underflow goes through the subnormals to 0, exp(0) is exactly 1.
-template <class V>
-WEFT_SIMD V exp(V x) {
+template <class V> WEFT_SIMD V exp(V x) {
   if constexpr (std::is_same_v<Lane<V>, float>)
     return detail::exp_of_floats(simd::smaller(splat<V>(89.0f), x));
   else
     return detail::exp_of_doubles(x);
 }
 /// The same for x <= 0 or NaN, an instruction shorter.
-template <class V>
-WEFT_SIMD V exp_below(V x) {
+template <class V> WEFT_SIMD V exp_below(V x) {
   if constexpr (std::is_same_v<Lane<V>, float>)
     return detail::exp_of_floats(x);
   else
@@ -201,12 +182,8 @@ WEFT_SIMD V exp_below(V x) {
 namespace detail {
 /// x = (1 + rest) 2^exponent with 0.75 <= 1 + rest < 1.5. The exponent of 0 is -inf, that of inf is inf; the rest is NaN for
 /// NaN and below 0.
-template <class V>
-struct Split {
-  V rest, exponent;
-};
-template <class V>
-WEFT_SIMD Split<V> split(V x) {
+template <class V> struct Split { V rest, exponent; };
+template <class V> WEFT_SIMD Split<V> split(V x) {
 #if defined(__AVX512F__)
   if constexpr (sizeof(V) == 64) {
     const V mantissa = (V)_mm512_maskz_getmant_ps(0xffff, (__m512)x, _MM_MANT_NORM_p75_1p5, _MM_MANT_SIGN_nan);
@@ -225,22 +202,25 @@ WEFT_SIMD Split<V> split(V x) {
   const V rest = std::bit_cast<V>((word & 0x7fffffu) + kLowest) - 1.0f;
   return {select(x >= zero, rest, splat<V>(std::numeric_limits<float>::quiet_NaN())), exponent};  // NaN compares false
 }
-}  // namespace detail
 
-template <class V>
-WEFT_SIMD V log(V x) {
-  const auto [f, exponent] = detail::split(x);
+/// log(1 + f) - f; -0.25 <= f < 0.5.
+template <class V> WEFT_SIMD V log_tail(V f) {
   const V z = f * f;
   V p = (f * -4.5074816793203354e-2f + 1.0463022440671921e-1f) * z +
         (f * -1.316119283437729e-1f + 1.4478394389152527e-1f);
   p = p * z + (f * -1.664731204509735e-1f + 1.9990861415863037e-1f);
   p = p * z + (f * -2.500009536743164e-1f + 3.333345055580139e-1f);
-  return exponent * 6.93147181e-1f + (f + (z * -0.5f + p * f * z));
+  return z * -0.5f + p * f * z;
+}
+}  // namespace detail
+
+template <class V> WEFT_SIMD V log(V x) {
+  const auto [f, exponent] = detail::split(x);
+  return exponent * 6.93147181e-1f + (f + detail::log_tail(f));
 }
 
 /// log(1 + x), exact for tiny x.
-template <class V>
-WEFT_SIMD V log1p(V x) {
+template <class V> WEFT_SIMD V log1p(V x) {
   const V zero{}, infinity = splat<V>(std::numeric_limits<float>::infinity());
   const V u = x + 1.0f;
   const V lost = select(u >= 2.0f, 1.0f - (u - x), x - (u - 1.0f));  // what rounding took from 1 + x
@@ -248,8 +228,7 @@ WEFT_SIMD V log1p(V x) {
   return select((x == zero) | (u == infinity) | (u == zero), select(u == zero, -infinity, x), r);
 }
 
-template <class V>
-WEFT_SIMD V tanh(V x) {
+template <class V> WEFT_SIMD V tanh(V x) {
   const V t = absolute(x), z = x * x;
   V p = z * -5.70498872745e-3f + 2.06390887954e-2f;
   p = p * z - 5.37397155531e-2f;
@@ -263,14 +242,12 @@ WEFT_SIMD V tanh(V x) {
 }
 
 /// 1 / (1 + exp(-x)), with full precision on both sides: 2.5 ulp.
-template <class V>
-WEFT_SIMD V sigmoid(V x) {
+template <class V> WEFT_SIMD V sigmoid(V x) {
   const V e = exp_below(-absolute(x));
   return select(x < V{}, e, splat<V>(1.0f)) / (e + 1.0f);
 }
 
-template <class V>
-WEFT_SIMD V erf(V x) {
+template <class V> WEFT_SIMD V erf(V x) {
   const V t = absolute(x), s = x * x;
   V tail = t * -1.72853470e-5f + 3.83197126e-4f;
   const V u = t * -3.88396438e-3f + 2.42546219e-2f;
@@ -291,10 +268,7 @@ WEFT_SIMD V erf(V x) {
 }
 
 /// log(1 + exp(x)) without overflow.
-template <class V>
-WEFT_SIMD V softplus(V x) {
-  return select(x > V{}, x, V{}) + log1p(exp_below(-absolute(x)));
-}
+template <class V> WEFT_SIMD V softplus(V x) { return select(x > V{}, x, V{}) + log1p(exp_below(-absolute(x))); }
 
 /// Beyond this the reduction of sin and cos loses bits: use the C library.
 #ifdef __FMA__
@@ -313,22 +287,32 @@ WEFT_SIMD float madd(float a, float b, float c) {
   return a * b + c;
 #endif
 }
-}  // namespace detail
 
-/// sin(x) for quarter = 0, cos(x) for quarter = 1; |x| <= kTrigonometricLimit.
-WEFT_SIMD float sin_quarter(float x, uint32_t quarter) {
-  using detail::madd;
+/// x = n pi / 2 + rest with |rest| <= pi / 4; the lowest bits of n.
+struct Quarter {
+  float rest;
+  uint32_t n;
+};
+WEFT_SIMD Quarter quarter_of(float x) {
   constexpr double kRound = 6755399441055744.0;  // 1.5 * 2^52
   const double wide = static_cast<double>(x);
   const double shifted = wide * 0.63661977236758134 + kRound;
   const double n = shifted - kRound;
-  const uint32_t q = static_cast<uint32_t>(std::bit_cast<uint64_t>(shifted)) + quarter;
 #ifdef __FMA__
   const double near = __builtin_fma(n, -1.5707963267948966, wide) - n * 6.123233995736766e-17;
 #else
   const double near = (wide - n * 1.57079625129699707031) - n * 7.54978995489188216e-08;
 #endif
-  const float r = static_cast<float>(near), z = r * r;
+  return {static_cast<float>(near), static_cast<uint32_t>(std::bit_cast<uint64_t>(shifted))};
+}
+}  // namespace detail
+
+/// sin(x) for quarter = 0, cos(x) for quarter = 1; |x| <= kTrigonometricLimit.
+WEFT_SIMD float sin_quarter(float x, uint32_t quarter) {
+  using detail::madd;
+  const auto [r, n] = detail::quarter_of(x);
+  const uint32_t q = n + quarter;
+  const float z = r * r;
   float s = madd(-1.9515295891e-4f, z, 8.3321608736e-3f);
   s = madd(s, z, -1.6666654611e-1f);
   s = madd(s * z, r, r);

@@ -11,8 +11,7 @@ namespace weft::kernels::cpu {
 namespace {
 
 /// A stride along an axis of size 1 never matters: give it the value that libraries accept.
-template <class T>
-Matrix<T> normalized(Matrix<T> m) {
+template <class T> Matrix<T> normalized(Matrix<T> m) {
   if (m.columns == 1 && m.row_stride != 1) m.column_stride = 1;
   if (m.rows == 1 && m.column_stride == 1) m.row_stride = m.columns;
   if (m.rows == 1 && m.column_stride != 1) m.row_stride = 1;
@@ -20,8 +19,7 @@ Matrix<T> normalized(Matrix<T> m) {
   return m;
 }
 
-template <class T>
-bool is_tiny(const Matrix<const T>& a, const Matrix<const T>& b) {
+template <class T> bool is_tiny(const Matrix<const T>& a, const Matrix<const T>& b) {
   // A single column fills one lane of a register: the smallest are sgemm's already.
   if (std::is_same_v<T, float> && b.columns == 1) return multiplications(a, b) <= 1000;
   return a.rows * b.columns <= kTinyProduct && multiplications(a, b) <= kTinyProduct;
@@ -71,8 +69,7 @@ void f64_gemm(const Matrix<const double>& a, const Matrix<const double>& b, cons
 }
 
 /// bf16 and f16: everything in f32, rounded once at the end.
-template <class T>
-void widened_gemm(Matrix<const T> a, Matrix<const T> b, Matrix<T> c, bool accumulate) {
+template <class T> void widened_gemm(Matrix<const T> a, Matrix<const T> b, Matrix<T> c, bool accumulate) {
   Scratch<float> left(checked_multiply(a.rows, a.columns)), right(checked_multiply(b.rows, b.columns));
   Scratch<float> result(checked_multiply(c.rows, c.columns));
   const auto wide_a = row_major(left.data(), a.rows, a.columns), wide_b = row_major(right.data(), b.rows, b.columns);
@@ -85,8 +82,7 @@ void widened_gemm(Matrix<const T> a, Matrix<const T> b, Matrix<T> c, bool accumu
 }
 
 /// Integers as unsigned ones of their size, so that overflow wraps around.
-template <class T>
-void wrapping_gemm(Matrix<const T> a, Matrix<const T> b, Matrix<T> c, bool accumulate) {
+template <class T> void wrapping_gemm(Matrix<const T> a, Matrix<const T> b, Matrix<T> c, bool accumulate) {
   using U = std::make_unsigned_t<T>;
   loop_gemm<U>({reinterpret_cast<const U*>(a.data), a.rows, a.columns, a.row_stride, a.column_stride},
                {reinterpret_cast<const U*>(b.data), b.rows, b.columns, b.row_stride, b.column_stride},
@@ -95,8 +91,7 @@ void wrapping_gemm(Matrix<const T> a, Matrix<const T> b, Matrix<T> c, bool accum
 
 }  // namespace
 
-template <class T>
-void gemm(const Matrix<const T>& a, const Matrix<const T>& b, const Matrix<T>& c, bool accumulate) {
+template <class T> void gemm(const Matrix<const T>& a, const Matrix<const T>& b, const Matrix<T>& c, bool accumulate) {
   if (c.rows == 0 || c.columns == 0) return;
   if (a.columns == 0) {  // an empty sum; oneDNN would divide by zero
     if (!accumulate)
@@ -123,11 +118,24 @@ void gemm(const Matrix<const T>& a, const Matrix<const T>& b, const Matrix<T>& c
   }
 }
 
-bool biased_gemm(Matrix<const float> a, Matrix<const float> b, const float* bias, Matrix<float> c) {
+namespace {
+
+/// Whether libraries take the operands of a product as they are, after this.
+template <class T, class Out> bool normalize_for_library(Matrix<const T>& a, Matrix<const T>& b, Matrix<Out>& c) {
   if (c.rows == 0 || c.columns == 0 || a.columns == 0 || is_tiny(a, b) || loops_forced()) return false;
   a = normalized(a), b = normalized(b), c = normalized(c);
   const bool rows_out = c.column_stride == 1 && c.row_stride >= c.columns;
-  if (!rows_out || !onednn::is_blas(a) || !onednn::is_blas(b)) return false;
+  return rows_out && onednn::is_blas(a) && onednn::is_blas(b);
+}
+
+}  // namespace
+
+bool biased_gemm(Matrix<const BFloat16> a, Matrix<const BFloat16> b, const BFloat16* bias, Matrix<BFloat16> c) {
+  return normalize_for_library(a, b, c) && onednn::bf16_gemm(a, b, c, false, bias);
+}
+
+bool biased_gemm(Matrix<const float> a, Matrix<const float> b, const float* bias, Matrix<float> c) {
+  if (!normalize_for_library(a, b, c)) return false;
   if (prefers_packed(a, b)) {
     packed_gemm<float>(a, b, c, false, bias);
     return true;

@@ -15,9 +15,10 @@ namespace weft::kernels::cpu {
 template <class T>
 void gemm(const Matrix<const T>& a, const Matrix<const T>& b, const Matrix<T>& c, bool accumulate = false);
 
-/// c = a b + bias in one pass, where that is done faster than after the product: f32, one neighbouring bias per
+/// c = a b + bias in one pass, where that is done faster than after the product: f32 and bf16, one neighbouring bias per
 /// column. False where not: nothing was done.
 bool biased_gemm(Matrix<const float> a, Matrix<const float> b, const float* bias, Matrix<float> c);
+bool biased_gemm(Matrix<const BFloat16> a, Matrix<const BFloat16> b, const BFloat16* bias, Matrix<BFloat16> c);
 
 /// The largest number of multiplications for which packing or a library call costs more than a plain loop.
 inline constexpr int64_t kTinyProduct = 20 * 20 * 20;

@@ -11,8 +11,7 @@
 namespace weft::kernels::cpu {
 
 /// c(r, j) = sum over k of a(r, k) b(k, j), + add(r, j) where there is one, for a tile of c.
-template <class T>
-struct GemmTile {
+template <class T> struct GemmTile {
   int64_t depth;
   const T* a;
   int64_t a_row, a_step;  // a(r, k) at a[r * a_row + k * a_step]
@@ -38,15 +37,13 @@ inline constexpr int kGemmTileVectors = static_cast<int>(kGemmTileRows.size());
 namespace detail {
 #if !defined(__AVX512F__)
 /// Through memory of their own: what has its address taken does not stay in a register.
-template <class T>
-[[gnu::noinline]] void copy_lanes(const T* from, T* to, int count) {
+template <class T> [[gnu::noinline]] void copy_lanes(const T* from, T* to, int count) {
   std::memcpy(to, from, static_cast<size_t>(count) * sizeof(T));
 }
 #endif
 
 /// The first `count` lanes, often all: a mask costs nothing where the CPU has them, and much where it has none.
-template <class T>
-WEFT_SIMD simd::Vec<T> load_last(const T* p, int count) {
+template <class T> WEFT_SIMD simd::Vec<T> load_last(const T* p, int count) {
 #if defined(__AVX512F__)
   return simd::load_part<T>(p, count);
 #else
@@ -56,8 +53,7 @@ WEFT_SIMD simd::Vec<T> load_last(const T* p, int count) {
   return simd::load<T>(lanes);
 #endif
 }
-template <class T>
-WEFT_SIMD void store_last(T* p, simd::Vec<T> v, int count) {
+template <class T> WEFT_SIMD void store_last(T* p, simd::Vec<T> v, int count) {
 #if defined(__AVX512F__)
   simd::store_part<T>(p, v, count);
 #else
@@ -69,8 +65,7 @@ WEFT_SIMD void store_last(T* p, simd::Vec<T> v, int count) {
 }
 }  // namespace detail
 
-template <class T, int kRows, int kVectors>
-[[gnu::noinline]] void gemm_tile(const GemmTile<T>& t) {
+template <class T, int kRows, int kVectors> [[gnu::noinline]] void gemm_tile(const GemmTile<T>& t) {
   constexpr int N = simd::kLanes<T>;
   constexpr int kGroups = (kRows + 3) / 4;
   constexpr int64_t kLine = 64 / static_cast<int64_t>(sizeof(T));  // of memory
@@ -124,18 +119,15 @@ template <class T, int kRows, int kVectors>
   }
 }
 
-template <class T>
-using GemmTileFunction = void (*)(const GemmTile<T>&);
+template <class T> using GemmTileFunction = void (*)(const GemmTile<T>&);
 
 namespace detail {
-template <class T, int kVectors, int... R>
-constexpr auto gemm_tiles(std::integer_sequence<int, R...>) {
+template <class T, int kVectors, int... R> constexpr auto gemm_tiles(std::integer_sequence<int, R...>) {
   std::array<GemmTileFunction<T>, 12> functions{};
   ((functions[R] = gemm_tile<T, R + 1, kVectors>), ...);
   return functions;
 }
-template <class T, int... V>
-constexpr auto gemm_tiles_of_widths(std::integer_sequence<int, V...>) {
+template <class T, int... V> constexpr auto gemm_tiles_of_widths(std::integer_sequence<int, V...>) {
   return std::array{gemm_tiles<T, V + 1>(std::make_integer_sequence<int, kGemmTileRows[V]>{})...};
 }
 template <class T>
@@ -143,8 +135,7 @@ inline constexpr auto kGemmTiles = gemm_tiles_of_widths<T>(std::make_integer_seq
 }  // namespace detail
 
 /// The function for tiles of `rows` rows and `vectors` registers of columns.
-template <class T>
-GemmTileFunction<T> gemm_tile_function(int64_t rows, int64_t vectors) {
+template <class T> GemmTileFunction<T> gemm_tile_function(int64_t rows, int64_t vectors) {
   return detail::kGemmTiles<T>[static_cast<size_t>(vectors - 1)][static_cast<size_t>(rows - 1)];
 }
 

@@ -8,14 +8,12 @@
 namespace weft::kernels::cpu {
 namespace {
 
-template <class T>
-Matrix<T> matrix_of(const Operand& x) {
+template <class T> Matrix<T> matrix_of(const Operand& x) {
   return {x.data<T>(), x.size(0), x.size(1), x.stride(0), x.stride(1)};
 }
 
 /// Every row of `out` becomes the bias.
-template <class T>
-void fill_rows(const Operand& bias, Matrix<T> out) {
+template <class T> void fill_rows(const Operand& bias, Matrix<T> out) {
   copy_matrix<T, T>({bias.data<T>(), out.rows, out.columns, 0, bias.stride(0)}, out);
 }
 
@@ -31,7 +29,7 @@ void op::Linear::cpu(const Operand& x, const Operand& weight, const Operand& bia
   visit_number(out.dtype, [&]<class T>() {
     const auto rows = matrix_of<const T>(x), columns = matrix_of<const T>(weight).transposed();
     const auto result = matrix_of<T>(out);
-    if constexpr (std::is_same_v<T, float>)
+    if constexpr (std::is_same_v<T, float> || std::is_same_v<T, BFloat16>)
       if (bias.defined() && bias.stride(0) == 1 && biased_gemm(rows, columns, bias.data<T>(), result)) return;
     if (bias.defined()) fill_rows<T>(bias, result);
     gemm<T>(rows, columns, result, bias.defined());

@@ -15,8 +15,7 @@
 namespace weft::kernels::cpu {
 
 /// Tile sizes for element type T (floating or unsigned).
-template <class T>
-struct GemmTiles {
+template <class T> struct GemmTiles {
 #ifdef __AVX512F__
   static constexpr int kVectorBytes = 64;
   static constexpr int kRows = 12;  // of a micro tile: 12 x 2 vectors of 32 registers
@@ -33,8 +32,7 @@ struct GemmTiles {
 };
 
 /// out(rows, columns) = sum over k of left[k][row] * right[k][column]: one micro tile, all in registers.
-template <class T>
-inline void micro_product(int64_t depth, const T* left, const T* right, T* out) {
+template <class T> inline void micro_product(int64_t depth, const T* left, const T* right, T* out) {
   using Tiles = GemmTiles<T>;
   using Vector = typename Tiles::Vector;
   Vector sum[Tiles::kRows][2] = {};
@@ -77,27 +75,26 @@ void tile_product(Matrix<const T> a, Matrix<const T> b, Matrix<T> c, bool accumu
 }
 
 /// c = a b (+ c), with threads over tiles. No size is 0.
-template <class T>
-void loop_gemm(Matrix<const T> a, Matrix<const T> b, Matrix<T> c, bool accumulate) {
+template <class T> void loop_gemm(Matrix<const T> a, Matrix<const T> b, Matrix<T> c, bool accumulate) {
   using Tiles = GemmTiles<T>;
   const int64_t down = (c.rows + Tiles::kTileRows - 1) / Tiles::kTileRows;
   const int64_t across = (c.columns + Tiles::kTileColumns - 1) / Tiles::kTileColumns;
   const int64_t tile_work = std::min(c.rows, Tiles::kTileRows) * std::min(c.columns, Tiles::kTileColumns) * a.columns;
-  parallel_for(down * across, std::max<int64_t>(1, 32768 / std::max<int64_t>(tile_work, 1)),
-               [&](int64_t begin, int64_t end) {
-    const int64_t depth = std::min(Tiles::kDepth, a.columns);
-    Scratch<T> packed_a(Tiles::kTileRows * depth), packed_b(Tiles::kTileColumns * depth);
-    for (int64_t tile = begin; tile < end; ++tile) {
-      const int64_t i = tile % down * Tiles::kTileRows, j = tile / down * Tiles::kTileColumns;
-      const int64_t rows = std::min(Tiles::kTileRows, c.rows - i),
-                    columns = std::min(Tiles::kTileColumns, c.columns - j);
-      for (int64_t k = 0; k < a.columns; k += Tiles::kDepth) {
-        const int64_t part = std::min(Tiles::kDepth, a.columns - k);
-        tile_product<T>(a.block(i, k, rows, part), b.block(k, j, part, columns), c.block(i, j, rows, columns),
-                        accumulate || k > 0, packed_a.data(), packed_b.data());
-      }
-    }
-  });
+  parallel_for(
+      down * across, std::max<int64_t>(1, 32768 / std::max<int64_t>(tile_work, 1)), [&](int64_t begin, int64_t end) {
+        const int64_t depth = std::min(Tiles::kDepth, a.columns);
+        Scratch<T> packed_a(Tiles::kTileRows * depth), packed_b(Tiles::kTileColumns * depth);
+        for (int64_t tile = begin; tile < end; ++tile) {
+          const int64_t i = tile % down * Tiles::kTileRows, j = tile / down * Tiles::kTileColumns;
+          const int64_t rows = std::min(Tiles::kTileRows, c.rows - i),
+                        columns = std::min(Tiles::kTileColumns, c.columns - j);
+          for (int64_t k = 0; k < a.columns; k += Tiles::kDepth) {
+            const int64_t part = std::min(Tiles::kDepth, a.columns - k);
+            tile_product<T>(a.block(i, k, rows, part), b.block(k, j, part, columns), c.block(i, j, rows, columns),
+                            accumulate || k > 0, packed_a.data(), packed_b.data());
+          }
+        }
+      });
 }
 
 /// The first `count` lanes to (or added to) elements `step` apart.

@@ -14,8 +14,7 @@ struct BatchAxis {
   std::array<int64_t, 3> stride;
 };
 
-template <class T>
-struct Batched {
+template <class T> struct Batched {
   Matrix<const T> a, b;
   Matrix<T> out;
   std::array<BatchAxis, kMaxAxes> axes;
@@ -23,8 +22,7 @@ struct Batched {
 };
 
 /// Batch axes without those of size 1, neighbours merged where one stride per operand describes both.
-template <class T>
-void add_axis(Batched<T>& p, BatchAxis axis) {
+template <class T> void add_axis(Batched<T>& p, BatchAxis axis) {
   if (axis.size == 1) return;
   if (p.count > 0) {
     BatchAxis& outer = p.axes[static_cast<size_t>(p.count - 1)];
@@ -39,8 +37,7 @@ void add_axis(Batched<T>& p, BatchAxis axis) {
 }
 
 /// Folds the innermost batch axis into the rows (where b is shared) or the columns (where a is) if strides allow.
-template <class T>
-void fold(Batched<T>& p) {
+template <class T> void fold(Batched<T>& p) {
   while (p.count > 0) {
     const BatchAxis& axis = p.axes[static_cast<size_t>(p.count - 1)];
     const auto [in_a, in_b, in_out] = axis.stride;
@@ -61,15 +58,13 @@ void fold(Batched<T>& p) {
   }
 }
 
-template <class T>
-Matrix<T> innermost(const Operand& x) {
+template <class T> Matrix<T> innermost(const Operand& x) {
   const int64_t r = x.rank();
   return {x.data<T>(), x.size(r - 2), x.size(r - 1), x.stride(r - 2), x.stride(r - 1)};
 }
 
 /// (Not inlined: its frame would slow down small products.)
-template <class T>
-[[gnu::noinline]] void run_batches(const Operand& a, const Operand& b, const Operand& out) {
+template <class T> [[gnu::noinline]] void run_batches(const Operand& a, const Operand& b, const Operand& out) {
   Batched<T> p{innermost<T>(a), innermost<T>(b), innermost<T>(out), {}, 0};
   for (int64_t i = 0; i + 2 < a.rank(); ++i) add_axis(p, {a.size(i), {a.stride(i), b.stride(i), out.stride(i)}});
   fold(p);
@@ -101,8 +96,7 @@ template <class T>
   });
 }
 
-template <class T>
-void product(const Operand& a, const Operand& b, const Operand& out) {
+template <class T> void product(const Operand& a, const Operand& b, const Operand& out) {
   if (out.rank() == 2)
     gemm<T>(innermost<const T>(a), innermost<const T>(b), innermost<T>(out));
   else

@@ -36,8 +36,7 @@ constexpr int64_t kNarrow = 512;
 
 int64_t blocks_of(int64_t count, int64_t size) { return (count + size - 1) / size; }
 
-template <class T>
-struct Product {
+template <class T> struct Product {
   Matrix<const T> a, b;
   Matrix<T> c;  // neighbouring columns, or neighbouring rows where `transposed`
   bool accumulate;
@@ -55,8 +54,7 @@ struct Product {
 };
 
 /// How a product is cut: by the sizes of all of it.
-template <class T>
-struct Cut {
+template <class T> struct Cut {
   static constexpr int64_t N = simd::kLanes<T>;
   int64_t depth;    // of a pass, a multiple of N
   int64_t panel;    // columns, a multiple of N
@@ -80,8 +78,7 @@ struct Cut {
 };
 
 /// b's columns side by side with zeros up to a full register: row k at out + k * width.
-template <class T>
-void pack_rows(const Matrix<const T>& b, T* out, int64_t width) {
+template <class T> void pack_rows(const Matrix<const T>& b, T* out, int64_t width) {
   constexpr int N = simd::kLanes<T>;
   for (int64_t k = 0; k < b.rows; ++k, out += width) {
     const T* in = b.data + k * b.row_stride;
@@ -94,8 +91,7 @@ void pack_rows(const Matrix<const T>& b, T* out, int64_t width) {
 }
 
 /// The same where b's rows are neighbours, k.
-template <class T>
-void pack_columns(const Matrix<const T>& b, T* out, int64_t width) {
+template <class T> void pack_columns(const Matrix<const T>& b, T* out, int64_t width) {
   constexpr int N = simd::kLanes<T>;
   for (int64_t j = 0; j < b.columns; j += N) {
     const auto columns = static_cast<int>(std::min<int64_t>(N, b.columns - j));
@@ -145,8 +141,7 @@ void store_transposed(const T* from, int64_t width, const Matrix<T>& c, bool acc
 }
 
 /// One thread's part of a product.
-template <class T>
-class Part {
+template <class T> class Part {
   static constexpr int N = simd::kLanes<T>;
 
  public:
@@ -319,8 +314,7 @@ class Part {
 };
 
 /// Parts for `threads` threads: so many down and across that the largest has the least to do.
-template <class T>
-std::pair<int64_t, int64_t> parts(const Product<T>& p, const Cut<T>& cut, int64_t threads) {
+template <class T> std::pair<int64_t, int64_t> parts(const Product<T>& p, const Cut<T>& cut, int64_t threads) {
   const int64_t strips = blocks_of(p.a.rows, cut.rows), panels = blocks_of(p.b.columns, cut.panel);
   std::pair<int64_t, int64_t> best{1, 1};
   double least = 1e300;
@@ -334,8 +328,7 @@ std::pair<int64_t, int64_t> parts(const Product<T>& p, const Cut<T>& cut, int64_
   return best;
 }
 
-template <class T>
-void run(const Product<T>& p) {
+template <class T> void run(const Product<T>& p) {
   const Cut<T> cut(p);
   const int threads = product_threads(p.a, p.b);
   if (threads == 1) return Part<T>(p, cut).run();
@@ -360,8 +353,7 @@ void run(const Product<T>& p) {
 
 }  // namespace
 
-template <class T>
-void packed_gemm(Matrix<const T> a, Matrix<const T> b, Matrix<T> c, bool accumulate, const T* bias) {
+template <class T> void packed_gemm(Matrix<const T> a, Matrix<const T> b, Matrix<T> c, bool accumulate, const T* bias) {
   // Per element, transposing c costs as much as packing what is transposed: b, or a instead where its columns are neighbours.
   const auto m = static_cast<double>(a.rows), n = static_cast<double>(b.columns), k = static_cast<double>(b.rows);
   const bool transposed = b.column_stride != 1 && m * n + (a.column_stride == 1 ? m * k : 0.0) < n * k;

@@ -1,9 +1,10 @@
-// gather and scatter_add: one index per element.
+// gather and the forms of scatter: one index per element.
 #include <cstdlib>
 
 #include "tensor/kernels/cpu/index/index_list.h"
+#include "tensor/kernels/cpu/pointwise/copy.h"
 #include "tensor/kernels/cpu/pointwise/fill.h"
-#include "tensor/ops/index.h"
+#include "tensor/ops/scatter.h"
 #include "tensor/runtime/parallel.h"
 
 namespace weft::kernels::cpu {
@@ -21,8 +22,7 @@ Nest element_nest(const Operand& index, const Operand& x, int64_t axis, const Op
 }
 
 /// f(i, in, out) for elements [begin, end) of a nest.
-template <class F>
-void each_element(const Nest& nest, int64_t begin, int64_t end, const F& f) {
+template <class F> void each_element(const Nest& nest, int64_t begin, int64_t end, const F& f) {
   const NestAxis run = nest.rank > 0 ? nest.inner() : NestAxis{1, 0, 0};
   const Nest outer = nest.outer();
   NestWalk walk(outer, begin / run.size);
@@ -32,9 +32,11 @@ void each_element(const Nest& nest, int64_t begin, int64_t end, const F& f) {
   }
 }
 
-/// Adds along lines of `axis`: a line's elements meet only each other, so lines may go to any thread.
-template <class T>
-void add_lines(const Operand& src, const IndexList& list, int64_t axis, const Operand& into, T* to) {
+/// place = f(place, value) along lines of `axis`: a line's elements meet only each other, so lines may go to any
+/// thread.
+template <class T, class F>
+void meet_lines(const Operand& src, const IndexList& list, int64_t axis, const Operand& into, const F& f) {
+  T* to = into.data<T>();
   const T* from = src.data<T>();
   Nest lines;  // in: src, out: into
   int64_t list_stride = 1;
@@ -46,41 +48,41 @@ void add_lines(const Operand& src, const IndexList& list, int64_t axis, const Op
   const int64_t bands = list_stride == 0 || length == 0 ? 0 : list.count() / (list_stride * length);
   parallel_for(bands * list_stride, std::max<int64_t>(1, kIndexGrain / std::max<int64_t>(1, length)),
                [&](int64_t begin, int64_t end) {
-    constexpr int64_t kGroup = 128;
-    int64_t in[kGroup], out[kGroup];
-    for (int64_t line = begin; line < end;) {
-      const int64_t band = line / list_stride, start = line % list_stride;
-      const int64_t count = std::min({kGroup, list_stride - start, end - line});
-      NestWalk walk(lines, line);
-      for (int64_t k = 0; k < count; ++k, walk.next()) {
-        in[k] = walk.in();
-        out[k] = walk.out();
-      }
-      const int64_t* index = list.data() + band * length * list_stride + start;
-      for (int64_t j = 0; j < length; ++j, index += list_stride)
-        for (int64_t k = 0; k < count; ++k) {
-          T& place = to[out[k] + index[k] * to_step];
-          place = static_cast<T>(place + from[in[k] + j * step]);
-        }
-      line += count;
-    }
-  });
+                 constexpr int64_t kGroup = 128;
+                 int64_t in[kGroup], out[kGroup];
+                 for (int64_t line = begin; line < end;) {
+                   const int64_t band = line / list_stride, start = line % list_stride;
+                   const int64_t count = std::min({kGroup, list_stride - start, end - line});
+                   NestWalk walk(lines, line);
+                   for (int64_t k = 0; k < count; ++k, walk.next()) {
+                     in[k] = walk.in();
+                     out[k] = walk.out();
+                   }
+                   const int64_t* index = list.data() + band * length * list_stride + start;
+                   for (int64_t j = 0; j < length; ++j, index += list_stride)
+                     for (int64_t k = 0; k < count; ++k) {
+                       T& place = to[out[k] + index[k] * to_step];
+                       place = static_cast<T>(f(place, from[in[k] + j * step]));
+                     }
+                   line += count;
+                 }
+               });
 }
 
-/// The same for 16-bit floats: sums in a float copy of `into`.
-template <class T>
-void add_lines_in_float(const Operand& src, const IndexList& list, int64_t axis, const Operand& into) {
+/// The same for 16-bit floats, in a float copy of `into`.
+template <class T, class F>
+void meet_lines_in_float(const Operand& src, const IndexList& list, int64_t axis, const Operand& into, const F& f) {
   const Scratch<float> wide_src(src.numel()), wide_into(into.numel());
   const View src_view = View::contiguous(src.shape()), into_view = View::contiguous(into.shape());
-  const auto each = [](const Operand& x, const auto& f) {
+  const auto each = [](const Operand& x, const auto& visit) {
     const RowView all(x, x.rank(), x.rank());
     NestWalk walk(all.outer, 0);
-    for (int64_t i = 0; i < x.numel(); ++i, walk.next()) f(i, x.data<T>()[walk.in()]);
+    for (int64_t i = 0; i < x.numel(); ++i, walk.next()) visit(i, x.data<T>()[walk.in()]);
   };
   each(src, [&](int64_t i, const T& value) { wide_src.data()[i] = value; });
   each(into, [&](int64_t i, const T& value) { wide_into.data()[i] = value; });
-  add_lines<float>({wide_src.data(), &src_view, DType::f32}, list, axis, {wide_into.data(), &into_view, DType::f32},
-                   wide_into.data());
+  meet_lines<float>({wide_src.data(), &src_view, DType::f32}, list, axis, {wide_into.data(), &into_view, DType::f32},
+                    f);
   each(into, [&](int64_t i, T& value) { value = wide_into.data()[i]; });
 }
 
@@ -93,6 +95,21 @@ struct AtLeastOneAxis {
   View view;
   Operand operand;
 };
+
+/// out = x, unless the op writes in place; then `f` along the lines of `axis`, computed in float for 16-bit floats.
+template <class F>
+void meet(const Operand& x, const Operand& index_any, const Operand& src_any, int64_t axis, const Operand& out_any,
+          const F& f) {
+  const AtLeastOneAxis src(src_any), index(index_any), out(out_any);
+  const IndexList list(index.operand, out.operand.size(axis), "rows");
+  if (x.base != out_any.base) copy(x, out_any);
+  visit_number(x.dtype, [&]<class T>() {
+    if constexpr (is_half<T>)
+      meet_lines_in_float<T>(src.operand, list, axis, out.operand, f);
+    else
+      meet_lines<T>(src.operand, list, axis, out.operand, f);
+  });
+}
 
 }  // namespace
 }  // namespace weft::kernels::cpu
@@ -120,12 +137,38 @@ void op::ScatterAdd::cpu(const Operand& src_any, const Operand& index_any, const
   const Operand &src = src_one.operand, &index = index_one.operand, &into = into_one.operand;
   const IndexList list(index, into.size(axis), "rows");
   fill(into, 0);
+  const auto sum = [](auto place, auto value) { return place + value; };
   visit_number(src.dtype, [&]<class T>() {
     if constexpr (is_half<T>)
-      add_lines_in_float<T>(src, list, axis, into);
+      meet_lines_in_float<T>(src, list, axis, into, sum);
     else
-      add_lines<T>(src, list, axis, into, into.data<T>());
+      meet_lines<T>(src, list, axis, into, sum);
   });
+}
+
+void op::Scatter::cpu(const Operand& x, const Operand& index_any, const Operand& src_any,
+                      const Operand& out_any) const {
+  const AtLeastOneAxis src(src_any), index(index_any), out(out_any);
+  const IndexList list(index.operand, out.operand.size(axis), "rows");
+  if (x.base != out_any.base) copy(x, out_any);
+  visit_size(x.dtype,
+             [&]<class T>() { meet_lines<T>(src.operand, list, axis, out.operand, [](T, T value) { return value; }); });
+}
+
+void op::ScatterSum::cpu(const Operand& x, const Operand& index, const Operand& src, const Operand& out) const {
+  meet(x, index, src, axis, out, [](auto place, auto value) { return place + value; });
+}
+
+void op::ScatterReduce::cpu(const Operand& x, const Operand& index, const Operand& src, const Operand& out) const {
+  const auto product = [](auto place, auto value) { return place * value; };
+  // A NaN compares false: it stays where it is, and one that comes is taken.
+  const auto largest = [](auto place, auto value) { return place >= value || place != place ? place : value; };
+  const auto smallest = [](auto place, auto value) { return place <= value || place != place ? place : value; };
+  switch (meeting) {
+    case Meeting::product: return meet(x, index, src, axis, out, product);
+    case Meeting::largest: return meet(x, index, src, axis, out, largest);
+    case Meeting::smallest: return meet(x, index, src, axis, out, smallest);
+  }
 }
 
 }  // namespace weft

@@ -1,23 +1,12 @@
 // index_select, embedding and their adjoints, one_hot.
 #include "tensor/ops/index.h"
 
-#include "tensor/kernels/cpu/index/slices.h"
+#include "tensor/kernels/cpu/index/axis_slices.h"
 #include "tensor/kernels/cpu/pointwise/fill.h"
 #include "tensor/runtime/parallel.h"
 
 namespace weft::kernels::cpu {
 namespace {
-
-/// Slices of `axis` of the table, listed along the same axis of `list`.
-SliceLayout select_layout(const Operand& table, int64_t axis, const Operand& list) {
-  if (table.rank() == 0) return {Nest{}, 0, 1, Nest{}};
-  SliceLayout layout{Nest{}, table.stride(axis), table.size(axis), Nest{}};
-  for (int64_t i = 0; i < table.rank(); ++i)
-    if (i != axis) layout.slice.push({table.size(i), table.stride(i), list.stride(i)});
-  layout.slice.sort_and_merge();
-  layout.list.push({list.size(axis), 0, list.stride(axis)});
-  return layout;
-}
 
 /// Rows of the table (V, D), listed over all but the last axis of `list`.
 SliceLayout embedding_layout(const Operand& table, const Operand& list) {
@@ -36,14 +25,14 @@ namespace weft {
 using namespace kernels::cpu;
 
 void op::IndexSelect::cpu(const Operand& x, const Operand& index, const Operand& out) const {
-  const IndexList list(index, x.rank() == 0 ? 1 : x.size(axis), "rows");
-  copy_slices(x, list, select_layout(x, axis, out), out);
+  const AxisSlices slices(x, axis, axes, index, out);
+  copy_slices(x, slices.places(), slices.layout(), out);
 }
 
 void op::IndexAdd::cpu(const Operand& src, const Operand& index, const Operand& out) const {
-  const IndexList list(index, out.rank() == 0 ? 1 : out.size(axis), "rows");
+  const AxisSlices slices(out, axis, 1, index, src);
   fill(out, 0);
-  add_slices(src, list, select_layout(out, axis, src), -1, out);
+  add_slices(src, slices.rows(), slices.layout(), -1, out);
 }
 
 void op::Embedding::cpu(const Operand& indices, const Operand& weight, const Operand& out) const {

@@ -1,5 +1,5 @@
-// IndexList: an operand of integers as contiguous i64 in row-major order, checked before a kernel starts, so that nothing
-// is written where an index is bad and nothing is thrown inside of a parallel region.
+// IndexList: an operand of integers as contiguous i64 in row-major order, checked before a kernel starts, so that
+// nothing is written where an index is bad and nothing is thrown inside of a parallel region.
 #pragma once
 
 #include "tensor/kernels/cpu/base/dispatch.h"
@@ -26,6 +26,7 @@ class IndexList {
   const int64_t* data() const { return data_; }
   int64_t count() const { return count_; }
   int64_t operator[](int64_t i) const { return data_[i]; }
+  operator std::span<const int64_t>() const { return {data_, static_cast<size_t>(count_)}; }
 
  private:
   void copy_from(const Operand& index);

@@ -12,8 +12,7 @@ namespace {
 
 constexpr int64_t kSliceGrain = 16384;
 
-template <class T>
-void copy_run(const T* from, int64_t from_step, T* to, int64_t to_step, int64_t count) {
+template <class T> void copy_run(const T* from, int64_t from_step, T* to, int64_t to_step, int64_t count) {
   if (from_step == 1 && to_step == 1) {
     std::memcpy(to, from, static_cast<size_t>(count) * sizeof(T));
   } else {
@@ -22,16 +21,14 @@ void copy_run(const T* from, int64_t from_step, T* to, int64_t to_step, int64_t 
 }
 
 /// A dense run, while the lines of the next are asked for, which may lie anywhere.
-template <class T>
-void copy_dense_run(const T* from, T* to, int64_t count, const T* next) {
+template <class T> void copy_dense_run(const T* from, T* to, int64_t count, const T* next) {
   for_lanes<T>(count, [&](int64_t j, auto lanes) {
     simd::look_ahead(next + j, 0);
     put_lanes(to + j, lanes_at(from + j, lanes), lanes);
   });
 }
 /// Asks for the first lines of a dense run; the CPU follows from there.
-template <class T>
-void look_at_run(const T* p, int64_t count) {
+template <class T> void look_at_run(const T* p, int64_t count) {
   constexpr int64_t kLine = 64 / static_cast<int64_t>(sizeof(T)), kMost = 16 * kLine;
   for (int64_t j = 0; j < std::min(count, kMost); j += kLine) simd::look_ahead(p + j, 0);
 }
@@ -123,11 +120,21 @@ void add_runs(const T* from, int64_t step, const int64_t* places, const int64_t*
 
 }  // namespace
 
-void copy_slices(const Operand& table, const IndexList& index, const SliceLayout& layout, const Operand& list) {
-  const int64_t count = index.count(), size = layout.slice.count();
+void copy_slices(const Operand& table, std::span<const int64_t> index, const SliceLayout& layout, const Operand& list) {
+  const int64_t count = std::ssize(index), size = layout.slice.count();
   if (count == 0 || size == 0) return;
   const NestAxis run = run_of(layout.slice);
   const Nest outer = layout.slice.outer();
+  if (size == 1)
+    return visit_size(table.dtype, [&]<class T>() {
+      const T* from = table.data<T>();
+      T* to = list.data<T>();
+      parallel_for(count, kSliceGrain, [&](int64_t begin, int64_t end) {
+        NestWalk walk(layout.list, begin);
+        for (int64_t i = begin; i < end; ++i, walk.next())
+          to[walk.out()] = from[index[static_cast<size_t>(i)] * layout.table_stride];
+      });
+    });
   const Scratch<int64_t> places(count);
   fill_places(layout.list, places, count);
   visit_size(table.dtype, [&]<class T>() {
@@ -138,7 +145,7 @@ void copy_slices(const Operand& table, const IndexList& index, const SliceLayout
         NestWalk walk(layout.slice, begin);
         for (int64_t j = begin; j < end; ++j, walk.next())
           for (int64_t i = 0; i < count; ++i)
-            to[walk.out() + places.data()[i]] = from[walk.in() + index[i] * layout.table_stride];
+            to[walk.out() + places.data()[i]] = from[walk.in() + index[static_cast<size_t>(i)] * layout.table_stride];
       });
       return;
     }
@@ -146,15 +153,72 @@ void copy_slices(const Operand& table, const IndexList& index, const SliceLayout
     const bool long_slices = dense && size * static_cast<int64_t>(sizeof(T)) >= kLongSlice;
     parallel_for(count, std::max<int64_t>(1, kSliceGrain / size), [&](int64_t begin, int64_t end) {
       for (int64_t i = begin; i < end; ++i) {
-        const T* source = from + index[i] * layout.table_stride;
+        const T* source = from + index[static_cast<size_t>(i)] * layout.table_stride;
         T* target = to + places.data()[i];
         if (long_slices) {
-          copy_dense_run(source, target, size, i + 1 < end ? from + index[i + 1] * layout.table_stride : source);
+          copy_dense_run(source, target, size,
+                         i + 1 < end ? from + index[static_cast<size_t>(i + 1)] * layout.table_stride : source);
           continue;
         }
         NestWalk walk(outer, 0);
         for (int64_t k = 0; k < size; k += run.size, walk.next())
           copy_run(source + walk.in(), run.in, target + walk.out(), run.out, run.size);
+      }
+    });
+  });
+}
+
+void put_slices(const Operand& list, std::span<const int64_t> rows, std::span<const int64_t> places,
+                const SliceLayout& layout, bool unique, const Operand& table) {
+  const int64_t count = std::ssize(rows), size = layout.slice.count();
+  if (count == 0 || size == 0) return;
+  const NestAxis run = run_of(layout.slice);
+  const Nest outer = layout.slice.outer();
+  const Scratch<int64_t> list_places(count);
+  fill_places(layout.list, list_places, count);
+  visit_size(table.dtype, [&]<class T>() {
+    const T* from = list.data<T>();
+    T* to = table.data<T>();
+    const auto put = [&](int64_t i) {
+      const T* source = from + list_places.data()[i];
+      T* target = to + places[static_cast<size_t>(i)] * layout.table_stride;
+      if (size == 1) {
+        *target = *source;
+        return;
+      }
+      NestWalk walk(outer, 0);
+      for (int64_t k = 0; k < size; k += run.size, walk.next())
+        copy_run(source + walk.out(), run.out, target + walk.in(), run.in, run.size);
+    };
+    if (unique) {
+      parallel_for(count, std::max<int64_t>(1, kSliceGrain / size), [&](int64_t begin, int64_t end) {
+        for (int64_t i = begin; i < end; ++i) put(i);
+      });
+      return;
+    }
+    // Each thread has rows of its own and goes through the whole list, so that the last write to a row stays the last.
+    const int64_t mean_work = std::max<int64_t>(1, count * size / layout.table_size);
+    const int64_t least = std::max<int64_t>(1, layout.table_size / std::max<int64_t>(1, count * size / kSliceGrain));
+    parallel_for(layout.table_size, std::max(least, kSliceGrain / mean_work), [&](int64_t begin, int64_t end) {
+      for (int64_t i = 0; i < count; ++i)
+        if (const int64_t row = rows[static_cast<size_t>(i)]; row >= begin && row < end) put(i);
+    });
+  });
+}
+
+void add_elements(const Operand& list, const IndexList& index, const SliceLayout& layout, const Operand& table) {
+  const int64_t count = index.count(), rows = layout.table_size;
+  const int64_t least = rows / std::max<int64_t>(1, count / kSliceGrain);
+  visit_number(table.dtype, [&]<class T>() {
+    const T* from = list.data<T>();
+    T* to = table.data<T>();
+    parallel_for(rows, std::max<int64_t>(1, least), [&](int64_t begin, int64_t end) {
+      NestWalk walk(layout.list, 0);
+      for (int64_t i = 0; i < count; ++i, walk.next()) {
+        const int64_t row = index[i];
+        if (row < begin || row >= end) continue;
+        T& place = to[row * layout.table_stride];
+        place = static_cast<T>(place + from[walk.out()]);
       }
     });
   });

@@ -15,8 +15,7 @@ inline constexpr int kMaxChannelOperands = 3;
 inline constexpr int kChannelCoefficients = 5;
 
 /// coefficients[k][c], k < kChannelCoefficients.
-template <class C>
-using ChannelCoefficients = std::array<const C*, kChannelCoefficients>;
+template <class C> using ChannelCoefficients = std::array<const C*, kChannelCoefficients>;
 
 struct ChannelAxis {
   int64_t size = 1;

@@ -47,26 +47,18 @@ void strided_loop(const Operand* operands, int count, int64_t grain, InnerLoop i
                   uint32_t readable = 0);
 
 /// Marks a functor whose floats come a register at a time: f(simd::Vec<float>...). Everything else it gets one by one.
-template <class F>
-struct OnRegisters : F {
-  static constexpr bool kOnRegisters = true;
-};
-template <class F>
-OnRegisters<F> on_registers(F f) {
-  return {f};
-}
+template <class F> struct OnRegisters : F { static constexpr bool kOnRegisters = true; };
+template <class F> OnRegisters<F> on_registers(F f) { return {f}; }
 
 namespace detail {
 
-template <class F, class Out, class... C>
-constexpr bool takes_registers() {
+template <class F, class Out, class... C> constexpr bool takes_registers() {
   constexpr bool floats = (std::is_same_v<Out, float> && ... && std::is_same_v<C, float>);
   return floats && requires { F::kOnRegisters; };
 }
 
 /// Up to kLoopBlock values of one input, contiguous and in the type the kernel computes in.
-template <class T>
-class InputBlock {
+template <class T> class InputBlock {
  public:
   const Compute<T>* load(const char* from, int64_t step, int64_t count) {
     if constexpr (!is_half<T>) {
@@ -93,8 +85,7 @@ class InputBlock {
 };
 
 /// The same for the output: `begin` says where to compute to, `end` brings it to memory.
-template <class T>
-class OutputBlock {
+template <class T> class OutputBlock {
  public:
   Compute<T>* begin(char* to, int64_t step) {
     if constexpr (!is_half<T>)
@@ -120,8 +111,7 @@ class OutputBlock {
 
 /// A functor whose fast form is wrong for some inputs has `slow_case(x)` and `slow(x)`: a block that holds such a value takes
 /// the careful loop. `flatten` inlines the functor however large it is: without that nothing vectorises.
-template <class F, class... C>
-[[gnu::flatten]] void compute(const F& f, int64_t count, auto* out, const C*... in) {
+template <class F, class... C> [[gnu::flatten]] void compute(const F& f, int64_t count, auto* out, const C*... in) {
   using Out = std::remove_pointer_t<decltype(out)>;
   if constexpr (takes_registers<F, Out, C...>()) {
     constexpr int kWidth = simd::kLanes<float>;
@@ -134,7 +124,7 @@ template <class F, class... C>
     if (rest > 0) simd::store_part<float>(out + i, f(simd::load_part<float>(in + i, rest)...), rest);
     return;
   }
-  if constexpr (requires { (f.slow_case(*in), ...); }) {
+  if constexpr (requires { f.slow_case(*in...); }) {
     unsigned slow = 0;
 #pragma omp simd reduction(| : slow)
     for (int64_t i = 0; i < count; ++i) slow |= static_cast<unsigned>(f.slow_case(in[i]...));
@@ -161,16 +151,14 @@ void block_loop(const F& f, char* const* p, const int64_t* step, int64_t count, 
 }
 
 /// Whether the values must pass through blocks: to be converted, for registers, or to be looked at for slow cases.
-template <class F, class Out, class... In>
-constexpr bool blocks_for() {
+template <class F, class Out, class... In> constexpr bool blocks_for() {
   if constexpr ((is_half<Out> || ... || is_half<In>) || takes_registers<F, Out, In...>())
     return true;
   else
     return requires(const F& f, In... x) { f.slow_case(x...); };
 }
 
-template <class F, class Out, class... In>
-void flat_loop(const F& f, int64_t count, Out* out, const In*... in) {
+template <class F, class Out, class... In> void flat_loop(const F& f, int64_t count, Out* out, const In*... in) {
   if constexpr (blocks_for<F, Out, In...>()) {
     char* pointers[] = {reinterpret_cast<char*>(out), const_cast<char*>(reinterpret_cast<const char*>(in))...};
     constexpr int64_t step[] = {sizeof(Out), sizeof(In)...};
@@ -229,8 +217,7 @@ void loop_rows(const void* context, char* const* pointers, const int64_t* step, 
 }
 
 /// bool is stored as bytes that are 0 or 1; loops over bytes vectorise better.
-template <class T>
-using Stored = std::conditional_t<std::is_same_v<T, bool>, uint8_t, T>;
+template <class T> using Stored = std::conditional_t<std::is_same_v<T, bool>, uint8_t, T>;
 
 template <class F, class Out, class... In>
 void run_elementwise(int64_t grain, const F& f, const Operand& out, const std::same_as<Operand> auto&... in) {

@@ -35,8 +35,7 @@ inline constexpr int64_t kRowBatch = 16;
 
 /// What readers and writers share: where rows [first, end) lie, and a buffer for those that are not contiguous values of
 /// Compute<T>.
-template <class T>
-class RowCursor {
+template <class T> class RowCursor {
  public:
   using C = Compute<T>;
   RowCursor(const RowView& view, int64_t first, int64_t end)
@@ -60,8 +59,7 @@ class RowCursor {
   }
 
   /// f(element, buffered value) for all elements of the rows that are held; run(memory, buffer, count) for dense ones.
-  template <class F, class Run>
-  void each_element(const F& f, const Run& run) {
+  template <class F, class Run> void each_element(const F& f, const Run& run) {
     if (batch_ > 1) {
       const int64_t step = inner_.inner().in;
       for (int64_t j = 0; j < length_; ++j)
@@ -98,8 +96,7 @@ class RowCursor {
 }  // namespace detail
 
 /// Reads rows [first, end) one after the other. The view must outlive it.
-template <class T>
-class RowReader : detail::RowCursor<T> {
+template <class T> class RowReader : detail::RowCursor<T> {
  public:
   using detail::RowCursor<T>::RowCursor;
   /// The current row; valid until next().
@@ -120,17 +117,16 @@ class RowReader : detail::RowCursor<T> {
     this->at_ = 0;
     this->each_element([](const T& from, Compute<T>& to) { to = static_cast<Compute<T>>(from); },
                        [](const T* from, Compute<T>* to, int64_t count) {
-      if constexpr (is_half<T>)
-        widen(from, to, count);
-      else
-        std::copy_n(from, count, to);
-    });
+                         if constexpr (is_half<T>)
+                           widen(from, to, count);
+                         else
+                           std::copy_n(from, count, to);
+                       });
   }
 };
 
 /// Writes rows [first, end) one after the other.
-template <class T>
-class RowWriter : detail::RowCursor<T> {
+template <class T> class RowWriter : detail::RowCursor<T> {
  public:
   using detail::RowCursor<T>::RowCursor;
   /// Where the current row is to be put; next() says that it is there.
@@ -144,18 +140,17 @@ class RowWriter : detail::RowCursor<T> {
     if (++this->at_ < this->held_) return;
     this->each_element([](T& to, const Compute<T>& from) { to = static_cast<T>(from); },
                        [](T* to, const Compute<T>* from, int64_t count) {
-      if constexpr (is_half<T>)
-        narrow(from, to, count);
-      else
-        std::copy_n(from, count, to);
-    });
+                         if constexpr (is_half<T>)
+                           narrow(from, to, count);
+                         else
+                           std::copy_n(from, count, to);
+                       });
     this->held_ = this->at_ = 0;
   }
 };
 
 /// f(j, count) for every register of a row: count lanes from j on. The last may be partial.
-template <class C, class F>
-WEFT_SIMD void for_lanes(int64_t length, F&& f) {
+template <class C, class F> WEFT_SIMD void for_lanes(int64_t length, F&& f) {
   constexpr int kWidth = simd::kLanes<C>;
   int64_t j = 0;
   for (; j + kWidth <= length; j += kWidth) f(j, std::integral_constant<int, kWidth>{});
@@ -163,22 +158,14 @@ WEFT_SIMD void for_lanes(int64_t length, F&& f) {
 }
 
 /// The lanes of a full or partial register.
-template <class C>
-WEFT_SIMD simd::Vec<C> lanes_at(const C* p, std::integral_constant<int, simd::kLanes<C>>) {
+template <class C> WEFT_SIMD simd::Vec<C> lanes_at(const C* p, std::integral_constant<int, simd::kLanes<C>>) {
   return simd::load<C>(p);
 }
-template <class C>
-WEFT_SIMD simd::Vec<C> lanes_at(const C* p, int count) {
-  return simd::load_part<C>(p, count);
-}
-template <class C>
-WEFT_SIMD void put_lanes(C* p, simd::Vec<C> v, std::integral_constant<int, simd::kLanes<C>>) {
+template <class C> WEFT_SIMD simd::Vec<C> lanes_at(const C* p, int count) { return simd::load_part<C>(p, count); }
+template <class C> WEFT_SIMD void put_lanes(C* p, simd::Vec<C> v, std::integral_constant<int, simd::kLanes<C>>) {
   simd::store<C>(p, v);
 }
-template <class C>
-WEFT_SIMD void put_lanes(C* p, simd::Vec<C> v, int count) {
-  simd::store_part<C>(p, v, count);
-}
+template <class C> WEFT_SIMD void put_lanes(C* p, simd::Vec<C> v, int count) { simd::store_part<C>(p, v, count); }
 
 /// Rows a thread should at least get.
 inline int64_t row_grain(int64_t length) { return std::max<int64_t>(1, 8192 / std::max<int64_t>(1, length)); }

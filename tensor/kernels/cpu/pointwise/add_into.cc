@@ -11,8 +11,7 @@ namespace weft::kernels::cpu {
 namespace {
 
 // A long row into one element is summed in double, so that it keeps its precision.
-template <class T>
-auto sum_row(const T* x, int64_t stride, int64_t count) {
+template <class T> auto sum_row(const T* x, int64_t stride, int64_t count) {
   std::conditional_t<std::is_integral_v<T>, Wrapping<T>, double> total = 0;
 #pragma omp simd reduction(+ : total)
   for (int64_t i = 0; i < count; ++i) total += static_cast<Compute<T>>(x[i * stride]);

@@ -7,16 +7,13 @@
 namespace weft::kernels::cpu {
 namespace {
 
-template <class F>
-void number(int64_t grain, const F& f, const Operand& a, const Operand& b, const Operand& out) {
+template <class F> void number(int64_t grain, const F& f, const Operand& a, const Operand& b, const Operand& out) {
   visit_number(out.dtype, [&]<class T>() { elementwise<T, T, T>(grain, f, out, a, b); });
 }
-template <class F>
-void floating(const F& f, const Operand& a, const Operand& b, const Operand& out) {
+template <class F> void floating(const F& f, const Operand& a, const Operand& b, const Operand& out) {
   visit_floating(out.dtype, [&]<class T>() { elementwise<T, T, T>(kCheapGrain, f, out, a, b); });
 }
-template <class F>
-void any(const F& f, const Operand& a, const Operand& b, const Operand& out) {
+template <class F> void any(const F& f, const Operand& a, const Operand& b, const Operand& out) {
   visit_dtype(out.dtype, [&]<class T>() { elementwise<T, T, T>(kCheapGrain, f, out, a, b); });
 }
 

@@ -47,18 +47,39 @@ void move(const Operand& from, const Operand& to) {
   visit_size(to.dtype, [&]<class T>() { strided_loop(operands, 2, kCheapGrain, &move_rows<T>, nullptr); });
 }
 
-template <class To>
-struct Conversion {
-  template <class From>
-  auto operator()(From x) const {
-    return convert<To>(x);
-  }
+template <class To> struct Conversion {
+  template <class From> auto operator()(From x) const { return convert<To>(x); }
 };
+
+/// Whole rows between a half and float, with no block in between.
+template <class From, class To>
+void convert_rows(const void*, char* const* p, const int64_t* step, const int64_t* row_step, int64_t columns,
+                  int64_t rows) {
+  const int64_t to_step = step[0] / static_cast<int64_t>(sizeof(To));
+  const int64_t from_step = step[1] / static_cast<int64_t>(sizeof(From));
+  for (int64_t row = 0; row < rows; ++row) {
+    To* to = reinterpret_cast<To*>(p[0] + row * row_step[0]);
+    const From* from = reinterpret_cast<const From*>(p[1] + row * row_step[1]);
+    if (to_step != 1 || from_step != 1)
+      for (int64_t i = 0; i < columns; ++i) to[i * to_step] = convert<To>(from[i * from_step]);
+    else if constexpr (is_half<From>)
+      widen(from, to, columns);
+    else
+      narrow(from, to, columns);
+  }
+}
+template <class From, class To>
+inline constexpr bool is_half_and_float = (is_half<From> && std::is_same_v<To, float>) ||
+                                          (std::is_same_v<From, float> && is_half<To>);
 
 void cast(const Operand& from, const Operand& to) {
   visit_dtype(to.dtype, [&]<class To>() {
     visit_dtype(from.dtype, [&]<class From>() {
-      if constexpr (!std::is_same_v<From, To>) elementwise<To, From>(kCheapGrain, Conversion<Compute<To>>{}, to, from);
+      if constexpr (is_half_and_float<From, To>) {
+        const Operand operands[] = {to, from};
+        strided_loop(operands, 2, kCheapGrain, &convert_rows<From, To>, nullptr, 2);
+      } else if constexpr (!std::is_same_v<From, To>)
+        elementwise<To, From>(kCheapGrain, Conversion<Compute<To>>{}, to, from);
     });
   });
 }
@@ -104,6 +125,7 @@ void op::Contiguous::cpu(const Operand& x, const Operand& out) const { copy(x, o
 void op::Clone::cpu(const Operand& x, const Operand& out) const { copy(x, out); }
 void op::Cast::cpu(const Operand& x, const Operand& out) const { copy(x, out); }
 void op::ToDevice::cpu(const Operand& x, const Operand& out) const { copy(x, out); }
+void op::Lift::cpu(const Operand& x, const Operand& out) const { copy(x, out); }
 void op::Fill::cpu(const Operand&, const Operand& out) const { fill(out, value); }
 void op::CopyFrom::cpu(const Operand&, const Operand& source, const Operand& out) const { copy(source, out); }
 void op::AddInto::cpu(const Operand& buffer, const Operand& x) const { add_into(x, buffer); }

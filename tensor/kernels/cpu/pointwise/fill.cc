@@ -24,8 +24,7 @@ void fill_rows(const void* value, char* const* p, const int64_t* step, const int
 }
 
 // out[i] = f(i) for a 1-D operand.
-template <class F>
-void fill_by_index(const Operand& out, const F& f) {
+template <class F> void fill_by_index(const Operand& out, const F& f) {
   visit_dtype(out.dtype, [&]<class T>() {
     T* data = out.data<T>();
     const int64_t stride = out.stride(0);

@@ -1,54 +1,12 @@
 #include <cmath>
 
-#include "tensor/kernels/cpu/base/dispatch.h"
-#include "tensor/kernels/cpu/loops/elementwise.h"
+#include "tensor/kernels/cpu/pointwise/step_loop.h"
 #include "tensor/ops/optimizer_step.h"
 
 namespace weft::kernels::cpu {
 namespace {
 
-constexpr int64_t kStepGrain = 16384;
-
-// One row: f(param, grad, states...), all by reference but the gradient.
-template <class T, class F, size_t... k>
-[[gnu::flatten]] void step_rows(const void* context, char* const* p, const int64_t* step, const int64_t* row_step,
-                                int64_t columns, int64_t rows, std::index_sequence<k...>) {
-  const F f = *static_cast<const F*>(context);
-  const bool unit = ((step[k] == sizeof(T)) && ...);
-  for (int64_t row = 0; row < rows; ++row) {
-    const auto run = [&](auto*... data) {
-      if (unit) {
-#pragma omp simd
-        for (int64_t i = 0; i < columns; ++i) f(data[i]...);
-      } else {
-        for (int64_t i = 0; i < columns; ++i) f(data[i * step[k] / static_cast<int64_t>(sizeof(T))]...);
-      }
-    };
-    run(reinterpret_cast<T*>(p[k] + row * row_step[k])...);
-  }
-}
-
-template <class T, class F, std::same_as<Operand>... Operands>
-void run_step(const F& f, const Operands&... operands) {
-  const Operand list[] = {operands...};
-  constexpr auto rows = [](const void* context, char* const* p, const int64_t* step, const int64_t* row_step,
-                           int64_t columns, int64_t count) {
-    step_rows<T, F>(context, p, step, row_step, columns, count, std::index_sequence_for<Operands...>());
-  };
-  strided_loop(list, sizeof...(Operands), kStepGrain, rows, &f);
-}
-
-template <class F>
-void visit_precision(DType dtype, F&& f) {
-  switch (dtype) {
-    case DType::f32: return f.template operator()<float>();
-    case DType::f64: return f.template operator()<double>();
-    default: refuse(dtype);
-  }
-}
-
-template <class T>
-struct Sgd {
+template <class T> struct Sgd {
   T lr, momentum, fresh, weight_decay;  // fresh: the gradient's share of the buffer
   bool nesterov;
   T decayed(T p, T g) const { return g + weight_decay * p; }
@@ -61,8 +19,7 @@ struct Sgd {
 };
 
 // The buffer holds nothing yet (not even zeros that NaN could survive in).
-template <class T>
-struct SgdFirst {
+template <class T> struct SgdFirst {
   Sgd<T> sgd;
   void operator()(T& p, const T& grad, T& buffer) const {
     const T g = sgd.decayed(p, grad);
@@ -71,20 +28,23 @@ struct SgdFirst {
   }
 };
 
-template <class T>
-struct Adam {
+template <class T> struct Adam {
   T rate, fresh1, beta2, fresh2, root_correction, eps, shrink, weight_decay;
-  void operator()(T& p, const T& grad, T& average, T& square) const {
+  void operator()(T& p, const T& grad, T& average, T& square) const { step(p, grad, average, square, nullptr); }
+  void operator()(T& p, const T& grad, T& average, T& square, T& largest) const {
+    step(p, grad, average, square, &largest);
+  }
+  void step(T& p, const T& grad, T& average, T& square, T* largest) const {
     const T g = grad + weight_decay * p;
     const T shrunk = p * shrink;
     average += fresh1 * (g - average);
     square = beta2 * square + fresh2 * g * g;
-    p = shrunk - rate * (average / (std::sqrt(square) / root_correction + eps));
+    if (largest != nullptr) *largest = larger(*largest, square);
+    p = shrunk - rate * (average / (std::sqrt(largest != nullptr ? *largest : square) / root_correction + eps));
   }
 };
 
-template <class T, bool has_buffer, bool has_average>
-struct Rmsprop {
+template <class T, bool has_buffer, bool has_average> struct Rmsprop {
   T lr, alpha, fresh, eps, weight_decay, momentum;
   T scaled(T g, T& square, T mean) const {
     square = alpha * square + fresh * g * g;
@@ -128,8 +88,8 @@ void op::SgdStep::cpu(const Operand& parameter, const Operand& gradient, const O
   });
 }
 
-void op::AdamStep::cpu(const Operand& parameter, const Operand& gradient, const Operand& average,
-                       const Operand& square) const {
+void op::AdamStep::cpu(const Operand& parameter, const Operand& gradient, const Operand& average, const Operand& square,
+                       const Operand& largest) const {
   const double correction1 = 1 - std::pow(beta1, static_cast<double>(step));
   const double correction2 = 1 - std::pow(beta2, static_cast<double>(step));
   visit_precision(parameter.dtype, [&]<class T>() {
@@ -141,7 +101,10 @@ void op::AdamStep::cpu(const Operand& parameter, const Operand& gradient, const 
                        .eps = static_cast<T>(eps),
                        .shrink = static_cast<T>(decoupled ? 1 - lr * weight_decay : 1.0),
                        .weight_decay = static_cast<T>(decoupled ? 0.0 : weight_decay)};
-    run_step<T>(adam, parameter, gradient, average, square);
+    if (largest.defined())
+      run_step<T>(adam, parameter, gradient, average, square, largest);
+    else
+      run_step<T>(adam, parameter, gradient, average, square);
   });
 }
 

@@ -41,8 +41,7 @@ void philox_rows(RandomKey key, uint64_t first, uint32_t (*rows)[kBlocks]) {
   }
 }
 
-template <class T>
-void interleave(const T (*rows)[kBlocks], T* out) {
+template <class T> void interleave(const T (*rows)[kBlocks], T* out) {
   for (int64_t i = 0; i < kBlocks; ++i)
     for (int64_t j = 0; j < 4; ++j) out[4 * i + j] = rows[j][i];
 }
@@ -59,8 +58,7 @@ struct Bits {
   }
 };
 
-template <int digits>
-struct Uniform {
+template <int digits> struct Uniform {
   using Value = float;
   static constexpr int64_t kPerBlock = 4;
   RandomKey key;
@@ -100,8 +98,7 @@ struct Normal {
 };
 
 // Two elements from each Philox block: pair(block).
-template <class Pair>
-struct Pairs {
+template <class Pair> struct Pairs {
   using Value = typename std::invoke_result_t<Pair, uint64_t>::value_type;
   static constexpr int64_t kPerBlock = 2;
   Pair pair;
@@ -113,17 +110,12 @@ struct Pairs {
     }
   }
 };
-template <class Pair>
-Pairs(Pair) -> Pairs<Pair>;
+template <class Pair> Pairs(Pair) -> Pairs<Pair>;
 
-template <class T>
-T* at(char* base, int64_t bytes) {
-  return reinterpret_cast<T*>(base + bytes);
-}
+template <class T> T* at(char* base, int64_t bytes) { return reinterpret_cast<T*>(base + bytes); }
 
 // Uses of the numbers: called with operands {index, out, ...}, `count` of them along the first step.
-template <class T>
-struct Store {
+template <class T> struct Store {
   void operator()(char* const* p, const int64_t* step, const auto* values, int64_t count) const {
     if (step[1] == sizeof(T)) {
       T* out = at<T>(p[1], 0);
@@ -134,8 +126,7 @@ struct Store {
   }
 };
 
-template <class T>
-struct Drop {
+template <class T> struct Drop {
   uint64_t threshold;  // numbers below it drop their element
   Compute<T> scale;
   T apply(T x, uint32_t bits) const {
@@ -158,8 +149,7 @@ struct Drop {
 // first operand it also orders the loop, so that numbers are drawn in sequence.
 char origin;
 
-template <class Source, class Use>
-struct Draw {
+template <class Source, class Use> struct Draw {
   const Source& source;
   const Use& use;
 
@@ -192,8 +182,7 @@ struct Draw {
   }
 };
 
-template <class T, class Source>
-void fill_from(const Source& source, const Operand& out) {
+template <class T, class Source> void fill_from(const Source& source, const Operand& out) {
   const Store<T> store;
   Draw<Source, Store<T>>{source, store}.run(out, out);
 }

@@ -9,8 +9,7 @@ namespace weft::kernels::cpu {
 namespace {
 
 // out = f(x, value), the value in the type the kernel computes in.
-template <class F>
-void number(int64_t grain, const F& f, const Operand& x, const Scalar& value, const Operand& out) {
+template <class F> void number(int64_t grain, const F& f, const Operand& x, const Scalar& value, const Operand& out) {
   visit_number(x.dtype, [&]<class T>() {
     using C = Compute<T>;
     elementwise<T, T>(
@@ -18,8 +17,7 @@ void number(int64_t grain, const F& f, const Operand& x, const Scalar& value, co
   });
 }
 
-template <class F>
-void floating(const F& f, const Operand& x, const Scalar& value, const Operand& out) {
+template <class F> void floating(const F& f, const Operand& x, const Scalar& value, const Operand& out) {
   visit_floating(x.dtype, [&]<class T>() {
     using C = Compute<T>;
     elementwise<T, T>(

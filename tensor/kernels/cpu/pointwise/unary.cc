@@ -11,8 +11,7 @@ namespace weft::kernels::cpu {
 namespace {
 
 struct Negated {
-  template <class T>
-  T operator()(T x) const {
+  template <class T> T operator()(T x) const {
     if constexpr (std::is_floating_point_v<T>)
       return -x;
     else
@@ -20,8 +19,7 @@ struct Negated {
   }
 };
 struct Absolute {
-  template <class T>
-  T operator()(T x) const {
+  template <class T> T operator()(T x) const {
     if constexpr (std::is_floating_point_v<T>)
       return std::fabs(x);
     else
@@ -29,26 +27,18 @@ struct Absolute {
   }
 };
 struct SignOf {
-  template <class T>
-  T operator()(T x) const {
+  template <class T> T operator()(T x) const {
     const T above = x > T(0) ? T(1) : T(0), below = x < T(0) ? T(1) : T(0);
     return x == x ? static_cast<T>(above - below) : x;
   }
 };
 struct Squared {
-  template <class T>
-  T operator()(T x) const {
-    return wrapping_mul(x, x);
-  }
+  template <class T> T operator()(T x) const { return wrapping_mul(x, x); }
 };
 struct Positive {
-  template <class T>
-  T operator()(T x) const {
-    return x < T(0) ? T(0) : x;
-  }
+  template <class T> T operator()(T x) const { return x < T(0) ? T(0) : x; }
 };
-template <class T>
-struct Limited {
+template <class T> struct Limited {
   T low, high;
   T operator()(T x) const {
     const T above = x < low ? low : x;
@@ -56,24 +46,39 @@ struct Limited {
   }
 };
 // A bound beyond an integer type does not wrap.
-template <class T>
-T bound(const Scalar& value) {
+template <class T> T bound(const Scalar& value) {
   if constexpr (std::is_integral_v<T>)
     return static_cast<T>(
         std::clamp<int64_t>(value.to_int(), std::numeric_limits<T>::min(), std::numeric_limits<T>::max()));
   else
     return scalar_as<T>(value);
 }
-template <class T>
-bool is_nan(T x) {
-  return x != x;
+template <class T> double largest_of() {
+  if constexpr (std::is_same_v<T, Float16>)
+    return 65504;
+  else if constexpr (std::is_same_v<T, BFloat16>)
+    return 0x1.fep127;
+  else
+    return static_cast<double>(std::numeric_limits<T>::max());
 }
-template <class T>
-bool is_finite(T x) {
+template <class T> bool is_nan(T x) { return x != x; }
+template <class T> bool is_finite(T x) {
   if constexpr (std::is_floating_point_v<T>)
     return std::fabs(x) <= std::numeric_limits<T>::max();
   else
     return true;
+}
+
+template <class T> bool is_below(T x) {
+  if constexpr (std::is_floating_point_v<T>)
+    return std::signbit(x);
+  else
+    return x < 0;
+}
+
+/// f of floating values; integers are themselves.
+template <class F> void to_integer(const F& f, const Operand& x, const Operand& out) {
+  is_floating(x.dtype) ? floating(kCheapGrain, f, x, out) : op::Clip{}.cpu(x, out);
 }
 
 }  // namespace
@@ -87,6 +92,11 @@ WEFT_UNARY_KERNEL(Abs, number(Absolute{}, x, out))
 WEFT_UNARY_KERNEL(Sign, number(SignOf{}, x, out))
 WEFT_UNARY_KERNEL(Square, number(Squared{}, x, out))
 WEFT_UNARY_KERNEL(Relu, number(Positive{}, x, out))
+// The rounding mode is to nearest, halves to even.
+WEFT_UNARY_KERNEL(Round, to_integer([](auto v) { return std::rint(v); }, x, out))
+WEFT_UNARY_KERNEL(Floor, to_integer([](auto v) { return std::floor(v); }, x, out))
+WEFT_UNARY_KERNEL(Ceil, to_integer([](auto v) { return std::ceil(v); }, x, out))
+WEFT_UNARY_KERNEL(Trunc, to_integer([](auto v) { return std::trunc(v); }, x, out))
 WEFT_UNARY_KERNEL(Sqrt, floating(
                             kCheapGrain, [](auto v) { return std::sqrt(v); }, x, out))
 WEFT_UNARY_KERNEL(Rsqrt, floating(
@@ -95,7 +105,31 @@ WEFT_UNARY_KERNEL(Reciprocal, floating(
                                   kCheapGrain, [](auto v) { return 1 / v; }, x, out))
 WEFT_UNARY_KERNEL(LogicalNot, predicate([](auto v) { return v == decltype(v)(0); }, x, out))
 WEFT_UNARY_KERNEL(IsNan, predicate([](auto v) { return is_nan(v); }, x, out))
+WEFT_UNARY_KERNEL(IsInf, predicate([](auto v) { return !is_nan(v) && !is_finite(v); }, x, out))
+WEFT_UNARY_KERNEL(SignBit, predicate([](auto v) { return is_below(v); }, x, out))
 WEFT_UNARY_KERNEL(IsFinite, predicate([](auto v) { return is_finite(v); }, x, out))
+
+void op::BitwiseNot::cpu(const Operand& x, const Operand& out) const {
+  if (x.dtype == boolean) return op::LogicalNot{}.cpu(x, out);
+  visit_integer(x.dtype, [&]<class T>() {
+    elementwise<T, T>(
+        kCheapGrain, [](T v) { return static_cast<T>(~v); }, out, x);
+  });
+}
+
+void op::NanToNum::cpu(const Operand& x, const Operand& out) const {
+  if (!is_floating(x.dtype)) return op::Clip{}.cpu(x, out);
+  visit_floating(x.dtype, [&]<class T>() {
+    using C = Compute<T>;
+    const C infinity = std::numeric_limits<C>::infinity(), largest = static_cast<C>(largest_of<T>());
+    const C up = above ? scalar_as<C>(*above) : largest, down = below ? scalar_as<C>(*below) : -largest;
+    const auto f = [=, replaced = static_cast<C>(nan)](C v) {
+      const C above_or_same = v == infinity ? up : v, bounded = v == -infinity ? down : above_or_same;
+      return v != v ? replaced : bounded;
+    };
+    elementwise<T, T>(kCheapGrain, f, out, x);
+  });
+}
 
 void op::Clip::cpu(const Operand& x, const Operand& out) const {
   visit_number(x.dtype, [&]<class T>() {

@@ -22,31 +22,20 @@ struct GeluErf {
     const double rise = std::isinf(x) ? 0 : x * std::exp(-0.5 * x * x) * kInverseSqrtTau;  // to 0 at both ends
     return g * (probability + rise);
   }
-  template <class V>
-  V operator()(V x) const {
-    return x * below(x);
-  }
-  template <class V>
-  V operator()(V g, V x) const {
-    return g * slope(x);
-  }
+  template <class V> V operator()(V x) const { return x * below(x); }
+  template <class V> V operator()(V g, V x) const { return g * slope(x); }
 };
 
 /// The form with tanh, as 0.5 (1 + tanh(u)) = sigmoid(2 u).
 struct GeluTanh {
-  template <class V>
-  V operator()(V x) const {
-    return x * vmath::sigmoid(doubled(x));
-  }
-  template <class V>
-  V operator()(V g, V x) const {
+  template <class V> V operator()(V x) const { return x * vmath::sigmoid(doubled(x)); }
+  template <class V> V operator()(V g, V x) const {
     using T = vmath::Lane<V>;
     const V s = vmath::sigmoid(doubled(x));
     const V slope = T(2 * kSqrtTwoOverPi) * (T(1) + T(3 * kCubic) * x * x);
     return g * (s + x * s * (T(1) - s) * slope);
   }
-  template <class V>
-  static V doubled(V x) {
+  template <class V> static V doubled(V x) {
     using T = vmath::Lane<V>;
     return T(2 * kSqrtTwoOverPi) * (x + T(kCubic) * x * x * x);
   }

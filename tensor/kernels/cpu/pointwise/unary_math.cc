@@ -1,5 +1,5 @@
-// Exponentials, logarithms and trigonometric functions.
-#include "tensor/kernels/cpu/base/vector_math.h"
+// Exponentials, logarithms and trigonometric functions that vectorise.
+#include "tensor/kernels/cpu/base/vector_functions.h"
 #include "tensor/kernels/cpu/pointwise/unary_loops.h"
 #include "tensor/ops/unary.h"
 
@@ -7,12 +7,18 @@ namespace weft::kernels::cpu {
 namespace {
 
 // sin for quarter 0, cos for quarter 1.
-template <uint32_t quarter>
-struct Trigonometric {
+template <uint32_t quarter> struct Trigonometric {
   float operator()(float x) const { return vmath::sin_quarter(x, quarter); }
   double operator()(double x) const { return quarter == 0 ? std::sin(x) : std::cos(x); }
   bool slow_case(std::same_as<float> auto x) const { return !(std::fabs(x) <= vmath::kTrigonometricLimit); }
   float slow(float x) const { return quarter == 0 ? std::sin(x) : std::cos(x); }
+};
+
+struct Tangent {
+  float operator()(float x) const { return vmath::tan_quarter(x); }
+  double operator()(double x) const { return std::tan(x); }
+  bool slow_case(std::same_as<float> auto x) const { return !(std::fabs(x) <= vmath::kTrigonometricLimit); }
+  float slow(float x) const { return std::tan(x); }
 };
 
 }  // namespace
@@ -26,6 +32,14 @@ WEFT_UNARY_KERNEL(Log, floating(kMathGrain, on_registers([](auto v) { return vma
 WEFT_UNARY_KERNEL(Log1p, floating(kMathGrain, on_registers([](auto v) { return vmath::log1p(v); }), x, out))
 WEFT_UNARY_KERNEL(Tanh, floating(kMathGrain, on_registers([](auto v) { return vmath::tanh(v); }), x, out))
 WEFT_UNARY_KERNEL(Erf, floating(kMathGrain, on_registers([](auto v) { return vmath::erf(v); }), x, out))
+WEFT_UNARY_KERNEL(Expm1, floating(kMathGrain, on_registers([](auto v) { return vmath::expm1(v); }), x, out))
+WEFT_UNARY_KERNEL(Exp2, floating(kMathGrain, on_registers([](auto v) { return vmath::exp2(v); }), x, out))
+WEFT_UNARY_KERNEL(Log2, floating(kMathGrain, on_registers([](auto v) { return vmath::log2(v); }), x, out))
+WEFT_UNARY_KERNEL(Log10, floating(kMathGrain, on_registers([](auto v) { return vmath::log10(v); }), x, out))
+WEFT_UNARY_KERNEL(Atan, floating(kMathGrain, on_registers([](auto v) { return vmath::atan(v); }), x, out))
+WEFT_UNARY_KERNEL(Sinh, floating(kMathGrain, on_registers([](auto v) { return vmath::sinh(v); }), x, out))
+WEFT_UNARY_KERNEL(Cosh, floating(kMathGrain, on_registers([](auto v) { return vmath::cosh(v); }), x, out))
+WEFT_UNARY_KERNEL(Tan, floating(kMathGrain, Tangent{}, x, out))
 WEFT_UNARY_KERNEL(Sin, floating(kMathGrain, Trigonometric<0>{}, x, out))
 WEFT_UNARY_KERNEL(Cos, floating(kMathGrain, Trigonometric<1>{}, x, out))
 

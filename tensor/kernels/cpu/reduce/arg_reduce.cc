@@ -9,14 +9,12 @@
 namespace weft::kernels::cpu {
 namespace {
 
-template <class T>
-struct Best {
+template <class T> struct Best {
   CompareType<T> value;
   int64_t position;
 };
 
-template <class V>
-bool is_nan(V v) {
+template <class V> bool is_nan(V v) {
   if constexpr (std::is_floating_point_v<V>)
     return v != v;
   else
@@ -24,16 +22,14 @@ bool is_nan(V v) {
 }
 
 /// Whether a comes before b: further out, or the first NaN.
-template <bool kLargest, class V>
-bool beats(V a, V b) {
+template <bool kLargest, class V> bool beats(V a, V b) {
   if (is_nan(a) || is_nan(b)) return is_nan(a) && !is_nan(b);
   return kLargest ? a > b : a < b;
 }
 
 /// Where `value`, which is among the `length` elements, comes first; any NaN for NaN. A stride of 1 is known as such to
 /// the compiler, which then looks at many elements at once.
-template <class T, class Stride>
-int64_t first_of(CompareType<T> value, const T* row, Stride stride, int64_t length) {
+template <class T, class Stride> int64_t first_of(CompareType<T> value, const T* row, Stride stride, int64_t length) {
   const bool nan = is_nan(value);
   const auto is_it = [&](int64_t i) {
     const auto element = static_cast<CompareType<T>>(row[i * stride]);
@@ -57,8 +53,7 @@ inline constexpr bool kInLanes = std::is_same_v<T, CompareType<T>> && (sizeof(T)
 /// Looks at neighbours once, registers at a time: each lane keeps its best and the number of the step it came in. A NaN
 /// in the sums (of NaN, or of infinities of both signs) leaves the row to the slower way, as the first NaN is what
 /// counts then.
-template <class T, bool kLargest>
-class LaneSearch {
+template <class T, bool kLargest> class LaneSearch {
   static constexpr int N = simd::kLanes<T>;
   using Index = std::conditional_t<sizeof(T) == 8, int64_t, int32_t>;
   using Values = simd::Vec<T, N>;
@@ -124,10 +119,7 @@ class LaneSearch {
     return simd::fold_lanes<ExtremeOp<Index, false>, Index, N>(candidates);
   }
   struct Plus {
-    template <class V>
-    static V combine(V a, V b) {
-      return a + b;
-    }
+    template <class V> static V combine(V a, V b) { return a + b; }
   };
 
   Values best_[kStep], sum_[kStep];
@@ -136,8 +128,7 @@ class LaneSearch {
 
 /// The first position of the extreme value among `length` elements. Finds the best block by its extreme, then looks for
 /// that value in it.
-template <class T, bool kLargest>
-Best<T> best_of_row(const T* row, int64_t stride, int64_t length) {
+template <class T, bool kLargest> Best<T> best_of_row(const T* row, int64_t stride, int64_t length) {
   using Op = ExtremeOp<T, kLargest>;
   using V = CompareType<T>;
   if constexpr (kInLanes<T>) {
@@ -192,8 +183,7 @@ void best_of_columns(const T* first, int64_t column_stride, int64_t columns, int
 }
 
 /// Where the results of neighbouring outputs go.
-template <class T>
-class Results {
+template <class T> class Results {
  public:
   Results(const Operand* values, const Operand& indices, int64_t axis)
       : indices_to_(indices, axis),
@@ -201,8 +191,7 @@ class Results {
         index_(indices.data<int64_t>()),
         value_(values != nullptr ? values->data<T>() : nullptr) {}
   /// f() gives the result of each output in [begin, end), one after the other.
-  template <class F>
-  void write(int64_t begin, int64_t end, const F& f) const {
+  template <class F> void write(int64_t begin, int64_t end, const F& f) const {
     NestWalk index(indices_to_.outer, begin), value(values_to_.outer, begin);
     for (int64_t i = begin; i < end; ++i, index.next(), value.next()) {
       const Best<T> best = f(i);
@@ -254,8 +243,7 @@ void along_axis(const Operand& x, int64_t axis, const Operand* values, const Ope
 }
 
 /// Over all of x in row-major order: runs of the innermost (merged) axis, cut in pieces, first come first.
-template <class T, bool kLargest>
-void over_all(const Operand& x, const Operand& out) {
+template <class T, bool kLargest> void over_all(const Operand& x, const Operand& out) {
   const RowView all(x, x.rank(), x.rank());  // no row axes: everything is outer
   const Nest outer = all.outer.outer();
   const NestAxis inner = all.outer.rank > 0 ? all.outer.inner() : NestAxis{1, 1, 0};
@@ -278,8 +266,7 @@ void over_all(const Operand& x, const Operand& out) {
   *out.data<int64_t>() = best.position;
 }
 
-template <bool kLargest>
-void arg_extreme(const Operand& x, const op::ArgExtremum& op, const Operand& out) {
+template <bool kLargest> void arg_extreme(const Operand& x, const op::ArgExtremum& op, const Operand& out) {
   visit_dtype(x.dtype, [&]<class T>() {
     if (!op.axis) return over_all<T, kLargest>(x, out);
     const Kept kept(out, {*op.axis}, op.keepdim);

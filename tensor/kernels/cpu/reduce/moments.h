@@ -17,14 +17,12 @@ struct Moments {
 };
 
 /// The sum of squared deviations from `mean`, given that from its rounded value.
-template <class C>
-double recentred(double squares, double count, double mean) {
+template <class C> double recentred(double squares, double count, double mean) {
   const double lost = mean - static_cast<double>(static_cast<C>(mean));
   return squares - count * (lost * lost);
 }
 
-template <class T>
-struct MomentsPolicy {
+template <class T> struct MomentsPolicy {
   using C = Compute<T>;
   using Partial = Moments;
   static constexpr int kPasses = 4;  // small blocks: they stay in the cache for a second pass

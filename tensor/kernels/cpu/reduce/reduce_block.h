@@ -17,8 +17,7 @@
 namespace weft::kernels::cpu {
 
 /// `rows` rows of `length` elements; row i lies at the nest's position first + i.
-template <class T>
-struct Block {
+template <class T> struct Block {
   const T* base;
   const Nest* nest;
   int64_t first;
@@ -29,8 +28,7 @@ struct Block {
 
 namespace detail {
 
-template <class Op>
-struct BlockTypes {
+template <class Op> struct BlockTypes {
   using Load = typename Op::Load;
   using Pre = typename Op::Pre;
   using Acc = typename Op::Acc;
@@ -107,8 +105,7 @@ typename Op::Acc fold_rows(const Block<T>& block, typename Op::Pre parameter_val
 
 /// f(rows, count) for eight rows of the block at a time, then for each of those that are left: their first elements, and how
 /// many as a constant.
-template <class T, class F>
-void for_row_groups(const Block<T>& block, const F& f) {
+template <class T, class F> void for_row_groups(const Block<T>& block, const F& f) {
   NestWalk walk(*block.nest, block.first);
   const T* rows[8];
   int64_t row = 0;
@@ -169,8 +166,7 @@ void fold_columns(const Block<T>& block, typename Op::Pre parameter_value, const
 }  // namespace detail
 
 /// Everything in the block as one value.
-template <class Op, class T>
-typename Op::Acc fold_rows(const Block<T>& block, typename Op::Pre parameter = {}) {
+template <class Op, class T> typename Op::Acc fold_rows(const Block<T>& block, typename Op::Pre parameter = {}) {
   if (block.stride == 1) return detail::fold_rows<Op, true>(block, parameter);
   return detail::fold_rows<Op, false>(block, parameter);
 }

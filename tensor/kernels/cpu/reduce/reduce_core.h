@@ -27,8 +27,7 @@ inline constexpr int64_t kReduceGrain = 32768;
 namespace detail {
 
 /// partials[i * width + j] for i in [0, count): each column j combined in place into row 0, pairwise.
-template <class Policy>
-void combine_tree(typename Policy::Partial* partials, int64_t count, int64_t width) {
+template <class Policy> void combine_tree(typename Policy::Partial* partials, int64_t count, int64_t width) {
   for (int64_t step = 1; step < count; step *= 2)
     for (int64_t i = 0; i + step < count; i += 2 * step)
       for (int64_t j = 0; j < width; ++j)

@@ -6,15 +6,14 @@
 namespace weft::kernels::cpu {
 namespace {
 
-template <class Op, class T, class Result>
-void fold_to(const Operand& x, const op::Reduction& op, const Operand& out) {
+template <class Op, class T, class Result> void fold_to(const Operand& x, const op::Reduction& op, const Operand& out) {
   const Kept kept(out, op.axes, op.keepdim);
   const ReducePlan plan = plan_reduction(x, op.axes, kept.operand);
   auto* result = static_cast<Result*>(out.base) + plan.out_offset;
   reduce(plan, static_cast<const T*>(x.base), OnePass<Op>{},
          [&](int64_t offset, int64_t step, const typename Op::Acc* values, int64_t count) {
-    for (int64_t i = 0; i < count; ++i) result[offset + i * step] = static_cast<Result>(values[i]);
-  });
+           for (int64_t i = 0; i < count; ++i) result[offset + i * step] = static_cast<Result>(values[i]);
+         });
 }
 
 }  // namespace

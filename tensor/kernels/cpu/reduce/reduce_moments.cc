@@ -14,8 +14,7 @@ struct Scaled {
 double larger(double a, double b) { return ExtremeOp<double, true>::combine(a, b); }
 
 /// scale = max(x), sum = sum(exp(x - scale)); nothing is summed where the largest is not finite.
-template <class T>
-struct LogSumExpPolicy {
+template <class T> struct LogSumExpPolicy {
   using Partial = Scaled;
   using C = Compute<T>;
   static constexpr int kPasses = 4;
@@ -89,8 +88,7 @@ void run(const Operand& x, const Op& op, const Operand& out, const Policy& polic
 
 double unchanged(double value) { return value; }
 
-template <class T>
-void norm_of(const Operand& x, const op::Norm& op, const Operand& out) {
+template <class T> void norm_of(const Operand& x, const op::Norm& op, const Operand& out) {
   const double p = op.p;
   constexpr double kInf = std::numeric_limits<double>::infinity();
   if (p == kInf) {

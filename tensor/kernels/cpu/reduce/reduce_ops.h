@@ -12,151 +12,97 @@
 
 namespace weft::kernels::cpu {
 
-template <class T>
-inline constexpr bool kFloating = std::is_floating_point_v<Compute<T>>;
+template <class T> inline constexpr bool kFloating = std::is_floating_point_v<Compute<T>>;
 
 /// Sums of T are kept in double, or modulo 2^64 for integers and bool.
-template <class T>
-using SumType = std::conditional_t<kFloating<T>, double, uint64_t>;
+template <class T> using SumType = std::conditional_t<kFloating<T>, double, uint64_t>;
 
 /// What T is compared in: bool as u8.
-template <class T>
-using CompareType = typename simd::detail::RawOf<Compute<T>>::type;
+template <class T> using CompareType = typename simd::detail::RawOf<Compute<T>>::type;
 
 struct Add {
-  template <class V>
-  static V combine(V a, V b) {
-    return a + b;
-  }
-  template <class V>
-  static constexpr V identity() {
-    return V(0);
-  }
+  template <class V> static V combine(V a, V b) { return a + b; }
+  template <class V> static constexpr V identity() { return V(0); }
 };
 
-template <class T>
-struct SumOp : Add {
+template <class T> struct SumOp : Add {
   using Load = std::conditional_t<kFloating<T>, Compute<T>, uint64_t>;
   using Pre = Load;
   using Acc = SumType<T>;
-  template <class V>
-  static V map(V v, V) {
-    return v;
-  }
+  template <class V> static V map(V v, V) { return v; }
 };
 
 /// Sum of (x - p)^2, in double throughout: f32 neither overflows nor cancels.
-template <class T>
-struct SquareOp : Add {
+template <class T> struct SquareOp : Add {
   using Load = double;
   using Pre = double;
   using Acc = double;
-  template <class V>
-  static V map(V v, V p) {
-    return (v - p) * (v - p);
-  }
+  template <class V> static V map(V v, V p) { return (v - p) * (v - p); }
 };
 
 /// Sum of (x - p)^2, in the type of computation: for deviations from a mean, which do not cancel.
-template <class T>
-struct DeviationOp : Add {
+template <class T> struct DeviationOp : Add {
   using Load = Compute<T>;
   using Pre = Load;
   using Acc = double;
-  template <class V>
-  static V map(V v, V p) {
-    return (v - p) * (v - p);
-  }
+  template <class V> static V map(V v, V p) { return (v - p) * (v - p); }
 };
 
 /// Sum of (x * p)^2.
-template <class T>
-struct ScaledSquareOp : SquareOp<T> {
-  template <class V>
-  static V map(V v, V p) {
-    return (v * p) * (v * p);
-  }
+template <class T> struct ScaledSquareOp : SquareOp<T> {
+  template <class V> static V map(V v, V p) { return (v * p) * (v * p); }
 };
 
-template <class T>
-struct AbsSumOp : Add {
+template <class T> struct AbsSumOp : Add {
   using Load = Compute<T>;
   using Pre = Load;
   using Acc = double;
-  template <class V>
-  static V map(V v, V) {
-    return v < 0 ? -v : v;
-  }
+  template <class V> static V map(V v, V) { return v < 0 ? -v : v; }
 };
 
 /// Sum of |x|^p.
-template <class T>
-struct PowerSumOp : Add {
+template <class T> struct PowerSumOp : Add {
   using Load = double;
   using Pre = double;
   using Acc = double;
-  template <class V>
-  static V map(V v, V p) {
+  template <class V> static V map(V v, V p) {
     for (int i = 0; i < simd::kLanes<double>; ++i) v[i] = std::pow(std::fabs(v[i]), p[i]);
     return v;
   }
 };
 
-template <class T>
-struct CountOp : Add {
+template <class T> struct CountOp : Add {
   using Load = Compute<T>;
   using Pre = Load;
   using Acc = double;
-  template <class V>
-  static V map(V v, V) {
-    return v != 0 ? V{} + 1 : V{};
-  }
+  template <class V> static V map(V v, V) { return v != 0 ? V{} + 1 : V{}; }
 };
 
 /// Sum of exp(x - p) where no x is above p.
-template <class T>
-struct ExpSumOp : Add {
+template <class T> struct ExpSumOp : Add {
   using Load = Compute<T>;
   using Pre = Load;
   using Acc = double;
-  template <class V>
-  static V map(V v, V p) {
-    return vmath::exp_below(v - p);
-  }
+  template <class V> static V map(V v, V p) { return vmath::exp_below(v - p); }
 };
 
-template <class T>
-struct ProdOp {
+template <class T> struct ProdOp {
   using Load = SumType<T>;
   using Pre = Load;
   using Acc = Load;
-  template <class V>
-  static V map(V v, V) {
-    return v;
-  }
-  template <class V>
-  static V combine(V a, V b) {
-    return a * b;
-  }
-  template <class V>
-  static constexpr V identity() {
-    return V(1);
-  }
+  template <class V> static V map(V v, V) { return v; }
+  template <class V> static V combine(V a, V b) { return a * b; }
+  template <class V> static constexpr V identity() { return V(1); }
 };
 
 /// The largest (or smallest) value; a NaN wins.
-template <class T, bool kLargest>
-struct ExtremeOp {
+template <class T, bool kLargest> struct ExtremeOp {
   using Load = CompareType<T>;
   using Pre = Load;
   using Acc = Load;
   using Limits = std::numeric_limits<Load>;
-  template <class V>
-  static V map(V v, V) {
-    return v;
-  }
-  template <class V>
-  static V combine(V a, V b) {
+  template <class V> static V map(V v, V) { return v; }
+  template <class V> static V combine(V a, V b) {
 #if defined(__AVX512F__)
     if constexpr (sizeof(V) == 64 && std::is_same_v<Load, float>) {
       // NaN where either is one, else the instruction for the extreme (which drops a NaN on its left).
@@ -176,8 +122,7 @@ struct ExtremeOp {
       return a < b ? a : b;
     }
   }
-  template <class V>
-  static constexpr V identity() {
+  template <class V> static constexpr V identity() {
     if constexpr (Limits::has_infinity)
       return kLargest ? -Limits::infinity() : Limits::infinity();
     else
@@ -185,52 +130,35 @@ struct ExtremeOp {
   }
 };
 
-template <class T, bool kLargest>
-struct AbsExtremeOp : ExtremeOp<T, kLargest> {
-  template <class V>
-  static V map(V v, V) {
-    return v < 0 ? -v : v;
-  }
+template <class T, bool kLargest> struct AbsExtremeOp : ExtremeOp<T, kLargest> {
+  template <class V> static V map(V v, V) { return v < 0 ? -v : v; }
 };
 
 /// 1 where any (all) are not zero; NaN is not zero.
-template <class T, bool kAny>
-struct TruthOp {
+template <class T, bool kAny> struct TruthOp {
   using Load = CompareType<T>;
   using Pre = Load;
   using Acc = Load;
-  template <class V>
-  static V map(V v, V) {
-    return v != 0 ? V{} + 1 : V{};
-  }
-  template <class V>
-  static V combine(V a, V b) {
+  template <class V> static V map(V v, V) { return v != 0 ? V{} + 1 : V{}; }
+  template <class V> static V combine(V a, V b) {
     if constexpr (kAny)
       return a > b ? a : b;
     else
       return a < b ? a : b;
   }
-  template <class V>
-  static constexpr V identity() {
-    return V(kAny ? 0 : 1);
-  }
+  template <class V> static constexpr V identity() { return V(kAny ? 0 : 1); }
 };
 
 /// A partial result is the fold itself, with one parameter for all outputs.
-template <class Op>
-struct OnePass {
+template <class Op> struct OnePass {
   typename Op::Pre parameter{};
 
   using Partial = typename Op::Acc;
   static constexpr int kPasses = 1;
   static Partial identity() { return Op::template identity<Partial>(); }
   static Partial combine(Partial a, Partial b) { return Op::combine(a, b); }
-  template <class T>
-  Partial rows(const Block<T>& block) const {
-    return fold_rows<Op>(block, parameter);
-  }
-  template <class T>
-  void columns(const Block<T>& block, Partial* out) const {
+  template <class T> Partial rows(const Block<T>& block) const { return fold_rows<Op>(block, parameter); }
+  template <class T> void columns(const Block<T>& block, Partial* out) const {
     fold_columns<Op>(block, parameter, nullptr, out);
   }
 };
@@ -240,8 +168,7 @@ class Sink {
  public:
   Sink(const Operand& out, int64_t offset) : base_(out.base), offset_(offset), dtype_(out.dtype) {}
   /// values[i] to offset + i * step.
-  template <class V>
-  void operator()(int64_t offset, int64_t step, const V* values, int64_t count) const {
+  template <class V> void operator()(int64_t offset, int64_t step, const V* values, int64_t count) const {
     visit_dtype(dtype_, [&]<class T>() {
       T* out = static_cast<T*>(base_) + offset_ + offset;
       for (int64_t i = 0; i < count; ++i) out[i * step] = convert<T>(values[i]);
@@ -255,8 +182,7 @@ class Sink {
 };
 
 /// What reduce() is to call: result(partial) goes to the sink, a few at a time.
-template <class F>
-auto into(const Sink& sink, F result) {
+template <class F> auto into(const Sink& sink, F result) {
   return [=]<class Partial>(int64_t offset, int64_t step, const Partial* partials, int64_t count) {
     constexpr int64_t kMost = 64;
     decltype(result(*partials)) results[kMost];

@@ -6,8 +6,7 @@
 namespace weft::kernels::cpu {
 namespace {
 
-template <class T>
-using Result = std::conditional_t<kFloating<T>, double, int64_t>;
+template <class T> using Result = std::conditional_t<kFloating<T>, double, int64_t>;
 
 template <template <class> class FoldOp>
 void fold_to_sum(const Operand& x, const op::Reduction& op, const Operand& out) {

@@ -27,22 +27,19 @@ struct ShiftedSums {
 namespace detail {
 
 /// A value near the mean of many, as a rule: the mean of four that lie apart.
-template <class C, class At>
-C near_mean(int64_t count, const At& at) {
+template <class C, class At> C near_mean(int64_t count, const At& at) {
   return (at(0) + at(count / 4) + at(count / 2) + at(count - 1)) * C(0.25);
 }
 
 /// Adds the lanes of (x - shift) and their squares to `sum` and `squares`.
-template <class V>
-WEFT_SIMD void add_deviation(V x, V shift, V& sum, V& squares) {
+template <class V> WEFT_SIMD void add_deviation(V x, V shift, V& sum, V& squares) {
   const V d = x - shift;
   sum += d;
   squares += d * d;
 }
 
 /// All elements of a block of dense rows; the shift is put into `shift`.
-template <class T>
-ShiftedSums shifted_rows(const Block<T>& block, Compute<T>& shift) {
+template <class T> ShiftedSums shifted_rows(const Block<T>& block, Compute<T>& shift) {
   using C = Compute<T>;
   using V = simd::Vec<C>;
   using B = BlockTypes<DeviationOp<T>>;
@@ -109,8 +106,7 @@ void add_row_group(const T* const* rows, int64_t length, const Compute<T>* shift
 }
 
 /// Each column of a block of dense rows. `shifts`, `sums` and `squares` have room for whole registers.
-template <class T>
-void shifted_columns(const Block<T>& block, Compute<T>* shifts, double* sums, double* squares) {
+template <class T> void shifted_columns(const Block<T>& block, Compute<T>* shifts, double* sums, double* squares) {
   using C = Compute<T>;
   constexpr int N = simd::kLanes<C>;
   const int64_t room = ceil_div(block.length, N) * N;

@@ -5,59 +5,25 @@
 // heads, forward also their blocks. The blocks depend on the sizes alone, and a head's gradients of k and v are added
 // up by one thread in a fixed order.
 //
+// bf16 on a CPU with AMX takes the forms of attention_amx.h.
+//
 // Known limit: the gradient of a single head with a long sequence uses one thread.
 #include "tensor/ops/attention.h"
 
-#include <cmath>
-#include <limits>
 #include <optional>
 
-#include "tensor/kernels/cpu/base/dispatch.h"
+#include "tensor/kernels/cpu/base/force_loops.h"
 #include "tensor/kernels/cpu/base/onednn.h"
+#include "tensor/kernels/cpu/gemm/amx.h"
 #include "tensor/kernels/cpu/gemm/gemm.h"
-#include "tensor/kernels/cpu/rowwise/row_math.h"
-#include "tensor/ops/dropout.h"
+#include "tensor/kernels/cpu/rowwise/attention_amx.h"
+#include "tensor/kernels/cpu/rowwise/attention_blocks.h"
 
 namespace weft::kernels::cpu {
 namespace {
 
-using op::AttentionSetting;
-
-/// What attention reads.
-struct AttentionInputs {
-  const Operand &q, &k, &v, &mask;
-};
-
-/// What turns scores into probabilities, per row.
-struct AttentionRows {
-  const Operand &largest, &factor;
-};
-
-struct AttentionGradients {
-  const Operand &dq, &dk, &dv;
-};
-
-/// The matrix of the last two axes at a linear index over the others.
-template <class T>
-Matrix<T> matrix_at(const Operand& x, int64_t batch) {
-  const int64_t r = x.rank();
-  Matrix<T> m{x.data<T>(), x.size(r - 2), x.size(r - 1), x.stride(r - 2), x.stride(r - 1)};
-  for (int64_t axis = r - 3; axis >= 0; --axis) {
-    m.data += batch % x.size(axis) * x.stride(axis);
-    batch /= x.size(axis);
-  }
-  return m;
-}
-
-int64_t batches_of(const Operand& x) {
-  int64_t count = 1;
-  for (int64_t axis = 0; axis + 2 < x.rank(); ++axis) count *= x.size(axis);
-  return count;
-}
-
 /// A matrix as values of Compute<T> that products read without a copy: itself, or a dense copy where it is none.
-template <class T>
-class Readable {
+template <class T> class Readable {
  public:
   using C = Compute<T>;
   explicit Readable(const Operand& x) : operand_(x) {}
@@ -80,8 +46,7 @@ class Readable {
 };
 
 /// A matrix that products write: itself, or a dense one of Compute<T> that `finish` copies into it.
-template <class T>
-class Writable {
+template <class T> class Writable {
  public:
   using C = Compute<T>;
   explicit Writable(Matrix<T> to) : to_(to) {
@@ -103,102 +68,11 @@ class Writable {
   std::optional<Scratch<C>> copy_;
 };
 
-template <class C>
-void clear(Matrix<C> m) {
+template <class C> void clear(Matrix<C> m) {
   for (int64_t i = 0; i < m.rows; ++i) std::fill_n(&m.at(i, 0), m.columns, C(0));
 }
 
-/// A block of rows of one head.
-struct Block {
-  int64_t batch;
-  int64_t first;  // row
-  int64_t rows;
-  int64_t columns;  // that its last row may see
-};
-
-/// The blocks of all heads: as many rows as keep the scores in the second cache.
-class Blocks {
- public:
-  Blocks(const AttentionInputs& in, bool causal)
-      : rows_(in.q.size(in.q.rank() - 2)), columns_(in.k.size(in.k.rank() - 2)), causal_(causal) {
-    height_ = std::clamp<int64_t>(65536 / std::max<int64_t>(columns_, 1), 16, 64);
-    per_head_ = (rows_ + height_ - 1) / height_;
-  }
-  int64_t per_head() const { return per_head_; }
-  int64_t height() const { return std::min(height_, rows_); }
-  int64_t columns() const { return columns_; }
-  Block at(int64_t batch, int64_t index) const {
-    const int64_t first = index * height_, end = std::min(first + height_, rows_);
-    return {batch, first, end - first, causal_ ? std::min(columns_, end) : columns_};
-  }
-  /// What row `i` of a block may see.
-  int64_t seen(const Block& block, int64_t i) const {
-    return causal_ ? std::min(columns_, block.first + i + 1) : columns_;
-  }
-
- private:
-  int64_t rows_, columns_, height_, per_head_;
-  bool causal_;
-};
-
-/// x += mask, or -inf where a bool one is false.
-template <class C>
-void add_mask(const Operand& mask, int64_t batch, int64_t row, C* x, int64_t n) {
-  if (mask.dtype == DType::boolean) {
-    const Matrix<bool> m = matrix_at<bool>(mask, batch);
-    const bool* seen = m.data + row * m.row_stride;
-    for (int64_t j = 0; j < n; ++j) x[j] = seen[j * m.column_stride] ? x[j] : -std::numeric_limits<C>::infinity();
-  } else {
-    visit_floating(mask.dtype, [&]<class M>() {
-      const Matrix<M> m = matrix_at<M>(mask, batch);
-      const M* term = m.data + row * m.row_stride;
-      for (int64_t j = 0; j < n; ++j) x[j] += static_cast<C>(term[j * m.column_stride]);
-    });
-  }
-}
-
-/// x = exp(x - shift) factor.
-template <class C>
-void exp_row(C* x, int64_t n, C shift, C factor) {
-  for_lanes<C>(
-      n, [&](int64_t j, auto count) { put_lanes(x + j, vmath::exp(lanes_at(x + j, count) - shift) * factor, count); });
-}
-
-/// The mask of the dropout over a block of probabilities: 0 or 1 / (1 - p), row-major with stride() columns.
-template <class C>
-class DropoutBlock {
- public:
-  DropoutBlock(const AttentionSetting& setting, const Blocks& blocks, int64_t rows)
-      : setting_(setting),
-        rows_(rows),
-        stride_((blocks.columns() + 3) / 4 * 4),
-        factors_(setting.dropout_p > 0 ? checked_multiply(blocks.height(), stride_) : 0) {}
-  void draw(const Block& block) const {
-    if (setting_.dropout_p <= 0 || block.columns == 0) return;
-    C one = 1;
-    const View shape = View::contiguous({block.rows, stride_}), same = View::create(shape.shape(), {0, 0});
-    const DType dtype = sizeof(C) == 8 ? DType::f64 : DType::f32;
-    const uint64_t row = static_cast<uint64_t>(block.batch * rows_ + block.first);
-    const uint64_t offset = setting_.key.offset + row * static_cast<uint64_t>(stride_ / 4);
-    const op::Dropout dropout{setting_.dropout_p, setting_.key.seed, offset};
-    dropout.cpu({&one, &same, dtype}, {factors_.data(), &shape, dtype});
-  }
-  /// x *= the factors of row `i`.
-  void apply(int64_t i, C* x, int64_t n) const {
-    if (setting_.dropout_p <= 0) return;
-    const C* f = factors_.data() + i * stride_;
-    for_lanes<C>(
-        n, [&](int64_t j, auto count) { put_lanes(x + j, lanes_at(x + j, count) * lanes_at(f + j, count), count); });
-  }
-
- private:
-  const AttentionSetting& setting_;
-  int64_t rows_, stride_;
-  Scratch<C> factors_;
-};
-
-template <class T>
-class Forward {
+template <class T> class Forward {
  public:
   using C = Compute<T>;
   Forward(const AttentionInputs& in, const AttentionSetting& setting, const Operand& out, const AttentionRows& rows)
@@ -218,7 +92,7 @@ class Forward {
     const Scratch<C> scratch(checked_multiply(blocks_.height(), blocks_.columns()));
     const DropoutBlock<C> drop(setting_, blocks_, in_.q.size(in_.q.rank() - 2));
     for (int64_t item = begin; item < end; ++item) {
-      const Block block = blocks_.at(item / blocks_.per_head(), item % blocks_.per_head());
+      const RowBlock block = blocks_.at(item / blocks_.per_head(), item % blocks_.per_head());
       const Matrix<const C> queries = q.at(block.batch), keys = k.at(block.batch), values = v.at(block.batch);
       const Matrix<C> scores = row_major(scratch.data(), block.rows, block.columns);
       gemm<C>(queries.block(block.first, 0, block.rows, queries.columns),
@@ -229,7 +103,8 @@ class Forward {
       for (int64_t i = 0; i < block.rows; ++i) {
         C* row = scratch.data() + i * block.columns;
         const int64_t seen = blocks_.seen(block, i);
-        softmax_row(block, i, row, seen, largest.at(block.first + i, 0), factor.at(block.first + i, 0));
+        softmax_row<C>(in_, setting_, block.batch, block.first + i, row, seen, largest.at(block.first + i, 0),
+                       factor.at(block.first + i, 0));
         drop.apply(i, row, seen);
         std::fill(row + seen, row + block.columns, C(0));
       }
@@ -239,16 +114,6 @@ class Forward {
     }
   }
 
-  void softmax_row(const Block& block, int64_t i, C* row, int64_t n, C& largest, C& factor) const {
-    row_scale(row, n, static_cast<C>(setting_.scale), row);
-    if (in_.mask.defined()) add_mask<C>(in_.mask, block.batch, block.first + i, row, n);
-    largest = row_max(row, n);
-    if (largest == -std::numeric_limits<C>::infinity()) largest = 0;  // it sees nothing, or only NaN
-    const double sum = row_exp(row, n, largest, row);
-    factor = sum == 0 ? C(0) : static_cast<C>(1 / sum);
-    row_scale(row, n, factor, row);
-  }
-
   const AttentionInputs in_;
   const AttentionSetting& setting_;
   const Operand& out_;
@@ -256,8 +121,7 @@ class Forward {
   const Blocks blocks_;
 };
 
-template <class T>
-class Backward {
+template <class T> class Backward {
  public:
   using C = Compute<T>;
   Backward(const Operand& g, const AttentionInputs& in, const AttentionSetting& setting, const AttentionRows& rows,
@@ -283,7 +147,7 @@ class Backward {
       // From the last block, which sees the most: it writes what the others add to.
       int64_t written = 0;
       for (int64_t index = blocks_.per_head() - 1; index >= 0; --index) {
-        const Block block = blocks_.at(batch, index);
+        const RowBlock block = blocks_.at(batch, index);
         const Head head{q.at(batch), k.at(batch), v.at(batch), g.at(batch), dq.matrix(), dk.matrix(), dv.matrix()};
         drop.draw(block);
         add_block(block, head, p.data(), dp.data(), drop, written > 0);
@@ -302,7 +166,7 @@ class Backward {
     Matrix<C> dq, dk, dv;
   };
 
-  void add_block(const Block& block, const Head& head, C* p, C* dp, const DropoutBlock<C>& drop,
+  void add_block(const RowBlock& block, const Head& head, C* p, C* dp, const DropoutBlock<C>& drop,
                  bool accumulate) const {
     const auto rows_of = [&](auto m) { return m.block(block.first, 0, block.rows, m.columns); };
     const auto columns_of = [&](auto m) { return m.block(0, 0, block.columns, m.columns); };
@@ -315,11 +179,9 @@ class Backward {
       C* row = p + i * block.columns;
       C* slope = dp + i * block.columns;
       const int64_t seen = blocks_.seen(block, i), at = block.first + i;
-      row_scale(row, seen, static_cast<C>(setting_.scale), row);
-      if (in_.mask.defined()) add_mask<C>(in_.mask, block.batch, at, row, seen);
-      exp_row(row, seen, largest.at(at, 0), factor.at(at, 0));
+      softmax_row_again<C>(in_, setting_, block.batch, at, row, seen, largest.at(at, 0), factor.at(at, 0));
       drop.apply(i, slope, seen);
-      softmax_slope(row, slope, seen);
+      softmax_slope<C>(setting_, row, slope, seen);
       drop.apply(i, row, seen);
       std::fill(row + seen, row + block.columns, C(0));
       std::fill(slope + seen, slope + block.columns, C(0));
@@ -329,14 +191,6 @@ class Backward {
     gemm<C>(scores.transposed(), rows_of(head.g), columns_of(head.dv), accumulate);
   }
 
-  /// slope = p (slope - sum(p slope)) scale.
-  void softmax_slope(const C* p, C* slope, int64_t n) const {
-    const C mean = static_cast<C>(row_dot(p, slope, n)), scale = static_cast<C>(setting_.scale);
-    for_lanes<C>(n, [&](int64_t j, auto count) {
-      put_lanes(slope + j, lanes_at(p + j, count) * (lanes_at(slope + j, count) - mean) * scale, count);
-    });
-  }
-
   const Operand& g_;
   const AttentionInputs in_;
   const AttentionSetting& setting_;
@@ -344,6 +198,11 @@ class Backward {
   const AttentionGradients out_;
   const Blocks blocks_;
 };
+
+/// Whether bf16 products in tiles are worth their padding.
+bool takes_amx(const Operand& q) {
+  return q.dtype == DType::bf16 && amx::available() && !loops_forced() && q.size(q.rank() - 2) >= 16;
+}
 
 /// One of the `parts` tensors that lie side by side in x (..., T, parts heads D), as (..., heads, T, D).
 View part_of(const Operand& x, int64_t parts, int64_t heads, int64_t part) {
@@ -360,12 +219,14 @@ using namespace kernels::cpu;
 
 void op::Attention::cpu(const Operand& q, const Operand& k, const Operand& v, const Operand& mask, const Operand& out,
                         const Operand& largest, const Operand& factor) const {
+  if (takes_amx(q)) return amx_attention({q, k, v, mask}, setting, out, {largest, factor});
   visit_floating(out.dtype, [&]<class T>() { Forward<T>({q, k, v, mask}, setting, out, {largest, factor}).run(); });
 }
 
 void op::AttentionBackward::cpu(const Operand& g, const Operand& q, const Operand& k, const Operand& v,
                                 const Operand& mask, const Operand& largest, const Operand& factor, const Operand& dq,
                                 const Operand& dk, const Operand& dv) const {
+  if (takes_amx(q)) return amx_attention_backward(g, {q, k, v, mask}, setting, {largest, factor}, {dq, dk, dv});
   visit_floating(g.dtype, [&]<class T>() {
     Backward<T>(g, {q, k, v, mask}, setting, {largest, factor}, {dq, dk, dv}).run();
   });

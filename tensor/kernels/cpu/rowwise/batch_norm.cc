@@ -12,16 +12,14 @@ namespace {
 
 /// y = ((x - mean) - what float(mean) lost) * scale + shift.
 struct Normalise {
-  template <class V>
-  static V apply(const std::array<V, 1>& x, const std::array<V, kChannelCoefficients>& c) {
+  template <class V> static V apply(const std::array<V, 1>& x, const std::array<V, kChannelCoefficients>& c) {
     return ((x[0] - c[0]) - c[1]) * c[2] + c[3];
   }
 };
 
 /// relu of it; NaN stays.
 struct NormaliseRelu {
-  template <class V>
-  static V apply(const std::array<V, 1>& x, const std::array<V, kChannelCoefficients>& c) {
+  template <class V> static V apply(const std::array<V, 1>& x, const std::array<V, kChannelCoefficients>& c) {
     const V y = Normalise::apply(x, c);
     return y < V{} ? V{} : y;
   }
@@ -29,24 +27,21 @@ struct NormaliseRelu {
 
 /// dx = ((g - mean(g)) - (x - mean) * slope) * scale.
 struct InputGradient {
-  template <class V>
-  static V apply(const std::array<V, 2>& x, const std::array<V, kChannelCoefficients>& c) {
+  template <class V> static V apply(const std::array<V, 2>& x, const std::array<V, kChannelCoefficients>& c) {
     return ((x[0] - c[0]) - (x[1] - c[1]) * c[2]) * c[3];
   }
 };
 
 /// The same where g passed a relu of y = (x - mean) * scale + shift.
 struct InputGradientRelu {
-  template <class V>
-  static V apply(const std::array<V, 2>& x, const std::array<V, kChannelCoefficients>& c) {
+  template <class V> static V apply(const std::array<V, 2>& x, const std::array<V, kChannelCoefficients>& c) {
     const V centred = x[1] - c[1], y = centred * c[3] + c[4];
     return (((y <= V{} ? V{} : x[0]) - c[0]) - centred * c[2]) * c[3];
   }
 };
 
 /// Coefficients in double, handed to loops as C.
-template <class C>
-class CoefficientTable {
+template <class C> class CoefficientTable {
  public:
   explicit CoefficientTable(int64_t channels) : channels_(channels), values_(channels * kChannelCoefficients) {}
   void set(int64_t channel, double a, double b, double c, double d, double e = 0) {
@@ -96,11 +91,11 @@ void batch_statistics(const Operand& x, double eps, double* mean, double* rstd) 
   visit_floating(x.dtype, [&]<class T>() {
     reduce(plan, static_cast<const T*>(x.base), MomentsPolicy<T>{},
            [&](int64_t offset, int64_t step, const Moments* moments, int64_t count) {
-      for (int64_t i = 0, c = plan.out_offset + offset; i < count; ++i, c += step) {
-        mean[c] = moments[i].mean;
-        rstd[c] = 1.0 / std::sqrt(moments[i].variance(0) + eps);
-      }
-    });
+             for (int64_t i = 0, c = plan.out_offset + offset; i < count; ++i, c += step) {
+               mean[c] = moments[i].mean;
+               rstd[c] = 1.0 / std::sqrt(moments[i].variance(0) + eps);
+             }
+           });
   });
 }
 

@@ -20,17 +20,13 @@ struct Layout {
   NestAxis channels;
 };
 
-template <class C, class T>
-[[gnu::always_inline]] inline simd::Vec<C> read(const T* p, int64_t stride, int count) {
+template <class C, class T> [[gnu::always_inline]] inline simd::Vec<C> read(const T* p, int64_t stride, int count) {
   if (stride != 1) return simd::load_strided<C>(p, stride, count);
   return count == simd::kLanes<C> ? simd::load<C>(p) : simd::load_part<C>(p, count);
 }
 
 /// Per channel in the type of the computation: the mean, and the gate where there is one (else null).
-template <class C>
-struct Coefficients {
-  const C *mean, *scale, *shift;
-};
+template <class C> struct Coefficients { const C *mean, *scale, *shift; };
 
 /// `grad` where its gate is open; x is centred.
 template <bool kGated, class C>

@@ -59,8 +59,7 @@ IndexList checked_targets(const Operand& targets, int64_t classes, const CrossEn
 }
 
 /// One scalar of a floating operand per row, written in row order.
-template <class F>
-void write_scalars(const Operand& out, int64_t begin, int64_t end, const F& value) {
+template <class F> void write_scalars(const Operand& out, int64_t begin, int64_t end, const F& value) {
   visit_floating(out.dtype, [&]<class T>() {
     const RowView view(out, out.rank(), out.rank());
     NestWalk walk(view.outer, begin);

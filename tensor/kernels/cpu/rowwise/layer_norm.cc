@@ -9,8 +9,7 @@ namespace weft::kernels::cpu {
 namespace {
 
 /// An operand of one row (weight, bias) as contiguous values of Compute<T>; `absent` everywhere where it is undefined.
-template <class T>
-class OneRow {
+template <class T> class OneRow {
  public:
   using C = Compute<T>;
   OneRow(const Operand& x, int64_t length, C absent) : values_(length) {
@@ -49,8 +48,7 @@ class RowScalars {
   }
 
  private:
-  template <class T>
-  T* at(int64_t i) const {
+  template <class T> T* at(int64_t i) const {
     const Nest& rows = view_->outer;
     const int64_t place = rows.rank == 0 ? 0 : rows.rank == 1 ? i * rows.inner().in : NestWalk(rows, i).in();
     return static_cast<T*>(view_->base) + view_->offset + place;
@@ -59,20 +57,9 @@ class RowScalars {
   DType dtype_{};
 };
 
-/// x - mean without losing what float(mean) cannot hold.
-template <class C>
-struct Centre {
-  explicit Centre(double mean) : high(static_cast<C>(mean)), low(static_cast<C>(mean - static_cast<double>(high))) {
-    if (!(low == low)) low = 0;  // an infinite mean
-  }
-  simd::Vec<C> operator()(simd::Vec<C> x) const { return (x - high) - low; }
-  C high;
-  C low;
-};
-
 template <class T>
-void forward(const Operand& x, int64_t axes, const Operand& weight, const Operand& bias, double eps, const Operand& y,
-             const Operand& mean, const Operand& rstd) {
+void forward(const Operand& x, int64_t axes, const Operand& weight, const Operand& bias, double eps, bool rms,
+             const Operand& y, const Operand& mean, const Operand& rstd) {
   using C = Compute<T>;
   const int64_t first = x.rank() - axes;
   const RowView in(x, first, x.rank() - 1), to(y, first, x.rank() - 1);
@@ -85,7 +72,7 @@ void forward(const Operand& x, int64_t axes, const Operand& weight, const Operan
     for (int64_t i = begin; i < end; ++i, reader.next(), writer.next()) {
       const C* row = reader.row();
       C* out = writer.row();
-      const double m = row_sum(row, length) / static_cast<double>(length);
+      const double m = rms ? 0.0 : row_sum(row, length) / static_cast<double>(length);
       const double r = 1.0 / std::sqrt(row_squares(row, length, m) / static_cast<double>(length) + eps);
       means.set(i, m);
       rstds.set(i, r);
@@ -100,8 +87,7 @@ void forward(const Operand& x, int64_t axes, const Operand& weight, const Operan
 }
 
 /// Sums of the parameters' gradients over a block of rows: 8 rows are added in C, their sums in double.
-template <class C>
-class ParameterSums {
+template <class C> class ParameterSums {
  public:
   /// sums[0, n) is for weight, sums[n, 2 n) for bias.
   ParameterSums(int64_t n, double* sums) : n_(n), sums_(sums), stage_(2 * n) { clear(); }
@@ -132,9 +118,10 @@ class ParameterSums {
 };
 
 /// One row: dx = rstd * (h - mean(h) - u * mean(h * u)) with h = g * weight, u = (x - mean) * rstd, and what it adds
-/// to the parameters' gradients, g * u and g. Either is left out where its pointer is null.
+/// to the parameters' gradients, g * u and g. Either is left out where its pointer is null. Without mean(h) with `rms`.
 template <class C>
-void row_gradient(const C* g, const C* x, const C* w, int64_t n, C mean, C rstd, C* dx, ParameterSums<C>* parameters) {
+void row_gradient(const C* g, const C* x, const C* w, int64_t n, C mean, C rstd, bool rms, C* dx,
+                  ParameterSums<C>* parameters) {
   detail::WideSum<C> sum, dot;
   const auto first_pass = [&](auto with_parameters) {
     for_lanes<C>(
@@ -154,7 +141,7 @@ void row_gradient(const C* g, const C* x, const C* w, int64_t n, C mean, C rstd,
     first_pass(std::false_type{});
   }
   if (dx == nullptr) return;
-  const C a = static_cast<C>(sum.total() / static_cast<double>(n));
+  const C a = rms ? C(0) : static_cast<C>(sum.total() / static_cast<double>(n));
   const C b = static_cast<C>(dot.total() / static_cast<double>(n));
   for_lanes<C>(n, [&](int64_t j, auto count) {
     const auto h = lanes_at(g + j, count) * lanes_at(w + j, count);
@@ -175,7 +162,7 @@ void write_row(const double* values, int64_t length, const Operand& out) {
 }
 
 template <class T>
-void backward(const Operand& g, const Operand& x, int64_t axes, const Operand& weight, const Operand& mean,
+void backward(const Operand& g, const Operand& x, int64_t axes, bool rms, const Operand& weight, const Operand& mean,
               const Operand& rstd, const Operand& dx, const Operand& dweight, const Operand& dbias) {
   using C = Compute<T>;
   const int64_t first = x.rank() - axes, last = x.rank() - 1;
@@ -199,7 +186,7 @@ void backward(const Operand& g, const Operand& x, int64_t axes, const Operand& w
       const C* g_row = g_reader.row();
       const C* x_row = x_reader.row();
       const C m = static_cast<C>(means.get(i)), r = static_cast<C>(rstds.get(i));
-      row_gradient(g_row, x_row, w.data(), length, m, r, dx.defined() ? writer.row() : nullptr,
+      row_gradient(g_row, x_row, w.data(), length, m, r, rms, dx.defined() ? writer.row() : nullptr,
                    parameter_sums ? &*parameter_sums : nullptr);
       if (dx.defined()) writer.next();
     }
@@ -221,7 +208,7 @@ using namespace kernels::cpu;
 
 void op::LayerNorm::cpu(const Operand& x, const Operand& weight, const Operand& bias, const Operand& y,
                         const Operand& mean, const Operand& rstd) const {
-  visit_floating(x.dtype, [&]<class T>() { forward<T>(x, axes, weight, bias, eps, y, mean, rstd); });
+  visit_floating(x.dtype, [&]<class T>() { forward<T>(x, axes, weight, bias, eps, rms, y, mean, rstd); });
 }
 
 void op::LayerNormBackward::cpu(const Operand& g, const Operand& x, const Operand& weight, const Operand& mean,
@@ -229,7 +216,7 @@ void op::LayerNormBackward::cpu(const Operand& g, const Operand& x, const Operan
                                 const Operand& dbias) const {
   visit_floating(x.dtype, [&]<class T>() {
     const Operand none;
-    backward<T>(g, x, axes, weight, mean, rstd, wanted & 1 ? dx : none, wanted & 2 ? dweight : none,
+    backward<T>(g, x, axes, rms, weight, mean, rstd, wanted & 1 ? dx : none, wanted & 2 ? dweight : none,
                 wanted & 4 ? dbias : none);
   });
 }

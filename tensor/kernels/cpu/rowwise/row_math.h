@@ -9,8 +9,7 @@ namespace weft::kernels::cpu {
 
 namespace detail {
 /// The sum of registers of C: up to 8 are added in C, those sums in double.
-template <class C>
-struct WideSum {
+template <class C> struct WideSum {
   using Wide = simd::Vec<double>;
   static constexpr int kParts = simd::kLanes<C> / simd::kLanes<double>;
   Wide parts[kParts] = {};
@@ -35,8 +34,7 @@ struct WideSum {
 };
 
 /// The sum of value(j, count) over the registers of a row; lanes from `count` on must be zero.
-template <class C, class F>
-[[gnu::always_inline]] inline double sum_lanes(int64_t length, const F& value) {
+template <class C, class F> [[gnu::always_inline]] inline double sum_lanes(int64_t length, const F& value) {
   constexpr int kWidth = simd::kLanes<C>;
   WideSum<C> sum;
   int64_t j = 0;
@@ -59,8 +57,7 @@ template <class C, class F>
 
 /// The largest value that is no NaN; -inf where there is none. (What is subtracted from a row before the exponentials: a
 /// NaN comes through in their sum.)
-template <class C>
-C row_max(const C* x, int64_t n) {
+template <class C> C row_max(const C* x, int64_t n) {
   constexpr int kWidth = simd::kLanes<C>;
   const simd::Vec<C> lowest = simd::splat<C>(-std::numeric_limits<C>::infinity());
   simd::Vec<C> best[4] = {lowest, lowest, lowest, lowest};  // side by side: each waits for its own last result
@@ -76,8 +73,7 @@ C row_max(const C* x, int64_t n) {
   return simd::fold_lanes<ExtremeOp<C, true>, C, kWidth>(best[0]);
 }
 
-template <class C>
-double row_sum(const C* x, int64_t n) {
+template <class C> double row_sum(const C* x, int64_t n) {
   return detail::sum_lanes<C>(n, [&](int64_t j, auto count) {
     simd::look_ahead(x + j);
     return lanes_at(x + j, count);
@@ -85,8 +81,7 @@ double row_sum(const C* x, int64_t n) {
 }
 
 /// The sum of (x - mean)^2.
-template <class C>
-double row_squares(const C* x, int64_t n, double mean) {
+template <class C> double row_squares(const C* x, int64_t n, double mean) {
   const C rounded = static_cast<C>(mean);
   const auto square = [&](int64_t j, auto count) {
     auto v = lanes_at(x + j, count) - rounded;
@@ -97,8 +92,7 @@ double row_squares(const C* x, int64_t n, double mean) {
 }
 
 /// The sum of a * b.
-template <class C>
-double row_dot(const C* a, const C* b, int64_t n) {
+template <class C> double row_dot(const C* a, const C* b, int64_t n) {
   return detail::sum_lanes<C>(n, [&](int64_t j, auto count) {
     simd::look_ahead(a + j), simd::look_ahead(b + j);
     return lanes_at(a + j, count) * lanes_at(b + j, count);
@@ -106,8 +100,7 @@ double row_dot(const C* a, const C* b, int64_t n) {
 }
 
 /// The sum of exp(x - shift) where no x is above shift; put(j, x - shift, exp(x - shift), count) gets the registers on the way.
-template <class C, class Put>
-double row_exp(const C* x, int64_t n, C shift, const Put& put) {
+template <class C, class Put> double row_exp(const C* x, int64_t n, C shift, const Put& put) {
   constexpr int kWidth = simd::kLanes<C>;
   return detail::sum_lanes<C>(
       n, [&](int64_t j, auto count) __attribute__((always_inline)) {
@@ -121,14 +114,22 @@ double row_exp(const C* x, int64_t n, C shift, const Put& put) {
 }
 
 /// y = exp(x - shift) and its sum; no x is above shift.
-template <class C>
-double row_exp(const C* x, int64_t n, C shift, C* y) {
+template <class C> double row_exp(const C* x, int64_t n, C shift, C* y) {
   return row_exp(x, n, shift, [y](int64_t j, auto, auto e, auto count) { put_lanes(y + j, e, count); });
 }
 
+/// x - mean without losing what float(mean) cannot hold.
+template <class C> struct Centre {
+  explicit Centre(double mean) : high(static_cast<C>(mean)), low(static_cast<C>(mean - static_cast<double>(high))) {
+    if (!(low == low)) low = 0;  // an infinite mean
+  }
+  simd::Vec<C> operator()(simd::Vec<C> x) const { return (x - high) - low; }
+  C high;
+  C low;
+};
+
 /// y = x * factor.
-template <class C>
-void row_scale(const C* x, int64_t n, C factor, C* y) {
+template <class C> void row_scale(const C* x, int64_t n, C factor, C* y) {
   for_lanes<C>(n, [&](int64_t j, auto count) { put_lanes(y + j, lanes_at(x + j, count) * factor, count); });
 }
 

@@ -8,8 +8,7 @@ namespace weft::kernels::cpu {
 namespace {
 
 /// f(x row, out row, length) on every row.
-template <class T, class F>
-void map_rows(const Operand& x, int64_t axis, const Operand& out, const F& f) {
+template <class T, class F> void map_rows(const Operand& x, int64_t axis, const Operand& out, const F& f) {
   const RowView in(x, axis), to(out, axis);
   const int64_t length = in.length();
   if (length == 0) return;

@@ -44,16 +44,16 @@ using namespace kernels::cpu;
 void op::AvgPool2d::cpu(const Operand& x, const Operand& out) const {
   if (out.numel() == 0) return;
   visit_floating(out.dtype, [&]<class S>() {
-    linked_means<S>(x, out, Links::of_windows(options, 0, x.size(2), out.size(2)),
-                    Links::of_windows(options, 1, x.size(3), out.size(3)), options);
+    linked_means<S>(x, out, Links::of_windows(windows_of(options, 0), x.size(2), out.size(2)),
+                    Links::of_windows(windows_of(options, 1), x.size(3), out.size(3)), options);
   });
 }
 
 void op::AvgPool2dBackward::cpu(const Operand& g, const Operand& out) const {
   if (out.numel() == 0) return;
   visit_floating(out.dtype, [&]<class S>() {
-    linked_means<S>(g, out, Links::of_pixels(options, 0, out.size(2), g.size(2)),
-                    Links::of_pixels(options, 1, out.size(3), g.size(3)), options);
+    linked_means<S>(g, out, Links::of_pixels(windows_of(options, 0), out.size(2), g.size(2)),
+                    Links::of_pixels(windows_of(options, 1), out.size(3), g.size(3)), options);
   });
 }
 

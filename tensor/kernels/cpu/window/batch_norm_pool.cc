@@ -17,8 +17,7 @@ namespace {
 constexpr uint8_t kNoPlace = 255;
 
 /// kCount values per channel in the type of the computation, with room for whole registers.
-template <class C, int kCount>
-class ChannelTable {
+template <class C, int kCount> class ChannelTable {
  public:
   explicit ChannelTable(int64_t channels)
       : width_(detail::ceil_div(channels, simd::kLanes<C>) * simd::kLanes<C>), values_(kCount * width_) {
@@ -145,8 +144,7 @@ void sum_windows(const Operand& g, const Operand& places, const Operand& x, Pair
 }
 
 /// Calls f.operator()<C>() for f32 and f64.
-template <class F>
-void visit_wide(DType dtype, F&& f) {
+template <class F> void visit_wide(DType dtype, F&& f) {
   dtype == DType::f64 ? f.template operator()<double>() : f.template operator()<float>();
 }
 

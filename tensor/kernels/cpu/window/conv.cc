@@ -2,35 +2,35 @@
 
 #include <type_traits>
 
+#include "tensor/kernels/cpu/base/convert.h"
 #include "tensor/kernels/cpu/base/dispatch.h"
 #include "tensor/kernels/cpu/base/force_loops.h"
 #include "tensor/kernels/cpu/base/onednn.h"
 #include "tensor/kernels/cpu/window/conv_shape.h"
+#include "tensor/kernels/cpu/window/depthwise_conv.h"
 #include "tensor/kernels/cpu/window/loop_conv.h"
 #include "tensor/kernels/cpu/window/tap_conv.h"
 
 namespace weft::kernels::cpu {
 namespace {
 
-ConvShape shape_of(const Operand& x, const Operand& weight, const Operand& out, const Conv2dOptions& options) {
-  return {options,     x.size(0),  x.size(1), x.size(2), x.size(3), weight.size(0), {weight.size(2), weight.size(3)},
-          out.size(2), out.size(3)};
+ConvShape shape_of(const Operand& x, const Operand& weight, const Operand& out, const ConvOptions& options) {
+  const auto sizes = [](const Operand& o) { return Triple(o.size(2), o.size(3), o.size(4)); };
+  return {options, x.size(0), x.size(1), sizes(x), weight.size(0), sizes(weight), sizes(out)};
 }
 
-/// What convolutions compute in: bf16 and f16 are widened.
-template <class S>
-using Compute = std::conditional_t<std::is_same_v<S, double>, double, float>;
+/// What a bias is added in.
+template <class T> using BiasOf = Compute<T>;
 
 /// Strides for libraries, which look at those of axes of size 1 too.
 WeightStrides weight_strides(const Shape& shape, const Strides& strides) {
   WeightStrides result;
-  for (size_t i = 0; i < 4; ++i) result[i] = shape[i] == 1 ? 1 : strides[i];
+  for (size_t i = 0; i < result.size(); ++i) result[i] = shape[i] == 1 ? 1 : strides[i];
   return result;
 }
 
 /// A weight as T with strides that do not overlap: its own memory, or a row-major copy.
-template <class S, class T>
-class WeightIn {
+template <class S, class T> class WeightIn {
  public:
   explicit WeightIn(const Operand& w) {
     if constexpr (std::is_same_v<S, T>)
@@ -55,27 +55,37 @@ class WeightIn {
 };
 
 /// out = bias or zeros where there is nothing to sum.
-template <class S>
-void fill(const Operand& out, const Operand& bias = {}) {
+template <class S> void fill(const Operand& out, const Operand& bias = {}) {
   for (int64_t n = 0; n < out.size(0); ++n)
     for (int64_t c = 0; c < out.size(1); ++c)
-      for (int64_t h = 0; h < out.size(2); ++h)
-        for (int64_t w = 0; w < out.size(3); ++w)
-          out.data<S>()[n * out.stride(0) + c * out.stride(1) + h * out.stride(2) + w * out.stride(3)] =
-              bias.defined() ? bias.data<S>()[c * bias.stride(0)] : S{};
+      for (int64_t d = 0; d < out.size(2); ++d)
+        for (int64_t h = 0; h < out.size(3); ++h)
+          for (int64_t w = 0; w < out.size(4); ++w)
+            out.data<S>()[n * out.stride(0) + c * out.stride(1) + d * out.stride(2) + h * out.stride(3) +
+                          w * out.stride(4)] = bias.defined() ? bias.data<S>()[c * bias.stride(0)] : S{};
 }
-
-/// How an f32 convolution runs, by sizes alone.
-enum class Way { product, taps, onednn };
 
 /// Whether oneDNN takes such distances of pixels: it generates code pixel by pixel of the padding (2^20 take seconds),
 /// and counts in 32 bits.
 bool fits_library(const ConvShape& s) {
   constexpr int64_t kMost = int64_t{1} << 15;
-  for (int axis = 0; axis < 2; ++axis)
+  for (int axis = 0; axis < 3; ++axis)
     if (s.stride[axis] > kMost || s.padding[axis] > kMost || s.dilation[axis] > kMost) return false;
   return true;
 }
+
+/// f.operator()<S, T>() for the operands' elements S and what is computed with: bf16 itself where the CPU has products of it, and
+/// what halves are widened to where that gave false.
+template <class F> void visit_computed(DType dtype, const ConvShape& s, F&& f) {
+  visit_floating(dtype, [&]<class S>() {
+    if constexpr (std::is_same_v<S, BFloat16>)
+      if (!loops_forced() && onednn::has_fast_bf16() && fits_library(s) && f.template operator()<S, S>()) return;
+    f.template operator()<S, Compute<S>>();
+  });
+}
+
+/// How an f32 convolution runs, by sizes alone.
+enum class Way { product, taps, onednn };
 
 Way way_of(const ConvShape& s) {
   if (loops_forced() || !fits_library(s)) return Way::product;
@@ -84,40 +94,64 @@ Way way_of(const ConvShape& s) {
 }
 
 template <class T>
-void forward(const ConvShape& s, const T* x, const T* w, const WeightStrides& strides, const T* bias, T* out) {
+bool forward(const ConvShape& s, const T* x, const T* w, const WeightStrides& strides, const BiasOf<T>* bias, T* out) {
   if constexpr (std::is_same_v<T, float>) {
     const Way way = way_of(s);
-    if (way == Way::taps) return tap_conv(s, x, w, strides, bias, out);
-    if (way == Way::onednn && onednn::conv_forward(s, x, w, strides, bias, out)) return;
+    if (way == Way::taps) return tap_conv(s, x, w, strides, bias, out), true;
+    if (way == Way::onednn && onednn::conv_forward(s, x, w, strides, bias, out)) return true;
   }
-  product_conv<T>(s, x, w, strides, bias, out);
+  if constexpr (is_half<T>) {
+    return onednn::conv_forward(s, x, w, strides, bias, out);
+  } else {
+    if (is_depthwise(s) && !loops_forced())
+      depthwise_conv<T>(s, x, w, strides, bias, out);
+    else
+      product_conv<T>(s, x, w, strides, bias, out);
+    return true;
+  }
 }
 
 template <class T>
-void backward_data(const ConvShape& s, const T* grad, const T* w, const WeightStrides& strides, T* grad_x) {
+bool backward_data(const ConvShape& s, const T* grad, const T* w, const WeightStrides& strides, T* grad_x) {
   if constexpr (std::is_same_v<T, float>) {
     const Way way = way_of(s);
-    if (way == Way::taps) return tap_conv_backward_data(s, grad, w, strides, grad_x);
-    if (way == Way::onednn && onednn::conv_backward_data(s, grad, w, strides, grad_x)) return;
+    if (way == Way::taps) return tap_conv_backward_data(s, grad, w, strides, grad_x), true;
+    if (way == Way::onednn && onednn::conv_backward_data(s, grad, w, strides, grad_x)) return true;
   }
-  product_conv_backward_data<T>(s, grad, w, strides, grad_x);
+  if constexpr (is_half<T>) {
+    return onednn::conv_backward_data(s, grad, w, strides, grad_x);
+  } else {
+    if (is_depthwise(s) && !loops_forced())
+      depthwise_conv_backward_data<T>(s, grad, w, strides, grad_x);
+    else
+      product_conv_backward_data<T>(s, grad, w, strides, grad_x);
+    return true;
+  }
 }
 
 template <class T>
-void backward_weights(const ConvShape& s, const T* x, const T* grad, T* grad_w, const WeightStrides& strides) {
+bool backward_weights(const ConvShape& s, const T* x, const T* grad, T* grad_w, const WeightStrides& strides) {
   if constexpr (std::is_same_v<T, float>) {
     const Way way = way_of(s);
-    if (way == Way::taps) return tap_conv_backward_weights(s, x, grad, grad_w, strides);
-    if (way == Way::onednn && onednn::conv_backward_weights(s, x, grad, grad_w, strides)) return;
+    if (way == Way::taps) return tap_conv_backward_weights(s, x, grad, grad_w, strides), true;
+    if (way == Way::onednn && onednn::conv_backward_weights(s, x, grad, grad_w, strides)) return true;
   }
-  product_conv_backward_weights<T>(s, x, grad, grad_w, strides);
+  if constexpr (is_half<T>) {
+    return onednn::conv_backward_weights(s, x, grad, grad_w, strides);
+  } else {
+    if (is_depthwise(s) && !loops_forced())
+      depthwise_conv_backward_weights<T>(s, x, grad, grad_w, strides);
+    else
+      product_conv_backward_weights<T>(s, x, grad, grad_w, strides);
+    return true;
+  }
 }
 
 }  // namespace
 
 bool is_channels_last(const Operand& x) {
   const Strides wanted = channels_last_strides(x.shape());
-  for (int64_t i = 0; i < 4; ++i)
+  for (int64_t i = 0; i < 5; ++i)
     if (x.size(i) != 1 && x.stride(i) != wanted[static_cast<size_t>(i)]) return false;
   return true;
 }
@@ -127,51 +161,55 @@ bool is_channels_last(const Operand& x) {
 namespace weft {
 using namespace kernels::cpu;
 
-/// out(n, o, i, j) = bias(o) + sum over c, a, b of weight(o, c, a, b) x(n, g + c, i s - p + a d, j s - p + b d), with
-/// zeros outside of x and g the first channel of o's group. Any strides; what is not dense and channels-last is copied.
-/// f32 runs in oneDNN or in products; bf16 and f16 in f32, rounded at the end; f64 in products.
-void op::Conv2d::cpu(const Operand& x, const Operand& weight, const Operand& bias, const Operand& out) const {
-  const ConvShape s = shape_of(x, weight, out, options);
-  visit_floating(out.dtype, [&]<class S>() {
-    using T = Compute<S>;
-    if (s.is_empty()) return fill<S>(out, bias);
-    const ImageIn<S, T> in(x);
-    const WeightIn<S, T> w(weight);
-    ImageOut<S, T> result(out);
-    Scratch<T> dense_bias(bias.defined() ? s.filters : 0);
+/// In two axes: out(n, o, i, j) = bias(o) + sum over c, a, b of weight(o, c, a, b) x(n, g + c, i s - p + a d, j s - p +
+/// b d), with zeros outside of x and g the first channel of o's group. Any strides; what is not dense and channels-last
+/// is copied. f32 runs in oneDNN or in products; bf16 in oneDNN where the CPU has products of it, else, as f16, in f32, rounded
+/// at the end; f64 in products.
+void op::Conv::cpu(const Operand& x, const Operand& weight, const Operand& bias, const Operand& out) const {
+  const FiveAxes x5(x), weight5(weight), out5(out);
+  const ConvShape s = shape_of(*x5, *weight5, *out5, options);
+  if (s.is_empty()) return visit_floating(out.dtype, [&]<class S>() { fill<S>(*out5, bias); });
+  visit_computed(out.dtype, s, [&]<class S, class T>() {
+    const ImageIn<S, T> in(*x5);
+    const WeightIn<S, T> w(*weight5);
+    ImageOut<S, T> result(*out5);
+    Scratch<BiasOf<T>> dense_bias(bias.defined() ? s.filters : 0);
     if (bias.defined())
       for (int64_t o = 0; o < s.filters; ++o) dense_bias.data()[o] = bias.data<S>()[o * bias.stride(0)];
-    forward<T>(s, in.data(), w.data(), w.strides(), dense_bias.data(), result.data());
+    if (!forward<T>(s, in.data(), w.data(), w.strides(), dense_bias.data(), result.data())) return false;
     result.finish();
+    return true;
   });
 }
 
-void op::Conv2dBackwardData::cpu(const Operand& g, const Operand& weight, const Operand& out) const {
-  const ConvShape s = shape_of(out, weight, g, options);
-  visit_floating(out.dtype, [&]<class S>() {
-    using T = Compute<S>;
-    if (s.is_empty()) return fill<S>(out);
-    const ImageIn<S, T> in(g);
-    const WeightIn<S, T> w(weight);
-    ImageOut<S, T> result(out);
-    backward_data<T>(s, in.data(), w.data(), w.strides(), result.data());
+void op::ConvBackwardData::cpu(const Operand& g, const Operand& weight, const Operand& out) const {
+  const FiveAxes g5(g), weight5(weight), out5(out);
+  const ConvShape s = shape_of(*out5, *weight5, *g5, options);
+  if (s.is_empty()) return visit_floating(out.dtype, [&]<class S>() { fill<S>(*out5); });
+  visit_computed(out.dtype, s, [&]<class S, class T>() {
+    const ImageIn<S, T> in(*g5);
+    const WeightIn<S, T> w(*weight5);
+    ImageOut<S, T> result(*out5);
+    if (!backward_data<T>(s, in.data(), w.data(), w.strides(), result.data())) return false;
     result.finish();
+    return true;
   });
 }
 
-void op::Conv2dBackwardWeights::cpu(const Operand& x, const Operand& g, const Operand& out) const {
-  const ConvShape s = shape_of(x, out, g, options);
-  visit_floating(out.dtype, [&]<class S>() {
-    using T = Compute<S>;
-    if (s.is_empty()) return fill<S>(out);
-    const ImageIn<S, T> in(x), grad(g);
+void op::ConvBackwardWeights::cpu(const Operand& x, const Operand& g, const Operand& out) const {
+  const FiveAxes x5(x), g5(g), out5(out);
+  const ConvShape s = shape_of(*x5, *out5, *g5, options);
+  if (s.is_empty()) return visit_floating(out.dtype, [&]<class S>() { fill<S>(*out5); });
+  visit_computed(out.dtype, s, [&]<class S, class T>() {
+    const ImageIn<S, T> in(*x5), grad(*g5);
     const bool direct = std::is_same_v<S, T> && out.view->is_dense();
     Scratch<T> copy(direct ? 0 : out.numel());
-    const Strides at = direct ? out.strides() : row_major_strides(out.shape());
-    const WeightStrides to = weight_strides(out.shape(), at);
+    const Strides at = direct ? out5->strides() : row_major_strides(out5->shape());
+    const WeightStrides to = weight_strides(out5->shape(), at);
     T* result = direct ? reinterpret_cast<T*>(out.data<S>()) : copy.data();
-    backward_weights<T>(s, in.data(), grad.data(), result, to);
-    if (!direct) copy_image<T, S>(result, at, out.data<S>(), out.strides(), out.shape());
+    if (!backward_weights<T>(s, in.data(), grad.data(), result, to)) return false;
+    if (!direct) copy_image<T, S>(result, at, out5->data<S>(), out5->strides(), out5->shape());
+    return true;
   });
 }
 

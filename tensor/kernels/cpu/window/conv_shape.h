@@ -1,4 +1,4 @@
-// The sizes of a 2-D convolution, and operands brought into the order its kernels work in.
+// The sizes of a convolution over one to three axes, and operands brought into the order its kernels work in.
 #pragma once
 
 #include <array>
@@ -12,45 +12,67 @@
 
 namespace weft::kernels::cpu {
 
-/// The options of a convolution and the sizes of what it is applied to.
-struct ConvShape : Conv2dOptions {
-  int64_t batch, channels, height, width;
+/// The options of a convolution and the sizes of what it is applied to: depth, height and width, 1 for axes that are
+/// not there.
+struct ConvShape : ConvOptions {
+  int64_t batch, channels;
+  Triple in;
   int64_t filters;
-  Pair kernel;
-  int64_t out_height, out_width;
+  Triple kernel, out;
 
   int64_t group_channels() const { return channels / groups; }
   int64_t group_filters() const { return filters / groups; }
-  int64_t taps() const { return kernel[0] * kernel[1]; }
-  int64_t out_pixels() const { return batch * out_height * out_width; }
+  int64_t taps() const { return kernel[0] * kernel[1] * kernel[2]; }
+  int64_t pixels() const { return batch * in[0] * in[1] * in[2]; }
+  /// Lines of the result: (n, depth, height).
+  int64_t out_lines() const { return batch * out[0] * out[1]; }
+  int64_t out_pixels() const { return out_lines() * out[2]; }
+  /// No axis but height and width.
+  bool is_flat() const { return in[0] == 1 && kernel[0] == 1 && out[0] == 1; }
   /// Some sum has no terms or there is nothing to sum into: not a case for a library.
-  bool is_empty() const {
-    return batch == 0 || channels == 0 || filters == 0 || taps() == 0 || height == 0 || width == 0 || out_pixels() == 0;
-  }
+  bool is_empty() const { return channels == 0 || filters == 0 || taps() == 0 || pixels() == 0 || out_pixels() == 0; }
   /// Each output pixel reads just the input pixel at its place.
-  bool is_pointwise() const { return taps() == 1 && stride == Pair(1) && padding == Pair(0); }
+  bool is_pointwise() const { return taps() == 1 && stride == Triple(1) && padding == Triple(0); }
 };
 
-/// Strides of a weight under its logical (O, C / groups, kh, kw) shape.
-using WeightStrides = std::array<int64_t, 4>;
+/// Strides of a weight under its logical (O, C / groups, kd, kh, kw) shape.
+using WeightStrides = std::array<int64_t, 5>;
+
+/// An operand (N, C, [[D,] H,] W) as (N, C, D, H, W): the axes that are not there have size 1.
+class FiveAxes {
+ public:
+  explicit FiveAxes(const Operand& x) : view_(*x.view), operand_(x) {
+    while (view_.rank() < 5) view_ = view_.unsqueeze(2);
+    operand_.view = &view_;
+  }
+  FiveAxes(const FiveAxes&) = delete;
+  FiveAxes& operator=(const FiveAxes&) = delete;
+  const Operand& operator*() const { return operand_; }
+  const Operand* operator->() const { return &operand_; }
+
+ private:
+  View view_;
+  Operand operand_;
+};
 
 /// True where strides are channels-last without gaps; strides of axes of size 1 do not count.
 bool is_channels_last(const Operand& x);
 
-/// to = from, converted: (N, C, H, W) with any strides.
+/// to = from, converted: (N, C, D, H, W) with any strides.
 template <class From, class To>
 void copy_image(const From* from, const Strides& from_strides, To* to, const Strides& to_strides, const Shape& shape) {
   const int64_t batch = shape[0], channels = shape[1];
-  int64_t height = shape[2], width = shape[3];
-  if (batch > 1 && from_strides[2] == width * from_strides[3] && to_strides[2] == width * to_strides[3])
+  int64_t depth = shape[2], height = shape[3], width = shape[4];
+  if (batch * depth > 1 && from_strides[3] == width * from_strides[4] && to_strides[3] == width * to_strides[4])
     width *= height, height = 1;  // whole images are matrices (pixels, channels)
   const int64_t grain = std::max<int64_t>(1, 32768 / std::max<int64_t>(1, width * channels));
-  parallel_for(batch * height, grain, [&](int64_t begin, int64_t end) {
+  parallel_for(batch * depth * height, grain, [&](int64_t begin, int64_t end) {
     for (int64_t i = begin; i < end; ++i) {
-      const int64_t n = i / height, h = i % height;
-      const Matrix<const From> in{from + n * from_strides[0] + h * from_strides[2], width, channels, from_strides[3],
-                                  from_strides[1]};
-      const Matrix<To> out{to + n * to_strides[0] + h * to_strides[2], width, channels, to_strides[3], to_strides[1]};
+      const int64_t n = i / (depth * height), d = i / height % depth, h = i % height;
+      const Matrix<const From> in{from + n * from_strides[0] + d * from_strides[2] + h * from_strides[3], width,
+                                  channels, from_strides[4], from_strides[1]};
+      const Matrix<To> out{to + n * to_strides[0] + d * to_strides[2] + h * to_strides[3], width, channels,
+                           to_strides[4], to_strides[1]};
       copy_matrix_serial<From, To>(in, out);
     }
   });
@@ -58,8 +80,7 @@ void copy_image(const From* from, const Strides& from_strides, To* to, const Str
 
 /// An operand as dense channels-last memory of T: its own where it is that, else a copy. S is the operand's element
 /// type.
-template <class S, class T>
-class ImageIn {
+template <class S, class T> class ImageIn {
  public:
   explicit ImageIn(const Operand& x) {
     if constexpr (std::is_same_v<S, T>)
@@ -79,8 +100,7 @@ class ImageIn {
 };
 
 /// The same for a result: `finish()` writes a copy back to the operand.
-template <class S, class T>
-class ImageOut {
+template <class S, class T> class ImageOut {
  public:
   explicit ImageOut(const Operand& x) : target_(x) {
     if constexpr (std::is_same_v<S, T>)

@@ -5,33 +5,39 @@
 namespace weft::kernels::cpu {
 namespace {
 
-/// Calls f(column, input pixel or -1) for each tap of output pixel (n, i, j): `column` counts taps.
-template <class F>
-void for_each_tap(const ConvShape& s, int64_t n, int64_t i, int64_t j, F&& f) {
+/// Calls f(column, input pixel or -1) for each tap of pixel j of an output line (n, depth, height): `column` counts
+/// taps.
+template <class F> void for_each_tap(const ConvShape& s, int64_t line, int64_t j, F&& f) {
+  const int64_t n = line / (s.out[0] * s.out[1]);
+  const Triple first(line / s.out[1] % s.out[0] * s.stride[0] - s.padding[0],
+                     line % s.out[1] * s.stride[1] - s.padding[1], j * s.stride[2] - s.padding[2]);
   int64_t column = 0;
   for (int64_t a = 0; a < s.kernel[0]; ++a) {
-    const int64_t h = i * s.stride[0] - s.padding[0] + a * s.dilation[0];
-    for (int64_t b = 0; b < s.kernel[1]; ++b, ++column) {
-      const int64_t w = j * s.stride[1] - s.padding[1] + b * s.dilation[1];
-      f(column, h >= 0 && h < s.height && w >= 0 && w < s.width ? (n * s.height + h) * s.width + w : -1);
+    const int64_t d = first[0] + a * s.dilation[0];
+    for (int64_t b = 0; b < s.kernel[1]; ++b) {
+      const int64_t h = first[1] + b * s.dilation[1];
+      const bool inside = d >= 0 && d < s.in[0] && h >= 0 && h < s.in[1];
+      for (int64_t c = 0; c < s.kernel[2]; ++c, ++column) {
+        const int64_t w = first[2] + c * s.dilation[2];
+        f(column, inside && w >= 0 && w < s.in[2] ? ((n * s.in[0] + d) * s.in[1] + h) * s.in[2] + w : -1);
+      }
     }
   }
 }
 
-/// Lines of output pixels, (n, i), whose windows are laid out at once: about a megabyte of f32.
+/// Lines of output pixels whose windows are laid out at once: about a megabyte of f32.
 int64_t lines_per_piece(const ConvShape& s) {
-  const int64_t line = s.out_width * s.taps() * s.group_channels();
-  return std::max<int64_t>(1, std::min(s.batch * s.out_height, (int64_t{1} << 18) / line));
+  const int64_t line = s.out[2] * s.taps() * s.group_channels();
+  return std::max<int64_t>(1, std::min(s.out_lines(), (int64_t{1} << 18) / line));
 }
 
 /// columns (pixels, taps * channels of a group): the windows of the output lines [begin, end).
 template <class T>
 void lay_out_windows(const ConvShape& s, const T* x, int64_t group, int64_t begin, int64_t end, T* columns) {
   const int64_t channels = s.group_channels(), row = s.taps() * channels;
-  parallel_for((end - begin) * s.out_width, std::max<int64_t>(1, 16384 / row), [&](int64_t first, int64_t last) {
+  parallel_for((end - begin) * s.out[2], std::max<int64_t>(1, 16384 / row), [&](int64_t first, int64_t last) {
     for (int64_t p = first; p < last; ++p) {
-      const int64_t line = begin + p / s.out_width;
-      for_each_tap(s, line / s.out_height, line % s.out_height, p % s.out_width, [&](int64_t tap, int64_t pixel) {
+      for_each_tap(s, begin + p / s.out[2], p % s.out[2], [&](int64_t tap, int64_t pixel) {
         T* out = columns + p * row + tap * channels;
         if (pixel < 0)
           std::fill_n(out, channels, T{});
@@ -46,13 +52,13 @@ void lay_out_windows(const ConvShape& s, const T* x, int64_t group, int64_t begi
 template <class T>
 void add_windows(const ConvShape& s, const T* columns, int64_t group, int64_t begin, int64_t end, T* grad_x) {
   const int64_t channels = s.group_channels(), row = s.taps() * channels;
-  const int64_t first_image = begin / s.out_height, images = (end - 1) / s.out_height - first_image + 1;
+  const int64_t lines = s.out[0] * s.out[1];  // of an image
+  const int64_t first_image = begin / lines, images = (end - 1) / lines - first_image + 1;
   parallel_for(images, 1, [&](int64_t first, int64_t last) {
-    const int64_t from = std::max(begin, (first_image + first) * s.out_height);
-    const int64_t to = std::min(end, (first_image + last) * s.out_height);
-    for (int64_t p = (from - begin) * s.out_width; p < (to - begin) * s.out_width; ++p) {
-      const int64_t line = begin + p / s.out_width;
-      for_each_tap(s, line / s.out_height, line % s.out_height, p % s.out_width, [&](int64_t tap, int64_t pixel) {
+    const int64_t from = std::max(begin, (first_image + first) * lines);
+    const int64_t to = std::min(end, (first_image + last) * lines);
+    for (int64_t p = (from - begin) * s.out[2]; p < (to - begin) * s.out[2]; ++p) {
+      for_each_tap(s, begin + p / s.out[2], p % s.out[2], [&](int64_t tap, int64_t pixel) {
         if (pixel < 0) return;
         const T* in = columns + p * row + tap * channels;
         T* out = grad_x + pixel * s.channels + group * channels;
@@ -65,11 +71,13 @@ void add_windows(const ConvShape& s, const T* columns, int64_t group, int64_t be
 /// The weight of a group as a matrix (taps * channels, filters), rows in the order of the windows; tap by tap.
 template <class T, class F>
 void for_each_weight_tap(const ConvShape& s, T* weight, const WeightStrides& strides, int64_t group, F&& f) {
+  weight += group * s.group_filters() * strides[0];
+  int64_t tap = 0;
   for (int64_t a = 0; a < s.kernel[0]; ++a)
     for (int64_t b = 0; b < s.kernel[1]; ++b)
-      f(a * s.kernel[1] + b,
-        Matrix<T>{weight + group * s.group_filters() * strides[0] + a * strides[2] + b * strides[3], s.group_channels(),
-                  s.group_filters(), strides[1], strides[0]});
+      for (int64_t c = 0; c < s.kernel[2]; ++c, ++tap)
+        f(tap, Matrix<T>{weight + a * strides[2] + b * strides[3] + c * strides[4], s.group_channels(),
+                         s.group_filters(), strides[1], strides[0]});
 }
 
 template <class T>
@@ -80,24 +88,22 @@ void pack_weight(const ConvShape& s, const T* weight, const WeightStrides& strid
 }
 
 /// The pixels of output lines [begin, end) and the filters of a group, as a matrix.
-template <class T>
-Matrix<T> out_lines(const ConvShape& s, T* out, int64_t group, int64_t begin, int64_t end) {
-  return {out + begin * s.out_width * s.filters + group * s.group_filters(), (end - begin) * s.out_width,
-          s.group_filters(), s.filters, 1};
+template <class T> Matrix<T> out_lines(const ConvShape& s, T* out, int64_t group, int64_t begin, int64_t end) {
+  return {out + begin * s.out[2] * s.filters + group * s.group_filters(), (end - begin) * s.out[2], s.group_filters(),
+          s.filters, 1};
 }
 
 /// Calls f(windows, begin, end) for pieces of the output; a pointwise convolution's windows are x itself, in one piece.
-template <class T, class F>
-void for_each_piece(const ConvShape& s, const T* x, int64_t group, F&& f) {
-  const int64_t lines = s.batch * s.out_height, row = s.taps() * s.group_channels();
+template <class T, class F> void for_each_piece(const ConvShape& s, const T* x, int64_t group, F&& f) {
+  const int64_t lines = s.out_lines(), row = s.taps() * s.group_channels();
   if (s.is_pointwise())
     return f(Matrix<const T>{x + group * s.group_channels(), s.out_pixels(), row, s.channels, 1}, int64_t{0}, lines);
   const int64_t step = lines_per_piece(s);
-  Scratch<T> columns(checked_multiply(step * s.out_width, row));
+  Scratch<T> columns(checked_multiply(step * s.out[2], row));
   for (int64_t begin = 0; begin < lines; begin += step) {
     const int64_t end = std::min(lines, begin + step);
     lay_out_windows(s, x, group, begin, end, columns.data());
-    f(Matrix<const T>(row_major(columns.data(), (end - begin) * s.out_width, row)), begin, end);
+    f(Matrix<const T>(row_major(columns.data(), (end - begin) * s.out[2], row)), begin, end);
   }
 }
 
@@ -128,7 +134,7 @@ template <class T>
 void product_conv_backward_data(const ConvShape& s, const T* grad, const T* weight, const WeightStrides& strides,
                                 T* grad_x) {
   const int64_t rows = s.taps() * s.group_channels(), columns = s.group_filters();
-  const int64_t lines = s.batch * s.out_height;
+  const int64_t lines = s.out_lines();
   if (s.is_pointwise()) {
     for (int64_t g = 0; g < s.groups; ++g)
       gemm<T>(out_lines(s, grad, g, 0, lines),
@@ -136,18 +142,18 @@ void product_conv_backward_data(const ConvShape& s, const T* grad, const T* weig
               {grad_x + g * rows, s.out_pixels(), rows, s.channels, 1});
     return;
   }
-  const int64_t image = s.height * s.width * s.channels;
+  const int64_t image = s.in[0] * s.in[1] * s.in[2] * s.channels;
   parallel_for(s.batch, 1,
                [&](int64_t begin, int64_t end) { std::fill(grad_x + begin * image, grad_x + end * image, T{}); });
   const int64_t step = lines_per_piece(s);
-  Scratch<T> packed(rows * columns), windows(checked_multiply(step * s.out_width, rows));
+  Scratch<T> packed(rows * columns), windows(checked_multiply(step * s.out[2], rows));
   for (int64_t g = 0; g < s.groups; ++g) {
     pack_weight(s, weight, strides, g, packed.data());
     const Matrix<const T> w = row_major(packed.data(), rows, columns);
     for (int64_t begin = 0; begin < lines; begin += step) {
       const int64_t end = std::min(lines, begin + step);
       gemm<T>(out_lines(s, grad, g, begin, end), w.transposed(),
-              row_major(windows.data(), (end - begin) * s.out_width, rows));
+              row_major(windows.data(), (end - begin) * s.out[2], rows));
       add_windows(s, windows.data(), g, begin, end, grad_x);
     }
   }

@@ -4,20 +4,17 @@ namespace weft::kernels::cpu {
 namespace {
 
 /// Calls f.operator()<Place>().
-template <class F>
-void visit_place(DType dtype, F&& f) {
+template <class F> void visit_place(DType dtype, F&& f) {
   if (dtype == DType::u8) return f.template operator()<uint8_t>();
   if (dtype == DType::i32) return f.template operator()<int32_t>();
   throw DtypeError(text("places of max_pool2d are u8 or i32, not ", dtype));
 }
 
 /// Stands for a window that is all padding.
-template <class Place>
-constexpr Place kNoPlace = std::numeric_limits<Place>::max();
+template <class Place> constexpr Place kNoPlace = std::numeric_limits<Place>::max();
 
 /// Places are compared as integers as wide as the values, so that one mask serves both.
-template <class C>
-using PlaceLane = std::conditional_t<std::is_same_v<C, double>, int64_t, int32_t>;
+template <class C> using PlaceLane = std::conditional_t<std::is_same_v<C, double>, int64_t, int32_t>;
 
 /// One line of results; [a0, a1) are the lines of x it reads.
 template <class S, class Place>
@@ -107,8 +104,8 @@ void line_of_tiles(Image<S> grad, Image<Place> places, Pair window, int64_t chan
 template <class S, class Place>
 void maxima(const Operand& x, const Operand& out, const Operand& places, const Pool2dOptions& o) {
   const Pair kernel = o.kernel_size;
-  const Links lines = Links::of_windows(o, 0, x.size(2), out.size(2)),
-              columns = Links::of_windows(o, 1, x.size(3), out.size(3));
+  const Links lines = Links::of_windows(windows_of(o, 0), x.size(2), out.size(2)),
+              columns = Links::of_windows(windows_of(o, 1), x.size(3), out.size(3));
   for_each_line(out.shape(), kernel.height * kernel.width, [&](int64_t n, int64_t h) {
     line_of_maxima<S, Place>(Image<S>(x, n), lines.begin(h), lines.end(h), columns, kernel.width, out.size(1),
                              out.size(3), Image<S>(out, n), Image<Place>(places, n), h);
@@ -123,8 +120,8 @@ void max_gradient(const Operand& grad, const Operand& places, const Operand& gra
       line_of_tiles<S, Place>(Image<S>(grad, n), Image<Place>(places, n), kernel, grad.size(1), grad.size(3),
                               Image<S>(grad_x, n), h);
     });
-  const Links lines = Links::of_pixels(o, 0, grad_x.size(2), grad.size(2));
-  const Links columns = Links::of_pixels(o, 1, grad_x.size(3), grad.size(3));
+  const Links lines = Links::of_pixels(windows_of(o, 0), grad_x.size(2), grad.size(2));
+  const Links columns = Links::of_pixels(windows_of(o, 1), grad_x.size(3), grad.size(3));
   for_each_line(grad_x.shape(), 2, [&](int64_t n, int64_t h) {
     line_of_gradient<S, Place>(Image<S>(grad, n), Image<Place>(places, n), lines.begin(h), lines.end(h), columns,
                                kernel.width, grad_x.size(1), grad_x.size(3), Image<S>(grad_x, n), h);
@@ -148,8 +145,7 @@ void gather(const Operand& x, const Operand& places, const Operand& out, const P
 }
 
 /// Calls f.operator()<S, Place>() with the element type of values and the type of places.
-template <class F>
-void visit_both(const Operand& values, const Operand& places, F&& f) {
+template <class F> void visit_both(const Operand& values, const Operand& places, F&& f) {
   visit_floating(values.dtype, [&]<class S>() {
     visit_place(places.dtype, [&]<class Place>() { f.template operator()<S, Place>(); });
   });

@@ -15,14 +15,14 @@ struct TapPixels {
 TapPixels pixels_of_tap(const ConvShape& s, int64_t a, int64_t b) {
   TapPixels result;
   for (int64_t n = 0; n < s.batch; ++n)
-    for (int64_t i = 0; i < s.out_height; ++i) {
-      const int64_t h = i * s.stride[0] - s.padding[0] + a * s.dilation[0];
-      if (h < 0 || h >= s.height) continue;
-      for (int64_t j = 0; j < s.out_width; ++j) {
-        const int64_t w = j * s.stride[1] - s.padding[1] + b * s.dilation[1];
-        if (w < 0 || w >= s.width) continue;
-        result.in.push_back((n * s.height + h) * s.width + w);
-        result.out.push_back((n * s.out_height + i) * s.out_width + j);
+    for (int64_t i = 0; i < s.out[1]; ++i) {
+      const int64_t h = i * s.stride[1] - s.padding[1] + a * s.dilation[1];
+      if (h < 0 || h >= s.in[1]) continue;
+      for (int64_t j = 0; j < s.out[2]; ++j) {
+        const int64_t w = j * s.stride[2] - s.padding[2] + b * s.dilation[2];
+        if (w < 0 || w >= s.in[2]) continue;
+        result.in.push_back((n * s.in[1] + h) * s.in[2] + w);
+        result.out.push_back((n * s.out[1] + i) * s.out[2] + j);
       }
     }
   return result;
@@ -58,10 +58,9 @@ class TapWeight {
         own_(strides[0] == 1 || strides[1] == 1),
         buffer_(own_ ? 0 : s.channels * s.taps() * s.filters) {}
 
-  template <class T>
-  Matrix<T> tap(T* weight, int64_t a, int64_t b) const {
-    if (own_) return {weight + a * strides_[2] + b * strides_[3], s_.channels, s_.filters, strides_[1], strides_[0]};
-    return {buffer_.data() + (a * s_.kernel[1] + b) * s_.filters, s_.channels, s_.filters, s_.taps() * s_.filters, 1};
+  template <class T> Matrix<T> tap(T* weight, int64_t a, int64_t b) const {
+    if (own_) return {weight + a * strides_[3] + b * strides_[4], s_.channels, s_.filters, strides_[1], strides_[0]};
+    return {buffer_.data() + (a * s_.kernel[2] + b) * s_.filters, s_.channels, s_.filters, s_.taps() * s_.filters, 1};
   }
   void pack(const float* weight) const {
     if (own_) return;
@@ -78,15 +77,14 @@ class TapWeight {
 
  private:
   /// Calls f(offset in the weight, part of the buffer, the weight's stride along the part's rows).
-  template <class F>
-  void each_part(F&& f) const {
+  template <class F> void each_part(F&& f) const {
     const int64_t taps = s_.taps();
-    if (strides_[1] == taps * strides_[3] && strides_[2] == s_.kernel[1] * strides_[3])  // (channels, taps) is one axis
-      return f(int64_t{0}, row_major(buffer_.data(), s_.channels * taps, s_.filters), strides_[3]);
-    for (int64_t a = 0; a < s_.kernel[0]; ++a)
-      for (int64_t b = 0; b < s_.kernel[1]; ++b)
-        f(a * strides_[2] + b * strides_[3],
-          Matrix<float>{buffer_.data() + (a * s_.kernel[1] + b) * s_.filters, s_.channels, s_.filters,
+    if (strides_[1] == taps * strides_[4] && strides_[3] == s_.kernel[2] * strides_[4])  // (channels, taps) is one axis
+      return f(int64_t{0}, row_major(buffer_.data(), s_.channels * taps, s_.filters), strides_[4]);
+    for (int64_t a = 0; a < s_.kernel[1]; ++a)
+      for (int64_t b = 0; b < s_.kernel[2]; ++b)
+        f(a * strides_[3] + b * strides_[4],
+          Matrix<float>{buffer_.data() + (a * s_.kernel[2] + b) * s_.filters, s_.channels, s_.filters,
                         taps * s_.filters, 1},
           strides_[1]);
   }
@@ -98,16 +96,15 @@ class TapWeight {
 };
 
 /// Calls f(a, b, pixels) for every element of the window.
-template <class F>
-void for_each_tap(const ConvShape& s, F&& f) {
-  for (int64_t a = 0; a < s.kernel[0]; ++a)
-    for (int64_t b = 0; b < s.kernel[1]; ++b) f(a, b, pixels_of_tap(s, a, b));
+template <class F> void for_each_tap(const ConvShape& s, F&& f) {
+  for (int64_t a = 0; a < s.kernel[1]; ++a)
+    for (int64_t b = 0; b < s.kernel[2]; ++b) f(a, b, pixels_of_tap(s, a, b));
 }
 
 }  // namespace
 
 bool prefers_taps(const ConvShape& s) {
-  return s.groups == 1 && s.channels >= 128 && s.filters >= 128 && s.out_height * s.out_width <= 16;
+  return s.is_flat() && s.groups == 1 && s.channels >= 128 && s.filters >= 128 && s.out[1] * s.out[2] <= 16;
 }
 
 void tap_conv(const ConvShape& s, const float* x, const float* weight, const WeightStrides& strides, const float* bias,
@@ -134,7 +131,7 @@ void tap_conv_backward_data(const ConvShape& s, const float* grad, const float* 
   const TapWeight w(s, strides);
   w.pack(weight);
   Scratch<float> from(s.out_pixels() * s.filters), to(s.out_pixels() * s.channels);
-  std::fill_n(grad_x, s.batch * s.height * s.width * s.channels, 0.0f);
+  std::fill_n(grad_x, s.pixels() * s.channels, 0.0f);
   for_each_tap(s, [&](int64_t a, int64_t b, const TapPixels& pixels) {
     const auto rows = static_cast<int64_t>(pixels.in.size());
     gather(pixels.out, grad, s.filters, from.data());

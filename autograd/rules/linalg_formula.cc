@@ -1,0 +1,139 @@
+// Gradients of determinants and factorisations, with public ops.
+#include "autograd/rules/linalg.h"
+#include "tensor/functions/cat.h"
+#include "tensor/functions/compare.h"
+#include "tensor/functions/copy.h"
+#include "tensor/functions/eig.h"
+#include "tensor/functions/fill.h"
+#include "tensor/functions/lu.h"
+#include "tensor/functions/matrix_exp.h"
+#include "tensor/functions/reduce.h"
+#include "tensor/functions/unary.h"
+
+namespace weft::autograd::detail {
+namespace {
+
+/// 1 / (x_j - x_i) at (i, j), and 0 on the diagonal.
+Tensor inverse_differences(const Tensor& x) {
+  const Tensor differences = unsqueeze(x, -2) - unsqueeze(x, -1);
+  const Tensor one = eye(x.size(-1), std::nullopt, x.dtype(), x.device());
+  return where(one > 0.0, zeros({}, x.dtype(), x.device()), 1.0 / where(one > 0.0, one, differences));
+}
+
+/// The sum of what is defined.
+Tensor total(const Tensor& a, const Tensor& b) {
+  if (!a.defined()) return b;
+  return b.defined() ? a + b : a;
+}
+
+Tensor without_diagonal(const Tensor& x) {
+  const Tensor one = eye(x.size(-1), std::nullopt, x.dtype(), x.device());
+  return where(one > 0.0, zeros({}, x.dtype(), x.device()), x);
+}
+
+}  // namespace
+
+Tensor det_rule(const Tensor& g, const Tensor& a, const Tensor& lu, const Tensor& pivots, const Tensor& y) {
+  const Tensor each = unsqueeze(unsqueeze(g, -1), -1);
+  const bool singular = any(diagonal(lu, 0, -2, -1) == 0.0).item<bool>();
+  if (singular) return each * adjoint::cofactors(a);
+  return unsqueeze(unsqueeze(g * y, -1), -1) * adjoint::inverse_transposed(a, lu, pivots);
+}
+
+/// With phi(x) the lower triangle and half the diagonal: l^-T sym(phi(l^T g)) l^-1 (Murray 2016, equation 10).
+Tensor cholesky_rule(const Tensor& g, const Tensor& l) {
+  const Tensor product = matmul(l.t(), adjoint::lower_part(g));
+  const Tensor lower = adjoint::lower_part(product, -1);
+  const Tensor middle = (lower + lower.t() + adjoint::diagonal_matrix(diagonal(product, 0, -2, -1))) * 0.5;
+  const Tensor half = solve_triangular(l.t(), middle, {.upper = true});
+  return solve_triangular(l, half, {.upper = false, .left = false});
+}
+
+/// [gq + q copyltu(r gr^T - gq^T q)] r^-T, where copyltu mirrors the lower triangle (Walter and Lehmann 2018).
+Tensor qr_rule(const op::Qr& op, const Tensor& gq, const Tensor& gr, const Tensor& q, const Tensor& r) {
+  if (op.complete && q.size(-1) > r.size(-1))
+    throw GradientError("QrMode::complete has no gradient where there are more rows than columns; use QrMode::reduced");
+  const Tensor product =
+      total(gr.defined() ? matmul(r, gr.t()) : Tensor(), gq.defined() ? -matmul(gq.t(), q) : Tensor());
+  const Tensor mirrored = adjoint::lower_part(product) + adjoint::lower_part(product, -1).t();
+  const Tensor right = total(gq, matmul(q, mirrored));
+  return solve_triangular(r.t(), right, {.upper = false, .left = false});
+}
+
+/// Townsend 2016, section 1.1, with gradients of what lies beside u and v where a is not square.
+Tensor svd_rule(const Tensor& gu, const Tensor& gs, const Tensor& gvh, const Tensor& u, const Tensor& s,
+                const Tensor& vh) {
+  const int64_t k = s.size(-1);
+  if ((gu.defined() && u.size(-1) > k) || (gvh.defined() && vh.size(-2) > k))
+    throw GradientError("full_matrices has no gradient where it adds columns to u or rows to vh; leave them out");
+  const Tensor v = vh.t();
+  Tensor middle;
+  if (gs.defined()) middle = adjoint::diagonal_matrix(gs);
+  const Tensor row = unsqueeze(s, -2), column = unsqueeze(s, -1);
+  const Tensor factor = gu.defined() || gvh.defined() ? inverse_differences(square(s)) : Tensor();
+  if (gu.defined()) {
+    const Tensor skew = matmul(u.t(), gu);
+    middle = total(middle, factor * (skew - skew.t()) * row);
+  }
+  if (gvh.defined()) {
+    const Tensor skew = matmul(vh, gvh.t());
+    middle = total(middle, column * (factor * (skew - skew.t())));
+  }
+  if (!middle.defined()) return {};
+  const Tensor left = u.size(-1) > k ? narrow(u, -1, 0, k) : u, right = vh.size(-2) > k ? narrow(vh, -2, 0, k) : vh;
+  Tensor out = matmul(matmul(left, middle), right);
+  if (gu.defined() && u.size(-2) > k) {  // the part of gu outside of u's columns
+    const Tensor scaled = gu / row;
+    out = out + matmul(scaled - matmul(u, matmul(u.t(), scaled)), vh);
+  }
+  if (gvh.defined() && v.size(-2) > k) {
+    const Tensor scaled = gvh / column;
+    out = out + matmul(u, scaled - matmul(matmul(scaled, v), vh));
+  }
+  return out;
+}
+
+/// Golub and Pereyra 1973, equation 4.12: of y = a^+, -y da y + y y^T da^T (1 - a y) + (1 - y a) da^T y^T y,
+/// transposed.
+Tensor pinv_rule(const Tensor& g, const Tensor& a, const Tensor& y) {
+  const Tensor yt = y.t(), gt = g.t();
+  const Tensor first = matmul(matmul(yt, g), yt);
+  const Tensor gty = matmul(gt, y), ygt = matmul(y, gt);
+  const Tensor second = matmul(gt - matmul(a, ygt), matmul(y, yt));
+  const Tensor third = matmul(matmul(yt, y), gt - matmul(gty, a));
+  return second + third - first;
+}
+
+/// v (diag(gw) + (v^T gv) / (w_j - w_i)) v^T (Giles 2008, section 3.1).
+Tensor eigh_rule(const Tensor& gw, const Tensor& gv, const Tensor& w, const Tensor& v) {
+  Tensor middle;
+  if (gw.defined()) middle = adjoint::diagonal_matrix(gw);
+  if (gv.defined()) {
+    const Tensor product = matmul(v.t(), gv);
+    // Its skew part: a change of a symmetric matrix turns the vectors and does nothing else to them.
+    middle = total(middle, (product - product.t()) * 0.5 * inverse_differences(w));
+  }
+  return middle.defined() ? matmul(matmul(v, middle), v.t()) : Tensor();
+}
+
+/// v^-T (diag(gw) + (v^T gv - v^T v diag(v^T gv)) / (w_j - w_i)) v^T: vectors keep their length.
+Tensor eig_rule(const Tensor& gw, const Tensor& gv, const Tensor& w, const Tensor& v) {
+  Tensor middle;
+  if (gw.defined()) middle = adjoint::diagonal_matrix(gw);
+  if (gv.defined()) {
+    const Tensor product = matmul(v.t(), gv);
+    const Tensor lengths = matmul(v.t(), v) * unsqueeze(diagonal(product, 0, -2, -1), -2);
+    middle = total(middle, without_diagonal(product - lengths) * inverse_differences(w));
+  }
+  return middle.defined() ? solve(v.t(), matmul(middle, v.t())) : Tensor();
+}
+
+/// The upper right block of exp([[a^T, g], [0, a^T]]) (Mathias 1996).
+Tensor matrix_exp_rule(const Tensor& g, const Tensor& a) {
+  const Tensor at = a.t();
+  const int64_t n = a.size(-1);
+  const Tensor doubled = cat({cat({at, g}, -1), cat({zeros_like(at), at}, -1)}, -2);
+  return narrow(narrow(matrix_exp(doubled), -2, 0, n), -1, n, n);
+}
+
+}  // namespace weft::autograd::detail

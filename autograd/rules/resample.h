@@ -1,0 +1,13 @@
+// The rule of resampling: a linear map, whose adjoint is the transposed one.
+#pragma once
+
+#include "autograd/rule.h"
+#include "tensor/adjoints/resample.h"
+
+namespace weft::autograd {
+
+WEFT_GRADIENT(Resample) = per_input([](const op::Resample& op, Grad g) {
+  return adjoint::resample(g, op.lines.transpose(), op.columns.transpose());
+});
+
+}  // namespace weft::autograd

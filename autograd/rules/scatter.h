@@ -1,0 +1,57 @@
+// Rules of scatter. Indices take no gradient.
+#pragma once
+
+#include "autograd/rule.h"
+#include "tensor/adjoints/index_put.h"
+#include "tensor/functions/binary.h"
+#include "tensor/functions/compare.h"
+#include "tensor/functions/copy.h"
+#include "tensor/functions/index.h"
+#include "tensor/functions/masked.h"
+#include "tensor/functions/scatter.h"
+#include "tensor/ops/scatter.h"
+
+namespace weft::autograd {
+
+WEFT_GRADIENT(Scatter) = per_input(
+    [](const op::Scatter& op, Grad g, Input<1> index) { return scatter(g, op.axis, index, 0); }, no_gradient,
+    [](const op::Scatter& op, Grad g, Input<1> index) { return adjoint::scatter_written(g, op.axis, index); });
+WEFT_GRADIENT(ScatterSum) = per_input([](Grad g) { return g; }, no_gradient,
+                                      [](const op::ScatterSum& op, Grad g, Input<1> index) {
+                                        return gather(g, op.axis, index);
+                                      });
+
+namespace detail {
+/// The product of all that meets but one of them, for x and for src: the others' product, which is exact where some
+/// are zero.
+inline std::array<Tensor, 3> product_backward(int64_t axis, const Tensor& g, const Tensor& x, const Tensor& index,
+                                              const Tensor& src, const Tensor& y) {
+  const Tensor zero_x = x == 0, zero_src = src == 0;
+  const Tensor zeros = scatter_add(cast(zero_x, i64), axis, index, cast(zero_src, i64));
+  const Tensor rest = scatter_reduce(masked_fill(x, zero_x, 1), axis, index, masked_fill(src, zero_src, 1), "prod");
+  const auto share = [](const Tensor& upstream, const Tensor& value, const Tensor& is_zero, const Tensor& all,
+                        const Tensor& others, const Tensor& count) {
+    const Tensor safe = masked_fill(value, is_zero, 1);
+    return upstream * where(is_zero, masked_fill(others, count != 1, 0), masked_fill(all / safe, count != 0, 0));
+  };
+  return {share(g, x, zero_x, y, rest, zeros), Tensor(),
+          share(gather(g, axis, index), src, zero_src, gather(y, axis, index), gather(rest, axis, index),
+                gather(zeros, axis, index))};
+}
+/// The gradient in equal shares to all that are as large as the result.
+inline std::array<Tensor, 3> extreme_backward(int64_t axis, const Tensor& g, const Tensor& x, const Tensor& index,
+                                              const Tensor& src, const Tensor& y) {
+  const Tensor best_x = cast(x == y, g.dtype()), best_src = cast(src == gather(y, axis, index), g.dtype());
+  const Tensor share =
+      g / maximum(scatter_add(best_x, axis, index, best_src).detach(), ones({}, g.dtype(), g.device()));
+  return {share * best_x, Tensor(), gather(share, axis, index) * best_src};
+}
+}  // namespace detail
+
+WEFT_GRADIENT(ScatterReduce) = joint([](const op::ScatterReduce& op, Grad g, Input<0> x, Input<1> index, Input<2> src,
+                                        Output y) {
+  return op.meeting == op::Meeting::product ? detail::product_backward(op.axis, g, x, index, src, y)
+                                            : detail::extreme_backward(op.axis, g, x, index, src, y);
+});
+
+}  // namespace weft::autograd

@@ -1,0 +1,11 @@
+// Positions have no gradient.
+#pragma once
+
+#include "autograd/rule.h"
+#include "tensor/ops/search.h"
+
+namespace weft::autograd {
+
+WEFT_GRADIENT(Searchsorted) = not_differentiable;
+
+}  // namespace weft::autograd

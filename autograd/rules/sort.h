@@ -1,0 +1,29 @@
+// Rules of sorts and selections: a chosen element gets its gradient.
+#pragma once
+
+#include "autograd/rule.h"
+#include "tensor/functions/index.h"
+#include "tensor/functions/view.h"
+#include "tensor/ops/sort.h"
+
+namespace weft::autograd {
+
+namespace detail {
+template <class Op>
+inline constexpr auto choice_rule = per_input([](const Op& op, Grad g, OutputOf<1> indices, ViewOf<0> x) {
+  return scatter_add(g, op.axis, indices, x.shape());
+});
+template <class Op>
+inline constexpr auto one_choice_rule = per_input([](const Op& op, Grad g, OutputOf<1> indices, ViewOf<0> x) {
+  const Tensor spread = op.keepdim ? Tensor(g) : unsqueeze(g, op.axis);
+  const Tensor positions = op.keepdim ? Tensor(indices) : unsqueeze(indices, op.axis);
+  return scatter_add(spread, op.axis, positions, x.shape());
+});
+}  // namespace detail
+
+WEFT_GRADIENT(Sort) = detail::choice_rule<op::Sort>;
+WEFT_GRADIENT(Topk) = detail::choice_rule<op::Topk>;
+WEFT_GRADIENT(Kthvalue) = detail::one_choice_rule<op::Kthvalue>;
+WEFT_GRADIENT(Median) = detail::one_choice_rule<op::Median>;
+
+}  // namespace weft::autograd

@@ -1,0 +1,60 @@
+#include "autograd/saved_hooks.h"
+
+#include "autograd/grad_mode.h"
+#include "autograd/saver.h"
+#include "tensor/dispatch/apply.h"
+
+namespace weft::autograd {
+namespace {
+
+class PackedByHook final : public Packed {
+ public:
+  PackedByHook(std::any kept, std::shared_ptr<const SavedTensorHooks::Unpack> unpack)
+      : kept_(std::move(kept)), unpack_(std::move(unpack)) {}
+
+  Tensor unpack(const Shape& shape, DType dtype) override {
+    const NoGrad guard;
+    const SaverScope unhooked(nullptr);
+    const Tensor x = (*unpack_)(kept_);
+    if (!x.defined() || x.shape() != shape || x.dtype() != dtype)
+      throw GradientError(text("unpack returned ", weft::describe(x), " for a saved tensor of ", shape, " ", dtype));
+    return dispatch::alias(x);
+  }
+  int64_t bytes() const override {
+    const Tensor* x = std::any_cast<Tensor>(&kept_);
+    return x != nullptr && x->defined() ? static_cast<int64_t>(internal::storage(*x).bytes()) : 0;
+  }
+
+ private:
+  std::any kept_;
+  std::shared_ptr<const SavedTensorHooks::Unpack> unpack_;
+};
+
+class HookSaver final : public Saver {
+ public:
+  HookSaver(SavedTensorHooks::Pack pack, SavedTensorHooks::Unpack unpack)
+      : pack_(std::move(pack)), unpack_(std::make_shared<const SavedTensorHooks::Unpack>(std::move(unpack))) {}
+  std::shared_ptr<Packed> save(const Tensor& x) override {
+    const NoGrad guard;
+    const SaverScope unhooked(nullptr);
+    return std::make_shared<PackedByHook>(pack_(dispatch::alias(x)), unpack_);
+  }
+
+ private:
+  SavedTensorHooks::Pack pack_;
+  std::shared_ptr<const SavedTensorHooks::Unpack> unpack_;
+};
+
+}  // namespace
+
+struct SavedTensorHooks::Scope {
+  Scope(Pack pack, Unpack unpack) : saver(std::move(pack), std::move(unpack)) {}
+  HookSaver saver;
+  SaverScope scope{&saver};
+};
+
+SavedTensorHooks::SavedTensorHooks(Pack pack, Unpack unpack)
+    : scope_(std::make_unique<Scope>(std::move(pack), std::move(unpack))) {}
+SavedTensorHooks::~SavedTensorHooks() = default;
+
+}  // namespace weft::autograd

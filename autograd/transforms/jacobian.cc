@@ -1,0 +1,71 @@
+#include "autograd/transforms/jacobian.h"
+
+#include <algorithm>
+
+#include "autograd/grad_mode.h"
+#include "autograd/transforms/recorded.h"
+#include "tensor/batching/vmap.h"
+#include "tensor/functions/cat.h"
+#include "tensor/functions/fill.h"
+#include "tensor/functions/view.h"
+
+namespace weft::autograd {
+namespace {
+
+/// `first` and then `second`.
+Shape joined(const Shape& first, const Shape& second) {
+  Shape out = first;
+  for (int64_t size : second) out.push_back(size);
+  return out;
+}
+
+/// Rows [begin, end) of the identity of f(x)'s elements, each in the shape of f(x).
+Tensor unit_seeds(const Tensor& y, int64_t begin, int64_t end) {
+  const Tensor rows = slice(eye(y.numel(), std::nullopt, y.dtype()), 0, begin, end);
+  return reshape(rows, joined({end - begin}, y.shape()));
+}
+
+}  // namespace
+
+Tensors jacobian_of(const ManyToMany& f, const Tensors& x, const JacobianOptions& options) {
+  const Recorded call("jacobian", f, x);
+  if (call.outputs().size() != 1)
+    throw Error(text("jacobian: the function gives ", call.outputs().size(), " tensors; it must give one"));
+  const Tensor& y = call.outputs()[0];
+  const bool differentiable = call.is_differentiable({});
+  const EnableGrad recording;
+  const int64_t rows = y.numel(), step = options.rows_at_once > 0 ? options.rows_at_once : std::max<int64_t>(rows, 1);
+  std::vector<Tensors> parts(x.size());
+  for (int64_t begin = 0; begin < rows; begin += step) {
+    const int64_t end = std::min(rows, begin + step);
+    const auto row = [&](const Tensors& seed) { return call.gradients(seed, call.must_record(differentiable), true); };
+    const Tensors part = vmap(row)({unit_seeds(y, begin, end)});
+    for (size_t i = 0; i < x.size(); ++i) parts[i].push_back(part[i]);
+  }
+  Tensors out;
+  for (size_t i = 0; i < x.size(); ++i) {
+    const Shape shape = joined(y.shape(), x[i].shape());
+    out.push_back(parts[i].empty() ? zeros(shape, y.dtype()) : reshape(cat(parts[i], 0), shape));
+  }
+  return call.finished(out, differentiable);
+}
+
+ManyToMany gradient_of(const char* name, const ManyToMany& f) {
+  return [name, f](const Tensors& x) -> Tensors {
+    const Recorded call(name, f, x);
+    if (call.outputs().size() != 1 || call.outputs()[0].numel() != 1)
+      throw ShapeError(
+          text(name, ": the function gives ",
+               call.outputs().size() == 1 ? describe(call.outputs()[0]) : text(call.outputs().size(), " tensors"),
+               "; it must give one number"));
+    const bool differentiable = call.is_differentiable({});
+    const EnableGrad recording;
+    return call.finished(call.gradients({}, call.must_record(differentiable)), differentiable);
+  };
+}
+
+Tensors hessian_product_of(const char* name, const ManyToMany& f, const Tensors& x, const Tensors& v) {
+  return vjp_of(gradient_of(name, f), x, v).gradients;
+}
+
+}  // namespace weft::autograd

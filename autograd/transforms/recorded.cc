@@ -1,0 +1,89 @@
+#include "autograd/transforms/recorded.h"
+
+#include <unordered_set>
+
+#include "autograd/backward.h"
+#include "autograd/grad_mode.h"
+#include "autograd/node.h"
+#include "tensor/functions/fill.h"
+#include "tensor/ops/view.h"
+
+namespace weft::autograd {
+namespace {
+
+/// Whether a path leads from `from` to a leaf that is none of `own`.
+bool leads_elsewhere(const Tensors& from, const std::unordered_set<const Node*>& own) {
+  std::unordered_set<const Node*> seen;
+  std::vector<const Node*> waiting;
+  const auto visit = [&](const Node* node) {
+    if (node != nullptr && !own.contains(node) && seen.insert(node).second) waiting.push_back(node);
+  };
+  for (const Tensor& x : from)
+    if (x.defined() && x.requires_grad()) visit(node_of(x));
+  while (!waiting.empty()) {
+    const Node* node = waiting.back();
+    waiting.pop_back();
+    if (node->is_leaf()) return true;
+    for (const Edge& edge : node->edges()) visit(edge.node.get());
+  }
+  return false;
+}
+
+}  // namespace
+
+Tensor stand_in(const Tensor& x) { return dispatch::alias(x).requires_grad_(true); }
+
+Recorded::Recorded(const char* name, const ManyToMany& f, const Tensors& arguments) : recording_(is_recording()) {
+  const EnableGrad recording;
+  std::unordered_set<const Node*> own;
+  for (const Tensor& x : arguments) {
+    if (!is_floating(x.dtype())) {
+      Frame frame(name, std::span<const Tensor>(arguments));
+      throw DtypeError(text("cannot differentiate with respect to ", x.dtype(), "; it takes f32, f64, bf16 or f16"));
+    }
+    const bool known = recording_ && x.requires_grad();
+    arguments_.push_back(known ? dispatch::apply(op::Expand{x.shape()}, x) : stand_in(x));
+    if (!known) own.insert(node_of(arguments_.back()));
+  }
+  outputs_ = f(arguments_);
+  for (const Tensors* list : {&arguments_, &outputs_})
+    for (const Tensor& x : *list) sampled_ = sampled_ || x.device().kind == DeviceKind::vmap;
+  leads_out_ = recording_ && leads_elsewhere(outputs_, own);
+}
+
+bool Recorded::is_differentiable(const Tensors& seeds) const {
+  bool out = leads_out_;
+  for (const Tensor& seed : seeds) out = out || (recording_ && seed.defined() && seed.requires_grad());
+  return out;
+}
+
+bool Recorded::must_record(bool differentiable) const { return differentiable || (recording_ && sampled_); }
+
+Tensors Recorded::gradients(const Tensors& seeds, bool create_graph, bool retain_graph) const {
+  return gradients_or_zeros(outputs_, arguments_, seeds, create_graph, retain_graph);
+}
+
+Tensors Recorded::finished(const Tensors& results, bool differentiable) const {
+  if (differentiable) return results;
+  Tensors out;
+  for (const Tensor& x : results) out.push_back(recording_ ? dispatch::alias(x) : x.detach());
+  return out;
+}
+
+Tensors gradients_or_zeros(const Tensors& outputs, const Tensors& inputs, const Tensors& seeds, bool create_graph,
+                           bool retain_graph) {
+  GradOptions options{.create_graph = create_graph, .retain_graph = retain_graph, .allow_unused = true};
+  Tensors reached;
+  for (size_t i = 0; i < outputs.size(); ++i) {
+    if (!outputs[i].defined() || !outputs[i].requires_grad()) continue;
+    reached.push_back(outputs[i]);
+    options.seeds.push_back(seeds.empty() ? Tensor() : seeds[i]);
+  }
+  Tensors out(inputs.size());
+  if (!reached.empty()) out = grad(reached, inputs, options);
+  for (size_t i = 0; i < out.size(); ++i)
+    if (!out[i].defined()) out[i] = zeros_like(inputs[i].detach());
+  return out;
+}
+
+}  // namespace weft::autograd

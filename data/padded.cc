@@ -1,0 +1,30 @@
+#include "data/padded.h"
+
+#include <algorithm>
+
+#include "tensor/core/error.h"
+#include "tensor/functions/fill.h"
+#include "tensor/functions/view.h"
+
+namespace weft::data {
+
+Tensor pad_stack(const std::vector<Tensor>& tensors, double value) {
+  if (tensors.empty()) throw Error("pad_stack: there are no tensors");
+  Shape largest = tensors[0].shape();
+  for (const Tensor& x : tensors) {
+    if (x.rank() != largest.rank())
+      throw ShapeError(text("pad_stack: ", tensors[0].shape(), " and ", x.shape(), " have different numbers of axes"));
+    for (size_t i = 0; i < largest.size(); ++i) largest[i] = std::max(largest[i], x.shape()[i]);
+  }
+  Shape shape = largest;
+  shape.insert(0, static_cast<int64_t>(tensors.size()));
+  const Tensor out = full(shape, value, tensors[0].dtype(), tensors[0].device());
+  for (size_t i = 0; i < tensors.size(); ++i) {
+    std::vector<Interval> bounds;
+    for (const int64_t size : tensors[i].shape()) bounds.push_back({0, size});
+    select(out, 0, static_cast<int64_t>(i)).shrink(bounds).copy_(tensors[i]);
+  }
+  return out;
+}
+
+}  // namespace weft::data

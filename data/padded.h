@@ -1,0 +1,46 @@
+// Batches of examples of unequal sizes.
+#pragma once
+
+#include "data/dataset.h"
+
+namespace weft::data {
+
+/// Tensors of one rank stacked along a new first axis, each padded at its ends with `value` to the largest size of
+/// every axis. ShapeError where ranks differ, Error for an empty list.
+Tensor pad_stack(const std::vector<Tensor>& tensors, double value = 0);
+
+/// A dataset whose batches are padded; see padded().
+template <size_t N> class PaddedDataset : public DatasetOf<N> {
+ public:
+  using typename DatasetOf<N>::Example;
+  PaddedDataset(std::shared_ptr<const DatasetOf<N>> dataset, const std::array<double, N>& values)
+      : dataset_(std::move(dataset)), values_(values) {}
+
+  int64_t size() const override { return dataset_->size(); }
+  bool is_random() const override { return dataset_->is_random(); }
+  Example get(int64_t index) const override { return dataset_->get(index); }
+  Example sample(int64_t index, RandomKey key) const override { return dataset_->sample(index, key); }
+  Example collate(std::span<const int64_t> indices, std::span<const RandomKey> keys) const override {
+    std::array<std::vector<Tensor>, N> columns;
+    for (size_t i = 0; i < indices.size(); ++i) {
+      Example example = sample(indices[i], keys[i]);
+      for (size_t n = 0; n < N; ++n) columns[n].push_back(std::move(example[n]));
+    }
+    Example batch;
+    for (size_t n = 0; n < N; ++n) batch[n] = pad_stack(columns[n], values_[n]);
+    return batch;
+  }
+
+ private:
+  std::shared_ptr<const DatasetOf<N>> dataset_;
+  std::array<double, N> values_;
+};
+
+/// `dataset` with batches padded to their longest example, tensor n with values[n]: sentences and labels, say, with {0,
+/// -100}. An lvalue is referred to and must outlive the result; a temporary is taken over.
+template <AnyDataset D>
+auto padded(D&& dataset, const std::array<double, std::remove_cvref_t<D>::kTensors>& values = {}) {
+  return PaddedDataset<std::remove_cvref_t<D>::kTensors>(hold(std::forward<D>(dataset)), values);
+}
+
+}  // namespace weft::data

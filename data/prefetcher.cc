@@ -1,0 +1,95 @@
+#include "data/prefetcher.h"
+
+#include <condition_variable>
+#include <exception>
+#include <map>
+#include <mutex>
+#include <thread>
+
+#include "tensor/runtime/threads.h"
+
+namespace weft::data::detail {
+
+struct Prefetcher::Team {
+  /// A batch, or why there is none.
+  struct Made {
+    Batch batch;
+    std::exception_ptr failure;
+  };
+  std::mutex mutex;
+  std::condition_variable changed;
+  std::map<int64_t, Made> made;
+  int64_t taken;      // numbers below were taken by a thread
+  int64_t wanted;     // the number that next() gives next
+  bool stop = false;  // the consumer has gone, or a batch failed: nothing more is begun
+  std::vector<std::thread> threads;
+
+  explicit Team(int64_t first) : taken(first), wanted(first) {}
+
+  void run(const std::function<Batch(int64_t)>& fetch, int64_t end, int64_t ahead) {
+    const SerialScope serial;
+    std::unique_lock lock(mutex);
+    while (true) {
+      changed.wait(lock, [&] { return stop || taken >= end || taken < wanted + ahead; });
+      if (stop || taken >= end) return;
+      const int64_t number = taken++;
+      lock.unlock();
+      Made result;
+      try {
+        result.batch = fetch(number);
+      } catch (...) {
+        result.failure = std::current_exception();
+      }
+      lock.lock();
+      stop = stop || result.failure != nullptr;
+      made[number] = std::move(result);
+      changed.notify_all();
+    }
+  }
+  void finish() {
+    {
+      const std::lock_guard lock(mutex);
+      stop = true;
+      changed.notify_all();
+    }
+    for (std::thread& thread : threads) thread.join();
+  }
+};
+
+Prefetcher::Prefetcher(std::function<Batch(int64_t)> fetch, int64_t first, int64_t end, int64_t workers, int64_t ahead)
+    : fetch_(std::move(fetch)), next_(first), end_(end) {
+  if (workers == 0 || first >= end) return;
+  team_ = std::make_unique<Team>(first);
+  try {
+    for (int64_t i = 0; i < workers; ++i)
+      team_->threads.emplace_back([this, end, ahead] { team_->run(fetch_, end, ahead); });
+  } catch (...) {  // no more threads: those there are must be joined
+    team_->finish();
+    throw;
+  }
+}
+
+Prefetcher::~Prefetcher() {
+  if (team_) team_->finish();
+}
+
+bool Prefetcher::next(Batch& out) {
+  if (next_ >= end_) return false;
+  if (!team_) {
+    out = fetch_(next_);
+    ++next_;
+    return true;
+  }
+  std::unique_lock lock(team_->mutex);
+  // Numbers are taken in order, so the batches before one that failed are all made or being made.
+  team_->changed.wait(lock, [&] { return team_->made.contains(next_); });
+  const auto found = team_->made.find(next_);
+  if (found->second.failure) std::rethrow_exception(found->second.failure);
+  out = std::move(found->second.batch);
+  team_->made.erase(found);
+  team_->wanted = ++next_;
+  team_->changed.notify_all();
+  return true;
+}
+
+}  // namespace weft::data::detail

@@ -1,0 +1,40 @@
+#include "data/subset.h"
+
+#include <algorithm>
+
+#include "data/sampler.h"
+#include "tensor/core/error.h"
+
+namespace weft::data::detail {
+
+void check_subset(std::span<const int64_t> indices, int64_t size) {
+  for (const int64_t index : indices)
+    if (index < 0 || index >= size) throw IndexError(text("Subset: example ", index, " of a dataset of ", size));
+}
+
+std::vector<std::vector<int64_t>> random_parts(std::span<const int64_t> sizes, int64_t size,
+                                               std::optional<uint64_t> seed) {
+  int64_t left = size;
+  for (const int64_t part : sizes) {
+    if (part < 0) throw Error(text("random_split: a part of size ", part));
+    left = part <= left ? left - part : -1;
+    if (left < 0) break;
+  }
+  if (left != 0) throw Error(text("random_split: the sizes must add up to the ", size, " examples of the dataset"));
+  const std::vector<int64_t> order = shuffled_order(seed ? RandomKey{*seed, 0} : next_random_key(2), size);
+  std::vector<std::vector<int64_t>> parts;
+  auto begin = order.begin();
+  for (const int64_t part : sizes) {
+    parts.emplace_back(begin, begin + part);
+    begin += part;
+  }
+  return parts;
+}
+
+size_t part_of(std::span<const int64_t> ends, int64_t index) {
+  const int64_t size = ends.empty() ? 0 : ends.back();
+  if (index < 0 || index >= size) throw IndexError(text("concat: example ", index, " of a dataset of ", size));
+  return static_cast<size_t>(std::upper_bound(ends.begin(), ends.end(), index) - ends.begin());
+}
+
+}  // namespace weft::data::detail

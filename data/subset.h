@@ -1,0 +1,111 @@
+// Parts and sums of datasets.
+#pragma once
+
+#include <optional>
+#include <tuple>
+
+#include "data/dataset.h"
+
+namespace weft::data {
+
+namespace detail {
+void check_subset(std::span<const int64_t> indices, int64_t size);
+/// The numbers 0 .. size-1 in a random order, in parts of `sizes`. Error unless they add up to `size`.
+std::vector<std::vector<int64_t>> random_parts(std::span<const int64_t> sizes, int64_t size,
+                                               std::optional<uint64_t> seed);
+/// Which of several datasets, whose sizes up to each are `ends`, has example `index`. IndexError out of range.
+size_t part_of(std::span<const int64_t> ends, int64_t index);
+}  // namespace detail
+
+/// `data::Subset(dataset, {3, 1, 4})`: example i is example indices[i] of the dataset (an lvalue is referred to and
+/// must outlive it; a temporary is taken over). IndexError where an index is out of range.
+template <size_t N> class Subset : public DatasetOf<N> {
+ public:
+  using typename DatasetOf<N>::Example;
+
+  template <AnyDataset D>
+    requires(std::remove_cvref_t<D>::kTensors == N)
+  Subset(D&& dataset, std::vector<int64_t> indices) : Subset(hold(std::forward<D>(dataset)), std::move(indices)) {}
+  Subset(std::shared_ptr<const DatasetOf<N>> dataset, std::vector<int64_t> indices)
+      : dataset_(std::move(dataset)), indices_(std::move(indices)) {
+    detail::check_subset(indices_, dataset_->size());
+  }
+
+  int64_t size() const override { return static_cast<int64_t>(indices_.size()); }
+  bool is_random() const override { return dataset_->is_random(); }
+  Example get(int64_t index) const override { return dataset_->get(original(index)); }
+  Example sample(int64_t index, RandomKey key) const override { return dataset_->sample(original(index), key); }
+  Example collate(std::span<const int64_t> indices, std::span<const RandomKey> keys) const override {
+    std::vector<int64_t> originals;
+    for (const int64_t index : indices) originals.push_back(original(index));
+    return dataset_->collate(originals, keys);
+  }
+  /// The numbers of its examples in the whole dataset.
+  const std::vector<int64_t>& indices() const { return indices_; }
+
+ private:
+  int64_t original(int64_t index) const {
+    detail::check_subset({&index, 1}, size());
+    return indices_[static_cast<size_t>(index)];
+  }
+  std::shared_ptr<const DatasetOf<N>> dataset_;
+  std::vector<int64_t> indices_;
+};
+
+template <AnyDataset D> Subset(D&&, std::vector<int64_t>) -> Subset<std::remove_cvref_t<D>::kTensors>;
+
+struct SplitOptions {
+  std::optional<uint64_t> seed = std::nullopt;  // of the global generator where absent
+};
+/// A dataset in random parts of these sizes: `auto [train, test] = data::random_split(all, {500, 100});`. A dataset
+/// that is an lvalue must outlive them. Error unless the sizes add up to the dataset's.
+template <AnyDataset D, size_t K>
+auto random_split(D&& dataset, const int64_t (&sizes)[K], const SplitOptions& options = {}) {
+  constexpr size_t kTensors = std::remove_cvref_t<D>::kTensors;
+  std::shared_ptr<const DatasetOf<kTensors>> held = hold(std::forward<D>(dataset));
+  std::vector<std::vector<int64_t>> parts = detail::random_parts(sizes, held->size(), options.seed);
+  return [&]<size_t... k>(std::index_sequence<k...>) {
+    return std::array<Subset<kTensors>, K>{Subset<kTensors>(held, std::move(parts[k]))...};
+  }
+  (std::make_index_sequence<K>());
+}
+
+/// Datasets one after the other; see concat().
+template <size_t N> class Concatenation : public DatasetOf<N> {
+ public:
+  using typename DatasetOf<N>::Example;
+  explicit Concatenation(std::vector<std::shared_ptr<const DatasetOf<N>>> parts) : parts_(std::move(parts)) {
+    for (const auto& part : parts_) ends_.push_back(size() + part->size());
+  }
+
+  int64_t size() const override { return ends_.empty() ? 0 : ends_.back(); }
+  bool is_random() const override {
+    bool out = false;
+    for (const auto& part : parts_) out = out || part->is_random();
+    return out;
+  }
+  Example get(int64_t index) const override {
+    const auto [part, own] = find(index);
+    return part->get(own);
+  }
+  Example sample(int64_t index, RandomKey key) const override {
+    const auto [part, own] = find(index);
+    return part->sample(own, key);
+  }
+
+ private:
+  std::pair<const DatasetOf<N>*, int64_t> find(int64_t index) const {
+    const size_t part = detail::part_of(ends_, index);
+    return {parts_[part].get(), index - (part == 0 ? 0 : ends_[part - 1])};
+  }
+  std::vector<std::shared_ptr<const DatasetOf<N>>> parts_;
+  std::vector<int64_t> ends_;
+};
+
+/// The examples of several datasets, one after the other. Those that are lvalues must outlive the result.
+template <AnyDataset First, AnyDataset... More> auto concat(First&& first, More&&... more) {
+  constexpr size_t kTensors = std::remove_cvref_t<First>::kTensors;
+  return Concatenation<kTensors>({hold(std::forward<First>(first)), hold(std::forward<More>(more))...});
+}
+
+}  // namespace weft::data

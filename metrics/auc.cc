@@ -1,0 +1,40 @@
+#include "metrics/auc.h"
+
+#include <limits>
+
+#include "tensor/all.h"
+
+namespace weft::metrics {
+
+void Auc::update(const Tensor& scores, const Tensor& labels) {
+  Frame frame("Auc", scores, labels);
+  if (scores.shape() != labels.shape())
+    throw ShapeError(text("scores and labels have one shape, not ", scores.shape(), " and ", labels.shape()));
+  if (!is_integer(labels.dtype()) && labels.dtype() != boolean)
+    throw DtypeError(text("labels are 0 or 1, bool or integers, not ", labels.dtype()));
+  const Tensor flat = reshape(scores.detach().to(Device::cpu()), {scores.numel()}).to(f64);
+  const Tensor kinds = reshape(labels.detach().to(Device::cpu()), {labels.numel()}).to(i64);
+  if (any(logical_and(kinds != 0, kinds != 1)).item<bool>()) throw Error("a label is neither 0 nor 1");
+  if (any(isnan(flat)).item<bool>()) throw Error("a score is NaN");
+  scores_.push_back(flat.clone());
+  labels_.push_back(kinds.clone());
+}
+
+double Auc::value() const {
+  if (scores_.empty()) return std::numeric_limits<double>::quiet_NaN();
+  const Tensor scores = cat(scores_), labels = cat(labels_);
+  const auto positive = sum(labels).item<double>(), negative = static_cast<double>(labels.numel()) - positive;
+  // The mean rank of each score among all, ties sharing theirs: half of how many lie below and how many not above.
+  const Tensor sorted = sort(scores).values;
+  const Tensor twice_rank = searchsorted(sorted, scores) + searchsorted(sorted, scores, true);
+  const double ranks = sum(twice_rank * labels).item<double>() / 2;
+  return (ranks - positive * positive / 2) / (positive * negative);
+}
+
+int64_t Auc::count() const {
+  int64_t out = 0;
+  for (const Tensor& labels : labels_) out += labels.numel();
+  return out;
+}
+
+}  // namespace weft::metrics

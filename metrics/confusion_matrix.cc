@@ -1,0 +1,65 @@
+#include "metrics/confusion_matrix.h"
+
+#include "tensor/all.h"
+
+namespace weft::metrics {
+namespace {
+
+void check_classes(const Tensor& list, int64_t classes, const char* what) {
+  if (list.numel() == 0) return;
+  for (const Tensor& extreme : {min(list), max(list)}) {
+    const int64_t value = extreme.item<int64_t>();
+    if (value < 0 || value >= classes)
+      throw IndexError(text(what, " ", value, " is out of range for ", classes, " classes"));
+  }
+}
+
+/// a / b, 0 where both are 0.
+Tensor share(const Tensor& a, const Tensor& b) {
+  return where(b == 0, zeros(a.shape(), f64), a.to(f64) / where(b == 0, ones_like(b), b).to(f64));
+}
+Tensor hits(const Tensor& matrix) { return diagonal(matrix); }
+Tensor predicted(const Tensor& matrix) { return sum(matrix, 0); }
+Tensor labelled(const Tensor& matrix) { return sum(matrix, 1); }
+
+}  // namespace
+
+ConfusionMatrix::ConfusionMatrix(int64_t classes, const ClassOptions& options) : options_(options) {
+  if (classes < 1) throw Error(text("ConfusionMatrix: the number of classes must be at least 1, not ", classes));
+  matrix_ = zeros({classes, classes}, i64);
+}
+
+void ConfusionMatrix::update(const Tensor& predictions, const Tensor& labels) {
+  Frame frame("ConfusionMatrix", predictions, labels);
+  const Pairs pairs = pairs_of(predictions, labels, options_.ignore_index);
+  const int64_t classes = matrix_.size(0);
+  check_classes(pairs.labels, classes, "label");
+  check_classes(pairs.predicted, classes, "prediction");
+  const Tensor counts = bincount(pairs.labels * classes + pairs.predicted, {}, classes * classes);
+  matrix_ += reshape(counts, {classes, classes});
+}
+
+int64_t ConfusionMatrix::count() const { return sum(matrix_).item<int64_t>(); }
+void ConfusionMatrix::reset() { matrix_.zero_(); }
+
+double ConfusionMatrix::accuracy() const { return sum(hits(matrix_)).item<double>() / static_cast<double>(count()); }
+
+Tensor ConfusionMatrix::precision_of_classes() const { return share(hits(matrix_), predicted(matrix_)); }
+Tensor ConfusionMatrix::recall_of_classes() const { return share(hits(matrix_), labelled(matrix_)); }
+Tensor ConfusionMatrix::f1_of_classes() const {
+  return share(hits(matrix_) * 2, predicted(matrix_) + labelled(matrix_));
+}
+
+double ConfusionMatrix::averaged(const Tensor& of_classes) const {
+  // Each pair counts once as a label and once as a prediction: together, all three are the accuracy.
+  if (options_.average == Average::micro) return accuracy();
+  const Tensor labels = labelled(matrix_);
+  const Tensor weight = options_.average == Average::weighted ? labels : (labels + predicted(matrix_) != 0).to(i64);
+  return (sum(of_classes * weight.to(f64)) / sum(weight).to(f64)).item<double>();
+}
+
+double ConfusionMatrix::precision() const { return averaged(precision_of_classes()); }
+double ConfusionMatrix::recall() const { return averaged(recall_of_classes()); }
+double ConfusionMatrix::f1() const { return averaged(f1_of_classes()); }
+
+}  // namespace weft::metrics

@@ -1,0 +1,19 @@
+#include "nn/layers/activation.h"
+
+#include "nn/layers/options.h"
+#include "tensor/functions/fill.h"
+
+namespace weft::nn {
+
+Softplus::Softplus(double beta, double threshold) : beta_(beta), threshold_(threshold) {
+  Frame frame("Softplus");
+  if (beta == 0) throw Error("beta must not be 0");
+}
+
+PReLU::PReLU(int64_t num_parameters, double init, DType dtype) {
+  Frame frame("PReLU");
+  detail::check_positive("num_parameters", num_parameters);
+  weight_ = register_parameter("weight", full({num_parameters}, init, dtype));
+}
+
+}  // namespace weft::nn

@@ -1,0 +1,37 @@
+// Bilinear: y = a^T A b + c of two inputs.
+#pragma once
+
+#include "nn/module/layer.h"
+
+namespace weft::nn {
+
+struct BilinearOptions {
+  int64_t in1_features = 0;
+  int64_t in2_features = 0;
+  int64_t out_features = 0;
+  bool bias = true;
+  DType dtype = f32;
+};
+
+/// a (..., in1) and b (..., in2) to (..., out). weight is (out, in1, in2), bias (out); both start uniform in +-1 /
+/// sqrt(in1), as in PyTorch.
+class Bilinear : public Module {
+ public:
+  explicit Bilinear(const BilinearOptions& options);
+  Bilinear(int64_t in1_features, int64_t in2_features, int64_t out_features)
+      : Bilinear(BilinearOptions{
+            .in1_features = in1_features, .in2_features = in2_features, .out_features = out_features}) {}
+  Tensor forward(const Tensor& a, const Tensor& b) const;
+  Tensor operator()(const Tensor& a, const Tensor& b) const {
+    return in_layer(*this, a, [&] { return forward(a, b); });
+  }
+
+  Tensor weight() const { return weight_; }
+  /// Undefined where there is none.
+  Tensor bias() const { return bias_; }
+
+ private:
+  Tensor weight_, bias_;
+};
+
+}  // namespace weft::nn

@@ -1,0 +1,41 @@
+// Layers of pairwise_distance and cosine_similarity.
+#pragma once
+
+#include "nn/module/module.h"
+#include "tensor/functions/activation.h"
+
+namespace weft::nn {
+
+struct PairwiseDistanceOptions {
+  double p = 2.0;     // of the norm
+  double eps = 1e-6;  // added to differences
+  bool keepdim = false;
+};
+struct CosineSimilarityOptions {
+  int64_t dim = 1;
+  double eps = 1e-8;  // the least norm
+};
+
+class PairwiseDistance : public Module {
+ public:
+  explicit PairwiseDistance(const PairwiseDistanceOptions& options = {}) : options_(options) {}
+  Tensor forward(const Tensor& a, const Tensor& b) const {
+    return pairwise_distance(a, b, options_.p, options_.eps, options_.keepdim ? keepdim : KeepDim{});
+  }
+  Tensor operator()(const Tensor& a, const Tensor& b) const { return forward(a, b); }
+
+ private:
+  PairwiseDistanceOptions options_;
+};
+
+class CosineSimilarity : public Module {
+ public:
+  explicit CosineSimilarity(const CosineSimilarityOptions& options = {}) : options_(options) {}
+  Tensor forward(const Tensor& a, const Tensor& b) const { return cosine_similarity(a, b, options_.dim, options_.eps); }
+  Tensor operator()(const Tensor& a, const Tensor& b) const { return forward(a, b); }
+
+ private:
+  CosineSimilarityOptions options_;
+};
+
+}  // namespace weft::nn

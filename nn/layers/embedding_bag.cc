@@ -1,0 +1,99 @@
+#include "nn/layers/embedding_bag.h"
+
+#include <limits>
+
+#include "nn/init.h"
+#include "nn/layers/options.h"
+#include "tensor/functions/arg_reduce.h"
+#include "tensor/functions/binary.h"
+#include "tensor/functions/compare.h"
+#include "tensor/functions/copy.h"
+#include "tensor/functions/fill.h"
+#include "tensor/functions/index.h"
+#include "tensor/functions/reduce.h"
+#include "tensor/functions/unary.h"
+#include "tensor/functions/view.h"
+
+namespace weft::nn {
+namespace {
+
+/// Bags as rows of one length: the places of their indices, and which are none.
+struct Rows {
+  Tensor indices, weights, counts;
+};
+
+/// Bags one after the other as rows: each place names an index, or none.
+Rows rows_of(const Tensor& indices, const Tensor& offsets, const Tensor& weights) {
+  if (!is_integer(offsets.dtype()) || offsets.rank() != 1) throw ShapeError("offsets must be a row of integers");
+  const std::vector<int64_t> begins = offsets.to_vector<int64_t>();
+  const int64_t total = indices.numel(), bags = offsets.numel();
+  int64_t longest = 0;
+  for (size_t i = 0; i < begins.size(); ++i) {
+    const int64_t end = i + 1 < begins.size() ? begins[i + 1] : total;
+    if (begins[i] < 0 || begins[i] > end || (i == 0 && begins[i] != 0))
+      throw IndexError(
+          text("bag ", i, " of [", begins[i], ", ", end, "): offsets begin at 0, rise and end before ", total));
+    longest = std::max(longest, end - begins[i]);
+  }
+  std::vector<int64_t> places(static_cast<size_t>(checked_multiply(bags, longest)), 0), counts(places.size(), 0);
+  for (size_t i = 0; i < begins.size(); ++i) {
+    const int64_t end = i + 1 < begins.size() ? begins[i + 1] : total;
+    for (int64_t k = begins[i]; k < end; ++k) {
+      const size_t at = i * static_cast<size_t>(longest) + static_cast<size_t>(k - begins[i]);
+      places[at] = k, counts[at] = 1;
+    }
+  }
+  const Tensor place = Tensor::from(places).to(indices.device());
+  const auto taken = [&](const Tensor& x) {
+    if (total == 0) return zeros({bags, longest}, x.dtype(), x.device());
+    return reshape(index_select(x, 0, place), {bags, longest});
+  };
+  return {taken(indices), weights.defined() ? taken(weights) : weights,
+          Tensor::from(counts, {bags, longest}).to(indices.device()) != 0};
+}
+
+}  // namespace
+
+EmbeddingBag::EmbeddingBag(const EmbeddingBagOptions& options) : options_(options) {
+  Frame frame("EmbeddingBag");
+  const int64_t rows = options.num_embeddings;
+  detail::check_positive("num_embeddings", rows);
+  detail::check_positive("embedding_dim", options.embedding_dim);
+  weight_ = register_parameter("weight", empty({rows, options.embedding_dim}, options.dtype));
+  init::normal(weight_);
+  const char* mode = options.mode == Mode::sum ? "sum" : options.mode == Mode::mean ? "mean" : "max";
+  describe(text(rows, ", ", options.embedding_dim, ", mode=", mode));
+  if (!options.padding_idx) return;
+  const int64_t given = *options.padding_idx;
+  padding_idx_ = given < 0 ? given + rows : given;
+  if (padding_idx_ < 0 || padding_idx_ >= rows)
+    throw IndexError(text("padding_idx ", given, " is out of range for ", rows, " rows"));
+  init::constant(weight_.detach()[padding_idx_], 0);
+}
+
+Tensor EmbeddingBag::forward(const Tensor& indices, const Tensor& offsets, const Tensor& per_sample_weights) const {
+  Frame frame("EmbeddingBag", indices);
+  if (!is_integer(indices.dtype())) throw DtypeError(text("indices must be integers, not ", indices.dtype()));
+  if (indices.rank() != (offsets.defined() ? 1 : 2))
+    throw ShapeError("indices must be (N, L), or a row together with offsets");
+  if (per_sample_weights.defined() && options_.mode != Mode::sum) throw Error("per_sample_weights need Mode::sum");
+  if (per_sample_weights.defined() && per_sample_weights.shape() != indices.shape())
+    throw ShapeError(text("per_sample_weights must be ", indices.shape(), ", not ", per_sample_weights.shape()));
+  Rows rows = offsets.defined() ? rows_of(indices, offsets, per_sample_weights)
+                                : Rows{indices, per_sample_weights, ones(indices.shape(), boolean, indices.device())};
+  if (padding_idx_ >= 0) rows.counts = logical_and(rows.counts, rows.indices != padding_idx_);
+  const Tensor counts = unsqueeze(rows.counts, 2);
+  Tensor vectors = embedding(rows.indices, weight_, padding_idx_);
+  if (options_.mode == Mode::max) {
+    constexpr double kNothing = -std::numeric_limits<double>::infinity();
+    if (rows.indices.size(1) == 0) return sum(vectors, 1);
+    const Tensor best = max_with_indices(where(counts, vectors, full_like(vectors, kNothing)), 1).values;
+    return where(any(counts, 1), best, zeros_like(best));
+  }
+  if (rows.weights.defined()) vectors = vectors * unsqueeze(rows.weights, 2);
+  const Tensor total = sum(where(counts, vectors, zeros_like(vectors)), 1);
+  if (options_.mode == Mode::sum) return total;
+  return total / clip(cast(sum(counts, 1), total.dtype()), 1, std::nullopt);
+}
+
+}  // namespace weft::nn

@@ -1,0 +1,44 @@
+#include "nn/layers/fold.h"
+
+#include "nn/layers/options.h"
+
+namespace weft::nn {
+namespace {
+
+const FoldOptions& checked(const FoldOptions& o) {
+  detail::check_positive("kernel_size", o.kernel_size);
+  detail::check_positive("dilation", o.dilation);
+  detail::check_not_negative("padding", o.padding);
+  detail::check_positive("stride", o.stride);
+  return o;
+}
+
+}  // namespace
+
+Unfold::Unfold(const FoldOptions& options) {
+  Frame frame("Unfold");
+  options_ = checked(options);
+}
+
+Fold::Fold(const Pair& size, const FoldOptions& options) : size_(size) {
+  Frame frame("Fold");
+  detail::check_positive("size", size);
+  options_ = checked(options);
+}
+
+PixelShuffle::PixelShuffle(int64_t upscale_factor) : factor_(upscale_factor) {
+  Frame frame("PixelShuffle");
+  detail::check_positive("upscale_factor", factor_);
+}
+
+PixelUnshuffle::PixelUnshuffle(int64_t downscale_factor) : factor_(downscale_factor) {
+  Frame frame("PixelUnshuffle");
+  detail::check_positive("downscale_factor", factor_);
+}
+
+ChannelShuffle::ChannelShuffle(int64_t groups) : groups_(groups) {
+  Frame frame("ChannelShuffle");
+  detail::check_positive("groups", groups_);
+}
+
+}  // namespace weft::nn

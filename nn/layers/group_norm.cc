@@ -1,0 +1,110 @@
+#include "nn/layers/group_norm.h"
+
+#include "autograd/grad_mode.h"
+#include "nn/layers/options.h"
+#include "tensor/functions/batch_norm.h"
+#include "tensor/functions/binary.h"
+#include "tensor/functions/fill.h"
+#include "tensor/functions/layer_norm.h"
+#include "tensor/functions/reduce.h"
+#include "tensor/functions/unary.h"
+#include "tensor/functions/view.h"
+
+namespace weft::nn {
+
+GroupNorm::GroupNorm(const GroupNormOptions& options) : options_(options) {
+  Frame frame("GroupNorm");
+  detail::check_positive("num_groups", options.num_groups);
+  detail::check_positive("num_channels", options.num_channels);
+  detail::check_not_negative("eps", options.eps);
+  if (options.num_channels % options.num_groups != 0)
+    throw ShapeError(text(options.num_channels, " channels do not divide into ", options.num_groups, " groups"));
+  describe(text(options.num_groups, ", ", options.num_channels, ", eps=", options.eps));
+  if (!options.affine) return;
+  weight_ = register_parameter("weight", ones({options.num_channels}, options.dtype));
+  bias_ = register_parameter("bias", zeros({options.num_channels}, options.dtype));
+}
+
+Tensor GroupNorm::forward(const Tensor& x) const {
+  Frame frame("GroupNorm", x);
+  if (x.rank() < 2 || x.size(1) != options_.num_channels)
+    throw ShapeError(text("the input must be (N, ", options_.num_channels, ", ...)"));
+  return group_norm(x, options_.num_groups, weight_, bias_, options_.eps);
+}
+
+InstanceNorm::InstanceNorm(const InstanceNormOptions& options, const char* name, int64_t places)
+    : options_(options), name_(name), places_(places) {
+  Frame frame(name);
+  detail::check_positive("num_features", options.num_features);
+  detail::check_not_negative("eps", options.eps);
+  detail::check_probability("momentum", options.momentum);
+  const Shape features = {options.num_features};
+  describe(text(options.num_features, ", eps=", options.eps));
+  if (options.affine) {
+    weight_ = register_parameter("weight", ones(features, options.dtype));
+    bias_ = register_parameter("bias", zeros(features, options.dtype));
+  }
+  if (options.track_running_stats) {
+    running_mean_ = register_buffer("running_mean", zeros(features, options.dtype));
+    running_var_ = register_buffer("running_var", ones(features, options.dtype));
+    batches_ = register_buffer("num_batches_tracked", zeros({}, i64));
+  }
+}
+
+// Of each channel the means over the images; the variances are the unbiased ones.
+void InstanceNorm::track(const Tensor& x) const {
+  if (x.numel() == 0) return;
+  NoGrad guard;
+  const double m = options_.momentum;
+  const Tensor rows = reshape(x, {x.size(0), x.size(1), -1});
+  Tensor batches = batches_, running_mean = running_mean_, running_var = running_var_;
+  batches.add_(1);
+  running_mean.mul_(1 - m).add_(mean(rows, {0, 2}) * m);
+  running_var.mul_(1 - m).add_(mean(var(rows, 2), 0) * m);
+}
+
+Tensor InstanceNorm::normalize(const Tensor& x) const {
+  Frame frame(name_, x);
+  if (x.rank() == places_ + 1) return squeeze(normalize(unsqueeze(x, 0)), 0);
+  if (x.rank() != places_ + 2 || x.size(1) != options_.num_features)
+    throw ShapeError(text("the input must have ", places_ + 2, " axes, (N, ", options_.num_features, ", ...)"));
+  if (!is_training() && options_.track_running_stats)
+    return batch_norm_inference(x, running_mean_, running_var_, weight_, bias_, options_.eps);
+  const Tensor y = instance_norm(x, weight_, bias_, options_.eps);
+  if (is_training() && options_.track_running_stats) track(x);
+  return y;
+}
+
+RMSNorm::RMSNorm(const RMSNormOptions& options) : options_(options) {
+  Frame frame("RMSNorm");
+  if (options.normalized_shape.empty()) throw ShapeError("normalized_shape needs one axis or more (was it left out?)");
+  for (const int64_t size : options.normalized_shape) detail::check_positive("normalized_shape", size);
+  if (options.eps) detail::check_not_negative("eps", *options.eps);
+  describe(text(options.normalized_shape));
+  if (options.affine) weight_ = register_parameter("weight", ones(options.normalized_shape, options.dtype));
+}
+
+Tensor RMSNorm::forward(const Tensor& x) const {
+  Frame frame("RMSNorm", x);
+  const Shape& wanted = options_.normalized_shape;
+  const bool fits = x.rank() >= wanted.rank() && Shape(x.shape().end() - wanted.rank(), x.shape().end()) == wanted;
+  if (!fits) throw ShapeError(text("the last axes must be ", wanted));
+  return rms_norm(x, wanted.rank(), weight_, options_.eps);
+}
+
+Tensor weight_norm(const Tensor& v, const Tensor& g, int64_t dim) {
+  Frame frame("weight_norm", v, g);
+  if (v.rank() == 0) throw ShapeError("a weight without axes has no direction");
+  const int64_t kept = dim < 0 ? dim + v.rank() : dim;
+  if (kept < 0 || kept >= v.rank()) throw IndexError(text("axis ", dim, " is out of range for ", v.rank(), " axes"));
+  IntList others;
+  Shape expected(static_cast<size_t>(v.rank()), 1);
+  expected[static_cast<size_t>(kept)] = v.size(kept);
+  for (int64_t i = 0; i < v.rank(); ++i)
+    if (i != kept) others.push_back(i);
+  if (g.shape() != expected) throw ShapeError(text("g must be ", expected, ", not ", g.shape()));
+  const Tensor length = others.empty() ? abs(v) : norm(v, 2, others, keepdim);
+  return v * (g / length);
+}
+
+}  // namespace weft::nn

@@ -1,0 +1,116 @@
+// Normalisation layers that do not look across a batch: GroupNorm, InstanceNorm1d/2d/3d, RMSNorm, LocalResponseNorm.
+#pragma once
+
+#include <optional>
+
+#include "nn/module/layer.h"
+#include "tensor/functions/group_norm.h"
+
+namespace weft::nn {
+
+struct GroupNormOptions {
+  int64_t num_groups = 0;
+  int64_t num_channels = 0;  // divides into the groups
+  double eps = 1e-5;
+  bool affine = true;  // has weight and bias
+  DType dtype = f32;
+};
+
+/// Over groups of channels of x (N, C, ...); weight and bias (C) start at 1 and 0. See group_norm().
+class GroupNorm : public Layer<GroupNorm> {
+ public:
+  explicit GroupNorm(const GroupNormOptions& options);
+  GroupNorm(int64_t num_groups, int64_t num_channels)
+      : GroupNorm(GroupNormOptions{.num_groups = num_groups, .num_channels = num_channels}) {}
+  Tensor forward(const Tensor& x) const;
+
+  Tensor weight() const { return weight_; }
+  Tensor bias() const { return bias_; }
+
+ private:
+  GroupNormOptions options_;
+  Tensor weight_, bias_;
+};
+
+struct InstanceNormOptions {
+  int64_t num_features = 0;
+  double eps = 1e-5;
+  double momentum = 0.1;             // of the running statistics
+  bool affine = false;               // has weight and bias
+  bool track_running_stats = false;  // evaluation uses running_mean and running_var
+  DType dtype = f32;
+};
+
+/// What instance normalisations share: each channel of each image of x (N, C, ...), or (C, ...), on its own. See
+/// instance_norm().
+class InstanceNorm : public Module {
+ public:
+  Tensor weight() const { return weight_; }
+  Tensor bias() const { return bias_; }
+
+ protected:
+  InstanceNorm(const InstanceNormOptions& options, const char* name, int64_t places);
+  Tensor normalize(const Tensor& x) const;
+
+ private:
+  void track(const Tensor& x) const;
+
+  InstanceNormOptions options_;
+  const char* name_;
+  int64_t places_;  // axes behind the channels
+  Tensor weight_, bias_, running_mean_, running_var_, batches_;
+};
+
+#define WEFT_INSTANCE_NORM(Name, places, shape)                                                 \
+  /** Over x shape. */                                                                          \
+  class Name : public InstanceNorm {                                                            \
+   public:                                                                                      \
+    explicit Name(const InstanceNormOptions& options) : InstanceNorm(options, #Name, places) {} \
+    explicit Name(int64_t features) : Name(InstanceNormOptions{.num_features = features}) {}    \
+    Tensor forward(const Tensor& x) const { return normalize(x); }                              \
+    Tensor operator()(const Tensor& x) const { return run_layer(*this, x); }                    \
+  };
+WEFT_INSTANCE_NORM(InstanceNorm1d, 1, (N, C, L))
+WEFT_INSTANCE_NORM(InstanceNorm2d, 2, (N, C, H, W))
+WEFT_INSTANCE_NORM(InstanceNorm3d, 3, (N, C, D, H, W))
+#undef WEFT_INSTANCE_NORM
+
+struct RMSNormOptions {
+  Shape normalized_shape = {};
+  std::optional<double> eps = std::nullopt;  // the least that the dtype can add to 1
+  bool affine = true;                        // has a weight
+  DType dtype = f32;
+};
+
+/// x / sqrt(mean(x^2) + eps) * weight over the last axes, which must be `normalized_shape`; weight starts at 1. See
+/// rms_norm().
+class RMSNorm : public Layer<RMSNorm> {
+ public:
+  explicit RMSNorm(const RMSNormOptions& options);
+  explicit RMSNorm(int64_t size) : RMSNorm(RMSNormOptions{.normalized_shape = {size}}) {}
+  explicit RMSNorm(const Shape& shape) : RMSNorm(RMSNormOptions{.normalized_shape = shape}) {}
+  Tensor forward(const Tensor& x) const;
+
+  Tensor weight() const { return weight_; }
+
+ private:
+  RMSNormOptions options_;
+  Tensor weight_;
+};
+
+/// See local_response_norm().
+class LocalResponseNorm : public Layer<LocalResponseNorm> {
+ public:
+  explicit LocalResponseNorm(const LocalResponseNormOptions& options) : options_(options) {}
+  explicit LocalResponseNorm(int64_t size) : options_{.size = size} {}
+  Tensor forward(const Tensor& x) const { return local_response_norm(x, options_); }
+
+ private:
+  LocalResponseNormOptions options_;
+};
+
+/// v g / |v|, norms over all axes but `dim`: a weight as direction and length (Salimans and Kingma, arXiv 1602.07868).
+/// g has v's shape with 1 in place of the other sizes.
+Tensor weight_norm(const Tensor& v, const Tensor& g, int64_t dim = 0);
+
+}  // namespace weft::nn

@@ -1,0 +1,34 @@
+// Layers over max_unpool1d() to max_unpool3d().
+#pragma once
+
+#include "nn/layers/pool.h"
+#include "tensor/functions/max_unpool.h"
+
+namespace weft::nn {
+
+/// unpool(x, indices) and unpool(x, indices, size): the values where max_pool..._with_indices() found them.
+#define WEFT_UNPOOL_LAYER(Name, function, Sizes)                                                   \
+  class Name : public Module {                                                                     \
+   public:                                                                                         \
+    explicit Name(const PoolOptionsOf<Sizes>& options);                                            \
+    explicit Name(int64_t kernel_size) : Name(PoolOptionsOf<Sizes>{.kernel_size = kernel_size}) {} \
+    Tensor forward(const Tensor& x, const Tensor& indices, const Shape& size = {}) const {         \
+      return function(x, indices, options_, size);                                                 \
+    }                                                                                              \
+    Tensor operator()(const Tensor& x, const Tensor& indices, const Shape& size = {}) const {      \
+      return in_layer(*this, x, [&] { return forward(x, indices, size); });                        \
+    }                                                                                              \
+                                                                                                   \
+   private:                                                                                        \
+    PoolOptionsOf<Sizes> options_;                                                                 \
+  }
+
+/// See max_unpool1d().
+WEFT_UNPOOL_LAYER(MaxUnpool1d, max_unpool1d, Single);
+/// See max_unpool2d().
+WEFT_UNPOOL_LAYER(MaxUnpool2d, max_unpool2d, Pair);
+/// See max_unpool3d().
+WEFT_UNPOOL_LAYER(MaxUnpool3d, max_unpool3d, Triple);
+#undef WEFT_UNPOOL_LAYER
+
+}  // namespace weft::nn

@@ -1,0 +1,144 @@
+#include "nn/losses/margin.h"
+
+#include "nn/losses/reduce.h"
+#include "tensor/functions/activation.h"
+#include "tensor/functions/binary.h"
+#include "tensor/functions/compare.h"
+#include "tensor/functions/copy.h"
+#include "tensor/functions/fill.h"
+#include "tensor/functions/index.h"
+#include "tensor/functions/unary.h"
+#include "tensor/functions/view.h"
+
+namespace weft::nn {
+namespace {
+
+using detail::check_same_shape;
+using detail::reduce;
+
+/// a where the target is 1, b where it is -1, 0 elsewhere.
+Tensor by_sign(const Tensor& target, const Tensor& a, const Tensor& b) {
+  const Tensor none = zeros_like(a);
+  return where(target == 1, a, none) + where(target == -1, b, none);
+}
+
+void check_class_weight(const Tensor& weight, int64_t classes) {
+  if (weight.defined() && weight.shape() != Shape{classes})
+    throw ShapeError(text("the class weights must be [", classes, "], not ", weight.shape()));
+}
+
+/// x (N, C) and integers of N rows; (C) counts as one row.
+void check_rows(const Tensor& x, const Tensor& target, const Shape& expected) {
+  if (x.rank() != 1 && x.rank() != 2) throw ShapeError(text("the input must be (N, C) or (C), not ", x.shape()));
+  if (!is_integer(target.dtype())) throw DtypeError(text("targets must be integers, not ", target.dtype()));
+  if (target.shape() != expected) throw ShapeError(text("targets must be ", expected, ", not ", target.shape()));
+}
+
+}  // namespace
+
+Tensor soft_margin_loss(const Tensor& x, const Tensor& target, Reduction reduction) {
+  Frame frame("soft_margin_loss", x, target);
+  check_same_shape(x, target);
+  return reduce(softplus(-(target * x)), reduction);
+}
+
+Tensor hinge_embedding_loss(const Tensor& x, const Tensor& target, const HingeEmbeddingOptions& options) {
+  Frame frame("hinge_embedding_loss", x, target);
+  check_same_shape(x, target);
+  // As PyTorch: what is neither 1 nor -1 gets both parts.
+  const Tensor none = zeros_like(x);
+  const Tensor far = where(target == 1, none, relu(options.margin - x));
+  return reduce(where(target == -1, none, x) + far, options.reduction);
+}
+
+Tensor margin_ranking_loss(const Tensor& a, const Tensor& b, const Tensor& target,
+                           const MarginRankingOptions& options) {
+  Frame frame("margin_ranking_loss", a, b, target);
+  check_same_shape(a, b);
+  check_same_shape(a, target);
+  return reduce(relu(options.margin - target * (a - b)), options.reduction);
+}
+
+Tensor cosine_embedding_loss(const Tensor& a, const Tensor& b, const Tensor& target,
+                             const CosineEmbeddingOptions& options) {
+  Frame frame("cosine_embedding_loss", a, b, target);
+  check_same_shape(a, b);
+  if (a.rank() < 1 || a.rank() > 2 || target.rank() != a.rank() - 1)
+    throw ShapeError(
+        text("(N, D), (N, D) and (N) are needed, or all without N, not ", a.shape(), " and ", target.shape()));
+  if (!(options.margin >= -1 && options.margin <= 1))
+    throw Error(text("margin must be in [-1, 1], not ", options.margin));
+  if (target.rank() == 1 && target.size(0) != a.size(0))
+    throw ShapeError(text("there are ", a.size(0), " pairs and ", target.size(0), " targets"));
+  constexpr double kEps = 1e-12;  // PyTorch's
+  const Tensor squares = (sum(square(a), -1) + kEps) * (sum(square(b), -1) + kEps);
+  const Tensor cosine = sum(a * b, -1) * rsqrt(squares);
+  return reduce(by_sign(target, 1.0 - cosine, relu(cosine - options.margin)), options.reduction);
+}
+
+Tensor triplet_margin_loss(const Tensor& anchor, const Tensor& positive, const Tensor& negative,
+                           const TripletMarginOptions& options) {
+  Frame frame("triplet_margin_loss", anchor, positive, negative);
+  if (!(options.margin > 0)) throw Error(text("margin must be positive, not ", options.margin));
+  if (anchor.rank() == 0) throw ShapeError("vectors are needed");
+  const auto distance = [&](const Tensor& a, const Tensor& b) {
+    return pairwise_distance(a, b, options.p, options.eps);
+  };
+  Tensor far = distance(anchor, negative);
+  if (options.swap) far = minimum(far, distance(positive, negative));
+  return reduce(relu(distance(anchor, positive) - far + options.margin), options.reduction);
+}
+
+Tensor multi_margin_loss(const Tensor& x, const Tensor& target, const MultiMarginOptions& options) {
+  Frame frame("multi_margin_loss", x, target);
+  if (options.p != 1 && options.p != 2) throw Error(text("p must be 1 or 2, not ", options.p));
+  check_rows(x, target, x.rank() == 2 ? Shape{x.size(0)} : Shape{});
+  const int64_t classes = x.size(-1);
+  check_class_weight(options.weight, classes);
+  const Tensor index = unsqueeze(target.to(i64), -1);
+  Tensor distance = relu(options.margin - gather(x, -1, index) + x);
+  if (options.p == 2) distance = square(distance);
+  if (options.weight.defined())
+    distance = distance * reshape(index_select(options.weight, 0, flatten(index)), index.shape());
+  const Tensor own = one_hot(target, classes) != 0.0;
+  const Tensor loss = sum(where(own, zeros_like(distance), distance), -1) / static_cast<double>(classes);
+  return reduce(loss, options.reduction);
+}
+
+Tensor multilabel_margin_loss(const Tensor& x, const Tensor& target, Reduction reduction) {
+  Frame frame("multilabel_margin_loss", x, target);
+  check_rows(x, target, x.shape());
+  if (x.rank() == 1) {
+    const Tensor loss = multilabel_margin_loss(unsqueeze(x, 0), unsqueeze(target, 0), reduction);
+    return reduction == Reduction::none ? squeeze(loss, 0) : loss;
+  }
+  const int64_t rows = x.size(0), classes = x.size(1);
+  const std::vector<int64_t> given = target.to_vector<int64_t>();
+  std::vector<int64_t> counts(given.size(), 0), classes_of_row(given.size(), 0), is_class(given.size(), 0);
+  for (int64_t i = 0; i < rows; ++i)
+    for (int64_t k = 0; k < classes; ++k) {
+      const auto at = static_cast<size_t>(i * classes + k);
+      if (given[at] < 0) break;
+      if (given[at] >= classes)
+        throw IndexError(text("class ", given[at], " is out of range for ", classes, " classes"));
+      counts[at] = 1, classes_of_row[at] = given[at], is_class[static_cast<size_t>(i * classes + given[at])] = 1;
+    }
+  const auto made = [&](const std::vector<int64_t>& values) { return Tensor::from(values, x.shape()).to(x.device()); };
+  // (N, targets, classes): which pairs count, and how far they are apart.
+  const Tensor pairs = logical_and(unsqueeze(made(counts) != 0, 2), unsqueeze(made(is_class) == 0, 1));
+  const Tensor distance = relu(1.0 - unsqueeze(gather(x, 1, made(classes_of_row)), 2) + unsqueeze(x, 1));
+  const Tensor loss = sum(where(pairs, distance, zeros_like(distance)), {1, 2}) / static_cast<double>(classes);
+  return reduce(loss, reduction);
+}
+
+Tensor multilabel_soft_margin_loss(const Tensor& x, const Tensor& target, const MultilabelSoftMarginOptions& options) {
+  Frame frame("multilabel_soft_margin_loss", x, target);
+  check_same_shape(x, target);
+  if (x.rank() == 0) throw ShapeError("the input must be (..., C)");
+  check_class_weight(options.weight, x.size(-1));
+  Tensor loss = target * softplus(-x) + (1.0 - target) * softplus(x);
+  if (options.weight.defined()) loss = loss * options.weight;
+  return reduce(mean(loss, -1), options.reduction);
+}
+
+}  // namespace weft::nn

@@ -1,0 +1,23 @@
+#include "optim/adamax.h"
+
+#include "tensor/adjoints/optimizer_step.h"
+
+namespace weft::optim {
+
+Adamax::Adamax(const std::vector<Tensor>& parameters, const AdamaxOptions& options)
+    : OptimizerOf("Adamax", {"exp_avg", "exp_inf"}) {
+  start(parameters, options);
+}
+
+Adamax::Adamax(const std::vector<AdamaxGroup>& groups, const AdamaxOptions& options)
+    : OptimizerOf("Adamax", {"exp_avg", "exp_inf"}) {
+  start(groups, options);
+}
+
+void Adamax::update(size_t group, Slot& slot, const Tensor& gradient) {
+  const AdamaxOptions& o = options(group);
+  const auto [average, largest] = states(slot, {true, true});
+  internal::optimizer_step(name(), op::AdamaxStep{o, slot.steps}, slot.parameter, gradient, average, largest);
+}
+
+}  // namespace weft::optim

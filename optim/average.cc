@@ -1,0 +1,91 @@
+#include "optim/average.h"
+
+#include "autograd/grad_mode.h"
+#include "tensor/functions/binary.h"
+#include "tensor/functions/copy.h"
+
+namespace weft::optim {
+namespace {
+std::string key(size_t i) { return text("average.", i); }
+}  // namespace
+
+Average::Average(std::vector<Tensor> tensors) : tensors_(std::move(tensors)) {
+  if (tensors_.empty()) throw Error("an average of no parameters: was register_module() forgotten in the model?");
+  NoGrad guard;
+  for (const Tensor& x : tensors_) averages_.push_back(clone(x.detach()));
+}
+
+void Average::update() {
+  if (is_applied_) throw Error("update() of an average that is applied: the model holds the averages themselves");
+  NoGrad guard;
+  const double fresh = ++updates_ == 1 ? 1 : share(updates_);
+  for (size_t i = 0; i < tensors_.size(); ++i) {
+    const Tensor value = tensors_[i].detach();
+    Tensor& average = averages_[i];
+    if (average.dtype() != value.dtype() || average.device() != value.device())
+      average = cast(average.to(value.device()), value.dtype());  // the model was cast or moved
+    if (fresh == 1)
+      average.copy_(value);
+    else
+      average.add_((value - average) * fresh);
+  }
+}
+
+void Average::copy_to_model() {
+  NoGrad guard;
+  for (size_t i = 0; i < tensors_.size(); ++i) tensors_[i].copy_(averages_[i]);
+}
+
+Average::Applied::Applied(Average& average) : average_(average) {
+  if (average.is_applied_) throw Error("this average is applied already");
+  NoGrad guard;
+  for (const Tensor& x : average.tensors_) saved_.push_back(clone(x.detach()));
+  average.copy_to_model();
+  average.is_applied_ = true;
+}
+
+Average::Applied::~Applied() {
+  NoGrad guard;
+  for (size_t i = 0; i < saved_.size(); ++i) average_.tensors_[i].copy_(saved_[i]);
+  average_.is_applied_ = false;
+}
+
+State Average::state_dict() const {
+  State out;
+  out.numbers["updates"] = static_cast<double>(updates_);
+  for (size_t i = 0; i < averages_.size(); ++i) out.tensors[key(i)] = averages_[i];
+  return out;
+}
+
+State Average::clone_state() const {
+  State out = state_dict();
+  for (auto& [name, tensor] : out.tensors) tensor = clone(tensor);
+  return out;
+}
+
+void Average::load_state_dict(const State& state) {
+  NoGrad guard;
+  const auto updates = state.numbers.find("updates");
+  if (updates == state.numbers.end()) throw Error("the state of this average lacks updates");
+  std::vector<Tensor> found;
+  for (size_t i = 0; i < averages_.size(); ++i) {
+    const auto at = state.tensors.find(key(i));
+    if (at == state.tensors.end()) throw Error(text("the state of this average lacks ", key(i)));
+    if (at->second.shape() != averages_[i].shape())
+      throw Error(text(key(i), " has shape ", at->second.shape(), " instead of ", averages_[i].shape()));
+    found.push_back(at->second);
+  }
+  if (found.size() != state.tensors.size()) throw Error("the state of this average has tensors of another model");
+  if (!(updates->second >= 0 && updates->second <= 0x1p53))
+    throw Error(text("the state of this average has updates ", updates->second));
+  for (size_t i = 0; i < averages_.size(); ++i) averages_[i].copy_(found[i]);
+  updates_ = static_cast<int64_t>(updates->second);
+}
+
+Ema::Ema(std::vector<Tensor> tensors, double decay) : Average(std::move(tensors)), decay_(decay) {
+  if (!(decay >= 0 && decay <= 1)) throw Error(text("Ema(): decay must be in [0, 1], not ", decay));
+}
+
+double Ema::share(int64_t) const { return 1 - decay_; }
+
+}  // namespace weft::optim

@@ -1,0 +1,216 @@
+#include "optim/lbfgs.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "autograd/grad_mode.h"
+#include "optim/line_search.h"
+#include "tensor/functions/binary.h"
+#include "tensor/functions/cat.h"
+#include "tensor/functions/copy.h"
+#include "tensor/functions/fill.h"
+#include "tensor/functions/reduce.h"
+#include "tensor/functions/unary.h"
+
+namespace weft::optim {
+namespace {
+
+double dot(const Tensor& a, const Tensor& b) { return sum(a * b).item<double>(); }
+double largest(const Tensor& x) {
+  return x.numel() == 0 ? 0 : norm(x, std::numeric_limits<double>::infinity()).item<double>();
+}
+
+}  // namespace
+
+LBFGS::LBFGS(const std::vector<Tensor>& parameters, const LBFGSOptions& options) : OptimizerOf("LBFGS", {}) {
+  start(parameters, options);
+}
+
+void LBFGS::update(size_t, Slot&, const Tensor&) {
+  if (!in_step_) throw Error("step() needs a closure: step([&] { ...; return loss; })");
+}
+
+Tensor LBFGS::step(const Closure& closure) {
+  if (!closure) throw Error("LBFGS::step(): the closure is empty");
+  NoGrad guard;
+  Tensor result;
+  const Point start = evaluate(closure, &result);
+  if (!(largest(start.gradient) <= options(0).tolerance_grad)) iterate(closure, start);
+  in_step_ = true;
+  Optimizer::step();  // counts
+  in_step_ = false;
+  return result;
+}
+
+LBFGS::Point LBFGS::evaluate(const Closure& closure, Tensor* result) {
+  Tensor loss;
+  {
+    const EnableGrad guard;
+    loss = closure();
+  }
+  ++evaluations_;
+  if (!loss.defined() || loss.numel() != 1) throw Error("LBFGS::step(): the closure must return the loss, one number");
+  if (result != nullptr) *result = loss;
+  const double value = loss.item<double>();
+  return {options(0).maximize ? -value : value, flat_gradient()};
+}
+
+Tensor LBFGS::flat_gradient() const {
+  std::vector<Tensor> parts;
+  for (const Tensor& parameter : parameters()) {
+    const Tensor gradient = parameter.grad();
+    parts.push_back((gradient.defined() ? gradient : zeros_like(parameter)).reshape({-1}));
+  }
+  const Tensor all = cat(parts);
+  return options(0).maximize ? -all : all;
+}
+
+/// parameters += length * direction_
+void LBFGS::move(double length) {
+  int64_t at = 0;
+  for (Tensor& parameter : parameters()) {
+    parameter.add_(direction_.narrow(0, at, parameter.numel()).reshape(parameter.shape()) * length);
+    at += parameter.numel();
+  }
+}
+
+/// The gradient `length` along direction_; the parameters stay where they are.
+LBFGS::Point LBFGS::probe(const Closure& closure, const std::vector<Tensor>& origin, double length) {
+  move(length);
+  const Point point = evaluate(closure);
+  std::vector<Tensor> all = parameters();
+  for (size_t i = 0; i < all.size(); ++i) all[i].copy_(origin[i]);
+  return point;
+}
+
+void LBFGS::forget_beyond(int64_t size) {
+  while (static_cast<int64_t>(steps_taken_.size()) > size) {
+    steps_taken_.erase(steps_taken_.begin());
+    gradient_changes_.erase(gradient_changes_.begin());
+  }
+}
+
+/// One more pair, unless its curvature is not positive.
+void LBFGS::remember(const Tensor& gradient) {
+  const Tensor change = gradient - previous_gradient_, step = direction_ * length_;
+  if (!(dot(change, step) > 1e-10)) return;
+  forget_beyond(options(0).history_size - 1);
+  gradient_changes_.push_back(change);
+  steps_taken_.push_back(step);
+}
+
+/// -H g, by the two loops of Nocedal (Math. Comp. 35, 1980).
+Tensor LBFGS::direction_at(const Tensor& gradient) const {
+  Tensor out = -gradient;
+  const size_t count = steps_taken_.size();
+  std::vector<double> curvature(count), share(count);
+  for (size_t i = count; i-- > 0;) {
+    curvature[i] = dot(gradient_changes_[i], steps_taken_[i]);
+    share[i] = dot(steps_taken_[i], out) / curvature[i];
+    out.sub_(gradient_changes_[i] * share[i]);
+  }
+  if (count > 0) out.mul_(curvature[count - 1] / dot(gradient_changes_[count - 1], gradient_changes_[count - 1]));
+  for (size_t i = 0; i < count; ++i)
+    out.add_(steps_taken_[i] * (share[i] - dot(gradient_changes_[i], out) / curvature[i]));
+  return out;
+}
+
+void LBFGS::iterate(const Closure& closure, Point point) {
+  const LBFGSOptions& o = options(0);
+  const int64_t most = o.max_eval > 0 ? o.max_eval : o.max_iter * 5 / 4, first = evaluations_ - 1;
+  for (int64_t n = 1;; ++n) {
+    if (++iterations_ > 1) remember(point.gradient);
+    direction_ = direction_at(point.gradient);
+    length_ = iterations_ == 1 ? std::min(1.0, 1 / norm(point.gradient, 1).item<double>()) * o.lr : o.lr;
+    previous_gradient_ = point.gradient;
+    const double before = point.loss, slope = dot(point.gradient, direction_);
+    if (slope > -o.tolerance_change) return;
+    if (o.line_search) {
+      point = search(closure, point, slope, most - (evaluations_ - first));
+      move(length_);
+    } else {
+      move(length_);
+      if (n == o.max_iter) return;  // of another batch the loss would say nothing
+      point = evaluate(closure);
+    }
+    if (n >= o.max_iter || evaluations_ - first >= most) return;
+    if (largest(point.gradient) <= o.tolerance_grad) return;
+    if (largest(direction_) * std::abs(length_) <= o.tolerance_change) return;
+    if (std::abs(point.loss - before) < o.tolerance_change) return;
+  }
+}
+
+/// Finds length_, and the loss and the gradient there; at most `most` evaluations beyond the first.
+LBFGS::Point LBFGS::search(const Closure& closure, const Point& start, double slope, int64_t most) {
+  std::vector<Tensor> origin;
+  for (const Tensor& parameter : parameters()) origin.push_back(clone(parameter.detach()));
+  const auto at = [&](double length) {
+    const Point point = probe(closure, origin, length);
+    return LinePoint{length, point.loss, dot(point.gradient, direction_), point.gradient};
+  };
+  const LinePoint found = strong_wolfe(at, {0, start.loss, slope, start.gradient}, length_,
+                                       options(0).tolerance_change / largest(direction_), most);
+  length_ = found.length;
+  return {found.loss, found.gradient};
+}
+
+// ---- state: what Optimizer keeps, and beside it ----
+
+State LBFGS::state_dict() const {
+  State out = Optimizer::state_dict();
+  out.numbers["lbfgs.iterations"] = static_cast<double>(iterations_);
+  out.numbers["lbfgs.evaluations"] = static_cast<double>(evaluations_);
+  out.numbers["lbfgs.length"] = length_;
+  if (!direction_.defined()) return out;
+  out.tensors["lbfgs.direction"] = direction_;
+  out.tensors["lbfgs.previous_gradient"] = previous_gradient_;
+  if (steps_taken_.empty()) return out;
+  out.tensors["lbfgs.gradient_changes"] = stack(gradient_changes_);
+  out.tensors["lbfgs.steps_taken"] = stack(steps_taken_);
+  return out;
+}
+
+void LBFGS::load_state_dict(const State& given) {
+  Frame frame(name());
+  NoGrad guard;
+  State rest = given;
+  const Tensor like = flat_gradient();
+  const auto number = [&](const char* key) {
+    const auto found = given.numbers.find(key);
+    if (found == given.numbers.end()) throw Error(text("the state does not fit: missing ", key));
+    return found->second;
+  };
+  // Undefined where absent; `axes` axes, the last of which is as long as the parameters together.
+  const auto take = [&](const char* key, int64_t axes) {
+    const auto found = rest.tensors.find(key);
+    if (found == rest.tensors.end()) return Tensor();
+    const Tensor value = clone(cast(found->second.to(like.device()), like.dtype()));
+    rest.tensors.erase(found);
+    if (value.dim() != axes || value.size(-1) != like.numel())
+      throw Error(text("the state does not fit: ", key, " has shape ", value.shape(), " for ", like.numel(),
+                       " elements of parameters"));
+    return value;
+  };
+  const double iterations = number("lbfgs.iterations"), evaluations = number("lbfgs.evaluations");
+  const double length = number("lbfgs.length");
+  const Tensor direction = take("lbfgs.direction", 1), previous = take("lbfgs.previous_gradient", 1);
+  const Tensor changes = take("lbfgs.gradient_changes", 2), taken = take("lbfgs.steps_taken", 2);
+  if (direction.defined() != previous.defined() || changes.defined() != taken.defined() ||
+      (changes.defined() && changes.size(0) != taken.size(0)))
+    throw Error("the state does not fit: half of a pair of tensors is missing");
+  Optimizer::load_state_dict(rest);
+  iterations_ = static_cast<int64_t>(iterations);
+  evaluations_ = static_cast<int64_t>(evaluations);
+  length_ = length;
+  direction_ = direction;
+  previous_gradient_ = previous;
+  steps_taken_.clear();
+  gradient_changes_.clear();
+  for (int64_t i = 0; changes.defined() && i < changes.size(0); ++i) {
+    gradient_changes_.push_back(clone(changes[i]));
+    steps_taken_.push_back(clone(taken[i]));
+  }
+}
+
+}  // namespace weft::optim

@@ -1,0 +1,63 @@
+// L-BFGS: a quasi-Newton method for full batches (Liu and Nocedal, Math. Programming 45, 1989).
+#pragma once
+
+#include <functional>
+
+#include "optim/optimizer.h"
+
+namespace weft::optim {
+
+/// Minimises what a closure computes, along -H g, where H is made of the last pairs of changes of parameters and
+/// gradients. A step takes lr of that direction up to max_iter times; with line_search, as much of it as meets the
+/// strong Wolfe conditions (Nocedal and Wright, algorithm 3.5). PyTorch's. One group; a parameter without a gradient
+/// counts as having zeros. LBFGSOptions: optim/hyper_parameters.h.
+///   optim::LBFGS optimizer(model.parameters(), {.line_search = true});
+///   optimizer.step([&] {
+///     optimizer.zero_grad();
+///     Tensor loss = nn::mse_loss(model(x), y);
+///     loss.backward();
+///     return loss;
+///   });
+class LBFGS final : public OptimizerOf<LBFGSOptions> {
+ public:
+  /// Makes the gradients, and returns the loss.
+  using Closure = std::function<Tensor()>;
+
+  explicit LBFGS(const std::vector<Tensor>& parameters, const LBFGSOptions& options = {});
+
+  /// Calls the closure several times, recording even under NoGrad; returns its first result. Error where that is not
+  /// one number.
+  Tensor step(const Closure& closure);
+  /// How often all steps called the closure.
+  int64_t evaluations() const { return evaluations_; }
+  void add_group(const Group& group) = delete;
+
+  State state_dict() const override;
+  void load_state_dict(const State& state) override;
+
+ private:
+  /// The loss at a point, and its gradient as one vector.
+  struct Point {
+    double loss = 0;
+    Tensor gradient;
+  };
+
+  void update(size_t group, Slot& slot, const Tensor& gradient) override;
+  Point evaluate(const Closure& closure, Tensor* result = nullptr);
+  Tensor flat_gradient() const;
+  void move(double length);
+  void remember(const Tensor& gradient);
+  Tensor direction_at(const Tensor& gradient) const;
+  void forget_beyond(int64_t size);
+  void iterate(const Closure& closure, Point point);
+  Point search(const Closure& closure, const Point& start, double slope, int64_t most);
+  Point probe(const Closure& closure, const std::vector<Tensor>& origin, double length);
+
+  std::vector<Tensor> gradient_changes_, steps_taken_;  // the pairs, oldest first
+  Tensor direction_, previous_gradient_;
+  double length_ = 0;  // of the last step along direction_
+  int64_t iterations_ = 0, evaluations_ = 0;
+  bool in_step_ = false;
+};
+
+}  // namespace weft::optim

@@ -1,0 +1,58 @@
+#include "optim/muon.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "tensor/functions/binary.h"
+#include "tensor/functions/copy.h"
+#include "tensor/functions/matmul.h"
+#include "tensor/functions/reduce.h"
+
+namespace weft::optim {
+namespace {
+
+/// Iterations on the smaller side's products; bf16 and f16 in f32.
+Tensor orthogonal(const Tensor& change, const MuonOptions& o) {
+  const bool tall = change.size(0) > change.size(1);
+  Tensor x = change.dtype() == f64 ? change : cast(change, f32);
+  if (tall) x = x.t();
+  x = x / std::max(norm(x).item<double>(), o.eps);
+  for (int64_t i = 0; i < o.ns_steps; ++i) {
+    const Tensor y = matmul(x, x.t());
+    x = x * o.ns_a + matmul(y * o.ns_b + matmul(y, y) * o.ns_c, x);
+  }
+  return cast(tall ? x.t() : x, change.dtype());
+}
+
+}  // namespace
+
+Muon::Muon(const std::vector<Tensor>& parameters, const MuonOptions& options)
+    : OptimizerOf("Muon", {"momentum_buffer"}) {
+  start(parameters, options);
+}
+
+Muon::Muon(const std::vector<MuonGroup>& groups, const MuonOptions& options)
+    : OptimizerOf("Muon", {"momentum_buffer"}) {
+  start(groups, options);
+}
+
+void Muon::check_parameter(const Tensor& parameter) const {
+  if (parameter.dim() != 2)
+    throw ShapeError(text("takes matrices, not a parameter of shape ", parameter.shape(), "; give it to AdamW"));
+}
+
+void Muon::update(size_t group, Slot& slot, const Tensor& gradient) {
+  const MuonOptions& o = options(group);
+  if (gradient.numel() == 0) return;
+  auto [buffer] = states(slot, {true});
+  Tensor parameter = slot.parameter;
+  const Tensor g = o.maximize ? -gradient : gradient;
+  buffer.add_((g - buffer) * (1 - o.momentum));
+  const Tensor change = orthogonal(o.nesterov ? g + (buffer - g) * o.momentum : buffer, o);
+  const auto rows = static_cast<double>(g.size(0)), columns = static_cast<double>(g.size(1));
+  const double ratio =
+      o.match_rms_adamw ? 0.2 * std::sqrt(std::max(rows, columns)) : std::sqrt(std::max(1.0, rows / columns));
+  parameter.mul_(1 - o.lr * o.weight_decay).sub_(change * (o.lr * ratio));
+}
+
+}  // namespace weft::optim

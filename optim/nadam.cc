@@ -1,0 +1,28 @@
+#include "optim/nadam.h"
+
+#include <cmath>
+
+#include "tensor/adjoints/optimizer_step.h"
+
+namespace weft::optim {
+
+NAdam::NAdam(const std::vector<Tensor>& parameters, const NAdamOptions& options)
+    : OptimizerOf("NAdam", {"exp_avg", "exp_avg_sq"}, {"mu_product"}) {
+  start(parameters, options);
+}
+
+NAdam::NAdam(const std::vector<NAdamGroup>& groups, const NAdamOptions& options)
+    : OptimizerOf("NAdam", {"exp_avg", "exp_avg_sq"}, {"mu_product"}) {
+  start(groups, options);
+}
+
+void NAdam::update(size_t group, Slot& slot, const Tensor& gradient) {
+  const NAdamOptions& o = options(group);
+  const auto [average, square] = states(slot, {true, true});
+  const double momentum = o.beta1 * (1 - 0.5 * std::pow(0.96, static_cast<double>(slot.steps) * o.momentum_decay));
+  double& product = slot.numbers[0];
+  product = (slot.steps == 1 ? 1 : product) * momentum;
+  internal::optimizer_step(name(), op::NadamStep{o, slot.steps, product}, slot.parameter, gradient, average, square);
+}
+
+}  // namespace weft::optim

@@ -1,0 +1,73 @@
+#include "optim/plateau.h"
+
+#include <algorithm>
+#include <limits>
+
+namespace weft::optim {
+namespace {
+std::string rate_key(size_t group) { return text("group.", group, ".lr"); }
+}  // namespace
+
+ReduceOnPlateau::ReduceOnPlateau(Optimizer& optimizer, const PlateauOptions& options)
+    : Schedule(optimizer), options_(options) {
+  Frame frame("ReduceOnPlateau");
+  const PlateauOptions& o = options;
+  if (!(o.factor >= 0 && o.factor < 1)) throw Error(text("factor must be in [0, 1), not ", o.factor));
+  if (o.patience < 0) throw Error(text("patience must be 0 or more, not ", o.patience));
+  if (o.cooldown < 0) throw Error(text("cooldown must be 0 or more, not ", o.cooldown));
+  if (!(o.threshold >= 0)) throw Error(text("threshold must be 0 or more, not ", o.threshold));
+  if (!(o.min_lr >= 0)) throw Error(text("min_lr must be 0 or more, not ", o.min_lr));
+  best_ = (o.maximize ? -1 : 1) * std::numeric_limits<double>::infinity();
+}
+
+void ReduceOnPlateau::step() { throw Error("ReduceOnPlateau: step(metric) needs the metric"); }
+
+bool ReduceOnPlateau::improves(double metric) const {
+  const double margin = options_.maximize ? options_.threshold : -options_.threshold;
+  const double wanted = options_.relative ? best_ * (1 + margin) : best_ + margin;
+  return options_.maximize ? metric > wanted : metric < wanted;
+}
+
+void ReduceOnPlateau::step(double metric) {
+  count();
+  if (improves(metric)) {
+    best_ = metric;
+    bad_steps_ = 0;
+  } else {
+    ++bad_steps_;
+  }
+  if (cooling_ > 0) {
+    --cooling_;
+    bad_steps_ = 0;
+  }
+  if (bad_steps_ > options_.patience) reduce();
+}
+
+void ReduceOnPlateau::reduce() {
+  for (size_t group = 0; group < optimizer().group_count(); ++group) {
+    const double before = optimizer().lr(group), after = std::max(before * options_.factor, options_.min_lr);
+    if (before - after > options_.eps) optimizer().set_lr(group, after);
+  }
+  cooling_ = options_.cooldown;
+  bad_steps_ = 0;
+}
+
+void ReduceOnPlateau::save(State& out) const {
+  out.numbers["best"] = best_;
+  out.numbers["bad_steps"] = static_cast<double>(bad_steps_);
+  out.numbers["cooling"] = static_cast<double>(cooling_);
+  for (size_t group = 0; group < optimizer().group_count(); ++group)
+    out.numbers[rate_key(group)] = optimizer().lr(group);
+}
+
+void ReduceOnPlateau::load(const State& state) {
+  const double best = number(state, "best"), bad = number(state, "bad_steps"), cooling = number(state, "cooling");
+  std::vector<double> rates;
+  for (size_t group = 0; group < optimizer().group_count(); ++group) rates.push_back(number(state, rate_key(group)));
+  for (size_t group = 0; group < rates.size(); ++group) optimizer().set_lr(group, rates[group]);
+  best_ = best;
+  bad_steps_ = static_cast<int64_t>(bad);
+  cooling_ = static_cast<int64_t>(cooling);
+}
+
+}  // namespace weft::optim

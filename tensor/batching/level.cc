@@ -1,0 +1,226 @@
+#include "tensor/batching/level.h"
+
+#include <algorithm>
+#include <atomic>
+
+#include "tensor/batching/rule.h"
+#include "tensor/batching/value.h"
+#include "tensor/dispatch/backend.h"
+#include "tensor/dispatch/batched.h"
+#include "tensor/dispatch/observer.h"
+#include "tensor/functions/copy.h"
+#include "tensor/ops/attention.h"
+#include "tensor/ops/copy.h"
+#include "tensor/ops/dropout.h"
+#include "tensor/ops/fill.h"
+#include "tensor/ops/random.h"
+
+namespace weft {
+namespace batching {
+namespace {
+
+std::vector<Level>& levels() {
+  static thread_local std::vector<Level> stack;
+  return stack;
+}
+
+Value& value_of(int number, const Operand& x) {
+  Value& value = *static_cast<Value*>(x.base);
+  const Level& level = level_of(number);
+  const int64_t elements = static_cast<int64_t>(value.bytes() / size_of(x.dtype));
+  if (value.empty())  // memory that was never written (empty_like)
+    value.set(level.id, {dispatch::apply(op::Full{View::contiguous({elements}), 0, x.dtype, level.below}), false},
+              View::contiguous({elements}));
+  if (value.level() != level.id)
+    throw Error("a tensor was kept from inside a vmap that has ended; return it from the function instead");
+  return value;
+}
+
+template <class Op, class F> bool draws(const OpInfo& info, const void* op, const F& offset_of) {
+  if (&info != &op_info<Op>) return false;
+  uint64_t offset = offset_of(*static_cast<const Op*>(op));
+  return dispatch::take_mark(offset);
+}
+/// Whether the op gives each sample random numbers of its own, so that samples differ where its inputs do not.
+bool draws_own_numbers(const OpInfo& info, const void* op) {
+  const auto own = [](const auto& x) { return x.offset; };
+  const auto setting = [](const auto& x) { return x.setting.dropout_p > 0 ? x.setting.key.offset : 0; };
+  return draws<op::Dropout>(info, op, own) || draws<op::RandomFill>(info, op, own) ||
+         draws<op::Attention>(info, op, setting) || draws<op::AttentionBackward>(info, op, setting) ||
+         draws<op::PackedAttention>(info, op, setting) || draws<op::PackedAttentionBackward>(info, op, setting);
+}
+
+/// Runs kernels on batches.
+class BatchBackend final : public Backend {
+ public:
+  int count() const override { return 255; }
+  void* allocate(int, size_t bytes) override { return new Value(bytes); }
+  void free(int, void* memory, size_t) noexcept override { delete static_cast<Value*>(memory); }
+  void copy_from_host(int, void*, const void*, size_t) override { throw_values(); }
+  void copy_to_host(int, void*, const void*, size_t) override { throw_values(); }
+
+  void run(int number, const OpInfo& info, const void* op, Operands in, Operands out) override {
+    const ModeScope prepared(&Modes::autocast, f32);
+    const Level level = level_of(number);
+    if (info.code == op_info<op::AddInto>.code)
+      return value_of(number, in[0]).add(*in[0].view, batch_behind(number, in[1]), level.size);
+    if (out.empty()) throw Error(text("`", info.name, "` writes to its inputs, which vmap cannot do"));
+    if (info.code == op_info<op::CopyFrom>.code) {  // what it overwrites does not matter
+      const Batch source = batch_behind(number, in[1]);
+      return store(number, out[0], {cast(source.x, out[0].dtype), source.batched});
+    }
+    std::vector<Batch> inputs;
+    bool batched = draws_own_numbers(info, op);
+    for (const Operand& x : in) {
+      inputs.push_back(x.defined() ? batch_behind(number, x) : Batch());
+      batched = batched || inputs.back().batched;
+    }
+    const Call call{info, op, level, inputs};
+    const std::vector<Tensor> results = batched ? rule_of(*info.code)(call) : call.apply(inputs);
+    for (size_t i = 0; i < out.size(); ++i) store(number, out[i], {results[i], batched});
+  }
+
+ private:
+  [[noreturn]] static void throw_values() {
+    throw DeviceError(
+        "inside vmap a tensor has other values in each sample, so that they cannot be read, nor shapes and branches "
+        "depend "
+        "on them; use where(), or return the tensor and read it outside");
+  }
+};
+
+void register_once() {
+  static BatchBackend* const backend = [] {
+    auto* const made = new BatchBackend;  // lives as long as the process
+    register_backend(DeviceKind::vmap, made);
+    return made;
+  }();
+  (void)backend;
+}
+
+}  // namespace
+
+const Level& level_of(int number) {
+  if (static_cast<size_t>(number) >= levels().size())
+    throw Error("a tensor was kept from inside a vmap that has ended; return it from the function instead");
+  return levels()[static_cast<size_t>(number)];
+}
+
+LevelScope::LevelScope(int64_t size, Device below) : device_(Device::vmap(static_cast<int>(levels().size()))) {
+  static std::atomic<uint64_t> last{0};
+  constexpr size_t kDeepest = 255;
+  if (levels().size() == kDeepest) throw Error("vmap is nested 255 deep; that is as far as it goes");
+  register_once();
+  levels().push_back({++last, size, below});
+}
+LevelScope::~LevelScope() { levels().pop_back(); }
+
+Tensor sample_of(Device device, const Batch& batch) {
+  const Level& level = level_of(device.index);
+  Tensor x = batch.x;
+  const auto sample_view = [&] {
+    Shape shape;
+    Strides strides;
+    for (int64_t axis = batch.batched ? 1 : 0; axis < x.rank(); ++axis) {
+      shape.push_back(x.size(axis));
+      strides.push_back(x.layout().stride(axis));
+    }
+    return View::create(shape, strides);
+  };
+  View view = sample_view();
+  if (x.layout().has_mask() || !view.is_dense()) {
+    x = dispatch::apply(op::Contiguous{}, x);
+    view = sample_view();
+  }
+  IntrusivePtr<Storage> storage = dispatch::allocate_storage({view, x.dtype()}, device);
+  static_cast<Value*>(storage->data())->set(level.id, {x, batch.batched}, view);
+  return internal::make_tensor(std::move(storage), view, x.dtype());
+}
+
+Batch batch_behind(int number, const Operand& x) { return value_of(number, x).through(*x.view); }
+
+void store(int number, const Operand& out, const Batch& batch) {
+  Value& value = *static_cast<Value*>(out.base);
+  const Level& level = level_of(number);
+  const View& view = *out.view;
+  const auto elements = static_cast<int64_t>(value.bytes() / size_of(out.dtype));
+  const bool whole = view.numel() == elements && (elements == 0 || (view.offset() == 0 && view.is_dense()));
+  if (whole) return value.set(level.id, batch, view);
+  value_of(number, out).write(view, batch, level.size);
+}
+
+std::vector<Tensor> apply_erased(const OpInfo& info, const void* op, std::span<const Tensor> inputs, Device device) {
+  if (info.view != nullptr) return {dispatch::apply_view(info, op, info.view(op, inputs[0].layout()), inputs[0])};
+  std::vector<Tensor> ready(inputs.begin(), inputs.end());
+  if (!ready.empty()) dispatch::prepare(info, ready);
+  std::vector<Operand> in, out;
+  std::vector<const Tensor*> pointers;
+  bool history = false;
+  for (const Tensor& x : ready) {
+    in.push_back(operand(x));
+    pointers.push_back(&x);
+    if (x.defined()) device = x.device();
+    history = history || dispatch::has_history(x);
+  }
+  std::vector<Spec> specs(static_cast<size_t>(info.outputs));
+  info.infer(op, in, specs.data());
+  std::vector<Tensor> results;
+  for (Spec& spec : specs) results.push_back(dispatch::allocate(std::move(spec), device));
+  for (const Tensor& x : results) out.push_back(operand(x));
+  const OpCall call{info, op, pointers, results};
+  dispatch::run_erased(call, in, out);
+  if (history) dispatch::record(call);
+  return results;
+}
+
+}  // namespace batching
+
+bool dispatch::lift_to_samples(std::span<Tensor> inputs) {
+  Device deepest;
+  bool found = false;
+  for (const Tensor& x : inputs)
+    if (x.defined() && x.device().kind == DeviceKind::vmap && (!found || x.device().index > deepest.index))
+      deepest = x.device(), found = true;
+  if (found)
+    for (Tensor& x : inputs)
+      if (x.defined() && x.device() != deepest) x = lifted(x, deepest);
+  return found;
+}
+
+Tensor dispatch::lifted(const Tensor& x, Device device) {
+  if (x.device().kind == DeviceKind::vmap && x.device().index > device.index)
+    throw DeviceError(text("a sample of an inner vmap cannot be written to ", name_of(device),
+                           "; it would differ between that vmap's samples"));
+  // The batch below keeps its history; the sample's is this op.
+  Tensor out = batching::sample_of(device, {x, false});
+  if (!has_history(x)) return out;
+  const op::Lift op{device};
+  const Tensor* input = &x;
+  if (is_observed()) {
+    ObservedEvent event({.kind = Event::Kind::op,
+                         .name = op_info<op::Lift>.name,
+                         .info = &op_info<op::Lift>,
+                         .op = &op,
+                         .inputs = {&input, 1}});
+    event.set_outputs({&out, 1});
+  }
+  record({op_info<op::Lift>, &op, {&input, 1}, {&out, 1}});
+  return out;
+}
+
+RandomKey dispatch::key_on(Device device, int64_t count, Generator& generator) {
+  if (device.kind != DeviceKind::vmap) return generator.next_key(count);
+  constexpr int kMostMarks = 7;
+  const int vmaps = std::min(device.index + 1, kMostMarks);
+  for (int i = 0; i < vmaps; ++i) count = checked_multiply(count, batching::level_of(device.index - i).size);
+  RandomKey key = generator.next_key(count);
+  key.offset += static_cast<uint64_t>(vmaps) << 60;
+  return key;
+}
+
+Tensor dispatch::detached_sample(const Tensor& x) {
+  const batching::Batch batch = batching::batch_behind(x.device().index, operand(x));
+  return batching::sample_of(x.device(), {batch.x.detach(), batch.batched});
+}
+
+}  // namespace weft

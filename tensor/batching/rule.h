@@ -1,0 +1,101 @@
+// How an op runs on a batch of its inputs: batching rules, one row per op in tensor/batching/rules/<family>.h.
+//
+//   WEFT_BATCHING(Softmax) = along_axis;
+//
+// A rule gets the batches behind the op's inputs, at least one of which has a batch axis, and gives the batches of
+// its results, with the axis first. It calls ordinary ops, so that history below is theirs. An op without a rule runs
+// sample by sample (one_by_one): right for every op, and as slow as a loop. Ops whose policy broadcasts, and the rows
+// of unary.inc and compare.inc, have the rule same_op.
+//
+//   same_op       the same op: it looks at each element alone, or takes any axes in front
+//   along_axis    `op.axis` counted from 0, behind the batch's
+//   over_axes     `op.axes` the same
+//   folded<mask>  the batch joins axis 0 of the inputs in `mask`, and of all results; where another input differs
+//                 between samples: one by one
+//   [](const op::X& op, const Call& call) -> std::vector<Tensor>
+#pragma once
+
+#include <tuple>
+#include <vector>
+
+#include "tensor/batching/level.h"
+
+namespace weft::batching {
+
+/// An op and the batches behind its inputs.
+struct Call {
+  const OpInfo& info;
+  const void* op;
+  const Level& level;
+  const std::vector<Batch>& inputs;
+
+  int64_t size() const { return level.size; }
+  bool is_batched(size_t input) const { return inputs[input].batched; }
+  /// Input `i` with a batch axis, of stride 0 where the samples do not differ; undefined where absent.
+  Tensor whole(size_t i) const;
+  /// All inputs so.
+  std::vector<Tensor> whole() const;
+  /// An op of the same kind, or of another, on what is below.
+  std::vector<Tensor> apply(const std::vector<Batch>& list) const;
+  template <class Op> std::vector<Tensor> run(const Op& other, const std::vector<Tensor>& list) const {
+    return apply_erased(op_info<Op>, &other, list, level.below);
+  }
+};
+
+using Rule = std::vector<Tensor> (*)(const Call& call);
+
+std::vector<Tensor> one_by_one(const Call& call);
+/// `x` (batch, n, ...) as (batch * n, ...), and back.
+Tensor fold(const Tensor& x);
+Tensor unfold_batch(const Tensor& x, int64_t size);
+std::vector<Tensor> fold_inputs(const Call& call, uint32_t mask);
+bool may_fold(const Call& call, uint32_t mask);
+std::vector<Tensor> unfold_all(std::vector<Tensor> results, int64_t size);
+
+struct OneByOne {};
+struct SameOp {};
+struct AlongAxis {};
+struct OverAxes {};
+template <uint32_t mask> struct Folded {};
+inline constexpr SameOp same_op;
+inline constexpr AlongAxis along_axis;
+inline constexpr OverAxes over_axes;
+template <uint32_t mask> inline constexpr Folded<mask> folded;
+
+/// The rule of an op: one by one where there is no row.
+template <class Op> inline constexpr auto batching = OneByOne{};
+template <class Op>
+  requires(dispatch::policy_of<Op>.broadcasts)
+inline constexpr auto batching<Op> = same_op;
+
+/// A row of the rule table.
+#define WEFT_BATCHING(Op) template <> inline constexpr auto batching<op::Op>
+
+namespace rule_detail {
+
+template <class Op> std::vector<Tensor> run(OneByOne, const Op&, const Call& call) { return one_by_one(call); }
+template <class Op> std::vector<Tensor> run(SameOp, const Op& op, const Call& call) {
+  return call.run(op, call.whole());
+}
+template <class Op> std::vector<Tensor> run(AlongAxis, Op op, const Call& call) {
+  ++op.axis;
+  return call.run(op, call.whole());
+}
+template <class Op> std::vector<Tensor> run(OverAxes, Op op, const Call& call) {
+  for (int64_t& axis : op.axes) ++axis;
+  return call.run(op, call.whole());
+}
+template <class Op, uint32_t mask> std::vector<Tensor> run(Folded<mask>, const Op& op, const Call& call) {
+  if (!may_fold(call, mask)) return one_by_one(call);
+  return unfold_all(call.run(op, fold_inputs(call, mask)), call.size());
+}
+template <class Op, class F> std::vector<Tensor> run(const F& rule, const Op& op, const Call& call) {
+  return rule(op, call);
+}
+
+}  // namespace rule_detail
+
+/// The rule of the op with this code.
+Rule rule_of(OpCode code);
+
+}  // namespace weft::batching

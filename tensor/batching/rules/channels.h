@@ -1,0 +1,19 @@
+// The batch as channels: for ops on (n, channels, ...) whose weights or statistics are each sample's own.
+#pragma once
+
+#include "tensor/batching/rule.h"
+#include "tensor/functions/view.h"
+
+namespace weft::batching::detail {
+
+/// (batch, n, channels, ...) as (n, batch * channels, ...), and back; the batch has `size` samples, more than 0.
+inline Tensor batch_to_channels(const Tensor& x) { return flatten(movedim(x, 0, 1), 1, 2); }
+inline Tensor channels_to_batch(const Tensor& x, int64_t size) {
+  return movedim(unflatten(x, 1, {size, x.size(1) / size}), 1, 0);
+}
+/// Input `i` (batch, n, ...) as (batch * n, ...); undefined where absent.
+inline Tensor fold_optional(const Call& call, size_t i) {
+  return call.inputs[i].x.defined() ? fold(call.whole(i)) : Tensor();
+}
+
+}  // namespace weft::batching::detail

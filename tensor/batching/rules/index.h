@@ -1,0 +1,71 @@
+// Batching of indexing.
+#pragma once
+
+#include "tensor/batching/rule.h"
+#include "tensor/functions/binary.h"
+#include "tensor/functions/copy.h"
+#include "tensor/functions/fill.h"
+#include "tensor/functions/view.h"
+#include "tensor/ops/index.h"
+
+namespace weft::batching {
+
+WEFT_BATCHING(Gather) = along_axis;
+WEFT_BATCHING(OneHot) = same_op;
+
+namespace detail {
+inline Shape behind(int64_t size, Shape shape) {
+  shape.insert(0, size);
+  return shape;
+}
+/// `index` (batch, k) along `axis` of `shape`, repeated along all other axes.
+inline Tensor index_along(const Tensor& index, int64_t axis, Shape shape) {
+  Shape thin(shape);
+  for (size_t i = 1; i < thin.size(); ++i) thin[i] = 1;
+  thin[static_cast<size_t>(axis)] = shape[static_cast<size_t>(axis)] = index.size(1);
+  return expand(reshape(index, thin), shape);
+}
+}  // namespace detail
+
+WEFT_BATCHING(ScatterAdd) = [](op::ScatterAdd op, const Call& call) {
+  ++op.axis;
+  op.shape.insert(0, call.size());
+  return call.run(op, call.whole());
+};
+
+WEFT_BATCHING(IndexSelect) = [](const op::IndexSelect& op, const Call& call) -> std::vector<Tensor> {
+  const Tensor& index = call.inputs[1].x;
+  if (!call.is_batched(1)) return call.run(op::IndexSelect{op.axis + 1, op.axes}, {call.whole(0), index});
+  if (call.is_batched(0)) {
+    const Tensor x = flatten(call.whole(0), op.axis + 1, op.axis + op.axes);
+    return call.run(op::Gather{op.axis + 1}, {x, detail::index_along(index, op.axis + 1, x.shape())});
+  }
+  const auto all = call.run(op, {call.inputs[0].x, flatten(index)});
+  return {movedim(unflatten(all[0], op.axis, index.shape()), op.axis, 0)};
+};
+
+WEFT_BATCHING(IndexAdd) = [](const op::IndexAdd& op, const Call& call) -> std::vector<Tensor> {
+  const Tensor src = call.whole(0);
+  const Shape shape = detail::behind(call.size(), op.shape);
+  if (!call.is_batched(1)) return call.run(op::IndexAdd{op.axis + 1, shape}, {src, call.inputs[1].x});
+  return call.run(op::ScatterAdd{op.axis + 1, shape},
+                  {src, detail::index_along(call.inputs[1].x, op.axis + 1, src.shape())});
+};
+
+WEFT_BATCHING(Embedding) = [](const op::Embedding& op, const Call& call) -> std::vector<Tensor> {
+  if (call.is_batched(1)) return one_by_one(call);
+  return call.run(op, {call.inputs[0].x, call.inputs[1].x});
+};
+
+// Each sample has rows of its own in one large table.
+WEFT_BATCHING(EmbeddingBackward) = [](const op::EmbeddingBackward& op, const Call& call) -> std::vector<Tensor> {
+  if (op.padding_idx >= 0) return one_by_one(call);
+  const Tensor g = call.whole(0), indices = cast(call.whole(1), i64);
+  Shape thin = indices.shape();
+  for (size_t i = 1; i < thin.size(); ++i) thin[i] = 1;
+  const Tensor first = reshape(arange(0, call.size() * op.rows, op.rows > 0 ? op.rows : 1, i64), {-1});
+  const Tensor rows = op.rows > 0 ? indices + reshape(first, thin) : indices;
+  return unfold_all(call.run(op::EmbeddingBackward{op.rows * call.size(), -1}, {g, rows}), call.size());
+};
+
+}  // namespace weft::batching

@@ -1,0 +1,81 @@
+// Batching of normalisations and of cross entropy.
+#pragma once
+
+#include "tensor/batching/rule.h"
+#include "tensor/batching/rules/channels.h"
+#include "tensor/functions/binary.h"
+#include "tensor/functions/fill.h"
+#include "tensor/functions/reduce.h"
+#include "tensor/functions/view.h"
+#include "tensor/ops/batch_norm.h"
+#include "tensor/ops/cross_entropy.h"
+#include "tensor/ops/layer_norm.h"
+
+namespace weft::batching {
+
+WEFT_BATCHING(CrossEntropy) = folded<0b011>;
+WEFT_BATCHING(CrossEntropyBackward) = folded<0b0111>;
+WEFT_BATCHING(BatchNormInference) = folded<0b1>;
+
+namespace detail {
+/// A weight (batch, features...) with axes of size 1 for the rows of x.
+inline Tensor in_front_of_rows(Tensor weight, int64_t rank) {
+  while (weight.rank() < rank) weight = unsqueeze(weight, 1);
+  return weight;
+}
+/// A gradient that was not wanted.
+inline Tensor nothing(const Call& call, const Tensor& like) {
+  return zeros({call.size(), 0}, like.dtype(), like.device());
+}
+}  // namespace detail
+
+// Rows in front are free; a weight of each sample's own is applied afterwards.
+WEFT_BATCHING(LayerNorm) = [](const op::LayerNorm& op, const Call& call) -> std::vector<Tensor> {
+  if (!call.is_batched(1) && !call.is_batched(2))
+    return call.run(op, {call.whole(0), call.inputs[1].x, call.inputs[2].x});
+  std::vector<Tensor> out = call.run(op, {call.whole(0), {}, {}});
+  const int64_t rank = out[0].rank();
+  if (call.inputs[1].x.defined()) out[0] = out[0] * detail::in_front_of_rows(call.whole(1), rank);
+  if (call.inputs[2].x.defined()) out[0] = out[0] + detail::in_front_of_rows(call.whole(2), rank);
+  return out;
+};
+
+WEFT_BATCHING(LayerNormBackward) = [](op::LayerNormBackward op, const Call& call) -> std::vector<Tensor> {
+  const Tensor g = call.whole(0), x = call.whole(1), mean = call.whole(3), rstd = call.whole(4);
+  IntList rows;
+  for (int64_t axis = 1; axis < x.rank() - op.axes; ++axis) rows.push_back(axis);
+  const auto over_rows = [&](const Tensor& y) { return rows.empty() ? y : sum(y, rows); };
+  const Tensor none = detail::nothing(call, x);
+  std::vector<Tensor> out = {none, none, none};
+  // Not from mean and rstd: gradients of the statistics go through x.
+  if (op.wanted & 2) out[1] = over_rows(g * call.run(op::LayerNorm{op.axes, op.eps, op.rms}, {x, {}, {}})[0]);
+  if (op.wanted & 4) out[2] = over_rows(g);
+  if (!(op.wanted & 1)) return out;
+  op.wanted = 1;
+  const Batch& weight = call.inputs[2];
+  const Tensor scaled = weight.batched ? g * detail::in_front_of_rows(weight.x, g.rank()) : g;
+  out[0] = call.run(op, {scaled, x, weight.batched ? Tensor() : weight.x, mean, rstd})[0];
+  return out;
+};
+
+// The statistics of a channel are over a sample's images: the samples become channels.
+WEFT_BATCHING(BatchNorm) = [](const op::BatchNorm& op, const Call& call) -> std::vector<Tensor> {
+  if (call.size() == 0) return one_by_one(call);
+  const auto out = call.run(
+      op, {detail::batch_to_channels(call.whole(0)), detail::fold_optional(call, 1), detail::fold_optional(call, 2)});
+  return {detail::channels_to_batch(out[0], call.size()), unfold_batch(out[1], call.size()),
+          unfold_batch(out[2], call.size())};
+};
+WEFT_BATCHING(BatchNormBackward) = [](const op::BatchNormBackward& op, const Call& call) -> std::vector<Tensor> {
+  if (call.size() == 0) return one_by_one(call);
+  std::vector<Tensor> inputs = {detail::batch_to_channels(call.whole(0)), detail::batch_to_channels(call.whole(1))};
+  for (size_t i = 2; i < 6; ++i) inputs.push_back(detail::fold_optional(call, i));
+  std::vector<Tensor> out = call.run(op, inputs);
+  const Tensor none = detail::nothing(call, out[0]);
+  out[0] = op.wanted & 1 ? detail::channels_to_batch(out[0], call.size()) : none;
+  out[1] = op.wanted & 2 ? unfold_batch(out[1], call.size()) : none;
+  out[2] = op.wanted & 4 ? unfold_batch(out[2], call.size()) : none;
+  return out;
+};
+
+}  // namespace weft::batching

@@ -1,0 +1,40 @@
+// Value: what the storage of a sample holds in place of bytes.
+#pragma once
+
+#include "tensor/batching/level.h"
+
+namespace weft::batching {
+
+class Value {
+ public:
+  explicit Value(size_t bytes) : bytes_(bytes) {}
+
+  /// The batch whose samples, seen through `view`, are the elements of this memory.
+  void set(uint64_t level, const Batch& batch, const View& view);
+  bool empty() const { return !whole_.x.defined(); }
+  uint64_t level() const { return level_; }
+  size_t bytes() const { return bytes_; }
+  /// The batch seen through another view of the memory. GradientError where its tensor was written in place since.
+  Batch through(const View& view);
+  /// Replaces the part that `view` describes.
+  void write(const View& view, const Batch& part, int64_t size);
+  /// Adds to the part that `view` describes; several elements may be in one place.
+  void add(const View& view, const Batch& part, int64_t size);
+
+ private:
+  /// The elements in the order of memory: (batch,) elements.
+  Tensor flat();
+  void check_unwritten() const;
+  /// The part of flat elements (with the batch axis first where there is one) as a view op.
+  AnyOp part_of_flat(const View& view, bool batched) const;
+  void set_flat(const Tensor& flat, bool batched);
+
+  size_t bytes_;
+  uint64_t level_ = 0;
+  Batch whole_;
+  View view_;             // of the memory, in which `whole_` shows it
+  uint64_t version_ = 0;  // of whole_'s storage
+  Tensor flat_;
+};
+
+}  // namespace weft::batching

@@ -1,0 +1,83 @@
+#include "tensor/batching/vmap.h"
+
+#include "tensor/batching/level.h"
+#include "tensor/functions/view.h"
+
+namespace weft {
+
+std::optional<int64_t> BatchAxes::of(size_t i, size_t count, const char* what) const {
+  if (!each_) return axes_[0];
+  if (axes_.size() != count) throw Error(text("vmap: ", axes_.size(), " batch axes for ", count, " ", what));
+  return axes_[i];
+}
+
+namespace batching {
+namespace {
+
+/// The arguments' batch axes, and the size that they agree on.
+struct Batched {
+  std::vector<std::optional<int64_t>> axes;
+  std::optional<int64_t> size;
+  Device below;
+};
+
+Batched batch_of(const Tensors& arguments, const BatchAxes& in_dims) {
+  Frame frame("vmap", std::span<const Tensor>(arguments));
+  Batched out;
+  for (size_t i = 0; i < arguments.size(); ++i) {
+    const Tensor& x = arguments[i];
+    std::optional<int64_t> axis = in_dims.of(i, arguments.size(), "arguments");
+    if (axis) {
+      if (x.rank() == 0) throw ShapeError(text("argument ", i, " has no axis to take samples along; give it nullopt"));
+      axis = normalize_axis(*axis, x.rank());
+      const int64_t size = x.size(*axis);
+      if (out.size && *out.size != size)
+        throw ShapeError(
+            text("argument ", i, " has ", size, " samples along axis ", *axis, ", those before it ", *out.size));
+      if (!out.size) out.below = x.device();
+      out.size = size;
+    }
+    out.axes.push_back(axis);
+  }
+  if (!out.size) throw Error("no argument has a batch axis");
+  return out;
+}
+
+/// A result with its batch axis at `axis`.
+Tensor finished(const Tensor& y, Device device, int64_t size, std::optional<int64_t> axis, size_t number) {
+  Batch batch{y, false};
+  if (y.device() == device) batch = batch_behind(device.index, operand(y));
+  if (!axis) {
+    if (batch.batched) throw Error(text("vmap: result ", number, " differs between samples and needs a batch axis"));
+    return batch.x;
+  }
+  Shape shape = y.shape();
+  shape.insert(0, size);
+  const Tensor whole = batch.batched ? batch.x : expand(unsqueeze(batch.x, 0), shape);
+  Frame frame("vmap", y);
+  const int64_t to = normalize_axis(*axis, whole.rank());
+  return to == 0 ? whole : movedim(whole, 0, to);
+}
+
+}  // namespace
+
+Tensors vmap(const std::function<Tensors(const Tensors&)>& f, const Tensors& arguments, const BatchAxes& in_dims,
+             const BatchAxes& out_dims) {
+  const Batched batched = batch_of(arguments, in_dims);
+  const LevelScope level(*batched.size, batched.below);
+  Tensors samples;
+  for (size_t i = 0; i < arguments.size(); ++i) {
+    const std::optional<int64_t> axis = batched.axes[i];
+    samples.push_back(axis ? sample_of(level.device(), {movedim(arguments[i], *axis, 0), true}) : arguments[i]);
+  }
+  const Tensors results = f(samples);
+  Tensors out;
+  for (size_t i = 0; i < results.size(); ++i) {
+    const std::optional<int64_t> axis = out_dims.of(i, results.size(), "results");
+    out.push_back(finished(results[i], level.device(), *batched.size, axis, i));
+  }
+  return out;
+}
+
+}  // namespace batching
+}  // namespace weft

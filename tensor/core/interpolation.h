@@ -1,0 +1,14 @@
+// How values between pixels are made.
+#pragma once
+
+#include <cstdint>
+
+namespace weft {
+
+/// nearest: the pixel at floor(i * in / out). nearest_exact: the pixel whose centre is nearest. linear, bilinear,
+/// trilinear: between the two, four or eight neighbours. bicubic: cubic convolution of 4 x 4 pixels, a = -0.75 (Keys,
+/// "Cubic convolution interpolation for digital image processing", 1981). area: the mean of the pixels that an output
+/// pixel covers.
+enum class Interpolation : uint8_t { nearest, nearest_exact, linear, bilinear, trilinear, bicubic, area };
+
+}  // namespace weft

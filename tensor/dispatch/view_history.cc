@@ -1,0 +1,95 @@
+#include "tensor/dispatch/view_history.h"
+
+#include <algorithm>
+
+#include "tensor/dispatch/in_place.h"
+#include "tensor/ops/strided_scatter.h"
+#include "tensor/ops/view.h"
+
+namespace weft::dispatch {
+namespace {
+
+using internal::TensorBody;
+
+/// Whether strides say which elements of the base a view shows.
+bool is_part_of_base(const TensorBody& view) {
+  return view.base && view.base->view.is_dense() && !view.view.has_mask() && view.base->dtype == view.dtype;
+}
+
+/// The axes of a dense view from the outermost in memory to the innermost.
+IntList memory_order(const View& x) {
+  IntList axes;
+  for (int64_t axis = 0; axis < x.rank(); ++axis) axes.push_back(axis);
+  std::stable_sort(axes.begin(), axes.end(), [&](int64_t a, int64_t b) {
+    const size_t i = static_cast<size_t>(a), j = static_cast<size_t>(b);
+    // An axis of size 1 may have any stride: it goes to the front, where it is in nobody's way.
+    if ((x.shape()[i] == 1) != (x.shape()[j] == 1)) return x.shape()[i] == 1;
+    return x.shape()[i] != 1 && x.strides()[i] > x.strides()[j];
+  });
+  return axes;
+}
+
+IntList inverse_of(const IntList& axes) {
+  IntList out(axes.size(), 0);
+  for (size_t i = 0; i < axes.size(); ++i) out[static_cast<size_t>(axes[i])] = static_cast<int64_t>(i);
+  return out;
+}
+
+/// Where the elements of `view` are among those of its base, counted in the base's memory order.
+int64_t offset_in_base(const TensorBody& view) {
+  return view.view.numel() == 0 ? 0 : view.view.offset() - view.base->view.offset();
+}
+
+/// A dense tensor with its axes in memory order: row-major.
+Tensor in_memory_order(const Tensor& x) {
+  return x.is_contiguous() ? x : apply(op::Permute{memory_order(x.layout())}, x);
+}
+
+/// History of its own, which describes the memory as it is now, is to come.
+void forget_history(TensorBody& body) {
+  body.history = nullptr;
+  body.output_index = 0;
+  body.cut = nullptr;
+  body.version = body.storage->version();
+}
+
+template <class Op> void record_as(const Op& op, std::initializer_list<const Tensor*> inputs, Tensor out) {
+  record({op_info<Op>, &op, {inputs.begin(), inputs.size()}, {&out, 1}});
+}
+
+}  // namespace
+
+const IntrusivePtr<TensorBody>& base_of(const Tensor& x) {
+  const TensorBody& body = internal::body(x);
+  return body.base ? body.base : internal::TensorAccess::handle(x);
+}
+
+bool derive_history(const Tensor& view) {
+  TensorBody& body = internal::body(view);
+  if (!is_part_of_base(body) || body.base->version != body.storage->version()) return false;
+  const Tensor lined = in_memory_order(internal::TensorAccess::make(body.base));
+  forget_history(body);
+  record_as(op::AsStrided{view.shape(), view.layout().strides(), offset_in_base(body)}, {&lined}, view);
+  return true;
+}
+
+void write_into_base(const Tensor& view) {
+  const TensorBody& body = internal::body(view);
+  if (!is_part_of_base(body)) return;
+  const Tensor base = internal::TensorAccess::make(body.base);
+  const Tensor old = before_write(base);
+  internal::body(old).version = body.storage->version();  // no rule reads the old value
+  const Tensor lined = in_memory_order(old), written = alias(lined);
+  record_as(op::AsStridedScatter{view.shape(), view.layout().strides(), offset_in_base(body)}, {&lined, &view},
+            written);
+  forget_history(*body.base);
+  if (base.is_contiguous()) {
+    const TensorBody& from = internal::body(written);
+    body.base->history = from.history;
+    body.base->cut = from.cut;
+  } else {
+    record_as(op::Permute{inverse_of(memory_order(base.layout()))}, {&written}, base);
+  }
+}
+
+}  // namespace weft::dispatch

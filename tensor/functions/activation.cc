@@ -1,0 +1,145 @@
+#include "tensor/functions/activation.h"
+
+#include "tensor/dispatch/apply.h"
+#include "tensor/functions/arg_reduce.h"
+#include "tensor/functions/binary.h"
+#include "tensor/functions/compare.h"
+#include "tensor/functions/copy.h"
+#include "tensor/functions/index.h"
+#include "tensor/functions/reduce.h"
+#include "tensor/functions/softmax.h"
+#include "tensor/functions/unary.h"
+#include "tensor/functions/view.h"
+#include "tensor/ops/activation.h"
+
+namespace weft {
+namespace {
+
+/// One slope per channel as a shape that broadcasts with x.
+Tensor channel_weight(const Tensor& x, const Tensor& weight) {
+  if (weight.numel() == 1) return weight.reshape({});
+  const int64_t channels = x.rank() == 0 ? 1 : x.rank() == 1 ? x.size(0) : x.size(1);
+  if (weight.rank() != 1 || weight.size(0) != channels)
+    throw ShapeError(text("the weight has shape ", weight.shape(), "; it holds 1 slope or ", channels, " of channels"));
+  Shape shape(static_cast<size_t>(x.rank()), 1);
+  shape[x.rank() == 1 ? 0 : 1] = channels;
+  return weight.reshape(shape);
+}
+
+Tensor at_least(const Tensor& norms, double eps) { return clip(norms, eps, std::nullopt); }
+
+}  // namespace
+
+Tensor elu(const Tensor& x, double alpha) {
+  Frame frame("elu", x);
+  return dispatch::apply(op::Elu{alpha, 1, 1}, x);
+}
+
+Tensor selu(const Tensor& x) {
+  Frame frame("selu", x);
+  return dispatch::apply(op::Elu{1.6732632423543772848170429916717, 1.0507009873554804934193349852946, 1}, x);
+}
+
+Tensor celu(const Tensor& x, double alpha) {
+  Frame frame("celu", x);
+  if (alpha == 0) throw Error("alpha must not be 0");
+  return dispatch::apply(op::Elu{alpha, 1, 1 / alpha}, x);
+}
+
+Tensor hardtanh(const Tensor& x, double min, double max) {
+  Frame frame("hardtanh", x);
+  if (!(min <= max)) throw Error(text("min ", min, " is above max ", max));
+  return dispatch::apply(op::Hardtanh{min, max}, x);
+}
+
+Tensor relu6(const Tensor& x) {
+  Frame frame("relu6", x);
+  return dispatch::apply(op::Hardtanh{0, 6}, x);
+}
+
+Tensor prelu(const Tensor& x, const Tensor& weight) {
+  Frame frame("prelu", x, weight);
+  return where(x > 0, x, channel_weight(x, weight) * x);
+}
+
+Tensor softshrink(const Tensor& x, double width) {
+  Frame frame("softshrink", x);
+  if (!(width >= 0)) throw Error(text("width ", width, " must be 0 or more"));
+  return dispatch::apply(op::Softshrink{{width}}, x);
+}
+
+Tensor hardshrink(const Tensor& x, double width) {
+  Frame frame("hardshrink", x);
+  return dispatch::apply(op::Hardshrink{{width}}, x);
+}
+
+Tensor tanhshrink(const Tensor& x) {
+  Frame frame("tanhshrink", x);
+  return x - tanh(x);
+}
+
+Tensor threshold(const Tensor& x, double threshold, double value) {
+  Frame frame("threshold", x);
+  return dispatch::apply(op::Threshold{threshold, value}, x);
+}
+
+Tensor softplus(const Tensor& x, double beta, double threshold) {
+  Frame frame("softplus", x);
+  if (beta == 0) throw Error("beta must not be 0");
+  const Tensor scaled = x * beta;
+  return where(scaled > threshold, x, softplus(scaled) / beta);
+}
+
+Tensor glu(const Tensor& x, int64_t axis) {
+  Frame frame("glu", x);
+  const int64_t size = x.size(axis);
+  if (x.rank() == 0 || size % 2 != 0) throw ShapeError(text("axis ", axis, " has size ", size, ", which is not even"));
+  return narrow(x, axis, 0, size / 2) * sigmoid(narrow(x, axis, size / 2, size / 2));
+}
+
+Tensor softmin(const Tensor& x, int64_t axis) {
+  Frame frame("softmin", x);
+  return softmax(-x, axis);
+}
+
+Tensor rrelu(const Tensor& x, double lower, double upper, bool training, Generator& generator) {
+  Frame frame("rrelu", x);
+  if (!(lower <= upper)) throw Error(text("lower ", lower, " is above upper ", upper));
+  if (!training) return leaky_relu(x, (lower + upper) / 2);
+  return where(x > 0, x, x * (rand_like(x, generator) * (upper - lower) + lower));
+}
+
+Tensor normalize(const Tensor& x, double p, int64_t axis, double eps) {
+  Frame frame("normalize", x);
+  return x / at_least(norm(x, p, axis, keepdim), eps);
+}
+
+Tensor cosine_similarity(const Tensor& a, const Tensor& b, int64_t axis, double eps) {
+  Frame frame("cosine_similarity", a, b);
+  // As in PyTorch, a norm that is limited has the gradient of one that is not.
+  const auto length = [&](const Tensor& x) {
+    const Tensor own = norm(x, 2, axis, keepdim);
+    return own + (at_least(own, eps) - own).detach();
+  };
+  return sum((a / length(a)) * (b / length(b)), axis);
+}
+
+Tensor pairwise_distance(const Tensor& a, const Tensor& b, double p, double eps, KeepDim keep) {
+  Frame frame("pairwise_distance", a, b);
+  return norm(a - b + eps, p, -1, keep);
+}
+
+Tensor gumbel_softmax(const Tensor& logits, double tau, bool hard, int64_t axis, Generator& generator) {
+  Frame frame("gumbel_softmax", logits);
+  if (!(tau > 0)) throw Error(text("tau = ", tau, " must be above 0"));
+  // -log of an exponential number, which is kept above 0. Not drawn in bf16 and f16: their steps are too large.
+  const Tensor u = rand(logits.shape(), generator, logits.dtype() == f64 ? f64 : f32, logits.device());
+  const Tensor noise = -log(clip(-log1p(-u), 0x1p-25, std::nullopt));
+  const Tensor soft = softmax((logits + cast(noise, logits.dtype())) / tau, axis);
+  if (!hard) return soft;
+  const Tensor chosen = one_hot(argmax(soft.detach(), axis), soft.size(axis));
+  const Tensor rows = soft.rank() == 0 ? chosen.reshape({}) : movedim(chosen, -1, axis);
+  return cast(rows, soft.dtype()) - soft.detach() + soft;
+}
+
+}  // namespace weft

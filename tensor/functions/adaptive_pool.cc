@@ -1,0 +1,113 @@
+#include "tensor/functions/adaptive_pool.h"
+
+#include <algorithm>
+#include <array>
+
+#include "tensor/adjoints/resample.h"
+#include "tensor/adjoints/spatial.h"
+#include "tensor/dispatch/apply.h"
+#include "tensor/functions/arg_reduce.h"
+#include "tensor/functions/fill.h"
+#include "tensor/functions/index.h"
+
+namespace weft {
+namespace {
+
+const char* wanted(int64_t axes) {
+  return axes == 1   ? "(N, C, L) or (C, L)"
+         : axes == 2 ? "(N, C, H, W) or (C, H, W)"
+                     : "(N, C, D, H, W) or (C, D, H, W)";
+}
+
+/// The windows of each axis as maps; all checks.
+template <class Sizes> std::array<AxisMap, Sizes::kAxes> windows(const Tensor& x, const Sizes& size) {
+  constexpr int64_t axes = Sizes::kAxes;
+  if (!is_floating(x.dtype()))
+    throw DtypeError(text(x.dtype(), " is not accepted here; it takes floating dtypes; cast first, e.g. x.to(f32)"));
+  if (x.rank() != axes + 1 && x.rank() != axes + 2)
+    throw ShapeError(text("x must be ", wanted(axes), ", not ", x.shape()));
+  std::array<AxisMap, Sizes::kAxes> maps;
+  for (int64_t i = 0; i < axes; ++i) {
+    if (size[i] < 1) throw ShapeError(text("size ", size[i], " must be at least 1"));
+    if (x.size(i - axes) < 1) throw ShapeError("x has an axis of size 0: there is nothing to pool");
+    maps[static_cast<size_t>(i)] = {.kind = AxisMap::Kind::area, .in = x.size(i - axes), .out = size[i]};
+  }
+  return maps;
+}
+
+template <class Sizes> Tensor means(const char* name, const Tensor& x, const Sizes& size) {
+  Frame frame(name, x);
+  const auto maps = windows(x, size);
+  return adjoint::for_batch(x, Sizes::kAxes, [&](const Tensor& batch) { return adjoint::resample(batch, maps); });
+}
+
+/// The pixels of every window of an axis, (out, longest); shorter windows repeat their last pixel.
+Tensor pixels_of(const AxisMap& map, Device device) {
+  const Taps taps = taps_of(map);
+  int64_t longest = 0;
+  for (int64_t i = 0; i < map.out; ++i) longest = std::max(longest, taps.count(i));
+  std::vector<int64_t> pixels;
+  for (int64_t i = 0; i < map.out; ++i)
+    for (int64_t k = 0; k < longest; ++k)
+      pixels.push_back(
+          taps.at[static_cast<size_t>(taps.first[static_cast<size_t>(i)] + std::min(k, taps.count(i) - 1))]);
+  return Tensor::from<int64_t>(pixels, {map.out, longest}).to(device);
+}
+
+/// Axis after axis, the last one first, so that the first maximum in row-major order is found. `indices` may be
+/// undefined; else it has the position of every element of x.
+template <class Sizes> ValuesAndIndices maxima(const Tensor& x, const Tensor& indices, const Sizes& size) {
+  const auto maps = windows(x, size);
+  ValuesAndIndices out{x, indices};
+  for (int64_t i = Sizes::kAxes; i-- > 0;) {
+    const int64_t axis = x.rank() - Sizes::kAxes + i;
+    const Tensor pixels = pixels_of(maps[static_cast<size_t>(i)], x.device());
+    const auto in_windows = [&](const Tensor& t) {
+      return unflatten(index_select(t, axis, pixels.view({-1})), axis, pixels.shape());
+    };
+    const ValuesAndIndices found = max_with_indices(in_windows(out.values), axis + 1);
+    out.values = found.values;
+    if (indices.defined())
+      out.indices = squeeze(gather(in_windows(out.indices), axis + 1, unsqueeze(found.indices, axis + 1)), axis + 1);
+  }
+  return out;
+}
+
+template <class Sizes> Tensor maximum(const char* name, const Tensor& x, const Sizes& size) {
+  Frame frame(name, x);
+  return maxima(x, Tensor(), size).values;
+}
+
+template <class Sizes> ValuesAndIndices found(const char* name, const Tensor& x, const Sizes& size) {
+  Frame frame(name, x);
+  (void)windows(x, size);
+  Shape image;
+  int64_t pixels = 1;
+  for (int64_t i = 0; i < Sizes::kAxes; ++i) {
+    image.push_back(x.size(i - Sizes::kAxes));
+    pixels *= image.back();
+  }
+  return maxima(x, broadcast(arange(0, pixels, 1, i64, x.device()).view(image), x.shape()), size);
+}
+
+}  // namespace
+
+Tensor adaptive_avg_pool1d(const Tensor& x, const Single& size) { return means("adaptive_avg_pool1d", x, size); }
+Tensor adaptive_avg_pool2d(const Tensor& x, const Pair& size) { return means("adaptive_avg_pool2d", x, size); }
+Tensor adaptive_avg_pool3d(const Tensor& x, const Triple& size) { return means("adaptive_avg_pool3d", x, size); }
+
+Tensor adaptive_max_pool1d(const Tensor& x, const Single& size) { return maximum("adaptive_max_pool1d", x, size); }
+Tensor adaptive_max_pool2d(const Tensor& x, const Pair& size) { return maximum("adaptive_max_pool2d", x, size); }
+Tensor adaptive_max_pool3d(const Tensor& x, const Triple& size) { return maximum("adaptive_max_pool3d", x, size); }
+
+ValuesAndIndices adaptive_max_pool1d_with_indices(const Tensor& x, const Single& size) {
+  return found("adaptive_max_pool1d_with_indices", x, size);
+}
+ValuesAndIndices adaptive_max_pool2d_with_indices(const Tensor& x, const Pair& size) {
+  return found("adaptive_max_pool2d_with_indices", x, size);
+}
+ValuesAndIndices adaptive_max_pool3d_with_indices(const Tensor& x, const Triple& size) {
+  return found("adaptive_max_pool3d_with_indices", x, size);
+}
+
+}  // namespace weft

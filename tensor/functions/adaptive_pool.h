@@ -1,0 +1,26 @@
+// Pooling to a given size: window i of an axis is [floor(i in / out), ceil((i + 1) in / out)). x is (N, C, L),
+// (N, C, H, W) or (N, C, D, H, W), or the same without N. DtypeError unless x is floating; ShapeError for other ranks,
+// for axes of size 0 and for sizes below 1.
+#pragma once
+
+#include "tensor/core/conv_options.h"
+#include "tensor/tensor.h"
+
+namespace weft {
+
+/// The mean of each window.
+Tensor adaptive_avg_pool1d(const Tensor& x, const Single& size);
+Tensor adaptive_avg_pool2d(const Tensor& x, const Pair& size);
+Tensor adaptive_avg_pool3d(const Tensor& x, const Triple& size);
+
+/// The maximum of each window; NaN propagates; the first maximum gets the gradient.
+Tensor adaptive_max_pool1d(const Tensor& x, const Single& size);
+Tensor adaptive_max_pool2d(const Tensor& x, const Pair& size);
+Tensor adaptive_max_pool3d(const Tensor& x, const Triple& size);
+
+/// The maxima, and where in x each one is (i64): row * width + column of its plane, and so on.
+ValuesAndIndices adaptive_max_pool1d_with_indices(const Tensor& x, const Single& size);
+ValuesAndIndices adaptive_max_pool2d_with_indices(const Tensor& x, const Pair& size);
+ValuesAndIndices adaptive_max_pool3d_with_indices(const Tensor& x, const Triple& size);
+
+}  // namespace weft

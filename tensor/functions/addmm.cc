@@ -1,0 +1,53 @@
+#include "tensor/functions/addmm.h"
+
+#include "tensor/functions/binary.h"
+#include "tensor/functions/matmul.h"
+#include "tensor/functions/reduce.h"
+#include "tensor/functions/view.h"
+
+namespace weft {
+namespace {
+
+/// ShapeError unless a and b have these ranks; matmul would take others.
+void check_ranks(const Tensor& a, const Tensor& b, int64_t left, int64_t right) {
+  if (a.rank() != left || b.rank() != right)
+    throw ShapeError(text("the factors have ", a.rank(), " and ", b.rank(), " axes; it takes ", left, " and ", right));
+}
+
+bool is(const Scalar& factor, double value) { return factor.to_double() == value; }
+
+Tensor combined(const Tensor& x, Tensor product, const Scalar& beta, const Scalar& alpha) {
+  // Checked whatever beta is: x must not enlarge the result.
+  const Tensor own = broadcast(x, product.shape());
+  if (!is(alpha, 1)) product = std::move(product) * alpha;
+  if (is(beta, 0)) return product;
+  return is(beta, 1) ? own + std::move(product) : own * beta + std::move(product);
+}
+
+}  // namespace
+
+Tensor addmm(const Tensor& x, const Tensor& a, const Tensor& b, const Scalar& beta, const Scalar& alpha) {
+  Frame frame("addmm", x, a, b);
+  check_ranks(a, b, 2, 2);
+  return combined(x, matmul(a, b), beta, alpha);
+}
+
+Tensor addmv(const Tensor& x, const Tensor& a, const Tensor& b, const Scalar& beta, const Scalar& alpha) {
+  Frame frame("addmv", x, a, b);
+  check_ranks(a, b, 2, 1);
+  return combined(x, matmul(a, b), beta, alpha);
+}
+
+Tensor baddbmm(const Tensor& x, const Tensor& a, const Tensor& b, const Scalar& beta, const Scalar& alpha) {
+  Frame frame("baddbmm", x, a, b);
+  check_ranks(a, b, 3, 3);
+  return combined(x, matmul(a, b), beta, alpha);
+}
+
+Tensor addbmm(const Tensor& x, const Tensor& a, const Tensor& b, const Scalar& beta, const Scalar& alpha) {
+  Frame frame("addbmm", x, a, b);
+  check_ranks(a, b, 3, 3);
+  return combined(x, sum(matmul(a, b), 0), beta, alpha);
+}
+
+}  // namespace weft

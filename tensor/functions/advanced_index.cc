@@ -1,0 +1,293 @@
+#include "tensor/functions/advanced_index.h"
+
+#include "tensor/adjoints/index_put.h"
+#include "tensor/dispatch/in_place.h"
+#include "tensor/functions/binary.h"
+#include "tensor/functions/copy.h"
+#include "tensor/functions/fill.h"
+#include "tensor/functions/index.h"
+#include "tensor/functions/masked.h"
+#include "tensor/functions/nonzero.h"
+#include "tensor/functions/view.h"
+#include "tensor/ops/index_put.h"
+#include "tensor/ops/masked.h"
+#include "tensor/ops/view.h"
+
+namespace weft {
+namespace {
+
+/// A tensor among the indices, and the first axis of the view it stands for.
+struct Gatherer {
+  int64_t axis;
+  Tensor tensor;
+  bool is_mask() const { return tensor.dtype() == boolean; }
+  int64_t axes() const { return is_mask() ? tensor.rank() : 1; }
+};
+
+/// The indices with all that strides can express already done.
+struct Parsed {
+  Tensor view;
+  std::vector<Gatherer> tensors;
+};
+
+/// The axes of x that an index stands for.
+int64_t axes_taken(const TensorIndex& index) {
+  switch (index.kind()) {
+    case TensorIndex::Kind::integer:
+    case TensorIndex::Kind::slice: return 1;
+    case TensorIndex::Kind::tensor: return index.tensor().dtype() == boolean ? index.tensor().rank() : 1;
+    default: return 0;
+  }
+}
+
+/// The axes that the ellipsis, or the end, stands for.
+int64_t axes_left(const Tensor& x, const std::vector<TensorIndex>& indices) {
+  int64_t taken = 0, ellipses = 0;
+  for (const TensorIndex& index : indices) {
+    taken += axes_taken(index);
+    ellipses += index.kind() == TensorIndex::Kind::ellipsis;
+  }
+  if (ellipses > 1) throw IndexError("there can be only one Ellipsis");
+  if (taken > x.rank()) throw IndexError(text(taken, " indices for a tensor of ", x.rank(), " axes"));
+  return x.rank() - taken;
+}
+
+class Parser {
+ public:
+  Parser(const Tensor& x, const std::vector<TensorIndex>& indices) : left_(axes_left(x, indices)) {
+    out_.view = x;
+    for (const TensorIndex& index : indices) take(index);
+  }
+  Parsed result() && { return std::move(out_); }
+
+ private:
+  void take(const TensorIndex& index) {
+    Tensor& view = out_.view;
+    switch (index.kind()) {
+      case TensorIndex::Kind::new_axis: view = unsqueeze(view, axis_++); return;
+      case TensorIndex::Kind::ellipsis: axis_ += left_; return;
+      case TensorIndex::Kind::integer: view = select(view, axis_, index.integer()); return;
+      case TensorIndex::Kind::slice: {
+        const Slice& s = index.slice();
+        if (s.start || s.end || s.step != 1) view = weft::slice(view, axis_, s.start, s.end, s.step);
+        ++axis_;
+        return;
+      }
+      case TensorIndex::Kind::boolean: return take_bool(index.integer() != 0);
+      case TensorIndex::Kind::tensor: return take_tensor(index.tensor());
+    }
+  }
+  /// An axis of size 1, of which all or nothing is taken.
+  void take_bool(bool value) {
+    out_.view = unsqueeze(out_.view, axis_);
+    out_.tensors.push_back({axis_++, zeros({value ? 1 : 0}, i64, out_.view.device())});
+  }
+  void take_tensor(const Tensor& index) {
+    if (index.dtype() != boolean) {
+      op::check_index_dtype(index.dtype());
+      if (index.rank() == 0) {
+        out_.view = select(out_.view, axis_, index.item<int64_t>());
+        return;
+      }
+    } else if (index.rank() == 0) {
+      return take_bool(index.item<bool>());
+    }
+    for (int64_t i = 0; index.dtype() == boolean && i < index.rank(); ++i)
+      if (index.size(i) != out_.view.size(axis_ + i))
+        throw ShapeError(text("the mask of shape ", index.shape(), " does not fit axis ", axis_ + i, " of size ",
+                              out_.view.size(axis_ + i)));
+    out_.tensors.push_back({axis_, index});
+    axis_ += out_.tensors.back().axes();
+  }
+
+  Parsed out_;
+  int64_t left_;
+  int64_t axis_ = 0;
+};
+
+/// What is gathered: rows of `axes` axes of `view` from `axis` on, named by the 1-d `flat`, in place of which the
+/// result has the axes of `shape`.
+struct Rows {
+  Tensor view;
+  int64_t axis;
+  int64_t axes;
+  Tensor flat;
+  Shape shape;
+  bool unique = false;
+};
+
+/// `axes` axes from `axis` on as one, where strides can express it.
+void merge_axes(Rows& rows) {
+  if (rows.axes == 1) return;
+  int64_t size = 1;
+  for (int64_t i = rows.axis; i < rows.axis + rows.axes; ++i) size *= rows.view.size(i);
+  const op::Reshape op{op::with_merged(rows.view.shape(), rows.axis, rows.axes, size)};
+  if (rows.view.layout().has_mask() || !op.view(rows.view.layout())) return;
+  rows.view = dispatch::apply(op, rows.view);
+  rows.axes = 1;
+}
+
+/// The indexed axes next to each other: where they stand, or in front.
+void bring_together(Rows& rows, const IntList& axes) {
+  rows.axes = axes.rank();
+  rows.axis = axes.front();
+  bool adjacent = true;
+  for (size_t i = 1; i < axes.size(); ++i) adjacent = adjacent && axes[i] == axes[i - 1] + 1;
+  if (adjacent) return;
+  IntList order = axes;
+  for (int64_t i = 0; i < rows.view.rank(); ++i) {
+    bool indexed = false;
+    for (const int64_t axis : axes) indexed = indexed || axis == i;
+    if (!indexed) order.push_back(i);
+  }
+  rows.view = permute(rows.view, order);
+  rows.axis = 0;
+}
+
+Rows rows_of(const Parsed& parsed) {
+  Rows rows{parsed.view, 0, 1, {}, {}};
+  if (parsed.tensors.size() == 1 && parsed.tensors[0].is_mask()) {
+    const Gatherer& mask = parsed.tensors[0];
+    rows.axis = mask.axis;
+    rows.axes = mask.axes();
+    rows.flat = flatnonzero(mask.tensor);
+    rows.shape = rows.flat.shape();
+    rows.unique = true;
+    return merge_axes(rows), rows;
+  }
+  IntList axes, sizes;
+  std::vector<Tensor> indices;
+  for (const Gatherer& gatherer : parsed.tensors) {
+    const Tensor positions = gatherer.is_mask() ? nonzero(gatherer.tensor) : Tensor();
+    for (int64_t i = 0; i < gatherer.axes(); ++i) {
+      axes.push_back(gatherer.axis + i);
+      sizes.push_back(parsed.view.size(gatherer.axis + i));
+      indices.push_back(gatherer.is_mask() ? select(positions, 1, i) : gatherer.tensor);
+    }
+  }
+  for (const Tensor& index : indices) rows.shape = broadcast_shapes(rows.shape, index.shape());
+  for (Tensor& index : indices) index = broadcast(index, rows.shape);
+  bring_together(rows, axes);
+  rows.flat = reshape(dispatch::apply_list(op::FlatIndex{sizes}, indices), {-1});
+  merge_axes(rows);
+  return rows;
+}
+
+/// `shape` with the axes of `rows.shape` in place of the one of the rows, or of all the axes that they name.
+Shape result_shape(const Rows& rows) {
+  Shape out;
+  for (int64_t i = 0; i < rows.view.rank(); ++i) {
+    if (i == rows.axis)
+      for (const int64_t size : rows.shape) out.push_back(size);
+    if (i < rows.axis || i >= rows.axis + rows.axes) out.push_back(rows.view.size(i));
+  }
+  return out;
+}
+
+/// A mask over some axes of the view, as one that broadcasts to it.
+Tensor over_view(const Gatherer& mask, const Tensor& view) {
+  Tensor out = mask.tensor;
+  while (out.rank() < view.rank() - mask.axis) out = unsqueeze(out, -1);
+  return out;
+}
+
+bool is_one_mask(const Parsed& parsed) { return parsed.tensors.size() == 1 && parsed.tensors[0].is_mask(); }
+
+Tensor row_values(const Rows& rows, const Tensor& value) {
+  const Tensor fitting = broadcast(value, result_shape(rows));
+  return rows.shape.rank() == 1
+             ? fitting
+             : reshape(fitting, op::with_merged(rows.view.shape(), rows.axis, rows.axes, rows.flat.numel()));
+}
+
+void put_rows(const char* name, Rows& rows, const Tensor& value, bool accumulate) {
+  const Tensor src = row_values(rows, value);
+  if (!accumulate) {
+    dispatch::apply_in_place(op::IndexCopy{rows.axis, rows.axes, rows.unique}, name, rows.view, rows.flat, src);
+  } else if (rows.axes == 1) {
+    dispatch::apply_in_place(op::IndexAccumulate{rows.axis}, name, rows.view, rows.flat, src);
+  } else {
+    int64_t size = 1;
+    for (int64_t i = rows.axis; i < rows.axis + rows.axes; ++i) size *= rows.view.size(i);
+    const Shape merged = op::with_merged(rows.view.shape(), rows.axis, rows.axes, size);
+    rows.view.add_(reshape(index_add(src, rows.axis, rows.flat, merged), rows.view.shape()));
+  }
+}
+
+void check_integers(const Tensor& x, const Scalar& value) {
+  if (value.is_floating() && !is_floating(x.dtype()))
+    throw DtypeError(text("a floating value cannot be written to ", x.dtype(), "; cast it first"));
+}
+
+template <class Value>
+void put(const char* name, const Tensor& x, const std::vector<TensorIndex>& indices, const Value& value,
+         bool accumulate) {
+  Parsed parsed = Parser(x, indices).result();
+  Tensor& view = parsed.view;
+  constexpr bool kScalar = std::same_as<Value, Scalar>;
+  if constexpr (kScalar) {
+    check_fits(value, x.dtype());
+    if (accumulate) check_integers(x, value);
+  }
+  if (parsed.tensors.empty()) {
+    if (accumulate)
+      view.add_(value);
+    else if constexpr (kScalar)
+      view.fill_(value);
+    else
+      view.copy_(value);
+    return;
+  }
+  if (kScalar && !accumulate && is_one_mask(parsed)) {
+    if constexpr (kScalar) view.masked_fill_(over_view(parsed.tensors[0], view), value);
+    return;
+  }
+  Rows rows = rows_of(parsed);
+  if constexpr (kScalar)
+    put_rows(name, rows, full({}, value, x.dtype(), x.device()), accumulate);
+  else
+    put_rows(name, rows, cast(value.to(x.device()), x.dtype()), accumulate);
+}
+
+}  // namespace
+
+Tensor index(const Tensor& x, const std::vector<TensorIndex>& indices) {
+  Frame frame("index", x);
+  const Parsed parsed = Parser(x, indices).result();
+  if (parsed.tensors.empty()) return parsed.view;
+  if (is_one_mask(parsed) && parsed.tensors[0].axes() == parsed.view.rank())
+    return masked_select(parsed.view, parsed.tensors[0].tensor);
+  const Rows rows = rows_of(parsed);
+  const Tensor out = dispatch::apply(op::IndexSelect{rows.axis, rows.axes}, rows.view, rows.flat);
+  return rows.shape.rank() == 1 ? out : reshape(out, result_shape(rows));
+}
+
+Tensor index_put(const Tensor& x, const std::vector<TensorIndex>& indices, const Tensor& value, bool accumulate) {
+  Frame frame("index_put", x, value);
+  const Tensor out = clone(x);
+  put("index_put", out, indices, value, accumulate);
+  return out;
+}
+
+Tensor index_put(const Tensor& x, const std::vector<TensorIndex>& indices, const Scalar& value, bool accumulate) {
+  Frame frame("index_put", x);
+  const Tensor out = clone(x);
+  put("index_put", out, indices, value, accumulate);
+  return out;
+}
+
+Tensor Tensor::index(const std::vector<TensorIndex>& indices) const { return weft::index(*this, indices); }
+
+Tensor& Tensor::index_put_(const std::vector<TensorIndex>& indices, const Tensor& value, bool accumulate) {
+  Frame frame("index_put_", *this, value);
+  put("index_put_", *this, indices, value, accumulate);
+  return *this;
+}
+
+Tensor& Tensor::index_put_(const std::vector<TensorIndex>& indices, const Scalar& value, bool accumulate) {
+  Frame frame("index_put_", *this);
+  put("index_put_", *this, indices, value, accumulate);
+  return *this;
+}
+
+}  // namespace weft

@@ -1,0 +1,17 @@
+// Element-wise combinations of three tensors. Operands broadcast and are promoted as in arithmetic.
+#pragma once
+
+#include "tensor/core/scalar.h"
+#include "tensor/tensor.h"
+
+namespace weft {
+
+/// start + weight (end - start), exact at weights 0 and 1.
+Tensor lerp(const Tensor& start, const Tensor& end, double weight);
+Tensor lerp(const Tensor& start, const Tensor& end, const Tensor& weight);
+/// x + value a b
+Tensor addcmul(const Tensor& x, const Tensor& a, const Tensor& b, const Scalar& value = 1);
+/// x + value a / b. DtypeError where all are integers.
+Tensor addcdiv(const Tensor& x, const Tensor& a, const Tensor& b, const Scalar& value = 1);
+
+}  // namespace weft

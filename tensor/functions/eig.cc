@@ -1,0 +1,32 @@
+#include "tensor/functions/eig.h"
+
+#include "tensor/dispatch/apply.h"
+#include "tensor/dispatch/batched.h"
+#include "tensor/ops/eig.h"
+
+namespace weft {
+
+EighResult eigh(const Tensor& a, Triangle triangle) {
+  Frame frame("eigh", a);
+  auto [values, vectors] = dispatch::apply(op::Eigh{triangle == Triangle::upper}, a);
+  return {values, vectors};
+}
+
+Tensor eigvalsh(const Tensor& a, Triangle triangle) {
+  Frame frame("eigvalsh", a);
+  // The gradient is made of the vectors.
+  return dispatch::apply(op::Eigh{triangle == Triangle::upper, dispatch::may_need_gradient(a)}, a)[0];
+}
+
+EigResult eig(const Tensor& a) {
+  Frame frame("eig", a);
+  auto [values, vectors] = dispatch::apply(op::Eig{}, a);
+  return {values, vectors};
+}
+
+Tensor eigvals(const Tensor& a) {
+  Frame frame("eigvals", a);
+  return dispatch::apply(op::Eig{}, a)[0];
+}
+
+}  // namespace weft

@@ -1,0 +1,27 @@
+// Shapes by name, as the einops library has them: `rearrange(x, "b (h d) t -> b h t d", {{"h", 2}})`.
+//
+// A pattern names the axes from left to right. Parentheses merge several into one; 1 is an axis of size 1; ... stands
+// for all axes that no name stands for. Sizes that x's shape does not tell are given beside it.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "tensor/tensor.h"
+
+namespace weft {
+
+/// Sizes of named axes: `{{"h", 2}, {"w", 3}}`.
+using AxisSizes = std::vector<std::pair<std::string, int64_t>>;
+
+/// The same elements with the axes in another order, split and merged. Both sides name the same axes. Copies only
+/// where strides cannot express the result.
+Tensor rearrange(const Tensor& x, std::string_view pattern, const AxisSizes& sizes = {});
+/// Axes that the right side leaves out are reduced: "sum", "mean", "max", "min" or "prod".
+Tensor reduce(const Tensor& x, std::string_view pattern, std::string_view reduction, const AxisSizes& sizes = {});
+/// Axes that only the right side names are repeated; their sizes are given.
+Tensor repeat(const Tensor& x, std::string_view pattern, const AxisSizes& sizes = {});
+
+}  // namespace weft

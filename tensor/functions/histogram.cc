@@ -1,0 +1,107 @@
+#include "tensor/functions/histogram.h"
+
+#include <cmath>
+
+#include "tensor/dispatch/apply.h"
+#include "tensor/functions/binary.h"
+#include "tensor/functions/compare.h"
+#include "tensor/functions/copy.h"
+#include "tensor/functions/fill.h"
+#include "tensor/functions/index.h"
+#include "tensor/functions/reduce.h"
+#include "tensor/functions/scan.h"
+#include "tensor/functions/search.h"
+#include "tensor/functions/unary.h"
+#include "tensor/functions/view.h"
+#include "tensor/ops/index.h"
+
+namespace weft {
+namespace {
+
+/// How often each of `size` places occurs in the 1-D `places`, or what the weights there add up to.
+Tensor added_up(const Tensor& places, const Tensor& weights, int64_t size) {
+  const Tensor one = ones({1}, i64, places.device());
+  return scatter_add(weights.defined() ? weights : expand(one, places.shape()), 0, places, {size});
+}
+
+void check_floating(const Tensor& x) {
+  if (!is_floating(x.dtype())) dispatch::throw_not_accepted(x.dtype(), kFloating);
+}
+
+std::pair<double, double> range_of(const Tensor& x, int64_t bins, std::optional<std::pair<double, double>> range) {
+  if (bins < 1) throw Error(text("the number of bins must be at least 1, not ", bins));
+  if (!range) range = x.numel() == 0 ? std::pair(0.0, 0.0) : std::pair(min(x).item<double>(), max(x).item<double>());
+  auto [low, high] = *range;
+  if (!std::isfinite(low) || !std::isfinite(high) || low > high)
+    throw Error(text("the range ", low, " .. ", high, " must be finite and ascending"));
+  if (low == high) low -= 0.5, high += 0.5;  // as NumPy does
+  return {low, high};
+}
+
+HistogramResult between(const Tensor& x, const Tensor& edges, const HistogramOptions& options) {
+  const int64_t bins = edges.size(0) - 1;
+  const Tensor values = reshape(detach(x), {x.numel()});
+  const Tensor plain = detach(edges), top = plain[bins];
+  // The last bin is closed; what lies outside goes to a bin behind the last, which is cut off.
+  const Tensor place = searchsorted(plain, values, true) - 1;
+  const Tensor inside = logical_and(place >= 0, values <= top);
+  const Tensor bin = where(inside, clip(place, std::nullopt, bins - 1), full_like(place, bins));
+  Tensor weight = options.weight;
+  if (weight.defined()) {
+    if (weight.shape() != x.shape())
+      throw ShapeError(text("the weight must have shape ", x.shape(), ", not ", weight.shape()));
+    weight = cast(reshape(weight, {weight.numel()}), x.dtype());
+  }
+  Tensor hist = cast(slice(added_up(bin, weight, bins + 1), 0, 0, bins), x.dtype());
+  if (options.density) hist = hist / sum(hist) / diff(edges);
+  return {hist, edges};
+}
+
+}  // namespace
+
+Tensor bincount(const Tensor& x, const Tensor& weights, int64_t minlength) {
+  Frame frame("bincount", x);
+  op::check_index_dtype(x.dtype());
+  if (x.rank() != 1) throw ShapeError(text("the values must have one axis, not shape ", x.shape()));
+  if (weights.defined() && weights.shape() != x.shape())
+    throw ShapeError(text("the weights must have shape ", x.shape(), ", not ", weights.shape()));
+  if (minlength < 0) throw Error(text("minlength must be 0 or more, not ", minlength));
+  int64_t size = minlength;
+  if (x.numel() > 0) {
+    const int64_t smallest = min(x).item<int64_t>(), largest = max(x).item<int64_t>();
+    if (smallest < 0) throw IndexError(text("the value ", smallest, " is negative"));
+    if (largest == INT64_MAX) throw IndexError(text("the value ", largest, " is too large to count up to"));
+    size = std::max(size, largest + 1);
+  }
+  return added_up(x, weights, size);
+}
+
+Tensor histc(const Tensor& x, int64_t bins, double min, double max) {
+  Frame frame("histc", x);
+  check_floating(x);
+  const auto [low, high] =
+      range_of(x, bins, min == max && min == 0 ? std::nullopt : std::optional(std::pair(min, max)));
+  const Tensor values = reshape(detach(x), {x.numel()});
+  const Tensor inside = logical_and(values >= low, values <= high);
+  const Tensor place = clip(cast((values - low) * (static_cast<double>(bins) / (high - low)), i64), 0, bins - 1);
+  const Tensor bin = where(inside, place, full_like(place, bins));
+  return cast(slice(added_up(bin, {}, bins + 1), 0, 0, bins), x.dtype());
+}
+
+HistogramResult histogram(const Tensor& x, int64_t bins, const HistogramOptions& options) {
+  Frame frame("histogram", x);
+  check_floating(x);
+  const auto [low, high] = range_of(x, bins, options.range);
+  return between(x, linspace(low, high, bins + 1, x.dtype(), x.device()), options);
+}
+
+HistogramResult histogram(const Tensor& x, const Tensor& edges, const HistogramOptions& options) {
+  Frame frame("histogram", x, edges);
+  check_floating(x);
+  if (edges.rank() != 1 || edges.size(0) < 2)
+    throw ShapeError(text("the edges must have one axis and be two or more, not shape ", edges.shape()));
+  if (options.range) throw Error("a range goes with a number of bins, not with edges");
+  return between(x, edges, options);
+}
+
+}  // namespace weft

@@ -1,0 +1,174 @@
+#include "tensor/functions/index_put.h"
+
+#include "tensor/adjoints/index_put.h"
+#include "tensor/dispatch/in_place.h"
+#include "tensor/functions/advanced_index.h"
+#include "tensor/functions/binary.h"
+#include "tensor/functions/compare.h"
+#include "tensor/functions/copy.h"
+#include "tensor/functions/fill.h"
+#include "tensor/functions/index.h"
+#include "tensor/functions/masked.h"
+#include "tensor/functions/scatter.h"
+#include "tensor/functions/view.h"
+#include "tensor/ops/index_put.h"
+
+namespace weft {
+namespace {
+
+Tensor with_axis(const Tensor& x) { return x.rank() == 0 ? unsqueeze(x, 0) : x; }
+
+/// `index` with what is negative counted from the end of `size`.
+Tensor wrapped(const Tensor& index, int64_t size) {
+  return dispatch::apply_list(op::FlatIndex{{size}}, std::vector<Tensor>{index});
+}
+
+/// What index_copy writes to `self`, in place.
+void copy_slices(const char* name, const Tensor& self, int64_t axis, const Tensor& index, const Tensor& src) {
+  const int64_t a = normalize_axis_or_scalar(axis, self.rank());
+  Tensor to = with_axis(self);
+  dispatch::apply_in_place(op::IndexCopy{a, 1, false}, name, to, with_axis(index), with_axis(cast(src, self.dtype())));
+}
+
+void fill_slices(const char* name, const Tensor& self, int64_t axis, const Tensor& index, const Scalar& value) {
+  const int64_t a = normalize_axis_or_scalar(axis, self.rank());
+  Tensor to = with_axis(self);
+  check_fits(value, self.dtype());
+  const Tensor rows = wrapped(with_axis(index), to.size(a));
+  const Shape shape = op::with_merged(to.shape(), a, 1, rows.numel());
+  dispatch::apply_in_place(op::IndexCopy{a, 1, false}, name, to, rows,
+                           expand(full({}, value, self.dtype(), self.device()), shape));
+}
+
+void add_slices(const char* name, const Tensor& self, int64_t axis, const Tensor& index, const Tensor& src,
+                const Scalar& alpha) {
+  const int64_t a = normalize_axis_or_scalar(axis, self.rank());
+  Tensor to = with_axis(self);
+  const Tensor scaled = alpha == Scalar(1) ? src : mul(src, alpha);
+  dispatch::apply_in_place(op::IndexAccumulate{a}, name, to, with_axis(index), with_axis(cast(scaled, self.dtype())));
+}
+
+void put_elements(const char* name, const Tensor& self, const Tensor& index, const Tensor& src, bool accumulate) {
+  if (src.numel() != index.numel())
+    throw ShapeError(text("the source has ", src.numel(), " elements, the index ", index.numel()));
+  Tensor to = with_axis(self);
+  const Tensor places = wrapped(reshape(index, {-1}), self.numel()), values = reshape(cast(src, self.dtype()), {-1});
+  const std::optional<View> flat = to.layout().has_mask() ? std::nullopt : to.layout().reshape({to.numel()});
+  if (flat) to = view(to, {-1});
+  if (!accumulate)
+    dispatch::apply_in_place(op::IndexCopy{0, to.rank(), false}, name, to, places, values);
+  else if (flat)
+    dispatch::apply_in_place(op::IndexAccumulate{0}, name, to, places, values);
+  else
+    to.add_(reshape(index_add(values, 0, places, Shape{to.numel()}), to.shape()));
+}
+
+}  // namespace
+
+Tensor index_copy(const Tensor& x, int64_t axis, const Tensor& index, const Tensor& src) {
+  Frame frame("index_copy", x, index, src);
+  const Tensor out = clone(x);
+  copy_slices("index_copy", out, axis, index, src);
+  return out;
+}
+
+Tensor index_fill(const Tensor& x, int64_t axis, const Tensor& index, const Scalar& value) {
+  Frame frame("index_fill", x, index);
+  const Tensor out = clone(x);
+  fill_slices("index_fill", out, axis, index, value);
+  return out;
+}
+
+Tensor detail::index_add_to(const Tensor& x, int64_t axis, const Tensor& index, const Tensor& src,
+                            const Scalar& alpha) {
+  Frame frame("index_add", x, index, src);
+  const Tensor out = clone(x);
+  add_slices("index_add", out, axis, index, src, alpha);
+  return out;
+}
+
+Tensor take(const Tensor& x, const Tensor& index) {
+  Frame frame("take", x, index);
+  const Tensor from = with_axis(x), places = wrapped(index, x.numel());
+  return reshape(dispatch::apply(op::IndexSelect{0, from.rank()}, from, reshape(places, {-1})), index.shape());
+}
+
+Tensor take_along_dim(const Tensor& x, const Tensor& indices, std::optional<int64_t> axis) {
+  Frame frame("take_along_dim", x, indices);
+  if (!axis) return take(x, reshape(indices, {-1}));
+  const int64_t a = normalize_axis_or_scalar(*axis, x.rank());
+  if (indices.rank() != x.rank())
+    throw ShapeError(text("the indices have ", indices.rank(), " axes, the tensor ", x.rank()));
+  if (x.rank() == 0) return gather(x, 0, wrapped(indices, 1));
+  Shape from = x.shape(), shape = indices.shape();
+  from[static_cast<size_t>(a)] = shape[static_cast<size_t>(a)] = 1;
+  const Shape common = broadcast_shapes(from, shape);
+  from = shape = common;
+  from[static_cast<size_t>(a)] = x.size(a);
+  shape[static_cast<size_t>(a)] = indices.size(a);
+  return gather(expand(x, from), a, wrapped(expand(indices, shape), x.size(a)));
+}
+
+Tensor put(const Tensor& x, const Tensor& index, const Tensor& src, bool accumulate) {
+  Frame frame("put", x, index, src);
+  const Tensor out = clone(x);
+  put_elements("put", out, index, src, accumulate);
+  return out;
+}
+
+Tensor& Tensor::index_copy_(int64_t axis, const Tensor& index, const Tensor& src) {
+  Frame frame("index_copy_", *this, index, src);
+  return copy_slices("index_copy_", *this, axis, index, src), *this;
+}
+Tensor& Tensor::index_fill_(int64_t axis, const Tensor& index, const Scalar& value) {
+  Frame frame("index_fill_", *this, index);
+  return fill_slices("index_fill_", *this, axis, index, value), *this;
+}
+Tensor& Tensor::index_add_(int64_t axis, const Tensor& index, const Tensor& src, const Scalar& alpha) {
+  Frame frame("index_add_", *this, index, src);
+  return add_slices("index_add_", *this, axis, index, src, alpha), *this;
+}
+Tensor& Tensor::put_(const Tensor& index, const Tensor& src, bool accumulate) {
+  Frame frame("put_", *this, index, src);
+  return put_elements("put_", *this, index, src, accumulate), *this;
+}
+
+Tensor adjoint::index_clear(const Tensor& g, int64_t axis, int64_t axes, const Tensor& index, bool unique) {
+  Frame frame("index_clear", g, index);
+  const Shape shape = op::with_merged(g.shape(), axis, axes, index.numel());
+  const Tensor zero = expand(zeros({}, g.dtype(), g.device()), shape);
+  return dispatch::apply(op::IndexCopy{axis, axes, unique}, g, index, zero);
+}
+
+namespace {
+/// For each of 1-d `index` among `size` rows, whether no later one is the same.
+Tensor is_last(const Tensor& index, int64_t size) {
+  const Tensor numbers = arange(0, index.numel(), 1, i64, index.device());
+  const Tensor last = dispatch::apply(op::IndexCopy{0, 1, false}, zeros({size}, i64, index.device()), index, numbers);
+  return index_select(last, 0, index) == numbers;
+}
+}  // namespace
+
+Tensor adjoint::index_written(const Tensor& g, int64_t axis, int64_t axes, const Tensor& index, bool unique) {
+  Frame frame("index_written", g, index);
+  const Tensor out = dispatch::apply(op::IndexSelect{axis, axes}, g, index);
+  if (unique) return out;
+  int64_t size = 1;
+  for (int64_t i = axis; i < axis + axes; ++i) size *= g.size(i);
+  Shape column(static_cast<size_t>(out.rank()), 1);
+  column[static_cast<size_t>(axis)] = index.numel();
+  return masked_fill(out, logical_not(reshape(is_last(index, size), column)), 0);
+}
+
+Tensor adjoint::scatter_written(const Tensor& g, int64_t axis, const Tensor& index) {
+  Frame frame("scatter_written", g, index);
+  const Tensor out = gather(g, axis, index);
+  if (index.rank() == 0) return out;
+  Shape line(static_cast<size_t>(index.rank()), 1);
+  line[static_cast<size_t>(axis)] = index.size(axis);
+  const Tensor numbers = expand(reshape(arange(0, index.size(axis), 1, i64, index.device()), line), index.shape());
+  const Tensor last = scatter(zeros(g.shape(), i64, index.device()), axis, index, numbers);
+  return masked_fill(out, gather(last, axis, index) != numbers, 0);
+}
+
+}  // namespace weft

@@ -1,0 +1,120 @@
+#include "tensor/functions/lu.h"
+
+#include <limits>
+
+#include "tensor/adjoints/linalg.h"
+#include "tensor/dispatch/apply.h"
+#include "tensor/functions/binary.h"
+#include "tensor/functions/compare.h"
+#include "tensor/functions/copy.h"
+#include "tensor/functions/fill.h"
+#include "tensor/functions/matmul.h"
+#include "tensor/functions/reduce.h"
+#include "tensor/functions/svd.h"
+#include "tensor/functions/view.h"
+#include "tensor/ops/lu.h"
+
+namespace weft {
+namespace {
+
+/// The factors of a, without history: ops that use them have the gradient of a.
+std::array<Tensor, 2> factors_of(const Tensor& a) { return dispatch::apply(op::LuFactor{}, a.detach()); }
+
+Tensor identity_like(const Tensor& a) {
+  return broadcast(eye(a.size(-1), std::nullopt, a.dtype(), a.device()), a.shape());
+}
+
+}  // namespace
+
+Tensor adjoint::lu_solve(const Tensor& a, const Tensor& lu, const Tensor& pivots, const Tensor& b, bool transposed) {
+  return dispatch::apply(op::LuSolve{transposed}, a, lu, pivots, b);
+}
+
+Tensor solve(const Tensor& a, const Tensor& b, bool left) {
+  Frame frame("solve", a, b);
+  adjoint::check_square(a);
+  const bool vectors =
+      b.rank() == 1 || (b.rank() + 1 == a.rank() && b.shape() == Shape(a.shape().begin(), a.shape().end() - 1));
+  if (vectors) return squeeze(solve(a, unsqueeze(b, -1)), -1);
+  if (!left) return transpose(solve(transpose(a, -2, -1), transpose(b, -2, -1)), -2, -1);
+  if (b.rank() < 2 || b.size(-2) != a.size(-1))
+    throw ShapeError(text("the right side must have ", a.size(-1), " rows, its shape is ", b.shape()));
+  const DType dtype = promote(a.dtype(), b.dtype());
+  const Tensor matrices = cast(a, dtype);
+  const Shape batch = adjoint::common_batch(a, b);
+  const auto [lu, pivots] = factors_of(matrices);  // once per matrix, however many right sides share it
+  return adjoint::lu_solve(adjoint::with_batch(matrices, batch), adjoint::with_batch(lu, batch),
+                           adjoint::with_batch(pivots, batch, 1), adjoint::with_batch(cast(b, dtype), batch), false);
+}
+
+Tensor inv(const Tensor& a) {
+  Frame frame("inv", a);
+  adjoint::check_square(a);
+  const auto [lu, pivots] = factors_of(a);
+  return adjoint::lu_solve(a, lu, pivots, identity_like(lu), false);
+}
+
+Tensor adjoint::inverse_transposed(const Tensor& a, const Tensor& lu, const Tensor& pivots) {
+  return lu_solve(a, lu, pivots, identity_like(a), true);
+}
+
+Tensor det(const Tensor& a) {
+  Frame frame("det", a);
+  adjoint::check_square(a);
+  const auto [lu, pivots] = factors_of(a);
+  return dispatch::apply(op::Det{}, a, lu, pivots);
+}
+
+SlogdetResult slogdet(const Tensor& a) {
+  Frame frame("slogdet", a);
+  adjoint::check_square(a);
+  const auto [lu, pivots] = factors_of(a);
+  auto [sign, log] = dispatch::apply(op::Slogdet{}, a, lu, pivots);
+  return {sign.detach(), log};
+}
+
+Tensor logdet(const Tensor& a) {
+  Frame frame("logdet", a);
+  const auto [sign, log] = slogdet(a);
+  // Added, so that the gradient is what it is for a positive determinant.
+  const Tensor nan = full_like(sign, std::numeric_limits<double>::quiet_NaN());
+  return log + where(sign < 0.0, nan, zeros_like(sign));
+}
+
+Tensor adjoint::cofactors(const Tensor& a) {
+  const auto [u, s, vh] = svd(a, false);
+  const Tensor sign = det(u.detach()) * det(vh.detach());
+  // The product of all s but one: a row of s for each, with 1 in its place.
+  const int64_t n = a.size(-1);
+  const Tensor one = eye(n, std::nullopt, a.dtype(), a.device());
+  const Tensor others = prod(where(one > 0.0, one, unsqueeze(s, -2)), -1);
+  return matmul(u * unsqueeze(others * unsqueeze(sign, -1), -2), vh);
+}
+
+Tensor adjoint::lower_part(const Tensor& x, int64_t offset) {
+  const Tensor rows = unsqueeze(arange(0, x.size(-2), 1, i64, x.device()), 1);
+  const Tensor columns = arange(0, x.size(-1), 1, i64, x.device());
+  return where(columns <= rows + offset, x, zeros({}, x.dtype(), x.device()));
+}
+Tensor adjoint::upper_part(const Tensor& x, int64_t offset) {
+  return transpose(lower_part(transpose(x, -2, -1), -offset), -2, -1);
+}
+Tensor adjoint::diagonal_matrix(const Tensor& x) {
+  const Tensor one = eye(x.size(-1), std::nullopt, x.dtype(), x.device());
+  return where(one > 0.0, unsqueeze(x, -1), zeros({}, x.dtype(), x.device()));
+}
+
+void adjoint::check_square(const Tensor& a) {
+  if (a.rank() < 2 || a.size(-1) != a.size(-2))
+    throw ShapeError(text("it takes square matrices (..., n, n), not shape ", a.shape()));
+}
+Shape adjoint::common_batch(const Tensor& a, const Tensor& b) {
+  return broadcast_shapes(Shape(a.shape().begin(), a.shape().end() - 2), Shape(b.shape().begin(), b.shape().end() - 2));
+}
+Tensor adjoint::with_batch(const Tensor& x, const Shape& batch, int64_t inner) {
+  Shape shape = batch;
+  for (int64_t i = inner; i > 0; --i) shape.push_back(x.size(-i));
+  return x.shape() == shape ? x : broadcast(x, shape);
+}
+
+}  // namespace weft

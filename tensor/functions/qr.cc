@@ -1,0 +1,21 @@
+#include "tensor/functions/qr.h"
+
+#include "tensor/dispatch/apply.h"
+#include "tensor/functions/cat.h"
+#include "tensor/functions/matmul.h"
+#include "tensor/functions/view.h"
+#include "tensor/ops/qr.h"
+
+namespace weft {
+
+QrResult qr(const Tensor& a, QrMode mode) {
+  Frame frame("qr", a);
+  const bool wide = a.rank() >= 2 && a.size(-2) < a.size(-1);
+  const int64_t m = wide ? a.size(-2) : 0;
+  auto [q, r] = dispatch::apply(op::Qr{mode == QrMode::complete && !wide}, wide ? narrow(a, -1, 0, m) : a);
+  // What is right of the square that was factorised follows from it.
+  if (wide) r = cat({r, matmul(transpose(q, -2, -1), narrow(a, -1, m, a.size(-1) - m))}, -1);
+  return {q, r};
+}
+
+}  // namespace weft

@@ -1,0 +1,92 @@
+#include "tensor/functions/quantile.h"
+
+#include <vector>
+
+#include "tensor/dispatch/apply.h"
+#include "tensor/functions/binary.h"
+#include "tensor/functions/compare.h"
+#include "tensor/functions/copy.h"
+#include "tensor/functions/fill.h"
+#include "tensor/functions/index.h"
+#include "tensor/functions/reduce.h"
+#include "tensor/functions/sort.h"
+#include "tensor/functions/unary.h"
+#include "tensor/functions/view.h"
+
+namespace weft {
+namespace {
+
+/// How much of the way from element `low` to the next is gone at `rank`.
+Tensor weight_of(const Tensor& rank, const Tensor& low, QuantileMode mode) {
+  const Tensor part = rank - low;
+  switch (mode) {
+    case QuantileMode::linear: return part;
+    case QuantileMode::lower: return zeros_like(part);
+    case QuantileMode::higher: return cast(part > 0.0, f64);
+    case QuantileMode::midpoint: return cast(part > 0.0, f64) * 0.5;
+    case QuantileMode::nearest: break;
+  }
+  const Tensor is_odd = cast(low * 0.5, i64) * 2 != low;
+  return cast(logical_or(part > 0.5, logical_and(part == 0.5, is_odd)), f64);
+}
+
+/// (..., count of q): quantiles along the last axis of rows (..., n).
+Tensor of_rows(const Tensor& rows, const Tensor& q, bool skips_nan, QuantileMode mode) {
+  const int64_t n = rows.size(-1);
+  const Tensor sorted = sort(rows, -1).values;
+  const Tensor values = detach(sorted), top = slice(values, -1, n - 1);
+  // In f64, as ranks of long rows need it. NaN is at the end: it is left out, or what rows with one give.
+  const Tensor rank =
+      skips_nan ? q * clip(cast(sum(values == values, -1, keepdim), f64) - 1.0, 0.0, std::nullopt)
+                : where(isnan(top), full_like(top, static_cast<double>(n - 1), f64), q * static_cast<double>(n - 1));
+  const Tensor low = cast(rank, i64);
+  const Tensor weight = weight_of(rank, low, mode);
+  const Tensor a = gather(sorted, -1, low), b = gather(sorted, -1, low + cast(weight > 0.0, i64));
+  // Not inf - inf where both are the same.
+  return a + where(a == b, zeros_like(a), b - a) * cast(weight, rows.dtype());
+}
+
+/// q has one axis; its results are a new first axis, which a single number `drops`.
+Tensor quantiles(const Tensor& x, const std::vector<double>& q, bool drops, bool skips_nan,
+                 const QuantileOptions& options) {
+  if (!is_floating(x.dtype())) dispatch::throw_not_accepted(x.dtype(), kFloating);
+  for (double value : q)
+    if (!(value >= 0 && value <= 1)) throw Error(text("q = ", value, " is not in [0, 1]"));
+  const int64_t axis = options.axis ? normalize_axis_or_scalar(*options.axis, x.rank()) : 0;
+  const Tensor rows = options.axis && x.rank() > 0 ? movedim(x, axis, -1) : flatten(x);
+  if (rows.size(-1) == 0) throw ShapeError(text("axis ", axis, " has size 0: nothing to choose from"));
+  const Tensor several = to(from_vector(q, std::nullopt, f64), x.device());
+  Tensor out = movedim(of_rows(rows, several, skips_nan, options.mode), -1, 0);
+  if (options.keepdim && x.rank() > 0) {
+    Shape kept = Shape(static_cast<size_t>(x.rank()) + 1, 1);
+    kept[0] = static_cast<int64_t>(q.size());
+    out = options.axis ? unsqueeze(out, axis + 1) : reshape(out, kept);
+  }
+  return drops ? select(out, 0, 0) : out;
+}
+
+std::vector<double> numbers(const Tensor& q) {
+  if (q.rank() > 1) throw ShapeError(text("q must be a number or have one axis, not shape ", q.shape()));
+  return q.to_vector<double>();
+}
+
+}  // namespace
+
+Tensor quantile(const Tensor& x, double q, const QuantileOptions& options) {
+  Frame frame("quantile", x);
+  return quantiles(x, {q}, true, false, options);
+}
+Tensor quantile(const Tensor& x, const Tensor& q, const QuantileOptions& options) {
+  Frame frame("quantile", x, q);
+  return quantiles(x, numbers(q), q.rank() == 0, false, options);
+}
+Tensor nanquantile(const Tensor& x, double q, const QuantileOptions& options) {
+  Frame frame("nanquantile", x);
+  return quantiles(x, {q}, true, true, options);
+}
+Tensor nanquantile(const Tensor& x, const Tensor& q, const QuantileOptions& options) {
+  Frame frame("nanquantile", x, q);
+  return quantiles(x, numbers(q), q.rank() == 0, true, options);
+}
+
+}  // namespace weft

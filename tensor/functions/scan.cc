@@ -1,0 +1,97 @@
+#include "tensor/functions/scan.h"
+
+#include <algorithm>
+
+#include "tensor/adjoints/scan.h"
+#include "tensor/dispatch/apply.h"
+#include "tensor/functions/binary.h"
+#include "tensor/functions/compare.h"
+#include "tensor/functions/reduce.h"
+#include "tensor/functions/view.h"
+#include "tensor/ops/scan.h"
+
+namespace weft {
+namespace {
+
+Tensor with_axis(const Tensor& x) { return x.rank() == 0 ? reshape(x, {1}) : x; }
+Tensor in_shape(const Tensor& y, const Tensor& x) { return x.rank() == 0 ? reshape(y, {}) : y; }
+
+template <class Op> Tensor scan(const char* name, const Tensor& x, int64_t axis) {
+  Frame frame(name, x);
+  Op op;
+  op.axis = normalize_axis_or_scalar(axis, x.rank());
+  return in_shape(dispatch::apply(op, with_axis(x)), x);
+}
+
+ValuesAndIndices extreme(const char* name, const Tensor& x, int64_t axis, bool largest) {
+  Frame frame(name, x);
+  const int64_t a = normalize_axis_or_scalar(axis, x.rank());
+  const auto [values, indices] = dispatch::apply(op::CumulativeExtremum{a, largest}, with_axis(x));
+  return {in_shape(values, x), in_shape(indices, x)};
+}
+
+int64_t axis_of(const Tensor& x, int64_t axis) {
+  if (x.rank() == 0) throw ShapeError("a tensor without axes has no neighbours");
+  return normalize_axis(axis, x.rank());
+}
+
+/// The sums of neighbours along `axis`.
+Tensor pairs(const Tensor& y, int64_t axis) { return slice(y, axis, 1) + slice(y, axis, 0, -1); }
+/// Half the distance of neighbours in x, which has y's axes or is 1-D along `axis`.
+Tensor half_widths(const Tensor& y, const Tensor& x, int64_t axis) {
+  if (x.rank() != 1) return diff(x, 1, axis) * 0.5;
+  if (x.size(0) != y.size(axis))
+    throw ShapeError(text("x has ", x.size(0), " places, y ", y.size(axis), " samples on axis ", axis));
+  Shape along = Shape(static_cast<size_t>(y.rank()), 1);
+  along[static_cast<size_t>(axis)] = std::max<int64_t>(0, x.size(0) - 1);
+  return reshape(diff(x) * 0.5, along);
+}
+
+}  // namespace
+
+Tensor cumsum(const Tensor& x, int64_t axis) { return scan<op::Cumsum>("cumsum", x, axis); }
+Tensor cumprod(const Tensor& x, int64_t axis) { return scan<op::Cumprod>("cumprod", x, axis); }
+Tensor logcumsumexp(const Tensor& x, int64_t axis) { return scan<op::Logcumsumexp>("logcumsumexp", x, axis); }
+ValuesAndIndices cummax(const Tensor& x, int64_t axis) { return extreme("cummax", x, axis, true); }
+ValuesAndIndices cummin(const Tensor& x, int64_t axis) { return extreme("cummin", x, axis, false); }
+
+Tensor adjoint::linear_recurrence(const Tensor& a, const Tensor& b, int64_t axis, bool reverse) {
+  Frame frame("linear_recurrence", a, b);
+  const op::LinearRecurrence op{{normalize_axis(axis, b.rank())}};
+  return reverse ? flip(dispatch::apply(op, flip(a, {axis}), flip(b, {axis})), {axis}) : dispatch::apply(op, a, b);
+}
+
+Tensor diff(const Tensor& x, int64_t n, int64_t axis) {
+  Frame frame("diff", x);
+  const int64_t a = axis_of(x, axis);
+  if (n < 0) throw Error(text("n must be 0 or more, not ", n));
+  Tensor out = x;
+  for (int64_t i = 0; i < n && out.size(a) > 0; ++i) {
+    const Tensor next = slice(out, a, 1), before = slice(out, a, 0, -1);
+    out = x.dtype() == boolean ? logical_xor(next, before) : next - before;
+  }
+  return out;
+}
+
+Tensor trapezoid(const Tensor& y, double dx, int64_t axis) {
+  Frame frame("trapezoid", y);
+  const int64_t a = axis_of(y, axis);
+  return sum(pairs(y, a), a) * (0.5 * dx);
+}
+Tensor trapezoid(const Tensor& y, const Tensor& x, int64_t axis) {
+  Frame frame("trapezoid", y, x);
+  const int64_t a = axis_of(y, axis);
+  return sum(pairs(y, a) * half_widths(y, x, a), a);
+}
+Tensor cumulative_trapezoid(const Tensor& y, double dx, int64_t axis) {
+  Frame frame("cumulative_trapezoid", y);
+  const int64_t a = axis_of(y, axis);
+  return cumsum(pairs(y, a), a) * (0.5 * dx);
+}
+Tensor cumulative_trapezoid(const Tensor& y, const Tensor& x, int64_t axis) {
+  Frame frame("cumulative_trapezoid", y, x);
+  const int64_t a = axis_of(y, axis);
+  return cumsum(pairs(y, a) * half_widths(y, x, a), a);
+}
+
+}  // namespace weft

@@ -1,0 +1,141 @@
+#include "tensor/functions/scatter.h"
+
+#include <limits>
+
+#include "tensor/dispatch/in_place.h"
+#include "tensor/functions/binary.h"
+#include "tensor/functions/compare.h"
+#include "tensor/functions/copy.h"
+#include "tensor/functions/fill.h"
+#include "tensor/functions/index.h"
+#include "tensor/functions/view.h"
+#include "tensor/ops/scatter.h"
+
+namespace weft {
+namespace {
+
+/// The part of `src` that belongs to the index.
+Tensor fitted(const Tensor& src, const Tensor& index) {
+  if (src.shape() == index.shape()) return src;
+  if (src.rank() != index.rank())
+    throw ShapeError(text("the source has ", src.rank(), " axes, the index ", index.rank()));
+  std::vector<Interval> bounds;
+  for (int64_t i = 0; i < index.rank(); ++i) {
+    if (index.size(i) > src.size(i))
+      throw ShapeError(text("the index of shape ", index.shape(), " is larger than the source of shape ", src.shape()));
+    bounds.push_back({0, index.size(i)});
+  }
+  return shrink(src, bounds);
+}
+
+/// op(self, index, src) in place; `self` may have no axes.
+template <class Op>
+void write(const char* name, const Op& op, const Tensor& self, const Tensor& index, const Tensor& src) {
+  Tensor to = self;
+  dispatch::apply_in_place(op, name, to, index, fitted(cast(src, self.dtype()), index));
+}
+
+Tensor spread(const Scalar& value, const Tensor& self, const Tensor& index) {
+  check_fits(value, self.dtype());
+  return expand(full({}, value, self.dtype(), self.device()), index.shape());
+}
+
+/// What changes nothing in a reduction.
+Scalar neutral(std::string_view reduce, DType dtype) {
+  if (reduce == "sum" || reduce == "mean") return 0;
+  if (reduce == "prod") return 1;
+  const bool largest = reduce == "amax";
+  if (is_floating(dtype)) {
+    const double infinity = std::numeric_limits<double>::infinity();
+    return largest ? -infinity : infinity;
+  }
+  return visit_dtype(dtype, [&]<class T>() -> Scalar {
+    if constexpr (std::is_integral_v<T>)
+      return largest ? std::numeric_limits<T>::min() : std::numeric_limits<T>::max();
+    else
+      return 0;
+  });
+}
+
+Tensor reduced(const Tensor& x, int64_t axis, const Tensor& index, const Tensor& src, std::string_view reduce,
+               bool include_self) {
+  const bool is_mean = reduce == "mean";
+  if (!is_mean && reduce != "sum" && reduce != "prod" && reduce != "amax" && reduce != "amin")
+    throw Error(text("`", reduce, "` is none of sum, prod, mean, amax and amin"));
+  if (is_mean && !is_floating(x.dtype()))
+    throw DtypeError(text("a mean of ", x.dtype(), " is floating; cast first, e.g. x.to(f32)"));
+  const int64_t a = normalize_axis_or_scalar(axis, x.rank());
+  const Tensor source = fitted(cast(src, x.dtype()), index);
+  const Tensor start =
+      include_self ? x : dispatch::apply(op::Scatter{a}, x, index, spread(neutral(reduce, x.dtype()), x, index));
+  if (reduce == "prod" || reduce == "amax" || reduce == "amin") {
+    const op::Meeting meeting = reduce == "prod"   ? op::Meeting::product
+                                : reduce == "amax" ? op::Meeting::largest
+                                                   : op::Meeting::smallest;
+    return dispatch::apply(op::ScatterReduce{a, meeting}, start, index, source);
+  }
+  const Tensor sums = dispatch::apply(op::ScatterSum{a}, start, index, source);
+  if (!is_mean) return sums;
+  const Tensor counts = dispatch::apply(op::ScatterSum{a}, full(x.shape(), include_self ? 1 : 0, f32, x.device()),
+                                        index, spread(1, ones({}, f32, x.device()), index));
+  return div(sums, cast(maximum(counts, ones({}, f32, x.device())), x.dtype()));
+}
+
+}  // namespace
+
+Tensor scatter(const Tensor& x, int64_t axis, const Tensor& index, const Tensor& src) {
+  Frame frame("scatter", x, index, src);
+  const int64_t a = normalize_axis_or_scalar(axis, x.rank());
+  return dispatch::apply(op::Scatter{a}, x, index, fitted(cast(src, x.dtype()), index));
+}
+
+Tensor scatter(const Tensor& x, int64_t axis, const Tensor& index, const Scalar& value) {
+  Frame frame("scatter", x, index);
+  const int64_t a = normalize_axis_or_scalar(axis, x.rank());
+  return dispatch::apply(op::Scatter{a}, x, index, spread(value, x, index));
+}
+
+Tensor detail::scatter_add_to(const Tensor& x, int64_t axis, const Tensor& index, const Tensor& src) {
+  Frame frame("scatter_add", x, index, src);
+  op::ScatterSum op;
+  op.axis = normalize_axis_or_scalar(axis, x.rank());
+  return dispatch::apply(op, x, index, fitted(cast(src, x.dtype()), index));
+}
+
+Tensor scatter_reduce(const Tensor& x, int64_t axis, const Tensor& index, const Tensor& src, std::string_view reduce,
+                      bool include_self) {
+  Frame frame("scatter_reduce", x, index, src);
+  return reduced(x, axis, index, src, reduce, include_self);
+}
+
+Tensor index_reduce(const Tensor& x, int64_t axis, const Tensor& index, const Tensor& src, std::string_view reduce,
+                    bool include_self) {
+  Frame frame("index_reduce", x, index, src);
+  const int64_t a = normalize_axis(axis, x.rank());
+  op::check_slices(x.shape(), a, operand(index));
+  const Shape expected = op::with_merged(x.shape(), a, 1, index.numel());
+  if (src.shape() != expected) throw ShapeError(text("the slices must have shape ", expected, ", not ", src.shape()));
+  Shape line(static_cast<size_t>(x.rank()), 1);
+  line[static_cast<size_t>(a)] = index.numel();
+  return reduced(x, a, expand(reshape(index, line), expected), src, reduce, include_self);
+}
+
+Tensor& Tensor::scatter_(int64_t axis, const Tensor& index, const Tensor& src) {
+  Frame frame("scatter_", *this, index, src);
+  write("scatter_", op::Scatter{normalize_axis_or_scalar(axis, rank())}, *this, index, src);
+  return *this;
+}
+Tensor& Tensor::scatter_(int64_t axis, const Tensor& index, const Scalar& value) {
+  Frame frame("scatter_", *this, index);
+  write("scatter_", op::Scatter{normalize_axis_or_scalar(axis, rank())}, *this, index, spread(value, *this, index));
+  return *this;
+}
+Tensor& Tensor::scatter_add_(int64_t axis, const Tensor& index, const Tensor& src) {
+  Frame frame("scatter_add_", *this, index, src);
+  op::ScatterSum op;
+  op.axis = normalize_axis_or_scalar(axis, rank());
+  write("scatter_add_", op, *this, index, src);
+  return *this;
+}
+
+}  // namespace weft

@@ -1,0 +1,23 @@
+#include "tensor/functions/search.h"
+
+#include "tensor/dispatch/apply.h"
+#include "tensor/functions/view.h"
+#include "tensor/ops/search.h"
+
+namespace weft {
+
+Tensor searchsorted(const Tensor& sorted, const Tensor& values, bool right) {
+  Frame frame("searchsorted", sorted, values);
+  if (sorted.rank() != 1 || values.rank() == 1) return dispatch::apply(op::Searchsorted{right}, sorted, values);
+  const Tensor list = reshape(values, {values.numel()});
+  return reshape(dispatch::apply(op::Searchsorted{right}, sorted, list), values.shape());
+}
+
+Tensor bucketize(const Tensor& values, const Tensor& boundaries, bool right) {
+  Frame frame("bucketize", values, boundaries);
+  if (boundaries.rank() != 1)
+    throw ShapeError(text("the boundaries must have one axis, not shape ", boundaries.shape()));
+  return searchsorted(boundaries, values, right);
+}
+
+}  // namespace weft

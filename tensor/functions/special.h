@@ -1,0 +1,22 @@
+// Special functions, element by element. Integers and bool become f32; NaN propagates.
+#pragma once
+
+#include <optional>
+
+#include "tensor/tensor.h"
+
+namespace weft {
+
+/// Derivative number `order` of digamma; order 0 is digamma. Below 0 it is NaN for orders above 2. Error for order < 0.
+Tensor polygamma(int64_t order, const Tensor& x);
+/// sin(pi x) / (pi x), 1 at 0.
+Tensor sinc(const Tensor& x);
+/// log(x / (1 - x)), the inverse of sigmoid; x is first limited to [eps, 1 - eps] where `eps` is given, else NaN outside
+/// of [0, 1]. Error unless 0 <= eps <= 0.5.
+Tensor logit(const Tensor& x, std::optional<double> eps = std::nullopt);
+/// log2(2^a + 2^b) without overflow; broadcasts.
+Tensor logaddexp2(const Tensor& a, const Tensor& b);
+/// 0 below 0, 1 above it, `values` at 0 (NaN at NaN); broadcasts. The gradient goes to `values` alone.
+Tensor heaviside(const Tensor& x, const Tensor& values);
+
+}  // namespace weft

@@ -1,0 +1,91 @@
+#include "tensor/functions/split.h"
+
+#include "tensor/dispatch/apply.h"
+#include "tensor/functions/cat.h"
+#include "tensor/functions/view.h"
+
+namespace weft {
+
+std::vector<Tensor> split(const Tensor& x, const IntList& sizes, int64_t axis) {
+  Frame frame("split", x);
+  const int64_t a = normalize_axis(axis, x.rank());
+  int64_t sum = 0;
+  for (const int64_t size : sizes) {
+    if (size < 0) throw ShapeError(text("size ", size, " in ", sizes, " is negative"));
+    sum = checked_add(sum, size);
+  }
+  if (sum != x.size(a)) throw ShapeError(text("sizes ", sizes, " sum to ", sum, ", axis ", a, " has ", x.size(a)));
+  std::vector<Tensor> pieces;
+  int64_t begin = 0;
+  for (const int64_t size : sizes) {
+    pieces.push_back(slice(x, a, begin, begin + size));
+    begin += size;
+  }
+  return pieces;
+}
+
+std::vector<Tensor> tensor_split(const Tensor& x, int64_t sections, int64_t axis) {
+  Frame frame("tensor_split", x);
+  if (sections < 1) throw ShapeError(text("sections ", sections, " must be at least 1"));
+  const int64_t a = normalize_axis(axis, x.rank()), size = x.size(a);
+  std::vector<Tensor> pieces;
+  int64_t begin = 0;
+  for (int64_t i = 0; i < sections; ++i) {
+    const int64_t end = begin + size / sections + (i < size % sections ? 1 : 0);
+    pieces.push_back(slice(x, a, begin, end));
+    begin = end;
+  }
+  return pieces;
+}
+
+std::vector<Tensor> tensor_split(const Tensor& x, const IntList& positions, int64_t axis) {
+  Frame frame("tensor_split", x);
+  const int64_t a = normalize_axis(axis, x.rank());
+  std::vector<Tensor> pieces;
+  int64_t begin = 0;
+  for (const int64_t position : positions) {
+    pieces.push_back(slice(x, a, begin, position));
+    begin = position;
+  }
+  pieces.push_back(slice(x, a, begin));
+  return pieces;
+}
+
+std::vector<Tensor> unbind(const Tensor& x, int64_t axis) {
+  Frame frame("unbind", x);
+  const int64_t a = normalize_axis(axis, x.rank());
+  std::vector<Tensor> entries;
+  for (int64_t i = 0; i < x.size(a); ++i) entries.push_back(select(x, a, i));
+  return entries;
+}
+
+std::vector<Tensor> meshgrid(const std::vector<Tensor>& tensors, std::string_view indexing) {
+  Frame frame("meshgrid", std::span<const Tensor>(tensors));
+  if (indexing != "ij" && indexing != "xy") throw Error(text("indexing `", indexing, "` is none of ij and xy"));
+  Shape shape;
+  for (const Tensor& x : tensors) {
+    if (x.rank() > 1) throw ShapeError(text("each tensor must have one axis, not shape ", x.shape()));
+    shape.push_back(x.numel());
+  }
+  std::vector<Tensor> out;
+  for (size_t i = 0; i < tensors.size(); ++i) {
+    Shape line(shape.size(), 1);
+    line[i] = shape[i];
+    const Tensor grid = expand(reshape(tensors[i], line), shape);
+    out.push_back(indexing == "xy" && tensors.size() > 1 ? transpose(grid, 0, 1) : grid);
+  }
+  return out;
+}
+
+Tensor cartesian_prod(const std::vector<Tensor>& tensors) {
+  Frame frame("cartesian_prod", std::span<const Tensor>(tensors));
+  if (tensors.empty()) throw Error("there must be at least one tensor");
+  for (const Tensor& x : tensors)
+    if (x.rank() != 1) throw ShapeError(text("each tensor must have one axis, not shape ", x.shape()));
+  if (tensors.size() == 1) return tensors[0];
+  std::vector<Tensor> columns;
+  for (const Tensor& grid : meshgrid(tensors)) columns.push_back(reshape(grid, {-1}));
+  return stack(columns, 1);
+}
+
+}  // namespace weft

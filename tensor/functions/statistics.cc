@@ -1,0 +1,88 @@
+#include "tensor/functions/statistics.h"
+
+#include "tensor/dispatch/apply.h"
+#include "tensor/functions/binary.h"
+#include "tensor/functions/compare.h"
+#include "tensor/functions/copy.h"
+#include "tensor/functions/fill.h"
+#include "tensor/functions/matmul.h"
+#include "tensor/functions/reduce.h"
+#include "tensor/functions/unary.h"
+#include "tensor/functions/view.h"
+
+namespace weft {
+
+Tensor amax(const Tensor& x, const Axes& axes, KeepDim keep) {
+  Frame frame("amax", x);
+  return max(x, axes, keep);
+}
+Tensor amin(const Tensor& x, const Axes& axes, KeepDim keep) {
+  Frame frame("amin", x);
+  return min(x, axes, keep);
+}
+MinAndMax aminmax(const Tensor& x, const Axes& axes, KeepDim keep) {
+  Frame frame("aminmax", x);
+  return {min(x, axes, keep), max(x, axes, keep)};
+}
+
+Tensor nansum(const Tensor& x, const Axes& axes, KeepDim keep) {
+  Frame frame("nansum", x);
+  return sum(is_floating(x.dtype()) ? where(isnan(x), zeros_like(x), x) : x, axes, keep);
+}
+
+Tensor nanmean(const Tensor& x, const Axes& axes, KeepDim keep) {
+  Frame frame("nanmean", x);
+  if (!is_floating(x.dtype())) dispatch::throw_not_accepted(x.dtype(), kFloating);
+  // In f32 where the sum or the count would not fit.
+  const Tensor wide = size_of(x.dtype()) == 2 ? cast(x, f32) : x;
+  const Tensor count = sum(logical_not(isnan(x)), axes, keep);
+  return cast(nansum(wide, axes, keep) / cast(count, wide.dtype()), x.dtype());
+}
+
+Tensor count_nonzero(const Tensor& x, const Axes& axes, KeepDim keep) {
+  Frame frame("count_nonzero", x);
+  return sum(detach(x) != 0, axes, keep);
+}
+
+VarMean var_mean(const Tensor& x, const Axes& axes, int64_t correction, KeepDim keep) {
+  Frame frame("var_mean", x);
+  return {var(x, axes, correction, keep), mean(x, axes, keep)};
+}
+StdMean std_mean(const Tensor& x, const Axes& axes, int64_t correction, KeepDim keep) {
+  Frame frame("std_mean", x);
+  return {stddev(x, axes, correction, keep), mean(x, axes, keep)};
+}
+
+Tensor cov(const Tensor& x, int64_t correction) {
+  Frame frame("cov", x);
+  if (x.rank() > 2) throw ShapeError(text("the variables are the rows of a matrix, not of shape ", x.shape()));
+  const Tensor rows = x.rank() == 2 ? x : reshape(x, {1, x.numel()});
+  const Tensor off = rows - mean(rows, 1, keepdim);
+  // A scale, not a division by a number that may be below 0: PyTorch's convention.
+  const double degrees = std::max(0.0, static_cast<double>(rows.size(1) - correction));
+  const Tensor out = matmul(off, transpose(off, 0, 1)) / degrees;
+  return x.rank() == 2 ? out : reshape(out, {});
+}
+
+Tensor corrcoef(const Tensor& x) {
+  Frame frame("corrcoef", x);
+  const Tensor c = cov(x);
+  if (c.rank() == 0) return c / c;
+  const Tensor deviation = sqrt(diagonal(c));
+  return clip(c / unsqueeze(deviation, 1) / unsqueeze(deviation, 0), -1.0, 1.0);
+}
+
+Tensor dist(const Tensor& a, const Tensor& b, double p) {
+  Frame frame("dist", a, b);
+  return norm(a - b, p);
+}
+
+Tensor cdist(const Tensor& a, const Tensor& b, double p) {
+  Frame frame("cdist", a, b);
+  if (a.rank() < 2 || b.rank() < 2) throw ShapeError("rows of matrices are compared: two axes or more");
+  if (a.size(-1) != b.size(-1)) throw ShapeError(text("rows differ in length: ", a.size(-1), " and ", b.size(-1)));
+  if (!(p >= 0)) throw Error(text("p must be 0 or more, not ", p));
+  return norm(unsqueeze(a, -2) - unsqueeze(b, -3), p, -1);
+}
+
+}  // namespace weft

@@ -1,0 +1,38 @@
+#include "tensor/functions/strided_scatter.h"
+
+#include "tensor/dispatch/apply.h"
+#include "tensor/functions/copy.h"
+#include "tensor/functions/view.h"
+#include "tensor/ops/strided_scatter.h"
+
+namespace weft {
+
+Tensor as_strided_scatter(const Tensor& x, const Tensor& src, const Shape& shape, const Strides& strides,
+                          int64_t offset) {
+  Frame frame("as_strided_scatter", x, src);
+  return dispatch::apply(op::AsStridedScatter{shape, strides, offset}, x, cast(src, x.dtype()));
+}
+
+Tensor select_scatter(const Tensor& x, const Tensor& src, int64_t axis, int64_t index) {
+  Frame frame("select_scatter", x, src);
+  const Tensor out = clone(x);
+  select(out, axis, index).copy_(src);
+  return out;
+}
+
+Tensor slice_scatter(const Tensor& x, const Tensor& src, int64_t axis, std::optional<int64_t> start,
+                     std::optional<int64_t> end, int64_t step) {
+  Frame frame("slice_scatter", x, src);
+  const Tensor out = clone(x);
+  slice(out, axis, start, end, step).copy_(src);
+  return out;
+}
+
+Tensor diagonal_scatter(const Tensor& x, const Tensor& src, int64_t offset, int64_t axis0, int64_t axis1) {
+  Frame frame("diagonal_scatter", x, src);
+  const Tensor out = clone(x);
+  diagonal(out, offset, axis0, axis1).copy_(src);
+  return out;
+}
+
+}  // namespace weft

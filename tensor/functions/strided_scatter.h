@@ -1,0 +1,22 @@
+// Copies of a tensor with a part replaced: the out-of-place forms of writing through a view.
+#pragma once
+
+#include <optional>
+
+#include "tensor/tensor.h"
+
+namespace weft {
+
+/// `x` in row-major order, with the elements that as_strided(x, shape, strides, offset) shows replaced by `src` of
+/// that shape. ShapeError where the view would leave `x` or overlap itself.
+Tensor as_strided_scatter(const Tensor& x, const Tensor& src, const Shape& shape, const Strides& strides,
+                          int64_t offset = 0);
+/// A copy of `x` with `src` (broadcast, cast to x's dtype) in place of select(x, axis, index).
+Tensor select_scatter(const Tensor& x, const Tensor& src, int64_t axis, int64_t index);
+/// A copy of `x` with `src` in place of slice(x, axis, start, end, step).
+Tensor slice_scatter(const Tensor& x, const Tensor& src, int64_t axis = 0, std::optional<int64_t> start = std::nullopt,
+                     std::optional<int64_t> end = std::nullopt, int64_t step = 1);
+/// A copy of `x` with `src` in place of diagonal(x, offset, axis0, axis1).
+Tensor diagonal_scatter(const Tensor& x, const Tensor& src, int64_t offset = 0, int64_t axis0 = 0, int64_t axis1 = 1);
+
+}  // namespace weft

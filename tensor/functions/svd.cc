@@ -1,0 +1,83 @@
+#include "tensor/functions/svd.h"
+
+#include <algorithm>
+
+#include "tensor/adjoints/linalg.h"
+#include "tensor/dispatch/apply.h"
+#include "tensor/dispatch/batched.h"
+#include "tensor/functions/binary.h"
+#include "tensor/functions/compare.h"
+#include "tensor/functions/copy.h"
+#include "tensor/functions/fill.h"
+#include "tensor/functions/matmul.h"
+#include "tensor/functions/qr.h"
+#include "tensor/functions/reduce.h"
+#include "tensor/functions/triangular.h"
+#include "tensor/functions/unary.h"
+#include "tensor/functions/view.h"
+#include "tensor/ops/svd.h"
+
+namespace weft {
+namespace {
+
+/// The options' relative and absolute tolerance.
+std::pair<double, double> tolerances(const Tensor& a, const PinvOptions& options) {
+  const double atol = options.atol.value_or(0);
+  if (options.rtol || atol > 0 || a.rank() < 2) return {options.rtol.value_or(0), atol};
+  const double epsilon = a.dtype() == f64 ? 0x1p-52 : 0x1p-23;
+  return {epsilon * static_cast<double>(std::max(a.size(-1), a.size(-2))), atol};
+}
+
+/// Whether the triangles r have no diagonal element that is zero beside the others.
+bool has_full_rank(const Tensor& a, const Tensor& r) {
+  if (r.numel() == 0) return true;
+  const Tensor pivots = abs(diagonal(r.detach(), 0, -2, -1));
+  return all(min(pivots, -1) > max(pivots, -1) * tolerances(a, {}).first).item<bool>();
+}
+
+}  // namespace
+
+SvdResult svd(const Tensor& a, bool full_matrices) {
+  Frame frame("svd", a);
+  auto [u, s, vh] = dispatch::apply(op::Svd{full_matrices}, a);
+  return {u, s, vh};
+}
+
+Tensor svdvals(const Tensor& a) {
+  Frame frame("svdvals", a);
+  // The gradient is made of the vectors.
+  return dispatch::apply(op::Svd{false, dispatch::may_need_gradient(a)}, a)[1];
+}
+
+Tensor pinv(const Tensor& a, const PinvOptions& options) {
+  Frame frame("pinv", a);
+  const auto [rtol, atol] = tolerances(a, options);
+  return dispatch::apply(op::Pinv{rtol, atol}, a);
+}
+
+Tensor matrix_rank(const Tensor& a, const PinvOptions& options) {
+  Frame frame("matrix_rank", a);
+  const auto [rtol, atol] = tolerances(a, options);
+  const Tensor s = svdvals(a.detach());
+  if (s.numel() == 0) return zeros(Shape(s.shape().begin(), s.shape().end() - 1), i64, a.device());
+  return sum(s > maximum(max(s, -1, keepdim) * rtol, full({}, atol, s.dtype(), a.device())), -1);
+}
+
+LstsqResult lstsq(const Tensor& a, const Tensor& b) {
+  Frame frame("lstsq", a, b);
+  if (a.rank() < 2 || b.rank() < 2 || a.size(-2) != b.size(-2))
+    throw ShapeError(text("it takes (..., m, n) and (..., m, k), not shapes ", a.shape(), " and ", b.shape()));
+  const Shape batch(a.shape().begin(), a.shape().end() - 2);
+  const Tensor none = zeros({0}, promote(a.dtype(), b.dtype()), a.device());
+  if (a.size(-2) >= a.size(-1)) {
+    const auto [q, r] = qr(a);
+    if (has_full_rank(a, r)) {
+      const Tensor x = solve_triangular(r, matmul(transpose(q, -2, -1), b), {.upper = true});
+      const Tensor residuals = a.size(-2) > a.size(-1) ? sum(square(matmul(a, x) - b), -2) : none;
+      return {x, residuals, full(batch, a.size(-1), i64, a.device())};
+    }
+  }
+  return {matmul(pinv(a), b), none, matrix_rank(a)};
+}
+
+}  // namespace weft

@@ -1,0 +1,209 @@
+#include "tensor/functions/tile.h"
+
+#include <algorithm>
+
+#include "tensor/dispatch/apply.h"
+#include "tensor/functions/cat.h"
+#include "tensor/functions/copy.h"
+#include "tensor/functions/fill.h"
+#include "tensor/functions/index.h"
+#include "tensor/functions/masked.h"
+#include "tensor/functions/nonzero.h"
+#include "tensor/functions/view.h"
+
+namespace weft {
+namespace {
+
+/// A copy of what is still a view of `x`.
+Tensor own(const Tensor& out, const Tensor& x) { return out.shares_storage(x) ? clone(out) : out; }
+
+/// Each axis of size n as (counts, n), or (n, counts) where entries repeat in place, and then as one.
+Tensor repeated(const Tensor& x, const IntList& counts) {
+  const int64_t added = counts.rank() - x.rank();
+  Tensor out = x;
+  Shape shape = x.shape();
+  for (int64_t i = 0; i < added; ++i) {
+    shape.insert(0, 1);
+    out = unsqueeze(out, 0);
+  }
+  for (size_t i = 0; i < counts.size(); ++i) {
+    if (counts[i] < 0) throw ShapeError(text("count ", counts[i], " in ", counts, " is negative"));
+    shape[i] = checked_multiply(shape[i], counts[i]);
+  }
+  for (int64_t i = shape.rank() - 1; i >= 0; --i) {
+    const auto at = static_cast<size_t>(i);
+    if (counts[at] == 1) continue;
+    // One axis at a time: no more axes than a tensor may have. The innermost first: what follows copies longer runs.
+    Shape wide = out.shape(), whole = out.shape();
+    wide.insert(at, counts[at]);
+    whole[at] = shape[at];
+    if (out.rank() < kMaxAxes)
+      out = reshape(expand(unsqueeze(out, i), wide), whole);
+    else
+      out = cat(std::vector<Tensor>(static_cast<size_t>(counts[at]), out), i);
+  }
+  return own(out, x);
+}
+
+Tensor rolled(const Tensor& x, int64_t shift, int64_t axis) {
+  const int64_t size = x.size(axis);
+  if (size == 0) return x;
+  const int64_t start = ((-shift % size) + size) % size;
+  if (start == 0) return x;
+  return cat({slice(x, axis, start), slice(x, axis, 0, start)}, axis);
+}
+
+Tensor triangle_indices(const char* name, bool lower, int64_t rows, int64_t columns, int64_t diagonal, Device device) {
+  Frame frame(name);
+  const Tensor all = ones({rows, columns}, boolean, device);
+  return transpose(nonzero(lower ? tril(all, diagonal) : triu(all, diagonal)), 0, 1).contiguous();
+}
+
+}  // namespace
+
+Tensor repeat(const Tensor& x, const IntList& counts) {
+  Frame frame("repeat", x);
+  if (counts.rank() < x.rank())
+    throw ShapeError(text(counts.rank(), " counts for ", x.rank(), " axes; tile() takes fewer"));
+  return repeated(x, counts);
+}
+
+Tensor tile(const Tensor& x, const IntList& counts) {
+  Frame frame("tile", x);
+  IntList full = counts;
+  while (full.rank() < x.rank()) full.insert(0, 1);
+  return repeated(x, full);
+}
+
+Tensor repeat_interleave(const Tensor& x, int64_t count, std::optional<int64_t> axis) {
+  Frame frame("repeat_interleave", x);
+  if (count < 0) throw ShapeError(text("count ", count, " is negative"));
+  if (!axis) return repeat_interleave(reshape(x, {-1}), count, 0);
+  const int64_t a = normalize_axis(*axis, x.rank());
+  Shape wide = x.shape(), whole = x.shape();
+  wide.insert(static_cast<size_t>(a + 1), count);
+  whole[static_cast<size_t>(a)] = checked_multiply(x.size(a), count);
+  return own(reshape(expand(unsqueeze(x, a + 1), wide), whole), x);
+}
+
+Tensor repeat_interleave(const Tensor& x, const Tensor& counts, std::optional<int64_t> axis) {
+  Frame frame("repeat_interleave", x, counts);
+  if (!axis) return repeat_interleave(reshape(x, {-1}), counts, 0);
+  const int64_t a = normalize_axis(*axis, x.rank());
+  if (!is_integer(counts.dtype())) throw DtypeError(text("the counts are ", counts.dtype(), "; they must be integers"));
+  if (counts.numel() == 1) return repeat_interleave(x, counts.item<int64_t>(), a);
+  if (counts.rank() != 1 || counts.numel() != x.size(a))
+    throw ShapeError(text("the counts have shape ", counts.shape(), ", axis ", a, " has size ", x.size(a)));
+  std::vector<int64_t> rows;
+  const std::vector<int64_t> times = counts.to_vector<int64_t>();
+  for (size_t i = 0; i < times.size(); ++i) {
+    if (times[i] < 0) throw ShapeError(text("count ", times[i], " is negative"));
+    rows.insert(rows.end(), static_cast<size_t>(times[i]), static_cast<int64_t>(i));
+  }
+  return index_select(x, a, from_vector(rows).to(x.device()));
+}
+
+Tensor roll(const Tensor& x, const IntList& shifts, const IntList& axes) {
+  Frame frame("roll", x);
+  if (axes.empty()) {
+    if (shifts.size() != 1) throw ShapeError(text("without axes there is one shift, not ", shifts.size()));
+    return own(reshape(rolled(reshape(x, {-1}), shifts[0], 0), x.shape()), x);
+  }
+  if (shifts.size() != axes.size()) throw ShapeError(text(shifts.size(), " shifts for ", axes.size(), " axes"));
+  Tensor out = x;
+  for (size_t i = 0; i < axes.size(); ++i) out = rolled(out, shifts[i], normalize_axis(axes[i], x.rank()));
+  return own(out, x);
+}
+
+Tensor rot90(const Tensor& x, int64_t turns, int64_t axis0, int64_t axis1) {
+  Frame frame("rot90", x);
+  const int64_t a = normalize_axis(axis0, x.rank()), b = normalize_axis(axis1, x.rank());
+  if (a == b) throw IndexError(text("the two axes must differ, both are ", a));
+  switch (((turns % 4) + 4) % 4) {
+    case 0: return x;
+    case 1: return transpose(flip(x, {b}), a, b);
+    case 2: return flip(x, {a, b});
+    default: return flip(transpose(x, a, b), {b});
+  }
+}
+
+Tensor fliplr(const Tensor& x) {
+  Frame frame("fliplr", x);
+  if (x.rank() < 2) throw ShapeError(text("at least 2 axes are needed, not shape ", x.shape()));
+  return flip(x, {1});
+}
+
+Tensor flipud(const Tensor& x) {
+  Frame frame("flipud", x);
+  if (x.rank() < 1) throw ShapeError("at least 1 axis is needed, not shape []");
+  return flip(x, {0});
+}
+
+Tensor movedim(const Tensor& x, const IntList& sources, const IntList& destinations) {
+  Frame frame("movedim", x);
+  if (sources.size() != destinations.size())
+    throw ShapeError(text(sources.size(), " sources for ", destinations.size(), " destinations"));
+  const int64_t rank = x.rank();
+  IntList order(static_cast<size_t>(rank), -1);
+  std::vector<bool> moved(static_cast<size_t>(rank));
+  for (size_t i = 0; i < sources.size(); ++i) {
+    const auto from = static_cast<size_t>(normalize_axis(sources[i], rank));
+    const auto to = static_cast<size_t>(normalize_axis(destinations[i], rank));
+    if (moved[from] || order[to] >= 0)
+      throw IndexError(text("an axis is named twice in ", sources, " to ", destinations));
+    moved[from] = true;
+    order[to] = static_cast<int64_t>(from);
+  }
+  size_t next = 0;
+  for (int64_t& axis : order) {
+    if (axis >= 0) continue;
+    while (moved[next]) ++next;
+    axis = static_cast<int64_t>(next++);
+  }
+  return permute(x, order);
+}
+
+Tensor squeeze(const Tensor& x, const IntList& axes) {
+  Frame frame("squeeze", x);
+  if (axes.empty()) return x;
+  const IntList sorted = Axes(axes).normalized(x.rank());
+  Tensor out = x;
+  for (size_t i = sorted.size(); i-- > 0;) out = squeeze(out, sorted[i]);
+  return out;
+}
+
+Tensor swapaxes(const Tensor& x, int64_t axis0, int64_t axis1) {
+  Frame frame("swapaxes", x);
+  return transpose(x, axis0, axis1);
+}
+
+Tensor diag(const Tensor& x, int64_t offset) {
+  Frame frame("diag", x);
+  if (x.rank() == 2) return diagonal(x, offset);
+  if (x.rank() != 1) throw ShapeError(text("a vector or a matrix is needed, not shape ", x.shape()));
+  return diag_embed(x, offset);
+}
+
+Tensor diag_embed(const Tensor& x, int64_t offset, int64_t axis0, int64_t axis1) {
+  Frame frame("diag_embed", x);
+  if (x.rank() == 0) throw ShapeError("at least 1 axis is needed, not shape []");
+  const int64_t rank = x.rank() + 1;
+  const int64_t a = normalize_axis(axis0, rank), b = normalize_axis(axis1, rank);
+  if (a == b) throw IndexError(text("the two axes must differ, both are ", a));
+  const int64_t size = checked_add(x.size(-1), offset < 0 ? checked_multiply(offset, -1) : offset);
+  Shape shape = x.shape();
+  shape.resize(shape.size() - 1);
+  for (const int64_t axis : {std::min(a, b), std::max(a, b)}) shape.insert(static_cast<size_t>(axis), size);
+  const Tensor out = zeros(shape, x.dtype(), x.device());
+  diagonal(out, offset, a, b).copy_(x);
+  return out;
+}
+
+Tensor tril_indices(int64_t rows, int64_t columns, int64_t diagonal, Device device) {
+  return triangle_indices("tril_indices", true, rows, columns, diagonal, device);
+}
+Tensor triu_indices(int64_t rows, int64_t columns, int64_t diagonal, Device device) {
+  return triangle_indices("triu_indices", false, rows, columns, diagonal, device);
+}
+
+}  // namespace weft

@@ -1,0 +1,71 @@
+#include "tensor/functions/window.h"
+
+#include <cmath>
+#include <numbers>
+
+#include "tensor/functions/binary.h"
+#include "tensor/functions/copy.h"
+#include "tensor/functions/fill.h"
+
+namespace weft {
+namespace {
+
+constexpr double kPi = std::numbers::pi;
+
+/// value(i / n) for i = 0 .. count - 1, where n is the last index of the symmetric window.
+template <class F> Tensor window(int64_t count, bool periodic, DType dtype, const F& value) {
+  if (!is_floating(dtype)) throw DtypeError(text(dtype, " is not accepted here; it takes floating dtypes"));
+  if (count < 0) throw ShapeError(text("a window of ", count, " weights"));
+  const double last = static_cast<double>(periodic ? count : count - 1);
+  std::vector<double> weights(static_cast<size_t>(count), 1.0);
+  for (size_t i = 0; i < weights.size() && count > 1; ++i) weights[i] = value(static_cast<double>(i) / last);
+  return from_vector(weights, Shape{count}, dtype);
+}
+
+/// The modified Bessel function of order 0: sum of ((x / 2)^k / k!)^2.
+double bessel_i0(double x) {
+  double term = 1, sum = 1;
+  for (double k = 1; term > 1e-17 * sum; ++k) {
+    term *= (x / (2 * k)) * (x / (2 * k));
+    sum += term;
+  }
+  return sum;
+}
+
+}  // namespace
+
+Tensor hann_window(int64_t count, bool periodic, DType dtype) {
+  Frame frame("hann_window");
+  return window(count, periodic, dtype, [](double t) { return std::sin(kPi * t) * std::sin(kPi * t); });
+}
+
+Tensor hamming_window(int64_t count, bool periodic, double alpha, double beta, DType dtype) {
+  Frame frame("hamming_window");
+  return window(count, periodic, dtype, [=](double t) { return alpha - beta * std::cos(2 * kPi * t); });
+}
+
+Tensor blackman_window(int64_t count, bool periodic, DType dtype) {
+  Frame frame("blackman_window");
+  return window(count, periodic, dtype,
+                [](double t) { return 0.42 - 0.5 * std::cos(2 * kPi * t) + 0.08 * std::cos(4 * kPi * t); });
+}
+
+Tensor bartlett_window(int64_t count, bool periodic, DType dtype) {
+  Frame frame("bartlett_window");
+  return window(count, periodic, dtype, [](double t) { return 1 - std::fabs(2 * t - 1); });
+}
+
+Tensor kaiser_window(int64_t count, bool periodic, double beta, DType dtype) {
+  Frame frame("kaiser_window");
+  if (!(std::fabs(beta) <= 700)) throw Error(text("beta = ", beta, " must lie between -700 and 700"));
+  return window(count, periodic, dtype, [scale = bessel_i0(beta), beta](double t) {
+    return bessel_i0(beta * std::sqrt(std::fmax(0, 1 - (2 * t - 1) * (2 * t - 1)))) / scale;
+  });
+}
+
+Tensor logspace(const Scalar& start, const Scalar& end, int64_t count, double base, DType dtype) {
+  Frame frame("logspace");
+  return cast(pow(base, linspace(start, end, count, f64)), dtype);
+}
+
+}  // namespace weft

@@ -1,0 +1,93 @@
+// More elementary functions of float lanes, made of those of vector_math.h and under the same rules: V is a float or a
+// register of them, no branches, NaN and infinities as IEEE-754 wants, within 2 ulp (tan and atan 2.5). The functions of a
+// double are the C library's. Polynomials of tan, atan and sinh: Cephes (S. Moshier).
+#pragma once
+
+#include "tensor/kernels/cpu/base/vector_math.h"
+
+namespace weft::kernels::cpu::vmath {
+
+/// 2^x, exact for integers.
+template <class V> WEFT_SIMD V exp2(V x) {
+  constexpr float kRounder = detail::FloatFormat<float>::kRounder;
+  x = simd::smaller(splat<V>(129.0f), simd::larger(splat<V>(-151.0f), x));
+  const V shifted = x + kRounder;
+  return times_power(detail::near_expm1((x - (shifted - kRounder)) * 6.93147181e-1f) + 1.0f, shifted);
+}
+
+/// e^x - 1 = (2^n - 1) + 2^n (e^r - 1); beyond 40 the 1 does not count, and 2^n alone may overflow.
+template <class V> WEFT_SIMD V expm1(V x) {
+  const auto [rest, shifted] = detail::exponential(simd::smaller(splat<V>(89.0f), simd::larger(splat<V>(-104.0f), x)));
+  const V power = times_power(splat<V>(1.0f), shifted);
+  const V near = power * rest + (power - 1.0f);
+  return select(x > 40.0f, times_power(rest + 1.0f, shifted), select(x == V{}, x, near));
+}
+
+template <class V> WEFT_SIMD V log2(V x) {
+  const auto [f, exponent] = detail::split(x);
+  return exponent + (f * 1.44269504f + detail::log_tail(f) * 1.44269504f);
+}
+
+template <class V> WEFT_SIMD V log10(V x) {
+  const auto [f, exponent] = detail::split(x);
+  return exponent * 3.01029996e-1f + (f * 4.34294482e-1f + detail::log_tail(f) * 4.34294482e-1f);
+}
+
+namespace detail {
+/// e^t / 2 for t >= 0, which overflows later than e^t.
+template <class V> WEFT_SIMD V half_exp(V t) {
+  const auto [rest, shifted] = exponential(simd::smaller(splat<V>(90.0f), t));
+  return times_power(rest + 1.0f, shifted - 1.0f);
+}
+}  // namespace detail
+
+template <class V> WEFT_SIMD V cosh(V x) {
+  const V half = detail::half_exp(absolute(x));
+  return half + 0.25f / half;
+}
+
+template <class V> WEFT_SIMD V sinh(V x) {
+  const V t = absolute(x), z = x * x;
+  const V half = detail::half_exp(t);
+  V p = z * 2.03721912945e-4f + 8.33028376239e-3f;
+  p = p * z + 1.66667160211e-1f;
+  return select(t < 1.0f, p * (z * x) + x, with_sign_of(half - 0.25f / half, x));
+}
+
+template <class V> WEFT_SIMD V atan(V x) {
+  const V t = absolute(x), one = splat<V>(1.0f);
+  const auto large = t > 2.414213562373095f;     // tan(3 pi / 8): the angle is pi / 2 - atan(1 / t)
+  const auto middle = t > 0.41421356237309503f;  // tan(pi / 8): it is pi / 4 + atan((t - 1) / (t + 1))
+  const V r = select(large, -one, select(middle, t - 1.0f, t)) / select(large, t, select(middle, t + 1.0f, one));
+  const V z = r * r;
+  V p = z * 8.05374449538e-2f - 1.38776856032e-1f;
+  p = p * z + 1.99777106478e-1f;
+  p = p * z - 3.33329491539e-1f;
+  const V angle = select(large, splat<V>(1.57079637f), select(middle, splat<V>(7.85398185e-1f), V{}));
+  const V low = select(large, splat<V>(-4.37113883e-8f), select(middle, splat<V>(-2.18556941e-8f), V{}));
+  return with_sign_of(angle + (p * (z * r) + (r + low)), x);
+}
+
+/// tan(x); |x| <= kTrigonometricLimit.
+WEFT_SIMD float tan_quarter(float x) {
+  using detail::madd;
+  const auto [r, n] = detail::quarter_of(x);
+  const float z = r * r;
+  float p = madd(9.38540185543e-3f, z, 3.11992232697e-3f);
+  p = madd(p, z, 2.44301354525e-2f);
+  p = madd(p, z, 5.34112807005e-2f);
+  p = madd(p, z, 1.33387994085e-1f);
+  p = madd(p, z, 3.33331568548e-1f);
+  p = madd(p * z, r, r);
+  return select((n & 1u) != 0, -1.0f / p, p);
+}
+
+inline double exp2(double x) { return std::exp2(x); }
+inline double expm1(double x) { return std::expm1(x); }
+inline double log2(double x) { return std::log2(x); }
+inline double log10(double x) { return std::log10(x); }
+inline double cosh(double x) { return std::cosh(x); }
+inline double sinh(double x) { return std::sinh(x); }
+inline double atan(double x) { return std::atan(x); }
+
+}  // namespace weft::kernels::cpu::vmath

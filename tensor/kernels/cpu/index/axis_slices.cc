@@ -1,0 +1,42 @@
+#include "tensor/kernels/cpu/index/axis_slices.h"
+
+#include "tensor/runtime/parallel.h"
+
+namespace weft::kernels::cpu {
+namespace {
+
+SliceLayout layout_of(const Operand& table, int64_t axis, int64_t axes, const Operand& list) {
+  if (table.rank() == 0) return {Nest{}, 0, 1, Nest{}};
+  SliceLayout layout{Nest{}, axes == 1 ? table.stride(axis) : 1, 1, Nest{}};
+  for (int64_t i = 0; i < table.rank(); ++i) {
+    if (i >= axis && i < axis + axes)
+      layout.table_size *= table.size(i);
+    else
+      layout.slice.push({table.size(i), table.stride(i), list.stride(i < axis ? i : i - axes + 1)});
+  }
+  layout.slice.sort_and_merge();
+  layout.list.push({list.size(axis), 0, list.stride(axis)});
+  return layout;
+}
+
+}  // namespace
+
+AxisSlices::AxisSlices(const Operand& table, int64_t axis, int64_t axes, const Operand& index, const Operand& list)
+    : several_(axes > 1),
+      layout_(layout_of(table, axis, axes, list)),
+      rows_(index, layout_.table_size, "rows"),
+      places_(several_ ? rows_.count() : 0) {
+  if (!several_) return;
+  parallel_for(rows_.count(), 8192, [&](int64_t begin, int64_t end) {
+    for (int64_t i = begin; i < end; ++i) {
+      int64_t rest = rows_[i], place = 0;
+      for (int64_t a = axis + axes - 1; a >= axis; --a) {
+        place += rest % table.size(a) * table.stride(a);
+        rest /= table.size(a);
+      }
+      places_.data()[i] = place;
+    }
+  });
+}
+
+}  // namespace weft::kernels::cpu

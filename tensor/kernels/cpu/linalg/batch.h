@@ -1,0 +1,89 @@
+// Batches of matrices (..., rows, columns): where each of them lies, who works on it, and which of them an error names.
+#pragma once
+
+#include <atomic>
+#include <limits>
+#include <string>
+#include <type_traits>
+
+#include "tensor/core/error.h"
+#include "tensor/core/operand.h"
+#include "tensor/kernels/cpu/base/matrix.h"
+#include "tensor/kernels/cpu/base/scratch.h"
+
+namespace weft::kernels::cpu {
+
+/// f.operator()<T>() for f32 and f64.
+template <class F> void visit_factorisation(DType dtype, F&& f) {
+  if (dtype == DType::f64)
+    f.template operator()<double>();
+  else
+    f.template operator()<float>();
+}
+
+/// The offset of matrix (or vector, or number) `index` of x, whose last `inner` axes belong to it.
+inline int64_t offset_of(const Operand& x, int64_t index, int64_t inner) {
+  int64_t offset = 0;
+  for (int64_t axis = x.rank() - inner; axis-- > 0;) {
+    offset += index % x.size(axis) * x.stride(axis);
+    index /= x.size(axis);
+  }
+  return offset;
+}
+
+/// How many matrices x holds.
+inline int64_t batch_count(const Operand& x) {
+  int64_t count = 1;
+  for (int64_t axis = 0; axis + 2 < x.rank(); ++axis) count *= x.size(axis);
+  return count;
+}
+
+template <class T> Matrix<T> matrix_of(const Operand& x, int64_t index) {
+  const int64_t r = x.rank();
+  return {x.data<T>() + offset_of(x, index, 2), x.size(r - 2), x.size(r - 1), x.stride(r - 2), x.stride(r - 1)};
+}
+
+/// A result's vector or number `index`: results are row-major.
+template <class T> T* vector_of(const Operand& x, int64_t index) { return x.data<T>() + offset_of(x, index, 1); }
+template <class T> T& number_of(const Operand& x, int64_t index) { return x.data<T>()[offset_of(x, index, 0)]; }
+
+/// f(index) for each of `count` matrices that cost about `work` operations: side by side, each on one thread, where
+/// there are enough of them, else one after the other with all threads.
+template <class F> void for_each_matrix(int64_t count, double work, F&& f) {
+  if (count < 2 * region_threads() && work > 1e6) {
+    for (int64_t i = 0; i < count; ++i) f(i);
+    return;
+  }
+  const int64_t grain = work > 1e5 ? 1 : 1 + static_cast<int64_t>(1e5 / (work + 1));
+  parallel_for(count, grain, [&](int64_t begin, int64_t end) {
+    for (int64_t i = begin; i < end; ++i) f(i);
+  });
+}
+
+/// The first matrix that cannot be worked on, whichever thread finds one.
+class FirstFailure {
+ public:
+  void report(int64_t index) {
+    int64_t known = first_.load();
+    while (index < known && !first_.compare_exchange_weak(known, index)) {
+    }
+  }
+  /// Throws `the matrix is singular`, `matrix 3 of the batch is singular`, `matrix [1, 0] of the batch is singular`.
+  void check(const Operand& x, const char* what) const {
+    const int64_t first = first_.load();
+    if (first == kNone) return;
+    throw Error(text(x.rank() == 2 ? "the matrix" : text("matrix ", place(x, first), " of the batch"), " ", what));
+  }
+
+ private:
+  static std::string place(const Operand& x, int64_t index) {
+    if (x.rank() == 3) return text(index);
+    Shape at;
+    for (int64_t axis = x.rank() - 2; axis-- > 0; index /= x.size(axis)) at.insert(0, index % x.size(axis));
+    return text(at);
+  }
+  static constexpr int64_t kNone = std::numeric_limits<int64_t>::max();
+  std::atomic<int64_t> first_ = kNone;
+};
+
+}  // namespace weft::kernels::cpu

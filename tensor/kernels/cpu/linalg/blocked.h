@@ -1,0 +1,159 @@
+// Triangular systems, LU and Cholesky of one row-major matrix, in place. Each splits itself in halves, so that nearly
+// all of the work is matrix products (Gustavson, "Recursion leads to automatic variable blocking", 1997).
+#pragma once
+
+#include <cmath>
+#include <utility>
+
+#include "tensor/kernels/cpu/base/scratch.h"
+#include "tensor/kernels/cpu/gemm/gemm.h"
+
+namespace weft::kernels::cpu::linalg {
+
+/// Where halving stops: rows of a triangle, columns of an LU panel.
+inline constexpr int64_t kTriangle = 32, kPanel = 16;
+/// Fewer multiplications than this are done by loops.
+inline constexpr double kFewMultiplications = 4096;
+
+/// Half of n, at a multiple of a register's width where there is one.
+inline int64_t half(int64_t n) { return n <= 32 ? n / 2 : (n / 2 + 15) / 16 * 16; }
+
+/// c -= a b, c row-major.
+template <class T> void subtract_product(Matrix<const T> a, Matrix<const T> b, Matrix<T> c) {
+  if (c.rows == 0 || c.columns == 0 || a.columns == 0) return;
+  if (b.column_stride == 1 && multiplications(a, b) <= kFewMultiplications) {
+    for (int64_t i = 0; i < c.rows; ++i) {
+      T* const out = &c.at(i, 0);
+      for (int64_t k = 0; k < a.columns; ++k) {
+        const T factor = a.at(i, k);
+        const T* const row = b.data + k * b.row_stride;
+        for (int64_t j = 0; j < c.columns; ++j) out[j] -= factor * row[j];
+      }
+    }
+    return;
+  }
+  const bool left = a.rows <= b.columns;  // the smaller of the two is negated
+  const Matrix<const T> from = left ? a : b;
+  Scratch<T> negated(checked_multiply(from.rows, from.columns));
+  const Matrix<T> to = row_major(negated.data(), from.rows, from.columns);
+  copy_matrix<T, T>(from, to);
+  for (int64_t i = 0; i < from.rows * from.columns; ++i) to.data[i] = -to.data[i];
+  left ? gemm<T>(to, b, c, true) : gemm<T>(a, to, c, true);
+}
+
+/// b = tri^-1 b for a lower or upper triangle (any strides), with ones on its diagonal where `unit`; b is row-major.
+template <class T> void solve_triangle(Matrix<const T> tri, bool upper, bool unit, Matrix<T> b) {
+  const int64_t n = tri.rows;
+  if (n > kTriangle) {
+    const int64_t h = half(n), rest = n - h;
+    const Matrix<T> top = b.block(0, 0, h, b.columns), bottom = b.block(h, 0, rest, b.columns);
+    if (upper) {
+      solve_triangle<T>(tri.block(h, h, rest, rest), true, unit, bottom);
+      subtract_product<T>(tri.block(0, h, h, rest), bottom, top);
+      return solve_triangle<T>(tri.block(0, 0, h, h), true, unit, top);
+    }
+    solve_triangle<T>(tri.block(0, 0, h, h), false, unit, top);
+    subtract_product<T>(tri.block(h, 0, rest, h), top, bottom);
+    return solve_triangle<T>(tri.block(h, h, rest, rest), false, unit, bottom);
+  }
+  for (int64_t step = 0; step < n; ++step) {
+    const int64_t i = upper ? n - 1 - step : step;
+    T* const row = b.data + i * b.row_stride;
+    for (int64_t k = upper ? i + 1 : 0; k < (upper ? n : i); ++k) {
+      const T factor = tri.at(i, k);
+      const T* const known = b.data + k * b.row_stride;
+      for (int64_t j = 0; j < b.columns; ++j) row[j] -= factor * known[j];
+    }
+    if (unit) continue;
+    const T divisor = tri.at(i, i);
+    for (int64_t j = 0; j < b.columns; ++j) row[j] /= divisor;
+  }
+}
+
+/// The upper triangle of row-major `a` becomes u with u^T u = a; what is below it is neither read nor kept. False where
+/// a is not positive definite.
+template <class T> bool cholesky_in_place(Matrix<T> a) {
+  const int64_t n = a.rows;
+  if (n > kTriangle) {
+    const int64_t h = half(n), rest = n - h;
+    const Matrix<T> first = a.block(0, 0, h, h), corner = a.block(0, h, h, rest), last = a.block(h, h, rest, rest);
+    if (!cholesky_in_place<T>(first)) return false;
+    solve_triangle<T>(first.transposed(), false, false, corner);
+    constexpr int64_t kColumns = 256;  // what is left of the diagonal blocks is computed for nothing
+    for (int64_t j = 0; j < rest; j += kColumns) {
+      const int64_t columns = std::min(kColumns, rest - j), rows = j + columns;
+      subtract_product<T>(corner.block(0, 0, h, rows).transposed(), corner.block(0, j, h, columns),
+                          last.block(0, j, rows, columns));
+    }
+    return cholesky_in_place<T>(last);
+  }
+  for (int64_t i = 0; i < n; ++i) {
+    T* const row = &a.at(i, 0);
+    if (!(row[i] > 0) || !std::isfinite(row[i])) return false;
+    const T root = std::sqrt(row[i]);
+    for (int64_t j = i; j < n; ++j) row[j] /= root;
+    for (int64_t k = i + 1; k < n; ++k) {
+      T* const below = &a.at(k, 0);
+      const T factor = row[k];
+      for (int64_t j = k; j < n; ++j) below[j] -= factor * row[j];
+    }
+  }
+  return true;
+}
+
+template <class T> void swap_rows(Matrix<T> a, int64_t i, int64_t k) {
+  if (i == k) return;
+  T *const x = a.data + i * a.row_stride, *const y = a.data + k * a.row_stride;
+  for (int64_t j = 0; j < a.columns; ++j) std::swap(x[j], y[j]);
+}
+
+/// LU of a few columns, which lie in `panel` one after the other so that each is a run of memory.
+template <class T> void lu_panel(T* panel, int64_t rows, int64_t columns, int32_t* pivots) {
+  for (int64_t j = 0; j < std::min(rows, columns); ++j) {
+    T* const column = panel + j * rows;
+    int64_t best = j;
+    for (int64_t i = j + 1; i < rows; ++i)
+      if (std::abs(column[i]) > std::abs(column[best])) best = i;
+    pivots[j] = static_cast<int32_t>(best + 1);
+    if (best != j)
+      for (int64_t k = 0; k < columns; ++k) std::swap(panel[k * rows + j], panel[k * rows + best]);
+    if (column[j] == 0) continue;  // and all below it: nothing to eliminate
+    for (int64_t i = j + 1; i < rows; ++i) column[i] /= column[j];
+    for (int64_t k = j + 1; k < columns; ++k) {
+      T* const other = panel + k * rows;
+      const T factor = other[j];
+      for (int64_t i = j + 1; i < rows; ++i) other[i] -= factor * column[i];
+    }
+  }
+}
+
+/// Row-major `a` becomes its factors, as op::LuFactor says.
+template <class T> void lu_in_place(Matrix<T> a, int32_t* pivots) {
+  const int64_t n = std::min(a.rows, a.columns);
+  if (n == 0) return;
+  if (n <= kPanel) {
+    const Matrix<T> left = a.block(0, 0, a.rows, n);
+    Scratch<T> panel(checked_multiply(a.rows, n));
+    copy_matrix_serial<T, T>(left.transposed(), row_major(panel.data(), n, a.rows));
+    lu_panel<T>(panel.data(), a.rows, n, pivots);
+    copy_matrix_serial<T, T>(row_major(panel.data(), n, a.rows).transposed(), left);
+    if (a.columns == n) return;
+    const Matrix<T> right = a.block(0, n, a.rows, a.columns - n);
+    for (int64_t i = 0; i < n; ++i) swap_rows(right, i, pivots[i] - 1);
+    return solve_triangle<T>(left.block(0, 0, n, n), false, true, right);
+  }
+  const int64_t h = half(n), rows = a.rows - h, columns = a.columns - h;
+  const Matrix<T> left = a.block(0, 0, a.rows, h), right = a.block(0, h, a.rows, columns);
+  lu_in_place<T>(left, pivots);
+  for (int64_t i = 0; i < h; ++i) swap_rows(right, i, pivots[i] - 1);
+  const Matrix<T> top = right.block(0, 0, h, columns);
+  solve_triangle<T>(left.block(0, 0, h, h), false, true, top);
+  subtract_product<T>(left.block(h, 0, rows, h), top, right.block(h, 0, rows, columns));
+  lu_in_place<T>(right.block(h, 0, rows, columns), pivots + h);
+  for (int64_t i = h; i < n; ++i) {
+    pivots[i] += static_cast<int32_t>(h);
+    swap_rows(left, i, pivots[i] - 1);
+  }
+}
+
+}  // namespace weft::kernels::cpu::linalg

@@ -1,0 +1,111 @@
+// Householder reflections in the compact form Q = I - V T V^T (Schreiber and Van Loan 1989), by halving the columns
+// (Elmroth and Gustavson 2000), so that nearly all of the work is matrix products.
+#pragma once
+
+#include <cmath>
+
+#include "tensor/kernels/cpu/base/scratch.h"
+#include "tensor/kernels/cpu/linalg/blocked.h"
+
+namespace weft::kernels::cpu::linalg {
+
+/// The length of x, scaled so that squares neither overflow nor vanish.
+template <class T> T length_of(const T* x, int64_t n) {
+  T largest = 0;
+  for (int64_t i = 0; i < n; ++i) largest = std::abs(x[i]) > largest || std::isnan(x[i]) ? std::abs(x[i]) : largest;
+  if (largest == 0 || !std::isfinite(largest)) return largest;
+  T sum = 0;
+#pragma omp simd reduction(+ : sum)
+  for (int64_t i = 0; i < n; ++i) sum += (x[i] / largest) * (x[i] / largest);
+  return largest * std::sqrt(sum);
+}
+
+/// The reflection I - tau v v^T that maps x to (beta, 0, ...): v, with v[0] = 1, takes the place of x.
+template <class T> std::pair<T, T> reflection(T* x, int64_t n) {
+  const T alpha = x[0], rest = length_of(x + 1, n - 1);
+  x[0] = 1;
+  if (rest == 0) return {T{0}, alpha};
+  const T beta = -std::copysign(std::hypot(alpha, rest), alpha);
+  for (int64_t i = 1; i < n; ++i) x[i] /= alpha - beta;
+  return {(beta - alpha) / beta, beta};
+}
+
+template <class T> T inner_product(const T* x, const T* y, int64_t n) {
+  T sum = 0;
+#pragma omp simd reduction(+ : sum)
+  for (int64_t i = 0; i < n; ++i) sum += x[i] * y[i];
+  return sum;
+}
+
+/// reflect() of a few columns, each of which is a run of memory in `panel`.
+template <class T> void reflect_panel(Matrix<T> panel, Matrix<T> t) {
+  const int64_t m = panel.columns, n = panel.rows;
+  for (int64_t j = 0; j < n; ++j) {
+    T* const v = &panel.at(j, 0);
+    const auto [tau, beta] = reflection(v + j, m - j);
+    for (int64_t k = j + 1; k < n; ++k) {
+      T* const column = &panel.at(k, j);
+      const T factor = tau * inner_product(v + j, column, m - j);
+      for (int64_t i = 0; i < m - j; ++i) column[i] -= factor * v[j + i];
+    }
+    for (int64_t i = 0; i < j; ++i) t.at(j, i) = inner_product(&panel.at(i, j), v + j, m - j);  // for now
+    for (int64_t i = 0; i < j; ++i) {
+      T sum = 0;
+      for (int64_t k = i; k < j; ++k) sum += t.at(i, k) * t.at(j, k);
+      t.at(i, j) = -tau * sum;
+    }
+    t.at(j, j) = tau;
+    for (int64_t i = 0; i < j; ++i) t.at(j, i) = 0;
+    t.at(j, j) = tau;
+    // v[j] = 1 is known: beta, an element of R, is kept there until the panel is copied back.
+    v[j] = beta;
+  }
+}
+
+/// A block of columns of `a` (m, n), m >= n, row-major: R comes to lie on and above the diagonal, V (m, n), unit lower
+/// trapezoidal, in v, and T (n, n), upper triangular, in t.
+template <class T> void reflect(Matrix<T> a, Matrix<T> v, Matrix<T> t) {
+  const int64_t m = a.rows, n = a.columns;
+  if (n <= kPanel) {
+    Scratch<T> columns(checked_multiply(m, n));
+    const Matrix<T> panel = row_major(columns.data(), n, m);
+    copy_matrix_serial<T, T>(a.transposed(), panel);
+    reflect_panel<T>(panel, t);
+    copy_matrix_serial<T, T>(panel.transposed(), v);
+    for (int64_t i = 0; i < n; ++i)
+      for (int64_t j = i; j < n; ++j) a.at(i, j) = v.at(i, j), v.at(i, j) = j == i ? T{1} : T{0};
+    return;
+  }
+  const int64_t h = half(n), rest = n - h;
+  const Matrix<T> v1 = v.block(0, 0, m, h), t1 = t.block(0, 0, h, h), right = a.block(0, h, m, rest);
+  reflect<T>(a.block(0, 0, m, h), v1, t1);
+  Scratch<T> first(checked_multiply(h, rest)), second(checked_multiply(h, rest));
+  const Matrix<T> x = row_major(first.data(), h, rest), y = row_major(second.data(), h, rest);
+  gemm<T>(v1.transposed(), right, x);
+  gemm<T>(t1.transposed(), x, y);
+  subtract_product<T>(v1, y, right);
+  const Matrix<T> v2 = v.block(h, h, m - h, rest), t2 = t.block(h, h, rest, rest);
+  reflect<T>(right.block(h, 0, m - h, rest), v2, t2);
+  for (int64_t i = 0; i < h; ++i)
+    for (int64_t j = h; j < n; ++j) v.at(i, j) = 0;
+  // T12 = -T1 V1^T V2 T2
+  gemm<T>(v1.block(h, 0, m - h, h).transposed(), v2, x);
+  gemm<T>(x, t2, y);
+  const Matrix<T> corner = t.block(0, h, h, rest);
+  for (int64_t i = 0; i < h; ++i)
+    for (int64_t j = 0; j < rest; ++j) corner.at(i, j) = 0, t.at(h + j, i) = 0;
+  subtract_product<T>(t1, y, corner);
+}
+
+/// The first columns of I - V T V^T, as many as q has: I - V (T V^T).
+template <class T> void first_columns(Matrix<const T> v, Matrix<const T> t, Matrix<T> q) {
+  for (int64_t i = 0; i < q.rows; ++i)
+    for (int64_t j = 0; j < q.columns; ++j) q.at(i, j) = i == j ? T{1} : T{0};
+  if (v.columns == 0 || q.columns == 0) return;
+  Scratch<T> product(checked_multiply(v.columns, q.columns));
+  const Matrix<T> tv = row_major(product.data(), v.columns, q.columns);
+  gemm<T>(t, v.block(0, 0, q.columns, v.columns).transposed(), tv);
+  subtract_product<T>(v, tv, q);
+}
+
+}  // namespace weft::kernels::cpu::linalg

@@ -1,0 +1,70 @@
+#include "tensor/ops/triangular.h"
+
+#include "tensor/kernels/cpu/linalg/batch.h"
+#include "tensor/kernels/cpu/linalg/blocked.h"
+
+namespace weft::kernels::cpu {
+namespace {
+
+template <class T> bool has_zero_on_diagonal(Matrix<const T> a) {
+  for (int64_t i = 0; i < a.rows; ++i)
+    if (a.at(i, i) == 0) return true;
+  return false;
+}
+
+/// Zeros below (or above) the diagonal.
+template <class T> void clear_triangle(Matrix<T> a, bool below) {
+  for (int64_t i = 0; i < a.rows; ++i)
+    for (int64_t j = below ? 0 : i + 1; j < (below ? std::min(i, a.columns) : a.columns); ++j) a.at(i, j) = 0;
+}
+
+/// u^T u = a in row-major `out`, or its transpose: the lower triangle of a is the upper one of its transpose.
+template <class T> bool cholesky(Matrix<const T> a, bool upper, Matrix<T> out) {
+  if (upper) {
+    copy_matrix<T, T>(a, out);
+    if (!linalg::cholesky_in_place<T>(out)) return false;
+    return clear_triangle<T>(out, true), true;
+  }
+  Scratch<T> copy(checked_multiply(a.rows, a.rows));
+  const Matrix<T> work = row_major(copy.data(), a.rows, a.rows);
+  copy_matrix<T, T>(a.transposed(), work);
+  if (!linalg::cholesky_in_place<T>(work)) return false;
+  copy_matrix<T, T>(work.transposed(), out);
+  return clear_triangle<T>(out, false), true;
+}
+
+}  // namespace
+}  // namespace weft::kernels::cpu
+
+namespace weft::op {
+using namespace kernels::cpu;
+
+void Cholesky::cpu(const Operand& a, const Operand& out) const {
+  if (a.numel() == 0) return;
+  const double n = static_cast<double>(a.size(a.rank() - 1));
+  FirstFailure failed;
+  visit_factorisation(a.dtype, [&]<class T>() {
+    for_each_matrix(batch_count(a), n * n * n / 3, [&](int64_t i) {
+      if (!cholesky<T>(matrix_of<const T>(a, i), upper, matrix_of<T>(out, i))) failed.report(i);
+    });
+  });
+  failed.check(a, "is not positive definite");
+}
+
+void SolveTriangular::cpu(const Operand& a, const Operand& b, const Operand& out) const {
+  const double n = static_cast<double>(a.size(a.rank() - 1)), columns = static_cast<double>(b.size(b.rank() - 1));
+  FirstFailure singular;
+  visit_factorisation(out.dtype, [&]<class T>() {
+    for_each_matrix(batch_count(a), n * n * columns / 2, [&](int64_t i) {
+      const Matrix<const T> triangle = matrix_of<const T>(a, i);
+      if (!unit && has_zero_on_diagonal(triangle)) return singular.report(i);
+      const Matrix<T> x = matrix_of<T>(out, i);
+      if (x.rows == 0 || x.columns == 0) return;
+      copy_matrix<T, T>(matrix_of<const T>(b, i), x);
+      linalg::solve_triangle<T>(triangle, upper, unit, x);
+    });
+  });
+  singular.check(a, "is singular: there is a zero on its diagonal");
+}
+
+}  // namespace weft::op

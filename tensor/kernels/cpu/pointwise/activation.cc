@@ -1,0 +1,77 @@
+// Activations of one pass.
+#include "tensor/ops/activation.h"
+
+#include "tensor/kernels/cpu/base/vector_functions.h"
+#include "tensor/kernels/cpu/pointwise/unary_loops.h"
+
+namespace weft::kernels::cpu {
+namespace {
+
+/// x tanh(log(1 + e)) = x (e^2 + 2 e) / (e^2 + 2 e + 2) with e = e^x; the factor is 1 to rounding beyond 20 (40 in f64).
+struct MishOf {
+  double operator()(double x) const {
+    const double e = std::exp(x < 40 ? x : 40.0), n = e * (e + 2);
+    return std::isnan(x) ? x : x * (n / (n + 2));
+  }
+  template <class V> V operator()(V x) const {
+    const V e = vmath::exp(simd::smaller(vmath::splat<V>(20.0f), x)), n = e * (e + 2.0f);
+    return x * (n / (n + 2.0f));
+  }
+};
+
+struct EluOf {
+  double below, scale, input_scale;
+  double operator()(double x) const { return x > 0 ? x * scale : std::expm1(x * input_scale) * below; }
+  template <class V> V operator()(V x) const {
+    const V rest = vmath::expm1(x * static_cast<float>(input_scale)) * static_cast<float>(below);
+    return vmath::select(x > 0.0f, x * static_cast<float>(scale), rest);
+  }
+};
+
+template <class T> T limited(T x, T low, T high) {
+  const T above = x < low ? low : x;
+  return above > high ? high : above;
+}
+
+}  // namespace
+}  // namespace weft::kernels::cpu
+
+namespace weft {
+using namespace kernels::cpu;
+
+WEFT_UNARY_KERNEL(Mish, floating(kMathGrain, on_registers(MishOf{}), x, out))
+WEFT_UNARY_KERNEL(Logsigmoid, floating(kMathGrain, on_registers([](auto v) { return -vmath::softplus(-v); }), x, out))
+WEFT_UNARY_KERNEL(Hardswish, floating(
+                                 kCheapGrain, []<class T>(T v) { return v * limited<T>(v + 3, 0, 6) / 6; }, x, out))
+WEFT_UNARY_KERNEL(Hardsigmoid, floating(
+                                   kCheapGrain, []<class T>(T v) { return limited<T>(v + 3, 0, 6) / 6; }, x, out))
+WEFT_UNARY_KERNEL(Softsign, floating(
+                                kCheapGrain, [](auto v) { return v / (1 + std::fabs(v)); }, x, out))
+
+void op::Elu::cpu(const Operand& x, const Operand& out) const {
+  floating(kMathGrain, on_registers(EluOf{scale * alpha, scale, input_scale}), x, out);
+}
+
+void op::Hardtanh::cpu(const Operand& x, const Operand& out) const { op::Clip{min, max}.cpu(x, out); }
+
+void op::Softshrink::cpu(const Operand& x, const Operand& out) const {
+  const auto f = [by = width]<class T>(T v) {
+    const T w = static_cast<T>(by), inside = v == v ? T(0) : v, below = v < -w ? v + w : inside;
+    return v > w ? v - w : below;
+  };
+  floating(kCheapGrain, f, x, out);
+}
+
+void op::Hardshrink::cpu(const Operand& x, const Operand& out) const {
+  const auto f = [by = width]<class T>(T v) { return std::fabs(v) <= static_cast<T>(by) ? T(0) : v; };
+  floating(kCheapGrain, f, x, out);
+}
+
+void op::Threshold::cpu(const Operand& x, const Operand& out) const {
+  const auto f = [at = threshold, to = value]<class T>(T v) {
+    return v <= static_cast<T>(at) ? static_cast<T>(to) : v;
+  };
+  floating(kCheapGrain, f, x, out);
+}
+
+}  // namespace weft

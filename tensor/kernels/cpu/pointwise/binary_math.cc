@@ -1,0 +1,77 @@
+// Functions of two floating tensors.
+#include <cmath>
+#include <limits>
+#include <numbers>
+
+#include "tensor/kernels/cpu/base/vector_math.h"
+#include "tensor/kernels/cpu/pointwise/unary_loops.h"
+#include "tensor/ops/binary.h"
+
+namespace weft::kernels::cpu {
+namespace {
+
+struct HypotOf {
+  float operator()(float a, float b) const {  // the squares of floats do not overflow in double
+    const double x = static_cast<double>(a), y = static_cast<double>(b);
+    const float infinity = std::numeric_limits<float>::infinity(), root = static_cast<float>(std::sqrt(x * x + y * y));
+    return std::fabs(a) == infinity || std::fabs(b) == infinity ? infinity : root;
+  }
+  double operator()(double a, double b) const { return std::hypot(a, b); }
+};
+
+struct LogaddexpOf {
+  double operator()(double a, double b) const {
+    if (a == b) return a + std::numbers::ln2;  // of infinities too, whose difference is NaN
+    return (a > b ? a : b) + std::log1p(std::exp(-std::fabs(a - b)));
+  }
+  template <class V> V operator()(V a, V b) const {
+    const V rest = vmath::log1p(vmath::exp_below(-vmath::absolute(a - b)));
+    return vmath::select(a == b, a + 6.93147181e-1f, vmath::select(a > b, a, b) + rest);
+  }
+};
+
+struct XlogyOf {
+  template <class T> T operator()(T a, T b) const { return a == 0 && b == b ? T(0) : a * std::log(b); }
+};
+
+template <class T> T larger_number(T a, T b) { return a >= b || b != b ? a : b; }
+template <class T> T smaller_number(T a, T b) { return a <= b || b != b ? a : b; }
+
+}  // namespace
+}  // namespace weft::kernels::cpu
+
+namespace weft {
+using namespace kernels::cpu;
+
+#define WEFT_PAIR_KERNEL(Op, ...) \
+  void op::Op::cpu(const Operand& a, const Operand& b, const Operand& out) const { __VA_ARGS__; }
+
+WEFT_PAIR_KERNEL(Atan2, floating_pair(
+                            kSlowGrain, [](auto x, auto y) { return std::atan2(x, y); }, a, b, out))
+WEFT_PAIR_KERNEL(Hypot, floating_pair(kMathGrain, HypotOf{}, a, b, out))
+WEFT_PAIR_KERNEL(Logaddexp, floating_pair(kMathGrain, on_registers(LogaddexpOf{}), a, b, out))
+WEFT_PAIR_KERNEL(Xlogy, floating_pair(kSlowGrain, XlogyOf{}, a, b, out))
+WEFT_PAIR_KERNEL(Copysign, floating_pair(
+                               kCheapGrain, [](auto x, auto y) { return std::copysign(x, y); }, a, b, out))
+
+void op::Nextafter::cpu(const Operand& a, const Operand& b, const Operand& out) const {
+  const auto next = [](auto x, auto y) { return std::nextafter(x, y); };
+  if (out.dtype == DType::f64) return elementwise<double, double, double>(kSlowGrain, next, out, a, b);
+  elementwise<float, float, float>(kSlowGrain, next, out, a, b);
+}
+
+void op::Fmax::cpu(const Operand& a, const Operand& b, const Operand& out) const {
+  visit_number(out.dtype, [&]<class T>() {
+    elementwise<T, T, T>(
+        kCheapGrain, [](auto x, auto y) { return larger_number(x, y); }, out, a, b);
+  });
+}
+
+void op::Fmin::cpu(const Operand& a, const Operand& b, const Operand& out) const {
+  visit_number(out.dtype, [&]<class T>() {
+    elementwise<T, T, T>(
+        kCheapGrain, [](auto x, auto y) { return smaller_number(x, y); }, out, a, b);
+  });
+}
+
+}  // namespace weft

@@ -1,0 +1,167 @@
+// What the forms of attention share: blocks of rows, masks, softmax of a row, dropout.
+#pragma once
+
+#include <cmath>
+#include <limits>
+
+#include "tensor/kernels/cpu/base/dispatch.h"
+#include "tensor/kernels/cpu/base/matrix.h"
+#include "tensor/kernels/cpu/base/scratch.h"
+#include "tensor/kernels/cpu/rowwise/row_math.h"
+#include "tensor/ops/attention.h"
+#include "tensor/ops/dropout.h"
+
+namespace weft::kernels::cpu {
+
+using op::AttentionSetting;
+
+/// What attention reads.
+struct AttentionInputs {
+  const Operand &q, &k, &v, &mask;
+};
+
+/// What turns scores into probabilities, per row.
+struct AttentionRows {
+  const Operand &largest, &factor;
+};
+
+struct AttentionGradients {
+  const Operand &dq, &dk, &dv;
+};
+
+/// The matrix of the last two axes at a linear index over the others.
+template <class T> Matrix<T> matrix_at(const Operand& x, int64_t batch) {
+  const int64_t r = x.rank();
+  Matrix<T> m{x.data<T>(), x.size(r - 2), x.size(r - 1), x.stride(r - 2), x.stride(r - 1)};
+  for (int64_t axis = r - 3; axis >= 0; --axis) {
+    m.data += batch % x.size(axis) * x.stride(axis);
+    batch /= x.size(axis);
+  }
+  return m;
+}
+
+inline int64_t batches_of(const Operand& x) {
+  int64_t count = 1;
+  for (int64_t axis = 0; axis + 2 < x.rank(); ++axis) count *= x.size(axis);
+  return count;
+}
+
+/// A block of rows of one head.
+struct RowBlock {
+  int64_t batch;
+  int64_t first;  // row
+  int64_t rows;
+  int64_t columns;  // that its last row may see
+};
+
+/// The blocks of all heads: as many rows as keep the scores in the second cache.
+class Blocks {
+ public:
+  Blocks(const AttentionInputs& in, bool causal)
+      : rows_(in.q.size(in.q.rank() - 2)), columns_(in.k.size(in.k.rank() - 2)), causal_(causal) {
+    height_ = std::clamp<int64_t>(65536 / std::max<int64_t>(columns_, 1) / 32 * 32, 32, 64);
+    per_head_ = (rows_ + height_ - 1) / height_;
+  }
+  int64_t per_head() const { return per_head_; }
+  int64_t height() const { return std::min(height_, rows_); }
+  int64_t columns() const { return columns_; }
+  RowBlock at(int64_t batch, int64_t index) const {
+    const int64_t first = index * height_, end = std::min(first + height_, rows_);
+    return {batch, first, end - first, seen_by(end - 1)};
+  }
+  /// What row `i` of a block may see.
+  int64_t seen(const RowBlock& block, int64_t i) const { return seen_by(block.first + i); }
+
+ private:
+  /// Where there are more columns than rows, the last row sees the last column.
+  int64_t seen_by(int64_t row) const {
+    return causal_ ? std::min(columns_, row + 1 + std::max<int64_t>(columns_ - rows_, 0)) : columns_;
+  }
+  int64_t rows_, columns_, height_, per_head_;
+  bool causal_;
+};
+
+/// x += mask, or -inf where a bool one is false.
+template <class C> void add_mask(const Operand& mask, int64_t batch, int64_t row, C* x, int64_t n) {
+  if (mask.dtype == DType::boolean) {
+    const Matrix<bool> m = matrix_at<bool>(mask, batch);
+    const bool* seen = m.data + row * m.row_stride;
+    for (int64_t j = 0; j < n; ++j) x[j] = seen[j * m.column_stride] ? x[j] : -std::numeric_limits<C>::infinity();
+  } else {
+    visit_floating(mask.dtype, [&]<class M>() {
+      const Matrix<M> m = matrix_at<M>(mask, batch);
+      const M* term = m.data + row * m.row_stride;
+      for (int64_t j = 0; j < n; ++j) x[j] += static_cast<C>(term[j * m.column_stride]);
+    });
+  }
+}
+
+/// x = exp(x - shift) factor.
+template <class C> void exp_row(C* x, int64_t n, C shift, C factor) {
+  for_lanes<C>(
+      n, [&](int64_t j, auto count) { put_lanes(x + j, vmath::exp(lanes_at(x + j, count) - shift) * factor, count); });
+}
+
+/// The mask of the dropout over a block of probabilities: 0 or 1 / (1 - p), row-major with stride() columns.
+template <class C> class DropoutBlock {
+ public:
+  DropoutBlock(const AttentionSetting& setting, const Blocks& blocks, int64_t rows)
+      : setting_(setting),
+        rows_(rows),
+        stride_((blocks.columns() + 3) / 4 * 4),
+        factors_(setting.dropout_p > 0 ? checked_multiply(blocks.height(), stride_) : 0) {}
+  void draw(const RowBlock& block) const {
+    if (setting_.dropout_p <= 0 || block.columns == 0) return;
+    C one = 1;
+    const View shape = View::contiguous({block.rows, stride_}), same = View::create(shape.shape(), {0, 0});
+    const DType dtype = sizeof(C) == 8 ? DType::f64 : DType::f32;
+    const uint64_t row = static_cast<uint64_t>(block.batch * rows_ + block.first);
+    const uint64_t offset = setting_.key.offset + row * static_cast<uint64_t>(stride_ / 4);
+    const op::Dropout dropout{setting_.dropout_p, setting_.key.seed, offset};
+    dropout.cpu({&one, &same, dtype}, {factors_.data(), &shape, dtype});
+  }
+  /// x *= the factors of row `i`.
+  void apply(int64_t i, C* x, int64_t n) const {
+    if (setting_.dropout_p <= 0) return;
+    const C* f = factors_.data() + i * stride_;
+    for_lanes<C>(
+        n, [&](int64_t j, auto count) { put_lanes(x + j, lanes_at(x + j, count) * lanes_at(f + j, count), count); });
+  }
+
+ private:
+  const AttentionSetting& setting_;
+  int64_t rows_, stride_;
+  Scratch<C> factors_;
+};
+
+/// row = softmax(scale row + mask) of its first `n` columns, and what makes it again: exp(score - largest) factor.
+template <class C>
+void softmax_row(const AttentionInputs& in, const AttentionSetting& setting, int64_t batch, int64_t at, C* row,
+                 int64_t n, C& largest, C& factor) {
+  row_scale(row, n, static_cast<C>(setting.scale), row);
+  if (in.mask.defined()) add_mask<C>(in.mask, batch, at, row, n);
+  largest = row_max(row, n);
+  if (largest == -std::numeric_limits<C>::infinity()) largest = 0;  // it sees nothing, or only NaN
+  const double sum = row_exp(row, n, largest, row);
+  factor = sum == 0 ? C(0) : static_cast<C>(1 / sum);
+  row_scale(row, n, factor, row);
+}
+
+/// The same from `largest` and `factor`.
+template <class C>
+void softmax_row_again(const AttentionInputs& in, const AttentionSetting& setting, int64_t batch, int64_t at, C* row,
+                       int64_t n, C largest, C factor) {
+  row_scale(row, n, static_cast<C>(setting.scale), row);
+  if (in.mask.defined()) add_mask<C>(in.mask, batch, at, row, n);
+  exp_row(row, n, largest, factor);
+}
+
+/// slope = p (slope - sum(p slope)) scale: the gradient of the scores.
+template <class C> void softmax_slope(const AttentionSetting& setting, const C* p, C* slope, int64_t n) {
+  const C mean = static_cast<C>(row_dot(p, slope, n)), scale = static_cast<C>(setting.scale);
+  for_lanes<C>(n, [&](int64_t j, auto count) {
+    put_lanes(slope + j, lanes_at(p + j, count) * (lanes_at(slope + j, count) - mean) * scale, count);
+  });
+}
+
+}  // namespace weft::kernels::cpu

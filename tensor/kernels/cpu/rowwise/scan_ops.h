@@ -1,0 +1,72 @@
+// What scans keep of the elements before: step(state, i, values...) takes element i, value(state) is the result there.
+#pragma once
+
+#include <cmath>
+
+#include "tensor/kernels/cpu/reduce/reduce_ops.h"
+
+namespace weft::kernels::cpu {
+
+template <class T> struct SumScan {
+  using State = SumType<T>;
+  static State start() { return State(0); }
+  static void step(State& state, int64_t, Compute<T> x) { state += static_cast<State>(x); }
+  static State value(const State& state) { return state; }
+};
+
+template <class T> struct ProductScan {
+  using State = SumType<T>;
+  static State start() { return State(1); }
+  static void step(State& state, int64_t, Compute<T> x) { state *= static_cast<State>(x); }
+  static State value(const State& state) { return state; }
+};
+
+template <class T> struct RecurrenceScan {
+  using State = double;
+  static State start() { return 0; }
+  static void step(State& state, int64_t i, Compute<T> a, Compute<T> b) {
+    state = (i == 0 ? 0.0 : static_cast<double>(a) * state) + static_cast<double>(b);
+  }
+  static State value(const State& state) { return state; }
+};
+
+/// top: the largest so far, sum: that of exp(x - top); nothing is summed where top is not finite.
+template <class T> struct LogSumScan {
+  struct State {
+    double top;
+    double sum;
+  };
+  static State start() { return {-std::numeric_limits<double>::infinity(), 0}; }
+  static void step(State& state, int64_t, Compute<T> value) {
+    const double x = static_cast<double>(value);
+    if (x <= state.top) {
+      if (std::isfinite(state.top)) state.sum += std::exp(x - state.top);
+    } else if (!std::isnan(state.top)) {
+      state.sum = std::isfinite(state.top) && std::isfinite(x) ? state.sum * std::exp(state.top - x) + 1 : 1;
+      state.top = x;
+    }
+  }
+  static double value(const State& state) {
+    return std::isfinite(state.top) ? state.top + std::log(state.sum) : state.top;
+  }
+};
+
+/// The last of equals; a NaN wins over everything before it.
+template <class T, bool kLargest> struct ExtremeScan {
+  using V = CompareType<T>;
+  struct State {
+    V value;
+    int64_t position;
+  };
+  static State start() { return {V(0), 0}; }
+  static void step(State& state, int64_t i, Compute<T> value) {
+    const V x = static_cast<V>(value);
+    const bool beats = kLargest ? x >= state.value : x <= state.value;  // false where either is NaN
+    const bool take = (i == 0) | beats | (x != x);
+    state.value = take ? x : state.value;
+    state.position = take ? i : state.position;
+  }
+  static V value(const State& state) { return state.value; }
+};
+
+}  // namespace weft::kernels::cpu

@@ -1,0 +1,104 @@
+// The two walks of scans: many lines side by side at once, or line by line.
+#pragma once
+
+#include <array>
+
+#include "tensor/kernels/cpu/loops/rows.h"
+#include "tensor/runtime/parallel.h"
+
+namespace weft::kernels::cpu {
+
+/// Lines that advance together.
+inline constexpr int64_t kScanLines = 256;
+/// Elements of a line that are summed before anything else is added.
+inline constexpr int64_t kScanBlock = 8192;
+
+/// The lines of an operand along `axis`.
+struct Lines : RowView {
+  Lines(const Operand& x, int64_t axis) : RowView(x, axis), step(inner.rank > 0 ? inner.inner().in : 0) {}
+  template <class T> T* at(int64_t line) const { return static_cast<T*>(base) + offset + NestWalk(outer, line).in(); }
+  NestAxis neighbours() const { return outer.rank > 0 ? outer.inner() : NestAxis{1, 0, 0}; }
+  int64_t step;
+};
+
+/// Whether at least a few lines of all operands lie side by side, one element apart.
+template <class... L> bool are_neighbours(const Lines& first, const L&... others) {
+  const int64_t size = first.neighbours().size;
+  const auto fits = [&](const Lines& x) { return x.neighbours().size == size && x.neighbours().in == 1; };
+  return size >= 8 && fits(first) && (true && ... && fits(others));
+}
+
+/// Lines [0, count) that start at out, positions (null where the scan has none) and in; steps lead along the lines.
+template <class Op, class T, class O, size_t N> struct Band {
+  int64_t length, count;
+  O* out;
+  int64_t* positions;
+  std::array<const T*, N> in;
+  int64_t out_step, position_step;
+  std::array<int64_t, N> in_steps;
+
+  void scan() {
+    typename Op::State states[kScanLines];
+    for (int64_t j = 0; j < count; ++j) states[j] = Op::start();
+    for (int64_t i = 0; i < length; ++i) {
+      [&]<size_t... k>(std::index_sequence<k...>) { step(states, i, in[k]...); }
+      (std::make_index_sequence<N>());
+      O* to = out + i * out_step;
+      for (int64_t j = 0; j < count; ++j) to[j] = static_cast<O>(Op::value(states[j]));
+      if constexpr (requires { states[0].position; })
+        for (int64_t j = 0; j < count; ++j) positions[i * position_step + j] = states[j].position;
+      for (size_t k = 0; k < N; ++k) in[k] += in_steps[k];
+    }
+  }
+
+ private:
+  template <class... P> void step(typename Op::State* states, int64_t i, const P*... from) const {
+    for (int64_t j = 0; j < count; ++j) Op::step(states[j], i, from[j]...);
+  }
+};
+
+/// Scans lines that are neighbours. Elements are computed in as they lie in memory.
+template <class Op, class T, class O, class... L>
+void scan_neighbours(int64_t length, const Lines& out, const Lines* positions, const L&... in) {
+  constexpr size_t N = sizeof...(L);
+  const int64_t size = out.neighbours().size, width = std::min(size, kScanLines);
+  const int64_t groups = (size + width - 1) / width, bands = out.count() / size;
+  parallel_for(bands * groups, std::max<int64_t>(1, 32768 / (width * length)), [&](int64_t g, int64_t end) {
+    for (; g < end; ++g) {
+      const int64_t skipped = g % groups * width, line = g / groups * size + skipped;
+      Band<Op, T, O, N>{length,
+                        std::min(width, size - skipped),
+                        out.at<O>(line),
+                        positions != nullptr ? positions->at<int64_t>(line) : nullptr,
+                        {in.template at<const T>(line)...},
+                        out.step,
+                        positions != nullptr ? positions->step : 0,
+                        {in.step...}}
+          .scan();
+    }
+  });
+}
+
+/// Scans lines one by one: f(line, count, out row, positions row, input rows...) on every one. A few long ones come one
+/// after the other, with all threads left to f.
+template <class T, class O, class F, class... L>
+void scan_each_line(int64_t length, const Lines& out, const Lines* positions, const F& f, const L&... in) {
+  const int64_t lines = out.count();
+  const bool one_by_one = length >= 8 * kScanBlock && lines < region_threads();
+  parallel_for(lines, one_by_one ? lines : row_grain(length), [&](int64_t begin, int64_t end) {
+    RowReader<T> readers[] = {RowReader<T>(in, begin, end)...};
+    RowWriter<O> writer(out, begin, end);
+    RowWriter<int64_t> position(positions != nullptr ? *positions : out, begin, positions != nullptr ? end : begin);
+    for (int64_t i = begin; i < end; ++i) {
+      [&]<size_t... k>(std::index_sequence<k...>) {
+        f(writer.row(), positions != nullptr ? position.row() : nullptr, readers[k].row()...);
+      }
+      (std::make_index_sequence<sizeof...(L)>());
+      for (RowReader<T>& reader : readers) reader.next();
+      writer.next();
+      if (positions != nullptr) position.next();
+    }
+  });
+}
+
+}  // namespace weft::kernels::cpu

@@ -1,0 +1,65 @@
+#include "tensor/kernels/cpu/rowwise/sort_records.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "tensor/kernels/cpu/base/scratch.h"
+#include "tensor/runtime/parallel.h"
+
+namespace weft::kernels::cpu {
+
+template <class Record> Record* sort_records(Record* from, Record* other, int64_t count, int first, int end) {
+  constexpr int64_t kFew = 128, kBuckets = 256;
+  if (count <= kFew) {
+    std::sort(from, from + count);
+    return from;
+  }
+  // From the last byte to the first: each pass counts the values of a byte, and moves records to where they begin. Long
+  // rows are cut in parts with counts of their own.
+  const int64_t parts = count >= kLongRow ? region_threads() : 1;
+  const Scratch<int64_t> counts(parts * kBuckets);
+  const auto part = [&](int64_t p) { return count / parts * p + std::min(p, count % parts); };
+  for (int byte = first; byte < end; ++byte) {
+    const auto bucket = [shift = 8 * byte](const Record& r) { return static_cast<uint8_t>(r.key() >> shift); };
+    const auto each_part = [&](const auto& f) {
+      parallel_for(parts, 1, [&](int64_t p, int64_t stop) {
+        for (; p < stop; ++p) f(counts.data() + p * kBuckets, part(p), part(p + 1));
+      });
+    };
+    each_part([&](int64_t* own, int64_t i, int64_t stop) {
+      std::fill_n(own, kBuckets, int64_t{0});
+      for (; i < stop; ++i) ++own[bucket(from[i])];
+    });
+    int64_t total = 0, most = 0;
+    for (int64_t b = 0; b < kBuckets; ++b) {
+      const int64_t before = total;
+      for (int64_t p = 0; p < parts; ++p) total += std::exchange(counts.data()[p * kBuckets + b], total);
+      most = std::max(most, total - before);
+    }
+    if (most == count) continue;  // all records have the same byte
+    each_part([&](int64_t* own, int64_t i, int64_t stop) {
+      for (; i < stop; ++i) other[own[bucket(from[i])]++] = from[i];
+    });
+    std::swap(from, other);
+  }
+  return from;
+}
+
+template <class Record> void split_records(Record* records, int64_t k, int64_t count) {
+  std::nth_element(records, records + k, records + count);
+}
+
+template <class Record> void first_records(Record* records, int64_t least, int64_t count) {
+  if (least < count) split_records(records, least - 1, count);
+  std::sort(records, records + least);
+}
+
+#define WEFT_RECORD(Record)                                           \
+  template Record* sort_records(Record*, Record*, int64_t, int, int); \
+  template void split_records(Record*, int64_t, int64_t);             \
+  template void first_records(Record*, int64_t, int64_t);
+WEFT_RECORD(NarrowRecord)
+WEFT_RECORD(WideRecord)
+#undef WEFT_RECORD
+
+}  // namespace weft::kernels::cpu

@@ -1,0 +1,195 @@
+#include "tensor/ops/resample.h"
+
+#include <algorithm>
+#include <limits>
+#include <type_traits>
+
+#include "tensor/kernels/cpu/base/dispatch.h"
+#include "tensor/kernels/cpu/base/simd.h"
+#include "tensor/kernels/cpu/window/conv_shape.h"
+
+namespace weft::kernels::cpu {
+namespace {
+
+/// The taps of an axis with weights of the type that is computed in.
+template <class T> struct TapsIn {
+  Taps taps;
+  std::vector<T> weight;
+  int64_t most = 0;    // taps of one target
+  bool same = true;    // targets are the source's pixels
+  bool filled = true;  // every target has a tap
+
+  explicit TapsIn(const AxisMap& map) : taps(taps_of(map)), weight(taps.weight.begin(), taps.weight.end()) {
+    for (int64_t i = 0; i < map.target(); ++i) {
+      most = std::max(most, taps.count(i));
+      filled = filled && taps.count(i) > 0;
+      same = same && taps.count(i) == 1 && at(i)[0] == i && weight_of(i)[0] == T{1};
+    }
+    same = same && map.source() == map.target();
+  }
+  const int64_t* at(int64_t i) const { return taps.at.data() + taps.first[static_cast<size_t>(i)]; }
+  const T* weight_of(int64_t i) const { return weight.data() + taps.first[static_cast<size_t>(i)]; }
+  /// Whether two targets read the same.
+  bool equal(int64_t i, int64_t j) const {
+    return taps.count(i) == taps.count(j) && std::equal(at(i), at(i) + taps.count(i), at(j)) &&
+           std::equal(weight_of(i), weight_of(i) + taps.count(i), weight_of(j));
+  }
+};
+
+/// out[0, n) = the sum of weights[k] * rows[at[k] * step + 0, n), K terms (0: `count`).
+template <int K, class T>
+void add_rows(const T* rows, int64_t step, const int64_t* at, const T* weights, int64_t count, int64_t n, T* out) {
+  constexpr int N = simd::kLanes<T>;
+  const int64_t terms = K ? K : count;
+  for (int64_t i = 0; i < n; i += N) {
+    const int part = static_cast<int>(std::min<int64_t>(N, n - i));
+    simd::Vec<T, N> sum{};
+    for (int64_t k = 0; k < terms; ++k) {
+      const T* row = rows + at[k] * step + i;
+      sum += simd::splat<T, N>(weights[k]) * (part == N ? simd::load<T, N>(row) : simd::load_part<T, N>(row, part));
+    }
+    if (part == N)
+      simd::store<T, N>(out + i, sum);
+    else
+      simd::store_part<T, N>(out + i, sum, part);
+  }
+}
+
+template <class T>
+void add_rows(const T* rows, int64_t step, const int64_t* at, const T* weights, int64_t count, int64_t n, T* out) {
+  if (count == 1 && weights[0] == T{1}) {
+    std::copy_n(rows + at[0] * step, n, out);
+    return;
+  }
+  if (count == 2) return add_rows<2>(rows, step, at, weights, count, n, out);
+  if (count == 4) return add_rows<4>(rows, step, at, weights, count, n, out);
+  add_rows<0>(rows, step, at, weights, count, n, out);
+}
+
+/// The columns of a line of single values: every target has K taps, those of place k one after another.
+template <class T> class ColumnTable {
+ public:
+  static constexpr int64_t kMost = 8;
+  ColumnTable(const TapsIn<T>& columns, int64_t targets) : targets_(targets), most_(columns.most) {
+    at_.resize(static_cast<size_t>(targets * most_));
+    weight_.resize(at_.size());
+    for (int64_t i = 0; i < targets; ++i) {
+      const int64_t count = columns.taps.count(i), spare = most_ - count + 1;
+      for (int64_t k = 0; k < most_; ++k) {
+        // A target with fewer taps reads its last one in equal parts: a weight of 0 would make NaN of what is infinite.
+        const int64_t tap = std::min(k, count - 1);
+        at_[static_cast<size_t>(k * targets + i)] = static_cast<int32_t>(columns.at(i)[tap]);
+        weight_[static_cast<size_t>(k * targets + i)] =
+            tap == count - 1 ? columns.weight_of(i)[tap] / static_cast<T>(spare) : columns.weight_of(i)[tap];
+      }
+    }
+  }
+  void run(const T* from, T* out) const {
+    if (most_ == 1) return run<1>(from, out);
+    if (most_ == 2) return run<2>(from, out);
+    if (most_ == 4) return run<4>(from, out);
+    run<0>(from, out);
+  }
+
+ private:
+  template <int K> void run(const T* __restrict from, T* __restrict out) const {
+    const int32_t* __restrict at = at_.data();
+    const T* __restrict weight = weight_.data();
+    const int64_t terms = K ? K : most_, targets = targets_;
+#pragma GCC ivdep
+    for (int64_t i = 0; i < targets; ++i) {
+      T sum = weight[i] * from[at[i]];
+      for (int64_t k = 1; k < terms; ++k) sum += weight[k * targets + i] * from[at[k * targets + i]];
+      out[i] = sum;
+    }
+  }
+  int64_t targets_, most_;
+  std::vector<int32_t> at_;
+  std::vector<T> weight_;
+};
+
+/// Images as lines of pixels, each of `values` neighbouring numbers: (images, height, width, values), dense.
+template <class T> class Resampling {
+ public:
+  Resampling(const op::Resample& op, int64_t images, int64_t values)
+      : images_(images),
+        values_(values),
+        height_(op.lines.source()),
+        width_(op.columns.source()),
+        out_height_(op.lines.target()),
+        out_width_(op.columns.target()),
+        lines_(op.lines),
+        columns_(op.columns) {
+    if (values == 1 && !columns_.same && columns_.filled && columns_.most <= ColumnTable<T>::kMost &&
+        width_ <= std::numeric_limits<int32_t>::max())
+      table_.emplace(columns_, out_width_);
+  }
+
+  void run(const T* x, T* out) const {
+    const int64_t work = std::max(width_ * std::max<int64_t>(1, lines_.most), out_width_) * values_;
+    const int64_t grain = std::max<int64_t>(1, 32768 / std::max<int64_t>(1, work));
+    parallel_for(images_ * out_height_, grain, [&](int64_t begin, int64_t end) {
+      Scratch<T> mixed(width_ * values_);
+      for (int64_t line = begin; line < end; ++line) {
+        const int64_t h = line % out_height_;
+        T* to = out + line * out_width_ * values_;
+        if (line > begin && h > 0 && lines_.equal(h, h - 1))
+          std::copy_n(to - out_width_ * values_, out_width_ * values_, to);
+        else
+          one_line(x + line / out_height_ * height_ * width_ * values_, h, mixed.data(), to);
+      }
+    });
+  }
+
+ private:
+  void one_line(const T* image, int64_t h, T* mixed, T* to) const {
+    const int64_t line = width_ * values_, count = lines_.taps.count(h);
+    if (columns_.same) return add_rows(image, line, lines_.at(h), lines_.weight_of(h), count, line, to);
+    const T* from = mixed;
+    if (count == 1 && lines_.weight_of(h)[0] == T{1})
+      from = image + lines_.at(h)[0] * line;
+    else
+      add_rows(image, line, lines_.at(h), lines_.weight_of(h), count, line, mixed);
+    if (table_) return table_->run(from, to);
+    for (int64_t w = 0; w < out_width_; ++w)
+      if (values_ == 1)
+        to[w] = single(from, w);
+      else
+        add_rows(from, values_, columns_.at(w), columns_.weight_of(w), columns_.taps.count(w), values_,
+                 to + w * values_);
+  }
+  T single(const T* from, int64_t w) const {
+    T sum{};
+    for (int64_t k = 0; k < columns_.taps.count(w); ++k) sum += columns_.weight_of(w)[k] * from[columns_.at(w)[k]];
+    return sum;
+  }
+
+  int64_t images_, values_, height_, width_, out_height_, out_width_;
+  TapsIn<T> lines_, columns_;
+  std::optional<ColumnTable<T>> table_;
+};
+
+}  // namespace
+}  // namespace weft::kernels::cpu
+
+namespace weft {
+using namespace kernels::cpu;
+
+/// Row-major f32 and f64 planes are taken as they are; all else as channels-last, copied where it is not, bf16 and f16
+/// in f32. A line of the result is first mixed of whole lines, then along the columns.
+void op::Resample::cpu(const Operand& x, const Operand& out) const {
+  if (out.numel() == 0) return;
+  visit_floating(out.dtype, [&]<class S>() {
+    using T = std::conditional_t<std::is_same_v<S, double>, double, float>;
+    if constexpr (std::is_same_v<S, T>)
+      if (x.view->is_contiguous() && out.view->is_contiguous())
+        return Resampling<T>(*this, x.size(0) * x.size(1), 1).run(x.data<T>(), out.data<T>());
+    const FiveAxes x5(x), out5(out);
+    const ImageIn<S, T> in(*x5);
+    ImageOut<S, T> result(*out5);
+    Resampling<T>(*this, x.size(0), x.size(1)).run(in.data(), result.data());
+    result.finish();
+  });
+}
+
+}  // namespace weft

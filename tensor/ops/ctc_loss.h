@@ -1,0 +1,38 @@
+// Descriptors of connectionist temporal classification (Graves et al. 2006) and its gradient, in log space.
+//
+// log_probs (T, N, C); targets (N, S), classes padded at the end; input_lengths and target_lengths (N): how many steps
+// and classes of each sequence count. The alignments of a target of length L are paths through 2 L + 1 states: blank,
+// class, blank, ..., class, blank.
+#pragma once
+
+#include "tensor/ops/infer.h"
+
+namespace weft::op {
+
+/// Per sequence -log of the probability of all its alignments (N), infinite where there is none.
+struct CtcLoss {
+  int64_t blank;
+  static constexpr std::string_view name = "ctc_loss";
+  static constexpr Policy policy = {.accepts = kFloating, .numeric = 0b1, .autocast = Autocasting::full};
+  void attributes(auto visit) const { visit("blank", blank); }
+  bool operator==(const CtcLoss&) const = default;
+  Spec infer(const Operand& log_probs, const Operand& targets, const Operand& input_lengths,
+             const Operand& target_lengths) const;
+  void cpu(const Operand& log_probs, const Operand& targets, const Operand& input_lengths,
+           const Operand& target_lengths, const Operand& loss) const;
+};
+
+/// The gradient of log_probs, g (N) being that of the losses; zero where a loss is infinite.
+struct CtcLossBackward {
+  int64_t blank;
+  static constexpr std::string_view name = "ctc_loss_backward";
+  static constexpr Policy policy = {.accepts = kFloating, .numeric = 0b00011};
+  void attributes(auto visit) const { visit("blank", blank); }
+  bool operator==(const CtcLossBackward&) const = default;
+  Spec infer(const Operand& g, const Operand& log_probs, const Operand& targets, const Operand& input_lengths,
+             const Operand& target_lengths) const;
+  void cpu(const Operand& g, const Operand& log_probs, const Operand& targets, const Operand& input_lengths,
+           const Operand& target_lengths, const Operand& out) const;
+};
+
+}  // namespace weft::op

@@ -1,0 +1,42 @@
+// Descriptors of eigenvalue decompositions.
+#pragma once
+
+#include <array>
+
+#include "tensor/ops/linear_algebra.h"
+
+namespace weft::op {
+
+/// Of a symmetric matrix given by one triangle: eigenvalues, ascending, and orthonormal eigenvectors in columns ([0]
+/// where not `vectors`).
+struct Eigh {
+  bool upper;
+  bool vectors = true;
+  static constexpr std::string_view name = "eigh";
+  static constexpr Policy policy = kFactorisation;
+  static constexpr int outputs = 2;
+  void attributes(auto visit) const { visit("upper", upper), visit("vectors", vectors); }
+  bool operator==(const Eigh&) const = default;
+  std::array<Spec, 2> infer(const Operand& a) const {
+    check_square(a);
+    return {spec_of(vectors_like(a, a.size(a.rank() - 1)), a.dtype),
+            vectors ? spec_of(a.shape(), a.dtype) : spec_of({0}, a.dtype)};
+  }
+  void cpu(const Operand& a, const Operand& values, const Operand& eigenvectors) const;
+};
+
+/// Of any square matrix whose eigenvalues are real: eigenvalues and eigenvectors of length 1 in columns.
+struct Eig {
+  static constexpr std::string_view name = "eig";
+  static constexpr Policy policy = kFactorisation;
+  static constexpr int outputs = 2;
+  void attributes(auto) const {}
+  bool operator==(const Eig&) const = default;
+  std::array<Spec, 2> infer(const Operand& a) const {
+    check_square(a);
+    return {spec_of(vectors_like(a, a.size(a.rank() - 1)), a.dtype), spec_of(a.shape(), a.dtype)};
+  }
+  void cpu(const Operand& a, const Operand& values, const Operand& eigenvectors) const;
+};
+
+}  // namespace weft::op

@@ -1,0 +1,30 @@
+#include "tensor/ops/group_norm.h"
+
+#include "tensor/ops/batch_norm.h"
+
+namespace weft::op {
+namespace {
+
+void check(const Operand& x, int64_t groups, std::initializer_list<const Operand*> per_channel) {
+  const int64_t channels = weft::detail::check_channels(x, per_channel)[0];
+  if (groups < 1 || channels % groups != 0)
+    throw ShapeError(text(channels, " channels do not divide into ", groups, " groups"));
+}
+
+}  // namespace
+
+std::array<Spec, 3> GroupNorm::infer(const Operand& x, const Operand& weight, const Operand& bias) const {
+  check(x, groups, {&weight, &bias});
+  const Spec statistics = spec_of({x.size(0), groups}, x.dtype);
+  return {spec_like(x), statistics, statistics};
+}
+
+std::array<Spec, 3> GroupNormBackward::infer(const Operand& g, const Operand& x, const Operand& weight, const Operand&,
+                                             const Operand&) const {
+  check_same_shape(g, x);
+  check(x, groups, {&weight});
+  const Spec channels = spec_of({x.size(1)}, x.dtype), none = spec_of({0}, x.dtype);
+  return {wanted & 1 ? spec_like(x) : none, wanted & 2 ? channels : none, wanted & 4 ? channels : none};
+}
+
+}  // namespace weft::op

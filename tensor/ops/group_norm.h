@@ -1,0 +1,43 @@
+// Descriptors of group normalisation (arXiv 1803.08494) of x (N, C, ...), and its gradient: per group of neighbouring
+// channels and per image.
+#pragma once
+
+#include <array>
+
+#include "tensor/ops/infer.h"
+
+namespace weft::op {
+
+/// (x - mean) * rstd * weight + bias, and per image and group (N, groups) mean and rstd = 1 / sqrt(var + eps). The
+/// variance is biased; weight and bias (C) are optional.
+struct GroupNorm {
+  int64_t groups;
+  double eps;
+  static constexpr std::string_view name = "group_norm";
+  static constexpr int outputs = 3;
+  static constexpr Policy policy = {.accepts = kFloating, .optional = 0b110, .autocast = Autocasting::full};
+  void attributes(auto visit) const { visit("groups", groups), visit("eps", eps); }
+  bool operator==(const GroupNorm&) const = default;
+  std::array<Spec, 3> infer(const Operand& x, const Operand& weight, const Operand& bias) const;
+  void cpu(const Operand& x, const Operand& weight, const Operand& bias, const Operand& y, const Operand& mean,
+           const Operand& rstd) const;
+};
+
+/// The gradients of x, weight and bias (as if the weight were 1 where there is none). Gradients whose bit (0, 1, 2) is
+/// not in `wanted` are not computed and have shape [0].
+struct GroupNormBackward {
+  int64_t groups;
+  double eps;
+  int wanted = 0b111;
+  static constexpr std::string_view name = "group_norm_backward";
+  static constexpr int outputs = 3;
+  static constexpr Policy policy = {.accepts = kFloating, .optional = 1u << 2};  // weight
+  void attributes(auto visit) const { visit("groups", groups), visit("eps", eps), visit("wanted", wanted); }
+  bool operator==(const GroupNormBackward&) const = default;
+  std::array<Spec, 3> infer(const Operand& g, const Operand& x, const Operand& weight, const Operand& mean,
+                            const Operand& rstd) const;
+  void cpu(const Operand& g, const Operand& x, const Operand& weight, const Operand& mean, const Operand& rstd,
+           const Operand& dx, const Operand& dweight, const Operand& dbias) const;
+};
+
+}  // namespace weft::op

@@ -1,0 +1,65 @@
+// Descriptors of LU factorisation and of what is computed from it.
+#pragma once
+
+#include <array>
+
+#include "tensor/ops/linear_algebra.h"
+
+namespace weft::op {
+
+/// a = P L U by rows: L (unit diagonal, not stored) below U in one matrix (..., m, n), and pivots (..., min(m, n)),
+/// i32: row i was exchanged with row pivots[i] - 1 (LAPACK's getrf). A singular matrix has a zero on U's diagonal.
+struct LuFactor {
+  static constexpr std::string_view name = "lu_factor";
+  static constexpr Policy policy = kFactorisation;
+  static constexpr int outputs = 2;
+  void attributes(auto) const {}
+  bool operator==(const LuFactor&) const = default;
+  std::array<Spec, 2> infer(const Operand& a) const {
+    check_matrices(a);
+    const int64_t m = a.size(a.rank() - 2), n = a.size(a.rank() - 1);
+    return {spec_of(a.shape(), a.dtype), spec_of(vectors_like(a, m < n ? m : n), i32)};
+  }
+  void cpu(const Operand& a, const Operand& lu, const Operand& pivots) const;
+};
+
+/// x with a x = b, or with the transpose of a. The kernel reads the factors; the gradient is that of a and b.
+struct LuSolve {
+  bool transposed;
+  static constexpr std::string_view name = "lu_solve";
+  static constexpr Policy policy = {
+      .accepts = kFactorisation.accepts, .numeric = 0b1011, .autocast = Autocasting::full};
+  void attributes(auto visit) const { visit("transposed", transposed); }
+  bool operator==(const LuSolve&) const = default;
+  Spec infer(const Operand& a, const Operand& lu, const Operand& pivots, const Operand& b) const;
+  void cpu(const Operand& a, const Operand& lu, const Operand& pivots, const Operand& b, const Operand& out) const;
+};
+
+/// The determinant of a, from its factors.
+struct Det {
+  static constexpr std::string_view name = "det";
+  static constexpr Policy policy = {.accepts = kFactorisation.accepts, .numeric = 0b011, .autocast = Autocasting::full};
+  void attributes(auto) const {}
+  bool operator==(const Det&) const = default;
+  Spec infer(const Operand& a, const Operand&, const Operand&) const {
+    check_square(a);
+    return spec_of(batch_like(a), a.dtype);
+  }
+  void cpu(const Operand& a, const Operand& lu, const Operand& pivots, const Operand& out) const;
+};
+
+/// Sign and log |det a|, from its factors: 0 and -inf for a singular matrix.
+struct Slogdet {
+  static constexpr std::string_view name = "slogdet";
+  static constexpr Policy policy = Det::policy;
+  static constexpr int outputs = 2;
+  void attributes(auto) const {}
+  bool operator==(const Slogdet&) const = default;
+  std::array<Spec, 2> infer(const Operand& a, const Operand&, const Operand&) const {
+    check_square(a);
+    return {spec_of(batch_like(a), a.dtype), spec_of(batch_like(a), a.dtype)};
+  }
+  void cpu(const Operand& a, const Operand& lu, const Operand& pivots, const Operand& sign, const Operand& log) const;
+};
+
+}  // namespace weft::op

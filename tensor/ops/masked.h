@@ -1,0 +1,65 @@
+// Descriptors of ops with a bool mask of x's shape, and of the positions where a mask holds. Positions count in
+// row-major order.
+#pragma once
+
+#include "tensor/ops/infer.h"
+
+namespace weft::op {
+
+/// `value` where the mask holds, else x.
+struct MaskedFill {
+  Scalar value;
+  static constexpr std::string_view name = "masked_fill";
+  static constexpr Policy policy = {.numeric = 1, .broadcasts = true};
+  void attributes(auto visit) const { visit("value", value); }
+  bool operator==(const MaskedFill&) const = default;
+  Spec infer(const Operand& x, const Operand& mask) const;
+  void cpu(const Operand& x, const Operand& mask, const Operand& out) const;
+};
+
+/// The `count` elements where the mask holds, in a row.
+struct MaskedSelect {
+  int64_t count;
+  static constexpr std::string_view name = "masked_select";
+  static constexpr Policy policy = {.numeric = 1, .broadcasts = true};
+  void attributes(auto visit) const { visit("count", count); }
+  bool operator==(const MaskedSelect&) const = default;
+  Spec infer(const Operand& x, const Operand& mask) const;
+  void cpu(const Operand& x, const Operand& mask, const Operand& out) const;
+};
+
+/// x, with the elements of the 1-d `src` one after the other where the mask holds.
+struct MaskedScatter {
+  static constexpr std::string_view name = "masked_scatter";
+  static constexpr Policy policy = {.numeric = 5};
+  void attributes(auto) const {}
+  bool operator==(const MaskedScatter&) const = default;
+  Spec infer(const Operand& x, const Operand& mask, const Operand& src) const;
+  void cpu(const Operand& x, const Operand& mask, const Operand& src, const Operand& out) const;
+};
+
+/// The `count` positions where the mask holds: (count, rank) coordinates, or (count) places in row-major order.
+struct Nonzero {
+  int64_t count;
+  bool coordinates;
+  static constexpr std::string_view name = "nonzero";
+  static constexpr Policy policy = {.numeric = 0};
+  void attributes(auto visit) const { visit("count", count), visit("coordinates", coordinates); }
+  bool operator==(const Nonzero&) const = default;
+  Spec infer(const Operand& mask) const;
+  void cpu(const Operand& mask, const Operand& out) const;
+};
+
+/// x below (or above) a diagonal of the last two axes, the diagonal included, and zero elsewhere.
+struct Triangle {
+  bool lower;
+  int64_t diagonal;
+  static constexpr std::string_view name = "triangle";
+  static constexpr Policy policy = {};
+  void attributes(auto visit) const { visit("lower", lower), visit("diagonal", diagonal); }
+  bool operator==(const Triangle&) const = default;
+  Spec infer(const Operand& x) const;
+  void cpu(const Operand& x, const Operand& out) const;
+};
+
+}  // namespace weft::op

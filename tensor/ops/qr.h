@@ -1,0 +1,28 @@
+// Descriptor of the QR factorisation.
+#pragma once
+
+#include <array>
+
+#include "tensor/ops/linear_algebra.h"
+
+namespace weft::op {
+
+/// a (m, n), m >= n, as q r: q (m, n) with orthonormal columns and r (n, n) upper triangular; q (m, m) and r (m, n)
+/// where `complete`.
+struct Qr {
+  bool complete;
+  static constexpr std::string_view name = "qr";
+  static constexpr Policy policy = kFactorisation;
+  static constexpr int outputs = 2;
+  void attributes(auto visit) const { visit("complete", complete); }
+  bool operator==(const Qr&) const = default;
+  std::array<Spec, 2> infer(const Operand& a) const {
+    check_matrices(a);
+    const int64_t m = a.size(a.rank() - 2), n = a.size(a.rank() - 1), k = complete ? m : n;
+    if (m < n) throw ShapeError(text("it takes at least as many rows as columns, not shape ", a.shape()));
+    return {spec_of(matrices_like(a, m, k), a.dtype), spec_of(matrices_like(a, k, n), a.dtype)};
+  }
+  void cpu(const Operand& a, const Operand& q, const Operand& r) const;
+};
+
+}  // namespace weft::op

@@ -1,0 +1,123 @@
+#include "tensor/ops/resample.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+
+#include "tensor/ops/window.h"
+
+namespace weft {
+namespace {
+
+using Kind = AxisMap::Kind;
+
+/// Adds a pixel to what the last target pixel reads; pixels next to each other that are the same become one.
+void add(Taps& taps, int64_t at, double weight) {
+  if (weight == 0) return;
+  if (static_cast<int64_t>(taps.at.size()) > taps.first.back() && taps.at.back() == at) {
+    taps.weight.back() += weight;
+    return;
+  }
+  taps.at.push_back(at);
+  taps.weight.push_back(weight);
+}
+void end_target(Taps& taps) { taps.first.push_back(static_cast<int64_t>(taps.at.size())); }
+
+/// A pixel of the axis: what lies outside is the border.
+int64_t clamped(double at, int64_t size) {
+  return static_cast<int64_t>(std::clamp(at, 0.0, static_cast<double>(size - 1)));
+}
+
+/// floor(a * b / c) for numbers of pixels.
+int64_t scaled(int64_t a, int64_t b, int64_t c) { return static_cast<int64_t>(static_cast<__int128>(a) * b / c); }
+
+/// Where the centre of target pixel `i` lies among the source pixels.
+double centre(const AxisMap& map, int64_t i) {
+  const auto at = static_cast<double>(i);
+  if (map.align_corners)
+    return map.out > 1 ? at * static_cast<double>(map.in - 1) / static_cast<double>(map.out - 1) : 0.0;
+  const double scale = map.scale > 0 ? map.scale : static_cast<double>(map.in) / static_cast<double>(map.out);
+  return (at + 0.5) * scale - 0.5;
+}
+
+int64_t nearest(const AxisMap& map, int64_t i) {
+  if (map.kind == Kind::nearest)
+    return map.scale > 0 ? clamped(static_cast<double>(i) * map.scale, map.in) : scaled(i, map.in, map.out);
+  return map.scale > 0 ? clamped((static_cast<double>(i) + 0.5) * map.scale, map.in)
+                       : scaled(2 * i + 1, map.in, checked_multiply(2, map.out));
+}
+
+void add_linear(Taps& taps, const AxisMap& map, int64_t i) {
+  const double at = std::max(centre(map, i), 0.0), low = std::floor(at), part = at - low;
+  add(taps, clamped(low, map.in), 1 - part);
+  add(taps, clamped(low + 1, map.in), part);
+}
+
+void add_cubic(Taps& taps, const AxisMap& map, int64_t i) {
+  constexpr double a = -0.75;
+  const auto inner = [](double t) { return ((a + 2) * t - (a + 3)) * t * t + 1; };
+  const auto outer = [](double t) { return ((a * t - 5 * a) * t + 8 * a) * t - 4 * a; };
+  const double at = centre(map, i), low = std::floor(at), part = at - low;
+  const std::array<double, 4> weights = {outer(part + 1), inner(part), inner(1 - part), outer(2 - part)};
+  for (int tap = 0; tap < 4; ++tap) add(taps, clamped(low + tap - 1, map.in), weights[static_cast<size_t>(tap)]);
+}
+
+void add_area(Taps& taps, const AxisMap& map, int64_t i) {
+  const int64_t begin = scaled(i, map.in, map.out);
+  const auto end = static_cast<int64_t>((static_cast<__int128>(i + 1) * map.in + map.out - 1) / map.out);
+  for (int64_t at = begin; at < end; ++at) add(taps, at, 1 / static_cast<double>(end - begin));
+}
+
+Taps transposed(const Taps& taps, int64_t targets) {
+  Taps out;
+  std::vector<int64_t> next(static_cast<size_t>(targets), 0);
+  for (int64_t at : taps.at) ++next[static_cast<size_t>(at)];
+  for (int64_t& count : next) {
+    out.first.push_back(out.first.back() + count);
+    count = out.first[out.first.size() - 2];
+  }
+  out.at.resize(taps.at.size());
+  out.weight.resize(taps.at.size());
+  for (size_t i = 0; i + 1 < taps.first.size(); ++i)
+    for (auto k = static_cast<size_t>(taps.first[i]); k < static_cast<size_t>(taps.first[i + 1]); ++k) {
+      const auto place = static_cast<size_t>(next[static_cast<size_t>(taps.at[k])]++);
+      out.at[place] = static_cast<int64_t>(i);
+      out.weight[place] = taps.weight[k];
+    }
+  return out;
+}
+
+}  // namespace
+
+std::string attribute_text(const AxisMap& map) {
+  static constexpr std::array<const char*, 6> kNames = {"identity", "nearest", "nearest_exact",
+                                                        "linear",   "cubic",   "area"};
+  return text(kNames[static_cast<size_t>(map.kind)], "(", map.in, " to ", map.out,
+              map.scale > 0 ? text(", scale ", map.scale) : "", map.align_corners ? ", aligned corners" : "",
+              map.transposed ? ", transposed" : "", ")");
+}
+
+Taps taps_of(const AxisMap& map) {
+  Taps taps;
+  for (int64_t i = 0; i < map.out; ++i) {
+    if (map.kind == Kind::identity) add(taps, i, 1);
+    if (map.kind == Kind::nearest || map.kind == Kind::nearest_exact) add(taps, nearest(map, i), 1);
+    if (map.kind == Kind::linear) add_linear(taps, map, i);
+    if (map.kind == Kind::cubic) add_cubic(taps, map, i);
+    if (map.kind == Kind::area) add_area(taps, map, i);
+    end_target(taps);
+  }
+  return map.transposed ? transposed(taps, map.in) : taps;
+}
+
+namespace op {
+
+Spec Resample::infer(const Operand& x) const {
+  if (x.rank() != 4 || x.size(2) != lines.source() || x.size(3) != columns.source())
+    throw ShapeError(text("x must be (N, C, ", lines.source(), ", ", columns.source(), "), not ", x.shape()));
+  const Shape shape = {x.size(0), x.size(1), lines.target(), columns.target()};
+  return {x.view->is_contiguous() ? View::contiguous(shape) : channels_last_view(shape), x.dtype};
+}
+
+}  // namespace op
+}  // namespace weft

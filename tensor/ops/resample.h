@@ -1,0 +1,57 @@
+// Descriptor of resampling: each axis of an image is mapped linearly, by a rule that says which pixels an output pixel
+// reads and with what weight.
+#pragma once
+
+#include <vector>
+
+#include "tensor/ops/infer.h"
+
+namespace weft {
+
+/// A linear map of an axis of `in` pixels to one of `out`.
+struct AxisMap {
+  enum class Kind : uint8_t { identity, nearest, nearest_exact, linear, cubic, area };
+  Kind kind = Kind::identity;
+  int64_t in = 1;
+  int64_t out = 1;
+  double scale = 0;            // input pixels per output pixel; 0: in / out
+  bool align_corners = false;  // the centres of the first and last pixels fall together, not the edges of the image
+  bool transposed = false;     // the adjoint, from `out` pixels to `in`
+  int64_t source() const { return transposed ? out : in; }
+  int64_t target() const { return transposed ? in : out; }
+  AxisMap transpose() const {
+    AxisMap map = *this;
+    map.transposed = !transposed;
+    return map;
+  }
+  bool operator==(const AxisMap&) const = default;
+};
+
+std::string attribute_text(const AxisMap& value);
+
+/// What each target pixel of a map reads. Those of target i are [first[i], first[i + 1]) of `at` (source pixels) and
+/// `weight`, none 0.
+struct Taps {
+  std::vector<int64_t> first = {0};
+  std::vector<int64_t> at;
+  std::vector<double> weight;
+  int64_t count(int64_t i) const { return first[static_cast<size_t>(i) + 1] - first[static_cast<size_t>(i)]; }
+};
+Taps taps_of(const AxisMap& map);
+
+namespace op {
+
+/// out(n, c, i, j) = the sum of w_i(a) w_j(b) x(n, c, a, b) over what the maps of the lines and of the columns read. A
+/// pixel with weight 0 is not read. Its gradient is the same op with both maps transposed.
+struct Resample {
+  AxisMap lines, columns;
+  static constexpr std::string_view name = "resample";
+  static constexpr Policy policy = {.accepts = kFloating};
+  void attributes(auto visit) const { visit("lines", lines), visit("columns", columns); }
+  bool operator==(const Resample&) const = default;
+  Spec infer(const Operand& x) const;
+  void cpu(const Operand& x, const Operand& out) const;
+};
+
+}  // namespace op
+}  // namespace weft

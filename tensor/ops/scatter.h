@@ -1,0 +1,46 @@
+// Descriptors of scatter: elements of `src` written along an axis to the places that `index` names, where several may
+// meet.
+#pragma once
+
+#include "tensor/ops/index_put.h"
+
+namespace weft::op {
+
+/// What becomes of elements that meet in ScatterReduce.
+enum class Meeting : uint8_t { product, largest, smallest };
+inline std::string attribute_text(Meeting value) {
+  return value == Meeting::product ? "prod" : value == Meeting::largest ? "amax" : "amin";
+}
+
+/// x[.., index[.., i, ..], ..] = src[.., i, ..], the last of several; src has index's shape.
+struct Scatter {
+  int64_t axis;
+  static constexpr std::string_view name = "scatter";
+  static constexpr Policy policy = kWritesByIndex;
+  void attributes(auto visit) const { visit("axis", axis); }
+  bool operator==(const Scatter&) const = default;
+  Spec infer(const Operand& x, const Operand& index, const Operand& src) const;
+  void cpu(const Operand& x, const Operand& index, const Operand& src, const Operand& out) const;
+};
+
+/// The same, added to `x`. Sums as ScatterAdd.
+struct ScatterSum : Scatter {
+  static constexpr std::string_view name = "scatter_sum";
+  static constexpr Policy policy = {.accepts = kNumbers, .numeric = 5};
+  bool operator==(const ScatterSum&) const = default;
+  void cpu(const Operand& x, const Operand& index, const Operand& src, const Operand& out) const;
+};
+
+/// The same, multiplied into `x`, or the largest or smallest of all; NaN goes through.
+struct ScatterReduce {
+  int64_t axis;
+  Meeting meeting;
+  static constexpr std::string_view name = "scatter_reduce";
+  static constexpr Policy policy = {.accepts = kNumbers, .numeric = 5};
+  void attributes(auto visit) const { visit("axis", axis), visit("meeting", meeting); }
+  bool operator==(const ScatterReduce&) const = default;
+  Spec infer(const Operand& x, const Operand& index, const Operand& src) const;
+  void cpu(const Operand& x, const Operand& index, const Operand& src, const Operand& out) const;
+};
+
+}  // namespace weft::op

@@ -1,0 +1,39 @@
+// Descriptors of the singular value decomposition and the pseudoinverse.
+#pragma once
+
+#include <array>
+
+#include "tensor/ops/linear_algebra.h"
+
+namespace weft::op {
+
+/// a = u diag(s) vh, s descending. u (m, k), vh (k, n) with k = min(m, n); (m, m) and (n, n) where `full`; [0] where
+/// not `vectors`.
+struct Svd {
+  bool full;
+  bool vectors = true;
+  static constexpr std::string_view name = "svd";
+  static constexpr Policy policy = kFactorisation;
+  static constexpr int outputs = 3;
+  void attributes(auto visit) const { visit("full", full), visit("vectors", vectors); }
+  bool operator==(const Svd&) const = default;
+  std::array<Spec, 3> infer(const Operand& a) const;
+  void cpu(const Operand& a, const Operand& u, const Operand& s, const Operand& vh) const;
+};
+
+/// The pseudoinverse (n, m): singular values up to max(atol, rtol s_max) count as zero.
+struct Pinv {
+  double rtol;
+  double atol;
+  static constexpr std::string_view name = "pinv";
+  static constexpr Policy policy = kFactorisation;
+  void attributes(auto visit) const { visit("rtol", rtol), visit("atol", atol); }
+  bool operator==(const Pinv&) const = default;
+  Spec infer(const Operand& a) const {
+    check_matrices(a);
+    return spec_of(matrices_like(a, a.size(a.rank() - 1), a.size(a.rank() - 2)), a.dtype);
+  }
+  void cpu(const Operand& a, const Operand& out) const;
+};
+
+}  // namespace weft::op

@@ -1,0 +1,34 @@
+// Descriptors of the Cholesky factorisation and of systems with a triangular matrix.
+#pragma once
+
+#include "tensor/ops/linear_algebra.h"
+
+namespace weft::op {
+
+/// l with l l^T = a, lower triangular, from the lower triangle of a; or u with u^T u = a, upper, from the upper one.
+struct Cholesky {
+  bool upper;
+  static constexpr std::string_view name = "cholesky";
+  static constexpr Policy policy = kFactorisation;
+  void attributes(auto visit) const { visit("upper", upper); }
+  bool operator==(const Cholesky&) const = default;
+  Spec infer(const Operand& a) const {
+    check_square(a);
+    return spec_of(a.shape(), a.dtype);
+  }
+  void cpu(const Operand& a, const Operand& out) const;
+};
+
+/// x with a x = b, of whose a only one triangle is read, without its diagonal (ones) where `unit`.
+struct SolveTriangular {
+  bool upper;
+  bool unit;
+  static constexpr std::string_view name = "solve_triangular";
+  static constexpr Policy policy = kFactorisation;
+  void attributes(auto visit) const { visit("upper", upper), visit("unit", unit); }
+  bool operator==(const SolveTriangular&) const = default;
+  Spec infer(const Operand& a, const Operand& b) const;
+  void cpu(const Operand& a, const Operand& b, const Operand& out) const;
+};
+
+}  // namespace weft::op

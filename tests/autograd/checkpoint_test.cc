@@ -1,0 +1,137 @@
+// checkpoint, hooks on what is saved, and the report of what a graph keeps.
+#include "autograd/checkpoint.h"
+
+#include "tests/autograd/checks.h"
+
+namespace weft::testing {
+namespace {
+
+class Checkpoint : public NoLeaks {};
+
+Tensor deep(const Tensor& x) { return exp(sin(tanh(x) * x)); }
+bool same(const Tensor& a, const Tensor& b) { return a.defined() && allclose(a.detach(), b.detach(), 0, 0); }
+
+TEST_F(Checkpoint, GivesTheSameGradientsAndKeepsLess) {
+  Tensor x = parameter(randn({100})), y = parameter(x.detach().clone()), w = parameter(randn({100}));
+  const auto block = [&](const Tensor& t) { return deep(t * w) + deep(t); };
+  const Tensor plain = block(y).sum(), checkpointed = autograd::checkpoint(block, x).sum();
+  EXPECT_TRUE(same(plain, checkpointed));
+  EXPECT_EQ(autograd::memory_report(checkpointed).bytes, 0);
+  EXPECT_GT(autograd::memory_report(plain).bytes, 100 * 4 * 5);
+  plain.backward();
+  const Tensor expected = w.grad().clone();
+  w.zero_grad();
+  checkpointed.backward();
+  EXPECT_TRUE(same(x.grad(), y.grad()));
+  EXPECT_TRUE(same(w.grad(), expected)) << "captured parameters get their gradients";
+}
+
+TEST_F(Checkpoint, WorksWithGradAndCanBeDifferentiatedTwice) {
+  Tensor x = parameter(randn({5}, f64)), w = parameter(randn({5}, f64));
+  const auto f = [&](const Tensor& t) { return deep(t * w); };
+  const auto twice = [&](bool checkpointed) {
+    const Tensor y = checkpointed ? autograd::checkpoint(f, x) : f(x);
+    const Tensor g = grad({y.sum()}, {x}, {.create_graph = true})[0];
+    return grad({(g * g).sum()}, {x, w});
+  };
+  EXPECT_TRUE(same(twice(true)[0], twice(false)[0]));
+  EXPECT_TRUE(same(twice(true)[1], twice(false)[1]));
+}
+
+TEST_F(Checkpoint, Nests) {
+  Tensor x = parameter(randn({6})), y = parameter(x.detach().clone());
+  const auto inner = [](const Tensor& t) { return autograd::checkpoint(deep, deep(t)) * t; };
+  autograd::checkpoint([&](const Tensor& t) { return autograd::checkpoint(inner, deep(t)) + t; }, x * 2.0)
+      .sum()
+      .backward();
+  const auto plain = [](const Tensor& t) { return deep(deep(t)) * t; };
+  const Tensor doubled = y * 2.0;
+  (plain(deep(doubled)) + doubled).sum().backward();
+  EXPECT_TRUE(same(x.grad(), y.grad()));
+}
+
+TEST_F(Checkpoint, DrawsTheSameNumbersAgain) {
+  Tensor x = parameter(ones({50}));
+  Tensor y = autograd::checkpoint([](const Tensor& t) { return dropout(exp(dropout(t, 0.5)), 0.3); }, x);
+  const RandomState before = random_state();
+  y.sum().backward();
+  EXPECT_EQ(random_state(), before) << "the generator does not feel a recomputation";
+  manual_seed(0);
+  Tensor z = parameter(ones({50}));
+  dropout(exp(dropout(z, 0.5)), 0.3).sum().backward();
+  EXPECT_TRUE(same(x.grad(), z.grad()));
+}
+
+TEST_F(Checkpoint, TakesSeveralInputsAndGivesSeveralOutputs) {
+  Tensor a = parameter(randn({3, 4})), b = parameter(randn({4})), mask = ones({3, 4}, boolean);
+  const auto f = [](const Tensor& p, const Tensor& q, const Tensor& m) {
+    return std::vector<Tensor>{deep(p * q), where(m, exp(p), q)};
+  };
+  const auto run = [&](bool checkpointed) {
+    const std::vector<Tensor> out = checkpointed ? autograd::checkpoint(f, a, b, mask) : f(a, b, mask);
+    return grad({(out[0] * out[1]).sum()}, {a, b});
+  };
+  EXPECT_TRUE(same(run(true)[0], run(false)[0]));
+  EXPECT_TRUE(same(run(true)[1], run(false)[1]));
+}
+
+TEST_F(Checkpoint, RunsOnceAgainForAllThatItsNodesNeed) {
+  Tensor x = parameter(randn({4}));
+  int runs = 0;
+  const Tensor y = autograd::checkpoint([&](const Tensor& t) { return ++runs, deep(deep(t)); }, x).sum();
+  EXPECT_EQ(runs, 1);
+  y.backward({.retain_graph = true});
+  EXPECT_EQ(runs, 2);
+  y.backward();
+  EXPECT_EQ(runs, 2);
+  EXPECT_NE(error_of([&] { y.backward(); }).find("second time"), std::string::npos);
+  const NoGrad guard;
+  (void)autograd::checkpoint([&](const Tensor& t) { return ++runs, t * 2.0; }, x);
+  EXPECT_EQ(runs, 3);
+}
+
+TEST_F(Checkpoint, NoticesWhatCannotBeRight) {
+  Tensor x = parameter(randn({4})), w = parameter(randn({4}));
+  int runs = 0;
+  const Tensor y = autograd::checkpoint([&](const Tensor& t) { return ++runs == 1 ? exp(t) : exp(sin(t)); }, x).sum();
+  EXPECT_NE(error_of([&] { y.backward(); }).find("must do the same when it is run again"), std::string::npos);
+  const Tensor z = autograd::checkpoint([&](const Tensor& t) { return exp(t * w); }, x).sum();
+  {
+    const NoGrad guard;
+    w.add_(1.0);
+  }
+  EXPECT_NE(error_of([&] { z.backward(); }).find("has written to it since"), std::string::npos);
+}
+
+TEST_F(Checkpoint, HooksSeeAllThatIsSaved) {
+  Tensor x = parameter(randn({40})), y = parameter(x.detach().clone());
+  int packed = 0, unpacked = 0;
+  Tensor z;
+  {
+    autograd::SavedTensorHooks hooks(
+        [&](const Tensor& t) -> std::any { return ++packed, t.to(bf16); },
+        [&](const std::any& kept) { return ++unpacked, std::any_cast<Tensor>(kept).to(f32); });
+    z = exp(gelu(x) * x).sum();
+  }
+  exp(gelu(y) * y).sum().backward();
+  z.backward();
+  EXPECT_EQ(packed, unpacked);
+  EXPECT_GE(packed, 4);
+  EXPECT_TRUE(allclose(x.grad(), y.grad(), 5e-2, 5e-2));
+  autograd::SavedTensorHooks wrong([](const Tensor&) -> std::any { return 1; },
+                                   [](const std::any&) { return ones({2}); });
+  EXPECT_NE(error_of([&] { exp(x).sum().backward(); }).find("unpack returned [2] f32 for a saved tensor of [40] f32"),
+            std::string::npos);
+}
+
+TEST_F(Checkpoint, ReportsWhatAGraphKeeps) {
+  Tensor x = parameter(randn({256}));
+  const Tensor y = exp(x * 2.0), z = sin(y) * y;
+  const autograd::MemoryReport report = autograd::memory_report(z.sum());
+  EXPECT_EQ(report.bytes, 2 * 256 * 4) << report.to_string();  // y, and sin(y)
+  EXPECT_EQ(report.ops[0].op, "mul");
+  EXPECT_NE(report.to_string().find("total"), std::string::npos);
+}
+
+}  // namespace
+}  // namespace weft::testing

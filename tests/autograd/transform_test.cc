@@ -1,0 +1,159 @@
+// vjp, jvp, jacobian, hessian, hvp and vhp, and how they nest with each other, with vmap and with backward.
+#include "tensor/batching/vmap.h"
+#include "tests/autograd/checks.h"
+
+namespace weft::testing {
+namespace {
+
+class Transforms : public NoLeaks {};
+
+Tensor wave(const Tensor& x) { return sin(x) * x; }
+Tensor slope(const Tensor& x) { return cos(x) * x + sin(x); }
+bool close(const Tensor& a, const Tensor& b) { return allclose(a.detach(), b.detach(), 1e-9, 1e-9); }
+
+TEST_F(Transforms, AreDerivatives) {
+  const Tensor x = randn({4}, f64), v = randn({4}, f64);
+  EXPECT_TRUE(close(vjp(wave, x, v).gradient, slope(x) * v));
+  EXPECT_TRUE(close(jvp(wave, x, v).tangent, slope(x) * v));
+  EXPECT_TRUE(close(jacobian(wave, x).diagonal(), slope(x)));
+  EXPECT_TRUE(close(jacobian(wave, x, {.rows_at_once = 3}), jacobian(wave, x)));
+  const auto f = [](const Tensor& t) { return (t * t * t).sum() * t[0]; };
+  const Tensor h = hessian(f, x);
+  EXPECT_TRUE(close(h, h.t()));
+  EXPECT_TRUE(close(h[1][1], 6.0 * x[1] * x[0]));
+  EXPECT_TRUE(close(hvp(f, x, v), matmul(h, v)));
+  EXPECT_TRUE(close(vhp(f, x, v), matmul(h, v)));
+}
+
+TEST_F(Transforms, TakeSeveralArgumentsAndGiveSeveralOutputs) {
+  const Tensor a = randn({2, 3}, f64), b = randn({3}, f64), v = randn({2}, f64), w = randn({2, 3}, f64);
+  const auto f = [](const std::vector<Tensor>& x) { return std::vector<Tensor>{matmul(x[0], x[1]), x[0] * x[1]}; };
+  const auto back = vjp(f, {a, b}, {v, w});
+  EXPECT_TRUE(close(back.gradients[0], unsqueeze(v, 1) * b + w * b));
+  EXPECT_TRUE(close(back.gradients[1], matmul(a.t(), v) + (w * a).sum(0)));
+  const auto forward = jvp(f, {a, b}, {w, b});
+  EXPECT_TRUE(close(forward.tangents[0], matmul(w, b) + matmul(a, b)));
+  EXPECT_TRUE(close(forward.tangents[1], w * b + a * b));
+  const auto first = [](const std::vector<Tensor>& x) { return matmul(x[0], x[1]); };
+  EXPECT_EQ(jacobian(first, {a, b})[0].shape(), (Shape{2, 2, 3}));
+  EXPECT_TRUE(close(jacobian(first, {a, b})[1], a));
+  const auto number = [](const std::vector<Tensor>& x) { return square(matmul(x[0], x[1])).sum(); };
+  EXPECT_TRUE(close(hvp(number, {a, b}, {zeros_like(a), b})[1], 2.0 * matmul(a.t(), matmul(a, b))));
+}
+
+TEST_F(Transforms, AreZeroWhereNothingDepends) {
+  const Tensor x = randn({3}, f64);
+  const auto constant = [](const Tensor& t) { return ones_like(t) * 2.0; };
+  EXPECT_TRUE(close(vjp(constant, x, x).gradient, zeros_like(x)));
+  EXPECT_TRUE(close(jvp(constant, x, x).tangent, zeros_like(x)));
+  EXPECT_TRUE(close(jacobian(constant, x), zeros({3, 3}, f64)));
+  EXPECT_TRUE(close(jvp([](const Tensor& t) { return t * 2.0; }, x, x).tangent, x * 2.0));
+  EXPECT_TRUE(close(hvp([](const Tensor& t) { return t.sum(); }, x, x), zeros_like(x)));
+  EXPECT_EQ(jacobian([](const Tensor& t) { return t.slice(0, 0, 0); }, x).shape(), (Shape{0, 3}));
+}
+
+TEST_F(Transforms, HaveHistoryWhereSomebodyCanWantIt) {
+  const Tensor x = randn({3}, f64);
+  Tensor w = parameter(randn({3}, f64));
+  const auto free = vjp(wave, x, x);
+  EXPECT_FALSE(free.output.requires_grad() || free.gradient.requires_grad());
+  EXPECT_FALSE(jvp(wave, x, x).tangent.requires_grad() || jacobian(wave, x).requires_grad());
+  const auto weighted = [&](const Tensor& t) { return (w * t * t).sum(); };
+  Tensor g = vjp(weighted, x).gradient;  // 2 w x
+  g.sum().backward();
+  EXPECT_TRUE(close(w.grad(), 2.0 * x));
+  w.zero_grad();
+  jvp(weighted, x, ones_like(x)).tangent.backward();
+  EXPECT_TRUE(close(w.grad(), 2.0 * x));
+  w.zero_grad();
+  vjp(wave, w, ones_like(w)).gradient.sum().backward();
+  EXPECT_TRUE(close(w.grad(), 2.0 * cos(w) - sin(w) * w));
+  w.zero_grad();
+  const NoGrad guard;
+  EXPECT_FALSE(vjp(weighted, x).gradient.requires_grad());
+  EXPECT_TRUE(close(vjp(wave, w, ones_like(w)).gradient, slope(w)));
+}
+
+TEST_F(Transforms, NestInEachOther) {
+  const Tensor x = randn({3}, f64), v = randn({3}, f64);
+  const auto directional = [&](const Tensor& t) { return jvp(wave, t, v).tangent; };
+  EXPECT_TRUE(close(jvp(directional, x, v).tangent, (2.0 * cos(x) - sin(x) * x) * v * v));
+  const auto cubic = [](const Tensor& t) { return (t * t * t).sum(); };
+  const auto hessian_of = [&](const Tensor& t) { return hessian(cubic, t); };
+  EXPECT_EQ(jacobian(hessian_of, x).shape(), (Shape{3, 3, 3}));
+  EXPECT_NEAR(jacobian(hessian_of, x)[1][1][1].item<double>(), 6.0, 1e-12);
+}
+
+TEST_F(Transforms, NestInVmap) {
+  const Tensor batch = randn({5, 3}, f64), v = randn({3}, f64);
+  EXPECT_TRUE(close(vmap([&](const Tensor& x) { return vjp(wave, x, v).gradient; })(batch), slope(batch) * v));
+  EXPECT_TRUE(close(vmap([&](const Tensor& x) { return jvp(wave, x, v).tangent; })(batch), slope(batch) * v));
+  const Tensor j = vmap([](const Tensor& x) { return jacobian(wave, x); })(batch);
+  EXPECT_TRUE(close(j.diagonal(0, 1, 2), slope(batch)));
+  const auto cubic = [](const Tensor& t) { return (t * t * t).sum(); };
+  EXPECT_TRUE(close(vmap([&](const Tensor& x) { return hessian(cubic, x); })(batch).diagonal(0, 1, 2), 6.0 * batch));
+  Tensor leaf = parameter(batch);
+  vmap([&](const Tensor& x) { return vjp(wave, x, v).gradient; })(leaf).sum().backward();
+  EXPECT_TRUE(close(leaf.grad(), (2.0 * cos(batch) - sin(batch) * batch) * v));
+}
+
+TEST_F(Transforms, GradInsideOfVmapIsEachSamplesOwn) {
+  const Tensor batch = randn({5, 3}, f64);
+  Tensor w = parameter(randn({3}, f64));
+  const auto of_shared = [&](const Tensor& x) { return grad({(w * x).sum()}, {w})[0]; };
+  EXPECT_TRUE(close(vmap(of_shared)(batch), batch));
+  const auto with_leaf = [&](const Tensor& x) {
+    Tensor leaf = parameter(x);
+    (leaf * leaf * w).sum().backward();
+    return leaf.grad();
+  };
+  EXPECT_TRUE(close(vmap(with_leaf)(batch), 2.0 * batch * w));
+  w.zero_grad();
+  vmap([&](const Tensor& x) { return (w * x).sum(); })(batch).sum().backward();
+  EXPECT_TRUE(close(w.grad(), batch.sum(0)));
+  w.zero_grad();
+  vmap([&](const Tensor& x) { return x.detach() * x; })(parameter(batch));
+  Tensor leaf = parameter(batch);
+  vmap([&](const Tensor& x) { return x.detach() * x; })(leaf).sum().backward();
+  EXPECT_TRUE(close(leaf.grad(), batch));
+}
+
+TEST_F(Transforms, RandomNumbersOfSamplesAreTheirOwn) {
+  const Tensor batch = ones({4, 50}, f64);
+  const Tensor dropped = vmap([](const Tensor& x) { return dropout(x, 0.5); })(batch);
+  EXPECT_FALSE(allclose(dropped[0], dropped[1])) << "each sample has a mask of its own";
+  const Tensor noise = vmap([](const Tensor& x) { return randn_like(x); })(batch);
+  EXPECT_FALSE(allclose(noise[0], noise[1]));
+  const Tensor same = vmap([](const Tensor& x) { return x * randn({50}, f64); })(batch);
+  EXPECT_TRUE(close(same[0], same[1]));
+  Tensor leaf = parameter(batch);
+  const Tensor y = vmap([](const Tensor& x) { return dropout(x, 0.5); })(leaf);
+  y.sum().backward();
+  EXPECT_TRUE(close(leaf.grad(), y)) << "backward drops what forward dropped";
+  const auto pair = [](const Tensor& x) {
+    const Tensor p = parameter(ones_like(x)), out = dropout(p, 0.5);  // the samples of p do not differ
+    return std::vector<Tensor>{out.detach(), grad({out.sum()}, {p})[0]};
+  };
+  const auto both = vmap(pair)(batch);
+  EXPECT_TRUE(close(both[0], both[1]));
+  const Tensor nested = vmap([](const Tensor& rows) {
+    return vmap([](const Tensor& x) { return dropout(x, 0.5); })(rows);
+  })(ones({2, 3, 40}, f64));
+  EXPECT_FALSE(allclose(nested[0], nested[1]));
+  EXPECT_FALSE(allclose(nested[0][0], nested[0][1]));
+}
+
+TEST_F(Transforms, SayWhatIsWrong) {
+  const Tensor x = ones({3});
+  EXPECT_EQ(error_of([&] { vjp(wave, x, ones({2})); }),
+            "vjp([3] f32): the direction of output 0 has shape [2], not [3]");
+  EXPECT_EQ(error_of([&] { vjp(wave, x); }), "vjp([3] f32): the direction of output 0 of shape [3] is undefined");
+  EXPECT_EQ(error_of([&] { jvp(wave, x, ones({2})); }),
+            "jvp([3] f32): the direction of argument 0 has shape [2], not [3]");
+  EXPECT_EQ(error_of([&] { vjp(wave, ones({3}, i64), x); }),
+            "vjp([3] i64): cannot differentiate with respect to i64; it takes f32, f64, bf16 or f16");
+  EXPECT_EQ(error_of([&] { hessian(wave, x); }), "hessian: the function gives [3] f32; it must give one number");
+}
+
+}  // namespace
+}  // namespace weft::testing

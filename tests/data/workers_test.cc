@@ -1,0 +1,111 @@
+// DataLoader with several workers: the same batches, errors where they belong, and threads that end.
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <chrono>
+#include <thread>
+
+#include "data/loader.h"
+#include "data/transform.h"
+#include "tensor/all.h"
+#include "tests/tensor/task_count.h"
+
+namespace weft {
+namespace {
+
+/// Example i is {i, 10 i}; some take longer than others, example `bad` throws.
+class Slow : public data::Dataset {
+ public:
+  explicit Slow(int64_t size, int64_t bad = -1) : size_(size), bad_(bad) {}
+  int64_t size() const override { return size_; }
+  Example get(int64_t i) const override {
+    ++asked;
+    if (i % 7 == 0) std::this_thread::sleep_for(std::chrono::milliseconds(3));
+    if (i == bad_) throw IndexError("this example is bad");
+    return {tensor({i}), tensor({10.0 * static_cast<double>(i)})};
+  }
+  static inline std::atomic<int64_t> asked = 0;
+
+ private:
+  int64_t size_, bad_;
+};
+
+std::vector<int64_t> epoch(data::DataLoader<2>& loader) {
+  std::vector<int64_t> out;
+  for (const auto& [x, y] : loader)
+    for (const int64_t value : x.to_vector<int64_t>()) out.push_back(value);
+  return out;
+}
+
+TEST(Workers, ChangeNothing) {
+  const auto noise = [](const Tensor& x, RandomKey key) {
+    return x + static_cast<int64_t>(random_bits(key, 0) % 1000) * 1000;
+  };
+  std::vector<int64_t> expected;
+  for (const int64_t workers : {0, 1, 2, 5, 40}) {
+    manual_seed(5);
+    data::DataLoader loader(data::map(Slow(60), noise), {.batch_size = 4, .shuffle = true, .workers = workers});
+    auto found = epoch(loader);
+    const auto second = epoch(loader);
+    found.insert(found.end(), second.begin(), second.end());
+    if (workers == 0) expected = found;
+    EXPECT_EQ(found, expected) << workers;
+  }
+}
+
+TEST(Workers, ErrorsComeAfterTheBatchesBefore) {
+  for (const int64_t workers : {1, 2, 4}) {
+    data::DataLoader loader(Slow(40, 14), {.batch_size = 2, .prefetch = 8, .workers = workers});
+    for (int run = 0; run < 2; ++run) {
+      int64_t batches = 0;
+      EXPECT_THROW(for (const auto& [x, y] : loader) batches += x.numel() == y.numel(), IndexError);
+      EXPECT_EQ(batches, 7);
+    }
+  }
+}
+
+TEST(Workers, EndWithTheLoop) {
+  const int64_t before = weft::testing::task_count();
+  for (int run = 0; run < 5; ++run) {
+    data::DataLoader loader(Slow(1000), {.batch_size = 2, .workers = 3});
+    int batches = 0;
+    for (const auto& batch : loader) {
+      batches += batch[0].defined() ? 1 : 0;
+      if (batches == 2) break;
+    }
+    EXPECT_EQ(weft::testing::task_count(), before);
+  }
+}
+
+TEST(Workers, StayWithinTheirLead) {
+  data::DataLoader loader(Slow(1000), {.batch_size = 1, .prefetch = 5, .workers = 3});
+  Slow::asked = 0;
+  auto it = loader.begin();
+  std::this_thread::sleep_for(std::chrono::milliseconds(60));
+  EXPECT_LE(Slow::asked, 6);  // the one handed out, and five
+  EXPECT_EQ((*it)[0].item<int>(), 0);
+}
+
+TEST(Workers, GoOnInTheMiddleOfAnEpoch) {
+  manual_seed(8);
+  data::DataLoader loader(Slow(30), {.batch_size = 4, .shuffle = true, .workers = 3});
+  std::vector<int64_t> rest;
+  std::string position;
+  int batches = 0;
+  for (const auto& [x, y] : loader) {
+    if (!position.empty())
+      for (const int64_t value : x.to_vector<int64_t>()) rest.push_back(value);
+    if (++batches == 3) position = loader.position();
+  }
+  loader.set_position(position);
+  EXPECT_EQ(epoch(loader), rest);
+}
+
+TEST(Workers, BadOptions) {
+  EXPECT_THROW(data::DataLoader(Slow(3), {.workers = -1}), Error);
+  data::DataLoader none(Slow(0), {.workers = 2});
+  EXPECT_TRUE(epoch(none).empty());
+}
+
+}  // namespace
+}  // namespace weft

@@ -1,0 +1,209 @@
+// Metrics: values as NumPy and scikit-learn give them, and errors.
+#include "metrics/metrics.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <functional>
+
+#include "tensor/all.h"
+
+namespace weft {
+namespace {
+
+std::string message(const std::function<void()>& call) {
+  try {
+    call();
+  } catch (const Error& error) {
+    return error.what();
+  }
+  return "no error";
+}
+
+const Tensor kLabels = tensor({0, 1, 2, 2, 1, 0, 2, 3});
+const Tensor kPredicted = tensor({0, 2, 2, 2, 1, 1, 0, 2});
+
+TEST(Accuracy, OfClassesAndOfScores) {
+  metrics::Accuracy accuracy;
+  EXPECT_TRUE(std::isnan(accuracy.value()));
+  accuracy.update(kPredicted, kLabels);
+  EXPECT_DOUBLE_EQ(accuracy.value(), 4.0 / 8);
+  accuracy.update(tensor({{0.1, 0.9}, {0.8, 0.2}}), tensor({1, 1}));
+  EXPECT_DOUBLE_EQ(accuracy.value(), 5.0 / 10);
+  EXPECT_EQ(accuracy.count(), 10);
+  accuracy.reset();
+  // (n, classes, positions)
+  accuracy.update(tensor({{{1.0, 0.0, 3.0}, {0.0, 1.0, 2.0}}}), tensor({{0, 1, 1}}));
+  EXPECT_DOUBLE_EQ(accuracy.value(), 2.0 / 3);
+}
+
+TEST(Accuracy, LeavesIgnoredLabelsOut) {
+  metrics::Accuracy accuracy({.ignore_index = 0});
+  accuracy.update(kPredicted, kLabels);
+  EXPECT_DOUBLE_EQ(accuracy.value(), 3.0 / 6);
+  accuracy.update(tensor({1}), tensor({0}));
+  EXPECT_EQ(accuracy.count(), 6);
+}
+
+TEST(Accuracy, TakesNoHistory) {
+  metrics::Accuracy accuracy;
+  const Tensor scores = tensor({{0.1, 0.9}}).requires_grad_();
+  accuracy.update(scores, tensor({1}));
+  EXPECT_DOUBLE_EQ(accuracy.value(), 1);
+}
+
+TEST(Accuracy, Errors) {
+  metrics::Accuracy accuracy;
+  EXPECT_EQ(message([&] {
+              accuracy.update(ones({2, 3}), ones({3}, i64));
+            }),
+            "Accuracy([2, 3] f32, [3] i64): scores are (n, classes, ...) for labels (n, ...), not [2, 3] for [3]");
+  EXPECT_EQ(
+      message([&] { accuracy.update(ones({2}), ones({2}, i64)); }),
+      "Accuracy([2] f32, [2] i64): predictions of the labels' shape are classes, integers, not f32; scores have the "
+      "classes at axis 1");
+  EXPECT_EQ(message([&] {
+              accuracy.update(ones({2, 2}), ones({2}));
+            }),
+            "Accuracy([2, 2] f32, [2] f32): labels are classes, integers, not f32");
+  EXPECT_EQ(message([&] {
+              accuracy.update(ones({2, 0}), ones({2}, i64));
+            }),
+            "Accuracy([2, 0] f32, [2] i64): there are scores of 0 classes");
+}
+
+TEST(TopKAccuracy, CountsLabelsAmongTheBest) {
+  const Tensor scores = tensor({{0.5, 0.2, 0.3}, {0.1, 0.2, 0.7}, {0.4, 0.4, 0.2}});
+  metrics::TopKAccuracy one(1), two(2);
+  for (auto* metric : {&one, &two}) metric->update(scores, tensor({2, 2, 1}));
+  EXPECT_DOUBLE_EQ(one.value(), 1.0 / 3);
+  EXPECT_DOUBLE_EQ(two.value(), 1);
+  EXPECT_THROW(metrics::TopKAccuracy(0), Error);
+  metrics::TopKAccuracy many(4);
+  EXPECT_EQ(message([&] {
+              many.update(scores, tensor({2, 2, 1}));
+            }),
+            "TopKAccuracy([3, 3] f32, [3] i64): k = 4 is more than the 3 classes");
+}
+
+TEST(ConfusionMatrix, CountsLabelsByPredictions) {
+  metrics::ConfusionMatrix confusion(4);
+  confusion.update(kPredicted, kLabels);
+  EXPECT_TRUE(equal(confusion.matrix(), tensor({{1, 1, 0, 0}, {0, 1, 1, 0}, {1, 0, 2, 0}, {0, 0, 1, 0}})));
+  EXPECT_DOUBLE_EQ(confusion.accuracy(), 0.5);
+  EXPECT_EQ(confusion.count(), 8);
+  confusion.update(tensor({3}), tensor({3}));
+  EXPECT_EQ(confusion.matrix()[3][3].item<int64_t>(), 1);
+  confusion.reset();
+  EXPECT_EQ(confusion.count(), 0);
+  EXPECT_TRUE(std::isnan(confusion.f1()));
+}
+
+// sklearn.metrics.precision_recall_fscore_support(labels, predictions, average=..., zero_division=0)
+TEST(ConfusionMatrix, AveragesAsScikitLearn) {
+  using metrics::Average;
+  struct Row {
+    Average average;
+    double precision, recall, f1;
+  };
+  const double f0 = 0.5, f1 = 0.5, f2 = 4.0 / 7;
+  const Row rows[] = {
+      {Average::macro, (0.5 + 0.5 + 0.5 + 0) / 4, (0.5 + 0.5 + 2.0 / 3 + 0) / 4, (f0 + f1 + f2 + 0) / 4},
+      {Average::weighted, (2 * 0.5 + 2 * 0.5 + 3 * 0.5) / 8, 0.5, (2 * f0 + 2 * f1 + 3 * f2) / 8},
+      {Average::micro, 0.5, 0.5, 0.5}};
+  for (const Row& row : rows) {
+    metrics::Precision precision(4, {.average = row.average});
+    metrics::Recall recall(4, {.average = row.average});
+    metrics::F1 f(6, {.average = row.average});  // classes that never occur change nothing
+    precision.update(kPredicted, kLabels);
+    recall.update(kPredicted, kLabels);
+    f.update(kPredicted, kLabels);
+    EXPECT_DOUBLE_EQ(precision.value(), row.precision);
+    EXPECT_DOUBLE_EQ(recall.value(), row.recall);
+    EXPECT_DOUBLE_EQ(f.value(), row.f1);
+  }
+  metrics::ConfusionMatrix confusion(4);
+  confusion.update(kPredicted, kLabels);
+  EXPECT_TRUE(equal(confusion.recall_of_classes(), tensor({0.5, 0.5, 2.0 / 3, 0.0}, f64)));
+  EXPECT_TRUE(equal(confusion.precision_of_classes(), tensor({0.5, 0.5, 0.5, 0.0}, f64)));
+}
+
+TEST(ConfusionMatrix, Errors) {
+  EXPECT_EQ(message([] { metrics::ConfusionMatrix(0); }),
+            "ConfusionMatrix: the number of classes must be at least 1, not 0");
+  metrics::ConfusionMatrix confusion(3);
+  EXPECT_EQ(message([&] { confusion.update(kPredicted, kLabels); }),
+            "ConfusionMatrix([8] i64, [8] i64): label 3 is out of range for 3 classes");
+  EXPECT_EQ(message([&] { confusion.update(tensor({-1}), tensor({0})); }),
+            "ConfusionMatrix([1] i64, [1] i64): prediction -1 is out of range for 3 classes");
+  EXPECT_EQ(confusion.count(), 0);
+}
+
+TEST(Auc, IsExactWithTies) {
+  metrics::Auc auc;
+  EXPECT_TRUE(std::isnan(auc.value()));
+  auc.update(tensor({0.1, 0.4, 0.35, 0.8}), tensor({0, 0, 1, 1}));
+  EXPECT_DOUBLE_EQ(auc.value(), 0.75);  // scikit-learn's example
+  auc.update(tensor({0.4, 0.4}), tensor({true, false}));
+  // Positive scores 0.35 0.8 0.4 against 0.1 0.4 0.4: 1 + 0 + 0, 3, 1 + 0.5 + 0.5 of 9.
+  EXPECT_DOUBLE_EQ(auc.value(), 6.0 / 9);
+  EXPECT_EQ(auc.count(), 6);
+  auc.reset();
+  auc.update(tensor({0.5, 0.5}), tensor({1, 1}));
+  EXPECT_TRUE(std::isnan(auc.value()));
+}
+
+TEST(Auc, EqualsTheCountOfPairs) {
+  manual_seed(3);
+  const Tensor scores = randint(0, 20, {300}), labels = randint(0, 2, {300});
+  metrics::Auc auc;
+  auc.update(scores, labels);
+  double above = 0, pairs = 0;
+  const auto s = scores.to_vector<double>(), l = labels.to_vector<double>();
+  for (size_t i = 0; i < s.size(); ++i)
+    for (size_t j = 0; j < s.size(); ++j) {
+      if (l[i] != 1 || l[j] != 0) continue;
+      pairs += 1;
+      above += s[i] > s[j] ? 1 : s[i] == s[j] ? 0.5 : 0;
+    }
+  EXPECT_NEAR(auc.value(), above / pairs, 1e-12);
+}
+
+TEST(Auc, Errors) {
+  metrics::Auc auc;
+  EXPECT_EQ(message([&] { auc.update(tensor({0.5}), tensor({2})); }),
+            "Auc([1] f32, [1] i64): a label is neither 0 nor 1");
+  EXPECT_EQ(message([&] { auc.update(tensor({NAN}), tensor({1})); }), "Auc([1] f32, [1] i64): a score is NaN");
+  EXPECT_EQ(message([&] {
+              auc.update(tensor({0.5}), tensor({1, 0}));
+            }),
+            "Auc([1] f32, [2] i64): scores and labels have one shape, not [1] and [2]");
+}
+
+TEST(Perplexity, IsTheExponentialOfTheMeanLoss) {
+  const Tensor logits = tensor({{2.0, 0.0, 1.0}, {0.0, 3.0, 0.0}, {1.0, 1.0, 1.0}}), targets = tensor({0, 2, 1});
+  metrics::Perplexity perplexity({.ignore_index = -1});
+  EXPECT_TRUE(std::isnan(perplexity.value()));
+  perplexity.update(logits.slice(0, 0, 1), targets.slice(0, 0, 1));
+  perplexity.update(logits.slice(0, 1), targets.slice(0, 1));
+  perplexity.update(logits.slice(0, 0, 1), tensor({-1}));
+  EXPECT_NEAR(perplexity.value(), std::exp(cross_entropy(logits.to(f64), targets).item<double>()), 1e-6);
+  EXPECT_EQ(perplexity.count(), 3);
+  EXPECT_THROW(perplexity.update(logits, tensor({0, 3, 1})), IndexError);
+}
+
+TEST(Mean, IsWeighted) {
+  metrics::Mean mean;
+  EXPECT_TRUE(std::isnan(mean.value()));
+  mean.update(2, 3);
+  mean.update(tensor({1.0, 4.0}));
+  EXPECT_DOUBLE_EQ(mean.value(), 11.0 / 5);
+  mean.update(NAN, 0);
+  EXPECT_DOUBLE_EQ(mean.value(), 11.0 / 5);
+  EXPECT_THROW(mean.update(1, -1), Error);
+  mean.reset();
+  EXPECT_DOUBLE_EQ(mean.weight(), 0);
+}
+
+}  // namespace
+}  // namespace weft

@@ -1,0 +1,144 @@
+// functional_call and per_sample_grad.
+#include <gtest/gtest.h>
+
+#include "autograd/autograd.h"
+#include "nn/nn.h"
+#include "tensor/core/random.h"
+#include "tensor/functions_all.h"
+
+namespace weft::testing {
+namespace {
+
+struct Net : nn::Layer<Net> {
+  nn::Linear first =
+      register_module("first", nn::Linear(nn::LinearOptions{.in_features = 3, .out_features = 4, .dtype = f64}));
+  nn::Linear second =
+      register_module("second", nn::Linear(nn::LinearOptions{.in_features = 4, .out_features = 2, .dtype = f64}));
+  Tensor forward(const Tensor& x) { return second(tanh(first(x))); }
+};
+
+struct Tied : nn::Layer<Tied> {
+  Tensor a = register_parameter("a", ones({2}));
+  Tensor b = register_parameter("b", a);
+  Tensor forward(const Tensor& x) { return x * a * b; }
+};
+
+struct Broken : nn::Layer<Broken> {
+  Tensor a = register_parameter("a", ones({2}));
+  Tensor forward(const Tensor& x) { return x * a * ones({3}); }
+};
+
+template <class F> std::string error_of(F&& f) {
+  try {
+    f();
+  } catch (const Error& error) {
+    return error.what();
+  }
+  return "";
+}
+
+TEST(FunctionalCall, ReplacesStateForOneCall) {
+  manual_seed(1);
+  Net net;
+  const Tensor x = randn({5, 3}, f64), before = net(x);
+  StateDict other = net.clone_state();
+  for (auto& [name, value] : other) value = parameter(value * 2.0);
+  const Tensor y = nn::functional_call(net, other, x);
+  EXPECT_FALSE(allclose(y, before));
+  EXPECT_TRUE(allclose(net(x), before, 0, 0));
+  y.sum().backward();
+  EXPECT_TRUE(other.at("first.weight").grad().defined());
+  EXPECT_FALSE(net.get_parameter("first.weight").grad().defined());
+  Net same;
+  same.load_state_dict(other);
+  EXPECT_TRUE(allclose(same(x), y, 0, 0));
+  const Tensor part = nn::functional_call(net, {{"second.bias", zeros({2}, f64)}}, x);
+  EXPECT_TRUE(allclose(part, before - net.second.get_parameter("bias")));
+}
+
+TEST(FunctionalCall, SharedParametersAndErrors) {
+  Tied tied;
+  const Tensor x = ones({2});
+  EXPECT_TRUE(allclose(nn::functional_call(tied, {{"b", full({2}, 3.0f)}}, x), full({2}, 9.0f)));
+  EXPECT_TRUE(allclose(nn::functional_call(tied, tied.clone_state(), x), x));
+  EXPECT_EQ(error_of([&] {
+              nn::functional_call(tied, {{"a", ones({2})}, {"b", ones({2})}}, x);
+            }),
+            "functional_call(): `a` and `b` are one parameter, but two tensors are given");
+  EXPECT_EQ(error_of([&] {
+              nn::functional_call(tied, {{"c", ones({2})}}, x);
+            }),
+            "functional_call(): Tied has no parameter or buffer `c`");
+  EXPECT_EQ(error_of([&] {
+              nn::functional_call(tied, {{"a", ones({3})}}, x);
+            }),
+            "functional_call(): `a` has shape [3] instead of [2]");
+  Broken broken;
+  EXPECT_NE(error_of([&] { nn::functional_call(broken, {{"a", zeros({2})}}, x); }), "");
+  EXPECT_TRUE(allclose(broken.a, ones({2}))) << "restored where it throws";
+  EXPECT_TRUE(broken.a.requires_grad());
+}
+
+TEST(FunctionalCall, OfACheckpointedModule) {
+  manual_seed(4);
+  Net net;
+  const Tensor x = randn({5, 3}, f64);
+  autograd::checkpoint(net, x).sum().backward();
+  const Tensor g = net.get_parameter("first.weight").grad();
+  net.zero_grad();
+  net(x).sum().backward();
+  EXPECT_TRUE(allclose(net.get_parameter("first.weight").grad(), g, 0, 0));
+  // A recomputation after the call would read the module's own parameters: that is noticed.
+  StateDict other = net.clone_state();
+  for (auto& [name, value] : other) value = parameter(value);
+  struct Wrapper : nn::Layer<Wrapper> {
+    Net inner = register_module("inner", Net());
+    Tensor forward(const Tensor& in) { return autograd::checkpoint(inner, in); }
+  } wrapper;
+  StateDict outer;
+  for (const auto& [name, value] : other) outer["inner." + name] = value;
+  const Tensor y = nn::functional_call(wrapper, outer, x).sum();
+  EXPECT_NE(error_of([&] { y.backward(); }).find("it reads another parameter than the first time"), std::string::npos);
+}
+
+TEST(PerSampleGrad, EqualsALoop) {
+  manual_seed(2);
+  Net net;
+  const Tensor x = randn({4, 3}, f64), target = randn({4, 2}, f64);
+  const auto loss = [&](const StateDict& p, const Tensor& row, const Tensor& t) {
+    return nn::mse_loss(nn::functional_call(net, p, row), t);
+  };
+  const StateDict found = nn::per_sample_grad(net, loss, x, target);
+  EXPECT_EQ(found.size(), 4u);
+  for (int64_t i = 0; i < 4; ++i) {
+    net.zero_grad();
+    nn::mse_loss(net(x[i]), target[i]).backward();
+    for (const nn::NamedTensor& parameter : net.named_parameters())
+      EXPECT_TRUE(allclose(found.at(parameter.name)[i], parameter.tensor.grad(), 1e-9, 1e-12)) << parameter.name;
+  }
+}
+
+struct SmallConv : nn::Layer<SmallConv> {
+  nn::Conv2d conv = register_module(
+      "conv", nn::Conv2d(nn::Conv2dOptions{.in_channels = 2, .out_channels = 3, .kernel_size = 3, .dtype = f64}));
+  Tensor forward(const Tensor& x) { return max_pool2d(relu(conv(x)), {.kernel_size = 2}); }
+};
+
+TEST(PerSampleGrad, OfConvolutions) {
+  manual_seed(3);
+  SmallConv net;
+  const Tensor x = randn({4, 2, 8, 8}, f64);
+  const auto loss = [&](const StateDict& p, const Tensor& image) {
+    return square(nn::functional_call(net, p, unsqueeze(image, 0))).sum();
+  };
+  const StateDict found = nn::per_sample_grad(net, loss, x);
+  for (int64_t i = 0; i < 4; ++i) {
+    net.zero_grad();
+    square(net(x.slice(0, i, i + 1))).sum().backward();
+    for (const nn::NamedTensor& parameter : net.named_parameters())
+      EXPECT_TRUE(allclose(found.at(parameter.name)[i], parameter.tensor.grad(), 1e-9, 1e-12)) << parameter.name;
+  }
+}
+
+}  // namespace
+}  // namespace weft::testing

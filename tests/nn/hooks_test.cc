@@ -1,0 +1,161 @@
+// Hooks of calls, printing, functions in Sequential, containers, and the forms of dropout.
+#include <gtest/gtest.h>
+
+#include <sstream>
+
+#include "nn/nn.h"
+#include "tensor/core/random.h"
+#include "tensor/functions_all.h"
+
+namespace weft::nn {
+namespace {
+
+template <class F> std::string message(F f) {
+  try {
+    f();
+  } catch (const Error& error) {
+    return error.what();
+  }
+  return "accepted";
+}
+
+TEST(Print, ShowsTheTreeOfModules) {
+  Sequential net(Linear(4, 3), Sequential(BatchNorm1d(3), ReLU()), Dropout(0.25));
+  std::ostringstream out;
+  out << net;
+  EXPECT_EQ(out.str(),
+            "Sequential(\n"
+            "  (0): Linear(in_features=4, out_features=3, bias=true)\n"
+            "  (1): Sequential(\n"
+            "    (0): BatchNorm1d(3, eps=1e-05)\n"
+            "    (1): ReLU()\n"
+            "  )\n"
+            "  (2): Dropout(p=0.25)\n"
+            ")");
+  EXPECT_EQ(LSTM(8, 16).to_string(), "LSTM(8, 16, num_layers=1)");
+  EXPECT_EQ(RMSNorm(16).to_string(), "RMSNorm([16])");
+  EXPECT_EQ(GroupNorm(2, 4).to_string(), "GroupNorm(2, 4, eps=1e-05)");
+}
+
+TEST(Hooks, SeeCallsAndMayChangeThem) {
+  Linear layer(3, 2);
+  const Tensor x = randn({4, 3}), plain = layer(x);
+  std::vector<std::string> seen;
+  auto watch = layer.register_forward_hook([&](const Module& module, const Tensor& in, const Tensor& out) {
+    seen.push_back(module.type_name() + text(in.shape(), out.shape()));
+  });
+  EXPECT_TRUE(equal(layer(x), plain));
+  EXPECT_EQ(seen, std::vector<std::string>{"Linear[4, 3][4, 2]"});
+  auto twice = layer.register_forward_hook([](const Module&, const Tensor&, const Tensor& y) { return y * 2.0; });
+  auto zero = layer.register_forward_pre_hook([](const Module&, const Tensor& in) { return zeros_like(in); });
+  EXPECT_TRUE(allclose(layer(x), broadcast(layer.bias() * 2.0, {4, 2})));
+  zero.remove();
+  EXPECT_TRUE(allclose(layer(x), plain * 2.0));
+  twice.remove();
+  twice.remove();
+  EXPECT_TRUE(equal(layer(x), plain));
+  EXPECT_EQ(seen.size(), 4u);
+  watch.remove();
+  EXPECT_TRUE(equal(layer(x), plain));
+  EXPECT_EQ(seen.size(), 4u);
+}
+
+TEST(Hooks, OfAModuleBelowAreCalledAndEndWithIt) {
+  int calls = 0;
+  {
+    Sequential net(Linear(3, 3), BatchNorm1d(3), ReLU());
+    for (NamedModule& entry : net.modules())
+      entry.module.register_forward_hook([&](const Module&, const Tensor&, const Tensor&) { ++calls; });
+    EXPECT_EQ(detail::forward_hooks, 4);
+    (void)net(randn({2, 3}));
+    EXPECT_EQ(calls, 4);  // batch norm and relu apart
+  }
+  EXPECT_EQ(detail::forward_hooks, 0);
+}
+
+TEST(Sequential, TakesFunctions) {
+  Sequential net(
+      Linear(3, 4), [](const Tensor& x) { return x * 2.0; }, Identity(), Unflatten(1, {2, -1}), Flatten());
+  net.push_back([](const Tensor& x) { return x + 1.0; });
+  net.push_back("last", [](const Tensor& x) { return x - 1.0; });
+  const Tensor x = randn({5, 3});
+  EXPECT_TRUE(allclose(net(x), net.at<Linear>(0)(x) * 2.0, 1e-5, 1e-6));
+  EXPECT_EQ(net.size(), 7u);
+}
+
+struct Heads : Module {
+  ModuleDict<Linear> heads = register_module("heads", ModuleDict<Linear>());
+  ParameterList scales = register_module("scales", ParameterList());
+  Heads() {
+    heads.insert("left", Linear(2, 1));
+    heads.insert("right", Linear(2, 3));
+    scales.push_back(ones({2}));
+  }
+};
+
+TEST(Containers, HoldModulesAndParametersByName) {
+  Heads net;
+  EXPECT_EQ(net.heads.size(), 2u);
+  EXPECT_TRUE(net.heads.contains("left"));
+  EXPECT_FALSE(net.heads.contains("middle"));
+  EXPECT_EQ(net.heads["right"](ones({1, 2})).shape(), (Shape{1, 3}));
+  EXPECT_EQ(message([&] { (void)net.heads["middle"]; }), "there is no module `middle`");
+  EXPECT_EQ(net.get_parameter("heads.left.weight").shape(), (Shape{1, 2}));
+  EXPECT_TRUE(net.get_parameter("scales.0").is_same(net.scales[0]));
+  EXPECT_THROW(net.scales[1], IndexError);
+  EXPECT_EQ(net.parameter_count(), 3 + 9 + 2);
+}
+
+TEST(Dropouts, DropWholeChannels) {
+  manual_seed(3);
+  Dropout2d layer(0.25);
+  const Tensor y = layer(ones({50, 40, 3, 2}));
+  EXPECT_TRUE(equal(y, broadcast_like(y.narrow(2, 0, 1).narrow(3, 0, 1), y)));
+  EXPECT_NEAR((y == 0.0).to(f32).mean().item<double>(), 0.25, 0.03);
+  EXPECT_NEAR(y.max().item<double>(), 1 / 0.75, 1e-6);
+  layer.eval();
+  EXPECT_TRUE(equal(layer(ones({2, 3, 4, 4})), ones({2, 3, 4, 4})));
+  EXPECT_EQ(Dropout1d()(ones({3, 4})).shape(), (Shape{3, 4}));
+  EXPECT_EQ(Dropout3d()(ones({2, 3, 1, 2, 2})).shape(), (Shape{2, 3, 1, 2, 2}));
+  EXPECT_EQ(message([] { Dropout1d()(ones({4})); }),
+            "Dropout1d([4] f32): the input must have 3 axes, (N, C, ...), or 2 without N");
+  EXPECT_EQ(message([] { Dropout2d(1.5); }), "Dropout2d(): p must be in [0, 1], not 1.5");
+}
+
+TEST(Dropouts, AlphaDropoutKeepsMeanAndVariance) {
+  manual_seed(5);
+  const Tensor x = randn({300, 400});
+  for (const double p : {0.1, 0.5}) {
+    const Tensor y = AlphaDropout(p)(x);
+    EXPECT_NEAR(y.mean().item<double>(), 0, 0.02);
+    EXPECT_NEAR(y.std().item<double>(), 1, 0.02);
+  }
+  const Tensor y = FeatureAlphaDropout(0.4)(randn({300, 200, 4}));
+  EXPECT_NEAR(y.std().item<double>(), 1, 0.03);
+  EXPECT_EQ(AlphaDropout(1)(x).max().item<double>(), 0);
+  AlphaDropout off(0.5);
+  off.eval();
+  EXPECT_TRUE(equal(off(x), x));
+}
+
+TEST(Recurrent, DropsBetweenLayersInTrainingOnlyAndRefusesWhatDoesNotFit) {
+  manual_seed(6);
+  LSTM lstm({.input_size = 3, .hidden_size = 4, .num_layers = 2, .dropout = 0.5});
+  const Tensor x = randn({2, 5, 3});
+  EXPECT_FALSE(equal(lstm(x).output, lstm(x).output));
+  lstm.eval();
+  EXPECT_TRUE(equal(lstm(x).output, lstm(x).output));
+  EXPECT_EQ(lstm(x[0]).output.shape(), (Shape{5, 4}));
+  EXPECT_EQ(lstm(x[0]).h.shape(), (Shape{2, 4}));
+  EXPECT_EQ(message([&] { lstm(ones({2, 5, 4})); }), "LSTM([2, 5, 4] f32): x has 4 features, this layer takes 3");
+  EXPECT_EQ(message([&] {
+              lstm(x, {zeros({1, 2, 4}), {}});
+            }),
+            "LSTM([2, 5, 3] f32): the first states must be [2, 2, 4], not [1, 2, 4]");
+  EXPECT_EQ(message([&] { lstm(x, {}, tensor({6, 1})); }), "LSTM([2, 5, 3] f32): length 6 is out of range for 5 steps");
+  EXPECT_EQ(message([] { GRU(3, 0); }), "GRU(): hidden_size must be 1 or more, not 0 (was it left out?)");
+  EXPECT_EQ(message([] { GRUCell(3, 2)(ones({1, 2, 3})); }), "GRUCell([1, 2, 3] f32): x must be (N, 3) or without N");
+}
+
+}  // namespace
+}  // namespace weft::nn

@@ -1,0 +1,292 @@
+// Cases of remainders and whole quotients, other functions of two tensors, bits and shifts, with numbers on either side.
+#include <cmath>
+#include <limits>
+#include <numbers>
+
+#include "tensor/functions/binary.h"
+#include "tensor/functions/copy.h"
+#include "tensor/functions/fill.h"
+#include "tensor/functions/special.h"
+#include "tensor/functions/unary.h"
+#include "tests/ops/families.h"
+
+namespace weft::testing {
+
+namespace {
+
+using Function = Tensor (*)(const Tensor&, const Tensor&);
+using Naive = double (*)(double, double);
+
+/// Pairs drawn by a and b: of one shape, broadcast either way, empty, without axes.
+std::vector<Sample> pairs(const std::function<InputSpec(const Shape&)>& a,
+                          const std::function<InputSpec(const Shape&)>& b) {
+  return {{a({3, 4}), b({3, 4})}, {a({}), b({})},     {a({3, 1}), b({4})}, {a({}), b({5})},
+          {a({0, 3}), b({3})},    {a({37}), b({37})}, {a({2, 3}), b({})},  {a({2, 1, 2, 3}), b({2, 2, 1, 3})}};
+}
+std::function<InputSpec(const Shape&)> from(double low, double high) {
+  return [=](const Shape& shape) { return uniform(shape, low, high); };
+}
+std::function<InputSpec(const Shape&)> whole(int64_t low, int64_t high) {
+  return [=](const Shape& shape) { return integers(shape, low, high); };
+}
+
+double floored(double a, double b) { return a - b * std::floor(a / b); }
+
+void add_division(Cases& cases) {
+  // Quotients between 1.1 and 1.9: no step is near.
+  const std::vector<Sample> smooth = pairs(from(1.65, 1.85), from(1.0, 1.4));
+  auto add = [&](const char* name, Function f, Naive naive) {
+    cases.add(name, smooth, CALL(f(x[0], x[1])), pointwise(naive)).compares(kFloating).loose(10);
+  };
+  add("remainder", remainder, floored);
+  add("fmod", fmod, [](double a, double b) { return std::fmod(a, b); });
+  add("floor_divide", floor_divide, [](double a, double b) { return std::floor(a / b); });
+  // Signs, exact multiples, and quotients of all sizes.
+  const std::vector<Sample> signs = {{given({16}, {7, -7, 7, -7, 6, -6, 6, -6, 0, 0, 5, -5, 1, -1, 50, -50}),
+                                      given({16}, {3, 3, -3, -3, 3, 3, -3, -3, 2, -2, 10, 10, 1, -1, 7, -7})},
+                                     {given({3, 1}, {5, -5, 2}), given({4}, {1, -2, 3, -4})}};
+  auto add_signs = [&](const std::string& name, Function f, Naive naive) {
+    cases.add(name + " of signs", signs, CALL(f(x[0], x[1])), pointwise(naive))
+        .compares(kNumbers & ~only(u8))
+        .no_gradient()
+        .no_layouts();
+  };
+  add_signs("remainder", remainder, floored);
+  add_signs("fmod", fmod, [](double a, double b) { return std::fmod(a, b); });
+  add_signs("floor_divide", floor_divide, [](double a, double b) { return std::floor(a / b); });
+  cases
+      .add("remainder of u8", {{index({4}, {200, 255, 3, 0}, u8), index({4}, {7, 255, 5, 9}, u8)}},
+           CALL((x[0] % x[1]).to(i64)), pointwise(floored))
+      .gives({Result::i64})
+      .no_layouts();
+  constexpr double inf = std::numeric_limits<double>::infinity(), nan = std::numeric_limits<double>::quiet_NaN();
+  const std::vector<Sample> extremes = {{given({14}, {inf, -inf, 1, -1, 1, 0, nan, 1, 1e30, -1e30, 3, -3, 1e-30, 0}),
+                                         given({14}, {2, 2, inf, inf, 0, 0, 1, nan, 3, 3, 1e-30, -1e-30, 1e30, -5})}};
+  cases
+      .add("fmod of extremes", extremes, CALL(fmod(x[0], x[1])),
+           pointwise([](double a, double b) { return std::fmod(a, b); }))
+      .compares(only(f32) | only(f64))
+      .no_gradient();
+  cases
+      .add("remainder of extremes", extremes, CALL(remainder(x[0], x[1])), pointwise([](double a, double b) {
+             const double rest = std::fmod(a, b);
+             return rest != 0 && (rest < 0) != (b < 0) ? rest + b : rest;
+           }))
+      .compares(only(f32) | only(f64))
+      .no_gradient();
+  cases
+      .add("floor_divide of extremes",
+           {{given({8}, {inf, -inf, 1, -1, 1, 0, nan, 1}), given({8}, {2, 2, inf, inf, 0, 0, 1, nan})}},
+           CALL(floor_divide(x[0], x[1])), pointwise([](double a, double b) {
+             return std::isinf(a) ? nan : std::isinf(b) ? (a < 0 ? -1.0 : 0.0) : std::floor(a / b);
+           }))
+      .compares(only(f32) | only(f64))
+      .no_gradient();
+  // It wraps, as its negation does.
+  const std::pair<DType, double> smallest[] = {{i8, -0x1p7}, {i16, -0x1p15}, {i32, -0x1p31}, {i64, -0x1p63}};
+  for (const auto& [dtype, lowest] : smallest)
+    cases
+        .add(text("smallest integer by -1 in ", dtype), {{index({2}, {lowest, 5}, dtype), index({2}, {-1, -1}, dtype)}},
+             CALL(Outputs{floor_divide(x[0], x[1]).to(i64), remainder(x[0], x[1]).to(i64), fmod(x[0], x[1]).to(i64)}),
+             [lowest = lowest](const Arrays&) {
+               const Array none{{2}, {0, 0}};
+               return Arrays{Array{{2}, {lowest, -5}}, none, none};
+             })
+        .gives({Result::i64})
+        .no_layouts();
+  cases
+      .add("remainder by a number", {{integers({3, 4}, -9, 9)}, {integers({0}, 0, 1)}, {integers({}, -9, 9)}},
+           CALL(Outputs{x[0] % 4, floor_divide(x[0], 4), fmod(x[0], 4)}),
+           [](const Arrays& x) {
+             return Arrays{pointwise([](double a) { return floored(a, 4); })(x)[0],
+                           pointwise([](double a) { return std::floor(a / 4); })(x)[0],
+                           pointwise([](double a) { return std::fmod(a, 4); })(x)[0]};
+           })
+      .compares(kNumbers);
+  cases
+      .add("a number divided", {{integers({3, 4}, 1, 9)}, {integers({0}, 0, 1)}},
+           CALL(Outputs{7 % x[0], floor_divide(7, x[0])}),
+           [](const Arrays& x) {
+             return Arrays{pointwise([](double a) { return floored(7, a); })(x)[0],
+                           pointwise([](double a) { return std::floor(7 / a); })(x)[0]};
+           })
+      .compares(kNumbers)
+      .no_layouts();
+}
+
+void add_pairs(Cases& cases) {
+  const auto any = [](const Shape& shape) { return normal(shape, {0}); };
+  auto with_special = [](std::vector<Sample> samples) {
+    samples.push_back({special({19, 1}), special({19})});
+    return samples;
+  };
+  auto add = [&](const char* name, Function f, Naive naive, const std::vector<Sample>& samples) -> OpCase& {
+    return cases.add(name, samples, CALL(f(x[0], x[1])), pointwise(naive)).widens().loose(10);
+  };
+  add(
+      "atan2", atan2, [](double a, double b) { return std::atan2(a, b); }, with_special(pairs(any, any)));
+  add(
+      "hypot", hypot, [](double a, double b) { return std::hypot(a, b); }, with_special(pairs(any, any)));
+  add(
+      "copysign", copysign, [](double a, double b) { return std::copysign(a, b); }, with_special(pairs(any, any)));
+  add(
+      "logaddexp", logaddexp,
+      [](double a, double b) {
+        if (std::isnan(a) || std::isnan(b)) return a + b;
+        return a == b ? a + std::numbers::ln2 : std::max(a, b) + std::log1p(std::exp(-std::abs(a - b)));
+      },
+      with_special(pairs(any, any)));
+  add(
+      "logaddexp2", logaddexp2, [](double a, double b) { return std::log2(std::exp2(a) + std::exp2(b)); },
+      pairs(any, any));
+  add(
+      "xlogy", xlogy, [](double a, double b) { return a == 0 && !std::isnan(b) ? 0 : a * std::log(b); },
+      with_special(pairs(any, from(0.5, 2))));
+  cases
+      .add("fmax", with_special(pairs(any, from(5, 6))), CALL(fmax(x[0], x[1])), pointwise([](double a, double b) {
+             return std::isnan(a) ? b : std::isnan(b) ? a : a < b ? b : a;
+           }))
+      .accepts(kNumbers);
+  cases
+      .add("fmin", with_special(pairs(any, from(-6, -5))), CALL(fmin(x[0], x[1])), pointwise([](double a, double b) {
+             return std::isnan(a) ? b : std::isnan(b) ? a : a > b ? b : a;
+           }))
+      .accepts(kNumbers);
+  cases.add("nextafter", pairs(any, any), CALL(nextafter(x[0], x[1])), pointwise([](double a, double) { return a; }))
+      .accepts(only(f32) | only(f64))
+      .no_gradient();
+  cases
+      .add("nextafter f64", {{given({5}, {1, 1, 0, -1, 2}), given({5}, {2, 0, 1, -1, 2})}}, CALL(nextafter(x[0], x[1])),
+           pointwise([](double a, double b) { return std::nextafter(a, b); }))
+      .compares(only(f64))
+      .no_gradient();
+  cases
+      .add("functions of two with numbers", {{uniform({3, 4}, 0.5, 2)}, {uniform({0}, 1, 2)}, {uniform({}, 1, 2)}},
+           CALL(Outputs{atan2(x[0], 2), atan2(2, x[0]), hypot(x[0], 1.5), xlogy(3, x[0]), logaddexp(x[0], 0.5),
+                        copysign(x[0], -1.0)}),
+           [](const Arrays& x) {
+             return Arrays{pointwise([](double a) { return std::atan2(a, 2); })(x)[0],
+                           pointwise([](double a) { return std::atan2(2, a); })(x)[0],
+                           pointwise([](double a) { return std::hypot(a, 1.5); })(x)[0],
+                           pointwise([](double a) { return 3 * std::log(a); })(x)[0],
+                           pointwise([](double a) { return std::log(std::exp(a) + std::exp(0.5)); })(x)[0],
+                           pointwise([](double a) { return -a; })(x)[0]};
+           })
+      .widens()
+      .loose(10);
+}
+
+constexpr DTypes kBits = kIntegers | only(boolean);
+int64_t bits_of(double a) { return static_cast<int64_t>(a); }
+
+void add_bits(Cases& cases) {
+  const std::vector<Sample> samples = pairs(whole(0, 100), whole(0, 100));
+  auto add = [&](const char* name, Function f, Naive naive) {
+    cases.add(name, samples, CALL(f(x[0], x[1])), pointwise(naive)).accepts(kBits);
+  };
+  add("bitwise_and", bitwise_and, [](double a, double b) { return double(bits_of(a) & bits_of(b)); });
+  add("bitwise_or", bitwise_or, [](double a, double b) { return double(bits_of(a) | bits_of(b)); });
+  add("bitwise_xor", bitwise_xor, [](double a, double b) { return double(bits_of(a) ^ bits_of(b)); });
+  cases
+      .add("bitwise_not", {{integers({3, 4}, -9, 9)}, {integers({}, 0, 1)}, {integers({0}, 0, 1)}}, CALL(~x[0]),
+           pointwise([](double a) { return -a - 1; }))
+      .compares(kIntegers);
+  cases.add("not of bool", {{mask({3, 4})}, {mask({})}}, CALL(~x[0]), pointwise([](double a) { return 1 - a; }))
+      .gives({Result::boolean});
+  cases.add("bitwise_not accepts", {{integers({5}, 0, 1)}}, CALL(bitwise_not(x[0])), nullptr)
+      .accepts(kBits)
+      .no_gradient();
+  cases
+      .add("logic of masks", {{mask({3, 4}), mask({4})}, {mask({0}), mask({})}},
+           CALL(Outputs{x[0] & x[1], x[0] | x[1], x[0] ^ x[1]}),
+           [](const Arrays& x) {
+             return Arrays{pointwise([](double a, double b) { return a * b; })(x)[0],
+                           pointwise([](double a, double b) { return std::max(a, b); })(x)[0],
+                           pointwise([](double a, double b) { return double(a != b); })(x)[0]};
+           })
+      .gives({Result::boolean});
+  const std::vector<Sample> shifts = pairs(whole(0, 5), whole(0, 3));
+  cases
+      .add("shifts", shifts, CALL(Outputs{x[0] << x[1], x[0] >> x[1]}),
+           [](const Arrays& x) {
+             return Arrays{pointwise([](double a, double b) { return a * std::exp2(b); })(x)[0],
+                           pointwise([](double a, double b) { return std::floor(a / std::exp2(b)); })(x)[0]};
+           })
+      .accepts(kIntegers);
+  cases
+      .add("shifts by too much", {{given({6}, {5, -5, 5, -5, 1, -1}), given({6}, {-1, -1, 64, 64, 100, 100})}},
+           CALL(Outputs{x[0] << x[1], x[0] >> x[1]}),
+           [](const Arrays&) {
+             return Arrays{Array{{6}, {0, 0, 0, 0, 0, 0}}, Array{{6}, {0, -1, 0, -1, 0, -1}}};
+           })
+      .compares(kIntegers & ~only(u8));
+  cases
+      .add("bits with numbers", {{integers({3, 4}, 0, 20)}, {integers({}, 0, 20)}, {integers({0}, 0, 1)}},
+           CALL(Outputs{x[0] & 6, 6 | x[0], x[0] ^ 3, x[0] << 1, x[0] >> 1}),
+           [](const Arrays& x) {
+             return Arrays{pointwise([](double a) { return double(bits_of(a) & 6); })(x)[0],
+                           pointwise([](double a) { return double(bits_of(a) | 6); })(x)[0],
+                           pointwise([](double a) { return double(bits_of(a) ^ 3); })(x)[0],
+                           pointwise([](double a) { return 2 * a; })(x)[0],
+                           pointwise([](double a) { return std::floor(a / 2); })(x)[0]};
+           })
+      .compares(kIntegers);
+}
+
+void add_errors(Cases& cases) {
+  const std::pair<const char*, Function> all[] = {
+      {"remainder", remainder}, {"fmod", fmod},         {"floor_divide", floor_divide},
+      {"atan2", atan2},         {"hypot", hypot},       {"logaddexp", logaddexp},
+      {"xlogy", xlogy},         {"copysign", copysign}, {"nextafter", nextafter},
+      {"fmax", fmax},           {"fmin", fmin},         {"logaddexp2", logaddexp2}};
+  for (const auto& [name, f] : all)
+    cases.error<ShapeError>(
+        std::string(name) + " shapes",
+        [f = f] {
+          f(ones({2, 3}), ones({4}));
+        },
+        std::string(name) + "([2, 3] f32, [4] f32): shapes [2, 3] and [4] do not broadcast: 3 and 4 on axis -1");
+  const std::pair<const char*, Function> bits[] = {
+      {"bitwise_and", bitwise_and}, {"bitwise_or", bitwise_or}, {"bitwise_xor", bitwise_xor}};
+  for (const auto& [name, f] : bits)
+    cases.error<DtypeError>(
+        std::string(name) + " of f32", [f = f] { f(ones({2}), ones({2})); },
+        std::string(name) + "([2] f32, [2] f32): f32 is not accepted here; it takes integers or bool");
+  const std::pair<const char*, Function> shifts[] = {{"bitwise_left_shift", bitwise_left_shift},
+                                                     {"bitwise_right_shift", bitwise_right_shift}};
+  for (const auto& [name, f] : shifts)
+    cases.error<DtypeError>(
+        std::string(name) + " of bool", [f = f] { f(ones({2}, boolean), ones({2}, boolean)); },
+        std::string(name) + "([2] bool, [2] bool): bool is not accepted here; it takes integers");
+  const std::pair<const char*, Function> divisions[] = {
+      {"remainder", remainder}, {"fmod", fmod}, {"floor_divide", floor_divide}};
+  for (const auto& [name, f] : divisions)
+    for (DType dtype : {i64, i32, i16, i8, u8})
+      cases.error<Error>(
+          std::string(name) + " by zero in " + std::string(name_of(dtype)),
+          [f = f, dtype] {
+            f(ones({100, 3}, dtype), arange(3).to(dtype));
+          },
+          text(name, "([100, 3] ", dtype, ", [3] ", dtype,
+               "): an integer is divided by 0; floating dtypes give inf or NaN"));
+  cases.error<Error>(
+      "remainder by the number 0", [] { ones({2}, i64) % 0; },
+      "remainder([2] i64): an integer is divided by 0; floating dtypes give inf or NaN");
+  cases.error<DtypeError>(
+      "bits of a fraction", [] { ones({2}, i64) & 0.5; },
+      "bitwise_and([2] i64): f32 is not accepted here; it takes integers or bool");
+  cases.error<DtypeError>(
+      "bitwise_not of f32", [] { ~ones({2}); },
+      "bitwise_not([2] f32): f32 is not accepted here; it takes integers or bool");
+}
+
+}  // namespace
+
+void add_division_cases(Cases& cases) {
+  add_division(cases);
+  add_pairs(cases);
+  add_bits(cases);
+  add_errors(cases);
+}
+
+}  // namespace weft::testing

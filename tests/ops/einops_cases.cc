@@ -1,0 +1,148 @@
+// Cases of shapes by name.
+#include <algorithm>
+
+#include "tensor/functions/einops.h"
+#include "tensor/functions/fill.h"
+#include "tests/ops/families.h"
+
+namespace weft::testing {
+
+namespace {
+
+/// The element of x[0] at `place` for each index of `shape`.
+Reference from(const Shape& shape, const std::function<Index(const Index&)>& place) {
+  return [=](const Arrays& x) { return build(shape, [&](const Index& i) { return x[0].at(place(i)); }); };
+}
+
+void add_rearranges(Cases& cases) {
+  const auto add = [&](const Shape& in, const char* pattern, const AxisSizes& sizes, const Shape& out,
+                       const std::function<Index(const Index&)>& place) {
+    cases
+        .add(std::string("rearrange ") + pattern, {{normal(in)}}, CALL(rearrange(x[0], pattern, sizes)),
+             from(out, place))
+        .accepts(kAll);
+  };
+  add({2, 3}, "a b -> b a", {}, {3, 2}, [](const Index& i) { return Index{i[1], i[0]}; });
+  add({2, 6, 3}, "b (h d) t -> b h t d", {{"h", 2}}, {2, 2, 3, 3}, [](const Index& i) {
+    return Index{i[0], i[1] * 3 + i[3], i[2]};
+  });
+  add({2, 3, 4}, "b h d -> b (h d)", {}, {2, 12}, [](const Index& i) { return Index{i[0], i[1] / 4, i[1] % 4}; });
+  add({1, 4, 4}, "c (h p) (w q) -> (h w) (p q c)", {{"p", 2}, {"q", 2}}, {4, 4}, [](const Index& i) {
+    return Index{0, i[0] / 2 * 2 + i[1] / 2, i[0] % 2 * 2 + i[1] % 2};
+  });
+  add({2, 3, 4}, "... c -> c ...", {}, {4, 2, 3}, [](const Index& i) { return Index{i[1], i[2], i[0]}; });
+  add({2, 3, 4}, "b ... -> b (...)", {}, {2, 12}, [](const Index& i) { return Index{i[0], i[1] / 4, i[1] % 4}; });
+  add({2, 1, 3}, "a 1 b -> 1 (a b)", {}, {1, 6}, [](const Index& i) { return Index{i[1] / 3, 0, i[1] % 3}; });
+  add({}, "-> 1 1", {}, {1, 1}, [](const Index&) { return Index{}; });
+  add({2, 3}, "a b -> a () b", {}, {2, 1, 3}, [](const Index& i) { return Index{i[0], i[2]}; });
+}
+
+void add_others(Cases& cases) {
+  const Reference pooled = [](const Arrays& x) {
+    return build({1, 2, 2}, [&](const Index& i) {
+      double sum = 0;
+      for (int64_t p = 0; p < 2; ++p)
+        for (int64_t q = 0; q < 2; ++q) sum += x[0].at({i[0], 2 * i[1] + p, 2 * i[2] + q});
+      return sum / 4;
+    });
+  };
+  cases
+      .add("reduce to means of tiles", {{normal({1, 4, 4})}},
+           CALL(reduce(x[0], "c (h p) (w q) -> c h w", "mean", {{"p", 2}, {"q", 2}})), pooled)
+      .compares(kFloating);
+  cases
+      .add("reduce to a sum", {{normal({2, 3})}}, CALL(reduce(x[0], "a b -> ", "sum")),
+           reduction({}, false,
+                     [](const auto& row) {
+                       double sum = 0;
+                       for (const double value : row) sum += value;
+                       return sum;
+                     }))
+      .compares(kFloating);
+  cases
+      .add("reduce to largest", {{distinct({2, 3, 2})}}, CALL(reduce(x[0], "a ... -> ...", "max")),
+           reduction({0}, false, [](const auto& row) { return *std::max_element(row.begin(), row.end()); }))
+      .compares(kFloating);
+  cases
+      .add("reduce of nothing", {{normal({2, 3})}}, CALL(reduce(x[0], "a b -> b a", "sum")),
+           from({3, 2},
+                [](const Index& i) {
+                  return Index{i[1], i[0]};
+                }))
+      .compares(kFloating);
+  cases
+      .add("repeat by pattern", {{normal({2, 3})}}, CALL(repeat(x[0], "a b -> (a r) s b", {{"r", 2}, {"s", 2}})),
+           from({4, 2, 3},
+                [](const Index& i) {
+                  return Index{i[0] / 2, i[2]};
+                }))
+      .accepts(kAll);
+}
+
+void add_errors(Cases& cases) {
+  const auto error = [&](const char* name, const char* pattern, const AxisSizes& sizes, const char* message) {
+    cases.error<Error>(
+        std::string("rearrange ") + name,
+        [=] {
+          rearrange(ones({2, 3}), pattern, sizes);
+        },
+        std::string("rearrange([2, 3] f32): ") + message);
+  };
+  error("without an arrow", "a b", {}, "`a b` must have one ->");
+  error("with two arrows", "a b -> b a -> a b", {}, "`a b -> b a -> a b` must have one ->");
+  error("with a name on one side", "a b -> a", {}, "`b` is on one side of `a b -> a` only");
+  error("with a new name", "a b -> a b c", {}, "`c` is on one side of `a b -> a b c` only");
+  error("with a name twice", "a a -> a", {}, "`a` comes twice in `a a `");
+  error("with an open parenthesis", "(a b c -> a b", {}, "a ( in `(a b c ` is not closed");
+  error("with a stray character", "a b) -> a b", {}, "`)` in `a b) ` is no name, 1, ..., or parenthesis");
+  error("with an unknown size", "a b -> b a", {{"c", 2}}, "`c` is not in `a b -> b a`");
+  error("with merged dots on the left", "(...) -> ...", {},
+        "... in parentheses on the left side of `(...) -> ...` has no sizes");
+  error("with dots on the right", "a b -> a b ...", {}, "`a b -> a b ...` has ... on the right side only");
+  cases.error<ShapeError>(
+      "rearrange axes",
+      [] {
+        rearrange(ones({2, 3}), "a b c -> c b a");
+      },
+      "rearrange([2, 3] f32): `a b c -> c b a` has 3 axes on the left side, the tensor 2");
+  cases.error<ShapeError>(
+      "rearrange size",
+      [] {
+        rearrange(ones({2, 3}), "a b -> b a", {{"a", 4}});
+      },
+      "rearrange([2, 3] f32): axis 0 has size 2, the pattern says 4");
+  cases.error<ShapeError>(
+      "rearrange parts",
+      [] {
+        rearrange(ones({2, 3}), "a (b c) -> a b c", {{"b", 2}});
+      },
+      "rearrange([2, 3] f32): axis 1 of size 3 does not split into parts of 2");
+  cases.error<Error>(
+      "rearrange two unknown sizes",
+      [] {
+        rearrange(ones({2, 3}), "a (b c) -> a b c");
+      },
+      "rearrange([2, 3] f32): the sizes of `b` and `c` are not known; give one of them");
+  cases.error<Error>(
+      "reduce name",
+      [] {
+        reduce(ones({2, 3}), "a b -> a", "avg");
+      },
+      "reduce([2, 3] f32): `avg` is none of sum, mean, max, min and prod");
+  cases.error<Error>(
+      "repeat size",
+      [] {
+        repeat(ones({2, 3}), "a b -> a b c");
+      },
+      "repeat([2, 3] f32): the size of `c` is not given");
+}
+
+}  // namespace
+
+void add_einops_cases(Cases& cases) {
+  add_rearranges(cases);
+  add_others(cases);
+  add_errors(cases);
+}
+
+}  // namespace weft::testing

@@ -1,0 +1,343 @@
+// Cases of rounding, logarithms, trigonometric, hyperbolic and special functions.
+#include <cmath>
+#include <limits>
+#include <numbers>
+
+#include "tensor/functions/binary.h"
+#include "tensor/functions/compare.h"
+#include "tensor/functions/copy.h"
+#include "tensor/functions/fill.h"
+#include "tensor/functions/special.h"
+#include "tensor/functions/unary.h"
+#include "tests/ops/families.h"
+
+namespace weft::testing {
+
+namespace {
+
+using Function = Tensor (*)(const Tensor&);
+using Naive = double (*)(double);
+constexpr double kPi = std::numbers::pi;
+constexpr double kInf = std::numeric_limits<double>::infinity();
+
+/// Shapes of many kinds, drawn from an interval, and the special values.
+std::vector<Sample> between(double low, double high) {
+  std::vector<Sample> out;
+  for (const Shape& shape : std::vector<Shape>{{3, 4}, {}, {0}, {1, 0, 3}, {20}, {7, 9}, {2, 3, 2, 2}, {1}, {41}})
+    out.push_back({uniform(shape, low, high)});
+  out.push_back({special({38})});
+  return out;
+}
+
+/// The nearest integer, halves to the even one.
+double nearest(double a) {
+  const double down = std::floor(a), part = a - down;
+  if (std::isnan(part)) return a;
+  if (part != 0.5) return part < 0.5 ? down : down + 1;
+  return std::fmod(down, 2) == 0 ? down : down + 1;
+}
+
+void add_rounding(Cases& cases) {
+  // Far from the steps, where gradients are 0.
+  const std::vector<Sample> samples = {
+      {given({2, 3}, {-1.7, -0.3, 0.2, 0.7, 1.4, 2.6})}, {given({}, {-2.3})}, {given({0, 2}, {})},
+      {given({5}, {0.1, -0.1, 3.9, -3.9, 100.2})},       {special({38})},     {integers({40}, -5, 5)}};
+  auto add = [&](const char* name, Function f, Naive naive) {
+    cases.add(name, samples, CALL(f(x[0])), pointwise(naive)).accepts(kNumbers);
+  };
+  add("floor", floor, [](double a) { return std::floor(a); });
+  add("ceil", ceil, [](double a) { return std::ceil(a); });
+  add("trunc", trunc, [](double a) { return std::trunc(a); });
+  add("round", round, nearest);
+  cases
+      .add("round halves", {{given({8}, {-2.5, -1.5, -0.5, 0.5, 1.5, 2.5, 3.5, 1e6 + 0.5})}}, CALL(round(x[0])),
+           pointwise(nearest))
+      .compares(only(f32) | only(f64))
+      .no_gradient();
+  cases
+      .add("round to decimals", {{given({4}, {1.2345, -1.2355, 0.126, 12.3})}, {given({}, {2.71828})}},
+           CALL(round(x[0], 2)), pointwise([](double a) { return nearest(a * 100) / 100; }))
+      .compares(only(f32) | only(f64));
+  cases
+      .add("round to hundreds", {{given({4}, {1234.5, -1267, 49, 151})}}, CALL(round(x[0], -2)),
+           pointwise([](double a) { return nearest(a / 100) * 100; }))
+      .compares(only(f32) | only(f64));
+  cases
+      .add("round integers to decimals", {{integers({9}, -5, 5)}}, CALL(round(x[0], 2)),
+           pointwise([](double a) { return a; }))
+      .compares(kIntegers);
+  cases
+      .add("frac", {samples[0], samples[1], samples[2], samples[3]}, CALL(frac(x[0])),
+           pointwise([](double a) { return a - std::trunc(a); }))
+      .accepts(kFloating);
+}
+
+void add_transcendental(Cases& cases) {
+  auto add = [&](const char* name, Function f, Naive naive, double low, double high, double loose) {
+    cases.add(name, between(low, high), CALL(f(x[0])), pointwise(naive)).widens().loose(loose);
+  };
+  add(
+      "expm1", expm1, [](double a) { return std::expm1(a); }, -2, 2, 4);
+  add(
+      "exp2", exp2, [](double a) { return std::exp2(a); }, -2, 2, 4);
+  add(
+      "log2", log2, [](double a) { return std::log2(a); }, 0.5, 2.5, 4);
+  add(
+      "log10", log10, [](double a) { return std::log10(a); }, 0.5, 2.5, 4);
+  add(
+      "asin", asin, [](double a) { return std::asin(a); }, -0.9, 0.9, 20);
+  add(
+      "acos", acos, [](double a) { return std::acos(a); }, -0.9, 0.9, 20);
+  add(
+      "atan", atan, [](double a) { return std::atan(a); }, -3, 3, 4);
+  add(
+      "sinh", sinh, [](double a) { return std::sinh(a); }, -2, 2, 4);
+  add(
+      "cosh", cosh, [](double a) { return std::cosh(a); }, -2, 2, 4);
+  add(
+      "asinh", asinh, [](double a) { return std::asinh(a); }, -2, 2, 4);
+  add(
+      "acosh", acosh, [](double a) { return std::acosh(a); }, 1.2, 3, 20);
+  add(
+      "atanh", atanh, [](double a) { return std::atanh(a); }, -0.9, 0.9, 20);
+  add(
+      "erfc", erfc, [](double a) { return std::erfc(a); }, -2, 2, 4);
+  std::vector<Sample> angles = between(-1.2, 1.2);
+  angles.pop_back();  // huge angles differ by rounding of the input
+  angles.push_back({given({6}, {kInf, -kInf, std::nan(""), 0, 1e4, -30})});
+  angles.back()[0].differentiable = false;
+  cases.add("tan", angles, CALL(tan(x[0])), pointwise([](double a) { return std::tan(a); })).widens().loose(20);
+  cases.add("deg2rad", between(-400, 400), CALL(deg2rad(x[0])), pointwise([](double a) { return a * kPi / 180; }))
+      .widens();
+  cases.add("rad2deg", between(-4, 4), CALL(rad2deg(x[0])), pointwise([](double a) { return a * 180 / kPi; })).widens();
+}
+
+/// erf^-1 by bisection.
+double naive_erfinv(double y) {
+  if (!(std::abs(y) <= 1)) return std::nan("");
+  if (std::abs(y) == 1) return y * kInf;
+  double low = -6, high = 6;
+  for (int i = 0; i < 100; ++i) (std::erf((low + high) / 2) < y ? low : high) = (low + high) / 2;
+  return (low + high) / 2;
+}
+/// The sum over 1 / k - 1 / (k + x - 1), its end by the integral: 10 digits.
+double naive_digamma(double x) {
+  if (std::isnan(x) || x == kInf) return x;
+  if (x == 0) return -std::copysign(kInf, x);
+  if (x < 0 && x == std::floor(x)) return std::nan("");
+  double sum = -std::numbers::egamma;
+  const double n = 20000;
+  for (double k = 1; k <= n; ++k) sum += 1 / k - 1 / (k + x - 1);
+  return sum + std::log1p((x - 1) / (n + 0.5));
+}
+/// sum of 2 / (x + k)^3, negated
+double naive_polygamma2(double x) {
+  double sum = 0;
+  const double n = 5000;
+  for (double k = 0; k < n; ++k) sum += 2 / ((x + k) * (x + k) * (x + k));
+  return -(sum + 1 / ((n + x - 0.5) * (n + x - 0.5)));
+}
+
+void add_special_functions(Cases& cases) {
+  cases
+      .add("erfinv", {{uniform({3, 4}, -0.95, 0.95)}, {uniform({}, -0.9, 0.9)}, {uniform({0}, 0, 1)}, {special({19})}},
+           CALL(erfinv(x[0])), pointwise(naive_erfinv))
+      .widens()
+      .loose(20);
+  cases
+      .add("lgamma", {{uniform({3, 4}, 0.3, 6)}, {uniform({}, 1, 2)}, {uniform({0}, 0, 1)}, {special({19})}},
+           CALL(lgamma(x[0])), pointwise([](double a) { return std::lgamma(a); }))
+      .widens()
+      .loose(20);
+  cases
+      .add("digamma", {{uniform({3, 4}, 0.3, 6)}, {uniform({}, 1, 2)}, {given({4}, {-0.5, -1.3, -2.7, 30})}},
+           CALL(digamma(x[0])), pointwise(naive_digamma))
+      .widens()
+      .loose(20);
+  cases
+      .add("digamma at poles", {{given({7}, {0, -0.0, -1, -20, kInf, std::nan(""), 1e18})}}, CALL(digamma(x[0])),
+           pointwise([](double a) { return a == 1e18 ? std::log(a) : naive_digamma(a); }))
+      .compares(only(f64))
+      .no_gradient();
+  cases
+      .add("polygamma", {{uniform({3, 4}, 0.5, 6)}, {uniform({}, 1, 2)}, {uniform({0}, 1, 2)}},
+           CALL(polygamma(2, x[0])), pointwise(naive_polygamma2))
+      .widens()
+      .loose(40);
+  cases
+      .add("polygamma below 0", {{given({3}, {-0.5, -1.3, -2.7})}}, CALL(polygamma(2, x[0])),
+           pointwise(naive_polygamma2))
+      .compares(only(f32) | only(f64))
+      .no_gradient()
+      .loose(40);
+  cases
+      .add("polygamma 0 and 1", {{uniform({2, 3}, 0.5, 4)}}, CALL(Outputs{polygamma(0, x[0]), polygamma(1, x[0])}),
+           [](const Arrays& x) {
+             const auto trigamma = [](double a) {
+               double sum = 0;
+               const double n = 20000;
+               for (double k = 0; k < n; ++k) sum += 1 / ((a + k) * (a + k));
+               return sum + 1 / (n + a - 0.5);
+             };
+             return Arrays{pointwise(naive_digamma)(x)[0], pointwise(+trigamma)(x)[0]};
+           })
+      .compares(kFloating)
+      .loose(20);
+  cases
+      .add("sinc", {{normal({3, 4}, {0})}, {normal({}, {0})}, {normal({0})}, {integers({9}, -2, 2)}}, CALL(sinc(x[0])),
+           pointwise([](double a) { return a == 0 ? 1 : std::sin(kPi * a) / (kPi * a); }))
+      .widens()
+      .loose(20);
+  std::vector<Sample> probabilities = between(0.1, 0.9);
+  probabilities.pop_back();
+  cases.add("logit", probabilities, CALL(logit(x[0])), pointwise([](double a) { return std::log(a) - std::log1p(-a); }))
+      .widens()
+      .loose(20);
+  cases
+      .add("logit limited", {{given({5}, {-1, 0, 0.3, 1, 2})}}, CALL(logit(x[0], 0.25)),
+           pointwise([](double a) { return std::log(std::clamp(a, 0.25, 0.75) / (1 - std::clamp(a, 0.25, 0.75))); }))
+      .widens()
+      .loose(10);
+  InputSpec off_zero = normal({3, 4}, {0});
+  off_zero.differentiable = false;  // it gets no gradient
+  cases
+      .add("heaviside",
+           {{off_zero, normal({4})}, {integers({20}, -1, 1), normal({})}, {special({19}), integers({}, -2, 2)}},
+           CALL(heaviside(x[0], x[1])), pointwise([](double a, double b) {
+             return std::isnan(a) ? a : a == 0 ? b : a > 0 ? 1.0 : 0.0;
+           }))
+      .accepts(kNumbers);
+}
+
+void add_nan_to_num(Cases& cases) {
+  cases
+      .add("nan_to_num", {{normal({3, 4})}, {special({19})}, {normal({})}, {normal({0})}},
+           CALL(nan_to_num(x[0], 7, 8, -9)), pointwise([](double a) {
+             return std::isnan(a) ? 7 : a == kInf ? 8 : a == -kInf ? -9 : a;
+           }))
+      .accepts(kNumbers);
+  cases
+      .add("nan_to_num without bounds", {{special({19})}}, CALL(isfinite(nan_to_num(x[0]))),
+           pointwise([](double) { return 1.0; }))
+      .accepts(kNumbers)
+      .gives({Result::boolean})
+      .no_gradient();
+  cases
+      .add("nan_to_num of f32", {{given({3}, {kInf, -kInf, std::nan("")})}}, CALL(nan_to_num(x[0])),
+           pointwise([](double a) { return std::isnan(a) ? 0 : std::copysign(3.4028234663852886e38, a); }))
+      .compares(only(f32))
+      .no_gradient();
+}
+
+/// Written in place, of temporaries with and without history.
+void add_in_place(Cases& cases) {
+  auto add = [&](const char* name, Tensor& (Tensor::*f)(), Naive naive, double low, double high) {
+    cases
+        .add(
+            name, {{uniform({3, 4}, low, high)}, {uniform({}, low, high)}, {uniform({0, 2}, low, high)}},
+            [f](const Inputs& x) {
+              Tensor y = x[0] * 1.0;
+              return (y.*f)();
+            },
+            pointwise(naive))
+        .compares(kFloating)
+        .loose(4);
+  };
+  add(
+      "neg_", &Tensor::neg_, [](double a) { return -a; }, -2, 2);
+  add(
+      "abs_", &Tensor::abs_, [](double a) { return std::abs(a); }, 0.5, 2);
+  add(
+      "square_", &Tensor::square_, [](double a) { return a * a; }, -2, 2);
+  add(
+      "sqrt_", &Tensor::sqrt_, [](double a) { return std::sqrt(a); }, 0.5, 2);
+  add(
+      "rsqrt_", &Tensor::rsqrt_, [](double a) { return 1 / std::sqrt(a); }, 0.5, 2);
+  add(
+      "reciprocal_", &Tensor::reciprocal_, [](double a) { return 1 / a; }, 0.5, 2);
+  add(
+      "exp_", &Tensor::exp_, [](double a) { return std::exp(a); }, -2, 2);
+  add(
+      "log_", &Tensor::log_, [](double a) { return std::log(a); }, 0.5, 2);
+  add(
+      "tanh_", &Tensor::tanh_, [](double a) { return std::tanh(a); }, -2, 2);
+  add(
+      "sigmoid_", &Tensor::sigmoid_, [](double a) { return 1 / (1 + std::exp(-a)); }, -2, 2);
+  add(
+      "relu_", &Tensor::relu_, [](double a) { return a; }, 0.5, 2);
+  add(
+      "floor_", &Tensor::floor_, [](double a) { return std::floor(a); }, 1.1, 1.9);
+  add(
+      "ceil_", &Tensor::ceil_, [](double a) { return std::ceil(a); }, 1.1, 1.9);
+  add(
+      "round_", &Tensor::round_, [](double) { return 1.0; }, 1.1, 1.4);
+  add(
+      "trunc_", &Tensor::trunc_, [](double a) { return std::trunc(a); }, 1.1, 1.9);
+  cases
+      .add("neg_ of integers", {{integers({9}, -3, 3)}}, CALL(x[0].clone().neg_()),
+           pointwise([](double a) { return -a; }))
+      .compares(kIntegers);
+  cases
+      .add("clamp_", {{normal({3, 4}, {0, 1})}, {normal({}, {0, 1})}}, CALL((x[0] * 1).clamp_(0, 1)),
+           pointwise([](double a) { return std::clamp(a, 0.0, 1.0); }))
+      .compares(kNumbers);
+}
+
+void add_errors(Cases& cases) {
+  const std::pair<const char*, Function> functions[] = {
+      {"floor", floor},     {"ceil", ceil},       {"round", round},       {"trunc", trunc},      {"expm1", expm1},
+      {"exp2", exp2},       {"log2", log2},       {"log10", log10},       {"tan", tan},          {"asin", asin},
+      {"acos", acos},       {"atan", atan},       {"sinh", sinh},         {"cosh", cosh},        {"asinh", asinh},
+      {"acosh", acosh},     {"atanh", atanh},     {"erfc", erfc},         {"erfinv", erfinv},    {"lgamma", lgamma},
+      {"digamma", digamma}, {"sinc", sinc},       {"frac", frac},         {"deg2rad", deg2rad},  {"rad2deg", rad2deg},
+      {"isinf", isinf},     {"signbit", signbit}, {"isposinf", isposinf}, {"isneginf", isneginf}};
+  for (const auto& [name, f] : functions)
+    cases.error<Error>(
+        std::string(name) + " undefined", [f = f] { f(Tensor()); },
+        std::string(name) + "(): a tensor is undefined (default-constructed, or an absent gradient)");
+  for (const auto& [name, f] : {functions[0], functions[1], functions[2], functions[3]})
+    cases.error<DtypeError>(
+        std::string(name) + " of bool", [f = f] { f(ones({2}, boolean)); },
+        std::string(name) +
+            "([2] bool): bool is not accepted here; it takes integers or floating dtypes; cast bool first");
+  cases.error<DtypeError>(
+      "frac of integers", [] { frac(ones({2}, i32)); },
+      "frac([2] i32): i32 is not accepted here; it takes floating dtypes; cast first, e.g. x.to(f32)");
+  cases.error<DtypeError>(
+      "round integers to tens", [] { round(ones({2}, i64), -1); },
+      "round([2] i64): integers have no -1 decimals; cast first, e.g. x.to(f64)");
+  cases.error<Error>(
+      "polygamma order", [] { polygamma(-1, ones({2})); }, "polygamma([2] f32): order -1 is below 0");
+  cases.error<Error>(
+      "logit eps", [] { logit(ones({2}), 0.75); }, "logit([2] f32): eps = 0.75 must lie between 0 and 0.5");
+  cases.error<ShapeError>(
+      "heaviside shapes", [] { heaviside(ones({2}), ones({3})); },
+      "heaviside([2] f32, [3] f32): shapes [2] and [3] do not broadcast: 2 and 3 on axis -1");
+  cases.error<DtypeError>(
+      "exp_ of integers", [] { ones({2}, i32).exp_(); },
+      "exp_([2] i32): the result is f32 and cannot be written in place to i32; use the form that returns a new tensor");
+  cases.error<DtypeError>(
+      "clamp_ of integers", [] { ones({2}, i32).clamp_(0.5, 1); },
+      "clip_([2] i32): a floating result cannot be written in place to i32; use the form that returns a new tensor");
+  cases.error<Error>(
+      "clamp_ bounds", [] { ones({2}).clamp_(2, 1); }, "clip_([2] f32): min 2 is above max 1");
+  cases.error<GradientError>(
+      "exp_ of a leaf", [] { ones({2}).requires_grad_().exp_(); },
+      "exp_([2] f32): exp_ would write to a leaf that requires a gradient; do it under NoGrad");
+  cases.error<Error>(
+      "neg_ of an expanded view", [] { ones({1}).expand({3}).neg_(); },
+      "neg_([3] f32): neg_ would write to a view that overlaps itself (strides [0]); write to a contiguous() copy");
+}
+
+}  // namespace
+
+void add_elementwise_cases(Cases& cases) {
+  add_rounding(cases);
+  add_transcendental(cases);
+  add_special_functions(cases);
+  add_nan_to_num(cases);
+  add_in_place(cases);
+  add_errors(cases);
+}
+
+}  // namespace weft::testing

@@ -1,0 +1,230 @@
+// Cases of counts and searches in sorted sequences.
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "tensor/functions/fill.h"
+#include "tensor/functions/histogram.h"
+#include "tensor/functions/search.h"
+#include "tests/ops/families.h"
+
+namespace weft::testing {
+
+namespace {
+
+using Row = std::vector<double>;
+constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
+
+double sum_of(const Row& x) {
+  double out = 0;
+  for (double v : x) out += v;
+  return out;
+}
+
+Reference places(bool right) {
+  return [=](const Arrays& in) {
+    return build(in[1].shape, [&](const Index& at) {
+      const double v = in[1].at(at);
+      double out = 0;
+      Index from = at;
+      if (in[0].rank() == 1) from = {0};
+      for (from.back() = 0; from.back() < in[0].size(-1); ++from.back()) {
+        const double s = in[0].at(from);
+        out += (std::isnan(v) ? right || !std::isnan(s) : right ? s <= v : s < v) ? 1 : 0;
+      }
+      return out;
+    });
+  };
+}
+
+void add_counts(Cases& cases) {
+  Row ascending;
+  for (int i = 0; i < 37; ++i) ascending.push_back(i / 3);
+  const std::vector<Sample> samples = {{given({5}, {0, 1, 1, 3, 4}), integers({4, 3}, -1, 5)},
+                                       {given({37}, ascending), integers({50}, 0, 13)},
+                                       {given({2, 3}, {0, 1, 2, 2, 2, 5}), integers({2, 4}, 0, 6)},
+                                       {given({4}, {0, 1, 1, 2}), given({}, {1})},
+                                       {given({1}, {1}), special({20})},
+                                       {given({0}, {}), integers({3}, 0, 2)},
+                                       {given({3}, {1, 2, 3}), given({0}, {})}};
+  for (const bool right : {false, true})
+    cases
+        .add(right ? "searchsorted right" : "searchsorted", samples, CALL(searchsorted(x[0], x[1], right)),
+             places(right))
+        .compares(kFloating | only(i64) | only(i32))
+        .gives({Result::i64})
+        .no_gradient()
+        .no_layouts();
+  for (const bool right : {false, true})
+    cases
+        .add(right ? "searchsorted NaN right" : "searchsorted NaN",
+             {{given({3}, {1, 2, kNan}), given({4}, {1, 2.5, kNan, 9})}}, CALL(searchsorted(x[0], x[1], right)),
+             places(right))
+        .compares(kFloating)
+        .gives({Result::i64})
+        .no_gradient()
+        .no_layouts();
+  cases
+      .add("bucketize", {{integers({4, 3}, -1, 5), given({5}, {0, 1, 1, 3, 4})}}, CALL(bucketize(x[0], x[1])),
+           [](const Arrays& x) {
+             return places(false)({x[1], x[0]});
+           })
+      .compares(kFloating)
+      .gives({Result::i64})
+      .no_gradient()
+      .no_layouts();
+
+  const auto counts = [](const Array& x, const Array& weight, int64_t least) {
+    double top = static_cast<double>(least) - 1;
+    for (double v : x.values) top = std::max(top, v);
+    Row out(static_cast<size_t>(top + 1), 0.0);
+    for (size_t i = 0; i < x.values.size(); ++i)
+      out[static_cast<size_t>(x.values[i])] += weight.values.empty() ? 1.0 : weight.values[i];
+    return Array{{static_cast<int64_t>(out.size())}, out};
+  };
+  const InputSpec list = index({8}, {0, 3, 3, 1, 0, 5, 3, 2}), none = index({0}, std::vector<double>{});
+  cases
+      .add("bincount", {{list}, {index({4}, {2, 2, 0, 1}, u8)}, {none}}, CALL(bincount(x[0])),
+           [=](const Arrays& x) { return Arrays{counts(x[0], {}, 0)}; })
+      .gives({Result::i64});
+  cases
+      .add("bincount least", {{list}, {none}}, CALL(bincount(x[0], {}, 9)),
+           [=](const Arrays& x) { return Arrays{counts(x[0], {}, 9)}; })
+      .gives({Result::i64});
+  cases
+      .add("bincount weights", {{list, normal({8})}}, CALL(bincount(x[0], x[1])),
+           [=](const Arrays& x) { return Arrays{counts(x[0], x[1], 0)}; })
+      .compares(kFloating);
+
+  // Values in the bins between edges, the last closed.
+  const auto in_bins = [](const Row& values, const Row& edges) {
+    Row out(edges.size() - 1, 0.0);
+    for (double v : values)
+      for (size_t b = 0; b < out.size(); ++b)
+        if (v >= edges[b] && (v < edges[b + 1] || (b + 1 == out.size() && v == edges[b + 1]))) out[b] += 1;
+    return Array{{static_cast<int64_t>(out.size())}, out};
+  };
+  const std::vector<Sample> values = {{integers({4, 9}, -2, 9)}, {special({20})}, {given({5}, {0, 8, 4, kNan, 2})}};
+  cases
+      .add("histc", values, CALL(histc(x[0], 4, 0, 8)),
+           [=](const Arrays& x) {
+             return Arrays{in_bins(x[0].values, {0, 2, 4, 6, 8})};
+           })
+      .no_gradient();
+  cases
+      .add("histc whole", {{given({6}, {-2, 0, 1, 2, 2, 2})}, {given({2, 2}, {-2, 2, 0, 1})}}, CALL(histc(x[0], 4)),
+           [=](const Arrays& x) {
+             return Arrays{in_bins(x[0].values, {-2, -1, 0, 1, 2})};
+           })
+      .no_gradient();
+  const auto all = [](const HistogramResult& r) { return Outputs{r.hist, r.edges}; };
+  cases
+      .add("histogram", values, CALL(all(histogram(x[0], 4, {.range = std::pair(0.0, 8.0)}))),
+           [=](const Arrays& x) {
+             return Arrays{in_bins(x[0].values, {0, 2, 4, 6, 8}), Array{{5}, {0, 2, 4, 6, 8}}};
+           })
+      .no_gradient();
+  cases
+      .add("histogram between edges", values,
+           CALL(histogram(x[0], tensor({0.0, 0.5, 4.0, 8.0}, x[0].dtype()).to(x[0].device())).hist),
+           [=](const Arrays& x) {
+             return Arrays{in_bins(x[0].values, {0, 0.5, 4, 8})};
+           })
+      .no_gradient()
+      .no_layouts()
+      .compares(only(f32) | only(f64));
+  cases
+      .add("histogram density", {{integers({4, 9}, 0, 8)}},
+           CALL(histogram(x[0], 4, {.range = std::pair(0.0, 8.0), .density = true}).hist),
+           [=](const Arrays& x) {
+             Array out = in_bins(x[0].values, {0, 2, 4, 6, 8});
+             const double total = sum_of(out.values);
+             for (double& v : out.values) v /= total * 2;
+             return Arrays{out};
+           })
+      .compares(only(f32) | only(f64))
+      .no_gradient();
+  cases
+      .add("histogram weights", {{given({4}, {1, 3, 1.5, 7}), normal({4})}},
+           CALL(histogram(x[0].detach(), 2, {.range = std::pair(0.0, 8.0), .weight = x[1]}).hist),
+           [](const Arrays& x) {
+             const Row& w = x[1].values;
+             return Arrays{Array{{2}, {w[0] + w[1] + w[2], w[3]}}};
+           })
+      .compares(only(f32) | only(f64))
+      .no_layouts()
+      .no_gradient();
+}
+
+void add_errors(Cases& cases) {
+  const Tensor x = ones({2, 3});
+  cases.error<ShapeError>(
+      "searchsorted shapes",
+      [=] {
+        searchsorted(x, ones({3, 3}));
+      },
+      "searchsorted([2, 3] f32, [3, 3] f32): the sorted sequence must have one axis, or the values' axes but the last: "
+      "[2, 3] and [3, 3]");
+  cases.error<ShapeError>(
+      "searchsorted scalar", [=] { searchsorted(ones({}), ones({3})); },
+      "searchsorted([] f32, [3] f32): the sorted sequence must have one axis, or the values' axes but the last: [] and "
+      "[3]");
+  cases.error<ShapeError>(
+      "bucketize boundaries", [=] { bucketize(x, x); },
+      "bucketize([2, 3] f32, [2, 3] f32): the boundaries must have one axis, not shape [2, 3]");
+  cases.error<DtypeError>(
+      "bincount dtype", [] { bincount(ones({2})); },
+      "bincount([2] f32): the indices are f32; they must be integers, e.g. x.to(i64)");
+  cases.error<ShapeError>(
+      "bincount axes",
+      [] {
+        bincount(ones({2, 2}, i64));
+      },
+      "bincount([2, 2] i64): the values must have one axis, not shape [2, 2]");
+  cases.error<IndexError>(
+      "bincount negative",
+      [] {
+        bincount(tensor({1, -2}));
+      },
+      "bincount([2] i64): the value -2 is negative");
+  cases.error<ShapeError>(
+      "bincount weights",
+      [] {
+        bincount(tensor({1, 2}), ones({3}));
+      },
+      "bincount([2] i64): the weights must have shape [2], not [3]");
+  cases.error<Error>(
+      "bincount minlength",
+      [] {
+        bincount(tensor({1, 2}), {}, -1);
+      },
+      "bincount([2] i64): minlength must be 0 or more, not -1");
+  cases.error<Error>(
+      "histc bins", [=] { histc(x, 0); }, "histc([2, 3] f32): the number of bins must be at least 1, not 0");
+  cases.error<Error>(
+      "histc range", [=] { histc(x, 2, 3, 1); }, "histc([2, 3] f32): the range 3 .. 1 must be finite and ascending");
+  cases.error<Error>(
+      "histogram of NaN",
+      [] {
+        histogram(tensor({1.0, kNan}), 2);
+      },
+      "histogram([2] f32): the range nan .. nan must be finite and ascending");
+  cases.error<DtypeError>(
+      "histc of integers", [] { histc(ones({2}, i64)); },
+      "histc([2] i64): i64 is not accepted here; it takes floating dtypes; cast first, e.g. x.to(f32)");
+  cases.error<ShapeError>(
+      "histogram edges", [=] { histogram(x, ones({1})); },
+      "histogram([2, 3] f32, [1] f32): the edges must have one axis and be two or more, not shape [1]");
+  cases.error<ShapeError>(
+      "histogram weight", [=] { histogram(x, 2, {.weight = ones({2})}); },
+      "histogram([2, 3] f32): the weight must have shape [2, 3], not [2]");
+}
+
+}  // namespace
+
+void add_histogram_cases(Cases& cases) {
+  add_counts(cases);
+  add_errors(cases);
+}
+
+}  // namespace weft::testing

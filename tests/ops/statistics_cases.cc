@@ -1,0 +1,235 @@
+// Cases of statistics.
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "tensor/functions/fill.h"
+#include "tensor/functions/statistics.h"
+#include "tests/ops/families.h"
+
+namespace weft::testing {
+
+namespace {
+
+using Row = std::vector<double>;
+using Fold = std::function<double(const Row&)>;
+constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
+
+double sum_of(const Row& x) {
+  double out = 0;
+  for (double v : x) out += v;
+  return out;
+}
+double mean_of(const Row& x) { return sum_of(x) / static_cast<double>(x.size()); }
+double max_of(const Row& x) {
+  double out = -INFINITY;
+  for (double v : x) out = std::isnan(v) || std::isnan(out) ? kNan : std::max(out, v);
+  return out;
+}
+double min_of(const Row& x) {
+  double out = INFINITY;
+  for (double v : x) out = std::isnan(v) || std::isnan(out) ? kNan : std::min(out, v);
+  return out;
+}
+double var_of(const Row& x) {
+  double out = 0;
+  for (double v : x) out += (v - mean_of(x)) * (v - mean_of(x));
+  return out / (static_cast<double>(x.size()) - 1);
+}
+Row numbers_of(Row x) {
+  std::erase_if(x, [](double v) { return std::isnan(v); });
+  return x;
+}
+double nansum_of(const Row& x) { return sum_of(numbers_of(x)); }
+double nanmean_of(const Row& x) { return mean_of(numbers_of(x)); }
+double nonzeros_of(const Row& x) {
+  return static_cast<double>(std::count_if(x.begin(), x.end(), [](double v) { return v != 0; }));
+}
+
+const std::vector<Sample> kSamples = {{distinct({3, 4})}, {distinct({2, 3, 2})}, {distinct({5})},
+                                      {special({12, 3})}, {distinct({})},        {integers({4, 6}, -1, 1)},
+                                      {distinct({1, 4})}};
+/// f over all axes, and over the first and the last, kept.
+template <class F> void over_axes(Cases& cases, const std::string& name, const F& f, const Fold& fold, auto finish) {
+  finish(cases.add(name + " of all", kSamples, CALL(f(x[0], Axes{}, KeepDim{})), reduction({}, false, fold)));
+  finish(cases.add(name + " along one", kSamples, CALL(f(x[0], Axes{-1}, keepdim)), reduction({-1}, true, fold)));
+  finish(cases.add(name + " of two", {{distinct({2, 3, 4})}, {integers({3, 2, 2}, 0, 1)}},
+                   CALL(f(x[0], Axes{0, 2}, KeepDim{})), reduction({0, 2}, false, fold)));
+}
+
+void add_reductions(Cases& cases) {
+  const auto any_dtype = [](OpCase& c) { c.accepts(kAll); };
+  const auto floating = [](OpCase& c) { c.loose(4); };
+  over_axes(
+      cases, "amax", [](const auto&... a) { return amax(a...); }, max_of, any_dtype);
+  over_axes(
+      cases, "amin", [](const auto&... a) { return amin(a...); }, min_of, any_dtype);
+  over_axes(
+      cases, "nansum", [](const auto&... a) { return nansum(a...); }, nansum_of,
+      [](OpCase& c) { c.accepts(kAll).gives({Result::summed}).loose(4); });
+  over_axes(
+      cases, "nanmean", [](const auto&... a) { return nanmean(a...); }, nanmean_of, floating);
+  over_axes(
+      cases, "count_nonzero", [](const auto&... a) { return count_nonzero(a...); }, nonzeros_of,
+      [](OpCase& c) { c.accepts(kAll).gives({Result::i64}).no_gradient(); });
+  const Row some = {1, kNan, 3, 2, kNan, kNan, kNan, kNan, 7, 8, 6, 5};
+  cases.add("nansum with NaN", {{given({3, 4}, some)}}, CALL(nansum(x[0], 1)), reduction({1}, false, nansum_of))
+      .compares(kFloating)
+      .no_gradient();
+  cases.add("nanmean with NaN", {{given({3, 4}, some)}}, CALL(nanmean(x[0], 1)), reduction({1}, false, nanmean_of))
+      .compares(kFloating)
+      .no_gradient();
+  const auto both = [](const Fold& first, const Fold& second) -> Reference {
+    return [=](const Arrays& x) {
+      return Arrays{reduction({-1}, false, first)(x)[0], reduction({-1}, false, second)(x)[0]};
+    };
+  };
+  const std::vector<Sample> rows = {{distinct({3, 4})}, {distinct({2, 2, 5})}, {distinct({6})}};
+  const auto extremes = [](const MinAndMax& r) { return Outputs{r.min, r.max}; };
+  cases.add("aminmax", rows, CALL(extremes(aminmax(x[0], -1))), both(min_of, max_of)).accepts(kAll);
+  const auto spread = [](const VarMean& r) { return Outputs{r.var, r.mean}; };
+  cases.add("var_mean", rows, CALL(spread(var_mean(x[0], -1))), both(var_of, mean_of)).loose(8);
+  const auto deviation = [](const StdMean& r) { return Outputs{r.stddev, r.mean}; };
+  cases
+      .add("std_mean", rows, CALL(deviation(std_mean(x[0], -1))),
+           both([](const Row& x) { return std::sqrt(var_of(x)); }, mean_of))
+      .loose(8);
+}
+
+/// The covariance of rows i and j of x.
+double covariance(const Array& x, int64_t i, int64_t j, double degrees) {
+  const auto row = [&](int64_t r) {
+    const int64_t n = x.size(-1);
+    return Row(x.values.begin() + r * n, x.values.begin() + (r + 1) * n);
+  };
+  const Row a = row(i), b = row(j);
+  double out = 0;
+  for (size_t k = 0; k < a.size(); ++k) out += (a[k] - mean_of(a)) * (b[k] - mean_of(b));
+  return out / degrees;
+}
+
+void add_matrices(Cases& cases) {
+  const std::vector<Sample> samples = {{normal({3, 5})}, {normal({2, 9})}, {normal({1, 4})}};
+  cases
+      .add("cov", samples, CALL(cov(x[0])),
+           [](const Arrays& x) {
+             const int64_t v = x[0].size(0), n = x[0].size(1);
+             return Arrays{build(
+                 {v, v}, [&](const Index& at) { return covariance(x[0], at[0], at[1], static_cast<double>(n - 1)); })};
+           })
+      .compares(only(f32) | only(f64))
+      .loose(16);
+  cases
+      .add("cov of one", {{normal({6})}, {normal({2})}}, CALL(cov(x[0], 0)),
+           [](const Arrays& x) {
+             return Arrays{Array{{}, {covariance(x[0], 0, 0, static_cast<double>(x[0].size(0)))}}};
+           })
+      .compares(only(f32) | only(f64))
+      .loose(16);
+  cases
+      .add("corrcoef", {{normal({3, 5})}, {normal({2, 9})}}, CALL(corrcoef(x[0])),
+           [](const Arrays& x) {
+             const int64_t v = x[0].size(0);
+             return Arrays{build({v, v}, [&](const Index& at) {
+               return covariance(x[0], at[0], at[1], 1) /
+                      std::sqrt(covariance(x[0], at[0], at[0], 1) * covariance(x[0], at[1], at[1], 1));
+             })};
+           })
+      .compares(only(f32) | only(f64))
+      .no_gradient()  // clipped at 1, where the diagonal is
+      .loose(16);
+  for (const double p : {1.0, 2.0, 3.0}) {
+    const auto length = [p](const Row& d) {
+      double out = 0;
+      for (double v : d) out += std::pow(std::abs(v), p);
+      return std::pow(out, 1 / p);
+    };
+    const std::string name = " " + std::to_string(static_cast<int>(p));
+    cases
+        .add("dist" + name, {{normal({3, 4}), normal({3, 4})}, {normal({2, 3}), normal({3})}},
+             CALL(dist(x[0], x[1], p)),
+             [=](const Arrays& x) {
+               Row d;
+               for (const Index& at : indices_of(x[0].shape)) d.push_back(x[0].at(at) - broadcast_at(x[1], at));
+               return Arrays{Array{{}, {length(d)}}};
+             })
+        .compares(only(f32) | only(f64))
+        .loose(8);
+    cases
+        .add("cdist" + name, {{normal({3, 4}), normal({2, 4})}, {normal({2, 3, 2}), normal({2, 5, 2})}},
+             CALL(cdist(x[0], x[1], p)),
+             [=](const Arrays& x) {
+               Shape shape = x[0].shape;
+               shape[shape.size() - 1] = x[1].size(-2);
+               return Arrays{build(shape, [&](Index at) {
+                 Row d;
+                 Index other = at;
+                 other[other.size() - 2] = at.back();
+                 for (int64_t k = 0; k < x[0].size(-1); ++k) {
+                   at.back() = other.back() = k;
+                   d.push_back(x[0].at(at) - x[1].at(other));
+                 }
+                 return length(d);
+               })};
+             })
+        .compares(only(f32) | only(f64))
+        .loose(8);
+  }
+}
+
+void add_errors(Cases& cases) {
+  const Tensor x = ones({2, 3});
+  const std::pair<const char*, std::function<void(const Axes&)>> along[] = {
+      {"amax", [=](const Axes& axes) { amax(x, axes); }},
+      {"amin", [=](const Axes& axes) { amin(x, axes); }},
+      {"aminmax", [=](const Axes& axes) { aminmax(x, axes); }},
+      {"nansum", [=](const Axes& axes) { nansum(x, axes); }},
+      {"nanmean", [=](const Axes& axes) { nanmean(x, axes); }},
+      {"var_mean", [=](const Axes& axes) { var_mean(x, axes); }},
+      {"std_mean", [=](const Axes& axes) { std_mean(x, axes); }},
+      {"count_nonzero", [=](const Axes& axes) { count_nonzero(x, axes); }}};
+  for (const auto& [name, f] : along) {
+    cases.error<IndexError>(
+        std::string(name) + " axis", [f = f] { f(2); },
+        std::string(name) + "([2, 3] f32): axis 2 is out of range for 2 axes");
+    cases.error<IndexError>(
+        std::string(name) + " axis twice",
+        [f = f] {
+          f({1, -1});
+        },
+        std::string(name) + "([2, 3] f32): axis -1 is given twice");
+  }
+  cases.error<ShapeError>(
+      "amax of nothing", [] { amax(ones({0})); },
+      "amax([0] f32): the extremum of nothing is undefined: a reduced axis has size 0");
+  cases.error<DtypeError>(
+      "nanmean of integers", [] { nanmean(ones({2}, i64)); },
+      "nanmean([2] i64): i64 is not accepted here; it takes floating dtypes; cast first, e.g. x.to(f32)");
+  cases.error<ShapeError>(
+      "cov axes",
+      [] {
+        cov(ones({2, 2, 2}));
+      },
+      "cov([2, 2, 2] f32): the variables are the rows of a matrix, not of shape [2, 2, 2]");
+  cases.error<ShapeError>(
+      "cdist axes", [] { cdist(ones({2}), ones({2})); },
+      "cdist([2] f32, [2] f32): rows of matrices are compared: two axes or more");
+  cases.error<ShapeError>(
+      "cdist lengths",
+      [=] {
+        cdist(x, ones({2, 2}));
+      },
+      "cdist([2, 3] f32, [2, 2] f32): rows differ in length: 3 and 2");
+  cases.error<Error>(
+      "cdist p", [=] { cdist(x, x, -1); }, "cdist([2, 3] f32, [2, 3] f32): p must be 0 or more, not -1");
+}
+
+}  // namespace
+
+void add_statistics_cases(Cases& cases) {
+  add_reductions(cases);
+  add_matrices(cases);
+  add_errors(cases);
+}
+
+}  // namespace weft::testing

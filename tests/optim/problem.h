@@ -1,0 +1,44 @@
+// The problem of the golden trajectories (tests/golden/optim.py and optimizers.py have the same).
+#pragma once
+
+#include <initializer_list>
+#include <vector>
+
+#include "autograd/leaf.h"
+#include "optim/optimizer.h"
+#include "tensor/functions/binary.h"
+#include "tensor/functions/fill.h"
+#include "tensor/functions/matmul.h"
+#include "tensor/functions/reduce.h"
+#include "tensor/functions/unary.h"
+#include "tests/wave.h"
+
+namespace weft::optim {
+
+/// mean((tanh(x a + b) - y)^2) + ridge (sum(a^2) + sum(b^2)); without the ridge, it is lowest infinitely far away.
+struct Problem {
+  double ridge = 0;
+  Tensor a = parameter(testing::wave({3, 4}, 0.1));
+  Tensor b = parameter(testing::wave({4}, 0.2));
+  Tensor x = testing::wave({5, 3}, 0.3, 2.0);
+  Tensor y = testing::wave({5, 4}, 0.4);
+
+  /// The loss, after backward().
+  Tensor backward(Optimizer& optimizer) const {
+    optimizer.zero_grad();
+    Tensor loss = mean(square(tanh(matmul(x, a) + b) - y));
+    if (ridge != 0) loss = loss + ridge * (sum(square(a)) + sum(square(b)));
+    loss.backward();
+    return loss;
+  }
+  void step(Optimizer& optimizer) const {
+    backward(optimizer);
+    optimizer.step();
+  }
+  void add_digests(std::vector<double>& out) const {
+    for (const Tensor& parameter : {a, b})
+      for (const double number : testing::digest(parameter)) out.push_back(number);
+  }
+};
+
+}  // namespace weft::optim

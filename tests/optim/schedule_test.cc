@@ -1,0 +1,214 @@
+// 60 rates of every schedule against PyTorch's; state; refused options. tests/golden/schedules.py makes the values.
+#include "optim/schedule.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <functional>
+#include <memory>
+
+#include "autograd/leaf.h"
+#include "optim/optim.h"
+#include "tensor/functions/fill.h"
+#include "tests/optim/schedule_values.h"
+#include "tests/wave.h"
+
+namespace weft::optim {
+namespace {
+
+Tensor weight() {
+  Tensor w = parameter(zeros({1}, f64));
+  w.set_grad(zeros({1}, f64));
+  return w;
+}
+
+/// What a test does with a schedule: one step, where `step` counts those before.
+template <class S> void advance(S& schedule, int) { schedule.step(); }
+double metric(int step) { return 1 / (1 + 0.2 * std::min(step, 20)) + 0.05 * std::sin(step); }
+
+/// Every sixth of 60 numbers, and the digest of all.
+void add_series(std::vector<double>& out, const std::vector<double>& series) {
+  for (size_t i = 0; i < series.size(); i += 6) out.push_back(series[i]);
+  for (const double number : testing::digest(from_vector(series, Shape{60}, f64))) out.push_back(number);
+}
+
+template <class S, class Step>
+void check(const std::string& name, Optimizer& optimizer, S& schedule, const Step& step, const char* momentum) {
+  std::vector<double> rates, momenta, numbers;
+  for (int i = 0; i < 60; ++i) {
+    rates.push_back(optimizer.lr());
+    if (momentum != nullptr) momenta.push_back(optimizer.get(momentum));
+    optimizer.step();
+    step(schedule, i);
+  }
+  add_series(numbers, rates);
+  if (momentum != nullptr) add_series(numbers, momenta);
+  testing::expect_numbers(numbers, kRates.at(name), 1e-12, name);
+}
+
+template <class S, class Options> void check(const std::string& name, const Options& options, bool momentum = false) {
+  SGD optimizer({weight()}, {.lr = 0.4});
+  S schedule(optimizer, options);
+  check(name, optimizer, schedule, advance<S>, momentum ? "momentum" : nullptr);
+}
+
+TEST(Rates, OfCurves) {
+  check<MultiStepLR>("multi_step", MultiStepOptions{.milestones = {4, 17, 18, 40}, .gamma = 0.3});
+  check<MultiStepLR>("multi_step_default", MultiStepOptions{.milestones = {30}});
+  check<ConstantLR>("constant", ConstantOptions{});
+  check<ConstantLR>("constant_long", ConstantOptions{.factor = 0.05, .steps = 33});
+  check<LinearLR>("linear", LinearOptions{});
+  check<LinearLR>("linear_down", LinearOptions{.start_factor = 1, .end_factor = 0.1, .steps = 45});
+  check<ExponentialLR>("exponential", ExponentialOptions{.gamma = 0.93});
+  check<ExponentialLR>("exponential_up", ExponentialOptions{.gamma = 1.02});
+  check<PolynomialLR>("polynomial", PolynomialOptions{});
+  check<PolynomialLR>("polynomial_square", PolynomialOptions{.steps = 50, .power = 2});
+  check<CosineWarmRestarts>("warm_restarts", WarmRestartsOptions{.period = 7});
+  check<CosineWarmRestarts>("warm_restarts_double", WarmRestartsOptions{.period = 5, .multiplier = 2, .min_lr = 0.01});
+  check<CosineWarmRestarts>("warm_restarts_triple", WarmRestartsOptions{.period = 3, .multiplier = 3});
+}
+
+TEST(Rates, OfFunctions) {
+  check<LambdaLR>("lambda", [](int64_t step) { return 1 / std::sqrt(1 + static_cast<double>(step)); });
+  check<MultiplicativeLR>("multiplicative", [](int64_t step) { return 0.9 + 0.1 * std::sin(step); });
+}
+
+TEST(Rates, OfJoinedCurves) {
+  check<SequentialLR>("sequential", SequentialOptions{.curves = {constant_curve({.factor = 0.1, .steps = 4}),
+                                                                 exponential_curve({.gamma = 0.9}),
+                                                                 step_curve({.every = 5, .gamma = 0.5})},
+                                                      .milestones = {6, 30}});
+  check<ChainedScheduler>(
+      "chained", std::vector<Curve>{constant_curve({.factor = 0.1, .steps = 20}), exponential_curve({.gamma = 0.95})});
+  check<ChainedScheduler>("chained_three", std::vector<Curve>{linear_curve({.steps = 12}),
+                                                              multi_step_curve({.milestones = {10, 30}, .gamma = 0.5}),
+                                                              polynomial_curve({.steps = 80})});
+}
+
+TEST(Rates, OfCycles) {
+  check<OneCycle>("one_cycle_three", OneCycleOptions{.max_lr = 1, .steps = 60, .three_phases = true}, true);
+  check<CyclicLR>("cyclic", CyclicOptions{.base_lr = 0.01, .max_lr = 0.2, .up = 8}, true);
+  check<CyclicLR>("cyclic_half",
+                  CyclicOptions{.base_lr = 0.01, .max_lr = 0.2, .up = 5, .down = 11, .mode = CycleMode::triangular2},
+                  true);
+  check<CyclicLR>("cyclic_rate", CyclicOptions{.max_lr = 0.2, .up = 20, .down = 3, .cycle_momentum = false});
+  Adam adam({weight()}, {.lr = 0.4});
+  CyclicLR cyclic(adam, {.base_lr = 0.1,
+                         .max_lr = 0.3,
+                         .up = 6,
+                         .mode = CycleMode::exp_range,
+                         .gamma = 0.97,
+                         .base_momentum = 0.7,
+                         .max_momentum = 0.95});
+  check("cyclic_exp", adam, cyclic, advance<CyclicLR>, "beta1");
+}
+
+void check_plateau(const std::string& name, const PlateauOptions& options, double (*of_step)(int) = metric) {
+  SGD optimizer({weight()}, {.lr = 0.4});
+  ReduceOnPlateau schedule(optimizer, options);
+  check(
+      name, optimizer, schedule, [&](ReduceOnPlateau& plateau, int step) { plateau.step(of_step(step)); }, nullptr);
+}
+
+TEST(Rates, OfPlateaus) {
+  check_plateau("plateau", {.patience = 3});
+  check_plateau("plateau_factor", {.factor = 0.5, .patience = 1, .cooldown = 2, .min_lr = 0.02});
+  check_plateau("plateau_absolute", {.factor = 0.7, .patience = 0, .threshold = 0.02, .relative = false});
+  check_plateau("plateau_max", {.factor = 0.5, .patience = 4, .threshold = 1e-2, .maximize = true},
+                [](int step) { return -metric(step) + 2; });
+  check_plateau("plateau_eps", {.patience = 1, .eps = 0.01}, [](int) { return 1.0; });
+}
+
+/// After any number of steps, the state makes another schedule of another optimizer the same.
+template <class S, class Options, class Step = void (*)(S&, int)>
+void expect_resume(const Options& options, const Step& step = advance<S>) {
+  SGD first({weight()}, {.lr = 0.4}), second({weight()}, {.lr = 9});
+  S schedule(first, options), other(second, options);
+  for (int i = 0; i < 13; ++i) step(schedule, i);
+  second.load_state_dict(first.state_dict());
+  other.load_state_dict(schedule.state_dict());
+  for (int i = 13; i < 40; ++i) {
+    EXPECT_EQ(second.lr(), first.lr()) << i;
+    EXPECT_EQ(second.get("momentum"), first.get("momentum")) << i;
+    step(schedule, i);
+    step(other, i);
+  }
+  EXPECT_THROW(other.load_state_dict({}), Error);
+  EXPECT_EQ(second.lr(), first.lr());
+}
+
+TEST(Rates, CarryOn) {
+  expect_resume<MultiStepLR>(MultiStepOptions{.milestones = {4, 17, 18}});
+  expect_resume<ConstantLR>(ConstantOptions{.steps = 20});
+  expect_resume<LinearLR>(LinearOptions{.steps = 20});
+  expect_resume<ExponentialLR>(ExponentialOptions{.gamma = 0.9});
+  expect_resume<PolynomialLR>(PolynomialOptions{.steps = 30});
+  expect_resume<CosineWarmRestarts>(WarmRestartsOptions{.period = 5, .multiplier = 2});
+  expect_resume<CyclicLR>(CyclicOptions{.base_lr = 0.01, .max_lr = 0.2, .up = 8});
+  expect_resume<OneCycle>(OneCycleOptions{.max_lr = 1, .steps = 60, .three_phases = true});
+  expect_resume<MultiplicativeLR>([](int64_t step) { return 0.9 + 0.1 * std::sin(step); });
+  expect_resume<ReduceOnPlateau>(PlateauOptions{.factor = 0.5, .patience = 1, .cooldown = 2},
+                                 [](ReduceOnPlateau& plateau, int step) { plateau.step(metric(step)); });
+}
+
+TEST(Rates, AGroupAddedLaterKeepsItsOwn) {
+  SGD optimizer({weight()}, {.lr = 0.4});
+  ExponentialLR schedule(optimizer, {.gamma = 0.5});
+  optimizer.add_group({.parameters = {weight()}, .lr = 0.7});
+  schedule.step();
+  EXPECT_EQ(optimizer.lr(0), 0.2);
+  EXPECT_EQ(optimizer.lr(1), 0.7);
+}
+
+TEST(Plateau, NaNIsNoImprovement) {
+  SGD optimizer({weight()}, {.lr = 0.4});
+  ReduceOnPlateau plateau(optimizer, {.factor = 0.5, .patience = 1});
+  EXPECT_EQ(plateau.best(), std::numeric_limits<double>::infinity());
+  for (int i = 0; i < 2; ++i) plateau.step(std::nan(""));
+  EXPECT_EQ(optimizer.lr(), 0.2);
+  plateau.step(3);
+  EXPECT_EQ(plateau.best(), 3);
+  Schedule& base = plateau;
+  EXPECT_THROW(base.step(), Error);
+}
+
+#define EXPECT_REFUSED(expression, line)             \
+  try {                                              \
+    (void)(expression);                              \
+    ADD_FAILURE() << #expression << " was accepted"; \
+  } catch (const Error& error) {                     \
+    EXPECT_STREQ(error.what(), line);                \
+  }
+
+TEST(Rates, RefuseBadOptions) {
+  SGD o({weight()});
+  EXPECT_REFUSED(MultiStepLR(o, {.milestones = {3, 3}}),
+                 "multi_step_curve(): milestones must ascend from 1 on, not 3 at place 1");
+  EXPECT_REFUSED(MultiStepLR(o, {.gamma = -1}), "multi_step_curve(): gamma must be 0 or more, not -1");
+  EXPECT_REFUSED(ConstantLR(o, {.factor = -1}), "constant_curve(): factor must be 0 or more, not -1");
+  EXPECT_REFUSED(LinearLR(o, {.steps = 0}), "linear_curve(): steps must be 1 or more, not 0 (was it left out?)");
+  EXPECT_REFUSED(LinearLR(o, {.end_factor = -2}), "linear_curve(): end_factor must be 0 or more, not -2");
+  EXPECT_REFUSED(ExponentialLR(o, {}), "exponential_curve(): gamma must be positive, not 0 (was it left out?)");
+  EXPECT_REFUSED(PolynomialLR(o, {.power = std::nan("")}), "polynomial_curve(): power must be 0 or more, not nan");
+  EXPECT_REFUSED(CosineWarmRestarts(o, {}),
+                 "warm_restarts_curve(): period must be 1 or more, not 0 (was it left out?)");
+  EXPECT_REFUSED(SequentialLR(o, {}), "sequential_curve(): no curves were given");
+  EXPECT_REFUSED(SequentialLR(o, {.curves = {constant_curve({}), nullptr}}), "sequential_curve(): a curve is empty");
+  EXPECT_REFUSED(SequentialLR(o, {.curves = {constant_curve({})}, .milestones = {4}}),
+                 "sequential_curve(): 1 curves need one milestone less, not 1");
+  EXPECT_REFUSED(ChainedScheduler(o, {}), "chained_curve(): no curves were given");
+  EXPECT_REFUSED(LambdaLR(o, nullptr), "lambda_curve(): the factor is empty");
+  EXPECT_REFUSED(MultiplicativeLR(o, nullptr), "multiplicative_curve(): the factor is empty");
+  EXPECT_REFUSED(CyclicLR(o, {}), "CyclicLR(): max_lr must be positive, not 0 (was it left out?)");
+  EXPECT_REFUSED(CyclicLR(o, {.base_lr = 2, .max_lr = 1}), "CyclicLR(): base_lr must be in [0, max_lr = 1], not 2");
+  EXPECT_REFUSED(CyclicLR(o, {.max_lr = 1, .up = 0}), "CyclicLR(): up must be 1 or more, not 0");
+  EXPECT_REFUSED(CyclicLR(o, {.max_lr = 1, .max_momentum = 1}),
+                 "CyclicLR(): base_momentum and max_momentum must be in [0, 1), not 1");
+  EXPECT_REFUSED(OneCycle(o, {.max_lr = 1, .steps = 9, .rising = 0.5, .three_phases = true}),
+                 "OneCycle(): three phases need rising below 0.5, not 0.5");
+  EXPECT_REFUSED(ReduceOnPlateau(o, {.factor = 1}), "ReduceOnPlateau(): factor must be in [0, 1), not 1");
+  EXPECT_REFUSED(ReduceOnPlateau(o, {.patience = -1}), "ReduceOnPlateau(): patience must be 0 or more, not -1");
+}
+
+}  // namespace
+}  // namespace weft::optim

@@ -1,0 +1,68 @@
+// Scans of long lines: exact sums, and the same bits at any thread count.
+#include "tensor/functions/scan.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <cstring>
+
+#include "tensor/core/random.h"
+#include "tensor/functions/binary.h"
+#include "tensor/functions/copy.h"
+#include "tensor/functions/fill.h"
+#include "tensor/functions/random.h"
+#include "tensor/functions/view.h"
+#include "tensor/runtime/threads.h"
+
+namespace weft {
+namespace {
+
+constexpr int64_t kLong = 300007;
+
+TEST(Cumsum, LongLinesAreExactForIntegers) {
+  const Tensor x = arange(kLong);
+  for (const int threads : {1, 2, 3}) {
+    set_num_threads(threads);
+    const std::vector<int64_t> sums = cumsum(x, 0).to_vector<int64_t>();
+    for (int64_t i = 0; i < kLong; ++i) ASSERT_EQ(sums[static_cast<size_t>(i)], i * (i + 1) / 2);
+  }
+  set_num_threads(2);
+}
+
+TEST(Cumsum, HasTheSameBitsAtAnyThreadCount) {
+  manual_seed(3);
+  for (const Tensor& x : {randn({kLong}), randn({kLong}, f64), randn({3, 100000}, f64), randn({1000, 300}),
+                          randn({kLong}).to(bf16), flip(randn({kLong}), {0})}) {
+    for (int64_t axis = 0; axis < x.rank(); ++axis) {
+      set_num_threads(1);
+      const Tensor expected = cumsum(x, axis);
+      for (const int threads : {2, 3, 5}) {
+        set_num_threads(threads);
+        const Tensor found = cumsum(x, axis);
+        const size_t bytes = static_cast<size_t>(x.numel()) * size_of(x.dtype());
+        EXPECT_EQ(std::memcmp(internal::raw(found), internal::raw(expected), bytes), 0) << threads;
+      }
+    }
+  }
+  set_num_threads(2);
+}
+
+TEST(Cumsum, KeepsDigitsOfLongLines) {
+  const Tensor sums = cumsum(full({1 << 20}, 0.1, f32), 0);
+  EXPECT_FLOAT_EQ(sums[(1 << 20) - 1].item<float>(), static_cast<float>((1 << 20) * static_cast<double>(0.1f)));
+}
+
+TEST(Cumsum, NanAndInfinityReachWhatFollows) {
+  Tensor x = ones({20000});
+  x[9000].fill_(INFINITY);
+  x[15000].fill_(-INFINITY);
+  const Tensor sums = cumsum(x, 0);
+  EXPECT_EQ(sums[8999].item<float>(), 9000);
+  EXPECT_EQ(sums[9000].item<float>(), INFINITY);
+  EXPECT_EQ(sums[14999].item<float>(), INFINITY);
+  EXPECT_TRUE(std::isnan(sums[15000].item<float>()));
+  EXPECT_TRUE(std::isnan(sums[19999].item<float>()));
+}
+
+}  // namespace
+}  // namespace weft

@@ -1,0 +1,100 @@
+// Sorts, selections and searches of rows long enough for several threads: against the standard library, with the same
+// bits at any thread count.
+#include "tensor/functions/sort.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+
+#include "tensor/core/random.h"
+#include "tensor/functions/binary.h"
+#include "tensor/functions/copy.h"
+#include "tensor/functions/fill.h"
+#include "tensor/functions/random.h"
+#include "tensor/functions/view.h"
+#include "tensor/runtime/threads.h"
+
+namespace weft {
+namespace {
+
+constexpr int64_t kLong = 150001;
+
+/// With equals, zeros of both signs, infinities and NaN.
+Tensor long_row(DType dtype) {
+  manual_seed(7);
+  Tensor x = randint(-2000, 2000, {kLong}).to(f64) * 0.25;
+  if (is_floating(dtype)) {
+    const double odd[] = {-0.0, 0.0, INFINITY, -INFINITY, NAN, 5e-324};
+    for (int64_t i = 0; i < 60; ++i) x[i * 2500 + 11].fill_(odd[i % 6]);
+  }
+  return x.to(dtype);
+}
+std::vector<int64_t> expected_order(const Tensor& x, bool descending) {
+  const std::vector<double> row = x.to_vector<double>();
+  std::vector<int64_t> order(row.size());
+  std::iota(order.begin(), order.end(), int64_t{0});
+  std::stable_sort(order.begin(), order.end(), [&](int64_t i, int64_t j) {
+    const double a = row[static_cast<size_t>(descending ? j : i)], b = row[static_cast<size_t>(descending ? i : j)];
+    return std::isnan(b) ? !std::isnan(a) : a < b;
+  });
+  return order;
+}
+void expect_chosen(const ValuesAndIndices& found, const Tensor& x, const std::vector<int64_t>& order) {
+  const auto row = x.to_vector<double>(), values = found.values.to_vector<double>();
+  ASSERT_EQ(found.indices.to_vector<int64_t>(), order);
+  for (size_t i = 0; i < values.size(); ++i) {
+    const double value = row[static_cast<size_t>(order[i])];
+    ASSERT_TRUE(std::isnan(value) ? std::isnan(values[i]) : values[i] == value) << i;
+    ASSERT_EQ(std::signbit(value), std::signbit(values[i])) << i;
+  }
+}
+
+TEST(Sort, LongRowsAtAnyThreadCount) {
+  for (const DType dtype : {f32, f64, bf16, f16, i64, i32, i16, i8, u8, boolean}) {
+    const Tensor x = long_row(dtype);
+    for (const bool descending : {false, true}) {
+      const std::vector<int64_t> order = expected_order(x, descending);
+      for (const int threads : {1, 2, 3}) {
+        set_num_threads(threads);
+        SCOPED_TRACE(std::string(name_of(dtype)) + (descending ? " down" : " up"));
+        expect_chosen(sort(x, 0, descending), x, order);
+      }
+    }
+  }
+  set_num_threads(2);
+}
+
+TEST(Topk, OfLongRows) {
+  for (const DType dtype : {f32, f64, i32, u8}) {
+    const Tensor x = long_row(dtype);
+    for (const bool largest : {false, true}) {
+      const std::vector<int64_t> order = expected_order(x, largest);
+      for (const int64_t k : {int64_t{1}, int64_t{50}, int64_t{5000}, kLong})
+        for (const int threads : {1, 3}) {
+          set_num_threads(threads);
+          expect_chosen(topk(x, k, 0, largest), x, {order.begin(), order.begin() + k});
+        }
+    }
+  }
+  set_num_threads(2);
+}
+
+TEST(Topk, OfAscendingAndDescendingRows) {
+  const Tensor up = arange(kLong).to(f32);
+  EXPECT_EQ(topk(up, 3).indices.to_vector<int64_t>(), (std::vector<int64_t>{kLong - 1, kLong - 2, kLong - 3}));
+  EXPECT_EQ(topk(up, 3, 0, false).indices.to_vector<int64_t>(), (std::vector<int64_t>{0, 1, 2}));
+  EXPECT_EQ(topk(flip(up, {0}), 2).indices.to_vector<int64_t>(), (std::vector<int64_t>{0, 1}));
+  EXPECT_EQ(topk(ones({kLong}), 2).indices.to_vector<int64_t>(), (std::vector<int64_t>{0, 1}));
+}
+
+TEST(Kthvalue, OfLongRows) {
+  const Tensor x = long_row(f32);
+  const std::vector<int64_t> order = expected_order(x, false);
+  for (const int64_t k : {int64_t{1}, int64_t{777}, kLong})
+    EXPECT_EQ(kthvalue(x, k).indices.item<int64_t>(), order[static_cast<size_t>(k - 1)]);
+}
+
+}  // namespace
+}  // namespace weft

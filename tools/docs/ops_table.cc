@@ -1,0 +1,81 @@
+// Prints docs/ops.md: every op with its attributes, dtypes, what autocast does with it, and whether it has a gradient.
+//
+//   ./bazelw run //tools/docs:ops_table > docs/ops.md
+#include <cstdio>
+#include <string>
+
+#include "autograd/rule.h"
+#include "tensor/dispatch/op_info.h"
+#include "tensor/dispatch/op_list.h"
+#include "tensor/ops_all.h"
+
+namespace weft {
+namespace {
+
+/// The names of an op's attributes, with commas. Descriptors that cannot be made without arguments tell none.
+template <class Op> std::string attributes_of() {
+  std::string names;
+  if constexpr (requires { Op{}; })
+    Op{}.attributes(
+        [&](std::string_view name, const auto&) { names += (names.empty() ? "" : ", ") + std::string(name); });
+  return names.empty() ? "-" : names;
+}
+
+std::string dtypes_of(const Policy& policy) {
+  std::string text = policy.accepts == kAllDTypes  ? "all"
+                     : policy.accepts == kNumbers  ? "all but bool"
+                     : policy.accepts == kFloating ? "floating"
+                     : policy.accepts == kIntegers ? "integers"
+                                                   : "";
+  if (text.empty())
+    for (int i = 0; i < kDTypeCount; ++i)
+      if (contains(policy.accepts, static_cast<DType>(i)))
+        text += (text.empty() ? "" : ", ") + std::string(name_of(static_cast<DType>(i)));
+  if (policy.widens_integers) text += "; integers become f32";
+  return text;
+}
+
+const char* autocast_of(const Policy& policy) {
+  switch (policy.autocast) {
+    case Autocasting::lower: return "the scope's dtype";
+    case Autocasting::full: return "f32";
+    case Autocasting::follow: break;
+  }
+  return "its inputs' dtype";
+}
+
+template <class Op> std::string inputs_text() {
+  if constexpr (ViewOp<Op>)
+    return "1, a view of it";
+  else if constexpr (dispatch::inputs_of<Op> == dispatch::kList)
+    return "a list";
+  else
+    return std::to_string(dispatch::inputs_of<Op>);
+}
+
+template <class Op> void print_row() {
+  const OpInfo& info = op_info<Op>;
+  const bool differentiable = autograd::rule_of(*info.code).differentiable;
+  std::printf("| `%s` | %s | %s | %d | %s | %s | %s |\n", std::string(info.name).c_str(), attributes_of<Op>().c_str(),
+              inputs_text<Op>().c_str(), info.outputs, dtypes_of(info.policy).c_str(), autocast_of(info.policy),
+              differentiable ? "yes" : "no: cuts the path");
+}
+
+}  // namespace
+}  // namespace weft
+
+int main() {
+  std::printf(
+      "# The ops of weft\n\n"
+      "Made by `./bazelw run //tools/docs:ops_table > docs/ops.md` from the ops' descriptors; a test compares the two. "
+      "Public\n"
+      "functions are in `tensor/functions/*.h`; those that are composed of these ops have no row of their own. "
+      "\"Autocast\": what\n"
+      "the op computes in inside of an `Autocast` scope. Gradients are of any order unless the function's docstring "
+      "says more.\n\n"
+      "| op | attributes | inputs | outputs | dtypes | autocast | gradient |\n|---|---|---|---|---|---|---|\n");
+#define WEFT_ROW(Op) weft::print_row<weft::op::Op>();
+  WEFT_OP_LIST(WEFT_ROW)
+#undef WEFT_ROW
+  return 0;
+}
