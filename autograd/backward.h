@@ -28,8 +28,9 @@ struct GradOptions {
   std::vector<Tensor> seeds = {};  // gradients of the outputs; 1 for scalars where absent
 };
 
-/// The gradients of the sum of `outputs` (weighted by seeds) with respect to `inputs` (leaves or not); nothing is stored
-/// on leaves. GradientError where an output has no history, is no scalar and has no seed, or an input is not reached.
+/// The gradients of the sum of `outputs` (weighted by seeds) with respect to `inputs` (leaves or not); nothing is
+/// stored on leaves. GradientError where an output has no history, is no scalar and has no seed, or an input is not
+/// reached.
 std::vector<Tensor> grad(const std::vector<Tensor>& outputs, const std::vector<Tensor>& inputs,
                          const GradOptions& options = {});
 

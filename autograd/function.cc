@@ -46,7 +46,7 @@ std::string readable_name(const std::type_info& type) {
 }  // namespace detail
 
 namespace {
-/// The mark of an op that cut the path travels on, so that backward() can name it.
+/// The mark of an op that cut the path is handed on, so that backward() can name it.
 void pass_on_cut(const std::vector<Tensor>& inputs, const std::vector<Tensor>& outputs) {
   for (const Tensor& x : inputs) {
     if (!x.defined() || internal::body(x).cut == nullptr) continue;

@@ -17,7 +17,7 @@ std::atomic<uint64_t> next_sequence{1};
                            "gradient; use grad(outputs, inputs) or a hook"));
 }
 
-/// `fresh`, which nobody else has, with the history of `edge`.
+/// `fresh`, which has no other owner, with the history of `edge`.
 Tensor with_history(Tensor fresh, const Edge& edge) {
   if (edge.node) {
     internal::body(fresh).history = IntrusivePtr<Provenance>::share(edge.node.get());

@@ -1,14 +1,14 @@
 // Node: one step of history. The tape is made of Nodes that own the Nodes of their inputs.
 //
-// Where to start reading: OpNode::create (called by the door through Provenance::record) makes a node for an op that ran;
-// backward.cc walks nodes, newest first; rule.h says how an op's gradient is written.
+// Where to start reading: OpNode::create (called by dispatch through Provenance::record) makes a node for an op that
+// ran; backward.cc walks nodes, newest first; rule.h says how an op's gradient is written.
 //
 //   tensor body --history--> Node --edges--> Nodes of its inputs ... --> Leaf
 //
 // Ownership runs from results to inputs only, so a graph that is dropped frees itself. What a rule reads is kept as
-// Saved: storage, view and version, never a tensor body, since a body would own its own history (a cycle for outputs, and
-// a stale history after writes in place). A node whose last reference goes hands its edges to a list that is emptied in a
-// loop: a million steps are freed without recursion.
+// Saved: storage, view and version, never a tensor body, since a body would own its own history (a cycle for outputs,
+// and a stale history after writes in place). A node whose last reference goes hands its edges to a list that is
+// emptied in a loop: a million steps are freed without recursion.
 //
 // Threads: leaves may be shared by graphs that several threads run at once; any other node is run by one thread at a
 // time (see backward.h).
@@ -135,7 +135,7 @@ class Node : public Provenance {
 inline Node* node_of(const Tensor& x) { return static_cast<Node*>(internal::body(x).history.get()); }
 /// A leaf, or a view of one.
 inline bool is_leafs(const Edge& edge) { return edge.node && (edge.node->is_leaf() || edge.node->is_view_of_leaf()); }
-/// The edge that gradients of `x` travel along: null node where it needs none.
+/// The edge that gradients of `x` pass along: null node where it needs none.
 Edge edge_of(const Tensor& x);
 /// A tensor over saved memory with the history of `edge`. Throws GradientError naming `op` where the memory was written
 /// since.
@@ -162,7 +162,7 @@ class Leaf final : public Node {
 
  private:
   void take_edges(std::vector<NodePtr>&) noexcept override {}
-  /// `gradient` dense, in the leaf's memory order and in a storage nobody else holds.
+  /// `gradient` dense, in the leaf's memory order and in a storage without another owner.
   Tensor owned(Tensor gradient) const;
   /// Adds to the gradient; the sum.
   Tensor accumulate(Tensor gradient);

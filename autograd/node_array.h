@@ -1,5 +1,6 @@
-// NodeArray: the fixed-size arrays of a graph node. Most ops have one or two inputs and one output: those lie inside of the
-// node, and more come from the lists that nodes come from, so that recording an op calls no general-purpose allocator.
+// NodeArray: the fixed-size arrays of a graph node. Most ops have one or two inputs and one output: those lie inside of
+// the node, and more come from the lists that nodes come from, so that recording an op calls no general-purpose
+// allocator.
 #pragma once
 
 #include <cstddef>

@@ -1,9 +1,10 @@
 // Promise: an op's output that is computed again in backward instead of being kept.
 //
-// linear(gelu(x), w) reads gelu's output for the gradient of w, and gelu's own rule keeps x. Keeping both costs twice the
-// memory; computing gelu again costs a pass. So where an op's input comes, through views or at once, from an op that is
-// marked with recomputed_inputs (rule.h) and whose own inputs are kept as memory, the op keeps a Promise. The result is the
-// same to the bit, as it is the same kernel on the same input; a write to that input since is noticed as ever.
+// linear(gelu(x), w) reads gelu's output for the gradient of w, and gelu's own rule keeps x. Keeping both costs twice
+// the memory; computing gelu again costs a pass. So where an op's input comes, through views or at once, from an op
+// that is marked with recomputed_inputs (rule.h) and whose own inputs are kept as memory, the op keeps a Promise. The
+// result is the same to the bit, as it is the same kernel on the same input; a write to that input since is noticed as
+// ever.
 #pragma once
 
 #include <utility>

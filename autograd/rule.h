@@ -18,8 +18,8 @@
 //   view_adjoint             the generic rule of views
 //   not_differentiable       written out: the op cuts the path, and backward() names it
 //
-// An op of one pass over memory whose rule keeps its input in any case (gelu) may say that its output is not worth keeping
-// as well: recomputed_inputs<Op>. Other ops then keep a promise in place of that output (promise.h).
+// An op of one pass over memory whose rule keeps its input in any case (gelu) may say that its output is not worth
+// keeping as well: recomputed_inputs<Op>. Other ops then keep a promise in place of that output (promise.h).
 //
 // An op without a rule does not compile: rule_table.cc asks for gradient<Op> of every line of op_list.h.
 #pragma once
@@ -215,8 +215,8 @@ struct NotDifferentiable {
 /// The op has no gradient, and says so.
 inline constexpr NotDifferentiable not_differentiable{};
 
-/// The number of inputs of an op whose (first) output is computed again for backward instead of being kept; 0 for others.
-/// Such an op is a pure function of its inputs, costs about a pass over memory, and its rule reads its input.
+/// The number of inputs of an op whose (first) output is computed again for backward instead of being kept; 0 for
+/// others. Such an op is a pure function of its inputs, costs about a pass over memory, and its rule reads its input.
 template <class Op> inline constexpr int recomputed_inputs = 0;
 inline constexpr int kMostRecomputedInputs = 4;  // room in Promise::keep
 

@@ -11,7 +11,7 @@ namespace weft::autograd {
 class Packed {
  public:
   virtual ~Packed() = default;
-  /// The values again, in a tensor that nobody else has, without history. GradientError where they cannot be had, or
+  /// The values again, in a new tensor without history. GradientError where they cannot be had, or
   /// are not of this shape and dtype.
   virtual Tensor unpack(const Shape& shape, DType dtype) = 0;
   /// Bytes it keeps.

@@ -1,5 +1,5 @@
-// Causal self-attention of a packed projection, against a large matrix product of as many multiplications (those below the
-// diagonal; the gradient's count the scores that it computes again).
+// Causal self-attention of a packed projection, against a large matrix product of as many multiplications (those below
+// the diagonal; the gradient's count the scores that it computes again).
 #include "bench/family.h"
 
 namespace weft::bench {

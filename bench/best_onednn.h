@@ -1,5 +1,5 @@
-// The best that oneDNN itself does for a product or a convolution, in any way it offers, reorders included: what weft's ops
-// are held against.
+// The best that oneDNN itself does for a product or a convolution, in any way it offers, reorders included: what weft's
+// ops are held against.
 #pragma once
 
 #include <cstdint>
@@ -15,7 +15,8 @@ struct Way {
   std::function<void()> run;
 };
 
-/// c = a b for `batch` matrices (m, k) and (k, n), each dense and row-major or transposed: dnnl_sgemm and the primitive.
+/// c = a b for `batch` matrices (m, k) and (k, n), each dense and row-major or transposed: dnnl_sgemm and the
+/// primitive.
 std::vector<Way> matmul_ways(int64_t batch, int64_t m, int64_t n, int64_t k, bool transpose_a, bool transpose_b);
 
 struct ConvSizes {
@@ -27,9 +28,9 @@ struct ConvSizes {
 };
 enum class Direction { forward, backward_data, backward_weights };
 
-/// Activations as plain NCHW with OIHW weights, as channels-last with HWIO weights, and channels-last around whatever layout
-/// oneDNN likes best. Whatever is not given in the layout that the primitive wants is reordered in every run: weights
-/// change from step to step.
+/// Activations as plain NCHW with OIHW weights, as channels-last with HWIO weights, and channels-last around whatever
+/// layout oneDNN likes best. Whatever is not given in the layout that the primitive wants is reordered in every run:
+/// weights change from step to step.
 std::vector<Way> conv_ways(const ConvSizes& sizes, Direction direction);
 
 /// The fastest, measured in turns.

@@ -29,7 +29,8 @@ template <class F> double median_seconds(const F& call, double seconds) {
   return runs[runs.size() / 2];
 }
 
-/// How much faster `call` is than `reference`: the two run in turns, so that what disturbs one disturbs both. 1 is as fast.
+/// How much faster `call` is than `reference`: the two run in turns, so that what disturbs one disturbs both. 1 is as
+/// fast.
 template <class F, class R> double share_of(const R& reference, const F& call, double seconds = 0.2) {
   std::vector<double> ratios;
   for (int turn = 0; turn < 7; ++turn) {
@@ -54,9 +55,9 @@ class Buffer {
   float* memory_;
 };
 
-/// A loop that copies floats between two buffers of `bytes` in total, on as many threads as weft uses where that is more
-/// than a few pages. It writes through the caches, as a kernel must whose result is used next; memcpy's way around them is
-/// no faster for who reads it then.
+/// A loop that copies floats between two buffers of `bytes` in total, on as many threads as weft uses where that is
+/// more than a few pages. It writes through the caches, as a kernel must whose result is used next; memcpy's way around
+/// them is no faster for who reads it then.
 class CopyLoop {
  public:
   explicit CopyLoop(double bytes);

@@ -1,5 +1,5 @@
-// Convolutions against the best way that oneDNN has in any layout, forward and both gradients. Images and weights lie as they do
-// inside of a network: channels-last, and as nn::Conv2d keeps them.
+// Convolutions against the best way that oneDNN has in any layout, forward and both gradients. Images and weights lie
+// as they do inside of a network: channels-last, and as nn::Conv2d keeps them.
 #include "tensor/adjoints/conv.h"
 
 #include "bench/best_onednn.h"

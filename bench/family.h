@@ -1,5 +1,5 @@
-// How the benchmarks of op families report: beside the time, the rate and the share of what the machine can do, measured in
-// turns with it in the same run.
+// How the benchmarks of op families report: beside the time, the rate and the share of what the machine can do,
+// measured in turns with it in the same run.
 #pragma once
 
 #include <benchmark/benchmark.h>
@@ -14,7 +14,8 @@ template <class F> void timed(benchmark::State& state, const F& call) {
   for (auto _ : state) call();
 }
 
-/// A call that reads and writes `bytes` where it does so once: `of_copy` is its rate over that of a copy loop of as many.
+/// A call that reads and writes `bytes` where it does so once: `of_copy` is its rate over that of a copy loop of as
+/// many.
 template <class F> void memory_bound(benchmark::State& state, double bytes, const F& call) {
   timed(state, call);
   const CopyLoop copy(bytes);

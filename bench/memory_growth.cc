@@ -1,5 +1,5 @@
-// Resident memory over 10,000 training steps of the CNN with batches of varying size: what it grows by once every size has
-// been seen, in MB. The last line says whether that is below 1.
+// Resident memory over 10,000 training steps of the CNN with batches of varying size: what it grows by once every size
+// has been seen, in MB. The last line says whether that is below 1.
 #include <cstdio>
 #include <cstdlib>
 

@@ -1,5 +1,5 @@
-// Normalisations, against a copy loop of the bytes that must move: batch norm looks at its input twice (statistics first),
-// a row of layer norm stays in the cache.
+// Normalisations, against a copy loop of the bytes that must move: batch norm looks at its input twice (statistics
+// first), a row of layer norm stays in the cache.
 #include "bench/family.h"
 #include "tensor/adjoints/batch_norm.h"
 

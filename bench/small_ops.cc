@@ -1,4 +1,4 @@
-// What one small op costs: the door, the allocator, the record.
+// What one small op costs: dispatch, the allocator, the record.
 #include <benchmark/benchmark.h>
 
 #include "weft.h"

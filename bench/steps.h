@@ -8,8 +8,8 @@
 
 namespace weft::bench {
 
-/// Times of single steps in milliseconds. `memory_mb` is the most resident memory while steps ran, above what there was just
-/// before the first; `cpu_ms` is processor time per step, of all threads together.
+/// Times of single steps in milliseconds. `memory_mb` is the most resident memory while steps ran, above what there was
+/// just before the first; `cpu_ms` is processor time per step, of all threads together.
 struct StepFigures {
   double median_ms = 0;
   double mean_ms = 0;
@@ -28,8 +28,8 @@ StepFigures measure_steps(const std::function<Tensor()>& step, double seconds);
 /// `{"system":"weft","mode":"eager","model":"mlp","threads":2,"median_ms":...}`
 std::string json_line(const std::string& mode, const std::string& model, int threads, const StepFigures& figures);
 
-/// Memory of this process in bytes: now, and the most since the last reset (since the start where the system does not allow
-/// a reset). Linux; 0 elsewhere.
+/// Memory of this process in bytes: now, and the most since the last reset (since the start where the system does not
+/// allow a reset). Linux; 0 elsewhere.
 double resident_bytes();
 double peak_resident_bytes();
 void reset_peak_resident();

@@ -74,7 +74,7 @@ int run(int argc, char** argv) {
   app.add_option("--threads", threads, "threads; 0: all");
   CLI11_PARSE(app, argc, argv);
 
-  // All cores are what weft takes where nobody chooses, and it yields them to other processes then.
+  // All cores are what weft takes where no count is chosen, and it yields them to other processes then.
   if (threads > 0 && threads != num_threads()) set_num_threads(threads);
   if (mode == "bf16") compute_dtype = bf16;
   manual_seed(1);

@@ -1,5 +1,5 @@
-// Training steps of a small MLP (16 inputs, two hidden layers, 4 classes, SGD with momentum) of width 8 to 128 on batches of 1
-// to 32: time should grow smoothly, and never by using threads.
+// Training steps of a small MLP (16 inputs, two hidden layers, 4 classes, SGD with momentum) of width 8 to 128 on
+// batches of 1 to 32: time should grow smoothly, and never by using threads.
 #include <cstdio>
 #include <cstdlib>
 #include <vector>

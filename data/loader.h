@@ -5,7 +5,8 @@
 //
 // Each begin() starts an epoch: on the calling thread, one key is drawn from the global generator (where order or
 // transforms need one), and everything random in the epoch follows from it. So batches are the same with any number of
-// workers and without, and an epoch can be resumed in the middle: position() is that key and the number of batches handed out.
+// workers and without, and an epoch can be resumed in the middle: position() is that key and the number of batches
+// handed out.
 #pragma once
 
 #include <functional>

@@ -13,8 +13,8 @@ using Batch = std::vector<Tensor>;
 
 /// Calls fetch(number) for the numbers first .. end - 1: where they are asked for, or with `workers` threads, up to
 /// `ahead` before that. Each number is taken by the next thread that is free; next() gives batches in order all the
-/// same, and what fetch() threw where its batch would have come. Ops of these threads run serially. The destructor joins
-/// them.
+/// same, and what fetch() threw where its batch would have come. Ops of these threads run serially. The destructor
+/// joins them.
 class Prefetcher {
  public:
   Prefetcher(std::function<Batch(int64_t)> fetch, int64_t first, int64_t end, int64_t workers, int64_t ahead);

@@ -1,6 +1,6 @@
-// A digit is a few strokes in the unit square (x to the right, y down): polylines and arcs of ellipses. Each example jitters
-// the strokes' own numbers, bends the plane, maps it into the image, and inks every pixel by its distance to the nearest
-// segment, which makes the edges smooth.
+// A digit is a few strokes in the unit square (x to the right, y down): polylines and arcs of ellipses. Each example
+// jitters the strokes' own numbers, bends the plane, maps it into the image, and inks every pixel by its distance to
+// the nearest segment, which makes the edges smooth.
 #include "data/synthetic_digits.h"
 
 #include <algorithm>

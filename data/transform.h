@@ -1,5 +1,5 @@
-// Transforms: functions from tensor to tensor that a dataset's examples pass. Random ones draw from the key they are given,
-// so that an example looks the same whether it is prefetched or not, and again when an epoch is resumed.
+// Transforms: functions from tensor to tensor that a dataset's examples pass. Random ones draw from the key they are
+// given, so that an example looks the same whether it is prefetched or not, and again when an epoch is resumed.
 #pragma once
 
 #include <concepts>

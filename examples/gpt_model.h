@@ -43,7 +43,8 @@ class Gpt : public weft::nn::Layer<Gpt> {
     return weft::nn::cross_entropy((*this)(indices).flatten(0, 1), targets.flatten());
   }
 
-  /// Embeddings and weights of products, which start as N(0, 0.02) and may decay; and biases and norms, which should not.
+  /// Embeddings and weights of products, which start as N(0, 0.02) and may decay; and biases and norms, which should
+  /// not.
   std::vector<weft::Tensor> matrices() const { return of_rank(true); }
   std::vector<weft::Tensor> vectors() const { return of_rank(false); }
   const GptOptions& options() const { return options_; }

@@ -1,5 +1,5 @@
-// Gradient-checking code of one's own: a layer made of weft's ops, a function with a gradient written by hand, and what a
-// mistake in one looks like.
+// Gradient-checking code of one's own: a layer made of weft's ops, a function with a gradient written by hand, and what
+// a mistake in one looks like.
 //
 //   ./bazelw run //examples:gradcheck
 #include <cstdio>

@@ -33,8 +33,8 @@ struct TextBatch {
 };
 /// Pieces of the text from random places.
 TextBatch random_batch(const std::string& text, int64_t rows, int64_t length);
-/// Rows [first, first + rows) of the text cut into pieces of `length`; fewer at its end, and the last piece may be shorter than
-/// `length`, in a batch of its own. Empty (undefined tensors) behind the end.
+/// Rows [first, first + rows) of the text cut into pieces of `length`; fewer at its end, and the last piece may be
+/// shorter than `length`, in a batch of its own. Empty (undefined tensors) behind the end.
 TextBatch batch_at(const std::string& text, int64_t first, int64_t rows, int64_t length);
 
 /// Says how training goes, now and then; its state goes into checkpoints as `fields`.

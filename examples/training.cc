@@ -24,7 +24,7 @@ double seconds_since(std::chrono::steady_clock::time_point start) {
   return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
 }
 
-/// The folder the user stands in: `bazel run` starts programs elsewhere and says where the user was.
+/// The current folder of the user: `bazel run` starts programs elsewhere and says where the user was.
 std::string user_path(const std::string& path) {
   const char* started_in = std::getenv("BUILD_WORKING_DIRECTORY");
   if (started_in == nullptr || (!path.empty() && path[0] == '/')) return path.empty() ? "." : path;

@@ -1,5 +1,5 @@
 // What the training examples share and a reader may skip: the command line, the data, progress on the terminal, Ctrl-C
-// and the pictures. The training loop itself stands in each example.
+// and the pictures. The training loop itself is in each example.
 #pragma once
 
 #include <chrono>
@@ -91,8 +91,8 @@ class Progress {
   int64_t all_images_ = 0;
 };
 
-/// Writes `<name>_curve.svg` and `<name>_digits.png`: the learning curve, and test images with the network's answers, wrong
-/// ones in a red frame.
+/// Writes `<name>_curve.svg` and `<name>_digits.png`: the learning curve, and test images with the network's answers,
+/// wrong ones in a red frame.
 void save_pictures(const Settings& settings, const std::string& name, const std::vector<EpochResult>& results,
                    const weft::data::TensorDataset<2>& test, const weft::Tensor& predictions);
 

@@ -1,5 +1,5 @@
-// Checkpoints: everything a training run needs to carry on bit for bit, in one crash-safe file (a safetensors file, so that
-// other tools can read its tensors).
+// Checkpoints: everything a training run needs to carry on bit for bit, in one crash-safe file (a safetensors file, so
+// that other tools can read its tensors).
 //
 //   std::map<std::string, std::string> fields = {{"epoch", std::to_string(epoch)}};
 //   io::save_checkpoint(path, {.model = &model, .optimizer = &optimizer, .schedule = &schedule, .loader = &loader,
@@ -29,12 +29,13 @@ struct CheckpointParts {
   bool random = true;  // the state of the global generator
 };
 
-/// Writes `path` so that a crash at any moment leaves the old file or the new one. IoError, naming the path, where that fails.
+/// Writes `path` so that a crash at any moment leaves the old file or the new one. IoError, naming the path, where that
+/// fails.
 void save_checkpoint(const std::string& path, const CheckpointParts& parts);
 
-/// Restores the given parts: all, or none of them where anything does not fit. Parts of the file that are not asked for are
-/// ignored. IoError, naming the path, where the file is damaged (its checksum is compared), holds no such part, or holds one
-/// of another model, dtype, optimizer or dataset.
+/// Restores the given parts: all, or none of them where anything does not fit. Parts of the file that are not asked for
+/// are ignored. IoError, naming the path, where the file is damaged (its checksum is compared), holds no such part, or
+/// holds one of another model, dtype, optimizer or dataset.
 void load_checkpoint(const std::string& path, const CheckpointParts& parts);
 
 }  // namespace weft::io

@@ -8,12 +8,12 @@
 namespace weft::io {
 
 /// Writes a grey (H, W) or (1, H, W) or an RGB (3, H, W) image, crash-safe (see AtomicFile). u8 is written as it is;
-/// floating values are taken from [0, 1] (clamped; NaN is black). Errors: ShapeError, DtypeError; IoError where the file
-/// cannot be written.
+/// floating values are taken from [0, 1] (clamped; NaN is black). Errors: ShapeError, DtypeError; IoError where the
+/// file cannot be written.
 void save_png(const std::string& path, const Tensor& image);
 
-/// An image as u8 (1, H, W) where it is grey, else (3, H, W); transparent parts lie on black, 16 bits become 8. IoError,
-/// naming the path, for a file that is damaged or above 2^28 pixels.
+/// An image as u8 (1, H, W) where it is grey, else (3, H, W); transparent parts lie on black, 16 bits become 8.
+/// IoError, naming the path, for a file that is damaged or above 2^28 pixels.
 Tensor load_png(const std::string& path);
 
 /// A sheet of images (N, C, H, W) -> (C, rows, columns of them), `padding` pixels of `background` around each.

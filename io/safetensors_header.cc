@@ -283,8 +283,8 @@ std::string write_safetensors_header(const SafetensorsHeader& header) {
       metadata[key] = value;
     }
   }
-  // A std::map inside (nlohmann::json) would sort the names and lose the order of the data, which readers like to follow;
-  // ordered_json looks a key up in linear time, so entries are appended to its list directly.
+  // A std::map inside (nlohmann::json) would sort the names and lose the order of the data, which readers like to
+  // follow; ordered_json looks a key up in linear time, so entries are appended to its list directly.
   auto& list = json.get_ref<nlohmann::ordered_json::object_t&>();
   for (const SafetensorsEntry& entry : header.entries) {
     check(entry.name);

@@ -1,5 +1,5 @@
-// The header of a safetensors file: JSON that says where each tensor lies. Parsed without a tree, so that a header of 100 MB
-// costs no more than what it declares; every rule of the format is checked here.
+// The header of a safetensors file: JSON that says where each tensor lies. Parsed without a tree, so that a header of
+// 100 MB costs no more than what it declares; every rule of the format is checked here.
 #pragma once
 
 #include <cstdint>
@@ -27,8 +27,8 @@ struct SafetensorsHeader {
   Metadata metadata;
 };
 
-/// `data_bytes` is the number of bytes after the header, all of which the entries must cover exactly once. Throws IoError
-/// (ShapeError for sizes that overflow).
+/// `data_bytes` is the number of bytes after the header, all of which the entries must cover exactly once. Throws
+/// IoError (ShapeError for sizes that overflow).
 SafetensorsHeader parse_safetensors_header(std::string_view json, uint64_t data_bytes);
 
 /// The same header as text, padded so that the data begins at a multiple of 8.

@@ -14,8 +14,8 @@ struct ClipOptions {
 };
 
 /// Scales all gradients (in place) by one factor so that their norm, taken together, is at most `max_norm`. Returns the
-/// norm before. Parameters without a gradient count for nothing. The norms are read once, not per parameter, and nothing
-/// is written where they are small enough.
+/// norm before. Parameters without a gradient count for nothing. The norms are read once, not per parameter, and
+/// nothing is written where they are small enough.
 double clip_grad_norm(const std::vector<Tensor>& parameters, double max_norm, const ClipOptions& options = {});
 
 /// Limits every element of every gradient to [-value, value], in place.

@@ -1,4 +1,5 @@
-// Initial values of parameters. Every function writes its tensor in place, outside of the tape, from the global generator.
+// Initial values of parameters. Every function writes its tensor in place, outside of the tape, from the global
+// generator.
 #pragma once
 
 #include "tensor/tensor.h"
@@ -28,16 +29,16 @@ void normal(Tensor tensor, double mean = 0, double std = 1);
 /// Normal values cut off outside of [low, high] (not multiples of std). Error unless low < high and std > 0.
 void trunc_normal(Tensor tensor, double mean = 0, double std = 1, double low = -2, double high = 2);
 void constant(Tensor tensor, double value);
-/// Variance gain^2 * 2 / (fan_in + fan_out): Glorot and Bengio, "Understanding the difficulty of training deep feedforward
-/// neural networks", AISTATS 2010.
+/// Variance gain^2 * 2 / (fan_in + fan_out): Glorot and Bengio, "Understanding the difficulty of training deep
+/// feedforward neural networks", AISTATS 2010.
 void xavier_uniform(Tensor tensor, double gain = 1);
 void xavier_normal(Tensor tensor, double gain = 1);
 /// Variance gain^2 / fan: He et al., arXiv 1502.01852.
 void kaiming_uniform(Tensor tensor, const KaimingOptions& options = {});
 void kaiming_normal(Tensor tensor, const KaimingOptions& options = {});
 
-/// PyTorch's default for linear and convolution: weight and bias (may be undefined) uniform in +-1 / sqrt(fan_in), which
-/// for the weight is kaiming_uniform with slope sqrt(5).
+/// PyTorch's default for linear and convolution: weight and bias (may be undefined) uniform in +-1 / sqrt(fan_in),
+/// which for the weight is kaiming_uniform with slope sqrt(5).
 void layer_default(Tensor weight, Tensor bias);
 
 }  // namespace weft::nn::init

@@ -1,5 +1,6 @@
 // Saving and restoring what an optimizer has built up. Keys: tensors `first.conv.weight.exp_avg`, numbers
-// `first.conv.weight.step`, `group.0.lr`, `group.0.nesterov` (switches are saved as PyTorch's param_groups are), `steps`.
+// `first.conv.weight.step`, `group.0.lr`, `group.0.nesterov` (switches are saved as PyTorch's param_groups are),
+// `steps`.
 #include "autograd/grad_mode.h"
 #include "optim/optimizer.h"
 #include "tensor/functions/copy.h"

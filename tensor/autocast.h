@@ -5,10 +5,10 @@
 
 namespace weft {
 
-/// While alive, on the calling thread: products, convolutions and attention cast their f32 inputs to `dtype` (bf16 or f16);
-/// exponentials, softmax, losses, norms and long sums compute in f32; other ops follow their inputs. What each op does is
-/// its policy. Casts are recorded, so gradients come back in each tensor's own dtype. Backward is not affected. Scopes
-/// nest: `Autocast autocast(bf16);`
+/// While alive, on the calling thread: products, convolutions and attention cast their f32 inputs to `dtype` (bf16 or
+/// f16); exponentials, softmax, losses, norms and long sums compute in f32; other ops follow their inputs. What each op
+/// does is its policy. Casts are recorded, so gradients come back in each tensor's own dtype. Backward is not affected.
+/// Scopes nest: `Autocast autocast(bf16);`
 ///
 /// On a CPU without bf16 instructions (AVX512_BF16 or AMX) a bf16 scope says so once and casts nothing.
 class Autocast {

@@ -54,7 +54,7 @@ class Printer {
   }
 
   std::string element(const Shape& index) const {
-    // Past the door: printing is no op, and a tensor whose history is no longer true prints as well.
+    // Without dispatch: printing is no op, and a tensor whose history is no longer true prints as well.
     View view = tensor_.layout();
     for (int64_t i : index) {
       std::optional<View> next = view.select(0, i);

@@ -283,8 +283,8 @@ class Tensor {
 #undef WEFT_MEMBER_IN_PLACE
   Tensor& clip_(std::optional<Scalar> min, std::optional<Scalar> max);
   Tensor& clamp_(std::optional<Scalar> min, std::optional<Scalar> max) { return clip_(min, max); }
-  /// Random values in place of these, from the process's generator or `generator`: uniform in [low, high), normal, 1 with
-  /// probability p and else 0 (any dtype), exponential with density rate e^(-rate x).
+  /// Random values in place of these, from the process's generator or `generator`: uniform in [low, high), normal, 1
+  /// with probability p and else 0 (any dtype), exponential with density rate e^(-rate x).
   Tensor& uniform_(double low = 0, double high = 1);
   Tensor& uniform_(double low, double high, Generator& generator);
   Tensor& normal_(double mean = 0, double std = 1);

@@ -1,5 +1,5 @@
-// The seed contract: one test for each statement S1 to S27 that weft took over from the systems it learned from, and one for
-// each mistake found in them (M1 to M11). The statements are in the tests' names and comments.
+// The seed contract: one test for each statement S1 to S27 that weft took over from the systems it learned from, and
+// one for each mistake found in them (M1 to M11). The statements are in the tests' names and comments.
 #include <gtest/gtest.h>
 
 #include <cmath>

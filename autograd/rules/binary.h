@@ -1,4 +1,5 @@
-// Rules of element-wise arithmetic. Operands have one shape and dtype: broadcasting and promotion were ops of their own.
+// Rules of element-wise arithmetic. Operands have one shape and dtype: broadcasting and promotion were ops of their
+// own.
 #pragma once
 
 #include <cmath>

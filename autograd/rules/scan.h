@@ -29,8 +29,8 @@ inline Tensor advanced(const Tensor& x, int64_t axis) {
   return cat({slice(x, axis, 1), zeros_like(slice(x, axis, 0, 1))}, axis);
 }
 
-/// dx[k] = sum of g[i] e^(x[k] - y[i]) over i >= k. With r[k] = g[k] + e^(y[k] - y[k + 1]) r[k + 1] that is e^(x - y) r,
-/// where no exponent is above 0.
+/// dx[k] = sum of g[i] e^(x[k] - y[i]) over i >= k. With r[k] = g[k] + e^(y[k] - y[k + 1]) r[k + 1] that is e^(x - y)
+/// r, where no exponent is above 0.
 inline Tensor logcumsumexp_gradient(const Tensor& g, const Tensor& x, const Tensor& y, int64_t axis) {
   const Tensor nothing = y == -std::numeric_limits<double>::infinity(), zero = zeros_like(y);
   if (y.size(axis) == 0) return zero;

@@ -1,5 +1,5 @@
-// Rules of views. The generic adjoint (zeros, the same view of them, the gradient added into it) serves every view; where
-// a view covers its input exactly once, its inverse is the same thing without a copy, and an expansion is summed.
+// Rules of views. The generic adjoint (zeros, the same view of them, the gradient added into it) serves every view;
+// where a view covers its input exactly once, its inverse is the same thing without a copy, and an expansion is summed.
 #pragma once
 
 #include "autograd/rule.h"

@@ -40,7 +40,7 @@ OutputsAndTangents jvp_of(const ManyToMany& f, const Tensors& x, const Tensors& 
   const EnableGrad recording;
   Tensors weights;  // w: their values do not matter, as w^T J is linear in them
   for (const Tensor& y : call.outputs())
-    weights.push_back(is_floating(y.dtype()) ? stand_in(zeros_like(y.detach())) : Tensor());
+    weights.push_back(is_floating(y.dtype()) ? proxy_leaf(zeros_like(y.detach())) : Tensor());
   Tensors seeds = weights, tangents;
   const Tensors pulled = call.gradients(seeds, true);
   Tensors wanted;

@@ -31,7 +31,7 @@ bool leads_elsewhere(const Tensors& from, const std::unordered_set<const Node*>&
 
 }  // namespace
 
-Tensor stand_in(const Tensor& x) { return dispatch::alias(x).requires_grad_(true); }
+Tensor proxy_leaf(const Tensor& x) { return dispatch::alias(x).requires_grad_(true); }
 
 Recorded::Recorded(const char* name, const ManyToMany& f, const Tensors& arguments) : recording_(is_recording()) {
   const EnableGrad recording;
@@ -42,7 +42,7 @@ Recorded::Recorded(const char* name, const ManyToMany& f, const Tensors& argumen
       throw DtypeError(text("cannot differentiate with respect to ", x.dtype(), "; it takes f32, f64, bf16 or f16"));
     }
     const bool known = recording_ && x.requires_grad();
-    arguments_.push_back(known ? dispatch::apply(op::Expand{x.shape()}, x) : stand_in(x));
+    arguments_.push_back(known ? dispatch::apply(op::Expand{x.shape()}, x) : proxy_leaf(x));
     if (!known) own.insert(node_of(arguments_.back()));
   }
   outputs_ = f(arguments_);

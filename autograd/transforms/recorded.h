@@ -1,11 +1,11 @@
-// Recorded: one call of a function on stand-ins for its arguments, so that it can be differentiated with respect to
+// Recorded: one call of a function on proxies for its arguments, so that it can be differentiated with respect to
 // them whether or not they require a gradient. What vjp, jvp and jacobian are made of.
 //
-// An argument that requires a gradient is stood in for by an identity of it, any other by a leaf that nobody sees. Thus
-// transforms nest: what an inner one computes has the history that leads to the outer one's stand-ins.
+// An argument that requires a gradient is replaced by an identity of it, any other by a private leaf. Thus
+// transforms nest: what an inner one computes has the history that leads to the outer one's proxies.
 //
 // Results carry history only where somebody can want it: where recording is on and a path leads to a leaf that is no
-// stand-in (the caller's parameters, or what an enclosing transform differentiates).
+// proxy (the caller's parameters, or what an enclosing transform differentiates).
 #pragma once
 
 #include <functional>
@@ -31,13 +31,13 @@ class Recorded {
   bool must_record(bool differentiable) const;
   /// The gradients of the outputs, weighted by `seeds`, with respect to the arguments: zeros where no path leads there.
   Tensors gradients(const Tensors& seeds, bool create_graph, bool retain_graph = false) const;
-  /// As the caller may keep it: without history where that leads to stand-ins only.
+  /// As the caller may keep it: without history where that leads to proxies only.
   Tensors finished(const Tensors& results, bool differentiable) const;
 
  private:
   bool recording_;        // of the caller
   bool sampled_ = false;  // an argument or output is a sample of vmap
-  bool leads_out_;        // a path leads to a leaf that is no stand-in
+  bool leads_out_;        // a path leads to a leaf that is no proxy
   Tensors arguments_;
   Tensors outputs_;
 };
@@ -45,7 +45,7 @@ class Recorded {
 /// grad(), but with zeros for the inputs that no path reaches, and for outputs that have no history.
 Tensors gradients_or_zeros(const Tensors& outputs, const Tensors& inputs, const Tensors& seeds, bool create_graph,
                            bool retain_graph);
-/// A leaf over x's memory that nobody else has.
-Tensor stand_in(const Tensor& x);
+/// A new leaf over x's memory.
+Tensor proxy_leaf(const Tensor& x);
 
 }  // namespace weft::autograd

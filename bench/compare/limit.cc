@@ -3,8 +3,8 @@
 namespace weft::bench {
 namespace {
 
-/// Adds up the work of a step, layer by layer, forward and backward. Products count their flops, as their operands stay in
-/// the caches at best; all else counts the bytes that it reads and writes, where passes that can be one are one.
+/// Adds up the work of a step, layer by layer, forward and backward. Products count their flops, as their operands stay
+/// in the caches at best; all else counts the bytes that it reads and writes, where passes that can be one are one.
 class Count {
  public:
   /// y (m, n) = x (m, k) w: y, the gradient of w and, unless x is data, that of x.

@@ -1,4 +1,5 @@
-// What a training step cannot do without: its arithmetic and its passes over memory, and how long these take at measured rates.
+// What a training step cannot do without: its arithmetic and its passes over memory, and how long these take at
+// measured rates.
 #pragma once
 
 #include <map>
@@ -16,8 +17,8 @@ struct Work {
 /// Of "mlp", "cnn", "resnet18" or "gpt" as in bench/models.h.
 Work work_of(const std::string& model);
 
-/// What this machine does, as //bench:rates measures it: products in flop/s, copies (bytes read and written) in bytes/s by
-/// the size of what is read and written.
+/// What this machine does, as //bench:rates measures it: products in flop/s, copies (bytes read and written) in bytes/s
+/// by the size of what is read and written.
 struct Rates {
   double product = 0;
   std::map<double, double> copy = {};

@@ -2,8 +2,8 @@
 //
 //   ./bazelw run //bench:compare -- --python /path/to/python --json figures.json
 //
-// Each round runs one system after the other, each in a process of its own, so that what disturbs the machine for a while
-// disturbs all of them; a figure is the median over the rounds of each run's median.
+// Each round runs one system after the other, each in a process of its own, so that what disturbs the machine for a
+// while disturbs all of them; a figure is the median over the rounds of each run's median.
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cstdio>

@@ -1,5 +1,6 @@
-// Small ops, a chain with its backward and the MLP's training step in LibTorch, the C++ library inside of PyTorch's wheel. bench:compare builds it
-// with one call of g++ and reads its lines of JSON. Usage: libtorch ops|mlp SECONDS THREADS
+// Small ops, a chain with its backward and the MLP's training step in LibTorch, the C++ library inside of PyTorch's
+// wheel. bench:compare builds it with one call of g++ and reads its lines of JSON. Usage: libtorch ops|mlp SECONDS
+// THREADS
 #include <torch/torch.h>
 
 #include <algorithm>

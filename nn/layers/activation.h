@@ -46,7 +46,8 @@ class Tanh : public Layer<Tanh> {
   Tensor forward(const Tensor& x) const { return tanh(x); }
 };
 
-/// log(1 + e^(beta x)) / beta; x where beta x > threshold. Without arguments it is softplus(x), which needs no threshold.
+/// log(1 + e^(beta x)) / beta; x where beta x > threshold. Without arguments it is softplus(x), which needs no
+/// threshold.
 class Softplus : public Layer<Softplus> {
  public:
   Softplus() = default;

@@ -26,7 +26,7 @@ struct MultiheadAttentionOptions {
 struct AttentionMask {
   Tensor mask = {};
   bool causal = false;
-  Tensor key_padding_mask = {};  // (N, S), bool: true where a key is padding, which nobody sees (as in PyTorch)
+  Tensor key_padding_mask = {};  // (N, S), bool: true where a key is padding, which no query attends to (as in PyTorch)
 };
 
 /// query (N, L, E), key and value (N, S, E) to (N, L, E): as PyTorch's with batch_first = true; the axis N may be

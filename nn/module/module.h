@@ -120,8 +120,8 @@ class Module {
   /// Casts parameters, their gradients and floating buffers, in place: optimizers keep knowing them. DtypeError unless
   /// floating.
   void to(DType dtype);
-  /// Moves parameters, buffers and gradients to `device`; optimizers keep knowing the parameters. DeviceError where there
-  /// is no such device.
+  /// Moves parameters, buffers and gradients to `device`; optimizers keep knowing the parameters. DeviceError where
+  /// there is no such device.
   void to(Device device);
   /// Calls `change` with every module below this one, then with this one.
   void apply(const std::function<void(Module&)>& change);

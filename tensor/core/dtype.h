@@ -47,8 +47,8 @@ constexpr bool contains(DTypes set, DType dtype) { return (set & only(dtype)) !=
 /// `f32`, `f64`, ..., `bool`.
 std::string_view name_of(DType dtype);
 std::ostream& operator<<(std::ostream& out, DType dtype);
-/// The promoted dtype of two operands, by PyTorch's categories (bool < integer < floating; within one, the wider; u8 with a
-/// signed type gives a signed type that holds both; bf16 with f16 gives f32).
+/// The promoted dtype of two operands, by PyTorch's categories (bool < integer < floating; within one, the wider; u8
+/// with a signed type gives a signed type that holds both; bf16 with f16 gives f32).
 DType promote(DType a, DType b);
 
 template <class T> struct DTypeOf;

@@ -13,7 +13,7 @@ class RefCounted {
   void retain() const noexcept { references_.fetch_add(1, std::memory_order_relaxed); }
   /// True where this was the last reference: the caller destroys the object.
   bool release() const noexcept {
-    // A sole owner needs no atomic write: nobody else can be counting.
+    // A sole owner needs no atomic write: no other thread can change the count.
     if (references_.load(std::memory_order_acquire) == 1) return true;
     return references_.fetch_sub(1, std::memory_order_acq_rel) == 1;
   }

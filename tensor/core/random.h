@@ -24,8 +24,9 @@ using RandomState = RandomKey;
 /// The seed of a process that never calls manual_seed: a run that says nothing is reproducible too.
 inline constexpr uint64_t kDefaultSeed = 0;
 
-/// A source of random numbers that functions draw from: what they give depends on its seed and on what was drawn before.
-/// Threads may draw from one generator at once; which draws first decides who gets what. A copy draws the same numbers.
+/// A source of random numbers that functions draw from: what they give depends on its seed and on what was drawn
+/// before. Threads may draw from one generator at once; which draws first decides who gets what. A copy draws the same
+/// numbers.
 class Generator {
  public:
   explicit Generator(uint64_t seed = kDefaultSeed) : state_{seed, 0} {}
@@ -34,7 +35,8 @@ class Generator {
   void manual_seed(uint64_t seed) { set_state({seed, 0}); }
   RandomState state() const;
   void set_state(RandomState state);
-  /// A key for `count` elements (any of the functions below), which no other call will get. Throws Error where count < 0.
+  /// A key for `count` elements (any of the functions below), which no other call will get. Throws Error where count <
+  /// 0.
   RandomKey next_key(int64_t count);
   /// `count` generators whose streams have nothing to do with this one's and with each other; this one moves on by one
   /// element, so that the next split gives others. For threads and layers that must not depend on who draws first.

@@ -1,5 +1,5 @@
-// AnyOp: an op as data. A descriptor is a plain struct in weft::op with a name, named attributes and no tensors; AnyOp is one
-// of them with its type erased, which is what the tape, the graph dump, observers and error texts read.
+// AnyOp: an op as data. A descriptor is a plain struct in weft::op with a name, named attributes and no tensors; AnyOp
+// is one of them with its type erased, which is what the tape, the graph dump, observers and error texts read.
 #pragma once
 
 #include "tensor/dispatch/op_info.h"

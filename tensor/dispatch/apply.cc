@@ -94,7 +94,7 @@ void record(const OpCall& call) {
     if (x->requires_grad()) return internal::body(*x).history->record(call);
     if (cut == nullptr) cut = internal::body(*x).cut;
   }
-  // The mark of an op that cut the path travels on, so that backward() can name it.
+  // The mark of an op that cut the path is handed on, so that backward() can name it.
   if (cut != nullptr)
     for (Tensor& out : call.outputs) internal::body(out).cut = cut;
 }

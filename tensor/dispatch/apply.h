@@ -1,14 +1,15 @@
 // Dispatch: every op passes through apply(op, inputs...):
 //
-//   prepare (same device, autocast, promote, broadcast, unmask: by the op's policy) -> infer -> allocate on the device ->
+//   prepare (same device, autocast, promote, broadcast, unmask: by the op's policy) -> infer -> allocate on the device
+//   ->
 //   run -> record
 //
-// Ops are dispatched statically; their type is erased only for other devices than the CPU, and where something records or
-// observes. Inputs that need no preparation pay for a few comparisons.
+// Ops are dispatched statically; their type is erased only for other devices than the CPU, and where something records
+// or observes. Inputs that need no preparation pay for a few comparisons.
 //
 // A descriptor is a struct in weft::op with `name`, `attributes`, `operator==`, `policy` (policy.h) and
 //   a view op:     std::optional<View> view(const View& in) const;
-//   a compute op:  Spec infer(const Operand& x, ...) const;                    shape checks, and what the result will be
+//   a compute op: Spec infer(const Operand& x, ...) const; shape checks, and what the result will be
 //                  void cpu(const Operand& x, ..., const Operand& out) const;  fills it: defined in kernels/cpu
 //                  With `static constexpr int outputs = N`: std::array<Spec, N>, and N outputs at the end.
 //   a list op:     takes Operands in place of its inputs.
@@ -87,8 +88,8 @@ void record(const OpCall& call);
 inline bool has_history(const Tensor& x) {
   return x.defined() && (internal::body(x).history != nullptr || internal::body(x).cut != nullptr);
 }
-/// Whether the result may be written over input `index`, whose last handle goes away with the call: it must own its memory
-/// alone, have the result's dtype and layout, and not be kept for backward.
+/// Whether the result may be written over input `index`, whose last handle goes away with the call: it must own its
+/// memory alone, have the result's dtype and layout, and not be kept for backward.
 bool may_overwrite(const OpInfo& info, std::span<const Tensor* const> inputs, size_t index, const Spec& spec);
 /// Where an op runs: where its inputs are.
 template <class Op> Device device_of(const Op& op, Operands in) {

@@ -1,8 +1,9 @@
 // Backend: what a kind of device other than the CPU provides: memory, copies to and from the host, and a way to run the
 // kernel of an op. Programs and libraries register one; weft itself has none yet.
 //
-// Kernels may run later than they are given (a stream), in order. What a backend keeps for that: a copy of the descriptor
-// (AnyOp) and of the operands' views. Memory that is freed while kernels that use it wait has to stay until they ran.
+// Kernels may run later than they are given (a stream), in order. What a backend keeps for that: a copy of the
+// descriptor (AnyOp) and of the operands' views. Memory that is freed while kernels that use it wait has to stay until
+// they ran.
 #pragma once
 
 #include <cstddef>

@@ -18,15 +18,15 @@ Tensor lifted(const Tensor& x, Device device);
 /// detach() of a sample: the batch behind it loses its history too.
 Tensor detached_sample(const Tensor& x);
 
-/// Whether a gradient may be asked of what is computed from `x` now; the batch behind a sample may have a history that the sample
-/// does not show.
+/// Whether a gradient may be asked of what is computed from `x` now; the batch behind a sample may have a history that
+/// the sample does not show.
 inline bool may_need_gradient(const Tensor& x) {
   return modes().recording && (x.requires_grad() || x.device().kind == DeviceKind::vmap);
 }
 
-/// A key for `count` numbers on `device`: the generator's next one, or for a sample of vmap one that gives each sample numbers of
-/// its own. The vmaps that have to tell their samples apart are counted in the highest bits of its offset, and each
-/// batching rule of an op that draws takes one off (take_mark), so that the op stays pure.
+/// A key for `count` numbers on `device`: the generator's next one, or for a sample of vmap one that gives each sample
+/// numbers of its own. The vmaps that have to tell their samples apart are counted in the highest bits of its offset,
+/// and each batching rule of an op that draws takes one off (take_mark), so that the op stays pure.
 RandomKey key_on(Device device, int64_t count, Generator& generator = default_generator());
 /// Whether a vmap was to be taken off.
 inline bool take_mark(uint64_t& offset) {

@@ -5,8 +5,8 @@
 
 namespace weft::dispatch {
 
-/// What has to hold before `self` is written by the public function `name`: unmasked, no overlap with itself, not a leaf (or
-/// a view of one) that requires a gradient while recording. Returns whether the write will be recorded.
+/// What has to hold before `self` is written by the public function `name`: unmasked, no overlap with itself, not a
+/// leaf (or a view of one) that requires a gradient while recording. Returns whether the write will be recorded.
 bool check_writable(const Tensor& self, std::string_view name, bool others_require_grad);
 /// `other`, or a copy of it where it overlaps `self` other than element for element.
 Tensor without_overlap(const Tensor& self, const Tensor& other);
@@ -58,8 +58,8 @@ Tensor& apply_in_place(const Op& op, const char* name, Tensor& self, const Other
   return self;
 }
 
-/// An op without outputs that writes to some of its inputs (`Op::writes`), which are leaves or have no history: optimizer
-/// steps. Nothing is recorded; `name` is the writer in messages.
+/// An op without outputs that writes to some of its inputs (`Op::writes`), which are leaves or have no history:
+/// optimizer steps. Nothing is recorded; `name` is the writer in messages.
 void apply_update(const OpInfo& info, const void* op, uint32_t writes, const char* name,
                   std::span<const Tensor* const> inputs);
 template <class Op, std::same_as<Tensor>... Inputs>

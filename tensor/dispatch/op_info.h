@@ -1,5 +1,5 @@
-// OpInfo: everything that is known of a kind of op, with its type erased: how to copy, compare and print a descriptor, its
-// policy, `infer`, and its CPU kernel. A recorded op can be run again from its AnyOp and operands alone.
+// OpInfo: everything that is known of a kind of op, with its type erased: how to copy, compare and print a descriptor,
+// its policy, `infer`, and its CPU kernel. A recorded op can be run again from its AnyOp and operands alone.
 #pragma once
 
 #include <array>

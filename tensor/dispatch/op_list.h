@@ -1,6 +1,6 @@
-// The list of all ops. The op codes, the rule table and the set of ops that test cases must reach are generated from it: an
-// op that is not here does not link, one without a rule does not compile. Only the files that generate something include
-// it, so that a new line recompiles five files.
+// The list of all ops. The op codes, the rule table and the set of ops that test cases must reach are generated from
+// it: an op that is not here does not link, one without a rule does not compile. Only the files that generate something
+// include it, so that a new line recompiles five files.
 #pragma once
 
 #include <cstdint>

@@ -22,7 +22,7 @@ IntList memory_order(const View& x) {
   for (int64_t axis = 0; axis < x.rank(); ++axis) axes.push_back(axis);
   std::stable_sort(axes.begin(), axes.end(), [&](int64_t a, int64_t b) {
     const size_t i = static_cast<size_t>(a), j = static_cast<size_t>(b);
-    // An axis of size 1 may have any stride: it goes to the front, where it is in nobody's way.
+    // An axis of size 1 may have any stride: it goes to the front, where it changes nothing.
     if ((x.shape()[i] == 1) != (x.shape()[j] == 1)) return x.shape()[i] == 1;
     return x.shape()[i] != 1 && x.strides()[i] > x.strides()[j];
   });

@@ -17,8 +17,8 @@ Tensor celu(const Tensor& x, double alpha = 1);
 Tensor hardtanh(const Tensor& x, double min = -1, double max = 1);
 /// hardtanh(x, 0, 6)
 Tensor relu6(const Tensor& x);
-/// x where x > 0, else slope x: He et al., arXiv 1502.01852. `weight` holds one slope, or one for each channel (axis 1, or
-/// axis 0 of a tensor with one axis). ShapeError for another number.
+/// x where x > 0, else slope x: He et al., arXiv 1502.01852. `weight` holds one slope, or one for each channel (axis 1,
+/// or axis 0 of a tensor with one axis). ShapeError for another number.
 Tensor prelu(const Tensor& x, const Tensor& weight);
 /// x moved towards 0 by `width`, 0 where |x| <= width. Error where width < 0.
 Tensor softshrink(const Tensor& x, double width = 0.5);
@@ -30,12 +30,13 @@ Tensor tanhshrink(const Tensor& x);
 Tensor threshold(const Tensor& x, double threshold, double value);
 /// log(1 + e^(beta x)) / beta, and x itself where beta x > threshold. Error where beta is 0.
 Tensor softplus(const Tensor& x, double beta, double threshold = 20);
-/// a sigmoid(b) of the two halves a, b along `axis`: Dauphin et al., arXiv 1612.08083. ShapeError where the size is odd.
+/// a sigmoid(b) of the two halves a, b along `axis`: Dauphin et al., arXiv 1612.08083. ShapeError where the size is
+/// odd.
 Tensor glu(const Tensor& x, int64_t axis = -1);
 /// softmax(-x, axis)
 Tensor softmin(const Tensor& x, int64_t axis);
-/// x where x > 0, else a slope times x: (lower + upper) / 2, in training drawn for each element from [lower, upper): Xu et
-/// al., arXiv 1505.00853. Error where lower > upper.
+/// x where x > 0, else a slope times x: (lower + upper) / 2, in training drawn for each element from [lower, upper): Xu
+/// et al., arXiv 1505.00853. Error where lower > upper.
 Tensor rrelu(const Tensor& x, double lower = 1.0 / 8, double upper = 1.0 / 3, bool training = false,
              Generator& generator = default_generator());
 
@@ -46,8 +47,8 @@ Tensor cosine_similarity(const Tensor& a, const Tensor& b, int64_t axis = 1, dou
 /// The p-norm of a - b + eps along the last axis; a and b broadcast.
 Tensor pairwise_distance(const Tensor& a, const Tensor& b, double p = 2, double eps = 1e-6, KeepDim keep = {});
 
-/// softmax((logits + noise) / tau) along `axis` with Gumbel noise: samples of a relaxed categorical distribution (Jang et
-/// al., arXiv 1611.01144). `hard` gives one-hot rows with the gradient of the soft ones. Error unless tau > 0.
+/// softmax((logits + noise) / tau) along `axis` with Gumbel noise: samples of a relaxed categorical distribution (Jang
+/// et al., arXiv 1611.01144). `hard` gives one-hot rows with the gradient of the soft ones. Error unless tau > 0.
 Tensor gumbel_softmax(const Tensor& logits, double tau = 1, bool hard = false, int64_t axis = -1,
                       Generator& generator = default_generator());
 

@@ -1,4 +1,5 @@
-// beta x + alpha times a product; x broadcasts with the product. Where beta is 0, x is not read (its NaN does not count).
+// beta x + alpha times a product; x broadcasts with the product. Where beta is 0, x is not read (its NaN does not
+// count).
 #pragma once
 
 #include "tensor/core/scalar.h"

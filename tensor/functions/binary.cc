@@ -43,7 +43,8 @@ template <class Op, class Dying> Tensor with_scalar(Dying dying, const Tensor& x
   return x.dtype() == dtype ? dispatch::apply_over(Op{value}, dying, x) : dispatch::apply(Op{value}, cast(x, dtype));
 }
 
-/// The number as a tensor without axes, of the dtype that it gives `x` (f32 beside bf16 and f16, which it does not widen).
+/// The number as a tensor without axes, of the dtype that it gives `x` (f32 beside bf16 and f16, which it does not
+/// widen).
 Tensor number_beside(const Tensor& x, const Scalar& value) {
   const DType dtype = promote_scalar(x.dtype(), value);
   return full({}, value, is_narrow(dtype) && x.rank() > 0 ? f32 : dtype, x.device());

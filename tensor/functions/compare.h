@@ -8,7 +8,8 @@
 
 namespace weft {
 
-// eq, ne, lt, le, gt, ge; logical_and, logical_or, logical_xor (on x != 0); logical_not, isnan, isfinite, isinf, signbit.
+// eq, ne, lt, le, gt, ge; logical_and, logical_or, logical_xor (on x != 0); logical_not, isnan, isfinite, isinf,
+// signbit.
 #define WEFT_COMPARE(Op, ScalarOp, function)         \
   Tensor function(const Tensor& a, const Tensor& b); \
   Tensor function(const Tensor& a, const Scalar& b);

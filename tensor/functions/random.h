@@ -1,5 +1,5 @@
-// Random tensors, from the process's generator or from one that is given (see tensor/core/random.h): the same numbers at any
-// thread count.
+// Random tensors, from the process's generator or from one that is given (see tensor/core/random.h): the same numbers
+// at any thread count.
 #pragma once
 
 #include "tensor/core/random.h"
@@ -31,13 +31,13 @@ Tensor normal(const Tensor& mean, const Tensor& std, Generator& generator = defa
 
 /// 1 with the probability that each element of `p` (floating) is, else 0; no gradient. Error outside of [0, 1].
 Tensor bernoulli(const Tensor& p, Generator& generator = default_generator());
-/// `count` indices of categories, drawn with probabilities in proportion to `weights` (n) or to each row of (rows, n): i64
-/// of shape (count) or (rows, count), in the order drawn. Without replacement none comes twice in a row. Error where
-/// weights are negative or not finite, sum to 0, or too few of them are above 0.
+/// `count` indices of categories, drawn with probabilities in proportion to `weights` (n) or to each row of (rows, n):
+/// i64 of shape (count) or (rows, count), in the order drawn. Without replacement none comes twice in a row. Error
+/// where weights are negative or not finite, sum to 0, or too few of them are above 0.
 Tensor multinomial(const Tensor& weights, int64_t count, bool replacement = false,
                    Generator& generator = default_generator());
-/// Numbers of events whose mean each element of `rates` (floating) is, in its dtype; no gradient. Error for a rate that is
-/// negative or not finite.
+/// Numbers of events whose mean each element of `rates` (floating) is, in its dtype; no gradient. Error for a rate that
+/// is negative or not finite.
 Tensor poisson(const Tensor& rates, Generator& generator = default_generator());
 
 }  // namespace weft

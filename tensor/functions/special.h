@@ -11,8 +11,8 @@ namespace weft {
 Tensor polygamma(int64_t order, const Tensor& x);
 /// sin(pi x) / (pi x), 1 at 0.
 Tensor sinc(const Tensor& x);
-/// log(x / (1 - x)), the inverse of sigmoid; x is first limited to [eps, 1 - eps] where `eps` is given, else NaN outside
-/// of [0, 1]. Error unless 0 <= eps <= 0.5.
+/// log(x / (1 - x)), the inverse of sigmoid; x is first limited to [eps, 1 - eps] where `eps` is given, else NaN
+/// outside of [0, 1]. Error unless 0 <= eps <= 0.5.
 Tensor logit(const Tensor& x, std::optional<double> eps = std::nullopt);
 /// log2(2^a + 2^b) without overflow; broadcasts.
 Tensor logaddexp2(const Tensor& a, const Tensor& b);

@@ -1,7 +1,7 @@
 // Element-wise functions of one tensor: neg, abs, sign, square, relu, floor, ceil, round, trunc, bitwise_not (~), sqrt,
-// rsqrt, reciprocal, exp, exp2, expm1, log, log2, log10, log1p, sin, cos, tan, asin, acos, atan, sinh, cosh, tanh, asinh,
-// acosh, atanh, sigmoid, silu, softplus, erf, erfc, erfinv, lgamma, digamma, mish, hardswish, hardsigmoid, logsigmoid,
-// softsign, and those below. Shape and memory order are kept; NaN and Inf propagate. Functions that
+// rsqrt, reciprocal, exp, exp2, expm1, log, log2, log10, log1p, sin, cos, tan, asin, acos, atan, sinh, cosh, tanh,
+// asinh, acosh, atanh, sigmoid, silu, softplus, erf, erfc, erfinv, lgamma, digamma, mish, hardswish, hardsigmoid,
+// logsigmoid, softsign, and those below. Shape and memory order are kept; NaN and Inf propagate. Functions that
 // leave the integers (exp, sqrt, ...) take integers and bool too and give f32. A temporary's memory is used again where
 // nothing else holds it.
 #pragma once
@@ -21,7 +21,8 @@ namespace weft {
 #undef WEFT_UNARY
 
 inline Tensor operator~(const Tensor& x) { return bitwise_not(x); }
-/// To `decimals` places, halves to the even digit; negative ones round to tens, hundreds... DtypeError for integers then.
+/// To `decimals` places, halves to the even digit; negative ones round to tens, hundreds... DtypeError for integers
+/// then.
 Tensor round(const Tensor& x, int64_t decimals);
 /// x - trunc(x), with the sign of x. DtypeError unless floating.
 Tensor frac(const Tensor& x);
@@ -30,8 +31,8 @@ inline Tensor sgn(const Tensor& x) { return sign(x); }
 /// x pi / 180, and back.
 Tensor deg2rad(const Tensor& x);
 Tensor rad2deg(const Tensor& x);
-/// NaN becomes `nan`, inf `posinf` and -inf `neginf` (the largest and lowest value of the dtype where absent). The gradient
-/// is 0 where a value was replaced.
+/// NaN becomes `nan`, inf `posinf` and -inf `neginf` (the largest and lowest value of the dtype where absent). The
+/// gradient is 0 where a value was replaced.
 Tensor nan_to_num(const Tensor& x, double nan = 0, std::optional<Scalar> posinf = std::nullopt,
                   std::optional<Scalar> neginf = std::nullopt);
 

@@ -6,8 +6,8 @@
 
 namespace weft {
 
-/// `count` weights (1-D) of a window. A periodic one is what a transform wants: the first `count` values of the symmetric
-/// window of count + 1. A single weight is 1. DtypeError unless floating, ShapeError for count < 0.
+/// `count` weights (1-D) of a window. A periodic one is what a transform wants: the first `count` values of the
+/// symmetric window of count + 1. A single weight is 1. DtypeError unless floating, ShapeError for count < 0.
 ///
 /// sin^2(pi i / n)
 Tensor hann_window(int64_t count, bool periodic = true, DType dtype = f32);

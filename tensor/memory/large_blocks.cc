@@ -2,8 +2,8 @@
 // three times the write itself. So freed blocks stay mapped, one stack per size class, and a step of a fixed shape maps
 // nothing.
 //
-// Where sizes keep changing (sequence lengths, say), stacks of classes that nobody asks for any more would pile up. So
-// a request that finds its stack empty pays for itself: when what is held would pass twice the most that was ever in
+// Where sizes keep changing (sequence lengths, say), stacks of classes that are not asked for any more would pile up.
+// So a request that finds its stack empty pays for itself: when what is held would pass twice the most that was ever in
 // use (and 256 MiB on top), the blocks that have waited longest are unmapped first.
 //
 // Blocks of 2 MiB and more lie on 2 MiB boundaries and ask for transparent huge pages.
@@ -97,7 +97,7 @@ void* pop(Pool& pool, int size_class) noexcept {
   return block;
 }
 
-/// Makes up for a block that was just mapped and that nobody has touched yet.
+/// Makes up for a block that was just mapped and that was not touched yet.
 void trim_for(Pool& pool, int size_class) noexcept {
   const int64_t allowed = 2 * pool.peak_live + kFreeHoard;
   const int64_t held = pool.figures.live_bytes + pool.figures.cached_bytes;

@@ -1,4 +1,4 @@
-// Poison: tells AddressSanitizer which cached memory nobody may touch. Nothing in other builds.
+// Poison: tells AddressSanitizer which cached memory must not be touched. Nothing in other builds.
 #pragma once
 
 #include <cstddef>

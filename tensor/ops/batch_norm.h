@@ -33,8 +33,8 @@ struct BatchNorm {
 };
 
 /// The gradients of x, weight and bias (as if the weight were 1 where there is none). With `relu`, g counts where y,
-/// computed again from x, is above 0; the bias is read then only. Gradients whose bit (0, 1, 2) is not in `wanted` are not
-/// computed and have shape [0].
+/// computed again from x, is above 0; the bias is read then only. Gradients whose bit (0, 1, 2) is not in `wanted` are
+/// not computed and have shape [0].
 struct BatchNormBackward {
   double eps;
   bool relu;

@@ -1,7 +1,7 @@
 // Descriptors of optimizer steps, which are the hyper-parameters (tensor/core/hyper_parameters.h) and what a step adds:
 // one pass over memory that writes parameters and states in place. All operands have one shape and one dtype, f32 or
-// f64, any strides; the gradient points downhill already, whatever `maximize` says. The order of operations is PyTorch's (torch.optim, single-tensor
-// forms), so trajectories agree.
+// f64, any strides; the gradient points downhill already, whatever `maximize` says. The order of operations is
+// PyTorch's (torch.optim, single-tensor forms), so trajectories agree.
 #pragma once
 
 #include <initializer_list>

@@ -31,8 +31,8 @@ struct RandomFill {
   void cpu(const Operand& out) const;
 };
 
-/// Indices of categories with probabilities in proportion to the last axis of `weights` (n) or (rows, n): (count) or (rows,
-/// count), i64. Without replacement no index comes twice in a row.
+/// Indices of categories with probabilities in proportion to the last axis of `weights` (n) or (rows, n): (count) or
+/// (rows, count), i64. Without replacement no index comes twice in a row.
 struct Multinomial {
   int64_t count;
   bool replacement;

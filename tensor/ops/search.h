@@ -5,8 +5,8 @@
 
 namespace weft::op {
 
-/// Where each of `values` (..., m) would go in the sorted rows `sorted` (..., n): how many elements are below it, or, on
-/// the `right`, not above it. NaN counts as larger than everything. i64.
+/// Where each of `values` (..., m) would go in the sorted rows `sorted` (..., n): how many elements are below it, or,
+/// on the `right`, not above it. NaN counts as larger than everything. i64.
 struct Searchsorted {
   bool right;
   static constexpr std::string_view name = "searchsorted";

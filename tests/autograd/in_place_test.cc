@@ -79,7 +79,7 @@ TEST_F(InPlace, AProductWithAParameterKeepsTheOldValue) {
 }
 
 TEST_F(InPlace, AnOpThatReadsItsOldInputIsCaughtWhereItIsWrittenDirectly) {
-  // mul_() keeps a copy of the old value; what goes straight through the door is saved at the version before the write.
+  // mul_() keeps a copy of the old value; what is dispatched directly is saved at the version before the write.
   const Tensor p = leaf({1, 2}), q = leaf({5, 7});
   Tensor y = p * 1.0;
   dispatch::apply_in_place(op::Mul{}, "scale_", y, q);

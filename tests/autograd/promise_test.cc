@@ -1,4 +1,5 @@
-// Outputs that are computed again in backward instead of being kept: what that saves, and that nobody can tell otherwise.
+// Outputs that are computed again in backward instead of being kept: what that saves, and that results do not change
+// otherwise.
 #include <functional>
 
 #include "tensor/dispatch/in_place.h"

@@ -1,5 +1,5 @@
-// Random graphs against finite differences. What single ops cannot show: gradients that arrive along several paths, that
-// are overwritten instead of added, or that go to the wrong node.
+// Random graphs against finite differences. What single ops cannot show: gradients that arrive along several paths,
+// that are overwritten instead of added, or that go to the wrong node.
 #include <cmath>
 #include <cstdlib>
 #include <functional>

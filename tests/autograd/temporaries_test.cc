@@ -1,4 +1,5 @@
-// Results written over dying temporaries: where it happens, and that no value which something else can see ever changes.
+// Results written over dying temporaries: where it happens, and that no value which something else can see ever
+// changes.
 #include <gtest/gtest.h>
 
 #include "autograd/autograd.h"
@@ -78,7 +79,8 @@ TEST(Temporaries, BorrowedMemoryIsNeverWritten) {
 
 TEST(Temporaries, WhatBackwardKeepsIsNeverWritten) {
   const Tensor w = parameter(rand({16}, f64) + 0.5), v = parameter(rand({16}, f64) + 0.5);
-  // Each inner result is kept: by its maker (exp, sqrt), by the op over it (square, log), or for the other factor (mul).
+  // Each inner result is kept: by its maker (exp, sqrt), by the op over it (square, log), or for the other factor
+  // (mul).
   const auto dying = [&] {
     return (square(exp(w * 2.0) - 1.0) * log(sqrt(w + 1.0) * 3.0) + (w * v) * (v - w) / (v + 2.0)).sum();
   };

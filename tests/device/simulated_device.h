@@ -1,6 +1,6 @@
-// A device made of the host: its memory cannot be touched by the host between kernels (mprotect), and its kernels run on a
-// thread of their own, later and in order. It proves, on machines without accelerators, that nothing but kernels looks at a
-// tensor's memory, and that descriptors can be run from their erased form.
+// A device made of the host: its memory cannot be touched by the host between kernels (mprotect), and its kernels run
+// on a thread of their own, later and in order. It proves, on machines without accelerators, that nothing but kernels
+// looks at a tensor's memory, and that descriptors can be run from their erased form.
 #pragma once
 
 #include <condition_variable>

@@ -1,5 +1,5 @@
-// Checkpoints: stopping in the middle of an epoch and carrying on in a new process is the same as never having stopped, and
-// a file that does not fit changes nothing.
+// Checkpoints: stopping in the middle of an epoch and carrying on in a new process is the same as never having stopped,
+// and a file that does not fit changes nothing.
 #include "io/checkpoint.h"
 
 #include <sys/wait.h>

@@ -1,5 +1,5 @@
-// A forward pass is recorded by an observer and replayed through the erased table alone (OpInfo: view, infer, run): every
-// result has the same bits.
+// A forward pass is recorded by an observer and replayed through the erased table alone (OpInfo: view, infer, run):
+// every result has the same bits.
 #include <gtest/gtest.h>
 
 #include <deque>

@@ -5,13 +5,15 @@
 
 namespace weft::testing {
 
-/// The results equal the naive reference, with the dtype promised, for every dtype accepted; a DtypeError for the others.
+/// The results equal the naive reference, with the dtype promised, for every dtype accepted; a DtypeError for the
+/// others.
 void check_values(const OpCase& op);
 /// The results and gradients of inputs in any memory layout equal those of contiguous copies.
 void check_layouts(const OpCase& op);
 /// First and second order gradients in f64 agree with finite differences, and each subset of inputs gets the same ones.
 void check_gradients(const OpCase& op);
-/// f32 results and gradients agree with those of f64 and of the loop path, two runs agree bit for bit, and no memory stays.
+/// f32 results and gradients agree with those of f64 and of the loop path, two runs agree bit for bit, and no memory
+/// stays.
 void check_kernels(const OpCase& op);
 /// The result of a view op aliases its input, and its rule equals the generic adjoint.
 void check_view(const OpCase& op);

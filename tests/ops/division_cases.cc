@@ -1,4 +1,5 @@
-// Cases of remainders and whole quotients, other functions of two tensors, bits and shifts, with numbers on either side.
+// Cases of remainders and whole quotients, other functions of two tensors, bits and shifts, with numbers on either
+// side.
 #include <cmath>
 #include <limits>
 #include <numbers>

@@ -211,7 +211,8 @@ void add_batch_norm(Cases& cases) {
       "batch_norm([2, 3] f32, [3] f32, [2] f32): per-channel tensors must be [3] f32, not [2] f32");
 }
 
-/// Which elements are normalised together, and which weight an element has: what layer and batch normalisation differ in.
+/// Which elements are normalised together, and which weight an element has: what layer and batch normalisation differ
+/// in.
 struct Grouping {
   std::function<bool(const Index&, const Index&)> together;
   std::function<Index(const Index&)> parameter;

@@ -1,4 +1,5 @@
-// Trajectories of optimizers and rates of schedules: made by tests/golden/optim.py with PyTorch 2.13.0. Not edited by hand.
+// Trajectories of optimizers and rates of schedules: made by tests/golden/optim.py with PyTorch 2.13.0. Not edited by
+// hand.
 #pragma once
 
 // clang-format off

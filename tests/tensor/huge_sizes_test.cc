@@ -1,4 +1,5 @@
-// Sizes that no machine has: an Error that names them, whichever way they are asked for; never a crash or a read outside.
+// Sizes that no machine has: an Error that names them, whichever way they are asked for; never a crash or a read
+// outside.
 #include <gtest/gtest.h>
 
 #include <functional>

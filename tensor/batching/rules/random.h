@@ -1,4 +1,5 @@
-// Batching of ops that draw random numbers: each sample's own where the key says so (dispatch/batched.h), else the same.
+// Batching of ops that draw random numbers: each sample's own where the key says so (dispatch/batched.h), else the
+// same.
 #pragma once
 
 #include "tensor/batching/rule.h"

@@ -1,4 +1,5 @@
-// The loop under the element-wise kernels: large operands of every kind of strides, with the same bits at any thread count.
+// The loop under the element-wise kernels: large operands of every kind of strides, with the same bits at any thread
+// count.
 #include <gtest/gtest.h>
 
 #include "tensor/core/error.h"

@@ -1,4 +1,5 @@
-// Every element-wise kernel against its definition in double: all dtypes, odd lengths, every kind of strides, special values.
+// Every element-wise kernel against its definition in double: all dtypes, odd lengths, every kind of strides, special
+// values.
 #include <gtest/gtest.h>
 
 #include "tensor/core/error.h"

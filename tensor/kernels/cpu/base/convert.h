@@ -1,5 +1,5 @@
-// Conversions between element types: one value at a time (`convert`), and runs of values to and from what kernels compute
-// in (`Compute<T>`: float for bf16 and f16, the type itself otherwise).
+// Conversions between element types: one value at a time (`convert`), and runs of values to and from what kernels
+// compute in (`Compute<T>`: float for bf16 and f16, the type itself otherwise).
 #pragma once
 
 #include <cstdint>

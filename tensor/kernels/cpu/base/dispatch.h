@@ -1,5 +1,5 @@
-// From a dtype to a kernel's instantiation, for the groups of dtypes that kernels accept. An op checks its dtypes with a
-// message of its own; what comes here with a wrong one is refused all the same.
+// From a dtype to a kernel's instantiation, for the groups of dtypes that kernels accept. An op checks its dtypes with
+// a message of its own; what comes here with a wrong one is refused all the same.
 #pragma once
 
 #include <cstdint>

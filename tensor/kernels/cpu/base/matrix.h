@@ -33,7 +33,8 @@ template <class T> double multiplications(const Matrix<T>& a, const Matrix<T>& b
   return static_cast<double>(a.rows) * static_cast<double>(a.columns) * static_cast<double>(b.columns);
 }
 
-/// Threads for the product a b: one of less than a million multiplications is done sooner than a second thread has begun.
+/// Threads for the product a b: one of less than a million multiplications is done sooner than a second thread has
+/// begun.
 template <class T> int product_threads(const Matrix<T>& a, const Matrix<T>& b) {
   return multiplications(a, b) < 1 << 20 ? 1 : region_threads();
 }
@@ -45,8 +46,8 @@ template <class T> Matrix<T> row_major(T* data, int64_t rows, int64_t columns) {
 
 inline constexpr int64_t kCopyTile = 32;
 
-/// One tile of copy_matrix whose rows are neighbours in `from` and whose columns are in `to`: through registers or a buffer,
-/// since rows a power of two apart share few places of the innermost cache.
+/// One tile of copy_matrix whose rows are neighbours in `from` and whose columns are in `to`: through registers or a
+/// buffer, since rows a power of two apart share few places of the innermost cache.
 template <class From, class To> void transpose_tile(Matrix<const From> from, Matrix<To> to) {
   if constexpr (std::is_same_v<From, To> && std::is_floating_point_v<To>)
     if (from.row_stride == 1 && to.column_stride == 1)

@@ -8,8 +8,8 @@ namespace {
 
 constexpr int kNodes = NormalSegments::kDegree + 1;
 
-/// The coefficients in u of the polynomial through f(middle + half u) at the zeros of a Chebyshev polynomial, which is all but
-/// the best one (Newton's divided differences, expanded).
+/// The coefficients in u of the polynomial through f(middle + half u) at the zeros of a Chebyshev polynomial, which is
+/// all but the best one (Newton's divided differences, expanded).
 template <class F> void interpolate(const F& f, double middle, double half, double* coefficient) {
   double node[kNodes], difference[kNodes];
   for (int i = 0; i < kNodes; ++i) {

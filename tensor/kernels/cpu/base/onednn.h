@@ -1,10 +1,10 @@
 // The shim over oneDNN: the only place that knows its version, its objects and its thread habits.
 //
 // Primitives are cached per thread (bounded, least recently used), together with memory objects whose handles are set
-// anew on every call: finding and starting one costs a fraction of a microsecond, no lock is taken, and two threads that
-// run the same primitive have scratchpads of their own. What is expensive, the generated code, is shared by oneDNN's own
-// cache below. Callers have checked every size: none is 0 (a product with an empty dimension kills the process) and all
-// byte counts fit (oneDNN wraps silently).
+// anew on every call: finding and starting one costs a fraction of a microsecond, no lock is taken, and two threads
+// that run the same primitive have scratchpads of their own. What is expensive, the generated code, is shared by
+// oneDNN's own cache below. Callers have checked every size: none is 0 (a product with an empty dimension kills the
+// process) and all byte counts fit (oneDNN wraps silently).
 #pragma once
 
 #include <array>
@@ -20,8 +20,8 @@ namespace weft::kernels::cpu::onednn {
 /// c = a b (+ c), f32. Every operand has neighbouring rows or columns (`is_blas`); c has neighbouring columns.
 void sgemm(Matrix<const float> a, Matrix<const float> b, Matrix<float> c, bool accumulate);
 
-/// Whether `biased_gemm`, with a bias or without, is faster than `sgemm` for these operands (both `is_blas`). By sizes and
-/// strides alone.
+/// Whether `biased_gemm`, with a bias or without, is faster than `sgemm` for these operands (both `is_blas`). By sizes
+/// and strides alone.
 bool prefers_primitive(const Matrix<const float>& a, const Matrix<const float>& b, bool biased);
 /// c = a b + bias, f32, with a cached matmul primitive; operands as for sgemm, one bias per column or null. False where
 /// oneDNN declines: nothing was done.
@@ -32,8 +32,8 @@ bool biased_gemm(Matrix<const float> a, Matrix<const float> b, const float* bias
 bool has_fast_bf16();
 /// Whether oneDNN uses AMX for them.
 bool has_amx();
-/// c = a b, c += a b where `accumulate`, or c = a b + bias (one value per column) where `bias` is not null; never both. bf16
-/// with f32 sums; operands as for sgemm. False where this CPU cannot: nothing was done.
+/// c = a b, c += a b where `accumulate`, or c = a b + bias (one value per column) where `bias` is not null; never both.
+/// bf16 with f32 sums; operands as for sgemm. False where this CPU cannot: nothing was done.
 bool bf16_gemm(Matrix<const BFloat16> a, Matrix<const BFloat16> b, Matrix<BFloat16> c, bool accumulate,
                const BFloat16* bias = nullptr);
 
@@ -43,8 +43,8 @@ template <class T> bool is_blas(const Matrix<T>& m) {
 }
 
 /// Convolutions of images that are dense and channels-last in memory, the weight dense under its strides. T: float, or
-/// BFloat16 where has_fast_bf16(), with sums in f32. Each returns false where oneDNN has no fast kernel for the shape on this
-/// CPU: nothing was done. `bias` holds one value per filter or is null.
+/// BFloat16 where has_fast_bf16(), with sums in f32. Each returns false where oneDNN has no fast kernel for the shape
+/// on this CPU: nothing was done. `bias` holds one value per filter or is null.
 template <class T>
 bool conv_forward(const ConvShape& s, const T* x, const T* w, const WeightStrides& strides, const float* bias, T* out);
 template <class T>

@@ -8,8 +8,8 @@
 namespace weft::kernels::cpu::simd {
 
 namespace detail {
-/// Lane l of the pair's first (kUpper: second) result: lanes whose number has the bit `Step` change places with those of the
-/// partner that lack it.
+/// Lane l of the pair's first (kUpper: second) result: lanes whose number has the bit `Step` change places with those
+/// of the partner that lack it.
 template <int N, int Step, bool kUpper, class V, int... L>
 WEFT_SIMD V exchange(V first, V second, std::integer_sequence<int, L...>) {
   if constexpr (kUpper)
@@ -34,8 +34,9 @@ template <class T, int N = kLanes<T>, int Step = 1> WEFT_SIMD void transpose(Vec
   }
 }
 
-/// to[j * to_step + i] = from[i * from_step + j] for i < rows, j < columns; T arithmetic. Whole lines go from memory to memory by
-/// way of registers, so that it does not matter how many places of a cache rows share that lie a power of two apart.
+/// to[j * to_step + i] = from[i * from_step + j] for i < rows, j < columns; T arithmetic. Whole lines go from memory to
+/// memory by way of registers, so that it does not matter how many places of a cache rows share that lie a power of two
+/// apart.
 template <class T>
 void transpose_copy(const T* from, int64_t from_step, T* to, int64_t to_step, int64_t rows, int64_t columns) {
   constexpr int N = kLanes<T> < 16 ? kLanes<T> : 16;

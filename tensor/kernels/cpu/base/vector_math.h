@@ -1,11 +1,11 @@
-// Elementary functions of float lanes. V is a float or a register of them (simd.h): one text for both, without branches, so
-// that loops over single floats vectorise as well. No -ffast-math; NaN and infinities come out as IEEE-754 wants. Of double
-// lanes there is exp; the other functions of a double are the C library's.
+// Elementary functions of float lanes. V is a float or a register of them (simd.h): one text for both, without
+// branches, so that loops over single floats vectorise as well. No -ffast-math; NaN and infinities come out as IEEE-754
+// wants. Of double lanes there is exp; the other functions of a double are the C library's.
 //
-// Each function of floats is within 2 ulp of the exact value over its whole range, subnormal results included, but where
-// it says otherwise (tests/tensor/kernels/vector_math_test.cc measures it). Polynomials: Cephes (S. Moshier) for tanh, sin
-// and cos, N. Juffa's minimax fits for erf; those of exp and log are minimax fits with a relative error below 2^-26 and
-// 2^-27.
+// Each function of floats is within 2 ulp of the exact value over its whole range, subnormal results included, but
+// where it says otherwise (tests/tensor/kernels/vector_math_test.cc measures it). Polynomials: Cephes (S. Moshier) for
+// tanh, sin and cos, N. Juffa's minimax fits for erf; those of exp and log are minimax fits with a relative error below
+// 2^-26 and 2^-27.
 #pragma once
 
 #include <bit>
@@ -180,8 +180,8 @@ template <class V> WEFT_SIMD V exp_below(V x) {
 }
 
 namespace detail {
-/// x = (1 + rest) 2^exponent with 0.75 <= 1 + rest < 1.5. The exponent of 0 is -inf, that of inf is inf; the rest is NaN for
-/// NaN and below 0.
+/// x = (1 + rest) 2^exponent with 0.75 <= 1 + rest < 1.5. The exponent of 0 is -inf, that of inf is inf; the rest is
+/// NaN for NaN and below 0.
 template <class V> struct Split { V rest, exponent; };
 template <class V> WEFT_SIMD Split<V> split(V x) {
 #if defined(__AVX512F__)

@@ -23,8 +23,8 @@ class Tiles {
 inline constexpr int64_t kMultiple = 32;
 constexpr int64_t padded(int64_t size) { return (size + kMultiple - 1) / kMultiple * kMultiple; }
 
-/// c = a b, or c += a b. a is (rows, depth), row-major with `a_row` elements a row; b (depth, columns) lies in pairs: word
-/// (k / 2, j) holds b(k, j) in its lower half and b(k + 1, j) in its upper one, `b_row` words a row; sums in f32.
+/// c = a b, or c += a b. a is (rows, depth), row-major with `a_row` elements a row; b (depth, columns) lies in pairs:
+/// word (k / 2, j) holds b(k, j) in its lower half and b(k + 1, j) in its upper one, `b_row` words a row; sums in f32.
 void product(const BFloat16* a, int64_t a_row, const uint32_t* b, int64_t b_row, float* c, int64_t c_row, int64_t rows,
              int64_t columns, int64_t depth, bool accumulate);
 

@@ -8,15 +8,15 @@ namespace weft::kernels::cpu {
 
 /// c = a b, or c += a b where `accumulate`; any strides and sizes (an empty sum is zero). c overlaps neither a nor b.
 ///
-/// f32 goes to oneDNN or to packed_gemm.h, whichever is faster for its size; f64 to packed_gemm.h; bf16 and f16 are multiplied
-/// and summed in f32; integers (which wrap around), and everything where loops are forced, take the loops of loop_gemm.h. Uses
-/// threads outside of a parallel region.
+/// f32 goes to oneDNN or to packed_gemm.h, whichever is faster for its size; f64 to packed_gemm.h; bf16 and f16 are
+/// multiplied and summed in f32; integers (which wrap around), and everything where loops are forced, take the loops of
+/// loop_gemm.h. Uses threads outside of a parallel region.
 /// T: float, double, BFloat16, Float16, int64_t, int32_t, int16_t, int8_t, uint8_t.
 template <class T>
 void gemm(const Matrix<const T>& a, const Matrix<const T>& b, const Matrix<T>& c, bool accumulate = false);
 
-/// c = a b + bias in one pass, where that is done faster than after the product: f32 and bf16, one neighbouring bias per
-/// column. False where not: nothing was done.
+/// c = a b + bias in one pass, where that is done faster than after the product: f32 and bf16, one neighbouring bias
+/// per column. False where not: nothing was done.
 bool biased_gemm(Matrix<const float> a, Matrix<const float> b, const float* bias, Matrix<float> c);
 bool biased_gemm(Matrix<const BFloat16> a, Matrix<const BFloat16> b, const BFloat16* bias, Matrix<BFloat16> c);
 

@@ -1,4 +1,5 @@
-// The innermost part of weft's own matrix products: a few rows times a few registers of columns, all of c's tile in registers.
+// The innermost part of weft's own matrix products: a few rows times a few registers of columns, all of c's tile in
+// registers.
 #pragma once
 
 #include <algorithm>
@@ -25,8 +26,8 @@ template <class T> struct GemmTile {
   const T* next;  // rows of a that are read after these, as far apart, to be asked for on the way; or null
 };
 
-/// Registers of columns that a tile may have, and its most rows: what 32 (16) registers hold beside a row of b. With four
-/// registers a step of k takes 34 instructions for 24 products, with two it would take 38.
+/// Registers of columns that a tile may have, and its most rows: what 32 (16) registers hold beside a row of b. With
+/// four registers a step of k takes 34 instructions for 24 products, with two it would take 38.
 #if defined(__AVX512F__)
 inline constexpr std::array<int, 4> kGemmTileRows = {12, 12, 8, 6};
 #else

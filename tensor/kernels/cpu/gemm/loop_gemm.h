@@ -1,7 +1,7 @@
 // loop_gemm: weft's own blocked matrix product, for the dtypes that oneDNN does not have and as a reference for tests.
 //
-// The result is cut into tiles; each is computed by one thread from packed blocks of a and b. Every element is summed in
-// an order that depends on K alone, so the bits do not depend on the thread count.
+// The result is cut into tiles; each is computed by one thread from packed blocks of a and b. Every element is summed
+// in an order that depends on K alone, so the bits do not depend on the thread count.
 #pragma once
 
 #include <cstring>
@@ -109,8 +109,8 @@ inline void put_part(simd::Vec<T, N> values, T* out, int64_t step, int count, bo
   for (int s = 0; s < count; ++s) out[s * step] = accumulate ? out[s * step] + lanes[s] : lanes[s];
 }
 
-/// kRows rows of c from kVectors vectors of columns; of the last, `count` columns are there (all, where kFull). b's rows are
-/// `stride` apart.
+/// kRows rows of c from kVectors vectors of columns; of the last, `count` columns are there (all, where kFull). b's
+/// rows are `stride` apart.
 template <class T, int kRows, int kVectors, bool kFull>
 inline void small_block(const Matrix<const T>& a, int64_t i, const T* b, int64_t stride, const Matrix<T>& c, int64_t j,
                         int count, bool accumulate) {
@@ -154,8 +154,8 @@ inline void small_columns(const Matrix<const T>& a, const T* b, int64_t stride, 
   }
 }
 
-/// c = a b (+ c) for matrices of float or double of at most kTinyProduct multiplications: rows of c are summed in registers,
-/// nothing is packed. b's rows are made neighbours on the stack where they are not. No size is 0.
+/// c = a b (+ c) for matrices of float or double of at most kTinyProduct multiplications: rows of c are summed in
+/// registers, nothing is packed. b's rows are made neighbours on the stack where they are not. No size is 0.
 template <class T>
 void small_gemm(const Matrix<const T>& a, const Matrix<const T>& b, const Matrix<T>& c, bool accumulate) {
   constexpr int N = simd::kLanes<T>;

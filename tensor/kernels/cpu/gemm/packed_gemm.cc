@@ -1,12 +1,13 @@
-// How a product is cut. k is cut into passes, the columns of b into groups that stay in the second cache; a group is packed
-// into panels as wide as a tile, each read from front to back. Strips of a's rows then meet the panels tile by tile
-// (gemm_tile.h): a strip all panels where c is wide, so that c is written along its rows; a panel all strips where c is narrow.
+// How a product is cut. k is cut into passes, the columns of b into groups that stay in the second cache; a group is
+// packed into panels as wide as a tile, each read from front to back. Strips of a's rows then meet the panels tile by
+// tile (gemm_tile.h): a strip all panels where c is wide, so that c is written along its rows; a panel all strips where
+// c is narrow.
 //
-// Where b is the transposed one and larger than a, the product is computed as (b^T a^T)^T: then a is what is packed, and c's
-// tiles are transposed on their way to memory.
+// Where b is the transposed one and larger than a, the product is computed as (b^T a^T)^T: then a is what is packed,
+// and c's tiles are transposed on their way to memory.
 //
-// Threads take disjoint blocks of c and pack what they need themselves. A sum runs over k in one order, cut into passes by
-// the sizes of the whole product: its bits do not depend on the thread count.
+// Threads take disjoint blocks of c and pack what they need themselves. A sum runs over k in one order, cut into passes
+// by the sizes of the whole product: its bits do not depend on the thread count.
 //
 // Known limit: with many threads and few rows, each packs the same part of a or b again.
 #include "tensor/kernels/cpu/gemm/packed_gemm.h"
@@ -20,15 +21,15 @@
 namespace weft::kernels::cpu {
 namespace {
 
-/// Elements of b that stay in the second cache, and how many products of k a pass takes at least and at most: every pass but
-/// the first reads c again.
+/// Elements of b that stay in the second cache, and how many products of k a pass takes at least and at most: every
+/// pass but the first reads c again.
 constexpr int64_t kGroupElements = 1 << 17, kLeastDepth = 512, kMostDepth = 1024;
 /// b is read where it lies if it fits the innermost cache, or so few rows of c need it.
 constexpr int64_t kUnpackedBytes = 24576, kUnpackedRows = 12;
 /// Transposed rows of a are read where they lie unless they are spread over more bytes.
 constexpr int64_t kSpreadBytes = 1 << 17;
-/// Rows that packing asks for ahead: hardware does not follow steps of a page. Rows a power of two apart share places of the
-/// innermost cache, so few.
+/// Rows that packing asks for ahead: hardware does not follow steps of a page. Rows a power of two apart share places
+/// of the innermost cache, so few.
 constexpr int64_t kAhead = 4;
 
 /// Columns of c up to which its tiles are taken panel by panel.
@@ -255,8 +256,8 @@ template <class T> class Part {
     return {data, p_.a.row_stride, p_.a.column_stride, along_k ? data + strip(s).rows * p_.a.row_stride : nullptr};
   }
 
-  /// The tile of `rows` rows and the columns [j, j + columns) of the group. The first of a strip asks for the next strip's rows:
-  /// they come from far, in pieces too short for the CPU to follow.
+  /// The tile of `rows` rows and the columns [j, j + columns) of the group. The first of a strip asks for the next
+  /// strip's rows: they come from far, in pieces too short for the CPU to follow.
   void tile(const Rows& a, int64_t rows, int64_t j, int64_t columns, T* c, int64_t c_row, int last, const T* add,
             int64_t add_row) {
     const bool here = in_place(j, columns);
@@ -266,8 +267,8 @@ template <class T> class Part {
         {pass_.depth, a.data, a.row, a.step, b, b_step, c, c_row, last, add, add_row, j == 0 ? a.next : nullptr});
   }
 
-  /// Panel by panel where c is narrow, as a panel costs the caches more than a strip; else along c's rows, which the CPU
-  /// follows through memory.
+  /// Panel by panel where c is narrow, as a panel costs the caches more than a strip; else along c's rows, which the
+  /// CPU follows through memory.
   void plain_strips(int64_t batch, int64_t end) {
     if (p_.b.columns <= kNarrow) {
       for (int64_t j = 0; j < pass_.columns; j += cut_.panel)
@@ -354,7 +355,8 @@ template <class T> void run(const Product<T>& p) {
 }  // namespace
 
 template <class T> void packed_gemm(Matrix<const T> a, Matrix<const T> b, Matrix<T> c, bool accumulate, const T* bias) {
-  // Per element, transposing c costs as much as packing what is transposed: b, or a instead where its columns are neighbours.
+  // Per element, transposing c costs as much as packing what is transposed: b, or a instead where its columns are
+  // neighbours.
   const auto m = static_cast<double>(a.rows), n = static_cast<double>(b.columns), k = static_cast<double>(b.rows);
   const bool transposed = b.column_stride != 1 && m * n + (a.column_stride == 1 ? m * k : 0.0) < n * k;
   if (transposed)

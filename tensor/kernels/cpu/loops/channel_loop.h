@@ -1,5 +1,5 @@
-// Element-wise work with a few coefficients per channel (axis 1), in whatever order memory has: whole rows of channels in
-// channels-last, whole planes in NCHW.
+// Element-wise work with a few coefficients per channel (axis 1), in whatever order memory has: whole rows of channels
+// in channels-last, whole planes in NCHW.
 #pragma once
 
 #include <array>
@@ -23,8 +23,8 @@ struct ChannelAxis {
   int64_t channel = 0;  // channels per step
 };
 
-/// The axes of operands of one shape, ordered by the first one's strides and merged; at least two, the last of them is the
-/// innermost.
+/// The axes of operands of one shape, ordered by the first one's strides and merged; at least two, the last of them is
+/// the innermost.
 struct ChannelNest {
   ChannelNest(const Operand* operands, int count);
   /// A few dense channels (under any number of rows) become one longer row of `times` repetitions, for full registers.

@@ -7,9 +7,9 @@
 namespace weft::kernels::cpu {
 namespace {
 
-// Where some operand runs along another axis than the first, tiles of the two axes are walked: columns and rows of one that is
-// copied into the first operand's order before it is used, and of one that `inner` takes as it lies. The latter is longer:
-// it goes straight from memory to memory, and long runs of what is written keep its lines together.
+// Where some operand runs along another axis than the first, tiles of the two axes are walked: columns and rows of one
+// that is copied into the first operand's order before it is used, and of one that `inner` takes as it lies. The latter
+// is longer: it goes straight from memory to memory, and long runs of what is written keep its lines together.
 constexpr int64_t kTile = 32, kLongColumns = 256, kLongRows = 64;
 
 // The loop's axes, innermost first, with the bytes each operand steps; always at least two of them.
@@ -135,8 +135,8 @@ class Position {
   int64_t index_[kMaxAxes + 2];
 };
 
-// A tile of rows x columns elements, contiguous along its rows axis (in either direction), to `to`, contiguous along its
-// columns.
+// A tile of rows x columns elements, contiguous along its rows axis (in either direction), to `to`, contiguous along
+// its columns.
 template <class T>
 void transpose_tile(const char* from, int64_t column_step, int64_t row_step, char* to, int64_t columns, int64_t rows) {
   constexpr int64_t size = sizeof(T);

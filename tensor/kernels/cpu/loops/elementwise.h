@@ -1,10 +1,11 @@
 // The loops of element-wise kernels: out[i] = f(a[i], b[i], ...) over operands of one shape and any strides.
 //
-// `elementwise<Out, In...>(grain, f, out, in...)` is what a kernel calls. Operands that are all row-major run as one flat loop.
-// Everything else goes through `strided_loop`, compiled once: it drops axes of size 1, orders the rest by the first
-// operand's strides, merges axes that are one in memory (so tensors that share another dense order are flat as well),
-// splits the work over threads, and hands two axes at a time to `loop_rows`, which has loops for unit strides, for one
-// broadcast value of two, and for everything else. bf16 and f16 are widened in blocks and computed in float.
+// `elementwise<Out, In...>(grain, f, out, in...)` is what a kernel calls. Operands that are all row-major run as one
+// flat loop. Everything else goes through `strided_loop`, compiled once: it drops axes of size 1, orders the rest by
+// the first operand's strides, merges axes that are one in memory (so tensors that share another dense order are flat
+// as well), splits the work over threads, and hands two axes at a time to `loop_rows`, which has loops for unit
+// strides, for one broadcast value of two, and for everything else. bf16 and f16 are widened in blocks and computed in
+// float.
 //
 // Where a thread's share begins depends only on fixed chunk sizes, and every element is computed by the same expression
 // wherever it lies, so results have the same bits for any number of threads.
@@ -35,14 +36,14 @@ inline constexpr int64_t kLoopChunk = 4096;
 /// Elements converted or gathered at a time.
 inline constexpr int64_t kLoopBlock = 256;
 
-/// Works on `rows` x `columns` elements. pointers[k] is operand k's first element; step[k] and row_step[k] are the bytes from
-/// one column and one row to the next.
+/// Works on `rows` x `columns` elements. pointers[k] is operand k's first element; step[k] and row_step[k] are the
+/// bytes from one column and one row to the next.
 using InnerLoop = void (*)(const void* context, char* const* pointers, const int64_t* step, const int64_t* row_step,
                            int64_t columns, int64_t rows);
 
-/// Calls `inner` so that every element of `count` operands of one shape is met once. The first operand decides the order.
-/// `grain` is the least number of elements for a thread; 0 keeps the loop on this thread, outer axes in order. Operands
-/// whose bit is set in `readable` are only read: `inner` may get a transposed copy of a tile of them.
+/// Calls `inner` so that every element of `count` operands of one shape is met once. The first operand decides the
+/// order. `grain` is the least number of elements for a thread; 0 keeps the loop on this thread, outer axes in order.
+/// Operands whose bit is set in `readable` are only read: `inner` may get a transposed copy of a tile of them.
 void strided_loop(const Operand* operands, int count, int64_t grain, InnerLoop inner, const void* context,
                   uint32_t readable = 0);
 
@@ -109,8 +110,8 @@ template <class T> class OutputBlock {
   alignas(64) Compute<T> values_[kLoopBlock];
 };
 
-/// A functor whose fast form is wrong for some inputs has `slow_case(x)` and `slow(x)`: a block that holds such a value takes
-/// the careful loop. `flatten` inlines the functor however large it is: without that nothing vectorises.
+/// A functor whose fast form is wrong for some inputs has `slow_case(x)` and `slow(x)`: a block that holds such a value
+/// takes the careful loop. `flatten` inlines the functor however large it is: without that nothing vectorises.
 template <class F, class... C> [[gnu::flatten]] void compute(const F& f, int64_t count, auto* out, const C*... in) {
   using Out = std::remove_pointer_t<decltype(out)>;
   if constexpr (takes_registers<F, Out, C...>()) {

@@ -29,12 +29,12 @@ struct RowView {
 
 namespace detail {
 
-/// Rows that lie side by side, not along the row (softmax over the channels of NCHW), are moved this many at a time, so that
-/// every cache line that is touched is used whole.
+/// Rows that lie side by side, not along the row (softmax over the channels of NCHW), are moved this many at a time, so
+/// that every cache line that is touched is used whole.
 inline constexpr int64_t kRowBatch = 16;
 
-/// What readers and writers share: where rows [first, end) lie, and a buffer for those that are not contiguous values of
-/// Compute<T>.
+/// What readers and writers share: where rows [first, end) lie, and a buffer for those that are not contiguous values
+/// of Compute<T>.
 template <class T> class RowCursor {
  public:
   using C = Compute<T>;
@@ -107,7 +107,7 @@ template <class T> class RowReader : detail::RowCursor<T> {
   }
   void next() {
     if (this->direct_) return this->walk_.next();
-    if (this->at_ == this->held_) fetch();  // a row that nobody looked at
+    if (this->at_ == this->held_) fetch();  // a row that was not read
     ++this->at_;
   }
 

@@ -7,7 +7,8 @@
 namespace weft::kernels::cpu {
 namespace {
 
-/// x tanh(log(1 + e)) = x (e^2 + 2 e) / (e^2 + 2 e + 2) with e = e^x; the factor is 1 to rounding beyond 20 (40 in f64).
+/// x tanh(log(1 + e)) = x (e^2 + 2 e) / (e^2 + 2 e + 2) with e = e^x; the factor is 1 to rounding beyond 20 (40 in
+/// f64).
 struct MishOf {
   double operator()(double x) const {
     const double e = std::exp(x < 40 ? x : 40.0), n = e * (e + 2);

@@ -60,8 +60,8 @@ double digamma_of(double x) {
   return sum + std::log(x) - 0.5 / x - p * z;
 }
 
-/// The sum of (x + k)^-s over k >= 0 for x > 0 by Euler and Maclaurin: terms up to x + k = 16, then the integral, half a
-/// term, and corrections by Bernoulli numbers.
+/// The sum of (x + k)^-s over k >= 0 for x > 0 by Euler and Maclaurin: terms up to x + k = 16, then the integral, half
+/// a term, and corrections by Bernoulli numbers.
 double hurwitz_zeta(double s, double x) {
   double sum = 0;
   for (; x < 16; x += 1) sum += std::pow(x, -s);

@@ -103,8 +103,8 @@ typename Op::Acc fold_rows(const Block<T>& block, typename Op::Pre parameter_val
   return simd::fold_lanes<Op, typename Op::Acc, B::kAccWidth>(acc[0]);
 }
 
-/// f(rows, count) for eight rows of the block at a time, then for each of those that are left: their first elements, and how
-/// many as a constant.
+/// f(rows, count) for eight rows of the block at a time, then for each of those that are left: their first elements,
+/// and how many as a constant.
 template <class T, class F> void for_row_groups(const Block<T>& block, const F& f) {
   NestWalk walk(*block.nest, block.first);
   const T* rows[8];

@@ -1,5 +1,6 @@
 // The drive of all reductions: cuts the input into blocks of a fixed size, folds each to partial results, and combines
-// those in a fixed tree. Neither blocks nor tree depend on the number of threads, so the bits of a result do not either.
+// those in a fixed tree. Neither blocks nor tree depend on the number of threads, so the bits of a result do not
+// either.
 //
 // A Policy says what a partial result is:
 //   Partial, static Partial identity(), static Partial combine(Partial, Partial)
@@ -178,8 +179,8 @@ inline bool rows_are_better(const ReducePlan& plan) {
 
 }  // namespace detail
 
-/// Calls finish(offset, step, partials, count) for runs of outputs, each of which it gets once: they lie at offset + i * step,
-/// in elements from the output's first. May run on several threads at once.
+/// Calls finish(offset, step, partials, count) for runs of outputs, each of which it gets once: they lie at offset + i
+/// * step, in elements from the output's first. May run on several threads at once.
 template <class Policy, class T, class Finish>
 void reduce(const ReducePlan& plan, const T* base, const Policy& policy, const Finish& finish) {
   const T* x = base + plan.in_offset;

@@ -1,6 +1,7 @@
 // A head's q, k, v and g are laid out once as tiles want them: rows for left operands, pairs of rows in words for right
-// ones, all sizes padded with zeros to amx::kMultiple. Blocks of rows then go through two (forward) or five products with
-// sums in f32. dk and dv are summed transposed, so that a block's scores are right operands there and need no transposing.
+// ones, all sizes padded with zeros to amx::kMultiple. Blocks of rows then go through two (forward) or five products
+// with sums in f32. dk and dv are summed transposed, so that a block's scores are right operands there and need no
+// transposing.
 #include "tensor/kernels/cpu/rowwise/attention_amx.h"
 
 #include <cstring>

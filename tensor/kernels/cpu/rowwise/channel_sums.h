@@ -12,8 +12,8 @@ struct ChannelGate {
   const double* shift;
 };
 
-/// sums[c] = sum(g) and dots[c] = sum(g * (x - means[c])) over all axes but 1. Fixed blocks, a fixed tree. `gate` may be
-/// null.
+/// sums[c] = sum(g) and dots[c] = sum(g * (x - means[c])) over all axes but 1. Fixed blocks, a fixed tree. `gate` may
+/// be null.
 void channel_sums(const Operand& g, const Operand& x, const double* means, const ChannelGate* gate, double* sums,
                   double* dots);
 

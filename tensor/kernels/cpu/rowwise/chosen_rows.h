@@ -28,8 +28,8 @@ void write_chosen(const Chosen<Record>& chosen, const Compute<T>* row, Compute<T
   });
 }
 
-/// body(length, each) is called for groups of rows: it makes its buffers and calls each(f) once; f(row) chooses from one
-/// row. A few long rows come one after the other, each with all threads.
+/// body(length, each) is called for groups of rows: it makes its buffers and calls each(f) once; f(row) chooses from
+/// one row. A few long rows come one after the other, each with all threads.
 template <class T, class Body>
 void choose_rows(const Operand& x, int64_t axis, const Operand& values, const Operand& indices, const Body& body) {
   const RowView in(x, axis), to_values(values, axis), to_indices(indices, axis);

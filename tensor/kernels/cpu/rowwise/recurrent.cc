@@ -32,7 +32,7 @@ template <class T> class Whole {
   const Compute<T>* data_ = nullptr;
 };
 
-/// An output as contiguous values of Compute<T>, put where they belong at the end; null where nobody wants it.
+/// An output as contiguous values of Compute<T>, put where they belong at the end; null where it is not asked for.
 template <class T> class WholeOutput {
  public:
   explicit WholeOutput(const Operand& x, bool wanted = true) {

@@ -55,8 +55,8 @@ template <class C, class F> [[gnu::always_inline]] inline double sum_lanes(int64
 }
 }  // namespace detail
 
-/// The largest value that is no NaN; -inf where there is none. (What is subtracted from a row before the exponentials: a
-/// NaN comes through in their sum.)
+/// The largest value that is no NaN; -inf where there is none. (What is subtracted from a row before the exponentials:
+/// a NaN comes through in their sum.)
 template <class C> C row_max(const C* x, int64_t n) {
   constexpr int kWidth = simd::kLanes<C>;
   const simd::Vec<C> lowest = simd::splat<C>(-std::numeric_limits<C>::infinity());
@@ -99,7 +99,8 @@ template <class C> double row_dot(const C* a, const C* b, int64_t n) {
   });
 }
 
-/// The sum of exp(x - shift) where no x is above shift; put(j, x - shift, exp(x - shift), count) gets the registers on the way.
+/// The sum of exp(x - shift) where no x is above shift; put(j, x - shift, exp(x - shift), count) gets the registers on
+/// the way.
 template <class C, class Put> double row_exp(const C* x, int64_t n, C shift, const Put& put) {
   constexpr int kWidth = simd::kLanes<C>;
   return detail::sum_lanes<C>(

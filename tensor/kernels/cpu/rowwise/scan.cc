@@ -1,8 +1,8 @@
 // Scans along an axis.
 //
-// Where neighbouring lines lie side by side, many advance together; else lines are walked one by one. Sums of a line are
-// blocked: a block is scanned from zero, a register at a time, and the sum of the blocks before is added. So the blocks of
-// a long line can go to several threads, and the bits are the same.
+// Where neighbouring lines lie side by side, many advance together; else lines are walked one by one. Sums of a line
+// are blocked: a block is scanned from zero, a register at a time, and the sum of the blocks before is added. So the
+// blocks of a long line can go to several threads, and the bits are the same.
 #include "tensor/ops/scan.h"
 
 #include "tensor/kernels/cpu/rowwise/scan_ops.h"

@@ -1,5 +1,5 @@
-// Sort records: a key, an unsigned integer whose order is that of the elements, and the element's place. No two are equal,
-// so any way of sorting them is stable and gives the same result.
+// Sort records: a key, an unsigned integer whose order is that of the elements, and the element's place. No two are
+// equal, so any way of sorting them is stable and gives the same result.
 #pragma once
 
 #include <bit>

@@ -74,8 +74,8 @@ bool fits_library(const ConvShape& s) {
   return true;
 }
 
-/// f.operator()<S, T>() for the operands' elements S and what is computed with: bf16 itself where the CPU has products of it, and
-/// what halves are widened to where that gave false.
+/// f.operator()<S, T>() for the operands' elements S and what is computed with: bf16 itself where the CPU has products
+/// of it, and what halves are widened to where that gave false.
 template <class F> void visit_computed(DType dtype, const ConvShape& s, F&& f) {
   visit_floating(dtype, [&]<class S>() {
     if constexpr (std::is_same_v<S, BFloat16>)
@@ -163,8 +163,8 @@ using namespace kernels::cpu;
 
 /// In two axes: out(n, o, i, j) = bias(o) + sum over c, a, b of weight(o, c, a, b) x(n, g + c, i s - p + a d, j s - p +
 /// b d), with zeros outside of x and g the first channel of o's group. Any strides; what is not dense and channels-last
-/// is copied. f32 runs in oneDNN or in products; bf16 in oneDNN where the CPU has products of it, else, as f16, in f32, rounded
-/// at the end; f64 in products.
+/// is copied. f32 runs in oneDNN or in products; bf16 in oneDNN where the CPU has products of it, else, as f16, in f32,
+/// rounded at the end; f64 in products.
 void op::Conv::cpu(const Operand& x, const Operand& weight, const Operand& bias, const Operand& out) const {
   const FiveAxes x5(x), weight5(weight), out5(out);
   const ConvShape s = shape_of(*x5, *weight5, *out5, options);

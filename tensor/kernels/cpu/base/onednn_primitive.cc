@@ -1,0 +1,75 @@
+#include "tensor/kernels/cpu/base/onednn_primitive.h"
+
+#ifdef _OPENMP
+#include <omp.h>
+#else
+// oneDNN brings its runtime also where weft's own loops are serial.
+extern "C" int omp_get_max_threads();
+extern "C" void omp_set_num_threads(int count);
+#endif
+
+#include "tensor/runtime/parallel.h"
+
+namespace weft::kernels::cpu::onednn {
+namespace {
+
+void check(dnnl_status_t status) {
+  if (status != dnnl_success) throw Error(text("oneDNN failed with status ", static_cast<int>(status)));
+}
+
+/// Whether oneDNN takes all instructions of `wanted` on this CPU.
+bool has_isa(int wanted) { return (static_cast<int>(dnnl::get_effective_cpu_isa()) & wanted) == wanted; }
+
+}  // namespace
+
+ThreadScope::ThreadScope() : ThreadScope(region_threads()) {}
+ThreadScope::ThreadScope(int threads) : threads_(threads), previous_(omp_get_max_threads()) {
+  if (threads_ != previous_) omp_set_num_threads(threads_);
+}
+ThreadScope::~ThreadScope() {
+  if (threads_ != previous_) omp_set_num_threads(previous_);
+}
+
+dnnl::engine& engine() {
+  static dnnl::engine cpu(dnnl::engine::kind::cpu, 0);
+  return cpu;
+}
+dnnl::stream& stream() {
+  thread_local dnnl::stream local(engine());
+  return local;
+}
+dnnl::primitive_attr user_scratchpad() {
+  dnnl::primitive_attr attr;
+  attr.set_scratchpad_mode(dnnl::scratchpad_mode::user);
+  return attr;
+}
+
+void Prepared::add(std::vector<std::pair<int, memory::desc>> operands, const memory::desc& scratch) {
+  scratch_bytes = scratch.get_size();
+  if (scratch_bytes != 0) operands.emplace_back(DNNL_ARG_SCRATCHPAD, scratch);
+  for (const auto& [id, desc] : operands) {
+    memories.emplace_back(desc, engine(), nullptr);
+    arguments.push_back({id, memories.back().get()});
+  }
+}
+void Prepared::set(size_t i, const void* handle) {
+  check(dnnl_memory_set_data_handle_v2(arguments[i].memory, const_cast<void*>(handle), stream().get()));
+}
+void Prepared::run(std::initializer_list<const void*> handles) {
+  Scratch<char> scratch(static_cast<int64_t>(scratch_bytes));
+  size_t i = 0;
+  for (const void* handle : handles) set(i++, handle);
+  if (scratch_bytes != 0) set(i, scratch.data());
+  check(dnnl_primitive_execute(primitive.get(), stream().get(), static_cast<int>(arguments.size()), arguments.data()));
+}
+
+bool has_fast_bf16() {
+  static const bool fast = has_isa(dnnl_cpu_isa_avx512_core_bf16);
+  return fast;
+}
+bool has_amx() {
+  static const bool amx = has_isa(dnnl_cpu_isa_avx512_core_amx);
+  return amx;
+}
+
+}  // namespace weft::kernels::cpu::onednn

@@ -1,0 +1,90 @@
+// What the files of oneDNN's shim share: engine, threads, and primitives with their scratchpad and memory objects.
+#pragma once
+
+#include <memory>
+#include <oneapi/dnnl/dnnl.hpp>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "tensor/core/error.h"
+#include "tensor/kernels/cpu/base/onednn.h"
+#include "tensor/kernels/cpu/base/primitive_cache.h"
+#include "tensor/kernels/cpu/base/scratch.h"
+
+static_assert(DNNL_VERSION_MAJOR == 2, "this shim is written for oneDNN 2.x, whose operation descriptors 3.0 removed");
+
+namespace weft::kernels::cpu::onednn {
+
+using dnnl::memory;
+using DataType = memory::data_type;
+
+/// oneDNN takes omp_get_max_threads() of the calling thread when it makes a primitive and when it runs one; while
+/// alive, that is what weft allows here (1 on a serial thread). Inside of a parallel region both must be 1: a primitive
+/// made for two threads would wait for the second for ever.
+class ThreadScope {
+ public:
+  ThreadScope();
+  template <class T>
+  ThreadScope(const Matrix<const T>& a, const Matrix<const T>& b) : ThreadScope(product_threads(a, b)) {}
+  ~ThreadScope();
+  ThreadScope(const ThreadScope&) = delete;
+  ThreadScope& operator=(const ThreadScope&) = delete;
+  int threads() const { return threads_; }
+
+ private:
+  explicit ThreadScope(int threads);
+  int threads_, previous_;
+};
+
+dnnl::engine& engine();
+/// The calling thread's.
+dnnl::stream& stream();
+/// Scratchpads belong to the caller: oneDNN's own are not safe when two threads run one primitive.
+dnnl::primitive_attr user_scratchpad();
+
+/// What a primitive is cached under, first of all.
+enum Kind : int64_t { kBf16Gemm = 1, kForward, kData, kWeights, kBiasedGemm };
+
+/// oneDNN's reference kernels are correct and a hundred times slower than anything else.
+inline bool is_slow(std::string_view implementation) {
+  return implementation.substr(0, 3) == "ref" || implementation.substr(0, 4) == "gemm";
+}
+
+/// A primitive and this thread's memory objects for it.
+struct Prepared {
+  dnnl::primitive primitive;
+  std::vector<memory> memories;
+  std::vector<dnnl_exec_arg_t> arguments;
+  size_t scratch_bytes = 0;
+  const char* implementation = "-";  // lives as long as the primitive
+  std::shared_ptr<void> keeps;
+
+  Prepared() = default;
+  template <class Descriptor>
+  Prepared(const dnnl::primitive& made, const Descriptor& descriptor,
+           std::vector<std::pair<int, memory::desc>> operands)
+      : primitive(made), implementation(descriptor.impl_info_str()), keeps(std::make_shared<Descriptor>(descriptor)) {
+    add(std::move(operands), descriptor.scratchpad_desc());
+  }
+  explicit operator bool() const { return static_cast<bool>(primitive); }
+
+  /// With this memory for the operands, in their order.
+  void run(std::initializer_list<const void*> handles);
+
+ private:
+  void add(std::vector<std::pair<int, memory::desc>> operands, const memory::desc& scratch);
+  void set(size_t i, const void* handle);
+};
+
+/// `make()`, or an empty value where oneDNN does not support what was asked for.
+template <class Value, class Make> Value try_make(Make&& make) {
+  try {
+    return make();
+  } catch (const dnnl::error& error) {
+    if (error.status == dnnl_out_of_memory) throw Error("out of memory in oneDNN");
+    return {};
+  }
+}
+
+}  // namespace weft::kernels::cpu::onednn
