@@ -94,6 +94,7 @@ class Node : public Provenance {
     visited_by_.store(run, std::memory_order_relaxed);
     return true;
   }
+  bool has_hooks() const { return hooks_ != nullptr; }
   /// Runs the hooks of output `index` on its gradient.
   Tensor through_hooks(int index, Tensor gradient) const;
 

@@ -98,7 +98,9 @@ uint64_t OpNode::needs() const {
   return mask;
 }
 
-Gradients OpNode::run(Gradients gradients) { return rule_.run(RuleArguments(*this, gradients, needs())); }
+Gradients OpNode::run_into(Gradients gradients, std::span<const Tensor> into) {
+  return rule_.run(RuleArguments(*this, gradients, needs(), into));
+}
 
 bool OpNode::saves() const {
   for (size_t i = 0; i < saved_inputs_.size(); ++i)

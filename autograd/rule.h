@@ -10,6 +10,7 @@
 //   ViewOf<I>       how input I lay in memory   Needs               which inputs need a gradient
 //   InputType<I>    its shape and dtype, of an input that needs a gradient
 //   Views           the views of all inputs (list ops)
+//   Into<I>         where the gradient of input I is wanted (placement.h); undefined where a new tensor will do
 // It returns the gradient, or an undefined Tensor where it is zero. Rules use public ops only, so that they can be
 // differentiated again.
 //
@@ -52,6 +53,9 @@ template <int I> struct InputType {
   const Shape& shape;
   DType dtype;
 };
+/// Memory for the gradient of input I, in any strides: a rule that writes there returns this tensor. Undefined where
+/// there is none; a rule may ignore it.
+template <int I> struct Into : Tensor {};
 struct Needs {
   uint64_t mask;
   bool operator[](int input) const { return (mask >> (input < 63 ? input : 63)) & 1u; }
@@ -62,18 +66,23 @@ struct Views {
   size_t size() const { return list.size(); }
 };
 
-/// Which inputs, outputs and views a rule reads (bit i for number i; views are kept all or none).
+/// Which inputs, outputs and views a rule reads (bit i for number i; views are kept all or none), and the gradients of
+/// which inputs it can write where they are wanted.
 struct Reads {
   uint32_t inputs = 0;
   uint32_t outputs = 0;
   bool views = false;
-  constexpr Reads operator|(Reads o) const { return {inputs | o.inputs, outputs | o.outputs, views || o.views}; }
+  uint32_t into = 0;
+  constexpr Reads operator|(Reads o) const {
+    return {inputs | o.inputs, outputs | o.outputs, views || o.views, into | o.into};
+  }
 };
 
 /// A rule with its types erased.
 struct Rule {
   bool differentiable;
   Reads (*reads)(uint64_t needs);
+  bool places;  // it can write gradients where they are wanted (Into)
   std::vector<Tensor> (*run)(const RuleArguments& arguments);
   int recomputed_inputs;                                      // 0: the output is never recomputed
   Tensor (*recompute)(const void* op, const Tensor* inputs);  // output 0, null where it never is
@@ -82,8 +91,9 @@ struct Rule {
 /// What a rule's parameters are made from.
 class RuleArguments {
  public:
-  RuleArguments(const OpNode& node, const std::vector<Tensor>& gradients, uint64_t needs)
-      : node_(node), gradients_(gradients), needs_(needs) {}
+  /// `into`: where gradients of inputs are wanted, one Tensor for each input; or empty.
+  RuleArguments(const OpNode& node, const std::vector<Tensor>& gradients, uint64_t needs, std::span<const Tensor> into)
+      : node_(node), gradients_(gradients), needs_(needs), into_(into) {}
   const OpNode& node() const { return node_; }
   const void* op() const;
   const Tensor& grad(int output) const { return gradients_[static_cast<size_t>(output)]; }
@@ -92,11 +102,13 @@ class RuleArguments {
   std::span<const View> views() const;
   InputType<0> input_type(int index) const;
   uint64_t needs() const { return needs_; }
+  Tensor into(int index) const { return into_.empty() ? Tensor() : into_[static_cast<size_t>(index)]; }
 
  private:
   const OpNode& node_;
   const std::vector<Tensor>& gradients_;
   uint64_t needs_;
+  std::span<const Tensor> into_;
 };
 
 namespace rule_detail {
@@ -127,6 +139,10 @@ template <int I> struct Parameter<InputType<I>> {
     const InputType<0> type = a.input_type(I);
     return {type.shape, type.dtype};
   }
+};
+template <int I> struct Parameter<Into<I>> {
+  static constexpr Reads reads{0, 0, false, 1u << I};
+  static Into<I> make(const RuleArguments& a) { return {a.into(I)}; }
 };
 template <> struct Parameter<Views> {
   static constexpr Reads reads{0, 0, true};

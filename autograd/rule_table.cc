@@ -28,8 +28,12 @@ template <class Op> constexpr Rule erased() {
   using R = std::remove_cvref_t<decltype(gradient<Op>)>;
   static_assert(!std::is_same_v<R, MissingRule>, "an op has no rule: add gradient<op::...> to autograd/rules");
   static_assert(recomputed_inputs<Op> <= kMostRecomputedInputs);
-  return {R::differentiable, &R::reads, [](const RuleArguments& a) { return gradient<Op>.run(a); },
-          recomputed_inputs<Op>, recompute_function<Op>()};
+  return {R::differentiable,
+          &R::reads,
+          R::reads(~uint64_t{0}).into != 0,
+          [](const RuleArguments& a) { return gradient<Op>.run(a); },
+          recomputed_inputs<Op>,
+          recompute_function<Op>()};
 }
 
 constexpr Rule kRules[] = {

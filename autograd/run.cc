@@ -1,5 +1,7 @@
 #include "autograd/run.h"
 
+#include <algorithm>
+
 #include "autograd/grad_mode.h"
 #include "autograd/node_frame.h"
 #include "autograd/op_node.h"
@@ -29,10 +31,15 @@ bool is_own(const Tensor& buffer, const Tensor& more) {
          buffer.layout().is_dense();
 }
 
-/// node.run(gradients), observed.
-Gradients run_observed(Node& node, Gradients gradients) {
+Gradients run_rule(Node& node, Gradients gradients, std::span<const Tensor> into) {
+  if (into.empty()) return node.run(std::move(gradients));
+  return static_cast<OpNode&>(node).run_into(std::move(gradients), into);
+}
+
+/// run_rule(), observed.
+Gradients run_observed(Node& node, Gradients gradients, std::span<const Tensor> into) {
   if (!is_observed()) [[likely]]
-    return node.run(std::move(gradients));
+    return run_rule(node, std::move(gradients), into);
   const std::string name = node.name();
   const Gradients given = gradients;
   std::vector<const Tensor*> inputs;
@@ -40,7 +47,7 @@ Gradients run_observed(Node& node, Gradients gradients) {
   Gradients results;
   {
     ObservedEvent event({.kind = Event::Kind::backward, .name = name, .inputs = inputs});
-    results = node.run(std::move(gradients));
+    results = run_rule(node, std::move(gradients), into);
     event.set_outputs(results);
   }
   return results;
@@ -123,13 +130,16 @@ void Run::process(Pending item) {
 
 void Run::run_node(Node& node, Gradients gradients) {
   const std::span<const Edge> edges = node.edges();
+  Placement placement;
   if (!options_.create_graph)
-    if (const auto* op = dynamic_cast<const OpNode*>(&node))
+    if (const auto* op = dynamic_cast<const OpNode*>(&node)) {
       if (add_into_pending(*op, edges, gradients) || pass_around_part(*op, edges, gradients)) return;
+      if (op->places()) placement = place(*op, gradients);
+    }
   Gradients results;
   {
     const NodeFrame frame("backward of", node);
-    results = run_observed(node, std::move(gradients));
+    results = run_observed(node, std::move(gradients), placement.into());
   }
   if (results.size() != edges.size())
     throw GradientError(text("the backward of `", node.name(), "` returned ", results.size(), " gradients for ",
@@ -140,8 +150,45 @@ void Run::run_node(Node& node, Gradients gradients) {
       throw GradientError(text("the backward of `", node.describe(), "` made a NaN or Inf in the gradient of input ", i,
                                " of shape ", results[i].shape()));
     check(node, i, edges[i], results[i]);
-    add(edges[i], std::move(results[i]));
+    if (!placement.took(i, results[i])) add(edges[i], std::move(results[i]));
   }
+  results.clear();
+  placement.finish([&](const Edge& whole, Tensor gradient) { add(whole, std::move(gradient)); });
+}
+
+std::optional<Part> Run::part_of(const Edge& input) const {
+  std::vector<const OpNode*> views;
+  Edge whole = input;
+  while (const auto* node = dynamic_cast<const OpNode*>(whole.node.get())) {
+    // What as_strided() sees depends on the memory order of its input; hooks and grad() want the view's own gradient.
+    if (!node->op().is_view() || node->op().is<op::AsStrided>() || node->has_hooks() || wanted_.contains(node)) break;
+    views.push_back(node);
+    whole = node->edges()[0];
+  }
+  const Meta* meta = whole.node->meta(whole.index);
+  if (views.empty() || meta == nullptr || !is_needed(*whole.node)) return std::nullopt;
+  std::optional<View> view = View::contiguous(meta->shape);
+  for (auto node = views.rbegin(); node != views.rend() && view; ++node) view = (*node)->op().view(*view);
+  if (!view || view->has_mask() || view->overlaps_itself()) return std::nullopt;
+  return Part{whole, *view};
+}
+
+Placement Run::place(const OpNode& node, const Gradients& gradients) const {
+  Placement placement;
+  const auto given = std::find_if(gradients.begin(), gradients.end(), [](const Tensor& g) { return g.defined(); });
+  if (given == gradients.end() || given->device().kind == DeviceKind::vmap) return placement;
+  for (size_t i = 0; i < node.edges().size(); ++i) {
+    const Edge& input = node.edges()[i];
+    if (!input.node || !is_needed(*input.node)) continue;
+    const std::optional<Part> part = part_of(input);
+    if (!part) continue;
+    const auto waiting = pending_.find(turn_of(*part->whole.node));
+    if (waiting != pending_.end() && waiting->second.gradients[static_cast<size_t>(part->whole.index)].defined())
+      continue;  // what is there already has to be added to
+    placement.add(i, node.edges().size(), *part, given->device());
+  }
+  placement.allocate();
+  return placement;
 }
 
 /// A view whose rule is the generic adjoint, where a buffer that the engine alone holds is waiting for its input.

@@ -12,7 +12,8 @@
 // what they belong to, and added up. A view's gradient is added straight into the waiting buffer of its input when the
 // engine alone holds that buffer, so that k slices of one tensor cost one buffer. In the same way the gradient of a
 // tensor that was written through a view goes on to its old value in the same buffer, in which the written part
-// becomes zero: k writes cost the sum of what they wrote.
+// becomes zero: k writes cost the sum of what they wrote. A rule that can write where it is told (attention) puts the
+// gradients of views of one tensor into that tensor's gradient at once (placement.h).
 #pragma once
 
 #include <map>
@@ -20,6 +21,7 @@
 #include <unordered_set>
 
 #include "autograd/node.h"
+#include "autograd/placement.h"
 
 namespace weft::autograd {
 
@@ -59,6 +61,9 @@ class Run {
   Turn turn_of(const Node& node) const;
   void process(Pending item);
   void run_node(Node& node, Gradients gradients);
+  /// Where the rule of `node` may write gradients of inputs that are views. Empty where nothing is gained.
+  Placement place(const OpNode& node, const Gradients& gradients) const;
+  std::optional<Part> part_of(const Edge& input) const;
   bool add_into_pending(const OpNode& node, std::span<const Edge> edges, const Gradients& gradients);
   bool pass_around_part(const OpNode& node, std::span<const Edge> edges, Gradients& gradients);
   void add(const Edge& edge, Tensor gradient);

@@ -5,7 +5,6 @@
 #include "autograd/rules/attention.h"
 #include "tensor/dispatch/apply.h"
 #include "tensor/functions/binary.h"
-#include "tensor/functions/cat.h"
 #include "tensor/functions/compare.h"
 #include "tensor/functions/copy.h"
 #include "tensor/functions/fill.h"
@@ -60,17 +59,6 @@ Tensor dropout_factors(const op::AttentionSetting& setting, Shape shape, DType d
 
 Tensor times(const Tensor& x, const Tensor& factors) { return factors.defined() ? x * factors : x; }
 
-/// {q, k, v} of qkv (..., T, 3 heads D), each (..., heads, T, D).
-std::vector<Tensor> parts_of(const Tensor& qkv, int64_t heads) {
-  const Tensor split = unflatten(qkv, -1, {3, heads, qkv.size(-1) / (3 * heads)});
-  std::vector<Tensor> out;
-  for (int64_t i = 0; i < 3; ++i) out.push_back(transpose(select(split, -3, i), -3, -2));
-  return out;
-}
-
-/// (..., heads, T, D) as (..., T, heads D).
-Tensor merged(const Tensor& x) { return flatten(transpose(x, -3, -2), -2, -1); }
-
 }  // namespace
 
 Tensor attention_formula(const op::AttentionSetting& setting, const std::vector<Tensor>& inputs) {
@@ -85,20 +73,6 @@ std::vector<Tensor> attention_backward_formula(const op::AttentionSetting& setti
   const Tensor dp = times(matmul(g, transpose(v, -2, -1)), factors);
   const Tensor slope = p * (dp - sum(p * dp, -1, keepdim)) * setting.scale;
   return {matmul(slope, k), matmul(transpose(slope, -2, -1), q), matmul(transpose(times(p, factors), -2, -1), g)};
-}
-
-Tensor packed_attention_formula(const op::PackedAttention& op, const std::vector<Tensor>& inputs) {
-  std::vector<Tensor> parts = parts_of(inputs[0], op.heads);
-  parts.push_back(inputs[1]);
-  return merged(attention_formula(op.setting, parts));
-}
-
-Tensor packed_attention_backward_formula(const op::PackedAttentionBackward& op, const std::vector<Tensor>& inputs) {
-  const std::vector<Tensor> parts = parts_of(inputs[1], op.heads);
-  const Tensor g = unflatten(inputs[0], -1, {op.heads, inputs[0].size(-1) / op.heads});
-  const std::vector<Tensor> d =
-      attention_backward_formula(op.setting, {transpose(g, -3, -2), parts[0], parts[1], parts[2], inputs[2]});
-  return cat({merged(d[0]), merged(d[1]), merged(d[2])}, -1);
 }
 
 }  // namespace weft::autograd::detail

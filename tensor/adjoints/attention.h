@@ -8,12 +8,9 @@
 
 namespace weft::adjoint {
 
-/// The gradients of q, k and v from the rows that op::Attention returns.
+/// The gradients of q, k and v from the rows that op::Attention returns; written to `into` where that is defined.
 std::array<Tensor, 3> attention_backward(const Tensor& g, const Tensor& q, const Tensor& k, const Tensor& v,
                                          const Tensor& mask, const Tensor& largest, const Tensor& factor,
-                                         const op::AttentionSetting& setting);
-/// The gradient of qkv from the rows that op::PackedAttention returns.
-Tensor packed_attention_backward(const Tensor& g, const Tensor& qkv, const Tensor& mask, const Tensor& largest,
-                                 const Tensor& factor, int64_t heads, const op::AttentionSetting& setting);
+                                         const op::AttentionSetting& setting, const std::array<Tensor, 3>& into = {});
 
 }  // namespace weft::adjoint

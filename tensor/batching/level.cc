@@ -46,8 +46,7 @@ bool draws_own_numbers(const OpInfo& info, const void* op) {
   const auto own = [](const auto& x) { return x.offset; };
   const auto setting = [](const auto& x) { return x.setting.dropout_p > 0 ? x.setting.key.offset : 0; };
   return draws<op::Dropout>(info, op, own) || draws<op::RandomFill>(info, op, own) ||
-         draws<op::Attention>(info, op, setting) || draws<op::AttentionBackward>(info, op, setting) ||
-         draws<op::PackedAttention>(info, op, setting) || draws<op::PackedAttentionBackward>(info, op, setting);
+         draws<op::Attention>(info, op, setting) || draws<op::AttentionBackward>(info, op, setting);
 }
 
 /// Runs kernels on batches.

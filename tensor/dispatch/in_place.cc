@@ -1,6 +1,7 @@
 #include "tensor/dispatch/in_place.h"
 
 #include "tensor/core/error.h"
+#include "tensor/core/view_overlap.h"
 #include "tensor/dispatch/view_history.h"
 #include "tensor/ops/copy.h"
 
@@ -33,9 +34,7 @@ Tensor without_overlap(const Tensor& self, const Tensor& other) {
   if (!other.defined()) return other;
   if (other.layout().has_mask()) return apply(op::Contiguous{}, other);
   if (!other.shares_storage(self) || other.layout() == self.layout()) return other;
-  const auto [first, last] = self.layout().extent();
-  const auto [low, high] = other.layout().extent();
-  return high < first || last < low ? other : apply(op::Contiguous{}, other);
+  return may_overlap(self.layout(), other.layout()) ? apply(op::Contiguous{}, other) : other;
 }
 
 Tensor before_write(const Tensor& self) {

@@ -45,7 +45,7 @@
   /* layer_norm */    X(LayerNorm) X(LayerNormBackward) \
   /* batch_norm */    X(BatchNorm) X(BatchNormBackward) X(BatchNormInference) \
   /* batch_norm_pool */ X(BatchNormReluMaxPool2d) X(BatchNormReluMaxPool2dBackward) \
-  /* attention */     X(Attention) X(AttentionBackward) X(PackedAttention) X(PackedAttentionBackward) \
+  /* attention */     X(Attention) X(AttentionBackward) \
   /* linalg */        X(LuFactor) X(LuSolve) X(Det) X(Slogdet) X(Cholesky) X(SolveTriangular) X(Qr) X(Svd) X(Pinv) X(Eigh) X(Eig) \
                       X(MatrixExp) \
   /* recurrent */     X(Recurrent) X(RecurrentBackward) \

@@ -3,7 +3,7 @@
 #include <cmath>
 
 #include "tensor/adjoints/attention.h"
-#include "tensor/dispatch/apply.h"
+#include "tensor/dispatch/apply_into.h"
 #include "tensor/dispatch/batched.h"
 #include "tensor/functions/view.h"
 #include "tensor/ops/attention.h"
@@ -63,25 +63,21 @@ Tensor scaled_dot_product_attention(const Tensor& q, const Tensor& k, const Tens
 
 Tensor packed_attention(const Tensor& qkv, int64_t heads, const AttentionOptions& options) {
   Frame frame("packed_attention", qkv);
-  const Shape part = op::packed_part(operand(qkv), heads), batch(part.begin(), part.end() - 2);
-  const int64_t rows = qkv.size(-2);
-  const Tensor mask = mask_of(options, with(batch, rows, rows));
-  const op::PackedAttention op{
-      heads, setting_of(options, qkv.device(), part.back(), checked_numel(with(batch, rows, 1)), rows)};
-  return dispatch::apply(op, qkv, mask)[0];
+  if (qkv.rank() < 2) throw ShapeError("qkv must be (..., T, 3 heads D)");
+  const int64_t columns = qkv.size(-1);
+  if (heads < 1 || columns % (3 * heads) != 0)
+    throw ShapeError(text("the last axis, of ", columns, ", does not divide into q, k and v of ", heads, " heads"));
+  const Tensor split = unflatten(qkv, -1, {3, heads, columns / (3 * heads)});
+  const auto part = [&](int64_t i) { return transpose(select(split, -3, i), -3, -2); };
+  return flatten(transpose(scaled_dot_product_attention(part(0), part(1), part(2), options), -3, -2), -2, -1);
 }
 
 std::array<Tensor, 3> adjoint::attention_backward(const Tensor& g, const Tensor& q, const Tensor& k, const Tensor& v,
                                                   const Tensor& mask, const Tensor& largest, const Tensor& factor,
-                                                  const op::AttentionSetting& setting) {
+                                                  const op::AttentionSetting& setting,
+                                                  const std::array<Tensor, 3>& into) {
   Frame frame("attention_backward", g, q, k, v);
-  return dispatch::apply(op::AttentionBackward{setting}, g, q, k, v, mask, largest, factor);
-}
-
-Tensor adjoint::packed_attention_backward(const Tensor& g, const Tensor& qkv, const Tensor& mask, const Tensor& largest,
-                                          const Tensor& factor, int64_t heads, const op::AttentionSetting& setting) {
-  Frame frame("packed_attention_backward", g, qkv);
-  return dispatch::apply(op::PackedAttentionBackward{heads, setting}, g, qkv, mask, largest, factor);
+  return dispatch::apply_into(op::AttentionBackward{setting}, into, g, q, k, v, mask, largest, factor);
 }
 
 }  // namespace weft

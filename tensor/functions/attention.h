@@ -26,7 +26,7 @@ Tensor scaled_dot_product_attention(const Tensor& q, const Tensor& k, const Tens
 
 /// The same for the heads of a packed projection: qkv (..., T, 3 heads D) holds q, k and v of all heads side by side,
 /// as PyTorch's in_proj_weight makes them, and (..., T, heads D) comes out. A mask is (..., heads, T, T), broadcast.
-/// No part is copied, and the gradient is one tensor like qkv.
+/// No part is copied, neither here nor of the gradient.
 Tensor packed_attention(const Tensor& qkv, int64_t heads, const AttentionOptions& options = {});
 
 }  // namespace weft

@@ -50,16 +50,6 @@ void check_inputs(const Operand& q, const Operand& k, const Operand& v, const Op
 
 }  // namespace
 
-Shape packed_part(const Operand& qkv, int64_t heads) {
-  if (qkv.rank() < 2) throw ShapeError("qkv must be (..., T, 3 heads D)");
-  const int64_t rows = qkv.size(qkv.rank() - 2), columns = qkv.size(qkv.rank() - 1);
-  if (heads < 1 || columns % (3 * heads) != 0)
-    throw ShapeError(text("the last axis, of ", columns, ", does not divide into q, k and v of ", heads, " heads"));
-  Shape batch = batch_of(qkv);
-  batch.push_back(heads);
-  return with(batch, rows, columns / (3 * heads));
-}
-
 std::string attribute_text(const AttentionSetting& s) {
   return text("causal=", s.causal ? "true" : "false", ", scale=", s.scale, ", dropout_p=", s.dropout_p);
 }
@@ -76,23 +66,6 @@ std::array<Spec, 3> AttentionBackward::infer(const Operand& g, const Operand& q,
   check_inputs(q, k, v, mask);
   check_gradient(g, with(batch_of(q), q.size(q.rank() - 2), v.size(v.rank() - 1)));
   return {ordered_spec(q.shape(), q), ordered_spec(k.shape(), k), ordered_spec(v.shape(), v)};
-}
-
-std::array<Spec, 3> PackedAttention::infer(const Operand& qkv, const Operand& mask) const {
-  const Shape part = packed_part(qkv, heads), batch(part.begin(), part.end() - 2);
-  const int64_t length = qkv.size(qkv.rank() - 2);
-  check_mask(mask, with(batch, length, length));
-  const Spec rows = rows_spec(batch, length, qkv.dtype);
-  return {spec_of(with(batch_of(qkv), length, heads * part.back()), qkv.dtype), rows, rows};
-}
-
-Spec PackedAttentionBackward::infer(const Operand& g, const Operand& qkv, const Operand& mask, const Operand&,
-                                    const Operand&) const {
-  const Shape part = packed_part(qkv, heads);
-  const int64_t length = qkv.size(qkv.rank() - 2);
-  check_mask(mask, with(Shape(part.begin(), part.end() - 2), length, length));
-  check_gradient(g, with(batch_of(qkv), length, heads * part.back()));
-  return spec_of(qkv.shape(), qkv.dtype);
 }
 
 }  // namespace weft::op

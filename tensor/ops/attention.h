@@ -53,37 +53,4 @@ struct AttentionBackward {
            const Operand& dv) const;
 };
 
-/// The shape (batch..., heads, T, D) of q, k and v in qkv (batch..., T, 3 heads D). ShapeError where it does not
-/// divide.
-Shape packed_part(const Operand& qkv, int64_t heads);
-
-/// Attention of the three parts of qkv (..., T, 3 heads D); (..., T, heads D) and the rows (..., heads, T, 1).
-struct PackedAttention {
-  int64_t heads;
-  AttentionSetting setting;
-  static constexpr std::string_view name = "packed_attention";
-  static constexpr int outputs = 3;
-  static constexpr Policy policy = {
-      .accepts = kFloating, .numeric = 0b1, .optional = 1u << 1, .autocast = Autocasting::lower};
-  void attributes(auto visit) const { visit("heads", heads), visit("setting", setting); }
-  bool operator==(const PackedAttention&) const = default;
-  std::array<Spec, 3> infer(const Operand& qkv, const Operand& mask) const;
-  void cpu(const Operand& qkv, const Operand& mask, const Operand& out, const Operand& largest,
-           const Operand& factor) const;
-};
-
-/// The gradient of qkv.
-struct PackedAttentionBackward {
-  int64_t heads;
-  AttentionSetting setting;
-  static constexpr std::string_view name = "packed_attention_backward";
-  static constexpr Policy policy = {.accepts = kFloating, .numeric = 0b11, .optional = 1u << 2};
-  void attributes(auto visit) const { visit("heads", heads), visit("setting", setting); }
-  bool operator==(const PackedAttentionBackward&) const = default;
-  Spec infer(const Operand& g, const Operand& qkv, const Operand& mask, const Operand& largest,
-             const Operand& factor) const;
-  void cpu(const Operand& g, const Operand& qkv, const Operand& mask, const Operand& largest, const Operand& factor,
-           const Operand& dqkv) const;
-};
-
 }  // namespace weft::op

@@ -86,7 +86,5 @@ inline constexpr auto attention = [](auto op, const Call& call) {
 }  // namespace detail
 WEFT_BATCHING(Attention) = detail::attention;
 WEFT_BATCHING(AttentionBackward) = detail::attention;
-WEFT_BATCHING(PackedAttention) = detail::attention;
-WEFT_BATCHING(PackedAttentionBackward) = detail::attention;
 
 }  // namespace weft::batching

@@ -204,13 +204,6 @@ bool takes_amx(const Operand& q) {
   return q.dtype == DType::bf16 && amx::available() && !loops_forced() && q.size(q.rank() - 2) >= 16;
 }
 
-/// One of the `parts` tensors that lie side by side in x (..., T, parts heads D), as (..., heads, T, D).
-View part_of(const Operand& x, int64_t parts, int64_t heads, int64_t part) {
-  const View& view = x.layout();
-  const View split = *view.unflatten(-1, {parts, heads, view.dim(-1) / (parts * heads)});
-  return split.select(-3, part)->transpose(-3, -2);
-}
-
 }  // namespace
 }  // namespace weft::kernels::cpu
 
@@ -230,22 +223,6 @@ void op::AttentionBackward::cpu(const Operand& g, const Operand& q, const Operan
   visit_floating(g.dtype, [&]<class T>() {
     Backward<T>(g, {q, k, v, mask}, setting, {largest, factor}, {dq, dk, dv}).run();
   });
-}
-
-void op::PackedAttention::cpu(const Operand& qkv, const Operand& mask, const Operand& out, const Operand& largest,
-                              const Operand& factor) const {
-  const View q = part_of(qkv, 3, heads, 0), k = part_of(qkv, 3, heads, 1), v = part_of(qkv, 3, heads, 2),
-             y = part_of(out, 1, heads, 0);
-  op::Attention{setting}.cpu(qkv.with(q), qkv.with(k), qkv.with(v), mask, out.with(y), largest, factor);
-}
-
-void op::PackedAttentionBackward::cpu(const Operand& g, const Operand& qkv, const Operand& mask, const Operand& largest,
-                                      const Operand& factor, const Operand& dqkv) const {
-  const View q = part_of(qkv, 3, heads, 0), k = part_of(qkv, 3, heads, 1), v = part_of(qkv, 3, heads, 2),
-             dq = part_of(dqkv, 3, heads, 0), dk = part_of(dqkv, 3, heads, 1), dv = part_of(dqkv, 3, heads, 2),
-             slope = part_of(g, 1, heads, 0);
-  op::AttentionBackward{setting}.cpu(g.with(slope), qkv.with(q), qkv.with(k), qkv.with(v), mask, largest, factor,
-                                     dqkv.with(dq), dqkv.with(dk), dqkv.with(dv));
 }
 
 }  // namespace weft

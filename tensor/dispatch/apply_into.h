@@ -1,0 +1,42 @@
+// apply_into: an op whose results go into memory that the caller has. What gradient rules call that can write a gradient
+// where it is wanted (autograd/placement.h).
+#pragma once
+
+#include "tensor/dispatch/apply.h"
+
+namespace weft::dispatch {
+
+/// Whether a result that was inferred as `spec` may be written to `into`: its shape, dtype and device, any strides.
+inline bool fits(const Tensor& into, const Spec& spec, Device device) {
+  return into.defined() && into.shape() == spec.view.shape() && into.dtype() == spec.dtype && into.device() == device;
+}
+
+/// As apply(), but result i is `into[i]` where that is defined and fits. The kernel must take results of any strides, and
+/// the memory must not overlap itself or an input. While recording, results are new tensors.
+template <class Op, std::same_as<Tensor>... Inputs>
+  requires(outputs_of<Op> > 1)
+ResultOf<Op> apply_into(const Op& op, const ResultOf<Op>& into, const Inputs&... inputs) {
+  constexpr size_t kInputs = sizeof...(Inputs), kOutputs = static_cast<size_t>(outputs_of<Op>);
+  if (modes().recording || std::none_of(into.begin(), into.end(), [](const Tensor& x) { return x.defined(); }))
+    return apply(op, inputs...);
+  std::array<Tensor, kInputs> ready = {inputs...};
+  prepare(op_info<Op>, ready);
+  std::array<Operand, kInputs> in;
+  std::array<const Tensor*, kInputs> pointers;
+  for (size_t i = 0; i < kInputs; ++i) {
+    in[i] = operand(ready[i]);
+    pointers[i] = &ready[i];
+  }
+  const Device device = device_of(op, in);
+  const auto specs = std::apply([&](const auto&... x) { return op.infer(x...); }, in);
+  ResultOf<Op> results;
+  std::array<Operand, kOutputs> out;
+  for (size_t i = 0; i < kOutputs; ++i) {
+    results[i] = fits(into[i], specs[i], device) ? into[i] : allocate(specs[i], device);
+    out[i] = operand(results[i]);
+  }
+  run_erased({op_info<Op>, &op, pointers, results}, in, out);
+  return results;
+}
+
+}  // namespace weft::dispatch

@@ -1,0 +1,135 @@
+// Gradients that rules write into the gradient of the tensor their inputs are views of (autograd/placement.h).
+#include <map>
+
+#include "tensor/dispatch/observer.h"
+#include "tests/autograd/checks.h"
+
+namespace weft {
+namespace {
+
+using testing::numbers;
+using testing::Numbers;
+
+class Placement : public testing::NoLeaks {};
+
+/// How often each op and each node of backward ran.
+class Counts : public Observer {
+ public:
+  void begin(const Event& event) override { ++of[std::string(event.name)]; }
+  std::map<std::string, int> of;
+};
+
+/// (batch, T, columns) as (batch, heads, T, D), from `first` on.
+Tensor heads_of(const Tensor& x, int64_t first, int64_t heads, int64_t depth) {
+  return transpose(unflatten(narrow(x, -1, first, heads * depth), -1, {heads, depth}), -3, -2);
+}
+
+/// The gradients of attention's sum of squares when q, k and v are what `split` makes of one tensor; and what the ops ran.
+template <class Split> Tensor gradient_of(const Tensor& packed, const Split& split, Counts* counts = nullptr) {
+  const Tensor x = parameter(packed.clone());
+  const std::array<Tensor, 3> in = split(x * 1.0);
+  const Tensor loss = square(scaled_dot_product_attention(in[0], in[1], in[2])).sum();
+  if (counts == nullptr) {
+    loss.backward();
+  } else {
+    const ObserverScope scope(*counts);
+    loss.backward();
+  }
+  return x.grad().detach();
+}
+
+/// The same with copies between the views and attention, so that nothing can be placed.
+template <class Split> Tensor copied_gradient_of(const Tensor& packed, const Split& split) {
+  return gradient_of(packed, [&](const Tensor& x) {
+    std::array<Tensor, 3> in = split(x);
+    for (Tensor& part : in) part = part * 1.0;
+    return in;
+  });
+}
+
+TEST_F(Placement, PartsThatCoverTheWholeNeedNoCopy) {
+  const Tensor packed = randn({2, 5, 24}, f64);
+  const auto split = [](const Tensor& x) {
+    return std::array{heads_of(x, 0, 2, 4), heads_of(x, 8, 2, 4), heads_of(x, 16, 2, 4)};
+  };
+  Counts counts;
+  const Tensor placed = gradient_of(packed, split, &counts);
+  EXPECT_EQ(numbers(placed), numbers(copied_gradient_of(packed, split)));
+  EXPECT_EQ(counts.of["attention_backward"], 1);
+  for (const char* absent : {"add_into", "view_adjoint", "fill", "add", "copy_", "slice", "permute"})
+    EXPECT_EQ(counts.of[absent], 0) << absent << " ran in backward";
+}
+
+TEST_F(Placement, PartsOfDifferentSizesAndGaps) {
+  const Tensor packed = randn({2, 5, 40}, f64);  // the last 8 columns are not used
+  const auto split = [](const Tensor& x) {
+    const Tensor q = heads_of(x, 0, 4, 4), k = heads_of(x, 16, 2, 4), v = heads_of(x, 24, 2, 4);
+    return std::array{unflatten(q, -3, {2, 2}).select(-3, 0), k, v};
+  };
+  const Tensor gradient = gradient_of(packed, split);
+  EXPECT_EQ(numbers(gradient), numbers(copied_gradient_of(packed, split)));
+  EXPECT_EQ(numbers(narrow(gradient, -1, 32, 8).abs().sum()), Numbers({0}));
+}
+
+TEST_F(Placement, PartsThatOverlapAreAdded) {
+  const Tensor packed = randn({5, 12}, f64);
+  const auto same = [](const Tensor& x) { return std::array{x, x, x}; };
+  EXPECT_TRUE(allclose(gradient_of(packed, same), copied_gradient_of(packed, same)));
+  const auto overlapping = [](const Tensor& x) {
+    return std::array{narrow(x, 1, 0, 6), narrow(x, 1, 3, 6), narrow(x, 1, 6, 6)};
+  };
+  EXPECT_TRUE(allclose(gradient_of(packed, overlapping), copied_gradient_of(packed, overlapping)));
+}
+
+TEST_F(Placement, WhatElseUsesTheWholeOrAPartIsAdded) {
+  const Tensor packed = randn({4, 9}, f64);
+  const auto run = [&](bool copies) {
+    const Tensor x = parameter(packed.clone());
+    const Tensor y = x * 2.0;
+    const Tensor q = narrow(y, 1, 0, 3), k = narrow(y, 1, 3, 3), v = narrow(y, 1, 6, 3);
+    const Tensor first =
+        copies ? scaled_dot_product_attention(q * 1.0, k * 1.0, v * 1.0) : scaled_dot_product_attention(q, k, v);
+    const Tensor second =
+        copies ? scaled_dot_product_attention(k * 1.0, q * 1.0, v * 1.0) : scaled_dot_product_attention(k, q, v);
+    (first.sum() + square(second).sum() + (q * k).sum() + y.sum()).backward();
+    return x.grad().detach();
+  };
+  EXPECT_TRUE(allclose(run(false), run(true)));
+}
+
+TEST_F(Placement, HooksAndWantedViewsGetTheirGradient) {
+  const Tensor x = parameter(randn({4, 9}, f64));
+  const Tensor y = x * 1.0;
+  Tensor q = narrow(y, 1, 0, 3);
+  const Tensor k = narrow(y, 1, 3, 3), v = narrow(y, 1, 6, 3);
+  Numbers seen;
+  q.register_hook([&](const Tensor& g) {
+    seen = numbers(g);
+    return g * 2.0;
+  });
+  const Tensor loss = scaled_dot_product_attention(q, k, v).sum();
+  const std::vector<Tensor> wanted = grad({loss}, {k, x}, {.retain_graph = true});
+  EXPECT_EQ(numbers(wanted[0]), numbers(narrow(wanted[1], 1, 3, 3)));
+  loss.backward();
+  EXPECT_EQ(seen.size(), 12u);
+  Numbers doubled = seen;
+  for (double& value : doubled) value *= 2;
+  EXPECT_EQ(numbers(narrow(x.grad(), 1, 0, 3)), doubled);
+}
+
+TEST_F(Placement, FrozenPartsStayOut) {
+  const Tensor x = parameter(randn({4, 6}, f64));
+  const Tensor y = x * 1.0, k = randn({4, 3}, f64);
+  const Tensor q = narrow(y, 1, 0, 3), v = narrow(y, 1, 3, 3);
+  square(scaled_dot_product_attention(q, k, v.detach())).sum().backward();
+  EXPECT_EQ(numbers(narrow(x.grad(), 1, 3, 3).abs().sum()), Numbers({0}));
+  EXPECT_GT(narrow(x.grad(), 1, 0, 3).abs().sum().item<double>(), 0);
+}
+
+TEST_F(Placement, SecondOrderIsUnchanged) {
+  const Tensor packed = randn({1, 3, 12}, f64);
+  EXPECT_TRUE(gradgradcheck([](const std::vector<Tensor>& in) { return packed_attention(in[0], 2); }, {packed}));
+}
+
+}  // namespace
+}  // namespace weft
