@@ -177,7 +177,7 @@ template <class... F> struct PerInput {
     else
       return rule_detail::Signature<G>::reads;
   }
-  static Reads reads(uint64_t needs) {
+  static constexpr Reads reads(uint64_t needs) {
     Reads out;
     uint64_t bit = 1;
     ((out = (needs & bit) ? out | reads_of<F>() : out, bit <<= 1), ...);
@@ -202,7 +202,7 @@ template <class... F> constexpr PerInput<F...> per_input(F... functions) { retur
 template <class F> struct Joint {
   F function;
   static constexpr bool differentiable = true;
-  static Reads reads(uint64_t) { return rule_detail::Signature<F>::reads; }
+  static constexpr Reads reads(uint64_t) { return rule_detail::Signature<F>::reads; }
   std::vector<Tensor> run(const RuleArguments& a) const {
     auto result = rule_detail::Signature<F>::call(function, a);
     if constexpr (std::is_same_v<decltype(result), std::vector<Tensor>>)
@@ -218,14 +218,14 @@ Tensor adjoint_of_view(const AnyOp& op, const View& input, const Tensor& g);
 
 struct ViewRule {
   static constexpr bool differentiable = true;
-  static Reads reads(uint64_t) { return {0, 0, true}; }
+  static constexpr Reads reads(uint64_t) { return {0, 0, true}; }
   std::vector<Tensor> run(const RuleArguments& a) const;
 };
 inline constexpr ViewRule view_adjoint{};
 
 struct NotDifferentiable {
   static constexpr bool differentiable = false;
-  static Reads reads(uint64_t) { return {}; }
+  static constexpr Reads reads(uint64_t) { return {}; }
   std::vector<Tensor> run(const RuleArguments&) const { return {}; }
 };
 /// The op has no gradient, and says so.
