@@ -1,8 +1,9 @@
 // Placement: where the gradients of a node's inputs are wanted.
 //
-// The inputs of attention are often views of one tensor, the packed projection of q, k and v. Each view's gradient would
-// be a tensor of its own, copied into the gradient of the whole. Instead the engine makes the gradient of the whole first
-// and gives the rule the views of it (Into<I>, rule.h): nothing is copied, and the views' nodes have no work.
+// The inputs of attention are often views of one tensor, the packed projection of q, k and v. Each view's gradient
+// would be a tensor of its own, copied into the gradient of the whole. Instead the engine makes the gradient of the
+// whole first and gives the rule the views of it (Into<I>, rule.h): nothing is copied, and the views' nodes have no
+// work.
 #pragma once
 
 #include <functional>

@@ -6,7 +6,8 @@
 namespace weft {
 namespace {
 
-/// stride * d with least <= d <= most: what one axis, or several of one stride, may add to the distance of two elements.
+/// stride * d with least <= d <= most: what one axis, or several of one stride, may add to the distance of two
+/// elements.
 struct Term {
   int64_t stride, least, most;
 };

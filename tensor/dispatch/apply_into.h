@@ -1,5 +1,5 @@
-// apply_into: an op whose results go into memory that the caller has. What gradient rules call that can write a gradient
-// where it is wanted (autograd/placement.h).
+// apply_into: an op whose results go into memory that the caller has. What gradient rules call that can write a
+// gradient where it is wanted (autograd/placement.h).
 #pragma once
 
 #include "tensor/dispatch/apply.h"
@@ -11,8 +11,8 @@ inline bool fits(const Tensor& into, const Spec& spec, Device device) {
   return into.defined() && into.shape() == spec.view.shape() && into.dtype() == spec.dtype && into.device() == device;
 }
 
-/// As apply(), but result i is `into[i]` where that is defined and fits. The kernel must take results of any strides, and
-/// the memory must not overlap itself or an input. While recording, results are new tensors.
+/// As apply(), but result i is `into[i]` where that is defined and fits. The kernel must take results of any strides,
+/// and the memory must not overlap itself or an input. While recording, results are new tensors.
 template <class Op, std::same_as<Tensor>... Inputs>
   requires(outputs_of<Op> > 1)
 ResultOf<Op> apply_into(const Op& op, const ResultOf<Op>& into, const Inputs&... inputs) {

@@ -24,7 +24,8 @@ Tensor heads_of(const Tensor& x, int64_t first, int64_t heads, int64_t depth) {
   return transpose(unflatten(narrow(x, -1, first, heads * depth), -1, {heads, depth}), -3, -2);
 }
 
-/// The gradients of attention's sum of squares when q, k and v are what `split` makes of one tensor; and what the ops ran.
+/// The gradients of attention's sum of squares when q, k and v are what `split` makes of one tensor; and what the ops
+/// ran.
 template <class Split> Tensor gradient_of(const Tensor& packed, const Split& split, Counts* counts = nullptr) {
   const Tensor x = parameter(packed.clone());
   const std::array<Tensor, 3> in = split(x * 1.0);

@@ -17,15 +17,15 @@ template <class T> bool is_finite_triangle(Matrix<const T> a) {
 }
 
 /// Eigenvalues in ascending order of their real parts; false where one is not real.
-template <class T> bool real_pairs(const linalg::Dense<T>& a, T* values, Matrix<T> vectors) {
-  const Eigen::EigenSolver<linalg::Dense<T>> solver(a);
+template <class T> bool real_pairs(const linalg::Dense& a, T* values, Matrix<T> vectors) {
+  const Eigen::EigenSolver<linalg::Dense> solver(a);
   if (solver.info() != Eigen::Success) return false;
   const auto& found = solver.eigenvalues();
   for (Eigen::Index i = 0; i < found.size(); ++i) {
     if (found[i].imag() != 0) return false;
-    values[i] = found[i].real();
+    values[i] = static_cast<T>(found[i].real());
   }
-  linalg::Dense<T> real = solver.pseudoEigenvectors();
+  linalg::Dense real = solver.pseudoEigenvectors();
   real.colwise().normalize();
   linalg::from_eigen<T>(real, vectors);
   return true;
@@ -45,10 +45,11 @@ void Eigh::cpu(const Operand& a, const Operand& values, const Operand& eigenvect
     for_each_matrix(batch_count(a), 9 * n * n * n, [&](int64_t i) {
       const Matrix<const T> matrix = upper ? matrix_of<const T>(a, i).transposed() : matrix_of<const T>(a, i);
       if (!is_finite_triangle(matrix)) return failed.report(i);
-      const Eigen::SelfAdjointEigenSolver<linalg::Dense<T>> solver(
+      const Eigen::SelfAdjointEigenSolver<linalg::Dense> solver(
           linalg::to_eigen(matrix), vectors ? Eigen::ComputeEigenvectors : Eigen::EigenvaluesOnly);
       if (solver.info() != Eigen::Success) return failed.report(i);
-      std::copy_n(solver.eigenvalues().data(), matrix.rows, vector_of<T>(values, i));
+      std::transform(solver.eigenvalues().begin(), solver.eigenvalues().end(), vector_of<T>(values, i),
+                     [](double value) { return static_cast<T>(value); });
       if (vectors) linalg::from_eigen<T>(solver.eigenvectors(), matrix_of<T>(eigenvectors, i));
     });
   });
@@ -61,7 +62,7 @@ void Eig::cpu(const Operand& a, const Operand& values, const Operand& eigenvecto
   FirstFailure infinite, complex;
   visit_factorisation(a.dtype, [&]<class T>() {
     for_each_matrix(batch_count(a), 25 * n * n * n, [&](int64_t i) {
-      const linalg::Dense<T> matrix = linalg::to_eigen(matrix_of<const T>(a, i));
+      const linalg::Dense matrix = linalg::to_eigen(matrix_of<const T>(a, i));
       if (!matrix.allFinite()) return infinite.report(i);
       if (!real_pairs<T>(matrix, vector_of<T>(values, i), matrix_of<T>(eigenvectors, i))) complex.report(i);
     });

@@ -9,7 +9,7 @@ namespace weft::kernels::cpu {
 namespace {
 
 /// Divide and conquer, Jacobi's rotations for what is small (Eigen). Not for matrices that are not finite or are empty.
-template <class T> using Decomposition = Eigen::BDCSVD<linalg::Dense<T>>;
+using Decomposition = Eigen::BDCSVD<linalg::Dense>;
 
 template <class T> bool is_finite(Matrix<const T> a) {
   for (int64_t i = 0; i < a.rows; ++i)
@@ -47,8 +47,9 @@ void Svd::cpu(const Operand& a, const Operand& u, const Operand& s, const Operan
         return;
       }
       if (!is_finite(matrix)) return failed.report(i);
-      const Decomposition<T> svd(linalg::to_eigen(matrix), options(vectors, full));
-      std::copy_n(svd.singularValues().data(), svd.singularValues().size(), vector_of<T>(s, i));
+      const Decomposition svd(linalg::to_eigen(matrix), options(vectors, full));
+      std::transform(svd.singularValues().begin(), svd.singularValues().end(), vector_of<T>(s, i),
+                     [](double value) { return static_cast<T>(value); });
       if (!vectors) return;
       linalg::from_eigen<T>(svd.matrixU(), matrix_of<T>(u, i));
       linalg::from_eigen<T>(svd.matrixV(), matrix_of<T>(vh, i).transposed());
@@ -65,12 +66,12 @@ void Pinv::cpu(const Operand& a, const Operand& out) const {
     for_each_matrix(batch_count(a), 20 * m * n * std::min(m, n), [&](int64_t i) {
       const Matrix<const T> matrix = matrix_of<const T>(a, i);
       if (!is_finite(matrix)) return failed.report(i);
-      const Decomposition<T> svd(linalg::to_eigen(matrix), options(true, false));
+      const Decomposition svd(linalg::to_eigen(matrix), options(true, false));
       const auto& s = svd.singularValues();
-      const T limit = std::max(static_cast<T>(atol), static_cast<T>(rtol) * s[0]);
-      Eigen::Matrix<T, Eigen::Dynamic, 1> inverse(s.size());
-      for (Eigen::Index k = 0; k < s.size(); ++k) inverse[k] = s[k] > limit ? 1 / s[k] : T{0};
-      const linalg::Dense<T> result = svd.matrixV() * inverse.asDiagonal() * svd.matrixU().transpose();
+      const double limit = std::max(atol, rtol * s[0]);
+      Eigen::VectorXd inverse(s.size());
+      for (Eigen::Index k = 0; k < s.size(); ++k) inverse[k] = s[k] > limit ? 1 / s[k] : 0;
+      const linalg::Dense result = svd.matrixV() * inverse.asDiagonal() * svd.matrixU().transpose();
       linalg::from_eigen<T>(result, matrix_of<T>(out, i));
     });
   });
