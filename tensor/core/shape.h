@@ -113,7 +113,6 @@ class IntList {
       other.capacity_ = kMaxAxes;
       other.size_ = 0;
     } else {
-      if (size_ > kMaxAxes) __builtin_unreachable();  // or g++ warns of reads behind inline_
       copy_values(inline_, other.inline_, size_);
     }
   }
