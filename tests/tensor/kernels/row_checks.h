@@ -8,6 +8,7 @@
 
 #include "tensor/core/error.h"
 #include "tensor/runtime/threads.h"
+#include "tests/reference/array.h"
 #include "tests/tensor/kernels/any_array.h"
 
 namespace weft::testing {
@@ -47,6 +48,21 @@ inline std::vector<double> elements_at(const AnyArray& x, const IntList& index, 
   return values;
 }
 
+/// The elements of `x`, which is absent where it is not `given`.
+inline reference::Array values_of(const AnyArray& x, bool given = true) {
+  reference::Array out{x.shape(), {}, !given};
+  for_each_index(x.shape(), [&](const IntList& index) { out.values.push_back(x.get(index)); });
+  return out;
+}
+
+/// f of the elements of `x` along `axes`, which are kept.
+inline reference::Array reduced(const AnyArray& x, const IntList& axes,
+                                const std::function<double(const reference::Row&)>& f) {
+  std::vector<bool> flags(x.shape().size(), false);
+  for (int64_t axis : axes) flags[static_cast<size_t>(axis)] = true;
+  return reference::reduced(values_of(x), flags, true, f);
+}
+
 /// Runs f with 1, 2 and 3 threads; the memory of what it returns must be the same.
 template <class F> void expect_same_bits_for_threads(const F& f) {
   const int before = num_threads();
@@ -67,6 +83,20 @@ void expect_all_close(const AnyArray& got, const F& want, double slack, double a
   int shown = 0;
   for_each_index(got.shape(), [&](const IntList& index) {
     const double expected = want(index), value = got.get(index);
+    if (close(value, expected, slack * precision_of(got.dtype), absolute * precision_of(got.dtype)) || ++shown > 3)
+      return;
+    ADD_FAILURE() << what << " at " << index.to_string() << ": " << value << ", want " << expected;
+  });
+}
+
+/// Every element of `got` is that of `want` up to the precision of its dtype, times `slack`.
+inline void expect_all_close(const AnyArray& got, const reference::Array& want, double slack, double absolute,
+                             const std::string& what) {
+  int shown = 0;
+  size_t place = 0;
+  ASSERT_EQ(static_cast<size_t>(checked_numel(got.shape())), want.values.size()) << what;
+  for_each_index(got.shape(), [&](const IntList& index) {
+    const double expected = want.values[place++], value = got.get(index);
     if (close(value, expected, slack * precision_of(got.dtype), absolute * precision_of(got.dtype)) || ++shown > 3)
       return;
     ADD_FAILURE() << what << " at " << index.to_string() << ": " << value << ", want " << expected;
