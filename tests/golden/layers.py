@@ -4,33 +4,8 @@ import torch
 from torch import nn
 from torch.nn import functional as F
 
-from golden import digest, header, wave
-
-values = {}
-
-
-def put(name, tensor):
-    values[name] = digest(tensor)
-
-
-def backward(name, y, inputs):
-    put(name + ".y", y)
-    (y * wave(y.shape, 0.9)).sum().backward()
-    for key, x in inputs.items():
-        put(f"{name}.{key}.grad", x.grad)
-
-
-def fill(module):
-    for k, p in enumerate(module.parameters()):
-        p.data.copy_(wave(p.shape, 0.1 * (k + 1), 0.5))
-
-
-def layer(name, module, *shapes, scale=1.0):
-    """A layer of one or more tensors, named x, x1, x2, ..."""
-    fill(module)
-    inputs = {f"x{i}" if i else "x": wave(s, 0.3 + 0.2 * i, scale).requires_grad_() for i, s in enumerate(shapes)}
-    backward(name, module(*inputs.values()), {**inputs, **dict(module.named_parameters())})
-
+from golden import header, wave
+from modules import backward, fill, layer, loss, running_statistics, values
 
 # ---- recurrent layers: output, h and c side by side ----
 
@@ -105,12 +80,7 @@ for name, module, shape in [
     ("instance_norm_tracked", nn.InstanceNorm2d(3, affine=True, track_running_stats=True, momentum=0.3), (2, 3, 4, 5)),
     ("batch_norm_3d", nn.BatchNorm3d(3), (2, 3, 2, 4, 3)),
 ]:
-    layer(name, module, shape)
-    module(wave(shape, 1.1, 2.0) + 0.5)
-    put(name + ".running_mean", module.running_mean)
-    put(name + ".running_var", module.running_var)
-    module.eval()
-    put(name + ".eval", module(wave(shape, 0.3)))
+    running_statistics(name, module, shape)
 layer("rms_norm", nn.RMSNorm(5), (3, 4, 5))
 layer("rms_norm_axes", nn.RMSNorm((4, 5), eps=1e-2), (3, 4, 5))
 layer("rms_norm_plain", nn.RMSNorm(6, elementwise_affine=False), (2, 6))
@@ -124,12 +94,6 @@ for dim, shape in [(0, (3, 1)), (1, (1, 4))]:
     backward(f"weight_norm_{dim}", torch._weight_norm(v, g, dim), {"v": v, "g": g})
 
 # ---- losses ----
-
-
-def loss(name, f, *shapes, scale=2.0):
-    inputs = [wave(s, 0.3 + 0.2 * i, scale).requires_grad_() for i, s in enumerate(shapes)]
-    backward(name, f(*inputs), {f"x{i}" if i else "x": x for i, x in enumerate(inputs)})
-
 
 signs = torch.tensor([1.0, -1, -1, 1])
 matrix = torch.tensor([[1.0, -1, 1], [-1, -1, 1], [1, 1, 1], [-1, 1, -1]])

@@ -4,32 +4,8 @@ import torch
 from torch import nn
 from torch.nn import functional as F
 
-from golden import digest, header, wave
-
-values = {}
-
-
-def put(name, tensor):
-    values[name] = digest(tensor)
-
-
-def backward(name, y, inputs):
-    put(name + ".y", y)
-    (y * wave(y.shape, 0.9)).sum().backward()
-    for key, x in inputs.items():
-        put(f"{name}.{key}.grad", x.grad)
-
-
-def fill(module):
-    for k, p in enumerate(module.parameters()):
-        p.data.copy_(wave(p.shape, 0.1 * (k + 1), 0.5))
-
-
-def layer(name, module, shape, scale=1.0):
-    fill(module)
-    x = wave(shape, 0.3, scale).requires_grad_()
-    backward(name, module(x), {"x": x, **dict(module.named_parameters())})
-
+from golden import header, wave
+from modules import backward, fill, layer, loss, running_statistics, values
 
 layer("linear", nn.Linear(5, 3), (4, 5))
 layer("linear_no_bias", nn.Linear(5, 3, bias=False), (2, 3, 5))
@@ -38,16 +14,16 @@ layer("conv_dilated", nn.Conv2d(2, 3, (3, 2), stride=(1, 2), padding=(2, 1), dil
 layer("layer_norm", nn.LayerNorm((4, 5)), (3, 4, 5))
 layer("max_pool", nn.MaxPool2d(3, stride=2, padding=1), (2, 3, 7, 6))
 layer("avg_pool", nn.AvgPool2d(2, stride=1, padding=1), (2, 3, 4, 5))
-layer("relu", nn.ReLU(), (5, 7), 3)
-layer("leaky_relu", nn.LeakyReLU(0.1), (5, 7), 3)
-layer("gelu", nn.GELU(), (5, 7), 3)
-layer("gelu_tanh", nn.GELU("tanh"), (5, 7), 3)
-layer("silu", nn.SiLU(), (5, 7), 3)
-layer("sigmoid", nn.Sigmoid(), (5, 7), 3)
-layer("tanh", nn.Tanh(), (5, 7), 3)
-layer("softplus", nn.Softplus(), (5, 7), 3)
-layer("softmax", nn.Softmax(-1), (5, 7), 3)
-layer("log_softmax", nn.LogSoftmax(0), (5, 7), 3)
+layer("relu", nn.ReLU(), (5, 7), scale=3)
+layer("leaky_relu", nn.LeakyReLU(0.1), (5, 7), scale=3)
+layer("gelu", nn.GELU(), (5, 7), scale=3)
+layer("gelu_tanh", nn.GELU("tanh"), (5, 7), scale=3)
+layer("silu", nn.SiLU(), (5, 7), scale=3)
+layer("sigmoid", nn.Sigmoid(), (5, 7), scale=3)
+layer("tanh", nn.Tanh(), (5, 7), scale=3)
+layer("softplus", nn.Softplus(), (5, 7), scale=3)
+layer("softmax", nn.Softmax(-1), (5, 7), scale=3)
+layer("log_softmax", nn.LogSoftmax(0), (5, 7), scale=3)
 
 
 
@@ -130,18 +106,7 @@ for name, module, shape in [
     ("batch_norm_2d", nn.BatchNorm2d(3), (2, 3, 4, 5)),
     ("batch_norm_average", nn.BatchNorm2d(3, momentum=None), (2, 3, 4, 5)),
 ]:
-    layer(name, module, shape)
-    module(wave(shape, 1.1, 2.0) + 0.5)
-    put(name + ".running_mean", module.running_mean)
-    put(name + ".running_var", module.running_var)
-    module.eval()
-    put(name + ".eval", module(wave(shape, 0.3)))
-
-
-def loss(name, f, *shapes, scale=2.0):
-    x = wave(shapes[0], 0.3, scale).requires_grad_()
-    backward(name, f(x), {"x": x})
-
+    running_statistics(name, module, shape)
 
 targets = torch.tensor([2, 0, 4, 1, 2, 3])
 images = torch.tensor([[[0, 1, 2], [2, 1, 0]], [[1, 1, 1], [0, 2, 0]]])

@@ -11,6 +11,7 @@
 #include "tensor/functions/reduce.h"
 #include "tensor/functions/unary.h"
 #include "tests/ops/families.h"
+#include "tests/reference/activation.h"
 
 namespace weft::testing {
 
@@ -27,8 +28,6 @@ std::vector<Sample> shapes(const std::vector<double>& kinks, bool with_special =
   return out;
 }
 
-double sigmoid_of(double x) { return x >= 0 ? 1 / (1 + std::exp(-x)) : std::exp(x) / (1 + std::exp(x)); }
-double softplus_of(double x) { return std::isnan(x) ? x : std::max(x, 0.0) + std::log1p(std::exp(-std::abs(x))); }
 double elu_of(double x) { return x > 0 ? x : std::expm1(x); }
 double limited(double x, double low, double high) { return std::isnan(x) ? x : std::min(std::max(x, low), high); }
 
@@ -51,13 +50,13 @@ void add_pointwise(Cases& cases) {
       "celu below", [](const Tensor& x) { return celu(x, -2); },
       [](double a) { return a > 0 ? a : -2 * std::expm1(a / -2); }, shapes({0}, false));
   add(
-      "mish", mish, [](double a) { return a * std::tanh(softplus_of(a)); }, shapes({}, false));
+      "mish", mish, [](double a) { return a * std::tanh(reference::softplus(a)); }, shapes({}, false));
   add(
       "hardswish", hardswish, [](double a) { return a * limited(a + 3, 0, 6) / 6; }, shapes({-3, 3}, false));
   add(
       "hardsigmoid", hardsigmoid, [](double a) { return limited(a + 3, 0, 6) / 6; }, shapes({-3, 3}));
   add(
-      "logsigmoid", logsigmoid, [](double a) { return -softplus_of(-a); }, shapes({}));
+      "logsigmoid", logsigmoid, [](double a) { return -reference::softplus(-a); }, shapes({}));
   add(
       "softsign", softsign, [](double a) { return a / (1 + std::abs(a)); }, shapes({0}));
   add(
@@ -82,7 +81,7 @@ void add_pointwise(Cases& cases) {
       shapes({0.25}));
   add(
       "softplus with beta", [](const Tensor& x) { return softplus(x, 3, 4); },
-      [](double a) { return 3 * a > 4 ? a : softplus_of(3 * a) / 3; }, shapes({4.0 / 3}));
+      [](double a) { return 3 * a > 4 ? a : reference::softplus(3 * a) / 3; }, shapes({4.0 / 3}));
   add(
       "rrelu in evaluation", [](const Tensor& x) { return rrelu(x, 0.25, 0.75); },
       [](double a) { return a > 0 ? a : 0.5 * a; }, shapes({0}));
@@ -120,7 +119,7 @@ void add_rows(Cases& cases) {
              return build(shape, [&](Index i) {
                const double a = x[0].at(i);
                i.back() += half;
-               return a * sigmoid_of(x[0].at(i));
+               return a * reference::sigmoid(x[0].at(i));
              });
            })
       .compares(kFloating);
@@ -132,7 +131,7 @@ void add_rows(Cases& cases) {
              return build(shape, [&](Index i) {
                const double a = x[0].at(i);
                i[0] += half;
-               return a * sigmoid_of(x[0].at(i));
+               return a * reference::sigmoid(x[0].at(i));
              });
            })
       .compares(kFloating);

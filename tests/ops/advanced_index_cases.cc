@@ -183,29 +183,23 @@ Reference written(const std::function<void(const Arrays&, Array&)>& write) {
     return out;
   };
 }
-double& element(Array& a, const Index& index) {
-  size_t place = 0;
-  for (size_t i = 0; i < index.size(); ++i)
-    place = place * static_cast<size_t>(a.shape[i]) + static_cast<size_t>(index[i]);
-  return a.values[place];
-}
 
 void add_puts(Cases& cases) {
   cases
       .add("index_put to a view", {{normal({3, 4}), normal({3})}, {normal({3, 4}), normal({})}},
            CALL(index_put(x[0], {Slice(), 1}, x[1])), written([](const Arrays& x, Array& out) {
-             for (int64_t i = 0; i < 3; ++i) element(out, {i, 1}) = broadcast_at(x[1], {i});
+             for (int64_t i = 0; i < 3; ++i) out.at({i, 1}) = broadcast_at(x[1], {i});
            }))
       .accepts(kAll);
   cases
       .add("index_put of a number to a view", {{normal({3, 4})}}, CALL(index_put(x[0], {1, Slice(None, None, 2)}, 1)),
            written([](const Arrays&, Array& out) {
-             element(out, {1, 0}) = element(out, {1, 2}) = 1;
+             out.at({1, 0}) = out.at({1, 2}) = 1;
            }))
       .accepts(kAll);
   const auto last_wins = written([](const Arrays& x, Array& out) {
     for (int64_t i = 0; i < x[1].size(0); ++i)
-      for (int64_t j = 0; j < 3; ++j) element(out, {at(x[1], {i}, 4), j}) = broadcast_at(x[2], {i, j});
+      for (int64_t j = 0; j < 3; ++j) out.at({at(x[1], {i}, 4), j}) = broadcast_at(x[2], {i, j});
   });
   cases
       .add("index_put of rows",
@@ -237,11 +231,11 @@ void add_puts(Cases& cases) {
             return y;
           },
           written([](const Arrays& x, Array& out) {
-            for (int64_t i = 0; i < 3; ++i) element(out, {at(x[1], {i}, 4), 1 + 2 * at(x[2], {i}, 3)}) = x[3].at({i});
+            for (int64_t i = 0; i < 3; ++i) out.at({at(x[1], {i}, 4), 1 + 2 * at(x[2], {i}, 3)}) = x[3].at({i});
           }))
       .accepts(kAll);
   const auto sums = written([](const Arrays& x, Array& out) {
-    for (int64_t i = 0; i < x[1].size(0); ++i) element(out, {at(x[1], {i}, 4), at(x[2], {i}, 3)}) += x[3].at({i});
+    for (int64_t i = 0; i < x[1].size(0); ++i) out.at({at(x[1], {i}, 4), at(x[2], {i}, 3)}) += x[3].at({i});
   });
   cases
       .add("index_put that accumulates",
@@ -265,15 +259,14 @@ void add_puts(Cases& cases) {
            CALL(index_put(x[0], {x[1]}, 1)), written([](const Arrays& x, Array& out) {
              for (const Index& i : indices_of(out.shape)) {
                const Index place(i.begin(), i.begin() + static_cast<int64_t>(x[1].shape.size()));
-               if (x[1].at(place) != 0) element(out, i) = 1;
+               if (x[1].at(place) != 0) out.at(i) = 1;
              }
            }))
       .accepts(kAll);
   cases
       .add("index_put of values where a mask holds", {{normal({2, 3}), index({2, 3}, {1, 0, 1, 0, 0, 1}), normal({3})}},
            CALL(index_put(x[0], {x[1] != 0}, x[2])), written([](const Arrays& x, Array& out) {
-             element(out, {0, 0}) = x[2].at({0}), element(out, {0, 2}) = x[2].at({1}),
-                              element(out, {1, 2}) = x[2].at({2});
+             out.at({0, 0}) = x[2].at({0}), out.at({0, 2}) = x[2].at({1}), out.at({1, 2}) = x[2].at({2});
            }))
       .accepts(kAll)
       .no_layouts();

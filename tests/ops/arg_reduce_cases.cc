@@ -1,24 +1,17 @@
 // Cases of extremes with their positions.
-#include <cmath>
-
 #include "tensor/functions/arg_reduce.h"
 #include "tensor/functions/fill.h"
 #include "tests/ops/families.h"
+#include "tests/reference/rows.h"
 
 namespace weft::testing {
 
 namespace {
 
-/// The first position of the extreme of a row; the first NaN comes before everything.
-template <bool largest> double position_of(const std::vector<double>& row) {
-  size_t best = 0;
-  for (size_t i = 1; i < row.size() && !std::isnan(row[best]); ++i)
-    if (std::isnan(row[i]) || (largest ? row[i] > row[best] : row[i] < row[best])) best = i;
-  return static_cast<double>(best);
+template <bool largest> double position_of(const Row& row) {
+  return static_cast<double>(reference::first_extreme(row, largest));
 }
-template <bool largest> double value_of(const std::vector<double>& row) {
-  return row[static_cast<size_t>(position_of<largest>(row))];
-}
+template <bool largest> double value_of(const Row& row) { return row[reference::first_extreme(row, largest)]; }
 
 template <bool largest> Reference both(int64_t axis, bool kept) {
   return [=](const Arrays& x) {

@@ -7,6 +7,8 @@
 #include "tensor/functions/attention.h"
 #include "tensor/functions/fill.h"
 #include "tests/ops/families.h"
+#include "tests/reference/attention.h"
+#include "tests/reference/matmul.h"
 
 namespace weft::testing {
 
@@ -26,13 +28,6 @@ struct Form {
     manual_seed(kSeed);
     return {.mask = mask, .causal = causal, .scale = scale, .dropout_p = dropout_p};
   }
-  /// `more` is how many more columns than rows there are.
-  double score(const Array& mask, const Index& at, double product, int64_t more) const {
-    if (causal && at[at.size() - 1] > at[at.size() - 2] + std::max<int64_t>(more, 0)) return kHidden;
-    if (mask.absent) return product;
-    const double value = broadcast_at(mask, at);
-    return bool_mask ? (value != 0 ? product : kHidden) : product + value;
-  }
   /// 0 or 1 / (1 - p) for a column of row number `row`, counted over all heads.
   double kept(int64_t row, int64_t column, int64_t columns) const {
     if (dropout_p == 0) return 1;
@@ -44,46 +39,27 @@ struct Form {
   }
 };
 
-/// Softmax of the scores of one row; all zero where nothing is seen.
-std::vector<double> weights_of(std::vector<double> scores) {
-  const double top = scores.empty() ? 0 : *std::max_element(scores.begin(), scores.end());
-  double sum = 0;
-  for (double& s : scores) sum += s = top == kHidden ? 0 : std::exp(s - top);
-  for (double& s : scores) s = sum == 0 ? 0 : s / sum;
-  return scores;
-}
-
 Array attend(const Form& form, const Array& q, const Array& k, const Array& v, const Array& mask) {
-  const auto batch = [](const Array& x) { return Shape(x.shape.begin(), x.shape.end() - 2); };
-  const double scale = form.scale.value_or(1 / std::sqrt(static_cast<double>(q.size(-1))));
+  using namespace reference;
+  const AttentionForm one = {form.scale.value_or(1 / std::sqrt(static_cast<double>(q.size(-1)))), form.causal,
+                             form.bool_mask};
   const int64_t rows = q.size(-2), columns = k.size(-2);
-  Shape shape = broadcast_of(broadcast_of(batch(q), batch(k)), batch(v));
-  shape.push_back(rows);
-  shape.push_back(v.size(-1));
-  return build(shape, [&](const Index& at) {
-    const auto element = [&](const Array& x, int64_t row, int64_t column) {
-      Index i = at;
-      i[i.size() - 2] = row;
-      i[i.size() - 1] = column;
-      return broadcast_at(x, i);
-    };
-    const int64_t row = at[at.size() - 2];
-    int64_t number = 0;  // of the row, over all heads
-    for (size_t i = 0; i + 1 < at.size(); ++i) number = number * shape[i] + at[i];
-    std::vector<double> scores;
-    for (int64_t j = 0; j < columns; ++j) {
-      double product = 0;
-      for (int64_t d = 0; d < q.size(-1); ++d) product += element(q, row, d) * element(k, j, d);
-      Index place = at;
-      place.back() = j;
-      scores.push_back(form.score(mask, place, product * scale, columns - rows));
-    }
-    scores = weights_of(scores);
-    double sum = 0;
-    for (int64_t j = 0; j < columns; ++j)
-      sum += scores[static_cast<size_t>(j)] * form.kept(number, j, columns) * element(v, j, at.back());
-    return sum;
-  });
+  const Shape batch = broadcast_of(broadcast_of(batch_of(q.shape), batch_of(k.shape)), batch_of(v.shape));
+  Array out{batch, {}};
+  out.shape.push_back(rows), out.shape.push_back(v.size(-1));
+  Shape scores = batch;
+  scores.push_back(rows), scores.push_back(columns);
+  const Array seen = mask.absent ? mask : build(scores, [&](const Index& at) { return broadcast_at(mask, at); });
+  int64_t row = 0;  // over all heads
+  for (const Index& at : indices_of(batch)) {
+    Array weights =
+        attention_weights(matrix_at(q, at), matrix_at(k, at), mask.absent ? mask : matrix_at(seen, at), one);
+    for (int64_t i = 0; i < rows; ++i, ++row)
+      for (int64_t j = 0; j < columns; ++j) weights.at({i, j}) *= form.kept(row, j, columns);
+    const Array head = product(weights, matrix_at(v, at));
+    out.values.insert(out.values.end(), head.values.begin(), head.values.end());
+  }
+  return out;
 }
 
 OpCase& add(Cases& cases, const std::string& name, const Form& form, const std::vector<Sample>& samples) {

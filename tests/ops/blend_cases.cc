@@ -10,6 +10,8 @@
 #include "tensor/functions/fill.h"
 #include "tensor/functions/unary.h"
 #include "tests/ops/families.h"
+#include "tests/reference/matmul.h"
+#include "tests/reference/rows.h"
 
 namespace weft::testing {
 
@@ -167,20 +169,11 @@ void add_choices(Cases& cases) {
 /// beta x + alpha a b of matrices, for each batch or summed over it.
 Reference products(double beta, double alpha, bool summed) {
   return [=](const Arrays& x) {
-    const bool batched = x[1].rank() == 3, vector = x[2].rank() == 1;
-    const int64_t batch = batched ? x[1].size(0) : 1, n = x[1].size(-2), k = x[1].size(-1),
-                  m = vector ? 1 : x[2].size(-1);
-    Shape shape = batched && !summed ? Shape{batch, n, m} : vector ? Shape{n} : Shape{n, m};
-    return build(shape, [&](const Index& i) {
-      const bool by_batch = batched && !summed;
-      const int64_t row = i[by_batch ? 1 : 0], column = vector ? 0 : i[by_batch ? 2 : 1];
-      double sum = 0;
-      for (int64_t b = by_batch ? i[0] : 0; b < (by_batch ? i[0] + 1 : batch); ++b)
-        for (int64_t j = 0; j < k; ++j)
-          sum += x[1].values[static_cast<size_t>((b * n + row) * k + j)] *
-                 x[2].values[static_cast<size_t>((b * k + j) * m + column)];
-      return beta * broadcast_at(x[0], i) + alpha * sum;
-    });
+    const Array column = x[2].rank() == 1 ? reshaped(x[2], {x[2].size(0), 1}) : x[2];
+    Array all = reference::matmul(x[1], column);
+    if (x[1].rank() == 3 && summed) all = reduction({0}, false, reference::sum)(all)[0];
+    if (x[2].rank() == 1) all.shape.erase(1);
+    return build(all.shape, [&](const Index& i) { return beta * broadcast_at(x[0], i) + alpha * all.at(i); });
   };
 }
 

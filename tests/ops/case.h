@@ -2,7 +2,7 @@
 // row is run through all checks (checks.h). A family's rows are in <family>_cases.cc; families.h lists the families.
 //
 //   cases.add("softmax last axis", {{normal({3, 4})}, {normal({0, 3})}},
-//             CALL(softmax(x[0], -1)), naive_softmax(-1));
+//             CALL(softmax(x[0], -1)), rowwise(-1, reference::softmax));
 //   cases.error<IndexError>("softmax axis", [] { softmax(ones({2}), 1); },
 //                           "softmax([2] f32): axis 1 is out of range for 1 axis");
 #pragma once
@@ -15,9 +15,26 @@
 
 #include "tensor/core/error.h"
 #include "tensor/tensor.h"
-#include "tests/ops/array.h"
+#include "tests/reference/array.h"
 
 namespace weft::testing {
+
+// The naive side of a case.
+using reference::Array;
+using reference::Arrays;
+using reference::broadcast_at;
+using reference::broadcast_of;
+using reference::build;
+using reference::constant;
+using reference::Index;
+using reference::indices_of;
+using reference::picked;
+using reference::pointwise;
+using reference::reduction;
+using reference::Reference;
+using reference::Row;
+using reference::rowwise;
+using reference::same;
 
 /// How the values of an input are drawn.
 struct InputSpec {

@@ -2,6 +2,7 @@
 #include "tensor/adjoints/conv.h"
 #include "tensor/functions/conv.h"
 #include "tests/ops/families.h"
+#include "tests/reference/conv.h"
 
 namespace weft::testing {
 
@@ -14,50 +15,10 @@ Tensor call(const Inputs& in, const ConvTranspose1dOptions& o) { return conv_tra
 Tensor call(const Inputs& in, const ConvTranspose2dOptions& o) { return conv_transpose2d(in[0], in[1], in[2], o); }
 Tensor call(const Inputs& in, const ConvTranspose3dOptions& o) { return conv_transpose3d(in[0], in[1], in[2], o); }
 
-/// Calls visit(output index, input index, weight index) for every product that a convolution sums.
-template <class Sizes, class Visit>
-void each_product(const Shape& x, const Shape& weight, const Shape& out, const ConvOptionsOf<Sizes>& o, Visit visit) {
-  const int64_t filters = weight[0] / o.groups;
-  for (const Index& y : indices_of(out))
-    for (const Index& tap : indices_of(Shape(weight.begin() + 1, weight.end()))) {
-      Index from = {y[0], y[1] / filters * weight[1] + tap[0]}, w = {y[1]};
-      bool inside = true;
-      for (int64_t i = 0; i < Sizes::kAxes; ++i) {
-        const auto at = static_cast<size_t>(i);
-        from.push_back(y[at + 2] * o.stride[i] - o.padding[i] + tap[at + 1] * o.dilation[i]);
-        inside = inside && from.back() >= 0 && from.back() < x[at + 2];
-      }
-      w.insert(w.end(), tap.begin(), tap.end());
-      if (inside) visit(y, from, w);
-    }
-}
-
-double& element(Array& a, const Index& index) {
-  int64_t place = 0;
-  for (size_t i = 0; i < index.size(); ++i) place = place * a.shape[i] + index[i];
-  return a.values[static_cast<size_t>(place)];
-}
-Array zeros_of(const Shape& shape) {
-  return build(shape, [](const Index&) { return 0.0; });
-}
-/// The bias of every element of a result, or zeros.
-Array biases(const Shape& shape, const Array& bias) {
-  return build(shape, [&](const Index& i) { return bias.absent ? 0.0 : bias.at({i[1]}); });
-}
-
-template <class Sizes> Shape output_of(const Shape& x, const Shape& weight, const ConvOptionsOf<Sizes>& o) {
-  Shape out = {x[0], weight[0]};
-  for (int64_t i = 0; i < Sizes::kAxes; ++i) {
-    const auto at = static_cast<size_t>(i + 2);
-    out.push_back((x[at] + 2 * o.padding[i] - o.dilation[i] * (weight[at] - 1) - 1) / o.stride[i] + 1);
-  }
-  return out;
-}
-
 /// A convolution and both of its gradients, of x and weight of these shapes, with and without a bias.
 template <class Sizes>
 void add(Cases& cases, const std::string& name, const Shape& x, const Shape& weight, const ConvOptionsOf<Sizes>& o) {
-  const Shape out = output_of(x, weight, o);
+  const Shape out = reference::conv_shape(x, weight, o);
   cases
       .add(
           "conv " + name,
@@ -65,39 +26,21 @@ void add(Cases& cases, const std::string& name, const Shape& x, const Shape& wei
            {normal(x), normal(weight), absent()},
            {integers(x, -2, 2), integers(weight, -2, 2), absent()}},
           [o](const Inputs& in) { return call(in, o); },
-          [=](const Arrays& in) {
-            Array y = biases(out, in[2]);
-            each_product(x, weight, out, o, [&](const Index& to, const Index& from, const Index& tap) {
-              element(y, to) += in[0].at(from) * in[1].at(tap);
-            });
-            return y;
-          })
+          [=](const Arrays& in) { return reference::conv(in[0], in[1], in[2], out, o); })
       .accepts(kFloating)
       .loose(4);
   cases
       .add(
           "conv backward data " + name, {{normal(out), normal(weight)}},
           [=](const Inputs& in) { return adjoint::conv_backward_data(in[0], in[1], x, o); },
-          [=](const Arrays& in) {
-            Array dx = zeros_of(x);
-            each_product(x, weight, out, o, [&](const Index& from, const Index& to, const Index& tap) {
-              element(dx, to) += in[0].at(from) * in[1].at(tap);
-            });
-            return dx;
-          })
+          [=](const Arrays& in) { return reference::conv_backward_data(in[0], in[1], x, o); })
       .accepts(kFloating)
       .loose(4);
   cases
       .add(
           "conv backward weights " + name, {{normal(x), normal(out)}},
           [=](const Inputs& in) { return adjoint::conv_backward_weights(in[0], in[1], View::contiguous(weight), o); },
-          [=](const Arrays& in) {
-            Array dw = zeros_of(weight);
-            each_product(x, weight, out, o, [&](const Index& g, const Index& from, const Index& to) {
-              element(dw, to) += in[0].at(from) * in[1].at(g);
-            });
-            return dw;
-          })
+          [=](const Arrays& in) { return reference::conv_backward_weights(in[0], in[1], weight, o); })
       .accepts(kFloating)
       .loose(4);
 }
@@ -115,10 +58,9 @@ void add_transposed(Cases& cases, const std::string& name, const Shape& x, const
            {integers(x, -2, 2), integers(weight, -2, 2), absent()}},
           [o](const Inputs& in) { return call(in, o); },
           [=](const Arrays& in) {
-            Array y = biases(out, in[2]);
-            each_product(out, weight, x, forward, [&](const Index& from, const Index& to, const Index& tap) {
-              element(y, to) += in[0].at(from) * in[1].at(tap);
-            });
+            Array y = reference::conv_backward_data(in[0], in[1], out, forward);
+            const Array bias = reference::biases(out, in[2]);
+            for (size_t i = 0; i < y.values.size(); ++i) y.values[i] += bias.values[i];
             return y;
           })
       .accepts(kFloating)
@@ -129,13 +71,9 @@ void add_transposed(Cases& cases, const std::string& name, const Shape& x, const
 void add_unbatched(Cases& cases) {
   const auto reference = [](const Shape& x, const Shape& weight, const auto& o) {
     return [=](const Arrays& in) {
-      Shape out = output_of(x, weight, o);
-      Array batch{x, in[0].values}, y = zeros_of(out);
-      each_product(x, weight, out, o, [&](const Index& to, const Index& from, const Index& tap) {
-        element(y, to) += batch.at(from) * in[1].at(tap);
-      });
-      out.erase(0);
-      return Array{out, y.values};
+      Array y = reference::conv(reshaped(in[0], x), in[1], Array{{}, {}, true}, reference::conv_shape(x, weight, o), o);
+      y.shape.erase(0);
+      return y;
     };
   };
   cases

@@ -1,52 +1,29 @@
 // Cases of cross entropy: every option, and its gradient as an op of its own.
-#include <cmath>
-
 #include "tensor/adjoints/cross_entropy.h"
 #include "tensor/functions/cross_entropy.h"
 #include "tensor/functions/fill.h"
 #include "tests/ops/families.h"
+#include "tests/reference/cross_entropy.h"
 
 namespace weft::testing {
 
 namespace {
 
-/// The distribution each target stands for (see cross_entropy.cc) and its loss, target by target.
-struct Target {
-  std::vector<double> share, log_softmax;
-  double weight = 0;
-  double loss() const {
-    double sum = 0;
-    for (size_t c = 0; c < share.size(); ++c) sum -= share[c] == 0 ? 0 : share[c] * log_softmax[c];
-    return sum;
-  }
-};
-
-Index with_class(Index at, int64_t c) {
-  at.insert(at.begin() + 1, c);
-  return at;
-}
-
-Target target_of(const Array& logits, const Array& targets, const Array& weight, const Index& at,
-                 const CrossEntropyOptions& o) {
-  const int64_t classes = logits.shape[1], chosen = static_cast<int64_t>(targets.at(at));
-  Target out;
-  double sum = 0;
-  for (int64_t c = 0; c < classes; ++c) sum += std::exp(logits.at(with_class(at, c)));
-  for (int64_t c = 0; c < classes; ++c) {
-    const double w = weight.absent ? 1 : weight.at({c});
-    const double hard = c == chosen ? (1 - o.label_smoothing) * w : 0;
-    out.share.push_back(chosen == o.ignore_index ? 0 : hard + o.label_smoothing / static_cast<double>(classes) * w);
-    out.log_softmax.push_back(logits.at(with_class(at, c)) - std::log(sum));
-    if (c == chosen && chosen != o.ignore_index) out.weight = w;
-  }
-  return out;
+/// One target, of logits (N, C, ...).
+reference::CrossEntropy target_of(const Array& logits, const Array& targets, const Array& weight, Index at,
+                                  const CrossEntropyOptions& o) {
+  const auto target = static_cast<int64_t>(targets.at(at));
+  const Row weights = weight.absent ? Row(static_cast<size_t>(logits.size(1)), 1.0) : weight.values;
+  at.insert(at.begin() + 1, 0);
+  return reference::cross_entropy(reference::row_at(logits, at, 1), target, weights,
+                                  {o.ignore_index, o.label_smoothing});
 }
 
 Reference loss(const CrossEntropyOptions& o) {
   return [o](const Arrays& x) {
     double sum = 0, weights = 0;
     Array out = build(x[1].shape, [&](const Index& at) {
-      const Target target = target_of(x[0], x[1], x[2], at, o);
+      const auto target = target_of(x[0], x[1], x[2], at, o);
       sum += target.loss(), weights += target.weight;
       return target.loss();
     });
@@ -91,11 +68,7 @@ void add_backward(Cases& cases) {
              return build(x[1].shape, [&](const Index& i) {
                Index at = i;
                at.erase(at.begin() + 1);
-               const Target target = target_of(x[1], x[2], x[3], at, o);
-               double total = 0;
-               for (double share : target.share) total += share;
-               const size_t c = static_cast<size_t>(i[1]);
-               return x[0].at(at) * (total * std::exp(target.log_softmax[c]) - target.share[c]);
+               return x[0].at(at) * target_of(x[1], x[2], x[3], at, o).gradient()[static_cast<size_t>(i[1])];
              });
            })
       .accepts(kFloating)

@@ -74,7 +74,7 @@ void add_svd(Cases& cases) {
       CALL(matmul(matmul(x[0], pinv(x[0])), x[0])), same())
       .no_layouts();
   row(cases, "pinv itself", {{normal({4, 2})}, {normal({2, 4})}}, CALL(pinv(x[0])), [](const Arrays& x) {
-    const Array t = swapped(x[0]);
+    const Array t = transposed(x[0]);
     return x[0].size(0) > x[0].size(1) ? product(inverse_of(product(t, x[0])), t)
                                        : product(t, inverse_of(product(x[0], t)));
   }).no_layouts();
@@ -98,14 +98,14 @@ void add_svd(Cases& cases) {
   row(cases, "lstsq", {{normal({4, 2}), normal({4, 3})}, {normal({3, 3}), normal({3, 1})}},
       CALL(lstsq(x[0], x[1]).solution),
       [](const Arrays& x) {
-        const Array t = swapped(x[0]);
+        const Array t = transposed(x[0]);
         return product(inverse_of(product(t, x[0])), product(t, x[1]));
       })
       .no_layouts()
       .loose(500);
   row(cases, "lstsq wide", {{normal({2, 4}), normal({2, 3})}}, CALL(lstsq(x[0], x[1]).solution),
       [](const Arrays& x) {
-        const Array t = swapped(x[0]);
+        const Array t = transposed(x[0]);
         return product(t, product(inverse_of(product(x[0], t)), x[1]));
       })
       .no_layouts()
@@ -196,7 +196,7 @@ void add_functions(Cases& cases) {
   for (const double p : {1.0, -1.0, double(INFINITY), -double(INFINITY)})
     row(cases, "matrix_norm " + std::to_string(p), {{normal({3, 3})}, {normal({4, 2})}, {normal({2, 4})}},
         CALL(matrix_norm(x[0], p)), each([=](const Array& a) {
-          const Array b = std::abs(p) == 1 ? swapped(a) : a;
+          const Array b = std::abs(p) == 1 ? transposed(a) : a;
           std::vector<double> sums;
           for (int64_t i = 0; i < b.size(0); ++i) {
             sums.push_back(0);

@@ -9,17 +9,12 @@ namespace weft::testing {
 
 namespace {
 
-/// The element of x[0] at `place` for each index of `shape`.
-Reference from(const Shape& shape, const std::function<Index(const Index&)>& place) {
-  return [=](const Arrays& x) { return build(shape, [&](const Index& i) { return x[0].at(place(i)); }); };
-}
-
 void add_rearranges(Cases& cases) {
   const auto add = [&](const Shape& in, const char* pattern, const AxisSizes& sizes, const Shape& out,
                        const std::function<Index(const Index&)>& place) {
     cases
         .add(std::string("rearrange ") + pattern, {{normal(in)}}, CALL(rearrange(x[0], pattern, sizes)),
-             from(out, place))
+             picked(out, place))
         .accepts(kAll);
   };
   add({2, 3}, "a b -> b a", {}, {3, 2}, [](const Index& i) { return Index{i[1], i[0]}; });
@@ -65,17 +60,17 @@ void add_others(Cases& cases) {
       .compares(kFloating);
   cases
       .add("reduce of nothing", {{normal({2, 3})}}, CALL(reduce(x[0], "a b -> b a", "sum")),
-           from({3, 2},
-                [](const Index& i) {
-                  return Index{i[1], i[0]};
-                }))
+           picked({3, 2},
+                  [](const Index& i) {
+                    return Index{i[1], i[0]};
+                  }))
       .compares(kFloating);
   cases
       .add("repeat by pattern", {{normal({2, 3})}}, CALL(repeat(x[0], "a b -> (a r) s b", {{"r", 2}, {"s", 2}})),
-           from({4, 2, 3},
-                [](const Index& i) {
-                  return Index{i[0] / 2, i[2]};
-                }))
+           picked({4, 2, 3},
+                  [](const Index& i) {
+                    return Index{i[0] / 2, i[2]};
+                  }))
       .accepts(kAll);
 }
 

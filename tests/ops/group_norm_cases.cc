@@ -6,6 +6,7 @@
 #include "tensor/functions/group_norm.h"
 #include "tensor/functions/layer_norm.h"
 #include "tests/ops/families.h"
+#include "tests/reference/norm.h"
 
 namespace weft::testing {
 
@@ -13,21 +14,9 @@ namespace {
 
 constexpr double kEps = 1e-2;  // large enough to be seen
 
-double or_else(const Array& a, const Index& i, double otherwise) { return a.absent ? otherwise : a.at(i); }
-
 /// Over channels of one group of `size` channels and all further axes.
 Array group_normed(const Arrays& x, int64_t size) {
-  return build(x[0].shape, [&](const Index& at) {
-    std::vector<double> values;
-    for (const Index& i : indices_of(x[0].shape))
-      if (i[0] == at[0] && i[1] / size == at[1] / size) values.push_back(x[0].at(i));
-    const auto n = static_cast<double>(values.size());
-    double mean = 0, var = 0;
-    for (const double v : values) mean += v / n;
-    for (const double v : values) var += (v - mean) * (v - mean) / n;
-    const double unit = (x[0].at(at) - mean) / std::sqrt(var + kEps);
-    return unit * or_else(x[1], {at[1]}, 1) + or_else(x[2], {at[1]}, 0);
-  });
+  return reference::normalised(x[0], x[1], x[2], reference::channel_groups(x[0].shape, size), kEps);
 }
 
 void add_group_norm(Cases& cases) {
@@ -74,7 +63,7 @@ Reference rms_normed(int64_t axes) {
       double squares = 0, n = 0;
       for (const Index& i : indices_of(x[0].shape))
         if (std::equal(i.begin(), i.begin() + lead, at.begin())) squares += x[0].at(i) * x[0].at(i), ++n;
-      return x[0].at(at) / std::sqrt(squares / n + kEps) * or_else(x[1], Index(at.begin() + lead, at.end()), 1);
+      return x[0].at(at) / std::sqrt(squares / n + kEps) * x[1].at_or(Index(at.begin() + lead, at.end()), 1);
     });
   };
 }

@@ -7,19 +7,13 @@
 #include "tensor/functions/histogram.h"
 #include "tensor/functions/search.h"
 #include "tests/ops/families.h"
+#include "tests/reference/rows.h"
 
 namespace weft::testing {
 
 namespace {
 
-using Row = std::vector<double>;
 constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
-
-double sum_of(const Row& x) {
-  double out = 0;
-  for (double v : x) out += v;
-  return out;
-}
 
 Reference places(bool right) {
   return [=](const Arrays& in) {
@@ -138,7 +132,7 @@ void add_counts(Cases& cases) {
            CALL(histogram(x[0], 4, {.range = std::pair(0.0, 8.0), .density = true}).hist),
            [=](const Arrays& x) {
              Array out = in_bins(x[0].values, {0, 2, 4, 6, 8});
-             const double total = sum_of(out.values);
+             const double total = reference::sum(out.values);
              for (double& v : out.values) v /= total * 2;
              return Arrays{out};
            })

@@ -3,6 +3,7 @@
 #include "tensor/functions/fill.h"
 #include "tensor/functions/index.h"
 #include "tests/ops/families.h"
+#include "tests/reference/index.h"
 
 namespace weft::testing {
 
@@ -10,25 +11,16 @@ namespace {
 
 int64_t at(const Array& indices, const Index& index) { return static_cast<int64_t>(indices.at(index)); }
 
-/// x at `index`, whose place on `axis` is what `indices` holds there.
 Reference gathered(size_t axis) {
-  return [axis](const Arrays& x) {
-    return build(x[1].shape, [&](Index i) {
-      i[axis] = at(x[1], i);
-      return x[0].at(i);
-    });
-  };
+  return [axis](const Arrays& x) { return reference::gathered(x[0], x[1].shape, reference::each_named(x[1], axis)); };
 }
-/// Zeros of `shape`, each element of x[0] added where `place` says; nowhere where that is empty.
-template <class Place> Array scattered(const Array& source, const Shape& shape, Place place) {
-  Array out = build(shape, [](const Index&) { return 0.0; });
-  for (const Index& from : indices_of(source.shape)) {
-    const Index to = place(from);
-    size_t flat = 0;
-    for (size_t i = 0; i < to.size(); ++i) flat = flat * static_cast<size_t>(shape[i]) + static_cast<size_t>(to[i]);
-    if (!to.empty()) out.values[flat] += source.at(from);
-  }
-  return out;
+/// The slices of x[0] along `axis` that x[1] names.
+Reference selected(size_t axis) {
+  return [axis](const Arrays& x) {
+    Shape shape = x[0].shape;
+    shape[axis] = x[1].shape[0];
+    return reference::gathered(x[0], shape, reference::slice_named(x[1], axis));
+  };
 }
 
 void add_gather(Cases& cases) {
@@ -57,7 +49,7 @@ void add_gather(Cases& cases) {
             {normal({0, 2}), index({0, 2}, 4)}},
            CALL(scatter_add(x[0], 0, x[1], {4, 3})),
            [](const Arrays& x) {
-             return scattered(x[0], {4, 3}, [&](Index i) { return i[0] = at(x[1], i), i; });
+             return reference::scattered(x[0], {4, 3}, reference::each_named(x[1], 0));
            })
       .compares(kFloating);
 }
@@ -97,36 +89,20 @@ void add_select(Cases& cases) {
             {normal({4}), index({2}, 4)},
             {normal({4, 2, 3}), index({0}, 4)},
             {normal({4, 1, 2, 2}), index({3}, 4)}},
-           CALL(index_select(x[0], 0, x[1])),
-           [](const Arrays& x) {
-             Shape shape = x[0].shape;
-             shape[0] = x[1].shape[0];
-             return build(shape, [&](Index i) { return i[0] = at(x[1], {i[0]}), x[0].at(i); });
-           })
+           CALL(index_select(x[0], 0, x[1])), selected(0))
       .accepts(kAll);
   cases
       .add("index select columns", {{normal({3, 4}), index({6}, 4)}, {normal({2, 4, 3}), index({2}, 4)}},
-           CALL(index_select(x[0], 1, x[1])),
-           [](const Arrays& x) {
-             Shape shape = x[0].shape;
-             shape[1] = x[1].shape[0];
-             return build(shape, [&](Index i) { return i[1] = at(x[1], {i[1]}), x[0].at(i); });
-           })
+           CALL(index_select(x[0], 1, x[1])), selected(1))
       .accepts(kAll);
   cases
       .add("index add",
            {{normal({2, 5}), index({5}, 4)}, {normal({2, 1}), index({1}, 4)}, {normal({2, 9}), index({9}, 4)}},
            CALL(index_add(x[0], 1, x[1], {2, 4})),
            [](const Arrays& x) {
-             return scattered(x[0], {2, 4}, [&](Index i) { return i[1] = at(x[1], {i[1]}), i; });
+             return reference::scattered(x[0], {2, 4}, reference::slice_named(x[1], 1));
            })
       .compares(kFloating);
-}
-
-Index row_of(const Array& indices, Index i) {
-  const int64_t column = i.back();
-  i.pop_back();
-  return {at(indices, i), column};
 }
 
 void add_embedding(Cases& cases) {
@@ -138,7 +114,7 @@ void add_embedding(Cases& cases) {
   const Reference rows = [](const Arrays& x) {
     Shape shape = x[0].shape;
     shape.push_back(x[1].shape[1]);
-    return build(shape, [&](const Index& i) { return x[1].at(row_of(x[0], i)); });
+    return reference::gathered(x[1], shape, reference::row_named(x[0]));
   };
   cases.add("embedding", samples, CALL(embedding(x[0], x[1])), rows).accepts(kAll);
   for (const int64_t padding : {-1, 1})
@@ -147,10 +123,9 @@ void add_embedding(Cases& cases) {
              {{normal({3, 2}), index({3}, 4)}, {normal({2, 3, 2}), index({2, 3}, 4)}, {normal({6, 2}), index({6}, 2)}},
              CALL(adjoint::embedding_backward(x[0], x[1], 4, padding)),
              [padding](const Arrays& x) {
-               return scattered(x[0], {4, 2}, [&](const Index& i) {
-                 const Index row = row_of(x[1], i);
-                 return row[0] == padding ? Index{} : row;
-               });
+               const reference::Place row = reference::row_named(x[1]);
+               return reference::scattered(x[0], {4, 2},
+                                           [&](const Index& i) { return row(i)[0] == padding ? Index{} : row(i); });
              })
         .compares(kFloating);
   cases

@@ -8,12 +8,6 @@ namespace weft::testing {
 
 namespace {
 
-double& element(Array& a, const Index& index) {
-  size_t place = 0;
-  for (size_t i = 0; i < index.size(); ++i)
-    place = place * static_cast<size_t>(a.shape[i]) + static_cast<size_t>(index[i]);
-  return a.values[place];
-}
 int64_t at(const Array& indices, const Index& index, int64_t size) {
   const auto i = static_cast<int64_t>(indices.at(index));
   return i < 0 ? i + size : i;
@@ -25,7 +19,7 @@ Reference slices_written(size_t axis, double (*write)(double old, double value))
     for (const Index& from : indices_of(x[2].shape)) {
       Index to = from;
       to[axis] = at(x[1], {from[axis]}, x[0].shape[axis]);
-      element(out, to) = write(element(out, to), x[2].at(from));
+      out.at(to) = write(out.at(to), x[2].at(from));
     }
     return out;
   };
@@ -69,7 +63,7 @@ void add_slices(Cases& cases) {
           },
           [](const Arrays& x) {
             Array out = x[0];
-            for (int64_t i = 0; i < 3; ++i) element(out, {1, at(x[1], {i}, 5)}) = x[2].at({i});
+            for (int64_t i = 0; i < 3; ++i) out.at({1, at(x[1], {i}, 5)}) = x[2].at({i});
             return out;
           })
       .accepts(kAll);
@@ -77,7 +71,7 @@ void add_slices(Cases& cases) {
     Array out = x[0];
     for (const Index& i : indices_of(out.shape))
       for (int64_t k = 0; k < x[1].size(0); ++k)
-        if (at(x[1], {k}, 4) == i[0]) element(out, i) = 1;
+        if (at(x[1], {k}, 4) == i[0]) out.at(i) = 1;
     return out;
   };
   cases

@@ -27,7 +27,7 @@ namespace {
 void add_systems(Cases& cases) {
   row(cases, "inv", kSquares, CALL(inv(shifted(x[0]))), each([](const Array& a) { return inverse_of(shifted(a)); }));
   row(cases, "inverse of a transposed matrix", kSquares, CALL(inverse(shifted(x[0]).t())),
-      each([](const Array& a) { return inverse_of(swapped(shifted(a))); }));
+      each([](const Array& a) { return inverse_of(transposed(shifted(a))); }));
   const Reference solved = [](const Arrays& x) { return Arrays{product(inverse_of(shifted(x[0])), x[1])}; };
   row(cases, "solve",
       {{normal({3, 3}), normal({3, 2})},

@@ -2,6 +2,7 @@
 #include "tensor/functions/fill.h"
 #include "tensor/functions/linear.h"
 #include "tests/ops/families.h"
+#include "tests/reference/matmul.h"
 
 namespace weft::testing {
 
@@ -9,17 +10,14 @@ namespace {
 
 /// x (..., in), weight (out, in) and, where it is given, bias (out).
 Arrays rows_times_weight(const Arrays& x) {
-  Shape shape = x[0].shape;
-  shape[shape.size() - 1] = x[1].size(0);
-  return build(shape, [&](const Index& at) {
-    double sum = x.size() > 2 ? x[2].at({at.back()}) : 0;
-    for (int64_t k = 0; k < x[1].size(1); ++k) {
-      Index left = at;
-      left.back() = k;
-      sum += x[0].at(left) * x[1].at({at.back(), k});
-    }
-    return sum;
-  });
+  Array rows = x[0];
+  rows.shape = {checked_numel(Shape(x[0].shape.begin(), x[0].shape.end() - 1)), x[0].size(-1)};
+  Array out = product(rows, transposed(x[1]));
+  const auto width = static_cast<size_t>(x[1].size(0));
+  for (size_t i = 0; i < out.values.size() && x.size() > 2; ++i) out.values[i] += x[2].values[i % width];
+  out.shape = x[0].shape;
+  out.shape[out.shape.size() - 1] = x[1].size(0);
+  return out;
 }
 
 Tensor run(const Inputs& x) { return x.size() > 2 ? linear(x[0], x[1], x[2]) : linear(x[0], x[1]); }

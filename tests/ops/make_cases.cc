@@ -18,13 +18,6 @@ std::vector<Sample> shapes() {
   return {{normal({3, 4})}, {normal({})},  {normal({0, 3})}, {normal({2, 3, 2, 2})},
           {normal({37})},   {normal({1})}, {normal({5, 1})}, {normal({2, 2})}};
 }
-Reference same() {
-  return [](const Arrays& x) { return x[0]; };
-}
-Reference constant(const Shape& shape, const std::vector<double>& values) {
-  return [=](const Arrays&) { return Array{shape, values}; };
-}
-
 void add_copies(Cases& cases) {
   cases.add("clone", shapes(), CALL(x[0].clone()), same()).accepts(kAll);
   cases.add("contiguous", shapes(), CALL(x[0].contiguous()), same()).accepts(kAll);

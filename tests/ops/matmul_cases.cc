@@ -2,6 +2,7 @@
 #include "tensor/functions/fill.h"
 #include "tensor/functions/matmul.h"
 #include "tests/ops/families.h"
+#include "tests/reference/matmul.h"
 
 namespace weft::testing {
 
@@ -14,21 +15,7 @@ Array as_matrix(Array a, bool column) {
 }
 
 Arrays product(const Arrays& x) {
-  const Array a = as_matrix(x[0], false), b = as_matrix(x[1], true);
-  Shape shape = broadcast_of(Shape(a.shape.begin(), a.shape.end() - 2), Shape(b.shape.begin(), b.shape.end() - 2));
-  shape.push_back(a.size(-2));
-  shape.push_back(b.size(-1));
-  Array out = build(shape, [&](const Index& at) {
-    double sum = 0;
-    for (int64_t k = 0; k < a.size(-1); ++k) {
-      Index left = at, right = at;
-      left.back() = k;
-      right[right.size() - 2] = k;
-      // Axes of size 1 of a batch broadcast; those of the matrix are in range anyway.
-      sum += broadcast_at(a, left) * broadcast_at(b, right);
-    }
-    return sum;
-  });
+  Array out = reference::matmul(as_matrix(x[0], false), as_matrix(x[1], true));
   if (x[1].rank() == 1) out.shape.erase(out.shape.size() - 1);
   if (x[0].rank() == 1) out.shape.erase(out.shape.size() - (x[1].rank() == 1 ? 1 : 2));
   return out;
@@ -112,16 +99,12 @@ void add_matmul_cases(Cases& cases) {
   cases
       .add("matmul with its transpose", {{normal({3, 3})}, {normal({2, 3, 3})}}, CALL(matmul(x[0], x[0].t())),
            [](const Arrays& x) {
-             return build(x[0].shape, [&](const Index& at) {
-               double sum = 0;
-               for (int64_t k = 0; k < x[0].size(-1); ++k) {
-                 Index left = at, right = at;
-                 left.back() = k;
-                 right[right.size() - 2] = at.back(), right.back() = k;
-                 sum += x[0].at(left) * x[0].at(right);
-               }
-               return sum;
-             });
+             Array out{x[0].shape, {}};
+             for (const Index& at : indices_of(reference::batch_of(x[0].shape))) {
+               const Array one = reference::matrix_at(x[0], at), square = product(one, transposed(one));
+               out.values.insert(out.values.end(), square.values.begin(), square.values.end());
+             }
+             return out;
            })
       .accepts(kNumbers)
       .loose(4);

@@ -9,6 +9,7 @@
 #include "tensor/functions/matmul.h"
 #include "tensor/functions/view.h"
 #include "tests/ops/case.h"
+#include "tests/reference/matmul.h"
 
 namespace weft::testing {
 
@@ -16,17 +17,6 @@ inline constexpr DTypes kReal = only(DType::f32) | only(DType::f64);
 
 // ---- the naive side: plain matrices ----
 
-inline Array reshaped(Array a, const Shape& shape) { return a.shape = shape, a; }
-inline Array swapped(const Array& a) {
-  return build({a.size(1), a.size(0)}, [&](const Index& at) { return a.at({at[1], at[0]}); });
-}
-inline Array product(const Array& a, const Array& b) {
-  return build({a.size(0), b.size(1)}, [&](const Index& at) {
-    double sum = 0;
-    for (int64_t k = 0; k < a.size(1); ++k) sum += a.at({at[0], k}) * b.at({k, at[1]});
-    return sum;
-  });
-}
 inline Array identity(int64_t n, double value = 1) {
   return build({n, n}, [=](const Index& at) { return at[0] == at[1] ? value : 0.0; });
 }
@@ -35,8 +25,8 @@ inline Array plus(const Array& a, const Array& b) {
 }
 /// a with `value` added to the diagonal; a a^T with it: positive definite.
 inline Array shifted(const Array& a, double value = 4) { return plus(a, identity(a.size(0), value)); }
-inline Array definite(const Array& a) { return shifted(product(a, swapped(a)), 1); }
-inline Array symmetric(const Array& a) { return plus(a, swapped(a)); }
+inline Array definite(const Array& a) { return shifted(product(a, transposed(a)), 1); }
+inline Array symmetric(const Array& a) { return plus(a, transposed(a)); }
 /// The matrix without row i and column j.
 inline Array minor_of(const Array& a, int64_t i, int64_t j) {
   return build({a.size(0) - 1, a.size(0) - 1}, [&](const Index& at) {
@@ -79,10 +69,6 @@ inline Reference each(std::function<Array(const Array&)> f) {
     return Arrays{out};
   };
 }
-inline Reference same() {
-  return [](const Arrays& x) { return Arrays{x[0]}; };
-}
-
 // ---- weft's side: matrices that are well conditioned ----
 
 inline Tensor identity_like(const Tensor& x, int64_t n) { return eye(n, std::nullopt, x.dtype(), x.device()); }

@@ -1,8 +1,6 @@
 // Cases of layer and batch normalisation.
 #include <algorithm>
 #include <cmath>
-#include <functional>
-#include <map>
 
 #include "tensor/adjoints/batch_norm.h"
 #include "tensor/adjoints/layer_norm.h"
@@ -12,6 +10,8 @@
 #include "tensor/functions/layer_norm.h"
 #include "tensor/ops/layer_norm.h"
 #include "tests/ops/families.h"
+#include "tests/reference/activation.h"
+#include "tests/reference/norm.h"
 
 namespace weft::testing {
 
@@ -19,34 +19,9 @@ namespace {
 
 constexpr double kEps = 1e-2;  // large enough to be seen
 
-struct Moments {
-  double mean = 0, rstd = 0;
-};
-/// Over the elements that `belongs` picks.
-template <class Belongs> Moments moments_of(const Array& x, Belongs belongs) {
-  std::vector<double> values;
-  for (const Index& i : indices_of(x.shape))
-    if (belongs(i)) values.push_back(x.at(i));
-  Moments out;
-  const double n = static_cast<double>(values.size());
-  for (double v : values) out.mean += v / n;
-  double var = 0;
-  for (double v : values) var += (v - out.mean) * (v - out.mean) / n;
-  out.rstd = 1 / std::sqrt(var + kEps);
-  return out;
-}
-
-double or_else(const Array& a, const Index& i, double otherwise) { return a.absent ? otherwise : a.at(i); }
-
 Reference layer_normed(int64_t axes) {
   return [axes](const Arrays& x) {
-    const auto lead = x[0].rank() - axes;
-    return build(x[0].shape, [&](const Index& at) {
-      const Moments m =
-          moments_of(x[0], [&](const Index& i) { return std::equal(i.begin(), i.begin() + lead, at.begin()); });
-      const Index inner(at.begin() + lead, at.end());
-      return (x[0].at(at) - m.mean) * m.rstd * or_else(x[1], inner, 1) + or_else(x[2], inner, 0);
-    });
+    return reference::normalised(x[0], x[1], x[2], reference::last_axes(x[0].shape, axes), kEps);
   };
 }
 
@@ -96,15 +71,8 @@ void add_layer_norm(Cases& cases) {
       "layer_norm([2, 3] i64): i64 is not accepted here; it takes floating dtypes; cast first, e.g. x.to(f32)");
 }
 
-Moments channel_moments(const Array& x, int64_t channel) {
-  return moments_of(x, [&](const Index& i) { return i[1] == channel; });
-}
-
 Array batch_normed(const Arrays& x) {
-  return build(x[0].shape, [&](const Index& at) {
-    const Moments m = channel_moments(x[0], at[1]);
-    return (x[0].at(at) - m.mean) * m.rstd * or_else(x[1], {at[1]}, 1) + or_else(x[2], {at[1]}, 0);
-  });
+  return reference::normalised(x[0], x[1], x[2], reference::each_channel(x[0].shape), kEps);
 }
 
 void add_batch_norm(Cases& cases) {
@@ -120,10 +88,7 @@ void add_batch_norm(Cases& cases) {
       .loose(20);
   cases
       .add("batch norm relu", samples, CALL(batch_norm_relu(x[0], x[1], x[2], kEps).y),
-           [](const Arrays& x) {
-             const Array y = batch_normed(x);
-             return build(y.shape, [&](const Index& at) { return std::max(y.at(at), 0.0); });
-           })
+           [](const Arrays& x) { return pointwise(reference::relu)(batch_normed(x)); })
       .accepts(kFloating)
       .loose(20);
   cases
@@ -158,10 +123,9 @@ void add_batch_norm(Cases& cases) {
             return Outputs{result.mean, result.rstd};
           },
           [](const Arrays& x) {
-            auto each = [&](double Moments::*what) {
-              return build({x[0].shape[1]}, [&](const Index& c) { return channel_moments(x[0], c[0]).*what; });
-            };
-            return Arrays{each(&Moments::mean), each(&Moments::rstd)};
+            const Shape channels{x[0].size(1)};
+            const auto [mean, rstd] = reference::moments(x[0], reference::each_channel(x[0].shape), kEps);
+            return Arrays{Array{channels, mean}, Array{channels, rstd}};
           })
       .accepts(kFloating)
       .no_gradient()
@@ -173,13 +137,7 @@ void add_batch_norm(Cases& cases) {
             {normal({4, 2}), normal({2}), positive({2}), absent(), absent()},
             {normal({0, 2}), normal({2}), positive({2}), normal({2}), normal({2})}},
            CALL(batch_norm_inference(x[0], x[1], x[2], x[3], x[4], kEps)),
-           [](const Arrays& x) {
-             return build(x[0].shape, [&](const Index& at) {
-               const Index c{at[1]};
-               return (x[0].at(at) - x[1].at(c)) / std::sqrt(x[2].at(c) + kEps) * or_else(x[3], c, 1) +
-                      or_else(x[4], c, 0);
-             });
-           })
+           [](const Arrays& x) { return reference::normalised_with(x[0], x[1], x[2], x[3], x[4], kEps); })
       .accepts(kFloating)
       .loose(20);
   cases.error<ShapeError>(
@@ -211,41 +169,6 @@ void add_batch_norm(Cases& cases) {
       "batch_norm([2, 3] f32, [3] f32, [2] f32): per-channel tensors must be [3] f32, not [2] f32");
 }
 
-/// Which elements are normalised together, and which weight an element has: what layer and batch normalisation differ
-/// in.
-struct Grouping {
-  std::function<bool(const Index&, const Index&)> together;
-  std::function<Index(const Index&)> parameter;
-};
-
-/// {dx, dweight, dbias} of {g, x, weight}: g times the Jacobian of the definition,
-/// dy_j / dx_i = weight_j rstd ((i == j) - 1 / n - xhat_i xhat_j / n), summed over all pairs.
-Arrays norm_gradients(const Arrays& in, const Shape& parameters, const Grouping& grouping) {
-  const Array &g = in[0], &x = in[1];
-  std::map<Index, Moments> moments;
-  std::map<Index, double> count;
-  for (const Index& i : indices_of(x.shape)) {
-    moments[i] = moments_of(x, [&](const Index& j) { return grouping.together(i, j); });
-    for (const Index& j : indices_of(x.shape)) count[i] += grouping.together(i, j) ? 1 : 0;
-  }
-  const auto xhat = [&](const Index& i) { return (x.at(i) - moments[i].mean) * moments[i].rstd; };
-  std::map<Index, double> dweight, dbias;
-  for (const Index& i : indices_of(x.shape)) {
-    dweight[grouping.parameter(i)] += g.at(i) * xhat(i);
-    dbias[grouping.parameter(i)] += g.at(i);
-  }
-  const Array dx = build(x.shape, [&](const Index& i) {
-    double sum = 0;
-    for (const Index& j : indices_of(x.shape))
-      if (grouping.together(i, j))
-        sum += g.at(j) * or_else(in[2], grouping.parameter(j), 1) * moments[i].rstd *
-               ((i == j ? 1.0 : 0.0) - (1 + xhat(i) * xhat(j)) / count[i]);
-    return sum;
-  });
-  return {dx, build(parameters, [&](const Index& p) { return dweight[p]; }),
-          build(parameters, [&](const Index& p) { return dbias[p]; })};
-}
-
 void add_layer_norm_backward(Cases& cases, const std::string& name, int64_t axes, const std::vector<Sample>& samples) {
   cases
       .add(
@@ -256,12 +179,7 @@ void add_layer_norm_backward(Cases& cases, const std::string& name, int64_t axes
             return Outputs{dx, dweight, dbias};
           },
           [axes](const Arrays& x) {
-            const Shape& shape = x[1].shape;
-            const auto lead = x[1].rank() - axes;
-            return norm_gradients(
-                x, Shape(shape.begin() + lead, shape.end()),
-                {[=](const Index& i, const Index& j) { return std::equal(i.begin(), i.begin() + lead, j.begin()); },
-                 [=](const Index& i) { return Index(i.begin() + lead, i.end()); }});
+            return reference::normalised_gradient(x[0], x[1], x[2], reference::last_axes(x[1].shape, axes), kEps);
           })
       .accepts(kFloating)
       .loose(20);
@@ -289,9 +207,7 @@ void add_backward(Cases& cases) {
             return Outputs{dx, dweight, dbias};
           },
           [](const Arrays& x) {
-            return norm_gradients(x, {x[1].shape[1]},
-                                  {[](const Index& i, const Index& j) { return i[1] == j[1]; },
-                                   [](const Index& i) { return Index{i[1]}; }});
+            return reference::normalised_gradient(x[0], x[1], x[2], reference::each_channel(x[1].shape), kEps);
           })
       .accepts(kFloating)
       .loose(20);

@@ -1,52 +1,18 @@
 // Cases of pooling over one to three axes.
 #include <cmath>
-#include <functional>
 #include <limits>
-#include <map>
 
 #include "tensor/adjoints/pool.h"
 #include "tensor/dispatch/apply.h"
 #include "tensor/functions/pool.h"
 #include "tensor/ops/pool.h"
 #include "tests/ops/families.h"
+#include "tests/reference/pool.h"
+#include "tests/reference/rows.h"
 
 namespace weft::testing {
 
 namespace {
-
-template <class Sizes> Shape output_of(const Shape& in, const PoolOptionsOf<Sizes>& o) {
-  Shape out = {in[0], in[1]};
-  for (int64_t i = 0; i < Sizes::kAxes; ++i) {
-    const int64_t size = in[static_cast<size_t>(i + 2)], step = o.step()[i];
-    const int64_t room = size + 2 * o.padding[i] - o.dilation[i] * (o.kernel_size[i] - 1) - 1;
-    int64_t windows = (o.ceil_mode ? room + step - 1 : room) / step + 1;
-    if (o.ceil_mode && (windows - 1) * step >= size + o.padding[i]) --windows;
-    out.push_back(windows);
-  }
-  return out;
-}
-
-template <class Sizes> Shape kernel_of(const PoolOptionsOf<Sizes>& o) {
-  Shape kernel;
-  for (int64_t i = 0; i < Sizes::kAxes; ++i) kernel.push_back(o.kernel_size[i]);
-  return kernel;
-}
-
-/// The pixels of an input of shape `in` that window `y` holds, in row-major order.
-template <class Sizes> std::vector<Index> window_of(const Shape& in, const Index& y, const PoolOptionsOf<Sizes>& o) {
-  std::vector<Index> out;
-  for (const Index& tap : indices_of(kernel_of(o))) {
-    Index at = {y[0], y[1]};
-    bool inside = true;
-    for (int64_t i = 0; i < Sizes::kAxes; ++i) {
-      const auto axis = static_cast<size_t>(i);
-      at.push_back(y[axis + 2] * o.step()[i] - o.padding[i] + tap[axis] * o.dilation[i]);
-      inside = inside && at.back() >= 0 && at.back() < in[axis + 2];
-    }
-    if (inside) out.push_back(at);
-  }
-  return out;
-}
 
 /// What the mean of window `y` divides by: its elements in the input and, where it counts, the padding.
 template <class Sizes> double divisor(const Shape& in, const Index& y, const PoolOptionsOf<Sizes>& o) {
@@ -63,27 +29,18 @@ template <class Sizes> double divisor(const Shape& in, const Index& y, const Poo
 }
 
 /// f of the elements of each window (those inside of x), in row-major order, and of what a mean divides by.
-template <class Sizes>
-Reference pooled(const PoolOptionsOf<Sizes>& o, double (*f)(const std::vector<double>&, double)) {
+template <class Sizes> Reference pooled(const PoolOptionsOf<Sizes>& o, double (*f)(const Row&, double)) {
   return [=](const Arrays& x) {
-    return build(output_of(x[0].shape, o), [&](const Index& y) {
+    return build(reference::pool_shape(x[0].shape, o), [&](const Index& y) {
       std::vector<double> values;
-      for (const Index& at : window_of(x[0].shape, y, o)) values.push_back(x[0].at(at));
+      for (const auto& tap : reference::window_of(x[0].shape, y, o)) values.push_back(x[0].values[tap.place]);
       return f(values, divisor(x[0].shape, y, o));
     });
   };
 }
 
-double largest(const std::vector<double>& window, double) {
-  double out = -std::numeric_limits<double>::infinity();
-  for (double v : window) out = std::isnan(v) || std::isnan(out) ? v + out : std::max(out, v);
-  return out;
-}
-double average(const std::vector<double>& window, double count) {
-  double sum = 0;
-  for (double v : window) sum += v;
-  return sum / count;
-}
+double largest(const Row& window, double) { return reference::max(window); }
+double average(const Row& window, double count) { return reference::sum(window) / count; }
 
 void add(Cases& cases, const std::string& name, const Pool2dOptions& o) {
   cases
@@ -109,58 +66,47 @@ InputSpec frozen(const Shape& shape) {
   return spec;
 }
 
-Index first_maximum(const Array& x, const std::vector<Index>& window) {
-  Index best = window.at(0);
-  for (const Index& at : window)
-    if (x.at(at) > x.at(best)) best = at;
-  return best;
-}
-
-/// What flows back to each pixel of an input of shape `in`: `share(y, pixel)` of each window that holds it.
-Array flowed_back(const Shape& in, const Shape& out, const Pool2dOptions& o,
-                  const std::function<double(const Index&, const Index&, const std::vector<Index>&)>& share) {
-  std::map<Index, double> sums;
-  for (const Index& y : indices_of(out)) {
-    const std::vector<Index> window = window_of(in, y, o);
-    for (const Index& at : window) sums[at] += share(y, at, window);
-  }
-  return build(in, [&](const Index& at) { return sums[at]; });
+/// Where the first maximum of window `y` is.
+template <class Sizes> size_t maximum_of(const Array& x, const Index& y, const PoolOptionsOf<Sizes>& o) {
+  return reference::first_maximum(x, reference::window_of(x.shape, y, o)).value().place;
 }
 
 /// The gradients as ops of their own, for inputs of these shapes.
 void add_backward(Cases& cases, const std::string& name, const Pool2dOptions& o, const std::vector<Shape>& inputs) {
   std::vector<Sample> of_max, of_gather;
   for (const Shape& in : inputs) {
-    of_max.push_back({frozen(in), normal(output_of(in, o))});
+    of_max.push_back({frozen(in), normal(reference::pool_shape(in, o))});
     of_gather.push_back({frozen(in), normal(in)});
   }
   cases
       .add("max pool backward " + name, of_max,
            CALL(adjoint::max_pool2d_backward(x[1], dispatch::apply(op::MaxPool2d{o}, x[0])[1], x[0].shape(), o)),
            [o](const Arrays& x) {
-             return flowed_back(x[0].shape, x[1].shape, o, [&](const Index& y, const Index& at, const auto& window) {
-               return at == first_maximum(x[0], window) ? x[1].at(y) : 0.0;
-             });
+             const auto share = [&](size_t y, const auto& window, const reference::Tap& tap) {
+               return tap.number == first_maximum(x[0], window)->number ? x[1].values[y] : 0.0;
+             };
+             return reference::flowed_back(x[0].shape, x[1].shape, o, share);
            })
       .accepts(kFloating);
   cases
       .add("max pool gather " + name, of_gather,
            CALL(adjoint::max_pool2d_gather(x[1], dispatch::apply(op::MaxPool2d{o}, x[0])[1], o)),
            [o](const Arrays& x) {
-             return build(output_of(x[0].shape, o),
-                          [&](const Index& y) { return x[1].at(first_maximum(x[0], window_of(x[0].shape, y, o))); });
+             return build(reference::pool_shape(x[0].shape, o),
+                          [&](const Index& y) { return x[1].values[maximum_of(x[0], y, o)]; });
            })
       .accepts(kFloating);
   if (!(o.dilation == Pair(1))) return;
   for (const Shape& in : inputs) {
     const std::string shape = in.to_string();
     cases
-        .add("avg pool backward " + name + " of " + shape, {{normal(output_of(in, o))}},
+        .add("avg pool backward " + name + " of " + shape, {{normal(reference::pool_shape(in, o))}},
              CALL(adjoint::avg_pool2d_backward(x[0], in, o)),
              [o, in](const Arrays& x) {
-               return flowed_back(in, x[0].shape, o, [&](const Index& y, const Index&, const auto&) {
-                 return x[0].at(y) / static_cast<double>(o.kernel_size.height * o.kernel_size.width);
-               });
+               const auto share = [&](size_t y, const auto&, const reference::Tap&) {
+                 return x[0].values[y] / static_cast<double>(o.kernel_size.height * o.kernel_size.width);
+               };
+               return reference::flowed_back(in, x[0].shape, o, share);
              })
         .accepts(kFloating);
   }
@@ -194,14 +140,10 @@ Tensor norm_of(const Tensor& x, double p, const Pool3dOptions& o) { return lp_po
 template <class Sizes> Reference maxima_and_indices(const PoolOptionsOf<Sizes>& o) {
   return [o](const Arrays& x) {
     const Shape& in = x[0].shape;
-    const auto maximum = [&](const Index& y) { return first_maximum(x[0], window_of(in, y, o)); };
-    return Arrays{build(output_of(in, o), [&](const Index& y) { return x[0].at(maximum(y)); }),
-                  build(output_of(in, o), [&](const Index& y) {
-                    const Index at = maximum(y);
-                    int64_t place = 0;
-                    for (size_t i = 2; i < at.size(); ++i) place = place * in[i] + at[i];
-                    return static_cast<double>(place);
-                  })};
+    const auto plane = static_cast<size_t>(checked_numel(Shape(in.begin() + 2, in.end())));
+    const Shape out = reference::pool_shape(in, o);
+    return Arrays{build(out, [&](const Index& y) { return x[0].values[maximum_of(x[0], y, o)]; }),
+                  build(out, [&](const Index& y) { return static_cast<double>(maximum_of(x[0], y, o) % plane); })};
   };
 }
 
@@ -227,16 +169,16 @@ void add_mean(Cases& cases, const std::string& name, const Shape& in, const Pool
 template <class Sizes>
 void add_norm(Cases& cases, const std::string& name, const Shape& in, double p, const PoolOptionsOf<Sizes>& o) {
   double size = 1;
-  for (int64_t k : kernel_of(o)) size *= static_cast<double>(k);
+  for (int64_t k : reference::kernel_of(o)) size *= static_cast<double>(k);
   cases
       .add("lp pool " + name, {{positive(in)}}, CALL(norm_of(x[0], p, o)),
            [=](const Arrays& x) {
-             return build(output_of(in, o), [&](const Index& y) {
+             return build(reference::pool_shape(in, o), [&](const Index& y) {
                double sum = 0, top = 0;
-               const std::vector<Index> window = window_of(in, y, o);
-               for (const Index& at : window) {
-                 sum += std::pow(x[0].at(at), p);
-                 top = std::max(top, std::abs(x[0].at(at)));
+               const std::vector<reference::Tap> window = reference::window_of(in, y, o);
+               for (const reference::Tap& tap : window) {
+                 sum += std::pow(x[0].values[tap.place], p);
+                 top = std::max(top, std::abs(x[0].values[tap.place]));
                }
                return std::isinf(p) ? top : std::pow(sum * size / static_cast<double>(window.size()), 1 / p);
              });

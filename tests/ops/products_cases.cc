@@ -3,20 +3,12 @@
 #include "tensor/functions/fill.h"
 #include "tensor/functions/products.h"
 #include "tests/ops/families.h"
+#include "tests/reference/matmul.h"
 
 namespace weft::testing {
 
 namespace {
 
-/// sum_k a(i, k) b(k, j), of matrices.
-Array product(const Array& a, const Array& b) {
-  return build({a.size(0), b.size(1)}, [&](const Index& at) {
-    double sum = 0;
-    for (int64_t k = 0; k < a.size(1); ++k) sum += a.at({at[0], k}) * b.at({k, at[1]});
-    return sum;
-  });
-}
-Array reshaped(Array a, const Shape& shape) { return a.shape = shape, a; }
 Array as_row(Array a) { return reshaped(a, {1, a.size(0)}); }
 Array as_column(Array a) { return reshaped(a, {a.size(0), 1}); }
 
@@ -67,13 +59,7 @@ void add_vectors(Cases& cases) {
       .accepts(kNumbers);
   cases
       .add("inner", {{normal({2, 3}), normal({4, 3})}}, CALL(inner(x[0], x[1])),
-           [](const Arrays& x) {
-             return build({x[0].size(0), x[1].size(0)}, [&](const Index& at) {
-               double sum = 0;
-               for (int64_t k = 0; k < x[0].size(1); ++k) sum += x[0].at({at[0], k}) * x[1].at({at[1], k});
-               return sum;
-             });
-           })
+           [](const Arrays& x) { return product(x[0], transposed(x[1])); })
       .accepts(kNumbers)
       .loose(4);
   cases

@@ -20,9 +20,6 @@ namespace weft::testing {
 
 namespace {
 
-Reference constant(const Shape& shape, const std::vector<double>& values) {
-  return [=](const Arrays&) { return Arrays{Array{shape, values}}; };
-}
 double one(double) { return 1; }
 
 void add_samples(Cases& cases) {

@@ -6,12 +6,13 @@
 #include "tensor/functions/recurrent.h"
 #include "tensor/ops/recurrent.h"
 #include "tests/ops/families.h"
+#include "tests/reference/activation.h"
 
 namespace weft::testing {
 
 namespace {
 
-double sigmoid(double x) { return 1 / (1 + std::exp(-x)); }
+using reference::sigmoid;
 
 /// One row's states, in plain loops.
 struct Row {

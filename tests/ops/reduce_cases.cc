@@ -1,60 +1,17 @@
 // Cases of reductions: sums, products, extremes, moments, norms, logic.
-#include <algorithm>
 #include <cmath>
-#include <limits>
 
 #include "tensor/functions/copy.h"
 #include "tensor/functions/fill.h"
 #include "tensor/functions/reduce.h"
 #include "tests/ops/families.h"
+#include "tests/reference/rows.h"
 
 namespace weft::testing {
 
 namespace {
 
-using Row = std::vector<double>;
 using Draws = std::function<InputSpec(const Shape&)>;
-
-double sum_of(const Row& x) {
-  double out = 0;
-  for (double v : x) out += v;
-  return out;
-}
-double prod_of(const Row& x) {
-  double out = 1;
-  for (double v : x) out *= v;
-  return out;
-}
-double mean_of(const Row& x) { return sum_of(x) / static_cast<double>(x.size()); }
-double max_of(const Row& x) {
-  double out = -std::numeric_limits<double>::infinity();
-  for (double v : x) out = std::isnan(v) || std::isnan(out) ? v + out : std::max(v, out);
-  return out;
-}
-double min_of(const Row& x) {
-  Row negated = x;
-  for (double& v : negated) v = -v;
-  return -max_of(negated);
-}
-double var_of(const Row& x, double correction) {
-  const double mean = mean_of(x);
-  double out = 0;
-  for (double v : x) out += (v - mean) * (v - mean);
-  return out / (static_cast<double>(x.size()) - correction);
-}
-double logsumexp_of(const Row& x) {
-  const double top = max_of(x);
-  if (std::isinf(top)) return top;
-  double out = 0;
-  for (double v : x) out += std::exp(v - top);
-  return top + std::log(out);
-}
-double norm_of(const Row& x, double p) {
-  double out = 0;
-  for (double v : x)
-    out = std::isinf(p) ? std::max(out, std::abs(v)) : out + (p == 0 ? double(v != 0) : std::pow(std::abs(v), p));
-  return std::isinf(p) || p == 0 ? out : std::pow(out, 1 / p);
-}
 
 /// One reduction over all axes, the first, the last (kept), and two of three.
 void add(Cases& cases, const std::string& name, const Draws& draw,
@@ -81,21 +38,23 @@ const Draws ties = [](const Shape& shape) { return integers(shape, 0, 2); };
 void add_sums(Cases& cases) {
   const auto summed = [](OpCase& op) { op.accepts(kAll).gives({Result::summed}).loose(4); };
   add(
-      cases, "sum", freely, [](const Tensor& x, const Axes& a, KeepDim k) { return sum(x, a, k); }, sum_of, summed);
+      cases, "sum", freely, [](const Tensor& x, const Axes& a, KeepDim k) { return sum(x, a, k); }, reference::sum,
+      summed);
   add(
-      cases, "prod", freely, [](const Tensor& x, const Axes& a, KeepDim k) { return prod(x, a, k); }, prod_of, summed);
+      cases, "prod", freely, [](const Tensor& x, const Axes& a, KeepDim k) { return prod(x, a, k); }, reference::prod,
+      summed);
   cases
       .add("prod with zeros", {{given({2, 4}, {1, 0, 2, 3, 0, 2, 0, 4})}}, CALL(prod(x[0], 1)),
-           reduction({1}, false, prod_of))
+           reduction({1}, false, reference::prod))
       .compares(kFloating);
   add(
-      cases, "mean", freely, [](const Tensor& x, const Axes& a, KeepDim k) { return mean(x, a, k); }, mean_of,
+      cases, "mean", freely, [](const Tensor& x, const Axes& a, KeepDim k) { return mean(x, a, k); }, reference::mean,
       [](OpCase& op) { op.accepts(kFloating).loose(4); });
   cases
       .add("mean whose sum is more than f16 holds", {{given({2, 4}, {2e4, 3e4, 4e4, 5e4, -3e4, -4e4, -5e4, -6e4})}},
-           CALL(mean(x[0], 1)), reduction({1}, false, mean_of))
+           CALL(mean(x[0], 1)), reduction({1}, false, reference::mean))
       .compares(kFloating);
-  cases.add("sum with special values", {{special({19, 2})}}, CALL(sum(x[0], 1)), reduction({1}, false, sum_of))
+  cases.add("sum with special values", {{special({19, 2})}}, CALL(sum(x[0], 1)), reduction({1}, false, reference::sum))
       .compares(kFloating);
 }
 
@@ -103,23 +62,21 @@ void add_extremes(Cases& cases) {
   const auto all = [](OpCase& op) { op.accepts(kAll); };
   const auto maximum = [](const Tensor& x, const Axes& a, KeepDim k) { return max(x, a, k); };
   const auto minimum = [](const Tensor& x, const Axes& a, KeepDim k) { return min(x, a, k); };
-  add(cases, "max", apart, maximum, max_of, all, false);
-  add(cases, "min", apart, minimum, min_of, all, false);
-  add(cases, "max with ties", ties, maximum, max_of, all, false);
-  add(cases, "min with ties", ties, minimum, min_of, all, false);
-  cases.add("max with special values", {{special({19, 2})}}, CALL(max(x[0], 1)), reduction({1}, false, max_of))
+  add(cases, "max", apart, maximum, reference::max, all, false);
+  add(cases, "min", apart, minimum, reference::min, all, false);
+  add(cases, "max with ties", ties, maximum, reference::max, all, false);
+  add(cases, "min with ties", ties, minimum, reference::min, all, false);
+  cases.add("max with special values", {{special({19, 2})}}, CALL(max(x[0], 1)), reduction({1}, false, reference::max))
       .compares(kFloating);
 }
 
 void add_logic(Cases& cases) {
   const auto boolean_result = [](OpCase& op) { op.accepts(kAll).gives({Result::boolean}).no_gradient(); };
   add(
-      cases, "all of", ties, [](const Tensor& x, const Axes& a, KeepDim k) { return all(x, a, k); },
-      [](const Row& x) { return double(std::all_of(x.begin(), x.end(), [](double v) { return v != 0; })); },
+      cases, "all of", ties, [](const Tensor& x, const Axes& a, KeepDim k) { return all(x, a, k); }, reference::all,
       boolean_result);
   add(
-      cases, "any of", ties, [](const Tensor& x, const Axes& a, KeepDim k) { return any(x, a, k); },
-      [](const Row& x) { return double(std::any_of(x.begin(), x.end(), [](double v) { return v != 0; })); },
+      cases, "any of", ties, [](const Tensor& x, const Axes& a, KeepDim k) { return any(x, a, k); }, reference::any,
       boolean_result);
 }
 
@@ -127,33 +84,33 @@ void add_moments(Cases& cases) {
   const auto floating = [](OpCase& op) { op.accepts(kFloating).loose(10); };
   add(
       cases, "logsumexp", freely, [](const Tensor& x, const Axes& a, KeepDim k) { return logsumexp(x, a, k); },
-      logsumexp_of, floating);
+      reference::logsumexp, floating);
   add(
       cases, "var biased", freely, [](const Tensor& x, const Axes& a, KeepDim k) { return var(x, a, 0, k); },
-      [](const Row& x) { return var_of(x, 0); }, floating);
+      [](const Row& x) { return reference::variance(x, 0); }, floating);
   add(
       cases, "norm", nonzero, [](const Tensor& x, const Axes& a, KeepDim k) { return norm(x, 2, a, k); },
-      [](const Row& x) { return norm_of(x, 2); }, floating);
+      [](const Row& x) { return reference::norm(x, 2); }, floating);
   add(
       cases, "norm 1", nonzero, [](const Tensor& x, const Axes& a, KeepDim k) { return norm(x, 1, a, k); },
-      [](const Row& x) { return norm_of(x, 1); }, floating);
+      [](const Row& x) { return reference::norm(x, 1); }, floating);
   add(
       cases, "norm 3", nonzero, [](const Tensor& x, const Axes& a, KeepDim k) { return norm(x, 3, a, k); },
-      [](const Row& x) { return norm_of(x, 3); }, floating);
+      [](const Row& x) { return reference::norm(x, 3); }, floating);
   add(
       cases, "norm 0", nonzero, [](const Tensor& x, const Axes& a, KeepDim k) { return norm(x, 0, a, k); },
-      [](const Row& x) { return norm_of(x, 0); }, floating);
+      [](const Row& x) { return reference::norm(x, 0); }, floating);
   add(
       cases, "norm inf", apart, [](const Tensor& x, const Axes& a, KeepDim k) { return norm(x, INFINITY, a, k); },
-      [](const Row& x) { return norm_of(x, INFINITY); }, floating);
+      [](const Row& x) { return reference::norm(x, INFINITY); }, floating);
   cases
       .add("var", {{normal({3, 4})}, {normal({7})}, {normal({2, 3, 4})}}, CALL(var(x[0], -1)),
-           reduction({-1}, false, [](const Row& x) { return var_of(x, 1); }))
+           reduction({-1}, false, [](const Row& x) { return reference::variance(x, 1); }))
       .accepts(kFloating)
       .loose(10);
   cases
       .add("std", {{normal({3, 4})}, {normal({7})}, {normal({2, 3, 4})}}, CALL(stddev(x[0], 0, 1, keepdim)),
-           reduction({0}, true, [](const Row& x) { return std::sqrt(var_of(x, 1)); }))
+           reduction({0}, true, [](const Row& x) { return std::sqrt(reference::variance(x, 1)); }))
       .accepts(kFloating)
       .loose(10);
 }

@@ -6,12 +6,11 @@
 #include "tensor/functions/fill.h"
 #include "tensor/functions/scan.h"
 #include "tests/ops/families.h"
+#include "tests/reference/rows.h"
 
 namespace weft::testing {
 
 namespace {
-
-using Row = std::vector<double>;
 
 /// f of the first 1, 2, ... elements.
 std::function<Row(const Row&)> so_far(double (*f)(const Row&)) {
@@ -20,23 +19,6 @@ std::function<Row(const Row&)> so_far(double (*f)(const Row&)) {
     for (size_t i = 1; i <= x.size(); ++i) out.push_back(f(Row(x.begin(), x.begin() + static_cast<int64_t>(i))));
     return out;
   };
-}
-double sum_of(const Row& x) {
-  double out = 0;
-  for (double v : x) out += v;
-  return out;
-}
-double product_of(const Row& x) {
-  double out = 1;
-  for (double v : x) out *= v;
-  return out;
-}
-double logsumexp_of(const Row& x) {
-  double top = -INFINITY, out = 0;
-  for (double v : x) top = std::isnan(v) || std::isnan(top) ? NAN : std::max(top, v);
-  if (!std::isfinite(top)) return top;
-  for (double v : x) out += std::exp(v - top);
-  return top + std::log(out);
 }
 /// Where the extreme so far was last.
 template <bool largest> double place_of(const Row& x) {
@@ -65,27 +47,28 @@ void add_sums(Cases& cases) {
   samples.push_back({integers({2, 90}, 0, 3)});
   for (const int64_t axis : {-1, 0}) {
     const std::string suffix = axis == 0 ? " first axis" : "";
-    cases.add("cumsum" + suffix, samples, CALL(cumsum(x[0], axis)), rowwise(axis, so_far(sum_of)))
+    cases.add("cumsum" + suffix, samples, CALL(cumsum(x[0], axis)), rowwise(axis, so_far(reference::sum)))
         .accepts(kAll)
         .gives({Result::summed})
         .loose(2);
-    cases.add("cumprod" + suffix, shapes(draw), CALL(cumprod(x[0], axis)), rowwise(axis, so_far(product_of)))
+    cases.add("cumprod" + suffix, shapes(draw), CALL(cumprod(x[0], axis)), rowwise(axis, so_far(reference::prod)))
         .accepts(kAll)
         .gives({Result::summed})
         .loose(4);
     cases
-        .add("logcumsumexp" + suffix, shapes(draw), CALL(logcumsumexp(x[0], axis)), rowwise(axis, so_far(logsumexp_of)))
+        .add("logcumsumexp" + suffix, shapes(draw), CALL(logcumsumexp(x[0], axis)),
+             rowwise(axis, so_far(reference::logsumexp)))
         .loose(4);
   }
   cases
       .add("cumprod with zeros",
            {{given({6}, {2, 0, 3, -1, 0.5, 2})}, {given({2, 3}, {0, 0, 1, 2, 0, 0})}, {given({1, 4}, {0, 1, 2, 0})}},
-           CALL(cumprod(x[0], -1)), rowwise(-1, so_far(product_of)))
+           CALL(cumprod(x[0], -1)), rowwise(-1, so_far(reference::prod)))
       .compares(kFloating)
       .loose(4);
   cases
       .add("logcumsumexp far apart", {{given({5}, {-80, 3, 2, 90, 89})}, {given({4}, {5, -70, -60, 4})}},
-           CALL(logcumsumexp(x[0], 0)), rowwise(0, so_far(logsumexp_of)))
+           CALL(logcumsumexp(x[0], 0)), rowwise(0, so_far(reference::logsumexp)))
       .compares(only(f32) | only(f64));
   cases
       .add("linear_recurrence", {{draw({4}), draw({4})}, {draw({3, 5}), draw({3, 5})}, {draw({2, 0}), draw({2, 0})}},

@@ -13,12 +13,6 @@ namespace {
 
 using Meet = double (*)(double old, double value);
 
-double& element(Array& a, const Index& index) {
-  size_t place = 0;
-  for (size_t i = 0; i < index.size(); ++i)
-    place = place * static_cast<size_t>(a.shape[i]) + static_cast<size_t>(index[i]);
-  return a.values[place];
-}
 Index place_of(const Array& indices, Index at, size_t axis) {
   const auto target = static_cast<int64_t>(indices.at(at));
   if (!at.empty()) at[axis] = target;
@@ -28,7 +22,7 @@ Reference scattered(size_t axis, Meet meet) {
   return [=](const Arrays& x) {
     Array out = x[0];
     for (const Index& i : indices_of(x[1].shape)) {
-      double& place = element(out, place_of(x[1], i, axis));
+      double& place = out.at(place_of(x[1], i, axis));
       place = meet(place, x[2].at(i));
     }
     return out;
@@ -42,7 +36,7 @@ Reference scattered_without_self(size_t axis, Meet meet, bool divide) {
     Array count{out.shape, counts};
     for (const Index& i : indices_of(x[1].shape)) {
       const Index to = place_of(x[1], i, axis);
-      element(out, to) = element(count, to)++ == 0 ? x[2].at(i) : meet(element(out, to), x[2].at(i));
+      out.at(to) = count.at(to)++ == 0 ? x[2].at(i) : meet(out.at(to), x[2].at(i));
     }
     for (size_t i = 0; i < out.values.size() && divide; ++i) out.values[i] /= std::max(1.0, count.values[i]);
     return out;
@@ -84,7 +78,7 @@ void add_plain(Cases& cases) {
            CALL(scatter(x[0], 0, x[1], 1)),
            [](const Arrays& x) {
              Array out = x[0];
-             for (const Index& i : indices_of(x[1].shape)) element(out, place_of(x[1], i, 0)) = 1;
+             for (const Index& i : indices_of(x[1].shape)) out.at(place_of(x[1], i, 0)) = 1;
              return out;
            })
       .accepts(kAll);
@@ -109,10 +103,10 @@ void add_plain(Cases& cases) {
             Array out = x[0];
             for (const Index& i : indices_of(x[1].shape)) {
               const int64_t column = 2 * static_cast<int64_t>(x[1].at(i));
-              element(out, {i[0], column}) = x[2].at(i);
+              out.at({i[0], column}) = x[2].at(i);
             }
             for (const Index& i : indices_of(x[1].shape))
-              element(out, {i[0], 2 * static_cast<int64_t>(x[1].at(i))}) += x[2].at(i);
+              out.at({i[0], 2 * static_cast<int64_t>(x[1].at(i))}) += x[2].at(i);
             return out;
           })
       .compares(kFloating);
@@ -165,7 +159,7 @@ void add_reductions(Cases& cases) {
            [](const Arrays& x) {
              Array out = x[0];
              for (const Index& i : indices_of(x[2].shape))
-               element(out, {static_cast<int64_t>(x[1].at({i[0]})), i[1]}) *= x[2].at(i);
+               out.at({static_cast<int64_t>(x[1].at({i[0]})), i[1]}) *= x[2].at(i);
              return out;
            })
       .compares(kFloating)

@@ -6,38 +6,16 @@
 #include "tensor/functions/fill.h"
 #include "tensor/functions/softmax.h"
 #include "tests/ops/families.h"
+#include "tests/reference/rows.h"
 
 namespace weft::testing {
 
 namespace {
 
-using Row = std::vector<double>;
-
-Row softmax_of(Row x) {
-  double top = -std::numeric_limits<double>::infinity(), sum = 0;
-  for (double v : x) top = std::max(top, v);
-  for (double& v : x) sum += v = std::exp(v - top);
-  for (double& v : x) v /= sum;
-  return x;
-}
-Row log_softmax_of(Row x) {
-  double top = -std::numeric_limits<double>::infinity(), sum = 0;
-  for (double v : x) top = std::max(top, v);
-  for (double v : x) sum += std::exp(v - top);
-  for (double& v : x) v -= top + std::log(sum);
-  return x;
-}
-
-/// The row of `b` that belongs to the element at `index`, and the sum over it of f(a, b).
-double row_sum(const Array& a, const Array& b, Index index, size_t axis, double (*f)(double, double)) {
-  double sum = 0;
-  for (index[axis] = 0; index[axis] < a.shape[axis]; ++index[axis]) sum += f(a.at(index), b.at(index));
-  return sum;
-}
-
 void add_forward(Cases& cases, int64_t axis, const std::string& suffix, const std::vector<Sample>& samples) {
-  cases.add("softmax" + suffix, samples, CALL(softmax(x[0], axis)), rowwise(axis, softmax_of)).accepts(kFloating);
-  cases.add("log softmax" + suffix, samples, CALL(log_softmax(x[0], axis)), rowwise(axis, log_softmax_of))
+  cases.add("softmax" + suffix, samples, CALL(softmax(x[0], axis)), rowwise(axis, reference::softmax))
+      .accepts(kFloating);
+  cases.add("log softmax" + suffix, samples, CALL(log_softmax(x[0], axis)), rowwise(axis, reference::log_softmax))
       .accepts(kFloating);
 }
 
@@ -47,20 +25,12 @@ void add_backward(Cases& cases) {
     samples.push_back({normal(shape), normal(shape)});
   cases
       .add("softmax backward", samples, CALL(adjoint::softmax_backward(x[0], x[1], 1)),
-           [](const Arrays& x) {
-             return build(x[0].shape, [&](const Index& i) {
-               return x[1].at(i) * (x[0].at(i) - row_sum(x[0], x[1], i, 1, [](double g, double y) { return g * y; }));
-             });
-           })
+           rowwise(1, reference::softmax_gradient))
       .accepts(kFloating)
       .loose(10);
   cases
       .add("log softmax backward", samples, CALL(adjoint::log_softmax_backward(x[0], x[1], 1)),
-           [](const Arrays& x) {
-             return build(x[0].shape, [&](const Index& i) {
-               return x[0].at(i) - std::exp(x[1].at(i)) * row_sum(x[0], x[1], i, 1, [](double g, double) { return g; });
-             });
-           })
+           rowwise(1, reference::log_softmax_gradient))
       .accepts(kFloating)
       .loose(10);
 }

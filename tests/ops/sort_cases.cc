@@ -9,23 +9,14 @@
 #include "tensor/functions/sort.h"
 #include "tensor/functions/unique.h"
 #include "tests/ops/families.h"
+#include "tests/reference/rows.h"
 
 namespace weft::testing {
 
 namespace {
 
-using Row = std::vector<double>;
 using Places = std::vector<size_t>;
 constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
-
-Places order_of(const Row& row, bool descending) {
-  const auto less = [&](double a, double b) { return std::isnan(b) ? !std::isnan(a) : a < b; };
-  Places out(row.size());
-  std::iota(out.begin(), out.end(), size_t{0});
-  std::stable_sort(out.begin(), out.end(),
-                   [&](size_t i, size_t j) { return descending ? less(row[j], row[i]) : less(row[i], row[j]); });
-  return out;
-}
 
 /// The places that `choose` picks from each row along `axis`, as values and indices; one place without an axis where
 /// `dropped`.
@@ -35,11 +26,7 @@ Reference chosen(int64_t axis, bool dropped, const std::function<Places(const Ro
     const bool scalar = x.rank() == 0;
     if (scalar) x.shape = {1};
     const size_t a = static_cast<size_t>(axis < 0 ? axis + x.rank() : axis);
-    const auto places_at = [&](Index index) {
-      Row row;
-      for (index[a] = 0; index[a] < x.shape[a]; ++index[a]) row.push_back(x.at(index));
-      return choose(row);
-    };
+    const auto places_at = [&](const Index& index) { return choose(reference::row_at(x, index, a)); };
     Shape shape = x.shape;
     shape[a] = static_cast<int64_t>(choose(Row(static_cast<size_t>(x.shape[a]))).size());
     const auto place = [&](const Index& index) { return places_at(index)[static_cast<size_t>(index[a])]; };
@@ -55,24 +42,24 @@ Reference chosen(int64_t axis, bool dropped, const std::function<Places(const Ro
 }
 std::function<Places(const Row&)> first_of_order(bool descending, size_t count) {
   return [=](const Row& row) {
-    Places out = order_of(row, descending);
+    Places out = reference::order(row, descending);
     out.resize(std::min(count, out.size()));
     return out;
   };
 }
 std::function<Places(const Row&)> kth(size_t k) {
-  return [=](const Row& row) { return Places{order_of(row, false)[k - 1]}; };
+  return [=](const Row& row) { return Places{reference::order(row, false)[k - 1]}; };
 }
 Places median_place(const Row& row) {
   const size_t nan = static_cast<size_t>(std::count_if(row.begin(), row.end(), [](double v) { return std::isnan(v); }));
-  return {order_of(row, false)[nan == 0 ? (row.size() - 1) / 2 : row.size() - nan]};
+  return {reference::order(row, false)[nan == 0 ? (row.size() - 1) / 2 : row.size() - nan]};
 }
 Places nanmedian_place(const Row& row) {
   const size_t nan = static_cast<size_t>(std::count_if(row.begin(), row.end(), [](double v) { return std::isnan(v); }));
-  return {order_of(row, false)[nan == row.size() ? 0 : (row.size() - nan - 1) / 2]};
+  return {reference::order(row, false)[nan == row.size() ? 0 : (row.size() - nan - 1) / 2]};
 }
 Places mode_place(const Row& row) {
-  const Places order = order_of(row, false);
+  const Places order = reference::order(row, false);
   size_t best = 0, most = 0, run = 0;
   for (size_t i = 0; i < order.size(); ++i) {
     run = i > 0 && row[order[i]] == row[order[i - 1]] ? run + 1 : 1;
@@ -253,7 +240,7 @@ void add_quantiles(Cases& cases) {
 /// Values, inverse and counts of all elements; of runs where `consecutive`.
 Arrays unique_of(const Array& x, bool consecutive) {
   Row values = x.values, inverse(values.size()), found, counts;
-  Places order = order_of(values, false);
+  Places order = reference::order(values, false);
   if (consecutive) std::iota(order.begin(), order.end(), size_t{0});
   for (size_t i = 0; i < order.size(); ++i) {
     const double value = values[order[i]];

@@ -6,45 +6,22 @@
 #include "tensor/functions/fill.h"
 #include "tensor/functions/statistics.h"
 #include "tests/ops/families.h"
+#include "tests/reference/rows.h"
 
 namespace weft::testing {
 
 namespace {
 
-using Row = std::vector<double>;
 using Fold = std::function<double(const Row&)>;
 constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
 
-double sum_of(const Row& x) {
-  double out = 0;
-  for (double v : x) out += v;
-  return out;
-}
-double mean_of(const Row& x) { return sum_of(x) / static_cast<double>(x.size()); }
-double max_of(const Row& x) {
-  double out = -INFINITY;
-  for (double v : x) out = std::isnan(v) || std::isnan(out) ? kNan : std::max(out, v);
-  return out;
-}
-double min_of(const Row& x) {
-  double out = INFINITY;
-  for (double v : x) out = std::isnan(v) || std::isnan(out) ? kNan : std::min(out, v);
-  return out;
-}
-double var_of(const Row& x) {
-  double out = 0;
-  for (double v : x) out += (v - mean_of(x)) * (v - mean_of(x));
-  return out / (static_cast<double>(x.size()) - 1);
-}
 Row numbers_of(Row x) {
   std::erase_if(x, [](double v) { return std::isnan(v); });
   return x;
 }
-double nansum_of(const Row& x) { return sum_of(numbers_of(x)); }
-double nanmean_of(const Row& x) { return mean_of(numbers_of(x)); }
-double nonzeros_of(const Row& x) {
-  return static_cast<double>(std::count_if(x.begin(), x.end(), [](double v) { return v != 0; }));
-}
+double nansum_of(const Row& x) { return reference::sum(numbers_of(x)); }
+double nanmean_of(const Row& x) { return reference::mean(numbers_of(x)); }
+double var_of(const Row& x) { return reference::variance(x, 1); }
 
 const std::vector<Sample> kSamples = {{distinct({3, 4})}, {distinct({2, 3, 2})}, {distinct({5})},
                                       {special({12, 3})}, {distinct({})},        {integers({4, 6}, -1, 1)},
@@ -61,16 +38,16 @@ void add_reductions(Cases& cases) {
   const auto any_dtype = [](OpCase& c) { c.accepts(kAll); };
   const auto floating = [](OpCase& c) { c.loose(4); };
   over_axes(
-      cases, "amax", [](const auto&... a) { return amax(a...); }, max_of, any_dtype);
+      cases, "amax", [](const auto&... a) { return amax(a...); }, reference::max, any_dtype);
   over_axes(
-      cases, "amin", [](const auto&... a) { return amin(a...); }, min_of, any_dtype);
+      cases, "amin", [](const auto&... a) { return amin(a...); }, reference::min, any_dtype);
   over_axes(
       cases, "nansum", [](const auto&... a) { return nansum(a...); }, nansum_of,
       [](OpCase& c) { c.accepts(kAll).gives({Result::summed}).loose(4); });
   over_axes(
       cases, "nanmean", [](const auto&... a) { return nanmean(a...); }, nanmean_of, floating);
   over_axes(
-      cases, "count_nonzero", [](const auto&... a) { return count_nonzero(a...); }, nonzeros_of,
+      cases, "count_nonzero", [](const auto&... a) { return count_nonzero(a...); }, reference::count_nonzero,
       [](OpCase& c) { c.accepts(kAll).gives({Result::i64}).no_gradient(); });
   const Row some = {1, kNan, 3, 2, kNan, kNan, kNan, kNan, 7, 8, 6, 5};
   cases.add("nansum with NaN", {{given({3, 4}, some)}}, CALL(nansum(x[0], 1)), reduction({1}, false, nansum_of))
@@ -86,13 +63,13 @@ void add_reductions(Cases& cases) {
   };
   const std::vector<Sample> rows = {{distinct({3, 4})}, {distinct({2, 2, 5})}, {distinct({6})}};
   const auto extremes = [](const MinAndMax& r) { return Outputs{r.min, r.max}; };
-  cases.add("aminmax", rows, CALL(extremes(aminmax(x[0], -1))), both(min_of, max_of)).accepts(kAll);
+  cases.add("aminmax", rows, CALL(extremes(aminmax(x[0], -1))), both(reference::min, reference::max)).accepts(kAll);
   const auto spread = [](const VarMean& r) { return Outputs{r.var, r.mean}; };
-  cases.add("var_mean", rows, CALL(spread(var_mean(x[0], -1))), both(var_of, mean_of)).loose(8);
+  cases.add("var_mean", rows, CALL(spread(var_mean(x[0], -1))), both(var_of, reference::mean)).loose(8);
   const auto deviation = [](const StdMean& r) { return Outputs{r.stddev, r.mean}; };
   cases
       .add("std_mean", rows, CALL(deviation(std_mean(x[0], -1))),
-           both([](const Row& x) { return std::sqrt(var_of(x)); }, mean_of))
+           both([](const Row& x) { return std::sqrt(var_of(x)); }, reference::mean))
       .loose(8);
 }
 
@@ -104,7 +81,7 @@ double covariance(const Array& x, int64_t i, int64_t j, double degrees) {
   };
   const Row a = row(i), b = row(j);
   double out = 0;
-  for (size_t k = 0; k < a.size(); ++k) out += (a[k] - mean_of(a)) * (b[k] - mean_of(b));
+  for (size_t k = 0; k < a.size(); ++k) out += (a[k] - reference::mean(a)) * (b[k] - reference::mean(b));
   return out / degrees;
 }
 
@@ -139,11 +116,6 @@ void add_matrices(Cases& cases) {
       .no_gradient()  // clipped at 1, where the diagonal is
       .loose(16);
   for (const double p : {1.0, 2.0, 3.0}) {
-    const auto length = [p](const Row& d) {
-      double out = 0;
-      for (double v : d) out += std::pow(std::abs(v), p);
-      return std::pow(out, 1 / p);
-    };
     const std::string name = " " + std::to_string(static_cast<int>(p));
     cases
         .add("dist" + name, {{normal({3, 4}), normal({3, 4})}, {normal({2, 3}), normal({3})}},
@@ -151,7 +123,7 @@ void add_matrices(Cases& cases) {
              [=](const Arrays& x) {
                Row d;
                for (const Index& at : indices_of(x[0].shape)) d.push_back(x[0].at(at) - broadcast_at(x[1], at));
-               return Arrays{Array{{}, {length(d)}}};
+               return Arrays{Array{{}, {reference::norm(d, p)}}};
              })
         .compares(only(f32) | only(f64))
         .loose(8);
@@ -169,7 +141,7 @@ void add_matrices(Cases& cases) {
                    at.back() = other.back() = k;
                    d.push_back(x[0].at(at) - x[1].at(other));
                  }
-                 return length(d);
+                 return reference::norm(d, p);
                })};
              })
         .compares(only(f32) | only(f64))

@@ -7,10 +7,6 @@ namespace weft::testing {
 
 namespace {
 
-/// The element of x[0] at `place` for each index of `shape`.
-Reference from(const Shape& shape, const std::function<Index(const Index&)>& place) {
-  return [=](const Arrays& x) { return build(shape, [&](const Index& i) { return x[0].at(place(i)); }); };
-}
 OpCase& add(Cases& cases, const std::string& name, const Shape& in, const std::function<Tensor(const Tensor&)>& call,
             Reference reference) {
   return cases.add(name, {{normal(in)}}, CALL(call(x[0])), std::move(reference)).accepts(kAll);
@@ -22,7 +18,7 @@ void add_repeats(Cases& cases) {
       [](const Tensor& x) {
         return x.repeat({2, 1, 2});
       },
-      from({2, 2, 6}, [](const Index& i) {
+      picked({2, 2, 6}, [](const Index& i) {
         return Index{i[1], i[2] % 3};
       }));
   add(
@@ -30,28 +26,28 @@ void add_repeats(Cases& cases) {
       [](const Tensor& x) {
         return x.repeat({2, 0});
       },
-      from({4, 0}, [](const Index& i) { return i; }));
+      picked({4, 0}, [](const Index& i) { return i; }));
   add(
       cases, "repeat of a scalar", {}, [](const Tensor& x) { return x.repeat({3}); },
-      from({3}, [](const Index&) { return Index{}; }));
+      picked({3}, [](const Index&) { return Index{}; }));
   add(
       cases, "repeat of eight axes", {1, 1, 1, 1, 1, 1, 2, 1},
       [](const Tensor& x) {
         return x.repeat({1, 1, 1, 1, 1, 1, 2, 2});
       },
-      from({1, 1, 1, 1, 1, 1, 4, 2}, [](const Index& i) { return Index{0, 0, 0, 0, 0, 0, i[6] % 2, 0}; }));
+      picked({1, 1, 1, 1, 1, 1, 4, 2}, [](const Index& i) { return Index{0, 0, 0, 0, 0, 0, i[6] % 2, 0}; }));
   add(
-      cases, "tile", {2, 3}, [](const Tensor& x) { return tile(x, {3}); }, from({2, 9}, [](const Index& i) {
+      cases, "tile", {2, 3}, [](const Tensor& x) { return tile(x, {3}); }, picked({2, 9}, [](const Index& i) {
         return Index{i[0], i[1] % 3};
       }));
   add(
       cases, "repeat_interleave", {2, 3}, [](const Tensor& x) { return x.repeat_interleave(2, 1); },
-      from({2, 6}, [](const Index& i) {
+      picked({2, 6}, [](const Index& i) {
         return Index{i[0], i[1] / 2};
       }));
   add(
       cases, "repeat_interleave of all", {2, 2}, [](const Tensor& x) { return x.repeat_interleave(3); },
-      from({12}, [](const Index& i) {
+      picked({12}, [](const Index& i) {
         return Index{i[0] / 6, i[0] / 3 % 2};
       }));
   cases
@@ -73,81 +69,81 @@ void add_moves(Cases& cases) {
       [](const Tensor& x) {
         return x.roll({1, -5}, {0, 1});
       },
-      from({3, 4}, [](const Index& i) {
+      picked({3, 4}, [](const Index& i) {
         return Index{(i[0] + 2) % 3, (i[1] + 5) % 4};
       }));
   add(
-      cases, "roll of all", {3, 2}, [](const Tensor& x) { return x.roll({1}); }, from({3, 2}, [](const Index& i) {
+      cases, "roll of all", {3, 2}, [](const Tensor& x) { return x.roll({1}); }, picked({3, 2}, [](const Index& i) {
         const int64_t k = (i[0] * 2 + i[1] + 5) % 6;
         return Index{k / 2, k % 2};
       }));
   add(
       cases, "roll by a whole turn", {3}, [](const Tensor& x) { return x.roll({3}, {0}); },
-      from({3}, [](const Index& i) { return i; }));
+      picked({3}, [](const Index& i) { return i; }));
   add(
       cases, "roll of nothing", {0, 2}, [](const Tensor& x) { return x.roll({1}, {0}); },
-      from({0, 2}, [](const Index& i) { return i; }));
+      picked({0, 2}, [](const Index& i) { return i; }));
   add(
       cases, "rot90", {2, 3}, [](const Tensor& x) { return rot90(x); },
-      from({3, 2},
-           [](const Index& i) {
-             return Index{i[1], 2 - i[0]};
-           }))
+      picked({3, 2},
+             [](const Index& i) {
+               return Index{i[1], 2 - i[0]};
+             }))
       .view();
   add(
       cases, "rot90 twice", {2, 3}, [](const Tensor& x) { return rot90(x, 2); },
-      from({2, 3},
-           [](const Index& i) {
-             return Index{1 - i[0], 2 - i[1]};
-           }))
+      picked({2, 3},
+             [](const Index& i) {
+               return Index{1 - i[0], 2 - i[1]};
+             }))
       .view();
   add(
       cases, "rot90 backward", {2, 3}, [](const Tensor& x) { return rot90(x, -1); },
-      from({3, 2},
-           [](const Index& i) {
-             return Index{1 - i[1], i[0]};
-           }))
+      picked({3, 2},
+             [](const Index& i) {
+               return Index{1 - i[1], i[0]};
+             }))
       .view();
   add(
       cases, "fliplr", {2, 3}, [](const Tensor& x) { return fliplr(x); },
-      from({2, 3},
-           [](const Index& i) {
-             return Index{i[0], 2 - i[1]};
-           }))
+      picked({2, 3},
+             [](const Index& i) {
+               return Index{i[0], 2 - i[1]};
+             }))
       .view();
   add(
       cases, "flipud", {2, 3}, [](const Tensor& x) { return flipud(x); },
-      from({2, 3},
-           [](const Index& i) {
-             return Index{1 - i[0], i[1]};
-           }))
+      picked({2, 3},
+             [](const Index& i) {
+               return Index{1 - i[0], i[1]};
+             }))
       .view();
   add(
       cases, "movedim of several axes", {2, 3, 4},
       [](const Tensor& x) {
         return movedim(x, {0, 1}, {-1, 0});
       },
-      from({3, 4, 2},
-           [](const Index& i) {
-             return Index{i[2], i[0], i[1]};
-           }))
+      picked({3, 4, 2},
+             [](const Index& i) {
+               return Index{i[2], i[0], i[1]};
+             }))
       .view();
   add(
       cases, "squeeze of several axes", {1, 3, 1, 1},
       [](const Tensor& x) {
         return squeeze(x, {0, 1, -1});
       },
-      from({3, 1},
-           [](const Index& i) {
-             return Index{0, i[0], 0, 0};
-           }))
+      picked({3, 1},
+             [](const Index& i) {
+               return Index{0, i[0], 0, 0};
+             }))
       .view();
   add(
       cases, "swapaxes", {2, 3}, [](const Tensor& x) { return swapaxes(x, 0, -1); },
-      from({3, 2},
-           [](const Index& i) {
-             return Index{i[1], i[0]};
-           }))
+      picked({3, 2},
+             [](const Index& i) {
+               return Index{i[1], i[0]};
+             }))
       .view();
 }
 
@@ -167,7 +163,7 @@ void add_diagonals(Cases& cases) {
   add(
       cases, "diag of a vector", {3}, [](const Tensor& x) { return diag(x, 1); }, diagonal_of({4, 4}, 0, 1, 1));
   add(
-      cases, "diag of a matrix", {3, 4}, [](const Tensor& x) { return diag(x, -1); }, from({2}, [](const Index& i) {
+      cases, "diag of a matrix", {3, 4}, [](const Tensor& x) { return diag(x, -1); }, picked({2}, [](const Index& i) {
         return Index{i[0] + 1, i[0]};
       }));
   add(

@@ -8,6 +8,7 @@
 #include "tensor/functions/fill.h"
 #include "tensor/functions/unary.h"
 #include "tests/ops/families.h"
+#include "tests/reference/activation.h"
 
 namespace weft::testing {
 
@@ -26,13 +27,6 @@ std::function<InputSpec(const Shape&)> far_from(const std::vector<double>& kinks
 }
 
 double sign_of(double x) { return std::isnan(x) ? x : x > 0 ? 1 : x < 0 ? -1 : 0; }
-double sigmoid_of(double x) { return x >= 0 ? 1 / (1 + std::exp(-x)) : std::exp(x) / (1 + std::exp(x)); }
-double softplus_of(double x) { return std::isnan(x) ? x : std::max(x, 0.0) + std::log1p(std::exp(-std::abs(x))); }
-double normal_cdf(double x) { return 0.5 * std::erfc(-x / std::numbers::sqrt2); }
-double gelu_tanh_of(double x) {
-  return 0.5 * x * (1 + std::tanh(std::sqrt(2 / std::numbers::pi) * (x + 0.044715 * x * x * x)));
-}
-double relu_of(double x) { return x < 0 ? 0 : x; }
 
 void add_keeping_cases(Cases& cases) {
   const auto any = far_from({}), off_zero = far_from({0});
@@ -41,8 +35,9 @@ void add_keeping_cases(Cases& cases) {
       .accepts(kNumbers);
   cases.add("sign", shapes(off_zero), CALL(sign(x[0])), pointwise(sign_of)).accepts(kNumbers);
   cases.add("square", shapes(any), CALL(square(x[0])), pointwise([](double a) { return a * a; })).accepts(kNumbers);
-  cases.add("relu", shapes(off_zero), CALL(relu(x[0])), pointwise(relu_of)).accepts(kNumbers);
-  cases.add("relu of integers", {{integers({40}, -3, 3)}}, CALL(relu(x[0])), pointwise(relu_of)).accepts(kNumbers);
+  cases.add("relu", shapes(off_zero), CALL(relu(x[0])), pointwise(reference::relu)).accepts(kNumbers);
+  cases.add("relu of integers", {{integers({40}, -3, 3)}}, CALL(relu(x[0])), pointwise(reference::relu))
+      .accepts(kNumbers);
 }
 
 void add_root_cases(Cases& cases) {
@@ -75,17 +70,15 @@ void add_transcendental_cases(Cases& cases) {
 
 void add_sigmoid_cases(Cases& cases) {
   const auto any = far_from({}), off_zero = far_from({0});
-  cases.add("sigmoid", shapes(any), CALL(sigmoid(x[0])), pointwise(sigmoid_of)).widens();
-  cases.add("softplus", shapes(any), CALL(softplus(x[0])), pointwise(softplus_of)).widens();
-  cases.add("silu", shapes(any, false), CALL(silu(x[0])), pointwise([](double a) { return a * sigmoid_of(a); }))
-      .widens();
+  cases.add("sigmoid", shapes(any), CALL(sigmoid(x[0])), pointwise(reference::sigmoid)).widens();
+  cases.add("softplus", shapes(any), CALL(softplus(x[0])), pointwise(reference::softplus)).widens();
+  cases.add("silu", shapes(any, false), CALL(silu(x[0])), pointwise(reference::silu)).widens();
   cases
       .add("leaky relu", shapes(off_zero), CALL(leaky_relu(x[0], 0.25)),
            pointwise([](double a) { return a < 0 ? 0.25 * a : a; }))
       .widens();
-  cases.add("gelu", shapes(any, false), CALL(gelu(x[0])), pointwise([](double a) { return a * normal_cdf(a); }))
-      .widens();
-  cases.add("gelu tanh", shapes(any, false), CALL(gelu(x[0], Gelu::tanh)), pointwise(gelu_tanh_of)).widens();
+  cases.add("gelu", shapes(any, false), CALL(gelu(x[0])), pointwise(reference::gelu)).widens();
+  cases.add("gelu tanh", shapes(any, false), CALL(gelu(x[0], Gelu::tanh)), pointwise(reference::gelu_tanh)).widens();
 }
 
 double clipped(double x, double low, double high) { return std::isnan(x) ? x : std::min(std::max(x, low), high); }
@@ -117,10 +110,9 @@ void add_backward_cases(Cases& cases) {
   }
   cases.add("relu backward", off_zero, CALL(adjoint::relu_backward(x[0], x[1])),
             pointwise([](double g, double y) { return y > 0 ? g : 0; }));
-  cases.add("gelu backward", pairs, CALL(adjoint::gelu_backward(x[0], x[1], Gelu::exact)),
-            pointwise([](double g, double x) {
-              return g * (normal_cdf(x) + x * std::exp(-0.5 * x * x) / std::sqrt(2 * std::numbers::pi));
-            }));
+  cases.add(
+      "gelu backward", pairs, CALL(adjoint::gelu_backward(x[0], x[1], Gelu::exact)),
+      pointwise([](double g, double x) { return g * (reference::normal_cdf(x) + x * reference::normal_density(x)); }));
   cases.add("gelu tanh backward", pairs, CALL(adjoint::gelu_backward(x[0], x[1], Gelu::tanh)),
             pointwise([](double g, double x) {
               const double c = std::sqrt(2 / std::numbers::pi), t = std::tanh(c * (x + 0.044715 * x * x * x));

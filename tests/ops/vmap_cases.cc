@@ -8,6 +8,7 @@
 #include "tensor/functions/unary.h"
 #include "tensor/functions/view.h"
 #include "tests/ops/families.h"
+#include "tests/reference/rows.h"
 
 namespace weft::testing {
 
@@ -17,12 +18,6 @@ namespace {
 Reference rows_times_shared() {
   return
       [](const Arrays& x) { return build(x[0].shape, [&](const Index& i) { return x[0].at(i) * x[1].at({i[1]}); }); };
-}
-
-double sum_of(const std::vector<double>& row) {
-  double out = 0;
-  for (double value : row) out += value;
-  return out;
 }
 
 void add_errors(Cases& cases) {
@@ -97,7 +92,7 @@ void add_vmap_cases(Cases& cases) {
               for (double value : row) largest = std::max(largest, value);
               std::vector<double> out;
               for (double value : row) out.push_back(std::exp(value - largest)), total += out.back();
-              for (double& value : out) value *= sum_of(row) / total;
+              for (double& value : out) value *= reference::sum(row) / total;
               return out;
             }));
   cases

@@ -4,6 +4,7 @@
 #include <cstring>
 
 #include "tensor/kernels/cpu/base/simd.h"
+#include "tests/reference/rows.h"
 #include "tests/tensor/kernels/row_checks.h"
 
 namespace weft::testing {
@@ -17,15 +18,6 @@ template <class Op> void position_of(const Operand& x, std::optional<int64_t> ax
   op.axis = axis;
   op.keepdim = true;
   op.cpu(x, out);
-}
-
-int64_t naive_best(const std::vector<double>& v, bool largest) {
-  size_t best = 0;
-  for (size_t i = 1; i < v.size(); ++i) {
-    const bool nan = std::isnan(v[i]) && !std::isnan(v[best]);
-    if (nan || (!std::isnan(v[best]) && (largest ? v[i] > v[best] : v[i] < v[best]))) best = i;
-  }
-  return static_cast<int64_t>(best);
 }
 
 // Few distinct values, so that there are ties, and NaN now and then.
@@ -44,12 +36,13 @@ void check_axis(AnyArray& x, int64_t axis, Random& random) {
     with_indices(largest, x.operand(), axis, values.operand(), indices.operand());
     AnyArray alone(kept, i64, Layout::row_major, random);
     (largest ? position_of<op::Argmax> : position_of<op::Argmin>)(x.operand(), axis, alone.operand());
+    const reference::Array elements = values_of(x);
     for_each_index(kept, [&](const IntList& index) {
-      const auto row = elements_at(x, index, {axis});
-      const int64_t want = naive_best(row, largest);
-      ASSERT_EQ(static_cast<int64_t>(indices.get(index)), want) << describe(x) << " axis " << axis;
-      ASSERT_EQ(static_cast<int64_t>(alone.get(index)), want);
-      ASSERT_TRUE(close(values.get(index), row[static_cast<size_t>(want)], 0));
+      const reference::Row row = reference::row_at(elements, index.to_vector(), static_cast<size_t>(axis));
+      const size_t want = reference::first_extreme(row, largest);
+      ASSERT_EQ(static_cast<size_t>(indices.get(index)), want) << describe(x) << " axis " << axis;
+      ASSERT_EQ(static_cast<size_t>(alone.get(index)), want);
+      ASSERT_TRUE(close(values.get(index), row[want], 0));
     });
   }
 }
@@ -65,10 +58,8 @@ TEST(ArgReduce, AgreesWithNaiveLoops) {
     check_axis(x, pick(random, 0, rank - 1), random);
     AnyArray all(Shape(static_cast<size_t>(rank), 1), i64, Layout::row_major, random);
     position_of<op::Argmax>(x.operand(), std::nullopt, all.operand());
-    IntList axes;
-    for (int64_t a = 0; a < rank; ++a) axes.push_back(a);
     const IntList zero(static_cast<size_t>(rank), 0);
-    ASSERT_EQ(static_cast<int64_t>(all.get(zero)), naive_best(elements_at(x, zero, axes), true)) << describe(x);
+    ASSERT_EQ(static_cast<size_t>(all.get(zero)), reference::first_extreme(values_of(x).values, true)) << describe(x);
     if (HasFailure()) break;
   }
 }

@@ -2,44 +2,16 @@
 #include "tensor/ops/attention.h"
 
 #include "tensor/kernels/cpu/base/force_loops.h"
+#include "tests/reference/attention.h"
+#include "tests/reference/matmul.h"
 #include "tests/tensor/kernels/row_checks.h"
 
 namespace weft::testing {
 namespace {
 
-using Matrix = std::vector<std::vector<double>>;
-constexpr double kInf = std::numeric_limits<double>::infinity();
-
 struct Sizes {
   int64_t heads, rows, columns, depth, width;
 };
-
-/// The head number `head` of x (heads, rows, columns).
-Matrix head_of(const AnyArray& x, int64_t head) {
-  Matrix out(static_cast<size_t>(x.shape()[1]));
-  for (size_t i = 0; i < out.size(); ++i)
-    for (int64_t j = 0; j < x.shape()[2]; ++j) out[i].push_back(x.get({head, static_cast<int64_t>(i), j}));
-  return out;
-}
-
-Matrix zeros(int64_t rows, int64_t columns) {
-  return Matrix(static_cast<size_t>(rows), std::vector<double>(static_cast<size_t>(columns)));
-}
-
-Matrix transposed(const Matrix& a, int64_t columns) {
-  Matrix out = zeros(columns, static_cast<int64_t>(a.size()));
-  for (size_t i = 0; i < a.size(); ++i)
-    for (size_t j = 0; j < a[i].size(); ++j) out[j][i] = a[i][j];
-  return out;
-}
-
-Matrix product(const Matrix& a, const Matrix& b, int64_t columns) {
-  Matrix out = zeros(static_cast<int64_t>(a.size()), columns);
-  for (size_t i = 0; i < a.size(); ++i)
-    for (size_t k = 0; k < b.size(); ++k)
-      for (size_t j = 0; j < out[i].size(); ++j) out[i][j] += a[i][k] * b[k][j];
-  return out;
-}
 
 /// Everything for one run of the kernels.
 struct Problem {
@@ -72,41 +44,21 @@ struct Problem {
                                        factor.operand(), dq.operand(), dk.operand(), dv.operand());
   }
 
-  /// The probabilities of one head.
-  Matrix probabilities(int64_t head) const {
-    Matrix p = product(head_of(q, head), transposed(head_of(k, head), n.depth), n.columns);
-    for (size_t i = 0; i < p.size(); ++i) {
-      double top = -kInf, sum = 0;
-      for (size_t j = 0; j < p[i].size(); ++j) {
-        p[i][j] *= setting.scale;
-        const double m = masked ? mask.get({head, static_cast<int64_t>(i), static_cast<int64_t>(j)}) : 0;
-        if (masked && mask.dtype == boolean)
-          p[i][j] = m != 0 ? p[i][j] : -kInf;
-        else
-          p[i][j] += m;
-        if (setting.causal && j > i + (p[i].size() > p.size() ? p[i].size() - p.size() : 0)) p[i][j] = -kInf;
-        top = std::max(top, p[i][j]);
-      }
-      for (double& s : p[i]) sum += s = top == -kInf ? 0 : std::exp(s - top);
-      for (double& s : p[i]) s = sum == 0 ? 0 : s / sum;
-    }
-    return p;
-  }
-
   void expect_right() {
     run();
+    const reference::AttentionForm form = {setting.scale, setting.causal, mask.dtype == boolean};
+    const reference::Array all_q = values_of(q), all_k = values_of(k), all_v = values_of(v), all_g = values_of(g),
+                           masks = values_of(mask);
     for (int64_t head = 0; head < n.heads; ++head) {
-      const Matrix p = probabilities(head), grad = head_of(g, head);
-      Matrix slope = product(grad, transposed(head_of(v, head), n.width), n.columns);
-      for (size_t i = 0; i < slope.size(); ++i) {
-        double mean = 0;
-        for (size_t j = 0; j < slope[i].size(); ++j) mean += p[i][j] * slope[i][j];
-        for (size_t j = 0; j < slope[i].size(); ++j) slope[i][j] = p[i][j] * (slope[i][j] - mean) * setting.scale;
-      }
-      expect_head(y, head, product(p, head_of(v, head), n.width), "result");
-      expect_head(dq, head, product(slope, head_of(k, head), n.depth), "dq");
-      expect_head(dk, head, product(transposed(slope, n.columns), head_of(q, head), n.depth), "dk");
-      expect_head(dv, head, product(transposed(p, n.columns), grad, n.width), "dv");
+      const auto of_head = [&](const reference::Array& all) { return reference::matrix_at(all, {head}); };
+      const reference::Array qs = of_head(all_q), ks = of_head(all_k), vs = of_head(all_v);
+      const reference::Array seen = masked ? of_head(masks) : reference::Array{{}, {}, true};
+      const reference::Array weights = reference::attention_weights(qs, ks, seen, form);
+      const auto want = reference::attention_gradient(of_head(all_g), qs, ks, vs, weights, setting.scale);
+      expect_head(y, head, product(weights, vs), "result");
+      expect_head(dq, head, want.q, "dq");
+      expect_head(dk, head, want.k, "dk");
+      expect_head(dv, head, want.v, "dv");
     }
   }
 
@@ -117,9 +69,9 @@ struct Problem {
   static AnyArray output(const Shape& shape, DType dtype, bool plain, Random& random) {
     return AnyArray(shape, dtype, plain ? Layout::row_major : kDistinctLayouts[pick(random, 0, 3)], random);
   }
-  void expect_head(const AnyArray& got, int64_t head, const Matrix& want, const std::string& what) const {
+  void expect_head(const AnyArray& got, int64_t head, const reference::Array& want, const std::string& what) const {
     for_each_index({got.shape()[1], got.shape()[2]}, [&](const IntList& at) {
-      const double expected = want[static_cast<size_t>(at[0])][static_cast<size_t>(at[1])];
+      const double expected = want.at({at[0], at[1]});
       const double value = got.get({head, at[0], at[1]}), precision = precision_of(got.dtype);
       if (close(value, expected, 20 * precision, 60 * precision) || ::testing::Test::HasFailure()) return;
       ADD_FAILURE() << what << " of head " << head << " at " << at.to_string() << ": " << value << ", want " << expected

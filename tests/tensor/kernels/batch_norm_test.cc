@@ -1,6 +1,8 @@
 // Batch normalisation and its gradient against naive ones in double, in every memory order.
 #include "tensor/ops/batch_norm.h"
 
+#include "tests/reference/activation.h"
+#include "tests/reference/norm.h"
 #include "tests/tensor/kernels/row_checks.h"
 
 namespace weft::testing {
@@ -37,67 +39,28 @@ struct Batch {
   }
 };
 
-/// The naive results of one channel.
-struct Channel {
-  double mean = 0, rstd = 0, sum = 0, dot = 0, count = 0;  // sum of g, of g * unit
-  double weight, bias;
-  bool relu;
-
-  Channel(const Batch& batch, int64_t c)
-      : weight(batch.affine ? batch.w.get({c}) : 1.0), bias(batch.affine ? batch.b.get({c}) : 0.0), relu(batch.relu) {
-    each(batch, c, [&](double x, double) {
-      mean += x;
-      ++count;
-    });
-    mean /= count;
-    double squares = 0;
-    each(batch, c, [&](double x, double) { squares += (x - mean) * (x - mean); });
-    rstd = 1 / std::sqrt(squares / count + kEps);
-    each(batch, c, [&](double x, double g) {
-      sum += gradient(x, g);
-      dot += gradient(x, g) * (x - mean) * rstd;
-    });
-  }
-  double before_relu(double x) const { return (x - mean) * rstd * weight + bias; }
-  double y(double x) const { return relu ? std::max(before_relu(x), 0.0) : before_relu(x); }
-  /// What of g comes through the relu.
-  double gradient(double x, double g) const { return relu && before_relu(x) <= 0 ? 0.0 : g; }
-  template <class F> static void each(const Batch& batch, int64_t c, const F& f) {
-    Shape sizes = batch.x.shape();
-    sizes[1] = 1;
-    for_each_index(sizes, [&](IntList index) {
-      index[1] = c;
-      f(batch.x.get(index), batch.g.get(index));
-    });
-  }
-};
-
 void check(Batch& batch) {
   const std::string what = describe(batch.x) + " with " + describe(batch.g) + (batch.affine ? " affine" : "");
-  std::vector<Channel> channels;
-  for (int64_t c = 0; c < batch.x.shape()[1]; ++c) channels.emplace_back(batch, c);
-  const auto channel = [&](const IntList& index) -> const Channel& { return channels[static_cast<size_t>(index[1])]; };
+  const Shape& shape = batch.x.shape();
+  const reference::NormAxes channels = reference::each_channel(shape);
+  const reference::Array x = values_of(batch.x), w = values_of(batch.w, batch.affine),
+                         b = values_of(batch.b, batch.affine);
+  reference::Array y = reference::normalised(x, w, b, channels, kEps), g = values_of(batch.g);
+  for (size_t i = 0; i < y.values.size() && batch.relu; ++i) {
+    if (y.values[i] <= 0) g.values[i] = 0;  // does not come through the relu
+    y.values[i] = reference::relu(y.values[i]);
+  }
+  const auto [mean, rstd] = reference::moments(x, channels, kEps);
+  const reference::Arrays want = reference::normalised_gradient(g, x, w, channels, kEps);
   batch.forward();
   batch.backward();
-  expect_all_close(
-      batch.mean, [&](auto& i) { return channels[static_cast<size_t>(i[0])].mean; }, 2, 1, "mean " + what);
-  expect_all_close(
-      batch.rstd, [&](auto& i) { return channels[static_cast<size_t>(i[0])].rstd; }, 4, 0, "rstd " + what);
-  expect_all_close(
-      batch.y, [&](auto& i) { return channel(i).y(batch.x.get(i)); }, 10, 10, "y " + what);
-  expect_all_close(
-      batch.dx,
-      [&](auto& i) {
-        const Channel& c = channel(i);
-        const double unit = (batch.x.get(i) - c.mean) * c.rstd, g = c.gradient(batch.x.get(i), batch.g.get(i));
-        return (g - c.sum / c.count - unit * c.dot / c.count) * c.rstd * c.weight;
-      },
-      20, 20, "dx " + what);
-  const double slack = 2 + 0.1 * channels[0].count;
-  expect_all_close(
-      batch.dw, [&](auto& i) { return channels[static_cast<size_t>(i[0])].dot; }, 10, slack, "dw " + what);
-  expect_all_close(
-      batch.db, [&](auto& i) { return channels[static_cast<size_t>(i[0])].sum; }, 2, slack, "db " + what);
+  expect_all_close(batch.mean, {{shape[1]}, mean}, 2, 1, "mean " + what);
+  expect_all_close(batch.rstd, {{shape[1]}, rstd}, 4, 0, "rstd " + what);
+  expect_all_close(batch.y, y, 10, 10, "y " + what);
+  expect_all_close(batch.dx, want[0], 20, 20, "dx " + what);
+  const double slack = 2 + 0.1 * static_cast<double>(checked_numel(shape) / shape[1]);
+  expect_all_close(batch.dw, want[1], 10, slack, "dw " + what);
+  expect_all_close(batch.db, want[2], 2, slack, "db " + what);
 }
 
 TEST(BatchNorm, AgreesWithNaiveLoops) {
@@ -162,13 +125,10 @@ TEST(BatchNorm, InferenceUsesWhatItIsGiven) {
   batch.mean.fill([&] { return uniform(random); });
   op::BatchNormInference{kEps}.cpu(batch.x.operand(), batch.mean.operand(), variance.operand(), batch.w.operand(),
                                    batch.b.operand(), batch.y.operand());
-  const auto rstd = [&](const IntList& i) { return 1 / std::sqrt(variance.get({i[1]}) + kEps); };
-  expect_all_close(
-      batch.y,
-      [&](auto& i) {
-        return (batch.x.get(i) - batch.mean.get({i[1]})) * rstd(i) * batch.w.get({i[1]}) + batch.b.get({i[1]});
-      },
-      10, 10, "y");
+  expect_all_close(batch.y,
+                   reference::normalised_with(values_of(batch.x), values_of(batch.mean), values_of(variance),
+                                              values_of(batch.w), values_of(batch.b), kEps),
+                   10, 10, "y");
 }
 
 TEST(BatchNorm, SameBitsForAnyNumberOfThreads) {

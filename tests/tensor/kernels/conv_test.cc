@@ -13,7 +13,8 @@
 #include "tensor/ops/window.h"
 #include "tensor/runtime/parallel.h"
 #include "tensor/runtime/threads.h"
-#include "tests/tensor/kernels/arrays.h"
+#include "tests/reference/conv.h"
+#include "tests/tensor/kernels/exact.h"
 
 namespace weft {
 namespace {
@@ -27,29 +28,6 @@ struct Case {
   Shape x, w, out;
   Conv2dOptions p;
 };
-
-/// Calls f(x index, weight index, out index) for every product of the convolution.
-template <class F> void for_each_product(const Case& c, F&& f) {
-  const int64_t per_group = c.w[0] / std::max<int64_t>(1, c.p.groups);
-  testing::for_each_index(c.out, [&](const IntList& o) {
-    testing::for_each_index({c.w[1], c.w[2], c.w[3]}, [&](const IntList& k) {
-      const int64_t h = o[2] * c.p.stride[0] - c.p.padding[0] + k[1] * c.p.dilation[0];
-      const int64_t w = o[3] * c.p.stride[1] - c.p.padding[1] + k[2] * c.p.dilation[1];
-      if (h < 0 || h >= c.x[2] || w < 0 || w >= c.x[3]) return;
-      f(IntList{o[0], o[1] / per_group * c.w[1] + k[0], h, w}, IntList{o[1], k[0], k[1], k[2]}, o);
-    });
-  });
-}
-
-/// The number of elements of `got` that differ from `sums` (row-major), rounded to T.
-template <class T> int differences(Array<T>& got, const std::vector<double>& sums) {
-  int wrong = 0;
-  size_t i = 0;
-  testing::for_each_index(got.shape(), [&](const IntList& index) {
-    wrong += static_cast<double>(got.at(index)) != static_cast<double>(static_cast<T>(static_cast<float>(sums[i++])));
-  });
-  return wrong;
-}
 
 template <class T> void check(const Case& c, Random& random, bool plain = false) {
   const auto layout = [&](bool broadcast) {
@@ -68,23 +46,17 @@ template <class T> void check(const Case& c, Random& random, bool plain = false)
   op::ConvBackwardData{c.p, c.x}.cpu(grad.operand(), w.operand(), grad_x.operand());
   op::ConvBackwardWeights{c.p, c.w, grad_w.view.strides()}.cpu(x.operand(), grad.operand(), grad_w.operand());
 
-  std::vector<double> out_sums, x_sums(static_cast<size_t>(checked_numel(c.x))),
-      w_sums(static_cast<size_t>(checked_numel(c.w)));
-  testing::for_each_index(
-      c.out, [&](const IntList& o) { out_sums.push_back(with_bias ? static_cast<double>(bias.at({o[1]})) : 0.0); });
-  const View rows_x = View::contiguous(c.x), rows_w = View::contiguous(c.w), rows_out = View::contiguous(c.out);
-  for_each_product(c, [&](const IntList& i, const IntList& k, const IntList& o) {
-    const double in = x.at(i), weight = w.at(k), g = grad.at(o);
-    out_sums[static_cast<size_t>(rows_out.linear_index(o))] += in * weight;
-    x_sums[static_cast<size_t>(rows_x.linear_index(i))] += g * weight;
-    w_sums[static_cast<size_t>(rows_w.linear_index(k))] += g * in;
-  });
+  const auto values = [](Array<T>& a) { return testing::values_of(a); };
+  testing::reference::Array added = values(bias);
+  added.absent = !with_bias;
   const std::string what = text("x ", c.x, " w ", c.w, " out ", c.out, " stride ", c.p.stride[0], " ", c.p.stride[1],
                                 " padding ", c.p.padding[0], " ", c.p.padding[1], " dilation ", c.p.dilation[0], " ",
                                 c.p.dilation[1], " groups ", c.p.groups, " bias ", with_bias);
-  EXPECT_EQ(differences(out, out_sums), 0) << "forward: " << what;
-  EXPECT_EQ(differences(grad_x, x_sums), 0) << "backward data: " << what;
-  EXPECT_EQ(differences(grad_w, w_sums), 0) << "backward weights: " << what;
+  EXPECT_EQ(testing::differences(out, conv(values(x), values(w), added, c.out, c.p)), 0) << "forward: " << what;
+  EXPECT_EQ(testing::differences(grad_x, conv_backward_data(values(grad), values(w), c.x, c.p)), 0)
+      << "backward data: " << what;
+  EXPECT_EQ(testing::differences(grad_w, conv_backward_weights(values(x), values(grad), c.w, c.p)), 0)
+      << "backward weights: " << what;
 }
 
 Case make_case(const Shape& x, int64_t filters, int64_t kh, int64_t kw, const Conv2dOptions& p) {

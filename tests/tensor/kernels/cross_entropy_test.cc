@@ -1,34 +1,11 @@
 // Cross entropy by rows against a naive one in double: weights, label smoothing, ignored targets, bad targets.
 #include "tensor/ops/cross_entropy.h"
 
+#include "tests/reference/cross_entropy.h"
 #include "tests/tensor/kernels/row_checks.h"
 
 namespace weft::testing {
 namespace {
-
-struct Row {
-  std::vector<double> t, log_p;
-  double total = 0, loss = 0, count = 0;
-};
-
-Row naive_row(const std::vector<double>& z, int64_t target, const std::vector<double>& w,
-              const op::CrossEntropyRows& options) {
-  const double classes = static_cast<double>(z.size()), largest = *std::max_element(z.begin(), z.end());
-  long double sum = 0;
-  for (double v : z) sum += std::exp(static_cast<long double>(v - largest));
-  Row row;
-  const bool ignored = target == options.ignore_index;
-  for (size_t c = 0; c < z.size(); ++c) {
-    row.log_p.push_back(z[c] - largest - static_cast<double>(std::log(sum)));
-    double t = options.label_smoothing / classes * w[c];
-    if (static_cast<int64_t>(c) == target) t += (1 - options.label_smoothing) * w[c];
-    row.t.push_back(ignored ? 0 : t);
-    row.total += row.t[c];
-    row.loss -= row.t[c] * row.log_p[c];
-  }
-  row.count = ignored ? 0 : w[static_cast<size_t>(target)];
-  return row;
-}
 
 void check(const Shape& shape, DType dtype, DType index, Layout layout, bool weighted,
            const op::CrossEntropyRows& options, Random& random) {
@@ -50,27 +27,23 @@ void check(const Shape& shape, DType dtype, DType index, Layout layout, bool wei
   const Operand weights = weighted ? weight.operand() : Operand();
   op::CrossEntropy{options}.cpu(z.operand(), targets.operand(), weights, loss.operand(), count.operand());
   op::CrossEntropyBackward{options}.cpu(scale.operand(), z.operand(), targets.operand(), weights, dz.operand());
-  std::vector<double> w;
-  for (int64_t c = 0; c < classes; ++c) w.push_back(weighted ? weight.get({c}) : 1);
-  const auto row_at = [&](IntList index_of_row) {
-    const int64_t target = static_cast<int64_t>(targets.get(index_of_row));
-    index_of_row.insert(static_cast<size_t>(axis), 0);
-    return naive_row(elements_at(z, index_of_row, {axis}), target, w, options);
-  };
+  const reference::Array logits = values_of(z), labels = values_of(targets), factors = values_of(scale);
+  reference::Array losses = reference::zeros(rows), counts = losses, gradients = reference::zeros(shape);
+  const reference::Row w = weighted ? values_of(weight).values : reference::Row(static_cast<size_t>(classes), 1.0);
+  for (const reference::Index& row : reference::indices_of(rows)) {
+    reference::Index at = row;
+    at.insert(at.begin() + axis, 0);
+    const reference::CrossEntropy want =
+        reference::cross_entropy(reference::row_at(logits, at, axis), static_cast<int64_t>(labels.at(row)), w,
+                                 {options.ignore_index, options.label_smoothing});
+    losses.at(row) = want.loss();
+    counts.at(row) = want.weight;
+    for (const double slope : want.gradient()) gradients.at(at) = factors.at(row) * slope, ++at[axis];
+  }
   const std::string what = describe(z) + text(weighted ? " weighted" : "", " smoothing ", options.label_smoothing);
-  expect_all_close(
-      loss, [&](auto& i) { return row_at(i).loss; }, 4, 4, "loss " + what);
-  expect_all_close(
-      count, [&](auto& i) { return row_at(i).count; }, 1, 0, "count " + what);
-  expect_all_close(
-      dz,
-      [&](IntList i) {
-        const auto c = static_cast<size_t>(i[static_cast<size_t>(axis)]);
-        i.erase(static_cast<size_t>(axis));
-        const Row row = row_at(i);
-        return scale.get(i) * (row.total * std::exp(row.log_p[c]) - row.t[c]);
-      },
-      8, 8, "gradient " + what);
+  expect_all_close(loss, losses, 4, 4, "loss " + what);
+  expect_all_close(count, counts, 1, 0, "count " + what);
+  expect_all_close(dz, gradients, 8, 8, "gradient " + what);
 }
 
 TEST(CrossEntropy, AgreesWithNaiveLoops) {

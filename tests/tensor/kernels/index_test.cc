@@ -1,6 +1,7 @@
 // Indexing kernels against naive loops; integers make sums exact. Bad indices are named and nothing is written.
 #include "tensor/ops/index.h"
 
+#include "tests/reference/index.h"
 #include "tests/tensor/kernels/row_checks.h"
 
 namespace weft::testing {
@@ -29,9 +30,8 @@ IntList with(IntList index, int64_t axis, int64_t value) {
   return index;
 }
 
-void expect_equal(const AnyArray& got, const AnyArray& want, const std::string& what) {
-  expect_all_close(
-      got, [&](auto& i) { return want.get(i); }, 0, 0, what);
+void expect_equal(const AnyArray& got, const reference::Array& want, const std::string& what) {
+  expect_all_close(got, want, 0, 0, what);
 }
 
 TEST(Index, GatherAndScatterAdd) {
@@ -45,16 +45,13 @@ TEST(Index, GatherAndScatterAdd) {
     const DType dtype = kAllDtypes[pick(random, 0, 8)];
     AnyArray x = small_integers(shape, dtype, kAllLayouts[pick(random, 0, 4)], random);
     AnyArray index = random_indices(taken, shape[static_cast<size_t>(axis)], kAllLayouts[pick(random, 0, 4)], random);
-    AnyArray out(taken, dtype, kDistinctLayouts[pick(random, 0, 3)], random), want = out;
+    AnyArray out(taken, dtype, kDistinctLayouts[pick(random, 0, 3)], random);
     op::Gather{axis}.cpu(x.operand(), index.operand(), out.operand());
-    const auto target = [&](const IntList& at) { return with(at, axis, static_cast<int64_t>(index.get(at))); };
-    for_each_index(taken, [&](const IntList& at) { want.set(at, x.get(target(at))); });
-    expect_equal(out, want, "gather " + describe(x));
-    AnyArray into = small_integers(shape, dtype, kDistinctLayouts[pick(random, 0, 3)], random), sums = into;
-    sums.fill([] { return 0.0; });  // what was there is overwritten
+    const reference::Place named = reference::each_named(values_of(index), static_cast<size_t>(axis));
+    expect_equal(out, reference::gathered(values_of(x), taken, named), "gather " + describe(x));
+    AnyArray into = small_integers(shape, dtype, kDistinctLayouts[pick(random, 0, 3)], random);  // overwritten
     op::ScatterAdd{axis, into.shape()}.cpu(out.operand(), index.operand(), into.operand());
-    for_each_index(taken, [&](const IntList& at) { sums.set(target(at), sums.get(target(at)) + out.get(at)); });
-    expect_equal(into, sums, "scatter_add " + describe(into));
+    expect_equal(into, reference::scattered(values_of(out), shape, named), "scatter_add " + describe(into));
     if (HasFailure()) break;
   }
 }
@@ -69,18 +66,13 @@ TEST(Index, SelectAndAdd) {
     AnyArray x = small_integers(shape, dtype, kAllLayouts[pick(random, 0, 4)], random);
     AnyArray index = random_indices({taken[static_cast<size_t>(axis)]}, shape[static_cast<size_t>(axis)],
                                     kDistinctLayouts[pick(random, 0, 3)], random);
-    AnyArray out(taken, dtype, kDistinctLayouts[pick(random, 0, 3)], random), want = out;
+    AnyArray out(taken, dtype, kDistinctLayouts[pick(random, 0, 3)], random);
     op::IndexSelect{axis}.cpu(x.operand(), index.operand(), out.operand());
-    const auto target = [&](const IntList& at) {
-      return with(at, axis, static_cast<int64_t>(index.get({at[static_cast<size_t>(axis)]})));
-    };
-    for_each_index(taken, [&](const IntList& at) { want.set(at, x.get(target(at))); });
-    expect_equal(out, want, "index_select " + describe(x));
-    AnyArray into = small_integers(shape, dtype, kDistinctLayouts[pick(random, 0, 3)], random), sums = into;
-    sums.fill([] { return 0.0; });  // what was there is overwritten
+    const reference::Place named = reference::slice_named(values_of(index), static_cast<size_t>(axis));
+    expect_equal(out, reference::gathered(values_of(x), taken, named), "index_select " + describe(x));
+    AnyArray into = small_integers(shape, dtype, kDistinctLayouts[pick(random, 0, 3)], random);  // overwritten
     op::IndexAdd{axis, into.shape()}.cpu(out.operand(), index.operand(), into.operand());
-    for_each_index(taken, [&](const IntList& at) { sums.set(target(at), sums.get(target(at)) + out.get(at)); });
-    expect_equal(into, sums, "index_add " + describe(into));
+    expect_equal(into, reference::scattered(values_of(out), shape, named), "index_add " + describe(into));
     if (HasFailure()) break;
   }
 }
@@ -95,22 +87,18 @@ TEST(Index, EmbeddingAndItsGradient) {
     const DType dtype = kFloatingDtypes[pick(random, 0, 3)];
     AnyArray weight = small_integers({vocabulary, width}, dtype, kAllLayouts[pick(random, 0, 4)], random);
     AnyArray index = random_indices(places, vocabulary, kAllLayouts[pick(random, 0, 4)], random);
-    AnyArray out(shape, dtype, kDistinctLayouts[pick(random, 0, 3)], random), want = out;
+    AnyArray out(shape, dtype, kDistinctLayouts[pick(random, 0, 3)], random);
     op::Embedding{-1}.cpu(index.operand(), weight.operand(), out.operand());
-    const auto target = [&](const IntList& at) {
-      return IntList{static_cast<int64_t>(index.get(IntList(at.begin(), at.end() - 1))), at.back()};
-    };
-    for_each_index(shape, [&](const IntList& at) { want.set(at, weight.get(target(at))); });
-    expect_equal(out, want, "embedding " + describe(weight));
+    const reference::Place named = reference::row_named(values_of(index));
+    expect_equal(out, reference::gathered(values_of(weight), shape, named), "embedding " + describe(weight));
     const int64_t padding = i % 2 == 0 ? -1 : pick(random, 0, vocabulary - 1);
     AnyArray grad({vocabulary, width}, dtype, kDistinctLayouts[pick(random, 0, 3)], random);
-    AnyArray sums({vocabulary, width}, f64, Layout::row_major, random);
     op::EmbeddingBackward{grad.shape()[0], padding}.cpu(out.operand(), index.operand(), grad.operand());
-    for_each_index(shape, [&](const IntList& at) {
-      if (target(at)[0] != padding) sums.set(target(at), sums.get(target(at)) + out.get(at));
+    reference::Array sums = reference::scattered(values_of(out), {vocabulary, width}, [&](const reference::Index& at) {
+      return named(at)[0] == padding ? reference::Index{} : named(at);
     });
-    expect_all_close(
-        grad, [&](auto& at) { return rounded(sums.get(at), dtype); }, 0, 0, "embedding_backward " + describe(grad));
+    for (double& sum : sums.values) sum = rounded(sum, dtype);
+    expect_equal(grad, sums, "embedding_backward " + describe(grad));
     if (HasFailure()) break;
   }
 }
@@ -130,12 +118,13 @@ TEST(Index, OneHot) {
   AnyArray index = random_indices({3, 4}, 5, Layout::permuted, random), out({3, 4, 5}, f32, Layout::gaps, random);
   out.fill([] { return 9.0; });
   op::OneHot{out.shape().back()}.cpu(index.operand(), out.operand());
-  expect_all_close(
-      out,
-      [&](auto& i) {
-        return index.get({i[0], i[1]}) == static_cast<double>(i[2]) ? 1.0 : 0.0;
-      },
-      0, 0, "one_hot");
+  const reference::Array classes = values_of(index);
+  expect_equal(out,
+               reference::build({3, 4, 5},
+                                [&](const reference::Index& i) {
+                                  return classes.at({i[0], i[1]}) == static_cast<double>(i[2]) ? 1.0 : 0.0;
+                                }),
+               "one_hot");
 }
 
 template <class F> std::string error_of(const F& f) {

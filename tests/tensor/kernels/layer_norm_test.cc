@@ -1,29 +1,13 @@
 // Layer normalisation and its gradient against naive ones in double.
 #include "tensor/ops/layer_norm.h"
 
+#include "tests/reference/norm.h"
 #include "tests/tensor/kernels/row_checks.h"
 
 namespace weft::testing {
 namespace {
 
 constexpr double kEps = 0.1;  // tiny rows stay well-conditioned
-
-struct Naive {
-  std::vector<double> unit;  // (x - mean) * rstd
-  double mean = 0;
-  double rstd = 0;
-};
-
-Naive naive_row(const std::vector<double>& x) {
-  Naive result;
-  const double n = static_cast<double>(x.size());
-  for (double v : x) result.mean += v / n;
-  double variance = 0;
-  for (double v : x) variance += (v - result.mean) * (v - result.mean) / n;
-  result.rstd = 1 / std::sqrt(variance + kEps);
-  for (double v : x) result.unit.push_back((v - result.mean) * result.rstd);
-  return result;
-}
 
 void check(const Shape& shape, int64_t axes, DType dtype, Layout layout, bool affine, Random& random) {
   const size_t first = shape.size() - static_cast<size_t>(axes);
@@ -55,56 +39,17 @@ void check(const Shape& shape, int64_t axes, DType dtype, Layout layout, bool af
     EXPECT_EQ(only_db.memory, db.memory) << what;
     EXPECT_EQ(only_dx.memory, dx.memory) << what;
   }
-  const auto tail = [&](const IntList& index) { return IntList(index.begin() + first, index.end()); };
-  const auto place = [&](const IntList& index) {
-    int64_t linear = 0;
-    for (size_t a = first; a < shape.size(); ++a) linear = linear * shape[a] + index[a];
-    return static_cast<size_t>(linear);
-  };
-  const auto weight = [&](const IntList& index) { return affine ? w.get(tail(index)) : 1.0; };
-  const auto row = [&](const AnyArray& a, const IntList& index) { return elements_at(a, without(index, gone), gone); };
-  expect_all_close(
-      mean, [&](auto& i) { return naive_row(row(x, i)).mean; }, 2, 1, "mean " + what);
-  expect_all_close(
-      rstd, [&](auto& i) { return naive_row(row(x, i)).rstd; }, 20, 0, "rstd " + what);
-  expect_all_close(
-      y,
-      [&](const IntList& i) {
-        return naive_row(row(x, i)).unit[place(i)] * weight(i) + (affine ? b.get(tail(i)) : 0.0);
-      },
-      10, 10, "y " + what);
-  expect_all_close(
-      dx,
-      [&](const IntList& i) {
-        const Naive n = naive_row(row(x, i));
-        std::vector<double> h = row(g, i);
-        IntList at = without(i, gone);
-        const Shape sizes(shape.begin() + first, shape.end());
-        size_t k = 0;
-        double sum = 0, dot = 0;
-        for_each_index(sizes, [&](const IntList& inner_index) {
-          if (affine) h[k] *= w.get(inner_index);
-          sum += h[k];
-          dot += h[k] * n.unit[k];
-          ++k;
-        });
-        const double count = static_cast<double>(h.size());
-        return n.rstd * (h[place(i)] - sum / count - n.unit[place(i)] * dot / count);
-      },
-      20, 30, "dx " + what);
+  const reference::NormAxes together = reference::last_axes(shape, axes);
+  const reference::Array values = values_of(x), weight = values_of(w, affine), bias = values_of(b, affine);
+  const auto [means, rstds] = reference::moments(values, together, kEps);
+  expect_all_close(mean, {kept, means}, 2, 1, "mean " + what);
+  expect_all_close(rstd, {kept, rstds}, 20, 0, "rstd " + what);
+  expect_all_close(y, reference::normalised(values, weight, bias, together, kEps), 10, 10, "y " + what);
+  const reference::Arrays want = reference::normalised_gradient(values_of(g), values, weight, together, kEps);
+  expect_all_close(dx, want[0], 20, 30, "dx " + what);
   if (!affine) return;
-  const auto over_rows = [&](const IntList& inner_index, bool with_unit) {
-    double total = 0;
-    for_each_index(kept, [&](IntList index) {
-      for (size_t a = first; a < shape.size(); ++a) index[a] = inner_index[a - first];
-      total += g.get(index) * (with_unit ? naive_row(row(x, index)).unit[place(index)] : 1.0);
-    });
-    return total;
-  };
-  expect_all_close(
-      dw, [&](const IntList& i) { return over_rows(i, true); }, 20, 60, "dweight " + what);
-  expect_all_close(
-      db, [&](const IntList& i) { return over_rows(i, false); }, 2, 10, "dbias " + what);
+  expect_all_close(dw, want[1], 20, 60, "dweight " + what);
+  expect_all_close(db, want[2], 2, 10, "dbias " + what);
 }
 
 TEST(LayerNorm, AgreesWithNaiveLoops) {

@@ -13,7 +13,8 @@
 #include "tensor/kernels/cpu/gemm/gemm.h"
 #include "tensor/runtime/parallel.h"
 #include "tensor/runtime/threads.h"
-#include "tests/tensor/kernels/arrays.h"
+#include "tests/reference/matmul.h"
+#include "tests/tensor/kernels/exact.h"
 #include "tests/tensor/task_count.h"
 
 namespace weft {
@@ -43,17 +44,6 @@ template <class T> void product(Array<T>& a, Array<T>& b, Array<T>& out, bool ac
   });
 }
 
-template <class T> double naive(Array<T>& a, Array<T>& b, const IntList& index) {
-  IntList left = index, right = index;
-  const size_t row = index.size() - 2, column = index.size() - 1;
-  double sum = 0;
-  for (int64_t k = 0; k < a.shape()[column]; ++k) {
-    left[column] = k, right[row] = k;
-    sum += static_cast<double>(a.at(left)) * static_cast<double>(b.at(right));
-  }
-  return sum;
-}
-
 /// One product in random layouts; out starts as NaN-like rubbish, or as numbers that are added to.
 template <class T> void check(Random& random, const Shape& batch, int64_t m, int64_t k, int64_t n, bool plain = false) {
   Shape sa = batch, sb = batch, so = batch;
@@ -68,18 +58,14 @@ template <class T> void check(Random& random, const Shape& batch, int64_t m, int
   Array<T> out = testing::random_array<T>(so, layout(false), random);
   const bool accumulate = testing::pick(random, 0, 3) == 0;
   const std::vector<T> before = out.memory;
+  const testing::reference::Array old = testing::values_of(out);
   product(a, b, out, accumulate);
-  int wrong = 0;
-  testing::for_each_index(so, [&](const IntList& index) {
-    const double old =
-        accumulate ? static_cast<double>(before[static_cast<size_t>(out.view.linear_index(index))]) : 0.0;
-    // 16-bit floats round once; integers and sums below 2^24 are exact.
-    if (static_cast<double>(out.at(index)) !=
-        static_cast<double>(static_cast<T>(static_cast<float>(old + naive(a, b, index)))))
-      ++wrong;
-  });
-  EXPECT_EQ(wrong, 0) << "a " << a.view.to_string() << " b " << b.view.to_string() << " out " << out.view.to_string()
-                      << " accumulate " << accumulate << " dtype " << text(dtype_of<T>);
+  testing::reference::Array sums = matmul(testing::values_of(a), testing::values_of(b));
+  for (size_t i = 0; i < sums.values.size() && accumulate; ++i) sums.values[i] += old.values[i];
+  // 16-bit floats round once; integers and sums below 2^24 are exact.
+  EXPECT_EQ(testing::differences(out, sums), 0)
+      << "a " << a.view.to_string() << " b " << b.view.to_string() << " out " << out.view.to_string() << " accumulate "
+      << accumulate << " dtype " << text(dtype_of<T>);
   size_t touched = 0;  // nothing outside of the view was written
   for (size_t i = 0; i < before.size(); ++i) touched += std::memcmp(&before[i], &out.memory[i], sizeof(T)) != 0;
   EXPECT_LE(touched, static_cast<size_t>(checked_numel(so)));
@@ -135,9 +121,7 @@ TEST(Matmul, TransposedColumnsAPowerOfTwoApart) {
                out = testing::random_array<float>({m, n}, Layout::row_major, random);
   a.view = a.view.transpose(0, 1);
   matmul(a.operand(), b.operand(), out.operand());
-  int wrong = 0;
-  testing::for_each_index({m, n}, [&](const IntList& index) { wrong += out.at(index) != naive(a, b, index); });
-  EXPECT_EQ(wrong, 0);
+  EXPECT_EQ(testing::differences(out, matmul(testing::values_of(a), testing::values_of(b))), 0);
 }
 TEST(Matmul, DenseProductsInRegisters) {  // around the height of tiles
   Random random(12);

@@ -9,6 +9,7 @@
 
 #include "tensor/kernels/cpu/base/simd.h"
 #include "tensor/runtime/threads.h"
+#include "tests/reference/matmul.h"
 #include "tests/tensor/kernels/arrays.h"
 
 namespace weft {
@@ -34,6 +35,11 @@ template <class T> struct Padded {
   Matrix<T> matrix;
 };
 
+template <class T> testing::reference::Array values_of(const Matrix<T>& x) {
+  return testing::reference::build(
+      {x.rows, x.columns}, [&](const std::vector<int64_t>& i) { return static_cast<double>(x.at(i[0], i[1])); });
+}
+
 enum class Add { nothing, before, bias };
 
 template <class T>
@@ -42,13 +48,14 @@ void check(int64_t m, int64_t k, int64_t n, bool a_columns, bool b_columns, Add 
   Padded<T> c(m, n, false, random);
   std::vector<T> expected = c.memory;
   const Matrix<T> right{expected.data() + kGap, m, n, n + kGap, 1};
+  const testing::reference::Array products = product(values_of(a.matrix), values_of(b.matrix));
+  size_t place = 0;
   for (int64_t i = 0; i < m; ++i)
     for (int64_t j = 0; j < n; ++j) {
-      double sum = add == Add::before ? static_cast<double>(right.at(i, j))
-                   : add == Add::bias ? static_cast<double>(bias.matrix.at(0, j))
-                                      : 0.0;
-      for (int64_t l = 0; l < k; ++l) sum += static_cast<double>(a.matrix.at(i, l) * b.matrix.at(l, j));
-      right.at(i, j) = static_cast<T>(sum);
+      const double start = add == Add::before ? static_cast<double>(right.at(i, j))
+                           : add == Add::bias ? static_cast<double>(bias.matrix.at(0, j))
+                                              : 0.0;
+      right.at(i, j) = static_cast<T>(start + products.values[place++]);
     }
   packed_gemm<T>(a.matrix, b.matrix, c.matrix, add == Add::before, add == Add::bias ? bias.matrix.data : nullptr);
   ASSERT_EQ(c.memory, expected) << m << " x " << k << " x " << n << (a_columns ? " T" : " N") << (b_columns ? "T" : "N")

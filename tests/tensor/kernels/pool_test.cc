@@ -4,9 +4,9 @@
 #include <gtest/gtest.h>
 
 #include "tensor/core/error.h"
-#include "tensor/ops/window.h"
 #include "tensor/runtime/threads.h"
-#include "tests/tensor/kernels/arrays.h"
+#include "tests/reference/pool.h"
+#include "tests/tensor/kernels/exact.h"
 
 namespace weft {
 namespace {
@@ -14,25 +14,7 @@ namespace {
 using testing::Array;
 using testing::Layout;
 using testing::Random;
-
-/// Calls f(x index, tap) for the elements of window `o` that lie inside of x.
-template <class F> void for_each_element(const Shape& x, const IntList& o, const Pool2dOptions& p, F&& f) {
-  for (int64_t a = 0; a < p.kernel_size[0]; ++a)
-    for (int64_t b = 0; b < p.kernel_size[1]; ++b) {
-      const int64_t h = o[2] * p.step()[0] - p.padding[0] + a * p.dilation[0];
-      const int64_t w = o[3] * p.step()[1] - p.padding[1] + b * p.dilation[1];
-      if (h >= 0 && h < x[2] && w >= 0 && w < x[3]) f(IntList{o[0], o[1], h, w}, a * p.kernel_size[1] + b);
-    }
-}
-
-Shape pooled(const Shape& x, const Pool2dOptions& p) {
-  Shape out = x;
-  for (size_t i = 0; i < 2; ++i) {
-    const auto axis = static_cast<int64_t>(i);
-    out[2 + i] = conv_output_size(x[2 + i], p.kernel_size[axis], p.step()[axis], p.padding[axis], p.dilation[axis]);
-  }
-  return out;
-}
+namespace reference = testing::reference;
 
 Pool2dOptions random_params(Random& random, bool dilated) {
   Pool2dOptions p{.stride = Pair()};
@@ -52,7 +34,7 @@ Shape random_shape(Random& random) {
 
 template <class T, class Place> void check_max(const Shape& shape, const Pool2dOptions& p, Random& random) {
   const auto layout = [&](bool broadcast) { return testing::any_layout(random, broadcast); };
-  const Shape out_shape = pooled(shape, p);
+  const Shape out_shape = reference::pool_shape(shape, p);
   Array<T> x = testing::random_array<T>(shape, layout(true), random),
            out = testing::make_array<T>(out_shape, layout(false), random);
   Array<T> grad = testing::random_array<T>(out_shape, layout(true), random);
@@ -63,24 +45,20 @@ template <class T, class Place> void check_max(const Shape& shape, const Pool2dO
   op::MaxPool2dBackward{p, shape}.cpu(grad.operand(), places.operand(), grad_x.operand());
   op::MaxPool2dGather{p}.cpu(x.operand(), places.operand(), gathered.operand());
 
-  Array<double> sums = testing::make_array<double>(shape, Layout::row_major, random);
+  const reference::Array elements = testing::values_of(x), flow = testing::values_of(grad);
+  reference::Array sums = reference::zeros(shape);
   int wrong = 0;
+  size_t y = 0;
   testing::for_each_index(out_shape, [&](const IntList& o) {
-    double best = -std::numeric_limits<double>::infinity();
-    int64_t place = std::numeric_limits<Place>::max();
-    IntList where;
-    for_each_element(shape, o, p, [&](const IntList& i, int64_t tap) {
-      if (!where.empty() && !(static_cast<double>(x.at(i)) > best)) return;
-      best = static_cast<double>(x.at(i)), place = tap, where = i;
-    });
-    if (!where.empty()) sums.at(where) += static_cast<double>(grad.at(o));
-    wrong += static_cast<double>(out.at(o)) != best;
-    wrong += static_cast<int64_t>(places.at(o)) != place;
-    wrong += static_cast<double>(gathered.at(o)) != (where.empty() ? 0.0 : best);
+    const auto best = first_maximum(elements, reference::window_of(shape, o.to_vector(), p));
+    const double value = best ? elements.values[best->place] : -std::numeric_limits<double>::infinity();
+    wrong += static_cast<double>(out.at(o)) != value;
+    wrong += static_cast<int64_t>(places.at(o)) != (best ? best->number : std::numeric_limits<Place>::max());
+    wrong += static_cast<double>(gathered.at(o)) != (best ? value : 0.0);
+    if (best) sums.values[best->place] += flow.values[y];
+    ++y;
   });
-  testing::for_each_index(shape, [&](const IntList& i) {
-    wrong += static_cast<double>(grad_x.at(i)) != static_cast<double>(static_cast<T>(static_cast<float>(sums.at(i))));
-  });
+  wrong += testing::differences(grad_x, sums);
   EXPECT_EQ(wrong, 0) << "x " << x.view.to_string() << " out " << out.view.to_string() << " kernel " << p.kernel_size[0]
                       << " " << p.kernel_size[1] << " stride " << p.step()[0] << " " << p.step()[1] << " padding "
                       << p.padding[0] << " " << p.padding[1] << " dilation " << p.dilation[0] << " " << p.dilation[1];
@@ -88,28 +66,26 @@ template <class T, class Place> void check_max(const Shape& shape, const Pool2dO
 
 template <class T> void check_avg(const Shape& shape, const Pool2dOptions& p, Random& random) {
   const auto layout = [&](bool broadcast) { return testing::any_layout(random, broadcast); };
-  const Shape out_shape = pooled(shape, p);
+  const Shape out_shape = reference::pool_shape(shape, p);
   Array<T> x = testing::random_array<T>(shape, layout(true), random),
            out = testing::make_array<T>(out_shape, layout(false), random);
   Array<T> grad = testing::random_array<T>(out_shape, layout(true), random);
   Array<T> grad_x = testing::make_array<T>(shape, layout(false), random, static_cast<T>(9.0f));
   op::AvgPool2d{p}.cpu(x.operand(), out.operand());
   op::AvgPool2dBackward{p, shape}.cpu(grad.operand(), grad_x.operand());
-  Array<double> sums = testing::make_array<double>(shape, Layout::row_major, random);
   using Compute = std::conditional_t<std::is_same_v<T, double>, double, float>;
   const Compute size = static_cast<Compute>(p.kernel_size[0] * p.kernel_size[1]);
   const auto mean = [&](double sum) { return static_cast<double>(static_cast<T>(static_cast<Compute>(sum) / size)); };
-  int wrong = 0;
-  testing::for_each_index(out_shape, [&](const IntList& o) {
-    double sum = 0;
-    for_each_element(shape, o, p, [&](const IntList& i, int64_t) {
-      sum += static_cast<double>(x.at(i));
-      sums.at(i) += static_cast<double>(grad.at(o));
-    });
-    wrong += static_cast<double>(out.at(o)) != mean(sum);
-  });
-  testing::for_each_index(shape,
-                          [&](const IntList& i) { wrong += static_cast<double>(grad_x.at(i)) != mean(sums.at(i)); });
+  const reference::Array elements = testing::values_of(x), flow = testing::values_of(grad);
+  reference::Array means = reference::zeros(out_shape);
+  reference::Array slopes =
+      reference::flowed_back(shape, out_shape, p, [&](size_t y, auto&, const reference::Tap& tap) {
+        means.values[y] += elements.values[tap.place];
+        return flow.values[y];
+      });
+  for (double& sum : means.values) sum = mean(sum);
+  for (double& sum : slopes.values) sum = mean(sum);
+  const int wrong = testing::differences(out, means) + testing::differences(grad_x, slopes);
   EXPECT_EQ(wrong, 0) << "x " << x.view.to_string() << " out " << out.view.to_string() << " kernel " << p.kernel_size[0]
                       << " " << p.kernel_size[1] << " stride " << p.step()[0] << " " << p.step()[1] << " padding "
                       << p.padding[0] << " " << p.padding[1];
@@ -120,13 +96,14 @@ template <class T> void check_random(int count, uint64_t seed) {
   for (int i = 0; i < testing::property_cases(count) && !::testing::Test::HasFailure(); ++i) {
     const Shape shape = random_shape(random);
     Pool2dOptions max_params = random_params(random, true), avg_params = random_params(random, false);
-    if (pooled(shape, max_params)[2] > 0 && pooled(shape, max_params)[3] > 0) {
+    if (reference::pool_shape(shape, max_params)[2] > 0 && reference::pool_shape(shape, max_params)[3] > 0) {
       if (testing::pick(random, 0, 2) == 0)
         check_max<T, int32_t>(shape, max_params, random);
       else
         check_max<T, uint8_t>(shape, max_params, random);
     }
-    if (pooled(shape, avg_params)[2] > 0 && pooled(shape, avg_params)[3] > 0) check_avg<T>(shape, avg_params, random);
+    if (reference::pool_shape(shape, avg_params)[2] > 0 && reference::pool_shape(shape, avg_params)[3] > 0)
+      check_avg<T>(shape, avg_params, random);
   }
 }
 

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "tensor/ops/reduce.h"
+#include "tests/reference/rows.h"
 #include "tests/tensor/kernels/row_checks.h"
 
 namespace weft::testing {
@@ -62,14 +63,6 @@ TEST(ReduceHard, VarianceFarFromZero) {
   for (float got : out.memory) EXPECT_NEAR(got, 0.25, 1e-6);
 }
 
-double exact_variance(const std::vector<float>& values) {
-  const double count = static_cast<double>(values.size());
-  double mean = 0, squares = 0;
-  for (float v : values) mean += v / count;
-  for (float v : values) squares += (v - mean) * (v - mean) / count;
-  return squares;
-}
-
 // One pass about a value that four elements give: those four are the ones that mislead it here, in rows and in columns.
 TEST(ReduceHard, VarianceWithOutliersWhereTheMeanIsGuessed) {
   constexpr size_t kCount = 4096, kWidth = 40, kBad = 17;
@@ -81,7 +74,7 @@ TEST(ReduceHard, VarianceWithOutliersWhereTheMeanIsGuessed) {
     for (size_t i = 0; i < kCount; ++i)
       for (size_t j = 0; j < kWidth; ++j) table[i * kWidth + j] = j == kBad ? bad[i] : good[i];
     const auto expect_variance = [&](double got, const std::vector<float>& of) {
-      const double want = exact_variance(of);
+      const double want = reference::variance(reference::Row(of.begin(), of.end()), 0);
       if (std::fabs(want) <= 3e38) {
         EXPECT_NEAR(got / want, 1, 1e-5) << outlier;
       } else {

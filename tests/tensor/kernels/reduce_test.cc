@@ -4,13 +4,14 @@
 
 #include <functional>
 
+#include "tests/reference/rows.h"
 #include "tests/tensor/kernels/row_checks.h"
 
 namespace weft::testing {
 namespace {
 
 constexpr double kInf = std::numeric_limits<double>::infinity();
-using Values = std::vector<double>;
+using Values = reference::Row;
 
 template <class Op> void fold(const Operand& x, const IntList& axes, const Operand& out) {
   Op op;
@@ -30,58 +31,24 @@ struct Case {
   bool floating_only = false;
 };
 
-double naive_sum(const Values& v) {
-  long double total = 0;
-  for (double x : v) total += x;
-  return static_cast<double>(total);
-}
-double naive_norm(const Values& v, double p) {
-  long double total = 0;
-  for (double x : v) total += std::pow(std::fabs(x), p);
-  return static_cast<double>(std::pow(total, 1 / p));
-}
-double naive_variance(const Values& v) {
-  const double mean = naive_sum(v) / static_cast<double>(v.size());
-  long double total = 0;
-  for (double x : v) total += (x - mean) * (x - mean);
-  return static_cast<double>(total / (static_cast<double>(v.size()) - 1));
-}
-double naive_logsumexp(const Values& v) {
-  long double total = 0;
-  for (double x : v) total += std::exp(static_cast<long double>(x));
-  return static_cast<double>(std::log(total));
-}
-
 const Case kCases[] = {
-    {"sum", fold<op::Sum>, naive_sum},
-    {"prod", fold<op::Prod>,
-     [](const Values& v) { return std::accumulate(v.begin(), v.end(), 1.0, std::multiplies<>()); }},
-    {"max", fold<op::Max>, [](const Values& v) { return *std::max_element(v.begin(), v.end()); }},
-    {"min", fold<op::Min>, [](const Values& v) { return *std::min_element(v.begin(), v.end()); }},
-    {"any", fold<op::Any>,
-     [](const Values& v) { return std::any_of(v.begin(), v.end(), [](double x) { return x != 0; }); }},
-    {"all", fold<op::All>,
-     [](const Values& v) { return std::all_of(v.begin(), v.end(), [](double x) { return x != 0; }); }},
-    {"logsumexp", fold<op::Logsumexp>, naive_logsumexp, true},
-    {"variance", variance, naive_variance, true},
-    {"norm 2", norm<2>, [](const Values& v) { return naive_norm(v, 2); }, true},
-    {"norm 1", norm<1>, [](const Values& v) { return naive_norm(v, 1); }, true},
-    {"norm 3", norm<3>, [](const Values& v) { return naive_norm(v, 3); }, true},
-    {"norm 0", norm<0>,
-     [](const Values& v) {
-       return static_cast<double>(std::count_if(v.begin(), v.end(), [](double x) { return x != 0; }));
-     },
-     true},
+    {"sum", fold<op::Sum>, reference::sum},
+    {"prod", fold<op::Prod>, reference::prod},
+    {"max", fold<op::Max>, reference::max},
+    {"min", fold<op::Min>, reference::min},
+    {"any", fold<op::Any>, reference::any},
+    {"all", fold<op::All>, reference::all},
+    {"logsumexp", fold<op::Logsumexp>, reference::logsumexp, true},
+    {"variance", variance, [](const Values& v) { return reference::variance(v, 1); }, true},
+    {"norm 2", norm<2>, [](const Values& v) { return reference::norm(v, 2); }, true},
+    {"norm 1", norm<1>, [](const Values& v) { return reference::norm(v, 1); }, true},
+    {"norm 3", norm<3>, [](const Values& v) { return reference::norm(v, 3); }, true},
+    {"norm 0", norm<0>, [](const Values& v) { return reference::norm(v, 0); }, true},
     {"norm inf",
      [](const Operand& x, const IntList& axes, const Operand& out) {
        op::Norm{kInf, axes, true}.cpu(x, out);
      },
-     [](const Values& v) {
-       double m = 0;
-       for (double x : v) m = std::max(m, std::fabs(x));
-       return m;
-     },
-     true},
+     [](const Values& v) { return reference::norm(v, kInf); }, true},
 };
 
 DType result_dtype(const Case& c, DType dtype) {
@@ -99,7 +66,7 @@ void check(const Case& c, AnyArray& x, const IntList& axes, Random& random) {
   const double absolute = std::string_view(c.name) == "sum"         ? 2 + 0.1 * parts
                           : std::string_view(c.name) == "logsumexp" ? 1
                                                                     : 1e-3;
-  const auto want = [&](const IntList& index) { return rounded(c.naive(elements_at(x, index, axes)), out.dtype); };
+  const auto want = reduced(x, axes, [&](const Values& v) { return rounded(c.naive(v), out.dtype); });
   expect_all_close(out, want, 2, absolute, text(c.name, " of ", describe(x), " over ", axes));
 }
 

@@ -1,5 +1,5 @@
-// What tests of reductions and normalisations share: arrays of random values, naive walks along axes, and runs with
-// several thread counts.
+// What tests of reductions and normalisations share: arrays of random values, the same as the references take them, and
+// runs with several thread counts.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -8,6 +8,7 @@
 
 #include "tensor/core/error.h"
 #include "tensor/runtime/threads.h"
+#include "tests/reference/array.h"
 #include "tests/tensor/kernels/any_array.h"
 
 namespace weft::testing {
@@ -23,28 +24,25 @@ inline AnyArray random_values(const Shape& shape, DType dtype, Layout layout, Ra
   });
 }
 
-/// `index` with 0 at `axes`.
-inline IntList without(IntList index, const IntList& axes) {
-  for (int64_t axis : axes) index[static_cast<size_t>(axis)] = 0;
-  return index;
-}
-
 /// `shape` with size 1 at `axes`.
 inline Shape kept_shape(Shape shape, const IntList& axes) {
   for (int64_t axis : axes) shape[static_cast<size_t>(axis)] = 1;
   return shape;
 }
 
-/// The elements of `x` (as double) that are reduced to the output at `index`, in row-major order.
-inline std::vector<double> elements_at(const AnyArray& x, const IntList& index, const IntList& axes) {
-  Shape inner(x.shape().size(), 1);
-  for (int64_t axis : axes) inner[static_cast<size_t>(axis)] = x.shape()[static_cast<size_t>(axis)];
-  std::vector<double> values;
-  for_each_index(inner, [&](IntList at) {
-    for (size_t i = 0; i < at.size(); ++i) at[i] += index[i];
-    values.push_back(x.get(at));
-  });
-  return values;
+/// The elements of `x`, which is absent where it is not `given`.
+inline reference::Array values_of(const AnyArray& x, bool given = true) {
+  reference::Array out{x.shape(), {}, !given};
+  for_each_index(x.shape(), [&](const IntList& index) { out.values.push_back(x.get(index)); });
+  return out;
+}
+
+/// f of the elements of `x` along `axes`, which are kept.
+inline reference::Array reduced(const AnyArray& x, const IntList& axes,
+                                const std::function<double(const reference::Row&)>& f) {
+  std::vector<bool> flags(x.shape().size(), false);
+  for (int64_t axis : axes) flags[static_cast<size_t>(axis)] = true;
+  return reference::reduced(values_of(x), flags, true, f);
 }
 
 /// Runs f with 1, 2 and 3 threads; the memory of what it returns must be the same.
@@ -61,12 +59,14 @@ template <class F> void expect_same_bits_for_threads(const F& f) {
 
 inline std::string describe(const AnyArray& x) { return text(x.dtype, " ", x.shape(), " strides ", x.view.strides()); }
 
-/// Every element of `got` is `want(index)` up to the precision of its dtype, times `slack`.
-template <class F>
-void expect_all_close(const AnyArray& got, const F& want, double slack, double absolute, const std::string& what) {
+/// Every element of `got` is that of `want` up to the precision of its dtype, times `slack`.
+inline void expect_all_close(const AnyArray& got, const reference::Array& want, double slack, double absolute,
+                             const std::string& what) {
   int shown = 0;
+  size_t place = 0;
+  ASSERT_EQ(static_cast<size_t>(checked_numel(got.shape())), want.values.size()) << what;
   for_each_index(got.shape(), [&](const IntList& index) {
-    const double expected = want(index), value = got.get(index);
+    const double expected = want.values[place++], value = got.get(index);
     if (close(value, expected, slack * precision_of(got.dtype), absolute * precision_of(got.dtype)) || ++shown > 3)
       return;
     ADD_FAILURE() << what << " at " << index.to_string() << ": " << value << ", want " << expected;

@@ -1,21 +1,13 @@
 // Softmax, log-softmax and their gradients against naive ones in double, and where libraries are known to fail.
 #include "tensor/ops/softmax.h"
 
+#include "tests/reference/rows.h"
 #include "tests/tensor/kernels/row_checks.h"
 
 namespace weft::testing {
 namespace {
 
 constexpr float kInf = std::numeric_limits<float>::infinity();
-
-std::vector<double> naive_log_softmax(const std::vector<double>& x) {
-  const double largest = *std::max_element(x.begin(), x.end());
-  long double sum = 0;
-  for (double v : x) sum += std::exp(static_cast<long double>(v - largest));
-  std::vector<double> y;
-  for (double v : x) y.push_back(v - largest - static_cast<double>(std::log(sum)));
-  return y;
-}
 
 void check(const Shape& shape, int64_t axis, DType dtype, Layout layout, Random& random) {
   AnyArray x = random_values(shape, dtype, layout, random, 3), g = random_values(shape, dtype, layout, random);
@@ -25,32 +17,15 @@ void check(const Shape& shape, int64_t axis, DType dtype, Layout layout, Random&
   op::LogSoftmax{axis}.cpu(x.operand(), log_y.operand());
   op::SoftmaxBackward{axis}.cpu(g.operand(), y.operand(), dx.operand());
   op::LogSoftmaxBackward{axis}.cpu(g.operand(), log_y.operand(), log_dx.operand());
-  const auto position = [&](const IntList& index) { return static_cast<size_t>(index[static_cast<size_t>(axis)]); };
-  const auto row = [&](const AnyArray& a, const IntList& index) {
-    return elements_at(a, without(index, {axis}), {axis});
-  };
-  const auto log_want = [&](const IntList& index) { return naive_log_softmax(row(x, index))[position(index)]; };
+  const auto rows = [&](auto f, const reference::Arrays& in) { return reference::rowwise(axis, f)(in)[0]; };
+  const reference::Array logits = values_of(x), grad = values_of(g);
   const std::string what = describe(x) + text(" axis ", axis);
-  expect_all_close(log_y, log_want, 3, 1, "log_softmax " + what);
-  expect_all_close(
-      y, [&](const IntList& index) { return std::exp(log_want(index)); }, 10, 0.1, "softmax " + what);
+  expect_all_close(log_y, rows(reference::log_softmax, logits), 3, 1, "log_softmax " + what);
+  expect_all_close(y, rows(reference::softmax, logits), 10, 0.1, "softmax " + what);
   // The gradients are those of the results as they are stored.
-  expect_all_close(
-      dx,
-      [&](const IntList& index) {
-        const auto p = row(y, index), grad = row(g, index);
-        double dot = 0;
-        for (size_t i = 0; i < p.size(); ++i) dot += p[i] * grad[i];
-        return p[position(index)] * (grad[position(index)] - dot);
-      },
-      4, 1, "softmax gradient " + what);
-  expect_all_close(
-      log_dx,
-      [&](const IntList& index) {
-        const auto grad = row(g, index);
-        return grad[position(index)] - std::exp(log_y.get(index)) * std::accumulate(grad.begin(), grad.end(), 0.0);
-      },
-      4, 2, "log_softmax gradient " + what);
+  expect_all_close(dx, rows(reference::softmax_gradient, {grad, values_of(y)}), 4, 1, "softmax gradient " + what);
+  expect_all_close(log_dx, rows(reference::log_softmax_gradient, {grad, values_of(log_y)}), 4, 2,
+                   "log_softmax gradient " + what);
 }
 
 TEST(Softmax, AgreesWithNaiveLoops) {

@@ -4,9 +4,7 @@
 
 #include <gtest/gtest.h>
 
-#include <algorithm>
 #include <cmath>
-#include <numeric>
 
 #include "tensor/core/random.h"
 #include "tensor/functions/binary.h"
@@ -15,6 +13,7 @@
 #include "tensor/functions/random.h"
 #include "tensor/functions/view.h"
 #include "tensor/runtime/threads.h"
+#include "tests/reference/rows.h"
 
 namespace weft {
 namespace {
@@ -32,14 +31,8 @@ Tensor long_row(DType dtype) {
   return x.to(dtype);
 }
 std::vector<int64_t> expected_order(const Tensor& x, bool descending) {
-  const std::vector<double> row = x.to_vector<double>();
-  std::vector<int64_t> order(row.size());
-  std::iota(order.begin(), order.end(), int64_t{0});
-  std::stable_sort(order.begin(), order.end(), [&](int64_t i, int64_t j) {
-    const double a = row[static_cast<size_t>(descending ? j : i)], b = row[static_cast<size_t>(descending ? i : j)];
-    return std::isnan(b) ? !std::isnan(a) : a < b;
-  });
-  return order;
+  const std::vector<size_t> order = testing::reference::order(x.to_vector<double>(), descending);
+  return {order.begin(), order.end()};
 }
 void expect_chosen(const ValuesAndIndices& found, const Tensor& x, const std::vector<int64_t>& order) {
   const auto row = x.to_vector<double>(), values = found.values.to_vector<double>();

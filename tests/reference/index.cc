@@ -1,0 +1,46 @@
+#include "tests/reference/index.h"
+
+namespace weft::testing::reference {
+
+namespace {
+int64_t whole(double value) { return static_cast<int64_t>(value); }
+}  // namespace
+
+Place each_named(const Array& indices, size_t axis) {
+  return [=](Index at) {
+    at[axis] = whole(indices.at(at));
+    return at;
+  };
+}
+
+Place slice_named(const Array& indices, size_t axis) {
+  return [=](Index at) {
+    at[axis] = whole(indices.at({at[axis]}));
+    return at;
+  };
+}
+
+Place row_named(const Array& indices) {
+  return [=](Index at) {
+    const int64_t column = at.back();
+    at.pop_back();
+    return Index{whole(indices.at(at)), column};
+  };
+}
+
+Array gathered(const Array& x, const Shape& shape, const Place& place) {
+  return build(shape, [&](const Index& i) { return x.at(place(i)); });
+}
+
+Array scattered(const Array& source, const Shape& shape, const Place& place) {
+  Array out = zeros(shape);
+  size_t from = 0;
+  for (const Index& i : indices_of(source.shape)) {
+    const Index to = place(i);
+    if (!to.empty()) out.at(to) += source.values[from];
+    ++from;
+  }
+  return out;
+}
+
+}  // namespace weft::testing::reference

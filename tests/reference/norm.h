@@ -1,0 +1,34 @@
+// Naive normalisation: layer, batch and group normalisation differ in which elements are normalised together.
+#pragma once
+
+#include "tests/reference/array.h"
+
+namespace weft::testing::reference {
+
+/// What elements with the same `group` are normalised together, and where the weight and the bias of one are.
+struct NormAxes {
+  std::function<Index(const Index&)> group, parameter;
+  Shape parameters;
+};
+/// Over the last axes (layer normalisation).
+NormAxes last_axes(const Shape& shape, int64_t axes);
+/// Each channel (batch normalisation).
+NormAxes each_channel(const Shape& shape);
+/// `size` channels of one sample (group normalisation).
+NormAxes channel_groups(const Shape& shape, int64_t size);
+
+/// Of each group, in the order of their indices.
+struct Moments {
+  Row mean, rstd;
+};
+Moments moments(const Array& x, const NormAxes& axes, double eps);
+/// (x - mean) rstd weight + bias; weight and bias may be absent.
+Array normalised(const Array& x, const Array& weight, const Array& bias, const NormAxes& axes, double eps);
+/// The same with mean and variance of each channel given.
+Array normalised_with(const Array& x, const Array& mean, const Array& variance, const Array& weight, const Array& bias,
+                      double eps);
+/// {dx, dweight, dbias}: g times the Jacobian of the definition,
+/// dy_j / dx_i = weight_j rstd ((i == j) - 1 / n - unit_i unit_j / n), summed over all pairs.
+Arrays normalised_gradient(const Array& g, const Array& x, const Array& weight, const NormAxes& axes, double eps);
+
+}  // namespace weft::testing::reference
