@@ -34,14 +34,18 @@ static_assert(sizeof(TileConfig) == 64);
 /// The instructions name memory only by its address: nothing may be moved across.
 void memory_barrier() { asm volatile("" ::: "memory"); }
 
+// Functions of their own: g++ 12 drops a constructor's target attribute.
+WEFT_AMX void load(const TileConfig& config) { _tile_loadconfig(&config); }
+WEFT_AMX void release() { _tile_release(); }
+
 }  // namespace
 
-WEFT_AMX Tiles::Tiles() {
+Tiles::Tiles() {
   const TileConfig config;
   memory_barrier();
-  _tile_loadconfig(&config);
+  load(config);
 }
-WEFT_AMX Tiles::~Tiles() { _tile_release(); }
+Tiles::~Tiles() { release(); }
 
 // Four tiles of c, 32 x 32, stay in registers while two of a and two of b pass by.
 WEFT_AMX void product(const BFloat16* a, int64_t a_row, const uint32_t* b, int64_t b_row, float* c, int64_t c_row,
