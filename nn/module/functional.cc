@@ -72,7 +72,7 @@ StateDict detail::per_sample_grad(const Module& module,
     StateDict parameters;
     std::vector<Tensor> leaves;
     for (const NamedTensor& parameter : wanted)
-      leaves.push_back(parameters[parameter.name] = autograd::stand_in(parameter.tensor));
+      leaves.push_back(parameters[parameter.name] = autograd::proxy_leaf(parameter.tensor));
     const Tensor value = loss(parameters, row);
     if (value.numel() != 1) {
       Frame frame("per_sample_grad");
