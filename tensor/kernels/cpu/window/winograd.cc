@@ -46,7 +46,9 @@ class TransformedWeight {
   int64_t panels() const { return blocks_of(to_, width()); }
   int64_t width() const { return vectors_ * kLanes; }
   int64_t vectors(int64_t panel) const { return blocks_of(std::min(width(), to_ - panel * width()), kLanes); }
-  const float* panel(int64_t plane, int64_t p) const { return values_.data() + plane * distance_ + p * width() * from_; }
+  const float* panel(int64_t plane, int64_t p) const {
+    return values_.data() + plane * distance_ + p * width() * from_;
+  }
 
  private:
   /// Taps side by side with neighbouring channels of `to`.
@@ -104,7 +106,7 @@ template <class T> struct Image {
 /// cache, or, where channels are many, are few enough of it.
 int64_t tiles_at_once(int64_t from, int64_t to) {
   constexpr int64_t kElements = int64_t{160} << 10;
-  return std::clamp<int64_t>(kElements / (kPlanes * (from + to)) / 12 * 12, 24, 96);
+  return std::clamp<int64_t>(kElements / (kPlanes * (from + to)) / 12 * 12, 48, 96);
 }
 
 /// The products of one block of tiles: m = v u, plane by plane.
@@ -117,9 +119,9 @@ void multiply(const TransformedWeight& u, int64_t from, const float* v, const Pl
       float* c = m + plane * out.distance + (p - first_panel) * u.width();
       for (int64_t s = 0; s < strips; ++s) {
         const int64_t begin = tiles * s / strips, rows = tiles * (s + 1) / strips - begin;
-        gemm_tile_function<float>(rows, vectors)(
-            {from, v + plane * in.distance + begin * in.columns, in.columns, 1, u.panel(plane, p), vectors * kLanes,
-             c + begin * out.columns, out.columns, static_cast<int>(kLanes), nullptr, 0, nullptr});
+        gemm_tile_function<float>(rows, vectors)({from, v + plane * in.distance + begin * in.columns, in.columns, 1,
+                                                  u.panel(plane, p), vectors * kLanes, c + begin * out.columns,
+                                                  out.columns, static_cast<int>(kLanes), nullptr, 0, nullptr});
       }
     }
 }
@@ -190,6 +192,24 @@ class TiledConv {
   Image<float> out_;
 };
 
+/// The convolution of a group, filters in chunks whose transformed weights stay in the last cache.
+bool convolve(const Tiles& tiles, Image<const float> in, const Taps& taps, const float* bias, Image<float> out) {
+  constexpr int64_t kElements = int64_t{3} << 20;
+  const int64_t registers = blocks_of(taps.to, kLanes * kGemmTileVectors);
+  const int64_t chunks = std::min(registers, blocks_of(kPlanes * taps.from * taps.to, kElements));
+  bool clean = true;
+  for (int64_t i = 0; i < chunks; ++i) {
+    const int64_t begin = std::min(taps.to, registers * i / chunks * kLanes * kGemmTileVectors);
+    Taps part = taps;
+    part.data += begin * taps.to_stride;
+    part.to = std::min(taps.to, registers * (i + 1) / chunks * kLanes * kGemmTileVectors) - begin;
+    clean &= TiledConv(tiles, in, TransformedWeight(part), part, bias == nullptr ? nullptr : bias + begin,
+                       {out.data + begin, out.step})
+                 .run();
+  }
+  return clean;
+}
+
 }  // namespace
 
 bool fits_winograd(const ConvShape& s) {
@@ -202,11 +222,10 @@ bool winograd_conv(const ConvShape& s, const float* x, const float* weight, cons
   const int64_t channels = s.group_channels(), filters = s.group_filters();
   bool clean = true;
   for (int64_t g = 0; g < s.groups; ++g) {
-    const Taps taps{weight + g * filters * strides[0], channels, filters, strides[1], strides[0], strides[3],
-                    strides[4]};
-    clean &= TiledConv(tiles, {x + g * channels, s.channels}, TransformedWeight(taps), taps,
-                       bias == nullptr ? nullptr : bias + g * filters, {out + g * filters, s.filters})
-                 .run();
+    const Taps taps{
+        weight + g * filters * strides[0], channels, filters, strides[1], strides[0], strides[3], strides[4]};
+    clean &= convolve(tiles, {x + g * channels, s.channels}, taps, bias == nullptr ? nullptr : bias + g * filters,
+                      {out + g * filters, s.filters});
   }
   return clean;
 }
@@ -226,9 +245,7 @@ bool winograd_conv_backward_data(const ConvShape& s, const float* grad, const fl
                     strides[1],
                     -strides[3],
                     -strides[4]};
-    clean &= TiledConv(tiles, {grad + g * filters, s.filters}, TransformedWeight(taps), taps, nullptr,
-                       {grad_x + g * channels, s.channels})
-                 .run();
+    clean &= convolve(tiles, {grad + g * filters, s.filters}, taps, nullptr, {grad_x + g * channels, s.channels});
   }
   return clean;
 }

@@ -62,8 +62,8 @@ inline void input_to_planes(const float* const* pixels, int64_t channels, float*
 #pragma GCC unroll 6
       for (int j = 0; j < kWindow; ++j) {
         V v[kWindow];
-        input<V>(load(pixels[j]), load(pixels[6 + j]), load(pixels[12 + j]), load(pixels[18 + j]),
-                 load(pixels[24 + j]), load(pixels[30 + j]), v);
+        input<V>(load(pixels[j]), load(pixels[6 + j]), load(pixels[12 + j]), load(pixels[18 + j]), load(pixels[24 + j]),
+                 load(pixels[30 + j]), v);
 #pragma GCC unroll 6
         for (int i = 0; i < kWindow; ++i) half[i][j] = v[i];
       }

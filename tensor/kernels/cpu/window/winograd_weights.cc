@@ -20,10 +20,10 @@ using winograd::Planes;
 using winograd::Tiles;
 
 constexpr int64_t kLanes = simd::kLanes<float>;
-/// Sizes of a block, and how many tiles are transformed at once.
-constexpr int64_t kChannels = 64, kFilters = 64, kTiles = 24;
-/// Parts that one thread each can take.
-constexpr int64_t kParts = 16;
+/// Channels and filters of a block, the first that gives kEnough items of work, and tiles that are transformed at once.
+constexpr int64_t kBlocks[] = {128, 64}, kTiles = 48;
+/// Items of work that threads share out, at most by cutting the tiles, and at least if by cutting the weight.
+constexpr int64_t kParts = 16, kEnough = 8;
 
 int64_t blocks_of(int64_t count, int64_t size) { return (count + size - 1) / size; }
 
@@ -49,10 +49,10 @@ void multiply(const float* v, const Planes& left, const float* z, const Planes& 
       for (int64_t s = 0; s < strips; ++s) {
         const int64_t begin = channels * s / strips, rows = channels * (s + 1) / strips - begin;
         float* c = sum + plane * to.distance + begin * to.columns + from * kLanes;
-        gemm_tile_function<float>(rows, width)({tiles, v + plane * left.distance + begin, 1, left.columns,
-                                                z + plane * right.distance + from * kLanes, right.columns, c,
-                                                to.columns, static_cast<int>(kLanes), first ? nullptr : c,
-                                                first ? 0 : to.columns, nullptr});
+        gemm_tile_function<float>(
+            rows, width)({tiles, v + plane * left.distance + begin, 1, left.columns,
+                          z + plane * right.distance + from * kLanes, right.columns, c, to.columns,
+                          static_cast<int>(kLanes), first ? nullptr : c, first ? 0 : to.columns, nullptr});
       }
     }
 }
@@ -76,6 +76,22 @@ void planes_to_taps(const float* u, const Planes& planes, int64_t rows, float* o
   }
 }
 
+/// How the work is cut, by sizes alone.
+struct Cut {
+  int64_t size, across, down, parts;
+
+  Cut(const ConvShape& s, int64_t tiles) {
+    for (const int64_t block : kBlocks) {
+      size = block;
+      across = blocks_of(s.group_channels(), block), down = blocks_of(s.group_filters(), block);
+      parts = std::clamp<int64_t>(kParts / (across * down), 1, blocks_of(tiles, kTiles));
+      if (items() >= kEnough) return;
+    }
+  }
+  int64_t items() const { return across * down * parts; }
+  int64_t area() const { return size * size; }
+};
+
 /// One group's gradient.
 class WeightGradient {
  public:
@@ -84,42 +100,40 @@ class WeightGradient {
         tiles_{s.batch, {s.in[1], s.in[2]}, {s.out[1], s.out[2]}, {s.padding[1], s.padding[2]}},
         x_(x),
         grad_(grad),
-        across_(blocks_of(s.group_channels(), kChannels)),
-        down_(blocks_of(s.group_filters(), kFilters)),
-        parts_(std::clamp<int64_t>(kParts / (across_ * down_), 1, blocks_of(tiles_.count(), 4 * kTiles))),
-        taps_(checked_multiply(parts_ * across_ * down_, 9 * kBlock)) {}
+        cut_(s, tiles_.count()),
+        taps_(checked_multiply(cut_.items(), 9 * cut_.area())) {}
 
   /// Adds up to the result; false where it is not finite.
   bool run(float* grad_weight, const WeightStrides& strides) const {
-    parallel_for(across_ * down_ * parts_, 1, [&](int64_t begin, int64_t end) {
-      const Planes in(kTiles, kChannels), out(kTiles, kFilters), sum(kChannels, kFilters);
-      const Scratch<float> v(in.size()), z(out.size()), u(sum.size()), zeros(std::max(kChannels, kFilters));
-      std::fill_n(zeros.data(), std::max(kChannels, kFilters), 0.0f);
+    parallel_for(cut_.items(), 1, [&](int64_t begin, int64_t end) {
+      const int64_t width = cut_.size;
+      const Planes side(kTiles, width), sum(width, width);
+      const Scratch<float> v(side.size()), z(side.size()), u(sum.size()), zeros(width);
+      std::fill_n(zeros.data(), width, 0.0f);
       for (int64_t i = begin; i < end; ++i) part(i, v.data(), z.data(), u.data(), zeros.data());
     });
     bool clean = true;
-    for (int64_t b = 0; b < across_ * down_; ++b) clean &= finish(b, grad_weight, strides);
+    for (int64_t b = 0; b < cut_.across * cut_.down; ++b) clean &= finish(b, grad_weight, strides);
     return clean;
   }
 
  private:
-  static constexpr int64_t kBlock = kChannels * kFilters;
-  Range channels(int64_t block) const { return {s_.group_channels(), kChannels, block / down_}; }
-  Range filters(int64_t block) const { return {s_.group_filters(), kFilters, block % down_}; }
+  Range channels(int64_t block) const { return {s_.group_channels(), cut_.size, block / cut_.down}; }
+  Range filters(int64_t block) const { return {s_.group_filters(), cut_.size, block % cut_.down}; }
 
   void part(int64_t item, float* v, float* z, float* u, const float* zeros) const {
-    const int64_t block = item / parts_, at = item % parts_;
+    const int64_t block = item / cut_.parts, at = item % cut_.parts;
     const Range c = channels(block), o = filters(block);
     const Planes in(kTiles, c.size()), out(kTiles, o.size()), sum(c.size(), o.size());
-    const int64_t first = tiles_.count() * at / parts_, last = tiles_.count() * (at + 1) / parts_;
+    const int64_t first = tiles_.count() * at / cut_.parts, last = tiles_.count() * (at + 1) / cut_.parts;
     for (int64_t t = first; t < last; t += kTiles) {
       const int64_t count = std::min(kTiles, last - t);
       for (int64_t i = 0; i < count; ++i) {
         const winograd::Corner corner(tiles_, t + i);
         const float* pixels[kPlanes];
-        winograd::square<kWindow, const float>(
-            x_ + corner.image * tiles_.in[0] * tiles_.in[1] * s_.channels + c.begin, s_.channels, tiles_.in,
-            corner.row - tiles_.padding[0], corner.column - tiles_.padding[1], zeros, pixels);
+        winograd::square<kWindow, const float>(x_ + corner.image * tiles_.in[0] * tiles_.in[1] * s_.channels + c.begin,
+                                               s_.channels, tiles_.in, corner.row - tiles_.padding[0],
+                                               corner.column - tiles_.padding[1], zeros, pixels);
         winograd::input_to_planes(pixels, c.size(), v + i * in.columns, in.distance);
         winograd::square<kTile, const float>(
             grad_ + corner.image * tiles_.out[0] * tiles_.out[1] * s_.filters + o.begin, s_.filters, tiles_.out,
@@ -128,18 +142,18 @@ class WeightGradient {
       }
       multiply(v, in, z, out, count, u, sum, c.size(), t == first);
     }
-    planes_to_taps(u, sum, c.size(), taps_.data() + item * 9 * kBlock, c.size() * sum.columns);
+    planes_to_taps(u, sum, c.size(), taps_.data() + item * 9 * cut_.area(), c.size() * sum.columns);
   }
 
   /// Sums a block's parts in their order and writes it out.
   bool finish(int64_t block, float* grad_weight, const WeightStrides& strides) const {
     const Range c = channels(block), o = filters(block);
     const int64_t columns = blocks_of(o.size(), kLanes) * kLanes, count = 9 * c.size() * columns;
-    float* sum = taps_.data() + block * parts_ * 9 * kBlock;
+    float* sum = taps_.data() + block * cut_.parts * 9 * cut_.area();
     float unclean = 0;
     parallel_for(count, 16384, [&](int64_t begin, int64_t end) {
-      for (int64_t p = 1; p < parts_; ++p)
-        for (int64_t i = begin; i < end; ++i) sum[i] += sum[p * 9 * kBlock + i];
+      for (int64_t p = 1; p < cut_.parts; ++p)
+        for (int64_t i = begin; i < end; ++i) sum[i] += sum[p * 9 * cut_.area() + i];
     });
     for (int64_t i = 0; i < count; ++i) unclean += sum[i] * 0.0f;
     for (int64_t a = 0; a < 3; ++a)
@@ -154,7 +168,7 @@ class WeightGradient {
   const ConvShape& s_;
   Tiles tiles_;
   const float *x_, *grad_;
-  int64_t across_, down_, parts_;
+  Cut cut_;
   Scratch<float> taps_;  // (blocks, parts, 9, channels, filters)
 };
 
