@@ -10,8 +10,12 @@
 
 namespace weft::kernels::cpu {
 
+enum class ConvDirection : uint8_t { forward, backward_data, backward_weights };
+
 /// Whether these sizes are a 3 x 3 convolution of stride 1.
 bool fits_winograd(const ConvShape& s);
+/// Whether it is faster than direct convolution as well. By sizes alone.
+bool prefers_winograd(const ConvShape& s, ConvDirection direction);
 
 /// `bias` holds one value per filter or is null.
 bool winograd_conv(const ConvShape& s, const float* x, const float* weight, const WeightStrides& strides,
