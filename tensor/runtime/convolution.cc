@@ -7,7 +7,7 @@ namespace {
 std::atomic<Convolution> chosen{Convolution::fastest};
 }
 
-void set_convolution(Convolution way) { chosen.store(way, std::memory_order_relaxed); }
+void set_convolution(Convolution algorithm) { chosen.store(algorithm, std::memory_order_relaxed); }
 Convolution convolution() { return chosen.load(std::memory_order_relaxed); }
 
 }  // namespace weft

@@ -194,15 +194,6 @@ TEST(Winograd, SizesDecide) {
   }
 }
 
-class ConvolutionScope {
- public:
-  explicit ConvolutionScope(Convolution way) : before_(convolution()) { set_convolution(way); }
-  ~ConvolutionScope() { set_convolution(before_); }
-
- private:
-  Convolution before_;
-};
-
 /// What the ops give for a shape that takes Winograd's filtering.
 struct Ops {
   static constexpr int64_t kBatch = 8, kChannels = 32, kSize = 16;
@@ -212,9 +203,8 @@ struct Ops {
                         w = testing::random_array<float>(kernel, testing::Layout::row_major, random, 3),
                         grad = testing::random_array<float>(image, testing::Layout::row_major, random, 3);
 
-  std::vector<std::vector<float>> run(Convolution way) {
-    const ConvolutionScope scope(way);
-    const Conv2dOptions same{.padding = 1};
+  std::vector<std::vector<float>> run(Convolution algorithm) {
+    const Conv2dOptions same{.padding = 1, .algorithm = algorithm};
     auto out = testing::make_array<float>(image, testing::Layout::channels_last, random, 7);
     auto grad_x = testing::make_array<float>(image, testing::Layout::row_major, random, 7);
     auto grad_w = testing::make_array<float>(kernel, testing::Layout::row_major, random, 7);
@@ -238,6 +228,11 @@ TEST(Winograd, DirectSumsIntegersExactly) {
     EXPECT_NE(direct[i], fastest[i]) << "the other way rounds elsewhere: the shape no longer takes it";
     for (size_t j = 0; j < direct[i].size(); ++j) ASSERT_NEAR(direct[i][j], fastest[i][j], 0.02f);
   }
+  set_convolution(Convolution::direct);
+  EXPECT_EQ(convolution(), Convolution::direct);
+  const auto switched = ops.run(Convolution::fastest);
+  set_convolution(Convolution::fastest);
+  EXPECT_EQ(direct, switched);
 }
 
 TEST(Winograd, NanAndInfinityReachWhatDirectSaysAndNoMore) {

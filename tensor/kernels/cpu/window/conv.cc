@@ -87,7 +87,8 @@ template <class F> void visit_computed(DType dtype, const ConvShape& s, F&& f) {
 }
 
 bool takes_winograd(const ConvShape& s, ConvDirection direction) {
-  return !loops_forced() && convolution() == Convolution::fastest && !prefers_taps(s) && prefers_winograd(s, direction);
+  if (loops_forced() || convolution() == Convolution::direct || s.algorithm == Convolution::direct) return false;
+  return !prefers_taps(s) && prefers_winograd(s, direction);
 }
 
 /// How an f32 convolution runs otherwise, by sizes alone.
@@ -175,8 +176,8 @@ using namespace kernels::cpu;
 
 /// In two axes: out(n, o, i, j) = bias(o) + sum over c, a, b of weight(o, c, a, b) x(n, g + c, i s - p + a d, j s - p +
 /// b d), with zeros outside of x and g the first channel of o's group. Any strides; what is not dense and channels-last
-/// is copied. f32 runs in Winograd's filtering, oneDNN or products; bf16 in oneDNN where the CPU has products of it, else, as f16, in f32,
-/// rounded at the end; f64 in products.
+/// is copied. f32 runs in Winograd's filtering, in oneDNN or in products; bf16 in oneDNN where the CPU has products of
+/// it, else, as f16, in f32, rounded at the end; f64 in products.
 void op::Conv::cpu(const Operand& x, const Operand& weight, const Operand& bias, const Operand& out) const {
   const FiveAxes x5(x), weight5(weight), out5(out);
   const ConvShape s = shape_of(*x5, *weight5, *out5, options);
