@@ -88,7 +88,7 @@ template <class F> void visit_computed(DType dtype, const ConvShape& s, F&& f) {
 
 bool takes_winograd(const ConvShape& s, ConvDirection direction) {
   if (loops_forced() || convolution() == Convolution::direct || s.algorithm == Convolution::direct) return false;
-  return !prefers_taps(s) && prefers_winograd(s, direction);
+  return prefers_winograd(s, direction);
 }
 
 /// How an f32 convolution runs otherwise, by sizes alone.

@@ -3,6 +3,7 @@
 #include <atomic>
 
 #include "tensor/kernels/cpu/gemm/gemm_tile.h"
+#include "tensor/kernels/cpu/window/tap_conv.h"
 #include "tensor/kernels/cpu/window/winograd_tiles.h"
 
 namespace weft::kernels::cpu {
@@ -217,18 +218,19 @@ bool fits_winograd(const ConvShape& s) {
 }
 
 /// Fitted to 115 shapes of 3 to 512 channels and 1 to 3136 pixels in batches of 1 to 16, one thread of Zen 5. In about a
-/// cycle each: a step of direct convolution; the products of a tile, the transforms of its channels and its corner; the
-/// transforms of a weight, which go through memory, twice as far in backward.
+/// cycle each: a step of direct convolution (of which a product for each tap, where few pixels ask for that, leaves out
+/// those in the padding); the products of a tile, the transforms of its channels and its corner; the transforms of a
+/// weight, which go through memory.
 bool prefers_winograd(const ConvShape& s, ConvDirection direction) {
   constexpr int64_t kLeast = 16;  // channels: fewer do not fill a register
   if (!fits_winograd(s) || std::min(s.group_channels(), s.group_filters()) < kLeast) return false;
-  const bool weights = direction == ConvDirection::backward_weights, data = direction == ConvDirection::backward_data;
+  const bool data = direction == ConvDirection::backward_data, weights = direction == ConvDirection::backward_weights;
   const auto c = static_cast<double>(s.group_channels()), k = static_cast<double>(s.group_filters());
   const auto across = [&](int axis) { return static_cast<double>(blocks_of(data ? s.in[axis] : s.out[axis], kTile)); };
   const double tiles = static_cast<double>(s.batch) * across(1) * across(2);
-  const double direct = 9.0 / 32 * c * k * static_cast<double>(s.out_pixels());
-  const double winograd = tiles * (1.7 * c * k + (weights ? 9 : 6) * (c + k) + 300) + (weights ? 35 : 25) * c * k;
-  return direct > 1.1 * winograd;
+  const double direct = 9.0 / 32 * c * k * static_cast<double>(s.out_pixels()) * (prefers_taps(s) ? 0.85 : 1);
+  const double of_tile = 1.7 * c * k + (weights ? 9 : 6) * (c + k) + 300, of_weight = weights ? 35 : data ? 30 : 25;
+  return direct > 1.1 * (tiles * of_tile + of_weight * c * k);
 }
 
 bool winograd_conv(const ConvShape& s, const float* x, const float* weight, const WeightStrides& strides,
