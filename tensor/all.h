@@ -7,6 +7,7 @@
 #include "tensor/functions_all.h"
 #include "tensor/memory/allocator.h"
 #include "tensor/result.h"
+#include "tensor/runtime/convolution.h"
 #include "tensor/runtime/denormals.h"
 #include "tensor/runtime/log.h"
 #include "tensor/runtime/threads.h"

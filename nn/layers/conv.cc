@@ -71,13 +71,13 @@ template <class Sizes, class Conv>
 Tensor convolved(const Tensor& x, const Tensor& weight, const Tensor& bias, const ConvLayerOptions<Sizes>& o,
                  const Conv& conv) {
   const Padded<Sizes> in = padded(x, o);
-  return conv(in.x, weight, bias, {o.stride, in.padding, o.dilation, o.groups});
+  return conv(in.x, weight, bias, {o.stride, in.padding, o.dilation, o.groups, o.algorithm});
 }
 
 template <class Sizes, class Conv>
 Tensor convolved(const Tensor& x, const Tensor& weight, const Tensor& bias, const ConvTransposeLayerOptions<Sizes>& o,
                  const Conv& conv) {
-  return conv(x, weight, bias, {o.stride, o.padding, o.output_padding, o.groups, o.dilation});
+  return conv(x, weight, bias, {o.stride, o.padding, o.output_padding, o.groups, o.dilation, o.algorithm});
 }
 
 /// The first two sizes of the weight.

@@ -29,6 +29,7 @@ template <class Sizes> struct ConvLayerOptions {
   int64_t groups = 1;
   bool bias = true;
   DType dtype = f32;
+  Convolution algorithm = Convolution::fastest;
 };
 // Beside the options of the functions, which are in weft.
 using Conv1dOptions = ConvLayerOptions<Single>;
@@ -46,6 +47,7 @@ template <class Sizes> struct ConvTransposeLayerOptions {
   bool bias = true;
   Sizes dilation = 1;
   DType dtype = f32;
+  Convolution algorithm = Convolution::fastest;
 };
 using ConvTranspose1dOptions = ConvTransposeLayerOptions<Single>;
 using ConvTranspose2dOptions = ConvTransposeLayerOptions<Pair>;

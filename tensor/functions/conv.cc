@@ -22,7 +22,7 @@ template <class Sizes>
 Tensor transposed(const char* name, const Tensor& x, const Tensor& weight, const Tensor& bias,
                   const ConvTransposeOptionsOf<Sizes>& o) {
   Frame frame(name, x, weight, bias);
-  const ConvOptions options = ConvOptionsOf<Sizes>{o.stride, o.padding, o.dilation, o.groups};
+  const ConvOptions options = ConvOptionsOf<Sizes>{o.stride, o.padding, o.dilation, o.groups, o.algorithm};
   return for_batch(x, Sizes::kAxes, [&](const Tensor& batch) {
     const Shape shape = transposed_conv_shape(batch.shape(), weight.shape(), options, as_triple(o.output_padding, 0));
     check_conv_bias(operand(bias), shape[1]);

@@ -81,7 +81,8 @@ void check_gradient(const Operand& g, const Shape& expected) {
 std::string attribute_text(const Pair& value) { return shown(as_triple(value, 0), 2); }
 std::string attribute_text(const ConvOptions& o) {
   return text("{stride=", shown(o.stride, o.axes), ", padding=", shown(o.padding, o.axes),
-              ", dilation=", shown(o.dilation, o.axes), ", groups=", o.groups, "}");
+              ", dilation=", shown(o.dilation, o.axes), ", groups=", o.groups,
+              o.algorithm == Convolution::direct ? ", algorithm=direct}" : "}");
 }
 
 void check_conv_bias(const Operand& bias, int64_t filters) {

@@ -8,7 +8,7 @@
 #include <type_traits>
 #include <utility>
 
-#if defined(__AVX512F__) || defined(__F16C__)
+#if defined(__AVX2__) || defined(__F16C__)
 #include <immintrin.h>
 #endif
 
@@ -125,6 +125,18 @@ template <class C, class T, int N, class Raw> WEFT_SIMD Vec<C, N> widen(Raw raw)
 }
 }  // namespace detail
 
+#if defined(__AVX2__)
+namespace detail {
+/// All bits of the first `count` lanes of eight words or four double words.
+WEFT_SIMD __m256i first_words(int count) {
+  return _mm256_cmpgt_epi32(_mm256_set1_epi32(count), _mm256_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7));
+}
+WEFT_SIMD __m256i first_double_words(int count) {
+  return _mm256_cmpgt_epi64(_mm256_set1_epi64x(count), _mm256_setr_epi64x(0, 1, 2, 3));
+}
+}  // namespace detail
+#endif
+
 /// N elements at p (any alignment) as C.
 template <class C, int N = kLanes<C>, class T> WEFT_SIMD Vec<C, N> load(const T* p) {
   using Raw = Vec<typename detail::RawOf<T>::type, N>;
@@ -146,6 +158,13 @@ template <class C, int N = kLanes<C>, class T> WEFT_SIMD Vec<C, N> load_part(con
     return detail::widen<C, T, N>((Raw)_mm256_maskz_loadu_epi16(static_cast<__mmask16>((1u << count) - 1u), p));
   if constexpr (sizeof(Raw) == 32 && sizeof(T) == 4)
     return detail::widen<C, T, N>((Raw)_mm256_maskz_loadu_epi32(static_cast<__mmask8>((1u << count) - 1u), p));
+#elif defined(__AVX2__)
+  if constexpr (sizeof(Raw) == 32 && sizeof(T) == 4)
+    return detail::widen<C, T, N>(
+        (Raw)_mm256_maskload_epi32(reinterpret_cast<const int*>(p), detail::first_words(count)));
+  if constexpr (sizeof(Raw) == 32 && sizeof(T) == 8)
+    return detail::widen<C, T, N>(
+        (Raw)_mm256_maskload_epi64(reinterpret_cast<const long long*>(p), detail::first_double_words(count)));
 #endif
   Element part[N] = {};
   const auto* raw = reinterpret_cast<const Element*>(p);
@@ -190,6 +209,15 @@ template <class C, int N = kLanes<C>, class T> WEFT_SIMD void store_part(T* p, V
   }
   if constexpr (sizeof raw == 64 && sizeof(T) == 8) {
     _mm512_mask_storeu_epi64(p, static_cast<__mmask8>((1u << count) - 1u), (__m512i)raw);
+    return;
+  }
+#elif defined(__AVX2__)
+  if constexpr (sizeof raw == 32 && sizeof(T) == 4) {
+    _mm256_maskstore_epi32(reinterpret_cast<int*>(p), detail::first_words(count), (__m256i)raw);
+    return;
+  }
+  if constexpr (sizeof raw == 32 && sizeof(T) == 8) {
+    _mm256_maskstore_epi64(reinterpret_cast<long long*>(p), detail::first_double_words(count), (__m256i)raw);
     return;
   }
 #endif

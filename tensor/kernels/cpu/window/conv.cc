@@ -10,6 +10,8 @@
 #include "tensor/kernels/cpu/window/depthwise_conv.h"
 #include "tensor/kernels/cpu/window/loop_conv.h"
 #include "tensor/kernels/cpu/window/tap_conv.h"
+#include "tensor/kernels/cpu/window/winograd.h"
+#include "tensor/runtime/convolution.h"
 
 namespace weft::kernels::cpu {
 namespace {
@@ -84,7 +86,12 @@ template <class F> void visit_computed(DType dtype, const ConvShape& s, F&& f) {
   });
 }
 
-/// How an f32 convolution runs, by sizes alone.
+bool takes_winograd(const ConvShape& s, ConvDirection direction) {
+  if (loops_forced() || convolution() == Convolution::direct || s.algorithm == Convolution::direct) return false;
+  return prefers_winograd(s, direction);
+}
+
+/// How an f32 convolution runs otherwise, by sizes alone.
 enum class Way { product, taps, onednn };
 
 Way way_of(const ConvShape& s) {
@@ -96,6 +103,7 @@ Way way_of(const ConvShape& s) {
 template <class T>
 bool forward(const ConvShape& s, const T* x, const T* w, const WeightStrides& strides, const BiasOf<T>* bias, T* out) {
   if constexpr (std::is_same_v<T, float>) {
+    if (takes_winograd(s, ConvDirection::forward) && winograd_conv(s, x, w, strides, bias, out)) return true;
     const Way way = way_of(s);
     if (way == Way::taps) return tap_conv(s, x, w, strides, bias, out), true;
     if (way == Way::onednn && onednn::conv_forward(s, x, w, strides, bias, out)) return true;
@@ -114,6 +122,8 @@ bool forward(const ConvShape& s, const T* x, const T* w, const WeightStrides& st
 template <class T>
 bool backward_data(const ConvShape& s, const T* grad, const T* w, const WeightStrides& strides, T* grad_x) {
   if constexpr (std::is_same_v<T, float>) {
+    if (takes_winograd(s, ConvDirection::backward_data) && winograd_conv_backward_data(s, grad, w, strides, grad_x))
+      return true;
     const Way way = way_of(s);
     if (way == Way::taps) return tap_conv_backward_data(s, grad, w, strides, grad_x), true;
     if (way == Way::onednn && onednn::conv_backward_data(s, grad, w, strides, grad_x)) return true;
@@ -132,6 +142,9 @@ bool backward_data(const ConvShape& s, const T* grad, const T* w, const WeightSt
 template <class T>
 bool backward_weights(const ConvShape& s, const T* x, const T* grad, T* grad_w, const WeightStrides& strides) {
   if constexpr (std::is_same_v<T, float>) {
+    if (takes_winograd(s, ConvDirection::backward_weights) &&
+        winograd_conv_backward_weights(s, x, grad, grad_w, strides))
+      return true;
     const Way way = way_of(s);
     if (way == Way::taps) return tap_conv_backward_weights(s, x, grad, grad_w, strides), true;
     if (way == Way::onednn && onednn::conv_backward_weights(s, x, grad, grad_w, strides)) return true;
@@ -163,8 +176,8 @@ using namespace kernels::cpu;
 
 /// In two axes: out(n, o, i, j) = bias(o) + sum over c, a, b of weight(o, c, a, b) x(n, g + c, i s - p + a d, j s - p +
 /// b d), with zeros outside of x and g the first channel of o's group. Any strides; what is not dense and channels-last
-/// is copied. f32 runs in oneDNN or in products; bf16 in oneDNN where the CPU has products of it, else, as f16, in f32,
-/// rounded at the end; f64 in products.
+/// is copied. f32 runs in Winograd's filtering, in oneDNN or in products; bf16 in oneDNN where the CPU has products of
+/// it, else, as f16, in f32, rounded at the end; f64 in products.
 void op::Conv::cpu(const Operand& x, const Operand& weight, const Operand& bias, const Operand& out) const {
   const FiveAxes x5(x), weight5(weight), out5(out);
   const ConvShape s = shape_of(*x5, *weight5, *out5, options);

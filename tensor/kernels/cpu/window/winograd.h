@@ -1,0 +1,28 @@
+// Winograd convolution, F(4 x 4, 3 x 3): a 3 x 3 convolution of stride 1 with a quarter of the multiplications, in f32.
+//
+// Results differ from direct ones by rounding (winograd.cc has the bound). Images are dense and channels-last, with no
+// reorder; the weight has any strides. No size is 0. The same bits at any thread count. Each function returns false
+// where a result was not finite: what it wrote is rubbish then, and a direct convolution tells which results NaN and
+// Inf reach.
+#pragma once
+
+#include "tensor/kernels/cpu/window/conv_shape.h"
+
+namespace weft::kernels::cpu {
+
+enum class ConvDirection : uint8_t { forward, backward_data, backward_weights };
+
+/// Whether these sizes are a 3 x 3 convolution of stride 1.
+bool fits_winograd(const ConvShape& s);
+/// Whether it is faster than direct convolution as well. By sizes alone.
+bool prefers_winograd(const ConvShape& s, ConvDirection direction);
+
+/// `bias` holds one value per filter or is null.
+bool winograd_conv(const ConvShape& s, const float* x, const float* weight, const WeightStrides& strides,
+                   const float* bias, float* out);
+bool winograd_conv_backward_data(const ConvShape& s, const float* grad, const float* weight,
+                                 const WeightStrides& strides, float* grad_x);
+bool winograd_conv_backward_weights(const ConvShape& s, const float* x, const float* grad, float* grad_weight,
+                                    const WeightStrides& strides);
+
+}  // namespace weft::kernels::cpu
