@@ -72,8 +72,12 @@ static int train(int argc, char** argv) {
 
   while (progress.finished_epochs() < settings.epochs) {
     for (const auto& [images, labels] : loader) {
-      const Tensor logits = model.forward(images);
-      const Tensor loss = nn::cross_entropy(logits, labels);
+      Tensor logits, loss;
+      {
+        const Autocast autocast(examples::compute_dtype(settings));
+        logits = model.forward(images);
+        loss = nn::cross_entropy(logits, labels);
+      }
       optimizer.zero_grad();
       loss.backward();
       optimizer.step();

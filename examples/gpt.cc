@@ -88,7 +88,11 @@ static int train(int argc, char** argv) {
   const int64_t every = settings.samples > 0 ? std::max<int64_t>(settings.steps / settings.samples, 1) : 0;
   while (progress.steps_done() < settings.steps && !examples::interrupted()) {
     const auto [inputs, targets] = examples::random_batch(text.train, settings.batch_size, context);
-    const Tensor loss = model.loss(inputs, targets);
+    Tensor loss;
+    {
+      const Autocast autocast(examples::compute_dtype(settings));
+      loss = model.loss(inputs, targets);
+    }
     optimizer.zero_grad();
     loss.backward();
     nn::clip_grad_norm(parameters, 1.0);

@@ -33,7 +33,8 @@ class Gpt : public weft::nn::Layer<Gpt> {
   }
 
   weft::Tensor forward(const weft::Tensor& indices) const {
-    const weft::Tensor positions = positions_.weight().narrow(0, 0, indices.size(1));
+    // Looked up like tokens, so that under Autocast(bf16) the sum, and what the layers add to it, is bf16 as well.
+    const weft::Tensor positions = positions_(weft::arange(0, indices.size(1)));
     weft::Tensor x = dropout_(tokens_(indices) + positions);
     for (const auto& layer : layers_) x = layer(x, {.causal = true});
     return head_(norm_(x));

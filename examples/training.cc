@@ -38,6 +38,7 @@ void add_shared_options(CLI::App& app, Settings& settings) {
   app.add_option("--lr", settings.lr, "highest learning rate")->check(CLI::PositiveNumber);
   app.add_option("--seed", settings.seed, "seed of everything random");
   app.add_option("--threads", settings.threads, "threads (default: all cores)")->check(CLI::Range(0, 1024));
+  app.add_flag("--bf16", settings.bf16, "train in mixed precision: products in bf16 where the CPU has it");
   app.add_option("--save", settings.save, "file to write a checkpoint to, now and then and on Ctrl-C");
   app.add_option("--resume", settings.resume, "checkpoint to carry on from");
 }

@@ -23,16 +23,20 @@ struct Settings {
   double lr = 1e-3;
   uint64_t seed = 1;
   int threads = 0;  // 0: all
+  bool bf16 = false;
   std::string save = {};
   std::string resume = {};
   std::string out = {};  // folder of the pictures; empty: where the program was started
 };
 
+/// What forward and loss compute products in: `const Autocast autocast(compute_dtype(settings));`
+inline weft::DType compute_dtype(const Settings& settings) { return settings.bf16 ? weft::bf16 : weft::f32; }
+
 /// Reads the arguments, seeds the generator and sets the threads; ends the program for --help (0) and mistakes (2).
 Settings parse(const char* what, int argc, char** argv, Settings settings);
 
-/// For an example with options of its own: adds those that all share (--batch-size, --lr, --seed, --threads, --save,
-/// --resume) to `app`; reads the arguments and does what parse() says of them.
+/// For an example with options of its own: adds those that all share (--batch-size, --lr, --seed, --threads, --bf16,
+/// --save, --resume) to `app`; reads the arguments and does what parse() says of them.
 void add_shared_options(CLI::App& app, Settings& settings);
 void read_arguments(CLI::App& app, int argc, char** argv, Settings& settings);
 

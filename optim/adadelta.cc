@@ -17,7 +17,7 @@ Adadelta::Adadelta(const std::vector<AdadeltaGroup>& groups, const AdadeltaOptio
 void Adadelta::update(size_t group, Slot& slot, const Tensor& gradient) {
   const AdadeltaOptions& o = options(group);
   const auto [square, change] = states(slot, {true, true});
-  internal::optimizer_step(name(), op::AdadeltaStep{o}, slot.parameter, gradient, square, change);
+  internal::optimizer_step(name(), op::AdadeltaStep{o}, slot.weights, gradient, square, change);
 }
 
 }  // namespace weft::optim

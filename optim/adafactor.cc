@@ -44,7 +44,7 @@ Shape Adafactor::state_shape(const Tensor& parameter, size_t state) const {
 void Adafactor::update(size_t group, Slot& slot, const Tensor& gradient) {
   const AdafactorOptions& o = options(group);
   if (gradient.numel() == 0) return;
-  Tensor parameter = slot.parameter;
+  Tensor parameter = slot.weights;
   const Tensor g = o.maximize ? -gradient : gradient;
   const auto t = static_cast<double>(slot.steps);
   const double scale = std::max(o.eps2, root_mean_square(parameter)) * std::min(o.lr, 1 / std::sqrt(t));

@@ -19,7 +19,7 @@ void Adagrad::update(size_t group, Slot& slot, const Tensor& gradient) {
   const bool first = !slot.states[0].defined();
   auto [sum] = states(slot, {true});
   if (first) sum.fill_(o.initial_accumulator_value);
-  internal::optimizer_step(name(), op::AdagradStep{o, slot.steps}, slot.parameter, gradient, sum);
+  internal::optimizer_step(name(), op::AdagradStep{o, slot.steps}, slot.weights, gradient, sum);
 }
 
 }  // namespace weft::optim

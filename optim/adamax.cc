@@ -17,7 +17,7 @@ Adamax::Adamax(const std::vector<AdamaxGroup>& groups, const AdamaxOptions& opti
 void Adamax::update(size_t group, Slot& slot, const Tensor& gradient) {
   const AdamaxOptions& o = options(group);
   const auto [average, largest] = states(slot, {true, true});
-  internal::optimizer_step(name(), op::AdamaxStep{o, slot.steps}, slot.parameter, gradient, average, largest);
+  internal::optimizer_step(name(), op::AdamaxStep{o, slot.steps}, slot.weights, gradient, average, largest);
 }
 
 }  // namespace weft::optim

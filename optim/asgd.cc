@@ -19,7 +19,7 @@ ASGD::ASGD(const std::vector<ASGDGroup>& groups, const ASGDOptions& options) : O
 void ASGD::update(size_t group, Slot& slot, const Tensor& gradient) {
   const ASGDOptions& o = options(group);
   auto [mean] = states(slot, {true});
-  Tensor parameter = slot.parameter;
+  Tensor parameter = slot.weights;
   Tensor g = o.maximize ? -gradient : gradient;
   if (o.weight_decay != 0) g = g + parameter * o.weight_decay;
   const auto before = static_cast<double>(slot.steps - 1);

@@ -16,6 +16,7 @@ template <class As> struct LAMBFields {
   Number eps = As::initial(1e-6);
   Number weight_decay = As::initial(1e-2);  // part of the change whose norm is scaled
   Switch maximize = As::initial(false);     // climbs instead
+  WEFT_HALF_PRECISION_FIELDS;
 
   bool operator==(const LAMBFields&) const = default;
   static constexpr void fields(auto& self, auto visit) {
@@ -25,6 +26,7 @@ template <class As> struct LAMBFields {
     visit("eps", self.eps, Range::not_negative);
     visit("weight_decay", self.weight_decay, Range::not_negative);
     visit("maximize", self.maximize, Range::any);
+    visit_half_precision(self, visit);
   }
 };
 using LAMBOptions = LAMBFields<AsOptions>;
@@ -40,6 +42,7 @@ template <class As> struct ASGDFields {
   Number t0 = As::initial(1e6);            // steps before the mean begins
   Number weight_decay = As::initial(0.0);  // L2: added to the gradient
   Switch maximize = As::initial(false);    // climbs instead
+  WEFT_HALF_PRECISION_FIELDS;
 
   bool operator==(const ASGDFields&) const = default;
   static constexpr void fields(auto& self, auto visit) {
@@ -49,6 +52,7 @@ template <class As> struct ASGDFields {
     visit("t0", self.t0, Range::not_negative);
     visit("weight_decay", self.weight_decay, Range::not_negative);
     visit("maximize", self.maximize, Range::any);
+    visit_half_precision(self, visit);
   }
 };
 using ASGDOptions = ASGDFields<AsOptions>;
@@ -64,6 +68,7 @@ template <class As> struct RpropFields {
   Number min_step = As::initial(1e-6);
   Number max_step = As::initial(50.0);
   Switch maximize = As::initial(false);  // climbs instead
+  WEFT_HALF_PRECISION_FIELDS;
 
   bool operator==(const RpropFields&) const = default;
   static constexpr void fields(auto& self, auto visit) {
@@ -73,6 +78,7 @@ template <class As> struct RpropFields {
     visit("min_step", self.min_step, Range::not_negative);
     visit("max_step", self.max_step, Range::not_negative);
     visit("maximize", self.maximize, Range::any);
+    visit_half_precision(self, visit);
   }
   /// Why the fields do not go together; null where they do.
   const char* conflict() const {
@@ -94,6 +100,7 @@ template <class As> struct AdafactorFields {
   Number d = As::initial(1.0);             // the change is clipped to this root mean square
   Number weight_decay = As::initial(0.0);  // shrinks the parameter by lr * weight_decay
   Switch maximize = As::initial(false);    // climbs instead
+  WEFT_HALF_PRECISION_FIELDS;
 
   bool operator==(const AdafactorFields&) const = default;
   static constexpr void fields(auto& self, auto visit) {
@@ -104,6 +111,7 @@ template <class As> struct AdafactorFields {
     visit("d", self.d, Range::not_negative);
     visit("weight_decay", self.weight_decay, Range::not_negative);
     visit("maximize", self.maximize, Range::any);
+    visit_half_precision(self, visit);
   }
   /// Why the fields do not go together; null where they do.
   const char* conflict() const {
@@ -131,6 +139,7 @@ template <class As> struct MuonFields {
   Count ns_steps = As::initial(int64_t{5});     // iterations
   Switch match_rms_adamw = As::initial(false);  // as large as a change of AdamW's: Liu et al., arXiv 2502.16982
   Switch maximize = As::initial(false);         // climbs instead
+  WEFT_HALF_PRECISION_FIELDS;
 
   bool operator==(const MuonFields&) const = default;
   static constexpr void fields(auto& self, auto visit) {
@@ -145,6 +154,7 @@ template <class As> struct MuonFields {
     visit("ns_steps", self.ns_steps, Range::not_negative);
     visit("match_rms_adamw", self.match_rms_adamw, Range::any);
     visit("maximize", self.maximize, Range::any);
+    visit_half_precision(self, visit);
   }
 };
 using MuonOptions = MuonFields<AsOptions>;

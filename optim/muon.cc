@@ -45,7 +45,7 @@ void Muon::update(size_t group, Slot& slot, const Tensor& gradient) {
   const MuonOptions& o = options(group);
   if (gradient.numel() == 0) return;
   auto [buffer] = states(slot, {true});
-  Tensor parameter = slot.parameter;
+  Tensor parameter = slot.weights;
   const Tensor g = o.maximize ? -gradient : gradient;
   buffer.add_((g - buffer) * (1 - o.momentum));
   const Tensor change = orthogonal(o.nesterov ? g + (buffer - g) * o.momentum : buffer, o);

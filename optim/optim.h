@@ -11,6 +11,7 @@
 #include "optim/average.h"
 #include "optim/curve_schedules.h"
 #include "optim/cyclic.h"
+#include "optim/grad_scaler.h"
 #include "optim/lamb.h"
 #include "optim/lbfgs.h"
 #include "optim/lion.h"

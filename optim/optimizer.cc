@@ -6,8 +6,6 @@
 #include <ostream>
 
 #include "autograd/grad_mode.h"
-#include "tensor/functions/copy.h"
-#include "tensor/functions/fill.h"
 #include "tensor/functions/reduce.h"
 #include "tensor/runtime/log.h"
 
@@ -36,7 +34,9 @@ void Optimizer::add_slots(const std::vector<Tensor>& parameters) {
     if (!internal::body(parameter).history || !parameter.is_leaf())
       throw GradientError(text("a tensor of shape ", parameter.shape(), " is not a parameter: see parameter()"));
     check_parameter(parameter);
-    Slot slot{.parameter = parameter, .key = parameter.name(), .steps = 0, .states = {}, .numbers = {}};
+    Slot slot;
+    slot.parameter = parameter;
+    slot.key = parameter.name();
     slot.states.resize(state_names_.size());
     slot.numbers.resize(number_names_.size());
     bool twice = false, shares_name = slot.key.empty() || slot.key == "leaf";
@@ -82,7 +82,7 @@ void Optimizer::step() {
       const Tensor gradient = slot.parameter.grad();
       if (!gradient.defined()) continue;
       ++slot.steps;
-      update(i, slot, gradient);
+      update_slot(i, slot, gradient);
     }
   }
   if (++steps_ == 1) warn_unused();
@@ -118,20 +118,6 @@ void Optimizer::warn_unused() const {
 }
 
 Shape Optimizer::state_shape(const Tensor& parameter, size_t) const { return parameter.shape(); }
-
-Tensor Optimizer::new_state(const Tensor& parameter, size_t index) const {
-  const Shape shape = state_shape(parameter, index);
-  return shape == parameter.shape() ? zeros_like(parameter) : zeros(shape, parameter.dtype(), parameter.device());
-}
-
-Tensor Optimizer::state(Slot& slot, size_t index) const {
-  Tensor& state = slot.states[index];
-  if (!state.defined())
-    state = new_state(slot.parameter, index);
-  else if (state.dtype() != slot.parameter.dtype() || state.device() != slot.parameter.device())
-    state = cast(state.to(slot.parameter.device()), slot.parameter.dtype());  // the module was cast or moved
-  return state;
-}
 
 // ---- numbers ----
 
@@ -195,6 +181,7 @@ std::string Optimizer::to_string() const {
   for (size_t group = 0; group < groups_.size(); ++group) {
     std::string fields;
     for (const Number& number : const_cast<Optimizer*>(this)->numbers(group)) {
+      if (number.range == Range::option && number.get() == 0) continue;
       if (!fields.empty()) fields += ", ";
       fields += number.flag != nullptr ? text(number.name, "=", *number.flag) : text(number.name, "=", number.get());
     }

@@ -44,6 +44,10 @@ class Optimizer {
   /// The parameters of all groups, in order.
   std::vector<Tensor> parameters() const;
 
+  /// The f32 copies of parameters of 16 bits that groups with `master_weights` keep, by the parameters' names; those
+  /// that a step has made so far. They share the optimizer's memory.
+  StateDict masters() const;
+
   size_t group_count() const { return groups_.size(); }
   double lr(size_t group = 0) const { return get("lr", group); }
   void set_lr(double value) { set("lr", value); }
@@ -72,6 +76,13 @@ class Optimizer {
     int64_t steps = 0;  // that updated it
     std::vector<Tensor> states;
     std::vector<double> numbers;
+    Tensor master;         // the parameter in f32, where its group keeps masters of 16 bits
+    uint64_t written = 0;  // the version of the parameter's memory that the master was rounded to
+    Tensor weights;  // what update() changes: the parameter, its master, or a copy in f32 that is rounded after it
+  };
+  /// What a group says of 16 bits (WEFT_HALF_PRECISION_FIELDS).
+  struct HalfPrecision {
+    bool master_weights = false, stochastic_rounding = false, bf16_states = false;
   };
   /// A number of a group by name, or a switch, which counts as 0 or 1.
   struct Number {
@@ -102,7 +113,8 @@ class Optimizer {
   virtual std::vector<Number> numbers(size_t group) = 0;
   /// Why the numbers of a group do not go together; null where they do.
   virtual const char* conflict(size_t group) const = 0;
-  /// Updates `slot.parameter`; slot.steps counts this step already.
+  virtual HalfPrecision half_precision(size_t group) const = 0;
+  /// Updates `slot.weights`, in f32 or f64 as the gradient and the states; slot.steps counts this step already.
   virtual void update(size_t group, Slot& slot, const Tensor& gradient) = 0;
   /// Error where the optimizer cannot take the parameter.
   virtual void check_parameter(const Tensor& /*parameter*/) const {}
@@ -110,7 +122,7 @@ class Optimizer {
   virtual Shape state_shape(const Tensor& parameter, size_t state) const;
   /// The states of the slot that are wanted, in the constructor's order, the others undefined:
   ///   const auto [average, square, largest] = states(slot, {true, true, o.amsgrad});
-  /// A new one is zeros; all follow the parameter's dtype.
+  /// A new one is zeros; all are f32, or f64 where the parameter is.
   template <size_t n> std::array<Tensor, n> states(Slot& slot, const bool (&wanted)[n]) const {
     std::array<Tensor, n> out;
     for (size_t i = 0; i < n; ++i)
@@ -119,8 +131,13 @@ class Optimizer {
   }
 
  private:
+  friend class GradScaler;
+
   Tensor state(Slot& slot, size_t index) const;
-  Tensor new_state(const Tensor& parameter, size_t index) const;
+  Tensor new_state(const Tensor& parameter, size_t index, DType dtype) const;
+  void update_slot(size_t group, Slot& slot, const Tensor& gradient);
+  void update_in_f32(size_t group, Slot& slot, const Tensor& gradient);
+  void take_master(Slot& slot) const;
   bool is_finite() const;
   std::optional<Number> find(std::string_view name, size_t group) const;
   void warn_unused() const;
@@ -132,6 +149,7 @@ class Optimizer {
   std::vector<std::vector<Slot>> groups_;
   int64_t steps_ = 0, skipped_ = 0;
   bool skips_nonfinite_ = false;
+  double gradient_factor_ = 1;  // of gradients of 16 bits, once they are f32
 };
 
 std::ostream& operator<<(std::ostream& out, const Optimizer& optimizer);
@@ -181,7 +199,17 @@ template <class Options> class OptimizerOf : public Optimizer {
     });
     return out;
   }
-  const char* conflict([[maybe_unused]] size_t group) const final {
+  HalfPrecision half_precision([[maybe_unused]] size_t group) const final {
+    if constexpr (requires(const Options& options) { options.master_weights; }) {
+      const Options& o = options_[group];
+      return {o.master_weights, o.stochastic_rounding, o.bf16_states};
+    }
+    return {};
+  }
+  const char* conflict(size_t group) const final {
+    const HalfPrecision half = half_precision(group);
+    if (half.master_weights && half.stochastic_rounding)
+      return "master_weights leave nothing to stochastic_rounding; set one of the two";
     if constexpr (requires(const Options& options) { options.conflict(); }) return options_[group].conflict();
     return nullptr;
   }

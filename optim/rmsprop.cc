@@ -24,7 +24,7 @@ RMSprop::RMSprop(const std::vector<RMSpropGroup>& groups, const RMSpropOptions& 
 void RMSprop::update(size_t group, Slot& slot, const Tensor& gradient) {
   const RMSpropOptions& o = options(group);
   const auto [square, buffer, average] = states(slot, {true, o.momentum != 0, o.centered});
-  internal::optimizer_step(name(), op::RmspropStep{o}, slot.parameter, gradient, square, buffer, average);
+  internal::optimizer_step(name(), op::RmspropStep{o}, slot.weights, gradient, square, buffer, average);
 }
 
 }  // namespace weft::optim

@@ -22,7 +22,7 @@ void Rprop::update(size_t group, Slot& slot, const Tensor& gradient) {
   const bool first = !slot.states[1].defined();
   auto [previous, size] = states(slot, {true, true});
   if (first) size.fill_(o.lr);
-  Tensor parameter = slot.parameter;
+  Tensor parameter = slot.weights;
   const Tensor g = o.maximize ? -gradient : gradient;
   const Tensor agreement = g * previous, turned = agreement < 0;
   const auto number = [&](double value) { return full({}, value, g.dtype(), g.device()); };

@@ -20,7 +20,7 @@ void SGD::update(size_t group, Slot& slot, const Tensor& gradient) {
   const SGDOptions& o = options(group);
   const bool first = !slot.states[0].defined();
   const auto [buffer] = states(slot, {o.momentum != 0});
-  internal::optimizer_step(name(), op::SgdStep{o, first}, slot.parameter, gradient, buffer);
+  internal::optimizer_step(name(), op::SgdStep{o, first}, slot.weights, gradient, buffer);
 }
 
 }  // namespace weft::optim

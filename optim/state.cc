@@ -1,7 +1,8 @@
 // Saving and restoring what an optimizer has built up. Keys: tensors `first.conv.weight.exp_avg`, numbers
 // `first.conv.weight.step`, `group.0.lr`, `group.0.nesterov` (switches are saved as PyTorch's param_groups are),
-// `steps`.
+// `steps`. Where masters are kept, `first.conv.weight.master` is the parameter in f32.
 #include "autograd/grad_mode.h"
+#include "optim/half_precision.h"
 #include "optim/optimizer.h"
 #include "tensor/functions/copy.h"
 #include "tensor/functions/fill.h"
@@ -9,6 +10,8 @@
 namespace weft::optim {
 namespace {
 constexpr const char* kSkipped = "skipped";  // absent where nothing was to be skipped
+
+constexpr const char* kMaster = ".master";
 
 std::string group_key(size_t group, std::string_view name) { return text("group.", group, ".", name); }
 /// A number of a state as a count.
@@ -25,12 +28,13 @@ State Optimizer::state_dict() const {
   if (skips_nonfinite_ || skipped_ > 0) out.numbers[kSkipped] = static_cast<double>(skipped_);
   for (size_t i = 0; i < groups_.size(); ++i) {
     for (const Number& number : const_cast<Optimizer*>(this)->numbers(i))
-      out.numbers[group_key(i, number.name)] = number.get();
+      if (number.range != Range::option || number.get() != 0) out.numbers[group_key(i, number.name)] = number.get();
     for (const Slot& slot : groups_[i]) {
       out.numbers[slot.key + ".step"] = static_cast<double>(slot.steps);
       for (size_t k = 0; k < slot.numbers.size(); ++k) out.numbers[slot.key + "." + number_names_[k]] = slot.numbers[k];
       for (size_t k = 0; k < slot.states.size(); ++k)
         if (slot.states[k].defined()) out.tensors[slot.key + "." + state_names_[k]] = slot.states[k];
+      if (slot.master.defined()) out.tensors[slot.key + kMaster] = slot.master;
     }
   }
   return out;
@@ -52,18 +56,22 @@ void Optimizer::load_state_dict(const State& given) {
   for (size_t i = 0; i < groups_.size(); ++i) {
     for (const Number& number : numbers(i)) {
       const std::string key = group_key(i, number.name);
+      if (number.range == Range::option && !given.numbers.contains(key)) continue;
       if (check_number(key)) number.check(given.numbers.at(key));
     }
     for (const Slot& slot : groups_[i]) {
       check_count(slot.key + ".step");
       for (const char* name : number_names_) check_number(slot.key + "." + name);
-      for (size_t k = 0; k < state_names_.size(); ++k) {
-        const auto found = given.tensors.find(slot.key + "." + state_names_[k]);
-        if (found == given.tensors.end()) continue;
+      const auto check_tensor = [&](const std::string& key, const Shape& wanted) {
+        const auto found = given.tensors.find(key);
+        if (found == given.tensors.end()) return;
         ++used;
-        const Shape &shape = found->second.shape(), wanted = state_shape(slot.parameter, k);
-        if (shape != wanted) problems.push_back(text(found->first, " has shape ", shape, " instead of ", wanted));
-      }
+        const Shape& shape = found->second.shape();
+        if (shape != wanted) problems.push_back(text(key, " has shape ", shape, " instead of ", wanted));
+      };
+      for (size_t k = 0; k < state_names_.size(); ++k)
+        check_tensor(slot.key + "." + state_names_[k], state_shape(slot.parameter, k));
+      check_tensor(slot.key + kMaster, slot.parameter.shape());
     }
   }
   if (used != given.tensors.size())
@@ -76,17 +84,34 @@ void Optimizer::load_state_dict(const State& given) {
   steps_ = static_cast<int64_t>(given.numbers.at("steps"));
   skipped_ = skipped;
   for (size_t i = 0; i < groups_.size(); ++i) {
-    for (const Number& number : numbers(i)) number.put(given.numbers.at(group_key(i, number.name)));
+    for (const Number& number : numbers(i)) {
+      const auto found = given.numbers.find(group_key(i, number.name));
+      if (found != given.numbers.end()) number.put(found->second);
+    }
     for (Slot& slot : groups_[i]) {
       slot.steps = static_cast<int64_t>(given.numbers.at(slot.key + ".step"));
       for (size_t k = 0; k < slot.numbers.size(); ++k)
         slot.numbers[k] = given.numbers.at(slot.key + "." + number_names_[k]);
-      for (size_t k = 0; k < slot.states.size(); ++k) {
-        const auto found = given.tensors.find(slot.key + "." + state_names_[k]);
-        slot.states[k] = found == given.tensors.end() ? Tensor() : new_state(slot.parameter, k).copy_(found->second);
-      }
+      const auto restored = [&](const std::string& key, const auto& blank) {
+        const auto found = given.tensors.find(key);
+        return found == given.tensors.end() ? Tensor() : blank().copy_(found->second);
+      };
+      const DType dtype = stored_dtype(slot.parameter, half_precision(i).bf16_states);
+      for (size_t k = 0; k < slot.states.size(); ++k)
+        slot.states[k] =
+            restored(slot.key + "." + state_names_[k], [&] { return new_state(slot.parameter, k, dtype); });
+      slot.master = restored(slot.key + kMaster, [&] { return zeros_like(slot.parameter.detach(), f32); });
+      slot.written = kUnknownVersion;
     }
   }
+}
+
+StateDict Optimizer::masters() const {
+  StateDict out;
+  for (const std::vector<Slot>& group : groups_)
+    for (const Slot& slot : group)
+      if (slot.master.defined()) out[slot.key] = slot.master;
+  return out;
 }
 
 }  // namespace weft::optim

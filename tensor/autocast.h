@@ -1,6 +1,7 @@
 // Autocast: mixed precision as a scope.
 #pragma once
 
+#include "tensor/dispatch/autocast_copies.h"
 #include "tensor/dispatch/modes.h"
 
 namespace weft {
@@ -9,6 +10,9 @@ namespace weft {
 /// f16); exponentials, softmax, losses, norms and long sums compute in f32; other ops follow their inputs. What each op
 /// does is its policy. Casts are recorded, so gradients come back in each tensor's own dtype. Backward is not affected.
 /// Scopes nest: `Autocast autocast(bf16);`
+///
+/// The copy of a parameter that products read is made once while the outermost scope lives and nothing writes the
+/// parameter, however often and in whatever mode (NoGrad, checkpoint) it is used.
 ///
 /// On a CPU without bf16 instructions (AVX512_BF16 or AMX) a bf16 scope says so once and casts nothing.
 class Autocast {
@@ -20,6 +24,7 @@ class Autocast {
 
  private:
   ModeScope<DType> scope_;
+  dispatch::AutocastCopies copies_;
 };
 
 }  // namespace weft

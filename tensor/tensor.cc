@@ -2,6 +2,7 @@
 
 #include <cstring>
 
+#include "tensor/dispatch/autocast_copies.h"
 #include "tensor/dispatch/in_place.h"
 #include "tensor/dispatch/view_history.h"
 #include "tensor/ops/copy.h"
@@ -51,6 +52,7 @@ void* Tensor::checked_data(DType wanted) const {
         text("the memory is on ", name_of(device()), ", where the host cannot read it; use to(Device::cpu())"));
   if (!is_contiguous())
     throw ShapeError(text("the memory is not row-major (strides ", layout().strides(), "); use contiguous() first"));
+  dispatch::note_handed_out(internal::raw(*this));
   return static_cast<char*>(internal::raw(*this)) + layout().offset() * static_cast<int64_t>(size_of(wanted));
 }
 

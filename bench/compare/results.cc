@@ -25,9 +25,24 @@ std::string spread(const std::vector<double>& values) {
   return figure(lowest(values)) + " to " + figure(highest(values));
 }
 
-/// How many times as fast as this system weft is; of the hand-written step, the share of its speed that weft reaches.
-std::string against(const Series& series, const Series& weft) {
-  if (&series == &weft || middle(weft.medians) == 0) return "";
+bool computes_in_bf16(const Series& series) { return series.mode.starts_with("bf16"); }
+
+/// weft in the precision of `series`; where weft did not run in it, the first series, which is weft in f32.
+const Series& weft_beside(const Series& series, const ModelResult& result) {
+  for (const Series& other : result.series)
+    if (other.system == "weft" && computes_in_bf16(other) == computes_in_bf16(series)) return other;
+  return result.series.front();
+}
+
+/// How many times as fast as this system weft is in the same precision; of the hand-written step, the share of its speed
+/// that weft reaches. In weft's own row of bf16: how many times as fast as its f32 it is.
+std::string against(const Series& series, const ModelResult& result) {
+  const Series& weft = weft_beside(series, result);
+  if (middle(weft.medians) == 0) return "";
+  if (&series == &weft) {
+    const double f32 = middle(result.series.front().medians);
+    return computes_in_bf16(series) ? format("%.2f times weft eager", f32 / middle(series.medians)) : "";
+  }
   const double ratio = middle(series.medians) / middle(weft.medians);
   return series.system == "hand-written" ? format("%.0f %% of it", 100 * ratio) : format("%.2f times", ratio);
 }
@@ -40,8 +55,8 @@ std::string row(const Series& series, const ModelResult& result) {
   const std::string share = result.limit_ms > 0 ? format("%.0f %%", 100 * result.limit_ms / median) : "";
   const std::string losses = series.losses.size() == 2 ? format("%.2f, %.2f", series.losses[0], series.losses[1]) : "";
   return format("| %s | %s | %s | %s | %s | %s | %s |\n", series.label().c_str(), figure(median).c_str(),
-                spread(series.medians).c_str(), against(series, result.series.front()).c_str(), memory.c_str(),
-                share.c_str(), losses.c_str());
+                spread(series.medians).c_str(), against(series, result).c_str(), memory.c_str(), share.c_str(),
+                losses.c_str());
 }
 
 std::string model_table(const ModelResult& result) {

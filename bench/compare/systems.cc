@@ -58,7 +58,7 @@ void add_hand_written(const Places& places, const std::vector<std::string>& mode
   const std::vector<Program> programs = {{"mlp", "mlp", {"mm"}},
                                          {"cnn", "cnn", {"fused", "unfused"}},
                                          {"resnet", "resnet18", {"16cmix", "mix"}},
-                                         {"gpt", "gpt", {"sgemm"}}};
+                                         {"gpt", "gpt", {"sgemm", "bf16ip"}}};
   if (places.limits.empty()) {
     field.absent.push_back("hand-written steps: no folder of them (--limits)");
     return;
@@ -88,6 +88,7 @@ void add_pytorch(const Places& places, Field& field) {
   field.systems.push_back(stepping("PyTorch", "eager", program, kAllModels));
   field.systems.push_back(stepping("PyTorch", "channels_last", program, {"cnn", "resnet18"}));
   field.systems.push_back(stepping("PyTorch", "compile", program, kAllModels));
+  field.systems.push_back(stepping("PyTorch", "bf16", program, kAllModels));
 }
 
 void add_libtorch(const Places& places, Field& field) {
@@ -139,7 +140,8 @@ bool System::runs(const std::string& model) const {
 Field find_systems(const Places& places, const std::function<bool(const std::string&)>& wanted,
                    const std::vector<std::string>& models) {
   Field field;
-  field.systems.push_back(stepping("weft", "eager", {places.programs + "/train_steps"}, kAllModels));
+  for (const char* mode : {"eager", "bf16"})
+    field.systems.push_back(stepping("weft", mode, {places.programs + "/train_steps"}, kAllModels));
   if (wanted("hand-written")) add_hand_written(places, models, field);
   if (wanted("PyTorch")) add_pytorch(places, field);
   if (wanted("LibTorch")) add_libtorch(places, field);

@@ -1,4 +1,7 @@
-"""The training steps of bench/models.h in PyTorch: eager, with channels-last memory, and compiled."""
+"""The training steps of bench/models.h in PyTorch: eager, with channels-last memory, compiled, and under autocast.
+
+bf16: eager, forward and loss under autocast; channels-last memory where there are convolutions.
+"""
 
 import torch
 from torch import nn
@@ -113,17 +116,19 @@ def work(name):
 
 
 def main():
-    options = arguments(["eager", "channels_last", "compile"])
+    options = arguments(["eager", "channels_last", "compile", "bf16"])
     torch.set_num_threads(options.threads)
     torch.manual_seed(1)
     model, optimizer, x, targets = work(options.model)
-    if options.mode == "channels_last":
+    convolves = options.model in ("cnn", "resnet18")
+    if options.mode == "channels_last" or (options.mode == "bf16" and convolves):
         model, x = model.to(memory_format=torch.channels_last), x.contiguous(memory_format=torch.channels_last)
     forward = torch.compile(model) if options.mode == "compile" else model
 
     def step():
         optimizer.zero_grad()
-        loss = F.cross_entropy(forward(x), targets)
+        with torch.autocast("cpu", torch.bfloat16, enabled=options.mode == "bf16"):
+            loss = F.cross_entropy(forward(x), targets)
         loss.backward()
         optimizer.step()
         return loss.detach()

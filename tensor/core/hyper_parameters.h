@@ -8,7 +8,12 @@
 namespace weft::optim {
 
 /// The values a number may have.
-enum class Range : uint8_t { any, not_negative, fraction };  // fraction: [0, 1)
+enum class Range : uint8_t {
+  any,
+  not_negative,
+  fraction,  // [0, 1)
+  option,    // a switch that text and files hold only where it is on; a file without it says nothing about it
+};
 
 /// Options have no parameters; nothing a user writes makes one, so that a group is never taken for options.
 struct NoParameters {
@@ -28,6 +33,21 @@ struct AsOptions {
   static constexpr bool initial(bool value) { return value; }
 };
 
+/// What becomes of parameters and states of 16 bits; fields of every optimizer but L-BFGS. Steps compute in f32 always.
+///   master_weights       bf16 and f16 parameters are rounded copies of f32 ones, which the optimizer keeps and saves
+///   stochastic_rounding  without masters: rounds new parameters up or down at random, so that small steps add up
+///   bf16_states          keeps means and the like in bf16, rounded at random, instead of f32 (f64 for f64 parameters)
+#define WEFT_HALF_PRECISION_FIELDS                 \
+  Switch master_weights = As::initial(false);      \
+  Switch stochastic_rounding = As::initial(false); \
+  Switch bf16_states = As::initial(false)
+
+constexpr void visit_half_precision(auto& self, auto& visit) {
+  visit("master_weights", self.master_weights, Range::option);
+  visit("stochastic_rounding", self.stochastic_rounding, Range::option);
+  visit("bf16_states", self.bf16_states, Range::option);
+}
+
 // fields(self, visit) calls visit(name, field, range) with every field, "lr" first; switches have Range::any.
 
 template <class As> struct SGDFields {
@@ -41,6 +61,7 @@ template <class As> struct SGDFields {
   Number weight_decay = As::initial(0.0);  // L2: added to the gradient
   Switch nesterov = As::initial(false);    // needs momentum, and no dampening
   Switch maximize = As::initial(false);    // climbs instead
+  WEFT_HALF_PRECISION_FIELDS;
 
   bool operator==(const SGDFields&) const = default;
   static constexpr void fields(auto& self, auto visit) {
@@ -50,6 +71,7 @@ template <class As> struct SGDFields {
     visit("weight_decay", self.weight_decay, Range::not_negative);
     visit("nesterov", self.nesterov, Range::any);
     visit("maximize", self.maximize, Range::any);
+    visit_half_precision(self, visit);
   }
   /// Why the fields do not go together; null where they do.
   const char* conflict() const {
@@ -71,6 +93,7 @@ template <class As, bool decoupled = false> struct AdamFields {
   Number weight_decay = As::initial(decoupled ? 1e-2 : 0.0);  // L2, added to the gradient, unless decoupled
   Switch amsgrad = As::initial(false);   // divides by the largest mean square so far (Reddi et al., ICLR 2018)
   Switch maximize = As::initial(false);  // climbs instead
+  WEFT_HALF_PRECISION_FIELDS;
 
   bool operator==(const AdamFields&) const = default;
   static constexpr void fields(auto& self, auto visit) {
@@ -81,6 +104,7 @@ template <class As, bool decoupled = false> struct AdamFields {
     visit("weight_decay", self.weight_decay, Range::not_negative);
     visit("amsgrad", self.amsgrad, Range::any);
     visit("maximize", self.maximize, Range::any);
+    visit_half_precision(self, visit);
   }
 };
 using AdamOptions = AdamFields<AsOptions>;
@@ -98,6 +122,7 @@ template <class As> struct RMSpropFields {
   Number momentum = As::initial(0.0);
   Switch centered = As::initial(false);  // divides by the standard deviation instead of the root mean square
   Switch maximize = As::initial(false);  // climbs instead
+  WEFT_HALF_PRECISION_FIELDS;
 
   bool operator==(const RMSpropFields&) const = default;
   static constexpr void fields(auto& self, auto visit) {
@@ -108,6 +133,7 @@ template <class As> struct RMSpropFields {
     visit("momentum", self.momentum, Range::not_negative);
     visit("centered", self.centered, Range::any);
     visit("maximize", self.maximize, Range::any);
+    visit_half_precision(self, visit);
   }
 };
 using RMSpropOptions = RMSpropFields<AsOptions>;
@@ -123,6 +149,7 @@ template <class As> struct AdagradFields {
   Number initial_accumulator_value = As::initial(0.0);  // the sum of squares before the first step
   Number eps = As::initial(1e-10);
   Switch maximize = As::initial(false);  // climbs instead
+  WEFT_HALF_PRECISION_FIELDS;
 
   bool operator==(const AdagradFields&) const = default;
   static constexpr void fields(auto& self, auto visit) {
@@ -132,6 +159,7 @@ template <class As> struct AdagradFields {
     visit("initial_accumulator_value", self.initial_accumulator_value, Range::not_negative);
     visit("eps", self.eps, Range::not_negative);
     visit("maximize", self.maximize, Range::any);
+    visit_half_precision(self, visit);
   }
 };
 using AdagradOptions = AdagradFields<AsOptions>;
@@ -146,6 +174,7 @@ template <class As> struct AdadeltaFields {
   Number eps = As::initial(1e-6);          // inside of the roots
   Number weight_decay = As::initial(0.0);  // L2: added to the gradient
   Switch maximize = As::initial(false);    // climbs instead
+  WEFT_HALF_PRECISION_FIELDS;
 
   bool operator==(const AdadeltaFields&) const = default;
   static constexpr void fields(auto& self, auto visit) {
@@ -154,6 +183,7 @@ template <class As> struct AdadeltaFields {
     visit("eps", self.eps, Range::not_negative);
     visit("weight_decay", self.weight_decay, Range::not_negative);
     visit("maximize", self.maximize, Range::any);
+    visit_half_precision(self, visit);
   }
 };
 using AdadeltaOptions = AdadeltaFields<AsOptions>;
@@ -169,6 +199,7 @@ template <class As> struct AdamaxFields {
   Number eps = As::initial(1e-8);
   Number weight_decay = As::initial(0.0);  // L2: added to the gradient
   Switch maximize = As::initial(false);    // climbs instead
+  WEFT_HALF_PRECISION_FIELDS;
 
   bool operator==(const AdamaxFields&) const = default;
   static constexpr void fields(auto& self, auto visit) {
@@ -178,6 +209,7 @@ template <class As> struct AdamaxFields {
     visit("eps", self.eps, Range::not_negative);
     visit("weight_decay", self.weight_decay, Range::not_negative);
     visit("maximize", self.maximize, Range::any);
+    visit_half_precision(self, visit);
   }
 };
 using AdamaxOptions = AdamaxFields<AsOptions>;
@@ -195,6 +227,7 @@ template <class As> struct NAdamFields {
   Number momentum_decay = As::initial(4e-3);           // how fast the momentum reaches beta1
   Switch decoupled_weight_decay = As::initial(false);  // decay shrinks the parameter by lr * weight_decay instead
   Switch maximize = As::initial(false);                // climbs instead
+  WEFT_HALF_PRECISION_FIELDS;
 
   bool operator==(const NAdamFields&) const = default;
   static constexpr void fields(auto& self, auto visit) {
@@ -206,6 +239,7 @@ template <class As> struct NAdamFields {
     visit("momentum_decay", self.momentum_decay, Range::not_negative);
     visit("decoupled_weight_decay", self.decoupled_weight_decay, Range::any);
     visit("maximize", self.maximize, Range::any);
+    visit_half_precision(self, visit);
   }
 };
 using NAdamOptions = NAdamFields<AsOptions>;
@@ -222,6 +256,7 @@ template <class As> struct RAdamFields {
   Number weight_decay = As::initial(0.0);              // L2: added to the gradient
   Switch decoupled_weight_decay = As::initial(false);  // decay shrinks the parameter by lr * weight_decay instead
   Switch maximize = As::initial(false);                // climbs instead
+  WEFT_HALF_PRECISION_FIELDS;
 
   bool operator==(const RAdamFields&) const = default;
   static constexpr void fields(auto& self, auto visit) {
@@ -232,6 +267,7 @@ template <class As> struct RAdamFields {
     visit("weight_decay", self.weight_decay, Range::not_negative);
     visit("decoupled_weight_decay", self.decoupled_weight_decay, Range::any);
     visit("maximize", self.maximize, Range::any);
+    visit_half_precision(self, visit);
   }
 };
 using RAdamOptions = RAdamFields<AsOptions>;
@@ -246,6 +282,7 @@ template <class As> struct LionFields {
   Number beta2 = As::initial(0.99);        // decay of the mean
   Number weight_decay = As::initial(0.0);  // shrinks the parameter by lr * weight_decay
   Switch maximize = As::initial(false);    // climbs instead
+  WEFT_HALF_PRECISION_FIELDS;
 
   bool operator==(const LionFields&) const = default;
   static constexpr void fields(auto& self, auto visit) {
@@ -254,6 +291,7 @@ template <class As> struct LionFields {
     visit("beta2", self.beta2, Range::fraction);
     visit("weight_decay", self.weight_decay, Range::not_negative);
     visit("maximize", self.maximize, Range::any);
+    visit_half_precision(self, visit);
   }
 };
 using LionOptions = LionFields<AsOptions>;

@@ -38,6 +38,7 @@
   /* softmax */       X(Softmax) X(LogSoftmax) X(SoftmaxBackward) X(LogSoftmaxBackward) \
   /* cross_entropy */ X(CrossEntropy) X(CrossEntropyBackward) \
   /* dropout */       X(Dropout) \
+  /* stochastic_cast */ X(StochasticCast) \
   /* index */         X(Gather) X(ScatterAdd) X(IndexSelect) X(IndexAdd) X(Embedding) X(EmbeddingBackward) X(OneHot) \
   /* cat */           X(Cat) \
   /* writes by index */ X(AsStridedScatter) X(FlatIndex) X(IndexCopy) X(IndexAccumulate) X(Scatter) X(ScatterSum) \

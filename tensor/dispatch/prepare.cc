@@ -1,6 +1,7 @@
 // prepare: what a policy asks of an op's inputs, for those that do not have it already.
 #include "tensor/core/error.h"
 #include "tensor/dispatch/apply.h"
+#include "tensor/dispatch/autocast_copies.h"
 #include "tensor/dispatch/batched.h"
 #include "tensor/ops/copy.h"
 #include "tensor/ops/view.h"
@@ -75,7 +76,8 @@ void prepare(const OpInfo& info, std::span<Tensor> inputs) {
     Tensor& x = inputs[i];
     if (!x.defined() || !is_numeric(policy, i)) continue;
     numeric = true;
-    if (x.dtype() != dtype) x = apply(op::Cast{dtype}, x);
+    if (x.dtype() == dtype) continue;
+    x = dtype == modes().autocast ? autocast_copy(x, dtype) : apply(op::Cast{dtype}, x);
   }
   if (numeric && !contains(policy.accepts, dtype)) throw_not_accepted(dtype, policy.accepts);
   if (policy.broadcasts) {

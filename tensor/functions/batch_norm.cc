@@ -1,15 +1,16 @@
 #include "tensor/functions/batch_norm.h"
 
 #include "tensor/adjoints/batch_norm.h"
+#include "tensor/adjoints/norm_operands.h"
 #include "tensor/dispatch/apply.h"
-#include "tensor/functions/unary.h"
 #include "tensor/ops/batch_norm.h"
 
 namespace weft {
 namespace {
 
 BatchNormResult normalised(const op::BatchNorm& op, const Tensor& x, const Tensor& weight, const Tensor& bias) {
-  auto [y, mean, rstd] = dispatch::apply(op, x, weight, bias);
+  const auto [in, w, b] = internal::norm_operands<3>({x, weight, bias}, 1, 2);
+  auto [y, mean, rstd] = dispatch::apply(op, in, w, b);
   return {y, mean.detach(), rstd.detach()};
 }
 
@@ -22,17 +23,14 @@ BatchNormResult batch_norm(const Tensor& x, const Tensor& weight, const Tensor& 
 
 BatchNormResult batch_norm_relu(const Tensor& x, const Tensor& weight, const Tensor& bias, double eps) {
   Frame frame("batch_norm_relu", x, weight, bias);
-  // The gradient computes y again from the saved statistics, which 16 bits round too coarsely.
-  const bool one_pass = x.dtype() == f32 || x.dtype() == f64;
-  BatchNormResult result = normalised({eps, one_pass}, x, weight, bias);
-  if (!one_pass) result.y = relu(result.y);
-  return result;
+  return normalised({eps, true}, x, weight, bias);
 }
 
 Tensor batch_norm_inference(const Tensor& x, const Tensor& mean, const Tensor& var, const Tensor& weight,
                             const Tensor& bias, double eps) {
   Frame frame("batch_norm", x, mean, var);
-  return dispatch::apply(op::BatchNormInference{eps}, x, mean, var, weight, bias);
+  const auto [in, m, v, w, b] = internal::norm_operands<5>({x, mean, var, weight, bias}, 3, 4);
+  return dispatch::apply(op::BatchNormInference{eps}, in, m, v, w, b);
 }
 
 std::array<Tensor, 3> adjoint::batch_norm_backward(const Tensor& g, const Tensor& x, const Tensor& weight,

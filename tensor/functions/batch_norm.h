@@ -12,8 +12,9 @@ struct BatchNormResult {
 };
 
 /// Over all axes but 1 of x (N, C) or (N, C, ...), with the batch's own statistics; weight and bias are (C), optional.
-/// The dtypes promote; DtypeError unless floating. ShapeError where a channel has one value. The running statistics are
-/// the business of nn::BatchNorm.
+/// bf16 and f16 stay what they are, beside parameters of f32 too, and have statistics in f32; other dtypes promote.
+/// DtypeError unless floating. ShapeError where a channel has one value. The running statistics are the business of
+/// nn::BatchNorm.
 BatchNormResult batch_norm(const Tensor& x, const Tensor& weight = {}, const Tensor& bias = {}, double eps = 1e-5);
 /// The same with y = relu(y) in one pass over memory.
 BatchNormResult batch_norm_relu(const Tensor& x, const Tensor& weight = {}, const Tensor& bias = {}, double eps = 1e-5);

@@ -3,6 +3,7 @@
 #include "tensor/adjoints/cross_entropy.h"
 #include "tensor/dispatch/apply.h"
 #include "tensor/functions/binary.h"
+#include "tensor/functions/copy.h"
 #include "tensor/functions/reduce.h"
 #include "tensor/functions/softmax.h"
 #include "tensor/functions/unary.h"
@@ -32,6 +33,13 @@ Tensor soft_cross_entropy(const Tensor& logits, const Tensor& targets, const Cro
   return options.reduction == Reduction::sum ? sum(loss) : mean(loss);
 }
 
+/// In f32 and f64 logits and weights promote; 16 bits stay.
+Tensor promoted_logits(const Tensor& logits, const Tensor& weight) {
+  const bool half = logits.dtype() == bf16 || logits.dtype() == f16;
+  if (!weight.defined() || half) return logits;
+  return cast(logits, promote(logits.dtype(), weight.dtype()));
+}
+
 }  // namespace
 
 Tensor cross_entropy(const Tensor& logits, const Tensor& targets, const CrossEntropyOptions& options) {
@@ -46,8 +54,9 @@ Tensor cross_entropy(const Tensor& logits, const Tensor& targets, const CrossEnt
   }
   if (is_floating(targets.dtype()) && targets.shape() == logits.shape())
     return soft_cross_entropy(logits, targets, options);
-  const op::CrossEntropy op{{options.ignore_index, options.label_smoothing}};
-  const auto [loss, counts] = dispatch::apply(op, logits, targets, options.weight);
+  // Losses are f32 under Autocast; logits of 16 bits are read and their gradient written as they are.
+  const op::CrossEntropy op{{options.ignore_index, options.label_smoothing}, modes().autocast != f32};
+  const auto [loss, counts] = dispatch::apply(op, promoted_logits(logits, options.weight), targets, options.weight);
   switch (options.reduction) {
     case Reduction::none: return loss;
     case Reduction::sum: return sum(loss);

@@ -1,6 +1,7 @@
 #include "tensor/functions/group_norm.h"
 
 #include "tensor/adjoints/group_norm.h"
+#include "tensor/adjoints/norm_operands.h"
 #include "tensor/dispatch/apply.h"
 #include "tensor/functions/binary.h"
 #include "tensor/functions/reduce.h"
@@ -12,7 +13,8 @@ namespace weft {
 
 Tensor group_norm(const Tensor& x, int64_t groups, const Tensor& weight, const Tensor& bias, double eps) {
   Frame frame("group_norm", x, weight, bias);
-  return dispatch::apply(op::GroupNorm{groups, eps}, x, weight, bias)[0];
+  const auto [in, w, b] = internal::norm_operands<3>({x, weight, bias}, 1, 2);
+  return dispatch::apply(op::GroupNorm{groups, eps}, in, w, b)[0];
 }
 
 Tensor instance_norm(const Tensor& x, const Tensor& weight, const Tensor& bias, double eps) {
@@ -20,7 +22,8 @@ Tensor instance_norm(const Tensor& x, const Tensor& weight, const Tensor& bias, 
   if (x.rank() < 3) throw ShapeError(text("x must be (N, C, L) or (N, C, ...), not ", x.shape()));
   if (x.numel() > 0 && x.numel() == x.size(0) * x.size(1))
     throw ShapeError("each channel of an image has one value, which has no variance");
-  return dispatch::apply(op::GroupNorm{std::max<int64_t>(x.size(1), 1), eps}, x, weight, bias)[0];
+  const auto [in, w, b] = internal::norm_operands<3>({x, weight, bias}, 1, 2);
+  return dispatch::apply(op::GroupNorm{std::max<int64_t>(x.size(1), 1), eps}, in, w, b)[0];
 }
 
 Tensor local_response_norm(const Tensor& x, const LocalResponseNormOptions& options) {

@@ -4,6 +4,7 @@
 
 #include "tensor/adjoints/index.h"
 #include "tensor/dispatch/apply.h"
+#include "tensor/functions/copy.h"
 #include "tensor/functions/reduce.h"
 #include "tensor/functions/view.h"
 #include "tensor/ops/index.h"
@@ -58,7 +59,9 @@ Tensor index_add(const Tensor& src, int64_t axis, const Tensor& index, const Sha
 
 Tensor embedding(const Tensor& indices, const Tensor& weight, int64_t padding_idx) {
   Frame frame("embedding", indices, weight);
-  return dispatch::apply(op::Embedding{padding_idx}, indices, weight);
+  const Tensor rows = dispatch::apply(op::Embedding{padding_idx}, indices, weight);
+  // Under Autocast what is looked up has the scope's dtype; the table is not cast, and its gradient is summed in f32.
+  return modes().autocast != f32 && weight.dtype() == f32 ? cast(rows, modes().autocast) : rows;
 }
 
 Tensor one_hot(const Tensor& indices, std::optional<int64_t> classes) {

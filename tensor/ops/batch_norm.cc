@@ -10,6 +10,8 @@ Shape check_channels(const Operand& x, std::initializer_list<const Operand*> per
     if (t->defined() && t->shape() != channels)
       throw ShapeError(
           text("per-channel tensors must be ", channels, " ", x.dtype, ", not ", t->shape(), " ", t->dtype));
+  for (const Operand* t : per_channel)
+    if (t->defined()) check_dtype(*t, is_floating(t->dtype), "per-channel tensors of floating dtypes");
   return channels;
 }
 
@@ -26,18 +28,22 @@ namespace op {
 
 using weft::detail::check_batch;
 using weft::detail::check_channels;
+using weft::detail::gradient_dtype;
+using weft::detail::statistics_dtype;
 
 std::array<Spec, 3> BatchNorm::infer(const Operand& x, const Operand& weight, const Operand& bias) const {
-  Spec channels = spec_of(check_batch(x, {&weight, &bias}), x.dtype);
-  return {spec_like(x), channels, channels};
+  const Spec statistics = spec_of(check_batch(x, {&weight, &bias}), statistics_dtype(x.dtype));
+  return {spec_like(x), statistics, statistics};
 }
 
 std::array<Spec, 3> BatchNormBackward::infer(const Operand& g, const Operand& x, const Operand& weight,
                                              const Operand& bias, const Operand& mean, const Operand& rstd) const {
   check_same_shape(g, x);
-  Spec channels = spec_of(check_channels(x, {&weight, &bias, &mean, &rstd}), x.dtype);
-  Spec none = spec_of({0}, x.dtype);
-  return {wanted & 1 ? spec_like(x) : none, wanted & 2 ? channels : none, wanted & 4 ? channels : none};
+  const Shape channels = check_channels(x, {&weight, &bias, &mean, &rstd});
+  const auto parameter = [&](const Operand& of, int bit) {
+    return spec_of(wanted & bit ? channels : Shape{0}, gradient_dtype(of, x));
+  };
+  return {wanted & 1 ? spec_like(x) : spec_of({0}, x.dtype), parameter(weight, 2), parameter(bias, 4)};
 }
 
 Spec BatchNormInference::infer(const Operand& x, const Operand& mean, const Operand& var, const Operand& weight,

@@ -1,5 +1,6 @@
 // Descriptors of batch normalisation (arXiv 1502.03167) of x (N, C) or (N, C, ...), and its gradient: per channel
-// (axis 1) over all other axes. Per-channel operands have shape (C).
+// (axis 1) over all other axes. Per-channel operands have shape (C) and any floating dtype: statistics of 16 bits are
+// f32, and gradients have the dtype of what they belong to (x's where that is absent).
 #pragma once
 
 #include <array>
@@ -12,7 +13,13 @@ namespace detail {
 /// The shape (C) of per-channel operands of x; ShapeError where x has no channels, or one that is given has another
 /// shape.
 Shape check_channels(const Operand& x, std::initializer_list<const Operand*> per_channel);
-/// The same, and ShapeError where a channel has one value only, which has no variance.
+/// What statistics of x are kept in: f32 for 16 bits.
+inline DType statistics_dtype(DType x) { return x == f64 ? f64 : f32; }
+/// The dtype of the gradient of `parameter`, or of an absent one.
+inline DType gradient_dtype(const Operand& parameter, const Operand& x) {
+  return parameter.defined() ? parameter.dtype : x.dtype;
+}
+/// The same as check_channels, and ShapeError where a channel has one value only, which has no variance.
 Shape check_batch(const Operand& x, std::initializer_list<const Operand*> per_channel);
 }  // namespace detail
 
@@ -24,7 +31,7 @@ struct BatchNorm {
   bool relu;
   static constexpr std::string_view name = "batch_norm";
   static constexpr int outputs = 3;
-  static constexpr Policy policy = {.accepts = kFloating, .optional = 0b110, .autocast = Autocasting::full};
+  static constexpr Policy policy = {.accepts = kFloating, .numeric = 0b1, .optional = 0b110};
   void attributes(auto visit) const { visit("eps", eps), visit("relu", relu); }
   bool operator==(const BatchNorm&) const = default;
   std::array<Spec, 3> infer(const Operand& x, const Operand& weight, const Operand& bias) const;
@@ -41,7 +48,7 @@ struct BatchNormBackward {
   int wanted = 0b111;
   static constexpr std::string_view name = "batch_norm_backward";
   static constexpr int outputs = 3;
-  static constexpr Policy policy = {.accepts = kFloating, .optional = 0b1100};  // weight and bias
+  static constexpr Policy policy = {.accepts = kFloating, .numeric = 0b11, .optional = 0b1100};  // weight and bias
   void attributes(auto visit) const { visit("eps", eps), visit("relu", relu), visit("wanted", wanted); }
   bool operator==(const BatchNormBackward&) const = default;
   std::array<Spec, 3> infer(const Operand& g, const Operand& x, const Operand& weight, const Operand& bias,
@@ -54,7 +61,7 @@ struct BatchNormBackward {
 struct BatchNormInference {
   double eps;
   static constexpr std::string_view name = "batch_norm_inference";
-  static constexpr Policy policy = {.accepts = kFloating, .optional = 0b11000, .autocast = Autocasting::full};
+  static constexpr Policy policy = {.accepts = kFloating, .numeric = 0b1, .optional = 0b11000};
   void attributes(auto visit) const { visit("eps", eps); }
   bool operator==(const BatchNormInference&) const = default;
   Spec infer(const Operand& x, const Operand& mean, const Operand& var, const Operand& weight,

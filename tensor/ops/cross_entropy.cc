@@ -15,13 +15,15 @@ void check(const Operand& logits, const Operand& targets, const Operand& weight)
   if (weight.defined() && weight.shape() != Shape{logits.size(1)})
     throw ShapeError(text("the class weights must be [", logits.size(1), "] ", logits.dtype, ", not ", weight.shape(),
                           " ", weight.dtype));
+  if (weight.defined()) check_dtype(weight, is_floating(weight.dtype), "class weights of floating dtypes");
 }
 
 }  // namespace
 
 std::array<Spec, 2> CrossEntropy::infer(const Operand& logits, const Operand& targets, const Operand& weight) const {
   check(logits, targets, weight);
-  const Spec rows = spec_of(targets.shape(), logits.dtype);
+  const bool half = logits.dtype == bf16 || logits.dtype == f16;
+  const Spec rows = spec_of(targets.shape(), half && widens ? f32 : logits.dtype);
   return {rows, rows};
 }
 
@@ -29,6 +31,7 @@ Spec CrossEntropyBackward::infer(const Operand& scale, const Operand& logits, co
                                  const Operand& weight) const {
   check(logits, targets, weight);
   check_same_shape(scale, targets);
+  check_dtype(scale, is_floating(scale.dtype), "gradients of floating dtypes");
   return spec_like(logits);
 }
 

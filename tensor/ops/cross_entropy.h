@@ -18,22 +18,24 @@ struct CrossEntropyRows {
 };
 
 /// Of each target the loss, -sum(t log_softmax(logits)), and the weight it counts with in a mean, w[y]; both are 0
-/// where it is ignored. IndexError `class 3 is out of range for 3 classes`, naming the first such target.
+/// where it is ignored; with `widens` f32 for logits of 16 bits. The class weights have any floating dtype. IndexError `class 3 is out of range for 3 classes`, naming the first such target.
 struct CrossEntropy : CrossEntropyRows {
+  bool widens = false;
   static constexpr std::string_view name = "cross_entropy";
   static constexpr int outputs = 2;
-  static constexpr Policy policy = {
-      .accepts = kFloating, .numeric = 0b101, .optional = 0b100, .autocast = Autocasting::full};
+  static constexpr Policy policy = {.accepts = kFloating, .numeric = 0b1, .optional = 0b100};
+  void attributes(auto visit) const { CrossEntropyRows::attributes(visit), visit("widens", widens); }
   bool operator==(const CrossEntropy&) const = default;
   std::array<Spec, 2> infer(const Operand& logits, const Operand& targets, const Operand& weight) const;
   void cpu(const Operand& logits, const Operand& targets, const Operand& weight, const Operand& loss,
            const Operand& count) const;
 };
 
-/// The gradient of the logits: scale (sum(t) softmax(logits) - t), `scale` being the gradient of each loss.
+/// The gradient of the logits: scale (sum(t) softmax(logits) - t), `scale` being the gradient of each loss,
+/// of any floating dtype as the class weights.
 struct CrossEntropyBackward : CrossEntropyRows {
   static constexpr std::string_view name = "cross_entropy_backward";
-  static constexpr Policy policy = {.accepts = kFloating, .numeric = 0b1011, .optional = 0b1000};
+  static constexpr Policy policy = {.accepts = kFloating, .numeric = 0b10, .optional = 0b1000};
   bool operator==(const CrossEntropyBackward&) const = default;
   Spec infer(const Operand& scale, const Operand& logits, const Operand& targets, const Operand& weight) const;
   void cpu(const Operand& scale, const Operand& logits, const Operand& targets, const Operand& weight,

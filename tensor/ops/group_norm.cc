@@ -15,7 +15,7 @@ void check(const Operand& x, int64_t groups, std::initializer_list<const Operand
 
 std::array<Spec, 3> GroupNorm::infer(const Operand& x, const Operand& weight, const Operand& bias) const {
   check(x, groups, {&weight, &bias});
-  const Spec statistics = spec_of({x.size(0), groups}, x.dtype);
+  const Spec statistics = spec_of({x.size(0), groups}, weft::detail::statistics_dtype(x.dtype));
   return {spec_like(x), statistics, statistics};
 }
 
@@ -23,8 +23,10 @@ std::array<Spec, 3> GroupNormBackward::infer(const Operand& g, const Operand& x,
                                              const Operand&) const {
   check_same_shape(g, x);
   check(x, groups, {&weight});
-  const Spec channels = spec_of({x.size(1)}, x.dtype), none = spec_of({0}, x.dtype);
-  return {wanted & 1 ? spec_like(x) : none, wanted & 2 ? channels : none, wanted & 4 ? channels : none};
+  const auto parameter = [&](int bit) {
+    return spec_of({wanted & bit ? x.size(1) : 0}, weft::detail::gradient_dtype(weight, x));
+  };
+  return {wanted & 1 ? spec_like(x) : spec_of({0}, x.dtype), parameter(2), parameter(4)};
 }
 
 }  // namespace weft::op

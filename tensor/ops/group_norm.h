@@ -9,13 +9,14 @@
 namespace weft::op {
 
 /// (x - mean) * rstd * weight + bias, and per image and group (N, groups) mean and rstd = 1 / sqrt(var + eps). The
-/// variance is biased; weight and bias (C) are optional.
+/// variance is biased; weight and bias (C), of any floating dtype that they share, are optional; statistics of 16 bits
+/// are f32.
 struct GroupNorm {
   int64_t groups;
   double eps;
   static constexpr std::string_view name = "group_norm";
   static constexpr int outputs = 3;
-  static constexpr Policy policy = {.accepts = kFloating, .optional = 0b110, .autocast = Autocasting::full};
+  static constexpr Policy policy = {.accepts = kFloating, .numeric = 0b1, .optional = 0b110};
   void attributes(auto visit) const { visit("groups", groups), visit("eps", eps); }
   bool operator==(const GroupNorm&) const = default;
   std::array<Spec, 3> infer(const Operand& x, const Operand& weight, const Operand& bias) const;
@@ -31,7 +32,7 @@ struct GroupNormBackward {
   int wanted = 0b111;
   static constexpr std::string_view name = "group_norm_backward";
   static constexpr int outputs = 3;
-  static constexpr Policy policy = {.accepts = kFloating, .optional = 1u << 2};  // weight
+  static constexpr Policy policy = {.accepts = kFloating, .numeric = 0b11, .optional = 1u << 2};  // weight
   void attributes(auto visit) const { visit("groups", groups), visit("eps", eps), visit("wanted", wanted); }
   bool operator==(const GroupNormBackward&) const = default;
   std::array<Spec, 3> infer(const Operand& g, const Operand& x, const Operand& weight, const Operand& mean,

@@ -1,5 +1,7 @@
 #include "tensor/ops/layer_norm.h"
 
+#include "tensor/ops/batch_norm.h"
+
 namespace weft::op {
 namespace {
 
@@ -11,6 +13,8 @@ Shape check(const Operand& x, int64_t axes, std::initializer_list<const Operand*
   for (const Operand* p : parameters)
     if (p->defined() && p->shape() != shape)
       throw ShapeError(text("weight and bias must be ", shape, " ", x.dtype, ", not ", p->shape(), " ", p->dtype));
+  for (const Operand* p : parameters)
+    if (p->defined()) check_dtype(*p, is_floating(p->dtype), "weight and bias of floating dtypes");
   return shape;
 }
 
@@ -24,16 +28,18 @@ Shape rows_of(const Operand& x, int64_t axes) {
 
 std::array<Spec, 3> LayerNorm::infer(const Operand& x, const Operand& weight, const Operand& bias) const {
   check(x, axes, {&weight, &bias});
-  Spec rows = spec_of(rows_of(x, axes), x.dtype);
+  Spec rows = spec_of(rows_of(x, axes), weft::detail::statistics_dtype(x.dtype));
   return {spec_like(x), rows, rows};
 }
 
 std::array<Spec, 3> LayerNormBackward::infer(const Operand& g, const Operand& x, const Operand& weight, const Operand&,
                                              const Operand&) const {
   check_same_shape(g, x);
-  Spec parameter = spec_of(check(x, axes, {&weight}), x.dtype);
-  Spec none = spec_of({0}, x.dtype);
-  return {wanted & 1 ? spec_like(x) : none, wanted & 2 ? parameter : none, wanted & 4 ? parameter : none};
+  const Shape shape = check(x, axes, {&weight});
+  const auto parameter = [&](int bit) {
+    return spec_of(wanted & bit ? shape : Shape{0}, weft::detail::gradient_dtype(weight, x));
+  };
+  return {wanted & 1 ? spec_like(x) : spec_of({0}, x.dtype), parameter(2), parameter(4)};
 }
 
 }  // namespace weft::op

@@ -10,14 +10,14 @@ namespace weft::op {
 
 /// (x - mean) * rstd * weight + bias over the last `axes` axes, and per row mean and rstd = 1 / sqrt(var + eps) (kept
 /// at size 1). The variance is biased and computed about a value near the mean; weight and bias (optional) have the
-/// shape of those axes. The kernel leaves out statistics whose operand is undefined. With `rms` the mean counts as 0.
+/// shape of those axes and any floating dtype, one for both; statistics of 16 bits are f32. The kernel leaves out statistics whose operand is undefined. With `rms` the mean counts as 0.
 struct LayerNorm {
   int64_t axes;
   double eps;
   bool rms = false;
   static constexpr std::string_view name = "layer_norm";
   static constexpr int outputs = 3;
-  static constexpr Policy policy = {.accepts = kFloating, .optional = 0b110, .autocast = Autocasting::full};
+  static constexpr Policy policy = {.accepts = kFloating, .numeric = 0b1, .optional = 0b110};
   void attributes(auto visit) const { visit("axes", axes), visit("eps", eps), visit("rms", rms); }
   bool operator==(const LayerNorm&) const = default;
   std::array<Spec, 3> infer(const Operand& x, const Operand& weight, const Operand& bias) const;
@@ -34,7 +34,7 @@ struct LayerNormBackward {
   bool rms = false;
   static constexpr std::string_view name = "layer_norm_backward";
   static constexpr int outputs = 3;
-  static constexpr Policy policy = {.accepts = kFloating, .optional = 1u << 2};  // weight
+  static constexpr Policy policy = {.accepts = kFloating, .numeric = 0b11, .optional = 1u << 2};  // weight
   void attributes(auto visit) const {
     visit("axes", axes), visit("eps", eps), visit("wanted", wanted), visit("rms", rms);
   }

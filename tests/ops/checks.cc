@@ -249,6 +249,49 @@ void check_kernels(const OpCase& op) {
 
 namespace {
 
+/// What rounding to nearest adds at most, relative to the value.
+double unit_roundoff(DType dtype) { return dtype == bf16 ? 0x1p-8 : 0x1p-11; }
+
+/// At most this many roundings lie on the way of a number: of the seed, of results that are kept or handed on by
+/// functions of several ops, of the gradient, of sums of gradients. Each is relative to what is rounded, which is no
+/// larger than the largest element.
+constexpr double kRoundings = 8;
+
+Tolerance tolerance_in(DType dtype, const Array& expected, double factor) {
+  double largest = 0;
+  for (const double value : expected.values)
+    if (std::isfinite(value)) largest = std::max(largest, std::abs(value));
+  const double bound = kRoundings * unit_roundoff(dtype) * factor;
+  // The gap of subnormal numbers is absolute.
+  return {bound, bound * largest + (dtype == f16 ? kRoundings * 0x1p-24 : 0)};
+}
+
+void check_sample_halves(const OpCase& op, size_t number, DType dtype) {
+  const Sample& sample = op.samples[number];
+  const Subset subset = is_differentiable(op, sample) ? all_differentiable(sample) : 0;
+  const Arrays values = draw_inputs(op, number, dtype);
+  if (subset == 0) return;  // check_values() has compared the results
+  const Run actual = run(op, tensors_of(values, sample, dtype), subset);
+  const Run expected = run(op, tensors_of(values, sample, f64), subset);
+  for (size_t i = 0; i < expected.gradients.size(); ++i)
+    expect_close(actual.gradients[i], expected.gradients[i], tolerance_in(dtype, expected.gradients[i], op.tolerance),
+                 "gradient of input " + std::to_string(i));
+}
+
+}  // namespace
+
+void check_halves(const OpCase& op) {
+  if (!accepts(op, f64)) return;
+  for (const DType dtype : {bf16, f16})
+    for (size_t sample = 0; sample < op.samples.size() && accepts(op, dtype); ++sample) {
+      SCOPED_TRACE(where(sample, dtype));
+      check_sample_halves(op, sample, dtype);
+      if (::testing::Test::HasFailure()) return;
+    }
+}
+
+namespace {
+
 /// Remembers the one view op that ran, and its input.
 struct ViewWatcher : Observer {
   void begin(const Event& event) override {

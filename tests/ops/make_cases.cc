@@ -8,6 +8,7 @@
 #include "tensor/functions/dropout.h"
 #include "tensor/functions/fill.h"
 #include "tensor/functions/random.h"
+#include "tensor/functions/stochastic_cast.h"
 #include "tests/ops/families.h"
 
 namespace weft::testing {
@@ -139,6 +140,15 @@ void add_random(Cases& cases) {
       .accepts(kFloating)
       .gives({Result::boolean})
       .no_gradient();
+  // Whole numbers that 16 bits hold stay. tests/optim/half_precision_test.cc: what becomes of others.
+  for (const DType to : {bf16, f16}) {
+    cases
+        .add(text("stochastic_cast to ", to),
+             {{integers({3, 5}, -100, 100)}, {integers({}, 0, 9)}, {integers({0, 2}, 0, 1)}},
+             CALL(stochastic_cast(x[0], to).to(f32)), same())
+        .accepts(kFloating)
+        .gives({Result::f32});
+  }
   cases
       .add("dropout of all and none", shapes(), CALL(Outputs{dropout(x[0], 1.0), dropout(x[0], 0.0)}),
            [](const Arrays& x) {
@@ -148,6 +158,9 @@ void add_random(Cases& cases) {
 }
 
 void add_errors(Cases& cases) {
+  cases.error<DtypeError>(
+      "stochastic_cast to f32", [] { stochastic_cast(ones({2}), f32); },
+      "stochastic_cast([2] f32): it rounds to bf16 or f16, not to f32; use cast()");
   cases.error<ShapeError>(
       "zeros negative",
       [] {

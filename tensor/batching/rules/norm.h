@@ -4,6 +4,7 @@
 #include "tensor/batching/rule.h"
 #include "tensor/batching/rules/channels.h"
 #include "tensor/functions/binary.h"
+#include "tensor/functions/copy.h"
 #include "tensor/functions/fill.h"
 #include "tensor/functions/reduce.h"
 #include "tensor/functions/view.h"
@@ -35,8 +36,10 @@ WEFT_BATCHING(LayerNorm) = [](const op::LayerNorm& op, const Call& call) -> std:
     return call.run(op, {call.whole(0), call.inputs[1].x, call.inputs[2].x});
   std::vector<Tensor> out = call.run(op, {call.whole(0), {}, {}});
   const int64_t rank = out[0].rank();
+  const DType dtype = out[0].dtype();
   if (call.inputs[1].x.defined()) out[0] = out[0] * detail::in_front_of_rows(call.whole(1), rank);
   if (call.inputs[2].x.defined()) out[0] = out[0] + detail::in_front_of_rows(call.whole(2), rank);
+  out[0] = cast(out[0], dtype);
   return out;
 };
 
@@ -45,15 +48,17 @@ WEFT_BATCHING(LayerNormBackward) = [](op::LayerNormBackward op, const Call& call
   IntList rows;
   for (int64_t axis = 1; axis < x.rank() - op.axes; ++axis) rows.push_back(axis);
   const auto over_rows = [&](const Tensor& y) { return rows.empty() ? y : sum(y, rows); };
-  const Tensor none = detail::nothing(call, x);
-  std::vector<Tensor> out = {none, none, none};
+  const DType parameters = call.inputs[2].x.defined() ? call.inputs[2].x.dtype() : x.dtype();
+  const Tensor none = detail::nothing(call, x), unwanted = cast(none, parameters);
+  std::vector<Tensor> out = {none, unwanted, unwanted};
   // Not from mean and rstd: gradients of the statistics go through x.
-  if (op.wanted & 2) out[1] = over_rows(g * call.run(op::LayerNorm{op.axes, op.eps, op.rms}, {x, {}, {}})[0]);
-  if (op.wanted & 4) out[2] = over_rows(g);
+  if (op.wanted & 2)
+    out[1] = cast(over_rows(g * call.run(op::LayerNorm{op.axes, op.eps, op.rms}, {x, {}, {}})[0]), parameters);
+  if (op.wanted & 4) out[2] = cast(over_rows(g), parameters);
   if (!(op.wanted & 1)) return out;
   op.wanted = 1;
   const Batch& weight = call.inputs[2];
-  const Tensor scaled = weight.batched ? g * detail::in_front_of_rows(weight.x, g.rank()) : g;
+  const Tensor scaled = weight.batched ? cast(g * detail::in_front_of_rows(weight.x, g.rank()), g.dtype()) : g;
   out[0] = call.run(op, {scaled, x, weight.batched ? Tensor() : weight.x, mean, rstd})[0];
   return out;
 };
@@ -71,10 +76,9 @@ WEFT_BATCHING(BatchNormBackward) = [](const op::BatchNormBackward& op, const Cal
   std::vector<Tensor> inputs = {detail::batch_to_channels(call.whole(0)), detail::batch_to_channels(call.whole(1))};
   for (size_t i = 2; i < 6; ++i) inputs.push_back(detail::fold_optional(call, i));
   std::vector<Tensor> out = call.run(op, inputs);
-  const Tensor none = detail::nothing(call, out[0]);
-  out[0] = op.wanted & 1 ? detail::channels_to_batch(out[0], call.size()) : none;
-  out[1] = op.wanted & 2 ? unfold_batch(out[1], call.size()) : none;
-  out[2] = op.wanted & 4 ? unfold_batch(out[2], call.size()) : none;
+  out[0] = op.wanted & 1 ? detail::channels_to_batch(out[0], call.size()) : detail::nothing(call, out[0]);
+  out[1] = op.wanted & 2 ? unfold_batch(out[1], call.size()) : detail::nothing(call, out[1]);
+  out[2] = op.wanted & 4 ? unfold_batch(out[2], call.size()) : detail::nothing(call, out[2]);
   return out;
 };
 

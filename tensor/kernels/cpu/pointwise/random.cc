@@ -10,6 +10,7 @@
 #include "tensor/kernels/cpu/pointwise/fill.h"
 #include "tensor/ops/dropout.h"
 #include "tensor/ops/random.h"
+#include "tensor/ops/stochastic_cast.h"
 
 namespace weft::kernels::cpu {
 namespace {
@@ -145,6 +146,42 @@ template <class T> struct Drop {
   }
 };
 
+// The neighbour of x above or below in magnitude, by `bits`: the distance to the lower one, in parts of the gap, is the
+// probability of the upper one. What is exact, infinite or NaN is rounded as ever.
+BFloat16 round_at_random(float x, uint32_t bits, BFloat16) {
+  const uint32_t word = std::bit_cast<uint32_t>(x);
+  const bool nan = (word & 0x7fffffffu) > 0x7f800000u;
+  BFloat16 out;
+  out.bits = static_cast<uint16_t>(nan ? (word >> 16) | 0x40u : (word + (bits >> 16)) >> 16);
+  return out;
+}
+
+Float16 round_at_random(float x, uint32_t bits, Float16) {
+  const uint32_t word = std::bit_cast<uint32_t>(x), magnitude = word & 0x7fffffffu;
+  if (magnitude >= 0x477ff000u) return Float16(x);  // NaN, infinity, or rounds to it
+  if (magnitude >= 0x38800000u) return Float16(std::bit_cast<float>((word + (bits >> 19)) & ~0x1fffu));
+  // Subnormal: whole multiples of 2^-24, whose number is the encoding.
+  const float multiples = std::bit_cast<float>(magnitude) * 0x1p24f, whole = std::floor(multiples);
+  const bool up = to_uniform(bits) < multiples - whole;
+  Float16 out;
+  out.bits = static_cast<uint16_t>((word >> 16 & 0x8000u) | (static_cast<uint32_t>(whole) + (up ? 1u : 0u)));
+  return out;
+}
+
+template <class T, class From> struct RoundAtRandom {
+  static T round(From x, uint32_t bits) { return round_at_random(static_cast<float>(x), bits, T()); }
+  void operator()(char* const* p, const int64_t* step, const uint32_t* bits, int64_t count) const {
+    if (step[1] == sizeof(T) && step[2] == sizeof(From)) {
+      T* out = at<T>(p[1], 0);
+      const From* x = at<From>(p[2], 0);
+#pragma omp simd
+      for (int64_t i = 0; i < count; ++i) out[i] = round(x[i], bits[i]);
+    } else {
+      for (int64_t i = 0; i < count; ++i) *at<T>(p[1], i * step[1]) = round(*at<From>(p[2], i * step[2]), bits[i]);
+    }
+  }
+};
+
 // The index is one more operand: bytes with row-major strides, whose distance from `origin` is the index itself. As the
 // first operand it also orders the loop, so that numbers are drawn in sequence.
 char origin;
@@ -262,6 +299,17 @@ void op::Dropout::cpu(const Operand& x, const Operand& out) const {
     const Bits bits{{seed, offset}};
     Draw<Bits, Drop<T>>{bits, drop}.run(out, x);
   });
+}
+
+void op::StochasticCast::cpu(const Operand& x, const Operand& out) const {
+  const Bits bits{{seed, offset}};
+  const auto run = [&]<class T>() {
+    visit_floating(x.dtype, [&]<class From>() {
+      const RoundAtRandom<T, From> use;
+      Draw<Bits, RoundAtRandom<T, From>>{bits, use}.run(out, x);
+    });
+  };
+  out.dtype == DType::bf16 ? run.template operator()<BFloat16>() : run.template operator()<Float16>();
 }
 
 }  // namespace weft

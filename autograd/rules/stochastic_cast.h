@@ -1,0 +1,12 @@
+// The rule of the cast that rounds at random: on average it is the identity.
+#pragma once
+
+#include "autograd/rule.h"
+#include "tensor/functions/copy.h"
+#include "tensor/ops/stochastic_cast.h"
+
+namespace weft::autograd {
+
+WEFT_GRADIENT(StochasticCast) = per_input([](Grad g, InputType<0> x) { return cast(g, x.dtype); });
+
+}  // namespace weft::autograd

@@ -1,0 +1,154 @@
+#include "optim/grad_scaler.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "autograd/grad_mode.h"
+#include "optim/half_precision.h"
+#include "tensor/functions/binary.h"
+#include "tensor/functions/reduce.h"
+
+namespace weft::optim {
+namespace {
+
+constexpr const char* kName = "GradScaler";
+
+void check(const GradScalerOptions& o, double scale) {
+  if (!(scale > 0 && std::isfinite(scale))) throw Error(text("the scale must be above 0, not ", scale));
+  if (!(o.growth_factor > 1)) throw Error(text("growth_factor must be above 1, not ", o.growth_factor));
+  if (!(o.backoff_factor > 0 && o.backoff_factor < 1))
+    throw Error(text("backoff_factor must be in (0, 1), not ", o.backoff_factor));
+  if (o.growth_interval < 1) throw Error(text("growth_interval must be 1 or more, not ", o.growth_interval));
+}
+
+bool all_finite(const Tensor& x) {
+  return x.numel() == 0 || std::isfinite(norm(x, std::numeric_limits<double>::infinity()).item<double>());
+}
+
+}  // namespace
+
+GradScaler::GradScaler(const GradScalerOptions& options) : options_(options), scale_(options.init_scale) {
+  Frame frame(kName);
+  check(options_, scale_);
+}
+
+Tensor GradScaler::scale(const Tensor& loss) const { return options_.enabled ? loss * scale_ : loss; }
+
+GradScaler::Record& GradScaler::record_of(const Optimizer& optimizer) {
+  for (Record& record : records_)
+    if (record.optimizer == &optimizer) return record;
+  return records_.emplace_back(Record{.optimizer = &optimizer});
+}
+
+/// Divides the gradients by the scale, but f16 ones not where they stay. Whether all were finite.
+bool GradScaler::unscale_gradients(Optimizer& optimizer, bool halves_stay) const {
+  NoGrad guard;
+  const std::vector<Tensor> parameters = optimizer.parameters();
+  for (const Tensor& parameter : parameters) {
+    const Tensor gradient = parameter.grad();
+    if (gradient.defined() && gradient.dtype() == f16 && !halves_stay)
+      throw DtypeError(text("the gradient of `", parameter.name(),
+                            "` is f16, in which it could vanish when divided by ", scale_,
+                            "; keep parameters in f32 under Autocast(f16), or let step() divide it"));
+  }
+  bool finite = true;
+  for (const Tensor& parameter : parameters) {
+    Tensor gradient = parameter.grad();
+    if (!gradient.defined()) continue;
+    finite = finite && all_finite(gradient);
+    if (!is_half(gradient.dtype()) || !halves_stay) gradient.mul_(1 / scale_);
+  }
+  return finite;
+}
+
+void GradScaler::unscale_(Optimizer& optimizer) {
+  if (!options_.enabled) return;
+  Frame frame("GradScaler::unscale_");
+  Record& record = record_of(optimizer);
+  if (record.stepped) throw Error("step() was called with this optimizer since the last update()");
+  if (record.unscaled) throw Error("it was called with this optimizer since the last update()");
+  record.finite = unscale_gradients(optimizer, false);
+  record.unscaled = true;
+}
+
+bool GradScaler::step(Optimizer& optimizer) {
+  if (!options_.enabled) return optimizer.step(), true;
+  Frame frame("GradScaler::step");
+  Record& record = record_of(optimizer);
+  if (record.stepped) throw Error("it was called with this optimizer since the last update()");
+  const bool divides = !record.unscaled;
+  if (divides) record.finite = unscale_gradients(optimizer, true);
+  record.unscaled = record.stepped = true;
+  if (!record.finite) return ++skipped_, false;
+  struct Factor {
+    double& factor;
+    Factor(double& place, double value) : factor(place) { factor = value; }
+    ~Factor() { factor = 1; }
+  } const factor(optimizer.gradient_factor_, divides ? 1 / scale_ : 1);
+  optimizer.step();
+  return true;
+}
+
+void GradScaler::finish(bool all_finite) {
+  records_.clear();
+  if (!all_finite) {
+    scale_ *= options_.backoff_factor;
+    growth_tracker_ = 0;
+  } else if (++growth_tracker_ == options_.growth_interval) {
+    const double grown = scale_ * options_.growth_factor;
+    if (grown <= std::numeric_limits<float>::max()) scale_ = grown;
+    growth_tracker_ = 0;
+  }
+}
+
+void GradScaler::update() {
+  if (!options_.enabled) return;
+  Frame frame("GradScaler::update");
+  if (records_.empty()) throw Error("there was no step() or unscale_() since the last update()");
+  finish(std::all_of(records_.begin(), records_.end(), [](const Record& record) { return record.finite; }));
+}
+
+void GradScaler::update(double new_scale) {
+  if (!options_.enabled) return;
+  Frame frame("GradScaler::update");
+  check(options_, new_scale);
+  scale_ = new_scale;
+  records_.clear();
+}
+
+std::map<std::string, double> GradScaler::state_dict() const {
+  if (!options_.enabled) return {};
+  return {{"scale", scale_},
+          {"growth_factor", options_.growth_factor},
+          {"backoff_factor", options_.backoff_factor},
+          {"growth_interval", static_cast<double>(options_.growth_interval)},
+          {"_growth_tracker", static_cast<double>(growth_tracker_)},
+          {"skipped", static_cast<double>(skipped_)}};
+}
+
+void GradScaler::load_state_dict(const std::map<std::string, double>& state) {
+  if (!options_.enabled) return;
+  Frame frame("GradScaler::load_state_dict");
+  const auto number = [&](const char* key) {
+    const auto found = state.find(key);
+    if (found == state.end()) throw Error(text("the state does not fit: missing ", key));
+    return found->second;
+  };
+  const auto count = [&](const char* key) {
+    const double value = number(key);
+    if (!(value >= 0 && value <= 0x1p53)) throw Error(text("the state does not fit: ", key, " is ", value));
+    return static_cast<int64_t>(value);
+  };
+  GradScalerOptions options = options_;
+  options.growth_factor = number("growth_factor");
+  options.backoff_factor = number("backoff_factor");
+  options.growth_interval = count("growth_interval");
+  const double scale = number("scale");
+  check(options, scale);
+  const int64_t tracker = count("_growth_tracker");
+  skipped_ = state.contains("skipped") ? count("skipped") : 0;
+  options_ = options, scale_ = scale, growth_tracker_ = tracker;
+}
+
+}  // namespace weft::optim

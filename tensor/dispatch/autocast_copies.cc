@@ -1,0 +1,89 @@
+#include "tensor/dispatch/autocast_copies.h"
+
+#include <array>
+#include <atomic>
+#include <memory>
+#include <unordered_map>
+
+#include "tensor/dispatch/apply.h"
+#include "tensor/ops/copy.h"
+
+namespace weft::dispatch {
+namespace {
+
+struct Copy {
+  IntrusivePtr<Storage> source;  // alive, so that no other memory can take its place
+  View view;
+  uint64_t version;
+  Tensor copy;
+};
+
+/// What the calling thread's open scopes keep, by the leaf's body.
+struct Kept {
+  int open_scopes = 0;
+  std::unordered_map<const internal::TensorBody*, Copy> copies;
+};
+
+Kept& kept() {
+  static thread_local Kept instance;
+  return instance;
+}
+
+/// The memory that was handed out, as bits: one that is set by mistake only costs a cast. They stay set, as the address
+/// may be used as long as the memory lives, and the next memory there is few programs' parameter.
+constexpr size_t kWords = 1024;
+std::array<std::atomic<uint64_t>, kWords> handed_out{};
+
+/// Word and bit of an address. Memory is aligned to 64 bytes.
+std::pair<size_t, uint64_t> place_of(const void* memory) noexcept {
+  const uint64_t hash = (reinterpret_cast<uintptr_t>(memory) >> 6) * 0x9E3779B97F4A7C15;
+  return {hash >> 54, uint64_t{1} << (hash >> 48 & 63)};
+}
+
+bool was_handed_out(const Storage& storage) {
+  const auto [word, bit] = place_of(storage.data());
+  return storage.is_borrowed() || (handed_out[word].load(std::memory_order_relaxed) & bit) != 0;
+}
+
+bool may_share(const Tensor& x) {
+  const internal::TensorBody& body = internal::body(x);
+  return kept().open_scopes > 0 && body.history && body.history->is_leaf() && modes().observer == nullptr &&
+         x.device().is_cpu() && !was_handed_out(*body.storage);
+}
+
+}  // namespace
+
+Tensor autocast_copy(const Tensor& x, DType dtype) {
+  const op::Cast op{dtype};
+  if (!may_share(x)) return apply(op, x);
+  const internal::TensorBody& body = internal::body(x);
+  const auto found = kept().copies.find(&body);
+  if (found != kept().copies.end()) {
+    const Copy& kept_copy = found->second;
+    if (kept_copy.source.get() == body.storage.get() && kept_copy.version == body.storage->version() &&
+        kept_copy.view == body.view && kept_copy.copy.dtype() == dtype) {
+      Tensor out = alias(kept_copy.copy);
+      const Tensor* inputs[] = {&x};
+      record({op_info<op::Cast>, &op, inputs, {&out, 1}});
+      return out;
+    }
+    kept().copies.erase(found);
+  }
+  const uint64_t version = body.storage->version();  // before the values are read: a write after this is seen
+  Tensor out = apply(op, x);
+  kept().copies.emplace(&body, Copy{body.storage, body.view, version, alias(out)});
+  return out;
+}
+
+AutocastCopies::AutocastCopies() { ++kept().open_scopes; }
+AutocastCopies::~AutocastCopies() {
+  if (--kept().open_scopes == 0) kept().copies.clear();
+}
+
+void note_handed_out(const void* memory) noexcept {
+  const auto [word, bit] = place_of(memory);
+  std::atomic<uint64_t>& place = handed_out[word];
+  if ((place.load(std::memory_order_relaxed) & bit) == 0) place.fetch_or(bit, std::memory_order_relaxed);
+}
+
+}  // namespace weft::dispatch

@@ -1,0 +1,29 @@
+// The 16-bit copies of parameters that Autocast scopes make: one per change of a parameter, however often it is used.
+//
+// A thread's outermost scope keeps the copies of the leaves that ops in it have cast, and forgets them at its end. What
+// is shared is memory only: each use records a cast of its own, or none under NoGrad. A copy serves while the leaf has
+// the memory, the view and the version that it was made of, so a write in place (an optimizer's step, copy_, a write
+// through a view) makes a new one. Whoever has the address of the memory (data<T>(), Tensor::wrap) writes without a
+// version: such leaves are cast at each use.
+#pragma once
+
+#include "tensor/tensor.h"
+
+namespace weft::dispatch {
+
+/// `x` as `dtype`, recorded as a cast; a copy that is there already where `x` is a leaf and a scope is open.
+Tensor autocast_copy(const Tensor& x, DType dtype);
+
+/// While the thread's outermost one is alive, copies are kept.
+class AutocastCopies {
+ public:
+  AutocastCopies();
+  ~AutocastCopies();
+  AutocastCopies(const AutocastCopies&) = delete;
+  AutocastCopies& operator=(const AutocastCopies&) = delete;
+};
+
+/// From here on the memory may be written without raising a version.
+void note_handed_out(const void* memory) noexcept;
+
+}  // namespace weft::dispatch
