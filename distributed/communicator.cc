@@ -28,6 +28,12 @@ void at_exit() {
   if (alive != nullptr && alive->size() > 1) alive->node().own().fail("it called exit() inside of the group");
 }
 
+void relax() {
+#ifdef __x86_64__
+  __builtin_ia32_pause();
+#endif
+}
+
 double now() { return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count(); }
 
 double timeout_of(const InitOptions& options) {
@@ -107,11 +113,7 @@ Communicator::~Communicator() {
 
 void Communicator::leave() noexcept {
   try {
-    if (std::uncaught_exceptions() > 0 && !failed_) {
-      failed_ = true;
-      node_->own().fail("it left the group with an error");
-      notice_->send("it left the group with an error");
-    }
+    if (std::uncaught_exceptions() > 0) give_up("it left the group with an error");
     if (failed_) return;
     Collective end = barrier_of();
     end.signature = Signature::of(Call::leave, {}, DType::f32);
@@ -171,7 +173,7 @@ void Communicator::exchange(const Stage& stage, const Signature* check) {
   };
   const Signature& what = node.own().signatures[blocking_ % 2];
   bool here = false;
-  for (int i = 0; i < spins_ && !(here = ready()); ++i) __builtin_ia32_pause();
+  for (int i = 0; i < spins_ && !(here = ready()); ++i) relax();
   if (!here) wait(what, ready, missing);
   if (check != nullptr) compare_signatures(*check);
   std::vector<const std::byte*> from;
@@ -205,6 +207,10 @@ void Communicator::finish(Progressive& progressive, const Signature& what) {
   auto& work = static_cast<MessageWork&>(progressive);
   wait(what, [&] { return work.progress(); }, [&] { return work.missing(); });
   progress();  // forgets it
+}
+
+std::vector<int> Communicator::missing_of(const Progressive& work) const {
+  return static_cast<const MessageWork&>(work).missing();
 }
 
 int Communicator::reserve_tags(int count) {
@@ -291,12 +297,12 @@ void Communicator::check(const Signature& what, const std::vector<int>& missing)
 void Communicator::check_stuck(const Signature& what, Patience& patience) {
   if (local_size_ != size()) return;  // it cannot see what ranks of other machines wait in
   uint64_t waits = 0;
+  bool computing = false;
   for (int local = 0; local < local_size_; ++local) {
     const Slot& slot = node_->slot(local);
     waits += slot.waits.load(std::memory_order_acquire) + slot.published.load(std::memory_order_relaxed);
-    if (slot.waiting.load(std::memory_order_acquire) == 0) waits += uint64_t{1} << 63;  // somebody computes
+    computing |= slot.waiting.load(std::memory_order_acquire) == 0;
   }
-  const bool computing = waits >= uint64_t{1} << 62;
   if (computing || waits != patience.waits) patience.waits = waits, patience.moved = now();
   if (now() - patience.moved < kStuck) return;
   std::string others;
@@ -312,6 +318,17 @@ void Communicator::fail(const Signature& what, const std::string& why) {
   node_->own().fail(reason);
   notice_->send(reason);
   throw DistributedError(text("rank ", rank(), ": ", reason));
+}
+
+void Communicator::give_up(const std::string& why) noexcept {
+  if (failed_) return;
+  failed_ = true;
+  try {
+    node_->own().fail(why);
+    notice_->send(why);
+  } catch (...) {
+    // Those who cannot be told run into their timeout.
+  }
 }
 
 }  // namespace weft::distributed

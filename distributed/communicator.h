@@ -60,7 +60,9 @@ class Communicator : public std::enable_shared_from_this<Communicator> {
   std::shared_ptr<Progressive> start(Collective collective);
   /// The same for one that needs no order among the others, with a tag of its own (see reserve_tags()).
   std::shared_ptr<Progressive> start(Collective collective, int tag);
+  /// Waits for what start() gave.
   void finish(Progressive& work, const Signature& what);
+  std::vector<int> missing_of(const Progressive& work) const;
   /// Tags for `count` parallel calls: the same on every rank that reserves in the same order.
   int reserve_tags(int count);
   /// A window a rank for all ranks, or null where they do not share memory or there is no room; all ranks call it.
@@ -73,6 +75,8 @@ class Communicator : public std::enable_shared_from_this<Communicator> {
             const std::function<std::vector<int>()>& missing);
   /// Ends the group with an error that is this rank's own finding; the others learn of it.
   [[noreturn]] void fail(const Signature& what, const std::string& why);
+  /// Tells the others that this rank will not come to what they wait for; for where an error is on its way already.
+  void give_up(const std::string& why) noexcept;
 
  private:
   class Patience;

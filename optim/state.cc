@@ -33,6 +33,7 @@ State Optimizer::state_dict() const {
         if (slot.states[k].defined()) out.tensors[slot.key + "." + state_names_[k]] = slot.states[k];
     }
   }
+  if (sharing_.complete) sharing_.complete(out);
   return out;
 }
 
@@ -73,18 +74,21 @@ void Optimizer::load_state_dict(const State& given) {
 
   const int64_t skipped = given.numbers.contains(kSkipped) ? as_count(kSkipped, given.numbers.at(kSkipped)) : 0;
 
+  size_t number = 0;
   steps_ = static_cast<int64_t>(given.numbers.at("steps"));
   skipped_ = skipped;
   for (size_t i = 0; i < groups_.size(); ++i) {
-    for (const Number& number : numbers(i)) number.put(given.numbers.at(group_key(i, number.name)));
+    for (const Number& field : numbers(i)) field.put(given.numbers.at(group_key(i, field.name)));
     for (Slot& slot : groups_[i]) {
       slot.steps = static_cast<int64_t>(given.numbers.at(slot.key + ".step"));
       for (size_t k = 0; k < slot.numbers.size(); ++k)
         slot.numbers[k] = given.numbers.at(slot.key + "." + number_names_[k]);
       for (size_t k = 0; k < slot.states.size(); ++k) {
         const auto found = given.tensors.find(slot.key + "." + state_names_[k]);
-        slot.states[k] = found == given.tensors.end() ? Tensor() : new_state(slot.parameter, k).copy_(found->second);
+        const bool wanted = found != given.tensors.end() && is_mine(number);
+        slot.states[k] = wanted ? new_state(slot.parameter, k).copy_(found->second) : Tensor();
       }
+      ++number;
     }
   }
 }
