@@ -97,7 +97,9 @@ void Communicator::open(const InitOptions& options) {
   node_ = std::make_unique<Node>(mpi, machine, rank());
   local_rank_ = node_->local_rank();
   local_size_ = node_->size();
-  shared_ = options.shared_memory && local_size_ == size();
+  const char* shared_memory = std::getenv("WEFT_DISTRIBUTED_SHARED_MEMORY");
+  const bool wanted = options.shared_memory && (shared_memory == nullptr || std::string_view(shared_memory) != "0");
+  shared_ = wanted && local_size_ == size();
   notice_ = std::make_unique<Notice>(mpi, comm_, rank(), size());
   monitor_ = std::make_unique<Monitor>(*node_);
   divide_cores(*this, options.threads);

@@ -45,7 +45,7 @@ template <std::derived_from<nn::Module> Model> class DataParallel {
   /// call(model), for models that are called in another way: `parallel.with([&](Gpt& m) { return m.loss(x, y); })`.
   template <class Call> auto with(const Call& call) const {
     if (!model_.is_training()) return call(model_);
-    const MicroBatchScope random(reducer_->group());
+    const MicroBatchScope random(group().rank(), group().size());
     auto result = call(model_);
     if constexpr (std::is_same_v<decltype(result), Tensor>)
       if (result.requires_grad() && !result.is_leaf() && reducer_->bucket_count() > 0)

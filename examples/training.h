@@ -26,6 +26,7 @@ struct Settings {
   std::string save = {};
   std::string resume = {};
   std::string out = {};  // folder of the pictures; empty: where the program was started
+  int nproc = 0;         // processes that train together; 0: the example has no such option
 };
 
 /// Reads the arguments, seeds the generator and sets the threads; ends the program for --help (0) and mistakes (2).

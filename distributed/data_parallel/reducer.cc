@@ -144,11 +144,11 @@ void Reducer::finish() {
 
 // ---- random numbers ----
 
-MicroBatchScope::MicroBatchScope(const Group& group) {
+MicroBatchScope::MicroBatchScope(int64_t rank, int64_t size) {
   constexpr int64_t kBlock = 4;  // elements that one step of the generator's offset stands for
-  const RandomKey first = next_random_key(kBlock * group.size());
+  const RandomKey first = next_random_key(kBlock * size);
   after_ = random_state();
-  set_random_state(data::split_key({first.seed, first.offset + static_cast<uint64_t>(group.rank())}, 0));
+  set_random_state(data::split_key({first.seed, first.offset + static_cast<uint64_t>(rank)}, 0));
 }
 
 MicroBatchScope::~MicroBatchScope() { set_random_state(after_); }

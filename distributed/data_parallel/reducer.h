@@ -55,7 +55,7 @@ class Reducer {
 /// so that R ranks draw what one process draws that runs R micro-batches one after the other.
 class MicroBatchScope {
  public:
-  explicit MicroBatchScope(const Group& group);
+  MicroBatchScope(int64_t rank, int64_t size);
   ~MicroBatchScope();
   MicroBatchScope(const MicroBatchScope&) = delete;
   MicroBatchScope& operator=(const MicroBatchScope&) = delete;

@@ -47,7 +47,7 @@ void require_same(const Group& group, const std::string& lines, const char* what
     const auto begin = all.begin() + static_cast<std::ptrdiff_t>(rank * longest);
     return std::string(begin, begin + seen[2 * rank + 1]);
   };
-  throw DistributedError(text(what, ": rank ", differs, " has ", first_difference(text_of(differs), text_of(0))));
+  throw DistributedError(text("rank ", group.rank(), ": ", what, ": rank ", differs, " has ", first_difference(text_of(differs), text_of(0))));
 }
 
 }  // namespace weft::distributed

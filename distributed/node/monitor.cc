@@ -107,12 +107,13 @@ void Monitor::watch(Peer& peer, bool gone, double now) {
 }
 
 void Monitor::end_late(double now) {
-  const char* reason = nullptr;
-  for (int local = 0; local < node_.size() && reason == nullptr; ++local)
-    if (node_.slot(local).has_failed()) reason = node_.slot(local).reason;
+  std::string reason;
+  for (int local = 0; local < node_.size() && reason.empty(); ++local)
+    if (const Slot& slot = node_.slot(local); slot.has_failed())
+      reason = text("rank ", slot.rank, " failed: ", static_cast<const char*>(slot.reason));
   if (node_.own().has_failed()) reason = node_.own().reason;
   if (terminated != 0 && terminated_at_ == 0) terminated_at_ = now;
-  if (reason != nullptr) {
+  if (!reason.empty()) {
     if (failed_at_ == 0) failed_at_ = now;
     if (now - failed_at_ > kGrace || (terminated_at_ > 0 && now - terminated_at_ > kTermGrace)) end(reason);
   } else if (terminated_at_ > 0 && now - terminated_at_ > kTermGrace) {
@@ -121,8 +122,8 @@ void Monitor::end_late(double now) {
   }
 }
 
-void Monitor::end(const char* reason) {
-  std::fprintf(stderr, "error: rank %d: %s\n", node_.own().rank, reason);
+void Monitor::end(const std::string& reason) {
+  std::fprintf(stderr, "error: rank %d: %s\n", node_.own().rank, reason.c_str());
   std::fflush(nullptr);
   _exit(EXIT_FAILURE);
 }

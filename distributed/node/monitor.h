@@ -9,6 +9,7 @@
 #pragma once
 
 #include <atomic>
+#include <string>
 #include <thread>
 #include <vector>
 
@@ -34,7 +35,7 @@ class Monitor {
   void watch(Peer& peer, bool gone, double now);
   /// Ends the process where somebody has failed and the main thread took no notice.
   void end_late(double now);
-  [[noreturn]] void end(const char* reason);
+  [[noreturn]] void end(const std::string& reason);
 
   Node& node_;
   std::vector<Peer> peers_;
