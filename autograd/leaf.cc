@@ -2,6 +2,7 @@
 #include "autograd/leaf.h"
 
 #include "autograd/grad_mode.h"
+#include "autograd/gradient_home.h"
 #include "autograd/node.h"
 #include "tensor/dispatch/in_place.h"
 #include "tensor/functions/binary.h"
@@ -17,7 +18,22 @@ void Leaf::replaced(const Tensor& leaf) {
   const std::lock_guard lock(adding_);
   meta_ = {leaf.shape(), leaf.dtype()};
   order_ = result_view(leaf.shape(), {&leaf.layout()});
+  if (home_.defined() && (home_.dtype() != leaf.dtype() || home_.device() != leaf.device())) home_ = Tensor();
   if (gradient_.defined()) gradient_ = cast(gradient_.to(leaf.device()), leaf.dtype());
+}
+
+void Leaf::set_home(const Tensor& home) {
+  Tensor moved = home;
+  if (home.defined()) {
+    if (home.shape() != meta_.shape || home.dtype() != meta_.dtype || !home.layout().is_dense())
+      throw GradientError(text("the home of the gradient of `", name(), "` must be dense ", meta_.shape, " ",
+                               meta_.dtype, ", not ", weft::describe(home)));
+    const std::lock_guard lock(adding_);
+    if (gradient_.defined()) dispatch::copy_into(gradient_, moved);
+  }
+  const std::lock_guard lock(adding_);
+  home_ = std::move(moved);
+  if (gradient_.defined() && home_.defined()) gradient_ = home_;
 }
 
 void Leaf::set_gradient(const Tensor& gradient) {
@@ -39,6 +55,11 @@ int Leaf::add_accumulated_hook(AccumulatedHook hook) {
 }
 
 Tensor Leaf::owned(Tensor gradient) const {
+  if (home_.defined() && !modes().recording) {
+    const bool there = gradient.shares_storage(home_) && gradient.layout() == home_.layout();
+    if (!there) dispatch::copy_into(gradient, home_);
+    return home_;
+  }
   const bool alone = internal::is_sole_handle(gradient) && internal::storage(gradient).unique() &&
                      (modes().recording || !internal::body(gradient).history) &&
                      static_cast<int64_t>(internal::storage(gradient).bytes()) ==
@@ -69,6 +90,13 @@ Gradients Leaf::run(Gradients gradients) {
   // The hooks run without the lock: they may ask for the gradient, and run backward themselves.
   through_hooks(kAccumulated, accumulate(std::move(gradients[0])));
   return {};
+}
+
+void set_gradient_home(const Tensor& leaf, const Tensor& home) {
+  Node* node = node_of(leaf);
+  if (node == nullptr || !node->is_leaf())
+    throw GradientError(text("set_gradient_home: ", weft::describe(leaf), " is not a parameter: see parameter()"));
+  static_cast<Leaf*>(node)->set_home(home);
 }
 
 }  // namespace autograd

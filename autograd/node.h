@@ -160,10 +160,13 @@ class Leaf final : public Node {
   void set_requires_grad(bool value) override { requires_grad_ = value; }
   void set_name(const std::string& name) override { name_ = name; }
   void replaced(const Tensor& leaf) override;
+  /// Where gradients are collected from now on (gradient_home.h); undefined: in storages of their own.
+  void set_home(const Tensor& home);
 
  private:
   void take_edges(std::vector<NodePtr>&) noexcept override {}
-  /// `gradient` dense, in the leaf's memory order and in a storage without another owner.
+  /// `gradient` in the leaf's home; without one dense, in the leaf's memory order and in a storage without another
+  /// owner.
   Tensor owned(Tensor gradient) const;
   /// Adds to the gradient; the sum.
   Tensor accumulate(Tensor gradient);
@@ -172,6 +175,7 @@ class Leaf final : public Node {
   View order_;                 // the leaf's memory order
   mutable std::mutex adding_;  // held while gradient_ is read or changed
   Tensor gradient_;
+  Tensor home_;
   std::string name_;
 };
 

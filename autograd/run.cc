@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "autograd/grad_mode.h"
+#include "autograd/gradient_home.h"
 #include "autograd/node_frame.h"
 #include "autograd/op_node.h"
 #include "tensor/dispatch/in_place.h"
@@ -53,7 +54,27 @@ Gradients run_observed(Node& node, Gradients gradients, std::span<const Tensor> 
   return results;
 }
 
+/// The innermost run of this thread.
+Run*& current_run() {
+  static thread_local Run* run = nullptr;
+  return run;
+}
+
+/// Makes a run the innermost one while alive.
+struct RunScope {
+  explicit RunScope(Run* run) : outer(std::exchange(current_run(), run)) {}
+  ~RunScope() { current_run() = outer; }
+  RunScope(const RunScope&) = delete;
+  RunScope& operator=(const RunScope&) = delete;
+  Run* outer;
+};
+
 }  // namespace
+
+void after_backward(std::function<void()> done) {
+  if (current_run() == nullptr) throw GradientError("after_backward: no backward runs on this thread");
+  current_run()->add_done(std::move(done));
+}
 
 bool& anomaly_mode() {
   static thread_local bool mode = false;
@@ -73,6 +94,7 @@ bool all_finite(const Tensor& x) {
 void Run::run(const std::vector<Edge>& roots, const std::vector<Tensor>& seeds) {
   GradMode mode(options_.create_graph);
   const ModeScope exact(&Modes::autocast, f32);
+  const RunScope scope(this);
   walk_ahead(roots);
   for (size_t i = 0; i < roots.size(); ++i) add(roots[i], seeds[i]);
   while (!pending_.empty()) {
@@ -81,6 +103,7 @@ void Run::run(const std::vector<Edge>& roots, const std::vector<Tensor>& seeds) 
     pending_.erase(newest);
     process(std::move(item));
   }
+  for (size_t i = 0; i < done_.size(); ++i) done_[i]();  // one may add another
 }
 
 void Run::walk_ahead(const std::vector<Edge>& roots) {

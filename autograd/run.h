@@ -39,6 +39,8 @@ class Run {
   void want(const Edge& edge, Tensor* result) { wanted_[edge.node.get()].push_back({edge.index, result}); }
   /// Only these nodes lead to what is wanted.
   void restrict_to(std::unordered_set<const Node*> needed) { needed_ = std::move(needed); }
+  /// What to call at the end of the run (gradient_home.h).
+  void add_done(std::function<void()> done) { done_.push_back(std::move(done)); }
   /// From `roots`, whose gradients are `seeds`.
   void run(const std::vector<Edge>& roots, const std::vector<Tensor>& seeds);
 
@@ -75,6 +77,7 @@ class Run {
   std::unordered_map<const Node*, uint64_t> last_use_;  // of leaves: the oldest op of this run that uses them
   std::unordered_map<const Node*, std::vector<Wanted>> wanted_;
   std::optional<std::unordered_set<const Node*>> needed_;
+  std::vector<std::function<void()>> done_;
 };
 
 /// One run from `roots`, whose gradients are `seeds`, to the leaves.

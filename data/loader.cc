@@ -18,7 +18,7 @@ LoaderCore::LoaderCore(LoaderOptions options, int64_t dataset_size)
   if (options_.shuffle && options_.sampler.defined())
     throw Error("DataLoader: a sampler gives the order itself; leave shuffle out");
   options_.sampler.check_size(dataset_size);
-  const int64_t count = options_.sampler.defined() ? options_.sampler.count() : dataset_size;
+  const int64_t count = options_.sampler.defined() ? options_.sampler.count(dataset_size, options_.drop_last) : dataset_size;
   const bool rest = count % options_.batch_size != 0 && !options_.drop_last;
   batches_ = count / options_.batch_size + (rest ? 1 : 0);
 }
@@ -34,7 +34,10 @@ std::shared_ptr<const Epoch> LoaderCore::start_epoch(bool random) {
   epoch->key = split_key(key_, 1);
   epoch->batch_size = options_.batch_size;
   if (options_.sampler.defined()) {
-    epoch->order = options_.sampler.order(split_key(key_, 0), dataset_size_);
+    epoch->order = options_.sampler.order({.key = split_key(key_, 0),
+                                           .dataset_size = dataset_size_,
+                                           .batch_size = options_.batch_size,
+                                           .drop_last = options_.drop_last});
   } else if (options_.shuffle) {
     epoch->order = shuffled_order(split_key(key_, 0), dataset_size_);
   } else {
@@ -56,9 +59,10 @@ std::vector<RandomKey> Epoch::keys(std::span<const int64_t> indices) const {
   return keys;
 }
 
-// `loader 1 SIZE BATCH_SIZE ORDER DROP_LAST RUNNING SEED OFFSET NEXT`
+// `loader 1 SIZE BATCH_SIZE ORDER DROP_LAST RUNNING SEED OFFSET NEXT`. Where processes share the examples, the batches of
+// all of them together count: such a position fits another number of processes.
 std::string LoaderCore::position() const {
-  return text("loader 1 ", dataset_size_, " ", options_.batch_size, " ", order_kind(), " ", int{options_.drop_last},
+  return text("loader 1 ", dataset_size_, " ", step_size(), " ", order_kind(), " ", int{options_.drop_last},
               " ", int{running_ || resume_}, " ", key_.seed, " ", key_.offset, " ", next_);
 }
 
@@ -80,8 +84,8 @@ void LoaderCore::set_position(const std::string& position) {
   const auto [size, batch_size, shuffle, drop_last, running, seed, offset, next] = numbers;
   if (size != static_cast<uint64_t>(dataset_size_))
     throw Error(text("set_position: it is of a dataset of ", size, " examples, this one has ", dataset_size_));
-  if (batch_size != static_cast<uint64_t>(options_.batch_size))
-    throw Error(text("set_position: it is of batches of ", batch_size, ", this loader's have ", options_.batch_size));
+  if (batch_size != static_cast<uint64_t>(step_size()))
+    throw Error(text("set_position: it is of batches of ", batch_size, ", this loader's have ", step_size()));
   if (shuffle != order_kind() || drop_last != uint64_t{options_.drop_last})
     throw Error("set_position: it is of a loader with another shuffle, sampler or drop_last");
   key_ = {seed, offset};

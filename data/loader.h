@@ -64,6 +64,8 @@ class LoaderCore {
   void set_position(const std::string& position);
 
  private:
+  /// The examples of a batch, of all processes that take part.
+  int64_t step_size() const { return options_.batch_size * options_.sampler.parts(); }
   /// 0: in order, 1: shuffled, 2: by a sampler.
   uint64_t order_kind() const { return options_.sampler.defined() ? 2u : options_.shuffle ? 1u : 0u; }
 

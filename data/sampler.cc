@@ -37,8 +37,19 @@ std::vector<int64_t> shuffled_order(RandomKey key, int64_t count) {
 }
 
 Sampler::Sampler(std::function<std::vector<int64_t>(RandomKey)> order, int64_t count, bool random)
-    : order_(std::move(order)), count_(count), random_(random) {
+    : order_([order = std::move(order)](const OrderRequest& request) { return order(request.key); }),
+      count_([count](int64_t, bool) { return count; }),
+      random_(random) {
   if (count < 0) throw Error(text("Sampler: count must be 0 or more, not ", count));
+}
+
+Sampler::Sampler(Order order, Count count, bool random, int64_t parts)
+    : order_(std::move(order)), count_(std::move(count)), parts_(parts), random_(random) {
+  if (parts < 1) throw Error(text("Sampler: it must be one of 1 or more parts, not of ", parts));
+}
+
+int64_t Sampler::count(int64_t dataset_size, bool drop_last) const {
+  return count_ ? count_(dataset_size, drop_last) : 0;
 }
 
 void Sampler::check_size(int64_t dataset_size) const {
@@ -46,14 +57,19 @@ void Sampler::check_size(int64_t dataset_size) const {
     throw Error(text("Sampler: it is for ", *size_, " examples, the dataset has ", dataset_size));
 }
 
-std::vector<int64_t> Sampler::order(RandomKey key, int64_t dataset_size) const {
-  std::vector<int64_t> out = order_(key);
-  if (static_cast<int64_t>(out.size()) != count_)
-    throw Error(text("Sampler: it gave ", out.size(), " examples, not ", count_));
+std::vector<int64_t> Sampler::order(const OrderRequest& request) const {
+  std::vector<int64_t> out = order_(request);
+  const int64_t promised = count(request.dataset_size, request.drop_last);
+  if (static_cast<int64_t>(out.size()) != promised)
+    throw Error(text("Sampler: it gave ", out.size(), " examples, not ", promised));
   for (const int64_t index : out)
-    if (index < 0 || index >= dataset_size)
-      throw IndexError(text("Sampler: example ", index, " of a dataset of ", dataset_size));
+    if (index < 0 || index >= request.dataset_size)
+      throw IndexError(text("Sampler: example ", index, " of a dataset of ", request.dataset_size));
   return out;
+}
+
+std::vector<int64_t> Sampler::order(RandomKey key, int64_t dataset_size) const {
+  return order(OrderRequest{.key = key, .dataset_size = dataset_size});
 }
 
 Sampler sequential(int64_t count) {

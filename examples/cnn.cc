@@ -2,11 +2,13 @@
 //
 //   ./bazelw run //examples:cnn                        on digits that the program draws itself
 //   ./bazelw run //examples:cnn -- --data FOLDER       on MNIST files (plain or .gz)
+//   ./bazelw run //examples:cnn -- --nproc 2           as two processes that share each batch; or under mpirun -n 2
 //   ./bazelw run //examples:cnn -- --help              all options
 #include <cstdio>
 #include <cstdlib>
 #include <iostream>
 
+#include "examples/ranks.h"
 #include "examples/training.h"
 #include "weft.h"
 
@@ -43,16 +45,20 @@ struct Model : nn::Module {
 };
 
 static int train(int argc, char** argv) {
-  const examples::Settings settings =
-      examples::parse("A convolutional network that learns to read digits", argc, argv, {.epochs = 12, .lr = 4e-3});
+  const examples::Settings settings = examples::parse("A convolutional network that learns to read digits", argc, argv,
+                                                      {.epochs = 12, .lr = 4e-3, .nproc = 1});
+  const distributed::Group group = examples::start_ranks(settings, argc, argv);
   const examples::Digits digits = examples::load_digits(settings);
 
   // Each image is moved by up to two pixels whenever it is shown, so that the network never sees the same one twice.
   const auto moved = data::map(digits.train, data::RandomShift{2});
-  data::DataLoader loader(moved,
-                          {.batch_size = settings.batch_size, .shuffle = true, .drop_last = true, .prefetch = 4});
+  data::DataLoader loader(moved, {.batch_size = settings.batch_size / group.size(),
+                                  .drop_last = true,
+                                  .prefetch = 4,
+                                  .sampler = data::distributed(group, {.shuffle = true})});
 
   Model model;
+  const distributed::DataParallel parallel(model, group);
   std::cout << nn::summary(model, {1, 1, 28, 28}) << std::endl;
   optim::AdamW optimizer(model.parameters(), {.lr = settings.lr, .weight_decay = 0.05});
   optim::OneCycle schedule(optimizer, {.max_lr = settings.lr, .steps = settings.epochs * loader.size()});
@@ -63,19 +69,20 @@ static int train(int argc, char** argv) {
       .model = &model, .optimizer = &optimizer, .schedule = &schedule, .loader = &loader, .fields = &fields};
   const auto save = [&] {
     fields = progress.fields();
-    io::save_checkpoint(settings.save, parts);
+    if (group.rank() == 0) io::save_checkpoint(settings.save, parts);
   };
   if (!settings.resume.empty()) {
     io::load_checkpoint(settings.resume, parts);
     progress.restore(fields);
   }
 
+  bool stopped = false;
   while (progress.finished_epochs() < settings.epochs) {
     for (const auto& [images, labels] : loader) {
       Tensor logits, loss;
       {
         const Autocast autocast(examples::compute_dtype(settings));
-        logits = model.forward(images);
+        logits = parallel(images);
         loss = nn::cross_entropy(logits, labels);
       }
       optimizer.zero_grad();
@@ -83,14 +90,15 @@ static int train(int argc, char** argv) {
       optimizer.step();
       schedule.step();
       progress.batch(loss, logits, labels);
-      if (examples::interrupted()) break;
+      stopped = examples::interrupted(group);
+      if (stopped) break;
     }
-    if (examples::interrupted()) break;
+    if (stopped) break;
     progress.epoch(examples::accuracy(examples::predict(model, digits.test), digits.test));
     if (!settings.save.empty()) save();
   }
 
-  if (examples::interrupted()) {
+  if (stopped) {
     std::printf("\nstopped\n");
     if (settings.save.empty()) return EXIT_SUCCESS;
     save();
@@ -98,6 +106,7 @@ static int train(int argc, char** argv) {
     return EXIT_SUCCESS;
   }
   const Tensor predictions = examples::predict(model, digits.test);
+  if (group.rank() != 0) return EXIT_SUCCESS;
   examples::save_pictures(settings, "cnn", progress.results(), digits.test, predictions);
   std::printf("test accuracy: %.1f %%\n", 100 * examples::accuracy(predictions, digits.test));
   return EXIT_SUCCESS;

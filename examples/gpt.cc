@@ -2,12 +2,14 @@
 //
 //   ./bazelw run //examples:gpt on sums in words that the program makes itself, a minute on two cores
 //   ./bazelw run //examples:gpt -- --data FILE         on any text; the last tenth is the test
+//   ./bazelw run //examples:gpt -- --nproc 2           as two processes that share each batch; or under mpirun -n 2
 //   ./bazelw run //examples:gpt -- --help              all options
 #include <cmath>
 #include <cstdio>
 #include <cstdlib>
 
 #include "examples/gpt_model.h"
+#include "examples/ranks.h"
 #include "examples/text.h"
 #include "weft.h"
 
@@ -54,11 +56,14 @@ static int train(int argc, char** argv) {
   examples::TextSettings defaults;
   defaults.batch_size = 8;
   defaults.lr = 2e-3;
+  defaults.nproc = 1;
   const examples::TextSettings settings =
       examples::parse_text("A small GPT that learns to write", argc, argv, defaults);
+  const distributed::Group group = examples::start_ranks(settings, argc, argv);
   const examples::Text text = examples::load_text(settings);
 
   examples::Gpt model({.dropout = settings.dropout});
+  const distributed::DataParallel parallel(model, group);
   std::printf("%ld parameters, %zu characters to learn from, %zu for the test\n", long(model.parameter_count()),
               text.train.size(), text.test.size());
   const std::vector<Tensor> parameters = model.parameters();
@@ -78,7 +83,7 @@ static int train(int argc, char** argv) {
       .model = &model, .optimizer = &optimizer, .schedule = &schedule, .fields = &fields};
   const auto save = [&] {
     fields = progress.fields();
-    io::save_checkpoint(settings.save, parts);
+    if (group.rank() == 0) io::save_checkpoint(settings.save, parts);
   };
   if (!settings.resume.empty()) {
     io::load_checkpoint(settings.resume, parts);
@@ -86,12 +91,17 @@ static int train(int argc, char** argv) {
   }
 
   const int64_t every = settings.samples > 0 ? std::max<int64_t>(settings.steps / settings.samples, 1) : 0;
-  while (progress.steps_done() < settings.steps && !examples::interrupted()) {
-    const auto [inputs, targets] = examples::random_batch(text.train, settings.batch_size, context);
+  const int64_t share = settings.batch_size / group.size();
+  bool stopped = false;
+  while (progress.steps_done() < settings.steps && !stopped) {
+    // All ranks draw the whole batch and take their rows: the same batches at any number of ranks.
+    const auto batch = examples::random_batch(text.train, settings.batch_size, context);
+    const Tensor inputs = batch.inputs.narrow(0, group.rank() * share, share);
+    const Tensor targets = batch.targets.narrow(0, group.rank() * share, share);
     Tensor loss;
     {
       const Autocast autocast(examples::compute_dtype(settings));
-      loss = model.loss(inputs, targets);
+      loss = parallel.with([&](examples::Gpt& gpt) { return gpt.loss(inputs, targets); });
     }
     optimizer.zero_grad();
     loss.backward();
@@ -99,12 +109,13 @@ static int train(int argc, char** argv) {
     optimizer.step();
     schedule.step();
     progress.step(loss, schedule.lr());
+    stopped = examples::interrupted(group);
     if (every == 0 || progress.steps_done() % every != 0) continue;
     progress.show(write(model, "\n", 200, settings.temperature));
     if (!settings.save.empty()) save();
   }
 
-  if (examples::interrupted()) {
+  if (stopped) {
     std::printf("\nstopped\n");
     if (settings.save.empty()) return EXIT_SUCCESS;
     save();

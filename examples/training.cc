@@ -39,6 +39,9 @@ void add_shared_options(CLI::App& app, Settings& settings) {
   app.add_option("--seed", settings.seed, "seed of everything random");
   app.add_option("--threads", settings.threads, "threads (default: all cores)")->check(CLI::Range(0, 1024));
   app.add_flag("--bf16", settings.bf16, "train in mixed precision: products in bf16 where the CPU has it");
+  if (settings.nproc > 0)
+    app.add_option("--nproc", settings.nproc, "processes that share each batch (or: mpirun -n N)")
+        ->check(CLI::Range(1, 1024));
   app.add_option("--save", settings.save, "file to write a checkpoint to, now and then and on Ctrl-C");
   app.add_option("--resume", settings.resume, "checkpoint to carry on from");
 }

@@ -27,6 +27,7 @@ struct Settings {
   std::string save = {};
   std::string resume = {};
   std::string out = {};  // folder of the pictures; empty: where the program was started
+  int nproc = 0;         // processes that train together; 0: the example has no such option
 };
 
 /// What forward and loss compute products in: `const Autocast autocast(compute_dtype(settings));`

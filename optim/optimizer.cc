@@ -77,15 +77,33 @@ void Optimizer::step() {
   Frame frame(name_);
   NoGrad guard;
   if (skips_nonfinite_ && !is_finite()) return void(++skipped_);
+  size_t number = 0;
   for (size_t i = 0; i < groups_.size(); ++i) {
     for (Slot& slot : groups_[i]) {
+      const bool mine = is_mine(number++);
       const Tensor gradient = slot.parameter.grad();
       if (!gradient.defined()) continue;
       ++slot.steps;
-      update_slot(i, slot, gradient);
+      if (mine) update_slot(i, slot, gradient);
     }
   }
+  if (sharing_.after_step) sharing_.after_step();
   if (++steps_ == 1) warn_unused();
+}
+
+void Optimizer::share(Sharing sharing) {
+  if (const size_t count = parameters().size(); sharing.mine.size() != count)
+    throw Error(text(name_, ": the sharing is of ", sharing.mine.size(), " parameters, the optimizer has ", count));
+  sharing_ = std::move(sharing);
+  drop_shared_states();
+}
+
+void Optimizer::drop_shared_states() {
+  size_t number = 0;
+  each_slot([&](Slot& slot) {
+    if (is_mine(number++)) return;
+    for (Tensor& state : slot.states) state = Tensor();
+  });
 }
 
 bool Optimizer::is_finite() const {

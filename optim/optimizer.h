@@ -3,6 +3,7 @@
 
 #include <array>
 #include <cstdint>
+#include <functional>
 #include <iosfwd>
 #include <map>
 #include <optional>
@@ -20,6 +21,16 @@ namespace weft::optim {
 struct State {
   StateDict tensors;
   std::map<std::string, double> numbers;
+};
+
+/// How several processes share one optimizer's work (distributed::shard()).
+struct Sharing {
+  /// Of each parameter, in the order of parameters(): whether it is updated here, and its state kept here.
+  std::vector<bool> mine;
+  /// Called after each step: brings the parameters that others updated.
+  std::function<void()> after_step;
+  /// Adds to a state what the others keep.
+  std::function<void(State& state)> complete;
 };
 
 class Optimizer {
@@ -60,6 +71,10 @@ class Optimizer {
   /// Changes it in all groups, or in one. Error where the value is out of range.
   void set(std::string_view name, double value);
   void set(std::string_view name, double value, size_t group);
+  /// From now on, only `sharing.mine` is updated and has a state here; the state of others is dropped. state_dict() is
+  /// complete on every process, all of which call it. Error where the numbers of parameters differ.
+  void share(Sharing sharing);
+
   /// `SGD(lr=0.1, momentum=0.9, ...)`; with several groups `Adam([lr=0.1, ...], [lr=0.3, ...])`.
   std::string to_string() const;
 
@@ -141,6 +156,9 @@ class Optimizer {
   bool is_finite() const;
   std::optional<Number> find(std::string_view name, size_t group) const;
   void warn_unused() const;
+  /// Whether parameter `number` is updated here.
+  bool is_mine(size_t number) const { return sharing_.mine.empty() || sharing_.mine[number]; }
+  void drop_shared_states();
   template <class F> void each_slot(const F& visit);
   template <class F> void each_slot(const F& visit) const;
 
@@ -150,6 +168,7 @@ class Optimizer {
   int64_t steps_ = 0, skipped_ = 0;
   bool skips_nonfinite_ = false;
   double gradient_factor_ = 1;  // of gradients of 16 bits, once they are f32
+  Sharing sharing_;             // empty: all is done here
 };
 
 std::ostream& operator<<(std::ostream& out, const Optimizer& optimizer);

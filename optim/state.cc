@@ -37,6 +37,7 @@ State Optimizer::state_dict() const {
       if (slot.master.defined()) out.tensors[slot.key + kMaster] = slot.master;
     }
   }
+  if (sharing_.complete) sharing_.complete(out);
   return out;
 }
 
@@ -81,20 +82,22 @@ void Optimizer::load_state_dict(const State& given) {
 
   const int64_t skipped = given.numbers.contains(kSkipped) ? as_count(kSkipped, given.numbers.at(kSkipped)) : 0;
 
+  size_t number = 0;
   steps_ = static_cast<int64_t>(given.numbers.at("steps"));
   skipped_ = skipped;
   for (size_t i = 0; i < groups_.size(); ++i) {
-    for (const Number& number : numbers(i)) {
-      const auto found = given.numbers.find(group_key(i, number.name));
-      if (found != given.numbers.end()) number.put(found->second);
+    for (const Number& field : numbers(i)) {
+      const auto found = given.numbers.find(group_key(i, field.name));
+      if (found != given.numbers.end()) field.put(found->second);
     }
     for (Slot& slot : groups_[i]) {
       slot.steps = static_cast<int64_t>(given.numbers.at(slot.key + ".step"));
       for (size_t k = 0; k < slot.numbers.size(); ++k)
         slot.numbers[k] = given.numbers.at(slot.key + "." + number_names_[k]);
+      const bool mine = is_mine(number++);
       const auto restored = [&](const std::string& key, const auto& blank) {
         const auto found = given.tensors.find(key);
-        return found == given.tensors.end() ? Tensor() : blank().copy_(found->second);
+        return found == given.tensors.end() || !mine ? Tensor() : blank().copy_(found->second);
       };
       const DType dtype = stored_dtype(slot.parameter, half_precision(i).bf16_states);
       for (size_t k = 0; k < slot.states.size(); ++k)

@@ -13,7 +13,7 @@ fail() {
 allow() {
   local pattern=$2 found
   found=$(find -L $1 \( -name '*.h' -o -name '*.cc' \) -exec \
-    grep -HnE '^ *# *include "(weft\.h|(tensor|autograd|nn|optim|data|metrics|io|examples|tests|bench)/)' {} + 2>/dev/null |
+    grep -HnE '^ *# *include "(weft\.h|(tensor|autograd|nn|optim|data|metrics|io|distributed|examples|tests|bench)/)' {} + 2>/dev/null |
     grep -vE "#[[:space:]]*include \"($pattern)" || true)
   [[ -z $found ]] || fail "$1 may include only $pattern:"$'\n'"$found"
 }
@@ -21,7 +21,7 @@ allow() {
 # `only HEADERS FILES`: these headers are included by no file whose path does not match FILES.
 only() {
   local found
-  found=$(find -L tensor autograd nn optim data metrics io examples bench weft.h \( -name '*.h' -o -name '*.cc' \) -exec \
+  found=$(find -L tensor autograd nn optim data metrics io distributed examples bench weft.h \( -name '*.h' -o -name '*.cc' \) -exec \
     grep -HnE "^ *# *include [<\"]($1)" {} + 2>/dev/null | grep -vE "^($2):" || true)
   [[ -z $found ]] || fail "only $2 may include $1:"$'\n'"$found"
 }
@@ -42,16 +42,17 @@ allow optim 'tensor/|autograd/|optim/'
 allow data 'tensor/|io/|data/'
 allow metrics 'tensor/|metrics/'
 allow io 'tensor/|nn/|optim/|io/'
-allow examples 'weft\.h|examples/'
+allow distributed 'tensor/|autograd/|nn/|optim/|data/|distributed/'
+allow examples 'weft\.h|distributed/distributed\.h|examples/'
 
 only 'dnnl|oneapi/' 'tensor/kernels/cpu/.*|bench/.*'
 only 'Eigen/|unsupported/Eigen/' 'tensor/kernels/cpu/.*'
 only 'spdlog/|fmt/' 'tensor/[^:]*\.cc'
 only 'nlohmann/' 'io/.*|bench/compare/.*'
 only 'png\.h|zlib\.h' 'io/.*'
-only 'nn/' 'weft\.h|nn/.*|io/checkpoint[^:]*|bench/.*'
+only 'nn/' 'weft\.h|nn/.*|io/checkpoint[^:]*|distributed/.*|bench/.*'
 only 'CLI/' 'examples/.*|bench/.*'
-only 'optim/' 'weft\.h|optim/.*|io/checkpoint[^:]*|bench/.*'
+only 'optim/' 'weft\.h|optim/.*|io/checkpoint[^:]*|distributed/.*|bench/.*'
 
 # All that weft.h includes, and what it includes in turn: no heavy header, no rule of a gradient, and nothing of dispatch: no descriptor,
 # no adjoint function, no kernel, no node of history.

@@ -1,0 +1,336 @@
+#include "distributed/communicator.h"
+
+#include <sched.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cstdio>
+#include <cstdlib>
+#include <ctime>
+#include <exception>
+
+#include "distributed/cores.h"
+#include "distributed/error.h"
+#include "distributed/mpi/message_work.h"
+
+namespace weft::distributed {
+namespace {
+
+constexpr int kFirstTag = 16, kOrderedTags = 8192;
+constexpr int kReservedTags = kFirstTag + kOrderedTags, kLastTag = 32767;  // what every MPI has
+constexpr double kStuck = 2;  // seconds in which nobody moves
+
+/// The communicator that std::exit() would leave behind.
+Communicator* alive = nullptr;
+
+void at_exit() {
+  if (alive != nullptr && alive->size() > 1) alive->node().own().fail("it called exit() inside of the group");
+}
+
+void relax() {
+#ifdef __x86_64__
+  __builtin_ia32_pause();
+#endif
+}
+
+double now() { return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count(); }
+
+double timeout_of(const InitOptions& options) {
+  const char* given = std::getenv("WEFT_DISTRIBUTED_TIMEOUT");
+  const double timeout = given != nullptr ? std::atof(given) : options.timeout;
+  if (!(timeout > 0)) throw DistributedError(text("init: the timeout must be above 0 seconds, not ", timeout));
+  return timeout;
+}
+
+}  // namespace
+
+/// What a wait remembers from look to look.
+class Communicator::Patience {
+ public:
+  explicit Patience(double since) : started(since), moved(since) {}
+  /// Sleeps, the longer the wait has taken: other ranks may want the core.
+  void pause(int round) const {
+    if (round < 2000) return void(sched_yield());
+    const timespec nap = {.tv_sec = 0, .tv_nsec = round < 20000 ? 50'000 : 500'000};
+    nanosleep(&nap, nullptr);
+  }
+  bool due(double at) {
+    if (at - looked < 0.02) return false;
+    looked = at;
+    return true;
+  }
+  double started, moved, looked = 0;
+  uint64_t waits = 0;
+};
+
+// ---- life ----
+
+Communicator::Communicator(const InitOptions& options) : timeout_(timeout_of(options)) {
+  if (launched_by().empty()) return;
+  open(options);
+  if (size() == 1) return;
+  static const int registered = std::atexit(at_exit);
+  (void)registered;
+  alive = this;
+}
+
+void Communicator::open(const InitOptions& options) {
+  const MpiLibrary& mpi = MpiLibrary::open();
+  mpi_ = &mpi;
+  int flag = 0, provided = 0;
+  mpi.finalized(&flag);
+  if (flag != 0) throw DistributedError("init: MPI has ended with the last Group; keep one as long as ranks work together");
+  mpi.initialized(&flag);
+  constexpr int kSerialized = 2;
+  if (flag == 0) check_mpi(mpi, mpi.init_thread(nullptr, nullptr, kSerialized, &provided), "MPI_Init_thread");
+  check_mpi(mpi, mpi.comm_size(mpi.world, &place_.size), "MPI_Comm_size");
+  check_mpi(mpi, mpi.comm_rank(mpi.world, &place_.rank), "MPI_Comm_rank");
+  if (size() == 1) return;
+  for (MpiHandle* comm : {&comm_, &point_to_point_}) {
+    check_mpi(mpi, mpi.comm_dup(mpi.world, comm), "MPI_Comm_dup");
+    check_mpi(mpi, mpi.comm_set_errhandler(*comm, mpi.errors_return), "MPI_Comm_set_errhandler");
+  }
+  MpiHandle machine = 0;
+  check_mpi(mpi, mpi.comm_split_type(comm_, mpi.comm_type_shared, rank(), mpi.info_null, &machine),
+            "MPI_Comm_split_type");
+  node_ = std::make_unique<Node>(mpi, machine, rank());
+  local_rank_ = node_->local_rank();
+  local_size_ = node_->size();
+  const char* shared_memory = std::getenv("WEFT_DISTRIBUTED_SHARED_MEMORY");
+  const bool wanted = options.shared_memory && (shared_memory == nullptr || std::string_view(shared_memory) != "0");
+  shared_ = wanted && local_size_ == size();
+  notice_ = std::make_unique<Notice>(mpi, comm_, rank(), size());
+  monitor_ = std::make_unique<Monitor>(*node_);
+  divide_cores(*this, options.threads);
+  // A spinning rank must not hold the core that the rank it waits for would run on.
+  spins_ = local_size_ <= sysconf(_SC_NPROCESSORS_ONLN) ? 4000 : 0;
+}
+
+Communicator::~Communicator() {
+  alive = nullptr;
+  if (size() > 1) leave();
+  if (mpi_ != nullptr && !failed_) mpi_->finalize();
+}
+
+void Communicator::leave() noexcept {
+  try {
+    if (std::uncaught_exceptions() > 0) give_up("it left the group with an error");
+    if (failed_) return;
+    Collective end = barrier_of();
+    end.signature = Signature::of(Call::leave, {}, DType::f32);
+    run(std::move(end));
+    node_->own().state.store(State::ended, std::memory_order_release);
+    monitor_.reset();
+    node_->free_windows();
+  } catch (const std::exception& error) {
+    // A destructor cannot throw, and a rank whose others fail must not end as if all were well.
+    std::fprintf(stderr, "error: %s\n", error.what());
+    std::fflush(nullptr);
+    _exit(EXIT_FAILURE);
+  }
+}
+
+// ---- collectives ----
+
+void Communicator::run(Collective collective) {
+  if (failed_) throw DistributedError(text("rank ", rank(), ": the group has failed before; end the program"));
+  if (!shared_) {
+    const Signature what = collective.signature;
+    const auto work = start(std::move(collective));
+    return finish(*work, what);
+  }
+  Signature& signature = node_->own().signatures[blocking_ % 2];
+  collective.signature.number = calls_++;
+  signature = collective.signature;
+  const int64_t most = std::max<int64_t>(Node::kStaging / collective.item_bytes, 1);
+  int64_t begin = 0;
+  const Signature* unchecked = &collective.signature;
+  do {
+    const int64_t end = std::min(collective.items, begin + most);
+    for (const Stage& stage : collective.stages(begin, end)) exchange(stage, unchecked), unchecked = nullptr;
+    begin = end;
+  } while (begin < collective.items);
+  ++blocking_;
+}
+
+void Communicator::exchange(const Stage& stage, const Signature* check) {
+  const uint64_t number = ++exchanges_;
+  const Node& node = *node_;
+  stage.fill(node.staging(local_rank_, number));
+  node.own().published.store(number, std::memory_order_release);
+  const auto has_published = [&](int rank) {
+    return node.slot(rank).published.load(std::memory_order_acquire) >= number;
+  };
+  const auto ready = [&] {
+    for (int rank = 0; rank < size(); ++rank)
+      if (!has_published(rank)) return false;
+    return true;
+  };
+  const auto missing = [&] {
+    std::vector<int> out;
+    for (int rank = 0; rank < size(); ++rank)
+      if (!has_published(rank)) out.push_back(rank);
+    return out;
+  };
+  const Signature& what = node.own().signatures[blocking_ % 2];
+  bool here = false;
+  for (int i = 0; i < spins_ && !(here = ready()); ++i) relax();
+  if (!here) wait(what, ready, missing);
+  if (check != nullptr) compare_signatures(*check);
+  std::vector<const std::byte*> from;
+  for (int rank = 0; rank < size(); ++rank)
+    from.push_back(node.staging(rank, number) + stage.range(local_rank_, rank).begin);
+  stage.consume(from);
+}
+
+void Communicator::compare_signatures(const Signature& own) {
+  for (int rank = 0; rank < size(); ++rank) {
+    const Signature other = node_->slot(rank).signatures[blocking_ % 2];
+    if (!(other == own)) fail(own, text("rank ", rank, " is in ", other.to_string()));
+  }
+}
+
+std::shared_ptr<Progressive> Communicator::start(Collective collective) {
+  const int tag = kFirstTag + static_cast<int>(calls_ % kOrderedTags);
+  collective.signature.number = calls_++;
+  return start(std::move(collective), tag);
+}
+
+std::shared_ptr<Progressive> Communicator::start(Collective collective, int tag) {
+  if (failed_) throw DistributedError(text("rank ", rank(), ": the group has failed before; end the program"));
+  auto work = std::make_shared<MessageWork>(*this, std::move(collective), tag);
+  add(work);
+  progress();
+  return work;
+}
+
+void Communicator::finish(Progressive& progressive, const Signature& what) {
+  auto& work = static_cast<MessageWork&>(progressive);
+  wait(what, [&] { return work.progress(); }, [&] { return work.missing(); });
+  progress();  // forgets it
+}
+
+std::vector<int> Communicator::missing_of(const Progressive& work) const {
+  return static_cast<const MessageWork&>(work).missing();
+}
+
+int Communicator::reserve_tags(int count) {
+  const int first = kReservedTags + next_tag_;
+  if (first + count > kLastTag) throw DistributedError("more than 24,000 buckets in one process");
+  next_tag_ += count;
+  return first;
+}
+
+std::shared_ptr<Window> Communicator::allocate(size_t bytes) {
+  if (!shared_) return nullptr;
+  // Room is looked for by each rank; all must come to the same answer.
+  int32_t room = has_shared_memory(bytes * static_cast<size_t>(size())) ? 1 : 0;
+  Collective agree = all_reduce_of(place_, ReduceOp::min, DType::i32, reinterpret_cast<std::byte*>(&room), 1);
+  agree.signature = Signature::of(Call::all_reduce, {1}, DType::i32, 0, ReduceOp::min);
+  run(std::move(agree));
+  return room == 1 ? node_->allocate(bytes) : nullptr;
+}
+
+// ---- waiting ----
+
+void Communicator::progress() {
+  if (progressing_) return;  // a consumer asks for something itself
+  progressing_ = true;
+  try {
+    for (size_t i = 0; i < active_.size(); ++i) {
+      const std::shared_ptr<Progressive> work = active_[i];
+      if (!work->progress()) continue;
+      active_.erase(active_.begin() + static_cast<std::ptrdiff_t>(i--));
+    }
+  } catch (...) {
+    progressing_ = false;
+    throw;
+  }
+  progressing_ = false;
+}
+
+void Communicator::wait(const Signature& what, const std::function<bool()>& ready,
+                        const std::function<std::vector<int>()>& missing) {
+  if (ready()) return;
+  Slot& own = node_->own();
+  own.describe(what);
+  own.waiting.store(1, std::memory_order_release);
+  Patience patience(now());
+  for (int round = 0; !ready(); ++round) {
+    progress();
+    patience.pause(round);
+    const double at = now();
+    if (!patience.due(at)) continue;
+    const std::vector<int> ranks = missing();
+    check(what, ranks);
+    check_stuck(what, patience);
+    if (at - patience.started > timeout_ && !ranks.empty()) {
+      std::string names;
+      for (const int rank : ranks) names += text(names.empty() ? "rank " : ", rank ", rank);
+      fail(what, text(names, " did not come within ", timeout_, " s",
+                      shared_ ? "; it " + node_->slot(ranks[0]).activity() : std::string()));
+    }
+  }
+  own.waits.fetch_add(1, std::memory_order_release);
+  own.waiting.store(0, std::memory_order_release);
+}
+
+void Communicator::check(const Signature& what, const std::vector<int>& missing) {
+  const auto found = [&](const std::string& why) {
+    failed_ = true;
+    throw DistributedError(text("rank ", rank(), ": ", what.to_string(), ": ", why));
+  };
+  if (node_->own().has_failed()) {
+    failed_ = true;
+    notice_->send(node_->own().reason);
+    found(node_->own().reason);
+  }
+  for (int local = 0; local < local_size_; ++local) {
+    const Slot& slot = node_->slot(local);
+    if (slot.has_failed()) found(text("rank ", slot.rank, " failed: ", static_cast<const char*>(slot.reason)));
+    const bool ended = slot.state.load(std::memory_order_acquire) == State::ended;
+    if (ended && std::find(missing.begin(), missing.end(), slot.rank) != missing.end())
+      found(text("rank ", slot.rank, " has left the group"));
+  }
+  if (const auto notice = notice_->poll()) found(*notice);
+}
+
+void Communicator::check_stuck(const Signature& what, Patience& patience) {
+  if (local_size_ != size()) return;  // it cannot see what ranks of other machines wait in
+  uint64_t waits = 0;
+  bool computing = false;
+  for (int local = 0; local < local_size_; ++local) {
+    const Slot& slot = node_->slot(local);
+    waits += slot.waits.load(std::memory_order_acquire) + slot.published.load(std::memory_order_relaxed);
+    computing |= slot.waiting.load(std::memory_order_acquire) == 0;
+  }
+  if (computing || waits != patience.waits) patience.waits = waits, patience.moved = now();
+  if (now() - patience.moved < kStuck) return;
+  std::string others;
+  for (int local = 0; local < local_size_; ++local)
+    if (local != local_rank_)
+      others += text(others.empty() ? "rank " : "; rank ", node_->slot(local).rank, " ", node_->slot(local).activity());
+  fail(what, text("the ranks wait for each other in different calls: ", others));
+}
+
+void Communicator::fail(const Signature& what, const std::string& why) {
+  failed_ = true;
+  const std::string reason = text(what.to_string(), ": ", why);
+  node_->own().fail(reason);
+  notice_->send(reason);
+  throw DistributedError(text("rank ", rank(), ": ", reason));
+}
+
+void Communicator::give_up(const std::string& why) noexcept {
+  if (failed_) return;
+  failed_ = true;
+  try {
+    node_->own().fail(why);
+    notice_->send(why);
+  } catch (...) {
+    // Those who cannot be told run into their timeout.
+  }
+}
+
+}  // namespace weft::distributed

@@ -1,0 +1,106 @@
+// Communicator: the state behind a Group. It runs collectives, waits for other ranks, and notices what goes wrong.
+//
+// Where all ranks are on one machine (and shared memory is wanted), blocking collectives go through the staging areas of
+// node/node.h, and messages are only used by asynchronous calls, send and recv. Between machines everything is messages
+// (mpi/message_work.h). Both run the same descriptions (stage.h), so both give the same bits.
+//
+// There is no thread that communicates: ranks use all cores for their own work, and a second thread would take one from
+// it. What was started asynchronously moves on whenever the group is asked for something, waits, or a gradient is done.
+//
+// Every wait is bounded. It ends with a DistributedError that names a rank where that rank died or is stopped (the
+// monitor of node/monitor.h says so), left or failed; where it is in another collective than this one; where all ranks
+// wait and nobody moves; and where a rank has not come within the timeout.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "distributed/collectives.h"
+#include "distributed/mpi/notice.h"
+#include "distributed/node/monitor.h"
+#include "distributed/options.h"
+
+namespace weft::distributed {
+
+/// Something that was started and has not ended.
+class Progressive {
+ public:
+  virtual ~Progressive() = default;
+  /// Moves on without waiting; whether it has come to its end.
+  virtual bool progress() = 0;
+};
+
+class Communicator : public std::enable_shared_from_this<Communicator> {
+ public:
+  /// One process alone, or the ranks that MPI started.
+  explicit Communicator(const InitOptions& options);
+  /// Waits until all ranks come here, unless this one leaves with an error.
+  ~Communicator();
+  Communicator(const Communicator&) = delete;
+  Communicator& operator=(const Communicator&) = delete;
+
+  int rank() const { return place_.rank; }
+  int size() const { return place_.size; }
+  Place place() const { return place_; }
+  int local_rank() const { return local_rank_; }
+  int local_size() const { return local_size_; }
+  /// Whether all ranks share memory.
+  bool is_shared() const { return shared_; }
+  Node& node() const { return *node_; }
+  const MpiLibrary& mpi() const { return *mpi_; }
+  MpiHandle comm() const { return comm_; }
+  MpiHandle point_to_point() const { return point_to_point_; }
+
+  /// Runs a collective; all ranks call it.
+  void run(Collective collective);
+  /// Starts one that goes on while this rank does other things.
+  std::shared_ptr<Progressive> start(Collective collective);
+  /// The same for one that needs no order among the others, with a tag of its own (see reserve_tags()).
+  std::shared_ptr<Progressive> start(Collective collective, int tag);
+  /// Waits for what start() gave.
+  void finish(Progressive& work, const Signature& what);
+  std::vector<int> missing_of(const Progressive& work) const;
+  /// Tags for `count` parallel calls: the same on every rank that reserves in the same order.
+  int reserve_tags(int count);
+  /// A window a rank for all ranks, or null where they do not share memory or there is no room; all ranks call it.
+  std::shared_ptr<Window> allocate(size_t bytes);
+
+  void add(std::shared_ptr<Progressive> work) { active_.push_back(std::move(work)); }
+  void progress();
+  /// Waits until `ready()`. `missing()`: the ranks that it waits for.
+  void wait(const Signature& what, const std::function<bool()>& ready,
+            const std::function<std::vector<int>()>& missing);
+  /// Ends the group with an error that is this rank's own finding; the others learn of it.
+  [[noreturn]] void fail(const Signature& what, const std::string& why);
+  /// Tells the others that this rank will not come to what they wait for; for where an error is on its way already.
+  void give_up(const std::string& why) noexcept;
+
+ private:
+  class Patience;
+  void open(const InitOptions& options);
+  void exchange(const Stage& stage, const Signature* check);
+  void compare_signatures(const Signature& own);
+  void leave() noexcept;
+  /// Throws where one of `missing` will not come.
+  void check(const Signature& what, const std::vector<int>& missing);
+  void check_stuck(const Signature& what, Patience& patience);
+
+  Place place_;
+  int local_rank_ = 0, local_size_ = 1;
+  double timeout_;
+  bool shared_ = false, failed_ = false, progressing_ = false;
+  int spins_ = 0;
+  const MpiLibrary* mpi_ = nullptr;
+  MpiHandle comm_ = 0, point_to_point_ = 0;
+  std::unique_ptr<Node> node_;
+  std::unique_ptr<Monitor> monitor_;
+  std::unique_ptr<Notice> notice_;
+  uint64_t calls_ = 0, blocking_ = 0, exchanges_ = 0;
+  int next_tag_ = 0;
+  std::vector<std::shared_ptr<Progressive>> active_;
+};
+
+}  // namespace weft::distributed

@@ -1,0 +1,44 @@
+#include "distributed/cores.h"
+
+#include <sched.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <vector>
+
+#include "distributed/communicator.h"
+#include "tensor/runtime/threads.h"
+
+namespace weft::distributed {
+namespace {
+
+struct Cores {
+  int32_t machine;  // the first of its ranks
+  cpu_set_t mask;
+};
+
+}  // namespace
+
+void divide_cores(Communicator& group, int chosen) {
+  Cores own{.machine = group.node().slot(0).rank, .mask = {}};
+  sched_getaffinity(0, sizeof own.mask, &own.mask);
+  std::vector<Cores> all(static_cast<size_t>(group.size()));
+  Collective gather = all_gather_of(group.place(), reinterpret_cast<const std::byte*>(&own),
+                                    reinterpret_cast<std::byte*>(all.data()), sizeof own);
+  gather.signature = Signature::of(Call::all_gather, {sizeof own}, DType::u8);
+  group.run(std::move(gather));
+  const bool has_chosen = std::getenv("OMP_NUM_THREADS") != nullptr || num_threads() != CPU_COUNT(&own.mask);
+  if (chosen == 0 && has_chosen) return;
+  // A launcher may have bound each rank to cores of its own, or let all have all.
+  int sum = 0;
+  cpu_set_t together;
+  CPU_ZERO(&together);
+  for (const Cores& rank : all) {
+    if (rank.machine != own.machine) continue;
+    sum += CPU_COUNT(&rank.mask);
+    CPU_OR(&together, &together, &rank.mask);
+  }
+  set_num_threads(chosen > 0 ? chosen : std::max(1, CPU_COUNT(&own.mask) * CPU_COUNT(&together) / std::max(sum, 1)));
+}
+
+}  // namespace weft::distributed

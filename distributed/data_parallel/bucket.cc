@@ -1,0 +1,176 @@
+#include "distributed/data_parallel/bucket.h"
+
+#include <algorithm>
+#include <cstring>
+
+#include "autograd/grad_mode.h"
+#include "autograd/gradient_home.h"
+#include "distributed/error.h"
+#include "tensor/core/half.h"
+#include "tensor/dispatch/apply.h"
+#include "tensor/functions/copy.h"
+#include "tensor/functions/fill.h"
+#include "tensor/functions/view.h"
+#include "tensor/runtime/parallel.h"
+
+namespace weft::distributed {
+namespace {
+
+constexpr int64_t kAlignment = 64;      // bytes: a gradient begins where vectors and cache lines do
+constexpr int64_t kPiece = 64 * 1024;   // bytes that stay in the second-level cache between sum and spread
+
+/// A tensor over the caller's part of a window, which lives as long as the tensor; and so does the group.
+Tensor over_window(const std::shared_ptr<Communicator>& group, const std::shared_ptr<Window>& window, std::byte* at,
+                   int64_t elements, DType dtype) {
+  struct Kept {
+    std::shared_ptr<Communicator> group;
+    std::shared_ptr<Window> window;
+  };
+  auto kept = std::make_unique<Kept>(Kept{group, window});
+  const auto release = [](void* context) { delete static_cast<Kept*>(context); };
+  IntrusivePtr<Storage> storage = Storage::wrap(at, static_cast<size_t>(elements) * size_of(dtype), release, kept.get());
+  (void)kept.release();
+  return internal::make_tensor(std::move(storage), View::contiguous({elements}), dtype);
+}
+
+}  // namespace
+
+Bucket::Bucket(Communicator& group, std::vector<Tensor> parameters, Wire wire, int tag)
+    : group_(group),
+      parameters_(std::move(parameters)),
+      width_(static_cast<int64_t>(size_of(parameters_[0].dtype()))),
+      dtype_(parameters_[0].dtype()),
+      wire_(dtype_ == DType::f32 ? wire : Wire::exact),
+      tag_(tag) {
+  const int64_t step = kAlignment / width_;
+  for (const Tensor& parameter : parameters_) {
+    offsets_.push_back(elements_);
+    elements_ += (parameter.numel() + step - 1) / step * step;
+  }
+  flags_ = elements_;
+  elements_ += (static_cast<int64_t>(parameters_.size()) + step - 1) / step * step;
+}
+
+Bucket::Header& Bucket::header(int rank) const {
+  return *reinterpret_cast<Header*>(window_->of(rank) + window_offset_);
+}
+std::byte* Bucket::data(int rank) const { return window_->of(rank) + window_offset_ + sizeof(Header); }
+
+void Bucket::settle(const std::shared_ptr<Communicator>& group, const std::shared_ptr<Window>& window, int64_t offset) {
+  NoGrad guard;
+  window_ = window;
+  window_offset_ = offset;
+  flat_ = window == nullptr ? zeros({elements_}, dtype_) : over_window(group, window, data(group->rank()), elements_, dtype_);
+  for (size_t i = 0; i < parameters_.size(); ++i) {
+    const Tensor& parameter = parameters_[i];
+    // A gradient has its leaf's memory order.
+    const bool dense = parameter.layout().is_dense();
+    const Tensor part = flat_.narrow(0, offsets_[i], parameter.numel());
+    homes_.push_back(dense ? as_strided(part, parameter.shape(), parameter.strides())
+                           : part.view(parameter.shape()));
+    autograd::set_gradient_home(parameter, homes_.back());
+  }
+}
+
+void Bucket::unsettle() {
+  for (const Tensor& parameter : parameters_) autograd::set_gradient_home(parameter, Tensor());
+}
+
+void Bucket::gather_unused() {
+  NoGrad guard;
+  std::vector<double> used;
+  for (size_t i = 0; i < parameters_.size(); ++i) {
+    const Tensor gradient = parameters_[i].grad();
+    used.push_back(gradient.defined() ? 1 : 0);
+    if (!gradient.defined())
+      homes_[i].fill_(0);
+    else if (!gradient.is_same(homes_[i]))
+      throw GradientError(text("DataParallel: the gradient of `", parameters_[i].name(),
+                               "` has a history (create_graph) or was cast; gradients that are reduced have none"));
+  }
+  flat_.narrow(0, flags_, static_cast<int64_t>(used.size())).copy_(Tensor::from(used));
+}
+
+void Bucket::round_to_wire(std::byte* from, int64_t count) const {
+  if (wire_ == Wire::exact) return;
+  auto* values = reinterpret_cast<float*>(from);
+  for (int64_t i = 0; i < count; ++i) values[i] = static_cast<float>(BFloat16(values[i]));
+}
+
+void Bucket::start(const Signature& what) {
+  gather_unused();
+  started_ = true;
+  done_ = reduced_ = false;
+  ++number_;
+  if (window_ == nullptr) return start_messages(what);
+  round_to_wire(data(group_.rank()), elements_);
+  header(group_.rank()).ready.store(number_, std::memory_order_release);
+}
+
+void Bucket::start_messages(const Signature& what) {
+  NoGrad guard;
+  sent_ = wire_ == Wire::exact ? flat_ : cast(flat_, bf16);
+  Collective collective = all_reduce_of(group_.place(), ReduceOp::mean, sent_.dtype(),
+                                        static_cast<std::byte*>(internal::raw(sent_)), elements_);
+  collective.signature = what;
+  collective.signature.number = number_;
+  messages_ = group_.start(std::move(collective), tag_);
+}
+
+bool Bucket::progress() {
+  if (done_) return true;
+  if (window_ == nullptr) {
+    if (!messages_->progress()) return false;
+    NoGrad guard;
+    if (wire_ != Wire::exact) flat_.copy_(sent_);
+    sent_ = Tensor();
+  } else {
+    if (!reduced_) {
+      for (int rank = 0; rank < group_.size(); ++rank)
+        if (header(rank).ready.load(std::memory_order_acquire) < number_) return false;
+      reduce_slice();
+      reduced_ = true;
+      header(group_.rank()).done.store(number_, std::memory_order_release);
+    }
+    for (int rank = 0; rank < group_.size(); ++rank)
+      if (header(rank).done.load(std::memory_order_acquire) < number_) return false;
+  }
+  internal::storage(flat_).written_by("all_reduce");
+  return done_ = true;
+}
+
+void Bucket::reduce_slice() {
+  const int size = group_.size(), own = group_.rank();
+  const int64_t begin = elements_ * own / size, end = elements_ * (own + 1) / size, piece = kPiece / width_;
+  kernels::cpu::parallel_for((end - begin + piece - 1) / piece, 8, [&](int64_t first, int64_t last) {
+    std::vector<const std::byte*> from(static_cast<size_t>(size));
+    for (int64_t at = begin + first * piece; at < std::min(begin + last * piece, end); at += piece) {
+      const int64_t count = std::min(piece, end - at);
+      for (int rank = 0; rank < size; ++rank) from[static_cast<size_t>(rank)] = data(rank) + at * width_;
+      std::byte* to = data(own) + at * width_;
+      reduce(ReduceOp::mean, dtype_, from, to, count);
+      round_to_wire(to, count);
+      for (int rank = 0; rank < size; ++rank)
+        if (rank != own) std::memcpy(data(rank) + at * width_, to, static_cast<size_t>(count * width_));
+    }
+  });
+}
+
+std::vector<int> Bucket::missing() const {
+  std::vector<int> out;
+  if (window_ != nullptr)
+    for (int rank = 0; rank < group_.size(); ++rank)
+      if ((reduced_ ? header(rank).done : header(rank).ready).load(std::memory_order_acquire) < number_)
+        out.push_back(rank);
+  return window_ != nullptr || messages_ == nullptr ? out : group_.missing_of(*messages_);
+}
+
+void Bucket::adopt() {
+  NoGrad guard;
+  const std::vector<float> used =
+      flat_.narrow(0, flags_, static_cast<int64_t>(parameters_.size())).to_vector<float>();
+  for (size_t i = 0; i < parameters_.size(); ++i)
+    if (used[i] > 0 && !parameters_[i].grad().defined()) parameters_[i].set_grad(homes_[i]);
+}
+
+}  // namespace weft::distributed

@@ -1,0 +1,156 @@
+#include "distributed/data_parallel/reducer.h"
+
+#include <algorithm>
+
+#include "autograd/grad_mode.h"
+#include "autograd/gradient_home.h"
+#include "data/sampler.h"
+#include "distributed/data_parallel/same.h"
+
+namespace weft::distributed {
+
+Reducer::Reducer(const nn::Module& model, Group group, const DataParallelOptions& options) : group_(std::move(group)) {
+  if (options.bucket_bytes < 1 || options.first_bucket_bytes < 1)
+    throw Error(text("DataParallel: buckets of ", std::min(options.bucket_bytes, options.first_bucket_bytes),
+                     " bytes; 1 or more are possible"));
+  if (group_.size() == 1) return;
+  check_same(model);
+  copy_from_first(model);
+  fill_buckets(model, options);
+  settle();
+  watch_parameters();
+}
+
+Reducer::~Reducer() {
+  for (HookHandle& hook : hooks_) hook.remove();
+  for (const auto& bucket : buckets_) bucket->unsettle();
+}
+
+void Reducer::check_same(const nn::Module& model) {
+  std::string lines;
+  for (const nn::NamedTensor& p : model.named_parameters())
+    lines += text("parameter ", p.name, " ", p.tensor.shape(), " ", p.tensor.dtype(),
+                  p.tensor.requires_grad() ? "" : " frozen", "\n");
+  for (const nn::NamedTensor& b : model.buffers())
+    lines += text("buffer ", b.name, " ", b.tensor.shape(), " ", b.tensor.dtype(), "\n");
+  require_same(group_, lines, "DataParallel: the models differ");
+  const RandomState random = random_state();
+  require_same(group_, text("seed ", random.seed, ", ", random.offset, " numbers drawn\n"),
+               "DataParallel: the random generators differ (every rank calls manual_seed() with the same seed)");
+}
+
+void Reducer::copy_from_first(const nn::Module& model) {
+  NoGrad guard;
+  for (const nn::NamedTensor& p : model.named_parameters()) group_.broadcast(p.tensor, 0);
+  for (const nn::NamedTensor& b : model.buffers()) group_.broadcast(b.tensor, 0);
+}
+
+void Reducer::fill_buckets(const nn::Module& model, const DataParallelOptions& options) {
+  std::vector<Tensor> parameters = model.parameters();
+  // Backward completes them about in reverse.
+  std::reverse(parameters.begin(), parameters.end());
+  int64_t bytes = 0;
+  for (const Tensor& parameter : parameters) {
+    if (!parameter.requires_grad()) continue;
+    if (!parameter.device().is_cpu())
+      throw DeviceError(text("DataParallel: the parameter `", parameter.name(), "` is not on the CPU"));
+    const auto more = parameter.numel() * static_cast<int64_t>(size_of(parameter.dtype()));
+    const int64_t most = contents_.size() <= 1 ? options.first_bucket_bytes : options.bucket_bytes;
+    if (contents_.empty() || bytes + more > most || contents_.back()[0].dtype() != parameter.dtype()) {
+      contents_.emplace_back();
+      bytes = 0;
+    }
+    contents_.back().push_back(parameter);
+    bytes += more;
+  }
+  const int first_tag = group_.communicator().reserve_tags(static_cast<int>(contents_.size()));
+  for (const std::vector<Tensor>& content : contents_)
+    buckets_.push_back(std::make_shared<Bucket>(group_.communicator(), content, options.wire,
+                                                first_tag + static_cast<int>(buckets_.size())));
+}
+
+void Reducer::settle() {
+  std::vector<int64_t> offsets;
+  int64_t bytes = 0;
+  for (const auto& bucket : buckets_) {
+    offsets.push_back(bytes);
+    bytes += (bucket->bytes() + 4095) / 4096 * 4096;
+  }
+  if (bytes == 0) return;
+  const std::shared_ptr<Window> window = group_.communicator().allocate(static_cast<size_t>(bytes));
+  for (size_t i = 0; i < buckets_.size(); ++i) buckets_[i]->settle(group_.handle(), window, offsets[i]);
+}
+
+void Reducer::watch_parameters() {
+  for (size_t i = 0; i < contents_.size(); ++i)
+    for (Tensor& parameter : contents_[i])
+      hooks_.push_back(parameter.register_post_accumulate_grad_hook([this, i](const Tensor&) { complete(i); }));
+}
+
+// ---- backward ----
+
+/// Goes with the run: notes where it ends without having come to its end.
+struct Reducer::Watch {
+  explicit Watch(Reducer& reducer) : reducer(reducer) {}
+  ~Watch() {
+    if (!reducer.running_) return;
+    reducer.running_ = false;
+    // Others wait for gradients that will not come.
+    reducer.group_.communicator().give_up("its backward ended with an error");
+  }
+  Watch(const Watch&) = delete;
+  Watch& operator=(const Watch&) = delete;
+  Reducer& reducer;
+};
+
+Signature Reducer::signature() const {
+  Signature out = Signature::of(Call::gradients, {}, DType::f32);
+  out.number = backwards_;
+  return out;
+}
+
+void Reducer::begin() {
+  if (running_ || !synchronised_ || buckets_.empty()) return;
+  running_ = true;
+  for (const auto& bucket : buckets_) bucket->expect();
+  autograd::after_backward([this, watch = std::make_shared<Watch>(*this)] { finish(); });
+}
+
+void Reducer::complete(size_t index) {
+  begin();
+  if (!running_) return;
+  Bucket& bucket = *buckets_[index];
+  if (bucket.complete_one()) {
+    bucket.start(signature());
+    group_.communicator().add(buckets_[index]);
+  }
+  group_.communicator().progress();
+}
+
+void Reducer::finish() {
+  Communicator& group = group_.communicator();
+  for (const auto& bucket : buckets_) {
+    if (bucket->is_started()) continue;
+    bucket->start(signature());
+    group.add(bucket);
+  }
+  for (const auto& bucket : buckets_)
+    group.wait(signature(), [&] { return bucket->progress(); }, [&] { return bucket->missing(); });
+  group.progress();  // forgets what is done
+  for (const auto& bucket : buckets_) bucket->adopt();
+  ++backwards_;
+  running_ = false;
+}
+
+// ---- random numbers ----
+
+MicroBatchScope::MicroBatchScope(int64_t rank, int64_t size) {
+  constexpr int64_t kBlock = 4;  // elements that one step of the generator's offset stands for
+  const RandomKey first = next_random_key(kBlock * size);
+  after_ = random_state();
+  set_random_state(data::split_key({first.seed, first.offset + static_cast<uint64_t>(rank)}, 0));
+}
+
+MicroBatchScope::~MicroBatchScope() { set_random_state(after_); }
+
+}  // namespace weft::distributed

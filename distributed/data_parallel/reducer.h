@@ -1,0 +1,67 @@
+// Reducer: what DataParallel does to a model's gradients, whatever the model's type.
+//
+// A hook on each parameter says when its gradient is complete (it is announced while older ops have yet to run). The last
+// one of a bucket starts the bucket's reduction; the end of backward starts those that wait for parameters without a
+// gradient, waits for all, and returns to the caller of backward with the mean over the ranks in every gradient.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "distributed/data_parallel/bucket.h"
+#include "distributed/group.h"
+#include "nn/module/module.h"
+#include "tensor/core/random.h"
+
+namespace weft::distributed {
+
+class Reducer {
+ public:
+  /// Checks that all ranks have the same model, copies rank 0's parameters and buffers to all, makes the buckets.
+  Reducer(const nn::Module& model, Group group, const DataParallelOptions& options);
+  ~Reducer();
+  Reducer(const Reducer&) = delete;
+  Reducer& operator=(const Reducer&) = delete;
+
+  const Group& group() const { return group_; }
+  /// Whether backward reduces.
+  bool is_synchronised() const { return synchronised_; }
+  void set_synchronised(bool on) { synchronised_ = on; }
+  /// Says that a backward runs which reduces; called by hooks.
+  void begin();
+  size_t bucket_count() const { return buckets_.size(); }
+
+ private:
+  struct Watch;
+  void check_same(const nn::Module& model);
+  void copy_from_first(const nn::Module& model);
+  void fill_buckets(const nn::Module& model, const DataParallelOptions& options);
+  void watch_parameters();
+  void settle();
+  void complete(size_t bucket);
+  void finish();
+  Signature signature() const;
+
+  Group group_;
+  std::vector<std::vector<Tensor>> contents_;
+  std::vector<std::shared_ptr<Bucket>> buckets_;
+  std::vector<HookHandle> hooks_;
+  bool synchronised_ = true, running_ = false;
+  uint64_t backwards_ = 0;
+};
+
+/// While alive, random numbers that this thread draws are those of one micro-batch: rank r of R takes the r-th of R keys,
+/// so that R ranks draw what one process draws that runs R micro-batches one after the other.
+class MicroBatchScope {
+ public:
+  MicroBatchScope(int64_t rank, int64_t size);
+  ~MicroBatchScope();
+  MicroBatchScope(const MicroBatchScope&) = delete;
+  MicroBatchScope& operator=(const MicroBatchScope&) = delete;
+
+ private:
+  RandomState after_;
+};
+
+}  // namespace weft::distributed

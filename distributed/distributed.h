@@ -1,0 +1,12 @@
+// All of distributed/. weft.h does not include it: a program that trains alone has nothing of it.
+#pragma once
+
+#include "distributed/data_parallel.h"
+#include "distributed/error.h"
+#include "distributed/functions.h"
+#include "distributed/group.h"
+#include "distributed/launch.h"
+#include "distributed/options.h"
+#include "distributed/sampler.h"
+#include "distributed/shard.h"
+#include "distributed/sync_batch_norm.h"

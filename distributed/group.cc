@@ -1,0 +1,268 @@
+#include "distributed/group.h"
+
+#include "autograd/grad_mode.h"
+#include "distributed/communicator.h"
+#include "tensor/dispatch/in_place.h"
+#include "tensor/functions/copy.h"
+#include "tensor/functions/fill.h"
+
+namespace weft::distributed {
+namespace {
+
+std::byte* bytes_of(const Tensor& x) {
+  return static_cast<std::byte*>(internal::raw(x)) + x.layout().offset() * static_cast<int64_t>(size_of(x.dtype()));
+}
+int64_t byte_count(const Tensor& x) { return x.numel() * static_cast<int64_t>(size_of(x.dtype())); }
+
+/// Row-major memory with the values of x: x itself where it is that.
+Tensor row_major(const Tensor& x) {
+  NoGrad guard;
+  return (x.device().is_cpu() ? x : x.to(Device{})).contiguous().detach();
+}
+
+/// Memory to write results for x to, with x's values.
+class Written {
+ public:
+  Written(const Tensor& x, const char* name) : x_(x), name_(name) {
+    dispatch::check_writable(x, name, false);
+    if (x.requires_grad() && !x.is_leaf())
+      throw GradientError(text(name, " writes to its tensor, which has a history; distributed::", name,
+                               "(x, group) is differentiable, and x.detach() has none"));
+    memory_ = row_major(x);
+  }
+  const Tensor& memory() const { return memory_; }
+  void finish() {
+    NoGrad guard;
+    if (memory_.shares_storage(x_))
+      internal::storage(x_).written_by(name_);
+    else
+      Tensor(x_).copy_(memory_);
+  }
+
+ private:
+  Tensor x_, memory_;
+  const char* name_;
+};
+
+/// The sizes of one of `size` parts of x along axis 0.
+Shape part_shape(const Tensor& x, int64_t size) {
+  if (x.rank() == 0 || x.size(0) % size != 0)
+    throw ShapeError(text("the first axis must divide by the ", size, " ranks, so that each has its rows"));
+  Shape shape = x.shape();
+  shape[0] /= size;
+  return shape;
+}
+
+void check_rank(const char* what, int64_t rank, int64_t size) {
+  if (rank < 0 || rank >= size) throw IndexError(text(what, " is rank ", rank, " of ", size));
+}
+
+Collective reduction(const Communicator& c, const Tensor& x, ReduceOp op) {
+  check_reducible(op, x.dtype());
+  Collective out = all_reduce_of(c.place(), op, x.dtype(), bytes_of(x), x.numel());
+  out.signature = Signature::of(Call::all_reduce, x.shape(), x.dtype(), 0, op);
+  return out;
+}
+
+Collective spreading(const Communicator& c, const Tensor& x, int64_t root) {
+  check_rank("the root", root, c.size());
+  Collective out = broadcast_of(c.place(), static_cast<int>(root), bytes_of(x), byte_count(x));
+  out.signature = Signature::of(Call::broadcast, x.shape(), x.dtype(), static_cast<int>(root));
+  return out;
+}
+
+Collective gathering(const Communicator& c, const Tensor& x, const Tensor& rows) {
+  Collective out = all_gather_of(c.place(), bytes_of(x), bytes_of(rows), byte_count(x));
+  out.signature = Signature::of(Call::all_gather, x.shape(), x.dtype());
+  return out;
+}
+
+Collective scattering(const Communicator& c, const Tensor& x, const Tensor& part, ReduceOp op) {
+  check_reducible(op, x.dtype());
+  Collective out = reduce_scatter_of(c.place(), op, x.dtype(), bytes_of(x), bytes_of(part), part.numel());
+  out.signature = Signature::of(Call::reduce_scatter, x.shape(), x.dtype(), 0, op);
+  return out;
+}
+
+Collective swapping(const Communicator& c, const Tensor& x, const Tensor& rows) {
+  Collective out = all_to_all_of(c.place(), bytes_of(x), bytes_of(rows), byte_count(x) / c.size());
+  out.signature = Signature::of(Call::all_to_all, x.shape(), x.dtype());
+  return out;
+}
+
+Shape gathered_shape(const Tensor& x, int64_t size) {
+  Shape shape = {size};
+  for (const int64_t n : x.shape()) shape.push_back(n);
+  return shape;
+}
+
+}  // namespace
+
+// ---- what it is ----
+
+int64_t Group::rank() const { return communicator_->rank(); }
+int64_t Group::size() const { return communicator_->size(); }
+int64_t Group::local_rank() const { return communicator_->local_rank(); }
+int64_t Group::local_size() const { return communicator_->local_size(); }
+bool Group::is_shared() const { return communicator_->is_shared(); }
+
+Group init(const InitOptions& options) {
+  static std::weak_ptr<Communicator> current;
+  std::shared_ptr<Communicator> communicator = current.lock();
+  if (communicator == nullptr) current = communicator = std::make_shared<Communicator>(options);
+  return Group(communicator);
+}
+
+// ---- asynchronous ----
+
+struct Work::State {
+  std::shared_ptr<Communicator> group;
+  std::shared_ptr<Progressive> work;
+  Signature what;
+  std::vector<Tensor> kept;
+  std::optional<Written> written;
+};
+
+bool Work::is_done() {
+  if (state_ == nullptr) return true;
+  state_->group->progress();
+  if (!state_->work->progress()) return false;
+  wait();
+  return true;
+}
+
+void Work::wait() {
+  if (state_ == nullptr) return;
+  const std::shared_ptr<State> state = std::move(state_);
+  state_ = nullptr;
+  state->group->finish(*state->work, state->what);
+  if (state->written) state->written->finish();
+}
+
+Work Group::all_reduce_async(const Tensor& x, ReduceOp op) const {
+  Frame frame("all_reduce_async", x);
+  check_reducible(op, x.dtype());
+  Written written(x, "all_reduce");
+  Work out;
+  if (size() == 1) return out;
+  Collective collective = reduction(*communicator_, written.memory(), op);
+  const Signature what = collective.signature;
+  out.state_ = std::make_shared<Work::State>(
+      Work::State{communicator_, communicator_->start(std::move(collective)), what, {}, std::move(written)});
+  return out;
+}
+
+Work Group::broadcast_async(const Tensor& x, int64_t root) const {
+  Frame frame("broadcast_async", x);
+  check_rank("the root", root, size());
+  Written written(x, "broadcast");
+  Work out;
+  if (size() == 1) return out;
+  Collective collective = spreading(*communicator_, written.memory(), root);
+  const Signature what = collective.signature;
+  out.state_ = std::make_shared<Work::State>(
+      Work::State{communicator_, communicator_->start(std::move(collective)), what, {}, std::move(written)});
+  return out;
+}
+
+namespace {
+/// A result of `shape` beside x.
+Tensor room_for(const Tensor& x, const Shape& shape) { return empty(shape, x.dtype()); }
+}  // namespace
+
+Group::Pending Group::all_gather_async(const Tensor& x) const {
+  Frame frame("all_gather_async", x);
+  const Tensor in = row_major(x);
+  Pending out{room_for(x, gathered_shape(x, size())), {}};
+  if (size() == 1) return out.result.copy_(x.detach().unsqueeze(0)), out;
+  Collective collective = gathering(*communicator_, in, out.result);
+  const Signature what = collective.signature;
+  out.work.state_ = std::make_shared<Work::State>(Work::State{
+      communicator_, communicator_->start(std::move(collective)), what, {in, out.result}, std::nullopt});
+  return out;
+}
+
+Group::Pending Group::reduce_scatter_async(const Tensor& x, ReduceOp op) const {
+  Frame frame("reduce_scatter_async", x);
+  check_reducible(op, x.dtype());
+  const Tensor in = row_major(x);
+  Pending out{room_for(x, part_shape(x, size())), {}};
+  if (size() == 1) return out.result.copy_(x.detach()), out;
+  Collective collective = scattering(*communicator_, in, out.result, op);
+  const Signature what = collective.signature;
+  out.work.state_ = std::make_shared<Work::State>(Work::State{
+      communicator_, communicator_->start(std::move(collective)), what, {in, out.result}, std::nullopt});
+  return out;
+}
+
+Group::Pending Group::all_to_all_async(const Tensor& x) const {
+  Frame frame("all_to_all_async", x);
+  const Tensor in = row_major(x);
+  (void)part_shape(x, size());
+  Pending out{room_for(x, x.shape()), {}};
+  if (size() == 1) return out.result.copy_(x.detach()), out;
+  Collective collective = swapping(*communicator_, in, out.result);
+  const Signature what = collective.signature;
+  out.work.state_ = std::make_shared<Work::State>(Work::State{
+      communicator_, communicator_->start(std::move(collective)), what, {in, out.result}, std::nullopt});
+  return out;
+}
+
+// ---- blocking ----
+
+void Group::all_reduce(const Tensor& x, ReduceOp op) const {
+  Frame frame("all_reduce", x);
+  check_reducible(op, x.dtype());
+  Written written(x, "all_reduce");
+  if (size() == 1) return;
+  communicator_->run(reduction(*communicator_, written.memory(), op));
+  written.finish();
+}
+
+void Group::broadcast(const Tensor& x, int64_t root) const {
+  Frame frame("broadcast", x);
+  check_rank("the root", root, size());
+  Written written(x, "broadcast");
+  if (size() == 1) return;
+  communicator_->run(spreading(*communicator_, written.memory(), root));
+  written.finish();
+}
+
+Tensor Group::all_gather(const Tensor& x) const {
+  Frame frame("all_gather", x);
+  const Tensor in = row_major(x);
+  Tensor out = room_for(x, gathered_shape(x, size()));
+  if (size() == 1) return out.copy_(in.unsqueeze(0));
+  communicator_->run(gathering(*communicator_, in, out));
+  return out.to(x.device());
+}
+
+Tensor Group::reduce_scatter(const Tensor& x, ReduceOp op) const {
+  Frame frame("reduce_scatter", x);
+  check_reducible(op, x.dtype());
+  const Tensor in = row_major(x);
+  Tensor out = room_for(x, part_shape(x, size()));
+  if (size() == 1) return out.copy_(in);
+  communicator_->run(scattering(*communicator_, in, out, op));
+  return out.to(x.device());
+}
+
+Tensor Group::all_to_all(const Tensor& x) const {
+  Frame frame("all_to_all", x);
+  const Tensor in = row_major(x);
+  (void)part_shape(x, size());
+  Tensor out = room_for(x, x.shape());
+  if (size() == 1) return out.copy_(in);
+  communicator_->run(swapping(*communicator_, in, out));
+  return out.to(x.device());
+}
+
+void Group::barrier() const {
+  Frame frame("barrier");
+  if (size() == 1) return;
+  Collective barrier = barrier_of();
+  barrier.signature = Signature::of(Call::barrier, {}, DType::f32);
+  communicator_->run(std::move(barrier));
+}
+
+}  // namespace weft::distributed

@@ -1,0 +1,48 @@
+#include "distributed/launch.h"
+
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdlib>
+#include <cstring>
+#include <sstream>
+#include <string>
+#include <vector>
+
+#include "distributed/error.h"
+#include "distributed/mpi/library.h"
+
+namespace weft::distributed {
+
+bool has_launcher() {
+  const char* path = std::getenv("PATH");
+  std::istringstream folders(path == nullptr ? "" : path);
+  for (std::string folder; std::getline(folders, folder, ':');)
+    if (access((folder + "/mpirun").c_str(), X_OK) == 0) return true;
+  return false;
+}
+
+void launch(int count, int argc, char** argv) {
+  if (count < 0) throw DistributedError(text("launch: ", count, " processes; 1 or more are possible"));
+  if (count <= 1 || !launched_by().empty()) return;
+  if (!has_launcher())
+    throw DistributedError("launch: there is no mpirun to start the processes with; install it: apt-get install openmpi-bin");
+  // As variables of the environment these reach OpenMPI and mean nothing to MPICH, whose mpirun has no such options.
+  if (geteuid() == 0) {
+    setenv("OMPI_ALLOW_RUN_AS_ROOT", "1", 0);
+    setenv("OMPI_ALLOW_RUN_AS_ROOT_CONFIRM", "1", 0);
+  }
+  setenv("OMPI_MCA_rmaps_base_oversubscribe", "1", 0);
+  std::vector<std::string> words = {"mpirun", "-n", std::to_string(count)};
+  char program[4096];
+  const ssize_t length = readlink("/proc/self/exe", program, sizeof program - 1);
+  words.emplace_back(length > 0 ? std::string(program, static_cast<size_t>(length)) : std::string(argv[0]));
+  for (int i = 1; i < argc; ++i) words.emplace_back(argv[i]);
+  std::vector<char*> arguments;
+  for (std::string& word : words) arguments.push_back(word.data());
+  arguments.push_back(nullptr);
+  execvp("mpirun", arguments.data());
+  throw DistributedError(text("launch: mpirun cannot be started: ", static_cast<const char*>(std::strerror(errno))));
+}
+
+}  // namespace weft::distributed

@@ -1,0 +1,52 @@
+// MPI, opened at run time. weft declares the few functions it calls itself, so that nothing of MPI is needed to build
+// weft or to run one process, and one binary runs under OpenMPI and under MPICH.
+//
+// The two differ in what a handle is (a pointer to a structure; an int) and in their constants. Here a handle is an
+// integer as wide as a pointer: MPICH's functions read the lower half of the register, and write the lower half of an
+// out-parameter that was zero. That holds for the calling conventions of x86-64 and AArch64, both little-endian.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+namespace weft::distributed {
+
+/// MPI_Comm, MPI_Win, MPI_Datatype, MPI_Info, MPI_Request, MPI_Errhandler.
+using MpiHandle = intptr_t;
+
+struct MpiLibrary {
+  MpiHandle world, byte, info_null, errors_return, request_null;
+  int comm_type_shared;
+  void* status_ignore;
+
+  int (*init_thread)(int*, char***, int required, int* provided);
+  int (*initialized)(int* flag);
+  int (*finalized)(int* flag);
+  int (*finalize)();
+  int (*comm_rank)(MpiHandle, int*);
+  int (*comm_size)(MpiHandle, int*);
+  int (*comm_dup)(MpiHandle, MpiHandle*);
+  int (*comm_split_type)(MpiHandle, int type, int key, MpiHandle info, MpiHandle*);
+  int (*comm_set_errhandler)(MpiHandle, MpiHandle);
+  int (*barrier)(MpiHandle);
+  int (*win_allocate_shared)(intptr_t bytes, int unit, MpiHandle info, MpiHandle, void* base, MpiHandle* window);
+  int (*win_shared_query)(MpiHandle window, int rank, intptr_t* bytes, int* unit, void* base);
+  int (*win_free)(MpiHandle*);
+  int (*isend)(const void*, int count, MpiHandle type, int to, int tag, MpiHandle, MpiHandle* request);
+  int (*irecv)(void*, int count, MpiHandle type, int from, int tag, MpiHandle, MpiHandle* request);
+  int (*test)(MpiHandle* request, int* flag, void* status);
+  int (*error_string)(int code, char* text, int* length);
+
+  /// Opens the library of the launcher that started this process (WEFT_MPI names another file). DistributedError, one
+  /// line with what to install, where there is none.
+  static const MpiLibrary& open();
+};
+
+/// DistributedError where `code` is not MPI_SUCCESS; `call` is the function's name.
+void check_mpi(const MpiLibrary& mpi, int code, const char* call);
+
+/// How an MPI launcher (mpirun, srun) shows in the environment, `OMPI_COMM_WORLD_SIZE=2`; empty where none started this
+/// process.
+std::string launched_by();
+
+}  // namespace weft::distributed

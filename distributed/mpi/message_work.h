@@ -1,0 +1,53 @@
+// MessageWork: a collective by messages, which goes on in small steps: the stages one after the other, in each of which
+// every rank sends the others what they read of it.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "distributed/communicator.h"
+
+namespace weft::distributed {
+
+class MessageWork final : public Progressive {
+ public:
+  /// Starts. The collective's signature travels ahead of its data, so that ranks that call different things find out.
+  MessageWork(Communicator& group, Collective collective, int tag);
+  ~MessageWork() override;
+  bool progress() override;
+  bool done() const { return done_; }
+  /// The ranks whose messages have not come.
+  std::vector<int> missing() const;
+  const Signature& signature() const { return collective_.signature; }
+
+ private:
+  struct Message {
+    MpiHandle request;
+    int rank;
+    bool receives;
+  };
+  /// Memory that MPI reads and writes.
+  struct Buffers {
+    std::vector<Signature> signatures;
+    std::vector<std::byte> sent;
+    std::vector<std::vector<std::byte>> received;
+  };
+  void start_stage();
+  void send(const void* data, int64_t bytes, int to);
+  void receive(void* data, int64_t bytes, int from);
+  bool test(std::vector<Message>& messages);
+  void check_signatures();
+  void consume();
+
+  Communicator& group_;
+  Collective collective_;
+  int tag_;
+  std::vector<Stage> stages_;
+  size_t stage_ = 0;
+  bool done_ = false, compared_ = false;
+  std::vector<Message> headers_, messages_;
+  std::unique_ptr<Buffers> buffers_ = std::make_unique<Buffers>();
+};
+
+}  // namespace weft::distributed

@@ -1,0 +1,42 @@
+// Node: the ranks of one machine, their slots and the memory they exchange data through.
+#pragma once
+
+#include <memory>
+
+#include "distributed/node/slot.h"
+#include "distributed/node/window.h"
+
+namespace weft::distributed {
+
+class Node {
+ public:
+  /// Published at once by a rank; two of them, so that a rank may write the next while others read the last.
+  static constexpr int64_t kStaging = 192 * 1024;
+
+  /// Every rank of `comm` calls it; `rank` is the caller's in the whole group.
+  Node(const MpiLibrary& mpi, MpiHandle comm, int rank);
+
+  int local_rank() const { return local_rank_; }
+  int size() const { return size_; }
+  Slot& slot(int local) const { return *reinterpret_cast<Slot*>(control_->of(local)); }
+  Slot& own() const { return slot(local_rank_); }
+  std::byte* staging(int local, uint64_t number) const {
+    return control_->of(local) + kSlotBytes + static_cast<int64_t>(number % 2) * kStaging;
+  }
+  /// A window of `bytes` a rank; every rank calls it. Null where there is no room on the machine.
+  std::shared_ptr<Window> allocate(size_t bytes);
+  /// Every rank calls it, at the end.
+  void free_windows();
+
+ private:
+  static constexpr int64_t kSlotBytes = 4096;
+  static_assert(sizeof(Slot) <= kSlotBytes);
+
+  const MpiLibrary& mpi_;
+  MpiHandle comm_;
+  int local_rank_ = 0, size_ = 1;
+  std::unique_ptr<Window> control_;
+  std::vector<std::shared_ptr<Window>> windows_;
+};
+
+}  // namespace weft::distributed

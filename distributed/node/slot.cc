@@ -1,0 +1,36 @@
+#include "distributed/node/slot.h"
+
+#include <algorithm>
+#include <cstring>
+
+#include "tensor/core/error.h"
+
+namespace weft::distributed {
+
+void Slot::fail(const std::string& why) {
+  State expected = State::running;
+  if (!state.compare_exchange_strong(expected, State::failing)) return;
+  const size_t length = std::min(why.size(), sizeof reason - 1);
+  std::memcpy(reason, why.data(), length);
+  reason[length] = '\0';
+  state.store(State::failed, std::memory_order_release);
+}
+
+void Slot::describe(const Signature& what) {
+  described.fetch_add(1, std::memory_order_acq_rel);
+  doing = what;
+  described.fetch_add(1, std::memory_order_acq_rel);
+}
+
+std::string Slot::activity() const {
+  if (waiting.load(std::memory_order_acquire) == 0) return "computes";
+  // A few tries: a text that is being written would be of two calls.
+  for (int i = 0; i < 100; ++i) {
+    const uint64_t before = described.load(std::memory_order_acquire);
+    const Signature what = doing;
+    if (before % 2 == 0 && before == described.load(std::memory_order_acquire)) return "waits in " + what.to_string();
+  }
+  return "waits";
+}
+
+}  // namespace weft::distributed

@@ -1,0 +1,19 @@
+// Every rank its part of each epoch.
+#pragma once
+
+#include "data/sampler.h"
+#include "distributed/group.h"
+
+namespace weft::data {
+
+struct GroupSamplerOptions {
+  bool shuffle = false;
+};
+
+/// For the loader of each rank of `group`:
+///   data::DataLoader loader(digits, {.batch_size = 20, .sampler = data::distributed(group, {.shuffle = true})});
+/// See distributed(rank, ranks) in data/sampler.h for who sees what. With shuffle, each epoch begins with a check
+/// that all ranks drew the same order: DistributedError, naming a rank, where their generators differ.
+Sampler distributed(const weft::distributed::Group& group, const GroupSamplerOptions& options = {});
+
+}  // namespace weft::data

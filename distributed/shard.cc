@@ -1,0 +1,128 @@
+#include "distributed/shard.h"
+
+#include <algorithm>
+#include <bit>
+#include <numeric>
+#include <sstream>
+
+#include "autograd/grad_mode.h"
+#include "distributed/data_parallel/same.h"
+#include "tensor/functions/fill.h"
+#include "tensor/functions/reduce.h"
+
+namespace weft::distributed {
+namespace {
+
+/// The rank that each parameter belongs to.
+std::vector<int64_t> owners_of(const std::vector<Tensor>& parameters, int64_t ranks) {
+  std::vector<size_t> order(parameters.size());
+  std::iota(order.begin(), order.end(), size_t{0});
+  std::stable_sort(order.begin(), order.end(),
+                   [&](size_t a, size_t b) { return parameters[a].numel() > parameters[b].numel(); });
+  std::vector<int64_t> owners(parameters.size()), load(static_cast<size_t>(ranks));
+  for (const size_t i : order) {
+    const auto least = std::min_element(load.begin(), load.end());
+    owners[i] = least - load.begin();
+    *least += parameters[i].numel();
+  }
+  return owners;
+}
+
+/// Every rank's text.
+std::vector<std::string> gather_texts(const Group& group, const std::string& own) {
+  const std::vector<int64_t> lengths =
+      group.all_gather(full({1}, static_cast<int64_t>(own.size()), i64)).to_vector<int64_t>();
+  const auto longest = static_cast<size_t>(*std::max_element(lengths.begin(), lengths.end()));
+  std::vector<uint8_t> padded(longest + 1, 0);
+  std::copy(own.begin(), own.end(), padded.begin());
+  const std::vector<uint8_t> all = group.all_gather(Tensor::from(padded)).to_vector<uint8_t>();
+  std::vector<std::string> out;
+  for (size_t rank = 0; rank < lengths.size(); ++rank) {
+    const auto begin = all.begin() + static_cast<std::ptrdiff_t>(rank * (longest + 1));
+    out.emplace_back(begin, begin + lengths[rank]);
+  }
+  return out;
+}
+
+constexpr const char* kTensor = "tensor";
+constexpr const char* kNumber = "number";
+
+/// A line for each tensor of a state, `tensor DTYPE AXES SIZES... KEY`, and each number, `number BITS KEY`, whose keys
+/// begin with one of `prefixes`.
+std::string lines_of(const optim::State& state, const std::vector<std::string>& prefixes) {
+  const auto is_own = [&](const std::string& key) {
+    return std::any_of(prefixes.begin(), prefixes.end(), [&](const std::string& p) { return key.starts_with(p); });
+  };
+  std::ostringstream out;
+  for (const auto& [key, tensor] : state.tensors) {
+    if (!is_own(key)) continue;
+    out << kTensor << ' ' << static_cast<int>(tensor.dtype()) << ' ' << tensor.rank();
+    for (const int64_t n : tensor.shape()) out << ' ' << n;
+    out << ' ' << key << '\n';
+  }
+  for (const auto& [key, number] : state.numbers)
+    if (is_own(key)) out << kNumber << ' ' << std::bit_cast<int64_t>(number) << ' ' << key << '\n';
+  return out.str();
+}
+
+/// Makes the lines of rank `owner` part of `state`: numbers, and room for tensors that are not here.
+std::vector<Tensor> read_lines(const std::string& lines, optim::State& state) {
+  std::vector<Tensor> tensors;
+  std::istringstream in(lines);
+  for (std::string kind; in >> kind;) {
+    std::string key;
+    if (kind == kNumber) {
+      int64_t bits = 0;
+      in >> bits;
+      std::getline(in >> std::ws, key);
+      state.numbers[key] = std::bit_cast<double>(bits);
+      continue;
+    }
+    int dtype = 0, axes = 0;
+    in >> dtype >> axes;
+    Shape shape(static_cast<size_t>(axes), int64_t{0});
+    for (int64_t& n : shape) in >> n;
+    std::getline(in >> std::ws, key);
+    if (!state.tensors.contains(key)) state.tensors[key] = empty(shape, static_cast<DType>(dtype));
+    tensors.push_back(state.tensors[key]);
+  }
+  return tensors;
+}
+
+/// The keys of a parameter's state begin with its name and a dot; unnamed ones with their number in the optimizer.
+std::vector<std::string> prefixes_of(const std::vector<Tensor>& parameters, const std::vector<int64_t>& owners,
+                                     int64_t rank) {
+  std::vector<std::string> out;
+  for (size_t i = 0; i < parameters.size(); ++i) {
+    if (owners[i] != rank) continue;
+    out.push_back(parameters[i].name() + ".");
+    out.push_back(std::to_string(i) + ".");
+  }
+  return out;
+}
+
+}  // namespace
+
+void shard(optim::Optimizer& optimizer, const Group& group) {
+  if (group.size() == 1) return;
+  const std::vector<Tensor> parameters = optimizer.parameters();
+  std::string lines;
+  for (const Tensor& p : parameters) lines += text(p.name(), " ", p.shape(), " ", p.dtype(), "\n");
+  require_same(group, lines, "shard: the optimizers' parameters differ");
+  const std::vector<int64_t> owners = owners_of(parameters, group.size());
+  optim::Sharing sharing;
+  for (const int64_t owner : owners) sharing.mine.push_back(owner == group.rank());
+  sharing.after_step = [=] {
+    NoGrad guard;
+    for (size_t i = 0; i < parameters.size(); ++i) group.broadcast(parameters[i], owners[i]);
+  };
+  sharing.complete = [=](optim::State& state) {
+    NoGrad guard;
+    const auto texts = gather_texts(group, lines_of(state, prefixes_of(parameters, owners, group.rank())));
+    for (size_t owner = 0; owner < texts.size(); ++owner)
+      for (const Tensor& tensor : read_lines(texts[owner], state)) group.broadcast(tensor, static_cast<int64_t>(owner));
+  };
+  optimizer.share(std::move(sharing));
+}
+
+}  // namespace weft::distributed

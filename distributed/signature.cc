@@ -1,0 +1,36 @@
+#include "distributed/signature.h"
+
+#include <algorithm>
+
+#include "tensor/core/error.h"
+
+namespace weft::distributed {
+
+Signature Signature::of(Call call, const Shape& shape, DType dtype, int root, ReduceOp op) {
+  Signature out;
+  out.call = call;
+  out.dtype = dtype;
+  out.op = op;
+  out.axes = static_cast<uint8_t>(shape.size());
+  out.root = root;
+  std::copy_n(shape.data(), std::min<size_t>(shape.size(), kMaxAxes), out.shape);
+  return out;
+}
+
+std::string Signature::to_string() const {
+  constexpr const char* kNames[] = {"nothing",    "all_reduce", "broadcast", "all_gather", "reduce_scatter",
+                                    "all_to_all", "barrier",    "send",      "recv",       "backward of DataParallel",
+                                    "the end of the group"};
+  const char* name = kNames[static_cast<size_t>(call)];
+  if (call == Call::none || call == Call::leave) return name;
+  if (call == Call::gradients) return text(name, ", call ", number + 1);
+  if (call == Call::barrier) return text(name, "(), call ", number + 1);
+  std::string out = text(name, "(", Shape(shape, shape + axes), " ", dtype);
+  if (call == Call::all_reduce || call == Call::reduce_scatter) out += text(", ", name_of(op));
+  if (call == Call::broadcast) out += text(", from rank ", root);
+  if (call == Call::send) out += text(", to rank ", root);
+  if (call == Call::recv) out += text(", from rank ", root);
+  return out + text("), call ", number + 1);
+}
+
+}  // namespace weft::distributed

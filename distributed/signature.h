@@ -1,0 +1,41 @@
+// Signature: which collective a rank is in, small and plain enough to lie in shared memory and to travel in a message.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "distributed/reduce.h"
+#include "tensor/core/shape.h"
+
+namespace weft::distributed {
+
+enum class Call : uint8_t {
+  none,
+  all_reduce,
+  broadcast,
+  all_gather,
+  reduce_scatter,
+  all_to_all,
+  barrier,
+  send,
+  recv,
+  gradients,  // the reduction at the end of a DataParallel's backward
+  leave,      // the end of the group
+};
+
+struct Signature {
+  Call call = Call::none;
+  DType dtype = DType::f32;
+  ReduceOp op = ReduceOp::sum;
+  uint8_t axes = 0;
+  int32_t root = 0;     // of a broadcast; the other rank of send and recv
+  uint64_t number = 0;  // how many calls of this kind came before
+  int64_t shape[kMaxAxes] = {};
+
+  static Signature of(Call call, const Shape& shape, DType dtype, int root = 0, ReduceOp op = ReduceOp::sum);
+  bool operator==(const Signature&) const = default;
+  /// `all_reduce([3] f32, mean), call 5`
+  std::string to_string() const;
+};
+
+}  // namespace weft::distributed

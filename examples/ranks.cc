@@ -1,0 +1,27 @@
+#include "examples/ranks.h"
+
+#include <cstdio>
+
+namespace examples {
+
+using namespace weft;
+
+distributed::Group start_ranks(const Settings& settings, int argc, char** argv) {
+  distributed::launch(settings.nproc, argc, argv);
+  const distributed::Group group = distributed::init({.threads = settings.threads});
+  if (settings.batch_size % group.size() != 0)
+    throw Error(text("a batch of ", settings.batch_size, " does not divide among ", group.size(),
+                     " ranks; --batch-size says how many examples they take together"));
+  if (group.rank() != 0 && std::freopen("/dev/null", "w", stdout) == nullptr)
+    throw IoError("/dev/null cannot be opened");
+  return group;
+}
+
+bool interrupted(const distributed::Group& group) {
+  if (group.size() == 1) return interrupted();
+  Tensor pressed = full({1}, int64_t{interrupted()}, i64);
+  group.all_reduce(pressed, distributed::ReduceOp::max);
+  return pressed.item<int64_t>() != 0;
+}
+
+}  // namespace examples

@@ -1,0 +1,121 @@
+// The bits of data-parallel training: R ranks leave the parameters that one process has which runs the ranks' batches
+// one after the other and adds up gradients.
+#include "tests/distributed/ranks.h"
+
+namespace weft::test {
+namespace {
+
+constexpr int64_t kSteps = 50, kBatch = 4;
+
+/// What every model here is: built by the seed, with a loss of one micro-batch of random inputs.
+struct Task {
+  virtual ~Task() = default;
+  virtual nn::Module& module() = 0;
+  virtual Tensor loss(int64_t micro_batch) = 0;
+};
+
+Tensor inputs(int64_t micro_batch, const Shape& shape) {
+  Generator generator(1000 + static_cast<uint64_t>(micro_batch));
+  return randn(shape, generator);
+}
+Tensor labels(int64_t micro_batch, const Shape& shape, int64_t classes) {
+  Generator generator(5000 + static_cast<uint64_t>(micro_batch));
+  return randint(0, classes, shape, generator);
+}
+
+struct Mlp final : Task {
+  nn::Sequential model{nn::Linear(20, 37), nn::ReLU(), nn::Dropout(0.2), nn::Linear(37, 5)};
+  nn::Module& module() override { return model; }
+  Tensor loss(int64_t m) override {
+    return nn::cross_entropy(model(inputs(m, {kBatch, 20})), labels(m, {kBatch}, 5));
+  }
+};
+
+struct Cnn final : Task {
+  struct Net : nn::Module {
+    nn::Conv2d conv = register_module("conv", nn::Conv2d({.in_channels = 3, .out_channels = 8, .kernel_size = 3}));
+    nn::BatchNorm2d norm = register_module("norm", nn::BatchNorm2d(8));
+    nn::Linear head = register_module("head", nn::Linear(8 * 6 * 6, 4));
+  } net;
+  Cnn() { net.norm.eval(); }  // frozen statistics
+  nn::Module& module() override { return net; }
+  Tensor loss(int64_t m) override {
+    const Tensor y = net.norm.forward_relu(net.conv(inputs(m, {kBatch, 3, 8, 8})));
+    return nn::cross_entropy(net.head(y.flatten(1)), labels(m, {kBatch}, 4));
+  }
+};
+
+struct Gpt final : Task {
+  struct Net : nn::Module {
+    nn::Embedding tokens = register_module("tokens", nn::Embedding(31, 16));
+    nn::Dropout dropout = register_module("dropout", nn::Dropout(0.1));
+    nn::TransformerEncoderLayer first = register_module("first", layer()), second = register_module("second", layer());
+    nn::LayerNorm norm = register_module("norm", nn::LayerNorm(16));
+    static nn::TransformerEncoderLayer layer() {
+      return nn::TransformerEncoderLayer(
+          {.d_model = 16, .nhead = 2, .dim_feedforward = 32, .dropout = 0.1, .norm_first = true});
+    }
+  } net;
+  nn::Module& module() override { return net; }
+  Tensor loss(int64_t m) override {
+    const Tensor x = labels(m, {kBatch, 12}, 31);
+    Tensor y = net.dropout(net.tokens(x));
+    y = net.norm(net.second(net.first(y, {.causal = true}), {.causal = true}));
+    const Tensor logits = matmul(y, net.tokens.weight().t());  // tied: the weight is used twice
+    return nn::cross_entropy(logits.narrow(1, 0, 11).flatten(0, 1), x.narrow(1, 1, 11).flatten());
+  }
+};
+
+/// The parameters after kSteps of one process with R micro-batches a step.
+template <class T> std::vector<Tensor> train_alone(int64_t ranks) {
+  manual_seed(7);
+  T task;
+  optim::AdamW optimizer(task.module().parameters(), {.lr = 1e-2});
+  for (int64_t step = 0; step < kSteps; ++step) {
+    optimizer.zero_grad();
+    for (int64_t rank = 0; rank < ranks; ++rank) {
+      Tensor loss;
+      {
+        const distributed::MicroBatchScope random(0, 1);
+        loss = task.loss(step * ranks + rank);
+      }
+      (loss / static_cast<double>(ranks)).backward();
+    }
+    nn::clip_grad_norm(task.module().parameters(), 1.0);
+    optimizer.step();
+  }
+  return task.module().parameters();
+}
+
+template <class T> std::vector<Tensor> train_together(const distributed::DataParallelOptions& options, bool shard) {
+  const auto& g = group();
+  manual_seed(7);
+  T task;
+  distributed::DataParallel parallel(task.module(), g, options);
+  optim::AdamW optimizer(task.module().parameters(), {.lr = 1e-2});
+  if (shard) distributed::shard(optimizer, g);
+  for (int64_t step = 0; step < kSteps; ++step) {
+    const Tensor loss = parallel.with([&](nn::Module&) { return task.loss(step * g.size() + g.rank()); });
+    optimizer.zero_grad();
+    loss.backward();
+    nn::clip_grad_norm(task.module().parameters(), 1.0);
+    optimizer.step();
+  }
+  return task.module().parameters();
+}
+
+template <class T> void expect_same_bits(const distributed::DataParallelOptions& options = {}, bool shard = false) {
+  const std::vector<Tensor> together = train_together<T>(options, shard), alone = train_alone<T>(group().size());
+  ASSERT_EQ(together.size(), alone.size());
+  for (size_t i = 0; i < alone.size(); ++i)
+    EXPECT_TRUE(equal(together[i], alone[i])) << alone[i].name() << " on rank " << group().rank();
+}
+
+TEST(Bits, Mlp) { expect_same_bits<Mlp>(); }
+TEST(Bits, CnnWithFrozenBatchNorm) { expect_same_bits<Cnn>(); }
+TEST(Bits, GptWithDropout) { expect_same_bits<Gpt>(); }
+TEST(Bits, SmallBuckets) { expect_same_bits<Gpt>({.bucket_bytes = 2000, .first_bucket_bytes = 100}); }
+TEST(Bits, ShardedOptimizer) { expect_same_bits<Gpt>({}, true); }
+
+}  // namespace
+}  // namespace weft::test

@@ -1,0 +1,101 @@
+// Rank 1 of 3 goes wrong: every other rank must end with an error that names it, soon, and files must stay whole.
+// WEFT_FAULT_ROUNDS=50 runs every case so often.
+#include <gtest/gtest.h>
+#include <sys/wait.h>
+
+#include <chrono>
+#include <cstdio>
+#include <cstdlib>
+
+#include "distributed/launch.h"
+#include "io/safetensors.h"
+
+namespace weft::test {
+namespace {
+
+struct Outcome {
+  int status = 0;
+  double seconds = 0;
+  std::string output;
+};
+
+Outcome run(const std::string& arguments, const char* settings = "") {
+  const char* folder = std::getenv("TEST_SRCDIR");
+  const std::string program =
+      (folder != nullptr ? std::string(folder) + "/weft/" : "") + "tests/distributed/faults " + arguments;
+  const std::string command =
+      "OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 OMPI_MCA_rmaps_base_oversubscribe=1 OMP_NUM_THREADS=1 " +
+      std::string(settings) + " mpirun -n 3 " + program + " 2>&1";
+  Outcome out;
+  const auto start = std::chrono::steady_clock::now();
+  FILE* pipe = popen(command.c_str(), "r");
+  char line[4096];
+  while (std::fgets(line, sizeof line, pipe) != nullptr) out.output += line;
+  const int status = pclose(pipe);
+  out.status = WIFEXITED(status) ? WEXITSTATUS(status) : 128;
+  out.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  return out;
+}
+
+int rounds() {
+  const char* given = std::getenv("WEFT_FAULT_ROUNDS");
+  return given != nullptr ? std::atoi(given) : 1;
+}
+
+/// Whether some line is the rank's own (`error: backward([] f32): rank 0: ...`) and names rank 1.
+bool names(const std::string& output, int rank) {
+  const std::string own = "rank " + std::to_string(rank) + ":";
+  for (size_t at = output.find(own); at != std::string::npos; at = output.find(own, at + 1)) {
+    const std::string line = output.substr(at + own.size(), output.find('\n', at) - at - own.size());
+    if (line.find("rank 1") != std::string::npos) return true;
+  }
+  return false;
+}
+
+class Faults : public testing::TestWithParam<const char*> {
+ protected:
+  void SetUp() override {
+    if (!distributed::has_launcher()) GTEST_SKIP() << "there is no mpirun (apt-get install openmpi-bin)";
+  }
+};
+
+TEST_P(Faults, EndTheJobWithTheRanksName) {
+  for (int round = 0; round < rounds(); ++round) {
+    const Outcome outcome = run(GetParam());
+    EXPECT_NE(outcome.status, 0) << outcome.output;
+    EXPECT_LT(outcome.seconds, 30) << outcome.output;
+    for (const int rank : {0, 2}) EXPECT_TRUE(names(outcome.output, rank)) << "rank " << rank << " of:\n" << outcome.output;
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(, Faults,
+                         testing::Values("die_forward", "die_backward", "die_collective", "exit", "leave",
+                                         "throw_backward", "stop", "hang", "shape", "call", "more_calls", "seed",
+                                         "model"),
+                         [](const auto& info) { return std::string(info.param); });
+
+TEST_F(Faults, NothingWrong) {
+  const Outcome outcome = run("nothing");
+  EXPECT_EQ(outcome.status, 0) << outcome.output;
+}
+
+TEST_F(Faults, ACheckpointIsWholeWhereItsWriterDies) {
+  const char* folder = std::getenv("TEST_TMPDIR");
+  const std::string path = (folder != nullptr ? std::string(folder) : std::string("/tmp")) + "/fault.safetensors";
+  for (int round = 0; round < rounds(); ++round) {
+    const Outcome outcome = run("checkpoint " + path);
+    EXPECT_NE(outcome.status, 0) << outcome.output;
+    for (const int rank : {0, 2}) EXPECT_TRUE(names(outcome.output, rank)) << outcome.output;
+    EXPECT_EQ(io::load_safetensors(path).count("model.first.weight"), 1u);
+  }
+}
+
+TEST_F(Faults, MissingMpiIsOneLine) {
+  const Outcome outcome = run("nothing", "WEFT_MPI=libnone.so");
+  EXPECT_NE(outcome.status, 0);
+  EXPECT_NE(outcome.output.find("libnone.so"), std::string::npos) << outcome.output;
+  EXPECT_NE(outcome.output.find("apt-get install openmpi-bin"), std::string::npos) << outcome.output;
+}
+
+}  // namespace
+}  // namespace weft::test
