@@ -1,0 +1,48 @@
+// The `algorithm` of a convolution reaches its gradients, of both orders: Winograd's filtering gives what direct sums
+// give, up to rounding, and other bits.
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "autograd/autograd.h"
+#include "nn/nn.h"
+#include "tensor/all.h"
+
+namespace weft {
+namespace {
+
+/// What a convolution of x and its gradients come to: y, dx, dw, and the gradients of |dx|^2 / 2 + |dw|^2 / 2.
+std::vector<Tensor> derivatives(const nn::Conv2d& layer, const Tensor& data) {
+  const Tensor x = parameter(data.clone()), w = layer.weight();
+  const Tensor y = layer.forward(x);
+  const auto first = grad({(y * y).sum() * 0.5}, {x, w}, {.create_graph = true});
+  const Tensor square = ((first[0] * first[0]).sum() + (first[1] * first[1]).sum()) * 0.5;
+  const auto second = grad({square}, {x, w});
+  return {y, first[0], first[1], second[0], second[1]};
+}
+
+TEST(ConvolutionAlgorithm, GradientsOfBothOrdersAreThoseOfDirect) {
+  manual_seed(3);
+  const nn::Conv2dOptions fastest{.in_channels = 48, .out_channels = 32, .kernel_size = 3, .padding = 1};
+  nn::Conv2dOptions options = fastest;
+  options.algorithm = Convolution::direct;
+  const nn::Conv2d winograd(fastest), direct(options);
+  const NoGrad guard;
+  direct.weight().copy_(winograd.weight());
+  direct.bias().copy_(winograd.bias());
+  const Tensor x = randn({6, 48, 16, 16});
+  std::vector<Tensor> got, wanted;
+  {
+    const EnableGrad recording;
+    got = derivatives(winograd, x), wanted = derivatives(direct, x);
+  }
+  for (size_t i = 0; i < got.size(); ++i) {
+    const auto error =
+        ((got[i] - wanted[i]) * (got[i] - wanted[i])).sum().item<float>() / (wanted[i] * wanted[i]).sum().item<float>();
+    EXPECT_LT(std::sqrt(error), 5e-6f) << "result " << i;
+    EXPECT_GT(error, 0.0f) << "result " << i << ": both took the same way";
+  }
+}
+
+}  // namespace
+}  // namespace weft
