@@ -8,11 +8,13 @@ namespace weft::nn {
 Softplus::Softplus(double beta, double threshold) : beta_(beta), threshold_(threshold) {
   Frame frame("Softplus");
   if (beta == 0) throw Error("beta must not be 0");
+  describe(text("beta=", beta, ", threshold=", threshold));
 }
 
 PReLU::PReLU(int64_t num_parameters, double init, DType dtype) {
   Frame frame("PReLU");
   detail::check_positive("num_parameters", num_parameters);
+  describe(text("num_parameters=", num_parameters));
   weight_ = register_parameter("weight", full({num_parameters}, init, dtype));
 }
 

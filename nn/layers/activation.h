@@ -15,8 +15,9 @@ class ReLU : public Layer<ReLU> {
 
 class LeakyReLU : public Layer<LeakyReLU> {
  public:
-  explicit LeakyReLU(double slope = 0.01) : slope_(slope) {}
+  explicit LeakyReLU(double slope = 0.01) : slope_(slope) { describe(text("negative_slope=", slope)); }
   Tensor forward(const Tensor& x) const { return leaky_relu(x, slope_); }
+  LeakyReLU remake() const { return LeakyReLU(slope_); }
 
  private:
   double slope_;
@@ -24,8 +25,9 @@ class LeakyReLU : public Layer<LeakyReLU> {
 
 class GELU : public Layer<GELU> {
  public:
-  explicit GELU(Gelu form = Gelu::exact) : form_(form) {}
+  explicit GELU(Gelu form = Gelu::exact) : form_(form) { describe(form == Gelu::tanh ? "approximate=tanh" : ""); }
   Tensor forward(const Tensor& x) const { return gelu(x, form_); }
+  GELU remake() const { return GELU(form_); }
 
  private:
   Gelu form_;
@@ -53,6 +55,7 @@ class Softplus : public Layer<Softplus> {
   Softplus() = default;
   explicit Softplus(double beta, double threshold = 20);
   Tensor forward(const Tensor& x) const { return beta_ == 0 ? softplus(x) : softplus(x, beta_, threshold_); }
+  Softplus remake() const { return beta_ == 0 ? Softplus() : Softplus(beta_, threshold_); }
 
  private:
   double beta_ = 0;
@@ -61,8 +64,9 @@ class Softplus : public Layer<Softplus> {
 
 class Softmax : public Layer<Softmax> {
  public:
-  explicit Softmax(int64_t axis = -1) : axis_(axis) {}
+  explicit Softmax(int64_t axis = -1) : axis_(axis) { describe(text("axis=", axis)); }
   Tensor forward(const Tensor& x) const { return softmax(x, axis_); }
+  Softmax remake() const { return Softmax(axis_); }
 
  private:
   int64_t axis_;
@@ -70,8 +74,9 @@ class Softmax : public Layer<Softmax> {
 
 class LogSoftmax : public Layer<LogSoftmax> {
  public:
-  explicit LogSoftmax(int64_t axis = -1) : axis_(axis) {}
+  explicit LogSoftmax(int64_t axis = -1) : axis_(axis) { describe(text("axis=", axis)); }
   Tensor forward(const Tensor& x) const { return log_softmax(x, axis_); }
+  LogSoftmax remake() const { return LogSoftmax(axis_); }
 
  private:
   int64_t axis_;
@@ -79,8 +84,9 @@ class LogSoftmax : public Layer<LogSoftmax> {
 
 class ELU : public Layer<ELU> {
  public:
-  explicit ELU(double alpha = 1) : alpha_(alpha) {}
+  explicit ELU(double alpha = 1) : alpha_(alpha) { describe(text("alpha=", alpha)); }
   Tensor forward(const Tensor& x) const { return elu(x, alpha_); }
+  ELU remake() const { return ELU(alpha_); }
 
  private:
   double alpha_;
@@ -93,8 +99,9 @@ class SELU : public Layer<SELU> {
 
 class CELU : public Layer<CELU> {
  public:
-  explicit CELU(double alpha = 1) : alpha_(alpha) {}
+  explicit CELU(double alpha = 1) : alpha_(alpha) { describe(text("alpha=", alpha)); }
   Tensor forward(const Tensor& x) const { return celu(x, alpha_); }
+  CELU remake() const { return CELU(alpha_); }
 
  private:
   double alpha_;
@@ -137,8 +144,11 @@ class Tanhshrink : public Layer<Tanhshrink> {
 
 class Hardtanh : public Layer<Hardtanh> {
  public:
-  explicit Hardtanh(double min = -1, double max = 1) : min_(min), max_(max) {}
+  explicit Hardtanh(double min = -1, double max = 1) : min_(min), max_(max) {
+    describe(text("min=", min, ", max=", max));
+  }
   Tensor forward(const Tensor& x) const { return hardtanh(x, min_, max_); }
+  Hardtanh remake() const { return Hardtanh(min_, max_); }
 
  private:
   double min_;
@@ -147,8 +157,11 @@ class Hardtanh : public Layer<Hardtanh> {
 
 class Threshold : public Layer<Threshold> {
  public:
-  Threshold(double threshold, double value) : threshold_(threshold), value_(value) {}
+  Threshold(double threshold, double value) : threshold_(threshold), value_(value) {
+    describe(text("threshold=", threshold, ", value=", value));
+  }
   Tensor forward(const Tensor& x) const { return threshold(x, threshold_, value_); }
+  Threshold remake() const { return Threshold(threshold_, value_); }
 
  private:
   double threshold_;
@@ -157,8 +170,9 @@ class Threshold : public Layer<Threshold> {
 
 class Softshrink : public Layer<Softshrink> {
  public:
-  explicit Softshrink(double width = 0.5) : width_(width) {}
+  explicit Softshrink(double width = 0.5) : width_(width) { describe(text(width)); }
   Tensor forward(const Tensor& x) const { return softshrink(x, width_); }
+  Softshrink remake() const { return Softshrink(width_); }
 
  private:
   double width_;
@@ -166,8 +180,9 @@ class Softshrink : public Layer<Softshrink> {
 
 class Hardshrink : public Layer<Hardshrink> {
  public:
-  explicit Hardshrink(double width = 0.5) : width_(width) {}
+  explicit Hardshrink(double width = 0.5) : width_(width) { describe(text(width)); }
   Tensor forward(const Tensor& x) const { return hardshrink(x, width_); }
+  Hardshrink remake() const { return Hardshrink(width_); }
 
  private:
   double width_;
@@ -175,8 +190,9 @@ class Hardshrink : public Layer<Hardshrink> {
 
 class GLU : public Layer<GLU> {
  public:
-  explicit GLU(int64_t axis = -1) : axis_(axis) {}
+  explicit GLU(int64_t axis = -1) : axis_(axis) { describe(text("axis=", axis)); }
   Tensor forward(const Tensor& x) const { return glu(x, axis_); }
+  GLU remake() const { return GLU(axis_); }
 
  private:
   int64_t axis_;
@@ -184,8 +200,9 @@ class GLU : public Layer<GLU> {
 
 class Softmin : public Layer<Softmin> {
  public:
-  explicit Softmin(int64_t axis = -1) : axis_(axis) {}
+  explicit Softmin(int64_t axis = -1) : axis_(axis) { describe(text("axis=", axis)); }
   Tensor forward(const Tensor& x) const { return softmin(x, axis_); }
+  Softmin remake() const { return Softmin(axis_); }
 
  private:
   int64_t axis_;
@@ -196,6 +213,7 @@ class PReLU : public Layer<PReLU> {
  public:
   explicit PReLU(int64_t num_parameters = 1, double init = 0.25, DType dtype = f32);
   Tensor forward(const Tensor& x) const { return prelu(x, weight_); }
+  PReLU remake() const { return PReLU(weight_.size(0)); }
 
   Tensor weight() const { return weight_; }
 
@@ -206,8 +224,11 @@ class PReLU : public Layer<PReLU> {
 /// Slopes of negative inputs are drawn from [lower, upper) in training; in evaluation they are the middle.
 class RReLU : public Layer<RReLU> {
  public:
-  explicit RReLU(double lower = 1.0 / 8, double upper = 1.0 / 3) : lower_(lower), upper_(upper) {}
+  explicit RReLU(double lower = 1.0 / 8, double upper = 1.0 / 3) : lower_(lower), upper_(upper) {
+    describe(text("lower=", lower, ", upper=", upper));
+  }
   Tensor forward(const Tensor& x) const { return rrelu(x, lower_, upper_, is_training()); }
+  RReLU remake() const { return RReLU(lower_, upper_); }
 
  private:
   double lower_;

@@ -4,6 +4,7 @@
 #include <limits>
 
 #include "nn/init.h"
+#include "nn/layers/option_list.h"
 #include "nn/layers/options.h"
 #include "tensor/functions/attention.h"
 #include "tensor/functions/binary.h"
@@ -30,6 +31,14 @@ MultiheadAttentionOptions checked(MultiheadAttentionOptions o) {
     throw ShapeError(text("heads of ", o.embed_dim / o.num_heads, " features cannot be rotated in pairs"));
   detail::check_probability("dropout", o.dropout);
   return o;
+}
+
+std::string described(const MultiheadAttentionOptions& o) {
+  detail::OptionList out;
+  out.add("embed_dim", o.embed_dim).add("num_heads", o.num_heads).add_unless(0.0, "dropout", o.dropout);
+  out.add_unless(o.num_heads, "num_kv_heads", o.num_kv_heads).add_unless(true, "bias", o.bias);
+  if (o.rope) out.add("rope", o.rope->base);
+  return out.line();
 }
 
 Linear projection(const MultiheadAttentionOptions& o) {
@@ -63,6 +72,7 @@ AttentionMask with_padding(const AttentionMask& mask, int64_t rows, int64_t colu
 MultiheadAttention::MultiheadAttention(const MultiheadAttentionOptions& options)
     : options_(checked(options)), out_proj_(projection(options)) {
   Frame frame("MultiheadAttention");
+  describe(described(options_));
   const int64_t width = options_.embed_dim, rows = width + 2 * options_.num_kv_heads * depth();
   in_proj_weight_ = register_parameter("in_proj_weight", empty({rows, width}, options.dtype));
   init::xavier_uniform(in_proj_weight_);

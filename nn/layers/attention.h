@@ -45,6 +45,7 @@ class MultiheadAttention : public Layer<MultiheadAttention> {
   /// A step of generation: x (N, L, E) are the positions behind those of `cache`, which gets their keys and values.
   /// They see what is there and, causally, themselves.
   Tensor forward(const Tensor& x, KvCache& cache) const;
+  MultiheadAttention remake() const { return MultiheadAttention(options_); }
   using Layer<MultiheadAttention>::operator();
   Tensor operator()(const Tensor& query, const Tensor& key, const Tensor& value, const AttentionMask& mask = {}) const {
     return in_layer(*this, query, [&] { return forward(query, key, value, mask); });

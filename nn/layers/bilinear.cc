@@ -27,6 +27,13 @@ Bilinear::Bilinear(const BilinearOptions& o) {
   init::uniform(bias_, -bound, bound);
 }
 
+Bilinear Bilinear::remake() const {
+  return Bilinear({.in1_features = weight_.size(1),
+                   .in2_features = weight_.size(2),
+                   .out_features = weight_.size(0),
+                   .bias = bias_.defined()});
+}
+
 Tensor Bilinear::forward(const Tensor& a, const Tensor& b) const {
   Frame frame("Bilinear", a, b);
   const int64_t out = weight_.size(0), in1 = weight_.size(1), in2 = weight_.size(2);

@@ -22,6 +22,7 @@ class Bilinear : public Module {
       : Bilinear(BilinearOptions{
             .in1_features = in1_features, .in2_features = in2_features, .out_features = out_features}) {}
   Tensor forward(const Tensor& a, const Tensor& b) const;
+  Bilinear remake() const;
   Tensor operator()(const Tensor& a, const Tensor& b) const {
     return in_layer(*this, a, [&] { return forward(a, b); });
   }

@@ -1,8 +1,12 @@
 #include "nn/layers/conv.h"
 
+#include <array>
+
 #include "nn/init.h"
+#include "nn/layers/option_list.h"
 #include "nn/layers/options.h"
 #include "tensor/functions/fill.h"
+#include "tensor/functions/pad_mode.h"
 #include "tensor/functions/view.h"
 
 namespace weft::nn {
@@ -51,16 +55,64 @@ template <class Sizes> struct Padded {
   Sizes padding;
 };
 
+const char* shown(PadMode mode) {
+  const std::array names = {"zeros", "reflect", "replicate", "circular"};
+  return names.at(static_cast<size_t>(mode));
+}
+
+/// The options of all layers here, without those that are what they are anyway.
+template <class Options> detail::OptionList common_options(const Options& o) {
+  detail::OptionList out;
+  out.add(o.in_channels).add(o.out_channels).add("kernel_size", o.kernel_size).add("stride", o.stride);
+  return out;
+}
+
+template <class Sizes> std::string described(const ConvLayerOptions<Sizes>& o) {
+  detail::OptionList out = common_options(o);
+  if (o.padding.is_same)
+    out.add("padding", "same");
+  else
+    out.add_unless(0, "padding", Sizes(o.padding));
+  out.add_unless(1, "dilation", o.dilation).add_unless(1, "groups", o.groups);
+  out.add_unless(true, "bias", o.bias);
+  if (o.padding_mode != PadMode::constant) out.add("padding_mode", shown(o.padding_mode));
+  return out.line();
+}
+
+template <class Sizes> std::string described(const ConvTransposeLayerOptions<Sizes>& o) {
+  detail::OptionList out = common_options(o);
+  out.add_unless(0, "padding", o.padding).add_unless(0, "output_padding", o.output_padding);
+  out.add_unless(1, "groups", o.groups).add_unless(true, "bias", o.bias);
+  return out.add_unless(1, "dilation", o.dilation).line();
+}
+
+/// What each side of axis `i` gets; `same` puts an odd number's additional entry last.
+template <class Sizes> Padding sides(const ConvLayerOptions<Sizes>& o, int64_t i) {
+  if (!o.padding.is_same) return {o.padding[i], o.padding[i]};
+  const int64_t whole = checked_multiply(o.dilation[i], o.kernel_size[i] - 1);
+  return {whole / 2, whole - whole / 2};
+}
+
+/// x with entries of its own around it: a convolution pads with zeros only.
+template <class Sizes> Padded<Sizes> padded_by_mode(const Tensor& x, const ConvLayerOptions<Sizes>& o) {
+  if (x.rank() < Sizes::kAxes) return {x, 0};  // the convolution says what is wrong with x
+  std::vector<Padding> widths(static_cast<size_t>(x.rank()));
+  for (int64_t i = 0; i < Sizes::kAxes; ++i) widths[static_cast<size_t>(x.rank() - Sizes::kAxes + i)] = sides(o, i);
+  return {pad(x, widths, o.padding_mode), 0};
+}
+
 /// Half of what `same` needs goes to the op; where the whole is odd, x gets the last line of it as a view.
 template <class Sizes> Padded<Sizes> padded(const Tensor& x, const ConvLayerOptions<Sizes>& o) {
+  if (o.padding_mode != PadMode::constant) return padded_by_mode(x, o);
   if (!o.padding.is_same) return {x, o.padding};
   Shape half;
   std::vector<Padding> last(static_cast<size_t>(x.rank()));
   bool odd = false;
   for (int64_t i = 0; i < Sizes::kAxes; ++i) {
-    const int64_t whole = checked_multiply(o.dilation[i], o.kernel_size[i] - 1), axis = x.rank() - Sizes::kAxes + i;
-    half.push_back(whole / 2);
-    if (whole % 2 == 0 || axis < 0) continue;  // the convolution says what is wrong with x
+    const auto [before, after] = sides(o, i);
+    const int64_t axis = x.rank() - Sizes::kAxes + i;
+    half.push_back(before);
+    if (before == after || axis < 0) continue;  // the convolution says what is wrong with x
     last[static_cast<size_t>(axis)] = {0, 1};
     odd = true;
   }
@@ -108,6 +160,7 @@ void ConvLayer<Self>::make_parameters(int64_t first, int64_t second, const Shape
   Name::Name(const Name##Options& options) : options_(options) {                                            \
     Frame frame(#Name);                                                                                     \
     check(options);                                                                                         \
+    describe(described(options));                                                                           \
     const auto [first, second] = channels_of(options);                                                      \
     make_parameters(first, second, sizes_of(options.kernel_size), options.bias ? options.out_channels : 0,  \
                     options.dtype);                                                                         \

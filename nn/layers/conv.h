@@ -3,10 +3,11 @@
 
 #include "nn/module/layer.h"
 #include "tensor/functions/conv.h"
+#include "tensor/functions/pad_mode.h"
 
 namespace weft::nn {
 
-/// Stands for as many zeros as keep the size of every axis; for convolutions of stride 1. Where their number is odd,
+/// Stands for as much padding as keeps the size of every axis; for convolutions of stride 1. Where their number is odd,
 /// the additional one comes last.
 struct Same {};
 inline constexpr Same same;
@@ -28,6 +29,7 @@ template <class Sizes> struct ConvLayerOptions {
   Sizes dilation = 1;
   int64_t groups = 1;
   bool bias = true;
+  PadMode padding_mode = PadMode::constant;  // what the padding holds: zeros, or entries of x; see pad()
   DType dtype = f32;
   Convolution algorithm = Convolution::fastest;
 };
@@ -78,6 +80,7 @@ template <class Self> class ConvLayer : public Layer<Self> {
     Name(int64_t in_channels, int64_t out_channels, const Sizes& kernel_size)                                          \
         : Name(Name##Options{.in_channels = in_channels, .out_channels = out_channels, .kernel_size = kernel_size}) {} \
     Tensor forward(const Tensor& x) const;                                                                             \
+    Name remake() const { return Name(options_); }                                                                     \
                                                                                                                        \
    private:                                                                                                            \
     Name##Options options_;                                                                                            \

@@ -18,10 +18,13 @@ struct CosineSimilarityOptions {
 
 class PairwiseDistance : public Module {
  public:
-  explicit PairwiseDistance(const PairwiseDistanceOptions& options = {}) : options_(options) {}
+  explicit PairwiseDistance(const PairwiseDistanceOptions& options = {}) : options_(options) {
+    describe(text("p=", options.p, ", eps=", options.eps, options.keepdim ? ", keepdim=true" : ""));
+  }
   Tensor forward(const Tensor& a, const Tensor& b) const {
     return pairwise_distance(a, b, options_.p, options_.eps, options_.keepdim ? keepdim : KeepDim{});
   }
+  PairwiseDistance remake() const { return PairwiseDistance(options_); }
   Tensor operator()(const Tensor& a, const Tensor& b) const { return forward(a, b); }
 
  private:
@@ -30,8 +33,11 @@ class PairwiseDistance : public Module {
 
 class CosineSimilarity : public Module {
  public:
-  explicit CosineSimilarity(const CosineSimilarityOptions& options = {}) : options_(options) {}
+  explicit CosineSimilarity(const CosineSimilarityOptions& options = {}) : options_(options) {
+    describe(text("dim=", options.dim, ", eps=", options.eps));
+  }
   Tensor forward(const Tensor& a, const Tensor& b) const { return cosine_similarity(a, b, options_.dim, options_.eps); }
+  CosineSimilarity remake() const { return CosineSimilarity(options_); }
   Tensor operator()(const Tensor& a, const Tensor& b) const { return forward(a, b); }
 
  private:

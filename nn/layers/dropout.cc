@@ -43,7 +43,9 @@ Tensor alpha_drop(const Tensor& x, const Tensor& kept, double p) {
 }  // namespace
 
 ChannelDropout::ChannelDropout(double p, const char* name, int64_t places)
-    : p_(checked(p, name)), name_(name), places_(places) {}
+    : p_(checked(p, name)), name_(name), places_(places) {
+  describe(text("p=", p));
+}
 
 Tensor ChannelDropout::drop(const Tensor& x) const {
   Frame frame(name_, x);
@@ -52,14 +54,14 @@ Tensor ChannelDropout::drop(const Tensor& x) const {
   return is_training() && p_ > 0 ? x * dropout(ones_of(x, x.rank() - places_), p_) : x;
 }
 
-AlphaDropout::AlphaDropout(double p) : p_(checked(p, "AlphaDropout")) {}
+AlphaDropout::AlphaDropout(double p) : p_(checked(p, "AlphaDropout")) { describe(text("p=", p)); }
 
 Tensor AlphaDropout::forward(const Tensor& x) const {
   if (!is_training() || p_ == 0) return x;
   return alpha_drop(x, dropout(ones_like(x), p_) * (1 - p_), p_);
 }
 
-FeatureAlphaDropout::FeatureAlphaDropout(double p) : p_(checked(p, "FeatureAlphaDropout")) {}
+FeatureAlphaDropout::FeatureAlphaDropout(double p) : p_(checked(p, "FeatureAlphaDropout")) { describe(text("p=", p)); }
 
 Tensor FeatureAlphaDropout::forward(const Tensor& x) const {
   Frame frame("FeatureAlphaDropout", x);

@@ -10,6 +10,7 @@ class Dropout : public Layer<Dropout> {
  public:
   explicit Dropout(double p = 0.5);
   Tensor forward(const Tensor& x) const;
+  Dropout remake() const { return Dropout(p_); }
 
  private:
   double p_;
@@ -21,6 +22,7 @@ class ChannelDropout : public Module {
  protected:
   ChannelDropout(double p, const char* name, int64_t places);
   Tensor drop(const Tensor& x) const;
+  double p() const { return p_; }
 
  private:
   double p_;
@@ -33,6 +35,7 @@ class Dropout1d : public ChannelDropout {
  public:
   explicit Dropout1d(double p = 0.5) : ChannelDropout(p, "Dropout1d", 1) {}
   Tensor forward(const Tensor& x) const { return drop(x); }
+  Dropout1d remake() const { return Dropout1d(p()); }
   Tensor operator()(const Tensor& x) const { return run_layer(*this, x); }
 };
 
@@ -41,6 +44,7 @@ class Dropout2d : public ChannelDropout {
  public:
   explicit Dropout2d(double p = 0.5) : ChannelDropout(p, "Dropout2d", 2) {}
   Tensor forward(const Tensor& x) const { return drop(x); }
+  Dropout2d remake() const { return Dropout2d(p()); }
   Tensor operator()(const Tensor& x) const { return run_layer(*this, x); }
 };
 
@@ -49,6 +53,7 @@ class Dropout3d : public ChannelDropout {
  public:
   explicit Dropout3d(double p = 0.5) : ChannelDropout(p, "Dropout3d", 3) {}
   Tensor forward(const Tensor& x) const { return drop(x); }
+  Dropout3d remake() const { return Dropout3d(p()); }
   Tensor operator()(const Tensor& x) const { return run_layer(*this, x); }
 };
 
@@ -58,6 +63,7 @@ class AlphaDropout : public Layer<AlphaDropout> {
  public:
   explicit AlphaDropout(double p = 0.5);
   Tensor forward(const Tensor& x) const;
+  AlphaDropout remake() const { return AlphaDropout(p_); }
 
  private:
   double p_;
@@ -68,6 +74,7 @@ class FeatureAlphaDropout : public Layer<FeatureAlphaDropout> {
  public:
   explicit FeatureAlphaDropout(double p = 0.5);
   Tensor forward(const Tensor& x) const;
+  FeatureAlphaDropout remake() const { return FeatureAlphaDropout(p_); }
 
  private:
   double p_;

@@ -7,14 +7,15 @@
 
 namespace weft::nn {
 
-Embedding::Embedding(const EmbeddingOptions& options) {
+Embedding::Embedding(const EmbeddingOptions& options) : options_(options) {
   Frame frame("Embedding");
   const int64_t rows = options.num_embeddings;
   detail::check_positive("num_embeddings", rows);
   detail::check_positive("embedding_dim", options.embedding_dim);
   weight_ = register_parameter("weight", empty({rows, options.embedding_dim}, options.dtype));
   init::normal(weight_);
-  describe(text(rows, ", ", options.embedding_dim));
+  const auto padding = [&] { return options.padding_idx ? text(", padding_idx=", *options.padding_idx) : ""; };
+  describe(text(rows, ", ", options.embedding_dim, padding()));
   if (!options.padding_idx) return;
   const int64_t given = *options.padding_idx;
   padding_idx_ = given < 0 ? given + rows : given;

@@ -23,10 +23,12 @@ class Embedding : public Layer<Embedding> {
   Embedding(int64_t num_embeddings, int64_t embedding_dim)
       : Embedding(EmbeddingOptions{.num_embeddings = num_embeddings, .embedding_dim = embedding_dim}) {}
   Tensor forward(const Tensor& indices) const;
+  Embedding remake() const { return Embedding(options_); }
 
   Tensor weight() const { return weight_; }
 
  private:
+  EmbeddingOptions options_;
   int64_t padding_idx_ = -1;
   Tensor weight_;
 };

@@ -62,7 +62,8 @@ EmbeddingBag::EmbeddingBag(const EmbeddingBagOptions& options) : options_(option
   weight_ = register_parameter("weight", empty({rows, options.embedding_dim}, options.dtype));
   init::normal(weight_);
   const char* mode = options.mode == Mode::sum ? "sum" : options.mode == Mode::mean ? "mean" : "max";
-  describe(text(rows, ", ", options.embedding_dim, ", mode=", mode));
+  const auto padding = [&] { return options.padding_idx ? text(", padding_idx=", *options.padding_idx) : ""; };
+  describe(text(rows, ", ", options.embedding_dim, ", mode=", mode, padding()));
   if (!options.padding_idx) return;
   const int64_t given = *options.padding_idx;
   padding_idx_ = given < 0 ? given + rows : given;

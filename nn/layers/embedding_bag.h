@@ -28,6 +28,7 @@ class EmbeddingBag : public Layer<EmbeddingBag> {
   /// per_sample_weights, of indices' shape, are factors of the vectors; with Mode::sum only. IndexError for an index
   /// that is out of range, offsets that do not begin at 0 or fall.
   Tensor forward(const Tensor& indices, const Tensor& offsets = {}, const Tensor& per_sample_weights = {}) const;
+  EmbeddingBag remake() const { return EmbeddingBag(options_); }
   using Layer<EmbeddingBag>::operator();
   Tensor operator()(const Tensor& indices, const Tensor& offsets, const Tensor& per_sample_weights = {}) const {
     return in_layer(*this, indices, [&] { return forward(indices, offsets, per_sample_weights); });

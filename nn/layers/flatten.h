@@ -11,8 +11,11 @@ namespace weft::nn {
 /// Axes start..end (inclusive) merged into one.
 class Flatten : public Layer<Flatten> {
  public:
-  explicit Flatten(int64_t start = 1, int64_t end = -1) : start_(start), end_(end) {}
+  explicit Flatten(int64_t start = 1, int64_t end = -1) : start_(start), end_(end) {
+    describe(text("start=", start, ", end=", end));
+  }
   Tensor forward(const Tensor& x) const { return x.flatten(start_, end_); }
+  Flatten remake() const { return Flatten(start_, end_); }
 
  private:
   int64_t start_;
@@ -22,8 +25,11 @@ class Flatten : public Layer<Flatten> {
 /// Axis `axis` split into `sizes`, one of which may be -1.
 class Unflatten : public Layer<Unflatten> {
  public:
-  Unflatten(int64_t axis, const Shape& sizes) : axis_(axis), sizes_(sizes) {}
+  Unflatten(int64_t axis, const Shape& sizes) : axis_(axis), sizes_(sizes) {
+    describe(text("axis=", axis, ", sizes=", sizes));
+  }
   Tensor forward(const Tensor& x) const { return x.unflatten(axis_, sizes_); }
+  Unflatten remake() const { return Unflatten(axis_, sizes_); }
 
  private:
   int64_t axis_;
@@ -41,6 +47,7 @@ class Lambda : public Layer<Lambda> {
  public:
   explicit Lambda(std::function<Tensor(const Tensor&)> f) : f_(std::move(f)) {}
   Tensor forward(const Tensor& x) const { return f_(x); }
+  Lambda remake() const { return Lambda(f_); }
 
  private:
   std::function<Tensor(const Tensor&)> f_;

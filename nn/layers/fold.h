@@ -13,6 +13,7 @@ class Unfold : public Layer<Unfold> {
   explicit Unfold(const FoldOptions& options);
   explicit Unfold(int64_t kernel_size) : Unfold(FoldOptions{.kernel_size = kernel_size}) {}
   Tensor forward(const Tensor& x) const { return im2col(x, options_); }
+  Unfold remake() const { return Unfold(options_); }
 
  private:
   FoldOptions options_;
@@ -24,6 +25,7 @@ class Fold : public Layer<Fold> {
   Fold(const Pair& size, const FoldOptions& options);
   Fold(const Pair& size, int64_t kernel_size) : Fold(size, FoldOptions{.kernel_size = kernel_size}) {}
   Tensor forward(const Tensor& x) const { return fold(x, size_, options_); }
+  Fold remake() const { return Fold(size_, options_); }
 
  private:
   Pair size_;
@@ -35,6 +37,7 @@ class PixelShuffle : public Layer<PixelShuffle> {
  public:
   explicit PixelShuffle(int64_t upscale_factor);
   Tensor forward(const Tensor& x) const { return pixel_shuffle(x, factor_); }
+  PixelShuffle remake() const { return PixelShuffle(factor_); }
 
  private:
   int64_t factor_;
@@ -45,6 +48,7 @@ class PixelUnshuffle : public Layer<PixelUnshuffle> {
  public:
   explicit PixelUnshuffle(int64_t downscale_factor);
   Tensor forward(const Tensor& x) const { return pixel_unshuffle(x, factor_); }
+  PixelUnshuffle remake() const { return PixelUnshuffle(factor_); }
 
  private:
   int64_t factor_;
@@ -55,6 +59,7 @@ class ChannelShuffle : public Layer<ChannelShuffle> {
  public:
   explicit ChannelShuffle(int64_t groups);
   Tensor forward(const Tensor& x) const { return channel_shuffle(x, groups_); }
+  ChannelShuffle remake() const { return ChannelShuffle(groups_); }
 
  private:
   int64_t groups_;

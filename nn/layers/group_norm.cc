@@ -1,6 +1,7 @@
 #include "nn/layers/group_norm.h"
 
 #include "autograd/grad_mode.h"
+#include "nn/layers/option_list.h"
 #include "nn/layers/options.h"
 #include "tensor/functions/batch_norm.h"
 #include "tensor/functions/binary.h"
@@ -19,7 +20,9 @@ GroupNorm::GroupNorm(const GroupNormOptions& options) : options_(options) {
   detail::check_not_negative("eps", options.eps);
   if (options.num_channels % options.num_groups != 0)
     throw ShapeError(text(options.num_channels, " channels do not divide into ", options.num_groups, " groups"));
-  describe(text(options.num_groups, ", ", options.num_channels, ", eps=", options.eps));
+  detail::OptionList list;
+  list.add(options.num_groups).add(options.num_channels).add("eps", options.eps);
+  describe(list.add_unless(true, "affine", options.affine).line());
   if (!options.affine) return;
   weight_ = register_parameter("weight", ones({options.num_channels}, options.dtype));
   bias_ = register_parameter("bias", zeros({options.num_channels}, options.dtype));
@@ -39,7 +42,10 @@ InstanceNorm::InstanceNorm(const InstanceNormOptions& options, const char* name,
   detail::check_not_negative("eps", options.eps);
   detail::check_probability("momentum", options.momentum);
   const Shape features = {options.num_features};
-  describe(text(options.num_features, ", eps=", options.eps));
+  detail::OptionList list;
+  list.add(options.num_features).add("eps", options.eps).add_unless(0.1, "momentum", options.momentum);
+  list.add_unless(false, "affine", options.affine);
+  describe(list.add_unless(false, "track_running_stats", options.track_running_stats).line());
   if (options.affine) {
     weight_ = register_parameter("weight", ones(features, options.dtype));
     bias_ = register_parameter("bias", zeros(features, options.dtype));
@@ -80,7 +86,10 @@ RMSNorm::RMSNorm(const RMSNormOptions& options) : options_(options) {
   if (options.normalized_shape.empty()) throw ShapeError("normalized_shape needs one axis or more (was it left out?)");
   for (const int64_t size : options.normalized_shape) detail::check_positive("normalized_shape", size);
   if (options.eps) detail::check_not_negative("eps", *options.eps);
-  describe(text(options.normalized_shape));
+  detail::OptionList list;
+  list.add(options.normalized_shape);
+  if (options.eps) list.add("eps", *options.eps);
+  describe(list.add_unless(true, "affine", options.affine).line());
   if (options.affine) weight_ = register_parameter("weight", ones(options.normalized_shape, options.dtype));
 }
 
@@ -92,19 +101,8 @@ Tensor RMSNorm::forward(const Tensor& x) const {
   return rms_norm(x, wanted.rank(), weight_, options_.eps);
 }
 
-Tensor weight_norm(const Tensor& v, const Tensor& g, int64_t dim) {
-  Frame frame("weight_norm", v, g);
-  if (v.rank() == 0) throw ShapeError("a weight without axes has no direction");
-  const int64_t kept = dim < 0 ? dim + v.rank() : dim;
-  if (kept < 0 || kept >= v.rank()) throw IndexError(text("axis ", dim, " is out of range for ", v.rank(), " axes"));
-  IntList others;
-  Shape expected(static_cast<size_t>(v.rank()), 1);
-  expected[static_cast<size_t>(kept)] = v.size(kept);
-  for (int64_t i = 0; i < v.rank(); ++i)
-    if (i != kept) others.push_back(i);
-  if (g.shape() != expected) throw ShapeError(text("g must be ", expected, ", not ", g.shape()));
-  const Tensor length = others.empty() ? abs(v) : norm(v, 2, others, keepdim);
-  return v * (g / length);
+LocalResponseNorm::LocalResponseNorm(const LocalResponseNormOptions& options) : options_(options) {
+  describe(text(options.size, ", alpha=", options.alpha, ", beta=", options.beta, ", k=", options.k));
 }
 
 }  // namespace weft::nn

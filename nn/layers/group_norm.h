@@ -23,6 +23,7 @@ class GroupNorm : public Layer<GroupNorm> {
   GroupNorm(int64_t num_groups, int64_t num_channels)
       : GroupNorm(GroupNormOptions{.num_groups = num_groups, .num_channels = num_channels}) {}
   Tensor forward(const Tensor& x) const;
+  GroupNorm remake() const { return GroupNorm(options_); }
 
   Tensor weight() const { return weight_; }
   Tensor bias() const { return bias_; }
@@ -51,6 +52,7 @@ class InstanceNorm : public Module {
  protected:
   InstanceNorm(const InstanceNormOptions& options, const char* name, int64_t places);
   Tensor normalize(const Tensor& x) const;
+  const InstanceNormOptions& options() const { return options_; }
 
  private:
   void track(const Tensor& x) const;
@@ -69,6 +71,7 @@ class InstanceNorm : public Module {
     explicit Name(int64_t features) : Name(InstanceNormOptions{.num_features = features}) {}    \
     Tensor forward(const Tensor& x) const { return normalize(x); }                              \
     Tensor operator()(const Tensor& x) const { return run_layer(*this, x); }                    \
+    Name remake() const { return Name(options()); }                                             \
   };
 WEFT_INSTANCE_NORM(InstanceNorm1d, 1, (N, C, L))
 WEFT_INSTANCE_NORM(InstanceNorm2d, 2, (N, C, H, W))
@@ -88,8 +91,10 @@ class RMSNorm : public Layer<RMSNorm> {
  public:
   explicit RMSNorm(const RMSNormOptions& options);
   explicit RMSNorm(int64_t size) : RMSNorm(RMSNormOptions{.normalized_shape = {size}}) {}
-  explicit RMSNorm(const Shape& shape) : RMSNorm(RMSNormOptions{.normalized_shape = shape}) {}
+  /// A template, so that a braced list of named options is no shape: overloads that are none come first.
+  template <class = void> explicit RMSNorm(const Shape& shape) : RMSNorm(RMSNormOptions{.normalized_shape = shape}) {}
   Tensor forward(const Tensor& x) const;
+  RMSNorm remake() const { return RMSNorm(options_); }
 
   Tensor weight() const { return weight_; }
 
@@ -101,16 +106,13 @@ class RMSNorm : public Layer<RMSNorm> {
 /// See local_response_norm().
 class LocalResponseNorm : public Layer<LocalResponseNorm> {
  public:
-  explicit LocalResponseNorm(const LocalResponseNormOptions& options) : options_(options) {}
-  explicit LocalResponseNorm(int64_t size) : options_{.size = size} {}
+  explicit LocalResponseNorm(const LocalResponseNormOptions& options);
+  explicit LocalResponseNorm(int64_t size) : LocalResponseNorm(LocalResponseNormOptions{.size = size}) {}
   Tensor forward(const Tensor& x) const { return local_response_norm(x, options_); }
+  LocalResponseNorm remake() const { return LocalResponseNorm(options_); }
 
  private:
   LocalResponseNormOptions options_;
 };
-
-/// v g / |v|, norms over all axes but `dim`: a weight as direction and length (Salimans and Kingma, arXiv 1602.07868).
-/// g has v's shape with 1 in place of the other sizes.
-Tensor weight_norm(const Tensor& v, const Tensor& g, int64_t dim = 0);
 
 }  // namespace weft::nn

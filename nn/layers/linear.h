@@ -19,6 +19,7 @@ class Linear : public Layer<Linear> {
   Linear(int64_t in_features, int64_t out_features, bool bias = true)
       : Linear(LinearOptions{.in_features = in_features, .out_features = out_features, .bias = bias}) {}
   Tensor forward(const Tensor& x) const;
+  Linear remake() const { return Linear(weight_.size(1), weight_.size(0), bias_.defined()); }
 
   Tensor weight() const { return weight_; }
   /// Undefined where there is none.

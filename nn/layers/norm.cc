@@ -1,6 +1,7 @@
 #include "nn/layers/norm.h"
 
 #include "autograd/grad_mode.h"
+#include "nn/layers/option_list.h"
 #include "nn/layers/options.h"
 #include "tensor/functions/batch_norm_pool.h"
 #include "tensor/functions/binary.h"
@@ -16,7 +17,12 @@ BatchNorm::BatchNorm(const BatchNormOptions& options) : options_(options) {
   detail::check_not_negative("eps", options.eps);
   if (options.momentum) detail::check_probability("momentum", *options.momentum);
   const Shape features = {options.num_features};
-  describe(text(options.num_features, ", eps=", options.eps));
+  detail::OptionList list;
+  list.add(options.num_features).add("eps", options.eps);
+  if (!options.momentum) list.add("momentum", "none");
+  if (options.momentum) list.add_unless(0.1, "momentum", *options.momentum);
+  list.add_unless(true, "affine", options.affine);
+  describe(list.add_unless(true, "track_running_stats", options.track_running_stats).line());
   if (options.affine) {
     weight_ = register_parameter("weight", ones(features, options.dtype));
     bias_ = register_parameter("bias", zeros(features, options.dtype));
@@ -94,7 +100,9 @@ LayerNorm::LayerNorm(const LayerNormOptions& options) : options_(options) {
   if (options.normalized_shape.empty()) throw ShapeError("normalized_shape needs one axis or more (was it left out?)");
   for (const int64_t size : options.normalized_shape) detail::check_positive("normalized_shape", size);
   detail::check_not_negative("eps", options.eps);
-  describe(text(options.normalized_shape, ", eps=", options.eps));
+  detail::OptionList list;
+  list.add(options.normalized_shape).add("eps", options.eps).add_unless(true, "affine", options.affine);
+  describe(list.add_unless(true, "bias", options.bias).line());
   if (!options.affine) return;
   weight_ = register_parameter("weight", ones(options.normalized_shape, options.dtype));
   if (options.bias) bias_ = register_parameter("bias", zeros(options.normalized_shape, options.dtype));

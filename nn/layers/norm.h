@@ -38,6 +38,7 @@ class BatchNorm : public Module {
   void check_features(const Tensor& x) const;
   /// Updates the running statistics from those of a batch like x, in training.
   Tensor tracked(BatchNormResult result, const Tensor& x) const;
+  const BatchNormOptions& options() const { return options_; }
   double eps() const { return options_.eps; }
 
  private:
@@ -61,6 +62,7 @@ class BatchNorm1d : public BatchNorm {
     return in_layer(*this, x, [&] { return checked(x, true); });
   }
   Tensor operator()(const Tensor& x) const { return run_layer(*this, x); }
+  BatchNorm1d remake() const { return BatchNorm1d(options()); }
 
  private:
   Tensor checked(const Tensor& x, bool then_relu) const;
@@ -78,6 +80,7 @@ class BatchNorm2d : public BatchNorm {
   /// max_pool2d(relu(forward(x)), options); in training in one pass where batch_norm_relu_max_pool2d has one.
   Tensor forward_relu_max_pool(const Tensor& x, const Pool2dOptions& options) const;
   Tensor operator()(const Tensor& x) const { return run_layer(*this, x); }
+  BatchNorm2d remake() const { return BatchNorm2d(options()); }
 
  private:
   Tensor checked(const Tensor& x, bool then_relu) const;
@@ -93,6 +96,7 @@ class BatchNorm3d : public BatchNorm {
     return in_layer(*this, x, [&] { return checked(x, true); });
   }
   Tensor operator()(const Tensor& x) const { return run_layer(*this, x); }
+  BatchNorm3d remake() const { return BatchNorm3d(options()); }
 
  private:
   Tensor checked(const Tensor& x, bool then_relu) const;
@@ -111,8 +115,11 @@ class LayerNorm : public Layer<LayerNorm> {
  public:
   explicit LayerNorm(const LayerNormOptions& options);
   explicit LayerNorm(int64_t size) : LayerNorm(LayerNormOptions{.normalized_shape = {size}}) {}
+  /// A template, so that a braced list of named options is no shape: overloads that are none come first.
+  template <class = void>
   explicit LayerNorm(const Shape& shape) : LayerNorm(LayerNormOptions{.normalized_shape = shape}) {}
   Tensor forward(const Tensor& x) const;
+  LayerNorm remake() const { return LayerNorm(options_); }
 
   Tensor weight() const { return weight_; }
   Tensor bias() const { return bias_; }

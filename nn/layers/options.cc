@@ -2,19 +2,10 @@
 
 #include <algorithm>
 
+#include "nn/layers/option_list.h"
+
 namespace weft::nn::detail {
 namespace {
-
-/// The value that the user wrote: one number where all are equal.
-template <class Sizes> std::string shown(const Sizes& value) {
-  std::string out = std::to_string(value[0]);
-  bool equal = true;
-  for (int64_t i = 1; i < Sizes::kAxes; ++i) {
-    out = text(out, ", ", value[i]);
-    equal = equal && value[i] == value[0];
-  }
-  return equal ? std::to_string(value[0]) : "{" + out + "}";
-}
 
 template <class Sizes> int64_t smallest(const Sizes& value) {
   int64_t out = value[0];

@@ -1,51 +1,102 @@
-// Layers that add zeros around the last axes.
+// Layers that pad the last axes: with zeros, a constant, or entries of x itself.
 #pragma once
 
 #include <array>
+#include <utility>
 
+#include "nn/layers/option_list.h"
 #include "nn/module/layer.h"
-#include "tensor/functions/view.h"
+#include "tensor/functions/pad_mode.h"
 
 namespace weft::nn {
 
-/// Zeros in front of and behind each of the last `kAxes` axes, as a view. Widths in PyTorch's order: the last axis
-/// first (left, right, top, bottom, ...).
-template <class Self, int kAxes> class ZeroPad : public Layer<Self> {
+/// Entries in front of and behind each of the last `kAxes` axes of x; see pad(). Widths in PyTorch's order: the last
+/// axis first (left, right, top, bottom, ...); negative ones cut entries off. ShapeError for an x of fewer axes and
+/// where an axis is too short for the mode.
+template <class Self, size_t kAxes> class PadLayer : public Layer<Self> {
  public:
+  using Widths = std::array<int64_t, 2 * kAxes>;
   Tensor forward(const Tensor& x) const {
-    if (x.rank() < kAxes) throw ShapeError(text("x must have ", kAxes, " axes or more, not shape ", x.shape()));
+    if (x.rank() < static_cast<int64_t>(kAxes))
+      throw ShapeError(text("x must have ", kAxes, " axes or more, not shape ", x.shape()));
     std::vector<Padding> widths(static_cast<size_t>(x.rank()));
     for (size_t i = 0; i < kAxes; ++i) widths[widths.size() - 1 - i] = {widths_[2 * i], widths_[2 * i + 1]};
-    return pad(x, widths);
+    return pad(x, widths, mode_, value_);
   }
+  Self remake() const { return from_widths(std::make_index_sequence<2 * kAxes>()); }
 
  protected:
-  explicit ZeroPad(const std::array<int64_t, 2 * kAxes>& widths) : widths_(widths) {
-    for (int64_t width : widths)
-      if (width < 0) throw ShapeError(text("padding must be 0 or more, not ", width));
+  PadLayer(const Widths& widths, PadMode mode, const Scalar& value = 0) : widths_(widths), mode_(mode), value_(value) {
+    detail::OptionList list;
+    for (const int64_t width : widths) list.add(width);
+    if (value.to_double() != 0) list.add("value", value.to_double());
+    this->describe(list.line());
+  }
+  static Widths same_widths(int64_t all) {
+    Widths out;
+    out.fill(all);
+    return out;
   }
 
  private:
-  std::array<int64_t, 2 * kAxes> widths_;
+  template <size_t... I> Self from_widths(std::index_sequence<I...>) const {
+    if constexpr (requires { Self(widths_[I]..., value_); })
+      return Self(widths_[I]..., value_);
+    else
+      return Self(widths_[I]...);
+  }
+
+  Widths widths_;
+  PadMode mode_;
+  Scalar value_;
 };
 
-class ZeroPad1d : public ZeroPad<ZeroPad1d, 1> {
+/// Name1d(all), Name1d(left, right); Name2d(all), Name2d(left, right, top, bottom); Name3d also (..., front, back).
+#define WEFT_PAD_LAYERS(Name, mode)                                                                                \
+  class Name##1d : public PadLayer<Name##1d, 1>{                                                                   \
+    public : explicit Name##1d(int64_t all) :                                                                      \
+        PadLayer(same_widths(all), mode){} Name##1d(int64_t left, int64_t right) : PadLayer({left, right}, mode){} \
+  };                                                                                                               \
+  class Name##2d : public PadLayer<Name##2d, 2>{                                                                   \
+    public : explicit Name##2d(int64_t all) : PadLayer(same_widths(all), mode){} Name##2d(                         \
+        int64_t left, int64_t right, int64_t top, int64_t bottom) : PadLayer({left, right, top, bottom}, mode){}   \
+  };                                                                                                               \
+  class Name##3d : public PadLayer<Name##3d, 3> {                                                                  \
+   public:                                                                                                         \
+    explicit Name##3d(int64_t all) : PadLayer(same_widths(all), mode) {}                                           \
+    Name##3d(int64_t left, int64_t right, int64_t top, int64_t bottom, int64_t front, int64_t back)                \
+        : PadLayer({left, right, top, bottom, front, back}, mode) {}                                               \
+  }
+
+/// Zeros, as a view.
+WEFT_PAD_LAYERS(ZeroPad, PadMode::constant);
+/// Mirrored at the first and the last entry, which are not repeated.
+WEFT_PAD_LAYERS(ReflectionPad, PadMode::reflect);
+/// The first and the last entry again and again.
+WEFT_PAD_LAYERS(ReplicationPad, PadMode::replicate);
+/// From the other end.
+WEFT_PAD_LAYERS(CircularPad, PadMode::circular);
+#undef WEFT_PAD_LAYERS
+
+class ConstantPad1d : public PadLayer<ConstantPad1d, 1> {
  public:
-  explicit ZeroPad1d(int64_t all) : ZeroPad({all, all}) {}
-  ZeroPad1d(int64_t left, int64_t right) : ZeroPad({left, right}) {}
+  ConstantPad1d(int64_t all, const Scalar& value) : PadLayer(same_widths(all), PadMode::constant, value) {}
+  ConstantPad1d(int64_t left, int64_t right, const Scalar& value) : PadLayer({left, right}, PadMode::constant, value) {}
 };
 
-class ZeroPad2d : public ZeroPad<ZeroPad2d, 2> {
+class ConstantPad2d : public PadLayer<ConstantPad2d, 2> {
  public:
-  explicit ZeroPad2d(int64_t all) : ZeroPad({all, all, all, all}) {}
-  ZeroPad2d(int64_t left, int64_t right, int64_t top, int64_t bottom) : ZeroPad({left, right, top, bottom}) {}
+  ConstantPad2d(int64_t all, const Scalar& value) : PadLayer(same_widths(all), PadMode::constant, value) {}
+  ConstantPad2d(int64_t left, int64_t right, int64_t top, int64_t bottom, const Scalar& value)
+      : PadLayer({left, right, top, bottom}, PadMode::constant, value) {}
 };
 
-class ZeroPad3d : public ZeroPad<ZeroPad3d, 3> {
+class ConstantPad3d : public PadLayer<ConstantPad3d, 3> {
  public:
-  explicit ZeroPad3d(int64_t all) : ZeroPad({all, all, all, all, all, all}) {}
-  ZeroPad3d(int64_t left, int64_t right, int64_t top, int64_t bottom, int64_t front, int64_t back)
-      : ZeroPad({left, right, top, bottom, front, back}) {}
+  ConstantPad3d(int64_t all, const Scalar& value) : PadLayer(same_widths(all), PadMode::constant, value) {}
+  ConstantPad3d(int64_t left, int64_t right, int64_t top, int64_t bottom, int64_t front, int64_t back,
+                const Scalar& value)
+      : PadLayer({left, right, top, bottom, front, back}, PadMode::constant, value) {}
 };
 
 }  // namespace weft::nn

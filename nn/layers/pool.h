@@ -13,7 +13,8 @@ template <class Self, class Sizes> class PoolLayer : public Layer<Self> {
   const PoolOptionsOf<Sizes>& options() const { return options_; }
 
  protected:
-  PoolLayer(const char* name, const PoolOptionsOf<Sizes>& options);
+  /// `shown` is printed in front of the options.
+  PoolLayer(const char* name, const PoolOptionsOf<Sizes>& options, const std::string& shown = {});
 
  private:
   PoolOptionsOf<Sizes> options_;
@@ -26,6 +27,7 @@ template <class Self, class Sizes> class PoolLayer : public Layer<Self> {
     explicit Name(const PoolOptionsOf<Sizes>& options) : PoolLayer(#Name, options) {}              \
     explicit Name(int64_t kernel_size) : Name(PoolOptionsOf<Sizes>{.kernel_size = kernel_size}) {} \
     Tensor forward(const Tensor& x) const { return function(x, options()); }                       \
+    Name remake() const { return Name(options()); }                                                \
   }
 
 /// See max_pool1d().
@@ -43,15 +45,16 @@ WEFT_POOL_LAYER(AvgPool3d, avg_pool3d, Triple);
 #undef WEFT_POOL_LAYER
 
 /// A pool to windows of p-norms: LPPool2d(2, {.kernel_size = 3}).
-#define WEFT_NORM_POOL_LAYER(Name, function, Sizes)                                                    \
-  class Name : public PoolLayer<Name, Sizes> {                                                         \
-   public:                                                                                             \
-    Name(double p, const PoolOptionsOf<Sizes>& options) : PoolLayer(#Name, options), p_(p) {}          \
-    Name(double p, int64_t kernel_size) : Name(p, PoolOptionsOf<Sizes>{.kernel_size = kernel_size}) {} \
-    Tensor forward(const Tensor& x) const { return function(x, p_, options()); }                       \
-                                                                                                       \
-   private:                                                                                            \
-    double p_;                                                                                         \
+#define WEFT_NORM_POOL_LAYER(Name, function, Sizes)                                                                  \
+  class Name : public PoolLayer<Name, Sizes> {                                                                       \
+   public:                                                                                                           \
+    Name(double p, const PoolOptionsOf<Sizes>& options) : PoolLayer(#Name, options, text("norm_type=", p)), p_(p) {} \
+    Name(double p, int64_t kernel_size) : Name(p, PoolOptionsOf<Sizes>{.kernel_size = kernel_size}) {}               \
+    Tensor forward(const Tensor& x) const { return function(x, p_, options()); }                                     \
+    Name remake() const { return Name(p_, options()); }                                                              \
+                                                                                                                     \
+   private:                                                                                                          \
+    double p_;                                                                                                       \
   }
 
 /// See lp_pool1d().
@@ -69,6 +72,7 @@ WEFT_NORM_POOL_LAYER(LPPool3d, lp_pool3d, Triple);
     explicit Name(const Sizes& size);                                    \
     explicit Name(int64_t size) : Name(Sizes(size)) {}                   \
     Tensor forward(const Tensor& x) const { return function(x, size_); } \
+    Name remake() const { return Name(size_); }                          \
                                                                          \
    private:                                                              \
     Sizes size_;                                                         \

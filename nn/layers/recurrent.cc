@@ -3,6 +3,7 @@
 #include <cmath>
 
 #include "nn/init.h"
+#include "nn/layers/option_list.h"
 #include "nn/layers/options.h"
 #include "tensor/functions/binary.h"
 #include "tensor/functions/cat.h"
@@ -66,8 +67,11 @@ RecurrentLayer::RecurrentLayer(const char* name, Recurrence kind, const Recurren
   detail::check_positive("hidden_size", o.hidden_size);
   detail::check_positive("num_layers", o.num_layers);
   detail::check_probability("dropout", o.dropout);
-  describe(text(o.input_size, ", ", o.hidden_size, ", num_layers=", o.num_layers,
-                o.bidirectional ? ", bidirectional=true" : ""));
+  detail::OptionList list;
+  list.add(o.input_size).add(o.hidden_size).add("num_layers", o.num_layers).add_unless(true, "bias", o.bias);
+  list.add_unless(0.0, "dropout", o.dropout).add_unless(false, "bidirectional", o.bidirectional);
+  if (kind == Recurrence::rnn_relu) list.add("nonlinearity", "relu");
+  describe(list.line());
   const int64_t width = checked_multiply(gates_of(kind), o.hidden_size);
   for (int64_t layer = 0; layer < o.num_layers; ++layer)
     for (int64_t direction = 0; direction < directions(); ++direction) {
@@ -160,7 +164,10 @@ RecurrentCell::RecurrentCell(const char* name, Recurrence kind, const RNNCellOpt
   const auto add = [&](const char* parameter, const Shape& shape) {
     return register_parameter(parameter, uniform(shape, o.hidden_size, o.dtype));
   };
-  describe(text(o.input_size, ", ", o.hidden_size));
+  detail::OptionList list;
+  list.add(o.input_size).add(o.hidden_size).add_unless(true, "bias", o.bias);
+  if (kind == Recurrence::rnn_relu) list.add("nonlinearity", "relu");
+  describe(list.line());
   weight_ih_ = add("weight_ih", {width, o.input_size});
   weight_hh_ = add("weight_hh", {width, o.hidden_size});
   if (!o.bias) return;

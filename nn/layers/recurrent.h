@@ -55,6 +55,8 @@ class RecurrentLayer : public Module {
  protected:
   RecurrentLayer(const char* name, Recurrence kind, const RecurrentLayerOptions& options);
   LSTMOutput run(const Tensor& x, const LSTMState& state, const Tensor& lengths) const;
+  Recurrence kind() const { return kind_; }
+  const RecurrentLayerOptions& options() const { return options_; }
 
  private:
   struct Direction {
@@ -79,6 +81,10 @@ class RNN : public RecurrentLayer {
       : RNN(RNNOptions{.input_size = input_size, .hidden_size = hidden_size}) {}
   RecurrentOutput forward(const Tensor& x, const Tensor& h = {}, const Tensor& lengths = {}) const;
   RecurrentOutput operator()(const Tensor& x, const Tensor& h = {}, const Tensor& lengths = {}) const;
+  RNN remake() const { return RNN(kind(), options()); }
+
+ private:
+  RNN(Recurrence kind, const RecurrentLayerOptions& options) : RecurrentLayer("RNN", kind, options) {}
 };
 
 /// Hochreiter and Schmidhuber 1997, with a forget gate; see Recurrence for the formula.
@@ -89,6 +95,7 @@ class LSTM : public RecurrentLayer {
       : LSTM(LSTMOptions{.input_size = input_size, .hidden_size = hidden_size}) {}
   LSTMOutput forward(const Tensor& x, const LSTMState& state = {}, const Tensor& lengths = {}) const;
   LSTMOutput operator()(const Tensor& x, const LSTMState& state = {}, const Tensor& lengths = {}) const;
+  LSTM remake() const { return LSTM(options()); }
 };
 
 /// Cho et al., arXiv 1406.1078, in the form of cuDNN and PyTorch; see Recurrence for the formula.
@@ -99,6 +106,7 @@ class GRU : public RecurrentLayer {
       : GRU(GRUOptions{.input_size = input_size, .hidden_size = hidden_size}) {}
   RecurrentOutput forward(const Tensor& x, const Tensor& h = {}, const Tensor& lengths = {}) const;
   RecurrentOutput operator()(const Tensor& x, const Tensor& h = {}, const Tensor& lengths = {}) const;
+  GRU remake() const { return GRU(options()); }
 };
 
 struct RNNCellOptions {
@@ -114,6 +122,7 @@ class RecurrentCell : public Module {
  protected:
   RecurrentCell(const char* name, Recurrence kind, const RNNCellOptions& options);
   LSTMState step(const Tensor& x, const LSTMState& state) const;
+  const RNNCellOptions& options() const { return options_; }
 
  private:
   const char* name_;
@@ -129,6 +138,7 @@ class RNNCell : public RecurrentCell {
   RNNCell(int64_t input_size, int64_t hidden_size)
       : RNNCell(RNNCellOptions{.input_size = input_size, .hidden_size = hidden_size}) {}
   Tensor forward(const Tensor& x, const Tensor& h = {}) const { return step(x, {h, {}}).h; }
+  RNNCell remake() const { return RNNCell(options()); }
   Tensor operator()(const Tensor& x, const Tensor& h = {}) const {
     return in_layer(*this, x, [&] { return forward(x, h); });
   }
@@ -142,6 +152,7 @@ class LSTMCell : public RecurrentCell {
       : LSTMCell(RNNCellOptions{.input_size = input_size, .hidden_size = hidden_size}) {}
   LSTMState forward(const Tensor& x, const LSTMState& state = {}) const { return step(x, state); }
   LSTMState operator()(const Tensor& x, const LSTMState& state = {}) const;
+  LSTMCell remake() const { return LSTMCell(options()); }
 };
 
 /// One step of a GRU: the next h.
@@ -151,6 +162,7 @@ class GRUCell : public RecurrentCell {
   GRUCell(int64_t input_size, int64_t hidden_size)
       : GRUCell(RNNCellOptions{.input_size = input_size, .hidden_size = hidden_size}) {}
   Tensor forward(const Tensor& x, const Tensor& h = {}) const { return step(x, {h, {}}).h; }
+  GRUCell remake() const { return GRUCell(options()); }
   Tensor operator()(const Tensor& x, const Tensor& h = {}) const {
     return in_layer(*this, x, [&] { return forward(x, h); });
   }

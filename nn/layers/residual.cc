@@ -30,7 +30,8 @@ BatchNorm2d norm(int64_t features, DType dtype) { return BatchNorm2d({.num_featu
 }  // namespace
 
 BasicBlock::BasicBlock(const BasicBlockOptions& o)
-    : conv1_(register_module("conv1", convolution(checked(o).in_channels, o.out_channels, 3, o.stride, o.dtype))),
+    : options_(checked(o)),
+      conv1_(register_module("conv1", convolution(o.in_channels, o.out_channels, 3, o.stride, o.dtype))),
       bn1_(register_module("bn1", norm(o.out_channels, o.dtype))),
       conv2_(register_module("conv2", convolution(o.out_channels, o.out_channels, 3, 1, o.dtype))),
       bn2_(register_module("bn2", norm(o.out_channels, o.dtype))) {

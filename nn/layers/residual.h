@@ -26,8 +26,10 @@ class BasicBlock : public Layer<BasicBlock> {
   BasicBlock(int64_t in_channels, int64_t out_channels, int64_t stride = 1)
       : BasicBlock(BasicBlockOptions{.in_channels = in_channels, .out_channels = out_channels, .stride = stride}) {}
   Tensor forward(const Tensor& x) const;
+  BasicBlock remake() const { return BasicBlock(options_); }
 
  private:
+  BasicBlockOptions options_;
   Conv2d conv1_;
   BatchNorm2d bn1_;
   Conv2d conv2_;

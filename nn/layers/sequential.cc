@@ -10,6 +10,12 @@ size_t Sequential::fused_steps(size_t index) const {
   return images && index + 2 < steps_.size() && steps_[index + 2]->max_pool() != nullptr ? 3 : 2;
 }
 
+Sequential Sequential::remake() const {
+  Sequential out;
+  for (const std::unique_ptr<Step>& step : steps_) step->remake(out);
+  return out;
+}
+
 Tensor Sequential::forward(const Tensor& x) const {
   Tensor y = x;
   for (size_t i = 0; i < steps_.size();) {

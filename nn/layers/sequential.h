@@ -32,10 +32,12 @@ class Sequential : public Layer<Sequential> {
   template <SequentialStep M> void push_back(M module) { push_back(std::to_string(steps_.size()), std::move(module)); }
   template <TensorFunction F> void push_back(const std::string& name, F f) { push_back(name, Lambda(std::move(f))); }
   template <HasForward M> void push_back(const std::string& name, M module) {
-    steps_.push_back(std::make_unique<StepOf<M>>(register_module(name, std::move(module))));
+    steps_.push_back(std::make_unique<StepOf<M>>(name, register_module(name, std::move(module))));
   }
 
   Tensor forward(const Tensor& x) const;
+  /// Error where a step has neither a remake() nor a default constructor.
+  Sequential remake() const;
   size_t size() const { return steps_.size(); }
   /// The module at `index`, which must be an M: `net.at<nn::Linear>(0).weight()`. Error where it is not.
   template <class M> M& at(size_t index) const {
@@ -47,16 +49,27 @@ class Sequential : public Layer<Sequential> {
 
  private:
   struct Step {
+    explicit Step(std::string its_name) : name(std::move(its_name)) {}
     virtual ~Step() = default;
+    /// Appends a step like this one.
+    virtual void remake(Sequential& out) const = 0;
     virtual Tensor run(const Tensor& x) = 0;
     /// Tells observers that this step gave `y` as a part of the step before it.
     virtual void announce(const Tensor& y) = 0;
     virtual const BatchNorm* batch_norm() const { return nullptr; }
     virtual bool is_relu() const { return false; }
     virtual const MaxPool2d* max_pool() const { return nullptr; }
+    std::string name;
   };
   template <class M> struct StepOf final : Step {
-    explicit StepOf(M m) : module(std::move(m)) {}
+    StepOf(std::string its_name, M m) : Step(std::move(its_name)), module(std::move(m)) {}
+    void remake(Sequential& out) const override {
+      if constexpr (Clonable<M>)
+        out.push_back(name, detail::remade(module));
+      else
+        throw Error(
+            text("step `", name, "` (", module.type_name(), ") has neither remake() nor a default constructor"));
+    }
     Tensor run(const Tensor& x) override { return run_layer(module, x); }
     void announce(const Tensor& y) override {
       (void)in_layer(module, y, [&] { return y; });
@@ -89,6 +102,11 @@ template <std::derived_from<Module> M> class ModuleList : public Module {
   ModuleList() = default;
   void push_back(M module) { items_.push_back(register_module(std::to_string(items_.size()), std::move(module))); }
 
+  ModuleList remake() const requires Clonable<M> {
+    ModuleList out;
+    for (const M& item : items_) out.push_back(detail::remade(item));
+    return out;
+  }
   size_t size() const { return items_.size(); }
   M& operator[](size_t index) {
     if (index >= items_.size()) throw IndexError(text("index ", index, " is out of range for ", size(), " modules"));
@@ -111,6 +129,11 @@ template <std::derived_from<Module> M> class ModuleDict : public Module {
     items_.emplace_back(name, register_module(name, std::move(module)));
   }
 
+  ModuleDict remake() const requires Clonable<M> {
+    ModuleDict out;
+    for (const auto& [name, module] : items_) out.insert(name, detail::remade(module));
+    return out;
+  }
   size_t size() const { return items_.size(); }
   bool contains(const std::string& name) const { return find(name) != items_.size(); }
   /// Error where there is none of this name.
@@ -143,6 +166,11 @@ class ParameterList : public Module {
     return items_.back();
   }
 
+  ParameterList remake() const {
+    ParameterList out;
+    for (const Tensor& item : items_) out.push_back(item.detach().clone());
+    return out;
+  }
   size_t size() const { return items_.size(); }
   Tensor operator[](size_t index) const {
     if (index >= items_.size()) throw IndexError(text("index ", index, " is out of range for ", size(), " parameters"));

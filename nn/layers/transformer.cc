@@ -1,6 +1,7 @@
 #include "nn/layers/transformer.h"
 
 #include "nn/init.h"
+#include "nn/layers/option_list.h"
 #include "nn/layers/options.h"
 #include "tensor/functions/binary.h"
 #include "tensor/functions/unary.h"
@@ -33,6 +34,13 @@ LayerNorm norm(const Options& o) {
   return LayerNorm({.normalized_shape = {o.d_model}, .eps = o.layer_norm_eps, .bias = o.bias, .dtype = o.dtype});
 }
 
+std::string described(const Options& o) {
+  detail::OptionList out;
+  out.add(o.d_model).add(o.nhead).add("dim_feedforward", o.dim_feedforward);
+  if (o.activation == Options::Activation::gelu) out.add("activation", "gelu");
+  return out.add_unless(false, "norm_first", o.norm_first).line();
+}
+
 Tensor activated(const Tensor& x, const Options& o) {
   return o.activation == Options::Activation::gelu ? gelu(x) : relu(x);
 }
@@ -48,7 +56,9 @@ TransformerEncoderLayer::TransformerEncoderLayer(const Options& o)
       norm1_(register_module("norm1", norm(o))),
       norm2_(register_module("norm2", norm(o))),
       dropout1_(register_module("dropout1", Dropout(o.dropout))),
-      dropout2_(register_module("dropout2", Dropout(o.dropout))) {}
+      dropout2_(register_module("dropout2", Dropout(o.dropout))) {
+  describe(described(o));
+}
 
 Tensor TransformerEncoderLayer::attend(const Tensor& x, const AttentionMask& mask) const {
   return dropout1_(self_attn_(x, mask));
@@ -79,7 +89,9 @@ TransformerDecoderLayer::TransformerDecoderLayer(const TransformerDecoderLayerOp
       norm3_(register_module("norm3", norm(o))),
       dropout1_(register_module("dropout1", Dropout(o.dropout))),
       dropout2_(register_module("dropout2", Dropout(o.dropout))),
-      dropout3_(register_module("dropout3", Dropout(o.dropout))) {}
+      dropout3_(register_module("dropout3", Dropout(o.dropout))) {
+  describe(described(o));
+}
 
 Tensor TransformerDecoderLayer::feed_forward(const Tensor& x) const {
   return dropout3_(linear2_(dropout_(activated(linear1_(x), options_))));
@@ -97,7 +109,7 @@ Tensor TransformerDecoderLayer::forward(const Tensor& tgt, const Tensor& memory,
 }
 
 TransformerEncoder::TransformerEncoder(const TransformerStackOptions& o)
-    : layers_(register_module("layers", ModuleList<TransformerEncoderLayer>())) {
+    : options_(o), layers_(register_module("layers", ModuleList<TransformerEncoderLayer>())) {
   Frame frame("TransformerEncoder");
   detail::check_positive("num_layers", o.num_layers);
   for (int64_t i = 0; i < o.num_layers; ++i) layers_.push_back(TransformerEncoderLayer(o.layer));
@@ -111,7 +123,7 @@ Tensor TransformerEncoder::forward(const Tensor& x, const AttentionMask& mask) c
 }
 
 TransformerDecoder::TransformerDecoder(const TransformerStackOptions& o)
-    : layers_(register_module("layers", ModuleList<TransformerDecoderLayer>())) {
+    : options_(o), layers_(register_module("layers", ModuleList<TransformerDecoderLayer>())) {
   Frame frame("TransformerDecoder");
   detail::check_positive("num_layers", o.num_layers);
   for (int64_t i = 0; i < o.num_layers; ++i) layers_.push_back(TransformerDecoderLayer(o.layer));
@@ -125,7 +137,8 @@ Tensor TransformerDecoder::forward(const Tensor& tgt, const Tensor& memory, cons
 }
 
 Transformer::Transformer(const TransformerOptions& o)
-    : encoder_(register_module(
+    : options_(o),
+      encoder_(register_module(
           "encoder", TransformerEncoder({.layer = o.layer, .num_layers = o.num_encoder_layers, .norm = true}))),
       decoder_(register_module(
           "decoder", TransformerDecoder({.layer = o.layer, .num_layers = o.num_decoder_layers, .norm = true}))) {

@@ -32,6 +32,7 @@ class TransformerEncoderLayer : public Layer<TransformerEncoderLayer> {
   explicit TransformerEncoderLayer(const TransformerEncoderLayerOptions& options);
 
   Tensor forward(const Tensor& x, const AttentionMask& mask = {}) const;
+  TransformerEncoderLayer remake() const { return TransformerEncoderLayer(options_); }
   using Layer<TransformerEncoderLayer>::operator();
   Tensor operator()(const Tensor& x, const AttentionMask& mask) const {
     return in_layer(*this, x, [&] { return forward(x, mask); });
@@ -69,6 +70,7 @@ class TransformerDecoderLayer : public Module {
   using Activation = TransformerDecoderLayerOptions::Activation;
   explicit TransformerDecoderLayer(const TransformerDecoderLayerOptions& options);
   Tensor forward(const Tensor& tgt, const Tensor& memory, const DecoderMask& mask = {}) const;
+  TransformerDecoderLayer remake() const { return TransformerDecoderLayer(options_); }
   Tensor operator()(const Tensor& tgt, const Tensor& memory, const DecoderMask& mask = {}) const {
     return in_layer(*this, tgt, [&] { return forward(tgt, memory, mask); });
   }
@@ -96,12 +98,14 @@ class TransformerEncoder : public Layer<TransformerEncoder> {
  public:
   explicit TransformerEncoder(const TransformerStackOptions& options);
   Tensor forward(const Tensor& x, const AttentionMask& mask = {}) const;
+  TransformerEncoder remake() const { return TransformerEncoder(options_); }
   using Layer<TransformerEncoder>::operator();
   Tensor operator()(const Tensor& x, const AttentionMask& mask) const {
     return in_layer(*this, x, [&] { return forward(x, mask); });
   }
 
  private:
+  TransformerStackOptions options_;
   ModuleList<TransformerEncoderLayer> layers_;
   std::optional<LayerNorm> norm_;
 };
@@ -111,11 +115,13 @@ class TransformerDecoder : public Module {
  public:
   explicit TransformerDecoder(const TransformerStackOptions& options);
   Tensor forward(const Tensor& tgt, const Tensor& memory, const DecoderMask& mask = {}) const;
+  TransformerDecoder remake() const { return TransformerDecoder(options_); }
   Tensor operator()(const Tensor& tgt, const Tensor& memory, const DecoderMask& mask = {}) const {
     return in_layer(*this, tgt, [&] { return forward(tgt, memory, mask); });
   }
 
  private:
+  TransformerStackOptions options_;
   ModuleList<TransformerDecoderLayer> layers_;
   std::optional<LayerNorm> norm_;
 };
@@ -139,11 +145,13 @@ class Transformer : public Module {
  public:
   explicit Transformer(const TransformerOptions& options = {});
   Tensor forward(const Tensor& src, const Tensor& tgt, const TransformerMask& mask = {}) const;
+  Transformer remake() const { return Transformer(options_); }
   Tensor operator()(const Tensor& src, const Tensor& tgt, const TransformerMask& mask = {}) const {
     return in_layer(*this, src, [&] { return forward(src, tgt, mask); });
   }
 
  private:
+  TransformerOptions options_;
   TransformerEncoder encoder_;
   TransformerDecoder decoder_;
 };

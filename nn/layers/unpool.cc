@@ -1,5 +1,6 @@
 #include "nn/layers/unpool.h"
 
+#include "nn/layers/option_list.h"
 #include "nn/layers/options.h"
 
 namespace weft::nn {
@@ -15,8 +16,15 @@ template <class Sizes> const PoolOptionsOf<Sizes>& checked(const char* layer, co
 
 }  // namespace
 
-MaxUnpool1d::MaxUnpool1d(const Pool1dOptions& options) : options_(checked("MaxUnpool1d", options)) {}
-MaxUnpool2d::MaxUnpool2d(const Pool2dOptions& options) : options_(checked("MaxUnpool2d", options)) {}
-MaxUnpool3d::MaxUnpool3d(const Pool3dOptions& options) : options_(checked("MaxUnpool3d", options)) {}
+#define WEFT_UNPOOL_LAYER(Name, Options)                                                      \
+  Name::Name(const Options& o) : options_(checked(#Name, o)) {                                \
+    detail::OptionList list;                                                                  \
+    list.add("kernel_size", o.kernel_size).add("stride", o.step()).add("padding", o.padding); \
+    describe(list.line());                                                                    \
+  }
+WEFT_UNPOOL_LAYER(MaxUnpool1d, Pool1dOptions)
+WEFT_UNPOOL_LAYER(MaxUnpool2d, Pool2dOptions)
+WEFT_UNPOOL_LAYER(MaxUnpool3d, Pool3dOptions)
+#undef WEFT_UNPOOL_LAYER
 
 }  // namespace weft::nn

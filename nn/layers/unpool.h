@@ -15,6 +15,7 @@ namespace weft::nn {
     Tensor forward(const Tensor& x, const Tensor& indices, const Shape& size = {}) const {         \
       return function(x, indices, options_, size);                                                 \
     }                                                                                              \
+    Name remake() const { return Name(options_); }                                                 \
     Tensor operator()(const Tensor& x, const Tensor& indices, const Shape& size = {}) const {      \
       return in_layer(*this, x, [&] { return forward(x, indices, size); });                        \
     }                                                                                              \

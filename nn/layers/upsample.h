@@ -10,11 +10,9 @@ namespace weft::nn {
 /// is given.
 class Upsample : public Layer<Upsample> {
  public:
-  explicit Upsample(const InterpolateOptions& options) : options_(options) {
-    Frame frame("Upsample");
-    if (options.size.empty() == options.scale.values.empty()) throw Error("either size or scale must be given");
-  }
+  explicit Upsample(const InterpolateOptions& options);
   Tensor forward(const Tensor& x) const { return interpolate(x, options_); }
+  Upsample remake() const { return Upsample(options_); }
 
  private:
   InterpolateOptions options_;

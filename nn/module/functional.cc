@@ -1,6 +1,7 @@
 #include "nn/module/functional.h"
 
 #include <map>
+#include <utility>
 
 #include "autograd/transforms/recorded.h"
 #include "nn/module/module_state.h"
@@ -47,7 +48,7 @@ void ReplacedState::exchange() noexcept {
   for (const Pair& pair : pairs_) {
     internal::TensorBody &a = internal::body(pair.own), &b = internal::body(pair.given);
     std::swap(a.storage, b.storage);
-    std::swap(a.view, b.view);
+    a.view = std::exchange(b.view, std::move(a.view));  // g++ 12 warns of std::swap
     std::swap(a.dtype, b.dtype);
     std::swap(a.output_index, b.output_index);
     std::swap(a.version, b.version);

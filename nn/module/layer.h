@@ -5,6 +5,7 @@
 #include <concepts>
 #include <type_traits>
 
+#include "nn/module/clone.h"
 #include "nn/module/module.h"
 #include "tensor/dispatch/observer.h"
 
@@ -53,6 +54,8 @@ template <class Self> class Layer : public Module {
  public:
   Tensor operator()(const Tensor& x) { return run_layer(static_cast<Self&>(*this), x); }
   Tensor operator()(const Tensor& x) const { return run_layer(static_cast<const Self&>(*this), x); }
+  /// See nn::clone().
+  Self clone() const { return nn::clone(static_cast<const Self&>(*this)); }
 };
 
 }  // namespace weft::nn

@@ -13,15 +13,26 @@ namespace {
 
 using Bodies = std::unordered_set<const internal::TensorBody*>;
 
-/// `Conv2d` for weft::nn::Conv2d.
+/// `Conv2d` for weft::nn::Conv2d, `ModuleList<Conv2d>` for a list of them.
 std::string class_name(const std::type_info& type) {
   int status = 0;
   char* demangled = abi::__cxa_demangle(type.name(), nullptr, nullptr, &status);
   std::string name = status == 0 ? demangled : type.name();
   std::free(demangled);
-  const size_t arguments = name.find('<');
-  const size_t colons = name.rfind("::", arguments);
-  return colons == std::string::npos ? name : name.substr(colons + 2);
+  std::string out;
+  std::vector<size_t> starts = {0};  // in `out`, of the name and of the template arguments that are open
+  for (size_t i = 0; i < name.size(); ++i) {
+    if (name.compare(i, 2, "::") == 0) {
+      out.erase(starts.back());
+      ++i;
+      continue;
+    }
+    if (name[i] == '>') starts.pop_back();
+    out += name[i];
+    if (name[i] == '<') starts.push_back(out.size());
+    if (name[i] == ',') starts.back() = out.size();
+  }
+  return out;
 }
 
 /// Gives the leaves in `from` that `seen` does not hold their full names, and adds them to it.

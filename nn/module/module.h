@@ -49,6 +49,8 @@ using ForwardPreHook = std::function<Tensor(const Module&, const Tensor& x)>;
 using ForwardHook = std::function<Tensor(const Module&, const Tensor& x, const Tensor& y)>;
 
 namespace detail {
+void copy_module_state(const Module& from, const Module& to);
+class Parametrization;
 /// Hooks of all modules: while there is none, a call does not look for one.
 inline std::atomic<int> forward_hooks{0};
 }  // namespace detail
@@ -130,6 +132,9 @@ class Module {
   /// Freezes (false) or thaws all parameters.
   void requires_grad_(bool value = true);
 
+  /// What the handles of one module share; for nn/'s own files.
+  struct State;
+
  protected:
   /// Makes `module` a child. Returns it, for a member to hold:
   ///   nn::Linear head = register_module("head", nn::Linear(8, 2));
@@ -147,7 +152,8 @@ class Module {
 
  private:
   friend class ReplacedState;
-  struct State;
+  friend class detail::Parametrization;
+  friend void detail::copy_module_state(const Module& from, const Module& to);
   explicit Module(std::shared_ptr<State> state) : state_(std::move(state)) {}
   void check_name(const std::string& name) const;
   void adopt(const std::string& name, Module& module, const std::type_info& type);

@@ -45,4 +45,9 @@ struct Module::State {
   }
 };
 
+namespace detail {
+/// The tensor keeps its identity (for optimizers, and for every handle) and gets the memory of `converted`.
+void take_memory(const Tensor& tensor, const Tensor& converted);
+}  // namespace detail
+
 }  // namespace weft::nn

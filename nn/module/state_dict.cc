@@ -29,8 +29,9 @@ std::string misfit(const std::string& name, const Tensor& target, const Tensor& 
   return {};
 }
 
-/// The tensor keeps its identity (for optimizers, and for every handle) and gets other memory.
-void take_memory(const Tensor& tensor, const Tensor& converted) {
+}  // namespace
+
+void detail::take_memory(const Tensor& tensor, const Tensor& converted) {
   if (converted.shares_storage(tensor)) return;
   internal::TensorBody& body = internal::body(tensor);
   body.storage = internal::storage_ptr(converted);
@@ -39,8 +40,6 @@ void take_memory(const Tensor& tensor, const Tensor& converted) {
   body.version = body.storage->version();
   if (body.history) body.history->replaced(tensor);
 }
-
-}  // namespace
 
 StateDict Module::state_dict() const {
   StateDict out;
@@ -98,16 +97,16 @@ void Module::to(DType dtype) {
   Frame frame("to");
   if (!is_floating(dtype)) throw DtypeError(text("a module takes f32, f64, bf16 or f16, not ", dtype));
   NoGrad guard;
-  for (const Tensor& parameter : parameters()) take_memory(parameter, cast(parameter.detach(), dtype));
+  for (const Tensor& parameter : parameters()) detail::take_memory(parameter, cast(parameter.detach(), dtype));
   for (const NamedTensor& buffer : buffers())
-    if (is_floating(buffer.tensor.dtype())) take_memory(buffer.tensor, cast(buffer.tensor.detach(), dtype));
+    if (is_floating(buffer.tensor.dtype())) detail::take_memory(buffer.tensor, cast(buffer.tensor.detach(), dtype));
 }
 
 void Module::to(Device device) {
   Frame frame("to");
   NoGrad guard;
-  for (const Tensor& parameter : parameters()) take_memory(parameter, parameter.detach().to(device));
-  for (const NamedTensor& buffer : buffers()) take_memory(buffer.tensor, buffer.tensor.detach().to(device));
+  for (const Tensor& parameter : parameters()) detail::take_memory(parameter, parameter.detach().to(device));
+  for (const NamedTensor& buffer : buffers()) detail::take_memory(buffer.tensor, buffer.tensor.detach().to(device));
 }
 
 }  // namespace weft::nn

@@ -103,6 +103,23 @@ for i, (groups, shape) in enumerate([(2, (2, 6, 3, 3)), (3, (1, 6, 2, 2)), (1, (
 pads = [(1, (2, 3, 3, 2)), ((0, 2, 1, 0), (1, 2, 3, 4)), ((1, 2, 3, 4), (2, 2, 2)), (0, (1, 1, 2, 2))]
 for i, (pad, shape) in enumerate(pads):
     layer(f"zero_pad.{i}", nn.ZeroPad2d(pad), shape)
+for axes, pad, shape in [(1, (2, 1), (2, 3, 4)), (2, (1, 2, 0, 1), (2, 2, 3, 4)), (3, (1, 0, 2, 1, 1, 1), (1, 2, 3, 4, 2))]:
+    for name in ("Zero", "Reflection", "Replication", "Circular"):
+        pad_layer = getattr(nn, f"{name}Pad{axes}d")
+        layer(f"{name}Pad{axes}d", pad_layer(pad), shape)
+        layer(f"{name}Pad{axes}d_all", pad_layer(1), shape)
+        layer(f"{name}Pad{axes}d_single", pad_layer(pad), shape[1:])
+        layer(f"{name}Pad{axes}d_cut", pad_layer((-1, *pad[1:])), shape)
+    constant = getattr(nn, f"ConstantPad{axes}d")
+    layer(f"ConstantPad{axes}d", constant(pad, 0.7), shape)
+    layer(f"ConstantPad{axes}d_all", constant(2, -1.5), shape)
+    layer(f"ConstantPad{axes}d_single", constant(pad, 2.0), shape[1:])
+    layer(f"ConstantPad{axes}d_cut", constant((-1, *pad[1:]), 3.0), shape)
+for mode in ("reflect", "replicate", "circular"):
+    for axes, size in [(1, (7,)), (2, (5, 4)), (3, (4, 3, 5))]:
+        conv = getattr(nn, f"Conv{axes}d")
+        layer(f"conv{axes}d_{mode}", conv(2, 3, 3, padding=(2, 1, 2)[:axes], padding_mode=mode), (2, 2, *size))
+        layer(f"conv{axes}d_{mode}_same", conv(2, 2, 2, padding="same", groups=2, padding_mode=mode), (1, 2, *size))
 for axes, size in [(1, (8,)), (2, (6, 4)), (3, (4, 4, 2))]:
     pool = getattr(nn, f"MaxPool{axes}d")(2, return_indices=True)
     unpool = getattr(nn, f"MaxUnpool{axes}d")(2)

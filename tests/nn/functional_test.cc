@@ -5,6 +5,7 @@
 #include "nn/nn.h"
 #include "tensor/core/random.h"
 #include "tensor/functions_all.h"
+#include "tests/nn/error_of.h"
 
 namespace weft::testing {
 namespace {
@@ -27,15 +28,6 @@ struct Broken : nn::Layer<Broken> {
   Tensor a = register_parameter("a", ones({2}));
   Tensor forward(const Tensor& x) { return x * a * ones({3}); }
 };
-
-template <class F> std::string error_of(F&& f) {
-  try {
-    f();
-  } catch (const Error& error) {
-    return error.what();
-  }
-  return "";
-}
 
 TEST(FunctionalCall, ReplacesStateForOneCall) {
   manual_seed(1);

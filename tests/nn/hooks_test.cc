@@ -6,18 +6,12 @@
 #include "nn/nn.h"
 #include "tensor/core/random.h"
 #include "tensor/functions_all.h"
+#include "tests/nn/error_of.h"
 
 namespace weft::nn {
 namespace {
 
-template <class F> std::string message(F f) {
-  try {
-    f();
-  } catch (const Error& error) {
-    return error.what();
-  }
-  return "accepted";
-}
+using testing::error_of;
 
 TEST(Print, ShowsTheTreeOfModules) {
   Sequential net(Linear(4, 3), Sequential(BatchNorm1d(3), ReLU()), Dropout(0.25));
@@ -99,7 +93,7 @@ TEST(Containers, HoldModulesAndParametersByName) {
   EXPECT_TRUE(net.heads.contains("left"));
   EXPECT_FALSE(net.heads.contains("middle"));
   EXPECT_EQ(net.heads["right"](ones({1, 2})).shape(), (Shape{1, 3}));
-  EXPECT_EQ(message([&] { (void)net.heads["middle"]; }), "there is no module `middle`");
+  EXPECT_EQ(error_of([&] { (void)net.heads["middle"]; }), "there is no module `middle`");
   EXPECT_EQ(net.get_parameter("heads.left.weight").shape(), (Shape{1, 2}));
   EXPECT_TRUE(net.get_parameter("scales.0").is_same(net.scales[0]));
   EXPECT_THROW(net.scales[1], IndexError);
@@ -117,9 +111,9 @@ TEST(Dropouts, DropWholeChannels) {
   EXPECT_TRUE(equal(layer(ones({2, 3, 4, 4})), ones({2, 3, 4, 4})));
   EXPECT_EQ(Dropout1d()(ones({3, 4})).shape(), (Shape{3, 4}));
   EXPECT_EQ(Dropout3d()(ones({2, 3, 1, 2, 2})).shape(), (Shape{2, 3, 1, 2, 2}));
-  EXPECT_EQ(message([] { Dropout1d()(ones({4})); }),
+  EXPECT_EQ(error_of([] { Dropout1d()(ones({4})); }),
             "Dropout1d([4] f32): the input must have 3 axes, (N, C, ...), or 2 without N");
-  EXPECT_EQ(message([] { Dropout2d(1.5); }), "Dropout2d(): p must be in [0, 1], not 1.5");
+  EXPECT_EQ(error_of([] { Dropout2d(1.5); }), "Dropout2d(): p must be in [0, 1], not 1.5");
 }
 
 TEST(Dropouts, AlphaDropoutKeepsMeanAndVariance) {
@@ -147,14 +141,17 @@ TEST(Recurrent, DropsBetweenLayersInTrainingOnlyAndRefusesWhatDoesNotFit) {
   EXPECT_TRUE(equal(lstm(x).output, lstm(x).output));
   EXPECT_EQ(lstm(x[0]).output.shape(), (Shape{5, 4}));
   EXPECT_EQ(lstm(x[0]).h.shape(), (Shape{2, 4}));
-  EXPECT_EQ(message([&] { lstm(ones({2, 5, 4})); }), "LSTM([2, 5, 4] f32): x has 4 features, this layer takes 3");
-  EXPECT_EQ(message([&] {
+  EXPECT_EQ(error_of([&] { lstm(ones({2, 5, 4})); }), "LSTM([2, 5, 4] f32): x has 4 features, this layer takes 3");
+  EXPECT_EQ(error_of([&] {
               lstm(x, {zeros({1, 2, 4}), {}});
             }),
             "LSTM([2, 5, 3] f32): the first states must be [2, 2, 4], not [1, 2, 4]");
-  EXPECT_EQ(message([&] { lstm(x, {}, tensor({6, 1})); }), "LSTM([2, 5, 3] f32): length 6 is out of range for 5 steps");
-  EXPECT_EQ(message([] { GRU(3, 0); }), "GRU(): hidden_size must be 1 or more, not 0 (was it left out?)");
-  EXPECT_EQ(message([] { GRUCell(3, 2)(ones({1, 2, 3})); }), "GRUCell([1, 2, 3] f32): x must be (N, 3) or without N");
+  EXPECT_EQ(error_of([&] {
+              lstm(x, {}, tensor({6, 1}));
+            }),
+            "LSTM([2, 5, 3] f32): length 6 is out of range for 5 steps");
+  EXPECT_EQ(error_of([] { GRU(3, 0); }), "GRU(): hidden_size must be 1 or more, not 0 (was it left out?)");
+  EXPECT_EQ(error_of([] { GRUCell(3, 2)(ones({1, 2, 3})); }), "GRUCell([1, 2, 3] f32): x must be (N, 3) or without N");
 }
 
 }  // namespace

@@ -231,6 +231,69 @@ TEST(WindowGolden, Shuffles) {
   check("zero_pad.3", ZeroPad2d(0), shapes[3]);
 }
 
+Shape single(const Shape& batch) { return Shape(batch.begin() + 1, batch.end()); }
+
+/// A kind of pad: with a width for each side, with one for all, with one that cuts off, and of one sample.
+template <class PadLayer, class... W>
+void check_pads(const std::string& name, const Shape& shape, int64_t first, W... rest) {
+  check(name, PadLayer(first, rest...), shape);
+  check(name + "_all", PadLayer(1), shape);
+  check(name + "_cut", PadLayer(-1, rest...), shape);
+  check(name + "_single", PadLayer(first, rest...), single(shape));
+}
+
+TEST(WindowGolden, Pads) {
+  const Shape row = {2, 3, 4}, image = {2, 2, 3, 4}, volume = {1, 2, 3, 4, 2};
+  check_pads<ZeroPad1d>("ZeroPad1d", row, 2, 1);
+  check_pads<ZeroPad2d>("ZeroPad2d", image, 1, 2, 0, 1);
+  check_pads<ZeroPad3d>("ZeroPad3d", volume, 1, 0, 2, 1, 1, 1);
+  check_pads<ReflectionPad1d>("ReflectionPad1d", row, 2, 1);
+  check_pads<ReflectionPad2d>("ReflectionPad2d", image, 1, 2, 0, 1);
+  check_pads<ReflectionPad3d>("ReflectionPad3d", volume, 1, 0, 2, 1, 1, 1);
+  check_pads<ReplicationPad1d>("ReplicationPad1d", row, 2, 1);
+  check_pads<ReplicationPad2d>("ReplicationPad2d", image, 1, 2, 0, 1);
+  check_pads<ReplicationPad3d>("ReplicationPad3d", volume, 1, 0, 2, 1, 1, 1);
+  check_pads<CircularPad1d>("CircularPad1d", row, 2, 1);
+  check_pads<CircularPad2d>("CircularPad2d", image, 1, 2, 0, 1);
+  check_pads<CircularPad3d>("CircularPad3d", volume, 1, 0, 2, 1, 1, 1);
+}
+
+TEST(WindowGolden, ConstantPads) {
+  const Shape row = {2, 3, 4}, image = {2, 2, 3, 4}, volume = {1, 2, 3, 4, 2};
+  check("ConstantPad1d", ConstantPad1d(2, 1, 0.7), row);
+  check("ConstantPad1d_all", ConstantPad1d(2, -1.5), row);
+  check("ConstantPad1d_single", ConstantPad1d(2, 1, 2), single(row));
+  check("ConstantPad1d_cut", ConstantPad1d(-1, 1, 3.0), row);
+  check("ConstantPad2d", ConstantPad2d(1, 2, 0, 1, 0.7), image);
+  check("ConstantPad2d_all", ConstantPad2d(2, -1.5), image);
+  check("ConstantPad2d_single", ConstantPad2d(1, 2, 0, 1, 2), single(image));
+  check("ConstantPad2d_cut", ConstantPad2d(-1, 2, 0, 1, 3.0), image);
+  check("ConstantPad3d", ConstantPad3d(1, 0, 2, 1, 1, 1, 0.7), volume);
+  check("ConstantPad3d_all", ConstantPad3d(2, -1.5), volume);
+  check("ConstantPad3d_single", ConstantPad3d(1, 0, 2, 1, 1, 1, 2), single(volume));
+  check("ConstantPad3d_cut", ConstantPad3d(-1, 0, 2, 1, 1, 1, 3.0), volume);
+}
+
+template <class Conv, class Options, class Sizes>
+void check_padding_modes(const std::string& name, const Sizes& padding, const Shape& size) {
+  for (const auto& [mode, mode_name] : {std::pair{PadMode::reflect, "_reflect"},
+                                        {PadMode::replicate, "_replicate"},
+                                        {PadMode::circular, "_circular"}}) {
+    Shape two = {2, 2}, one = {1, 2};
+    for (int64_t s : size) two.push_back(s), one.push_back(s);
+    Options options{.in_channels = 2, .out_channels = 3, .kernel_size = 3, .padding = padding, .padding_mode = mode};
+    check(name + mode_name, Conv(options), two);
+    options.out_channels = 2, options.kernel_size = 2, options.padding = same, options.groups = 2;
+    check(name + mode_name + "_same", Conv(options), one);
+  }
+}
+
+TEST(WindowGolden, PaddingModes) {
+  check_padding_modes<Conv1d, Conv1dOptions>("conv1d", Single(2), {7});
+  check_padding_modes<Conv2d, Conv2dOptions>("conv2d", Pair(2, 1), {5, 4});
+  check_padding_modes<Conv3d, Conv3dOptions>("conv3d", Triple(2, 1, 2), {4, 3, 5});
+}
+
 /// A function as a module of no parameters.
 struct AsModule : Module {
   std::function<Tensor(const Tensor&)> f;

@@ -1,0 +1,110 @@
+#include "nn/layers/parametrize.h"
+
+#include <algorithm>
+
+#include "autograd/grad_mode.h"
+#include "nn/module/module_state.h"
+#include "tensor/functions/binary.h"
+#include "tensor/functions/matmul.h"
+#include "tensor/functions/random.h"
+#include "tensor/functions/reduce.h"
+#include "tensor/functions/unary.h"
+#include "tensor/functions/view.h"
+
+namespace weft::nn {
+namespace {
+
+int64_t checked_axis(int64_t dim, int64_t rank) {
+  if (dim < -rank || dim >= rank) throw IndexError(text("axis ", dim, " is out of range for ", rank, " axes"));
+  return dim < 0 ? dim + rank : dim;
+}
+
+/// x / max(|x|, eps).
+Tensor unit(const Tensor& x, double eps) { return x / clip(norm(x), eps, std::nullopt); }
+
+}  // namespace
+
+Tensor norm_except_dim(const Tensor& v, std::optional<int64_t> dim) {
+  if (!dim) return norm(v);
+  const int64_t kept = checked_axis(*dim, v.rank());
+  IntList others;
+  for (int64_t i = 0; i < v.rank(); ++i)
+    if (i != kept) others.push_back(i);
+  return others.empty() ? abs(v) : norm(v, 2, others, keepdim);
+}
+
+Tensor weight_norm(const Tensor& v, const Tensor& g, std::optional<int64_t> dim) {
+  Frame frame("weight_norm", v, g);
+  if (v.rank() == 0) throw ShapeError("a weight without axes has no direction");
+  const Tensor length = norm_except_dim(v, dim);
+  if (g.shape() != length.shape()) throw ShapeError(text("g must be ", length.shape(), ", not ", g.shape()));
+  return v * (g / length);
+}
+
+namespace detail {
+
+Parametrization::Parametrization(Module& module, const std::string& name) {
+  Module::State& state = module.state();
+  const auto found = std::find_if(state.parameters.begin(), state.parameters.end(),
+                                  [&](const NamedTensor& parameter) { return parameter.name == name; });
+  if (found == state.parameters.end())
+    throw Error(text(module.type_name(), " has no parameter `", name, "` of its own"));
+  initial_ = found->tensor.detach();
+  state.buffers.push_back({name, found->tensor, false});
+  state.parameters.erase(found);
+  state.type.clear();  // it is another class now
+  const auto all = std::find_if(state.children.begin(), state.children.end(),
+                                [](const Module::State::Child& child) { return child.name == "parametrizations"; });
+  Module parts = all == state.children.end() ? Module() : Module(all->state);
+  if (all == state.children.end()) {
+    module.adopt("parametrizations", parts, typeid(Module));
+    parts.state().type = "ModuleDict";
+  }
+  parts.adopt(name, list_, typeid(Module));
+  list_.state().type = "ParametrizationList";
+}
+
+void Parametrization::add_buffers(const std::vector<NamedTensor>& buffers) {
+  if (buffers.empty()) return;
+  Module first;
+  for (const NamedTensor& buffer : buffers) first.register_buffer(buffer.name, buffer.tensor);
+  list_.adopt("0", first, typeid(Module));
+}
+
+SpectralVectors::SpectralVectors(const Tensor& weight, int64_t dim, double eps)
+    : dim_(checked_axis(dim, weight.rank())), eps_(eps) {
+  if (weight.rank() < 2) return;
+  NoGrad guard;
+  const Tensor w = matrix(weight);
+  u_ = unit(randn({w.size(0)}, w.dtype()), eps);
+  v_ = unit(randn({w.size(1)}, w.dtype()), eps);
+  iterate(w, 15);
+}
+
+Tensor SpectralVectors::matrix(const Tensor& weight) const { return flatten(movedim(weight, dim_, 0), 1); }
+
+void SpectralVectors::iterate(const Tensor& matrix, int64_t count) const {
+  NoGrad guard;
+  Tensor u = u_, v = v_;
+  for (int64_t i = 0; i < count; ++i) {
+    u.copy_(unit(matmul(matrix, v), eps_));
+    v.copy_(unit(matmul(transpose(matrix, 0, 1), u), eps_));
+  }
+}
+
+// The vectors are copied: the next call moves them on, and this one's backward reads them.
+Tensor SpectralVectors::normalized(const Tensor& weight, int64_t iterations) const {
+  if (!u_.defined()) return unit(weight, eps_);
+  const Tensor w = matrix(weight);
+  iterate(w, iterations);
+  const Tensor u = u_.clone(), v = v_.clone();
+  return weight / sum(u * matmul(w, v));
+}
+
+std::vector<NamedTensor> SpectralVectors::buffers() const {
+  if (!u_.defined()) return {};
+  return {{"_u", u_}, {"_v", v_}};
+}
+
+}  // namespace detail
+}  // namespace weft::nn

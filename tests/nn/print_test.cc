@@ -1,0 +1,165 @@
+// How every layer prints, and that its clone is the same layer.
+#include <gtest/gtest.h>
+
+#include "nn/nn.h"
+
+namespace weft::nn {
+namespace {
+
+/// The layer prints as `expected`, and clone() gives one of the same class, options and tensors.
+template <class M> void expect_prints(const M& layer, const std::string& expected) {
+  EXPECT_EQ(layer.to_string(), expected);
+  const M copy = clone(layer);
+  EXPECT_EQ(copy.to_string(), expected);
+  EXPECT_EQ(copy.named_parameters().size(), layer.named_parameters().size());
+}
+
+TEST(Print, Activations) {
+  expect_prints(ReLU(), "ReLU()");
+  expect_prints(LeakyReLU(0.2), "LeakyReLU(negative_slope=0.2)");
+  expect_prints(GELU(), "GELU()");
+  expect_prints(GELU(Gelu::tanh), "GELU(approximate=tanh)");
+  expect_prints(Softplus(), "Softplus()");
+  expect_prints(Softplus(2), "Softplus(beta=2, threshold=20)");
+  expect_prints(Softmax(1), "Softmax(axis=1)");
+  expect_prints(LogSoftmax(0), "LogSoftmax(axis=0)");
+  expect_prints(Softmin(), "Softmin(axis=-1)");
+  expect_prints(GLU(0), "GLU(axis=0)");
+  expect_prints(ELU(), "ELU(alpha=1)");
+  expect_prints(CELU(0.5), "CELU(alpha=0.5)");
+  expect_prints(Hardtanh(-2, 3), "Hardtanh(min=-2, max=3)");
+  expect_prints(Threshold(0.1, 20), "Threshold(threshold=0.1, value=20)");
+  expect_prints(Softshrink(0.3), "Softshrink(0.3)");
+  expect_prints(Hardshrink(), "Hardshrink(0.5)");
+  expect_prints(PReLU(3), "PReLU(num_parameters=3)");
+  expect_prints(RReLU(0.1, 0.3), "RReLU(lower=0.1, upper=0.3)");
+}
+
+TEST(Print, Convolutions) {
+  expect_prints(Conv1d(3, 4, 5), "Conv1d(3, 4, kernel_size=5, stride=1)");
+  expect_prints(Conv2d({.in_channels = 4,
+                        .out_channels = 6,
+                        .kernel_size = {3, 5},
+                        .stride = 2,
+                        .padding = {1, 2},
+                        .dilation = 2,
+                        .groups = 2,
+                        .bias = false,
+                        .padding_mode = PadMode::reflect}),
+                "Conv2d(4, 6, kernel_size={3, 5}, stride=2, padding={1, 2}, dilation=2, groups=2, bias=false, "
+                "padding_mode=reflect)");
+  expect_prints(Conv3d({.in_channels = 1, .out_channels = 1, .kernel_size = 3, .padding = same}),
+                "Conv3d(1, 1, kernel_size=3, stride=1, padding=same)");
+  expect_prints(ConvTranspose1d({.in_channels = 2,
+                                 .out_channels = 4,
+                                 .kernel_size = 3,
+                                 .stride = 2,
+                                 .padding = 1,
+                                 .output_padding = 1,
+                                 .groups = 2,
+                                 .bias = false,
+                                 .dilation = 3}),
+                "ConvTranspose1d(2, 4, kernel_size=3, stride=2, padding=1, output_padding=1, groups=2, bias=false, "
+                "dilation=3)");
+  expect_prints(ConvTranspose2d(1, 2, 3), "ConvTranspose2d(1, 2, kernel_size=3, stride=1)");
+  expect_prints(ConvTranspose3d(1, 2, 3), "ConvTranspose3d(1, 2, kernel_size=3, stride=1)");
+}
+
+TEST(Print, PoolsAndWindows) {
+  expect_prints(MaxPool2d({.kernel_size = {3, 2}, .stride = 2, .padding = 1, .ceil_mode = true}),
+                "MaxPool2d(kernel_size={3, 2}, stride=2, padding=1, ceil_mode=true)");
+  expect_prints(MaxPool1d({.kernel_size = 2, .dilation = 3}),
+                "MaxPool1d(kernel_size=2, stride=2, padding=0, dilation=3)");
+  expect_prints(AvgPool3d({.kernel_size = 2, .count_include_pad = false, .divisor_override = 3}),
+                "AvgPool3d(kernel_size=2, stride=2, padding=0, count_include_pad=false, divisor_override=3)");
+  expect_prints(LPPool2d(3, 2), "LPPool2d(norm_type=3, kernel_size=2, stride=2, padding=0)");
+  expect_prints(AdaptiveAvgPool2d({3, 4}), "AdaptiveAvgPool2d(output_size={3, 4})");
+  expect_prints(AdaptiveMaxPool1d(5), "AdaptiveMaxPool1d(output_size=5)");
+  expect_prints(MaxUnpool2d(2), "MaxUnpool2d(kernel_size=2, stride=2, padding=0)");
+  expect_prints(Unfold(3), "Unfold(kernel_size=3, dilation=1, padding=0, stride=1)");
+  expect_prints(Fold({5, 6}, 2), "Fold(output_size={5, 6}, kernel_size=2, dilation=1, padding=0, stride=1)");
+  expect_prints(PixelShuffle(2), "PixelShuffle(upscale_factor=2)");
+  expect_prints(PixelUnshuffle(3), "PixelUnshuffle(downscale_factor=3)");
+  expect_prints(ChannelShuffle(4), "ChannelShuffle(groups=4)");
+  expect_prints(Upsample({.scale = 2.0, .mode = Interpolation::bilinear, .align_corners = true}),
+                "Upsample(scale=2, mode=bilinear, align_corners=true)");
+  expect_prints(Upsample({.size = {4, 5}}), "Upsample(size=[4, 5], mode=nearest)");
+  expect_prints(Upsample({.scale = {1.5, 2}}), "Upsample(scale={1.5, 2}, mode=nearest)");
+  expect_prints(ZeroPad2d(1), "ZeroPad2d(1, 1, 1, 1)");
+  expect_prints(ReflectionPad1d(1, 2), "ReflectionPad1d(1, 2)");
+  expect_prints(ReplicationPad3d(1, 2, 3, 4, 5, 6), "ReplicationPad3d(1, 2, 3, 4, 5, 6)");
+  expect_prints(CircularPad2d(1, 0, -2, 0), "CircularPad2d(1, 0, -2, 0)");
+  expect_prints(ConstantPad1d(1, 2, 3.5), "ConstantPad1d(1, 2, value=3.5)");
+}
+
+TEST(Print, Norms) {
+  expect_prints(BatchNorm2d({.num_features = 3, .momentum = std::nullopt, .affine = false}),
+                "BatchNorm2d(3, eps=1e-05, momentum=none, affine=false)");
+  expect_prints(BatchNorm3d({.num_features = 3, .momentum = 0.2, .track_running_stats = false}),
+                "BatchNorm3d(3, eps=1e-05, momentum=0.2, track_running_stats=false)");
+  expect_prints(InstanceNorm1d({.num_features = 3, .affine = true, .track_running_stats = true}),
+                "InstanceNorm1d(3, eps=1e-05, affine=true, track_running_stats=true)");
+  expect_prints(LayerNorm({4, 5}), "LayerNorm([4, 5], eps=1e-05)");
+  expect_prints(LayerNorm({.normalized_shape = {4}, .bias = false}), "LayerNorm([4], eps=1e-05, bias=false)");
+  expect_prints(LayerNorm({.normalized_shape = {4}, .affine = false}), "LayerNorm([4], eps=1e-05, affine=false)");
+  expect_prints(RMSNorm({4, 5}), "RMSNorm([4, 5])");
+  expect_prints(RMSNorm({.normalized_shape = {6}, .eps = 0.1, .affine = false}), "RMSNorm([6], eps=0.1, affine=false)");
+  expect_prints(GroupNorm({.num_groups = 2, .num_channels = 4, .affine = false}),
+                "GroupNorm(2, 4, eps=1e-05, affine=false)");
+  expect_prints(LocalResponseNorm(3), "LocalResponseNorm(3, alpha=0.0001, beta=0.75, k=1)");
+}
+
+TEST(Print, TablesAndForms) {
+  expect_prints(Linear({.in_features = 2, .out_features = 3, .bias = false, .dtype = f64}),
+                "Linear(in_features=2, out_features=3, bias=false)");
+  expect_prints(Bilinear({.in1_features = 2, .in2_features = 3, .out_features = 4, .bias = false}),
+                "Bilinear(in1_features=2, in2_features=3, out_features=4, bias=false)");
+  expect_prints(Embedding({.num_embeddings = 5, .embedding_dim = 2, .padding_idx = -1}),
+                "Embedding(5, 2, padding_idx=-1)");
+  expect_prints(EmbeddingBag({.num_embeddings = 5, .embedding_dim = 2, .mode = EmbeddingBag::Mode::max}),
+                "EmbeddingBag(5, 2, mode=max)");
+  expect_prints(PairwiseDistance({.p = 1, .keepdim = true}), "PairwiseDistance(p=1, eps=1e-06, keepdim=true)");
+  expect_prints(CosineSimilarity(), "CosineSimilarity(dim=1, eps=1e-08)");
+  expect_prints(Flatten(), "Flatten(start=1, end=-1)");
+  expect_prints(Unflatten(1, {2, -1}), "Unflatten(axis=1, sizes=[2, -1])");
+  expect_prints(Identity(), "Identity()");
+  expect_prints(Dropout2d(0.2), "Dropout2d(p=0.2)");
+  expect_prints(AlphaDropout(), "AlphaDropout(p=0.5)");
+  expect_prints(FeatureAlphaDropout(0.1), "FeatureAlphaDropout(p=0.1)");
+}
+
+TEST(Print, SequenceLayers) {
+  expect_prints(
+      LSTM({.input_size = 3, .hidden_size = 4, .num_layers = 2, .bias = false, .dropout = 0.1, .bidirectional = true}),
+      "LSTM(3, 4, num_layers=2, bias=false, dropout=0.1, bidirectional=true)");
+  expect_prints(RNN({.input_size = 3, .hidden_size = 4, .nonlinearity = RNN::Nonlinearity::relu}),
+                "RNN(3, 4, num_layers=1, nonlinearity=relu)");
+  expect_prints(GRU(3, 4), "GRU(3, 4, num_layers=1)");
+  expect_prints(RNNCell({.input_size = 3, .hidden_size = 4, .nonlinearity = RNN::Nonlinearity::relu}),
+                "RNNCell(3, 4, nonlinearity=relu)");
+  expect_prints(LSTMCell({.input_size = 3, .hidden_size = 4, .bias = false}), "LSTMCell(3, 4, bias=false)");
+  expect_prints(GRUCell(3, 4), "GRUCell(3, 4)");
+  expect_prints(MultiheadAttention({.embed_dim = 8, .num_heads = 4, .dropout = 0.1, .bias = false, .num_kv_heads = 2}),
+                "MultiheadAttention(\n"
+                "  embed_dim=8, num_heads=4, dropout=0.1, num_kv_heads=2, bias=false\n"
+                "  (out_proj): Linear(in_features=8, out_features=8, bias=false)\n"
+                ")");
+}
+
+TEST(Print, Transformers) {
+  const TransformerEncoderLayerOptions layer{
+      .d_model = 4, .nhead = 2, .dim_feedforward = 8, .activation = TransformerEncoderLayer::Activation::gelu};
+  const TransformerEncoderLayer encoder(layer);
+  EXPECT_TRUE(encoder.to_string().starts_with(
+      "TransformerEncoderLayer(\n  4, 2, dim_feedforward=8, activation=gelu\n  (self_attn): MultiheadAttention(\n"));
+  expect_prints(encoder, encoder.to_string());
+  const TransformerDecoderLayer decoder(layer);
+  expect_prints(decoder, decoder.to_string());
+  const Transformer whole({.layer = layer, .num_encoder_layers = 2, .num_decoder_layers = 1});
+  expect_prints(whole, whole.to_string());
+  const BasicBlock block(2, 4, 2);
+  expect_prints(block, block.to_string());
+}
+
+}  // namespace
+}  // namespace weft::nn
