@@ -6,14 +6,14 @@
 
 namespace weft::distributed {
 
-/// From now on each rank of `group` keeps the state of about 1 / size of the optimizer's elements (whole parameters, the
-/// largest first to whoever has least), and step() updates these and brings the others from their ranks. For after
+/// From now on each rank of `group` keeps the state of about 1 / size of the optimizer's elements (whole parameters,
+/// the largest first to whoever has least), and step() updates these and brings the others from their ranks. For after
 /// DataParallel, whose gradients all ranks have:
 ///   optim::AdamW optimizer(model.parameters(), {.lr = 1e-3});
 ///   distributed::shard(optimizer, group);
-/// Each parameter is computed as without it, to the bit. state_dict() and so io::save_checkpoint() are then calls of all
-/// ranks (save_checkpoint() below writes on one); they give the whole state, which any number of ranks loads, sharded
-/// or not. Every rank calls it with the same optimizer.
+/// Each parameter is computed as without it, to the bit. state_dict() and so io::save_checkpoint() are then calls of
+/// all ranks (save_checkpoint() below writes on one); they give the whole state, which any number of ranks loads,
+/// sharded or not. Every rank calls it with the same optimizer.
 void shard(optim::Optimizer& optimizer, const Group& group);
 
 }  // namespace weft::distributed

@@ -18,7 +18,8 @@ struct CrossEntropyRows {
 };
 
 /// Of each target the loss, -sum(t log_softmax(logits)), and the weight it counts with in a mean, w[y]; both are 0
-/// where it is ignored; with `widens` f32 for logits of 16 bits. The class weights have any floating dtype. IndexError `class 3 is out of range for 3 classes`, naming the first such target.
+/// where it is ignored; with `widens` f32 for logits of 16 bits. The class weights have any floating dtype. IndexError
+/// `class 3 is out of range for 3 classes`, naming the first such target.
 struct CrossEntropy : CrossEntropyRows {
   bool widens = false;
   static constexpr std::string_view name = "cross_entropy";

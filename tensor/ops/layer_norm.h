@@ -10,7 +10,8 @@ namespace weft::op {
 
 /// (x - mean) * rstd * weight + bias over the last `axes` axes, and per row mean and rstd = 1 / sqrt(var + eps) (kept
 /// at size 1). The variance is biased and computed about a value near the mean; weight and bias (optional) have the
-/// shape of those axes and any floating dtype, one for both; statistics of 16 bits are f32. The kernel leaves out statistics whose operand is undefined. With `rms` the mean counts as 0.
+/// shape of those axes and any floating dtype, one for both; statistics of 16 bits are f32. The kernel leaves out
+/// statistics whose operand is undefined. With `rms` the mean counts as 0.
 struct LayerNorm {
   int64_t axes;
   double eps;

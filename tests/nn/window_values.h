@@ -1,4 +1,5 @@
-// Sums of results and gradients of convolutions, pools and resampling: made by tests/golden/window.py with PyTorch 2.13.0. Not edited by hand.
+// Sums of results and gradients of convolutions, pools and resampling: made by tests/golden/window.py with PyTorch
+// 2.13.0. Not edited by hand.
 #pragma once
 
 // clang-format off

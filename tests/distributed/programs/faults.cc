@@ -1,5 +1,5 @@
-// A training program in which rank 1 goes wrong in the way that the first argument names; fault_test.cc starts it. It ends
-// with 0 only where nothing went wrong.
+// A training program in which rank 1 goes wrong in the way that the first argument names; fault_test.cc starts it. It
+// ends with 0 only where nothing went wrong.
 #include <signal.h>
 #include <unistd.h>
 
@@ -25,7 +25,8 @@ bool is_way(const char* name) { return way == name; }
 struct Net : nn::Module {
   nn::Linear first, second;
   explicit Net(int64_t width)
-      : first(register_module("first", nn::Linear(16, width))), second(register_module("second", nn::Linear(width, 4))) {}
+      : first(register_module("first", nn::Linear(16, width))),
+        second(register_module("second", nn::Linear(width, 4))) {}
   Tensor forward(const Tensor& x) { return second(first(x).relu()); }
 };
 
