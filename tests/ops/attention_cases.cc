@@ -1,5 +1,4 @@
 // Cases of attention.
-#include <algorithm>
 #include <cmath>
 #include <limits>
 

@@ -69,7 +69,7 @@ void add_transposed(Cases& cases, const std::string& name, const Shape& x, const
 
 /// Without a batch axis the result has none: the same numbers as for a batch of one.
 void add_unbatched(Cases& cases) {
-  const auto reference = [](const Shape& x, const Shape& weight, const auto& o) {
+  const auto naive = [](const Shape& x, const Shape& weight, const auto& o) {
     return [=](const Arrays& in) {
       Array y = reference::conv(reshaped(in[0], x), in[1], Array{{}, {}, true}, reference::conv_shape(x, weight, o), o);
       y.shape.erase(0);
@@ -78,17 +78,17 @@ void add_unbatched(Cases& cases) {
   };
   cases
       .add("conv1d unbatched", {{normal({2, 6}), normal({3, 2, 3})}}, CALL(conv1d(x[0], x[1])),
-           reference({1, 2, 6}, {3, 2, 3}, Conv1dOptions{}))
+           naive({1, 2, 6}, {3, 2, 3}, Conv1dOptions{}))
       .accepts(kFloating)
       .loose(4);
   cases
       .add("conv2d unbatched", {{normal({2, 4, 3}), normal({3, 2, 2, 3})}}, CALL(conv2d(x[0], x[1])),
-           reference({1, 2, 4, 3}, {3, 2, 2, 3}, Conv2dOptions{}))
+           naive({1, 2, 4, 3}, {3, 2, 2, 3}, Conv2dOptions{}))
       .accepts(kFloating)
       .loose(4);
   cases
       .add("conv3d unbatched", {{normal({2, 3, 4, 3}), normal({3, 2, 2, 2, 3})}}, CALL(conv3d(x[0], x[1])),
-           reference({1, 2, 3, 4, 3}, {3, 2, 2, 2, 3}, Conv3dOptions{}))
+           naive({1, 2, 3, 4, 3}, {3, 2, 2, 2, 3}, Conv3dOptions{}))
       .accepts(kFloating)
       .loose(4);
 }

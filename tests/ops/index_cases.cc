@@ -11,6 +11,7 @@ namespace {
 
 int64_t at(const Array& indices, const Index& index) { return static_cast<int64_t>(indices.at(index)); }
 
+/// x[0] at each index of x[1], whose place on `axis` is what x[1] holds there.
 Reference gathered(size_t axis) {
   return [axis](const Arrays& x) { return reference::gathered(x[0], x[1].shape, reference::each_named(x[1], axis)); };
 }

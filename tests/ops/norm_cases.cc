@@ -1,6 +1,5 @@
 // Cases of layer and batch normalisation.
 #include <algorithm>
-#include <cmath>
 
 #include "tensor/adjoints/batch_norm.h"
 #include "tensor/adjoints/layer_norm.h"

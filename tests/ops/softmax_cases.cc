@@ -1,6 +1,5 @@
 // Cases of softmax, log-softmax and their gradients as ops of their own.
 #include <cmath>
-#include <limits>
 
 #include "tensor/adjoints/softmax.h"
 #include "tensor/functions/fill.h"

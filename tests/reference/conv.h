@@ -17,14 +17,15 @@ void each_product(const Shape& x, const Shape& weight, const Shape& out, const C
   for (const Index& y : indices_of(out)) {
     size_t w = static_cast<size_t>(y[1]) * taps.size();
     for (const Index& tap : taps) {
-      Index from = {y[0], y[1] / filters * weight[1] + tap[0]};
+      int64_t from = y[0] * x[1] + y[1] / filters * weight[1] + tap[0];
       bool inside = true;
       for (int64_t i = 0; i < Sizes::kAxes && inside; ++i) {
-        const auto at = static_cast<size_t>(i);
-        from.push_back(y[at + 2] * o.stride[i] - o.padding[i] + tap[at + 1] * o.dilation[i]);
-        inside = from.back() >= 0 && from.back() < x[at + 2];
+        const auto axis = static_cast<size_t>(i);
+        const int64_t at = y[axis + 2] * o.stride[i] - o.padding[i] + tap[axis + 1] * o.dilation[i];
+        inside = at >= 0 && at < x[axis + 2];
+        from = from * x[axis + 2] + at;
       }
-      if (inside) visit(to, place_of(x, from), w);
+      if (inside) visit(to, static_cast<size_t>(from), w);
       ++w;
     }
     ++to;
