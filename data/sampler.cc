@@ -36,6 +36,16 @@ std::vector<int64_t> shuffled_order(RandomKey key, int64_t count) {
   return order;
 }
 
+namespace {
+
+void check_examples(const char* who, const std::vector<int64_t>& examples, int64_t dataset_size) {
+  for (const int64_t index : examples)
+    if (index < 0 || index >= dataset_size)
+      throw IndexError(text(who, ": example ", index, " of a dataset of ", dataset_size));
+}
+
+}  // namespace
+
 Sampler::Sampler(std::function<std::vector<int64_t>(RandomKey)> order, int64_t count, bool random)
     : order_(std::move(order)), count_(count), random_(random) {
   if (count < 0) throw Error(text("Sampler: count must be 0 or more, not ", count));
@@ -50,9 +60,46 @@ std::vector<int64_t> Sampler::order(RandomKey key, int64_t dataset_size) const {
   std::vector<int64_t> out = order_(key);
   if (static_cast<int64_t>(out.size()) != count_)
     throw Error(text("Sampler: it gave ", out.size(), " examples, not ", count_));
-  for (const int64_t index : out)
-    if (index < 0 || index >= dataset_size)
-      throw IndexError(text("Sampler: example ", index, " of a dataset of ", dataset_size));
+  check_examples("Sampler", out, dataset_size);
+  return out;
+}
+
+namespace {
+
+/// `order` in pieces of `size`; the last may be smaller.
+BatchSampler::Batches pieces(const std::vector<int64_t>& order, int64_t size, int64_t count) {
+  BatchSampler::Batches out;
+  for (int64_t i = 0; i < count; ++i) {
+    const auto begin = order.begin() + i * size;
+    out.emplace_back(begin, begin + std::min<int64_t>(size, order.end() - begin));
+  }
+  return out;
+}
+
+}  // namespace
+
+BatchSampler::BatchSampler(std::function<Batches(RandomKey)> batches, int64_t count, bool random)
+    : batches_(std::move(batches)), count_(count), random_(random) {
+  if (count < 0) throw Error(text("BatchSampler: count must be 0 or more, not ", count));
+}
+
+BatchSampler::BatchSampler(Sampler sampler, int64_t batch_size, bool drop_last)
+    : random_(sampler.is_random()), sampler_(std::move(sampler)), batch_size_(batch_size) {
+  if (!sampler_.defined()) throw Error("BatchSampler: it needs a sampler, like sequential(size) or shuffled(size)");
+  if (batch_size < 1) throw Error(text("BatchSampler: batch_size must be at least 1, not ", batch_size));
+  const int64_t rest = sampler_.count() % batch_size != 0 && !drop_last ? 1 : 0;
+  count_ = sampler_.count() / batch_size + rest;
+}
+
+BatchSampler::Batches BatchSampler::batches(RandomKey key, int64_t dataset_size) const {
+  if (!batches_) return pieces(sampler_.order(key, dataset_size), batch_size_, count_);
+  Batches out = batches_(key);
+  if (static_cast<int64_t>(out.size()) != count_)
+    throw Error(text("BatchSampler: it gave ", out.size(), " batches, not ", count_));
+  for (const std::vector<int64_t>& batch : out) {
+    if (batch.empty()) throw Error("BatchSampler: it gave an empty batch");
+    check_examples("BatchSampler", batch, dataset_size);
+  }
   return out;
 }
 
