@@ -10,23 +10,34 @@ namespace weft::data::detail {
 
 LoaderCore::LoaderCore(LoaderOptions options, int64_t dataset_size)
     : options_(std::move(options)), dataset_size_(dataset_size) {
+  check();
+  const int64_t count =
+      options_.sampler.defined() ? options_.sampler.count(dataset_size, options_.drop_last) : dataset_size;
+  const bool rest = count % options_.batch_size != 0 && !options_.drop_last;
+  batches_ = options_.batch_sampler.defined() ? options_.batch_sampler.count(dataset_size)
+                                              : count / options_.batch_size + (rest ? 1 : 0);
+}
+
+void LoaderCore::check() const {
   if (options_.batch_size < 1)
     throw Error(text("DataLoader: batch_size must be at least 1, not ", options_.batch_size));
   if (options_.prefetch < 0) throw Error(text("DataLoader: prefetch cannot be ", options_.prefetch));
   if (options_.workers < 0) throw Error(text("DataLoader: workers cannot be ", options_.workers));
-  if (dataset_size < 0) throw Error(text("DataLoader: a dataset of size ", dataset_size));
+  if (dataset_size_ < 0) throw Error(text("DataLoader: a dataset of size ", dataset_size_));
   if (options_.shuffle && options_.sampler.defined())
     throw Error("DataLoader: a sampler gives the order itself; leave shuffle out");
-  options_.sampler.check_size(dataset_size);
-  const int64_t count =
-      options_.sampler.defined() ? options_.sampler.count(dataset_size, options_.drop_last) : dataset_size;
-  const bool rest = count % options_.batch_size != 0 && !options_.drop_last;
-  batches_ = count / options_.batch_size + (rest ? 1 : 0);
+  if (options_.batch_sampler.defined() &&
+      (options_.batch_size != 1 || options_.shuffle || options_.sampler.defined() || options_.drop_last))
+    throw Error(
+        "DataLoader: batch_sampler gives the batches itself; leave batch_size, shuffle, sampler and drop_last out");
+  options_.sampler.check_size(dataset_size_);
+  options_.batch_sampler.check_size(dataset_size_);
 }
 
 std::shared_ptr<const Epoch> LoaderCore::start_epoch(bool random) {
   if (!resume_) {
-    key_ = options_.shuffle || options_.sampler.is_random() || random ? next_random_key(2) : RandomKey{};
+    const bool random_order = options_.shuffle || options_.sampler.is_random() || options_.batch_sampler.is_random();
+    key_ = random_order || random ? next_random_key(2) : RandomKey{};
     next_ = 0;
   }
   resume_ = false;
@@ -34,7 +45,9 @@ std::shared_ptr<const Epoch> LoaderCore::start_epoch(bool random) {
   auto epoch = std::make_shared<Epoch>();
   epoch->key = split_key(key_, 1);
   epoch->batch_size = options_.batch_size;
-  if (options_.sampler.defined()) {
+  if (options_.batch_sampler.defined()) {
+    epoch->batches = options_.batch_sampler.batches(split_key(key_, 0), dataset_size_);
+  } else if (options_.sampler.defined()) {
     epoch->order = options_.sampler.order({.key = split_key(key_, 0),
                                            .dataset_size = dataset_size_,
                                            .batch_size = options_.batch_size,
@@ -49,6 +62,7 @@ std::shared_ptr<const Epoch> LoaderCore::start_epoch(bool random) {
 }
 
 std::vector<int64_t> Epoch::indices(int64_t batch) const {
+  if (!batches.empty()) return batches[static_cast<size_t>(batch)];
   const int64_t begin = batch * batch_size;
   const int64_t end = begin + std::min(batch_size, static_cast<int64_t>(order.size()) - begin);
   return {order.begin() + begin, order.begin() + end};

@@ -25,10 +25,11 @@ namespace weft::data {
 struct LoaderOptions {
   int64_t batch_size = 1;
   bool shuffle = false;
-  bool drop_last = false;  // leaves out a last batch that is smaller
-  int64_t prefetch = 0;    // batches fetched ahead by threads; 0: none, or with workers two for each
-  Sampler sampler = {};    // which examples in which order; none: all of them
-  int64_t workers = 0;     // threads that fetch; the dataset is then asked from several at once. 0: one if prefetch > 0
+  bool drop_last = false;           // leaves out a last batch that is smaller
+  int64_t prefetch = 0;             // batches fetched ahead by threads; 0: none, or with workers two for each
+  Sampler sampler = {};             // which examples in which order; none: all of them
+  BatchSampler batch_sampler = {};  // which examples in each batch, in place of all of the above but prefetch
+  int64_t workers = 0;  // threads that fetch; the dataset is then asked from several at once. 0: one if prefetch > 0
 };
 
 namespace detail {
@@ -38,6 +39,7 @@ struct Epoch {
   RandomKey key;
   std::vector<int64_t> order;
   int64_t batch_size = 1;
+  BatchSampler::Batches batches;  // of a batch sampler; else there is an order
   /// The examples of a batch, and their keys.
   std::vector<int64_t> indices(int64_t batch) const;
   std::vector<RandomKey> keys(std::span<const int64_t> indices) const;
@@ -64,10 +66,13 @@ class LoaderCore {
   void set_position(const std::string& position);
 
  private:
+  void check() const;
   /// The examples of a batch, of all processes that take part.
   int64_t step_size() const { return options_.batch_size * options_.sampler.parts(); }
-  /// 0: in order, 1: shuffled, 2: by a sampler.
-  uint64_t order_kind() const { return options_.sampler.defined() ? 2u : options_.shuffle ? 1u : 0u; }
+  /// 0: in order, 1: shuffled, 2: by a sampler, 3: by a batch sampler.
+  uint64_t order_kind() const {
+    return options_.batch_sampler.defined() ? 3u : options_.sampler.defined() ? 2u : options_.shuffle ? 1u : 0u;
+  }
 
   LoaderOptions options_;
   int64_t dataset_size_;

@@ -36,6 +36,16 @@ std::vector<int64_t> shuffled_order(RandomKey key, int64_t count) {
   return order;
 }
 
+namespace {
+
+void check_examples(const char* who, const std::vector<int64_t>& examples, int64_t dataset_size) {
+  for (const int64_t index : examples)
+    if (index < 0 || index >= dataset_size)
+      throw IndexError(text(who, ": example ", index, " of a dataset of ", dataset_size));
+}
+
+}  // namespace
+
 Sampler::Sampler(std::function<std::vector<int64_t>(RandomKey)> order, int64_t count, bool random)
     : order_([order = std::move(order)](const OrderRequest& request) { return order(request.key); }),
       count_([count](int64_t, bool) { return count; }),
@@ -62,9 +72,53 @@ std::vector<int64_t> Sampler::order(const OrderRequest& request) const {
   const int64_t promised = count(request.dataset_size, request.drop_last);
   if (static_cast<int64_t>(out.size()) != promised)
     throw Error(text("Sampler: it gave ", out.size(), " examples, not ", promised));
-  for (const int64_t index : out)
-    if (index < 0 || index >= request.dataset_size)
-      throw IndexError(text("Sampler: example ", index, " of a dataset of ", request.dataset_size));
+  check_examples("Sampler", out, request.dataset_size);
+  return out;
+}
+
+namespace {
+
+/// `order` in pieces of `size`; the last may be smaller.
+BatchSampler::Batches pieces(const std::vector<int64_t>& order, int64_t size, int64_t count) {
+  BatchSampler::Batches out;
+  for (int64_t i = 0; i < count; ++i) {
+    const auto begin = order.begin() + i * size;
+    out.emplace_back(begin, begin + std::min<int64_t>(size, order.end() - begin));
+  }
+  return out;
+}
+
+}  // namespace
+
+BatchSampler::BatchSampler(std::function<Batches(RandomKey)> batches, int64_t count, bool random)
+    : batches_(std::move(batches)), count_(count), random_(random) {
+  if (count < 0) throw Error(text("BatchSampler: count must be 0 or more, not ", count));
+}
+
+BatchSampler::BatchSampler(Sampler sampler, int64_t batch_size, bool drop_last)
+    : random_(sampler.is_random()), sampler_(std::move(sampler)), batch_size_(batch_size), drop_last_(drop_last) {
+  if (!sampler_.defined()) throw Error("BatchSampler: it needs a sampler, like sequential(size) or shuffled(size)");
+  if (batch_size < 1) throw Error(text("BatchSampler: batch_size must be at least 1, not ", batch_size));
+}
+
+int64_t BatchSampler::count(int64_t dataset_size) const {
+  if (batches_) return count_;
+  const int64_t examples = sampler_.count(dataset_size, drop_last_);
+  return examples / batch_size_ + (examples % batch_size_ != 0 && !drop_last_ ? 1 : 0);
+}
+
+BatchSampler::Batches BatchSampler::batches(RandomKey key, int64_t dataset_size) const {
+  if (!batches_)
+    return pieces(
+        sampler_.order({.key = key, .dataset_size = dataset_size, .batch_size = batch_size_, .drop_last = drop_last_}),
+        batch_size_, count(dataset_size));
+  Batches out = batches_(key);
+  if (static_cast<int64_t>(out.size()) != count_)
+    throw Error(text("BatchSampler: it gave ", out.size(), " batches, not ", count_));
+  for (const std::vector<int64_t>& batch : out) {
+    if (batch.empty()) throw Error("BatchSampler: it gave an empty batch");
+    check_examples("BatchSampler", batch, dataset_size);
+  }
   return out;
 }
 

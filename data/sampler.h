@@ -91,4 +91,35 @@ struct DistributedOptions {
 /// unless 0 <= rank < ranks.
 Sampler distributed(int64_t rank, int64_t ranks, const DistributedOptions& options = {});
 
+/// Which examples make up each batch of an epoch: a function of the epoch's key. Batches may differ in size.
+class BatchSampler {
+ public:
+  using Batches = std::vector<std::vector<int64_t>>;
+  /// Whatever the loader says.
+  BatchSampler() = default;
+  /// `batches(key)` gives `count` lists of numbers of examples, none of them empty, the same for the same key. It reads
+  /// the key where `random`. Error where count < 0.
+  BatchSampler(std::function<Batches(RandomKey)> batches, int64_t count, bool random = true);
+  /// The examples of `sampler`, batch_size at a time; a smaller last batch is left out where `drop_last`. Error where
+  /// the sampler is undefined or batch_size < 1.
+  BatchSampler(Sampler sampler, int64_t batch_size, bool drop_last = false);
+
+  bool defined() const { return batches_ != nullptr || sampler_.defined(); }
+  bool is_random() const { return random_; }
+  /// Batches per epoch.
+  int64_t count(int64_t dataset_size = 0) const;
+  /// Error where it is made for datasets of another size.
+  void check_size(int64_t dataset_size) const { sampler_.check_size(dataset_size); }
+  /// Error where it does not give count() lists or an empty one, IndexError where a number is not in [0, dataset_size).
+  Batches batches(RandomKey key, int64_t dataset_size) const;
+
+ private:
+  std::function<Batches(RandomKey)> batches_;
+  int64_t count_ = 0;
+  bool random_ = false;
+  Sampler sampler_;  // where there are no batches_
+  int64_t batch_size_ = 1;
+  bool drop_last_ = false;
+};
+
 }  // namespace weft::data

@@ -25,3 +25,4 @@
 #include "optim/rprop.h"
 #include "optim/schedule.h"
 #include "optim/sgd.h"
+#include "optim/swa_lr.h"

@@ -97,6 +97,82 @@ TEST(Sampler, GoesOnInTheMiddleOfAnEpoch) {
   EXPECT_THROW(shuffled.set_position(position), Error);
 }
 
+std::vector<Numbers> batches_of(data::DataLoader<1>& loader) {
+  std::vector<Numbers> out;
+  for (const auto& [x] : loader) out.push_back(x.to_vector<int64_t>());
+  return out;
+}
+
+TEST(BatchSampler, GivesASamplersExamplesInBatches) {
+  using Batches = data::BatchSampler::Batches;
+  const data::BatchSampler all(data::sequential(10), 4), whole(data::sequential(10), 4, true);
+  EXPECT_EQ(all.batches({}, 10), (Batches{{0, 1, 2, 3}, {4, 5, 6, 7}, {8, 9}}));
+  EXPECT_EQ(whole.batches({}, 10), (Batches{{0, 1, 2, 3}, {4, 5, 6, 7}}));
+  EXPECT_FALSE(all.is_random());
+  EXPECT_TRUE(data::BatchSampler(data::shuffled(10), 3).is_random());
+  data::DataLoader loader(ten(), {.batch_sampler = all});
+  EXPECT_EQ(loader.size(), 3);
+  EXPECT_EQ(batches_of(loader), all.batches({}, 10));
+}
+
+TEST(BatchSampler, MayGiveBatchesOfUnequalSizesAndResumes) {
+  const data::BatchSampler buckets(
+      [](RandomKey key) {
+        const Numbers order = data::shuffled_order(key, 10);
+        return data::BatchSampler::Batches{
+            {order[0]}, {order.begin() + 1, order.begin() + 4}, {order.begin() + 4, order.end()}};
+      },
+      3);
+  for (const int64_t workers : {0, 2}) {
+    data::DataLoader loader(ten(), {.batch_sampler = buckets, .workers = workers});
+    std::vector<Numbers> seen;
+    std::string position;
+    for (const auto& [x] : loader) {
+      seen.push_back(x.to_vector<int64_t>());
+      if (seen.size() == 1) position = loader.position();
+    }
+    ASSERT_EQ(seen.size(), 3u);
+    EXPECT_EQ(seen[0].size(), 1u);
+    EXPECT_EQ(seen[2].size(), 6u);
+    data::DataLoader other(ten(), {.batch_sampler = buckets});
+    other.set_position(position);
+    EXPECT_EQ(batches_of(other), (std::vector<Numbers>{seen[1], seen[2]}));
+    data::DataLoader plain(ten());
+    EXPECT_THROW(plain.set_position(position), Error);
+  }
+}
+
+template <class F> std::string error_of(F&& f) {
+  try {
+    f();
+  } catch (const Error& error) {
+    return error.what();
+  }
+  return "";
+}
+
+TEST(BatchSampler, Errors) {
+  using data::BatchSampler;
+  const BatchSampler good(data::sequential(10), 4);
+  EXPECT_EQ(error_of([] { BatchSampler(data::sequential(10), 0); }),
+            "BatchSampler: batch_size must be at least 1, not 0");
+  EXPECT_EQ(error_of([] { BatchSampler(data::Sampler(), 2); }),
+            "BatchSampler: it needs a sampler, like sequential(size) or shuffled(size)");
+  EXPECT_EQ(error_of([&] { data::DataLoader(ten(), {.batch_size = 2, .batch_sampler = good}); }),
+            "DataLoader: batch_sampler gives the batches itself; leave batch_size, shuffle, sampler and drop_last out");
+  EXPECT_EQ(error_of([] {
+              data::DataLoader(ten(), {.batch_sampler = BatchSampler(data::weighted({1, 1}), 1)});
+            }),
+            "Sampler: it is for 2 examples, the dataset has 10");
+  const auto given = [](BatchSampler::Batches batches, int64_t count) {
+    return error_of([&] { (void)BatchSampler([batches](RandomKey) { return batches; }, count).batches({}, 10); });
+  };
+  EXPECT_EQ(given({{1}}, 2), "BatchSampler: it gave 1 batches, not 2");
+  EXPECT_EQ(given({{1}, {}}, 2), "BatchSampler: it gave an empty batch");
+  EXPECT_EQ(given({{1}, {10}}, 2), "BatchSampler: example 10 of a dataset of 10");
+  EXPECT_EQ(given({}, -1), "BatchSampler: count must be 0 or more, not -1");
+}
+
 TEST(Sampler, Errors) {
   EXPECT_THROW(data::weighted({1, -1}), Error);
   EXPECT_THROW(data::weighted({1, NAN}), Error);

@@ -183,9 +183,61 @@ for reduction in ("none", "mean", "sum"):
         ),
         (7, 2, 5),
     )
+
+
+def focal(x, t, alpha, gamma, reduction):
+    """torchvision's sigmoid_focal_loss."""
+    p = torch.sigmoid(x)
+    out = F.binary_cross_entropy_with_logits(x, t, reduction="none") * (1 - (p * t + (1 - p) * (1 - t))) ** gamma
+    if alpha >= 0:
+        out = (alpha * t + (1 - alpha) * (1 - t)) * out
+    return {"none": lambda: out, "mean": out.mean, "sum": out.sum}[reduction]()
+
+
+for reduction in ("none", "mean", "sum"):
+    soft, hard = torch.sigmoid(wave((4, 3), 0.2)), (wave((4, 3), 0.7) > 0).double()
+    for i, (target, alpha, gamma) in enumerate([(hard, 0.25, 2.0), (soft, 0.25, 2.0), (hard, -1.0, 0.5), (soft, 0.6, 0.0)]):
+        loss(f"focal_{i}.{reduction}", lambda x: focal(x, target, alpha, gamma, reduction), (4, 3))
 soft = torch.softmax(wave((2, 3, 2, 2), 0.4), 1)
 loss("soft_targets_images", lambda x: F.cross_entropy(x, soft), (2, 3, 2, 2))
 loss("kl_div_batch", lambda x: F.kl_div(x, torch.sigmoid(wave((4, 3), 0.2)), reduction="batchmean"), (4, 3))
+
+# ---- computed weights ----
+
+
+class Computed(nn.Module):
+    """A parametrized layer whose vectors u and v, if it has them, are waves; without a prefix in its names."""
+
+    def __init__(self, inner, evaluate=False):
+        super().__init__()
+        self.inner = inner.eval() if evaluate else inner
+        for name, buffer in inner.named_buffers():
+            buffer.copy_(wave(buffer.shape, 0.8 if name.endswith("_u") else 0.2))
+
+    def named_parameters(self, *args, **kwargs):
+        return self.inner.named_parameters(*args, **kwargs)
+
+    def forward(self, x):
+        return self.inner(x)
+
+
+weight_norm, spectral_norm = nn.utils.parametrizations.weight_norm, nn.utils.parametrizations.spectral_norm
+for name, inner, shape in [
+    ("weight_normed", weight_norm(nn.Linear(4, 3)), (2, 4)),
+    ("weight_normed_columns", weight_norm(nn.Linear(4, 3), dim=1), (2, 4)),
+    ("weight_normed_whole", weight_norm(nn.Conv1d(4, 3, 2, bias=False), dim=None), (2, 4, 5)),
+    ("weight_normed_bias", weight_norm(weight_norm(nn.Conv2d(2, 3, 2)), name="bias"), (1, 2, 4, 3)),
+    ("spectral", spectral_norm(nn.Linear(4, 3)), (2, 4)),
+    ("spectral_three", spectral_norm(nn.Conv2d(2, 3, 2), n_power_iterations=3), (1, 2, 4, 3)),
+    ("spectral_transposed", spectral_norm(nn.ConvTranspose1d(2, 3, 2)), (1, 2, 4)),
+    ("spectral_columns", spectral_norm(nn.Linear(4, 3, bias=False), dim=1, eps=0.5), (2, 4)),
+    ("spectral_row", spectral_norm(nn.PReLU(3)), (2, 3)),
+]:
+    computed = Computed(inner)
+    layer(name, computed, shape)
+    for key, buffer in inner.named_buffers():
+        put(f"{name}.{key}", buffer)
+    put(f"{name}.eval", computed.eval()(wave(shape, 0.6)))
 
 # ---- attention ----
 

@@ -5,6 +5,7 @@ import math
 import torch
 from torch import optim
 from torch.optim import lr_scheduler as schedules
+from torch.optim.swa_utils import SWALR
 
 from golden import digest, header
 
@@ -81,6 +82,80 @@ rates(
         ]
     ),
 )
+
+
+for i, (milestones, gamma) in enumerate([([1, 2, 3], 0.9), ([59], 0.5)]):
+    rates(f"multi_step_{i}", lambda o: schedules.MultiStepLR(o, milestones, gamma=gamma))
+for i, (factor, steps) in enumerate([(1.0, 10), (0.5, 1)]):
+    rates(f"constant_{i}", lambda o: schedules.ConstantLR(o, factor=factor, total_iters=steps))
+for i, (start, end, steps) in enumerate([(0.1, 0.9, 17), (1.0, 0.0, 59)]):
+    rates(f"linear_{i}", lambda o: schedules.LinearLR(o, start_factor=start, end_factor=end, total_iters=steps))
+for i, gamma in enumerate([0.5, 1.0]):
+    rates(f"exponential_{i}", lambda o: schedules.ExponentialLR(o, gamma=gamma))
+for i, (steps, power) in enumerate([(33, 0.5), (70, 3.0)]):
+    rates(f"polynomial_{i}", lambda o: schedules.PolynomialLR(o, total_iters=steps, power=power))
+rates("warm_restarts_once", lambda o: schedules.CosineAnnealingWarmRestarts(o, 100, eta_min=0.1))
+for i, (size, gamma) in enumerate([(7, 0.5), (1, 0.97), (59, 0.1), (20, 1.3)]):
+    rates(f"step_{i}", lambda o: schedules.StepLR(o, size, gamma=gamma))
+for i, (steps, low) in enumerate([(40, 0.01), (60, 0.0), (7, 0.1), (100, 0.39)]):
+    rates(f"cosine_{i}", lambda o: schedules.CosineAnnealingLR(o, steps, eta_min=low))
+rates(
+    "one_cycle_early",
+    lambda o: schedules.OneCycleLR(o, 0.8, 64, pct_start=0.1, base_momentum=0.6, max_momentum=0.9),
+    momentum=True,
+)
+for i, factor in enumerate([lambda s: 0.95**s, lambda s: 1 + (s % 5), lambda s: max(0.0, 1 - s / 50)]):
+    rates(f"lambda_{i}", lambda o: schedules.LambdaLR(o, factor))
+for i, factor in enumerate([lambda s: 0.95, lambda s: s / (s + 1), lambda s: 1.1 if s % 2 else 0.9]):
+    rates(f"multiplicative_{i}", lambda o: schedules.MultiplicativeLR(o, factor))
+
+
+def sequential(o, milestones, *makers):
+    return schedules.SequentialLR(o, [make(o) for make in makers], milestones=milestones)
+
+
+def constant(o):
+    return schedules.ConstantLR(o, factor=0.2, total_iters=8)
+
+
+def cosine(o):
+    return schedules.CosineAnnealingLR(o, 50)
+
+
+def linear(o):
+    return schedules.LinearLR(o, start_factor=0.5, total_iters=10)
+
+
+def polynomial(o):
+    return schedules.PolynomialLR(o, total_iters=25, power=1.5)
+
+
+rates("sequential_warm", lambda o: sequential(o, [10], linear, cosine))
+rates("sequential_short", lambda o: sequential(o, [1, 2], linear, constant, polynomial))
+rates("sequential_late", lambda o: sequential(o, [35], constant, polynomial))
+rates("chained_polynomial", lambda o: schedules.ChainedScheduler([constant(o), polynomial(o)]))
+rates("chained_one", lambda o: schedules.ChainedScheduler([linear(o)]))
+for i, (start, steps) in enumerate([(1 / 3, 20), (0.01, 1), (0.5, 30), (0.9, 59)]):
+    rates(f"warmup_{i}", lambda o: schedules.LinearLR(o, start_factor=start, total_iters=steps))
+
+
+class After:
+    """SWALR that begins after 25 steps of another schedule."""
+
+    def __init__(self, o):
+        self.first = schedules.ExponentialLR(o, gamma=0.97)
+        self.swa = SWALR(o, 0.05, anneal_epochs=12)
+        self.count = 0
+
+    def step(self):
+        self.count += 1
+        (self.first if self.count <= 25 else self.swa).step()
+
+
+rates("swa", lambda o: SWALR(o, 0.05))
+rates("swa_linear", lambda o: SWALR(o, 0.7, anneal_epochs=33, anneal_strategy="linear"))
+rates("swa_at_once", lambda o: SWALR(o, 0.1, anneal_epochs=0))
+rates("swa_after", After)
 
 
 def metric(step):

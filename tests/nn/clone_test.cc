@@ -62,7 +62,7 @@ TEST(Clone, TrainsApart) {
   const Tensor before = layer.weight().detach().clone();
   copy.weight().detach().fill_(7);
   EXPECT_TRUE(equal(layer.weight(), before));
-  EXPECT_TRUE(equal(copy.get_parameter("weight"), full({2, 3}, 7)));
+  EXPECT_TRUE(equal(copy.get_parameter("weight"), full({2, 3}, 7.0)));
   EXPECT_TRUE(equal(layer.weight().grad(), ones({2, 3})));
 }
 

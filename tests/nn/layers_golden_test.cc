@@ -67,6 +67,35 @@ TEST(LayersGolden, WeightNorm) {
   }
 }
 
+/// M in training, in evaluation, and the vectors it keeps, which begin as waves.
+template <class M> void check_computed(const std::string& name, M module, const Shape& shape) {
+  module.to(f64);
+  std::vector<NamedTensor> vectors;
+  for (const NamedTensor& buffer : module.buffers()) {
+    if (!buffer.name.starts_with("parametrizations")) continue;
+    NoGrad guard;
+    Tensor(buffer.tensor).copy_(wave(buffer.tensor.shape(), buffer.name.ends_with("_u") ? 0.8 : 0.2));
+    vectors.push_back(buffer);
+  }
+  check_module(name, module, {shape}, [](M& m, const std::vector<NamedTensor>& x) { return m(x[0].tensor); });
+  for (const NamedTensor& vector : vectors) expect_golden(name + "." + vector.name, vector.tensor);
+  module.eval();
+  expect_golden(name + ".eval", module(wave(shape, 0.6)));
+}
+
+TEST(LayersGolden, ComputedWeights) {
+  check_computed("weight_normed", weight_norm(Linear(4, 3)), {2, 4});
+  check_computed("weight_normed_columns", weight_norm(Linear(4, 3), {.dim = 1}), {2, 4});
+  const Conv1dOptions plain{.in_channels = 4, .out_channels = 3, .kernel_size = 2, .bias = false};
+  check_computed("weight_normed_whole", weight_norm(Conv1d(plain), {.dim = std::nullopt}), {2, 4, 5});
+  check_computed("weight_normed_bias", weight_norm(weight_norm(Conv2d(2, 3, 2)), {.name = "bias"}), {1, 2, 4, 3});
+  check_computed("spectral", spectral_norm(Linear(4, 3)), {2, 4});
+  check_computed("spectral_three", spectral_norm(Conv2d(2, 3, 2), {.n_power_iterations = 3}), {1, 2, 4, 3});
+  check_computed("spectral_transposed", spectral_norm(ConvTranspose1d(2, 3, 2)), {1, 2, 4});
+  check_computed("spectral_columns", spectral_norm(Linear(4, 3, false), {.eps = 0.5, .dim = 1}), {2, 4});
+  check_computed("spectral_row", spectral_norm(PReLU(3)), {2, 3});
+}
+
 class FurtherLosses : public ::testing::TestWithParam<std::pair<std::string, Reduction>> {
  protected:
   Reduction reduction() const { return GetParam().second; }
@@ -89,6 +118,13 @@ TEST_P(FurtherLosses, OfDistributions) {
   check("bce_p_weighted", {{4, 3}}, [&](const In& x) {
     return bce(sigmoid(x[0].tensor), p, {.weight = abs(wave({4, 1}, 0.4)), .reduction = r});
   });
+  const Tensor hard = (wave({4, 3}, 0.7) > 0.0).to(f64);
+  check("focal_0", {{4, 3}}, [&](const In& x) { return focal_loss(x[0].tensor, hard, {.reduction = r}); });
+  check("focal_1", {{4, 3}}, [&](const In& x) { return focal_loss(x[0].tensor, p, {.reduction = r}); });
+  check("focal_2", {{4, 3}},
+        [&](const In& x) { return focal_loss(x[0].tensor, hard, {.alpha = -1, .gamma = 0.5, .reduction = r}); });
+  check("focal_3", {{4, 3}},
+        [&](const In& x) { return focal_loss(x[0].tensor, p, {.alpha = 0.6, .gamma = 0, .reduction = r}); });
   check("poisson", {{4, 3}}, [&](const In& x) { return poisson_nll_loss(x[0].tensor, t, {.reduction = r}); });
   check("poisson_full", {{4, 3}},
         [&](const In& x) { return poisson_nll_loss(x[0].tensor, t, {.full = true, .reduction = r}); });

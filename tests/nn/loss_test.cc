@@ -8,6 +8,7 @@
 
 #include "autograd/autograd.h"
 #include "tensor/functions_all.h"
+#include "tests/nn/error_of.h"
 
 namespace weft::nn {
 namespace {
@@ -62,6 +63,61 @@ TEST(HuberLoss, AnInfiniteDistanceHasTheSlopeDelta) {
   const Tensor loss = huber_loss(x, y, {.delta = 2.0, .reduction = Reduction::sum});
   EXPECT_EQ(loss.item<double>(), kInfinity);
   EXPECT_EQ(gradient_of(loss, x), Numbers({2, -2, 0.5, -2}));
+}
+
+using testing::error_of;
+
+TEST(Losses, OfDistributionsRefuseWhatDoesNotFit) {
+  const Tensor x = zeros({2, 3}), y = zeros({3});
+  const std::string shapes = "([2, 3] f32, [3] f32): input and target must have one shape, not [2, 3] and [3]";
+  EXPECT_EQ(error_of([&] { kl_div(x, y); }), "kl_div" + shapes);
+  EXPECT_EQ(error_of([&] { bce(x, y); }), "bce" + shapes);
+  EXPECT_EQ(error_of([&] { focal_loss(x, y); }), "focal_loss" + shapes);
+  EXPECT_EQ(error_of([&] { poisson_nll_loss(x, y); }), "poisson_nll_loss" + shapes);
+  EXPECT_EQ(error_of([&] { bce(x + 2.0, x); }),
+            "bce([2, 3] f32, [2, 3] f32): probabilities must be in [0, 1]; for logits take bce_with_logits");
+  EXPECT_EQ(error_of([&] { focal_loss(x, x, {.gamma = -1}); }),
+            "focal_loss([2, 3] f32, [2, 3] f32): gamma must be 0 or more, not -1");
+  const std::string gaussian = "gaussian_nll_loss([2, 3] f32, [2, 3] f32, ";
+  EXPECT_EQ(error_of([&] { gaussian_nll_loss(x, x, zeros({3})); }),
+            gaussian + "[3] f32): var must be [2, 3], [2, 1] or [2], not [3]");
+  EXPECT_EQ(error_of([&] { gaussian_nll_loss(x, x, x - 1.0); }), gaussian + "[2, 3] f32): var has a negative value");
+  EXPECT_EQ(error_of([&] { gaussian_nll_loss(x, x, x, {.eps = 0}); }),
+            gaussian + "[2, 3] f32): eps must be positive, not 0");
+}
+
+TEST(Losses, OfDistancesRefuseWhatDoesNotFit) {
+  const Tensor x = zeros({2, 3}), t = ones({2});
+  EXPECT_EQ(error_of([&] { soft_margin_loss(x, t); }),
+            "soft_margin_loss([2, 3] f32, [2] f32): input and target must have one shape, not [2, 3] and [2]");
+  EXPECT_EQ(error_of([&] { margin_ranking_loss(x, x, t); }),
+            "margin_ranking_loss([2, 3] f32, [2, 3] f32, [2] f32): input and target must have one shape, not [2, 3] "
+            "and [2]");
+  EXPECT_EQ(error_of([&] { cosine_embedding_loss(x, x, x); }),
+            "cosine_embedding_loss([2, 3] f32, [2, 3] f32, [2, 3] f32): (N, D), (N, D) and (N) are needed, or all "
+            "without N, not [2, 3] and [2, 3]");
+  EXPECT_EQ(error_of([&] { cosine_embedding_loss(x, x, t, {.margin = 2}); }),
+            "cosine_embedding_loss([2, 3] f32, [2, 3] f32, [2] f32): margin must be in [-1, 1], not 2");
+  EXPECT_EQ(error_of([&] { triplet_margin_loss(x, x, x, {.margin = 0}); }),
+            "triplet_margin_loss([2, 3] f32, [2, 3] f32, [2, 3] f32): margin must be positive, not 0");
+}
+
+TEST(Losses, OfClassesRefuseWhatDoesNotFit) {
+  const Tensor x = zeros({2, 3}), classes = tensor({0, 1});
+  const std::string margin = "multi_margin_loss([2, 3] f32, [2] i64): ";
+  EXPECT_EQ(error_of([&] { multi_margin_loss(x, classes, {.p = 3}); }), margin + "p must be 1 or 2, not 3");
+  EXPECT_EQ(error_of([&] { multi_margin_loss(x, classes, {.weight = ones({2})}); }),
+            margin + "the class weights must be [3], not [2]");
+  EXPECT_EQ(error_of([&] { multi_margin_loss(x, ones({2})); }),
+            "multi_margin_loss([2, 3] f32, [2] f32): targets must be integers, not f32");
+  EXPECT_EQ(error_of([&] { multilabel_margin_loss(x, classes); }),
+            "multilabel_margin_loss([2, 3] f32, [2] i64): targets must be [2, 3], not [2]");
+  EXPECT_EQ(error_of([&] {
+              multilabel_margin_loss(x[0], tensor({0, 3, -1}));
+            }),
+            "multilabel_margin_loss([1, 3] f32, [1, 3] i64): class 3 is out of range for 3 classes");
+  EXPECT_EQ(error_of([&] { multilabel_soft_margin_loss(zeros({}), zeros({})); }),
+            "multilabel_soft_margin_loss([] f32, [] f32): the input must be (..., C)");
 }
 
 }  // namespace

@@ -103,6 +103,72 @@ TEST(Rates, OfCycles) {
   check("cyclic_exp", adam, cyclic, advance<CyclicLR>, "beta1");
 }
 
+TEST(Rates, OfFurtherCurves) {
+  check<MultiStepLR>("multi_step_0", MultiStepOptions{.milestones = {1, 2, 3}, .gamma = 0.9});
+  check<MultiStepLR>("multi_step_1", MultiStepOptions{.milestones = {59}, .gamma = 0.5});
+  check<ConstantLR>("constant_0", ConstantOptions{.factor = 1, .steps = 10});
+  check<ConstantLR>("constant_1", ConstantOptions{.factor = 0.5, .steps = 1});
+  check<LinearLR>("linear_0", LinearOptions{.start_factor = 0.1, .end_factor = 0.9, .steps = 17});
+  check<LinearLR>("linear_1", LinearOptions{.start_factor = 1, .end_factor = 0, .steps = 59});
+  check<ExponentialLR>("exponential_0", ExponentialOptions{.gamma = 0.5});
+  check<ExponentialLR>("exponential_1", ExponentialOptions{.gamma = 1});
+  check<PolynomialLR>("polynomial_0", PolynomialOptions{.steps = 33, .power = 0.5});
+  check<PolynomialLR>("polynomial_1", PolynomialOptions{.steps = 70, .power = 3});
+  check<CosineWarmRestarts>("warm_restarts_once", WarmRestartsOptions{.period = 100, .min_lr = 0.1});
+  check<OneCycle>("one_cycle_early",
+                  OneCycleOptions{.max_lr = 0.8, .steps = 64, .rising = 0.1, .base_momentum = 0.6, .max_momentum = 0.9},
+                  true);
+}
+
+TEST(Rates, OfStepsCosinesAndWarmups) {
+  check<StepLR>("step_0", StepOptions{.every = 7, .gamma = 0.5});
+  check<StepLR>("step_1", StepOptions{.every = 1, .gamma = 0.97});
+  check<StepLR>("step_2", StepOptions{.every = 59, .gamma = 0.1});
+  check<StepLR>("step_3", StepOptions{.every = 20, .gamma = 1.3});
+  check<CosineAnnealing>("cosine_0", CosineOptions{.steps = 40, .min_lr = 0.01});
+  check<CosineAnnealing>("cosine_1", CosineOptions{.steps = 60});
+  check<CosineAnnealing>("cosine_2", CosineOptions{.steps = 7, .min_lr = 0.1});
+  check<CosineAnnealing>("cosine_3", CosineOptions{.steps = 100, .min_lr = 0.39});
+  check<LinearWarmup>("warmup_0", WarmupOptions{.steps = 20});
+  check<LinearWarmup>("warmup_1", WarmupOptions{.steps = 1, .start_factor = 0.01});
+  check<LinearWarmup>("warmup_2", WarmupOptions{.steps = 30, .start_factor = 0.5});
+  check<LinearWarmup>("warmup_3", WarmupOptions{.steps = 59, .start_factor = 0.9});
+}
+
+TEST(Rates, OfFurtherFunctions) {
+  using Step = int64_t;
+  check<LambdaLR>("lambda_0", [](Step s) { return std::pow(0.95, s); });
+  check<LambdaLR>("lambda_1", [](Step s) { return static_cast<double>(1 + s % 5); });
+  check<LambdaLR>("lambda_2", [](Step s) { return std::max(0.0, 1 - static_cast<double>(s) / 50); });
+  check<MultiplicativeLR>("multiplicative_0", [](Step) { return 0.95; });
+  check<MultiplicativeLR>("multiplicative_1",
+                          [](Step s) { return static_cast<double>(s) / static_cast<double>(s + 1); });
+  check<MultiplicativeLR>("multiplicative_2", [](Step s) { return s % 2 != 0 ? 1.1 : 0.9; });
+}
+
+TEST(Rates, OfFurtherJoinedCurves) {
+  const Curve constant = constant_curve({.factor = 0.2, .steps = 8}), cosine = cosine_curve({.steps = 50});
+  const Curve linear = linear_curve({.start_factor = 0.5, .steps = 10});
+  const Curve polynomial = polynomial_curve({.steps = 25, .power = 1.5});
+  check<SequentialLR>("sequential_warm", SequentialOptions{.curves = {linear, cosine}, .milestones = {10}});
+  check<SequentialLR>("sequential_short",
+                      SequentialOptions{.curves = {linear, constant, polynomial}, .milestones = {1, 2}});
+  check<SequentialLR>("sequential_late", SequentialOptions{.curves = {constant, polynomial}, .milestones = {35}});
+  check<ChainedScheduler>("chained_polynomial", std::vector<Curve>{constant, polynomial});
+  check<ChainedScheduler>("chained_one", std::vector<Curve>{linear});
+}
+
+TEST(Rates, OfWeightAveraging) {
+  check<SWALR>("swa", SwaLrOptions{.swa_lr = 0.05});
+  check<SWALR>("swa_linear", SwaLrOptions{.swa_lr = 0.7, .steps = 33, .anneal = Anneal::linear});
+  check<SWALR>("swa_at_once", SwaLrOptions{.swa_lr = 0.1, .steps = 0});
+  SGD optimizer({weight()}, {.lr = 0.4});
+  ExponentialLR first(optimizer, {.gamma = 0.97});
+  SWALR swa(optimizer, {.swa_lr = 0.05, .steps = 12});
+  const auto step = [&first](SWALR& schedule, int i) { i < 25 ? first.step() : schedule.step(); };
+  check("swa_after", optimizer, swa, step, nullptr);
+}
+
 void check_plateau(const std::string& name, const PlateauOptions& options, double (*of_step)(int) = metric) {
   SGD optimizer({weight()}, {.lr = 0.4});
   ReduceOnPlateau schedule(optimizer, options);
@@ -146,6 +212,7 @@ TEST(Rates, CarryOn) {
   expect_resume<CosineWarmRestarts>(WarmRestartsOptions{.period = 5, .multiplier = 2});
   expect_resume<CyclicLR>(CyclicOptions{.base_lr = 0.01, .max_lr = 0.2, .up = 8});
   expect_resume<OneCycle>(OneCycleOptions{.max_lr = 1, .steps = 60, .three_phases = true});
+  expect_resume<SWALR>(SwaLrOptions{.swa_lr = 0.1, .steps = 20});
   expect_resume<MultiplicativeLR>([](int64_t step) { return 0.9 + 0.1 * std::sin(step); });
   expect_resume<ReduceOnPlateau>(PlateauOptions{.factor = 0.5, .patience = 1, .cooldown = 2},
                                  [](ReduceOnPlateau& plateau, int step) { plateau.step(metric(step)); });
@@ -206,6 +273,8 @@ TEST(Rates, RefuseBadOptions) {
                  "CyclicLR(): base_momentum and max_momentum must be in [0, 1), not 1");
   EXPECT_REFUSED(OneCycle(o, {.max_lr = 1, .steps = 9, .rising = 0.5, .three_phases = true}),
                  "OneCycle(): three phases need rising below 0.5, not 0.5");
+  EXPECT_REFUSED(SWALR(o, {}), "SWALR(): swa_lr must be positive, not 0 (was it left out?)");
+  EXPECT_REFUSED(SWALR(o, {.swa_lr = 0.1, .steps = -1}), "SWALR(): steps must be 0 or more, not -1");
   EXPECT_REFUSED(ReduceOnPlateau(o, {.factor = 1}), "ReduceOnPlateau(): factor must be in [0, 1), not 1");
   EXPECT_REFUSED(ReduceOnPlateau(o, {.patience = -1}), "ReduceOnPlateau(): patience must be 0 or more, not -1");
 }

@@ -1,0 +1,37 @@
+#include "optim/swa_lr.h"
+
+#include <algorithm>
+#include <cmath>
+#include <numbers>
+
+namespace weft::optim {
+
+SWALR::SWALR(Optimizer& optimizer, const SwaLrOptions& o) : Schedule(optimizer), options_(o) {
+  Frame frame("SWALR");
+  if (!(o.swa_lr > 0))
+    throw Error(text("swa_lr must be positive, not ", o.swa_lr, o.swa_lr == 0 ? " (was it left out?)" : ""));
+  if (o.steps < 0) throw Error(text("steps must be 0 or more, not ", o.steps));
+  if (o.steps == 0) advance(1);
+}
+
+double SWALR::share(int64_t step) const {
+  const double part = static_cast<double>(step) / static_cast<double>(std::max<int64_t>(options_.steps, 1));
+  const double t = std::clamp(part, 0.0, 1.0);
+  return options_.anneal == Anneal::linear ? t : (1 - std::cos(std::numbers::pi * t)) / 2;
+}
+
+// The first rate is not kept but follows from the present one: until the first step, it is another schedule's.
+void SWALR::advance(int64_t step) {
+  const double before = share(step - 1), after = share(step), target = options_.swa_lr;
+  for (size_t group = 0; group < optimizer().group_count(); ++group) {
+    const double first = before == 1 ? target : (optimizer().lr(group) - before * target) / (1 - before);
+    optimizer().set_lr(group, target * after + first * (1 - after));
+  }
+}
+
+void SWALR::step() {
+  count();
+  advance(steps());
+}
+
+}  // namespace weft::optim
