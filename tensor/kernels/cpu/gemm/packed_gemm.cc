@@ -378,8 +378,8 @@ bool prefers_packed(const Matrix<const float>& a, const Matrix<const float>& b) 
   if (!a_columns) return a.rows >= 64 && (b.columns > 64 || a.rows >= 1024);
   return work <= 1 << 28 && b.columns >= 100 && a.rows >= (a.column_stride % 64 == 0 ? 256 : 100);
 #else
-  // sgemm reads operands where they lie, in columns whose elements share a few places of the innermost cache if they are
-  // a multiple of 2 KB apart.
+  // sgemm reads operands where they lie, in columns whose elements share a few places of the innermost cache if they
+  // are a multiple of 2 KB apart.
   constexpr int64_t kAliased = 2048 / sizeof(float), kLeast = 32;
   if (a.rows < kLeast || b.columns < kLeast) return false;
   return (a.column_stride != 1 && a.column_stride % kAliased == 0) ||

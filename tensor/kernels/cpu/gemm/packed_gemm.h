@@ -20,9 +20,9 @@ void packed_gemm(Matrix<const T> a, Matrix<const T> b, Matrix<T> c, bool accumul
 /// C library's, whose heap sgemm leaves full of holes. It says no to vectors, to few rows of c with a transposed b, to
 /// few columns under few rows, and beyond 2^28 to a transposed a, where a library's is up to a tenth faster.
 ///
-/// Without AVX-512 (6 x 16 tiles, 110 to 118 GFLOP/s where a core's peak with AVX2 is 120) it is as fast as sgemm limited
-/// to AVX2: 0.98 in the median over 360 shapes of 32 to 2,048 on Zen 5. It says yes where operands lie so that sgemm loses
-/// a third and more: 1.35 in the median, at least 0.93 in nine of ten.
+/// Without AVX-512 (6 x 16 tiles, 110 to 118 GFLOP/s where a core's peak with AVX2 is 120) it is as fast as sgemm
+/// limited to AVX2: 0.98 in the median over 360 shapes of 32 to 2,048 on Zen 5. It says yes where operands lie so that
+/// sgemm loses a third and more: 1.35 in the median, at least 0.93 in nine of ten.
 bool prefers_packed(const Matrix<const float>& a, const Matrix<const float>& b);
 
 }  // namespace weft::kernels::cpu
