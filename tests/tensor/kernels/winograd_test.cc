@@ -53,9 +53,6 @@ struct Operands {
     int64_t step = 1;
     for (const size_t axis : kOrders[pick(random, 0, 2)]) strides[axis] = step, step *= sizes[axis];
   }
-  float weight(int64_t o, int64_t c, int64_t a, int64_t b) const {
-    return w[static_cast<size_t>(o * strides[0] + c * strides[1] + a * strides[3] + b * strides[4])];
-  }
 };
 
 /// Results of one way of computing.
