@@ -29,8 +29,8 @@ struct ConvSizes {
 enum class Direction { forward, backward_data, backward_weights };
 
 /// Activations as plain NCHW with OIHW weights, as channels-last with HWIO weights, and channels-last around whatever
-/// layout oneDNN likes best. Whatever is not given in the layout that the primitive wants is reordered in every run:
-/// weights change from step to step.
+/// layout oneDNN likes best, by direct convolution and, where oneDNN has it, by Winograd's filtering. Whatever is not
+/// given in the layout that the primitive wants is reordered in every run: weights change from step to step.
 std::vector<Way> conv_ways(const ConvSizes& sizes, Direction direction);
 
 /// The fastest, measured in turns.

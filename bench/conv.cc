@@ -57,7 +57,8 @@ void backward_weights(benchmark::State& state) {
 void shapes(benchmark::internal::Benchmark* b, bool data_gradient) {
   b->ArgNames({"n", "c", "hw", "k", "kernel", "stride", "pad"})->UseRealTime()->Unit(benchmark::kMillisecond);
   b->Args({32, 64, 56, 64, 3, 1, 1})->Args({32, 256, 14, 256, 3, 1, 1})->Args({32, 64, 56, 256, 1, 1, 0});
-  b->Args({64, 32, 14, 64, 3, 1, 1});
+  b->Args({64, 32, 14, 64, 3, 1, 1})->Args({8, 128, 28, 128, 3, 1, 1})->Args({8, 512, 14, 512, 3, 1, 1});
+  b->Args({8, 256, 7, 256, 3, 1, 1})->Args({8, 512, 7, 512, 3, 1, 1});
   // The CNN's and ResNet-18's.
   b->Args({64, 16, 14, 32, 3, 1, 1})->Args({16, 64, 16, 64, 3, 1, 1})->Args({16, 128, 8, 128, 3, 1, 1});
   b->Args({16, 256, 4, 256, 3, 1, 1})->Args({16, 512, 2, 512, 3, 1, 1})->Args({16, 64, 16, 128, 3, 2, 1});

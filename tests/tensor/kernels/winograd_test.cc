@@ -53,9 +53,6 @@ struct Operands {
     int64_t step = 1;
     for (const size_t axis : kOrders[pick(random, 0, 2)]) strides[axis] = step, step *= sizes[axis];
   }
-  float weight(int64_t o, int64_t c, int64_t a, int64_t b) const {
-    return w[static_cast<size_t>(o * strides[0] + c * strides[1] + a * strides[3] + b * strides[4])];
-  }
 };
 
 /// Results of one way of computing.
@@ -113,9 +110,9 @@ double rms_error(const std::vector<float>& got, const std::vector<double>& wante
   return std::sqrt(error / std::max(square, 1e-30));
 }
 
-// The bound of Barabasz, Anderson, Soodhalter and Gregg (arXiv 1803.10986, theorem 2) for operands within 1: 2^-24
-// times the sums of products that transforms and sums could take at most, of the absolute values of all matrices.
-// `kForward` is the square of the largest element of |A^T| (|G| 1 * |B^T| 1), `kWeights` of |G^T| (|B^T| 1 * |A| 1).
+// The bound of Barabasz, Anderson, Soodhalter and Gregg (arXiv 1803.10986) for operands within 1: 2^-24 times the sums
+// of products that transforms and sums could take at most, of the absolute values of all matrices. `kForward` is the
+// square of the largest element of |A^T| (|G| 1 * |B^T| 1), `kWeights` of |G^T| (|B^T| 1 * |A| 1).
 constexpr double kForward = 563, kWeights = 802, kRoundings = 32;
 double bound(double matrices, int64_t terms) {
   const auto n = static_cast<double>(terms);

@@ -1,3 +1,5 @@
+#include "tensor/kernels/cpu/base/matrix.h"
+#include "tensor/kernels/cpu/base/scratch.h"
 #include "tensor/kernels/cpu/window/pool_loops.h"
 
 namespace weft::kernels::cpu {
@@ -101,11 +103,72 @@ void line_of_tiles(Image<S> grad, Image<Place> places, Pair window, int64_t chan
   });
 }
 
+/// Whether images are better turned to channels-last first: their channels are no neighbours and fill a register. One
+/// image after the other then stays in the second cache on its way there and back.
+bool worth_turning(const Operand& x) { return x.stride(1) != 1 && x.size(1) >= 8; }
+
+/// to = from for images of channels x height x width.
+template <class S> void turn(const Image<S>& from, const Image<S>& to, const Operand& sizes) {
+  const int64_t height = sizes.size(2), width = sizes.size(3), channels = sizes.size(1);
+  const bool whole = from.line == width * from.column && to.line == width * to.column;
+  const int64_t lines = whole ? 1 : height, pixels = whole ? height * width : width;
+  for (int64_t h = 0; h < lines; ++h)
+    copy_matrix_serial<S, S>({from.at(h, 0), pixels, channels, from.column, from.channel},
+                             {to.at(h, 0), pixels, channels, to.column, to.channel});
+}
+
+/// An image's own memory for `sizes`, channels-last.
+template <class S> class TurnedImage {
+ public:
+  explicit TurnedImage(const Operand& sizes)
+      : memory_(sizes.size(1) * sizes.size(2) * sizes.size(3)), image_(memory_.data(), sizes.size(3), sizes.size(1)) {}
+  const Image<S>& operator*() const { return image_; }
+
+ private:
+  Scratch<S> memory_;
+  Image<S> image_;
+};
+
+template <class S, class Place>
+void turned_maxima(const Operand& x, const Operand& out, const Operand& places, const Pair& kernel, const Links& lines,
+                   const Links& columns) {
+  parallel_for(out.size(0), 1, [&](int64_t begin, int64_t end) {
+    const TurnedImage<S> from(x), to(out);
+    const TurnedImage<Place> where(places);
+    for (int64_t n = begin; n < end; ++n) {
+      turn(Image<S>(x, n), *from, x);
+      for (int64_t h = 0; h < out.size(2); ++h)
+        line_of_maxima<S, Place>(*from, lines.begin(h), lines.end(h), columns, kernel.width, out.size(1), out.size(3),
+                                 *to, *where, h);
+      turn(*to, Image<S>(out, n), out);
+      turn(*where, Image<Place>(places, n), places);
+    }
+  });
+}
+
+template <class S, class Place>
+void turned_gradient(const Operand& grad, const Operand& places, const Operand& grad_x, const Pair& kernel,
+                     const Links& lines, const Links& columns) {
+  parallel_for(grad.size(0), 1, [&](int64_t begin, int64_t end) {
+    const TurnedImage<S> from(grad), to(grad_x);
+    const TurnedImage<Place> where(places);
+    for (int64_t n = begin; n < end; ++n) {
+      turn(Image<S>(grad, n), *from, grad);
+      turn(Image<Place>(places, n), *where, places);
+      for (int64_t h = 0; h < grad_x.size(2); ++h)
+        line_of_gradient<S, Place>(*from, *where, lines.begin(h), lines.end(h), columns, kernel.width, grad_x.size(1),
+                                   grad_x.size(3), *to, h);
+      turn(*to, Image<S>(grad_x, n), grad_x);
+    }
+  });
+}
+
 template <class S, class Place>
 void maxima(const Operand& x, const Operand& out, const Operand& places, const Pool2dOptions& o) {
   const Pair kernel = o.kernel_size;
   const Links lines = Links::of_windows(windows_of(o, 0), x.size(2), out.size(2)),
               columns = Links::of_windows(windows_of(o, 1), x.size(3), out.size(3));
+  if (worth_turning(x)) return turned_maxima<S, Place>(x, out, places, kernel, lines, columns);
   for_each_line(out.shape(), kernel.height * kernel.width, [&](int64_t n, int64_t h) {
     line_of_maxima<S, Place>(Image<S>(x, n), lines.begin(h), lines.end(h), columns, kernel.width, out.size(1),
                              out.size(3), Image<S>(out, n), Image<Place>(places, n), h);
@@ -115,13 +178,15 @@ void maxima(const Operand& x, const Operand& out, const Operand& places, const P
 template <class S, class Place>
 void max_gradient(const Operand& grad, const Operand& places, const Operand& grad_x, const Pool2dOptions& o) {
   const Pair kernel = o.kernel_size;
-  if (windows_tile(o, 0, grad_x.size(2), grad.size(2)) && windows_tile(o, 1, grad_x.size(3), grad.size(3)))
+  if (!worth_turning(grad_x) && windows_tile(o, 0, grad_x.size(2), grad.size(2)) &&
+      windows_tile(o, 1, grad_x.size(3), grad.size(3)))
     return for_each_line(grad.shape(), kernel.height * kernel.width, [&](int64_t n, int64_t h) {
       line_of_tiles<S, Place>(Image<S>(grad, n), Image<Place>(places, n), kernel, grad.size(1), grad.size(3),
                               Image<S>(grad_x, n), h);
     });
   const Links lines = Links::of_pixels(windows_of(o, 0), grad_x.size(2), grad.size(2));
   const Links columns = Links::of_pixels(windows_of(o, 1), grad_x.size(3), grad.size(3));
+  if (worth_turning(grad_x)) return turned_gradient<S, Place>(grad, places, grad_x, kernel, lines, columns);
   for_each_line(grad_x.shape(), 2, [&](int64_t n, int64_t h) {
     line_of_gradient<S, Place>(Image<S>(grad, n), Image<Place>(places, n), lines.begin(h), lines.end(h), columns,
                                kernel.width, grad_x.size(1), grad_x.size(3), Image<S>(grad_x, n), h);

@@ -36,6 +36,9 @@ template <class S> struct Image {
         line(x.stride(2)),
         column(x.stride(3)),
         channel(x.size(1) == 1 ? 1 : x.stride(1)) {}
+  /// A dense channels-last one.
+  Image(S* memory, int64_t width, int64_t channels)
+      : data(memory), line(width * channels), column(channels), channel(1) {}
   S* at(int64_t h, int64_t w) const { return data + h * line + w * column; }
 };
 

@@ -217,10 +217,10 @@ bool fits_winograd(const ConvShape& s) {
   return s.is_flat() && s.kernel == Triple(1, 3, 3) && s.stride == Triple(1) && s.dilation == Triple(1);
 }
 
-/// Fitted to 115 shapes of 3 to 512 channels and 1 to 3136 pixels in batches of 1 to 16, one thread of Zen 5. In about
-/// a cycle each: a step of direct convolution (of which a product for each tap, where few pixels ask for that, leaves
-/// out those in the padding); the products of a tile, the transforms of its channels and its corner; the transforms of
-/// a weight, which go through memory.
+/// Fitted to 115 shapes of 3 to 512 channels and 7^2 to 56^2 pixels in batches of 1 to 16, one thread of Zen 5. In
+/// about a cycle each: a step of direct convolution (of which a product for each tap, where few pixels ask for that,
+/// leaves out those in the padding); the products of a tile, the transforms of its channels and its corner; the
+/// transforms of a weight, which go through memory.
 bool prefers_winograd(const ConvShape& s, ConvDirection direction) {
   constexpr int64_t kLeast = 16;  // channels: fewer do not fill a register
   if (!fits_winograd(s) || std::min(s.group_channels(), s.group_filters()) < kLeast) return false;

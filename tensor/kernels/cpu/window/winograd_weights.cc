@@ -78,7 +78,7 @@ void planes_to_taps(const float* u, const Planes& planes, int64_t rows, float* o
 
 /// How the work is cut, by sizes alone.
 struct Cut {
-  int64_t size, across, down, parts;
+  int64_t size = 0, across = 0, down = 0, parts = 0;
 
   Cut(const ConvShape& s, int64_t tiles) {
     for (const int64_t block : kBlocks) {
