@@ -264,9 +264,9 @@ void Communicator::wait(const Signature& what, const std::function<bool()>& read
     patience.pause(round);
     const double at = now();
     if (!patience.due(at)) continue;
-    const std::vector<int> ranks = missing();
-    check(what, ranks);
+    check(what, missing);
     check_stuck(what, patience);
+    const std::vector<int> ranks = missing();
     if (at - patience.started > timeout_ && !ranks.empty()) {
       std::string names;
       for (const int rank : ranks) names += text(names.empty() ? "rank " : ", rank ", rank);
@@ -278,7 +278,7 @@ void Communicator::wait(const Signature& what, const std::function<bool()>& read
   own.waiting.store(0, std::memory_order_release);
 }
 
-void Communicator::check(const Signature& what, const std::vector<int>& missing) {
+void Communicator::check(const Signature& what, const std::function<std::vector<int>()>& missing) {
   const auto found = [&](const std::string& why) {
     failed_ = true;
     throw DistributedError(text("rank ", rank(), ": ", what.to_string(), ": ", why));
@@ -291,8 +291,10 @@ void Communicator::check(const Signature& what, const std::vector<int>& missing)
   for (int local = 0; local < local_size_; ++local) {
     const Slot& slot = node_->slot(local);
     if (slot.has_failed()) found(text("rank ", slot.rank, " failed: ", static_cast<const char*>(slot.reason)));
-    const bool ended = slot.state.load(std::memory_order_acquire) == State::ended;
-    if (ended && std::find(missing.begin(), missing.end(), slot.rank) != missing.end())
+    if (slot.state.load(std::memory_order_acquire) != State::ended) continue;
+    // Looked for after its end: it may have come first, and then left.
+    const std::vector<int> ranks = missing();
+    if (std::find(ranks.begin(), ranks.end(), slot.rank) != ranks.end())
       found(text("rank ", slot.rank, " has left the group"));
   }
   if (const auto notice = notice_->poll()) found(*notice);

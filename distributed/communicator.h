@@ -85,7 +85,7 @@ class Communicator : public std::enable_shared_from_this<Communicator> {
   void compare_signatures(const Signature& own);
   void leave() noexcept;
   /// Throws where one of `missing` will not come.
-  void check(const Signature& what, const std::vector<int>& missing);
+  void check(const Signature& what, const std::function<std::vector<int>()>& missing);
   void check_stuck(const Signature& what, Patience& patience);
 
   Place place_;

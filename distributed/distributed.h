@@ -1,6 +1,7 @@
 // All of distributed/. weft.h does not include it: a program that trains alone has nothing of it.
 #pragma once
 
+#include "distributed/checkpoint.h"
 #include "distributed/data_parallel.h"
 #include "distributed/error.h"
 #include "distributed/functions.h"

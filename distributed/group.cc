@@ -2,6 +2,7 @@
 
 #include "autograd/grad_mode.h"
 #include "distributed/communicator.h"
+#include "distributed/written.h"
 #include "tensor/dispatch/in_place.h"
 #include "tensor/functions/copy.h"
 #include "tensor/functions/fill.h"
@@ -34,7 +35,7 @@ class Written {
   void finish() {
     NoGrad guard;
     if (memory_.shares_storage(x_))
-      internal::storage(x_).written_by(name_);
+      was_written(x_, name_);
     else
       Tensor(x_).copy_(memory_);
   }

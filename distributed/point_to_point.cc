@@ -4,6 +4,7 @@
 #include "autograd/grad_mode.h"
 #include "distributed/communicator.h"
 #include "distributed/group.h"
+#include "distributed/written.h"
 #include "tensor/dispatch/in_place.h"
 #include "tensor/functions/copy.h"
 #include "tensor/functions/fill.h"
@@ -103,7 +104,7 @@ void Group::recv(const Tensor& x, int64_t from, int64_t tag) const {
   Tensor memory = x.is_contiguous() && x.device().is_cpu() ? x.detach() : empty(x.shape(), x.dtype());
   in.receive(bytes_of(memory), memory.numel() * static_cast<int64_t>(size_of(x.dtype())));
   if (memory.shares_storage(x))
-    internal::storage(x).written_by("recv");
+    was_written(x, "recv");
   else
     Tensor(x).copy_(memory);
 }

@@ -11,9 +11,8 @@ namespace weft::distributed {
 /// DataParallel, whose gradients all ranks have:
 ///   optim::AdamW optimizer(model.parameters(), {.lr = 1e-3});
 ///   distributed::shard(optimizer, group);
-/// Each parameter is computed as without it, to the bit. state_dict() and so io::save_checkpoint() are then calls of
-/// all ranks (save_checkpoint() below writes on one); they give the whole state, which any number of ranks loads,
-/// sharded or not. Every rank calls it with the same optimizer.
+/// Each parameter is computed as without it, to the bit. state_dict() is then a call of all ranks and gives the whole
+/// state, which any number of ranks loads, sharded or not; save_checkpoint() of checkpoint.h writes it once. Every rank calls it with the same optimizer.
 void shard(optim::Optimizer& optimizer, const Group& group);
 
 }  // namespace weft::distributed

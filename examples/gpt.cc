@@ -83,7 +83,7 @@ static int train(int argc, char** argv) {
       .model = &model, .optimizer = &optimizer, .schedule = &schedule, .fields = &fields};
   const auto save = [&] {
     fields = progress.fields();
-    if (group.rank() == 0) io::save_checkpoint(settings.save, parts);
+    distributed::save_checkpoint(group, settings.save, parts);
   };
   if (!settings.resume.empty()) {
     io::load_checkpoint(settings.resume, parts);

@@ -42,7 +42,7 @@ allow optim 'tensor/|autograd/|optim/'
 allow data 'tensor/|io/|data/'
 allow metrics 'tensor/|metrics/'
 allow io 'tensor/|nn/|optim/|io/'
-allow distributed 'tensor/|autograd/|nn/|optim/|data/|distributed/'
+allow distributed 'tensor/|autograd/|nn/|optim/|data/|io/|distributed/'
 allow examples 'weft\.h|distributed/distributed\.h|examples/'
 
 only 'dnnl|oneapi/' 'tensor/kernels/cpu/.*|bench/.*'

@@ -6,6 +6,7 @@
 #include "autograd/grad_mode.h"
 #include "autograd/gradient_home.h"
 #include "distributed/error.h"
+#include "distributed/written.h"
 #include "tensor/core/half.h"
 #include "tensor/dispatch/apply.h"
 #include "tensor/functions/copy.h"
@@ -136,7 +137,8 @@ bool Bucket::progress() {
     for (int rank = 0; rank < group_.size(); ++rank)
       if (header(rank).done.load(std::memory_order_acquire) < number_) return false;
   }
-  internal::storage(flat_).written_by("all_reduce");
+  was_written(flat_, "all_reduce");
+  for (const Tensor& home : homes_) internal::body(home).version = internal::body(flat_).version;
   return done_ = true;
 }
 

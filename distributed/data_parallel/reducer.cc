@@ -146,10 +146,13 @@ void Reducer::finish() {
 // ---- random numbers ----
 
 MicroBatchScope::MicroBatchScope(int64_t rank, int64_t size) {
-  constexpr int64_t kBlock = 4;  // elements that one step of the generator's offset stands for
-  const RandomKey first = next_random_key(kBlock * size);
+  RandomKey own;
+  for (int64_t i = 0; i < size; ++i) {
+    const RandomKey key = next_random_key(1);
+    if (i == rank) own = key;
+  }
   after_ = random_state();
-  set_random_state(data::split_key({first.seed, first.offset + static_cast<uint64_t>(rank)}, 0));
+  set_random_state(data::split_key(own, 0));
 }
 
 MicroBatchScope::~MicroBatchScope() { set_random_state(after_); }

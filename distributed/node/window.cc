@@ -5,13 +5,16 @@
 #include <cstring>
 
 namespace weft::distributed {
+namespace {
+constexpr size_t kPage = 4096;
+}
 
 Window::Window(const MpiLibrary& mpi, MpiHandle comm, int size, size_t bytes)
-    : mpi_(mpi), bytes_((bytes + 4095) / 4096 * 4096) {
+    : mpi_(mpi), bytes_((bytes + kPage - 1) / kPage * kPage) {
   void* own = nullptr;
   check_mpi(mpi,
-            mpi.win_allocate_shared(static_cast<intptr_t>(bytes_), 1, mpi.info_null, comm, static_cast<void*>(&own),
-                                    &window_),
+            mpi.win_allocate_shared(static_cast<intptr_t>(bytes_ + kPage), 1, mpi.info_null, comm,
+                                    static_cast<void*>(&own), &window_),
             "MPI_Win_allocate_shared");
   for (int rank = 0; rank < size; ++rank) {
     intptr_t length = 0;
@@ -19,9 +22,11 @@ Window::Window(const MpiLibrary& mpi, MpiHandle comm, int size, size_t bytes)
     void* base = nullptr;
     check_mpi(mpi, mpi.win_shared_query(window_, rank, &length, &unit, static_cast<void*>(&base)),
               "MPI_Win_shared_query");
-    parts_.push_back(static_cast<std::byte*>(base));
+    // MPI puts its own data first. Mappings begin on pages, so that all ranks find the same page.
+    const auto address = (reinterpret_cast<uintptr_t>(base) + kPage - 1) / kPage * kPage;
+    parts_.push_back(reinterpret_cast<std::byte*>(address));
+    if (base == own) std::memset(parts_.back(), 0, bytes_);
   }
-  std::memset(own, 0, bytes_);
   check_mpi(mpi, mpi.barrier(comm), "MPI_Barrier");
 }
 

@@ -103,6 +103,7 @@ template <class T> std::vector<Tensor> train_together(const distributed::DataPar
 }
 
 template <class T> void expect_same_bits(const distributed::DataParallelOptions& options = {}, bool shard = false) {
+  set_num_threads(1);  // a chosen count: else the number of parts follows what the machine does beside
   const std::vector<Tensor> together = train_together<T>(options, shard), alone = train_alone<T>(group().size());
   ASSERT_EQ(together.size(), alone.size());
   for (size_t i = 0; i < alone.size(); ++i)

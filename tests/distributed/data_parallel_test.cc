@@ -114,7 +114,7 @@ TEST(SyncBatchNorm, IsBatchNormOfAllRanksTogether) {
   Generator generator(11);
   const Tensor all = randn({4 * g.size(), 3, 5, 5}, generator), seed = randn({4 * g.size(), 3, 5, 5}, generator);
   const auto part = [&](const Tensor& x) { return x.narrow(0, 4 * g.rank(), 4); };
-  const Tensor x = parameter(part(all).clone()), y = parameter(all.clone());
+  Tensor x = parameter(part(all).clone()), y = parameter(all.clone());
   const Tensor out = sync(x), expected = whole(y);
   EXPECT_TRUE(allclose(out, part(expected), 1e-4, 1e-5));
   (out * part(seed)).sum().backward();
@@ -132,13 +132,13 @@ TEST(SyncBatchNorm, IsBatchNormOfAllRanksTogether) {
 TEST(Functions, GradientsPassBetweenRanks) {
   const auto& g = group();
   const double n = double(g.size()), own = double(g.rank() + 1), all = n * (n + 1) / 2;
-  const Tensor x = parameter(full({2}, own));
+  Tensor x = parameter(full({2}, own));
   (distributed::all_reduce(x, g) * own).sum().backward();
   EXPECT_TRUE(equal(x.grad(), full({2}, all)));
   x.zero_grad();
   (distributed::all_gather(x, g) * own).sum().backward();
   EXPECT_TRUE(equal(x.grad(), full({2}, all)));
-  const Tensor rows = parameter(ones({g.size(), 3}));
+  Tensor rows = parameter(ones({g.size(), 3}));
   (distributed::reduce_scatter(rows, g) * own).sum().backward();
   for (int64_t rank = 0; rank < g.size(); ++rank) EXPECT_TRUE(equal(rows.grad()[rank], full({3}, double(rank + 1))));
   rows.zero_grad();

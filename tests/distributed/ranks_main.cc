@@ -10,6 +10,7 @@
 
 #include "distributed/launch.h"
 #include "distributed/mpi/library.h"
+#include "tests/distributed/ranks.h"
 
 namespace {
 
@@ -42,7 +43,9 @@ int main(int argc, char** argv) {
   if (started) {
     // One rank's lines are enough, and Bazel's sharding would give the ranks different tests.
     testing::InitGoogleTest(&argc, argv);
-    return RUN_ALL_TESTS();
+    const int failed = RUN_ALL_TESTS();
+    weft::test::whole_group.reset();
+    return failed;
   }
   int failures = run_again(1, false, argc, argv) != 0;
   if (!weft::distributed::has_launcher()) {

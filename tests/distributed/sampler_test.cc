@@ -8,7 +8,7 @@ namespace {
 
 using Numbers = std::vector<int64_t>;
 
-data::TensorDataset<1> counted(int64_t count) { return data::TensorDataset<1>({arange(count)}); }
+data::TensorDataset<1> counted(int64_t count) { return data::TensorDataset<1>(arange(count)); }
 
 /// The examples of each step, of all ranks together in their order, in an epoch of loaders that all start from one
 /// seed.
