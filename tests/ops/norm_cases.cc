@@ -119,7 +119,7 @@ void add_batch_norm(Cases& cases) {
           "batch norm statistics", samples,
           [](const Inputs& x) {
             const BatchNormResult result = batch_norm(x[0], x[1], x[2], kEps);
-            return Outputs{result.mean, result.rstd};
+            return Outputs{result.mean.to(x[0].dtype()), result.rstd.to(x[0].dtype())};  // f32 of bf16 and f16
           },
           [](const Arrays& x) {
             const Shape channels{x[0].size(1)};

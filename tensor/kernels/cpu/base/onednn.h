@@ -36,6 +36,8 @@ bool has_amx();
 /// bf16 with f32 sums; operands as for sgemm. False where this CPU cannot: nothing was done.
 bool bf16_gemm(Matrix<const BFloat16> a, Matrix<const BFloat16> b, Matrix<BFloat16> c, bool accumulate,
                const BFloat16* bias = nullptr);
+/// c = a b, whose sums are not rounded.
+bool bf16_gemm(Matrix<const BFloat16> a, Matrix<const BFloat16> b, Matrix<float> c);
 
 /// True where one direction has stride 1 and the other does not overlap it, as matrix products ask for.
 template <class T> bool is_blas(const Matrix<T>& m) {

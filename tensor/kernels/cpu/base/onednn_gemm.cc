@@ -64,20 +64,26 @@ bool biased_gemm(Matrix<const float> a, Matrix<const float> b, const float* bias
   return true;
 }
 
-bool bf16_gemm(Matrix<const BFloat16> a, Matrix<const BFloat16> b, Matrix<BFloat16> c, bool accumulate,
-               const BFloat16* bias) {
+namespace {
+
+/// c (bf16 or f32) = a b, or c += a b, + bias.
+template <class Out>
+bool bf16_product(Matrix<const BFloat16> a, Matrix<const BFloat16> b, Matrix<Out> c, bool accumulate,
+                  const BFloat16* bias) {
+  constexpr bool kWide = std::is_same_v<Out, float>;
   if (!has_fast_bf16()) return false;
   // With AMX, oneDNN 2.6 sets up its tiles for sums of 63 wrongly: an illegal instruction, or wrong values.
   if (a.columns == 63) return false;
   const ThreadScope scope(a, b);
   const PrimitiveKey key{{kBf16Gemm, scope.threads(), a.rows, a.columns, b.columns, a.row_stride, a.column_stride,
-                          b.row_stride, b.column_stride, c.row_stride, c.column_stride, accumulate, bias != nullptr}};
+                          b.row_stride, b.column_stride, c.row_stride, c.column_stride, accumulate, bias != nullptr,
+                          kWide}};
   Prepared& prepared = cache().find_or_make(key, [&] {
     return try_make<Prepared>([&] {
       const auto bf = DataType::bf16;
       const memory::desc left({a.rows, a.columns}, bf, {a.row_stride, a.column_stride});
       const memory::desc right({b.rows, b.columns}, bf, {b.row_stride, b.column_stride});
-      const memory::desc out({c.rows, c.columns}, bf, {c.row_stride, c.column_stride});
+      const memory::desc out({c.rows, c.columns}, kWide ? DataType::f32 : bf, {c.row_stride, c.column_stride});
       dnnl::primitive_attr attr = user_scratchpad();
       if (accumulate) {
         dnnl::post_ops sum;
@@ -100,6 +106,17 @@ bool bf16_gemm(Matrix<const BFloat16> a, Matrix<const BFloat16> b, Matrix<BFloat
   else
     prepared.run({a.data, b.data, c.data});
   return true;
+}
+
+}  // namespace
+
+bool bf16_gemm(Matrix<const BFloat16> a, Matrix<const BFloat16> b, Matrix<BFloat16> c, bool accumulate,
+               const BFloat16* bias) {
+  return bf16_product(a, b, c, accumulate, bias);
+}
+
+bool bf16_gemm(Matrix<const BFloat16> a, Matrix<const BFloat16> b, Matrix<float> c) {
+  return bf16_product(a, b, c, false, nullptr);
 }
 
 }  // namespace weft::kernels::cpu::onednn

@@ -130,6 +130,17 @@ template <class T, class Out> bool normalize_for_library(Matrix<const T>& a, Mat
 
 }  // namespace
 
+void widening_gemm(const Matrix<const BFloat16>& a, const Matrix<const BFloat16>& b, const Matrix<float>& c) {
+  auto left = a, right = b;
+  auto out = c;
+  if (normalize_for_library(left, right, out) && onednn::bf16_gemm(left, right, out)) return;
+  const Scratch<float> wide_a(checked_multiply(a.rows, a.columns)), wide_b(checked_multiply(b.rows, b.columns));
+  const auto x = row_major(wide_a.data(), a.rows, a.columns), y = row_major(wide_b.data(), b.rows, b.columns);
+  copy_matrix<BFloat16, float>(a, x);
+  copy_matrix<BFloat16, float>(b, y);
+  gemm<float>(x, y, c);
+}
+
 bool biased_gemm(Matrix<const BFloat16> a, Matrix<const BFloat16> b, const BFloat16* bias, Matrix<BFloat16> c) {
   return normalize_for_library(a, b, c) && onednn::bf16_gemm(a, b, c, false, bias);
 }

@@ -20,6 +20,9 @@ void gemm(const Matrix<const T>& a, const Matrix<const T>& b, const Matrix<T>& c
 bool biased_gemm(Matrix<const float> a, Matrix<const float> b, const float* bias, Matrix<float> c);
 bool biased_gemm(Matrix<const BFloat16> a, Matrix<const BFloat16> b, const BFloat16* bias, Matrix<BFloat16> c);
 
+/// c = a b in f32, of any strides and sizes: products of bf16 that are to be summed before they are rounded.
+void widening_gemm(const Matrix<const BFloat16>& a, const Matrix<const BFloat16>& b, const Matrix<float>& c);
+
 /// The largest number of multiplications for which packing or a library call costs more than a plain loop.
 inline constexpr int64_t kTinyProduct = 20 * 20 * 20;
 

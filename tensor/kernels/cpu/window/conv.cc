@@ -109,6 +109,7 @@ bool forward(const ConvShape& s, const T* x, const T* w, const WeightStrides& st
     if (way == Way::onednn && onednn::conv_forward(s, x, w, strides, bias, out)) return true;
   }
   if constexpr (is_half<T>) {
+    if (prefers_taps(s)) return tap_conv(s, x, w, strides, bias, out), true;
     return onednn::conv_forward(s, x, w, strides, bias, out);
   } else {
     if (is_depthwise(s) && !loops_forced())
@@ -129,6 +130,7 @@ bool backward_data(const ConvShape& s, const T* grad, const T* w, const WeightSt
     if (way == Way::onednn && onednn::conv_backward_data(s, grad, w, strides, grad_x)) return true;
   }
   if constexpr (is_half<T>) {
+    if (prefers_taps(s)) return tap_conv_backward_data(s, grad, w, strides, grad_x), true;
     return onednn::conv_backward_data(s, grad, w, strides, grad_x);
   } else {
     if (is_depthwise(s) && !loops_forced())
@@ -150,6 +152,7 @@ bool backward_weights(const ConvShape& s, const T* x, const T* grad, T* grad_w, 
     if (way == Way::onednn && onednn::conv_backward_weights(s, x, grad, grad_w, strides)) return true;
   }
   if constexpr (is_half<T>) {
+    if (prefers_taps(s)) return tap_conv_backward_weights(s, x, grad, grad_w, strides), true;
     return onednn::conv_backward_weights(s, x, grad, grad_w, strides);
   } else {
     if (is_depthwise(s) && !loops_forced())

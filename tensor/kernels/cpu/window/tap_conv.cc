@@ -2,6 +2,7 @@
 
 #include <vector>
 
+#include "tensor/kernels/cpu/base/convert.h"
 #include "tensor/kernels/cpu/gemm/gemm.h"
 
 namespace weft::kernels::cpu {
@@ -31,7 +32,7 @@ TapPixels pixels_of_tap(const ConvShape& s, int64_t a, int64_t b) {
 int64_t rows_per_thread(int64_t columns) { return std::max<int64_t>(1, 16384 / columns); }
 
 /// rows[r] = image[pixels[r]].
-void gather(const std::vector<int64_t>& pixels, const float* image, int64_t columns, float* rows) {
+template <class T> void gather(const std::vector<int64_t>& pixels, const T* image, int64_t columns, T* rows) {
   parallel_for(static_cast<int64_t>(pixels.size()), rows_per_thread(columns), [&](int64_t begin, int64_t end) {
     for (int64_t r = begin; r < end; ++r)
       std::copy_n(image + pixels[static_cast<size_t>(r)] * columns, columns, rows + r * columns);
@@ -50,7 +51,7 @@ void scatter_add(const float* rows, const std::vector<int64_t>& pixels, int64_t 
 
 /// The weight tap by tap as matrices (channels, filters) that products take as they are: the weight itself where
 /// channels or filters are neighbours in memory, else a buffer (channels, taps, filters).
-class TapWeight {
+template <class T> class TapWeight {
  public:
   TapWeight(const ConvShape& s, const WeightStrides& strides)
       : s_(s),
@@ -58,20 +59,20 @@ class TapWeight {
         own_(strides[0] == 1 || strides[1] == 1),
         buffer_(own_ ? 0 : s.channels * s.taps() * s.filters) {}
 
-  template <class T> Matrix<T> tap(T* weight, int64_t a, int64_t b) const {
+  template <class U> Matrix<U> tap(U* weight, int64_t a, int64_t b) const {
     if (own_) return {weight + a * strides_[3] + b * strides_[4], s_.channels, s_.filters, strides_[1], strides_[0]};
     return {buffer_.data() + (a * s_.kernel[2] + b) * s_.filters, s_.channels, s_.filters, s_.taps() * s_.filters, 1};
   }
-  void pack(const float* weight) const {
+  void pack(const T* weight) const {
     if (own_) return;
-    each_part([&](int64_t offset, Matrix<float> part, int64_t row_stride) {
-      copy_matrix<float, float>({weight + offset, part.rows, part.columns, row_stride, strides_[0]}, part);
+    each_part([&](int64_t offset, Matrix<T> part, int64_t row_stride) {
+      copy_matrix<T, T>({weight + offset, part.rows, part.columns, row_stride, strides_[0]}, part);
     });
   }
-  void unpack(float* weight) const {
+  void unpack(T* weight) const {
     if (own_) return;
-    each_part([&](int64_t offset, Matrix<float> part, int64_t row_stride) {
-      copy_matrix<float, float>(part, {weight + offset, part.rows, part.columns, row_stride, strides_[0]});
+    each_part([&](int64_t offset, Matrix<T> part, int64_t row_stride) {
+      copy_matrix<T, T>(part, {weight + offset, part.rows, part.columns, row_stride, strides_[0]});
     });
   }
 
@@ -84,14 +85,43 @@ class TapWeight {
     for (int64_t a = 0; a < s_.kernel[1]; ++a)
       for (int64_t b = 0; b < s_.kernel[2]; ++b)
         f(a * strides_[3] + b * strides_[4],
-          Matrix<float>{buffer_.data() + (a * s_.kernel[2] + b) * s_.filters, s_.channels, s_.filters,
-                        taps * s_.filters, 1},
+          Matrix<T>{buffer_.data() + (a * s_.kernel[2] + b) * s_.filters, s_.channels, s_.filters, taps * s_.filters,
+                    1},
           strides_[1]);
   }
 
   const ConvShape& s_;
   const WeightStrides& strides_;
   bool own_;
+  Scratch<T> buffer_;
+};
+
+void product(const Matrix<const float>& a, const Matrix<const float>& b, const Matrix<float>& c) {
+  gemm<float>(a, b, c);
+}
+void product(const Matrix<const BFloat16>& a, const Matrix<const BFloat16>& b, const Matrix<float>& c) {
+  widening_gemm(a, b, c);
+}
+
+/// image, to be summed in, and where it was summed in f32: the image itself, or a buffer that is rounded at the end.
+template <class T> class SumImage {
+ public:
+  SumImage(T* image, int64_t count) : image_(image), count_(count), buffer_(is_half<T> ? count : 0) {}
+  float* data() const {
+    if constexpr (is_half<T>)
+      return buffer_.data();
+    else
+      return image_;
+  }
+  void finish() const {
+    if constexpr (is_half<T>)
+      parallel_for(count_, 32768,
+                   [&](int64_t begin, int64_t end) { narrow(buffer_.data() + begin, image_ + begin, end - begin); });
+  }
+
+ private:
+  T* image_;
+  int64_t count_;
   Scratch<float> buffer_;
 };
 
@@ -107,11 +137,15 @@ bool prefers_taps(const ConvShape& s) {
   return s.is_flat() && s.groups == 1 && s.channels >= 128 && s.filters >= 128 && s.out[1] * s.out[2] <= 16;
 }
 
-void tap_conv(const ConvShape& s, const float* x, const float* weight, const WeightStrides& strides, const float* bias,
-              float* out) {
-  const TapWeight w(s, strides);
+template <class T>
+void tap_conv(const ConvShape& s, const T* x, const T* weight, const WeightStrides& strides, const float* bias,
+              T* result) {
+  const TapWeight<T> w(s, strides);
   w.pack(weight);
-  Scratch<float> from(s.out_pixels() * s.channels), to(s.out_pixels() * s.filters);
+  const Scratch<T> from(s.out_pixels() * s.channels);
+  const Scratch<float> to(s.out_pixels() * s.filters);
+  const SumImage<T> sum(result, s.out_pixels() * s.filters);
+  float* out = sum.data();
   for (int64_t p = 0; p < s.out_pixels(); ++p) {
     if (bias != nullptr)
       std::copy_n(bias, s.filters, out + p * s.filters);
@@ -121,38 +155,54 @@ void tap_conv(const ConvShape& s, const float* x, const float* weight, const Wei
   for_each_tap(s, [&](int64_t a, int64_t b, const TapPixels& pixels) {
     const auto rows = static_cast<int64_t>(pixels.in.size());
     gather(pixels.in, x, s.channels, from.data());
-    gemm<float>(row_major(from.data(), rows, s.channels), w.tap(weight, a, b), row_major(to.data(), rows, s.filters));
+    product(row_major<const T>(from.data(), rows, s.channels), w.template tap<const T>(weight, a, b),
+            row_major(to.data(), rows, s.filters));
     scatter_add(to.data(), pixels.out, s.filters, out);
   });
+  sum.finish();
 }
 
-void tap_conv_backward_data(const ConvShape& s, const float* grad, const float* weight, const WeightStrides& strides,
-                            float* grad_x) {
-  const TapWeight w(s, strides);
+template <class T>
+void tap_conv_backward_data(const ConvShape& s, const T* grad, const T* weight, const WeightStrides& strides,
+                            T* result) {
+  const TapWeight<T> w(s, strides);
   w.pack(weight);
-  Scratch<float> from(s.out_pixels() * s.filters), to(s.out_pixels() * s.channels);
+  const Scratch<T> from(s.out_pixels() * s.filters);
+  const Scratch<float> to(s.out_pixels() * s.channels);
+  const SumImage<T> sum(result, s.pixels() * s.channels);
+  float* grad_x = sum.data();
   std::fill_n(grad_x, s.pixels() * s.channels, 0.0f);
   for_each_tap(s, [&](int64_t a, int64_t b, const TapPixels& pixels) {
     const auto rows = static_cast<int64_t>(pixels.in.size());
     gather(pixels.out, grad, s.filters, from.data());
-    gemm<float>(row_major(from.data(), rows, s.filters), w.tap(weight, a, b).transposed(),
-                row_major(to.data(), rows, s.channels));
+    product(row_major<const T>(from.data(), rows, s.filters), w.template tap<const T>(weight, a, b).transposed(),
+            row_major(to.data(), rows, s.channels));
     scatter_add(to.data(), pixels.in, s.channels, grad_x);
   });
+  sum.finish();
 }
 
-void tap_conv_backward_weights(const ConvShape& s, const float* x, const float* grad, float* grad_weight,
+template <class T>
+void tap_conv_backward_weights(const ConvShape& s, const T* x, const T* grad, T* grad_weight,
                                const WeightStrides& strides) {
-  const TapWeight w(s, strides);
-  Scratch<float> in(s.out_pixels() * s.channels), out(s.out_pixels() * s.filters);
+  const TapWeight<T> w(s, strides);
+  const Scratch<T> in(s.out_pixels() * s.channels), out(s.out_pixels() * s.filters);
   for_each_tap(s, [&](int64_t a, int64_t b, const TapPixels& pixels) {
     const auto rows = static_cast<int64_t>(pixels.in.size());
     gather(pixels.in, x, s.channels, in.data());
     gather(pixels.out, grad, s.filters, out.data());
-    gemm<float>(row_major(in.data(), rows, s.channels).transposed(), row_major(out.data(), rows, s.filters),
-                w.tap(grad_weight, a, b));
+    gemm<T>(row_major<const T>(in.data(), rows, s.channels).transposed(),
+            row_major<const T>(out.data(), rows, s.filters), w.tap(grad_weight, a, b), false);
   });
   w.unpack(grad_weight);
 }
+
+#define WEFT_TAP_CONV(T)                                                                                \
+  template void tap_conv(const ConvShape&, const T*, const T*, const WeightStrides&, const float*, T*); \
+  template void tap_conv_backward_data(const ConvShape&, const T*, const T*, const WeightStrides&, T*); \
+  template void tap_conv_backward_weights(const ConvShape&, const T*, const T*, T*, const WeightStrides&);
+WEFT_TAP_CONV(float)
+WEFT_TAP_CONV(BFloat16)
+#undef WEFT_TAP_CONV
 
 }  // namespace weft::kernels::cpu

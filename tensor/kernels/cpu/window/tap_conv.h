@@ -3,7 +3,7 @@
 // this way than in oneDNN: most elements of a 3 x 3 window over 2 x 2 pixels are padding, and the weight is read once,
 // without a reorder where its channels or filters are neighbours in memory.
 //
-// f32, one group, height and width only; images dense and channels-last, the weight with any strides that do not
+// f32, or bf16 on CPUs that multiply it, with sums in f32; one group, height and width only; images dense and channels-last, the weight with any strides that do not
 // overlap. No size is 0.
 #pragma once
 
@@ -15,11 +15,13 @@ namespace weft::kernels::cpu {
 bool prefers_taps(const ConvShape& s);
 
 /// `bias` holds one value per filter or is null.
-void tap_conv(const ConvShape& s, const float* x, const float* weight, const WeightStrides& strides, const float* bias,
-              float* out);
-void tap_conv_backward_data(const ConvShape& s, const float* grad, const float* weight, const WeightStrides& strides,
-                            float* grad_x);
-void tap_conv_backward_weights(const ConvShape& s, const float* x, const float* grad, float* grad_weight,
+template <class T>
+void tap_conv(const ConvShape& s, const T* x, const T* weight, const WeightStrides& strides, const float* bias, T* out);
+template <class T>
+void tap_conv_backward_data(const ConvShape& s, const T* grad, const T* weight, const WeightStrides& strides,
+                            T* grad_x);
+template <class T>
+void tap_conv_backward_weights(const ConvShape& s, const T* x, const T* grad, T* grad_weight,
                                const WeightStrides& strides);
 
 }  // namespace weft::kernels::cpu
