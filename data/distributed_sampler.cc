@@ -39,7 +39,9 @@ Sampler distributed(int64_t rank, int64_t ranks, const DistributedOptions& optio
       std::iota(all.begin(), all.end(), int64_t{0});
     return part_of(all, rank, ranks, request);
   };
-  const auto count = [ranks](int64_t size, bool drop_last) { return drop_last ? size / ranks : (size + ranks - 1) / ranks; };
+  const auto count = [ranks](int64_t size, bool drop_last) {
+    return drop_last ? size / ranks : (size + ranks - 1) / ranks;
+  };
   return Sampler(order, count, options.shuffle, ranks);
 }
 

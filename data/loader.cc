@@ -18,7 +18,8 @@ LoaderCore::LoaderCore(LoaderOptions options, int64_t dataset_size)
   if (options_.shuffle && options_.sampler.defined())
     throw Error("DataLoader: a sampler gives the order itself; leave shuffle out");
   options_.sampler.check_size(dataset_size);
-  const int64_t count = options_.sampler.defined() ? options_.sampler.count(dataset_size, options_.drop_last) : dataset_size;
+  const int64_t count =
+      options_.sampler.defined() ? options_.sampler.count(dataset_size, options_.drop_last) : dataset_size;
   const bool rest = count % options_.batch_size != 0 && !options_.drop_last;
   batches_ = count / options_.batch_size + (rest ? 1 : 0);
 }
@@ -62,8 +63,8 @@ std::vector<RandomKey> Epoch::keys(std::span<const int64_t> indices) const {
 // `loader 1 SIZE BATCH_SIZE ORDER DROP_LAST RUNNING SEED OFFSET NEXT`. Where processes share the examples, the batches of
 // all of them together count: such a position fits another number of processes.
 std::string LoaderCore::position() const {
-  return text("loader 1 ", dataset_size_, " ", step_size(), " ", order_kind(), " ", int{options_.drop_last},
-              " ", int{running_ || resume_}, " ", key_.seed, " ", key_.offset, " ", next_);
+  return text("loader 1 ", dataset_size_, " ", step_size(), " ", order_kind(), " ", int{options_.drop_last}, " ",
+              int{running_ || resume_}, " ", key_.seed, " ", key_.offset, " ", next_);
 }
 
 void LoaderCore::set_position(const std::string& position) {

@@ -17,7 +17,10 @@ std::vector<Stage> one(Stage stage) {
 /// A stage in which every rank publishes `bytes` and all is read.
 Stage everything(int64_t bytes) {
   return {.size = [bytes](int) { return bytes; },
-          .range = [bytes](int, int) { return Range{0, bytes}; },
+          .range =
+              [bytes](int, int) {
+                return Range{0, bytes};
+              },
           .fill = {},
           .consume = {}};
 }
@@ -84,9 +87,7 @@ Collective broadcast_of(Place place, int root, std::byte* data, int64_t bytes) {
     const int64_t length = end - begin;
     std::byte* const part = data + begin;
     stage.size = [=](int rank) { return rank == root ? length : 0; };
-    stage.range = [=](int reader, int publisher) {
-      return Range{0, publisher == root && reader != root ? length : 0};
-    };
+    stage.range = [=](int reader, int publisher) { return Range{0, publisher == root && reader != root ? length : 0}; };
     stage.fill = [=](std::byte* to) {
       if (place.rank == root) std::memcpy(to, part, static_cast<size_t>(length));
     };

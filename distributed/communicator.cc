@@ -19,7 +19,7 @@ namespace {
 
 constexpr int kFirstTag = 16, kOrderedTags = 8192;
 constexpr int kReservedTags = kFirstTag + kOrderedTags, kLastTag = 32767;  // what every MPI has
-constexpr double kStuck = 2;  // seconds in which nobody moves
+constexpr double kStuck = 2;                                               // seconds in which nobody moves
 
 /// The communicator that std::exit() would leave behind.
 Communicator* alive = nullptr;
@@ -80,7 +80,8 @@ void Communicator::open(const InitOptions& options) {
   mpi_ = &mpi;
   int flag = 0, provided = 0;
   mpi.finalized(&flag);
-  if (flag != 0) throw DistributedError("init: MPI has ended with the last Group; keep one as long as ranks work together");
+  if (flag != 0)
+    throw DistributedError("init: MPI has ended with the last Group; keep one as long as ranks work together");
   mpi.initialized(&flag);
   constexpr int kSerialized = 2;
   if (flag == 0) check_mpi(mpi, mpi.init_thread(nullptr, nullptr, kSerialized, &provided), "MPI_Init_thread");
@@ -207,7 +208,8 @@ std::shared_ptr<Progressive> Communicator::start(Collective collective, int tag)
 
 void Communicator::finish(Progressive& progressive, const Signature& what) {
   auto& work = static_cast<MessageWork&>(progressive);
-  wait(what, [&] { return work.progress(); }, [&] { return work.missing(); });
+  wait(
+      what, [&] { return work.progress(); }, [&] { return work.missing(); });
   progress();  // forgets it
 }
 

@@ -69,8 +69,8 @@ struct AllToAll : autograd::Function<AllToAll> {
 
 void check_differentiable(ReduceOp op, const char* name) {
   if (op == ReduceOp::max || op == ReduceOp::min)
-    throw GradientError(text(name, ": ", name_of(op), " over ranks has no gradient here; use Group::", name,
-                             " on a detached tensor"));
+    throw GradientError(
+        text(name, ": ", name_of(op), " over ranks has no gradient here; use Group::", name, " on a detached tensor"));
 }
 
 }  // namespace

@@ -178,8 +178,8 @@ Group::Pending Group::all_gather_async(const Tensor& x) const {
   if (size() == 1) return out.result.copy_(x.detach().unsqueeze(0)), out;
   Collective collective = gathering(*communicator_, in, out.result);
   const Signature what = collective.signature;
-  out.work.state_ = std::make_shared<Work::State>(Work::State{
-      communicator_, communicator_->start(std::move(collective)), what, {in, out.result}, std::nullopt});
+  out.work.state_ = std::make_shared<Work::State>(
+      Work::State{communicator_, communicator_->start(std::move(collective)), what, {in, out.result}, std::nullopt});
   return out;
 }
 
@@ -191,8 +191,8 @@ Group::Pending Group::reduce_scatter_async(const Tensor& x, ReduceOp op) const {
   if (size() == 1) return out.result.copy_(x.detach()), out;
   Collective collective = scattering(*communicator_, in, out.result, op);
   const Signature what = collective.signature;
-  out.work.state_ = std::make_shared<Work::State>(Work::State{
-      communicator_, communicator_->start(std::move(collective)), what, {in, out.result}, std::nullopt});
+  out.work.state_ = std::make_shared<Work::State>(
+      Work::State{communicator_, communicator_->start(std::move(collective)), what, {in, out.result}, std::nullopt});
   return out;
 }
 
@@ -204,8 +204,8 @@ Group::Pending Group::all_to_all_async(const Tensor& x) const {
   if (size() == 1) return out.result.copy_(x.detach()), out;
   Collective collective = swapping(*communicator_, in, out.result);
   const Signature what = collective.signature;
-  out.work.state_ = std::make_shared<Work::State>(Work::State{
-      communicator_, communicator_->start(std::move(collective)), what, {in, out.result}, std::nullopt});
+  out.work.state_ = std::make_shared<Work::State>(
+      Work::State{communicator_, communicator_->start(std::move(collective)), what, {in, out.result}, std::nullopt});
   return out;
 }
 

@@ -26,7 +26,8 @@ void launch(int count, int argc, char** argv) {
   if (count < 0) throw DistributedError(text("launch: ", count, " processes; 1 or more are possible"));
   if (count <= 1 || !launched_by().empty()) return;
   if (!has_launcher())
-    throw DistributedError("launch: there is no mpirun to start the processes with; install it: apt-get install openmpi-bin");
+    throw DistributedError(
+        "launch: there is no mpirun to start the processes with; install it: apt-get install openmpi-bin");
   // As variables of the environment these reach OpenMPI and mean nothing to MPICH, whose mpirun has no such options.
   if (geteuid() == 0) {
     setenv("OMPI_ALLOW_RUN_AS_ROOT", "1", 0);

@@ -63,8 +63,8 @@ class Conversation {
 
 void check_partner(const Group& group, int64_t other, int64_t tag, const char* what) {
   if (other < 0 || other >= group.size() || other == group.rank())
-    throw IndexError(text(what, " rank ", other, ": it must be another rank of the ", group.size(), ", and this is rank ",
-                          group.rank()));
+    throw IndexError(text(what, " rank ", other, ": it must be another rank of the ", group.size(),
+                          ", and this is rank ", group.rank()));
   if (tag < 0 || tag > kLastTag) throw IndexError(text("tag ", tag, " must lie in [0, ", kLastTag, "]"));
 }
 
@@ -98,7 +98,8 @@ void Group::recv(const Tensor& x, int64_t from, int64_t tag) const {
   Signature sent;
   in.receive(&sent, sizeof sent);
   if (!(sent == agreed(x)))
-    communicator_->fail(what, text("rank ", from, " sends ", Shape(sent.shape, sent.shape + sent.axes), " ", sent.dtype));
+    communicator_->fail(what,
+                        text("rank ", from, " sends ", Shape(sent.shape, sent.shape + sent.axes), " ", sent.dtype));
   NoGrad guard;
   Tensor memory = x.is_contiguous() && x.device().is_cpu() ? x.detach() : empty(x.shape(), x.dtype());
   in.receive(bytes_of(memory), memory.numel() * static_cast<int64_t>(size_of(x.dtype())));

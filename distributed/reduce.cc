@@ -10,8 +10,8 @@
 namespace weft::distributed {
 namespace {
 
-constexpr int64_t kBlock = 2048;      // elements added up in the first-level cache
-constexpr int64_t kGrain = 1 << 16;   // elements a thread takes at least
+constexpr int64_t kBlock = 2048;     // elements added up in the first-level cache
+constexpr int64_t kGrain = 1 << 16;  // elements a thread takes at least
 
 template <class T>
 using Accumulator = std::conditional_t<std::is_same_v<T, BFloat16> || std::is_same_v<T, Float16>, float, T>;
@@ -66,13 +66,15 @@ const char* name_of(ReduceOp op) {
 void check_reducible(ReduceOp op, DType dtype) {
   if (op == ReduceOp::mean && !is_floating(dtype))
     throw DtypeError(text("the mean of ", dtype, " is no ", dtype, "; cast it to a floating dtype"));
-  if (op == ReduceOp::sum && dtype == DType::boolean) throw DtypeError("the sum of bool; cast it to i64, or ask for max");
+  if (op == ReduceOp::sum && dtype == DType::boolean)
+    throw DtypeError("the sum of bool; cast it to i64, or ask for max");
 }
 
 void reduce(ReduceOp op, DType dtype, std::span<const std::byte* const> from, std::byte* to, int64_t count) {
   switch (op) {
     case ReduceOp::sum: return reduce_as<ReduceOp::sum>(dtype, from, to, count, 1);
-    case ReduceOp::mean: return reduce_as<ReduceOp::sum>(dtype, from, to, count, 1.0 / static_cast<double>(from.size()));
+    case ReduceOp::mean:
+      return reduce_as<ReduceOp::sum>(dtype, from, to, count, 1.0 / static_cast<double>(from.size()));
     case ReduceOp::max: return reduce_as<ReduceOp::max>(dtype, from, to, count, 1);
     case ReduceOp::min: return reduce_as<ReduceOp::min>(dtype, from, to, count, 1);
   }

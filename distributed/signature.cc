@@ -18,8 +18,16 @@ Signature Signature::of(Call call, const Shape& shape, DType dtype, int root, Re
 }
 
 std::string Signature::to_string() const {
-  constexpr const char* kNames[] = {"nothing",    "all_reduce", "broadcast", "all_gather", "reduce_scatter",
-                                    "all_to_all", "barrier",    "send",      "recv",       "backward of DataParallel",
+  constexpr const char* kNames[] = {"nothing",
+                                    "all_reduce",
+                                    "broadcast",
+                                    "all_gather",
+                                    "reduce_scatter",
+                                    "all_to_all",
+                                    "barrier",
+                                    "send",
+                                    "recv",
+                                    "backward of DataParallel",
                                     "the end of the group"};
   const char* name = kNames[static_cast<size_t>(call)];
   if (call == Call::none || call == Call::leave) return name;

@@ -45,8 +45,8 @@ struct Model : nn::Module {
 };
 
 static int train(int argc, char** argv) {
-  const examples::Settings settings =
-      examples::parse("A convolutional network that learns to read digits", argc, argv, {.epochs = 12, .lr = 4e-3, .nproc = 1});
+  const examples::Settings settings = examples::parse("A convolutional network that learns to read digits", argc, argv,
+                                                      {.epochs = 12, .lr = 4e-3, .nproc = 1});
   const distributed::Group group = examples::start_ranks(settings, argc, argv);
   const examples::Digits digits = examples::load_digits(settings);
 

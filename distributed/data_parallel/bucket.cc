@@ -17,8 +17,8 @@
 namespace weft::distributed {
 namespace {
 
-constexpr int64_t kAlignment = 64;      // bytes: a gradient begins where vectors and cache lines do
-constexpr int64_t kPiece = 64 * 1024;   // bytes that stay in the second-level cache between sum and spread
+constexpr int64_t kAlignment = 64;     // bytes: a gradient begins where vectors and cache lines do
+constexpr int64_t kPiece = 64 * 1024;  // bytes that stay in the second-level cache between sum and spread
 
 /// A tensor over the caller's part of a window, which lives as long as the tensor; and so does the group.
 Tensor over_window(const std::shared_ptr<Communicator>& group, const std::shared_ptr<Window>& window, std::byte* at,
@@ -29,7 +29,8 @@ Tensor over_window(const std::shared_ptr<Communicator>& group, const std::shared
   };
   auto kept = std::make_unique<Kept>(Kept{group, window});
   const auto release = [](void* context) { delete static_cast<Kept*>(context); };
-  IntrusivePtr<Storage> storage = Storage::wrap(at, static_cast<size_t>(elements) * size_of(dtype), release, kept.get());
+  IntrusivePtr<Storage> storage =
+      Storage::wrap(at, static_cast<size_t>(elements) * size_of(dtype), release, kept.get());
   (void)kept.release();
   return internal::make_tensor(std::move(storage), View::contiguous({elements}), dtype);
 }
@@ -61,14 +62,14 @@ void Bucket::settle(const std::shared_ptr<Communicator>& group, const std::share
   NoGrad guard;
   window_ = window;
   window_offset_ = offset;
-  flat_ = window == nullptr ? zeros({elements_}, dtype_) : over_window(group, window, data(group->rank()), elements_, dtype_);
+  flat_ = window == nullptr ? zeros({elements_}, dtype_)
+                            : over_window(group, window, data(group->rank()), elements_, dtype_);
   for (size_t i = 0; i < parameters_.size(); ++i) {
     const Tensor& parameter = parameters_[i];
     // A gradient has its leaf's memory order.
     const bool dense = parameter.layout().is_dense();
     const Tensor part = flat_.narrow(0, offsets_[i], parameter.numel());
-    homes_.push_back(dense ? as_strided(part, parameter.shape(), parameter.strides())
-                           : part.view(parameter.shape()));
+    homes_.push_back(dense ? as_strided(part, parameter.shape(), parameter.strides()) : part.view(parameter.shape()));
     autograd::set_gradient_home(parameter, homes_.back());
   }
 }
@@ -169,8 +170,7 @@ std::vector<int> Bucket::missing() const {
 
 void Bucket::adopt() {
   NoGrad guard;
-  const std::vector<float> used =
-      flat_.narrow(0, flags_, static_cast<int64_t>(parameters_.size())).to_vector<float>();
+  const std::vector<float> used = flat_.narrow(0, flags_, static_cast<int64_t>(parameters_.size())).to_vector<float>();
   for (size_t i = 0; i < parameters_.size(); ++i)
     if (used[i] > 0 && !parameters_[i].grad().defined()) parameters_[i].set_grad(homes_[i]);
 }

@@ -135,7 +135,8 @@ void Reducer::finish() {
     group.add(bucket);
   }
   for (const auto& bucket : buckets_)
-    group.wait(signature(), [&] { return bucket->progress(); }, [&] { return bucket->missing(); });
+    group.wait(
+        signature(), [&] { return bucket->progress(); }, [&] { return bucket->missing(); });
   group.progress();  // forgets what is done
   for (const auto& bucket : buckets_) bucket->adopt();
   ++backwards_;

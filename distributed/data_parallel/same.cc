@@ -24,7 +24,8 @@ std::string first_difference(const std::string& own, const std::string& other) {
   for (std::string x, y;;) {
     const bool has_x = bool(std::getline(a, x)), has_y = bool(std::getline(b, y));
     if (!has_x && !has_y) return "nothing that shows";
-    if (!has_x || !has_y || x != y) return text("`", has_x ? x : "nothing", "`, where rank 0 has `", has_y ? y : "nothing", "`");
+    if (!has_x || !has_y || x != y)
+      return text("`", has_x ? x : "nothing", "`, where rank 0 has `", has_y ? y : "nothing", "`");
   }
 }
 
@@ -48,8 +49,7 @@ void require_same(const Group& group, const std::string& lines, const char* what
     const auto begin = all.begin() + static_cast<std::ptrdiff_t>(rank * longest);
     return std::string(begin, begin + seen[2 * rank + 1]);
   };
-  const std::string why =
-      text(what, ": rank ", differs, " has ", first_difference(text_of(differs), text_of(0)));
+  const std::string why = text(what, ": rank ", differs, " has ", first_difference(text_of(differs), text_of(0)));
   group.communicator().give_up(why);
   throw DistributedError(text("rank ", group.rank(), ": ", why));
 }

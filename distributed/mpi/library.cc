@@ -31,8 +31,9 @@ void* open_library() {
     if (void* library = dlopen(name.c_str(), RTLD_NOW | RTLD_GLOBAL); library != nullptr) return library;
     reasons += (reasons.empty() ? "" : "; ") + std::string(dlerror());
   }
-  throw DistributedError(text("init: ", launched_by(), " says that MPI started this process, but MPI cannot be opened (",
-                              reasons, "); install it: apt-get install openmpi-bin"));
+  throw DistributedError(text("init: ", launched_by(),
+                              " says that MPI started this process, but MPI cannot be opened (", reasons,
+                              "); install it: apt-get install openmpi-bin"));
 }
 
 template <class F> void find(void* library, const char* name, F*& function) {

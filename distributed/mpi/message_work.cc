@@ -10,10 +10,7 @@ constexpr int64_t kMessage = 1 << 30;  // MPI counts in int
 }
 
 MessageWork::MessageWork(Communicator& group, Collective collective, int tag)
-    : group_(group),
-      collective_(std::move(collective)),
-      tag_(tag),
-      stages_(collective_.stages(0, collective_.items)) {
+    : group_(group), collective_(std::move(collective)), tag_(tag), stages_(collective_.stages(0, collective_.items)) {
   buffers_->signatures.resize(static_cast<size_t>(group.size()));
   buffers_->signatures[static_cast<size_t>(group.rank())] = collective_.signature;
   for (int rank = 0; rank < group.size(); ++rank) {

@@ -29,9 +29,7 @@ extern "C" void on_terminate(int) {
   [[maybe_unused]] const auto written = write(terminated_descriptor, &one, sizeof one);
 }
 
-double seconds() {
-  return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
-}
+double seconds() { return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count(); }
 
 /// A descriptor that becomes readable when the process has ended; -1 where the kernel has none or the process is of
 /// another namespace.

@@ -19,11 +19,11 @@ struct Slot {
 
   // Rarely written.
   alignas(64) std::atomic<State> state;
-  std::atomic<uint32_t> waiting;   // whether it waits for others
-  std::atomic<uint64_t> waits;     // how many waits it has come out of
-  std::atomic<uint64_t> beats;     // of its monitor's thread
-  std::atomic<uint64_t> described; // odd while `doing` is being written
-  Signature doing;                 // what it waits in, or last waited in
+  std::atomic<uint32_t> waiting;    // whether it waits for others
+  std::atomic<uint64_t> waits;      // how many waits it has come out of
+  std::atomic<uint64_t> beats;      // of its monitor's thread
+  std::atomic<uint64_t> described;  // odd while `doing` is being written
+  Signature doing;                  // what it waits in, or last waited in
   int32_t rank;
   int32_t process;
   uint64_t process_names;  // the inode of its process namespace

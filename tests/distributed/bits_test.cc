@@ -26,9 +26,7 @@ Tensor labels(int64_t micro_batch, const Shape& shape, int64_t classes) {
 struct Mlp final : Task {
   nn::Sequential model{nn::Linear(20, 37), nn::ReLU(), nn::Dropout(0.2), nn::Linear(37, 5)};
   nn::Module& module() override { return model; }
-  Tensor loss(int64_t m) override {
-    return nn::cross_entropy(model(inputs(m, {kBatch, 20})), labels(m, {kBatch}, 5));
-  }
+  Tensor loss(int64_t m) override { return nn::cross_entropy(model(inputs(m, {kBatch, 20})), labels(m, {kBatch}, 5)); }
 };
 
 struct Cnn final : Task {

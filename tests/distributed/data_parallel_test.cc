@@ -142,22 +142,20 @@ TEST(Functions, GradientsPassBetweenRanks) {
   EXPECT_TRUE(equal(x.grad(), full({2}, all)));
   Tensor rows = parameter(ones({g.size(), 3}));
   (distributed::reduce_scatter(rows, g) * own).sum().backward();
-  for (int64_t rank = 0; rank < g.size(); ++rank)
-    EXPECT_TRUE(equal(rows.grad()[rank], full({3}, double(rank + 1))));
+  for (int64_t rank = 0; rank < g.size(); ++rank) EXPECT_TRUE(equal(rows.grad()[rank], full({3}, double(rank + 1))));
   rows.zero_grad();
   (distributed::all_to_all(rows, g) * own).sum().backward();
-  for (int64_t rank = 0; rank < g.size(); ++rank)
-    EXPECT_TRUE(equal(rows.grad()[rank], full({3}, double(rank + 1))));
+  for (int64_t rank = 0; rank < g.size(); ++rank) EXPECT_TRUE(equal(rows.grad()[rank], full({3}, double(rank + 1))));
   EXPECT_THROW(distributed::all_reduce(x, g, distributed::ReduceOp::max), GradientError);
 }
 
 TEST(Shard, StatesAreDividedAndWholeInCheckpoints) {
   const auto& g = group();
   manual_seed(4);
-  nn::Sequential model(nn::Linear(16, 16), nn::ReLU(), nn::Linear(16, 16), nn::ReLU(), nn::Linear(16, 16),
-                       nn::ReLU(), nn::Linear(16, 16));
-  nn::Sequential twin(nn::Linear(16, 16), nn::ReLU(), nn::Linear(16, 16), nn::ReLU(), nn::Linear(16, 16),
-                      nn::ReLU(), nn::Linear(16, 16));
+  nn::Sequential model(nn::Linear(16, 16), nn::ReLU(), nn::Linear(16, 16), nn::ReLU(), nn::Linear(16, 16), nn::ReLU(),
+                       nn::Linear(16, 16));
+  nn::Sequential twin(nn::Linear(16, 16), nn::ReLU(), nn::Linear(16, 16), nn::ReLU(), nn::Linear(16, 16), nn::ReLU(),
+                      nn::Linear(16, 16));
   twin.load_state_dict(model.state_dict());
   optim::Adam sharded(model.parameters(), {.lr = 1e-2}), whole(twin.parameters(), {.lr = 1e-2});
   distributed::shard(sharded, g);

@@ -24,7 +24,8 @@ Outcome run(const std::string& arguments, const char* settings = "") {
   const std::string program =
       (folder != nullptr ? std::string(folder) + "/weft/" : "") + "tests/distributed/faults " + arguments;
   const std::string command =
-      "OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 OMPI_MCA_rmaps_base_oversubscribe=1 OMP_NUM_THREADS=1 " +
+      "OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 OMPI_MCA_rmaps_base_oversubscribe=1 "
+      "OMP_NUM_THREADS=1 " +
       std::string(settings) + " mpirun -n 3 " + program + " 2>&1";
   Outcome out;
   const auto start = std::chrono::steady_clock::now();
@@ -64,7 +65,8 @@ TEST_P(Faults, EndTheJobWithTheRanksName) {
     const Outcome outcome = run(GetParam());
     EXPECT_NE(outcome.status, 0) << outcome.output;
     EXPECT_LT(outcome.seconds, 30) << outcome.output;
-    for (const int rank : {0, 2}) EXPECT_TRUE(names(outcome.output, rank)) << "rank " << rank << " of:\n" << outcome.output;
+    for (const int rank : {0, 2})
+      EXPECT_TRUE(names(outcome.output, rank)) << "rank " << rank << " of:\n" << outcome.output;
   }
 }
 

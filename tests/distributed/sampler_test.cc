@@ -15,9 +15,9 @@ std::vector<Numbers> steps_of(int64_t count, int64_t ranks, int64_t batch, bool 
   std::vector<Numbers> steps;
   for (int64_t rank = 0; rank < ranks; ++rank) {
     manual_seed(9);
-    data::DataLoader loader(counted(count), {.batch_size = batch,
-                                             .drop_last = drop_last,
-                                             .sampler = data::distributed(rank, ranks, {.shuffle = true})});
+    data::DataLoader loader(
+        counted(count),
+        {.batch_size = batch, .drop_last = drop_last, .sampler = data::distributed(rank, ranks, {.shuffle = true})});
     size_t step = 0;
     for (const auto& [x] : loader) {
       if (steps.size() <= step) steps.emplace_back();

@@ -25,7 +25,8 @@ bool is_way(const char* name) { return way == name; }
 struct Net : nn::Module {
   nn::Linear first, second;
   explicit Net(int64_t width)
-      : first(register_module("first", nn::Linear(16, width))), second(register_module("second", nn::Linear(width, 4))) {}
+      : first(register_module("first", nn::Linear(16, width))),
+        second(register_module("second", nn::Linear(width, 4))) {}
   Tensor forward(const Tensor& x) { return second(first(x).relu()); }
 };
 
