@@ -2,13 +2,14 @@
 // training steps beside that of as many processes that do not know each other.
 //
 //   ./bazelw build //bench:distributed && OMP_NUM_THREADS=1 mpirun -n 2 bazel-bin/bench/distributed
+#include "distributed/distributed.h"
+
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <chrono>
 #include <cstdio>
 
 #include "bench/models.h"
-#include "distributed/distributed.h"
 
 namespace weft::bench {
 namespace {
@@ -55,9 +56,8 @@ void collectives(const distributed::Group& group) {
     Tensor x = ones({count}), y = zeros({count});
     say(group, "copy", bytes, measure(group, rounds, [&] { y.copy_(x); }));
     say(group, "all_reduce", bytes, measure(group, rounds, [&] { group.all_reduce(x, distributed::ReduceOp::mean); }));
-    say(group, "all_reduce by messages", bytes, measure(group, std::min(rounds, 100), [&] {
-          group.all_reduce_async(x, distributed::ReduceOp::mean).wait();
-        }));
+    say(group, "all_reduce by messages", bytes,
+        measure(group, std::min(rounds, 100), [&] { group.all_reduce_async(x, distributed::ReduceOp::mean).wait(); }));
     // What backward adds where there is nothing else to do: the seed's copy into the bucket, and the reduction.
     One one(count);
     const auto backward = [&] {
@@ -107,8 +107,8 @@ void compare(const distributed::Group& group, const char* name, int64_t items, d
     alone = std::max(alone, a), together = std::max(together, b), best = std::max(best, b / a);
   }
   if (group.rank() == 0)
-    std::printf("%-10s independent %10.1f /s   data-parallel %10.1f /s   ratio of the best %.3f, best ratio %.3f\n", name,
-                alone, together, together / alone, best);
+    std::printf("%-10s independent %10.1f /s   data-parallel %10.1f /s   ratio of the best %.3f, best ratio %.3f\n",
+                name, alone, together, together / alone, best);
 }
 
 void models(const distributed::Group& group, double seconds) {

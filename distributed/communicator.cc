@@ -280,18 +280,15 @@ void Communicator::wait(const Signature& what, const std::function<bool()>& read
 
 void Communicator::check(const Signature& what, const std::function<std::vector<int>()>& missing) {
   const auto found = [&](const std::string& why) {
-    failed_ = true;
+    give_up(why);
     throw DistributedError(text("rank ", rank(), ": ", what.to_string(), ": ", why));
   };
-  if (node_->own().has_failed()) {
-    failed_ = true;
-    notice_->send(node_->own().reason);
-    found(node_->own().reason);
-  }
+  if (node_->own().has_failed()) found(node_->own().reason);
   for (int local = 0; local < local_size_; ++local) {
     const Slot& slot = node_->slot(local);
     if (slot.has_failed()) found(text("rank ", slot.rank, " failed: ", static_cast<const char*>(slot.reason)));
-    if (slot.state.load(std::memory_order_acquire) != State::ended) continue;
+    // (A message may still be on its way; there, leaving is a call whose signature does not match.)
+    if (!shared_ || slot.state.load(std::memory_order_acquire) != State::ended) continue;
     // Looked for after its end: it may have come first, and then left.
     const std::vector<int> ranks = missing();
     if (std::find(ranks.begin(), ranks.end(), slot.rank) != ranks.end())
@@ -319,16 +316,15 @@ void Communicator::check_stuck(const Signature& what, Patience& patience) {
 }
 
 void Communicator::fail(const Signature& what, const std::string& why) {
-  failed_ = true;
   const std::string reason = text(what.to_string(), ": ", why);
-  node_->own().fail(reason);
-  notice_->send(reason);
+  give_up(reason);
   throw DistributedError(text("rank ", rank(), ": ", reason));
 }
 
 void Communicator::give_up(const std::string& why) noexcept {
   if (failed_) return;
   failed_ = true;
+  active_.clear();  // buckets hold gradients, which hold this
   try {
     node_->own().fail(why);
     notice_->send(why);

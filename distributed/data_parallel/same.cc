@@ -4,6 +4,7 @@
 #include <sstream>
 #include <vector>
 
+#include "distributed/communicator.h"
 #include "tensor/functions/fill.h"
 #include "tensor/functions/reduce.h"
 
@@ -48,8 +49,9 @@ void require_same(const Group& group, const std::string& lines, const char* what
     const auto begin = all.begin() + static_cast<std::ptrdiff_t>(rank * longest);
     return std::string(begin, begin + seen[2 * rank + 1]);
   };
-  throw DistributedError(text("rank ", group.rank(), ": ", what, ": rank ", differs, " has ",
-                              first_difference(text_of(differs), text_of(0))));
+  const std::string why = text(what, ": rank ", differs, " has ", first_difference(text_of(differs), text_of(0)));
+  group.communicator().give_up(why);
+  throw DistributedError(text("rank ", group.rank(), ": ", why));
 }
 
 }  // namespace weft::distributed

@@ -85,7 +85,9 @@ TEST(DataParallel, GradientsStayWhereTheyAre) {
   parts.zero_grad();
   EXPECT_FALSE(parts.a.grad().defined());
   parts.a.sum().backward();
-  if (g.size() > 1) EXPECT_EQ(parts.a.grad().data<float>(), first);
+  if (g.size() > 1) {
+    EXPECT_EQ(parts.a.grad().data<float>(), first);
+  }
 }
 
 TEST(DataParallel, GradientsOutliveIt) {
