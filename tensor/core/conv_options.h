@@ -48,7 +48,7 @@ constexpr Triple as_triple(const Pair& sizes, int64_t missing) { return {missing
 constexpr Triple as_triple(const Triple& sizes, int64_t) { return sizes; }
 
 /// How a convolution is computed. `fastest`: by sizes alone, whatever is fastest. For 3 x 3 windows of stride 1 in f32
-/// with 16 channels and more on either side that may be Winograd's minimal filtering F(4 x 4, 3 x 3), whose rounding
+/// with 32 channels and more on either side that may be Winograd's minimal filtering F(4 x 4, 3 x 3), whose rounding
 /// is another: the root mean square error of a result is two to three times that of `direct` (9e-7 of the results' own
 /// at 64 channels, 2.2e-6 at 512), and it is at most (C + 32) 2^-24 C 563 max|x| max|weight| for C channels (direct: 9
 /// for 563). Where some result is not finite, all are computed by `direct`: NaN and infinities reach the same results.

@@ -193,9 +193,10 @@ class TiledConv {
   Image<float> out_;
 };
 
-/// The convolution of a group, filters in chunks whose transformed weights stay in the last cache.
+/// The convolution of a group, filters in chunks whose transformed weights (5 MB, or those of 64 filters) stay in the
+/// last cache.
 bool convolve(const Tiles& tiles, Image<const float> in, const Taps& taps, const float* bias, Image<float> out) {
-  constexpr int64_t kElements = int64_t{3} << 20;
+  constexpr int64_t kElements = int64_t{5} << 18;
   const int64_t registers = blocks_of(taps.to, kLanes * kGemmTileVectors);
   const int64_t chunks = std::min(registers, blocks_of(kPlanes * taps.from * taps.to, kElements));
   bool clean = true;
@@ -222,15 +223,16 @@ bool fits_winograd(const ConvShape& s) {
 /// leaves out those in the padding); the products of a tile, the transforms of its channels and its corner; the
 /// transforms of a weight, which go through memory.
 bool prefers_winograd(const ConvShape& s, ConvDirection direction) {
-  constexpr int64_t kLeast = 16;  // channels: fewer do not fill a register
+  constexpr int64_t kLeast = 32;  // channels: with 16 transforms cost what products save
   if (!fits_winograd(s) || std::min(s.group_channels(), s.group_filters()) < kLeast) return false;
   const bool data = direction == ConvDirection::backward_data, weights = direction == ConvDirection::backward_weights;
   const auto c = static_cast<double>(s.group_channels()), k = static_cast<double>(s.group_filters());
   const auto across = [&](int axis) { return static_cast<double>(blocks_of(data ? s.in[axis] : s.out[axis], kTile)); };
   const double tiles = static_cast<double>(s.batch) * across(1) * across(2);
   const double direct = 9.0 / 32 * c * k * static_cast<double>(s.out_pixels()) * (prefers_taps(s) ? 0.85 : 1);
-  const double of_tile = 1.7 * c * k + (weights ? 9 : 6) * (c + k) + 300, of_weight = weights ? 35 : data ? 30 : 25;
-  return direct > 1.1 * (tiles * of_tile + of_weight * c * k);
+  const double of_tile = 1.7 * c * k + (weights ? 9 : 6) * (c + k) + (data ? 400 : 300);
+  const double of_weight = weights ? 35 : data ? 30 : 25;
+  return direct > 1.15 * (tiles * of_tile + of_weight * c * k);
 }
 
 bool winograd_conv(const ConvShape& s, const float* x, const float* weight, const WeightStrides& strides,
