@@ -34,8 +34,8 @@ const Series& weft_beside(const Series& series, const ModelResult& result) {
   return result.series.front();
 }
 
-/// How many times as fast as this system weft is in the same precision; of the hand-written step, the share of its speed
-/// that weft reaches. In weft's own row of bf16: how many times as fast as its f32 it is.
+/// How many times as fast as this system weft is in the same precision; of the hand-written step, the share of its
+/// speed that weft reaches. In weft's own row of bf16: how many times as fast as its f32 it is.
 std::string against(const Series& series, const ModelResult& result) {
   const Series& weft = weft_beside(series, result);
   if (middle(weft.medians) == 0) return "";
