@@ -1,10 +1,19 @@
 // Autocast: mixed precision as a scope.
 #pragma once
 
-#include "tensor/dispatch/autocast_copies.h"
 #include "tensor/dispatch/modes.h"
 
 namespace weft {
+
+namespace internal {
+/// While the thread's outermost one is alive, the 16-bit copies of parameters are kept (dispatch/autocast_copies.h).
+struct AutocastCopies {
+  AutocastCopies();
+  ~AutocastCopies();
+  AutocastCopies(const AutocastCopies&) = delete;
+  AutocastCopies& operator=(const AutocastCopies&) = delete;
+};
+}  // namespace internal
 
 /// While alive, on the calling thread: products, convolutions and attention cast their f32 inputs to `dtype` (bf16 or
 /// f16); exponentials, softmax, losses, norms and long sums compute in f32; other ops follow their inputs. What each op
@@ -24,7 +33,7 @@ class Autocast {
 
  private:
   ModeScope<DType> scope_;
-  dispatch::AutocastCopies copies_;
+  internal::AutocastCopies copies_;
 };
 
 }  // namespace weft

@@ -5,6 +5,7 @@
 #include <memory>
 #include <unordered_map>
 
+#include "tensor/autocast.h"
 #include "tensor/dispatch/apply.h"
 #include "tensor/ops/copy.h"
 
@@ -75,11 +76,6 @@ Tensor autocast_copy(const Tensor& x, DType dtype) {
   return out;
 }
 
-AutocastCopies::AutocastCopies() { ++kept().open_scopes; }
-AutocastCopies::~AutocastCopies() {
-  if (--kept().open_scopes == 0) kept().copies.clear();
-}
-
 void note_handed_out(const void* memory) noexcept {
   const auto [word, bit] = place_of(memory);
   std::atomic<uint64_t>& place = handed_out[word];
@@ -87,3 +83,12 @@ void note_handed_out(const void* memory) noexcept {
 }
 
 }  // namespace weft::dispatch
+
+namespace weft::internal {
+
+AutocastCopies::AutocastCopies() { ++dispatch::kept().open_scopes; }
+AutocastCopies::~AutocastCopies() {
+  if (--dispatch::kept().open_scopes == 0) dispatch::kept().copies.clear();
+}
+
+}  // namespace weft::internal

@@ -14,15 +14,6 @@ namespace weft::dispatch {
 /// `x` as `dtype`, recorded as a cast; a copy that is there already where `x` is a leaf and a scope is open.
 Tensor autocast_copy(const Tensor& x, DType dtype);
 
-/// While the thread's outermost one is alive, copies are kept.
-class AutocastCopies {
- public:
-  AutocastCopies();
-  ~AutocastCopies();
-  AutocastCopies(const AutocastCopies&) = delete;
-  AutocastCopies& operator=(const AutocastCopies&) = delete;
-};
-
 /// From here on the memory may be written without raising a version.
 void note_handed_out(const void* memory) noexcept;
 

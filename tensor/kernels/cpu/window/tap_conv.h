@@ -3,8 +3,8 @@
 // this way than in oneDNN: most elements of a 3 x 3 window over 2 x 2 pixels are padding, and the weight is read once,
 // without a reorder where its channels or filters are neighbours in memory.
 //
-// f32, or bf16 on CPUs that multiply it, with sums in f32; one group, height and width only; images dense and channels-last, the weight with any strides that do not
-// overlap. No size is 0.
+// f32, or bf16 on CPUs that multiply it, with sums in f32; one group, height and width only; images dense and
+// channels-last, the weight with any strides that do not overlap. No size is 0.
 #pragma once
 
 #include "tensor/kernels/cpu/window/conv_shape.h"
