@@ -106,7 +106,7 @@ TEST(Print, Norms) {
   expect_prints(RMSNorm({.normalized_shape = {6}, .eps = 0.1, .affine = false}), "RMSNorm([6], eps=0.1, affine=false)");
   expect_prints(GroupNorm({.num_groups = 2, .num_channels = 4, .affine = false}),
                 "GroupNorm(2, 4, eps=1e-05, affine=false)");
-  expect_prints(LocalResponseNorm(3), "LocalResponseNorm(3, alpha=0.0001, beta=0.75, k=1)");
+  expect_prints(LocalResponseNorm(3), "LocalResponseNorm(3, alpha=1e-04, beta=0.75, k=1)");
 }
 
 TEST(Print, TablesAndForms) {

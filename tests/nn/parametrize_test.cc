@@ -1,0 +1,115 @@
+// weight_norm() and spectral_norm() of modules: what they register, train and refuse. Values are in
+// layers_golden_test.cc.
+#include "nn/layers/parametrize.h"
+
+#include <gtest/gtest.h>
+
+#include "nn/nn.h"
+#include "tensor/functions_all.h"
+#include "tests/nn/error_of.h"
+
+namespace weft::nn {
+namespace {
+
+using testing::error_of;
+
+std::vector<std::string> names(const StateDict& state) {
+  std::vector<std::string> out;
+  for (const auto& [name, tensor] : state) out.push_back(name);
+  return out;
+}
+
+TEST(Parametrize, HasTheNamesOfPyTorch) {
+  const auto layer = weight_norm(Linear(4, 3));
+  EXPECT_EQ(names(layer.state_dict()), (std::vector<std::string>{"bias", "parametrizations.weight.original0",
+                                                                 "parametrizations.weight.original1"}));
+  const auto spectral = spectral_norm(Linear(4, 3, false));
+  EXPECT_EQ(names(spectral.state_dict()),
+            (std::vector<std::string>{"parametrizations.weight.0._u", "parametrizations.weight.0._v",
+                                      "parametrizations.weight.original"}));
+  EXPECT_EQ(layer.parameters().size(), 3u);
+  EXPECT_EQ(layer.parameter_count(), 3 + 3 + 12);
+  EXPECT_EQ(layer.to_string(),
+            "WeightNorm<Linear>(\n"
+            "  in_features=4, out_features=3, bias=true\n"
+            "  (parametrizations): ModuleDict(\n"
+            "    (weight): ParametrizationList()\n"
+            "  )\n"
+            ")");
+}
+
+TEST(Parametrize, StartsAsTheLayerWas) {
+  Linear plain(4, 3);
+  const Tensor x = randn({2, 4}), before = plain(x), weight = plain.weight().detach().clone();
+  const auto layer = weight_norm(std::move(plain));
+  EXPECT_TRUE(allclose(layer(x), before));
+  EXPECT_TRUE(allclose(layer.computed(), weight));
+  EXPECT_EQ(
+      weight_norm(Conv2d(2, 3, 3), {.dim = std::nullopt}).get_parameter("parametrizations.weight.original0").shape(),
+      Shape());
+}
+
+TEST(Parametrize, TheLargestSingularValueIsOne) {
+  auto layer = spectral_norm(Linear(6, 5), {.n_power_iterations = 100});
+  (void)layer(randn({1, 6}));
+  layer.eval();
+  const Tensor u = layer.get_buffer("parametrizations.weight.0._u").clone();
+  EXPECT_NEAR(svdvals(layer.computed()).max().item<double>(), 1, 1e-4);
+  (void)layer(randn({1, 6}));
+  EXPECT_TRUE(equal(u, layer.get_buffer("parametrizations.weight.0._u")));  // still in evaluation
+}
+
+TEST(Parametrize, TrainsWhatTheWeightIsComputedFrom) {
+  Sequential net(weight_norm(Linear(3, 4)), Tanh(), spectral_norm(Linear(4, 1)));
+  const Tensor x = randn({16, 3}), y = x.sum(1, keepdim) * 0.2;
+  double first = 0, last = 0;
+  for (int i = 0; i < 50; ++i) {
+    net.zero_grad();
+    const Tensor loss = mse_loss(net(x), y);
+    loss.backward();
+    for (const Tensor& p : net.parameters()) p.detach().sub_(p.grad() * 0.1);
+    last = loss.item<double>();
+    if (i == 0) first = last;
+  }
+  EXPECT_LT(last, first / 2);
+}
+
+TEST(Parametrize, ClonesCastsAndLoads) {
+  auto layer = weight_norm(weight_norm(Conv1d(2, 3, 2)), {.name = "bias"});
+  layer.to(f64);
+  const auto copy = layer.clone();
+  const Tensor x = randn({1, 2, 5}, f64);
+  EXPECT_TRUE(equal(copy(x), layer(x)));
+  EXPECT_FALSE(copy.parameters()[0].shares_storage(layer.parameters()[0]));
+  auto other = weight_norm(weight_norm(Conv1d(2, 3, 2)), {.name = "bias"});
+  other.to(f64);
+  other.load_state_dict(layer.state_dict());
+  EXPECT_TRUE(equal(other(x), layer(x)));
+}
+
+TEST(Parametrize, TakesLayersOfSeveralInputsAndResults) {
+  const Tensor x = randn({2, 3, 4});
+  const auto lstm = weight_norm(LSTM(4, 5), {.name = "weight_hh_l0"});
+  const LSTMOutput y = lstm(x);
+  sum(y.output).backward();
+  EXPECT_TRUE(lstm.get_parameter("parametrizations.weight_hh_l0.original0").grad().defined());
+  const auto bilinear = spectral_norm(Bilinear(4, 4, 2));
+  EXPECT_EQ(bilinear(x, x).shape(), (Shape{2, 3, 2}));
+}
+
+TEST(Parametrize, SaysWhatDoesNotFit) {
+  EXPECT_EQ(error_of([] { weight_norm(Linear(2, 3), {.name = "weights"}); }),
+            "weight_norm(): WeightNorm<Linear> has no parameter `weights` of its own");
+  EXPECT_EQ(error_of([] { weight_norm(weight_norm(Linear(2, 3))); }),
+            "weight_norm(): WeightNorm<WeightNorm<Linear>> has no parameter `weight` of its own");
+  EXPECT_EQ(error_of([] { weight_norm(Linear(2, 3), {.dim = 2}); }),
+            "weight_norm(): axis 2 is out of range for 2 axes");
+  EXPECT_EQ(error_of([] { spectral_norm(Linear(2, 3), {.n_power_iterations = 0}); }),
+            "spectral_norm(): n_power_iterations must be 1 or more, not 0");
+  EXPECT_EQ(error_of([] { spectral_norm(Linear(2, 3), {.dim = -3}); }),
+            "spectral_norm(): axis -3 is out of range for 2 axes");
+  static_assert(!Parametrizable<BatchNorm2d> && Parametrizable<LayerNorm>);
+}
+
+}  // namespace
+}  // namespace weft::nn
