@@ -12,7 +12,8 @@ namespace weft::distributed {
 ///   optim::AdamW optimizer(model.parameters(), {.lr = 1e-3});
 ///   distributed::shard(optimizer, group);
 /// Each parameter is computed as without it, to the bit. state_dict() is then a call of all ranks and gives the whole
-/// state, which any number of ranks loads, sharded or not; save_checkpoint() of checkpoint.h writes it once. Every rank calls it with the same optimizer.
+/// state, which any number of ranks loads, sharded or not; save_checkpoint() of checkpoint.h writes it once. Every rank
+/// calls it with the same optimizer.
 void shard(optim::Optimizer& optimizer, const Group& group);
 
 }  // namespace weft::distributed

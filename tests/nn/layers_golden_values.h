@@ -1,4 +1,5 @@
-// Sums of results and gradients of further layers and losses: made by tests/golden/layers.py with PyTorch 2.13.0. Not edited by hand.
+// Sums of results and gradients of further layers and losses: made by tests/golden/layers.py with PyTorch 2.13.0. Not
+// edited by hand.
 #pragma once
 
 // clang-format off
