@@ -229,7 +229,7 @@ bool prefers_winograd(const ConvShape& s, ConvDirection direction) {
   const auto c = static_cast<double>(s.group_channels()), k = static_cast<double>(s.group_filters());
   const auto across = [&](int axis) { return static_cast<double>(blocks_of(data ? s.in[axis] : s.out[axis], kTile)); };
   const double tiles = static_cast<double>(s.batch) * across(1) * across(2);
-  const double direct = 9.0 / 32 * c * k * static_cast<double>(s.out_pixels()) * (prefers_taps(s) ? 0.85 : 1);
+  const double direct = 9.0 / 32 * c * k * static_cast<double>(s.out_pixels()) * (prefers_taps(s) ? 0.8 : 1);
   const double of_tile = 1.7 * c * k + (weights ? 9 : 6) * (c + k) + (data ? 400 : 300);
   const double of_weight = weights ? 35 : data ? 30 : 25;
   return direct > 1.15 * (tiles * of_tile + of_weight * c * k);
