@@ -1,0 +1,46 @@
+// Convolutions of bf16 with many channels on few pixels, which run tap by tap where the CPU multiplies bf16: sums are
+// in f32 and rounded once.
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "tensor/adjoints/conv.h"
+#include "tensor/functions_all.h"
+
+namespace weft {
+namespace {
+
+/// |a - b| <= half a step of bf16, and what sums in another order differ by.
+void expect_rounded_once(const Tensor& half, const Tensor& exact, const char* what) {
+  ASSERT_EQ(half.dtype(), bf16);
+  const std::vector<double> a = half.to_vector<double>(), b = exact.to_vector<double>();
+  double largest = 0;
+  for (const double value : b) largest = std::max(largest, std::abs(value));
+  for (size_t i = 0; i < a.size(); ++i)
+    ASSERT_LE(std::abs(a[i] - b[i]), 0x1p-8 * std::abs(b[i]) + 1e-5 * largest) << what << ", element " << i;
+}
+
+TEST(ConvBf16, SumsTapsInF32) {
+  manual_seed(3);
+  for (const int64_t pixels : {1, 2, 4})
+    for (const int64_t stride : {1, 2})
+      for (const bool channels_first : {false, true}) {
+        SCOPED_TRACE(text(pixels, " x ", pixels, " pixels, stride ", stride, channels_first ? ", OIHW" : ", OHWI"));
+        const Conv2dOptions options{.stride = stride, .padding = 1};
+        const Tensor x = randn({5, 128, pixels, pixels}).to(bf16);
+        Tensor w = (randn({160, 3, 3, 128}) * 0.1).to(bf16).permute({0, 3, 1, 2});
+        if (channels_first) w = w.contiguous();
+        const Tensor bias = randn({160}).to(bf16);
+        const Tensor y = conv2d(x, w, bias, options);
+        const Tensor exact = conv2d(x.to(f32), w.to(f32), bias.to(f32), options);
+        expect_rounded_once(y, exact, "forward");
+        const Tensor g = randn(y.shape()).to(bf16);
+        expect_rounded_once(adjoint::conv_backward_data(g, w, x.shape(), options),
+                            adjoint::conv_backward_data(g.to(f32), w.to(f32), x.shape(), options), "data");
+        expect_rounded_once(adjoint::conv_backward_weights(x, g, w.layout(), options),
+                            adjoint::conv_backward_weights(x.to(f32), g.to(f32), w.layout(), options), "weights");
+      }
+}
+
+}  // namespace
+}  // namespace weft
