@@ -5,7 +5,7 @@ from torch import nn
 from torch.nn import functional as F
 
 from golden import header, wave
-from modules import backward, fill, layer, loss, running_statistics, values
+from modules import backward, fill, layer, loss, put, running_statistics, values
 
 # ---- recurrent layers: output, h and c side by side ----
 
