@@ -1,8 +1,8 @@
 // Communicator: the state behind a Group. It runs collectives, waits for other ranks, and notices what goes wrong.
 //
-// Where all ranks are on one machine (and shared memory is wanted), blocking collectives go through the staging areas of
-// node/node.h, and messages are only used by asynchronous calls, send and recv. Between machines everything is messages
-// (mpi/message_work.h). Both run the same descriptions (stage.h), so both give the same bits.
+// Where all ranks are on one machine (and shared memory is wanted), blocking collectives go through the staging areas
+// of node/node.h, and messages are only used by asynchronous calls, send and recv. Between machines everything is
+// messages (mpi/message_work.h). Both run the same descriptions (stage.h), so both give the same bits.
 //
 // There is no thread that communicates: ranks use all cores for their own work, and a second thread would take one from
 // it. What was started asynchronously moves on whenever the group is asked for something, waits, or a gradient is done.

@@ -5,8 +5,8 @@
 
 namespace weft::distributed {
 
-// Every rank calls the same function, and every rank or none runs backward through it: the gradient is a collective too,
-// of the sum of all ranks' losses. Errors as in group.h.
+// Every rank calls the same function, and every rank or none runs backward through it: the gradient is a collective
+// too, of the sum of all ranks' losses. Errors as in group.h.
 
 /// The sum or mean (floating dtypes) over all ranks. Its gradient is the sum (mean) of the ranks' gradients. Error for
 /// max and min, which have no gradient here.

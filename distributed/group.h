@@ -5,9 +5,9 @@
 //   if (group.rank() == 0) save(model);
 //
 // Every rank calls the same collectives in the same order with the same shapes and dtypes; a rank that does not ends
-// the job with an error on every rank that says who called what (communicator.h says how). A collective takes any dtype and
-// any memory order, also orders that differ from rank to rank: what counts is the index. Reductions go in the order of
-// the ranks: the same bits on every rank, in every run, on one machine and on many.
+// the job with an error on every rank that says who called what (communicator.h says how). A collective takes any dtype
+// and any memory order, also orders that differ from rank to rank: what counts is the index. Reductions go in the order
+// of the ranks: the same bits on every rank, in every run, on one machine and on many.
 //
 // Those below write to memory and are not recorded; functions.h has differentiable ones. One thread at a time uses a
 // group. Where there is one rank, nothing of MPI is needed and everything is a copy or nothing.
@@ -43,8 +43,8 @@ class Work {
   std::shared_ptr<State> state_;
 };
 
-/// A handle; copies are the same group. When the last one is gone (and with it every DataParallel and its gradients) the
-/// ranks wait for each other, and MPI ends.
+/// A handle; copies are the same group. When the last one is gone (and with it every DataParallel and its gradients)
+/// the ranks wait for each other, and MPI ends.
 class Group {
  public:
   int64_t rank() const;

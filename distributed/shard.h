@@ -6,13 +6,14 @@
 
 namespace weft::distributed {
 
-/// From now on each rank of `group` keeps the state of about 1 / size of the optimizer's elements (whole parameters, the
-/// largest first to whoever has least), and step() updates these and brings the others from their ranks. For after
+/// From now on each rank of `group` keeps the state of about 1 / size of the optimizer's elements (whole parameters,
+/// the largest first to whoever has least), and step() updates these and brings the others from their ranks. For after
 /// DataParallel, whose gradients all ranks have:
 ///   optim::AdamW optimizer(model.parameters(), {.lr = 1e-3});
 ///   distributed::shard(optimizer, group);
 /// Each parameter is computed as without it, to the bit. state_dict() is then a call of all ranks and gives the whole
-/// state, which any number of ranks loads, sharded or not; save_checkpoint() of checkpoint.h writes it once. Every rank calls it with the same optimizer.
+/// state, which any number of ranks loads, sharded or not; save_checkpoint() of checkpoint.h writes it once. Every rank
+/// calls it with the same optimizer.
 void shard(optim::Optimizer& optimizer, const Group& group);
 
 }  // namespace weft::distributed

@@ -4,9 +4,10 @@
 // Behind the gradients lies one element for each, 1 where this rank has it and 0 where it has none (then zeros take its
 // place). Reduced with the rest, it says whether any rank has.
 //
-// Where the ranks share memory, buckets lie in a window. A rank that has completed its bucket says so in its header; when
-// all have, each rank sums a slice of it over all ranks, in their order, and writes the mean into every rank's. Nobody waits
-// before that: a rank looks whenever it has completed a gradient (Communicator::progress), and waits at the end of backward.
+// Where the ranks share memory, buckets lie in a window. A rank that has completed its bucket says so in its header;
+// when all have, each rank sums a slice of it over all ranks, in their order, and writes the mean into every rank's.
+// Nobody waits before that: a rank looks whenever it has completed a gradient (Communicator::progress), and waits at
+// the end of backward.
 #pragma once
 
 #include <atomic>
@@ -30,8 +31,8 @@ class Bucket final : public Progressive {
   Bucket(Communicator& group, std::vector<Tensor> parameters, Wire wire, int tag);
   /// Of the memory that a rank needs for it.
   int64_t bytes() const { return static_cast<int64_t>(sizeof(Header)) + elements_ * width_; }
-  /// Takes its place, at `offset` of each rank's part of `window`, or in memory of its own where that is null; from here
-  /// on the gradients are collected there.
+  /// Takes its place, at `offset` of each rank's part of `window`, or in memory of its own where that is null; from
+  /// here on the gradients are collected there.
   void settle(const std::shared_ptr<Communicator>& group, const std::shared_ptr<Window>& window, int64_t offset);
   /// Gradients are collected in storages of their own again.
   void unsettle();

@@ -1,8 +1,8 @@
 // Reducer: what DataParallel does to a model's gradients, whatever the model's type.
 //
-// A hook on each parameter says when its gradient is complete (it is announced while older ops have yet to run). The last
-// one of a bucket starts the bucket's reduction; the end of backward starts those that wait for parameters without a
-// gradient, waits for all, and returns to the caller of backward with the mean over the ranks in every gradient.
+// A hook on each parameter says when its gradient is complete (it is announced while older ops have yet to run). The
+// last one of a bucket starts the bucket's reduction; the end of backward starts those that wait for parameters without
+// a gradient, waits for all, and returns to the caller of backward with the mean over the ranks in every gradient.
 #pragma once
 
 #include <memory>
@@ -51,8 +51,8 @@ class Reducer {
   uint64_t backwards_ = 0;
 };
 
-/// While alive, random numbers that this thread draws are those of one micro-batch: rank r of R takes the r-th of R keys,
-/// so that R ranks draw what one process draws that runs R micro-batches one after the other.
+/// While alive, random numbers that this thread draws are those of one micro-batch: rank r of R takes the r-th of R
+/// keys, so that R ranks draw what one process draws that runs R micro-batches one after the other.
 class MicroBatchScope {
  public:
   MicroBatchScope(int64_t rank, int64_t size);

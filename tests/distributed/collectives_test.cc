@@ -1,5 +1,5 @@
-// Collectives on tensors: every dtype, memory orders, sizes around the staging areas, shapes of nothing, and errors that
-// every rank makes.
+// Collectives on tensors: every dtype, memory orders, sizes around the staging areas, shapes of nothing, and errors
+// that every rank makes.
 #include "tests/distributed/ranks.h"
 
 namespace weft::test {

@@ -1,5 +1,5 @@
-// What DataParallel does to gradients: their mean, parameters that some or all ranks leave out, accumulation, bf16 on the
-// wire, the same memory from step to step, and what it refuses.
+// What DataParallel does to gradients: their mean, parameters that some or all ranks leave out, accumulation, bf16 on
+// the wire, the same memory from step to step, and what it refuses.
 #include "tests/distributed/ranks.h"
 
 namespace weft::test {

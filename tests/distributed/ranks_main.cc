@@ -1,5 +1,6 @@
 // The main function of tests that run on several ranks. Started plainly, the program runs its tests alone, and then
-// again under mpirun as 2 and as 4 ranks, and as 2 that send messages; it passes where all did. Where there is no mpirun it says so.
+// again under mpirun as 2 and as 4 ranks, and as 2 that send messages; it passes where all did. Where there is no
+// mpirun it says so.
 #include <gtest/gtest.h>
 #include <sys/wait.h>
 #include <unistd.h>

@@ -10,7 +10,8 @@ using Numbers = std::vector<int64_t>;
 
 data::TensorDataset<1> counted(int64_t count) { return data::TensorDataset<1>(arange(count)); }
 
-/// The examples of each step, of all ranks together in their order, in an epoch of loaders that all start from one seed.
+/// The examples of each step, of all ranks together in their order, in an epoch of loaders that all start from one
+/// seed.
 std::vector<Numbers> steps_of(int64_t count, int64_t ranks, int64_t batch, bool drop_last = false) {
   std::vector<Numbers> steps;
   for (int64_t rank = 0; rank < ranks; ++rank) {

@@ -1,5 +1,5 @@
-// A training program in which rank 1 goes wrong in the way that the first argument names; fault_test.cc starts it. It ends
-// with 0 only where nothing went wrong.
+// A training program in which rank 1 goes wrong in the way that the first argument names; fault_test.cc starts it. It
+// ends with 0 only where nothing went wrong.
 #include <signal.h>
 #include <unistd.h>
 
