@@ -145,7 +145,7 @@ Work Group::all_reduce_async(const Tensor& x, ReduceOp op) const {
   check_reducible(op, x.dtype());
   Written written(x, "all_reduce");
   Work out;
-  if (size() == 1) return out;
+  if (size() == 1) return written.finish(), out;
   Collective collective = reduction(*communicator_, written.memory(), op);
   const Signature what = collective.signature;
   out.state_ = std::make_shared<Work::State>(
@@ -158,7 +158,7 @@ Work Group::broadcast_async(const Tensor& x, int64_t root) const {
   check_rank("the root", root, size());
   Written written(x, "broadcast");
   Work out;
-  if (size() == 1) return out;
+  if (size() == 1) return written.finish(), out;
   Collective collective = spreading(*communicator_, written.memory(), root);
   const Signature what = collective.signature;
   out.state_ = std::make_shared<Work::State>(
@@ -215,7 +215,7 @@ void Group::all_reduce(const Tensor& x, ReduceOp op) const {
   Frame frame("all_reduce", x);
   check_reducible(op, x.dtype());
   Written written(x, "all_reduce");
-  if (size() == 1) return;
+  if (size() == 1) return written.finish();  // what is an error on many ranks is one alone
   communicator_->run(reduction(*communicator_, written.memory(), op));
   written.finish();
 }
@@ -224,7 +224,7 @@ void Group::broadcast(const Tensor& x, int64_t root) const {
   Frame frame("broadcast", x);
   check_rank("the root", root, size());
   Written written(x, "broadcast");
-  if (size() == 1) return;
+  if (size() == 1) return written.finish();
   communicator_->run(spreading(*communicator_, written.memory(), root));
   written.finish();
 }
