@@ -101,7 +101,7 @@ TEST(Parametrize, SaysWhatDoesNotFit) {
   EXPECT_EQ(error_of([] { weight_norm(Linear(2, 3), {.name = "weights"}); }),
             "weight_norm(): WeightNorm<Linear> has no parameter `weights` of its own");
   EXPECT_EQ(error_of([] { weight_norm(weight_norm(Linear(2, 3))); }),
-            "weight_norm(): WeightNorm<WeightNorm<Linear>> has no parameter `weight` of its own");
+            "weight_norm(): WeightNorm<WeightNorm<Linear> > has no parameter `weight` of its own");
   EXPECT_EQ(error_of([] { weight_norm(Linear(2, 3), {.dim = 2}); }),
             "weight_norm(): axis 2 is out of range for 2 axes");
   EXPECT_EQ(error_of([] { spectral_norm(Linear(2, 3), {.n_power_iterations = 0}); }),
