@@ -9,7 +9,7 @@
 //
 // Every wait is bounded. It ends with a DistributedError that names a rank where that rank died or is stopped (the
 // monitor of node/monitor.h says so), left or failed; where it is in another collective than this one; where all ranks
-// wait and nobody moves; and where a rank has not come within the timeout.
+// wait without progress; and where a rank has not come within the timeout.
 #pragma once
 
 #include <functional>

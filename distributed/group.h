@@ -76,7 +76,7 @@ class Group {
   /// Fills x with what the rank `from` sends.
   void recv(const Tensor& x, int64_t from, int64_t tag = 0) const;
 
-  /// The same, and the rank goes on: nobody may touch x before wait(). Results of the last three are there at once,
+  /// The same, and the rank goes on: no code may touch x before wait(). Results of the last three are there at once,
   /// their values after wait().
   Work all_reduce_async(const Tensor& x, ReduceOp op = ReduceOp::sum) const;
   Work broadcast_async(const Tensor& x, int64_t root) const;

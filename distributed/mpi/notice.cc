@@ -15,7 +15,7 @@ Notice::Notice(const MpiLibrary& mpi, MpiHandle comm, int rank, int size)
 }
 
 void Notice::send(const std::string& why) {
-  char* copy = new char[kBytes]();  // outlives the sends, which nobody waits for
+  char* copy = new char[kBytes]();  // outlives the sends, which are not waited for
   const std::string line = text("rank ", rank_, " failed: ", why);
   std::memcpy(copy, line.data(), std::min<size_t>(line.size(), kBytes - 1));
   for (int rank = 0; rank < size_; ++rank) {

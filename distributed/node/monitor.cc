@@ -115,7 +115,7 @@ void Monitor::end_late(double now) {
     if (failed_at_ == 0) failed_at_ = now;
     if (now - failed_at_ > kGrace || (terminated_at_ > 0 && now - terminated_at_ > kTermGrace)) end(reason);
   } else if (terminated_at_ > 0 && now - terminated_at_ > kTermGrace) {
-    std::signal(SIGTERM, SIG_DFL);  // nobody failed: the user's wish
+    std::signal(SIGTERM, SIG_DFL);  // no rank failed: the user's wish
     kill(getpid(), SIGTERM);
   }
 }

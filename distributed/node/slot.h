@@ -14,7 +14,7 @@ enum class State : uint32_t { starting, running, failing, failed, ended };
 struct Slot {
   /// Exchanges that this rank has published its part of.
   alignas(64) std::atomic<uint64_t> published;
-  /// Of its present collective and the one before: nobody can be further behind.
+  /// Of its present collective and the one before: no rank can be further behind.
   alignas(64) Signature signatures[2];
 
   // Rarely written.

@@ -132,7 +132,7 @@ TEST(Collectives, SeveralAtOnce) {
 TEST(Collectives, SendAndReceive) {
   const auto& g = group();
   EXPECT_THROW(g.send(zeros({1}), g.rank()), IndexError);
-  if (g.size() == 1) GTEST_SKIP() << "one rank has nobody to send to";
+  if (g.size() == 1) GTEST_SKIP() << "one rank has no other to send to";
   const int64_t next = (g.rank() + 1) % g.size(), before = (g.rank() + g.size() - 1) % g.size();
   Tensor x = zeros({40000, 2}).t();
   if (g.rank() % 2 == 0) g.send(values(g.rank(), {2, 40000}), next, 7);
