@@ -1,6 +1,7 @@
 #include "tensor/autocast.h"
 
 #include "tensor/core/error.h"
+#include "tensor/dispatch/autocast_copies.h"
 #include "tensor/kernels/cpu/base/instruction_set.h"
 #include "tensor/runtime/log.h"
 
@@ -21,5 +22,10 @@ DType computed_in(DType dtype) {
 }  // namespace
 
 Autocast::Autocast(DType dtype) : scope_(&Modes::autocast, computed_in(dtype)) {}
+
+namespace internal {
+AutocastCopies::AutocastCopies() { dispatch::open_autocast_scope(); }
+AutocastCopies::~AutocastCopies() { dispatch::close_autocast_scope(); }
+}  // namespace internal
 
 }  // namespace weft

@@ -5,7 +5,6 @@
 #include <memory>
 #include <unordered_map>
 
-#include "tensor/autocast.h"
 #include "tensor/dispatch/apply.h"
 #include "tensor/ops/copy.h"
 
@@ -82,13 +81,9 @@ void note_handed_out(const void* memory) noexcept {
   if ((place.load(std::memory_order_relaxed) & bit) == 0) place.fetch_or(bit, std::memory_order_relaxed);
 }
 
-}  // namespace weft::dispatch
-
-namespace weft::internal {
-
-AutocastCopies::AutocastCopies() { ++dispatch::kept().open_scopes; }
-AutocastCopies::~AutocastCopies() {
-  if (--dispatch::kept().open_scopes == 0) dispatch::kept().copies.clear();
+void open_autocast_scope() { ++kept().open_scopes; }
+void close_autocast_scope() {
+  if (--kept().open_scopes == 0) kept().copies.clear();
 }
 
-}  // namespace weft::internal
+}  // namespace weft::dispatch

@@ -14,6 +14,10 @@ namespace weft::dispatch {
 /// `x` as `dtype`, recorded as a cast; a copy that is there already where `x` is a leaf and a scope is open.
 Tensor autocast_copy(const Tensor& x, DType dtype);
 
+/// The begin and the end of an Autocast scope of the calling thread.
+void open_autocast_scope();
+void close_autocast_scope();
+
 /// From here on the memory may be written without raising a version.
 void note_handed_out(const void* memory) noexcept;
 

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <atomic>
+#include <chrono>
 #include <cstring>
 #include <thread>
 
@@ -213,12 +214,24 @@ TEST(KernelHazards, ProductsInsideParallelRegions) {
   EXPECT_EQ(done.load(), 4);
 }
 
+/// The number of threads, once it has stayed the same for a while: teams of threads that ended go away a little later.
+int64_t settled_task_count() {
+  int64_t count = testing::task_count();
+  for (int same = 0; same < 20; ++same) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(2));
+    const int64_t now = testing::task_count();
+    if (now != count) same = 0;
+    count = now;
+  }
+  return count;
+}
+
 /// Threads that a product on a new thread brings into the process.
 template <class T> int64_t tasks_of_a_product() {
   int64_t more = -1;
   std::thread([&] {
     Random random(16);
-    const int64_t before = testing::task_count();
+    const int64_t before = settled_task_count();
     check<T>(random, {}, 256, 256, 256, true);
     more = testing::task_count() - before;
   }).join();
