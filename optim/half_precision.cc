@@ -1,7 +1,7 @@
 // Steps on parameters and states of 16 bits. update() only ever sees f32 (or f64): the parameter's master, or a copy
 // that is rounded afterwards; the gradient cast up; states cast up and rounded afterwards.
 //
-// A master is exact where the parameter is rounded. Somebody else may write the parameter between two steps (weights
+// A master is exact where the parameter is rounded. Other code may write the parameter between two steps (weights
 // loaded from a file, an average copied back): the version of its memory tells. Each element of the master that no
 // longer rounds to the parameter's is taken from the parameter then; the others keep what rounding cut off, so that it
 // does not matter whether a checkpoint restores the model or the optimizer first.

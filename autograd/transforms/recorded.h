@@ -4,7 +4,7 @@
 // An argument that requires a gradient is replaced by an identity of it, any other by a private leaf. Thus
 // transforms nest: what an inner one computes has the history that leads to the outer one's proxies.
 //
-// Results carry history only where somebody can want it: where recording is on and a path leads to a leaf that is no
+// Results carry history only where it can be used: where recording is on and a path leads to a leaf that is no
 // proxy (the caller's parameters, or what an enclosing transform differentiates).
 #pragma once
 

@@ -6,7 +6,7 @@
 //
 // Where the ranks share memory, buckets lie in a window. A rank that has completed its bucket says so in its header;
 // when all have, each rank sums a slice of it over all ranks, in their order, and writes the mean into every rank's.
-// Nobody waits before that: a rank looks whenever it has completed a gradient (Communicator::progress), and waits at
+// No rank waits before that: it looks whenever it has completed a gradient (Communicator::progress), and waits at
 // the end of backward.
 #pragma once
 

@@ -8,19 +8,25 @@
 namespace weft::distributed {
 
 Notice::Notice(const MpiLibrary& mpi, MpiHandle comm, int rank, int size)
-    : mpi_(mpi), comm_(comm), request_(mpi.request_null), rank_(rank), size_(size), text_(new char[kBytes + 1]()) {
+    : mpi_(mpi),
+      comm_(comm),
+      request_(mpi.request_null),
+      rank_(rank),
+      size_(size),
+      text_(new char[kBytes + 1]()),
+      sent_(new char[kBytes]()) {
   constexpr int kAnySource[] = {-1, -2};  // OpenMPI's, MPICH's
   const int any = kAnySource[mpi.comm_type_shared];
   check_mpi(mpi, mpi.irecv(text_, kBytes, mpi.byte, any, kTag, comm, &request_), "MPI_Irecv");
 }
 
 void Notice::send(const std::string& why) {
-  char* copy = new char[kBytes]();  // outlives the sends, which are not waited for
+  if (sent_[0] != '\0') return;  // the first failure is the cause
   const std::string line = text("rank ", rank_, " failed: ", why);
-  std::memcpy(copy, line.data(), std::min<size_t>(line.size(), kBytes - 1));
+  std::memcpy(sent_, line.data(), std::min<size_t>(line.size(), kBytes - 1));
   for (int rank = 0; rank < size_; ++rank) {
     MpiHandle request = mpi_.request_null;
-    if (rank != rank_ && mpi_.isend(copy, kBytes, mpi_.byte, rank, kTag, comm_, &request) != 0) return;
+    if (rank != rank_ && mpi_.isend(sent_, kBytes, mpi_.byte, rank, kTag, comm_, &request) != 0) return;
   }
 }
 

@@ -25,7 +25,9 @@ class Notice {
   const MpiLibrary& mpi_;
   MpiHandle comm_, request_;
   int rank_, size_;
-  char* text_;  // never given back: MPI may write to it until the process ends
+  // Never given back: MPI may write to the one and read the other until the process ends.
+  char* text_;
+  char* sent_;
 };
 
 }  // namespace weft::distributed

@@ -33,7 +33,7 @@ class Monitor {
   };
   void run();
   void watch(Peer& peer, bool gone, double now);
-  /// Ends the process where somebody has failed and the main thread took no notice.
+  /// Ends the process where a rank has failed and the main thread does not end it.
   void end_late(double now);
   [[noreturn]] void end(const std::string& reason);
 

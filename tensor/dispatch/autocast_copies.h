@@ -3,7 +3,7 @@
 // A thread's outermost scope keeps the copies of the leaves that ops in it have cast, and forgets them at its end. What
 // is shared is memory only: each use records a cast of its own, or none under NoGrad. A copy serves while the leaf has
 // the memory, the view and the version that it was made of, so a write in place (an optimizer's step, copy_, a write
-// through a view) makes a new one. Whoever has the address of the memory (data<T>(), Tensor::wrap) writes without a
+// through a view) makes a new one. Code that has the address of the memory (data<T>(), Tensor::wrap) writes without a
 // version: such leaves are cast at each use.
 #pragma once
 

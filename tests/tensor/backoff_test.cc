@@ -148,7 +148,7 @@ TEST(Backoff, ABusyMachineIsNoticed) {
   }
   EXPECT_LT(used, 4);
   EXPECT_EQ(num_threads(), 4) << "what was set stays as it is";
-  EXPECT_EQ(kernels::cpu::region_threads(), 4) << "a count that somebody chose is used";
+  EXPECT_EQ(kernels::cpu::region_threads(), 4) << "a count that was chosen is used";
   set_num_threads(threads);
 }
 

@@ -3,9 +3,11 @@
 
 #include <gtest/gtest.h>
 
+#include <array>
 #include <atomic>
+#include <bit>
 #include <chrono>
-#include <cstring>
+#include <cstddef>
 #include <thread>
 
 #include "tensor/core/error.h"
@@ -67,8 +69,9 @@ template <class T> void check(Random& random, const Shape& batch, int64_t m, int
   EXPECT_EQ(testing::differences(out, sums), 0)
       << "a " << a.view.to_string() << " b " << b.view.to_string() << " out " << out.view.to_string() << " accumulate "
       << accumulate << " dtype " << text(dtype_of<T>);
+  const auto bits = [](T value) { return std::bit_cast<std::array<std::byte, sizeof(T)>>(value); };
   size_t touched = 0;  // nothing outside of the view was written
-  for (size_t i = 0; i < before.size(); ++i) touched += std::memcmp(&before[i], &out.memory[i], sizeof(T)) != 0;
+  for (size_t i = 0; i < before.size(); ++i) touched += bits(before[i]) != bits(out.memory[i]);
   EXPECT_LE(touched, static_cast<size_t>(checked_numel(so)));
 }
 

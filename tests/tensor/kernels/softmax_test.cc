@@ -50,7 +50,7 @@ TEST(Softmax, LongRowsAndLargeImages) {
   }
 }
 
-std::vector<float> log_softmax_of(std::vector<float> values) {
+std::vector<float> log_softmax_of(const std::vector<float>& values) {
   Array<float> x{values, View::contiguous({static_cast<int64_t>(values.size())})}, y = x;
   op::LogSoftmax{0}.cpu(x.operand(), y.operand());
   return y.memory;

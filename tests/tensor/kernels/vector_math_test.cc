@@ -77,10 +77,15 @@ TEST(VectorMath, more_exponentials_and_logarithms) {
       "exp2", [](auto x) { return vmath::exp2(x); }, [](double x) { return std::exp2(x); });
   sweep(
       "expm1", [](auto x) { return vmath::expm1(x); }, [](double x) { return std::expm1(x); });
+#ifdef __SANITIZE_ADDRESS__
+  constexpr double kAllowed = 2.5;  // the sanitizers keep multiplications and additions apart: 2.2
+#else
+  constexpr double kAllowed = 2;
+#endif
   sweep(
-      "log2", [](auto x) { return vmath::log2(x); }, [](double x) { return std::log2(x); });
+      "log2", [](auto x) { return vmath::log2(x); }, [](double x) { return std::log2(x); }, kAllowed);
   sweep(
-      "log10", [](auto x) { return vmath::log10(x); }, [](double x) { return std::log10(x); });
+      "log10", [](auto x) { return vmath::log10(x); }, [](double x) { return std::log10(x); }, kAllowed);
 }
 
 TEST(VectorMath, hyperbolic_functions_and_angles) {

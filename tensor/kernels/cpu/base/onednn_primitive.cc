@@ -44,13 +44,9 @@ dnnl::primitive_attr user_scratchpad() {
   return attr;
 }
 
-void Prepared::add(std::vector<std::pair<int, memory::desc>> operands, const memory::desc& scratch) {
-  scratch_bytes = scratch.get_size();
-  if (scratch_bytes != 0) operands.emplace_back(DNNL_ARG_SCRATCHPAD, scratch);
-  for (const auto& [id, desc] : operands) {
-    memories.emplace_back(desc, engine(), nullptr);
-    arguments.push_back({id, memories.back().get()});
-  }
+void Prepared::add(int id, const memory::desc& desc) {
+  memories.emplace_back(desc, engine(), nullptr);
+  arguments.push_back({id, memories.back().get()});
 }
 void Prepared::set(size_t i, const void* handle) {
   check(dnnl_memory_set_data_handle_v2(arguments[i].memory, const_cast<void*>(handle), stream().get()));

@@ -63,9 +63,12 @@ struct Prepared {
   Prepared() = default;
   template <class Descriptor>
   Prepared(const dnnl::primitive& made, const Descriptor& descriptor,
-           std::vector<std::pair<int, memory::desc>> operands)
+           const std::vector<std::pair<int, memory::desc>>& operands)
       : primitive(made), implementation(descriptor.impl_info_str()), keeps(std::make_shared<Descriptor>(descriptor)) {
-    add(std::move(operands), descriptor.scratchpad_desc());
+    for (const auto& [id, desc] : operands) add(id, desc);
+    const memory::desc scratch = descriptor.scratchpad_desc();
+    scratch_bytes = scratch.get_size();
+    if (scratch_bytes != 0) add(DNNL_ARG_SCRATCHPAD, scratch);
   }
   explicit operator bool() const { return static_cast<bool>(primitive); }
 
@@ -73,7 +76,7 @@ struct Prepared {
   void run(std::initializer_list<const void*> handles);
 
  private:
-  void add(std::vector<std::pair<int, memory::desc>> operands, const memory::desc& scratch);
+  void add(int id, const memory::desc& desc);
   void set(size_t i, const void* handle);
 };
 

@@ -109,6 +109,7 @@ bool worth_turning(const Operand& x) { return x.stride(1) != 1 && x.size(1) >= 8
 
 /// to = from for images of channels x height x width.
 template <class S> void turn(const Image<S>& from, const Image<S>& to, const Operand& sizes) {
+  if (from.at(0, 0) == nullptr || to.at(0, 0) == nullptr) return;  // an image without pixels has no memory
   const int64_t height = sizes.size(2), width = sizes.size(3), channels = sizes.size(1);
   const bool whole = from.line == width * from.column && to.line == width * to.column;
   const int64_t lines = whole ? 1 : height, pixels = whole ? height * width : width;
