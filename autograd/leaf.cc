@@ -36,6 +36,11 @@ void Leaf::set_home(const Tensor& home) {
   if (gradient_.defined() && home_.defined()) gradient_ = home_;
 }
 
+Tensor Leaf::free_home() const {
+  const std::lock_guard lock(adding_);
+  return gradient_.defined() ? Tensor() : home_;
+}
+
 void Leaf::set_gradient(const Tensor& gradient) {
   if (gradient.defined() && (gradient.shape() != meta_.shape || gradient.dtype() != meta_.dtype))
     throw GradientError(text("the gradient of `", name(), "` must be ", meta_.shape, " ", meta_.dtype, ", not ",

@@ -162,6 +162,8 @@ class Leaf final : public Node {
   void replaced(const Tensor& leaf) override;
   /// Where gradients are collected from now on (gradient_home.h); undefined: in storages of their own.
   void set_home(const Tensor& home);
+  /// Its home where no gradient is there, which a rule may then write to; else undefined.
+  Tensor free_home() const;
 
  private:
   void take_edges(std::vector<NodePtr>&) noexcept override {}

@@ -1,6 +1,7 @@
 #include "autograd/op_node.h"
 
 #include "autograd/backward.h"
+#include "tensor/dispatch/modes.h"
 #include "tensor/ops/copy.h"
 
 namespace weft::autograd {
@@ -43,7 +44,11 @@ OpNode::OpNode(const OpCall& call, const Rule& rule)
   // Hooks on what is saved see it all, the same in each run (checkpoint.h).
   const bool hooked = current_saver() != nullptr;
   const bool recomputable = rule.recomputed_inputs != 0 && !hooked && internal::storage(call.outputs[0]).version() == 0;
-  if (recomputable && reads.inputs != 0) reads.inputs |= (1u << rule.recomputed_inputs) - 1;
+  // A parameter lives anyway, the copy that Autocast makes of it need not, whatever the rule reads.
+  const auto copies_leaf = [&] {
+    return modes().autocast != f32 && metas_[0].dtype == modes().autocast && is_leafs(edges_[0]);
+  };
+  if (recomputable && (reads.inputs != 0 || copies_leaf())) reads.inputs |= (1u << rule.recomputed_inputs) - 1;
   if (reads.inputs != 0) {
     saved_inputs_.reset(inputs);
     for (size_t i = 0; i < inputs; ++i)
@@ -98,7 +103,7 @@ uint64_t OpNode::needs() const {
   return mask;
 }
 
-Gradients OpNode::run_into(Gradients gradients, std::span<const Tensor> into) {
+Gradients OpNode::run_into(const Gradients& gradients, std::span<const Tensor> into) {
   return rule_.run(RuleArguments(*this, gradients, needs(), into));
 }
 
@@ -111,7 +116,8 @@ bool OpNode::saves() const {
 }
 
 void OpNode::free_saved() {
-  if (!saves()) return;
+  // A parameter that is kept for its copy alone lives anyway, and the copy may serve several backward passes.
+  if (!saves() || (saved_outputs_.empty() && rule_.reads(needs()).inputs == 0)) return;
   freed_ = true;
   if (promises_ == 0) saved_inputs_.reset(0);
   saved_outputs_.reset(0);

@@ -8,11 +8,21 @@
 
 namespace weft::autograd {
 
+std::vector<Placement::Whole>::iterator Placement::find(const Edge& edge) {
+  return std::find_if(wholes_.begin(), wholes_.end(), [&](const Whole& w) {
+    return w.edge.node.get() == edge.node.get() && w.edge.index == edge.index;
+  });
+}
+
+void Placement::add_home(size_t input, size_t inputs, const Edge& leaf, const Tensor& home) {
+  into_.resize(inputs);
+  if (find(leaf) == wholes_.end()) wholes_.push_back({leaf, home.device(), {{input, home.layout()}}, home});
+}
+
 void Placement::add(size_t input, size_t inputs, const Part& part, Device device) {
   into_.resize(inputs);
-  auto whole = std::find_if(wholes_.begin(), wholes_.end(), [&](const Whole& w) {
-    return w.edge.node.get() == part.whole.node.get() && w.edge.index == part.whole.index;
-  });
+  auto whole = find(part.whole);
+  if (whole != wholes_.end() && whole->gradient.defined()) return;
   if (whole == wholes_.end()) whole = wholes_.insert(whole, {part.whole, device, {}});
   for (const Placed& other : whole->parts)
     if (may_overlap(other.view, part.view)) return;
@@ -25,15 +35,18 @@ void Placement::allocate() {
     int64_t covered = 0;  // the parts do not overlap
     for (const Placed& part : whole.parts) covered += part.view.numel();
     const View view = View::contiguous(meta.shape);
-    whole.gradient = covered == view.numel() ? dispatch::allocate(Spec{view, meta.dtype}, whole.device)
-                                             : zeros(meta.shape, meta.dtype, whole.device);
+    if (!whole.gradient.defined())
+      whole.gradient = covered == view.numel() ? dispatch::allocate(Spec{view, meta.dtype}, whole.device)
+                                               : zeros(meta.shape, meta.dtype, whole.device);
     for (const Placed& part : whole.parts)
       into_[part.input] = internal::make_tensor(internal::storage_ptr(whole.gradient), part.view, meta.dtype);
   }
 }
 
 bool Placement::took(size_t input, const Tensor& gradient) {
-  if (into_.empty() || !into_[input].defined() || !gradient.is_same(into_[input])) return false;
+  if (into_.empty() || !into_[input].defined() || !gradient.shares_storage(into_[input]) ||
+      gradient.layout() != into_[input].layout())
+    return false;
   for (Whole& whole : wholes_)
     for (Placed& part : whole.parts)
       if (part.input == input) part.written = true;

@@ -2,9 +2,10 @@
 //
 // linear(gelu(x), w) reads gelu's output for the gradient of w, and gelu's own rule keeps x. Keeping both costs twice
 // the memory; computing gelu again costs a pass. So where an op's input comes, through views or at once, from an op
-// that is marked with recomputed_inputs (rule.h) and whose own inputs are kept as memory, the op keeps a Promise. The
-// result is the same to the bit, as it is the same kernel on the same input; a write to that input since is noticed as
-// ever.
+// that is marked with recomputed_inputs (rule.h) and whose own inputs are kept as memory, the op keeps a Promise. So
+// does a product of a parameter that Autocast has cast: the parameter is there in any case, its copy in 16 bits need
+// not be. The result is the same to the bit, as it is the same kernel on the same input; a write to that input since
+// is noticed as ever.
 #pragma once
 
 #include <utility>

@@ -17,10 +17,12 @@
 //   per_input(f0, f1, ...)   one function per input; no_gradient for inputs such as indices
 //   joint(f)                 one function for all, returning std::array<Tensor, N> or std::vector<Tensor>
 //   view_adjoint             the generic rule of views
-//   not_differentiable       written out: the op cuts the path, and backward() names it
+//   not_differentiable(why)  written out: the op cuts the path, and backward() names it
 //
 // An op of one pass over memory whose rule keeps its input in any case (gelu) may say that its output is not worth
-// keeping as well: recomputed_inputs<Op>. Other ops then keep a promise in place of that output (promise.h).
+// keeping as well: recomputed_inputs<Op>. Other ops then keep a promise in place of that output (promise.h). So may
+// an op whose rule keeps nothing (cast): a copy in 16 bits is computed again where its input is a leaf, which lives
+// anyway.
 //
 // An op without a rule does not compile: rule_table.cc asks for gradient<Op> of every line of op_list.h.
 #pragma once
@@ -81,6 +83,7 @@ struct Reads {
 /// A rule with its types erased.
 struct Rule {
   bool differentiable;
+  const char* why_not;  // why there is no gradient; null where there is one
   Reads (*reads)(uint64_t needs);
   bool places;  // it can write gradients where they are wanted (Into)
   std::vector<Tensor> (*run)(const RuleArguments& arguments);
@@ -225,14 +228,15 @@ inline constexpr ViewRule view_adjoint{};
 
 struct NotDifferentiable {
   static constexpr bool differentiable = false;
+  const char* why;
   static constexpr Reads reads(uint64_t) { return {}; }
   std::vector<Tensor> run(const RuleArguments&) const { return {}; }
 };
-/// The op has no gradient, and says so.
-inline constexpr NotDifferentiable not_differentiable{};
+/// The op has no gradient: "no: " and `why` is what docs/ops.md says.
+consteval NotDifferentiable not_differentiable(const char* why) { return {why}; }
 
 /// The number of inputs of an op whose (first) output is computed again for backward instead of being kept; 0 for
-/// others. Such an op is a pure function of its inputs, costs about a pass over memory, and its rule reads its input.
+/// others. Such an op is a pure function of its inputs and costs about a pass over memory.
 template <class Op> inline constexpr int recomputed_inputs = 0;
 inline constexpr int kMostRecomputedInputs = 4;  // room in Promise::keep
 

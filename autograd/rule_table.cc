@@ -24,11 +24,19 @@ template <class Op> constexpr auto recompute_function() -> Tensor (*)(const void
     };
 }
 
+template <class R> constexpr const char* why_not(const R& rule) {
+  if constexpr (R::differentiable)
+    return nullptr;
+  else
+    return rule.why;
+}
+
 template <class Op> constexpr Rule erased() {
   using R = std::remove_cvref_t<decltype(gradient<Op>)>;
   static_assert(!std::is_same_v<R, MissingRule>, "an op has no rule: add gradient<op::...> to autograd/rules");
   static_assert(recomputed_inputs<Op> <= kMostRecomputedInputs);
   return {R::differentiable,
+          why_not(gradient<Op>),
           &R::reads,
           R::reads(~uint64_t{0}).into != 0,
           [](const RuleArguments& a) { return gradient<Op>.run(a); },

@@ -34,7 +34,7 @@ bool is_own(const Tensor& buffer, const Tensor& more) {
 
 Gradients run_rule(Node& node, Gradients gradients, std::span<const Tensor> into) {
   if (into.empty()) return node.run(std::move(gradients));
-  return static_cast<OpNode&>(node).run_into(std::move(gradients), into);
+  return static_cast<OpNode&>(node).run_into(gradients, into);
 }
 
 /// run_rule(), observed.
@@ -157,7 +157,7 @@ void Run::run_node(Node& node, Gradients gradients) {
   if (!options_.create_graph)
     if (const auto* op = dynamic_cast<const OpNode*>(&node)) {
       if (add_into_pending(*op, edges, gradients) || pass_around_part(*op, edges, gradients)) return;
-      if (op->places()) placement = place(*op, gradients);
+      if (op->placed_inputs() != 0) placement = place(*op, gradients);
     }
   Gradients results;
   {
@@ -200,15 +200,21 @@ Placement Run::place(const OpNode& node, const Gradients& gradients) const {
   Placement placement;
   const auto given = std::find_if(gradients.begin(), gradients.end(), [](const Tensor& g) { return g.defined(); });
   if (given == gradients.end() || given->device().kind == DeviceKind::vmap) return placement;
-  for (size_t i = 0; i < node.edges().size(); ++i) {
+  const size_t inputs = node.edges().size();
+  // What waits already has to be added to.
+  const auto is_waiting = [&](const Edge& edge) {
+    const auto waiting = pending_.find(turn_of(*edge.node));
+    return waiting != pending_.end() && waiting->second.gradients[static_cast<size_t>(edge.index)].defined();
+  };
+  for (size_t i = 0; i < inputs; ++i) {
     const Edge& input = node.edges()[i];
-    if (!input.node || !is_needed(*input.node)) continue;
-    const std::optional<Part> part = part_of(input);
-    if (!part) continue;
-    const auto waiting = pending_.find(turn_of(*part->whole.node));
-    if (waiting != pending_.end() && waiting->second.gradients[static_cast<size_t>(part->whole.index)].defined())
-      continue;  // what is there already has to be added to
-    placement.add(i, node.edges().size(), *part, given->device());
+    if ((node.placed_inputs() >> i & 1u) == 0 || !input.node || !is_needed(*input.node)) continue;
+    if (input.node->is_leaf()) {
+      const Tensor home = wanted_.empty() ? static_cast<const Leaf&>(*input.node).free_home() : Tensor();
+      if (home.defined() && !is_waiting(input)) placement.add_home(i, inputs, input, home);
+    } else if (const std::optional<Part> part = part_of(input); part && !is_waiting(part->whole)) {
+      placement.add(i, inputs, *part, given->device());
+    }
   }
   placement.allocate();
   return placement;

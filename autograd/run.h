@@ -12,8 +12,8 @@
 // what they belong to, and added up. A view's gradient is added straight into the waiting buffer of its input when the
 // engine alone holds that buffer, so that k slices of one tensor cost one buffer. In the same way the gradient of a
 // tensor that was written through a view goes on to its old value in the same buffer, in which the written part
-// becomes zero: k writes cost the sum of what they wrote. A rule that can write where it is told (attention) puts the
-// gradients of views of one tensor into that tensor's gradient at once (placement.h).
+// becomes zero: k writes cost the sum of what they wrote. A rule that can write where it is told puts the gradients of
+// views of one tensor into that tensor's gradient, and a weight's into its home, at once (placement.h).
 #pragma once
 
 #include <map>

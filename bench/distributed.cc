@@ -2,6 +2,9 @@
 // training steps beside that of as many processes that do not know each other.
 //
 //   ./bazelw build //bench:distributed && OMP_NUM_THREADS=1 mpirun -n 2 bazel-bin/bench/distributed
+//   OMP_NUM_THREADS=2 bazel-bin/bench/distributed --batches 2     one process that takes the batches of two ranks
+//
+// peers/ddp.py trains the same in PyTorch. `--points` prints what bench/cost_model.cc reads.
 #include "distributed/distributed.h"
 
 #include <CLI/CLI.hpp>
@@ -43,19 +46,34 @@ void say(const distributed::Group& group, const char* what, int64_t bytes, const
                 1e6 * times.median);
 }
 
+struct Options {
+  double seconds = 2;
+  int rounds = 3;
+  int64_t batches = 1;
+  bool points = false, collectives = true;
+  std::vector<std::string> models = {"mlp", "resnet18", "gpt"};
+};
+
+/// How gradients travel, for the points of the cost model.
+const char* way_of(const distributed::Group& group) { return group.is_shared() ? "shared" : "messages"; }
+
 /// One parameter of so many floats: its gradient is a bucket.
 struct One : nn::Module {
   explicit One(int64_t count) : w(register_parameter("w", zeros({count}))) {}
   Tensor w;
 };
 
-void collectives(const distributed::Group& group) {
+void collectives(const distributed::Group& group, bool points) {
   for (const int64_t bytes : {4 << 10, 64 << 10, 1 << 20, 16 << 20}) {
     const int64_t count = bytes / 4;
     const int rounds = bytes > 1 << 20 ? 40 : 400;
     Tensor x = ones({count}), y = zeros({count});
     say(group, "copy", bytes, measure(group, rounds, [&] { y.copy_(x); }));
-    say(group, "all_reduce", bytes, measure(group, rounds, [&] { group.all_reduce(x, distributed::ReduceOp::mean); }));
+    const Times blocking = measure(group, rounds, [&] { group.all_reduce(x, distributed::ReduceOp::mean); });
+    say(group, "all_reduce", bytes, blocking);
+    if (points && group.rank() == 0)
+      std::printf("point all_reduce %s %ld %ld %.9f\n", way_of(group), long(group.size()), long(bytes),
+                  blocking.median);
     say(group, "all_reduce by messages", bytes,
         measure(group, std::min(rounds, 100), [&] { group.all_reduce_async(x, distributed::ReduceOp::mean).wait(); }));
     // What backward adds where there is nothing else to do: the seed's copy into the bucket, and the reduction.
@@ -71,9 +89,9 @@ void collectives(const distributed::Group& group) {
   }
 }
 
-/// Images or tokens a second of all ranks, with gradients of all or each on its own.
+/// Seconds that a step of all ranks takes, with gradients of all or each on its own.
 template <class Model, class Loss>
-double throughput(const distributed::Group& group, bool together, int64_t items, double seconds, const Loss& loss) {
+double step_seconds(const distributed::Group& group, bool together, double seconds, const Loss& loss) {
   manual_seed(1);
   Model model;
   std::optional<distributed::DataParallel<Model>> parallel;
@@ -95,45 +113,60 @@ double throughput(const distributed::Group& group, bool together, int64_t items,
                      }),
                      f64);
   group.all_reduce(time, distributed::ReduceOp::max);
-  return static_cast<double>(items * count * group.size()) / time.item<double>();
+  return time.item<double>() / static_cast<double>(count);
 }
 
+/// `items`: images or tokens of a rank's step.
 template <class Model, class Loss>
-void compare(const distributed::Group& group, const char* name, int64_t items, double seconds, const Loss& loss) {
-  double best = 0, alone = 0, together = 0;
-  for (int round = 0; round < 3; ++round) {  // in turns, as the machine has better and worse moments
-    const double a = throughput<Model>(group, false, items, seconds, loss);
-    const double b = throughput<Model>(group, true, items, seconds, loss);
-    alone = std::max(alone, a), together = std::max(together, b), best = std::max(best, b / a);
+void compare(const distributed::Group& group, const Options& options, const char* name, int64_t items,
+             const Loss& loss) {
+  double best = 0, alone = 1e9, together = 1e9;
+  for (int round = 0; round < options.rounds; ++round) {  // in turns, as the machine has better and worse moments
+    const double a = step_seconds<Model>(group, false, options.seconds, loss);
+    const double b = group.size() > 1 ? step_seconds<Model>(group, true, options.seconds, loss) : a;
+    alone = std::min(alone, a), together = std::min(together, b), best = std::max(best, a / b);
   }
-  if (group.rank() == 0)
-    std::printf("%-10s independent %10.1f /s   data-parallel %10.1f /s   ratio of the best %.3f, best ratio %.3f\n",
-                name, alone, together, together / alone, best);
+  if (group.rank() != 0) return;
+  const auto rate = [&](double step) { return static_cast<double>(items * group.size()) / step; };
+  std::printf("%-10s independent %10.1f /s   data-parallel %10.1f /s   ratio of the best %.3f, best ratio %.3f\n", name,
+              rate(alone), rate(together), alone / together, best);
+  if (!options.points || group.size() == 1) return;
+  int64_t elements = 0;
+  for (const Tensor& p : Model().parameters()) elements += p.numel();
+  std::printf("point step %s %ld %s %ld %.9f %.9f\n", way_of(group), long(group.size()), name, long(4 * elements),
+              alone, together);
 }
 
-void models(const distributed::Group& group, double seconds) {
-  const Tensor digits = randn({64, 784}), classes = randint(0, 10, {64});
-  compare<Mlp>(group, "MLP", 64, seconds,
-               [&](Mlp& model) { return nn::cross_entropy(model.forward(digits), classes); });
-  const Tensor images = randn({8, 3, 64, 64}), thousand = randint(0, 1000, {8});
-  compare<ResNet18>(group, "ResNet-18", 8, seconds,
-                    [&](ResNet18& model) { return nn::cross_entropy(model.forward(images), thousand); });
-  const Tensor tokens = randint(0, 256, {4, 128}), next = randint(0, 256, {4 * 128});
-  compare<Gpt>(group, "GPT", 4 * 128, seconds,
-               [&](Gpt& model) { return nn::cross_entropy(model.forward(tokens), next); });
+void models(const distributed::Group& group, const Options& options) {
+  const auto is_chosen = [&](const char* name) {
+    return std::find(options.models.begin(), options.models.end(), name) != options.models.end();
+  };
+  const int64_t n = options.batches;
+  const Tensor digits = randn({64 * n, 784}), classes = randint(0, 10, {64 * n});
+  const auto mlp = [&](Mlp& model) { return nn::cross_entropy(model.forward(digits), classes); };
+  if (is_chosen("mlp")) compare<Mlp>(group, options, "MLP", 64 * n, mlp);
+  const Tensor images = randn({8 * n, 3, 64, 64}), thousand = randint(0, 1000, {8 * n});
+  const auto resnet = [&](ResNet18& model) { return nn::cross_entropy(model.forward(images), thousand); };
+  if (is_chosen("resnet18")) compare<ResNet18>(group, options, "ResNet-18", 8 * n, resnet);
+  const Tensor tokens = randint(0, 256, {4 * n, 128}), next = randint(0, 256, {4 * n * 128});
+  const auto gpt = [&](Gpt& model) { return nn::cross_entropy(model.forward(tokens), next); };
+  if (is_chosen("gpt")) compare<Gpt>(group, options, "GPT", 4 * n * 128, gpt);
 }
 
 }  // namespace
 }  // namespace weft::bench
 
 int main(int argc, char** argv) {
-  double seconds = 2;
-  bool only_collectives = false;
+  weft::bench::Options options;
   CLI::App app("Data-parallel training, measured");
-  app.add_option("--seconds", seconds, "of each measurement of a model");
-  app.add_flag("--collectives", only_collectives, "leave the models out");
+  app.add_option("--seconds", options.seconds, "of each measurement of a model");
+  app.add_option("--rounds", options.rounds, "of measurements of a model");
+  app.add_option("--batches", options.batches, "that a rank takes at once");
+  app.add_option("--models", options.models, "of mlp, resnet18 and gpt")->delimiter(',');
+  app.add_flag("--collectives,!--no-collectives", options.collectives, "measure all_reduce and buckets");
+  app.add_flag("--points", options.points, "print what bench:cost_model reads");
   CLI11_PARSE(app, argc, argv);
   const auto group = weft::distributed::init();
-  weft::bench::collectives(group);
-  if (!only_collectives) weft::bench::models(group, seconds);
+  if (options.collectives && group.size() > 1) weft::bench::collectives(group, options.points);
+  weft::bench::models(group, options);
 }

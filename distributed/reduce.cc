@@ -10,7 +10,6 @@
 namespace weft::distributed {
 namespace {
 
-constexpr int64_t kBlock = 2048;     // elements added up in the first-level cache
 constexpr int64_t kGrain = 1 << 16;  // elements a thread takes at least
 
 template <class T>
@@ -27,32 +26,40 @@ template <ReduceOp op, class A> A combine(A a, A b) {
     return a + b;
 }
 
-/// Elements [begin, end) in blocks, each read from all ranks before it is written.
-template <ReduceOp op, class T>
-void reduce_range(std::span<const std::byte* const> from, T* to, int64_t begin, int64_t end, double scale) {
+using Sources = std::span<const std::byte* const>;
+using Targets = std::span<std::byte* const>;
+
+/// `count` elements from `at` on, at most kLanes: read from all ranks, added up in registers, and written to all
+/// targets. So each cache line passes once, also where it is written to the memory that it was read from.
+template <ReduceOp op, class T, int64_t kLanes>
+[[gnu::always_inline]] inline void reduce_lanes(Sources from, Targets to, int64_t at, int64_t count, double scale) {
   using A = Accumulator<T>;
-  A sum[kBlock];
-  for (int64_t at = begin; at < end; at += kBlock) {
-    const int64_t count = std::min(kBlock, end - at);
-    const T* first = reinterpret_cast<const T*>(from[0]) + at;
-    for (int64_t i = 0; i < count; ++i) sum[i] = static_cast<A>(first[i]);
-    for (const std::byte* rank : from.subspan(1)) {
-      const T* x = reinterpret_cast<const T*>(rank) + at;
-      for (int64_t i = 0; i < count; ++i) sum[i] = combine<op, A>(sum[i], static_cast<A>(x[i]));
-    }
-    if constexpr (std::is_floating_point_v<A>)
-      if (scale != 1)
-        for (int64_t i = 0; i < count; ++i) sum[i] *= static_cast<A>(scale);
-    for (int64_t i = 0; i < count; ++i) to[at + i] = static_cast<T>(sum[i]);
+  A sum[kLanes];
+  const T* first = reinterpret_cast<const T*>(from[0]) + at;
+  for (int64_t i = 0; i < count; ++i) sum[i] = static_cast<A>(first[i]);
+  for (const std::byte* rank : from.subspan(1)) {
+    const T* x = reinterpret_cast<const T*>(rank) + at;
+    for (int64_t i = 0; i < count; ++i) sum[i] = combine<op, A>(sum[i], static_cast<A>(x[i]));
+  }
+  if constexpr (std::is_floating_point_v<A>)
+    for (int64_t i = 0; i < count; ++i) sum[i] *= static_cast<A>(scale);
+  for (std::byte* target : to) {
+    T* y = reinterpret_cast<T*>(target) + at;
+    for (int64_t i = 0; i < count; ++i) y[i] = static_cast<T>(sum[i]);
   }
 }
 
-template <ReduceOp op>
-void reduce_as(DType dtype, std::span<const std::byte* const> from, std::byte* to, int64_t count, double scale) {
+template <ReduceOp op, class T> void reduce_range(Sources from, Targets to, int64_t begin, int64_t end, double scale) {
+  constexpr int64_t kLanes = 64 / sizeof(T);
+  int64_t at = begin;
+  for (; at + kLanes <= end; at += kLanes) reduce_lanes<op, T, kLanes>(from, to, at, kLanes, scale);
+  reduce_lanes<op, T, kLanes>(from, to, at, end - at, scale);
+}
+
+template <ReduceOp op> void reduce_as(DType dtype, Sources from, Targets to, int64_t count, double scale) {
   visit_dtype(dtype, [&]<class T>() {
-    kernels::cpu::parallel_for(count, kGrain, [&](int64_t begin, int64_t end) {
-      reduce_range<op, T>(from, reinterpret_cast<T*>(to), begin, end, scale);
-    });
+    kernels::cpu::parallel_for(count, kGrain,
+                               [&](int64_t begin, int64_t end) { reduce_range<op, T>(from, to, begin, end, scale); });
   });
 }
 
@@ -70,7 +77,8 @@ void check_reducible(ReduceOp op, DType dtype) {
     throw DtypeError("the sum of bool; cast it to i64, or ask for max");
 }
 
-void reduce(ReduceOp op, DType dtype, std::span<const std::byte* const> from, std::byte* to, int64_t count) {
+void reduce(ReduceOp op, DType dtype, std::span<const std::byte* const> from, std::span<std::byte* const> to,
+            int64_t count) {
   switch (op) {
     case ReduceOp::sum: return reduce_as<ReduceOp::sum>(dtype, from, to, count, 1);
     case ReduceOp::mean:

@@ -1,6 +1,6 @@
 // Tensors are called `model.NAME`, `optimizer.NAME`, `schedule.NAME` and `average.NAME`; everything else is a text of
-// the header: `optimizer.number.NAME`, `schedule.number.NAME`, `average.number.NAME`, `random`, `loader`, `field.NAME`,
-// and `crc32` of all of these.
+// the header: `optimizer.number.NAME`, `schedule.number.NAME`, `average.number.NAME`, `scaler.number.NAME`, `random`,
+// `loader`, `field.NAME`, and `crc32` of all of these.
 #include "io/checkpoint.h"
 
 #include <charconv>
@@ -147,7 +147,7 @@ void apply(const Contents& contents, const CheckpointParts& parts) {
   // Everything that is only parsed comes first.
   const StateDict model = part_of(contents.tensors, "model.");
   const optim::State optimizer = state_of(contents, "optimizer."), schedule = state_of(contents, "schedule.");
-  const optim::State average = state_of(contents, "average.");
+  const optim::State average = state_of(contents, "average."), scaler = state_of(contents, "scaler.");
   if (parts.model != nullptr) {
     text_at(contents, "model");
     check_dtypes(*parts.model, model);
@@ -155,6 +155,7 @@ void apply(const Contents& contents, const CheckpointParts& parts) {
   if (parts.optimizer != nullptr) text_at(contents, "optimizer");
   if (parts.schedule != nullptr) text_at(contents, "schedule");
   if (parts.average != nullptr) text_at(contents, "average");
+  if (parts.scaler != nullptr) text_at(contents, "scaler");
   const std::string position = parts.loader != nullptr ? text_at(contents, "loader") : "";
   std::map<std::string, std::string> fields = part_of(contents.texts, "field.");
   const RandomState random = parts.random ? parse_random(text_at(contents, "random")) : RandomState{};
@@ -179,6 +180,11 @@ void apply(const Contents& contents, const CheckpointParts& parts) {
     const optim::State before = parts.average->clone_state();
     transaction.run([&] { parts.average->load_state_dict(average); },
                     [&, before] { parts.average->load_state_dict(before); });
+  }
+  if (parts.scaler != nullptr) {
+    const std::map<std::string, double> before = parts.scaler->state_dict();
+    transaction.run([&] { parts.scaler->load_state_dict(scaler.numbers); },
+                    [&, before] { parts.scaler->load_state_dict(before); });
   }
   if (parts.loader != nullptr) transaction.run([&] { parts.loader->set_position(position); }, [] {});
   if (parts.fields != nullptr) *parts.fields = std::move(fields);
@@ -207,6 +213,10 @@ void save_checkpoint(const std::string& path, const CheckpointParts& parts) {
     if (parts.average != nullptr) {
       contents.texts["average"] = "1";
       add_state(contents, "average.", parts.average->state_dict());
+    }
+    if (parts.scaler != nullptr) {
+      contents.texts["scaler"] = "1";
+      add_state(contents, "scaler.", {.tensors = {}, .numbers = parts.scaler->state_dict()});
     }
     if (parts.loader != nullptr) contents.texts["loader"] = parts.loader->position();
     if (parts.fields != nullptr) add_part(contents.texts, "field.", *parts.fields);

@@ -12,6 +12,7 @@
 #include "io/resumable.h"
 #include "nn/module/module.h"
 #include "optim/average.h"
+#include "optim/grad_scaler.h"
 #include "optim/optimizer.h"
 #include "optim/schedule.h"
 
@@ -24,6 +25,7 @@ struct CheckpointParts {
   optim::Optimizer* optimizer = nullptr;
   optim::Schedule* schedule = nullptr;
   optim::Average* average = nullptr;  // Ema or Swa
+  optim::GradScaler* scaler = nullptr;
   Resumable* loader = nullptr;
   std::map<std::string, std::string>* fields = nullptr;
   bool random = true;  // the state of the global generator

@@ -78,7 +78,7 @@ void LBFGS::move(double length) {
 /// The gradient `length` along direction_; the parameters stay where they are.
 LBFGS::Point LBFGS::probe(const Closure& closure, const std::vector<Tensor>& origin, double length) {
   move(length);
-  const Point point = evaluate(closure);
+  Point point = evaluate(closure);
   std::vector<Tensor> all = parameters();
   for (size_t i = 0; i < all.size(); ++i) all[i].copy_(origin[i]);
   return point;

@@ -6,11 +6,11 @@
 
 namespace weft::autograd {
 
-WEFT_GRADIENT(AdagradStep) = not_differentiable;
-WEFT_GRADIENT(AdadeltaStep) = not_differentiable;
-WEFT_GRADIENT(AdamaxStep) = not_differentiable;
-WEFT_GRADIENT(NadamStep) = not_differentiable;
-WEFT_GRADIENT(RadamStep) = not_differentiable;
-WEFT_GRADIENT(LionStep) = not_differentiable;
+WEFT_GRADIENT(AdagradStep) = not_differentiable("an update in place");
+WEFT_GRADIENT(AdadeltaStep) = not_differentiable("an update in place");
+WEFT_GRADIENT(AdamaxStep) = not_differentiable("an update in place");
+WEFT_GRADIENT(NadamStep) = not_differentiable("an update in place");
+WEFT_GRADIENT(RadamStep) = not_differentiable("an update in place");
+WEFT_GRADIENT(LionStep) = not_differentiable("an update in place");
 
 }  // namespace weft::autograd

@@ -14,7 +14,7 @@ WEFT_GRADIENT(ExtremumWithIndices) = per_input([](const op::ExtremumWithIndices&
   const Tensor positions = op.keepdim ? Tensor(indices) : unsqueeze(indices, op.axis);
   return scatter_add(spread, op.axis, positions, x.shape());
 });
-WEFT_GRADIENT(Argmax) = not_differentiable;
-WEFT_GRADIENT(Argmin) = not_differentiable;
+WEFT_GRADIENT(Argmax) = not_differentiable("positions");
+WEFT_GRADIENT(Argmin) = not_differentiable("positions");
 
 }  // namespace weft::autograd

@@ -58,18 +58,18 @@ WEFT_GRADIENT(Xlogy) = per_input(
     [](Grad g, Input<0> a, Input<1> b) { return g * (a / b); });
 WEFT_GRADIENT(Copysign) = per_input([](Grad g, Input<0> a, Input<1> b) { return g * sign(a) * copysign(1.0, b); },
                                     [](Grad g) { return zeros_like(g); });
-WEFT_GRADIENT(Nextafter) = not_differentiable;
+WEFT_GRADIENT(Nextafter) = not_differentiable("a neighbour in a finite set");
 WEFT_GRADIENT(Fmax) =
     per_input([](Grad g, Input<0> a, Input<1> b) { return where(logical_or(a >= b, isnan(b)), g, zeros_like(g)); },
               [](Grad g, Input<0> a, Input<1> b) { return where(logical_or(a >= b, isnan(b)), zeros_like(g), g); });
 WEFT_GRADIENT(Fmin) =
     per_input([](Grad g, Input<0> a, Input<1> b) { return where(logical_or(a <= b, isnan(b)), g, zeros_like(g)); },
               [](Grad g, Input<0> a, Input<1> b) { return where(logical_or(a <= b, isnan(b)), zeros_like(g), g); });
-WEFT_GRADIENT(BitwiseAnd) = not_differentiable;
-WEFT_GRADIENT(BitwiseOr) = not_differentiable;
-WEFT_GRADIENT(BitwiseXor) = not_differentiable;
-WEFT_GRADIENT(BitwiseLeftShift) = not_differentiable;
-WEFT_GRADIENT(BitwiseRightShift) = not_differentiable;
+WEFT_GRADIENT(BitwiseAnd) = not_differentiable("integers");
+WEFT_GRADIENT(BitwiseOr) = not_differentiable("integers");
+WEFT_GRADIENT(BitwiseXor) = not_differentiable("integers");
+WEFT_GRADIENT(BitwiseLeftShift) = not_differentiable("integers");
+WEFT_GRADIENT(BitwiseRightShift) = not_differentiable("integers");
 
 WEFT_GRADIENT(AddScalar) = per_input([](Grad g) { return g; });
 WEFT_GRADIENT(RsubScalar) = per_input([](Grad g) { return -g; });

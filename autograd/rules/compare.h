@@ -8,7 +8,7 @@
 
 namespace weft::autograd {
 
-#define WEFT_LOGICAL(Op, function) WEFT_GRADIENT(Op) = not_differentiable;
+#define WEFT_LOGICAL(Op, function) WEFT_GRADIENT(Op) = not_differentiable("truth values");
 #define WEFT_COMPARE(Op, ScalarOp, function) WEFT_LOGICAL(Op, function) WEFT_LOGICAL(ScalarOp, function)
 #define WEFT_PREDICATE(Op, function) WEFT_LOGICAL(Op, function)
 #include "tensor/ops/compare.inc"

@@ -30,6 +30,8 @@ WEFT_GRADIENT(Contiguous) = per_input([](Grad g, ViewOf<0> x) { return detail::i
 WEFT_GRADIENT(Clone) = per_input([](Grad g) { return g; });
 // The engine knows the dtype of what the gradient belongs to.
 WEFT_GRADIENT(Cast) = per_input([](Grad g, InputType<0> x) { return cast(g, x.dtype); });
+// Of a parameter: what Autocast made of it need not live until backward.
+template <> inline constexpr int recomputed_inputs<op::Cast> = 1;
 WEFT_GRADIENT(ToDevice) = per_input([](const op::ToDevice& op, Grad g) { return to(g, op.from); });
 // It is each sample's, which may differ.
 WEFT_GRADIENT(Lift) = per_input([](Grad g) { return g; });
@@ -38,8 +40,8 @@ WEFT_GRADIENT(Fill) = per_input([](Grad g) { return zeros_like(g); });
 WEFT_GRADIENT(CopyFrom) = per_input([](Grad g) { return zeros_like(g); },
                                     [](Grad g, InputType<1> source) { return cast(g, source.dtype); });
 // Only runs without any record.
-WEFT_GRADIENT(AddInto) = not_differentiable;
-WEFT_GRADIENT(Detach) = not_differentiable;
+WEFT_GRADIENT(AddInto) = not_differentiable("an update in place");
+WEFT_GRADIENT(Detach) = not_differentiable("cuts the path, as asked");
 // The adjoint of the adjoint is the view itself.
 WEFT_GRADIENT(ViewAdjoint) = per_input([](const op::ViewAdjoint& op, Grad g) {
   return dispatch::apply_view(op.of, g.contiguous());

@@ -6,9 +6,9 @@
 
 namespace weft::autograd {
 
-WEFT_GRADIENT(Full) = not_differentiable;
-WEFT_GRADIENT(Arange) = not_differentiable;
-WEFT_GRADIENT(Linspace) = not_differentiable;
-WEFT_GRADIENT(Eye) = not_differentiable;
+WEFT_GRADIENT(Full) = not_differentiable("it reads nothing");
+WEFT_GRADIENT(Arange) = not_differentiable("it reads nothing");
+WEFT_GRADIENT(Linspace) = not_differentiable("it reads nothing");
+WEFT_GRADIENT(Eye) = not_differentiable("it reads nothing");
 
 }  // namespace weft::autograd

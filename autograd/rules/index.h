@@ -39,6 +39,6 @@ WEFT_GRADIENT(EmbeddingBackward) = per_input(
       return op.padding_idx < 0 ? rows : where(unsqueeze(indices == op.padding_idx, -1), zeros_like(rows), rows);
     },
     no_gradient);
-WEFT_GRADIENT(OneHot) = not_differentiable;
+WEFT_GRADIENT(OneHot) = not_differentiable("integers");
 
 }  // namespace weft::autograd

@@ -8,7 +8,7 @@
 
 namespace weft::autograd {
 
-WEFT_GRADIENT(FlatIndex) = not_differentiable;
+WEFT_GRADIENT(FlatIndex) = not_differentiable("positions");
 WEFT_GRADIENT(IndexCopy) =
     per_input([](const op::IndexCopy& op, Grad g,
                  Input<1> index) { return adjoint::index_clear(g, op.axis, op.axes, index, op.unique); },

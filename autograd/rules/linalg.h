@@ -29,7 +29,7 @@ Tensor eig_rule(const Tensor& gw, const Tensor& gv, const Tensor& w, const Tenso
 Tensor matrix_exp_rule(const Tensor& g, const Tensor& a);
 }  // namespace detail
 
-WEFT_GRADIENT(LuFactor) = not_differentiable;  // what uses the factors has the gradient of the matrix
+WEFT_GRADIENT(LuFactor) = not_differentiable("what uses the factors has the gradient of the matrix");
 
 WEFT_GRADIENT(LuSolve) = joint([](const op::LuSolve& op, Grad g, Input<0> a, Input<1> lu, Input<2> pivots, Output x,
                                   Needs needs) {

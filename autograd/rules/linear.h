@@ -3,17 +3,25 @@
 
 #include "autograd/rule.h"
 #include "autograd/rules/matmul.h"
+#include "tensor/dispatch/apply_into.h"
 #include "tensor/functions/reduce.h"
 #include "tensor/ops/linear.h"
 
 namespace weft::autograd {
 
+namespace detail {
+inline Tensor product_into(const Tensor& into, const Tensor& a, const Tensor& b) {
+  return dispatch::apply_into(op::Matmul{}, into, a, b);
+}
+}  // namespace detail
+
 // The weight's gradient is computed in the weight's memory order, so that it need not be reordered.
 WEFT_GRADIENT(Linear) = per_input([](Grad g, Input<1> w) { return matmul(g, w); },
-                                  [](Grad g, Input<0> x, ViewOf<1> w) {
-                                    return detail::is_transposed(w.view)
-                                               ? detail::swapped(matmul(detail::swapped(x), g))
-                                               : matmul(detail::swapped(g), x);
+                                  [](Grad g, Input<0> x, ViewOf<1> w, Into<1> into) {
+                                    if (!detail::is_transposed(w.view))
+                                      return detail::product_into(into, detail::swapped(g), x);
+                                    const Tensor across = into.defined() ? detail::swapped(into) : Tensor();
+                                    return detail::swapped(detail::product_into(across, detail::swapped(x), g));
                                   },
                                   [](Grad g) { return sum(g, 0); });
 

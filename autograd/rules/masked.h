@@ -21,7 +21,7 @@ WEFT_GRADIENT(MaskedScatter) =
                 const int64_t rest = source.shape[0] - taken.numel();
                 return rest == 0 ? taken : cat({taken, zeros({rest}, g.dtype(), g.device())});
               });
-WEFT_GRADIENT(Nonzero) = not_differentiable;
+WEFT_GRADIENT(Nonzero) = not_differentiable("positions");
 WEFT_GRADIENT(Triangle) = per_input([](const op::Triangle& op, Grad g) {
   return op.lower ? tril(g, op.diagonal) : triu(g, op.diagonal);
 });

@@ -6,8 +6,8 @@
 
 namespace weft::autograd {
 
-WEFT_GRADIENT(SgdStep) = not_differentiable;
-WEFT_GRADIENT(AdamStep) = not_differentiable;
-WEFT_GRADIENT(RmspropStep) = not_differentiable;
+WEFT_GRADIENT(SgdStep) = not_differentiable("an update in place");
+WEFT_GRADIENT(AdamStep) = not_differentiable("an update in place");
+WEFT_GRADIENT(RmspropStep) = not_differentiable("an update in place");
 
 }  // namespace weft::autograd

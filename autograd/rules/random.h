@@ -6,8 +6,8 @@
 
 namespace weft::autograd {
 
-WEFT_GRADIENT(RandomFill) = not_differentiable;
-WEFT_GRADIENT(Multinomial) = not_differentiable;
-WEFT_GRADIENT(Poisson) = not_differentiable;
+WEFT_GRADIENT(RandomFill) = not_differentiable("random numbers");
+WEFT_GRADIENT(Multinomial) = not_differentiable("positions");
+WEFT_GRADIENT(Poisson) = not_differentiable("random numbers");
 
 }  // namespace weft::autograd

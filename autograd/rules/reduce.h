@@ -91,8 +91,8 @@ inline constexpr auto extremum_rule = per_input([](const Op& op, Grad g, Input<0
 WEFT_GRADIENT(Max) = detail::extremum_rule<op::Max>;
 WEFT_GRADIENT(Min) = detail::extremum_rule<op::Min>;
 
-WEFT_GRADIENT(All) = not_differentiable;
-WEFT_GRADIENT(Any) = not_differentiable;
+WEFT_GRADIENT(All) = not_differentiable("truth values");
+WEFT_GRADIENT(Any) = not_differentiable("truth values");
 
 // The softmax of x; 0 where everything is -inf.
 WEFT_GRADIENT(Logsumexp) = per_input([](const op::Logsumexp& op, Grad g, Input<0> x, Output y) {

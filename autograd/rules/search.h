@@ -6,6 +6,6 @@
 
 namespace weft::autograd {
 
-WEFT_GRADIENT(Searchsorted) = not_differentiable;
+WEFT_GRADIENT(Searchsorted) = not_differentiable("positions");
 
 }  // namespace weft::autograd

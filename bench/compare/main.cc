@@ -15,6 +15,7 @@
 #include <thread>
 
 #include "bench/compare/build_cost.h"
+#include "bench/compare/isa.h"
 #include "bench/compare/limit.h"
 #include "bench/compare/process.h"
 #include "bench/compare/results.h"
@@ -27,7 +28,7 @@ namespace fs = std::filesystem;
 using nlohmann::json;
 
 struct Options {
-  std::vector<std::string> models = {"build", "ops", "mlp", "cnn", "resnet18", "gpt"};
+  std::vector<std::string> models = {"build", "ops", "families", "mlp", "cnn", "resnet18", "gpt"};
   std::vector<std::string> systems;
   std::vector<int> threads = {1, 2};
   int rounds = 5;
@@ -35,6 +36,7 @@ struct Options {
   bool busy = false;
   std::string python = "python3";
   std::string limits;
+  std::string isa = "native";
   std::string json_file;
 };
 
@@ -172,6 +174,38 @@ std::vector<OpResult> run_ops(const Places& places, const Field& field, int roun
   return ops;
 }
 
+// ---- families of ops ----
+
+/// One turn: the milliseconds of each case, in the order in which they ran.
+std::vector<std::pair<std::string, double>> family_turn(std::vector<std::string> program, int threads, double seconds) {
+  for (const std::string& word :
+       {std::string("--threads"), std::to_string(threads), std::string("--seconds"), std::to_string(seconds)})
+    program.push_back(word);
+  std::vector<std::pair<std::string, double>> out;
+  for (const json& line : json_lines(run_process({program, {{"OMP_NUM_THREADS", std::to_string(threads)}}}).output))
+    if (line.contains("case")) out.emplace_back(line["case"], line["ms"].get<double>());
+  return out;
+}
+
+/// Each case takes a twentieth of a turn's seconds.
+std::vector<FamilyResult> run_families(const Places& places, int threads, const Options& options) {
+  std::vector<FamilyResult> out;
+  const auto of = [&](const std::string& name) -> FamilyResult& {
+    for (FamilyResult& result : out)
+      if (result.name == name) return result;
+    return out.emplace_back(FamilyResult{name, threads, {}, {}});
+  };
+  for (int round = 0; round < options.rounds; ++round) {
+    std::fprintf(stderr, "  families, %d threads\n", threads);
+    for (const auto& [name, ms] : family_turn({places.programs + "/families"}, threads, options.seconds / 20))
+      of(name).weft.push_back(ms);
+    for (const auto& [name, ms] :
+         family_turn({places.python, places.peers + "/families.py"}, threads, options.seconds / 20))
+      of(name).pytorch.push_back(ms);
+  }
+  return out;
+}
+
 // ---- the whole ----
 
 /// Cores and what matters of the instruction set; never a host's name.
@@ -190,7 +224,7 @@ std::vector<std::string> describe_machine() {
 
 bool parse(int argc, char** argv, Options& options, int& status) {
   CLI::App app("Runs weft and each installed peer on the same work, in turns");
-  app.add_option("--models", options.models, "of build, ops, mlp, cnn, resnet18, gpt")->delimiter(',');
+  app.add_option("--models", options.models, "of build, ops, families, mlp, cnn, resnet18, gpt")->delimiter(',');
   app.add_option("--systems", options.systems, "only these peers: hand-written, PyTorch, LibTorch, JAX, none")
       ->delimiter(',');
   app.add_option("--threads", options.threads, "thread counts")->delimiter(',');
@@ -199,6 +233,9 @@ bool parse(int argc, char** argv, Options& options, int& status) {
   app.add_flag("--busy", options.busy, "measure beside a process that spins on one core, too");
   app.add_option("--python", options.python, "a Python that has the peers installed");
   app.add_option("--limits", options.limits, "folder of steps written by hand over oneDNN");
+  app.add_option("--isa", options.isa,
+                 "the widest instructions of all: native, or avx2 (of a build with --config=avx2)")
+      ->check(CLI::IsMember({"native", "avx2"}));
   app.add_option("--json", options.json_file, "write all figures there");
   try {
     app.parse(argc, argv);
@@ -220,6 +257,7 @@ Places find_places(const Options& options, const std::string& temporary) {
           .peers = (root / "bench" / "peers").string(),
           .limits = limits,
           .python = options.python,
+          .march = options.isa == "avx2" ? "haswell" : "native",
           .temporary = temporary};
 }
 
@@ -227,6 +265,7 @@ int run(int argc, char** argv) {
   Options options;
   int status = 0;
   if (!parse(argc, argv, options, status)) return status;
+  if (options.isa == "avx2") limit_to_avx2();
   const TemporaryFolder temporary;
   const Places places = find_places(options, temporary.path());
   const auto wanted = [&](const std::string& name) {
@@ -238,6 +277,7 @@ int run(int argc, char** argv) {
 
   Results results;
   results.machine = describe_machine();
+  if (options.isa == "avx2") results.machine.push_back("everything is limited to AVX2");
   results.versions = field.versions;
   results.absent = field.absent;
   for (const std::string& model : options.models) {
@@ -250,6 +290,10 @@ int run(int argc, char** argv) {
       continue;
     }
     for (const int threads : options.threads) {
+      if (model == "families") {
+        for (FamilyResult& result : run_families(places, threads, options)) results.families.push_back(result);
+        continue;
+      }
       raise(results.rates[threads], measure_rates(places, threads));
       ModelResult result = run_model(field.systems, model, threads, options);
       results.models.push_back(std::move(result));

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstdarg>
 #include <cstdio>
+#include <set>
 
 namespace weft::bench {
 namespace {
@@ -94,7 +95,36 @@ std::string op_table(const std::vector<OpResult>& ops) {
   return out;
 }
 
+/// Cases of one thread count, and below them the median of the ratios and what is slower.
+std::string family_table(const std::vector<FamilyResult>& families, int threads) {
+  std::string out = format("\n**Families of ops, %d thread%s**\n\n", threads, threads == 1 ? "" : "s");
+  out += "| case | weft ms | PyTorch ms | weft is faster | spread of the rounds |\n|---|---|---|---|---|\n";
+  std::vector<double> all;
+  std::string slower;
+  for (const FamilyResult& f : families) {
+    if (f.threads != threads) continue;
+    const std::vector<double> ratios = f.ratios();
+    if (ratios.empty()) {
+      out += format("| %s | %s | %s | not on both sides | |\n", f.name.c_str(), figure(middle(f.weft)).c_str(),
+                    figure(middle(f.pytorch)).c_str());
+      continue;
+    }
+    const double ratio = middle(ratios);
+    all.push_back(ratio);
+    if (ratio < 1) slower += (slower.empty() ? "" : "; ") + f.name + format(" (%.2f)", ratio);
+    out += format("| %s | %s | %s | %.2f times | %s |\n", f.name.c_str(), figure(middle(f.weft)).c_str(),
+                  figure(middle(f.pytorch)).c_str(), ratio, spread(ratios).c_str());
+  }
+  return out + format("\nThe median is %.2f times. Slower: ", middle(all)) + (slower.empty() ? "none" : slower) + ".\n";
+}
+
 }  // namespace
+
+std::vector<double> FamilyResult::ratios() const {
+  std::vector<double> out;
+  for (size_t i = 0; i < std::min(weft.size(), pytorch.size()); ++i) out.push_back(pytorch[i] / weft[i]);
+  return out;
+}
 
 double middle(std::vector<double> values) {
   if (values.empty()) return 0;
@@ -123,6 +153,9 @@ std::string markdown(const Results& results) {
   if (!results.build.empty()) out += "\n**What weft costs a user's compiler**\n\n";
   for (const std::string& line : results.build) out += "- " + line + "\n";
   out += op_table(results.ops);
+  std::set<int> counts;
+  for (const FamilyResult& family : results.families) counts.insert(family.threads);
+  for (const int threads : counts) out += family_table(results.families, threads);
   for (const ModelResult& result : results.models) out += model_table(result);
   for (const ModelResult& result : results.models) out += busy_table(result);
   return out;
@@ -144,6 +177,9 @@ nlohmann::json to_json(const Results& results) {
                           {"libtorch_ns", middle(op.libtorch)},
                           {"weft_rounds", op.weft},
                           {"libtorch_rounds", op.libtorch}});
+  for (const FamilyResult& f : results.families)
+    out["families"].push_back(
+        {{"case", f.name}, {"threads", f.threads}, {"weft_ms", f.weft}, {"pytorch_ms", f.pytorch}});
   for (const ModelResult& result : results.models)
     for (const Series& s : result.series)
       out["steps"].push_back({{"model", result.model},

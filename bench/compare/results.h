@@ -45,6 +45,16 @@ struct OpResult {
   std::vector<double> libtorch;
 };
 
+/// Milliseconds of one case of bench/families.cc, per round.
+struct FamilyResult {
+  std::string name;
+  int threads = 0;
+  std::vector<double> weft;
+  std::vector<double> pytorch;
+  /// How many times as fast weft is, in each round that both took part in.
+  std::vector<double> ratios() const;
+};
+
 struct Results {
   std::vector<std::string> machine;  // lines about it
   std::vector<std::string> versions;
@@ -53,9 +63,10 @@ struct Results {
   std::map<int, Rates> rates;      // by threads
   std::vector<ModelResult> models;
   std::vector<OpResult> ops;
+  std::vector<FamilyResult> families;
 };
 
-/// Markdown: one table per model and thread count, one of small ops, and the conditions.
+/// Markdown: one table per model and thread count, one of small ops, one of families, and the conditions.
 std::string markdown(const Results& results);
 nlohmann::json to_json(const Results& results);
 

@@ -66,8 +66,8 @@ void add_hand_written(const Places& places, const std::vector<std::string>& mode
   for (const Program& p : programs) {
     if (std::find(models.begin(), models.end(), p.model) == models.end()) continue;
     const std::string source = places.limits + "/" + p.source + ".cc", program = places.temporary + "/" + p.source;
-    const Outcome built =
-        run_process({{"g++", "-std=c++20", "-O3", "-march=native", "-fopenmp", source, "-o", program, "-ldnnl"}});
+    const Outcome built = run_process(
+        {{"g++", "-std=c++20", "-O3", "-march=" + places.march, "-fopenmp", source, "-o", program, "-ldnnl"}});
     if (!built.ok()) {
       field.absent.push_back("hand-written " + p.model + ": " + source + " does not build");
       continue;

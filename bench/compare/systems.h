@@ -17,6 +17,7 @@ struct Places {
   std::string peers;      // bench/peers
   std::string limits;     // hand-written steps; empty: not there
   std::string python;     // that knows the peers
+  std::string march;      // what hand-written steps are compiled for
   std::string temporary;  // for what is compiled here
 };
 

@@ -139,4 +139,5 @@ def main():
     report("pytorch", options, step, compiled)
 
 
-main()
+if __name__ == "__main__":
+    main()

@@ -12,13 +12,11 @@
 #include "tensor/functions/copy.h"
 #include "tensor/functions/fill.h"
 #include "tensor/functions/view.h"
-#include "tensor/runtime/parallel.h"
 
 namespace weft::distributed {
 namespace {
 
-constexpr int64_t kAlignment = 64;     // bytes: a gradient begins where vectors and cache lines do
-constexpr int64_t kPiece = 64 * 1024;  // bytes that stay in the second-level cache between sum and spread
+constexpr int64_t kAlignment = 64;  // bytes: a gradient begins where vectors and cache lines do
 
 /// A tensor over the caller's part of a window, which lives as long as the tensor; and so does the group.
 Tensor over_window(const std::shared_ptr<Communicator>& group, const std::shared_ptr<Window>& window, std::byte* at,
@@ -143,20 +141,19 @@ bool Bucket::progress() {
 }
 
 void Bucket::reduce_slice() {
-  const int size = group_.size(), own = group_.rank();
-  const int64_t begin = elements_ * own / size, end = elements_ * (own + 1) / size, piece = kPiece / width_;
-  kernels::cpu::parallel_for((end - begin + piece - 1) / piece, 8, [&](int64_t first, int64_t last) {
-    std::vector<const std::byte*> from(static_cast<size_t>(size));
-    for (int64_t at = begin + first * piece; at < std::min(begin + last * piece, end); at += piece) {
-      const int64_t count = std::min(piece, end - at);
-      for (int rank = 0; rank < size; ++rank) from[static_cast<size_t>(rank)] = data(rank) + at * width_;
-      std::byte* to = data(own) + at * width_;
-      reduce(ReduceOp::mean, dtype_, from, to, count);
-      round_to_wire(to, count);
-      for (int rank = 0; rank < size; ++rank)
-        if (rank != own) std::memcpy(data(rank) + at * width_, to, static_cast<size_t>(count * width_));
-    }
-  });
+  const auto own = static_cast<size_t>(group_.rank()), size = static_cast<size_t>(group_.size());
+  // Whole cache lines: two ranks that wrote to one would pass it to and fro.
+  const int64_t lines = elements_ * width_ / kAlignment;
+  const int64_t begin = lines * group_.rank() / group_.size() * kAlignment;
+  const int64_t bytes = lines * (group_.rank() + 1) / group_.size() * kAlignment - begin;
+  std::vector<std::byte*> to(size);
+  for (size_t rank = 0; rank < size; ++rank) to[rank] = data(static_cast<int>(rank)) + begin;
+  const std::vector<const std::byte*> from(to.begin(), to.end());
+  if (wire_ == Wire::exact) return reduce(ReduceOp::mean, dtype_, from, to, bytes / width_);
+  reduce(ReduceOp::mean, dtype_, from, to[own], bytes / width_);
+  round_to_wire(to[own], bytes / width_);
+  for (size_t rank = 0; rank < size; ++rank)
+    if (rank != own) std::memcpy(to[rank], to[own], static_cast<size_t>(bytes));
 }
 
 std::vector<int> Bucket::missing() const {

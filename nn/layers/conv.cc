@@ -5,6 +5,8 @@
 #include "nn/init.h"
 #include "nn/layers/option_list.h"
 #include "nn/layers/options.h"
+#include "tensor/dispatch/modes.h"
+#include "tensor/functions/binary.h"
 #include "tensor/functions/fill.h"
 #include "tensor/functions/pad_mode.h"
 #include "tensor/functions/view.h"
@@ -156,27 +158,60 @@ void ConvLayer<Self>::make_parameters(int64_t first, int64_t second, const Shape
   init::layer_default(weight_, bias_);
 }
 
-#define WEFT_CONV_LAYER(Name, function)                                                                     \
-  Name::Name(const Name##Options& options) : options_(options) {                                            \
-    Frame frame(#Name);                                                                                     \
-    check(options);                                                                                         \
-    describe(described(options));                                                                           \
-    const auto [first, second] = channels_of(options);                                                      \
-    make_parameters(first, second, sizes_of(options.kernel_size), options.bias ? options.out_channels : 0,  \
-                    options.dtype);                                                                         \
-  }                                                                                                         \
+#define WEFT_CONV_LAYER(Name)                                                                              \
+  Name::Name(const Name##Options& options) : options_(options) {                                           \
+    Frame frame(#Name);                                                                                    \
+    check(options);                                                                                        \
+    describe(described(options));                                                                          \
+    const auto [first, second] = channels_of(options);                                                     \
+    make_parameters(first, second, sizes_of(options.kernel_size), options.bias ? options.out_channels : 0, \
+                    options.dtype);                                                                        \
+  }
+WEFT_CONV_LAYER(Conv1d)
+WEFT_CONV_LAYER(Conv2d)
+WEFT_CONV_LAYER(Conv3d)
+WEFT_CONV_LAYER(ConvTranspose1d)
+WEFT_CONV_LAYER(ConvTranspose2d)
+WEFT_CONV_LAYER(ConvTranspose3d)
+#undef WEFT_CONV_LAYER
+
+#define WEFT_CONV_FORWARD(Name, function)                                                                   \
   Tensor Name::forward(const Tensor& x) const {                                                             \
     return convolved(x, weight(), bias(), options_,                                                         \
                      [](const Tensor& in, const Tensor& w, const Tensor& b, const weft::Name##Options& o) { \
                        return function(in, w, b, o);                                                        \
                      });                                                                                    \
   }
-WEFT_CONV_LAYER(Conv1d, conv1d)
-WEFT_CONV_LAYER(Conv2d, conv2d)
-WEFT_CONV_LAYER(Conv3d, conv3d)
-WEFT_CONV_LAYER(ConvTranspose1d, conv_transpose1d)
-WEFT_CONV_LAYER(ConvTranspose2d, conv_transpose2d)
-WEFT_CONV_LAYER(ConvTranspose3d, conv_transpose3d)
-#undef WEFT_CONV_LAYER
+WEFT_CONV_FORWARD(Conv1d, conv1d)
+WEFT_CONV_FORWARD(Conv3d, conv3d)
+WEFT_CONV_FORWARD(ConvTranspose1d, conv_transpose1d)
+WEFT_CONV_FORWARD(ConvTranspose2d, conv_transpose2d)
+WEFT_CONV_FORWARD(ConvTranspose3d, conv_transpose3d)
+#undef WEFT_CONV_FORWARD
+
+bool runs_unseen(const Tensor& x) {
+  return !modes().recording && modes().autocast == f32 && !is_observed() && detail::forward_hooks == 0 &&
+         x.device().is_cpu();
+}
+
+Tensor Conv2d::forward(const Tensor& x) const {
+  const bool keeps = options_.kernel_size == Pair(3) && options_.dtype == f32 && x.rank() == 4 && x.dtype() == f32;
+  if (keeps && runs_unseen(x)) return forward_scaled(x, {});
+  return convolved(x, weight(), bias(), options_,
+                   [](const Tensor& in, const Tensor& w, const Tensor& b, const weft::Conv2dOptions& o) {
+                     return conv2d(in, w, b, o);
+                   });
+}
+
+Tensor Conv2d::forward_scaled(const Tensor& x, ConvScaling s) const {
+  if (bias().defined()) {
+    Tensor shift = s.scale.defined() ? bias() * s.scale : bias();
+    s.shift = s.shift.defined() ? std::move(shift) + s.shift : shift;
+  }
+  return convolved(x, weight(), {}, options_,
+                   [&](const Tensor& in, const Tensor& w, const Tensor&, const weft::Conv2dOptions& o) {
+                     return conv2d_scaled(in, w, s, o, &kept());
+                   });
+}
 
 }  // namespace weft::nn

@@ -3,6 +3,7 @@
 
 #include "nn/module/layer.h"
 #include "tensor/functions/conv.h"
+#include "tensor/functions/conv_scaled.h"
 #include "tensor/functions/pad_mode.h"
 
 namespace weft::nn {
@@ -66,14 +67,17 @@ template <class Self> class ConvLayer : public Layer<Self> {
  protected:
   /// The parameters; checks nothing. `kernel` has one size per axis.
   void make_parameters(int64_t first, int64_t second, const Shape& kernel, int64_t biases, DType dtype);
+  /// What the convolution keeps of the weight while no gradient is wanted.
+  const KeptConvWeight& kept() const { return kept_; }
 
  private:
+  KeptConvWeight kept_;
   Tensor weight_, bias_;
 };
 
 /// The constructors and the call of a convolution layer over `Sizes` axes. weight is (out, in / groups, kernel...), or
 /// of a transposed one (in, out / groups, kernel...).
-#define WEFT_CONV_LAYER(Name, Sizes)                                                                                   \
+#define WEFT_CONV_LAYER(Name, Sizes, ...)                                                                              \
   class Name : public ConvLayer<Name> {                                                                                \
    public:                                                                                                             \
     explicit Name(const Name##Options& options);                                                                       \
@@ -81,15 +85,15 @@ template <class Self> class ConvLayer : public Layer<Self> {
         : Name(Name##Options{.in_channels = in_channels, .out_channels = out_channels, .kernel_size = kernel_size}) {} \
     Tensor forward(const Tensor& x) const;                                                                             \
     Name remake() const { return Name(options_); }                                                                     \
-                                                                                                                       \
+    __VA_ARGS__                                                                                                        \
    private:                                                                                                            \
     Name##Options options_;                                                                                            \
   }
 
 /// x (N, in, L) to (N, out, L').
 WEFT_CONV_LAYER(Conv1d, Single);
-/// x (N, in, H, W) to (N, out, H', W').
-WEFT_CONV_LAYER(Conv2d, Pair);
+/// x (N, in, H, W) to (N, out, H', W'). forward_scaled() is conv2d_scaled() of what forward() gives.
+WEFT_CONV_LAYER(Conv2d, Pair, Tensor forward_scaled(const Tensor& x, ConvScaling scaling) const;);
 /// x (N, in, D, H, W) to (N, out, D', H', W').
 WEFT_CONV_LAYER(Conv3d, Triple);
 /// x (N, in, L) to (N, out, L'), the transpose of a convolution.
@@ -99,5 +103,8 @@ WEFT_CONV_LAYER(ConvTranspose2d, Pair);
 /// x (N, in, D, H, W) to (N, out, D', H', W').
 WEFT_CONV_LAYER(ConvTranspose3d, Triple);
 #undef WEFT_CONV_LAYER
+
+/// Whether layers may run x as other ops than their own: no history, Autocast, observers or hooks, and on the CPU.
+bool runs_unseen(const Tensor& x);
 
 }  // namespace weft::nn

@@ -49,11 +49,19 @@ Tensor BatchNorm::tracked(BatchNormResult result, const Tensor& x) const {
 Tensor BatchNorm::normalize(const Tensor& x, bool then_relu) const {
   check_features(x);
   if (!of_batch()) {
-    const Tensor y = batch_norm_inference(x, running_mean_, running_var_, weight_, bias_, options_.eps);
-    return then_relu ? relu(y) : y;
+    Tensor y = batch_norm_inference(x, running_mean_, running_var_, weight_, bias_, options_.eps);
+    return then_relu ? relu(std::move(y)) : y;
   }
   return tracked(
       then_relu ? batch_norm_relu(x, weight_, bias_, options_.eps) : batch_norm(x, weight_, bias_, options_.eps), x);
+}
+
+std::pair<Tensor, Tensor> BatchNorm::scale_and_shift() const {
+  Tensor scale = rsqrt(running_var_ + options_.eps);
+  if (weight_.defined()) scale = std::move(scale) * weight_;
+  Tensor shift = -(running_mean_ * scale);
+  if (bias_.defined()) shift = std::move(shift) + bias_;
+  return {std::move(scale), std::move(shift)};
 }
 
 // running = (1 - m) running + m batch, where the batch's variance is the unbiased one.

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <optional>
+#include <utility>
 
 #include "nn/module/layer.h"
 #include "tensor/functions/batch_norm.h"
@@ -27,14 +28,16 @@ class BatchNorm : public Module {
   Tensor bias() const { return bias_; }
   Tensor running_mean() const { return running_mean_; }
   Tensor running_var() const { return running_var_; }
+  /// Whether forward() normalises with the batch's own statistics, not the running ones.
+  bool of_batch() const { return is_training() || !options_.track_running_stats; }
+  /// With the running statistics, forward(x) is x scale + shift by channels: {scale, shift}.
+  std::pair<Tensor, Tensor> scale_and_shift() const;
   /// relu(forward(x)); in training in one pass over memory. Sequential calls it for a batch norm in front of a ReLU.
   virtual Tensor forward_relu(const Tensor& x) const = 0;
 
  protected:
   explicit BatchNorm(const BatchNormOptions& options);
   Tensor normalize(const Tensor& x, bool then_relu) const;
-  /// Whether the statistics are the batch's own.
-  bool of_batch() const { return is_training() || !options_.track_running_stats; }
   void check_features(const Tensor& x) const;
   /// Updates the running statistics from those of a batch like x, in training.
   Tensor tracked(BatchNormResult result, const Tensor& x) const;

@@ -1,5 +1,6 @@
 #include "nn/layers/residual.h"
 
+#include "nn/layers/conv_norm.h"
 #include "nn/layers/options.h"
 #include "tensor/functions/binary.h"
 #include "tensor/functions/unary.h"
@@ -42,8 +43,10 @@ BasicBlock::BasicBlock(const BasicBlockOptions& o)
 }
 
 Tensor BasicBlock::forward(const Tensor& x) const {
-  const Tensor y = bn2_(conv2_(bn1_.forward_relu(conv1_(x))));
-  return relu(y + (downsample_ ? (*downsample_)(x) : x));
+  const Tensor y = conv_norm(conv1_, bn1_, x, {}, true);
+  if (is_one_op(conv2_, bn2_, y)) return conv_norm(conv2_, bn2_, y, downsample_ ? (*downsample_)(x) : x, true);
+  const Tensor z = bn2_(conv2_(y));
+  return relu(z + (downsample_ ? (*downsample_)(x) : x));
 }
 
 }  // namespace weft::nn

@@ -1,5 +1,7 @@
 #include "nn/layers/sequential.h"
 
+#include "nn/layers/conv_norm.h"
+
 namespace weft::nn {
 
 size_t Sequential::fused_steps(size_t index) const {
@@ -16,9 +18,22 @@ Sequential Sequential::remake() const {
   return out;
 }
 
+size_t Sequential::conv_norm_steps(size_t index, const Tensor& x) const {
+  if (steps_[index]->conv() == nullptr || index + 1 == steps_.size()) return 0;
+  const auto* norm = dynamic_cast<const BatchNorm2d*>(steps_[index + 1]->batch_norm());
+  if (norm == nullptr || !is_one_op(*steps_[index]->conv(), *norm, x)) return 0;
+  return index + 2 < steps_.size() && steps_[index + 2]->is_relu() ? 3 : 2;
+}
+
 Tensor Sequential::forward(const Tensor& x) const {
   Tensor y = x;
   for (size_t i = 0; i < steps_.size();) {
+    if (const size_t together = conv_norm_steps(i, y); together != 0) {
+      const auto& norm = static_cast<const BatchNorm2d&>(*steps_[i + 1]->batch_norm());
+      y = conv_norm(*steps_[i]->conv(), norm, y, {}, together == 3);
+      i += together;
+      continue;
+    }
     const size_t count = fused_steps(i);
     if (count == 3)
       y = static_cast<const BatchNorm2d*>(steps_[i]->batch_norm())

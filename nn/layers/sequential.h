@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "nn/layers/activation.h"
+#include "nn/layers/conv.h"
 #include "nn/layers/flatten.h"
 #include "nn/layers/norm.h"
 #include "nn/layers/pool.h"
@@ -24,7 +25,8 @@ concept SequentialStep = HasForward<M> || TensorFunction<M>;
 
 /// Any modules with `Tensor forward(const Tensor&)`, or functions, each fed with the one before. Their names are "0",
 /// "1", ... unless given: `Sequential net(Linear(784, 128), ReLU(), Linear(128, 10));` A batch norm, the ReLU behind it
-/// and a MaxPool2d behind both run as one op; observers see all three layers.
+/// and a MaxPool2d behind both run as one op; observers see all three layers. So do, in evaluation and without
+/// history, a Conv2d, the BatchNorm2d behind it and its ReLU, unless something observes.
 class Sequential : public Layer<Sequential> {
  public:
   template <SequentialStep... Ms> explicit Sequential(Ms... modules) { (push_back(std::move(modules)), ...); }
@@ -56,6 +58,7 @@ class Sequential : public Layer<Sequential> {
     virtual Tensor run(const Tensor& x) = 0;
     /// Tells observers that this step gave `y` as a part of the step before it.
     virtual void announce(const Tensor& y) = 0;
+    virtual const Conv2d* conv() const { return nullptr; }
     virtual const BatchNorm* batch_norm() const { return nullptr; }
     virtual bool is_relu() const { return false; }
     virtual const MaxPool2d* max_pool() const { return nullptr; }
@@ -73,6 +76,12 @@ class Sequential : public Layer<Sequential> {
     Tensor run(const Tensor& x) override { return run_layer(module, x); }
     void announce(const Tensor& y) override {
       (void)in_layer(module, y, [&] { return y; });
+    }
+    const Conv2d* conv() const override {
+      if constexpr (std::same_as<M, Conv2d>)
+        return &module;
+      else
+        return nullptr;
     }
     const BatchNorm* batch_norm() const override {
       if constexpr (std::derived_from<M, BatchNorm>)
@@ -92,6 +101,8 @@ class Sequential : public Layer<Sequential> {
 
   /// How many steps from `index` on run as one op.
   size_t fused_steps(size_t index) const;
+  /// The same of a convolution at `index` with the batch norm behind it, and its relu; 0: none.
+  size_t conv_norm_steps(size_t index, const Tensor& x) const;
 
   std::vector<std::unique_ptr<Step>> steps_;
 };

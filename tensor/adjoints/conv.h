@@ -10,7 +10,9 @@ namespace weft::adjoint {
 Tensor conv(const Tensor& x, const Tensor& weight, const ConvOptions& options);
 /// The gradient of the input, which had `input_shape` (N, C, ...), from that of the result.
 Tensor conv_backward_data(const Tensor& g, const Tensor& weight, const Shape& input_shape, const ConvOptions& options);
-/// The gradient of the weight, in the memory order of `weight` where that is dense, else row-major.
-Tensor conv_backward_weights(const Tensor& x, const Tensor& g, const View& weight, const ConvOptions& options);
+/// The gradient of the weight, in the memory order of `weight` where that is dense, else row-major; in `into` where
+/// that is defined.
+Tensor conv_backward_weights(const Tensor& x, const Tensor& g, const View& weight, const ConvOptions& options,
+                             const Tensor& into = {});
 
 }  // namespace weft::adjoint

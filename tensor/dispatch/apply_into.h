@@ -2,6 +2,8 @@
 // gradient where it is wanted (autograd/placement.h).
 #pragma once
 
+#include <algorithm>
+
 #include "tensor/dispatch/apply.h"
 
 namespace weft::dispatch {
@@ -11,13 +13,18 @@ inline bool fits(const Tensor& into, const Spec& spec, Device device) {
   return into.defined() && into.shape() == spec.view.shape() && into.dtype() == spec.dtype && into.device() == device;
 }
 
-/// As apply(), but result i is `into[i]` where that is defined and fits. The kernel must take results of any strides,
-/// and the memory must not overlap itself or an input. While recording, results are new tensors.
+/// As apply(), but result i is `into[i]` (or `into`, where there is one) where that is defined and fits. The kernel
+/// must take results of any strides, and the memory must not overlap itself or an input. While recording, results are
+/// new tensors.
 template <class Op, std::same_as<Tensor>... Inputs>
-  requires(outputs_of<Op> > 1)
 ResultOf<Op> apply_into(const Op& op, const ResultOf<Op>& into, const Inputs&... inputs) {
   constexpr size_t kInputs = sizeof...(Inputs), kOutputs = static_cast<size_t>(outputs_of<Op>);
-  if (modes().recording || std::none_of(into.begin(), into.end(), [](const Tensor& x) { return x.defined(); }))
+  const Tensor* places = nullptr;
+  if constexpr (kOutputs == 1)
+    places = &into;
+  else
+    places = into.data();
+  if (modes().recording || std::none_of(places, places + kOutputs, [](const Tensor& x) { return x.defined(); }))
     return apply(op, inputs...);
   std::array<Tensor, kInputs> ready = {inputs...};
   prepare(op_info<Op>, ready);
@@ -28,15 +35,22 @@ ResultOf<Op> apply_into(const Op& op, const ResultOf<Op>& into, const Inputs&...
     pointers[i] = &ready[i];
   }
   const Device device = device_of(op, in);
-  const auto specs = std::apply([&](const auto&... x) { return op.infer(x...); }, in);
-  ResultOf<Op> results;
+  std::array<Spec, kOutputs> specs;
+  if constexpr (kOutputs == 1)
+    specs[0] = std::apply([&](const auto&... x) { return op.infer(x...); }, in);
+  else
+    specs = std::apply([&](const auto&... x) { return op.infer(x...); }, in);
+  std::array<Tensor, kOutputs> results;
   std::array<Operand, kOutputs> out;
   for (size_t i = 0; i < kOutputs; ++i) {
-    results[i] = fits(into[i], specs[i], device) ? into[i] : allocate(specs[i], device);
+    results[i] = fits(places[i], specs[i], device) ? places[i] : allocate(specs[i], device);
     out[i] = operand(results[i]);
   }
   run_erased({op_info<Op>, &op, pointers, results}, in, out);
-  return results;
+  if constexpr (kOutputs == 1)
+    return std::move(results[0]);
+  else
+    return results;
 }
 
 }  // namespace weft::dispatch

@@ -75,6 +75,8 @@ Tensor autocast_copy(const Tensor& x, DType dtype) {
   return out;
 }
 
+bool may_change_unseen(const Tensor& x) { return was_handed_out(*internal::body(x).storage); }
+
 void note_handed_out(const void* memory) noexcept {
   const auto [word, bit] = place_of(memory);
   std::atomic<uint64_t>& place = handed_out[word];

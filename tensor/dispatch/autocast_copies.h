@@ -18,6 +18,8 @@ Tensor autocast_copy(const Tensor& x, DType dtype);
 void open_autocast_scope();
 void close_autocast_scope();
 
+/// Whether x's memory may change without a version that tells, as its address was given out or is a user's.
+bool may_change_unseen(const Tensor& x);
 /// From here on the memory may be written without raising a version.
 void note_handed_out(const void* memory) noexcept;
 

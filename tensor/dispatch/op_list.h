@@ -32,7 +32,7 @@
   /* search */        X(Searchsorted) \
   /* matmul */        X(Matmul) \
   /* linear */        X(Linear) \
-  /* conv */          X(Conv) X(ConvBackwardData) X(ConvBackwardWeights) \
+  /* conv */          X(Conv) X(ConvBackwardData) X(ConvBackwardWeights) X(ConvScaled) X(ConvKeptWeight) \
   /* pool */          X(MaxPool2d) X(MaxPool2dBackward) X(MaxPool2dGather) X(AvgPool2d) X(AvgPool2dBackward) \
   /* resample */      X(Resample) \
   /* softmax */       X(Softmax) X(LogSoftmax) X(SoftmaxBackward) X(LogSoftmaxBackward) \

@@ -2,7 +2,7 @@
 
 #include "tensor/adjoints/conv.h"
 #include "tensor/adjoints/spatial.h"
-#include "tensor/dispatch/apply.h"
+#include "tensor/dispatch/apply_into.h"
 #include "tensor/functions/binary.h"
 #include "tensor/functions/view.h"
 #include "tensor/ops/conv.h"
@@ -71,10 +71,11 @@ Tensor conv_backward_data(const Tensor& g, const Tensor& weight, const Shape& in
   return dispatch::apply(op::ConvBackwardData{options, input_shape}, g, weight);
 }
 
-Tensor conv_backward_weights(const Tensor& x, const Tensor& g, const View& weight, const ConvOptions& options) {
+Tensor conv_backward_weights(const Tensor& x, const Tensor& g, const View& weight, const ConvOptions& options,
+                             const Tensor& into) {
   Frame frame("conv_backward_weights", x, g);
   const Strides strides = weight.is_dense() ? weight.strides() : row_major_strides(weight.shape());
-  return dispatch::apply(op::ConvBackwardWeights{options, weight.shape(), strides}, x, g);
+  return dispatch::apply_into(op::ConvBackwardWeights{options, weight.shape(), strides}, into, x, g);
 }
 
 }  // namespace adjoint

@@ -7,49 +7,27 @@
 namespace weft::op {
 
 /// sum += g^2; parameter -= lr / (1 + (t - 1) lr_decay) * g / (sqrt(sum) + eps).
-struct AdagradStep : optim::AdagradOptions {
-  int64_t step = 1;  // t, counts from 1
+struct AdagradStep : CountedStep<optim::AdagradOptions> {
   static constexpr std::string_view name = "adagrad_step";
-  static constexpr int outputs = 0;
   static constexpr uint32_t writes = 0b101;
-  static constexpr Policy policy = {.accepts = only(f32) | only(f64)};
-  void attributes(auto visit) const {
-    fields(*this, [&](const char* field, const auto& value, auto) { visit(field, value); });
-    visit("step", step);
-  }
-  bool operator==(const AdagradStep&) const = default;
   void infer(const Operand& parameter, const Operand& gradient, const Operand& sum) const;
   void cpu(const Operand& parameter, const Operand& gradient, const Operand& sum) const;
 };
 
 /// square = rho * square + (1 - rho) g^2; d = sqrt(change + eps) / sqrt(square + eps) * g;
 /// change = rho * change + (1 - rho) d^2; parameter -= lr * d.
-struct AdadeltaStep : optim::AdadeltaOptions {
+struct AdadeltaStep : Step<optim::AdadeltaOptions> {
   static constexpr std::string_view name = "adadelta_step";
-  static constexpr int outputs = 0;
   static constexpr uint32_t writes = 0b1101;
-  static constexpr Policy policy = {.accepts = only(f32) | only(f64)};
-  void attributes(auto visit) const {
-    fields(*this, [&](const char* field, const auto& value, auto) { visit(field, value); });
-  }
-  bool operator==(const AdadeltaStep&) const = default;
   void infer(const Operand& parameter, const Operand& gradient, const Operand& square, const Operand& change) const;
   void cpu(const Operand& parameter, const Operand& gradient, const Operand& square, const Operand& change) const;
 };
 
 /// average += (1 - beta1) (g - average); largest = max(beta2 * largest, |g| + eps);
 /// parameter -= lr / (1 - beta1^t) * average / largest.
-struct AdamaxStep : optim::AdamaxOptions {
-  int64_t step = 1;  // t, counts from 1
+struct AdamaxStep : CountedStep<optim::AdamaxOptions> {
   static constexpr std::string_view name = "adamax_step";
-  static constexpr int outputs = 0;
   static constexpr uint32_t writes = 0b1101;
-  static constexpr Policy policy = {.accepts = only(f32) | only(f64)};
-  void attributes(auto visit) const {
-    fields(*this, [&](const char* field, const auto& value, auto) { visit(field, value); });
-    visit("step", step);
-  }
-  bool operator==(const AdamaxStep&) const = default;
   void infer(const Operand& parameter, const Operand& gradient, const Operand& average, const Operand& largest) const;
   void cpu(const Operand& parameter, const Operand& gradient, const Operand& average, const Operand& largest) const;
 };
@@ -57,15 +35,13 @@ struct AdamaxStep : optim::AdamaxOptions {
 /// Adam's average and square; with m(t) = beta1 (1 - 0.96^(t * momentum_decay) / 2) and P(t) = m(1) ... m(t),
 /// parameter -= lr * (g (1 - m(t)) / (1 - P(t)) + average * m(t + 1) / (1 - P(t + 1)))
 /// / (sqrt(square / (1 - beta2^t)) + eps).
-struct NadamStep : optim::NAdamOptions {
+struct NadamStep : Step<optim::NAdamOptions> {
   int64_t step = 1;    // t, counts from 1
   double product = 1;  // m(1) ... m(t)
   static constexpr std::string_view name = "nadam_step";
-  static constexpr int outputs = 0;
   static constexpr uint32_t writes = 0b1101;
-  static constexpr Policy policy = {.accepts = only(f32) | only(f64)};
   void attributes(auto visit) const {
-    fields(*this, [&](const char* field, const auto& value, auto) { visit(field, value); });
+    Step::attributes(visit);
     visit("step", step), visit("product", product);
   }
   bool operator==(const NadamStep&) const = default;
@@ -76,32 +52,18 @@ struct NadamStep : optim::NAdamOptions {
 /// Adam's average and square; with r = 2 / (1 - beta2) - 1 and s = r - 2 t beta2^t / (1 - beta2^t), where s > 5,
 /// parameter -= lr / (1 - beta1^t) * average * sqrt((s - 4) (s - 2) r / ((r - 4) (r - 2) s))
 /// * sqrt(1 - beta2^t) / (sqrt(square) + eps), and lr / (1 - beta1^t) * average elsewhere.
-struct RadamStep : optim::RAdamOptions {
-  int64_t step = 1;  // t, counts from 1
+struct RadamStep : CountedStep<optim::RAdamOptions> {
   static constexpr std::string_view name = "radam_step";
-  static constexpr int outputs = 0;
   static constexpr uint32_t writes = 0b1101;
-  static constexpr Policy policy = {.accepts = only(f32) | only(f64)};
-  void attributes(auto visit) const {
-    fields(*this, [&](const char* field, const auto& value, auto) { visit(field, value); });
-    visit("step", step);
-  }
-  bool operator==(const RadamStep&) const = default;
   void infer(const Operand& parameter, const Operand& gradient, const Operand& average, const Operand& square) const;
   void cpu(const Operand& parameter, const Operand& gradient, const Operand& average, const Operand& square) const;
 };
 
 /// parameter = (1 - lr * weight_decay) parameter - lr * sign(beta1 * average + (1 - beta1) g), where the sign of NaN is
 /// NaN; average = beta2 * average + (1 - beta2) g.
-struct LionStep : optim::LionOptions {
+struct LionStep : Step<optim::LionOptions> {
   static constexpr std::string_view name = "lion_step";
-  static constexpr int outputs = 0;
   static constexpr uint32_t writes = 0b101;
-  static constexpr Policy policy = {.accepts = only(f32) | only(f64)};
-  void attributes(auto visit) const {
-    fields(*this, [&](const char* field, const auto& value, auto) { visit(field, value); });
-  }
-  bool operator==(const LionStep&) const = default;
   void infer(const Operand& parameter, const Operand& gradient, const Operand& average) const;
   void cpu(const Operand& parameter, const Operand& gradient, const Operand& average) const;
 };

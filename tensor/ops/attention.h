@@ -28,6 +28,7 @@ std::string attribute_text(const AttentionSetting& value);
 struct Attention {
   AttentionSetting setting;
   static constexpr std::string_view name = "attention";
+  static constexpr std::string_view cost = "4 T S (d + v) operations, no T x S matrix";
   static constexpr int outputs = 3;
   static constexpr Policy policy = {
       .accepts = kFloating, .numeric = 0b111, .optional = 1u << 3, .autocast = Autocasting::lower};
@@ -42,6 +43,7 @@ struct Attention {
 struct AttentionBackward {
   AttentionSetting setting;
   static constexpr std::string_view name = "attention_backward";
+  static constexpr std::string_view cost = "10 T S d operations, no T x S matrix";
   static constexpr int outputs = 3;
   static constexpr Policy policy = {.accepts = kFloating, .numeric = 0b1111, .optional = 1u << 4};
   void attributes(auto visit) const { visit("setting", setting); }

@@ -5,7 +5,7 @@ namespace detail {
 
 Shape check_channels(const Operand& x, std::initializer_list<const Operand*> per_channel) {
   if (x.rank() < 2) throw ShapeError(text("x must be (N, C) or (N, C, ...), not ", x.shape()));
-  const Shape channels{x.size(1)};
+  Shape channels{x.size(1)};
   for (const Operand* t : per_channel)
     if (t->defined() && t->shape() != channels)
       throw ShapeError(
@@ -16,7 +16,7 @@ Shape check_channels(const Operand& x, std::initializer_list<const Operand*> per
 }
 
 Shape check_batch(const Operand& x, std::initializer_list<const Operand*> per_channel) {
-  const Shape channels = check_channels(x, per_channel);
+  Shape channels = check_channels(x, per_channel);
   if (x.numel() > 0 && x.numel() == x.size(1))
     throw ShapeError("each channel has one value, which has no variance; use eval() or a larger batch");
   return channels;

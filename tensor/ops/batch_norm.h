@@ -30,6 +30,7 @@ struct BatchNorm {
   double eps;
   bool relu;
   static constexpr std::string_view name = "batch_norm";
+  static constexpr std::string_view cost = "two passes: moments, then values";
   static constexpr int outputs = 3;
   static constexpr Policy policy = {.accepts = kFloating, .numeric = 0b1, .optional = 0b110};
   void attributes(auto visit) const { visit("eps", eps), visit("relu", relu); }
@@ -47,6 +48,7 @@ struct BatchNormBackward {
   bool relu;
   int wanted = 0b111;
   static constexpr std::string_view name = "batch_norm_backward";
+  static constexpr std::string_view cost = "two passes";
   static constexpr int outputs = 3;
   static constexpr Policy policy = {.accepts = kFloating, .numeric = 0b11, .optional = 0b1100};  // weight and bias
   void attributes(auto visit) const { visit("eps", eps), visit("relu", relu), visit("wanted", wanted); }

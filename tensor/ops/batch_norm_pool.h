@@ -19,6 +19,7 @@ struct BatchNormReluMaxPool2d {
   double eps;
   Pool2dOptions options;
   static constexpr std::string_view name = "batch_norm_relu_max_pool2d";
+  static constexpr std::string_view cost = "two passes";
   static constexpr Policy policy = {.accepts = only(f32) | only(f64), .optional = 0b110};
   static constexpr int outputs = 4;
   void attributes(auto visit) const { visit("eps", eps), visit("options", options); }
@@ -33,6 +34,7 @@ struct BatchNormReluMaxPool2dBackward {
   double eps;
   Pool2dOptions options;
   static constexpr std::string_view name = "batch_norm_relu_max_pool2d_backward";
+  static constexpr std::string_view cost = "two passes";
   // All but the places.
   static constexpr Policy policy = {.accepts = only(f32) | only(f64), .numeric = 0b111101, .optional = 1u << 3};
   static constexpr int outputs = 3;

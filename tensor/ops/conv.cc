@@ -120,6 +120,30 @@ Spec Conv::infer(const Operand& x, const Operand& weight, const Operand& bias) c
   return {channels_last_view(shape), x.dtype};
 }
 
+Spec ConvScaled::infer(const Operand& x, const Operand& weight, const Operand& scale, const Operand& shift,
+                       const Operand& residual, const Operand& kept) const {
+  const Shape shape = output_shape(x.shape(), weight.shape(), options);
+  const auto check = [&](const char* what, const Operand& given, const Shape& wanted) {
+    if (given.defined() && given.shape() != wanted)
+      throw ShapeError(text(what, " must have shape ", wanted, ", not ", given.shape()));
+  };
+  check("scale", scale, {weight.size(0)});
+  check("shift", shift, {weight.size(0)});
+  check("residual", residual, shape);
+  if (kept.defined()) {
+    const int64_t size = ConvKeptWeight{options, x.shape()}.size(weight, shape);
+    if (kept.dtype != weight.dtype || (kept.numel() != 0 && kept.shape() != Shape{size}))
+      throw ShapeError(text("the kept weight must be ", weight.dtype, " of shape [0] or [", size, "], not ", kept.dtype,
+                            " of ", kept.shape()));
+  }
+  return {channels_last_view(shape), x.dtype};
+}
+
+Spec ConvKeptWeight::infer(const Operand& weight) const {
+  const Shape out = output_shape(shape, weight.shape(), options);
+  return {View::contiguous({size(weight, out)}), weight.dtype};
+}
+
 Spec ConvBackwardData::infer(const Operand& g, const Operand& weight) const {
   check_gradient(g, output_shape(shape, weight.shape(), options));
   return {channels_last_view(shape), g.dtype};

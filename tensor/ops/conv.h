@@ -22,6 +22,8 @@ namespace op {
 struct Conv {
   ConvOptions options;
   static constexpr std::string_view name = "conv";
+  static constexpr std::string_view cost =
+      "2 taps operations an output; a quarter of them for 3 x 3 windows of stride 1 in f32 (ConvolutionAlgorithm)";
   static constexpr Policy policy = {.accepts = kFloating, .optional = 1u << 2, .autocast = Autocasting::lower};
   void attributes(auto visit) const { visit("options", options); }
   bool operator==(const Conv&) const = default;
@@ -29,11 +31,44 @@ struct Conv {
   void cpu(const Operand& x, const Operand& weight, const Operand& bias, const Operand& out) const;
 };
 
+/// relu(conv(x, weight) scale + shift + residual), relu where asked for: scale and shift (O), the residual has the
+/// result's shape; each may be absent. `kept` is what ConvKeptWeight gave for the weight, or absent. It has no
+/// gradient: conv2d_scaled() is composed where one is wanted.
+struct ConvScaled {
+  ConvOptions options;
+  bool relu;
+  static constexpr std::string_view name = "conv_scaled";
+  static constexpr Policy policy = {
+      .accepts = kFloating, .numeric = 0b11111, .optional = 0b111100, .autocast = Autocasting::lower};
+  void attributes(auto visit) const { visit("options", options), visit("relu", relu); }
+  bool operator==(const ConvScaled&) const = default;
+  Spec infer(const Operand& x, const Operand& weight, const Operand& scale, const Operand& shift,
+             const Operand& residual, const Operand& kept) const;
+  void cpu(const Operand& x, const Operand& weight, const Operand& scale, const Operand& shift, const Operand& residual,
+           const Operand& kept, const Operand& out) const;
+};
+
+/// What a convolution of images of this shape computes of its weight alone, in a layout of its own; without elements
+/// where that is nothing.
+struct ConvKeptWeight {
+  ConvOptions options;
+  Shape shape;  // of the images
+  static constexpr std::string_view name = "conv_kept_weight";
+  static constexpr Policy policy = {.accepts = kFloating};
+  void attributes(auto visit) const { visit("options", options), visit("shape", shape); }
+  bool operator==(const ConvKeptWeight&) const = default;
+  Spec infer(const Operand& weight) const;
+  void cpu(const Operand& weight, const Operand& out) const;
+  /// Elements of the result. Defined beside the kernel.
+  int64_t size(const Operand& weight, const Shape& out) const;
+};
+
 /// The gradient of x from that of the result; as an op of its own a transposed convolution.
 struct ConvBackwardData {
   ConvOptions options;
   Shape shape;  // of the input
   static constexpr std::string_view name = "conv_backward_data";
+  static constexpr std::string_view cost = "as conv";
   static constexpr Policy policy = {.accepts = kFloating, .autocast = Autocasting::lower};
   void attributes(auto visit) const { visit("options", options), visit("shape", shape); }
   bool operator==(const ConvBackwardData&) const = default;
@@ -47,6 +82,7 @@ struct ConvBackwardWeights {
   Shape shape;      // of the weight
   Strides strides;  // of the result: dense
   static constexpr std::string_view name = "conv_backward_weights";
+  static constexpr std::string_view cost = "as conv";
   static constexpr Policy policy = {.accepts = kFloating};
   void attributes(auto visit) const { visit("options", options), visit("shape", shape), visit("strides", strides); }
   bool operator==(const ConvBackwardWeights&) const = default;

@@ -13,6 +13,7 @@ namespace weft::op {
 struct CtcLoss {
   int64_t blank;
   static constexpr std::string_view name = "ctc_loss";
+  static constexpr std::string_view cost = "steps x (2 labels + 1) a sample";
   static constexpr Policy policy = {.accepts = kFloating, .numeric = 0b1, .autocast = Autocasting::full};
   void attributes(auto visit) const { visit("blank", blank); }
   bool operator==(const CtcLoss&) const = default;
@@ -26,6 +27,7 @@ struct CtcLoss {
 struct CtcLossBackward {
   int64_t blank;
   static constexpr std::string_view name = "ctc_loss_backward";
+  static constexpr std::string_view cost = "steps x (2 labels + 1) a sample";
   static constexpr Policy policy = {.accepts = kFloating, .numeric = 0b00011};
   void attributes(auto visit) const { visit("blank", blank); }
   bool operator==(const CtcLossBackward&) const = default;

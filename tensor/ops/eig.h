@@ -13,6 +13,7 @@ struct Eigh {
   bool upper;
   bool vectors = true;
   static constexpr std::string_view name = "eigh";
+  static constexpr std::string_view cost = "O(n^3)";
   static constexpr Policy policy = kFactorisation;
   static constexpr int outputs = 2;
   void attributes(auto visit) const { visit("upper", upper), visit("vectors", vectors); }
@@ -28,6 +29,7 @@ struct Eigh {
 /// Of any square matrix whose eigenvalues are real: eigenvalues and eigenvectors of length 1 in columns.
 struct Eig {
   static constexpr std::string_view name = "eig";
+  static constexpr std::string_view cost = "O(n^3)";
   static constexpr Policy policy = kFactorisation;
   static constexpr int outputs = 2;
   void attributes(auto) const {}

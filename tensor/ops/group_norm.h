@@ -15,6 +15,7 @@ struct GroupNorm {
   int64_t groups;
   double eps;
   static constexpr std::string_view name = "group_norm";
+  static constexpr std::string_view cost = "two passes where a group is not in the cache";
   static constexpr int outputs = 3;
   static constexpr Policy policy = {.accepts = kFloating, .numeric = 0b1, .optional = 0b110};
   void attributes(auto visit) const { visit("groups", groups), visit("eps", eps); }
@@ -31,6 +32,7 @@ struct GroupNormBackward {
   double eps;
   int wanted = 0b111;
   static constexpr std::string_view name = "group_norm_backward";
+  static constexpr std::string_view cost = "two passes where a group is not in the cache";
   static constexpr int outputs = 3;
   static constexpr Policy policy = {.accepts = kFloating, .numeric = 0b11, .optional = 1u << 2};  // weight
   void attributes(auto visit) const { visit("groups", groups), visit("eps", eps), visit("wanted", wanted); }

@@ -13,6 +13,7 @@ inline constexpr Policy kAddsByIndex = {.accepts = kNumbers, .numeric = 1};
 struct Gather {
   int64_t axis;
   static constexpr std::string_view name = "gather";
+  static constexpr std::string_view cost = "one pass over what is read";
   static constexpr Policy policy = kIndexes;
   void attributes(auto visit) const { visit("axis", axis); }
   bool operator==(const Gather&) const = default;
@@ -40,6 +41,7 @@ struct IndexSelect {
   int64_t axis;
   int64_t axes = 1;
   static constexpr std::string_view name = "index_select";
+  static constexpr std::string_view cost = "one pass over what is read";
   static constexpr Policy policy = kIndexes;
   void attributes(auto visit) const { visit("axis", axis), visit("axes", axes); }
   bool operator==(const IndexSelect&) const = default;
@@ -64,6 +66,7 @@ struct IndexAdd {
 struct Embedding {
   int64_t padding_idx;
   static constexpr std::string_view name = "embedding";
+  static constexpr std::string_view cost = "one pass over what is read";
   static constexpr Policy policy = {.numeric = 2};
   void attributes(auto visit) const { visit("padding_idx", padding_idx); }
   bool operator==(const Embedding&) const = default;

@@ -8,6 +8,7 @@ namespace weft::op {
 /// x (rows, in), weight (out, in), bias (out) or absent.
 struct Linear {
   static constexpr std::string_view name = "linear";
+  static constexpr std::string_view cost = "2 rows in out operations";
   static constexpr Policy policy = {.accepts = kNumbers, .optional = 1u << 2, .autocast = Autocasting::lower};
   void attributes(auto) const {}
   bool operator==(const Linear&) const = default;

@@ -11,6 +11,7 @@ namespace weft::op {
 /// i32: row i was exchanged with row pivots[i] - 1 (LAPACK's getrf). A singular matrix has a zero on U's diagonal.
 struct LuFactor {
   static constexpr std::string_view name = "lu_factor";
+  static constexpr std::string_view cost = "2/3 n^3 operations";
   static constexpr Policy policy = kFactorisation;
   static constexpr int outputs = 2;
   void attributes(auto) const {}
@@ -27,6 +28,7 @@ struct LuFactor {
 struct LuSolve {
   bool transposed;
   static constexpr std::string_view name = "lu_solve";
+  static constexpr std::string_view cost = "2 n^2 k operations";
   static constexpr Policy policy = {
       .accepts = kFactorisation.accepts, .numeric = 0b1011, .autocast = Autocasting::full};
   void attributes(auto visit) const { visit("transposed", transposed); }
@@ -38,6 +40,7 @@ struct LuSolve {
 /// The determinant of a, from its factors.
 struct Det {
   static constexpr std::string_view name = "det";
+  static constexpr std::string_view cost = "n operations on the factors";
   static constexpr Policy policy = {.accepts = kFactorisation.accepts, .numeric = 0b011, .autocast = Autocasting::full};
   void attributes(auto) const {}
   bool operator==(const Det&) const = default;
@@ -51,6 +54,7 @@ struct Det {
 /// Sign and log |det a|, from its factors: 0 and -inf for a singular matrix.
 struct Slogdet {
   static constexpr std::string_view name = "slogdet";
+  static constexpr std::string_view cost = "n operations on the factors";
   static constexpr Policy policy = Det::policy;
   static constexpr int outputs = 2;
   void attributes(auto) const {}

@@ -21,6 +21,7 @@ struct MaskedFill {
 struct MaskedSelect {
   int64_t count;
   static constexpr std::string_view name = "masked_select";
+  static constexpr std::string_view cost = "two passes: count, then values";
   static constexpr Policy policy = {.numeric = 1, .broadcasts = true};
   void attributes(auto visit) const { visit("count", count); }
   bool operator==(const MaskedSelect&) const = default;
@@ -43,6 +44,7 @@ struct Nonzero {
   int64_t count;
   bool coordinates;
   static constexpr std::string_view name = "nonzero";
+  static constexpr std::string_view cost = "two passes: count, then positions";
   static constexpr Policy policy = {.numeric = 0};
   void attributes(auto visit) const { visit("count", count), visit("coordinates", coordinates); }
   bool operator==(const Nonzero&) const = default;

@@ -8,6 +8,7 @@ namespace weft::op {
 /// (batch..., M, K) times (batch..., K, N): equal batch axes, rank at least 2.
 struct Matmul {
   static constexpr std::string_view name = "matmul";
+  static constexpr std::string_view cost = "2 m k n operations";
   static constexpr Policy policy = {.accepts = kNumbers, .autocast = Autocasting::lower};
   void attributes(auto) const {}
   bool operator==(const Matmul&) const = default;

@@ -8,6 +8,7 @@ namespace weft::op {
 /// sum_k a^k / k!
 struct MatrixExp {
   static constexpr std::string_view name = "matrix_exp";
+  static constexpr std::string_view cost = "O(n^3 log norm)";
   static constexpr Policy policy = kFactorisation;
   void attributes(auto) const {}
   bool operator==(const MatrixExp&) const = default;

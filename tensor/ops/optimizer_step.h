@@ -17,16 +17,34 @@ void check_step_operands(const Operand& parameter, std::span<const Operand> othe
 /// The same, and DtypeError where the kernels of steps do not take the parameter's dtype.
 void check_step(const Operand& parameter, std::initializer_list<Operand> others);
 
+/// What the descriptors of steps share: the hyper-parameters are their attributes.
+template <class Options> struct Step : Options {
+  static constexpr int outputs = 0;
+  static constexpr Policy policy = {.accepts = only(f32) | only(f64)};
+  void attributes(auto visit) const {
+    Options::fields(*this, [&](const char* field, const auto& value, auto) { visit(field, value); });
+  }
+  bool operator==(const Step&) const = default;
+};
+/// The same, with the number of the step.
+template <class Options> struct CountedStep : Step<Options> {
+  int64_t step = 1;  // t, counts from 1
+  void attributes(auto visit) const {
+    Step<Options>::attributes(visit);
+    visit("step", step);
+  }
+  bool operator==(const CountedStep&) const = default;
+};
+
 /// g += weight_decay * parameter; buffer = momentum * buffer + (1 - dampening) * g;
 /// parameter -= lr * (nesterov ? g + momentum * buffer : buffer), or lr * g without momentum, where there is no buffer.
-struct SgdStep : optim::SGDOptions {
+struct SgdStep : Step<optim::SGDOptions> {
   bool first = false;  // the first step with momentum: the buffer becomes the gradient itself, and is not read
   static constexpr std::string_view name = "sgd_step";
-  static constexpr int outputs = 0;
   static constexpr uint32_t writes = 0b101;
   static constexpr Policy policy = {.accepts = only(f32) | only(f64), .optional = 0b100};
   void attributes(auto visit) const {
-    fields(*this, [&](const char* field, const auto& value, auto) { visit(field, value); });
+    Step::attributes(visit);
     visit("first", first);
   }
   bool operator==(const SgdStep&) const = default;
@@ -37,15 +55,14 @@ struct SgdStep : optim::SGDOptions {
 /// average += (1 - beta1) (g - average); square = beta2 * square + (1 - beta2) g^2;
 /// parameter -= lr / (1 - beta1^t) * average / (sqrt(square) / sqrt(1 - beta2^t) + eps). With `largest` (AMSGrad) the
 /// root is that of largest = max(largest, square).
-struct AdamStep : optim::AdamOptions {
+struct AdamStep : Step<optim::AdamOptions> {
   bool decoupled = false;  // AdamW: decay shrinks the parameter instead of joining the gradient
   int64_t step = 1;        // t, counts from 1
   static constexpr std::string_view name = "adam_step";
-  static constexpr int outputs = 0;
   static constexpr uint32_t writes = 0b11101;
   static constexpr Policy policy = {.accepts = only(f32) | only(f64), .optional = 0b10000};
   void attributes(auto visit) const {
-    fields(*this, [&](const char* field, const auto& value, auto) { visit(field, value); });
+    Step::attributes(visit);
     visit("decoupled", decoupled), visit("step", step);
   }
   bool operator==(const AdamStep&) const = default;
@@ -58,15 +75,10 @@ struct AdamStep : optim::AdamOptions {
 /// square = alpha * square + (1 - alpha) g^2; scaled = g / (sqrt(square) + eps), or with `average` (centered) the
 /// root of square - average^2; buffer = momentum * buffer + scaled; parameter -= lr * buffer, or lr * scaled without
 /// momentum, where there is no buffer.
-struct RmspropStep : optim::RMSpropOptions {
+struct RmspropStep : Step<optim::RMSpropOptions> {
   static constexpr std::string_view name = "rmsprop_step";
-  static constexpr int outputs = 0;
   static constexpr uint32_t writes = 0b11101;
   static constexpr Policy policy = {.accepts = only(f32) | only(f64), .optional = 0b11000};
-  void attributes(auto visit) const {
-    fields(*this, [&](const char* field, const auto& value, auto) { visit(field, value); });
-  }
-  bool operator==(const RmspropStep&) const = default;
   void infer(const Operand& parameter, const Operand& gradient, const Operand& square, const Operand& buffer,
              const Operand& average) const;
   void cpu(const Operand& parameter, const Operand& gradient, const Operand& square, const Operand& buffer,

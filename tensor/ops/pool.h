@@ -29,6 +29,7 @@ namespace op {
 struct MaxPool2d {
   Pool2dOptions options;
   static constexpr std::string_view name = "max_pool2d";
+  static constexpr std::string_view cost = "a comparison a tap";
   static constexpr Policy policy = {.accepts = kFloating};
   static constexpr int outputs = 2;
   void attributes(auto visit) const { visit("options", options); }
@@ -42,6 +43,7 @@ struct MaxPool2dBackward {
   Pool2dOptions options;
   Shape shape;  // of the input
   static constexpr std::string_view name = "max_pool2d_backward";
+  static constexpr std::string_view cost = "a tap an output";
   static constexpr Policy policy = {.accepts = kFloating, .numeric = 0b01};
   void attributes(auto visit) const { visit("options", options), visit("shape", shape); }
   bool operator==(const MaxPool2dBackward&) const = default;
@@ -64,6 +66,7 @@ struct MaxPool2dGather {
 struct AvgPool2d {
   Pool2dOptions options;
   static constexpr std::string_view name = "avg_pool2d";
+  static constexpr std::string_view cost = "an addition a tap";
   static constexpr Policy policy = {.accepts = kFloating};
   void attributes(auto visit) const { visit("options", options); }
   bool operator==(const AvgPool2d&) const = default;
@@ -76,6 +79,7 @@ struct AvgPool2dBackward {
   Pool2dOptions options;
   Shape shape;  // of the input
   static constexpr std::string_view name = "avg_pool2d_backward";
+  static constexpr std::string_view cost = "an addition a tap";
   static constexpr Policy policy = {.accepts = kFloating};
   void attributes(auto visit) const { visit("options", options), visit("shape", shape); }
   bool operator==(const AvgPool2dBackward&) const = default;

@@ -12,6 +12,7 @@ namespace weft::op {
 struct Qr {
   bool complete;
   static constexpr std::string_view name = "qr";
+  static constexpr std::string_view cost = "4 m n min(m, n) operations";
   static constexpr Policy policy = kFactorisation;
   static constexpr int outputs = 2;
   void attributes(auto visit) const { visit("complete", complete); }

@@ -39,6 +39,8 @@ struct Multinomial {
   uint64_t seed;
   uint64_t offset;
   static constexpr std::string_view name = "multinomial";
+  static constexpr std::string_view cost =
+      "categories + log(categories) a draw; without replacement a sort of the categories";
   static constexpr Policy policy = {.accepts = kFloating};
   void attributes(auto visit) const {
     visit("count", count), visit("replacement", replacement), visit("seed", seed), visit("offset", offset);

@@ -29,6 +29,7 @@ constexpr int64_t kept_gates(Recurrence kind) { return kind == Recurrence::lstm 
 /// and cells have no elements where there is no cell.
 struct Recurrent : RecurrentSetting {
   static constexpr std::string_view name = "recurrent";
+  static constexpr std::string_view cost = "2 gates hidden^2 operations a step and sample";
   static constexpr int outputs = 5;
   static constexpr Policy policy = {
       .accepts = kFloating, .numeric = 0b11111, .optional = 0b111100, .autocast = Autocasting::lower};
@@ -45,6 +46,7 @@ struct Recurrent : RecurrentSetting {
 struct RecurrentBackward : RecurrentSetting {
   int wanted = 0b11111;
   static constexpr std::string_view name = "recurrent_backward";
+  static constexpr std::string_view cost = "4 gates hidden^2 operations a step and sample";
   static constexpr int outputs = 5;
   static constexpr Policy policy = {.accepts = kFloating, .numeric = 0b111011111111, .optional = 0b000111100111};
   void attributes(auto visit) const { RecurrentSetting::attributes(visit), visit("wanted", wanted); }

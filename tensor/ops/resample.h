@@ -46,6 +46,7 @@ namespace op {
 struct Resample {
   AxisMap lines, columns;
   static constexpr std::string_view name = "resample";
+  static constexpr std::string_view cost = "2 taps operations an output";
   static constexpr Policy policy = {.accepts = kFloating};
   void attributes(auto visit) const { visit("lines", lines), visit("columns", columns); }
   bool operator==(const Resample&) const = default;

@@ -10,6 +10,7 @@ namespace weft::op {
 struct Searchsorted {
   bool right;
   static constexpr std::string_view name = "searchsorted";
+  static constexpr std::string_view cost = "log n comparisons a value";
   static constexpr Policy policy = {};
   void attributes(auto visit) const { visit("right", right); }
   bool operator==(const Searchsorted&) const = default;

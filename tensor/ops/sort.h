@@ -13,6 +13,7 @@ struct Sort {
   int64_t axis;
   bool descending;
   static constexpr std::string_view name = "sort";
+  static constexpr std::string_view cost = "by radix: a pass for each byte of the key";
   static constexpr Policy policy = {};
   static constexpr int outputs = 2;
   void attributes(auto visit) const { visit("axis", axis), visit("descending", descending); }
@@ -27,6 +28,7 @@ struct Topk {
   int64_t k;
   bool largest;
   static constexpr std::string_view name = "topk";
+  static constexpr std::string_view cost = "n + k log k a row";
   static constexpr Policy policy = {};
   static constexpr int outputs = 2;
   void attributes(auto visit) const { visit("axis", axis), visit("k", k), visit("largest", largest); }
@@ -41,6 +43,7 @@ struct Kthvalue {
   int64_t k;
   bool keepdim;
   static constexpr std::string_view name = "kthvalue";
+  static constexpr std::string_view cost = "O(n) a row";
   static constexpr Policy policy = {};
   static constexpr int outputs = 2;
   void attributes(auto visit) const { visit("axis", axis), visit("k", k), visit("keepdim", keepdim); }
@@ -55,6 +58,7 @@ struct Median {
   bool skips_nan;
   bool keepdim;
   static constexpr std::string_view name = "median";
+  static constexpr std::string_view cost = "O(n) a row";
   static constexpr Policy policy = {};
   static constexpr int outputs = 2;
   void attributes(auto visit) const { visit("axis", axis), visit("skips_nan", skips_nan), visit("keepdim", keepdim); }

@@ -13,6 +13,7 @@ struct Svd {
   bool full;
   bool vectors = true;
   static constexpr std::string_view name = "svd";
+  static constexpr std::string_view cost = "O(m n min(m, n))";
   static constexpr Policy policy = kFactorisation;
   static constexpr int outputs = 3;
   void attributes(auto visit) const { visit("full", full), visit("vectors", vectors); }
@@ -26,6 +27,7 @@ struct Pinv {
   double rtol;
   double atol;
   static constexpr std::string_view name = "pinv";
+  static constexpr std::string_view cost = "O(m n min(m, n))";
   static constexpr Policy policy = kFactorisation;
   void attributes(auto visit) const { visit("rtol", rtol), visit("atol", atol); }
   bool operator==(const Pinv&) const = default;

@@ -9,6 +9,7 @@ namespace weft::op {
 struct Cholesky {
   bool upper;
   static constexpr std::string_view name = "cholesky";
+  static constexpr std::string_view cost = "1/3 n^3 operations";
   static constexpr Policy policy = kFactorisation;
   void attributes(auto visit) const { visit("upper", upper); }
   bool operator==(const Cholesky&) const = default;
@@ -24,6 +25,7 @@ struct SolveTriangular {
   bool upper;
   bool unit;
   static constexpr std::string_view name = "solve_triangular";
+  static constexpr std::string_view cost = "n^2 k operations";
   static constexpr Policy policy = kFactorisation;
   void attributes(auto visit) const { visit("upper", upper), visit("unit", unit); }
   bool operator==(const SolveTriangular&) const = default;

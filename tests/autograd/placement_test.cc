@@ -1,6 +1,8 @@
-// Gradients that rules write into the gradient of the tensor their inputs are views of (autograd/placement.h).
+// Gradients that rules write into the gradient of the tensor their inputs are views of, and into a parameter's home
+// (autograd/placement.h).
 #include <map>
 
+#include "autograd/gradient_home.h"
 #include "tensor/dispatch/observer.h"
 #include "tests/autograd/checks.h"
 
@@ -125,6 +127,66 @@ TEST_F(Placement, FrozenPartsStayOut) {
   square(scaled_dot_product_attention(q, k, v.detach())).sum().backward();
   EXPECT_EQ(numbers(narrow(x.grad(), 1, 3, 3).abs().sum()), Numbers({0}));
   EXPECT_GT(narrow(x.grad(), 1, 0, 3).abs().sum().item<double>(), 0);
+}
+
+/// A parameter whose gradient is collected in the middle of other memory.
+struct Housed {
+  explicit Housed(const Tensor& value)
+      : leaf(parameter(value)), memory(full({value.numel() + 2}, -7.0, value.dtype())) {
+    home = as_strided(narrow(memory, 0, 1, value.numel()), value.shape(), value.strides());
+    autograd::set_gradient_home(leaf, home);
+  }
+  /// Nothing was written beside it.
+  void expect_frame() const {
+    EXPECT_EQ(memory[0].item<double>(), -7);
+    EXPECT_EQ(memory[memory.numel() - 1].item<double>(), -7);
+  }
+  Tensor leaf, memory, home;
+};
+
+TEST_F(Placement, WeightsAreGivenTheirGradientsAtHome) {
+  const Tensor filters = randn({4, 3, 3, 3}), columns = randn({5, 64}), transposed = randn({64, 5}).t();
+  const Tensor images = randn({2, 3, 6, 6});
+  const auto loss = [&](const Tensor& f, const Tensor& w) {
+    return square(linear(conv2d(images, f, Tensor(), {}).flatten(1), w)).sum();
+  };
+  for (const Tensor& weight : {columns, transposed}) {
+    Housed f(filters.clone()), w(weight);
+    const Tensor f0 = parameter(filters.clone()), w0 = parameter(weight);
+    loss(f0, w0).backward();
+    const Tensor housed = loss(f.leaf, w.leaf);
+    Counts counts;
+    {
+      const ObserverScope scope(counts);
+      housed.backward();
+    }
+    EXPECT_EQ(counts.of["copy_"], 0);
+    for (const auto& [at_home, plain] : {std::pair(&f, &f0), std::pair(&w, &w0)}) {
+      EXPECT_TRUE(at_home->leaf.grad().is_same(at_home->home));
+      EXPECT_TRUE(equal(at_home->home, plain->grad()));
+      at_home->expect_frame();
+    }
+  }
+}
+
+TEST_F(Placement, ADifferentGradientIsAddedAtHome) {
+  Housed w(randn({4, 4}, f64));
+  const Tensor plain = parameter(w.leaf.detach().clone()), x = randn({3, 4}, f64);
+  const auto loss = [&](const Tensor& weight) { return square(linear(linear(x, weight), weight)).sum(); };
+  for (int time = 0; time < 2; ++time) {  // used twice, and added to what is there
+    loss(w.leaf).backward();
+    loss(plain).backward();
+    EXPECT_EQ(numbers(w.leaf.grad()), numbers(plain.grad()));
+  }
+  w.expect_frame();
+  const Numbers before = numbers(w.home);
+  w.leaf.zero_grad();
+  const Tensor wanted = grad({linear(x, w.leaf).sum()}, {w.leaf})[0];
+  EXPECT_FALSE(wanted.shares_storage(w.home));
+  EXPECT_EQ(numbers(w.home), before) << "grad() collects nothing";
+  w.leaf.register_hook([](const Tensor& g) { return g * 2.0; });
+  linear(x, w.leaf).sum().backward();
+  EXPECT_EQ(numbers(w.home), numbers(wanted * 2.0));
 }
 
 TEST_F(Placement, SecondOrderIsUnchanged) {

@@ -2,6 +2,7 @@
 // otherwise.
 #include <functional>
 
+#include "tensor/autocast.h"
 #include "tensor/dispatch/in_place.h"
 #include "tensor/ops/unary.h"
 #include "tests/autograd/checks.h"
@@ -43,6 +44,36 @@ TEST_F(Promise, AProductKeepsNoOutputOfGelu) {
   EXPECT_EQ(node(matmul(kept(gelu(x)), w)).saved_bytes(), weight + activation);
   EXPECT_EQ(node(matmul(exp(x), w)).saved_bytes(), weight + activation) << "exp keeps its own output";
   EXPECT_EQ(node(matmul(gelu(x.detach()), w)).saved_bytes(), activation) << "gelu's input is not kept";
+}
+
+TEST_F(Promise, AProductKeepsNoCopyOfAParameterIn16Bits) {
+  const Tensor x = parameter(randn({8, 10}, f16)), w = parameter(randn({10, 5}));
+  const Autocast scope(f16);
+  const int64_t weight = 10 * 5 * 2, activation = 8 * 10 * 2;
+  const auto product = [&](const Tensor& v) { return matmul(x, v); };
+  EXPECT_EQ(node(product(cast(w, f16))).saved_bytes(), activation);
+  EXPECT_EQ(node(product(cast(w.view({5, 10}).view({10, 5}), f16))).saved_bytes(), activation) << "its memory as well";
+  EXPECT_EQ(node(product(cast(w * 2.0, f16))).saved_bytes(), activation + weight) << "w * 2 would be kept instead";
+  const auto gradients = [&](const Tensor& v) { return grad({square(product(v)).sum()}, {x, w}); };
+  const std::vector<Tensor> once = gradients(kept(cast(w, f16))), again = gradients(cast(w, f16));
+  for (size_t i = 0; i < 2; ++i) expect_same(once[i], again[i]);
+  const Tensor loss = product(cast(w, f16)).sum();
+  {
+    NoGrad guard;
+    Tensor(w).mul_(2);
+  }
+  EXPECT_CONTAINS(error_as<GradientError>([&] { loss.backward(); }), "`cast` needs its input 0 of shape [10, 5] (f32)");
+}
+
+TEST_F(Promise, ACopyThatTheUserMadeIsKept) {
+  const Tensor x = randn({8, 10}, f16), w = parameter(randn({10, 5}));
+  const Tensor copy = cast(w, f16), loss = matmul(x, copy).sum();
+  {
+    NoGrad guard;
+    Tensor(w).mul_(2);
+  }
+  loss.backward();
+  matmul(x, copy).sum().backward();  // the copy serves the next step as well
 }
 
 TEST_F(Promise, TheMemoryIsFreeBeforeBackward) {

@@ -231,6 +231,50 @@ TEST(Checkpoint, HoldsAveragesAndStatesOfAllKinds) {
              "holds no average");
 }
 
+/// Training in f16 whose first scale is so large that steps are left out, and that soon grows again.
+struct Scaled {
+  nn::Linear model{8, 4};
+  optim::SGD optimizer{model.parameters(), {.lr = 0.1, .momentum = 0.9}};
+  optim::GradScaler scaler{{.init_scale = 0x1p20, .growth_interval = 3}};
+
+  void step() {
+    optimizer.zero_grad();
+    Tensor loss;
+    {
+      const Autocast autocast(f16);
+      loss = sum(square(model(ones({16, 8})) - 1.0));
+    }
+    scaler.scale(loss).backward();
+    scaler.step(optimizer);
+    scaler.update();
+  }
+  io::CheckpointParts parts() { return {.model = &model, .optimizer = &optimizer, .scaler = &scaler}; }
+};
+
+TEST(Checkpoint, GradScalerCarriesOn) {
+  const Folder folder;
+  manual_seed(3);
+  Scaled straight, resumed;
+  for (int i = 0; i < 11; ++i) straight.step();
+  EXPECT_GT(straight.scaler.skipped(), 0);
+  EXPECT_GT(straight.scaler.growth_tracker(), 0) << "or the test would not see that it is kept";
+  io::save_checkpoint(folder / "a", straight.parts());
+  io::load_checkpoint(folder / "a", resumed.parts());
+  EXPECT_EQ(resumed.scaler.state_dict(), straight.scaler.state_dict());
+  for (int i = 0; i < 7; ++i) straight.step(), resumed.step();
+  EXPECT_EQ(resumed.scaler.state_dict(), straight.scaler.state_dict());
+  expect_same(straight.model.state_dict(), resumed.model.state_dict());
+
+  // A scaler that does not fit changes nothing, and is asked for only where there is one.
+  optim::GradScaler off({.enabled = false});
+  io::save_checkpoint(folder / "off", {.scaler = &off});
+  const auto before = resumed.scaler.state_dict();
+  EXPECT_HAS(test::io_error([&] { io::load_checkpoint(folder / "off", {.scaler = &resumed.scaler}); }), "missing");
+  EXPECT_EQ(resumed.scaler.state_dict(), before);
+  io::save_checkpoint(folder / "model", {.model = &straight.model});
+  EXPECT_HAS(test::io_error([&] { io::load_checkpoint(folder / "model", {.scaler = &off}); }), "holds no scaler");
+}
+
 TEST(Checkpoint, AnyFlippedByteIsNoticed) {
   const Folder folder;
   nn::Linear model(2, 1);

@@ -24,6 +24,7 @@ std::vector<Sample> shapes(const std::vector<double>& kinks, bool with_special =
   std::vector<Sample> out;
   for (const Shape& shape : std::vector<Shape>{{3, 4}, {}, {0}, {1, 0, 3}, {20}, {7, 9}, {2, 3, 2, 2}, {41}})
     out.push_back({scale == 1 ? normal(shape, kinks) : uniform(shape, -scale, scale)});
+  for (const double kink : kinks) out.push_back({given({4}, {kink - 0.25, kink - 0.05, kink + 0.05, kink + 0.25})});
   if (with_special) out.push_back({special({38})});
   return out;
 }

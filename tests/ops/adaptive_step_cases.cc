@@ -13,7 +13,8 @@ using Values = std::vector<double>;  // of one element: the parameter, the gradi
 
 void add_adagrad(Cases& cases) {
   for (const int64_t t : {1, 4}) {
-    const op::AdagradStep step = {{.lr = 0.1, .lr_decay = 0.5, .weight_decay = 0.5, .eps = 1e-2}, t};
+    const op::AdagradStep step = {optim::AdagradOptions{.lr = 0.1, .lr_decay = 0.5, .weight_decay = 0.5, .eps = 1e-2},
+                                  t};
     add_step(
         cases, "adagrad step " + std::to_string(t), {kPositive},
         [=](const Inputs& x) { optimizer_step("Adagrad", step, x[0], x[1], x[2]); },
@@ -26,7 +27,7 @@ void add_adagrad(Cases& cases) {
 }
 
 void add_adadelta(Cases& cases) {
-  const op::AdadeltaStep step = {{.lr = 0.5, .rho = 0.75, .eps = 1e-2, .weight_decay = 0.5}};
+  const op::AdadeltaStep step = {optim::AdadeltaOptions{.lr = 0.5, .rho = 0.75, .eps = 1e-2, .weight_decay = 0.5}};
   add_step(
       cases, "adadelta step", {kPositive, kPositive},
       [=](const Inputs& x) { optimizer_step("Adadelta", step, x[0], x[1], x[2], x[3]); },
@@ -41,7 +42,8 @@ void add_adadelta(Cases& cases) {
 
 void add_adamax(Cases& cases) {
   for (const int64_t t : {1, 5}) {
-    const op::AdamaxStep step = {{.lr = 0.1, .beta1 = 0.8, .beta2 = 0.5, .eps = 1e-2, .weight_decay = 0.5}, t};
+    const op::AdamaxStep step = {
+        optim::AdamaxOptions{.lr = 0.1, .beta1 = 0.8, .beta2 = 0.5, .eps = 1e-2, .weight_decay = 0.5}, t};
     add_step(
         cases, "adamax step " + std::to_string(t), {kSigned, kPositive},
         [=](const Inputs& x) { optimizer_step("Adamax", step, x[0], x[1], x[2], x[3]); },
@@ -65,15 +67,14 @@ double moments(Values& v, bool decoupled) {
 
 void add_nadam(Cases& cases) {
   for (const bool decoupled : {false, true}) {
-    const op::NadamStep step = {{.lr = 0.1,
-                                 .beta1 = 0.8,
-                                 .beta2 = 0.95,
-                                 .eps = 1e-2,
-                                 .weight_decay = 0.5,
-                                 .momentum_decay = 0.1,
-                                 .decoupled_weight_decay = decoupled},
-                                3,
-                                0.2};
+    const op::NadamStep step = {optim::NAdamOptions{.lr = 0.1,
+                                                    .beta1 = 0.8,
+                                                    .beta2 = 0.95,
+                                                    .eps = 1e-2,
+                                                    .weight_decay = 0.5,
+                                                    .momentum_decay = 0.1,
+                                                    .decoupled_weight_decay = decoupled},
+                                3, 0.2};
     add_step(
         cases, decoupled ? "nadam step decoupled" : "nadam step", {kSigned, kPositive},
         [=](const Inputs& x) { optimizer_step("NAdam", step, x[0], x[1], x[2], x[3]); },
@@ -89,12 +90,12 @@ void add_nadam(Cases& cases) {
 void add_radam(Cases& cases) {
   for (const bool decoupled : {false, true})
     for (const int64_t t : {2, 20}) {  // before and after the rate is rectified
-      const op::RadamStep step = {{.lr = 0.1,
-                                   .beta1 = 0.8,
-                                   .beta2 = 0.95,
-                                   .eps = 1e-2,
-                                   .weight_decay = 0.5,
-                                   .decoupled_weight_decay = decoupled},
+      const op::RadamStep step = {optim::RAdamOptions{.lr = 0.1,
+                                                      .beta1 = 0.8,
+                                                      .beta2 = 0.95,
+                                                      .eps = 1e-2,
+                                                      .weight_decay = 0.5,
+                                                      .decoupled_weight_decay = decoupled},
                                   t};
       add_step(
           cases, "radam step " + std::to_string(t) + (decoupled ? " decoupled" : ""), {kSigned, kPositive},
@@ -114,7 +115,7 @@ void add_radam(Cases& cases) {
 }
 
 void add_lion(Cases& cases) {
-  const op::LionStep step = {{.lr = 0.1, .beta1 = 0.75, .beta2 = 0.5, .weight_decay = 0.5}};
+  const op::LionStep step = {optim::LionOptions{.lr = 0.1, .beta1 = 0.75, .beta2 = 0.5, .weight_decay = 0.5}};
   const auto run = [=](const Inputs& x) { optimizer_step("Lion", step, x[0], x[1], x[2]); };
   const auto reference = [](Values& v) {
     const double mixed = 0.75 * v[2] + 0.25 * v[1];
@@ -139,7 +140,7 @@ void add_errors(Cases& cases) {
   cases.error<ShapeError>(
       "adagrad state shape",
       [] {
-        optimizer_step("Adagrad", op::AdagradStep{{.lr = 1}}, ones({2}), ones({2}), ones({2, 1}));
+        optimizer_step("Adagrad", op::AdagradStep{optim::AdagradOptions{.lr = 1}}, ones({2}), ones({2}), ones({2, 1}));
       },
       "Adagrad([2] f32, [2] f32): an operand of shape [2, 1] for a parameter of shape [2]");
   cases.error<DtypeError>(

@@ -10,7 +10,9 @@
 #include "autograd/autograd.h"
 #include "autograd/rule.h"
 #include "tensor/dispatch/observer.h"
+#include "tensor/functions/binary.h"
 #include "tensor/functions/copy.h"
+#include "tensor/functions/fill.h"
 #include "tensor/kernels/cpu/base/force_loops.h"
 #include "tensor/memory/allocator.h"
 #include "tensor/runtime/threads.h"
@@ -173,6 +175,20 @@ Outputs first_gradients(const OpCase& op, const Inputs& leaves, Subset subset) {
   return out;
 }
 
+/// Gradients are linear in those that come in, so a factor of the outputs has their weighted sum as its own gradient.
+/// No input reaches the terms of second order that depend on incoming gradients alone.
+void check_linear_in_incoming(const OpCase& op, const Inputs& leaves, Subset subset) {
+  const Tensor factor = parameter(ones({}, f64));
+  Outputs scaled, gradients;
+  for (const Tensor& y : op.call(leaves)) scaled.push_back(y.dtype() == f64 && y.requires_grad() ? y * factor : y);
+  for (const Tensor& gradient : gradients_of(scaled, leaves, subset, true))
+    if (gradient.defined() && gradient.numel() > 0) gradients.push_back(gradient);
+  if (gradients.empty()) return;
+  const Array found = zero_where_undefined(gradients_of(gradients, {factor}, 1)[0], {{}, {0}});
+  expect_close(found, {{}, {weighted_sum(gradients)}}, {1e-9 * op.tolerance, 1e-9 * op.tolerance},
+               "second order gradient of what comes in");
+}
+
 void check_sample_gradients(const OpCase& op, size_t number) {
   const Sample& sample = op.samples[number];
   const Subset subset = all_differentiable(sample);
@@ -187,6 +203,7 @@ void check_sample_gradients(const OpCase& op, size_t number) {
   };
   compare_numeric(gradients_of(first_gradients(op, leaves, subset), leaves, subset), second, values, sample,
                   op.tolerance, "second order");
+  check_linear_in_incoming(op, leaves, subset);
   for (Subset part = 1; part < subset; ++part) {
     if ((part & subset) != part) continue;
     const Inputs partial = with_leaves(tensors_of(values, sample, f64), part);

@@ -1,6 +1,7 @@
 // Cases of convolution over one to three axes, of its gradients as ops of their own, and of its transpose.
 #include "tensor/adjoints/conv.h"
 #include "tensor/functions/conv.h"
+#include "tensor/functions/conv_scaled.h"
 #include "tests/ops/families.h"
 #include "tests/reference/conv.h"
 
@@ -67,6 +68,40 @@ void add_transposed(Cases& cases, const std::string& name, const Shape& x, const
       .loose(4);
 }
 
+/// A convolution with what follows it, in all parts and in few; a weight that is kept is used twice.
+OpCase& add_scaled(Cases& cases, const std::string& name, const Shape& x, const Shape& weight, const Conv2dOptions& o,
+                   bool relu) {
+  const Shape out = reference::conv_shape(x, weight, o);
+  return cases
+      .add(
+          "conv2d scaled " + name,
+          {{normal(x), normal(weight), normal({weight[0]}), normal({weight[0]}), normal(out)},
+           {normal(x), normal(weight), normal({weight[0]}), absent(), absent()},
+           {normal(x), normal(weight), absent(), normal({weight[0]}), absent()},
+           {normal(x), normal(weight), absent(), absent(), normal(out)}},
+          [=](const Inputs& in) {
+            const KeptConvWeight kept;
+            const ConvScaling scaling{in[2], in[3], in[4], relu};
+            conv2d_scaled(in[0], in[1], scaling, o, &kept);
+            return conv2d_scaled(in[0], in[1], scaling, o, &kept);
+          },
+          [=](const Arrays& in) {
+            Array y = reference::conv(in[0], in[1], Array{{}, {}, true}, out, o);
+            const size_t pixels = static_cast<size_t>(out[2] * out[3]), filters = static_cast<size_t>(out[1]);
+            for (size_t i = 0; i < y.values.size(); ++i) {
+              const size_t filter = i / pixels % filters;
+              double& v = y.values[i];
+              if (!in[2].absent) v *= in[2].values[filter];
+              if (!in[3].absent) v += in[3].values[filter];
+              if (!in[4].absent) v += in[4].values[i];
+              if (relu) v = std::max(v, 0.0);
+            }
+            return y;
+          })
+      .accepts(kFloating)
+      .loose(8);
+}
+
 /// Without a batch axis the result has none: the same numbers as for a batch of one.
 void add_unbatched(Cases& cases) {
   const auto naive = [](const Shape& x, const Shape& weight, const auto& o) {
@@ -117,8 +152,18 @@ void add_conv_cases(Cases& cases) {
   add(cases, "3d strided", {1, 2, 4, 5, 4}, {2, 2, 2, 2, 3}, Three{.stride = {2, 1, 2}, .padding = {1, 0, 1}});
   add(cases, "3d dilated", {1, 1, 4, 3, 5}, {2, 1, 2, 2, 2}, Three{.padding = 1, .dilation = {2, 1, 3}});
   add(cases, "3d groups", {1, 4, 2, 3, 3}, {4, 2, 2, 2, 1}, Three{.groups = 2});
+  // Lines of many pixels, windows of more elements than are taken at once, many channels of sequences.
+  add(cases, "depthwise of long lines", {1, 18, 2, 15}, {18, 1, 3, 3}, Two{.padding = 1, .groups = 18});
+  add(cases, "depthwise of wide windows", {1, 3, 2, 17}, {3, 1, 1, 7}, Two{.padding = {0, 3}, .groups = 3});
+  add(cases, "groups of few filters", {1, 6, 4, 5}, {9, 2, 3, 2}, Two{.padding = {2, 1}, .groups = 3});
+  add(cases, "dilated groups of few filters", {2, 4, 6}, {4, 2, 3}, One{.padding = 1, .dilation = 2, .groups = 2});
+  add(cases, "1d of many channels", {2, 16, 5}, {17, 16, 3}, One{.padding = 1});
   add(cases, "3d depthwise", {1, 3, 3, 3, 3}, {3, 1, 2, 2, 2}, Three{.stride = 2, .padding = 1, .groups = 3});
   add_unbatched(cases);
+  add_scaled(cases, "3x3", {2, 2, 4, 5}, {3, 2, 3, 3}, Two{.padding = 1}, false);
+  add_scaled(cases, "relu", {2, 4, 3, 4}, {4, 2, 2, 2}, Two{.stride = {1, 2}, .groups = 2}, true);
+  add_scaled(cases, "of nothing", {0, 2, 3, 3}, {2, 2, 2, 2}, Two{}, true);
+  add_scaled(cases, "without history", {2, 3, 5, 4}, {4, 3, 3, 3}, Two{.padding = 1}, true).no_gradient();
 
   using OneBack = ConvTranspose1dOptions;
   using TwoBack = ConvTranspose2dOptions;

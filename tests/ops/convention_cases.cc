@@ -9,6 +9,8 @@
 #include "tensor/functions/index.h"
 #include "tensor/functions/pool.h"
 #include "tensor/functions/reduce.h"
+#include "tensor/functions/special.h"
+#include "tensor/functions/triangular.h"
 #include "tensor/functions/unary.h"
 #include "tests/device/simulated_device.h"
 #include "tests/ops/families.h"
@@ -64,10 +66,18 @@ void add_ties(Cases& cases) {
 void add_zeros(Cases& cases) {
   add(cases, "prod with a zero", {3}, {2, 0, 4}, {0, 8, 0}, [](const Tensor& x) { return prod(x); });
   add(cases, "prod with two zeros", {3}, {0, 0, 4}, {0, 0, 0}, [](const Tensor& x) { return prod(x); });
+  add(cases, "xlogy at 0", {2}, {0, 2}, {0, -INFINITY}, [](const Tensor& x) {
+    return xlogy(x, tensor({0.0, 0.0}, x.dtype()).to(x.device()));
+  });
   for (const double p : {0.0, 1.0, 2.0, 3.0})
     add(cases, "norm " + std::to_string(static_cast<int>(p)) + " at 0", {2}, {0, 0}, {0, 0},
         [p](const Tensor& x) { return norm(x, p); });
   add(cases, "logsumexp of -inf", {2}, {-INFINITY, -INFINITY}, {0, 0}, [](const Tensor& x) { return logsumexp(x); });
+  // Differences that keep the matrix symmetric cannot tell: each half takes its share.
+  add(cases, "cholesky", {2, 2}, {0, 0, 0, 0}, {0.1875, 0.125, 0.125, 0.75}, [](const Tensor& x) {
+    const Tensor a = tensor({4.0, 2.0, 2.0, 5.0}, f64).view({2, 2}), g = tensor({1.0, 0.0, 2.0, 3.0}, f64).view({2, 2});
+    return cholesky(x.to(f64) + a.to(x.device())) * g.to(x.device());
+  });
   add(cases, "embedding's padding row", {3, 1}, {1, 2, 3}, {1, 0, 2}, [](const Tensor& x) {
     return embedding(tensor({0, 1, 2, 2, 1}).to(x.device()), x, 1);
   });

@@ -53,6 +53,20 @@ void add_svd(Cases& cases) {
   row(cases, "svd of larger matrices", {{normal({40, 40})}, {normal({90, 35})}, {normal({20, 60})}},
       CALL(again(svd(x[0], false))), same())
       .no_gradient();
+  row(cases, "svd in parts", {{normal({70, 70})}, {normal({210, 210})}}, CALL(again(svd(x[0], false))), same())
+      .no_gradient()
+      .no_layouts();
+  // Singular values of 0, whose vectors nothing but their being orthogonal determines.
+  row(cases, "svd of low rank", {{normal({70, 3})}, {normal({5, 1})}}, CALL([&] {
+        const SvdResult f = svd(matmul(x[0], x[0].t()), false);
+        return Outputs{again(f), matmul(f.u.t(), f.u), matmul(f.vh, f.vh.t())};
+      }()),
+      [](const Arrays& x) {
+        const Array one = identity(x[0].size(0));
+        return Arrays{product(x[0], transposed(x[0])), one, one};
+      })
+      .no_gradient()
+      .no_layouts();
   row(cases, "svd magnitudes", kAny,
       CALL(Outputs{square(svd(x[0], false).u), svd(x[0], false).s, square(svd(x[0], false).vh)}), nullptr)
       .no_layouts()
@@ -148,6 +162,37 @@ void add_eig(Cases& cases) {
   row(cases, "eigh of larger matrices", kLarge, CALL(again(eigh(symmetric(x[0])))),
       each([](const Array& a) { return symmetric(a); }))
       .no_gradient();
+  // Panels, bands and divisions; of low rank nearly everything is deflated.
+  row(cases, "eigh in parts", {{normal({70, 70})}, {normal({210, 210})}}, CALL(again(eigh(symmetric(x[0])))),
+      each([](const Array& a) { return symmetric(a); }))
+      .no_gradient()
+      .no_layouts();
+  row(cases, "eigh of low rank", {{normal({70, 3})}, {normal({40, 0})}}, CALL([&] {
+        const EighResult f = eigh(matmul(x[0], x[0].t()));
+        return Outputs{again(f), matmul(f.eigenvectors.t(), f.eigenvectors)};
+      }()),
+      [](const Arrays& x) {
+        return Arrays{product(x[0], transposed(x[0])), identity(x[0].size(0))};
+      })
+      .no_gradient()
+      .no_layouts();
+  row(cases, "eigh of huge and tiny",
+      {{given({2, 2}, {2e30, 1e30, 1e30, 2e30})}, {given({2, 2}, {2e-30, 0, 0, 1e-30})}}, CALL(eigh(x[0]).eigenvalues),
+      [](const Arrays& x) {
+        return x[0].values[0] > 1 ? Array{{2}, {1e30, 3e30}} : Array{{2}, {1e-30, 2e-30}};
+      })
+      .no_gradient()
+      .no_layouts();
+  row(cases, "eigvalsh in parts", {{normal({70, 70})}, {normal({210, 210})}},
+      CALL(square(eigvalsh(symmetric(x[0]))).sum()),
+      [](const Arrays& x) {
+        const Array a = symmetric(x[0]);
+        double sum = 0;
+        for (const double v : a.values) sum += v * v;
+        return scalar(sum);
+      })
+      .no_gradient()
+      .no_layouts();
   row(cases, "eigvalsh", {{given({2, 2}, {2, 1, 1, 2})}, {given({2, 2}, {3, 0, 0, -1})}},
       CALL(eigvalsh(symmetric(x[0]))),
       [](const Arrays& x) {

@@ -34,8 +34,9 @@ std::function<InputSpec(const Shape&)> whole(int64_t low, int64_t high) {
 double floored(double a, double b) { return a - b * std::floor(a / b); }
 
 void add_division(Cases& cases) {
-  // Quotients between 1.1 and 1.9: no step is near.
-  const std::vector<Sample> smooth = pairs(from(1.65, 1.85), from(1.0, 1.4));
+  // Quotients between 2.1 and 2.95, or -2.95 and -2.1: no step is near.
+  std::vector<Sample> smooth = pairs(from(3.3, 3.5), from(1.2, 1.55));
+  smooth.push_back({uniform({3, 4}, -3.5, -3.3), uniform({4}, 1.2, 1.55)});
   auto add = [&](const char* name, Function f, Naive naive) {
     cases.add(name, smooth, CALL(f(x[0], x[1])), pointwise(naive)).compares(kFloating).loose(10);
   };

@@ -5,6 +5,7 @@
 #include "tensor/functions/fill.h"
 #include "tensor/functions/group_norm.h"
 #include "tensor/functions/layer_norm.h"
+#include "tensor/functions/view.h"
 #include "tests/ops/families.h"
 #include "tests/reference/norm.h"
 
@@ -42,6 +43,23 @@ void add_group_norm(Cases& cases) {
   cases
       .add("group norm of long rows", {{normal({2, 6, 9, 11}), normal({6}), normal({6})}},
            CALL(group_norm(x[0], 3, x[1], x[2], kEps)), [](const Arrays& x) { return group_normed(x, 2); })
+      .compares(only(f32) | only(f64))
+      .no_gradient()
+      .loose(20);
+  // Few images, whose channels are divided, and many.
+  cases
+      .add("group norm of channels-last images",
+           {{normal({2, 20, 3, 2}), normal({20}), normal({20})},
+            {normal({1, 8, 2, 3, 2}), absent(), normal({8})},
+            {normal({17, 4, 3}), normal({4}), absent()}},
+           CALL(group_norm(movedim(movedim(x[0], 1, -1).contiguous(), -1, 1), 4, x[1], x[2], kEps)),
+           [](const Arrays& x) { return group_normed(x, x[0].size(1) / 4); })
+      .accepts(kFloating)
+      .loose(20);
+  cases
+      .add("group norm of large channels-last images", {{normal({2, 72, 9, 11}), normal({72}), normal({72})}},
+           CALL(group_norm(movedim(movedim(x[0], 1, -1).contiguous(), -1, 1), 24, x[1], x[2], kEps)),
+           [](const Arrays& x) { return group_normed(x, 3); })
       .compares(only(f32) | only(f64))
       .no_gradient()
       .loose(20);

@@ -13,7 +13,7 @@ void add_sgd(Cases& cases) {
   add_step(
       cases, "sgd step", {},
       [](const Inputs& x) {
-        optimizer_step("SGD", op::SgdStep{{.lr = 0.1, .weight_decay = 0.5}}, x[0], x[1], Tensor());
+        optimizer_step("SGD", op::SgdStep{optim::SGDOptions{.lr = 0.1, .weight_decay = 0.5}}, x[0], x[1], Tensor());
       },
       [](std::vector<double>& v) { v[0] -= 0.1 * (v[1] + 0.5 * v[0]); });
   for (const bool nesterov : {false, true})
@@ -33,7 +33,8 @@ void add_sgd(Cases& cases) {
           });
 }
 
-constexpr op::AdamStep kAdam = {{.lr = 0.1, .beta1 = 0.8, .beta2 = 0.95, .eps = 1e-2, .weight_decay = 0.5}, false, 3};
+constexpr op::AdamStep kAdam = {
+    optim::AdamOptions{.lr = 0.1, .beta1 = 0.8, .beta2 = 0.95, .eps = 1e-2, .weight_decay = 0.5}, false, 3};
 
 /// {parameter, gradient, average, square}, with the largest square where there is one.
 void adam_reference(std::vector<double>& v, bool decoupled) {
@@ -69,7 +70,8 @@ void add_rmsprop(Cases& cases, const std::string& name, bool with_buffer, bool c
   if (with_buffer) states.push_back(kSigned);
   if (centered) states.push_back(kSigned);
   const double momentum = with_buffer ? 0.9 : 0;
-  const op::RmspropStep step = {{.lr = 0.1, .alpha = 0.75, .eps = 1e-2, .weight_decay = 0.5, .momentum = momentum}};
+  const op::RmspropStep step = {
+      optim::RMSpropOptions{.lr = 0.1, .alpha = 0.75, .eps = 1e-2, .weight_decay = 0.5, .momentum = momentum}};
   const size_t average = with_buffer ? 4 : 3;
   add_step(
       cases, name, states,
@@ -93,7 +95,8 @@ void add_rmsprop(Cases& cases, const std::string& name, bool with_buffer, bool c
 
 void add_errors(Cases& cases) {
   cases.error<ShapeError>(
-      "sgd gradient shape", [] { optimizer_step("SGD", op::SgdStep{{.lr = 1}}, ones({2}), ones({3}), Tensor()); },
+      "sgd gradient shape",
+      [] { optimizer_step("SGD", op::SgdStep{optim::SGDOptions{.lr = 1}}, ones({2}), ones({3}), Tensor()); },
       "SGD([2] f32, [3] f32): an operand of shape [3] for a parameter of shape [2]");
   cases.error<DtypeError>(
       "adam state dtype",
@@ -101,13 +104,15 @@ void add_errors(Cases& cases) {
       "Adam([2] f32, [2] f32): an operand of f64 for a parameter of f32");
   cases.error<Error>(
       "sgd without a buffer",
-      [] { optimizer_step("SGD", op::SgdStep{{.lr = 1, .momentum = 0.5}}, ones({2}), ones({2}), Tensor()); },
+      [] {
+        optimizer_step("SGD", op::SgdStep{optim::SGDOptions{.lr = 1, .momentum = 0.5}}, ones({2}), ones({2}), Tensor());
+      },
       "SGD([2] f32, [2] f32): momentum 0.5 needs a buffer");
   cases.error<Error>(
       "rmsprop with a state that overlaps itself",
       [] {
-        optimizer_step("RMSprop", op::RmspropStep{{.lr = 1}}, ones({2}), ones({2}), ones({1}).expand({2}), Tensor(),
-                       Tensor());
+        optimizer_step("RMSprop", op::RmspropStep{optim::RMSpropOptions{.lr = 1}}, ones({2}), ones({2}),
+                       ones({1}).expand({2}), Tensor(), Tensor());
       },
       "RMSprop([2] f32, [2] f32): RMSprop would write to a view that overlaps itself (strides [0]); write to a "
       "contiguous() copy");

@@ -1,4 +1,5 @@
-// Prints docs/ops.md: every op with its attributes, dtypes, what autocast does with it, and whether it has a gradient.
+// Prints docs/ops.md: every op with its attributes, dtypes, what autocast does with it, its gradient or why it has
+// none, and its cost.
 //
 //   ./bazelw run //tools/docs:ops_table > docs/ops.md
 #include <cstdio>
@@ -53,12 +54,21 @@ template <class Op> std::string inputs_text() {
     return std::to_string(dispatch::inputs_of<Op>);
 }
 
+/// What it costs, as its descriptor says; most ops are one pass over memory, and say nothing.
+template <class Op> constexpr std::string_view cost_of() {
+  if constexpr (requires { Op::cost; })
+    return Op::cost;
+  else
+    return ViewOp<Op> ? "no data is touched" : "one pass";
+}
+
 template <class Op> void print_row() {
   const OpInfo& info = op_info<Op>;
-  const bool differentiable = autograd::rule_of(*info.code).differentiable;
-  std::printf("| `%s` | %s | %s | %d | %s | %s | %s |\n", std::string(info.name).c_str(), attributes_of<Op>().c_str(),
-              inputs_text<Op>().c_str(), info.outputs, dtypes_of(info.policy).c_str(), autocast_of(info.policy),
-              differentiable ? "yes" : "no: cuts the path");
+  const char* why_not = autograd::rule_of(*info.code).why_not;
+  std::printf("| `%s` | %s | %s | %d | %s | %s | %s | %s |\n", std::string(info.name).c_str(),
+              attributes_of<Op>().c_str(), inputs_text<Op>().c_str(), info.outputs, dtypes_of(info.policy).c_str(),
+              autocast_of(info.policy), why_not ? ("no: " + std::string(why_not)).c_str() : "yes",
+              std::string(cost_of<Op>()).c_str());
 }
 
 }  // namespace
@@ -72,8 +82,10 @@ int main() {
       "functions are in `tensor/functions/*.h`; those that are composed of these ops have no row of their own. "
       "\"Autocast\": what\n"
       "the op computes in inside of an `Autocast` scope. Gradients are of any order unless the function's docstring "
-      "says more.\n\n"
-      "| op | attributes | inputs | outputs | dtypes | autocast | gradient |\n|---|---|---|---|---|---|---|\n");
+      "says more. \"Cost\"\n"
+      "counts for one member of a batch; one pass reads inputs and writes outputs once.\n\n"
+      "| op | attributes | inputs | outputs | dtypes | autocast | gradient | cost "
+      "|\n|---|---|---|---|---|---|---|---|\n");
 #define WEFT_ROW(Op) weft::print_row<weft::op::Op>();
   WEFT_OP_LIST(WEFT_ROW)
 #undef WEFT_ROW

@@ -2,6 +2,7 @@
 #include "tensor/ops/attention.h"
 
 #include "tensor/kernels/cpu/base/force_loops.h"
+#include "tensor/kernels/cpu/rowwise/attention_bf16.h"
 #include "tests/reference/attention.h"
 #include "tests/reference/matmul.h"
 #include "tests/tensor/kernels/row_checks.h"
@@ -19,6 +20,7 @@ struct Problem {
   AnyArray q, k, v, g, mask, y, largest, factor, dq, dk, dv;
   op::AttentionSetting setting;
   bool masked;
+  bool products_of_bf16 = false;  // whether the CPU has instructions for them or not
 
   Problem(const Sizes& sizes, DType dtype, bool causal, std::optional<DType> mask_dtype, bool plain, Random& random)
       : n(sizes),
@@ -38,10 +40,18 @@ struct Problem {
 
   void run() {
     const Operand added = masked ? mask.operand() : Operand();
+    if (products_of_bf16) return run_in_bf16(added);
     op::Attention{setting}.cpu(q.operand(), k.operand(), v.operand(), added, y.operand(), largest.operand(),
                                factor.operand());
     op::AttentionBackward{setting}.cpu(g.operand(), q.operand(), k.operand(), v.operand(), added, largest.operand(),
                                        factor.operand(), dq.operand(), dk.operand(), dv.operand());
+  }
+
+  void run_in_bf16(const Operand& added) {
+    const Operand a = q.operand(), b = k.operand(), c = v.operand(), rows = largest.operand(), sums = factor.operand();
+    const Operand da = dq.operand(), db = dk.operand(), dc = dv.operand();
+    kernels::cpu::bf16_attention({a, b, c, added}, setting, y.operand(), {rows, sums});
+    kernels::cpu::bf16_attention_backward(g.operand(), {a, b, c, added}, setting, {rows, sums}, {da, db, dc});
   }
 
   void expect_right() {
@@ -107,6 +117,31 @@ TEST(Attention, BlocksOfRows) {
         if (dtype == f32) Problem(n, dtype, causal, f32, true, random).expect_right();
         if (HasFailure()) return;
       }
+}
+
+TEST(Attention, ProductsOfBf16) {
+  Random random(76);
+  for (const Sizes& n : {Sizes{2, 64, 64, 16, 16}, Sizes{2, 128, 128, 64, 64}, Sizes{3, 130, 70, 8, 5},
+                         Sizes{2, 65, 200, 7, 24}, Sizes{1, 33, 3000, 4, 4}, Sizes{2, 1, 3, 5, 3}})
+    for (const bool causal : {false, true})
+      for (const bool plain : {false, true}) {
+        Problem problem(n, bf16, causal, causal ? std::optional(bf16) : std::nullopt, plain, random);
+        problem.products_of_bf16 = true;
+        problem.expect_right();
+        if (HasFailure()) return;
+      }
+}
+
+TEST(Attention, ProductsOfBf16HaveTheSameBitsForAnyThreadCount) {
+  expect_same_bits_for_threads([] {
+    Random random(77);
+    Problem problem({6, 130, 130, 16, 16}, bf16, true, std::nullopt, true, random);
+    problem.products_of_bf16 = true;
+    problem.setting.dropout_p = 0.2;
+    problem.setting.key = {3, 5};
+    problem.run();
+    return std::vector{problem.y.memory, problem.dq.memory, problem.dk.memory, problem.dv.memory};
+  });
 }
 
 TEST(Attention, SameBitsForAnyThreadCount) {

@@ -50,16 +50,18 @@ struct State {
 void step(const std::string& name, const State& s, int64_t t) {
   const auto sgd = [&](const op::SgdStep& step, const Operand& buffer) { step.cpu(s.param, s.grad, buffer); };
   const auto adam = [&](const op::AdamStep& step) { step.cpu(s.param, s.grad, s.a, s.b, {}); };
-  if (name == "sgd") return sgd({{.lr = 0.05}}, {});
-  if (name == "sgd decay") return sgd({{.lr = 0.05, .weight_decay = 0.1}}, {});
+  if (name == "sgd") return sgd({optim::SGDOptions{.lr = 0.05}}, {});
+  if (name == "sgd decay") return sgd({optim::SGDOptions{.lr = 0.05, .weight_decay = 0.1}}, {});
   if (name == "sgd momentum")
-    return sgd({{.lr = 0.05, .momentum = 0.9, .dampening = 0.25, .weight_decay = 0.1}, t == 1}, s.a);
-  if (name == "sgd nesterov") return sgd({{.lr = 0.05, .momentum = 0.9, .nesterov = true}, t == 1}, s.a);
-  if (name == "adam") return adam({{.lr = 0.01}, false, t});
+    return sgd({optim::SGDOptions{.lr = 0.05, .momentum = 0.9, .dampening = 0.25, .weight_decay = 0.1}, t == 1}, s.a);
+  if (name == "sgd nesterov")
+    return sgd({optim::SGDOptions{.lr = 0.05, .momentum = 0.9, .nesterov = true}, t == 1}, s.a);
+  if (name == "adam") return adam({optim::AdamOptions{.lr = 0.01}, false, t});
   if (name == "adam decay")
-    return adam({{.lr = 0.01, .beta1 = 0.8, .beta2 = 0.95, .eps = 1e-6, .weight_decay = 0.1}, false, t});
-  if (name == "adamw") return adam({{.lr = 0.01, .weight_decay = 0.1}, true, t});
-  op::RmspropStep rms{{.lr = 0.01, .alpha = 0.99, .eps = 1e-8}};
+    return adam(
+        {optim::AdamOptions{.lr = 0.01, .beta1 = 0.8, .beta2 = 0.95, .eps = 1e-6, .weight_decay = 0.1}, false, t});
+  if (name == "adamw") return adam({optim::AdamOptions{.lr = 0.01, .weight_decay = 0.1}, true, t});
+  op::RmspropStep rms{optim::RMSpropOptions{.lr = 0.01, .alpha = 0.99, .eps = 1e-8}};
   if (name == "rmsprop") return rms.cpu(s.param, s.grad, s.a, {}, {});
   if (name == "rmsprop centered") return rms.cpu(s.param, s.grad, s.a, {}, s.b);
   rms.momentum = 0.8;
@@ -131,8 +133,8 @@ TEST(OptimizerKernels, refuse_other_dtypes) {
   const View view;
   BFloat16 x;
   const Operand operand{&x, &view, bf16};
-  EXPECT_THROW(op::SgdStep{{.lr = 1}}.cpu(operand, operand, {}), DtypeError);
-  EXPECT_THROW(op::SgdStep{{.lr = 1}}.infer(operand, operand, {}), DtypeError);
+  EXPECT_THROW(op::SgdStep{optim::SGDOptions{.lr = 1}}.cpu(operand, operand, {}), DtypeError);
+  EXPECT_THROW(op::SgdStep{optim::SGDOptions{.lr = 1}}.infer(operand, operand, {}), DtypeError);
 }
 
 }  // namespace

@@ -9,36 +9,16 @@
 
 #include "tensor/kernels/cpu/base/simd.h"
 #include "tensor/runtime/threads.h"
-#include "tests/reference/matmul.h"
-#include "tests/tensor/kernels/arrays.h"
+#include "tests/tensor/kernels/padded_matrix.h"
 
 namespace weft {
 namespace {
 
 using kernels::cpu::Matrix;
 using kernels::cpu::packed_gemm;
+using testing::Padded;
 using testing::Random;
-
-constexpr int64_t kGap = 3;  // elements between the rows (or columns) of a matrix, and on either side
-
-/// A matrix inside of larger memory; `transposed` has neighbouring rows.
-template <class T> struct Padded {
-  Padded(int64_t rows, int64_t columns, bool transposed, Random& random) : memory(size(rows, columns)) {
-    for (T& v : memory) v = static_cast<T>(testing::pick(random, -4, 4));
-    const int64_t step = (transposed ? rows : columns) + kGap;
-    matrix = {memory.data() + kGap, rows, columns, transposed ? 1 : step, transposed ? step : 1};
-  }
-  static size_t size(int64_t rows, int64_t columns) {
-    return static_cast<size_t>((rows + kGap) * (columns + kGap) + 2 * kGap);
-  }
-  std::vector<T> memory;
-  Matrix<T> matrix;
-};
-
-template <class T> testing::reference::Array values_of(const Matrix<T>& x) {
-  return testing::reference::build(
-      {x.rows, x.columns}, [&](const std::vector<int64_t>& i) { return static_cast<double>(x.at(i[0], i[1])); });
-}
+using testing::values_of;
 
 enum class Add { nothing, before, bias };
 
@@ -47,6 +27,7 @@ void check(int64_t m, int64_t k, int64_t n, bool a_columns, bool b_columns, Add 
   const Padded<T> a(m, k, a_columns, random), b(k, n, b_columns, random), bias(1, n, false, random);
   Padded<T> c(m, n, false, random);
   std::vector<T> expected = c.memory;
+  constexpr int64_t kGap = Padded<T>::kGap;
   const Matrix<T> right{expected.data() + kGap, m, n, n + kGap, 1};
   const testing::reference::Array products = product(values_of(a.matrix), values_of(b.matrix));
   size_t place = 0;

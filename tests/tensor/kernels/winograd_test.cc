@@ -90,7 +90,7 @@ struct Computed {
   std::vector<float> out, grad_x, grad_w;
   Computed(const ConvShape& s, const Operands& v)
       : out(v.grad.size(), NAN), grad_x(v.x.size(), NAN), grad_w(v.w.size(), NAN) {
-    EXPECT_TRUE(winograd_conv(s, v.x.data(), v.w.data(), v.strides, v.bias.data(), out.data()));
+    EXPECT_TRUE(winograd_conv(s, v.x.data(), v.w.data(), v.strides, nullptr, {.shift = v.bias.data()}, out.data()));
     EXPECT_TRUE(winograd_conv_backward_data(s, v.grad.data(), v.w.data(), v.strides, grad_x.data()));
     EXPECT_TRUE(winograd_conv_backward_weights(s, v.x.data(), v.grad.data(), grad_w.data(), v.strides));
   }
@@ -173,6 +173,36 @@ TEST(Winograd, TheSameBitsAtAnyThreadCount) {
     }
   }
   set_num_threads(before);
+}
+
+TEST(Winograd, AKeptWeightGivesTheSameBits) {
+  Random random(5);
+  for (const ConvShape& s : {shape_of(2, 40, {9, 7}, 33, {1, 1}), shape_of(1, 300, {4, 4}, 530, {1, 1}),
+                             shape_of(3, 24, {5, 6}, 60, {1, 0}, 3)}) {
+    const Operands v(s, random);
+    std::vector<float> kept(static_cast<size_t>(winograd_weight_size(s)));
+    winograd_weight(s, v.w.data(), v.strides, kept.data());
+    std::vector<float> out(v.grad.size(), NAN);
+    EXPECT_TRUE(winograd_conv(s, v.x.data(), nullptr, v.strides, kept.data(), {.shift = v.bias.data()}, out.data()));
+    EXPECT_EQ(Computed(s, v).out, out) << text_of(s);
+  }
+}
+
+TEST(Winograd, WhatFollowsIsDoneOnTheWay) {
+  Random random(6);
+  for (const bool relu : {false, true}) {
+    const ConvShape s = shape_of(2, 20, {7, 9}, 42, {1, 1}, 2);
+    const Operands v(s, random), parts(s, random);  // of the other: a scale and a residual
+    const ConvFinish finish{parts.bias.data(), v.bias.data(), parts.grad.data(), relu};
+    std::vector<float> plain(v.grad.size()), out(v.grad.size(), NAN);
+    EXPECT_TRUE(winograd_conv(s, v.x.data(), v.w.data(), v.strides, nullptr, {}, plain.data()));
+    EXPECT_TRUE(winograd_conv(s, v.x.data(), v.w.data(), v.strides, nullptr, finish, out.data()));
+    for (size_t i = 0; i < out.size(); ++i) {
+      const size_t o = i % static_cast<size_t>(s.filters);
+      const double sum = double{plain[i]} * parts.bias[o] + v.bias[o] + parts.grad[i];
+      ASSERT_NEAR(out[i], relu ? std::max(sum, 0.0) : sum, 1e-6 * (1 + std::abs(plain[i]))) << i;
+    }
+  }
 }
 
 TEST(Winograd, SizesDecide) {

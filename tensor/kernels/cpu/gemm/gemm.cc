@@ -4,6 +4,7 @@
 
 #include "tensor/kernels/cpu/base/force_loops.h"
 #include "tensor/kernels/cpu/base/onednn.h"
+#include "tensor/kernels/cpu/gemm/bf16_gemm.h"
 #include "tensor/kernels/cpu/gemm/loop_gemm.h"
 #include "tensor/kernels/cpu/gemm/packed_gemm.h"
 
@@ -111,6 +112,9 @@ template <class T> void gemm(const Matrix<const T>& a, const Matrix<const T>& b,
       if (!loops_forced() && !is_tiny(a, b))
         with_blas_operands(a, b, c, accumulate, [&](auto left, auto right, auto out, bool add) {
           done = onednn::bf16_gemm(left, right, out, add);
+          if (done || !bf16::has_instruction() || onednn::has_amx()) return;
+          bf16::gemm<BFloat16>(left, right, out, add);  // what oneDNN declines
+          done = true;
         });
       if (done) return;
     }

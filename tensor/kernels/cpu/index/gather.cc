@@ -48,6 +48,19 @@ void meet_lines(const Operand& src, const IndexList& list, int64_t axis, const O
   const int64_t bands = list_stride == 0 || length == 0 ? 0 : list.count() / (list_stride * length);
   parallel_for(bands * list_stride, std::max<int64_t>(1, kIndexGrain / std::max<int64_t>(1, length)),
                [&](int64_t begin, int64_t end) {
+                 if (list_stride == 1) {  // a line's indices follow each other
+                   NestWalk walk(lines, begin);
+                   for (int64_t line = begin; line < end; ++line, walk.next()) {
+                     const int64_t* index = list.data() + line * length;
+                     const T* values = from + walk.in();
+                     T* places = to + walk.out();
+                     for (int64_t j = 0; j < length; ++j) {
+                       T& place = places[index[j] * to_step];
+                       place = static_cast<T>(f(place, values[j * step]));
+                     }
+                   }
+                   return;
+                 }
                  constexpr int64_t kGroup = 128;
                  int64_t in[kGroup], out[kGroup];
                  for (int64_t line = begin; line < end;) {

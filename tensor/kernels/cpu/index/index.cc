@@ -32,7 +32,7 @@ void op::IndexSelect::cpu(const Operand& x, const Operand& index, const Operand&
 void op::IndexAdd::cpu(const Operand& src, const Operand& index, const Operand& out) const {
   const AxisSlices slices(out, axis, 1, index, src);
   fill(out, 0);
-  add_slices(src, slices.rows(), slices.layout(), -1, out);
+  add_rows(src, slices.rows(), slices.layout(), out);
 }
 
 void op::Embedding::cpu(const Operand& indices, const Operand& weight, const Operand& out) const {

@@ -61,9 +61,7 @@ void op::IndexCopy::cpu(const Operand& x, const Operand& index, const Operand& s
 void op::IndexAccumulate::cpu(const Operand& x, const Operand& index, const Operand& src, const Operand& out) const {
   const AxisSlices slices(out, axis, 1, index, src);
   start_from(x, out);
-  const bool half = out.dtype == DType::bf16 || out.dtype == DType::f16;
-  if (slices.layout().slice.count() == 1 && !half) return add_elements(src, slices.rows(), slices.layout(), out);
-  add_slices(src, slices.rows(), slices.layout(), -1, out);
+  add_rows(src, slices.rows(), slices.layout(), out);
 }
 
 }  // namespace weft

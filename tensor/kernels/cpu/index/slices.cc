@@ -206,24 +206,6 @@ void put_slices(const Operand& list, std::span<const int64_t> rows, std::span<co
   });
 }
 
-void add_elements(const Operand& list, const IndexList& index, const SliceLayout& layout, const Operand& table) {
-  const int64_t count = index.count(), rows = layout.table_size;
-  const int64_t least = rows / std::max<int64_t>(1, count / kSliceGrain);
-  visit_number(table.dtype, [&]<class T>() {
-    const T* from = list.data<T>();
-    T* to = table.data<T>();
-    parallel_for(rows, std::max<int64_t>(1, least), [&](int64_t begin, int64_t end) {
-      NestWalk walk(layout.list, 0);
-      for (int64_t i = 0; i < count; ++i, walk.next()) {
-        const int64_t row = index[i];
-        if (row < begin || row >= end) continue;
-        T& place = to[row * layout.table_stride];
-        place = static_cast<T>(place + from[walk.out()]);
-      }
-    });
-  });
-}
-
 void add_slices(const Operand& list, const IndexList& index, const SliceLayout& layout, int64_t skip,
                 const Operand& table) {
   const int64_t count = index.count(), size = layout.slice.count();
@@ -251,6 +233,26 @@ void add_slices(const Operand& list, const IndexList& index, const SliceLayout& 
         for (int64_t k = 0; k < size; k += run.size, walk.next())
           add_runs(from + walk.out(), run.out, places.data(), groups.order.data() + first, members,
                    to + v * layout.table_stride + walk.in(), run.in, run.size);
+      }
+    });
+  });
+}
+
+void add_rows(const Operand& list, const IndexList& index, const SliceLayout& layout, const Operand& table) {
+  const bool half = table.dtype == DType::bf16 || table.dtype == DType::f16;
+  if (layout.slice.count() != 1 || half) return add_slices(list, index, layout, -1, table);
+  const int64_t count = index.count(), rows = layout.table_size;
+  const int64_t least = rows / std::max<int64_t>(1, count / kSliceGrain);
+  visit_number(table.dtype, [&]<class T>() {
+    const T* from = list.data<T>();
+    T* to = table.data<T>();
+    parallel_for(rows, std::max<int64_t>(1, least), [&](int64_t begin, int64_t end) {
+      NestWalk walk(layout.list, 0);
+      for (int64_t i = 0; i < count; ++i, walk.next()) {
+        const int64_t row = index[i];
+        if (row < begin || row >= end) continue;
+        T& place = to[row * layout.table_stride];
+        place = static_cast<T>(place + from[walk.out()]);
       }
     });
   });

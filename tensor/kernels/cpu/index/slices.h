@@ -20,11 +20,11 @@ void copy_slices(const Operand& table, std::span<const int64_t> index, const Sli
 /// has the rows in memory, in units of the layout's table_stride.
 void put_slices(const Operand& list, std::span<const int64_t> rows, std::span<const int64_t> places,
                 const SliceLayout& layout, bool unique, const Operand& table);
-/// The same as add_slices for slices of one element, added one after the other in their own dtype: each thread has
-/// rows of its own and goes through the whole list.
-void add_elements(const Operand& list, const IndexList& index, const SliceLayout& layout, const Operand& table);
 /// table slice index[i] += list slice i; `skip` is an index that is left out (negative: none).
 void add_slices(const Operand& list, const IndexList& index, const SliceLayout& layout, int64_t skip,
                 const Operand& table);
+/// The same, none left out. Slices of one element, but for 16-bit floats, are added one after the other in their own
+/// dtype: each thread has rows of its own and goes through the whole list.
+void add_rows(const Operand& list, const IndexList& index, const SliceLayout& layout, const Operand& table);
 
 }  // namespace weft::kernels::cpu

@@ -4,6 +4,7 @@
 
 #include "tensor/kernels/cpu/linalg/batch.h"
 #include "tensor/kernels/cpu/linalg/eigen.h"
+#include "tensor/kernels/cpu/linalg/symmetric.h"
 
 namespace weft::kernels::cpu {
 namespace {
@@ -14,6 +15,17 @@ template <class T> bool is_finite_triangle(Matrix<const T> a) {
     for (int64_t j = 0; j <= i; ++j)
       if (!std::isfinite(a.at(i, j))) return false;
   return true;
+}
+
+template <class T> void eigh(Matrix<const T> a, T* values, const Matrix<T>* vectors) {
+  const int64_t n = a.rows;
+  Scratch<T> copy(checked_multiply(n, n)), found(vectors == nullptr ? 0 : n * n);
+  Scratch<double> wide_values(n);
+  const Matrix<T> work = row_major(copy.data(), n, n), rows = row_major(found.data(), n, n);
+  copy_matrix<T, T>(a.transposed(), work);  // the lower triangle is read
+  linalg::symmetric_eigen<T>(work, wide_values.data(), vectors == nullptr ? nullptr : &rows);
+  for (int64_t i = 0; i < n; ++i) values[i] = static_cast<T>(wide_values.data()[i]);
+  if (vectors != nullptr) copy_matrix<T, T>(rows.transposed(), *vectors);
 }
 
 /// Eigenvalues in ascending order of their real parts; false where one is not real.
@@ -45,12 +57,8 @@ void Eigh::cpu(const Operand& a, const Operand& values, const Operand& eigenvect
     for_each_matrix(batch_count(a), 9 * n * n * n, [&](int64_t i) {
       const Matrix<const T> matrix = upper ? matrix_of<const T>(a, i).transposed() : matrix_of<const T>(a, i);
       if (!is_finite_triangle(matrix)) return failed.report(i);
-      const Eigen::SelfAdjointEigenSolver<linalg::Dense> solver(
-          linalg::to_eigen(matrix), vectors ? Eigen::ComputeEigenvectors : Eigen::EigenvaluesOnly);
-      if (solver.info() != Eigen::Success) return failed.report(i);
-      std::transform(solver.eigenvalues().begin(), solver.eigenvalues().end(), vector_of<T>(values, i),
-                     [](double value) { return static_cast<T>(value); });
-      if (vectors) linalg::from_eigen<T>(solver.eigenvectors(), matrix_of<T>(eigenvectors, i));
+      const Matrix<T> found = vectors ? matrix_of<T>(eigenvectors, i) : Matrix<T>{};
+      eigh<T>(matrix, vector_of<T>(values, i), vectors ? &found : nullptr);
     });
   });
   failed.check(a, "has an element that is not finite");

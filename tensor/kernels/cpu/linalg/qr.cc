@@ -10,11 +10,12 @@ namespace {
 
 template <class T> void qr(Matrix<const T> a, Matrix<T> q, Matrix<T> r) {
   const int64_t m = a.rows, n = a.columns;
-  Scratch<T> work(checked_multiply(m, n)), reflectors(checked_multiply(m, n)), factor(checked_multiply(n, n));
+  Scratch<T> work(checked_multiply(m, n)), reflectors(checked_multiply(m, n)),
+      factors(checked_multiply(linalg::kReflected, n));
   const Matrix<T> left = row_major(work.data(), m, n), v = row_major(reflectors.data(), m, n);
-  const Matrix<T> t = row_major(factor.data(), n, n);
+  const Matrix<T> t = row_major(factors.data(), linalg::kReflected, n);
   copy_matrix<T, T>(a, left);
-  linalg::reflect<T>(left, v, t);
+  linalg::reflect_blocks<T>(left, v, t);
   linalg::first_columns<T>(v, t, q);
   for (int64_t i = 0; i < r.rows; ++i)
     for (int64_t j = 0; j < n; ++j) r.at(i, j) = j >= i ? left.at(i, j) : T{0};

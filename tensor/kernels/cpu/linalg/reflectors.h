@@ -97,15 +97,45 @@ template <class T> void reflect(Matrix<T> a, Matrix<T> v, Matrix<T> t) {
   subtract_product<T>(t1, y, corner);
 }
 
-/// The first columns of I - V T V^T, as many as q has: I - V (T V^T).
+/// Columns whose reflections have a T of their own.
+inline constexpr int64_t kReflected = 64;
+
+/// As many columns of `a` (m, n) as it has rows, block by block: R and V (m, n) as of reflect(), and the T of the block
+/// from column k on in t (kReflected, n), from column k on.
+template <class T> void reflect_blocks(Matrix<T> a, Matrix<T> v, Matrix<T> t) {
+  const int64_t m = a.rows, n = a.columns;
+  Scratch<T> first(checked_multiply(kReflected, n)), second(checked_multiply(kReflected, n));
+  for (int64_t k = 0; k < n; k += kReflected) {
+    const int64_t width = std::min(kReflected, n - k), rest = n - k - width;
+    for (int64_t i = 0; i < k; ++i) std::fill_n(&v.at(i, k), width, T{0});
+    const Matrix<T> block = v.block(k, k, m - k, width), factor = t.block(0, k, width, width);
+    reflect<T>(a.block(k, k, m - k, width), block, factor);
+    if (rest == 0) return;
+    const Matrix<T> right = a.block(k, k + width, m - k, rest);
+    const Matrix<T> x = row_major(first.data(), width, rest), y = row_major(second.data(), width, rest);
+    gemm<T>(block.transposed(), right, x);
+    gemm<T>(factor.transposed(), x, y);
+    subtract_product<T>(block, y, right);
+  }
+}
+
+/// The first columns of the product of I - V T V^T over the blocks of reflect_blocks(), as many as q has.
 template <class T> void first_columns(Matrix<const T> v, Matrix<const T> t, Matrix<T> q) {
-  for (int64_t i = 0; i < q.rows; ++i)
+  const int64_t m = v.rows, n = v.columns;
+  for (int64_t i = 0; i < m; ++i)
     for (int64_t j = 0; j < q.columns; ++j) q.at(i, j) = i == j ? T{1} : T{0};
-  if (v.columns == 0 || q.columns == 0) return;
-  Scratch<T> product(checked_multiply(v.columns, q.columns));
-  const Matrix<T> tv = row_major(product.data(), v.columns, q.columns);
-  gemm<T>(t, v.block(0, 0, q.columns, v.columns).transposed(), tv);
-  subtract_product<T>(v, tv, q);
+  if (n == 0) return;
+  Scratch<T> first(checked_multiply(kReflected, q.columns)), second(checked_multiply(kReflected, q.columns));
+  for (int64_t k = (n - 1) / kReflected * kReflected; k >= 0; k -= kReflected) {
+    const int64_t width = std::min(kReflected, n - k), columns = q.columns - k;
+    if (columns <= 0) continue;
+    const Matrix<const T> block = v.block(k, k, m - k, width);
+    const Matrix<T> part = q.block(k, k, m - k, columns);
+    const Matrix<T> x = row_major(first.data(), width, columns), y = row_major(second.data(), width, columns);
+    gemm<T>(block.transposed(), part, x);
+    gemm<T>(t.block(0, k, width, width), x, y);
+    subtract_product<T>(block, y, part);
+  }
 }
 
 }  // namespace weft::kernels::cpu::linalg

@@ -4,6 +4,7 @@
 
 #include "tensor/kernels/cpu/linalg/batch.h"
 #include "tensor/kernels/cpu/linalg/eigen.h"
+#include "tensor/kernels/cpu/linalg/svd_f32.h"
 
 namespace weft::kernels::cpu {
 namespace {
@@ -28,6 +29,16 @@ unsigned options(bool vectors, bool full) {
   return full ? Eigen::ComputeFullU | Eigen::ComputeFullV : Eigen::ComputeThinU | Eigen::ComputeThinV;
 }
 
+template <class T>
+void svd_by_eigen(Matrix<const T> a, unsigned options, T* s, const Matrix<T>& u, const Matrix<T>& vh) {
+  const Decomposition svd(linalg::to_eigen(a), options);
+  std::transform(svd.singularValues().begin(), svd.singularValues().end(), s,
+                 [](double value) { return static_cast<T>(value); });
+  if (options == 0) return;
+  linalg::from_eigen<T>(svd.matrixU(), u);
+  linalg::from_eigen<T>(svd.matrixV(), vh.transposed());
+}
+
 constexpr const char* kNotFinite = "has an element that is not finite";
 
 }  // namespace
@@ -47,12 +58,12 @@ void Svd::cpu(const Operand& a, const Operand& u, const Operand& s, const Operan
         return;
       }
       if (!is_finite(matrix)) return failed.report(i);
-      const Decomposition svd(linalg::to_eigen(matrix), options(vectors, full));
-      std::transform(svd.singularValues().begin(), svd.singularValues().end(), vector_of<T>(s, i),
-                     [](double value) { return static_cast<T>(value); });
-      if (!vectors) return;
-      linalg::from_eigen<T>(svd.matrixU(), matrix_of<T>(u, i));
-      linalg::from_eigen<T>(svd.matrixV(), matrix_of<T>(vh, i).transposed());
+      const Matrix<T> left = vectors ? matrix_of<T>(u, i) : Matrix<T>{},
+                      right = vectors ? matrix_of<T>(vh, i) : Matrix<T>{};
+      if constexpr (std::is_same_v<T, float>)
+        linalg::svd_f32(matrix, vectors, vector_of<T>(s, i), left, right);
+      else
+        svd_by_eigen<T>(matrix, options(vectors, full), vector_of<T>(s, i), left, right);
     });
   });
   failed.check(a, kNotFinite);

@@ -95,8 +95,8 @@ double log_factorial(double k) {
 double poisson_of(double rate, OwnStream stream) {
   if (rate < 10) {
     const double end = std::exp(-rate);
-    double count = 0;
-    for (double product = stream.next(); product > end; product *= stream.next()) ++count;
+    double count = 0, product = stream.next();
+    while (product > end) ++count, product *= stream.next();
     return count;
   }
   const double b = 0.931 + 2.53 * std::sqrt(rate), a = -0.059 + 0.02483 * b;

@@ -5,7 +5,7 @@
 // heads, forward also their blocks. The blocks depend on the sizes alone, and a head's gradients of k and v are added
 // up by one thread in a fixed order.
 //
-// bf16 on a CPU with AMX takes the forms of attention_amx.h.
+// bf16 on a CPU with instructions for its products takes the forms of attention_bf16.h.
 //
 // Known limit: the gradient of a single head with a long sequence uses one thread.
 #include "tensor/ops/attention.h"
@@ -15,8 +15,9 @@
 #include "tensor/kernels/cpu/base/force_loops.h"
 #include "tensor/kernels/cpu/base/onednn.h"
 #include "tensor/kernels/cpu/gemm/amx.h"
+#include "tensor/kernels/cpu/gemm/bf16_gemm.h"
 #include "tensor/kernels/cpu/gemm/gemm.h"
-#include "tensor/kernels/cpu/rowwise/attention_amx.h"
+#include "tensor/kernels/cpu/rowwise/attention_bf16.h"
 #include "tensor/kernels/cpu/rowwise/attention_blocks.h"
 
 namespace weft::kernels::cpu {
@@ -199,9 +200,10 @@ template <class T> class Backward {
   const Blocks blocks_;
 };
 
-/// Whether bf16 products in tiles are worth their padding.
-bool takes_amx(const Operand& q) {
-  return q.dtype == DType::bf16 && amx::available() && !loops_forced() && q.size(q.rank() - 2) >= 16;
+/// Whether products of bf16 are faster than those of f32, and worth their padding.
+bool takes_bf16(const Operand& q) {
+  return q.dtype == DType::bf16 && !loops_forced() && q.size(q.rank() - 2) >= 16 &&
+         (amx::available() || bf16::has_instruction());
 }
 
 }  // namespace
@@ -212,14 +214,14 @@ using namespace kernels::cpu;
 
 void op::Attention::cpu(const Operand& q, const Operand& k, const Operand& v, const Operand& mask, const Operand& out,
                         const Operand& largest, const Operand& factor) const {
-  if (takes_amx(q)) return amx_attention({q, k, v, mask}, setting, out, {largest, factor});
+  if (takes_bf16(q)) return bf16_attention({q, k, v, mask}, setting, out, {largest, factor});
   visit_floating(out.dtype, [&]<class T>() { Forward<T>({q, k, v, mask}, setting, out, {largest, factor}).run(); });
 }
 
 void op::AttentionBackward::cpu(const Operand& g, const Operand& q, const Operand& k, const Operand& v,
                                 const Operand& mask, const Operand& largest, const Operand& factor, const Operand& dq,
                                 const Operand& dk, const Operand& dv) const {
-  if (takes_amx(q)) return amx_attention_backward(g, {q, k, v, mask}, setting, {largest, factor}, {dq, dk, dv});
+  if (takes_bf16(q)) return bf16_attention_backward(g, {q, k, v, mask}, setting, {largest, factor}, {dq, dk, dv});
   visit_floating(g.dtype, [&]<class T>() {
     Backward<T>(g, {q, k, v, mask}, setting, {largest, factor}, {dq, dk, dv}).run();
   });

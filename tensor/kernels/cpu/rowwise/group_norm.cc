@@ -1,10 +1,12 @@
-// Group normalisation: a row is one channel of one image, and a group is neighbouring rows. Backward sums g and g (x -
+// Group normalisation: a row is one channel of one image, and a group is neighbouring rows (channels-last memory is
+// gone through pixel by pixel in place: group_norm_pixels.h). Backward sums g and g (x -
 // mean) over each row; the gradients of x and of the parameters are made of these.
 #include "tensor/ops/group_norm.h"
 
 #include <cmath>
 
 #include "tensor/kernels/cpu/base/dispatch.h"
+#include "tensor/kernels/cpu/rowwise/group_norm_pixels.h"
 #include "tensor/kernels/cpu/rowwise/row_math.h"
 
 namespace weft::kernels::cpu {
@@ -46,6 +48,9 @@ struct Sizes {
   int64_t images, channels, groups;
   int64_t all_groups() const { return images * groups; }
   int64_t per_group() const { return channels / groups; }  // channels
+  GroupedPixels pixels(const Operand& x) const {
+    return {images, x.numel() / (images * channels), groups, per_group()};
+  }
 };
 
 /// f(row number, row) for the rows of group number `at`.
@@ -137,7 +142,12 @@ void op::GroupNorm::cpu(const Operand& x, const Operand& weight, const Operand& 
   if (s.all_groups() == 0) return;
   const Doubles w(weight, s.channels, 1), b(bias, s.channels, 0);
   const Scratch<double> means(s.all_groups()), rstds(s.all_groups());
-  visit_floating(x.dtype, [&]<class T>() { forward<T>(x, s, w, b, eps, y, means.data(), rstds.data()); });
+  visit_floating(x.dtype, [&]<class T>() {
+    if (is_pixel_rows(x) && is_pixel_rows(y))
+      normalise_pixels<T>(s.pixels(x), x.data<T>(), w, b, eps, y.data<T>(), means.data(), rstds.data());
+    else
+      forward<T>(x, s, w, b, eps, y, means.data(), rstds.data());
+  });
   write(mean, means.data());
   write(rstd, rstds.data());
 }
@@ -149,8 +159,13 @@ void op::GroupNormBackward::cpu(const Operand& g, const Operand& x, const Operan
   const int64_t rows = s.images * s.channels;
   const Doubles w(weight, s.channels, 1), means(mean, s.all_groups(), 0), rstds(rstd, s.all_groups(), 0);
   const Scratch<double> sums(rows), dots(rows), totals(2 * s.channels);
+  const bool of_x = wanted & 1;
   visit_floating(x.dtype, [&]<class T>() {
-    backward<T>(g, x, s, w, means, rstds, wanted & 1 ? dx : Operand(), sums.data(), dots.data());
+    if (is_pixel_rows(x) && is_pixel_rows(g) && (!of_x || is_pixel_rows(dx)))
+      pixel_gradients<T>(s.pixels(x), g.data<T>(), x.data<T>(), w, means, rstds, of_x ? dx.data<T>() : nullptr,
+                         sums.data(), dots.data());
+    else
+      backward<T>(g, x, s, w, means, rstds, of_x ? dx : Operand(), sums.data(), dots.data());
   });
   double *weights = totals.data(), *biases = weights + s.channels;
   std::fill_n(totals.data(), 2 * s.channels, 0.0);

@@ -6,7 +6,7 @@
 #include "tensor/kernels/cpu/base/dispatch.h"
 #include "tensor/kernels/cpu/base/force_loops.h"
 #include "tensor/kernels/cpu/base/onednn.h"
-#include "tensor/kernels/cpu/window/conv_shape.h"
+#include "tensor/kernels/cpu/window/conv_operands.h"
 #include "tensor/kernels/cpu/window/depthwise_conv.h"
 #include "tensor/kernels/cpu/window/loop_conv.h"
 #include "tensor/kernels/cpu/window/tap_conv.h"
@@ -16,45 +16,8 @@
 namespace weft::kernels::cpu {
 namespace {
 
-ConvShape shape_of(const Operand& x, const Operand& weight, const Operand& out, const ConvOptions& options) {
-  const auto sizes = [](const Operand& o) { return Triple(o.size(2), o.size(3), o.size(4)); };
-  return {options, x.size(0), x.size(1), sizes(x), weight.size(0), sizes(weight), sizes(out)};
-}
-
 /// What a bias is added in.
 template <class T> using BiasOf = Compute<T>;
-
-/// Strides for libraries, which look at those of axes of size 1 too.
-WeightStrides weight_strides(const Shape& shape, const Strides& strides) {
-  WeightStrides result;
-  for (size_t i = 0; i < result.size(); ++i) result[i] = shape[i] == 1 ? 1 : strides[i];
-  return result;
-}
-
-/// A weight as T with strides that do not overlap: its own memory, or a row-major copy.
-template <class S, class T> class WeightIn {
- public:
-  explicit WeightIn(const Operand& w) {
-    if constexpr (std::is_same_v<S, T>)
-      if (w.view->is_dense()) {
-        data_ = w.data<T>();
-        strides_ = weight_strides(w.shape(), w.strides());
-        return;
-      }
-    const Strides strides = row_major_strides(w.shape());
-    copy_.emplace(w.numel());
-    copy_image<S, T>(w.data<S>(), w.strides(), copy_->data(), strides, w.shape());
-    data_ = copy_->data();
-    strides_ = weight_strides(w.shape(), strides);
-  }
-  const T* data() const { return data_; }
-  const WeightStrides& strides() const { return strides_; }
-
- private:
-  std::optional<Scratch<T>> copy_;
-  const T* data_;
-  WeightStrides strides_;
-};
 
 /// out = bias or zeros where there is nothing to sum.
 template <class S> void fill(const Operand& out, const Operand& bias = {}) {
@@ -86,11 +49,6 @@ template <class F> void visit_computed(DType dtype, const ConvShape& s, F&& f) {
   });
 }
 
-bool takes_winograd(const ConvShape& s, ConvDirection direction) {
-  if (loops_forced() || convolution() == Convolution::direct || s.algorithm == Convolution::direct) return false;
-  return prefers_winograd(s, direction);
-}
-
 /// How an f32 convolution runs otherwise, by sizes alone.
 enum class Way { product, taps, onednn };
 
@@ -100,10 +58,60 @@ Way way_of(const ConvShape& s) {
   return prefers_taps(s) ? Way::taps : Way::onednn;
 }
 
+/// Gradients of weights that the loops and products below compute in half of oneDNN's time and less (measured with
+/// AVX2): depthwise but on small images, and of sequences, whose one line it does not divide.
+bool is_slow_for_weights(const ConvShape& s) {
+  if (is_depthwise(s)) return s.out[2] >= 14;
+  return s.groups == 1 && s.in[0] * s.in[1] == 1 && s.channels >= 16 && s.filters >= 16;
+}
+
+template <class T>
+bool backward_data(const ConvShape& s, const T* grad, const T* w, const WeightStrides& strides, T* grad_x);
+
+/// Groups of few filters: a product of windows and weight would have as few columns, that of the data's gradient does
+/// not.
+bool prefers_flipped(const ConvShape& s) {
+  if (loops_forced() || s.groups == 1 || s.group_filters() >= 8 || s.stride != Triple(1)) return false;
+  for (int axis = 0; axis < 3; ++axis)
+    if (s.padding[axis] > s.dilation[axis] * (s.kernel[axis] - 1)) return false;
+  return s.taps() > 1;
+}
+
+/// A convolution of stride 1 as the gradient of the data of another one: that with the window turned round, and with
+/// channels and filters of every group exchanged.
+template <class T>
+bool flipped_forward(const ConvShape& s, const T* x, const T* w, const WeightStrides& strides, const BiasOf<T>* bias,
+                     T* out) {
+  ConvShape of = s;
+  of.channels = s.filters, of.filters = s.channels, of.in = s.out, of.out = s.in;
+  of.padding = {s.dilation[0] * (s.kernel[0] - 1) - s.padding[0], s.dilation[1] * (s.kernel[1] - 1) - s.padding[1],
+                s.dilation[2] * (s.kernel[2] - 1) - s.padding[2]};
+  const int64_t rows = s.group_channels(), columns = s.group_filters(), taps = s.taps();
+  Scratch<T> turned(s.channels * columns * taps);  // (groups, channels, filters, taps)
+  T* to = turned.data();
+  for (int64_t c = 0; c < s.channels; ++c)
+    for (int64_t f = 0; f < columns; ++f)
+      for (int64_t a = s.kernel[0]; a-- > 0;)
+        for (int64_t b = s.kernel[1]; b-- > 0;)
+          for (int64_t k = s.kernel[2]; k-- > 0;)
+            *to++ = w[(c / rows * columns + f) * strides[0] + c % rows * strides[1] + a * strides[2] + b * strides[3] +
+                      k * strides[4]];
+  const Strides turned_strides = row_major_strides({s.channels, columns, s.kernel[0], s.kernel[1], s.kernel[2]});
+  const WeightStrides at = weight_strides({s.channels, columns, s.kernel[0], s.kernel[1], s.kernel[2]}, turned_strides);
+  if (!backward_data<T>(of, x, turned.data(), at, out)) return false;
+  if (bias != nullptr)
+    parallel_for(s.out_pixels(), std::max<int64_t>(1, 16384 / s.filters), [&](int64_t begin, int64_t end) {
+      for (int64_t p = begin; p < end; ++p)
+        for (int64_t f = 0; f < s.filters; ++f) out[p * s.filters + f] += bias[f];
+    });
+  return true;
+}
+
 template <class T>
 bool forward(const ConvShape& s, const T* x, const T* w, const WeightStrides& strides, const BiasOf<T>* bias, T* out) {
   if constexpr (std::is_same_v<T, float>) {
-    if (takes_winograd(s, ConvDirection::forward) && winograd_conv(s, x, w, strides, bias, out)) return true;
+    if (takes_winograd(s, ConvDirection::forward) && winograd_conv(s, x, w, strides, nullptr, {.shift = bias}, out))
+      return true;
     const Way way = way_of(s);
     if (way == Way::taps) return tap_conv(s, x, w, strides, bias, out), true;
     if (way == Way::onednn && onednn::conv_forward(s, x, w, strides, bias, out)) return true;
@@ -114,6 +122,8 @@ bool forward(const ConvShape& s, const T* x, const T* w, const WeightStrides& st
   } else {
     if (is_depthwise(s) && !loops_forced())
       depthwise_conv<T>(s, x, w, strides, bias, out);
+    else if (prefers_flipped(s))
+      return flipped_forward<T>(s, x, w, strides, bias, out);
     else
       product_conv<T>(s, x, w, strides, bias, out);
     return true;
@@ -149,7 +159,8 @@ bool backward_weights(const ConvShape& s, const T* x, const T* grad, T* grad_w, 
       return true;
     const Way way = way_of(s);
     if (way == Way::taps) return tap_conv_backward_weights(s, x, grad, grad_w, strides), true;
-    if (way == Way::onednn && onednn::conv_backward_weights(s, x, grad, grad_w, strides)) return true;
+    if (way == Way::onednn && !is_slow_for_weights(s) && onednn::conv_backward_weights(s, x, grad, grad_w, strides))
+      return true;
   }
   if constexpr (is_half<T>) {
     if (prefers_taps(s)) return tap_conv_backward_weights(s, x, grad, grad_w, strides), true;

@@ -38,6 +38,21 @@ struct ConvShape : ConvOptions {
 /// Strides of a weight under its logical (O, C / groups, kd, kh, kw) shape.
 using WeightStrides = std::array<int64_t, 5>;
 
+/// What becomes of a convolution's results on their way to memory: relu(y scale + shift + residual), without the parts
+/// that are null, and relu where asked for. scale and shift have a value for each filter, the residual lies as y.
+struct ConvFinish {
+  const float* scale = nullptr;
+  const float* shift = nullptr;
+  const float* residual = nullptr;
+  bool relu = false;
+
+  /// That of the filters from `filter` on.
+  ConvFinish from(int64_t filter) const {
+    const auto moved = [&](const float* p) { return p == nullptr ? nullptr : p + filter; };
+    return {moved(scale), moved(shift), moved(residual), relu};
+  }
+};
+
 /// An operand (N, C, [[D,] H,] W) as (N, C, D, H, W): the axes that are not there have size 1.
 class FiveAxes {
  public:

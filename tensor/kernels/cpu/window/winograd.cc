@@ -26,29 +26,29 @@ struct Taps {
   int64_t from_stride, to_stride, row_stride, column_stride;
 };
 
-/// G g G^T for every pair of channels: 36 matrices (from, to) in panels as wide as a product's tile.
+/// G g G^T for every pair of channels, as products read it: 36 matrices (from, to) in panels as wide as a tile.
 class TransformedWeight {
  public:
-  explicit TransformedWeight(const Taps& taps)
-      : from_(taps.from),
-        to_(taps.to),
-        vectors_(blocks_of(blocks_of(taps.to, kLanes), blocks_of(blocks_of(taps.to, kLanes), kGemmTileVectors))),
-        distance_(Planes(taps.from, taps.to).distance),
-        values_(checked_multiply(kPlanes, distance_)) {
-    if (taps.to_stride == 1) {
-      transform(taps);
-    } else {
-      const Scratch<float> copy(checked_multiply(9, from_ * to_));
-      pack(taps, copy.data());
-      transform({copy.data(), from_, to_, to_, 1, 3 * from_ * to_, from_ * to_});
-    }
-  }
+  /// `values` hold size() floats: what fill() writes.
+  TransformedWeight(int64_t from, int64_t to, const float* values = nullptr)
+      : from_(from),
+        to_(to),
+        vectors_(blocks_of(blocks_of(to, kLanes), blocks_of(blocks_of(to, kLanes), kGemmTileVectors))),
+        distance_(Planes(from, to).distance),
+        values_(values) {}
 
+  int64_t size() const { return checked_multiply(kPlanes, distance_); }
   int64_t panels() const { return blocks_of(to_, width()); }
   int64_t width() const { return vectors_ * kLanes; }
   int64_t vectors(int64_t panel) const { return blocks_of(std::min(width(), to_ - panel * width()), kLanes); }
-  const float* panel(int64_t plane, int64_t p) const {
-    return values_.data() + plane * distance_ + p * width() * from_;
+  const float* panel(int64_t plane, int64_t p) const { return values_ + plane * distance_ + p * width() * from_; }
+
+  void fill(const Taps& taps, float* values) {
+    values_ = values;
+    if (taps.to_stride == 1) return transform(taps, values);
+    const Scratch<float> copy(checked_multiply(9, from_ * to_));
+    pack(taps, copy.data());
+    transform({copy.data(), from_, to_, to_, 1, 3 * from_ * to_, from_ * to_}, values);
   }
 
  private:
@@ -61,7 +61,7 @@ class TransformedWeight {
             row_major(copy + (a * 3 + b) * t.from * t.to, t.from, t.to));
   }
 
-  void transform(const Taps& t) {
+  void transform(const Taps& t, float* values) const {
     const int64_t rows = panels() * from_;
     parallel_for(rows, std::max<int64_t>(1, 2048 / width()), [&](int64_t begin, int64_t end) {
       for (int64_t r = begin; r < end; ++r) {
@@ -69,7 +69,7 @@ class TransformedWeight {
         for (int64_t v = 0; v < vectors(p); ++v) {
           const int64_t o = p * width() + v * kLanes;
           vector(t, t.data + c * t.from_stride + o, static_cast<int>(std::min(kLanes, to_ - o)),
-                 values_.data() + p * width() * from_ + (c * vectors(p) + v) * kLanes);
+                 values + p * width() * from_ + (c * vectors(p) + v) * kLanes);
         }
       }
     });
@@ -94,7 +94,7 @@ class TransformedWeight {
   }
 
   int64_t from_, to_, vectors_, distance_;
-  Scratch<float> values_;
+  const float* values_;
 };
 
 /// Channels [channel, ...) of an image, `step` floats between its pixels.
@@ -104,10 +104,10 @@ template <class T> struct Image {
 };
 
 /// Tiles that are transformed, multiplied and transformed back together: their planes on both sides stay in the second
-/// cache, or, where channels are many, are few enough of it.
+/// cache, or, where channels are many, are few enough of it. CPUs without AVX-512 have second caches of half the size.
 int64_t tiles_at_once(int64_t from, int64_t to) {
-  constexpr int64_t kElements = int64_t{160} << 10;
-  return std::clamp<int64_t>(kElements / (kPlanes * (from + to)) / 12 * 12, 48, 96);
+  constexpr int64_t kElements = int64_t{160} << 10, kLeast = kLanes == 16 ? 48 : 24;
+  return std::clamp<int64_t>(kElements / (kPlanes * (from + to)) / 12 * 12, kLeast, 96);
 }
 
 /// The products of one block of tiles: m = v u, plane by plane.
@@ -130,9 +130,9 @@ void multiply(const TransformedWeight& u, int64_t from, const float* v, const Pl
 /// One group's convolution: `in` with `from` channels, `out` with `to`.
 class TiledConv {
  public:
-  TiledConv(const Tiles& tiles, Image<const float> in, const TransformedWeight& u, const Taps& taps, const float* bias,
-            Image<float> out)
-      : tiles_(tiles), in_(in), u_(u), from_(taps.from), to_(taps.to), bias_(bias), out_(out) {}
+  TiledConv(const Tiles& tiles, Image<const float> in, const TransformedWeight& u, const Taps& taps,
+            const ConvFinish& finish, Image<float> out)
+      : tiles_(tiles), in_(in), u_(u), from_(taps.from), to_(taps.to), finish_(finish), out_(out) {}
 
   bool run() const {
     const int64_t at_once = tiles_at_once(from_, to_), blocks = blocks_of(tiles_.count(), at_once);
@@ -180,7 +180,7 @@ class TiledConv {
       winograd::square<kTile, float>(out_.data + at.image * image + begin, out_.step, tiles_.out, at.row, at.column,
                                      nullptr, pixels);
       clean &= winograd::planes_to_output(m + (t - first) * planes.columns, planes.distance, end - begin,
-                                          bias_ == nullptr ? nullptr : bias_ + begin, pixels);
+                                          finish_.from(begin), out_.data + begin, pixels);
     }
     return clean;
   }
@@ -189,27 +189,49 @@ class TiledConv {
   Image<const float> in_;
   const TransformedWeight& u_;
   int64_t from_, to_;
-  const float* bias_;
+  const ConvFinish finish_;
   Image<float> out_;
 };
 
-/// The convolution of a group, filters in chunks whose transformed weights (5 MB, or those of 64 filters) stay in the
-/// last cache.
-bool convolve(const Tiles& tiles, Image<const float> in, const Taps& taps, const float* bias, Image<float> out) {
+/// f(first filter, taps, transformed weight) for chunks of a group's filters whose transformed weights (5 MB, or those
+/// of 64 filters) stay in the last cache.
+template <class F> void for_chunks(const Taps& taps, F&& f) {
   constexpr int64_t kElements = int64_t{5} << 18;
   const int64_t registers = blocks_of(taps.to, kLanes * kGemmTileVectors);
   const int64_t chunks = std::min(registers, blocks_of(kPlanes * taps.from * taps.to, kElements));
-  bool clean = true;
   for (int64_t i = 0; i < chunks; ++i) {
     const int64_t begin = std::min(taps.to, registers * i / chunks * kLanes * kGemmTileVectors);
     Taps part = taps;
     part.data += begin * taps.to_stride;
     part.to = std::min(taps.to, registers * (i + 1) / chunks * kLanes * kGemmTileVectors) - begin;
-    clean &= TiledConv(tiles, in, TransformedWeight(part), part, bias == nullptr ? nullptr : bias + begin,
-                       {out.data + begin, out.step})
-                 .run();
+    f(begin, part, TransformedWeight(part.from, part.to));
   }
+}
+
+/// The convolution of a group. `kept` is its transformed weight, chunk after chunk; null: made here.
+bool convolve(const Tiles& tiles, Image<const float> in, const Taps& taps, const float* kept, const ConvFinish& finish,
+              Image<float> out) {
+  bool clean = true;
+  for_chunks(taps, [&](int64_t begin, const Taps& part, TransformedWeight u) {
+    const Scratch<float> values(kept == nullptr ? u.size() : 0);
+    if (kept == nullptr)
+      u.fill(part, values.data());
+    else
+      u = TransformedWeight(part.from, part.to, kept), kept += u.size();
+    clean &= TiledConv(tiles, in, u, part, finish.from(begin), {out.data + begin, out.step}).run();
+  });
   return clean;
+}
+
+Taps forward_taps(const ConvShape& s, const float* weight, const WeightStrides& strides, int64_t group) {
+  const int64_t filters = s.group_filters();
+  return {weight + group * filters * strides[0],
+          s.group_channels(),
+          filters,
+          strides[1],
+          strides[0],
+          strides[3],
+          strides[4]};
 }
 
 }  // namespace
@@ -222,7 +244,7 @@ bool fits_winograd(const ConvShape& s) {
 /// about a cycle each: a step of direct convolution (of which a product for each tap, where few pixels ask for that,
 /// leaves out those in the padding); the products of a tile, the transforms of its channels and its corner; the
 /// transforms of a weight, which go through memory.
-bool prefers_winograd(const ConvShape& s, ConvDirection direction) {
+bool prefers_winograd(const ConvShape& s, ConvDirection direction, bool kept) {
   constexpr int64_t kLeast = 32;  // channels: with 16 transforms cost what products save
   if (!fits_winograd(s) || std::min(s.group_channels(), s.group_filters()) < kLeast) return false;
   const bool data = direction == ConvDirection::backward_data, weights = direction == ConvDirection::backward_weights;
@@ -231,21 +253,34 @@ bool prefers_winograd(const ConvShape& s, ConvDirection direction) {
   const double tiles = static_cast<double>(s.batch) * across(1) * across(2);
   const double direct = 9.0 / 32 * c * k * static_cast<double>(s.out_pixels()) * (prefers_taps(s) ? 0.8 : 1);
   const double of_tile = 1.7 * c * k + (weights ? 9 : 6) * (c + k) + (data ? 400 : 300);
-  const double of_weight = weights ? 35 : data ? 30 : 25;
+  const double of_weight = kept ? 8 : weights ? 35 : data ? 30 : 25;
   return direct > 1.15 * (tiles * of_tile + of_weight * c * k);
 }
 
+int64_t winograd_weight_size(const ConvShape& s) {
+  int64_t size = 0;
+  for_chunks(forward_taps(s, nullptr, {}, 0),
+             [&](int64_t, const Taps&, const TransformedWeight& u) { size += u.size(); });
+  return checked_multiply(s.groups, size);
+}
+
+void winograd_weight(const ConvShape& s, const float* weight, const WeightStrides& strides, float* out) {
+  for (int64_t g = 0; g < s.groups; ++g)
+    for_chunks(forward_taps(s, weight, strides, g), [&](int64_t, const Taps& part, TransformedWeight u) {
+      u.fill(part, out);
+      out += u.size();
+    });
+}
+
 bool winograd_conv(const ConvShape& s, const float* x, const float* weight, const WeightStrides& strides,
-                   const float* bias, float* out) {
+                   const float* kept, const ConvFinish& finish, float* out) {
   const Tiles tiles{s.batch, {s.in[1], s.in[2]}, {s.out[1], s.out[2]}, {s.padding[1], s.padding[2]}};
-  const int64_t channels = s.group_channels(), filters = s.group_filters();
+  const int64_t kept_size = kept == nullptr ? 0 : winograd_weight_size(s) / s.groups;
   bool clean = true;
-  for (int64_t g = 0; g < s.groups; ++g) {
-    const Taps taps{
-        weight + g * filters * strides[0], channels, filters, strides[1], strides[0], strides[3], strides[4]};
-    clean &= convolve(tiles, {x + g * channels, s.channels}, taps, bias == nullptr ? nullptr : bias + g * filters,
-                      {out + g * filters, s.filters});
-  }
+  for (int64_t g = 0; g < s.groups; ++g)
+    clean &= convolve(tiles, {x + g * s.group_channels(), s.channels}, forward_taps(s, weight, strides, g),
+                      kept == nullptr ? nullptr : kept + g * kept_size, finish.from(g * s.group_filters()),
+                      {out + g * s.group_filters(), s.filters});
   return clean;
 }
 
@@ -264,7 +299,7 @@ bool winograd_conv_backward_data(const ConvShape& s, const float* grad, const fl
                     strides[1],
                     -strides[3],
                     -strides[4]};
-    clean &= convolve(tiles, {grad + g * filters, s.filters}, taps, nullptr, {grad_x + g * channels, s.channels});
+    clean &= convolve(tiles, {grad + g * filters, s.filters}, taps, nullptr, {}, {grad_x + g * channels, s.channels});
   }
   return clean;
 }

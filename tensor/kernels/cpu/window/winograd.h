@@ -14,12 +14,18 @@ enum class ConvDirection : uint8_t { forward, backward_data, backward_weights };
 
 /// Whether these sizes are a 3 x 3 convolution of stride 1.
 bool fits_winograd(const ConvShape& s);
-/// Whether it is faster than direct convolution as well. By sizes alone.
-bool prefers_winograd(const ConvShape& s, ConvDirection direction);
+/// Whether it is faster than direct convolution as well, `kept`: with a weight that was transformed before. By sizes
+/// alone.
+bool prefers_winograd(const ConvShape& s, ConvDirection direction, bool kept = false);
 
-/// `bias` holds one value per filter or is null.
+/// The floats of a transformed weight, which depends on the weight, channels, filters and groups alone, and the
+/// transformed weight.
+int64_t winograd_weight_size(const ConvShape& s);
+void winograd_weight(const ConvShape& s, const float* weight, const WeightStrides& strides, float* out);
+
+/// `kept` is what winograd_weight() gave for the weight; null: it is transformed here, and forgotten.
 bool winograd_conv(const ConvShape& s, const float* x, const float* weight, const WeightStrides& strides,
-                   const float* bias, float* out);
+                   const float* kept, const ConvFinish& finish, float* out);
 bool winograd_conv_backward_data(const ConvShape& s, const float* grad, const float* weight,
                                  const WeightStrides& strides, float* grad_x);
 bool winograd_conv_backward_weights(const ConvShape& s, const float* x, const float* grad, float* grad_weight,

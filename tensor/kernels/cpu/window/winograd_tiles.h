@@ -5,7 +5,9 @@
 #include <algorithm>
 #include <array>
 #include <cstdint>
+#include <limits>
 
+#include "tensor/kernels/cpu/window/conv_shape.h"
 #include "tensor/kernels/cpu/window/winograd_transform.h"
 
 namespace weft::kernels::cpu::winograd {
@@ -112,15 +114,19 @@ inline void gradient_to_planes(const float* const* pixels, int64_t channels, flo
   }
 }
 
-/// A^T m A of 36 planes to a tile's 16 pixels (null: outside), + bias where there is one. False where a result is not
-/// finite.
-inline bool planes_to_output(const float* planes, int64_t distance, int64_t filters, const float* bias,
-                             float* const* pixels) {
+/// A^T m A of 36 planes to a tile's 16 pixels (null: outside) of an image that begins at `image`, finished. False where
+/// a sum is not finite.
+inline bool planes_to_output(const float* planes, int64_t distance, int64_t filters, const ConvFinish& finish,
+                             const float* image, float* const* pixels) {
   constexpr int N = simd::kLanes<float>;
   using V = simd::Vec<float, N>;
+  const V floor = simd::splat<float, N>(finish.relu ? 0.0f : -std::numeric_limits<float>::infinity());
   V unclean{};
   for (int64_t c = 0; c < filters; c += N) {
     const auto count = static_cast<int>(std::min<int64_t>(N, filters - c));
+    const auto load_part = [&](const float* p) {
+      return count == N ? simd::load<float, N>(p + c) : simd::load_part<float, N>(p + c, count);
+    };
     V half[kTile][kWindow];
 #pragma GCC unroll 6
     for (int j = 0; j < kWindow; ++j) {
@@ -130,18 +136,20 @@ inline bool planes_to_output(const float* planes, int64_t distance, int64_t filt
 #pragma GCC unroll 4
       for (int i = 0; i < kTile; ++i) half[i][j] = v[i];
     }
-    V add{};
-    if (bias != nullptr) add = count == N ? simd::load<float, N>(bias + c) : simd::load_part<float, N>(bias + c, count);
+    const V scale = finish.scale != nullptr ? load_part(finish.scale) : simd::splat<float, N>(1.0f);
+    const V shift = finish.shift != nullptr ? load_part(finish.shift) : V{};
 #pragma GCC unroll 4
     for (int i = 0; i < kTile; ++i) {
       V v[kTile];
       output<V>(half[i][0], half[i][1], half[i][2], half[i][3], half[i][4], half[i][5], v);
 #pragma GCC unroll 4
       for (int j = 0; j < kTile; ++j) {
-        v[j] += add;
         unclean += v[j] * 0.0f;
+        v[j] = v[j] * scale + shift;
         float* to = pixels[i * kTile + j];
         if (to == nullptr) continue;
+        if (finish.residual != nullptr) v[j] += load_part(finish.residual + (to - image));
+        v[j] = simd::larger(floor, v[j]);
         if (count == N)
           simd::store<float, N>(to + c, v[j]);
         else

@@ -1,18 +1,37 @@
-// A head's q, k, v and g are laid out once as tiles want them: rows for left operands, pairs of rows in words for right
-// ones, all sizes padded with zeros to amx::kMultiple. Blocks of rows then go through two (forward) or five products
-// with sums in f32. dk and dv are summed transposed, so that a block's scores are right operands there and need no
-// transposing.
-#include "tensor/kernels/cpu/rowwise/attention_amx.h"
+// A head's q, k, v and g are laid out once as products want them: rows for left operands, pairs of rows in words for
+// right ones, all sizes padded with zeros to amx::kMultiple. Blocks of rows then go through two (forward) or five
+// products with sums in f32. dk and dv are summed transposed, so that a block's scores are right operands there and
+// need no transposing.
+#include "tensor/kernels/cpu/rowwise/attention_bf16.h"
 
 #include <cstring>
+#include <optional>
 
 #include "tensor/kernels/cpu/base/convert.h"
 #include "tensor/kernels/cpu/gemm/amx.h"
+#include "tensor/kernels/cpu/gemm/bf16_gemm.h"
 
 namespace weft::kernels::cpu {
 namespace {
 
 using amx::padded;
+
+/// Products of operands that lie so, one after another: no library's call in between.
+class Products {
+ public:
+  Products() {
+    if (amx::available()) tiles_.emplace();
+  }
+  /// As amx::product().
+  void operator()(const BFloat16* a, int64_t a_row, const uint32_t* b, int64_t b_row, float* c, int64_t c_row,
+                  int64_t rows, int64_t columns, int64_t depth, bool accumulate) const {
+    const auto product = tiles_ ? amx::product : bf16::product;
+    product(a, a_row, b, b_row, c, c_row, rows, columns, depth, accumulate);
+  }
+
+ private:
+  std::optional<amx::Tiles> tiles_;
+};
 
 /// Rows of halves, padded with zeros on both sides; a left operand.
 class Rows {
@@ -99,10 +118,10 @@ struct HeadSize {
         width(in.v.size(in.v.rank() - 1)) {}
 };
 
-class AmxForward {
+class Bf16Forward {
  public:
-  AmxForward(const AttentionInputs& in, const op::AttentionSetting& setting, const Operand& out,
-             const AttentionRows& rows)
+  Bf16Forward(const AttentionInputs& in, const op::AttentionSetting& setting, const Operand& out,
+              const AttentionRows& rows)
       : in_(in), setting_(setting), out_(out), rows_(rows), size_(in), blocks_(in, setting.causal) {}
 
   /// Blocks [begin, end) of all heads.
@@ -126,16 +145,16 @@ class AmxForward {
       const int64_t rows = padded(block.rows), columns = padded(block.columns), stride = p.columns();
       drop.draw(block);
       {
-        const amx::Tiles tiles;
-        amx::product(q.at(block.first), q.columns(), k_turned.data(), k_turned.columns(), scores.data(), stride, rows,
-                     columns, q.columns(), false);
+        const Products product;
+        product(q.at(block.first), q.columns(), k_turned.data(), k_turned.columns(), scores.data(), stride, rows,
+                columns, q.columns(), false);
       }
       softmax(block, scores.data(), stride, drop);
       p.round(scores.data(), stride, block.rows, block.columns);
       {
-        const amx::Tiles tiles;
-        amx::product(p.at(0), stride, v_pairs.data(), v_pairs.columns(), sums.data(), v.columns(), rows, v.columns(),
-                     columns, false);
+        const Products product;
+        product(p.at(0), stride, v_pairs.data(), v_pairs.columns(), sums.data(), v.columns(), rows, v.columns(),
+                columns, false);
       }
       const Matrix<const float> result{sums.data(), block.rows, size_.width, v.columns(), 1};
       copy_matrix_serial<float, BFloat16>(
@@ -199,10 +218,10 @@ struct BackwardOperands {
   }
 };
 
-class AmxBackward {
+class Bf16Backward {
  public:
-  AmxBackward(const Operand& g, const AttentionInputs& in, const op::AttentionSetting& setting,
-              const AttentionRows& rows, const AttentionGradients& out)
+  Bf16Backward(const Operand& g, const AttentionInputs& in, const op::AttentionSetting& setting,
+               const AttentionRows& rows, const AttentionGradients& out)
       : g_(g), in_(in), setting_(setting), rows_(rows), out_(out), size_(in), blocks_(in, setting.causal) {}
 
   /// Heads [begin, end).
@@ -223,11 +242,11 @@ class AmxBackward {
         const int64_t rows = padded(block.rows), seen = padded(block.columns);
         drop.draw(block);
         {
-          const amx::Tiles tiles;
-          amx::product(head.q.at(block.first), head.q.columns(), head.k_turned.data(), columns, p.data(), columns, rows,
-                       seen, head.q.columns(), false);
-          amx::product(head.g.at(block.first), head.g.columns(), head.v_turned.data(), columns, slope.data(), columns,
-                       rows, seen, head.g.columns(), false);
+          const Products product;
+          product(head.q.at(block.first), head.q.columns(), head.k_turned.data(), columns, p.data(), columns, rows,
+                  seen, head.q.columns(), false);
+          product(head.g.at(block.first), head.g.columns(), head.v_turned.data(), columns, slope.data(), columns, rows,
+                  seen, head.g.columns(), false);
         }
         slopes(block, p.data(), slope.data(), columns, drop);
         p_rows.round(p.data(), columns, block.rows, block.columns);
@@ -235,13 +254,13 @@ class AmxBackward {
         p_pairs.interleave(p_rows, block.rows);
         slope_pairs.interleave(slope_rows, block.rows);
         {
-          const amx::Tiles tiles;
-          amx::product(slope_rows.at(0), columns, head.k_pairs.data(), head.k.columns(), dq.data(), head.q.columns(),
-                       rows, head.q.columns(), seen, false);
-          amx::product(head.q_columns.at(0) + block.first, head.q_columns.columns(), slope_pairs.data(), columns,
-                       dk.data(), columns, head.k.columns(), seen, rows, true);
-          amx::product(head.g_columns.at(0) + block.first, head.g_columns.columns(), p_pairs.data(), columns, dv.data(),
-                       columns, head.v.columns(), seen, rows, true);
+          const Products product;
+          product(slope_rows.at(0), columns, head.k_pairs.data(), head.k.columns(), dq.data(), head.q.columns(), rows,
+                  head.q.columns(), seen, false);
+          product(head.q_columns.at(0) + block.first, head.q_columns.columns(), slope_pairs.data(), columns, dk.data(),
+                  columns, head.k.columns(), seen, rows, true);
+          product(head.g_columns.at(0) + block.first, head.g_columns.columns(), p_pairs.data(), columns, dv.data(),
+                  columns, head.v.columns(), seen, rows, true);
         }
         copy_matrix_serial<float, BFloat16>(
             {dq.data(), block.rows, size_.depth, head.q.columns(), 1},
@@ -288,18 +307,18 @@ int64_t grain_of(int64_t rows, const HeadSize& n) {
 
 }  // namespace
 
-void amx_attention(const AttentionInputs& in, const op::AttentionSetting& setting, const Operand& out,
-                   const AttentionRows& rows) {
-  const AmxForward forward(in, setting, out, rows);
+void bf16_attention(const AttentionInputs& in, const op::AttentionSetting& setting, const Operand& out,
+                    const AttentionRows& rows) {
+  const Bf16Forward forward(in, setting, out, rows);
   const int64_t count = batches_of(in.q) * forward.blocks().per_head();
   if (count == 0) return;
   parallel_for(count, grain_of(forward.blocks().height(), HeadSize(in)),
                [&](int64_t begin, int64_t end) { forward.run(begin, end); });
 }
 
-void amx_attention_backward(const Operand& g, const AttentionInputs& in, const op::AttentionSetting& setting,
-                            const AttentionRows& rows, const AttentionGradients& out) {
-  const AmxBackward backward(g, in, setting, rows, out);
+void bf16_attention_backward(const Operand& g, const AttentionInputs& in, const op::AttentionSetting& setting,
+                             const AttentionRows& rows, const AttentionGradients& out) {
+  const Bf16Backward backward(g, in, setting, rows, out);
   parallel_for(batches_of(in.q), grain_of(HeadSize(in).rows, HeadSize(in)),
                [&](int64_t begin, int64_t end) { backward.run(begin, end); });
 }

@@ -1,0 +1,390 @@
+#include "bench/family_cases.h"
+
+#include <memory>
+
+namespace weft::bench {
+namespace {
+
+Tensor f32_of(std::initializer_list<int64_t> shape) { return randn(Shape(shape)); }
+Tensor below(int64_t limit, std::initializer_list<int64_t> shape) { return randint(0, limit, Shape(shape)); }
+Tensor positive(std::initializer_list<int64_t> shape) {
+  const Tensor a = randn(Shape(shape));
+  const int64_t n = a.size(-1);
+  return matmul(a, a.transpose(-1, -2)) + eye(n) * static_cast<double>(n);
+}
+Tensor in_nhwc(const Tensor& x) { return x.permute({0, 2, 3, 1}).contiguous().permute({0, 3, 1, 2}); }
+
+template <class Layer> std::function<Tensor(const Tensors&)> recurrent(int64_t inputs, int64_t hidden) {
+  return [layer = std::make_shared<Layer>(inputs, hidden)](const Tensors& x) { return (*layer)(x[0]).output; };
+}
+
+}  // namespace
+
+std::vector<Case> all_cases() {
+  using X = const Tensors&;
+  return {
+      // Convolution, resampling, normalisation.
+      {"conv1d 16x64x1024 k3", both,
+       [] {
+         return Tensors{f32_of({16, 64, 1024}), f32_of({64, 64, 3})};
+       },
+       [](X x) { return conv1d(x[0], x[1], {}, {.padding = 1}); }},
+      {"conv1d 8x1x16000 k25 s4", both,
+       [] {
+         return Tensors{f32_of({8, 1, 16000}), f32_of({32, 1, 25})};
+       },
+       [](X x) { return conv1d(x[0], x[1], {}, {.stride = 4, .padding = 12}); }},
+      {"depthwise 16x128x28x28 k3", both,
+       [] {
+         return Tensors{f32_of({16, 128, 28, 28}), f32_of({128, 1, 3, 3})};
+       },
+       [](X x) { return conv2d(x[0], x[1], {}, {.padding = 1, .groups = 128}); }},
+      {"depthwise 16x128x1024 k7", both,
+       [] {
+         return Tensors{f32_of({16, 128, 1024}), f32_of({128, 1, 7})};
+       },
+       [](X x) { return conv1d(x[0], x[1], {}, {.padding = 3, .groups = 128}); }},
+      {"conv_transpose2d 16x64x16x16 k4 s2", both,
+       [] {
+         return Tensors{f32_of({16, 64, 16, 16}), f32_of({64, 32, 4, 4})};
+       },
+       [](X x) { return conv_transpose2d(x[0], x[1], {}, {.stride = 2, .padding = 1}); }},
+      {"conv3d 4x16x16x16x16 k3", both,
+       [] {
+         return Tensors{f32_of({4, 16, 16, 16, 16}), f32_of({32, 16, 3, 3, 3})};
+       },
+       [](X x) { return conv3d(x[0], x[1], {}, {.padding = 1}); }},
+      {"interpolate bilinear 8x32x32x32 x2", both,
+       [] {
+         return Tensors{f32_of({8, 32, 32, 32})};
+       },
+       [](X x) { return interpolate(x[0], {.scale = 2, .mode = Interpolation::bilinear}); }},
+      {"interpolate nearest 8x32x32x32 x2", both,
+       [] {
+         return Tensors{f32_of({8, 32, 32, 32})};
+       },
+       [](X x) { return interpolate(x[0], {.scale = 2}); }},
+      {"interpolate bicubic 8x32x32x32 x2", both,
+       [] {
+         return Tensors{f32_of({8, 32, 32, 32})};
+       },
+       [](X x) { return interpolate(x[0], {.scale = 2, .mode = Interpolation::bicubic}); }},
+      {"grid_sample 8x16x64x64", both,
+       [] {
+         return Tensors{f32_of({8, 16, 64, 64}), f32_of({8, 64, 64, 2}) * 0.5};
+       },
+       [](X x) { return grid_sample(x[0], x[1]); }},
+      {"max_pool2d 16x64x56x56 k3 s2", both,
+       [] {
+         return Tensors{f32_of({16, 64, 56, 56})};
+       },
+       [](X x) { return max_pool2d(x[0], {.kernel_size = 3, .stride = 2, .padding = 1}); }},
+      {"group_norm 16x64x56x56 channels-last", both,
+       [] {
+         return Tensors{in_nhwc(f32_of({16, 64, 56, 56})), f32_of({64}), f32_of({64})};
+       },
+       [](X x) { return group_norm(x[0], 32, x[1], x[2]); }},
+      // Recurrent layers.
+      {"LSTM 32x64x128 h128", both,
+       [] {
+         return Tensors{f32_of({32, 64, 128})};
+       },
+       recurrent<nn::LSTM>(128, 128)},
+      {"LSTM 64x100x256 h256", both,
+       [] {
+         return Tensors{f32_of({64, 100, 256})};
+       },
+       recurrent<nn::LSTM>(256, 256)},
+      {"GRU 32x64x128 h128", both,
+       [] {
+         return Tensors{f32_of({32, 64, 128})};
+       },
+       recurrent<nn::GRU>(128, 128)},
+      {"GRU 64x100x256 h256", both,
+       [] {
+         return Tensors{f32_of({64, 100, 256})};
+       },
+       recurrent<nn::GRU>(256, 256)},
+      // Order.
+      {"sort 1000000", both, [] { return Tensors{f32_of({1000000})}; }, [](X x) { return sort(x[0]).values; }},
+      {"sort 1000x1000", forward,
+       [] {
+         return Tensors{f32_of({1000, 1000})};
+       },
+       [](X x) { return sort(x[0]).values; }},
+      {"sort 1000x1000 axis 0", forward,
+       [] {
+         return Tensors{f32_of({1000, 1000})};
+       },
+       [](X x) { return sort(x[0], 0).values; }},
+      {"sort 1000000 i64", forward, [] { return Tensors{below(1000000, {1000000})}; },
+       [](X x) { return sort(x[0]).values; }},
+      {"argsort 1000000", forward, [] { return Tensors{f32_of({1000000})}; }, [](X x) { return argsort(x[0]); }},
+      {"topk 100 of 1000000", both, [] { return Tensors{f32_of({1000000})}; },
+       [](X x) { return topk(x[0], 100).values; }},
+      {"topk 10 of 128x10000", forward,
+       [] {
+         return Tensors{f32_of({128, 10000})};
+       },
+       [](X x) { return topk(x[0], 10).values; }},
+      {"kthvalue 1000000", forward, [] { return Tensors{f32_of({1000000})}; },
+       [](X x) { return kthvalue(x[0], 300000).values; }},
+      {"median 1000000", forward, [] { return Tensors{f32_of({1000000})}; }, [](X x) { return median(x[0]); }},
+      {"median 1000x1000", forward,
+       [] {
+         return Tensors{f32_of({1000, 1000})};
+       },
+       [](X x) { return median(x[0], 1).values; }},
+      {"quantile 1000000", forward, [] { return Tensors{f32_of({1000000})}; }, [](X x) { return quantile(x[0], 0.9); }},
+      {"quantile 1000x1000", forward,
+       [] {
+         return Tensors{f32_of({1000, 1000})};
+       },
+       [](X x) { return quantile(x[0], 0.9, {.axis = 1}); }},
+      {"mode 1000x1000 i64", forward,
+       [] {
+         return Tensors{below(100, {1000, 1000})};
+       },
+       [](X x) { return mode(x[0]).values; }},
+      {"unique 1000000 i64 of 1000", forward, [] { return Tensors{below(1000, {1000000})}; },
+       [](X x) { return unique(x[0]).values; }},
+      {"unique 1000000", forward, [] { return Tensors{f32_of({1000000})}; }, [](X x) { return unique(x[0]).values; }},
+      {"unique 1000000 i64 with inverse and counts", forward, [] { return Tensors{below(1000, {1000000})}; },
+       [](X x) { return unique(x[0], {.inverse = true, .counts = true}).inverse; }},
+      {"searchsorted 100000 in 1000", forward,
+       [] {
+         return Tensors{arange(0, 1, 0.001), rand({100000})};
+       },
+       [](X x) { return searchsorted(x[0], x[1]); }},
+      // Scans and counts.
+      {"cumsum 1000000", both, [] { return Tensors{f32_of({1000000})}; }, [](X x) { return cumsum(x[0], 0); }},
+      {"cumsum 1000x1000", both,
+       [] {
+         return Tensors{f32_of({1000, 1000})};
+       },
+       [](X x) { return cumsum(x[0], 1); }},
+      {"cumsum 1000x1000 axis 0", both,
+       [] {
+         return Tensors{f32_of({1000, 1000})};
+       },
+       [](X x) { return cumsum(x[0], 0); }},
+      {"cumsum 1000x1000 i64", forward,
+       [] {
+         return Tensors{below(10, {1000, 1000})};
+       },
+       [](X x) { return cumsum(x[0], 1); }},
+      {"cumprod 1000x1000", forward,
+       [] {
+         return Tensors{f32_of({1000, 1000})};
+       },
+       [](X x) { return cumprod(x[0], 1); }},
+      {"logcumsumexp 1000x1000", forward,
+       [] {
+         return Tensors{f32_of({1000, 1000})};
+       },
+       [](X x) { return logcumsumexp(x[0], 1); }},
+      {"cummax 1000x1000", forward,
+       [] {
+         return Tensors{f32_of({1000, 1000})};
+       },
+       [](X x) { return cummax(x[0], 1).values; }},
+      {"bincount 1000000 of 1000", forward, [] { return Tensors{below(1000, {1000000})}; },
+       [](X x) { return bincount(x[0]); }},
+      {"histc 1000000", forward, [] { return Tensors{f32_of({1000000})}; }, [](X x) { return histc(x[0], 100); }},
+      // Reads and writes by index.
+      {"gather 1000x1000 axis 1", both,
+       [] {
+         return Tensors{f32_of({1000, 1000}), below(1000, {1000, 1000})};
+       },
+       [](X x) { return gather(x[0], 1, x[1]); }},
+      {"gather 1000x1000 axis 0", both,
+       [] {
+         return Tensors{f32_of({1000, 1000}), below(1000, {1000, 1000})};
+       },
+       [](X x) { return gather(x[0], 0, x[1]); }},
+      {"scatter_add 1000x1000 axis 1", both,
+       [] {
+         return Tensors{f32_of({1000, 1000}), f32_of({1000, 1000}), below(1000, {1000, 1000})};
+       },
+       [](X x) { return scatter_add(x[0], 1, x[2], x[1]); }},
+      {"scatter_add 1000x1000 axis 0", both,
+       [] {
+         return Tensors{f32_of({1000, 1000}), f32_of({1000, 1000}), below(1000, {1000, 1000})};
+       },
+       [](X x) { return scatter_add(x[0], 0, x[2], x[1]); }},
+      {"index_select 10000x128", both,
+       [] {
+         return Tensors{f32_of({10000, 128}), below(10000, {10000})};
+       },
+       [](X x) { return index_select(x[0], 0, x[1]); }},
+      {"index 1000000 by 1000000", both,
+       [] {
+         return Tensors{f32_of({1000000}), below(1000000, {1000000})};
+       },
+       [](X x) { return x[0].index({x[1]}); }},
+      {"index 1000x1000 by two of 100000", both,
+       [] {
+         return Tensors{f32_of({1000, 1000}), below(1000, {100000}), below(1000, {100000})};
+       },
+       [](X x) {
+         return x[0].index({x[1], x[2]});
+       }},
+      {"index_put 1000x1000 at 100000", both,
+       [] {
+         return Tensors{f32_of({1000, 1000}), f32_of({100000}), below(1000, {100000}), below(1000, {100000})};
+       },
+       [](X x) {
+         return index_put(x[0], {x[2], x[3]}, x[1]);
+       }},
+      {"index_put_ 1000000 at 100000", forward,
+       [] {
+         return Tensors{f32_of({1000000}), f32_of({100000}), below(1000000, {100000})};
+       },
+       [](X x) { return Tensor(x[0]).index_put_({x[2]}, x[1]); }},
+      {"index_put_ 1000000 at 100000 accumulate", forward,
+       [] {
+         return Tensors{f32_of({1000000}), f32_of({100000}), below(1000000, {100000})};
+       },
+       [](X x) { return Tensor(x[0]).index_put_({x[2]}, x[1], true); }},
+      {"index_add 10000x128", forward,
+       [] {
+         return Tensors{f32_of({10000, 128}), f32_of({10000, 128}), below(10000, {10000})};
+       },
+       [](X x) { return index_add(x[0], 0, x[2], x[1]); }},
+      {"masked_select 1000000", both,
+       [] {
+         return Tensors{f32_of({1000000}), rand({1000000}) > 0.5};
+       },
+       [](X x) { return masked_select(x[0], x[1]); }},
+      {"nonzero 1000x1000", forward,
+       [] {
+         return Tensors{rand({1000, 1000}) > 0.5};
+       },
+       [](X x) { return nonzero(x[0]); }},
+      {"tile 256x256 by 4x4", both,
+       [] {
+         return Tensors{f32_of({256, 256})};
+       },
+       [](X x) {
+         return tile(x[0], {4, 4});
+       }},
+      {"repeat_interleave 1000x256 by 4", both,
+       [] {
+         return Tensors{f32_of({1000, 256})};
+       },
+       [](X x) { return repeat_interleave(x[0], 4, 0); }},
+      {"roll 1000x1000", both,
+       [] {
+         return Tensors{f32_of({1000, 1000})};
+       },
+       [](X x) {
+         return roll(x[0], {300, 500}, {0, 1});
+       }},
+      // Products and linear algebra.
+      {"einsum bij,bjk->bik 32x128", both,
+       [] {
+         return Tensors{f32_of({32, 128, 128}), f32_of({32, 128, 128})};
+       },
+       [](X x) {
+         return einsum("bij,bjk->bik", {x[0], x[1]});
+       }},
+      {"einsum bqhd,bkhd->bhqk 8x128x8x64", both,
+       [] {
+         return Tensors{f32_of({8, 128, 8, 64}), f32_of({8, 128, 8, 64})};
+       },
+       [](X x) {
+         return einsum("bqhd,bkhd->bhqk", {x[0], x[1]});
+       }},
+      {"einsum ij,jk,kl->il 512", both,
+       [] {
+         return Tensors{f32_of({512, 512}), f32_of({512, 512}), f32_of({512, 512})};
+       },
+       [](X x) {
+         return einsum("ij,jk,kl->il", {x[0], x[1], x[2]});
+       }},
+      {"einsum bi,bj,ijk->bk 64", both,
+       [] {
+         return Tensors{f32_of({64, 64}), f32_of({64, 64}), f32_of({64, 64, 64})};
+       },
+       [](X x) {
+         return einsum("bi,bj,ijk->bk", {x[0], x[1], x[2]});
+       }},
+      {"solve 512, 512 right sides", both,
+       [] {
+         return Tensors{positive({512, 512}), f32_of({512, 512})};
+       },
+       [](X x) { return solve(x[0], x[1]); }},
+      {"solve 512, 1 right side", forward,
+       [] {
+         return Tensors{positive({512, 512}), f32_of({512, 1})};
+       },
+       [](X x) { return solve(x[0], x[1]); }},
+      {"solve 1000 of 8x8", forward,
+       [] {
+         return Tensors{positive({1000, 8, 8}), f32_of({1000, 8, 4})};
+       },
+       [](X x) { return solve(x[0], x[1]); }},
+      {"inv 512", forward,
+       [] {
+         return Tensors{positive({512, 512})};
+       },
+       [](X x) { return inv(x[0]); }},
+      {"cholesky 512", both,
+       [] {
+         return Tensors{positive({512, 512})};
+       },
+       [](X x) { return cholesky(x[0]); }},
+      {"cholesky 1000 of 8x8", forward,
+       [] {
+         return Tensors{positive({1000, 8, 8})};
+       },
+       [](X x) { return cholesky(x[0]); }},
+      {"qr 512", both,
+       [] {
+         return Tensors{f32_of({512, 512})};
+       },
+       [](X x) { return qr(x[0]).q; }},
+      {"qr 1000 of 8x8", forward,
+       [] {
+         return Tensors{f32_of({1000, 8, 8})};
+       },
+       [](X x) { return qr(x[0]).q; }},
+      {"svd 512", forward,
+       [] {
+         return Tensors{f32_of({512, 512})};
+       },
+       [](X x) { return svd(x[0], false).s; }},
+      {"svd 1000x100", forward,
+       [] {
+         return Tensors{f32_of({1000, 100})};
+       },
+       [](X x) { return svd(x[0], false).s; }},
+      {"svd 100 of 16x16", forward,
+       [] {
+         return Tensors{f32_of({100, 16, 16})};
+       },
+       [](X x) { return svd(x[0], false).s; }},
+      {"svdvals 512", forward,
+       [] {
+         return Tensors{f32_of({512, 512})};
+       },
+       [](X x) { return svdvals(x[0]); }},
+      {"eigh 512", forward,
+       [] {
+         return Tensors{positive({512, 512})};
+       },
+       [](X x) { return eigh(x[0]).eigenvalues; }},
+      {"eigvalsh 512", forward,
+       [] {
+         return Tensors{positive({512, 512})};
+       },
+       [](X x) { return eigvalsh(x[0]); }},
+      {"eigh 100 of 16x16", forward,
+       [] {
+         return Tensors{positive({100, 16, 16})};
+       },
+       [](X x) { return eigh(x[0]).eigenvalues; }},
+  };
+}
+
+}  // namespace weft::bench

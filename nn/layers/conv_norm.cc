@@ -1,0 +1,25 @@
+#include "nn/layers/conv_norm.h"
+
+#include "tensor/functions/binary.h"
+#include "tensor/functions/unary.h"
+
+namespace weft::nn {
+
+bool is_one_op(const Conv2d& conv, const BatchNorm2d& norm, const Tensor& x) {
+  return !norm.of_batch() && runs_unseen(x) && x.rank() == 4 && x.dtype() == f32 && conv.weight().dtype() == f32 &&
+         norm.running_mean().dtype() == f32 && norm.running_mean().size(0) == conv.weight().size(0);
+}
+
+Tensor conv_norm(const Conv2d& conv, const BatchNorm2d& norm, const Tensor& x, const Tensor& residual, bool then_relu) {
+  if (is_one_op(conv, norm, x))
+    return in_layer(conv, x, [&] {
+      auto [scale, shift] = norm.scale_and_shift();
+      return conv.forward_scaled(x, {std::move(scale), std::move(shift), residual, then_relu});
+    });
+  Tensor y = conv(x);
+  if (!residual.defined()) return then_relu ? norm.forward_relu(y) : norm(y);
+  y = norm(y) + residual;
+  return then_relu ? relu(std::move(y)) : y;
+}
+
+}  // namespace weft::nn

@@ -1,0 +1,89 @@
+#include "tensor/functions/conv_scaled.h"
+
+#include <atomic>
+#include <mutex>
+
+#include "tensor/dispatch/apply.h"
+#include "tensor/dispatch/autocast_copies.h"
+#include "tensor/functions/binary.h"
+#include "tensor/functions/conv.h"
+#include "tensor/functions/unary.h"
+#include "tensor/functions/view.h"
+#include "tensor/ops/conv.h"
+
+namespace weft {
+namespace {
+
+bool wants_gradient(std::initializer_list<const Tensor*> inputs) {
+  if (!modes().recording) return false;
+  for (const Tensor* x : inputs)
+    if (x->defined() && x->requires_grad()) return true;
+  return false;
+}
+
+Tensor composed(const Tensor& x, const Tensor& weight, const ConvScaling& s, const Conv2dOptions& options) {
+  const auto of_filters = [](const Tensor& values) { return reshape(values, {values.numel(), 1, 1}); };
+  Tensor y = conv2d(x, weight, {}, options);
+  if (s.scale.defined()) y = std::move(y) * of_filters(s.scale);
+  if (s.shift.defined()) y = std::move(y) + of_filters(s.shift);
+  if (s.residual.defined()) y = std::move(y) + s.residual;
+  return s.relu ? relu(std::move(y)) : y;
+}
+
+/// Bytes that all weights keep, and their bound.
+std::atomic<int64_t> all_kept{0};
+constexpr int64_t kMostKept = int64_t{512} << 20;
+
+}  // namespace
+
+/// Of which weight, and what.
+struct KeptConvWeight::State {
+  std::mutex mutex;
+  IntrusivePtr<Storage> source;  // alive, so that no other memory can take its place
+  View view;
+  uint64_t version = 0;
+  int64_t groups = 0;
+  Tensor value;
+
+  ~State() { forget(); }
+  void forget() {
+    if (value.defined()) all_kept -= bytes_of(value.numel());
+    value = {}, source = {};
+  }
+  static int64_t bytes_of(int64_t elements) { return elements * static_cast<int64_t>(sizeof(float)); }
+};
+
+KeptConvWeight::KeptConvWeight() : state_(std::make_shared<State>()) {}
+
+Tensor KeptConvWeight::of(const Tensor& weight, const Shape& x, const Conv2dOptions& options) const {
+  if (!weight.device().is_cpu() || dispatch::may_change_unseen(weight)) return {};
+  const op::ConvKeptWeight op{options, x};
+  const int64_t elements = op.infer(operand(weight)).view.numel();
+  if (elements == 0) return dispatch::apply(op, weight.detach());
+  State& s = *state_;
+  const std::lock_guard lock(s.mutex);
+  const internal::TensorBody& body = internal::body(weight);
+  const uint64_t version = body.storage->version();  // before the values are read: a write after this is seen
+  if (s.value.defined() && s.source.get() == body.storage.get() && s.version == version && s.view == body.view &&
+      s.groups == options.groups)
+    return s.value;
+  s.forget();
+  if (all_kept.fetch_add(State::bytes_of(elements)) + State::bytes_of(elements) > kMostKept) {
+    all_kept -= State::bytes_of(elements);
+    return {};
+  }
+  s.value = dispatch::apply(op, weight.detach());
+  s.source = body.storage, s.view = body.view, s.version = version, s.groups = options.groups;
+  return s.value;
+}
+
+Tensor conv2d_scaled(const Tensor& x, const Tensor& weight, const ConvScaling& s, const Conv2dOptions& options,
+                     const KeptConvWeight* kept) {
+  Frame frame("conv2d_scaled", x, weight);
+  if (wants_gradient({&x, &weight, &s.scale, &s.shift, &s.residual})) return composed(x, weight, s, options);
+  const bool keeps = kept != nullptr && x.device().is_cpu() && x.dtype() == weight.dtype() && modes().autocast == f32;
+  return dispatch::apply(op::ConvScaled{options, s.relu}, x, weight, s.scale, s.shift, s.residual,
+                         keeps ? kept->of(weight, x.shape(), options) : Tensor());
+}
+
+}  // namespace weft

@@ -1,0 +1,168 @@
+// Symmetric matrices to tridiagonal form, a = Q T Q^T, by Householder reflections in panels (LAPACK's sytrd, Dongarra,
+// Sorensen and Hammarling 1989): half of the work is products of a matrix and a vector, the other half of matrices.
+#pragma once
+
+#include "tensor/kernels/cpu/linalg/reflectors.h"
+
+namespace weft::kernels::cpu::linalg {
+
+/// Columns that are reduced before the rest of the matrix is updated.
+inline constexpr int64_t kReduced = 32;
+
+/// Some rows of y += a x for symmetric row-major `a`, of which the upper triangle is read once: row i times x, and its
+/// elements beyond the diagonal times x[i]. Rows four at a time.
+template <class T> void add_symmetric_rows(Matrix<const T> a, const T* x, T* y, int64_t begin, int64_t end) {
+  const int64_t n = a.columns;
+  int64_t i = begin;
+  for (; i + 4 <= end; i += 4) {
+    const T *const r0 = a.data + i * a.row_stride, *const r1 = r0 + a.row_stride, *const r2 = r1 + a.row_stride,
+                   *const r3 = r2 + a.row_stride;
+    const T x0 = x[i], x1 = x[i + 1], x2 = x[i + 2], x3 = x[i + 3];
+    y[i] += r0[i] * x0 + r0[i + 1] * x1 + r0[i + 2] * x2 + r0[i + 3] * x3;
+    y[i + 1] += r0[i + 1] * x0 + r1[i + 1] * x1 + r1[i + 2] * x2 + r1[i + 3] * x3;
+    y[i + 2] += r0[i + 2] * x0 + r1[i + 2] * x1 + r2[i + 2] * x2 + r2[i + 3] * x3;
+    y[i + 3] += r0[i + 3] * x0 + r1[i + 3] * x1 + r2[i + 3] * x2 + r3[i + 3] * x3;
+    T s0 = 0, s1 = 0, s2 = 0, s3 = 0;
+#pragma omp simd reduction(+ : s0, s1, s2, s3)
+    for (int64_t j = i + 4; j < n; ++j) {
+      s0 += r0[j] * x[j];
+      s1 += r1[j] * x[j];
+      s2 += r2[j] * x[j];
+      s3 += r3[j] * x[j];
+      y[j] += r0[j] * x0 + r1[j] * x1 + r2[j] * x2 + r3[j] * x3;
+    }
+    y[i] += s0, y[i + 1] += s1, y[i + 2] += s2, y[i + 3] += s3;
+  }
+  for (; i < end; ++i) {
+    const T* const row = a.data + i * a.row_stride;
+    y[i] += inner_product(row + i, x + i, n - i);
+    for (int64_t j = i + 1; j < n; ++j) y[j] += row[j] * x[i];
+  }
+}
+
+/// y = a x. A large matrix is cut in bands of about as many elements, with sums of their own, by its size alone: the
+/// bits are the same at any thread count.
+template <class T> void multiply_symmetric(Matrix<const T> a, const T* x, T* y) {
+  constexpr int64_t kBands = 8;
+  const int64_t n = a.rows;
+  std::fill_n(y, n, T{0});
+  if (n < 192) return add_symmetric_rows(a, x, y, 0, n);
+  Scratch<T> room(checked_multiply(kBands, n));
+  // Below row n (1 - sqrt(1 - b / bands)) lies that share of the triangle.
+  const auto begin_of = [n](int64_t band) {
+    return n - static_cast<int64_t>(static_cast<double>(n) * std::sqrt(1 - static_cast<double>(band) / kBands));
+  };
+  const int64_t grain = n < 384 ? kBands : 1;  // sooner done than a second thread has begun
+  parallel_for(kBands, grain, [&](int64_t band, int64_t stop) {
+    for (; band < stop; ++band) {
+      T* const sums = room.data() + band * n;
+      std::fill_n(sums, n, T{0});
+      add_symmetric_rows(a, x, sums, begin_of(band), begin_of(band + 1));
+    }
+  });
+  for (int64_t band = 0; band < kBands; ++band)
+    for (int64_t i = begin_of(band); i < n; ++i) y[i] += room.data()[band * n + i];
+}
+
+/// y += factor x
+template <class T> void add_multiple(T factor, const T* x, T* y, int64_t n) {
+  for (int64_t i = 0; i < n; ++i) y[i] += factor * x[i];
+}
+
+/// Reduces a symmetric matrix.
+template <class T> class Tridiagonal {
+ public:
+  /// Row-major `a`, of which the upper triangle is read, is used up. The diagonal of T comes to lie in d (n), what is
+  /// beside it in e (n - 1).
+  Tridiagonal(Matrix<T> a, double* d, double* e)
+      : n_(a.rows), vectors_(checked_multiply(n_, n_)), scales_(n_), a_(a), d_(d), e_(e) {
+    for (int64_t first = 0; first + 2 < n_; first += kReduced) reduce_panel(first);
+    for (int64_t i = std::max<int64_t>(0, n_ - 2); i < n_; ++i) d_[i] = a.at(i, i);
+    if (n_ > 1) e_[n_ - 2] = a.at(n_ - 2, n_ - 1);
+  }
+
+  /// Rows of z, which are vectors of T, become the vectors Q z of a.
+  void transform(Matrix<T> z) const {
+    Scratch<T> gram(kReduced * kReduced), factor(kReduced * kReduced);
+    Scratch<T> first(checked_multiply(n_, kReduced)), second(checked_multiply(n_, kReduced));
+    for (int64_t panel = (std::max<int64_t>(n_ - 3, 0) / kReduced) * kReduced; panel >= 0; panel -= kReduced) {
+      const int64_t width = width_of(panel), rest = n_ - panel - 1;
+      if (width <= 0) continue;
+      const Matrix<const T> v =
+          row_major<const T>(&vectors_.data()[panel * n_], width, n_).block(0, panel + 1, width, rest);
+      const Matrix<T> t = row_major(factor.data(), width, width), g = row_major(gram.data(), width, width);
+      gemm<T>(v, v.transposed(), g);
+      set_factor(g, scales_.data() + panel, t);
+      // z (I - V T V^T)^T = z - ((z V) T^T) V^T
+      const Matrix<T> part = z.block(0, panel + 1, z.rows, rest);
+      const Matrix<T> x = row_major(first.data(), z.rows, width), y = row_major(second.data(), z.rows, width);
+      gemm<T>(part, v.transposed(), x);
+      gemm<T>(x, t.transposed(), y);
+      subtract_product<T>(y, v, part);
+    }
+  }
+
+ private:
+  int64_t width_of(int64_t panel) const { return std::min(kReduced, n_ - 2 - panel); }
+
+  /// T of I - V T V^T from g = V^T V.
+  static void set_factor(Matrix<const T> g, const T* scales, Matrix<T> t) {
+    for (int64_t j = 0; j < t.columns; ++j) {
+      for (int64_t i = 0; i < t.rows; ++i) t.at(i, j) = 0;
+      for (int64_t i = 0; i < j; ++i)
+        for (int64_t k = i; k < j; ++k) t.at(i, j) -= scales[j] * t.at(i, k) * g.at(k, j);
+      t.at(j, j) = scales[j];
+    }
+  }
+
+  void reduce_panel(int64_t first) {
+    const int64_t width = width_of(first);
+    // V, W, V: the upper and the lower two thirds are the sides of V W^T + W V^T.
+    Scratch<T> sides(checked_multiply(3 * width, n_));
+    const Matrix<T> v = row_major(vectors_.data() + first * n_, width, n_);
+    const Matrix<T> w = row_major(sides.data() + width * n_, width, n_);
+    for (int64_t k = 0; k < width; ++k) {
+      const int64_t j = first + k, left = n_ - j - 1;
+      T* const row = &a_.at(j, 0);
+      for (int64_t i = 0; i < k; ++i) {
+        add_multiple(-v.at(i, j), &w.at(i, j), row + j, n_ - j);
+        add_multiple(-w.at(i, j), &v.at(i, j), row + j, n_ - j);
+      }
+      d_[j] = row[j];
+      T *const x = &v.at(k, j + 1), *const y = &w.at(k, j + 1);
+      std::fill_n(&v.at(k, 0), j + 1, T{0});
+      std::fill_n(&w.at(k, 0), j + 1, T{0});
+      std::copy_n(row + j + 1, left, x);
+      const auto [scale, beta] = reflection(x, left);
+      scales_.data()[j] = scale;
+      e_[j] = beta;
+      multiply_symmetric<T>(a_.block(j + 1, j + 1, left, left), x, y);
+      for (int64_t i = 0; i < k; ++i) {
+        const T *const vi = &v.at(i, j + 1), *const wi = &w.at(i, j + 1);
+        const T along_w = inner_product(wi, x, left), along_v = inner_product(vi, x, left);
+        add_multiple(-along_w, vi, y, left);
+        add_multiple(-along_v, wi, y, left);
+      }
+      for (int64_t i = 0; i < left; ++i) y[i] *= scale;
+      add_multiple(-scale / 2 * inner_product(x, y, left), x, y, left);
+    }
+    const int64_t begin = first + width;
+    std::copy_n(v.data, width * n_, sides.data());
+    std::copy_n(v.data, width * n_, sides.data() + 2 * width * n_);
+    constexpr int64_t kRows = 128;  // what is left of the diagonal blocks is computed for nothing
+    const Matrix<T> up = row_major(sides.data(), 2 * width, n_), down = row_major(w.data, 2 * width, n_);
+    for (int64_t i = begin; i < n_; i += kRows) {
+      const int64_t rows = std::min(kRows, n_ - i);
+      subtract_product<T>(up.block(0, i, 2 * width, rows).transposed(), down.block(0, i, 2 * width, n_ - i),
+                          a_.block(i, i, rows, n_ - i));
+    }
+  }
+
+  int64_t n_;
+  Scratch<T> vectors_;  // row j: the reflection of column j, from element j + 1 on
+  Scratch<T> scales_;
+  Matrix<T> a_;
+  double *d_, *e_;
+};
+
+}  // namespace weft::kernels::cpu::linalg

@@ -1,0 +1,210 @@
+// Group normalisation of channels-last memory as it is: images of pixels, each a row of channels. Sums are taken
+// channel by channel, so that which channels a thread has changes no bit of them.
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+
+#include "tensor/core/operand.h"
+#include "tensor/kernels/cpu/base/convert.h"
+#include "tensor/kernels/cpu/base/scratch.h"
+#include "tensor/kernels/cpu/base/simd.h"
+#include "tensor/runtime/parallel.h"
+
+namespace weft::kernels::cpu {
+
+/// Whether x (N, C, ...) is dense in memory as (N, ..., C), and not as (N, C, ...) too.
+inline bool is_pixel_rows(const Operand& x) {
+  if (x.rank() < 3 || x.numel() == 0 || x.size(1) == 1 || x.stride(1) != 1) return false;
+  int64_t step = x.size(1);
+  for (int64_t axis = x.rank() - 1; axis >= 2; step *= x.size(axis), --axis)
+    if (x.size(axis) > 1 && x.stride(axis) != step) return false;
+  return step > x.size(1) && (x.size(0) == 1 || x.stride(0) == step);
+}
+
+/// Images (pixels, channels), whose channels are `groups` times `per_group`.
+struct GroupedPixels {
+  int64_t images, pixels, groups, per_group;
+
+  int64_t channels() const { return groups * per_group; }
+  /// f(image, first group, end): all groups of an image, or few of them where there are few images.
+  template <class F> void for_ranges(const F& f) const {
+    const int64_t line = (63 + per_group) / per_group, groups_at_once = images >= 16 ? groups : std::min(groups, line);
+    const int64_t ranges = (groups + groups_at_once - 1) / groups_at_once, work = groups_at_once * per_group * pixels;
+    parallel_for(images * ranges, std::max<int64_t>(1, 8192 / work), [&](int64_t begin, int64_t end) {
+      for (int64_t i = begin; i < end; ++i) {
+        const int64_t first = i % ranges * groups_at_once;
+        f(i / ranges, first, std::min(groups, first + groups_at_once));
+      }
+    });
+  }
+};
+
+namespace detail {
+
+/// The lanes of a full or partial register, as C.
+template <class C, class T, class Count> WEFT_SIMD simd::Vec<C> channels_at(const T* p, Count count) {
+  if constexpr (std::is_same_v<Count, int>)
+    return simd::load_part<C>(p, count);
+  else
+    return simd::load<C>(p);
+}
+
+template <class C, class T, class Count> WEFT_SIMD void put_channels(T* p, simd::Vec<C> v, Count count) {
+  if constexpr (std::is_same_v<Count, int>)
+    simd::store_part<C>(p, v, count);
+  else
+    simd::store<C>(p, v);
+}
+
+/// f(c, count) for every register of the channels: count of them from c on.
+template <class C, class F> WEFT_SIMD void for_channels(int64_t channels, const F& f) {
+  constexpr int kWidth = simd::kLanes<C>;
+  int64_t c = 0;
+  for (; c + kWidth <= channels; c += kWidth) f(c, std::integral_constant<int, kWidth>{});
+  if (c < channels) f(c, static_cast<int>(channels - c));
+}
+
+/// totals (kSums, channels) = the sums over the pixels of value(pixel, c, count), kSums registers of channels from c
+/// on. 64 pixels are added in C, these sums in double.
+template <class C, int kSums, class F>
+void channel_totals(int64_t pixels, int64_t channels, double* totals, const F& value) {
+  const Scratch<C> stage(kSums * channels);
+  std::fill_n(totals, kSums * channels, 0.0);
+  for (int64_t first = 0; first < pixels; first += 64) {
+    std::fill_n(stage.data(), kSums * channels, C(0));
+    const int64_t end = std::min(pixels, first + 64);
+    const auto add = [&]<int P>(int64_t i, std::integral_constant<int, P>) __attribute__((always_inline)) {
+      for_channels<C>(
+          channels, [&](int64_t c, auto count) __attribute__((always_inline)) {
+            auto sums = value(i, c, count);
+            for (int p = 1; p < P; ++p) {
+              const auto more = value(i + p, c, count);
+              for (size_t k = 0; k < kSums; ++k) sums[k] += more[k];
+            }
+            for (size_t k = 0; k < kSums; ++k) {
+              C* to = stage.data() + static_cast<int64_t>(k) * channels + c;
+              put_channels<C>(to, channels_at<C>(to, count) + sums[k], count);
+            }
+          });
+    };
+    int64_t i = first;
+    for (; i + 4 <= end; i += 4) add(i, std::integral_constant<int, 4>{});
+    for (; i < end; ++i) add(i, std::integral_constant<int, 1>{});
+    for (int64_t c = 0; c < kSums * channels; ++c) totals[c] += static_cast<double>(stage.data()[c]);
+  }
+}
+
+/// Four values per channel, as C: the halves of the mean (see Centre), a factor and a term.
+template <class C> class ChannelTable {
+ public:
+  explicit ChannelTable(int64_t channels) : channels_(channels), values_(4 * channels) {}
+  void set_mean(int64_t c, double mean) {
+    const C high = static_cast<C>(mean), low = static_cast<C>(mean - static_cast<double>(high));
+    row(0)[c] = high, row(1)[c] = low == low ? low : C(0);  // an infinite mean
+  }
+  C* row(int64_t k) const { return values_.data() + k * channels_; }
+  template <class T, class Count> WEFT_SIMD simd::Vec<C> centred(const T* x, int64_t c, Count count) const {
+    return (channels_at<C>(x, count) - channels_at<C>(row(0) + c, count)) - channels_at<C>(row(1) + c, count);
+  }
+
+ private:
+  int64_t channels_;
+  Scratch<C> values_;
+};
+
+}  // namespace detail
+
+/// x and y are the images; weight and bias have a value per channel, mean and rstd get one per image and group.
+template <class T, class Values>
+void normalise_pixels(const GroupedPixels& s, const T* x, const Values& weight, const Values& bias, double eps, T* y,
+                      double* mean, double* rstd) {
+  using C = Compute<T>;
+  const int64_t step = s.channels();
+  s.for_ranges([&](int64_t n, int64_t first, int64_t end) {
+    const int64_t width = (end - first) * s.per_group, from = n * s.pixels * step + first * s.per_group;
+    const double count = static_cast<double>(s.pixels * s.per_group);
+    const T* in = x + from;
+    const Scratch<double> totals(width);
+    detail::ChannelTable<C> table(width);
+    const auto group_total = [&](int64_t g) {
+      double sum = 0;
+      for (int64_t c = 0; c < s.per_group; ++c) sum += totals.data()[(g - first) * s.per_group + c];
+      return sum;
+    };
+    detail::channel_totals<C, 1>(s.pixels, width, totals.data(), [&](int64_t i, int64_t c, auto lanes) {
+      return std::array{detail::channels_at<C>(in + i * step + c, lanes)};
+    });
+    for (int64_t g = first; g < end; ++g) {
+      mean[n * s.groups + g] = group_total(g) / count;
+      for (int64_t c = 0; c < s.per_group; ++c) table.set_mean((g - first) * s.per_group + c, mean[n * s.groups + g]);
+    }
+    detail::channel_totals<C, 1>(s.pixels, width, totals.data(), [&](int64_t i, int64_t c, auto lanes) {
+      const auto value = table.centred(in + i * step + c, c, lanes);
+      return std::array{value * value};
+    });
+    for (int64_t g = first; g < end; ++g) {
+      const double r = rstd[n * s.groups + g] = 1.0 / std::sqrt(group_total(g) / count + eps);
+      for (int64_t c = g * s.per_group; c < (g + 1) * s.per_group; ++c) {
+        table.row(2)[c - first * s.per_group] = static_cast<C>(r * weight[c]);
+        table.row(3)[c - first * s.per_group] = static_cast<C>(bias[c]);
+      }
+    }
+    T* out = y + from;
+    for (int64_t i = 0; i < s.pixels; ++i)
+      detail::for_channels<C>(width, [&](int64_t c, auto lanes) {
+        const auto value =
+            table.centred(in + i * step + c, c, lanes) * detail::channels_at<C>(table.row(2) + c, lanes) +
+            detail::channels_at<C>(table.row(3) + c, lanes);
+        detail::put_channels<C>(out + i * step + c, value, lanes);
+      });
+  });
+}
+
+/// sums and dots (images, channels): of g and of g (x - mean). dx, where it is not null, is the gradient of x.
+template <class T, class Values>
+void pixel_gradients(const GroupedPixels& s, const T* g, const T* x, const Values& weight, const Values& mean,
+                     const Values& rstd, T* dx, double* sums, double* dots) {
+  using C = Compute<T>;
+  const int64_t step = s.channels();
+  s.for_ranges([&](int64_t n, int64_t first, int64_t end) {
+    const int64_t width = (end - first) * s.per_group, channel = first * s.per_group;
+    const int64_t from = n * s.pixels * step + channel;
+    const T *in = x + from, *gradient = g + from;
+    const Scratch<double> totals(2 * width);
+    detail::ChannelTable<C> table(width);
+    for (int64_t c = 0; c < width; ++c) table.set_mean(c, mean[n * s.groups + (channel + c) / s.per_group]);
+    detail::channel_totals<C, 2>(s.pixels, width, totals.data(), [&](int64_t i, int64_t c, auto lanes) {
+      const auto value = detail::channels_at<C>(gradient + i * step + c, lanes);
+      return std::array{value, value * table.centred(in + i * step + c, c, lanes)};
+    });
+    std::copy_n(totals.data(), width, sums + n * step + channel);
+    std::copy_n(totals.data() + width, width, dots + n * step + channel);
+    if (dx == nullptr) return;
+    const Scratch<C> level(width);
+    for (int64_t group = first; group < end; ++group) {
+      double a = 0, b = 0;  // the sums of g weight and of g weight (x - mean)
+      const int64_t begin = (group - first) * s.per_group;
+      for (int64_t c = begin; c < begin + s.per_group; ++c)
+        a += weight[channel + c] * totals.data()[c], b += weight[channel + c] * totals.data()[width + c];
+      const double r = rstd[n * s.groups + group], count = static_cast<double>(s.pixels * s.per_group);
+      for (int64_t c = begin; c < begin + s.per_group; ++c) {
+        level.data()[c] = static_cast<C>(r * a / count);
+        table.row(2)[c] = static_cast<C>(r * weight[channel + c]);
+        table.row(3)[c] = static_cast<C>(r * r * r * b / count);
+      }
+    }
+    T* out = dx + from;
+    for (int64_t i = 0; i < s.pixels; ++i)
+      detail::for_channels<C>(width, [&](int64_t c, auto lanes) {
+        const auto value =
+            detail::channels_at<C>(gradient + i * step + c, lanes) * detail::channels_at<C>(table.row(2) + c, lanes) -
+            detail::channels_at<C>(level.data() + c, lanes) -
+            table.centred(in + i * step + c, c, lanes) * detail::channels_at<C>(table.row(3) + c, lanes);
+        detail::put_channels<C>(out + i * step + c, value, lanes);
+      });
+  });
+}
+
+}  // namespace weft::kernels::cpu

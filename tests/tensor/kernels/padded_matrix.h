@@ -1,0 +1,33 @@
+// Matrices of small integers inside of larger memory, so that what a product writes beside its result shows.
+#pragma once
+
+#include <vector>
+
+#include "tensor/kernels/cpu/base/matrix.h"
+#include "tests/reference/matmul.h"
+#include "tests/tensor/kernels/arrays.h"
+
+namespace weft::testing {
+
+/// A matrix with gaps between its rows (columns where `transposed`, which has neighbouring rows) and on either side.
+template <class T> struct Padded {
+  static constexpr int64_t kGap = 3;
+  Padded(int64_t rows, int64_t columns, bool transposed, Random& random) : memory(size(rows, columns)) {
+    for (T& v : memory) v = static_cast<T>(static_cast<float>(pick(random, -4, 4)));
+    const int64_t step = (transposed ? rows : columns) + kGap;
+    matrix = {memory.data() + kGap, rows, columns, transposed ? 1 : step, transposed ? step : 1};
+  }
+  static size_t size(int64_t rows, int64_t columns) {
+    return static_cast<size_t>((rows + kGap) * (columns + kGap) + 2 * kGap);
+  }
+  std::vector<T> memory;
+  kernels::cpu::Matrix<T> matrix;
+};
+
+template <class T> reference::Array values_of(const kernels::cpu::Matrix<T>& x) {
+  return reference::build({x.rows, x.columns}, [&](const std::vector<int64_t>& i) {
+    return static_cast<double>(static_cast<float>(x.at(i[0], i[1])));
+  });
+}
+
+}  // namespace weft::testing
