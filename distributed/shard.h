@@ -7,8 +7,8 @@
 namespace weft::distributed {
 
 /// From now on each rank of `group` keeps the state of about 1 / size of the optimizer's elements (whole parameters,
-/// the largest first to the rank that has least), and step() updates these and brings the others from their ranks. For after
-/// DataParallel, whose gradients all ranks have:
+/// the largest first to the rank that has least), and step() updates these and brings the others from their ranks. For
+/// after DataParallel, whose gradients all ranks have:
 ///   optim::AdamW optimizer(model.parameters(), {.lr = 1e-3});
 ///   distributed::shard(optimizer, group);
 /// Each parameter is computed as without it, to the bit. state_dict() is then a call of all ranks and gives the whole

@@ -1,4 +1,5 @@
-// The copies of parameters that an Autocast scope shares: never a stale value, whatever code writes, and one cast per change.
+// The copies of parameters that an Autocast scope shares: never a stale value, whatever code writes, and one cast per
+// change.
 #include "tensor/dispatch/autocast_copies.h"
 
 #include <gtest/gtest.h>
