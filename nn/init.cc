@@ -6,6 +6,7 @@
 #include "autograd/grad_mode.h"
 #include "tensor/functions/binary.h"
 #include "tensor/functions/random.h"
+#include "tensor/functions/special.h"
 #include "tensor/functions/unary.h"
 
 namespace weft::nn::init {

@@ -9,7 +9,7 @@
 #include "tensor/functions/binary.h"
 #include "tensor/functions/compare.h"
 #include "tensor/functions/fill.h"
-#include "tensor/functions/special.h"
+#include "tensor/functions/unary.h"
 #include "tensor/ops/unary.h"
 
 namespace weft::autograd {
@@ -72,14 +72,6 @@ WEFT_GRADIENT(Acosh) = per_input([](Grad g, Input<0> x) { return g * rsqrt(x - 1
 WEFT_GRADIENT(Atanh) = per_input([](Grad g, Input<0> x) { return g / ((1.0 - x) * (1.0 + x)); });
 WEFT_GRADIENT(Erfc) = per_input([](Grad g, Input<0> x) {
   return g * (exp(-square(x)) * (-2.0 * std::numbers::inv_sqrtpi));
-});
-WEFT_GRADIENT(Erfinv) = per_input([](Grad g, Output y) {
-  return g * (exp(square(y)) * (0.5 / std::numbers::inv_sqrtpi));
-});
-WEFT_GRADIENT(Lgamma) = per_input([](Grad g, Input<0> x) { return g * digamma(x); });
-WEFT_GRADIENT(Digamma) = per_input([](Grad g, Input<0> x) { return g * polygamma(1, x); });
-WEFT_GRADIENT(Polygamma) = per_input([](const op::Polygamma& op, Grad g, Input<0> x) {
-  return g * polygamma(op.order + 1, x);
 });
 // 0 where a value was replaced.
 WEFT_GRADIENT(NanToNum) = per_input([](Grad g, Input<0> x) { return where(isfinite(x), g, zeros_like(g)); });

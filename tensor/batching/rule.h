@@ -5,7 +5,7 @@
 // A rule gets the batches behind the op's inputs, at least one of which has a batch axis, and gives the batches of
 // its results, with the axis first. It calls ordinary ops, so that history below is theirs. An op without a rule runs
 // sample by sample (one_by_one): right for every op, and as slow as a loop. Ops whose policy broadcasts, and the rows
-// of unary.inc and compare.inc, have the rule same_op.
+// of unary.inc and its like and of compare.inc, have the rule same_op.
 //
 //   same_op       the same op: it looks at each element alone, or takes any axes in front
 //   along_axis    `op.axis` counted from 0, behind the batch's

@@ -1,6 +1,6 @@
 #include "tensor/functions/activation.h"
 
-#include "tensor/dispatch/apply.h"
+#include "tensor/dispatch/over.h"
 #include "tensor/functions/arg_reduce.h"
 #include "tensor/functions/binary.h"
 #include "tensor/functions/compare.h"
@@ -29,6 +29,10 @@ Tensor channel_weight(const Tensor& x, const Tensor& weight) {
 Tensor at_least(const Tensor& norms, double eps) { return clip(norms, eps, std::nullopt); }
 
 }  // namespace
+
+#define WEFT_UNARY WEFT_UNARY_FUNCTION
+#include "tensor/ops/activation.inc"
+#undef WEFT_UNARY
 
 Tensor elu(const Tensor& x, double alpha) {
   Frame frame("elu", x);

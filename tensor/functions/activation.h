@@ -1,11 +1,15 @@
-// Activations beside those of unary.h, element by element but where an axis is named. Integers and bool become f32; NaN
-// propagates.
+// Activations beside those of unary.h, element by element but where an axis is named: mish, hardswish, hardsigmoid,
+// logsigmoid, softsign, and those below. Integers and bool become f32; NaN propagates.
 #pragma once
 
 #include "tensor/functions/random.h"
 #include "tensor/tensor.h"
 
 namespace weft {
+
+// The formulas are beside the rows.
+#define WEFT_UNARY_ROWS "tensor/ops/activation.inc"
+#include "tensor/functions/unary_rows.inc"
 
 /// x where x > 0, else alpha (e^x - 1): Clevert et al., arXiv 1511.07289.
 Tensor elu(const Tensor& x, double alpha = 1);

@@ -2,15 +2,19 @@
 
 #include <numbers>
 
-#include "tensor/dispatch/apply.h"
+#include "tensor/dispatch/over.h"
 #include "tensor/functions/binary.h"
 #include "tensor/functions/compare.h"
 #include "tensor/functions/copy.h"
 #include "tensor/functions/fill.h"
 #include "tensor/functions/unary.h"
-#include "tensor/ops/unary.h"
+#include "tensor/ops/special.h"
 
 namespace weft {
+
+#define WEFT_UNARY WEFT_UNARY_FUNCTION
+#include "tensor/ops/special.inc"
+#undef WEFT_UNARY
 
 Tensor polygamma(int64_t order, const Tensor& x) {
   Frame frame("polygamma", x);

@@ -1,4 +1,5 @@
-// Special functions, element by element. Integers and bool become f32; NaN propagates.
+// Special functions, element by element: erfinv, lgamma, digamma, i0, i1, and those below. Integers and bool become
+// f32; NaN propagates.
 #pragma once
 
 #include <optional>
@@ -6,6 +7,10 @@
 #include "tensor/tensor.h"
 
 namespace weft {
+
+// The formulas are beside the rows.
+#define WEFT_UNARY_ROWS "tensor/ops/special.inc"
+#include "tensor/functions/unary_rows.inc"
 
 /// Derivative number `order` of digamma; order 0 is digamma. Below 0 it is NaN for orders above 2. Error for order < 0.
 Tensor polygamma(int64_t order, const Tensor& x);

@@ -29,15 +29,7 @@ template <class Op> Tensor& write(const Op& op, const char* name, Tensor& self) 
 
 }  // namespace
 
-#define WEFT_UNARY(Op, function, policy)                                                                \
-  Tensor function(const Tensor& x) {                                                                    \
-    Frame frame(#function, x);                                                                          \
-    return dispatch::apply(op::Op{}, x);                                                                \
-  }                                                                                                     \
-  Tensor function(Tensor&& x) {                                                                         \
-    Frame frame(#function, x);                                                                          \
-    return dispatch::over(x, [&](uint32_t dying) { return dispatch::apply_over(op::Op{}, dying, x); }); \
-  }
+#define WEFT_UNARY WEFT_UNARY_FUNCTION
 #include "tensor/ops/unary.inc"
 #undef WEFT_UNARY
 

@@ -1,7 +1,7 @@
 // Element-wise functions of one tensor: neg, abs, sign, square, relu, floor, ceil, round, trunc, bitwise_not (~), sqrt,
 // rsqrt, reciprocal, exp, exp2, expm1, log, log2, log10, log1p, sin, cos, tan, asin, acos, atan, sinh, cosh, tanh,
-// asinh, acosh, atanh, sigmoid, silu, softplus, erf, erfc, erfinv, lgamma, digamma, mish, hardswish, hardsigmoid,
-// logsigmoid, softsign, and those below. Shape and memory order are kept; NaN and Inf propagate. Functions that
+// asinh, acosh, atanh, sigmoid, silu, softplus, erf, erfc, and those below. special.h and activation.h have more. Shape
+// and memory order are kept; NaN and Inf propagate. Functions that
 // leave the integers (exp, sqrt, ...) take integers and bool too and give f32. A temporary's memory is used again where
 // nothing else holds it.
 #pragma once
@@ -14,11 +14,8 @@
 namespace weft {
 
 // The formulas are beside the rows.
-#define WEFT_UNARY(Op, function, policy) \
-  Tensor function(const Tensor& x);      \
-  Tensor function(Tensor&& x);
-#include "tensor/ops/unary.inc"
-#undef WEFT_UNARY
+#define WEFT_UNARY_ROWS "tensor/ops/unary.inc"
+#include "tensor/functions/unary_rows.inc"
 
 inline Tensor operator~(const Tensor& x) { return bitwise_not(x); }
 /// To `decimals` places, halves to the even digit; negative ones round to tens, hundreds... DtypeError for integers

@@ -22,16 +22,6 @@ template <class F> Tensor window(int64_t count, bool periodic, DType dtype, cons
   return from_vector(weights, Shape{count}, dtype);
 }
 
-/// The modified Bessel function of order 0: sum of ((x / 2)^k / k!)^2.
-double bessel_i0(double x) {
-  double term = 1, sum = 1;
-  for (double k = 1; term > 1e-17 * sum; ++k) {
-    term *= (x / (2 * k)) * (x / (2 * k));
-    sum += term;
-  }
-  return sum;
-}
-
 }  // namespace
 
 Tensor hann_window(int64_t count, bool periodic, DType dtype) {
@@ -58,8 +48,8 @@ Tensor bartlett_window(int64_t count, bool periodic, DType dtype) {
 Tensor kaiser_window(int64_t count, bool periodic, double beta, DType dtype) {
   Frame frame("kaiser_window");
   if (!(std::fabs(beta) <= 700)) throw Error(text("beta = ", beta, " must lie between -700 and 700"));
-  return window(count, periodic, dtype, [scale = bessel_i0(beta), beta](double t) {
-    return bessel_i0(beta * std::sqrt(std::fmax(0, 1 - (2 * t - 1) * (2 * t - 1)))) / scale;
+  return window(count, periodic, dtype, [scale = std::cyl_bessel_i(0, std::fabs(beta)), beta](double t) {
+    return std::cyl_bessel_i(0, std::fabs(beta) * std::sqrt(std::fmax(0, 1 - (2 * t - 1) * (2 * t - 1)))) / scale;
   });
 }
 

@@ -1,9 +1,13 @@
-// Descriptors of activations that have attributes.
+// Descriptors of activations.
 #pragma once
 
 #include "tensor/ops/unary.h"
 
 namespace weft::op {
+
+#define WEFT_UNARY WEFT_UNARY_DESCRIPTOR
+#include "tensor/ops/activation.inc"
+#undef WEFT_UNARY
 
 /// scale x where x > 0, else scale alpha (e^(input_scale x) - 1): elu, selu and celu.
 struct Elu {

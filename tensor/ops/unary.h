@@ -21,12 +21,14 @@ inline constexpr Policy kDelicate = {.accepts = kFloating, .widens_integers = tr
 /// Integers and bool.
 inline constexpr Policy kBits = {.accepts = kIntegers | only(boolean)};
 
-#define WEFT_UNARY(Op, function, rules)                   \
+/// What a row of unary.inc, special.inc and activation.inc declares here.
+#define WEFT_UNARY_DESCRIPTOR(Op, function, rules)        \
   struct Op : Elementwise {                               \
     static constexpr std::string_view name = #function;   \
     static constexpr Policy policy = rules;               \
     void cpu(const Operand& x, const Operand& out) const; \
   };
+#define WEFT_UNARY WEFT_UNARY_DESCRIPTOR
 #include "tensor/ops/unary.inc"
 #undef WEFT_UNARY
 
@@ -73,17 +75,6 @@ struct NanToNum {
   static constexpr Policy policy = kKeepsDType;
   void attributes(auto visit) const { visit("nan", nan), visit("above", above), visit("below", below); }
   bool operator==(const NanToNum&) const = default;
-  Spec infer(const Operand& x) const { return spec_like(x); }
-  void cpu(const Operand& x, const Operand& out) const;
-};
-
-/// Derivative number `order` (1 or more) of digamma.
-struct Polygamma {
-  int64_t order;
-  static constexpr std::string_view name = "polygamma";
-  static constexpr Policy policy = kDelicate;
-  void attributes(auto visit) const { visit("order", order); }
-  bool operator==(const Polygamma&) const = default;
   Spec infer(const Operand& x) const { return spec_like(x); }
   void cpu(const Operand& x, const Operand& out) const;
 };

@@ -1,4 +1,4 @@
-// Cases of rounding, logarithms, trigonometric, hyperbolic and special functions.
+// Cases of rounding, logarithms, trigonometric and hyperbolic functions.
 #include <cmath>
 #include <limits>
 #include <numbers>
@@ -7,7 +7,6 @@
 #include "tensor/functions/compare.h"
 #include "tensor/functions/copy.h"
 #include "tensor/functions/fill.h"
-#include "tensor/functions/special.h"
 #include "tensor/functions/unary.h"
 #include "tests/ops/families.h"
 
@@ -112,103 +111,6 @@ void add_transcendental(Cases& cases) {
   cases.add("rad2deg", between(-4, 4), CALL(rad2deg(x[0])), pointwise([](double a) { return a * 180 / kPi; })).widens();
 }
 
-/// erf^-1 by bisection.
-double naive_erfinv(double y) {
-  if (!(std::abs(y) <= 1)) return std::nan("");
-  if (std::abs(y) == 1) return y * kInf;
-  double low = -6, high = 6;
-  for (int i = 0; i < 100; ++i) (std::erf((low + high) / 2) < y ? low : high) = (low + high) / 2;
-  return (low + high) / 2;
-}
-/// The sum over 1 / k - 1 / (k + x - 1), its end by the integral: 10 digits.
-double naive_digamma(double x) {
-  if (std::isnan(x) || x == kInf) return x;
-  if (x == 0) return -std::copysign(kInf, x);
-  if (x < 0 && x == std::floor(x)) return std::nan("");
-  double sum = -std::numbers::egamma;
-  const double n = 20000;
-  for (double k = 1; k <= n; ++k) sum += 1 / k - 1 / (k + x - 1);
-  return sum + std::log1p((x - 1) / (n + 0.5));
-}
-/// sum of 2 / (x + k)^3, negated
-double naive_polygamma2(double x) {
-  double sum = 0;
-  const double n = 5000;
-  for (double k = 0; k < n; ++k) sum += 2 / ((x + k) * (x + k) * (x + k));
-  return -(sum + 1 / ((n + x - 0.5) * (n + x - 0.5)));
-}
-
-void add_special_functions(Cases& cases) {
-  cases
-      .add("erfinv", {{uniform({3, 4}, -0.95, 0.95)}, {uniform({}, -0.9, 0.9)}, {uniform({0}, 0, 1)}, {special({19})}},
-           CALL(erfinv(x[0])), pointwise(naive_erfinv))
-      .widens()
-      .loose(20);
-  cases
-      .add("lgamma", {{uniform({3, 4}, 0.3, 6)}, {uniform({}, 1, 2)}, {uniform({0}, 0, 1)}, {special({19})}},
-           CALL(lgamma(x[0])), pointwise([](double a) { return std::lgamma(a); }))
-      .widens()
-      .loose(20);
-  cases
-      .add("digamma", {{uniform({3, 4}, 0.3, 6)}, {uniform({}, 1, 2)}, {given({4}, {-0.5, -1.3, -2.7, 30})}},
-           CALL(digamma(x[0])), pointwise(naive_digamma))
-      .widens()
-      .loose(20);
-  cases
-      .add("digamma at poles", {{given({7}, {0, -0.0, -1, -20, kInf, std::nan(""), 1e18})}}, CALL(digamma(x[0])),
-           pointwise([](double a) { return a == 1e18 ? std::log(a) : naive_digamma(a); }))
-      .compares(only(f64))
-      .no_gradient();
-  cases
-      .add("polygamma", {{uniform({3, 4}, 0.5, 6)}, {uniform({}, 1, 2)}, {uniform({0}, 1, 2)}},
-           CALL(polygamma(2, x[0])), pointwise(naive_polygamma2))
-      .widens()
-      .loose(40);
-  cases
-      .add("polygamma below 0", {{given({3}, {-0.5, -1.3, -2.7})}}, CALL(polygamma(2, x[0])),
-           pointwise(naive_polygamma2))
-      .compares(only(f32) | only(f64))
-      .no_gradient()
-      .loose(40);
-  cases
-      .add("polygamma 0 and 1", {{uniform({2, 3}, 0.5, 4)}}, CALL(Outputs{polygamma(0, x[0]), polygamma(1, x[0])}),
-           [](const Arrays& x) {
-             const auto trigamma = [](double a) {
-               double sum = 0;
-               const double n = 20000;
-               for (double k = 0; k < n; ++k) sum += 1 / ((a + k) * (a + k));
-               return sum + 1 / (n + a - 0.5);
-             };
-             return Arrays{pointwise(naive_digamma)(x)[0], pointwise(+trigamma)(x)[0]};
-           })
-      .compares(kFloating)
-      .loose(20);
-  cases
-      .add("sinc", {{normal({3, 4}, {0})}, {normal({}, {0})}, {normal({0})}, {integers({9}, -2, 2)}}, CALL(sinc(x[0])),
-           pointwise([](double a) { return a == 0 ? 1 : std::sin(kPi * a) / (kPi * a); }))
-      .widens()
-      .loose(20);
-  std::vector<Sample> probabilities = between(0.1, 0.9);
-  probabilities.pop_back();
-  cases.add("logit", probabilities, CALL(logit(x[0])), pointwise([](double a) { return std::log(a) - std::log1p(-a); }))
-      .widens()
-      .loose(20);
-  cases
-      .add("logit limited", {{given({5}, {-1, 0, 0.3, 1, 2})}}, CALL(logit(x[0], 0.25)),
-           pointwise([](double a) { return std::log(std::clamp(a, 0.25, 0.75) / (1 - std::clamp(a, 0.25, 0.75))); }))
-      .widens()
-      .loose(10);
-  InputSpec off_zero = normal({3, 4}, {0});
-  off_zero.differentiable = false;  // it gets no gradient
-  cases
-      .add("heaviside",
-           {{off_zero, normal({4})}, {integers({20}, -1, 1), normal({})}, {special({19}), integers({}, -2, 2)}},
-           CALL(heaviside(x[0], x[1])), pointwise([](double a, double b) {
-             return std::isnan(a) ? a : a == 0 ? b : a > 0 ? 1.0 : 0.0;
-           }))
-      .accepts(kNumbers);
-}
-
 void add_nan_to_num(Cases& cases) {
   cases
       .add("nan_to_num", {{normal({3, 4})}, {special({19})}, {normal({})}, {normal({0})}},
@@ -285,12 +187,11 @@ void add_in_place(Cases& cases) {
 
 void add_errors(Cases& cases) {
   const std::pair<const char*, Function> functions[] = {
-      {"floor", floor},     {"ceil", ceil},       {"round", round},       {"trunc", trunc},      {"expm1", expm1},
-      {"exp2", exp2},       {"log2", log2},       {"log10", log10},       {"tan", tan},          {"asin", asin},
-      {"acos", acos},       {"atan", atan},       {"sinh", sinh},         {"cosh", cosh},        {"asinh", asinh},
-      {"acosh", acosh},     {"atanh", atanh},     {"erfc", erfc},         {"erfinv", erfinv},    {"lgamma", lgamma},
-      {"digamma", digamma}, {"sinc", sinc},       {"frac", frac},         {"deg2rad", deg2rad},  {"rad2deg", rad2deg},
-      {"isinf", isinf},     {"signbit", signbit}, {"isposinf", isposinf}, {"isneginf", isneginf}};
+      {"floor", floor},     {"ceil", ceil},   {"round", round},     {"trunc", trunc},       {"expm1", expm1},
+      {"exp2", exp2},       {"log2", log2},   {"log10", log10},     {"tan", tan},           {"asin", asin},
+      {"acos", acos},       {"atan", atan},   {"sinh", sinh},       {"cosh", cosh},         {"asinh", asinh},
+      {"acosh", acosh},     {"atanh", atanh}, {"erfc", erfc},       {"frac", frac},         {"deg2rad", deg2rad},
+      {"rad2deg", rad2deg}, {"isinf", isinf}, {"signbit", signbit}, {"isposinf", isposinf}, {"isneginf", isneginf}};
   for (const auto& [name, f] : functions)
     cases.error<Error>(
         std::string(name) + " undefined", [f = f] { f(Tensor()); },
@@ -306,13 +207,6 @@ void add_errors(Cases& cases) {
   cases.error<DtypeError>(
       "round integers to tens", [] { round(ones({2}, i64), -1); },
       "round([2] i64): integers have no -1 decimals; cast first, e.g. x.to(f64)");
-  cases.error<Error>(
-      "polygamma order", [] { polygamma(-1, ones({2})); }, "polygamma([2] f32): order -1 is below 0");
-  cases.error<Error>(
-      "logit eps", [] { logit(ones({2}), 0.75); }, "logit([2] f32): eps = 0.75 must lie between 0 and 0.5");
-  cases.error<ShapeError>(
-      "heaviside shapes", [] { heaviside(ones({2}), ones({3})); },
-      "heaviside([2] f32, [3] f32): shapes [2] and [3] do not broadcast: 2 and 3 on axis -1");
   cases.error<DtypeError>(
       "exp_ of integers", [] { ones({2}, i32).exp_(); },
       "exp_([2] i32): the result is f32 and cannot be written in place to i32; use the form that returns a new tensor");
@@ -334,7 +228,6 @@ void add_errors(Cases& cases) {
 void add_elementwise_cases(Cases& cases) {
   add_rounding(cases);
   add_transcendental(cases);
-  add_special_functions(cases);
   add_nan_to_num(cases);
   add_in_place(cases);
   add_errors(cases);

@@ -2,15 +2,19 @@
 #pragma once
 
 #include "tensor/batching/rule.h"
+#include "tensor/ops/activation.h"
 #include "tensor/ops/binary.h"
 #include "tensor/ops/compare.h"
 #include "tensor/ops/copy.h"
 #include "tensor/ops/masked.h"
+#include "tensor/ops/special.h"
 #include "tensor/ops/unary.h"
 
 namespace weft::batching {
 
 #define WEFT_UNARY(Op, function, policy) WEFT_BATCHING(Op) = same_op;
+#include "tensor/ops/activation.inc"
+#include "tensor/ops/special.inc"
 #include "tensor/ops/unary.inc"
 #undef WEFT_UNARY
 

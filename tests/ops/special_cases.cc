@@ -1,0 +1,157 @@
+// Cases of special functions.
+#include <cmath>
+#include <limits>
+#include <numbers>
+
+#include "tensor/functions/compare.h"
+#include "tensor/functions/copy.h"
+#include "tensor/functions/fill.h"
+#include "tensor/functions/special.h"
+#include "tests/ops/families.h"
+
+namespace weft::testing {
+
+namespace {
+
+constexpr double kPi = std::numbers::pi;
+constexpr double kInf = std::numeric_limits<double>::infinity();
+
+/// erf^-1 by bisection.
+double naive_erfinv(double y) {
+  if (!(std::abs(y) <= 1)) return std::nan("");
+  if (std::abs(y) == 1) return y * kInf;
+  double low = -6, high = 6;
+  for (int i = 0; i < 100; ++i) (std::erf((low + high) / 2) < y ? low : high) = (low + high) / 2;
+  return (low + high) / 2;
+}
+/// The sum over 1 / k - 1 / (k + x - 1), its end by the integral: 10 digits.
+double naive_digamma(double x) {
+  if (std::isnan(x) || x == kInf) return x;
+  if (x == 0) return -std::copysign(kInf, x);
+  if (x < 0 && x == std::floor(x)) return std::nan("");
+  double sum = -std::numbers::egamma;
+  const double n = 20000;
+  for (double k = 1; k <= n; ++k) sum += 1 / k - 1 / (k + x - 1);
+  return sum + std::log1p((x - 1) / (n + 0.5));
+}
+/// sum of 2 / (x + k)^3, negated
+double naive_polygamma2(double x) {
+  double sum = 0;
+  const double n = 5000;
+  for (double k = 0; k < n; ++k) sum += 2 / ((x + k) * (x + k) * (x + k));
+  return -(sum + 1 / ((n + x - 0.5) * (n + x - 0.5)));
+}
+
+/// I_n(x) as the mean of e^(x cos t) cos(n t) over t: converges faster than any power of the number of points.
+double naive_bessel_i(int order, double x) {
+  if (!std::isfinite(x)) return order == 1 ? x : std::fabs(x);
+  double sum = 0;
+  const int points = 200;
+  for (int k = 0; k < points; ++k) {
+    const double t = 2 * kPi * k / points;
+    sum += std::exp(x * std::cos(t)) * std::cos(order * t);
+  }
+  return sum / points;
+}
+
+void add_values(Cases& cases) {
+  std::vector<Sample> samples{{normal({3, 4}, {0})}, {normal({}, {0})}, {normal({0})}};
+  samples.push_back({given({8}, {kInf, -kInf, std::nan(""), 0, -0.0, 29.9, -30.1, 60})});
+  samples.back()[0].differentiable = false;
+  cases.add("i0", samples, CALL(i0(x[0])), pointwise([](double a) { return naive_bessel_i(0, a); })).widens().loose(20);
+  cases.add("i1", samples, CALL(i1(x[0])), pointwise([](double a) { return naive_bessel_i(1, a); })).widens().loose(20);
+  cases
+      .add("erfinv", {{uniform({3, 4}, -0.95, 0.95)}, {uniform({}, -0.9, 0.9)}, {uniform({0}, 0, 1)}, {special({19})}},
+           CALL(erfinv(x[0])), pointwise(naive_erfinv))
+      .widens()
+      .loose(20);
+  cases
+      .add("lgamma", {{uniform({3, 4}, 0.3, 6)}, {uniform({}, 1, 2)}, {uniform({0}, 0, 1)}, {special({19})}},
+           CALL(lgamma(x[0])), pointwise([](double a) { return std::lgamma(a); }))
+      .widens()
+      .loose(20);
+  cases
+      .add("digamma", {{uniform({3, 4}, 0.3, 6)}, {uniform({}, 1, 2)}, {given({4}, {-0.5, -1.3, -2.7, 30})}},
+           CALL(digamma(x[0])), pointwise(naive_digamma))
+      .widens()
+      .loose(20);
+  cases
+      .add("digamma at poles", {{given({7}, {0, -0.0, -1, -20, kInf, std::nan(""), 1e18})}}, CALL(digamma(x[0])),
+           pointwise([](double a) { return a == 1e18 ? std::log(a) : naive_digamma(a); }))
+      .compares(only(f64))
+      .no_gradient();
+  cases
+      .add("polygamma", {{uniform({3, 4}, 0.5, 6)}, {uniform({}, 1, 2)}, {uniform({0}, 1, 2)}},
+           CALL(polygamma(2, x[0])), pointwise(naive_polygamma2))
+      .widens()
+      .loose(40);
+  cases
+      .add("polygamma below 0", {{given({3}, {-0.5, -1.3, -2.7})}}, CALL(polygamma(2, x[0])),
+           pointwise(naive_polygamma2))
+      .compares(only(f32) | only(f64))
+      .no_gradient()
+      .loose(40);
+  cases
+      .add("polygamma 0 and 1", {{uniform({2, 3}, 0.5, 4)}}, CALL(Outputs{polygamma(0, x[0]), polygamma(1, x[0])}),
+           [](const Arrays& x) {
+             const auto trigamma = [](double a) {
+               double sum = 0;
+               const double n = 20000;
+               for (double k = 0; k < n; ++k) sum += 1 / ((a + k) * (a + k));
+               return sum + 1 / (n + a - 0.5);
+             };
+             return Arrays{pointwise(naive_digamma)(x)[0], pointwise(+trigamma)(x)[0]};
+           })
+      .compares(kFloating)
+      .loose(20);
+  cases
+      .add("sinc", {{normal({3, 4}, {0})}, {normal({}, {0})}, {normal({0})}, {integers({9}, -2, 2)}}, CALL(sinc(x[0])),
+           pointwise([](double a) { return a == 0 ? 1 : std::sin(kPi * a) / (kPi * a); }))
+      .widens()
+      .loose(20);
+  std::vector<Sample> probabilities;
+  for (const Shape& shape : std::vector<Shape>{{3, 4}, {}, {0}, {1, 0, 3}, {20}, {7, 9}, {2, 3, 2, 2}, {1}, {41}})
+    probabilities.push_back({uniform(shape, 0.1, 0.9)});
+  cases.add("logit", probabilities, CALL(logit(x[0])), pointwise([](double a) { return std::log(a) - std::log1p(-a); }))
+      .widens()
+      .loose(20);
+  cases
+      .add("logit limited", {{given({5}, {-1, 0, 0.3, 1, 2})}}, CALL(logit(x[0], 0.25)),
+           pointwise([](double a) { return std::log(std::clamp(a, 0.25, 0.75) / (1 - std::clamp(a, 0.25, 0.75))); }))
+      .widens()
+      .loose(10);
+  InputSpec off_zero = normal({3, 4}, {0});
+  off_zero.differentiable = false;  // it gets no gradient
+  cases
+      .add("heaviside",
+           {{off_zero, normal({4})}, {integers({20}, -1, 1), normal({})}, {special({19}), integers({}, -2, 2)}},
+           CALL(heaviside(x[0], x[1])), pointwise([](double a, double b) {
+             return std::isnan(a) ? a : a == 0 ? b : a > 0 ? 1.0 : 0.0;
+           }))
+      .accepts(kNumbers);
+}
+
+void add_errors(Cases& cases) {
+  const std::pair<const char*, Tensor (*)(const Tensor&)> functions[] = {
+      {"erfinv", erfinv}, {"lgamma", lgamma}, {"digamma", digamma}, {"i0", i0}, {"i1", i1}, {"sinc", sinc}};
+  for (const auto& [name, f] : functions)
+    cases.error<Error>(
+        std::string(name) + " undefined", [f = f] { f(Tensor()); },
+        std::string(name) + "(): a tensor is undefined (default-constructed, or an absent gradient)");
+  cases.error<Error>(
+      "polygamma order", [] { polygamma(-1, ones({2})); }, "polygamma([2] f32): order -1 is below 0");
+  cases.error<Error>(
+      "logit eps", [] { logit(ones({2}), 0.75); }, "logit([2] f32): eps = 0.75 must lie between 0 and 0.5");
+  cases.error<ShapeError>(
+      "heaviside shapes", [] { heaviside(ones({2}), ones({3})); },
+      "heaviside([2] f32, [3] f32): shapes [2] and [3] do not broadcast: 2 and 3 on axis -1");
+}
+
+}  // namespace
+
+void add_special_cases(Cases& cases) {
+  add_values(cases);
+  add_errors(cases);
+}
+
+}  // namespace weft::testing
