@@ -18,10 +18,15 @@ WEFT_GRADIENT(Erfinv) = per_input([](Grad g, Output y) {
 WEFT_GRADIENT(Lgamma) = per_input([](Grad g, Input<0> x) { return g * digamma(x); });
 WEFT_GRADIENT(Digamma) = per_input([](Grad g, Input<0> x) { return g * polygamma(1, x); });
 WEFT_GRADIENT(I0) = per_input([](Grad g, Input<0> x) { return g * i1(x); });
-// I0(x) - I1(x) / x, where I1(x) / x is 1/2 at 0.
-WEFT_GRADIENT(I1) = per_input([](Grad g, Input<0> x, Output y) {
+/// y / x, 1/2 at 0: part of the derivatives of i1 and i1e.
+inline Tensor half_at_zero(const Tensor& y, const Tensor& x) {
   const Tensor zero = x == 0.0;
-  return g * (i0(x) - where(zero, 0.5, y / where(zero, 1.0, x)));
+  return where(zero, 0.5, y / where(zero, 1.0, x));
+}
+WEFT_GRADIENT(I1) = per_input([](Grad g, Input<0> x, Output y) { return g * (i0(x) - half_at_zero(y, x)); });
+WEFT_GRADIENT(I0e) = per_input([](Grad g, Input<0> x, Output y) { return g * (i1e(x) - sign(x) * y); });
+WEFT_GRADIENT(I1e) = per_input([](Grad g, Input<0> x, Output y) {
+  return g * (i0e(x) - half_at_zero(y, x) - sign(x) * y);
 });
 WEFT_GRADIENT(Polygamma) = per_input([](const op::Polygamma& op, Grad g, Input<0> x) {
   return g * polygamma(op.order + 1, x);

@@ -18,7 +18,7 @@
                       X(Erf) X(Clip) \
   /* element-wise */  X(Floor) X(Ceil) X(Round) X(Trunc) X(BitwiseNot) X(Expm1) X(Exp2) X(Log2) X(Log10) X(Tan) X(Asin) \
                       X(Acos) X(Atan) X(Sinh) X(Cosh) X(Asinh) X(Acosh) X(Atanh) X(Erfc) X(Erfinv) X(Lgamma) X(Digamma) \
-                      X(I0) X(I1) X(Polygamma) X(NanToNum) X(Remainder) X(Fmod) X(FloorDivide) X(Atan2) X(Hypot) X(Logaddexp) \
+                      X(I0) X(I1) X(I0e) X(I1e) X(Polygamma) X(NanToNum) X(Remainder) X(Fmod) X(FloorDivide) X(Atan2) X(Hypot) X(Logaddexp) \
                       X(Xlogy) X(Copysign) X(Nextafter) X(Fmax) X(Fmin) X(BitwiseAnd) X(BitwiseOr) X(BitwiseXor) \
                       X(BitwiseLeftShift) X(BitwiseRightShift) X(IsInf) X(SignBit) \
   /* activation */    X(Mish) X(Hardswish) X(Hardsigmoid) X(Logsigmoid) X(Softsign) X(Elu) X(Hardtanh) X(Softshrink) \

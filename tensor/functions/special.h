@@ -1,4 +1,4 @@
-// Special functions, element by element: erfinv, lgamma, digamma, i0, i1, and those below. Integers and bool become
+// Special functions, element by element: erfinv, lgamma, digamma, i0, i1, i0e, i1e, and those below. Integers and bool become
 // f32; NaN propagates.
 #pragma once
 

@@ -42,16 +42,21 @@ double naive_polygamma2(double x) {
   return -(sum + 1 / ((n + x - 0.5) * (n + x - 0.5)));
 }
 
-/// I_n(x) as the mean of e^(x cos t) cos(n t) over t: converges faster than any power of the number of points.
-double naive_bessel_i(int order, double x) {
-  if (!std::isfinite(x)) return order == 1 ? x : std::fabs(x);
+/// e^-|x| I_n(x) as the mean of e^(x cos t - |x|) cos(n t) over t: converges faster than any power of the number of
+/// points.
+double naive_scaled_bessel_i(int order, double x) {
+  if (std::isinf(x)) return 0;
   double sum = 0;
   const int points = 200;
   for (int k = 0; k < points; ++k) {
     const double t = 2 * kPi * k / points;
-    sum += std::exp(x * std::cos(t)) * std::cos(order * t);
+    sum += std::exp(x * std::cos(t) - std::fabs(x)) * std::cos(order * t);
   }
   return sum / points;
+}
+double naive_bessel_i(int order, double x) {
+  if (std::isinf(x)) return order == 1 ? x : kInf;
+  return naive_scaled_bessel_i(order, x) * std::exp(std::fabs(x));
 }
 
 void add_values(Cases& cases) {
@@ -60,6 +65,12 @@ void add_values(Cases& cases) {
   samples.back()[0].differentiable = false;
   cases.add("i0", samples, CALL(i0(x[0])), pointwise([](double a) { return naive_bessel_i(0, a); })).widens().loose(20);
   cases.add("i1", samples, CALL(i1(x[0])), pointwise([](double a) { return naive_bessel_i(1, a); })).widens().loose(20);
+  cases.add("i0e", samples, CALL(i0e(x[0])), pointwise([](double a) { return naive_scaled_bessel_i(0, a); }))
+      .widens()
+      .loose(20);
+  cases.add("i1e", samples, CALL(i1e(x[0])), pointwise([](double a) { return naive_scaled_bessel_i(1, a); }))
+      .widens()
+      .loose(20);
   cases
       .add("erfinv", {{uniform({3, 4}, -0.95, 0.95)}, {uniform({}, -0.9, 0.9)}, {uniform({0}, 0, 1)}, {special({19})}},
            CALL(erfinv(x[0])), pointwise(naive_erfinv))
@@ -133,7 +144,8 @@ void add_values(Cases& cases) {
 
 void add_errors(Cases& cases) {
   const std::pair<const char*, Tensor (*)(const Tensor&)> functions[] = {
-      {"erfinv", erfinv}, {"lgamma", lgamma}, {"digamma", digamma}, {"i0", i0}, {"i1", i1}, {"sinc", sinc}};
+      {"erfinv", erfinv}, {"lgamma", lgamma}, {"digamma", digamma}, {"i0", i0},
+      {"i1", i1},         {"i0e", i0e},       {"i1e", i1e},         {"sinc", sinc}};
   for (const auto& [name, f] : functions)
     cases.error<Error>(
         std::string(name) + " undefined", [f = f] { f(Tensor()); },

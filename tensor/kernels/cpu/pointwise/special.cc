@@ -61,23 +61,28 @@ double digamma_of(double x) {
   return sum + std::log(x) - 0.5 / x - p * z;
 }
 
-/// The modified Bessel function of the first kind: a series of positive terms, for large x the asymptotic one, with
-/// e^x in two halves because it overflows first. M. Abramowitz and I. Stegun, 9.6.10 and 9.7.1.
-template <int order> double bessel_i(double x) {
+/// e^-|x| times the modified Bessel function of the first kind: a series of positive terms, for large x the asymptotic
+/// one. M. Abramowitz and I. Stegun, 9.6.10 and 9.7.1.
+template <int order> double scaled_bessel_i(double x) {
   static_assert(order == 0 || order == 1);
   const double size = std::fabs(x), sign = order == 1 && x < 0 ? -1 : 1;
-  if (std::isinf(x)) return sign * size;
   double term = 1, sum = 1;
   if (size <= 30) {
     for (double k = 1; term > 1e-17 * sum; ++k) sum += term *= size * size / (4 * k * (k + order));
-    return (order == 0 ? 1 : x / 2) * sum;
+    return (order == 0 ? 1 : x / 2) * sum * std::exp(-size);
   }
   for (double k = 1; std::fabs(term) > 1e-17; ++k) {
     const double odd = 2 * k - 1;
     sum += term *= (odd * odd - 4 * order) / (8 * size * k);
   }
-  const double half = std::exp(size / 2);
-  return sign * (half * (sum / std::sqrt(2 * std::numbers::pi * size)) * half);
+  return sign * sum / std::sqrt(2 * std::numbers::pi * size);
+}
+
+/// e^x in two halves, because it overflows before the product.
+template <int order> double bessel_i(double x) {
+  if (std::isinf(x)) return order == 1 ? x : std::fabs(x);
+  const double half = std::exp(std::fabs(x) / 2);
+  return half * scaled_bessel_i<order>(x) * half;
 }
 
 /// The sum of (x + k)^-s over k >= 0 for x > 0 by Euler and Maclaurin: terms up to x + k = 16, then the integral, half
@@ -126,6 +131,8 @@ WEFT_SPECIAL_KERNEL(Lgamma, lgamma_of)
 WEFT_SPECIAL_KERNEL(Digamma, digamma_of)
 WEFT_SPECIAL_KERNEL(I0, bessel_i<0>)
 WEFT_SPECIAL_KERNEL(I1, bessel_i<1>)
+WEFT_SPECIAL_KERNEL(I0e, scaled_bessel_i<0>)
+WEFT_SPECIAL_KERNEL(I1e, scaled_bessel_i<1>)
 
 void op::Polygamma::cpu(const Operand& x, const Operand& out) const {
   floating(
