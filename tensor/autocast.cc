@@ -12,7 +12,7 @@ namespace {
 DType computed_in(DType dtype) {
   if (dtype != bf16 && dtype != f16 && dtype != f32)
     throw DtypeError(text("Autocast takes bf16, f16 or f32 (off), not ", dtype));
-  if (dtype != bf16 || kernels::cpu::has_fast_bf16()) return dtype;
+  if (dtype != bf16 || kernels::cpu::has_bf16()) return dtype;
   static const bool told =
       (log_warn("Autocast(bf16): this CPU has no bf16 instructions (AVX512_BF16 or AMX); computing in f32"), true);
   (void)told;

@@ -14,6 +14,6 @@ const char* instruction_set() {
 #endif
 }
 
-bool has_fast_bf16() { return onednn::has_fast_bf16(); }
+bool has_bf16() { return onednn::has_bf16(); }
 
 }  // namespace weft::kernels::cpu

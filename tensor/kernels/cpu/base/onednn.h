@@ -27,8 +27,10 @@ bool prefers_primitive(const Matrix<const float>& a, const Matrix<const float>& 
 /// oneDNN declines: nothing was done.
 bool biased_gemm(Matrix<const float> a, Matrix<const float> b, const float* bias, Matrix<float> c);
 
-/// Whether products of bf16 are faster here than those of f32: AVX512_BF16 or AMX, which the environment variable
+/// Whether this CPU has instructions for products of bf16: AVX512_BF16 or AMX, which the environment variable
 /// DNNL_MAX_CPU_ISA may switch off.
+bool has_bf16();
+/// And whether they are faster than those of f32: not where a CPU with AMX hides it, whose AVX512_BF16 is half as fast.
 bool has_fast_bf16();
 /// Whether oneDNN uses AMX for them.
 bool has_amx();

@@ -14,16 +14,19 @@
 #include "tensor/kernels/cpu/base/simd.h"
 #include "tensor/kernels/cpu/base/transpose.h"
 #include "tensor/kernels/cpu/gemm/bf16_tile.h"
+#include "tensor/kernels/cpu/gemm/product_parts.h"
 
 namespace weft::kernels::cpu::bf16 {
 
 bool has_instruction() {
 #ifdef WEFT_BF16_INSTRUCTION
-  return onednn::has_fast_bf16();
+  return onednn::has_bf16();
 #else
   return false;
 #endif
 }
+
+bool has_fast_instruction() { return has_instruction() && onednn::has_fast_bf16(); }
 
 namespace {
 
@@ -31,8 +34,6 @@ namespace {
 constexpr int64_t kGroupWords = 1 << 17, kMostDepth = 1024;
 /// Rows of a that are packed together: a line of memory holds 32 of them.
 constexpr int64_t kPackedRows = 96;
-
-int64_t blocks_of(int64_t count, int64_t size) { return (count + size - 1) / size; }
 
 /// The first `count` of N halves at p, the others zero.
 template <class Vector> WEFT_SIMD Vector load_halves(const BFloat16* p, int64_t count) {
@@ -123,13 +124,6 @@ struct Cut {
   }
 };
 
-/// Strips of about the same height, none above `most`.
-struct Strips {
-  int64_t count, height, higher;
-  Strips(int64_t rows, int64_t most) : count(blocks_of(rows, most)), height(rows / count), higher(rows % count) {}
-  int64_t first(int64_t s) const { return s * height + std::min(s, higher); }
-};
-
 /// One thread's part of a product.
 template <class Way, class Out> class Part {
  public:
@@ -207,39 +201,13 @@ template <class Way, class Out> class Part {
   Pass pass_{};
 };
 
-/// Parts for `threads` threads: so many down and across that the largest has the least to do.
-std::pair<int64_t, int64_t> parts(int64_t rows, int64_t columns, const Cut& cut, int64_t threads) {
-  std::pair<int64_t, int64_t> best{1, 1};
-  double least = 1e300;
-  for (int64_t down = 1; down <= threads; ++down) {
-    const int64_t across = threads / down;
-    const auto strips = static_cast<double>(blocks_of(blocks_of(rows, cut.rows), down)),
-               panels = static_cast<double>(blocks_of(blocks_of(columns, cut.panel), across));
-    const double cost = strips * panels + (strips + panels) / 2;  // packing a strip or a panel: half a tile's time
-    if (cost < least) least = cost, best = {down, across};
-  }
-  return best;
-}
-
 template <class Way, class Out> void run(const Product<Out>& p) {
   const Cut cut(p.a.columns, p.b.columns);
-  const int threads = product_threads(p.a, p.b);
-  if (threads == 1) return Part<Way, Out>(p, cut).run();
-  const auto [down, across] = parts(p.a.rows, p.b.columns, cut, threads);
-  const int64_t strips = blocks_of(p.a.rows, cut.rows), panels = blocks_of(p.b.columns, cut.panel);
-  parallel_for(down * across, 1, [&, down = down, across = across](int64_t begin, int64_t end) {
-    for (int64_t at = begin; at < end; ++at) {
-      const int64_t d = at / across, e = at % across;
-      const int64_t top = std::min(strips * d / down * cut.rows, p.a.rows);
-      const int64_t bottom = std::min(strips * (d + 1) / down * cut.rows, p.a.rows);
-      const int64_t left = std::min(panels * e / across * cut.panel, p.b.columns);
-      const int64_t right = std::min(panels * (e + 1) / across * cut.panel, p.b.columns);
-      if (top < bottom && left < right) {
-        const Product<Out> part = p.block(top, left, bottom - top, right - left);
-        Part<Way, Out>(part, cut).run();
-      }
-    }
-  });
+  for_product_parts(p.a.rows, p.b.columns, cut.rows, cut.panel, product_threads(p.a, p.b),
+                    [&](int64_t i, int64_t j, int64_t rows, int64_t columns) {
+                      const Product<Out> part = p.block(i, j, rows, columns);
+                      Part<Way, Out>(part, cut).run();
+                    });
 }
 
 template <class Out> void run(const Product<Out>& p) {

@@ -9,6 +9,8 @@ namespace weft::kernels::cpu::bf16 {
 
 /// Whether steps of a sum are done by vdpbf16ps (AVX512_BF16), which DNNL_MAX_CPU_ISA may switch off; else by f32.
 bool has_instruction();
+/// And whether it is faster than f32's instructions (half_gemm.h).
+bool has_fast_instruction();
 
 /// c = a b, c += a b where `accumulate`, or c = a b + bias (one value per column) where `bias` is not null; never both.
 /// Sums are f32 and rounded once. a and b have neighbouring rows or columns, c has neighbouring columns; no size is 0.

@@ -5,6 +5,7 @@
 #include "tensor/kernels/cpu/base/force_loops.h"
 #include "tensor/kernels/cpu/base/onednn.h"
 #include "tensor/kernels/cpu/gemm/bf16_gemm.h"
+#include "tensor/kernels/cpu/gemm/half_gemm.h"
 #include "tensor/kernels/cpu/gemm/loop_gemm.h"
 #include "tensor/kernels/cpu/gemm/packed_gemm.h"
 
@@ -82,6 +83,18 @@ template <class T> void widened_gemm(Matrix<const T> a, Matrix<const T> b, Matri
   copy_matrix<float, T>(wide_c, c);
 }
 
+/// bf16 with instructions for it where the CPU has fast ones; all else widened on the way to f32's. Operands as
+/// libraries take them.
+template <class T>
+void fast_half_gemm(const Matrix<const T>& a, const Matrix<const T>& b, const Matrix<T>& c, bool accumulate,
+                    const T* bias = nullptr) {
+  if constexpr (std::is_same_v<T, BFloat16>) {
+    if (onednn::bf16_gemm(a, b, c, accumulate, bias)) return;
+    if (bf16::has_fast_instruction() && !onednn::has_amx()) return bf16::gemm<T>(a, b, c, accumulate, bias);
+  }
+  half_gemm<T, T>(a, b, c, accumulate, bias);
+}
+
 /// Integers as unsigned ones of their size, so that overflow wraps around.
 template <class T> void wrapping_gemm(Matrix<const T> a, Matrix<const T> b, Matrix<T> c, bool accumulate) {
   using U = std::make_unsigned_t<T>;
@@ -107,18 +120,9 @@ template <class T> void gemm(const Matrix<const T>& a, const Matrix<const T>& b,
   } else if constexpr (std::is_integral_v<T>) {
     wrapping_gemm(a, b, c, accumulate);
   } else {
-    if constexpr (std::is_same_v<T, BFloat16>) {
-      bool done = false;
-      if (!loops_forced() && !is_tiny(a, b))
-        with_blas_operands(a, b, c, accumulate, [&](auto left, auto right, auto out, bool add) {
-          done = onednn::bf16_gemm(left, right, out, add);
-          if (done || !bf16::has_instruction() || onednn::has_amx()) return;
-          bf16::gemm<BFloat16>(left, right, out, add);  // what oneDNN declines
-          done = true;
-        });
-      if (done) return;
-    }
-    widened_gemm(a, b, c, accumulate);
+    if (loops_forced() || is_tiny(a, b)) return widened_gemm(a, b, c, accumulate);
+    with_blas_operands(a, b, c, accumulate,
+                       [](auto left, auto right, auto out, bool add) { fast_half_gemm<T>(left, right, out, add); });
   }
 }
 
@@ -137,7 +141,10 @@ template <class T, class Out> bool normalize_for_library(Matrix<const T>& a, Mat
 void widening_gemm(const Matrix<const BFloat16>& a, const Matrix<const BFloat16>& b, const Matrix<float>& c) {
   auto left = a, right = b;
   auto out = c;
-  if (normalize_for_library(left, right, out) && onednn::bf16_gemm(left, right, out)) return;
+  if (normalize_for_library(left, right, out)) {
+    if (!onednn::bf16_gemm(left, right, out)) half_gemm<BFloat16, float>(left, right, out, false);
+    return;
+  }
   const Scratch<float> wide_a(checked_multiply(a.rows, a.columns)), wide_b(checked_multiply(b.rows, b.columns));
   const auto x = row_major(wide_a.data(), a.rows, a.columns), y = row_major(wide_b.data(), b.rows, b.columns);
   copy_matrix<BFloat16, float>(a, x);
@@ -146,7 +153,9 @@ void widening_gemm(const Matrix<const BFloat16>& a, const Matrix<const BFloat16>
 }
 
 bool biased_gemm(Matrix<const BFloat16> a, Matrix<const BFloat16> b, const BFloat16* bias, Matrix<BFloat16> c) {
-  return normalize_for_library(a, b, c) && onednn::bf16_gemm(a, b, c, false, bias);
+  if (!normalize_for_library(a, b, c)) return false;
+  fast_half_gemm<BFloat16>(a, b, c, false, bias);
+  return true;
 }
 
 bool biased_gemm(Matrix<const float> a, Matrix<const float> b, const float* bias, Matrix<float> c) {

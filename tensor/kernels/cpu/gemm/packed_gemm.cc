@@ -17,6 +17,8 @@
 #include "tensor/kernels/cpu/base/scratch.h"
 #include "tensor/kernels/cpu/base/transpose.h"
 #include "tensor/kernels/cpu/gemm/gemm_tile.h"
+#include "tensor/kernels/cpu/gemm/panel_packing.h"
+#include "tensor/kernels/cpu/gemm/product_parts.h"
 
 namespace weft::kernels::cpu {
 namespace {
@@ -28,14 +30,8 @@ constexpr int64_t kGroupElements = 1 << 17, kLeastDepth = 512, kMostDepth = 1024
 constexpr int64_t kUnpackedBytes = 24576, kUnpackedRows = 12;
 /// Transposed rows of a are read where they lie unless they are spread over more bytes.
 constexpr int64_t kSpreadBytes = 1 << 17;
-/// Rows that packing asks for ahead: hardware does not follow steps of a page. Rows a power of two apart share places
-/// of the innermost cache, so few.
-constexpr int64_t kAhead = 4;
-
 /// Columns of c up to which its tiles are taken panel by panel.
 constexpr int64_t kNarrow = 512;
-
-int64_t blocks_of(int64_t count, int64_t size) { return (count + size - 1) / size; }
 
 template <class T> struct Product {
   Matrix<const T> a, b;
@@ -77,47 +73,6 @@ template <class T> struct Cut {
                   p.b.row_stride * std::min(depth, k) * static_cast<int64_t>(sizeof(T)) <= kUnpackedBytes);
   }
 };
-
-/// b's columns side by side with zeros up to a full register: row k at out + k * width.
-template <class T> void pack_rows(const Matrix<const T>& b, T* out, int64_t width) {
-  constexpr int N = simd::kLanes<T>;
-  for (int64_t k = 0; k < b.rows; ++k, out += width) {
-    const T* in = b.data + k * b.row_stride;
-    int64_t j = 0;
-    for (; j + N <= b.columns; j += N) __builtin_prefetch(in + j + kAhead * b.row_stride);
-    j = 0;
-    for (; j + N <= b.columns; j += N) simd::store<T, N>(out + j, simd::load<T, N>(in + j));
-    if (j < b.columns) simd::store<T, N>(out + j, simd::load_part<T, N>(in + j, static_cast<int>(b.columns - j)));
-  }
-}
-
-/// The same where b's rows are neighbours, k.
-template <class T> void pack_columns(const Matrix<const T>& b, T* out, int64_t width) {
-  constexpr int N = simd::kLanes<T>;
-  for (int64_t j = 0; j < b.columns; j += N) {
-    const auto columns = static_cast<int>(std::min<int64_t>(N, b.columns - j));
-    for (int64_t k = 0; k < b.rows; k += N) {
-      const auto depth = static_cast<int>(std::min<int64_t>(N, b.rows - k));
-      const T* in = b.data + k + j * b.column_stride;
-      T* to = out + k * width + j;
-      simd::Vec<T, N> block[N];
-      if (columns == N && depth == N) {
-#pragma GCC unroll 16
-        for (int i = 0; i < N; ++i) block[i] = simd::load<T, N>(in + i * b.column_stride);
-      } else {
-        for (int i = 0; i < N; ++i)
-          block[i] = i < columns ? simd::load_part<T, N>(in + i * b.column_stride, depth) : simd::Vec<T, N>{};
-      }
-      simd::transpose<T>(block);
-      if (depth == N) {
-#pragma GCC unroll 16
-        for (int i = 0; i < N; ++i) simd::store<T, N>(to + i * width, block[i]);
-      } else {
-        for (int i = 0; i < depth; ++i) simd::store<T, N>(to + i * width, block[i]);
-      }
-    }
-  }
-}
 
 /// `rows` (at most N) rows of c, a transposed one, from a buffer whose rows are `width` apart; + c or + bias.
 template <class T>
@@ -205,10 +160,7 @@ template <class T> class Part {
       const int64_t columns = std::min(cut_.panel, pass_.columns - j);
       if (in_place(j, columns)) continue;
       const Matrix<const T> from = p_.b.block(pass_.k, pass_.j + j, pass_.depth, columns);
-      if (p_.b.column_stride == 1)
-        pack_rows<T>(from, packed(j), width_of(columns));
-      else
-        pack_columns<T>(from, packed(j), width_of(columns));
+      pack_panel<T, T>(from, packed(j), width_of(columns));
     }
   }
 
@@ -314,42 +266,13 @@ template <class T> class Part {
   Pass pass_{};
 };
 
-/// Parts for `threads` threads: so many down and across that the largest has the least to do.
-template <class T> std::pair<int64_t, int64_t> parts(const Product<T>& p, const Cut<T>& cut, int64_t threads) {
-  const int64_t strips = blocks_of(p.a.rows, cut.rows), panels = blocks_of(p.b.columns, cut.panel);
-  std::pair<int64_t, int64_t> best{1, 1};
-  double least = 1e300;
-  for (int64_t down = 1; down <= threads; ++down) {
-    const int64_t across = threads / down;
-    const auto rows = static_cast<double>(blocks_of(strips, down)),
-               columns = static_cast<double>(blocks_of(panels, across));
-    const double cost = rows * columns + (rows + columns) / 2;  // packing a strip or a panel takes half a tile's time
-    if (cost < least) least = cost, best = {down, across};
-  }
-  return best;
-}
-
 template <class T> void run(const Product<T>& p) {
   const Cut<T> cut(p);
-  const int threads = product_threads(p.a, p.b);
-  if (threads == 1) return Part<T>(p, cut).run();
-  const auto [down, across] = parts(p, cut, threads);
-  const int64_t strips = blocks_of(p.a.rows, cut.rows), panels = blocks_of(p.b.columns, cut.panel);
-  parallel_for(down * across, 1, [&, down = down, across = across](int64_t begin, int64_t end) {
-    for (int64_t at = begin; at < end; ++at) {
-      const auto edge = [](int64_t units, int64_t part, int64_t count, int64_t size, int64_t limit) {
-        return std::min(units * part / count * size, limit);
-      };
-      const int64_t d = at / across, e = at % across;
-      const int64_t top = edge(strips, d, down, cut.rows, p.a.rows),
-                    bottom = edge(strips, d + 1, down, cut.rows, p.a.rows);
-      const int64_t left = edge(panels, e, across, cut.panel, p.b.columns),
-                    right = edge(panels, e + 1, across, cut.panel, p.b.columns);
-      if (top == bottom || left == right) continue;
-      const Product<T> part = p.block(top, left, bottom - top, right - left);
-      Part<T>(part, cut).run();
-    }
-  });
+  for_product_parts(p.a.rows, p.b.columns, cut.rows, cut.panel, product_threads(p.a, p.b),
+                    [&](int64_t i, int64_t j, int64_t rows, int64_t columns) {
+                      const Product<T> part = p.block(i, j, rows, columns);
+                      Part<T>(part, cut).run();
+                    });
 }
 
 }  // namespace

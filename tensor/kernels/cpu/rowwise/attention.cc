@@ -203,7 +203,7 @@ template <class T> class Backward {
 /// Whether products of bf16 are faster than those of f32, and worth their padding.
 bool takes_bf16(const Operand& q) {
   return q.dtype == DType::bf16 && !loops_forced() && q.size(q.rank() - 2) >= 16 &&
-         (amx::available() || bf16::has_instruction());
+         (amx::available() || bf16::has_fast_instruction());
 }
 
 }  // namespace

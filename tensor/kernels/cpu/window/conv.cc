@@ -229,9 +229,9 @@ void op::ConvBackwardWeights::cpu(const Operand& x, const Operand& g, const Oper
   if (s.is_empty()) return visit_floating(out.dtype, [&]<class S>() { fill<S>(*out5); });
   visit_computed(out.dtype, s, [&]<class S, class T>() {
     const ImageIn<S, T> in(*x5), grad(*g5);
-    const bool direct = std::is_same_v<S, T> && out.view->is_dense();
+    const bool dense = out.view->is_dense(), direct = std::is_same_v<S, T> && dense;
     Scratch<T> copy(direct ? 0 : out.numel());
-    const Strides at = direct ? out5->strides() : row_major_strides(out5->shape());
+    const Strides at = dense ? out5->strides() : row_major_strides(out5->shape());
     const WeightStrides to = weight_strides(out5->shape(), at);
     T* result = direct ? reinterpret_cast<T*>(out.data<S>()) : copy.data();
     if (!backward_weights<T>(s, in.data(), grad.data(), result, to)) return false;

@@ -24,17 +24,17 @@ inline WeightStrides weight_strides(const Shape& shape, const Strides& strides) 
   return result;
 }
 
-/// A weight as T with strides that do not overlap: its own memory, or a row-major copy.
+/// A weight as T with strides that do not overlap: its own memory, or a copy, row-major unless the weight is dense.
 template <class S, class T> class WeightIn {
  public:
   explicit WeightIn(const Operand& w) {
+    const Strides strides = w.view->is_dense() ? w.strides() : row_major_strides(w.shape());
     if constexpr (std::is_same_v<S, T>)
       if (w.view->is_dense()) {
         data_ = w.data<T>();
-        strides_ = weight_strides(w.shape(), w.strides());
+        strides_ = weight_strides(w.shape(), strides);
         return;
       }
-    const Strides strides = row_major_strides(w.shape());
     copy_.emplace(w.numel());
     copy_image<S, T>(w.data<S>(), w.strides(), copy_->data(), strides, w.shape());
     data_ = copy_->data();

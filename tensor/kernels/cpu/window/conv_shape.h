@@ -1,11 +1,13 @@
 // The sizes of a convolution over one to three axes, and operands brought into the order its kernels work in.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <optional>
 
 #include "tensor/core/conv_options.h"
 #include "tensor/core/operand.h"
+#include "tensor/kernels/cpu/base/convert.h"
 #include "tensor/kernels/cpu/base/matrix.h"
 #include "tensor/kernels/cpu/base/scratch.h"
 #include "tensor/ops/window.h"
@@ -73,9 +75,29 @@ class FiveAxes {
 /// True where strides are channels-last without gaps; strides of axes of size 1 do not count.
 bool is_channels_last(const Operand& x);
 
-/// to = from, converted: (N, C, D, H, W) with any strides.
+/// Whether a and b lay out `shape` in the same order without gaps; strides of axes of size 1 do not count.
+inline bool same_dense_order(const Strides& a, const Strides& b, const Shape& shape) {
+  int64_t last = 0;
+  for (size_t i = 0; i < shape.size(); ++i) {
+    if (shape[i] == 1) continue;
+    if (a[i] != b[i] || a[i] <= 0) return false;
+    last += (shape[i] - 1) * a[i];
+  }
+  return last + 1 == checked_numel(shape);
+}
+
+/// to = from, converted: (N, C, D, H, W) with any strides, of elements that do not overlap.
 template <class From, class To>
 void copy_image(const From* from, const Strides& from_strides, To* to, const Strides& to_strides, const Shape& shape) {
+  if (same_dense_order(from_strides, to_strides, shape))
+    return parallel_for(checked_numel(shape), 32768, [&](int64_t begin, int64_t end) {
+      if constexpr (std::is_same_v<From, To>)
+        std::copy_n(from + begin, end - begin, to + begin);
+      else if constexpr (is_half<From>)
+        widen(from + begin, to + begin, end - begin);
+      else
+        narrow(from + begin, to + begin, end - begin);
+    });
   const int64_t batch = shape[0], channels = shape[1];
   int64_t depth = shape[2], height = shape[3], width = shape[4];
   if (batch * depth > 1 && from_strides[3] == width * from_strides[4] && to_strides[3] == width * to_strides[4])
