@@ -3,13 +3,14 @@
 #pragma once
 
 #include "tensor/functions/random.h"
-#include "tensor/tensor.h"
+#include "tensor/functions/unary_rows.h"
 
 namespace weft {
 
 // The formulas are beside the rows.
-#define WEFT_UNARY_ROWS "tensor/ops/activation.inc"
-#include "tensor/functions/unary_rows.inc"
+#define WEFT_UNARY WEFT_UNARY_DECLARATION
+#include "tensor/ops/activation.inc"
+#undef WEFT_UNARY
 
 /// x where x > 0, else alpha (e^x - 1): Clevert et al., arXiv 1511.07289.
 Tensor elu(const Tensor& x, double alpha = 1);

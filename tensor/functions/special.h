@@ -4,13 +4,14 @@
 
 #include <optional>
 
-#include "tensor/tensor.h"
+#include "tensor/functions/unary_rows.h"
 
 namespace weft {
 
 // The formulas are beside the rows.
-#define WEFT_UNARY_ROWS "tensor/ops/special.inc"
-#include "tensor/functions/unary_rows.inc"
+#define WEFT_UNARY WEFT_UNARY_DECLARATION
+#include "tensor/ops/special.inc"
+#undef WEFT_UNARY
 
 /// Derivative number `order` of digamma; order 0 is digamma. Below 0 it is NaN for orders above 2. Error for order < 0.
 Tensor polygamma(int64_t order, const Tensor& x);

@@ -9,13 +9,14 @@
 #include <optional>
 
 #include "tensor/core/scalar.h"
-#include "tensor/tensor.h"
+#include "tensor/functions/unary_rows.h"
 
 namespace weft {
 
 // The formulas are beside the rows.
-#define WEFT_UNARY_ROWS "tensor/ops/unary.inc"
-#include "tensor/functions/unary_rows.inc"
+#define WEFT_UNARY WEFT_UNARY_DECLARATION
+#include "tensor/ops/unary.inc"
+#undef WEFT_UNARY
 
 inline Tensor operator~(const Tensor& x) { return bitwise_not(x); }
 /// To `decimals` places, halves to the even digit; negative ones round to tens, hundreds... DtypeError for integers

@@ -7,7 +7,6 @@ namespace weft {
 namespace {
 
 using testing::error_as;
-using testing::error_of;
 using testing::numbers;
 using testing::Numbers;
 

@@ -50,7 +50,7 @@ inline Array scalar(double value) {
 }
 
 /// f of every matrix of the last two axes, joined as a batch.
-inline Reference each(std::function<Array(const Array&)> f) {
+inline Reference each(const std::function<Array(const Array&)>& f) {
   return [=](const Arrays& x) {
     const Shape inner{x[0].size(-2), x[0].size(-1)};
     Shape batch(x[0].shape.begin(), x[0].shape.end() - 2);

@@ -2,6 +2,8 @@
 // with them.
 #include <gtest/gtest.h>
 
+#include <bit>
+
 #include "tensor/core/error.h"
 #include "tensor/ops/optimizer_step.h"
 #include "tensor/runtime/threads.h"
@@ -112,7 +114,7 @@ TEST(OptimizerKernels, thread_count_does_not_matter) {
   const int before = num_threads();
   constexpr int64_t kCount = 200003;
   for (const auto& [name, end] : kTrajectories) {
-    std::vector<std::vector<float>> results;
+    std::vector<std::vector<uint32_t>> results;  // as bits: some states give NaN
     for (const int threads : {1, 2, 3}) {
       set_num_threads(threads);
       std::vector<std::vector<float>> memory(5, std::vector<float>(kCount));
@@ -121,10 +123,11 @@ TEST(OptimizerKernels, thread_count_does_not_matter) {
       const View view = View::contiguous({kCount});
       const auto at = [&](size_t k) { return Operand{memory[k].data(), &view, f32}; };
       step(name, {at(0), at(1), at(2), at(3), at(4)}, 2);
-      results.push_back(memory[0]);
+      std::vector<uint32_t>& bits = results.emplace_back();
+      for (const float value : memory[0]) bits.push_back(std::bit_cast<uint32_t>(value));
     }
-    EXPECT_TRUE(std::memcmp(results[0].data(), results[1].data(), kCount * sizeof(float)) == 0) << name;
-    EXPECT_TRUE(std::memcmp(results[0].data(), results[2].data(), kCount * sizeof(float)) == 0) << name;
+    EXPECT_EQ(results[0], results[1]) << name;
+    EXPECT_EQ(results[0], results[2]) << name;
   }
   set_num_threads(before);
 }

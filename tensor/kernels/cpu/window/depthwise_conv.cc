@@ -205,10 +205,9 @@ template <int P, class T> WEFT_SIMD void ask_for(const T* pixel, int64_t step) {
 template <class T, class F> void for_blocks_and_taps(const Run& run, const F& f) {
   for_blocks<T>(run.count, [&]<int P>(std::integral_constant<int, P>, int64_t i) {
     for_taps(run.taps, [&]<int K>(std::integral_constant<int, K>, int64_t j) {
-      if (P > 1 && run.slides())
-        f.template operator()<P, K, (P > 1)>(i, j);
-      else
-        f.template operator()<P, K, false>(i, j);
+      if constexpr (P > 1)
+        if (run.slides()) return f.template operator()<P, K, true>(i, j);
+      f.template operator()<P, K, false>(i, j);
     });
   });
 }
