@@ -11,4 +11,14 @@ namespace weft {
 /// pixel covers.
 enum class Interpolation : uint8_t { nearest, nearest_exact, linear, bilinear, trilinear, bicubic, area };
 
+/// What is read outside of an image: zeros; the nearest pixel of its border; its mirror image.
+enum class GridPadding : uint8_t { zeros, border, reflection };
+
+struct GridSampleOptions {
+  Interpolation mode = Interpolation::bilinear;  // or nearest, or bicubic (of images)
+  GridPadding padding = GridPadding::zeros;
+  bool align_corners = false;  // -1 and 1 are the centres of the corner pixels, not the edges of the image
+  bool operator==(const GridSampleOptions&) const = default;
+};
+
 }  // namespace weft

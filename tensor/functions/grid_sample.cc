@@ -1,145 +1,26 @@
 #include "tensor/functions/grid_sample.h"
 
-#include <array>
 #include <vector>
 
+#include "tensor/adjoints/grid_sample.h"
 #include "tensor/dispatch/apply.h"
-#include "tensor/functions/binary.h"
 #include "tensor/functions/cat.h"
-#include "tensor/functions/compare.h"
-#include "tensor/functions/copy.h"
 #include "tensor/functions/fill.h"
-#include "tensor/functions/index.h"
 #include "tensor/functions/matmul.h"
-#include "tensor/functions/unary.h"
 #include "tensor/functions/view.h"
+#include "tensor/ops/grid_sample.h"
 
 namespace weft {
-namespace {
 
-/// The largest whole number that is not above x; without history.
-Tensor whole(const Tensor& x) {
-  const Tensor value = x.detach(), cut = value.to(i64).to(value.dtype());
-  return cut - (cut > value).to(value.dtype());
-}
-
-/// The nearest whole number, the even one of two.
-Tensor nearest_whole(const Tensor& x) {
-  const Tensor shifted = x.detach() + 0.5, up = whole(shifted), half = up * 0.5;
-  return up - logical_and(up == shifted, half != whole(half)).to(up.dtype());
-}
-
-/// The mirror image of places in [low, high].
-Tensor reflected(const Tensor& at, double low, double high) {
-  const double span = high - low;
-  if (span <= 0) return at * 0.0;
-  const Tensor from = at - low, wave = from - whole(from / (2 * span)) * (2 * span);
-  return (span + low) - abs(wave - span);
-}
-
-/// Places among the pixels 0 .. size - 1 of an axis, brought into it as the padding says.
-Tensor padded(const Tensor& at, int64_t size, const GridSampleOptions& o) {
-  const auto last = static_cast<double>(size - 1);
-  if (o.padding == GridPadding::zeros) return at;
-  if (o.padding == GridPadding::border) return clip(at, 0.0, last);
-  const double edge = o.align_corners ? 0 : 0.5;
-  return clip(reflected(at, -edge, last + edge), 0.0, last);
-}
-
-/// One of the pixels that every place reads along an axis: its index and its weight.
-struct Tap {
-  Tensor at;      // whole numbers, floating
-  Tensor weight;  // undefined: 1
-};
-
-Tensor cubic_inner(const Tensor& t) { return (t * 1.25 - 2.25) * t * t + 1.0; }
-Tensor cubic_outer(const Tensor& t) { return ((t * -0.75 + 3.75) * t - 6.0) * t + 3.0; }
-
-std::vector<Tap> taps_of(const Tensor& grid, int64_t size, const GridSampleOptions& o) {
-  const auto pixels = static_cast<double>(size);
-  const Tensor at = o.align_corners ? (grid + 1.0) * ((pixels - 1) / 2) : (grid + 1.0) * (pixels / 2) - 0.5;
-  if (o.mode == Interpolation::nearest) return {{nearest_whole(padded(at, size, o)), Tensor()}};
-  if (o.mode == Interpolation::bilinear) {
-    const Tensor inside = padded(at, size, o), low = whole(inside), part = inside - low;
-    return {{low, 1.0 - part}, {low + 1.0, part}};
-  }
-  const Tensor low = whole(at), part = at - low;
-  const std::array<Tensor, 4> weights = {cubic_outer(part + 1.0), cubic_inner(part), cubic_inner(1.0 - part),
-                                         cubic_outer(2.0 - part)};
-  std::vector<Tap> taps;
-  for (int i = 0; i < 4; ++i) taps.push_back({padded(low + (i - 1.0), size, o), weights[static_cast<size_t>(i)]});
-  return taps;
-}
-
-/// One pixel of an axis after the other: where in the image, with what weight, whether it lies inside.
-struct Place {
-  Tensor index, weight, inside;
-};
-
-Place combined(const Place& before, const Tap& tap, int64_t size) {
-  const Tensor index = clip(tap.at.to(i64), 0, size - 1);
-  const Tensor inside = logical_and(tap.at >= 0.0, tap.at <= static_cast<double>(size - 1));
-  if (!before.index.defined()) return {index, tap.weight, inside};
-  return {before.index * size + index, tap.weight.defined() ? before.weight * tap.weight : Tensor(),
-          logical_and(before.inside, inside)};
-}
-
-/// The places of every combination of the axes' taps.
-std::vector<Place> places_of(const std::vector<std::vector<Tap>>& axes, const Shape& sizes) {
-  std::vector<Place> places = {{}};
-  for (size_t i = 0; i < axes.size(); ++i) {
-    std::vector<Place> next;
-    for (const Place& place : places)
-      for (const Tap& tap : axes[i]) next.push_back(combined(place, tap, sizes[i]));
-    places = std::move(next);
-  }
-  return places;
-}
-
-void check(const Tensor& x, const Tensor& grid, const GridSampleOptions& o) {
-  const int64_t axes = x.rank() - 2;
-  if (axes != 2 && axes != 3) throw ShapeError(text("x must be (N, C, H, W) or (N, C, D, H, W), not ", x.shape()));
-  if (grid.rank() != axes + 2 || grid.size(-1) != axes || grid.size(0) != x.size(0))
-    throw ShapeError(
-        text("grid must be (", x.size(0), axes == 2 ? ", H, W, 2)" : ", D, H, W, 3)", ", not ", grid.shape()));
-  for (int64_t i = 2; i < x.rank(); ++i)
-    if (x.size(i) < 1) throw ShapeError(text("x ", x.shape(), " has no pixels"));
-  for (const Tensor* t : {&x, &grid})
-    if (!is_floating(t->dtype()))
-      throw DtypeError(text(t->dtype(), " is not accepted here; it takes floating dtypes; cast first, e.g. x.to(f32)"));
-  if (o.mode != Interpolation::bilinear && o.mode != Interpolation::nearest && o.mode != Interpolation::bicubic)
-    throw Error("the mode must be bilinear, nearest or bicubic");
-  if (o.mode == Interpolation::bicubic && axes == 3) throw Error("bicubic is for images, not for volumes");
-}
-
-}  // namespace
-
-Tensor grid_sample(const Tensor& x, const Tensor& grid, const GridSampleOptions& o) {
+Tensor grid_sample(const Tensor& x, const Tensor& grid, const GridSampleOptions& options) {
   Frame frame("grid_sample", x, grid);
-  check(x, grid, o);
-  const int64_t axes = x.rank() - 2, batch = x.size(0), channels = x.size(1);
-  Shape sizes(x.shape().begin() + 2, x.shape().end());
-  std::vector<std::vector<Tap>> taps;
-  for (int64_t i = 0; i < axes; ++i)
-    taps.push_back(taps_of(select(grid, -1, axes - 1 - i), sizes[static_cast<size_t>(i)], o));
-  // Pixels are rows of channels; places name rows.
-  const Tensor rows = reshape(movedim(x, 1, -1), {-1, std::max<int64_t>(channels, 1)});
-  Shape image_shape(static_cast<size_t>(axes) + 1, 1);
-  image_shape[0] = batch;
-  const int64_t pixels = checked_numel(sizes);
-  const Tensor image = view(arange(0, batch, 1, i64, x.device()) * pixels, image_shape);
-  Tensor sum;
-  for (const Place& place : places_of(taps, sizes)) {
-    const Tensor read = index_select(rows, 0, reshape(place.index + image, {-1}));
-    const Tensor seen = reshape(place.inside, {-1, 1});
-    const Tensor term = place.weight.defined() ? read * reshape(place.weight, {-1, 1}) : read;
-    const Tensor shown =
-        o.padding == GridPadding::zeros || place.weight.defined() ? where(seen, term, zeros_like(term.detach())) : term;
-    sum = sum.defined() ? sum + shown : shown;
-  }
-  Shape out(grid.shape().begin(), grid.shape().end() - 1);
-  out.push_back(channels);
-  return movedim(reshape(sum, out), -1, 1);
+  return dispatch::apply(op::GridSample{options}, x, grid);
+}
+
+std::array<Tensor, 2> adjoint::grid_sample_backward(const Tensor& g, const Tensor& x, const Tensor& grid,
+                                                    const GridSampleOptions& options, int wanted) {
+  Frame frame("grid_sample_backward", g, x, grid);
+  return dispatch::apply(op::GridSampleBackward{options, wanted}, g, x, grid);
 }
 
 Tensor affine_grid(const Tensor& theta, const Shape& size, bool align_corners) {

@@ -6,19 +6,10 @@
 
 namespace weft {
 
-/// What is read outside of an image: zeros; the nearest pixel of its border; its mirror image.
-enum class GridPadding { zeros, border, reflection };
-
-struct GridSampleOptions {
-  Interpolation mode = Interpolation::bilinear;  // or nearest, or bicubic (of images)
-  GridPadding padding = GridPadding::zeros;
-  bool align_corners = false;  // -1 and 1 are the centres of the corner pixels, not the edges of the image
-};
-
 /// x (N, C, H, W) and grid (N, H', W', 2) of (column, row) places in [-1, 1]: (N, C, H', W'). Or x (N, C, D, H, W) and
-/// grid (N, D', H', W', 3) of (column, row, depth): (N, C, D', H', W'). Both are differentiated, the grid not in mode
-/// nearest. Channels-last images are read as they are. ShapeError where shapes do not fit together; DtypeError unless
-/// floating.
+/// grid (N, D', H', W', 3) of (column, row, depth): (N, C, D', H', W'). Both are differentiated (in mode nearest the
+/// gradient of the grid is 0). Places that are NaN give 0. Channels-last images are read as they are. ShapeError where
+/// shapes do not fit together; DtypeError unless floating.
 Tensor grid_sample(const Tensor& x, const Tensor& grid, const GridSampleOptions& options = {});
 
 /// The grid (N, H, W, 2) of an image of `size` (N, C, H, W) under the affine maps theta (N, 2, 3), or (N, D, H, W, 3)

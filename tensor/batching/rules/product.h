@@ -9,6 +9,7 @@
 #include "tensor/functions/view.h"
 #include "tensor/ops/attention.h"
 #include "tensor/ops/conv.h"
+#include "tensor/ops/grid_sample.h"
 #include "tensor/ops/linear.h"
 #include "tensor/ops/matmul.h"
 #include "tensor/ops/pool.h"
@@ -62,6 +63,8 @@ WEFT_BATCHING(ConvBackwardWeights) = [](op::ConvBackwardWeights op, const Call& 
 WEFT_BATCHING(MaxPool2d) = folded<0b1>;
 WEFT_BATCHING(MaxPool2dGather) = folded<0b11>;
 WEFT_BATCHING(AvgPool2d) = folded<0b1>;
+WEFT_BATCHING(GridSample) = folded<0b11>;
+WEFT_BATCHING(GridSampleBackward) = folded<0b111>;
 
 namespace detail {
 template <uint32_t mask, class Op> std::vector<Tensor> pool_backward(Op op, const Call& call) {

@@ -44,6 +44,34 @@ void fill_places(const Nest& list, const Scratch<int64_t>& places, int64_t count
   for (int64_t i = 0; i < count; ++i, walk.next()) places.data()[i] = walk.out();
 }
 
+/// f(i, place) for each listed slice i in [begin, end), which begins at `place` of the list.
+template <class F> void for_places(const Nest& list, int64_t begin, int64_t end, const F& f) {
+  if (list.rank == 1) {
+    const int64_t step = list.inner().out;
+    for (int64_t i = begin; i < end; ++i) f(i, i * step);
+    return;
+  }
+  NestWalk walk(list, begin);
+  for (int64_t i = begin; i < end; ++i, walk.next()) f(i, walk.out());
+}
+
+/// The same for all slices, of `size` elements each. Where a row of the table may be listed twice, each thread has rows
+/// of its own and goes through the whole list, so that the last write to a row stays the last.
+template <class F>
+void for_listed(std::span<const int64_t> rows, const SliceLayout& layout, int64_t size, bool unique, const F& f) {
+  const int64_t count = std::ssize(rows);
+  if (unique)
+    return parallel_for(count, std::max<int64_t>(1, kSliceGrain / size),
+                        [&](int64_t begin, int64_t end) { for_places(layout.list, begin, end, f); });
+  const int64_t parts = std::max<int64_t>(1, count * size / kSliceGrain);
+  parallel_for(layout.table_size, std::max<int64_t>(1, layout.table_size / parts), [&](int64_t begin, int64_t end) {
+    if (begin == 0 && end == layout.table_size) return for_places(layout.list, 0, count, f);
+    for_places(layout.list, 0, count, [&](int64_t i, int64_t place) {
+      if (const int64_t row = rows[static_cast<size_t>(i)]; row >= begin && row < end) f(i, place);
+    });
+  });
+}
+
 /// Positions of the list grouped by index, in order: those of index v are order[starts[v]] to order[starts[v + 1]].
 struct Groups {
   Groups(const IndexList& index, int64_t size) : starts(size + 1), order(index.count()) {
@@ -174,34 +202,19 @@ void put_slices(const Operand& list, std::span<const int64_t> rows, std::span<co
   if (count == 0 || size == 0) return;
   const NestAxis run = run_of(layout.slice);
   const Nest outer = layout.slice.outer();
-  const Scratch<int64_t> list_places(count);
-  fill_places(layout.list, list_places, count);
   visit_size(table.dtype, [&]<class T>() {
     const T* from = list.data<T>();
     T* to = table.data<T>();
-    const auto put = [&](int64_t i) {
-      const T* source = from + list_places.data()[i];
+    if (size == 1)
+      return for_listed(rows, layout, 1, unique, [&](int64_t i, int64_t place) {
+        to[places[static_cast<size_t>(i)] * layout.table_stride] = from[place];
+      });
+    for_listed(rows, layout, size, unique, [&](int64_t i, int64_t place) {
+      const T* source = from + place;
       T* target = to + places[static_cast<size_t>(i)] * layout.table_stride;
-      if (size == 1) {
-        *target = *source;
-        return;
-      }
       NestWalk walk(outer, 0);
       for (int64_t k = 0; k < size; k += run.size, walk.next())
         copy_run(source + walk.out(), run.out, target + walk.in(), run.in, run.size);
-    };
-    if (unique) {
-      parallel_for(count, std::max<int64_t>(1, kSliceGrain / size), [&](int64_t begin, int64_t end) {
-        for (int64_t i = begin; i < end; ++i) put(i);
-      });
-      return;
-    }
-    // Each thread has rows of its own and goes through the whole list, so that the last write to a row stays the last.
-    const int64_t mean_work = std::max<int64_t>(1, count * size / layout.table_size);
-    const int64_t least = std::max<int64_t>(1, layout.table_size / std::max<int64_t>(1, count * size / kSliceGrain));
-    parallel_for(layout.table_size, std::max(least, kSliceGrain / mean_work), [&](int64_t begin, int64_t end) {
-      for (int64_t i = 0; i < count; ++i)
-        if (const int64_t row = rows[static_cast<size_t>(i)]; row >= begin && row < end) put(i);
     });
   });
 }
@@ -241,19 +254,12 @@ void add_slices(const Operand& list, const IndexList& index, const SliceLayout& 
 void add_rows(const Operand& list, const IndexList& index, const SliceLayout& layout, const Operand& table) {
   const bool half = table.dtype == DType::bf16 || table.dtype == DType::f16;
   if (layout.slice.count() != 1 || half) return add_slices(list, index, layout, -1, table);
-  const int64_t count = index.count(), rows = layout.table_size;
-  const int64_t least = rows / std::max<int64_t>(1, count / kSliceGrain);
   visit_number(table.dtype, [&]<class T>() {
     const T* from = list.data<T>();
     T* to = table.data<T>();
-    parallel_for(rows, std::max<int64_t>(1, least), [&](int64_t begin, int64_t end) {
-      NestWalk walk(layout.list, 0);
-      for (int64_t i = 0; i < count; ++i, walk.next()) {
-        const int64_t row = index[i];
-        if (row < begin || row >= end) continue;
-        T& place = to[row * layout.table_stride];
-        place = static_cast<T>(place + from[walk.out()]);
-      }
+    for_listed(index, layout, 1, false, [&](int64_t i, int64_t place) {
+      T& sum = to[index[i] * layout.table_stride];
+      sum = static_cast<T>(sum + from[place]);
     });
   });
 }

@@ -5,8 +5,8 @@
 #include <type_traits>
 
 #include "tensor/kernels/cpu/base/dispatch.h"
-#include "tensor/kernels/cpu/base/simd.h"
 #include "tensor/kernels/cpu/window/conv_shape.h"
+#include "tensor/kernels/cpu/window/mix_rows.h"
 
 namespace weft::kernels::cpu {
 namespace {
@@ -35,36 +35,6 @@ template <class T> struct TapsIn {
            std::equal(weight_of(i), weight_of(i) + taps.count(i), weight_of(j));
   }
 };
-
-/// out[0, n) = the sum of weights[k] * rows[at[k] * step + 0, n), K terms (0: `count`).
-template <int K, class T>
-void add_rows(const T* rows, int64_t step, const int64_t* at, const T* weights, int64_t count, int64_t n, T* out) {
-  constexpr int N = simd::kLanes<T>;
-  const int64_t terms = K ? K : count;
-  for (int64_t i = 0; i < n; i += N) {
-    const int part = static_cast<int>(std::min<int64_t>(N, n - i));
-    simd::Vec<T, N> sum{};
-    for (int64_t k = 0; k < terms; ++k) {
-      const T* row = rows + at[k] * step + i;
-      sum += simd::splat<T, N>(weights[k]) * (part == N ? simd::load<T, N>(row) : simd::load_part<T, N>(row, part));
-    }
-    if (part == N)
-      simd::store<T, N>(out + i, sum);
-    else
-      simd::store_part<T, N>(out + i, sum, part);
-  }
-}
-
-template <class T>
-void add_rows(const T* rows, int64_t step, const int64_t* at, const T* weights, int64_t count, int64_t n, T* out) {
-  if (count == 1 && weights[0] == T{1}) {
-    std::copy_n(rows + at[0] * step, n, out);
-    return;
-  }
-  if (count == 2) return add_rows<2>(rows, step, at, weights, count, n, out);
-  if (count == 4) return add_rows<4>(rows, step, at, weights, count, n, out);
-  add_rows<0>(rows, step, at, weights, count, n, out);
-}
 
 /// The columns of a line of single values: every target has K taps, those of place k one after another.
 template <class T> class ColumnTable {
@@ -144,18 +114,18 @@ template <class T> class Resampling {
  private:
   void one_line(const T* image, int64_t h, T* mixed, T* to) const {
     const int64_t line = width_ * values_, count = lines_.taps.count(h);
-    if (columns_.same) return add_rows(image, line, lines_.at(h), lines_.weight_of(h), count, line, to);
+    if (columns_.same) return mix_rows(image, line, lines_.at(h), lines_.weight_of(h), count, line, to);
     const T* from = mixed;
     if (count == 1 && lines_.weight_of(h)[0] == T{1})
       from = image + lines_.at(h)[0] * line;
     else
-      add_rows(image, line, lines_.at(h), lines_.weight_of(h), count, line, mixed);
+      mix_rows(image, line, lines_.at(h), lines_.weight_of(h), count, line, mixed);
     if (table_) return table_->run(from, to);
     for (int64_t w = 0; w < out_width_; ++w)
       if (values_ == 1)
         to[w] = single(from, w);
       else
-        add_rows(from, values_, columns_.at(w), columns_.weight_of(w), columns_.taps.count(w), values_,
+        mix_rows(from, values_, columns_.at(w), columns_.weight_of(w), columns_.taps.count(w), values_,
                  to + w * values_);
   }
   T single(const T* from, int64_t w) const {

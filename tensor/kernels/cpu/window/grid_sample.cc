@@ -1,0 +1,261 @@
+// Images read at any places, and the gradients of that. Images are channels-last, copied where they are not, so that
+// what a place reads is a few runs of channels.
+#include "tensor/ops/grid_sample.h"
+
+#include <cmath>
+
+#include "tensor/kernels/cpu/base/dispatch.h"
+#include "tensor/kernels/cpu/rowwise/row_math.h"
+#include "tensor/kernels/cpu/window/conv_shape.h"
+#include "tensor/kernels/cpu/window/mix_rows.h"
+
+namespace weft::kernels::cpu {
+namespace {
+
+/// A place along an axis, in pixels, and its derivative by the grid's value.
+template <class T> struct Place { T at, slope; };
+
+/// The pixels of the image that a place reads along an axis, with weights and the weights' derivatives by the grid's
+/// value.
+template <class T> struct AxisTaps {
+  static constexpr int kMost = 4;
+  int count = 0;
+  int64_t at[kMost + 1];
+  T weight[kMost + 1], slope[kMost + 1];
+};
+
+template <class T> class Axis {
+ public:
+  Axis(int64_t size, const GridSampleOptions& options) : last_(static_cast<T>(size - 1)), options_(options) {}
+
+  /// Fills `out`, which is not returned: a copy of what was just written piece by piece would wait for it.
+  [[gnu::always_inline]] void taps(T value, AxisTaps<T>& out) const {
+    const T scale = options_.align_corners ? last_ / 2 : (last_ + 1) / 2;
+    const Place<T> place = {(value + 1) * scale - (options_.align_corners ? T(0) : T(0.5)), scale};
+    if (options_.mode == Interpolation::bicubic) return add_cubic(out, place);
+    const auto [at, slope] = padded(place);
+    if (options_.mode == Interpolation::nearest) return add(out, std::nearbyint(at), 1, 0);
+    const T low = std::floor(at), part = at - low;
+    add(out, low, 1 - part, -slope);
+    add(out, low + 1, part, slope);
+  }
+
+ private:
+  /// Cubic convolution (Keys, 1981) with a = -0.75: weights at distances below 1, and from 1 to 2.
+  static T inner(T t) { return (t * T(1.25) - T(2.25)) * t * t + 1; }
+  static T outer(T t) { return ((t * T(-0.75) + T(3.75)) * t - 6) * t + 3; }
+  static T inner_slope(T t) { return (t * T(3.75) - T(4.5)) * t; }
+  static T outer_slope(T t) { return (t * T(-2.25) + T(7.5)) * t - 6; }
+
+  void add_cubic(AxisTaps<T>& out, const Place<T>& place) const {
+    const T low = std::floor(place.at), t = place.at - low;
+    const T weights[] = {outer(t + 1), inner(t), inner(1 - t), outer(2 - t)};
+    const T slopes[] = {outer_slope(t + 1), inner_slope(t), -inner_slope(1 - t), -outer_slope(2 - t)};
+    for (int i = 0; i < 4; ++i)
+      add(out, padded({low + static_cast<T>(i - 1), 0}).at, weights[i], slopes[i] * place.slope);
+  }
+
+  /// A pixel outside of the image, or NaN, is not read: it is written, and not counted, as a branch would be guessed
+  /// wrong too often.
+  [[gnu::always_inline]] void add(AxisTaps<T>& out, T pixel, T weight, T slope) const {
+    const bool inside = pixel >= 0 && pixel <= last_;
+    out.at[out.count] = static_cast<int64_t>(inside ? pixel : T(0));
+    out.weight[out.count] = weight;
+    out.slope[out.count] = slope;
+    out.count += inside;
+  }
+
+  /// The place brought into the image as the padding says.
+  Place<T> padded(Place<T> place) const {
+    if (options_.padding == GridPadding::zeros) return place;
+    if (options_.padding == GridPadding::reflection) place = reflected(place);
+    if (place.at < 0) return {0, 0};
+    if (place.at > last_) return {last_, 0};
+    return place;
+  }
+
+  /// Its mirror image between the centres of the outer pixels, or between their edges.
+  Place<T> reflected(const Place<T>& place) const {
+    const T edge = options_.align_corners ? T(0) : T(0.5), span = last_ + 2 * edge;
+    if (span <= 0) return {place.at * 0, 0};
+    const T from = place.at + edge, wave = from - std::floor(from / (2 * span)) * (2 * span);
+    const T turn = wave < span ? 1 : wave > span ? -1 : 0;
+    return {span - edge - std::abs(wave - span), place.slope * turn};
+  }
+
+  T last_;
+  GridSampleOptions options_;
+};
+
+/// All pixels that a place reads: their numbers in the image, weights, and the weights' derivatives by the place's
+/// column, row and depth.
+template <class T> struct PlaceTaps {
+  static constexpr int kMost = 16;  // 4 x 4, or 2 x 2 x 2
+  int count = 0;
+  int64_t at[kMost];
+  T weight[kMost], slope[3][kMost];
+};
+
+/// Where a grid's places read; x is (N, C, D, H, W).
+template <class T> class Sampling {
+ public:
+  Sampling(const Operand& x, const Operand& grid, const GridSampleOptions& options)
+      : channels(x.size(1)),
+        pixels(x.size(2) * x.size(3) * x.size(4)),
+        axes(grid.size(grid.rank() - 1)),
+        points(grid.numel() / std::max<int64_t>(1, axes * grid.size(0))),
+        height_(x.size(3)),
+        width_(x.size(4)),
+        depths_(x.size(2), options),
+        lines_(height_, options),
+        columns_(width_, options) {}
+
+  /// With their derivatives where `slopes`.
+  template <bool slopes> [[gnu::always_inline]] void taps(const T* place, PlaceTaps<T>& out) const {
+    AxisTaps<T> w, h, d;
+    columns_.taps(place[0], w);
+    lines_.taps(place[1], h);
+    if (axes == 3)
+      depths_.taps(place[2], d);
+    else
+      d.count = 1, d.at[0] = 0, d.weight[0] = 1, d.slope[0] = 0;
+    for (int i = 0; i < d.count; ++i)
+      for (int j = 0; j < h.count; ++j)
+        for (int k = 0; k < w.count; ++k) {
+          const int tap = out.count++;
+          out.at[tap] = (d.at[i] * height_ + h.at[j]) * width_ + w.at[k];
+          out.weight[tap] = d.weight[i] * h.weight[j] * w.weight[k];
+          if (!slopes) continue;
+          out.slope[0][tap] = d.weight[i] * h.weight[j] * w.slope[k];
+          out.slope[1][tap] = d.weight[i] * h.slope[j] * w.weight[k];
+          out.slope[2][tap] = d.slope[i] * h.weight[j] * w.weight[k];
+        }
+  }
+
+  int64_t channels, pixels;  // of the image
+  int64_t axes, points;      // of an image's grid
+
+ private:
+  int64_t height_, width_;
+  Axis<T> depths_, lines_, columns_;
+};
+
+/// f(image, place) for every place of every image.
+template <class F> void each_place(int64_t images, int64_t points, const F& f) {
+  constexpr int64_t kGrain = 1024;
+  parallel_for(images * points, kGrain, [&](int64_t begin, int64_t end) {
+    int64_t image = begin / points, next = (image + 1) * points;
+    for (int64_t p = begin; p < end; ++p) {
+      if (p == next) ++image, next += points;
+      f(image, p);
+    }
+  });
+}
+
+/// x (N, pixels, C), places (N, points, axes), y (N, points, C).
+template <class T> void sample(const Sampling<T>& s, int64_t images, const T* x, const T* places, T* y) {
+  each_place(images, s.points, [&](int64_t image, int64_t p) {
+    PlaceTaps<T> taps;
+    s.template taps<false>(places + p * s.axes, taps);
+    mix_rows(x + image * s.pixels * s.channels, s.channels, taps.at, taps.weight, taps.count, s.channels,
+             y + p * s.channels);
+  });
+}
+
+/// The gradient of the places.
+template <class T>
+void place_gradient(const Sampling<T>& s, int64_t images, const T* g, const T* x, const T* places, T* out) {
+  each_place(images, s.points, [&](int64_t image, int64_t p) {
+    PlaceTaps<T> taps;
+    s.template taps<true>(places + p * s.axes, taps);
+    const T* row = g + p * s.channels;
+    T sums[3] = {};
+    for (int k = 0; k < taps.count; ++k) {
+      const T* pixel = x + (image * s.pixels + taps.at[k]) * s.channels;
+      const T dot = static_cast<T>(detail::sum_lanes<T>(
+          s.channels, [&](int64_t j, auto lanes) { return lanes_at(row + j, lanes) * lanes_at(pixel + j, lanes); }));
+      for (int axis = 0; axis < 3; ++axis) sums[axis] += dot * taps.slope[axis][k];
+    }
+    std::copy_n(sums, s.axes, out + p * s.axes);
+  });
+}
+
+/// The gradient of the images: each is one thread's, or some of its channels are.
+template <class T> void image_gradient(const Sampling<T>& s, int64_t images, const T* g, const T* places, T* out) {
+  constexpr int64_t kLeast = 64 / static_cast<int64_t>(sizeof(T));  // channels of a line of the cache
+  const int64_t most = std::max<int64_t>(1, s.channels / kLeast);
+  const int64_t parts = images >= num_threads() ? 1 : std::min<int64_t>(most, num_threads());
+  parallel_for(images * parts, 1, [&](int64_t begin, int64_t end) {
+    for (int64_t i = begin; i < end; ++i) {
+      const int64_t image = i / parts, first = i % parts * s.channels / parts;
+      const int64_t count = (i % parts + 1) * s.channels / parts - first;
+      T* to = out + image * s.pixels * s.channels + first;
+      for (int64_t p = 0; p < s.pixels; ++p) std::fill_n(to + p * s.channels, count, T(0));
+      for (int64_t p = image * s.points; p < (image + 1) * s.points; ++p) {
+        PlaceTaps<T> taps;
+        s.template taps<false>(places + p * s.axes, taps);
+        const T* row = g + p * s.channels + first;
+        for (int k = 0; k < taps.count; ++k) {
+          T* pixel = to + taps.at[k] * s.channels;
+          const T weight = taps.weight[k];
+#pragma GCC ivdep
+          for (int64_t j = 0; j < count; ++j) pixel[j] += weight * row[j];
+        }
+      }
+    }
+  });
+}
+
+/// f of the places as dense numbers of the type that is computed in.
+template <class S, class F> void with_places(const Operand& grid, const F& f) {
+  const RowView view(grid, 0, grid.rank() - 1);
+  RowReader<S> reader(view, 0, 1);
+  f(reader.row());
+}
+
+}  // namespace
+}  // namespace weft::kernels::cpu
+
+namespace weft {
+using namespace kernels::cpu;
+
+void op::GridSample::cpu(const Operand& x, const Operand& grid, const Operand& out) const {
+  if (out.numel() == 0) return;
+  visit_floating(x.dtype, [&]<class S>() {
+    using T = Compute<S>;
+    const FiveAxes x5(x), out5(out);
+    const ImageIn<S, T> in(*x5);
+    ImageOut<S, T> result(*out5);
+    with_places<S>(grid, [&](const T* places) {
+      sample(Sampling<T>(*x5, grid, options), x.size(0), in.data(), places, result.data());
+    });
+    result.finish();
+  });
+}
+
+void op::GridSampleBackward::cpu(const Operand& g, const Operand& x, const Operand& grid, const Operand& dx,
+                                 const Operand& dgrid) const {
+  visit_floating(x.dtype, [&]<class S>() {
+    using T = Compute<S>;
+    const FiveAxes g5(g), x5(x);
+    const Sampling<T> sampling(*x5, grid, options);
+    const ImageIn<S, T> gradient(*g5);
+    with_places<S>(grid, [&](const T* places) {
+      if (wanted & 1 && dx.numel() > 0) {
+        const FiveAxes dx5(dx);
+        ImageOut<S, T> result(*dx5);
+        image_gradient(sampling, x.size(0), gradient.data(), places, result.data());
+        result.finish();
+      }
+      if (wanted & 2 && dgrid.numel() > 0) {
+        const ImageIn<S, T> in(*x5);
+        const RowView view(dgrid, 0, dgrid.rank() - 1);
+        RowWriter<S> writer(view, 0, 1);
+        place_gradient(sampling, x.size(0), gradient.data(), in.data(), places, writer.row());
+        writer.next();
+      }
+    });
+  });
+}
+
+}  // namespace weft
