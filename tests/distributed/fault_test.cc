@@ -19,14 +19,14 @@ struct Outcome {
   std::string output;
 };
 
-Outcome run(const std::string& arguments, const char* settings = "") {
+Outcome run(const std::string& arguments, const char* settings = "", const char* options = "") {
   const char* folder = std::getenv("TEST_SRCDIR");
   const std::string program =
       (folder != nullptr ? std::string(folder) + "/weft/" : "") + "tests/distributed/faults " + arguments;
   const std::string command =
       "OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 OMPI_MCA_rmaps_base_oversubscribe=1 "
       "OMP_NUM_THREADS=1 " +
-      std::string(settings) + " mpirun -n 3 " + program + " 2>&1";
+      std::string(settings) + " mpirun " + options + " -n 3 " + program + " 2>&1";
   Outcome out;
   const auto start = std::chrono::steady_clock::now();
   FILE* pipe = popen(command.c_str(), "r");
@@ -60,14 +60,22 @@ class Faults : public testing::TestWithParam<const char*> {
   }
 };
 
+/// Runs a fault and expects that the job ends, that a rank names the one at fault, and that both do where mpirun lets
+/// them: as soon as one has ended it may take the other down before that has written its line. Recovery of mpirun keeps
+/// the others alive, and its status is 0.
+void expect_the_ranks_name(const std::string& arguments) {
+  Outcome outcome = run(arguments);
+  EXPECT_NE(outcome.status, 0) << outcome.output;
+  EXPECT_LT(outcome.seconds, 30) << outcome.output;
+  const bool first = names(outcome.output, 0), second = names(outcome.output, 2);
+  EXPECT_TRUE(first || second) << outcome.output;
+  if (!first || !second) outcome = run(arguments, "", "--enable-recovery");
+  for (const int rank : {0, 2})
+    EXPECT_TRUE(names(outcome.output, rank)) << "rank " << rank << " of:\n" << outcome.output;
+}
+
 TEST_P(Faults, EndTheJobWithTheRanksName) {
-  for (int round = 0; round < rounds(); ++round) {
-    const Outcome outcome = run(GetParam());
-    EXPECT_NE(outcome.status, 0) << outcome.output;
-    EXPECT_LT(outcome.seconds, 30) << outcome.output;
-    for (const int rank : {0, 2})
-      EXPECT_TRUE(names(outcome.output, rank)) << "rank " << rank << " of:\n" << outcome.output;
-  }
+  for (int round = 0; round < rounds(); ++round) expect_the_ranks_name(GetParam());
 }
 
 INSTANTIATE_TEST_SUITE_P(, Faults,
@@ -85,9 +93,7 @@ TEST_F(Faults, ACheckpointIsWholeWhereItsWriterDies) {
   const char* folder = std::getenv("TEST_TMPDIR");
   const std::string path = (folder != nullptr ? std::string(folder) : std::string("/tmp")) + "/fault.safetensors";
   for (int round = 0; round < rounds(); ++round) {
-    const Outcome outcome = run("checkpoint " + path);
-    EXPECT_NE(outcome.status, 0) << outcome.output;
-    for (const int rank : {0, 2}) EXPECT_TRUE(names(outcome.output, rank)) << outcome.output;
+    expect_the_ranks_name("checkpoint " + path);
     EXPECT_EQ(io::load_safetensors(path).count("model.first.weight"), 1u);
   }
 }
