@@ -37,8 +37,9 @@ template <class T> inline void micro_product(int64_t depth, const T* left, const
   using Vector = typename Tiles::Vector;
   Vector sum[Tiles::kRows][2] = {};
   for (int64_t k = 0; k < depth; ++k) {
-    Vector r[2];
-    std::memcpy(r, right + k * Tiles::kColumns, sizeof r);
+    Vector r[2];  // read one by one: an array of them would be moved in pieces of 16 bytes
+    std::memcpy(&r[0], right + k * Tiles::kColumns, sizeof r[0]);
+    std::memcpy(&r[1], right + k * Tiles::kColumns + Tiles::kLanes, sizeof r[1]);
 #pragma GCC unroll 12
     for (int i = 0; i < Tiles::kRows; ++i) {
       sum[i][0] += left[k * Tiles::kRows + i] * r[0];

@@ -40,6 +40,15 @@ template <class Op> struct BlockTypes {
   using AccVec = simd::Vec<Acc>;
 };
 
+/// Registers from memory and back, one at a time: g++ moves an array of them in pieces of 16 bytes
+/// (tools/flags.bazelrc), which the loads that follow wait for.
+template <class T, int kCount> WEFT_SIMD void load_registers(simd::Vec<T> (&to)[kCount], const T* from) {
+  for (int k = 0; k < kCount; ++k) to[k] = simd::load<T>(from + k * simd::kLanes<T>);
+}
+template <class T, int kCount> WEFT_SIMD void store_registers(T* to, const simd::Vec<T> (&from)[kCount]) {
+  for (int k = 0; k < kCount; ++k) simd::store<T>(to + k * simd::kLanes<T>, from[k]);
+}
+
 /// acc[k] with part k of `v` combined into it.
 template <class Op, int Part = 0>
 WEFT_SIMD void accumulate(typename BlockTypes<Op>::AccVec* acc, typename BlockTypes<Op>::PreVec v) {
@@ -103,23 +112,24 @@ typename Op::Acc fold_rows(const Block<T>& block, typename Op::Pre parameter_val
   return simd::fold_lanes<Op, typename Op::Acc, B::kAccWidth>(acc[0]);
 }
 
-/// f(rows, count) for eight rows of the block at a time, then for each of those that are left: their first elements,
-/// and how many as a constant.
+/// f(rows, count) for eight rows of the block at a time, then for four, then for each of those that are left: their
+/// first elements, and how many as a constant.
 template <class T, class F> void for_row_groups(const Block<T>& block, const F& f) {
   NestWalk walk(*block.nest, block.first);
-  const T* rows[8];
   int64_t row = 0;
-  for (; row + 8 <= block.rows; row += 8) {
-    for (auto& p : rows) {
-      p = block.base + walk.in();
-      walk.next();
+  const auto groups_of = [&]<int kRows>(std::integral_constant<int, kRows> count) {
+    for (; row + kRows <= block.rows; row += kRows) {
+      const T* rows[kRows];
+      for (auto& p : rows) {
+        p = block.base + walk.in();
+        walk.next();
+      }
+      f(rows, count);
     }
-    f(rows, std::integral_constant<int, 8>{});
-  }
-  for (; row < block.rows; ++row, walk.next()) {
-    rows[0] = block.base + walk.in();
-    f(rows, std::integral_constant<int, 1>{});
-  }
+  };
+  groups_of(std::integral_constant<int, 8>{});
+  groups_of(std::integral_constant<int, 4>{});
+  groups_of(std::integral_constant<int, 1>{});
 }
 
 /// Combines kRows rows into acc[0, length); acc has room for whole registers.
@@ -148,9 +158,9 @@ void fold_row_group(const T* const* rows, const Block<T>& block, typename Op::Pr
     for (int half = kRows / 2; half > 0; half /= 2)
       for (int k = 0; k < half; ++k) v[k] = Op::combine(v[k], v[k + half]);
     typename B::AccVec sums[B::kParts];
-    std::memcpy(sums, acc + j, sizeof sums);
+    load_registers<typename B::Acc>(sums, acc + j);
     accumulate<Op>(sums, v[0]);
-    std::memcpy(acc + j, sums, sizeof sums);
+    store_registers<typename B::Acc>(acc + j, sums);
   }
 }
 

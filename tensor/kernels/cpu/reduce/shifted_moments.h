@@ -84,9 +84,9 @@ void add_row_group(const T* const* rows, int64_t length, const Compute<T>* shift
   constexpr int N = B::kWidth;
   const auto add_to = [](double* to, V v) {
     typename B::AccVec total[B::kParts];
-    std::memcpy(total, to, sizeof total);
+    load_registers<double>(total, to);
     accumulate<DeviationOp<T>>(total, v);
-    std::memcpy(to, total, sizeof total);
+    store_registers<double>(to, total);
   };
   const int64_t ahead =
       kRows > 1 ? (rows[1] - rows[0]) * kRows * static_cast<int64_t>(sizeof(T)) : 0;  // the next group

@@ -67,12 +67,12 @@ void add_rows(const T* g, const T* x, const Layout& layout, int64_t first, int64
         dot += grad * centred;
       }
       Wide wide_sums[kParts], wide_dots[kParts];
-      std::memcpy(wide_sums, sums + j, sizeof wide_sums);
-      std::memcpy(wide_dots, dots + j, sizeof wide_dots);
+      detail::load_registers<double>(wide_sums, sums + j);
+      detail::load_registers<double>(wide_dots, dots + j);
       detail::accumulate<SumOp<C>>(wide_sums, sum);
       detail::accumulate<SumOp<C>>(wide_dots, dot);
-      std::memcpy(sums + j, wide_sums, sizeof wide_sums);
-      std::memcpy(dots + j, wide_dots, sizeof wide_dots);
+      detail::store_registers<double>(sums + j, wide_sums);
+      detail::store_registers<double>(dots + j, wide_dots);
     }
   }
 }

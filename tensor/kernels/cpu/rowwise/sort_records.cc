@@ -1,12 +1,27 @@
 #include "tensor/kernels/cpu/rowwise/sort_records.h"
 
 #include <algorithm>
+#include <atomic>
 #include <utility>
 
 #include "tensor/kernels/cpu/base/scratch.h"
 #include "tensor/runtime/parallel.h"
 
 namespace weft::kernels::cpu {
+namespace {
+
+/// The bits in which keys differ.
+template <class Record> uint64_t differing_bits(const Record* records, int64_t count) {
+  std::atomic<uint64_t> all = 0;
+  parallel_for(count, kLongRow / 2, [&](int64_t begin, int64_t end) {
+    uint64_t bits = 0;
+    for (int64_t i = begin; i < end; ++i) bits |= records[i].key() ^ records[0].key();
+    all.fetch_or(bits, std::memory_order_relaxed);
+  });
+  return all;
+}
+
+}  // namespace
 
 template <class Record> Record* sort_records(Record* from, Record* other, int64_t count, int first, int end) {
   constexpr int64_t kFew = 128, kBuckets = 256;
@@ -19,7 +34,10 @@ template <class Record> Record* sort_records(Record* from, Record* other, int64_
   const int64_t parts = count >= kLongRow ? region_threads() : 1;
   const Scratch<int64_t> counts(parts * kBuckets);
   const auto part = [&](int64_t p) { return count / parts * p + std::min(p, count % parts); };
+  // Integers of 64 bits rarely use them all.
+  const uint64_t used = end - first > 4 ? differing_bits(from, count) : ~uint64_t{0};
   for (int byte = first; byte < end; ++byte) {
+    if ((used >> (8 * byte) & 0xff) == 0) continue;
     const auto bucket = [shift = 8 * byte](const Record& r) { return static_cast<uint8_t>(r.key() >> shift); };
     const auto each_part = [&](const auto& f) {
       parallel_for(parts, 1, [&](int64_t p, int64_t stop) {
