@@ -275,17 +275,30 @@ template <class T> void run(const Product<T>& p) {
                     });
 }
 
+/// Per element, transposing c costs as much as packing what is transposed: b, or a instead where its columns are
+/// neighbours.
+template <class T>
+Product<T> product_of(const Matrix<const T>& a, const Matrix<const T>& b, const Matrix<T>& c, bool accumulate,
+                      const T* bias) {
+  const auto m = static_cast<double>(a.rows), n = static_cast<double>(b.columns), k = static_cast<double>(b.rows);
+  const bool transposed = b.column_stride != 1 && m * n + (a.column_stride == 1 ? m * k : 0.0) < n * k;
+  if (transposed) return {b.transposed(), a.transposed(), c.transposed(), accumulate, bias, true};
+  return {a, b, c, accumulate, bias, false};
+}
+
 }  // namespace
 
 template <class T> void packed_gemm(Matrix<const T> a, Matrix<const T> b, Matrix<T> c, bool accumulate, const T* bias) {
-  // Per element, transposing c costs as much as packing what is transposed: b, or a instead where its columns are
-  // neighbours.
-  const auto m = static_cast<double>(a.rows), n = static_cast<double>(b.columns), k = static_cast<double>(b.rows);
-  const bool transposed = b.column_stride != 1 && m * n + (a.column_stride == 1 ? m * k : 0.0) < n * k;
-  if (transposed)
-    run<T>({b.transposed(), a.transposed(), c.transposed(), accumulate, bias, true});
-  else
-    run<T>({a, b, c, accumulate, bias, false});
+  run(product_of(a, b, c, accumulate, bias));
+}
+
+template <class T> void packed_gemm_block(Matrix<const T> a, Matrix<const T> b, int64_t i, int64_t j, Matrix<T> out) {
+  Product<T> part = product_of<T>(a, b, out, false, nullptr);
+  const Cut<T> cut(part);  // by the sizes of the whole
+  const Matrix<const T> left = a.block(i, 0, out.rows, a.columns), right = b.block(0, j, b.rows, out.columns);
+  part.a = part.transposed ? right.transposed() : left;
+  part.b = part.transposed ? left.transposed() : right;
+  Part<T>(part, cut).run();
 }
 
 bool prefers_packed(const Matrix<const float>& a, const Matrix<const float>& b) {
@@ -310,6 +323,7 @@ bool prefers_packed(const Matrix<const float>& a, const Matrix<const float>& b) 
 #endif
 }
 
+template void packed_gemm_block<float>(Matrix<const float>, Matrix<const float>, int64_t, int64_t, Matrix<float>);
 template void packed_gemm<float>(Matrix<const float>, Matrix<const float>, Matrix<float>, bool, const float*);
 template void packed_gemm<double>(Matrix<const double>, Matrix<const double>, Matrix<double>, bool, const double*);
 

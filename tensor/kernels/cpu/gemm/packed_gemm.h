@@ -12,6 +12,10 @@ namespace weft::kernels::cpu {
 template <class T>
 void packed_gemm(Matrix<const T> a, Matrix<const T> b, Matrix<T> c, bool accumulate, const T* bias = nullptr);
 
+/// out = the block of a b that begins at row i and column j, on one thread, with the bits that it has in the whole
+/// product. out has neighbouring columns.
+template <class T> void packed_gemm_block(Matrix<const T> a, Matrix<const T> b, int64_t i, int64_t j, Matrix<T> out);
+
 /// Whether that is the fastest way for f32 (operands as above). By sizes and strides alone.
 ///
 /// Over 1,900 shapes of 8 to 1,024, one thread of a Xeon: 1.01 times the speed of the better of oneDNN's two ways in

@@ -4,17 +4,25 @@
 
 #include "tensor/kernels/cpu/base/convert.h"
 #include "tensor/kernels/cpu/gemm/gemm.h"
+#include "tensor/kernels/cpu/gemm/packed_gemm.h"
+#include "tensor/kernels/cpu/gemm/product_parts.h"
 
 namespace weft::kernels::cpu {
 namespace {
 
-/// Input and output pixels that one element of the window connects.
-struct TapPixels {
+/// Some taps, and the pixels that each connects, one after the other: those of a tap are [first, first + rows).
+struct TapGroup {
+  struct Tap {
+    int64_t a, b, first, rows;
+  };
+  std::vector<Tap> taps;
   std::vector<int64_t> in, out;
+
+  int64_t rows() const { return static_cast<int64_t>(in.size()); }
 };
 
-TapPixels pixels_of_tap(const ConvShape& s, int64_t a, int64_t b) {
-  TapPixels result;
+void add_tap(TapGroup& group, const ConvShape& s, int64_t a, int64_t b) {
+  const int64_t first = group.rows();
   for (int64_t n = 0; n < s.batch; ++n)
     for (int64_t i = 0; i < s.out[1]; ++i) {
       const int64_t h = i * s.stride[1] - s.padding[1] + a * s.dilation[1];
@@ -22,11 +30,26 @@ TapPixels pixels_of_tap(const ConvShape& s, int64_t a, int64_t b) {
       for (int64_t j = 0; j < s.out[2]; ++j) {
         const int64_t w = j * s.stride[2] - s.padding[2] + b * s.dilation[2];
         if (w < 0 || w >= s.in[2]) continue;
-        result.in.push_back((n * s.in[1] + h) * s.in[2] + w);
-        result.out.push_back((n * s.out[1] + i) * s.out[2] + j);
+        group.in.push_back((n * s.in[1] + h) * s.in[2] + w);
+        group.out.push_back((n * s.out[1] + i) * s.out[2] + j);
       }
     }
-  return result;
+  group.taps.push_back({a, b, first, group.rows() - first});
+}
+
+/// Calls f(group) for all taps, as many at a time as may be gathered at once.
+template <class F> void for_tap_groups(const ConvShape& s, F&& f) {
+  constexpr int64_t kGathered = 1 << 19;  // elements
+  const int64_t most = kGathered / std::max(s.channels, s.filters);
+  TapGroup group;
+  for (int64_t a = 0; a < s.kernel[1]; ++a)
+    for (int64_t b = 0; b < s.kernel[2]; ++b) {
+      add_tap(group, s, a, b);
+      const bool last = a + 1 == s.kernel[1] && b + 1 == s.kernel[2];
+      if (!last && group.rows() + s.out_pixels() <= most) continue;
+      f(group);
+      group = {};
+    }
 }
 
 int64_t rows_per_thread(int64_t columns) { return std::max<int64_t>(1, 16384 / columns); }
@@ -39,14 +62,21 @@ template <class T> void gather(const std::vector<int64_t>& pixels, const T* imag
   });
 }
 
-/// image[pixels[r]] += rows[r]; no pixel comes twice.
-void scatter_add(const float* rows, const std::vector<int64_t>& pixels, int64_t columns, float* image) {
-  parallel_for(static_cast<int64_t>(pixels.size()), rows_per_thread(columns), [&](int64_t begin, int64_t end) {
-    for (int64_t r = begin; r < end; ++r) {
-      float* out = image + pixels[static_cast<size_t>(r)] * columns;
-      for (int64_t c = 0; c < columns; ++c) out[c] += rows[r * columns + c];
-    }
-  });
+/// f(k, j, width) for each of `items` and columns [j, j + width): all of them, or for f32 a block for each thread, as
+/// the bits of packed_gemm_block do not depend on it.
+template <class T, class F> void for_column_blocks(int64_t items, int64_t columns, const F& f) {
+  constexpr int64_t kPanel = 64;
+  if constexpr (is_half<T>) {
+    for (int64_t k = 0; k < items; ++k) f(k, int64_t{0}, columns);
+  } else {
+    const int64_t width = blocks_of(blocks_of(columns, kPanel), region_threads()) * kPanel;
+    parallel_for(blocks_of(columns, width) * items, 1, [&](int64_t begin, int64_t end) {
+      for (int64_t i = begin; i < end; ++i) {
+        const int64_t j = i / items * width;
+        f(i % items, j, std::min(width, columns - j));
+      }
+    });
+  }
 }
 
 /// The weight tap by tap as matrices (channels, filters) that products take as they are: the weight itself where
@@ -96,11 +126,14 @@ template <class T> class TapWeight {
   Scratch<T> buffer_;
 };
 
-void product(const Matrix<const float>& a, const Matrix<const float>& b, const Matrix<float>& c) {
-  gemm<float>(a, b, c);
+/// to = columns [j, j + width) of a b; of halves all columns.
+void columns_of_product(const Matrix<const float>& a, const Matrix<const float>& b, int64_t j,
+                        const Matrix<float>& to) {
+  packed_gemm_block<float>(a, b, 0, j, to);
 }
-void product(const Matrix<const BFloat16>& a, const Matrix<const BFloat16>& b, const Matrix<float>& c) {
-  widening_gemm(a, b, c);
+void columns_of_product(const Matrix<const BFloat16>& a, const Matrix<const BFloat16>& b, int64_t,
+                        const Matrix<float>& to) {
+  widening_gemm(a, b, to);
 }
 
 /// image, to be summed in, and where it was summed in f32: the image itself, or a buffer that is rounded at the end.
@@ -125,10 +158,44 @@ template <class T> class SumImage {
   Scratch<float> buffer_;
 };
 
-/// Calls f(a, b, pixels) for every element of the window.
-template <class F> void for_each_tap(const ConvShape& s, F&& f) {
-  for (int64_t a = 0; a < s.kernel[1]; ++a)
-    for (int64_t b = 0; b < s.kernel[2]; ++b) f(a, b, pixels_of_tap(s, a, b));
+/// to[scattered] += from[gathered] w(tap) over the taps of a group; `from` and `to` are images with so many values a
+/// pixel as w has rows and columns.
+template <class T, class WeightOf>
+void add_products(const TapGroup& group, const std::vector<int64_t>& gathered, const T* from,
+                  const std::vector<int64_t>& scattered, float* to, const WeightOf& weight_of) {
+  const Matrix<const T> some = weight_of(group.taps[0]);
+  const int64_t depth = some.rows, columns = some.columns;
+  const Scratch<T> rows(group.rows() * depth);
+  gather(gathered, from, depth, rows.data());
+  for_column_blocks<T>(1, columns, [&](int64_t, int64_t j, int64_t width) {
+    for (const TapGroup::Tap& tap : group.taps) {
+      if (tap.rows == 0) continue;
+      const Scratch<float> sums(tap.rows * width);
+      columns_of_product(row_major<const T>(rows.data() + tap.first * depth, tap.rows, depth), weight_of(tap), j,
+                         row_major(sums.data(), tap.rows, width));
+      for (int64_t r = 0; r < tap.rows; ++r) {
+        float* pixel = to + scattered[static_cast<size_t>(tap.first + r)] * columns + j;
+        for (int64_t c = 0; c < width; ++c) pixel[c] += sums.data()[r * width + c];
+      }
+    }
+  });
+}
+
+/// The gradient of a tap that reads padding only.
+template <class T> void clear(const Matrix<T>& m) {
+  for (int64_t i = 0; i < m.rows; ++i)
+    for (int64_t j = 0; j < m.columns; ++j) m.data[i * m.row_stride + j * m.column_stride] = T(0);
+}
+
+/// out = columns [j, j + out.columns) of a b, where out has neighbouring rows or columns; of halves all columns.
+void columns_of_gradient(const Matrix<const float>& a, const Matrix<const float>& b, int64_t j,
+                         const Matrix<float>& out) {
+  if (out.column_stride == 1) return packed_gemm_block<float>(a, b, 0, j, out);
+  packed_gemm_block<float>(b.transposed(), a.transposed(), j, 0, out.transposed());
+}
+void columns_of_gradient(const Matrix<const BFloat16>& a, const Matrix<const BFloat16>& b, int64_t,
+                         const Matrix<BFloat16>& out) {
+  gemm<BFloat16>(a, b, out);
 }
 
 }  // namespace
@@ -142,22 +209,19 @@ void tap_conv(const ConvShape& s, const T* x, const T* weight, const WeightStrid
               T* result) {
   const TapWeight<T> w(s, strides);
   w.pack(weight);
-  const Scratch<T> from(s.out_pixels() * s.channels);
-  const Scratch<float> to(s.out_pixels() * s.filters);
   const SumImage<T> sum(result, s.out_pixels() * s.filters);
   float* out = sum.data();
-  for (int64_t p = 0; p < s.out_pixels(); ++p) {
-    if (bias != nullptr)
-      std::copy_n(bias, s.filters, out + p * s.filters);
-    else
-      std::fill_n(out + p * s.filters, s.filters, 0.0f);
-  }
-  for_each_tap(s, [&](int64_t a, int64_t b, const TapPixels& pixels) {
-    const auto rows = static_cast<int64_t>(pixels.in.size());
-    gather(pixels.in, x, s.channels, from.data());
-    product(row_major<const T>(from.data(), rows, s.channels), w.template tap<const T>(weight, a, b),
-            row_major(to.data(), rows, s.filters));
-    scatter_add(to.data(), pixels.out, s.filters, out);
+  parallel_for(s.out_pixels(), rows_per_thread(s.filters), [&](int64_t begin, int64_t end) {
+    for (int64_t p = begin; p < end; ++p) {
+      if (bias != nullptr)
+        std::copy_n(bias, s.filters, out + p * s.filters);
+      else
+        std::fill_n(out + p * s.filters, s.filters, 0.0f);
+    }
+  });
+  for_tap_groups(s, [&](const TapGroup& group) {
+    add_products(group, group.in, x, group.out, out,
+                 [&](const TapGroup::Tap& tap) { return w.template tap<const T>(weight, tap.a, tap.b); });
   });
   sum.finish();
 }
@@ -167,17 +231,13 @@ void tap_conv_backward_data(const ConvShape& s, const T* grad, const T* weight, 
                             T* result) {
   const TapWeight<T> w(s, strides);
   w.pack(weight);
-  const Scratch<T> from(s.out_pixels() * s.filters);
-  const Scratch<float> to(s.out_pixels() * s.channels);
   const SumImage<T> sum(result, s.pixels() * s.channels);
   float* grad_x = sum.data();
-  std::fill_n(grad_x, s.pixels() * s.channels, 0.0f);
-  for_each_tap(s, [&](int64_t a, int64_t b, const TapPixels& pixels) {
-    const auto rows = static_cast<int64_t>(pixels.in.size());
-    gather(pixels.out, grad, s.filters, from.data());
-    product(row_major<const T>(from.data(), rows, s.filters), w.template tap<const T>(weight, a, b).transposed(),
-            row_major(to.data(), rows, s.channels));
-    scatter_add(to.data(), pixels.in, s.channels, grad_x);
+  parallel_for(s.pixels() * s.channels, 32768,
+               [&](int64_t begin, int64_t end) { std::fill_n(grad_x + begin, end - begin, 0.0f); });
+  for_tap_groups(s, [&](const TapGroup& group) {
+    add_products(group, group.out, grad, group.in, grad_x,
+                 [&](const TapGroup::Tap& tap) { return w.template tap<const T>(weight, tap.a, tap.b).transposed(); });
   });
   sum.finish();
 }
@@ -186,13 +246,17 @@ template <class T>
 void tap_conv_backward_weights(const ConvShape& s, const T* x, const T* grad, T* grad_weight,
                                const WeightStrides& strides) {
   const TapWeight<T> w(s, strides);
-  const Scratch<T> in(s.out_pixels() * s.channels), out(s.out_pixels() * s.filters);
-  for_each_tap(s, [&](int64_t a, int64_t b, const TapPixels& pixels) {
-    const auto rows = static_cast<int64_t>(pixels.in.size());
-    gather(pixels.in, x, s.channels, in.data());
-    gather(pixels.out, grad, s.filters, out.data());
-    gemm<T>(row_major<const T>(in.data(), rows, s.channels).transposed(),
-            row_major<const T>(out.data(), rows, s.filters), w.tap(grad_weight, a, b), false);
+  for_tap_groups(s, [&](const TapGroup& group) {
+    const Scratch<T> in(group.rows() * s.channels), out(group.rows() * s.filters);
+    gather(group.in, x, s.channels, in.data());
+    gather(group.out, grad, s.filters, out.data());
+    for_column_blocks<T>(std::ssize(group.taps), s.filters, [&](int64_t k, int64_t j, int64_t width) {
+      const TapGroup::Tap& tap = group.taps[static_cast<size_t>(k)];
+      const Matrix<T> gradient = w.tap(grad_weight, tap.a, tap.b).block(0, j, s.channels, width);
+      if (tap.rows == 0) return clear(gradient);
+      columns_of_gradient(row_major<const T>(in.data() + tap.first * s.channels, tap.rows, s.channels).transposed(),
+                          row_major<const T>(out.data() + tap.first * s.filters, tap.rows, s.filters), j, gradient);
+    });
   });
   w.unpack(grad_weight);
 }

@@ -5,6 +5,8 @@
 // by; each block transforms what it needs itself. Where blocks are few, the tiles are cut into parts, whose 3 x 3
 // results are added in their order. Cuts depend on sizes alone, and so do the bits.
 #include <algorithm>
+#include <atomic>
+#include <bit>
 
 #include "tensor/kernels/cpu/gemm/gemm_tile.h"
 #include "tensor/kernels/cpu/window/winograd.h"
@@ -112,8 +114,13 @@ class WeightGradient {
       std::fill_n(zeros.data(), width, 0.0f);
       for (int64_t i = begin; i < end; ++i) part(i, v.data(), z.data(), u.data(), zeros.data());
     });
-    bool clean = true;
-    for (int64_t b = 0; b < cut_.across * cut_.down; ++b) clean &= finish(b, grad_weight, strides);
+    std::atomic<bool> clean = true;
+    const int64_t chunks = blocks_of(cut_.size, kLanes);  // of a block's filters: no two threads write to one line
+    parallel_for(cut_.across * cut_.down * chunks, 1, [&](int64_t begin, int64_t end) {
+      for (int64_t i = begin; i < end; ++i)
+        if (!finish(i / chunks, i % chunks * kLanes, grad_weight, strides))
+          clean.store(false, std::memory_order_relaxed);
+    });
     return clean;
   }
 
@@ -145,24 +152,28 @@ class WeightGradient {
     planes_to_taps(u, sum, c.size(), taps_.data() + item * 9 * cut_.area(), c.size() * sum.columns);
   }
 
-  /// Sums a block's parts in their order and writes it out.
-  bool finish(int64_t block, float* grad_weight, const WeightStrides& strides) const {
+  /// Sums the parts of a register of a block's filters, from `first` on, in their order and writes them out. False
+  /// where they are not finite.
+  bool finish(int64_t block, int64_t first, float* grad_weight, const WeightStrides& strides) const {
+    constexpr uint32_t kExponent = 0x7f800000;
     const Range c = channels(block), o = filters(block);
-    const int64_t columns = blocks_of(o.size(), kLanes) * kLanes, count = 9 * c.size() * columns;
-    float* sum = taps_.data() + block * cut_.parts * 9 * cut_.area();
-    float unclean = 0;
-    parallel_for(count, 16384, [&](int64_t begin, int64_t end) {
-      for (int64_t p = 1; p < cut_.parts; ++p)
-        for (int64_t i = begin; i < end; ++i) sum[i] += sum[p * 9 * cut_.area() + i];
-    });
-    for (int64_t i = 0; i < count; ++i) unclean += sum[i] * 0.0f;
-    for (int64_t a = 0; a < 3; ++a)
-      for (int64_t b = 0; b < 3; ++b)
-        copy_matrix<float, float>(
-            {sum + (a * 3 + b) * c.size() * columns, c.size(), o.size(), columns, 1},
-            {grad_weight + o.begin * strides[0] + c.begin * strides[1] + a * strides[3] + b * strides[4], c.size(),
-             o.size(), strides[1], strides[0]});
-    return unclean == 0.0f;
+    if (first >= o.size()) return true;
+    const int64_t columns = blocks_of(o.size(), kLanes) * kLanes, width = std::min<int64_t>(kLanes, o.size() - first);
+    uint32_t largest = 0;
+    for (int64_t tap = 0; tap < 9; ++tap) {
+      float* sum = taps_.data() + block * cut_.parts * 9 * cut_.area() + tap * c.size() * columns + first;
+      for (int64_t i = 0; i < c.size(); ++i) {
+        float* row = sum + i * columns;
+        for (int64_t p = 1; p < cut_.parts; ++p)
+          for (int64_t j = 0; j < kLanes; ++j) row[j] += row[p * 9 * cut_.area() + j];
+        for (int64_t j = 0; j < kLanes; ++j) largest = std::max(largest, std::bit_cast<uint32_t>(row[j]) & kExponent);
+      }
+      copy_matrix_serial<float, float>({sum, c.size(), width, columns, 1},
+                                       {grad_weight + (o.begin + first) * strides[0] + c.begin * strides[1] +
+                                            tap / 3 * strides[3] + tap % 3 * strides[4],
+                                        c.size(), width, strides[1], strides[0]});
+    }
+    return largest != kExponent;
   }
 
   const ConvShape& s_;
