@@ -119,6 +119,46 @@ TEST(Conv, NetworkShapesAreExact) {
   }
 }
 
+// Many channels on few pixels are taken tap by tap: some taps read padding only, and a large batch is gathered in parts.
+TEST(Conv, TapsAreExact) {
+  Random random(5);
+  for (const bool plain : {true, false}) {
+    check<float>(make_case({3, 128, 1, 1}, 130, 3, 3, {.padding = 1}), random, plain);
+    check<float>(make_case({2, 130, 4, 3}, 200, 3, 3, {.stride = 2, .padding = 1}), random, plain);
+    check<BFloat16>(make_case({2, 128, 2, 2}, 129, 3, 3, {.padding = 1}), random, plain);
+  }
+  check<float>(make_case({90, 128, 3, 2}, 192, 3, 3, {.padding = 1}), random, true);
+}
+
+TEST(Conv, TapsHaveTheSameBitsAtAnyThreadCount) {
+  const int before = num_threads();
+  const Case c = make_case({90, 192, 3, 2}, 200, 3, 3, {.padding = 1});
+  for (const Layout weights : {Layout::row_major, Layout::channels_last}) {
+    std::vector<float> first;
+    for (const int threads : {1, 2, 3, 5}) {
+      set_num_threads(threads);
+      Random random(6);
+      Array<float> x = testing::random_array<float>(c.x, Layout::channels_last, random, 3);
+      Array<float> w = testing::random_array<float>(c.w, weights, random, 3);
+      Array<float> grad = testing::random_array<float>(c.out, Layout::channels_last, random, 3);
+      for (Array<float>* a : {&x, &w, &grad})  // real numbers, so that the order of summation shows
+        for (float& v : a->memory) v = 1.0f / (v + 0.3f);
+      Array<float> out = testing::make_array<float>(c.out, Layout::channels_last, random, 0);
+      Array<float> grad_x = testing::make_array<float>(c.x, Layout::channels_last, random, 0);
+      Array<float> grad_w = testing::make_array<float>(c.w, weights, random, 0);
+      op::Conv{c.p}.cpu(x.operand(), w.operand(), Operand{}, out.operand());
+      op::ConvBackwardData{c.p, c.x}.cpu(grad.operand(), w.operand(), grad_x.operand());
+      op::ConvBackwardWeights{c.p, c.w, grad_w.view.strides()}.cpu(x.operand(), grad.operand(), grad_w.operand());
+      std::vector<float> all = out.memory;
+      all.insert(all.end(), grad_x.memory.begin(), grad_x.memory.end());
+      all.insert(all.end(), grad_w.memory.begin(), grad_w.memory.end());
+      if (threads == 1) first = all;
+      EXPECT_EQ(all, first) << threads << " threads";
+    }
+  }
+  set_num_threads(before);
+}
+
 TEST(Conv, EmptySizes) {
   Random random(7);
   for (const Shape& x : {Shape{0, 3, 5, 5}, Shape{2, 0, 5, 5}, Shape{2, 3, 5, 0}}) {

@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <array>
 #include <cmath>
 #include <limits>
 #include <vector>
@@ -16,6 +17,7 @@ namespace {
 
 using kernels::cpu::Matrix;
 using kernels::cpu::packed_gemm;
+using kernels::cpu::packed_gemm_block;
 using testing::Padded;
 using testing::Random;
 using testing::values_of;
@@ -99,6 +101,25 @@ TEST(PackedGemm, SameBitsAtAnyThreadCount) {
       }
     }
   set_num_threads(before);
+}
+
+TEST(PackedGemm, BlocksHaveTheBitsOfTheWhole) {
+  for (const auto& [m, k, n] : {std::array<int64_t, 3>{150, 700, 130}, {64, 300, 256}, {300, 1100, 200}})
+    for (const bool a_columns : {false, true})
+      for (const bool b_columns : {false, true}) {
+        Random random(6);
+        Padded<float> a(m, k, a_columns, random), b(k, n, b_columns, random), c(m, n, false, random);
+        for (float& v : a.memory) v = 1.0f / (v + 0.3f);  // real numbers, so that the order of summation shows
+        Padded<float> blocks = c;
+        blocks.matrix.data = blocks.memory.data() + Padded<float>::kGap;
+        packed_gemm<float>(a.matrix, b.matrix, c.matrix, false);
+        const int64_t i = m / 3, j = 64;
+        for (const auto& [top, bottom] : {std::pair<int64_t, int64_t>{0, i}, {i, m}})
+          for (const auto& [left, right] : {std::pair<int64_t, int64_t>{0, j}, {j, n}})
+            packed_gemm_block<float>(a.matrix, b.matrix, top, left,
+                                     blocks.matrix.block(top, left, bottom - top, right - left));
+        EXPECT_EQ(blocks.memory, c.memory) << m << " x " << k << " x " << n << " " << a_columns << b_columns;
+      }
 }
 
 // Lanes beyond the last column hold zeros; an infinity or a NaN beside them must not spoil their neighbours.
