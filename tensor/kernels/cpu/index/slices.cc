@@ -56,16 +56,17 @@ template <class F> void for_places(const Nest& list, int64_t begin, int64_t end,
 }
 
 /// The same for all slices, of `size` elements each. Where a row of the table may be listed twice, each thread has rows
-/// of its own and goes through the whole list, so that the last write to a row stays the last.
+/// of its own and goes through the whole list, so that the last write to a row stays the last; single elements are one
+/// thread's, as to ask whose each is costs more than to write it.
 template <class F>
 void for_listed(std::span<const int64_t> rows, const SliceLayout& layout, int64_t size, bool unique, const F& f) {
   const int64_t count = std::ssize(rows);
   if (unique)
     return parallel_for(count, std::max<int64_t>(1, kSliceGrain / size),
                         [&](int64_t begin, int64_t end) { for_places(layout.list, begin, end, f); });
+  if (size == 1) return for_places(layout.list, 0, count, f);
   const int64_t parts = std::max<int64_t>(1, count * size / kSliceGrain);
   parallel_for(layout.table_size, std::max<int64_t>(1, layout.table_size / parts), [&](int64_t begin, int64_t end) {
-    if (begin == 0 && end == layout.table_size) return for_places(layout.list, 0, count, f);
     for_places(layout.list, 0, count, [&](int64_t i, int64_t place) {
       if (const int64_t row = rows[static_cast<size_t>(i)]; row >= begin && row < end) f(i, place);
     });

@@ -24,7 +24,7 @@ void put_slices(const Operand& list, std::span<const int64_t> rows, std::span<co
 void add_slices(const Operand& list, const IndexList& index, const SliceLayout& layout, int64_t skip,
                 const Operand& table);
 /// The same, none left out. Slices of one element, but for 16-bit floats, are added one after the other in their own
-/// dtype: each thread has rows of its own and goes through the whole list.
+/// dtype, on one thread.
 void add_rows(const Operand& list, const IndexList& index, const SliceLayout& layout, const Operand& table);
 
 }  // namespace weft::kernels::cpu
