@@ -53,7 +53,7 @@ double digamma_of(double x) {
     return digamma_of(1 - x) - std::numbers::pi / std::tan(std::numbers::pi * part);
   }
   double sum = 0;
-  for (; x < 10; x += 1) sum -= 1 / x;
+  while (x < 10) sum -= 1 / x, x += 1;
   if (x > 1e17) return std::log(x);
   const double z = 1 / (x * x);
   double p = 0;
@@ -89,7 +89,7 @@ template <int order> double bessel_i(double x) {
 /// a term, and corrections by Bernoulli numbers.
 double hurwitz_zeta(double s, double x) {
   double sum = 0;
-  for (; x < 16; x += 1) sum += std::pow(x, -s);
+  while (x < 16) sum += std::pow(x, -s), x += 1;
   const double term = std::pow(x, -s);
   double out = sum + term * x / (s - 1) + 0.5 * term, factor = s * term / x;
   double k = 1;
