@@ -60,7 +60,7 @@ TEST(Temporaries, AnotherHandleOrViewKeepsItsValue) {
 TEST(Temporaries, AUsedUpNameIsUndefined) {
   Tensor x = fresh();
   const Tensor y = std::move(x) + 1.0;
-  EXPECT_FALSE(x.defined());
+  EXPECT_FALSE(x.defined());  // NOLINT(bugprone-use-after-move): what is left of it
 }
 
 TEST(Temporaries, OtherDtypesShapesAndOrdersAllocate) {
@@ -120,7 +120,7 @@ TEST(Temporaries, AnErrorLeavesTheTensorAsItWas) {
   Tensor x = fresh();
   const std::vector<float> values = x.to_vector<float>();
   EXPECT_THROW(std::move(x) + rand({3}), ShapeError);
-  ASSERT_TRUE(x.defined());
+  ASSERT_TRUE(x.defined());  // NOLINT(bugprone-use-after-move): what is left of it
   EXPECT_EQ(x.to_vector<float>(), values);
 }
 
