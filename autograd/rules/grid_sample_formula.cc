@@ -1,4 +1,5 @@
 // The formula of sampling images at any places, and of its fused backward kernel, with public ops.
+#include <algorithm>
 #include <array>
 #include <vector>
 

@@ -57,9 +57,9 @@ KeptConvWeight::KeptConvWeight() : state_(std::make_shared<State>()) {}
 
 Tensor KeptConvWeight::of(const Tensor& weight, const Shape& x, const Conv2dOptions& options) const {
   if (!weight.device().is_cpu() || dispatch::may_change_unseen(weight)) return {};
-  const op::ConvKeptWeight op{options, x};
-  const int64_t elements = op.infer(operand(weight)).view.numel();
-  if (elements == 0) return dispatch::apply(op, weight.detach());
+  const int64_t elements = op::ConvKeptWeight::size(options, x, operand(weight));
+  if (elements == 0) return {};
+  const op::ConvKeptWeight op{options, elements};
   State& s = *state_;
   const std::lock_guard lock(s.mutex);
   const internal::TensorBody& body = internal::body(weight);

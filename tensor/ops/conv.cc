@@ -130,19 +130,13 @@ Spec ConvScaled::infer(const Operand& x, const Operand& weight, const Operand& s
   check("scale", scale, {weight.size(0)});
   check("shift", shift, {weight.size(0)});
   check("residual", residual, shape);
-  if (kept.defined()) {
-    const int64_t size = ConvKeptWeight{options, x.shape()}.size(weight, shape);
-    if (kept.dtype != weight.dtype || (kept.numel() != 0 && kept.shape() != Shape{size}))
-      throw ShapeError(text("the kept weight must be ", weight.dtype, " of shape [0] or [", size, "], not ", kept.dtype,
-                            " of ", kept.shape()));
-  }
+  if (kept.defined() && (kept.dtype != weight.dtype || kept.rank() != 1))
+    throw ShapeError(
+        text("the kept weight must be ", weight.dtype, " of one axis, not ", kept.dtype, " of ", kept.shape()));
   return {channels_last_view(shape), x.dtype};
 }
 
-Spec ConvKeptWeight::infer(const Operand& weight) const {
-  const Shape out = output_shape(shape, weight.shape(), options);
-  return {View::contiguous({size(weight, out)}), weight.dtype};
-}
+Spec ConvKeptWeight::infer(const Operand& weight) const { return {View::contiguous({elements}), weight.dtype}; }
 
 Spec ConvBackwardData::infer(const Operand& g, const Operand& weight) const {
   check_gradient(g, output_shape(shape, weight.shape(), options));

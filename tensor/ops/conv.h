@@ -48,19 +48,19 @@ struct ConvScaled {
            const Operand& kept, const Operand& out) const;
 };
 
-/// What a convolution of images of this shape computes of its weight alone, in a layout of its own; without elements
-/// where that is nothing.
+/// What a convolution computes of its weight alone, in a layout of the kernel's own.
 struct ConvKeptWeight {
   ConvOptions options;
-  Shape shape;  // of the images
+  int64_t elements;  // of the result: size()
   static constexpr std::string_view name = "conv_kept_weight";
-  static constexpr Policy policy = {.accepts = kFloating};
-  void attributes(auto visit) const { visit("options", options), visit("shape", shape); }
+  static constexpr Policy policy = {.accepts = only(f32)};
+  void attributes(auto visit) const { visit("options", options), visit("elements", elements); }
   bool operator==(const ConvKeptWeight&) const = default;
   Spec infer(const Operand& weight) const;
   void cpu(const Operand& weight, const Operand& out) const;
-  /// Elements of the result. Defined beside the kernel.
-  int64_t size(const Operand& weight, const Shape& out) const;
+  /// Elements that the CPU keeps of the weight for images of shape x; 0 where that is nothing. Defined beside the
+  /// kernel, called by functions alone.
+  static int64_t size(const ConvOptions& options, const Shape& x, const Operand& weight);
 };
 
 /// The gradient of x from that of the result; as an op of its own a transposed convolution.

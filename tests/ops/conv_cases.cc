@@ -164,6 +164,10 @@ void add_conv_cases(Cases& cases) {
   add_scaled(cases, "relu", {2, 4, 3, 4}, {4, 2, 2, 2}, Two{.stride = {1, 2}, .groups = 2}, true);
   add_scaled(cases, "of nothing", {0, 2, 3, 3}, {2, 2, 2, 2}, Two{}, true);
   add_scaled(cases, "without history", {2, 3, 5, 4}, {4, 3, 3, 3}, Two{.padding = 1}, true).no_gradient();
+  add_scaled(cases, "with a kept weight", {2, 32, 16, 16}, {32, 32, 3, 3}, Two{.padding = 1}, true)
+      .no_gradient()
+      .compares(only(f32))
+      .loose(32);  // Winograd's filtering
 
   using OneBack = ConvTranspose1dOptions;
   using TwoBack = ConvTranspose2dOptions;

@@ -119,7 +119,8 @@ TEST(Conv, NetworkShapesAreExact) {
   }
 }
 
-// Many channels on few pixels are taken tap by tap: some taps read padding only, and a large batch is gathered in parts.
+// Many channels on few pixels are taken tap by tap: some taps read padding only, and a large batch is gathered in
+// parts.
 TEST(Conv, TapsAreExact) {
   Random random(5);
   for (const bool plain : {true, false}) {

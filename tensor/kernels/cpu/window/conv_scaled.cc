@@ -1,3 +1,4 @@
+#include "tensor/core/error.h"
 #include "tensor/kernels/cpu/base/dispatch.h"
 #include "tensor/kernels/cpu/loops/channel_loop.h"
 #include "tensor/kernels/cpu/window/conv_operands.h"
@@ -45,6 +46,11 @@ void finish(const Operand& y, const Operand& scale, const Operand& shift, const 
     relu ? channel_loop<Finish<1, true>, 1, T>({y, y}, c) : channel_loop<Finish<1, false>, 1, T>({y, y}, c);
 }
 
+void check_kept(const Operand& kept, const ConvShape& s) {
+  const int64_t size = winograd_weight_size(s);
+  if (kept.numel() != size) throw ShapeError(text("the kept weight must have shape [", size, "], not ", kept.shape()));
+}
+
 }  // namespace
 }  // namespace weft::kernels::cpu
 
@@ -59,6 +65,7 @@ void op::ConvScaled::cpu(const Operand& x, const Operand& weight, const Operand&
   const bool has_kept = kept.defined() && kept.numel() > 0;
   ConvOptions rest = options;
   if (out.dtype == DType::f32 && !s.is_empty() && takes_winograd(s, ConvDirection::forward, has_kept)) {
+    if (has_kept) check_kept(kept, s);
     const ImageIn<float, float> in(*x5);
     const WeightIn<float, float> w(*weight5);
     const PerFilter<float> factor(scale, s.filters, 1), term(shift, s.filters, 0);
@@ -78,10 +85,12 @@ void op::ConvScaled::cpu(const Operand& x, const Operand& weight, const Operand&
   visit_floating(out.dtype, [&]<class T>() { finish<T>(out, scale, biased ? Operand{} : shift, residual, relu); });
 }
 
-int64_t op::ConvKeptWeight::size(const Operand& weight, const Shape& out) const {
+int64_t op::ConvKeptWeight::size(const ConvOptions& options, const Shape& x, const Operand& weight) {
   if (weight.dtype != DType::f32 || options.axes != 2) return 0;
-  const View images = View::contiguous(shape), results = View::contiguous(out);
-  const FiveAxes x5({nullptr, &images}), weight5(weight), out5({nullptr, &results});
+  const View images = View::contiguous(x);
+  const Operand in{nullptr, &images};
+  const View results = View::contiguous(Conv{options}.infer(in, weight, {}).view.shape());
+  const FiveAxes x5(in), weight5(weight), out5({nullptr, &results});
   const ConvShape s = shape_of(*x5, *weight5, *out5, options);
   return !s.is_empty() && takes_winograd(s, ConvDirection::forward, true) ? winograd_weight_size(s) : 0;
 }
@@ -90,7 +99,8 @@ void op::ConvKeptWeight::cpu(const Operand& weight, const Operand& out) const {
   if (out.numel() == 0) return;
   const FiveAxes weight5(weight);
   const WeightIn<float, float> w(*weight5);
-  ConvShape s{options, 0, weight.size(1) * options.groups, 0, weight.size(0), Triple(1, 3, 3), 0};
+  const ConvShape s{options, 0, weight.size(1) * options.groups, 0, weight.size(0), Triple(1, 3, 3), 0};
+  check_kept(out, s);
   winograd_weight(s, w.data(), w.strides(), out.data<float>());
 }
 

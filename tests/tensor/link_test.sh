@@ -1,0 +1,24 @@
+#!/usr/bin/env bash
+# The libraries below dispatch need nothing of those above them: descriptors call no kernel, types know of neither. A
+# linker tells only now and then, as an object that nobody asks for is not looked at.
+set -euo pipefail
+types=$1 ops=$2 kernels=$3
+failures=0
+
+# `below NAME LIBRARIES...`: what the first library takes of weft is defined in one of them.
+below() {
+  local name=$1 missing
+  shift
+  missing=$(comm -23 <(nm -A --undefined-only "$1" 2>/dev/null | grep -oE '_ZN?K?4weft.*' | sort -u) \
+    <(nm --defined-only "$@" 2>/dev/null | grep -oE '_ZN?K?4weft.*' | sort -u))
+  [[ -z $missing ]] && return
+  echo "link_test: $name takes from above it:"$'\n'"$(c++filt <<<"$missing")" >&2
+  failures=$((failures + 1))
+}
+
+(($(nm --undefined-only "$ops" | grep -cE '_ZN?K?4weft') > 100)) || { echo "link_test: no symbols in $ops" >&2 && exit 1; }
+below //tensor:types "$types"
+below //tensor:ops "$ops" "$types"
+below //tensor/kernels/cpu "$kernels" "$ops" "$types"
+((failures == 0)) || exit 1
+echo "link_test: every symbol comes from below"
