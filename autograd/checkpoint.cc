@@ -38,7 +38,7 @@ class Call final : public std::enable_shared_from_this<Call> {
 
   Call(Function f, const std::vector<Tensor>& inputs) : f_(std::move(f)), autocast_(modes().autocast) {
     for (const Tensor& x : inputs) {
-      inputs_.push_back(x.defined() ? Saved::of(x) : Saved());
+      inputs_.push_back(x.defined() ? Saved(x) : Saved());
       needs_.push_back(x.defined() && x.requires_grad());
     }
   }
@@ -77,7 +77,7 @@ class Call final : public std::enable_shared_from_this<Call> {
       auto slot = std::make_shared<Slot>(call.shared_from_this(), call.slots_.size());
       if (is_leafs(edge_of(x))) {
         const SaverScope plain(nullptr);
-        slot->leafs = Saved::of(x);
+        slot->leafs.keep(x);
       }
       call.slots_.push_back(slot);
       return slot;

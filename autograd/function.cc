@@ -32,7 +32,7 @@ void Context::throw_wrong_type(const std::string& name) const {
 
 void Context::save_one(const Tensor& tensor) {
   if (tensor.defined()) weft::dispatch::check_version(tensor);
-  pending_.push_back({tensor, tensor.defined() ? Saved::of(tensor) : Saved()});
+  pending_.push_back({tensor, tensor.defined() ? Saved(tensor) : Saved()});
 }
 
 namespace detail {
@@ -141,13 +141,6 @@ void FunctionNode::free_saved() {
 void FunctionNode::visit_saved(const SavedVisitor& visit) const {
   for (const Kept& kept : kept_)
     if (!kept.saved.empty()) visit(kept.saved, is_leafs(kept.edge));
-}
-
-void FunctionNode::take_edges(std::vector<NodePtr>& out) noexcept {
-  for (Edge& edge : edges_)
-    if (edge.node) out.push_back(std::move(edge.node));
-  for (Kept& kept : kept_)
-    if (kept.edge.node) out.push_back(std::move(kept.edge.node));
 }
 
 }  // namespace weft::autograd

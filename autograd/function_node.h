@@ -33,7 +33,6 @@ class FunctionNode final : public Node {
     int own_output = -1;
   };
   FunctionNode() : Node(false) {}
-  void take_edges(std::vector<NodePtr>& out) noexcept override;
 
   std::string name_;
   Context context_;

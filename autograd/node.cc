@@ -29,11 +29,16 @@ Tensor with_history(Tensor fresh, const Edge& edge) {
 
 Node::Node(bool leaf) : sequence_(next_sequence.fetch_add(1, std::memory_order_relaxed)) { leaf_ = leaf; }
 
-Saved Saved::of(const Tensor& x) {
+void Saved::keep(const Tensor& x) {
   const internal::TensorBody& body = internal::body(x);
-  if (Saver* const saver = current_saver()) return {{}, body.view, body.dtype, 0, saver->save(x)};
-  // The body's version, not the storage's: the old value of a write in place is recorded after the write.
-  return {body.storage, body.view, body.dtype, body.version, {}};
+  view = body.view;
+  dtype = body.dtype;
+  if (Saver* const saver = current_saver()) {
+    packed = saver->save(x);
+    return;
+  }
+  storage = body.storage;
+  version = body.version;  // not the storage's: the old value of a write in place is recorded after the write
 }
 
 int64_t Saved::bytes() const {
@@ -113,21 +118,23 @@ void Node::replaced(const Tensor&) { throw_not_a_leaf(name()); }
 
 void Node::dispose() noexcept {
   // Deleting a node would delete the nodes it owns, and so on: a list and a loop instead of the call stack.
-  static thread_local std::vector<NodePtr>* draining = nullptr;
-  if (draining != nullptr) {
-    take_edges(*draining);
-    delete this;
+  struct Waiting {
+    Node* first;
+    bool emptied;  // by a call below on the stack
+  };
+  static thread_local constinit Waiting waiting = {};
+  if (waiting.emptied) {
+    next_waiting_ = std::exchange(waiting.first, this);
     return;
   }
-  std::vector<NodePtr> waiting;
-  draining = &waiting;
-  take_edges(waiting);
-  delete this;
-  while (!waiting.empty()) {
-    NodePtr last = std::move(waiting.back());
-    waiting.pop_back();
+  waiting.emptied = true;
+  Node* node = this;
+  while (node != nullptr) {
+    delete node;
+    node = waiting.first;
+    if (node != nullptr) waiting.first = node->next_waiting_;
   }
-  draining = nullptr;
+  waiting.emptied = false;
 }
 
 }  // namespace weft::autograd

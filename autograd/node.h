@@ -7,8 +7,8 @@
 //
 // Ownership runs from results to inputs only, so a graph that is dropped frees itself. What a rule reads is kept as
 // Saved: storage, view and version, never a tensor body, since a body would own its own history (a cycle for outputs,
-// and a stale history after writes in place). A node whose last reference goes hands its edges to a list that is
-// emptied in a loop: a million steps are freed without recursion.
+// and a stale history after writes in place). Nodes whose last reference goes while another is deleted wait in a list
+// that is emptied in a loop: a million steps are freed without recursion.
 //
 // Threads: leaves may be shared by graphs that several threads run at once; any other node is run by one thread at a
 // time (see backward.h).
@@ -39,7 +39,7 @@ struct Edge {
 /// What an output looked like, to check the gradients that arrive for it.
 struct Meta {
   Shape shape;
-  DType dtype;
+  DType dtype = DType::f32;
 };
 
 /// A tensor kept for backward, without its history: its memory, or where hooks are active (saved_hooks.h) what they
@@ -51,8 +51,12 @@ struct Saved {
   uint64_t version = 0;
   std::shared_ptr<Packed> packed;
 
+  // (No aggregate: g++ clears one byte by byte before it fills it.)
+  Saved() {}
   /// As it is now; a write since the version that x's history describes is noticed by unpack().
-  static Saved of(const Tensor& x);
+  explicit Saved(const Tensor& x) { keep(x); }
+  /// Saved(x) in the place of an empty one.
+  void keep(const Tensor& x);
   bool empty() const { return !storage && !packed; }
   int64_t bytes() const;
 };
@@ -112,8 +116,6 @@ class Node : public Provenance {
   void replaced(const Tensor& leaf) override;
 
  protected:
-  /// Moves the references to other nodes out, for the iterative release.
-  virtual void take_edges(std::vector<NodePtr>& out) noexcept = 0;
   /// The index of hooks that run after a leaf has accumulated.
   static constexpr int kAccumulated = -1;
   bool freed_ = false;
@@ -128,6 +130,7 @@ class Node : public Provenance {
   void dispose() noexcept override;
 
   uint64_t sequence_;
+  Node* next_waiting_ = nullptr;                 // in the list of dispose()
   mutable std::atomic<uint64_t> visited_by_{0};  // the last run that saw the node
   std::unique_ptr<std::vector<Hook>> hooks_;
 };
@@ -166,7 +169,6 @@ class Leaf final : public Node {
   Tensor free_home() const;
 
  private:
-  void take_edges(std::vector<NodePtr>&) noexcept override {}
   /// `gradient` in the leaf's home; without one dense, in the leaf's memory order and in a storage without another
   /// owner.
   Tensor owned(Tensor gradient) const;

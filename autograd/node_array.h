@@ -27,7 +27,8 @@ template <class T, size_t N> class NodeArray {
     data_ = inside();
     size_ = 0;
     if (size > N) data_ = static_cast<T*>(allocate(size * sizeof(T)));
-    std::uninitialized_value_construct_n(data_, size);
+    // Not value-initialised, which would clear every byte of them first.
+    std::uninitialized_default_construct_n(data_, size);
     size_ = size;
   }
   size_t size() const { return size_; }

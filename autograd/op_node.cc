@@ -12,16 +12,19 @@ void OpNode::create(const OpCall& call) {
     for (Tensor& out : call.outputs) internal::body(out).cut = &call.info;
     return;
   }
-  const NodePtr node = NodePtr::adopt(new OpNode(call, rule));
+  OpNode* const node = new OpNode(call, rule);
+  bool owned = false;  // by an output; the first takes the reference that the node begins with
   for (size_t i = 0; i < call.outputs.size(); ++i) {
     internal::TensorBody& body = internal::body(call.outputs[i]);
     if (!is_floating(body.dtype)) {
       body.cut = &call.info;
       continue;
     }
-    body.history = IntrusivePtr<Provenance>::share(node.get());
+    body.history =
+        std::exchange(owned, true) ? IntrusivePtr<Provenance>::share(node) : IntrusivePtr<Provenance>::adopt(node);
     body.output_index = static_cast<uint16_t>(i);
   }
+  if (!owned) NodePtr::adopt(node);
 }
 
 bool OpNode::keeps_input(const OpInfo& info, std::span<const Tensor* const> inputs, size_t index) {
@@ -38,7 +41,10 @@ OpNode::OpNode(const OpCall& call, const Rule& rule)
     : Node(false), op_(call.info, call.op), rule_(rule), edges_(call.inputs.size()), metas_(call.outputs.size()) {
   const size_t inputs = edges_.size(), outputs = metas_.size();
   for (size_t i = 0; i < inputs; ++i) edges_[i] = edge_of(*call.inputs[i]);
-  for (size_t i = 0; i < outputs; ++i) metas_[i] = {call.outputs[i].shape(), call.outputs[i].dtype()};
+  for (size_t i = 0; i < outputs; ++i) {
+    metas_[i].shape = call.outputs[i].shape();
+    metas_[i].dtype = call.outputs[i].dtype();
+  }
   Reads reads = rule.reads(needs());
   // A result written into memory that was there before may lie otherwise than the op would lay it out.
   // Hooks on what is saved see it all, the same in each run (checkpoint.h).
@@ -57,7 +63,7 @@ OpNode::OpNode(const OpCall& call, const Rule& rule)
   if (reads.outputs != 0) {
     saved_outputs_.reset(outputs);
     for (size_t i = 0; i < outputs; ++i)
-      if ((reads.outputs >> i) & 1u) saved_outputs_[i] = Saved::of(call.outputs[i]);
+      if ((reads.outputs >> i) & 1u) saved_outputs_[i].keep(call.outputs[i]);
   }
   if (reads.views) {
     views_.reset(inputs);
@@ -72,7 +78,7 @@ void OpNode::save_input(size_t index, const Tensor& x) {
   SavedInput& saved = saved_inputs_[index];
   if (current_saver() == nullptr) saved.promise = Promise::of(edges_[index]);
   if (saved.promise.empty()) {
-    static_cast<Saved&>(saved) = Saved::of(x);
+    saved.keep(x);
   } else {
     saved.view = x.layout();
     saved.dtype = x.dtype();
@@ -84,7 +90,11 @@ Tensor OpNode::saved_input(size_t index, const Edge& edge) const {
   const SavedInput& saved = saved_inputs_[index];
   if (saved.promise.empty()) return unpack(saved, edge, op_.name(), "input", static_cast<int>(index));
   const Tensor again = saved.promise.keep();
-  const Saved memory{internal::storage_ptr(again), saved.view, saved.dtype, internal::storage(again).version(), {}};
+  Saved memory;
+  memory.storage = internal::storage_ptr(again);
+  memory.view = saved.view;
+  memory.dtype = saved.dtype;
+  memory.version = memory.storage->version();
   return unpack(memory, edge, op_.name(), "input", static_cast<int>(index));
 }
 
@@ -128,11 +138,6 @@ void OpNode::visit_saved(const SavedVisitor& visit) const {
     if (!saved_inputs_[i].Saved::empty()) visit(saved_inputs_[i], is_leafs(edges_[i]));
   for (size_t i = 0; i < saved_outputs_.size(); ++i)
     if (!saved_outputs_[i].empty()) visit(saved_outputs_[i], false);
-}
-
-void OpNode::take_edges(std::vector<NodePtr>& out) noexcept {
-  for (size_t i = 0; i < edges_.size(); ++i)
-    if (edges_[i].node) out.push_back(std::move(edges_[i].node));
 }
 
 const void* RuleArguments::op() const { return node_.op_.get(); }

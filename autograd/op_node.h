@@ -3,6 +3,7 @@
 #pragma once
 
 #include <atomic>
+#include <typeinfo>
 
 #include "autograd/node.h"
 #include "autograd/node_array.h"
@@ -45,7 +46,6 @@ class OpNode final : public Node {
 
  private:
   friend class RuleArguments;
-  void take_edges(std::vector<NodePtr>& out) noexcept override;
   friend class Promise;
   void save_input(size_t index, const Tensor& x);
   Tensor saved_input(size_t index, const Edge& edge) const;
@@ -65,5 +65,10 @@ class OpNode final : public Node {
   NodeArray<View, 0> views_;
   std::atomic<int> promises_{0};  // how many hold this node's inputs for a Promise
 };
+
+/// Null where it is of another kind.
+inline const OpNode* as_op_node(const Node* node) {
+  return node != nullptr && typeid(*node) == typeid(OpNode) ? static_cast<const OpNode*>(node) : nullptr;
+}
 
 }  // namespace weft::autograd

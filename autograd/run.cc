@@ -155,7 +155,7 @@ void Run::run_node(Node& node, Gradients gradients) {
   const std::span<const Edge> edges = node.edges();
   Placement placement;
   if (!options_.create_graph)
-    if (const auto* op = dynamic_cast<const OpNode*>(&node)) {
+    if (const OpNode* op = as_op_node(&node)) {
       if (add_into_pending(*op, edges, gradients) || pass_around_part(*op, edges, gradients)) return;
       if (op->placed_inputs() != 0) placement = place(*op, gradients);
     }
@@ -182,7 +182,7 @@ void Run::run_node(Node& node, Gradients gradients) {
 std::optional<Part> Run::part_of(const Edge& input) const {
   std::vector<const OpNode*> views;
   Edge whole = input;
-  while (const auto* node = dynamic_cast<const OpNode*>(whole.node.get())) {
+  while (const OpNode* node = as_op_node(whole.node.get())) {
     // What as_strided() sees depends on the memory order of its input; hooks and grad() want the view's own gradient.
     if (!node->op().is_view() || node->op().is<op::AsStrided>() || node->has_hooks() || wanted_.contains(node)) break;
     views.push_back(node);

@@ -56,7 +56,13 @@ View::View(const View& other)
       contiguous_(other.contiguous_) {}
 
 View& View::operator=(const View& other) {
-  if (this != &other) *this = View(other);
+  if (this == &other) return *this;
+  mask_ = other.mask_ ? std::make_unique<Mask>(*other.mask_) : nullptr;  // may throw: before anything else changes
+  shape_ = other.shape_;
+  strides_ = other.strides_;
+  offset_ = other.offset_;
+  numel_ = other.numel_;
+  contiguous_ = other.contiguous_;
   return *this;
 }
 

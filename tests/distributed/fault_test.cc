@@ -62,14 +62,14 @@ class Faults : public testing::TestWithParam<const char*> {
 
 /// Runs a fault and expects that the job ends, that a rank names the one at fault, and that both do where mpirun lets
 /// them: as soon as one has ended it may take the other down before that has written its line. Recovery of mpirun keeps
-/// the others alive, and its status is 0.
+/// the others alive, and its status is 0; a rank that is stopped would keep it waiting.
 void expect_the_ranks_name(const std::string& arguments) {
   Outcome outcome = run(arguments);
   EXPECT_NE(outcome.status, 0) << outcome.output;
   EXPECT_LT(outcome.seconds, 30) << outcome.output;
   const bool first = names(outcome.output, 0), second = names(outcome.output, 2);
   EXPECT_TRUE(first || second) << outcome.output;
-  if (!first || !second) outcome = run(arguments, "", "--enable-recovery");
+  if (!first || !second) outcome = run(arguments, "", "--enable-recovery --timeout 25");
   for (const int rank : {0, 2})
     EXPECT_TRUE(names(outcome.output, rank)) << "rank " << rank << " of:\n" << outcome.output;
 }
