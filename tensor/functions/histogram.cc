@@ -45,7 +45,7 @@ HistogramResult between(const Tensor& x, const Tensor& edges, const HistogramOpt
   // The last bin is closed; what lies outside goes to a bin behind the last, which is cut off.
   const Tensor place = searchsorted(plain, values, true) - 1;
   const Tensor inside = logical_and(place >= 0, values <= top);
-  const Tensor bin = where(inside, clip(place, std::nullopt, bins - 1), full_like(place, bins));
+  const Tensor bin = where(inside, clip(place, std::nullopt, bins - 1), full({}, bins, i64, x.device()));
   Tensor weight = options.weight;
   if (weight.defined()) {
     if (weight.shape() != x.shape())
@@ -79,12 +79,14 @@ Tensor bincount(const Tensor& x, const Tensor& weights, int64_t minlength) {
 Tensor histc(const Tensor& x, int64_t bins, double min, double max) {
   Frame frame("histc", x);
   check_floating(x);
-  const auto [low, high] =
-      range_of(x, bins, min == max && min == 0 ? std::nullopt : std::optional(std::pair(min, max)));
+  const bool all = min == 0 && max == 0;
+  const auto [low, high] = range_of(x, bins, all ? std::nullopt : std::optional(std::pair(min, max)));
   const Tensor values = reshape(detach(x), {x.numel()});
-  const Tensor inside = logical_and(values >= low, values <= high);
-  const Tensor place = clip(cast((values - low) * (static_cast<double>(bins) / (high - low)), i64), 0, bins - 1);
-  const Tensor bin = where(inside, place, full_like(place, bins));
+  Tensor bin = clip(cast((values - low) * (static_cast<double>(bins) / (high - low)), i64), 0, bins - 1);
+  if (!all) {  // what lies outside goes to a bin behind the last, which is cut off
+    const Tensor inside = logical_and(values >= low, values <= high);
+    bin = where(inside, bin, full({}, bins, i64, x.device()));
+  }
   return cast(slice(added_up(bin, {}, bins + 1), 0, 0, bins), x.dtype());
 }
 

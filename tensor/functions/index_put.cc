@@ -1,5 +1,7 @@
 #include "tensor/functions/index_put.h"
 
+#include <limits>
+
 #include "tensor/adjoints/index_put.h"
 #include "tensor/dispatch/in_place.h"
 #include "tensor/functions/advanced_index.h"
@@ -143,8 +145,11 @@ Tensor adjoint::index_clear(const Tensor& g, int64_t axis, int64_t axes, const T
 namespace {
 /// For each of 1-d `index` among `size` rows, whether no later one is the same.
 Tensor is_last(const Tensor& index, int64_t size) {
-  const Tensor numbers = arange(0, index.numel(), 1, i64, index.device());
-  const Tensor last = dispatch::apply(op::IndexCopy{0, 1, false}, zeros({size}, i64, index.device()), index, numbers);
+  const DType dtype = index.numel() <= std::numeric_limits<int32_t>::max() ? i32 : i64;
+  const Tensor numbers = arange(0, index.numel(), 1, dtype, index.device());
+  // What no index names is never read.
+  Tensor last = empty({size}, dtype, index.device());
+  last = dispatch::apply_over(op::IndexCopy{0, 1, false}, 1u, last, index, numbers);
   return index_select(last, 0, index) == numbers;
 }
 }  // namespace

@@ -17,31 +17,31 @@ namespace {
 /// A copy of what is still a view of `x`.
 Tensor own(const Tensor& out, const Tensor& x) { return out.shares_storage(x) ? clone(out) : out; }
 
-/// Each axis of size n as (counts, n), or (n, counts) where entries repeat in place, and then as one.
+/// Each axis of size n as (counts, n), and then as one.
 Tensor repeated(const Tensor& x, const IntList& counts) {
-  const int64_t added = counts.rank() - x.rank();
   Tensor out = x;
-  Shape shape = x.shape();
-  for (int64_t i = 0; i < added; ++i) {
-    shape.insert(0, 1);
-    out = unsqueeze(out, 0);
-  }
-  for (size_t i = 0; i < counts.size(); ++i) {
-    if (counts[i] < 0) throw ShapeError(text("count ", counts[i], " in ", counts, " is negative"));
-    shape[i] = checked_multiply(shape[i], counts[i]);
-  }
-  for (int64_t i = shape.rank() - 1; i >= 0; --i) {
+  while (out.rank() < counts.rank()) out = unsqueeze(out, 0);
+  // As many axes in one copy as a tensor may have: `wide` with an axis more for each that repeats, `whole` without.
+  Shape wide = out.shape(), whole = out.shape();
+  const auto copy = [&] {
+    if (wide.rank() != whole.rank()) out = reshape(expand(out, wide), whole);
+    wide = whole;
+  };
+  for (int64_t i = counts.rank() - 1; i >= 0; --i) {
     const auto at = static_cast<size_t>(i);
+    if (counts[at] < 0) throw ShapeError(text("count ", counts[at], " in ", counts, " is negative"));
     if (counts[at] == 1) continue;
-    // One axis at a time: no more axes than a tensor may have. The innermost first: what follows copies longer runs.
-    Shape wide = out.shape(), whole = out.shape();
-    wide.insert(at, counts[at]);
-    whole[at] = shape[at];
-    if (out.rank() < kMaxAxes)
-      out = reshape(expand(unsqueeze(out, i), wide), whole);
-    else
+    if (out.rank() == kMaxAxes) copy();
+    whole[at] = checked_multiply(whole[at], counts[at]);
+    if (out.rank() < kMaxAxes) {
+      out = unsqueeze(out, i);
+      wide.insert(at, counts[at]);
+    } else {
       out = cat(std::vector<Tensor>(static_cast<size_t>(counts[at]), out), i);
+      wide = whole;
+    }
   }
+  copy();
   return own(out, x);
 }
 

@@ -53,6 +53,21 @@ void add_gather(Cases& cases) {
              return reference::scattered(x[0], {4, 3}, reference::each_named(x[1], 0));
            })
       .compares(kFloating);
+  cases
+      .add("scatter add along rows",
+           {{normal({3, 5}), index({3, 5}, 4)}, {normal({2, 5}), index({2, 5}, 4)}, {normal({3, 0}), index({3, 0}, 4)}},
+           CALL(scatter_add(x[0], 1, x[1], {3, 4})),
+           [](const Arrays& x) {
+             return reference::scattered(x[0], {3, 4}, reference::each_named(x[1], 1));
+           })
+      .compares(kFloating);
+  // A long list of integers into a short line has a loop of its own.
+  cases
+      .add("scatter add of many integers", {{integers({40003}, -3, 4), index({40003}, 37)}},
+           CALL(scatter_add(x[0], 0, x[1], {37})),
+           [](const Arrays& x) { return reference::scattered(x[0], {37}, reference::each_named(x[1], 0)); })
+      .compares(only(i32) | only(i64))
+      .no_gradient();
 }
 
 /// A tensor without axes is one row.

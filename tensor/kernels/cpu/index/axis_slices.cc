@@ -5,9 +5,16 @@
 namespace weft::kernels::cpu {
 namespace {
 
+/// Whether these axes of the table are one in memory too.
+bool are_one(const Operand& table, int64_t axis, int64_t axes) {
+  for (int64_t a = axis; a + 1 < axis + axes; ++a)
+    if (table.stride(a) != table.stride(a + 1) * table.size(a + 1)) return false;
+  return true;
+}
+
 SliceLayout layout_of(const Operand& table, int64_t axis, int64_t axes, const Operand& list) {
   if (table.rank() == 0) return {Nest{}, 0, 1, Nest{}};
-  SliceLayout layout{Nest{}, axes == 1 ? table.stride(axis) : 1, 1, Nest{}};
+  SliceLayout layout{Nest{}, are_one(table, axis, axes) ? table.stride(axis + axes - 1) : 1, 1, Nest{}};
   for (int64_t i = 0; i < table.rank(); ++i) {
     if (i >= axis && i < axis + axes)
       layout.table_size *= table.size(i);
@@ -22,7 +29,7 @@ SliceLayout layout_of(const Operand& table, int64_t axis, int64_t axes, const Op
 }  // namespace
 
 AxisSlices::AxisSlices(const Operand& table, int64_t axis, int64_t axes, const Operand& index, const Operand& list)
-    : several_(axes > 1),
+    : several_(!are_one(table, axis, axes)),
       layout_(layout_of(table, axis, axes, list)),
       rows_(index, layout_.table_size, "rows"),
       places_(several_ ? rows_.count() : 0) {

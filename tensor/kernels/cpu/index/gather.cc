@@ -1,5 +1,7 @@
 // gather and the forms of scatter: one index per element.
 #include <cstdlib>
+#include <mutex>
+#include <type_traits>
 
 #include "tensor/kernels/cpu/index/index_list.h"
 #include "tensor/kernels/cpu/pointwise/copy.h"
@@ -32,10 +34,20 @@ template <class F> void each_element(const Nest& nest, int64_t begin, int64_t en
   }
 }
 
+/// Whether meet_lines() can clear each line of `into` just before it adds to it: they lie along the last axis, and src
+/// has all of them.
+bool may_clear_lines(const Operand& src, int64_t axis, const Operand& into) {
+  if (axis != src.rank() - 1 || src.size(axis) == 0) return false;
+  for (int64_t i = 0; i < axis; ++i)
+    if (src.size(i) != into.size(i)) return false;
+  return true;
+}
+
 /// place = f(place, value) along lines of `axis`: a line's elements meet only each other, so lines may go to any
-/// thread.
+/// thread. `clear`: where may_clear_lines(), places begin as 0.
 template <class T, class F>
-void meet_lines(const Operand& src, const IndexList& list, int64_t axis, const Operand& into, const F& f) {
+void meet_lines(const Operand& src, const IndexList& list, int64_t axis, const Operand& into, const F& f,
+                bool clear = false) {
   T* to = into.data<T>();
   const T* from = src.data<T>();
   Nest lines;  // in: src, out: into
@@ -54,6 +66,8 @@ void meet_lines(const Operand& src, const IndexList& list, int64_t axis, const O
                      const int64_t* index = list.data() + line * length;
                      const T* values = from + walk.in();
                      T* places = to + walk.out();
+                     if (clear)
+                       for (int64_t k = 0; k < into.size(axis); ++k) places[k * to_step] = T(0);
                      for (int64_t j = 0; j < length; ++j) {
                        T& place = places[index[j] * to_step];
                        place = static_cast<T>(f(place, values[j * step]));
@@ -97,6 +111,41 @@ void meet_lines_in_float(const Operand& src, const IndexList& list, int64_t axis
   meet_lines<float>({wide_src.data(), &src_view, DType::f32}, list, axis, {wide_into.data(), &into_view, DType::f32},
                     f);
   each(into, [&](int64_t i, T& value) { value = wide_into.data()[i]; });
+}
+
+/// A long list of integers added into a short line. Their order does not matter: each thread has lines of its own, and
+/// four in turn, as a place that comes again at once would wait for its last sum. False: not so.
+template <class T> bool add_to_short_line(const Operand& src, const IndexList& list, const Operand& into) {
+  if constexpr (!std::is_integral_v<T>) {
+    return false;
+  } else {
+    using Sum = std::make_unsigned_t<T>;
+    constexpr int64_t kLines = 4, kLongest = 4096;
+    const int64_t size = into.numel(), step = into.rank() == 1 ? into.stride(0) : 0;
+    if (src.rank() != 1 || size > kLongest || list.count() < 8 * size) return false;
+    const T* from = src.data<T>();
+    T* to = into.data<T>();
+    const int64_t from_step = src.stride(0);
+    for (int64_t j = 0; j < size; ++j) to[j * step] = 0;
+    std::mutex adding;
+    parallel_for(list.count(), kIndexGrain, [&](int64_t begin, int64_t end) {
+      const Scratch<Sum> sums(kLines * size);
+      Sum* const line = sums.data();
+      std::fill_n(line, kLines * size, Sum{0});
+      const auto add = [&](Sum* place, int64_t i) {
+        place[list[i]] = static_cast<Sum>(place[list[i]] + static_cast<Sum>(from[i * from_step]));
+      };
+      int64_t i = begin;
+      for (; i + kLines <= end; i += kLines)
+        for (int64_t k = 0; k < kLines; ++k) add(line + k * size, i + k);
+      for (; i < end; ++i) add(line, i);
+      const std::lock_guard lock(adding);
+      for (int64_t k = 0; k < kLines; ++k)
+        for (int64_t j = 0; j < size; ++j)
+          to[j * step] = static_cast<T>(static_cast<Sum>(to[j * step]) + line[k * size + j]);
+    });
+    return true;
+  }
 }
 
 /// A scalar as a tensor of one axis.
@@ -149,13 +198,15 @@ void op::ScatterAdd::cpu(const Operand& src_any, const Operand& index_any, const
   const AtLeastOneAxis src_one(src_any), index_one(index_any), into_one(into_any);
   const Operand &src = src_one.operand, &index = index_one.operand, &into = into_one.operand;
   const IndexList list(index, into.size(axis), "rows");
-  fill(into, 0);
+  const bool half = into.dtype == DType::bf16 || into.dtype == DType::f16;
+  const bool clear = !half && may_clear_lines(src, axis, into);
+  if (!clear) fill(into, 0);
   const auto sum = [](auto place, auto value) { return place + value; };
   visit_number(src.dtype, [&]<class T>() {
     if constexpr (is_half<T>)
       meet_lines_in_float<T>(src, list, axis, into, sum);
-    else
-      meet_lines<T>(src, list, axis, into, sum);
+    else if (!add_to_short_line<T>(src, list, into))
+      meet_lines<T>(src, list, axis, into, sum, clear);
   });
 }
 

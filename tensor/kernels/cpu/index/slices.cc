@@ -4,6 +4,7 @@
 #include <cstring>
 
 #include "tensor/kernels/cpu/loops/rows.h"
+#include "tensor/kernels/cpu/reduce/reduce_block.h"
 #include "tensor/kernels/cpu/reduce/reduce_ops.h"
 #include "tensor/runtime/parallel.h"
 
@@ -117,7 +118,7 @@ void add_dense_runs(const T* from, const int64_t* places, const int64_t* order, 
       }
     }
     double columns[kVectors * N];
-    std::memcpy(columns, sums, sizeof columns);
+    for (int64_t v = 0; v < kVectors; ++v) detail::store_registers(columns + v * N, sums[v]);
     for (int64_t i = 0; i < width; ++i)
       to[j + i] = static_cast<T>(static_cast<C>(static_cast<double>(static_cast<C>(to[j + i])) + columns[i]));
   }
