@@ -1,5 +1,7 @@
 #include "tensor/functions/unique.h"
 
+#include <algorithm>
+
 #include "tensor/dispatch/apply.h"
 #include "tensor/functions/binary.h"
 #include "tensor/functions/cat.h"
@@ -7,6 +9,7 @@
 #include "tensor/functions/copy.h"
 #include "tensor/functions/fill.h"
 #include "tensor/functions/index.h"
+#include "tensor/functions/reduce.h"
 #include "tensor/functions/scan.h"
 #include "tensor/functions/sort.h"
 #include "tensor/functions/view.h"
@@ -14,22 +17,50 @@
 namespace weft {
 namespace {
 
-/// The runs of equals among `values` (n), whose places in x are `order` (their own where undefined).
-UniqueResult runs_of(const Tensor& x, const Tensor& values, const Tensor& order, const UniqueOptions& options) {
+/// The runs of equals among `values` (n) or rows of them (n, m), whose places in x are `order` (their own where
+/// undefined). The inverse has the shape `places`.
+UniqueResult runs_of(const Tensor& values, const Tensor& order, const Shape& places, const UniqueOptions& options) {
   const int64_t n = values.size(0);
   if (n == 0) {
-    const Tensor none = zeros({0}, i64, x.device());
-    return {values, options.inverse ? reshape(none, x.shape()) : Tensor(), options.counts ? none : Tensor()};
+    const Tensor none = zeros({0}, i64, values.device());
+    return {values, options.inverse ? reshape(none, places) : Tensor(), options.counts ? none : Tensor()};
   }
   const Tensor plain = detach(values);
-  const Tensor begins = cat({zeros({1}, boolean, x.device()), slice(plain, 0, 1) != slice(plain, 0, 0, -1)});
+  Tensor differs = slice(plain, 0, 1) != slice(plain, 0, 0, -1);
+  if (differs.rank() == 2) differs = any(differs, {1});
+  const Tensor begins = cat({zeros({1}, boolean, values.device()), differs});
   const Tensor run = cumsum(begins, 0);
   const Shape found = {run[n - 1].item<int64_t>() + 1};
   const Tensor counts = scatter_add(ones_like(run), 0, run, found);
   UniqueResult out;
   out.values = index_select(values, 0, cumsum(counts, 0) - counts);
   if (options.counts) out.counts = counts;
-  if (options.inverse) out.inverse = reshape(order.defined() ? scatter_add(run, 0, order, {n}) : run, x.shape());
+  if (options.inverse) out.inverse = reshape(order.defined() ? scatter_add(run, 0, order, {n}) : run, places);
+  return out;
+}
+
+/// The order in which rows (n, m) ascend: sorted by one column after the other, the first one last.
+Tensor order_of(const Tensor& rows) {
+  const Tensor keys = is_floating(rows.dtype()) ? detach(rows) + 0 : rows;  // -0 becomes 0, which it equals
+  Tensor order = arange(0, rows.size(0), 1, i64, rows.device());
+  for (int64_t j = rows.size(1) - 1; j >= 0; --j) {
+    const Tensor column = index_select(select(keys, 1, j), 0, order);
+    order = index_select(order, 0, argsort(column, 0));
+  }
+  return order;
+}
+
+/// Slices of x along an axis as rows.
+UniqueResult slices_of(const Tensor& x, bool consecutive, const UniqueOptions& options) {
+  const int64_t axis = normalize_axis(*options.axis, std::max<int64_t>(x.rank(), 1));
+  const Tensor first = x.rank() == 0 ? reshape(x, {1}) : movedim(x, axis, 0);
+  Shape shape = first.shape();
+  const int64_t n = shape[0];
+  const Tensor rows = reshape(first, {n, n == 0 ? 0 : first.numel() / n});
+  const Tensor order = consecutive ? Tensor() : order_of(rows);
+  UniqueResult out = runs_of(consecutive ? rows : index_select(rows, 0, order), order, {n}, options);
+  shape[0] = out.values.size(0);
+  out.values = movedim(reshape(out.values, shape), 0, axis);
   return out;
 }
 
@@ -37,13 +68,15 @@ UniqueResult runs_of(const Tensor& x, const Tensor& values, const Tensor& order,
 
 UniqueResult unique(const Tensor& x, const UniqueOptions& options) {
   Frame frame("unique", x);
+  if (options.axis) return slices_of(x, false, options);
   const auto [values, order] = sort(reshape(x, {x.numel()}), 0);
-  return runs_of(x, values, order, options);
+  return runs_of(values, order, x.shape(), options);
 }
 
 UniqueResult unique_consecutive(const Tensor& x, const UniqueOptions& options) {
   Frame frame("unique_consecutive", x);
-  return runs_of(x, reshape(x, {x.numel()}), Tensor(), options);
+  if (options.axis) return slices_of(x, true, options);
+  return runs_of(reshape(x, {x.numel()}), Tensor(), x.shape(), options);
 }
 
 }  // namespace weft

@@ -98,7 +98,7 @@ void add_sorts(Cases& cases) {
   cases.add("sort first axis", kRows, CALL(list(sort(x[0], 0))), chosen(0, false, first_of_order(false, 1000)))
       .accepts(kAll)
       .gives({Result::same, Result::i64});
-  const auto only = [](int output, Reference both) {
+  const auto only = [](int output, const Reference& both) {
     return [=](const Arrays& in) { return Arrays{both(in)[static_cast<size_t>(output)]}; };
   };
   cases.add("argsort", kRows, CALL(argsort(x[0], 0, true)), only(1, chosen(0, false, first_of_order(true, 1000))))
@@ -205,9 +205,10 @@ void add_quantiles(Cases& cases) {
                                                              {"higher", QuantileMode::higher},
                                                              {"nearest", QuantileMode::nearest},
                                                              {"midpoint", QuantileMode::midpoint}};
-  for (const auto& [name, mode] : kModes)
+  for (const auto& named : kModes)
     for (const double q : {0.3, 0.5}) {
-      const std::string suffix = " " + std::string(name) + (q == 0.5 ? " half" : "");
+      const QuantileMode mode = named.second;
+      const std::string suffix = " " + std::string(named.first) + (q == 0.5 ? " half" : "");
       cases
           .add("quantile" + suffix, samples, CALL(quantile(x[0], q, {.axis = -1, .mode = mode})),
                reduction({-1}, false, [=](const Row& row) { return quantile_of(row, q, mode); }))
@@ -252,6 +253,30 @@ Arrays unique_of(const Array& x, bool consecutive) {
   return {{shape, found}, {x.shape, inverse}, {shape, counts}};
 }
 
+/// The same of the rows of a matrix, or of its columns, in the order of their elements.
+Arrays unique_slices_of(const Array& x, size_t axis, bool consecutive) {
+  const auto n = static_cast<size_t>(x.shape[axis]), m = static_cast<size_t>(x.shape[1 - axis]);
+  std::vector<Row> slices(n, Row(m)), found;
+  Places order(n);
+  for (size_t i = 0; i < n; ++i) {
+    order[i] = i;
+    for (size_t j = 0; j < m; ++j) slices[i][j] = x.values[axis == 0 ? i * m + j : j * n + i];
+  }
+  if (!consecutive)
+    std::stable_sort(order.begin(), order.end(), [&](size_t a, size_t b) { return slices[a] < slices[b]; });
+  Row inverse(n), counts;
+  for (const size_t i : order) {
+    if (found.empty() || found.back() != slices[i]) found.push_back(slices[i]), counts.push_back(0);
+    counts.back() += 1;
+    inverse[i] = static_cast<double>(found.size() - 1);
+  }
+  const size_t k = found.size();
+  Array values{{static_cast<int64_t>(axis == 0 ? k : m), static_cast<int64_t>(axis == 0 ? m : k)}, Row(k * m)};
+  for (size_t i = 0; i < k; ++i)
+    for (size_t j = 0; j < m; ++j) values.values[axis == 0 ? i * m + j : j * k + i] = found[i][j];
+  return {values, {{static_cast<int64_t>(n)}, inverse}, {{static_cast<int64_t>(k)}, counts}};
+}
+
 void add_sets(Cases& cases) {
   const std::vector<Sample> samples = {{distinct({5})},          {distinct({2, 3})},          {integers({7, 3}, 0, 4)},
                                        {integers({150}, 0, 20)}, {integers({2, 2, 3}, 1, 1)}, {special({40})},
@@ -271,6 +296,32 @@ void add_sets(Cases& cases) {
            [](const Arrays& x) { return unique_of(x[0], true); })
       .accepts(kAll)
       .gives({Result::same, Result::i64});
+  const std::vector<Sample> matrices = {
+      {integers({9, 2}, 0, 2)}, {integers({2, 7}, 0, 2)}, {distinct({3, 4})}, {distinct({0, 3})}, {distinct({2, 0})}};
+  for (const int64_t axis : {0, 1})
+    for (const bool consecutive : {false, true})
+      cases
+          .add((consecutive ? "unique_consecutive along axis " : "unique along axis ") + std::to_string(axis), matrices,
+               [=](const Inputs& x) {
+                 const UniqueOptions options = {.inverse = true, .counts = true, .axis = axis - 2};
+                 return all((consecutive ? unique_consecutive : unique)(x[0], options));
+               },
+               [=](const Arrays& x) { return unique_slices_of(x[0], static_cast<size_t>(axis), consecutive); })
+          .accepts(kAll)
+          .gives({Result::same, Result::i64});
+  cases
+      .add("unique of rows with -0", {{given({3, 2}, {-0.0, 1, 0, 0, 0, 1})}},
+           CALL(all(unique(x[0], {.inverse = true, .counts = true, .axis = 0}))),
+           [](const Arrays& x) { return unique_slices_of(x[0], 0, false); })
+      .accepts(kAll)
+      .gives({Result::same, Result::i64})
+      .no_gradient();
+  cases
+      .add("unique of a scalar along its axis", {{distinct({})}}, CALL(unique(x[0], {.axis = 0}).values),
+           [](const Arrays& x) {
+             return Arrays{{{1}, x[0].values}};
+           })
+      .accepts(kAll);
 }
 
 void add_errors(Cases& cases) {
@@ -336,6 +387,8 @@ void add_errors(Cases& cases) {
   cases.error<ShapeError>(
       "median of nothing at all", [] { median(ones({0})); },
       "median([0] f32): axis 0 has size 0: nothing to choose from");
+  cases.error<IndexError>(
+      "unique axis", [=] { unique(x, {.axis = 2}); }, "unique([2, 3] f32): axis 2 is out of range for 2 axes");
   cases.error<Error>(
       "unique undefined", [] { unique(Tensor()); },
       "unique(): a tensor is undefined (default-constructed, or an absent gradient)");
