@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "tensor/kernels/cpu/base/scratch.h"
+#include "tensor/kernels/cpu/base/simd.h"
 #include "tensor/kernels/cpu/gemm/gemm.h"
 
 namespace weft::kernels::cpu::linalg {
@@ -107,13 +108,30 @@ template <class T> void swap_rows(Matrix<T> a, int64_t i, int64_t k) {
   for (int64_t j = 0; j < a.columns; ++j) std::swap(x[j], y[j]);
 }
 
+/// The place of the largest absolute value, the first of several; a NaN is none, but stays where it is the first of all.
+template <class T> int64_t largest_at(const T* x, int64_t n) {
+  constexpr int64_t N = simd::kLanes<T>;
+  T most = std::abs(x[0]);
+  int64_t i = 0;
+  if (n >= N) {
+    simd::Vec<T> lanes = simd::splat<T>(most);
+    for (; i + N <= n; i += N) {
+      const simd::Vec<T> v = simd::load<T>(x + i), size = v < 0 ? -v : v;
+      lanes = size > lanes ? size : lanes;
+    }
+    for (int64_t k = 0; k < N; ++k) most = lanes[k] > most ? lanes[k] : most;
+  }
+  for (; i < n; ++i) most = std::abs(x[i]) > most ? std::abs(x[i]) : most;
+  for (i = 0; i < n; ++i)
+    if (std::abs(x[i]) == most) return i;
+  return 0;
+}
+
 /// LU of a few columns, which lie in `panel` one after the other so that each is a run of memory.
 template <class T> void lu_panel(T* panel, int64_t rows, int64_t columns, int32_t* pivots) {
   for (int64_t j = 0; j < std::min(rows, columns); ++j) {
     T* const column = panel + j * rows;
-    int64_t best = j;
-    for (int64_t i = j + 1; i < rows; ++i)
-      if (std::abs(column[i]) > std::abs(column[best])) best = i;
+    const int64_t best = j + largest_at(column + j, rows - j);
     pivots[j] = static_cast<int32_t>(best + 1);
     if (best != j)
       for (int64_t k = 0; k < columns; ++k) std::swap(panel[k * rows + j], panel[k * rows + best]);

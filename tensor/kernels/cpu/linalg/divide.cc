@@ -12,6 +12,8 @@ namespace weft::kernels::cpu::linalg {
 namespace {
 
 constexpr double kEpsilon = std::numeric_limits<double>::epsilon();
+/// The cosine of a rotation that counts as 0, whose inverse is still a number.
+constexpr double kVanished = 1e-280;
 /// Matrices up to this size are not divided.
 constexpr int64_t kUndivided = 32;
 
@@ -53,6 +55,26 @@ template <class F> void ql(double* d, double* e, int64_t n, const F& rotate) {
   if (n > 0) e[n - 1] = 0;
   for (int64_t l = 0; l < n; ++l)
     for (int64_t m; (m = split_from(d, e, l, n)) != l;) ql_step(d, e, l, m, rotate);
+}
+
+/// One QL step without square roots (Pal, Walker and Kahan; Reinsch 1973) on rows l .. m; e holds squares.
+void root_free_step(double* d, double* e, int64_t l, int64_t m) {
+  const double beside = std::sqrt(e[l]), half = (d[l + 1] - d[l]) / (2 * beside);
+  const double shift = d[l] - beside / (half + std::copysign(std::sqrt(half * half + 1), half));
+  double c = 1, s = 0, g = d[m] - shift, p = g * g;
+  for (int64_t i = m - 1; i >= l; --i) {
+    const double square = e[i], r = p + square, inverse = r / p,
+                 before = c;  // the divisions do not wait for each other
+    if (i != m - 1) e[i + 1] = s * r;
+    c = p / r;
+    s = square / r;
+    const double last = g;
+    g = c * (d[i] - shift) - s * last;
+    d[i + 1] = last + (d[i] - g);
+    p = c > kVanished ? g * g * inverse : before * square;
+  }
+  e[l] = s * p;
+  d[l] = shift + g;
 }
 
 /// The places of d in ascending order of its values.
@@ -197,7 +219,16 @@ template <class T> class Merge {
 }  // namespace
 
 void tridiagonal_values(double* d, double* e, int64_t n) {
-  ql(d, e, n, [](int64_t, double, double) {});
+  for (int64_t i = 0; i + 1 < n; ++i) e[i] *= e[i];
+  const auto split = [&](int64_t l) {
+    for (; l + 1 < n; ++l) {
+      const double small = kEpsilon * (std::abs(d[l]) + std::abs(d[l + 1]));
+      if (e[l] <= small * small) break;
+    }
+    return l;
+  };
+  for (int64_t l = 0; l < n; ++l)
+    for (int64_t m; (m = split(l)) != l;) root_free_step(d, e, l, m);
   std::sort(d, d + n);
 }
 
