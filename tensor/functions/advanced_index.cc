@@ -153,7 +153,7 @@ Rows rows_of(const Parsed& parsed) {
     rows.flat = flatnonzero(mask.tensor);
     rows.shape = rows.flat.shape();
     rows.unique = true;
-    return merge_axes(rows), rows;
+    return rows;
   }
   IntList axes, sizes;
   std::vector<Tensor> indices;
@@ -169,7 +169,6 @@ Rows rows_of(const Parsed& parsed) {
   for (Tensor& index : indices) index = broadcast(index, rows.shape);
   bring_together(rows, axes);
   rows.flat = reshape(dispatch::apply_list(op::FlatIndex{sizes}, indices), {-1});
-  merge_axes(rows);
   return rows;
 }
 
@@ -204,7 +203,10 @@ void put_rows(const char* name, Rows& rows, const Tensor& value, bool accumulate
   const Tensor src = row_values(rows, value);
   if (!accumulate) {
     dispatch::apply_in_place(op::IndexCopy{rows.axis, rows.axes, rows.unique}, name, rows.view, rows.flat, src);
-  } else if (rows.axes == 1) {
+    return;
+  }
+  merge_axes(rows);
+  if (rows.axes == 1) {
     dispatch::apply_in_place(op::IndexAccumulate{rows.axis}, name, rows.view, rows.flat, src);
   } else {
     int64_t size = 1;
