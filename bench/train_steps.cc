@@ -49,10 +49,10 @@ Step cnn() {
   return step_of(model, adamw, randn({64, 1, 28, 28}), randint(0, 10, {64}));
 }
 
-Step resnet18() {
+template <int64_t kBatch, int64_t kSize> Step resnet18() {
   auto model = std::make_shared<ResNet18>();
   auto sgd = std::make_shared<optim::SGD>(model->parameters(), optim::SGDOptions{.lr = 0.01, .momentum = 0.9});
-  return step_of(model, sgd, randn({16, 3, 64, 64}), randint(0, 1000, {16}));
+  return step_of(model, sgd, randn({kBatch, 3, kSize, kSize}), randint(0, 1000, {kBatch}));
 }
 
 Step gpt() {
@@ -61,7 +61,8 @@ Step gpt() {
   return step_of(model, adamw, randint(0, 256, {8, 128}), randint(0, 256, {8 * 128}));
 }
 
-const std::map<std::string, Step (*)()> kModels = {{"mlp", mlp}, {"cnn", cnn}, {"resnet18", resnet18}, {"gpt", gpt}};
+const std::map<std::string, Step (*)()> kModels = {
+    {"mlp", mlp}, {"cnn", cnn}, {"resnet18", resnet18<16, 64>}, {"resnet18_224", resnet18<8, 224>}, {"gpt", gpt}};
 
 int run(int argc, char** argv) {
   std::string model = "mlp", mode = "eager";

@@ -76,13 +76,13 @@ Work cnn() {
   return c.adamw();
 }
 
-Work resnet18() {
-  const double batch = 16;
+Work resnet18(double batch, double image) {
+  const double stem = batch * (image / 2) * (image / 2);
   Count c;
-  c.conv(batch * 32 * 32, 3, 64, 7, true);
-  c.batch_norm(batch * 32 * 32, 64);
-  c.elementwise(batch * 32 * 32 * 64 / 2);  // the pool writes and reads a quarter of what it looks at
-  double channels = 64, size = 16;
+  c.conv(stem, 3, 64, 7, true);
+  c.batch_norm(stem, 64);
+  c.elementwise(stem * 64 / 2);  // the pool writes and reads a quarter of what it looks at
+  double channels = 64, size = image / 4;
   for (int number = 0; number < 8; ++number) {
     const bool smaller = number == 2 || number == 4 || number == 6;
     const double out = 64 << (number / 2);
@@ -133,7 +133,8 @@ Work gpt() {
 Work work_of(const std::string& model) {
   if (model == "mlp") return mlp();
   if (model == "cnn") return cnn();
-  if (model == "resnet18") return resnet18();
+  if (model == "resnet18") return resnet18(16, 64);
+  if (model == "resnet18_224") return resnet18(8, 224);
   return gpt();
 }
 

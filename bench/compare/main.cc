@@ -224,7 +224,8 @@ std::vector<std::string> describe_machine() {
 
 bool parse(int argc, char** argv, Options& options, int& status) {
   CLI::App app("Runs weft and each installed peer on the same work, in turns");
-  app.add_option("--models", options.models, "of build, ops, families, mlp, cnn, resnet18, gpt")->delimiter(',');
+  app.add_option("--models", options.models, "of build, ops, families, mlp, cnn, resnet18, resnet18_224, gpt")
+      ->delimiter(',');
   app.add_option("--systems", options.systems, "only these peers: hand-written, PyTorch, LibTorch, JAX, none")
       ->delimiter(',');
   app.add_option("--threads", options.threads, "thread counts")->delimiter(',');

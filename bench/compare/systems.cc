@@ -9,7 +9,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-const std::vector<std::string> kAllModels = {"mlp", "cnn", "resnet18", "gpt"};
+const std::vector<std::string> kAllModels = {"mlp", "cnn", "resnet18", "resnet18_224", "gpt"};
 
 std::string last_line(const std::string& text) {
   std::istringstream lines(text);
@@ -86,7 +86,7 @@ void add_pytorch(const Places& places, Field& field) {
   field.versions.push_back("PyTorch " + version);
   const std::vector<std::string> program = {places.python, places.peers + "/pytorch.py"};
   field.systems.push_back(stepping("PyTorch", "eager", program, kAllModels));
-  field.systems.push_back(stepping("PyTorch", "channels_last", program, {"cnn", "resnet18"}));
+  field.systems.push_back(stepping("PyTorch", "channels_last", program, {"cnn", "resnet18", "resnet18_224"}));
   field.systems.push_back(stepping("PyTorch", "compile", program, kAllModels));
   field.systems.push_back(stepping("PyTorch", "bf16", program, kAllModels));
 }
@@ -128,7 +128,8 @@ void add_jax(const Places& places, Field& field) {
     return;
   }
   field.versions.push_back("JAX " + version);
-  field.systems.push_back(stepping("JAX", "jit", {places.python, places.peers + "/jax_jit.py"}, kAllModels));
+  field.systems.push_back(
+      stepping("JAX", "jit", {places.python, places.peers + "/jax_jit.py"}, {"mlp", "cnn", "resnet18", "gpt"}));
 }
 
 }  // namespace

@@ -14,7 +14,7 @@ import time
 def arguments(modes):
     """--model, --mode, --seconds, --threads. Limits this process to as many cores as it may use threads."""
     parser = argparse.ArgumentParser()
-    parser.add_argument("--model", choices=["mlp", "cnn", "resnet18", "gpt"], default="mlp")
+    parser.add_argument("--model", choices=["mlp", "cnn", "resnet18", "resnet18_224", "gpt"], default="mlp")
     parser.add_argument("--mode", choices=modes, default=modes[0])
     parser.add_argument("--seconds", type=float, default=3.0)
     parser.add_argument("--threads", type=int, default=os.cpu_count())

@@ -109,6 +109,7 @@ def work(name):
         "mlp": lambda: (Mlp, sgd, torch.randn(64, 784), torch.randint(10, (64,))),
         "cnn": lambda: (Cnn, adamw, torch.randn(64, 1, 28, 28), torch.randint(10, (64,))),
         "resnet18": lambda: (ResNet18, sgd, torch.randn(16, 3, 64, 64), torch.randint(1000, (16,))),
+        "resnet18_224": lambda: (ResNet18, sgd, torch.randn(8, 3, 224, 224), torch.randint(1000, (8,))),
         "gpt": lambda: (Gpt, adamw, torch.randint(256, (8, 128)), torch.randint(256, (8 * 128,))),
     }[name]()
     model = make()
@@ -120,7 +121,7 @@ def main():
     torch.set_num_threads(options.threads)
     torch.manual_seed(1)
     model, optimizer, x, targets = work(options.model)
-    convolves = options.model in ("cnn", "resnet18")
+    convolves = options.model.startswith(("cnn", "resnet18"))
     if options.mode == "channels_last" or (options.mode == "bf16" and convolves):
         model, x = model.to(memory_format=torch.channels_last), x.contiguous(memory_format=torch.channels_last)
     forward = torch.compile(model) if options.mode == "compile" else model
