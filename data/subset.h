@@ -75,7 +75,8 @@ template <size_t N> class Concatenation : public DatasetOf<N> {
  public:
   using typename DatasetOf<N>::Example;
   explicit Concatenation(std::vector<std::shared_ptr<const DatasetOf<N>>> parts) : parts_(std::move(parts)) {
-    for (const auto& part : parts_) ends_.push_back(size() + part->size());
+    int64_t total = 0;
+    for (const auto& part : parts_) ends_.push_back(total += part->size());
   }
 
   int64_t size() const override { return ends_.empty() ? 0 : ends_.back(); }

@@ -101,10 +101,11 @@ Curve warm_restarts_curve(const WarmRestartsOptions& options) {
   not_negative("min_lr", options.min_lr);
   return [options](int64_t step, double base) {
     auto period = static_cast<double>(options.period), at = static_cast<double>(step);
-    if (options.multiplier == 1)
-      at = std::fmod(at, period);
-    else
-      for (; at >= period; period *= static_cast<double>(options.multiplier)) at -= period;
+    if (options.multiplier == 1) at = std::fmod(at, period);
+    while (at >= period) {
+      at -= period;
+      period *= static_cast<double>(options.multiplier);
+    }
     return half_cosine(base, options.min_lr, at / period);
   };
 }

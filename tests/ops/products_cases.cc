@@ -9,8 +9,8 @@ namespace weft::testing {
 
 namespace {
 
-Array as_row(Array a) { return reshaped(a, {1, a.size(0)}); }
-Array as_column(Array a) { return reshaped(a, {a.size(0), 1}); }
+Array as_row(const Array& a) { return reshaped(a, {1, a.size(0)}); }
+Array as_column(const Array& a) { return reshaped(a, {a.size(0), 1}); }
 
 Arrays naive_kron(const Arrays& x) {
   const int64_t rank = std::max(x[0].rank(), x[1].rank());

@@ -8,7 +8,7 @@ namespace weft::testing {
 namespace {
 
 /// [begin, end) of one axis, for each piece.
-Reference pieces(size_t axis, std::vector<std::pair<int64_t, int64_t>> bounds) {
+Reference pieces(size_t axis, const std::vector<std::pair<int64_t, int64_t>>& bounds) {
   return [=](const Arrays& x) {
     Arrays out;
     for (const auto& [begin, end] : bounds) {

@@ -103,7 +103,7 @@ TEST(Temporaries, LendTheirMemoryToTheResult) {
   const void* y_memory = y.data<float>();
   Tensor z = std::move(x) + y;
   EXPECT_EQ(z.data<float>(), x_memory);
-  EXPECT_FALSE(x.defined());
+  EXPECT_FALSE(x.defined());  // NOLINT(bugprone-use-after-move): what is left of it
   z = 2.0 - std::move(z);
   EXPECT_EQ(z.data<float>(), x_memory);
   z = z.detach() / std::move(y);
@@ -126,6 +126,7 @@ TEST(Temporaries, KeepTheirMemoryWhereSomethingElseHoldsItOrItDoesNotFit) {
   EXPECT_EQ((std::move(narrow) + ones({4})).dtype(), f32);
   EXPECT_EQ((std::move(column) + ones({4})).shape(), Shape({4, 4}));
   EXPECT_EQ((std::move(whole) * 0.5).dtype(), f32);
+  // NOLINTNEXTLINE(bugprone-use-after-move): what is left of them
   EXPECT_TRUE(narrow.defined() && column.defined() && whole.defined());
   EXPECT_EQ(numbers(narrow), Numbers({1, 1, 1, 1}));
 }
@@ -133,7 +134,7 @@ TEST(Temporaries, KeepTheirMemoryWhereSomethingElseHoldsItOrItDoesNotFit) {
 TEST(Temporaries, StayDefinedWhereTheCallFails) {
   Tensor x = ones({4});
   EXPECT_THROW(std::move(x) + ones({3}), ShapeError);
-  EXPECT_EQ(numbers(x), Numbers({1, 1, 1, 1}));
+  EXPECT_EQ(numbers(x), Numbers({1, 1, 1, 1}));  // NOLINT(bugprone-use-after-move): what is left of it
 }
 
 TEST(Temporaries, NumbersMayStandOnEitherSide) {
