@@ -117,7 +117,7 @@ template <class T> int64_t largest_at(const T* x, int64_t n) {
     simd::Vec<T> lanes = simd::splat<T>(most);
     for (; i + N <= n; i += N) {
       const simd::Vec<T> v = simd::load<T>(x + i), size = v < 0 ? -v : v;
-      lanes = size > lanes ? size : lanes;
+      lanes = simd::larger(size, lanes);
     }
     for (int64_t k = 0; k < N; ++k) most = lanes[k] > most ? lanes[k] : most;
   }

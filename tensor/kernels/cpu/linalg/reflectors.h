@@ -6,6 +6,8 @@
 
 #include "tensor/kernels/cpu/base/scratch.h"
 #include "tensor/kernels/cpu/linalg/blocked.h"
+#include "tensor/kernels/cpu/loops/rows.h"
+#include "tensor/kernels/cpu/reduce/reduce_ops.h"
 
 namespace weft::kernels::cpu::linalg {
 
@@ -30,11 +32,29 @@ template <class T> std::pair<T, T> reflection(T* x, int64_t n) {
   return {(beta - alpha) / beta, beta};
 }
 
+template <class T> T sum_of_lanes(simd::Vec<T> v) { return simd::fold_lanes<Add, T, simd::kLanes<T>>(v); }
+
+// (By registers, the last one in part: lines are short here, and g++ would finish each element by element.)
 template <class T> T inner_product(const T* x, const T* y, int64_t n) {
-  T sum = 0;
-#pragma omp simd reduction(+ : sum)
-  for (int64_t i = 0; i < n; ++i) sum += x[i] * y[i];
-  return sum;
+  if (n < simd::kLanes<T>) {
+    T sum = 0;
+    for (int64_t i = 0; i < n; ++i) sum += x[i] * y[i];
+    return sum;
+  }
+  simd::Vec<T> sums = {};
+  for_lanes<T>(n, [&](int64_t i, auto lanes) { sums += lanes_at(x + i, lanes) * lanes_at(y + i, lanes); });
+  return sum_of_lanes<T>(sums);
+}
+
+/// y += factor x
+template <class T> void add_multiple(T factor, const T* x, T* y, int64_t n) {
+  if (n < simd::kLanes<T>) {
+    for (int64_t i = 0; i < n; ++i) y[i] += factor * x[i];
+    return;
+  }
+  for_lanes<T>(n, [&](int64_t i, auto lanes) {
+    put_lanes(y + i, simd::Vec<T>(lanes_at(y + i, lanes) + factor * lanes_at(x + i, lanes)), lanes);
+  });
 }
 
 /// reflect() of a few columns, each of which is a run of memory in `panel`.
@@ -46,7 +66,7 @@ template <class T> void reflect_panel(Matrix<T> panel, Matrix<T> t) {
     for (int64_t k = j + 1; k < n; ++k) {
       T* const column = &panel.at(k, j);
       const T factor = tau * inner_product(v + j, column, m - j);
-      for (int64_t i = 0; i < m - j; ++i) column[i] -= factor * v[j + i];
+      add_multiple(-factor, v + j, column, m - j);
     }
     for (int64_t i = 0; i < j; ++i) t.at(j, i) = inner_product(&panel.at(i, j), v + j, m - j);  // for now
     for (int64_t i = 0; i < j; ++i) {

@@ -22,21 +22,27 @@ template <class T> void add_symmetric_rows(Matrix<const T> a, const T* x, T* y, 
     y[i + 1] += r0[i + 1] * x0 + r1[i + 1] * x1 + r1[i + 2] * x2 + r1[i + 3] * x3;
     y[i + 2] += r0[i + 2] * x0 + r1[i + 2] * x1 + r2[i + 2] * x2 + r2[i + 3] * x3;
     y[i + 3] += r0[i + 3] * x0 + r1[i + 3] * x1 + r2[i + 3] * x2 + r3[i + 3] * x3;
-    T s0 = 0, s1 = 0, s2 = 0, s3 = 0;
-#pragma omp simd reduction(+ : s0, s1, s2, s3)
-    for (int64_t j = i + 4; j < n; ++j) {
-      s0 += r0[j] * x[j];
-      s1 += r1[j] * x[j];
-      s2 += r2[j] * x[j];
-      s3 += r3[j] * x[j];
-      y[j] += r0[j] * x0 + r1[j] * x1 + r2[j] * x2 + r3[j] * x3;
-    }
-    y[i] += s0, y[i + 1] += s1, y[i + 2] += s2, y[i + 3] += s3;
+    simd::Vec<T> s0 = {}, s1 = {}, s2 = {}, s3 = {};
+    const int64_t first = i + 4;
+    for_lanes<T>(n - first, [&](int64_t k, auto lanes) {
+      const int64_t j = first + k;
+      const simd::Vec<T> a0 = lanes_at(r0 + j, lanes), a1 = lanes_at(r1 + j, lanes), a2 = lanes_at(r2 + j, lanes),
+                         a3 = lanes_at(r3 + j, lanes), v = lanes_at(x + j, lanes);
+      s0 += a0 * v;
+      s1 += a1 * v;
+      s2 += a2 * v;
+      s3 += a3 * v;
+      put_lanes(y + j, simd::Vec<T>(lanes_at(y + j, lanes) + a0 * x0 + a1 * x1 + (a2 * x2 + a3 * x3)), lanes);
+    });
+    y[i] += sum_of_lanes<T>(s0);
+    y[i + 1] += sum_of_lanes<T>(s1);
+    y[i + 2] += sum_of_lanes<T>(s2);
+    y[i + 3] += sum_of_lanes<T>(s3);
   }
   for (; i < end; ++i) {
     const T* const row = a.data + i * a.row_stride;
     y[i] += inner_product(row + i, x + i, n - i);
-    for (int64_t j = i + 1; j < n; ++j) y[j] += row[j] * x[i];
+    add_multiple(x[i], row + i + 1, y + i + 1, n - i - 1);
   }
 }
 
@@ -62,11 +68,6 @@ template <class T> void multiply_symmetric(Matrix<const T> a, const T* x, T* y) 
   });
   for (int64_t band = 0; band < kBands; ++band)
     for (int64_t i = begin_of(band); i < n; ++i) y[i] += room.data()[band * n + i];
-}
-
-/// y += factor x
-template <class T> void add_multiple(T factor, const T* x, T* y, int64_t n) {
-  for (int64_t i = 0; i < n; ++i) y[i] += factor * x[i];
 }
 
 /// Reduces a symmetric matrix.
