@@ -51,7 +51,7 @@ struct Saved {
   uint64_t version = 0;
   std::shared_ptr<Packed> packed;
 
-  // (No aggregate: g++ clears one byte by byte before it fills it.)
+  // (Not an aggregate: g++ sets all bytes of one to 0 before it fills it.)
   Saved() {}
   /// As it is now; a write since the version that x's history describes is noticed by unpack().
   explicit Saved(const Tensor& x) { keep(x); }

@@ -108,7 +108,7 @@ template <class T> void swap_rows(Matrix<T> a, int64_t i, int64_t k) {
   for (int64_t j = 0; j < a.columns; ++j) std::swap(x[j], y[j]);
 }
 
-/// The place of the largest absolute value, the first of several; a NaN is none, but stays where it is the first of all.
+/// The place of the largest absolute value, the first of several. A NaN does not count, unless x[0] is one: then 0.
 template <class T> int64_t largest_at(const T* x, int64_t n) {
   constexpr int64_t N = simd::kLanes<T>;
   T most = std::abs(x[0]);

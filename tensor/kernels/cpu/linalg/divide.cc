@@ -63,8 +63,8 @@ void root_free_step(double* d, double* e, int64_t l, int64_t m) {
   const double shift = d[l] - beside / (half + std::copysign(std::sqrt(half * half + 1), half));
   double c = 1, s = 0, g = d[m] - shift, p = g * g;
   for (int64_t i = m - 1; i >= l; --i) {
-    const double square = e[i], r = p + square, inverse = r / p,
-                 before = c;  // the divisions do not wait for each other
+    const double square = e[i], r = p + square, before = c;
+    const double inverse = r / p;  // beside p / r: neither division waits for the other
     if (i != m - 1) e[i + 1] = s * r;
     c = p / r;
     s = square / r;
