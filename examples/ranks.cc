@@ -8,7 +8,7 @@ using namespace weft;
 
 distributed::Group start_ranks(const Settings& settings, int argc, char** argv) {
   distributed::launch(settings.nproc, argc, argv);
-  const distributed::Group group = distributed::init({.threads = settings.threads});
+  distributed::Group group = distributed::init({.threads = settings.threads});
   if (settings.batch_size % group.size() != 0)
     throw Error(text("a batch of ", settings.batch_size, " does not divide among ", group.size(),
                      " ranks; --batch-size says how many examples they take together"));

@@ -8,7 +8,7 @@
 namespace weft {
 namespace {
 
-/// The number of values of start, start + step, ... before `end`.
+/// The number of values of start, start + step, ... before `end`; 0 where the step is.
 int64_t arange_count(const Scalar& start, const Scalar& end, const Scalar& step) {
   if (start.is_floating() || end.is_floating() || step.is_floating()) {
     const double span = std::ceil((end.to_double() - start.to_double()) / step.to_double());
@@ -17,7 +17,7 @@ int64_t arange_count(const Scalar& start, const Scalar& end, const Scalar& step)
   }
   __extension__ using Wide = __int128;
   const Wide by = step.to_int(), span = Wide{end.to_int()} - start.to_int();
-  if (span == 0 || (span < 0) != (by < 0)) return 0;
+  if (by == 0 || span == 0 || (span < 0) != (by < 0)) return 0;
   const Wide count = (span + by - (by > 0 ? 1 : -1)) / by;
   if (count > INT64_MAX) throw ShapeError(text("from ", start.to_int(), " to ", end.to_int(), " is too long"));
   return static_cast<int64_t>(count);
@@ -98,7 +98,7 @@ void BraceReader::level(size_t depth, int64_t size) {
 
 Tensor BraceReader::finish(std::optional<DType> dtype, std::optional<Shape> shape) const {
   const DType kind = reals_.empty() ? kind_ : DType::f64;
-  const View view = View::contiguous(shape.value_or(shape_));
+  const View view = View::contiguous(std::move(shape).value_or(shape_));
   const int64_t count = static_cast<int64_t>(reals_.size() + integers_.size());
   if (view.numel() != count) throw ShapeError(text(count, " values do not fill shape ", view.shape()));
   const Tensor out = dispatch::allocate({view, dtype.value_or(kind == DType::f64 ? f32 : kind)});

@@ -271,7 +271,7 @@ TEST(DataLoader, PositionBetweenEpochsStartsANewOne) {
 TEST(DataLoader, PositionOfAnotherLoaderIsAnErrorAndChangesNothing) {
   data::DataLoader loader(Numbers(10), {.batch_size = 2, .shuffle = true});
   const std::string before = loader.position();
-  const auto position = [](int64_t size, data::LoaderOptions options) {
+  const auto position = [](int64_t size, const data::LoaderOptions& options) {
     return data::DataLoader(Numbers(size), options).position();
   };
   for (const std::string& bad :

@@ -47,7 +47,8 @@ Reference naive(const std::string& equation) {
 }
 
 /// A row: the equation, the same without ellipsis and with `->`, shapes.
-void add(Cases& cases, const std::string& equation, const std::string& plain, std::vector<std::vector<Shape>> shapes) {
+void add(Cases& cases, const std::string& equation, const std::string& plain,
+         const std::vector<std::vector<Shape>>& shapes) {
   std::vector<Sample> samples;
   for (const std::vector<Shape>& list : shapes) {
     samples.emplace_back();
@@ -57,11 +58,12 @@ void add(Cases& cases, const std::string& equation, const std::string& plain, st
       .compares(only(f32) | only(f64))
       .loose(4);
 }
-void add(Cases& cases, const std::string& equation, std::vector<std::vector<Shape>> shapes) {
-  add(cases, equation, equation, std::move(shapes));
+void add(Cases& cases, const std::string& equation, const std::vector<std::vector<Shape>>& shapes) {
+  add(cases, equation, equation, shapes);
 }
 
-void fails(Cases& cases, const std::string& equation, std::vector<Tensor> x, const std::string& what, bool shape) {
+void fails(Cases& cases, const std::string& equation, const std::vector<Tensor>& x, const std::string& what,
+           bool shape) {
   const auto call = [=] { einsum(equation, x); };
   shape ? cases.error<ShapeError>("einsum " + equation, call, what)
         : cases.error<Error>("einsum " + equation, call, what);

@@ -148,7 +148,10 @@ std::map<int64_t, double> taps_of(double g, int64_t size, const GridSampleOption
     if (pixel >= 0 && pixel < n) taps[static_cast<int64_t>(pixel)] += weight;
   };
   if (o.mode == Interpolation::bicubic) {
-    for (double p = std::floor(at) - 1; p <= std::floor(at) + 2; ++p) add(padded(p, size, o), keys(at - p));
+    for (int tap = -1; tap <= 2; ++tap) {
+      const double p = std::floor(at) + tap;
+      add(padded(p, size, o), keys(at - p));
+    }
     return taps;
   }
   const double inside = padded(at, size, o), low = std::floor(inside);

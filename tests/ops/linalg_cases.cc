@@ -144,7 +144,7 @@ void add_errors(Cases& cases) {
   const Tensor m = ones({2, 3}), v = ones({3}), one = ones({2, 2}), batch = ones({2, 2, 2, 2});
   const Tensor mixed = stack({tensor({{1.0, 0.0}, {0.0, 1.0}}), ones({2, 2}), ones({2, 2})});
   const Tensor nan = full({2, 2}, NAN);
-  const auto square = [&](const std::string& name, std::function<void(const Tensor&)> f) {
+  const auto square = [&](const std::string& name, const std::function<void(const Tensor&)>& f) {
     cases.error<ShapeError>(
         name + " of a rectangle", [=] { f(m); },
         name + "([2, 3] f32): it takes square matrices (..., n, n), not shape [2, 3]");

@@ -30,15 +30,15 @@ double naive_digamma(double x) {
   if (x == 0) return -std::copysign(kInf, x);
   if (x < 0 && x == std::floor(x)) return std::nan("");
   double sum = -std::numbers::egamma;
-  const double n = 20000;
-  for (double k = 1; k <= n; ++k) sum += 1 / k - 1 / (k + x - 1);
+  const int n = 20000;
+  for (int k = 1; k <= n; ++k) sum += 1.0 / k - 1 / (k + x - 1);
   return sum + std::log1p((x - 1) / (n + 0.5));
 }
 /// sum of 2 / (x + k)^3, negated
 double naive_polygamma2(double x) {
   double sum = 0;
-  const double n = 5000;
-  for (double k = 0; k < n; ++k) sum += 2 / ((x + k) * (x + k) * (x + k));
+  const int n = 5000;
+  for (int k = 0; k < n; ++k) sum += 2 / ((x + k) * (x + k) * (x + k));
   return -(sum + 1 / ((n + x - 0.5) * (n + x - 0.5)));
 }
 
@@ -107,8 +107,8 @@ void add_values(Cases& cases) {
            [](const Arrays& x) {
              const auto trigamma = [](double a) {
                double sum = 0;
-               const double n = 20000;
-               for (double k = 0; k < n; ++k) sum += 1 / ((a + k) * (a + k));
+               const int n = 20000;
+               for (int k = 0; k < n; ++k) sum += 1 / ((a + k) * (a + k));
                return sum + 1 / (n + a - 0.5);
              };
              return Arrays{pointwise(naive_digamma)(x)[0], pointwise(+trigamma)(x)[0]};

@@ -25,7 +25,7 @@ Tensor row_major() { return arange(120).to(f32).view({2, 3, 4, 5}); }
 
 TEST(MemoryOrder, OfAResult) {
   const Tensor last = channels_last(), rows = row_major(), turned = arange(12).to(f32).view({3, 4}).t();
-  const Strides kLast = last.strides(), kRows = rows.strides();
+  const Strides &kLast = last.strides(), &kRows = rows.strides();
   ASSERT_NE(kLast, kRows);
   const Tensor gaps = arange(24).to(f32).view({4, 6}).slice(1, 0, std::nullopt, 2);
   struct Row {

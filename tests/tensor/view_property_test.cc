@@ -23,7 +23,8 @@ class Random {
   explicit Random(uint64_t seed) : engine_(seed) {}
   /// Uniform in [low, high].
   int64_t in(int64_t low, int64_t high) {
-    return low + static_cast<int64_t>(engine_() % static_cast<uint64_t>(high - low + 1));
+    const auto count = static_cast<uint64_t>(high - low + 1);
+    return count == 0 ? low : low + static_cast<int64_t>(engine_() % count);
   }
   bool chance(int64_t percent) { return in(0, 99) < percent; }
   List shape(int64_t rank, int64_t largest) {
