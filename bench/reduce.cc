@@ -36,6 +36,33 @@ void sum_pixels(benchmark::State& state) {
 }
 BENCHMARK(sum_pixels)->Arg(16)->Arg(64)->UseRealTime();
 
+/// Many short rows: what a row costs beyond its elements.
+template <class F> void short_rows(benchmark::State& state, const F& f) {
+  NoGrad guard;
+  const Tensor x = rand({(1 << 20) / state.range(0), state.range(0)});
+  memory_bound(state, streams(1, x.numel()), [&] { benchmark::DoNotOptimize(f(x)); });
+}
+void sum_short_rows(benchmark::State& state) {
+  short_rows(state, [](const Tensor& x) { return x.sum(1); });
+}
+void max_short_rows(benchmark::State& state) {
+  short_rows(state, [](const Tensor& x) { return x.max(1); });
+}
+void variance_short_rows(benchmark::State& state) {
+  short_rows(state, [](const Tensor& x) { return x.var(1); });
+}
+BENCHMARK(sum_short_rows)->Arg(4)->Arg(32)->Arg(64)->UseRealTime();
+BENCHMARK(max_short_rows)->Arg(4)->Arg(32)->Arg(64)->UseRealTime();
+BENCHMARK(variance_short_rows)->Arg(4)->Arg(32)->Arg(64)->UseRealTime();
+
+/// Pairs of outputs side by side, (4096, 2) of 32 each: the shortest runs of outputs.
+void sum_pairs(benchmark::State& state) {
+  NoGrad guard;
+  const Tensor x = rand({4096, 3, 32}).slice(1, 0, 2);
+  memory_bound(state, streams(1, x.numel()), [&] { benchmark::DoNotOptimize(x.sum(2)); });
+}
+BENCHMARK(sum_pairs)->UseRealTime();
+
 }  // namespace
 }  // namespace weft::bench
 

@@ -227,7 +227,7 @@ void along_axis(const Operand& x, int64_t axis, const Operand* values, const Ope
     return;
   }
   // Groups of neighbouring columns; `bands` of them lie apart.
-  const int64_t width = std::min(next.size, kColumns), groups = detail::ceil_div(next.size, width);
+  const int64_t width = std::min(next.size, kColumns), groups = ceil_div(next.size, width);
   const int64_t bands = count / next.size;
   parallel_for(bands * groups, row_grain(width * length), [&](int64_t begin, int64_t end) {
     CompareType<T> best[kColumns];
@@ -248,7 +248,7 @@ template <class T, bool kLargest> void over_all(const Operand& x, const Operand&
   const Nest outer = all.outer.outer();
   const NestAxis inner = all.outer.rank > 0 ? all.outer.inner() : NestAxis{1, 1, 0};
   constexpr int64_t kPiece = 8 * kRowBlock;
-  const int64_t pieces = detail::ceil_div(inner.size, kPiece), count = outer.count() * pieces;
+  const int64_t pieces = ceil_div(inner.size, kPiece), count = outer.count() * pieces;
   const T* data = x.data<T>();
   const Scratch<Best<T>> found(count);
   parallel_for(count, std::max<int64_t>(1, kReduceGrain / inner.size), [&](int64_t begin, int64_t end) {

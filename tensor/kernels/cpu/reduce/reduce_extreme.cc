@@ -16,6 +16,12 @@ template <class Op, class T, class Result> void fold_to(const Operand& x, const 
          });
 }
 
+/// All types of one byte are read as u8: they are zero alike.
+template <class T, bool kAny> void fold_truth(const Operand& x, const op::Reduction& op, const Operand& out) {
+  using Read = std::conditional_t<sizeof(T) == 1, uint8_t, T>;
+  fold_to<TruthOp<Read, kAny>, Read, bool>(x, op, out);
+}
+
 }  // namespace
 }  // namespace weft::kernels::cpu
 
@@ -31,11 +37,11 @@ void op::Min::cpu(const Operand& x, const Operand& out) const {
 }
 
 void op::Any::cpu(const Operand& x, const Operand& out) const {
-  visit_dtype(x.dtype, [&]<class T>() { fold_to<TruthOp<T, true>, T, bool>(x, *this, out); });
+  visit_dtype(x.dtype, [&]<class T>() { fold_truth<T, true>(x, *this, out); });
 }
 
 void op::All::cpu(const Operand& x, const Operand& out) const {
-  visit_dtype(x.dtype, [&]<class T>() { fold_to<TruthOp<T, false>, T, bool>(x, *this, out); });
+  visit_dtype(x.dtype, [&]<class T>() { fold_truth<T, false>(x, *this, out); });
 }
 
 }  // namespace weft

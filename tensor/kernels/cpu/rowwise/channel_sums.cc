@@ -96,8 +96,8 @@ void by_rows(const T* g, const T* x, Layout layout, const double* means, const C
   using C = Compute<T>;
   const int64_t given = layout.channels.size, times = repeat_channels(layout);
   const int64_t rows = layout.nest.count(), channels = layout.channels.size;
-  const int64_t width = detail::ceil_div(channels, simd::kLanes<C>) * simd::kLanes<C>;
-  const int64_t group = std::max<int64_t>(32, detail::ceil_div(rows, 64)), blocks = detail::ceil_div(rows, group);
+  const int64_t width = ceil_div(channels, simd::kLanes<C>) * simd::kLanes<C>;
+  const int64_t group = std::max<int64_t>(32, ceil_div(rows, 64)), blocks = ceil_div(rows, group);
   const auto repeated = [&](const double* values, C* to) {
     for (int64_t c = 0; c < width; ++c) to[c] = c < channels ? static_cast<C>(values[c % given]) : C(0);
     return to;
@@ -109,16 +109,16 @@ void by_rows(const T* g, const T* x, Layout layout, const double* means, const C
     per_channel.shift = repeated(gate->shift, memory.data() + 2 * width);
   }
   const Scratch<double> partials(blocks * 2 * width);
-  parallel_for(blocks, detail::grain_for(group * channels), [&](int64_t begin, int64_t end) {
+  parallel_for(blocks, grain_for(group * channels), [&](int64_t begin, int64_t end) {
     for (int64_t b = begin; b < end; ++b) {
       double* mine = partials.data() + b * 2 * width;
       std::fill_n(mine, 2 * width, 0.0);
       add_rows<kGated>(g, x, layout, b * group, std::min(group, rows - b * group), per_channel, mine, mine + width);
     }
   });
-  detail::combine_tree<OnePass<SumOp<double>>>(partials.data(), blocks, 2 * width);
-  detail::combine_tree<OnePass<SumOp<double>>>(partials.data(), times, given);
-  detail::combine_tree<OnePass<SumOp<double>>>(partials.data() + width, times, given);
+  combine_tree<OnePass<SumOp<double>>>(partials.data(), blocks, 2 * width);
+  combine_tree<OnePass<SumOp<double>>>(partials.data(), times, given);
+  combine_tree<OnePass<SumOp<double>>>(partials.data() + width, times, given);
   std::copy_n(partials.data(), given, sums);
   std::copy_n(partials.data() + width, given, dots);
 }
@@ -160,9 +160,9 @@ void by_planes(const T* g, const T* x, const Layout& layout, const double* means
   const NestAxis run = layout.nest.rank > 0 ? layout.nest.inner() : NestAxis{1, 1, 1};
   const Nest outer = layout.nest.outer();
   const int64_t runs = outer.count(), channels = layout.channels.size;
-  const int64_t group = std::max<int64_t>(1, kRowBlock / run.size), blocks = detail::ceil_div(runs, group);
+  const int64_t group = std::max<int64_t>(1, kRowBlock / run.size), blocks = ceil_div(runs, group);
   const Scratch<Pair> partials(channels * blocks);
-  parallel_for(channels * blocks, detail::grain_for(group * run.size), [&](int64_t begin, int64_t end) {
+  parallel_for(channels * blocks, grain_for(group * run.size), [&](int64_t begin, int64_t end) {
     for (int64_t i = begin; i < end; ++i) {
       const int64_t c = i / blocks, b = i % blocks;
       const C scale = kGated ? static_cast<C>(gate->scale[c]) : C(0),
@@ -174,7 +174,7 @@ void by_planes(const T* g, const T* x, const Layout& layout, const double* means
   });
   for (int64_t c = 0; c < channels; ++c) {
     Pair* mine = partials.data() + c * blocks;
-    detail::combine_tree<AddPairs>(mine, blocks, 1);
+    combine_tree<AddPairs>(mine, blocks, 1);
     sums[c] = mine->sum;
     dots[c] = mine->dot;
   }

@@ -172,7 +172,7 @@ void backward(const Operand& g, const Operand& x, int64_t axes, bool rms, const 
   const RowScalars means(mean, first), rstds(rstd, first);
   const bool parameters = dweight.defined() || dbias.defined();
   // Fixed blocks of rows, each with sums of its own, combined in a fixed order.
-  const int64_t group = std::max<int64_t>(8, detail::ceil_div(rows, 64)), blocks = detail::ceil_div(rows, group);
+  const int64_t group = std::max<int64_t>(8, ceil_div(rows, 64)), blocks = ceil_div(rows, group);
   const int64_t width = 2 * length;
   const Scratch<double> sums(parameters ? std::max<int64_t>(blocks, 1) * width : 0);
   if (parameters) std::fill_n(sums.data(), std::max<int64_t>(blocks, 1) * width, 0.0);
@@ -195,7 +195,7 @@ void backward(const Operand& g, const Operand& x, int64_t axes, bool rms, const 
     for (int64_t block = begin; block < end; ++block) run_block(block);
   });
   if (!parameters) return;
-  detail::combine_tree<OnePass<SumOp<double>>>(sums.data(), blocks, width);
+  combine_tree<OnePass<SumOp<double>>>(sums.data(), blocks, width);
   write_row(sums.data(), length, dweight);
   write_row(sums.data() + length, length, dbias);
 }

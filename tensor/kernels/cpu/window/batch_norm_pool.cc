@@ -20,7 +20,7 @@ constexpr uint8_t kNoPlace = 255;
 template <class C, int kCount> class ChannelTable {
  public:
   explicit ChannelTable(int64_t channels)
-      : width_(detail::ceil_div(channels, simd::kLanes<C>) * simd::kLanes<C>), values_(kCount * width_) {
+      : width_(ceil_div(channels, simd::kLanes<C>) * simd::kLanes<C>), values_(kCount * width_) {
     std::fill_n(values_.data(), kCount * width_, C(0));
   }
   void set(int row, int64_t channel, double value) { values_.data()[row * width_ + channel] = static_cast<C>(value); }
@@ -126,11 +126,11 @@ template <class C>
 void sum_windows(const Operand& g, const Operand& places, const Operand& x, Pair window,
                  const ChannelTable<C, 4>& table, double* sums, double* dots) {
   const int64_t channels = x.size(1), height = g.size(2), width = g.size(3), lines = g.size(0) * height;
-  const int64_t group = std::max<int64_t>(1, detail::ceil_div(lines, 64)), groups = detail::ceil_div(lines, group);
+  const int64_t group = std::max<int64_t>(1, ceil_div(lines, 64)), groups = ceil_div(lines, group);
   const Scratch<double> partials(groups * 2 * channels);
   std::fill_n(partials.data(), groups * 2 * channels, 0.0);
   const int64_t work = group * width * window.height * window.width * channels;
-  parallel_for(groups, detail::grain_for(work), [&](int64_t begin, int64_t end) {
+  parallel_for(groups, grain_for(work), [&](int64_t begin, int64_t end) {
     for (int64_t b = begin; b < end; ++b) {
       double* mine = partials.data() + b * 2 * channels;
       for (int64_t i = b * group; i < std::min((b + 1) * group, lines); ++i)
@@ -138,7 +138,7 @@ void sum_windows(const Operand& g, const Operand& places, const Operand& x, Pair
                     i % height, width, channels, table, mine, mine + channels);
     }
   });
-  detail::combine_tree<OnePass<SumOp<double>>>(partials.data(), groups, 2 * channels);
+  combine_tree<OnePass<SumOp<double>>>(partials.data(), groups, 2 * channels);
   std::copy_n(partials.data(), channels, sums);
   std::copy_n(partials.data() + channels, channels, dots);
 }

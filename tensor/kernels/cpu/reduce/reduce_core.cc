@@ -1,0 +1,184 @@
+#include "tensor/kernels/cpu/reduce/reduce_core.h"
+
+#include <cstddef>
+
+namespace weft::kernels::cpu {
+namespace {
+
+/// Room on the stack for `kCount` partial results of any type.
+template <int64_t kCount> struct alignas(64) Partials { std::byte bytes[kCount * kMaxPartial]; };
+
+/// Outputs of short rows that are folded by one call.
+constexpr int64_t kRun = 64;
+
+/// f(in, out, count) for runs of outputs [begin, end) along the innermost kept axis.
+template <class F> void for_runs(const Nest& kept, const NestAxis& inner, int64_t begin, int64_t end, const F& f) {
+  const Nest outer = kept.outer();
+  NestWalk walk(outer, begin / inner.size);
+  for (int64_t i = begin, at = begin % inner.size; i < end;) {
+    const int64_t count = std::min({kRun, end - i, inner.size - at});
+    f(walk.in() + at * inner.in, walk.out() + at * inner.out, count);
+    i += count;
+    at += count;
+    if (at < inner.size) continue;
+    at = 0;
+    walk.next();
+  }
+}
+
+/// Every output is a fold over rows that lie along the innermost reduced axis.
+void reduce_rows(const ReducePlan& plan, const Folding& folding) {
+  const NestAxis inner = plan.reduced.rank > 0 ? plan.reduced.inner() : NestAxis{1, 1, 0};
+  const Nest outer = plan.reduced.outer();
+  const int64_t rows = outer.count(), outputs = plan.kept.count(), bytes = folding.partial_bytes;
+  // Long rows are cut into pieces, short rows grouped.
+  const int64_t pieces = ceil_div(inner.size, kRowBlock);
+  const int64_t group = std::max<int64_t>(1, kRowBlock / inner.size);
+  const int64_t blocks = pieces > 1 ? rows * pieces : ceil_div(rows, group);
+  const auto place = [&](int64_t base, int64_t b) -> BlockPlace {
+    if (pieces == 1) return {base, &outer, b * group, std::min(group, rows - b * group), inner.size, inner.in};
+    const int64_t begin = b % pieces * kRowBlock;
+    return {base + begin * inner.in, &outer, b / pieces, 1, std::min(kRowBlock, inner.size - begin), inner.in};
+  };
+  const int64_t block_size = std::min(kRowBlock, rows * inner.size);
+  if (blocks == 1) {
+    const NestAxis kept = plan.kept.rank > 0 ? plan.kept.inner() : NestAxis{1, 1, 1};
+    parallel_for(outputs, grain_for(block_size), [&](int64_t begin, int64_t end) {
+      Partials<kRun> values;
+      for_runs(plan.kept, kept, begin, end, [&](int64_t in, int64_t out, int64_t count) {
+        folding.rows(place(in, 0), kept.in, count, values.bytes);
+        folding.finish(out, kept.out, values.bytes, count);
+      });
+    });
+    return;
+  }
+  const Scratch<std::byte> partials(outputs * blocks * bytes);
+  parallel_for(outputs * blocks, grain_for(block_size), [&](int64_t begin, int64_t end) {
+    NestWalk walk(plan.kept, begin / blocks);
+    for (int64_t i = begin; i < end; ++i) {
+      folding.rows(place(walk.in(), i % blocks), 0, 1, partials.data() + i * bytes);
+      if ((i + 1) % blocks == 0) walk.next();
+    }
+  });
+  parallel_for(outputs, grain_for(blocks), [&](int64_t begin, int64_t end) {
+    NestWalk walk(plan.kept, begin);
+    for (int64_t i = begin; i < end; ++i, walk.next()) {
+      std::byte* mine = partials.data() + i * blocks * bytes;
+      for_tree(blocks, [&](int64_t a, int64_t b) { folding.combine(mine + a * bytes, mine + b * bytes, 1); });
+      folding.finish(walk.out(), 1, mine, 1);
+    }
+  });
+}
+
+/// Columns along the innermost kept axis, `kept.inner()`, folded over all reduced axes; finish(offset, step, partials,
+/// count) as in Folding.
+template <class Finish> void reduce_columns(const ReducePlan& plan, const Folding& folding, const Finish& finish) {
+  const NestAxis inner = plan.kept.rank > 0 ? plan.kept.inner() : NestAxis{1, 1, 1};
+  const Nest outer = plan.kept.outer();
+  const int64_t rows = plan.reduced.count(), width = inner.size, bands = outer.count(), bytes = folding.partial_bytes;
+  const int64_t tile = std::min(width, kColumnTile), tiles = ceil_div(width, tile);
+  const int64_t group = std::clamp<int64_t>(kColumnBlock * 4 / folding.passes / tile, 64, 2048);
+  const int64_t blocks = ceil_div(rows, group);
+  const auto fold_block = [&](int64_t base, int64_t t, int64_t b, std::byte* out) {
+    const BlockPlace place{
+        base + t * tile * inner.in,       &plan.reduced, b * group, std::min(group, rows - b * group),
+        std::min(tile, width - t * tile), inner.in};
+    folding.columns(place, out);
+    return place.length;
+  };
+  const int64_t block_size = std::min(rows, group) * tile;
+  const auto finish_tile = [&](int64_t base, int64_t t, const std::byte* values) {
+    finish(base + t * tile * inner.out, inner.out, values, std::min(tile, width - t * tile));
+  };
+  if (blocks == 1) {
+    parallel_for(bands * tiles, grain_for(block_size), [&](int64_t begin, int64_t end) {
+      Partials<kColumnTile + kSpare> values;
+      for (int64_t i = begin; i < end; ++i) {
+        const NestWalk walk(outer, i / tiles);
+        fold_block(walk.in(), i % tiles, 0, values.bytes);
+        finish_tile(walk.out(), i % tiles, values.bytes);
+      }
+    });
+    return;
+  }
+  // partials: (bands, tiles, blocks, tile)
+  const Scratch<std::byte> partials(bands * tiles * blocks * tile * bytes);
+  parallel_for(bands * tiles * blocks, grain_for(block_size), [&](int64_t begin, int64_t end) {
+    Partials<kColumnTile + kSpare> values;
+    for (int64_t i = begin; i < end; ++i) {
+      const NestWalk walk(outer, i / blocks / tiles);
+      const int64_t count = fold_block(walk.in(), i / blocks % tiles, i % blocks, values.bytes);
+      std::copy_n(values.bytes, count * bytes, partials.data() + i * tile * bytes);
+    }
+  });
+  parallel_for(bands * tiles, grain_for(blocks * tile), [&](int64_t begin, int64_t end) {
+    for (int64_t i = begin; i < end; ++i) {
+      const NestWalk walk(outer, i / tiles);
+      std::byte* mine = partials.data() + i * blocks * tile * bytes;
+      for_tree(blocks,
+               [&](int64_t a, int64_t b) { folding.combine(mine + a * tile * bytes, mine + b * tile * bytes, tile); });
+      finish_tile(walk.out(), i % tiles, mine);
+    }
+  });
+}
+
+/// A few dense columns (width w under many rows) as k * w columns under fewer rows: full registers. False where it does
+/// not apply.
+bool reduce_narrow_columns(const ReducePlan& plan, const Folding& folding) {
+  if (plan.kept.rank != 1 || plan.reduced.rank != 1) return false;
+  constexpr int64_t kWide = 256;
+  const NestAxis kept = plan.kept.inner(), reduced = plan.reduced.inner();
+  const int64_t times = kWide / kept.size;
+  if (kept.in != 1 || reduced.in != kept.size || times < 4 || reduced.size < 4 * times) return false;
+  const int64_t wide = times * kept.size, rows = reduced.size / times, rest = reduced.size % times;
+  const int64_t bytes = folding.partial_bytes;
+  Partials<kWide + kSpare> values, last;
+  ReducePlan folded;
+  folded.kept.push({wide, 1, 1});
+  folded.reduced.push({rows, wide, 0});
+  reduce_columns(folded, folding, [&](int64_t j, int64_t, const std::byte* from, int64_t count) {
+    std::copy_n(from, count * bytes, values.bytes + j * bytes);
+  });
+  for_tree(times, [&](int64_t a, int64_t b) {
+    folding.combine(values.bytes + a * kept.size * bytes, values.bytes + b * kept.size * bytes, kept.size);
+  });
+  if (rest > 0) {
+    Nest nest;
+    nest.push({rest, kept.size, 0});
+    folding.columns({rows * wide, &nest, 0, rest, kept.size, 1}, last.bytes);
+    folding.combine(values.bytes, last.bytes, kept.size);
+  }
+  folding.finish(0, kept.out, values.bytes, kept.size);
+  return true;
+}
+
+bool rows_are_better(const ReducePlan& plan) {
+  if (plan.kept.rank == 0) return true;
+  if (plan.reduced.rank == 0) return false;
+  const NestAxis kept = plan.kept.inner(), reduced = plan.reduced.inner();
+  // A few elements per output: many outputs side by side, even by strided loads.
+  if (reduced.size < 32 && kept.size >= 16 && plan.reduced.rank == 1) return false;
+  if (kept.in == 0 || reduced.in == 0) return kept.in == 0;
+  return reduced.in < kept.in;
+}
+
+}  // namespace
+
+void reduce(const ReducePlan& plan, const Folding& folding) {
+  const int64_t outputs = plan.kept.count();
+  if (outputs == 0) return;
+  if (plan.reduced.count() == 0) {
+    Partials<1> nothing;
+    folding.identity(nothing.bytes);
+    NestWalk walk(plan.kept, 0);
+    for (int64_t i = 0; i < outputs; ++i, walk.next()) folding.finish(walk.out(), 1, nothing.bytes, 1);
+    return;
+  }
+  if (rows_are_better(plan)) return reduce_rows(plan, folding);
+  if (reduce_narrow_columns(plan, folding)) return;
+  reduce_columns(plan, folding, [&](int64_t offset, int64_t step, const std::byte* partials, int64_t count) {
+    folding.finish(offset, step, partials, count);
+  });
+}
+
+}  // namespace weft::kernels::cpu
