@@ -218,12 +218,36 @@ class Runner {
   const void* context_;
 };
 
+// Operands that are all row-major, as one row.
+void flat_loop(const Operand* operands, int count, int64_t total, int64_t grain, InnerLoop inner, const void* context) {
+  char* base[kMaxLoopOperands];
+  int64_t step[kMaxLoopOperands];
+  constexpr int64_t kNoRows[kMaxLoopOperands] = {};
+  for (int k = 0; k < count; ++k) {
+    step[k] = static_cast<int64_t>(size_of(operands[k].dtype));
+    base[k] = static_cast<char*>(operands[k].base) + operands[k].view->offset() * step[k];
+  }
+  if (grain == 0 || total < 2 * grain) return inner(context, base, step, kNoRows, total, 1);
+  const int64_t chunks = (total + kLoopChunk - 1) / kLoopChunk;
+  parallel_for(chunks, grain / kLoopChunk + 1, [&](int64_t begin, int64_t end) {
+    const int64_t from = begin * kLoopChunk, to = std::min(end * kLoopChunk, total);
+    char* at[kMaxLoopOperands];
+    for (int k = 0; k < count; ++k) at[k] = base[k] + from * step[k];
+    inner(context, at, step, kNoRows, to - from, 1);
+  });
+}
+
+bool all_contiguous(const Operand* operands, int count) {
+  return std::all_of(operands, operands + count, [](const Operand& x) { return x.view->is_contiguous(); });
+}
+
 }  // namespace
 
 void strided_loop(const Operand* operands, int count, int64_t grain, InnerLoop inner, const void* context,
                   uint32_t readable) {
   const int64_t total = operands[0].numel();
   if (total == 0) return;
+  if (all_contiguous(operands, count)) return flat_loop(operands, count, total, grain, inner, context);
   Plan plan(count);
   plan.take(operands);
   plan.sort();

@@ -1,11 +1,10 @@
 // The loops of element-wise kernels: out[i] = f(a[i], b[i], ...) over operands of one shape and any strides.
 //
-// `elementwise<Out, In...>(grain, f, out, in...)` is what a kernel calls. Operands that are all row-major run as one
-// flat loop. Everything else goes through `strided_loop`, compiled once: it drops axes of size 1, orders the rest by
-// the first operand's strides, merges axes that are one in memory (so tensors that share another dense order are flat
-// as well), splits the work over threads, and hands two axes at a time to `loop_rows`, which has loops for unit
-// strides, for one broadcast value of two, and for everything else. bf16 and f16 are widened in blocks and computed in
-// float.
+// `elementwise<Out, In...>(grain, f, out, in...)` is what a kernel calls. It goes through `strided_loop`, compiled once,
+// which splits the work over threads. Operands that are all row-major are one row. Of others it drops axes of size 1,
+// orders the rest by the first operand's strides, merges axes that are one in memory (so tensors that share another
+// dense order are one row as well), and hands two axes at a time to `loop_rows`, which has loops for unit strides, for
+// one broadcast value of two, and for everything else. bf16 and f16 are widened in blocks and computed in float.
 //
 // Where a thread's share begins depends only on fixed chunk sizes, and every element is computed by the same expression
 // wherever it lies, so results have the same bits for any number of threads.
@@ -222,16 +221,10 @@ template <class T> using Stored = std::conditional_t<std::is_same_v<T, bool>, ui
 
 template <class F, class Out, class... In>
 void run_elementwise(int64_t grain, const F& f, const Operand& out, const std::same_as<Operand> auto&... in) {
-  if (out.view->is_contiguous() && (in.view->is_contiguous() && ...)) {
-    const int64_t count = out.numel();
-    if (count < 2 * grain)
+  // Little that is row-major: the loop itself, without what strided_loop costs.
+  if (out.view->is_contiguous() && (in.view->is_contiguous() && ...))
+    if (const int64_t count = out.numel(); count < 2 * grain)
       return flat_loop<F, Out, In...>(f, count, out.template data<Out>(), in.template data<In>()...);
-    const int64_t chunks = (count + kLoopChunk - 1) / kLoopChunk;
-    return parallel_for(chunks, grain / kLoopChunk + 1, [&](int64_t begin, int64_t end) {
-      const int64_t from = begin * kLoopChunk, to = end * kLoopChunk < count ? end * kLoopChunk : count;
-      flat_loop<F, Out, In...>(f, to - from, out.template data<Out>() + from, (in.template data<In>() + from)...);
-    });
-  }
   const Operand operands[] = {out, in...};
   static_assert(1 + sizeof...(In) <= kMaxLoopOperands);
   constexpr uint32_t kReadable = (2u << sizeof...(In)) - 2;
