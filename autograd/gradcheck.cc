@@ -25,7 +25,7 @@ std::string index_text(int64_t flat, const Shape& shape) {
 }
 
 /// The same numbers, NaN being equal to itself.
-bool equal_bits(const std::vector<double>& a, const std::vector<double>& b) {
+bool same_values(const std::vector<double>& a, const std::vector<double>& b) {
   if (a.size() != b.size()) return false;
   for (size_t i = 0; i < a.size(); ++i)
     if (a[i] != b[i] && !(std::isnan(a[i]) && std::isnan(b[i]))) return false;
@@ -162,7 +162,7 @@ struct Checker {
     const Shape& shape = leaves[input].shape();
     const std::vector<double> got =
         found.defined() ? found.to_vector<double>() : std::vector<double>(expected.size(), 0.0);
-    if (found.defined() && !equal_bits(got, again.to_vector<double>()))
+    if (found.defined() && !same_values(got, again.to_vector<double>()))
       fail(text("output ", output, ": two backward runs give different gradients of input ", input));
     for (size_t i = 0; i < got.size(); ++i) {
       const double want = expected[i][static_cast<size_t>(j)];

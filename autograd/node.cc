@@ -59,8 +59,8 @@ Edge edge_of(const Tensor& x) {
 
 Tensor unpack(const Saved& saved, const Edge& edge, std::string_view op, std::string_view what, int index) {
   if (saved.packed) return with_history(saved.packed->unpack(saved.view.shape(), saved.dtype), edge);
-  const bool leaf_moved = saved.storage->version() != saved.version;
-  if (leaf_moved)
+  const bool written_since = saved.storage->version() != saved.version;
+  if (written_since)
     throw GradientError(text("`", op, "` needs its ", what, " ", index, " of shape ", saved.view.shape(), " (",
                              saved.dtype, ") for the gradient, but `", saved.storage->writer(),
                              "` has written to it since (version ", saved.storage->version(), ", saved at ",

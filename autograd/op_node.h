@@ -42,7 +42,6 @@ class OpNode final : public Node {
   std::string describe() const override { return op_.to_string(); }
   const AnyOp& op() const { return op_; }
   /// The view of input 0, for view ops.
-  const View& input_view() const { return views_[0]; }
 
  private:
   friend class RuleArguments;

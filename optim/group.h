@@ -42,7 +42,6 @@ using ASGDGroup = ASGDFields<AsGroup>;
 using RpropGroup = RpropFields<AsGroup>;
 using AdafactorGroup = AdafactorFields<AsGroup>;
 using MuonGroup = MuonFields<AsGroup>;
-using LBFGSGroup = LBFGSFields<AsGroup>;
 
 namespace detail {
 

@@ -33,8 +33,24 @@ allow tensor/memory 'tensor/(core|memory|runtime)/'
 allow tensor/runtime 'tensor/(core|memory|runtime)/'
 allow tensor/ops "$descriptors"
 allow tensor/kernels "$descriptors|tensor/kernels/"
+# The rooms of kernels/cpu, each with those it may include.
+cpu='tensor/kernels/cpu'
+while read -r room below; do
+  allow $cpu/$room "$descriptors|$cpu/($room${below:+|${below// /|}})/"
+done <<'ROOMS'
+base
+loops base
+reduce base loops
+pointwise base loops
+gemm base
+index base loops reduce pointwise
+linalg base loops reduce gemm
+rowwise base loops reduce gemm index
+window base loops reduce gemm rowwise
+ROOMS
 allow tensor/dispatch "$descriptors|tensor/dispatch/|tensor/tensor\.h"
 allow tensor/functions 'tensor/(core|memory|runtime|ops|dispatch|functions|adjoints)/|tensor/tensor\.h'
+allow tensor/batching 'tensor/(core|memory|runtime|ops|dispatch|functions|adjoints|batching)/|tensor/(tensor|ops_all|batching_rules_all)\.h'
 allow tensor/adjoints 'tensor/(core|ops|functions|adjoints)/|tensor/tensor\.h'
 allow autograd 'tensor/|autograd/'
 allow nn 'tensor/|autograd/|nn/'

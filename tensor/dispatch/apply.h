@@ -43,7 +43,6 @@ namespace dispatch {
 template <class Op>
 using ResultOf =
     std::conditional_t<outputs_of<Op> == 1, Tensor, std::array<Tensor, static_cast<size_t>(outputs_of<Op>)>>;
-template <class> using AsOperand = const Operand&;
 
 // ---- prepare ----
 

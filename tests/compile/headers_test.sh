@@ -80,7 +80,6 @@ namespace Operand {}
 namespace Policy {}
 namespace Spec {}
 namespace Backend {}
-namespace TensorBody {}
 namespace autograd {
 namespace Node {}
 namespace Edge {}
@@ -90,7 +89,69 @@ namespace Leaf {}
 namespace Rule {}
 }
 }
+// Nor members of a tensor that only weft's own layers may use.
+template <class T>
+concept ShowsItsInside = requires(T x) { x.raw(); } || requires(T x) { x.body(); } || requires(T x) { x.storage_ptr(); };
+static_assert(!ShowsItsInside<weft::Tensor>);
 EOF
+
+# `using namespace weft;` leaves a program its own names for common things.
+snippet using <<'EOF' || fail "using namespace weft takes common names: $(cat "$work/using.log")"
+#include "weft.h"
+struct Pair {};
+struct Single {};
+struct Triple {};
+struct Frame {};
+struct Event {};
+struct Promise {};
+struct Node {};
+struct Edge {};
+struct Leaf {};
+struct Rule {};
+struct Operand {};
+struct Policy {};
+struct Backend {};
+struct Value {};
+struct Batch {};
+struct Config {};
+struct Options {};
+struct Model {};
+struct Point {};
+struct Matrix {};
+struct Vector {};
+struct Image {};
+struct Timer {};
+
+using namespace weft;
+Pair a;
+Single b;
+Triple c;
+Frame d;
+Event e;
+Promise f;
+Node g;
+Edge h;
+Leaf i;
+Rule j;
+Operand k;
+Policy l;
+Backend m;
+Value n;
+Batch o;
+Config p;
+Options q;
+Model r;
+Point s;
+Matrix t;
+Vector u;
+Image v;
+Timer w;
+EOF
+
+# A tensor is no condition, and the compiler shows what is.
+if snippet condition <<<'#include "weft.h"
+int main() { if (weft::ones({1}).sum() > 0) return 1; }'; then fail "a tensor is taken for a condition"; fi
+grep -q 'item<bool>()' "$work/condition.log" || fail "a tensor as a condition: the compiler does not name item<bool>()"
 
 # All that weft.h brings, as the compiler sees it.
 echo '#include "weft.h"' >"$work/user.cc"

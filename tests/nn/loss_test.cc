@@ -18,6 +18,13 @@ constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
 Numbers gradient_of(const Tensor& loss, const Tensor& x) { return grad({loss}, {x})[0].to_vector<double>(); }
 
+TEST(Losses, OfManyElementsInF16AreTheirMean) {
+  const Tensor x = full({100000}, 1.0, f16), zero = zeros({100000}, f16);
+  EXPECT_EQ(mse_loss(x, zero).item<double>(), 1.0);
+  EXPECT_EQ(l1_loss(x, zero).item<double>(), 1.0);
+  EXPECT_NEAR(bce_with_logits(zero, x).item<double>(), std::log(2.0), 1e-3);
+}
+
 TEST(NllLoss, AnIgnoredTargetPointsAtNothing) {
   const Tensor x = parameter(tensor({{-kInfinity, -1.0}, {-2.0, -3.0}, {-4.0, -kInfinity}}, f64));
   const Tensor targets = tensor({-100, 1, 0});

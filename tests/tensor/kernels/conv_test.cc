@@ -9,7 +9,7 @@
 
 #include "tensor/core/error.h"
 #include "tensor/kernels/cpu/base/force_loops.h"
-#include "tensor/kernels/cpu/base/onednn.h"
+#include "tensor/kernels/cpu/window/onednn_conv.h"
 #include "tensor/ops/window.h"
 #include "tensor/runtime/parallel.h"
 #include "tensor/runtime/threads.h"

@@ -22,6 +22,15 @@ template <class F> void visit_floating(DType dtype, F&& f) {
   }
 }
 
+/// f.operator()<T>() for f32 and f64.
+template <class F> void visit_precision(DType dtype, F&& f) {
+  switch (dtype) {
+    case DType::f32: return f.template operator()<float>();
+    case DType::f64: return f.template operator()<double>();
+    default: refuse(dtype);
+  }
+}
+
 /// f.operator()<T>() for i64, i32, i16, i8 and u8.
 template <class F> void visit_integer(DType dtype, F&& f) {
   switch (dtype) {

@@ -7,13 +7,11 @@
 // process) and all byte counts fit (oneDNN wraps silently).
 #pragma once
 
-#include <array>
+#include <cstddef>
 #include <cstdint>
-#include <optional>
 
 #include "tensor/core/half.h"
 #include "tensor/kernels/cpu/base/matrix.h"
-#include "tensor/kernels/cpu/window/conv_shape.h"
 
 namespace weft::kernels::cpu::onednn {
 
@@ -45,19 +43,6 @@ bool bf16_gemm(Matrix<const BFloat16> a, Matrix<const BFloat16> b, Matrix<float>
 template <class T> bool is_blas(const Matrix<T>& m) {
   return (m.column_stride == 1 && m.row_stride >= m.columns) || (m.row_stride == 1 && m.column_stride >= m.rows);
 }
-
-/// Convolutions of images that are dense and channels-last in memory, the weight dense under its strides. T: float, or
-/// BFloat16 where has_fast_bf16(), with sums in f32. Each returns false where oneDNN has no fast kernel for the shape
-/// on this CPU: nothing was done. `bias` holds one value per filter or is null.
-template <class T>
-bool conv_forward(const ConvShape& s, const T* x, const T* w, const WeightStrides& strides, const float* bias, T* out);
-template <class T>
-bool conv_backward_data(const ConvShape& s, const T* grad, const T* w, const WeightStrides& strides, T* grad_x);
-template <class T>
-bool conv_backward_weights(const ConvShape& s, const T* x, const T* grad, T* grad_w, const WeightStrides& strides);
-
-/// The implementations oneDNN chose: "forward data weights", `-` for none. For tests and benchmarks.
-std::array<const char*, 3> conv_implementations(const ConvShape& s, const WeightStrides& strides);
 
 /// The most primitives of one kind (product, convolution) that a thread keeps.
 inline constexpr size_t kMostPrimitives = 1024;

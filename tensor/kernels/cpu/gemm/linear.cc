@@ -2,15 +2,12 @@
 
 #include <type_traits>
 
+#include "tensor/kernels/cpu/base/batch.h"
 #include "tensor/kernels/cpu/base/dispatch.h"
 #include "tensor/kernels/cpu/gemm/gemm.h"
 
 namespace weft::kernels::cpu {
 namespace {
-
-template <class T> Matrix<T> matrix_of(const Operand& x) {
-  return {x.data<T>(), x.size(0), x.size(1), x.stride(0), x.stride(1)};
-}
 
 /// Every row of `out` becomes the bias.
 template <class T> void fill_rows(const Operand& bias, Matrix<T> out) {
@@ -27,8 +24,8 @@ using namespace kernels::cpu;
 void op::Linear::cpu(const Operand& x, const Operand& weight, const Operand& bias, const Operand& out) const {
   if (out.numel() == 0) return;
   visit_number(out.dtype, [&]<class T>() {
-    const auto rows = matrix_of<const T>(x), columns = matrix_of<const T>(weight).transposed();
-    const auto result = matrix_of<T>(out);
+    const auto rows = matrix_of<const T>(x, 0), columns = matrix_of<const T>(weight, 0).transposed();
+    const auto result = matrix_of<T>(out, 0);
     if constexpr (std::is_same_v<T, float> || std::is_same_v<T, BFloat16>)
       if (bias.defined() && bias.stride(0) == 1 && biased_gemm(rows, columns, bias.data<T>(), result)) return;
     if (bias.defined()) fill_rows<T>(bias, result);

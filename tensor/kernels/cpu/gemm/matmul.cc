@@ -3,6 +3,7 @@
 #include <array>
 
 #include "tensor/kernels/cpu/base/dispatch.h"
+#include "tensor/kernels/cpu/base/merge_axes.h"
 #include "tensor/kernels/cpu/gemm/gemm.h"
 
 namespace weft::kernels::cpu {
@@ -26,9 +27,7 @@ template <class T> void add_axis(Batched<T>& p, BatchAxis axis) {
   if (axis.size == 1) return;
   if (p.count > 0) {
     BatchAxis& outer = p.axes[static_cast<size_t>(p.count - 1)];
-    bool merges = true;
-    for (size_t i = 0; i < 3; ++i) merges = merges && outer.stride[i] == axis.stride[i] * axis.size;
-    if (merges) {
+    if (merges(outer.stride.data(), axis.stride.data(), axis.size, 3)) {
       outer = {outer.size * axis.size, axis.stride};
       return;
     }

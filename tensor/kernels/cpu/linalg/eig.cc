@@ -53,7 +53,7 @@ void Eigh::cpu(const Operand& a, const Operand& values, const Operand& eigenvect
   if (a.numel() == 0) return;
   const double n = static_cast<double>(a.size(a.rank() - 1));
   FirstFailure failed;
-  visit_factorisation(a.dtype, [&]<class T>() {
+  visit_precision(a.dtype, [&]<class T>() {
     for_each_matrix(batch_count(a), 9 * n * n * n, [&](int64_t i) {
       const Matrix<const T> matrix = upper ? matrix_of<const T>(a, i).transposed() : matrix_of<const T>(a, i);
       if (!is_finite_triangle(matrix)) return failed.report(i);
@@ -68,7 +68,7 @@ void Eig::cpu(const Operand& a, const Operand& values, const Operand& eigenvecto
   if (a.numel() == 0) return;
   const double n = static_cast<double>(a.size(a.rank() - 1));
   FirstFailure infinite, complex;
-  visit_factorisation(a.dtype, [&]<class T>() {
+  visit_precision(a.dtype, [&]<class T>() {
     for_each_matrix(batch_count(a), 25 * n * n * n, [&](int64_t i) {
       const linalg::Dense matrix = linalg::to_eigen(matrix_of<const T>(a, i));
       if (!matrix.allFinite()) return infinite.report(i);

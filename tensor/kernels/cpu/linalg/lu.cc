@@ -58,7 +58,7 @@ using namespace kernels::cpu;
 void LuFactor::cpu(const Operand& a, const Operand& lu, const Operand& pivots) const {
   if (a.numel() == 0) return;
   const double m = static_cast<double>(a.size(a.rank() - 2)), n = static_cast<double>(a.size(a.rank() - 1));
-  visit_factorisation(a.dtype, [&]<class T>() {
+  visit_precision(a.dtype, [&]<class T>() {
     for_each_matrix(batch_count(a), m * n * std::min(m, n), [&](int64_t i) {
       const Matrix<T> to = matrix_of<T>(lu, i);
       copy_matrix<T, T>(matrix_of<const T>(a, i), to);
@@ -72,7 +72,7 @@ void LuSolve::cpu(const Operand&, const Operand& lu, const Operand& pivots, cons
                   const Operand& out) const {
   const int64_t n = lu.size(lu.rank() - 1);
   FirstFailure singular;
-  visit_factorisation(out.dtype, [&]<class T>() {
+  visit_precision(out.dtype, [&]<class T>() {
     const double work = static_cast<double>(n) * static_cast<double>(n) * static_cast<double>(b.size(b.rank() - 1));
     for_each_matrix(batch_count(lu), work, [&](int64_t i) {
       const Matrix<const T> factors = matrix_of<const T>(lu, i);
@@ -89,7 +89,7 @@ void LuSolve::cpu(const Operand&, const Operand& lu, const Operand& pivots, cons
 }
 
 void Det::cpu(const Operand&, const Operand& lu, const Operand& pivots, const Operand& out) const {
-  visit_factorisation(out.dtype, [&]<class T>() {
+  visit_precision(out.dtype, [&]<class T>() {
     each_factor<T>(lu, pivots, [&](int64_t index, Matrix<const T> factors, T sign) {
       T product = sign;
       for (int64_t i = 0; i < factors.rows; ++i) product *= factors.at(i, i);
@@ -100,7 +100,7 @@ void Det::cpu(const Operand&, const Operand& lu, const Operand& pivots, const Op
 
 void Slogdet::cpu(const Operand&, const Operand& lu, const Operand& pivots, const Operand& sign,
                   const Operand& log) const {
-  visit_factorisation(log.dtype, [&]<class T>() {
+  visit_precision(log.dtype, [&]<class T>() {
     each_factor<T>(lu, pivots, [&](int64_t index, Matrix<const T> factors, T permutation) {
       T product = permutation, sum = 0;
       for (int64_t i = 0; i < factors.rows; ++i) {

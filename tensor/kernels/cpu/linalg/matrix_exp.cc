@@ -99,7 +99,7 @@ using namespace kernels::cpu;
 void MatrixExp::cpu(const Operand& a, const Operand& out) const {
   if (a.numel() == 0) return;
   const double n = static_cast<double>(a.size(a.rank() - 1));
-  visit_factorisation(a.dtype, [&]<class T>() {
+  visit_precision(a.dtype, [&]<class T>() {
     for_each_matrix(batch_count(a), 10 * n * n * n,
                     [&](int64_t i) { exponential<T>(matrix_of<const T>(a, i), matrix_of<T>(out, i)); });
   });

@@ -29,7 +29,7 @@ using namespace kernels::cpu;
 
 void Qr::cpu(const Operand& a, const Operand& q, const Operand& r) const {
   const double m = static_cast<double>(a.size(a.rank() - 2)), n = static_cast<double>(a.size(a.rank() - 1));
-  visit_factorisation(a.dtype, [&]<class T>() {
+  visit_precision(a.dtype, [&]<class T>() {
     for_each_matrix(batch_count(a), 4 * m * n * n,
                     [&](int64_t i) { qr<T>(matrix_of<const T>(a, i), matrix_of<T>(q, i), matrix_of<T>(r, i)); });
   });

@@ -50,7 +50,7 @@ using namespace kernels::cpu;
 void Svd::cpu(const Operand& a, const Operand& u, const Operand& s, const Operand& vh) const {
   const double m = static_cast<double>(a.size(a.rank() - 2)), n = static_cast<double>(a.size(a.rank() - 1));
   FirstFailure failed;
-  visit_factorisation(a.dtype, [&]<class T>() {
+  visit_precision(a.dtype, [&]<class T>() {
     for_each_matrix(batch_count(a), 20 * m * n * std::min(m, n), [&](int64_t i) {
       const Matrix<const T> matrix = matrix_of<const T>(a, i);
       if (matrix.rows == 0 || matrix.columns == 0) {
@@ -73,7 +73,7 @@ void Pinv::cpu(const Operand& a, const Operand& out) const {
   if (a.numel() == 0) return;
   const double m = static_cast<double>(a.size(a.rank() - 2)), n = static_cast<double>(a.size(a.rank() - 1));
   FirstFailure failed;
-  visit_factorisation(a.dtype, [&]<class T>() {
+  visit_precision(a.dtype, [&]<class T>() {
     for_each_matrix(batch_count(a), 20 * m * n * std::min(m, n), [&](int64_t i) {
       const Matrix<const T> matrix = matrix_of<const T>(a, i);
       if (!is_finite(matrix)) return failed.report(i);

@@ -43,7 +43,7 @@ void Cholesky::cpu(const Operand& a, const Operand& out) const {
   if (a.numel() == 0) return;
   const double n = static_cast<double>(a.size(a.rank() - 1));
   FirstFailure failed;
-  visit_factorisation(a.dtype, [&]<class T>() {
+  visit_precision(a.dtype, [&]<class T>() {
     for_each_matrix(batch_count(a), n * n * n / 3, [&](int64_t i) {
       if (!cholesky<T>(matrix_of<const T>(a, i), upper, matrix_of<T>(out, i))) failed.report(i);
     });
@@ -54,7 +54,7 @@ void Cholesky::cpu(const Operand& a, const Operand& out) const {
 void SolveTriangular::cpu(const Operand& a, const Operand& b, const Operand& out) const {
   const double n = static_cast<double>(a.size(a.rank() - 1)), columns = static_cast<double>(b.size(b.rank() - 1));
   FirstFailure singular;
-  visit_factorisation(out.dtype, [&]<class T>() {
+  visit_precision(out.dtype, [&]<class T>() {
     for_each_matrix(batch_count(a), n * n * columns / 2, [&](int64_t i) {
       const Matrix<const T> triangle = matrix_of<const T>(a, i);
       if (!unit && has_zero_on_diagonal(triangle)) return singular.report(i);

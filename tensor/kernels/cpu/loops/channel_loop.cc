@@ -1,5 +1,7 @@
 #include "tensor/kernels/cpu/loops/channel_loop.h"
 
+#include "tensor/kernels/cpu/base/merge_axes.h"
+
 namespace weft::kernels::cpu {
 
 ChannelNest::ChannelNest(const Operand* operands, int count) {
@@ -19,10 +21,8 @@ ChannelNest::ChannelNest(const Operand* operands, int count) {
   for (int i = 1; i < used; ++i) {
     ChannelAxis& outer = axes[rank - 1];
     const ChannelAxis& inner = axes[i];
-    bool one = outer.channel == 0 && inner.channel == 0;
-    for (int k = 0; k < count; ++k)
-      one &= outer.strides[static_cast<size_t>(k)] == inner.strides[static_cast<size_t>(k)] * inner.size;
-    if (one) {
+    if (outer.channel == 0 && inner.channel == 0 &&
+        merges(outer.strides.data(), inner.strides.data(), inner.size, count)) {
       const int64_t size = outer.size * inner.size;
       outer = inner;
       outer.size = size;

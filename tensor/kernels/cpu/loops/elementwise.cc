@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "tensor/kernels/cpu/base/merge_axes.h"
 #include "tensor/kernels/cpu/base/transpose.h"
 
 namespace weft::kernels::cpu {
@@ -36,7 +37,6 @@ struct Plan {
   void merge();
   void choose_tiles(const Operand* list, uint32_t readable);
   void fill_up();
-  bool merges(int inner, int outer) const;
 };
 
 void Plan::take(const Operand* list) {
@@ -61,16 +61,10 @@ void Plan::sort() {
     for (int j = i; j > 0 && step[j][0] < step[j - 1][0]; --j) swap(j, j - 1);
 }
 
-bool Plan::merges(int inner, int outer) const {
-  for (int k = 0; k < operands; ++k)
-    if (step[outer][k] != step[inner][k] * shape[inner]) return false;
-  return true;
-}
-
 void Plan::merge() {
   int last = 0;
   for (int axis = 1; axis < rank; ++axis) {
-    if (merges(last, axis)) {
+    if (merges(step[axis], step[last], shape[last], operands)) {
       shape[last] *= shape[axis];
     } else if (++last != axis) {
       swap(last, axis);

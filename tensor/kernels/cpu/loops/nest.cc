@@ -4,6 +4,8 @@
 #include <cstdlib>
 #include <limits>
 
+#include "tensor/kernels/cpu/base/merge_axes.h"
+
 namespace weft::kernels::cpu {
 
 int64_t Nest::count() const {
@@ -35,7 +37,8 @@ void Nest::merge() {
   for (int i = 1; i < rank; ++i) {
     NestAxis& outer = axes[last];
     const NestAxis& inner = axes[i];
-    if (outer.in == inner.in * inner.size && outer.out == inner.out * inner.size)
+    const int64_t steps[][2] = {{outer.in, outer.out}, {inner.in, inner.out}};
+    if (merges(steps[0], steps[1], inner.size, 2))
       outer = {outer.size * inner.size, inner.in, inner.out};
     else
       axes[++last] = inner;

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "tensor/core/random.h"
+#include "tensor/kernels/cpu/base/batch.h"
 #include "tensor/kernels/cpu/base/dispatch.h"
 #include "tensor/kernels/cpu/loops/elementwise.h"
 #include "tensor/ops/random.h"
@@ -110,17 +111,6 @@ double poisson_of(double rate, OwnStream stream) {
   }
 }
 
-/// Where the element lies that has row-major number i.
-int64_t place_of(const Operand& x, int64_t i) {
-  int64_t place = 0;
-  for (int64_t axis = x.rank() - 1; axis >= 0; --axis) {
-    const int64_t size = x.shape()[static_cast<size_t>(axis)];
-    place += i % size * x.stride(axis);
-    i /= size;
-  }
-  return place;
-}
-
 }  // namespace
 }  // namespace weft::kernels::cpu
 
@@ -160,7 +150,7 @@ void op::Poisson::cpu(const Operand& rates, const Operand& out) const {
     T* const to = out.data<T>();  // row-major
     parallel_for(rates.numel(), kSlowGrain / 4, [&](int64_t begin, int64_t end) {
       for (int64_t i = begin; i < end; ++i) {
-        const double rate = value_at<T>(rates, place_of(rates, i));
+        const double rate = value_at<T>(rates, offset_of(rates, i, 0));
         if (!(rate >= 0) || std::isinf(rate)) throw Error(text("the rate ", rate, " must be finite and 0 or more"));
         to[i] = static_cast<T>(static_cast<Compute<T>>(poisson_of(rate, OwnStream(key, i))));
       }

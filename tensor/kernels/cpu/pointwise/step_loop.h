@@ -42,12 +42,4 @@ template <class T, class F, std::same_as<Operand>... Operands> void run_step(con
 /// The maximum; NaN where either is.
 template <class T> T larger(T a, T b) { return a > b || a != a ? a : b; }
 
-template <class F> void visit_precision(DType dtype, F&& f) {
-  switch (dtype) {
-    case DType::f32: return f.template operator()<float>();
-    case DType::f64: return f.template operator()<double>();
-    default: refuse(dtype);
-  }
-}
-
 }  // namespace weft::kernels::cpu

@@ -4,7 +4,7 @@
 #include <type_traits>
 
 #include "tensor/kernels/cpu/reduce/kept.h"
-#include "tensor/kernels/cpu/rowwise/row_math.h"
+#include "tensor/kernels/cpu/reduce/row_math.h"
 
 namespace weft::kernels::cpu {
 namespace {

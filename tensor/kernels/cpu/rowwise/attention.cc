@@ -29,7 +29,7 @@ template <class T> class Readable {
   using C = Compute<T>;
   explicit Readable(const Operand& x) : operand_(x) {}
   Matrix<const C> at(int64_t batch) {
-    const Matrix<const T> m = matrix_at<T>(operand_, batch);
+    const Matrix<const T> m = matrix_of<T>(operand_, batch);
     if constexpr (std::is_same_v<T, C>)
       if (onednn::is_blas(m)) return m;
     if (batch != held_) {
@@ -80,7 +80,7 @@ template <class T> class Forward {
       : in_(in), setting_(setting), out_(out), rows_(rows), blocks_(in, setting.causal) {}
 
   void run() const {
-    const int64_t count = batches_of(in_.q) * blocks_.per_head();
+    const int64_t count = batch_count(in_.q) * blocks_.per_head();
     if (count == 0) return;  // a block without rows is no work to divide by
     const int64_t depth = in_.q.size(in_.q.rank() - 1) + out_.size(out_.rank() - 1);
     const int64_t work = blocks_.height() * (blocks_.columns() + 1) * (depth + 16);
@@ -99,8 +99,8 @@ template <class T> class Forward {
       gemm<C>(queries.block(block.first, 0, block.rows, queries.columns),
               keys.block(0, 0, block.columns, keys.columns).transposed(), scores);
       drop.draw(block);
-      const Matrix<C> largest = matrix_at<C>(rows_.largest, block.batch),
-                      factor = matrix_at<C>(rows_.factor, block.batch);
+      const Matrix<C> largest = matrix_of<C>(rows_.largest, block.batch),
+                      factor = matrix_of<C>(rows_.factor, block.batch);
       for (int64_t i = 0; i < block.rows; ++i) {
         C* row = scratch.data() + i * block.columns;
         const int64_t seen = blocks_.seen(block, i);
@@ -109,7 +109,7 @@ template <class T> class Forward {
         drop.apply(i, row, seen);
         std::fill(row + seen, row + block.columns, C(0));
       }
-      const Writable<T> to(matrix_at<T>(out_, block.batch).block(block.first, 0, block.rows, values.columns));
+      const Writable<T> to(matrix_of<T>(out_, block.batch).block(block.first, 0, block.rows, values.columns));
       gemm<C>(scores, values.block(0, 0, block.columns, values.columns), to.matrix());
       to.finish();
     }
@@ -132,7 +132,7 @@ template <class T> class Backward {
   void run() const {
     const int64_t depth = in_.q.size(in_.q.rank() - 1) + g_.size(g_.rank() - 1);
     const int64_t work = blocks_.height() * blocks_.per_head() * (blocks_.columns() + 1) * (2 * depth + 16) + 1;
-    parallel_for(batches_of(in_.q), std::max<int64_t>(1, 200000 / work),
+    parallel_for(batch_count(in_.q), std::max<int64_t>(1, 200000 / work),
                  [&](int64_t begin, int64_t end) { heads(begin, end); });
   }
 
@@ -143,8 +143,8 @@ template <class T> class Backward {
     const Scratch<C> p(size), dp(size);
     const DropoutBlock<C> drop(setting_, blocks_, in_.q.size(in_.q.rank() - 2));
     for (int64_t batch = begin; batch < end; ++batch) {
-      const Writable<T> dq(matrix_at<T>(out_.dq, batch)), dk(matrix_at<T>(out_.dk, batch)),
-          dv(matrix_at<T>(out_.dv, batch));
+      const Writable<T> dq(matrix_of<T>(out_.dq, batch)), dk(matrix_of<T>(out_.dk, batch)),
+          dv(matrix_of<T>(out_.dv, batch));
       // From the last block, which sees the most: it writes what the others add to.
       int64_t written = 0;
       for (int64_t index = blocks_.per_head() - 1; index >= 0; --index) {
@@ -174,8 +174,8 @@ template <class T> class Backward {
     const Matrix<C> scores = row_major(p, block.rows, block.columns), slopes = row_major(dp, block.rows, block.columns);
     gemm<C>(rows_of(head.q), columns_of(head.k).transposed(), scores);
     gemm<C>(rows_of(head.g), columns_of(head.v).transposed(), slopes);
-    const Matrix<C> largest = matrix_at<C>(rows_.largest, block.batch),
-                    factor = matrix_at<C>(rows_.factor, block.batch);
+    const Matrix<C> largest = matrix_of<C>(rows_.largest, block.batch),
+                    factor = matrix_of<C>(rows_.factor, block.batch);
     for (int64_t i = 0; i < block.rows; ++i) {
       C* row = p + i * block.columns;
       C* slope = dp + i * block.columns;

@@ -106,7 +106,7 @@ void split(const Pairs& words, const Rows& to) {
   }
 }
 
-Matrix<const BFloat16> head_of(const Operand& x, int64_t batch) { return matrix_at<BFloat16>(x, batch); }
+Matrix<const BFloat16> head_of(const Operand& x, int64_t batch) { return matrix_of<BFloat16>(x, batch); }
 
 /// The sizes of one head.
 struct HeadSize {
@@ -158,15 +158,15 @@ class Bf16Forward {
       }
       const Matrix<const float> result{sums.data(), block.rows, size_.width, v.columns(), 1};
       copy_matrix_serial<float, BFloat16>(
-          result, matrix_at<BFloat16>(out_, block.batch).block(block.first, 0, block.rows, size_.width));
+          result, matrix_of<BFloat16>(out_, block.batch).block(block.first, 0, block.rows, size_.width));
     }
   }
   const Blocks& blocks() const { return blocks_; }
 
  private:
   void softmax(const RowBlock& block, float* scores, int64_t stride, const DropoutBlock<float>& drop) const {
-    const Matrix<float> largest = matrix_at<float>(rows_.largest, block.batch);
-    const Matrix<float> factor = matrix_at<float>(rows_.factor, block.batch);
+    const Matrix<float> largest = matrix_of<float>(rows_.largest, block.batch);
+    const Matrix<float> factor = matrix_of<float>(rows_.factor, block.batch);
     for (int64_t i = 0; i < block.rows; ++i) {
       float* row = scores + i * stride;
       const int64_t seen = blocks_.seen(block, i), at = block.first + i;
@@ -264,12 +264,12 @@ class Bf16Backward {
         }
         copy_matrix_serial<float, BFloat16>(
             {dq.data(), block.rows, size_.depth, head.q.columns(), 1},
-            matrix_at<BFloat16>(out_.dq, batch).block(block.first, 0, block.rows, size_.depth));
+            matrix_of<BFloat16>(out_.dq, batch).block(block.first, 0, block.rows, size_.depth));
       }
       copy_matrix_serial<float, BFloat16>({dk.data(), size_.columns, size_.depth, 1, columns},
-                                          matrix_at<BFloat16>(out_.dk, batch));
+                                          matrix_of<BFloat16>(out_.dk, batch));
       copy_matrix_serial<float, BFloat16>({dv.data(), size_.columns, size_.width, 1, columns},
-                                          matrix_at<BFloat16>(out_.dv, batch));
+                                          matrix_of<BFloat16>(out_.dv, batch));
     }
   }
   const Blocks& blocks() const { return blocks_; }
@@ -277,8 +277,8 @@ class Bf16Backward {
  private:
   /// From scores and the gradients of probabilities: probabilities, and the gradients of scores.
   void slopes(const RowBlock& block, float* p, float* slope, int64_t stride, const DropoutBlock<float>& drop) const {
-    const Matrix<float> largest = matrix_at<float>(rows_.largest, block.batch);
-    const Matrix<float> factor = matrix_at<float>(rows_.factor, block.batch);
+    const Matrix<float> largest = matrix_of<float>(rows_.largest, block.batch);
+    const Matrix<float> factor = matrix_of<float>(rows_.factor, block.batch);
     for (int64_t i = 0; i < block.rows; ++i) {
       float *row = p + i * stride, *d = slope + i * stride;
       const int64_t seen = blocks_.seen(block, i), at = block.first + i;
@@ -310,7 +310,7 @@ int64_t grain_of(int64_t rows, const HeadSize& n) {
 void bf16_attention(const AttentionInputs& in, const op::AttentionSetting& setting, const Operand& out,
                     const AttentionRows& rows) {
   const Bf16Forward forward(in, setting, out, rows);
-  const int64_t count = batches_of(in.q) * forward.blocks().per_head();
+  const int64_t count = batch_count(in.q) * forward.blocks().per_head();
   if (count == 0) return;
   parallel_for(count, grain_of(forward.blocks().height(), HeadSize(in)),
                [&](int64_t begin, int64_t end) { forward.run(begin, end); });
@@ -319,7 +319,7 @@ void bf16_attention(const AttentionInputs& in, const op::AttentionSetting& setti
 void bf16_attention_backward(const Operand& g, const AttentionInputs& in, const op::AttentionSetting& setting,
                              const AttentionRows& rows, const AttentionGradients& out) {
   const Bf16Backward backward(g, in, setting, rows, out);
-  parallel_for(batches_of(in.q), grain_of(HeadSize(in).rows, HeadSize(in)),
+  parallel_for(batch_count(in.q), grain_of(HeadSize(in).rows, HeadSize(in)),
                [&](int64_t begin, int64_t end) { backward.run(begin, end); });
 }
 

@@ -4,10 +4,11 @@
 #include <cmath>
 #include <limits>
 
+#include "tensor/kernels/cpu/base/batch.h"
 #include "tensor/kernels/cpu/base/dispatch.h"
 #include "tensor/kernels/cpu/base/matrix.h"
 #include "tensor/kernels/cpu/base/scratch.h"
-#include "tensor/kernels/cpu/rowwise/row_math.h"
+#include "tensor/kernels/cpu/reduce/row_math.h"
 #include "tensor/ops/attention.h"
 #include "tensor/ops/dropout.h"
 
@@ -28,23 +29,6 @@ struct AttentionRows {
 struct AttentionGradients {
   const Operand &dq, &dk, &dv;
 };
-
-/// The matrix of the last two axes at a linear index over the others.
-template <class T> Matrix<T> matrix_at(const Operand& x, int64_t batch) {
-  const int64_t r = x.rank();
-  Matrix<T> m{x.data<T>(), x.size(r - 2), x.size(r - 1), x.stride(r - 2), x.stride(r - 1)};
-  for (int64_t axis = r - 3; axis >= 0; --axis) {
-    m.data += batch % x.size(axis) * x.stride(axis);
-    batch /= x.size(axis);
-  }
-  return m;
-}
-
-inline int64_t batches_of(const Operand& x) {
-  int64_t count = 1;
-  for (int64_t axis = 0; axis + 2 < x.rank(); ++axis) count *= x.size(axis);
-  return count;
-}
 
 /// A block of rows of one head.
 struct RowBlock {
@@ -84,12 +68,12 @@ class Blocks {
 /// x += mask, or -inf where a bool one is false.
 template <class C> void add_mask(const Operand& mask, int64_t batch, int64_t row, C* x, int64_t n) {
   if (mask.dtype == DType::boolean) {
-    const Matrix<bool> m = matrix_at<bool>(mask, batch);
+    const Matrix<bool> m = matrix_of<bool>(mask, batch);
     const bool* seen = m.data + row * m.row_stride;
     for (int64_t j = 0; j < n; ++j) x[j] = seen[j * m.column_stride] ? x[j] : -std::numeric_limits<C>::infinity();
   } else {
     visit_floating(mask.dtype, [&]<class M>() {
-      const Matrix<M> m = matrix_at<M>(mask, batch);
+      const Matrix<M> m = matrix_of<M>(mask, batch);
       const M* term = m.data + row * m.row_stride;
       for (int64_t j = 0; j < n; ++j) x[j] += static_cast<C>(term[j * m.column_stride]);
     });

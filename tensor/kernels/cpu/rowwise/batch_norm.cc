@@ -3,6 +3,7 @@
 #include <cmath>
 
 #include "tensor/kernels/cpu/loops/channel_loop.h"
+#include "tensor/kernels/cpu/loops/small_operand.h"
 #include "tensor/kernels/cpu/reduce/moments.h"
 #include "tensor/kernels/cpu/rowwise/batch_norm.h"
 #include "tensor/kernels/cpu/rowwise/channel_sums.h"
@@ -63,7 +64,7 @@ void normalise(const Operand& x, const double* mean, const double* rstd, const O
                bool relu, const Operand& y) {
   using C = Compute<T>;
   const int64_t channels = x.size(1);
-  const ChannelValues w(weight, channels, 1), b(bias, channels, 0);
+  const SmallOperand<double> w(weight, channels, 1), b(bias, channels, 0);
   CoefficientTable<C> table(channels);
   for (int64_t c = 0; c < channels; ++c) {
     const double lost = mean[c] - static_cast<double>(static_cast<C>(mean[c]));
@@ -110,14 +111,14 @@ void op::BatchNorm::cpu(const Operand& x, const Operand& weight, const Operand& 
   const Scratch<double> means(channels), rstds(channels);
   batch_statistics(x, eps, means.data(), rstds.data());
   visit_floating(x.dtype, [&]<class T>() { normalise<T>(x, means.data(), rstds.data(), weight, bias, relu, y); });
-  write_channels(means.data(), mean);
-  write_channels(rstds.data(), rstd);
+  write_small(means.data(), mean);
+  write_small(rstds.data(), rstd);
 }
 
 void op::BatchNormInference::cpu(const Operand& x, const Operand& mean, const Operand& var, const Operand& weight,
                                  const Operand& bias, const Operand& out) const {
   const int64_t channels = x.size(1);
-  const ChannelValues means(mean, channels, 0), variances(var, channels, 1);
+  const SmallOperand<double> means(mean, channels, 0), variances(var, channels, 1);
   const Scratch<double> rstds(channels);
   for (int64_t c = 0; c < channels; ++c) rstds.data()[c] = 1.0 / std::sqrt(variances[c] + eps);
   visit_floating(x.dtype, [&]<class T>() { normalise<T>(x, means.data(), rstds.data(), weight, bias, false, out); });
@@ -128,7 +129,7 @@ void op::BatchNormBackward::cpu(const Operand& g, const Operand& x, const Operan
                                 const Operand& dbias) const {
   const int64_t channels = x.size(1);
   if (channels == 0) return;
-  const ChannelValues means(mean, channels, 0), rstds(rstd, channels, 1), w(weight, channels, 1),
+  const SmallOperand<double> means(mean, channels, 0), rstds(rstd, channels, 1), w(weight, channels, 1),
       shift(bias, channels, 0);
   const Scratch<double> sums(channels), dots(channels), scale(channels);
   for (int64_t c = 0; c < channels; ++c) scale.data()[c] = rstds[c] * w[c];
@@ -147,9 +148,9 @@ void op::BatchNormBackward::cpu(const Operand& g, const Operand& x, const Operan
       else
         channel_loop<InputGradient, 2, T>({g, x, dx}, table.pointers());
     });
-  if (wanted & 4) write_channels(sums.data(), dbias);
+  if (wanted & 4) write_small(sums.data(), dbias);
   for (int64_t c = 0; c < channels; ++c) dots.data()[c] *= rstds[c];
-  if (wanted & 2) write_channels(dots.data(), dweight);
+  if (wanted & 2) write_small(dots.data(), dweight);
 }
 
 }  // namespace weft

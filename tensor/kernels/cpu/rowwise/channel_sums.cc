@@ -1,6 +1,6 @@
 #include "tensor/kernels/cpu/rowwise/channel_sums.h"
 
-#include "tensor/kernels/cpu/rowwise/row_math.h"
+#include "tensor/kernels/cpu/reduce/row_math.h"
 
 namespace weft::kernels::cpu {
 namespace {
@@ -198,21 +198,6 @@ void channel_sums(const Operand& g, const Operand& x, const double* means, const
   };
   visit_floating(x.dtype, [&]<class T>() {
     gate != nullptr ? run.template operator()<true, T>() : run.template operator()<false, T>();
-  });
-}
-
-ChannelValues::ChannelValues(const Operand& x, int64_t channels, double absent) : values_(channels) {
-  std::fill_n(values_.data(), channels, absent);
-  if (!x.defined()) return;
-  visit_floating(x.dtype, [&]<class T>() {
-    for (int64_t c = 0; c < channels; ++c)
-      values_.data()[c] = static_cast<double>(static_cast<Compute<T>>(x.data<T>()[c * x.stride(0)]));
-  });
-}
-
-void write_channels(const double* values, const Operand& out) {
-  visit_floating(out.dtype, [&]<class T>() {
-    for (int64_t c = 0; c < out.size(0); ++c) out.data<T>()[c * out.stride(0)] = convert<T>(values[c]);
   });
 }
 

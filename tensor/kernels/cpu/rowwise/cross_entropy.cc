@@ -3,7 +3,8 @@
 #include <cmath>
 
 #include "tensor/kernels/cpu/index/index_list.h"
-#include "tensor/kernels/cpu/rowwise/row_math.h"
+#include "tensor/kernels/cpu/loops/small_operand.h"
+#include "tensor/kernels/cpu/reduce/row_math.h"
 
 namespace weft::kernels::cpu {
 namespace {
@@ -11,43 +12,20 @@ namespace {
 using op::CrossEntropyRows;
 constexpr int64_t kClassAxis = 1;
 
-/// A small operand as contiguous doubles, in row-major order.
-class Doubles {
- public:
-  explicit Doubles(const Operand& x) : values_(x.numel()) {
-    visit_floating(x.dtype, [&]<class T>() {
-      const RowView view(x, 0, x.rank() - 1);
-      RowReader<T> reader(view, 0, 1);
-      const Compute<T>* row = reader.row();
-      for (int64_t i = 0; i < x.numel(); ++i) values_.data()[i] = static_cast<double>(row[i]);
-    });
-  }
-  double operator[](int64_t i) const { return values_.data()[i]; }
-
- private:
-  Scratch<double> values_;
-};
-
 /// The class weights: 1 where there are none.
 class ClassWeights {
  public:
-  ClassWeights(const Operand& weight, int64_t classes) : values_(classes) {
-    for (int64_t i = 0; i < classes; ++i) values_.data()[i] = 1.0;
-    if (weight.defined()) {
-      const Doubles given(weight);
-      for (int64_t i = 0; i < classes; ++i) values_.data()[i] = given[i];
-    }
-    for (int64_t i = 0; i < classes; ++i) total_ += values_.data()[i];
-    uniform_ = !weight.defined();
+  ClassWeights(const Operand& weight, int64_t classes) : values_(weight, classes, 1), uniform_(!weight.defined()) {
+    for (int64_t i = 0; i < classes; ++i) total_ += values_[i];
   }
-  double operator[](int64_t i) const { return values_.data()[i]; }
+  double operator[](int64_t i) const { return values_[i]; }
   double total() const { return total_; }
   bool uniform() const { return uniform_; }
 
  private:
-  Scratch<double> values_;
+  SmallOperand<double> values_;
   double total_ = 0;
-  bool uniform_ = true;
+  bool uniform_;
 };
 
 IndexList checked_targets(const Operand& targets, int64_t classes, const CrossEntropyRows& options) {
@@ -96,8 +74,8 @@ void forward(const Operand& logits, const int64_t* targets, const ClassWeights& 
 }
 
 template <class T>
-void backward(const Doubles& scale, const Operand& logits, const int64_t* targets, const ClassWeights& weights,
-              const CrossEntropyRows& options, const Operand& dlogits) {
+void backward(const SmallOperand<double>& scale, const Operand& logits, const int64_t* targets,
+              const ClassWeights& weights, const CrossEntropyRows& options, const Operand& dlogits) {
   using C = Compute<T>;
   const RowView rows(logits, kClassAxis), to(dlogits, kClassAxis);
   const int64_t classes = rows.length();
@@ -154,7 +132,7 @@ void op::CrossEntropyBackward::cpu(const Operand& scale, const Operand& logits, 
   const IndexList list = checked_targets(targets, classes, *this);
   if (logits.numel() == 0) return;
   const ClassWeights weights(weight, classes);
-  const Doubles scales(scale);
+  const SmallOperand<double> scales(scale, scale.numel(), 0);
   visit_floating(logits.dtype, [&]<class T>() { backward<T>(scales, logits, list.data(), weights, *this, out); });
 }
 

@@ -1,47 +1,17 @@
 // Group normalisation: a row is one channel of one image, and a group is neighbouring rows (channels-last memory is
-// gone through pixel by pixel in place: group_norm_pixels.h). Backward sums g and g (x -
-// mean) over each row; the gradients of x and of the parameters are made of these.
+// gone through pixel by pixel in place: group_norm_pixels.h). Backward sums g and g (x - mean) over each row; the
+// gradients of x and of the parameters are made of these.
 #include "tensor/ops/group_norm.h"
 
 #include <cmath>
 
 #include "tensor/kernels/cpu/base/dispatch.h"
+#include "tensor/kernels/cpu/loops/small_operand.h"
+#include "tensor/kernels/cpu/reduce/row_math.h"
 #include "tensor/kernels/cpu/rowwise/group_norm_pixels.h"
-#include "tensor/kernels/cpu/rowwise/row_math.h"
 
 namespace weft::kernels::cpu {
 namespace {
-
-/// A small operand as contiguous doubles; `absent` everywhere where it is undefined.
-class Doubles {
- public:
-  Doubles(const Operand& x, int64_t count, double absent) : values_(count) {
-    if (!x.defined()) {
-      std::fill_n(values_.data(), count, absent);
-    } else if (count > 0) {
-      visit_floating(x.dtype, [&]<class T>() {
-        const RowView view(x, 0, x.rank() - 1);
-        RowReader<T> reader(view, 0, 1);
-        std::copy_n(reader.row(), count, values_.data());
-      });
-    }
-  }
-  double operator[](int64_t i) const { return values_.data()[i]; }
-
- private:
-  Scratch<double> values_;
-};
-
-void write(const Operand& out, const double* values) {
-  if (out.numel() == 0) return;
-  visit_floating(out.dtype, [&]<class T>() {
-    const RowView view(out, 0, out.rank() - 1);
-    RowWriter<T> writer(view, 0, 1);
-    Compute<T>* row = writer.row();
-    for (int64_t i = 0; i < out.numel(); ++i) row[i] = static_cast<Compute<T>>(values[i]);
-    writer.next();
-  });
-}
 
 struct Sizes {
   Sizes(const Operand& x, int64_t group_count) : images(x.size(0)), channels(x.size(1)), groups(group_count) {}
@@ -61,8 +31,8 @@ template <class T, class F> void each_row(const RowView& rows, const Sizes& s, i
 }
 
 template <class T>
-void forward(const Operand& x, const Sizes& s, const Doubles& weight, const Doubles& bias, double eps, const Operand& y,
-             double* mean, double* rstd) {
+void forward(const Operand& x, const Sizes& s, const SmallOperand<double>& weight, const SmallOperand<double>& bias,
+             double eps, const Operand& y, double* mean, double* rstd) {
   using C = Compute<T>;
   const RowView in(x, 2, x.rank() - 1), to(y, 2, x.rank() - 1);
   const int64_t length = in.length();
@@ -95,8 +65,9 @@ template <class C> double centred_dot(const C* g, const C* x, int64_t n, const C
 }
 
 template <class T>
-void backward(const Operand& g, const Operand& x, const Sizes& s, const Doubles& weight, const Doubles& mean,
-              const Doubles& rstd, const Operand& dx, double* sums, double* dots) {
+void backward(const Operand& g, const Operand& x, const Sizes& s, const SmallOperand<double>& weight,
+              const SmallOperand<double>& mean, const SmallOperand<double>& rstd, const Operand& dx, double* sums,
+              double* dots) {
   using C = Compute<T>;
   const int64_t last = x.rank() - 1;
   const RowView g_rows(g, 2, last), x_rows(x, 2, last), to(dx.defined() ? dx : x, 2, last);
@@ -140,7 +111,7 @@ void op::GroupNorm::cpu(const Operand& x, const Operand& weight, const Operand& 
                         const Operand& mean, const Operand& rstd) const {
   const Sizes s(x, groups);
   if (s.all_groups() == 0) return;
-  const Doubles w(weight, s.channels, 1), b(bias, s.channels, 0);
+  const SmallOperand<double> w(weight, s.channels, 1), b(bias, s.channels, 0);
   const Scratch<double> means(s.all_groups()), rstds(s.all_groups());
   visit_floating(x.dtype, [&]<class T>() {
     if (is_pixel_rows(x) && is_pixel_rows(y))
@@ -148,8 +119,8 @@ void op::GroupNorm::cpu(const Operand& x, const Operand& weight, const Operand& 
     else
       forward<T>(x, s, w, b, eps, y, means.data(), rstds.data());
   });
-  write(mean, means.data());
-  write(rstd, rstds.data());
+  write_small(means.data(), mean);
+  write_small(rstds.data(), rstd);
 }
 
 void op::GroupNormBackward::cpu(const Operand& g, const Operand& x, const Operand& weight, const Operand& mean,
@@ -157,7 +128,7 @@ void op::GroupNormBackward::cpu(const Operand& g, const Operand& x, const Operan
                                 const Operand& dbias) const {
   const Sizes s(x, groups);
   const int64_t rows = s.images * s.channels;
-  const Doubles w(weight, s.channels, 1), means(mean, s.all_groups(), 0), rstds(rstd, s.all_groups(), 0);
+  const SmallOperand<double> w(weight, s.channels, 1), means(mean, s.all_groups(), 0), rstds(rstd, s.all_groups(), 0);
   const Scratch<double> sums(rows), dots(rows), totals(2 * s.channels);
   const bool of_x = wanted & 1;
   visit_floating(x.dtype, [&]<class T>() {
@@ -173,8 +144,8 @@ void op::GroupNormBackward::cpu(const Operand& g, const Operand& x, const Operan
     weights[i % s.channels] += dots.data()[i] * rstds[i / s.per_group()];
     biases[i % s.channels] += sums.data()[i];
   }
-  if (wanted & 2) write(dweight, weights);
-  if (wanted & 4) write(dbias, biases);
+  if (wanted & 2) write_small(weights, dweight);
+  if (wanted & 4) write_small(biases, dbias);
 }
 
 }  // namespace weft

@@ -3,32 +3,11 @@
 #include <cmath>
 #include <optional>
 
-#include "tensor/kernels/cpu/rowwise/row_math.h"
+#include "tensor/kernels/cpu/loops/small_operand.h"
+#include "tensor/kernels/cpu/reduce/row_math.h"
 
 namespace weft::kernels::cpu {
 namespace {
-
-/// An operand of one row (weight, bias) as contiguous values of Compute<T>; `absent` everywhere where it is undefined.
-template <class T> class OneRow {
- public:
-  using C = Compute<T>;
-  OneRow(const Operand& x, int64_t length, C absent) : values_(length) {
-    if (!x.defined()) {
-      std::fill_n(values_.data(), length, absent);
-    } else {
-      visit_floating(x.dtype, [&]<class U>() {
-        const RowView view(x, 0, x.rank() - 1);
-        RowReader<U> reader(view, 0, 1);
-        const Compute<U>* row = reader.row();
-        for (int64_t j = 0; j < length; ++j) values_.data()[j] = static_cast<C>(row[j]);
-      });
-    }
-  }
-  const C* data() const { return values_.data(); }
-
- private:
-  Scratch<C> values_;
-};
 
 /// One value per row (mean, rstd) of any floating dtype; writes nothing where it is undefined.
 class RowScalars {
@@ -64,7 +43,7 @@ void forward(const Operand& x, int64_t axes, const Operand& weight, const Operan
   const int64_t first = x.rank() - axes;
   const RowView in(x, first, x.rank() - 1), to(y, first, x.rank() - 1);
   const int64_t length = in.length();
-  const OneRow<T> w(weight, length, C(1)), b(bias, length, C(0));
+  const SmallOperand<C> w(weight, length, C(1)), b(bias, length, C(0));
   const RowScalars means(mean, first), rstds(rstd, first);
   parallel_for(in.count(), row_grain(length), [&](int64_t begin, int64_t end) {
     RowReader<T> reader(in, begin, end);
@@ -168,7 +147,7 @@ void backward(const Operand& g, const Operand& x, int64_t axes, bool rms, const 
   const int64_t first = x.rank() - axes, last = x.rank() - 1;
   const RowView g_rows(g, first, last), x_rows(x, first, last), to(dx.defined() ? dx : x, first, last);
   const int64_t rows = x_rows.count(), length = x_rows.length();
-  const OneRow<T> w(weight, length, C(1));
+  const SmallOperand<C> w(weight, length, C(1));
   const RowScalars means(mean, first), rstds(rstd, first);
   const bool parameters = dweight.defined() || dbias.defined();
   // Fixed blocks of rows, each with sums of its own, combined in a fixed order.

@@ -2,7 +2,7 @@
 
 #include <cmath>
 
-#include "tensor/kernels/cpu/rowwise/row_math.h"
+#include "tensor/kernels/cpu/reduce/row_math.h"
 
 namespace weft::kernels::cpu {
 namespace {

@@ -5,10 +5,11 @@
 
 #include <cmath>
 
+#include "tensor/kernels/cpu/loops/small_operand.h"
 #include "tensor/kernels/cpu/reduce/moments.h"
+#include "tensor/kernels/cpu/reduce/row_math.h"
 #include "tensor/kernels/cpu/rowwise/batch_norm.h"
 #include "tensor/kernels/cpu/rowwise/channel_sums.h"
-#include "tensor/kernels/cpu/rowwise/row_math.h"
 #include "tensor/kernels/cpu/window/pool_loops.h"
 
 namespace weft::kernels::cpu {
@@ -162,7 +163,7 @@ void op::BatchNormReluMaxPool2d::cpu(const Operand& x, const Operand& weight, co
   const Pair window = options.kernel_size;
   const Scratch<double> means(channels), rstds(channels);
   batch_statistics(x, eps, means.data(), rstds.data());
-  const ChannelValues w(weight, channels, 1), b(bias, channels, 0);
+  const SmallOperand<double> w(weight, channels, 1), b(bias, channels, 0);
   visit_wide(x.dtype, [&]<class C>() {
     ChannelTable<C, 4> table(channels);
     for (int64_t c = 0; c < channels; ++c) {
@@ -174,8 +175,8 @@ void op::BatchNormReluMaxPool2d::cpu(const Operand& x, const Operand& weight, co
       forward_line<C>(Image<C>(x, n), window, h, y.size(3), channels, table, Image<C>(y, n), Image<uint8_t>(places, n));
     });
   });
-  write_channels(means.data(), mean);
-  write_channels(rstds.data(), rstd);
+  write_small(means.data(), mean);
+  write_small(rstds.data(), rstd);
 }
 
 void op::BatchNormReluMaxPool2dBackward::cpu(const Operand& g, const Operand& places, const Operand& x,
@@ -183,7 +184,7 @@ void op::BatchNormReluMaxPool2dBackward::cpu(const Operand& g, const Operand& pl
                                              const Operand& dx, const Operand& dweight, const Operand& dbias) const {
   const int64_t channels = x.size(1);
   const Pair window = options.kernel_size;
-  const ChannelValues means(mean, channels, 0), rstds(rstd, channels, 1), w(weight, channels, 1);
+  const SmallOperand<double> means(mean, channels, 0), rstds(rstd, channels, 1), w(weight, channels, 1);
   const Scratch<double> sums(channels), dots(channels);
   visit_wide(x.dtype, [&]<class C>() {
     ChannelTable<C, 4> table(channels);
@@ -200,9 +201,9 @@ void op::BatchNormReluMaxPool2dBackward::cpu(const Operand& g, const Operand& pl
                        Image<C>(dx, n));
     });
   });
-  write_channels(sums.data(), dbias);
+  write_small(sums.data(), dbias);
   for (int64_t c = 0; c < channels; ++c) dots.data()[c] *= rstds[c];
-  write_channels(dots.data(), dweight);
+  write_small(dots.data(), dweight);
 }
 
 }  // namespace weft

@@ -9,6 +9,7 @@
 #include "tensor/kernels/cpu/window/conv_operands.h"
 #include "tensor/kernels/cpu/window/depthwise_conv.h"
 #include "tensor/kernels/cpu/window/loop_conv.h"
+#include "tensor/kernels/cpu/window/onednn_conv.h"
 #include "tensor/kernels/cpu/window/tap_conv.h"
 #include "tensor/kernels/cpu/window/winograd.h"
 #include "tensor/runtime/convolution.h"

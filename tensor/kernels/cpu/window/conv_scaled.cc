@@ -1,6 +1,7 @@
 #include "tensor/core/error.h"
 #include "tensor/kernels/cpu/base/dispatch.h"
 #include "tensor/kernels/cpu/loops/channel_loop.h"
+#include "tensor/kernels/cpu/loops/small_operand.h"
 #include "tensor/kernels/cpu/window/conv_operands.h"
 #include "tensor/ops/conv.h"
 
@@ -16,28 +17,12 @@ template <int kInputs, bool kRelu> struct Finish {
   }
 };
 
-/// A value for each filter as dense C, `missing` where there is none.
-template <class C> class PerFilter {
- public:
-  PerFilter(const Operand& given, int64_t filters, C missing) : values_(filters) {
-    std::fill_n(values_.data(), filters, missing);
-    if (!given.defined()) return;
-    visit_floating(given.dtype, [&]<class T>() {
-      for (int64_t i = 0; i < filters; ++i) values_.data()[i] = static_cast<C>(given.data<T>()[i * given.stride(0)]);
-    });
-  }
-  const C* data() const { return values_.data(); }
-
- private:
-  Scratch<C> values_;
-};
-
 /// y in place, for convolutions that know nothing of what follows them.
 template <class T>
 void finish(const Operand& y, const Operand& scale, const Operand& shift, const Operand& residual, bool relu) {
   using C = Compute<T>;
   const int64_t filters = y.size(1);
-  const PerFilter<C> factor(scale, filters, 1), term(shift, filters, 0);
+  const SmallOperand<C> factor(scale, filters, 1), term(shift, filters, 0);
   const ChannelCoefficients<C> c = {factor.data(), term.data(), term.data(), term.data(), term.data()};
   if (residual.defined())
     relu ? channel_loop<Finish<2, true>, 2, T>({y, residual, y}, c)
@@ -68,7 +53,7 @@ void op::ConvScaled::cpu(const Operand& x, const Operand& weight, const Operand&
     if (has_kept) check_kept(kept, s);
     const ImageIn<float, float> in(*x5);
     const WeightIn<float, float> w(*weight5);
-    const PerFilter<float> factor(scale, s.filters, 1), term(shift, s.filters, 0);
+    const SmallOperand<float> factor(scale, s.filters, 1), term(shift, s.filters, 0);
     std::optional<FiveAxes> residual5;
     std::optional<ImageIn<float, float>> added;
     if (residual.defined()) added.emplace(*residual5.emplace(residual));

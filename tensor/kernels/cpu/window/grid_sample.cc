@@ -5,7 +5,7 @@
 #include <cmath>
 
 #include "tensor/kernels/cpu/base/dispatch.h"
-#include "tensor/kernels/cpu/rowwise/row_math.h"
+#include "tensor/kernels/cpu/reduce/row_math.h"
 #include "tensor/kernels/cpu/window/conv_shape.h"
 #include "tensor/kernels/cpu/window/mix_rows.h"
 

@@ -1,4 +1,5 @@
-// Convolutions through oneDNN.
+#include "tensor/kernels/cpu/window/onednn_conv.h"
+
 #include "tensor/kernels/cpu/base/onednn_primitive.h"
 
 namespace weft::kernels::cpu::onednn {
