@@ -12,6 +12,7 @@
 #include "tensor/functions/random.h"
 #include "tensor/functions/unary.h"
 #include "tensor/functions/view.h"
+#include "tensor/functions_all.h"
 
 namespace weft {
 namespace {
