@@ -51,6 +51,7 @@ TEST(Memory, ARankAddsLittle) {
       model.zero_grad();
       model(ones({4, 1024})).sum().backward();
     }
+    empty_cache();  // without what was needed for a moment
     g.barrier();
     const double after = resident();
     g.barrier();
@@ -63,7 +64,7 @@ TEST(Memory, ARankAddsLittle) {
                 parallel / (1 << 20));
   EXPECT_GT(plain, 2.0 * 4 * 4 * 1024 * 1024 * 0.9);
   // 1 MB of administration, and a huge page more or less; a copy of the gradients would be 16.
-  EXPECT_LT(parallel - plain, 4.0 * (1 << 20));
+  EXPECT_LT(parallel - plain, 3.0 * (1 << 20));
 }
 
 }  // namespace
