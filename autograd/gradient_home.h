@@ -21,4 +21,7 @@ void set_gradient_home(const Tensor& leaf, const Tensor& home);
 /// GradientError where none runs.
 void after_backward(std::function<void()> done);
 
+/// Whether the innermost run on this thread adds to leaves: backward(), not grad(). False where none runs.
+bool collects_into_leaves();
+
 }  // namespace weft::autograd

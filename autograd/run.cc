@@ -76,6 +76,8 @@ void after_backward(std::function<void()> done) {
   current_run()->add_done(std::move(done));
 }
 
+bool collects_into_leaves() { return current_run() != nullptr && current_run()->collects(); }
+
 bool& anomaly_mode() {
   static thread_local bool mode = false;
   return mode;

@@ -41,6 +41,8 @@ class Run {
   void restrict_to(std::unordered_set<const Node*> needed) { needed_ = std::move(needed); }
   /// What to call at the end of the run (gradient_home.h).
   void add_done(std::function<void()> done) { done_.push_back(std::move(done)); }
+  /// Whether leaves collect.
+  bool collects() const { return wanted_.empty(); }
   /// From `roots`, whose gradients are `seeds`.
   void run(const std::vector<Edge>& roots, const std::vector<Tensor>& seeds);
 

@@ -13,6 +13,7 @@
 #include "distributed/cores.h"
 #include "distributed/error.h"
 #include "distributed/mpi/message_work.h"
+#include "tensor/runtime/log.h"
 
 namespace weft::distributed {
 namespace {
@@ -25,7 +26,8 @@ constexpr double kStuck = 2;                                               // se
 Communicator* alive = nullptr;
 
 void at_exit() {
-  if (alive != nullptr && alive->size() > 1) alive->node().own().fail("it called exit() inside of the group");
+  if (alive != nullptr && alive->is_here() && alive->size() > 1)
+    alive->node().own().fail("it called exit() inside of the group");
 }
 
 void relax() {
@@ -49,6 +51,10 @@ double timeout_of(const InitOptions& options) {
 class Communicator::Patience {
  public:
   explicit Patience(double since) : started(since), moved(since) {}
+  /// Takes notice of how far the ranks are.
+  void look(uint64_t moves_of_all, std::vector<uint64_t> beats_of_all) {
+    moves = moves_of_all, beats = std::move(beats_of_all), moved = now();
+  }
   /// Sleeps, the longer the wait has taken: other ranks may want the core.
   void pause(int round) const {
     if (round < 2000) return void(sched_yield());
@@ -61,12 +67,13 @@ class Communicator::Patience {
     return true;
   }
   double started, moved, looked = 0;
-  uint64_t waits = 0;
+  uint64_t moves = 0;
+  std::vector<uint64_t> beats;  // when they last moved
 };
 
 // ---- life ----
 
-Communicator::Communicator(const InitOptions& options) : timeout_(timeout_of(options)) {
+Communicator::Communicator(const InitOptions& options) : process_(getpid()), timeout_(timeout_of(options)) {
   if (launched_by().empty()) return;
   open(options);
   if (size() == 1) return;
@@ -108,7 +115,13 @@ void Communicator::open(const InitOptions& options) {
   spins_ = local_size_ <= sysconf(_SC_NPROCESSORS_ONLN) ? 4000 : 0;
 }
 
+bool Communicator::is_here() const { return getpid() == process_; }
+
 Communicator::~Communicator() {
+  if (!is_here()) {  // a forked child has no such thread, and no part in MPI
+    (void)monitor_.release();
+    return;
+  }
   alive = nullptr;
   if (size() > 1) leave();
   if (mpi_ != nullptr && !failed_) mpi_->finalize();
@@ -118,6 +131,7 @@ void Communicator::leave() noexcept {
   try {
     if (std::uncaught_exceptions() > 0) give_up("it left the group with an error");
     if (failed_) return;
+    finish_active();
     Collective end = barrier_of();
     end.signature = Signature::of(Call::leave, {}, DType::f32);
     run(std::move(end));
@@ -132,15 +146,22 @@ void Communicator::leave() noexcept {
   }
 }
 
+void Communicator::finish_active() {
+  try {
+    while (!active_.empty()) {
+      const std::shared_ptr<Progressive> work = active_.front();
+      finish(*work);
+    }
+  } catch (const DistributedError& error) {
+    throw DistributedError(text("an asynchronous collective was never waited for: ", error.what()));
+  }
+}
+
 // ---- collectives ----
 
 void Communicator::run(Collective collective) {
   if (failed_) throw DistributedError(text("rank ", rank(), ": the group has failed before; end the program"));
-  if (!shared_) {
-    const Signature what = collective.signature;
-    const auto work = start(std::move(collective));
-    return finish(*work, what);
-  }
+  if (!shared_) return finish(*start(std::move(collective)));
   Signature& signature = node_->own().signatures[blocking_ % 2];
   collective.signature.number = calls_++;
   signature = collective.signature;
@@ -200,21 +221,19 @@ std::shared_ptr<Progressive> Communicator::start(Collective collective) {
 
 std::shared_ptr<Progressive> Communicator::start(Collective collective, int tag) {
   if (failed_) throw DistributedError(text("rank ", rank(), ": the group has failed before; end the program"));
-  auto work = std::make_shared<MessageWork>(*this, std::move(collective), tag);
+  return start(std::make_shared<MessageWork>(*this, std::move(collective), tag));
+}
+
+std::shared_ptr<Progressive> Communicator::start(std::shared_ptr<Progressive> work) {
   add(work);
   progress();
   return work;
 }
 
-void Communicator::finish(Progressive& progressive, const Signature& what) {
-  auto& work = static_cast<MessageWork&>(progressive);
+void Communicator::finish(Progressive& work) {
   wait(
-      what, [&] { return work.progress(); }, [&] { return work.missing(); });
+      work.signature(), [&] { return work.progress(); }, [&] { return work.missing(); });
   progress();  // forgets it
-}
-
-std::vector<int> Communicator::missing_of(const Progressive& work) const {
-  return static_cast<const MessageWork&>(work).missing();
 }
 
 int Communicator::reserve_tags(int count) {
@@ -226,12 +245,28 @@ int Communicator::reserve_tags(int count) {
 
 std::shared_ptr<Window> Communicator::allocate(size_t bytes) {
   if (!shared_) return nullptr;
-  // Room is looked for by each rank; all must come to the same answer.
-  int32_t room = has_shared_memory(bytes * static_cast<size_t>(size())) ? 1 : 0;
-  Collective agree = all_reduce_of(place_, ReduceOp::min, DType::i32, reinterpret_cast<std::byte*>(&room), 1);
-  agree.signature = Signature::of(Call::all_reduce, {1}, DType::i32, 0, ReduceOp::min);
+  // Each rank looks for windows that it no longer uses, and for room; all must come to the same answer.
+  std::vector<int32_t> agreed = node_->unused_windows(bytes);
+  agreed.push_back(has_shared_memory(bytes, size()) ? 1 : 0);
+  const auto count = static_cast<int64_t>(agreed.size());
+  Collective agree =
+      all_reduce_of(place_, ReduceOp::min, DType::i32, reinterpret_cast<std::byte*>(agreed.data()), count);
+  agree.signature = Signature::of(Call::all_reduce, {count}, DType::i32, 0, ReduceOp::min);
   run(std::move(agree));
-  return room == 1 ? node_->allocate(bytes) : nullptr;
+  const auto first = std::find(agreed.begin(), agreed.end() - 1, 1) - agreed.begin();
+  if (first < count - 1) {
+    std::shared_ptr<Window> window = node_->use_again(static_cast<size_t>(first));
+    Collective zeroed = barrier_of();
+    zeroed.signature = Signature::of(Call::barrier, {}, DType::f32);
+    run(std::move(zeroed));
+    return window;
+  }
+  if (agreed.back() == 1) return node_->allocate(bytes);
+  if (rank() == 0)
+    log_warn(
+        text("/dev/shm has no room for ", size(), " times ", bytes,
+             " bytes of buckets: the ranks send messages, which is slower (mount it larger, `--shm-size` of docker)"));
+  return nullptr;
 }
 
 // ---- waiting ----
@@ -274,7 +309,7 @@ void Communicator::wait(const Signature& what, const std::function<bool()>& read
                       shared_ ? "; it " + node_->slot(ranks[0]).activity() : std::string()));
     }
   }
-  own.waits.fetch_add(1, std::memory_order_release);
+  note_move();
   own.waiting.store(0, std::memory_order_release);
 }
 
@@ -299,15 +334,27 @@ void Communicator::check(const Signature& what, const std::function<std::vector<
 
 void Communicator::check_stuck(const Signature& what, Patience& patience) {
   if (local_size_ != size()) return;  // it cannot see what ranks of other machines wait in
-  uint64_t waits = 0;
+  uint64_t moves = 0;
   bool computing = false;
+  std::vector<uint64_t> beats;
   for (int local = 0; local < local_size_; ++local) {
     const Slot& slot = node_->slot(local);
-    waits += slot.waits.load(std::memory_order_acquire) + slot.published.load(std::memory_order_relaxed);
+    moves += slot.moves.load(std::memory_order_acquire) + slot.published.load(std::memory_order_relaxed);
+    beats.push_back(slot.beats.load(std::memory_order_relaxed));
     computing |= slot.waiting.load(std::memory_order_acquire) == 0;
   }
-  if (computing || waits != patience.waits) patience.waits = waits, patience.moved = now();
+  if (computing || moves != patience.moves || patience.beats.empty()) return patience.look(moves, std::move(beats));
   if (now() - patience.moved < kStuck) return;
+  // A rank that is stopped for a while waits in what it has come to the end of; it is the monitor's.
+  for (size_t i = 0; i < beats.size(); ++i)
+    if (beats[i] < patience.beats[i] + 2) return;
+  std::vector<Signature> calls;
+  for (int local = 0; local < local_size_; ++local) {
+    const auto call = local == local_rank_ ? what : node_->slot(local).call();
+    if (!call) return;  // it begins to wait right now
+    calls.push_back(*call);
+  }
+  if (can_go_on(calls)) return;  // they wait for time alone: much data, a busy machine
   std::string others;
   for (int local = 0; local < local_size_; ++local)
     if (local != local_rank_)
@@ -329,7 +376,7 @@ void Communicator::give_up(const std::string& why) noexcept {
     node_->own().fail(why);
     notice_->send(why);
   } catch (...) {
-    // Those who cannot be told run into their timeout.
+    // Ranks that no message reaches run into their timeout.
   }
 }
 

@@ -31,6 +31,9 @@ class Progressive {
   virtual ~Progressive() = default;
   /// Moves on without waiting; whether it has come to its end.
   virtual bool progress() = 0;
+  /// The ranks that it waits for.
+  virtual std::vector<int> missing() const = 0;
+  virtual const Signature& signature() const = 0;
 };
 
 class Communicator : public std::enable_shared_from_this<Communicator> {
@@ -56,19 +59,24 @@ class Communicator : public std::enable_shared_from_this<Communicator> {
 
   /// Runs a collective; all ranks call it.
   void run(Collective collective);
-  /// Starts one that goes on while this rank does other things.
+  /// Starts one that goes on while this rank does other things, and keeps it until it has come to its end.
   std::shared_ptr<Progressive> start(Collective collective);
   /// The same for one that needs no order among the others, with a tag of its own (see reserve_tags()).
   std::shared_ptr<Progressive> start(Collective collective, int tag);
-  /// Waits for what start() gave.
-  void finish(Progressive& work, const Signature& what);
-  std::vector<int> missing_of(const Progressive& work) const;
+  std::shared_ptr<Progressive> start(std::shared_ptr<Progressive> work);
+  /// Waits for what was started.
+  void finish(Progressive& work);
+  /// Shows the other ranks of the machine that this one moves on, though it waits.
+  void note_move() { node_->own().moves.fetch_add(1, std::memory_order_release); }
   /// Tags for `count` parallel calls: the same on every rank that reserves in the same order.
   int reserve_tags(int count);
-  /// A window a rank for all ranks, or null where they do not share memory or there is no room; all ranks call it.
+  /// A window a rank for all ranks, zeroed: one of this size that no rank uses any more, or a new one. Null where they
+  /// do not share memory, or have no room for it, which rank 0 warns of. All ranks call it.
   std::shared_ptr<Window> allocate(size_t bytes);
 
   void add(std::shared_ptr<Progressive> work) { active_.push_back(std::move(work)); }
+  /// The process that the group belongs to, and not one that it has forked.
+  bool is_here() const;
   void progress();
   /// Waits until `ready()`. `missing()`: the ranks that it waits for.
   void wait(const Signature& what, const std::function<bool()>& ready,
@@ -84,12 +92,15 @@ class Communicator : public std::enable_shared_from_this<Communicator> {
   void exchange(const Stage& stage, const Signature* check);
   void compare_signatures(const Signature& own);
   void leave() noexcept;
+  void finish_active();
   /// Throws where one of `missing` will not come.
   void check(const Signature& what, const std::function<std::vector<int>()>& missing);
+  /// Throws where all ranks wait, and none for what it will get.
   void check_stuck(const Signature& what, Patience& patience);
 
   Place place_;
   int local_rank_ = 0, local_size_ = 1;
+  int process_;
   double timeout_;
   bool shared_ = false, failed_ = false, progressing_ = false;
   int spins_ = 0;

@@ -7,7 +7,7 @@
 //
 // What backward leaves is, bit for bit, what one process has that runs the ranks' batches one after the other and adds
 // up gradients of loss / size (where size is a power of two; else up to rounding): sums go in the order of the ranks,
-// and random numbers (dropout) belong to the batch and not to the rank. Gradients are views of buckets: after
+// dropout belongs to the sample, and other random numbers to the batch and not to the rank. Gradients are views of buckets: after
 // zero_grad() and the next backward, a Tensor that still holds an old gradient shows the new one.
 //
 // Not seen: parameters that are thawed later, and gradients with create_graph (an error). A hook that writes to a
@@ -30,22 +30,26 @@ template <std::derived_from<nn::Module> Model> class DataParallel {
   DataParallel(Model& model, const Group& group, const DataParallelOptions& options = {})
       : model_(model), reducer_(std::make_shared<Reducer>(model, group, options)) {}
 
-  /// The model's call, with the same arguments.
+  /// The model's call, with the same arguments, of which the first Tensor holds the samples along axis 0: each has
+  /// dropout of its own, whatever rank it is on. All ranks have as many samples.
   template <class... Arguments>
     requires std::invocable<Model&, const Arguments&...>
   auto operator()(const Arguments&... arguments) const {
-    return with([&](Model& model) { return model(arguments...); });
+    return with(samples_of(arguments...), [&](Model& model) { return model(arguments...); });
   }
   /// For models with forward() alone.
   template <class... Arguments>
     requires(!std::invocable<Model&, const Arguments&...>)
   auto operator()(const Arguments&... arguments) const {
-    return with([&](Model& model) { return model.forward(arguments...); });
+    return with(samples_of(arguments...), [&](Model& model) { return model.forward(arguments...); });
   }
-  /// call(model), for models that are called in another way: `parallel.with([&](Gpt& m) { return m.loss(x, y); })`.
-  template <class Call> auto with(const Call& call) const {
+  /// call(model), for models that are called in another way, with the number of samples on this rank:
+  /// `parallel.with(x.size(0), [&](Gpt& m) { return m.loss(x, y); })`. Without it, the batch counts as one sample.
+  template <class Call> auto with(const Call& call) const { return with(1, call); }
+  template <class Call> auto with(int64_t samples, const Call& call) const {
     if (!model_.is_training()) return call(model_);
-    const MicroBatchScope random(group().rank(), group().size());
+    reducer_->count_samples(samples);
+    const SampleScope random(group().rank(), group().size(), samples);
     auto result = call(model_);
     if constexpr (std::is_same_v<decltype(result), Tensor>)
       if (result.requires_grad() && !result.is_leaf() && reducer_->bucket_count() > 0)
@@ -77,6 +81,14 @@ template <std::derived_from<nn::Module> Model> class DataParallel {
     Reducer& reducer_;
     bool before_;
   };
+
+  static int64_t samples_of() { return 1; }
+  template <class First, class... Rest> static int64_t samples_of(const First& first, const Rest&... rest) {
+    if constexpr (std::is_same_v<First, Tensor>)
+      return first.rank() > 0 ? first.size(0) : 1;
+    else
+      return samples_of(rest...);
+  }
 
   Model& model_;
   std::shared_ptr<Reducer> reducer_;

@@ -2,7 +2,9 @@
 
 #include "autograd/function.h"
 #include "tensor/functions/binary.h"
+#include "tensor/functions/compare.h"
 #include "tensor/functions/copy.h"
+#include "tensor/functions/fill.h"
 #include "tensor/functions/view.h"
 
 template <> inline constexpr bool weft::autograd::holds_no_tensors<weft::distributed::Group> = true;
@@ -14,6 +16,7 @@ using autograd::Context;
 
 constexpr const char* kGroup = "group";
 constexpr const char* kOp = "op";
+constexpr const char* kRoot = "root";
 
 const Group& group_of(const Context& context) { return context.get<Group>(kGroup); }
 
@@ -31,6 +34,23 @@ struct AllReduce : autograd::Function<AllReduce> {
   }
   static std::vector<Tensor> backward(Context& context, const Tensor& gradient) {
     return {all_reduce(gradient, group_of(context), context.get<ReduceOp>(kOp))};
+  }
+};
+
+struct Broadcast : autograd::Function<Broadcast> {
+  static Tensor forward(Context& context, const Tensor& x, const Group& group, int64_t root) {
+    keep(context, group, ReduceOp::sum);
+    context[kRoot] = root;
+    Tensor y = clone(x);
+    group.broadcast(y, root);
+    return y;
+  }
+  static std::vector<Tensor> backward(Context& context, const Tensor& gradient) {
+    const Group& group = group_of(context);
+    const Tensor sum = all_reduce(gradient, group);
+    // Zeros that know where they are from: every rank or none runs backward through this too.
+    const bool is_root = group.rank() == context.get<int64_t>(kRoot);
+    return {is_root ? sum : where(zeros({}, boolean), sum, 0.0)};
   }
 };
 
@@ -79,6 +99,8 @@ Tensor all_reduce(const Tensor& x, const Group& group, ReduceOp op) {
   check_differentiable(op, "all_reduce");
   return AllReduce::apply(x, group, op);
 }
+
+Tensor broadcast(const Tensor& x, const Group& group, int64_t root) { return Broadcast::apply(x, group, root); }
 
 Tensor all_gather(const Tensor& x, const Group& group) { return AllGather::apply(x, group); }
 

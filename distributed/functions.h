@@ -11,6 +11,8 @@ namespace weft::distributed {
 /// The sum or mean (floating dtypes) over all ranks. Its gradient is the sum (mean) of the ranks' gradients. Error for
 /// max and min, which have no gradient here.
 Tensor all_reduce(const Tensor& x, const Group& group, ReduceOp op = ReduceOp::sum);
+/// The root's x. Its gradient is the sum of the ranks' gradients, on the root; the others' x gets zeros.
+Tensor broadcast(const Tensor& x, const Group& group, int64_t root);
 /// (size, ...): every rank's x.
 Tensor all_gather(const Tensor& x, const Group& group);
 /// x is (size n, ...); this rank's n rows of the sum or mean of all ranks' x.

@@ -3,47 +3,11 @@
 #include "autograd/grad_mode.h"
 #include "distributed/communicator.h"
 #include "distributed/written.h"
-#include "tensor/dispatch/in_place.h"
 #include "tensor/functions/copy.h"
 #include "tensor/functions/fill.h"
 
 namespace weft::distributed {
 namespace {
-
-std::byte* bytes_of(const Tensor& x) {
-  return static_cast<std::byte*>(internal::raw(x)) + x.layout().offset() * static_cast<int64_t>(size_of(x.dtype()));
-}
-int64_t byte_count(const Tensor& x) { return x.numel() * static_cast<int64_t>(size_of(x.dtype())); }
-
-/// Row-major memory with the values of x: x itself where it is that.
-Tensor row_major(const Tensor& x) {
-  NoGrad guard;
-  return (x.device().is_cpu() ? x : x.to(Device{})).contiguous().detach();
-}
-
-/// Memory to write results for x to, with x's values.
-class Written {
- public:
-  Written(const Tensor& x, const char* name) : x_(x), name_(name) {
-    dispatch::check_writable(x, name, false);
-    if (x.requires_grad() && !x.is_leaf())
-      throw GradientError(text(name, " writes to its tensor, which has a history; distributed::", name,
-                               "(x, group) is differentiable, and x.detach() has none"));
-    memory_ = row_major(x);
-  }
-  const Tensor& memory() const { return memory_; }
-  void finish() {
-    NoGrad guard;
-    if (memory_.shares_storage(x_))
-      was_written(x_, name_);
-    else
-      Tensor(x_).copy_(memory_);
-  }
-
- private:
-  Tensor x_, memory_;
-  const char* name_;
-};
 
 /// The sizes of one of `size` parts of x along axis 0.
 Shape part_shape(const Tensor& x, int64_t size) {
@@ -62,6 +26,7 @@ Collective reduction(const Communicator& c, const Tensor& x, ReduceOp op) {
   check_reducible(op, x.dtype());
   Collective out = all_reduce_of(c.place(), op, x.dtype(), bytes_of(x), x.numel());
   out.signature = Signature::of(Call::all_reduce, x.shape(), x.dtype(), 0, op);
+  out.kept = {x};
   return out;
 }
 
@@ -69,12 +34,14 @@ Collective spreading(const Communicator& c, const Tensor& x, int64_t root) {
   check_rank("the root", root, c.size());
   Collective out = broadcast_of(c.place(), static_cast<int>(root), bytes_of(x), byte_count(x));
   out.signature = Signature::of(Call::broadcast, x.shape(), x.dtype(), static_cast<int>(root));
+  out.kept = {x};
   return out;
 }
 
 Collective gathering(const Communicator& c, const Tensor& x, const Tensor& rows) {
   Collective out = all_gather_of(c.place(), bytes_of(x), bytes_of(rows), byte_count(x));
   out.signature = Signature::of(Call::all_gather, x.shape(), x.dtype());
+  out.kept = {x, rows};
   return out;
 }
 
@@ -82,14 +49,25 @@ Collective scattering(const Communicator& c, const Tensor& x, const Tensor& part
   check_reducible(op, x.dtype());
   Collective out = reduce_scatter_of(c.place(), op, x.dtype(), bytes_of(x), bytes_of(part), part.numel());
   out.signature = Signature::of(Call::reduce_scatter, x.shape(), x.dtype(), 0, op);
+  out.kept = {x, part};
   return out;
 }
 
 Collective swapping(const Communicator& c, const Tensor& x, const Tensor& rows) {
   Collective out = all_to_all_of(c.place(), bytes_of(x), bytes_of(rows), byte_count(x) / c.size());
   out.signature = Signature::of(Call::all_to_all, x.shape(), x.dtype());
+  out.kept = {x, rows};
   return out;
 }
+
+Collective meeting() {
+  Collective out = barrier_of();
+  out.signature = Signature::of(Call::barrier, {}, DType::f32);
+  return out;
+}
+
+/// A result of `shape` beside x.
+Tensor room_for(const Tensor& x, const Shape& shape) { return empty(shape, x.dtype()); }
 
 Shape gathered_shape(const Tensor& x, int64_t size) {
   Shape shape = {size};
@@ -116,14 +94,6 @@ Group init(const InitOptions& options) {
 
 // ---- asynchronous ----
 
-struct Work::State {
-  std::shared_ptr<Communicator> group;
-  std::shared_ptr<Progressive> work;
-  Signature what;
-  std::vector<Tensor> kept;
-  std::optional<Written> written;
-};
-
 bool Work::is_done() {
   if (state_ == nullptr) return true;
   state_->group->progress();
@@ -136,50 +106,39 @@ void Work::wait() {
   if (state_ == nullptr) return;
   const std::shared_ptr<State> state = std::move(state_);
   state_ = nullptr;
-  state->group->finish(*state->work, state->what);
+  state->group->finish(*state->work);
   if (state->written) state->written->finish();
+}
+
+Work Group::started(Collective collective, std::shared_ptr<Written> written) const {
+  Work out;
+  out.state_ = std::make_shared<Work::State>(
+      Work::State{communicator_, communicator_->start(std::move(collective)), std::move(written)});
+  return out;
 }
 
 Work Group::all_reduce_async(const Tensor& x, ReduceOp op) const {
   Frame frame("all_reduce_async", x);
   check_reducible(op, x.dtype());
-  Written written(x, "all_reduce");
-  Work out;
-  if (size() == 1) return written.finish(), out;
-  Collective collective = reduction(*communicator_, written.memory(), op);
-  const Signature what = collective.signature;
-  out.state_ = std::make_shared<Work::State>(
-      Work::State{communicator_, communicator_->start(std::move(collective)), what, {}, std::move(written)});
-  return out;
+  auto written = std::make_shared<Written>(x, "all_reduce");
+  if (size() == 1) return written->finish(), Work();
+  return started(reduction(*communicator_, written->memory(), op), written);
 }
 
 Work Group::broadcast_async(const Tensor& x, int64_t root) const {
   Frame frame("broadcast_async", x);
   check_rank("the root", root, size());
-  Written written(x, "broadcast");
-  Work out;
-  if (size() == 1) return written.finish(), out;
-  Collective collective = spreading(*communicator_, written.memory(), root);
-  const Signature what = collective.signature;
-  out.state_ = std::make_shared<Work::State>(
-      Work::State{communicator_, communicator_->start(std::move(collective)), what, {}, std::move(written)});
-  return out;
+  auto written = std::make_shared<Written>(x, "broadcast");
+  if (size() == 1) return written->finish(), Work();
+  return started(spreading(*communicator_, written->memory(), root), written);
 }
-
-namespace {
-/// A result of `shape` beside x.
-Tensor room_for(const Tensor& x, const Shape& shape) { return empty(shape, x.dtype()); }
-}  // namespace
 
 Group::Pending Group::all_gather_async(const Tensor& x) const {
   Frame frame("all_gather_async", x);
   const Tensor in = row_major(x);
   Pending out{room_for(x, gathered_shape(x, size())), {}};
-  if (size() == 1) return out.result.copy_(x.detach().unsqueeze(0)), out;
-  Collective collective = gathering(*communicator_, in, out.result);
-  const Signature what = collective.signature;
-  out.work.state_ = std::make_shared<Work::State>(
-      Work::State{communicator_, communicator_->start(std::move(collective)), what, {in, out.result}, std::nullopt});
+  if (size() == 1) return out.result.copy_(in.unsqueeze(0)), out;
+  out.work = started(gathering(*communicator_, in, out.result), nullptr);
   return out;
 }
 
@@ -188,11 +147,8 @@ Group::Pending Group::reduce_scatter_async(const Tensor& x, ReduceOp op) const {
   check_reducible(op, x.dtype());
   const Tensor in = row_major(x);
   Pending out{room_for(x, part_shape(x, size())), {}};
-  if (size() == 1) return out.result.copy_(x.detach()), out;
-  Collective collective = scattering(*communicator_, in, out.result, op);
-  const Signature what = collective.signature;
-  out.work.state_ = std::make_shared<Work::State>(
-      Work::State{communicator_, communicator_->start(std::move(collective)), what, {in, out.result}, std::nullopt});
+  if (size() == 1) return out.result.copy_(in), out;
+  out.work = started(scattering(*communicator_, in, out.result, op), nullptr);
   return out;
 }
 
@@ -201,12 +157,14 @@ Group::Pending Group::all_to_all_async(const Tensor& x) const {
   const Tensor in = row_major(x);
   (void)part_shape(x, size());
   Pending out{room_for(x, x.shape()), {}};
-  if (size() == 1) return out.result.copy_(x.detach()), out;
-  Collective collective = swapping(*communicator_, in, out.result);
-  const Signature what = collective.signature;
-  out.work.state_ = std::make_shared<Work::State>(
-      Work::State{communicator_, communicator_->start(std::move(collective)), what, {in, out.result}, std::nullopt});
+  if (size() == 1) return out.result.copy_(in), out;
+  out.work = started(swapping(*communicator_, in, out.result), nullptr);
   return out;
+}
+
+Work Group::barrier_async() const {
+  Frame frame("barrier_async");
+  return size() == 1 ? Work() : started(meeting(), nullptr);
 }
 
 // ---- blocking ----
@@ -260,10 +218,7 @@ Tensor Group::all_to_all(const Tensor& x) const {
 
 void Group::barrier() const {
   Frame frame("barrier");
-  if (size() == 1) return;
-  Collective barrier = barrier_of();
-  barrier.signature = Signature::of(Call::barrier, {}, DType::f32);
-  communicator_->run(std::move(barrier));
+  if (size() > 1) communicator_->run(meeting());
 }
 
 }  // namespace weft::distributed

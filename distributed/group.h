@@ -24,11 +24,12 @@
 namespace weft::distributed {
 
 class Communicator;
-class Progressive;
-struct Signature;
+class Written;
+struct Collective;
 
-/// A collective that goes on while this rank does other things: it moves whenever the group is used or waits.
-class Work {
+/// A collective that goes on while this rank does other things: it moves whenever the group is used or waits. Where the
+/// handle is dropped it goes on all the same, and the end of the group waits for it.
+class [[nodiscard]] Work {
  public:
   /// Of something that is done already.
   Work() = default;
@@ -76,14 +77,17 @@ class Group {
   /// Fills x with what the rank `from` sends.
   void recv(const Tensor& x, int64_t from, int64_t tag = 0) const;
 
-  /// The same, and the rank goes on: no code may touch x before wait(). Results of the last three are there at once,
-  /// their values after wait().
+  /// The same, and the rank goes on: no code may touch x before wait(). Results that are tensors of their own are there
+  /// at once, their values after wait(). What one rank sends another with one tag comes in the order of the calls.
   Work all_reduce_async(const Tensor& x, ReduceOp op = ReduceOp::sum) const;
   Work broadcast_async(const Tensor& x, int64_t root) const;
-  struct Pending;
+  struct [[nodiscard]] Pending;
   Pending all_gather_async(const Tensor& x) const;
   Pending reduce_scatter_async(const Tensor& x, ReduceOp op = ReduceOp::sum) const;
   Pending all_to_all_async(const Tensor& x) const;
+  Work barrier_async() const;
+  Work send_async(const Tensor& x, int64_t to, int64_t tag = 0) const;
+  Work recv_async(const Tensor& x, int64_t from, int64_t tag = 0) const;
 
   /// What is behind it; for weft's own layers.
   Communicator& communicator() const { return *communicator_; }
@@ -92,11 +96,12 @@ class Group {
  private:
   friend Group init(const InitOptions& options);
   explicit Group(std::shared_ptr<Communicator> communicator) : communicator_(std::move(communicator)) {}
+  Work started(Collective collective, std::shared_ptr<Written> written) const;
   std::shared_ptr<Communicator> communicator_;
 };
 
 /// A result that is on its way.
-struct Group::Pending {
+struct [[nodiscard]] Group::Pending {
   Tensor result;
   Work work;
   Tensor wait() { return work.wait(), result; }

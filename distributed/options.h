@@ -1,4 +1,4 @@
-// What init() can be told.
+// Options of init().
 #pragma once
 
 namespace weft::distributed {

@@ -1,64 +1,70 @@
 // send and recv: a signature, then the data, in messages between two ranks.
-#include <algorithm>
-
 #include "autograd/grad_mode.h"
 #include "distributed/communicator.h"
-#include "distributed/group.h"
+#include "distributed/mpi/messages.h"
 #include "distributed/written.h"
-#include "tensor/dispatch/in_place.h"
-#include "tensor/functions/copy.h"
-#include "tensor/functions/fill.h"
 
 namespace weft::distributed {
 namespace {
 
-constexpr int64_t kMessage = 1 << 30;  // MPI counts in int
-constexpr int64_t kLastTag = 32767;    // what every MPI has
+constexpr int64_t kLastTag = 32767;  // what every MPI has
 
-/// Messages between this rank and one other. Buffers that MPI may still use after an error are not given back.
-class Conversation {
+/// A tensor on its way between this rank and another. Both sides start all of its messages at once, so that several
+/// with one tag find each other in the order of the calls.
+class Transfer final : public Progressive {
  public:
-  Conversation(Communicator& group, int other, int tag, Signature what)
-      : group_(group), other_(other), tag_(tag), what_(what) {}
-
-  void send(const void* data, int64_t bytes) {
-    const MpiLibrary& mpi = group_.mpi();
-    for (int64_t at = 0; at < bytes; at += kMessage) {
-      MpiHandle request = mpi.request_null;
-      check_mpi(mpi,
-                mpi.isend(static_cast<const std::byte*>(data) + at, part(bytes, at), mpi.byte, other_, tag_,
-                          group_.point_to_point(), &request),
-                "MPI_Isend");
-      wait(request);
+  /// `what` is this side's call (send or recv), whose root is the other rank; `memory` is row-major.
+  Transfer(Communicator& group, const Signature& what, const Tensor& memory)
+      : group_(group),
+        what_(what),
+        header_(group, group.point_to_point(), static_cast<int>(what.number)),
+        data_(group, group.point_to_point(), static_cast<int>(what.number)),
+        kept_(std::make_unique<Kept>(Kept{agreed(what), memory})) {
+    if (what.call == Call::send) {
+      header_.send(&kept_->signature, sizeof(Signature), what.root);
+      data_.send(bytes_of(memory), byte_count(memory), what.root);
+    } else {
+      header_.receive(&kept_->signature, sizeof(Signature), what.root);
+      data_.receive(bytes_of(memory), byte_count(memory), what.root);
     }
   }
-  void receive(void* data, int64_t bytes) {
-    const MpiLibrary& mpi = group_.mpi();
-    for (int64_t at = 0; at < bytes; at += kMessage) {
-      MpiHandle request = mpi.request_null;
-      check_mpi(mpi,
-                mpi.irecv(static_cast<std::byte*>(data) + at, part(bytes, at), mpi.byte, other_, tag_,
-                          group_.point_to_point(), &request),
-                "MPI_Irecv");
-      wait(request);
-    }
+  ~Transfer() override {
+    // MPI still reads or writes this memory where the transfer was given up: after an error, when the job ends.
+    if (!done_) (void)kept_.release();
   }
+  bool progress() override {
+    if (done_) return true;
+    if (!compared_) {
+      if (!header_.test()) return false;
+      const Signature& sent = kept_->signature;
+      if (!(sent == agreed(what_)))
+        group_.fail(what_,
+                    text("rank ", what_.root, " sends ", Shape(sent.shape, sent.shape + sent.axes), " ", sent.dtype));
+      compared_ = true;
+    }
+    return done_ = data_.test();
+  }
+  std::vector<int> missing() const override { return {what_.root}; }
+  const Signature& signature() const override { return what_; }
 
  private:
-  static int part(int64_t bytes, int64_t at) { return static_cast<int>(std::min(kMessage, bytes - at)); }
-  void wait(MpiHandle request) {
-    const MpiLibrary& mpi = group_.mpi();
-    int done = 0;
-    const auto ready = [&] {
-      if (done == 0) check_mpi(mpi, mpi.test(&request, &done, mpi.status_ignore), "MPI_Test");
-      return done != 0;
-    };
-    group_.wait(what_, ready, [&] { return std::vector<int>{other_}; });
+  struct Kept {
+    Signature signature;
+    Tensor memory;
+  };
+  /// What both sides must agree on.
+  static Signature agreed(const Signature& what) {
+    Signature out = what;
+    out.call = Call::send;
+    out.root = 0;
+    return out;
   }
 
   Communicator& group_;
-  int other_, tag_;
   Signature what_;
+  Messages header_, data_;
+  std::unique_ptr<Kept> kept_;
+  bool done_ = false, compared_ = false;
 };
 
 void check_partner(const Group& group, int64_t other, int64_t tag, const char* what) {
@@ -68,45 +74,41 @@ void check_partner(const Group& group, int64_t other, int64_t tag, const char* w
   if (tag < 0 || tag > kLastTag) throw IndexError(text("tag ", tag, " must lie in [0, ", kLastTag, "]"));
 }
 
-std::byte* bytes_of(const Tensor& x) {
-  return static_cast<std::byte*>(internal::raw(x)) + x.layout().offset() * static_cast<int64_t>(size_of(x.dtype()));
+std::shared_ptr<Progressive> start(Communicator& group, Call call, const Tensor& memory, int64_t other, int64_t tag) {
+  Signature what = Signature::of(call, memory.shape(), memory.dtype(), static_cast<int>(other));
+  what.number = static_cast<uint64_t>(tag);
+  return group.start(std::make_shared<Transfer>(group, what, memory));
 }
-
-/// What both sides must agree on.
-Signature agreed(const Tensor& x) { return Signature::of(Call::send, x.shape(), x.dtype()); }
 
 }  // namespace
 
-void Group::send(const Tensor& x, int64_t to, int64_t tag) const {
+Work Group::send_async(const Tensor& x, int64_t to, int64_t tag) const {
   Frame frame("send", x);
   check_partner(*this, to, tag, "to");
-  NoGrad guard;
-  const Tensor memory = x.to(Device{}).contiguous();
-  Conversation out(*communicator_, static_cast<int>(to), static_cast<int>(tag),
-                   Signature::of(Call::send, x.shape(), x.dtype(), static_cast<int>(to)));
-  const Signature signature = agreed(x);
-  out.send(&signature, sizeof signature);
-  out.send(bytes_of(memory), memory.numel() * static_cast<int64_t>(size_of(x.dtype())));
+  Work out;
+  out.state_ = std::make_shared<Work::State>(
+      Work::State{communicator_, start(*communicator_, Call::send, row_major(x), to, tag), nullptr});
+  return out;
+}
+
+Work Group::recv_async(const Tensor& x, int64_t from, int64_t tag) const {
+  Frame frame("recv", x);
+  check_partner(*this, from, tag, "from");
+  auto written = std::make_shared<Written>(x, "recv");
+  Work out;
+  out.state_ = std::make_shared<Work::State>(
+      Work::State{communicator_, start(*communicator_, Call::recv, written->memory(), from, tag), written});
+  return out;
+}
+
+void Group::send(const Tensor& x, int64_t to, int64_t tag) const {
+  Frame frame("send", x);
+  send_async(x, to, tag).wait();
 }
 
 void Group::recv(const Tensor& x, int64_t from, int64_t tag) const {
   Frame frame("recv", x);
-  check_partner(*this, from, tag, "from");
-  dispatch::check_writable(x, "recv", false);
-  const Signature what = Signature::of(Call::recv, x.shape(), x.dtype(), static_cast<int>(from));
-  Conversation in(*communicator_, static_cast<int>(from), static_cast<int>(tag), what);
-  Signature sent;
-  in.receive(&sent, sizeof sent);
-  if (!(sent == agreed(x)))
-    communicator_->fail(what,
-                        text("rank ", from, " sends ", Shape(sent.shape, sent.shape + sent.axes), " ", sent.dtype));
-  NoGrad guard;
-  Tensor memory = x.is_contiguous() && x.device().is_cpu() ? x.detach() : empty(x.shape(), x.dtype());
-  in.receive(bytes_of(memory), memory.numel() * static_cast<int64_t>(size_of(x.dtype())));
-  if (memory.shares_storage(x))
-    was_written(x, "recv");
-  else
-    Tensor(x).copy_(memory);
+  recv_async(x, from, tag).wait();
 }
 
 }  // namespace weft::distributed

@@ -7,6 +7,7 @@
 
 #include "autograd/grad_mode.h"
 #include "distributed/data_parallel/same.h"
+#include "optim/lbfgs.h"
 #include "tensor/functions/fill.h"
 #include "tensor/functions/reduce.h"
 
@@ -47,21 +48,16 @@ std::vector<std::string> gather_texts(const Group& group, const std::string& own
 constexpr const char* kTensor = "tensor";
 constexpr const char* kNumber = "number";
 
-/// A line for each tensor of a state, `tensor DTYPE AXES SIZES... KEY`, and each number, `number BITS KEY`, whose keys
-/// begin with one of `prefixes`.
-std::string lines_of(const optim::State& state, const std::vector<std::string>& prefixes) {
-  const auto is_own = [&](const std::string& key) {
-    return std::any_of(prefixes.begin(), prefixes.end(), [&](const std::string& p) { return key.starts_with(p); });
-  };
+/// A line for each tensor of a state, `tensor DTYPE AXES SIZES... KEY`, and each number, `number BITS KEY`.
+std::string lines_of(const optim::State& state) {
   std::ostringstream out;
   for (const auto& [key, tensor] : state.tensors) {
-    if (!is_own(key)) continue;
     out << kTensor << ' ' << static_cast<int>(tensor.dtype()) << ' ' << tensor.rank();
     for (const int64_t n : tensor.shape()) out << ' ' << n;
     out << ' ' << key << '\n';
   }
   for (const auto& [key, number] : state.numbers)
-    if (is_own(key)) out << kNumber << ' ' << std::bit_cast<int64_t>(number) << ' ' << key << '\n';
+    out << kNumber << ' ' << std::bit_cast<int64_t>(number) << ' ' << key << '\n';
   return out.str();
 }
 
@@ -89,21 +85,11 @@ std::vector<Tensor> read_lines(const std::string& lines, optim::State& state) {
   return tensors;
 }
 
-/// The keys of a parameter's state begin with its name and a dot; unnamed ones with their number in the optimizer.
-std::vector<std::string> prefixes_of(const std::vector<Tensor>& parameters, const std::vector<int64_t>& owners,
-                                     int64_t rank) {
-  std::vector<std::string> out;
-  for (size_t i = 0; i < parameters.size(); ++i) {
-    if (owners[i] != rank) continue;
-    out.push_back(parameters[i].name() + ".");
-    out.push_back(std::to_string(i) + ".");
-  }
-  return out;
-}
-
 }  // namespace
 
 void shard(optim::Optimizer& optimizer, const Group& group) {
+  if (dynamic_cast<const optim::LBFGS*>(&optimizer) != nullptr)
+    throw Error("shard: LBFGS keeps vectors of all parameters together, which are not divided; leave it whole");
   if (group.size() == 1) return;
   const std::vector<Tensor> parameters = optimizer.parameters();
   std::string lines;
@@ -118,7 +104,7 @@ void shard(optim::Optimizer& optimizer, const Group& group) {
   };
   sharing.complete = [=](optim::State& state) {
     NoGrad guard;
-    const auto texts = gather_texts(group, lines_of(state, prefixes_of(parameters, owners, group.rank())));
+    const auto texts = gather_texts(group, lines_of(state));
     for (size_t owner = 0; owner < texts.size(); ++owner)
       for (const Tensor& tensor : read_lines(texts[owner], state)) group.broadcast(tensor, static_cast<int64_t>(owner));
   };

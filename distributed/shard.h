@@ -13,7 +13,7 @@ namespace weft::distributed {
 ///   distributed::shard(optimizer, group);
 /// Each parameter is computed as without it, to the bit. state_dict() is then a call of all ranks and gives the whole
 /// state, which any number of ranks loads, sharded or not; save_checkpoint() of checkpoint.h writes it once. Every rank
-/// calls it with the same optimizer.
+/// calls it with the same optimizer. Error for LBFGS, whose state belongs to no single parameter.
 void shard(optim::Optimizer& optimizer, const Group& group);
 
 }  // namespace weft::distributed

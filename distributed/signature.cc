@@ -31,14 +31,27 @@ std::string Signature::to_string() const {
                                     "the end of the group"};
   const char* name = kNames[static_cast<size_t>(call)];
   if (call == Call::none || call == Call::leave) return name;
-  if (call == Call::gradients) return text(name, ", call ", number + 1);
+  if (call == Call::gradients) return text(name, ", call ", number + 1, ", after ", shape[0], " samples");
   if (call == Call::barrier) return text(name, "(), call ", number + 1);
   std::string out = text(name, "(", Shape(shape, shape + axes), " ", dtype);
   if (call == Call::all_reduce || call == Call::reduce_scatter) out += text(", ", name_of(op));
   if (call == Call::broadcast) out += text(", from rank ", root);
   if (call == Call::send) out += text(", to rank ", root);
   if (call == Call::recv) out += text(", from rank ", root);
+  if (call == Call::send || call == Call::recv) return out + text("), tag ", number);
   return out + text("), call ", number + 1);
+}
+
+bool can_go_on(const std::vector<Signature>& calls) {
+  if (std::all_of(calls.begin(), calls.end(), [&](const Signature& call) { return call == calls[0]; })) return true;
+  for (size_t rank = 0; rank < calls.size(); ++rank) {
+    if (calls[rank].call != Call::send) continue;
+    Signature received = calls[rank];
+    received.call = Call::recv;
+    received.root = static_cast<int32_t>(rank);
+    if (calls[static_cast<size_t>(calls[rank].root)] == received) return true;
+  }
+  return false;
 }
 
 }  // namespace weft::distributed

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <string>
+#include <vector>
 
 #include "distributed/reduce.h"
 #include "tensor/core/shape.h"
@@ -19,7 +20,7 @@ enum class Call : uint8_t {
   barrier,
   send,
   recv,
-  gradients,  // the reduction at the end of a DataParallel's backward
+  gradients,  // the reduction at the end of a DataParallel's backward; its shape is the number of samples so far
   leave,      // the end of the group
 };
 
@@ -29,7 +30,7 @@ struct Signature {
   ReduceOp op = ReduceOp::sum;
   uint8_t axes = 0;
   int32_t root = 0;     // of a broadcast; the other rank of send and recv
-  uint64_t number = 0;  // how many calls of this kind came before
+  uint64_t number = 0;  // how many calls of this kind came before; the tag of send and recv
   int64_t shape[kMaxAxes] = {};
 
   static Signature of(Call call, const Shape& shape, DType dtype, int root = 0, ReduceOp op = ReduceOp::sum);
@@ -37,5 +38,9 @@ struct Signature {
   /// `all_reduce([3] f32, mean), call 5`
   std::string to_string() const;
 };
+
+/// Whether ranks that wait in these calls, call r rank r's, get what they wait for: all are the same, or some rank sends
+/// what another receives.
+bool can_go_on(const std::vector<Signature>& calls);
 
 }  // namespace weft::distributed

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "distributed/signature.h"
+#include "tensor/tensor.h"
 
 namespace weft::distributed {
 
@@ -39,6 +40,8 @@ struct Collective {
   int64_t item_bytes = 1;
   /// The stages for items [begin, end).
   std::function<std::vector<Stage>(int64_t begin, int64_t end)> stages;
+  /// The memory that it reads and writes: lives as long as it goes on, whether or not its handle does.
+  std::vector<Tensor> kept = {};
 };
 
 }  // namespace weft::distributed

@@ -1,15 +1,41 @@
-// What a collective wrote, told to autograd.
+// What collectives share: tensors as row-major memory, and what they wrote, noted for autograd.
 #pragma once
 
-#include "tensor/tensor.h"
+#include <memory>
+
+#include "distributed/group.h"
 
 namespace weft::distributed {
 
+class Progressive;
+
+/// The first byte of row-major memory.
+std::byte* bytes_of(const Tensor& x);
+int64_t byte_count(const Tensor& x);
+/// Row-major memory of this machine with the values of x: x itself where it is that. Without history.
+Tensor row_major(const Tensor& x);
+
 /// Notes that `name` wrote to x: other tensors on its memory that have a history are refused from here on.
-inline void was_written(const Tensor& x, const char* name) {
-  internal::TensorBody& body = internal::body(x);
-  body.storage->written_by(name);
-  if (body.history == nullptr || body.history->is_leaf()) body.version = body.storage->version();
-}
+void was_written(const Tensor& x, const char* name);
+
+/// Memory to write results for x to, with x's values.
+class Written {
+ public:
+  /// GradientError where x may not be written to; `name` is the function that writes.
+  Written(const Tensor& x, const char* name);
+  const Tensor& memory() const { return memory_; }
+  /// Once it is written: x has the values.
+  void finish();
+
+ private:
+  Tensor x_, memory_;
+  const char* name_;
+};
+
+struct Work::State {
+  std::shared_ptr<Communicator> group;
+  std::shared_ptr<Progressive> work;
+  std::shared_ptr<Written> written;  // null where the result is a tensor of its own
+};
 
 }  // namespace weft::distributed

@@ -89,7 +89,8 @@ static int train(int argc, char** argv) {
       loss.backward();
       optimizer.step();
       schedule.step();
-      progress.batch(loss, logits, labels);
+      progress.batch(examples::mean_over(group, loss), examples::gathered(group, logits),
+                     examples::gathered(group, labels));
       stopped = examples::interrupted(group);
       if (stopped) break;
     }

@@ -20,7 +20,7 @@ static std::string write(examples::Gpt& model, std::string text, int64_t length,
   NoGrad guard;
   model.eval();
   const int64_t context = model.options().context;
-  for (int64_t i = 0; i < length && !examples::interrupted(); ++i) {
+  for (int64_t i = 0; i < length; ++i) {  // to the end, also on Ctrl-C: all ranks draw as many random numbers
     const size_t from = text.size() > static_cast<size_t>(context) ? text.size() - static_cast<size_t>(context) : 0;
     std::vector<int64_t> seen;
     for (char c : text.substr(from)) seen.push_back(static_cast<unsigned char>(c));
@@ -101,14 +101,14 @@ static int train(int argc, char** argv) {
     Tensor loss;
     {
       const Autocast autocast(examples::compute_dtype(settings));
-      loss = parallel.with([&](examples::Gpt& gpt) { return gpt.loss(inputs, targets); });
+      loss = parallel.with(share, [&](examples::Gpt& gpt) { return gpt.loss(inputs, targets); });
     }
     optimizer.zero_grad();
     loss.backward();
     nn::clip_grad_norm(parameters, 1.0);
     optimizer.step();
     schedule.step();
-    progress.step(loss, schedule.lr());
+    progress.step(examples::mean_over(group, loss), schedule.lr());
     stopped = examples::interrupted(group);
     if (every == 0 || progress.steps_done() % every != 0) continue;
     progress.show(write(model, "\n", 200, settings.temperature));

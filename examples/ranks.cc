@@ -17,6 +17,16 @@ distributed::Group start_ranks(const Settings& settings, int argc, char** argv) 
   return group;
 }
 
+Tensor mean_over(const distributed::Group& group, const Tensor& value) {
+  Tensor mean = value.detach().clone();
+  group.all_reduce(mean, distributed::ReduceOp::mean);
+  return mean;
+}
+
+Tensor gathered(const distributed::Group& group, const Tensor& rows) {
+  return group.all_gather(rows.detach()).flatten(0, 1);
+}
+
 bool interrupted(const distributed::Group& group) {
   if (group.size() == 1) return interrupted();
   Tensor pressed = full({1}, int64_t{interrupted()}, i64);

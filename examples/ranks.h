@@ -10,7 +10,13 @@ namespace examples {
 /// The group; of its ranks only the first prints from here on. Error where the batch does not divide among the ranks.
 weft::distributed::Group start_ranks(const Settings& settings, int argc, char** argv);
 
-/// Whether Ctrl-C was pressed on some rank: all leave the loop after the same batch.
+/// Whether Ctrl-C was pressed (or SIGTERM came) on some rank: all leave the loop after the same batch.
 bool interrupted(const weft::distributed::Group& group);
+
+/// The mean over the ranks of a number of each: of losses of batches that are as large everywhere.
+weft::Tensor mean_over(const weft::distributed::Group& group, const weft::Tensor& value);
+
+/// (n, ...) of every rank, one after the other.
+weft::Tensor gathered(const weft::distributed::Group& group, const weft::Tensor& rows);
 
 }  // namespace examples

@@ -60,7 +60,7 @@ void read_arguments(CLI::App& app, int argc, char** argv, Settings& settings) {
   settings.out = user_path(settings.out);
   manual_seed(settings.seed);
   if (settings.threads > 0) set_num_threads(settings.threads);
-  std::signal(SIGINT, on_interrupt);
+  for (const int signal : {SIGINT, SIGTERM}) std::signal(signal, on_interrupt);
 }
 
 Settings parse(const char* what, int argc, char** argv, Settings settings) {

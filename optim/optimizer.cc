@@ -103,6 +103,7 @@ void Optimizer::drop_shared_states() {
   each_slot([&](Slot& slot) {
     if (is_mine(number++)) return;
     for (Tensor& state : slot.states) state = Tensor();
+    slot.master = Tensor();
   });
 }
 

@@ -67,8 +67,8 @@ void Bucket::settle(const std::shared_ptr<Communicator>& group, const std::share
     // A gradient has its leaf's memory order.
     const bool dense = parameter.layout().is_dense();
     const Tensor part = flat_.narrow(0, offsets_[i], parameter.numel());
-    homes_.push_back(dense ? as_strided(part, parameter.shape(), parameter.strides()) : part.view(parameter.shape()));
-    autograd::set_gradient_home(parameter, homes_.back());
+    views_.push_back(dense ? as_strided(part, parameter.shape(), parameter.strides()) : part.view(parameter.shape()));
+    autograd::set_gradient_home(parameter, views_.back());
   }
 }
 
@@ -83,8 +83,8 @@ void Bucket::gather_unused() {
     const Tensor gradient = parameters_[i].grad();
     used.push_back(gradient.defined() ? 1 : 0);
     if (!gradient.defined())
-      homes_[i].fill_(0);
-    else if (!gradient.is_same(homes_[i]))
+      views_[i].fill_(0);
+    else if (!gradient.is_same(views_[i]))
       throw GradientError(text("DataParallel: the gradient of `", parameters_[i].name(),
                                "` has a history (create_graph) or was cast; gradients that are reduced have none"));
   }
@@ -99,20 +99,22 @@ void Bucket::round_to_wire(std::byte* from, int64_t count) const {
 
 void Bucket::start(const Signature& what) {
   gather_unused();
+  what_ = what;
   started_ = true;
   done_ = reduced_ = false;
   ++number_;
-  if (window_ == nullptr) return start_messages(what);
+  if (window_ == nullptr) return start_messages();
   round_to_wire(data(group_.rank()), elements_);
+  header(group_.rank()).samples.store(what_.shape[0], std::memory_order_relaxed);
   header(group_.rank()).ready.store(number_, std::memory_order_release);
 }
 
-void Bucket::start_messages(const Signature& what) {
+void Bucket::start_messages() {
   NoGrad guard;
   sent_ = wire_ == Wire::exact ? flat_ : cast(flat_, bf16);
   Collective collective = all_reduce_of(group_.place(), ReduceOp::mean, sent_.dtype(),
                                         static_cast<std::byte*>(internal::raw(sent_)), elements_);
-  collective.signature = what;
+  collective.signature = what_;
   collective.signature.number = number_;
   messages_ = group_.start(std::move(collective), tag_);
 }
@@ -128,6 +130,7 @@ bool Bucket::progress() {
     if (!reduced_) {
       for (int rank = 0; rank < group_.size(); ++rank)
         if (header(rank).ready.load(std::memory_order_acquire) < number_) return false;
+      check_samples();
       reduce_slice();
       reduced_ = true;
       header(group_.rank()).done.store(number_, std::memory_order_release);
@@ -136,8 +139,16 @@ bool Bucket::progress() {
       if (header(rank).done.load(std::memory_order_acquire) < number_) return false;
   }
   was_written(flat_, "all_reduce");
-  for (const Tensor& home : homes_) internal::body(home).version = internal::body(flat_).version;
+  for (const Tensor& view : views_) internal::body(view).version = internal::body(flat_).version;
   return done_ = true;
+}
+
+void Bucket::check_samples() const {
+  for (int rank = 0; rank < group_.size(); ++rank) {
+    Signature other = what_;
+    other.shape[0] = header(rank).samples.load(std::memory_order_relaxed);
+    if (!(other == what_)) group_.fail(what_, text("rank ", rank, " is in ", other.to_string()));
+  }
 }
 
 void Bucket::reduce_slice() {
@@ -162,14 +173,14 @@ std::vector<int> Bucket::missing() const {
     for (int rank = 0; rank < group_.size(); ++rank)
       if ((reduced_ ? header(rank).done : header(rank).ready).load(std::memory_order_acquire) < number_)
         out.push_back(rank);
-  return window_ != nullptr || messages_ == nullptr ? out : group_.missing_of(*messages_);
+  return window_ != nullptr || messages_ == nullptr ? out : messages_->missing();
 }
 
 void Bucket::adopt() {
   NoGrad guard;
   const std::vector<float> used = flat_.narrow(0, flags_, static_cast<int64_t>(parameters_.size())).to_vector<float>();
   for (size_t i = 0; i < parameters_.size(); ++i)
-    if (used[i] > 0 && !parameters_[i].grad().defined()) parameters_[i].set_grad(homes_[i]);
+    if (used[i] > 0 && !parameters_[i].grad().defined()) parameters_[i].set_grad(views_[i]);
 }
 
 }  // namespace weft::distributed

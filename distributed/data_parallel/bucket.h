@@ -25,6 +25,7 @@ class Bucket final : public Progressive {
   /// In front of the bucket in shared memory: the last reduction that this rank is ready for, and has done its part of.
   struct Header {
     alignas(64) std::atomic<uint64_t> ready;
+    std::atomic<int64_t> samples;  // that this rank has seen by then
     alignas(64) std::atomic<uint64_t> done;
   };
 
@@ -46,7 +47,8 @@ class Bucket final : public Progressive {
   void start(const Signature& what);
   bool progress() override;
   /// The ranks that it waits for.
-  std::vector<int> missing() const;
+  std::vector<int> missing() const override;
+  const Signature& signature() const override { return what_; }
   /// After the reduction: gradients that only other ranks had are there now.
   void adopt();
 
@@ -55,15 +57,17 @@ class Bucket final : public Progressive {
   std::byte* data(int rank) const;
   void gather_unused();
   void round_to_wire(std::byte* from, int64_t count) const;
+  void check_samples() const;
   void reduce_slice();
-  void start_messages(const Signature& what);
+  void start_messages();
 
   Communicator& group_;
-  std::vector<Tensor> parameters_, homes_;
+  std::vector<Tensor> parameters_, views_;
   std::vector<int64_t> offsets_;  // of the gradients, in elements
   int64_t elements_ = 0, flags_ = 0, width_;
   DType dtype_;
   Wire wire_;
+  Signature what_;
   int tag_;
   std::shared_ptr<Window> window_;
   int64_t window_offset_ = 0;

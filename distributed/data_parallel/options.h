@@ -1,4 +1,4 @@
-// What DataParallel can be told.
+// Options of DataParallel.
 #pragma once
 
 #include <cstdint>

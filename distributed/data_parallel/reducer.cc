@@ -6,6 +6,7 @@
 #include "autograd/gradient_home.h"
 #include "data/sampler.h"
 #include "distributed/data_parallel/same.h"
+#include "tensor/core/shape.h"
 
 namespace weft::distributed {
 
@@ -14,7 +15,7 @@ Reducer::Reducer(const nn::Module& model, Group group, const DataParallelOptions
     throw Error(text("DataParallel: buckets of ", std::min(options.bucket_bytes, options.first_bucket_bytes),
                      " bytes; 1 or more are possible"));
   if (group_.size() == 1) return;
-  check_same(model);
+  check_same(model, options);
   copy_from_first(model);
   fill_buckets(model, options);
   settle();
@@ -26,7 +27,7 @@ Reducer::~Reducer() {
   for (const auto& bucket : buckets_) bucket->unsettle();
 }
 
-void Reducer::check_same(const nn::Module& model) {
+void Reducer::check_same(const nn::Module& model, const DataParallelOptions& options) {
   std::string lines;
   for (const nn::NamedTensor& p : model.named_parameters())
     lines += text("parameter ", p.name, " ", p.tensor.shape(), " ", p.tensor.dtype(),
@@ -34,6 +35,10 @@ void Reducer::check_same(const nn::Module& model) {
   for (const nn::NamedTensor& b : model.buffers())
     lines += text("buffer ", b.name, " ", b.tensor.shape(), " ", b.tensor.dtype(), "\n");
   require_same(group_, lines, "DataParallel: the models differ");
+  require_same(group_,
+               text("buckets of ", options.bucket_bytes, " bytes, the first of ", options.first_bucket_bytes, ", ",
+                    options.wire == Wire::exact ? "exact" : "bf16", " on the wire\n"),
+               "DataParallel: the options differ");
   const RandomState random = random_state();
   require_same(group_, text("seed ", random.seed, ", ", random.offset, " numbers drawn\n"),
                "DataParallel: the random generators differ (every rank calls manual_seed() with the same seed)");
@@ -104,13 +109,13 @@ struct Reducer::Watch {
 };
 
 Signature Reducer::signature() const {
-  Signature out = Signature::of(Call::gradients, {}, DType::f32);
+  Signature out = Signature::of(Call::gradients, {samples_}, DType::f32);
   out.number = backwards_;
   return out;
 }
 
 void Reducer::begin() {
-  if (running_ || !synchronised_ || buckets_.empty()) return;
+  if (running_ || !synchronised_ || buckets_.empty() || !autograd::collects_into_leaves()) return;
   running_ = true;
   for (const auto& bucket : buckets_) bucket->expect();
   autograd::after_backward([this, watch = std::make_shared<Watch>(*this)] { finish(); });
@@ -134,10 +139,7 @@ void Reducer::finish() {
     bucket->start(signature());
     group.add(bucket);
   }
-  for (const auto& bucket : buckets_)
-    group.wait(
-        signature(), [&] { return bucket->progress(); }, [&] { return bucket->missing(); });
-  group.progress();  // forgets what is done
+  for (const auto& bucket : buckets_) group.finish(*bucket);
   for (const auto& bucket : buckets_) bucket->adopt();
   ++backwards_;
   running_ = false;
@@ -145,16 +147,26 @@ void Reducer::finish() {
 
 // ---- random numbers ----
 
-MicroBatchScope::MicroBatchScope(int64_t rank, int64_t size) {
-  RandomKey own;
-  for (int64_t i = 0; i < size; ++i) {
-    const RandomKey key = next_random_key(1);
-    if (i == rank) own = key;
-  }
-  after_ = random_state();
-  set_random_state(data::split_key(own, 0));
+namespace {
+
+/// The next samples * size keys, a block each; that of the rank's first sample.
+RandomKey first_key(int64_t rank, int64_t size, int64_t samples) {
+  samples = std::max<int64_t>(samples, 1);  // a batch of none has a key too
+  RandomKey key = next_random_key(checked_multiply(2 * size, samples));
+  key.offset += static_cast<uint64_t>(rank * samples);
+  return key;
 }
 
-MicroBatchScope::~MicroBatchScope() { set_random_state(after_); }
+}  // namespace
+
+SampleScope::SampleScope(int64_t rank, int64_t size, int64_t samples)
+    : SampleScope(first_key(rank, size, samples), samples) {}
+
+SampleScope::SampleScope(RandomKey first, int64_t samples)
+    : dropout_(first.seed, first.offset, samples), after_(random_state()) {
+  set_random_state(data::split_key(first, 0));
+}
+
+SampleScope::~SampleScope() { set_random_state(after_); }
 
 }  // namespace weft::distributed

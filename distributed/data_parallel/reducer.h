@@ -12,7 +12,7 @@
 #include "distributed/data_parallel/bucket.h"
 #include "distributed/group.h"
 #include "nn/module/module.h"
-#include "tensor/core/random.h"
+#include "tensor/functions/dropout.h"
 
 namespace weft::distributed {
 
@@ -30,11 +30,13 @@ class Reducer {
   void set_synchronised(bool on) { synchronised_ = on; }
   /// Says that a backward runs which reduces; called by hooks.
   void begin();
+  /// The model was called with so many samples.
+  void count_samples(int64_t samples) { samples_ += samples; }
   size_t bucket_count() const { return buckets_.size(); }
 
  private:
   struct Watch;
-  void check_same(const nn::Module& model);
+  void check_same(const nn::Module& model, const DataParallelOptions& options);
   void copy_from_first(const nn::Module& model);
   void fill_buckets(const nn::Module& model, const DataParallelOptions& options);
   void watch_parameters();
@@ -49,18 +51,24 @@ class Reducer {
   std::vector<HookHandle> hooks_;
   bool synchronised_ = true, running_ = false;
   uint64_t backwards_ = 0;
+  int64_t samples_ = 0;
 };
 
-/// While alive, random numbers that this thread draws are those of one micro-batch: rank r of R takes the r-th of R
-/// keys, so that R ranks draw what one process draws that runs R micro-batches one after the other.
-class MicroBatchScope {
+/// While alive, random numbers that this thread draws are those of rank `rank` of `size`, which have `samples` samples
+/// each. Dropout's belong to the sample: what `size` ranks draw together is what one process draws for all samples at
+/// once, or batch by batch. Others belong to the rank's batch: what one process draws that runs the batches one after
+/// the other.
+class SampleScope {
  public:
-  MicroBatchScope(int64_t rank, int64_t size);
-  ~MicroBatchScope();
-  MicroBatchScope(const MicroBatchScope&) = delete;
-  MicroBatchScope& operator=(const MicroBatchScope&) = delete;
+  SampleScope(int64_t rank, int64_t size, int64_t samples);
+  ~SampleScope();
+  SampleScope(const SampleScope&) = delete;
+  SampleScope& operator=(const SampleScope&) = delete;
 
  private:
+  /// `first` names this rank's first sample.
+  SampleScope(RandomKey first, int64_t samples);
+  internal::SampleScope dropout_;
   RandomState after_;
 };
 

@@ -86,6 +86,7 @@ MpiLibrary load() {
   find(library, "MPI_Comm_split_type", mpi.comm_split_type);
   find(library, "MPI_Comm_set_errhandler", mpi.comm_set_errhandler);
   find(library, "MPI_Barrier", mpi.barrier);
+  find(library, "MPI_Bcast", mpi.bcast);
   find(library, "MPI_Win_allocate_shared", mpi.win_allocate_shared);
   find(library, "MPI_Win_shared_query", mpi.win_shared_query);
   find(library, "MPI_Win_free", mpi.win_free);

@@ -29,6 +29,7 @@ struct MpiLibrary {
   int (*comm_split_type)(MpiHandle, int type, int key, MpiHandle info, MpiHandle*);
   int (*comm_set_errhandler)(MpiHandle, MpiHandle);
   int (*barrier)(MpiHandle);
+  int (*bcast)(void*, int count, MpiHandle type, int root, MpiHandle);
   int (*win_allocate_shared)(intptr_t bytes, int unit, MpiHandle info, MpiHandle, void* base, MpiHandle* window);
   int (*win_shared_query)(MpiHandle window, int rank, intptr_t* bytes, int* unit, void* base);
   int (*win_free)(MpiHandle*);

@@ -1,53 +1,26 @@
 #include "distributed/mpi/message_work.h"
 
-#include <algorithm>
-
-#include "distributed/error.h"
-
 namespace weft::distributed {
-namespace {
-constexpr int64_t kMessage = 1 << 30;  // MPI counts in int
-}
 
 MessageWork::MessageWork(Communicator& group, Collective collective, int tag)
-    : group_(group), collective_(std::move(collective)), tag_(tag), stages_(collective_.stages(0, collective_.items)) {
+    : group_(group),
+      collective_(std::move(collective)),
+      stages_(collective_.stages(0, collective_.items)),
+      headers_(group, group.comm(), tag),
+      messages_(group, group.comm(), tag) {
   buffers_->signatures.resize(static_cast<size_t>(group.size()));
   buffers_->signatures[static_cast<size_t>(group.rank())] = collective_.signature;
   for (int rank = 0; rank < group.size(); ++rank) {
     if (rank == group.rank()) continue;
-    send(&buffers_->signatures[static_cast<size_t>(group.rank())], sizeof(Signature), rank);
-    receive(&buffers_->signatures[static_cast<size_t>(rank)], sizeof(Signature), rank);
+    headers_.send(&buffers_->signatures[static_cast<size_t>(group.rank())], sizeof(Signature), rank);
+    headers_.receive(&buffers_->signatures[static_cast<size_t>(rank)], sizeof(Signature), rank);
   }
-  headers_ = std::move(messages_);
-  messages_.clear();
   start_stage();
 }
 
 MessageWork::~MessageWork() {
   // MPI still reads and writes these where the work was given up: after an error, when the job ends.
   if (!done_) (void)buffers_.release();
-}
-
-void MessageWork::send(const void* data, int64_t bytes, int to) {
-  const MpiLibrary& mpi = group_.mpi();
-  for (int64_t at = 0; at < bytes; at += kMessage) {
-    messages_.push_back({.request = mpi.request_null, .rank = to, .receives = false});
-    check_mpi(mpi,
-              mpi.isend(static_cast<const std::byte*>(data) + at, static_cast<int>(std::min(kMessage, bytes - at)),
-                        mpi.byte, to, tag_, group_.comm(), &messages_.back().request),
-              "MPI_Isend");
-  }
-}
-
-void MessageWork::receive(void* data, int64_t bytes, int from) {
-  const MpiLibrary& mpi = group_.mpi();
-  for (int64_t at = 0; at < bytes; at += kMessage) {
-    messages_.push_back({.request = mpi.request_null, .rank = from, .receives = true});
-    check_mpi(mpi,
-              mpi.irecv(static_cast<std::byte*>(data) + at, static_cast<int>(std::min(kMessage, bytes - at)), mpi.byte,
-                        from, tag_, group_.comm(), &messages_.back().request),
-              "MPI_Irecv");
-  }
 }
 
 void MessageWork::start_stage() {
@@ -60,21 +33,11 @@ void MessageWork::start_stage() {
   for (int rank = 0; rank < group_.size(); ++rank) {
     if (rank == own) continue;
     const Range out = stage.range(rank, own), in = stage.range(own, rank);
-    send(b.sent.data() + out.begin, out.size(), rank);
+    messages_.send(b.sent.data() + out.begin, out.size(), rank);
     auto& buffer = b.received[static_cast<size_t>(rank)];
     buffer.resize(static_cast<size_t>(in.size()));
-    receive(buffer.data(), in.size(), rank);
+    messages_.receive(buffer.data(), in.size(), rank);
   }
-}
-
-bool MessageWork::test(std::vector<Message>& messages) {
-  const MpiLibrary& mpi = group_.mpi();
-  std::erase_if(messages, [&](Message& message) {
-    int arrived = 0;
-    check_mpi(mpi, mpi.test(&message.request, &arrived, mpi.status_ignore), "MPI_Test");
-    return arrived != 0;
-  });
-  return messages.empty();
 }
 
 void MessageWork::check_signatures() {
@@ -98,11 +61,12 @@ void MessageWork::consume() {
 bool MessageWork::progress() {
   while (!done_) {
     if (!compared_) {
-      if (!test(headers_)) return false;
+      if (!headers_.test()) return false;
       check_signatures();
     }
-    if (!test(messages_)) return false;
+    if (!messages_.test()) return false;
     consume();
+    group_.note_move();
     done_ = ++stage_ == stages_.size();
     if (!done_) start_stage();
   }
@@ -111,12 +75,8 @@ bool MessageWork::progress() {
 
 std::vector<int> MessageWork::missing() const {
   std::vector<int> out;
-  for (const auto* messages : {&headers_, &messages_})
-    for (const Message& message : *messages)
-      if (message.receives && std::find(out.begin(), out.end(), message.rank) == out.end()) out.push_back(message.rank);
-  if (out.empty())
-    for (const Message& message : messages_)
-      if (std::find(out.begin(), out.end(), message.rank) == out.end()) out.push_back(message.rank);
+  headers_.add_missing(out);
+  messages_.add_missing(out);
   return out;
 }
 

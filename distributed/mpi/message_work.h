@@ -3,10 +3,10 @@
 #pragma once
 
 #include <memory>
-#include <string>
 #include <vector>
 
 #include "distributed/communicator.h"
+#include "distributed/mpi/messages.h"
 
 namespace weft::distributed {
 
@@ -16,17 +16,10 @@ class MessageWork final : public Progressive {
   MessageWork(Communicator& group, Collective collective, int tag);
   ~MessageWork() override;
   bool progress() override;
-  bool done() const { return done_; }
-  /// The ranks whose messages have not come.
-  std::vector<int> missing() const;
-  const Signature& signature() const { return collective_.signature; }
+  std::vector<int> missing() const override;
+  const Signature& signature() const override { return collective_.signature; }
 
  private:
-  struct Message {
-    MpiHandle request;
-    int rank;
-    bool receives;
-  };
   /// Memory that MPI reads and writes.
   struct Buffers {
     std::vector<Signature> signatures;
@@ -34,19 +27,15 @@ class MessageWork final : public Progressive {
     std::vector<std::vector<std::byte>> received;
   };
   void start_stage();
-  void send(const void* data, int64_t bytes, int to);
-  void receive(void* data, int64_t bytes, int from);
-  bool test(std::vector<Message>& messages);
   void check_signatures();
   void consume();
 
   Communicator& group_;
   Collective collective_;
-  int tag_;
   std::vector<Stage> stages_;
   size_t stage_ = 0;
   bool done_ = false, compared_ = false;
-  std::vector<Message> headers_, messages_;
+  Messages headers_, messages_;
   std::unique_ptr<Buffers> buffers_ = std::make_unique<Buffers>();
 };
 

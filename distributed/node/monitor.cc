@@ -22,8 +22,14 @@ constexpr int kBeat = 500;          // milliseconds
 
 volatile std::sig_atomic_t terminated = 0;
 volatile std::sig_atomic_t terminated_descriptor = -1;
+pid_t terminated_process = 0;
 
-extern "C" void on_terminate(int) {
+extern "C" void on_terminate(int signal) {
+  if (getpid() != terminated_process) {  // a forked child has no monitor: it ends as it would have without
+    std::signal(signal, SIG_DFL);
+    raise(signal);
+    return;
+  }
   terminated = 1;
   const uint64_t one = 1;
   [[maybe_unused]] const auto written = write(terminated_descriptor, &one, sizeof one);
@@ -47,6 +53,7 @@ Monitor::Monitor(Node& node) : node_(node), wake_(eventfd(0, EFD_CLOEXEC | EFD_N
   struct sigaction current {};
   if (sigaction(SIGTERM, nullptr, &current) == 0 && current.sa_handler == SIG_DFL) {
     terminated_descriptor = wake_;
+    terminated_process = getpid();
     struct sigaction ours {};
     ours.sa_handler = on_terminate;
     sigaction(SIGTERM, &ours, nullptr);
@@ -96,12 +103,16 @@ void Monitor::watch(Peer& peer, bool gone, double now) {
   if (gone) {
     close(peer.descriptor);
     peer.descriptor = -1;
-    if (state == State::running || state == State::starting)
-      node_.own().fail(text(who, " died; before, it ", slot.activity()));
+    if (state != State::failed && state != State::ended) found(text(who, " died; before, it ", slot.activity()));
   }
   const uint64_t beats = slot.beats.load(std::memory_order_relaxed);
   if (beats != peer.beats || state != State::running) peer.beats = beats, peer.beaten = now;
-  if (now - peer.beaten > kStopped) node_.own().fail(text(who, " is stopped or frozen; before, it ", slot.activity()));
+  if (now - peer.beaten > kStopped) found(text(who, " is stopped or frozen; before, it ", slot.activity()));
+}
+
+void Monitor::found(const std::string& reason) {
+  node_.own().fail(reason);
+  say(reason);
 }
 
 void Monitor::end_late(double now) {
@@ -113,6 +124,7 @@ void Monitor::end_late(double now) {
   if (terminated != 0 && terminated_at_ == 0) terminated_at_ = now;
   if (!reason.empty()) {
     if (failed_at_ == 0) failed_at_ = now;
+    if (terminated_at_ > 0) say(reason);
     if (now - failed_at_ > kGrace || (terminated_at_ > 0 && now - terminated_at_ > kTermGrace)) end(reason);
   } else if (terminated_at_ > 0 && now - terminated_at_ > kTermGrace) {
     std::signal(SIGTERM, SIG_DFL);  // no rank failed: the user's wish
@@ -120,8 +132,15 @@ void Monitor::end_late(double now) {
   }
 }
 
+void Monitor::say(const std::string& reason) {
+  if (said_) return;
+  said_ = true;
+  const std::string line = text("error: rank ", node_.own().rank, ": ", reason, "\n");
+  [[maybe_unused]] const auto written = write(STDERR_FILENO, line.data(), line.size());
+}
+
 void Monitor::end(const std::string& reason) {
-  std::fprintf(stderr, "error: rank %d: %s\n", node_.own().rank, reason.c_str());
+  say(reason);
   std::fflush(nullptr);
   _exit(EXIT_FAILURE);
 }

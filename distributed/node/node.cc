@@ -3,7 +3,10 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <cstring>
 #include <new>
+
+#include "distributed/error.h"
 
 namespace weft::distributed {
 
@@ -11,7 +14,14 @@ Node::Node(const MpiLibrary& mpi, MpiHandle comm, int rank) : mpi_(mpi), comm_(c
   check_mpi(mpi, mpi.comm_set_errhandler(comm, mpi.errors_return), "MPI_Comm_set_errhandler");
   check_mpi(mpi, mpi.comm_rank(comm, &local_rank_), "MPI_Comm_rank");
   check_mpi(mpi, mpi.comm_size(comm, &size_), "MPI_Comm_size");
-  control_ = std::make_unique<Window>(mpi, comm, size_, static_cast<size_t>(kSlotBytes + 2 * kStaging));
+  const auto bytes = static_cast<size_t>(kSlotBytes + 2 * kStaging);
+  // The first rank's finding is all ranks': in MPI's call, those that found room would wait for those that did not.
+  char room = has_shared_memory(bytes, size_) ? 1 : 0;
+  check_mpi(mpi, mpi.bcast(&room, 1, mpi.byte, 0, comm), "MPI_Bcast");
+  if (room == 0)
+    throw DistributedError(text("init: /dev/shm has no room for ", size_, " times ", bytes,
+                                " bytes, through which the ranks of a machine exchange data; mount it larger"));
+  control_ = std::make_unique<Window>(mpi, comm, size_, bytes);
   Slot* slot = new (control_->of(local_rank_)) Slot();
   slot->rank = rank;
   slot->process = getpid();
@@ -22,9 +32,20 @@ Node::Node(const MpiLibrary& mpi, MpiHandle comm, int rank) : mpi_(mpi), comm_(c
 }
 
 std::shared_ptr<Window> Node::allocate(size_t bytes) {
-  if (!has_shared_memory(bytes * static_cast<size_t>(size_))) return nullptr;
   windows_.push_back(std::make_shared<Window>(mpi_, comm_, size_, bytes));
   return windows_.back();
+}
+
+std::vector<int32_t> Node::unused_windows(size_t bytes) const {
+  std::vector<int32_t> out;
+  for (const auto& window : windows_) out.push_back(window.use_count() == 1 && window->fits(bytes) ? 1 : 0);
+  return out;
+}
+
+std::shared_ptr<Window> Node::use_again(size_t index) {
+  const std::shared_ptr<Window>& window = windows_[index];
+  std::memset(window->of(local_rank_), 0, window->bytes());
+  return window;
 }
 
 void Node::free_windows() {

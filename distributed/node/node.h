@@ -23,8 +23,12 @@ class Node {
   std::byte* staging(int local, uint64_t number) const {
     return control_->of(local) + kSlotBytes + static_cast<int64_t>(number % 2) * kStaging;
   }
-  /// A window of `bytes` a rank; every rank calls it. Null where there is no room on the machine.
+  /// A new window of `bytes` a rank; every rank calls it, where all have found room for it.
   std::shared_ptr<Window> allocate(size_t bytes);
+  /// Of each window so far, 1 where it is of this size and this rank no longer uses it.
+  std::vector<int32_t> unused_windows(size_t bytes) const;
+  /// A window that no rank uses, with this rank's part zeroed.
+  std::shared_ptr<Window> use_again(size_t index);
   /// Every rank calls it, at the end.
   void free_windows();
 

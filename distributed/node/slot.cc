@@ -22,14 +22,19 @@ void Slot::describe(const Signature& what) {
   described.fetch_add(1, std::memory_order_acq_rel);
 }
 
+std::optional<Signature> Slot::call() const {
+  const uint64_t before = described.load(std::memory_order_acquire);
+  const Signature what = doing;
+  std::atomic_thread_fence(std::memory_order_acquire);  // `doing` is read before the second look
+  if (before % 2 != 0 || before != described.load(std::memory_order_relaxed)) return std::nullopt;
+  return what;
+}
+
 std::string Slot::activity() const {
   if (waiting.load(std::memory_order_acquire) == 0) return "computes";
   // A few tries: a text that is being written would be of two calls.
-  for (int i = 0; i < 100; ++i) {
-    const uint64_t before = described.load(std::memory_order_acquire);
-    const Signature what = doing;
-    if (before % 2 == 0 && before == described.load(std::memory_order_acquire)) return "waits in " + what.to_string();
-  }
+  for (int i = 0; i < 100; ++i)
+    if (const auto what = call()) return "waits in " + what->to_string();
   return "waits";
 }
 

@@ -3,6 +3,7 @@
 
 #include <atomic>
 #include <cstdint>
+#include <optional>
 #include <string>
 
 #include "distributed/signature.h"
@@ -20,7 +21,7 @@ struct Slot {
   // Rarely written.
   alignas(64) std::atomic<State> state;
   std::atomic<uint32_t> waiting;    // whether it waits for others
-  std::atomic<uint64_t> waits;      // how many waits it has come out of
+  std::atomic<uint64_t> moves;      // how many waits, stages and messages it has come to the end of
   std::atomic<uint64_t> beats;      // of its monitor's thread
   std::atomic<uint64_t> described;  // odd while `doing` is being written
   Signature doing;                  // what it waits in, or last waited in
@@ -34,6 +35,8 @@ struct Slot {
   bool has_failed() const { return state.load(std::memory_order_acquire) == State::failed; }
   /// Says what this rank is about to wait in.
   void describe(const Signature& what);
+  /// What it waits in; nothing while that is being written.
+  std::optional<Signature> call() const;
   /// What it waits in or computes after: `waits in all_reduce(...)`, `computes`.
   std::string activity() const;
 };

@@ -5,12 +5,8 @@
 #include <cstring>
 
 namespace weft::distributed {
-namespace {
-constexpr size_t kPage = 4096;
-}
 
-Window::Window(const MpiLibrary& mpi, MpiHandle comm, int size, size_t bytes)
-    : mpi_(mpi), bytes_((bytes + kPage - 1) / kPage * kPage) {
+Window::Window(const MpiLibrary& mpi, MpiHandle comm, int size, size_t bytes) : mpi_(mpi), bytes_(rounded(bytes)) {
   void* own = nullptr;
   check_mpi(mpi,
             mpi.win_allocate_shared(static_cast<intptr_t>(bytes_ + kPage), 1, mpi.info_null, comm,
@@ -35,10 +31,11 @@ void Window::free() {
   window_ = 0;
 }
 
-bool has_shared_memory(size_t bytes) {
+bool has_shared_memory(size_t bytes, int ranks) {
   struct statvfs room {};
   if (statvfs("/dev/shm", &room) != 0) return true;  // MPI keeps it elsewhere
-  return static_cast<double>(room.f_bavail) * static_cast<double>(room.f_frsize) > 1.05 * static_cast<double>(bytes);
+  return static_cast<double>(room.f_bavail) * static_cast<double>(room.f_frsize) >
+         1.05 * ranks * static_cast<double>(bytes);
 }
 
 }  // namespace weft::distributed

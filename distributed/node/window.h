@@ -22,16 +22,21 @@ class Window {
 
   std::byte* of(int rank) const { return parts_[static_cast<size_t>(rank)]; }
   size_t bytes() const { return bytes_; }
+  /// Whether it is as large as one of `bytes` would be.
+  bool fits(size_t bytes) const { return bytes_ == rounded(bytes); }
 
  private:
+  static constexpr size_t kPage = 4096;
+  static size_t rounded(size_t bytes) { return (bytes + kPage - 1) / kPage * kPage; }
+
   const MpiLibrary& mpi_;
   MpiHandle window_ = 0;
   size_t bytes_;
   std::vector<std::byte*> parts_;
 };
 
-/// Whether this machine has room for `bytes` of shared memory: where it is a file system that is full, the first write
-/// to a page would be a signal instead of an error.
-bool has_shared_memory(size_t bytes);
+/// Whether this machine has room for `bytes` of shared memory a rank: where it is a file system that is full, the first
+/// write to a page would be a signal instead of an error.
+bool has_shared_memory(size_t bytes, int ranks);
 
 }  // namespace weft::distributed

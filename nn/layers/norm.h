@@ -41,12 +41,12 @@ class BatchNorm : public Module {
   void check_features(const Tensor& x) const;
   /// Updates the running statistics from those of a batch like x, in training.
   Tensor tracked(BatchNormResult result, const Tensor& x) const;
+  /// Updates them from the mean and 1 / sqrt(variance + eps) of `count` values a channel.
+  void track(const Tensor& mean, const Tensor& rstd, int64_t count) const;
   const BatchNormOptions& options() const { return options_; }
   double eps() const { return options_.eps; }
 
  private:
-  void track(const Tensor& mean, const Tensor& rstd, int64_t count) const;
-
   BatchNormOptions options_;
   Tensor weight_;
   Tensor bias_;

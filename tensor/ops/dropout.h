@@ -6,11 +6,18 @@
 namespace weft::op {
 
 /// out[i] = x[i] / (1 - p), or 0 with probability p (0 <= p <= 1; all 0 for p = 1). Which elements stay follows from
-/// the random key (seed, offset): its own gradient is the same op.
+/// the random key (seed, offset): its own gradient is the same op. Element i, in row-major order, has number
+/// skip + i of the stream that begins at block `offset`; `skip`, 0 to 3, is kept in two high bits of `offset`, below
+/// those that count vmaps (dispatch/batched.h), so that a key is all that has to be noted and repeated.
 struct Dropout {
   double p;
   uint64_t seed;
   uint64_t offset;
+  static constexpr int kSkipBit = 58;
+  /// The offset of number `position` of a stream.
+  static constexpr uint64_t offset_at(uint64_t position) {
+    return (position / 4) % (uint64_t{1} << kSkipBit) | (position % 4) << kSkipBit;
+  }
   static constexpr std::string_view name = "dropout";
   static constexpr Policy policy = {.accepts = kFloating};
   void attributes(auto visit) const { visit("p", p), visit("seed", seed), visit("offset", offset); }

@@ -1,5 +1,9 @@
-// Collectives on tensors: every dtype, memory orders, sizes around the staging areas, shapes of nothing, and errors
-// that every rank makes.
+// Collectives on tensors: every dtype and memory order, sizes around the staging areas, shapes of nothing, gradients, and
+// errors that every rank makes.
+#include <cmath>
+#include <functional>
+
+#include "distributed/signature.h"
 #include "tests/distributed/ranks.h"
 
 namespace weft::test {
@@ -14,39 +18,147 @@ Tensor values(int64_t rank, const Shape& shape, DType dtype = f32) {
   return ((arange(count) * 3 + rank * 5) % 11).reshape(shape).to(dtype);
 }
 
-TEST(Collectives, AllReduceOfEveryDtype) {
-  const auto& g = group();
-  for (const DType dtype : {f32, f64, bf16, f16, i64, i32, i16, i8, u8}) {
-    Tensor x = values(g.rank(), {7, 3}, dtype);
-    Tensor sum = values(0, {7, 3}, f64), largest = sum.clone();
-    for (int64_t rank = 1; rank < g.size(); ++rank) {
-      sum += values(rank, {7, 3}, f64);
-      largest = maximum(largest, values(rank, {7, 3}, f64));
-    }
-    Tensor y = x.clone();
-    g.all_reduce(x);
-    EXPECT_TRUE(equal(x.to(f64), sum)) << text(dtype);
-    g.all_reduce(y, ReduceOp::max);
-    EXPECT_TRUE(equal(y.to(f64), largest)) << text(dtype);
-    if (!is_floating(dtype)) {
-      EXPECT_THROW(g.all_reduce(x, ReduceOp::mean), DtypeError);
-      continue;
-    }
-    g.all_reduce(y, ReduceOp::mean);
-    EXPECT_TRUE(equal(y.to(f64), largest)) << text(dtype);
-  }
+// ---- the table: every collective, dtype, memory order, blocking and asynchronous ----
+
+/// Memory orders of the same values.
+struct Order {
+  const char* name;
+  std::function<Tensor(const Shape&, DType)> room;  // an axis of size 1 or more each
+};
+
+const std::vector<Order>& orders() {
+  static const std::vector<Order> all = {
+      {"row-major", [](const Shape& s, DType t) { return zeros(s, t); }},
+      {"transposed",
+       [](const Shape& s, DType t) {
+         return zeros({s[3], s[2], s[1], s[0]}, t).permute({3, 2, 1, 0});
+       }},
+      {"channels last",
+       [](const Shape& s, DType t) {
+         return zeros({s[0], s[2], s[3], s[1]}, t).permute({0, 3, 1, 2});
+       }},
+      {"with an offset",
+       [](const Shape& s, DType t) {
+         return zeros({s[0] + 3, s[1], s[2], s[3]}, t).narrow(0, 2, s[0]);
+       }},
+      {"backwards",
+       [](const Shape& s, DType t) {
+         return zeros(s, t).flip({0, 3});
+       }},
+      {"with gaps",
+       [](const Shape& s, DType t) {
+         return zeros({s[0], s[1], s[2], 2 * s[3]}, t).slice(3, 1, 2 * s[3], 2);
+       }},
+  };
+  return all;
 }
 
-TEST(Collectives, AllReduceInAnyMemoryOrder) {
+/// One collective: what it leaves on rank `rank` of what all ranks hold, in f64, and the call.
+struct Row {
+  const char* name;
+  std::function<bool(DType)> takes;
+  std::function<Tensor(const std::vector<Tensor>& all, int64_t rank)> expected;
+  std::function<Tensor(const distributed::Group&g, const Tensor&x)> blocking, asynchronous;
+};
+
+bool takes_all(DType) { return true; }
+bool takes_numbers(DType dtype) { return dtype != boolean; }
+
+Tensor reduced(const std::vector<Tensor>& all, ReduceOp op) {
+  Tensor out = all[0].clone();
+  for (size_t rank = 1; rank < all.size(); ++rank)
+    out = op == ReduceOp::max   ? maximum(out, all[rank])
+          : op == ReduceOp::min ? minimum(out, all[rank])
+                                : out + all[rank];
+  return op == ReduceOp::mean ? out / double(all.size()) : out;
+}
+
+Row reduction(const char* name, ReduceOp op, std::function<bool(DType)> takes) {
+  return {name, std::move(takes), [op](const auto& all, int64_t) { return reduced(all, op); },
+          [op](const auto& g, const Tensor& x) { return g.all_reduce(x, op), x; },
+          [op](const auto& g, const Tensor& x) { return g.all_reduce_async(x, op).wait(), x; }};
+}
+
+Row scattered(const char* name, ReduceOp op, std::function<bool(DType)> takes) {
+  return {name, std::move(takes),
+          [op](const auto& all, int64_t rank) { return reduced(all, op).chunk(int64_t(all.size()), 0)[size_t(rank)]; },
+          [op](const auto& g, const Tensor& x) { return g.reduce_scatter(x, op); },
+          [op](const auto& g, const Tensor& x) { return g.reduce_scatter_async(x, op).wait(); }};
+}
+
+std::vector<Row> rows() {
+  std::vector<Row> out = {
+      reduction("all_reduce sum", ReduceOp::sum, takes_numbers),
+      reduction("all_reduce mean", ReduceOp::mean, is_floating),
+      reduction("all_reduce max", ReduceOp::max, takes_all),
+      reduction("all_reduce min", ReduceOp::min, takes_all),
+      scattered("reduce_scatter sum", ReduceOp::sum, takes_numbers),
+      scattered("reduce_scatter mean", ReduceOp::mean, is_floating),
+      scattered("reduce_scatter max", ReduceOp::max, takes_all),
+      scattered("reduce_scatter min", ReduceOp::min, takes_all),
+      {"broadcast", takes_all, [](const auto& all, int64_t) { return all.back(); },
+       [](const auto& g, const Tensor& x) { return g.broadcast(x, g.size() - 1), x; },
+       [](const auto& g, const Tensor& x) { return g.broadcast_async(x, g.size() - 1).wait(), x; }},
+      {"all_gather", takes_all, [](const auto& all, int64_t) { return stack(all); },
+       [](const auto& g, const Tensor& x) { return g.all_gather(x); },
+       [](const auto& g, const Tensor& x) { return g.all_gather_async(x).wait(); }},
+      {"all_to_all", takes_all,
+       [](const auto& all, int64_t rank) {
+         std::vector<Tensor> parts;
+         for (const Tensor& x : all) parts.push_back(x.chunk(int64_t(all.size()), 0)[size_t(rank)]);
+         return cat(parts);
+       },
+       [](const auto& g, const Tensor& x) { return g.all_to_all(x); },
+       [](const auto& g, const Tensor& x) { return g.all_to_all_async(x).wait(); }},
+  };
+  if (group().size() == 1) return out;
+  // Around a ring, in which x is sent and then written to.
+  out.push_back({"send and recv", takes_all,
+                 [](const auto& all, int64_t rank) { return all[size_t(rank + int64_t(all.size()) - 1) % all.size()]; },
+                 [](const auto& g, const Tensor& x) {
+                   const int64_t next = (g.rank() + 1) % g.size(), before = (g.rank() + g.size() - 1) % g.size();
+                   if (g.rank() == 0) g.send(x, next, 7);
+                   const Tensor own = x.clone();
+                   g.recv(x, before, 7);
+                   if (g.rank() != 0) g.send(own, next, 7);
+                   return x;
+                 },
+                 [](const auto& g, const Tensor& x) {
+                   const int64_t next = (g.rank() + 1) % g.size(), before = (g.rank() + g.size() - 1) % g.size();
+                   const Tensor own = x.clone();
+                   auto sent = g.send_async(own, next), received = g.recv_async(x, before);
+                   return received.wait(), sent.wait(), x;
+                 }});
+  return out;
+}
+
+TEST(Collectives, EveryDtypeAndMemoryOrder) {
   const auto& g = group();
-  // Every second rank holds the transposed order.
-  Tensor memory = zeros({6, 4});
-  Tensor x = g.rank() % 2 == 0 ? zeros({4, 6}) : memory.t();
-  x.copy_(values(g.rank(), {4, 6}));
-  Tensor expected = zeros({4, 6});
-  for (int64_t rank = 0; rank < g.size(); ++rank) expected += values(rank, {4, 6});
-  g.all_reduce(x);
-  EXPECT_TRUE(equal(x, expected));
+  const Shape shape = {2 * g.size(), 3, 2, 5};
+  int64_t compared = 0;
+  for (const Row& row : rows())
+    for (const DType dtype : {f32, f64, bf16, f16, i64, i32, i16, i8, u8, boolean}) {
+      if (!row.takes(dtype)) {
+        EXPECT_THROW((void)row.blocking(g, zeros(shape, dtype)), DtypeError) << row.name << text(dtype);
+        EXPECT_THROW((void)row.asynchronous(g, zeros(shape, dtype)), DtypeError) << row.name << text(dtype);
+        continue;
+      }
+      std::vector<Tensor> all;
+      for (int64_t rank = 0; rank < g.size(); ++rank) all.push_back(values(rank, shape, dtype).to(f64));
+      const Tensor expected = row.expected(all, g.rank());
+      for (size_t order = 0; order < orders().size(); ++order)
+        for (const bool blocks : {true, false}) {
+          // Ranks differ in their orders.
+          const Order& own = orders()[(order + size_t(g.rank())) % orders().size()];
+          const Tensor x = Tensor(own.room(shape, dtype)).copy_(values(g.rank(), shape, dtype));
+          const Tensor y = (blocks ? row.blocking : row.asynchronous)(g, x);
+          EXPECT_EQ(y.dtype(), dtype);
+          EXPECT_TRUE(equal(y.to(f64), expected))
+              << row.name << " of " << text(dtype) << ' ' << own.name << (blocks ? "" : ", asynchronous");
+          ++compared;
+        }
+    }
+  EXPECT_GT(compared, 1000);
 }
 
 TEST(Collectives, AllReduceOfManySizes) {
@@ -129,16 +241,55 @@ TEST(Collectives, SeveralAtOnce) {
   }
 }
 
-TEST(Collectives, SendAndReceive) {
+TEST(Collectives, SeveralTransfersWithOneTag) {
   const auto& g = group();
   EXPECT_THROW(g.send(zeros({1}), g.rank()), IndexError);
   if (g.size() == 1) GTEST_SKIP() << "one rank has no other to send to";
   const int64_t next = (g.rank() + 1) % g.size(), before = (g.rank() + g.size() - 1) % g.size();
-  Tensor x = zeros({40000, 2}).t();
-  if (g.rank() % 2 == 0) g.send(values(g.rank(), {2, 40000}), next, 7);
-  g.recv(x, before, 7);
-  if (g.rank() % 2 == 1) g.send(values(g.rank(), {2, 40000}), next, 7);
-  EXPECT_TRUE(equal(x, values(before, {2, 40000})));
+  EXPECT_THROW(g.send(zeros({1}), next, 40000), IndexError);
+  std::vector<distributed::Work> works;
+  std::vector<Tensor> received;
+  for (int64_t i = 0; i < 4; ++i) {
+    received.push_back(zeros({100000, i}));
+    works.push_back(g.send_async(values(g.rank(), {100000, i}) + double(i), next, 7));
+    works.push_back(g.recv_async(received.back(), before, 7));
+  }
+  g.barrier_async().wait();
+  while (!works.empty()) works.back().wait(), works.pop_back();
+  for (int64_t i = 0; i < 4; ++i) EXPECT_TRUE(equal(received[size_t(i)], values(before, {100000, i}) + double(i))) << i;
+}
+
+TEST(Collectives, WorkThatIsDroppedGoesOn) {
+  const auto& g = group();
+  constexpr int64_t kCount = 1 << 18;
+  for (int round = 0; round < 3; ++round) {
+    (void)g.all_reduce_async(full({kCount}, 3.0));
+    (void)g.all_gather_async(full({kCount}, 3.0));
+    (void)g.broadcast_async(full({kCount}, 3.0), 0);
+    // Memory that a result of the above would be written to, were it given back.
+    std::vector<Tensor> mine;
+    for (int64_t i = 0; i < 8; ++i) mine.push_back(full({i == 0 ? g.size() * kCount : kCount}, 7.0));
+    for (int i = 0; i < 3; ++i) g.barrier_async().wait(), g.barrier();
+    for (const Tensor& x : mine) EXPECT_TRUE(x.min().item<float>() == 7 && x.max().item<float>() == 7);
+  }
+}
+
+/// A signature of a small call.
+distributed::Signature call_of(distributed::Call call, int root = 0, uint64_t number = 0) {
+  auto out = distributed::Signature::of(call, {3}, f32, root);
+  out.number = number;
+  return out;
+}
+
+TEST(Collectives, WaitsThatCanGoOn) {
+  using distributed::Call, distributed::can_go_on;
+  EXPECT_TRUE(can_go_on({call_of(Call::barrier), call_of(Call::barrier)}));
+  EXPECT_FALSE(can_go_on({call_of(Call::barrier), call_of(Call::all_reduce)}));
+  EXPECT_FALSE(can_go_on({call_of(Call::all_reduce, 0, 1), call_of(Call::all_reduce, 0, 2)}));
+  EXPECT_TRUE(can_go_on({call_of(Call::send, 1, 5), call_of(Call::recv, 0, 5), call_of(Call::barrier)}));
+  EXPECT_FALSE(can_go_on({call_of(Call::send, 1, 5), call_of(Call::recv, 0, 6)})) << "other tags";
+  EXPECT_FALSE(can_go_on({call_of(Call::send, 1), call_of(Call::send, 0)}));
+  EXPECT_FALSE(can_go_on({call_of(Call::send, 2), call_of(Call::recv, 0), call_of(Call::recv, 1)}));
 }
 
 TEST(Collectives, WritesAreWrites) {
@@ -150,6 +301,53 @@ TEST(Collectives, WritesAreWrites) {
   Tensor data = y.detach();
   g.all_reduce(data);
   EXPECT_THROW(y.sum().backward(), GradientError);  // exp kept its result, which was written
+}
+
+// ---- gradients ----
+
+using Function = std::function<Tensor(const Tensor& x, const distributed::Group& g)>;
+
+/// The sum over ranks of (values * weights).sum().
+double total(const Tensor& values, const Tensor& weights) {
+  Tensor sum = (values * weights).sum().detach().clone();
+  group().all_reduce(sum);
+  return sum.item<double>();
+}
+
+/// Ranks move their x together, each in a direction of its own: what the sum of all ranks' losses changes by is what
+/// gradients say, and so is what the gradients change by.
+void expect_gradients(const char* name, const Function& f, const Shape& shape) {
+  const auto& g = group();
+  Generator generator(40 + static_cast<uint64_t>(g.rank()));
+  const Tensor x = randn(shape, generator).to(f64), v = randn(shape, generator).to(f64),
+               u = randn(shape, generator).to(f64);
+  const Tensor weights = randn(f(x, g).shape(), generator).to(f64);
+  const auto gradient = [&](const Tensor& leaf) {
+    return grad({(f(leaf, g).sin() * weights).sum()}, {leaf}, {.create_graph = true})[0];
+  };
+  const auto loss_at = [&](double h) { return total(f(x + v * h, g).sin(), weights); };
+  const auto gradient_at = [&](double h) { return total(gradient(parameter((x + v * h).clone())), u); };
+  constexpr double kStep = 1e-5;
+  const Tensor leaf = parameter(x.clone()), first = gradient(leaf);
+  const double slope = total(first, v), measured = (loss_at(kStep) - loss_at(-kStep)) / (2 * kStep);
+  EXPECT_NEAR(slope, measured, 1e-6 * (1 + std::abs(measured))) << name;
+  const Tensor second = grad({(first * u).sum()}, {leaf})[0];
+  const double bend = total(second, v), bent = (gradient_at(kStep) - gradient_at(-kStep)) / (2 * kStep);
+  EXPECT_NEAR(bend, bent, 1e-6 * (1 + std::abs(bent))) << name << ", second order";
+}
+
+TEST(Functions, GradientsOfFirstAndSecondOrder) {
+  const Shape rows = {2 * group().size(), 3};
+  expect_gradients("all_reduce", [](auto& x, auto& g) { return distributed::all_reduce(x, g); }, {4, 3});
+  expect_gradients("mean", [](auto& x, auto& g) { return distributed::all_reduce(x, g, ReduceOp::mean); }, {4, 3});
+  expect_gradients("broadcast", [](auto& x, auto& g) { return distributed::broadcast(x, g, g.size() - 1); }, {4, 3});
+  expect_gradients("all_gather", [](auto& x, auto& g) { return distributed::all_gather(x, g); }, {4, 3});
+  expect_gradients(
+      "reduce_scatter", [](auto& x, auto& g) { return distributed::reduce_scatter(x, g); }, rows);
+  expect_gradients(
+      "mean of rows", [](auto& x, auto& g) { return distributed::reduce_scatter(x, g, ReduceOp::mean); }, rows);
+  expect_gradients(
+      "all_to_all", [](auto& x, auto& g) { return distributed::all_to_all(x, g); }, rows);
 }
 
 }  // namespace

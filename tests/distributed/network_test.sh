@@ -12,6 +12,10 @@ if ! unshare --user --map-root-user --net true 2>/dev/null; then
   echo "skipped: this machine gives no network namespace"
   exit 0
 fi
+if ! command -v ip >/dev/null; then
+  echo "skipped: there is no ip to start the network's device with (apt-get install iproute2)"
+  exit 0
+fi
 export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 OMPI_MCA_rmaps_base_oversubscribe=1
 # By TCP over the loopback device, which Open MPI would leave out.
 export WEFT_DISTRIBUTED_SHARED_MEMORY=0 OMPI_MCA_btl=tcp,self OMPI_MCA_pml=ob1

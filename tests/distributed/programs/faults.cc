@@ -1,6 +1,8 @@
 // A training program in which rank 1 goes wrong in the way that the first argument names; fault_test.cc starts it. It
 // ends with 0 only where nothing went wrong.
 #include <signal.h>
+#include <sys/time.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <cstdio>
@@ -17,9 +19,44 @@ namespace {
 
 std::string way;
 bool is_way(const char* name) { return way == name; }
+/// Microseconds that fault_test chooses anew for each round, so that what happens does not always happen at one place.
+unsigned delay() {
+  const char* given = std::getenv("WEFT_FAULT_DELAY");
+  return given != nullptr ? static_cast<unsigned>(std::atoi(given)) : 0;
+}
 [[noreturn]] void die() {
   kill(getpid(), SIGKILL);
   for (;;) pause();
+}
+void die_later(unsigned microseconds) {
+  std::thread([=] { usleep(microseconds), die(); }).detach();
+}
+
+/// A child that leaves by exit(), and one that SIGTERM ends: neither is this rank's end.
+void fork_children() {
+  if (const pid_t child = fork(); child == 0)
+    std::exit(0);
+  else
+    waitpid(child, nullptr, 0);
+  const pid_t sleeper = fork();
+  if (sleeper == 0)
+    for (;;) pause();
+  kill(sleeper, SIGTERM);
+  int status = 0;
+  waitpid(sleeper, &status, 0);
+  if (!WIFSIGNALED(status)) throw Error("SIGTERM did not end the child");
+}
+
+/// All ranks wait in one call for longer than ranks may wait in different ones: rank 1's main thread is held up.
+void be_slow(const distributed::Group& group) {
+  if (group.rank() == 1) {
+    signal(SIGALRM, [](int) { usleep(3'200'000); });
+    const itimerval soon = {.it_interval = {}, .it_value = {.tv_sec = 0, .tv_usec = 300'000}};
+    setitimer(ITIMER_REAL, &soon, nullptr);
+  }
+  Tensor x = ones({1 << 20});
+  if (group.rank() == 0) usleep(800'000);
+  group.all_reduce_async(x).wait();
 }
 
 struct Net : nn::Module {
@@ -32,7 +69,7 @@ struct Net : nn::Module {
 
 /// What goes wrong on rank 1 before step 3 of 6.
 void go_wrong(const distributed::Group& group, Net& net) {
-  if (is_way("die_forward")) die();
+  if (is_way("die_forward")) usleep(delay()), die();
   if (is_way("exit")) std::exit(0);
   if (is_way("leave")) throw IoError("the data is gone");
   if (is_way("stop")) kill(getpid(), SIGSTOP);
@@ -41,11 +78,13 @@ void go_wrong(const distributed::Group& group, Net& net) {
   if (is_way("shape")) group.all_reduce(zeros({3, 2}));
   if (is_way("call")) group.broadcast(zeros({3}), 1);
   if (is_way("more_calls")) group.barrier();
-  if (is_way("die_backward")) net.first.weight().register_hook([](const Tensor&) { die(); });
+  if (is_way("die_backward")) net.first.weight().register_hook([](const Tensor&) { usleep(delay()), die(); });
+  if (is_way("die_bucket")) die_later(1000 + delay());
+  if (is_way("fork")) fork_children();
   if (is_way("throw_backward"))
     net.first.weight().register_hook([](const Tensor&) { throw Error("a hook that fails"); });
   if (is_way("die_collective")) {
-    std::thread([] { usleep(3000), die(); }).detach();
+    die_later(3000 + delay());
     Tensor x = zeros({1 << 20});
     for (;;) group.all_reduce(x);
   }
@@ -58,25 +97,37 @@ int train(int argc, char** argv) {
   const bool wrong = group.rank() == 1;
   manual_seed(wrong && is_way("seed") ? 6 : 5);
   Net net(wrong && is_way("model") ? 9 : 8);
-  distributed::DataParallel parallel(net, group);
-  optim::SGD optimizer(net.parameters(), {.lr = 0.1});
-  for (int step = 0; step < 6; ++step) {
+  distributed::DataParallelOptions options;
+  if (is_way("die_bucket")) options = {.bucket_bytes = 64, .first_bucket_bytes = 64};
+  if (wrong && is_way("options")) options.wire = distributed::Wire::bf16;
+  distributed::DataParallel parallel(net, group, options);
+  optim::Adam optimizer(net.parameters(), {.lr = 0.1});
+  const bool shards = is_way("die_shard_checkpoint");
+  if (shards) distributed::shard(optimizer, group);
+  if (is_way("slow")) be_slow(group);
+  const int steps = is_way("die_bucket") ? 1'000'000 : 6;
+  for (int step = 0; step < steps; ++step) {
     if (wrong && step == 3) go_wrong(group, net);
     if (!wrong && step == 3 && (is_way("shape") || is_way("call"))) group.all_reduce(zeros({3}));
     if (!wrong && step == 3 && is_way("die_collective")) {
       Tensor x = zeros({1 << 20});
       for (;;) group.all_reduce(x);
     }
-    const Tensor loss = parallel(ones({2, 16})).square().sum();
+    const Tensor loss = parallel(ones({wrong && step == 3 && is_way("samples") ? 3 : 2, 16})).square().sum();
     optimizer.zero_grad();
     loss.backward();
     optimizer.step();
-    if (!path.empty() && wrong) {  // this rank writes, and dies while it does
-      if (step == 3) std::thread([] { usleep(2000), die(); }).detach();
+    if (shards) {  // rank 0 writes what all have
+      if (wrong && step == 3) die_later(2000 + delay());
+      for (int i = 0; i < (step == 3 ? 1000000 : 1); ++i)
+        distributed::save_checkpoint(group, path, {.model = &net, .optimizer = &optimizer});
+    } else if (!path.empty() && wrong) {  // this rank writes, and dies while it does
+      if (step == 3) die_later(2000 + delay());
       for (int i = 0; i < (step == 3 ? 1000000 : 1); ++i)
         io::save_checkpoint(path, {.model = &net, .optimizer = &optimizer});
     }
   }
+  if (is_way("drop") && !wrong) (void)group.all_reduce_async(ones({3}));
   return EXIT_SUCCESS;
 }
 

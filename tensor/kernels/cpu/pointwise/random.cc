@@ -212,9 +212,10 @@ template <class Source, class Use> struct Draw {
     }
   }
 
-  void run(const Operand& out, const Operand& x) const {
+  /// The elements have numbers `skip`, skip + 1, ... of the source.
+  void run(const Operand& out, const Operand& x, int64_t skip = 0) const {
     const View index = View::contiguous(out.shape());
-    const Operand operands[] = {{&origin, &index, DType::u8}, out, x};
+    const Operand operands[] = {{&origin + skip, &index, DType::u8}, out, x};
     strided_loop(operands, 3, kMathGrain, &rows, this);
   }
 };
@@ -296,8 +297,8 @@ void op::Dropout::cpu(const Operand& x, const Operand& out) const {
   if (p >= 1) return fill(out, 0);
   visit_floating(out.dtype, [&]<class T>() {
     const Drop<T> drop{static_cast<uint64_t>(std::nearbyint(p * 0x1p32)), static_cast<Compute<T>>(1 / (1 - p))};
-    const Bits bits{{seed, offset}};
-    Draw<Bits, Drop<T>>{bits, drop}.run(out, x);
+    const Bits bits{{seed, offset & ~(uint64_t{3} << kSkipBit)}};
+    Draw<Bits, Drop<T>>{bits, drop}.run(out, x, static_cast<int64_t>(offset >> kSkipBit & 3));
   });
 }
 
