@@ -13,6 +13,7 @@
 namespace weft::nn {
 namespace {
 
+using detail::operand;
 using detail::operands;
 using detail::reduce;
 
@@ -84,7 +85,7 @@ Tensor gaussian_nll_loss(const Tensor& input, const Tensor& labels, const Tensor
   if (var.shape() != x.shape() && var.shape() != single && var.shape() != shorter)
     throw ShapeError(text("var must be ", x.shape(), ", ", single, " or ", shorter, ", not ", var.shape()));
   if (any(var < 0.0).item<bool>()) throw Error("var has a negative value");
-  Tensor v = var.shape() == x.shape() || var.shape() == single ? var : unsqueeze(var, -1);
+  Tensor v = operand(var.shape() == x.shape() || var.shape() == single ? var : unsqueeze(var, -1));
   v = v + (maximum(v, full_like(v, options.eps)) - v).detach();
   Tensor loss = (log(v) + square(x - target) / v) * 0.5;
   if (options.full) loss = loss + 0.5 * std::log(2 * std::numbers::pi);

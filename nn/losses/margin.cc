@@ -77,13 +77,14 @@ Tensor cosine_embedding_loss(const Tensor& first, const Tensor& second, const Te
   return reduce(by_sign(target, 1.0 - cosine, relu(cosine - options.margin)), options.reduction);
 }
 
-Tensor triplet_margin_loss(const Tensor& anchor, const Tensor& positive, const Tensor& negative,
+Tensor triplet_margin_loss(const Tensor& start, const Tensor& near, const Tensor& distant,
                            const TripletMarginOptions& options) {
-  Frame frame("triplet_margin_loss", anchor, positive, negative);
+  Frame frame("triplet_margin_loss", start, near, distant);
+  const Tensor anchor = operand(start), positive = operand(near), negative = operand(distant);
   if (!(options.margin > 0)) throw Error(text("margin must be positive, not ", options.margin));
   if (anchor.rank() == 0) throw ShapeError("vectors are needed");
   const auto distance = [&](const Tensor& a, const Tensor& b) {
-    return pairwise_distance(operand(a), operand(b), options.p, options.eps);
+    return pairwise_distance(a, b, options.p, options.eps);
   };
   Tensor far = distance(anchor, negative);
   if (options.swap) far = minimum(far, distance(positive, negative));

@@ -39,8 +39,8 @@ std::vector<LossRow> rows() {
       {"focal", [](T x, T t, T, Reduction r) { return focal_loss(x, t, {.reduction = r}); }},
       {"poisson nll", [](T x, T t, T, Reduction r) { return poisson_nll_loss(x, t, {.full = true, .reduction = r}); }},
       {"gaussian nll",
-       [](T x, T t, T, Reduction r) {
-         return gaussian_nll_loss(x, t, square(t) + 0.5, {.full = true, .reduction = r});
+       [](T x, T t, T sign, Reduction r) {
+         return gaussian_nll_loss(x, t, square(sign), {.full = true, .reduction = r});
        }},
       {"soft margin", [](T x, T, T sign, Reduction r) { return soft_margin_loss(x, sign, r); }},
       {"hinge embedding", [](T x, T, T sign, Reduction r) { return hinge_embedding_loss(x, sign, {.reduction = r}); }},
