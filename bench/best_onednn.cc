@@ -5,13 +5,17 @@
 #include <unordered_map>
 
 #include "bench/ceiling.h"
+#include "tensor/core/half.h"
 
 namespace weft::bench {
 namespace {
 
 using dnnl::memory;
 using Tag = memory::format_tag;
-constexpr auto kF32 = memory::data_type::f32;
+using Type = memory::data_type;
+constexpr auto kF32 = Type::f32, kBf16 = Type::bf16;
+
+Type type_of(DType dtype) { return dtype == bf16 ? kBf16 : kF32; }
 
 const dnnl::engine& engine() {
   static const dnnl::engine cpu(dnnl::engine::kind::cpu, 0);
@@ -25,7 +29,10 @@ dnnl::stream& stream() {
 /// Memory of the layout, with numbers in it (zeros and denormals would run at another speed).
 memory filled(const memory::desc& desc) {
   memory out(desc, engine());
-  std::fill_n(static_cast<float*>(out.get_data_handle()), desc.get_size() / sizeof(float), 0.5f);
+  if (desc.data_type() == kBf16)
+    std::fill_n(static_cast<BFloat16*>(out.get_data_handle()), desc.get_size() / sizeof(BFloat16), BFloat16(0.5f));
+  else
+    std::fill_n(static_cast<float*>(out.get_data_handle()), desc.get_size() / sizeof(float), 0.5f);
   return out;
 }
 
@@ -77,14 +84,14 @@ struct Layouts {
 
 class ConvolutionRuns {
  public:
-  ConvolutionRuns(const ConvSizes& s, const Layouts& layouts)
+  ConvolutionRuns(const ConvSizes& s, const Layouts& layouts, Type type)
       : algorithm_(layouts.algorithm),
-        x_({s.batch, s.channels, s.size, s.size}, kF32, layouts.image),
-        w_({s.filters, s.channels, s.kernel, s.kernel}, kF32, layouts.weight),
-        y_({s.batch, s.filters, s.out_size(), s.out_size()}, kF32, layouts.image),
-        asked_x_(x_.dims(), kF32, layouts.asked_image),
-        asked_w_(w_.dims(), kF32, layouts.asked_weight),
-        asked_y_(y_.dims(), kF32, layouts.asked_image),
+        x_({s.batch, s.channels, s.size, s.size}, type, layouts.image),
+        w_({s.filters, s.channels, s.kernel, s.kernel}, type, layouts.weight),
+        y_({s.batch, s.filters, s.out_size(), s.out_size()}, type, layouts.image),
+        asked_x_(x_.dims(), type, layouts.asked_image),
+        asked_w_(w_.dims(), type, layouts.asked_weight),
+        asked_y_(y_.dims(), type, layouts.asked_image),
         stride_({s.stride, s.stride}),
         padding_({s.padding, s.padding}),
         forward_(
@@ -125,7 +132,7 @@ class ConvolutionRuns {
 
 }  // namespace
 
-std::vector<Way> conv_ways(const ConvSizes& sizes, Direction direction) {
+std::vector<Way> conv_ways(const ConvSizes& sizes, Direction direction, DType dtype) {
   const Layouts all[] = {
       {"nchw", Tag::nchw, Tag::oihw, Tag::nchw, Tag::any},
       {"nhwc", Tag::nhwc, Tag::hwio, Tag::nhwc, Tag::any},
@@ -134,18 +141,19 @@ std::vector<Way> conv_ways(const ConvSizes& sizes, Direction direction) {
   std::vector<Way> ways;
   for (const Layouts& layouts : all) {
     try {
-      const std::shared_ptr<Run> run = ConvolutionRuns(sizes, layouts).run(direction);
+      const std::shared_ptr<Run> run = ConvolutionRuns(sizes, layouts, type_of(dtype)).run(direction);
       ways.push_back({layouts.name, [run] { (*run)(); }});
-    } catch (const dnnl::error& error) {  // Winograd is for 3 x 3 windows of stride 1, and AVX-512
+    } catch (const dnnl::error& error) {  // Winograd is for 3 x 3 windows of stride 1, AVX-512 and f32
       if (error.status != dnnl_unimplemented) throw;
     }
   }
   return ways;
 }
 
-std::vector<Way> matmul_ways(int64_t batch, int64_t m, int64_t n, int64_t k, bool transpose_a, bool transpose_b) {
-  const auto desc = [batch](int64_t rows, int64_t columns, bool transposed) {
-    return memory::desc({batch, rows, columns}, kF32, transposed ? Tag::acb : Tag::abc);
+std::vector<Way> matmul_ways(int64_t batch, int64_t m, int64_t n, int64_t k, bool transpose_a, bool transpose_b,
+                             DType dtype) {
+  const auto desc = [batch, type = type_of(dtype)](int64_t rows, int64_t columns, bool transposed) {
+    return memory::desc({batch, rows, columns}, type, transposed ? Tag::acb : Tag::abc);
   };
   const memory::desc a = desc(m, k, transpose_a), b = desc(k, n, transpose_b), c = desc(m, n, false);
   const auto primitive = std::make_shared<Run>();
@@ -155,7 +163,7 @@ std::vector<Way> matmul_ways(int64_t batch, int64_t m, int64_t n, int64_t k, boo
   primitive->output(DNNL_ARG_DST, c, c);
 
   std::vector<Way> ways = {{"matmul primitive", [primitive] { (*primitive)(); }}};
-  if (batch == 1) {
+  if (batch == 1 && dtype == f32) {
     const auto sgemm = std::make_shared<Sgemm>(m, n, k, transpose_a, transpose_b);
     ways.push_back({"sgemm", [sgemm] { (*sgemm)(); }});
   }

@@ -7,6 +7,8 @@
 #include <string>
 #include <vector>
 
+#include "tensor/core/dtype.h"
+
 namespace weft::bench {
 
 /// One way of doing a piece of work; `run` may be called again and again.
@@ -16,8 +18,9 @@ struct Way {
 };
 
 /// c = a b for `batch` matrices (m, k) and (k, n), each dense and row-major or transposed: dnnl_sgemm and the
-/// primitive.
-std::vector<Way> matmul_ways(int64_t batch, int64_t m, int64_t n, int64_t k, bool transpose_a, bool transpose_b);
+/// primitive. In f32 or bf16, of which dnnl_sgemm knows nothing.
+std::vector<Way> matmul_ways(int64_t batch, int64_t m, int64_t n, int64_t k, bool transpose_a, bool transpose_b,
+                             DType dtype = f32);
 
 struct ConvSizes {
   int64_t batch, channels, size, filters, kernel, stride, padding;
@@ -31,7 +34,7 @@ enum class Direction { forward, backward_data, backward_weights };
 /// Activations as plain NCHW with OIHW weights, as channels-last with HWIO weights, and channels-last around whatever
 /// layout oneDNN likes best, by direct convolution and, where oneDNN has it, by Winograd's filtering. Whatever is not
 /// given in the layout that the primitive wants is reordered in every run: weights change from step to step.
-std::vector<Way> conv_ways(const ConvSizes& sizes, Direction direction);
+std::vector<Way> conv_ways(const ConvSizes& sizes, Direction direction, DType dtype = f32);
 
 /// The fastest, measured in turns.
 const Way& fastest(const std::vector<Way>& ways);

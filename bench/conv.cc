@@ -4,6 +4,7 @@
 
 #include "bench/best_onednn.h"
 #include "bench/family.h"
+#include "tensor/kernels/cpu/base/instruction_set.h"
 
 namespace weft::bench {
 namespace {
@@ -14,13 +15,14 @@ struct Layer {
   Tensor x, w, g;
   Conv2dOptions options;
 
-  explicit Layer(const ConvSizes& s)
+  Layer(const ConvSizes& s, DType dtype)
       : sizes(s),
-        x(image(s.batch, s.channels, s.size)),
+        x(image(s.batch, s.channels, s.size).to(dtype)),
         w(nn::Conv2d({.in_channels = s.channels, .out_channels = s.filters, .kernel_size = s.kernel})
               .weight()
-              .detach()),
-        g(image(s.batch, s.filters, s.out_size())),
+              .detach()
+              .to(dtype)),
+        g(image(s.batch, s.filters, s.out_size()).to(dtype)),
         options{.stride = s.stride, .padding = s.padding} {}
 
   static Tensor image(int64_t batch, int64_t channels, int64_t size) {
@@ -29,30 +31,35 @@ struct Layer {
 };
 
 /// Arguments: those of ConvSizes.
-template <class F> void against_best(benchmark::State& state, Direction direction, const F& call) {
+template <Direction kDirection> void against_best(benchmark::State& state, DType dtype) {
   NoGrad guard;
   const auto a = [&](int i) { return state.range(i); };
-  const Layer layer({a(0), a(1), a(2), a(3), a(4), a(5), a(6)});
-  const std::vector<Way> ways = conv_ways(layer.sizes, direction);
+  const Layer l({a(0), a(1), a(2), a(3), a(4), a(5), a(6)}, dtype);
+  const std::vector<Way> ways = conv_ways(l.sizes, kDirection, dtype);
   const Way& best = fastest(ways);
   state.SetLabel("best: " + best.name);
-  product_bound(state, layer.sizes.flops(), best.run, [&] { call(layer); });
+  product_bound(state, l.sizes.flops(), best.run, [&] {
+    if constexpr (kDirection == Direction::forward)
+      benchmark::DoNotOptimize(conv2d(l.x, l.w, l.options));
+    else if constexpr (kDirection == Direction::backward_data)
+      benchmark::DoNotOptimize(adjoint::conv_backward_data(l.g, l.w, l.x.shape(), l.options));
+    else
+      benchmark::DoNotOptimize(adjoint::conv_backward_weights(l.x, l.g, l.w.layout(), l.options));
+  });
 }
 
-void forward(benchmark::State& state) {
-  against_best(state, Direction::forward,
-               [](const Layer& l) { benchmark::DoNotOptimize(conv2d(l.x, l.w, l.options)); });
+void forward(benchmark::State& state) { against_best<Direction::forward>(state, f32); }
+void backward_data(benchmark::State& state) { against_best<Direction::backward_data>(state, f32); }
+void backward_weights(benchmark::State& state) { against_best<Direction::backward_weights>(state, f32); }
+
+/// In bf16, where the CPU has instructions for it.
+template <Direction kDirection> void in_bf16(benchmark::State& state) {
+  if (!kernels::cpu::has_bf16()) return state.SkipWithError("this CPU has no bf16 instructions");
+  against_best<kDirection>(state, bf16);
 }
-void backward_data(benchmark::State& state) {
-  against_best(state, Direction::backward_data, [](const Layer& l) {
-    benchmark::DoNotOptimize(adjoint::conv_backward_data(l.g, l.w, l.x.shape(), l.options));
-  });
-}
-void backward_weights(benchmark::State& state) {
-  against_best(state, Direction::backward_weights, [](const Layer& l) {
-    benchmark::DoNotOptimize(adjoint::conv_backward_weights(l.x, l.g, l.w.layout(), l.options));
-  });
-}
+void forward_bf16(benchmark::State& state) { in_bf16<Direction::forward>(state); }
+void backward_data_bf16(benchmark::State& state) { in_bf16<Direction::backward_data>(state); }
+void backward_weights_bf16(benchmark::State& state) { in_bf16<Direction::backward_weights>(state); }
 
 void shapes(benchmark::internal::Benchmark* b, bool data_gradient) {
   b->ArgNames({"n", "c", "hw", "k", "kernel", "stride", "pad"})->UseRealTime()->Unit(benchmark::kMillisecond);
@@ -72,6 +79,9 @@ void shapes_inside(benchmark::internal::Benchmark* b) { shapes(b, true); }
 BENCHMARK(forward)->Apply(shapes_of_all);
 BENCHMARK(backward_data)->Apply(shapes_inside);
 BENCHMARK(backward_weights)->Apply(shapes_of_all);
+BENCHMARK(forward_bf16)->Apply(shapes_of_all);
+BENCHMARK(backward_data_bf16)->Apply(shapes_inside);
+BENCHMARK(backward_weights_bf16)->Apply(shapes_of_all);
 
 }  // namespace
 }  // namespace weft::bench

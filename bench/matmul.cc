@@ -1,12 +1,13 @@
 // Matrix products against the better of dnnl_sgemm and oneDNN's primitive: square, skinny, batched, transposed.
 #include "bench/best_onednn.h"
 #include "bench/family.h"
+#include "tensor/kernels/cpu/base/instruction_set.h"
 
 namespace weft::bench {
 namespace {
 
 /// Arguments: batch (0: plain matrices), m, n, k, a transposed, b transposed.
-void product(benchmark::State& state) {
+void product_in(benchmark::State& state, DType dtype) {
   NoGrad guard;
   const bool batched = state.range(0) > 0;
   const int64_t batch = std::max<int64_t>(1, state.range(0)), m = state.range(1), n = state.range(2),
@@ -15,11 +16,11 @@ void product(benchmark::State& state) {
   const auto operand = [&](int64_t rows, int64_t columns, bool transposed) {
     Shape shape = transposed ? Shape{columns, rows} : Shape{rows, columns};
     if (batched) shape.insert(0, batch);
-    const Tensor x = rand(shape);
+    const Tensor x = rand(shape).to(dtype);
     return transposed ? x.t() : x;
   };
   const Tensor a = operand(m, k, ta), b = operand(k, n, tb);
-  const std::vector<Way> ways = matmul_ways(batch, m, n, k, ta, tb);
+  const std::vector<Way> ways = matmul_ways(batch, m, n, k, ta, tb, dtype);
   const Way& best = fastest(ways);
   state.SetLabel("best: " + best.name);
   product_bound(state, 2.0 * static_cast<double>(batch * m * n) * static_cast<double>(k), best.run,
@@ -46,7 +47,24 @@ void all_shapes(benchmark::internal::Benchmark* b) {
       ->Args({256, 16, 16, 16, 0, 0})
       ->Args({8, 256, 256, 256, 0, 0});
 }
+void product(benchmark::State& state) { product_in(state, f32); }
 BENCHMARK(product)->Apply(all_shapes);
+
+/// In bf16, where the CPU has instructions for it: what Autocast makes of the same products.
+void product_bf16(benchmark::State& state) {
+  if (!kernels::cpu::has_bf16()) return state.SkipWithError("this CPU has no bf16 instructions");
+  product_in(state, bf16);
+}
+void shapes_in_bf16(benchmark::internal::Benchmark* b) {
+  all_shapes(b);
+  // What is left of the GPT: the last projection and the gradients of all, of weights as these lie.
+  b->Args({0, 1024, 256, 256, 0, 1})->Args({0, 1024, 256, 768, 0, 0})->Args({0, 1024, 256, 256, 0, 0});
+  b->Args({0, 1024, 256, 1024, 0, 0})->Args({0, 1024, 1024, 256, 0, 0})->Args({0, 768, 256, 1024, 1, 0});
+  b->Args({0, 256, 256, 1024, 1, 0});
+  // Sums that oneDNN must not be given on a CPU with AMX, and around them.
+  b->Args({0, 256, 256, 63, 0, 0})->Args({0, 256, 256, 65, 0, 0});
+}
+BENCHMARK(product_bf16)->Apply(shapes_in_bf16);
 
 }  // namespace
 }  // namespace weft::bench

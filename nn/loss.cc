@@ -12,7 +12,8 @@
 namespace weft::nn {
 namespace {
 
-using detail::check_same_shape;
+using detail::operand;
+using detail::operands;
 using detail::reduce;
 
 void check_targets(const Tensor& log_probs, const Tensor& targets) {
@@ -25,8 +26,9 @@ void check_targets(const Tensor& log_probs, const Tensor& targets) {
 
 }  // namespace
 
-Tensor nll_loss(const Tensor& log_probs, const Tensor& targets, const NllOptions& options) {
-  Frame frame("nll_loss", log_probs, targets);
+Tensor nll_loss(const Tensor& input, const Tensor& targets, const NllOptions& options) {
+  Frame frame("nll_loss", input, targets);
+  const Tensor log_probs = operand(input);
   check_targets(log_probs, targets);
   const int64_t classes = log_probs.size(1);
   if (options.weight.defined() && options.weight.shape() != Shape{classes})
@@ -43,21 +45,21 @@ Tensor nll_loss(const Tensor& log_probs, const Tensor& targets, const NllOptions
   return options.reduction == Reduction::sum ? sum(loss) : sum(loss) / sum(weight);
 }
 
-Tensor mse_loss(const Tensor& x, const Tensor& y, Reduction reduction) {
-  Frame frame("mse_loss", x, y);
-  check_same_shape(x, y);
+Tensor mse_loss(const Tensor& input, const Tensor& labels, Reduction reduction) {
+  Frame frame("mse_loss", input, labels);
+  const auto [x, y] = operands(input, labels);
   return reduce(square(x - y), reduction);
 }
 
-Tensor l1_loss(const Tensor& x, const Tensor& y, Reduction reduction) {
-  Frame frame("l1_loss", x, y);
-  check_same_shape(x, y);
+Tensor l1_loss(const Tensor& input, const Tensor& labels, Reduction reduction) {
+  Frame frame("l1_loss", input, labels);
+  const auto [x, y] = operands(input, labels);
   return reduce(abs(x - y), reduction);
 }
 
-Tensor huber_loss(const Tensor& x, const Tensor& y, const HuberOptions& options) {
-  Frame frame("huber_loss", x, y);
-  check_same_shape(x, y);
+Tensor huber_loss(const Tensor& input, const Tensor& labels, const HuberOptions& options) {
+  Frame frame("huber_loss", input, labels);
+  const auto [x, y] = operands(input, labels);
   const double delta = options.delta;
   if (!(delta > 0)) throw Error(text("delta must be positive, not ", delta));
   const Tensor distance = abs(x - y);
@@ -75,9 +77,9 @@ Tensor smooth_l1_loss(const Tensor& x, const Tensor& y, const SmoothL1Options& o
   return huber_loss(x, y, {.delta = options.beta, .reduction = options.reduction}) / options.beta;
 }
 
-Tensor bce_with_logits(const Tensor& logits, const Tensor& targets, const BceOptions& options) {
-  Frame frame("bce_with_logits", logits, targets);
-  check_same_shape(logits, targets);
+Tensor bce_with_logits(const Tensor& input, const Tensor& labels, const BceOptions& options) {
+  Frame frame("bce_with_logits", input, labels);
+  const auto [logits, targets] = operands(input, labels);
   // -log s(x) = softplus(-x), -log(1 - s(x)) = softplus(x): no cancellation on either side.
   Tensor positive = targets * softplus(-logits);
   if (options.pos_weight.defined()) positive = positive * options.pos_weight;

@@ -57,7 +57,7 @@ void add_hand_written(const Places& places, const std::vector<std::string>& mode
   };
   const std::vector<Program> programs = {{"mlp", "mlp", {"mm"}},
                                          {"cnn", "cnn", {"fused", "unfused"}},
-                                         {"resnet", "resnet18", {"16cmix", "mix"}},
+                                         {"resnet", "resnet18", {"16cwmix", "16cmix", "mix"}},
                                          {"gpt", "gpt", {"sgemm", "bf16ip"}}};
   if (places.limits.empty()) {
     field.absent.push_back("hand-written steps: no folder of them (--limits)");

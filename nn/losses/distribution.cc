@@ -13,7 +13,8 @@
 namespace weft::nn {
 namespace {
 
-using detail::check_same_shape;
+using detail::operand;
+using detail::operands;
 using detail::reduce;
 
 /// max(log x, -100), whose gradient is 0 where it is limited.
@@ -31,18 +32,18 @@ Tensor times_log(const Tensor& t) {
 
 }  // namespace
 
-Tensor kl_div(const Tensor& log_probs, const Tensor& target, const KlDivOptions& options) {
-  Frame frame("kl_div", log_probs, target);
-  check_same_shape(log_probs, target);
+Tensor kl_div(const Tensor& input, const Tensor& labels, const KlDivOptions& options) {
+  Frame frame("kl_div", input, labels);
+  const auto [log_probs, target] = operands(input, labels);
   const Tensor loss = options.log_target ? exp(target) * (target - log_probs) : times_log(target) - target * log_probs;
   if (!options.batch_mean) return reduce(loss, options.reduction);
   if (loss.rank() == 0) return loss;
   return sum(loss) / static_cast<double>(loss.size(0));
 }
 
-Tensor bce(const Tensor& p, const Tensor& target, const BceProbabilityOptions& options) {
-  Frame frame("bce", p, target);
-  check_same_shape(p, target);
+Tensor bce(const Tensor& input, const Tensor& labels, const BceProbabilityOptions& options) {
+  Frame frame("bce", input, labels);
+  const auto [p, target] = operands(input, labels);
   if (any(logical_or(p<0.0, p> 1.0)).item<bool>())
     throw Error("probabilities must be in [0, 1]; for logits take bce_with_logits");
   Tensor loss = -(target * limited_log(p) + (1.0 - target) * limited_log(1.0 - p));
@@ -50,9 +51,9 @@ Tensor bce(const Tensor& p, const Tensor& target, const BceProbabilityOptions& o
   return reduce(loss, options.reduction);
 }
 
-Tensor focal_loss(const Tensor& logits, const Tensor& target, const FocalOptions& options) {
-  Frame frame("focal_loss", logits, target);
-  check_same_shape(logits, target);
+Tensor focal_loss(const Tensor& input, const Tensor& labels, const FocalOptions& options) {
+  Frame frame("focal_loss", input, labels);
+  const auto [logits, target] = operands(input, labels);
   if (options.gamma < 0) throw Error(text("gamma must be 0 or more, not ", options.gamma));
   const Tensor p = sigmoid(logits), rest = 1.0 - target;
   const Tensor wrong = p * rest + (1.0 - p) * target;
@@ -61,9 +62,9 @@ Tensor focal_loss(const Tensor& logits, const Tensor& target, const FocalOptions
   return reduce(loss, options.reduction);
 }
 
-Tensor poisson_nll_loss(const Tensor& x, const Tensor& target, const PoissonNllOptions& options) {
-  Frame frame("poisson_nll_loss", x, target);
-  check_same_shape(x, target);
+Tensor poisson_nll_loss(const Tensor& input, const Tensor& labels, const PoissonNllOptions& options) {
+  Frame frame("poisson_nll_loss", input, labels);
+  const auto [x, target] = operands(input, labels);
   Tensor loss = options.log_input ? exp(x) - target * x : x - target * log(x + options.eps);
   if (options.full) {
     const Tensor large = target > 1.0;
@@ -74,16 +75,17 @@ Tensor poisson_nll_loss(const Tensor& x, const Tensor& target, const PoissonNllO
   return reduce(loss, options.reduction);
 }
 
-Tensor gaussian_nll_loss(const Tensor& x, const Tensor& target, const Tensor& var, const GaussianNllOptions& options) {
-  Frame frame("gaussian_nll_loss", x, target, var);
-  check_same_shape(x, target);
+Tensor gaussian_nll_loss(const Tensor& input, const Tensor& labels, const Tensor& var,
+                         const GaussianNllOptions& options) {
+  Frame frame("gaussian_nll_loss", input, labels, var);
+  const auto [x, target] = operands(input, labels);
   if (!(options.eps > 0)) throw Error(text("eps must be positive, not ", options.eps));
   Shape shorter(x.shape().begin(), x.shape().end() - (x.rank() > 0 ? 1 : 0)), single = x.shape();
   if (x.rank() > 0) single[single.size() - 1] = 1;
   if (var.shape() != x.shape() && var.shape() != single && var.shape() != shorter)
     throw ShapeError(text("var must be ", x.shape(), ", ", single, " or ", shorter, ", not ", var.shape()));
   if (any(var < 0.0).item<bool>()) throw Error("var has a negative value");
-  Tensor v = var.shape() == x.shape() || var.shape() == single ? var : unsqueeze(var, -1);
+  Tensor v = operand(var.shape() == x.shape() || var.shape() == single ? var : unsqueeze(var, -1));
   v = v + (maximum(v, full_like(v, options.eps)) - v).detach();
   Tensor loss = (log(v) + square(x - target) / v) * 0.5;
   if (options.full) loss = loss + 0.5 * std::log(2 * std::numbers::pi);

@@ -13,7 +13,8 @@
 namespace weft::nn {
 namespace {
 
-using detail::check_same_shape;
+using detail::operand;
+using detail::operands;
 using detail::reduce;
 
 /// a where the target is 1, b where it is -1, 0 elsewhere.
@@ -36,33 +37,33 @@ void check_rows(const Tensor& x, const Tensor& target, const Shape& expected) {
 
 }  // namespace
 
-Tensor soft_margin_loss(const Tensor& x, const Tensor& target, Reduction reduction) {
-  Frame frame("soft_margin_loss", x, target);
-  check_same_shape(x, target);
+Tensor soft_margin_loss(const Tensor& input, const Tensor& labels, Reduction reduction) {
+  Frame frame("soft_margin_loss", input, labels);
+  const auto [x, target] = operands(input, labels);
   return reduce(softplus(-(target * x)), reduction);
 }
 
-Tensor hinge_embedding_loss(const Tensor& x, const Tensor& target, const HingeEmbeddingOptions& options) {
-  Frame frame("hinge_embedding_loss", x, target);
-  check_same_shape(x, target);
+Tensor hinge_embedding_loss(const Tensor& input, const Tensor& labels, const HingeEmbeddingOptions& options) {
+  Frame frame("hinge_embedding_loss", input, labels);
+  const auto [x, target] = operands(input, labels);
   // As PyTorch: what is neither 1 nor -1 gets both parts.
   const Tensor none = zeros_like(x);
   const Tensor far = where(target == 1, none, relu(options.margin - x));
   return reduce(where(target == -1, none, x) + far, options.reduction);
 }
 
-Tensor margin_ranking_loss(const Tensor& a, const Tensor& b, const Tensor& target,
+Tensor margin_ranking_loss(const Tensor& first, const Tensor& second, const Tensor& labels,
                            const MarginRankingOptions& options) {
-  Frame frame("margin_ranking_loss", a, b, target);
-  check_same_shape(a, b);
-  check_same_shape(a, target);
+  Frame frame("margin_ranking_loss", first, second, labels);
+  const auto [a, b] = operands(first, second);
+  const Tensor target = operands(first, labels)[1];
   return reduce(relu(options.margin - target * (a - b)), options.reduction);
 }
 
-Tensor cosine_embedding_loss(const Tensor& a, const Tensor& b, const Tensor& target,
+Tensor cosine_embedding_loss(const Tensor& first, const Tensor& second, const Tensor& target,
                              const CosineEmbeddingOptions& options) {
-  Frame frame("cosine_embedding_loss", a, b, target);
-  check_same_shape(a, b);
+  Frame frame("cosine_embedding_loss", first, second, target);
+  const auto [a, b] = operands(first, second);
   if (a.rank() < 1 || a.rank() > 2 || target.rank() != a.rank() - 1)
     throw ShapeError(
         text("(N, D), (N, D) and (N) are needed, or all without N, not ", a.shape(), " and ", target.shape()));
@@ -76,9 +77,10 @@ Tensor cosine_embedding_loss(const Tensor& a, const Tensor& b, const Tensor& tar
   return reduce(by_sign(target, 1.0 - cosine, relu(cosine - options.margin)), options.reduction);
 }
 
-Tensor triplet_margin_loss(const Tensor& anchor, const Tensor& positive, const Tensor& negative,
+Tensor triplet_margin_loss(const Tensor& start, const Tensor& near, const Tensor& distant,
                            const TripletMarginOptions& options) {
-  Frame frame("triplet_margin_loss", anchor, positive, negative);
+  Frame frame("triplet_margin_loss", start, near, distant);
+  const Tensor anchor = operand(start), positive = operand(near), negative = operand(distant);
   if (!(options.margin > 0)) throw Error(text("margin must be positive, not ", options.margin));
   if (anchor.rank() == 0) throw ShapeError("vectors are needed");
   const auto distance = [&](const Tensor& a, const Tensor& b) {
@@ -89,8 +91,9 @@ Tensor triplet_margin_loss(const Tensor& anchor, const Tensor& positive, const T
   return reduce(relu(distance(anchor, positive) - far + options.margin), options.reduction);
 }
 
-Tensor multi_margin_loss(const Tensor& x, const Tensor& target, const MultiMarginOptions& options) {
-  Frame frame("multi_margin_loss", x, target);
+Tensor multi_margin_loss(const Tensor& input, const Tensor& target, const MultiMarginOptions& options) {
+  Frame frame("multi_margin_loss", input, target);
+  const Tensor x = operand(input);
   if (options.p != 1 && options.p != 2) throw Error(text("p must be 1 or 2, not ", options.p));
   check_rows(x, target, x.rank() == 2 ? Shape{x.size(0)} : Shape{});
   const int64_t classes = x.size(-1);
@@ -105,8 +108,9 @@ Tensor multi_margin_loss(const Tensor& x, const Tensor& target, const MultiMargi
   return reduce(loss, options.reduction);
 }
 
-Tensor multilabel_margin_loss(const Tensor& x, const Tensor& target, Reduction reduction) {
-  Frame frame("multilabel_margin_loss", x, target);
+Tensor multilabel_margin_loss(const Tensor& input, const Tensor& target, Reduction reduction) {
+  Frame frame("multilabel_margin_loss", input, target);
+  const Tensor x = operand(input);
   check_rows(x, target, x.shape());
   if (x.rank() == 1) {
     const Tensor loss = multilabel_margin_loss(unsqueeze(x, 0), unsqueeze(target, 0), reduction);
@@ -131,9 +135,10 @@ Tensor multilabel_margin_loss(const Tensor& x, const Tensor& target, Reduction r
   return reduce(loss, reduction);
 }
 
-Tensor multilabel_soft_margin_loss(const Tensor& x, const Tensor& target, const MultilabelSoftMarginOptions& options) {
-  Frame frame("multilabel_soft_margin_loss", x, target);
-  check_same_shape(x, target);
+Tensor multilabel_soft_margin_loss(const Tensor& input, const Tensor& labels,
+                                   const MultilabelSoftMarginOptions& options) {
+  Frame frame("multilabel_soft_margin_loss", input, labels);
+  const auto [x, target] = operands(input, labels);
   if (x.rank() == 0) throw ShapeError("the input must be (..., C)");
   check_class_weight(options.weight, x.size(-1));
   Tensor loss = target * softplus(-x) + (1.0 - target) * softplus(x);

@@ -1,6 +1,10 @@
 // What losses share. For nn/'s own files.
 #pragma once
 
+#include <array>
+
+#include "tensor/dispatch/modes.h"
+#include "tensor/functions/copy.h"
 #include "tensor/functions/cross_entropy.h"
 #include "tensor/functions/reduce.h"
 
@@ -11,10 +15,18 @@ inline Tensor reduce(const Tensor& loss, Reduction reduction) {
   return reduction == Reduction::sum ? sum(loss) : mean(loss);
 }
 
-/// Nothing broadcasts by accident.
-inline void check_same_shape(const Tensor& x, const Tensor& y) {
+/// What a loss computes with. Under Autocast that is f32: the ops that losses are composed of would follow an input of
+/// 16 bits, and differences, squares and their mean in 8 bits of precision lose what is learned from.
+inline Tensor operand(const Tensor& x) {
+  const bool half = x.dtype() == bf16 || x.dtype() == f16;
+  return half && modes().autocast != f32 ? cast(x, f32) : x;
+}
+
+/// Input and target as a loss computes with them. Nothing broadcasts by accident.
+inline std::array<Tensor, 2> operands(const Tensor& x, const Tensor& y) {
   if (x.shape() != y.shape())
     throw ShapeError(text("input and target must have one shape, not ", x.shape(), " and ", y.shape()));
+  return {operand(x), operand(y)};
 }
 
 }  // namespace weft::nn::detail

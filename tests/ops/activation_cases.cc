@@ -33,8 +33,9 @@ double elu_of(double x) { return x > 0 ? x : std::expm1(x); }
 double limited(double x, double low, double high) { return std::isnan(x) ? x : std::min(std::max(x, low), high); }
 
 void add_pointwise(Cases& cases) {
-  auto add = [&](const char* name, Tensor (*f)(const Tensor&), Naive naive, const std::vector<Sample>& samples) {
-    cases.add(name, samples, CALL(f(x[0])), pointwise(naive)).widens().loose(4);
+  auto add = [&](const char* name, Tensor (*f)(const Tensor&), Naive naive,
+                 const std::vector<Sample>& samples) -> OpCase& {
+    return cases.add(name, samples, CALL(f(x[0])), pointwise(naive)).widens().loose(4);
   };
   add(
       "elu", [](const Tensor& x) { return elu(x); }, elu_of, shapes({0}));
@@ -76,7 +77,8 @@ void add_pointwise(Cases& cases) {
       "hardshrink", [](const Tensor& x) { return hardshrink(x); }, [](double a) { return std::abs(a) <= 0.5 ? 0 : a; },
       shapes({-0.5, 0.5}));
   add(
-      "tanhshrink", tanhshrink, [](double a) { return a - std::tanh(a); }, shapes({}));
+      "tanhshrink", tanhshrink, [](double a) { return a - std::tanh(a); }, shapes({}))
+      .large_parts();
   add(
       "threshold", [](const Tensor& x) { return threshold(x, 0.25, -7); }, [](double a) { return a <= 0.25 ? -7 : a; },
       shapes({0.25}));
@@ -194,7 +196,8 @@ void add_pairs_of_rows(Cases& cases) {
              });
            })
       .compares(kFloating)
-      .loose(20);
+      .loose(20)
+      .large_parts();
   cases
       .add("pairwise_distance", samples, CALL(pairwise_distance(x[0], x[1], 3, 1e-3)),
            [=](const Arrays& x) {

@@ -80,7 +80,8 @@ void add_products(Cases& cases) {
       .add("addcdiv", three(any, any, positive), CALL(addcdiv(x[0], x[1], x[2], 0.5)),
            triples([](double a, double b, double c) { return a + 0.5 * b / c; }))
       .accepts(kFloating)
-      .loose(10);
+      .loose(10)
+      .large_parts();
 }
 
 void add_clamp(Cases& cases) {

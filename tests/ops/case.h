@@ -98,8 +98,11 @@ struct OpCase {
   std::vector<Result> results = {Result::same};  // of each output, the last for all further ones
   bool differentiable = true;
   bool is_view = false;
-  bool has_layouts = true;  // the result does not depend on how inputs lie in memory
-  double tolerance = 1;     // factor on all tolerances
+  bool has_layouts = true;       // the result does not depend on how inputs lie in memory
+  double tolerance = 1;          // factor on the bounds of f32 and f64, whose sums are as long as the case makes them
+  int hidden_roundings = 0;      // to 16 bits, inside of kernels
+  bool has_large_parts = false;  // what is rounded to 16 bits on the way is larger than the result
+  bool has_bf16_gradients = true;
 
   /// Takes these dtypes and no others.
   OpCase& accepts(DTypes set) { return dtypes = set, refused = kAll & ~set, *this; }
@@ -112,7 +115,15 @@ struct OpCase {
   /// The result shares the input's memory, and the rule equals the generic adjoint.
   OpCase& view() { return is_view = true, *this; }
   OpCase& no_layouts() { return has_layouts = false, *this; }
+  /// Sums in f32 and f64 lose so many times what one pass over a few elements does.
   OpCase& loose(double factor) { return tolerance = factor, *this; }
+  /// Bounds in bf16 and f16 follow from the roundings to the format, which are counted: one for each op that writes 16
+  /// bits. A kernel that rounds what it keeps inside rounds `count` times more.
+  OpCase& rounds_inside(int count) { return hidden_roundings = count, *this; }
+  /// Results are differences of larger numbers: roundings are relative to the largest number written on the way.
+  OpCase& large_parts() { return has_large_parts = true, *this; }
+  /// So many ops on the way that a bound in bf16 says nothing of the gradients.
+  OpCase& no_bf16_gradients() { return has_bf16_gradients = false, *this; }
 };
 
 /// A call that must fail, and the whole text of the error.

@@ -17,6 +17,7 @@
 #include "tensor/memory/allocator.h"
 #include "tensor/runtime/threads.h"
 #include "tests/device/simulated_device.h"
+#include "tests/ops/roundings.h"
 #include "tests/ops/run.h"
 
 // A check stops at the first sample that fails: what follows is mostly the same again.
@@ -61,6 +62,8 @@ void compare_with_reference(const OpCase& op, size_t sample, DType dtype) {
   const Outputs outputs = op.call(tensors_of(values, op.samples[sample], dtype));
   if (!op.reference) return;
   const Arrays expected = op.reference(values);
+  Roundings roundings;
+  if (is_half(dtype)) roundings = roundings_of(op, [&] { op.call(tensors_of(values, op.samples[sample], dtype)); });
   ASSERT_EQ(outputs.size(), expected.size());
   for (size_t o = 0; o < outputs.size(); ++o) {
     const DType result = result_dtype(op.results[std::min(o, op.results.size() - 1)], dtype);
@@ -68,7 +71,9 @@ void compare_with_reference(const OpCase& op, size_t sample, DType dtype) {
     Array held = expected[o];
     for (double& value : held.values) value = as_held_by(value, result);
     // Results of a wider dtype than the input's are compared as tightly as the computation's dtype allows.
-    expect_close(array_of(outputs[o]), held, tolerance_of(result, op.tolerance), "result " + std::to_string(o));
+    const Tolerance tolerance = is_half(dtype) && is_floating(result) ? half_tolerance(op, dtype, held, roundings)
+                                                                      : tolerance_of(result, op.tolerance);
+    expect_close(array_of(outputs[o]), held, tolerance, "result " + std::to_string(o));
   }
 }
 
@@ -262,50 +267,6 @@ void check_kernels(const OpCase& op) {
     EXPECT_EQ(memory_stats().live_bytes, before) << "bytes are left behind";
     if (::testing::Test::HasFailure()) return;
   }
-}
-
-namespace {
-
-/// What rounding to nearest adds at most, relative to the value.
-double unit_roundoff(DType dtype) { return dtype == bf16 ? 0x1p-8 : 0x1p-11; }
-
-/// At most this many roundings lie on the way of a number: of the seed, of results that are kept or handed on by
-/// functions of several ops, of the gradient, of sums of gradients. Each is relative to what is rounded, which is no
-/// larger than the largest element.
-constexpr double kRoundings = 8;
-
-Tolerance tolerance_in(DType dtype, const Array& expected, double factor) {
-  double largest = 0;
-  for (const double value : expected.values)
-    if (std::isfinite(value)) largest = std::max(largest, std::abs(value));
-  if (largest < 1e-12) largest = 1;  // nothing but what f64 leaves of a cancellation: of parts as large as the seed
-  const double bound = kRoundings * unit_roundoff(dtype) * factor;
-  // The gap of subnormal numbers is absolute.
-  return {bound, bound * largest + (dtype == f16 ? kRoundings * 0x1p-24 : 0)};
-}
-
-void check_sample_halves(const OpCase& op, size_t number, DType dtype) {
-  const Sample& sample = op.samples[number];
-  const Subset subset = is_differentiable(op, sample) ? all_differentiable(sample) : 0;
-  const Arrays values = draw_inputs(op, number, dtype);
-  if (subset == 0) return;  // check_values() has compared the results
-  const Run actual = run(op, tensors_of(values, sample, dtype), subset);
-  const Run expected = run(op, tensors_of(values, sample, f64), subset);
-  for (size_t i = 0; i < expected.gradients.size(); ++i)
-    expect_close(actual.gradients[i], expected.gradients[i], tolerance_in(dtype, expected.gradients[i], op.tolerance),
-                 "gradient of input " + std::to_string(i));
-}
-
-}  // namespace
-
-void check_halves(const OpCase& op) {
-  if (!accepts(op, f64)) return;
-  for (const DType dtype : {bf16, f16})
-    for (size_t sample = 0; sample < op.samples.size() && accepts(op, dtype); ++sample) {
-      SCOPED_TRACE(where(sample, dtype));
-      check_sample_halves(op, sample, dtype);
-      if (::testing::Test::HasFailure()) return;
-    }
 }
 
 namespace {

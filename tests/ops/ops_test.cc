@@ -7,7 +7,6 @@
 #include <map>
 #include <set>
 
-#include "tensor/autocast.h"
 #include "tensor/dispatch/observer.h"
 #include "tensor/dispatch/op_info.h"
 #include "tensor/dispatch/op_list.h"
@@ -59,51 +58,6 @@ struct Reached : Observer {
   }
   std::set<OpCode> codes;
 };
-
-/// Looks at the numeric inputs of each op that runs: what an Autocast(f16) scope makes of them is the op's policy.
-struct PolicyWatcher : Observer {
-  void begin(const Event& event) override {
-    if (event.kind != Event::Kind::op || modes().autocast == f32) return;  // no scope holds in backward
-    const Policy& policy = event.info->policy;
-    for (size_t i = 0; i < event.inputs.size(); ++i) {
-      const Tensor& x = *event.inputs[i];
-      const bool numeric = (policy.numeric >> std::min<size_t>(i, 31)) & 1u;
-      if (!x.defined() || !numeric || !is_floating(x.dtype())) continue;
-      const bool half = x.dtype() == f16 || x.dtype() == bf16;
-      EXPECT_FALSE(policy.autocast == Autocasting::lower && x.dtype() == f32) << event.name;
-      EXPECT_FALSE(policy.autocast == Autocasting::full && half) << event.name;
-      seen[policy.autocast].insert(event.info->name);
-    }
-  }
-  std::map<Autocasting, std::set<std::string_view>> seen;
-};
-
-// The table of policies, row by row: every case runs in a scope with inputs in f32 and in f16. Exempt are adjoint ops,
-// which only run in backward, where no scope holds.
-TEST(Autocast, EveryOpDoesWhatItsPolicySays) {
-  PolicyWatcher watcher;
-  for (const OpCase& op : all_cases().ops())
-    for (const DType dtype : {f32, f16}) {
-      if ((op.dtypes & only(dtype)) == 0) continue;
-      SCOPED_TRACE(op.name + " in " + std::string(name_of(dtype)));
-      const Inputs inputs = tensors_of(draw_inputs(op, 0, dtype), op.samples[0], dtype);
-      const ::weft::Autocast scope(f16);
-      const ObserverScope observed(watcher);
-      op.call(inputs);
-      if (::testing::Test::HasFailure()) return;
-    }
-  const auto& lower = watcher.seen[Autocasting::lower];
-  const auto& full = watcher.seen[Autocasting::full];
-  const auto& follow = watcher.seen[Autocasting::follow];
-  for (const char* name : {"matmul", "linear", "conv", "attention", "recurrent"})
-    EXPECT_TRUE(lower.contains(name)) << name;
-  for (const char* name :
-       {"softmax", "log_softmax", "exp", "log", "pow", "sum", "prod", "cumsum", "norm", "var", "logsumexp"})
-    EXPECT_TRUE(full.contains(name)) << name;
-  for (const char* name : {"relu", "gelu", "add", "cat", "where", "dropout", "embedding", "batch_norm", "layer_norm",
-                           "group_norm", "max_pool2d", "avg_pool2d", "cross_entropy"})
-    EXPECT_TRUE(follow.contains(name)) << name;
-}
 
 TEST(Coverage, CasesReachEveryOp) {
   const std::map<OpCode, std::string_view> names = {

@@ -123,7 +123,8 @@ void add_matrices(Cases& cases) {
             {normal({}), normal({2})},
             {normal({0, 2}), normal({2, 2})}},
            CALL(kron(x[0], x[1])), naive_kron)
-      .accepts(kNumbers);
+      .accepts(kNumbers)
+      .large_parts();  // gradients sum over products
   cases
       .add("tensordot", {{normal({2, 3, 4}), normal({3, 4, 2})}}, CALL(tensordot(x[0], x[1])),
            [](const Arrays& x) {

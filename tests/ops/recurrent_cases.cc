@@ -109,7 +109,8 @@ void add(Cases& cases, Recurrence kind, bool reverse) {
         recurrent(kind, x[0], x[1], {.bias = x[2], .h = x[3], .c = x[4], .lengths = x[5], .reverse = reverse});
     return out.c.defined() ? Outputs{out.output, out.h, out.c} : Outputs{out.output, out.h};
   };
-  cases.add(name, samples, call, naive(kind, reverse)).accepts(kFloating).loose(8);
+  // Each of up to three steps rounds the gates and the state that it keeps.
+  cases.add(name, samples, call, naive(kind, reverse)).accepts(kFloating).loose(8).rounds_inside(6);
   // Larger than a tile of the product, whose last columns fill a register partly.
   cases
       .add(name + " of many",

@@ -35,6 +35,7 @@ Run run(const OpCase& op, const Inputs& inputs, Subset subset);
 struct Tolerance {
   double rtol, atol;
 };
+/// Of f32 and f64; 0 for integers.
 Tolerance tolerance_of(DType dtype, double factor);
 void expect_close(const Array& actual, const Array& expected, Tolerance tolerance, const std::string& what);
 void expect_close(const Run& actual, const Run& expected, Tolerance tolerance, const std::string& what);

@@ -2,6 +2,12 @@
 #include "tensor/autocast.h"
 
 #include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <cstdio>
+#include <cstdlib>
+#include <string>
+#include <utility>
 
 #include "tensor/functions_all.h"
 #include "tensor/kernels/cpu/base/instruction_set.h"
@@ -47,6 +53,39 @@ TEST(Autocast, NestsAndEnds) {
   EXPECT_EQ(matmul(x, x).dtype(), f32);
   EXPECT_THROW(Autocast{f64}, DtypeError);
   EXPECT_THROW(Autocast{i32}, DtypeError);
+}
+
+/// What this test program writes, with the log, where the CPU has no bf16; its status.
+std::pair<std::string, int> without_bf16(const std::string& filter) {
+  const std::string command =
+      "DNNL_MAX_CPU_ISA=AVX512_CORE /proc/" + std::to_string(::getpid()) + "/exe --gtest_filter=" + filter + " 2>&1";
+  ::unsetenv("TEST_TOTAL_SHARDS");
+  std::FILE* child = ::popen(command.c_str(), "r");
+  std::string all;
+  for (int c = std::fgetc(child); c != EOF; c = std::fgetc(child)) all.push_back(static_cast<char>(c));
+  return {all, ::pclose(child)};
+}
+
+TEST(Autocast, WithoutInstructionsCastsNothing) {
+  if (kernels::cpu::has_bf16()) {
+    const auto [output, status] = without_bf16("Autocast.WithoutInstructionsCastsNothing");
+    EXPECT_EQ(status, 0) << output;
+    const std::string warning = "this CPU has no bf16 instructions";
+    const size_t first = output.find(warning);
+    ASSERT_NE(first, std::string::npos) << output;
+    EXPECT_EQ(output.find(warning, first + 1), std::string::npos) << "says so once: " << output;
+    return;
+  }
+  const Tensor x = rand({4, 4}), w = rand({4, 4});
+  const Tensor exact = matmul(x, w);
+  for (int i = 0; i < 3; ++i) {
+    const Autocast scope(bf16);
+    EXPECT_TRUE(equal(matmul(x, w), exact)) << "the very same product";
+    EXPECT_EQ(softmax(matmul(x, w), -1).dtype(), f32);
+    EXPECT_EQ(matmul(x.to(bf16), w.to(bf16)).dtype(), bf16) << "what is bf16 stays so";
+    const Autocast half(f16);
+    EXPECT_EQ(matmul(x, w).dtype(), f16) << "f16 is storage, on any CPU";
+  }
 }
 
 }  // namespace

@@ -97,6 +97,14 @@ TEST(Matmul, HalvesAreExactUpToOneRounding) {
   check_random_shapes<BFloat16>(200, 4);
   check_random_shapes<Float16>(200, 5);
 }
+// Where bf16 changes from a library's product to weft's own tile: by the multiplications, the rows and the sum's length.
+TEST(Matmul, SizesAroundTheOwnTileAreExact) {
+  Random random(21);
+  for (const int64_t m : {63, 64, 65, 255, 256, 257})
+    for (const int64_t k : {63, 64, 127, 128, 129}) check<BFloat16>(random, {}, m, k, 65, true);
+  check<BFloat16>(random, {}, 4097, 130, 20, true);
+  check<BFloat16>(random, {}, 260, 1100, 40, true);
+}
 TEST(Matmul, IntegersAreExact) {
   check_random_shapes<int64_t>(100, 6);
   check_random_shapes<int32_t>(100, 7);

@@ -38,6 +38,20 @@ void memory_barrier() { asm volatile("" ::: "memory"); }
 WEFT_AMX void load(const TileConfig& config) { _tile_loadconfig(&config); }
 WEFT_AMX void release() { _tile_release(); }
 
+/// Written out in assembly: the compiler's own names take the number of a tile as text, which a template has not.
+struct Instructions {
+  template <int kTile> void load(const void* from, int64_t row_bytes) {
+    asm volatile("tileloadd (%0,%1,1), %%tmm%c2" ::"r"(from), "r"(row_bytes), "i"(kTile));
+  }
+  template <int kTile> void zero() { asm volatile("tilezero %%tmm%c0" ::"i"(kTile)); }
+  template <int kC, int kA, int kB> void add_products() {
+    asm volatile("tdpbf16ps %%tmm%c2, %%tmm%c1, %%tmm%c0" ::"i"(kC), "i"(kA), "i"(kB));
+  }
+  template <int kTile> void store(void* to, int64_t row_bytes) {
+    asm volatile("tilestored %%tmm%c2, (%0,%1,1)" ::"r"(to), "r"(row_bytes), "i"(kTile) : "memory");
+  }
+};
+
 }  // namespace
 
 Tiles::Tiles() {
@@ -47,40 +61,11 @@ Tiles::Tiles() {
 }
 Tiles::~Tiles() { release(); }
 
-// Four tiles of c, 32 x 32, stay in registers while two of a and two of b pass by.
-WEFT_AMX void product(const BFloat16* a, int64_t a_row, const uint32_t* b, int64_t b_row, float* c, int64_t c_row,
-                      int64_t rows, int64_t columns, int64_t depth, bool accumulate) {
-  const int64_t a_bytes = a_row * 2, b_bytes = b_row * 4, c_bytes = c_row * 4;
+void product(const BFloat16* a, int64_t a_row, const uint32_t* b, int64_t b_row, float* c, int64_t c_row, int64_t rows,
+             int64_t columns, int64_t depth, bool accumulate) {
   memory_barrier();
-  for (int64_t i = 0; i < rows; i += 32)
-    for (int64_t j = 0; j < columns; j += 32) {
-      float *upper = c + i * c_row + j, *lower = upper + 16 * c_row;
-      if (accumulate) {
-        _tile_loadd(0, upper, c_bytes);
-        _tile_loadd(1, upper + 16, c_bytes);
-        _tile_loadd(2, lower, c_bytes);
-        _tile_loadd(3, lower + 16, c_bytes);
-      } else {
-        _tile_zero(0);
-        _tile_zero(1);
-        _tile_zero(2);
-        _tile_zero(3);
-      }
-      for (int64_t k = 0; k < depth; k += 32) {
-        _tile_loadd(4, a + i * a_row + k, a_bytes);
-        _tile_loadd(6, b + k / 2 * b_row + j, b_bytes);
-        _tile_dpbf16ps(0, 4, 6);
-        _tile_loadd(7, b + k / 2 * b_row + j + 16, b_bytes);
-        _tile_dpbf16ps(1, 4, 7);
-        _tile_loadd(5, a + (i + 16) * a_row + k, a_bytes);
-        _tile_dpbf16ps(2, 5, 6);
-        _tile_dpbf16ps(3, 5, 7);
-      }
-      _tile_stored(0, upper, c_bytes);
-      _tile_stored(1, upper + 16, c_bytes);
-      _tile_stored(2, lower, c_bytes);
-      _tile_stored(3, lower + 16, c_bytes);
-    }
+  Instructions way;
+  tiled_product(way, a, a_row, b, b_row, c, c_row, rows, columns, depth, accumulate);
   memory_barrier();
 }
 

@@ -28,4 +28,45 @@ constexpr int64_t padded(int64_t size) { return (size + kMultiple - 1) / kMultip
 void product(const BFloat16* a, int64_t a_row, const uint32_t* b, int64_t b_row, float* c, int64_t c_row, int64_t rows,
              int64_t columns, int64_t depth, bool accumulate);
 
+/// The loop of product() over a way to use tiles, so that a machine without AMX can run all of it but the instructions:
+/// product() takes the CPU's tiles, a test takes arrays. A way has eight tiles: load<T>(address, bytes from row to row),
+/// zero<T>(), add_products<C, A, B>() (tile C += tile A, rows of 32 halves, times tile B, pairs of rows in words) and
+/// store<T>().
+///
+/// Four tiles of c, 32 x 32, stay in registers while two of a and two of b pass by.
+template <class Way>
+void tiled_product(Way& way, const BFloat16* a, int64_t a_row, const uint32_t* b, int64_t b_row, float* c,
+                   int64_t c_row, int64_t rows, int64_t columns, int64_t depth, bool accumulate) {
+  const int64_t a_bytes = a_row * 2, b_bytes = b_row * 4, c_bytes = c_row * 4;
+  for (int64_t i = 0; i < rows; i += 32)
+    for (int64_t j = 0; j < columns; j += 32) {
+      float *upper = c + i * c_row + j, *lower = upper + 16 * c_row;
+      if (accumulate) {
+        way.template load<0>(upper, c_bytes);
+        way.template load<1>(upper + 16, c_bytes);
+        way.template load<2>(lower, c_bytes);
+        way.template load<3>(lower + 16, c_bytes);
+      } else {
+        way.template zero<0>();
+        way.template zero<1>();
+        way.template zero<2>();
+        way.template zero<3>();
+      }
+      for (int64_t k = 0; k < depth; k += 32) {
+        way.template load<4>(a + i * a_row + k, a_bytes);
+        way.template load<6>(b + k / 2 * b_row + j, b_bytes);
+        way.template add_products<0, 4, 6>();
+        way.template load<7>(b + k / 2 * b_row + j + 16, b_bytes);
+        way.template add_products<1, 4, 7>();
+        way.template load<5>(a + (i + 16) * a_row + k, a_bytes);
+        way.template add_products<2, 5, 6>();
+        way.template add_products<3, 5, 7>();
+      }
+      way.template store<0>(upper, c_bytes);
+      way.template store<1>(upper + 16, c_bytes);
+      way.template store<2>(lower, c_bytes);
+      way.template store<3>(lower + 16, c_bytes);
+    }
+}
+
 }  // namespace weft::kernels::cpu::amx

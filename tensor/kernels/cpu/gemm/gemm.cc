@@ -83,12 +83,22 @@ template <class T> void widened_gemm(Matrix<const T> a, Matrix<const T> b, Matri
   copy_matrix<float, T>(wide_c, c);
 }
 
+/// Whether weft's own tile for vdpbf16ps is faster than oneDNN's product, by sizes and strides alone. It is where little
+/// is multiplied, and where there are rows enough to pay for the packing of b; tall products of short rows are oneDNN's,
+/// unless a has neighbouring columns. On AMX oneDNN has other kernels.
+bool prefers_own_tile(const Matrix<const BFloat16>& a, const Matrix<const BFloat16>& b) {
+  if (!bf16::has_fast_instruction() || onednn::has_amx()) return false;
+  if (multiplications(a, b) <= 1 << 18) return true;
+  return a.rows >= 256 && a.columns >= 128 && (a.rows <= 4096 || a.columns >= 384 || a.column_stride != 1);
+}
+
 /// bf16 with instructions for it where the CPU has fast ones; all else widened on the way to f32's. Operands as
 /// libraries take them.
 template <class T>
 void fast_half_gemm(const Matrix<const T>& a, const Matrix<const T>& b, const Matrix<T>& c, bool accumulate,
                     const T* bias = nullptr) {
   if constexpr (std::is_same_v<T, BFloat16>) {
+    if (prefers_own_tile(a, b)) return bf16::gemm<T>(a, b, c, accumulate, bias);
     if (onednn::bf16_gemm(a, b, c, accumulate, bias)) return;
     if (bf16::has_fast_instruction() && !onednn::has_amx()) return bf16::gemm<T>(a, b, c, accumulate, bias);
   }
@@ -142,6 +152,7 @@ void widening_gemm(const Matrix<const BFloat16>& a, const Matrix<const BFloat16>
   auto left = a, right = b;
   auto out = c;
   if (normalize_for_library(left, right, out)) {
+    if (prefers_own_tile(left, right)) return bf16::gemm<float>(left, right, out, false);
     if (!onednn::bf16_gemm(left, right, out)) half_gemm<BFloat16, float>(left, right, out, false);
     return;
   }

@@ -66,7 +66,9 @@ template <class T> class RowCursor {
         for (int64_t k = 0; k < held_; ++k) f(rows_[k][j * step], buffer_.data()[k * length_ + j]);
       return;
     }
-    const NestAxis axis = inner_.rank > 0 ? inner_.inner() : NestAxis{1, 1, 0};
+    if (inner_.rank == 0 || (inner_.rank == 1 && inner_.inner().in == 1))  // a walk costs as much as a short row
+      return run(rows_[0], buffer_.data(), length_);
+    const NestAxis axis = inner_.inner();
     const Nest outer = inner_.outer();
     NestWalk walk(outer, 0);
     for (int64_t i = 0; i < length_; i += axis.size, walk.next()) {
