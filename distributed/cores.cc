@@ -1,12 +1,15 @@
 #include "distributed/cores.h"
 
 #include <sched.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <cstdlib>
 #include <vector>
 
 #include "distributed/communicator.h"
+#include "tensor/core/error.h"
+#include "tensor/runtime/log.h"
 #include "tensor/runtime/threads.h"
 
 namespace weft::distributed {
@@ -38,6 +41,11 @@ void divide_cores(Communicator& group, int chosen) {
     sum += CPU_COUNT(&rank.mask);
     CPU_OR(&together, &together, &rank.mask);
   }
+  // Open MPI's default for one or two ranks.
+  const int64_t cores = sysconf(_SC_NPROCESSORS_ONLN), used = CPU_COUNT(&together);
+  if (group.local_rank() == 0 && std::getenv("OMPI_MCA_orte_bound_at_launch") != nullptr && used < cores)
+    log_warn(text("mpirun bound the ranks of this machine to ", used, " of its ", cores,
+                  " cores; with --bind-to none they use all"));
   set_num_threads(chosen > 0 ? chosen : std::max(1, CPU_COUNT(&own.mask) * CPU_COUNT(&together) / std::max(sum, 1)));
 }
 
