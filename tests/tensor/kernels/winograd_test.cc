@@ -20,18 +20,26 @@ using namespace kernels::cpu;
 using testing::pick;
 using testing::Random;
 
-ConvShape shape_of(int64_t batch, int64_t channels, Pair in, int64_t filters, Pair padding, int64_t groups = 1) {
+/// A convolution of a window of any size.
+ConvShape window_of(const Triple& kernel, int64_t batch, int64_t channels, const Triple& in, int64_t filters,
+                    const Triple& padding, int64_t groups = 1) {
   ConvShape s{};
-  s.padding = Triple(0, padding[0], padding[1]), s.stride = s.dilation = Triple(1), s.groups = groups;
+  s.padding = padding, s.stride = s.dilation = Triple(1), s.groups = groups;
   s.batch = batch, s.channels = channels, s.filters = filters;
-  s.in = Triple(1, in[0], in[1]), s.kernel = Triple(1, 3, 3);
-  s.out = Triple(1, in[0] + 2 * padding[0] - 2, in[1] + 2 * padding[1] - 2);
+  s.in = in, s.kernel = kernel;
+  const auto out = [&](int axis) { return in[axis] + 2 * padding[axis] - kernel[axis] + 1; };
+  s.out = Triple(out(0), out(1), out(2));
   return s;
 }
 
+ConvShape shape_of(int64_t batch, int64_t channels, Pair in, int64_t filters, Pair padding, int64_t groups = 1) {
+  return window_of({1, 3, 3}, batch, channels, {1, in[0], in[1]}, filters, {0, padding[0], padding[1]}, groups);
+}
+
+std::string text_of(const Triple& t) { return text(t[0], "x", t[1], "x", t[2]); }
 std::string text_of(const ConvShape& s) {
-  return text("n ", s.batch, " c ", s.channels, " ", s.in[1], "x", s.in[2], " k ", s.filters, " padding ", s.padding[1],
-              " ", s.padding[2], " groups ", s.groups);
+  return text("window ", text_of(s.kernel), " n ", s.batch, " c ", s.channels, " in ", text_of(s.in), " k ", s.filters,
+              " padding ", text_of(s.padding), " groups ", s.groups);
 }
 
 /// Random values, dense and channels-last, and a weight in one of the orders of its axes.
@@ -41,15 +49,15 @@ struct Operands {
 
   Operands(const ConvShape& s, Random& random)
       : x(static_cast<size_t>(s.pixels() * s.channels)),
-        w(static_cast<size_t>(s.filters * s.group_channels() * 9)),
+        w(static_cast<size_t>(s.filters * s.group_channels() * s.taps())),
         bias(static_cast<size_t>(s.filters)),
         grad(static_cast<size_t>(s.out_pixels() * s.filters)) {
     std::uniform_real_distribution<float> uniform(-1, 1);
     for (auto* values : {&x, &w, &bias, &grad})
       for (float& v : *values) v = uniform(random);
     // Axes of the weight from the innermost on: as PyTorch keeps it, as nn does, and channels-last.
-    constexpr size_t kOrders[][4] = {{4, 3, 1, 0}, {0, 1, 4, 3}, {1, 4, 3, 0}};
-    const std::array<int64_t, 5> sizes = {s.filters, s.group_channels(), 1, 3, 3};
+    constexpr size_t kOrders[][5] = {{4, 3, 2, 1, 0}, {0, 1, 4, 3, 2}, {1, 4, 3, 2, 0}};
+    const std::array<int64_t, 5> sizes = {s.filters, s.group_channels(), s.kernel[0], s.kernel[1], s.kernel[2]};
     int64_t step = 1;
     for (const size_t axis : kOrders[pick(random, 0, 2)]) strides[axis] = step, step *= sizes[axis];
   }
@@ -65,24 +73,25 @@ Results naive(const ConvShape& s, const Operands& v) {
   Results r(v);
   const int64_t channels = s.group_channels(), filters = s.group_filters();
   for (int64_t p = 0; p < s.out_pixels(); ++p)
-    for (int64_t o = 0; o < s.filters; ++o) {
-      const auto to = static_cast<size_t>(p * s.filters + o);
-      r.out[to] = v.bias[static_cast<size_t>(o)];
-      for (int64_t tap = 0; tap < 9; ++tap) {
-        const int64_t n = p / (s.out[1] * s.out[2]), h = p / s.out[2] % s.out[1] - s.padding[1] + tap / 3,
-                      w = p % s.out[2] - s.padding[2] + tap % 3;
-        if (h < 0 || h >= s.in[1] || w < 0 || w >= s.in[2]) continue;
+    for (int64_t tap = 0; tap < s.taps(); ++tap) {
+      const Triple at(tap / (s.kernel[1] * s.kernel[2]), tap / s.kernel[2] % s.kernel[1], tap % s.kernel[2]);
+      const int64_t n = p / (s.out[0] * s.out[1] * s.out[2]),
+                    d = p / (s.out[1] * s.out[2]) % s.out[0] - s.padding[0] + at[0],
+                    h = p / s.out[2] % s.out[1] - s.padding[1] + at[1], w = p % s.out[2] - s.padding[2] + at[2];
+      if (d < 0 || d >= s.in[0] || h < 0 || h >= s.in[1] || w < 0 || w >= s.in[2]) continue;
+      const int64_t pixel = ((n * s.in[0] + d) * s.in[1] + h) * s.in[2] + w;
+      for (int64_t o = 0; o < s.filters; ++o)
         for (int64_t c = 0; c < channels; ++c) {
-          const auto from =
-              static_cast<size_t>(((n * s.in[1] + h) * s.in[2] + w) * s.channels + o / filters * channels + c);
-          const auto at = static_cast<size_t>(o * v.strides[0] + c * v.strides[1] + tap / 3 * v.strides[3] +
-                                              tap % 3 * v.strides[4]);
-          r.out[to] += double{v.x[from]} * v.w[at];
-          r.grad_x[from] += double{v.grad[to]} * v.w[at];
-          r.grad_w[at] += double{v.grad[to]} * v.x[from];
+          const auto from = static_cast<size_t>(pixel * s.channels + o / filters * channels + c);
+          const auto to = static_cast<size_t>(p * s.filters + o);
+          const auto weight = static_cast<size_t>(o * v.strides[0] + c * v.strides[1] + at[0] * v.strides[2] +
+                                                  at[1] * v.strides[3] + at[2] * v.strides[4]);
+          r.out[to] += double{v.x[from]} * v.w[weight];
+          r.grad_x[from] += double{v.grad[to]} * v.w[weight];
+          r.grad_w[weight] += double{v.grad[to]} * v.x[from];
         }
-      }
     }
+  for (size_t i = 0; i < r.out.size(); ++i) r.out[i] += v.bias[i % v.bias.size()];
   return r;
 }
 
@@ -112,8 +121,9 @@ double rms_error(const std::vector<float>& got, const std::vector<double>& wante
 
 // The bound of Barabasz, Anderson, Soodhalter and Gregg (arXiv 1803.10986) for operands within 1: 2^-24 times the sums
 // of products that transforms and sums could take at most, of the absolute values of all matrices. `kForward` is the
-// square of the largest element of |A^T| (|G| 1 * |B^T| 1), `kWeights` of |G^T| (|B^T| 1 * |A| 1).
-constexpr double kForward = 563, kWeights = 802, kRoundings = 32;
+// largest element of |A^T| (|G| 1 * |B^T| 1), `kWeights` of |G^T| (|B^T| 1 * |A| 1): once for lines, squared for
+// windows. The planes of a window's parts are summed as those of more channels would be.
+constexpr double kForward = 23.73, kWeights = 28.32, kRoundings = 32;
 double bound(double matrices, int64_t terms) {
   const auto n = static_cast<double>(terms);
   return std::ldexp(1.0, -24) * (n + kRoundings) * n * matrices;
@@ -124,14 +134,21 @@ void check(const ConvShape& s, Random& random) {
   const Results wanted = naive(s, v);
   const Computed got(s, v);
   const std::string what = text_of(s);
-  const int64_t tiles = s.batch * ((s.out[1] + 3) / 4) * ((s.out[2] + 3) / 4);
+  const bool line = s.kernel[1] == 1;
+  const int64_t tiles = s.batch * s.out[0] * (line ? s.out[1] : (s.out[1] + 3) / 4) * ((s.out[2] + 3) / 4);
+  const int64_t parts = s.kernel[0] * ((s.kernel[1] + 2) / 3) * ((s.kernel[2] + 2) / 3);
+  const double forward = line ? kForward : kForward * kForward, weights = line ? kWeights : kWeights * kWeights;
   // In the mean, roundings cancel: the error grows with the root of a sum's length.
   const auto most = [](int64_t terms) { return 4e-7 * std::sqrt(4.0 + static_cast<double>(terms) / 4); };
   const int64_t channels = s.group_channels(), filters = s.group_filters();
-  EXPECT_LE(rms_error(got.out, wanted.out, bound(kForward, channels), "forward: " + what), most(channels)) << what;
-  EXPECT_LE(rms_error(got.grad_x, wanted.grad_x, bound(kForward, filters), "backward data: " + what), most(filters))
+  EXPECT_LE(rms_error(got.out, wanted.out, bound(forward, channels * parts), "forward: " + what),
+            most(channels * parts))
       << what;
-  EXPECT_LE(rms_error(got.grad_w, wanted.grad_w, bound(kWeights, tiles), "backward weights: " + what), most(tiles))
+  EXPECT_LE(rms_error(got.grad_x, wanted.grad_x, bound(forward, filters * parts), "backward data: " + what),
+            most(filters * parts))
+      << what;
+  EXPECT_LE(rms_error(got.grad_w, wanted.grad_w, bound(weights, tiles), "backward weights: " + what),
+            most(tiles * parts))
       << what;
 }
 
@@ -148,6 +165,24 @@ TEST(Winograd, RandomShapesKeepTheBound) {
   }
 }
 
+/// Lines, windows of several parts, and three axes.
+TEST(Winograd, RandomWindowsKeepTheBound) {
+  Random random(7);
+  for (int i = 0; i < testing::property_cases(500) && !HasFailure();) {
+    const bool deep = pick(random, 0, 3) == 0, line = pick(random, 0, 2) == 0;
+    const Triple kernel(deep ? pick(random, 2, 3) : 1, line ? 1 : pick(random, 2, 7), pick(random, 2, 7));
+    const int64_t groups = pick(random, 0, 4) == 0 ? 2 : 1;
+    const Triple in(deep ? pick(random, 1, 4) : 1, pick(random, 1, 9), pick(random, 1, 15));
+    const Triple padding(deep ? pick(random, 0, 3) : 0, line ? 0 : pick(random, 0, 8), pick(random, 0, 8));
+    const ConvShape s = window_of(kernel, pick(random, 1, 3), groups * pick(random, 1, 24), in,
+                                  groups * pick(random, 1, 24), padding, groups);
+    if (s.out[0] < 1 || s.out[1] < 1 || s.out[2] < 1) continue;
+    ASSERT_TRUE(fits_winograd(s)) << text_of(s);
+    check(s, random);
+    ++i;
+  }
+}
+
 TEST(Winograd, ExtremeShapesKeepTheBound) {
   Random random(2);
   check(shape_of(1, 1, {1, 1}, 1, {1, 1}), random);
@@ -157,13 +192,20 @@ TEST(Winograd, ExtremeShapesKeepTheBound) {
   check(shape_of(3, 160, {9, 9}, 200, {1, 1}), random);   // several blocks of the weight's gradient
   check(shape_of(30, 20, {14, 14}, 20, {1, 1}), random);  // several of tiles
   check(shape_of(1, 300, {4, 4}, 530, {1, 1}), random);   // several chunks of filters
+  check(window_of({1, 1, 3}, 2, 513, {1, 1, 9}, 3, {0, 0, 1}), random);
+  check(window_of({1, 1, 5}, 3, 70, {1, 3, 90}, 130, {0, 0, 2}), random);
+  check(window_of({1, 5, 5}, 2, 130, {1, 7, 7}, 140, {0, 2, 2}), random);
+  check(window_of({3, 3, 3}, 2, 70, {3, 6, 5}, 70, {1, 1, 1}), random);
 }
 
 TEST(Winograd, TheSameBitsAtAnyThreadCount) {
   Random random(3);
   const int before = num_threads();
   for (const ConvShape& s : {shape_of(3, 70, {9, 12}, 150, {1, 1}), shape_of(1, 200, {4, 4}, 90, {1, 1}),
-                             shape_of(40, 16, {13, 13}, 16, {1, 0}), shape_of(5, 48, {8, 8}, 96, {1, 1}, 3)}) {
+                             shape_of(40, 16, {13, 13}, 16, {1, 0}), shape_of(5, 48, {8, 8}, 96, {1, 1}, 3),
+                             window_of({1, 5, 5}, 4, 40, {1, 11, 9}, 70, {0, 2, 2}),
+                             window_of({1, 1, 3}, 4, 64, {1, 1, 500}, 140, {0, 0, 1}),
+                             window_of({3, 3, 3}, 2, 40, {5, 7, 6}, 40, {1, 1, 1})}) {
     const Operands v(s, random);
     set_num_threads(1);
     const Computed one(s, v);
@@ -178,7 +220,8 @@ TEST(Winograd, TheSameBitsAtAnyThreadCount) {
 TEST(Winograd, AKeptWeightGivesTheSameBits) {
   Random random(5);
   for (const ConvShape& s : {shape_of(2, 40, {9, 7}, 33, {1, 1}), shape_of(1, 300, {4, 4}, 530, {1, 1}),
-                             shape_of(3, 24, {5, 6}, 60, {1, 0}, 3)}) {
+                             shape_of(3, 24, {5, 6}, 60, {1, 0}, 3), shape_of(8, 512, {7, 7}, 256, {1, 1}),
+                             window_of({1, 5, 5}, 2, 40, {1, 9, 7}, 33, {0, 2, 2})}) {
     const Operands v(s, random);
     std::vector<float> kept(static_cast<size_t>(winograd_weight_size(s)));
     winograd_weight(s, v.w.data(), v.strides, kept.data());
@@ -218,6 +261,12 @@ TEST(Winograd, SizesDecide) {
     EXPECT_FALSE(prefers_winograd(s, d));
     s = shape_of(16, 64, {16, 16}, 64, {1, 1}), s.dilation = Triple(1, 1, 2);
     EXPECT_FALSE(prefers_winograd(s, d));
+    EXPECT_TRUE(prefers_winograd(window_of({1, 5, 5}, 8, 64, {1, 28, 28}, 64, {0, 2, 2}), d));
+    EXPECT_TRUE(prefers_winograd(window_of({1, 1, 3}, 16, 64, {1, 1, 1024}, 64, {0, 0, 1}), d));
+    EXPECT_TRUE(prefers_winograd(window_of({1, 1, 5}, 16, 128, {1, 1, 512}, 128, {0, 0, 2}), d));
+    EXPECT_TRUE(prefers_winograd(window_of({3, 3, 3}, 4, 64, {16, 16, 16}, 64, {1, 1, 1}), d));
+    EXPECT_FALSE(prefers_winograd(window_of({1, 2, 2}, 8, 64, {1, 28, 28}, 64, {0, 1, 1}), d));
+    EXPECT_FALSE(prefers_winograd(window_of({1, 3, 1}, 8, 64, {1, 28, 28}, 64, {0, 1, 0}), d));
   }
 }
 
@@ -282,6 +331,48 @@ TEST(Winograd, NanAndInfinityReachWhatDirectSaysAndNoMore) {
       EXPECT_LT(finite, direct[i].size()) << "result " << i;
     }
   }
+}
+
+/// A result that is not finite is computed again, with what follows it, from the weight that is not transformed.
+TEST(Winograd, NanPassesAConvolutionWithAKeptWeight) {
+  Ops ops;
+  ops.x.at({3, 5, 7, 9}) = NAN;
+  const Conv2dOptions same{.padding = 1};
+  const int64_t elements = op::ConvKeptWeight::size(same, ops.image, ops.w.operand());
+  ASSERT_GT(elements, 0);
+  auto kept = testing::make_array<float>({elements}, testing::Layout::row_major, ops.random);
+  op::ConvKeptWeight{same, elements}.cpu(ops.w.operand(), kept.operand());
+  auto scale = testing::random_array<float>({Ops::kChannels}, testing::Layout::row_major, ops.random, 3);
+  std::vector<std::vector<float>> results;
+  for (const Convolution algorithm : {Convolution::direct, Convolution::fastest}) {
+    const Conv2dOptions options{.padding = 1, .algorithm = algorithm};
+    const bool keeps = algorithm == Convolution::fastest;
+    auto out = testing::make_array<float>(ops.image, testing::Layout::channels_last, ops.random, 7);
+    op::ConvScaled{options, true}.cpu(ops.x.operand(), ops.w.operand(), scale.operand(), scale.operand(),
+                                      ops.grad.operand(), keeps ? kept.operand() : Operand{}, out.operand());
+    results.push_back(Ops::values(out));
+  }
+  int64_t missing = 0;
+  for (size_t i = 0; i < results[0].size(); ++i) {
+    ASSERT_EQ(std::isnan(results[0][i]), std::isnan(results[1][i])) << i;
+    if (std::isnan(results[0][i]))
+      ++missing;
+    else
+      ASSERT_EQ(results[0][i], results[1][i]) << i;
+  }
+  EXPECT_EQ(missing, 9 * Ops::kChannels);
+}
+
+TEST(Winograd, AnEmptyBatchGivesNothingAndZeros) {
+  Ops ops;
+  ops.image = {0, Ops::kChannels, Ops::kSize, Ops::kSize};
+  ops.x = testing::make_array<float>(ops.image, testing::Layout::channels_last, ops.random);
+  ops.grad = ops.x;
+  const auto results = ops.run(Convolution::fastest);
+  EXPECT_TRUE(results[0].empty());
+  EXPECT_TRUE(results[1].empty());
+  ASSERT_EQ(results[2].size(), size_t{Ops::kChannels * Ops::kChannels * 9});
+  for (const float v : results[2]) ASSERT_EQ(v, 0.0f);
 }
 
 }  // namespace

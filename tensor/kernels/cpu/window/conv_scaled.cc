@@ -84,7 +84,8 @@ void op::ConvKeptWeight::cpu(const Operand& weight, const Operand& out) const {
   if (out.numel() == 0) return;
   const FiveAxes weight5(weight);
   const WeightIn<float, float> w(*weight5);
-  const ConvShape s{options, 0, weight.size(1) * options.groups, 0, weight.size(0), Triple(1, 3, 3), 0};
+  const ConvShape s{options, 0, weight.size(1) * options.groups, 0, weight.size(0), {1, weight.size(2), weight.size(3)},
+                    0};
   check_kept(out, s);
   winograd_weight(s, w.data(), w.strides(), out.data<float>());
 }

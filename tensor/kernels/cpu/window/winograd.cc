@@ -2,100 +2,24 @@
 
 #include <atomic>
 
-#include "tensor/kernels/cpu/gemm/gemm_tile.h"
 #include "tensor/kernels/cpu/window/tap_conv.h"
 #include "tensor/kernels/cpu/window/winograd_tiles.h"
 
 namespace weft::kernels::cpu {
 namespace {
 
-using winograd::kPlanes;
+using winograd::blocks_of;
+using winograd::Filters;
 using winograd::kTile;
 using winograd::kWindow;
+using winograd::Part;
 using winograd::Planes;
+using winograd::Taps;
 using winograd::Tiles;
 
 constexpr int64_t kLanes = simd::kLanes<float>;
-
-int64_t blocks_of(int64_t count, int64_t size) { return (count + size - 1) / size; }
-
-/// The weight of a group as the forward convolution of either direction reads it: (from, to) for each tap.
-struct Taps {
-  const float* data;
-  int64_t from, to;  // channels read and channels written
-  int64_t from_stride, to_stride, row_stride, column_stride;
-};
-
-/// G g G^T for every pair of channels, as products read it: 36 matrices (from, to) in panels as wide as a tile.
-class TransformedWeight {
- public:
-  /// `values` hold size() floats: what fill() writes.
-  TransformedWeight(int64_t from, int64_t to, const float* values = nullptr)
-      : from_(from),
-        to_(to),
-        vectors_(blocks_of(blocks_of(to, kLanes), blocks_of(blocks_of(to, kLanes), kGemmTileVectors))),
-        distance_(Planes(from, to).distance),
-        values_(values) {}
-
-  int64_t size() const { return checked_multiply(kPlanes, distance_); }
-  int64_t panels() const { return blocks_of(to_, width()); }
-  int64_t width() const { return vectors_ * kLanes; }
-  int64_t vectors(int64_t panel) const { return blocks_of(std::min(width(), to_ - panel * width()), kLanes); }
-  const float* panel(int64_t plane, int64_t p) const { return values_ + plane * distance_ + p * width() * from_; }
-
-  void fill(const Taps& taps, float* values) {
-    values_ = values;
-    if (taps.to_stride == 1) return transform(taps, values);
-    const Scratch<float> copy(checked_multiply(9, from_ * to_));
-    pack(taps, copy.data());
-    transform({copy.data(), from_, to_, to_, 1, 3 * from_ * to_, from_ * to_}, values);
-  }
-
- private:
-  /// Taps side by side with neighbouring channels of `to`.
-  static void pack(const Taps& t, float* copy) {
-    for (int a = 0; a < 3; ++a)
-      for (int b = 0; b < 3; ++b)
-        copy_matrix<float, float>(
-            {t.data + a * t.row_stride + b * t.column_stride, t.from, t.to, t.from_stride, t.to_stride},
-            row_major(copy + (a * 3 + b) * t.from * t.to, t.from, t.to));
-  }
-
-  void transform(const Taps& t, float* values) const {
-    const int64_t rows = panels() * from_;
-    parallel_for(rows, std::max<int64_t>(1, 2048 / width()), [&](int64_t begin, int64_t end) {
-      for (int64_t r = begin; r < end; ++r) {
-        const int64_t p = r / from_, c = r % from_;
-        for (int64_t v = 0; v < vectors(p); ++v) {
-          const int64_t o = p * width() + v * kLanes;
-          vector(t, t.data + c * t.from_stride + o, static_cast<int>(std::min(kLanes, to_ - o)),
-                 values + p * width() * from_ + (c * vectors(p) + v) * kLanes);
-        }
-      }
-    });
-  }
-  void vector(const Taps& t, const float* g, int count, float* out) const {
-    using V = simd::Vec<float>;
-    V half[kWindow][3];
-    for (int b = 0; b < 3; ++b) {
-      const auto load = [&](int a) {
-        const float* p = g + a * t.row_stride + b * t.column_stride;
-        return count == kLanes ? simd::load<float>(p) : simd::load_part<float>(p, count);
-      };
-      V v[kWindow];
-      winograd::weight<V>(load(0), load(1), load(2), v);
-      for (int i = 0; i < kWindow; ++i) half[i][b] = v[i];
-    }
-    for (int i = 0; i < kWindow; ++i) {
-      V v[kWindow];
-      winograd::weight<V>(half[i][0], half[i][1], half[i][2], v);
-      for (int j = 0; j < kWindow; ++j) simd::store<float>(out + (i * kWindow + j) * distance_, v[j]);
-    }
-  }
-
-  int64_t from_, to_, vectors_, distance_;
-  const float* values_;
-};
+/// Tiles of a block at least: CPUs without AVX-512 have second caches of half the size.
+constexpr int64_t kLeastTiles = kLanes == 16 ? 48 : 24;
 
 /// Channels [channel, ...) of an image, `step` floats between its pixels.
 template <class T> struct Image {
@@ -103,26 +27,60 @@ template <class T> struct Image {
   int64_t step;
 };
 
-/// Tiles that are transformed, multiplied and transformed back together: their planes on both sides stay in the second
-/// cache, or, where channels are many, are few enough of it. CPUs without AVX-512 have second caches of half the size.
-int64_t tiles_at_once(int64_t from, int64_t to) {
-  constexpr int64_t kElements = int64_t{160} << 10, kLeast = kLanes == 16 ? 48 : 24;
-  return std::clamp<int64_t>(kElements / (kPlanes * (from + to)) / 12 * 12, kLeast, 96);
-}
+/// Panels [begin, end) of filters and, unless null, what they are transformed to.
+struct Panels {
+  const float* data;
+  int64_t begin, end;
+  int64_t count() const { return end - begin; }
+};
 
-/// The products of one block of tiles: m = v u, plane by plane.
-void multiply(const TransformedWeight& u, int64_t from, const float* v, const Planes& in, float* m, const Planes& out,
-              int64_t tiles, int64_t first_panel, int64_t end_panel) {
-  for (int64_t plane = 0; plane < kPlanes; ++plane)
-    for (int64_t p = first_panel; p < end_panel; ++p) {
-      const int64_t vectors = u.vectors(p), most = kGemmTileRows[static_cast<size_t>(vectors - 1)];
-      const int64_t strips = blocks_of(tiles, most);
-      float* c = m + plane * out.distance + (p - first_panel) * u.width();
+/// How a chunk's work is shared out: tiles in blocks, each transformed by the thread that has it, and panels in parts.
+struct Cut {
+  int64_t blocks, parts;
+
+  /// `of_weight`: what a block pays for an element of the weight, as a tile pays 1.7 for its product.
+  Cut(int64_t planes, int64_t tiles, int64_t from, int64_t width, int64_t panels, double of_weight) {
+    // Planes of a block stay in the second cache on both sides, or, where channels are many, are few enough of it.
+    constexpr int64_t kElements = int64_t{160} << 10;
+    const int64_t most = kElements / (planes * (from + width * panels)) / 12 * 12;
+    const int64_t at_once = std::clamp<int64_t>(most, kLeastTiles, 96 * 36 / planes);
+    const int64_t least = blocks_of(tiles, at_once), threads = region_threads();
+    blocks = least, parts = 1;
+    // Even shares: of the ways to cut, the one whose slowest thread is done first.
+    double soonest = 0;
+    for (int64_t p = 1; p <= std::min(panels, blocks_of(threads, least)); ++p)
+      for (const int64_t b : {least, blocks_of(least * p, threads) * threads / p}) {
+        const int64_t height = blocks_of(tiles, b), rounds = blocks_of(b * p, threads);
+        const auto rows = static_cast<double>(height), in = static_cast<double>(from),
+                   out = static_cast<double>(width * blocks_of(panels, p)), of = static_cast<double>(planes) / 36;
+        const double time =
+            static_cast<double>(rounds) * of * (rows * (6 * (in + out) + 1.7 * in * out) + of_weight * in * out);
+        if (soonest == 0 || time < soonest) soonest = time, blocks = b, parts = p;
+      }
+  }
+};
+
+/// Some channels of transformed filters: planes and panels of them are so far apart.
+struct Rows {
+  const float* data;
+  int64_t count, plane_distance, panel_distance;
+};
+
+/// The products of one block of tiles: m = v u, plane by plane, or m += v u.
+void multiply(const Filters& filters, const Panels& panels, const Rows& u, const float* v, const Planes& in, float* m,
+              const Planes& out, int64_t tiles, bool adds) {
+  for (int64_t plane = 0; plane < in.count; ++plane)
+    for (int64_t p = panels.begin; p < panels.end; ++p) {
+      const int64_t vectors = filters.vectors(p), most = kGemmTileRows[static_cast<size_t>(vectors - 1)];
+      const int64_t strips = blocks_of(tiles, most), skipped = p - panels.begin;
+      const float* right = u.data + skipped * u.panel_distance + plane * u.plane_distance;
+      float* to = m + plane * out.distance + skipped * filters.width();
       for (int64_t s = 0; s < strips; ++s) {
         const int64_t begin = tiles * s / strips, rows = tiles * (s + 1) / strips - begin;
-        gemm_tile_function<float>(rows, vectors)({from, v + plane * in.distance + begin * in.columns, in.columns, 1,
-                                                  u.panel(plane, p), vectors * kLanes, c + begin * out.columns,
-                                                  out.columns, static_cast<int>(kLanes), nullptr, 0, nullptr});
+        float* c = to + begin * out.columns;
+        gemm_tile_function<float>(rows, vectors)({u.count, v + plane * in.distance + begin * in.columns, in.columns, 1,
+                                                  right, vectors * kLanes, c, out.columns, static_cast<int>(kLanes),
+                                                  adds ? c : nullptr, adds ? out.columns : 0, nullptr});
       }
     }
 }
@@ -130,151 +88,214 @@ void multiply(const TransformedWeight& u, int64_t from, const float* v, const Pl
 /// One group's convolution: `in` with `from` channels, `out` with `to`.
 class TiledConv {
  public:
-  TiledConv(const Tiles& tiles, Image<const float> in, const TransformedWeight& u, const Taps& taps,
+  TiledConv(const Tiles& tiles, Image<const float> in, const Filters& filters, const Taps& taps,
             const ConvFinish& finish, Image<float> out)
-      : tiles_(tiles), in_(in), u_(u), from_(taps.from), to_(taps.to), finish_(finish), out_(out) {}
+      : tiles_(tiles), in_(in), filters_(filters), taps_(taps), finish_(finish), out_(out) {}
 
-  bool run() const {
-    const int64_t at_once = tiles_at_once(from_, to_), blocks = blocks_of(tiles_.count(), at_once);
-    // Few tiles are shared out filter by filter, and transformed by each thread.
-    const int64_t parts = std::min(u_.panels(), blocks_of(region_threads(), blocks));
+  /// Whether tiles are so few that the way of the transformed filters through memory would cost what products save:
+  /// then a thread transforms some channels of a panel right before their products. By sizes alone, as sums are cut so.
+  bool has_few_tiles() const {
+    return filters_.parts().count() == 1 && tiles_.count() <= kLeastTiles && taps_.from > kSlice;
+  }
+
+  bool run(const Panels& all) const {
+    const Cut cut(tiles_.planes(), tiles_.count(), taps_.from, filters_.width(), all.count(), has_few_tiles() ? 15 : 5);
     std::atomic<bool> clean{true};
-    parallel_for(blocks * parts, 1, [&](int64_t begin, int64_t end) {
-      const int64_t height = blocks_of(tiles_.count(), blocks);
-      const Planes in(height, from_), out(height, blocks_of(u_.panels(), parts) * u_.width());
-      const Scratch<float> v(in.size()), m(out.size()), zeros(from_);
-      std::fill_n(zeros.data(), from_, 0.0f);
+    parallel_for(cut.blocks * cut.parts, 1, [&](int64_t begin, int64_t end) {
+      const Work work(*this, blocks_of(tiles_.count(), cut.blocks),
+                      has_few_tiles() ? 1 : blocks_of(all.count(), cut.parts), all.data == nullptr);
       int64_t transformed = -1;
       for (int64_t i = begin; i < end; ++i) {
-        const int64_t block = i / parts, part = i % parts;
-        const int64_t first = tiles_.count() * block / blocks, last = tiles_.count() * (block + 1) / blocks;
-        if (transformed != block) transform_in(first, last, in, v.data(), zeros.data());
-        transformed = block;
-        const int64_t panel = u_.panels() * part / parts, end_panel = u_.panels() * (part + 1) / parts;
-        multiply(u_, from_, v.data(), in, m.data(), out, last - first, panel, end_panel);
-        if (!transform_out(first, last, m.data(), out, panel * u_.width(), std::min(end_panel * u_.width(), to_)))
+        const int64_t block = i / cut.parts, part = i % cut.parts, skipped = all.count() * part / cut.parts;
+        const Range tiles{tiles_.count() * block / cut.blocks, tiles_.count() * (block + 1) / cut.blocks};
+        const Panels panels{all.data == nullptr ? nullptr : all.data + skipped * filters_.panel_size(),
+                            all.begin + skipped, all.begin + all.count() * (part + 1) / cut.parts};
+        const bool again = transformed != block || filters_.parts().count() > 1;
+        if (!(has_few_tiles() ? in_slices(tiles, panels, again, work) : in_parts(tiles, panels, again, work)))
           clean.store(false, std::memory_order_relaxed);
+        transformed = block;
       }
     });
     return clean.load();
   }
 
  private:
-  void transform_in(int64_t first, int64_t last, const Planes& planes, float* v, const float* zeros) const {
-    const int64_t image = tiles_.in[0] * tiles_.in[1] * in_.step;
-    for (int64_t t = first; t < last; ++t) {
+  static constexpr int64_t kSlice = 64;  // channels
+
+  struct Range {
+    int64_t begin, end;
+    int64_t count() const { return end - begin; }
+  };
+
+  /// A thread's scratch: planes of `height` tiles and, of the results, of as many panels; with `transforms` also of a
+  /// panel's filters for a slice of channels.
+  struct Work {
+    Planes in, out, u;
+    Scratch<float> v, m, zeros, slice, copy;
+    Work(const TiledConv& conv, int64_t height, int64_t panels, bool transforms)
+        : in(conv.tiles_.planes(), height, conv.taps_.from),
+          out(conv.tiles_.planes(), height, panels * conv.filters_.width()),
+          u(conv.tiles_.planes(), kSlice, conv.filters_.width()),
+          v(in.size()),
+          m(out.size()),
+          zeros(conv.taps_.from),
+          slice(transforms ? u.size() : 0),
+          copy(transforms ? conv.filters_.copy_size(conv.taps_) : 0) {
+      std::fill_n(zeros.data(), conv.taps_.from, 0.0f);
+    }
+  };
+
+  bool in_parts(const Range& tiles, const Panels& panels, bool transform, const Work& w) const {
+    for (int64_t part = 0; part < filters_.parts().count(); ++part) {
+      if (transform) transform_in(filters_.parts()[part], tiles, w);
+      multiply(filters_, panels,
+               {panels.data + filters_.plane(part, 0), taps_.from, filters_.distance(), filters_.panel_size()},
+               w.v.data(), w.in, w.m.data(), w.out, tiles.count(), part > 0);
+    }
+    return transform_out(tiles, panels, w);
+  }
+
+  bool in_slices(const Range& tiles, const Panels& panels, bool transform, const Work& w) const {
+    if (transform) transform_in(filters_.parts()[0], tiles, w);
+    bool clean = true;
+    for (int64_t p = panels.begin; p < panels.end; ++p) {
+      const Panels panel{nullptr, p, p + 1};
+      for (int64_t c = 0; c < taps_.from; c += kSlice) {
+        Rows u{w.slice.data(), std::min(kSlice, taps_.from - c), w.u.distance, 0};
+        if (panels.data == nullptr) {
+          filters_.transform_rows(taps_, p, 0, c, u.count, w.copy.data(), w.slice.data(), w.u.distance);
+        } else {
+          u.data = panels.data + (p - panels.begin) * filters_.panel_size() + c * filters_.vectors(p) * kLanes;
+          u.plane_distance = filters_.distance();
+        }
+        multiply(filters_, panel, u, w.v.data() + c, w.in, w.m.data(), w.out, tiles.count(), c > 0);
+      }
+      clean &= transform_out(tiles, panel, w);
+    }
+    return clean;
+  }
+
+  void transform_in(const Part& part, const Range& range, const Work& w) const {
+    const int64_t image = tiles_.in[0] * tiles_.in[1] * tiles_.in[2] * in_.step;
+    for (int64_t t = range.begin; t < range.end; ++t) {
       const winograd::Corner at(tiles_, t);
-      const float* pixels[kPlanes];
-      winograd::square<kWindow, const float>(in_.data + at.image * image, in_.step, tiles_.in,
-                                             at.row - tiles_.padding[0], at.column - tiles_.padding[1], zeros, pixels);
-      winograd::input_to_planes(pixels, from_, v + (t - first) * planes.columns, planes.distance);
+      const float* pixels[kWindow * kWindow];
+      winograd::window(tiles_, part, at, in_.data + at.image * image, in_.step, w.zeros.data(), pixels);
+      winograd::window_to_planes(tiles_.are_lines(), pixels, taps_.from, w.v.data() + (t - range.begin) * w.in.columns,
+                                 w.in.distance);
     }
   }
-  bool transform_out(int64_t first, int64_t last, const float* m, const Planes& planes, int64_t begin,
-                     int64_t end) const {
-    const int64_t image = tiles_.out[0] * tiles_.out[1] * out_.step;
+  /// False where a result is not finite.
+  bool transform_out(const Range& range, const Panels& panels, const Work& w) const {
+    const int64_t image = tiles_.out[0] * tiles_.out[1] * tiles_.out[2] * out_.step;
+    const int64_t begin = panels.begin * filters_.width(), end = std::min(panels.end * filters_.width(), taps_.to);
     bool clean = true;
-    for (int64_t t = first; t < last; ++t) {
+    for (int64_t t = range.begin; t < range.end; ++t) {
       const winograd::Corner at(tiles_, t);
       float* pixels[kTile * kTile];
-      winograd::square<kTile, float>(out_.data + at.image * image + begin, out_.step, tiles_.out, at.row, at.column,
-                                     nullptr, pixels);
-      clean &= winograd::planes_to_output(m + (t - first) * planes.columns, planes.distance, end - begin,
-                                          finish_.from(begin), out_.data + begin, pixels);
+      winograd::results<float>(tiles_, at, out_.data + at.image * image + begin, out_.step, nullptr, pixels);
+      const auto to_output = tiles_.are_lines() ? winograd::planes_to_output<1> : winograd::planes_to_output<kTile>;
+      clean &= to_output(w.m.data() + (t - range.begin) * w.out.columns, w.out.distance, end - begin,
+                         finish_.from(begin), out_.data + begin, pixels);
     }
     return clean;
   }
 
   const Tiles& tiles_;
   Image<const float> in_;
-  const TransformedWeight& u_;
-  int64_t from_, to_;
+  const Filters& filters_;
+  const Taps& taps_;
   const ConvFinish finish_;
   Image<float> out_;
 };
 
-/// f(first filter, taps, transformed weight) for chunks of a group's filters whose transformed weights (5 MB, or those
-/// of 64 filters) stay in the last cache.
-template <class F> void for_chunks(const Taps& taps, F&& f) {
-  constexpr int64_t kElements = int64_t{5} << 18;
-  const int64_t registers = blocks_of(taps.to, kLanes * kGemmTileVectors);
-  const int64_t chunks = std::min(registers, blocks_of(kPlanes * taps.from * taps.to, kElements));
-  for (int64_t i = 0; i < chunks; ++i) {
-    const int64_t begin = std::min(taps.to, registers * i / chunks * kLanes * kGemmTileVectors);
-    Taps part = taps;
-    part.data += begin * taps.to_stride;
-    part.to = std::min(taps.to, registers * (i + 1) / chunks * kLanes * kGemmTileVectors) - begin;
-    f(begin, part, TransformedWeight(part.from, part.to));
-  }
-}
-
-/// The convolution of a group. `kept` is its transformed weight, chunk after chunk; null: made here.
+/// The convolution of a group. `kept` are its transformed filters; null: they are made here, by each thread for itself
+/// where tiles are few, else in chunks that stay in the last cache (5 MB, or a panel for each thread up to 4).
 bool convolve(const Tiles& tiles, Image<const float> in, const Taps& taps, const float* kept, const ConvFinish& finish,
               Image<float> out) {
+  constexpr int64_t kElements = int64_t{5} << 18;
+  const Filters filters(tiles, taps.from, taps.to);
+  const TiledConv conv(tiles, in, filters, taps, finish, out);
+  if (conv.has_few_tiles()) return conv.run({kept, 0, filters.panels()});
+  const int64_t most = std::max<int64_t>(kElements / filters.panel_size(), std::min(region_threads(), 4));
+  const int64_t chunks = blocks_of(filters.panels(), most);
+  const Scratch<float> values(kept == nullptr ? blocks_of(filters.panels(), chunks) * filters.panel_size() : 0);
   bool clean = true;
-  for_chunks(taps, [&](int64_t begin, const Taps& part, TransformedWeight u) {
-    const Scratch<float> values(kept == nullptr ? u.size() : 0);
-    if (kept == nullptr)
-      u.fill(part, values.data());
-    else
-      u = TransformedWeight(part.from, part.to, kept), kept += u.size();
-    clean &= TiledConv(tiles, in, u, part, finish.from(begin), {out.data + begin, out.step}).run();
-  });
+  for (int64_t i = 0; i < chunks; ++i) {
+    const int64_t begin = filters.panels() * i / chunks, end = filters.panels() * (i + 1) / chunks;
+    if (kept == nullptr) filters.transform(taps, begin, end, values.data());
+    clean &= conv.run({kept == nullptr ? values.data() : kept + begin * filters.panel_size(), begin, end});
+  }
   return clean;
 }
 
+Tiles forward_tiles(const ConvShape& s) { return {s.batch, s.in, s.out, s.padding, s.kernel}; }
+/// Those of a convolution of the result's gradient, with kernel - 1 - padding zeros around it (fewer than none: some of
+/// it is not read).
+Tiles data_tiles(const ConvShape& s) {
+  const auto padding = [&](int axis) { return s.kernel[axis] - 1 - s.padding[axis]; };
+  return {s.batch, s.out, s.in, {padding(0), padding(1), padding(2)}, s.kernel};
+}
+
 Taps forward_taps(const ConvShape& s, const float* weight, const WeightStrides& strides, int64_t group) {
-  const int64_t filters = s.group_filters();
-  return {weight + group * filters * strides[0],
+  return {weight + group * s.group_filters() * strides[0],
           s.group_channels(),
-          filters,
+          s.group_filters(),
           strides[1],
           strides[0],
-          strides[3],
-          strides[4]};
+          {strides[2], strides[3], strides[4]}};
 }
 
 }  // namespace
 
 bool fits_winograd(const ConvShape& s) {
-  return s.is_flat() && s.kernel == Triple(1, 3, 3) && s.stride == Triple(1) && s.dilation == Triple(1);
+  constexpr int64_t kMost = 7;  // of rows and columns
+  const bool line = s.kernel[1] == 1 && s.kernel[2] >= 2, square = s.kernel[1] >= 2 && s.kernel[2] >= 2;
+  return (line || square) && s.kernel[1] <= kMost && s.kernel[2] <= kMost && s.stride == Triple(1) &&
+         s.dilation == Triple(1);
 }
 
-/// Fitted to 115 shapes of 3 to 512 channels and 7^2 to 56^2 pixels in batches of 1 to 16, one thread of Zen 5. In
+/// Fitted to 30 shapes of 32 to 512 channels, windows of 2 to 7 taps an axis and of one line, one thread of Zen 5. In
 /// about a cycle each: a step of direct convolution (of which a product for each tap, where few pixels ask for that,
-/// leaves out those in the padding); the products of a tile, the transforms of its channels and its corner; the
-/// transforms of a weight, which go through memory.
+/// leaves out those in the padding); for each part of the window the products of a tile, the transforms of its channels
+/// and its corner; the transforms of a weight, which go through memory.
 bool prefers_winograd(const ConvShape& s, ConvDirection direction, bool kept) {
   constexpr int64_t kLeast = 32;  // channels: with 16 transforms cost what products save
   if (!fits_winograd(s) || std::min(s.group_channels(), s.group_filters()) < kLeast) return false;
   const bool data = direction == ConvDirection::backward_data, weights = direction == ConvDirection::backward_weights;
   const auto c = static_cast<double>(s.group_channels()), k = static_cast<double>(s.group_filters());
-  const auto across = [&](int axis) { return static_cast<double>(blocks_of(data ? s.in[axis] : s.out[axis], kTile)); };
-  const double tiles = static_cast<double>(s.batch) * across(1) * across(2);
-  const double direct = 9.0 / 32 * c * k * static_cast<double>(s.out_pixels()) * (prefers_taps(s) ? 0.8 : 1);
-  const double of_tile = 1.7 * c * k + (weights ? 9 : 6) * (c + k) + (data ? 400 : 300);
-  const double of_weight = kept ? 8 : weights ? 35 : data ? 30 : 25;
+  const Filters filters(forward_tiles(s), s.group_channels(), s.group_filters());
+  const auto parts = static_cast<double>(filters.parts().count());
+  const bool line = s.kernel[1] == 1;
+  const auto tiles = static_cast<double>((data ? data_tiles(s) : forward_tiles(s)).count());
+  // oneDNN is slow where a weight's gradient sums lines, and fast where a window is large.
+  const double speed = line ? (weights ? 0.7 : 1) : s.taps() > 9 ? 1.15 : prefers_taps(s) ? 1.25 : 1;
+  const double direct = static_cast<double>(s.taps()) / 32 * c * k * static_cast<double>(s.out_pixels()) / speed;
+  const double product = line ? (weights ? 0.25 : 0.2) : 1.55,
+               transform = line      ? 2
+                           : weights ? 14
+                                     : 6,
+               corner = line   ? 100
+                        : data ? 400
+                               : 300;
+  const double of_tile = parts * (product * c * k + transform * c + corner) + transform * (weights ? parts : 1) * k;
+  const double of_weight = (kept ? 8 : weights ? 15 : data ? 14 : 12) * parts * (line ? 1.0 / 3 : 1);
   return direct > 1.15 * (tiles * of_tile + of_weight * c * k);
 }
 
 int64_t winograd_weight_size(const ConvShape& s) {
-  int64_t size = 0;
-  for_chunks(forward_taps(s, nullptr, {}, 0),
-             [&](int64_t, const Taps&, const TransformedWeight& u) { size += u.size(); });
-  return checked_multiply(s.groups, size);
+  return checked_multiply(s.groups, Filters(forward_tiles(s), s.group_channels(), s.group_filters()).size());
 }
 
 void winograd_weight(const ConvShape& s, const float* weight, const WeightStrides& strides, float* out) {
+  const Filters filters(forward_tiles(s), s.group_channels(), s.group_filters());
   for (int64_t g = 0; g < s.groups; ++g)
-    for_chunks(forward_taps(s, weight, strides, g), [&](int64_t, const Taps& part, TransformedWeight u) {
-      u.fill(part, out);
-      out += u.size();
-    });
+    filters.transform(forward_taps(s, weight, strides, g), 0, filters.panels(), out + g * filters.size());
 }
 
 bool winograd_conv(const ConvShape& s, const float* x, const float* weight, const WeightStrides& strides,
                    const float* kept, const ConvFinish& finish, float* out) {
-  const Tiles tiles{s.batch, {s.in[1], s.in[2]}, {s.out[1], s.out[2]}, {s.padding[1], s.padding[2]}};
+  const Tiles tiles = forward_tiles(s);
   const int64_t kept_size = kept == nullptr ? 0 : winograd_weight_size(s) / s.groups;
   bool clean = true;
   for (int64_t g = 0; g < s.groups; ++g)
@@ -284,21 +305,17 @@ bool winograd_conv(const ConvShape& s, const float* x, const float* weight, cons
   return clean;
 }
 
-/// A convolution of the gradient with the filters turned about, and 2 - padding zeros around it (fewer than none: some
-/// of it is not read).
+/// A convolution of the gradient with the filters turned about.
 bool winograd_conv_backward_data(const ConvShape& s, const float* grad, const float* weight,
                                  const WeightStrides& strides, float* grad_x) {
-  const Tiles tiles{s.batch, {s.out[1], s.out[2]}, {s.in[1], s.in[2]}, {2 - s.padding[1], 2 - s.padding[2]}};
+  const Tiles tiles = data_tiles(s);
+  const int64_t last_tap =
+      (s.kernel[0] - 1) * strides[2] + (s.kernel[1] - 1) * strides[3] + (s.kernel[2] - 1) * strides[4];
   const int64_t channels = s.group_channels(), filters = s.group_filters();
   bool clean = true;
   for (int64_t g = 0; g < s.groups; ++g) {
-    const Taps taps{weight + g * filters * strides[0] + 2 * strides[3] + 2 * strides[4],
-                    filters,
-                    channels,
-                    strides[0],
-                    strides[1],
-                    -strides[3],
-                    -strides[4]};
+    const Taps taps{weight + g * filters * strides[0] + last_tap, filters, channels, strides[0], strides[1],
+                    {-strides[2], -strides[3], -strides[4]}};
     clean &= convolve(tiles, {grad + g * filters, s.filters}, taps, nullptr, {}, {grad_x + g * channels, s.channels});
   }
   return clean;

@@ -8,7 +8,11 @@
 
 namespace weft::kernels::cpu::winograd {
 
-inline constexpr int kTile = 4, kWindow = 6, kPlanes = kWindow * kWindow;
+inline constexpr int kTile = 4, kWindow = 6, kTaps = 3;
+
+/// Rows of B^T and A come in pairs that share sums; each pair is made by itself, so that what it needs stays in
+/// registers.
+inline constexpr int kPairs = 3, kPairRows[kPairs][2] = {{0, 5}, {1, 2}, {3, 4}};
 
 // The points. 5/8 and 3/2 give half the error of Lavin and Gray's 1 and 2, and like these are exact in binary, as are
 // their products here.
@@ -18,15 +22,17 @@ inline constexpr float kProduct = kA2 * kB2, kSum = kA2 + kB2;
 inline constexpr float kScale0 = 1 / kProduct, kScaleA = 1 / (2 * kA2 * (kA2 - kB2)),
                        kScaleB = 1 / (2 * kB2 * (kB2 - kA2));
 
-/// B^T d.
-template <class V> WEFT_SIMD void input(V d0, V d1, V d2, V d3, V d4, V d5, V* out) {
-  const V a = d4 - kB2 * d2, b = kA * (d3 - kB2 * d1), c = d4 - kA2 * d2, d = kB * (d3 - kA2 * d1);
-  out[0] = kProduct * d0 + (d4 - kSum * d2);
-  out[1] = a + b;
-  out[2] = a - b;
-  out[3] = c + d;
-  out[4] = c - d;
-  out[5] = kProduct * d1 + (d5 - kSum * d3);
+/// Two rows of B^T d; d(i) is an input.
+template <int kPair, class V, class Inputs> WEFT_SIMD void input(const Inputs& d, V* out) {
+  if constexpr (kPair == 0) {
+    out[0] = kProduct * d(0) + (d(4) - kSum * d(2));
+    out[1] = kProduct * d(1) + (d(5) - kSum * d(3));
+  } else {
+    constexpr float kOther = kPair == 1 ? kB2 : kA2, kPoint = kPair == 1 ? kA : kB;
+    const V a = d(4) - kOther * d(2), b = kPoint * (d(3) - kOther * d(1));
+    out[0] = a + b;
+    out[1] = a - b;
+  }
 }
 
 /// A^T m.
@@ -38,15 +44,17 @@ template <class V> WEFT_SIMD void output(V m0, V m1, V m2, V m3, V m4, V m5, V* 
   out[3] = kA3 * b + (kB3 * d + m5);
 }
 
-/// A y, the transpose of `output`.
-template <class V> WEFT_SIMD void gradient(V y0, V y1, V y2, V y3, V* out) {
-  const V a = y0 + kA2 * y2, b = kA * y1 + kA3 * y3, c = y0 + kB2 * y2, d = kB * y1 + kB3 * y3;
-  out[0] = y0;
-  out[1] = a + b;
-  out[2] = a - b;
-  out[3] = c + d;
-  out[4] = c - d;
-  out[5] = y3;
+/// Two rows of A y, the transpose of `output`; y(i) is a result's gradient.
+template <int kPair, class V, class Gradients> WEFT_SIMD void gradient(const Gradients& y, V* out) {
+  if constexpr (kPair == 0) {
+    out[0] = y(0);
+    out[1] = y(3);
+  } else {
+    constexpr float k1 = kPair == 1 ? kA : kB, k2 = k1 * k1, k3 = k2 * k1;
+    const V a = y(0) + k2 * y(2), b = k1 * y(1) + k3 * y(3);
+    out[0] = a + b;
+    out[1] = a - b;
+  }
 }
 
 /// G g.
@@ -60,12 +68,18 @@ template <class V> WEFT_SIMD void weight(V g0, V g1, V g2, V* out) {
   out[5] = g2;
 }
 
-/// G^T u, the transpose of `weight`.
-template <class V> WEFT_SIMD void weight_gradient(V u0, V u1, V u2, V u3, V u4, V u5, V* out) {
-  const V a = kScaleA * (u1 + u2), b = kScaleA * (u1 - u2), c = kScaleB * (u3 + u4), d = kScaleB * (u3 - u4);
-  out[0] = kScale0 * u0 + a + c;
-  out[1] = kA * b + kB * d;
-  out[2] = kA2 * a + kB2 * c + u5;
+/// What two rows u0, u1 add to the three of G^T u, the transpose of `weight`.
+template <int kPair, class V> WEFT_SIMD void weight_gradient(V u0, V u1, V* out) {
+  if constexpr (kPair == 0) {
+    out[0] = kScale0 * u0;
+    out[1] = V{};
+    out[2] = u1;
+  } else {
+    constexpr float kPoint = kPair == 1 ? kA : kB, kScale = kPair == 1 ? kScaleA : kScaleB;
+    out[0] = kScale * (u0 + u1);
+    out[1] = kPoint * (kScale * (u0 - u1));
+    out[2] = kPoint * kPoint * out[0];
+  }
 }
 
 }  // namespace weft::kernels::cpu::winograd
