@@ -118,11 +118,11 @@ void Communicator::open(const InitOptions& options) {
 bool Communicator::is_here() const { return getpid() == process_; }
 
 Communicator::~Communicator() {
+  alive = nullptr;
   if (!is_here()) {  // a forked child has no such thread, and no part in MPI
     (void)monitor_.release();
     return;
   }
-  alive = nullptr;
   if (size() > 1) leave();
   if (mpi_ != nullptr && !failed_) mpi_->finalize();
 }
