@@ -118,11 +118,11 @@ void Communicator::open(const InitOptions& options) {
 bool Communicator::is_here() const { return getpid() == process_; }
 
 Communicator::~Communicator() {
+  alive = nullptr;
   if (!is_here()) {  // a forked child has no such thread, and no part in MPI
     (void)monitor_.release();
     return;
   }
-  alive = nullptr;
   if (size() > 1) leave();
   if (mpi_ != nullptr && !failed_) mpi_->finalize();
 }
@@ -236,32 +236,49 @@ void Communicator::finish(Progressive& work) {
   progress();  // forgets it
 }
 
+size_t Communicator::first_of_all(std::vector<int32_t> flags) {
+  const auto count = static_cast<int64_t>(flags.size());
+  Collective agree =
+      all_reduce_of(place_, ReduceOp::min, DType::i32, reinterpret_cast<std::byte*>(flags.data()), count);
+  agree.signature = Signature::of(Call::all_reduce, {count}, DType::i32, 0, ReduceOp::min);
+  run(std::move(agree));
+  return static_cast<size_t>(std::find(flags.begin(), flags.end(), 1) - flags.begin());
+}
+
 int Communicator::reserve_tags(int count) {
-  const int first = kReservedTags + next_tag_;
-  if (first + count > kLastTag) throw DistributedError("more than 24,000 buckets in one process");
-  next_tag_ += count;
-  return first;
+  // Ranks reserve in the same order, and may release in another.
+  std::vector<int32_t> unused;
+  for (const Tags& tags : tags_) unused.push_back(tags.is_free && tags.count >= count ? 1 : 0);
+  const size_t found = first_of_all(std::move(unused));
+  if (found == tags_.size()) {
+    const int first = tags_.empty() ? kReservedTags : tags_.back().first + tags_.back().count;
+    if (first + count > kLastTag) throw DistributedError("more than 24,000 buckets at a time in one process");
+    tags_.push_back({first, count, true});
+  }
+  tags_[found].is_free = false;
+  return tags_[found].first;
+}
+
+void Communicator::release_tags(int first) {
+  for (Tags& tags : tags_)
+    if (tags.first == first) tags.is_free = true;
 }
 
 std::shared_ptr<Window> Communicator::allocate(size_t bytes) {
   if (!shared_) return nullptr;
   // Each rank looks for windows that it no longer uses, and for room; all must come to the same answer.
-  std::vector<int32_t> agreed = node_->unused_windows(bytes);
-  agreed.push_back(has_shared_memory(bytes, size()) ? 1 : 0);
-  const auto count = static_cast<int64_t>(agreed.size());
-  Collective agree =
-      all_reduce_of(place_, ReduceOp::min, DType::i32, reinterpret_cast<std::byte*>(agreed.data()), count);
-  agree.signature = Signature::of(Call::all_reduce, {count}, DType::i32, 0, ReduceOp::min);
-  run(std::move(agree));
-  const auto first = std::find(agreed.begin(), agreed.end() - 1, 1) - agreed.begin();
-  if (first < count - 1) {
-    std::shared_ptr<Window> window = node_->use_again(static_cast<size_t>(first));
+  std::vector<int32_t> flags = node_->unused_windows(bytes);
+  const size_t windows = flags.size();
+  flags.push_back(has_shared_memory(bytes, size()) ? 1 : 0);
+  const size_t found = first_of_all(std::move(flags));
+  if (found < windows) {
+    std::shared_ptr<Window> window = node_->use_again(found);
     Collective zeroed = barrier_of();
     zeroed.signature = Signature::of(Call::barrier, {}, DType::f32);
     run(std::move(zeroed));
     return window;
   }
-  if (agreed.back() == 1) return node_->allocate(bytes);
+  if (found == windows) return node_->allocate(bytes);
   if (rank() == 0)
     log_warn(
         text("/dev/shm has no room for ", size(), " times ", bytes,

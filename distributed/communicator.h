@@ -68,8 +68,10 @@ class Communicator : public std::enable_shared_from_this<Communicator> {
   void finish(Progressive& work);
   /// Shows the other ranks of the machine that this one moves on, though it waits.
   void note_move() { node_->own().moves.fetch_add(1, std::memory_order_release); }
-  /// Tags for `count` parallel calls: the same on every rank that reserves in the same order.
+  /// Tags for `count` parallel calls, the first of them: released ones or new ones. All ranks call it.
   int reserve_tags(int count);
+  /// Their calls have come to their end.
+  void release_tags(int first);
   /// A window a rank for all ranks, zeroed: one of this size that no rank uses any more, or a new one. Null where they
   /// do not share memory, or have no room for it, which rank 0 warns of. All ranks call it.
   std::shared_ptr<Window> allocate(size_t bytes);
@@ -91,6 +93,8 @@ class Communicator : public std::enable_shared_from_this<Communicator> {
   void open(const InitOptions& options);
   void exchange(const Stage& stage, const Signature* check);
   void compare_signatures(const Signature& own);
+  /// The first of `flags`, of which all ranks have as many, that is set on every rank; flags.size() where none is.
+  size_t first_of_all(std::vector<int32_t> flags);
   void leave() noexcept;
   void finish_active();
   /// Throws where one of `missing` will not come.
@@ -110,7 +114,11 @@ class Communicator : public std::enable_shared_from_this<Communicator> {
   std::unique_ptr<Monitor> monitor_;
   std::unique_ptr<Notice> notice_;
   uint64_t calls_ = 0, blocking_ = 0, exchanges_ = 0;
-  int next_tag_ = 0;
+  struct Tags {
+    int first, count;
+    bool is_free;
+  };
+  std::vector<Tags> tags_;
   std::vector<std::shared_ptr<Progressive>> active_;
 };
 

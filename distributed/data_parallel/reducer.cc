@@ -25,6 +25,7 @@ Reducer::Reducer(const nn::Module& model, Group group, const DataParallelOptions
 Reducer::~Reducer() {
   for (HookHandle& hook : hooks_) hook.remove();
   for (const auto& bucket : buckets_) bucket->unsettle();
+  if (!buckets_.empty()) group_.communicator().release_tags(first_tag_);
 }
 
 void Reducer::check_same(const nn::Module& model, const DataParallelOptions& options) {
@@ -68,10 +69,11 @@ void Reducer::fill_buckets(const nn::Module& model, const DataParallelOptions& o
     contents_.back().push_back(parameter);
     bytes += more;
   }
-  const int first_tag = group_.communicator().reserve_tags(static_cast<int>(contents_.size()));
+  if (contents_.empty()) return;
+  first_tag_ = group_.communicator().reserve_tags(static_cast<int>(contents_.size()));
   for (const std::vector<Tensor>& content : contents_)
     buckets_.push_back(std::make_shared<Bucket>(group_.communicator(), content, options.wire,
-                                                first_tag + static_cast<int>(buckets_.size())));
+                                                first_tag_ + static_cast<int>(buckets_.size())));
 }
 
 void Reducer::settle() {

@@ -50,6 +50,7 @@ class Reducer {
   std::vector<std::shared_ptr<Bucket>> buckets_;
   std::vector<HookHandle> hooks_;
   bool synchronised_ = true, running_ = false;
+  int first_tag_ = 0;
   uint64_t backwards_ = 0;
   int64_t samples_ = 0;
 };

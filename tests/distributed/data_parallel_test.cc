@@ -109,6 +109,18 @@ TEST(DataParallel, WindowsAreUsedAgain) {
   }
 }
 
+TEST(DataParallel, TagsAreUsedAgain) {
+  const auto& g = group();
+  if (g.size() == 1) GTEST_SKIP() << "one rank sends nothing";
+  auto& c = g.communicator();
+  const int first = c.reserve_tags(5), second = c.reserve_tags(2);
+  // Ranks release in any order.
+  for (int i = 0; i < 2; ++i) c.release_tags((g.rank() + i) % 2 == 0 ? first : second);
+  EXPECT_EQ(c.reserve_tags(3), first);
+  EXPECT_EQ(c.reserve_tags(2), second);
+  EXPECT_GE(c.reserve_tags(6), second + 2);
+}
+
 TEST(DataParallel, NoRoomIsNoError) {
   const auto& g = group();
   if (g.size() == 1) GTEST_SKIP() << "one rank shares nothing";

@@ -32,10 +32,15 @@ void die_later(unsigned microseconds) {
   std::thread([=] { usleep(microseconds), die(); }).detach();
 }
 
-/// A child that leaves by exit(), and one that SIGTERM ends: neither is this rank's end.
-void fork_children() {
+/// Children that leave by exit() and by the end of their main function, and one that SIGTERM ends: none is this rank's
+/// end. Whether this is the second of them.
+bool fork_children() {
   if (const pid_t child = fork(); child == 0)
     std::exit(0);
+  else
+    waitpid(child, nullptr, 0);
+  if (const pid_t child = fork(); child == 0)
+    return true;
   else
     waitpid(child, nullptr, 0);
   const pid_t sleeper = fork();
@@ -45,6 +50,7 @@ void fork_children() {
   int status = 0;
   waitpid(sleeper, &status, 0);
   if (!WIFSIGNALED(status)) throw Error("SIGTERM did not end the child");
+  return false;
 }
 
 /// All ranks wait in one call for longer than ranks may wait in different ones: rank 1's main thread is held up.
@@ -67,8 +73,8 @@ struct Net : nn::Module {
   Tensor forward(const Tensor& x) { return second(first(x).relu()); }
 };
 
-/// What goes wrong on rank 1 before step 3 of 6.
-void go_wrong(const distributed::Group& group, Net& net) {
+/// What goes wrong on rank 1 before step 3 of 6; whether this process has nothing more to do.
+bool go_wrong(const distributed::Group& group, Net& net) {
   if (is_way("die_forward")) usleep(delay()), die();
   if (is_way("exit")) std::exit(0);
   if (is_way("leave")) throw IoError("the data is gone");
@@ -80,7 +86,7 @@ void go_wrong(const distributed::Group& group, Net& net) {
   if (is_way("more_calls")) group.barrier();
   if (is_way("die_backward")) net.first.weight().register_hook([](const Tensor&) { usleep(delay()), die(); });
   if (is_way("die_bucket")) die_later(1000 + delay());
-  if (is_way("fork")) fork_children();
+  if (is_way("fork")) return fork_children();
   if (is_way("throw_backward"))
     net.first.weight().register_hook([](const Tensor&) { throw Error("a hook that fails"); });
   if (is_way("die_collective")) {
@@ -88,6 +94,7 @@ void go_wrong(const distributed::Group& group, Net& net) {
     Tensor x = zeros({1 << 20});
     for (;;) group.all_reduce(x);
   }
+  return false;
 }
 
 int train(int argc, char** argv) {
@@ -107,7 +114,7 @@ int train(int argc, char** argv) {
   if (is_way("slow")) be_slow(group);
   const int steps = is_way("die_bucket") ? 1'000'000 : 6;
   for (int step = 0; step < steps; ++step) {
-    if (wrong && step == 3) go_wrong(group, net);
+    if (wrong && step == 3 && go_wrong(group, net)) return EXIT_SUCCESS;
     if (!wrong && step == 3 && (is_way("shape") || is_way("call"))) group.all_reduce(zeros({3}));
     if (!wrong && step == 3 && is_way("die_collective")) {
       Tensor x = zeros({1 << 20});
