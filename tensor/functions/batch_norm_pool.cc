@@ -11,9 +11,12 @@ BatchNormResult batch_norm_relu_max_pool2d(const Tensor& x, const Tensor& weight
                                            const Pool2dOptions& options, double eps) {
   Frame frame("batch_norm_relu_max_pool2d", x, weight, bias);
   if (x.rank() != 4) throw ShapeError(text("x must be (N, C, H, W), not ", x.shape()));
-  // A cast of x may lose the layout that the op asks for.
-  const auto keeps_dtype = [&](const Tensor& t) { return !t.defined() || t.dtype() == x.dtype(); };
-  if (!keeps_dtype(weight) || !keeps_dtype(bias) || !batch_norm_pool_applies(operand(x), options)) {
+  // Parameters of other dtypes are there for an x in 16 bits alone, both of one. Elsewhere they promote, and a cast of x
+  // may lose the layout that the op asks for.
+  const bool half = x.dtype() == bf16 || x.dtype() == f16;
+  const DType expected = half && weight.defined() ? weight.dtype() : x.dtype();
+  const auto fits = [&](const Tensor& t) { return !t.defined() || t.dtype() == expected; };
+  if (!fits(weight) || !fits(bias) || !batch_norm_pool_applies(operand(x), options)) {
     BatchNormResult result = batch_norm_relu(x, weight, bias, eps);
     result.y = max_pool2d(result.y, options);
     return result;

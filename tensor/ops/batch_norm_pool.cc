@@ -6,7 +6,7 @@
 namespace weft {
 
 bool batch_norm_pool_applies(const Operand& x, const Pool2dOptions& o) {
-  if (x.rank() != 4 || x.numel() == 0 || x.view->has_mask() || (x.dtype != f32 && x.dtype != f64)) return false;
+  if (x.rank() != 4 || x.numel() == 0 || x.view->has_mask() || !is_floating(x.dtype)) return false;
   // Places are bytes, and 255 stands for none.
   const int64_t height = o.kernel_size.height, width = o.kernel_size.width;
   if (height < 1 || height > 254 || width < 1 || width > 254 || height * width > 254) return false;
@@ -26,7 +26,8 @@ void check_applies(const Operand& x, const Pool2dOptions& options) {
 }  // namespace
 
 std::array<Spec, 4> BatchNormReluMaxPool2d::infer(const Operand& x, const Operand& weight, const Operand& bias) const {
-  const Spec channels = spec_of(weft::detail::check_batch(x, {&weight, &bias}), x.dtype);
+  const Spec channels =
+      spec_of(weft::detail::check_batch(x, {&weight, &bias}), weft::detail::statistics_dtype(x.dtype));
   check_applies(x, options);
   const View view = channels_last_view(pooled_shape(x.shape(), options));
   return {Spec{view, x.dtype}, channels, channels, Spec{view, u8}};
@@ -35,7 +36,8 @@ std::array<Spec, 4> BatchNormReluMaxPool2d::infer(const Operand& x, const Operan
 std::array<Spec, 3> BatchNormReluMaxPool2dBackward::infer(const Operand& g, const Operand& places, const Operand& x,
                                                           const Operand& weight, const Operand& mean,
                                                           const Operand& rstd) const {
-  const Spec channels = spec_of(weft::detail::check_channels(x, {&weight, &mean, &rstd}), x.dtype);
+  const Spec channels =
+      spec_of(weft::detail::check_channels(x, {&weight, &mean, &rstd}), weft::detail::gradient_dtype(weight, x));
   check_applies(x, options);
   check_dtype(places, places.dtype == u8, "places, u8");
   check_same_shape(g, places);

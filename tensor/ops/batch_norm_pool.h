@@ -14,13 +14,14 @@ bool batch_norm_pool_applies(const Operand& x, const Pool2dOptions& options);
 namespace op {
 
 /// y, and per channel mean and rstd, and the places of the maxima (u8; 255 where relu let nothing through). x is
-/// (N, C, H, W) and one that batch_norm_pool_applies to; weight and bias are (C) or absent.
+/// (N, C, H, W) and one that batch_norm_pool_applies to; weight and bias are (C), of one dtype, or absent. The
+/// statistics of an x in 16 bits are f32.
 struct BatchNormReluMaxPool2d {
   double eps;
   Pool2dOptions options;
   static constexpr std::string_view name = "batch_norm_relu_max_pool2d";
   static constexpr std::string_view cost = "two passes";
-  static constexpr Policy policy = {.accepts = only(f32) | only(f64), .optional = 0b110};
+  static constexpr Policy policy = {.accepts = kFloating, .numeric = 0b1, .optional = 0b110};
   static constexpr int outputs = 4;
   void attributes(auto visit) const { visit("eps", eps), visit("options", options); }
   bool operator==(const BatchNormReluMaxPool2d&) const = default;
@@ -29,14 +30,14 @@ struct BatchNormReluMaxPool2d {
            const Operand& rstd, const Operand& places) const;
 };
 
-/// The gradients of x, weight and bias (as if the weight were 1 where there is none).
+/// The gradients of x, weight and bias (as if the weight were 1 where there is none); of weight and bias in the weight's
+/// dtype, else in x's.
 struct BatchNormReluMaxPool2dBackward {
   double eps;
   Pool2dOptions options;
   static constexpr std::string_view name = "batch_norm_relu_max_pool2d_backward";
   static constexpr std::string_view cost = "two passes";
-  // All but the places.
-  static constexpr Policy policy = {.accepts = only(f32) | only(f64), .numeric = 0b111101, .optional = 1u << 3};
+  static constexpr Policy policy = {.accepts = kFloating, .numeric = 0b101, .optional = 1u << 3};  // g and x
   static constexpr int outputs = 3;
   void attributes(auto visit) const { visit("eps", eps), visit("options", options); }
   bool operator==(const BatchNormReluMaxPool2dBackward&) const = default;

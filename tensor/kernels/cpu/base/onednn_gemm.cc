@@ -73,7 +73,7 @@ bool bf16_product(Matrix<const BFloat16> a, Matrix<const BFloat16> b, Matrix<Out
   constexpr bool kWide = std::is_same_v<Out, float>;
   if (!has_fast_bf16()) return false;
   // With AMX, oneDNN 2.6 sets up its tiles for sums of 63 wrongly: an illegal instruction, or wrong values.
-  if (a.columns == 63) return false;
+  if (a.columns == 63 && has_amx()) return false;
   const ThreadScope scope(a, b);
   const PrimitiveKey key{{kBf16Gemm, scope.threads(), a.rows, a.columns, b.columns, a.row_stride, a.column_stride,
                           b.row_stride, b.column_stride, c.row_stride, c.column_stride, accumulate, bias != nullptr,

@@ -83,12 +83,17 @@ template <class T> void widened_gemm(Matrix<const T> a, Matrix<const T> b, Matri
   copy_matrix<float, T>(wide_c, c);
 }
 
+/// Whether products of bf16 may take weft's own tile: the CPU has vdpbf16ps, and not AMX, for which oneDNN has kernels.
+bool has_own_tile() { return bf16::has_fast_instruction() && !onednn::has_amx(); }
+
 /// Whether weft's own tile for vdpbf16ps is faster than oneDNN's product, by sizes and strides alone. It is where little
-/// is multiplied, and where there are rows enough to pay for the packing of b; tall products of short rows are oneDNN's,
-/// unless a has neighbouring columns. On AMX oneDNN has other kernels.
+/// is multiplied, and where there are rows enough to pay for the packing of b. oneDNN's are columns that leave most of a
+/// register empty, and tall products of short rows, unless a has neighbouring columns.
 bool prefers_own_tile(const Matrix<const BFloat16>& a, const Matrix<const BFloat16>& b) {
-  if (!bf16::has_fast_instruction() || onednn::has_amx()) return false;
-  if (multiplications(a, b) <= 1 << 18) return true;
+  if (!has_own_tile()) return false;
+  if (is_tiny(a, b)) return true;
+  if (b.columns < 16) return false;
+  if (multiplications(a, b) <= 1 << 18) return a.column_stride == 1 || a.rows >= 16;
   return a.rows >= 256 && a.columns >= 128 && (a.rows <= 4096 || a.columns >= 384 || a.column_stride != 1);
 }
 
@@ -100,7 +105,7 @@ void fast_half_gemm(const Matrix<const T>& a, const Matrix<const T>& b, const Ma
   if constexpr (std::is_same_v<T, BFloat16>) {
     if (prefers_own_tile(a, b)) return bf16::gemm<T>(a, b, c, accumulate, bias);
     if (onednn::bf16_gemm(a, b, c, accumulate, bias)) return;
-    if (bf16::has_fast_instruction() && !onednn::has_amx()) return bf16::gemm<T>(a, b, c, accumulate, bias);
+    if (has_own_tile()) return bf16::gemm<T>(a, b, c, accumulate, bias);
   }
   half_gemm<T, T>(a, b, c, accumulate, bias);
 }
@@ -130,7 +135,8 @@ template <class T> void gemm(const Matrix<const T>& a, const Matrix<const T>& b,
   } else if constexpr (std::is_integral_v<T>) {
     wrapping_gemm(a, b, c, accumulate);
   } else {
-    if (loops_forced() || is_tiny(a, b)) return widened_gemm(a, b, c, accumulate);
+    const bool packs = std::is_same_v<T, BFloat16> && has_own_tile();  // at less than three copies in f32 cost
+    if (loops_forced() || (is_tiny(a, b) && !packs)) return widened_gemm(a, b, c, accumulate);
     with_blas_operands(a, b, c, accumulate,
                        [](auto left, auto right, auto out, bool add) { fast_half_gemm<T>(left, right, out, add); });
   }

@@ -17,7 +17,7 @@ namespace {
 
 constexpr uint8_t kNoPlace = 255;
 
-/// kCount values per channel in the type of the computation, with room for whole registers.
+/// kCount values per channel in the type of the computation (f32 for 16 bits), with room for whole registers.
 template <class C, int kCount> class ChannelTable {
  public:
   explicit ChannelTable(int64_t channels)
@@ -33,9 +33,9 @@ template <class C, int kCount> class ChannelTable {
 };
 
 /// One line of maxima.
-template <class C>
-void forward_line(Image<C> x, Pair window, int64_t h, int64_t width, int64_t channels, const ChannelTable<C, 4>& table,
-                  Image<C> y, Image<uint8_t> places) {
+template <class S, class C = PoolCompute<S>>
+void forward_line(Image<S> x, Pair window, int64_t h, int64_t width, int64_t channels, const ChannelTable<C, 4>& table,
+                  Image<S> y, Image<uint8_t> places) {
   constexpr int N = simd::kLanes<C>;
   using I = std::conditional_t<std::is_same_v<C, double>, int64_t, int32_t>;
   with_counts(window.height, window.width, [&]<int A, int B>() {
@@ -61,8 +61,8 @@ void forward_line(Image<C> x, Pair window, int64_t h, int64_t width, int64_t cha
 }
 
 /// sums and dots (of g with centred x) of one line of windows, added in double every 64 windows.
-template <class C>
-void sum_line(Image<C> g, Image<uint8_t> places, Image<C> x, Pair window, int64_t h, int64_t width, int64_t channels,
+template <class S, class C = PoolCompute<S>>
+void sum_line(Image<S> g, Image<uint8_t> places, Image<S> x, Pair window, int64_t h, int64_t width, int64_t channels,
               const ChannelTable<C, 4>& table, double* sums, double* dots) {
   constexpr int N = simd::kLanes<C>;
   using I = std::conditional_t<std::is_same_v<C, double>, int64_t, int32_t>;
@@ -96,9 +96,9 @@ void sum_line(Image<C> g, Image<uint8_t> places, Image<C> x, Pair window, int64_
 }
 
 /// The lines of dx that one line of windows covers.
-template <class C>
-void backward_line(Image<C> g, Image<uint8_t> places, Image<C> x, Pair window, int64_t h, int64_t width,
-                   int64_t channels, const ChannelTable<C, 4>& table, Image<C> dx) {
+template <class S, class C = PoolCompute<S>>
+void backward_line(Image<S> g, Image<uint8_t> places, Image<S> x, Pair window, int64_t h, int64_t width,
+                   int64_t channels, const ChannelTable<C, 4>& table, Image<S> dx) {
   constexpr int N = simd::kLanes<C>;
   using I = std::conditional_t<std::is_same_v<C, double>, int64_t, int32_t>;
   const bool neighbours = g.channel == 1;
@@ -123,7 +123,7 @@ void backward_line(Image<C> g, Image<uint8_t> places, Image<C> x, Pair window, i
 }
 
 /// sums and dots over all windows: fixed groups of lines, a fixed tree.
-template <class C>
+template <class S, class C = PoolCompute<S>>
 void sum_windows(const Operand& g, const Operand& places, const Operand& x, Pair window,
                  const ChannelTable<C, 4>& table, double* sums, double* dots) {
   const int64_t channels = x.size(1), height = g.size(2), width = g.size(3), lines = g.size(0) * height;
@@ -135,18 +135,13 @@ void sum_windows(const Operand& g, const Operand& places, const Operand& x, Pair
     for (int64_t b = begin; b < end; ++b) {
       double* mine = partials.data() + b * 2 * channels;
       for (int64_t i = b * group; i < std::min((b + 1) * group, lines); ++i)
-        sum_line<C>(Image<C>(g, i / height), Image<uint8_t>(places, i / height), Image<C>(x, i / height), window,
+        sum_line<S>(Image<S>(g, i / height), Image<uint8_t>(places, i / height), Image<S>(x, i / height), window,
                     i % height, width, channels, table, mine, mine + channels);
     }
   });
   combine_tree<OnePass<SumOp<double>>>(partials.data(), groups, 2 * channels);
   std::copy_n(partials.data(), channels, sums);
   std::copy_n(partials.data() + channels, channels, dots);
-}
-
-/// Calls f.operator()<C>() for f32 and f64.
-template <class F> void visit_wide(DType dtype, F&& f) {
-  dtype == DType::f64 ? f.template operator()<double>() : f.template operator()<float>();
 }
 
 }  // namespace
@@ -164,7 +159,8 @@ void op::BatchNormReluMaxPool2d::cpu(const Operand& x, const Operand& weight, co
   const Scratch<double> means(channels), rstds(channels);
   batch_statistics(x, eps, means.data(), rstds.data());
   const SmallOperand<double> w(weight, channels, 1), b(bias, channels, 0);
-  visit_wide(x.dtype, [&]<class C>() {
+  visit_floating(x.dtype, [&]<class S>() {
+    using C = PoolCompute<S>;
     ChannelTable<C, 4> table(channels);
     for (int64_t c = 0; c < channels; ++c) {
       const double m = means.data()[c], lost = m - static_cast<double>(static_cast<C>(m));
@@ -172,7 +168,7 @@ void op::BatchNormReluMaxPool2d::cpu(const Operand& x, const Operand& weight, co
       table.set(2, c, rstds.data()[c] * w[c]), table.set(3, c, b[c]);
     }
     for_each_line(y.shape(), 2 * window.height * window.width, [&](int64_t n, int64_t h) {
-      forward_line<C>(Image<C>(x, n), window, h, y.size(3), channels, table, Image<C>(y, n), Image<uint8_t>(places, n));
+      forward_line<S>(Image<S>(x, n), window, h, y.size(3), channels, table, Image<S>(y, n), Image<uint8_t>(places, n));
     });
   });
   write_small(means.data(), mean);
@@ -186,10 +182,11 @@ void op::BatchNormReluMaxPool2dBackward::cpu(const Operand& g, const Operand& pl
   const Pair window = options.kernel_size;
   const SmallOperand<double> means(mean, channels, 0), rstds(rstd, channels, 1), w(weight, channels, 1);
   const Scratch<double> sums(channels), dots(channels);
-  visit_wide(x.dtype, [&]<class C>() {
+  visit_floating(x.dtype, [&]<class S>() {
+    using C = PoolCompute<S>;
     ChannelTable<C, 4> table(channels);
     for (int64_t c = 0; c < channels; ++c) table.set(1, c, means[c]);
-    sum_windows<C>(g, places, x, window, table, sums.data(), dots.data());
+    sum_windows<S>(g, places, x, window, table, sums.data(), dots.data());
     const double count = static_cast<double>(x.numel() / channels);
     for (int64_t c = 0; c < channels; ++c) {
       table.set(0, c, sums.data()[c] / count);
@@ -197,8 +194,8 @@ void op::BatchNormReluMaxPool2dBackward::cpu(const Operand& g, const Operand& pl
       table.set(3, c, rstds[c] * w[c]);
     }
     for_each_line(g.shape(), 2 * window.height * window.width, [&](int64_t n, int64_t h) {
-      backward_line<C>(Image<C>(g, n), Image<uint8_t>(places, n), Image<C>(x, n), window, h, g.size(3), channels, table,
-                       Image<C>(dx, n));
+      backward_line<S>(Image<S>(g, n), Image<uint8_t>(places, n), Image<S>(x, n), window, h, g.size(3), channels, table,
+                       Image<S>(dx, n));
     });
   });
   write_small(sums.data(), dbias);
