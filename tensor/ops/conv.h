@@ -23,7 +23,7 @@ struct Conv {
   ConvOptions options;
   static constexpr std::string_view name = "conv";
   static constexpr std::string_view cost =
-      "2 taps operations an output; a quarter of them for 3 x 3 windows of stride 1 in f32 (ConvolutionAlgorithm)";
+      "2 taps operations an output; a quarter of them for 3 x 3 windows of stride 1 in f32 (Convolution)";
   static constexpr Policy policy = {.accepts = kFloating, .optional = 1u << 2, .autocast = Autocasting::lower};
   void attributes(auto visit) const { visit("options", options); }
   bool operator==(const Conv&) const = default;

@@ -193,5 +193,42 @@ TEST(VectorMath, special_values) {
   EXPECT_EQ(of_erf(-kInf), -1.0f);
 }
 
+// x^y as std::pow of doubles says: every pair of special values, and random ones. Where results overflow or vanish,
+// floats round to what doubles still tell apart.
+TEST(VectorMath, PowOfSpecialAndRandomValues) {
+  const float special[] = {0,     1,      2,        3,        0.5f,       1.5f,
+                           2.5f,  4,      16777215, 16777216, 3e9f,       1e30f,
+                           3e38f, 1e-30f, 1e-38f,   1e-45f,   0.9999999f, 1.0000001f,
+                           127,   128,    149,      150,      kInf,       std::numeric_limits<float>::quiet_NaN()};
+  std::vector<float> x, y;
+  for (const float a : special)
+    for (const float b : special)
+      for (const float s : {1.0f, -1.0f})
+        for (const float r : {1.0f, -1.0f}) x.push_back(s * a), y.push_back(r * b);
+  Random random(7);
+  std::uniform_real_distribution<float> exponent(-126, 126), result(-152, 130);
+  for (int i = 0; i < property_cases(2000) * 100; ++i) {
+    x.push_back(std::exp2(exponent(random)));
+    y.push_back(result(random) / std::log2(x.back()));
+  }
+  for (int i = 0; i < property_cases(2000) * 10; ++i) {
+    x.push_back(static_cast<float>(pick(random, -60, 60)) / 4);
+    y.push_back(static_cast<float>(pick(random, -60, 60)) / 2);
+  }
+  constexpr size_t kStep = simd::kLanes<float>;
+  x.resize((x.size() + kStep - 1) / kStep * kStep, 1), y.resize(x.size(), 1);
+  for (size_t i = 0; i < x.size(); i += kStep) {
+    float got[kStep];
+    simd::store<float>(got, vmath::pow(simd::load<float>(&x[i]), simd::load<float>(&y[i])));
+    for (size_t k = 0; k < kStep; ++k) {
+      const double want = std::pow(double{x[i + k]}, double{y[i + k]});
+      EXPECT_LE(ulps(got[k], want), 1) << x[i + k] << " to the power " << y[i + k] << " is " << want << ", not "
+                                       << got[k];
+      EXPECT_TRUE(std::isnan(want) || std::signbit(got[k]) == std::signbit(want)) << x[i + k] << ", " << y[i + k];
+      if (HasFailure()) return;
+    }
+  }
+}
+
 }  // namespace
 }  // namespace weft::testing

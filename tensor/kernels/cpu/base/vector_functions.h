@@ -82,6 +82,73 @@ WEFT_SIMD float tan_quarter(float x) {
   return select((n & 1u) != 0, -1.0f / p, p);
 }
 
+namespace detail {
+/// log2(x) of doubles, x > 0 and finite, within 2e-12 of its value; beyond that range something finite.
+template <class V> WEFT_SIMD V log2_of_doubles(V x) {
+  constexpr double kRounder = FloatFormat<double>::kRounder;
+  constexpr uint64_t kOne = std::bit_cast<uint64_t>(1.0), kRootOfHalf = std::bit_cast<uint64_t>(0.70710678118654757);
+  const Bits<V> bits = std::bit_cast<Bits<V>>(x), biased = (bits + (kOne - kRootOfHalf)) >> 52;
+  const V m = std::bit_cast<V>(bits - (biased << 52) + kOne);  // in [sqrt(1/2), sqrt(2))
+  const V exponent = std::bit_cast<V>(biased + std::bit_cast<uint64_t>(kRounder)) - (kRounder + 1023.0);
+  const V f = (m - 1.0) / (m + 1.0), z = f * f;
+  constexpr double kTwice = 2.8853900817779268;  // 2 / ln(2): log2(m) is that times f + f^3 / 3 + f^5 / 5 + ...
+  V p = z * (kTwice / 13) + kTwice / 11;
+  p = p * z + kTwice / 9;
+  p = p * z + kTwice / 7;
+  p = p * z + kTwice / 5;
+  p = p * z + kTwice / 3;
+  p = p * z + kTwice;
+  return p * f + exponent;
+}
+
+/// 2^x of doubles to a float's precision; -1000 <= x <= 1000, or NaN.
+template <class V> WEFT_SIMD V exp2_of_doubles(V x) {
+  constexpr double kRounder = FloatFormat<double>::kRounder;
+  const V shifted = x + kRounder, r = (x - (shifted - kRounder)) * 0.69314718055994531;  // |r| <= ln(2) / 2
+  V p = r * (1.0 / 40320.0) + 1.0 / 5040.0;
+  p = p * r + 1.0 / 720.0;
+  p = p * r + 1.0 / 120.0;
+  p = p * r + 1.0 / 24.0;
+  p = p * r + 1.0 / 6.0;
+  p = p * r + 0.5;
+  return times_power((p * (r * r) + r) + 1.0, shifted);
+}
+
+/// |x|^y by way of doubles, right for finite x that are not 0.
+template <class V> WEFT_SIMD V pow_of_sizes(V x, V y) {
+  const V size = std::bit_cast<V>(std::bit_cast<Bits<V>>(x) & ~(uint64_t{1} << 63)), power = y * log2_of_doubles(size);
+  return exp2_of_doubles(simd::smaller(splat<V>(1000.0), simd::larger(splat<V>(-1000.0), power)));
+}
+
+template <class V, int... I> WEFT_SIMD auto join(V low, V high, std::integer_sequence<int, I...>) {
+  return __builtin_shufflevector(low, high, I...);
+}
+}  // namespace detail
+
+/// x^y of registers of floats, by way of doubles: within 1 ulp, and what std::pow gives of zeros, infinities, NaN and
+/// negative x.
+template <class V> WEFT_SIMD V pow(V x, V y) {
+  constexpr int N = sizeof(V) / sizeof(float), kHalf = N / 2;
+  const auto half = [&]<int kFirst>(std::integral_constant<int, kFirst>) {
+    return simd::convert_lanes<float, kHalf>(
+        detail::pow_of_sizes(simd::convert_lanes<double, kHalf>(simd::lanes<kFirst, kHalf>(x)),
+                             simd::convert_lanes<double, kHalf>(simd::lanes<kFirst, kHalf>(y))));
+  };
+  V power = detail::join(half(std::integral_constant<int, 0>{}), half(std::integral_constant<int, kHalf>{}),
+                         std::make_integer_sequence<int, N>{});
+  constexpr float kInf = std::numeric_limits<float>::infinity(), kMost = 1 << 30;  // floats of 2^24 and more are even
+  const V size = absolute(x), one = splat<V>(1.0f),
+          near = simd::smaller(simd::larger(y, splat<V>(-kMost)), splat<V>(kMost));
+  const auto integer = simd::convert_lanes<int32_t, N>(near);
+  const auto whole = as_floats<V>(integer) == near, zero = size == 0.0f;
+  power = select(zero | (size == kInf), select(zero ^ (y < 0.0f), V{}, splat<V>(kInf)), power);
+  power = select((x < 0.0f) & (size < kInf) & ~whole, splat<V>(std::numeric_limits<float>::quiet_NaN()), power);
+  power = select((x != x) | (y != y), x + y, power);
+  power = select((x == 1.0f) | (y == 0.0f) | ((size == 1.0f) & (absolute(y) == kInf)), one, power);
+  const auto negative = (std::bit_cast<Bits<V>>(x) >> 31) != 0;
+  return select(negative & whole & ((integer & 1) != 0), -power, power);
+}
+
 inline double exp2(double x) { return std::exp2(x); }
 inline double expm1(double x) { return std::expm1(x); }
 inline double log2(double x) { return std::log2(x); }

@@ -2,6 +2,7 @@
 
 #include "tensor/kernels/cpu/base/arithmetic.h"
 #include "tensor/kernels/cpu/base/dispatch.h"
+#include "tensor/kernels/cpu/base/vector_functions.h"
 #include "tensor/kernels/cpu/loops/elementwise.h"
 
 namespace weft::kernels::cpu {
@@ -17,6 +18,15 @@ template <class F> void any(const F& f, const Operand& a, const Operand& b, cons
   visit_dtype(out.dtype, [&]<class T>() { elementwise<T, T, T>(kCheapGrain, f, out, a, b); });
 }
 
+struct Power {
+  auto operator()(auto x, auto y) const {
+    if constexpr (std::is_arithmetic_v<decltype(x)>)
+      return power(x, y);
+    else
+      return vmath::pow(x, y);
+  }
+};
+
 }  // namespace
 }  // namespace weft::kernels::cpu
 
@@ -31,7 +41,7 @@ WEFT_BINARY_KERNEL(Add, number(kCheapGrain, [](auto x, auto y) { return wrapping
 WEFT_BINARY_KERNEL(Sub, number(kCheapGrain, [](auto x, auto y) { return wrapping_sub(x, y); }, a, b, out))
 WEFT_BINARY_KERNEL(Mul, number(kCheapGrain, [](auto x, auto y) { return wrapping_mul(x, y); }, a, b, out))
 WEFT_BINARY_KERNEL(Div, floating([](auto x, auto y) { return x / y; }, a, b, out))
-WEFT_BINARY_KERNEL(Pow, number(kSlowGrain, [](auto x, auto y) { return power(x, y); }, a, b, out))
+WEFT_BINARY_KERNEL(Pow, number(kSlowGrain, on_registers(Power{}), a, b, out))
 WEFT_BINARY_KERNEL(Maximum, any([](auto x, auto y) { return nan_max(x, y); }, a, b, out))
 WEFT_BINARY_KERNEL(Minimum, any([](auto x, auto y) { return nan_min(x, y); }, a, b, out))
 // clang-format on

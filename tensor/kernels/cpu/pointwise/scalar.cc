@@ -1,6 +1,7 @@
 // Arithmetic of a tensor with a number.
 #include "tensor/kernels/cpu/base/arithmetic.h"
 #include "tensor/kernels/cpu/base/dispatch.h"
+#include "tensor/kernels/cpu/base/vector_functions.h"
 #include "tensor/kernels/cpu/loops/elementwise.h"
 #include "tensor/ops/binary.h"
 #include "tensor/ops/unary.h"
@@ -38,10 +39,23 @@ bool pow_special(const Operand& x, double exponent, const Operand& out) {
   return false;
 }
 
+/// out = the power of x and the value, of which `kValueIsBase` says which is the base.
+template <bool kValueIsBase> void powers(const Operand& x, const Scalar& value, const Operand& out) {
+  visit_number(x.dtype, [&]<class T>() {
+    const auto power_of = [v = scalar_as<Compute<T>>(value)](auto e) {
+      if constexpr (std::is_arithmetic_v<decltype(e)>) {
+        return kValueIsBase ? power(v, e) : power(e, v);
+      } else {
+        const decltype(e) all = vmath::splat<decltype(e)>(v);
+        return kValueIsBase ? vmath::pow(all, e) : vmath::pow(e, all);
+      }
+    };
+    elementwise<T, T>(kSlowGrain, on_registers(power_of), out, x);
+  });
+}
+
 void pow_scalar(const Operand& x, const Scalar& value, const Operand& out) {
-  if (pow_special(x, value.to_double(), out)) return;
-  number(
-      kSlowGrain, [](auto e, auto v) { return power(e, v); }, x, value, out);
+  if (!pow_special(x, value.to_double(), out)) powers<false>(x, value, out);
 }
 
 }  // namespace
@@ -60,7 +74,7 @@ WEFT_SCALAR_KERNEL(MulScalar, number(kCheapGrain, [](auto e, auto v) { return wr
 WEFT_SCALAR_KERNEL(DivScalar, floating([](auto e, auto v) { return e / v; }, x, value, out))
 WEFT_SCALAR_KERNEL(RdivScalar, floating([](auto e, auto v) { return v / e; }, x, value, out))
 WEFT_SCALAR_KERNEL(PowScalar, pow_scalar(x, value, out))
-WEFT_SCALAR_KERNEL(RpowScalar, number(kSlowGrain, [](auto e, auto v) { return power(v, e); }, x, value, out))
+WEFT_SCALAR_KERNEL(RpowScalar, powers<true>(x, value, out))
 // clang-format on
 
 }  // namespace weft

@@ -8,6 +8,7 @@
 #include "tensor/kernels/cpu/base/onednn.h"
 #include "tensor/kernels/cpu/window/conv_operands.h"
 #include "tensor/kernels/cpu/window/depthwise_conv.h"
+#include "tensor/kernels/cpu/window/few_channels_conv.h"
 #include "tensor/kernels/cpu/window/loop_conv.h"
 #include "tensor/kernels/cpu/window/onednn_conv.h"
 #include "tensor/kernels/cpu/window/tap_conv.h"
@@ -158,6 +159,8 @@ bool backward_weights(const ConvShape& s, const T* x, const T* grad, T* grad_w, 
     if (takes_winograd(s, ConvDirection::backward_weights) &&
         winograd_conv_backward_weights(s, x, grad, grad_w, strides))
       return true;
+    if (!loops_forced() && prefers_few_channels(s))
+      return few_channels_conv_backward_weights(s, x, grad, grad_w, strides), true;
     const Way way = way_of(s);
     if (way == Way::taps) return tap_conv_backward_weights(s, x, grad, grad_w, strides), true;
     if (way == Way::onednn && !is_slow_for_weights(s) && onednn::conv_backward_weights(s, x, grad, grad_w, strides))

@@ -1,5 +1,7 @@
 #include "tensor/kernels/cpu/window/loop_conv.h"
 
+#include <type_traits>
+
 #include "tensor/kernels/cpu/gemm/gemm.h"
 
 namespace weft::kernels::cpu {
@@ -113,6 +115,11 @@ template <class T>
 void product_conv(const ConvShape& s, const T* x, const T* weight, const WeightStrides& strides, const T* bias,
                   T* out) {
   const int64_t rows = s.taps() * s.group_channels(), columns = s.group_filters();
+  if constexpr (std::is_same_v<T, float>)
+    if (s.is_pointwise() && s.groups == 1 && bias != nullptr &&
+        biased_gemm(row_major(x, s.pixels(), rows), {weight, rows, columns, strides[1], strides[0]}, bias,
+                    row_major(out, s.out_pixels(), columns)))
+      return;
   if (bias != nullptr)
     parallel_for(s.out_pixels(), std::max<int64_t>(1, 16384 / s.filters), [&](int64_t begin, int64_t end) {
       for (int64_t p = begin; p < end; ++p) std::copy_n(bias, s.filters, out + p * s.filters);
