@@ -98,8 +98,10 @@ struct OpCase {
   std::vector<Result> results = {Result::same};  // of each output, the last for all further ones
   bool differentiable = true;
   bool is_view = false;
-  bool has_layouts = true;  // the result does not depend on how inputs lie in memory
-  double tolerance = 1;     // factor on all tolerances
+  bool has_layouts = true;       // the result does not depend on how inputs lie in memory
+  double tolerance = 1;          // factor on all tolerances
+  uint32_t refused_by_vmap = 0;  // a bit for each input that may not differ between samples
+  bool writes_first = false;
 
   /// Takes these dtypes and no others.
   OpCase& accepts(DTypes set) { return dtypes = set, refused = kAll & ~set, *this; }
@@ -111,6 +113,12 @@ struct OpCase {
   OpCase& no_gradient() { return differentiable = false, *this; }
   /// The result shares the input's memory, and the rule equals the generic adjoint.
   OpCase& view() { return is_view = true, *this; }
+  /// vmap refuses the call where one of these inputs (a bit each) differs between samples: a shape depends on its
+  /// values, or the host reads them. All other calls must run.
+  OpCase& no_vmap(uint32_t inputs = ~0u) { return refused_by_vmap = inputs, *this; }
+  /// The call writes to input 0 (or a copy of it), which vmap refuses where the others differ between samples and it
+  /// does not.
+  OpCase& in_place() { return writes_first = true, *this; }
   OpCase& no_layouts() { return has_layouts = false, *this; }
   OpCase& loose(double factor) { return tolerance = factor, *this; }
 };
