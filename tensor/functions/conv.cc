@@ -20,9 +20,10 @@ template <class Sizes>
 Tensor conv(const char* name, const Tensor& x, const Tensor& weight, const Tensor& bias,
             const ConvOptionsOf<Sizes>& options) {
   Frame frame(name, x, weight, bias);
-  const auto [in, plain] = detail::padded(x, weight, options);
-  return for_batch(in, Sizes::kAxes,
-                   [&](const Tensor& batch) { return dispatch::apply(op::Conv{plain}, batch, weight, bias); });
+  const auto in = detail::padded(x, weight, options);
+  const op::Conv op{in.second};
+  return for_batch(in.first, Sizes::kAxes,
+                   [&](const Tensor& batch) { return dispatch::apply(op, batch, weight, bias); });
 }
 
 Single from_list(const Shape& list, Single) { return list[0]; }
