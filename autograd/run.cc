@@ -6,6 +6,7 @@
 #include "autograd/gradient_home.h"
 #include "autograd/node_frame.h"
 #include "autograd/op_node.h"
+#include "tensor/dispatch/batched.h"
 #include "tensor/dispatch/in_place.h"
 #include "tensor/dispatch/observer.h"
 #include "tensor/functions/binary.h"
@@ -84,11 +85,10 @@ bool& anomaly_mode() {
 }
 
 bool all_finite(const Tensor& x) {
-  if (x.device().kind == DeviceKind::vmap) return true;  // values of samples cannot be read
   NoGrad guard;
   const bool previous = std::exchange(anomaly_mode(), false);
   const ModeScope unobserved(&Modes::observer, static_cast<Observer*>(nullptr));
-  const bool finite = isfinite(x).all().item<bool>();
+  const bool finite = dispatch::all_samples(isfinite(x)).all().item<bool>();
   anomaly_mode() = previous;
   return finite;
 }

@@ -60,6 +60,7 @@ Tensor Tensor::tril(int64_t diagonal) const { return weft::tril(*this, diagonal)
 Tensor Tensor::triu(int64_t diagonal) const { return weft::triu(*this, diagonal); }
 Tensor Tensor::roll(const IntList& shifts, const IntList& axes) const { return weft::roll(*this, shifts, axes); }
 Tensor Tensor::repeat(const IntList& counts) const { return weft::repeat(*this, counts); }
+Tensor Tensor::tile(const IntList& counts) const { return weft::tile(*this, counts); }
 Tensor Tensor::repeat_interleave(int64_t count, std::optional<int64_t> axis) const {
   return weft::repeat_interleave(*this, count, axis);
 }
@@ -87,12 +88,20 @@ Tensor Tensor::pow(const Tensor& exponent) const { return weft::pow(*this, expon
 Tensor Tensor::isnan() const { return weft::isnan(*this); }
 Tensor Tensor::isfinite() const { return weft::isfinite(*this); }
 Tensor Tensor::logical_not() const { return weft::logical_not(*this); }
+Tensor Tensor::where(const Tensor& condition, const Tensor& other) const {
+  return weft::where(condition, *this, other);
+}
+Tensor Tensor::where(const Tensor& condition, const Scalar& other) const {
+  return weft::where(condition, *this, other);
+}
 
-Tensor Tensor::sum(const Axes& axes, KeepDim keep) const { return weft::sum(*this, axes, keep); }
-Tensor Tensor::mean(const Axes& axes, KeepDim keep) const { return weft::mean(*this, axes, keep); }
-Tensor Tensor::prod(const Axes& axes, KeepDim keep) const { return weft::prod(*this, axes, keep); }
-Tensor Tensor::max(const Axes& axes, KeepDim keep) const { return weft::max(*this, axes, keep); }
-Tensor Tensor::min(const Axes& axes, KeepDim keep) const { return weft::min(*this, axes, keep); }
+#define WEFT_REDUCTION(function) \
+  Tensor Tensor::function(const Axes& axes, KeepDim keep) const { return weft::function(*this, axes, keep); }
+WEFT_REDUCTIONS(WEFT_REDUCTION)
+#undef WEFT_REDUCTION
+Tensor Tensor::sum(const Axes& axes, KeepDim keep, DType dtype) const { return weft::sum(*this, axes, keep, dtype); }
+Tensor Tensor::mean(const Axes& axes, KeepDim keep, DType dtype) const { return weft::mean(*this, axes, keep, dtype); }
+Tensor Tensor::prod(const Axes& axes, KeepDim keep, DType dtype) const { return weft::prod(*this, axes, keep, dtype); }
 ValuesAndIndices Tensor::max_with_indices(int64_t axis, KeepDim keep) const {
   return weft::max_with_indices(*this, axis, keep);
 }
@@ -108,11 +117,19 @@ Tensor Tensor::std(const Axes& axes, int64_t correction, KeepDim keep) const {
   return weft::stddev(*this, axes, correction, keep);
 }
 Tensor Tensor::norm(double p, const Axes& axes, KeepDim keep) const { return weft::norm(*this, p, axes, keep); }
-Tensor Tensor::all(const Axes& axes, KeepDim keep) const { return weft::all(*this, axes, keep); }
-Tensor Tensor::any(const Axes& axes, KeepDim keep) const { return weft::any(*this, axes, keep); }
-Tensor Tensor::logsumexp(const Axes& axes, KeepDim keep) const { return weft::logsumexp(*this, axes, keep); }
 Tensor Tensor::softmax(int64_t axis) const { return weft::softmax(*this, axis); }
 Tensor Tensor::log_softmax(int64_t axis) const { return weft::log_softmax(*this, axis); }
+Tensor Tensor::cumsum(int64_t axis) const { return weft::cumsum(*this, axis); }
+Tensor Tensor::cumprod(int64_t axis) const { return weft::cumprod(*this, axis); }
+ValuesAndIndices Tensor::sort(int64_t axis, bool descending) const { return weft::sort(*this, axis, descending); }
+Tensor Tensor::argsort(int64_t axis, bool descending) const { return weft::argsort(*this, axis, descending); }
+ValuesAndIndices Tensor::topk(int64_t k, int64_t axis, bool largest) const {
+  return weft::topk(*this, k, axis, largest);
+}
+Tensor Tensor::median() const { return weft::median(*this); }
+ValuesAndIndices Tensor::median(int64_t axis, KeepDim keep) const { return weft::median(*this, axis, keep); }
+Tensor Tensor::mm(const Tensor& other) const { return weft::mm(*this, other); }
+Tensor Tensor::det() const { return weft::det(*this); }
 Tensor Tensor::matmul(const Tensor& other) const { return weft::matmul(*this, other); }
 
 }  // namespace weft

@@ -1,4 +1,6 @@
 // Printing: nested brackets for every rank, elements aligned, large tensors shortened.
+#include "tensor/functions/print.h"
+
 #include <cmath>
 #include <cstdio>
 #include <mutex>

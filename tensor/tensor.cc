@@ -3,6 +3,7 @@
 #include <cstring>
 
 #include "tensor/dispatch/autocast_copies.h"
+#include "tensor/dispatch/batched.h"
 #include "tensor/dispatch/in_place.h"
 #include "tensor/dispatch/view_history.h"
 #include "tensor/ops/copy.h"
@@ -60,7 +61,9 @@ void Tensor::copy_values(void* out, DType wanted, int64_t count) const {
   Frame frame(count >= 0 ? "item" : "to_vector", *this);
   if (count >= 0 && numel() != count) throw ShapeError(text("it has ", numel(), " elements, not one"));
   // Values that have no history to keep: straight into the caller's memory.
-  const Tensor here = device().is_cpu() ? dispatch::alias(*this) : dispatch::alias(*this).to(Device::cpu());
+  Tensor here = dispatch::alias(*this);
+  while (here.device().kind == DeviceKind::vmap) here = dispatch::same_in_all_samples(here);
+  if (!here.device().is_cpu()) here = here.to(Device::cpu());
   const View target = View::contiguous(shape());
   const Operand to{out, &target, wanted};
   op::CopyFrom{}.cpu(to, operand(here), to);

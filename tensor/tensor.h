@@ -209,6 +209,7 @@ class Tensor {
   Tensor triu(int64_t diagonal = 0) const;
   Tensor roll(const IntList& shifts, const IntList& axes = {}) const;
   Tensor repeat(const IntList& counts) const;
+  Tensor tile(const IntList& counts) const;
   Tensor repeat_interleave(int64_t count, std::optional<int64_t> axis = std::nullopt) const;
 
   // ---- copies ----
@@ -247,13 +248,18 @@ class Tensor {
   Tensor isnan() const;
   Tensor isfinite() const;
   Tensor logical_not() const;
+  /// This where `condition` holds, else `other`.
+  Tensor where(const Tensor& condition, const Tensor& other) const;
+  Tensor where(const Tensor& condition, const Scalar& other) const;
 
-  // ---- reductions ----
-  Tensor sum(const Axes& axes = {}, KeepDim keep = {}) const;
-  Tensor mean(const Axes& axes = {}, KeepDim keep = {}) const;
-  Tensor prod(const Axes& axes = {}, KeepDim keep = {}) const;
-  Tensor max(const Axes& axes = {}, KeepDim keep = {}) const;
-  Tensor min(const Axes& axes = {}, KeepDim keep = {}) const;
+  // ---- reductions, scans, order, matrices ----
+#define WEFT_REDUCTIONS(X) X(sum) X(mean) X(prod) X(max) X(min) X(amax) X(amin) X(all) X(any) X(logsumexp)
+#define WEFT_REDUCTION(function) Tensor function(const Axes& axes = {}, KeepDim keep = {}) const;
+  WEFT_REDUCTIONS(WEFT_REDUCTION)
+#undef WEFT_REDUCTION
+  Tensor sum(const Axes& axes, KeepDim keep, DType dtype) const;
+  Tensor mean(const Axes& axes, KeepDim keep, DType dtype) const;
+  Tensor prod(const Axes& axes, KeepDim keep, DType dtype) const;
   ValuesAndIndices max_with_indices(int64_t axis, KeepDim keep = {}) const;
   ValuesAndIndices min_with_indices(int64_t axis, KeepDim keep = {}) const;
   template <std::same_as<bool> T> Tensor argmax(T, KeepDim = {}) const = delete;  // a bool is no axis
@@ -263,12 +269,18 @@ class Tensor {
   Tensor var(const Axes& axes = {}, int64_t correction = 1, KeepDim keep = {}) const;
   Tensor std(const Axes& axes = {}, int64_t correction = 1, KeepDim keep = {}) const;
   Tensor norm(double p = 2, const Axes& axes = {}, KeepDim keep = {}) const;
-  Tensor all(const Axes& axes = {}, KeepDim keep = {}) const;
-  Tensor any(const Axes& axes = {}, KeepDim keep = {}) const;
-  Tensor logsumexp(const Axes& axes = {}, KeepDim keep = {}) const;
   Tensor softmax(int64_t axis) const;
   Tensor log_softmax(int64_t axis) const;
+  Tensor cumsum(int64_t axis) const;
+  Tensor cumprod(int64_t axis) const;
+  ValuesAndIndices sort(int64_t axis = -1, bool descending = false) const;
+  Tensor argsort(int64_t axis = -1, bool descending = false) const;
+  ValuesAndIndices topk(int64_t k, int64_t axis = -1, bool largest = true) const;
+  Tensor median() const;
+  ValuesAndIndices median(int64_t axis, KeepDim keep = {}) const;
   Tensor matmul(const Tensor& other) const;
+  Tensor mm(const Tensor& other) const;
+  Tensor det() const;
 
   // ---- writes in place (they raise the storage's version) ----
   // x = f(x), in x's dtype: DtypeError where f leaves the integers.
@@ -291,6 +303,9 @@ class Tensor {
   Tensor& normal_(double mean, double std, Generator& generator);
   Tensor& bernoulli_(double p = 0.5);
   Tensor& bernoulli_(double p, Generator& generator);
+  /// With the probability that each element of `p` (floating) is, which broadcasts.
+  Tensor& bernoulli_(const Tensor& p);
+  Tensor& bernoulli_(const Tensor& p, Generator& generator);
   Tensor& exponential_(double rate = 1);
   Tensor& exponential_(double rate, Generator& generator);
   /// this + weight (end - this): moving averages.
@@ -299,22 +314,23 @@ class Tensor {
   Tensor& zero_() { return fill_(0); }
   /// The values of `source`, broadcast and cast to this tensor's shape and dtype.
   Tensor& copy_(const Tensor& source);
-  Tensor& add_(const Tensor& other);
-  Tensor& add_(const Scalar& other);
-  Tensor& sub_(const Tensor& other);
-  Tensor& sub_(const Scalar& other);
-  Tensor& mul_(const Tensor& other);
-  Tensor& mul_(const Scalar& other);
-  Tensor& div_(const Tensor& other);
-  Tensor& div_(const Scalar& other);
-  Tensor& operator+=(const Tensor& other) { return add_(other); }
-  Tensor& operator+=(const Scalar& other) { return add_(other); }
-  Tensor& operator-=(const Tensor& other) { return sub_(other); }
-  Tensor& operator-=(const Scalar& other) { return sub_(other); }
-  Tensor& operator*=(const Tensor& other) { return mul_(other); }
-  Tensor& operator*=(const Scalar& other) { return mul_(other); }
-  Tensor& operator/=(const Tensor& other) { return div_(other); }
-  Tensor& operator/=(const Scalar& other) { return div_(other); }
+#define WEFT_ASSIGNMENTS(X) X(+=, add_) X(-=, sub_) X(*=, mul_) X(/=, div_)
+#define WEFT_ASSIGNMENT(sign, function)                                  \
+  Tensor& function(const Tensor& other);                                 \
+  Tensor& function(const Scalar& other);                                 \
+  Tensor& operator sign(const Tensor& other) { return function(other); } \
+  Tensor& operator sign(const Scalar& other) { return function(other); }
+  WEFT_ASSIGNMENTS(WEFT_ASSIGNMENT)
+#undef WEFT_ASSIGNMENT
+  // The remainder takes numbers, the others integers, the first three bool too.
+#define WEFT_COMPOUND(X) \
+  X(%=, Remainder)       \
+  X(&=, BitwiseAnd) X(|=, BitwiseOr) X(^=, BitwiseXor) X(<<=, BitwiseLeftShift) X(>>=, BitwiseRightShift)
+#define WEFT_COMPOUND_MEMBER(sign, Op)        \
+  Tensor& operator sign(const Tensor& other); \
+  Tensor& operator sign(const Scalar& other);
+  WEFT_COMPOUND(WEFT_COMPOUND_MEMBER)
+#undef WEFT_COMPOUND_MEMBER
 
   /// `Tensor([[1.0000, 2.0000],\n        [3.0000, 4.0000]], dtype=f32)`
   std::string to_string() const;
@@ -374,17 +390,6 @@ struct ValuesAndIndices {
   Tensor values;
   Tensor indices;
 };
-
-/// How tensors print.
-struct PrintOptions {
-  int precision = 4;         // digits after the point
-  int64_t threshold = 1000;  // more elements than this are shortened
-  int64_t edge_items = 3;    // kept at each end of a shortened axis
-  int line_width = 80;       // a row that is longer breaks
-  bool scientific = false;
-};
-void set_print_options(const PrintOptions& options);
-PrintOptions print_options();
 
 std::ostream& operator<<(std::ostream& out, const Tensor& tensor);
 

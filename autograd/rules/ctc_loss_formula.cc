@@ -23,24 +23,22 @@ struct States {
 };
 
 States states_of(int64_t blank, const Tensor& targets, const Tensor& lengths) {
-  const std::vector<int64_t> list = targets.to_vector<int64_t>(), counts = lengths.to_vector<int64_t>();
   const int64_t n = targets.size(0), longest = targets.size(1), width = 2 * longest + 1;
-  std::vector<int64_t> classes(static_cast<size_t>(n * width), blank), skips(classes.size(), 0),
-      last(classes.size(), 0);
-  for (int64_t i = 0; i < n; ++i) {
-    const int64_t count = counts[static_cast<size_t>(i)], row = i * width;
-    for (int64_t k = 0; k < count; ++k) {
-      const auto at = static_cast<size_t>(i * longest + k), state = static_cast<size_t>(row + 2 * k + 1);
-      classes[state] = list[at];
-      skips[state] = k > 0 && list[at] != list[at - 1];
-    }
-    last[static_cast<size_t>(row + 2 * count)] = 1;
-    if (count > 0) last[static_cast<size_t>(row + 2 * count - 1)] = 1;
-  }
-  const auto made = [&](const std::vector<int64_t>& values) {
-    return Tensor::from(values, {n, width}).to(targets.device());
+  const Device device = targets.device();
+  const Tensor counts = unsqueeze(cast(lengths, i64), 1), labels = cast(targets, i64);
+  const Tensor states = arange(0, width, 1, i64, device), counted = arange(0, longest, 1, i64, device) < counts;
+  // A blank, then each class with the blank behind it.
+  const auto spread = [&](const Tensor& at_classes, const Tensor& at_blanks) {
+    const Tensor pairs = reshape(stack({at_classes, expand(at_blanks, {n, longest})}, 2), {n, 2 * longest});
+    return cat({expand(at_blanks, {n, 1}), pairs}, 1);
   };
-  return {made(classes), made(skips) != 0, arange(0, width, 1, i64, targets.device()) < 2, made(last) != 0};
+  const Tensor nothing = zeros({1, 1}, boolean, device);
+  Tensor differs = expand(nothing, {n, longest});
+  if (longest > 0)
+    differs = cat({expand(nothing, {n, 1}), narrow(labels, 1, 1, longest - 1) != narrow(labels, 1, 0, longest - 1)}, 1);
+  const Tensor none = full({1, 1}, blank, i64, device);
+  return {spread(where(counted, labels, none), none), spread(logical_and(counted, differs), nothing), states < 2,
+          logical_or(states == counts * 2, states == counts * 2 - 1)};
 }
 
 }  // namespace

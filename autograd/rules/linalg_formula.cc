@@ -1,5 +1,6 @@
 // Gradients of determinants and factorisations, with public ops.
 #include "autograd/rules/linalg.h"
+#include "tensor/dispatch/batched.h"
 #include "tensor/functions/cat.h"
 #include "tensor/functions/compare.h"
 #include "tensor/functions/copy.h"
@@ -35,7 +36,7 @@ Tensor without_diagonal(const Tensor& x) {
 
 Tensor det_rule(const Tensor& g, const Tensor& a, const Tensor& lu, const Tensor& pivots, const Tensor& y) {
   const Tensor each = unsqueeze(unsqueeze(g, -1), -1);
-  const bool singular = any(diagonal(lu, 0, -2, -1) == 0.0).item<bool>();
+  const bool singular = any(dispatch::all_samples(diagonal(lu, 0, -2, -1) == 0.0)).item<bool>();
   if (singular) return each * adjoint::cofactors(a);
   return unsqueeze(unsqueeze(g * y, -1), -1) * adjoint::inverse_transposed(a, lu, pivots);
 }

@@ -2,9 +2,12 @@
 #pragma once
 
 #include "autograd/rule.h"
-#include "tensor/functions/cat.h"
+#include "tensor/functions/binary.h"
+#include "tensor/functions/compare.h"
 #include "tensor/functions/fill.h"
+#include "tensor/functions/index.h"
 #include "tensor/functions/masked.h"
+#include "tensor/functions/scan.h"
 #include "tensor/functions/view.h"
 #include "tensor/ops/masked.h"
 
@@ -14,13 +17,15 @@ WEFT_GRADIENT(MaskedFill) = per_input([](Grad g, Input<1> mask) { return masked_
 WEFT_GRADIENT(MaskedSelect) =
     per_input([](Grad g, Input<1> mask) { return masked_scatter(zeros(mask.shape(), g.dtype(), g.device()), mask, g); },
               no_gradient);
-WEFT_GRADIENT(MaskedScatter) =
-    per_input([](Grad g, Input<1> mask) { return masked_fill(g, mask, 0); }, no_gradient,
-              [](Grad g, Input<1> mask, InputType<2> source) {
-                const Tensor taken = masked_select(g, mask);
-                const int64_t rest = source.shape[0] - taken.numel();
-                return rest == 0 ? taken : cat({taken, zeros({rest}, g.dtype(), g.device())});
-              });
+// The place of each element in the source; one behind it for those that keep their value.
+WEFT_GRADIENT(MaskedScatter) = per_input([](Grad g, Input<1> mask) { return masked_fill(g, mask, 0); }, no_gradient,
+                                         [](Grad g, Input<1> mask, InputType<2> source) {
+                                           const Tensor holds = reshape(mask, {-1});
+                                           const int64_t size = source.shape[0];
+                                           const Tensor place = where(holds, cumsum(holds, 0) - 1, size);
+                                           return slice(scatter_add(reshape(g, {-1}), 0, place, {size + 1}), 0, 0,
+                                                        size);
+                                         });
 WEFT_GRADIENT(Nonzero) = not_differentiable("positions");
 WEFT_GRADIENT(Triangle) = per_input([](const op::Triangle& op, Grad g) {
   return op.lower ? tril(g, op.diagonal) : triu(g, op.diagonal);

@@ -47,16 +47,6 @@ template <class Sizes> Shape sizes_of(const Sizes& sizes) {
   for (int64_t i = 0; i < Sizes::kAxes; ++i) out.push_back(sizes[i]);
   return out;
 }
-Single from_list(const Shape& list, Single) { return list[0]; }
-Pair from_list(const Shape& list, Pair) { return {list[0], list[1]}; }
-Triple from_list(const Shape& list, Triple) { return {list[0], list[1], list[2]}; }
-
-/// x and the padding on both sides of each axis that a convolution is called with.
-template <class Sizes> struct Padded {
-  Tensor x;
-  Sizes padding;
-};
-
 const char* shown(PadMode mode) {
   const std::array names = {"zeros", "reflect", "replicate", "circular"};
   return names.at(static_cast<size_t>(mode));
@@ -88,44 +78,10 @@ template <class Sizes> std::string described(const ConvTransposeLayerOptions<Siz
   return out.add_unless(1, "dilation", o.dilation).line();
 }
 
-/// What each side of axis `i` gets; `same` puts an odd number's additional entry last.
-template <class Sizes> Padding sides(const ConvLayerOptions<Sizes>& o, int64_t i) {
-  if (!o.padding.is_same) return {o.padding[i], o.padding[i]};
-  const int64_t whole = checked_multiply(o.dilation[i], o.kernel_size[i] - 1);
-  return {whole / 2, whole - whole / 2};
-}
-
-/// x with entries of its own around it: a convolution pads with zeros only.
-template <class Sizes> Padded<Sizes> padded_by_mode(const Tensor& x, const ConvLayerOptions<Sizes>& o) {
-  if (x.rank() < Sizes::kAxes) return {x, 0};  // the convolution says what is wrong with x
-  std::vector<Padding> widths(static_cast<size_t>(x.rank()));
-  for (int64_t i = 0; i < Sizes::kAxes; ++i) widths[static_cast<size_t>(x.rank() - Sizes::kAxes + i)] = sides(o, i);
-  return {pad(x, widths, o.padding_mode), 0};
-}
-
-/// Half of what `same` needs goes to the op; where the whole is odd, x gets the last line of it as a view.
-template <class Sizes> Padded<Sizes> padded(const Tensor& x, const ConvLayerOptions<Sizes>& o) {
-  if (o.padding_mode != PadMode::constant) return padded_by_mode(x, o);
-  if (!o.padding.is_same) return {x, o.padding};
-  Shape half;
-  std::vector<Padding> last(static_cast<size_t>(x.rank()));
-  bool odd = false;
-  for (int64_t i = 0; i < Sizes::kAxes; ++i) {
-    const auto [before, after] = sides(o, i);
-    const int64_t axis = x.rank() - Sizes::kAxes + i;
-    half.push_back(before);
-    if (before == after || axis < 0) continue;  // the convolution says what is wrong with x
-    last[static_cast<size_t>(axis)] = {0, 1};
-    odd = true;
-  }
-  return {odd ? pad(x, last) : x, from_list(half, Sizes())};
-}
-
 template <class Sizes, class Conv>
 Tensor convolved(const Tensor& x, const Tensor& weight, const Tensor& bias, const ConvLayerOptions<Sizes>& o,
                  const Conv& conv) {
-  const Padded<Sizes> in = padded(x, o);
-  return conv(in.x, weight, bias, {o.stride, in.padding, o.dilation, o.groups, o.algorithm});
+  return conv(x, weight, bias, {o.stride, o.padding, o.dilation, o.groups, o.algorithm, o.padding_mode});
 }
 
 template <class Sizes, class Conv>

@@ -8,18 +8,7 @@
 
 namespace weft::nn {
 
-/// Stands for as much padding as keeps the size of every axis; for convolutions of stride 1. Where their number is odd,
-/// the additional one comes last.
-struct Same {};
-inline constexpr Same same;
-
-/// The padding of a layer: one number, one per axis, or `same`.
-template <class Sizes> struct ConvPadding : Sizes {
-  bool is_same = false;
-  using Sizes::Sizes;
-  constexpr ConvPadding(const Sizes& sizes) : Sizes(sizes) {}
-  constexpr ConvPadding(Same) : is_same(true) {}
-};
+using weft::same;
 
 template <class Sizes> struct ConvLayerOptions {
   int64_t in_channels = 0;

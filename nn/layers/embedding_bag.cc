@@ -1,11 +1,14 @@
 #include "nn/layers/embedding_bag.h"
 
+#include <algorithm>
 #include <limits>
 
 #include "nn/init.h"
 #include "nn/layers/options.h"
+#include "tensor/dispatch/batched.h"
 #include "tensor/functions/arg_reduce.h"
 #include "tensor/functions/binary.h"
+#include "tensor/functions/cat.h"
 #include "tensor/functions/compare.h"
 #include "tensor/functions/copy.h"
 #include "tensor/functions/fill.h"
@@ -22,34 +25,36 @@ struct Rows {
   Tensor indices, weights, counts;
 };
 
+/// The size of the largest bag, in vmap of all samples' bags: rows may be padded further than needed.
+int64_t longest_bag(const Tensor& offsets, int64_t total) {
+  const std::vector<int64_t> begins = dispatch::all_samples(offsets).to_vector<int64_t>();
+  const auto bags = static_cast<size_t>(offsets.numel());
+  int64_t longest = 0;
+  for (size_t k = 0; k < begins.size(); ++k) {
+    const size_t i = k % bags;
+    const int64_t begin = begins[k], end = i + 1 < bags ? begins[k + 1] : total;
+    if (begin < 0 || begin > end || (i == 0 && begin != 0))
+      throw IndexError(
+          text("bag ", i, " of [", begin, ", ", end, "): offsets begin at 0, rise and end before ", total));
+    longest = std::max(longest, end - begin);
+  }
+  return longest;
+}
+
 /// Bags one after the other as rows: each place names an index, or none.
 Rows rows_of(const Tensor& indices, const Tensor& offsets, const Tensor& weights) {
   if (!is_integer(offsets.dtype()) || offsets.rank() != 1) throw ShapeError("offsets must be a row of integers");
-  const std::vector<int64_t> begins = offsets.to_vector<int64_t>();
-  const int64_t total = indices.numel(), bags = offsets.numel();
-  int64_t longest = 0;
-  for (size_t i = 0; i < begins.size(); ++i) {
-    const int64_t end = i + 1 < begins.size() ? begins[i + 1] : total;
-    if (begins[i] < 0 || begins[i] > end || (i == 0 && begins[i] != 0))
-      throw IndexError(
-          text("bag ", i, " of [", begins[i], ", ", end, "): offsets begin at 0, rise and end before ", total));
-    longest = std::max(longest, end - begins[i]);
-  }
-  std::vector<int64_t> places(static_cast<size_t>(checked_multiply(bags, longest)), 0), counts(places.size(), 0);
-  for (size_t i = 0; i < begins.size(); ++i) {
-    const int64_t end = i + 1 < begins.size() ? begins[i + 1] : total;
-    for (int64_t k = begins[i]; k < end; ++k) {
-      const size_t at = i * static_cast<size_t>(longest) + static_cast<size_t>(k - begins[i]);
-      places[at] = k, counts[at] = 1;
-    }
-  }
-  const Tensor place = Tensor::from(places).to(indices.device());
+  const int64_t total = indices.numel(), bags = offsets.numel(), longest = longest_bag(offsets, total);
+  const Tensor begins = offsets.to(i64);
+  const Tensor ends = bags > 0 ? cat({slice(begins, 0, 1), full({1}, total, i64, begins.device())}) : begins;
+  const Tensor places = unsqueeze(begins, 1) + arange(0, longest, 1, i64, begins.device());
+  const Tensor counts = places < unsqueeze(ends, 1);
+  const Tensor place = reshape(where(counts, places, 0), {-1});
   const auto taken = [&](const Tensor& x) {
     if (total == 0) return zeros({bags, longest}, x.dtype(), x.device());
     return reshape(index_select(x, 0, place), {bags, longest});
   };
-  return {taken(indices), weights.defined() ? taken(weights) : weights,
-          Tensor::from(counts, {bags, longest}).to(indices.device()) != 0};
+  return {taken(indices), weights.defined() ? taken(weights) : weights, counts};
 }
 
 }  // namespace

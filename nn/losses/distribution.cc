@@ -4,6 +4,7 @@
 #include <numbers>
 
 #include "nn/losses/reduce.h"
+#include "tensor/dispatch/batched.h"
 #include "tensor/functions/binary.h"
 #include "tensor/functions/compare.h"
 #include "tensor/functions/fill.h"
@@ -44,7 +45,7 @@ Tensor kl_div(const Tensor& input, const Tensor& labels, const KlDivOptions& opt
 Tensor bce(const Tensor& input, const Tensor& labels, const BceProbabilityOptions& options) {
   Frame frame("bce", input, labels);
   const auto [p, target] = operands(input, labels);
-  if (any(logical_or(p<0.0, p> 1.0)).item<bool>())
+  if (any(dispatch::all_samples(logical_or(p<0.0, p> 1.0))).item<bool>())
     throw Error("probabilities must be in [0, 1]; for logits take bce_with_logits");
   Tensor loss = -(target * limited_log(p) + (1.0 - target) * limited_log(1.0 - p));
   if (options.weight.defined()) loss = loss * options.weight;
@@ -84,7 +85,7 @@ Tensor gaussian_nll_loss(const Tensor& input, const Tensor& labels, const Tensor
   if (x.rank() > 0) single[single.size() - 1] = 1;
   if (var.shape() != x.shape() && var.shape() != single && var.shape() != shorter)
     throw ShapeError(text("var must be ", x.shape(), ", ", single, " or ", shorter, ", not ", var.shape()));
-  if (any(var < 0.0).item<bool>()) throw Error("var has a negative value");
+  if (any(dispatch::all_samples(var < 0.0)).item<bool>()) throw Error("var has a negative value");
   Tensor v = operand(var.shape() == x.shape() || var.shape() == single ? var : unsqueeze(var, -1));
   v = v + (maximum(v, full_like(v, options.eps)) - v).detach();
   Tensor loss = (log(v) + square(x - target) / v) * 0.5;

@@ -1,12 +1,14 @@
 #include "nn/losses/margin.h"
 
 #include "nn/losses/reduce.h"
+#include "tensor/dispatch/batched.h"
 #include "tensor/functions/activation.h"
 #include "tensor/functions/binary.h"
 #include "tensor/functions/compare.h"
 #include "tensor/functions/copy.h"
 #include "tensor/functions/fill.h"
 #include "tensor/functions/index.h"
+#include "tensor/functions/scan.h"
 #include "tensor/functions/unary.h"
 #include "tensor/functions/view.h"
 
@@ -33,6 +35,12 @@ void check_rows(const Tensor& x, const Tensor& target, const Shape& expected) {
   if (x.rank() != 1 && x.rank() != 2) throw ShapeError(text("the input must be (N, C) or (C), not ", x.shape()));
   if (!is_integer(target.dtype())) throw DtypeError(text("targets must be integers, not ", target.dtype()));
   if (target.shape() != expected) throw ShapeError(text("targets must be ", expected, ", not ", target.shape()));
+}
+
+void check_classes(const Tensor& given, int64_t classes) {
+  const Tensor all = dispatch::all_samples(given);
+  const int64_t largest = all.numel() > 0 ? max(all).item<int64_t>() : -1;
+  if (largest >= classes) throw IndexError(text("class ", largest, " is out of range for ", classes, " classes"));
 }
 
 }  // namespace
@@ -116,21 +124,16 @@ Tensor multilabel_margin_loss(const Tensor& input, const Tensor& target, Reducti
     const Tensor loss = multilabel_margin_loss(unsqueeze(x, 0), unsqueeze(target, 0), reduction);
     return reduction == Reduction::none ? squeeze(loss, 0) : loss;
   }
-  const int64_t rows = x.size(0), classes = x.size(1);
-  const std::vector<int64_t> given = target.to_vector<int64_t>();
-  std::vector<int64_t> counts(given.size(), 0), classes_of_row(given.size(), 0), is_class(given.size(), 0);
-  for (int64_t i = 0; i < rows; ++i)
-    for (int64_t k = 0; k < classes; ++k) {
-      const auto at = static_cast<size_t>(i * classes + k);
-      if (given[at] < 0) break;
-      if (given[at] >= classes)
-        throw IndexError(text("class ", given[at], " is out of range for ", classes, " classes"));
-      counts[at] = 1, classes_of_row[at] = given[at], is_class[static_cast<size_t>(i * classes + given[at])] = 1;
-    }
-  const auto made = [&](const std::vector<int64_t>& values) { return Tensor::from(values, x.shape()).to(x.device()); };
+  const int64_t classes = x.size(1);
+  const Tensor given = target.to(i64);
+  // A row's classes end before its first negative entry.
+  const Tensor counts = classes > 0 ? cummin(given, 1).values >= 0 : given >= 0;
+  const Tensor of_row = where(counts, given, 0);
+  check_classes(of_row, classes);
+  const Tensor is_class = scatter_add(counts.to(i64), 1, of_row, x.shape()) > 0;
   // (N, targets, classes): which pairs count, and how far they are apart.
-  const Tensor pairs = logical_and(unsqueeze(made(counts) != 0, 2), unsqueeze(made(is_class) == 0, 1));
-  const Tensor distance = relu(1.0 - unsqueeze(gather(x, 1, made(classes_of_row)), 2) + unsqueeze(x, 1));
+  const Tensor pairs = logical_and(unsqueeze(counts, 2), logical_not(unsqueeze(is_class, 1)));
+  const Tensor distance = relu(1.0 - unsqueeze(gather(x, 1, of_row), 2) + unsqueeze(x, 1));
   const Tensor loss = sum(where(pairs, distance, zeros_like(distance)), {1, 2}) / static_cast<double>(classes);
   return reduce(loss, reduction);
 }

@@ -14,6 +14,7 @@
 #include "tensor/ops/dropout.h"
 #include "tensor/ops/fill.h"
 #include "tensor/ops/random.h"
+#include "tensor/ops/stochastic_cast.h"
 
 namespace weft {
 namespace batching {
@@ -46,7 +47,15 @@ bool draws_own_numbers(const OpInfo& info, const void* op) {
   const auto own = [](const auto& x) { return x.offset; };
   const auto setting = [](const auto& x) { return x.setting.dropout_p > 0 ? x.setting.key.offset : 0; };
   return draws<op::Dropout>(info, op, own) || draws<op::RandomFill>(info, op, own) ||
-         draws<op::Attention>(info, op, setting) || draws<op::AttentionBackward>(info, op, setting);
+         draws<op::StochasticCast>(info, op, own) || draws<op::Multinomial>(info, op, own) ||
+         draws<op::Poisson>(info, op, own) || draws<op::Attention>(info, op, setting) ||
+         draws<op::AttentionBackward>(info, op, setting);
+}
+
+[[noreturn]] void throw_values() {
+  throw DeviceError(
+      "inside vmap a tensor has other values in each sample, so that they cannot be read, nor shapes and branches "
+      "depend on them; use where(), or return the tensor and read it outside");
 }
 
 /// Runs kernels on batches.
@@ -77,14 +86,6 @@ class BatchBackend final : public Backend {
     const Call call{info, op, level, inputs};
     const std::vector<Tensor> results = batched ? rule_of(*info.code)(call) : call.apply(inputs);
     for (size_t i = 0; i < out.size(); ++i) store(number, out[i], {results[i], batched});
-  }
-
- private:
-  [[noreturn]] static void throw_values() {
-    throw DeviceError(
-        "inside vmap a tensor has other values in each sample, so that they cannot be read, nor shapes and branches "
-        "depend "
-        "on them; use where(), or return the tensor and read it outside");
   }
 };
 
@@ -215,6 +216,30 @@ RandomKey dispatch::key_on(Device device, int64_t count, Generator& generator) {
   RandomKey key = generator.next_key(count);
   key.offset += static_cast<uint64_t>(vmaps) << 60;
   return key;
+}
+
+Tensor dispatch::all_samples(const Tensor& x) {
+  Tensor out = x;
+  while (out.device().kind == DeviceKind::vmap) out = batching::batch_behind(out.device().index, operand(out)).x;
+  return out.detach();
+}
+
+Tensor dispatch::same_in_all_samples(const Tensor& x) {
+  const batching::Batch batch = batching::batch_behind(x.device().index, operand(x));
+  if (batch.batched) batching::throw_values();
+  return batch.x.detach();
+}
+
+void dispatch::check_shape_is_known(const Tensor& x, std::string_view instead) {
+  if (x.device().kind == DeviceKind::vmap && batching::batch_behind(x.device().index, operand(x)).batched)
+    throw DeviceError(text("the result's shape depends on values, which differ between vmap's samples; ", instead));
+}
+
+Tensor dispatch::copy_to_write(const Tensor& x, std::span<const Tensor* const> others) {
+  std::vector<Tensor> list = {x};
+  for (const Tensor* other : others) list.push_back(*other);
+  lift_to_samples(list);
+  return clone(list[0]);
 }
 
 Tensor dispatch::detached_sample(const Tensor& x) {

@@ -62,6 +62,8 @@ Tensor fold(const Tensor& x) { return flatten(x, 0, 1); }
 
 Tensor unfold_batch(const Tensor& x, int64_t size) { return unflatten(x, 0, {size, size == 0 ? 0 : x.size(0) / size}); }
 
+Tensor as_column(const Tensor& x) { return unsqueeze(x, 1); }
+
 bool may_fold(const Call& call, uint32_t mask) {
   if (call.size() == 0) return false;
   for (size_t i = 0; i < call.inputs.size(); ++i)

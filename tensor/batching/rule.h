@@ -48,6 +48,8 @@ std::vector<Tensor> one_by_one(const Call& call);
 /// `x` (batch, n, ...) as (batch * n, ...), and back.
 Tensor fold(const Tensor& x);
 Tensor unfold_batch(const Tensor& x, int64_t size);
+/// `x` (batch) as (batch, 1).
+Tensor as_column(const Tensor& x);
 std::vector<Tensor> fold_inputs(const Call& call, uint32_t mask);
 bool may_fold(const Call& call, uint32_t mask);
 std::vector<Tensor> unfold_all(std::vector<Tensor> results, int64_t size);
@@ -83,7 +85,11 @@ template <class Op> std::vector<Tensor> run(AlongAxis, Op op, const Call& call) 
 }
 template <class Op> std::vector<Tensor> run(OverAxes, Op op, const Call& call) {
   for (int64_t& axis : op.axes) ++axis;
-  return call.run(op, call.whole());
+  if (!op.axes.empty()) return call.run(op, call.whole());
+  // Samples without axes get one: rules below would take none for all.
+  op.axes = {1};
+  op.keepdim = false;
+  return call.run(op, {as_column(call.whole(0))});
 }
 template <class Op, uint32_t mask> std::vector<Tensor> run(Folded<mask>, const Op& op, const Call& call) {
   if (!may_fold(call, mask)) return one_by_one(call);

@@ -7,8 +7,9 @@
 // sample. vmap nests, and mixes with gradients both ways: backward through its result, and grad(), vjp, jvp or
 // jacobian inside of it, which give each sample its own gradient (also with respect to a tensor from outside).
 //
-// Known limits: values cannot be read inside (item(), to_vector(), printing: a DeviceError says so), so that shapes and
-// branches cannot depend on them; a tensor from outside cannot be written to from samples in place (write to
+// Known limits: values that differ between samples cannot be read inside (item(), to_vector(), printing: a DeviceError
+// says so), so that shapes and branches cannot depend on them (masks, nonzero, unique, counts of repeat_interleave);
+// checks of values, such as a probability's, look at all samples at once; a tensor from outside cannot be written to from samples in place (write to
 // zeros_like() of an argument). Random numbers that are drawn for a sample (dropout, rand_like) are each sample's own;
 // rand(shape) says nothing of samples and is the same for all.
 #pragma once

@@ -1,4 +1,4 @@
-// The options of convolutions: plain numbers, which the op's descriptor and its kernel read as they are.
+// The options of convolutions: of the functions, and as plain numbers, which the op's descriptor and its kernel read.
 #pragma once
 
 #include <cstdint>
@@ -56,12 +56,31 @@ constexpr Triple as_triple(const Triple& sizes, int64_t) { return sizes; }
 /// `direct`: sums of the window's products. f64 and halves are computed so in either case.
 enum class Convolution : uint8_t { fastest, direct };
 
+/// Stands for as much padding as keeps the size of every axis; for convolutions of stride 1. Where their number is odd,
+/// the additional one comes last.
+struct Same {};
+inline constexpr Same same;
+
+/// The padding of a convolution: one number, one per axis, or `same`.
+template <class Sizes> struct ConvPadding : Sizes {
+  bool is_same = false;
+  using Sizes::Sizes;
+  constexpr ConvPadding(const Sizes& sizes) : Sizes(sizes) {}
+  constexpr ConvPadding(Same) : is_same(true) {}
+  bool operator==(const ConvPadding&) const = default;
+};
+
+/// What lies outside of a b c d: `constant` 0 0 a b c d 0 0, `reflect` c b a b c d c b, `replicate` a a a b c d d d,
+/// `circular` c d a b c d a b.
+enum class PadMode { constant, reflect, replicate, circular };
+
 template <class Sizes> struct ConvOptionsOf {
   Sizes stride = 1;
-  Sizes padding = 0;
+  ConvPadding<Sizes> padding = 0;
   Sizes dilation = 1;
   int64_t groups = 1;
   Convolution algorithm = Convolution::fastest;
+  PadMode padding_mode = PadMode::constant;  // what the padding holds: zeros, or entries of x
   bool operator==(const ConvOptionsOf&) const = default;
 };
 using Conv1dOptions = ConvOptionsOf<Single>;
@@ -81,8 +100,8 @@ using ConvTranspose1dOptions = ConvTransposeOptionsOf<Single>;
 using ConvTranspose2dOptions = ConvTransposeOptionsOf<Pair>;
 using ConvTranspose3dOptions = ConvTransposeOptionsOf<Triple>;
 
-/// Those of a convolution over `axes` (1 to 3) axes, as its op keeps them. Axes that are not there come first, with
-/// stride 1, padding 0 and dilation 1.
+/// Those of a convolution over `axes` (1 to 3) axes, as its op keeps them: the padding is a number of zeros. Axes that
+/// are not there come first, with stride 1, padding 0 and dilation 1.
 struct ConvOptions {
   int64_t axes = 2;
   Triple stride = 1;

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <span>
+#include <string_view>
 
 #include "tensor/core/random.h"
 #include "tensor/dispatch/modes.h"
@@ -17,6 +18,17 @@ bool lift_to_samples(std::span<Tensor> inputs);
 Tensor lifted(const Tensor& x, Device device);
 /// detach() of a sample: the batch behind it loses its history too.
 Tensor detached_sample(const Tensor& x);
+
+/// `x`, or for a sample of vmap all samples, with the batch in front; without history. For checks of values, which all
+/// samples must pass.
+Tensor all_samples(const Tensor& x);
+/// A sample that is the same throughout the batch as a tensor below, without history. DeviceError where samples differ.
+Tensor same_in_all_samples(const Tensor& x);
+/// DeviceError for a sample of vmap, where the shape of a result would depend on x's values: they differ between
+/// samples, whose shapes cannot. `instead` says what can be done.
+void check_shape_is_known(const Tensor& x, std::string_view instead);
+/// A copy of `x` that is about to be written; a sample of vmap where one of `others` is.
+Tensor copy_to_write(const Tensor& x, std::span<const Tensor* const> others);
 
 /// Whether a gradient may be asked of what is computed from `x` now; the batch behind a sample may have a history that
 /// the sample does not show.

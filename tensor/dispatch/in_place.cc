@@ -75,6 +75,12 @@ void check_device_written(const Tensor& self, const Tensor& prepared) {
       "tensor, or write to zeros_like() of an argument");
 }
 
+Tensor on_device_of(const Tensor& self, const Tensor& source) {
+  const bool sample = source.device().kind == DeviceKind::vmap && self.device().kind != DeviceKind::vmap;
+  if (sample) check_device_written(self, source);
+  return source.to(self.device());
+}
+
 bool check_in_place_result(const Tensor& self, const Spec& spec) {
   if (spec.view.shape() != self.shape())
     throw ShapeError(

@@ -17,6 +17,8 @@ void after_write(Tensor& self, const OpInfo& info, const void* op, const char* n
                  std::span<const Tensor* const> inputs, bool recorded);
 /// DeviceError where `self` has become another device's in `prepared`: a sample of vmap meets a tensor from outside.
 void check_device_written(const Tensor& self, const Tensor& prepared);
+/// `source` on self's device. DeviceError where it is a sample of vmap and self is not.
+Tensor on_device_of(const Tensor& self, const Tensor& source);
 /// Throws where a result cannot be written to `self`; whether the kernel may write straight into it.
 bool check_in_place_result(const Tensor& self, const Spec& spec);
 /// The values of `from` into `to` (same shape, cast), without any record.

@@ -1,6 +1,7 @@
 #include "tensor/functions/advanced_index.h"
 
 #include "tensor/adjoints/index_put.h"
+#include "tensor/dispatch/batched.h"
 #include "tensor/dispatch/in_place.h"
 #include "tensor/functions/binary.h"
 #include "tensor/functions/copy.h"
@@ -54,7 +55,9 @@ int64_t axes_left(const Tensor& x, const std::vector<TensorIndex>& indices) {
 
 class Parser {
  public:
-  Parser(const Tensor& x, const std::vector<TensorIndex>& indices) : left_(axes_left(x, indices)) {
+  /// What is only read may be a copy.
+  Parser(const Tensor& x, const std::vector<TensorIndex>& indices, bool reads)
+      : left_(axes_left(x, indices)), reads_(reads) {
     out_.view = x;
     for (const TensorIndex& index : indices) take(index);
   }
@@ -85,6 +88,12 @@ class Parser {
   void take_tensor(const Tensor& index) {
     if (index.dtype() != boolean) {
       op::check_index_dtype(index.dtype());
+      if (index.rank() == 0 && reads_ && index.device().kind == DeviceKind::vmap) {
+        const Tensor row =
+            dispatch::apply_list(op::FlatIndex{{out_.view.size(axis_)}}, std::vector{reshape(index, {1})});
+        out_.view = squeeze(index_select(out_.view, axis_, row), axis_);
+        return;
+      }
       if (index.rank() == 0) {
         out_.view = select(out_.view, axis_, index.item<int64_t>());
         return;
@@ -102,6 +111,7 @@ class Parser {
 
   Parsed out_;
   int64_t left_;
+  bool reads_;
   int64_t axis_ = 0;
 };
 
@@ -224,7 +234,7 @@ void check_integers(const Tensor& x, const Scalar& value) {
 template <class Value>
 void put(const char* name, const Tensor& x, const std::vector<TensorIndex>& indices, const Value& value,
          bool accumulate) {
-  Parsed parsed = Parser(x, indices).result();
+  Parsed parsed = Parser(x, indices, false).result();
   Tensor& view = parsed.view;
   constexpr bool kScalar = std::same_as<Value, Scalar>;
   if constexpr (kScalar) {
@@ -248,14 +258,21 @@ void put(const char* name, const Tensor& x, const std::vector<TensorIndex>& indi
   if constexpr (kScalar)
     put_rows(name, rows, full({}, value, x.dtype(), x.device()), accumulate);
   else
-    put_rows(name, rows, cast(value.to(x.device()), x.dtype()), accumulate);
+    put_rows(name, rows, cast(dispatch::on_device_of(x, value), x.dtype()), accumulate);
+}
+
+Tensor copy_to_write(const Tensor& x, const std::vector<TensorIndex>& indices, const Tensor& value) {
+  std::vector<const Tensor*> others = {&value};
+  for (const TensorIndex& index : indices)
+    if (index.kind() == TensorIndex::Kind::tensor) others.push_back(&index.tensor());
+  return dispatch::copy_to_write(x, others);
 }
 
 }  // namespace
 
 Tensor index(const Tensor& x, const std::vector<TensorIndex>& indices) {
   Frame frame("index", x);
-  const Parsed parsed = Parser(x, indices).result();
+  const Parsed parsed = Parser(x, indices, true).result();
   if (parsed.tensors.empty()) return parsed.view;
   if (is_one_mask(parsed) && parsed.tensors[0].axes() == parsed.view.rank())
     return masked_select(parsed.view, parsed.tensors[0].tensor);
@@ -266,14 +283,14 @@ Tensor index(const Tensor& x, const std::vector<TensorIndex>& indices) {
 
 Tensor index_put(const Tensor& x, const std::vector<TensorIndex>& indices, const Tensor& value, bool accumulate) {
   Frame frame("index_put", x, value);
-  const Tensor out = clone(x);
+  const Tensor out = copy_to_write(x, indices, value);
   put("index_put", out, indices, value, accumulate);
   return out;
 }
 
 Tensor index_put(const Tensor& x, const std::vector<TensorIndex>& indices, const Scalar& value, bool accumulate) {
   Frame frame("index_put", x);
-  const Tensor out = clone(x);
+  const Tensor out = copy_to_write(x, indices, {});
   put("index_put", out, indices, value, accumulate);
   return out;
 }

@@ -40,8 +40,8 @@ op::AttentionSetting setting_of(const AttentionOptions& options, Device device, 
   if (!(p >= 0.0 && p <= 1.0)) throw Error(text("dropout_p = ", p, " must lie between 0 and 1"));
   const double scale = options.scale ? *options.scale : depth == 0 ? 1.0 : 1.0 / std::sqrt(static_cast<double>(depth));
   op::AttentionSetting setting{options.causal, scale, p, {}};
-  if (p != 0)
-    setting.key = internal::dropout_key(device, checked_multiply(rows, (columns + 3) / 4 * 4), default_generator());
+  Generator& generator = options.generator != nullptr ? *options.generator : default_generator();
+  if (p != 0) setting.key = internal::dropout_key(device, checked_multiply(rows, (columns + 3) / 4 * 4), generator);
   return setting;
 }
 

@@ -14,7 +14,8 @@ struct AttentionOptions {
   /// positions: query i sees keys 0 .. i + S - T.
   bool causal = false;
   std::optional<double> scale = std::nullopt;  // of the scores; 1 / sqrt(D) where absent
-  double dropout_p = 0;                        // of the probabilities; drawn from the global generator
+  double dropout_p = 0;                        // of the probabilities
+  Generator* generator = nullptr;              // that draws the dropout; the process's where absent
 };
 
 /// softmax(scale q k^T + mask) v: q (..., T, D), k (..., S, D), v (..., S, E) give (..., T, E). Leading axes

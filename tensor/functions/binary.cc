@@ -176,4 +176,12 @@ Tensor& Tensor::div_(const Scalar& other) {
   return write<op::DivScalar>("div_", *this, other);
 }
 
+#define WEFT_COMPOUND_MEMBER(sign, Op)                                                              \
+  Tensor& Tensor::operator sign(const Tensor& other) { return write<op::Op>(#sign, *this, other); } \
+  Tensor& Tensor::operator sign(const Scalar& other) {                                              \
+    return write<op::Op>(#sign, *this, number_beside(*this, other));                                \
+  }
+WEFT_COMPOUND(WEFT_COMPOUND_MEMBER)
+#undef WEFT_COMPOUND_MEMBER
+
 }  // namespace weft

@@ -1,9 +1,13 @@
 #include "tensor/functions/conv.h"
 
+#include <algorithm>
+#include <vector>
+
 #include "tensor/adjoints/conv.h"
 #include "tensor/adjoints/spatial.h"
 #include "tensor/dispatch/apply_into.h"
 #include "tensor/functions/binary.h"
+#include "tensor/functions/pad_mode.h"
 #include "tensor/functions/view.h"
 #include "tensor/ops/conv.h"
 
@@ -12,10 +16,26 @@ namespace {
 
 using adjoint::for_batch;
 
-Tensor conv(const char* name, const Tensor& x, const Tensor& weight, const Tensor& bias, const ConvOptions& options) {
+template <class Sizes>
+Tensor conv(const char* name, const Tensor& x, const Tensor& weight, const Tensor& bias,
+            const ConvOptionsOf<Sizes>& options) {
   Frame frame(name, x, weight, bias);
-  return for_batch(x, options.axes,
-                   [&](const Tensor& batch) { return dispatch::apply(op::Conv{options}, batch, weight, bias); });
+  const auto in = detail::padded(x, weight, options);
+  const op::Conv op{in.second};
+  return for_batch(in.first, Sizes::kAxes,
+                   [&](const Tensor& batch) { return dispatch::apply(op, batch, weight, bias); });
+}
+
+Single from_list(const Shape& list, Single) { return list[0]; }
+Pair from_list(const Shape& list, Pair) { return {list[0], list[1]}; }
+Triple from_list(const Shape& list, Triple) { return {list[0], list[1], list[2]}; }
+
+/// What each side of axis `i` gets; `same` puts an odd number's additional entry last.
+template <class Sizes> Padding sides(const ConvOptionsOf<Sizes>& o, const Shape& weight, int64_t i) {
+  if (!o.padding.is_same) return {o.padding[i], o.padding[i]};
+  const int64_t size = weight[static_cast<size_t>(i + 2)];
+  const int64_t whole = checked_multiply(o.dilation[i], std::max<int64_t>(size - 1, 0));
+  return {whole / 2, whole - whole / 2};
 }
 
 template <class Sizes>
@@ -58,6 +78,38 @@ Tensor conv_transpose3d(const Tensor& x, const Tensor& weight, const Tensor& bia
                         const ConvTranspose3dOptions& options) {
   return transposed("conv_transpose3d", x, weight, bias, options);
 }
+
+// Half of what `same` needs goes to the op; where the whole is odd, x gets the last line of it as a view. Entries of
+// its own are put around x.
+template <class Sizes>
+std::pair<Tensor, ConvOptionsOf<Sizes>> detail::padded(const Tensor& x, const Tensor& weight,
+                                                       const ConvOptionsOf<Sizes>& options) {
+  const bool zeros = options.padding_mode == PadMode::constant;
+  if (options.padding.is_same && options.stride != Sizes(1)) throw ShapeError("padding `same` needs stride 1");
+  constexpr int64_t kAxes = Sizes::kAxes;
+  // The convolution says what is wrong with x and the weight.
+  const bool fits = x.defined() && weight.defined() && x.rank() > kAxes && weight.rank() == kAxes + 2;
+  ConvOptionsOf<Sizes> plain = options;
+  if ((zeros && !options.padding.is_same) || !fits) {
+    if (!fits && options.padding.is_same) plain.padding = 0;
+    return {x, plain};
+  }
+  Shape half;
+  std::vector<Padding> around(static_cast<size_t>(x.rank()));
+  bool copies = !zeros;
+  for (int64_t i = 0; i < kAxes; ++i) {
+    const auto [before, after] = sides(options, weight.shape(), i);
+    half.push_back(before);
+    around[static_cast<size_t>(x.rank() - kAxes + i)] = zeros ? Padding{0, after - before} : Padding{before, after};
+    copies = copies || before != after;
+  }
+  plain.padding = zeros ? from_list(half, Sizes()) : Sizes(0);
+  plain.padding_mode = PadMode::constant;
+  return {copies ? pad(x, around, options.padding_mode) : x, plain};
+}
+template std::pair<Tensor, Conv1dOptions> detail::padded(const Tensor&, const Tensor&, const Conv1dOptions&);
+template std::pair<Tensor, Conv2dOptions> detail::padded(const Tensor&, const Tensor&, const Conv2dOptions&);
+template std::pair<Tensor, Conv3dOptions> detail::padded(const Tensor&, const Tensor&, const Conv3dOptions&);
 
 namespace adjoint {
 

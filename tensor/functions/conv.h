@@ -2,10 +2,12 @@
 //
 // Dtypes promote; DtypeError unless they become floating. ShapeError where shapes do not fit together, the kernel is
 // larger than the padded input, or the size of the result overflows; Error for options out of range. Without a batch
-// axis in x there is none in the result, which is in channels-last memory order. Options are numbers, or one per axis.
+// axis in x there is none in the result, which is in channels-last memory order. Options are numbers, or one per axis;
+// the padding of a convolution of stride 1 may be `same`, and hold entries of x (padding_mode).
 #pragma once
 
 #include <concepts>
+#include <utility>
 
 #include "tensor/core/conv_options.h"
 #include "tensor/tensor.h"
@@ -46,5 +48,12 @@ WEFT_CONV_WITHOUT_BIAS(conv_transpose1d, ConvTranspose1dOptions)
 WEFT_CONV_WITHOUT_BIAS(conv_transpose2d, ConvTranspose2dOptions)
 WEFT_CONV_WITHOUT_BIAS(conv_transpose3d, ConvTranspose3dOptions)
 #undef WEFT_CONV_WITHOUT_BIAS
+
+namespace detail {
+/// x and the options with which a convolution of zeros alone pads as `options` say. ShapeError for `same` and a stride.
+template <class Sizes>
+std::pair<Tensor, ConvOptionsOf<Sizes>> padded(const Tensor& x, const Tensor& weight,
+                                               const ConvOptionsOf<Sizes>& options);
+}  // namespace detail
 
 }  // namespace weft

@@ -82,8 +82,9 @@ Tensor conv2d_scaled(const Tensor& x, const Tensor& weight, const ConvScaling& s
   Frame frame("conv2d_scaled", x, weight);
   if (wants_gradient({&x, &weight, &s.scale, &s.shift, &s.residual})) return composed(x, weight, s, options);
   const bool keeps = kept != nullptr && x.device().is_cpu() && x.dtype() == weight.dtype() && modes().autocast == f32;
-  return dispatch::apply(op::ConvScaled{options, s.relu}, x, weight, s.scale, s.shift, s.residual,
-                         keeps ? kept->of(weight, x.shape(), options) : Tensor());
+  const auto [in, plain] = detail::padded(x, weight, options);
+  return dispatch::apply(op::ConvScaled{plain, s.relu}, in, weight, s.scale, s.shift, s.residual,
+                         keeps ? kept->of(weight, in.shape(), plain) : Tensor());
 }
 
 }  // namespace weft

@@ -82,7 +82,7 @@ Tensor& Tensor::fill_(const Scalar& value) {
 
 Tensor& Tensor::copy_(const Tensor& source) {
   Frame frame("copy_", *this, source);
-  const Tensor here = source.to(device());
+  const Tensor here = dispatch::on_device_of(*this, source);
   const Tensor fitting = here.shape() == shape() ? here : weft::broadcast(here, shape());
   return dispatch::apply_in_place(op::CopyFrom{}, "copy_", *this, fitting);
 }

@@ -4,11 +4,14 @@
 
 #include "tensor/adjoints/ctc_loss.h"
 #include "tensor/dispatch/apply.h"
+#include "tensor/dispatch/batched.h"
 #include "tensor/functions/binary.h"
 #include "tensor/functions/compare.h"
 #include "tensor/functions/copy.h"
 #include "tensor/functions/fill.h"
+#include "tensor/functions/index.h"
 #include "tensor/functions/reduce.h"
+#include "tensor/functions/scan.h"
 #include "tensor/functions/unary.h"
 #include "tensor/functions/view.h"
 #include "tensor/ops/ctc_loss.h"
@@ -16,25 +19,31 @@
 namespace weft {
 namespace {
 
+/// The longest of a batch, in vmap of all samples' batches: rows may be padded further than needed. Each batch must
+/// name all of `targets`.
+int64_t longest_of(const Tensor& lengths, int64_t targets) {
+  int64_t total = 0, longest = 0, named = 0;
+  for (const int64_t count : dispatch::all_samples(lengths).to_vector<int64_t>()) {
+    if (count < 0) throw IndexError(text("target length ", count, " is negative"));
+    total = checked_add(total, count), longest = std::max(longest, count);
+    if (++named < lengths.numel()) continue;
+    if (total != targets)
+      throw ShapeError(text("target lengths add up to ", total, ", but there are ", targets, " targets"));
+    total = named = 0;
+  }
+  return longest;
+}
+
 /// Targets one after the other as (N, S), padded with zeros.
 Tensor padded(const Tensor& targets, const Tensor& lengths) {
   if (!is_integer(targets.dtype()) || !is_integer(lengths.dtype())) return targets;  // the op refuses them
-  const std::vector<int64_t> all = targets.to_vector<int64_t>(), counts = lengths.to_vector<int64_t>();
-  int64_t total = 0, longest = 0;
-  for (const int64_t count : counts) {
-    if (count < 0) throw IndexError(text("target length ", count, " is negative"));
-    total = checked_add(total, count), longest = std::max(longest, count);
-  }
-  if (total != targets.numel())
-    throw ShapeError(text("target lengths add up to ", total, ", but there are ", targets.numel(), " targets"));
-  const auto rows = static_cast<int64_t>(counts.size());
-  std::vector<int64_t> out(static_cast<size_t>(checked_multiply(rows, longest)), 0);
-  auto from = all.begin();
-  for (size_t i = 0; i < counts.size(); ++i) {
-    std::copy_n(from, counts[i], out.begin() + static_cast<int64_t>(i) * longest);
-    from += counts[i];
-  }
-  return Tensor::from(out, {rows, longest}).to(targets.device());
+  const int64_t rows = lengths.numel(), longest = longest_of(lengths, targets.numel());
+  if (targets.numel() == 0) return zeros({rows, 0}, targets.dtype(), targets.device());
+  const Tensor counts = unsqueeze(cast(lengths, i64), 1);
+  const Tensor steps = arange(0, longest, 1, i64, targets.device());
+  const Tensor place = where(steps < counts, cumsum(counts, 0) - counts + steps, 0);
+  const Tensor taken = reshape(index_select(targets, 0, reshape(place, {-1})), {rows, longest});
+  return where(steps < counts, taken, 0);
 }
 
 }  // namespace

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cctype>
+#include <charconv>
 #include <map>
 
 #include "tensor/dispatch/apply.h"
@@ -25,7 +26,8 @@ const std::string kDots = "...";
 /// A side of a pattern, read from left to right.
 class Side {
  public:
-  explicit Side(std::string_view side) : text_(side) {
+  /// `numbers` counts the axes that have a size for a name.
+  Side(std::string_view side, int& numbers) : text_(side), numbers_(numbers) {
     while (skip_spaces()) {
       if (text_[at_] == '(') {
         ++at_;
@@ -37,6 +39,7 @@ class Side {
     }
   }
   std::vector<Group> groups;
+  std::map<std::string, int64_t> sizes;  // of axes that are written as numbers
 
  private:
   /// Whether something follows.
@@ -56,6 +59,20 @@ class Side {
       if (std::string name = read_name(); !name.empty()) group.push_back(std::move(name));
     }
   }
+  /// The name of an axis that is written as its size: one of its own, `3#0`.
+  std::string read_number() {
+    const size_t start = at_;
+    while (at_ < text_.size() && is_name_part(text_[at_])) ++at_;
+    const std::string_view digits = text_.substr(start, at_ - start);
+    int64_t size = 0;
+    const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), size);
+    if (error != std::errc() || end != digits.data() + digits.size() || size < 1)
+      throw Error(text("`", digits, "` in `", text_, "` is no size of an axis: 1 or more"));
+    if (size == 1) return {};
+    std::string name = std::to_string(size) + '#' + std::to_string(numbers_++);
+    sizes[name] = size;
+    return name;
+  }
   /// A name, `...`, or nothing for 1.
   std::string read_name() {
     const size_t start = at_;
@@ -63,11 +80,10 @@ class Side {
       at_ += 3;
     } else if (is_name_start(text_[at_])) {
       while (at_ < text_.size() && is_name_part(text_[at_])) ++at_;
-    } else if (text_[at_] == '1' && (at_ + 1 == text_.size() || !is_name_part(text_[at_ + 1]))) {
-      ++at_;
-      return {};
+    } else if (std::isdigit(static_cast<unsigned char>(text_[at_])) != 0) {
+      return read_number();
     } else {
-      throw Error(text("`", text_.substr(at_, 1), "` in `", text_, "` is no name, 1, ..., or parenthesis"));
+      throw Error(text("`", text_.substr(at_, 1), "` in `", text_, "` is no name, number, ..., or parenthesis"));
     }
     std::string name(text_.substr(start, at_ - start));
     if (std::find(seen_.begin(), seen_.end(), name) != seen_.end())
@@ -77,6 +93,7 @@ class Side {
   }
 
   std::string_view text_;
+  int& numbers_;
   size_t at_ = 0;
   std::vector<std::string> seen_;
 };
@@ -144,7 +161,10 @@ Pattern parse(const Tensor& x, std::string_view pattern, const AxisSizes& sizes)
   const size_t arrow = pattern.find("->");
   if (arrow == std::string_view::npos || pattern.find("->", arrow + 2) != std::string_view::npos)
     throw Error(text("`", pattern, "` must have one ->"));
-  Pattern out{Side(pattern.substr(0, arrow)).groups, Side(pattern.substr(arrow + 2)).groups, {}};
+  int numbers = 0;
+  Side before(pattern.substr(0, arrow), numbers), after(pattern.substr(arrow + 2), numbers);
+  Pattern out{std::move(before.groups), std::move(after.groups), std::move(before.sizes)};
+  out.sizes.merge(after.sizes);
   const std::vector<std::string> left = names_of(out.left), right = names_of(out.right);
   if (holds(right, kDots) && !holds(left, kDots)) throw Error(text("`", pattern, "` has ... on the right side only"));
   for (const auto& [name, size] : sizes) {
@@ -192,7 +212,8 @@ Tensor merge_axes(const Tensor& x, const std::vector<std::string>& names, const 
 /// Every name of `these` must be among `those`.
 void require(const std::vector<std::string>& these, const std::vector<std::string>& those, std::string_view pattern) {
   for (const std::string& name : these)
-    if (!holds(those, name)) throw Error(text("`", name, "` is on one side of `", pattern, "` only"));
+    if (!holds(those, name))
+      throw Error(text("`", name.substr(0, name.find('#')), "` is on one side of `", pattern, "` only"));
 }
 
 Tensor reduced(const Tensor& x, std::string_view reduction, const Axes& axes) {
@@ -201,7 +222,9 @@ Tensor reduced(const Tensor& x, std::string_view reduction, const Axes& axes) {
   if (reduction == "max") return max(x, axes);
   if (reduction == "min") return min(x, axes);
   if (reduction == "prod") return prod(x, axes);
-  throw Error(text("`", reduction, "` is none of sum, mean, max, min and prod"));
+  if (reduction == "any") return any(x, axes);
+  if (reduction == "all") return all(x, axes);
+  throw Error(text("`", reduction, "` is none of sum, mean, max, min, prod, any and all"));
 }
 
 }  // namespace

@@ -3,6 +3,7 @@
 #include <cmath>
 
 #include "tensor/dispatch/apply.h"
+#include "tensor/dispatch/batched.h"
 #include "tensor/functions/binary.h"
 #include "tensor/functions/compare.h"
 #include "tensor/functions/copy.h"
@@ -28,13 +29,24 @@ void check_floating(const Tensor& x) {
   if (!is_floating(x.dtype())) dispatch::throw_not_accepted(x.dtype(), kFloating);
 }
 
-std::pair<double, double> range_of(const Tensor& x, int64_t bins, std::optional<std::pair<double, double>> range) {
+void check_bins(int64_t bins) {
   if (bins < 1) throw Error(text("the number of bins must be at least 1, not ", bins));
-  if (!range) range = x.numel() == 0 ? std::pair(0.0, 0.0) : std::pair(min(x).item<double>(), max(x).item<double>());
-  auto [low, high] = *range;
+}
+
+void check_range(double low, double high) {
   if (!std::isfinite(low) || !std::isfinite(high) || low > high)
     throw Error(text("the range ", low, " .. ", high, " must be finite and ascending"));
-  if (low == high) low -= 0.5, high += 0.5;  // as NumPy does
+}
+
+/// A number as a tensor without axes, which does not widen x.
+Tensor number_like(double value, const Tensor& x) { return full({}, value, f64, x.device()); }
+
+/// The least and the largest of `values`.
+std::pair<Tensor, Tensor> whole_range(const Tensor& values) {
+  if (values.numel() == 0) return {number_like(0, values), number_like(0, values)};
+  const Tensor low = cast(min(values), f64), high = cast(max(values), f64);
+  const Tensor lows = dispatch::all_samples(low), highs = dispatch::all_samples(high);
+  if (lows.numel() > 0) check_range(min(lows).item<double>(), max(highs).item<double>());
   return {low, high};
 }
 
@@ -66,6 +78,7 @@ Tensor bincount(const Tensor& x, const Tensor& weights, int64_t minlength) {
   if (weights.defined() && weights.shape() != x.shape())
     throw ShapeError(text("the weights must have shape ", x.shape(), ", not ", weights.shape()));
   if (minlength < 0) throw Error(text("minlength must be 0 or more, not ", minlength));
+  dispatch::check_shape_is_known(x, "scatter_add() counts into a given shape");
   int64_t size = minlength;
   if (x.numel() > 0) {
     const int64_t smallest = min(x).item<int64_t>(), largest = max(x).item<int64_t>();
@@ -79,9 +92,13 @@ Tensor bincount(const Tensor& x, const Tensor& weights, int64_t minlength) {
 Tensor histc(const Tensor& x, int64_t bins, double min, double max) {
   Frame frame("histc", x);
   check_floating(x);
+  check_bins(bins);
   const bool all = min == 0 && max == 0;
-  const auto [low, high] = range_of(x, bins, all ? std::nullopt : std::optional(std::pair(min, max)));
+  if (!all) check_range(min, max);
   const Tensor values = reshape(detach(x), {x.numel()});
+  auto [low, high] = all ? whole_range(values) : std::pair(number_like(min, x), number_like(max, x));
+  const Tensor same = cast(low == high, f64) * 0.5;  // as NumPy does
+  low = low - same, high = high + same;
   Tensor bin = clip(cast((values - low) * (static_cast<double>(bins) / (high - low)), i64), 0, bins - 1);
   if (!all) {  // what lies outside goes to a bin behind the last, which is cut off
     const Tensor inside = logical_and(values >= low, values <= high);
@@ -93,7 +110,17 @@ Tensor histc(const Tensor& x, int64_t bins, double min, double max) {
 HistogramResult histogram(const Tensor& x, int64_t bins, const HistogramOptions& options) {
   Frame frame("histogram", x);
   check_floating(x);
-  const auto [low, high] = range_of(x, bins, options.range);
+  check_bins(bins);
+  std::pair<double, double> range;
+  if (options.range) {
+    range = *options.range;
+  } else {
+    const auto [low, high] = whole_range(detach(x));
+    range = {low.item<double>(), high.item<double>()};
+  }
+  auto [low, high] = range;
+  check_range(low, high);
+  if (low == high) low -= 0.5, high += 0.5;  // as NumPy does
   return between(x, linspace(low, high, bins + 1, x.dtype(), x.device()), options);
 }
 

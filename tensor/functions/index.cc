@@ -4,6 +4,7 @@
 
 #include "tensor/adjoints/index.h"
 #include "tensor/dispatch/apply.h"
+#include "tensor/dispatch/batched.h"
 #include "tensor/functions/copy.h"
 #include "tensor/functions/reduce.h"
 #include "tensor/functions/view.h"
@@ -19,6 +20,7 @@ Tensor in_shape(const Tensor& x, const Shape& shape) { return x.shape() == shape
 
 /// One more than the largest of `indices`.
 int64_t classes_of(const Tensor& indices) {
+  dispatch::check_shape_is_known(indices, "give the number of classes");
   if (indices.numel() == 0) throw Error("the number of classes of no indices must be given");
   const int64_t smallest = min(indices).item<int64_t>(), largest = max(indices).item<int64_t>();
   if (smallest < 0) throw IndexError(text("class ", smallest, " is negative"));

@@ -1,8 +1,10 @@
 #include "tensor/functions/index_put.h"
 
+#include <array>
 #include <limits>
 
 #include "tensor/adjoints/index_put.h"
+#include "tensor/dispatch/batched.h"
 #include "tensor/dispatch/in_place.h"
 #include "tensor/functions/advanced_index.h"
 #include "tensor/functions/binary.h"
@@ -69,14 +71,14 @@ void put_elements(const char* name, const Tensor& self, const Tensor& index, con
 
 Tensor index_copy(const Tensor& x, int64_t axis, const Tensor& index, const Tensor& src) {
   Frame frame("index_copy", x, index, src);
-  const Tensor out = clone(x);
+  const Tensor out = dispatch::copy_to_write(x, std::array{&index, &src});
   copy_slices("index_copy", out, axis, index, src);
   return out;
 }
 
 Tensor index_fill(const Tensor& x, int64_t axis, const Tensor& index, const Scalar& value) {
   Frame frame("index_fill", x, index);
-  const Tensor out = clone(x);
+  const Tensor out = dispatch::copy_to_write(x, std::array{&index});
   fill_slices("index_fill", out, axis, index, value);
   return out;
 }
@@ -84,7 +86,7 @@ Tensor index_fill(const Tensor& x, int64_t axis, const Tensor& index, const Scal
 Tensor detail::index_add_to(const Tensor& x, int64_t axis, const Tensor& index, const Tensor& src,
                             const Scalar& alpha) {
   Frame frame("index_add", x, index, src);
-  const Tensor out = clone(x);
+  const Tensor out = dispatch::copy_to_write(x, std::array{&index, &src});
   add_slices("index_add", out, axis, index, src, alpha);
   return out;
 }
@@ -113,7 +115,7 @@ Tensor take_along_dim(const Tensor& x, const Tensor& indices, std::optional<int6
 
 Tensor put(const Tensor& x, const Tensor& index, const Tensor& src, bool accumulate) {
   Frame frame("put", x, index, src);
-  const Tensor out = clone(x);
+  const Tensor out = dispatch::copy_to_write(x, std::array{&index, &src});
   put_elements("put", out, index, src, accumulate);
   return out;
 }

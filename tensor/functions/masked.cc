@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "tensor/dispatch/batched.h"
 #include "tensor/dispatch/in_place.h"
 #include "tensor/functions/compare.h"
 #include "tensor/functions/copy.h"
@@ -39,6 +40,7 @@ Tensor masked_fill(const Tensor& x, const Tensor& mask, const Tensor& value) {
 Tensor masked_select(const Tensor& x, const Tensor& mask) {
   Frame frame("masked_select", x, mask);
   if (mask.dtype() != boolean) throw DtypeError(text("the mask is ", mask.dtype(), "; it must be bool, e.g. x > 0"));
+  dispatch::check_shape_is_known(mask, "where() keeps the shape");
   const Tensor whole = broadcast(mask, broadcast_shapes(x.shape(), mask.shape()));
   return dispatch::apply(op::MaskedSelect{sum(whole).item<int64_t>()}, x, whole);
 }
@@ -58,7 +60,7 @@ Tensor& Tensor::masked_fill_(const Tensor& mask, const Scalar& value) {
 Tensor& Tensor::masked_fill_(const Tensor& mask, const Tensor& value) {
   Frame frame("masked_fill_", *this, mask, value);
   check_value(value);
-  return copy_(where(weft::broadcast(mask, shape()), cast(value, dtype()), *this));
+  return copy_(weft::where(weft::broadcast(mask, shape()), cast(value, dtype()), *this));
 }
 Tensor& Tensor::masked_scatter_(const Tensor& mask, const Tensor& src) {
   Frame frame("masked_scatter_", *this, mask, src);

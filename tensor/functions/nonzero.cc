@@ -1,6 +1,7 @@
 #include "tensor/functions/nonzero.h"
 
 #include "tensor/dispatch/apply.h"
+#include "tensor/dispatch/batched.h"
 #include "tensor/functions/compare.h"
 #include "tensor/functions/reduce.h"
 #include "tensor/functions/view.h"
@@ -10,6 +11,7 @@ namespace weft {
 namespace {
 
 Tensor positions(const Tensor& x, bool coordinates) {
+  dispatch::check_shape_is_known(x, "where() with three arguments keeps the shape");
   const Tensor mask = x.dtype() == boolean ? x : x != 0;
   return dispatch::apply(op::Nonzero{sum(mask).item<int64_t>(), coordinates}, mask);
 }

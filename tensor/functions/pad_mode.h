@@ -1,16 +1,13 @@
-// Padding with values: what lies outside is a constant, or comes from the tensor itself.
+// Padding with values: what lies outside is a constant, or comes from the tensor itself (PadMode).
 #pragma once
 
 #include <vector>
 
+#include "tensor/core/conv_options.h"
 #include "tensor/core/scalar.h"
 #include "tensor/tensor.h"
 
 namespace weft {
-
-/// What lies outside of a b c d: `constant` 0 0 a b c d 0 0, `reflect` c b a b c d c b, `replicate` a a a b c d d d,
-/// `circular` c d a b c d a b.
-enum class PadMode { constant, reflect, replicate, circular };
 
 /// `x` with widths[i] = {before, after} more entries on axis i; negative widths cut entries off. One pair per axis.
 /// `value` is for `constant`; zeros alone are a view (as of pad(x, widths)), everything else is a copy. ShapeError

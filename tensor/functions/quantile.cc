@@ -1,8 +1,7 @@
 #include "tensor/functions/quantile.h"
 
-#include <vector>
-
 #include "tensor/dispatch/apply.h"
+#include "tensor/dispatch/batched.h"
 #include "tensor/functions/binary.h"
 #include "tensor/functions/compare.h"
 #include "tensor/functions/copy.h"
@@ -46,47 +45,50 @@ Tensor of_rows(const Tensor& rows, const Tensor& q, bool skips_nan, QuantileMode
   return a + where(a == b, zeros_like(a), b - a) * cast(weight, rows.dtype());
 }
 
-/// q has one axis; its results are a new first axis, which a single number `drops`.
-Tensor quantiles(const Tensor& x, const std::vector<double>& q, bool drops, bool skips_nan,
-                 const QuantileOptions& options) {
-  if (!is_floating(x.dtype())) dispatch::throw_not_accepted(x.dtype(), kFloating);
-  for (double value : q)
+void check_range(const Tensor& q) {
+  for (double value : dispatch::all_samples(q).to_vector<double>())
     if (!(value >= 0 && value <= 1)) throw Error(text("q = ", value, " is not in [0, 1]"));
+}
+
+/// The results of the numbers `q` are a new first axis; there is none for a single number without axes.
+Tensor quantiles(const Tensor& x, const Tensor& q, bool skips_nan, const QuantileOptions& options) {
+  if (!is_floating(x.dtype())) dispatch::throw_not_accepted(x.dtype(), kFloating);
+  if (q.rank() > 1) throw ShapeError(text("q must be a number or have one axis, not shape ", q.shape()));
+  check_range(q);
   const int64_t axis = options.axis ? normalize_axis_or_scalar(*options.axis, x.rank()) : 0;
   const Tensor rows = options.axis && x.rank() > 0 ? movedim(x, axis, -1) : flatten(x);
   if (rows.size(-1) == 0) throw ShapeError(text("axis ", axis, " has size 0: nothing to choose from"));
-  const Tensor several = to(from_vector(q, std::nullopt, f64), x.device());
+  // Samples of vmap meet tensors of all samples without being moved.
+  Tensor several = cast(reshape(q.detach(), {-1}), f64);
+  if (q.device().kind != DeviceKind::vmap) several = to(several, x.device());
   Tensor out = movedim(of_rows(rows, several, skips_nan, options.mode), -1, 0);
   if (options.keepdim && x.rank() > 0) {
     Shape kept = Shape(static_cast<size_t>(x.rank()) + 1, 1);
-    kept[0] = static_cast<int64_t>(q.size());
+    kept[0] = q.numel();
     out = options.axis ? unsqueeze(out, axis + 1) : reshape(out, kept);
   }
-  return drops ? select(out, 0, 0) : out;
+  return q.rank() == 0 ? select(out, 0, 0) : out;
 }
 
-std::vector<double> numbers(const Tensor& q) {
-  if (q.rank() > 1) throw ShapeError(text("q must be a number or have one axis, not shape ", q.shape()));
-  return q.to_vector<double>();
-}
+Tensor number(double q) { return full({}, q, f64); }
 
 }  // namespace
 
 Tensor quantile(const Tensor& x, double q, const QuantileOptions& options) {
   Frame frame("quantile", x);
-  return quantiles(x, {q}, true, false, options);
+  return quantiles(x, number(q), false, options);
 }
 Tensor quantile(const Tensor& x, const Tensor& q, const QuantileOptions& options) {
   Frame frame("quantile", x, q);
-  return quantiles(x, numbers(q), q.rank() == 0, false, options);
+  return quantiles(x, q, false, options);
 }
 Tensor nanquantile(const Tensor& x, double q, const QuantileOptions& options) {
   Frame frame("nanquantile", x);
-  return quantiles(x, {q}, true, true, options);
+  return quantiles(x, number(q), true, options);
 }
 Tensor nanquantile(const Tensor& x, const Tensor& q, const QuantileOptions& options) {
   Frame frame("nanquantile", x, q);
-  return quantiles(x, numbers(q), q.rank() == 0, true, options);
+  return quantiles(x, q, true, options);
 }
 
 }  // namespace weft

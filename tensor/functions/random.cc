@@ -7,6 +7,7 @@
 #include "tensor/functions/copy.h"
 #include "tensor/functions/reduce.h"
 #include "tensor/functions/unary.h"
+#include "tensor/functions/view.h"
 #include "tensor/ops/random.h"
 
 namespace weft {
@@ -85,13 +86,24 @@ Tensor normal(const Tensor& mean, const Tensor& std, Generator& generator) {
   return randn(shape, generator, promote(mean.dtype(), std.dtype()), mean.device()) * std + mean;
 }
 
+Tensor normal(const Tensor& mean, double std, Generator& generator) {
+  Frame frame("normal", mean);
+  check_deviation(std);
+  return randn_like(mean, generator) * std + mean;
+}
+Tensor normal(double mean, const Tensor& std, Generator& generator) {
+  Frame frame("normal", std);
+  return randn_like(std, generator) * std + mean;
+}
+
 Tensor bernoulli(const Tensor& p, Generator& generator) {
   Frame frame("bernoulli", p);
   const Tensor u = rand_like(p, generator);
   const Tensor inside = logical_and(p >= 0, p <= 1);
-  if (!all(inside).item<bool>()) {
+  if (!all(dispatch::all_samples(inside)).item<bool>()) {
     // The lowest or the highest one is outside, or NaN is both.
-    const double low = min(p.detach()).item<double>(), high = max(p.detach()).item<double>();
+    const Tensor every = dispatch::all_samples(p);
+    const double low = min(every).item<double>(), high = max(every).item<double>();
     throw Error(text("the probability ", low >= 0 ? high : low, " must lie between 0 and 1"));
   }
   return cast(u < p, p.dtype());
@@ -101,13 +113,14 @@ Tensor multinomial(const Tensor& weights, int64_t count, bool replacement, Gener
   Frame frame("multinomial", weights);
   const int64_t rows = weights.rank() == 2 ? weights.size(0) : 1;
   const int64_t drawn = replacement ? checked_multiply(rows, count < 0 ? 0 : count) : weights.numel();
-  const RandomKey key = generator.next_key(drawn);
+  const RandomKey key = dispatch::key_on(weights.device(), drawn, generator);
   return dispatch::apply(op::Multinomial{count, replacement, key.seed, key.offset}, weights);
 }
 
 Tensor poisson(const Tensor& rates, Generator& generator) {
   Frame frame("poisson", rates);
-  const RandomKey key = generator.next_key(checked_multiply(2, rates.numel()));  // a block for each element
+  const int64_t drawn = checked_multiply(2, rates.numel());  // a block for each element
+  const RandomKey key = dispatch::key_on(rates.device(), drawn, generator);
   return dispatch::apply(op::Poisson{key.seed, key.offset}, rates);
 }
 
@@ -130,6 +143,11 @@ Tensor& Tensor::bernoulli_(double p, Generator& generator) {
   check_probability(p);
   return copy_(rand(shape(), generator, f32, device()) < p);
 }
+Tensor& Tensor::bernoulli_(const Tensor& p, Generator& generator) {
+  Frame frame("bernoulli_", *this, p);
+  return copy_(bernoulli(weft::broadcast(p, shape()), generator));
+}
+Tensor& Tensor::bernoulli_(const Tensor& p) { return bernoulli_(p, default_generator()); }
 Tensor& Tensor::bernoulli_(double p) { return bernoulli_(p, default_generator()); }
 
 Tensor& Tensor::exponential_(double rate, Generator& generator) {

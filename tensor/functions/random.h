@@ -28,6 +28,8 @@ Tensor randn_like(const Tensor& x, Generator& generator = default_generator());
 Tensor normal(double mean, double std, const Shape& shape, DType dtype = f32, Device device = {});
 Tensor normal(double mean, double std, const Shape& shape, Generator& generator, DType dtype = f32, Device device = {});
 Tensor normal(const Tensor& mean, const Tensor& std, Generator& generator = default_generator());
+Tensor normal(const Tensor& mean, double std = 1, Generator& generator = default_generator());
+Tensor normal(double mean, const Tensor& std, Generator& generator = default_generator());
 
 /// 1 with the probability that each element of `p` (floating) is, else 0; no gradient. Error outside of [0, 1].
 Tensor bernoulli(const Tensor& p, Generator& generator = default_generator());

@@ -23,6 +23,18 @@ template <class Op> Tensor reduce(const char* name, const Tensor& x, const Axes&
 
 Tensor sum(const Tensor& x, const Axes& axes, KeepDim keep) { return reduce<op::Sum>("sum", x, axes, keep); }
 Tensor prod(const Tensor& x, const Axes& axes, KeepDim keep) { return reduce<op::Prod>("prod", x, axes, keep); }
+Tensor sum(const Tensor& x, const Axes& axes, KeepDim keep, DType dtype) {
+  Frame frame("sum", x);
+  return cast(sum(cast(x, dtype), axes, keep), dtype);  // i32 is summed in i64
+}
+Tensor prod(const Tensor& x, const Axes& axes, KeepDim keep, DType dtype) {
+  Frame frame("prod", x);
+  return cast(prod(cast(x, dtype), axes, keep), dtype);
+}
+Tensor mean(const Tensor& x, const Axes& axes, KeepDim keep, DType dtype) {
+  Frame frame("mean", x);
+  return mean(cast(x, dtype), axes, keep);
+}
 Tensor max(const Tensor& x, const Axes& axes, KeepDim keep) { return reduce<op::Max>("max", x, axes, keep); }
 Tensor min(const Tensor& x, const Axes& axes, KeepDim keep) { return reduce<op::Min>("min", x, axes, keep); }
 Tensor all(const Tensor& x, const Axes& axes, KeepDim keep) { return reduce<op::All>("all", x, axes, keep); }

@@ -10,6 +10,10 @@ namespace weft {
 /// Bool and integers are summed and multiplied in i64. The sum of nothing is 0, the product 1.
 Tensor sum(const Tensor& x, const Axes& axes = {}, KeepDim keep = {});
 Tensor prod(const Tensor& x, const Axes& axes = {}, KeepDim keep = {});
+/// x is cast to `dtype` first: sums of bool in i32, means of integers.
+Tensor sum(const Tensor& x, const Axes& axes, KeepDim keep, DType dtype);
+Tensor prod(const Tensor& x, const Axes& axes, KeepDim keep, DType dtype);
+Tensor mean(const Tensor& x, const Axes& axes, KeepDim keep, DType dtype);
 /// bf16 and f16 are summed and divided in f32. DtypeError for integers: cast first.
 Tensor mean(const Tensor& x, const Axes& axes = {}, KeepDim keep = {});
 /// The largest / smallest; NaN propagates; ties share the gradient evenly. Error over nothing.

@@ -1,11 +1,14 @@
 #include "tensor/functions/scan.h"
 
 #include <algorithm>
+#include <vector>
 
 #include "tensor/adjoints/scan.h"
 #include "tensor/dispatch/apply.h"
 #include "tensor/functions/binary.h"
+#include "tensor/functions/cat.h"
 #include "tensor/functions/compare.h"
+#include "tensor/functions/copy.h"
 #include "tensor/functions/reduce.h"
 #include "tensor/functions/view.h"
 #include "tensor/ops/scan.h"
@@ -52,6 +55,14 @@ Tensor half_widths(const Tensor& y, const Tensor& x, int64_t axis) {
 Tensor cumsum(const Tensor& x, int64_t axis) { return scan<op::Cumsum>("cumsum", x, axis); }
 Tensor cumprod(const Tensor& x, int64_t axis) { return scan<op::Cumprod>("cumprod", x, axis); }
 Tensor logcumsumexp(const Tensor& x, int64_t axis) { return scan<op::Logcumsumexp>("logcumsumexp", x, axis); }
+Tensor cumsum(const Tensor& x, int64_t axis, DType dtype) {
+  Frame frame("cumsum", x);
+  return cast(cumsum(cast(x, dtype), axis), dtype);  // i32 is summed in i64
+}
+Tensor cumprod(const Tensor& x, int64_t axis, DType dtype) {
+  Frame frame("cumprod", x);
+  return cast(cumprod(cast(x, dtype), axis), dtype);
+}
 ValuesAndIndices cummax(const Tensor& x, int64_t axis) { return extreme("cummax", x, axis, true); }
 ValuesAndIndices cummin(const Tensor& x, int64_t axis) { return extreme("cummin", x, axis, false); }
 
@@ -61,14 +72,17 @@ Tensor adjoint::linear_recurrence(const Tensor& a, const Tensor& b, int64_t axis
   return reverse ? flip(dispatch::apply(op, flip(a, {axis}), flip(b, {axis})), {axis}) : dispatch::apply(op, a, b);
 }
 
-Tensor diff(const Tensor& x, int64_t n, int64_t axis) {
+Tensor diff(const Tensor& x, int64_t n, int64_t axis, const Tensor& prepend, const Tensor& append) {
   Frame frame("diff", x);
   const int64_t a = axis_of(x, axis);
   if (n < 0) throw Error(text("n must be 0 or more, not ", n));
-  Tensor out = x;
+  std::vector<Tensor> parts;
+  for (const Tensor* part : {&prepend, &x, &append})
+    if (part->defined()) parts.push_back(*part);
+  Tensor out = parts.size() > 1 ? cat(parts, a) : x;
   for (int64_t i = 0; i < n && out.size(a) > 0; ++i) {
     const Tensor next = slice(out, a, 1), before = slice(out, a, 0, -1);
-    out = x.dtype() == boolean ? logical_xor(next, before) : next - before;
+    out = out.dtype() == boolean ? logical_xor(next, before) : next - before;
   }
   return out;
 }

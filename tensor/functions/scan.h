@@ -11,15 +11,18 @@ namespace weft {
 /// Sums and products so far, kept in double; bool and integers give i64. The gradient of cumprod is exact with zeros.
 Tensor cumsum(const Tensor& x, int64_t axis);
 Tensor cumprod(const Tensor& x, int64_t axis);
+/// x is cast to `dtype` first.
+Tensor cumsum(const Tensor& x, int64_t axis, DType dtype);
+Tensor cumprod(const Tensor& x, int64_t axis, DType dtype);
 /// log of the sum of e^x so far, stable. Floating dtypes.
 Tensor logcumsumexp(const Tensor& x, int64_t axis);
 /// The largest / smallest so far, and where it was last (i64), which alone gets the gradient; NaN stays.
 ValuesAndIndices cummax(const Tensor& x, int64_t axis);
 ValuesAndIndices cummin(const Tensor& x, int64_t axis);
 
-/// x[i + 1] - x[i] along `axis`, n times; for bool, whether they differ. Error where n < 0, ShapeError for a tensor
-/// without axes.
-Tensor diff(const Tensor& x, int64_t n = 1, int64_t axis = -1);
+/// x[i + 1] - x[i] along `axis`, n times; for bool, whether they differ. `prepend` and `append`, where defined, are
+/// joined to x first, before it and behind it. Error where n < 0, ShapeError for a tensor without axes.
+Tensor diff(const Tensor& x, int64_t n = 1, int64_t axis = -1, const Tensor& prepend = {}, const Tensor& append = {});
 /// The integral of y over the trapezia between its samples, `dx` apart, or at the places `x` (of y's shape, or 1-D).
 Tensor trapezoid(const Tensor& y, double dx = 1, int64_t axis = -1);
 Tensor trapezoid(const Tensor& y, const Tensor& x, int64_t axis = -1);

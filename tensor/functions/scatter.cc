@@ -111,7 +111,13 @@ Tensor scatter_reduce(const Tensor& x, int64_t axis, const Tensor& index, const 
 Tensor index_reduce(const Tensor& x, int64_t axis, const Tensor& index, const Tensor& src, std::string_view reduce,
                     bool include_self) {
   Frame frame("index_reduce", x, index, src);
-  const int64_t a = normalize_axis(axis, x.rank());
+  const int64_t a = normalize_axis_or_scalar(axis, x.rank());
+  if (x.rank() == 0) {
+    if (index.numel() != 1 || src.numel() != 1)
+      throw ShapeError(text("a tensor without axes takes one index and one value, not shapes ", index.shape(), " and ",
+                            src.shape()));
+    return reshape(index_reduce(reshape(x, {1}), 0, reshape(index, {1}), reshape(src, {1}), reduce, include_self), {});
+  }
   op::check_slices(x.shape(), a, operand(index));
   const Shape expected = op::with_merged(x.shape(), a, 1, index.numel());
   if (src.shape() != expected) throw ShapeError(text("the slices must have shape ", expected, ", not ", src.shape()));

@@ -1,13 +1,19 @@
 #include "tensor/functions/search.h"
 
 #include "tensor/dispatch/apply.h"
+#include "tensor/functions/index.h"
 #include "tensor/functions/view.h"
 #include "tensor/ops/search.h"
 
 namespace weft {
 
-Tensor searchsorted(const Tensor& sorted, const Tensor& values, bool right) {
+Tensor searchsorted(const Tensor& sorted, const Tensor& values, bool right, const Tensor& sorter) {
   Frame frame("searchsorted", sorted, values);
+  if (sorter.defined()) {
+    if (sorter.shape() != sorted.shape())
+      throw ShapeError(text("the sorter must have shape ", sorted.shape(), ", not ", sorter.shape()));
+    return searchsorted(gather(sorted, -1, sorter), values, right);
+  }
   if (sorted.rank() != 1 || values.rank() == 1) return dispatch::apply(op::Searchsorted{right}, sorted, values);
   const Tensor list = reshape(values, {values.numel()});
   return reshape(dispatch::apply(op::Searchsorted{right}, sorted, list), values.shape());

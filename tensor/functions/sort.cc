@@ -46,7 +46,7 @@ Tensor msort(const Tensor& x) {
   return sort(x, 0).values;
 }
 
-ValuesAndIndices topk(const Tensor& x, int64_t k, int64_t axis, bool largest) {
+ValuesAndIndices topk(const Tensor& x, int64_t k, int64_t axis, bool largest, bool /*sorted*/) {
   Frame frame("topk", x);
   return choose(x, op::Topk{normalize_axis_or_scalar(axis, x.rank()), k, largest}, true);
 }

@@ -2,6 +2,7 @@
 
 #include "tensor/core/random.h"
 #include "tensor/dispatch/apply.h"
+#include "tensor/dispatch/batched.h"
 #include "tensor/ops/stochastic_cast.h"
 
 namespace weft {
@@ -10,7 +11,7 @@ Tensor stochastic_cast(const Tensor& x, DType dtype) { return stochastic_cast(x,
 
 Tensor stochastic_cast(const Tensor& x, DType dtype, Generator& generator) {
   Frame frame("stochastic_cast", x);
-  const RandomKey key = generator.next_key(x.numel());
+  const RandomKey key = dispatch::key_on(x.device(), x.numel(), generator);
   return dispatch::apply(op::StochasticCast{dtype, key.seed, key.offset}, x);
 }
 

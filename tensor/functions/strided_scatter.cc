@@ -1,6 +1,9 @@
 #include "tensor/functions/strided_scatter.h"
 
+#include <array>
+
 #include "tensor/dispatch/apply.h"
+#include "tensor/dispatch/batched.h"
 #include "tensor/functions/copy.h"
 #include "tensor/functions/view.h"
 #include "tensor/ops/strided_scatter.h"
@@ -15,7 +18,7 @@ Tensor as_strided_scatter(const Tensor& x, const Tensor& src, const Shape& shape
 
 Tensor select_scatter(const Tensor& x, const Tensor& src, int64_t axis, int64_t index) {
   Frame frame("select_scatter", x, src);
-  const Tensor out = clone(x);
+  const Tensor out = dispatch::copy_to_write(x, std::array{&src});
   select(out, axis, index).copy_(src);
   return out;
 }
@@ -23,14 +26,14 @@ Tensor select_scatter(const Tensor& x, const Tensor& src, int64_t axis, int64_t 
 Tensor slice_scatter(const Tensor& x, const Tensor& src, int64_t axis, std::optional<int64_t> start,
                      std::optional<int64_t> end, int64_t step) {
   Frame frame("slice_scatter", x, src);
-  const Tensor out = clone(x);
+  const Tensor out = dispatch::copy_to_write(x, std::array{&src});
   slice(out, axis, start, end, step).copy_(src);
   return out;
 }
 
 Tensor diagonal_scatter(const Tensor& x, const Tensor& src, int64_t offset, int64_t axis0, int64_t axis1) {
   Frame frame("diagonal_scatter", x, src);
-  const Tensor out = clone(x);
+  const Tensor out = dispatch::copy_to_write(x, std::array{&src});
   diagonal(out, offset, axis0, axis1).copy_(src);
   return out;
 }

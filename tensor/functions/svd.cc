@@ -32,7 +32,8 @@ std::pair<double, double> tolerances(const Tensor& a, const PinvOptions& options
 bool has_full_rank(const Tensor& a, const Tensor& r) {
   if (r.numel() == 0) return true;
   const Tensor pivots = abs(diagonal(r.detach(), 0, -2, -1));
-  return all(min(pivots, -1) > max(pivots, -1) * tolerances(a, {}).first).item<bool>();
+  const Tensor full = min(pivots, -1) > max(pivots, -1) * tolerances(a, {}).first;
+  return all(dispatch::all_samples(full)).item<bool>();
 }
 
 }  // namespace

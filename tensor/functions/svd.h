@@ -17,7 +17,8 @@ struct SvdResult {
 /// u and vh it is infinite where singular values are equal (or, unless m = n, zero), and an error where full_matrices
 /// adds columns.
 SvdResult svd(const Tensor& a, bool full_matrices = true);
-/// Singular values, descending; their gradient exists where they are distinct.
+/// Singular values, descending. Their gradient is u^T da v on the diagonal: it exists where they are distinct and not
+/// zero; elsewhere it is that of the vectors that svd() chose. The second derivative is infinite where two are equal.
 Tensor svdvals(const Tensor& a);
 
 struct PinvOptions {
@@ -36,7 +37,9 @@ struct LstsqResult {
   Tensor rank;       // i64
 };
 /// The x of least length that minimises |a x - b|, for a (..., m, n) of any rank and b (..., m, k). By QR where m >= n
-/// and columns are independent, else by pinv.
+/// and the columns of every matrix (in vmap: of every sample) are independent, else by pinv. The gradient is that of
+/// the way taken: exact at full rank; at a lower one it is pinv's, for changes of a that keep the rank (any other makes
+/// x jump). The squared residuals have a gradient too, the rank has none.
 LstsqResult lstsq(const Tensor& a, const Tensor& b);
 
 }  // namespace weft

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "tensor/dispatch/apply.h"
+#include "tensor/dispatch/batched.h"
 #include "tensor/functions/cat.h"
 #include "tensor/functions/copy.h"
 #include "tensor/functions/fill.h"
@@ -79,7 +80,8 @@ Tensor repeat_interleave(const Tensor& x, int64_t count, std::optional<int64_t> 
   Frame frame("repeat_interleave", x);
   if (count < 0) throw ShapeError(text("count ", count, " is negative"));
   if (!axis) return repeat_interleave(reshape(x, {-1}), count, 0);
-  const int64_t a = normalize_axis(*axis, x.rank());
+  const int64_t a = normalize_axis_or_scalar(*axis, x.rank());
+  if (x.rank() == 0) return repeat_interleave(reshape(x, {1}), count, 0);
   Shape wide = x.shape(), whole = x.shape();
   wide.insert(static_cast<size_t>(a + 1), count);
   whole[static_cast<size_t>(a)] = checked_multiply(x.size(a), count);
@@ -89,13 +91,15 @@ Tensor repeat_interleave(const Tensor& x, int64_t count, std::optional<int64_t> 
 Tensor repeat_interleave(const Tensor& x, const Tensor& counts, std::optional<int64_t> axis) {
   Frame frame("repeat_interleave", x, counts);
   if (!axis) return repeat_interleave(reshape(x, {-1}), counts, 0);
-  const int64_t a = normalize_axis(*axis, x.rank());
+  const int64_t a = normalize_axis_or_scalar(*axis, x.rank());
+  if (x.rank() == 0) return repeat_interleave(reshape(x, {1}), counts, 0);
   if (!is_integer(counts.dtype())) throw DtypeError(text("the counts are ", counts.dtype(), "; they must be integers"));
-  if (counts.numel() == 1) return repeat_interleave(x, counts.item<int64_t>(), a);
+  dispatch::check_shape_is_known(counts, "give a number");
+  const std::vector<int64_t> times = counts.to_vector<int64_t>();
+  if (times.size() == 1) return repeat_interleave(x, times[0], a);
   if (counts.rank() != 1 || counts.numel() != x.size(a))
     throw ShapeError(text("the counts have shape ", counts.shape(), ", axis ", a, " has size ", x.size(a)));
   std::vector<int64_t> rows;
-  const std::vector<int64_t> times = counts.to_vector<int64_t>();
   for (size_t i = 0; i < times.size(); ++i) {
     if (times[i] < 0) throw ShapeError(text("count ", times[i], " is negative"));
     rows.insert(rows.end(), static_cast<size_t>(times[i]), static_cast<int64_t>(i));
@@ -111,7 +115,10 @@ Tensor roll(const Tensor& x, const IntList& shifts, const IntList& axes) {
   }
   if (shifts.size() != axes.size()) throw ShapeError(text(shifts.size(), " shifts for ", axes.size(), " axes"));
   Tensor out = x;
-  for (size_t i = 0; i < axes.size(); ++i) out = rolled(out, shifts[i], normalize_axis(axes[i], x.rank()));
+  for (size_t i = 0; i < axes.size(); ++i) {
+    const int64_t axis = normalize_axis_or_scalar(axes[i], x.rank());
+    if (x.rank() > 0) out = rolled(out, shifts[i], axis);
+  }
   return own(out, x);
 }
 
@@ -144,6 +151,10 @@ Tensor movedim(const Tensor& x, const IntList& sources, const IntList& destinati
   if (sources.size() != destinations.size())
     throw ShapeError(text(sources.size(), " sources for ", destinations.size(), " destinations"));
   const int64_t rank = x.rank();
+  if (rank == 0) {
+    for (const IntList* axes : {&sources, &destinations}) (void)Axes(*axes).normalized(0);
+    return x;
+  }
   IntList order(static_cast<size_t>(rank), -1);
   std::vector<bool> moved(static_cast<size_t>(rank));
   for (size_t i = 0; i < sources.size(); ++i) {

@@ -10,9 +10,10 @@ namespace weft {
 /// `upper` u with u^T u = a, from the upper triangle. The gradient is that of a symmetric matrix. Error `matrix 3 of
 /// the batch is not positive definite`.
 Tensor cholesky(const Tensor& a, bool upper = false);
-/// x with a x = b for the matrix a whose factor `l` cholesky(a) gave.
+/// x with a x = b for the matrix a whose factor `l` cholesky(a) gave. Gradients of b and of the triangle of l that is
+/// read, zero in the other one. Error where there is a zero on l's diagonal (a is singular).
 Tensor cholesky_solve(const Tensor& b, const Tensor& l, bool upper = false);
-/// The inverse of the matrix whose factor `l` cholesky gave.
+/// The inverse of the matrix whose factor `l` cholesky gave. Gradient and error as of cholesky_solve().
 Tensor cholesky_inverse(const Tensor& l, bool upper = false);
 
 struct TriangularOptions {

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "tensor/dispatch/apply.h"
+#include "tensor/dispatch/batched.h"
 #include "tensor/functions/binary.h"
 #include "tensor/functions/cat.h"
 #include "tensor/functions/compare.h"
@@ -21,6 +22,7 @@ namespace {
 /// undefined). The inverse has the shape `places`.
 UniqueResult runs_of(const Tensor& values, const Tensor& order, const Shape& places, const UniqueOptions& options) {
   const int64_t n = values.size(0);
+  dispatch::check_shape_is_known(values, "return the tensor and call it outside");
   if (n == 0) {
     const Tensor none = zeros({0}, i64, values.device());
     return {values, options.inverse ? reshape(none, places) : Tensor(), options.counts ? none : Tensor()};

@@ -8,6 +8,7 @@
 namespace weft {
 
 struct UniqueOptions {
+  bool sorted = true;                          // values ascend, whatever is asked for
   bool inverse = false;                        // also where each element's value is
   bool counts = false;                         // also how often each value occurs
   std::optional<int64_t> axis = std::nullopt;  // slices of this axis are compared in place of elements

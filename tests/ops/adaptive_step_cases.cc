@@ -133,7 +133,8 @@ void add_lion(Cases& cases) {
            written(run), each(reference))
       .compares(kFloating)
       .no_gradient()
-      .loose(4);
+      .loose(4)
+      .no_vmap();
 }
 
 void add_errors(Cases& cases) {

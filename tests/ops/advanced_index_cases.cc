@@ -147,11 +147,13 @@ void add_masks(Cases& cases) {
                if (x[1].at(i) != 0) out.values.push_back(x[0].at(i)), ++out.shape[0];
              return out;
            })
-      .accepts(kAll);
+      .accepts(kAll)
+      .no_vmap(2);
   cases
       .add("index with a mask of rows", {{normal({5, 3}), mask({5})}, {normal({1, 2}), mask({1})}},
            CALL(x[0].index({x[1]})), kept_rows)
-      .accepts(kAll);
+      .accepts(kAll)
+      .no_vmap(2);
   cases
       .add("index with a mask of columns", {{normal({2, 5}), mask({5})}}, CALL(x[0].index({Ellipsis, x[1]}).t()),
            [](const Arrays& x) {
@@ -163,7 +165,8 @@ void add_masks(Cases& cases) {
              }
              return out;
            })
-      .accepts(kAll);
+      .accepts(kAll)
+      .no_vmap(2);
   cases
       .add("index with a mask and a tensor", {{normal({3, 4}), index({3}, {1, 0, 1}), index({2}, {0, -1})}},
            CALL(x[0].index({x[1] != 0, x[2]})),
@@ -172,7 +175,8 @@ void add_masks(Cases& cases) {
                     return Index{2 * i[0], at(x[2], i, 4)};
                   }))
       .accepts(kAll)
-      .no_layouts();
+      .no_layouts()
+      .no_vmap(2);
 }
 
 /// x[0] with what `write` does to a copy of it.
@@ -220,7 +224,8 @@ void add_puts(Cases& cases) {
             return y.index_put_({x[1]}, x[2]);
           },
           last_wins)
-      .accepts(kAll);
+      .accepts(kAll)
+      .in_place();
   cases
       .add(
           "index_put of elements of columns",
@@ -233,7 +238,8 @@ void add_puts(Cases& cases) {
           written([](const Arrays& x, Array& out) {
             for (int64_t i = 0; i < 3; ++i) out.at({at(x[1], {i}, 4), 1 + 2 * at(x[2], {i}, 3)}) = x[3].at({i});
           }))
-      .accepts(kAll);
+      .accepts(kAll)
+      .in_place();
   const auto sums = written([](const Arrays& x, Array& out) {
     for (int64_t i = 0; i < x[1].size(0); ++i) out.at({at(x[1], {i}, 4), at(x[2], {i}, 3)}) += x[3].at({i});
   });
@@ -253,7 +259,8 @@ void add_puts(Cases& cases) {
             return y;
           },
           sums)
-      .compares(kFloating);
+      .compares(kFloating)
+      .in_place();
   cases
       .add("index_put of a number where a mask holds", {{normal({4, 3}), mask({4, 3})}, {normal({4, 3}), mask({4})}},
            CALL(index_put(x[0], {x[1]}, 1)), written([](const Arrays& x, Array& out) {
@@ -269,7 +276,8 @@ void add_puts(Cases& cases) {
              out.at({0, 0}) = x[2].at({0}), out.at({0, 2}) = x[2].at({1}), out.at({1, 2}) = x[2].at({2});
            }))
       .accepts(kAll)
-      .no_layouts();
+      .no_layouts()
+      .no_vmap(2);
 }
 
 void add_errors(Cases& cases) {

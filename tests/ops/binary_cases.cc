@@ -130,16 +130,20 @@ void add_in_place_cases(Cases& cases) {
                                     {normal({0, 2}), normal({2})},
                                     {normal({}), normal({})}};
   cases.add("add_", same, CALL(x[0].clone().add_(x[1])), pointwise([](double a, double b) { return a + b; }))
-      .accepts(kNumbers);
+      .accepts(kNumbers)
+      .in_place();
   cases.add("sub_", same, CALL(x[0].clone().sub_(x[1])), pointwise([](double a, double b) { return a - b; }))
-      .accepts(kNumbers);
+      .accepts(kNumbers)
+      .in_place();
   cases.add("mul_", same, CALL(x[0].clone().mul_(x[1])), pointwise([](double a, double b) { return a * b; }))
-      .accepts(kNumbers);
+      .accepts(kNumbers)
+      .in_place();
   cases
       .add("div_", {{normal({3, 4}), normal({4}, {0})}, {normal({3}), normal({3}, {0})}}, CALL(x[0].clone().div_(x[1])),
            pointwise([](double a, double b) { return a / b; }))
       .accepts(kFloating)
-      .loose(10);
+      .loose(10)
+      .in_place();
   cases
       .add(
           "add_ of itself", singles(any),

@@ -62,7 +62,8 @@ void add_lerp(Cases& cases) {
       .add("lerp_", {{normal({3, 4}), normal({3, 4})}, {normal({}), normal({})}}, CALL((x[0] * 1).lerp_(x[1], 0.25)),
            pointwise([](double a, double b) { return a + 0.25 * (b - a); }))
       .compares(kFloating)
-      .loose(10);
+      .loose(10)
+      .in_place();
 }
 
 void add_products(Cases& cases) {

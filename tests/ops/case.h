@@ -103,6 +103,8 @@ struct OpCase {
   int hidden_roundings = 0;      // to 16 bits, inside of kernels
   bool has_large_parts = false;  // what is rounded to 16 bits on the way is larger than the result
   bool has_bf16_gradients = true;
+  uint32_t refused_by_vmap = 0;  // a bit for each input that may not differ between samples
+  bool writes_first = false;
 
   /// Takes these dtypes and no others.
   OpCase& accepts(DTypes set) { return dtypes = set, refused = kAll & ~set, *this; }
@@ -114,6 +116,12 @@ struct OpCase {
   OpCase& no_gradient() { return differentiable = false, *this; }
   /// The result shares the input's memory, and the rule equals the generic adjoint.
   OpCase& view() { return is_view = true, *this; }
+  /// vmap refuses the call where one of these inputs (a bit each) differs between samples: a shape depends on its
+  /// values, or the host reads them. All other calls must run.
+  OpCase& no_vmap(uint32_t inputs = ~0u) { return refused_by_vmap = inputs, *this; }
+  /// The call writes to input 0 (or a copy of it), which vmap refuses where the others differ between samples and it
+  /// does not.
+  OpCase& in_place() { return writes_first = true, *this; }
   OpCase& no_layouts() { return has_layouts = false, *this; }
   /// Sums in f32 and f64 lose so many times what one pass over a few elements does.
   OpCase& loose(double factor) { return tolerance = factor, *this; }

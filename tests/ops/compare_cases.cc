@@ -103,7 +103,8 @@ void add_where(Cases& cases) {
            })
       .compares(kNumbers & ~only(u8))
       .gives({Result::boolean})
-      .no_gradient();
+      .no_gradient()
+      .no_vmap();
 }
 
 void add_errors(Cases& cases) {

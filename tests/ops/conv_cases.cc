@@ -1,4 +1,6 @@
 // Cases of convolution over one to three axes, of its gradients as ops of their own, and of its transpose.
+#include <optional>
+
 #include "tensor/adjoints/conv.h"
 #include "tensor/functions/conv.h"
 #include "tensor/functions/conv_scaled.h"
@@ -102,6 +104,63 @@ OpCase& add_scaled(Cases& cases, const std::string& name, const Shape& x, const 
       .loose(8);
 }
 
+/// The element of x, of `size` elements, that is read at `at`; none where zeros are.
+std::optional<int64_t> read_by(PadMode mode, int64_t at, int64_t size) {
+  if (at >= 0 && at < size) return at;
+  switch (mode) {
+    case PadMode::reflect: return at < 0 ? -at : 2 * (size - 1) - at;
+    case PadMode::replicate: return at < 0 ? 0 : size - 1;
+    case PadMode::circular: return at < 0 ? at + size : at - size;
+    case PadMode::constant: break;
+  }
+  return std::nullopt;
+}
+
+/// Padding that is `same` or holds entries of x: the convolution without padding of an x that has `around` around it.
+template <class Sizes>
+void add_padded(Cases& cases, const std::string& name, const Shape& x, const Shape& weight,
+                const std::vector<Padding>& around, const ConvOptionsOf<Sizes>& o) {
+  const ConvOptionsOf<Sizes> plain = {o.stride, 0, o.dilation, o.groups};
+  Shape wide = x;
+  for (size_t i = 0; i < around.size(); ++i) wide[i + 2] += around[i].first + around[i].second;
+  const Shape out = reference::conv_shape(wide, weight, plain);
+  cases
+      .add(
+          "conv " + name, {{normal(x), normal(weight), normal({weight[0]})}, {normal(x), normal(weight), absent()}},
+          [o](const Inputs& in) { return call(in, o); },
+          [=](const Arrays& in) {
+            const Array padded = build(wide, [&](Index at) {
+              for (size_t i = 0; i < around.size(); ++i) {
+                const auto from = read_by(o.padding_mode, at[i + 2] - around[i].first, x[i + 2]);
+                if (!from) return 0.0;
+                at[i + 2] = *from;
+              }
+              return in[0].at(at);
+            });
+            return reference::conv(padded, in[1], in[2], out, plain);
+          })
+      .accepts(kFloating)
+      .loose(4);
+}
+
+void add_paddings(Cases& cases) {
+  using One = Conv1dOptions;
+  using Two = Conv2dOptions;
+  using Three = Conv3dOptions;
+  add_padded(cases, "1d same", {2, 2, 5}, {3, 2, 3}, {{1, 1}}, One{.padding = weft::same});
+  add_padded(cases, "1d same of an even window", {2, 2, 5}, {2, 2, 4}, {{1, 2}}, One{.padding = weft::same});
+  add_padded(cases, "2d same dilated", {1, 2, 4, 5}, {2, 1, 2, 3}, {{1, 2}, {1, 1}},
+             Two{.padding = weft::same, .dilation = {3, 1}, .groups = 2});
+  add_padded(cases, "2d reflect", {2, 2, 4, 3}, {2, 2, 3, 2}, {{2, 2}, {1, 1}},
+             Two{.stride = 2, .padding = {2, 1}, .padding_mode = PadMode::reflect});
+  add_padded(cases, "2d replicate", {1, 2, 3, 3}, {2, 2, 2, 2}, {{1, 1}, {2, 2}},
+             Two{.padding = {1, 2}, .padding_mode = PadMode::replicate});
+  add_padded(cases, "2d same circular", {1, 2, 3, 4}, {2, 2, 3, 2}, {{1, 1}, {0, 1}},
+             Two{.padding = weft::same, .padding_mode = PadMode::circular});
+  add_padded(cases, "3d same", {1, 1, 3, 2, 3}, {2, 1, 2, 1, 3}, {{0, 1}, {0, 0}, {1, 1}},
+             Three{.padding = weft::same});
+}
+
 /// Without a batch axis the result has none: the same numbers as for a batch of one.
 void add_unbatched(Cases& cases) {
   const auto naive = [](const Shape& x, const Shape& weight, const auto& o) {
@@ -160,6 +219,7 @@ void add_conv_cases(Cases& cases) {
   add(cases, "1d of many channels", {2, 16, 5}, {17, 16, 3}, One{.padding = 1});
   add(cases, "3d depthwise", {1, 3, 3, 3, 3}, {3, 1, 2, 2, 2}, Three{.stride = 2, .padding = 1, .groups = 3});
   add_unbatched(cases);
+  add_paddings(cases);
   add_scaled(cases, "3x3", {2, 2, 4, 5}, {3, 2, 3, 3}, Two{.padding = 1}, false);
   add_scaled(cases, "relu", {2, 4, 3, 4}, {4, 2, 2, 2}, Two{.stride = {1, 2}, .groups = 2}, true);
   add_scaled(cases, "of nothing", {0, 2, 3, 3}, {2, 2, 2, 2}, Two{}, true);

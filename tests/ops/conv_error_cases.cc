@@ -205,6 +205,18 @@ void add_more_errors(Cases& cases) {
         conv_transpose3d(ones({1, 1, 2, 2, 2}), ones({1, 1, 1, 0, 1}));
       },
       "conv_transpose3d([1, 1, 2, 2, 2] f32, [1, 1, 1, 0, 1] f32): the kernel of weight [1, 1, 1, 0, 1] is empty");
+  cases.error<ShapeError>(
+      "conv1d same with a stride",
+      [] {
+        conv1d(ones({1, 1, 4}), ones({1, 1, 3}), {.stride = 2, .padding = weft::same});
+      },
+      "conv1d([1, 1, 4] f32, [1, 1, 3] f32): padding `same` needs stride 1");
+  cases.error<ShapeError>(
+      "conv2d reflect",
+      [] {
+        conv2d(ones({1, 1, 2, 2}), ones({1, 1, 3, 3}), {.padding = 2, .padding_mode = PadMode::reflect});
+      },
+      "conv2d([1, 1, 2, 2] f32, [1, 1, 3, 3] f32): reflect takes no 2 entries from axis 2 of size 2");
 }
 
 }  // namespace

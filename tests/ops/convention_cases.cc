@@ -90,7 +90,8 @@ void add_convention_cases(Cases& cases) {
   cases
       .add("to another device and back", {{normal({3, 4})}, {normal({0})}, {normal({})}},
            CALL(x[0].to(Device::extension(1)).to(x[0].device())), pointwise([](double a) { return a; }))
-      .accepts(kAll);
+      .accepts(kAll)
+      .no_vmap(1);
   add_kinks(cases);
   add_ties(cases);
   add_zeros(cases);

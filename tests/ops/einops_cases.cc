@@ -1,5 +1,6 @@
 // Cases of shapes by name.
 #include <algorithm>
+#include <cmath>
 
 #include "tensor/functions/einops.h"
 #include "tensor/functions/fill.h"
@@ -66,6 +67,43 @@ void add_others(Cases& cases) {
                   }))
       .compares(kFloating);
   cases
+      .add("reduce of numbers", {{distinct({1, 2, 4, 6})}}, CALL(reduce(x[0], "b c (h 2) (w 3) -> b c h w", "max")),
+           [](const Arrays& x) {
+             return build({1, 2, 2, 2}, [&](const Index& i) {
+               double largest = -INFINITY;
+               for (int64_t k = 0; k < 6; ++k)
+                 largest = std::max(largest, x[0].at({i[0], i[1], 2 * i[2] + k / 3, 3 * i[3] + k % 3}));
+               return largest;
+             });
+           })
+      .accepts(kAll);
+  cases
+      .add(
+          "reduce to any and all", {{mask({3, 4})}, {mask({0, 2})}},
+          [](const Inputs& x) {
+            return Outputs{reduce(x[0], "a b -> a", "any"), reduce(x[0], "a b -> a", "all")};
+          },
+          [](const Arrays& x) {
+            const auto rows = [&](bool all) {
+              return build({x[0].shape[0]}, [&](const Index& i) {
+                bool out = all;
+                for (int64_t k = 0; k < x[0].shape[1]; ++k)
+                  out = all ? out && x[0].at({i[0], k}) != 0 : out || x[0].at({i[0], k}) != 0;
+                return out ? 1.0 : 0.0;
+              });
+            };
+            return Arrays{rows(false), rows(true)};
+          })
+      .gives({Result::boolean})
+      .no_gradient();
+  cases
+      .add("repeat by numbers", {{normal({2, 3})}}, CALL(repeat(x[0], "h w -> (h 2) w 3 1")),
+           picked({4, 3, 3, 1},
+                  [](const Index& i) {
+                    return Index{i[0] / 2, i[1]};
+                  }))
+      .accepts(kAll);
+  cases
       .add("repeat by pattern", {{normal({2, 3})}}, CALL(repeat(x[0], "a b -> (a r) s b", {{"r", 2}, {"s", 2}})),
            picked({4, 2, 3},
                   [](const Index& i) {
@@ -89,7 +127,10 @@ void add_errors(Cases& cases) {
   error("with a new name", "a b -> a b c", {}, "`c` is on one side of `a b -> a b c` only");
   error("with a name twice", "a a -> a", {}, "`a` comes twice in `a a `");
   error("with an open parenthesis", "(a b c -> a b", {}, "a ( in `(a b c ` is not closed");
-  error("with a stray character", "a b) -> a b", {}, "`)` in `a b) ` is no name, 1, ..., or parenthesis");
+  error("with a stray character", "a b) -> a b", {}, "`)` in `a b) ` is no name, number, ..., or parenthesis");
+  error("with a number on one side", "a 3 -> a", {}, "`3` is on one side of `a 3 -> a` only");
+  error("with a size of 0", "a b -> a b 0", {}, "`0` in ` a b 0` is no size of an axis: 1 or more");
+  error("with a name that begins with a digit", "a 2b -> a", {}, "`2b` in `a 2b ` is no size of an axis: 1 or more");
   error("with an unknown size", "a b -> b a", {{"c", 2}}, "`c` is not in `a b -> b a`");
   error("with merged dots on the left", "(...) -> ...", {},
         "... in parentheses on the left side of `(...) -> ...` has no sizes");
@@ -123,7 +164,7 @@ void add_errors(Cases& cases) {
       [] {
         reduce(ones({2, 3}), "a b -> a", "avg");
       },
-      "reduce([2, 3] f32): `avg` is none of sum, mean, max, min and prod");
+      "reduce([2, 3] f32): `avg` is none of sum, mean, max, min, prod, any and all");
   cases.error<Error>(
       "repeat size",
       [] {

@@ -80,15 +80,18 @@ void add_counts(Cases& cases) {
   cases
       .add("bincount", {{list}, {index({4}, {2, 2, 0, 1}, u8)}, {none}}, CALL(bincount(x[0])),
            [=](const Arrays& x) { return Arrays{counts(x[0], {}, 0)}; })
-      .gives({Result::i64});
+      .gives({Result::i64})
+      .no_vmap(1);
   cases
       .add("bincount least", {{list}, {none}}, CALL(bincount(x[0], {}, 9)),
            [=](const Arrays& x) { return Arrays{counts(x[0], {}, 9)}; })
-      .gives({Result::i64});
+      .gives({Result::i64})
+      .no_vmap(1);
   cases
       .add("bincount weights", {{list, normal({8})}}, CALL(bincount(x[0], x[1])),
            [=](const Arrays& x) { return Arrays{counts(x[0], x[1], 0)}; })
-      .compares(kFloating);
+      .compares(kFloating)
+      .no_vmap(1);
 
   // Values in the bins between edges, the last closed.
   const auto in_bins = [](const Row& values, const Row& edges) {

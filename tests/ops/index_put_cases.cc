@@ -52,7 +52,8 @@ void add_slices(Cases& cases) {
             return y.index_add_(0, x[1], x[2]);
           },
           slices_written(0, sum))
-      .compares(kFloating);
+      .compares(kFloating)
+      .in_place();
   cases
       .add(
           "index_copy in place to a column", {{normal({2, 5}), index({3}, {4, 0, 4}), normal({3})}},
@@ -66,7 +67,8 @@ void add_slices(Cases& cases) {
             for (int64_t i = 0; i < 3; ++i) out.at({1, at(x[1], {i}, 5)}) = x[2].at({i});
             return out;
           })
-      .accepts(kAll);
+      .accepts(kAll)
+      .in_place();
   const Reference filled = [](const Arrays& x) {
     Array out = x[0];
     for (const Index& i : indices_of(out.shape))
@@ -86,7 +88,8 @@ void add_slices(Cases& cases) {
             return y.index_fill_(0, x[1], 1);
           },
           filled)
-      .accepts(kAll);
+      .accepts(kAll)
+      .in_place();
 }
 
 void add_elements(Cases& cases) {
@@ -152,7 +155,8 @@ void add_elements(Cases& cases) {
             return y.t();
           },
           put_with(replace))
-      .accepts(kAll);
+      .accepts(kAll)
+      .in_place();
   cases
       .add(
           "put in place to a transposed matrix that accumulates",
@@ -163,7 +167,8 @@ void add_elements(Cases& cases) {
             return y.t();
           },
           put_with(sum))
-      .compares(kFloating);
+      .compares(kFloating)
+      .in_place();
 }
 
 void add_errors(Cases& cases) {

@@ -33,7 +33,8 @@ void add_copies(Cases& cases) {
             {normal({2, 3}), normal({})},
             {normal({}), normal({})}},
            CALL(x[0].clone().copy_(x[1])), pointwise([](double, double b) { return b; }))
-      .accepts(kAll);
+      .accepts(kAll)
+      .in_place();
   cases
       .add(
           "copy_ into a view", {{normal({4, 3}), normal({2, 3})}, {normal({4, 1}), normal({1})}},
@@ -48,7 +49,8 @@ void add_copies(Cases& cases) {
             });
           })
       .accepts(kAll)
-      .no_gradient();
+      .no_gradient()
+      .in_place();
 }
 
 void add_fills(Cases& cases) {

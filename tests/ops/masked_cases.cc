@@ -27,7 +27,8 @@ void add_fills(Cases& cases) {
             return y.masked_fill_(x[1], 1);
           },
           filled)
-      .accepts(kAll);
+      .accepts(kAll)
+      .in_place();
   cases
       .add("masked_fill with a tensor",
            {{normal({4, 3}), mask({4, 3}), normal({})}, {normal({3}), mask({2, 3}), normal({})}},
@@ -55,7 +56,8 @@ void add_selects(Cases& cases) {
                if (broadcast_at(x[1], i) != 0) out.values.push_back(broadcast_at(x[0], i)), ++out.shape[0];
              return out;
            })
-      .accepts(kAll);
+      .accepts(kAll)
+      .no_vmap(2);
   const Reference put = [](const Arrays& x) {
     Array out = x[0];
     size_t next = 0, place = 0;
@@ -77,7 +79,8 @@ void add_selects(Cases& cases) {
             return y.masked_scatter_(x[1], x[2]);
           },
           put)
-      .accepts(kAll);
+      .accepts(kAll)
+      .in_place();
 }
 
 void add_positions(Cases& cases) {
@@ -91,12 +94,19 @@ void add_positions(Cases& cases) {
     return out;
   };
   const std::vector<Sample> samples = {{mask({4, 3})}, {mask({2, 3, 2})}, {mask({9})}, {mask({0, 2})}, {mask({})}};
-  cases.add("nonzero of a mask", samples, CALL(nonzero(x[0])), coordinates).gives({Result::i64}).no_gradient();
-  cases.add("argwhere", {{mask({4, 3})}}, CALL(argwhere(x[0])), coordinates).gives({Result::i64}).no_gradient();
+  cases.add("nonzero of a mask", samples, CALL(nonzero(x[0])), coordinates)
+      .gives({Result::i64})
+      .no_gradient()
+      .no_vmap(1);
+  cases.add("argwhere", {{mask({4, 3})}}, CALL(argwhere(x[0])), coordinates)
+      .gives({Result::i64})
+      .no_gradient()
+      .no_vmap(1);
   cases.add("nonzero", {{integers({4, 3}, 0, 1)}, {special({6, 4})}}, CALL(nonzero(x[0])), coordinates)
       .accepts(kAll)
       .gives({Result::i64})
-      .no_gradient();
+      .no_gradient()
+      .no_vmap(1);
   cases
       .add("flatnonzero", {{mask({4, 3})}, {mask({0})}, {mask({})}}, CALL(flatnonzero(x[0])),
            [](const Arrays& x) {
@@ -106,7 +116,8 @@ void add_positions(Cases& cases) {
              return out;
            })
       .gives({Result::i64})
-      .no_gradient();
+      .no_gradient()
+      .no_vmap(1);
   cases
       .add("where of a condition", {{mask({4, 3})}}, CALL(where(x[0])),
            [](const Arrays& x) {
@@ -119,7 +130,8 @@ void add_positions(Cases& cases) {
              return out;
            })
       .gives({Result::i64})
-      .no_gradient();
+      .no_gradient()
+      .no_vmap(1);
 }
 
 void add_triangles(Cases& cases) {

@@ -91,6 +91,8 @@ TEST(Coverage, CasesReachEveryOp) {
               all_cases().ops().size(), samples, gradients, median, all_cases().errors().size(), reached.size(),
               kOpCount);
   EXPECT_GE(median, 8);
+  EXPECT_GE(gradients, 3000u);
+  EXPECT_GE(all_cases().errors().size(), 300u);
 }
 
 }  // namespace

@@ -109,7 +109,8 @@ void add_plain(Cases& cases) {
               out.at({i[0], 2 * static_cast<int64_t>(x[1].at(i))}) += x[2].at(i);
             return out;
           })
-      .compares(kFloating);
+      .compares(kFloating)
+      .in_place();
 }
 
 void add_reductions(Cases& cases) {

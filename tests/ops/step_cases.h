@@ -58,7 +58,11 @@ inline std::vector<Sample> step_samples(const std::vector<StateRange>& states) {
 inline void add_step(Cases& cases, const std::string& name, const std::vector<StateRange>& states,
                      const std::function<void(const Inputs&)>& step,
                      const std::function<void(std::vector<double>&)>& reference) {
-  cases.add(name, step_samples(states), written(step), each(reference)).compares(kFloating).no_gradient().loose(4);
+  cases.add(name, step_samples(states), written(step), each(reference))
+      .compares(kFloating)
+      .no_gradient()
+      .loose(4)
+      .no_vmap();
 }
 
 }  // namespace weft::testing

@@ -60,7 +60,8 @@ void add_repeats(Cases& cases) {
                  for (int64_t j = 0; j < 2; ++j) out.values.push_back(x[0].at({i, j}));
              return out;
            })
-      .accepts(kAll);
+      .accepts(kAll)
+      .no_vmap(2);
 }
 
 void add_moves(Cases& cases) {

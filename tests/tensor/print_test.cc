@@ -8,6 +8,7 @@
 #include "tensor/dispatch/observer.h"
 #include "tensor/functions/copy.h"
 #include "tensor/functions/fill.h"
+#include "tensor/functions/print.h"
 #include "tensor/functions/view.h"
 #include "tensor/tensor.h"
 

@@ -4,21 +4,51 @@
 //   ./bazelw run //tools/docs:ops_table > docs/ops.md
 #include <cstdio>
 #include <string>
+#include <type_traits>
 
 #include "autograd/rule.h"
 #include "tensor/dispatch/op_info.h"
 #include "tensor/dispatch/op_list.h"
 #include "tensor/ops_all.h"
+#include "tools/docs/composed.h"
 
 namespace weft {
 namespace {
 
-/// The names of an op's attributes, with commas. Descriptors that cannot be made without arguments tell none.
+/// An op to read the names of its attributes from. One that cannot be made without arguments needs a form here.
+template <class Op> Op example(std::type_identity<Op>) { return Op{}; }
+op::Full example(std::type_identity<op::Full>) { return {View::contiguous({}), 0, f32}; }
+op::Arange example(std::type_identity<op::Arange>) { return {0, 1, 0, f32}; }
+op::Fill example(std::type_identity<op::Fill>) { return {0}; }
+op::MaskedFill example(std::type_identity<op::MaskedFill>) { return {0}; }
+op::GeluBackward example(std::type_identity<op::GeluBackward>) { return {false}; }
+op::ViewAdjoint example(std::type_identity<op::ViewAdjoint>) { return {AnyOp(op::SqueezeAll{}), {}}; }
+
+/// What an attribute that is a struct holds; the lists are as long as the structs, or this does not compile.
+template <class T> std::string fields_of(const T&) { return ""; }
+std::string fields_of(const ConvOptions& o) {
+  [[maybe_unused]] const auto& [axes, stride, padding, dilation, groups, algorithm] = o;
+  return " (axes, stride, padding, dilation, groups, algorithm)";
+}
+std::string fields_of(const Pool2dOptions& o) {
+  [[maybe_unused]] const auto& [kernel_size, stride, padding, dilation, ceil_mode, count_include_pad, divisor] = o;
+  return " (kernel_size, stride, padding, dilation, ceil_mode, count_include_pad, divisor_override)";
+}
+std::string fields_of(const op::AttentionSetting& o) {
+  [[maybe_unused]] const auto& [causal, scale, dropout_p, key] = o;
+  return " (causal, scale, dropout_p, key)";
+}
+std::string fields_of(const AxisMap& o) {
+  [[maybe_unused]] const auto& [kind, in, out, scale, align_corners, transposed] = o;
+  return " (kind, in, out, scale, align_corners, transposed)";
+}
+
+/// The names of an op's attributes, with commas.
 template <class Op> std::string attributes_of() {
   std::string names;
-  if constexpr (requires { Op{}; })
-    Op{}.attributes(
-        [&](std::string_view name, const auto&) { names += (names.empty() ? "" : ", ") + std::string(name); });
+  example(std::type_identity<Op>()).attributes([&](std::string_view name, const auto& value) {
+    names += (names.empty() ? "" : ", ") + std::string(name) + fields_of(value);
+  });
   return names.empty() ? "-" : names;
 }
 
@@ -79,7 +109,7 @@ int main() {
       "# The ops of weft\n\n"
       "Made by `./bazelw run //tools/docs:ops_table > docs/ops.md` from the ops' descriptors; a test compares the two. "
       "Public\n"
-      "functions are in `tensor/functions/*.h`; those that are composed of these ops have no row of their own. "
+      "functions are in `tensor/functions/*.h`; those that are composed of these ops are in the second table. "
       "\"Autocast\": what\n"
       "the op computes in inside of an `Autocast` scope. Gradients are of any order unless the function's docstring "
       "says more. \"Cost\"\n"
@@ -89,5 +119,6 @@ int main() {
 #define WEFT_ROW(Op) weft::print_row<weft::op::Op>();
   WEFT_OP_LIST(WEFT_ROW)
 #undef WEFT_ROW
+  weft::print_composed();
   return 0;
 }

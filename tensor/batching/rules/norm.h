@@ -10,6 +10,7 @@
 #include "tensor/functions/view.h"
 #include "tensor/ops/batch_norm.h"
 #include "tensor/ops/cross_entropy.h"
+#include "tensor/ops/group_norm.h"
 #include "tensor/ops/layer_norm.h"
 
 namespace weft::batching {
@@ -75,6 +76,30 @@ WEFT_BATCHING(BatchNormBackward) = [](const op::BatchNormBackward& op, const Cal
   if (call.size() == 0) return one_by_one(call);
   std::vector<Tensor> inputs = {detail::batch_to_channels(call.whole(0)), detail::batch_to_channels(call.whole(1))};
   for (size_t i = 2; i < 6; ++i) inputs.push_back(detail::fold_optional(call, i));
+  std::vector<Tensor> out = call.run(op, inputs);
+  out[0] = op.wanted & 1 ? detail::channels_to_batch(out[0], call.size()) : detail::nothing(call, out[0]);
+  out[1] = op.wanted & 2 ? unfold_batch(out[1], call.size()) : detail::nothing(call, out[1]);
+  out[2] = op.wanted & 4 ? unfold_batch(out[2], call.size()) : detail::nothing(call, out[2]);
+  return out;
+};
+
+// The statistics are over groups of channels of each image. Samples with weights of their own become channels, with
+// groups of their own; so do those whose gradient of the weights is wanted.
+WEFT_BATCHING(GroupNorm) = [](op::GroupNorm op, const Call& call) -> std::vector<Tensor> {
+  if (may_fold(call, 0b1)) return unfold_all(call.run(op, fold_inputs(call, 0b1)), call.size());
+  if (call.size() == 0) return one_by_one(call);
+  op.groups *= call.size();
+  std::vector<Tensor> out = call.run(
+      op, {detail::batch_to_channels(call.whole(0)), detail::fold_optional(call, 1), detail::fold_optional(call, 2)});
+  for (Tensor& x : out) x = detail::channels_to_batch(x, call.size());
+  return out;
+};
+WEFT_BATCHING(GroupNormBackward) = [](op::GroupNormBackward op, const Call& call) -> std::vector<Tensor> {
+  if (call.size() == 0) return one_by_one(call);
+  op.groups *= call.size();
+  std::vector<Tensor> inputs;
+  for (size_t i = 0; i < 5; ++i)
+    inputs.push_back(i == 2 ? detail::fold_optional(call, i) : detail::batch_to_channels(call.whole(i)));
   std::vector<Tensor> out = call.run(op, inputs);
   out[0] = op.wanted & 1 ? detail::channels_to_batch(out[0], call.size()) : detail::nothing(call, out[0]);
   out[1] = op.wanted & 2 ? unfold_batch(out[1], call.size()) : detail::nothing(call, out[1]);

@@ -6,6 +6,7 @@
 #include "tensor/ops/binary.h"
 #include "tensor/ops/compare.h"
 #include "tensor/ops/copy.h"
+#include "tensor/ops/index_put.h"
 #include "tensor/ops/masked.h"
 #include "tensor/ops/special.h"
 #include "tensor/ops/unary.h"
@@ -35,6 +36,15 @@ WEFT_BATCHING(Contiguous) = same_op;
 WEFT_BATCHING(Clone) = same_op;
 WEFT_BATCHING(Cast) = same_op;
 WEFT_BATCHING(Fill) = same_op;
+
+WEFT_BATCHING(Elu) = same_op;
+WEFT_BATCHING(Hardtanh) = same_op;
+WEFT_BATCHING(Softshrink) = same_op;
+WEFT_BATCHING(Hardshrink) = same_op;
+WEFT_BATCHING(Threshold) = same_op;
+WEFT_BATCHING(NanToNum) = same_op;
+WEFT_BATCHING(Polygamma) = same_op;
+WEFT_BATCHING(FlatIndex) = same_op;
 
 // Broadcasts, and looks at all elements.
 WEFT_BATCHING(MaskedSelect) = [](const op::MaskedSelect&, const Call& call) { return one_by_one(call); };

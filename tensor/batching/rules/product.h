@@ -13,6 +13,7 @@
 #include "tensor/ops/linear.h"
 #include "tensor/ops/matmul.h"
 #include "tensor/ops/pool.h"
+#include "tensor/ops/resample.h"
 
 namespace weft::batching {
 
@@ -63,6 +64,7 @@ WEFT_BATCHING(ConvBackwardWeights) = [](op::ConvBackwardWeights op, const Call& 
 WEFT_BATCHING(MaxPool2d) = folded<0b1>;
 WEFT_BATCHING(MaxPool2dGather) = folded<0b11>;
 WEFT_BATCHING(AvgPool2d) = folded<0b1>;
+WEFT_BATCHING(Resample) = folded<0b1>;
 WEFT_BATCHING(GridSample) = folded<0b11>;
 WEFT_BATCHING(GridSampleBackward) = folded<0b111>;
 

@@ -6,11 +6,25 @@
 #include "tensor/dispatch/batched.h"
 #include "tensor/ops/dropout.h"
 #include "tensor/ops/random.h"
+#include "tensor/ops/stochastic_cast.h"
 
 namespace weft::batching {
 
-WEFT_BATCHING(Dropout) = [](op::Dropout op, const Call& call) -> std::vector<Tensor> {
+namespace detail {
+inline constexpr auto draws = [](auto op, const Call& call) -> std::vector<Tensor> {
   return dispatch::take_mark(op.offset) ? call.run(op, call.whole()) : one_by_one(call);
+};
+}  // namespace detail
+WEFT_BATCHING(Dropout) = detail::draws;
+WEFT_BATCHING(Poisson) = detail::draws;
+WEFT_BATCHING(StochasticCast) = detail::draws;
+// Rows of all samples are rows of one draw.
+WEFT_BATCHING(Multinomial) = [](op::Multinomial op, const Call& call) -> std::vector<Tensor> {
+  if (!dispatch::take_mark(op.offset)) return one_by_one(call);
+  const Tensor weights = call.whole(0);
+  if (weights.rank() == 2) return call.run(op, {weights});
+  if (call.size() == 0) return one_by_one(call);
+  return unfold_all(call.run(op, {fold(weights)}), call.size());
 };
 // It has no inputs: where it gets here, its samples differ.
 WEFT_BATCHING(RandomFill) = [](op::RandomFill op, const Call& call) -> std::vector<Tensor> {

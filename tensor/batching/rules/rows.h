@@ -1,4 +1,4 @@
-// Batching of ops along axes: reductions, extrema, softmax, joining.
+// Batching of ops along axes: reductions, extrema, softmax, joining, order, scans.
 #pragma once
 
 #include "tensor/batching/rule.h"
@@ -6,7 +6,10 @@
 #include "tensor/ops/arg_reduce.h"
 #include "tensor/ops/cat.h"
 #include "tensor/ops/reduce.h"
+#include "tensor/ops/scan.h"
+#include "tensor/ops/search.h"
 #include "tensor/ops/softmax.h"
+#include "tensor/ops/sort.h"
 
 namespace weft::batching {
 
@@ -26,6 +29,18 @@ WEFT_BATCHING(SoftmaxBackward) = along_axis;
 WEFT_BATCHING(LogSoftmaxBackward) = along_axis;
 WEFT_BATCHING(ExtremumWithIndices) = along_axis;
 WEFT_BATCHING(Cat) = along_axis;
+
+WEFT_BATCHING(Sort) = along_axis;
+WEFT_BATCHING(Topk) = along_axis;
+WEFT_BATCHING(Kthvalue) = along_axis;
+WEFT_BATCHING(Median) = along_axis;
+WEFT_BATCHING(Cumsum) = along_axis;
+WEFT_BATCHING(Cumprod) = along_axis;
+WEFT_BATCHING(Logcumsumexp) = along_axis;
+WEFT_BATCHING(CumulativeExtremum) = along_axis;
+WEFT_BATCHING(LinearRecurrence) = along_axis;
+// Rows in front are free.
+WEFT_BATCHING(Searchsorted) = same_op;
 
 namespace detail {
 /// Without an axis: along all elements of a sample, flattened.

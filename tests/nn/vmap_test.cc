@@ -1,0 +1,128 @@
+// Losses and layers that look at values on the host, inside of vmap: they look at all samples at once.
+#include "tensor/batching/vmap.h"
+
+#include <gtest/gtest.h>
+
+#include "autograd/autograd.h"
+#include "nn/nn.h"
+#include "tensor/core/random.h"
+#include "tensor/functions/advanced_index.h"
+#include "tensor/functions/binary.h"
+#include "tensor/functions/cat.h"
+#include "tensor/functions/compare.h"
+#include "tensor/functions/copy.h"
+#include "tensor/functions/fill.h"
+#include "tensor/functions/histogram.h"
+#include "tensor/functions/index.h"
+#include "tensor/functions/nonzero.h"
+#include "tensor/functions/quantile.h"
+#include "tensor/functions/random.h"
+#include "tensor/functions/reduce.h"
+#include "tensor/functions/unary.h"
+#include "tests/nn/error_of.h"
+
+namespace weft {
+namespace {
+
+using testing::error_of;
+using Loss = std::function<Tensor(const Tensor&, const Tensor&)>;
+
+/// loss(x, target) and its gradient of x, for each sample at once and one after the other.
+void expect_alike(const Loss& loss, const Tensor& x, const Tensor& target) {
+  const auto with_gradient = [&](const std::vector<Tensor>& in) {
+    const Tensor leaf = parameter(in[0]);
+    const Tensor y = loss(leaf, in[1]);
+    return std::vector<Tensor>{y.detach(), grad({y}, {leaf})[0]};
+  };
+  const std::vector<Tensor> all = vmap(with_gradient)(std::vector<Tensor>{x, target});
+  for (int64_t b = 0; b < x.size(0); ++b) {
+    const std::vector<Tensor> one = with_gradient({x[b], target[b]});
+    EXPECT_TRUE(allclose(all[0][b], one[0], 1e-12)) << b;
+    EXPECT_TRUE(allclose(all[1][b], one[1], 1e-12)) << b;
+  }
+}
+
+TEST(LossesUnderVmap, AreThoseOfALoop) {
+  Generator g(3);
+  const Tensor p = rand({4, 3, 2}, g, f64), t = rand({4, 3, 2}, g, f64);
+  expect_alike([](const Tensor& x, const Tensor& y) { return nn::bce(x, y); }, p, t);
+  expect_alike([&](const Tensor& x, const Tensor& y) { return nn::gaussian_nll_loss(x, y, p[0]); }, p, t);
+  expect_alike([&](const Tensor& x, const Tensor& y) { return nn::gaussian_nll_loss(y, y * 2.0, x); }, p, t);
+  const Tensor classes = tensor({{{1, 3, -1, 0}, {-1, 2, 2, 2}}, {{0, 1, 2, 3}, {3, 3, -1, -1}}});
+  const auto margin = [](const Tensor& x, const Tensor& y) { return nn::multilabel_margin_loss(x, y); };
+  expect_alike(margin, randn({2, 2, 4}, g, f64), classes);
+}
+
+TEST(LossesUnderVmap, SeeAWrongValueInAnySample) {
+  const Tensor good = full({3, 2}, 0.5), bad = cat({good, tensor({{0.5, 1.5}})});
+  const auto bce = [](const Tensor& x) { return nn::bce(x, x); };
+  (void)vmap(bce)(good);
+  EXPECT_EQ(error_of([&] { (void)vmap(bce)(bad); }),
+            "bce([2] f32 vmap:0, [2] f32 vmap:0): probabilities must be in [0, 1]; for logits take bce_with_logits");
+  EXPECT_EQ(error_of([&] { (void)vmap([](const Tensor& x) { return nn::gaussian_nll_loss(x, x, x - 1.0); })(bad); }),
+            "gaussian_nll_loss([2] f32 vmap:0, [2] f32 vmap:0, [2] f32 vmap:0): var has a negative value");
+  EXPECT_EQ(error_of([&] {
+              (void)vmap([](const Tensor& x, const Tensor& y) { return nn::multilabel_margin_loss(x, y); })(
+                  good, tensor({{0, 1}, {1, -1}, {0, 2}}));
+            }),
+            "multilabel_margin_loss([2] f32 vmap:0, [2] i64 vmap:0): class 2 is out of range for 2 classes");
+  EXPECT_EQ(error_of([&] { (void)vmap([](const Tensor& x) { return bernoulli(x); })(bad); }),
+            "bernoulli([2] f32 vmap:0): the probability 1.5 must lie between 0 and 1");
+  EXPECT_EQ(error_of([&] { (void)vmap([](const Tensor& q) { return quantile(ones({3}), q); })(bad); }),
+            "quantile([3] f32, [2] f32 vmap:0): q = 1.5 is not in [0, 1]");
+}
+
+TEST(LayersUnderVmap, EmbeddingBagsBeginWhereEachSampleSays) {
+  manual_seed(1);
+  const nn::EmbeddingBag bag({.num_embeddings = 5, .embedding_dim = 3, .dtype = f64});
+  const Tensor indices = tensor({{0, 1, 4, 2}, {3, 3, 0, 1}}), offsets = tensor({{0, 1, 1}, {0, 2, 4}});
+  const Tensor all =
+      vmap([&](const Tensor& i, const Tensor& o) { return bag.forward(i, o, Tensor()); })(indices, offsets);
+  for (int64_t b = 0; b < 2; ++b)
+    EXPECT_TRUE(allclose(all[b].detach(), bag.forward(indices[b], offsets[b], Tensor()).detach(), 1e-12)) << b;
+  EXPECT_EQ(error_of([&] {
+              (void)vmap([&](const Tensor& o) { return bag.forward(indices[0], o, Tensor()); })(
+                  tensor({{0, 1, 1}, {0, 2, 1}}));
+            }),
+            "EmbeddingBag([4] i64): bag 1 of [2, 1): offsets begin at 0, rise and end before 4");
+}
+
+TEST(FunctionsUnderVmap, TakeAnElementOfEachSample) {
+  const Tensor x = arange(12).to(f32).reshape({3, 4}), place = tensor({0, -1, 2});
+  const Tensor taken = vmap([](const Tensor& row, const Tensor& i) { return row.index({i}); })(x, place);
+  EXPECT_EQ(taken.to_vector<float>(), std::vector<float>({0, 7, 10}));
+}
+
+TEST(FunctionsUnderVmap, ReadWhatIsTheSameForAll) {
+  const Tensor doubled = vmap([](const Tensor& x) {
+    const Tensor same = zeros({}, f32, x.device()) + 2.0;  // on x's device, and the same in each sample
+    return x * same.item<double>();
+  })(ones({3, 2}));
+  EXPECT_EQ(doubled.to_vector<float>(), std::vector<float>(6, 2));
+}
+
+TEST(FunctionsUnderVmap, SayWhatShapesCannotDependOn) {
+  const Tensor x = tensor({{0, 1, 1}, {1, 0, 2}});
+  const std::string why = "the result's shape depends on values, which differ between vmap's samples; ";
+  const auto error = [&](const std::function<Tensor(const Tensor&)>& f) { return error_of([&] { (void)vmap(f)(x); }); };
+  EXPECT_EQ(error([](const Tensor& row) { return one_hot(row); }),
+            "one_hot([3] i64 vmap:0): " + why + "give the number of classes");
+  EXPECT_EQ(error([](const Tensor& row) { return nonzero(row); }),
+            "nonzero([3] i64 vmap:0): " + why + "where() with three arguments keeps the shape");
+  EXPECT_EQ(error([](const Tensor& row) { return row.masked_select(row > 0); }),
+            "masked_select([3] i64 vmap:0, [3] bool vmap:0): " + why + "where() keeps the shape");
+  EXPECT_EQ(error([](const Tensor& row) { return bincount(row); }),
+            "bincount([3] i64 vmap:0): " + why + "scatter_add() counts into a given shape");
+}
+
+TEST(RandomUnderVmap, EachSampleHasNumbersOfItsOwn) {
+  manual_seed(2);
+  const Tensor rates = full({2, 50}, 20.0), weights = ones({2, 100});
+  const Tensor events = vmap([](const Tensor& r) { return poisson(r); })(rates);
+  const Tensor drawn = vmap([](const Tensor& w) { return multinomial(w, 50, true); })(weights);
+  const Tensor chosen = vmap([](const Tensor& w) { return multinomial(w, 50); })(weights);
+  for (const Tensor& x : {events, drawn, chosen}) EXPECT_FALSE(equal(x[0], x[1]));
+}
+
+}  // namespace
+}  // namespace weft
