@@ -36,8 +36,9 @@ void LoaderCore::check() const {
 
 std::shared_ptr<const Epoch> LoaderCore::start_epoch(bool random) {
   if (!resume_) {
+    Generator& generator = options_.generator != nullptr ? *options_.generator : default_generator();
     const bool random_order = options_.shuffle || options_.sampler.is_random() || options_.batch_sampler.is_random();
-    key_ = random_order || random ? next_random_key(2) : RandomKey{};
+    key_ = random_order || random ? generator.next_key(2) : RandomKey{};
     next_ = 0;
   }
   resume_ = false;

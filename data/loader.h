@@ -3,7 +3,7 @@
 //   for (const auto& [images, labels] : data::DataLoader(train, {.batch_size = 64, .shuffle = true, .prefetch = 2}))
 //     step(images, labels);
 //
-// Each begin() starts an epoch: on the calling thread, one key is drawn from the global generator (where order or
+// Each begin() starts an epoch: on the calling thread, one key is drawn from the generator (where order or
 // transforms need one), and everything random in the epoch follows from it. So batches are the same with any number of
 // workers and without, and an epoch can be resumed in the middle: position() is that key and the number of batches
 // handed out.
@@ -30,6 +30,7 @@ struct LoaderOptions {
   Sampler sampler = {};             // which examples in which order; none: all of them
   BatchSampler batch_sampler = {};  // which examples in each batch, in place of all of the above but prefetch
   int64_t workers = 0;  // threads that fetch; the dataset is then asked from several at once. 0: one if prefetch > 0
+  Generator* generator = nullptr;  // of the epochs' keys, which must outlive the loader; null: the process's
 };
 
 namespace detail {

@@ -13,7 +13,7 @@ void check_subset(std::span<const int64_t> indices, int64_t size) {
 }
 
 std::vector<std::vector<int64_t>> random_parts(std::span<const int64_t> sizes, int64_t size,
-                                               std::optional<uint64_t> seed) {
+                                               std::optional<uint64_t> seed, Generator& generator) {
   int64_t left = size;
   for (const int64_t part : sizes) {
     if (part < 0) throw Error(text("random_split: a part of size ", part));
@@ -21,7 +21,7 @@ std::vector<std::vector<int64_t>> random_parts(std::span<const int64_t> sizes, i
     if (left < 0) break;
   }
   if (left != 0) throw Error(text("random_split: the sizes must add up to the ", size, " examples of the dataset"));
-  const std::vector<int64_t> order = shuffled_order(seed ? RandomKey{*seed, 0} : next_random_key(2), size);
+  const std::vector<int64_t> order = shuffled_order(seed ? RandomKey{*seed, 0} : generator.next_key(2), size);
   std::vector<std::vector<int64_t>> parts;
   auto begin = order.begin();
   for (const int64_t part : sizes) {

@@ -12,7 +12,7 @@ namespace detail {
 void check_subset(std::span<const int64_t> indices, int64_t size);
 /// The numbers 0 .. size-1 in a random order, in parts of `sizes`. Error unless they add up to `size`.
 std::vector<std::vector<int64_t>> random_parts(std::span<const int64_t> sizes, int64_t size,
-                                               std::optional<uint64_t> seed);
+                                               std::optional<uint64_t> seed, Generator& generator);
 /// Which of several datasets, whose sizes up to each are `ends`, has example `index`. IndexError out of range.
 size_t part_of(std::span<const int64_t> ends, int64_t index);
 }  // namespace detail
@@ -55,7 +55,8 @@ template <size_t N> class Subset : public DatasetOf<N> {
 template <AnyDataset D> Subset(D&&, std::vector<int64_t>) -> Subset<std::remove_cvref_t<D>::kTensors>;
 
 struct SplitOptions {
-  std::optional<uint64_t> seed = std::nullopt;  // of the global generator where absent
+  std::optional<uint64_t> seed = std::nullopt;  // in place of a generator
+  Generator* generator = nullptr;               // null: the process's
 };
 /// A dataset in random parts of these sizes: `auto [train, test] = data::random_split(all, {500, 100});`. A dataset
 /// that is an lvalue must outlive them. Error unless the sizes add up to the dataset's.
@@ -63,7 +64,8 @@ template <AnyDataset D, size_t K>
 auto random_split(D&& dataset, const int64_t (&sizes)[K], const SplitOptions& options = {}) {
   constexpr size_t kTensors = std::remove_cvref_t<D>::kTensors;
   std::shared_ptr<const DatasetOf<kTensors>> held = hold(std::forward<D>(dataset));
-  std::vector<std::vector<int64_t>> parts = detail::random_parts(sizes, held->size(), options.seed);
+  std::vector<std::vector<int64_t>> parts = detail::random_parts(
+      sizes, held->size(), options.seed, options.generator != nullptr ? *options.generator : default_generator());
   return [&]<size_t... k>(std::index_sequence<k...>) {
     return std::array<Subset<kTensors>, K>{Subset<kTensors>(held, std::move(parts[k]))...};
   }

@@ -1,13 +1,16 @@
 #include "nn/init.h"
 
+#include <algorithm>
 #include <cmath>
 #include <numbers>
 
 #include "autograd/grad_mode.h"
 #include "tensor/functions/binary.h"
+#include "tensor/functions/qr.h"
 #include "tensor/functions/random.h"
 #include "tensor/functions/special.h"
 #include "tensor/functions/unary.h"
+#include "tensor/functions/view.h"
 
 namespace weft::nn::init {
 
@@ -31,26 +34,26 @@ int64_t fan(const Tensor& weight, Fan which) {
   return product;
 }
 
-void uniform(Tensor tensor, double low, double high) {
+void uniform(Tensor tensor, double low, double high, Generator& generator) {
   Frame frame("uniform", tensor);
   NoGrad guard;
-  tensor.uniform_(low, high);
+  tensor.uniform_(low, high, generator);
 }
 
-void normal(Tensor tensor, double mean, double std) {
+void normal(Tensor tensor, double mean, double std, Generator& generator) {
   Frame frame("normal", tensor);
   NoGrad guard;
-  tensor.normal_(mean, std);
+  tensor.normal_(mean, std, generator);
 }
 
-void trunc_normal(Tensor tensor, double mean, double std, double low, double high) {
+void trunc_normal(Tensor tensor, double mean, double std, double low, double high, Generator& generator) {
   Frame frame("trunc_normal", tensor);
   if (!(low < high)) throw Error(text("low ", low, " must be below high ", high));
   if (!(std > 0)) throw Error(text("the standard deviation ", std, " must be above 0"));
   NoGrad guard;
   // The inverse of the distribution function, between its values at the bounds.
   const auto below = [&](double x) { return std::erf((x - mean) / (std * std::numbers::sqrt2)); };
-  const Tensor u = rand(tensor.shape(), f64, tensor.device()) * (below(high) - below(low)) + below(low);
+  const Tensor u = rand(tensor.shape(), generator, f64, tensor.device()) * (below(high) - below(low)) + below(low);
   tensor.copy_(clip(erfinv(u) * (std * std::numbers::sqrt2) + mean, low, high));
 }
 
@@ -59,32 +62,85 @@ void constant(Tensor tensor, double value) {
   tensor.fill_(value);
 }
 
-void xavier_uniform(Tensor tensor, double gain) {
+void xavier_uniform(Tensor tensor, double gain, Generator& generator) {
   const double bound = gain * std::sqrt(6.0 / static_cast<double>(fan(tensor, Fan::in) + fan(tensor, Fan::out)));
-  uniform(tensor, -bound, bound);
+  uniform(tensor, -bound, bound, generator);
 }
 
-void xavier_normal(Tensor tensor, double gain) {
-  normal(tensor, 0, gain * std::sqrt(2.0 / static_cast<double>(fan(tensor, Fan::in) + fan(tensor, Fan::out))));
+void xavier_normal(Tensor tensor, double gain, Generator& generator) {
+  normal(tensor, 0, gain * std::sqrt(2.0 / static_cast<double>(fan(tensor, Fan::in) + fan(tensor, Fan::out))),
+         generator);
 }
 
-void kaiming_uniform(Tensor tensor, const KaimingOptions& options) {
+void kaiming_uniform(Tensor tensor, const KaimingOptions& options, Generator& generator) {
   const double inputs = static_cast<double>(fan(tensor, options.fan));
   const double bound = gain(options.nonlinearity, options.slope) * std::sqrt(3.0 / inputs);
-  uniform(tensor, -bound, bound);
+  uniform(tensor, -bound, bound, generator);
 }
 
-void kaiming_normal(Tensor tensor, const KaimingOptions& options) {
+void kaiming_normal(Tensor tensor, const KaimingOptions& options, Generator& generator) {
   const double inputs = static_cast<double>(fan(tensor, options.fan));
-  normal(tensor, 0, gain(options.nonlinearity, options.slope) / std::sqrt(inputs));
+  normal(tensor, 0, gain(options.nonlinearity, options.slope) / std::sqrt(inputs), generator);
 }
 
-void layer_default(Tensor weight, Tensor bias) {
-  if (weight.numel() > 0) kaiming_uniform(weight, {.slope = std::sqrt(5.0)});
+void orthogonal(Tensor tensor, double gain, Generator& generator) {
+  Frame frame("orthogonal", tensor);
+  if (tensor.rank() < 2) throw ShapeError("the tensor must have two or more axes");
+  if (tensor.numel() == 0) return;
+  NoGrad guard;
+  const int64_t rows = tensor.size(0), columns = tensor.numel() / rows;
+  const DType dtype = tensor.dtype() == f64 ? f64 : f32;
+  const bool wide = rows < columns;
+  const Tensor random = randn(wide ? Shape{columns, rows} : Shape{rows, columns}, generator, dtype, tensor.device());
+  const auto [q, r] = qr(random);
+  // The signs of r's diagonal make the distribution uniform (Mezzadri, arXiv math-ph/0609050).
+  const Tensor values = q * sign(diagonal(r)) * gain;
+  tensor.copy_(reshape(wide ? transpose(values, 0, 1) : values, tensor.shape()));
+}
+
+void sparse(Tensor tensor, double sparsity, double std, Generator& generator) {
+  Frame frame("sparse", tensor);
+  if (tensor.rank() != 2) throw ShapeError("the tensor must have two axes");
+  if (!(sparsity >= 0 && sparsity <= 1)) throw Error(text("sparsity must be in [0, 1], not ", sparsity));
+  const int64_t rows = tensor.size(0);
+  const auto zeros = static_cast<int64_t>(std::ceil(sparsity * static_cast<double>(rows)));
+  normal(tensor, 0, std, generator);
+  NoGrad guard;
+  for (int64_t column = 0; column < tensor.size(1); ++column)
+    for (const int64_t row : narrow(randperm(rows, generator), 0, 0, zeros).to_vector<int64_t>())
+      tensor[row][column].fill_(0);
+}
+
+void eye(Tensor tensor) {
+  Frame frame("eye", tensor);
+  if (tensor.rank() != 2) throw ShapeError("the tensor must have two axes");
+  NoGrad guard;
+  tensor.fill_(0);
+  diagonal(tensor).fill_(1);
+}
+
+void dirac(Tensor tensor, int64_t groups) {
+  Frame frame("dirac", tensor);
+  if (tensor.rank() < 3 || tensor.rank() > 5) throw ShapeError("the tensor must have three to five axes");
+  if (groups < 1 || tensor.size(0) % groups != 0)
+    throw ShapeError(text(tensor.size(0), " channels do not divide into ", groups, " groups"));
+  NoGrad guard;
+  tensor.fill_(0);
+  const int64_t channels = tensor.size(0) / groups;
+  for (int64_t group = 0; group < groups; ++group)
+    for (int64_t i = 0; i < std::min(channels, tensor.size(1)); ++i) {
+      Tensor kernel = tensor[group * channels + i][i];
+      while (kernel.rank() > 0) kernel = kernel[kernel.size(0) / 2];
+      kernel.fill_(1);
+    }
+}
+
+void layer_default(Tensor weight, Tensor bias, Generator& generator) {
+  if (weight.numel() > 0) kaiming_uniform(weight, {.slope = std::sqrt(5.0)}, generator);
   if (!bias.defined()) return;
   const int64_t inputs = fan(weight, Fan::in);
   const double bound = inputs > 0 ? 1.0 / std::sqrt(static_cast<double>(inputs)) : 0.0;
-  uniform(bias, -bound, bound);
+  uniform(bias, -bound, bound, generator);
 }
 
 }  // namespace weft::nn::init

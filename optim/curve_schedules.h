@@ -77,6 +77,9 @@ using StepFactor = std::function<double(int64_t step)>;
 Curve lambda_curve(const StepFactor& factor);
 /// base * factor(1) ... factor(step).
 Curve multiplicative_curve(const StepFactor& factor);
+/// The curve of each group is curve_of(its factor). Error unless there is one factor for each group.
+GroupCurve by_group(const Optimizer& optimizer, const std::vector<StepFactor>& factors,
+                    Curve (*curve_of)(const StepFactor&));
 /// Each curve's rate is the base of the next: the product of the factors where they are factors.
 Curve chained_curve(const std::vector<Curve>& curves);
 
@@ -152,6 +155,9 @@ class SequentialLR final : public Schedule {
 class LambdaLR final : public Schedule {
  public:
   LambdaLR(Optimizer& optimizer, const StepFactor& factor) : Schedule(optimizer, lambda_curve(factor)) {}
+  /// A factor for each group.
+  LambdaLR(Optimizer& optimizer, const std::vector<StepFactor>& factors)
+      : Schedule(optimizer, by_group(optimizer, factors, lambda_curve)) {}
 };
 
 /// PyTorch's MultiplicativeLR: the rate is multiplied by factor(1), factor(2), ...
@@ -159,6 +165,9 @@ class MultiplicativeLR final : public Schedule {
  public:
   MultiplicativeLR(Optimizer& optimizer, const StepFactor& factor)
       : Schedule(optimizer, multiplicative_curve(factor)) {}
+  /// A factor for each group.
+  MultiplicativeLR(Optimizer& optimizer, const std::vector<StepFactor>& factors)
+      : Schedule(optimizer, by_group(optimizer, factors, multiplicative_curve)) {}
 };
 
 /// PyTorch's ChainedScheduler, of curves.

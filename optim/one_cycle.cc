@@ -7,10 +7,11 @@
 namespace weft::optim {
 namespace {
 
-OneCycleOptions checked(const OneCycleOptions& o) {
+OneCycleOptions checked(const OneCycleOptions& o, const Optimizer& optimizer) {
   Frame frame("OneCycle");
-  if (!(o.max_lr > 0))
-    throw Error(text("max_lr must be positive, not ", o.max_lr, o.max_lr == 0 ? " (was it left out?)" : ""));
+  detail::check_groups("max_lrs", o.max_lrs, optimizer);
+  for (const double most : o.max_lrs.empty() ? std::vector<double>{o.max_lr} : o.max_lrs)
+    if (!(most > 0)) throw Error(text("max_lr must be positive, not ", most, most == 0 ? " (was it left out?)" : ""));
   if (o.steps < 2)
     throw Error(text("steps must be 2 or more, not ", o.steps, o.steps == 0 ? " (was it left out?)" : ""));
   if (!(o.rising > 0 && o.rising < 1)) throw Error(text("rising must be in (0, 1), not ", o.rising));
@@ -40,15 +41,19 @@ double cycle(const OneCycleOptions& o, int64_t step, double start, double peak, 
   return between(o.anneal, o.three_phases ? start : peak, end, (at - back) / (last - back));
 }
 
-double rate(const OneCycleOptions& o, int64_t step) {
-  const double start = o.max_lr / o.start_divisor;
-  return cycle(o, step, start, o.max_lr, start / o.final_divisor);
+double rate(const OneCycleOptions& o, int64_t step, size_t group) {
+  const double most = detail::of_group(o.max_lr, o.max_lrs, group);
+  const double start = most / o.start_divisor;
+  return cycle(o, step, start, most, start / o.final_divisor);
 }
 
 }  // namespace
 
 OneCycle::OneCycle(Optimizer& optimizer, const OneCycleOptions& options)
-    : Schedule(optimizer, [o = checked(options)](int64_t step, double) { return rate(o, step); }), options_(options) {
+    : Schedule(optimizer, GroupCurve{[o = checked(options, optimizer)](int64_t step, double, size_t group) {
+                 return rate(o, step, group);
+               }}),
+      options_(options) {
   OneCycle::apply();
 }
 

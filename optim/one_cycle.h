@@ -9,9 +9,10 @@ namespace weft::optim {
 enum class Anneal { cosine, linear };
 
 struct OneCycleOptions {
-  double max_lr = 0;    // of every group
-  int64_t steps = 0;    // of the whole cycle, at least 2
-  double rising = 0.3;  // the share of the steps in which the rate rises
+  double max_lr = 0;                 // of every group
+  std::vector<double> max_lrs = {};  // of each group, in place of max_lr
+  int64_t steps = 0;                 // of the whole cycle, at least 2
+  double rising = 0.3;               // the share of the steps in which the rate rises
   Anneal anneal = Anneal::cosine;
   bool three_phases = false;    // back to the first rate as fast as it rose, and only then far below
   double start_divisor = 25;    // the first rate is max_lr / start_divisor

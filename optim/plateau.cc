@@ -16,11 +16,18 @@ ReduceOnPlateau::ReduceOnPlateau(Optimizer& optimizer, const PlateauOptions& opt
   if (o.patience < 0) throw Error(text("patience must be 0 or more, not ", o.patience));
   if (o.cooldown < 0) throw Error(text("cooldown must be 0 or more, not ", o.cooldown));
   if (!(o.threshold >= 0)) throw Error(text("threshold must be 0 or more, not ", o.threshold));
-  if (!(o.min_lr >= 0)) throw Error(text("min_lr must be 0 or more, not ", o.min_lr));
+  detail::check_groups("min_lrs", o.min_lrs, optimizer);
+  for (const double least : o.min_lrs.empty() ? std::vector<double>{o.min_lr} : o.min_lrs)
+    if (!(least >= 0)) throw Error(text("min_lr must be 0 or more, not ", least));
   best_ = (o.maximize ? -1 : 1) * std::numeric_limits<double>::infinity();
 }
 
 void ReduceOnPlateau::step() { throw Error("ReduceOnPlateau: step(metric) needs the metric"); }
+
+void ReduceOnPlateau::advance(std::optional<double> metric) {
+  if (!metric) throw Error("ReduceOnPlateau: it is one of several schedules, whose step(metric) needs the metric");
+  step(*metric);
+}
 
 bool ReduceOnPlateau::improves(double metric) const {
   const double margin = options_.maximize ? options_.threshold : -options_.threshold;
@@ -45,7 +52,8 @@ void ReduceOnPlateau::step(double metric) {
 
 void ReduceOnPlateau::reduce() {
   for (size_t group = 0; group < optimizer().group_count(); ++group) {
-    const double before = optimizer().lr(group), after = std::max(before * options_.factor, options_.min_lr);
+    const double before = optimizer().lr(group),
+                 after = std::max(before * options_.factor, detail::of_group(options_.min_lr, options_.min_lrs, group));
     if (before - after > options_.eps) optimizer().set_lr(group, after);
   }
   cooling_ = options_.cooldown;

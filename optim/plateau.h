@@ -12,8 +12,9 @@ struct PlateauOptions {
   bool relative = true;     // the threshold is a share of the best metric; else it is an amount
   int64_t cooldown = 0;     // steps after a change in which nothing is counted
   double min_lr = 0;
-  double eps = 1e-8;      // a change that is smaller is not made
-  bool maximize = false;  // a higher metric is better
+  std::vector<double> min_lrs = {};  // of each group, in place of min_lr
+  double eps = 1e-8;                 // a change that is smaller is not made
+  bool maximize = false;             // a higher metric is better
 };
 
 /// Multiplies the rate of every group by `factor` when the metric has not improved in more than `patience` steps; NaN
@@ -29,6 +30,7 @@ class ReduceOnPlateau final : public Schedule {
 
  private:
   void step() override;
+  void advance(std::optional<double> metric) override;
   void save(State& out) const override;
   void load(const State& state) override;
   bool improves(double metric) const;

@@ -9,15 +9,28 @@ Schedule::Schedule(Optimizer& optimizer) : optimizer_(optimizer) {
   for (size_t group = 0; group < optimizer.group_count(); ++group) base_.push_back(optimizer.lr(group));
 }
 
-Schedule::Schedule(Optimizer& optimizer, Curve curve) : Schedule(optimizer) {
-  if (!curve) throw Error("Schedule(): the curve is empty");
+Schedule::Schedule(Optimizer& optimizer, const Curve& curve)
+    : Schedule(optimizer, [&curve] {
+        GroupCurve out;
+        if (curve) out.rate = [curve](int64_t step, double base, size_t) { return curve(step, base); };
+        return out;
+      }()) {}
+
+Schedule::Schedule(Optimizer& optimizer, GroupCurve curve) : Schedule(optimizer) {
+  if (!curve.rate) throw Error("Schedule(): the curve is empty");
   curve_ = std::move(curve);
   Schedule::apply();
 }
 
 void Schedule::apply() {
-  if (!curve_) return;
-  for (size_t group = 0; group < base_.size(); ++group) optimizer_.set_lr(group, curve_(steps_, base_[group]));
+  if (!curve_.rate) return;
+  for (size_t group = 0; group < base_.size(); ++group)
+    optimizer_.set_lr(group, curve_.rate(steps_, base_[group], group));
+}
+
+void detail::check_groups(const char* field, const std::vector<double>& each, const Optimizer& optimizer) {
+  if (!each.empty() && each.size() != optimizer.group_count())
+    throw Error(text(field, " has ", each.size(), " numbers for ", optimizer.group_count(), " groups"));
 }
 
 void Schedule::set_momentum(double value) {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <functional>
+#include <optional>
 #include <vector>
 
 #include "optim/optimizer.h"
@@ -10,13 +11,27 @@ namespace weft::optim {
 
 /// The rate after `step` steps for a group whose own rate is `base`.
 using Curve = std::function<double(int64_t step, double base)>;
+/// The same where groups have curves of their own.
+struct GroupCurve {
+  std::function<double(int64_t step, double base, size_t group)> rate = nullptr;
+};
+
+namespace detail {
+/// `each` of the group where there is one of each, else `one`.
+inline double of_group(double one, const std::vector<double>& each, size_t group) {
+  return each.empty() ? one : each[group];
+}
+/// Error unless `each` is empty or has a number for each group of the optimizer.
+void check_groups(const char* field, const std::vector<double>& each, const Optimizer& optimizer);
+}  // namespace detail
 
 /// Sets the lr of every group to curve(number of steps, the group's lr at the start), from construction on. What else
 /// sets an lr is overwritten by the next step; a group that is added later keeps its own. The optimizer must outlive
 /// the schedule. The schedules themselves are in curve_schedules.h, cyclic.h, one_cycle.h and plateau.h.
 class Schedule {
  public:
-  Schedule(Optimizer& optimizer, Curve curve);
+  Schedule(Optimizer& optimizer, const Curve& curve);
+  Schedule(Optimizer& optimizer, GroupCurve curve);
   virtual ~Schedule() = default;
   Schedule(const Schedule&) = delete;
   Schedule& operator=(const Schedule&) = delete;
@@ -47,8 +62,12 @@ class Schedule {
   void count() { ++steps_; }
 
  private:
+  friend class JoinedSchedules;
+  /// step() of a schedule that is one of several; those that need a metric get it.
+  virtual void advance(std::optional<double> /*metric*/) { step(); }
+
   Optimizer& optimizer_;
-  Curve curve_;
+  GroupCurve curve_;
   std::vector<double> base_;  // the lr of every group at the start
   int64_t steps_ = 0;
 };

@@ -11,6 +11,12 @@ Softplus::Softplus(double beta, double threshold) : beta_(beta), threshold_(thre
   describe(text("beta=", beta, ", threshold=", threshold));
 }
 
+Tensor Softmax2d::forward(const Tensor& x) const {
+  Frame frame("Softmax2d", x);
+  if (x.rank() != 3 && x.rank() != 4) throw ShapeError("the input must be (N, C, H, W) or (C, H, W)");
+  return softmax(x, -3);
+}
+
 PReLU::PReLU(int64_t num_parameters, double init, DType dtype) {
   Frame frame("PReLU");
   detail::check_positive("num_parameters", num_parameters);

@@ -221,13 +221,19 @@ class PReLU : public Layer<PReLU> {
   Tensor weight_;
 };
 
+/// softmax over the channels of x (N, C, H, W) or (C, H, W).
+class Softmax2d : public Layer<Softmax2d> {
+ public:
+  Tensor forward(const Tensor& x) const;
+};
+
 /// Slopes of negative inputs are drawn from [lower, upper) in training; in evaluation they are the middle.
 class RReLU : public Layer<RReLU> {
  public:
   explicit RReLU(double lower = 1.0 / 8, double upper = 1.0 / 3) : lower_(lower), upper_(upper) {
     describe(text("lower=", lower, ", upper=", upper));
   }
-  Tensor forward(const Tensor& x) const { return rrelu(x, lower_, upper_, is_training()); }
+  Tensor forward(const Tensor& x) const { return rrelu(x, lower_, upper_, is_training(), generator()); }
   RReLU remake() const { return RReLU(lower_, upper_); }
 
  private:

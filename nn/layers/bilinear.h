@@ -24,7 +24,8 @@ class Bilinear : public Module {
   Tensor forward(const Tensor& a, const Tensor& b) const;
   Bilinear remake() const;
   Tensor operator()(const Tensor& a, const Tensor& b) const {
-    return in_layer(*this, a, [&] { return forward(a, b); });
+    return in_layer(
+        *this, [&](const Tensor& x, const Tensor& y) { return forward(x, y); }, a, b);
   }
 
   Tensor weight() const { return weight_; }

@@ -12,10 +12,13 @@ bool is_one_op(const Conv2d& conv, const BatchNorm2d& norm, const Tensor& x) {
 
 Tensor conv_norm(const Conv2d& conv, const BatchNorm2d& norm, const Tensor& x, const Tensor& residual, bool then_relu) {
   if (is_one_op(conv, norm, x))
-    return in_layer(conv, x, [&] {
-      auto [scale, shift] = norm.scale_and_shift();
-      return conv.forward_scaled(x, {std::move(scale), std::move(shift), residual, then_relu});
-    });
+    return in_layer(
+        conv,
+        [&](const Tensor& given) {
+          auto [scale, shift] = norm.scale_and_shift();
+          return conv.forward_scaled(given, {std::move(scale), std::move(shift), residual, then_relu});
+        },
+        x);
   Tensor y = conv(x);
   if (!residual.defined()) return then_relu ? norm.forward_relu(y) : norm(y);
   y = norm(y) + residual;

@@ -1,7 +1,7 @@
 // Layers of pairwise_distance and cosine_similarity.
 #pragma once
 
-#include "nn/module/module.h"
+#include "nn/module/layer.h"
 #include "tensor/functions/activation.h"
 
 namespace weft::nn {
@@ -25,7 +25,10 @@ class PairwiseDistance : public Module {
     return pairwise_distance(a, b, options_.p, options_.eps, options_.keepdim ? keepdim : KeepDim{});
   }
   PairwiseDistance remake() const { return PairwiseDistance(options_); }
-  Tensor operator()(const Tensor& a, const Tensor& b) const { return forward(a, b); }
+  Tensor operator()(const Tensor& a, const Tensor& b) const {
+    return in_layer(
+        *this, [&](const Tensor& x, const Tensor& y) { return forward(x, y); }, a, b);
+  }
 
  private:
   PairwiseDistanceOptions options_;
@@ -38,7 +41,10 @@ class CosineSimilarity : public Module {
   }
   Tensor forward(const Tensor& a, const Tensor& b) const { return cosine_similarity(a, b, options_.dim, options_.eps); }
   CosineSimilarity remake() const { return CosineSimilarity(options_); }
-  Tensor operator()(const Tensor& a, const Tensor& b) const { return forward(a, b); }
+  Tensor operator()(const Tensor& a, const Tensor& b) const {
+    return in_layer(
+        *this, [&](const Tensor& x, const Tensor& y) { return forward(x, y); }, a, b);
+  }
 
  private:
   CosineSimilarityOptions options_;

@@ -15,7 +15,7 @@ Dropout::Dropout(double p) : p_(p) {
   describe(text("p=", p));
 }
 
-Tensor Dropout::forward(const Tensor& x) const { return is_training() && p_ > 0 ? dropout(x, p_) : x; }
+Tensor Dropout::forward(const Tensor& x) const { return is_training() && p_ > 0 ? dropout(x, p_, generator()) : x; }
 
 namespace {
 
@@ -51,14 +51,14 @@ Tensor ChannelDropout::drop(const Tensor& x) const {
   Frame frame(name_, x);
   if (x.rank() != places_ + 1 && x.rank() != places_ + 2)
     throw ShapeError(text("the input must have ", places_ + 2, " axes, (N, C, ...), or ", places_ + 1, " without N"));
-  return is_training() && p_ > 0 ? x * dropout(ones_of(x, x.rank() - places_), p_) : x;
+  return is_training() && p_ > 0 ? x * dropout(ones_of(x, x.rank() - places_), p_, generator()) : x;
 }
 
 AlphaDropout::AlphaDropout(double p) : p_(checked(p, "AlphaDropout")) { describe(text("p=", p)); }
 
 Tensor AlphaDropout::forward(const Tensor& x) const {
   if (!is_training() || p_ == 0) return x;
-  return alpha_drop(x, dropout(ones_like(x), p_) * (1 - p_), p_);
+  return alpha_drop(x, dropout(ones_like(x), p_, generator()) * (1 - p_), p_);
 }
 
 FeatureAlphaDropout::FeatureAlphaDropout(double p) : p_(checked(p, "FeatureAlphaDropout")) { describe(text("p=", p)); }
@@ -67,7 +67,7 @@ Tensor FeatureAlphaDropout::forward(const Tensor& x) const {
   Frame frame("FeatureAlphaDropout", x);
   if (x.rank() < 2) throw ShapeError("the input must be (N, C, ...)");
   if (!is_training() || p_ == 0) return x;
-  return alpha_drop(x, dropout(ones_of(x, 2), p_) * (1 - p_), p_);
+  return alpha_drop(x, dropout(ones_of(x, 2), p_, generator()) * (1 - p_), p_);
 }
 
 }  // namespace weft::nn

@@ -1,4 +1,5 @@
 // Dropout and its forms for channels and for self-normalising networks; all do nothing in evaluation.
+// They draw from Module::set_generator()'s generator.
 #pragma once
 
 #include "nn/module/layer.h"

@@ -1,29 +1,55 @@
 #include "nn/layers/embedding.h"
 
 #include "nn/init.h"
+#include "nn/layers/embedding_rows.h"
+#include "nn/layers/option_list.h"
 #include "nn/layers/options.h"
 #include "tensor/functions/fill.h"
-#include "tensor/functions/index.h"
 
 namespace weft::nn {
+namespace {
 
-Embedding::Embedding(const EmbeddingOptions& options) : options_(options) {
+const EmbeddingOptions& checked(const EmbeddingOptions& o) {
   Frame frame("Embedding");
-  const int64_t rows = options.num_embeddings;
-  detail::check_positive("num_embeddings", rows);
-  detail::check_positive("embedding_dim", options.embedding_dim);
-  weight_ = register_parameter("weight", empty({rows, options.embedding_dim}, options.dtype));
-  init::normal(weight_);
-  const auto padding = [&] { return options.padding_idx ? text(", padding_idx=", *options.padding_idx) : ""; };
-  describe(text(rows, ", ", options.embedding_dim, padding()));
-  if (!options.padding_idx) return;
-  const int64_t given = *options.padding_idx;
-  padding_idx_ = given < 0 ? given + rows : given;
-  if (padding_idx_ < 0 || padding_idx_ >= rows)
-    throw IndexError(text("padding_idx ", given, " is out of range for ", rows, " rows"));
-  init::constant(weight_.detach()[padding_idx_], 0);
+  detail::check_positive("num_embeddings", o.num_embeddings);
+  detail::check_positive("embedding_dim", o.embedding_dim);
+  detail::check_rows({o.max_norm, o.norm_type, o.scale_grad_by_freq});
+  return o;
 }
 
-Tensor Embedding::forward(const Tensor& indices) const { return embedding(indices, weight_, padding_idx_); }
+}  // namespace
+
+Embedding::Embedding(const EmbeddingOptions& options)
+    : Embedding(options, empty({checked(options).num_embeddings, options.embedding_dim}, options.dtype)) {
+  init::normal(weight_);
+  if (padding_idx_ >= 0) init::constant(weight_.detach()[padding_idx_], 0);
+}
+
+Embedding::Embedding(const EmbeddingOptions& options, const Tensor& weight) : options_(checked(options)) {
+  Frame frame("Embedding");
+  padding_idx_ = detail::padding_row(options.padding_idx, options.num_embeddings);
+  weight_ = register_parameter("weight", weight);
+  detail::OptionList list;
+  list.add(options.num_embeddings).add(options.embedding_dim);
+  if (options.padding_idx) list.add("padding_idx", *options.padding_idx);
+  if (options.max_norm) list.add("max_norm", *options.max_norm);
+  list.add_unless(2.0, "norm_type", options.norm_type);
+  list.add_unless(false, "scale_grad_by_freq", options.scale_grad_by_freq);
+  describe(list.line());
+}
+
+Embedding Embedding::from_pretrained(const Tensor& weight, bool freeze, EmbeddingOptions options) {
+  Frame frame("Embedding::from_pretrained", weight);
+  if (weight.rank() != 2) throw ShapeError("the weight must be (num_embeddings, embedding_dim)");
+  options.num_embeddings = weight.size(0), options.embedding_dim = weight.size(1), options.dtype = weight.dtype();
+  Embedding out(options, weight.detach());
+  if (freeze) out.requires_grad_(false);
+  return out;
+}
+
+Tensor Embedding::forward(const Tensor& indices) const {
+  return detail::looked_up(indices, indices, weight_, padding_idx_,
+                           {options_.max_norm, options_.norm_type, options_.scale_grad_by_freq});
+}
 
 }  // namespace weft::nn

@@ -4,6 +4,8 @@
 #include <limits>
 
 #include "nn/init.h"
+#include "nn/layers/embedding_rows.h"
+#include "nn/layers/option_list.h"
 #include "nn/layers/options.h"
 #include "tensor/dispatch/batched.h"
 #include "tensor/functions/arg_reduce.h"
@@ -19,6 +21,16 @@
 
 namespace weft::nn {
 namespace {
+
+const EmbeddingBagOptions& checked(const EmbeddingBagOptions& o) {
+  Frame frame("EmbeddingBag");
+  detail::check_positive("num_embeddings", o.num_embeddings);
+  detail::check_positive("embedding_dim", o.embedding_dim);
+  detail::check_rows({o.max_norm, o.norm_type, o.scale_grad_by_freq});
+  if (o.scale_grad_by_freq && o.mode == EmbeddingBagOptions::Mode::max)
+    throw Error("scale_grad_by_freq goes with Mode::sum and Mode::mean only");
+  return o;
+}
 
 /// Bags as rows of one length: the places of their indices, and which are none.
 struct Rows {
@@ -41,11 +53,22 @@ int64_t longest_bag(const Tensor& offsets, int64_t total) {
   return longest;
 }
 
+/// The offsets without the last one, which says where the last bag ends.
+Tensor begins_of(const Tensor& offsets, int64_t total) {
+  const std::vector<int64_t> ends = dispatch::all_samples(offsets).to_vector<int64_t>();
+  const auto count = static_cast<size_t>(offsets.numel());
+  bool fits = count > 0;
+  for (size_t end = count; fits && end <= ends.size(); end += count) fits = ends[end - 1] == total;
+  if (!fits) throw IndexError(text("the last offset must be ", total, ", where the last bag ends"));
+  return slice(offsets, 0, 0, offsets.numel() - 1);
+}
+
 /// Bags one after the other as rows: each place names an index, or none.
-Rows rows_of(const Tensor& indices, const Tensor& offsets, const Tensor& weights) {
+Rows rows_of(const Tensor& indices, const Tensor& offsets, const Tensor& weights, bool last_is_end) {
   if (!is_integer(offsets.dtype()) || offsets.rank() != 1) throw ShapeError("offsets must be a row of integers");
-  const int64_t total = indices.numel(), bags = offsets.numel(), longest = longest_bag(offsets, total);
-  const Tensor begins = offsets.to(i64);
+  const int64_t total = indices.numel();
+  const Tensor begins = (last_is_end ? begins_of(offsets, total) : offsets).to(i64);
+  const int64_t bags = begins.numel(), longest = longest_bag(begins, total);
   const Tensor ends = bags > 0 ? cat({slice(begins, 0, 1), full({1}, total, i64, begins.device())}) : begins;
   const Tensor places = unsqueeze(begins, 1) + arange(0, longest, 1, i64, begins.device());
   const Tensor counts = places < unsqueeze(ends, 1);
@@ -59,22 +82,34 @@ Rows rows_of(const Tensor& indices, const Tensor& offsets, const Tensor& weights
 
 }  // namespace
 
-EmbeddingBag::EmbeddingBag(const EmbeddingBagOptions& options) : options_(options) {
-  Frame frame("EmbeddingBag");
-  const int64_t rows = options.num_embeddings;
-  detail::check_positive("num_embeddings", rows);
-  detail::check_positive("embedding_dim", options.embedding_dim);
-  weight_ = register_parameter("weight", empty({rows, options.embedding_dim}, options.dtype));
+EmbeddingBag::EmbeddingBag(const EmbeddingBagOptions& options)
+    : EmbeddingBag(options, empty({checked(options).num_embeddings, options.embedding_dim}, options.dtype)) {
   init::normal(weight_);
+  if (padding_idx_ >= 0) init::constant(weight_.detach()[padding_idx_], 0);
+}
+
+EmbeddingBag::EmbeddingBag(const EmbeddingBagOptions& options, const Tensor& weight) : options_(checked(options)) {
+  Frame frame("EmbeddingBag");
+  padding_idx_ = detail::padding_row(options.padding_idx, options.num_embeddings);
+  weight_ = register_parameter("weight", weight);
   const char* mode = options.mode == Mode::sum ? "sum" : options.mode == Mode::mean ? "mean" : "max";
-  const auto padding = [&] { return options.padding_idx ? text(", padding_idx=", *options.padding_idx) : ""; };
-  describe(text(rows, ", ", options.embedding_dim, ", mode=", mode, padding()));
-  if (!options.padding_idx) return;
-  const int64_t given = *options.padding_idx;
-  padding_idx_ = given < 0 ? given + rows : given;
-  if (padding_idx_ < 0 || padding_idx_ >= rows)
-    throw IndexError(text("padding_idx ", given, " is out of range for ", rows, " rows"));
-  init::constant(weight_.detach()[padding_idx_], 0);
+  detail::OptionList list;
+  list.add(options.num_embeddings).add(options.embedding_dim).add("mode", mode);
+  if (options.padding_idx) list.add("padding_idx", *options.padding_idx);
+  if (options.max_norm) list.add("max_norm", *options.max_norm);
+  list.add_unless(2.0, "norm_type", options.norm_type);
+  list.add_unless(false, "scale_grad_by_freq", options.scale_grad_by_freq);
+  list.add_unless(false, "include_last_offset", options.include_last_offset);
+  describe(list.line());
+}
+
+EmbeddingBag EmbeddingBag::from_pretrained(const Tensor& weight, bool freeze, EmbeddingBagOptions options) {
+  Frame frame("EmbeddingBag::from_pretrained", weight);
+  if (weight.rank() != 2) throw ShapeError("the weight must be (num_embeddings, embedding_dim)");
+  options.num_embeddings = weight.size(0), options.embedding_dim = weight.size(1), options.dtype = weight.dtype();
+  EmbeddingBag out(options, weight.detach());
+  if (freeze) out.requires_grad_(false);
+  return out;
 }
 
 Tensor EmbeddingBag::forward(const Tensor& indices, const Tensor& offsets, const Tensor& per_sample_weights) const {
@@ -85,11 +120,12 @@ Tensor EmbeddingBag::forward(const Tensor& indices, const Tensor& offsets, const
   if (per_sample_weights.defined() && options_.mode != Mode::sum) throw Error("per_sample_weights need Mode::sum");
   if (per_sample_weights.defined() && per_sample_weights.shape() != indices.shape())
     throw ShapeError(text("per_sample_weights must be ", indices.shape(), ", not ", per_sample_weights.shape()));
-  Rows rows = offsets.defined() ? rows_of(indices, offsets, per_sample_weights)
+  Rows rows = offsets.defined() ? rows_of(indices, offsets, per_sample_weights, options_.include_last_offset)
                                 : Rows{indices, per_sample_weights, ones(indices.shape(), boolean, indices.device())};
   if (padding_idx_ >= 0) rows.counts = logical_and(rows.counts, rows.indices != padding_idx_);
   const Tensor counts = unsqueeze(rows.counts, 2);
-  Tensor vectors = embedding(rows.indices, weight_, padding_idx_);
+  Tensor vectors = detail::looked_up(rows.indices, indices, weight_, padding_idx_,
+                                     {options_.max_norm, options_.norm_type, options_.scale_grad_by_freq});
   if (options_.mode == Mode::max) {
     constexpr double kNothing = -std::numeric_limits<double>::infinity();
     if (rows.indices.size(1) == 0) return sum(vectors, 1);

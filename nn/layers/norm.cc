@@ -3,6 +3,7 @@
 #include "autograd/grad_mode.h"
 #include "nn/layers/option_list.h"
 #include "nn/layers/options.h"
+#include "nn/update_bn.h"
 #include "tensor/functions/batch_norm_pool.h"
 #include "tensor/functions/binary.h"
 #include "tensor/functions/fill.h"
@@ -69,7 +70,8 @@ void BatchNorm::track(const Tensor& mean, const Tensor& rstd, int64_t count) con
   NoGrad guard;
   Tensor batches = batches_, running_mean = running_mean_, running_var = running_var_;
   batches.add_(1);
-  const double m = options_.momentum ? *options_.momentum : 1.0 / batches.item<double>();
+  const bool plain = !options_.momentum || detail::PlainAverages::alive();
+  const double m = plain ? 1.0 / batches.item<double>() : *options_.momentum;
   const double unbiased = static_cast<double>(count) / static_cast<double>(count - 1);
   const Tensor var = clip(rstd.pow(-2) - options_.eps, 0.0, std::nullopt);
   running_mean.mul_(1 - m).add_(mean * m);
@@ -96,11 +98,12 @@ Tensor BatchNorm3d::checked(const Tensor& x, bool then_relu) const {
 
 Tensor BatchNorm2d::forward_relu_max_pool(const Tensor& x, const Pool2dOptions& options) const {
   Frame frame("BatchNorm2d", x);
-  return in_layer(*this, x, [&] {
-    if (!of_batch() || x.rank() != 4) return max_pool2d(checked(x, true), options);
-    check_features(x);
-    return tracked(batch_norm_relu_max_pool2d(x, weight(), bias(), options, eps()), x);
-  });
+  const auto call = [&](const Tensor& given) {
+    if (!of_batch() || given.rank() != 4) return max_pool2d(checked(given, true), options);
+    check_features(given);
+    return tracked(batch_norm_relu_max_pool2d(given, weight(), bias(), options, eps()), given);
+  };
+  return in_layer(*this, call, x);
 }
 
 LayerNorm::LayerNorm(const LayerNormOptions& options) : options_(options) {

@@ -62,7 +62,8 @@ class BatchNorm1d : public BatchNorm {
   explicit BatchNorm1d(int64_t features) : BatchNorm({.num_features = features}) {}
   Tensor forward(const Tensor& x) const { return checked(x, false); }
   Tensor forward_relu(const Tensor& x) const override {
-    return in_layer(*this, x, [&] { return checked(x, true); });
+    return in_layer(
+        *this, [&](const Tensor& given) { return checked(given, true); }, x);
   }
   Tensor operator()(const Tensor& x) const { return run_layer(*this, x); }
   BatchNorm1d remake() const { return BatchNorm1d(options()); }
@@ -78,7 +79,8 @@ class BatchNorm2d : public BatchNorm {
   explicit BatchNorm2d(int64_t features) : BatchNorm({.num_features = features}) {}
   Tensor forward(const Tensor& x) const { return checked(x, false); }
   Tensor forward_relu(const Tensor& x) const override {
-    return in_layer(*this, x, [&] { return checked(x, true); });
+    return in_layer(
+        *this, [&](const Tensor& given) { return checked(given, true); }, x);
   }
   /// max_pool2d(relu(forward(x)), options); in training in one pass where batch_norm_relu_max_pool2d has one.
   Tensor forward_relu_max_pool(const Tensor& x, const Pool2dOptions& options) const;
@@ -96,7 +98,8 @@ class BatchNorm3d : public BatchNorm {
   explicit BatchNorm3d(int64_t features) : BatchNorm({.num_features = features}) {}
   Tensor forward(const Tensor& x) const { return checked(x, false); }
   Tensor forward_relu(const Tensor& x) const override {
-    return in_layer(*this, x, [&] { return checked(x, true); });
+    return in_layer(
+        *this, [&](const Tensor& given) { return checked(given, true); }, x);
   }
   Tensor operator()(const Tensor& x) const { return run_layer(*this, x); }
   BatchNorm3d remake() const { return BatchNorm3d(options()); }

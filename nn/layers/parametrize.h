@@ -68,12 +68,14 @@ template <class Self, Parametrizable M> class Parametrized : public M {
       return result;
   }
   template <class... Inputs> auto operator()(const Tensor& x, const Inputs&... more) const {
-    if constexpr (!std::same_as<decltype(self().forward(x, more...)), Tensor>)
+    if constexpr (!detail::LayerResult<decltype(self().forward(x, more...))>)
       return self().forward(x, more...);
-    else if constexpr (sizeof...(Inputs) == 0)
-      return run_layer(self(), x);
-    else
-      return in_layer(self(), x, [&] { return self().forward(x, more...); });
+    else if constexpr ((std::same_as<Inputs, Tensor> && ...))
+      return in_layer(
+          self(), [&](const auto&... given) { return self().forward(given...); }, x, more...);
+    else  // options among them
+      return in_layer(
+          self(), [&](const Tensor& given) { return self().forward(given, more...); }, x);
   }
   Self remake() const requires Clonable<M> {
     return Self(detail::remade(static_cast<const M&>(*this)), self().options());

@@ -1,5 +1,7 @@
 #include "nn/layers/pool.h"
 
+#include <utility>
+
 #include "nn/layers/option_list.h"
 #include "nn/layers/options.h"
 
@@ -41,18 +43,42 @@ template class PoolLayer<LPPool1d, Single>;
 template class PoolLayer<LPPool2d, Pair>;
 template class PoolLayer<LPPool3d, Triple>;
 
-#define WEFT_ADAPTIVE_POOL_LAYER(Name, Sizes)       \
-  Name::Name(const Sizes& size) : size_(size) {     \
-    Frame frame(#Name);                             \
-    detail::check_positive("size", size);           \
-    describe("output_size=" + detail::shown(size)); \
+template <class Self, class Sizes>
+AdaptivePoolLayer<Self, Sizes>::AdaptivePoolLayer(const char* name, const OptionalSizes& size) : size_(size) {
+  Frame frame(name);
+  std::string line;
+  bool one = true;
+  for (const std::optional<int64_t>& axis : size) {
+    if (axis) detail::check_positive("size", *axis);
+    one = one && axis == size[0];
+    line += text(line.empty() ? "" : ", ", axis ? std::to_string(*axis) : "none");
   }
-WEFT_ADAPTIVE_POOL_LAYER(AdaptiveAvgPool1d, Single)
-WEFT_ADAPTIVE_POOL_LAYER(AdaptiveAvgPool2d, Pair)
-WEFT_ADAPTIVE_POOL_LAYER(AdaptiveAvgPool3d, Triple)
-WEFT_ADAPTIVE_POOL_LAYER(AdaptiveMaxPool1d, Single)
-WEFT_ADAPTIVE_POOL_LAYER(AdaptiveMaxPool2d, Pair)
-WEFT_ADAPTIVE_POOL_LAYER(AdaptiveMaxPool3d, Triple)
-#undef WEFT_ADAPTIVE_POOL_LAYER
+  if (one && size[0]) line = std::to_string(*size[0]);
+  this->describe("output_size=" + (one ? line : "{" + line + "}"));
+}
+
+template <class Self, class Sizes>
+AdaptivePoolLayer<Self, Sizes>::AdaptivePoolLayer(const char* name, const Sizes& size)
+    : AdaptivePoolLayer(name, [&] {
+        OptionalSizes out;
+        for (int64_t i = 0; i < Sizes::kAxes; ++i) out[static_cast<size_t>(i)] = size[i];
+        return out;
+      }()) {}
+
+template <class Self, class Sizes> Sizes AdaptivePoolLayer<Self, Sizes>::size_for(const Tensor& x) const {
+  const auto axis = [&](size_t i) {
+    const int64_t own = static_cast<int64_t>(i) - Sizes::kAxes;  // from the end
+    return size_[i] ? *size_[i] : x.rank() >= -own ? x.size(own) : 1;
+  };
+  return [&]<size_t... i>(std::index_sequence<i...>) { return Sizes(axis(i)...); }
+  (std::make_index_sequence<Sizes::kAxes>());
+}
+
+template class AdaptivePoolLayer<AdaptiveAvgPool1d, Single>;
+template class AdaptivePoolLayer<AdaptiveAvgPool2d, Pair>;
+template class AdaptivePoolLayer<AdaptiveAvgPool3d, Triple>;
+template class AdaptivePoolLayer<AdaptiveMaxPool1d, Single>;
+template class AdaptivePoolLayer<AdaptiveMaxPool2d, Pair>;
+template class AdaptivePoolLayer<AdaptiveMaxPool3d, Triple>;
 
 }  // namespace weft::nn

@@ -1,6 +1,9 @@
 // Layers over the pooling ops.
 #pragma once
 
+#include <array>
+#include <optional>
+
 #include "nn/module/layer.h"
 #include "tensor/functions/adaptive_pool.h"
 #include "tensor/functions/pool.h"
@@ -65,17 +68,32 @@ WEFT_NORM_POOL_LAYER(LPPool2d, lp_pool2d, Pair);
 WEFT_NORM_POOL_LAYER(LPPool3d, lp_pool3d, Triple);
 #undef WEFT_NORM_POOL_LAYER
 
-/// A pool to a size: one number, or one per axis.
-#define WEFT_ADAPTIVE_POOL_LAYER(Name, function, Sizes)                  \
-  class Name : public Layer<Name> {                                      \
-   public:                                                               \
-    explicit Name(const Sizes& size);                                    \
-    explicit Name(int64_t size) : Name(Sizes(size)) {}                   \
-    Tensor forward(const Tensor& x) const { return function(x, size_); } \
-    Name remake() const { return Name(size_); }                          \
-                                                                         \
-   private:                                                              \
-    Sizes size_;                                                         \
+/// A pool to a size; an axis without one keeps its own.
+template <class Self, class Sizes> class AdaptivePoolLayer : public Layer<Self> {
+ public:
+  using OptionalSizes = std::array<std::optional<int64_t>, Sizes::kAxes>;
+
+ protected:
+  AdaptivePoolLayer(const char* name, const OptionalSizes& size);
+  AdaptivePoolLayer(const char* name, const Sizes& size);
+  /// The size for this input.
+  Sizes size_for(const Tensor& x) const;
+  const OptionalSizes& size() const { return size_; }
+
+ private:
+  OptionalSizes size_;
+};
+
+/// A pool to a size: one number, or one per axis, of which std::nullopt keeps an axis as it is:
+/// AdaptiveAvgPool2d({std::nullopt, 5}). (A template, so that {3, 5} is a size: overloads that are none come first.)
+#define WEFT_ADAPTIVE_POOL_LAYER(Name, function, Sizes)                                                  \
+  class Name : public AdaptivePoolLayer<Name, Sizes> {                                                   \
+   public:                                                                                               \
+    explicit Name(const Sizes& size) : AdaptivePoolLayer(#Name, size) {}                                 \
+    explicit Name(int64_t size) : Name(Sizes(size)) {}                                                   \
+    template <class = void> explicit Name(const OptionalSizes& size) : AdaptivePoolLayer(#Name, size) {} \
+    Tensor forward(const Tensor& x) const { return function(x, size_for(x)); }                           \
+    Name remake() const { return Name(size()); }                                                         \
   }
 
 /// See adaptive_avg_pool1d().

@@ -7,9 +7,11 @@
 #include "nn/layers/options.h"
 #include "tensor/functions/binary.h"
 #include "tensor/functions/cat.h"
+#include "tensor/functions/compare.h"
 #include "tensor/functions/dropout.h"
 #include "tensor/functions/fill.h"
 #include "tensor/functions/linear.h"
+#include "tensor/functions/unary.h"
 #include "tensor/functions/view.h"
 
 namespace weft::nn {
@@ -20,7 +22,7 @@ Recurrence kind_of(RNNOptions::Nonlinearity nonlinearity) {
 }
 
 RecurrentLayerOptions layer_options(const RNNOptions& o) {
-  return {o.input_size, o.hidden_size, o.num_layers, o.bias, o.dropout, o.bidirectional, o.dtype};
+  return {o.input_size, o.hidden_size, o.num_layers, o.bias, o.dropout, o.bidirectional, 0, o.dtype};
 }
 
 Tensor uniform(const Shape& shape, int64_t hidden, DType dtype) {
@@ -41,6 +43,44 @@ RecurrentResult run_steps(Recurrence kind, const Tensor& x, const Tensor& weight
   return recurrent(kind, linear(x, weight_ih, bias), weight_hh, options);
 }
 
+/// The steps of an LSTM whose h is weight_hr (o tanh(c)), one by one. `gates` (N, L, 4 H) are the inputs' part.
+RecurrentResult run_projected(const Tensor& gates, const Tensor& weight_hh, const Tensor& weight_hr,
+                              const RecurrentOptions& options) {
+  const int64_t batch = gates.size(0), length = gates.size(1), hidden = weight_hr.size(1);
+  const auto first = [&](const Tensor& state, int64_t size) {
+    return state.defined() ? state : zeros({batch, size}, gates.dtype(), gates.device());
+  };
+  Tensor h = first(options.h, weight_hr.size(0)), c = first(options.c, hidden);
+  std::vector<Tensor> outputs(static_cast<size_t>(length));
+  for (int64_t step = 0; step < length; ++step) {
+    const int64_t t = options.reverse ? length - 1 - step : step;
+    const Tensor z = select(gates, 1, t) + linear(h, weight_hh);
+    const auto gate = [&](int64_t i) { return narrow(z, 1, i * hidden, hidden); };
+    const Tensor cell = sigmoid(gate(1)) * c + sigmoid(gate(0)) * tanh(gate(2));
+    const Tensor state = linear(sigmoid(gate(3)) * tanh(cell), weight_hr);
+    Tensor& output = outputs[static_cast<size_t>(t)];
+    if (options.lengths.defined()) {
+      const Tensor counts = unsqueeze(options.lengths > t, 1);
+      h = where(counts, state, h), c = where(counts, cell, c);
+      output = where(counts, state, zeros_like(state));
+    } else {
+      h = output = state, c = cell;
+    }
+  }
+  const Tensor none = zeros({batch, 0, weight_hr.size(0)}, gates.dtype(), gates.device());
+  return {length == 0 ? none : stack(outputs, 1), h, c};
+}
+
+void check_lengths(const Tensor& lengths, const Tensor& x) {
+  if (!lengths.defined()) return;
+  if (!is_integer(lengths.dtype()) || lengths.shape() != Shape{x.size(0)})
+    throw ShapeError(
+        text("lengths must be [", x.size(0), "] of integers, not ", lengths.shape(), " ", lengths.dtype()));
+  for (const int64_t length : lengths.to(i64).to_vector<int64_t>())
+    if (length < 0 || length > x.size(1))
+      throw IndexError(text("a length of ", length, " is out of range for ", x.size(1), " steps"));
+}
+
 /// State number i of (count, N, H); undefined where there is none.
 Tensor state_at(const Tensor& states, size_t i) {
   return states.defined() ? select(states, 0, static_cast<int64_t>(i)) : Tensor();
@@ -49,13 +89,6 @@ Tensor state_at(const Tensor& states, size_t i) {
 LSTMState with_batch(const LSTMState& state, int64_t axis) {
   const auto with = [axis](const Tensor& x) { return x.defined() ? unsqueeze(x, axis) : x; };
   return {with(state.h), with(state.c)};
-}
-
-/// forward's result, with the layer's place in front of errors; observers see the input and the output.
-template <class F> auto named(const Module& module, const Tensor& x, const F& forward) {
-  decltype(forward()) out;
-  (void)in_layer(module, x, [&] { return (out = forward()).output; });
-  return out;
 }
 
 }  // namespace
@@ -67,49 +100,63 @@ RecurrentLayer::RecurrentLayer(const char* name, Recurrence kind, const Recurren
   detail::check_positive("hidden_size", o.hidden_size);
   detail::check_positive("num_layers", o.num_layers);
   detail::check_probability("dropout", o.dropout);
+  if (o.proj_size < 0 || o.proj_size >= o.hidden_size)
+    throw ShapeError(text("proj_size must be in [0, hidden_size = ", o.hidden_size, "), not ", o.proj_size));
+  if (o.proj_size > 0 && kind != Recurrence::lstm) throw Error("only an LSTM has a proj_size");
   detail::OptionList list;
   list.add(o.input_size).add(o.hidden_size).add("num_layers", o.num_layers).add_unless(true, "bias", o.bias);
   list.add_unless(0.0, "dropout", o.dropout).add_unless(false, "bidirectional", o.bidirectional);
+  list.add_unless(0, "proj_size", o.proj_size);
   if (kind == Recurrence::rnn_relu) list.add("nonlinearity", "relu");
   describe(list.line());
   const int64_t width = checked_multiply(gates_of(kind), o.hidden_size);
   for (int64_t layer = 0; layer < o.num_layers; ++layer)
     for (int64_t direction = 0; direction < directions(); ++direction) {
       const std::string end = text("_l", layer, direction == 1 ? "_reverse" : "");
-      const int64_t inputs = layer == 0 ? o.input_size : checked_multiply(directions(), o.hidden_size);
+      const int64_t inputs = layer == 0 ? o.input_size : checked_multiply(directions(), state_size());
       const auto add = [&](const char* start, const Shape& shape) {
         return register_parameter(start + end, uniform(shape, o.hidden_size, o.dtype));
       };
       Direction& d = all_.emplace_back();
       d.weight_ih = add("weight_ih", {width, inputs});
-      d.weight_hh = add("weight_hh", {width, o.hidden_size});
-      if (!o.bias) continue;
-      d.bias_ih = add("bias_ih", {width});
-      d.bias_hh = add("bias_hh", {width});
+      d.weight_hh = add("weight_hh", {width, state_size()});
+      if (o.bias) {
+        d.bias_ih = add("bias_ih", {width});
+        d.bias_hh = add("bias_hh", {width});
+      }
+      if (o.proj_size > 0) d.weight_hr = add("weight_hr", {o.proj_size, o.hidden_size});
     }
 }
 
 void RecurrentLayer::check(const Tensor& x, const LSTMState& state) const {
   if (x.size(2) != options_.input_size)
     throw ShapeError(text("x has ", x.size(2), " features, this layer takes ", options_.input_size));
-  const Shape expected = {static_cast<int64_t>(all_.size()), x.size(0), options_.hidden_size};
-  for (const Tensor* s : {&state.h, &state.c})
-    if (s->defined() && s->shape() != expected)
-      throw ShapeError(text("the first states must be ", expected, ", not ", s->shape()));
+  const auto check_state = [&](const Tensor& given, int64_t size) {
+    const Shape expected = {static_cast<int64_t>(all_.size()), x.size(0), size};
+    if (given.defined() && given.shape() != expected)
+      throw ShapeError(text("the first states must be ", expected, ", not ", given.shape()));
+  };
+  check_state(state.h, state_size());
+  check_state(state.c, options_.hidden_size);
 }
 
 LSTMOutput RecurrentLayer::run_batch(Tensor x, const LSTMState& state, const Tensor& lengths) const {
   check(x, state);
+  if (options_.proj_size > 0) check_lengths(lengths, x);
   std::vector<Tensor> h, c;
   for (size_t i = 0; i < all_.size();) {
-    if (i > 0 && is_training() && options_.dropout > 0) x = dropout(x, options_.dropout);
+    if (i > 0 && is_training() && options_.dropout > 0) x = dropout(x, options_.dropout, generator());
     std::vector<Tensor> outputs;
     for (const bool reverse : {false, true}) {
       if (reverse && !options_.bidirectional) break;
       const Direction& d = all_[i];
+      const RecurrentOptions options{
+          .h = state_at(state.h, i), .c = state_at(state.c, i), .lengths = lengths, .reverse = reverse};
       const RecurrentResult result =
-          run_steps(kind_, x, d.weight_ih, d.weight_hh, d.bias_ih, d.bias_hh,
-                    {.h = state_at(state.h, i), .c = state_at(state.c, i), .lengths = lengths, .reverse = reverse});
+          d.weight_hr.defined()
+              ? run_projected(linear(x, d.weight_ih, d.bias_ih.defined() ? d.bias_ih + d.bias_hh : Tensor()),
+                              d.weight_hh, d.weight_hr, options)
+              : run_steps(kind_, x, d.weight_ih, d.weight_hh, d.bias_ih, d.bias_hh, options);
       outputs.push_back(result.output), h.push_back(result.h);
       if (result.c.defined()) c.push_back(result.c);
       ++i;
@@ -137,14 +184,18 @@ RecurrentOutput RNN::forward(const Tensor& x, const Tensor& h, const Tensor& len
   return {out.output, out.h};
 }
 RecurrentOutput RNN::operator()(const Tensor& x, const Tensor& h, const Tensor& lengths) const {
-  return named(*this, x, [&] { return forward(x, h, lengths); });
+  const auto call = [&](const Tensor& a, const Tensor& b, const Tensor& c) { return forward(a, b, c); };
+  return in_layer(*this, call, x, h, lengths);
 }
 
 LSTMOutput LSTM::forward(const Tensor& x, const LSTMState& state, const Tensor& lengths) const {
   return run(x, state, lengths);
 }
 LSTMOutput LSTM::operator()(const Tensor& x, const LSTMState& state, const Tensor& lengths) const {
-  return named(*this, x, [&] { return forward(x, state, lengths); });
+  const auto call = [&](const Tensor& a, const Tensor& h, const Tensor& c, const Tensor& n) {
+    return forward(a, {h, c}, n);
+  };
+  return in_layer(*this, call, x, state.h, state.c, lengths);
 }
 
 RecurrentOutput GRU::forward(const Tensor& x, const Tensor& h, const Tensor& lengths) const {
@@ -152,7 +203,8 @@ RecurrentOutput GRU::forward(const Tensor& x, const Tensor& h, const Tensor& len
   return {out.output, out.h};
 }
 RecurrentOutput GRU::operator()(const Tensor& x, const Tensor& h, const Tensor& lengths) const {
-  return named(*this, x, [&] { return forward(x, h, lengths); });
+  const auto call = [&](const Tensor& a, const Tensor& b, const Tensor& c) { return forward(a, b, c); };
+  return in_layer(*this, call, x, h, lengths);
 }
 
 RecurrentCell::RecurrentCell(const char* name, Recurrence kind, const RNNCellOptions& o)
@@ -191,9 +243,8 @@ LSTMState RecurrentCell::step(const Tensor& x, const LSTMState& state) const {
 RNNCell::RNNCell(const RNNCellOptions& options) : RecurrentCell("RNNCell", kind_of(options.nonlinearity), options) {}
 
 LSTMState LSTMCell::operator()(const Tensor& x, const LSTMState& state) const {
-  LSTMState out;
-  (void)in_layer(*this, x, [&] { return (out = forward(x, state)).h; });
-  return out;
+  const auto call = [&](const Tensor& a, const Tensor& h, const Tensor& c) { return forward(a, {h, c}); };
+  return in_layer(*this, call, x, state.h, state.c);
 }
 
 }  // namespace weft::nn

@@ -17,6 +17,7 @@ struct RecurrentLayerOptions {
   bool bias = true;
   double dropout = 0;          // of the output of each layer but the last, in training
   bool bidirectional = false;  // every layer runs in both directions; their outputs stand side by side
+  int64_t proj_size = 0;       // of an LSTM: h is a product of so many numbers, below hidden_size; 0: none
   DType dtype = f32;
 };
 using LSTMOptions = RecurrentLayerOptions;
@@ -35,7 +36,8 @@ struct RNNOptions {
 };
 
 /// output (N, L, D H): the last layer's hidden state of every step, D being 2 where bidirectional, else 1; h (D layers,
-/// N, H): the last state of layer 0, of layer 0 reversed, of layer 1 and so on. Without N where the input has none.
+/// N, H): the last state of layer 0, of layer 0 reversed, of layer 1 and so on. Without N where the input has none. H
+/// is proj_size where an LSTM has one, but for its c.
 struct RecurrentOutput {
   Tensor output, h;
 };
@@ -61,10 +63,13 @@ class RecurrentLayer : public Module {
  private:
   struct Direction {
     Tensor weight_ih, weight_hh, bias_ih, bias_hh;
+    Tensor weight_hr;  // (proj_size, H); undefined where there is none
   };
   void check(const Tensor& x, const LSTMState& state) const;
   LSTMOutput run_batch(Tensor x, const LSTMState& state, const Tensor& lengths) const;
   int64_t directions() const { return options_.bidirectional ? 2 : 1; }
+  /// The features of h.
+  int64_t state_size() const { return options_.proj_size > 0 ? options_.proj_size : options_.hidden_size; }
 
   const char* name_;
   Recurrence kind_;
@@ -87,7 +92,8 @@ class RNN : public RecurrentLayer {
   RNN(Recurrence kind, const RecurrentLayerOptions& options) : RecurrentLayer("RNN", kind, options) {}
 };
 
-/// Hochreiter and Schmidhuber 1997, with a forget gate; see Recurrence for the formula.
+/// Hochreiter and Schmidhuber 1997, with a forget gate; see Recurrence for the formula. With proj_size, h is
+/// weight_hr (o tanh(c)) (Sak et al., arXiv 1402.1128), of parameters weight_hr_l0, ...
 class LSTM : public RecurrentLayer {
  public:
   explicit LSTM(const LSTMOptions& options) : RecurrentLayer("LSTM", Recurrence::lstm, options) {}
@@ -140,7 +146,8 @@ class RNNCell : public RecurrentCell {
   Tensor forward(const Tensor& x, const Tensor& h = {}) const { return step(x, {h, {}}).h; }
   RNNCell remake() const { return RNNCell(options()); }
   Tensor operator()(const Tensor& x, const Tensor& h = {}) const {
-    return in_layer(*this, x, [&] { return forward(x, h); });
+    return in_layer(
+        *this, [&](const Tensor& a, const Tensor& b) { return forward(a, b); }, x, h);
   }
 };
 
@@ -164,7 +171,8 @@ class GRUCell : public RecurrentCell {
   Tensor forward(const Tensor& x, const Tensor& h = {}) const { return step(x, {h, {}}).h; }
   GRUCell remake() const { return GRUCell(options()); }
   Tensor operator()(const Tensor& x, const Tensor& h = {}) const {
-    return in_layer(*this, x, [&] { return forward(x, h); });
+    return in_layer(
+        *this, [&](const Tensor& a, const Tensor& b) { return forward(a, b); }, x, h);
   }
 };
 

@@ -75,7 +75,8 @@ class Sequential : public Layer<Sequential> {
     }
     Tensor run(const Tensor& x) override { return run_layer(module, x); }
     void announce(const Tensor& y) override {
-      (void)in_layer(module, y, [&] { return y; });
+      (void)in_layer(
+          module, [](const Tensor& given) { return given; }, y);
     }
     const Conv2d* conv() const override {
       if constexpr (std::same_as<M, Conv2d>)
@@ -192,6 +193,36 @@ class ParameterList : public Module {
 
  private:
   std::vector<Tensor> items_;
+};
+
+/// Parameters by name, in the order they came.
+class ParameterDict : public Module {
+ public:
+  ParameterDict() = default;
+  /// Makes a parameter of `value`, unless it is one, and returns it.
+  Tensor insert(const std::string& name, const Tensor& value) {
+    items_.emplace_back(name, register_parameter(name, value));
+    return items_.back().second;
+  }
+
+  ParameterDict remake() const {
+    ParameterDict out;
+    for (const auto& [name, item] : items_) out.insert(name, item.detach().clone());
+    return out;
+  }
+  size_t size() const { return items_.size(); }
+  bool contains(const std::string& name) const {
+    for (const auto& [own, item] : items_)
+      if (own == name) return true;
+    return false;
+  }
+  /// Error where there is none of this name.
+  Tensor operator[](const std::string& name) const { return get_parameter(name); }
+  auto begin() const { return items_.begin(); }
+  auto end() const { return items_.end(); }
+
+ private:
+  std::vector<std::pair<std::string, Tensor>> items_;
 };
 
 }  // namespace weft::nn

@@ -21,9 +21,14 @@ Options checked(const Options& o, const char* name) {
   return o;
 }
 
-MultiheadAttention attention(const Options& o) {
-  return MultiheadAttention(
-      {.embed_dim = o.d_model, .num_heads = o.nhead, .dropout = o.dropout, .bias = o.bias, .dtype = o.dtype});
+MultiheadAttention attention(const Options& o, const std::optional<RopeOptions>& rope) {
+  return MultiheadAttention({.embed_dim = o.d_model,
+                             .num_heads = o.nhead,
+                             .dropout = o.dropout,
+                             .bias = o.bias,
+                             .num_kv_heads = o.num_kv_heads,
+                             .rope = rope,
+                             .dtype = o.dtype});
 }
 
 Linear linear(int64_t in, int64_t out, const Options& o) {
@@ -49,7 +54,7 @@ Tensor activated(const Tensor& x, const Options& o) {
 
 TransformerEncoderLayer::TransformerEncoderLayer(const Options& o)
     : options_(checked(o, "TransformerEncoderLayer")),
-      self_attn_(register_module("self_attn", attention(o))),
+      self_attn_(register_module("self_attn", attention(o, o.rope))),
       linear1_(register_module("linear1", linear(o.d_model, o.dim_feedforward, o))),
       dropout_(register_module("dropout", Dropout(o.dropout))),
       linear2_(register_module("linear2", linear(o.dim_feedforward, o.d_model, o))),
@@ -60,27 +65,31 @@ TransformerEncoderLayer::TransformerEncoderLayer(const Options& o)
   describe(described(o));
 }
 
-Tensor TransformerEncoderLayer::attend(const Tensor& x, const AttentionMask& mask) const {
-  return dropout1_(self_attn_(x, mask));
-}
-
 Tensor TransformerEncoderLayer::feed_forward(const Tensor& x) const {
   return dropout2_(linear2_(dropout_(activated(linear1_(x), options_))));
 }
 
-Tensor TransformerEncoderLayer::forward(const Tensor& x, const AttentionMask& mask) const {
+template <class Attend> Tensor TransformerEncoderLayer::around(const Tensor& x, const Attend& attend) const {
   if (options_.norm_first) {
-    const Tensor y = x + attend(norm1_(x), mask);
+    const Tensor y = x + dropout1_(attend(norm1_(x)));
     return y + feed_forward(norm2_(y));
   }
-  const Tensor y = norm1_(x + attend(x, mask));
+  const Tensor y = norm1_(x + dropout1_(attend(x)));
   return norm2_(y + feed_forward(y));
+}
+
+Tensor TransformerEncoderLayer::forward(const Tensor& x, const AttentionMask& mask) const {
+  return around(x, [&](const Tensor& y) { return self_attn_(y, mask); });
+}
+
+Tensor TransformerEncoderLayer::forward(const Tensor& x, KvCache& cache, const AttentionMask& mask) const {
+  return around(x, [&](const Tensor& y) { return self_attn_(y, cache, mask); });
 }
 
 TransformerDecoderLayer::TransformerDecoderLayer(const TransformerDecoderLayerOptions& o)
     : options_(checked(o, "TransformerDecoderLayer")),
-      self_attn_(register_module("self_attn", attention(o))),
-      multihead_attn_(register_module("multihead_attn", attention(o))),
+      self_attn_(register_module("self_attn", attention(o, o.rope))),
+      multihead_attn_(register_module("multihead_attn", attention(o, std::nullopt))),
       linear1_(register_module("linear1", linear(o.d_model, o.dim_feedforward, o))),
       dropout_(register_module("dropout", Dropout(o.dropout))),
       linear2_(register_module("linear2", linear(o.dim_feedforward, o.d_model, o))),
@@ -97,16 +106,39 @@ Tensor TransformerDecoderLayer::feed_forward(const Tensor& x) const {
   return dropout3_(linear2_(dropout_(activated(linear1_(x), options_))));
 }
 
-Tensor TransformerDecoderLayer::forward(const Tensor& tgt, const Tensor& memory, const DecoderMask& mask) const {
-  const auto own = [&](const Tensor& x) { return dropout1_(self_attn_(x, mask.tgt)); };
-  const auto other = [&](const Tensor& x) { return dropout2_(multihead_attn_(x, memory, memory, mask.memory)); };
+template <class Own, class Other>
+Tensor TransformerDecoderLayer::around(const Tensor& tgt, const Own& own, const Other& other) const {
   if (options_.norm_first) {
-    const Tensor x = tgt + own(norm1_(tgt)), y = x + other(norm2_(x));
+    const Tensor x = tgt + dropout1_(own(norm1_(tgt))), y = x + dropout2_(other(norm2_(x)));
     return y + feed_forward(norm3_(y));
   }
-  const Tensor x = norm1_(tgt + own(tgt)), y = norm2_(x + other(x));
+  const Tensor x = norm1_(tgt + dropout1_(own(tgt))), y = norm2_(x + dropout2_(other(x)));
   return norm3_(y + feed_forward(y));
 }
+
+Tensor TransformerDecoderLayer::forward(const Tensor& tgt, const Tensor& memory, const DecoderMask& mask) const {
+  return around(
+      tgt, [&](const Tensor& x) { return self_attn_(x, mask.tgt); },
+      [&](const Tensor& x) { return multihead_attn_(x, memory, memory, mask.memory); });
+}
+
+Tensor TransformerDecoderLayer::forward(const Tensor& tgt, const Tensor& memory, DecoderCache& cache,
+                                        const DecoderMask& mask) const {
+  return around(
+      tgt, [&](const Tensor& x) { return self_attn_(x, cache.tgt, mask.tgt); },
+      [&](const Tensor& x) { return multihead_attn_(x, memory, memory, cache.memory, mask.memory); });
+}
+
+namespace {
+
+/// One cache for each layer, made where there is none yet.
+template <class Cache> std::vector<Cache>& fitted(std::vector<Cache>& caches, size_t layers) {
+  if (caches.empty()) caches.resize(layers);
+  if (caches.size() != layers) throw Error(text("there are ", caches.size(), " caches for ", layers, " layers"));
+  return caches;
+}
+
+}  // namespace
 
 TransformerEncoder::TransformerEncoder(const TransformerStackOptions& o)
     : options_(o), layers_(register_module("layers", ModuleList<TransformerEncoderLayer>())) {
@@ -122,6 +154,13 @@ Tensor TransformerEncoder::forward(const Tensor& x, const AttentionMask& mask) c
   return norm_ ? (*norm_)(y) : y;
 }
 
+Tensor TransformerEncoder::forward(const Tensor& x, std::vector<KvCache>& caches, const AttentionMask& mask) const {
+  auto cache = fitted(caches, layers_.size()).begin();
+  Tensor y = x;
+  for (const TransformerEncoderLayer& layer : layers_) y = layer(y, *cache++, mask);
+  return norm_ ? (*norm_)(y) : y;
+}
+
 TransformerDecoder::TransformerDecoder(const TransformerStackOptions& o)
     : options_(o), layers_(register_module("layers", ModuleList<TransformerDecoderLayer>())) {
   Frame frame("TransformerDecoder");
@@ -133,6 +172,14 @@ TransformerDecoder::TransformerDecoder(const TransformerStackOptions& o)
 Tensor TransformerDecoder::forward(const Tensor& tgt, const Tensor& memory, const DecoderMask& mask) const {
   Tensor y = tgt;
   for (const TransformerDecoderLayer& layer : layers_) y = layer(y, memory, mask);
+  return norm_ ? (*norm_)(y) : y;
+}
+
+Tensor TransformerDecoder::forward(const Tensor& tgt, const Tensor& memory, std::vector<DecoderCache>& caches,
+                                   const DecoderMask& mask) const {
+  auto cache = fitted(caches, layers_.size()).begin();
+  Tensor y = tgt;
+  for (const TransformerDecoderLayer& layer : layers_) y = layer(y, memory, *cache++, mask);
   return norm_ ? (*norm_)(y) : y;
 }
 

@@ -20,6 +20,8 @@ struct TransformerEncoderLayerOptions {
   double layer_norm_eps = 1e-5;
   bool norm_first = false;  // norms before the two parts instead of after the sums
   bool bias = true;
+  int64_t num_kv_heads = 0;                        // of the attention; see MultiheadAttentionOptions
+  std::optional<RopeOptions> rope = std::nullopt;  // of the self-attention
   DType dtype = f32;
 };
 
@@ -32,14 +34,22 @@ class TransformerEncoderLayer : public Layer<TransformerEncoderLayer> {
   explicit TransformerEncoderLayer(const TransformerEncoderLayerOptions& options);
 
   Tensor forward(const Tensor& x, const AttentionMask& mask = {}) const;
+  /// A step of generation; see MultiheadAttention.
+  Tensor forward(const Tensor& x, KvCache& cache, const AttentionMask& mask = {}) const;
   TransformerEncoderLayer remake() const { return TransformerEncoderLayer(options_); }
   using Layer<TransformerEncoderLayer>::operator();
   Tensor operator()(const Tensor& x, const AttentionMask& mask) const {
-    return in_layer(*this, x, [&] { return forward(x, mask); });
+    return in_layer(
+        *this, [&](const Tensor& given) { return forward(given, mask); }, x);
+  }
+  Tensor operator()(const Tensor& x, KvCache& cache, const AttentionMask& mask = {}) const {
+    return in_layer(
+        *this, [&](const Tensor& given) { return forward(given, cache, mask); }, x);
   }
 
  private:
-  Tensor attend(const Tensor& x, const AttentionMask& mask) const;
+  /// forward() with `attend` for the self-attention.
+  template <class Attend> Tensor around(const Tensor& x, const Attend& attend) const;
   Tensor feed_forward(const Tensor& x) const;
 
   TransformerEncoderLayerOptions options_;
@@ -61,6 +71,11 @@ struct DecoderMask {
   AttentionMask memory = {};
 };
 
+/// What a decoder's layer has seen: its own positions, and the encoder's output.
+struct DecoderCache {
+  KvCache tgt, memory;
+};
+
 /// tgt (N, T, d_model) and memory (N, S, d_model), the encoder's output, to tgt's shape, as PyTorch's with batch_first
 /// = true and under its names: self_attn, multihead_attn, linear1, linear2, norm1, norm2, norm3. x = norm1(x +
 /// self_attn(x)), x = norm2(x + multihead_attn(x, memory)), x = norm3(x + linear2(activation(linear1(x)))); norm_first
@@ -70,12 +85,22 @@ class TransformerDecoderLayer : public Module {
   using Activation = TransformerDecoderLayerOptions::Activation;
   explicit TransformerDecoderLayer(const TransformerDecoderLayerOptions& options);
   Tensor forward(const Tensor& tgt, const Tensor& memory, const DecoderMask& mask = {}) const;
+  /// A step of generation: tgt are the positions behind those of `cache`, and memory is read where the cache has none
+  /// of it. See MultiheadAttention.
+  Tensor forward(const Tensor& tgt, const Tensor& memory, DecoderCache& cache, const DecoderMask& mask = {}) const;
   TransformerDecoderLayer remake() const { return TransformerDecoderLayer(options_); }
   Tensor operator()(const Tensor& tgt, const Tensor& memory, const DecoderMask& mask = {}) const {
-    return in_layer(*this, tgt, [&] { return forward(tgt, memory, mask); });
+    return in_layer(
+        *this, [&](const Tensor& x, const Tensor& y) { return forward(x, y, mask); }, tgt, memory);
+  }
+  Tensor operator()(const Tensor& tgt, const Tensor& memory, DecoderCache& cache, const DecoderMask& mask = {}) const {
+    return in_layer(
+        *this, [&](const Tensor& x, const Tensor& y) { return forward(x, y, cache, mask); }, tgt, memory);
   }
 
  private:
+  /// forward() with `own` and `other` for the two attentions.
+  template <class Own, class Other> Tensor around(const Tensor& tgt, const Own& own, const Other& other) const;
   Tensor feed_forward(const Tensor& x) const;
 
   TransformerDecoderLayerOptions options_;
@@ -98,10 +123,18 @@ class TransformerEncoder : public Layer<TransformerEncoder> {
  public:
   explicit TransformerEncoder(const TransformerStackOptions& options);
   Tensor forward(const Tensor& x, const AttentionMask& mask = {}) const;
+  /// A step of generation, of a stack whose positions see those before them. `caches` is empty at first, and gets one
+  /// for each layer.
+  Tensor forward(const Tensor& x, std::vector<KvCache>& caches, const AttentionMask& mask = {}) const;
   TransformerEncoder remake() const { return TransformerEncoder(options_); }
   using Layer<TransformerEncoder>::operator();
   Tensor operator()(const Tensor& x, const AttentionMask& mask) const {
-    return in_layer(*this, x, [&] { return forward(x, mask); });
+    return in_layer(
+        *this, [&](const Tensor& given) { return forward(given, mask); }, x);
+  }
+  Tensor operator()(const Tensor& x, std::vector<KvCache>& caches, const AttentionMask& mask = {}) const {
+    return in_layer(
+        *this, [&](const Tensor& given) { return forward(given, caches, mask); }, x);
   }
 
  private:
@@ -115,9 +148,18 @@ class TransformerDecoder : public Module {
  public:
   explicit TransformerDecoder(const TransformerStackOptions& options);
   Tensor forward(const Tensor& tgt, const Tensor& memory, const DecoderMask& mask = {}) const;
+  /// A step of generation. `caches` is empty at first, and gets one for each layer.
+  Tensor forward(const Tensor& tgt, const Tensor& memory, std::vector<DecoderCache>& caches,
+                 const DecoderMask& mask = {}) const;
   TransformerDecoder remake() const { return TransformerDecoder(options_); }
   Tensor operator()(const Tensor& tgt, const Tensor& memory, const DecoderMask& mask = {}) const {
-    return in_layer(*this, tgt, [&] { return forward(tgt, memory, mask); });
+    return in_layer(
+        *this, [&](const Tensor& x, const Tensor& y) { return forward(x, y, mask); }, tgt, memory);
+  }
+  Tensor operator()(const Tensor& tgt, const Tensor& memory, std::vector<DecoderCache>& caches,
+                    const DecoderMask& mask = {}) const {
+    return in_layer(
+        *this, [&](const Tensor& x, const Tensor& y) { return forward(x, y, caches, mask); }, tgt, memory);
   }
 
  private:
@@ -146,8 +188,12 @@ class Transformer : public Module {
   explicit Transformer(const TransformerOptions& options = {});
   Tensor forward(const Tensor& src, const Tensor& tgt, const TransformerMask& mask = {}) const;
   Transformer remake() const { return Transformer(options_); }
+  /// The two stacks, for a decoder that generates: `decoder()(tgt, encoder()(src), caches)`.
+  const TransformerEncoder& encoder() const { return encoder_; }
+  const TransformerDecoder& decoder() const { return decoder_; }
   Tensor operator()(const Tensor& src, const Tensor& tgt, const TransformerMask& mask = {}) const {
-    return in_layer(*this, src, [&] { return forward(src, tgt, mask); });
+    return in_layer(
+        *this, [&](const Tensor& x, const Tensor& y) { return forward(x, y, mask); }, src, tgt);
   }
 
  private:

@@ -17,7 +17,8 @@ namespace weft::nn {
     }                                                                                              \
     Name remake() const { return Name(options_); }                                                 \
     Tensor operator()(const Tensor& x, const Tensor& indices, const Shape& size = {}) const {      \
-      return in_layer(*this, x, [&] { return forward(x, indices, size); });                        \
+      const auto call = [&](const Tensor& a, const Tensor& b) { return forward(a, b, size); };     \
+      return in_layer(*this, call, x, indices);                                                    \
     }                                                                                              \
                                                                                                    \
    private:                                                                                        \

@@ -15,6 +15,7 @@
 #include <utility>
 #include <vector>
 
+#include "tensor/core/random.h"
 #include "tensor/state_dict.h"
 
 namespace weft::nn {
@@ -43,10 +44,12 @@ struct LoadResult {
 struct NamedModule;
 class Module;
 
-/// Calls of a hook: with the module and its input; and with its output. A defined result takes the input's or output's
-/// place.
-using ForwardPreHook = std::function<Tensor(const Module&, const Tensor& x)>;
-using ForwardHook = std::function<Tensor(const Module&, const Tensor& x, const Tensor& y)>;
+/// The tensors that a layer is called with, in the order of its arguments; undefined where one is left out.
+using Tensors = std::vector<Tensor>;
+/// Calls of a hook: with the module and its inputs; and with its output. Inputs that are given back, as many, take the
+/// inputs' place; a defined output takes the output's.
+using ForwardPreHook = std::function<Tensors(const Module&, const Tensors& inputs)>;
+using ForwardHook = std::function<Tensor(const Module&, const Tensors& inputs, const Tensor& y)>;
 
 namespace detail {
 void copy_module_state(const Module& from, const Module& to);
@@ -98,14 +101,21 @@ class Module {
   /// Takes a hook off again; dropping it does not.
   class HookHandle;
   /// `hook(module, x, y)` after each call of this layer with a tensor x, that gave y; it may return another y, or
-  /// nothing. (Layers that give several tensors show the first, and keep theirs.) Modules that only have forward(), and
-  /// no Layer as their base, are not seen.
+  /// nothing. A hook that takes `const Tensors&` instead of x sees all tensors of the call, the other its first. Of a
+  /// layer that gives several tensors, y is the first. Modules that only have forward(), and no Layer as their base,
+  /// are not seen.
   template <class F> HookHandle register_forward_hook(F hook);
-  /// `hook(module, x)` before each call with one tensor x; it may return another x, or nothing.
+  /// `hook(module, x)` before each call; it may return another x, or nothing. A hook that takes `const Tensors&` may
+  /// return others in place of all; Error unless they are as many.
   template <class F> HookHandle register_forward_pre_hook(F hook);
-  /// What the hooks make of an input and of an output.
-  Tensor before_forward(const Tensor& x) const;
-  Tensor after_forward(const Tensor& x, const Tensor& y) const;
+  /// What the hooks make of the inputs and of an output.
+  Tensors before_forward(const Tensors& inputs) const;
+  Tensor after_forward(const Tensors& inputs, const Tensor& y) const;
+
+  // ---- random numbers ----
+  /// What this module and all below it draw in their calls comes from `generator`, which must outlive them, in place
+  /// of the process's. A clone draws from the process's again.
+  void set_generator(Generator& generator);
 
   // ---- state ----
   /// Parameters and saved buffers under PyTorch's names (`first.conv.weight`). The tensors share the module's memory:
@@ -149,6 +159,9 @@ class Module {
   Tensor register_buffer(const std::string& name, const Tensor& value, const BufferOptions& options = {});
   /// The options as the module prints them: `in_features=3, out_features=4`.
   void describe(std::string options);
+  /// What forward() draws from; see set_generator().
+  Generator& generator() const;
+  bool has_generator() const;
 
  private:
   friend class ReplacedState;
@@ -174,22 +187,42 @@ class Module::HookHandle {
   int number_;
 };
 
+namespace detail {
+/// Calls `hook`; a Result of nothing where it gives nothing.
+template <class Result, class F, class... Args> Result result_of(F& hook, const Args&... args) {
+  if constexpr (std::is_void_v<std::invoke_result_t<F&, const Args&...>>)
+    return hook(args...), Result();
+  else
+    return hook(args...);
+}
+}  // namespace detail
+
 template <class F> Module::HookHandle Module::register_forward_hook(F hook) {
-  if constexpr (std::is_void_v<std::invoke_result_t<F, const Module&, const Tensor&, const Tensor&>>)
-    return add_hook({}, [hook = std::move(hook)](const Module& module, const Tensor& x, const Tensor& y) mutable {
-      return hook(module, x, y), Tensor();
+  if constexpr (std::is_invocable_v<F&, const Module&, const Tensor&, const Tensor&>)
+    return add_hook({}, [hook = std::move(hook)](const Module& module, const Tensors& in, const Tensor& y) mutable {
+      return detail::result_of<Tensor>(hook, module, in.front(), y);
     });
   else
-    return add_hook({}, ForwardHook(std::move(hook)));
+    return add_hook({}, [hook = std::move(hook)](const Module& module, const Tensors& in, const Tensor& y) mutable {
+      return detail::result_of<Tensor>(hook, module, in, y);
+    });
 }
 
 template <class F> Module::HookHandle Module::register_forward_pre_hook(F hook) {
-  if constexpr (std::is_void_v<std::invoke_result_t<F, const Module&, const Tensor&>>)
+  if constexpr (std::is_invocable_v<F&, const Module&, const Tensor&>)
     return add_hook(
-        [hook = std::move(hook)](const Module& module, const Tensor& x) mutable { return hook(module, x), Tensor(); },
+        [hook = std::move(hook)](const Module& module, const Tensors& in) mutable {
+          Tensors given = in;
+          if (const Tensor x = detail::result_of<Tensor>(hook, module, in.front()); x.defined()) given.front() = x;
+          return given;
+        },
         {});
   else
-    return add_hook(ForwardPreHook(std::move(hook)), {});
+    return add_hook(
+        [hook = std::move(hook)](const Module& module, const Tensors& in) mutable {
+          return detail::result_of<Tensors>(hook, module, in);
+        },
+        {});
 }
 
 std::ostream& operator<<(std::ostream& out, const Module& module);

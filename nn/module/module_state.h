@@ -30,6 +30,7 @@ struct Module::State {
   };
   std::vector<Hook> hooks;
   int hooks_made = 0;
+  Generator* generator = nullptr;  // null: the process's
   bool adopted = false;
   bool training = true;
   std::vector<NamedTensor> parameters;

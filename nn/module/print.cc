@@ -1,4 +1,4 @@
-// How modules print, and hooks of their calls.
+// How modules print, hooks of their calls, and what they draw random numbers from.
 #include <algorithm>
 #include <ostream>
 
@@ -45,22 +45,34 @@ void Module::HookHandle::remove() {
 }
 
 // The list is copied: a hook may take itself off.
-Tensor Module::before_forward(const Tensor& x) const {
-  Tensor given = x;
+Tensors Module::before_forward(const Tensors& inputs) const {
+  Tensors given = inputs;
   for (const State::Hook& hook : std::vector<State::Hook>(state().hooks)) {
     if (!hook.before) continue;
-    if (const Tensor other = hook.before(*this, given); other.defined()) given = other;
+    Tensors others = hook.before(*this, given);
+    if (others.empty()) continue;
+    if (others.size() != given.size())
+      throw Error(text("a hook of ", type_name(), " gave ", others.size(), " inputs instead of ", given.size()));
+    given = std::move(others);
   }
   return given;
 }
 
-Tensor Module::after_forward(const Tensor& x, const Tensor& y) const {
+Tensor Module::after_forward(const Tensors& inputs, const Tensor& y) const {
   Tensor result = y;
   for (const State::Hook& hook : std::vector<State::Hook>(state().hooks)) {
     if (!hook.after) continue;
-    if (const Tensor other = hook.after(*this, x, result); other.defined()) result = other;
+    if (const Tensor other = hook.after(*this, inputs, result); other.defined()) result = other;
   }
   return result;
 }
+
+void Module::set_generator(Generator& generator) {
+  state().walk([&](const std::string&, State& below) { below.generator = &generator; });
+}
+
+Generator& Module::generator() const { return has_generator() ? *state().generator : default_generator(); }
+
+bool Module::has_generator() const { return state().generator != nullptr; }
 
 }  // namespace weft::nn

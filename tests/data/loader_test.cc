@@ -8,6 +8,7 @@
 #include <set>
 #include <thread>
 
+#include "data/subset.h"
 #include "data/tensor_dataset.h"
 #include "data/transform.h"
 #include "tensor/all.h"
@@ -87,6 +88,21 @@ TEST(DataLoader, ShuffleVisitsAllOnceAndDiffersPerEpoch) {
   for (const auto& order : {first, second}) EXPECT_EQ(std::set<int64_t>(order.begin(), order.end()).size(), 100u);
   manual_seed(3);
   EXPECT_EQ(flat(epoch(loader)), first);
+}
+
+TEST(DataLoader, DrawsFromTheGeneratorThatIsGiven) {
+  Generator generator(3);
+  data::DataLoader loader(Numbers(20), {.batch_size = 4, .shuffle = true, .generator = &generator});
+  manual_seed(1);
+  const auto first = epoch(loader);
+  EXPECT_EQ(random_state(), (RandomState{1, 0}));
+  EXPECT_NE(epoch(loader), first);
+  generator.manual_seed(3);
+  EXPECT_EQ(epoch(loader), first);
+  const auto split = [&] { return data::random_split(Numbers(9), {4, 5}, {.generator = &generator})[0].indices(); };
+  const auto part = split();
+  EXPECT_EQ(random_state(), (RandomState{1, 0}));
+  EXPECT_NE(split(), part);
 }
 
 TEST(DataLoader, ShuffleIsUniform) {

@@ -33,6 +33,12 @@ class Hardsigmoid(nn.Module):
         return F.hardtanh(x + 3, 0, 6) / 6
 
 
+layer("relu", nn.ReLU())
+layer("leaky_relu", nn.LeakyReLU(), nn.LeakyReLU(0.3))
+layer("gelu", nn.GELU(), nn.GELU("tanh"))
+layer("silu", nn.SiLU())
+layer("sigmoid", nn.Sigmoid())
+layer("tanh", nn.Tanh())
 layer("elu", nn.ELU(), nn.ELU(0.3))
 layer("selu", nn.SELU())
 layer("celu", nn.CELU(), nn.CELU(2.5))

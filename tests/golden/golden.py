@@ -19,21 +19,29 @@ def digest(tensor):
     return float(flat.sum()), float((flat * torch.sin(1.3 * torch.arange(flat.numel()) + 0.5)).sum())
 
 
-def header(script, what, namespace_name, entries):
+def states(values, name, optimizer, parameters):
+    """What an optimizer keeps of each parameter, by the parameter's number and PyTorch's name."""
+    for number, parameter in enumerate(parameters):
+        for key, state in optimizer.state[parameter].items():
+            if torch.is_tensor(state) and state.dim() > 0:
+                values[f"{name}.{number}.{key}"] = digest(state)
+
+
+def header(script, what, name, entries):
     """A C++ header with a map from names to lists of numbers."""
+    version = torch.__version__.split("+")[0]
+    origin = f"// {what}: made by tests/golden/{script} with PyTorch {version}. Not edited by hand."
     lines = [
-        f"// {what}: made by tests/golden/{script} with PyTorch {torch.__version__.split('+')[0]}. Not edited by hand.",
+        *textwrap.wrap(origin, 120, subsequent_indent="// "),
         "#pragma once",
         "",
-        "// clang-format off",
-        "#include <map>",
-        "#include <string>",
-        "#include <vector>",
+        '#include "tests/golden.h"',
         "",
-        f"inline const std::map<std::string, std::vector<double>> {namespace_name} = {{",
+        "// clang-format off",
+        f"inline constexpr weft::testing::GoldenEntry {name}Entries[] = {{",
     ]
-    for name, numbers in entries.items():
+    for key, numbers in entries.items():
         text = ", ".join(repr(float(n)) for n in numbers)
-        lines += textwrap.wrap(f'{{"{name}", {{{text}}}}},', 110, initial_indent="    ", subsequent_indent="        ")
-    lines.append("};")
+        lines += textwrap.wrap(f'{{"{key}", {{{text}}}}},', 110, initial_indent="    ", subsequent_indent="        ")
+    lines += ["};", "// clang-format on", f"inline const auto {name} = weft::testing::golden_values({name}Entries);"]
     return "\n".join(lines)

@@ -66,6 +66,14 @@ for name, cls in [("rnn_cell", nn.RNNCell), ("lstm_cell", nn.LSTMCell), ("gru_ce
     layer(f"{name}_single", Cell(cls(3, 4)), (3,))
     layer(f"{name}_no_bias", Cell(cls(3, 4, bias=False)), (2, 3))
 
+for name, options, shapes in [
+    ("", {}, [(2, 3)]),
+    ("_state", {}, [(2, 3), (2, 4)]),
+    ("_single", {}, [(3,)]),
+    ("_no_bias", dict(bias=False), [(2, 3)]),
+]:
+    layer(f"rnn_relu_cell{name}", Cell(nn.RNNCell(3, 4, nonlinearity="relu", **options)), *shapes)
+
 # ---- norms ----
 
 layer("group_norm", nn.GroupNorm(2, 6), (2, 6, 3, 4))
@@ -329,5 +337,7 @@ layer("pairwise_distance", nn.PairwiseDistance(), (4, 3), (4, 3))
 layer("pairwise_distance_1", nn.PairwiseDistance(p=1.0, keepdim=True), (4, 3), (4, 3))
 layer("pairwise_distance_3", nn.PairwiseDistance(p=3.0, eps=1e-3), (4, 3), (3,))
 layer("pairwise_distance_row", nn.PairwiseDistance(), (3,), (3,))
+
+import configurations  # noqa: E402, F401: adds its values behind those above
 
 print(header("layers.py", "Sums of results and gradients of further layers and losses", "kGolden", values))

@@ -4,13 +4,13 @@ import torch
 from torch import optim
 from torch.optim import lr_scheduler as schedules
 
-from golden import digest, header, wave
+from golden import digest, header, states, wave
 
 values = {}
 
 
 def trajectory(name, make):
-    """100 steps on mean((tanh(x a + b) - y)^2); the digests of a and b after 1, 10 and 100 of them."""
+    """100 steps on mean((tanh(x a + b) - y)^2); digests of a and b after 1, 10 and 100 of them, and of the states then."""
     a, b = wave((3, 4), 0.1).requires_grad_(), wave((4,), 0.2).requires_grad_()
     x, y = wave((5, 3), 0.3, 2.0), wave((5, 4), 0.4)
     optimizer = make(a, b)
@@ -22,6 +22,7 @@ def trajectory(name, make):
         if step in (1, 10, 100):
             numbers += [*digest(a), *digest(b)]
     values[name] = numbers
+    states(values, name, optimizer, (a, b))
 
 
 def both(cls, **options):
@@ -39,6 +40,8 @@ trajectory("adam_decay", both(optim.Adam, lr=0.05, betas=(0.8, 0.95), eps=1e-3, 
 trajectory("adam_amsgrad", both(optim.Adam, lr=0.05, amsgrad=True, weight_decay=0.01))
 trajectory("adamw", both(optim.AdamW, lr=0.05, weight_decay=0.1))
 trajectory("adamw_amsgrad", both(optim.AdamW, lr=0.05, amsgrad=True))
+trajectory("adamw_betas", both(optim.AdamW, lr=0.02, betas=(0.7, 0.9), eps=1e-3))
+trajectory("adamw_maximize", both(optim.AdamW, lr=0.001, maximize=True, weight_decay=0.3))
 trajectory("adam_maximize", both(optim.Adam, lr=0.001, maximize=True))
 trajectory("rmsprop", both(optim.RMSprop, lr=0.01))
 trajectory("rmsprop_momentum", both(optim.RMSprop, lr=0.01, momentum=0.9, alpha=0.9))

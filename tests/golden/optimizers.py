@@ -6,7 +6,7 @@ import numpy as np
 import torch
 from torch import optim
 
-from golden import digest, header, wave
+from golden import digest, header, states, wave
 
 values = {}
 SHOWN = (1, 10, 25)
@@ -20,7 +20,7 @@ def problem(ridge=0.0):
 
 
 def trajectory(name, cls, **options):
-    """25 steps; the digests of a and b after 1, 10 and 25 of them."""
+    """25 steps; the digests of a and b after 1, 10 and 25 of them, and of the states then."""
     full_batch = cls is optim.LBFGS
     a, b, loss = problem(0.01 if full_batch else 0.0)
     optimizer = cls([a, b], **({} if full_batch else {"foreach": False}), **options)
@@ -37,24 +37,30 @@ def trajectory(name, cls, **options):
         if step in SHOWN:
             numbers += [*digest(a), *digest(b)]
     values[name] = numbers
+    if not full_batch:
+        states(values, name, optimizer, (a, b))
 
 
 def by_hand(name, update, names=("a", "b")):
     """The same with a formula in NumPy: update(p, g, state, t) gives the new p."""
     a, b, loss = problem()
     parameters = {"a": a, "b": b}
-    states = {n: {} for n in names}
+    kept_of = {n: {} for n in names}
     numbers = []
     for step in range(1, 26):
         a.grad = b.grad = None
         loss().backward()
         for n in names:
             p = parameters[n]
-            new = update(p.detach().numpy().copy(), p.grad.numpy().copy(), states[n], step)
+            new = update(p.detach().numpy().copy(), p.grad.numpy().copy(), kept_of[n], step)
             p.data.copy_(torch.from_numpy(new))
         if step in SHOWN:
             numbers += [*digest(a), *digest(b)]
     values[name] = numbers
+    for number, n in enumerate(names):
+        for key, state in kept_of[n].items():
+            kept = {"m": "exp_avg", "v": "exp_avg_sq", "b": "momentum_buffer"}[key]
+            values[f"{name}.{number}.{kept}"] = digest(torch.from_numpy(state))
 
 
 def moment(state, name, decay, value):

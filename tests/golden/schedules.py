@@ -84,6 +84,45 @@ rates(
 )
 
 
+def joined(cls, **options):
+    """A warm-up, then a schedule whose first rate is the optimizer's own."""
+
+    def make(o):
+        parts = [schedules.LinearLR(o, start_factor=0.2, total_iters=12), cls(o, **options)]
+        return schedules.SequentialLR(o, parts, milestones=[12])
+
+    return make
+
+
+rates("joined_one_cycle", joined(schedules.OneCycleLR, max_lr=10.0, total_steps=49, cycle_momentum=False))
+rates("joined_cyclic", joined(schedules.CyclicLR, base_lr=0.4, max_lr=0.9, step_size_up=6, cycle_momentum=False))
+for mode, scale in [("cycle", lambda x: 1 / x), ("iterations", lambda x: 0.95**x)]:
+    options = dict(step_size_up=7, step_size_down=3, scale_fn=scale, scale_mode=mode)
+    rates(f"cyclic_scale_{mode}", lambda o: schedules.CyclicLR(o, 0.01, 0.2, **options), momentum=True)
+
+
+def group_rates(name, make):
+    """The rates of two groups."""
+    parameters = [torch.nn.Parameter(torch.zeros(1)) for _ in range(2)]
+    optimizer = optim.SGD([{"params": [parameters[0]]}, {"params": [parameters[1]], "lr": 0.1}], lr=0.4, momentum=0.9)
+    schedule = make(optimizer)
+    series = [[], []]
+    for step in range(60):
+        for numbers, group in zip(series, optimizer.param_groups):
+            numbers.append(group["lr"])
+        optimizer.step()
+        schedule.step(*([1.0] if isinstance(schedule, schedules.ReduceLROnPlateau) else []))
+    values[name] = [number for numbers in series for number in [*numbers[::6], *digest(torch.tensor(numbers))]]
+
+
+group_rates("groups_one_cycle", lambda o: schedules.OneCycleLR(o, max_lr=[1.0, 0.2], total_steps=60))
+group_rates("groups_cyclic", lambda o: schedules.CyclicLR(o, [0.01, 0.1], [0.2, 0.5], step_size_up=8))
+group_rates("groups_plateau", lambda o: schedules.ReduceLROnPlateau(o, factor=0.5, patience=3, min_lr=[0.1, 0.002]))
+group_rates("groups_lambda", lambda o: schedules.LambdaLR(o, [lambda step: 0.9**step, lambda step: 1 / (1 + step)]))
+group_rates(
+    "groups_multiplicative", lambda o: schedules.MultiplicativeLR(o, [lambda step: 0.97, lambda step: 1 - 0.001 * step])
+)
+
 for i, (milestones, gamma) in enumerate([([1, 2, 3], 0.9), ([59], 0.5)]):
     rates(f"multi_step_{i}", lambda o: schedules.MultiStepLR(o, milestones, gamma=gamma))
 for i, (factor, steps) in enumerate([(1.0, 10), (0.5, 1)]):

@@ -46,6 +46,17 @@ void check_layer(const std::string& name, int number, M module, const std::vecto
   }
 }
 
+TEST(ActivationGolden, First) {
+  check_layer("relu", 0, ReLU());
+  check_layer("leaky_relu", 0, LeakyReLU());
+  check_layer("leaky_relu", 1, LeakyReLU(0.3));
+  check_layer("gelu", 0, GELU());
+  check_layer("gelu", 1, GELU(Gelu::tanh));
+  check_layer("silu", 0, SiLU());
+  check_layer("sigmoid", 0, Sigmoid());
+  check_layer("tanh", 0, Tanh());
+}
+
 TEST(ActivationGolden, Smooth) {
   check_layer("elu", 0, ELU());
   check_layer("elu", 1, ELU(0.3));

@@ -2,12 +2,10 @@
 // hand.
 #pragma once
 
-// clang-format off
-#include <map>
-#include <string>
-#include <vector>
+#include "tests/golden.h"
 
-inline const std::map<std::string, std::vector<double>> kGolden = {
+// clang-format off
+inline constexpr weft::testing::GoldenEntry kGoldenEntries[] = {
     {"linear.y", {4.168089434569794, -0.9449391853900589}},
     {"linear.x.grad", {0.6044178691874019, 0.030736278390698313}},
     {"linear.weight.grad", {5.759916822854999, -5.9178453228468415}},
@@ -214,3 +212,5 @@ inline const std::map<std::string, std::vector<double>> kGolden = {
     {"nll_images.y", {0.8326060410283236, 0.3991725996651172}},
     {"nll_images.x.grad", {-0.7833269096274835, -0.2825924427545688}},
 };
+// clang-format on
+inline const auto kGolden = weft::testing::golden_values(kGoldenEntries);

@@ -7,10 +7,7 @@
 
 #include "nn/nn.h"
 #include "tensor/core/random.h"
-#include "tensor/functions/compare.h"
-#include "tensor/functions/fill.h"
-#include "tensor/functions/reduce.h"
-#include "tensor/functions/unary.h"
+#include "tensor/functions_all.h"
 
 namespace weft::nn {
 namespace {
@@ -116,6 +113,62 @@ TEST_F(Init, FollowsTheSeed) {
   const Linear b(5, 4);
   EXPECT_TRUE(equal(a.weight(), b.weight()) && equal(a.bias(), b.bias()));
   EXPECT_FALSE(equal(a.weight(), Linear(5, 4).weight()));
+}
+
+TEST_F(Init, DrawsFromTheGeneratorThatIsGiven) {
+  const auto same = [](const auto& write) {
+    Generator a(5), b(5);
+    Tensor x = empty({6, 8}), y = empty({6, 8});
+    manual_seed(1);
+    write(x, a);
+    EXPECT_EQ(random_state(), (RandomState{1, 0}));
+    write(y, b);
+    EXPECT_TRUE(equal(x, y));
+    write(y, b);
+    EXPECT_FALSE(equal(x, y));
+  };
+  same([](const Tensor& x, Generator& g) { init::uniform(x, 0, 1, g); });
+  same([](const Tensor& x, Generator& g) { init::normal(x, 0, 1, g); });
+  same([](const Tensor& x, Generator& g) { init::trunc_normal(x, 0, 1, -2, 2, g); });
+  same([](const Tensor& x, Generator& g) { init::xavier_uniform(x, 1, g); });
+  same([](const Tensor& x, Generator& g) { init::xavier_normal(x, 1, g); });
+  same([](const Tensor& x, Generator& g) { init::kaiming_uniform(x, {}, g); });
+  same([](const Tensor& x, Generator& g) { init::kaiming_normal(x, {}, g); });
+  same([](const Tensor& x, Generator& g) { init::orthogonal(x, 1, g); });
+  same([](const Tensor& x, Generator& g) { init::sparse(x, 0.5, 1, g); });
+}
+
+TEST_F(Init, Orthogonal) {
+  for (const Shape& shape : {Shape{4, 4}, Shape{3, 2, 5}, Shape{9, 2, 2}}) {
+    Tensor x = empty(shape, f64);
+    init::orthogonal(x, 2);
+    const Tensor rows = x.reshape({shape[0], -1}), flat = rows.size(0) <= rows.size(1) ? rows : rows.transpose(0, 1);
+    EXPECT_TRUE(allclose(matmul(flat, flat.transpose(0, 1)), eye(flat.size(0), std::nullopt, f64) * 4.0, 1e-10, 1e-12))
+        << shape;
+  }
+  EXPECT_THROW(init::orthogonal(empty({3})), ShapeError);
+}
+
+TEST_F(Init, SparseEyeAndDirac) {
+  Tensor x = empty({5, 3});
+  init::sparse(x, 0.3);
+  EXPECT_TRUE(equal(count_nonzero(x, 0), full({3}, 3, i64)));
+  EXPECT_THROW(init::sparse(empty({5}), 0.3), ShapeError);
+  EXPECT_THROW(init::sparse(x, 1.5), Error);
+  init::eye(x);
+  EXPECT_TRUE(equal(matmul(x, arange(3).to(f32)), tensor({0.0, 1.0, 2.0, 0.0, 0.0})));
+  EXPECT_THROW(init::eye(empty({5})), ShapeError);
+  // A convolution of groups gives its inputs; without groups, as many channels as there are.
+  Conv1d conv({.in_channels = 4, .out_channels = 4, .kernel_size = 3, .padding = 1, .groups = 2, .bias = false});
+  init::dirac(conv.weight(), 2);
+  const Tensor signal = randn({2, 4, 6});
+  EXPECT_TRUE(allclose(conv(signal), signal));
+  Conv2d wide({.in_channels = 2, .out_channels = 3, .kernel_size = 3, .padding = 1, .bias = false});
+  init::dirac(wide.weight());
+  const Tensor image = randn({1, 2, 4, 4}), y = wide(image);
+  EXPECT_TRUE(allclose(y.narrow(1, 0, 2), image) && largest(y.narrow(1, 2, 1)) == 0);
+  EXPECT_THROW(init::dirac(empty({3, 3})), ShapeError);
+  EXPECT_THROW(init::dirac(conv.weight(), 3), ShapeError);
 }
 
 }  // namespace

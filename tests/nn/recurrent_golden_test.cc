@@ -52,7 +52,7 @@ TEST(RecurrentGolden, Layers) {
 Tensor joined_of(const Tensor& h) { return h; }
 Tensor joined_of(const LSTMState& state) { return joined({state.h, state.c}); }
 
-template <class L> void check_cell(const std::string& name) {
+template <class L> void check_cell(const std::string& name, RNNCellOptions options = {}) {
   constexpr bool kLstm = std::is_same_v<L, LSTMCell>;
   const auto run = [](L& cell, const Inputs& in) {
     if constexpr (kLstm)
@@ -60,7 +60,10 @@ template <class L> void check_cell(const std::string& name) {
     else
       return joined_of(cell(in[0].tensor, in.size() == 2 ? in[1].tensor : Tensor()));
   };
-  L plain(3, 4), with_state(3, 4), single(3, 4), no_bias({.input_size = 3, .hidden_size = 4, .bias = false});
+  options.input_size = 3, options.hidden_size = 4;
+  L plain(options), with_state(options), single(options);
+  options.bias = false;
+  L no_bias(options);
   check_module(name, plain, {{2, 3}}, run);
   std::vector<Shape> shapes = {{2, 3}, {2, 4}};
   if (kLstm) shapes.push_back({2, 4});
@@ -71,6 +74,7 @@ template <class L> void check_cell(const std::string& name) {
 
 TEST(RecurrentGolden, Cells) {
   check_cell<RNNCell>("rnn_cell");
+  check_cell<RNNCell>("rnn_relu_cell", {.nonlinearity = RNN::Nonlinearity::relu});
   check_cell<LSTMCell>("lstm_cell");
   check_cell<GRUCell>("gru_cell");
 }

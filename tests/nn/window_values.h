@@ -2,12 +2,10 @@
 // 2.13.0. Not edited by hand.
 #pragma once
 
-// clang-format off
-#include <map>
-#include <string>
-#include <vector>
+#include "tests/golden.h"
 
-inline const std::map<std::string, std::vector<double>> kWindowGolden = {
+// clang-format off
+inline constexpr weft::testing::GoldenEntry kWindowGoldenEntries[] = {
     {"conv1d.y", {6.017223265617087, 15.585921416800545}},
     {"conv1d.x.grad", {-0.006404647244593664, 1.1574799663080133}},
     {"conv1d.weight.grad", {10.998286629573744, 10.523487568370246}},
@@ -642,3 +640,5 @@ inline const std::map<std::string, std::vector<double>> kWindowGolden = {
     {"affine_grid_aligned_3d.y", {18.75280251490511, 1.000148121436754}},
     {"affine_grid_aligned_3d.x.grad", {-28.34891333947687, 3.1110660848564216}},
 };
+// clang-format on
+inline const auto kWindowGolden = weft::testing::golden_values(kWindowGoldenEntries);

@@ -20,6 +20,7 @@ void check(const std::string& name, const Problem& problem, Optimizer& optimizer
     problem.add_digests(numbers);
   }
   expect_numbers(numbers, kGolden.at(name), 1e-10, name);
+  expect_states(name, optimizer, kGolden, 1e-10);
 }
 
 template <class O, class Options> void check(const std::string& name, const Options& options) {
@@ -43,6 +44,8 @@ TEST(Golden, Adam) {
   check<Adam>("adam_amsgrad", AdamOptions{.lr = 0.05, .weight_decay = 0.01, .amsgrad = true});
   check<Adam>("adam_maximize", AdamOptions{.lr = 0.001, .maximize = true});
   check<AdamW>("adamw", AdamWOptions{.lr = 0.05, .weight_decay = 0.1});
+  check<AdamW>("adamw_betas", AdamWOptions{.lr = 0.02, .beta1 = 0.7, .beta2 = 0.9, .eps = 1e-3});
+  check<AdamW>("adamw_maximize", AdamWOptions{.lr = 0.001, .weight_decay = 0.3, .maximize = true});
   check<AdamW>("adamw_amsgrad", AdamWOptions{.lr = 0.05, .amsgrad = true});
 }
 

@@ -1,7 +1,7 @@
 // The problem of the golden trajectories (tests/golden/optim.py and optimizers.py have the same).
 #pragma once
 
-#include <initializer_list>
+#include <string>
 #include <vector>
 
 #include "autograd/leaf.h"
@@ -11,6 +11,7 @@
 #include "tensor/functions/matmul.h"
 #include "tensor/functions/reduce.h"
 #include "tensor/functions/unary.h"
+#include "tests/golden.h"
 #include "tests/wave.h"
 
 namespace weft::optim {
@@ -40,5 +41,20 @@ struct Problem {
       for (const double number : testing::digest(parameter)) out.push_back(number);
   }
 };
+
+/// What the optimizer keeps of each parameter against the golden values `name.0.exp_avg`, ...; neither has more.
+inline void expect_states(const std::string& name, const Optimizer& optimizer, const testing::GoldenValues& golden,
+                          double tolerance) {
+  const State state = optimizer.state_dict();
+  for (const auto& [key, tensor] : state.tensors) {
+    const auto found = golden.find(name + "." + key);
+    ASSERT_NE(found, golden.end()) << name << "." << key;
+    testing::expect_numbers(testing::digest(tensor), found->second, tolerance, name + "." + key);
+  }
+  size_t expected = 0;
+  for (auto at = golden.lower_bound(name + "."); at != golden.end() && at->first.starts_with(name + "."); ++at)
+    ++expected;
+  EXPECT_EQ(state.tensors.size(), expected) << name;
+}
 
 }  // namespace weft::optim

@@ -23,6 +23,7 @@ template <class O, class Options> void check(const std::string& name, const Opti
   const Problem problem;
   O optimizer({problem.a, problem.b}, options);
   check(name, problem, [&] { problem.step(optimizer); });
+  expect_states(name, optimizer, kTrajectories, 1e-9);
 }
 
 TEST(Trajectory, Adagrad) {
@@ -102,6 +103,7 @@ void check_muon(const std::string& name, const MuonOptions& options) {
   const Problem problem;
   Muon optimizer({problem.a}, options);
   check(name, problem, [&] { problem.step(optimizer); });
+  expect_states(name, optimizer, kTrajectories, 1e-9);
 }
 
 TEST(Trajectory, Muon) {

@@ -1,0 +1,73 @@
+#include "nn/layers/adaptive_softmax.h"
+
+#include <cmath>
+
+#include "nn/layers/options.h"
+#include "tensor/functions/arg_reduce.h"
+#include "tensor/functions/binary.h"
+#include "tensor/functions/cat.h"
+#include "tensor/functions/index.h"
+#include "tensor/functions/reduce.h"
+#include "tensor/functions/softmax.h"
+#include "tensor/functions/view.h"
+
+namespace weft::nn {
+namespace {
+
+const AdaptiveLogSoftmaxOptions& checked(const AdaptiveLogSoftmaxOptions& o) {
+  Frame frame("AdaptiveLogSoftmaxWithLoss");
+  detail::check_positive("in_features", o.in_features);
+  detail::check_positive("n_classes", o.n_classes);
+  if (o.cutoffs.empty()) throw Error("cutoffs are missing");
+  for (size_t i = 0; i < o.cutoffs.size(); ++i)
+    if (o.cutoffs[i] < 1 || o.cutoffs[i] >= o.n_classes || (i > 0 && o.cutoffs[i] <= o.cutoffs[i - 1]))
+      throw Error(text("cutoffs must ascend from 1 to below ", o.n_classes, ", not ", o.cutoffs[i], " at place ", i));
+  if (!(o.div_value > 0)) throw Error(text("div_value must be positive, not ", o.div_value));
+  return o;
+}
+
+Linear projection(int64_t in, int64_t out, bool bias, DType dtype) {
+  return Linear({.in_features = in, .out_features = out, .bias = bias, .dtype = dtype});
+}
+
+}  // namespace
+
+AdaptiveLogSoftmaxWithLoss::AdaptiveLogSoftmaxWithLoss(const AdaptiveLogSoftmaxOptions& o)
+    : options_(checked(o)),
+      head_(register_module("head", projection(o.in_features, o.cutoffs[0] + static_cast<int64_t>(o.cutoffs.size()),
+                                               o.head_bias, o.dtype))),
+      tail_(register_module("tail", ModuleList<Sequential>())) {
+  for (size_t i = 0; i < o.cutoffs.size(); ++i) {
+    const double wanted = static_cast<double>(o.in_features) / std::pow(o.div_value, static_cast<double>(i + 1));
+    const auto width = static_cast<int64_t>(wanted);
+    Frame frame("AdaptiveLogSoftmaxWithLoss");
+    detail::check_positive("the projected features of a cluster", width);
+    const int64_t end = i + 1 < o.cutoffs.size() ? o.cutoffs[i + 1] : o.n_classes;
+    tail_.push_back(Sequential(projection(o.in_features, width, false, o.dtype),
+                               projection(width, end - o.cutoffs[i], false, o.dtype)));
+  }
+}
+
+Tensor AdaptiveLogSoftmaxWithLoss::log_prob(const Tensor& x) const {
+  Frame frame("AdaptiveLogSoftmaxWithLoss", x);
+  const Tensor head = log_softmax(head_(x), -1);
+  const int64_t frequent = options_.cutoffs[0];
+  std::vector<Tensor> parts = {narrow(head, -1, 0, frequent)};
+  int64_t at = frequent;
+  for (const Sequential& cluster : tail_) parts.push_back(log_softmax(cluster(x), -1) + narrow(head, -1, at++, 1));
+  return cat(parts, -1);
+}
+
+// All clusters are computed for all rows: which rows a cluster needs depends on the targets' values.
+AdaptiveLogSoftmaxOutput AdaptiveLogSoftmaxWithLoss::forward(const Tensor& x, const Tensor& target) const {
+  Frame frame("AdaptiveLogSoftmaxWithLoss", x, target);
+  if (!is_integer(target.dtype())) throw DtypeError(text("targets must be integers, not ", target.dtype()));
+  if (x.rank() != target.rank() + 1 || x.rank() > 2 || (x.rank() == 2 && x.size(0) != target.size(0)))
+    throw ShapeError("the inputs must be (N, in_features) and (N), or (in_features) and ()");
+  const Tensor output = squeeze(gather(log_prob(x), -1, unsqueeze(target.to(i64), -1)), -1);
+  return {output, -mean(output)};
+}
+
+Tensor AdaptiveLogSoftmaxWithLoss::predict(const Tensor& x) const { return argmax(log_prob(x), -1); }
+
+}  // namespace weft::nn

@@ -1,0 +1,54 @@
+#include "nn/layers/embedding_rows.h"
+
+#include "autograd/grad_mode.h"
+#include "tensor/functions/binary.h"
+#include "tensor/functions/compare.h"
+#include "tensor/functions/copy.h"
+#include "tensor/functions/fill.h"
+#include "tensor/functions/histogram.h"
+#include "tensor/functions/index.h"
+#include "tensor/functions/reduce.h"
+#include "tensor/functions/unique.h"
+#include "tensor/functions/view.h"
+
+namespace weft::nn::detail {
+namespace {
+
+/// Scales the rows of `weight` that are longer than max_norm.
+void shorten(const Tensor& indices, const Tensor& weight, const RowOptions& options) {
+  NoGrad guard;
+  const Tensor rows = unique(indices).values;
+  const Tensor values = index_select(weight.detach(), 0, rows);
+  const Tensor norms = norm(values, options.norm_type, 1, keepdim), longest = full_like(norms, *options.max_norm);
+  const Tensor factors = where(norms > longest, longest / (norms + 1e-7), ones_like(norms));
+  weight.detach().index_copy_(0, rows, values * factors);
+}
+
+}  // namespace
+
+int64_t padding_row(std::optional<int64_t> padding_idx, int64_t rows) {
+  if (!padding_idx) return -1;
+  const int64_t row = *padding_idx < 0 ? *padding_idx + rows : *padding_idx;
+  if (row < 0 || row >= rows)
+    throw IndexError(text("padding_idx ", *padding_idx, " is out of range for ", rows, " rows"));
+  return row;
+}
+
+void check_rows(const RowOptions& options) {
+  if (options.max_norm && !(*options.max_norm >= 0))
+    throw Error(text("max_norm must be 0 or more, not ", *options.max_norm));
+  if (!(options.norm_type > 0)) throw Error(text("norm_type must be positive, not ", options.norm_type));
+}
+
+Tensor looked_up(const Tensor& indices, const Tensor& counted, const Tensor& weight, int64_t padding,
+                 const RowOptions& options) {
+  if (options.max_norm && indices.numel() > 0 && is_integer(indices.dtype())) shorten(indices, weight, options);
+  Tensor y = embedding(indices, weight, padding);
+  if (!options.scale_grad_by_freq || !y.requires_grad() || indices.numel() == 0) return y;
+  const Tensor counts = bincount(counted.flatten().to(i64), {}, weight.size(0));
+  const Tensor factor = 1.0 / index_select(counts, 0, indices.flatten()).to(weight.dtype());
+  y.register_hook([scale = unsqueeze(reshape(factor, indices.shape()), -1)](const Tensor& g) { return g * scale; });
+  return y;
+}
+
+}  // namespace weft::nn::detail

@@ -1,0 +1,29 @@
+// What Embedding and EmbeddingBag share. For nn/'s own files.
+#pragma once
+
+#include <optional>
+
+#include "tensor/tensor.h"
+
+namespace weft::nn::detail {
+
+/// How the rows of a table are looked up.
+struct RowOptions {
+  std::optional<double> max_norm = std::nullopt;
+  double norm_type = 2;
+  bool scale_grad_by_freq = false;
+};
+
+/// Row number `padding_idx`, counted from the end where negative; -1 where absent. IndexError out of range.
+int64_t padding_row(std::optional<int64_t> padding_idx, int64_t rows);
+
+/// Error where a norm is out of range.
+void check_rows(const RowOptions& options);
+
+/// embedding(indices, weight, padding). Before, rows that are looked up and longer than max_norm are scaled to it, in
+/// the weight itself; the gradient of a row is divided by how often it is among `counted` where scale_grad_by_freq is
+/// set.
+Tensor looked_up(const Tensor& indices, const Tensor& counted, const Tensor& weight, int64_t padding,
+                 const RowOptions& options);
+
+}  // namespace weft::nn::detail

@@ -1,0 +1,41 @@
+#include "optim/early_stopping.h"
+
+#include <limits>
+
+namespace weft::optim {
+
+EarlyStopping::EarlyStopping(const EarlyStoppingOptions& o) : options_(o) {
+  Frame frame("EarlyStopping");
+  if (o.patience < 0) throw Error(text("patience must be 0 or more, not ", o.patience));
+  if (!(o.threshold >= 0)) throw Error(text("threshold must be 0 or more, not ", o.threshold));
+  best_ = (o.maximize ? -1 : 1) * std::numeric_limits<double>::infinity();
+}
+
+bool EarlyStopping::step(double metric) {
+  ++steps_;
+  const bool better = options_.maximize ? metric > best_ + options_.threshold : metric < best_ - options_.threshold;
+  if (better)
+    best_ = metric, bad_steps_ = 0;
+  else
+    ++bad_steps_;
+  return bad_steps_ > options_.patience;
+}
+
+State EarlyStopping::state_dict() const {
+  State out;
+  out.numbers = {
+      {"best", best_}, {"bad_steps", static_cast<double>(bad_steps_)}, {"steps", static_cast<double>(steps_)}};
+  return out;
+}
+
+void EarlyStopping::load_state_dict(const State& state) {
+  const auto number = [&](const char* key) {
+    const auto found = state.numbers.find(key);
+    if (found == state.numbers.end()) throw Error(text("the state of this early stopping lacks ", key));
+    return found->second;
+  };
+  const double best = number("best"), bad = number("bad_steps"), steps = number("steps");
+  best_ = best, bad_steps_ = static_cast<int64_t>(bad), steps_ = static_cast<int64_t>(steps);
+}
+
+}  // namespace weft::optim

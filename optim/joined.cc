@@ -1,0 +1,163 @@
+#include "optim/joined.h"
+
+#include <algorithm>
+
+namespace weft::optim {
+namespace {
+
+std::string part_key(size_t part) { return text("part.", part, "."); }
+std::string rate_key(size_t group) { return text("group.", group, ".lr"); }
+std::string factor_key(size_t part, size_t group) { return text("part.", part, ".group.", group, ".factor"); }
+
+void check_parts(const std::vector<MakeSchedule>& parts) {
+  if (parts.empty()) throw Error("no schedules were given");
+  for (const MakeSchedule& part : parts)
+    if (!part) throw Error("a schedule is empty");
+}
+
+/// Momenta that a schedule may set when it is made.
+class KeptMomenta {
+ public:
+  explicit KeptMomenta(Optimizer& optimizer) : optimizer_(optimizer) {
+    for (const char* name : {"momentum", "beta1"})
+      for (size_t group = 0; optimizer.has(name) && group < optimizer.group_count(); ++group)
+        values_.push_back({name, group, optimizer.get(name, group)});
+  }
+  void put_back() const {
+    for (const auto& [name, group, value] : values_) optimizer_.set(name, value, group);
+  }
+
+ private:
+  struct Value {
+    const char* name;
+    size_t group;
+    double value;
+  };
+  Optimizer& optimizer_;
+  std::vector<Value> values_;
+};
+
+}  // namespace
+
+JoinedSchedules::Rates JoinedSchedules::rates() const {
+  Rates out;
+  for (size_t group = 0; group < optimizer().group_count(); ++group) out.push_back(optimizer().lr(group));
+  return out;
+}
+
+void JoinedSchedules::set_rates(const Rates& rates) {
+  for (size_t group = 0; group < rates.size(); ++group) optimizer().set_lr(group, rates[group]);
+}
+
+void JoinedSchedules::add_part(std::unique_ptr<Schedule> part) {
+  if (!part) throw Error("a schedule is empty");
+  parts_.push_back(std::move(part));
+}
+
+void JoinedSchedules::restart(size_t i) {
+  parts_[i]->steps_ = 0;
+  parts_[i]->apply();
+}
+
+bool JoinedSchedules::rebase(size_t i, const Rates& rates) {
+  if (!parts_[i]->curve_.rate) return false;
+  parts_[i]->base_ = rates;
+  return true;
+}
+
+void JoinedSchedules::save(State& out) const {
+  for (size_t i = 0; i < parts_.size(); ++i)
+    for (const auto& [key, value] : parts_[i]->state_dict().numbers) out.numbers[part_key(i) + key] = value;
+  const Rates now = rates();
+  for (size_t group = 0; group < now.size(); ++group) out.numbers[rate_key(group)] = now[group];
+}
+
+void JoinedSchedules::load(const State& state) {
+  State own;
+  JoinedSchedules::save(own);
+  for (const auto& [key, value] : own.numbers) (void)number(state, key);
+  Rates given;
+  for (size_t group = 0; group < optimizer().group_count(); ++group) given.push_back(number(state, rate_key(group)));
+  for (size_t i = 0; i < parts_.size(); ++i) {
+    State part;
+    const std::string prefix = part_key(i);
+    for (const auto& [key, value] : state.numbers)
+      if (key.starts_with(prefix)) part.numbers[key.substr(prefix.size())] = value;
+    parts_[i]->load_state_dict(part);
+  }
+  set_rates(given);
+}
+
+SequentialSchedules::SequentialSchedules(Optimizer& optimizer, const std::vector<MakeSchedule>& parts,
+                                         std::vector<int64_t> milestones)
+    : JoinedSchedules(optimizer), milestones_(std::move(milestones)) {
+  Frame frame("SequentialSchedules");
+  check_parts(parts);
+  if (milestones_.size() + 1 != parts.size())
+    throw Error(text(parts.size(), " schedules need one milestone less, not ", milestones_.size()));
+  for (size_t i = 0; i < milestones_.size(); ++i)
+    if (milestones_[i] < 1 || (i > 0 && milestones_[i] <= milestones_[i - 1]))
+      throw Error(text("milestones must ascend from 1 on, not ", milestones_[i], " at place ", i));
+  const Rates start = rates();
+  const KeptMomenta momenta(optimizer);
+  for (const MakeSchedule& part : parts) {
+    add_part(part(optimizer));
+    set_rates(start), momenta.put_back();
+  }
+  restart(0);
+}
+
+void SequentialSchedules::take_step(std::optional<double> metric) {
+  count();
+  const auto at = std::upper_bound(milestones_.begin(), milestones_.end(), steps());
+  const auto part = static_cast<size_t>(at - milestones_.begin());
+  if (part > 0 && milestones_[part - 1] == steps())
+    restart(part);
+  else
+    step_part(part, metric);
+}
+
+ChainedSchedules::ChainedSchedules(Optimizer& optimizer, const std::vector<MakeSchedule>& parts)
+    : JoinedSchedules(optimizer) {
+  Frame frame("ChainedSchedules");
+  check_parts(parts);
+  start_ = rates();
+  for (const MakeSchedule& part : parts) {
+    add_part(part(optimizer));
+    factors_.emplace_back(start_.size(), 1.0);
+  }
+}
+
+void ChainedSchedules::take_step(std::optional<double> metric) {
+  count();
+  Rates now = start_;
+  for (size_t i = 0; i < parts(); ++i) {
+    if (rebase(i, now)) {
+      step_part(i, metric);
+    } else {
+      Rates scaled = now;
+      for (size_t group = 0; group < now.size(); ++group) scaled[group] *= factors_[i][group];
+      set_rates(scaled);
+      step_part(i, metric);
+      for (size_t group = 0; group < now.size(); ++group)
+        if (now[group] > 0) factors_[i][group] = optimizer().lr(group) / now[group];
+    }
+    now = rates();
+  }
+}
+
+void ChainedSchedules::save(State& out) const {
+  JoinedSchedules::save(out);
+  for (size_t i = 0; i < factors_.size(); ++i)
+    for (size_t group = 0; group < factors_[i].size(); ++group) out.numbers[factor_key(i, group)] = factors_[i][group];
+}
+
+void ChainedSchedules::load(const State& state) {
+  std::vector<Rates> given = factors_;
+  for (size_t i = 0; i < given.size(); ++i)
+    for (size_t group = 0; group < given[i].size(); ++group) given[i][group] = number(state, factor_key(i, group));
+  JoinedSchedules::load(state);
+  factors_ = std::move(given);
+}
+
+}  // namespace weft::optim

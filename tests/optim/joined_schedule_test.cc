@@ -1,0 +1,188 @@
+// Schedules of any kind joined, rates by group, a cycle's own height, and early stopping. tests/golden/schedules.py
+// makes the values.
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "autograd/leaf.h"
+#include "optim/optim.h"
+#include "tensor/functions/fill.h"
+#include "tests/optim/schedule_values.h"
+#include "tests/wave.h"
+
+namespace weft::optim {
+namespace {
+
+Tensor weight() {
+  Tensor w = parameter(zeros({1}, f64));
+  w.set_grad(zeros({1}, f64));
+  return w;
+}
+
+void add_series(std::vector<double>& out, const std::vector<double>& series) {
+  for (size_t i = 0; i < series.size(); i += 6) out.push_back(series[i]);
+  for (const double number : testing::digest(from_vector(series, Shape{60}, f64))) out.push_back(number);
+}
+
+template <class Step>
+void check(const std::string& name, Optimizer& optimizer, const Step& step, const char* momentum = nullptr) {
+  std::vector<std::vector<double>> series(optimizer.group_count());
+  std::vector<double> momenta, numbers;
+  for (int i = 0; i < 60; ++i) {
+    for (size_t group = 0; group < series.size(); ++group) series[group].push_back(optimizer.lr(group));
+    if (momentum != nullptr) momenta.push_back(optimizer.get(momentum));
+    optimizer.step();
+    step();
+  }
+  for (const std::vector<double>& rates : series) add_series(numbers, rates);
+  if (momentum != nullptr) add_series(numbers, momenta);
+  testing::expect_numbers(numbers, kRates.at(name), 1e-12, name);
+}
+
+const MakeSchedule kWarmup = schedule_of<LinearLR>(LinearOptions{.start_factor = 0.2, .steps = 12});
+
+TEST(JoinedSchedules, AreSchedulesOfAnyKind) {
+  SGD optimizer({weight()}, {.lr = 0.4});
+  SequentialSchedules cycle(
+      optimizer, {kWarmup, schedule_of<OneCycle>(OneCycleOptions{.max_lr = 10, .steps = 49, .cycle_momentum = false})},
+      {12});
+  check("joined_one_cycle", optimizer, [&] { cycle.step(); });
+  SGD other({weight()}, {.lr = 0.4});
+  SequentialSchedules cyclic(
+      other,
+      {kWarmup, schedule_of<CyclicLR>(CyclicOptions{.base_lr = 0.4, .max_lr = 0.9, .up = 6, .cycle_momentum = false})},
+      {12});
+  check("joined_cyclic", other, [&] { cyclic.step(); });
+}
+
+TEST(JoinedSchedules, StartFromTheGroupsOwnRates) {
+  // OneCycle sets rate and momentum when it is made: the warm-up does not see them.
+  SGD optimizer({weight()}, {.lr = 0.4, .momentum = 0.5});
+  SequentialSchedules schedule(optimizer, {kWarmup, schedule_of<OneCycle>(OneCycleOptions{.max_lr = 1, .steps = 20})},
+                               {3});
+  EXPECT_DOUBLE_EQ(optimizer.lr(), 0.08);
+  EXPECT_DOUBLE_EQ(optimizer.get("momentum"), 0.5);
+  for (int i = 0; i < 3; ++i) schedule.step();
+  EXPECT_NEAR(optimizer.lr(), 1.0 / 25, 1e-15);
+  EXPECT_DOUBLE_EQ(optimizer.get("momentum"), 0.95);
+}
+
+TEST(JoinedSchedules, HandTheMetricToAPlateau) {
+  SGD optimizer({weight()}, {.lr = 0.4});
+  SequentialSchedules schedule(
+      optimizer, {kWarmup, schedule_of<ReduceOnPlateau>(PlateauOptions{.factor = 0.5, .patience = 1})}, {12});
+  for (int i = 0; i < 12; ++i) schedule.step(1.0);
+  const double reached = optimizer.lr();
+  for (int i = 0; i < 3; ++i) schedule.step(1.0);  // one that is the best, two that are no better
+  EXPECT_DOUBLE_EQ(optimizer.lr(), reached / 2);
+  EXPECT_THROW(schedule.step(), Error);
+}
+
+TEST(JoinedSchedules, ChainedScaleWhatThoseBeforeGive) {
+  SGD optimizer({weight()}, {.lr = 0.4});
+  ChainedSchedules schedule(optimizer, {schedule_of<ExponentialLR>(ExponentialOptions{.gamma = 0.9}), kWarmup,
+                                        schedule_of<ReduceOnPlateau>(PlateauOptions{.factor = 0.5, .patience = 3})});
+  EXPECT_DOUBLE_EQ(optimizer.lr(), 0.4 * 0.2);
+  for (int i = 1; i <= 10; ++i) {
+    schedule.step(1.0);
+    const double halves = i >= 9 ? 0.25 : i >= 5 ? 0.5 : 1;
+    EXPECT_NEAR(optimizer.lr(), 0.4 * std::pow(0.9, i) * (0.2 + 0.8 * i / 12) * halves, 1e-14) << i;
+  }
+}
+
+template <class Make> void expect_resumes(const Make& make) {
+  SGD a({weight()}, {.lr = 0.4}), b({weight()}, {.lr = 0.4});
+  auto first = make(a), second = make(b);
+  for (int i = 0; i < 17; ++i) first->step(1.0);
+  b.load_state_dict(a.state_dict());
+  second->load_state_dict(first->state_dict());
+  for (int i = 0; i < 20; ++i) {
+    EXPECT_DOUBLE_EQ(a.lr(), b.lr()) << i;
+    first->step(1.0), second->step(1.0);
+  }
+  State state = first->state_dict();
+  state.numbers.erase("part.1.steps");
+  EXPECT_THROW(second->load_state_dict(state), Error);
+}
+
+TEST(JoinedSchedules, Resume) {
+  const std::vector<MakeSchedule> parts = {kWarmup,
+                                           schedule_of<ReduceOnPlateau>(PlateauOptions{.factor = 0.5, .patience = 1})};
+  expect_resumes(
+      [&](Optimizer& o) { return std::make_unique<SequentialSchedules>(o, parts, std::vector<int64_t>{9}); });
+  expect_resumes([&](Optimizer& o) { return std::make_unique<ChainedSchedules>(o, parts); });
+}
+
+TEST(JoinedSchedules, RefuseWhatDoesNotFit) {
+  SGD optimizer({weight()}, {.lr = 0.4});
+  EXPECT_THROW(SequentialSchedules(optimizer, {}, {}), Error);
+  EXPECT_THROW(SequentialSchedules(optimizer, {kWarmup, kWarmup}, {}), Error);
+  EXPECT_THROW(SequentialSchedules(optimizer, {kWarmup, kWarmup}, {0}), Error);
+  EXPECT_THROW(ChainedSchedules(optimizer, {MakeSchedule()}), Error);
+}
+
+TEST(Rates, OfACycleWithAHeightOfItsOwn) {
+  SGD optimizer({weight()}, {.lr = 0.4}), other({weight()}, {.lr = 0.4});
+  CyclicLR cycles(optimizer,
+                  {.base_lr = 0.01, .max_lr = 0.2, .up = 7, .down = 3, .scale_fn = [](double x) { return 1 / x; }});
+  check(
+      "cyclic_scale_cycle", optimizer, [&] { cycles.step(); }, "momentum");
+  CyclicLR steps(other, {.base_lr = 0.01,
+                         .max_lr = 0.2,
+                         .up = 7,
+                         .down = 3,
+                         .scale_fn = [](double x) { return std::pow(0.95, x); },
+                         .scale_by_cycle = false});
+  check(
+      "cyclic_scale_iterations", other, [&] { steps.step(); }, "momentum");
+}
+
+template <class S, class Options, class... Metric>
+void check_groups(const std::string& name, const Options& options, Metric... metric) {
+  SGD optimizer({{.parameters = {weight()}}, {.parameters = {weight()}, .lr = 0.1}}, {.lr = 0.4, .momentum = 0.9});
+  S schedule(optimizer, options);
+  check(name, optimizer, [&] { schedule.step(metric...); });
+}
+
+TEST(Rates, OfGroups) {
+  check_groups<OneCycle>("groups_one_cycle", OneCycleOptions{.max_lrs = {1, 0.2}, .steps = 60});
+  check_groups<CyclicLR>("groups_cyclic", CyclicOptions{.base_lrs = {0.01, 0.1}, .max_lrs = {0.2, 0.5}, .up = 8});
+  check_groups<ReduceOnPlateau>("groups_plateau", PlateauOptions{.factor = 0.5, .patience = 3, .min_lrs = {0.1, 0.002}},
+                                1.0);
+  using Factors = std::vector<StepFactor>;
+  check_groups<LambdaLR>("groups_lambda", Factors{[](int64_t step) { return std::pow(0.9, step); },
+                                                  [](int64_t step) { return 1.0 / static_cast<double>(1 + step); }});
+  check_groups<MultiplicativeLR>(
+      "groups_multiplicative",
+      Factors{[](int64_t) { return 0.97; }, [](int64_t step) { return 1 - 0.001 * static_cast<double>(step); }});
+  SGD optimizer({weight()}, {.lr = 0.4});
+  EXPECT_THROW(OneCycle(optimizer, {.max_lrs = {1, 0.2}, .steps = 60}), Error);
+  EXPECT_THROW(CyclicLR(optimizer, {.base_lrs = {0.3}, .max_lrs = {0.2}}), Error);
+  EXPECT_THROW(ReduceOnPlateau(optimizer, {.min_lrs = {0.1, 0.2}}), Error);
+  EXPECT_THROW(LambdaLR(optimizer, Factors{}), Error);
+}
+
+TEST(EarlyStopping, StopsAfterTooLongWithoutAnImprovement) {
+  EarlyStopping stopping({.patience = 2, .threshold = 0.1});
+  EXPECT_FALSE(stopping.improved());
+  EXPECT_FALSE(stopping.step(1.0));
+  EXPECT_TRUE(stopping.improved());
+  EXPECT_FALSE(stopping.step(0.95));  // too little
+  EXPECT_FALSE(stopping.step(std::nan("")));
+  EarlyStopping other({.patience = 2, .threshold = 0.1});
+  other.load_state_dict(stopping.state_dict());
+  EXPECT_TRUE(stopping.step(2.0));
+  EXPECT_FALSE(stopping.step(0.5));
+  EXPECT_EQ(stopping.best(), 0.5);
+  EXPECT_EQ(other.bad_steps(), 2);
+  EXPECT_TRUE(other.step(2.0));
+  EarlyStopping accuracy({.patience = 0, .maximize = true});
+  EXPECT_FALSE(accuracy.step(0.5));
+  EXPECT_FALSE(accuracy.step(0.6));
+  EXPECT_TRUE(accuracy.step(0.6));
+  EXPECT_THROW(EarlyStopping({.patience = -1}), Error);
+  EXPECT_THROW(other.load_state_dict({}), Error);
+}
+
+}  // namespace
+}  // namespace weft::optim
