@@ -20,6 +20,17 @@ Array group_normed(const Arrays& x, int64_t size) {
   return reference::normalised(x[0], x[1], x[2], reference::channel_groups(x[0].shape, size), kEps);
 }
 
+/// Lines of small numbers with a large one at their ends, in the middle and at a quarter.
+InputSpec outliers(int64_t lines, int64_t length) {
+  std::vector<double> values;
+  for (int64_t i = 0; i < lines * length; ++i) {
+    const int64_t at = i % length;
+    const bool large = at == 0 || at == length / 4 || at == length / 2 || at == length - 1;
+    values.push_back(large ? 1000 : static_cast<double>(i * 7 % 13));
+  }
+  return given({1, lines, length}, values);
+}
+
 void add_group_norm(Cases& cases) {
   cases
       .add("group norm",
@@ -61,6 +72,13 @@ void add_group_norm(Cases& cases) {
            CALL(group_norm(movedim(movedim(x[0], 1, -1).contiguous(), -1, 1), 24, x[1], x[2], kEps)),
            [](const Arrays& x) { return group_normed(x, 3); })
       .compares(only(f32) | only(f64))
+      .no_gradient()
+      .loose(20);
+  // Values that lie far from most: what is taken for near the mean is not.
+  cases
+      .add("group norm of channels-last outliers", {{outliers(4, 100), absent(), absent()}},
+           CALL(group_norm(movedim(movedim(x[0], 1, -1).contiguous(), -1, 1), 4, x[1], x[2], kEps)),
+           [](const Arrays& x) { return group_normed(x, 1); })
       .no_gradient()
       .loose(20);
   cases

@@ -11,6 +11,7 @@
 #include "tensor/functions/copy.h"
 #include "tensor/functions/fill.h"
 #include "tensor/functions/random.h"
+#include "tensor/functions/unary.h"
 #include "tensor/functions/view.h"
 #include "tensor/runtime/threads.h"
 
@@ -18,6 +19,41 @@ namespace weft {
 namespace {
 
 constexpr int64_t kLong = 300007;
+
+TEST(CumulativeExtremum, FindsEveryNewOneOfALine) {
+  manual_seed(5);
+  // Steps of all sizes, equals, and a NaN, in lines of a few hundred.
+  Tensor x = floor(randn({7, 300}) * 3.0 + randn({7, 1}) * arange(0, 3, 0.01));
+  x[2][150].fill_(NAN);
+  x[3][0].fill_(NAN);
+  x[4].fill_(2);
+  const auto values = x.to_vector<float>();
+  const auto found = cummax(x, 1), least = cummin(x, 1);
+  const auto maxima = found.values.to_vector<float>(), minima = least.values.to_vector<float>();
+  const auto highest = found.indices.to_vector<int64_t>(), lowest = least.indices.to_vector<int64_t>();
+  for (size_t line = 0; line < 7; ++line) {
+    size_t top = 0, bottom = 0;
+    for (size_t i = 0; i < 300; ++i) {
+      const auto at = [&](size_t j) { return values[line * 300 + j]; };
+      if (at(i) >= at(top) || std::isnan(at(i))) top = i;
+      if (at(i) <= at(bottom) || std::isnan(at(i))) bottom = i;
+      ASSERT_EQ(highest[line * 300 + i], static_cast<int64_t>(top)) << line << ", " << i;
+      ASSERT_EQ(lowest[line * 300 + i], static_cast<int64_t>(bottom)) << line << ", " << i;
+      ASSERT_EQ(std::memcmp(&maxima[line * 300 + i], &values[line * 300 + top], sizeof(float)), 0);
+      ASSERT_EQ(std::memcmp(&minima[line * 300 + i], &values[line * 300 + bottom], sizeof(float)), 0);
+    }
+  }
+}
+
+TEST(Cumprod, LinesSideBySideAreThoseOfEach) {
+  manual_seed(6);
+  const Tensor x = randn({11, 50}, f64);
+  const auto all = cumprod(x, 1).to_vector<double>();
+  for (int64_t line = 0; line < 11; ++line) {
+    const auto one = cumprod(x[line], 0).to_vector<double>();
+    EXPECT_EQ(std::memcmp(one.data(), all.data() + line * 50, 50 * sizeof(double)), 0) << line;
+  }
+}
 
 TEST(Cumsum, LongLinesAreExactForIntegers) {
   const Tensor x = arange(kLong);

@@ -1,4 +1,5 @@
 // gather and the forms of scatter: one index per element.
+#include <atomic>
 #include <cstdlib>
 #include <mutex>
 #include <type_traits>
@@ -23,15 +24,39 @@ Nest element_nest(const Operand& index, const Operand& x, int64_t axis, const Op
   return nest;
 }
 
-/// f(i, in, out) for elements [begin, end) of a nest.
-template <class F> void each_element(const Nest& nest, int64_t begin, int64_t end, const F& f) {
+/// to = from at the index's places along an axis of `limit` elements, which are `step` apart. Each index is checked
+/// when it is used; false where one is bad.
+template <class T>
+bool gather_elements(const Nest& nest, const int64_t* list, int64_t begin, int64_t end, int64_t limit, const T* from,
+                     int64_t step, T* to) {
   const NestAxis run = nest.rank > 0 ? nest.inner() : NestAxis{1, 0, 0};
   const Nest outer = nest.outer();
-  NestWalk walk(outer, begin / run.size);
+  NestWalk walk(outer, begin / run.size), ahead = walk;
+  const auto gather = [&](int64_t i, int64_t j, int64_t count, int64_t in, int64_t out, int64_t apart)
+      __attribute__((always_inline)) {
+    const T* const source = from + walk.in() + j * in;
+    T* const target = to + walk.out() + j * out;
+    const auto size = static_cast<uint64_t>(limit);
+#pragma GCC unroll 4
+    for (int64_t k = 0; k < count; ++k) {
+      const int64_t at = list[i + k];
+      if (static_cast<uint64_t>(at) >= size) return false;
+      target[k * out] = source[k * in + at * apart];
+    }
+    return true;
+  };
+  const bool dense = run.in == 0 && run.out == 1 && step == 1;
+  // A line that is read at any places is no stream that the CPU would see: the next is asked for in whole.
+  constexpr int64_t kCacheLine = 64 / static_cast<int64_t>(sizeof(T));
+  const int64_t asked = dense && limit <= 512 * kCacheLine && limit <= 4 * run.size ? limit : 0;
   for (int64_t i = begin; i < end; walk.next()) {
-    const int64_t start = i % run.size, stop = std::min(run.size, start + (end - i));
-    for (int64_t j = start; j < stop; ++j, ++i) f(i, walk.in() + j * run.in, walk.out() + j * run.out);
+    ahead.next();
+    for (int64_t j = 0; j < asked; j += kCacheLine) simd::look_ahead(from + ahead.in() + j, 0);
+    const int64_t j = i % run.size, count = std::min(run.size - j, end - i);
+    if (!(dense ? gather(i, j, count, 0, 1, 1) : gather(i, j, count, run.in, run.out, step))) return false;
+    i += count;
   }
+  return true;
 }
 
 /// Whether meet_lines() can clear each line of `into` just before it adds to it: they lie along the last axis, and src
@@ -182,16 +207,16 @@ using namespace kernels::cpu;
 void op::Gather::cpu(const Operand& x_any, const Operand& index_any, const Operand& out_any) const {
   const AtLeastOneAxis x_one(x_any), index_one(index_any), out_one(out_any);
   const Operand &x = x_one.operand, &index = index_one.operand, &out = out_one.operand;
-  const IndexList list(index, x.size(axis), "rows");
+  const IndexList list(index);
   const Nest nest = element_nest(index, x, axis, out);
-  const int64_t step = x.stride(axis);
+  std::atomic<bool> bad = false;
   visit_size(x.dtype, [&]<class T>() {
-    const T* from = x.data<T>();
-    T* to = out.data<T>();
     parallel_for(list.count(), kIndexGrain, [&](int64_t begin, int64_t end) {
-      each_element(nest, begin, end, [&](int64_t i, int64_t in, int64_t o) { to[o] = from[in + list[i] * step]; });
+      if (!gather_elements(nest, list.data(), begin, end, x.size(axis), x.data<T>(), x.stride(axis), out.data<T>()))
+        bad.store(true, std::memory_order_relaxed);
     });
   });
+  if (bad) list.check(x.size(axis), "rows");
 }
 
 void op::ScatterAdd::cpu(const Operand& src_any, const Operand& index_any, const Operand& into_any) const {

@@ -2,7 +2,6 @@
 #include "tensor/ops/index.h"
 
 #include "tensor/kernels/cpu/index/axis_slices.h"
-#include "tensor/kernels/cpu/pointwise/fill.h"
 #include "tensor/runtime/parallel.h"
 
 namespace weft::kernels::cpu {
@@ -31,8 +30,7 @@ void op::IndexSelect::cpu(const Operand& x, const Operand& index, const Operand&
 
 void op::IndexAdd::cpu(const Operand& src, const Operand& index, const Operand& out) const {
   const AxisSlices slices(out, axis, 1, index, src);
-  fill(out, 0);
-  add_rows(src, slices.rows(), slices.layout(), out);
+  add_rows(src, slices.rows(), slices.layout(), out, true);
 }
 
 void op::Embedding::cpu(const Operand& indices, const Operand& weight, const Operand& out) const {
@@ -42,8 +40,7 @@ void op::Embedding::cpu(const Operand& indices, const Operand& weight, const Ope
 
 void op::EmbeddingBackward::cpu(const Operand& g, const Operand& indices, const Operand& out) const {
   const IndexList list(indices, out.size(0), "rows");
-  fill(out, 0);
-  add_slices(g, list, embedding_layout(out, g), padding_idx, out);
+  add_slices(g, list, embedding_layout(out, g), padding_idx, out, true);
 }
 
 void op::OneHot::cpu(const Operand& indices, const Operand& out) const {

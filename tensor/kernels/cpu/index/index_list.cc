@@ -21,17 +21,15 @@ void IndexList::copy_from(const Operand& index) {
   });
 }
 
-void IndexList::check_range(const int64_t* list, int64_t count, int64_t limit, const char* unit) {
+void IndexList::check(int64_t limit, const char* unit) const {
   std::atomic<bool> bad = false;
-  parallel_for(count, kListGrain, [&](int64_t begin, int64_t end) {
-    uint64_t largest = 0;  // negative indices are huge
-    for (int64_t i = begin; i < end; ++i) largest = std::max(largest, static_cast<uint64_t>(list[i]));
-    if (largest >= static_cast<uint64_t>(limit)) bad.store(true, std::memory_order_relaxed);
+  parallel_for(count_, kListGrain, [&](int64_t begin, int64_t end) {
+    if (!all_below(data_ + begin, end - begin, limit)) bad.store(true, std::memory_order_relaxed);
   });
   if (!bad) return;
-  for (int64_t i = 0; i < count; ++i)
-    if (list[i] < 0 || list[i] >= limit)
-      throw IndexError(text("index ", list[i], " is out of range for ", limit, " ", unit));
+  for (int64_t i = 0; i < count_; ++i)
+    if (data_[i] < 0 || data_[i] >= limit)
+      throw IndexError(text("index ", data_[i], " is out of range for ", limit, " ", unit));
 }
 
 }  // namespace weft::kernels::cpu

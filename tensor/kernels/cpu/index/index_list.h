@@ -20,8 +20,16 @@ class IndexList {
     check(data_, count_);
   }
   /// Every index must lie in [0, limit): IndexError `index 7 is out of range for 5 rows` for the first that does not.
-  IndexList(const Operand& index, int64_t limit, const char* unit)
-      : IndexList(index, [&](const int64_t* list, int64_t count) { check_range(list, count, limit, unit); }) {}
+  IndexList(const Operand& index, int64_t limit, const char* unit) : IndexList(index) { check(limit, unit); }
+  /// Not checked yet: what writes only to memory that is thrown away with the error may check on its way.
+  explicit IndexList(const Operand& index) : IndexList(index, [](const int64_t*, int64_t) {}) {}
+  void check(int64_t limit, const char* unit) const;
+  /// Whether all lie in [0, limit).
+  static bool all_below(const int64_t* list, int64_t count, int64_t limit) {
+    uint64_t largest = 0;  // negative indices are huge
+    for (int64_t i = 0; i < count; ++i) largest = std::max(largest, static_cast<uint64_t>(list[i]));
+    return count == 0 || largest < static_cast<uint64_t>(limit);
+  }
 
   const int64_t* data() const { return data_; }
   int64_t count() const { return count_; }
@@ -30,7 +38,6 @@ class IndexList {
 
  private:
   void copy_from(const Operand& index);
-  static void check_range(const int64_t* list, int64_t count, int64_t limit, const char* unit);
 
   bool direct_;
   int64_t count_;

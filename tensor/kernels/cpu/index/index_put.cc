@@ -61,7 +61,7 @@ void op::IndexCopy::cpu(const Operand& x, const Operand& index, const Operand& s
 void op::IndexAccumulate::cpu(const Operand& x, const Operand& index, const Operand& src, const Operand& out) const {
   const AxisSlices slices(out, axis, 1, index, src);
   start_from(x, out);
-  add_rows(src, slices.rows(), slices.layout(), out);
+  add_rows(src, slices.rows(), slices.layout(), out, false);
 }
 
 }  // namespace weft

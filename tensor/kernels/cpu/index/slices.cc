@@ -4,6 +4,7 @@
 #include <cstring>
 
 #include "tensor/kernels/cpu/loops/rows.h"
+#include "tensor/kernels/cpu/pointwise/fill.h"
 #include "tensor/kernels/cpu/reduce/reduce_block.h"
 #include "tensor/kernels/cpu/reduce/reduce_ops.h"
 #include "tensor/runtime/parallel.h"
@@ -34,16 +35,10 @@ template <class T> void look_at_run(const T* p, int64_t count) {
   for (int64_t j = 0; j < std::min(count, kMost); j += kLine) simd::look_ahead(p + j, 0);
 }
 
-/// Slices from this size on are copied so: what is shorter ends before it pays.
-constexpr int64_t kLongSlice = 512;
+/// Slices from this size on are copied so: of shorter ones the CPU has several at work at once by itself.
+constexpr int64_t kLongSlice = 1024;
 
 NestAxis run_of(const Nest& nest) { return nest.rank > 0 ? nest.inner() : NestAxis{1, 1, 1}; }
-
-/// Where the list's slices begin.
-void fill_places(const Nest& list, const Scratch<int64_t>& places, int64_t count) {
-  NestWalk walk(list, 0);
-  for (int64_t i = 0; i < count; ++i, walk.next()) places.data()[i] = walk.out();
-}
 
 /// f(i, place) for each listed slice i in [begin, end), which begins at `place` of the list.
 template <class F> void for_places(const Nest& list, int64_t begin, int64_t end, const F& f) {
@@ -74,6 +69,11 @@ void for_listed(std::span<const int64_t> rows, const SliceLayout& layout, int64_
   });
 }
 
+/// Where the list's slices begin.
+void fill_places(const Nest& list, const Scratch<int64_t>& places, int64_t count) {
+  for_places(list, 0, count, [&](int64_t i, int64_t place) { places.data()[i] = place; });
+}
+
 /// Positions of the list grouped by index, in order: those of index v are order[starts[v]] to order[starts[v + 1]].
 struct Groups {
   Groups(const IndexList& index, int64_t size) : starts(size + 1), order(index.count()) {
@@ -94,10 +94,11 @@ struct Groups {
   Scratch<int64_t> order;
 };
 
-/// to[j] += the sum of the dense runs at from + places[order[k]]: as many columns at a time as registers hold in
-/// double.
+/// to[j] (0 where `fresh`) += the sum of the dense runs at from + places[order[k]]: as many columns at a time as
+/// registers hold in double.
 template <class T>
-void add_dense_runs(const T* from, const int64_t* places, const int64_t* order, int64_t count, T* to, int64_t length) {
+void add_dense_runs(const T* from, const int64_t* places, const int64_t* order, int64_t count, T* to, int64_t length,
+                    bool fresh) {
   using C = Compute<T>;
   constexpr int64_t N = simd::kLanes<C>, kVectors = 4, kParts = sizeof(double) / sizeof(C);
   for (int64_t j = 0; j < length; j += kVectors * N) {
@@ -119,19 +120,22 @@ void add_dense_runs(const T* from, const int64_t* places, const int64_t* order, 
     }
     double columns[kVectors * N];
     for (int64_t v = 0; v < kVectors; ++v) detail::store_registers(columns + v * N, sums[v]);
-    for (int64_t i = 0; i < width; ++i)
-      to[j + i] = static_cast<T>(static_cast<C>(static_cast<double>(static_cast<C>(to[j + i])) + columns[i]));
+    if (fresh)
+      for (int64_t i = 0; i < width; ++i) to[j + i] = static_cast<T>(static_cast<C>(columns[i]));
+    else
+      for (int64_t i = 0; i < width; ++i)
+        to[j + i] = static_cast<T>(static_cast<C>(static_cast<double>(static_cast<C>(to[j + i])) + columns[i]));
   }
 }
 
-/// to[j] += the sum of the runs at from + places[order[k]].
+/// to[j] (0 where `fresh`) += the sum of the runs at from + places[order[k]].
 template <class T>
 void add_runs(const T* from, int64_t step, const int64_t* places, const int64_t* order, int64_t count, T* to,
-              int64_t to_step, int64_t length) {
+              int64_t to_step, int64_t length, bool fresh) {
   using C = Compute<T>;
   using Sum = std::conditional_t<std::is_floating_point_v<C>, double, uint64_t>;
   if constexpr (std::is_floating_point_v<C>)
-    if (step == 1 && to_step == 1) return add_dense_runs(from, places, order, count, to, length);
+    if (step == 1 && to_step == 1) return add_dense_runs(from, places, order, count, to, length, fresh);
   constexpr int64_t kTile = 512;
   Sum sums[kTile];
   for (int64_t begin = 0; begin < length; begin += kTile) {
@@ -143,7 +147,8 @@ void add_runs(const T* from, int64_t step, const int64_t* places, const int64_t*
     }
     for (int64_t j = 0; j < width; ++j) {
       T& place = to[(begin + j) * to_step];
-      place = static_cast<T>(static_cast<C>(static_cast<Sum>(static_cast<C>(place)) + sums[j]));
+      const Sum before = fresh ? Sum(0) : static_cast<Sum>(static_cast<C>(place));
+      place = static_cast<T>(static_cast<C>(before + sums[j]));
     }
   }
 }
@@ -160,17 +165,17 @@ void copy_slices(const Operand& table, std::span<const int64_t> index, const Sli
       const T* from = table.data<T>();
       T* to = list.data<T>();
       parallel_for(count, kSliceGrain, [&](int64_t begin, int64_t end) {
-        NestWalk walk(layout.list, begin);
-        for (int64_t i = begin; i < end; ++i, walk.next())
-          to[walk.out()] = from[index[static_cast<size_t>(i)] * layout.table_stride];
+        for_places(layout.list, begin, end, [&](int64_t i, int64_t place) {
+          to[place] = from[index[static_cast<size_t>(i)] * layout.table_stride];
+        });
       });
     });
-  const Scratch<int64_t> places(count);
-  fill_places(layout.list, places, count);
   visit_size(table.dtype, [&]<class T>() {
     const T* from = table.data<T>();
     T* to = list.data<T>();
     if (std::abs(layout.table_stride) < std::abs(run.in)) {  // neighbours in memory are neighbours of the table
+      const Scratch<int64_t> places(count);
+      fill_places(layout.list, places, count);
       parallel_for(size, std::max<int64_t>(1, kSliceGrain / count), [&](int64_t begin, int64_t end) {
         NestWalk walk(layout.slice, begin);
         for (int64_t j = begin; j < end; ++j, walk.next())
@@ -182,18 +187,20 @@ void copy_slices(const Operand& table, std::span<const int64_t> index, const Sli
     const bool dense = run.size == size && run.in == 1 && run.out == 1;
     const bool long_slices = dense && size * static_cast<int64_t>(sizeof(T)) >= kLongSlice;
     parallel_for(count, std::max<int64_t>(1, kSliceGrain / size), [&](int64_t begin, int64_t end) {
-      for (int64_t i = begin; i < end; ++i) {
-        const T* source = from + index[static_cast<size_t>(i)] * layout.table_stride;
-        T* target = to + places.data()[i];
-        if (long_slices) {
-          copy_dense_run(source, target, size,
-                         i + 1 < end ? from + index[static_cast<size_t>(i + 1)] * layout.table_stride : source);
-          continue;
+      const auto slice = [&](int64_t i) { return from + index[static_cast<size_t>(i)] * layout.table_stride; };
+      for_places(layout.list, begin, end, [&](int64_t i, int64_t place) {
+        const T* source = slice(i);
+        T* target = to + place;
+        if (long_slices) return copy_dense_run(source, target, size, slice(std::min(i + 1, end - 1)));
+        if (dense) {
+          simd::look_ahead(slice(std::min(i + 4, end - 1)), 0);
+          return for_lanes<T>(
+              size, [&](int64_t j, auto lanes) { put_lanes(target + j, lanes_at(source + j, lanes), lanes); });
         }
         NestWalk walk(outer, 0);
         for (int64_t k = 0; k < size; k += run.size, walk.next())
           copy_run(source + walk.in(), run.in, target + walk.out(), run.out, run.size);
-      }
+      });
     });
   });
 }
@@ -222,9 +229,10 @@ void put_slices(const Operand& list, std::span<const int64_t> rows, std::span<co
 }
 
 void add_slices(const Operand& list, const IndexList& index, const SliceLayout& layout, int64_t skip,
-                const Operand& table) {
+                const Operand& table, bool fresh) {
   const int64_t count = index.count(), size = layout.slice.count();
-  if (count == 0 || size == 0) return;
+  if (size == 0) return;
+  if (count == 0) return fresh ? fill(table, 0) : void();
   const NestAxis run = run_of(layout.slice);
   const Nest outer = layout.slice.outer();
   const Groups groups(index, layout.table_size);
@@ -238,24 +246,31 @@ void add_slices(const Operand& list, const IndexList& index, const SliceLayout& 
     parallel_for(layout.table_size, std::max<int64_t>(1, kSliceGrain / mean_work), [&](int64_t begin, int64_t end) {
       for (int64_t v = begin; v < end; ++v) {
         const int64_t first = groups.starts.data()[v], members = groups.starts.data()[v + 1] - first;
-        if (members == 0 || v == skip) continue;
-        if (dense && first + members < count) {  // what the next sum reads lies anywhere
-          const int64_t next = groups.order.data()[first + members];
-          look_at_run(from + places.data()[next], size);
-          look_at_run(to + index[next] * layout.table_stride, size);
-        }
+        T* const row = to + v * layout.table_stride;
         NestWalk walk(outer, 0);
+        if (members == 0 || v == skip) {
+          for (int64_t k = 0; fresh && k < size; k += run.size, walk.next())
+            for (int64_t j = 0; j < run.size; ++j) row[walk.in() + j * run.in] = T{};
+          continue;
+        }
+        if (dense && first + members + 1 < count) {  // what the next sums read lies anywhere
+          const int64_t next = groups.order.data()[first + members + 1];
+          look_at_run(from + places.data()[next], size);
+          if (!fresh) look_at_run(to + index[next] * layout.table_stride, size);
+        }
         for (int64_t k = 0; k < size; k += run.size, walk.next())
-          add_runs(from + walk.out(), run.out, places.data(), groups.order.data() + first, members,
-                   to + v * layout.table_stride + walk.in(), run.in, run.size);
+          add_runs(from + walk.out(), run.out, places.data(), groups.order.data() + first, members, row + walk.in(),
+                   run.in, run.size, fresh);
       }
     });
   });
 }
 
-void add_rows(const Operand& list, const IndexList& index, const SliceLayout& layout, const Operand& table) {
+void add_rows(const Operand& list, const IndexList& index, const SliceLayout& layout, const Operand& table,
+              bool fresh) {
   const bool half = table.dtype == DType::bf16 || table.dtype == DType::f16;
-  if (layout.slice.count() != 1 || half) return add_slices(list, index, layout, -1, table);
+  if (layout.slice.count() != 1 || half) return add_slices(list, index, layout, -1, table, fresh);
+  if (fresh) fill(table, 0);
   visit_number(table.dtype, [&]<class T>() {
     const T* from = list.data<T>();
     T* to = table.data<T>();

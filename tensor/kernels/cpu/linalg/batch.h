@@ -1,7 +1,10 @@
 // Batches of matrices (..., rows, columns): where each of them lies, who works on it, and which of them an error names.
+// Small ones are worked on side by side, one in each lane of registers: loops over their few columns would not fill
+// one.
 #pragma once
 
 #include <atomic>
+#include <cmath>
 #include <limits>
 #include <string>
 #include <type_traits>
@@ -11,6 +14,7 @@
 #include "tensor/kernels/cpu/base/batch.h"
 #include "tensor/kernels/cpu/base/dispatch.h"
 #include "tensor/kernels/cpu/base/scratch.h"
+#include "tensor/kernels/cpu/base/simd.h"
 
 namespace weft::kernels::cpu {
 
@@ -29,6 +33,72 @@ template <class F> void for_each_matrix(int64_t count, double work, F&& f) {
   parallel_for(count, grain, [&](int64_t begin, int64_t end) {
     for (int64_t i = begin; i < end; ++i) f(i);
   });
+}
+
+/// Matrices of one size side by side: element (i, j) of each is a lane of register (i, j).
+template <class T> class LaneMatrices {
+ public:
+  static constexpr int64_t N = simd::kLanes<T>;
+  using V = simd::Vec<T>;
+  LaneMatrices(int64_t rows, int64_t columns) : rows_(rows), columns_(columns), values_(rows * columns) {}
+
+  V& at(int64_t i, int64_t j) const { return values_.data()[i * columns_ + j]; }
+
+  /// Matrices [first, first + count) of x, N at most; lanes that are left repeat the last.
+  void load(const Operand& x, int64_t first, int64_t count) {
+    Matrix<const T> from[N];
+    for (int64_t k = 0; k < N; ++k) from[k] = matrix_of<const T>(x, first + std::min(k, count - 1));
+    if (const int64_t step = dense_step(from, count); step != 0)
+      return simd::transpose_copy<T>(from[0].data, step, memory(), N, N, rows_ * columns_);
+    for (int64_t k = 0; k < N; ++k)
+      for (int64_t i = 0; i < rows_; ++i)
+        for (int64_t j = 0; j < columns_; ++j) at(i, j)[k] = from[k].at(i, j);
+  }
+  void store(const Operand& out, int64_t first, int64_t count) const {
+    Matrix<T> to[N];
+    for (int64_t k = 0; k < count; ++k) to[k] = matrix_of<T>(out, first + k);
+    if (const int64_t step = dense_step(to, count); step != 0)
+      return simd::transpose_copy<T>(memory(), N, to[0].data, step, rows_ * columns_, N);
+    for (int64_t k = 0; k < count; ++k)
+      for (int64_t i = 0; i < rows_; ++i)
+        for (int64_t j = 0; j < columns_; ++j) to[k].at(i, j) = at(i, j)[k];
+  }
+
+ private:
+  T* memory() const { return reinterpret_cast<T*>(values_.data()); }
+  /// From one of N dense matrices to the next; 0 where they are not dense, fewer, or not at one distance.
+  template <class M> int64_t dense_step(const M* of, int64_t count) const {
+    if (count < N || of[0].column_stride != 1 || of[0].row_stride != columns_) return 0;
+    const int64_t step = of[1].data - of[0].data;
+    for (int64_t k = 2; k < N; ++k)
+      if (of[k].data - of[k - 1].data != step) return 0;
+    return step;
+  }
+
+  int64_t rows_, columns_;
+  Scratch<V> values_;
+};
+
+/// Whether a batch of matrices goes through LaneMatrices: many, and small.
+template <class T> bool fills_lanes(const Operand& x) {
+  constexpr int64_t kMost = 16;  // rows and columns: what is worked on stays in the innermost cache
+  return x.size(x.rank() - 2) <= kMost && x.size(x.rank() - 1) <= kMost && batch_count(x) >= LaneMatrices<T>::N / 2;
+}
+
+/// f(first, count) for all of a batch, as many at a time as there are lanes; a matrix costs about `work` operations.
+template <class T, class F> void for_lanes_of_matrices(int64_t count, double work, F&& f) {
+  constexpr int64_t N = LaneMatrices<T>::N;
+  for_each_matrix((count + N - 1) / N, work, [&](int64_t i) { f(i * N, std::min(N, count - i * N)); });
+}
+
+/// Lane by lane.
+template <class V> WEFT_SIMD V square_root(V v) {
+  constexpr int kCount = sizeof(V) / sizeof(v[0]);
+  std::remove_cvref_t<decltype(v[0])> values[kCount];
+  std::memcpy(values, &v, sizeof v);
+  for (int k = 0; k < kCount; ++k) values[k] = std::sqrt(values[k]);
+  std::memcpy(&v, values, sizeof v);
+  return v;
 }
 
 /// The first matrix that cannot be worked on, whichever thread finds one.

@@ -1,6 +1,8 @@
 #include "tensor/ops/eig.h"
 
 #include <Eigen/Eigenvalues>
+#include <algorithm>
+#include <numeric>
 
 #include "tensor/kernels/cpu/linalg/batch.h"
 #include "tensor/kernels/cpu/linalg/eigen.h"
@@ -28,6 +30,97 @@ template <class T> void eigh(Matrix<const T> a, T* values, const Matrix<T>* vect
   if (vectors != nullptr) copy_matrix<T, T>(rows.transposed(), *vectors);
 }
 
+/// A few small matrices side by side, by Jacobi's rotations, which are the same steps for each. Of these the triangle
+/// that is read is finite.
+template <class T> class JacobiLanes {
+  using V = simd::Vec<T>;
+  static constexpr int64_t N = LaneMatrices<T>::N;
+
+ public:
+  JacobiLanes(const Operand& a, int64_t first, int64_t count, bool upper, bool vectors)
+      : n_(a.size(a.rank() - 1)), upper_(upper), a_(n_, n_), vectors_(vectors ? n_ : 0, n_) {
+    a_.load(a, first, count);
+    scale();
+    for (int64_t i = 0; vectors && i < n_; ++i)
+      for (int64_t j = 0; j < n_; ++j) vectors_.at(i, j) = V{} + static_cast<T>(i == j ? 1 : 0);
+    constexpr int kMostSweeps = 40;  // seven as a rule: what is beside the diagonal is squared by each of the last
+    for (int sweep = 0; sweep < kMostSweeps && !is_diagonal(); ++sweep)
+      for (int64_t p = 0; p + 1 < n_; ++p)
+        for (int64_t q = p + 1; q < n_; ++q) rotate(p, q, vectors ? n_ : 0);
+  }
+  /// The pairs of lane k in ascending order of the values; no vectors where `vectors` is null.
+  void write(int64_t k, T* values, const Matrix<T>* vectors) const {
+    int64_t order[16];
+    std::iota(order, order + n_, int64_t{0});
+    const auto value = [&](int64_t i) { return a_.at(i, i)[k]; };
+    std::stable_sort(order, order + n_, [&](int64_t i, int64_t j) { return value(i) < value(j); });
+    for (int64_t j = 0; j < n_; ++j) {
+      values[j] = value(order[j]) / scale_[k];
+      for (int64_t i = 0; vectors != nullptr && i < n_; ++i) vectors->at(i, j) = vectors_.at(i, order[j])[k];
+    }
+  }
+
+ private:
+  /// Element (i, j), i <= j, of the triangle that is read.
+  V& at(int64_t i, int64_t j) const { return upper_ ? a_.at(i, j) : a_.at(j, i); }
+
+  /// By powers of two, so that no square overflows or vanishes.
+  void scale() {
+    V largest{};
+    for (int64_t i = 0; i < n_; ++i)
+      for (int64_t j = i; j < n_; ++j) {
+        const V size = at(i, j) < 0 ? -at(i, j) : at(i, j);
+        largest = size > largest ? size : largest;
+      }
+    constexpr int kMost = std::is_same_v<T, float> ? 100 : 900;  // the scale itself is no denormal
+    for (int64_t k = 0; k < N; ++k)
+      scale_[k] = largest[k] == 0 ? T{1} : std::ldexp(T{1}, -std::clamp(std::ilogb(largest[k]), -kMost, kMost));
+    for (int64_t i = 0; i < n_; ++i)
+      for (int64_t j = i; j < n_; ++j) at(i, j) *= scale_;
+  }
+
+  bool is_diagonal() const {
+    V beside{}, on{};
+    for (int64_t i = 0; i < n_; ++i) {
+      on += at(i, i) * at(i, i);
+      for (int64_t j = i + 1; j < n_; ++j) beside += at(i, j) * at(i, j);
+    }
+    constexpr T kEps = std::numeric_limits<T>::epsilon() / 8;
+    const auto open = beside > on * (kEps * kEps);
+    for (int64_t k = 0; k < N; ++k)
+      if (open[k] != 0) return false;
+    return true;
+  }
+
+  /// Makes element (p, q) zero by a turn of axes p and q, by 45 degrees at most; `rows` of the vectors turn too.
+  void rotate(int64_t p, int64_t q, int64_t rows) const {
+    const V element = at(p, q), one = V{} + 1;
+    const auto zero = element == 0;
+    const V theta = (at(q, q) - at(p, p)) / (zero ? one : element * 2);
+    const V size = theta < 0 ? -theta : theta;
+    V tangent = one / (size + square_root(V(theta * theta + 1)));
+    tangent = zero ? V{} : theta < 0 ? -tangent : tangent;
+    const V c = one / square_root(V(tangent * tangent + 1)), s = tangent * c;
+    at(p, p) -= tangent * element;
+    at(q, q) += tangent * element;
+    at(p, q) = V{};
+    const auto turn = [&](V& x, V& y) {
+      const V before = x;
+      x = c * before - s * y;
+      y = s * before + c * y;
+    };
+    for (int64_t i = 0; i < p; ++i) turn(at(i, p), at(i, q));
+    for (int64_t i = p + 1; i < q; ++i) turn(at(p, i), at(i, q));
+    for (int64_t i = q + 1; i < n_; ++i) turn(at(p, i), at(q, i));
+    for (int64_t i = 0; i < rows; ++i) turn(vectors_.at(i, p), vectors_.at(i, q));
+  }
+
+  int64_t n_;
+  bool upper_;
+  V scale_;
+  LaneMatrices<T> a_, vectors_;
+};
+
 /// Eigenvalues in ascending order of their real parts; false where one is not real.
 template <class T> bool real_pairs(const linalg::Dense& a, T* values, Matrix<T> vectors) {
   const Eigen::EigenSolver<linalg::Dense> solver(a);
@@ -54,8 +147,23 @@ void Eigh::cpu(const Operand& a, const Operand& values, const Operand& eigenvect
   const double n = static_cast<double>(a.size(a.rank() - 1));
   FirstFailure failed;
   visit_precision(a.dtype, [&]<class T>() {
+    const auto matrix_at = [&](int64_t i) {
+      return upper ? matrix_of<const T>(a, i).transposed() : matrix_of<const T>(a, i);
+    };
+    if (fills_lanes<T>(a))
+      return for_lanes_of_matrices<T>(batch_count(a), 9 * n * n * n, [&](int64_t first, int64_t count) {
+        bool finite = true;
+        for (int64_t i = first; i < first + count; ++i)
+          if (!is_finite_triangle(matrix_at(i))) finite = false, failed.report(i);
+        if (!finite) return;
+        const JacobiLanes<T> found(a, first, count, upper, vectors);
+        for (int64_t k = 0; k < count; ++k) {
+          const Matrix<T> pairs = vectors ? matrix_of<T>(eigenvectors, first + k) : Matrix<T>{};
+          found.write(k, vector_of<T>(values, first + k), vectors ? &pairs : nullptr);
+        }
+      });
     for_each_matrix(batch_count(a), 9 * n * n * n, [&](int64_t i) {
-      const Matrix<const T> matrix = upper ? matrix_of<const T>(a, i).transposed() : matrix_of<const T>(a, i);
+      const Matrix<const T> matrix = matrix_at(i);
       if (!is_finite_triangle(matrix)) return failed.report(i);
       const Matrix<T> found = vectors ? matrix_of<T>(eigenvectors, i) : Matrix<T>{};
       eigh<T>(matrix, vector_of<T>(values, i), vectors ? &found : nullptr);

@@ -6,6 +6,9 @@
 namespace weft::kernels::cpu {
 namespace {
 
+/// Integers as wide as T, for the lanes beside its.
+template <class T> using LaneInteger = std::conditional_t<sizeof(T) == 8, int64_t, int32_t>;
+
 /// lu may be an expanded view: one factorisation for a batch of right sides.
 const int32_t* pivots_of(const Operand& pivots, int64_t index, int64_t n, Scratch<int32_t>& copy) {
   const int64_t stride = pivots.stride(pivots.rank() - 1);
@@ -34,6 +37,75 @@ template <class T> void solve_transposed(Matrix<const T> lu, const int32_t* pivo
   for (int64_t i = lu.rows; i-- > 0;) linalg::swap_rows(x, i, pivots[i] - 1);
 }
 
+/// Lane by lane, rows i and k[lane] >= i change places.
+template <class T, class I> void swap_rows(const LaneMatrices<T>& m, int64_t rows, int64_t columns, int64_t i, I k) {
+  for (int64_t r = i + 1; r < rows; ++r) {
+    const auto chosen = k == static_cast<LaneInteger<T>>(r);
+    for (int64_t j = 0; j < columns; ++j) {
+      const auto upper = m.at(i, j), lower = m.at(r, j);
+      m.at(i, j) = chosen ? lower : upper;
+      m.at(r, j) = chosen ? upper : lower;
+    }
+  }
+}
+
+/// LU of a few small matrices side by side, as linalg::lu_in_place().
+template <class T>
+void factor_lanes(const Operand& a, int64_t first, int64_t count, const Operand& lu, const Operand& pivots) {
+  using V = simd::Vec<T>;
+  using I = simd::Vec<LaneInteger<T>>;
+  const int64_t rows = a.size(a.rank() - 2), columns = a.size(a.rank() - 1), n = std::min(rows, columns);
+  LaneMatrices<T> m(rows, columns);
+  m.load(a, first, count);
+  const auto size = [](V v) { return v < 0 ? -v : v; };
+  for (int64_t j = 0; j < n; ++j) {
+    V most = size(m.at(j, j));
+    I best = simd::splat<LaneInteger<T>>(static_cast<LaneInteger<T>>(j));
+    for (int64_t i = j + 1; i < rows; ++i) {
+      const V v = size(m.at(i, j));
+      best = v > most ? simd::splat<LaneInteger<T>>(static_cast<LaneInteger<T>>(i)) : best;
+      most = v > most ? v : most;
+    }
+    for (int64_t k = 0; k < count; ++k) vector_of<int32_t>(pivots, first + k)[j] = static_cast<int32_t>(best[k]) + 1;
+    swap_rows(m, rows, columns, j, best);
+    const V pivot = m.at(j, j);
+    for (int64_t i = j + 1; i < rows; ++i) {
+      V& factor = m.at(i, j);
+      factor = pivot == 0 ? factor : factor / pivot;  // where it is 0, so is all below it: nothing to eliminate
+      for (int64_t k = j + 1; k < columns; ++k) m.at(i, k) -= factor * m.at(j, k);
+    }
+  }
+  m.store(lu, first, count);
+}
+
+/// solve() of a few small matrices, none of which has a zero pivot.
+template <class T>
+void solve_lanes(const Operand& lu, const Operand& pivots, const Operand& b, int64_t first, int64_t count,
+                 const Operand& out) {
+  using I = simd::Vec<LaneInteger<T>>;
+  const int64_t n = lu.size(lu.rank() - 1), columns = b.size(b.rank() - 1);
+  const int64_t stride = pivots.stride(pivots.rank() - 1);
+  LaneMatrices<T> m(n, n), x(n, columns);
+  m.load(lu, first, count);
+  x.load(b, first, count);
+  const int32_t* exchanged[LaneMatrices<T>::N];
+  for (int64_t k = 0; k < count; ++k) exchanged[k] = vector_of<const int32_t>(pivots, first + k);
+  for (int64_t i = 0; i < n; ++i) {
+    I row = simd::splat<LaneInteger<T>>(static_cast<LaneInteger<T>>(i));
+    for (int64_t k = 0; k < count; ++k) row[k] = exchanged[k][i * stride] - 1;
+    swap_rows(x, n, columns, i, row);
+  }
+  for (int64_t i = 0; i < n; ++i)
+    for (int64_t k = 0; k < i; ++k)
+      for (int64_t j = 0; j < columns; ++j) x.at(i, j) -= m.at(i, k) * x.at(k, j);
+  for (int64_t i = n; i-- > 0;) {
+    for (int64_t k = i + 1; k < n; ++k)
+      for (int64_t j = 0; j < columns; ++j) x.at(i, j) -= m.at(i, k) * x.at(k, j);
+    for (int64_t j = 0; j < columns; ++j) x.at(i, j) /= m.at(i, i);
+  }
+  x.store(out, first, count);
+}
+
 /// The sign of the permutation.
 template <class T> T sign_of(const Operand& pivots, int64_t index, int64_t n) {
   const int64_t stride = pivots.stride(pivots.rank() - 1);
@@ -59,6 +131,10 @@ void LuFactor::cpu(const Operand& a, const Operand& lu, const Operand& pivots) c
   if (a.numel() == 0) return;
   const double m = static_cast<double>(a.size(a.rank() - 2)), n = static_cast<double>(a.size(a.rank() - 1));
   visit_precision(a.dtype, [&]<class T>() {
+    if (fills_lanes<T>(a))
+      return for_lanes_of_matrices<T>(batch_count(a), m * n * m, [&](int64_t first, int64_t count) {
+        factor_lanes<T>(a, first, count, lu, pivots);
+      });
     for_each_matrix(batch_count(a), m * n * std::min(m, n), [&](int64_t i) {
       const Matrix<T> to = matrix_of<T>(lu, i);
       copy_matrix<T, T>(matrix_of<const T>(a, i), to);
@@ -74,6 +150,13 @@ void LuSolve::cpu(const Operand&, const Operand& lu, const Operand& pivots, cons
   FirstFailure singular;
   visit_precision(out.dtype, [&]<class T>() {
     const double work = static_cast<double>(n) * static_cast<double>(n) * static_cast<double>(b.size(b.rank() - 1));
+    if (!transposed && out.numel() > 0 && fills_lanes<T>(lu) && fills_lanes<T>(b))
+      return for_lanes_of_matrices<T>(batch_count(lu), work, [&](int64_t first, int64_t count) {
+        bool solvable = true;
+        for (int64_t i = first; i < first + count; ++i)
+          if (has_zero_pivot(matrix_of<const T>(lu, i))) solvable = false, singular.report(i);
+        if (solvable) solve_lanes<T>(lu, pivots, b, first, count, out);
+      });
     for_each_matrix(batch_count(lu), work, [&](int64_t i) {
       const Matrix<const T> factors = matrix_of<const T>(lu, i);
       if (has_zero_pivot(factors)) return singular.report(i);

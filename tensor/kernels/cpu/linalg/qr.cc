@@ -21,6 +21,58 @@ template <class T> void qr(Matrix<const T> a, Matrix<T> q, Matrix<T> r) {
     for (int64_t j = 0; j < n; ++j) r.at(i, j) = j >= i ? left.at(i, j) : T{0};
 }
 
+/// The reflection I - tau v v^T of elements [j, rows) of column j, lane by lane, as linalg::reflection(): v takes their
+/// place, and beta, an element of R, is the second result.
+template <class T> auto lane_reflection(const LaneMatrices<T>& m, int64_t rows, int64_t j) {
+  using V = simd::Vec<T>;
+  struct Reflection {
+    V tau, beta;
+  };
+  V largest{}, rest{}, sum{};
+  for (int64_t i = j; i < rows; ++i) {
+    const V x = m.at(i, j), size = x < 0 ? -x : x;
+    largest = (size > largest) | (size != size) ? size : largest;
+    if (i > j) rest = (size > rest) | (size != size) ? size : rest;
+  }
+  for (int64_t i = j; i < rows; ++i) sum += (m.at(i, j) / largest) * (m.at(i, j) / largest);
+  const V alpha = m.at(j, j), length = largest * square_root(sum), none = V{} + 1;
+  const auto flat = rest == 0;  // nothing to reflect
+  const V beta = flat ? alpha : alpha < 0 ? length : -length, divisor = flat ? none : alpha - beta;
+  for (int64_t i = j + 1; i < rows; ++i) m.at(i, j) /= divisor;
+  return Reflection{flat ? V{} : (beta - alpha) / beta, beta};
+}
+
+/// qr() of a few small matrices side by side.
+template <class T> void qr_lanes(const Operand& a, int64_t first, int64_t count, const Operand& q, const Operand& r) {
+  using V = simd::Vec<T>;
+  const int64_t m = a.size(a.rank() - 2), n = a.size(a.rank() - 1), width = q.size(q.rank() - 1);
+  LaneMatrices<T> v(m, n), left(r.size(r.rank() - 2), n), found(m, width);
+  const Scratch<V> tau(n);
+  v.load(a, first, count);
+  // target column c -= tau v_j (v_j . c), v_j's first element being 1.
+  const auto reflect = [&](int64_t j, const LaneMatrices<T>& target, int64_t c) {
+    V dot = target.at(j, c);
+    for (int64_t i = j + 1; i < m; ++i) dot += v.at(i, j) * target.at(i, c);
+    dot *= tau.data()[j];
+    target.at(j, c) -= dot;
+    for (int64_t i = j + 1; i < m; ++i) target.at(i, c) -= dot * v.at(i, j);
+  };
+  for (int64_t j = 0; j < n; ++j) {
+    const auto [scale, beta] = lane_reflection(v, m, j);
+    tau.data()[j] = scale;
+    v.at(j, j) = beta;
+    for (int64_t c = j + 1; c < n; ++c) reflect(j, v, c);
+  }
+  for (int64_t i = 0; i < r.size(r.rank() - 2); ++i)
+    for (int64_t j = 0; j < n; ++j) left.at(i, j) = j >= i ? v.at(i, j) : V{};
+  for (int64_t i = 0; i < m; ++i)
+    for (int64_t j = 0; j < width; ++j) found.at(i, j) = V{} + static_cast<T>(i == j ? 1 : 0);
+  for (int64_t j = n; j-- > 0;)
+    for (int64_t c = j; c < width; ++c) reflect(j, found, c);
+  found.store(q, first, count);
+  left.store(r, first, count);
+}
+
 }  // namespace
 }  // namespace weft::kernels::cpu
 
@@ -30,6 +82,9 @@ using namespace kernels::cpu;
 void Qr::cpu(const Operand& a, const Operand& q, const Operand& r) const {
   const double m = static_cast<double>(a.size(a.rank() - 2)), n = static_cast<double>(a.size(a.rank() - 1));
   visit_precision(a.dtype, [&]<class T>() {
+    if (a.numel() > 0 && fills_lanes<T>(a))
+      return for_lanes_of_matrices<T>(batch_count(a), 4 * m * n * n,
+                                      [&](int64_t first, int64_t count) { qr_lanes<T>(a, first, count, q, r); });
     for_each_matrix(batch_count(a), 4 * m * n * n,
                     [&](int64_t i) { qr<T>(matrix_of<const T>(a, i), matrix_of<T>(q, i), matrix_of<T>(r, i)); });
   });

@@ -33,6 +33,29 @@ template <class T> bool cholesky(Matrix<const T> a, bool upper, Matrix<T> out) {
   return clear_triangle<T>(out, false), true;
 }
 
+/// The same of a few small matrices side by side. False where one is not positive definite.
+template <class T> bool cholesky_lanes(const Operand& a, int64_t first, int64_t count, bool upper, const Operand& out) {
+  using V = simd::Vec<T>;
+  const int64_t n = a.size(a.rank() - 1);
+  LaneMatrices<T> m(n, n);
+  m.load(a, first, count);
+  const auto at = [&](int64_t i, int64_t j) -> V& { return upper ? m.at(i, j) : m.at(j, i); };
+  auto good = V{} == V{};
+  for (int64_t i = 0; i < n; ++i) {
+    const V pivot = at(i, i);
+    good &= (pivot > 0) & (pivot <= std::numeric_limits<T>::max());
+    const V root = square_root(pivot);
+    for (int64_t j = i; j < n; ++j) at(i, j) /= root;
+    for (int64_t j = 0; j < i; ++j) at(i, j) = V{};
+    for (int64_t k = i + 1; k < n; ++k)
+      for (int64_t j = k; j < n; ++j) at(k, j) -= at(i, k) * at(i, j);
+  }
+  for (int64_t k = 0; k < count; ++k)
+    if (good[k] == 0) return false;
+  m.store(out, first, count);
+  return true;
+}
+
 }  // namespace
 }  // namespace weft::kernels::cpu
 
@@ -44,8 +67,13 @@ void Cholesky::cpu(const Operand& a, const Operand& out) const {
   const double n = static_cast<double>(a.size(a.rank() - 1));
   FirstFailure failed;
   visit_precision(a.dtype, [&]<class T>() {
-    for_each_matrix(batch_count(a), n * n * n / 3, [&](int64_t i) {
+    const auto one = [&](int64_t i) {
       if (!cholesky<T>(matrix_of<const T>(a, i), upper, matrix_of<T>(out, i))) failed.report(i);
+    };
+    if (!fills_lanes<T>(a)) return for_each_matrix(batch_count(a), n * n * n / 3, one);
+    for_lanes_of_matrices<T>(batch_count(a), n * n * n, [&](int64_t first, int64_t count) {
+      if (cholesky_lanes<T>(a, first, count, upper, out)) return;
+      for (int64_t i = first; i < first + count; ++i) one(i);  // which of them it was
     });
   });
   failed.check(a, "is not positive definite");

@@ -5,11 +5,13 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <numeric>
 
 #include "tensor/core/operand.h"
 #include "tensor/kernels/cpu/base/convert.h"
 #include "tensor/kernels/cpu/base/scratch.h"
 #include "tensor/kernels/cpu/base/simd.h"
+#include "tensor/kernels/cpu/reduce/shifted_moments.h"
 #include "tensor/runtime/parallel.h"
 
 namespace weft::kernels::cpu {
@@ -114,6 +116,48 @@ template <class C> class ChannelTable {
   Scratch<C> values_;
 };
 
+/// The means and variances of `groups` groups of channels, the first of which `in` begins with. In one pass about a
+/// value near each mean, or in two more where one of these was too far off. The table's means are used on the way.
+template <class T, class C>
+void group_moments(const GroupedPixels& s, const T* in, int64_t groups, ChannelTable<C>& table, double* mean,
+                   double* variance) {
+  const int64_t step = s.channels(), width = groups * s.per_group;
+  const double count = static_cast<double>(s.pixels * s.per_group);
+  const Scratch<double> totals(2 * width);
+  const auto total = [&](int64_t g, const double* of) {
+    return std::accumulate(of + g * s.per_group, of + (g + 1) * s.per_group, 0.0);
+  };
+  const auto set_means = [&](int64_t g, double value) {
+    for (int64_t c = g * s.per_group; c < (g + 1) * s.per_group; ++c) table.set_mean(c, value);
+  };
+  for (int64_t g = 0; g < groups; ++g)
+    set_means(g, static_cast<double>(near_mean<C>(s.pixels * s.per_group, [&](int64_t i) {
+                return static_cast<C>(in[i / s.per_group * step + g * s.per_group + i % s.per_group]);
+              })));
+  channel_totals<C, 2>(s.pixels, width, totals.data(), [&](int64_t i, int64_t c, auto lanes) {
+    simd::look_ahead(in + i * step + c);
+    const auto value = channels_at<C>(in + i * step + c, lanes) - channels_at<C>(table.row(0) + c, lanes);
+    return std::array{value, value * value};
+  });
+  bool near = true;
+  for (int64_t g = 0; g < groups; ++g) {
+    const ShiftedSums sums{total(g, totals.data()), total(g, totals.data() + width)};
+    near &= sums.is_near(count);
+    mean[g] = static_cast<double>(table.row(0)[g * s.per_group]) + sums.offset(count);
+    variance[g] = sums.centred(count) / count;
+  }
+  if (near) return;
+  channel_totals<C, 1>(s.pixels, width, totals.data(), [&](int64_t i, int64_t c, auto lanes) {
+    return std::array{channels_at<C>(in + i * step + c, lanes)};
+  });
+  for (int64_t g = 0; g < groups; ++g) set_means(g, mean[g] = total(g, totals.data()) / count);
+  channel_totals<C, 1>(s.pixels, width, totals.data(), [&](int64_t i, int64_t c, auto lanes) {
+    const auto value = table.centred(in + i * step + c, c, lanes);
+    return std::array{value * value};
+  });
+  for (int64_t g = 0; g < groups; ++g) variance[g] = total(g, totals.data()) / count;
+}
+
 }  // namespace detail
 
 /// x and y are the images; weight and bias have a value per channel, mean and rstd get one per image and group.
@@ -124,28 +168,13 @@ void normalise_pixels(const GroupedPixels& s, const T* x, const Values& weight, 
   const int64_t step = s.channels();
   s.for_ranges([&](int64_t n, int64_t first, int64_t end) {
     const int64_t width = (end - first) * s.per_group, from = n * s.pixels * step + first * s.per_group;
-    const double count = static_cast<double>(s.pixels * s.per_group);
     const T* in = x + from;
-    const Scratch<double> totals(width);
     detail::ChannelTable<C> table(width);
-    const auto group_total = [&](int64_t g) {
-      double sum = 0;
-      for (int64_t c = 0; c < s.per_group; ++c) sum += totals.data()[(g - first) * s.per_group + c];
-      return sum;
-    };
-    detail::channel_totals<C, 1>(s.pixels, width, totals.data(), [&](int64_t i, int64_t c, auto lanes) {
-      return std::array{detail::channels_at<C>(in + i * step + c, lanes)};
-    });
+    detail::group_moments<T>(s, in, end - first, table, mean + n * s.groups + first, rstd + n * s.groups + first);
     for (int64_t g = first; g < end; ++g) {
-      mean[n * s.groups + g] = group_total(g) / count;
+      double& r = rstd[n * s.groups + g];
+      r = 1.0 / std::sqrt(r + eps);
       for (int64_t c = 0; c < s.per_group; ++c) table.set_mean((g - first) * s.per_group + c, mean[n * s.groups + g]);
-    }
-    detail::channel_totals<C, 1>(s.pixels, width, totals.data(), [&](int64_t i, int64_t c, auto lanes) {
-      const auto value = table.centred(in + i * step + c, c, lanes);
-      return std::array{value * value};
-    });
-    for (int64_t g = first; g < end; ++g) {
-      const double r = rstd[n * s.groups + g] = 1.0 / std::sqrt(group_total(g) / count + eps);
       for (int64_t c = g * s.per_group; c < (g + 1) * s.per_group; ++c) {
         table.row(2)[c - first * s.per_group] = static_cast<C>(r * weight[c]);
         table.row(3)[c - first * s.per_group] = static_cast<C>(bias[c]);

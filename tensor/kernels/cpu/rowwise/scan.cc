@@ -1,8 +1,9 @@
 // Scans along an axis.
 //
-// Where neighbouring lines lie side by side, many advance together; else lines are walked one by one. Sums of a line
-// are blocked: a block is scanned from zero, a register at a time, and the sum of the blocks before is added. So the
-// blocks of a long line can go to several threads, and the bits are the same.
+// Where neighbouring lines lie side by side, many advance together, and of lines that are runs of memory a few do;
+// else lines are walked one by one. Sums of a line are blocked: a block is scanned from zero, a register at a time, and
+// the sum of the blocks before is added. So the blocks of a long line can go to several threads, and the bits are the
+// same.
 #include "tensor/ops/scan.h"
 
 #include "tensor/kernels/cpu/rowwise/scan_ops.h"
@@ -24,18 +25,23 @@ template <int N, int kBy = 1, class V> WEFT_SIMD V running_sums(V v) {
     return running_sums<N, 2 * kBy>(V(v + moved_up<kBy>(v, std::make_integer_sequence<int, N>())));
 }
 
+template <class V, int... I> WEFT_SIMD V last_lane(V v, std::integer_sequence<int, I...>) {
+  return __builtin_shufflevector(v, v, (I * 0 + static_cast<int>(sizeof...(I)) - 1)...);
+}
+
 /// The sum of a block. Running sums, `before` added, go to `out` unless it is null.
 template <class A, class C, class O> A sum_block(const C* x, int64_t length, A before, O* out) {
   constexpr int N = simd::kLanes<A>;
   using V = simd::Vec<A, N>;
-  A sum = 0;
+  V carried = {};  // all lanes: the sum so far. One register waits for the one before by no more than this addition.
   int64_t i = 0;
   for (; i + N <= length; i += N) {
     simd::look_ahead(x + i, 1024);
-    const V sums = running_sums<N>(simd::load<A, N>(x + i)) + sum;
-    sum = sums[N - 1];
-    if (out != nullptr) simd::store<A, N>(out + i, V(sums + before));
+    const V sums = running_sums<N>(simd::load<A, N>(x + i));
+    if (out != nullptr) simd::store<A, N>(out + i, V((sums + carried) + before));
+    carried += last_lane(sums, std::make_integer_sequence<int, N>());
   }
+  A sum = carried[0];
   for (; i < length; ++i) {
     sum += static_cast<A>(x[i]);
     if (out != nullptr) out[i] = static_cast<O>(sum + before);
@@ -65,15 +71,67 @@ template <class A, class C, class O> void sum_line(const C* x, int64_t length, O
   });
 }
 
-/// `length` elements of one line by Op.
-template <class Op, class O, class... C> void step_line(int64_t length, O* out, int64_t* positions, const C*... in) {
+/// A line of extremes. Most elements are no new one, which is asked of many at once.
+template <class Op, class T> void extreme_line(int64_t length, T* out, int64_t* positions, const T* x) {
+  constexpr int64_t kStep = 32;
   typename Op::State state = Op::start();
-  for (int64_t i = 0; i < length; ++i) {
-    Op::step(state, i, in[i]...);
-    out[i] = static_cast<O>(Op::value(state));
-    if constexpr (requires { state.position; }) positions[i] = state.position;
+  for (int64_t begin = 0; begin < length; begin += kStep) {
+    const int64_t count = std::min(kStep, length - begin);
+    if (begin > 0 && count == kStep) {
+      const auto value = state.value;
+      int any = 0;
+      for (int64_t i = begin; i < begin + kStep; ++i) any |= Op::takes(value, x[i]) ? 1 : 0;
+      if (any == 0) {
+        std::fill_n(out + begin, kStep, static_cast<T>(value));
+        std::fill_n(positions + begin, kStep, state.position);
+        continue;
+      }
+    }
+    for (int64_t i = begin; i < begin + count; ++i) {
+      Op::step(state, i, x[i]);
+      out[i] = static_cast<T>(state.value);
+      positions[i] = state.position;
+    }
   }
 }
+
+/// K lines by Op, element by element side by side: none waits for the last step of another. in: K lines of each input.
+template <class Op, int K, class O, class T, size_t N>
+void step_lines(int64_t length, O* const (&out)[K], const T* const (&in)[N][K]) {
+  typename Op::State states[K];
+  for (int k = 0; k < K; ++k) states[k] = Op::start();
+  for (int64_t i = 0; i < length; ++i) {
+#pragma GCC unroll 8
+    for (int k = 0; k < K; ++k) {
+      [&]<size_t... n>(std::index_sequence<n...>) __attribute__((always_inline)) {
+        Op::step(states[k], i, in[n][k][i]...);
+      }
+      (std::make_index_sequence<N>());
+      out[k][i] = static_cast<O>(Op::value(states[k]));
+    }
+  }
+}
+
+/// Scans lines that are runs of memory, a few at a time.
+template <class Op, class T, class O, class... L> void scan_runs(int64_t length, const Lines& out, const L&... in) {
+  constexpr int K = 4;
+  const auto some = [&]<int kCount>(int64_t line, std::integral_constant<int, kCount>) {
+    O* to[kCount];
+    const T* from[sizeof...(L)][kCount];
+    for (int k = 0; k < kCount; ++k) {
+      to[k] = out.at<O>(line + k);
+      size_t n = 0;
+      ((from[n++][k] = in.template at<const T>(line + k)), ...);
+    }
+    step_lines<Op, kCount>(length, to, from);
+  };
+  parallel_for(out.count(), std::max<int64_t>(K, row_grain(length)), [&](int64_t line, int64_t end) {
+    for (; line + K <= end; line += K) some(line, std::integral_constant<int, K>());
+    for (; line < end; ++line) some(line, std::integral_constant<int, 1>());
+  });
+}
+
+template <class Op> inline constexpr bool kIsExtreme = requires(typename Op::State state) { state.position; };
 
 /// Scans elements of T to results of O.
 template <class Op, class T, class O = T, class... In>
@@ -82,14 +140,20 @@ void scan(int64_t axis, const Operand& out, const Operand* positions, const In&.
   if (out.numel() == 0) return;
   const Lines to(out, axis), places(positions != nullptr ? *positions : out, axis);
   const Lines* to_places = positions != nullptr ? &places : nullptr;
-  if constexpr (std::is_same_v<T, Compute<T>>)
+  if constexpr (std::is_same_v<T, Compute<T>>) {
     if (are_neighbours(to, places, Lines(in, axis)...))
       return scan_neighbours<Op, T, O>(length, to, to_places, Lines(in, axis)...);
-  const auto one = [&](auto* y, int64_t* at, const auto*... x) {
+    if constexpr (!std::is_same_v<Op, SumScan<T>> && !kIsExtreme<Op>)
+      if (to.is_run() && (true && ... && Lines(in, axis).is_run()))
+        return scan_runs<Op, T, O>(length, to, Lines(in, axis)...);
+  }
+  const auto one = [&](auto* y, [[maybe_unused]] int64_t* at, const auto*... x) {
     if constexpr (std::is_same_v<Op, SumScan<T>>)
       sum_line<typename Op::State>(x..., length, y);
+    else if constexpr (kIsExtreme<Op>)
+      extreme_line<Op>(length, y, at, x...);
     else
-      step_line<Op>(length, y, at, x...);
+      step_lines<Op, 1>(length, {y}, {{x}...});
   };
   [&](const auto&... lines) { scan_each_line<T, O>(length, to, to_places, one, lines...); }(Lines(in, axis)...);
 }

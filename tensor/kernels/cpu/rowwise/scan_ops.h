@@ -59,10 +59,15 @@ template <class T, bool kLargest> struct ExtremeScan {
     int64_t position;
   };
   static State start() { return {V(0), 0}; }
+  /// Whether x takes the place of `before`.
+  static bool takes(V before, Compute<T> value) {
+    const V x = static_cast<V>(value);
+    const bool beats = kLargest ? x >= before : x <= before;  // false where either is NaN
+    return beats | (x != x);
+  }
   static void step(State& state, int64_t i, Compute<T> value) {
     const V x = static_cast<V>(value);
-    const bool beats = kLargest ? x >= state.value : x <= state.value;  // false where either is NaN
-    const bool take = (i == 0) | beats | (x != x);
+    const bool take = (i == 0) | takes(state.value, value);
     state.value = take ? x : state.value;
     state.position = take ? i : state.position;
   }

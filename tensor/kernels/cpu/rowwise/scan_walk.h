@@ -17,6 +17,8 @@ inline constexpr int64_t kScanBlock = 8192;
 struct Lines : RowView {
   Lines(const Operand& x, int64_t axis) : RowView(x, axis), step(inner.rank > 0 ? inner.inner().in : 0) {}
   template <class T> T* at(int64_t line) const { return static_cast<T*>(base) + offset + NestWalk(outer, line).in(); }
+  /// Whether a line's elements follow each other.
+  bool is_run() const { return inner.rank == 0 || (inner.rank == 1 && step == 1); }
   NestAxis neighbours() const { return outer.rank > 0 ? outer.inner() : NestAxis{1, 0, 0}; }
   int64_t step;
 };

@@ -30,8 +30,7 @@ template <class T> class Axis {
 
   /// Fills `out`, which is not returned: a copy of what was just written piece by piece would wait for it.
   [[gnu::always_inline]] void taps(T value, AxisTaps<T>& out) const {
-    const T scale = options_.align_corners ? last_ / 2 : (last_ + 1) / 2;
-    const Place<T> place = {(value + 1) * scale - (options_.align_corners ? T(0) : T(0.5)), scale};
+    const Place<T> place = in_pixels(value);
     if (options_.mode == Interpolation::bicubic) return add_cubic(out, place);
     const auto [at, slope] = padded(place);
     if (options_.mode == Interpolation::nearest) return add(out, std::nearbyint(at), 1, 0);
@@ -40,7 +39,22 @@ template <class T> class Axis {
     add(out, low + 1, part, slope);
   }
 
+  /// Whether linear interpolation at a value of the grid reads two pixels, `low` and the next one, with the weights
+  /// 1 - part and part. (low is 0 where not.)
+  [[gnu::always_inline]] bool pair(T value, T& low, T& part) const {
+    const T at = padded(in_pixels(value)).at, floor = std::floor(at);
+    const bool inside = floor >= 0 && floor < last_;
+    part = at - floor;
+    low = inside ? floor : T(0);
+    return inside;
+  }
+
  private:
+  [[gnu::always_inline]] Place<T> in_pixels(T value) const {
+    const T scale = options_.align_corners ? last_ / 2 : (last_ + 1) / 2;
+    return {(value + 1) * scale - (options_.align_corners ? T(0) : T(0.5)), scale};
+  }
+
   /// Cubic convolution (Keys, 1981) with a = -0.75: weights at distances below 1, and from 1 to 2.
   static T inner(T t) { return (t * T(1.25) - T(2.25)) * t * t + 1; }
   static T outer(T t) { return ((t * T(-0.75) + T(3.75)) * t - 6) * t + 3; }
@@ -106,6 +120,7 @@ template <class T> class Sampling {
         points(grid.numel() / std::max<int64_t>(1, axes * grid.size(0))),
         height_(x.size(3)),
         width_(x.size(4)),
+        is_plane_(axes == 2 && options.mode == Interpolation::bilinear),
         depths_(x.size(2), options),
         lines_(height_, options),
         columns_(width_, options) {}
@@ -132,40 +147,77 @@ template <class T> class Sampling {
         }
   }
 
+  /// The places [0, count), kBlock at most, that read a square of four pixels: where inside[k], it begins at pixel
+  /// first[k], and parts are the weights of its second column and row. None where the mode is another.
+  static constexpr int64_t kBlock = 64;
+  struct Squares {
+    bool inside[kBlock];
+    int64_t first[kBlock];
+    T column_part[kBlock], row_part[kBlock];
+  };
+  void squares(const T* places, int64_t count, Squares& out) const {
+    if (!is_plane_) return std::fill_n(out.inside, count, false), void();
+    for (int64_t k = 0; k < count; ++k) {
+      T column, row;
+      const bool wide = columns_.pair(places[2 * k], column, out.column_part[k]);
+      const bool high = lines_.pair(places[2 * k + 1], row, out.row_part[k]);
+      out.inside[k] = wide & high;
+      out.first[k] = static_cast<int64_t>(row) * width_ + static_cast<int64_t>(column);
+    }
+  }
+  /// The square of place k.
+  [[gnu::always_inline]] void square(const Squares& from, int64_t k, int64_t* at, T* weight) const {
+    const T w = from.column_part[k], h = from.row_part[k];
+    at[0] = from.first[k], at[1] = at[0] + 1, at[2] = at[0] + width_, at[3] = at[2] + 1;
+    weight[0] = (1 - h) * (1 - w), weight[1] = (1 - h) * w, weight[2] = h * (1 - w), weight[3] = h * w;
+  }
+
   int64_t channels, pixels;  // of the image
   int64_t axes, points;      // of an image's grid
 
  private:
   int64_t height_, width_;
+  bool is_plane_;  // and linear
   Axis<T> depths_, lines_, columns_;
 };
 
-/// f(image, place) for every place of every image.
-template <class F> void each_place(int64_t images, int64_t points, const F& f) {
+/// f(image, first place, end) for some of the places of an image at a time.
+template <class F> void place_blocks(int64_t images, int64_t points, int64_t block, const F& f) {
   constexpr int64_t kGrain = 1024;
   parallel_for(images * points, kGrain, [&](int64_t begin, int64_t end) {
-    int64_t image = begin / points, next = (image + 1) * points;
-    for (int64_t p = begin; p < end; ++p) {
-      if (p == next) ++image, next += points;
-      f(image, p);
+    for (int64_t p = begin; p < end;) {
+      const int64_t image = p / points, next = std::min({p + block, (image + 1) * points, end});
+      f(image, p, next);
+      p = next;
     }
   });
 }
 
 /// x (N, pixels, C), places (N, points, axes), y (N, points, C).
 template <class T> void sample(const Sampling<T>& s, int64_t images, const T* x, const T* places, T* y) {
-  each_place(images, s.points, [&](int64_t image, int64_t p) {
-    PlaceTaps<T> taps;
-    s.template taps<false>(places + p * s.axes, taps);
-    mix_rows(x + image * s.pixels * s.channels, s.channels, taps.at, taps.weight, taps.count, s.channels,
-             y + p * s.channels);
+  constexpr int64_t kBlock = Sampling<T>::kBlock;
+  place_blocks(images, s.points, kBlock, [&](int64_t image, int64_t first, int64_t end) {
+    const T* const pixels = x + image * s.pixels * s.channels;
+    typename Sampling<T>::Squares squares;
+    s.squares(places + first * s.axes, end - first, squares);
+    for (int64_t p = first; p < end; ++p) {
+      T* const to = y + p * s.channels;
+      PlaceTaps<T> taps;
+      if (squares.inside[p - first]) {
+        s.square(squares, p - first, taps.at, taps.weight);
+        mix_rows<4>(pixels, s.channels, taps.at, taps.weight, 4, s.channels, to);
+        continue;
+      }
+      s.template taps<false>(places + p * s.axes, taps);
+      mix_rows(pixels, s.channels, taps.at, taps.weight, taps.count, s.channels, to);
+    }
   });
 }
 
 /// The gradient of the places.
 template <class T>
 void place_gradient(const Sampling<T>& s, int64_t images, const T* g, const T* x, const T* places, T* out) {
-  each_place(images, s.points, [&](int64_t image, int64_t p) {
+  place_blocks(images, s.points, 1, [&](int64_t image, int64_t p, int64_t) {
     PlaceTaps<T> taps;
     s.template taps<true>(places + p * s.axes, taps);
     const T* row = g + p * s.channels;
