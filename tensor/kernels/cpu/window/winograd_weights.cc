@@ -19,7 +19,6 @@ using winograd::blocks_of;
 using winograd::kPairRows;
 using winograd::kPairs;
 using winograd::kTaps;
-using winograd::kTile;
 using winograd::kWindow;
 using winograd::Parts;
 using winograd::Planes;
