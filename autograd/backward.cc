@@ -72,7 +72,7 @@ void run_backward(const std::vector<Edge>& roots, const std::vector<Tensor>& see
 }  // namespace autograd
 
 void backward(const std::vector<Tensor>& roots, const std::vector<Tensor>& seeds, const BackwardOptions& options) {
-  Frame frame("backward", std::span<const Tensor>(roots));
+  ErrorFrame frame("backward", std::span<const Tensor>(roots));
   if (!seeds.empty() && seeds.size() != roots.size())
     throw GradientError(text(seeds.size(), " seeds for ", roots.size(), " tensors"));
   std::vector<autograd::Edge> edges;
@@ -85,7 +85,7 @@ void backward(const std::vector<Tensor>& roots, const std::vector<Tensor>& seeds
 }
 
 void Tensor::backward(const Tensor& seed, const BackwardOptions& options) const {
-  Frame frame("backward", *this);
+  ErrorFrame frame("backward", *this);
   const autograd::Edge root = autograd::root_edge(*this);
   autograd::run_backward({root}, {autograd::seed_of(*this, seed)}, options);
 }
@@ -94,7 +94,7 @@ void Tensor::backward(const BackwardOptions& options) const { backward(Tensor(),
 
 std::vector<Tensor> grad(const std::vector<Tensor>& outputs, const std::vector<Tensor>& inputs,
                          const GradOptions& options) {
-  Frame frame("grad", std::span<const Tensor>(outputs));
+  ErrorFrame frame("grad", std::span<const Tensor>(outputs));
   if (!options.seeds.empty() && options.seeds.size() != outputs.size())
     throw GradientError(text(options.seeds.size(), " seeds for ", outputs.size(), " outputs"));
   autograd::Run run({.retain_graph = options.retain_graph, .create_graph = options.create_graph});
@@ -126,8 +126,8 @@ std::vector<Tensor> grad(const std::vector<Tensor>& outputs, const std::vector<T
 
 /// Looks at every op's results.
 struct AnomalyMode::Watcher final : Observer {
-  void end(const Event& event) override {
-    if (event.kind != Event::Kind::op || event.info->view != nullptr || !autograd::anomaly_mode()) return;
+  void end(const ObserverEvent& event) override {
+    if (event.kind != ObserverEvent::Kind::op || event.info->view != nullptr || !autograd::anomaly_mode()) return;
     for (const Tensor& out : event.outputs)
       if (is_floating(out.dtype()) && !autograd::all_finite(out))
         throw GradientError(text("`", AnyOp(*event.info, event.op).to_string(),

@@ -107,7 +107,7 @@ void set_gradient_home(const Tensor& leaf, const Tensor& home) {
 }  // namespace autograd
 
 Tensor parameter(const Tensor& value) {
-  Frame frame("parameter", value);
+  ErrorFrame frame("parameter", value);
   if (!is_floating(value.dtype()))
     throw DtypeError(text(value.dtype(), " cannot collect a gradient; it takes f32, f64, bf16 or f16"));
   Tensor leaf = value.detach();  // a body of its own: `value` stays what it was
@@ -115,7 +115,7 @@ Tensor parameter(const Tensor& value) {
 }
 
 Tensor& Tensor::requires_grad_(bool value) {
-  Frame frame("requires_grad_", *this);
+  ErrorFrame frame("requires_grad_", *this);
   internal::TensorBody& self = internal::body(*this);
   if (self.history) {
     if (!self.history->is_leaf() && value) return *this;

@@ -6,20 +6,20 @@
 namespace weft::autograd {
 
 /// The name of the node takes the place of the outermost function's: the user called backward(), the node is at fault.
-class NodeFrame : public Frame {
+class NodeFrame : public ErrorFrame {
  public:
   NodeFrame(const char* what, const Node& node)
-      : Frame(&NodeFrame::opening), what_(what), node_(node), replaced_(exchange_outermost(this)) {}
+      : ErrorFrame(&NodeFrame::opening), what_(what), node_(node), replaced_(exchange_outermost(this)) {}
   ~NodeFrame() { exchange_outermost(replaced_); }
 
  private:
-  static std::string opening(const Frame& frame) {
+  static std::string opening(const ErrorFrame& frame) {
     const auto& self = static_cast<const NodeFrame&>(frame);
     return text(self.what_, " `", self.node_.name(), "`: ");
   }
   const char* what_;
   const Node& node_;
-  const Frame* const replaced_;
+  const ErrorFrame* const replaced_;
 };
 
 }  // namespace weft::autograd

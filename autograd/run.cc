@@ -48,7 +48,7 @@ Gradients run_observed(Node& node, Gradients gradients, std::span<const Tensor> 
   for (const Tensor& g : given) inputs.push_back(&g);
   Gradients results;
   {
-    ObservedEvent event({.kind = Event::Kind::backward, .name = name, .inputs = inputs});
+    ObservedEvent event({.kind = ObserverEvent::Kind::backward, .name = name, .inputs = inputs});
     results = run_rule(node, std::move(gradients), into);
     event.set_outputs(results);
   }

@@ -118,7 +118,7 @@ Work Group::started(Collective collective, std::shared_ptr<Written> written) con
 }
 
 Work Group::all_reduce_async(const Tensor& x, ReduceOp op) const {
-  Frame frame("all_reduce_async", x);
+  ErrorFrame frame("all_reduce_async", x);
   check_reducible(op, x.dtype());
   auto written = std::make_shared<Written>(x, "all_reduce");
   if (size() == 1) return written->finish(), Work();
@@ -126,7 +126,7 @@ Work Group::all_reduce_async(const Tensor& x, ReduceOp op) const {
 }
 
 Work Group::broadcast_async(const Tensor& x, int64_t root) const {
-  Frame frame("broadcast_async", x);
+  ErrorFrame frame("broadcast_async", x);
   check_rank("the root", root, size());
   auto written = std::make_shared<Written>(x, "broadcast");
   if (size() == 1) return written->finish(), Work();
@@ -134,7 +134,7 @@ Work Group::broadcast_async(const Tensor& x, int64_t root) const {
 }
 
 Group::Pending Group::all_gather_async(const Tensor& x) const {
-  Frame frame("all_gather_async", x);
+  ErrorFrame frame("all_gather_async", x);
   const Tensor in = row_major(x);
   Pending out{room_for(x, gathered_shape(x, size())), {}};
   if (size() == 1) return out.result.copy_(in.unsqueeze(0)), out;
@@ -143,7 +143,7 @@ Group::Pending Group::all_gather_async(const Tensor& x) const {
 }
 
 Group::Pending Group::reduce_scatter_async(const Tensor& x, ReduceOp op) const {
-  Frame frame("reduce_scatter_async", x);
+  ErrorFrame frame("reduce_scatter_async", x);
   check_reducible(op, x.dtype());
   const Tensor in = row_major(x);
   Pending out{room_for(x, part_shape(x, size())), {}};
@@ -153,7 +153,7 @@ Group::Pending Group::reduce_scatter_async(const Tensor& x, ReduceOp op) const {
 }
 
 Group::Pending Group::all_to_all_async(const Tensor& x) const {
-  Frame frame("all_to_all_async", x);
+  ErrorFrame frame("all_to_all_async", x);
   const Tensor in = row_major(x);
   (void)part_shape(x, size());
   Pending out{room_for(x, x.shape()), {}};
@@ -163,14 +163,14 @@ Group::Pending Group::all_to_all_async(const Tensor& x) const {
 }
 
 Work Group::barrier_async() const {
-  Frame frame("barrier_async");
+  ErrorFrame frame("barrier_async");
   return size() == 1 ? Work() : started(meeting(), nullptr);
 }
 
 // ---- blocking ----
 
 void Group::all_reduce(const Tensor& x, ReduceOp op) const {
-  Frame frame("all_reduce", x);
+  ErrorFrame frame("all_reduce", x);
   check_reducible(op, x.dtype());
   Written written(x, "all_reduce");
   if (size() == 1) return written.finish();  // what is an error on many ranks is one alone
@@ -179,7 +179,7 @@ void Group::all_reduce(const Tensor& x, ReduceOp op) const {
 }
 
 void Group::broadcast(const Tensor& x, int64_t root) const {
-  Frame frame("broadcast", x);
+  ErrorFrame frame("broadcast", x);
   check_rank("the root", root, size());
   Written written(x, "broadcast");
   if (size() == 1) return written.finish();
@@ -188,7 +188,7 @@ void Group::broadcast(const Tensor& x, int64_t root) const {
 }
 
 Tensor Group::all_gather(const Tensor& x) const {
-  Frame frame("all_gather", x);
+  ErrorFrame frame("all_gather", x);
   const Tensor in = row_major(x);
   Tensor out = room_for(x, gathered_shape(x, size()));
   if (size() == 1) return out.copy_(in.unsqueeze(0));
@@ -197,7 +197,7 @@ Tensor Group::all_gather(const Tensor& x) const {
 }
 
 Tensor Group::reduce_scatter(const Tensor& x, ReduceOp op) const {
-  Frame frame("reduce_scatter", x);
+  ErrorFrame frame("reduce_scatter", x);
   check_reducible(op, x.dtype());
   const Tensor in = row_major(x);
   Tensor out = room_for(x, part_shape(x, size()));
@@ -207,7 +207,7 @@ Tensor Group::reduce_scatter(const Tensor& x, ReduceOp op) const {
 }
 
 Tensor Group::all_to_all(const Tensor& x) const {
-  Frame frame("all_to_all", x);
+  ErrorFrame frame("all_to_all", x);
   const Tensor in = row_major(x);
   (void)part_shape(x, size());
   Tensor out = room_for(x, x.shape());
@@ -217,7 +217,7 @@ Tensor Group::all_to_all(const Tensor& x) const {
 }
 
 void Group::barrier() const {
-  Frame frame("barrier");
+  ErrorFrame frame("barrier");
   if (size() > 1) communicator_->run(meeting());
 }
 

@@ -83,7 +83,7 @@ std::shared_ptr<Progressive> start(Communicator& group, Call call, const Tensor&
 }  // namespace
 
 Work Group::send_async(const Tensor& x, int64_t to, int64_t tag) const {
-  Frame frame("send", x);
+  ErrorFrame frame("send", x);
   check_partner(*this, to, tag, "to");
   Work out;
   out.state_ = std::make_shared<Work::State>(
@@ -92,7 +92,7 @@ Work Group::send_async(const Tensor& x, int64_t to, int64_t tag) const {
 }
 
 Work Group::recv_async(const Tensor& x, int64_t from, int64_t tag) const {
-  Frame frame("recv", x);
+  ErrorFrame frame("recv", x);
   check_partner(*this, from, tag, "from");
   auto written = std::make_shared<Written>(x, "recv");
   Work out;
@@ -102,12 +102,12 @@ Work Group::recv_async(const Tensor& x, int64_t from, int64_t tag) const {
 }
 
 void Group::send(const Tensor& x, int64_t to, int64_t tag) const {
-  Frame frame("send", x);
+  ErrorFrame frame("send", x);
   send_async(x, to, tag).wait();
 }
 
 void Group::recv(const Tensor& x, int64_t from, int64_t tag) const {
-  Frame frame("recv", x);
+  ErrorFrame frame("recv", x);
   recv_async(x, from, tag).wait();
 }
 

@@ -28,7 +28,7 @@ Tensor along_channels(const Tensor& values, const Tensor& x) {
 }  // namespace
 
 Tensor SyncBatchNorm::forward(const Tensor& x) const {
-  Frame frame("SyncBatchNorm", x);
+  ErrorFrame frame("SyncBatchNorm", x);
   if (x.rank() < 2) throw ShapeError(text("the input must be (N, ", options().num_features, ", ...)"));
   check_features(x);
   if (!is_training() || group_.size() == 1) return normalize(x, false);

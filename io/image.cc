@@ -47,7 +47,7 @@ std::vector<uint8_t> pixels_of(const Tensor& image) {
 }  // namespace
 
 void save_png(const std::string& path, const Tensor& image) {
-  Frame frame("save_png", image);
+  ErrorFrame frame("save_png", image);
   const Tensor planes = image.rank() == 2 ? image.detach().unsqueeze(0) : image.detach();
   if (planes.rank() != 3 || (planes.size(0) != 1 && planes.size(0) != 3) || planes.numel() == 0)
     throw ShapeError("an image is (height, width), (1, height, width) or (3, height, width)");
@@ -87,7 +87,7 @@ Tensor load_png(const std::string& path) {
 }
 
 Tensor make_grid(const Tensor& images, int64_t columns, int64_t padding, double background) {
-  Frame frame("make_grid", images);
+  ErrorFrame frame("make_grid", images);
   if (images.rank() != 4) throw ShapeError("images are (count, channels, height, width)");
   if (columns < 1 || padding < 0)
     throw Error(text("columns must be positive and padding not negative, not ", columns, " and ", padding));

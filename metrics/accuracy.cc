@@ -5,7 +5,7 @@
 namespace weft::metrics {
 
 void Accuracy::update(const Tensor& predictions, const Tensor& labels) {
-  Frame frame("Accuracy", predictions, labels);
+  ErrorFrame frame("Accuracy", predictions, labels);
   const Pairs pairs = pairs_of(predictions, labels, options_.ignore_index);
   right_ += sum(pairs.predicted == pairs.labels).item<int64_t>();
   count_ += pairs.labels.numel();
@@ -18,7 +18,7 @@ TopKAccuracy::TopKAccuracy(int64_t k, const AccuracyOptions& options) : k_(k), o
 }
 
 void TopKAccuracy::update(const Tensor& scores, const Tensor& labels) {
-  Frame frame("TopKAccuracy", scores, labels);
+  ErrorFrame frame("TopKAccuracy", scores, labels);
   const Pairs pairs = scores_of(scores, labels, options_.ignore_index);
   if (k_ > pairs.predicted.size(1))
     throw Error(text("k = ", k_, " is more than the ", pairs.predicted.size(1), " classes"));

@@ -7,7 +7,7 @@
 namespace weft::metrics {
 
 void Auc::update(const Tensor& scores, const Tensor& labels) {
-  Frame frame("Auc", scores, labels);
+  ErrorFrame frame("Auc", scores, labels);
   if (scores.shape() != labels.shape())
     throw ShapeError(text("scores and labels have one shape, not ", scores.shape(), " and ", labels.shape()));
   if (!is_integer(labels.dtype()) && labels.dtype() != boolean)

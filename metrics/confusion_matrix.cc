@@ -30,7 +30,7 @@ ConfusionMatrix::ConfusionMatrix(int64_t classes, const ClassOptions& options) :
 }
 
 void ConfusionMatrix::update(const Tensor& predictions, const Tensor& labels) {
-  Frame frame("ConfusionMatrix", predictions, labels);
+  ErrorFrame frame("ConfusionMatrix", predictions, labels);
   const Pairs pairs = pairs_of(predictions, labels, options_.ignore_index);
   const int64_t classes = matrix_.size(0);
   check_classes(pairs.labels, classes, "label");

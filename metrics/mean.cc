@@ -12,7 +12,7 @@ void Mean::update(double value, double weight) {
 }
 
 void Mean::update(const Tensor& values) {
-  Frame frame("Mean", values);
+  ErrorFrame frame("Mean", values);
   sum_ += sum(values.detach().to(f64)).item<double>();
   weight_ += static_cast<double>(values.numel());
 }

@@ -7,7 +7,7 @@
 namespace weft::metrics {
 
 void Perplexity::update(const Tensor& logits, const Tensor& targets) {
-  Frame frame("Perplexity", logits, targets);
+  ErrorFrame frame("Perplexity", logits, targets);
   const Pairs pairs = scores_of(logits, targets, options_.ignore_index);
   const Tensor chosen = gather(log_softmax(pairs.predicted, 1), 1, unsqueeze(pairs.labels, 1));
   loss_ -= sum(chosen.to(f64)).item<double>();

@@ -11,7 +11,7 @@
 namespace weft::nn {
 
 double clip_grad_norm(const std::vector<Tensor>& parameters, double max_norm, const ClipOptions& options) {
-  Frame frame("clip_grad_norm");
+  ErrorFrame frame("clip_grad_norm");
   if (!(max_norm >= 0)) throw Error(text("max_norm must be 0 or more, not ", max_norm));
   NoGrad guard;
   std::vector<Tensor> gradients, norms;
@@ -31,7 +31,7 @@ double clip_grad_norm(const std::vector<Tensor>& parameters, double max_norm, co
 }
 
 void clip_grad_value(const std::vector<Tensor>& parameters, double value) {
-  Frame frame("clip_grad_value");
+  ErrorFrame frame("clip_grad_value");
   if (!(value >= 0)) throw Error(text("the limit must be 0 or more, not ", value));
   NoGrad guard;
   for (const Tensor& parameter : parameters) {

@@ -27,7 +27,7 @@ double gain(Nonlinearity nonlinearity, double slope) {
 }
 
 int64_t fan(const Tensor& weight, Fan which) {
-  Frame frame("fan", weight);
+  ErrorFrame frame("fan", weight);
   if (weight.rank() < 2) throw ShapeError("a fan needs a weight with two or more axes");
   int64_t product = weight.size(which == Fan::in ? 1 : 0);
   for (int64_t axis = 2; axis < weight.rank(); ++axis) product = checked_multiply(product, weight.size(axis));
@@ -35,19 +35,19 @@ int64_t fan(const Tensor& weight, Fan which) {
 }
 
 void uniform(Tensor tensor, double low, double high, Generator& generator) {
-  Frame frame("uniform", tensor);
+  ErrorFrame frame("uniform", tensor);
   NoGrad guard;
   tensor.uniform_(low, high, generator);
 }
 
 void normal(Tensor tensor, double mean, double std, Generator& generator) {
-  Frame frame("normal", tensor);
+  ErrorFrame frame("normal", tensor);
   NoGrad guard;
   tensor.normal_(mean, std, generator);
 }
 
 void trunc_normal(Tensor tensor, double mean, double std, double low, double high, Generator& generator) {
-  Frame frame("trunc_normal", tensor);
+  ErrorFrame frame("trunc_normal", tensor);
   if (!(low < high)) throw Error(text("low ", low, " must be below high ", high));
   if (!(std > 0)) throw Error(text("the standard deviation ", std, " must be above 0"));
   NoGrad guard;
@@ -84,7 +84,7 @@ void kaiming_normal(Tensor tensor, const KaimingOptions& options, Generator& gen
 }
 
 void orthogonal(Tensor tensor, double gain, Generator& generator) {
-  Frame frame("orthogonal", tensor);
+  ErrorFrame frame("orthogonal", tensor);
   if (tensor.rank() < 2) throw ShapeError("the tensor must have two or more axes");
   if (tensor.numel() == 0) return;
   NoGrad guard;
@@ -99,7 +99,7 @@ void orthogonal(Tensor tensor, double gain, Generator& generator) {
 }
 
 void sparse(Tensor tensor, double sparsity, double std, Generator& generator) {
-  Frame frame("sparse", tensor);
+  ErrorFrame frame("sparse", tensor);
   if (tensor.rank() != 2) throw ShapeError("the tensor must have two axes");
   if (!(sparsity >= 0 && sparsity <= 1)) throw Error(text("sparsity must be in [0, 1], not ", sparsity));
   const int64_t rows = tensor.size(0);
@@ -112,7 +112,7 @@ void sparse(Tensor tensor, double sparsity, double std, Generator& generator) {
 }
 
 void eye(Tensor tensor) {
-  Frame frame("eye", tensor);
+  ErrorFrame frame("eye", tensor);
   if (tensor.rank() != 2) throw ShapeError("the tensor must have two axes");
   NoGrad guard;
   tensor.fill_(0);
@@ -120,7 +120,7 @@ void eye(Tensor tensor) {
 }
 
 void dirac(Tensor tensor, int64_t groups) {
-  Frame frame("dirac", tensor);
+  ErrorFrame frame("dirac", tensor);
   if (tensor.rank() < 3 || tensor.rank() > 5) throw ShapeError("the tensor must have three to five axes");
   if (groups < 1 || tensor.size(0) % groups != 0)
     throw ShapeError(text(tensor.size(0), " channels do not divide into ", groups, " groups"));

@@ -27,7 +27,7 @@ void check_targets(const Tensor& log_probs, const Tensor& targets) {
 }  // namespace
 
 Tensor nll_loss(const Tensor& input, const Tensor& targets, const NllOptions& options) {
-  Frame frame("nll_loss", input, targets);
+  ErrorFrame frame("nll_loss", input, targets);
   const Tensor log_probs = operand(input);
   check_targets(log_probs, targets);
   const int64_t classes = log_probs.size(1);
@@ -46,19 +46,19 @@ Tensor nll_loss(const Tensor& input, const Tensor& targets, const NllOptions& op
 }
 
 Tensor mse_loss(const Tensor& input, const Tensor& labels, Reduction reduction) {
-  Frame frame("mse_loss", input, labels);
+  ErrorFrame frame("mse_loss", input, labels);
   const auto [x, y] = operands(input, labels);
   return reduce(square(x - y), reduction);
 }
 
 Tensor l1_loss(const Tensor& input, const Tensor& labels, Reduction reduction) {
-  Frame frame("l1_loss", input, labels);
+  ErrorFrame frame("l1_loss", input, labels);
   const auto [x, y] = operands(input, labels);
   return reduce(abs(x - y), reduction);
 }
 
 Tensor huber_loss(const Tensor& input, const Tensor& labels, const HuberOptions& options) {
-  Frame frame("huber_loss", input, labels);
+  ErrorFrame frame("huber_loss", input, labels);
   const auto [x, y] = operands(input, labels);
   const double delta = options.delta;
   if (!(delta > 0)) throw Error(text("delta must be positive, not ", delta));
@@ -71,14 +71,14 @@ Tensor huber_loss(const Tensor& input, const Tensor& labels, const HuberOptions&
 }
 
 Tensor smooth_l1_loss(const Tensor& x, const Tensor& y, const SmoothL1Options& options) {
-  Frame frame("smooth_l1_loss", x, y);
+  ErrorFrame frame("smooth_l1_loss", x, y);
   if (!(options.beta >= 0)) throw Error(text("beta must be 0 or more, not ", options.beta));
   if (options.beta == 0) return l1_loss(x, y, options.reduction);
   return huber_loss(x, y, {.delta = options.beta, .reduction = options.reduction}) / options.beta;
 }
 
 Tensor bce_with_logits(const Tensor& input, const Tensor& labels, const BceOptions& options) {
-  Frame frame("bce_with_logits", input, labels);
+  ErrorFrame frame("bce_with_logits", input, labels);
   const auto [logits, targets] = operands(input, labels);
   // -log s(x) = softplus(-x), -log(1 - s(x)) = softplus(x): no cancellation on either side.
   Tensor positive = targets * softplus(-logits);

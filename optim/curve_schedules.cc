@@ -37,7 +37,7 @@ double share(int64_t step, int64_t steps) { return static_cast<double>(step) / s
 }  // namespace
 
 Curve step_curve(const StepOptions& options) {
-  Frame frame("step_curve");
+  ErrorFrame frame("step_curve");
   at_least_one("every", options.every);
   not_negative("gamma", options.gamma);
   return [options](int64_t step, double base) {
@@ -46,7 +46,7 @@ Curve step_curve(const StepOptions& options) {
 }
 
 Curve multi_step_curve(const MultiStepOptions& options) {
-  Frame frame("multi_step_curve");
+  ErrorFrame frame("multi_step_curve");
   ascending(options.milestones);
   not_negative("gamma", options.gamma);
   return [options](int64_t step, double base) {
@@ -55,13 +55,13 @@ Curve multi_step_curve(const MultiStepOptions& options) {
 }
 
 Curve constant_curve(const ConstantOptions& options) {
-  Frame frame("constant_curve");
+  ErrorFrame frame("constant_curve");
   not_negative("factor", options.factor);
   return [options](int64_t step, double base) { return step < options.steps ? base * options.factor : base; };
 }
 
 Curve linear_curve(const LinearOptions& options) {
-  Frame frame("linear_curve");
+  ErrorFrame frame("linear_curve");
   at_least_one("steps", options.steps);
   not_negative("start_factor", options.start_factor);
   not_negative("end_factor", options.end_factor);
@@ -72,14 +72,14 @@ Curve linear_curve(const LinearOptions& options) {
 }
 
 Curve exponential_curve(const ExponentialOptions& options) {
-  Frame frame("exponential_curve");
+  ErrorFrame frame("exponential_curve");
   if (!(options.gamma > 0))
     throw Error(text("gamma must be positive, not ", options.gamma, options.gamma == 0 ? " (was it left out?)" : ""));
   return [options](int64_t step, double base) { return base * std::pow(options.gamma, static_cast<double>(step)); };
 }
 
 Curve polynomial_curve(const PolynomialOptions& options) {
-  Frame frame("polynomial_curve");
+  ErrorFrame frame("polynomial_curve");
   at_least_one("steps", options.steps);
   not_negative("power", options.power);
   return [options](int64_t step, double base) {
@@ -88,14 +88,14 @@ Curve polynomial_curve(const PolynomialOptions& options) {
 }
 
 Curve cosine_curve(const CosineOptions& options) {
-  Frame frame("cosine_curve");
+  ErrorFrame frame("cosine_curve");
   at_least_one("steps", options.steps);
   not_negative("min_lr", options.min_lr);
   return [options](int64_t step, double base) { return half_cosine(base, options.min_lr, share(step, options.steps)); };
 }
 
 Curve warm_restarts_curve(const WarmRestartsOptions& options) {
-  Frame frame("warm_restarts_curve");
+  ErrorFrame frame("warm_restarts_curve");
   at_least_one("period", options.period);
   at_least_one("multiplier", options.multiplier);
   not_negative("min_lr", options.min_lr);
@@ -111,7 +111,7 @@ Curve warm_restarts_curve(const WarmRestartsOptions& options) {
 }
 
 Curve warmup_curve(const WarmupOptions& options) {
-  Frame frame("warmup_curve");
+  ErrorFrame frame("warmup_curve");
   at_least_one("steps", options.steps);
   not_negative("start_factor", options.start_factor);
   const Curve rising = linear_curve({.start_factor = options.start_factor, .steps = options.steps});
@@ -120,7 +120,7 @@ Curve warmup_curve(const WarmupOptions& options) {
 }
 
 Curve sequential_curve(const SequentialOptions& options) {
-  Frame frame("sequential_curve");
+  ErrorFrame frame("sequential_curve");
   not_empty(options.curves);
   ascending(options.milestones);
   if (options.milestones.size() + 1 != options.curves.size())
@@ -156,7 +156,7 @@ GroupCurve by_group(const Optimizer& optimizer, const std::vector<StepFactor>& f
 }
 
 Curve chained_curve(const std::vector<Curve>& curves) {
-  Frame frame("chained_curve");
+  ErrorFrame frame("chained_curve");
   not_empty(curves);
   return [curves](int64_t step, double base) {
     for (const Curve& curve : curves) base = curve(step, base);

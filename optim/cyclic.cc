@@ -7,7 +7,7 @@ namespace weft::optim {
 namespace {
 
 CyclicOptions checked(const CyclicOptions& o, const Optimizer& optimizer) {
-  Frame frame("CyclicLR");
+  ErrorFrame frame("CyclicLR");
   detail::check_groups("base_lrs", o.base_lrs, optimizer);
   detail::check_groups("max_lrs", o.max_lrs, optimizer);
   for (size_t i = 0; i < std::max({o.base_lrs.size(), o.max_lrs.size(), size_t{1}}); ++i) {

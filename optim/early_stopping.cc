@@ -5,7 +5,7 @@
 namespace weft::optim {
 
 EarlyStopping::EarlyStopping(const EarlyStoppingOptions& o) : options_(o) {
-  Frame frame("EarlyStopping");
+  ErrorFrame frame("EarlyStopping");
   if (o.patience < 0) throw Error(text("patience must be 0 or more, not ", o.patience));
   if (!(o.threshold >= 0)) throw Error(text("threshold must be 0 or more, not ", o.threshold));
   best_ = (o.maximize ? -1 : 1) * std::numeric_limits<double>::infinity();

@@ -29,7 +29,7 @@ bool all_finite(const Tensor& x) {
 }  // namespace
 
 GradScaler::GradScaler(const GradScalerOptions& options) : options_(options), scale_(options.init_scale) {
-  Frame frame(kName);
+  ErrorFrame frame(kName);
   check(options_, scale_);
 }
 
@@ -64,7 +64,7 @@ bool GradScaler::unscale_gradients(Optimizer& optimizer, bool halves_stay) const
 
 void GradScaler::unscale_(Optimizer& optimizer) {
   if (!options_.enabled) return;
-  Frame frame("GradScaler::unscale_");
+  ErrorFrame frame("GradScaler::unscale_");
   Record& record = record_of(optimizer);
   if (record.stepped) throw Error("step() was called with this optimizer since the last update()");
   if (record.unscaled) throw Error("it was called with this optimizer since the last update()");
@@ -74,7 +74,7 @@ void GradScaler::unscale_(Optimizer& optimizer) {
 
 bool GradScaler::step(Optimizer& optimizer) {
   if (!options_.enabled) return optimizer.step(), true;
-  Frame frame("GradScaler::step");
+  ErrorFrame frame("GradScaler::step");
   Record& record = record_of(optimizer);
   if (record.stepped) throw Error("it was called with this optimizer since the last update()");
   const bool divides = !record.unscaled;
@@ -104,14 +104,14 @@ void GradScaler::finish(bool all_finite) {
 
 void GradScaler::update() {
   if (!options_.enabled) return;
-  Frame frame("GradScaler::update");
+  ErrorFrame frame("GradScaler::update");
   if (records_.empty()) throw Error("there was no step() or unscale_() since the last update()");
   finish(std::all_of(records_.begin(), records_.end(), [](const Record& record) { return record.finite; }));
 }
 
 void GradScaler::update(double new_scale) {
   if (!options_.enabled) return;
-  Frame frame("GradScaler::update");
+  ErrorFrame frame("GradScaler::update");
   check(options_, new_scale);
   scale_ = new_scale;
   records_.clear();
@@ -129,7 +129,7 @@ std::map<std::string, double> GradScaler::state_dict() const {
 
 void GradScaler::load_state_dict(const std::map<std::string, double>& state) {
   if (!options_.enabled) return;
-  Frame frame("GradScaler::load_state_dict");
+  ErrorFrame frame("GradScaler::load_state_dict");
   const auto number = [&](const char* key) {
     const auto found = state.find(key);
     if (found == state.end()) throw Error(text("the state does not fit: missing ", key));

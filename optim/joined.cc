@@ -91,7 +91,7 @@ void JoinedSchedules::load(const State& state) {
 SequentialSchedules::SequentialSchedules(Optimizer& optimizer, const std::vector<MakeSchedule>& parts,
                                          std::vector<int64_t> milestones)
     : JoinedSchedules(optimizer), milestones_(std::move(milestones)) {
-  Frame frame("SequentialSchedules");
+  ErrorFrame frame("SequentialSchedules");
   check_parts(parts);
   if (milestones_.size() + 1 != parts.size())
     throw Error(text(parts.size(), " schedules need one milestone less, not ", milestones_.size()));
@@ -119,7 +119,7 @@ void SequentialSchedules::take_step(std::optional<double> metric) {
 
 ChainedSchedules::ChainedSchedules(Optimizer& optimizer, const std::vector<MakeSchedule>& parts)
     : JoinedSchedules(optimizer) {
-  Frame frame("ChainedSchedules");
+  ErrorFrame frame("ChainedSchedules");
   check_parts(parts);
   start_ = rates();
   for (const MakeSchedule& part : parts) {

@@ -172,7 +172,7 @@ State LBFGS::state_dict() const {
 }
 
 void LBFGS::load_state_dict(const State& given) {
-  Frame frame(name());
+  ErrorFrame frame(name());
   NoGrad guard;
   State rest = given;
   const Tensor like = flat_gradient();

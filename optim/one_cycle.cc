@@ -8,7 +8,7 @@ namespace weft::optim {
 namespace {
 
 OneCycleOptions checked(const OneCycleOptions& o, const Optimizer& optimizer) {
-  Frame frame("OneCycle");
+  ErrorFrame frame("OneCycle");
   detail::check_groups("max_lrs", o.max_lrs, optimizer);
   for (const double most : o.max_lrs.empty() ? std::vector<double>{o.max_lr} : o.max_lrs)
     if (!(most > 0)) throw Error(text("max_lr must be positive, not ", most, most == 0 ? " (was it left out?)" : ""));

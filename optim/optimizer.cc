@@ -23,7 +23,7 @@ template <class F> void Optimizer::each_slot(const F& visit) const {
 // ---- parameters ----
 
 void Optimizer::add_slots(const std::vector<Tensor>& parameters) {
-  Frame frame(name_);
+  ErrorFrame frame(name_);
   std::vector<Slot> group;
   size_t number = this->parameters().size();
   const auto is_known = [&](const auto& slots, auto matches) {
@@ -56,7 +56,7 @@ void Optimizer::add_slots(const std::vector<Tensor>& parameters) {
 }
 
 void Optimizer::check_parameters() const {
-  Frame frame(name_);
+  ErrorFrame frame(name_);
   if (parameters().empty())
     throw Error("no parameters: was register_module() or register_parameter() forgotten in the model?");
 }
@@ -74,7 +74,7 @@ void Optimizer::zero_grad() {
 // ---- stepping ----
 
 void Optimizer::step() {
-  Frame frame(name_);
+  ErrorFrame frame(name_);
   NoGrad guard;
   if (skips_nonfinite_ && !is_finite()) return void(++skipped_);
   size_t number = 0;
@@ -182,7 +182,7 @@ double Optimizer::get(std::string_view name, size_t group) const {
 void Optimizer::set(std::string_view name, double value, size_t group) {
   const double before = get(name, group);
   const Number number = *find(name, group);
-  Frame frame(name_);
+  ErrorFrame frame(name_);
   number.check(value);
   number.put(value);
   const char* why = conflict(group);

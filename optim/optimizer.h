@@ -199,7 +199,7 @@ template <class Options> class OptimizerOf : public Optimizer {
 
  private:
   void add(const std::vector<Tensor>& parameters, const Options& options) {
-    Frame frame(name());
+    ErrorFrame frame(name());
     options_.push_back(options);
     try {
       const size_t group = options_.size() - 1;

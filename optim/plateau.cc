@@ -10,7 +10,7 @@ std::string rate_key(size_t group) { return text("group.", group, ".lr"); }
 
 ReduceOnPlateau::ReduceOnPlateau(Optimizer& optimizer, const PlateauOptions& options)
     : Schedule(optimizer), options_(options) {
-  Frame frame("ReduceOnPlateau");
+  ErrorFrame frame("ReduceOnPlateau");
   const PlateauOptions& o = options;
   if (!(o.factor >= 0 && o.factor < 1)) throw Error(text("factor must be in [0, 1), not ", o.factor));
   if (o.patience < 0) throw Error(text("patience must be 0 or more, not ", o.patience));

@@ -44,7 +44,7 @@ State Optimizer::state_dict() const {
 }
 
 void Optimizer::load_state_dict(const State& given) {
-  Frame frame(name_);
+  ErrorFrame frame(name_);
   NoGrad guard;
   std::vector<std::string> problems;
   size_t used = 0;

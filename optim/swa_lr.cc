@@ -7,7 +7,7 @@
 namespace weft::optim {
 
 SWALR::SWALR(Optimizer& optimizer, const SwaLrOptions& o) : Schedule(optimizer), options_(o) {
-  Frame frame("SWALR");
+  ErrorFrame frame("SWALR");
   if (!(o.swa_lr > 0))
     throw Error(text("swa_lr must be positive, not ", o.swa_lr, o.swa_lr == 0 ? " (was it left out?)" : ""));
   if (o.steps < 0) throw Error(text("steps must be 0 or more, not ", o.steps));

@@ -136,7 +136,7 @@ class Printer {
 }  // namespace
 
 void set_print_options(const PrintOptions& options) {
-  Frame frame("set_print_options");
+  ErrorFrame frame("set_print_options");
   if (options.precision < 0 || options.precision > 60)
     throw Error(text("precision ", options.precision, " must lie in [0, 60]"));
   if (options.threshold < 0) throw Error(text("threshold ", options.threshold, " must not be negative"));

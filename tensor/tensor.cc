@@ -17,7 +17,7 @@ std::string describe(const Tensor& tensor) {
   return out;
 }
 
-std::string Frame::opening(const Frame& frame) {
+std::string ErrorFrame::opening(const ErrorFrame& frame) {
   std::string out = text(frame.name_, "(");
   auto add = [&](const Tensor& input) {
     if (!input.defined()) return;
@@ -45,7 +45,7 @@ const Strides& Tensor::strides() const {
 int64_t Tensor::size(int64_t axis) const { return layout().shape()[static_cast<size_t>(normalize_axis(axis, rank()))]; }
 
 void* Tensor::checked_data(DType wanted) const {
-  Frame frame("data", *this);
+  ErrorFrame frame("data", *this);
   if (dtype() != wanted)
     throw DtypeError(text("the elements are ", dtype(), ", not ", wanted, "; use to(", wanted, ")"));
   if (!device().is_cpu())
@@ -58,7 +58,7 @@ void* Tensor::checked_data(DType wanted) const {
 }
 
 void Tensor::copy_values(void* out, DType wanted, int64_t count) const {
-  Frame frame(count >= 0 ? "item" : "to_vector", *this);
+  ErrorFrame frame(count >= 0 ? "item" : "to_vector", *this);
   if (count >= 0 && numel() != count) throw ShapeError(text("it has ", numel(), " elements, not one"));
   // Values that have no history to keep: straight into the caller's memory.
   Tensor here = dispatch::alias(*this);
@@ -70,7 +70,7 @@ void Tensor::copy_values(void* out, DType wanted, int64_t count) const {
 }
 
 Tensor Tensor::from_memory(const void* values, int64_t count, DType dtype, const Shape& shape) {
-  Frame frame("from");
+  ErrorFrame frame("from");
   const View view = View::contiguous(shape);
   if (view.numel() != count)
     throw ShapeError(text(count, " values do not fill shape ", shape, " of ", view.numel(), " elements"));
@@ -80,7 +80,7 @@ Tensor Tensor::from_memory(const void* values, int64_t count, DType dtype, const
 }
 
 Tensor Tensor::wrap_memory(void* data, DType dtype, const Shape& shape, void (*release)(void*), void* context) {
-  Frame frame("wrap");
+  ErrorFrame frame("wrap");
   const View view = View::contiguous(shape);
   if (data == nullptr && view.numel() > 0) throw Error(text("a null pointer cannot be wrapped as shape ", shape));
   const int64_t bytes = checked_multiply(view.numel(), static_cast<int64_t>(size_of(dtype)));
@@ -88,23 +88,23 @@ Tensor Tensor::wrap_memory(void* data, DType dtype, const Shape& shape, void (*r
 }
 
 Tensor Tensor::grad() const {
-  Frame frame("grad", *this);
+  ErrorFrame frame("grad", *this);
   return body().history ? body().history->gradient() : Tensor();
 }
 
 void Tensor::set_grad(const Tensor& gradient) {
-  Frame frame("set_grad", *this);
+  ErrorFrame frame("set_grad", *this);
   if (!body().history) throw GradientError("the tensor does not require a gradient (see parameter())");
   body().history->set_gradient(gradient);
 }
 
 void Tensor::zero_grad() {
-  Frame frame("zero_grad", *this);
+  ErrorFrame frame("zero_grad", *this);
   if (body().history) body().history->set_gradient(Tensor());
 }
 
 HookHandle Tensor::add_hook(GradientHook hook) {
-  Frame frame("register_hook", *this);
+  ErrorFrame frame("register_hook", *this);
   const IntrusivePtr<Provenance>& history = current().history;
   if (!history || !history->requires_grad())
     throw GradientError("the tensor does not require a gradient (see parameter())");
@@ -112,14 +112,14 @@ HookHandle Tensor::add_hook(GradientHook hook) {
 }
 
 HookHandle Tensor::register_post_accumulate_grad_hook(AccumulatedHook hook) {
-  Frame frame("register_post_accumulate_grad_hook", *this);
+  ErrorFrame frame("register_post_accumulate_grad_hook", *this);
   const IntrusivePtr<Provenance>& history = body().history;
   if (!history) throw GradientError("the tensor does not require a gradient (see parameter())");
   return HookHandle(history, history->add_accumulated_hook(std::move(hook)));
 }
 
 Tensor& Tensor::set_name(const std::string& name) {
-  Frame frame("set_name", *this);
+  ErrorFrame frame("set_name", *this);
   if (!body().history) throw GradientError("only a leaf that requires a gradient has a name (see parameter())");
   body().history->set_name(name);
   return *this;

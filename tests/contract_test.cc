@@ -6,6 +6,7 @@
 #include <limits>
 #include <sstream>
 
+#include "tests/error_of.h"
 #include "weft.h"
 
 namespace weft {
@@ -15,21 +16,12 @@ using Values = std::vector<float>;
 
 Tensor counting(const Shape& shape) { return arange(1, checked_numel(shape) + 1).to(f32).reshape(shape); }
 
-std::string message(const std::function<void()>& run) {
-  try {
-    run();
-  } catch (const Error& error) {
-    return error.what();
-  }
-  return "nothing was thrown";
-}
-
 TEST(Contract, S1_ViewSharesStorageAndInfersOneSize) {
   const Tensor a = counting({2, 3});
   const Tensor v = a.view({-1, 2});
   EXPECT_EQ(v.shape(), Shape({3, 2}));
   EXPECT_TRUE(v.shares_storage(a));
-  EXPECT_NE(message([&] { (void)a.t().view({6}); }).find("reshape"), std::string::npos);
+  EXPECT_NE(error_of([&] { (void)a.t().view({6}); }).find("reshape"), std::string::npos);
 }
 
 TEST(Contract, S2_SqueezeRemovesOnlyASizeOfOne) {
@@ -67,7 +59,7 @@ TEST(Contract, S6_UnfoldOverlapsBackwardSumsWritesAreRefused) {
   x.unfold(0, 3, 1).sum().backward();
   EXPECT_EQ(x.grad().to_vector<float>(), Values({1, 2, 3, 2, 1}));
   Tensor windows = zeros({5}).unfold(0, 3, 1);
-  EXPECT_NE(message([&] { windows.fill_(1); }).find("overlap"), std::string::npos);
+  EXPECT_NE(error_of([&] { windows.fill_(1); }).find("overlap"), std::string::npos);
 }
 
 TEST(Contract, S7_BroadcastsAreStrideZeroViewsAlways) {
@@ -177,7 +169,7 @@ TEST(Contract, S20_OperatorsNeverChangeOperandsAndTakeAllScalarForms) {
 }
 
 TEST(Contract, S21_TheErrorNamesTheOpAndBothShapes) {
-  const std::string text = message([] { (void)(zeros({2, 3}) + zeros({2})); });
+  const std::string text = error_of([] { (void)(zeros({2, 3}) + zeros({2})); });
   for (const char* word : {"add", "[2, 3]", "[2]"}) EXPECT_NE(text.find(word), std::string::npos) << text;
 }
 

@@ -8,7 +8,7 @@ namespace weft::autograd {
 namespace {
 
 void check_directions(const char* name, const Tensors& along, const Tensors& v, const char* what, bool may_be_absent) {
-  Frame frame(name, std::span<const Tensor>(along));
+  ErrorFrame frame(name, std::span<const Tensor>(along));
   if (v.size() != along.size()) throw ShapeError(text(v.size(), " directions for ", along.size(), " ", what, "s"));
   for (size_t i = 0; i < v.size(); ++i) {
     if (!v[i].defined()) {

@@ -38,7 +38,7 @@ Recorded::Recorded(const char* name, const ManyToMany& f, const Tensors& argumen
   std::unordered_set<const Node*> own;
   for (const Tensor& x : arguments) {
     if (!is_floating(x.dtype())) {
-      Frame frame(name, std::span<const Tensor>(arguments));
+      ErrorFrame frame(name, std::span<const Tensor>(arguments));
       throw DtypeError(text("cannot differentiate with respect to ", x.dtype(), "; it takes f32, f64, bf16 or f16"));
     }
     const bool known = recording_ && x.requires_grad();

@@ -6,19 +6,19 @@
 namespace weft::nn {
 
 Softplus::Softplus(double beta, double threshold) : beta_(beta), threshold_(threshold) {
-  Frame frame("Softplus");
+  ErrorFrame frame("Softplus");
   if (beta == 0) throw Error("beta must not be 0");
   describe(text("beta=", beta, ", threshold=", threshold));
 }
 
 Tensor Softmax2d::forward(const Tensor& x) const {
-  Frame frame("Softmax2d", x);
+  ErrorFrame frame("Softmax2d", x);
   if (x.rank() != 3 && x.rank() != 4) throw ShapeError("the input must be (N, C, H, W) or (C, H, W)");
   return softmax(x, -3);
 }
 
 PReLU::PReLU(int64_t num_parameters, double init, DType dtype) {
-  Frame frame("PReLU");
+  ErrorFrame frame("PReLU");
   detail::check_positive("num_parameters", num_parameters);
   describe(text("num_parameters=", num_parameters));
   weight_ = register_parameter("weight", full({num_parameters}, init, dtype));

@@ -15,7 +15,7 @@ namespace weft::nn {
 namespace {
 
 const AdaptiveLogSoftmaxOptions& checked(const AdaptiveLogSoftmaxOptions& o) {
-  Frame frame("AdaptiveLogSoftmaxWithLoss");
+  ErrorFrame frame("AdaptiveLogSoftmaxWithLoss");
   detail::check_positive("in_features", o.in_features);
   detail::check_positive("n_classes", o.n_classes);
   if (o.cutoffs.empty()) throw Error("cutoffs are missing");
@@ -40,7 +40,7 @@ AdaptiveLogSoftmaxWithLoss::AdaptiveLogSoftmaxWithLoss(const AdaptiveLogSoftmaxO
   for (size_t i = 0; i < o.cutoffs.size(); ++i) {
     const double wanted = static_cast<double>(o.in_features) / std::pow(o.div_value, static_cast<double>(i + 1));
     const auto width = static_cast<int64_t>(wanted);
-    Frame frame("AdaptiveLogSoftmaxWithLoss");
+    ErrorFrame frame("AdaptiveLogSoftmaxWithLoss");
     detail::check_positive("the projected features of a cluster", width);
     const int64_t end = i + 1 < o.cutoffs.size() ? o.cutoffs[i + 1] : o.n_classes;
     tail_.push_back(Sequential(projection(o.in_features, width, false, o.dtype),
@@ -49,7 +49,7 @@ AdaptiveLogSoftmaxWithLoss::AdaptiveLogSoftmaxWithLoss(const AdaptiveLogSoftmaxO
 }
 
 Tensor AdaptiveLogSoftmaxWithLoss::log_prob(const Tensor& x) const {
-  Frame frame("AdaptiveLogSoftmaxWithLoss", x);
+  ErrorFrame frame("AdaptiveLogSoftmaxWithLoss", x);
   const Tensor head = log_softmax(head_(x), -1);
   const int64_t frequent = options_.cutoffs[0];
   std::vector<Tensor> parts = {narrow(head, -1, 0, frequent)};
@@ -60,7 +60,7 @@ Tensor AdaptiveLogSoftmaxWithLoss::log_prob(const Tensor& x) const {
 
 // All clusters are computed for all rows: which rows a cluster needs depends on the targets' values.
 AdaptiveLogSoftmaxOutput AdaptiveLogSoftmaxWithLoss::forward(const Tensor& x, const Tensor& target) const {
-  Frame frame("AdaptiveLogSoftmaxWithLoss", x, target);
+  ErrorFrame frame("AdaptiveLogSoftmaxWithLoss", x, target);
   if (!is_integer(target.dtype())) throw DtypeError(text("targets must be integers, not ", target.dtype()));
   if (x.rank() != target.rank() + 1 || x.rank() > 2 || (x.rank() == 2 && x.size(0) != target.size(0)))
     throw ShapeError("the inputs must be (N, in_features) and (N), or (in_features) and ()");

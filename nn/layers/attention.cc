@@ -23,7 +23,7 @@ namespace weft::nn {
 namespace {
 
 MultiheadAttentionOptions checked(MultiheadAttentionOptions o) {
-  Frame frame("MultiheadAttention");
+  ErrorFrame frame("MultiheadAttention");
   detail::check_positive("embed_dim", o.embed_dim);
   detail::check_positive("num_heads", o.num_heads);
   if (o.embed_dim % o.num_heads != 0)
@@ -87,7 +87,7 @@ Tensor seen_of(const AttentionMask& mask, int64_t heads, int64_t rows, int64_t c
 
 MultiheadAttention::MultiheadAttention(const MultiheadAttentionOptions& options)
     : options_(checked(options)), out_proj_(projection(options)) {
-  Frame frame("MultiheadAttention");
+  ErrorFrame frame("MultiheadAttention");
   describe(described(options_));
   const int64_t width = options_.embed_dim, kv_width = options_.num_kv_heads * depth(), rows = width + 2 * kv_width;
   if (options_.kdim == width && options_.vdim == width) {
@@ -119,7 +119,7 @@ void MultiheadAttention::check(const Tensor& x, int64_t part) const {
 }
 
 Tensor MultiheadAttention::forward(const Tensor& x, const AttentionMask& mask) const {
-  Frame frame("MultiheadAttention", x);
+  ErrorFrame frame("MultiheadAttention", x);
   check(x, 0);
   const bool plain = in_proj_weight_.defined() && options_.num_kv_heads == options_.num_heads && extra() == 0;
   if (options_.rope || !plain || (has_generator() && dropout() > 0))
@@ -217,7 +217,7 @@ Tensor MultiheadAttention::attend(const Tensor& q, const Tensor& given_k, const 
 Tensor MultiheadAttention::forward(const Tensor& query, const Tensor& key, const Tensor& value,
                                    const AttentionMask& mask) const {
   if (query.is_same(key) && query.is_same(value)) return forward(query, mask);
-  Frame frame("MultiheadAttention", query, key, value);
+  ErrorFrame frame("MultiheadAttention", query, key, value);
   if (options_.rope) throw Error("positions are rotated in self-attention only");
   return attend(projected(query, 0), projected(key, 1), projected(value, 2), mask);
 }
@@ -225,7 +225,7 @@ Tensor MultiheadAttention::forward(const Tensor& query, const Tensor& key, const
 AttentionOutput MultiheadAttention::forward_with_weights(const Tensor& query, const Tensor& key, const Tensor& value,
                                                          const AttentionMask& mask,
                                                          const AttentionWeightsOptions& options) const {
-  Frame frame("MultiheadAttention", query, key, value);
+  ErrorFrame frame("MultiheadAttention", query, key, value);
   if (options_.rope && !(query.is_same(key) && query.is_same(value)))
     throw Error("positions are rotated in self-attention only");
   Tensor weights;
@@ -234,7 +234,7 @@ AttentionOutput MultiheadAttention::forward_with_weights(const Tensor& query, co
 }
 
 Tensor MultiheadAttention::forward(const Tensor& x, KvCache& cache, const AttentionMask& mask) const {
-  Frame frame("MultiheadAttention", x);
+  ErrorFrame frame("MultiheadAttention", x);
   if (x.rank() != 3) throw ShapeError(text("the input must be (N, L, ", options_.embed_dim, "), not ", x.shape()));
   const int64_t position = cache.length();
   const Tensor q = placed(x, 0, position);
@@ -246,7 +246,7 @@ Tensor MultiheadAttention::forward(const Tensor& x, KvCache& cache, const Attent
 
 Tensor MultiheadAttention::forward(const Tensor& query, const Tensor& key, const Tensor& value, KvCache& cache,
                                    const AttentionMask& mask) const {
-  Frame frame("MultiheadAttention", query);
+  ErrorFrame frame("MultiheadAttention", query);
   if (options_.rope) throw Error("positions are rotated in self-attention only");
   if (query.rank() != 3)
     throw ShapeError(text("the query must be (N, L, ", options_.embed_dim, "), not ", query.shape()));

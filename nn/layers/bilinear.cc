@@ -13,7 +13,7 @@
 namespace weft::nn {
 
 Bilinear::Bilinear(const BilinearOptions& o) {
-  Frame frame("Bilinear");
+  ErrorFrame frame("Bilinear");
   detail::check_positive("in1_features", o.in1_features);
   detail::check_positive("in2_features", o.in2_features);
   detail::check_positive("out_features", o.out_features);
@@ -35,7 +35,7 @@ Bilinear Bilinear::remake() const {
 }
 
 Tensor Bilinear::forward(const Tensor& a, const Tensor& b) const {
-  Frame frame("Bilinear", a, b);
+  ErrorFrame frame("Bilinear", a, b);
   const int64_t out = weight_.size(0), in1 = weight_.size(1), in2 = weight_.size(2);
   if (a.rank() < 1 || a.rank() != b.rank() || a.size(-1) != in1 || b.size(-1) != in2)
     throw ShapeError(text("the inputs must be (..., ", in1, ") and (..., ", in2, ")"));

@@ -116,7 +116,7 @@ void ConvLayer<Self>::make_parameters(int64_t first, int64_t second, const Shape
 
 #define WEFT_CONV_LAYER(Name)                                                                              \
   Name::Name(const Name##Options& options) : options_(options) {                                           \
-    Frame frame(#Name);                                                                                    \
+    ErrorFrame frame(#Name);                                                                               \
     check(options);                                                                                        \
     describe(described(options));                                                                          \
     const auto [first, second] = channels_of(options);                                                     \
@@ -151,7 +151,7 @@ bool runs_unseen(const Tensor& x) {
 }
 
 Tensor Conv2d::forward(const Tensor& x) const {
-  const bool keeps = options_.kernel_size == Pair(3) && options_.dtype == f32 && x.rank() == 4 && x.dtype() == f32;
+  const bool keeps = options_.kernel_size == Size2(3) && options_.dtype == f32 && x.rank() == 4 && x.dtype() == f32;
   if (keeps && runs_unseen(x)) return forward_scaled(x, {});
   return convolved(x, weight(), bias(), options_,
                    [](const Tensor& in, const Tensor& w, const Tensor& b, const weft::Conv2dOptions& o) {

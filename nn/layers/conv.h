@@ -24,9 +24,9 @@ template <class Sizes> struct ConvLayerOptions {
   Convolution algorithm = Convolution::fastest;
 };
 // Beside the options of the functions, which are in weft.
-using Conv1dOptions = ConvLayerOptions<Single>;
-using Conv2dOptions = ConvLayerOptions<Pair>;
-using Conv3dOptions = ConvLayerOptions<Triple>;
+using Conv1dOptions = ConvLayerOptions<Size1>;
+using Conv2dOptions = ConvLayerOptions<Size2>;
+using Conv3dOptions = ConvLayerOptions<Size3>;
 
 template <class Sizes> struct ConvTransposeLayerOptions {
   int64_t in_channels = 0;
@@ -41,9 +41,9 @@ template <class Sizes> struct ConvTransposeLayerOptions {
   DType dtype = f32;
   Convolution algorithm = Convolution::fastest;
 };
-using ConvTranspose1dOptions = ConvTransposeLayerOptions<Single>;
-using ConvTranspose2dOptions = ConvTransposeLayerOptions<Pair>;
-using ConvTranspose3dOptions = ConvTransposeLayerOptions<Triple>;
+using ConvTranspose1dOptions = ConvTransposeLayerOptions<Size1>;
+using ConvTranspose2dOptions = ConvTransposeLayerOptions<Size2>;
+using ConvTranspose3dOptions = ConvTransposeLayerOptions<Size3>;
 
 /// What convolution layers share: weight and bias (out), which start uniform in +-1 / sqrt(fan), the fan being the size
 /// of the weight's second axis times the elements of the kernel, as in PyTorch.
@@ -80,17 +80,17 @@ template <class Self> class ConvLayer : public Layer<Self> {
   }
 
 /// x (N, in, L) to (N, out, L').
-WEFT_CONV_LAYER(Conv1d, Single);
+WEFT_CONV_LAYER(Conv1d, Size1);
 /// x (N, in, H, W) to (N, out, H', W'). forward_scaled() is conv2d_scaled() of what forward() gives.
-WEFT_CONV_LAYER(Conv2d, Pair, Tensor forward_scaled(const Tensor& x, ConvScaling scaling) const;);
+WEFT_CONV_LAYER(Conv2d, Size2, Tensor forward_scaled(const Tensor& x, ConvScaling scaling) const;);
 /// x (N, in, D, H, W) to (N, out, D', H', W').
-WEFT_CONV_LAYER(Conv3d, Triple);
+WEFT_CONV_LAYER(Conv3d, Size3);
 /// x (N, in, L) to (N, out, L'), the transpose of a convolution.
-WEFT_CONV_LAYER(ConvTranspose1d, Single);
+WEFT_CONV_LAYER(ConvTranspose1d, Size1);
 /// x (N, in, H, W) to (N, out, H', W').
-WEFT_CONV_LAYER(ConvTranspose2d, Pair);
+WEFT_CONV_LAYER(ConvTranspose2d, Size2);
 /// x (N, in, D, H, W) to (N, out, D', H', W').
-WEFT_CONV_LAYER(ConvTranspose3d, Triple);
+WEFT_CONV_LAYER(ConvTranspose3d, Size3);
 #undef WEFT_CONV_LAYER
 
 /// Whether layers may run x as other ops than their own: no history, Autocast, observers or hooks, and on the CPU.

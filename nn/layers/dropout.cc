@@ -10,7 +10,7 @@
 namespace weft::nn {
 
 Dropout::Dropout(double p) : p_(p) {
-  Frame frame("Dropout");
+  ErrorFrame frame("Dropout");
   detail::check_probability("p", p);
   describe(text("p=", p));
 }
@@ -20,7 +20,7 @@ Tensor Dropout::forward(const Tensor& x) const { return is_training() && p_ > 0 
 namespace {
 
 double checked(double p, const char* name) {
-  Frame frame(name);
+  ErrorFrame frame(name);
   detail::check_probability("p", p);
   return p;
 }
@@ -48,7 +48,7 @@ ChannelDropout::ChannelDropout(double p, const char* name, int64_t places)
 }
 
 Tensor ChannelDropout::drop(const Tensor& x) const {
-  Frame frame(name_, x);
+  ErrorFrame frame(name_, x);
   if (x.rank() != places_ + 1 && x.rank() != places_ + 2)
     throw ShapeError(text("the input must have ", places_ + 2, " axes, (N, C, ...), or ", places_ + 1, " without N"));
   return is_training() && p_ > 0 ? x * dropout(ones_of(x, x.rank() - places_), p_, generator()) : x;
@@ -64,7 +64,7 @@ Tensor AlphaDropout::forward(const Tensor& x) const {
 FeatureAlphaDropout::FeatureAlphaDropout(double p) : p_(checked(p, "FeatureAlphaDropout")) { describe(text("p=", p)); }
 
 Tensor FeatureAlphaDropout::forward(const Tensor& x) const {
-  Frame frame("FeatureAlphaDropout", x);
+  ErrorFrame frame("FeatureAlphaDropout", x);
   if (x.rank() < 2) throw ShapeError("the input must be (N, C, ...)");
   if (!is_training() || p_ == 0) return x;
   return alpha_drop(x, dropout(ones_of(x, 2), p_, generator()) * (1 - p_), p_);

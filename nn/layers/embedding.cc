@@ -10,7 +10,7 @@ namespace weft::nn {
 namespace {
 
 const EmbeddingOptions& checked(const EmbeddingOptions& o) {
-  Frame frame("Embedding");
+  ErrorFrame frame("Embedding");
   detail::check_positive("num_embeddings", o.num_embeddings);
   detail::check_positive("embedding_dim", o.embedding_dim);
   detail::check_rows({o.max_norm, o.norm_type, o.scale_grad_by_freq});
@@ -26,7 +26,7 @@ Embedding::Embedding(const EmbeddingOptions& options)
 }
 
 Embedding::Embedding(const EmbeddingOptions& options, const Tensor& weight) : options_(checked(options)) {
-  Frame frame("Embedding");
+  ErrorFrame frame("Embedding");
   padding_idx_ = detail::padding_row(options.padding_idx, options.num_embeddings);
   weight_ = register_parameter("weight", weight);
   detail::OptionList list;
@@ -39,7 +39,7 @@ Embedding::Embedding(const EmbeddingOptions& options, const Tensor& weight) : op
 }
 
 Embedding Embedding::from_pretrained(const Tensor& weight, bool freeze, EmbeddingOptions options) {
-  Frame frame("Embedding::from_pretrained", weight);
+  ErrorFrame frame("Embedding::from_pretrained", weight);
   if (weight.rank() != 2) throw ShapeError("the weight must be (num_embeddings, embedding_dim)");
   options.num_embeddings = weight.size(0), options.embedding_dim = weight.size(1), options.dtype = weight.dtype();
   Embedding out(options, weight.detach());

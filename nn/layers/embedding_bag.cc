@@ -23,7 +23,7 @@ namespace weft::nn {
 namespace {
 
 const EmbeddingBagOptions& checked(const EmbeddingBagOptions& o) {
-  Frame frame("EmbeddingBag");
+  ErrorFrame frame("EmbeddingBag");
   detail::check_positive("num_embeddings", o.num_embeddings);
   detail::check_positive("embedding_dim", o.embedding_dim);
   detail::check_rows({o.max_norm, o.norm_type, o.scale_grad_by_freq});
@@ -89,7 +89,7 @@ EmbeddingBag::EmbeddingBag(const EmbeddingBagOptions& options)
 }
 
 EmbeddingBag::EmbeddingBag(const EmbeddingBagOptions& options, const Tensor& weight) : options_(checked(options)) {
-  Frame frame("EmbeddingBag");
+  ErrorFrame frame("EmbeddingBag");
   padding_idx_ = detail::padding_row(options.padding_idx, options.num_embeddings);
   weight_ = register_parameter("weight", weight);
   const char* mode = options.mode == Mode::sum ? "sum" : options.mode == Mode::mean ? "mean" : "max";
@@ -104,7 +104,7 @@ EmbeddingBag::EmbeddingBag(const EmbeddingBagOptions& options, const Tensor& wei
 }
 
 EmbeddingBag EmbeddingBag::from_pretrained(const Tensor& weight, bool freeze, EmbeddingBagOptions options) {
-  Frame frame("EmbeddingBag::from_pretrained", weight);
+  ErrorFrame frame("EmbeddingBag::from_pretrained", weight);
   if (weight.rank() != 2) throw ShapeError("the weight must be (num_embeddings, embedding_dim)");
   options.num_embeddings = weight.size(0), options.embedding_dim = weight.size(1), options.dtype = weight.dtype();
   EmbeddingBag out(options, weight.detach());
@@ -113,7 +113,7 @@ EmbeddingBag EmbeddingBag::from_pretrained(const Tensor& weight, bool freeze, Em
 }
 
 Tensor EmbeddingBag::forward(const Tensor& indices, const Tensor& offsets, const Tensor& per_sample_weights) const {
-  Frame frame("EmbeddingBag", indices);
+  ErrorFrame frame("EmbeddingBag", indices);
   if (!is_integer(indices.dtype())) throw DtypeError(text("indices must be integers, not ", indices.dtype()));
   if (indices.rank() != (offsets.defined() ? 1 : 2))
     throw ShapeError("indices must be (N, L), or a row together with offsets");

@@ -22,14 +22,14 @@ detail::OptionList& add(detail::OptionList& list, const FoldOptions& o) {
 }  // namespace
 
 Unfold::Unfold(const FoldOptions& options) {
-  Frame frame("Unfold");
+  ErrorFrame frame("Unfold");
   options_ = checked(options);
   detail::OptionList list;
   describe(add(list, options).line());
 }
 
-Fold::Fold(const Pair& size, const FoldOptions& options) : size_(size) {
-  Frame frame("Fold");
+Fold::Fold(const Size2& size, const FoldOptions& options) : size_(size) {
+  ErrorFrame frame("Fold");
   detail::check_positive("size", size);
   options_ = checked(options);
   detail::OptionList list;
@@ -37,19 +37,19 @@ Fold::Fold(const Pair& size, const FoldOptions& options) : size_(size) {
 }
 
 PixelShuffle::PixelShuffle(int64_t upscale_factor) : factor_(upscale_factor) {
-  Frame frame("PixelShuffle");
+  ErrorFrame frame("PixelShuffle");
   detail::check_positive("upscale_factor", factor_);
   describe(text("upscale_factor=", factor_));
 }
 
 PixelUnshuffle::PixelUnshuffle(int64_t downscale_factor) : factor_(downscale_factor) {
-  Frame frame("PixelUnshuffle");
+  ErrorFrame frame("PixelUnshuffle");
   detail::check_positive("downscale_factor", factor_);
   describe(text("downscale_factor=", factor_));
 }
 
 ChannelShuffle::ChannelShuffle(int64_t groups) : groups_(groups) {
-  Frame frame("ChannelShuffle");
+  ErrorFrame frame("ChannelShuffle");
   detail::check_positive("groups", groups_);
   describe(text("groups=", groups_));
 }

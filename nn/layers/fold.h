@@ -22,13 +22,13 @@ class Unfold : public Layer<Unfold> {
 /// (N, C kh kw, windows) to (N, C, size): see fold().
 class Fold : public Layer<Fold> {
  public:
-  Fold(const Pair& size, const FoldOptions& options);
-  Fold(const Pair& size, int64_t kernel_size) : Fold(size, FoldOptions{.kernel_size = kernel_size}) {}
+  Fold(const Size2& size, const FoldOptions& options);
+  Fold(const Size2& size, int64_t kernel_size) : Fold(size, FoldOptions{.kernel_size = kernel_size}) {}
   Tensor forward(const Tensor& x) const { return fold(x, size_, options_); }
   Fold remake() const { return Fold(size_, options_); }
 
  private:
-  Pair size_;
+  Size2 size_;
   FoldOptions options_;
 };
 

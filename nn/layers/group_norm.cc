@@ -14,7 +14,7 @@
 namespace weft::nn {
 
 GroupNorm::GroupNorm(const GroupNormOptions& options) : options_(options) {
-  Frame frame("GroupNorm");
+  ErrorFrame frame("GroupNorm");
   detail::check_positive("num_groups", options.num_groups);
   detail::check_positive("num_channels", options.num_channels);
   detail::check_not_negative("eps", options.eps);
@@ -29,7 +29,7 @@ GroupNorm::GroupNorm(const GroupNormOptions& options) : options_(options) {
 }
 
 Tensor GroupNorm::forward(const Tensor& x) const {
-  Frame frame("GroupNorm", x);
+  ErrorFrame frame("GroupNorm", x);
   if (x.rank() < 2 || x.size(1) != options_.num_channels)
     throw ShapeError(text("the input must be (N, ", options_.num_channels, ", ...)"));
   return group_norm(x, options_.num_groups, weight_, bias_, options_.eps);
@@ -37,7 +37,7 @@ Tensor GroupNorm::forward(const Tensor& x) const {
 
 InstanceNorm::InstanceNorm(const InstanceNormOptions& options, const char* name, int64_t places)
     : options_(options), name_(name), places_(places) {
-  Frame frame(name);
+  ErrorFrame frame(name);
   detail::check_positive("num_features", options.num_features);
   detail::check_not_negative("eps", options.eps);
   detail::check_probability("momentum", options.momentum);
@@ -70,7 +70,7 @@ void InstanceNorm::track(const Tensor& x) const {
 }
 
 Tensor InstanceNorm::normalize(const Tensor& x) const {
-  Frame frame(name_, x);
+  ErrorFrame frame(name_, x);
   if (x.rank() == places_ + 1) return squeeze(normalize(unsqueeze(x, 0)), 0);
   if (x.rank() != places_ + 2 || x.size(1) != options_.num_features)
     throw ShapeError(text("the input must have ", places_ + 2, " axes, (N, ", options_.num_features, ", ...)"));
@@ -82,7 +82,7 @@ Tensor InstanceNorm::normalize(const Tensor& x) const {
 }
 
 RMSNorm::RMSNorm(const RMSNormOptions& options) : options_(options) {
-  Frame frame("RMSNorm");
+  ErrorFrame frame("RMSNorm");
   if (options.normalized_shape.empty()) throw ShapeError("normalized_shape needs one axis or more (was it left out?)");
   for (const int64_t size : options.normalized_shape) detail::check_positive("normalized_shape", size);
   if (options.eps) detail::check_not_negative("eps", *options.eps);
@@ -94,7 +94,7 @@ RMSNorm::RMSNorm(const RMSNormOptions& options) : options_(options) {
 }
 
 Tensor RMSNorm::forward(const Tensor& x) const {
-  Frame frame("RMSNorm", x);
+  ErrorFrame frame("RMSNorm", x);
   const Shape& wanted = options_.normalized_shape;
   const bool fits = x.rank() >= wanted.rank() && Shape(x.shape().end() - wanted.rank(), x.shape().end()) == wanted;
   if (!fits) throw ShapeError(text("the last axes must be ", wanted));

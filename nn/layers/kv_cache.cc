@@ -21,7 +21,7 @@ void KvCache::grow(Tensor& all, const Tensor& like, int64_t wanted) const {
 }
 
 void KvCache::append(const Tensor& keys, const Tensor& values) {
-  Frame frame("KvCache::append", keys, values);
+  ErrorFrame frame("KvCache::append", keys, values);
   NoGrad guard;
   if (keys.rank() != 4 || values.rank() != 4 || keys.size(2) != values.size(2))
     throw ShapeError("keys and values must be (N, heads, L, D) of one length");

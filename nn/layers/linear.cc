@@ -8,7 +8,7 @@
 namespace weft::nn {
 
 Linear::Linear(const LinearOptions& options) {
-  Frame frame("Linear");
+  ErrorFrame frame("Linear");
   detail::check_positive("in_features", options.in_features);
   detail::check_positive("out_features", options.out_features);
   weight_ = register_parameter("weight", empty({options.out_features, options.in_features}, options.dtype));

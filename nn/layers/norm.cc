@@ -13,7 +13,7 @@
 namespace weft::nn {
 
 BatchNorm::BatchNorm(const BatchNormOptions& options) : options_(options) {
-  Frame frame("BatchNorm");
+  ErrorFrame frame("BatchNorm");
   detail::check_positive("num_features", options.num_features);
   detail::check_not_negative("eps", options.eps);
   if (options.momentum) detail::check_probability("momentum", *options.momentum);
@@ -79,25 +79,25 @@ void BatchNorm::track(const Tensor& mean, const Tensor& rstd, int64_t count) con
 }
 
 Tensor BatchNorm1d::checked(const Tensor& x, bool then_relu) const {
-  Frame frame("BatchNorm1d", x);
+  ErrorFrame frame("BatchNorm1d", x);
   if (x.rank() != 2 && x.rank() != 3) throw ShapeError("the input must be (N, C) or (N, C, L)");
   return normalize(x, then_relu);
 }
 
 Tensor BatchNorm2d::checked(const Tensor& x, bool then_relu) const {
-  Frame frame("BatchNorm2d", x);
+  ErrorFrame frame("BatchNorm2d", x);
   if (x.rank() != 4) throw ShapeError("the input must be (N, C, H, W)");
   return normalize(x, then_relu);
 }
 
 Tensor BatchNorm3d::checked(const Tensor& x, bool then_relu) const {
-  Frame frame("BatchNorm3d", x);
+  ErrorFrame frame("BatchNorm3d", x);
   if (x.rank() != 5) throw ShapeError("the input must be (N, C, D, H, W)");
   return normalize(x, then_relu);
 }
 
 Tensor BatchNorm2d::forward_relu_max_pool(const Tensor& x, const Pool2dOptions& options) const {
-  Frame frame("BatchNorm2d", x);
+  ErrorFrame frame("BatchNorm2d", x);
   const auto call = [&](const Tensor& given) {
     if (!of_batch() || given.rank() != 4) return max_pool2d(checked(given, true), options);
     check_features(given);
@@ -107,7 +107,7 @@ Tensor BatchNorm2d::forward_relu_max_pool(const Tensor& x, const Pool2dOptions& 
 }
 
 LayerNorm::LayerNorm(const LayerNormOptions& options) : options_(options) {
-  Frame frame("LayerNorm");
+  ErrorFrame frame("LayerNorm");
   if (options.normalized_shape.empty()) throw ShapeError("normalized_shape needs one axis or more (was it left out?)");
   for (const int64_t size : options.normalized_shape) detail::check_positive("normalized_shape", size);
   detail::check_not_negative("eps", options.eps);
@@ -120,7 +120,7 @@ LayerNorm::LayerNorm(const LayerNormOptions& options) : options_(options) {
 }
 
 Tensor LayerNorm::forward(const Tensor& x) const {
-  Frame frame("LayerNorm", x);
+  ErrorFrame frame("LayerNorm", x);
   const Shape& wanted = options_.normalized_shape;
   const bool fits = x.rank() >= wanted.rank() && Shape(x.shape().end() - wanted.rank(), x.shape().end()) == wanted;
   if (!fits) throw ShapeError(text("the last axes must be ", wanted));

@@ -29,13 +29,13 @@ void check_positive(const char* field, int64_t value) {
   if (value < 1) throw ShapeError(text(field, " must be 1 or more, not ", value, hint(value)));
 }
 
-void check_positive(const char* field, const Single& value) { check_all_positive(field, value); }
-void check_positive(const char* field, const Pair& value) { check_all_positive(field, value); }
-void check_positive(const char* field, const Triple& value) { check_all_positive(field, value); }
+void check_positive(const char* field, const Size1& value) { check_all_positive(field, value); }
+void check_positive(const char* field, const Size2& value) { check_all_positive(field, value); }
+void check_positive(const char* field, const Size3& value) { check_all_positive(field, value); }
 
-void check_not_negative(const char* field, const Single& value) { check_none_negative(field, value); }
-void check_not_negative(const char* field, const Pair& value) { check_none_negative(field, value); }
-void check_not_negative(const char* field, const Triple& value) { check_none_negative(field, value); }
+void check_not_negative(const char* field, const Size1& value) { check_none_negative(field, value); }
+void check_not_negative(const char* field, const Size2& value) { check_none_negative(field, value); }
+void check_not_negative(const char* field, const Size3& value) { check_none_negative(field, value); }
 
 void check_not_negative(const char* field, double value) {
   if (!(value >= 0)) throw Error(text(field, " must be 0 or more, not ", value));

@@ -34,7 +34,7 @@ Tensor norm_except_dim(const Tensor& v, std::optional<int64_t> dim) {
 }
 
 Tensor weight_norm(const Tensor& v, const Tensor& g, std::optional<int64_t> dim) {
-  Frame frame("weight_norm", v, g);
+  ErrorFrame frame("weight_norm", v, g);
   if (v.rank() == 0) throw ShapeError("a weight without axes has no direction");
   const Tensor length = norm_except_dim(v, dim);
   if (g.shape() != length.shape()) throw ShapeError(text("g must be ", length.shape(), ", not ", g.shape()));

@@ -105,7 +105,7 @@ template <Parametrizable M> class WeightNorm : public Parametrized<WeightNorm<M>
  public:
   explicit WeightNorm(M module, const WeightNormOptions& options = {})
       : Parametrized<WeightNorm, M>(std::move(module)), options_(options) {
-    Frame frame("weight_norm");
+    ErrorFrame frame("weight_norm");
     detail::Parametrization made(*this, options.name);
     g_ = made.add_parameter("original0", norm_except_dim(made.initial(), options.dim));
     v_ = made.add_parameter("original1", made.initial());
@@ -140,7 +140,7 @@ template <Parametrizable M> class SpectralNorm : public Parametrized<SpectralNor
  public:
   explicit SpectralNorm(M module, const SpectralNormOptions& options = {})
       : Parametrized<SpectralNorm, M>(std::move(module)), options_(options) {
-    Frame frame("spectral_norm");
+    ErrorFrame frame("spectral_norm");
     if (options.n_power_iterations < 1)
       throw Error(text("n_power_iterations must be 1 or more, not ", options.n_power_iterations));
     detail::Parametrization made(*this, options.name);

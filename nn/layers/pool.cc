@@ -23,7 +23,7 @@ template <class Sizes> std::string described(const std::string& first, const Poo
 template <class Self, class Sizes>
 PoolLayer<Self, Sizes>::PoolLayer(const char* name, const PoolOptionsOf<Sizes>& o, const std::string& shown)
     : options_(o) {
-  Frame frame(name);
+  ErrorFrame frame(name);
   detail::check_positive("kernel_size", o.kernel_size);
   detail::check_positive("stride", o.step());
   detail::check_not_negative("padding", o.padding);
@@ -33,19 +33,19 @@ PoolLayer<Self, Sizes>::PoolLayer(const char* name, const PoolOptionsOf<Sizes>& 
   this->describe(described(shown, o));
 }
 
-template class PoolLayer<MaxPool1d, Single>;
-template class PoolLayer<MaxPool2d, Pair>;
-template class PoolLayer<MaxPool3d, Triple>;
-template class PoolLayer<AvgPool1d, Single>;
-template class PoolLayer<AvgPool2d, Pair>;
-template class PoolLayer<AvgPool3d, Triple>;
-template class PoolLayer<LPPool1d, Single>;
-template class PoolLayer<LPPool2d, Pair>;
-template class PoolLayer<LPPool3d, Triple>;
+template class PoolLayer<MaxPool1d, Size1>;
+template class PoolLayer<MaxPool2d, Size2>;
+template class PoolLayer<MaxPool3d, Size3>;
+template class PoolLayer<AvgPool1d, Size1>;
+template class PoolLayer<AvgPool2d, Size2>;
+template class PoolLayer<AvgPool3d, Size3>;
+template class PoolLayer<LPPool1d, Size1>;
+template class PoolLayer<LPPool2d, Size2>;
+template class PoolLayer<LPPool3d, Size3>;
 
 template <class Self, class Sizes>
 AdaptivePoolLayer<Self, Sizes>::AdaptivePoolLayer(const char* name, const OptionalSizes& size) : size_(size) {
-  Frame frame(name);
+  ErrorFrame frame(name);
   std::string line;
   bool one = true;
   for (const std::optional<int64_t>& axis : size) {
@@ -74,11 +74,11 @@ template <class Self, class Sizes> Sizes AdaptivePoolLayer<Self, Sizes>::size_fo
   (std::make_index_sequence<Sizes::kAxes>());
 }
 
-template class AdaptivePoolLayer<AdaptiveAvgPool1d, Single>;
-template class AdaptivePoolLayer<AdaptiveAvgPool2d, Pair>;
-template class AdaptivePoolLayer<AdaptiveAvgPool3d, Triple>;
-template class AdaptivePoolLayer<AdaptiveMaxPool1d, Single>;
-template class AdaptivePoolLayer<AdaptiveMaxPool2d, Pair>;
-template class AdaptivePoolLayer<AdaptiveMaxPool3d, Triple>;
+template class AdaptivePoolLayer<AdaptiveAvgPool1d, Size1>;
+template class AdaptivePoolLayer<AdaptiveAvgPool2d, Size2>;
+template class AdaptivePoolLayer<AdaptiveAvgPool3d, Size3>;
+template class AdaptivePoolLayer<AdaptiveMaxPool1d, Size1>;
+template class AdaptivePoolLayer<AdaptiveMaxPool2d, Size2>;
+template class AdaptivePoolLayer<AdaptiveMaxPool3d, Size3>;
 
 }  // namespace weft::nn

@@ -34,17 +34,17 @@ template <class Self, class Sizes> class PoolLayer : public Layer<Self> {
   }
 
 /// See max_pool1d().
-WEFT_POOL_LAYER(MaxPool1d, max_pool1d, Single);
+WEFT_POOL_LAYER(MaxPool1d, max_pool1d, Size1);
 /// See max_pool2d().
-WEFT_POOL_LAYER(MaxPool2d, max_pool2d, Pair);
+WEFT_POOL_LAYER(MaxPool2d, max_pool2d, Size2);
 /// See max_pool3d().
-WEFT_POOL_LAYER(MaxPool3d, max_pool3d, Triple);
+WEFT_POOL_LAYER(MaxPool3d, max_pool3d, Size3);
 /// See avg_pool1d().
-WEFT_POOL_LAYER(AvgPool1d, avg_pool1d, Single);
+WEFT_POOL_LAYER(AvgPool1d, avg_pool1d, Size1);
 /// See avg_pool2d().
-WEFT_POOL_LAYER(AvgPool2d, avg_pool2d, Pair);
+WEFT_POOL_LAYER(AvgPool2d, avg_pool2d, Size2);
 /// See avg_pool3d().
-WEFT_POOL_LAYER(AvgPool3d, avg_pool3d, Triple);
+WEFT_POOL_LAYER(AvgPool3d, avg_pool3d, Size3);
 #undef WEFT_POOL_LAYER
 
 /// A pool to windows of p-norms: LPPool2d(2, {.kernel_size = 3}).
@@ -61,11 +61,11 @@ WEFT_POOL_LAYER(AvgPool3d, avg_pool3d, Triple);
   }
 
 /// See lp_pool1d().
-WEFT_NORM_POOL_LAYER(LPPool1d, lp_pool1d, Single);
+WEFT_NORM_POOL_LAYER(LPPool1d, lp_pool1d, Size1);
 /// See lp_pool2d().
-WEFT_NORM_POOL_LAYER(LPPool2d, lp_pool2d, Pair);
+WEFT_NORM_POOL_LAYER(LPPool2d, lp_pool2d, Size2);
 /// See lp_pool3d().
-WEFT_NORM_POOL_LAYER(LPPool3d, lp_pool3d, Triple);
+WEFT_NORM_POOL_LAYER(LPPool3d, lp_pool3d, Size3);
 #undef WEFT_NORM_POOL_LAYER
 
 /// A pool to a size; an axis without one keeps its own.
@@ -97,17 +97,17 @@ template <class Self, class Sizes> class AdaptivePoolLayer : public Layer<Self> 
   }
 
 /// See adaptive_avg_pool1d().
-WEFT_ADAPTIVE_POOL_LAYER(AdaptiveAvgPool1d, adaptive_avg_pool1d, Single);
+WEFT_ADAPTIVE_POOL_LAYER(AdaptiveAvgPool1d, adaptive_avg_pool1d, Size1);
 /// See adaptive_avg_pool2d().
-WEFT_ADAPTIVE_POOL_LAYER(AdaptiveAvgPool2d, adaptive_avg_pool2d, Pair);
+WEFT_ADAPTIVE_POOL_LAYER(AdaptiveAvgPool2d, adaptive_avg_pool2d, Size2);
 /// See adaptive_avg_pool3d().
-WEFT_ADAPTIVE_POOL_LAYER(AdaptiveAvgPool3d, adaptive_avg_pool3d, Triple);
+WEFT_ADAPTIVE_POOL_LAYER(AdaptiveAvgPool3d, adaptive_avg_pool3d, Size3);
 /// See adaptive_max_pool1d().
-WEFT_ADAPTIVE_POOL_LAYER(AdaptiveMaxPool1d, adaptive_max_pool1d, Single);
+WEFT_ADAPTIVE_POOL_LAYER(AdaptiveMaxPool1d, adaptive_max_pool1d, Size1);
 /// See adaptive_max_pool2d().
-WEFT_ADAPTIVE_POOL_LAYER(AdaptiveMaxPool2d, adaptive_max_pool2d, Pair);
+WEFT_ADAPTIVE_POOL_LAYER(AdaptiveMaxPool2d, adaptive_max_pool2d, Size2);
 /// See adaptive_max_pool3d().
-WEFT_ADAPTIVE_POOL_LAYER(AdaptiveMaxPool3d, adaptive_max_pool3d, Triple);
+WEFT_ADAPTIVE_POOL_LAYER(AdaptiveMaxPool3d, adaptive_max_pool3d, Size3);
 #undef WEFT_ADAPTIVE_POOL_LAYER
 
 }  // namespace weft::nn

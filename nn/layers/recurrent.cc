@@ -95,7 +95,7 @@ LSTMState with_batch(const LSTMState& state, int64_t axis) {
 
 RecurrentLayer::RecurrentLayer(const char* name, Recurrence kind, const RecurrentLayerOptions& o)
     : name_(name), kind_(kind), options_(o) {
-  Frame frame(name);
+  ErrorFrame frame(name);
   detail::check_positive("input_size", o.input_size);
   detail::check_positive("hidden_size", o.hidden_size);
   detail::check_positive("num_layers", o.num_layers);
@@ -170,7 +170,7 @@ LSTMOutput RecurrentLayer::run_batch(Tensor x, const LSTMState& state, const Ten
 }
 
 LSTMOutput RecurrentLayer::run(const Tensor& x, const LSTMState& state, const Tensor& lengths) const {
-  Frame frame(name_, x);
+  ErrorFrame frame(name_, x);
   if (x.rank() == 3) return run_batch(x, state, lengths);
   if (x.rank() != 2) throw ShapeError(text("x must be (N, L, ", options_.input_size, ") or without N"));
   const LSTMOutput out = run_batch(unsqueeze(x, 0), with_batch(state, 1), lengths);
@@ -209,7 +209,7 @@ RecurrentOutput GRU::operator()(const Tensor& x, const Tensor& h, const Tensor& 
 
 RecurrentCell::RecurrentCell(const char* name, Recurrence kind, const RNNCellOptions& o)
     : name_(name), kind_(kind), options_(o) {
-  Frame frame(name);
+  ErrorFrame frame(name);
   detail::check_positive("input_size", o.input_size);
   detail::check_positive("hidden_size", o.hidden_size);
   const int64_t width = checked_multiply(gates_of(kind), o.hidden_size);
@@ -229,7 +229,7 @@ RecurrentCell::RecurrentCell(const char* name, Recurrence kind, const RNNCellOpt
 
 // A layer of one step.
 LSTMState RecurrentCell::step(const Tensor& x, const LSTMState& state) const {
-  Frame frame(name_, x);
+  ErrorFrame frame(name_, x);
   if (x.rank() == 1) {
     const LSTMState next = step(unsqueeze(x, 0), with_batch(state, 0));
     return {squeeze(next.h, 0), next.c.defined() ? squeeze(next.c, 0) : next.c};

@@ -9,7 +9,7 @@ namespace weft::nn {
 namespace {
 
 const BasicBlockOptions& checked(const BasicBlockOptions& o) {
-  Frame frame("BasicBlock");
+  ErrorFrame frame("BasicBlock");
   detail::check_positive("in_channels", o.in_channels);
   detail::check_positive("out_channels", o.out_channels);
   detail::check_positive("stride", o.stride);

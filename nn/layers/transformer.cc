@@ -12,7 +12,7 @@ namespace {
 using Options = TransformerEncoderLayerOptions;
 
 Options checked(const Options& o, const char* name) {
-  Frame frame(name);
+  ErrorFrame frame(name);
   detail::check_positive("d_model", o.d_model);
   detail::check_positive("nhead", o.nhead);
   detail::check_positive("dim_feedforward", o.dim_feedforward);
@@ -142,7 +142,7 @@ template <class Cache> std::vector<Cache>& fitted(std::vector<Cache>& caches, si
 
 TransformerEncoder::TransformerEncoder(const TransformerStackOptions& o)
     : options_(o), layers_(register_module("layers", ModuleList<TransformerEncoderLayer>())) {
-  Frame frame("TransformerEncoder");
+  ErrorFrame frame("TransformerEncoder");
   detail::check_positive("num_layers", o.num_layers);
   for (int64_t i = 0; i < o.num_layers; ++i) layers_.push_back(TransformerEncoderLayer(o.layer));
   if (o.norm) norm_ = register_module("norm", norm(o.layer));
@@ -163,7 +163,7 @@ Tensor TransformerEncoder::forward(const Tensor& x, std::vector<KvCache>& caches
 
 TransformerDecoder::TransformerDecoder(const TransformerStackOptions& o)
     : options_(o), layers_(register_module("layers", ModuleList<TransformerDecoderLayer>())) {
-  Frame frame("TransformerDecoder");
+  ErrorFrame frame("TransformerDecoder");
   detail::check_positive("num_layers", o.num_layers);
   for (int64_t i = 0; i < o.num_layers; ++i) layers_.push_back(TransformerDecoderLayer(o.layer));
   if (o.norm) norm_ = register_module("norm", norm(o.layer));

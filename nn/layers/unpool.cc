@@ -7,7 +7,7 @@ namespace weft::nn {
 namespace {
 
 template <class Sizes> const PoolOptionsOf<Sizes>& checked(const char* layer, const PoolOptionsOf<Sizes>& o) {
-  Frame frame(layer);
+  ErrorFrame frame(layer);
   detail::check_positive("kernel_size", o.kernel_size);
   detail::check_positive("stride", o.step());
   detail::check_not_negative("padding", o.padding);

@@ -26,11 +26,11 @@ namespace weft::nn {
   }
 
 /// See max_unpool1d().
-WEFT_UNPOOL_LAYER(MaxUnpool1d, max_unpool1d, Single);
+WEFT_UNPOOL_LAYER(MaxUnpool1d, max_unpool1d, Size1);
 /// See max_unpool2d().
-WEFT_UNPOOL_LAYER(MaxUnpool2d, max_unpool2d, Pair);
+WEFT_UNPOOL_LAYER(MaxUnpool2d, max_unpool2d, Size2);
 /// See max_unpool3d().
-WEFT_UNPOOL_LAYER(MaxUnpool3d, max_unpool3d, Triple);
+WEFT_UNPOOL_LAYER(MaxUnpool3d, max_unpool3d, Size3);
 #undef WEFT_UNPOOL_LAYER
 
 }  // namespace weft::nn

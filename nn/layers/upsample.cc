@@ -27,7 +27,7 @@ std::string described(const InterpolateOptions& o) {
 }  // namespace
 
 Upsample::Upsample(const InterpolateOptions& options) : options_(options) {
-  Frame frame("Upsample");
+  ErrorFrame frame("Upsample");
   if (options.size.empty() == options.scale.values.empty()) throw Error("either size or scale must be given");
   describe(described(options));
 }

@@ -34,7 +34,7 @@ Tensor times_log(const Tensor& t) {
 }  // namespace
 
 Tensor kl_div(const Tensor& input, const Tensor& labels, const KlDivOptions& options) {
-  Frame frame("kl_div", input, labels);
+  ErrorFrame frame("kl_div", input, labels);
   const auto [log_probs, target] = operands(input, labels);
   const Tensor loss = options.log_target ? exp(target) * (target - log_probs) : times_log(target) - target * log_probs;
   if (!options.batch_mean) return reduce(loss, options.reduction);
@@ -43,7 +43,7 @@ Tensor kl_div(const Tensor& input, const Tensor& labels, const KlDivOptions& opt
 }
 
 Tensor bce(const Tensor& input, const Tensor& labels, const BceProbabilityOptions& options) {
-  Frame frame("bce", input, labels);
+  ErrorFrame frame("bce", input, labels);
   const auto [p, target] = operands(input, labels);
   if (any(dispatch::all_samples(logical_or(p<0.0, p> 1.0))).item<bool>())
     throw Error("probabilities must be in [0, 1]; for logits take bce_with_logits");
@@ -53,7 +53,7 @@ Tensor bce(const Tensor& input, const Tensor& labels, const BceProbabilityOption
 }
 
 Tensor focal_loss(const Tensor& input, const Tensor& labels, const FocalOptions& options) {
-  Frame frame("focal_loss", input, labels);
+  ErrorFrame frame("focal_loss", input, labels);
   const auto [logits, target] = operands(input, labels);
   if (options.gamma < 0) throw Error(text("gamma must be 0 or more, not ", options.gamma));
   const Tensor p = sigmoid(logits), rest = 1.0 - target;
@@ -64,7 +64,7 @@ Tensor focal_loss(const Tensor& input, const Tensor& labels, const FocalOptions&
 }
 
 Tensor poisson_nll_loss(const Tensor& input, const Tensor& labels, const PoissonNllOptions& options) {
-  Frame frame("poisson_nll_loss", input, labels);
+  ErrorFrame frame("poisson_nll_loss", input, labels);
   const auto [x, target] = operands(input, labels);
   Tensor loss = options.log_input ? exp(x) - target * x : x - target * log(x + options.eps);
   if (options.full) {
@@ -78,7 +78,7 @@ Tensor poisson_nll_loss(const Tensor& input, const Tensor& labels, const Poisson
 
 Tensor gaussian_nll_loss(const Tensor& input, const Tensor& labels, const Tensor& var,
                          const GaussianNllOptions& options) {
-  Frame frame("gaussian_nll_loss", input, labels, var);
+  ErrorFrame frame("gaussian_nll_loss", input, labels, var);
   const auto [x, target] = operands(input, labels);
   if (!(options.eps > 0)) throw Error(text("eps must be positive, not ", options.eps));
   Shape shorter(x.shape().begin(), x.shape().end() - (x.rank() > 0 ? 1 : 0)), single = x.shape();

@@ -46,13 +46,13 @@ void check_classes(const Tensor& given, int64_t classes) {
 }  // namespace
 
 Tensor soft_margin_loss(const Tensor& input, const Tensor& labels, Reduction reduction) {
-  Frame frame("soft_margin_loss", input, labels);
+  ErrorFrame frame("soft_margin_loss", input, labels);
   const auto [x, target] = operands(input, labels);
   return reduce(softplus(-(target * x)), reduction);
 }
 
 Tensor hinge_embedding_loss(const Tensor& input, const Tensor& labels, const HingeEmbeddingOptions& options) {
-  Frame frame("hinge_embedding_loss", input, labels);
+  ErrorFrame frame("hinge_embedding_loss", input, labels);
   const auto [x, target] = operands(input, labels);
   // As PyTorch: what is neither 1 nor -1 gets both parts.
   const Tensor none = zeros_like(x);
@@ -62,7 +62,7 @@ Tensor hinge_embedding_loss(const Tensor& input, const Tensor& labels, const Hin
 
 Tensor margin_ranking_loss(const Tensor& first, const Tensor& second, const Tensor& labels,
                            const MarginRankingOptions& options) {
-  Frame frame("margin_ranking_loss", first, second, labels);
+  ErrorFrame frame("margin_ranking_loss", first, second, labels);
   const auto [a, b] = operands(first, second);
   const Tensor target = operands(first, labels)[1];
   return reduce(relu(options.margin - target * (a - b)), options.reduction);
@@ -70,7 +70,7 @@ Tensor margin_ranking_loss(const Tensor& first, const Tensor& second, const Tens
 
 Tensor cosine_embedding_loss(const Tensor& first, const Tensor& second, const Tensor& target,
                              const CosineEmbeddingOptions& options) {
-  Frame frame("cosine_embedding_loss", first, second, target);
+  ErrorFrame frame("cosine_embedding_loss", first, second, target);
   const auto [a, b] = operands(first, second);
   if (a.rank() < 1 || a.rank() > 2 || target.rank() != a.rank() - 1)
     throw ShapeError(
@@ -87,7 +87,7 @@ Tensor cosine_embedding_loss(const Tensor& first, const Tensor& second, const Te
 
 Tensor triplet_margin_loss(const Tensor& start, const Tensor& near, const Tensor& distant,
                            const TripletMarginOptions& options) {
-  Frame frame("triplet_margin_loss", start, near, distant);
+  ErrorFrame frame("triplet_margin_loss", start, near, distant);
   const Tensor anchor = operand(start), positive = operand(near), negative = operand(distant);
   if (!(options.margin > 0)) throw Error(text("margin must be positive, not ", options.margin));
   if (anchor.rank() == 0) throw ShapeError("vectors are needed");
@@ -100,7 +100,7 @@ Tensor triplet_margin_loss(const Tensor& start, const Tensor& near, const Tensor
 }
 
 Tensor multi_margin_loss(const Tensor& input, const Tensor& target, const MultiMarginOptions& options) {
-  Frame frame("multi_margin_loss", input, target);
+  ErrorFrame frame("multi_margin_loss", input, target);
   const Tensor x = operand(input);
   if (options.p != 1 && options.p != 2) throw Error(text("p must be 1 or 2, not ", options.p));
   check_rows(x, target, x.rank() == 2 ? Shape{x.size(0)} : Shape{});
@@ -117,7 +117,7 @@ Tensor multi_margin_loss(const Tensor& input, const Tensor& target, const MultiM
 }
 
 Tensor multilabel_margin_loss(const Tensor& input, const Tensor& target, Reduction reduction) {
-  Frame frame("multilabel_margin_loss", input, target);
+  ErrorFrame frame("multilabel_margin_loss", input, target);
   const Tensor x = operand(input);
   check_rows(x, target, x.shape());
   if (x.rank() == 1) {
@@ -140,7 +140,7 @@ Tensor multilabel_margin_loss(const Tensor& input, const Tensor& target, Reducti
 
 Tensor multilabel_soft_margin_loss(const Tensor& input, const Tensor& labels,
                                    const MultilabelSoftMarginOptions& options) {
-  Frame frame("multilabel_soft_margin_loss", input, labels);
+  ErrorFrame frame("multilabel_soft_margin_loss", input, labels);
   const auto [x, target] = operands(input, labels);
   if (x.rank() == 0) throw ShapeError("the input must be (..., C)");
   check_class_weight(options.weight, x.size(-1));

@@ -69,7 +69,7 @@ class TensorCopies {
 }  // namespace
 
 void detail::copy_module_state(const Module& from, const Module& to) {
-  Frame frame("clone");
+  ErrorFrame frame("clone");
   NoGrad guard;
   (void)from.type_name(), (void)to.type_name();  // the classes of the roots
   const std::vector<Place> sources = places_of(from.state()), targets = places_of(to.state());

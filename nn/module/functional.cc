@@ -18,7 +18,7 @@ bool are_one(const Tensor& a, const Tensor& b) {
 }  // namespace
 
 ReplacedState::ReplacedState(const Module& module, const StateDict& state) {
-  Frame frame("functional_call");
+  ErrorFrame frame("functional_call");
   std::map<std::string, Tensor> own;
   module.state().walk([&](const std::string& prefix, const Module::State& below) {
     for (const NamedTensor& parameter : below.parameters) own[prefix + parameter.name] = parameter.tensor;
@@ -76,7 +76,7 @@ StateDict detail::per_sample_grad(const Module& module,
       leaves.push_back(parameters[parameter.name] = autograd::proxy_leaf(parameter.tensor));
     const Tensor value = loss(parameters, row);
     if (value.numel() != 1) {
-      Frame frame("per_sample_grad");
+      ErrorFrame frame("per_sample_grad");
       throw ShapeError(text("the loss of one sample has shape ", value.shape(), "; it must be one number"));
     }
     return autograd::gradients_or_zeros({value}, leaves, {}, false, false);

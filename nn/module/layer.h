@@ -50,7 +50,7 @@ template <class Call, class... Inputs> auto call_seen(const Module& module, cons
   for (const Tensor& input : given) seen.push_back(&input);
   decltype(call(inputs...)) result;
   {
-    ObservedEvent event({.kind = Event::Kind::layer, .name = type, .layer = module.identity(), .inputs = seen});
+    ObservedEvent event({.kind = ObserverEvent::Kind::layer, .name = type, .layer = module.identity(), .inputs = seen});
     result = run(std::index_sequence_for<Inputs...>());
     event.set_outputs({&first_of(result), 1});
   }

@@ -78,7 +78,7 @@ void Module::check_name(const std::string& name) const {
 }
 
 void Module::adopt(const std::string& name, Module& module, const std::type_info& type) {
-  Frame frame("register_module");
+  ErrorFrame frame("register_module");
   check_name(name);
   State& self = state();
   State& child = module.state();
@@ -99,7 +99,7 @@ void Module::adopt(const std::string& name, Module& module, const std::type_info
 }
 
 Tensor Module::register_parameter(const std::string& name, const Tensor& value) {
-  Frame frame("register_parameter");
+  ErrorFrame frame("register_parameter");
   check_name(name);
   if (!value.defined()) return value;
   State& self = state();
@@ -114,7 +114,7 @@ Tensor Module::register_parameter(const std::string& name, const Tensor& value) 
 }
 
 Tensor Module::register_buffer(const std::string& name, const Tensor& value, const BufferOptions& options) {
-  Frame frame("register_buffer");
+  ErrorFrame frame("register_buffer");
   check_name(name);
   if (!value.defined()) return value;
   state().buffers.push_back({name, value, options.saved});

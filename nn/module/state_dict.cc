@@ -64,7 +64,7 @@ StateDict Module::clone_state() const {
 }
 
 LoadResult Module::load_state_dict(const StateDict& given, const LoadOptions& options) {
-  Frame frame("load_state_dict");
+  ErrorFrame frame("load_state_dict");
   NoGrad guard;
   const StateDict own = state_dict();
   LoadResult result;
@@ -94,7 +94,7 @@ LoadResult Module::load_state_dict(const StateDict& given, const LoadOptions& op
 }
 
 void Module::to(DType dtype) {
-  Frame frame("to");
+  ErrorFrame frame("to");
   if (!is_floating(dtype)) throw DtypeError(text("a module takes f32, f64, bf16 or f16, not ", dtype));
   NoGrad guard;
   for (const Tensor& parameter : parameters()) detail::take_memory(parameter, cast(parameter.detach(), dtype));
@@ -103,7 +103,7 @@ void Module::to(DType dtype) {
 }
 
 void Module::to(Device device) {
-  Frame frame("to");
+  ErrorFrame frame("to");
   NoGrad guard;
   for (const Tensor& parameter : parameters()) detail::take_memory(parameter, parameter.detach().to(device));
   for (const NamedTensor& buffer : buffers()) detail::take_memory(buffer.tensor, buffer.tensor.detach().to(device));

@@ -29,19 +29,19 @@ class Recorder final : public Observer {
   explicit Recorder(std::vector<SummaryRow>& rows) : rows_(rows) {}
   void add(const Module& module, size_t row) { row_of_[module.identity()] = row; }
 
-  void begin(const Event& event) override {
-    if (event.kind != Event::Kind::layer) return;
+  void begin(const ObserverEvent& event) override {
+    if (event.kind != ObserverEvent::Kind::layer) return;
     const auto found = row_of_.find(event.layer);
     running_.push_back(found != row_of_.end() ? found->second : innermost());
   }
-  void end(const Event& event) override {
-    if (event.kind == Event::Kind::layer) return end_of_layer(event);
-    if (event.kind == Event::Kind::op && !event.outputs.empty())
+  void end(const ObserverEvent& event) override {
+    if (event.kind == ObserverEvent::Kind::layer) return end_of_layer(event);
+    if (event.kind == ObserverEvent::Kind::op && !event.outputs.empty())
       rows_[innermost()].multiply_adds += multiply_adds(*event.info, event.inputs, event.outputs[0]);
   }
 
  private:
-  void end_of_layer(const Event& event) {
+  void end_of_layer(const ObserverEvent& event) {
     running_.pop_back();
     const auto found = row_of_.find(event.layer);
     if (found == row_of_.end() || event.outputs.empty()) return;  // not registered in the model, or it threw
@@ -123,7 +123,7 @@ namespace detail {
 
 Summary summarize(const Module& model, const std::function<void(const Tensor&)>& run, const Shape& input_shape,
                   const SummaryOptions& options) {
-  Frame frame("summary");
+  ErrorFrame frame("summary");
   NoGrad guard;
   Summary out;
   std::vector<NamedModule> modules = model.modules();

@@ -197,7 +197,7 @@ Tensor dispatch::lifted(const Tensor& x, Device device) {
   const op::Lift op{device};
   const Tensor* input = &x;
   if (is_observed()) {
-    ObservedEvent event({.kind = Event::Kind::op,
+    ObservedEvent event({.kind = ObserverEvent::Kind::op,
                          .name = op_info<op::Lift>.name,
                          .info = &op_info<op::Lift>,
                          .op = &op,

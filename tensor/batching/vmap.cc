@@ -22,7 +22,7 @@ struct Batched {
 };
 
 Batched batch_of(const Tensors& arguments, const BatchAxes& in_dims) {
-  Frame frame("vmap", std::span<const Tensor>(arguments));
+  ErrorFrame frame("vmap", std::span<const Tensor>(arguments));
   Batched out;
   for (size_t i = 0; i < arguments.size(); ++i) {
     const Tensor& x = arguments[i];
@@ -54,7 +54,7 @@ Tensor finished(const Tensor& y, Device device, int64_t size, std::optional<int6
   Shape shape = y.shape();
   shape.insert(0, size);
   const Tensor whole = batch.batched ? batch.x : expand(unsqueeze(batch.x, 0), shape);
-  Frame frame("vmap", y);
+  ErrorFrame frame("vmap", y);
   const int64_t to = normalize_axis(*axis, whole.rank());
   return to == 0 ? whole : movedim(whole, 0, to);
 }

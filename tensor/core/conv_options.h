@@ -6,46 +6,46 @@
 namespace weft {
 
 /// The size of one axis, so that code for one to three axes reads alike.
-struct Single {
+struct Size1 {
   static constexpr int64_t kAxes = 1;
   int64_t width = 0;
-  constexpr Single() = default;
-  constexpr Single(int64_t w) : width(w) {}
+  constexpr Size1() = default;
+  constexpr Size1(int64_t w) : width(w) {}
   constexpr int64_t operator[](int64_t) const { return width; }
-  bool operator==(const Single&) const = default;
+  bool operator==(const Size1&) const = default;
 };
 
 /// A pair of sizes, height and width; one number means both.
-struct Pair {
+struct Size2 {
   static constexpr int64_t kAxes = 2;
   int64_t height = 0;
   int64_t width = 0;
-  constexpr Pair() = default;
-  constexpr Pair(int64_t both) : height(both), width(both) {}
-  constexpr Pair(int64_t h, int64_t w) : height(h), width(w) {}
+  constexpr Size2() = default;
+  constexpr Size2(int64_t both) : height(both), width(both) {}
+  constexpr Size2(int64_t h, int64_t w) : height(h), width(w) {}
   /// 0 is the height, 1 the width.
   constexpr int64_t operator[](int64_t axis) const { return axis == 0 ? height : width; }
-  bool operator==(const Pair&) const = default;
+  bool operator==(const Size2&) const = default;
 };
 
 /// Three sizes, depth, height and width; one number means all.
-struct Triple {
+struct Size3 {
   static constexpr int64_t kAxes = 3;
   int64_t depth = 0;
   int64_t height = 0;
   int64_t width = 0;
-  constexpr Triple() = default;
-  constexpr Triple(int64_t all) : depth(all), height(all), width(all) {}
-  constexpr Triple(int64_t d, int64_t h, int64_t w) : depth(d), height(h), width(w) {}
+  constexpr Size3() = default;
+  constexpr Size3(int64_t all) : depth(all), height(all), width(all) {}
+  constexpr Size3(int64_t d, int64_t h, int64_t w) : depth(d), height(h), width(w) {}
   /// 0 is the depth, 1 the height, 2 the width.
   constexpr int64_t operator[](int64_t axis) const { return axis == 0 ? depth : axis == 1 ? height : width; }
-  bool operator==(const Triple&) const = default;
+  bool operator==(const Size3&) const = default;
 };
 
 /// `sizes` as three, `missing` for the axes that are not there.
-constexpr Triple as_triple(const Single& sizes, int64_t missing) { return {missing, missing, sizes.width}; }
-constexpr Triple as_triple(const Pair& sizes, int64_t missing) { return {missing, sizes.height, sizes.width}; }
-constexpr Triple as_triple(const Triple& sizes, int64_t) { return sizes; }
+constexpr Size3 as_triple(const Size1& sizes, int64_t missing) { return {missing, missing, sizes.width}; }
+constexpr Size3 as_triple(const Size2& sizes, int64_t missing) { return {missing, sizes.height, sizes.width}; }
+constexpr Size3 as_triple(const Size3& sizes, int64_t) { return sizes; }
 
 /// How a convolution is computed. `fastest`: by sizes alone, whatever is fastest. For 3 x 3 windows of stride 1 in f32
 /// with 32 channels and more on either side that may be Winograd's minimal filtering F(4 x 4, 3 x 3), whose rounding
@@ -83,9 +83,9 @@ template <class Sizes> struct ConvOptionsOf {
   PadMode padding_mode = PadMode::constant;  // what the padding holds: zeros, or entries of x
   bool operator==(const ConvOptionsOf&) const = default;
 };
-using Conv1dOptions = ConvOptionsOf<Single>;
-using Conv2dOptions = ConvOptionsOf<Pair>;
-using Conv3dOptions = ConvOptionsOf<Triple>;
+using Conv1dOptions = ConvOptionsOf<Size1>;
+using Conv2dOptions = ConvOptionsOf<Size2>;
+using Conv3dOptions = ConvOptionsOf<Size3>;
 
 template <class Sizes> struct ConvTransposeOptionsOf {
   Sizes stride = 1;
@@ -96,17 +96,17 @@ template <class Sizes> struct ConvTransposeOptionsOf {
   Convolution algorithm = Convolution::fastest;
   bool operator==(const ConvTransposeOptionsOf&) const = default;
 };
-using ConvTranspose1dOptions = ConvTransposeOptionsOf<Single>;
-using ConvTranspose2dOptions = ConvTransposeOptionsOf<Pair>;
-using ConvTranspose3dOptions = ConvTransposeOptionsOf<Triple>;
+using ConvTranspose1dOptions = ConvTransposeOptionsOf<Size1>;
+using ConvTranspose2dOptions = ConvTransposeOptionsOf<Size2>;
+using ConvTranspose3dOptions = ConvTransposeOptionsOf<Size3>;
 
 /// Those of a convolution over `axes` (1 to 3) axes, as its op keeps them: the padding is a number of zeros. Axes that
 /// are not there come first, with stride 1, padding 0 and dilation 1.
 struct ConvOptions {
   int64_t axes = 2;
-  Triple stride = 1;
-  Triple padding = 0;
-  Triple dilation = 1;
+  Size3 stride = 1;
+  Size3 padding = 0;
+  Size3 dilation = 1;
   int64_t groups = 1;
   Convolution algorithm = Convolution::fastest;
   ConvOptions() = default;

@@ -8,7 +8,7 @@
 
 namespace weft {
 
-std::string Frame::complete(std::string_view detail) {
+std::string ErrorFrame::complete(std::string_view detail) {
   return (outermost_ != nullptr ? outermost_->printer_(*outermost_) : std::string()).append(detail);
 }
 

@@ -1,6 +1,6 @@
 // Errors: every failure is a weft::Error whose text is one line that names the op, the shapes and the value at fault.
 //
-// The outermost public function opens a Frame (its name and inputs); whatever is thrown below it says only what is
+// The outermost public function opens a ErrorFrame (its name and inputs); whatever is thrown below it says only what is
 // wrong, and the error's constructor completes the line: `matmul([2, 3] f32, [4, 5] f32): inner sizes differ: 3 and 4`.
 #pragma once
 
@@ -19,30 +19,34 @@ class IntList;
 enum class DType : uint8_t;
 
 /// The name and inputs of the outermost public function that runs on this thread. Costs two thread-local accesses.
-class Frame {
+class ErrorFrame {
  public:
   template <class... Tensors>
-  explicit Frame(const char* name, const Tensors&... inputs) noexcept
+  explicit ErrorFrame(const char* name, const Tensors&... inputs) noexcept
       : name_(name), inputs_{static_cast<const Tensor*>(&inputs)...}, count_(sizeof...(inputs)) {
     static_assert(sizeof...(inputs) <= 4);
-    open(&Frame::opening);
+    open(&ErrorFrame::opening);
   }
-  Frame(const char* name, std::span<const Tensor> list) noexcept : name_(name), list_(list) { open(&Frame::opening); }
-  ~Frame() {
+  ErrorFrame(const char* name, std::span<const Tensor> list) noexcept : name_(name), list_(list) {
+    open(&ErrorFrame::opening);
+  }
+  ~ErrorFrame() {
     if (outermost_ == this) outermost_ = nullptr;
   }
-  Frame(const Frame&) = delete;
-  Frame& operator=(const Frame&) = delete;
+  ErrorFrame(const ErrorFrame&) = delete;
+  ErrorFrame& operator=(const ErrorFrame&) = delete;
 
   /// `detail` with the outermost frame's name and inputs in front of it; `detail` itself where there is no frame.
   static std::string complete(std::string_view detail);
 
  protected:
   // Only a frame's owner knows what a Tensor is, so the frame brings along the function that prints its inputs.
-  using Printer = std::string (*)(const Frame& frame);
+  using Printer = std::string (*)(const ErrorFrame& frame);
   /// For a frame that takes the outermost one's place while it is alive (autograd's NodeFrame).
-  explicit Frame(Printer printer) noexcept : printer_(printer) {}
-  static const Frame* exchange_outermost(const Frame* frame) noexcept { return std::exchange(outermost_, frame); }
+  explicit ErrorFrame(Printer printer) noexcept : printer_(printer) {}
+  static const ErrorFrame* exchange_outermost(const ErrorFrame* frame) noexcept {
+    return std::exchange(outermost_, frame);
+  }
 
  private:
   void open(Printer printer) noexcept {
@@ -50,20 +54,20 @@ class Frame {
     if (outermost_ == nullptr) outermost_ = this;
   }
   /// `name([2, 3] f32, [4, 5] f32): `
-  static std::string opening(const Frame& frame);
+  static std::string opening(const ErrorFrame& frame);
   Printer printer_;
   const char* name_ = nullptr;
   const Tensor* inputs_[4] = {};
   int count_ = 0;
   std::span<const Tensor> list_;
-  static inline thread_local const Frame* outermost_ = nullptr;
+  static inline thread_local const ErrorFrame* outermost_ = nullptr;
 };
 
 /// Base of all errors. `what()` is one line; `items` holds the whole of a list that the line shortens.
 class Error : public std::runtime_error {
  public:
   explicit Error(std::string_view detail, std::vector<std::string> items = {})
-      : std::runtime_error(Frame::complete(detail)), items(std::move(items)) {}
+      : std::runtime_error(ErrorFrame::complete(detail)), items(std::move(items)) {}
 
   /// Puts "in `place`: " in front of the line, once: the innermost place that knows its name is kept.
   void add_place(std::string_view place);

@@ -19,8 +19,8 @@ template <class Sizes> struct PoolOptionsOf {
   constexpr Sizes step() const { return stride.value_or(kernel_size); }
   bool operator==(const PoolOptionsOf&) const = default;
 };
-using Pool1dOptions = PoolOptionsOf<Single>;
-using Pool2dOptions = PoolOptionsOf<Pair>;
-using Pool3dOptions = PoolOptionsOf<Triple>;
+using Pool1dOptions = PoolOptionsOf<Size1>;
+using Pool2dOptions = PoolOptionsOf<Size2>;
+using Pool3dOptions = PoolOptionsOf<Size3>;
 
 }  // namespace weft

@@ -44,8 +44,11 @@ Tensor alias(const Tensor& x) { return internal::make_tensor(internal::storage_p
 
 void run_erased(const OpCall& call, Operands in, Operands out) {
   if (modes().observer != nullptr) {
-    ObservedEvent event(
-        {.kind = Event::Kind::op, .name = call.info.name, .info = &call.info, .op = call.op, .inputs = call.inputs});
+    ObservedEvent event({.kind = ObserverEvent::Kind::op,
+                         .name = call.info.name,
+                         .info = &call.info,
+                         .op = call.op,
+                         .inputs = call.inputs});
     const ModeScope unobserved(&Modes::observer, static_cast<Observer*>(nullptr));
     run_erased(call, in, out);
     event.set_outputs(call.outputs);
@@ -116,7 +119,8 @@ Tensor apply_view(const OpInfo& info, const void* op, std::optional<View> view, 
   if (modes().recording && &info != &op_info<op::Detach>) internal::body(out).base = base_of(x);
   const Tensor* input = &x;
   if (modes().observer != nullptr) {
-    ObservedEvent event({.kind = Event::Kind::op, .name = info.name, .info = &info, .op = op, .inputs = {&input, 1}});
+    ObservedEvent event(
+        {.kind = ObserverEvent::Kind::op, .name = info.name, .info = &info, .op = op, .inputs = {&input, 1}});
     event.set_outputs({&out, 1});
   }
   if (has_history(x)) record({info, op, {&input, 1}, {&out, 1}});

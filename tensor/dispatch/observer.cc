@@ -11,7 +11,7 @@ ObserverScope::ObserverScope(Observer& observer) : observer_(observer) {
 
 ObserverScope::~ObserverScope() { modes().observer = observer_.next_; }
 
-ObservedEvent::ObservedEvent(const Event& event) : event_(event), exceptions_(std::uncaught_exceptions()) {
+ObservedEvent::ObservedEvent(const ObserverEvent& event) : event_(event), exceptions_(std::uncaught_exceptions()) {
   tell(&Observer::begin);
 }
 
@@ -26,7 +26,7 @@ ObservedEvent::~ObservedEvent() noexcept(false) {
   }
 }
 
-void ObservedEvent::tell(void (Observer::*what)(const Event&)) const {
+void ObservedEvent::tell(void (Observer::*what)(const ObserverEvent&)) const {
   Observer* const chain = std::exchange(modes().observer, nullptr);
   struct Restore {
     Observer* chain;

@@ -13,7 +13,7 @@ class Tensor;
 struct OpInfo;
 
 /// What begins or ends. The thread is the calling one; device, shapes, dtypes and bytes are the tensors'.
-struct Event {
+struct ObserverEvent {
   enum class Kind { op, layer, backward };
   Kind kind;
   std::string_view name;                       // of the op, the layer's class, or the op whose gradient is computed
@@ -28,8 +28,8 @@ struct Event {
 class Observer {
  public:
   virtual ~Observer() = default;
-  virtual void begin(const Event&) {}
-  virtual void end(const Event&) {}
+  virtual void begin(const ObserverEvent&) {}
+  virtual void end(const ObserverEvent&) {}
 
  private:
   friend class ObserverScope;
@@ -50,11 +50,11 @@ class ObserverScope {
 };
 
 /// Tells the thread's observers of one event: its begin at construction, its end at destruction. Costs one thread-local
-/// read where there are none; make the Event only where is_observed().
+/// read where there are none; make the ObserverEvent only where is_observed().
 inline bool is_observed() { return modes().observer != nullptr; }
 class ObservedEvent {
  public:
-  explicit ObservedEvent(const Event& event);
+  explicit ObservedEvent(const ObserverEvent& event);
   ~ObservedEvent() noexcept(false);
   ObservedEvent(const ObservedEvent&) = delete;
   ObservedEvent& operator=(const ObservedEvent&) = delete;
@@ -62,8 +62,8 @@ class ObservedEvent {
   void set_outputs(std::span<const Tensor> outputs) { event_.outputs = outputs; }
 
  private:
-  void tell(void (Observer::*what)(const Event&)) const;
-  Event event_;
+  void tell(void (Observer::*what)(const ObserverEvent&)) const;
+  ObserverEvent event_;
   int exceptions_;
 };
 

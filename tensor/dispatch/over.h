@@ -26,10 +26,10 @@ template <class Call> Tensor over(uint32_t dying, Tensor& x, Tensor& y, const Ca
 /// The function of a row of tensor/ops/unary.inc, with its overload for temporaries.
 #define WEFT_UNARY_FUNCTION(Op, function, policy)                                                       \
   Tensor function(const Tensor& x) {                                                                    \
-    Frame frame(#function, x);                                                                          \
+    ErrorFrame frame(#function, x);                                                                     \
     return dispatch::apply(op::Op{}, x);                                                                \
   }                                                                                                     \
   Tensor function(Tensor&& x) {                                                                         \
-    Frame frame(#function, x);                                                                          \
+    ErrorFrame frame(#function, x);                                                                     \
     return dispatch::over(x, [&](uint32_t dying) { return dispatch::apply_over(op::Op{}, dying, x); }); \
   }

@@ -35,91 +35,91 @@ Tensor at_least(const Tensor& norms, double eps) { return clip(norms, eps, std::
 #undef WEFT_UNARY
 
 Tensor elu(const Tensor& x, double alpha) {
-  Frame frame("elu", x);
+  ErrorFrame frame("elu", x);
   return dispatch::apply(op::Elu{alpha, 1, 1}, x);
 }
 
 Tensor selu(const Tensor& x) {
-  Frame frame("selu", x);
+  ErrorFrame frame("selu", x);
   return dispatch::apply(op::Elu{1.6732632423543772848170429916717, 1.0507009873554804934193349852946, 1}, x);
 }
 
 Tensor celu(const Tensor& x, double alpha) {
-  Frame frame("celu", x);
+  ErrorFrame frame("celu", x);
   if (alpha == 0) throw Error("alpha must not be 0");
   return dispatch::apply(op::Elu{alpha, 1, 1 / alpha}, x);
 }
 
 Tensor hardtanh(const Tensor& x, double min, double max) {
-  Frame frame("hardtanh", x);
+  ErrorFrame frame("hardtanh", x);
   if (!(min <= max)) throw Error(text("min ", min, " is above max ", max));
   return dispatch::apply(op::Hardtanh{min, max}, x);
 }
 
 Tensor relu6(const Tensor& x) {
-  Frame frame("relu6", x);
+  ErrorFrame frame("relu6", x);
   return dispatch::apply(op::Hardtanh{0, 6}, x);
 }
 
 Tensor prelu(const Tensor& x, const Tensor& weight) {
-  Frame frame("prelu", x, weight);
+  ErrorFrame frame("prelu", x, weight);
   return where(x > 0, x, channel_weight(x, weight) * x);
 }
 
 Tensor softshrink(const Tensor& x, double width) {
-  Frame frame("softshrink", x);
+  ErrorFrame frame("softshrink", x);
   if (!(width >= 0)) throw Error(text("width ", width, " must be 0 or more"));
   return dispatch::apply(op::Softshrink{{width}}, x);
 }
 
 Tensor hardshrink(const Tensor& x, double width) {
-  Frame frame("hardshrink", x);
+  ErrorFrame frame("hardshrink", x);
   return dispatch::apply(op::Hardshrink{{width}}, x);
 }
 
 Tensor tanhshrink(const Tensor& x) {
-  Frame frame("tanhshrink", x);
+  ErrorFrame frame("tanhshrink", x);
   return x - tanh(x);
 }
 
 Tensor threshold(const Tensor& x, double threshold, double value) {
-  Frame frame("threshold", x);
+  ErrorFrame frame("threshold", x);
   return dispatch::apply(op::Threshold{threshold, value}, x);
 }
 
 Tensor softplus(const Tensor& x, double beta, double threshold) {
-  Frame frame("softplus", x);
+  ErrorFrame frame("softplus", x);
   if (beta == 0) throw Error("beta must not be 0");
   const Tensor scaled = x * beta;
   return where(scaled > threshold, x, softplus(scaled) / beta);
 }
 
 Tensor glu(const Tensor& x, int64_t axis) {
-  Frame frame("glu", x);
+  ErrorFrame frame("glu", x);
   const int64_t size = x.size(axis);
   if (x.rank() == 0 || size % 2 != 0) throw ShapeError(text("axis ", axis, " has size ", size, ", which is not even"));
   return narrow(x, axis, 0, size / 2) * sigmoid(narrow(x, axis, size / 2, size / 2));
 }
 
 Tensor softmin(const Tensor& x, int64_t axis) {
-  Frame frame("softmin", x);
+  ErrorFrame frame("softmin", x);
   return softmax(-x, axis);
 }
 
 Tensor rrelu(const Tensor& x, double lower, double upper, bool training, Generator& generator) {
-  Frame frame("rrelu", x);
+  ErrorFrame frame("rrelu", x);
   if (!(lower <= upper)) throw Error(text("lower ", lower, " is above upper ", upper));
   if (!training) return leaky_relu(x, (lower + upper) / 2);
   return where(x > 0, x, x * (rand_like(x, generator) * (upper - lower) + lower));
 }
 
 Tensor normalize(const Tensor& x, double p, int64_t axis, double eps) {
-  Frame frame("normalize", x);
+  ErrorFrame frame("normalize", x);
   return x / at_least(norm(x, p, axis, keepdim), eps);
 }
 
 Tensor cosine_similarity(const Tensor& a, const Tensor& b, int64_t axis, double eps) {
-  Frame frame("cosine_similarity", a, b);
+  ErrorFrame frame("cosine_similarity", a, b);
   // As in PyTorch, a norm that is limited has the gradient of one that is not.
   const auto length = [&](const Tensor& x) {
     const Tensor own = norm(x, 2, axis, keepdim);
@@ -129,12 +129,12 @@ Tensor cosine_similarity(const Tensor& a, const Tensor& b, int64_t axis, double 
 }
 
 Tensor pairwise_distance(const Tensor& a, const Tensor& b, double p, double eps, KeepDim keep) {
-  Frame frame("pairwise_distance", a, b);
+  ErrorFrame frame("pairwise_distance", a, b);
   return norm(a - b + eps, p, -1, keep);
 }
 
 Tensor gumbel_softmax(const Tensor& logits, double tau, bool hard, int64_t axis, Generator& generator) {
-  Frame frame("gumbel_softmax", logits);
+  ErrorFrame frame("gumbel_softmax", logits);
   if (!(tau > 0)) throw Error(text("tau = ", tau, " must be above 0"));
   // -log of an exponential number, which is kept above 0. Not drawn in bf16 and f16: their steps are too large.
   const Tensor u = rand(logits.shape(), generator, logits.dtype() == f64 ? f64 : f32, logits.device());

@@ -36,7 +36,7 @@ template <class Sizes> std::array<AxisMap, Sizes::kAxes> windows(const Tensor& x
 }
 
 template <class Sizes> Tensor means(const char* name, const Tensor& x, const Sizes& size) {
-  Frame frame(name, x);
+  ErrorFrame frame(name, x);
   const auto maps = windows(x, size);
   return adjoint::for_batch(x, Sizes::kAxes, [&](const Tensor& batch) { return adjoint::resample(batch, maps); });
 }
@@ -74,12 +74,12 @@ template <class Sizes> ValuesAndIndices maxima(const Tensor& x, const Tensor& in
 }
 
 template <class Sizes> Tensor maximum(const char* name, const Tensor& x, const Sizes& size) {
-  Frame frame(name, x);
+  ErrorFrame frame(name, x);
   return maxima(x, Tensor(), size).values;
 }
 
 template <class Sizes> ValuesAndIndices found(const char* name, const Tensor& x, const Sizes& size) {
-  Frame frame(name, x);
+  ErrorFrame frame(name, x);
   (void)windows(x, size);
   Shape image;
   int64_t pixels = 1;
@@ -92,21 +92,21 @@ template <class Sizes> ValuesAndIndices found(const char* name, const Tensor& x,
 
 }  // namespace
 
-Tensor adaptive_avg_pool1d(const Tensor& x, const Single& size) { return means("adaptive_avg_pool1d", x, size); }
-Tensor adaptive_avg_pool2d(const Tensor& x, const Pair& size) { return means("adaptive_avg_pool2d", x, size); }
-Tensor adaptive_avg_pool3d(const Tensor& x, const Triple& size) { return means("adaptive_avg_pool3d", x, size); }
+Tensor adaptive_avg_pool1d(const Tensor& x, const Size1& size) { return means("adaptive_avg_pool1d", x, size); }
+Tensor adaptive_avg_pool2d(const Tensor& x, const Size2& size) { return means("adaptive_avg_pool2d", x, size); }
+Tensor adaptive_avg_pool3d(const Tensor& x, const Size3& size) { return means("adaptive_avg_pool3d", x, size); }
 
-Tensor adaptive_max_pool1d(const Tensor& x, const Single& size) { return maximum("adaptive_max_pool1d", x, size); }
-Tensor adaptive_max_pool2d(const Tensor& x, const Pair& size) { return maximum("adaptive_max_pool2d", x, size); }
-Tensor adaptive_max_pool3d(const Tensor& x, const Triple& size) { return maximum("adaptive_max_pool3d", x, size); }
+Tensor adaptive_max_pool1d(const Tensor& x, const Size1& size) { return maximum("adaptive_max_pool1d", x, size); }
+Tensor adaptive_max_pool2d(const Tensor& x, const Size2& size) { return maximum("adaptive_max_pool2d", x, size); }
+Tensor adaptive_max_pool3d(const Tensor& x, const Size3& size) { return maximum("adaptive_max_pool3d", x, size); }
 
-ValuesAndIndices adaptive_max_pool1d_with_indices(const Tensor& x, const Single& size) {
+ValuesAndIndices adaptive_max_pool1d_with_indices(const Tensor& x, const Size1& size) {
   return found("adaptive_max_pool1d_with_indices", x, size);
 }
-ValuesAndIndices adaptive_max_pool2d_with_indices(const Tensor& x, const Pair& size) {
+ValuesAndIndices adaptive_max_pool2d_with_indices(const Tensor& x, const Size2& size) {
   return found("adaptive_max_pool2d_with_indices", x, size);
 }
-ValuesAndIndices adaptive_max_pool3d_with_indices(const Tensor& x, const Triple& size) {
+ValuesAndIndices adaptive_max_pool3d_with_indices(const Tensor& x, const Size3& size) {
   return found("adaptive_max_pool3d_with_indices", x, size);
 }
 

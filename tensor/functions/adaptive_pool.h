@@ -9,18 +9,18 @@
 namespace weft {
 
 /// The mean of each window.
-Tensor adaptive_avg_pool1d(const Tensor& x, const Single& size);
-Tensor adaptive_avg_pool2d(const Tensor& x, const Pair& size);
-Tensor adaptive_avg_pool3d(const Tensor& x, const Triple& size);
+Tensor adaptive_avg_pool1d(const Tensor& x, const Size1& size);
+Tensor adaptive_avg_pool2d(const Tensor& x, const Size2& size);
+Tensor adaptive_avg_pool3d(const Tensor& x, const Size3& size);
 
 /// The maximum of each window; NaN propagates; the first maximum gets the gradient.
-Tensor adaptive_max_pool1d(const Tensor& x, const Single& size);
-Tensor adaptive_max_pool2d(const Tensor& x, const Pair& size);
-Tensor adaptive_max_pool3d(const Tensor& x, const Triple& size);
+Tensor adaptive_max_pool1d(const Tensor& x, const Size1& size);
+Tensor adaptive_max_pool2d(const Tensor& x, const Size2& size);
+Tensor adaptive_max_pool3d(const Tensor& x, const Size3& size);
 
 /// The maxima, and where in x each one is (i64): row * width + column of its plane, and so on.
-ValuesAndIndices adaptive_max_pool1d_with_indices(const Tensor& x, const Single& size);
-ValuesAndIndices adaptive_max_pool2d_with_indices(const Tensor& x, const Pair& size);
-ValuesAndIndices adaptive_max_pool3d_with_indices(const Tensor& x, const Triple& size);
+ValuesAndIndices adaptive_max_pool1d_with_indices(const Tensor& x, const Size1& size);
+ValuesAndIndices adaptive_max_pool2d_with_indices(const Tensor& x, const Size2& size);
+ValuesAndIndices adaptive_max_pool3d_with_indices(const Tensor& x, const Size3& size);
 
 }  // namespace weft

@@ -27,25 +27,25 @@ Tensor combined(const Tensor& x, Tensor product, const Scalar& beta, const Scala
 }  // namespace
 
 Tensor addmm(const Tensor& x, const Tensor& a, const Tensor& b, const Scalar& beta, const Scalar& alpha) {
-  Frame frame("addmm", x, a, b);
+  ErrorFrame frame("addmm", x, a, b);
   check_ranks(a, b, 2, 2);
   return combined(x, matmul(a, b), beta, alpha);
 }
 
 Tensor addmv(const Tensor& x, const Tensor& a, const Tensor& b, const Scalar& beta, const Scalar& alpha) {
-  Frame frame("addmv", x, a, b);
+  ErrorFrame frame("addmv", x, a, b);
   check_ranks(a, b, 2, 1);
   return combined(x, matmul(a, b), beta, alpha);
 }
 
 Tensor baddbmm(const Tensor& x, const Tensor& a, const Tensor& b, const Scalar& beta, const Scalar& alpha) {
-  Frame frame("baddbmm", x, a, b);
+  ErrorFrame frame("baddbmm", x, a, b);
   check_ranks(a, b, 3, 3);
   return combined(x, matmul(a, b), beta, alpha);
 }
 
 Tensor addbmm(const Tensor& x, const Tensor& a, const Tensor& b, const Scalar& beta, const Scalar& alpha) {
-  Frame frame("addbmm", x, a, b);
+  ErrorFrame frame("addbmm", x, a, b);
   check_ranks(a, b, 3, 3);
   return combined(x, sum(matmul(a, b), 0), beta, alpha);
 }

@@ -271,7 +271,7 @@ Tensor copy_to_write(const Tensor& x, const std::vector<TensorIndex>& indices, c
 }  // namespace
 
 Tensor index(const Tensor& x, const std::vector<TensorIndex>& indices) {
-  Frame frame("index", x);
+  ErrorFrame frame("index", x);
   const Parsed parsed = Parser(x, indices, true).result();
   if (parsed.tensors.empty()) return parsed.view;
   if (is_one_mask(parsed) && parsed.tensors[0].axes() == parsed.view.rank())
@@ -282,14 +282,14 @@ Tensor index(const Tensor& x, const std::vector<TensorIndex>& indices) {
 }
 
 Tensor index_put(const Tensor& x, const std::vector<TensorIndex>& indices, const Tensor& value, bool accumulate) {
-  Frame frame("index_put", x, value);
+  ErrorFrame frame("index_put", x, value);
   const Tensor out = copy_to_write(x, indices, value);
   put("index_put", out, indices, value, accumulate);
   return out;
 }
 
 Tensor index_put(const Tensor& x, const std::vector<TensorIndex>& indices, const Scalar& value, bool accumulate) {
-  Frame frame("index_put", x);
+  ErrorFrame frame("index_put", x);
   const Tensor out = copy_to_write(x, indices, {});
   put("index_put", out, indices, value, accumulate);
   return out;
@@ -298,13 +298,13 @@ Tensor index_put(const Tensor& x, const std::vector<TensorIndex>& indices, const
 Tensor Tensor::index(const std::vector<TensorIndex>& indices) const { return weft::index(*this, indices); }
 
 Tensor& Tensor::index_put_(const std::vector<TensorIndex>& indices, const Tensor& value, bool accumulate) {
-  Frame frame("index_put_", *this, value);
+  ErrorFrame frame("index_put_", *this, value);
   put("index_put_", *this, indices, value, accumulate);
   return *this;
 }
 
 Tensor& Tensor::index_put_(const std::vector<TensorIndex>& indices, const Scalar& value, bool accumulate) {
-  Frame frame("index_put_", *this);
+  ErrorFrame frame("index_put_", *this);
   put("index_put_", *this, indices, value, accumulate);
   return *this;
 }

@@ -8,7 +8,7 @@ namespace weft {
 namespace {
 
 ValuesAndIndices extremum(const char* name, const Tensor& x, int64_t axis, bool largest, KeepDim keep) {
-  Frame frame(name, x);
+  ErrorFrame frame(name, x);
   const int64_t a = normalize_axis_or_scalar(axis, x.rank());
   const bool scalar = x.rank() == 0;
   auto [values, indices] =
@@ -17,7 +17,7 @@ ValuesAndIndices extremum(const char* name, const Tensor& x, int64_t axis, bool 
 }
 
 template <class Op> Tensor position(const char* name, const Tensor& x, std::optional<int64_t> axis, KeepDim keep) {
-  Frame frame(name, x);
+  ErrorFrame frame(name, x);
   Op op;
   if (axis) op.axis = normalize_axis_or_scalar(*axis, x.rank());
   if (x.rank() == 0) op.axis = std::nullopt;

@@ -49,7 +49,7 @@ op::AttentionSetting setting_of(const AttentionOptions& options, Device device, 
 
 Tensor scaled_dot_product_attention(const Tensor& q, const Tensor& k, const Tensor& v,
                                     const AttentionOptions& options) {
-  Frame frame("scaled_dot_product_attention", q, k, v);
+  ErrorFrame frame("scaled_dot_product_attention", q, k, v);
   for (const Tensor* x : {&q, &k, &v})
     if (x->rank() < 2) throw ShapeError(text("q, k and v need two axes or more, not ", x->shape()));
   const Shape batch = broadcast_shapes(broadcast_shapes(batch_of(q), batch_of(k)), batch_of(v));
@@ -63,7 +63,7 @@ Tensor scaled_dot_product_attention(const Tensor& q, const Tensor& k, const Tens
 }
 
 Tensor packed_attention(const Tensor& qkv, int64_t heads, const AttentionOptions& options) {
-  Frame frame("packed_attention", qkv);
+  ErrorFrame frame("packed_attention", qkv);
   if (qkv.rank() < 2) throw ShapeError("qkv must be (..., T, 3 heads D)");
   const int64_t columns = qkv.size(-1);
   if (heads < 1 || columns % (3 * heads) != 0)
@@ -77,7 +77,7 @@ std::array<Tensor, 3> adjoint::attention_backward(const Tensor& g, const Tensor&
                                                   const Tensor& mask, const Tensor& largest, const Tensor& factor,
                                                   const op::AttentionSetting& setting,
                                                   const std::array<Tensor, 3>& into) {
-  Frame frame("attention_backward", g, q, k, v);
+  ErrorFrame frame("attention_backward", g, q, k, v);
   return dispatch::apply_into(op::AttentionBackward{setting}, into, g, q, k, v, mask, largest, factor);
 }
 

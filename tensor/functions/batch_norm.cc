@@ -17,18 +17,18 @@ BatchNormResult normalised(const op::BatchNorm& op, const Tensor& x, const Tenso
 }  // namespace
 
 BatchNormResult batch_norm(const Tensor& x, const Tensor& weight, const Tensor& bias, double eps) {
-  Frame frame("batch_norm", x, weight, bias);
+  ErrorFrame frame("batch_norm", x, weight, bias);
   return normalised({eps, false}, x, weight, bias);
 }
 
 BatchNormResult batch_norm_relu(const Tensor& x, const Tensor& weight, const Tensor& bias, double eps) {
-  Frame frame("batch_norm_relu", x, weight, bias);
+  ErrorFrame frame("batch_norm_relu", x, weight, bias);
   return normalised({eps, true}, x, weight, bias);
 }
 
 Tensor batch_norm_inference(const Tensor& x, const Tensor& mean, const Tensor& var, const Tensor& weight,
                             const Tensor& bias, double eps) {
-  Frame frame("batch_norm", x, mean, var);
+  ErrorFrame frame("batch_norm", x, mean, var);
   const auto [in, m, v, w, b] = internal::norm_operands<5>({x, mean, var, weight, bias}, 3, 4);
   return dispatch::apply(op::BatchNormInference{eps}, in, m, v, w, b);
 }
@@ -36,7 +36,7 @@ Tensor batch_norm_inference(const Tensor& x, const Tensor& mean, const Tensor& v
 std::array<Tensor, 3> adjoint::batch_norm_backward(const Tensor& g, const Tensor& x, const Tensor& weight,
                                                    const Tensor& bias, const Tensor& mean, const Tensor& rstd,
                                                    double eps, bool relu, int wanted) {
-  Frame frame("batch_norm_backward", g, x, weight);
+  ErrorFrame frame("batch_norm_backward", g, x, weight);
   return dispatch::apply(op::BatchNormBackward{eps, relu, wanted}, g, x, weight, bias, mean, rstd);
 }
 

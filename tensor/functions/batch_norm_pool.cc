@@ -9,7 +9,7 @@ namespace weft {
 
 BatchNormResult batch_norm_relu_max_pool2d(const Tensor& x, const Tensor& weight, const Tensor& bias,
                                            const Pool2dOptions& options, double eps) {
-  Frame frame("batch_norm_relu_max_pool2d", x, weight, bias);
+  ErrorFrame frame("batch_norm_relu_max_pool2d", x, weight, bias);
   if (x.rank() != 4) throw ShapeError(text("x must be (N, C, H, W), not ", x.shape()));
   // Parameters of other dtypes are there for an x in 16 bits alone, both of one. Elsewhere they promote, and a cast of x
   // may lose the layout that the op asks for.
@@ -29,7 +29,7 @@ std::array<Tensor, 3> adjoint::batch_norm_relu_max_pool2d_backward(const Tensor&
                                                                    const Tensor& x, const Tensor& weight,
                                                                    const Tensor& mean, const Tensor& rstd,
                                                                    const Pool2dOptions& options, double eps) {
-  Frame frame("batch_norm_relu_max_pool2d_backward", g, x, weight);
+  ErrorFrame frame("batch_norm_relu_max_pool2d_backward", g, x, weight);
   return dispatch::apply(op::BatchNormReluMaxPool2dBackward{eps, options}, g, places, x, weight, mean, rstd);
 }
 

@@ -60,39 +60,39 @@ Scalar negated(const Scalar& value) {
 
 #define WEFT_BINARY(Op, function, policy)                                                        \
   Tensor function(const Tensor& a, const Tensor& b) {                                            \
-    Frame frame(#function, a, b);                                                                \
+    ErrorFrame frame(#function, a, b);                                                           \
     return binary<op::Op>(dispatch::NoneDying{}, a, b);                                          \
   }                                                                                              \
   Tensor function(Tensor&& a, const Tensor& b) {                                                 \
-    Frame frame(#function, a, b);                                                                \
+    ErrorFrame frame(#function, a, b);                                                           \
     return dispatch::over(a, [&](uint32_t) { return binary<op::Op>(1u, a, b); });                \
   }                                                                                              \
   Tensor function(const Tensor& a, Tensor&& b) {                                                 \
-    Frame frame(#function, a, b);                                                                \
+    ErrorFrame frame(#function, a, b);                                                           \
     return dispatch::over(b, [&](uint32_t) { return binary<op::Op>(2u, a, b); });                \
   }                                                                                              \
   Tensor function(Tensor&& a, Tensor&& b) {                                                      \
-    Frame frame(#function, a, b);                                                                \
+    ErrorFrame frame(#function, a, b);                                                           \
     return dispatch::over(3, a, b, [&](uint32_t dying) { return binary<op::Op>(dying, a, b); }); \
   }
 #define WEFT_BINARY_OR_NUMBER(Op, function, policy)                       \
   WEFT_BINARY(Op, function, policy)                                       \
   Tensor function(const Tensor& a, const Scalar& b) {                     \
-    Frame frame(#function, a);                                            \
+    ErrorFrame frame(#function, a);                                       \
     return binary<op::Op>(dispatch::NoneDying{}, a, number_beside(a, b)); \
   }                                                                       \
   Tensor function(const Scalar& a, const Tensor& b) {                     \
-    Frame frame(#function, b);                                            \
+    ErrorFrame frame(#function, b);                                       \
     return binary<op::Op>(dispatch::NoneDying{}, number_beside(b, a), b); \
   }
 #define WEFT_SCALAR_FUNCTION(Op, function, x, value, ...)        \
   Tensor function(__VA_ARGS__) {                                 \
-    Frame frame(#function, x);                                   \
+    ErrorFrame frame(#function, x);                              \
     return with_scalar<op::Op>(dispatch::NoneDying{}, x, value); \
   }
 #define WEFT_SCALAR_FUNCTION_OVER(Op, function, x, value, ...)                                      \
   Tensor function(__VA_ARGS__) {                                                                    \
-    Frame frame(#function, x);                                                                      \
+    ErrorFrame frame(#function, x);                                                                 \
     return dispatch::over(x, [&](uint32_t dying) { return with_scalar<op::Op>(dying, x, value); }); \
   }
 #define WEFT_WITH_SCALAR(Op, function, policy)                               \
@@ -140,12 +140,12 @@ template <class Op> [[gnu::noinline]] Tensor& write_mixed(const char* name, Tens
 }
 
 template <class Op> Tensor& write(const char* name, Tensor& self, const Tensor& other) {
-  Frame frame(name, self, other);
+  ErrorFrame frame(name, self, other);
   return other.dtype() == self.dtype() ? write_alike<Op>(name, self, other) : write_mixed<Op>(name, self, other);
 }
 
 template <class Op> Tensor& write(const char* name, Tensor& self, const Scalar& value) {
-  Frame frame(name, self);
+  ErrorFrame frame(name, self);
   if (value.is_floating() && !is_floating(self.dtype()))
     throw DtypeError(text("a floating result cannot be written in place to ", self.dtype(),
                           "; use the form that returns a new tensor"));
@@ -166,12 +166,12 @@ Tensor& Tensor::sub_(const Scalar& other) { return write<op::AddScalar>("sub_", 
 Tensor& Tensor::mul_(const Tensor& other) { return write<op::Mul>("mul_", *this, other); }
 Tensor& Tensor::mul_(const Scalar& other) { return write<op::MulScalar>("mul_", *this, other); }
 Tensor& Tensor::div_(const Tensor& other) {
-  Frame frame("div_", *this, other);
+  ErrorFrame frame("div_", *this, other);
   check_divisible(*this);
   return write<op::Div>("div_", *this, other);
 }
 Tensor& Tensor::div_(const Scalar& other) {
-  Frame frame("div_", *this);
+  ErrorFrame frame("div_", *this);
   check_divisible(*this);
   return write<op::DivScalar>("div_", *this, other);
 }

@@ -8,23 +8,23 @@ namespace weft {
 
 // From the nearer end: what is added is rounded relative to the smaller part.
 Tensor lerp(const Tensor& start, const Tensor& end, double weight) {
-  Frame frame("lerp", start, end);
+  ErrorFrame frame("lerp", start, end);
   return weight < 0.5 ? start + (end - start) * weight : end - (end - start) * (1 - weight);
 }
 
 Tensor lerp(const Tensor& start, const Tensor& end, const Tensor& weight) {
-  Frame frame("lerp", start, end, weight);
+  ErrorFrame frame("lerp", start, end, weight);
   const Tensor way = end - start;
   return where(weight < 0.5, start + way * weight, end - way * (1 - weight));
 }
 
 Tensor addcmul(const Tensor& x, const Tensor& a, const Tensor& b, const Scalar& value) {
-  Frame frame("addcmul", x, a, b);
+  ErrorFrame frame("addcmul", x, a, b);
   return x + a * b * value;
 }
 
 Tensor addcdiv(const Tensor& x, const Tensor& a, const Tensor& b, const Scalar& value) {
-  Frame frame("addcdiv", x, a, b);
+  ErrorFrame frame("addcdiv", x, a, b);
   if (!is_floating(x.dtype()) && !is_floating(a.dtype()) && !is_floating(b.dtype()))
     throw DtypeError("a quotient of integers; use x + value * floor_divide(a, b), or cast first, e.g. a.to(f32)");
   return x + a / b * value;

@@ -7,14 +7,14 @@
 namespace weft {
 
 Tensor cat(const std::vector<Tensor>& tensors, int64_t axis) {
-  Frame frame("cat", std::span<const Tensor>(tensors));
+  ErrorFrame frame("cat", std::span<const Tensor>(tensors));
   if (tensors.empty()) throw Error("it takes at least one tensor");
   if (tensors[0].rank() == 0) throw ShapeError("tensors without axes cannot be joined; use stack");
   return dispatch::apply_list(op::Cat{normalize_axis(axis, tensors[0].rank())}, tensors);
 }
 
 Tensor stack(const std::vector<Tensor>& tensors, int64_t axis) {
-  Frame frame("stack", std::span<const Tensor>(tensors));
+  ErrorFrame frame("stack", std::span<const Tensor>(tensors));
   if (tensors.empty()) throw Error("it takes at least one tensor");
   const int64_t at = normalize_axis(axis, tensors[0].rank() + 1);
   std::vector<Tensor> with_axis;

@@ -21,62 +21,62 @@ DType compared_dtype(const Tensor& x, const Scalar& value) {
 
 #define WEFT_COMPARE(Op, ScalarOp, function)                                \
   Tensor function(const Tensor& a, const Tensor& b) {                       \
-    Frame frame(#function, a, b);                                           \
+    ErrorFrame frame(#function, a, b);                                      \
     return dispatch::apply(op::Op{}, a, b);                                 \
   }                                                                         \
   Tensor function(const Tensor& a, const Scalar& b) {                       \
-    Frame frame(#function, a);                                              \
+    ErrorFrame frame(#function, a);                                         \
     return dispatch::apply(op::ScalarOp{b}, cast(a, compared_dtype(a, b))); \
   }
 #define WEFT_LOGICAL(Op, function)                                        \
   Tensor function(const Tensor& a, const Tensor& b) {                     \
-    Frame frame(#function, a, b);                                         \
+    ErrorFrame frame(#function, a, b);                                    \
     return dispatch::apply(op::Op{}, cast(a, boolean), cast(b, boolean)); \
   }
 #define WEFT_PREDICATE(Op, function)     \
   Tensor function(const Tensor& x) {     \
-    Frame frame(#function, x);           \
+    ErrorFrame frame(#function, x);      \
     return dispatch::apply(op::Op{}, x); \
   }
 #include "tensor/ops/compare.inc"
 
 Tensor where(const Tensor& condition, const Tensor& a, const Tensor& b) {
-  Frame frame("where", condition, a, b);
+  ErrorFrame frame("where", condition, a, b);
   return dispatch::apply(op::Where{}, condition, a, b);
 }
 
 Tensor where(const Tensor& condition, const Tensor& a, const Scalar& b) {
-  Frame frame("where", condition, a);
+  ErrorFrame frame("where", condition, a);
   return where(condition, a, full({}, b, promote_scalar(a.dtype(), b), a.device()));
 }
 
 Tensor where(const Tensor& condition, const Scalar& a, const Tensor& b) {
-  Frame frame("where", condition, b);
+  ErrorFrame frame("where", condition, b);
   return where(condition, full({}, a, promote_scalar(b.dtype(), a), b.device()), b);
 }
 
 Tensor where(const Tensor& condition, const Scalar& a, const Scalar& b) {
-  Frame frame("where", condition);
+  ErrorFrame frame("where", condition);
   return where(condition, full({}, a, std::nullopt, condition.device()), full({}, b, std::nullopt, condition.device()));
 }
 
 Tensor isposinf(const Tensor& x) {
-  Frame frame("isposinf", x);
+  ErrorFrame frame("isposinf", x);
   return logical_and(isinf(x), x > 0);
 }
 
 Tensor isneginf(const Tensor& x) {
-  Frame frame("isneginf", x);
+  ErrorFrame frame("isneginf", x);
   return logical_and(isinf(x), x < 0);
 }
 
 bool equal(const Tensor& a, const Tensor& b) {
-  Frame frame("equal", a, b);
+  ErrorFrame frame("equal", a, b);
   return a.dtype() == b.dtype() && a.shape() == b.shape() && all(eq(a, b)).item<bool>();
 }
 
 Tensor isclose(const Tensor& a, const Tensor& b, double rtol, double atol, bool equal_nan) {
-  Frame frame("isclose", a, b);
+  ErrorFrame frame("isclose", a, b);
   const Tensor x = cast(a.detach(), f64);
   const Tensor y = cast(b.detach(), f64);
   // Equal values first: the difference of two infinities is NaN.
@@ -86,7 +86,7 @@ Tensor isclose(const Tensor& a, const Tensor& b, double rtol, double atol, bool 
 }
 
 bool allclose(const Tensor& a, const Tensor& b, double rtol, double atol, bool equal_nan) {
-  Frame frame("allclose", a, b);
+  ErrorFrame frame("allclose", a, b);
   return all(isclose(a, b, rtol, atol, equal_nan)).item<bool>();
 }
 

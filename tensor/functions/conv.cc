@@ -19,16 +19,16 @@ using adjoint::for_batch;
 template <class Sizes>
 Tensor conv(const char* name, const Tensor& x, const Tensor& weight, const Tensor& bias,
             const ConvOptionsOf<Sizes>& options) {
-  Frame frame(name, x, weight, bias);
+  ErrorFrame frame(name, x, weight, bias);
   const auto in = detail::padded(x, weight, options);
   const op::Conv op{in.second};
   return for_batch(in.first, Sizes::kAxes,
                    [&](const Tensor& batch) { return dispatch::apply(op, batch, weight, bias); });
 }
 
-Single from_list(const Shape& list, Single) { return list[0]; }
-Pair from_list(const Shape& list, Pair) { return {list[0], list[1]}; }
-Triple from_list(const Shape& list, Triple) { return {list[0], list[1], list[2]}; }
+Size1 from_list(const Shape& list, Size1) { return list[0]; }
+Size2 from_list(const Shape& list, Size2) { return {list[0], list[1]}; }
+Size3 from_list(const Shape& list, Size3) { return {list[0], list[1], list[2]}; }
 
 /// What each side of axis `i` gets; `same` puts an odd number's additional entry last.
 template <class Sizes> Padding sides(const ConvOptionsOf<Sizes>& o, const Shape& weight, int64_t i) {
@@ -41,7 +41,7 @@ template <class Sizes> Padding sides(const ConvOptionsOf<Sizes>& o, const Shape&
 template <class Sizes>
 Tensor transposed(const char* name, const Tensor& x, const Tensor& weight, const Tensor& bias,
                   const ConvTransposeOptionsOf<Sizes>& o) {
-  Frame frame(name, x, weight, bias);
+  ErrorFrame frame(name, x, weight, bias);
   const ConvOptions options = ConvOptionsOf<Sizes>{o.stride, o.padding, o.dilation, o.groups, o.algorithm};
   return for_batch(x, Sizes::kAxes, [&](const Tensor& batch) {
     const Shape shape = transposed_conv_shape(batch.shape(), weight.shape(), options, as_triple(o.output_padding, 0));
@@ -114,18 +114,18 @@ template std::pair<Tensor, Conv3dOptions> detail::padded(const Tensor&, const Te
 namespace adjoint {
 
 Tensor conv(const Tensor& x, const Tensor& weight, const ConvOptions& options) {
-  Frame frame("conv", x, weight);
+  ErrorFrame frame("conv", x, weight);
   return dispatch::apply(op::Conv{options}, x, weight, Tensor());
 }
 
 Tensor conv_backward_data(const Tensor& g, const Tensor& weight, const Shape& input_shape, const ConvOptions& options) {
-  Frame frame("conv_backward_data", g, weight);
+  ErrorFrame frame("conv_backward_data", g, weight);
   return dispatch::apply(op::ConvBackwardData{options, input_shape}, g, weight);
 }
 
 Tensor conv_backward_weights(const Tensor& x, const Tensor& g, const View& weight, const ConvOptions& options,
                              const Tensor& into) {
-  Frame frame("conv_backward_weights", x, g);
+  ErrorFrame frame("conv_backward_weights", x, g);
   const Strides strides = weight.is_dense() ? weight.strides() : row_major_strides(weight.shape());
   return dispatch::apply_into(op::ConvBackwardWeights{options, weight.shape(), strides}, into, x, g);
 }

@@ -79,7 +79,7 @@ Tensor KeptConvWeight::of(const Tensor& weight, const Shape& x, const Conv2dOpti
 
 Tensor conv2d_scaled(const Tensor& x, const Tensor& weight, const ConvScaling& s, const Conv2dOptions& options,
                      const KeptConvWeight* kept) {
-  Frame frame("conv2d_scaled", x, weight);
+  ErrorFrame frame("conv2d_scaled", x, weight);
   if (wants_gradient({&x, &weight, &s.scale, &s.shift, &s.residual})) return composed(x, weight, s, options);
   const bool keeps = kept != nullptr && x.device().is_cpu() && x.dtype() == weight.dtype() && modes().autocast == f32;
   const auto [in, plain] = detail::padded(x, weight, options);

@@ -28,22 +28,22 @@ char* first_byte(const Tensor& x) {
 }  // namespace
 
 Tensor clone(const Tensor& x) {
-  Frame frame("clone", x);
+  ErrorFrame frame("clone", x);
   return dispatch::apply(op::Clone{}, x);
 }
 
 Tensor contiguous(const Tensor& x) {
-  Frame frame("contiguous", x);
+  ErrorFrame frame("contiguous", x);
   return x.is_contiguous() ? x : dispatch::apply(op::Contiguous{}, x);
 }
 
 Tensor cast(const Tensor& x, DType dtype) {
-  Frame frame("cast", x);
+  ErrorFrame frame("cast", x);
   return x.dtype() == dtype ? x : dispatch::apply(op::Cast{dtype}, x);
 }
 
 Tensor to(const Tensor& x, Device device) {
-  Frame frame("to", x);
+  ErrorFrame frame("to", x);
   if (x.device() == device) return x;
   if (device.kind == DeviceKind::vmap) return dispatch::lifted(x, device);
   if (!device.is_cpu()) (void)dispatch::backend_of(device);
@@ -58,8 +58,11 @@ Tensor to(const Tensor& x, Device device) {
                static_cast<size_t>(dense.numel()) * size_of(dense.dtype()));
   };
   if (is_observed()) {
-    ObservedEvent event(
-        {.kind = Event::Kind::op, .name = call.info.name, .info = &call.info, .op = &op, .inputs = call.inputs});
+    ObservedEvent event({.kind = ObserverEvent::Kind::op,
+                         .name = call.info.name,
+                         .info = &call.info,
+                         .op = &op,
+                         .inputs = call.inputs});
     run();
     event.set_outputs(call.outputs);
   } else {
@@ -70,18 +73,18 @@ Tensor to(const Tensor& x, Device device) {
 }
 
 Tensor detach(const Tensor& x) {
-  Frame frame("detach", x);
+  ErrorFrame frame("detach", x);
   if (x.device().kind == DeviceKind::vmap) return dispatch::detached_sample(x);
   return dispatch::apply(op::Detach{}, x);
 }
 
 Tensor& Tensor::fill_(const Scalar& value) {
-  Frame frame("fill_", *this);
+  ErrorFrame frame("fill_", *this);
   return dispatch::apply_in_place(op::Fill{value}, "fill_", *this);
 }
 
 Tensor& Tensor::copy_(const Tensor& source) {
-  Frame frame("copy_", *this, source);
+  ErrorFrame frame("copy_", *this, source);
   const Tensor here = dispatch::on_device_of(*this, source);
   const Tensor fitting = here.shape() == shape() ? here : weft::broadcast(here, shape());
   return dispatch::apply_in_place(op::CopyFrom{}, "copy_", *this, fitting);

@@ -43,7 +43,7 @@ Tensor promoted_logits(const Tensor& logits, const Tensor& weight) {
 }  // namespace
 
 Tensor cross_entropy(const Tensor& logits, const Tensor& targets, const CrossEntropyOptions& options) {
-  Frame frame("cross_entropy", logits, targets);
+  ErrorFrame frame("cross_entropy", logits, targets);
   if (!(options.label_smoothing >= 0.0 && options.label_smoothing <= 1.0))
     throw Error(text("label smoothing ", options.label_smoothing, " must lie between 0 and 1"));
   if (options.weight.defined() && options.weight.requires_grad() && modes().recording)
@@ -67,7 +67,7 @@ Tensor cross_entropy(const Tensor& logits, const Tensor& targets, const CrossEnt
 
 Tensor adjoint::cross_entropy_backward(const Tensor& scale, const Tensor& logits, const Tensor& targets,
                                        const Tensor& weight, int64_t ignore_index, double label_smoothing) {
-  Frame frame("cross_entropy_backward", scale, logits, targets);
+  ErrorFrame frame("cross_entropy_backward", scale, logits, targets);
   return dispatch::apply(op::CrossEntropyBackward{{ignore_index, label_smoothing}}, scale, logits, targets, weight);
 }
 

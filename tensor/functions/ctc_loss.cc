@@ -50,7 +50,7 @@ Tensor padded(const Tensor& targets, const Tensor& lengths) {
 
 Tensor ctc_loss(const Tensor& log_probs, const Tensor& targets, const Tensor& input_lengths,
                 const Tensor& target_lengths, const CtcOptions& options) {
-  Frame frame("ctc_loss", log_probs, targets, input_lengths, target_lengths);
+  ErrorFrame frame("ctc_loss", log_probs, targets, input_lengths, target_lengths);
   if (log_probs.rank() == 2) {
     const Tensor loss = ctc_loss(unsqueeze(log_probs, 1), unsqueeze(targets, 0), reshape(input_lengths, {1}),
                                  reshape(target_lengths, {1}), options);
@@ -66,7 +66,7 @@ Tensor ctc_loss(const Tensor& log_probs, const Tensor& targets, const Tensor& in
 
 Tensor adjoint::ctc_loss_backward(const Tensor& g, const Tensor& log_probs, const Tensor& targets,
                                   const Tensor& input_lengths, const Tensor& target_lengths, int64_t blank) {
-  Frame frame("ctc_loss_backward", g, log_probs, targets);
+  ErrorFrame frame("ctc_loss_backward", g, log_probs, targets);
   return dispatch::apply(op::CtcLossBackward{blank}, g, log_probs, targets, input_lengths, target_lengths);
 }
 

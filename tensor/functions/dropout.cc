@@ -38,7 +38,7 @@ RandomKey internal::dropout_key(Device device, int64_t count, Generator& generat
 Tensor dropout(const Tensor& x, double p) { return dropout(x, p, default_generator()); }
 
 Tensor dropout(const Tensor& x, double p, Generator& generator) {
-  Frame frame("dropout", x);
+  ErrorFrame frame("dropout", x);
   if (!(p >= 0.0 && p <= 1.0)) throw Error(text("p = ", p, " must lie between 0 and 1"));
   const RandomKey key = internal::dropout_key(x.device(), x.numel(), generator);
   return dispatch::apply(op::Dropout{p, key.seed, key.offset}, x);

@@ -7,25 +7,25 @@
 namespace weft {
 
 EighResult eigh(const Tensor& a, Triangle triangle) {
-  Frame frame("eigh", a);
+  ErrorFrame frame("eigh", a);
   auto [values, vectors] = dispatch::apply(op::Eigh{triangle == Triangle::upper}, a);
   return {values, vectors};
 }
 
 Tensor eigvalsh(const Tensor& a, Triangle triangle) {
-  Frame frame("eigvalsh", a);
+  ErrorFrame frame("eigvalsh", a);
   // The gradient is made of the vectors.
   return dispatch::apply(op::Eigh{triangle == Triangle::upper, dispatch::may_need_gradient(a)}, a)[0];
 }
 
 EigResult eig(const Tensor& a) {
-  Frame frame("eig", a);
+  ErrorFrame frame("eig", a);
   auto [values, vectors] = dispatch::apply(op::Eig{}, a);
   return {values, vectors};
 }
 
 Tensor eigvals(const Tensor& a) {
-  Frame frame("eigvals", a);
+  ErrorFrame frame("eigvals", a);
   return dispatch::apply(op::Eig{}, a)[0];
 }
 

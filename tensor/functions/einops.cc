@@ -230,7 +230,7 @@ Tensor reduced(const Tensor& x, std::string_view reduction, const Axes& axes) {
 }  // namespace
 
 Tensor rearrange(const Tensor& x, std::string_view pattern, const AxisSizes& sizes) {
-  Frame frame("rearrange", x);
+  ErrorFrame frame("rearrange", x);
   const Pattern parsed = parse(x, pattern, sizes);
   const std::vector<std::string> left = names_of(parsed.left), right = names_of(parsed.right);
   require(left, right, pattern);
@@ -239,7 +239,7 @@ Tensor rearrange(const Tensor& x, std::string_view pattern, const AxisSizes& siz
 }
 
 Tensor reduce(const Tensor& x, std::string_view pattern, std::string_view reduction, const AxisSizes& sizes) {
-  Frame frame("reduce", x);
+  ErrorFrame frame("reduce", x);
   const Pattern parsed = parse(x, pattern, sizes);
   const std::vector<std::string> left = names_of(parsed.left), right = names_of(parsed.right);
   require(right, left, pattern);
@@ -256,7 +256,7 @@ Tensor reduce(const Tensor& x, std::string_view pattern, std::string_view reduct
 }
 
 Tensor repeat(const Tensor& x, std::string_view pattern, const AxisSizes& sizes) {
-  Frame frame("repeat", x);
+  ErrorFrame frame("repeat", x);
   const Pattern parsed = parse(x, pattern, sizes);
   std::vector<std::string> left = names_of(parsed.left);
   const std::vector<std::string> right = names_of(parsed.right);

@@ -163,7 +163,7 @@ Term contract_all(std::vector<Term> terms, const Labels& output) {
 }  // namespace
 
 Tensor einsum(std::string_view equation, const std::vector<Tensor>& operands) {
-  Frame frame("einsum", std::span<const Tensor>(operands));
+  ErrorFrame frame("einsum", std::span<const Tensor>(operands));
   std::vector<Shape> shapes;
   for (const Tensor& x : operands) shapes.push_back(x.shape());
   const detail::Equation spelled = detail::read_equation(equation, shapes);

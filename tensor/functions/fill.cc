@@ -26,48 +26,48 @@ int64_t arange_count(const Scalar& start, const Scalar& end, const Scalar& step)
 }  // namespace
 
 Tensor full(const Shape& shape, const Scalar& value, std::optional<DType> dtype, Device device) {
-  Frame frame("full");
+  ErrorFrame frame("full");
   const DType kind = value.is_floating() ? f32 : value.kind();
   return dispatch::apply(op::Full{View::contiguous(shape), value, dtype.value_or(kind), device});
 }
 
 Tensor zeros(const Shape& shape, DType dtype, Device device) {
-  Frame frame("zeros");
+  ErrorFrame frame("zeros");
   return full(shape, 0, dtype, device);
 }
 
 Tensor ones(const Shape& shape, DType dtype, Device device) {
-  Frame frame("ones");
+  ErrorFrame frame("ones");
   return full(shape, 1, dtype, device);
 }
 
 Tensor empty(const Shape& shape, DType dtype, Device device) {
-  Frame frame("empty");
+  ErrorFrame frame("empty");
   return dispatch::allocate(spec_of(shape, dtype), device);
 }
 
 Tensor empty_like(const Tensor& x, std::optional<DType> dtype) {
-  Frame frame("empty_like", x);
+  ErrorFrame frame("empty_like", x);
   return dispatch::allocate(spec_like(operand(x), dtype.value_or(x.dtype())), x.device());
 }
 
 Tensor full_like(const Tensor& x, const Scalar& value, std::optional<DType> dtype) {
-  Frame frame("full_like", x);
+  ErrorFrame frame("full_like", x);
   return dispatch::apply(op::Full{result_view(x.shape(), {&x.layout()}), value, dtype.value_or(x.dtype()), x.device()});
 }
 
 Tensor zeros_like(const Tensor& x, std::optional<DType> dtype) {
-  Frame frame("zeros_like", x);
+  ErrorFrame frame("zeros_like", x);
   return full_like(x, 0, dtype);
 }
 
 Tensor ones_like(const Tensor& x, std::optional<DType> dtype) {
-  Frame frame("ones_like", x);
+  ErrorFrame frame("ones_like", x);
   return full_like(x, 1, dtype);
 }
 
 Tensor arange(const Scalar& start, const Scalar& end, const Scalar& step, std::optional<DType> dtype, Device device) {
-  Frame frame("arange");
+  ErrorFrame frame("arange");
   if (step.to_double() == 0.0) throw Error("step 0: it must move");
   const bool floating = start.is_floating() || end.is_floating() || step.is_floating();
   const int64_t count = arange_count(start, end, step);
@@ -77,12 +77,12 @@ Tensor arange(const Scalar& start, const Scalar& end, const Scalar& step, std::o
 Tensor arange(const Scalar& end) { return arange(0, end); }
 
 Tensor linspace(const Scalar& start, const Scalar& end, int64_t count, DType dtype, Device device) {
-  Frame frame("linspace");
+  ErrorFrame frame("linspace");
   return dispatch::apply(op::Linspace{start.to_double(), end.to_double(), count, dtype, device});
 }
 
 Tensor eye(int64_t rows, std::optional<int64_t> columns, DType dtype, Device device) {
-  Frame frame("eye");
+  ErrorFrame frame("eye");
   return dispatch::apply(op::Eye{rows, columns.value_or(rows), dtype, device});
 }
 

@@ -84,7 +84,7 @@ class BraceReader {
   DType kind_ = DType::f32;
 };
 template <class T> Tensor from_braces(const T& values, std::optional<DType> dtype) {
-  Frame frame("tensor");
+  ErrorFrame frame("tensor");
   BraceReader reader;
   reader.read(values, 0);
   return reader.finish(dtype);
@@ -113,7 +113,7 @@ Tensor tensor(std::initializer_list<std::initializer_list<std::initializer_list<
 }
 template <class T>
 Tensor from_vector(const std::vector<T>& values, std::optional<Shape> shape, std::optional<DType> dtype) {
-  Frame frame("from_vector");
+  ErrorFrame frame("from_vector");
   detail::BraceReader reader;
   reader.read(values, 0);
   return reader.finish(dtype, std::move(shape));

@@ -15,7 +15,7 @@ int64_t span_of(const FoldOptions& o, int64_t axis) {
 }
 
 /// The number of windows along both axes of an image (height, width); all checks of options.
-Pair windows_of(const Pair& image, const FoldOptions& o) {
+Size2 windows_of(const Size2& image, const FoldOptions& o) {
   int64_t counts[2];
   for (int64_t i = 0; i < 2; ++i) {
     if (o.kernel_size[i] < 1) throw Error(text("kernel size ", o.kernel_size[i], " must be at least 1"));
@@ -51,12 +51,12 @@ Tensor fold_axis(const Tensor& g, int64_t axis, int64_t content, int64_t size, c
 }  // namespace
 
 Tensor im2col(const Tensor& x, const FoldOptions& o) {
-  Frame frame("im2col", x);
+  ErrorFrame frame("im2col", x);
   if (x.rank() != 3 && x.rank() != 4) throw ShapeError(text("x must be (N, C, H, W) or (C, H, W), not ", x.shape()));
-  const Pair count = windows_of({x.size(-2), x.size(-1)}, o);
+  const Size2 count = windows_of({x.size(-2), x.size(-1)}, o);
   return adjoint::for_batch(x, 2, [&](const Tensor& images) {
     const Padding height{o.padding.height, o.padding.height}, width{o.padding.width, o.padding.width};
-    const Tensor padded = o.padding == Pair(0) ? images : pad(images, {{0, 0}, {0, 0}, height, width});
+    const Tensor padded = o.padding == Size2(0) ? images : pad(images, {{0, 0}, {0, 0}, height, width});
     Tensor windows = unfold(unfold(padded, 2, span_of(o, 0), o.stride.height), 3, span_of(o, 1), o.stride.width);
     windows = slice(slice(windows, 4, {}, {}, o.dilation.height), 5, {}, {}, o.dilation.width);
     return reshape(
@@ -66,11 +66,11 @@ Tensor im2col(const Tensor& x, const FoldOptions& o) {
   });
 }
 
-Tensor fold(const Tensor& columns, const Pair& size, const FoldOptions& o) {
-  Frame frame("fold", columns);
+Tensor fold(const Tensor& columns, const Size2& size, const FoldOptions& o) {
+  ErrorFrame frame("fold", columns);
   if (columns.rank() != 2 && columns.rank() != 3)
     throw ShapeError(text("columns must be (N, C kh kw, windows) or (C kh kw, windows), not ", columns.shape()));
-  const Pair count = windows_of(size, o);
+  const Size2 count = windows_of(size, o);
   const int64_t taps = checked_multiply(o.kernel_size.height, o.kernel_size.width);
   if (columns.size(-2) % taps != 0)
     throw ShapeError(text(columns.size(-2), " rows are no multiple of the ", taps, " elements of a window"));

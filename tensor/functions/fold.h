@@ -8,10 +8,10 @@ namespace weft {
 
 /// Which windows: as those of a convolution.
 struct FoldOptions {
-  Pair kernel_size = 0;
-  Pair dilation = 1;
-  Pair padding = 0;
-  Pair stride = 1;
+  Size2 kernel_size = 0;
+  Size2 dilation = 1;
+  Size2 padding = 0;
+  Size2 stride = 1;
 };
 
 /// x (N, C, H, W) or (C, H, W), any dtype: (N, C kh kw, windows), one column for each window that a convolution of
@@ -20,6 +20,6 @@ struct FoldOptions {
 Tensor im2col(const Tensor& x, const FoldOptions& options);
 /// The adjoint of im2col: columns (N, C kh kw, windows) or without N, to images (N, C, size) whose pixels are the sums
 /// of what the windows say of them. ShapeError where the number of rows or of windows does not fit.
-Tensor fold(const Tensor& columns, const Pair& size, const FoldOptions& options);
+Tensor fold(const Tensor& columns, const Size2& size, const FoldOptions& options);
 
 }  // namespace weft

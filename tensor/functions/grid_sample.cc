@@ -13,18 +13,18 @@
 namespace weft {
 
 Tensor grid_sample(const Tensor& x, const Tensor& grid, const GridSampleOptions& options) {
-  Frame frame("grid_sample", x, grid);
+  ErrorFrame frame("grid_sample", x, grid);
   return dispatch::apply(op::GridSample{options}, x, grid);
 }
 
 std::array<Tensor, 2> adjoint::grid_sample_backward(const Tensor& g, const Tensor& x, const Tensor& grid,
                                                     const GridSampleOptions& options, int wanted) {
-  Frame frame("grid_sample_backward", g, x, grid);
+  ErrorFrame frame("grid_sample_backward", g, x, grid);
   return dispatch::apply(op::GridSampleBackward{options, wanted}, g, x, grid);
 }
 
 Tensor affine_grid(const Tensor& theta, const Shape& size, bool align_corners) {
-  Frame frame("affine_grid", theta);
+  ErrorFrame frame("affine_grid", theta);
   const int64_t axes = size.rank() - 2;
   if (axes != 2 && axes != 3) throw ShapeError(text("size must be (N, C, H, W) or (N, C, D, H, W), not ", size));
   if (theta.shape() != Shape{size[0], axes, axes + 1})

@@ -12,13 +12,13 @@
 namespace weft {
 
 Tensor group_norm(const Tensor& x, int64_t groups, const Tensor& weight, const Tensor& bias, double eps) {
-  Frame frame("group_norm", x, weight, bias);
+  ErrorFrame frame("group_norm", x, weight, bias);
   const auto [in, w, b] = internal::norm_operands<3>({x, weight, bias}, 1, 2);
   return dispatch::apply(op::GroupNorm{groups, eps}, in, w, b)[0];
 }
 
 Tensor instance_norm(const Tensor& x, const Tensor& weight, const Tensor& bias, double eps) {
-  Frame frame("instance_norm", x, weight, bias);
+  ErrorFrame frame("instance_norm", x, weight, bias);
   if (x.rank() < 3) throw ShapeError(text("x must be (N, C, L) or (N, C, ...), not ", x.shape()));
   if (x.numel() > 0 && x.numel() == x.size(0) * x.size(1))
     throw ShapeError("each channel of an image has one value, which has no variance");
@@ -27,7 +27,7 @@ Tensor instance_norm(const Tensor& x, const Tensor& weight, const Tensor& bias, 
 }
 
 Tensor local_response_norm(const Tensor& x, const LocalResponseNormOptions& options) {
-  Frame frame("local_response_norm", x);
+  ErrorFrame frame("local_response_norm", x);
   if (x.rank() < 2) throw ShapeError(text("x must be (N, C) or (N, C, ...), not ", x.shape()));
   if (options.size < 1) throw Error(text("size must be 1 or more, not ", options.size));
   if (!is_floating(x.dtype())) throw DtypeError(text("x must be floating, not ", x.dtype()));
@@ -40,7 +40,7 @@ Tensor local_response_norm(const Tensor& x, const LocalResponseNormOptions& opti
 std::array<Tensor, 3> adjoint::group_norm_backward(const Tensor& g, const Tensor& x, int64_t groups,
                                                    const Tensor& weight, const Tensor& mean, const Tensor& rstd,
                                                    double eps, int wanted) {
-  Frame frame("group_norm_backward", g, x, weight);
+  ErrorFrame frame("group_norm_backward", g, x, weight);
   return dispatch::apply(op::GroupNormBackward{groups, eps, wanted}, g, x, weight, mean, rstd);
 }
 

@@ -72,7 +72,7 @@ HistogramResult between(const Tensor& x, const Tensor& edges, const HistogramOpt
 }  // namespace
 
 Tensor bincount(const Tensor& x, const Tensor& weights, int64_t minlength) {
-  Frame frame("bincount", x);
+  ErrorFrame frame("bincount", x);
   op::check_index_dtype(x.dtype());
   if (x.rank() != 1) throw ShapeError(text("the values must have one axis, not shape ", x.shape()));
   if (weights.defined() && weights.shape() != x.shape())
@@ -90,7 +90,7 @@ Tensor bincount(const Tensor& x, const Tensor& weights, int64_t minlength) {
 }
 
 Tensor histc(const Tensor& x, int64_t bins, double min, double max) {
-  Frame frame("histc", x);
+  ErrorFrame frame("histc", x);
   check_floating(x);
   check_bins(bins);
   const bool all = min == 0 && max == 0;
@@ -108,7 +108,7 @@ Tensor histc(const Tensor& x, int64_t bins, double min, double max) {
 }
 
 HistogramResult histogram(const Tensor& x, int64_t bins, const HistogramOptions& options) {
-  Frame frame("histogram", x);
+  ErrorFrame frame("histogram", x);
   check_floating(x);
   check_bins(bins);
   std::pair<double, double> range;
@@ -125,7 +125,7 @@ HistogramResult histogram(const Tensor& x, int64_t bins, const HistogramOptions&
 }
 
 HistogramResult histogram(const Tensor& x, const Tensor& edges, const HistogramOptions& options) {
-  Frame frame("histogram", x, edges);
+  ErrorFrame frame("histogram", x, edges);
   check_floating(x);
   if (edges.rank() != 1 || edges.size(0) < 2)
     throw ShapeError(text("the edges must have one axis and be two or more, not shape ", edges.shape()));

@@ -32,19 +32,19 @@ int64_t classes_of(const Tensor& indices) {
 }  // namespace
 
 Tensor gather(const Tensor& x, int64_t axis, const Tensor& index) {
-  Frame frame("gather", x, index);
+  ErrorFrame frame("gather", x, index);
   const int64_t a = normalize_axis_or_scalar(axis, x.rank());
   return in_shape(dispatch::apply(op::Gather{a}, with_axis(x), with_axis(index)), index.shape());
 }
 
 Tensor scatter_add(const Tensor& src, int64_t axis, const Tensor& index, const Shape& shape) {
-  Frame frame("scatter_add", src, index);
+  ErrorFrame frame("scatter_add", src, index);
   const int64_t a = normalize_axis_or_scalar(axis, shape.rank());
   return in_shape(dispatch::apply(op::ScatterAdd{a, with_axis(shape)}, with_axis(src), with_axis(index)), shape);
 }
 
 Tensor index_select(const Tensor& x, int64_t axis, const Tensor& index) {
-  Frame frame("index_select", x, index);
+  ErrorFrame frame("index_select", x, index);
   const int64_t a = normalize_axis_or_scalar(axis, x.rank());
   if (x.rank() > 0) return dispatch::apply(op::IndexSelect{a}, x, with_axis(index));
   if (index.numel() != 1)
@@ -54,26 +54,26 @@ Tensor index_select(const Tensor& x, int64_t axis, const Tensor& index) {
 }
 
 Tensor index_add(const Tensor& src, int64_t axis, const Tensor& index, const Shape& shape) {
-  Frame frame("index_add", src, index);
+  ErrorFrame frame("index_add", src, index);
   const int64_t a = normalize_axis_or_scalar(axis, shape.rank());
   return in_shape(dispatch::apply(op::IndexAdd{a, with_axis(shape)}, with_axis(src), with_axis(index)), shape);
 }
 
 Tensor embedding(const Tensor& indices, const Tensor& weight, int64_t padding_idx) {
-  Frame frame("embedding", indices, weight);
+  ErrorFrame frame("embedding", indices, weight);
   const Tensor rows = dispatch::apply(op::Embedding{padding_idx}, indices, weight);
   // Under Autocast what is looked up has the scope's dtype; the table is not cast, and its gradient is summed in f32.
   return modes().autocast != f32 && weight.dtype() == f32 ? cast(rows, modes().autocast) : rows;
 }
 
 Tensor one_hot(const Tensor& indices, std::optional<int64_t> classes) {
-  Frame frame("one_hot", indices);
+  ErrorFrame frame("one_hot", indices);
   op::check_index_dtype(indices.dtype());
   return dispatch::apply(op::OneHot{classes ? *classes : classes_of(indices)}, indices);
 }
 
 Tensor adjoint::embedding_backward(const Tensor& g, const Tensor& indices, int64_t rows, int64_t padding_idx) {
-  Frame frame("embedding_backward", g, indices);
+  ErrorFrame frame("embedding_backward", g, indices);
   return dispatch::apply(op::EmbeddingBackward{rows, padding_idx}, g, indices);
 }
 

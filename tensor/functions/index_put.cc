@@ -70,14 +70,14 @@ void put_elements(const char* name, const Tensor& self, const Tensor& index, con
 }  // namespace
 
 Tensor index_copy(const Tensor& x, int64_t axis, const Tensor& index, const Tensor& src) {
-  Frame frame("index_copy", x, index, src);
+  ErrorFrame frame("index_copy", x, index, src);
   const Tensor out = dispatch::copy_to_write(x, std::array{&index, &src});
   copy_slices("index_copy", out, axis, index, src);
   return out;
 }
 
 Tensor index_fill(const Tensor& x, int64_t axis, const Tensor& index, const Scalar& value) {
-  Frame frame("index_fill", x, index);
+  ErrorFrame frame("index_fill", x, index);
   const Tensor out = dispatch::copy_to_write(x, std::array{&index});
   fill_slices("index_fill", out, axis, index, value);
   return out;
@@ -85,20 +85,20 @@ Tensor index_fill(const Tensor& x, int64_t axis, const Tensor& index, const Scal
 
 Tensor detail::index_add_to(const Tensor& x, int64_t axis, const Tensor& index, const Tensor& src,
                             const Scalar& alpha) {
-  Frame frame("index_add", x, index, src);
+  ErrorFrame frame("index_add", x, index, src);
   const Tensor out = dispatch::copy_to_write(x, std::array{&index, &src});
   add_slices("index_add", out, axis, index, src, alpha);
   return out;
 }
 
 Tensor take(const Tensor& x, const Tensor& index) {
-  Frame frame("take", x, index);
+  ErrorFrame frame("take", x, index);
   const Tensor from = with_axis(x), places = wrapped(index, x.numel());
   return reshape(dispatch::apply(op::IndexSelect{0, from.rank()}, from, reshape(places, {-1})), index.shape());
 }
 
 Tensor take_along_dim(const Tensor& x, const Tensor& indices, std::optional<int64_t> axis) {
-  Frame frame("take_along_dim", x, indices);
+  ErrorFrame frame("take_along_dim", x, indices);
   if (!axis) return take(x, reshape(indices, {-1}));
   const int64_t a = normalize_axis_or_scalar(*axis, x.rank());
   if (indices.rank() != x.rank())
@@ -114,31 +114,31 @@ Tensor take_along_dim(const Tensor& x, const Tensor& indices, std::optional<int6
 }
 
 Tensor put(const Tensor& x, const Tensor& index, const Tensor& src, bool accumulate) {
-  Frame frame("put", x, index, src);
+  ErrorFrame frame("put", x, index, src);
   const Tensor out = dispatch::copy_to_write(x, std::array{&index, &src});
   put_elements("put", out, index, src, accumulate);
   return out;
 }
 
 Tensor& Tensor::index_copy_(int64_t axis, const Tensor& index, const Tensor& src) {
-  Frame frame("index_copy_", *this, index, src);
+  ErrorFrame frame("index_copy_", *this, index, src);
   return copy_slices("index_copy_", *this, axis, index, src), *this;
 }
 Tensor& Tensor::index_fill_(int64_t axis, const Tensor& index, const Scalar& value) {
-  Frame frame("index_fill_", *this, index);
+  ErrorFrame frame("index_fill_", *this, index);
   return fill_slices("index_fill_", *this, axis, index, value), *this;
 }
 Tensor& Tensor::index_add_(int64_t axis, const Tensor& index, const Tensor& src, const Scalar& alpha) {
-  Frame frame("index_add_", *this, index, src);
+  ErrorFrame frame("index_add_", *this, index, src);
   return add_slices("index_add_", *this, axis, index, src, alpha), *this;
 }
 Tensor& Tensor::put_(const Tensor& index, const Tensor& src, bool accumulate) {
-  Frame frame("put_", *this, index, src);
+  ErrorFrame frame("put_", *this, index, src);
   return put_elements("put_", *this, index, src, accumulate), *this;
 }
 
 Tensor adjoint::index_clear(const Tensor& g, int64_t axis, int64_t axes, const Tensor& index, bool unique) {
-  Frame frame("index_clear", g, index);
+  ErrorFrame frame("index_clear", g, index);
   const Shape shape = op::with_merged(g.shape(), axis, axes, index.numel());
   const Tensor zero = expand(zeros({}, g.dtype(), g.device()), shape);
   return dispatch::apply(op::IndexCopy{axis, axes, unique}, g, index, zero);
@@ -157,7 +157,7 @@ Tensor is_last(const Tensor& index, int64_t size) {
 }  // namespace
 
 Tensor adjoint::index_written(const Tensor& g, int64_t axis, int64_t axes, const Tensor& index, bool unique) {
-  Frame frame("index_written", g, index);
+  ErrorFrame frame("index_written", g, index);
   const Tensor out = dispatch::apply(op::IndexSelect{axis, axes}, g, index);
   if (unique) return out;
   int64_t size = 1;
@@ -168,7 +168,7 @@ Tensor adjoint::index_written(const Tensor& g, int64_t axis, int64_t axes, const
 }
 
 Tensor adjoint::scatter_written(const Tensor& g, int64_t axis, const Tensor& index) {
-  Frame frame("scatter_written", g, index);
+  ErrorFrame frame("scatter_written", g, index);
   const Tensor out = gather(g, axis, index);
   if (index.rank() == 0) return out;
   Shape line(static_cast<size_t>(index.rank()), 1);

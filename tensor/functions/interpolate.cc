@@ -75,7 +75,7 @@ AxisMap map_of(int64_t size, size_t axis, const InterpolateOptions& o) {
 }  // namespace
 
 Tensor interpolate(const Tensor& x, const InterpolateOptions& o) {
-  Frame frame("interpolate", x);
+  ErrorFrame frame("interpolate", x);
   if (o.size.empty() == o.scale.values.empty()) throw Error("either size or scale must be given");
   if (o.align_corners && (axes_of(o.mode) == 0)) throw Error("align_corners is for linear and cubic modes");
   const int64_t axes = number_of_axes(x, o);
@@ -93,7 +93,7 @@ Tensor interpolate(const Tensor& x, const InterpolateOptions& o) {
 namespace adjoint {
 
 Tensor resample(const Tensor& x, const AxisMap& lines, const AxisMap& columns) {
-  Frame frame("resample", x);
+  ErrorFrame frame("resample", x);
   return dispatch::apply(op::Resample{lines, columns}, x);
 }
 

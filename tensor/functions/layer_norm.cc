@@ -10,13 +10,13 @@
 namespace weft {
 
 Tensor layer_norm(const Tensor& x, int64_t normalized_axes, const Tensor& weight, const Tensor& bias, double eps) {
-  Frame frame("layer_norm", x, weight, bias);
+  ErrorFrame frame("layer_norm", x, weight, bias);
   const auto [in, w, b] = internal::norm_operands<3>({x, weight, bias}, 1, 2);
   return dispatch::apply(op::LayerNorm{normalized_axes, eps}, in, w, b)[0];
 }
 
 Tensor rms_norm(const Tensor& x, int64_t normalized_axes, const Tensor& weight, std::optional<double> eps) {
-  Frame frame("rms_norm", x, weight);
+  ErrorFrame frame("rms_norm", x, weight);
   const double least = x.dtype() == f64    ? std::numeric_limits<double>::epsilon()
                        : x.dtype() == bf16 ? 0x1p-7
                        : x.dtype() == f16  ? 0x1p-10
@@ -28,7 +28,7 @@ Tensor rms_norm(const Tensor& x, int64_t normalized_axes, const Tensor& weight, 
 std::array<Tensor, 3> adjoint::layer_norm_backward(const Tensor& g, const Tensor& x, int64_t normalized_axes,
                                                    const Tensor& weight, const Tensor& mean, const Tensor& rstd,
                                                    double eps, int wanted, bool rms) {
-  Frame frame("layer_norm_backward", g, x, weight);
+  ErrorFrame frame("layer_norm_backward", g, x, weight);
   return dispatch::apply(op::LayerNormBackward{normalized_axes, eps, wanted, rms}, g, x, weight, mean, rstd);
 }
 

@@ -7,7 +7,7 @@
 namespace weft {
 
 Tensor linear(const Tensor& x, const Tensor& weight, const Tensor& bias) {
-  Frame frame("linear", x, weight, bias);
+  ErrorFrame frame("linear", x, weight, bias);
   if (x.rank() == 2) return dispatch::apply(op::Linear{}, x, weight, bias);
   if (x.rank() == 0) throw ShapeError("x must have at least one axis, its features");
   Shape shape = x.shape();

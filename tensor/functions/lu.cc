@@ -31,7 +31,7 @@ Tensor adjoint::lu_solve(const Tensor& a, const Tensor& lu, const Tensor& pivots
 }
 
 Tensor solve(const Tensor& a, const Tensor& b, bool left) {
-  Frame frame("solve", a, b);
+  ErrorFrame frame("solve", a, b);
   adjoint::check_square(a);
   const bool vectors =
       b.rank() == 1 || (b.rank() + 1 == a.rank() && b.shape() == Shape(a.shape().begin(), a.shape().end() - 1));
@@ -48,7 +48,7 @@ Tensor solve(const Tensor& a, const Tensor& b, bool left) {
 }
 
 Tensor inv(const Tensor& a) {
-  Frame frame("inv", a);
+  ErrorFrame frame("inv", a);
   adjoint::check_square(a);
   const auto [lu, pivots] = factors_of(a);
   return adjoint::lu_solve(a, lu, pivots, identity_like(lu), false);
@@ -59,14 +59,14 @@ Tensor adjoint::inverse_transposed(const Tensor& a, const Tensor& lu, const Tens
 }
 
 Tensor det(const Tensor& a) {
-  Frame frame("det", a);
+  ErrorFrame frame("det", a);
   adjoint::check_square(a);
   const auto [lu, pivots] = factors_of(a);
   return dispatch::apply(op::Det{}, a, lu, pivots);
 }
 
 SlogdetResult slogdet(const Tensor& a) {
-  Frame frame("slogdet", a);
+  ErrorFrame frame("slogdet", a);
   adjoint::check_square(a);
   const auto [lu, pivots] = factors_of(a);
   auto [sign, log] = dispatch::apply(op::Slogdet{}, a, lu, pivots);
@@ -74,7 +74,7 @@ SlogdetResult slogdet(const Tensor& a) {
 }
 
 Tensor logdet(const Tensor& a) {
-  Frame frame("logdet", a);
+  ErrorFrame frame("logdet", a);
   const auto [sign, log] = slogdet(a);
   // Added, so that the gradient is what it is for a positive determinant.
   const Tensor nan = full_like(sign, std::numeric_limits<double>::quiet_NaN());

@@ -19,7 +19,7 @@ void check_value(const Tensor& value) {
 }
 
 Tensor triangle(const char* name, const Tensor& x, bool lower, int64_t diagonal) {
-  Frame frame(name, x);
+  ErrorFrame frame(name, x);
   const int64_t most = int64_t{1} << 62;  // beyond any matrix, and far from overflow
   return dispatch::apply(op::Triangle{lower, std::clamp(diagonal, -most, most)}, x);
 }
@@ -27,18 +27,18 @@ Tensor triangle(const char* name, const Tensor& x, bool lower, int64_t diagonal)
 }  // namespace
 
 Tensor masked_fill(const Tensor& x, const Tensor& mask, const Scalar& value) {
-  Frame frame("masked_fill", x, mask);
+  ErrorFrame frame("masked_fill", x, mask);
   return dispatch::apply(op::MaskedFill{value}, x, mask);
 }
 
 Tensor masked_fill(const Tensor& x, const Tensor& mask, const Tensor& value) {
-  Frame frame("masked_fill", x, mask, value);
+  ErrorFrame frame("masked_fill", x, mask, value);
   check_value(value);
   return where(mask, cast(value, x.dtype()), x);
 }
 
 Tensor masked_select(const Tensor& x, const Tensor& mask) {
-  Frame frame("masked_select", x, mask);
+  ErrorFrame frame("masked_select", x, mask);
   if (mask.dtype() != boolean) throw DtypeError(text("the mask is ", mask.dtype(), "; it must be bool, e.g. x > 0"));
   dispatch::check_shape_is_known(mask, "where() keeps the shape");
   const Tensor whole = broadcast(mask, broadcast_shapes(x.shape(), mask.shape()));
@@ -46,7 +46,7 @@ Tensor masked_select(const Tensor& x, const Tensor& mask) {
 }
 
 Tensor masked_scatter(const Tensor& x, const Tensor& mask, const Tensor& src) {
-  Frame frame("masked_scatter", x, mask, src);
+  ErrorFrame frame("masked_scatter", x, mask, src);
   return dispatch::apply(op::MaskedScatter{}, x, broadcast(mask, x.shape()), reshape(cast(src, x.dtype()), {-1}));
 }
 
@@ -54,16 +54,16 @@ Tensor tril(const Tensor& x, int64_t diagonal) { return triangle("tril", x, true
 Tensor triu(const Tensor& x, int64_t diagonal) { return triangle("triu", x, false, diagonal); }
 
 Tensor& Tensor::masked_fill_(const Tensor& mask, const Scalar& value) {
-  Frame frame("masked_fill_", *this, mask);
+  ErrorFrame frame("masked_fill_", *this, mask);
   return dispatch::apply_in_place(op::MaskedFill{value}, "masked_fill_", *this, weft::broadcast(mask, shape()));
 }
 Tensor& Tensor::masked_fill_(const Tensor& mask, const Tensor& value) {
-  Frame frame("masked_fill_", *this, mask, value);
+  ErrorFrame frame("masked_fill_", *this, mask, value);
   check_value(value);
   return copy_(weft::where(weft::broadcast(mask, shape()), cast(value, dtype()), *this));
 }
 Tensor& Tensor::masked_scatter_(const Tensor& mask, const Tensor& src) {
-  Frame frame("masked_scatter_", *this, mask, src);
+  ErrorFrame frame("masked_scatter_", *this, mask, src);
   return dispatch::apply_in_place(op::MaskedScatter{}, "masked_scatter_", *this, weft::broadcast(mask, shape()),
                                   weft::reshape(cast(src, dtype()), {-1}));
 }

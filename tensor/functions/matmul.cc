@@ -39,7 +39,7 @@ Tensor batched(const Tensor& x, const Tensor& y) {
 }  // namespace
 
 Tensor matmul(const Tensor& a, const Tensor& b) {
-  Frame frame("matmul", a, b);
+  ErrorFrame frame("matmul", a, b);
   // Two matrices, the common case, with nothing to prepare.
   if (a.rank() == 2 && b.rank() == 2) return dispatch::apply(op::Matmul{}, a, b);
   if (a.rank() == 0 || b.rank() == 0) throw ShapeError("it takes tensors of at least one axis; use * for a scalar");

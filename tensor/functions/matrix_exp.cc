@@ -6,7 +6,7 @@
 namespace weft {
 
 Tensor matrix_exp(const Tensor& a) {
-  Frame frame("matrix_exp", a);
+  ErrorFrame frame("matrix_exp", a);
   return dispatch::apply(op::MatrixExp{}, a);
 }
 

@@ -39,21 +39,21 @@ Tensor singular_values(const Tensor& a, int64_t rows, int64_t columns) {
 }  // namespace
 
 Tensor vector_norm(const Tensor& x, double p, const Axes& axes, KeepDim keep) {
-  Frame frame("vector_norm", x);
+  ErrorFrame frame("vector_norm", x);
   if (p == 0) return sum(cast(x != 0.0, x.dtype()), axes, keep);
   if (p == -INFINITY) return min(abs(x), axes, keep);
   return norm(x, p, axes, keep);
 }
 
 Tensor matrix_norm(const Tensor& a, MatrixNorm which, const Axes& axes, KeepDim keep) {
-  Frame frame("matrix_norm", a);
+  ErrorFrame frame("matrix_norm", a);
   const auto [rows, columns] = matrix_axes(a, axes);
   if (which == MatrixNorm::frobenius) return norm(a, 2, {rows, columns}, keep);
   return kept(sum(singular_values(a, rows, columns), -1), rows, columns, keep);
 }
 
 Tensor matrix_norm(const Tensor& a, double p, const Axes& axes, KeepDim keep) {
-  Frame frame("matrix_norm", a);
+  ErrorFrame frame("matrix_norm", a);
   const auto [rows, columns] = matrix_axes(a, axes);
   const double kind = std::abs(p);
   if (kind != 1 && kind != 2 && kind != INFINITY)
@@ -65,14 +65,14 @@ Tensor matrix_norm(const Tensor& a, double p, const Axes& axes, KeepDim keep) {
 }
 
 Tensor cond(const Tensor& a, std::optional<double> p) {
-  Frame frame("cond", a);
+  ErrorFrame frame("cond", a);
   if (p && std::abs(*p) != 2) return matrix_norm(a, *p) * matrix_norm(inv(a), *p);
   const Tensor s = svdvals(a), largest = max(s, -1), smallest = min(s, -1);
   return p && *p < 0 ? smallest / largest : largest / smallest;
 }
 
 Tensor cond(const Tensor& a, MatrixNorm which) {
-  Frame frame("cond", a);
+  ErrorFrame frame("cond", a);
   return matrix_norm(a, which) * matrix_norm(inv(a), which);
 }
 

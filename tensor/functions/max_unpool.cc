@@ -27,7 +27,7 @@ int64_t checked_size(int64_t windows, int64_t kernel, int64_t stride, int64_t pa
 template <class Sizes>
 Tensor unpool(const char* name, const Tensor& x, const Tensor& indices, const PoolOptionsOf<Sizes>& o,
               const Shape& size) {
-  Frame frame(name, x, indices);
+  ErrorFrame frame(name, x, indices);
   constexpr int64_t axes = Sizes::kAxes;
   if (x.rank() != axes + 1 && x.rank() != axes + 2)
     throw ShapeError(

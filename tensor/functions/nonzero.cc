@@ -19,22 +19,22 @@ Tensor positions(const Tensor& x, bool coordinates) {
 }  // namespace
 
 Tensor nonzero(const Tensor& x) {
-  Frame frame("nonzero", x);
+  ErrorFrame frame("nonzero", x);
   return positions(x, true);
 }
 
 Tensor flatnonzero(const Tensor& x) {
-  Frame frame("flatnonzero", x);
+  ErrorFrame frame("flatnonzero", x);
   return positions(x, false);
 }
 
 Tensor argwhere(const Tensor& x) {
-  Frame frame("argwhere", x);
+  ErrorFrame frame("argwhere", x);
   return positions(x, true);
 }
 
 std::vector<Tensor> where(const Tensor& condition) {
-  Frame frame("where", condition);
+  ErrorFrame frame("where", condition);
   const Tensor all = positions(condition.rank() == 0 ? unsqueeze(condition, 0) : condition, true);
   std::vector<Tensor> out;
   for (int64_t axis = 0; axis < all.size(1); ++axis) out.push_back(select(all, 1, axis));

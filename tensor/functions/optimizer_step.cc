@@ -32,7 +32,7 @@ void run(const char* name, const OpInfo& info, const void* step, uint32_t writes
 /// optimizer_step() with the type of the step erased.
 void apply_step(const char* name, const OpInfo& info, const void* step, uint32_t writes, bool maximize,
                 std::span<const Tensor* const> given) {
-  Frame frame(name, *given[0], *given[1]);
+  ErrorFrame frame(name, *given[0], *given[1]);
   const ModeScope unrecorded(&Modes::recording, false);
   std::vector<Tensor> operands;
   for (const Tensor* x : given) operands.push_back(*x);

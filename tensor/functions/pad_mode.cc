@@ -64,7 +64,7 @@ Tensor with_constant(const Tensor& x, const std::vector<Padding>& widths, const 
 }  // namespace
 
 Tensor pad(const Tensor& x, const std::vector<Padding>& widths, PadMode mode, const Scalar& value) {
-  Frame frame("pad", x);
+  ErrorFrame frame("pad", x);
   if (static_cast<int64_t>(widths.size()) != x.rank())
     throw ShapeError(text(widths.size(), " pairs of widths for ", x.rank(), " axes"));
   Tensor out = cut(x, widths);

@@ -22,7 +22,7 @@ Tensor permute_last(const Tensor& x, const IntList& order) {
 }  // namespace
 
 Tensor pixel_shuffle(const Tensor& x, int64_t r) {
-  Frame frame("pixel_shuffle", x);
+  ErrorFrame frame("pixel_shuffle", x);
   check_image(x, "upscale_factor", r);
   const int64_t square = checked_multiply(r, r), channels = x.size(-3);
   if (channels % square != 0) throw ShapeError(text(channels, " channels are no multiple of ", r, " x ", r));
@@ -35,7 +35,7 @@ Tensor pixel_shuffle(const Tensor& x, int64_t r) {
 }
 
 Tensor pixel_unshuffle(const Tensor& x, int64_t r) {
-  Frame frame("pixel_unshuffle", x);
+  ErrorFrame frame("pixel_unshuffle", x);
   check_image(x, "downscale_factor", r);
   const int64_t height = x.size(-2), width = x.size(-1);
   if (height % r != 0 || width % r != 0)
@@ -50,7 +50,7 @@ Tensor pixel_unshuffle(const Tensor& x, int64_t r) {
 }
 
 Tensor channel_shuffle(const Tensor& x, int64_t groups) {
-  Frame frame("channel_shuffle", x);
+  ErrorFrame frame("channel_shuffle", x);
   if (x.rank() < 2) throw ShapeError(text("x must be (N, C, ...), not ", x.shape()));
   if (groups < 1) throw Error(text("groups ", groups, " must be at least 1"));
   if (x.size(1) % groups != 0) throw ShapeError(text(x.size(1), " channels do not divide into ", groups, " groups"));

@@ -24,16 +24,16 @@ using adjoint::for_planes;
 
 /// Pooling of one axis is that of height 1; pooling of three that of planes and then of depth.
 Pool2dOptions flat(const Pool1dOptions& o) {
-  const auto pair = [](int64_t height, const Single& s) { return Pair(height, s.width); };
+  const auto pair = [](int64_t height, const Size1& s) { return Size2(height, s.width); };
   return {pair(1, o.kernel_size), pair(1, o.step()), pair(0, o.padding), pair(1, o.dilation), o.ceil_mode,
           o.count_include_pad,    o.divisor_override};
 }
 Pool2dOptions of_planes(const Pool3dOptions& o) {
-  const auto pair = [](const Triple& t) { return Pair(t.height, t.width); };
+  const auto pair = [](const Size3& t) { return Size2(t.height, t.width); };
   return {pair(o.kernel_size), pair(o.step()), pair(o.padding), pair(o.dilation), o.ceil_mode, o.count_include_pad};
 }
 Pool2dOptions of_depth(const Pool3dOptions& o) {
-  const auto pair = [](const Triple& t, int64_t width) { return Pair(t.depth, width); };
+  const auto pair = [](const Size3& t, int64_t width) { return Size2(t.depth, width); };
   return {pair(o.kernel_size, 1), pair(o.step(), 1), pair(o.padding, 0),
           pair(o.dilation, 1),    o.ceil_mode,       o.count_include_pad};
 }
@@ -168,17 +168,17 @@ Tensor norm_pool(const Tensor& x, double p, const PoolOptionsOf<Sizes>& o, const
 }  // namespace
 
 Tensor max_pool1d(const Tensor& x, const Pool1dOptions& options) {
-  Frame frame("max_pool1d", x);
+  ErrorFrame frame("max_pool1d", x);
   return for_checked_line(x, [&](const Tensor& images) { return max_pool2d(images, flat(options)); });
 }
 
 Tensor max_pool2d(const Tensor& x, const Pool2dOptions& options) {
-  Frame frame("max_pool2d", x);
+  ErrorFrame frame("max_pool2d", x);
   return for_batch(x, 2, [&](const Tensor& images) { return maxima(images, options); });
 }
 
 Tensor max_pool3d(const Tensor& x, const Pool3dOptions& options) {
-  Frame frame("max_pool3d", x);
+  ErrorFrame frame("max_pool3d", x);
   check_volume(x);
   return for_batch(x, 3, [&](const Tensor& volumes) {
     const Tensor flat = for_planes(volumes, [&](const Tensor& planes) { return maxima(planes, of_planes(options)); });
@@ -187,19 +187,19 @@ Tensor max_pool3d(const Tensor& x, const Pool3dOptions& options) {
 }
 
 ValuesAndIndices max_pool1d_with_indices(const Tensor& x, const Pool1dOptions& options) {
-  Frame frame("max_pool1d_with_indices", x);
+  ErrorFrame frame("max_pool1d_with_indices", x);
   check_line(x);
   const ValuesAndIndices result = image_maxima(add_height(x), flat(options));
   return {drop_height(result.values), drop_height(result.indices)};
 }
 
 ValuesAndIndices max_pool2d_with_indices(const Tensor& x, const Pool2dOptions& options) {
-  Frame frame("max_pool2d_with_indices", x);
+  ErrorFrame frame("max_pool2d_with_indices", x);
   return image_maxima(x, options);
 }
 
 ValuesAndIndices max_pool3d_with_indices(const Tensor& x, const Pool3dOptions& options) {
-  Frame frame("max_pool3d_with_indices", x);
+  ErrorFrame frame("max_pool3d_with_indices", x);
   check_volume(x);
   if (x.rank() == 5) return volume_maxima(x, options);
   const ValuesAndIndices result = volume_maxima(add_batch(x), options);
@@ -207,18 +207,18 @@ ValuesAndIndices max_pool3d_with_indices(const Tensor& x, const Pool3dOptions& o
 }
 
 Tensor avg_pool1d(const Tensor& x, const Pool1dOptions& options) {
-  Frame frame("avg_pool1d", x);
+  ErrorFrame frame("avg_pool1d", x);
   return for_checked_line(x, [&](const Tensor& images) { return avg_pool2d(images, flat(options)); });
 }
 
 Tensor avg_pool2d(const Tensor& x, const Pool2dOptions& options) {
-  Frame frame("avg_pool2d", x);
+  ErrorFrame frame("avg_pool2d", x);
   check_mean(options);
   return for_batch(x, 2, [&](const Tensor& images) { return means(images, options); });
 }
 
 Tensor avg_pool3d(const Tensor& x, const Pool3dOptions& options) {
-  Frame frame("avg_pool3d", x);
+  ErrorFrame frame("avg_pool3d", x);
   check_mean(options);
   check_volume(x);
   Pool2dOptions planar = of_planes(options), deep = of_depth(options);
@@ -233,17 +233,17 @@ Tensor avg_pool3d(const Tensor& x, const Pool3dOptions& options) {
 }
 
 Tensor lp_pool1d(const Tensor& x, double p, const Pool1dOptions& options) {
-  Frame frame("lp_pool1d", x);
+  ErrorFrame frame("lp_pool1d", x);
   return norm_pool(x, p, options, avg_pool1d, max_pool1d);
 }
 
 Tensor lp_pool2d(const Tensor& x, double p, const Pool2dOptions& options) {
-  Frame frame("lp_pool2d", x);
+  ErrorFrame frame("lp_pool2d", x);
   return norm_pool(x, p, options, avg_pool2d, max_pool2d);
 }
 
 Tensor lp_pool3d(const Tensor& x, double p, const Pool3dOptions& options) {
-  Frame frame("lp_pool3d", x);
+  ErrorFrame frame("lp_pool3d", x);
   return norm_pool(x, p, options, avg_pool3d, max_pool3d);
 }
 
@@ -251,22 +251,22 @@ namespace adjoint {
 
 Tensor max_pool2d_backward(const Tensor& g, const Tensor& places, const Shape& input_shape,
                            const Pool2dOptions& options) {
-  Frame frame("max_pool2d_backward", g, places);
+  ErrorFrame frame("max_pool2d_backward", g, places);
   return dispatch::apply(op::MaxPool2dBackward{options, input_shape}, g, places);
 }
 
 Tensor max_pool2d_gather(const Tensor& x, const Tensor& places, const Pool2dOptions& options) {
-  Frame frame("max_pool2d_gather", x, places);
+  ErrorFrame frame("max_pool2d_gather", x, places);
   return dispatch::apply(op::MaxPool2dGather{options}, x, places);
 }
 
 Tensor avg_pool2d_whole(const Tensor& x, const Pool2dOptions& options) {
-  Frame frame("avg_pool2d", x);
+  ErrorFrame frame("avg_pool2d", x);
   return dispatch::apply(op::AvgPool2d{options}, x);
 }
 
 Tensor avg_pool2d_backward(const Tensor& g, const Shape& input_shape, const Pool2dOptions& options) {
-  Frame frame("avg_pool2d_backward", g);
+  ErrorFrame frame("avg_pool2d_backward", g);
   return dispatch::apply(op::AvgPool2dBackward{options, input_shape}, g);
 }
 

@@ -111,48 +111,48 @@ Tensor chain(const std::vector<Tensor>& matrices) {
 }  // namespace
 
 Tensor dot(const Tensor& a, const Tensor& b) {
-  Frame frame("dot", a, b);
+  ErrorFrame frame("dot", a, b);
   check_rank(a, 1, "two vectors"), check_rank(b, 1, "two vectors");
   return matmul(a, b);
 }
 Tensor vdot(const Tensor& a, const Tensor& b) {
-  Frame frame("vdot", a, b);
+  ErrorFrame frame("vdot", a, b);
   return dot(a, b);
 }
 
 Tensor outer(const Tensor& a, const Tensor& b) {
-  Frame frame("outer", a, b);
+  ErrorFrame frame("outer", a, b);
   check_rank(a, 1, "two vectors"), check_rank(b, 1, "two vectors");
   return unsqueeze(a, 1) * b;
 }
 
 Tensor inner(const Tensor& a, const Tensor& b) {
-  Frame frame("inner", a, b);
+  ErrorFrame frame("inner", a, b);
   if (a.rank() == 0 || b.rank() == 0) return a * b;
   return contracted(a, b, {a.rank() - 1}, {b.rank() - 1});
 }
 
 Tensor mv(const Tensor& a, const Tensor& x) {
-  Frame frame("mv", a, x);
+  ErrorFrame frame("mv", a, x);
   check_rank(a, 2, "a matrix and a vector"), check_rank(x, 1, "a matrix and a vector");
   return matmul(a, x);
 }
 
 Tensor mm(const Tensor& a, const Tensor& b) {
-  Frame frame("mm", a, b);
+  ErrorFrame frame("mm", a, b);
   check_rank(a, 2, "two matrices"), check_rank(b, 2, "two matrices");
   return matmul(a, b);
 }
 
 Tensor bmm(const Tensor& a, const Tensor& b) {
-  Frame frame("bmm", a, b);
+  ErrorFrame frame("bmm", a, b);
   check_rank(a, 3, "two tensors (B, M, K) and (B, K, N)"), check_rank(b, 3, "two tensors (B, M, K) and (B, K, N)");
   if (a.size(0) != b.size(0)) throw ShapeError(text("batch sizes differ: ", a.size(0), " and ", b.size(0)));
   return matmul(a, b);
 }
 
 Tensor tensordot(const Tensor& a, const Tensor& b, int64_t axes) {
-  Frame frame("tensordot", a, b);
+  ErrorFrame frame("tensordot", a, b);
   if (axes < 0 || axes > a.rank() || axes > b.rank())
     throw IndexError(text("cannot sum over ", axes, " axes of tensors with ", a.rank(), " and ", b.rank()));
   IntList last, first;
@@ -161,12 +161,12 @@ Tensor tensordot(const Tensor& a, const Tensor& b, int64_t axes) {
 }
 
 Tensor tensordot(const Tensor& a, const Tensor& b, const IntList& a_axes, const IntList& b_axes) {
-  Frame frame("tensordot", a, b);
+  ErrorFrame frame("tensordot", a, b);
   return contracted(a, b, a_axes, b_axes);
 }
 
 Tensor kron(const Tensor& a, const Tensor& b) {
-  Frame frame("kron", a, b);
+  ErrorFrame frame("kron", a, b);
   const int64_t rank = std::max(a.rank(), b.rank());
   Tensor left = a, right = b;
   while (left.rank() < rank) left = unsqueeze(left, 0);
@@ -181,7 +181,7 @@ Tensor kron(const Tensor& a, const Tensor& b) {
 }
 
 Tensor cross(const Tensor& a, const Tensor& b, int64_t axis) {
-  Frame frame("cross", a, b);
+  ErrorFrame frame("cross", a, b);
   const int64_t rank = std::max(a.rank(), b.rank());
   const int64_t from_end = normalize_axis(axis, rank) - rank;
   for (const Tensor* x : {&a, &b})
@@ -193,13 +193,13 @@ Tensor cross(const Tensor& a, const Tensor& b, int64_t axis) {
 }
 
 Tensor trace(const Tensor& x) {
-  Frame frame("trace", x);
+  ErrorFrame frame("trace", x);
   check_rank(x, 2, "a matrix");
   return sum(diagonal(x));
 }
 
 Tensor multi_dot(const std::vector<Tensor>& matrices) {
-  Frame frame("multi_dot", std::span<const Tensor>(matrices));
+  ErrorFrame frame("multi_dot", std::span<const Tensor>(matrices));
   if (matrices.empty()) throw Error("it takes at least one matrix");
   std::vector<Tensor> list = matrices;
   const bool row = list.size() > 1 && list.front().rank() == 1, column = list.size() > 1 && list.back().rank() == 1;
@@ -212,14 +212,14 @@ Tensor multi_dot(const std::vector<Tensor>& matrices) {
 }
 
 Tensor chain_matmul(const std::vector<Tensor>& matrices) {
-  Frame frame("chain_matmul", std::span<const Tensor>(matrices));
+  ErrorFrame frame("chain_matmul", std::span<const Tensor>(matrices));
   if (matrices.empty()) throw Error("it takes at least one matrix");
   for (const Tensor& x : matrices) check_rank(x, 2, "matrices");
   return chain(matrices);
 }
 
 Tensor matrix_power(const Tensor& a, int64_t n) {
-  Frame frame("matrix_power", a);
+  ErrorFrame frame("matrix_power", a);
   if (a.rank() < 2 || a.size(-1) != a.size(-2))
     throw ShapeError(text("it takes square matrices (..., n, n), not shape ", a.shape()));
   if (n == 0) return contiguous(broadcast(eye(a.size(-1), std::nullopt, a.dtype(), a.device()), a.shape()));
@@ -233,7 +233,7 @@ Tensor matrix_power(const Tensor& a, int64_t n) {
 }
 
 Tensor vander(const Tensor& x, std::optional<int64_t> n) {
-  Frame frame("vander", x);
+  ErrorFrame frame("vander", x);
   if (x.rank() == 0) throw ShapeError("it takes a tensor of at least one axis");
   const int64_t count = n.value_or(x.size(-1));
   if (count < 1) throw ShapeError(text("it takes at least one column, not ", count));

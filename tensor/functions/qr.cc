@@ -9,7 +9,7 @@
 namespace weft {
 
 QrResult qr(const Tensor& a, QrMode mode) {
-  Frame frame("qr", a);
+  ErrorFrame frame("qr", a);
   const bool wide = a.rank() >= 2 && a.size(-2) < a.size(-1);
   const int64_t m = wide ? a.size(-2) : 0;
   auto [q, r] = dispatch::apply(op::Qr{mode == QrMode::complete && !wide}, wide ? narrow(a, -1, 0, m) : a);

@@ -75,19 +75,19 @@ Tensor number(double q) { return full({}, q, f64); }
 }  // namespace
 
 Tensor quantile(const Tensor& x, double q, const QuantileOptions& options) {
-  Frame frame("quantile", x);
+  ErrorFrame frame("quantile", x);
   return quantiles(x, number(q), false, options);
 }
 Tensor quantile(const Tensor& x, const Tensor& q, const QuantileOptions& options) {
-  Frame frame("quantile", x, q);
+  ErrorFrame frame("quantile", x, q);
   return quantiles(x, q, false, options);
 }
 Tensor nanquantile(const Tensor& x, double q, const QuantileOptions& options) {
-  Frame frame("nanquantile", x);
+  ErrorFrame frame("nanquantile", x);
   return quantiles(x, number(q), true, options);
 }
 Tensor nanquantile(const Tensor& x, const Tensor& q, const QuantileOptions& options) {
-  Frame frame("nanquantile", x, q);
+  ErrorFrame frame("nanquantile", x, q);
   return quantiles(x, q, true, options);
 }
 

@@ -35,7 +35,7 @@ void check_probability(double p) {
 
 Tensor rand(const Shape& shape, DType dtype, Device device) { return rand(shape, default_generator(), dtype, device); }
 Tensor rand(const Shape& shape, Generator& generator, DType dtype, Device device) {
-  Frame frame("rand");
+  ErrorFrame frame("rand");
   return draw(generator, Distribution::uniform, shape, dtype, device);
 }
 
@@ -43,7 +43,7 @@ Tensor randn(const Shape& shape, DType dtype, Device device) {
   return randn(shape, default_generator(), dtype, device);
 }
 Tensor randn(const Shape& shape, Generator& generator, DType dtype, Device device) {
-  Frame frame("randn");
+  ErrorFrame frame("randn");
   return draw(generator, Distribution::normal, shape, dtype, device);
 }
 
@@ -51,24 +51,24 @@ Tensor randint(int64_t low, int64_t high, const Shape& shape, DType dtype, Devic
   return randint(low, high, shape, default_generator(), dtype, device);
 }
 Tensor randint(int64_t low, int64_t high, const Shape& shape, Generator& generator, DType dtype, Device device) {
-  Frame frame("randint");
+  ErrorFrame frame("randint");
   if (low >= high) throw Error(text("there is no integer in [", low, ", ", high, ")"));
   return draw(generator, Distribution::integers, shape, dtype, device, low, high);
 }
 
 Tensor randperm(int64_t count, Device device) { return randperm(count, default_generator(), device); }
 Tensor randperm(int64_t count, Generator& generator, Device device) {
-  Frame frame("randperm");
+  ErrorFrame frame("randperm");
   return draw(generator, Distribution::permutation, {count}, i64, device);
 }
 
 Tensor rand_like(const Tensor& x, Generator& generator) {
-  Frame frame("rand_like", x);
+  ErrorFrame frame("rand_like", x);
   return draw(generator, Distribution::uniform, x.shape(), x.dtype(), x.device());
 }
 
 Tensor randn_like(const Tensor& x, Generator& generator) {
-  Frame frame("randn_like", x);
+  ErrorFrame frame("randn_like", x);
   return draw(generator, Distribution::normal, x.shape(), x.dtype(), x.device());
 }
 
@@ -76,28 +76,28 @@ Tensor normal(double mean, double std, const Shape& shape, DType dtype, Device d
   return normal(mean, std, shape, default_generator(), dtype, device);
 }
 Tensor normal(double mean, double std, const Shape& shape, Generator& generator, DType dtype, Device device) {
-  Frame frame("normal");
+  ErrorFrame frame("normal");
   check_deviation(std);
   return randn(shape, generator, dtype, device) * std + mean;
 }
 Tensor normal(const Tensor& mean, const Tensor& std, Generator& generator) {
-  Frame frame("normal", mean, std);
+  ErrorFrame frame("normal", mean, std);
   const Shape shape = broadcast_shapes(mean.shape(), std.shape());
   return randn(shape, generator, promote(mean.dtype(), std.dtype()), mean.device()) * std + mean;
 }
 
 Tensor normal(const Tensor& mean, double std, Generator& generator) {
-  Frame frame("normal", mean);
+  ErrorFrame frame("normal", mean);
   check_deviation(std);
   return randn_like(mean, generator) * std + mean;
 }
 Tensor normal(double mean, const Tensor& std, Generator& generator) {
-  Frame frame("normal", std);
+  ErrorFrame frame("normal", std);
   return randn_like(std, generator) * std + mean;
 }
 
 Tensor bernoulli(const Tensor& p, Generator& generator) {
-  Frame frame("bernoulli", p);
+  ErrorFrame frame("bernoulli", p);
   const Tensor u = rand_like(p, generator);
   const Tensor inside = logical_and(p >= 0, p <= 1);
   if (!all(dispatch::all_samples(inside)).item<bool>()) {
@@ -110,7 +110,7 @@ Tensor bernoulli(const Tensor& p, Generator& generator) {
 }
 
 Tensor multinomial(const Tensor& weights, int64_t count, bool replacement, Generator& generator) {
-  Frame frame("multinomial", weights);
+  ErrorFrame frame("multinomial", weights);
   const int64_t rows = weights.rank() == 2 ? weights.size(0) : 1;
   const int64_t drawn = replacement ? checked_multiply(rows, count < 0 ? 0 : count) : weights.numel();
   const RandomKey key = dispatch::key_on(weights.device(), drawn, generator);
@@ -118,40 +118,40 @@ Tensor multinomial(const Tensor& weights, int64_t count, bool replacement, Gener
 }
 
 Tensor poisson(const Tensor& rates, Generator& generator) {
-  Frame frame("poisson", rates);
+  ErrorFrame frame("poisson", rates);
   const int64_t drawn = checked_multiply(2, rates.numel());  // a block for each element
   const RandomKey key = dispatch::key_on(rates.device(), drawn, generator);
   return dispatch::apply(op::Poisson{key.seed, key.offset}, rates);
 }
 
 Tensor& Tensor::uniform_(double low, double high, Generator& generator) {
-  Frame frame("uniform_", *this);
+  ErrorFrame frame("uniform_", *this);
   if (!(low <= high)) throw Error(text("low ", low, " is above high ", high));
   return copy_(rand_like(*this, generator) * (high - low) + low);
 }
 Tensor& Tensor::uniform_(double low, double high) { return uniform_(low, high, default_generator()); }
 
 Tensor& Tensor::normal_(double mean, double std, Generator& generator) {
-  Frame frame("normal_", *this);
+  ErrorFrame frame("normal_", *this);
   check_deviation(std);
   return copy_(randn_like(*this, generator) * std + mean);
 }
 Tensor& Tensor::normal_(double mean, double std) { return normal_(mean, std, default_generator()); }
 
 Tensor& Tensor::bernoulli_(double p, Generator& generator) {
-  Frame frame("bernoulli_", *this);
+  ErrorFrame frame("bernoulli_", *this);
   check_probability(p);
   return copy_(rand(shape(), generator, f32, device()) < p);
 }
 Tensor& Tensor::bernoulli_(const Tensor& p, Generator& generator) {
-  Frame frame("bernoulli_", *this, p);
+  ErrorFrame frame("bernoulli_", *this, p);
   return copy_(bernoulli(weft::broadcast(p, shape()), generator));
 }
 Tensor& Tensor::bernoulli_(const Tensor& p) { return bernoulli_(p, default_generator()); }
 Tensor& Tensor::bernoulli_(double p) { return bernoulli_(p, default_generator()); }
 
 Tensor& Tensor::exponential_(double rate, Generator& generator) {
-  Frame frame("exponential_", *this);
+  ErrorFrame frame("exponential_", *this);
   if (!(rate > 0)) throw Error(text("the rate ", rate, " must be above 0"));
   return copy_(weft::log1p(-rand_like(*this, generator)) / -rate);
 }

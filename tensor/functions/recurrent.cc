@@ -8,7 +8,7 @@ namespace weft {
 
 RecurrentResult recurrent(Recurrence kind, const Tensor& projected, const Tensor& weight,
                           const RecurrentOptions& options) {
-  Frame frame("recurrent", projected, weight);
+  ErrorFrame frame("recurrent", projected, weight);
   const auto [y, h, c, gates, cells] = dispatch::apply(op::Recurrent{{kind, options.reverse}}, projected, weight,
                                                        options.bias, options.h, options.c, options.lengths);
   return {y, h, kind == Recurrence::lstm ? c : Tensor()};
@@ -16,7 +16,7 @@ RecurrentResult recurrent(Recurrence kind, const Tensor& projected, const Tensor
 
 std::array<Tensor, 5> adjoint::recurrent_backward(const op::RecurrentBackward& op, const Tensor& gy, const Tensor& gh,
                                                   const Tensor& gc, const RecurrentInputs& in) {
-  Frame frame("recurrent_backward", gy, in.projected, in.weight);
+  ErrorFrame frame("recurrent_backward", gy, in.projected, in.weight);
   return dispatch::apply(op, gy, gh, gc, in.projected, in.weight, in.bias, in.h0, in.c0, in.lengths, in.y, in.gates,
                          in.cells);
 }

@@ -12,7 +12,7 @@ namespace weft {
 namespace {
 
 template <class Op> Tensor reduce(const char* name, const Tensor& x, const Axes& axes, KeepDim keep) {
-  Frame frame(name, x);
+  ErrorFrame frame(name, x);
   Op op;
   op.axes = axes.normalized(x.rank());
   op.keepdim = keep.value;
@@ -24,15 +24,15 @@ template <class Op> Tensor reduce(const char* name, const Tensor& x, const Axes&
 Tensor sum(const Tensor& x, const Axes& axes, KeepDim keep) { return reduce<op::Sum>("sum", x, axes, keep); }
 Tensor prod(const Tensor& x, const Axes& axes, KeepDim keep) { return reduce<op::Prod>("prod", x, axes, keep); }
 Tensor sum(const Tensor& x, const Axes& axes, KeepDim keep, DType dtype) {
-  Frame frame("sum", x);
+  ErrorFrame frame("sum", x);
   return cast(sum(cast(x, dtype), axes, keep), dtype);  // i32 is summed in i64
 }
 Tensor prod(const Tensor& x, const Axes& axes, KeepDim keep, DType dtype) {
-  Frame frame("prod", x);
+  ErrorFrame frame("prod", x);
   return cast(prod(cast(x, dtype), axes, keep), dtype);
 }
 Tensor mean(const Tensor& x, const Axes& axes, KeepDim keep, DType dtype) {
-  Frame frame("mean", x);
+  ErrorFrame frame("mean", x);
   return mean(cast(x, dtype), axes, keep);
 }
 Tensor max(const Tensor& x, const Axes& axes, KeepDim keep) { return reduce<op::Max>("max", x, axes, keep); }
@@ -44,7 +44,7 @@ Tensor logsumexp(const Tensor& x, const Axes& axes, KeepDim keep) {
 }
 
 Tensor mean(const Tensor& x, const Axes& axes, KeepDim keep) {
-  Frame frame("mean", x);
+  ErrorFrame frame("mean", x);
   if (!is_floating(x.dtype())) dispatch::throw_not_accepted(x.dtype(), kFloating);
   const double count = static_cast<double>(op::reduced_count(x.shape(), axes.normalized(x.rank())));
   // The sum of bf16 or f16 may overflow or lose digits where the mean does not.
@@ -53,17 +53,17 @@ Tensor mean(const Tensor& x, const Axes& axes, KeepDim keep) {
 }
 
 Tensor norm(const Tensor& x, double p, const Axes& axes, KeepDim keep) {
-  Frame frame("norm", x);
+  ErrorFrame frame("norm", x);
   return dispatch::apply(op::Norm{p, axes.normalized(x.rank()), keep.value}, x);
 }
 
 Tensor var(const Tensor& x, const Axes& axes, int64_t correction, KeepDim keep) {
-  Frame frame("var", x);
+  ErrorFrame frame("var", x);
   return dispatch::apply(op::Var{axes.normalized(x.rank()), static_cast<double>(correction), keep.value}, x);
 }
 
 Tensor stddev(const Tensor& x, const Axes& axes, int64_t correction, KeepDim keep) {
-  Frame frame("std", x);
+  ErrorFrame frame("std", x);
   const Tensor variance = var(x, axes, correction, keep);
   if (!variance.requires_grad() || !modes().recording) return sqrt(variance);
   // The slope of sqrt at 0 is infinite, that of the variance 0: the gradient of their product is 0 by convention.

@@ -20,14 +20,14 @@ Tensor with_axis(const Tensor& x) { return x.rank() == 0 ? reshape(x, {1}) : x; 
 Tensor in_shape(const Tensor& y, const Tensor& x) { return x.rank() == 0 ? reshape(y, {}) : y; }
 
 template <class Op> Tensor scan(const char* name, const Tensor& x, int64_t axis) {
-  Frame frame(name, x);
+  ErrorFrame frame(name, x);
   Op op;
   op.axis = normalize_axis_or_scalar(axis, x.rank());
   return in_shape(dispatch::apply(op, with_axis(x)), x);
 }
 
 ValuesAndIndices extreme(const char* name, const Tensor& x, int64_t axis, bool largest) {
-  Frame frame(name, x);
+  ErrorFrame frame(name, x);
   const int64_t a = normalize_axis_or_scalar(axis, x.rank());
   const auto [values, indices] = dispatch::apply(op::CumulativeExtremum{a, largest}, with_axis(x));
   return {in_shape(values, x), in_shape(indices, x)};
@@ -56,24 +56,24 @@ Tensor cumsum(const Tensor& x, int64_t axis) { return scan<op::Cumsum>("cumsum",
 Tensor cumprod(const Tensor& x, int64_t axis) { return scan<op::Cumprod>("cumprod", x, axis); }
 Tensor logcumsumexp(const Tensor& x, int64_t axis) { return scan<op::Logcumsumexp>("logcumsumexp", x, axis); }
 Tensor cumsum(const Tensor& x, int64_t axis, DType dtype) {
-  Frame frame("cumsum", x);
+  ErrorFrame frame("cumsum", x);
   return cast(cumsum(cast(x, dtype), axis), dtype);  // i32 is summed in i64
 }
 Tensor cumprod(const Tensor& x, int64_t axis, DType dtype) {
-  Frame frame("cumprod", x);
+  ErrorFrame frame("cumprod", x);
   return cast(cumprod(cast(x, dtype), axis), dtype);
 }
 ValuesAndIndices cummax(const Tensor& x, int64_t axis) { return extreme("cummax", x, axis, true); }
 ValuesAndIndices cummin(const Tensor& x, int64_t axis) { return extreme("cummin", x, axis, false); }
 
 Tensor adjoint::linear_recurrence(const Tensor& a, const Tensor& b, int64_t axis, bool reverse) {
-  Frame frame("linear_recurrence", a, b);
+  ErrorFrame frame("linear_recurrence", a, b);
   const op::LinearRecurrence op{{normalize_axis(axis, b.rank())}};
   return reverse ? flip(dispatch::apply(op, flip(a, {axis}), flip(b, {axis})), {axis}) : dispatch::apply(op, a, b);
 }
 
 Tensor diff(const Tensor& x, int64_t n, int64_t axis, const Tensor& prepend, const Tensor& append) {
-  Frame frame("diff", x);
+  ErrorFrame frame("diff", x);
   const int64_t a = axis_of(x, axis);
   if (n < 0) throw Error(text("n must be 0 or more, not ", n));
   std::vector<Tensor> parts;
@@ -88,22 +88,22 @@ Tensor diff(const Tensor& x, int64_t n, int64_t axis, const Tensor& prepend, con
 }
 
 Tensor trapezoid(const Tensor& y, double dx, int64_t axis) {
-  Frame frame("trapezoid", y);
+  ErrorFrame frame("trapezoid", y);
   const int64_t a = axis_of(y, axis);
   return sum(pairs(y, a), a) * (0.5 * dx);
 }
 Tensor trapezoid(const Tensor& y, const Tensor& x, int64_t axis) {
-  Frame frame("trapezoid", y, x);
+  ErrorFrame frame("trapezoid", y, x);
   const int64_t a = axis_of(y, axis);
   return sum(pairs(y, a) * half_widths(y, x, a), a);
 }
 Tensor cumulative_trapezoid(const Tensor& y, double dx, int64_t axis) {
-  Frame frame("cumulative_trapezoid", y);
+  ErrorFrame frame("cumulative_trapezoid", y);
   const int64_t a = axis_of(y, axis);
   return cumsum(pairs(y, a), a) * (0.5 * dx);
 }
 Tensor cumulative_trapezoid(const Tensor& y, const Tensor& x, int64_t axis) {
-  Frame frame("cumulative_trapezoid", y, x);
+  ErrorFrame frame("cumulative_trapezoid", y, x);
   const int64_t a = axis_of(y, axis);
   return cumsum(pairs(y, a) * half_widths(y, x, a), a);
 }

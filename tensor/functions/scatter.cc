@@ -84,19 +84,19 @@ Tensor reduced(const Tensor& x, int64_t axis, const Tensor& index, const Tensor&
 }  // namespace
 
 Tensor scatter(const Tensor& x, int64_t axis, const Tensor& index, const Tensor& src) {
-  Frame frame("scatter", x, index, src);
+  ErrorFrame frame("scatter", x, index, src);
   const int64_t a = normalize_axis_or_scalar(axis, x.rank());
   return dispatch::apply(op::Scatter{a}, x, index, fitted(cast(src, x.dtype()), index));
 }
 
 Tensor scatter(const Tensor& x, int64_t axis, const Tensor& index, const Scalar& value) {
-  Frame frame("scatter", x, index);
+  ErrorFrame frame("scatter", x, index);
   const int64_t a = normalize_axis_or_scalar(axis, x.rank());
   return dispatch::apply(op::Scatter{a}, x, index, spread(value, x, index));
 }
 
 Tensor detail::scatter_add_to(const Tensor& x, int64_t axis, const Tensor& index, const Tensor& src) {
-  Frame frame("scatter_add", x, index, src);
+  ErrorFrame frame("scatter_add", x, index, src);
   op::ScatterSum op;
   op.axis = normalize_axis_or_scalar(axis, x.rank());
   return dispatch::apply(op, x, index, fitted(cast(src, x.dtype()), index));
@@ -104,13 +104,13 @@ Tensor detail::scatter_add_to(const Tensor& x, int64_t axis, const Tensor& index
 
 Tensor scatter_reduce(const Tensor& x, int64_t axis, const Tensor& index, const Tensor& src, std::string_view reduce,
                       bool include_self) {
-  Frame frame("scatter_reduce", x, index, src);
+  ErrorFrame frame("scatter_reduce", x, index, src);
   return reduced(x, axis, index, src, reduce, include_self);
 }
 
 Tensor index_reduce(const Tensor& x, int64_t axis, const Tensor& index, const Tensor& src, std::string_view reduce,
                     bool include_self) {
-  Frame frame("index_reduce", x, index, src);
+  ErrorFrame frame("index_reduce", x, index, src);
   const int64_t a = normalize_axis_or_scalar(axis, x.rank());
   if (x.rank() == 0) {
     if (index.numel() != 1 || src.numel() != 1)
@@ -127,17 +127,17 @@ Tensor index_reduce(const Tensor& x, int64_t axis, const Tensor& index, const Te
 }
 
 Tensor& Tensor::scatter_(int64_t axis, const Tensor& index, const Tensor& src) {
-  Frame frame("scatter_", *this, index, src);
+  ErrorFrame frame("scatter_", *this, index, src);
   write("scatter_", op::Scatter{normalize_axis_or_scalar(axis, rank())}, *this, index, src);
   return *this;
 }
 Tensor& Tensor::scatter_(int64_t axis, const Tensor& index, const Scalar& value) {
-  Frame frame("scatter_", *this, index);
+  ErrorFrame frame("scatter_", *this, index);
   write("scatter_", op::Scatter{normalize_axis_or_scalar(axis, rank())}, *this, index, spread(value, *this, index));
   return *this;
 }
 Tensor& Tensor::scatter_add_(int64_t axis, const Tensor& index, const Tensor& src) {
-  Frame frame("scatter_add_", *this, index, src);
+  ErrorFrame frame("scatter_add_", *this, index, src);
   op::ScatterSum op;
   op.axis = normalize_axis_or_scalar(axis, rank());
   write("scatter_add_", op, *this, index, src);

@@ -8,7 +8,7 @@
 namespace weft {
 
 Tensor searchsorted(const Tensor& sorted, const Tensor& values, bool right, const Tensor& sorter) {
-  Frame frame("searchsorted", sorted, values);
+  ErrorFrame frame("searchsorted", sorted, values);
   if (sorter.defined()) {
     if (sorter.shape() != sorted.shape())
       throw ShapeError(text("the sorter must have shape ", sorted.shape(), ", not ", sorter.shape()));
@@ -20,7 +20,7 @@ Tensor searchsorted(const Tensor& sorted, const Tensor& values, bool right, cons
 }
 
 Tensor bucketize(const Tensor& values, const Tensor& boundaries, bool right) {
-  Frame frame("bucketize", values, boundaries);
+  ErrorFrame frame("bucketize", values, boundaries);
   if (boundaries.rank() != 1)
     throw ShapeError(text("the boundaries must have one axis, not shape ", boundaries.shape()));
   return searchsorted(boundaries, values, right);

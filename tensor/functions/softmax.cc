@@ -9,14 +9,14 @@ namespace weft {
 namespace {
 
 template <class Op> Tensor along(const char* name, const Tensor& x, int64_t axis) {
-  Frame frame(name, x);
+  ErrorFrame frame(name, x);
   if (x.rank() > 0) return dispatch::apply(Op{normalize_axis(axis, x.rank())}, x);
   (void)normalize_axis(axis, 1);
   return reshape(dispatch::apply(Op{0}, reshape(x, {1})), {});
 }
 
 template <class Op> Tensor backward_along(const Tensor& g, const Tensor& y, int64_t axis) {
-  Frame frame(Op::name.data(), g, y);
+  ErrorFrame frame(Op::name.data(), g, y);
   return dispatch::apply(Op{normalize_axis(axis, y.rank())}, g, y);
 }
 

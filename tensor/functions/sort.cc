@@ -25,39 +25,39 @@ template <class Op> ValuesAndIndices choose(const Tensor& x, const Op& op, bool 
 }
 
 ValuesAndIndices middle(const char* name, const Tensor& x, int64_t axis, bool skips_nan, KeepDim keep) {
-  Frame frame(name, x);
+  ErrorFrame frame(name, x);
   return choose(x, op::Median{normalize_axis_or_scalar(axis, x.rank()), skips_nan, keep.value}, keep.value);
 }
 
 }  // namespace
 
 ValuesAndIndices sort(const Tensor& x, int64_t axis, bool descending) {
-  Frame frame("sort", x);
+  ErrorFrame frame("sort", x);
   return choose(x, op::Sort{normalize_axis_or_scalar(axis, x.rank()), descending}, true);
 }
 
 Tensor argsort(const Tensor& x, int64_t axis, bool descending) {
-  Frame frame("argsort", x);
+  ErrorFrame frame("argsort", x);
   return sort(detach(x), axis, descending).indices;
 }
 
 Tensor msort(const Tensor& x) {
-  Frame frame("msort", x);
+  ErrorFrame frame("msort", x);
   return sort(x, 0).values;
 }
 
 ValuesAndIndices topk(const Tensor& x, int64_t k, int64_t axis, bool largest, bool /*sorted*/) {
-  Frame frame("topk", x);
+  ErrorFrame frame("topk", x);
   return choose(x, op::Topk{normalize_axis_or_scalar(axis, x.rank()), k, largest}, true);
 }
 
 ValuesAndIndices kthvalue(const Tensor& x, int64_t k, int64_t axis, KeepDim keep) {
-  Frame frame("kthvalue", x);
+  ErrorFrame frame("kthvalue", x);
   return choose(x, op::Kthvalue{normalize_axis_or_scalar(axis, x.rank()), k, keep.value}, keep.value);
 }
 
 ValuesAndIndices mode(const Tensor& x, int64_t axis, KeepDim keep) {
-  Frame frame("mode", x);
+  ErrorFrame frame("mode", x);
   const int64_t a = normalize_axis_or_scalar(axis, x.rank());
   const Tensor rows = with_axis(x);
   const int64_t n = rows.size(a);
@@ -78,12 +78,12 @@ ValuesAndIndices mode(const Tensor& x, int64_t axis, KeepDim keep) {
 }
 
 Tensor median(const Tensor& x) {
-  Frame frame("median", x);
+  ErrorFrame frame("median", x);
   return median(flatten(x), 0).values;
 }
 ValuesAndIndices median(const Tensor& x, int64_t axis, KeepDim keep) { return middle("median", x, axis, false, keep); }
 Tensor nanmedian(const Tensor& x) {
-  Frame frame("nanmedian", x);
+  ErrorFrame frame("nanmedian", x);
   return nanmedian(flatten(x), 0).values;
 }
 ValuesAndIndices nanmedian(const Tensor& x, int64_t axis, KeepDim keep) {

@@ -17,32 +17,32 @@ namespace weft {
 #undef WEFT_UNARY
 
 Tensor polygamma(int64_t order, const Tensor& x) {
-  Frame frame("polygamma", x);
+  ErrorFrame frame("polygamma", x);
   if (order < 0) throw Error(text("order ", order, " is below 0"));
   return order == 0 ? digamma(x) : dispatch::apply(op::Polygamma{order}, x);
 }
 
 Tensor sinc(const Tensor& x) {
-  Frame frame("sinc", x);
+  ErrorFrame frame("sinc", x);
   const Tensor angle = x * std::numbers::pi, one = ones_like(angle);
   const Tensor at_zero = angle == 0.0, divisor = where(at_zero, one, angle);
   return where(at_zero, one, sin(divisor) / divisor);
 }
 
 Tensor logit(const Tensor& x, std::optional<double> eps) {
-  Frame frame("logit", x);
+  ErrorFrame frame("logit", x);
   if (eps && !(*eps >= 0 && *eps <= 0.5)) throw Error(text("eps = ", *eps, " must lie between 0 and 0.5"));
   const Tensor p = eps ? clip(x, *eps, 1 - *eps) : x;
   return log(p) - log1p(p * -1.0);
 }
 
 Tensor logaddexp2(const Tensor& a, const Tensor& b) {
-  Frame frame("logaddexp2", a, b);
+  ErrorFrame frame("logaddexp2", a, b);
   return logaddexp(a * std::numbers::ln2, b * std::numbers::ln2) * std::numbers::log2e;
 }
 
 Tensor heaviside(const Tensor& x, const Tensor& values) {
-  Frame frame("heaviside", x, values);
+  ErrorFrame frame("heaviside", x, values);
   const Tensor s = sign(x.detach());
   return where(s == 0, values, where(s < 0, zeros_like(s), s));
 }

@@ -7,7 +7,7 @@
 namespace weft {
 
 std::vector<Tensor> split(const Tensor& x, const IntList& sizes, int64_t axis) {
-  Frame frame("split", x);
+  ErrorFrame frame("split", x);
   const int64_t a = normalize_axis(axis, x.rank());
   int64_t sum = 0;
   for (const int64_t size : sizes) {
@@ -25,7 +25,7 @@ std::vector<Tensor> split(const Tensor& x, const IntList& sizes, int64_t axis) {
 }
 
 std::vector<Tensor> tensor_split(const Tensor& x, int64_t sections, int64_t axis) {
-  Frame frame("tensor_split", x);
+  ErrorFrame frame("tensor_split", x);
   if (sections < 1) throw ShapeError(text("sections ", sections, " must be at least 1"));
   const int64_t a = normalize_axis(axis, x.rank()), size = x.size(a);
   std::vector<Tensor> pieces;
@@ -39,7 +39,7 @@ std::vector<Tensor> tensor_split(const Tensor& x, int64_t sections, int64_t axis
 }
 
 std::vector<Tensor> tensor_split(const Tensor& x, const IntList& positions, int64_t axis) {
-  Frame frame("tensor_split", x);
+  ErrorFrame frame("tensor_split", x);
   const int64_t a = normalize_axis(axis, x.rank());
   std::vector<Tensor> pieces;
   int64_t begin = 0;
@@ -52,7 +52,7 @@ std::vector<Tensor> tensor_split(const Tensor& x, const IntList& positions, int6
 }
 
 std::vector<Tensor> unbind(const Tensor& x, int64_t axis) {
-  Frame frame("unbind", x);
+  ErrorFrame frame("unbind", x);
   const int64_t a = normalize_axis(axis, x.rank());
   std::vector<Tensor> entries;
   for (int64_t i = 0; i < x.size(a); ++i) entries.push_back(select(x, a, i));
@@ -60,7 +60,7 @@ std::vector<Tensor> unbind(const Tensor& x, int64_t axis) {
 }
 
 std::vector<Tensor> meshgrid(const std::vector<Tensor>& tensors, std::string_view indexing) {
-  Frame frame("meshgrid", std::span<const Tensor>(tensors));
+  ErrorFrame frame("meshgrid", std::span<const Tensor>(tensors));
   if (indexing != "ij" && indexing != "xy") throw Error(text("indexing `", indexing, "` is none of ij and xy"));
   Shape shape;
   for (const Tensor& x : tensors) {
@@ -78,7 +78,7 @@ std::vector<Tensor> meshgrid(const std::vector<Tensor>& tensors, std::string_vie
 }
 
 Tensor cartesian_prod(const std::vector<Tensor>& tensors) {
-  Frame frame("cartesian_prod", std::span<const Tensor>(tensors));
+  ErrorFrame frame("cartesian_prod", std::span<const Tensor>(tensors));
   if (tensors.empty()) throw Error("there must be at least one tensor");
   for (const Tensor& x : tensors)
     if (x.rank() != 1) throw ShapeError(text("each tensor must have one axis, not shape ", x.shape()));

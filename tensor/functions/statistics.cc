@@ -13,25 +13,25 @@
 namespace weft {
 
 Tensor amax(const Tensor& x, const Axes& axes, KeepDim keep) {
-  Frame frame("amax", x);
+  ErrorFrame frame("amax", x);
   return max(x, axes, keep);
 }
 Tensor amin(const Tensor& x, const Axes& axes, KeepDim keep) {
-  Frame frame("amin", x);
+  ErrorFrame frame("amin", x);
   return min(x, axes, keep);
 }
 MinAndMax aminmax(const Tensor& x, const Axes& axes, KeepDim keep) {
-  Frame frame("aminmax", x);
+  ErrorFrame frame("aminmax", x);
   return {min(x, axes, keep), max(x, axes, keep)};
 }
 
 Tensor nansum(const Tensor& x, const Axes& axes, KeepDim keep) {
-  Frame frame("nansum", x);
+  ErrorFrame frame("nansum", x);
   return sum(is_floating(x.dtype()) ? where(isnan(x), zeros_like(x), x) : x, axes, keep);
 }
 
 Tensor nanmean(const Tensor& x, const Axes& axes, KeepDim keep) {
-  Frame frame("nanmean", x);
+  ErrorFrame frame("nanmean", x);
   if (!is_floating(x.dtype())) dispatch::throw_not_accepted(x.dtype(), kFloating);
   // In f32 where the sum or the count would not fit.
   const Tensor wide = size_of(x.dtype()) == 2 ? cast(x, f32) : x;
@@ -40,21 +40,21 @@ Tensor nanmean(const Tensor& x, const Axes& axes, KeepDim keep) {
 }
 
 Tensor count_nonzero(const Tensor& x, const Axes& axes, KeepDim keep) {
-  Frame frame("count_nonzero", x);
+  ErrorFrame frame("count_nonzero", x);
   return sum(detach(x) != 0, axes, keep);
 }
 
 VarMean var_mean(const Tensor& x, const Axes& axes, int64_t correction, KeepDim keep) {
-  Frame frame("var_mean", x);
+  ErrorFrame frame("var_mean", x);
   return {var(x, axes, correction, keep), mean(x, axes, keep)};
 }
 StdMean std_mean(const Tensor& x, const Axes& axes, int64_t correction, KeepDim keep) {
-  Frame frame("std_mean", x);
+  ErrorFrame frame("std_mean", x);
   return {stddev(x, axes, correction, keep), mean(x, axes, keep)};
 }
 
 Tensor cov(const Tensor& x, int64_t correction) {
-  Frame frame("cov", x);
+  ErrorFrame frame("cov", x);
   if (x.rank() > 2) throw ShapeError(text("the variables are the rows of a matrix, not of shape ", x.shape()));
   const Tensor rows = x.rank() == 2 ? x : reshape(x, {1, x.numel()});
   const Tensor off = rows - mean(rows, 1, keepdim);
@@ -65,7 +65,7 @@ Tensor cov(const Tensor& x, int64_t correction) {
 }
 
 Tensor corrcoef(const Tensor& x) {
-  Frame frame("corrcoef", x);
+  ErrorFrame frame("corrcoef", x);
   const Tensor c = cov(x);
   if (c.rank() == 0) return c / c;
   const Tensor deviation = sqrt(diagonal(c));
@@ -73,12 +73,12 @@ Tensor corrcoef(const Tensor& x) {
 }
 
 Tensor dist(const Tensor& a, const Tensor& b, double p) {
-  Frame frame("dist", a, b);
+  ErrorFrame frame("dist", a, b);
   return norm(a - b, p);
 }
 
 Tensor cdist(const Tensor& a, const Tensor& b, double p) {
-  Frame frame("cdist", a, b);
+  ErrorFrame frame("cdist", a, b);
   if (a.rank() < 2 || b.rank() < 2) throw ShapeError("rows of matrices are compared: two axes or more");
   if (a.size(-1) != b.size(-1)) throw ShapeError(text("rows differ in length: ", a.size(-1), " and ", b.size(-1)));
   if (!(p >= 0)) throw Error(text("p must be 0 or more, not ", p));

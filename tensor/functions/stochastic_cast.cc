@@ -10,7 +10,7 @@ namespace weft {
 Tensor stochastic_cast(const Tensor& x, DType dtype) { return stochastic_cast(x, dtype, default_generator()); }
 
 Tensor stochastic_cast(const Tensor& x, DType dtype, Generator& generator) {
-  Frame frame("stochastic_cast", x);
+  ErrorFrame frame("stochastic_cast", x);
   const RandomKey key = dispatch::key_on(x.device(), x.numel(), generator);
   return dispatch::apply(op::StochasticCast{dtype, key.seed, key.offset}, x);
 }

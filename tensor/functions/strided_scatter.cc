@@ -12,12 +12,12 @@ namespace weft {
 
 Tensor as_strided_scatter(const Tensor& x, const Tensor& src, const Shape& shape, const Strides& strides,
                           int64_t offset) {
-  Frame frame("as_strided_scatter", x, src);
+  ErrorFrame frame("as_strided_scatter", x, src);
   return dispatch::apply(op::AsStridedScatter{shape, strides, offset}, x, cast(src, x.dtype()));
 }
 
 Tensor select_scatter(const Tensor& x, const Tensor& src, int64_t axis, int64_t index) {
-  Frame frame("select_scatter", x, src);
+  ErrorFrame frame("select_scatter", x, src);
   const Tensor out = dispatch::copy_to_write(x, std::array{&src});
   select(out, axis, index).copy_(src);
   return out;
@@ -25,14 +25,14 @@ Tensor select_scatter(const Tensor& x, const Tensor& src, int64_t axis, int64_t 
 
 Tensor slice_scatter(const Tensor& x, const Tensor& src, int64_t axis, std::optional<int64_t> start,
                      std::optional<int64_t> end, int64_t step) {
-  Frame frame("slice_scatter", x, src);
+  ErrorFrame frame("slice_scatter", x, src);
   const Tensor out = dispatch::copy_to_write(x, std::array{&src});
   slice(out, axis, start, end, step).copy_(src);
   return out;
 }
 
 Tensor diagonal_scatter(const Tensor& x, const Tensor& src, int64_t offset, int64_t axis0, int64_t axis1) {
-  Frame frame("diagonal_scatter", x, src);
+  ErrorFrame frame("diagonal_scatter", x, src);
   const Tensor out = dispatch::copy_to_write(x, std::array{&src});
   diagonal(out, offset, axis0, axis1).copy_(src);
   return out;

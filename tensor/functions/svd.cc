@@ -39,25 +39,25 @@ bool has_full_rank(const Tensor& a, const Tensor& r) {
 }  // namespace
 
 SvdResult svd(const Tensor& a, bool full_matrices) {
-  Frame frame("svd", a);
+  ErrorFrame frame("svd", a);
   auto [u, s, vh] = dispatch::apply(op::Svd{full_matrices}, a);
   return {u, s, vh};
 }
 
 Tensor svdvals(const Tensor& a) {
-  Frame frame("svdvals", a);
+  ErrorFrame frame("svdvals", a);
   // The gradient is made of the vectors.
   return dispatch::apply(op::Svd{false, dispatch::may_need_gradient(a)}, a)[1];
 }
 
 Tensor pinv(const Tensor& a, const PinvOptions& options) {
-  Frame frame("pinv", a);
+  ErrorFrame frame("pinv", a);
   const auto [rtol, atol] = tolerances(a, options);
   return dispatch::apply(op::Pinv{rtol, atol}, a);
 }
 
 Tensor matrix_rank(const Tensor& a, const PinvOptions& options) {
-  Frame frame("matrix_rank", a);
+  ErrorFrame frame("matrix_rank", a);
   const auto [rtol, atol] = tolerances(a, options);
   const Tensor s = svdvals(a.detach());
   if (s.numel() == 0) return zeros(Shape(s.shape().begin(), s.shape().end() - 1), i64, a.device());
@@ -65,7 +65,7 @@ Tensor matrix_rank(const Tensor& a, const PinvOptions& options) {
 }
 
 LstsqResult lstsq(const Tensor& a, const Tensor& b) {
-  Frame frame("lstsq", a, b);
+  ErrorFrame frame("lstsq", a, b);
   if (a.rank() < 2 || b.rank() < 2 || a.size(-2) != b.size(-2))
     throw ShapeError(text("it takes (..., m, n) and (..., m, k), not shapes ", a.shape(), " and ", b.shape()));
   const Shape batch(a.shape().begin(), a.shape().end() - 2);

@@ -55,7 +55,7 @@ Tensor rolled(const Tensor& x, int64_t shift, int64_t axis) {
 }
 
 Tensor triangle_indices(const char* name, bool lower, int64_t rows, int64_t columns, int64_t diagonal, Device device) {
-  Frame frame(name);
+  ErrorFrame frame(name);
   const Tensor all = ones({rows, columns}, boolean, device);
   return transpose(nonzero(lower ? tril(all, diagonal) : triu(all, diagonal)), 0, 1).contiguous();
 }
@@ -63,21 +63,21 @@ Tensor triangle_indices(const char* name, bool lower, int64_t rows, int64_t colu
 }  // namespace
 
 Tensor repeat(const Tensor& x, const IntList& counts) {
-  Frame frame("repeat", x);
+  ErrorFrame frame("repeat", x);
   if (counts.rank() < x.rank())
     throw ShapeError(text(counts.rank(), " counts for ", x.rank(), " axes; tile() takes fewer"));
   return repeated(x, counts);
 }
 
 Tensor tile(const Tensor& x, const IntList& counts) {
-  Frame frame("tile", x);
+  ErrorFrame frame("tile", x);
   IntList full = counts;
   while (full.rank() < x.rank()) full.insert(0, 1);
   return repeated(x, full);
 }
 
 Tensor repeat_interleave(const Tensor& x, int64_t count, std::optional<int64_t> axis) {
-  Frame frame("repeat_interleave", x);
+  ErrorFrame frame("repeat_interleave", x);
   if (count < 0) throw ShapeError(text("count ", count, " is negative"));
   if (!axis) return repeat_interleave(reshape(x, {-1}), count, 0);
   const int64_t a = normalize_axis_or_scalar(*axis, x.rank());
@@ -89,7 +89,7 @@ Tensor repeat_interleave(const Tensor& x, int64_t count, std::optional<int64_t> 
 }
 
 Tensor repeat_interleave(const Tensor& x, const Tensor& counts, std::optional<int64_t> axis) {
-  Frame frame("repeat_interleave", x, counts);
+  ErrorFrame frame("repeat_interleave", x, counts);
   if (!axis) return repeat_interleave(reshape(x, {-1}), counts, 0);
   const int64_t a = normalize_axis_or_scalar(*axis, x.rank());
   if (x.rank() == 0) return repeat_interleave(reshape(x, {1}), counts, 0);
@@ -108,7 +108,7 @@ Tensor repeat_interleave(const Tensor& x, const Tensor& counts, std::optional<in
 }
 
 Tensor roll(const Tensor& x, const IntList& shifts, const IntList& axes) {
-  Frame frame("roll", x);
+  ErrorFrame frame("roll", x);
   if (axes.empty()) {
     if (shifts.size() != 1) throw ShapeError(text("without axes there is one shift, not ", shifts.size()));
     return own(reshape(rolled(reshape(x, {-1}), shifts[0], 0), x.shape()), x);
@@ -123,7 +123,7 @@ Tensor roll(const Tensor& x, const IntList& shifts, const IntList& axes) {
 }
 
 Tensor rot90(const Tensor& x, int64_t turns, int64_t axis0, int64_t axis1) {
-  Frame frame("rot90", x);
+  ErrorFrame frame("rot90", x);
   const int64_t a = normalize_axis(axis0, x.rank()), b = normalize_axis(axis1, x.rank());
   if (a == b) throw IndexError(text("the two axes must differ, both are ", a));
   switch (((turns % 4) + 4) % 4) {
@@ -135,19 +135,19 @@ Tensor rot90(const Tensor& x, int64_t turns, int64_t axis0, int64_t axis1) {
 }
 
 Tensor fliplr(const Tensor& x) {
-  Frame frame("fliplr", x);
+  ErrorFrame frame("fliplr", x);
   if (x.rank() < 2) throw ShapeError(text("at least 2 axes are needed, not shape ", x.shape()));
   return flip(x, {1});
 }
 
 Tensor flipud(const Tensor& x) {
-  Frame frame("flipud", x);
+  ErrorFrame frame("flipud", x);
   if (x.rank() < 1) throw ShapeError("at least 1 axis is needed, not shape []");
   return flip(x, {0});
 }
 
 Tensor movedim(const Tensor& x, const IntList& sources, const IntList& destinations) {
-  Frame frame("movedim", x);
+  ErrorFrame frame("movedim", x);
   if (sources.size() != destinations.size())
     throw ShapeError(text(sources.size(), " sources for ", destinations.size(), " destinations"));
   const int64_t rank = x.rank();
@@ -175,7 +175,7 @@ Tensor movedim(const Tensor& x, const IntList& sources, const IntList& destinati
 }
 
 Tensor squeeze(const Tensor& x, const IntList& axes) {
-  Frame frame("squeeze", x);
+  ErrorFrame frame("squeeze", x);
   if (axes.empty()) return x;
   const IntList sorted = Axes(axes).normalized(x.rank());
   Tensor out = x;
@@ -184,19 +184,19 @@ Tensor squeeze(const Tensor& x, const IntList& axes) {
 }
 
 Tensor swapaxes(const Tensor& x, int64_t axis0, int64_t axis1) {
-  Frame frame("swapaxes", x);
+  ErrorFrame frame("swapaxes", x);
   return transpose(x, axis0, axis1);
 }
 
 Tensor diag(const Tensor& x, int64_t offset) {
-  Frame frame("diag", x);
+  ErrorFrame frame("diag", x);
   if (x.rank() == 2) return diagonal(x, offset);
   if (x.rank() != 1) throw ShapeError(text("a vector or a matrix is needed, not shape ", x.shape()));
   return diag_embed(x, offset);
 }
 
 Tensor diag_embed(const Tensor& x, int64_t offset, int64_t axis0, int64_t axis1) {
-  Frame frame("diag_embed", x);
+  ErrorFrame frame("diag_embed", x);
   if (x.rank() == 0) throw ShapeError("at least 1 axis is needed, not shape []");
   const int64_t rank = x.rank() + 1;
   const int64_t a = normalize_axis(axis0, rank), b = normalize_axis(axis1, rank);

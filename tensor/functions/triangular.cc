@@ -10,12 +10,12 @@
 namespace weft {
 
 Tensor cholesky(const Tensor& a, bool upper) {
-  Frame frame("cholesky", a);
+  ErrorFrame frame("cholesky", a);
   return dispatch::apply(op::Cholesky{upper}, a);
 }
 
 Tensor cholesky_solve(const Tensor& b, const Tensor& l, bool upper) {
-  Frame frame("cholesky_solve", b, l);
+  ErrorFrame frame("cholesky_solve", b, l);
   const Tensor other = transpose(l, -2, -1);
   const Tensor& lower = upper ? other : l;
   const Tensor half = solve_triangular(lower, b, {.upper = false});
@@ -23,13 +23,13 @@ Tensor cholesky_solve(const Tensor& b, const Tensor& l, bool upper) {
 }
 
 Tensor cholesky_inverse(const Tensor& l, bool upper) {
-  Frame frame("cholesky_inverse", l);
+  ErrorFrame frame("cholesky_inverse", l);
   adjoint::check_square(l);
   return cholesky_solve(eye(l.size(-1), std::nullopt, l.dtype(), l.device()), l, upper);
 }
 
 Tensor solve_triangular(const Tensor& a, const Tensor& b, const TriangularOptions& options) {
-  Frame frame("solve_triangular", a, b);
+  ErrorFrame frame("solve_triangular", a, b);
   adjoint::check_square(a);
   if (!options.left)
     return transpose(

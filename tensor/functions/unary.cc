@@ -22,7 +22,7 @@ void check_bounds(const std::optional<Scalar>& min, const std::optional<Scalar>&
 
 /// self = Op(self). A rule may read the old value: where one is recorded, the result is computed beside it and copied.
 template <class Op> Tensor& write(const Op& op, const char* name, Tensor& self) {
-  Frame frame(name, self);
+  ErrorFrame frame(name, self);
   if (!modes().recording || !self.requires_grad()) return dispatch::apply_in_place(op, name, self);
   return dispatch::apply_in_place(op::CopyFrom{}, name, self, dispatch::apply(op, clone(self)));
 }
@@ -34,7 +34,7 @@ template <class Op> Tensor& write(const Op& op, const char* name, Tensor& self) 
 #undef WEFT_UNARY
 
 Tensor round(const Tensor& x, int64_t decimals) {
-  Frame frame("round", x);
+  ErrorFrame frame("round", x);
   if (!is_floating(x.dtype()) && decimals >= 0) return round(x);
   if (!is_floating(x.dtype()))
     throw DtypeError(text("integers have no ", decimals, " decimals; cast first, e.g. x.to(f64)"));
@@ -44,39 +44,39 @@ Tensor round(const Tensor& x, int64_t decimals) {
 }
 
 Tensor frac(const Tensor& x) {
-  Frame frame("frac", x);
+  ErrorFrame frame("frac", x);
   if (!is_floating(x.dtype()))
     throw DtypeError(text(x.dtype(), " is not accepted here; it takes floating dtypes; cast first, e.g. x.to(f32)"));
   return x - trunc(x);
 }
 
 Tensor deg2rad(const Tensor& x) {
-  Frame frame("deg2rad", x);
+  ErrorFrame frame("deg2rad", x);
   return x * (std::numbers::pi / 180);
 }
 
 Tensor rad2deg(const Tensor& x) {
-  Frame frame("rad2deg", x);
+  ErrorFrame frame("rad2deg", x);
   return x * (180 / std::numbers::pi);
 }
 
 Tensor nan_to_num(const Tensor& x, double nan, std::optional<Scalar> posinf, std::optional<Scalar> neginf) {
-  Frame frame("nan_to_num", x);
+  ErrorFrame frame("nan_to_num", x);
   return dispatch::apply(op::NanToNum{nan, posinf, neginf}, x);
 }
 
 Tensor leaky_relu(const Tensor& x, double slope) {
-  Frame frame("leaky_relu", x);
+  ErrorFrame frame("leaky_relu", x);
   return dispatch::apply(op::LeakyRelu{slope}, x);
 }
 
 Tensor gelu(const Tensor& x, Gelu form) {
-  Frame frame("gelu", x);
+  ErrorFrame frame("gelu", x);
   return dispatch::apply(op::GeluOp{form == Gelu::tanh}, x);
 }
 
 Tensor clip(const Tensor& x, std::optional<Scalar> min, std::optional<Scalar> max) {
-  Frame frame("clip", x);
+  ErrorFrame frame("clip", x);
   check_bounds(min, max);
   DType dtype = x.dtype();
   if (min) dtype = promote_scalar(dtype, *min);
@@ -85,17 +85,17 @@ Tensor clip(const Tensor& x, std::optional<Scalar> min, std::optional<Scalar> ma
 }
 
 Tensor clip(const Tensor& x, const Tensor& min, const Tensor& max) {
-  Frame frame("clip", x, min, max);
+  ErrorFrame frame("clip", x, min, max);
   return minimum(maximum(x, min), max);
 }
 
 Tensor clamp_min(const Tensor& x, const Tensor& min) {
-  Frame frame("clamp_min", x, min);
+  ErrorFrame frame("clamp_min", x, min);
   return maximum(x, min);
 }
 
 Tensor clamp_max(const Tensor& x, const Tensor& max) {
-  Frame frame("clamp_max", x, max);
+  ErrorFrame frame("clamp_max", x, max);
   return minimum(x, max);
 }
 
@@ -105,7 +105,7 @@ WEFT_MEMBERS_IN_PLACE(WEFT_MEMBER_IN_PLACE)
 #undef WEFT_MEMBER_IN_PLACE
 
 Tensor& Tensor::clip_(std::optional<Scalar> min, std::optional<Scalar> max) {
-  Frame frame("clip_", *this);
+  ErrorFrame frame("clip_", *this);
   for (const std::optional<Scalar>& bound : {min, max})
     if (bound && promote_scalar(dtype(), *bound) != dtype())
       throw DtypeError(text("a floating result cannot be written in place to ", dtype(),
@@ -115,7 +115,7 @@ Tensor& Tensor::clip_(std::optional<Scalar> min, std::optional<Scalar> max) {
 }
 
 Tensor& Tensor::lerp_(const Tensor& end, double weight) {
-  Frame frame("lerp_", *this, end);
+  ErrorFrame frame("lerp_", *this, end);
   if (end.shape() != shape()) throw ShapeError(text("the end has shape ", end.shape(), ", not ", shape()));
   return copy_(lerp(*this, end, weight));
 }
@@ -123,12 +123,12 @@ Tensor& Tensor::lerp_(const Tensor& end, double weight) {
 namespace adjoint {
 
 Tensor relu_backward(const Tensor& g, const Tensor& y) {
-  Frame frame("relu_backward", g, y);
+  ErrorFrame frame("relu_backward", g, y);
   return dispatch::apply(op::ReluBackward{}, g, y);
 }
 
 Tensor gelu_backward(const Tensor& g, const Tensor& x, Gelu form) {
-  Frame frame("gelu_backward", g, x);
+  ErrorFrame frame("gelu_backward", g, x);
   return dispatch::apply(op::GeluBackward{form == Gelu::tanh}, g, x);
 }
 

@@ -69,14 +69,14 @@ UniqueResult slices_of(const Tensor& x, bool consecutive, const UniqueOptions& o
 }  // namespace
 
 UniqueResult unique(const Tensor& x, const UniqueOptions& options) {
-  Frame frame("unique", x);
+  ErrorFrame frame("unique", x);
   if (options.axis) return slices_of(x, false, options);
   const auto [values, order] = sort(reshape(x, {x.numel()}), 0);
   return runs_of(values, order, x.shape(), options);
 }
 
 UniqueResult unique_consecutive(const Tensor& x, const UniqueOptions& options) {
-  Frame frame("unique_consecutive", x);
+  ErrorFrame frame("unique_consecutive", x);
   if (options.axis) return slices_of(x, true, options);
   return runs_of(reshape(x, {x.numel()}), Tensor(), x.shape(), options);
 }

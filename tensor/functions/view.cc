@@ -51,12 +51,12 @@ Shape merged(const Shape& shape, int64_t start, int64_t end) {
 }  // namespace
 
 Tensor view(const Tensor& x, const Shape& shape) {
-  Frame frame("view", x);
+  ErrorFrame frame("view", x);
   return dispatch::apply(op::Reshape{inferred(shape, x.numel())}, x);
 }
 
 Tensor reshape(const Tensor& x, const Shape& shape) {
-  Frame frame("reshape", x);
+  ErrorFrame frame("reshape", x);
   op::Reshape op{inferred(shape, x.numel())};
   if (!x.is_contiguous() && !x.layout().has_mask() && !op.view(x.layout()))
     return dispatch::apply(op, dispatch::apply(op::Contiguous{}, x));
@@ -64,30 +64,30 @@ Tensor reshape(const Tensor& x, const Shape& shape) {
 }
 
 Tensor squeeze(const Tensor& x, int64_t axis) {
-  Frame frame("squeeze", x);
+  ErrorFrame frame("squeeze", x);
   const int64_t a = normalize_axis_or_scalar(axis, x.rank());
   return x.rank() == 0 ? dispatch::apply(op::SqueezeAll{}, x) : dispatch::apply(op::Squeeze{a}, x);
 }
 
 Tensor squeeze_all(const Tensor& x) {
-  Frame frame("squeeze_all", x);
+  ErrorFrame frame("squeeze_all", x);
   return dispatch::apply(op::SqueezeAll{}, x);
 }
 
 Tensor unsqueeze(const Tensor& x, int64_t axis) {
-  Frame frame("unsqueeze", x);
+  ErrorFrame frame("unsqueeze", x);
   return dispatch::apply(op::Unsqueeze{normalize_axis(axis, x.rank() + 1)}, x);
 }
 
 Tensor permute(const Tensor& x, const IntList& axes) {
-  Frame frame("permute", x);
+  ErrorFrame frame("permute", x);
   IntList normalized = axes;
   for (int64_t& axis : normalized) axis = normalize_axis(axis, x.rank());
   return dispatch::apply(op::Permute{normalized}, x);
 }
 
 Tensor transpose(const Tensor& x, int64_t axis0, int64_t axis1) {
-  Frame frame("transpose", x);
+  ErrorFrame frame("transpose", x);
   const int64_t rank = x.rank();
   const int64_t a = normalize_axis_or_scalar(axis0, rank), b = normalize_axis_or_scalar(axis1, rank);
   op::Permute op{IntList(static_cast<size_t>(rank), 0)};
@@ -96,7 +96,7 @@ Tensor transpose(const Tensor& x, int64_t axis0, int64_t axis1) {
 }
 
 Tensor movedim(const Tensor& x, int64_t source, int64_t destination) {
-  Frame frame("movedim", x);
+  ErrorFrame frame("movedim", x);
   const int64_t from = normalize_axis_or_scalar(source, x.rank());
   const int64_t to = normalize_axis_or_scalar(destination, x.rank());
   op::Permute op;
@@ -107,22 +107,22 @@ Tensor movedim(const Tensor& x, int64_t source, int64_t destination) {
 }
 
 Tensor slice(const Tensor& x, int64_t axis, std::optional<int64_t> start, std::optional<int64_t> end, int64_t step) {
-  Frame frame("slice", x);
+  ErrorFrame frame("slice", x);
   return dispatch::apply(op::Slice{normalize_axis(axis, x.rank()), start, end, step}, x);
 }
 
 Tensor select(const Tensor& x, int64_t axis, int64_t index) {
-  Frame frame("select", x);
+  ErrorFrame frame("select", x);
   return dispatch::apply(op::Select{normalize_axis(axis, x.rank()), index}, x);
 }
 
 Tensor shrink(const Tensor& x, const std::vector<Interval>& bounds) {
-  Frame frame("shrink", x);
+  ErrorFrame frame("shrink", x);
   return dispatch::apply(op::Shrink{bounds}, x);
 }
 
 Tensor narrow(const Tensor& x, int64_t axis, int64_t start, int64_t length) {
-  Frame frame("narrow", x);
+  ErrorFrame frame("narrow", x);
   const int64_t a = normalize_axis(axis, x.rank());
   const int64_t size = x.size(a);
   if (start < 0 || length < 0 || start > size || length > size - start)
@@ -131,7 +131,7 @@ Tensor narrow(const Tensor& x, int64_t axis, int64_t start, int64_t length) {
 }
 
 Tensor unfold(const Tensor& x, int64_t axis, int64_t size, int64_t step) {
-  Frame frame("unfold", x);
+  ErrorFrame frame("unfold", x);
   const int64_t a = normalize_axis_or_scalar(axis, x.rank());
   if (x.rank() > 0) return dispatch::apply(op::Unfold{a, size, step}, x);
   // As PyTorch: the window of a tensor without axes, not a list of windows.
@@ -139,19 +139,19 @@ Tensor unfold(const Tensor& x, int64_t axis, int64_t size, int64_t step) {
 }
 
 Tensor flip(const Tensor& x, const IntList& axes) {
-  Frame frame("flip", x);
+  ErrorFrame frame("flip", x);
   IntList normalized = axes;
   for (int64_t& axis : normalized) axis = normalize_axis_or_scalar(axis, x.rank());
   return dispatch::apply(op::Flip{x.rank() > 0 ? normalized : IntList()}, x);
 }
 
 Tensor pad(const Tensor& x, const std::vector<Padding>& padding) {
-  Frame frame("pad", x);
+  ErrorFrame frame("pad", x);
   return dispatch::apply(op::Pad{padding}, x);
 }
 
 Tensor expand(const Tensor& x, const Shape& shape) {
-  Frame frame("expand", x);
+  ErrorFrame frame("expand", x);
   Shape full = shape;
   const int64_t added = shape.rank() - x.rank();
   for (int64_t i = 0; i < shape.rank(); ++i) {
@@ -164,29 +164,29 @@ Tensor expand(const Tensor& x, const Shape& shape) {
 }
 
 Tensor broadcast(const Tensor& x, const Shape& shape) {
-  Frame frame("broadcast", x);
+  ErrorFrame frame("broadcast", x);
   return dispatch::apply(op::Expand{shape}, x);
 }
 
 Tensor broadcast_like(const Tensor& x, const Tensor& other) {
-  Frame frame("broadcast_like", x, other);
+  ErrorFrame frame("broadcast_like", x, other);
   return dispatch::apply(op::Expand{other.shape()}, x);
 }
 
 Tensor broadcast_left(const Tensor& x, const Shape& batch_dims) {
-  Frame frame("broadcast_left", x);
+  ErrorFrame frame("broadcast_left", x);
   Shape shape = batch_dims;
   for (int64_t size : x.shape()) shape.push_back(size);
   return dispatch::apply(op::Expand{shape}, x);
 }
 
 Tensor diagonal(const Tensor& x, int64_t offset, int64_t axis0, int64_t axis1) {
-  Frame frame("diagonal", x);
+  ErrorFrame frame("diagonal", x);
   return dispatch::apply(op::Diagonal{offset, normalize_axis(axis0, x.rank()), normalize_axis(axis1, x.rank())}, x);
 }
 
 Tensor flatten(const Tensor& x, int64_t start, int64_t end) {
-  Frame frame("flatten", x);
+  ErrorFrame frame("flatten", x);
   if (x.rank() == 0) return dispatch::apply(op::Reshape{{1}}, x);
   const int64_t first = normalize_axis(start, x.rank());
   const int64_t last = normalize_axis(end, x.rank());
@@ -195,7 +195,7 @@ Tensor flatten(const Tensor& x, int64_t start, int64_t end) {
 }
 
 Tensor unflatten(const Tensor& x, int64_t axis, const Shape& sizes) {
-  Frame frame("unflatten", x);
+  ErrorFrame frame("unflatten", x);
   const int64_t a = normalize_axis(axis, x.rank());
   Shape shape;
   for (int64_t i = 0; i < x.rank(); ++i) {
@@ -208,12 +208,12 @@ Tensor unflatten(const Tensor& x, int64_t axis, const Shape& sizes) {
 }
 
 Tensor as_strided(const Tensor& x, const Shape& shape, const Strides& strides, int64_t offset) {
-  Frame frame("as_strided", x);
+  ErrorFrame frame("as_strided", x);
   return dispatch::apply(op::AsStrided{shape, strides, offset}, x);
 }
 
 std::vector<Tensor> split(const Tensor& x, int64_t size, int64_t axis) {
-  Frame frame("split", x);
+  ErrorFrame frame("split", x);
   if (size < 1) throw ShapeError(text("size ", size, " of the pieces must be at least 1"));
   const int64_t a = normalize_axis(axis, x.rank());
   std::vector<Tensor> pieces;
@@ -224,7 +224,7 @@ std::vector<Tensor> split(const Tensor& x, int64_t size, int64_t axis) {
 }
 
 std::vector<Tensor> chunk(const Tensor& x, int64_t count, int64_t axis) {
-  Frame frame("chunk", x);
+  ErrorFrame frame("chunk", x);
   if (count < 1) throw ShapeError(text("count ", count, " of the pieces must be at least 1"));
   const int64_t size = x.size(axis);
   return split(x, std::max<int64_t>(1, (size + count - 1) / count), axis);

@@ -25,28 +25,28 @@ template <class F> Tensor window(int64_t count, bool periodic, DType dtype, cons
 }  // namespace
 
 Tensor hann_window(int64_t count, bool periodic, DType dtype) {
-  Frame frame("hann_window");
+  ErrorFrame frame("hann_window");
   return window(count, periodic, dtype, [](double t) { return std::sin(kPi * t) * std::sin(kPi * t); });
 }
 
 Tensor hamming_window(int64_t count, bool periodic, double alpha, double beta, DType dtype) {
-  Frame frame("hamming_window");
+  ErrorFrame frame("hamming_window");
   return window(count, periodic, dtype, [=](double t) { return alpha - beta * std::cos(2 * kPi * t); });
 }
 
 Tensor blackman_window(int64_t count, bool periodic, DType dtype) {
-  Frame frame("blackman_window");
+  ErrorFrame frame("blackman_window");
   return window(count, periodic, dtype,
                 [](double t) { return 0.42 - 0.5 * std::cos(2 * kPi * t) + 0.08 * std::cos(4 * kPi * t); });
 }
 
 Tensor bartlett_window(int64_t count, bool periodic, DType dtype) {
-  Frame frame("bartlett_window");
+  ErrorFrame frame("bartlett_window");
   return window(count, periodic, dtype, [](double t) { return 1 - std::fabs(2 * t - 1); });
 }
 
 Tensor kaiser_window(int64_t count, bool periodic, double beta, DType dtype) {
-  Frame frame("kaiser_window");
+  ErrorFrame frame("kaiser_window");
   if (!(std::fabs(beta) <= 700)) throw Error(text("beta = ", beta, " must lie between -700 and 700"));
   return window(count, periodic, dtype, [scale = std::cyl_bessel_i(0, std::fabs(beta)), beta](double t) {
     return std::cyl_bessel_i(0, std::fabs(beta) * std::sqrt(std::fmax(0, 1 - (2 * t - 1) * (2 * t - 1)))) / scale;
@@ -54,7 +54,7 @@ Tensor kaiser_window(int64_t count, bool periodic, double beta, DType dtype) {
 }
 
 Tensor logspace(const Scalar& start, const Scalar& end, int64_t count, double base, DType dtype) {
-  Frame frame("logspace");
+  ErrorFrame frame("logspace");
   return cast(pow(base, linspace(start, end, count, f64)), dtype);
 }
 

@@ -6,7 +6,7 @@ namespace weft {
 namespace {
 
 /// The last `axes` of three sizes: one number where they are equal, else `2, 1` between brackets.
-std::string shown(const Triple& sizes, int64_t axes, const char* open, const char* close) {
+std::string shown(const Size3& sizes, int64_t axes, const char* open, const char* close) {
   std::string out = std::to_string(sizes.width);
   bool equal = true;
   for (int64_t i = 1; i < axes; ++i) {
@@ -15,16 +15,16 @@ std::string shown(const Triple& sizes, int64_t axes, const char* open, const cha
   }
   return equal ? std::to_string(sizes.width) : open + out + close;
 }
-std::string shown(const Triple& sizes, int64_t axes) { return shown(sizes, axes, "(", ")"); }
+std::string shown(const Size3& sizes, int64_t axes) { return shown(sizes, axes, "(", ")"); }
 
 /// The sizes of an error: all of them.
-std::string listed(const Triple& sizes, int64_t axes) {
+std::string listed(const Size3& sizes, int64_t axes) {
   std::string out;
   for (int64_t i = 3 - axes; i < 3; ++i) out += (out.empty() ? "" : ", ") + std::to_string(sizes[i]);
   return out;
 }
 
-void check_least(const char* what, const Triple& sizes, int64_t least, const ConvOptions& o) {
+void check_least(const char* what, const Size3& sizes, int64_t least, const ConvOptions& o) {
   for (int64_t i = 0; i < 3; ++i)
     if (sizes[i] < least)
       throw Error(text(what, " ", listed(sizes, o.axes), least == 0 ? " must not be negative" : " must be at least 1"));
@@ -78,7 +78,7 @@ void check_gradient(const Operand& g, const Shape& expected) {
 
 }  // namespace
 
-std::string attribute_text(const Pair& value) { return shown(as_triple(value, 0), 2); }
+std::string attribute_text(const Size2& value) { return shown(as_triple(value, 0), 2); }
 std::string attribute_text(const ConvOptions& o) {
   return text("{stride=", shown(o.stride, o.axes), ", padding=", shown(o.padding, o.axes),
               ", dilation=", shown(o.dilation, o.axes), ", groups=", o.groups,
@@ -90,7 +90,7 @@ void check_conv_bias(const Operand& bias, int64_t filters) {
     throw ShapeError(text("bias must have shape [", filters, "], not ", bias.shape()));
 }
 
-Shape transposed_conv_shape(const Shape& x, const Shape& weight, const ConvOptions& o, const Triple& output_padding) {
+Shape transposed_conv_shape(const Shape& x, const Shape& weight, const ConvOptions& o, const Size3& output_padding) {
   check_options(o);
   check_least("output_padding", output_padding, 0, o);
   check_ranks(x, weight, o.axes, "C, O / groups");

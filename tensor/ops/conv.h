@@ -6,13 +6,13 @@
 
 namespace weft {
 
-std::string attribute_text(const Pair& value);
+std::string attribute_text(const Size2& value);
 std::string attribute_text(const ConvOptions& value);
 
 /// The shape of what a transposed convolution gives; all its checks of shapes and options. `options` are those of the
 /// convolution that it transposes.
 Shape transposed_conv_shape(const Shape& x, const Shape& weight, const ConvOptions& options,
-                            const Triple& output_padding);
+                            const Size3& output_padding);
 /// ShapeError unless `bias` (which may be absent) holds one value for each of `filters`.
 void check_conv_bias(const Operand& bias, int64_t filters);
 

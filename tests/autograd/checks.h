@@ -12,6 +12,7 @@
 #include "tensor/functions_all.h"
 #include "tensor/memory/allocator.h"
 #include "tensor/result.h"
+#include "tests/error_of.h"
 
 namespace weft::testing {
 
@@ -37,18 +38,8 @@ using Numbers = std::vector<double>;
 
 inline Numbers numbers(const Tensor& x) { return x.to_vector<double>(); }
 
-/// The text of the weft::Error that `f` throws; empty where it throws none.
-template <class F> std::string error_of(F&& f) {
-  try {
-    f();
-  } catch (const Error& error) {
-    return error.what();
-  }
-  return "";
-}
-
 /// The same, and it must be an E.
-template <class E, class F> std::string error_as(F&& f) {
+template <class E, class F> std::string error_of(F&& f) {
   try {
     f();
   } catch (const E& error) {

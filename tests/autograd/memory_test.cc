@@ -142,7 +142,7 @@ TEST_F(Memory, AnErrorHalfwayThroughBackwardLeavesNothing) {
   const Tensor w = big();
   Tensor y = w * w;
   y.register_hook([](const Tensor&) -> Tensor { throw Error("stop"); });
-  EXPECT_NE(testing::error_of([&] { exp(y).sum().backward(); }), "");
+  EXPECT_NE(error_of([&] { exp(y).sum().backward(); }), "");
 }
 
 TEST_F(Memory, ManyStepsStayAtOneLevel) {

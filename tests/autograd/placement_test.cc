@@ -17,7 +17,7 @@ class Placement : public testing::NoLeaks {};
 /// How often each op and each node of backward ran.
 class Counts : public Observer {
  public:
-  void begin(const Event& event) override { ++of[std::string(event.name)]; }
+  void begin(const ObserverEvent& event) override { ++of[std::string(event.name)]; }
   std::map<std::string, int> of;
 };
 

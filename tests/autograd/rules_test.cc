@@ -37,8 +37,8 @@ TEST_F(Rules, StdOfNaNIsNaN) {
 /// The shapes of the results of the op of this name, as it ran last.
 struct LastResults : Observer {
   explicit LastResults(std::string_view name) : name(name) {}
-  void end(const Event& event) override {
-    if (event.kind != Event::Kind::op || event.name != name) return;
+  void end(const ObserverEvent& event) override {
+    if (event.kind != ObserverEvent::Kind::op || event.name != name) return;
     shapes.clear();
     for (const Tensor& out : event.outputs) shapes.push_back(out.shape());
   }

@@ -126,7 +126,7 @@ TEST(Temporaries, AnErrorLeavesTheTensorAsItWas) {
 
 TEST(Temporaries, ObserversSeeInputsThatStillHoldTheirValues) {
   struct Values final : Observer {
-    void end(const Event& event) override { inputs.push_back(event.inputs[0]->to_vector<float>()); }
+    void end(const ObserverEvent& event) override { inputs.push_back(event.inputs[0]->to_vector<float>()); }
     std::vector<std::vector<float>> inputs;
   } values;
   const Tensor x = ones({2});

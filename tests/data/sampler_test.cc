@@ -11,6 +11,7 @@
 #include "data/loader.h"
 #include "data/tensor_dataset.h"
 #include "tensor/all.h"
+#include "tests/error_of.h"
 
 namespace weft {
 namespace {
@@ -140,15 +141,6 @@ TEST(BatchSampler, MayGiveBatchesOfUnequalSizesAndResumes) {
     data::DataLoader plain(ten());
     EXPECT_THROW(plain.set_position(position), Error);
   }
-}
-
-template <class F> std::string error_of(F&& f) {
-  try {
-    f();
-  } catch (const Error& error) {
-    return error.what();
-  }
-  return "";
 }
 
 TEST(BatchSampler, Errors) {

@@ -7,18 +7,10 @@
 #include <functional>
 
 #include "tensor/all.h"
+#include "tests/error_of.h"
 
 namespace weft {
 namespace {
-
-std::string message(const std::function<void()>& call) {
-  try {
-    call();
-  } catch (const Error& error) {
-    return error.what();
-  }
-  return "no error";
-}
 
 const Tensor kLabels = tensor({0, 1, 2, 2, 1, 0, 2, 3});
 const Tensor kPredicted = tensor({0, 2, 2, 2, 1, 1, 0, 2});
@@ -54,19 +46,19 @@ TEST(Accuracy, TakesNoHistory) {
 
 TEST(Accuracy, Errors) {
   metrics::Accuracy accuracy;
-  EXPECT_EQ(message([&] {
+  EXPECT_EQ(error_of([&] {
               accuracy.update(ones({2, 3}), ones({3}, i64));
             }),
             "Accuracy([2, 3] f32, [3] i64): scores are (n, classes, ...) for labels (n, ...), not [2, 3] for [3]");
   EXPECT_EQ(
-      message([&] { accuracy.update(ones({2}), ones({2}, i64)); }),
+      error_of([&] { accuracy.update(ones({2}), ones({2}, i64)); }),
       "Accuracy([2] f32, [2] i64): predictions of the labels' shape are classes, integers, not f32; scores have the "
       "classes at axis 1");
-  EXPECT_EQ(message([&] {
+  EXPECT_EQ(error_of([&] {
               accuracy.update(ones({2, 2}), ones({2}));
             }),
             "Accuracy([2, 2] f32, [2] f32): labels are classes, integers, not f32");
-  EXPECT_EQ(message([&] {
+  EXPECT_EQ(error_of([&] {
               accuracy.update(ones({2, 0}), ones({2}, i64));
             }),
             "Accuracy([2, 0] f32, [2] i64): there are scores of 0 classes");
@@ -80,7 +72,7 @@ TEST(TopKAccuracy, CountsLabelsAmongTheBest) {
   EXPECT_DOUBLE_EQ(two.value(), 1);
   EXPECT_THROW(metrics::TopKAccuracy(0), Error);
   metrics::TopKAccuracy many(4);
-  EXPECT_EQ(message([&] {
+  EXPECT_EQ(error_of([&] {
               many.update(scores, tensor({2, 2, 1}));
             }),
             "TopKAccuracy([3, 3] f32, [3] i64): k = 4 is more than the 3 classes");
@@ -129,12 +121,12 @@ TEST(ConfusionMatrix, AveragesAsScikitLearn) {
 }
 
 TEST(ConfusionMatrix, Errors) {
-  EXPECT_EQ(message([] { metrics::ConfusionMatrix(0); }),
+  EXPECT_EQ(error_of([] { metrics::ConfusionMatrix(0); }),
             "ConfusionMatrix: the number of classes must be at least 1, not 0");
   metrics::ConfusionMatrix confusion(3);
-  EXPECT_EQ(message([&] { confusion.update(kPredicted, kLabels); }),
+  EXPECT_EQ(error_of([&] { confusion.update(kPredicted, kLabels); }),
             "ConfusionMatrix([8] i64, [8] i64): label 3 is out of range for 3 classes");
-  EXPECT_EQ(message([&] { confusion.update(tensor({-1}), tensor({0})); }),
+  EXPECT_EQ(error_of([&] { confusion.update(tensor({-1}), tensor({0})); }),
             "ConfusionMatrix([1] i64, [1] i64): prediction -1 is out of range for 3 classes");
   EXPECT_EQ(confusion.count(), 0);
 }
@@ -171,10 +163,10 @@ TEST(Auc, EqualsTheCountOfPairs) {
 
 TEST(Auc, Errors) {
   metrics::Auc auc;
-  EXPECT_EQ(message([&] { auc.update(tensor({0.5}), tensor({2})); }),
+  EXPECT_EQ(error_of([&] { auc.update(tensor({0.5}), tensor({2})); }),
             "Auc([1] f32, [1] i64): a label is neither 0 nor 1");
-  EXPECT_EQ(message([&] { auc.update(tensor({NAN}), tensor({1})); }), "Auc([1] f32, [1] i64): a score is NaN");
-  EXPECT_EQ(message([&] {
+  EXPECT_EQ(error_of([&] { auc.update(tensor({NAN}), tensor({1})); }), "Auc([1] f32, [1] i64): a score is NaN");
+  EXPECT_EQ(error_of([&] {
               auc.update(tensor({0.5}), tensor({1, 0}));
             }),
             "Auc([1] f32, [2] i64): scores and labels have one shape, not [1] and [2]");

@@ -10,6 +10,7 @@
 #include "tensor/functions/random.h"
 #include "tensor/functions/reduce.h"
 #include "tensor/functions/view.h"
+#include "tests/error_of.h"
 
 namespace weft::nn {
 namespace {
@@ -20,15 +21,6 @@ Names names_of(const Module& module) {
   Names out;
   for (const NamedTensor& entry : module.named_parameters()) out.push_back(entry.name);
   return out;
-}
-
-template <class F> std::string message(F f) {
-  try {
-    f();
-  } catch (const Error& error) {
-    return error.what();
-  }
-  return "accepted";
 }
 
 TEST(Transformer, NamesArePyTorchs) {
@@ -80,16 +72,16 @@ TEST(Transformer, DropsInTrainingOnly) {
 }
 
 TEST(Transformer, RefusesWhatDoesNotFit) {
-  EXPECT_EQ(message([] { MultiheadAttention(8, 3); }),
+  EXPECT_EQ(error_of([] { MultiheadAttention(8, 3); }),
             "MultiheadAttention(): embed_dim 8 does not divide into 3 heads");
-  EXPECT_EQ(message([] { MultiheadAttention({.embed_dim = 8, .num_heads = 2, .dropout = 2}); }),
+  EXPECT_EQ(error_of([] { MultiheadAttention({.embed_dim = 8, .num_heads = 2, .dropout = 2}); }),
             "MultiheadAttention(): dropout must be in [0, 1], not 2");
-  EXPECT_EQ(message([] {
+  EXPECT_EQ(error_of([] {
               MultiheadAttention(8, 2)(zeros({2, 3, 7}));
             }),
             "MultiheadAttention([2, 3, 7] f32): the inputs must be (N, L, 8), not [2, 3, 7]");
   EXPECT_EQ(
-      message([] {
+      error_of([] {
         TransformerEncoderLayer({.d_model = 8, .nhead = 2, .norm_first = true})(zeros({2, 3, 8}),
                                                                                 {.mask = zeros({3, 4})});
       }),

@@ -14,8 +14,8 @@ namespace weft::nn {
 namespace {
 
 struct Names : Observer {
-  void begin(const Event& event) override {
-    if (event.kind == Event::Kind::op) seen.insert(event.name);
+  void begin(const ObserverEvent& event) override {
+    if (event.kind == ObserverEvent::Kind::op) seen.insert(event.name);
   }
   std::set<std::string_view> seen;
 };

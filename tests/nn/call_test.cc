@@ -4,12 +4,10 @@
 
 #include "nn/nn.h"
 #include "tensor/functions_all.h"
-#include "tests/nn/error_of.h"
+#include "tests/error_of.h"
 
 namespace weft::nn {
 namespace {
-
-using testing::error_of;
 
 /// call() with a hook on `module` that sees all inputs, and one that doubles the output.
 template <class M, class Call> void expect_hooked(M& module, size_t inputs, const Call& call) {

@@ -6,12 +6,10 @@
 #include "nn/nn.h"
 #include "tensor/core/random.h"
 #include "tensor/functions_all.h"
-#include "tests/nn/error_of.h"
+#include "tests/error_of.h"
 
 namespace weft::nn {
 namespace {
-
-using testing::error_of;
 
 void expect_same_state(const Module& a, const Module& b) {
   const std::vector<NamedTensor> left = a.named_parameters(), right = b.named_parameters();

@@ -5,7 +5,7 @@
 #include "nn/nn.h"
 #include "tensor/core/random.h"
 #include "tensor/functions_all.h"
-#include "tests/nn/error_of.h"
+#include "tests/error_of.h"
 
 namespace weft::testing {
 namespace {

@@ -7,18 +7,10 @@
 #include "nn/nn.h"
 #include "tensor/core/random.h"
 #include "tensor/functions_all.h"
+#include "tests/error_of.h"
 
 namespace weft::nn {
 namespace {
-
-template <class F> std::string message(F f) {
-  try {
-    f();
-  } catch (const Error& error) {
-    return error.what();
-  }
-  return "accepted";
-}
 
 TEST(Rope, ProductsDependOnDistances) {
   manual_seed(1);
@@ -49,7 +41,7 @@ TEST(Rope, RotatesPairsByTheirAngles) {
   const auto [e, f] = rotated(3, 4, 0.01);
   EXPECT_NEAR(pairs[6], e, 1e-12);
   EXPECT_NEAR(pairs[7], f, 1e-12);
-  EXPECT_EQ(message([] { rope(ones({2, 3})); }), "rope([2, 3] f32): x must be (..., T, D) with an even D");
+  EXPECT_EQ(error_of([] { rope(ones({2, 3})); }), "rope([2, 3] f32): x must be (..., T, D) with an even D");
   const auto call = [](const std::vector<Tensor>& in) { return rope(in[0]); };
   EXPECT_EQ(gradgradcheck(call, {x}).report(), "");
 }
@@ -83,7 +75,7 @@ TEST(KvCache, RefusesAnotherBatch) {
   MultiheadAttention attention(8, 2);
   KvCache cache;
   (void)attention(ones({2, 3, 8}), cache);
-  EXPECT_NE(message([&] {
+  EXPECT_NE(error_of([&] {
               (void)attention(ones({1, 1, 8}), cache);
             }).find("clear() it for another batch"),
             std::string::npos);
@@ -93,17 +85,17 @@ TEST(KvCache, RefusesAnotherBatch) {
 }
 
 TEST(MultiheadAttention, RefusesWhatDoesNotFitTheFurtherOptions) {
-  EXPECT_EQ(message([] { MultiheadAttention({.embed_dim = 8, .num_heads = 4, .num_kv_heads = 3}); }),
+  EXPECT_EQ(error_of([] { MultiheadAttention({.embed_dim = 8, .num_heads = 4, .num_kv_heads = 3}); }),
             "MultiheadAttention(): 4 heads do not divide into 3 of keys and values");
-  EXPECT_EQ(message([] { MultiheadAttention({.embed_dim = 6, .num_heads = 2, .rope = RopeOptions{}}); }),
+  EXPECT_EQ(error_of([] { MultiheadAttention({.embed_dim = 6, .num_heads = 2, .rope = RopeOptions{}}); }),
             "MultiheadAttention(): heads of 3 features cannot be rotated in pairs");
   MultiheadAttention attention(8, 2);
   const Tensor x = ones({2, 3, 8});
-  EXPECT_EQ(message([&] {
+  EXPECT_EQ(error_of([&] {
               (void)attention(x, {.key_padding_mask = ones({2, 4}, boolean)});
             }),
             "MultiheadAttention([2, 3, 8] f32): key_padding_mask must be (N, 3), not [2, 4]");
-  EXPECT_EQ(message([&] {
+  EXPECT_EQ(error_of([&] {
               (void)attention(x, {.key_padding_mask = ones({2, 3})});
             }),
             "MultiheadAttention([2, 3, 8] f32): key_padding_mask must be bool, not f32");

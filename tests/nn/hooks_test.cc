@@ -6,12 +6,10 @@
 #include "nn/nn.h"
 #include "tensor/core/random.h"
 #include "tensor/functions_all.h"
-#include "tests/nn/error_of.h"
+#include "tests/error_of.h"
 
 namespace weft::nn {
 namespace {
-
-using testing::error_of;
 
 TEST(Print, ShowsTheTreeOfModules) {
   Sequential net(Linear(4, 3), Sequential(BatchNorm1d(3), ReLU()), Dropout(0.25));

@@ -4,12 +4,10 @@
 
 #include "nn/nn.h"
 #include "tensor/functions_all.h"
-#include "tests/nn/error_of.h"
+#include "tests/error_of.h"
 
 namespace weft::nn {
 namespace {
-
-using testing::error_of;
 
 TransformerEncoderLayerOptions small_layer() {
   return {.d_model = 8, .nhead = 4, .dim_feedforward = 8, .dropout = 0, .num_kv_heads = 2, .dtype = f64};

@@ -11,56 +11,50 @@
 #include "tensor/functions/random.h"
 #include "tensor/functions/reduce.h"
 #include "tensor/functions/unary.h"
+#include "tests/error_of.h"
 
 namespace weft::nn {
 namespace {
 
-template <class E, class F> std::string message(F f) {
-  try {
-    f();
-  } catch (const E& error) {
-    return error.what();
-  }
-  return "accepted";
-}
 #define EXPECT_SAYS(text, part) EXPECT_NE((text).find(part), std::string::npos) << (text)
 
 TEST(Layer, RefusesWhatDoesNotFit) {
-  EXPECT_SAYS(message<ShapeError>([] { Linear(3, 2)(zeros({2, 4})); }), "x has 4 features, weight [2, 3] takes 3");
-  EXPECT_SAYS(message<ShapeError>([] { Conv2d({.in_channels = 3, .out_channels = 4, .kernel_size = 1, .groups = 2}); }),
-              "3 and 4 channels do not divide into 2 groups");
-  EXPECT_SAYS(message<ShapeError>([] {
+  EXPECT_SAYS(error_of<ShapeError>([] { Linear(3, 2)(zeros({2, 4})); }), "x has 4 features, weight [2, 3] takes 3");
+  EXPECT_SAYS(
+      error_of<ShapeError>([] { Conv2d({.in_channels = 3, .out_channels = 4, .kernel_size = 1, .groups = 2}); }),
+      "3 and 4 channels do not divide into 2 groups");
+  EXPECT_SAYS(error_of<ShapeError>([] {
                 BatchNorm2d(3)(zeros({2, 4, 2, 2}));
               }),
               "BatchNorm2d([2, 4, 2, 2] f32): 4 channels");
-  EXPECT_SAYS(message<ShapeError>([] { BatchNorm2d(3)(zeros({2, 3})); }), "(N, C, H, W)");
-  EXPECT_SAYS(message<ShapeError>([] { BatchNorm1d(3)(zeros({2, 3, 4, 5})); }), "(N, C, L)");
-  EXPECT_SAYS(message<ShapeError>([] { LayerNorm(3)(zeros({2, 4})); }), "the last axes must be [3]");
-  EXPECT_SAYS(message<Error>([] { Dropout(1.5); }), "1.5");
-  EXPECT_SAYS(message<IndexError>([] { Embedding({.num_embeddings = 3, .embedding_dim = 2, .padding_idx = 3}); }),
+  EXPECT_SAYS(error_of<ShapeError>([] { BatchNorm2d(3)(zeros({2, 3})); }), "(N, C, H, W)");
+  EXPECT_SAYS(error_of<ShapeError>([] { BatchNorm1d(3)(zeros({2, 3, 4, 5})); }), "(N, C, L)");
+  EXPECT_SAYS(error_of<ShapeError>([] { LayerNorm(3)(zeros({2, 4})); }), "the last axes must be [3]");
+  EXPECT_SAYS(error_of<Error>([] { Dropout(1.5); }), "1.5");
+  EXPECT_SAYS(error_of<IndexError>([] { Embedding({.num_embeddings = 3, .embedding_dim = 2, .padding_idx = 3}); }),
               "padding_idx 3 is out of range for 3 rows");
-  EXPECT_SAYS(message<IndexError>([] { Embedding(3, 2)(tensor({3})); }), "3");
+  EXPECT_SAYS(error_of<IndexError>([] { Embedding(3, 2)(tensor({3})); }), "3");
   EXPECT_THROW(Linear(-1, 2), ShapeError);
 }
 
 TEST(Layer, NamesTheOptionThatWasLeftOut) {
-  EXPECT_SAYS(message<ShapeError>([] { Linear(LinearOptions{.in_features = 3}); }),
+  EXPECT_SAYS(error_of<ShapeError>([] { Linear(LinearOptions{.in_features = 3}); }),
               "Linear(): out_features must be 1 or more, not 0 (was it left out?)");
-  EXPECT_SAYS(message<ShapeError>([] { Linear(LinearOptions{.out_features = 3}); }), "in_features must be");
-  EXPECT_SAYS(message<ShapeError>([] { Conv2d({.in_channels = 3, .kernel_size = 3}); }),
+  EXPECT_SAYS(error_of<ShapeError>([] { Linear(LinearOptions{.out_features = 3}); }), "in_features must be");
+  EXPECT_SAYS(error_of<ShapeError>([] { Conv2d({.in_channels = 3, .kernel_size = 3}); }),
               "Conv2d(): out_channels must be 1 or more, not 0 (was it left out?)");
-  EXPECT_SAYS(message<ShapeError>([] { Conv2d({.in_channels = 3, .out_channels = 3}); }), "kernel_size must be");
-  EXPECT_SAYS(message<ShapeError>([] { Embedding(EmbeddingOptions{.num_embeddings = 3}); }), "embedding_dim must be");
-  EXPECT_SAYS(message<ShapeError>([] { BatchNorm2d(BatchNormOptions{}); }), "num_features must be");
-  EXPECT_SAYS(message<ShapeError>([] { LayerNorm(LayerNormOptions{}); }), "normalized_shape needs one axis or more");
-  EXPECT_SAYS(message<ShapeError>([] { LayerNorm(0); }), "normalized_shape must be");
-  EXPECT_SAYS(message<ShapeError>([] { MaxPool2d(Pool2dOptions{.stride = 2}); }), "MaxPool2d(): kernel_size must be");
-  EXPECT_SAYS(message<ShapeError>([] { AvgPool2d(Pool2dOptions{}); }), "AvgPool2d(): kernel_size must be");
-  EXPECT_SAYS(message<ShapeError>([] { MultiheadAttention(8, 0); }), "num_heads must be");
-  EXPECT_SAYS(message<ShapeError>([] { MultiheadAttention({.num_heads = 2}); }), "embed_dim must be");
-  EXPECT_SAYS(message<ShapeError>([] { TransformerEncoderLayer({.nhead = 2}); }), "d_model must be");
-  EXPECT_SAYS(message<ShapeError>([] { TransformerEncoderLayer({.d_model = 8}); }), "nhead must be");
-  EXPECT_SAYS(message<ShapeError>([] { BasicBlock(BasicBlockOptions{.in_channels = 8}); }),
+  EXPECT_SAYS(error_of<ShapeError>([] { Conv2d({.in_channels = 3, .out_channels = 3}); }), "kernel_size must be");
+  EXPECT_SAYS(error_of<ShapeError>([] { Embedding(EmbeddingOptions{.num_embeddings = 3}); }), "embedding_dim must be");
+  EXPECT_SAYS(error_of<ShapeError>([] { BatchNorm2d(BatchNormOptions{}); }), "num_features must be");
+  EXPECT_SAYS(error_of<ShapeError>([] { LayerNorm(LayerNormOptions{}); }), "normalized_shape needs one axis or more");
+  EXPECT_SAYS(error_of<ShapeError>([] { LayerNorm(0); }), "normalized_shape must be");
+  EXPECT_SAYS(error_of<ShapeError>([] { MaxPool2d(Pool2dOptions{.stride = 2}); }), "MaxPool2d(): kernel_size must be");
+  EXPECT_SAYS(error_of<ShapeError>([] { AvgPool2d(Pool2dOptions{}); }), "AvgPool2d(): kernel_size must be");
+  EXPECT_SAYS(error_of<ShapeError>([] { MultiheadAttention(8, 0); }), "num_heads must be");
+  EXPECT_SAYS(error_of<ShapeError>([] { MultiheadAttention({.num_heads = 2}); }), "embed_dim must be");
+  EXPECT_SAYS(error_of<ShapeError>([] { TransformerEncoderLayer({.nhead = 2}); }), "d_model must be");
+  EXPECT_SAYS(error_of<ShapeError>([] { TransformerEncoderLayer({.d_model = 8}); }), "nhead must be");
+  EXPECT_SAYS(error_of<ShapeError>([] { BasicBlock(BasicBlockOptions{.in_channels = 8}); }),
               "BasicBlock(): out_channels");
 }
 
@@ -68,20 +62,20 @@ TEST(Layer, RefusesOptionsOutOfRange) {
   const auto conv = [](auto change) {
     Conv2dOptions options{.in_channels = 2, .out_channels = 2, .kernel_size = 3};
     change(options);
-    return message<ShapeError>([&] { Conv2d{options}; });
+    return error_of<ShapeError>([&] { Conv2d{options}; });
   };
   EXPECT_SAYS(conv([](auto& o) { o.padding = -1; }), "Conv2d(): padding must be 0 or more, not -1");
   EXPECT_SAYS(conv([](auto& o) { o.padding = {0, -2}; }), "padding must be 0 or more, not {0, -2}");
   EXPECT_SAYS(conv([](auto& o) { o.stride = 0; }), "stride must be");
   EXPECT_SAYS(conv([](auto& o) { o.dilation = 0; }), "dilation must be");
   EXPECT_SAYS(conv([](auto& o) { o.groups = 0; }), "groups must be");
-  EXPECT_SAYS(message<ShapeError>([] { MaxPool2d({.kernel_size = 3, .padding = 2}); }), "half of kernel_size");
-  EXPECT_SAYS(message<ShapeError>([] { AvgPool2d({.kernel_size = 3, .padding = -1}); }), "padding must be 0 or more");
-  EXPECT_SAYS(message<Error>([] { BatchNorm1d({.num_features = 2, .eps = -1e-5}); }), "eps must be 0 or more");
-  EXPECT_SAYS(message<Error>([] { BatchNorm1d({.num_features = 2, .momentum = 1.5}); }), "momentum must be in [0, 1]");
-  EXPECT_SAYS(message<Error>([] { MultiheadAttention({.embed_dim = 4, .num_heads = 2, .dropout = -0.1}); }),
+  EXPECT_SAYS(error_of<ShapeError>([] { MaxPool2d({.kernel_size = 3, .padding = 2}); }), "half of kernel_size");
+  EXPECT_SAYS(error_of<ShapeError>([] { AvgPool2d({.kernel_size = 3, .padding = -1}); }), "padding must be 0 or more");
+  EXPECT_SAYS(error_of<Error>([] { BatchNorm1d({.num_features = 2, .eps = -1e-5}); }), "eps must be 0 or more");
+  EXPECT_SAYS(error_of<Error>([] { BatchNorm1d({.num_features = 2, .momentum = 1.5}); }), "momentum must be in [0, 1]");
+  EXPECT_SAYS(error_of<Error>([] { MultiheadAttention({.embed_dim = 4, .num_heads = 2, .dropout = -0.1}); }),
               "dropout must be in [0, 1], not -0.1");
-  EXPECT_SAYS(message<Error>([] { TransformerEncoderLayer({.d_model = 4, .nhead = 2, .dropout = 2}); }),
+  EXPECT_SAYS(error_of<Error>([] { TransformerEncoderLayer({.d_model = 4, .nhead = 2, .dropout = 2}); }),
               "TransformerEncoderLayer(): dropout must be");
 }
 
@@ -94,14 +88,14 @@ struct Body : Module {
 TEST(Layer, ErrorsNameTheInnermostLayer) {
   Body net;
   EXPECT_EQ(
-      message<ShapeError>([&] {
+      error_of<ShapeError>([&] {
         net.forward(zeros({2, 3}));
       }),
       "in layer body.0 (Linear): linear([2, 3] f32, [3, 4] f32, [3] f32): x has 3 features, weight [3, 4] takes 4");
-  const std::string norm = message<ShapeError>([&] { net.forward(zeros({2, 4})); });
+  const std::string norm = error_of<ShapeError>([&] { net.forward(zeros({2, 4})); });
   EXPECT_EQ(norm, "in layer body.1.0 (BatchNorm1d): BatchNorm1d([2, 3] f32): 3 channels, but this layer has 2");
-  EXPECT_SAYS(message<IndexError>([&] { net.table(tensor({7})); }), "in layer table (Embedding): ");
-  EXPECT_SAYS(message<ShapeError>([&] { Linear(4, 3)(zeros({2, 3})); }), "linear([2, 3] f32");
+  EXPECT_SAYS(error_of<IndexError>([&] { net.table(tensor({7})); }), "in layer table (Embedding): ");
+  EXPECT_SAYS(error_of<ShapeError>([&] { Linear(4, 3)(zeros({2, 3})); }), "linear([2, 3] f32");
 }
 
 TEST(BatchNorm, AnEmptyBatchLeavesTheRunningStatistics) {
@@ -115,7 +109,7 @@ TEST(BatchNorm, AnEmptyBatchLeavesTheRunningStatistics) {
 }
 
 TEST(Layer, LossesRefuseWhatDoesNotFit) {
-  EXPECT_SAYS(message<ShapeError>([] {
+  EXPECT_SAYS(error_of<ShapeError>([] {
                 mse_loss(zeros({4, 1}), zeros({4}));
               }),
               "mse_loss([4, 1] f32, [4] f32): input and target must have one shape");
@@ -123,7 +117,7 @@ TEST(Layer, LossesRefuseWhatDoesNotFit) {
   EXPECT_THROW(nll_loss(zeros({2, 3}), zeros({2})), DtypeError);
   EXPECT_THROW(nll_loss(zeros({2, 3}), zeros({3}, i64)), ShapeError);
   EXPECT_THROW(nll_loss(zeros({2, 3}), tensor({0, 3})), IndexError);
-  EXPECT_SAYS(message<IndexError>([] { cross_entropy(zeros({1, 3}), tensor({3})); }), "class 3");
+  EXPECT_SAYS(error_of<IndexError>([] { cross_entropy(zeros({1, 3}), tensor({3})); }), "class 3");
 }
 
 TEST(Layer, DropoutKeepsTheMean) {

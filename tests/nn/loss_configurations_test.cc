@@ -7,7 +7,7 @@
 #include "tensor/functions/softmax.h"
 #include "tensor/functions/unary.h"
 #include "tensor/functions/view.h"
-#include "tests/nn/error_of.h"
+#include "tests/error_of.h"
 #include "tests/nn/golden_checks.h"
 
 namespace weft::nn {

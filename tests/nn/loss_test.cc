@@ -8,7 +8,7 @@
 
 #include "autograd/autograd.h"
 #include "tensor/functions_all.h"
-#include "tests/nn/error_of.h"
+#include "tests/error_of.h"
 
 namespace weft::nn {
 namespace {
@@ -71,8 +71,6 @@ TEST(HuberLoss, AnInfiniteDistanceHasTheSlopeDelta) {
   EXPECT_EQ(loss.item<double>(), kInfinity);
   EXPECT_EQ(gradient_of(loss, x), Numbers({2, -2, 0.5, -2}));
 }
-
-using testing::error_of;
 
 TEST(Losses, OfDistributionsRefuseWhatDoesNotFit) {
   const Tensor x = zeros({2, 3}), y = zeros({3});

@@ -11,6 +11,7 @@
 #include "tensor/functions/random.h"
 #include "tensor/functions/reduce.h"
 #include "tensor/functions/unary.h"
+#include "tests/error_of.h"
 
 namespace weft::nn {
 namespace {
@@ -47,15 +48,6 @@ Names names_of(const std::vector<NamedTensor>& tensors) {
   return out;
 }
 
-template <class F> std::string message(F f) {
-  try {
-    f();
-  } catch (const Error& error) {
-    return error.what();
-  }
-  return "accepted";
-}
-
 TEST(Module, ListsWhatItHolds) {
   Net net;
   EXPECT_EQ(names_of(net.named_parameters()),
@@ -71,7 +63,7 @@ TEST(Module, ListsWhatItHolds) {
                             "head:Linear"}));
   EXPECT_TRUE(net.get_parameter("first.conv.weight").is_same(net.first.conv.weight()));
   EXPECT_TRUE(net.get_buffer("first.norm.running_var").is_same(net.first.norm.running_var()));
-  EXPECT_EQ(message([&] { net.get_parameter("head.bais"); }), "Net has no parameter `head.bais`");
+  EXPECT_EQ(error_of([&] { net.get_parameter("head.bais"); }), "Net has no parameter `head.bais`");
 }
 
 TEST(Module, LeavesCarryTheirFullNames) {
@@ -87,19 +79,19 @@ TEST(Module, LeavesCarryTheirFullNames) {
 TEST(Module, RefusesBadRegistrations) {
   Open module;
   module.register_parameter("a", ones({1}));
-  EXPECT_NE(message([&] { module.register_buffer("a", ones({1})); }).find("the name `a` is taken"), std::string::npos);
-  EXPECT_NE(message([&] { module.register_parameter("b.c", ones({1})); }).find("`b.c`"), std::string::npos);
-  EXPECT_NE(message([&] { module.register_parameter("", ones({1})); }).find("needs a name"), std::string::npos);
+  EXPECT_NE(error_of([&] { module.register_buffer("a", ones({1})); }).find("the name `a` is taken"), std::string::npos);
+  EXPECT_NE(error_of([&] { module.register_parameter("b.c", ones({1})); }).find("`b.c`"), std::string::npos);
+  EXPECT_NE(error_of([&] { module.register_parameter("", ones({1})); }).find("needs a name"), std::string::npos);
   EXPECT_THROW(module.register_parameter("i", ones({2}, i64)), DtypeError);
   EXPECT_FALSE(module.register_parameter("absent", Tensor()).defined());
   EXPECT_EQ(names_of(module.named_parameters()), Names{"a"});
   Open child;
   child = module.register_module("child", std::move(child));
   Open other;
-  EXPECT_NE(message([&] { other.register_module("stolen", std::move(child)); }).find("belongs to another"),
+  EXPECT_NE(error_of([&] { other.register_module("stolen", std::move(child)); }).find("belongs to another"),
             std::string::npos);
   Open self;
-  EXPECT_NE(message([&] { self.register_module("self", std::move(self.modules()[0].module)); }).find("holds this one"),
+  EXPECT_NE(error_of([&] { self.register_module("self", std::move(self.modules()[0].module)); }).find("holds this one"),
             std::string::npos);
 }
 
@@ -138,7 +130,7 @@ TEST(Module, MovesAndStaysTheSame) {
   EXPECT_TRUE(moved.head.weight().is_same(weight));
   moved.eval();
   EXPECT_FALSE(moved.dropout.is_training());
-  EXPECT_EQ(message([&] { (void)net.parameters(); }), "this module was moved from");  // NOLINT: what it does then
+  EXPECT_EQ(error_of([&] { (void)net.parameters(); }), "this module was moved from");  // NOLINT: what it does then
   Net assigned;
   assigned = std::move(moved);
   EXPECT_TRUE(assigned.head.weight().is_same(weight));

@@ -6,12 +6,10 @@
 
 #include "nn/nn.h"
 #include "tensor/functions_all.h"
-#include "tests/nn/error_of.h"
+#include "tests/error_of.h"
 
 namespace weft::nn {
 namespace {
-
-using testing::error_of;
 
 std::vector<std::string> names(const StateDict& state) {
   std::vector<std::string> out;

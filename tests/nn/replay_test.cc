@@ -16,13 +16,13 @@ namespace {
 class Recording final : public Observer {
  public:
   // Inputs are looked at before the op runs: it may write over them.
-  void begin(const Event& event) override {
-    if (event.kind != Event::Kind::op) return;
+  void begin(const ObserverEvent& event) override {
+    if (event.kind != ObserverEvent::Kind::op) return;
     begun_.clear();
     for (const Tensor* x : event.inputs) begun_.push_back(x->defined() ? value_of(*x) : kAbsent);
   }
-  void end(const Event& event) override {
-    if (event.kind != Event::Kind::op) return;
+  void end(const ObserverEvent& event) override {
+    if (event.kind != ObserverEvent::Kind::op) return;
     Step step{AnyOp(*event.info, event.op), begun_, {}, {}};
     for (const Tensor& x : event.outputs) {
       step.outputs.push_back(values_.size());

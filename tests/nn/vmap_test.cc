@@ -19,12 +19,11 @@
 #include "tensor/functions/random.h"
 #include "tensor/functions/reduce.h"
 #include "tensor/functions/unary.h"
-#include "tests/nn/error_of.h"
+#include "tests/error_of.h"
 
 namespace weft {
 namespace {
 
-using testing::error_of;
 using Loss = std::function<Tensor(const Tensor&, const Tensor&)>;
 
 /// loss(x, target) and its gradient of x, for each sample at once and one after the other.

@@ -174,9 +174,9 @@ void check_pools(const std::string& axes, const Shape& shape) {
 }
 
 TEST(WindowGolden, Pools) {
-  check_pools<MaxPool1d, AvgPool1d, LPPool1d, AdaptiveAvgPool1d, AdaptiveMaxPool1d, Single>("1d", {2, 3, 9});
-  check_pools<MaxPool2d, AvgPool2d, LPPool2d, AdaptiveAvgPool2d, AdaptiveMaxPool2d, Pair>("2d", {2, 3, 7, 6});
-  check_pools<MaxPool3d, AvgPool3d, LPPool3d, AdaptiveAvgPool3d, AdaptiveMaxPool3d, Triple>("3d", {2, 3, 5, 4, 6});
+  check_pools<MaxPool1d, AvgPool1d, LPPool1d, AdaptiveAvgPool1d, AdaptiveMaxPool1d, Size1>("1d", {2, 3, 9});
+  check_pools<MaxPool2d, AvgPool2d, LPPool2d, AdaptiveAvgPool2d, AdaptiveMaxPool2d, Size2>("2d", {2, 3, 7, 6});
+  check_pools<MaxPool3d, AvgPool3d, LPPool3d, AdaptiveAvgPool3d, AdaptiveMaxPool3d, Size3>("3d", {2, 3, 5, 4, 6});
 }
 
 TEST(WindowGolden, Upsample) {
@@ -289,9 +289,9 @@ void check_padding_modes(const std::string& name, const Sizes& padding, const Sh
 }
 
 TEST(WindowGolden, PaddingModes) {
-  check_padding_modes<Conv1d, Conv1dOptions>("conv1d", Single(2), {7});
-  check_padding_modes<Conv2d, Conv2dOptions>("conv2d", Pair(2, 1), {5, 4});
-  check_padding_modes<Conv3d, Conv3dOptions>("conv3d", Triple(2, 1, 2), {4, 3, 5});
+  check_padding_modes<Conv1d, Conv1dOptions>("conv1d", Size1(2), {7});
+  check_padding_modes<Conv2d, Conv2dOptions>("conv2d", Size2(2, 1), {5, 4});
+  check_padding_modes<Conv3d, Conv3dOptions>("conv3d", Size3(2, 1, 2), {4, 3, 5});
 }
 
 /// A function as a module of no parameters.

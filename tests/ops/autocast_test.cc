@@ -1,7 +1,5 @@
 // The table of Autocast policies, row by row: what dispatch makes of the inputs of each op of op_list.h inside of a
 // scope, for inputs in f32, in 16 bits and mixed. The inputs are those that the case table's runs give the op.
-#include "autograd/autograd.h"
-
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -10,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "autograd/autograd.h"
 #include "tensor/dispatch/apply.h"
 #include "tensor/dispatch/observer.h"
 #include "tensor/dispatch/op_info.h"
@@ -37,8 +36,8 @@ struct Seen {
 
 /// Keeps the inputs of each op that runs, those of the call with the most floating ones.
 struct Collector : Observer {
-  void begin(const Event& event) override {
-    if (event.kind != Event::Kind::op) return;
+  void begin(const ObserverEvent& event) override {
+    if (event.kind != ObserverEvent::Kind::op) return;
     Seen now{event.info, {}};
     for (const Tensor* x : event.inputs) now.inputs.push_back(x->defined() ? x->detach() : Tensor());
     Seen& best = ops[*event.info->code];
@@ -132,8 +131,8 @@ TEST(AutocastTable, EveryOpDoesWhatItsPolicySays) {
 /// Looks at what kernels are given: the short way of dispatch, for inputs that are ready, must not miss a scope.
 struct KernelWatcher : Observer {
   explicit KernelWatcher(DType scope) : half(scope) {}
-  void begin(const Event& event) override {
-    if (event.kind != Event::Kind::op || modes().autocast == f32) return;  // no scope holds in backward
+  void begin(const ObserverEvent& event) override {
+    if (event.kind != ObserverEvent::Kind::op || modes().autocast == f32) return;  // no scope holds in backward
     const Policy& policy = event.info->policy;
     for (size_t i = 0; i < event.inputs.size(); ++i) {
       const Tensor& x = *event.inputs[i];

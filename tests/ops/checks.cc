@@ -273,8 +273,8 @@ namespace {
 
 /// Remembers the one view op that ran, and its input.
 struct ViewWatcher : Observer {
-  void begin(const Event& event) override {
-    if (event.kind != Event::Kind::op || event.info->view == nullptr) return;
+  void begin(const ObserverEvent& event) override {
+    if (event.kind != ObserverEvent::Kind::op || event.info->view == nullptr) return;
     ++count;
     last.emplace(*event.info, event.op);
     input = event.inputs[0]->layout();

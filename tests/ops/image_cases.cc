@@ -110,7 +110,7 @@ void add_unpools(Cases& cases) {
       .compares(kFloating);
   cases
       .add("max_unpool2d unbatched", {{normal({1, 1, 2}), index({1, 1, 2}, {5, 2})}},
-           CALL(max_unpool2d(x[0], x[1], {.kernel_size = {2, 3}, .stride = Pair(1, 2)})), spread({1, 2, 5}, 2))
+           CALL(max_unpool2d(x[0], x[1], {.kernel_size = {2, 3}, .stride = Size2(1, 2)})), spread({1, 2, 5}, 2))
       .compares(kFloating);
   cases
       .add("max_unpool3d", {{normal({1, 1, 1, 2, 1}), index({1, 1, 1, 2, 1}, {7, 9})}},

@@ -53,8 +53,8 @@ TEST(Errors, SayExactlyWhatIsWrong) {
 
 /// Which ops ran.
 struct Reached : Observer {
-  void begin(const Event& event) override {
-    if (event.kind == Event::Kind::op) codes.insert(*event.info->code);
+  void begin(const ObserverEvent& event) override {
+    if (event.kind == ObserverEvent::Kind::op) codes.insert(*event.info->code);
   }
   std::set<OpCode> codes;
 };

@@ -52,7 +52,7 @@ void add(Cases& cases, const std::string& name, const Pool2dOptions& o) {
             {special({1, 2, 6, 6})}},
            CALL(max_pool2d(x[0], o)), pooled(o, largest))
       .accepts(kFloating);
-  if (o.dilation == Pair(1))
+  if (o.dilation == Size2(1))
     cases
         .add("avg pool " + name,
              {{normal({2, 3, 4, 5})}, {normal({1, 1, 5, 4})}, {normal({0, 2, 4, 4})}, {normal({2, 17, 4, 4})}},
@@ -96,7 +96,7 @@ void add_backward(Cases& cases, const std::string& name, const Pool2dOptions& o,
                           [&](const Index& y) { return x[1].values[maximum_of(x[0], y, o)]; });
            })
       .accepts(kFloating);
-  if (!(o.dilation == Pair(1))) return;
+  if (!(o.dilation == Size2(1))) return;
   for (const Shape& in : inputs) {
     const std::string shape = in.to_string();
     cases
@@ -114,7 +114,7 @@ void add_backward(Cases& cases, const std::string& name, const Pool2dOptions& o,
 
 /// Means that do not count the padding.
 void add_uncounted(Cases& cases) {
-  const Pool2dOptions o = {.kernel_size = {3, 2}, .stride = Pair(2, 1), .padding = {1, 1}, .count_include_pad = false};
+  const Pool2dOptions o = {.kernel_size = {3, 2}, .stride = Size2(2, 1), .padding = {1, 1}, .count_include_pad = false};
   cases
       .add("avg pool without padding", {{normal({2, 3, 4, 5})}, {normal({1, 1, 5, 4})}, {normal({0, 2, 4, 4})}},
            CALL(avg_pool2d(x[0], o)), pooled(o, average))
@@ -196,12 +196,12 @@ void add_axes(Cases& cases) {
   add_max(cases, "1d tiles", {2, 17, 6}, One{.kernel_size = 2});
   add_max(cases, "1d dilated", {1, 2, 9}, One{.kernel_size = 3, .stride = 1, .dilation = 2});
   add_max(cases, "1d ceil", {2, 3, 8}, One{.kernel_size = 3, .stride = 3, .ceil_mode = true});
-  add_max(cases, "2d with stride", {2, 3, 5, 6}, Two{.kernel_size = {2, 3}, .stride = Pair(1, 2), .padding = {1, 1}});
+  add_max(cases, "2d with stride", {2, 3, 5, 6}, Two{.kernel_size = {2, 3}, .stride = Size2(1, 2), .padding = {1, 1}});
   add_max(cases, "2d ceil", {2, 2, 5, 6}, Two{.kernel_size = 2, .stride = 3, .ceil_mode = true});
   add_max(cases, "2d ceil, larger than the input", {1, 2, 2, 3}, Two{.kernel_size = 3, .stride = 2, .ceil_mode = true});
   add_max(cases, "3d", {2, 2, 4, 4, 5}, Three{.kernel_size = 2});
   add_max(cases, "3d padded", {1, 2, 3, 4, 5},
-          Three{.kernel_size = {3, 2, 3}, .stride = Triple(2, 1, 2), .padding = {1, 0, 1}});
+          Three{.kernel_size = {3, 2, 3}, .stride = Size3(2, 1, 2), .padding = {1, 0, 1}});
   add_max(cases, "3d ceil", {2, 1, 3, 5, 4}, Three{.kernel_size = 2, .stride = 2, .ceil_mode = true});
   add_max(cases, "3d dilated", {1, 2, 4, 5, 4}, Three{.kernel_size = 2, .stride = 1, .dilation = {2, 1, 3}});
   add_mean(cases, "1d", {2, 3, 7}, One{.kernel_size = 3, .stride = 2, .padding = 1});
@@ -214,7 +214,7 @@ void add_axes(Cases& cases) {
   add_mean(cases, "2d divisor", {2, 2, 4, 5}, Two{.kernel_size = {2, 3}, .padding = {1, 1}, .divisor_override = 5});
   add_mean(cases, "3d", {2, 2, 4, 4, 5}, Three{.kernel_size = 2});
   add_mean(cases, "3d padded", {1, 2, 3, 4, 5},
-           Three{.kernel_size = {3, 2, 3}, .stride = Triple(2, 1, 2), .padding = {1, 0, 1}});
+           Three{.kernel_size = {3, 2, 3}, .stride = Size3(2, 1, 2), .padding = {1, 0, 1}});
   add_mean(cases, "3d ceil without padding", {1, 2, 3, 4, 4},
            Three{.kernel_size = 3, .stride = 2, .padding = 1, .ceil_mode = true, .count_include_pad = false});
   add_mean(cases, "3d divisor", {1, 2, 3, 4, 5}, Three{.kernel_size = 2, .divisor_override = 3});
@@ -229,13 +229,13 @@ void add_axes(Cases& cases) {
 
 void add_pool_cases(Cases& cases) {
   add(cases, "2x2", {.kernel_size = 2});
-  add(cases, "3x2 overlapping", {.kernel_size = {3, 2}, .stride = Pair(1)});
-  add(cases, "padded", {.kernel_size = 3, .stride = Pair(2, 1), .padding = 1});
-  add(cases, "dilated", {.kernel_size = 2, .stride = Pair(1), .dilation = {2, 1}});
+  add(cases, "3x2 overlapping", {.kernel_size = {3, 2}, .stride = Size2(1)});
+  add(cases, "padded", {.kernel_size = 3, .stride = Size2(2, 1), .padding = 1});
+  add(cases, "dilated", {.kernel_size = 2, .stride = Size2(1), .dilation = {2, 1}});
   add_backward(cases, "2x2", {.kernel_size = 2}, {{1, 2, 4, 4}, {2, 1, 3, 6}, {0, 2, 4, 4}});
-  add_backward(cases, "3x2 overlapping", {.kernel_size = {3, 2}, .stride = Pair(1)}, {{2, 3, 4, 5}, {1, 17, 4, 3}});
-  add_backward(cases, "padded", {.kernel_size = 3, .stride = Pair(2, 1), .padding = 1}, {{2, 2, 4, 5}, {1, 1, 2, 2}});
-  add_backward(cases, "dilated", {.kernel_size = 2, .stride = Pair(1), .dilation = {2, 1}}, {{2, 2, 4, 5}});
+  add_backward(cases, "3x2 overlapping", {.kernel_size = {3, 2}, .stride = Size2(1)}, {{2, 3, 4, 5}, {1, 17, 4, 3}});
+  add_backward(cases, "padded", {.kernel_size = 3, .stride = Size2(2, 1), .padding = 1}, {{2, 2, 4, 5}, {1, 1, 2, 2}});
+  add_backward(cases, "dilated", {.kernel_size = 2, .stride = Size2(1), .dilation = {2, 1}}, {{2, 2, 4, 5}});
   add_backward(cases, "ceil", {.kernel_size = 3, .stride = 2, .ceil_mode = true}, {{2, 2, 6, 4}, {1, 1, 2, 5}});
   add_uncounted(cases);
   add_axes(cases);

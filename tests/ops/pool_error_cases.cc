@@ -27,7 +27,7 @@ void add_errors(Cases& cases) {
     cases.error<Error>(
         name + " stride",
         [f = f] {
-          f(ones({1, 1, 4, 4}), {.kernel_size = 2, .stride = Pair(1, 0)});
+          f(ones({1, 1, 4, 4}), {.kernel_size = 2, .stride = Size2(1, 0)});
         },
         name + "([1, 1, 4, 4] f32): stride 0 must be at least 1");
     cases.error<Error>(

@@ -33,8 +33,8 @@ void check_sample(const OpCase& op, size_t number, DType dtype) {
 
 }  // namespace
 
-void Roundings::end(const Event& event) {
-  if (event.kind != Event::Kind::op || event.info->view != nullptr) return;
+void Roundings::end(const ObserverEvent& event) {
+  if (event.kind != ObserverEvent::Kind::op || event.info->view != nullptr) return;
   bool rounds = false;
   for (const Tensor& y : event.outputs) {
     if (!y.defined() || !is_half(y.dtype())) continue;

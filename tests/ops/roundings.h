@@ -13,7 +13,7 @@ inline bool is_half(DType dtype) { return dtype == bf16 || dtype == f16; }
 /// that they write.
 class Roundings : public Observer {
  public:
-  void end(const Event& event) override;
+  void end(const ObserverEvent& event) override;
   int count = 0;
   double largest = 0;
 };

@@ -14,6 +14,7 @@
 #include "tensor/functions/fill.h"
 #include "tensor/functions/reduce.h"
 #include "tensor/functions/unary.h"
+#include "tests/error_of.h"
 #include "tests/wave.h"
 
 namespace weft::optim {
@@ -22,14 +23,6 @@ namespace {
 using testing::wave;
 using Names = std::vector<std::string>;
 
-template <class F> std::string message(F f) {
-  try {
-    f();
-  } catch (const Error& error) {
-    return error.what();
-  }
-  return "accepted";
-}
 #define EXPECT_SAYS(text, part) EXPECT_NE((text).find(part), std::string::npos) << (text)
 
 struct Net : nn::Module {
@@ -79,33 +72,33 @@ TEST(Optimizer, GroupsInheritAndChange) {
   EXPECT_EQ(optimizer.lr(0) + optimizer.lr(1), 0.02);
   EXPECT_EQ(optimizer.parameters().size(), 4u);
   EXPECT_TRUE(optimizer.has("eps") && !optimizer.has("momentum"));
-  EXPECT_SAYS(message([&] { (void)optimizer.get("momentum"); }), "Adam has no `momentum`");
+  EXPECT_SAYS(error_of([&] { (void)optimizer.get("momentum"); }), "Adam has no `momentum`");
   EXPECT_THROW((void)optimizer.lr(2), IndexError);
   EXPECT_THROW(optimizer.set_lr(-1), Error);
 }
 
 TEST(Optimizer, RefusesBadParametersAndOptions) {
   const Tensor w = parameter(ones({2}));
-  EXPECT_SAYS(message([&] { SGD({w, w}); }), "given twice");
-  EXPECT_SAYS(message([&] { SGD({{.parameters = {w}}, {.parameters = {w}}}); }), "given twice");
-  EXPECT_SAYS(message([&] { SGD({w * 2.0}); }), "is not a parameter");
-  EXPECT_SAYS(message([&] { SGD({ones({2})}); }), "is not a parameter");
-  EXPECT_SAYS(message([&] { SGD({Tensor()}); }), "undefined");
-  EXPECT_SAYS(message([&] { SGD({w}, {.lr = -1}); }), "lr must be 0 or more, not -1");
-  EXPECT_SAYS(message([&] { SGD({w}, {.nesterov = true}); }), "nesterov needs momentum");
-  EXPECT_SAYS(message([&] { Adam({w}, {.beta1 = 1}); }), "beta1 must be in [0, 1)");
-  EXPECT_SAYS(message([&] { RMSprop({w}, {.alpha = -0.1}); }), "alpha must be in [0, 1)");
+  EXPECT_SAYS(error_of([&] { SGD({w, w}); }), "given twice");
+  EXPECT_SAYS(error_of([&] { SGD({{.parameters = {w}}, {.parameters = {w}}}); }), "given twice");
+  EXPECT_SAYS(error_of([&] { SGD({w * 2.0}); }), "is not a parameter");
+  EXPECT_SAYS(error_of([&] { SGD({ones({2})}); }), "is not a parameter");
+  EXPECT_SAYS(error_of([&] { SGD({Tensor()}); }), "undefined");
+  EXPECT_SAYS(error_of([&] { SGD({w}, {.lr = -1}); }), "lr must be 0 or more, not -1");
+  EXPECT_SAYS(error_of([&] { SGD({w}, {.nesterov = true}); }), "nesterov needs momentum");
+  EXPECT_SAYS(error_of([&] { Adam({w}, {.beta1 = 1}); }), "beta1 must be in [0, 1)");
+  EXPECT_SAYS(error_of([&] { RMSprop({w}, {.alpha = -0.1}); }), "alpha must be in [0, 1)");
 }
 
 TEST(Optimizer, WithoutParametersIsAnError) {
   struct Forgetful : nn::Module {
     nn::Linear layer{3, 2};  // not registered
   } net;
-  EXPECT_SAYS(message([&] { SGD(net.parameters(), {.lr = 0.1}); }),
+  EXPECT_SAYS(error_of([&] { SGD(net.parameters(), {.lr = 0.1}); }),
               "SGD(): no parameters: was register_module() or register_parameter() forgotten in the model?");
-  EXPECT_SAYS(message([&] { Adam(net.parameters()); }), "Adam(): no parameters");
-  EXPECT_SAYS(message([&] { AdamW(std::vector<AdamGroup>{}); }), "AdamW(): no parameters");
-  EXPECT_SAYS(message([&] { RMSprop({{.parameters = net.parameters()}, {.parameters = {}}}); }), "no parameters");
+  EXPECT_SAYS(error_of([&] { Adam(net.parameters()); }), "Adam(): no parameters");
+  EXPECT_SAYS(error_of([&] { AdamW(std::vector<AdamGroup>{}); }), "AdamW(): no parameters");
+  EXPECT_SAYS(error_of([&] { RMSprop({{.parameters = net.parameters()}, {.parameters = {}}}); }), "no parameters");
   SGD optimizer({{.parameters = net.layer.parameters()}, {.parameters = {}, .lr = 0.5}});  // one group may be empty
   EXPECT_EQ(optimizer.group_count(), 2u);
 }
@@ -113,11 +106,11 @@ TEST(Optimizer, WithoutParametersIsAnError) {
 TEST(Optimizer, ChangesAreCheckedAsOptionsAre) {
   const Tensor w = parameter(ones({2}));
   Adam adam({w});
-  EXPECT_SAYS(message([&] { adam.set("beta1", 1.5); }), "Adam(): beta1 must be in [0, 1), not 1.5");
-  EXPECT_SAYS(message([&] { adam.set("eps", std::nan("")); }), "eps must be a number");
+  EXPECT_SAYS(error_of([&] { adam.set("beta1", 1.5); }), "Adam(): beta1 must be in [0, 1), not 1.5");
+  EXPECT_SAYS(error_of([&] { adam.set("eps", std::nan("")); }), "eps must be a number");
   EXPECT_EQ(adam.get("beta1"), 0.9);
   SGD sgd({w}, {.momentum = 0.9, .nesterov = true});
-  EXPECT_SAYS(message([&] { sgd.set("momentum", 0); }), "momentum cannot become 0: nesterov needs momentum");
+  EXPECT_SAYS(error_of([&] { sgd.set("momentum", 0); }), "momentum cannot become 0: nesterov needs momentum");
   EXPECT_EQ(sgd.get("momentum"), 0.9);
 }
 
@@ -255,11 +248,11 @@ TEST(Optimizer, SwitchesAreNumbersThatAre0Or1) {
   EXPECT_EQ(optimizer.state_dict().numbers.at("group.0.nesterov"), 1);
   optimizer.set("maximize", 1);
   EXPECT_EQ(optimizer.get("maximize"), 1);
-  EXPECT_SAYS(message([&] { optimizer.set("nesterov", 0.5); }), "SGD(): nesterov is a switch, 0 or 1, not 0.5");
+  EXPECT_SAYS(error_of([&] { optimizer.set("nesterov", 0.5); }), "SGD(): nesterov is a switch, 0 or 1, not 0.5");
   EXPECT_EQ(optimizer.get("nesterov"), 1);
   State state = optimizer.state_dict();
   state.numbers.erase("group.0.nesterov");
-  EXPECT_SAYS(message([&] { optimizer.load_state_dict(state); }), "missing group.0.nesterov");
+  EXPECT_SAYS(error_of([&] { optimizer.load_state_dict(state); }), "missing group.0.nesterov");
 }
 
 TEST(Optimizer, RefusesAStateThatDoesNotFit) {
@@ -269,10 +262,10 @@ TEST(Optimizer, RefusesAStateThatDoesNotFit) {
   State state = optimizer.state_dict();
   EXPECT_TRUE(state.tensors.contains("used.weight.exp_avg_sq"));
   state.tensors["used.weight.exp_avg"] = zeros({7});
-  EXPECT_SAYS(message([&] { optimizer.load_state_dict(state); }),
+  EXPECT_SAYS(error_of([&] { optimizer.load_state_dict(state); }),
               "used.weight.exp_avg has shape [7] instead of [2, 3]");
   SGD sgd(net.parameters(), {});
-  EXPECT_SAYS(message([&] { sgd.load_state_dict(optimizer.state_dict()); }), "does not fit");
+  EXPECT_SAYS(error_of([&] { sgd.load_state_dict(optimizer.state_dict()); }), "does not fit");
   EXPECT_EQ(sgd.steps(), 0);
 }
 
@@ -311,19 +304,19 @@ TEST(Schedule, RefusesBadOptions) {
   EXPECT_THROW(StepLR(optimizer, {}), Error);
   EXPECT_THROW(CosineAnnealing(optimizer, {.steps = 0}), Error);
   EXPECT_THROW(LinearWarmup(optimizer, {.steps = -1}), Error);
-  EXPECT_SAYS(message([&] { StepLR(optimizer, {}); }),
+  EXPECT_SAYS(error_of([&] { StepLR(optimizer, {}); }),
               "step_curve(): every must be 1 or more, not 0 (was it left out?)");
-  EXPECT_SAYS(message([&] { StepLR(optimizer, {.every = 1, .gamma = -1}); }), "gamma must be 0 or more");
-  EXPECT_SAYS(message([&] { CosineAnnealing(optimizer, {.steps = 1, .min_lr = -1}); }), "min_lr must be 0 or more");
-  EXPECT_SAYS(message([&] { LinearWarmup(optimizer, {.steps = 1, .start_factor = -1}); }), "start_factor must be");
-  EXPECT_SAYS(message([&] { Schedule(optimizer, nullptr); }), "the curve is empty");
-  EXPECT_SAYS(message([&] { OneCycle(optimizer, {.steps = 3}); }), "OneCycle(): max_lr must be positive, not 0");
-  EXPECT_SAYS(message([&] { OneCycle(optimizer, {.max_lr = 1, .steps = 3, .max_momentum = 1}); }), "in [0, 1), not 1");
+  EXPECT_SAYS(error_of([&] { StepLR(optimizer, {.every = 1, .gamma = -1}); }), "gamma must be 0 or more");
+  EXPECT_SAYS(error_of([&] { CosineAnnealing(optimizer, {.steps = 1, .min_lr = -1}); }), "min_lr must be 0 or more");
+  EXPECT_SAYS(error_of([&] { LinearWarmup(optimizer, {.steps = 1, .start_factor = -1}); }), "start_factor must be");
+  EXPECT_SAYS(error_of([&] { Schedule(optimizer, nullptr); }), "the curve is empty");
+  EXPECT_SAYS(error_of([&] { OneCycle(optimizer, {.steps = 3}); }), "OneCycle(): max_lr must be positive, not 0");
+  EXPECT_SAYS(error_of([&] { OneCycle(optimizer, {.max_lr = 1, .steps = 3, .max_momentum = 1}); }), "in [0, 1), not 1");
   EXPECT_THROW(OneCycle(optimizer, {.max_lr = 1}), Error);
   OneCycle cycle(optimizer, {.max_lr = 1, .steps = 3});
   for (int i = 0; i < 3; ++i) cycle.step();
   EXPECT_DOUBLE_EQ(optimizer.lr(), 1.0 / 25 / 1e4);
-  EXPECT_SAYS(message([&] { cycle.step(); }), "beyond the cycle of 3 steps");
+  EXPECT_SAYS(error_of([&] { cycle.step(); }), "beyond the cycle of 3 steps");
 }
 
 }  // namespace

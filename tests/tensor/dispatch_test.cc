@@ -110,7 +110,7 @@ TEST(Dispatch, AViewThatStridesCannotExpressNamesReshape) {
 TEST(Dispatch, ObserversSeeEveryOpInOrderAndTheirScopeEnds) {
   struct Names final : Observer {
     std::vector<std::string> names;
-    void end(const Event& event) override {
+    void end(const ObserverEvent& event) override {
       names.push_back(std::string(event.name) + event.outputs[0].shape().to_string());
     }
   } first, second;

@@ -5,20 +5,12 @@
 #include <functional>
 
 #include "tensor/functions_all.h"
+#include "tests/error_of.h"
 
 namespace weft {
 namespace {
 
 constexpr int64_t kHuge = int64_t{1} << 62;
-
-std::string error_of(const std::function<void()>& call) {
-  try {
-    call();
-  } catch (const Error& error) {
-    return error.what();
-  }
-  return "no error";
-}
 
 TEST(HugeSizes, AreRefusedByEveryConstructor) {
   const std::vector<std::pair<const char*, std::function<void()>>> calls = {
@@ -43,20 +35,17 @@ TEST(HugeSizes, AreRefusedByEveryConstructor) {
          cat({wide, wide});
        }},
   };
-  for (const auto& [name, call] : calls) EXPECT_NE(error_of(call), "no error") << name;
+  for (const auto& [name, call] : calls) EXPECT_NE(error_of(call), "") << name;
 }
 
 TEST(HugeSizes, AreRefusedWhereAnExpandedViewIsCopied) {
   const Tensor wide = ones({1}).expand({kHuge});
-  EXPECT_NE(error_of([&] { wide.clone(); }), "no error");
-  EXPECT_NE(error_of([&] { wide + 1.0; }), "no error");
-  EXPECT_NE(error_of([&] { wide.to(f64); }), "no error");
-  EXPECT_NE(error_of([&] { wide.t(); }), "no error");
-  EXPECT_NE(error_of([&] { ones({2}).pad({{0, kHuge}}).clone(); }), "no error");
-  EXPECT_NE(error_of([&] {
-              conv2d(ones({1, 1, 3, 3}), ones({1, 1, 3, 3}), {}, {.padding = int64_t{1} << 30});
-            }),
-            "no error");
+  EXPECT_NE(error_of([&] { wide.clone(); }), "");
+  EXPECT_NE(error_of([&] { wide + 1.0; }), "");
+  EXPECT_NE(error_of([&] { wide.to(f64); }), "");
+  EXPECT_NE(error_of([&] { wide.t(); }), "");
+  EXPECT_NE(error_of([&] { ones({2}).pad({{0, kHuge}}).clone(); }), "");
+  EXPECT_NE(error_of([&] { conv2d(ones({1, 1, 3, 3}), ones({1, 1, 3, 3}), {}, {.padding = int64_t{1} << 30}); }), "");
 }
 
 TEST(HugeSizes, NameTheShapeAndTheBytes) {

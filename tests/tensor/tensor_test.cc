@@ -9,21 +9,13 @@
 
 #include "tensor/functions_all.h"
 #include "tensor/result.h"
+#include "tests/error_of.h"
 
 namespace weft {
 namespace {
 
 using Numbers = std::vector<double>;
 Numbers numbers(const Tensor& x) { return x.to_vector<double>(); }
-
-template <class F> std::string error_of(F&& f) {
-  try {
-    f();
-  } catch (const Error& error) {
-    return error.what();
-  }
-  return "no error";
-}
 
 TEST(TensorBodyAndHandle, CopyingAHandleSharesTheBody) {
   Tensor a = ones({2});

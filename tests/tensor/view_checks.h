@@ -8,6 +8,7 @@
 #include <string>
 
 #include "tensor/core/view.h"
+#include "tests/error_of.h"
 #include "tests/tensor/view_oracle.h"
 
 namespace weft {
@@ -75,16 +76,6 @@ inline std::vector<int64_t> read(const View& view) {
 inline void expect_reads(const View& view, const Shape& shape, const std::vector<int64_t>& positions) {
   EXPECT_EQ(view.shape(), shape);
   EXPECT_EQ(read(view), positions) << view.to_string();
-}
-
-/// The message of the E that `call` throws.
-template <class E, class Call> std::string message(Call call) {
-  try {
-    call();
-  } catch (const E& error) {
-    return error.what();
-  }
-  return "(nothing was thrown)";
 }
 
 }  // namespace weft

@@ -13,20 +13,12 @@
 #include "tensor/functions/unary.h"
 #include "tensor/functions/view.h"
 #include "tensor/functions_all.h"
+#include "tests/error_of.h"
 
 namespace weft {
 namespace {
 
 std::vector<double> values(const Tensor& x) { return x.to_vector<double>(); }
-
-std::string error_of(const std::function<void()>& f) {
-  try {
-    f();
-  } catch (const Error& error) {
-    return error.what();
-  }
-  return "no error";
-}
 
 TEST(Conv2d, TakesBiasAndOptionsInAnyForm) {
   const Tensor x = rand({1, 2, 5, 5}), w = rand({3, 2, 3, 3}), b = ones({3});

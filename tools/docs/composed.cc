@@ -15,8 +15,8 @@ namespace {
 
 /// The names of the ops that ran, each once.
 struct Names : Observer {
-  void begin(const Event& event) override {
-    if (event.kind != Event::Kind::op) return;
+  void begin(const ObserverEvent& event) override {
+    if (event.kind != ObserverEvent::Kind::op) return;
     const std::string name(event.info->name);
     if (std::find(list.begin(), list.end(), name) == list.end()) list.push_back(name);
   }

@@ -69,7 +69,7 @@ Case random_case(Random& random) {
   using testing::pick;
   for (;;) {
     Conv2dOptions p;
-    for (int64_t Pair::*axis : {&Pair::height, &Pair::width}) {
+    for (int64_t Size2::*axis : {&Size2::height, &Size2::width}) {
       p.stride.*axis = pick(random, 1, 3);
       p.padding.*axis = pick(random, 0, 2);
       p.dilation.*axis = pick(random, 0, 3) == 0 ? 2 : 1;
@@ -210,7 +210,7 @@ TEST(KernelHazards, ConvSizesBeyondMemoryAreRefused) {
 TEST(KernelHazards, ConvDistancesBeyondTheImage) {
   Random random(13);
   for (const int64_t far : {int64_t{1} << 16, int64_t{1} << 26, int64_t{1} << 30, int64_t{1} << 40}) {
-    const Pair distance(1, far);
+    const Size2 distance(1, far);
     check<float>(make_case({2, 3, 4, 4}, 3, 3, 3, {.stride = distance, .padding = distance}), random, true);
     check<float>(make_case({2, 16, 1, 1}, 16, 1, 1, {.stride = far, .padding = far}), random);
     check<float>(make_case({1, 16, 3, 3}, 16, 3, 3, {.stride = 2, .padding = far, .dilation = far}), random);

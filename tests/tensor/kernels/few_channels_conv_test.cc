@@ -21,18 +21,18 @@ using testing::Random;
 /// Sizes as (height, width).
 struct Sizes {
   int64_t batch, channels, filters;
-  Pair in, kernel, stride = 1, padding = 0;
+  Size2 in, kernel, stride = 1, padding = 0;
 };
 
 ConvShape shape_of(const Sizes& of) {
   ConvShape s{};
   s.batch = of.batch, s.channels = of.channels, s.filters = of.filters, s.groups = 1;
   s.in = as_triple(of.in, 1), s.kernel = as_triple(of.kernel, 1), s.stride = as_triple(of.stride, 1);
-  s.padding = as_triple(of.padding, 0), s.dilation = Triple(1);
+  s.padding = as_triple(of.padding, 0), s.dilation = Size3(1);
   const auto out = [&](int64_t axis) {
     return (of.in[axis] + 2 * of.padding[axis] - of.kernel[axis]) / of.stride[axis] + 1;
   };
-  s.out = Triple(1, out(0), out(1));
+  s.out = Size3(1, out(0), out(1));
   return s;
 }
 
@@ -95,7 +95,7 @@ TEST(FewChannelsConv, RandomShapesAreExact) {
   for (int i = 0; i < testing::property_cases(500) && !HasFailure();) {
     const auto pair = [&](int64_t least, int64_t most) {
       const int64_t height = pick(random, least, most);
-      return Pair(height, pick(random, least, most));
+      return Size2(height, pick(random, least, most));
     };
     const ConvShape s = shape_of(
         {pick(random, 1, 3), pick(random, 1, 4), pick(random, 1, 70), pair(1, 20), pair(1, 8), pair(1, 4), pair(0, 4)});

@@ -1,6 +1,7 @@
 // Indexing kernels against naive loops; integers make sums exact. Bad indices are named and nothing is written.
 #include "tensor/ops/index.h"
 
+#include "tests/error_of.h"
 #include "tests/reference/index.h"
 #include "tests/tensor/kernels/row_checks.h"
 
@@ -127,15 +128,6 @@ TEST(Index, OneHot) {
                "one_hot");
 }
 
-template <class F> std::string error_of(const F& f) {
-  try {
-    f();
-  } catch (const IndexError& error) {
-    return error.what();
-  }
-  return "no error";
-}
-
 TEST(Index, NamesTheFirstBadIndexAndWritesNothing) {
   Random random(76);
   AnyArray table = small_integers({5, 3}, f32, Layout::row_major, random), before = table;
@@ -143,29 +135,31 @@ TEST(Index, NamesTheFirstBadIndexAndWritesNothing) {
   index.set({4000}, 7);
   index.set({4500}, -1);
   const std::string want = "index 7 is out of range for 5 rows";
-  EXPECT_EQ(error_of([&] { op::Embedding{-1}.cpu(index.operand(), table.operand(), rows.operand()); }), want);
-  EXPECT_EQ(error_of([&] {
+  EXPECT_EQ(error_of<IndexError>([&] { op::Embedding{-1}.cpu(index.operand(), table.operand(), rows.operand()); }),
+            want);
+  EXPECT_EQ(error_of<IndexError>([&] {
               op::EmbeddingBackward{table.shape()[0], -1}.cpu(rows.operand(), index.operand(), table.operand());
             }),
             want);
-  EXPECT_EQ(error_of([&] { op::IndexSelect{0}.cpu(table.operand(), index.operand(), rows.operand()); }), want);
-  EXPECT_EQ(error_of([&] {
+  EXPECT_EQ(error_of<IndexError>([&] { op::IndexSelect{0}.cpu(table.operand(), index.operand(), rows.operand()); }),
+            want);
+  EXPECT_EQ(error_of<IndexError>([&] {
               op::IndexAdd{0, table.shape()}.cpu(rows.operand(), index.operand(), table.operand());
             }),
             want);
   EXPECT_TRUE(table.memory == before.memory);
   index.set({100}, -2);
-  EXPECT_EQ(error_of([&] { op::Embedding{-1}.cpu(index.operand(), table.operand(), rows.operand()); }),
+  EXPECT_EQ(error_of<IndexError>([&] { op::Embedding{-1}.cpu(index.operand(), table.operand(), rows.operand()); }),
             "index -2 is out of range for 5 rows");
   AnyArray line({5}, f32, Layout::row_major, random), many({5000}, f32, Layout::row_major, random);
-  EXPECT_EQ(error_of([&] { op::Gather{0}.cpu(line.operand(), index.operand(), many.operand()); }),
+  EXPECT_EQ(error_of<IndexError>([&] { op::Gather{0}.cpu(line.operand(), index.operand(), many.operand()); }),
             "index -2 is out of range for 5 rows");
-  EXPECT_EQ(error_of([&] {
+  EXPECT_EQ(error_of<IndexError>([&] {
               op::ScatterAdd{0, line.shape()}.cpu(many.operand(), index.operand(), line.operand());
             }),
             "index -2 is out of range for 5 rows");
   AnyArray hot({5000, 5}, f32, Layout::row_major, random);
-  EXPECT_EQ(error_of([&] { op::OneHot{hot.shape().back()}.cpu(index.operand(), hot.operand()); }),
+  EXPECT_EQ(error_of<IndexError>([&] { op::OneHot{hot.shape().back()}.cpu(index.operand(), hot.operand()); }),
             "class -2 is out of range for 5 classes");
 }
 
@@ -181,7 +175,7 @@ TEST(Index, ScalarsAndEmptyTables) {
   AnyArray empty({0, 4}, f32, Layout::row_major, random), none({0}, i64, Layout::row_major, random);
   op::IndexSelect{0}.cpu(empty.operand(), none.operand(), empty.operand());
   AnyArray one({1}, i64, Layout::row_major, random), row({1, 4}, f32, Layout::row_major, random);
-  EXPECT_EQ(error_of([&] { op::IndexSelect{0}.cpu(empty.operand(), one.operand(), row.operand()); }),
+  EXPECT_EQ(error_of<IndexError>([&] { op::IndexSelect{0}.cpu(empty.operand(), one.operand(), row.operand()); }),
             "index 0 is out of range for 0 rows");
 }
 

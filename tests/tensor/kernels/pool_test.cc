@@ -17,8 +17,8 @@ using testing::Random;
 namespace reference = testing::reference;
 
 Pool2dOptions random_params(Random& random, bool dilated) {
-  Pool2dOptions p{.stride = Pair()};
-  for (int64_t Pair::*axis : {&Pair::height, &Pair::width}) {
+  Pool2dOptions p{.stride = Size2()};
+  for (int64_t Size2::*axis : {&Size2::height, &Size2::width}) {
     p.kernel_size.*axis = testing::pick(random, 1, 4);
     (*p.stride).*axis = testing::pick(random, 1, 4);
     p.padding.*axis = testing::pick(random, 0, p.kernel_size.*axis / 2);

@@ -21,22 +21,22 @@ using testing::pick;
 using testing::Random;
 
 /// A convolution of a window of any size.
-ConvShape window_of(const Triple& kernel, int64_t batch, int64_t channels, const Triple& in, int64_t filters,
-                    const Triple& padding, int64_t groups = 1) {
+ConvShape window_of(const Size3& kernel, int64_t batch, int64_t channels, const Size3& in, int64_t filters,
+                    const Size3& padding, int64_t groups = 1) {
   ConvShape s{};
-  s.padding = padding, s.stride = s.dilation = Triple(1), s.groups = groups;
+  s.padding = padding, s.stride = s.dilation = Size3(1), s.groups = groups;
   s.batch = batch, s.channels = channels, s.filters = filters;
   s.in = in, s.kernel = kernel;
   const auto out = [&](int axis) { return in[axis] + 2 * padding[axis] - kernel[axis] + 1; };
-  s.out = Triple(out(0), out(1), out(2));
+  s.out = Size3(out(0), out(1), out(2));
   return s;
 }
 
-ConvShape shape_of(int64_t batch, int64_t channels, Pair in, int64_t filters, Pair padding, int64_t groups = 1) {
+ConvShape shape_of(int64_t batch, int64_t channels, Size2 in, int64_t filters, Size2 padding, int64_t groups = 1) {
   return window_of({1, 3, 3}, batch, channels, {1, in[0], in[1]}, filters, {0, padding[0], padding[1]}, groups);
 }
 
-std::string text_of(const Triple& t) { return text(t[0], "x", t[1], "x", t[2]); }
+std::string text_of(const Size3& t) { return text(t[0], "x", t[1], "x", t[2]); }
 std::string text_of(const ConvShape& s) {
   return text("window ", text_of(s.kernel), " n ", s.batch, " c ", s.channels, " in ", text_of(s.in), " k ", s.filters,
               " padding ", text_of(s.padding), " groups ", s.groups);
@@ -74,7 +74,7 @@ Results naive(const ConvShape& s, const Operands& v) {
   const int64_t channels = s.group_channels(), filters = s.group_filters();
   for (int64_t p = 0; p < s.out_pixels(); ++p)
     for (int64_t tap = 0; tap < s.taps(); ++tap) {
-      const Triple at(tap / (s.kernel[1] * s.kernel[2]), tap / s.kernel[2] % s.kernel[1], tap % s.kernel[2]);
+      const Size3 at(tap / (s.kernel[1] * s.kernel[2]), tap / s.kernel[2] % s.kernel[1], tap % s.kernel[2]);
       const int64_t n = p / (s.out[0] * s.out[1] * s.out[2]),
                     d = p / (s.out[1] * s.out[2]) % s.out[0] - s.padding[0] + at[0],
                     h = p / s.out[2] % s.out[1] - s.padding[1] + at[1], w = p % s.out[2] - s.padding[2] + at[2];
@@ -157,7 +157,7 @@ TEST(Winograd, RandomShapesKeepTheBound) {
   for (int i = 0; i < testing::property_cases(500) && !HasFailure();) {
     const int64_t groups = pick(random, 0, 4) == 0 ? pick(random, 2, 3) : 1;
     const int64_t channels = groups * pick(random, 1, 40), filters = groups * pick(random, 1, 40);
-    const Pair in(pick(random, 1, 13), pick(random, 1, 13)), padding(pick(random, 0, 3), pick(random, 0, 3));
+    const Size2 in(pick(random, 1, 13), pick(random, 1, 13)), padding(pick(random, 0, 3), pick(random, 0, 3));
     const ConvShape s = shape_of(pick(random, 1, 4), channels, in, filters, padding, groups);
     if (s.out[1] < 1 || s.out[2] < 1) continue;
     check(s, random);
@@ -170,10 +170,10 @@ TEST(Winograd, RandomWindowsKeepTheBound) {
   Random random(7);
   for (int i = 0; i < testing::property_cases(500) && !HasFailure();) {
     const bool deep = pick(random, 0, 3) == 0, line = pick(random, 0, 2) == 0;
-    const Triple kernel(deep ? pick(random, 2, 3) : 1, line ? 1 : pick(random, 2, 7), pick(random, 2, 7));
+    const Size3 kernel(deep ? pick(random, 2, 3) : 1, line ? 1 : pick(random, 2, 7), pick(random, 2, 7));
     const int64_t groups = pick(random, 0, 4) == 0 ? 2 : 1;
-    const Triple in(deep ? pick(random, 1, 4) : 1, pick(random, 1, 9), pick(random, 1, 15));
-    const Triple padding(deep ? pick(random, 0, 3) : 0, line ? 0 : pick(random, 0, 8), pick(random, 0, 8));
+    const Size3 in(deep ? pick(random, 1, 4) : 1, pick(random, 1, 9), pick(random, 1, 15));
+    const Size3 padding(deep ? pick(random, 0, 3) : 0, line ? 0 : pick(random, 0, 8), pick(random, 0, 8));
     const ConvShape s = window_of(kernel, pick(random, 1, 3), groups * pick(random, 1, 24), in,
                                   groups * pick(random, 1, 24), padding, groups);
     if (s.out[0] < 1 || s.out[1] < 1 || s.out[2] < 1) continue;
@@ -257,9 +257,9 @@ TEST(Winograd, SizesDecide) {
     EXPECT_FALSE(prefers_winograd(shape_of(1, 512, {4, 4}, 512, {1, 1}), d));   // one tile for a large weight
     EXPECT_FALSE(prefers_winograd(shape_of(16, 128, {5, 5}, 128, {1, 1}), d));  // tiles that hang over
     ConvShape s = shape_of(16, 64, {16, 16}, 64, {1, 1});
-    s.stride = Triple(1, 2, 1);
+    s.stride = Size3(1, 2, 1);
     EXPECT_FALSE(prefers_winograd(s, d));
-    s = shape_of(16, 64, {16, 16}, 64, {1, 1}), s.dilation = Triple(1, 1, 2);
+    s = shape_of(16, 64, {16, 16}, 64, {1, 1}), s.dilation = Size3(1, 1, 2);
     EXPECT_FALSE(prefers_winograd(s, d));
     EXPECT_TRUE(prefers_winograd(window_of({1, 5, 5}, 8, 64, {1, 28, 28}, 64, {0, 2, 2}), d));
     EXPECT_TRUE(prefers_winograd(window_of({1, 1, 3}, 16, 64, {1, 1, 1024}, 64, {0, 0, 1}), d));

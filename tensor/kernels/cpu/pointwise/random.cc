@@ -99,10 +99,10 @@ struct Normal {
 };
 
 // Two elements from each Philox block: pair(block).
-template <class Pair> struct Pairs {
-  using Value = typename std::invoke_result_t<Pair, uint64_t>::value_type;
+template <class Size2> struct Pairs {
+  using Value = typename std::invoke_result_t<Size2, uint64_t>::value_type;
   static constexpr int64_t kPerBlock = 2;
-  Pair pair;
+  Size2 pair;
   void draw(uint64_t first_block, Value* out) const {
     for (int64_t i = 0; i < kLoopBlock / 2; ++i) {
       const auto two = pair(first_block + static_cast<uint64_t>(i));
@@ -111,7 +111,7 @@ template <class Pair> struct Pairs {
     }
   }
 };
-template <class Pair> Pairs(Pair) -> Pairs<Pair>;
+template <class Size2> Pairs(Size2) -> Pairs<Size2>;
 
 template <class T> T* at(char* base, int64_t bytes) { return reinterpret_cast<T*>(base + bytes); }
 

@@ -123,19 +123,19 @@ void by_rows(const T* g, const T* x, Layout layout, const double* means, const C
   std::copy_n(partials.data() + width, given, dots);
 }
 
-struct Pair {
+struct Size2 {
   double sum = 0;
   double dot = 0;
 };
 struct AddPairs {
-  using Partial = Pair;
-  static Pair combine(const Pair& a, const Pair& b) { return {a.sum + b.sum, a.dot + b.dot}; }
+  using Partial = Size2;
+  static Size2 combine(const Size2& a, const Size2& b) { return {a.sum + b.sum, a.dot + b.dot}; }
 };
 
 /// One channel over the runs [first, first + runs) of the innermost axis.
 template <bool kGated, class T>
-Pair sum_runs(const T* g, const T* x, const Nest& outer, const NestAxis& run, int64_t first, int64_t runs,
-              Compute<T> mean, Compute<T> scale, Compute<T> shift) {
+Size2 sum_runs(const T* g, const T* x, const Nest& outer, const NestAxis& run, int64_t first, int64_t runs,
+               Compute<T> mean, Compute<T> scale, Compute<T> shift) {
   using C = Compute<T>;
   detail::WideSum<C> sum, dot;
   NestWalk walk(outer, first);
@@ -161,7 +161,7 @@ void by_planes(const T* g, const T* x, const Layout& layout, const double* means
   const Nest outer = layout.nest.outer();
   const int64_t runs = outer.count(), channels = layout.channels.size;
   const int64_t group = std::max<int64_t>(1, kRowBlock / run.size), blocks = ceil_div(runs, group);
-  const Scratch<Pair> partials(channels * blocks);
+  const Scratch<Size2> partials(channels * blocks);
   parallel_for(channels * blocks, grain_for(group * run.size), [&](int64_t begin, int64_t end) {
     for (int64_t i = begin; i < end; ++i) {
       const int64_t c = i / blocks, b = i % blocks;
@@ -173,7 +173,7 @@ void by_planes(const T* g, const T* x, const Layout& layout, const double* means
     }
   });
   for (int64_t c = 0; c < channels; ++c) {
-    Pair* mine = partials.data() + c * blocks;
+    Size2* mine = partials.data() + c * blocks;
     combine_tree<AddPairs>(mine, blocks, 1);
     sums[c] = mine->sum;
     dots[c] = mine->dot;

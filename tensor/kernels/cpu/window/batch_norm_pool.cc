@@ -34,7 +34,7 @@ template <class C, int kCount> class ChannelTable {
 
 /// One line of maxima.
 template <class S, class C = PoolCompute<S>>
-void forward_line(Image<S> x, Pair window, int64_t h, int64_t width, int64_t channels, const ChannelTable<C, 4>& table,
+void forward_line(Image<S> x, Size2 window, int64_t h, int64_t width, int64_t channels, const ChannelTable<C, 4>& table,
                   Image<S> y, Image<uint8_t> places) {
   constexpr int N = simd::kLanes<C>;
   using I = std::conditional_t<std::is_same_v<C, double>, int64_t, int32_t>;
@@ -62,7 +62,7 @@ void forward_line(Image<S> x, Pair window, int64_t h, int64_t width, int64_t cha
 
 /// sums and dots (of g with centred x) of one line of windows, added in double every 64 windows.
 template <class S, class C = PoolCompute<S>>
-void sum_line(Image<S> g, Image<uint8_t> places, Image<S> x, Pair window, int64_t h, int64_t width, int64_t channels,
+void sum_line(Image<S> g, Image<uint8_t> places, Image<S> x, Size2 window, int64_t h, int64_t width, int64_t channels,
               const ChannelTable<C, 4>& table, double* sums, double* dots) {
   constexpr int N = simd::kLanes<C>;
   using I = std::conditional_t<std::is_same_v<C, double>, int64_t, int32_t>;
@@ -97,7 +97,7 @@ void sum_line(Image<S> g, Image<uint8_t> places, Image<S> x, Pair window, int64_
 
 /// The lines of dx that one line of windows covers.
 template <class S, class C = PoolCompute<S>>
-void backward_line(Image<S> g, Image<uint8_t> places, Image<S> x, Pair window, int64_t h, int64_t width,
+void backward_line(Image<S> g, Image<uint8_t> places, Image<S> x, Size2 window, int64_t h, int64_t width,
                    int64_t channels, const ChannelTable<C, 4>& table, Image<S> dx) {
   constexpr int N = simd::kLanes<C>;
   using I = std::conditional_t<std::is_same_v<C, double>, int64_t, int32_t>;
@@ -124,7 +124,7 @@ void backward_line(Image<S> g, Image<uint8_t> places, Image<S> x, Pair window, i
 
 /// sums and dots over all windows: fixed groups of lines, a fixed tree.
 template <class S, class C = PoolCompute<S>>
-void sum_windows(const Operand& g, const Operand& places, const Operand& x, Pair window,
+void sum_windows(const Operand& g, const Operand& places, const Operand& x, Size2 window,
                  const ChannelTable<C, 4>& table, double* sums, double* dots) {
   const int64_t channels = x.size(1), height = g.size(2), width = g.size(3), lines = g.size(0) * height;
   const int64_t group = std::max<int64_t>(1, ceil_div(lines, 64)), groups = ceil_div(lines, group);
@@ -155,7 +155,7 @@ using namespace kernels::cpu;
 void op::BatchNormReluMaxPool2d::cpu(const Operand& x, const Operand& weight, const Operand& bias, const Operand& y,
                                      const Operand& mean, const Operand& rstd, const Operand& places) const {
   const int64_t channels = x.size(1);
-  const Pair window = options.kernel_size;
+  const Size2 window = options.kernel_size;
   const Scratch<double> means(channels), rstds(channels);
   batch_statistics(x, eps, means.data(), rstds.data());
   const SmallOperand<double> w(weight, channels, 1), b(bias, channels, 0);
@@ -179,7 +179,7 @@ void op::BatchNormReluMaxPool2dBackward::cpu(const Operand& g, const Operand& pl
                                              const Operand& weight, const Operand& mean, const Operand& rstd,
                                              const Operand& dx, const Operand& dweight, const Operand& dbias) const {
   const int64_t channels = x.size(1);
-  const Pair window = options.kernel_size;
+  const Size2 window = options.kernel_size;
   const SmallOperand<double> means(mean, channels, 0), rstds(rstd, channels, 1), w(weight, channels, 1);
   const Scratch<double> sums(channels), dots(channels);
   visit_floating(x.dtype, [&]<class S>() {

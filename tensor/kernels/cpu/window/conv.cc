@@ -73,7 +73,7 @@ bool backward_data(const ConvShape& s, const T* grad, const T* w, const WeightSt
 /// Groups of few filters: a product of windows and weight would have as few columns, that of the data's gradient does
 /// not.
 bool prefers_flipped(const ConvShape& s) {
-  if (loops_forced() || s.groups == 1 || s.group_filters() >= 8 || s.stride != Triple(1)) return false;
+  if (loops_forced() || s.groups == 1 || s.group_filters() >= 8 || s.stride != Size3(1)) return false;
   for (int axis = 0; axis < 3; ++axis)
     if (s.padding[axis] > s.dilation[axis] * (s.kernel[axis] - 1)) return false;
   return s.taps() > 1;

@@ -13,7 +13,7 @@ namespace weft::kernels::cpu {
 
 /// Of operands with five axes.
 inline ConvShape shape_of(const Operand& x, const Operand& weight, const Operand& out, const ConvOptions& options) {
-  const auto sizes = [](const Operand& o) { return Triple(o.size(2), o.size(3), o.size(4)); };
+  const auto sizes = [](const Operand& o) { return Size3(o.size(2), o.size(3), o.size(4)); };
   return {options, x.size(0), x.size(1), sizes(x), weight.size(0), sizes(weight), sizes(out)};
 }
 

@@ -18,9 +18,9 @@ namespace weft::kernels::cpu {
 /// not there.
 struct ConvShape : ConvOptions {
   int64_t batch, channels;
-  Triple in;
+  Size3 in;
   int64_t filters;
-  Triple kernel, out;
+  Size3 kernel, out;
 
   int64_t group_channels() const { return channels / groups; }
   int64_t group_filters() const { return filters / groups; }
@@ -34,7 +34,7 @@ struct ConvShape : ConvOptions {
   /// Some sum has no terms or there is nothing to sum into: not a case for a library.
   bool is_empty() const { return channels == 0 || filters == 0 || taps() == 0 || pixels() == 0 || out_pixels() == 0; }
   /// Each output pixel reads just the input pixel at its place.
-  bool is_pointwise() const { return taps() == 1 && stride == Triple(1) && padding == Triple(0); }
+  bool is_pointwise() const { return taps() == 1 && stride == Size3(1) && padding == Size3(0); }
 };
 
 /// Strides of a weight under its logical (O, C / groups, kd, kh, kw) shape.

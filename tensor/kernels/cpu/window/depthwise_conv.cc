@@ -99,7 +99,7 @@ struct WindowLine {
 /// The sums run over (pixel, channel) of a result in one direction or the other: what both directions and the gradient
 /// of the weight share.
 struct Walk {
-  Triple from_size, kernel, to_size;
+  Size3 from_size, kernel, to_size;
   int64_t batch, channels;
   Links depths, lines;
   std::vector<Run> runs;

@@ -11,8 +11,8 @@ namespace {
 /// taps.
 template <class F> void for_each_tap(const ConvShape& s, int64_t line, int64_t j, F&& f) {
   const int64_t n = line / (s.out[0] * s.out[1]);
-  const Triple first(line / s.out[1] % s.out[0] * s.stride[0] - s.padding[0],
-                     line % s.out[1] * s.stride[1] - s.padding[1], j * s.stride[2] - s.padding[2]);
+  const Size3 first(line / s.out[1] % s.out[0] * s.stride[0] - s.padding[0],
+                    line % s.out[1] * s.stride[1] - s.padding[1], j * s.stride[2] - s.padding[2]);
   int64_t column = 0;
   for (int64_t a = 0; a < s.kernel[0]; ++a) {
     const int64_t d = first[0] + a * s.dilation[0];

@@ -81,7 +81,7 @@ void line_of_gradient(Image<S> grad, Image<Place> places, const Link* a0, const 
 /// One line of windows that tile the image: each hands its gradient to one of its pixels and 0 to the others, so that
 /// gradients and places are read once.
 template <class S, class Place>
-void line_of_tiles(Image<S> grad, Image<Place> places, Pair window, int64_t channels, int64_t width, Image<S> grad_x,
+void line_of_tiles(Image<S> grad, Image<Place> places, Size2 window, int64_t channels, int64_t width, Image<S> grad_x,
                    int64_t h) {
   using C = PoolCompute<S>;
   using I = PlaceLane<C>;
@@ -131,7 +131,7 @@ template <class S> class TurnedImage {
 };
 
 template <class S, class Place>
-void turned_maxima(const Operand& x, const Operand& out, const Operand& places, const Pair& kernel, const Links& lines,
+void turned_maxima(const Operand& x, const Operand& out, const Operand& places, const Size2& kernel, const Links& lines,
                    const Links& columns) {
   parallel_for(out.size(0), 1, [&](int64_t begin, int64_t end) {
     const TurnedImage<S> from(x), to(out);
@@ -148,7 +148,7 @@ void turned_maxima(const Operand& x, const Operand& out, const Operand& places, 
 }
 
 template <class S, class Place>
-void turned_gradient(const Operand& grad, const Operand& places, const Operand& grad_x, const Pair& kernel,
+void turned_gradient(const Operand& grad, const Operand& places, const Operand& grad_x, const Size2& kernel,
                      const Links& lines, const Links& columns) {
   parallel_for(grad.size(0), 1, [&](int64_t begin, int64_t end) {
     const TurnedImage<S> from(grad), to(grad_x);
@@ -166,7 +166,7 @@ void turned_gradient(const Operand& grad, const Operand& places, const Operand& 
 
 template <class S, class Place>
 void maxima(const Operand& x, const Operand& out, const Operand& places, const Pool2dOptions& o) {
-  const Pair kernel = o.kernel_size;
+  const Size2 kernel = o.kernel_size;
   const Links lines = Links::of_windows(windows_of(o, 0), x.size(2), out.size(2)),
               columns = Links::of_windows(windows_of(o, 1), x.size(3), out.size(3));
   if (worth_turning(x)) return turned_maxima<S, Place>(x, out, places, kernel, lines, columns);
@@ -178,7 +178,7 @@ void maxima(const Operand& x, const Operand& out, const Operand& places, const P
 
 template <class S, class Place>
 void max_gradient(const Operand& grad, const Operand& places, const Operand& grad_x, const Pool2dOptions& o) {
-  const Pair kernel = o.kernel_size;
+  const Size2 kernel = o.kernel_size;
   if (!worth_turning(grad_x) && windows_tile(o, 0, grad_x.size(2), grad.size(2)) &&
       windows_tile(o, 1, grad_x.size(3), grad.size(3)))
     return for_each_line(grad.shape(), kernel.height * kernel.width, [&](int64_t n, int64_t h) {
@@ -196,7 +196,7 @@ void max_gradient(const Operand& grad, const Operand& places, const Operand& gra
 
 template <class S, class Place>
 void gather(const Operand& x, const Operand& places, const Operand& out, const Pool2dOptions& o) {
-  const Pair kernel = o.kernel_size, step = o.step();
+  const Size2 kernel = o.kernel_size, step = o.step();
   for_each_line(out.shape(), 1, [&](int64_t n, int64_t h) {
     const Image<S> from(x, n), to(out, n);
     const Image<Place> place(places, n);

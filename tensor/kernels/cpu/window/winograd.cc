@@ -251,8 +251,8 @@ Taps forward_taps(const ConvShape& s, const float* weight, const WeightStrides& 
 bool fits_winograd(const ConvShape& s) {
   constexpr int64_t kMost = 7;  // of rows and columns
   const bool line = s.kernel[1] == 1 && s.kernel[2] >= 2, square = s.kernel[1] >= 2 && s.kernel[2] >= 2;
-  return (line || square) && s.kernel[1] <= kMost && s.kernel[2] <= kMost && s.stride == Triple(1) &&
-         s.dilation == Triple(1);
+  return (line || square) && s.kernel[1] <= kMost && s.kernel[2] <= kMost && s.stride == Size3(1) &&
+         s.dilation == Size3(1);
 }
 
 /// Fitted to 30 shapes of 32 to 512 channels, windows of 2 to 7 taps an axis and of one line, one thread of Zen 5. In

@@ -15,13 +15,13 @@ namespace weft::kernels::cpu::winograd {
 
 /// A part of a window: at most 3 x 3 of its taps, from `at` on.
 struct Part {
-  Triple at;
+  Size3 at;
   int rows, columns;
 };
 
 /// A window as parts, whose planes are summed: its rows and columns in pieces of at most three, each depth by itself.
 struct Parts {
-  Triple kernel;
+  Size3 kernel;
 
   int64_t down() const { return pieces(kernel[1]); }
   int64_t across() const { return pieces(kernel[2]); }
@@ -42,7 +42,7 @@ struct Parts {
 /// of the last row and column may hang over.
 struct Tiles {
   int64_t batch;
-  Triple in, out, padding, kernel;
+  Size3 in, out, padding, kernel;
 
   bool are_lines() const { return kernel[1] == 1; }
   int64_t planes() const { return are_lines() ? kWindow : kWindow * kWindow; }
@@ -64,7 +64,7 @@ struct Corner {
 
 /// R x C pixels of an image of `size` from (depth, row, column) on; those outside of it are `outside`.
 template <int R, int C, class T>
-void rectangle(T* image, int64_t step, const Triple& size, int64_t depth, int64_t row, int64_t column, T* outside,
+void rectangle(T* image, int64_t step, const Size3& size, int64_t depth, int64_t row, int64_t column, T* outside,
                T** pixels) {
   const int64_t first = (depth * size[1] + row) * size[2] + column;
   const bool any = depth >= 0 && depth < size[0];
@@ -250,7 +250,7 @@ struct Taps {
   const float* data;
   int64_t from, to;  // channels read and channels written
   int64_t from_stride, to_stride;
-  Triple strides;  // of a tap: depth, row, column
+  Size3 strides;  // of a tap: depth, row, column
 };
 
 /// The weight of a convolution as its products read it, G g G^T for every pair of channels, in panels as wide as a
@@ -301,7 +301,7 @@ class Filters {
       const int64_t rows = std::min(kRows, count - r);
       const float* g = data + r * t.from_stride;
       int64_t row = t.from_stride;
-      Triple tap(0, t.strides[1], t.strides[2]);
+      Size3 tap(0, t.strides[1], t.strides[2]);
       if (t.to_stride != 1) {  // taps side by side with neighbouring channels of `to`
         for (int a = 0; a < part.rows; ++a)
           for (int b = 0; b < part.columns; ++b)
@@ -320,7 +320,7 @@ class Filters {
  private:
   static constexpr int64_t kLanes = simd::kLanes<float>, kRows = 16;
 
-  void vector(const Part& part, const float* g, const Triple& tap, int count, float* out, int64_t distance) const {
+  void vector(const Part& part, const float* g, const Size3& tap, int count, float* out, int64_t distance) const {
     using V = simd::Vec<float>;
     const auto load = [&](int a, int b) {
       if (a >= part.rows || b >= part.columns) return V{};
