@@ -1,4 +1,6 @@
 // Printing: the exact text for all ranks, dtypes, views and options.
+#include "tensor/functions/print.h"
+
 #include <gtest/gtest.h>
 
 #include <limits>
@@ -8,7 +10,6 @@
 #include "tensor/dispatch/observer.h"
 #include "tensor/functions/copy.h"
 #include "tensor/functions/fill.h"
-#include "tensor/functions/print.h"
 #include "tensor/functions/view.h"
 #include "tensor/tensor.h"
 
