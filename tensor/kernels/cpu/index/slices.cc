@@ -101,6 +101,16 @@ void add_dense_runs(const T* from, const int64_t* places, const int64_t* order, 
                     bool fresh) {
   using C = Compute<T>;
   constexpr int64_t N = simd::kLanes<C>, kVectors = 4, kParts = sizeof(double) / sizeof(C);
+  if (count == 1) {  // the sum of two values is rounded once either way
+    const T* row = from + places[order[0]];
+    for (int64_t j = 0; j < length; j += N) {
+      const int width = static_cast<int>(std::min(N, length - j));
+      simd::Vec<C> v = simd::load_part<C>(row + j, width) + C(0);
+      if (!fresh) v += simd::load_part<C>(to + j, width);
+      simd::store_part<C>(to + j, v, width);
+    }
+    return;
+  }
   for (int64_t j = 0; j < length; j += kVectors * N) {
     const int64_t width = std::min(kVectors * N, length - j);
     simd::Vec<double> sums[kVectors][kParts] = {};
