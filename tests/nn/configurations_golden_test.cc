@@ -173,7 +173,7 @@ TEST(Configurations, Transformers) {
     TransformerMask mask;
   };
   const Shape src = {2, 4, 6}, tgt = {2, 3, 6};
-  for (const auto& [end, layer, mask] :
+  for (const Kind& kind :
        {Kind{"masked", plain, {.src = {hide_src}, .tgt = {hide_tgt}, .memory = {hide_memory}}},
         Kind{"no_bias",
              no_bias,
@@ -181,7 +181,9 @@ TEST(Configurations, Transformers) {
              .tgt = {.key_padding_mask = pad_tgt},
              .memory = {.key_padding_mask = pad_src}}},
         Kind{"gelu", gelu, {.src = {added}, .tgt = {.causal = true}, .memory = {.key_padding_mask = pad_src}}}}) {
-    const std::string name = std::string("_") + end;
+    const std::string name = std::string("_") + kind.name;
+    const Options& layer = kind.layer;
+    const TransformerMask& mask = kind.mask;
     const auto self = [&](auto& m, const In& x) { return m(x[0].tensor, mask.src); };
     const auto cross = [&](auto& m, const In& x) {
       return m(x[0].tensor, x[1].tensor, DecoderMask{mask.tgt, mask.memory});
