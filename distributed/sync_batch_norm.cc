@@ -50,7 +50,8 @@ Tensor SyncBatchNorm::forward(const Tensor& x) const {
 }
 
 Tensor SyncBatchNorm::forward_relu(const Tensor& x) const {
-  return nn::in_layer(*this, x, [&] { return relu(forward(x)); });
+  return nn::in_layer(
+      *this, [&](const Tensor& in) { return relu(forward(in)); }, x);
 }
 
 }  // namespace weft::distributed

@@ -98,11 +98,11 @@ EOF
 # `using namespace weft;` leaves a program its own names for common things.
 snippet using <<'EOF' || fail "using namespace weft takes common names: $(cat "$work/using.log")"
 #include "weft.h"
-struct Size2 {};
-struct Size1 {};
-struct Size3 {};
-struct ErrorFrame {};
-struct ObserverEvent {};
+struct Pair {};
+struct Single {};
+struct Triple {};
+struct Frame {};
+struct Event {};
 struct Promise {};
 struct Node {};
 struct Edge {};
@@ -123,11 +123,11 @@ struct Image {};
 struct Timer {};
 
 using namespace weft;
-Size2 a;
-Size1 b;
-Size3 c;
-ErrorFrame d;
-ObserverEvent e;
+Pair a;
+Single b;
+Triple c;
+Frame d;
+Event e;
 Promise f;
 Node g;
 Edge h;

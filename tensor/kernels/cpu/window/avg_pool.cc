@@ -24,11 +24,26 @@ void line_of_means(Image<S> from, const Link* a0, const Link* a1, const Links& c
   }
 }
 
+/// The same of images turned to channels-last, one after the other.
+template <class S>
+void turned_means(const Operand& from, const Operand& to, const Links& lines, const Links& columns, int64_t window) {
+  parallel_for(to.size(0), 1, [&](int64_t begin, int64_t end) {
+    const TurnedImage<S> in(from), out(to);
+    for (int64_t n = begin; n < end; ++n) {
+      turn(Image<S>(from, n), *in, from);
+      for (int64_t h = 0; h < to.size(2); ++h)
+        line_of_means<S>(*in, lines.begin(h), lines.end(h), columns, window, to.size(1), to.size(3), *out, h);
+      turn(*out, Image<S>(to, n), to);
+    }
+  });
+}
+
 /// to(pixel) = the sum of from over the pixel's links, divided by the size of a window: both directions of the mean.
 template <class S>
 void linked_means(const Operand& from, const Operand& to, const Links& lines, const Links& columns,
                   const Pool2dOptions& o) {
   const int64_t window = o.kernel_size.height * o.kernel_size.width;
+  if (worth_turning(from) || worth_turning(to)) return turned_means<S>(from, to, lines, columns, window);
   for_each_line(to.shape(), 2, [&](int64_t n, int64_t h) {
     line_of_means<S>(Image<S>(from, n), lines.begin(h), lines.end(h), columns, window, to.size(1), to.size(3),
                      Image<S>(to, n), h);

@@ -1,5 +1,3 @@
-#include "tensor/kernels/cpu/base/matrix.h"
-#include "tensor/kernels/cpu/base/scratch.h"
 #include "tensor/kernels/cpu/window/pool_loops.h"
 
 namespace weft::kernels::cpu {
@@ -102,33 +100,6 @@ void line_of_tiles(Image<S> grad, Image<Place> places, Size2 window, int64_t cha
       });
   });
 }
-
-/// Whether images are better turned to channels-last first: their channels are no neighbours and fill a register. One
-/// image after the other then stays in the second cache on its way there and back.
-bool worth_turning(const Operand& x) { return x.stride(1) != 1 && x.size(1) >= 8; }
-
-/// to = from for images of channels x height x width.
-template <class S> void turn(const Image<S>& from, const Image<S>& to, const Operand& sizes) {
-  if (from.at(0, 0) == nullptr || to.at(0, 0) == nullptr) return;  // an image without pixels has no memory
-  const int64_t height = sizes.size(2), width = sizes.size(3), channels = sizes.size(1);
-  const bool whole = from.line == width * from.column && to.line == width * to.column;
-  const int64_t lines = whole ? 1 : height, pixels = whole ? height * width : width;
-  for (int64_t h = 0; h < lines; ++h)
-    copy_matrix_serial<S, S>({from.at(h, 0), pixels, channels, from.column, from.channel},
-                             {to.at(h, 0), pixels, channels, to.column, to.channel});
-}
-
-/// An image's own memory for `sizes`, channels-last.
-template <class S> class TurnedImage {
- public:
-  explicit TurnedImage(const Operand& sizes)
-      : memory_(sizes.size(1) * sizes.size(2) * sizes.size(3)), image_(memory_.data(), sizes.size(3), sizes.size(1)) {}
-  const Image<S>& operator*() const { return image_; }
-
- private:
-  Scratch<S> memory_;
-  Image<S> image_;
-};
 
 template <class S, class Place>
 void turned_maxima(const Operand& x, const Operand& out, const Operand& places, const Size2& kernel, const Links& lines,
