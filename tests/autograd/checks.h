@@ -38,8 +38,8 @@ using Numbers = std::vector<double>;
 
 inline Numbers numbers(const Tensor& x) { return x.to_vector<double>(); }
 
-/// The same, and it must be an E.
-template <class E, class F> std::string error_of(F&& f) {
+/// The text of the E that `f` must throw.
+template <class E, class F> std::string error_as(F&& f) {
   try {
     f();
   } catch (const E& error) {

@@ -9,7 +9,7 @@ using testing::numbers;
 class Cut : public testing::NoLeaks {
  protected:
   static std::string text(const Tensor& loss) {
-    return error_of<GradientError>([&] { loss.backward(); });
+    return testing::error_as<GradientError>([&] { loss.backward(); });
   }
   static std::string by(const std::string& op) {
     return "no gradient reaches a parameter: `" + op + "` has none and cut the path";
@@ -74,7 +74,7 @@ TEST_F(Cut, TheMarkTravelsThroughAFunctionOfTheUser) {
 
 TEST_F(Cut, GradSaysItToo) {
   const Tensor w = parameter(ones({}, f64));
-  EXPECT_CONTAINS(error_of<GradientError>([&] { grad({w.detach() * 2.0}, {w}); }), by("detach"));
+  EXPECT_CONTAINS(testing::error_as<GradientError>([&] { grad({w.detach() * 2.0}, {w}); }), by("detach"));
 }
 
 }  // namespace

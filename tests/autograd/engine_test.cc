@@ -124,7 +124,7 @@ TEST_F(Engine, ASeedIsLeftAsItIs) {
 
 TEST_F(Engine, ASeedOfAnotherShapeIsAnErrorWithBothShapes) {
   const Tensor w = leaf({1, 2, 3});
-  const std::string text = error_of<GradientError>([&] { (w * 2.0).backward(ones({2}, f64)); });
+  const std::string text = testing::error_as<GradientError>([&] { (w * 2.0).backward(ones({2}, f64)); });
   EXPECT_EQ(text, "backward([3] f64): the seed has shape [2], the tensor has [3]");
   EXPECT_FALSE(w.grad().defined());
 }
@@ -137,12 +137,15 @@ TEST_F(Engine, ASeedIsNotBroadcast) {
 
 TEST_F(Engine, ANumberOfSeedsThatDiffersIsAnError) {
   const Tensor w = leaf({1, 2, 3});
-  EXPECT_CONTAINS(error_of<GradientError>([&] { backward({w.sum()}, {Tensor(), Tensor()}); }), "2 seeds for 1 tensors");
+  EXPECT_CONTAINS(testing::error_as<GradientError>([&] {
+                    backward({w.sum()}, {Tensor(), Tensor()});
+                  }),
+                  "2 seeds for 1 tensors");
 }
 
 TEST_F(Engine, ANonScalarWithoutASeedIsAnError) {
   const Tensor w = leaf({1, 2, 3});
-  const std::string text = error_of<GradientError>([&] { (w * 2.0).backward(); });
+  const std::string text = testing::error_as<GradientError>([&] { (w * 2.0).backward(); });
   EXPECT_EQ(
       text,
       "backward([3] f64): a tensor of shape [3] is not a scalar: pass the gradient to start from, or reduce it, e.g. "
@@ -163,7 +166,7 @@ TEST_F(Engine, AnEmptyTensorHasAnEmptyGradient) {
 }
 
 TEST_F(Engine, ATensorWithoutHistoryIsAnError) {
-  EXPECT_EQ(error_of<GradientError>([] { ones({}).backward(); }),
+  EXPECT_EQ(testing::error_as<GradientError>([] { ones({}).backward(); }),
             "backward([] f32): the tensor has no history: nothing it was computed from requires a gradient (see "
             "parameter())");
   EXPECT_EQ(error_of([] { Tensor().backward(); }).find("backward("), 0u);
@@ -173,7 +176,7 @@ TEST_F(Engine, ASecondBackwardIsAnErrorThatNamesRetainGraph) {
   const Tensor w = leaf({2});
   const Tensor loss = (w * w).sum();
   loss.backward();
-  EXPECT_CONTAINS(error_of<GradientError>([&] { loss.backward(); }), "use retain_graph");
+  EXPECT_CONTAINS(testing::error_as<GradientError>([&] { loss.backward(); }), "use retain_graph");
   EXPECT_EQ(numbers(w.grad()), Numbers({4}));
 }
 

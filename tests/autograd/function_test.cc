@@ -57,7 +57,7 @@ TEST_F(FunctionTest, RecordsNothingWhereNothingNeedsAGradient) {
 TEST_F(FunctionTest, ASecondBackwardIsAnError) {
   const Tensor y = Cube::apply(leaf({1}));
   y.backward();
-  EXPECT_CONTAINS(error_of<GradientError>([&] { y.backward(); }), "Cube` a second time");
+  EXPECT_CONTAINS(testing::error_as<GradientError>([&] { y.backward(); }), "Cube` a second time");
 }
 
 struct Needs : Function<Needs> {
@@ -82,7 +82,7 @@ TEST_F(FunctionTest, ASavedInputThatWasWrittenIsCaught) {
   Tensor x = leaf({1, 2}) * 1.0;
   const Tensor y = Cube::apply(x);
   x.mul_(2.0);
-  const std::string text = error_of<GradientError>([&] { y.sum().backward(); });
+  const std::string text = testing::error_as<GradientError>([&] { y.sum().backward(); });
   EXPECT_CONTAINS(text, "Cube` needs its saved tensor 0 of shape [2] (f64)");
   EXPECT_CONTAINS(text, "`mul_` has written to it since");
 }
@@ -99,7 +99,7 @@ struct WritesWhatItSaved : Function<WritesWhatItSaved> {
 
 TEST_F(FunctionTest, AWriteAfterSaveInForwardIsCaught) {
   const Tensor y = WritesWhatItSaved::apply(leaf({1}));
-  EXPECT_CONTAINS(error_of<GradientError>([&] { y.backward(); }), "`add_` has written to it since");
+  EXPECT_CONTAINS(testing::error_as<GradientError>([&] { y.backward(); }), "`add_` has written to it since");
 }
 
 // (a, b, n, scale) -> a^n, scale * b
@@ -176,7 +176,7 @@ TEST_F(FunctionTest, AnInputReturnedAsResultIsATensorOfItsOwn) {
 TEST_F(FunctionTest, AnAliasOfALeafIsNotWrittenWhileRecording) {
   const Tensor x = leaf({1, 2});
   Tensor y = Identity::apply(x);
-  EXPECT_CONTAINS(error_of<GradientError>([&] { y.mul_(2.0); }), "a view of a leaf");
+  EXPECT_CONTAINS(testing::error_as<GradientError>([&] { y.mul_(2.0); }), "a view of a leaf");
   EXPECT_EQ(numbers(x), Numbers({1, 2}));
 }
 
@@ -308,13 +308,13 @@ struct SavedOutOfRange : Function<SavedOutOfRange> {
 TEST_F(FunctionTest, WrongGradientsAreErrorsThatNameTheFunction) {
   const Tensor x = leaf({1, 2});
   const Tensor seed = ones({2}, f64);
-  EXPECT_CONTAINS(error_of<GradientError>([&] { TooMany::apply(x).backward(seed); }),
+  EXPECT_CONTAINS(testing::error_as<GradientError>([&] { TooMany::apply(x).backward(seed); }),
                   "TooMany` returned 2 gradients for 1 inputs");
-  const std::string shape = error_of<GradientError>([&] { WrongShape::apply(x).backward(seed); });
+  const std::string shape = testing::error_as<GradientError>([&] { WrongShape::apply(x).backward(seed); });
   EXPECT_CONTAINS(shape, "WrongShape` gave input 0 a gradient of [] f64 where [2] f64 is right");
-  EXPECT_CONTAINS(error_of<GradientError>([&] { WrongDtype::apply(x).backward(seed); }),
+  EXPECT_CONTAINS(testing::error_as<GradientError>([&] { WrongDtype::apply(x).backward(seed); }),
                   "[2] f32 where [2] f64 is right");
-  EXPECT_CONTAINS(error_of<IndexError>([&] { SavedOutOfRange::apply(x).backward(seed); }),
+  EXPECT_CONTAINS(testing::error_as<IndexError>([&] { SavedOutOfRange::apply(x).backward(seed); }),
                   "saved(1): 1 tensors were saved");
   EXPECT_FALSE(x.grad().defined());
 }
@@ -340,7 +340,7 @@ struct Broken : Function<Broken> {
 
 TEST_F(FunctionTest, AnErrorInBackwardNamesTheFunction) {
   const Tensor x = leaf({1, 2, 3});
-  const std::string text = error_of<ShapeError>([&] { Broken::apply(x).sum().backward(); });
+  const std::string text = testing::error_as<ShapeError>([&] { Broken::apply(x).sum().backward(); });
   EXPECT_EQ(text.find("backward of `weft::"), 0u) << text;
   EXPECT_CONTAINS(text, "Broken`: shapes [3] and [2] do not broadcast");
   EXPECT_EQ(text.find('\n'), std::string::npos);

@@ -66,23 +66,23 @@ TEST_F(FunctionalGrad, SeveralOutputsAreSummedWithTheirSeeds) {
 
 TEST_F(FunctionalGrad, SeedsOfTheWrongShapeOrNumberAreErrors) {
   const Tensor a = leaf({1, 2});
-  EXPECT_CONTAINS(error_of<GradientError>([&] { grad({a * 2.0}, {a}, {.seeds = {ones({3}, f64)}}); }),
+  EXPECT_CONTAINS(testing::error_as<GradientError>([&] { grad({a * 2.0}, {a}, {.seeds = {ones({3}, f64)}}); }),
                   "the seed has shape [3], the tensor has [2]");
-  EXPECT_CONTAINS(error_of<GradientError>([&] {
+  EXPECT_CONTAINS(testing::error_as<GradientError>([&] {
                     grad({a * 2.0}, {a}, {.seeds = {Tensor(), Tensor()}});
                   }),
                   "2 seeds for 1 outputs");
-  EXPECT_CONTAINS(error_of<GradientError>([&] { grad({a * 2.0}, {a}); }), "is not a scalar");
+  EXPECT_CONTAINS(testing::error_as<GradientError>([&] { grad({a * 2.0}, {a}); }), "is not a scalar");
 }
 
 TEST_F(FunctionalGrad, AnUnusedInputIsAnErrorUnlessAllowed) {
   const Tensor a = leaf({1, 2}), unused = leaf({3}), plain = ones({2}, f64);
   auto y = [&] { return (a * a).sum(); };
-  EXPECT_CONTAINS(error_of<GradientError>([&] {
+  EXPECT_CONTAINS(testing::error_as<GradientError>([&] {
                     grad({y()}, {a, unused});
                   }),
                   "input 1 of shape [1] was not used to compute the outputs; use allow_unused");
-  EXPECT_CONTAINS(error_of<GradientError>([&] { grad({y()}, {plain}); }),
+  EXPECT_CONTAINS(testing::error_as<GradientError>([&] { grad({y()}, {plain}); }),
                   "input 0 of shape [2] does not require a gradient");
   const std::vector<Tensor> g = grad({y()}, {a, unused, plain}, {.allow_unused = true});
   EXPECT_TRUE(g[0].defined());
@@ -95,7 +95,7 @@ TEST_F(FunctionalGrad, TheGraphIsFreedUnlessRetained) {
   const Tensor y = (a * a).sum();
   EXPECT_EQ(numbers(grad({y}, {a}, {.retain_graph = true})[0]), Numbers({6}));
   EXPECT_EQ(numbers(grad({y}, {a})[0]), Numbers({6}));
-  EXPECT_CONTAINS(error_of<GradientError>([&] { grad({y}, {a}); }), "a second time");
+  EXPECT_CONTAINS(testing::error_as<GradientError>([&] { grad({y}, {a}); }), "a second time");
 }
 
 TEST_F(FunctionalGrad, GradientsHaveHistoryOnlyWithCreateGraph) {

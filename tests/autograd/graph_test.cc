@@ -55,7 +55,7 @@ TEST_F(GraphDump, ALongChainIsNoRecursion) {
 TEST_F(Anomaly, NamesTheOpThatMadeANaNInForward) {
   const Tensor x = tensor({-1.0, 4.0}, f64);
   AnomalyMode mode;
-  const std::string text = error_of<GradientError>([&] { sqrt(x); });
+  const std::string text = testing::error_as<GradientError>([&] { sqrt(x); });
   EXPECT_CONTAINS(text, "`sqrt");
   EXPECT_CONTAINS(text, "made a NaN or Inf in a result of shape [2]");
   EXPECT_NE(error_of([&] { x / zeros({2}, f64); }), "");
@@ -66,7 +66,7 @@ TEST_F(Anomaly, NamesTheOpThatMadeAnInfInBackward) {
   const Tensor x = parameter(tensor({0.0, 4.0}, f64));
   AnomalyMode mode;
   const Tensor y = sqrt(x);
-  const std::string text = error_of<GradientError>([&] { y.sum().backward(); });
+  const std::string text = testing::error_as<GradientError>([&] { y.sum().backward(); });
   EXPECT_CONTAINS(text, "NaN or Inf");
   EXPECT_FALSE(x.grad().defined());
 }
@@ -82,7 +82,7 @@ TEST_F(Anomaly, NamesAFunctionOfTheUser) {
   const Tensor x = parameter(ones({1}, f64));
   AnomalyMode mode;
   const Tensor y = BadGradient::apply(x);
-  EXPECT_CONTAINS(error_of<GradientError>([&] { y.backward(); }), "NaN or Inf");
+  EXPECT_CONTAINS(testing::error_as<GradientError>([&] { y.backward(); }), "NaN or Inf");
 }
 
 TEST_F(Anomaly, EndsWithItsScopeAndNests) {

@@ -95,17 +95,17 @@ TEST_F(Hook, AWrongShapeOrDtypeIsAnErrorThatNamesTheTensor) {
   Tensor w = leaf({1, 2});
   w.set_name("first.weight");
   HookHandle shape = w.register_hook([](const Tensor&) { return ones({3}, f64); });
-  EXPECT_CONTAINS(error_of<GradientError>([&] { w.sum().backward(); }),
+  EXPECT_CONTAINS(testing::error_as<GradientError>([&] { w.sum().backward(); }),
                   "a hook of `first.weight`: it returned [3] f64 for a gradient of [2] f64");
   shape.remove();
   w.register_hook([](const Tensor& g) { return g.to(f32); });
-  EXPECT_CONTAINS(error_of<GradientError>([&] { w.sum().backward(); }), "returned [2] f32");
+  EXPECT_CONTAINS(testing::error_as<GradientError>([&] { w.sum().backward(); }), "returned [2] f32");
   EXPECT_FALSE(w.grad().defined());
 }
 
 TEST_F(Hook, NeedsHistory) {
   Tensor plain = ones({2});
-  EXPECT_CONTAINS(error_of<GradientError>([&] { plain.register_hook([](const Tensor&) {}); }),
+  EXPECT_CONTAINS(testing::error_as<GradientError>([&] { plain.register_hook([](const Tensor&) {}); }),
                   "does not require a gradient");
 }
 

@@ -19,7 +19,7 @@ TEST_F(InPlaceAlias, AWriteThroughADetachedViewMakesUsingTheBaseAnError) {
   const Tensor p = leaf({1, 2});
   const Tensor base = p * 1.0;
   base.detach()[0].fill_(5.0);
-  const std::string text = error_of<GradientError>([&] { (base * 2.0).sum().backward(); });
+  const std::string text = testing::error_as<GradientError>([&] { (base * 2.0).sum().backward(); });
   EXPECT_CONTAINS(text, "an input of shape [2] shares memory that `fill_` changed through another tensor");
   EXPECT_CONTAINS(text, "to a clone(), or go on from detach()");
 }
@@ -28,14 +28,14 @@ TEST_F(InPlaceAlias, BackwardFromAStaleTensorIsAnError) {
   const Tensor p = leaf({1});
   const Tensor base = p * 1.0;
   base.detach()[0].fill_(5.0);
-  EXPECT_CONTAINS(error_of<GradientError>([&] { base.backward(); }), "shares memory that `fill_` changed");
+  EXPECT_CONTAINS(testing::error_as<GradientError>([&] { base.backward(); }), "shares memory that `fill_` changed");
 }
 
 TEST_F(InPlaceAlias, AWriteThroughADetachedAliasIsSeen) {
   const Tensor p = leaf({1, 2});
   const Tensor y = p * 1.0;
   y.detach().fill_(5.0);
-  EXPECT_CONTAINS(error_of<GradientError>([&] { y.sum(); }), "`fill_` changed");
+  EXPECT_CONTAINS(testing::error_as<GradientError>([&] { y.sum(); }), "`fill_` changed");
 }
 
 TEST_F(InPlaceAlias, AWriteUnderNoGradToANonLeafIsSeen) {
@@ -46,7 +46,7 @@ TEST_F(InPlaceAlias, AWriteUnderNoGradToANonLeafIsSeen) {
     y.add_(1.0);
     EXPECT_EQ(numbers(y * 2.0), Numbers({4, 6}));  // reading it under NoGrad is fine
   }
-  EXPECT_CONTAINS(error_of<GradientError>([&] { y * 2.0; }), "`add_` changed");
+  EXPECT_CONTAINS(testing::error_as<GradientError>([&] { y * 2.0; }), "`add_` changed");
   EXPECT_EQ(numbers(y.detach().clone()), Numbers({2, 3})) << "detach() is the way out";
 }
 
@@ -64,8 +64,8 @@ TEST_F(InPlaceAlias, ARecordedWriteIntoAPlainTensorIsRefusedThroughAnotherAlias)
   const Tensor alias = plain.detach().view({2, 1});
   const Tensor row = plain.detach()[0];
   plain.add_(p);
-  EXPECT_CONTAINS(error_of<GradientError>([&] { alias.sum(); }), "`add_` changed through another tensor");
-  EXPECT_CONTAINS(error_of<GradientError>([&] { row + 1.0; }), "`add_` changed through another tensor");
+  EXPECT_CONTAINS(testing::error_as<GradientError>([&] { alias.sum(); }), "`add_` changed through another tensor");
+  EXPECT_CONTAINS(testing::error_as<GradientError>([&] { row + 1.0; }), "`add_` changed through another tensor");
   plain.sum().backward();
   EXPECT_EQ(numbers(p.grad()), Numbers({1, 1}));
 }
@@ -74,7 +74,7 @@ TEST_F(InPlaceAlias, ARecordedWriteThroughADetachedViewOfAPlainTensorIsRefusedOn
   const Tensor p = leaf({1, 2});
   const Tensor plain = zeros({2, 2}, f64);
   plain.detach()[0].copy_(p);
-  EXPECT_CONTAINS(error_of<GradientError>([&] { plain.sum(); }), "`copy_` changed through another tensor");
+  EXPECT_CONTAINS(testing::error_as<GradientError>([&] { plain.sum(); }), "`copy_` changed through another tensor");
 }
 
 TEST_F(InPlaceAlias, AnUnrecordedWriteThroughAnAliasOfAPlainTensorIsFine) {
@@ -89,7 +89,7 @@ TEST_F(InPlaceAlias, APlainTensorThatWasSavedAndWrittenIsCaught) {
   Tensor constant = tensor({3.0, 4.0}, f64);
   const Tensor loss = (p * constant).sum();
   constant[0].fill_(9.0);
-  EXPECT_CONTAINS(error_of<GradientError>([&] { loss.backward(); }), "`mul` needs its input 1");
+  EXPECT_CONTAINS(testing::error_as<GradientError>([&] { loss.backward(); }), "`mul` needs its input 1");
 }
 
 TEST_F(InPlaceAlias, AWriteToACloneIsNobodysBusiness) {

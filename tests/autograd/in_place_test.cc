@@ -81,7 +81,7 @@ TEST_F(InPlace, AnOpThatReadsItsOldInputIsCaughtWhereItIsWrittenDirectly) {
   const Tensor p = leaf({1, 2}), q = leaf({5, 7});
   Tensor y = p * 1.0;
   dispatch::apply_in_place(op::Mul{}, "scale_", y, q);
-  const std::string text = error_of<GradientError>([&] { y.sum().backward(); });
+  const std::string text = testing::error_as<GradientError>([&] { y.sum().backward(); });
   EXPECT_CONTAINS(text, "`mul` needs its input 0 of shape [2] (f64)");
   EXPECT_CONTAINS(text, "`scale_` has written to it since (version 1, saved at 0); write to a clone()");
 }
@@ -164,7 +164,7 @@ TEST_F(InPlace, AWriteWithAFunctionOfItselfIsCaught) {
   const Tensor p = leaf({1, 2});
   Tensor x = p * 1.0;
   x.mul_(sin(x));
-  EXPECT_CONTAINS(error_of<GradientError>([&] { x.sum().backward(); }), "`mul_` has written to it since");
+  EXPECT_CONTAINS(testing::error_as<GradientError>([&] { x.sum().backward(); }), "`mul_` has written to it since");
 }
 
 TEST_F(InPlace, ATensorAddedToItselfDoubles) {
@@ -180,7 +180,7 @@ TEST_F(InPlace, ASavedOutputThatIsWrittenIsCaught) {
   const Tensor p = leaf({1, 2});
   Tensor y = exp(p);  // its rule reads the result
   y.add_(1.0);
-  const std::string text = error_of<GradientError>([&] { y.sum().backward(); });
+  const std::string text = testing::error_as<GradientError>([&] { y.sum().backward(); });
   EXPECT_CONTAINS(text, "`exp` needs its output 0 of shape [2] (f64)");
   EXPECT_CONTAINS(text, "`add_` has written to it since (version 1, saved at 0)");
 }
@@ -189,7 +189,7 @@ TEST_F(InPlace, ASavedInputThatIsWrittenIsCaughtWithItsWriter) {
   Tensor kept = leaf({1, 2}) * 1.0;
   const Tensor product = kept * kept;
   kept.fill_(3.0);
-  const std::string text = error_of<GradientError>([&] { product.sum().backward(); });
+  const std::string text = testing::error_as<GradientError>([&] { product.sum().backward(); });
   EXPECT_CONTAINS(text, "`mul` needs its input ");
   EXPECT_CONTAINS(text, "`fill_` has written");
 }
@@ -233,7 +233,7 @@ TEST_F(InPlace, SecondDerivativesGoThroughAWrite) {
 
 TEST_F(InPlace, ALeafIsNotWrittenWhileRecording) {
   Tensor p = leaf({1, 2});
-  EXPECT_EQ(error_of<GradientError>([&] { p.fill_(0.0); }),
+  EXPECT_EQ(testing::error_as<GradientError>([&] { p.fill_(0.0); }),
             "fill_([2] f64): fill_ would write to a leaf that requires a gradient; do it under NoGrad");
   EXPECT_EQ(numbers(p), Numbers({1, 2}));
 }
@@ -241,7 +241,7 @@ TEST_F(InPlace, ALeafIsNotWrittenWhileRecording) {
 TEST_F(InPlace, AViewOfALeafIsNotWrittenWhileRecording) {
   const Tensor p = leaf({1, 2});
   Tensor view = p.view({2, 1})[0];
-  EXPECT_CONTAINS(error_of<GradientError>([&] { view += 1.0; }), "a view of a leaf that requires a gradient");
+  EXPECT_CONTAINS(testing::error_as<GradientError>([&] { view += 1.0; }), "a view of a leaf that requires a gradient");
   EXPECT_EQ(numbers(p), Numbers({1, 2}));
 }
 
@@ -276,7 +276,7 @@ TEST_F(InPlace, BackwardThroughALeafThatWasWrittenSinceIsCaught) {
     NoGrad guard;
     p.mul_(2.0);
   }
-  EXPECT_CONTAINS(error_of<GradientError>([&] { loss.backward(); }), "`mul_` has written to it since");
+  EXPECT_CONTAINS(testing::error_as<GradientError>([&] { loss.backward(); }), "`mul_` has written to it since");
 }
 
 TEST_F(InPlace, AFrozenLeafMayBeWritten) {

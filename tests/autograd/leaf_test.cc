@@ -92,10 +92,10 @@ TEST_F(LeafTest, ParameterLeavesItsArgumentAsItWas) {
 }
 
 TEST_F(LeafTest, OnlyFloatingTensorsAreParameters) {
-  EXPECT_EQ(error_of<DtypeError>([] { parameter(ones({2}, i64)); }),
+  EXPECT_EQ(testing::error_as<DtypeError>([] { parameter(ones({2}, i64)); }),
             "parameter([2] i64): i64 cannot collect a gradient; it takes f32, f64, bf16 or f16");
   Tensor flags = ones({2}, boolean);
-  EXPECT_NE(error_of<DtypeError>([&] { flags.requires_grad_(); }), "");
+  EXPECT_NE(testing::error_as<DtypeError>([&] { flags.requires_grad_(); }), "");
   for (DType dtype : {f32, f64, bf16, f16}) {
     const Tensor w = parameter(ones({2}, dtype));
     (w * 2.0).sum().backward();
@@ -127,18 +127,19 @@ TEST_F(LeafTest, FreezingBetweenForwardAndBackwardIsSeen) {
 
 TEST_F(LeafTest, OnlyLeavesAreFrozen) {
   Tensor y = leaf({1, 2}) * 2.0;
-  EXPECT_CONTAINS(error_of<GradientError>([&] { y.requires_grad_(false); }), "the result of `mul`, not a leaf");
+  EXPECT_CONTAINS(testing::error_as<GradientError>([&] { y.requires_grad_(false); }),
+                  "the result of `mul`, not a leaf");
   y.requires_grad_(true);  // it does already
 }
 
 TEST_F(LeafTest, AResultHasNoGradAndSaysWhatToUse) {
   Tensor y = leaf({1, 2}) * 2.0;
   EXPECT_FALSE(y.is_leaf());
-  EXPECT_CONTAINS(error_of<GradientError>([&] { (void)y.grad(); }),
+  EXPECT_CONTAINS(testing::error_as<GradientError>([&] { (void)y.grad(); }),
                   "grad([2] f64): this tensor is the result of `mul`, not a leaf");
-  EXPECT_CONTAINS(error_of<GradientError>([&] { y.set_grad(y); }), "use grad(outputs, inputs) or a hook");
-  EXPECT_NE(error_of<GradientError>([&] { y.zero_grad(); }), "");
-  EXPECT_NE(error_of<GradientError>([&] { y.set_name("y"); }), "");
+  EXPECT_CONTAINS(testing::error_as<GradientError>([&] { y.set_grad(y); }), "use grad(outputs, inputs) or a hook");
+  EXPECT_NE(testing::error_as<GradientError>([&] { y.zero_grad(); }), "");
+  EXPECT_NE(testing::error_as<GradientError>([&] { y.set_name("y"); }), "");
   EXPECT_FALSE(y.detach().grad().defined());
 }
 
@@ -152,12 +153,14 @@ TEST_F(LeafTest, SetGradCopiesAndChecks) {
   w.set_grad(ones({}, f64).expand({2}));  // overlaps itself: the copy does not
   w.sum().backward();
   EXPECT_EQ(numbers(w.grad()), Numbers({2, 2}));
-  EXPECT_CONTAINS(error_of<GradientError>([&] { w.set_grad(ones({3}, f64)); }), "must be [2] f64, not [3] f64");
-  EXPECT_CONTAINS(error_of<GradientError>([&] { w.set_grad(ones({2}, f32)); }), "must be [2] f64, not [2] f32");
+  EXPECT_CONTAINS(testing::error_as<GradientError>([&] { w.set_grad(ones({3}, f64)); }),
+                  "must be [2] f64, not [3] f64");
+  EXPECT_CONTAINS(testing::error_as<GradientError>([&] { w.set_grad(ones({2}, f32)); }),
+                  "must be [2] f64, not [2] f32");
   w.set_grad(Tensor());
   EXPECT_FALSE(w.grad().defined());
   Tensor plain = ones({2});
-  EXPECT_NE(error_of<GradientError>([&] { plain.set_grad(plain); }), "");
+  EXPECT_NE(testing::error_as<GradientError>([&] { plain.set_grad(plain); }), "");
 }
 
 TEST_F(LeafTest, NamesAreUsedInMessages) {

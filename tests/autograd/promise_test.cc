@@ -61,7 +61,8 @@ TEST_F(Promise, AProductKeepsNoCopyOfAParameterIn16Bits) {
     NoGrad guard;
     Tensor(w).mul_(2);
   }
-  EXPECT_CONTAINS(error_of<GradientError>([&] { loss.backward(); }), "`cast` needs its input 0 of shape [10, 5] (f32)");
+  EXPECT_CONTAINS(testing::error_as<GradientError>([&] { loss.backward(); }),
+                  "`cast` needs its input 0 of shape [10, 5] (f32)");
 }
 
 TEST_F(Promise, ACopyThatTheUserMadeIsKept) {
@@ -152,7 +153,7 @@ TEST_F(Promise, AWriteToTheInputSinceIsNoticed) {
   Tensor v = x * 1.0;
   const Tensor loss = matmul(gelu(v), w).sum();
   v.add_(1.0);
-  const std::string text = error_of<GradientError>([&] { loss.backward(); });
+  const std::string text = testing::error_as<GradientError>([&] { loss.backward(); });
   EXPECT_CONTAINS(text, "`gelu` needs its input 0 of shape [4, 3] (f64)");
   EXPECT_CONTAINS(text, "`add_` has written to it since");
 }

@@ -212,7 +212,8 @@ TEST_F(ViewWrite, OfASavedValueIsCaught) {
   const Tensor y = p * 1.0;
   const Tensor square = y * y;
   y[0].fill_(5.0);
-  EXPECT_CONTAINS(error_of<GradientError>([&] { square.sum().backward(); }), "`mul` needs its input 1 of shape [2]");
+  EXPECT_CONTAINS(testing::error_as<GradientError>([&] { square.sum().backward(); }),
+                  "`mul` needs its input 1 of shape [2]");
 }
 
 TEST_F(ViewWrite, OfALeafIsRefused) {
@@ -220,8 +221,10 @@ TEST_F(ViewWrite, OfALeafIsRefused) {
   Tensor view = p[0];
   p.requires_grad_(true);
   const Tensor q = leaf({1, 2});
-  EXPECT_CONTAINS(error_of<GradientError>([&] { view.copy_(q[0]); }), "a view of a leaf that requires a gradient");
-  EXPECT_CONTAINS(error_of<GradientError>([&] { p[1].copy_(q[0]); }), "a view of a leaf that requires a gradient");
+  EXPECT_CONTAINS(testing::error_as<GradientError>([&] { view.copy_(q[0]); }),
+                  "a view of a leaf that requires a gradient");
+  EXPECT_CONTAINS(testing::error_as<GradientError>([&] { p[1].copy_(q[0]); }),
+                  "a view of a leaf that requires a gradient");
 }
 
 TEST_F(ViewWrite, UnderNoGradIsSeenByTheBase) {
@@ -232,8 +235,8 @@ TEST_F(ViewWrite, UnderNoGradIsSeenByTheBase) {
     NoGrad guard;
     view.fill_(3.0);
   }
-  EXPECT_CONTAINS(error_of<GradientError>([&] { y.sum(); }), "`fill_` changed through another tensor");
-  EXPECT_CONTAINS(error_of<GradientError>([&] { view + 1.0; }), "`fill_` changed through another tensor");
+  EXPECT_CONTAINS(testing::error_as<GradientError>([&] { y.sum(); }), "`fill_` changed through another tensor");
+  EXPECT_CONTAINS(testing::error_as<GradientError>([&] { view + 1.0; }), "`fill_` changed through another tensor");
 }
 
 TEST_F(ViewWrite, ToAPaddedViewsBaseMakesThePaddedViewAnError) {
@@ -241,7 +244,7 @@ TEST_F(ViewWrite, ToAPaddedViewsBaseMakesThePaddedViewAnError) {
   Tensor y = p * 1.0;
   const Tensor padded = y.pad({{1, 1}});
   y.mul_(2.0);
-  EXPECT_CONTAINS(error_of<GradientError>([&] { padded.sum(); }), "`mul_` changed through another tensor");
+  EXPECT_CONTAINS(testing::error_as<GradientError>([&] { padded.sum(); }), "`mul_` changed through another tensor");
 }
 
 TEST_F(ViewWrite, AWiderSourceIsCastBack) {

@@ -85,7 +85,7 @@ TEST(ShapeTest, CheckedArithmeticStopsAt64Bits) {
   EXPECT_EQ(checked_add(kMax, kMin), -1);
   EXPECT_THROW(checked_add(kMax, 1), ShapeError);
   EXPECT_THROW(checked_add(kMin, -1), ShapeError);
-  EXPECT_EQ(message<ShapeError>([] { checked_multiply(kMax, 2); }),
+  EXPECT_EQ(error_of<ShapeError>([] { checked_multiply(kMax, 2); }),
             "9223372036854775807 * 2 does not fit into 64 bits");
 }
 
@@ -102,7 +102,7 @@ TEST(ShapeTest, NumelIsRefusedAlikeWhereverAZeroStands) {
        {Shape{kHuge, kHuge}, Shape{0, kHuge, kHuge}, Shape{kHuge, 0, kHuge}, Shape{kHuge, kHuge, 0}})
     EXPECT_THROW(checked_numel(shape), ShapeError) << shape.to_string();
   EXPECT_EQ(checked_numel({kMax, 1, 0}), 0);
-  EXPECT_EQ(message<ShapeError>([] { checked_numel({2, -3}); }), "negative size -3 in [2, -3]");
+  EXPECT_EQ(error_of<ShapeError>([] { checked_numel({2, -3}); }), "negative size -3 in [2, -3]");
   EXPECT_THROW(checked_numel({0, -1}), ShapeError);
 }
 
@@ -115,8 +115,8 @@ TEST(ShapeTest, Mistake10AxesAreCheckedInSignedArithmetic) {
   for (int64_t axis : {int64_t{3}, int64_t{-4}, kMax, kMin}) EXPECT_THROW(normalize_axis(axis, 3), IndexError) << axis;
   EXPECT_THROW(normalize_axis(0, 0), IndexError);
   EXPECT_THROW(normalize_axis(-1, 0), IndexError);
-  EXPECT_EQ(message<IndexError>([] { normalize_axis(5, 2); }), "axis 5 is out of range for 2 axes");
-  EXPECT_EQ(message<IndexError>([] { normalize_axis(-2, 1); }), "axis -2 is out of range for 1 axis");
+  EXPECT_EQ(error_of<IndexError>([] { normalize_axis(5, 2); }), "axis 5 is out of range for 2 axes");
+  EXPECT_EQ(error_of<IndexError>([] { normalize_axis(-2, 1); }), "axis -2 is out of range for 1 axis");
 }
 
 TEST(ShapeTest, RowMajorStridesCountAZeroAsOne) {
@@ -140,11 +140,11 @@ TEST(ShapeTest, S9BroadcastAlignsRight) {
 
 // S21: the error names both shapes.
 TEST(ShapeTest, S21BroadcastErrorsNameBothShapes) {
-  EXPECT_EQ(message<ShapeError>([] {
+  EXPECT_EQ(error_of<ShapeError>([] {
               broadcast_shapes({2, 3}, {2});
             }),
             "shapes [2, 3] and [2] do not broadcast: 3 and 2 on axis -1");
-  EXPECT_EQ(message<ShapeError>([] {
+  EXPECT_EQ(error_of<ShapeError>([] {
               broadcast_shapes({5, 1}, {4, 6, 7});
             }),
             "shapes [5, 1] and [4, 6, 7] do not broadcast: 5 and 6 on axis -2");

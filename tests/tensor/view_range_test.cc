@@ -52,7 +52,7 @@ TEST(ViewTest, Select) {
   expect_reads(*view.select(-1, -1), {2}, {2, 5});
   EXPECT_EQ(View::contiguous({3}).select(0, 2)->linear_index({}), 2);
   EXPECT_EQ(View::contiguous({3, 0}).select(0, 1)->shape(), Shape({0}));
-  EXPECT_EQ(message<IndexError>([&] { view.select(1, 3); }), "index 3 is out of range for axis 1 of size 3");
+  EXPECT_EQ(error_of<IndexError>([&] { view.select(1, 3); }), "index 3 is out of range for axis 1 of size 3");
   EXPECT_THROW(view.select(1, -4), IndexError);
   EXPECT_THROW(View::contiguous({0}).select(0, 0), IndexError);
 }

@@ -45,7 +45,7 @@ TEST(ViewTest, S11LengthsAndMaskBoundsAreCheckedAtOnce) {
   EXPECT_THROW(View::create({2}, {1}, 0, View::Mask{{-1, 1}}), ShapeError);
   EXPECT_THROW(View::create({2}, {1}, 0, View::Mask{{0, 3}}), ShapeError);
   EXPECT_THROW(View::create({2}, {1}, 0, View::Mask{{2, 1}}), ShapeError);
-  EXPECT_EQ(message<ShapeError>([] { View::create({2, 3}, {1}); }), "1 strides for the 2 axes of [2, 3]");
+  EXPECT_EQ(error_of<ShapeError>([] { View::create({2, 3}, {1}); }), "1 strides for the 2 axes of [2, 3]");
 }
 
 TEST(ViewTest, S12NumelDimAndStrideWithNegativeAxes) {
@@ -224,7 +224,7 @@ TEST(ViewTest, S1ReshapeOfAContiguousView) {
 
 TEST(ViewTest, ReshapeErrorsNameTheNumbers) {
   View view = View::contiguous({2, 3});
-  EXPECT_EQ(message<ShapeError>([&] { view.reshape({4, 2}); }), "cannot reshape [2, 3] to [4, 2]: 6 and 8 elements");
+  EXPECT_EQ(error_of<ShapeError>([&] { view.reshape({4, 2}); }), "cannot reshape [2, 3] to [4, 2]: 6 and 8 elements");
   EXPECT_THROW(view.reshape({-1, -6}), ShapeError);
   EXPECT_THROW(view.reshape({0}), ShapeError);
   EXPECT_THROW(view.reshape({}), ShapeError);
@@ -292,7 +292,7 @@ TEST(ViewTest, S7S9BroadcastAddsAxesOnTheLeftWithStrideZero) {
   expect_reads(View::contiguous({3}).broadcast({2, 3}), {2, 3}, {0, 1, 2, 0, 1, 2});
   expect_reads(View::contiguous({1}).broadcast({0}), {0}, {});
   EXPECT_THROW(View::contiguous({2, 3}).broadcast({3}), ShapeError);
-  EXPECT_EQ(message<ShapeError>([] {
+  EXPECT_EQ(error_of<ShapeError>([] {
               View::contiguous({2, 3}).broadcast({2, 4});
             }),
             "[2, 3] does not broadcast to [2, 4]: 3 and 4 on axis 1");
@@ -331,7 +331,7 @@ TEST(ViewTest, S4TransposePermuteMovedim) {
   EXPECT_THROW(view.transpose(0, 3), IndexError);
   EXPECT_THROW(view.permute({0, 1}), ShapeError);
   EXPECT_THROW(view.permute({0, 1, 3}), IndexError);
-  EXPECT_EQ(message<ShapeError>([&] { view.permute({0, 1, -2}); }), "permutation [0, 1, -2] names axis 1 twice");
+  EXPECT_EQ(error_of<ShapeError>([&] { view.permute({0, 1, -2}); }), "permutation [0, 1, -2] names axis 1 twice");
 }
 
 TEST(ViewTest, FlattenAndUnflatten) {
