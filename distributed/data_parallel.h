@@ -7,8 +7,8 @@
 //
 // What backward leaves is, bit for bit, what one process has that runs the ranks' batches one after the other and adds
 // up gradients of loss / size (where size is a power of two; else up to rounding): sums go in the order of the ranks,
-// dropout belongs to the sample, and other random numbers to the batch and not to the rank. Gradients are views of buckets: after
-// zero_grad() and the next backward, a Tensor that still holds an old gradient shows the new one.
+// dropout belongs to the sample, and other random numbers to the batch and not to the rank. Gradients are views of
+// buckets: after zero_grad() and the next backward, a Tensor that still holds an old gradient shows the new one.
 //
 // Not seen: parameters that are thawed later, and gradients with create_graph (an error). A hook that writes to a
 // gradient must have been registered before.

@@ -39,8 +39,8 @@ struct Signature {
   std::string to_string() const;
 };
 
-/// Whether ranks that wait in these calls, call r rank r's, get what they wait for: all are the same, or some rank sends
-/// what another receives.
+/// Whether ranks that wait in these calls, call r rank r's, get what they wait for: all are the same, or some rank
+/// sends what another receives.
 bool can_go_on(const std::vector<Signature>& calls);
 
 }  // namespace weft::distributed

@@ -48,7 +48,8 @@ struct Digits {
 /// The MNIST files of settings.data, or 8,000 + 2,000 drawn digits.
 Digits load_digits(const Settings& settings);
 
-/// True once Ctrl-C was pressed or SIGTERM came: finish the batch, save, leave. A second Ctrl-C ends the program at once.
+/// True once Ctrl-C was pressed or SIGTERM came: finish the batch, save, leave. A second Ctrl-C ends the program at
+/// once.
 bool interrupted();
 
 /// One row of the table, one point of the learning curve.

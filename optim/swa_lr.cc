@@ -11,7 +11,7 @@ SWALR::SWALR(Optimizer& optimizer, const SwaLrOptions& o) : Schedule(optimizer),
   if (!(o.swa_lr > 0))
     throw Error(text("swa_lr must be positive, not ", o.swa_lr, o.swa_lr == 0 ? " (was it left out?)" : ""));
   if (o.steps < 0) throw Error(text("steps must be 0 or more, not ", o.steps));
-  if (o.steps == 0) advance(1);
+  if (o.steps == 0) set_rates(1);
 }
 
 double SWALR::share(int64_t step) const {
@@ -21,7 +21,7 @@ double SWALR::share(int64_t step) const {
 }
 
 // The first rate is not kept but follows from the present one: until the first step, it is another schedule's.
-void SWALR::advance(int64_t step) {
+void SWALR::set_rates(int64_t step) {
   const double before = share(step - 1), after = share(step), target = options_.swa_lr;
   for (size_t group = 0; group < optimizer().group_count(); ++group) {
     const double first = before == 1 ? target : (optimizer().lr(group) - before * target) / (1 - before);
@@ -31,7 +31,7 @@ void SWALR::advance(int64_t step) {
 
 void SWALR::step() {
   count();
-  advance(steps());
+  set_rates(steps());
 }
 
 }  // namespace weft::optim

@@ -24,7 +24,7 @@ class SWALR final : public Schedule {
   /// The share of swa_lr in the rate after `step` steps.
   double share(int64_t step) const;
   /// Takes the rates from share(step - 1) to share(step).
-  void advance(int64_t step);
+  void set_rates(int64_t step);
 
   SwaLrOptions options_;
 };

@@ -31,8 +31,8 @@ template <class T> auto lane_reflection(const LaneMatrices<T>& m, int64_t rows, 
   V largest{}, rest{}, sum{};
   for (int64_t i = j; i < rows; ++i) {
     const V x = m.at(i, j), size = x < 0 ? -x : x;
-    largest = (size > largest) | (size != size) ? size : largest;
-    if (i > j) rest = (size > rest) | (size != size) ? size : rest;
+    largest = ((size > largest) | (size != size)) ? size : largest;
+    if (i > j) rest = ((size > rest) | (size != size)) ? size : rest;
   }
   for (int64_t i = j; i < rows; ++i) sum += (m.at(i, j) / largest) * (m.at(i, j) / largest);
   const V alpha = m.at(j, j), length = largest * square_root(sum), none = V{} + 1;
