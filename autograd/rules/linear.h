@@ -3,26 +3,21 @@
 
 #include "autograd/rule.h"
 #include "autograd/rules/matmul.h"
-#include "tensor/dispatch/apply_into.h"
 #include "tensor/functions/reduce.h"
 #include "tensor/ops/linear.h"
 
 namespace weft::autograd {
 
-namespace detail {
-inline Tensor product_into(const Tensor& into, const Tensor& a, const Tensor& b) {
-  return dispatch::apply_into(op::Matmul{}, into, a, b);
-}
-}  // namespace detail
-
-// The weight's gradient is computed in the weight's memory order, so that it need not be reordered.
-WEFT_GRADIENT(Linear) = per_input([](Grad g, Input<1> w) { return matmul(g, w); },
-                                  [](Grad g, Input<0> x, ViewOf<1> w, Into<1> into) {
-                                    if (!detail::is_transposed(w.view))
-                                      return detail::product_into(into, detail::swapped(g), x);
-                                    const Tensor across = into.defined() ? detail::swapped(into) : Tensor();
-                                    return detail::swapped(detail::product_into(across, detail::swapped(x), g));
-                                  },
-                                  [](Grad g) { return sum(g, 0); });
+// The weight's gradient is computed in the weight's memory order, so that it need not be reordered, and in its dtype,
+// which may be f32 beside an x of 16 bits.
+WEFT_GRADIENT(Linear) =
+    per_input([](Grad g, Input<1> w) { return detail::product_into({}, g, w, g.dtype(), g.dtype()); },
+              [](Grad g, Input<0> x, ViewOf<1> w, InputType<1> weight, Into<1> into) {
+                if (!detail::is_transposed(w.view))
+                  return detail::product_into(into, detail::swapped(g), x, g.dtype(), weight.dtype);
+                const Tensor across = into.defined() ? detail::swapped(into) : Tensor();
+                return detail::swapped(detail::product_into(across, detail::swapped(x), g, g.dtype(), weight.dtype));
+              },
+              [](Grad g, InputType<2> bias) { return cast(sum(g, 0), bias.dtype); });
 
 }  // namespace weft::autograd

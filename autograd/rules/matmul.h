@@ -2,6 +2,8 @@
 #pragma once
 
 #include "autograd/rule.h"
+#include "tensor/dispatch/apply_into.h"
+#include "tensor/functions/copy.h"
 #include "tensor/functions/matmul.h"
 #include "tensor/functions/view.h"
 #include "tensor/ops/matmul.h"
@@ -15,6 +17,14 @@ inline bool is_transposed(const View& x) {
   const int64_t r = x.rank();
   return x.stride(r - 2) == 1 && x.stride(r - 1) != 1;
 }
+
+/// a b, both rounded to `operands`, as `result`: a plain product where that is what they are. To `into` where it fits.
+inline Tensor product_into(const Tensor& into, const Tensor& a, const Tensor& b, DType operands, DType result) {
+  if (a.dtype() == operands && b.dtype() == operands && result == operands)
+    return dispatch::apply_into(op::Matmul{}, into, a, b);
+  const DType direct = result == operands || operands == f64 ? operands : f32;
+  return cast(dispatch::apply_into(op::RoundedMatmul{operands, direct}, into, a, b), result);
+}
 }  // namespace detail
 
 // Each gradient is computed in the memory order of what it belongs to, so that it need not be reordered.
@@ -27,5 +37,12 @@ WEFT_GRADIENT(Matmul) = per_input(
       return detail::is_transposed(b.view) ? detail::swapped(matmul(detail::swapped(g), a))
                                            : matmul(detail::swapped(a), g);
     });
+
+WEFT_GRADIENT(RoundedMatmul) =
+    per_input([](const op::RoundedMatmul& op, Grad g, InputType<0> a,
+                 Input<1> b) { return detail::product_into({}, g, detail::swapped(b), op.operands, a.dtype); },
+              [](const op::RoundedMatmul& op, Grad g, Input<0> a, InputType<1> b) {
+                return detail::product_into({}, detail::swapped(a), g, op.operands, b.dtype);
+              });
 
 }  // namespace weft::autograd

@@ -30,7 +30,7 @@
   /* sort */          X(Sort) X(Topk) X(Kthvalue) X(Median) \
   /* scan */          X(Cumsum) X(Cumprod) X(Logcumsumexp) X(CumulativeExtremum) X(LinearRecurrence) \
   /* search */        X(Searchsorted) \
-  /* matmul */        X(Matmul) \
+  /* matmul */        X(Matmul) X(RoundedMatmul) \
   /* linear */        X(Linear) \
   /* conv */          X(Conv) X(ConvBackwardData) X(ConvBackwardWeights) X(ConvScaled) X(ConvKeptWeight) \
   /* pool */          X(MaxPool2d) X(MaxPool2dBackward) X(MaxPool2dGather) X(AvgPool2d) X(AvgPool2dBackward) \

@@ -71,12 +71,14 @@ void prepare(const OpInfo& info, std::span<Tensor> inputs) {
     check_devices(operands);
   }
   const DType dtype = common_dtype(policy, inputs);
+  const bool lowers = policy.autocast == Autocasting::lower && modes().autocast != f32 && dtype == modes().autocast;
   bool numeric = false;
   for (size_t i = 0; i < inputs.size(); ++i) {
     Tensor& x = inputs[i];
     if (!x.defined() || !is_numeric(policy, i)) continue;
     numeric = true;
     if (x.dtype() == dtype) continue;
+    if (lowers && x.dtype() == f32 && (policy.rounded_inside >> i & 1u)) continue;
     x = dtype == modes().autocast ? autocast_copy(x, dtype) : apply(op::Cast{dtype}, x);
   }
   if (numeric && !contains(policy.accepts, dtype)) throw_not_accepted(dtype, policy.accepts);

@@ -8,6 +8,11 @@ Spec Linear::infer(const Operand& x, const Operand& weight, const Operand& bias)
     throw ShapeError(text("x has ", x.size(1), " features, weight ", weight.shape(), " takes ", weight.size(1)));
   if (bias.defined() && bias.shape() != Shape{weight.size(0)})
     throw ShapeError(text("bias must have shape [", weight.size(0), "], not ", bias.shape()));
+  for (const Operand& parameter : {weight, bias})
+    if (parameter.defined())
+      check_dtype(parameter,
+                  parameter.dtype == x.dtype || (parameter.dtype == f32 && (x.dtype == bf16 || x.dtype == f16)),
+                  "x's dtype");
   return spec_of({x.size(0), weight.size(0)}, x.dtype);
 }
 

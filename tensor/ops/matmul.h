@@ -23,4 +23,18 @@ struct Matmul {
   void cpu(const Operand& a, const Operand& b, const Operand& out) const;
 };
 
+/// (M, K) times (K, N), floating and not necessarily of one dtype: both are rounded to `operands`, sums are f32 at least,
+/// and what comes out is `result`, which is `operands` or f32. With it the gradients of a linear layer under Autocast
+/// are products of 16 bits while the parameter and its gradient stay f32.
+struct RoundedMatmul {
+  DType operands, result;
+  static constexpr std::string_view name = "rounded_matmul";
+  static constexpr std::string_view cost = "2 m k n operations";
+  static constexpr Policy policy = {.accepts = kFloating, .numeric = 0};
+  void attributes(auto visit) const { visit("operands", operands), visit("result", result); }
+  bool operator==(const RoundedMatmul&) const = default;
+  Spec infer(const Operand& a, const Operand& b) const;
+  void cpu(const Operand& a, const Operand& b, const Operand& out) const;
+};
+
 }  // namespace weft::op

@@ -1,6 +1,8 @@
 // Cases of matrix products.
+#include "tensor/dispatch/apply.h"
 #include "tensor/functions/fill.h"
 #include "tensor/functions/matmul.h"
+#include "tensor/ops/matmul.h"
 #include "tests/ops/families.h"
 #include "tests/reference/matmul.h"
 
@@ -60,6 +62,27 @@ void add_errors(Cases& cases) {
       "matmul([2, 3] f32, [2] f32): inner sizes differ: 3 and 2");
 }
 
+/// Rounded to the dtype that the operands have already: the plain product. Of several: tests/autograd/mixed_linear_test.cc.
+Tensor rounded(const Inputs& x) { return dispatch::apply(op::RoundedMatmul{x[0].dtype(), x[0].dtype()}, x[0], x[1]); }
+
+void add_rounded_errors(Cases& cases) {
+  const auto rounded_error = [&]<class E>(const char* name, Shape a, Shape b, DType operands, DType result,
+                                          const char* text) {
+    cases.error<E>(
+        name,
+        [=] {
+          dispatch::apply(op::RoundedMatmul{operands, result}, ones(a), ones(b));
+        },
+        text);
+  };
+  rounded_error.operator()<ShapeError>("rounded_matmul inner", {2, 3}, {4, 5}, bf16, f32,
+                                       "inner sizes differ: 3 and 4");
+  rounded_error.operator()<ShapeError>("rounded_matmul batch", {2, 2, 3}, {3, 5}, bf16, f32,
+                                       "each operand must have 2 axes, not shape [2, 2, 3]");
+  rounded_error.operator()<DtypeError>("rounded_matmul result", {2, 3}, {3, 5}, bf16, f16,
+                                       "a product of bf16 gives bf16 or f32, not f16");
+}
+
 }  // namespace
 
 void add_matmul_cases(Cases& cases) {
@@ -87,6 +110,11 @@ void add_matmul_cases(Cases& cases) {
     whole.push_back({integers(a, -3, 3), integers(b, -3, 3)});
   }
   cases.add("matmul", samples, CALL(matmul(x[0], x[1])), product).accepts(kNumbers).loose(4);
+  std::vector<Sample> matrices;
+  for (const auto& [a, b] : shapes)
+    if (a.size() == 2 && b.size() == 2) matrices.push_back({normal(a), normal(b)});
+  cases.add("rounded_matmul", matrices, rounded, product).accepts(kFloating).loose(4);
+  add_rounded_errors(cases);
   // Whole numbers: the expected error is exactly 0.
   cases.add("matmul of whole numbers", whole, CALL(matmul(x[0], x[1])), product).accepts(kNumbers).loose(0);
   cases

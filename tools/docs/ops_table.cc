@@ -68,7 +68,9 @@ std::string dtypes_of(const Policy& policy) {
 
 const char* autocast_of(const Policy& policy) {
   switch (policy.autocast) {
-    case Autocasting::lower: return "the scope's dtype";
+    case Autocasting::lower:
+      return policy.rounded_inside != 0 ? "the scope's dtype; parameters in f32 are rounded by the kernel"
+                                        : "the scope's dtype";
     case Autocasting::full: return "f32";
     case Autocasting::follow: break;
   }

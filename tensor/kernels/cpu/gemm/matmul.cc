@@ -5,6 +5,7 @@
 #include "tensor/kernels/cpu/base/dispatch.h"
 #include "tensor/kernels/cpu/base/merge_axes.h"
 #include "tensor/kernels/cpu/gemm/gemm.h"
+#include "tensor/kernels/cpu/gemm/rounded_matrix.h"
 
 namespace weft::kernels::cpu {
 namespace {
@@ -102,6 +103,17 @@ template <class T> void product(const Operand& a, const Operand& b, const Operan
     run_batches<T>(a, b, out);
 }
 
+/// c = a b with sums that are not rounded to T.
+template <class T> void wide_product(const Matrix<const T>& a, const Matrix<const T>& b, const Operand& out) {
+  const auto c = matrix_of<float>(out, 0);
+  if constexpr (std::is_same_v<T, BFloat16>) return widening_gemm(a, b, c);
+  const Scratch<float> left(checked_multiply(a.rows, a.columns)), right(checked_multiply(b.rows, b.columns));
+  const auto wide_a = row_major(left.data(), a.rows, a.columns), wide_b = row_major(right.data(), b.rows, b.columns);
+  copy_matrix<T, float>(a, wide_a);
+  copy_matrix<T, float>(b, wide_b);
+  gemm<float>(wide_a, wide_b, c);
+}
+
 }  // namespace
 }  // namespace weft::kernels::cpu
 
@@ -114,6 +126,16 @@ using namespace kernels::cpu;
 void op::Matmul::cpu(const Operand& a, const Operand& b, const Operand& out) const {
   if (out.numel() == 0) return;
   visit_number(out.dtype, [&]<class T>() { product<T>(a, b, out); });
+}
+
+/// Any strides. Operands of another dtype are rounded to copies in their memory order.
+void op::RoundedMatmul::cpu(const Operand& a, const Operand& b, const Operand& out) const {
+  if (out.numel() == 0) return;
+  visit_floating(operands, [&]<class T>() {
+    const RoundedMatrix<T> left(a), right(b);
+    if (result == operands) return gemm<T>(left.matrix(), right.matrix(), matrix_of<T>(out, 0));
+    if constexpr (is_half<T>) wide_product<T>(left.matrix(), right.matrix(), out);
+  });
 }
 
 }  // namespace weft
