@@ -28,10 +28,10 @@ constexpr int64_t padded(int64_t size) { return (size + kMultiple - 1) / kMultip
 void product(const BFloat16* a, int64_t a_row, const uint32_t* b, int64_t b_row, float* c, int64_t c_row, int64_t rows,
              int64_t columns, int64_t depth, bool accumulate);
 
-/// The loop of product() over a way to use tiles, so that a machine without AMX can run all of it but the instructions:
-/// product() takes the CPU's tiles, a test takes arrays. A way has eight tiles: load<T>(address, bytes from row to row),
-/// zero<T>(), add_products<C, A, B>() (tile C += tile A, rows of 32 halves, times tile B, pairs of rows in words) and
-/// store<T>().
+/// The loop of product() over a way to use tiles, so that a machine without AMX can run all of it but the
+/// instructions: product() takes the CPU's tiles, a test takes arrays. A way has eight tiles: load<T>(address, bytes
+/// from row to row), zero<T>(), add_products<C, A, B>() (tile C += tile A, rows of 32 halves, times tile B, pairs of
+/// rows in words) and store<T>().
 ///
 /// Four tiles of c, 32 x 32, stay in registers while two of a and two of b pass by.
 template <class Way>
