@@ -2,6 +2,8 @@
 // that each block holds is counted first, so that every block knows where its own begin, whatever thread works on it.
 #include "tensor/ops/masked.h"
 
+#include <algorithm>
+
 #include "tensor/kernels/cpu/base/dispatch.h"
 #include "tensor/kernels/cpu/base/scratch.h"
 #include "tensor/kernels/cpu/loops/elementwise.h"
