@@ -9,19 +9,19 @@
 
 namespace weft::autograd {
 
-namespace detail {
+namespace formulas {
 inline Tensor product_into(const Tensor& into, const Tensor& a, const Tensor& b) {
   return dispatch::apply_into(op::Matmul{}, into, a, b);
 }
-}  // namespace detail
+}  // namespace formulas
 
 // The weight's gradient is computed in the weight's memory order, so that it need not be reordered.
 WEFT_GRADIENT(Linear) = per_input([](Grad g, Input<1> w) { return matmul(g, w); },
                                   [](Grad g, Input<0> x, ViewOf<1> w, Into<1> into) {
-                                    if (!detail::is_transposed(w.view))
-                                      return detail::product_into(into, detail::swapped(g), x);
-                                    const Tensor across = into.defined() ? detail::swapped(into) : Tensor();
-                                    return detail::swapped(detail::product_into(across, detail::swapped(x), g));
+                                    if (!formulas::is_transposed(w.view))
+                                      return formulas::product_into(into, formulas::swapped(g), x);
+                                    const Tensor across = into.defined() ? formulas::swapped(into) : Tensor();
+                                    return formulas::swapped(formulas::product_into(across, formulas::swapped(x), g));
                                   },
                                   [](Grad g) { return sum(g, 0); });
 

@@ -8,24 +8,24 @@
 
 namespace weft::autograd {
 
-namespace detail {
+namespace formulas {
 inline Tensor swapped(const Tensor& x) { return transpose(x, -2, -1); }
 /// Whether rows are the fast axis: a transposed operand, such as the weight of a linear layer.
 inline bool is_transposed(const View& x) {
   const int64_t r = x.rank();
   return x.stride(r - 2) == 1 && x.stride(r - 1) != 1;
 }
-}  // namespace detail
+}  // namespace formulas
 
 // Each gradient is computed in the memory order of what it belongs to, so that it need not be reordered.
 WEFT_GRADIENT(Matmul) = per_input(
     [](Grad g, ViewOf<0> a, Input<1> b) {
-      return detail::is_transposed(a.view) ? detail::swapped(matmul(b, detail::swapped(g)))
-                                           : matmul(g, detail::swapped(b));
+      return formulas::is_transposed(a.view) ? formulas::swapped(matmul(b, formulas::swapped(g)))
+                                             : matmul(g, formulas::swapped(b));
     },
     [](Grad g, Input<0> a, ViewOf<1> b) {
-      return detail::is_transposed(b.view) ? detail::swapped(matmul(detail::swapped(g), a))
-                                           : matmul(detail::swapped(a), g);
+      return formulas::is_transposed(b.view) ? formulas::swapped(matmul(formulas::swapped(g), a))
+                                             : matmul(formulas::swapped(a), g);
     });
 
 }  // namespace weft::autograd
