@@ -20,9 +20,9 @@
 //   not_differentiable(why)  written out: the op cuts the path, and backward() names it
 //
 // An op of one pass over memory whose rule keeps its input in any case (gelu) may say that its output is not worth
-// keeping as well: recomputed_inputs<Op>. Other ops then keep a recomputation in place of that output (recomputation.h). So may
-// an op whose rule keeps nothing (cast): a copy in 16 bits is computed again where its input is a leaf, which lives
-// anyway.
+// keeping as well: recomputed_inputs<Op>. Other ops then compute that output again instead of keeping it
+// (recomputation.h). So may an op whose rule keeps nothing (cast): a copy in 16 bits is computed again where its input
+// is a leaf, which lives anyway.
 //
 // An op without a rule does not compile: rule_table.cc asks for gradient<Op> of every line of op_list.h.
 #pragma once

@@ -13,8 +13,8 @@ _BAZEL = {
     "rules_proto": "/usr/share/bazel/rules/proto",
 }
 
-# Those that stand in for what Debian lacks: Debian's own rules_cc does not load with its Bazel, and cc_test asks for the
-# coverage tools even without coverage. Repository -> the folder beside this file.
+# Those that stand in for what Debian lacks: Debian's own rules_cc does not load with its Bazel, and cc_test asks for
+# the coverage tools even without coverage. Repository -> the folder beside this file.
 _STAND_INS = {
     "remote_coverage_tools": "coverage",
     "rules_cc": "rules_cc",

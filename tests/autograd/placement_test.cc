@@ -1,5 +1,5 @@
-// Gradients that rules write into the gradient of the tensor their inputs are views of, and into a parameter's gradient buffer
-// (autograd/placement.h).
+// Gradients that rules write into the gradient of the tensor their inputs are views of, and into a parameter's gradient
+// buffer (autograd/placement.h).
 #include <map>
 
 #include "autograd/gradient_buffer.h"
