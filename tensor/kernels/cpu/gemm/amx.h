@@ -4,6 +4,7 @@
 #include <cstdint>
 
 #include "tensor/core/half.h"
+#include "tensor/kernels/cpu/base/arithmetic.h"
 
 namespace weft::kernels::cpu::amx {
 
@@ -21,7 +22,7 @@ class Tiles {
 
 /// Every size that product() is given is a multiple of this; callers pad with zeros.
 inline constexpr int64_t kMultiple = 32;
-constexpr int64_t padded(int64_t size) { return (size + kMultiple - 1) / kMultiple * kMultiple; }
+constexpr int64_t padded(int64_t size) { return ceil_div(size, kMultiple) * kMultiple; }
 
 /// c = a b, or c += a b. a is (rows, depth), row-major with `a_row` elements a row; b (depth, columns) lies in pairs:
 /// word (k / 2, j) holds b(k, j) in its lower half and b(k + 1, j) in its upper one, `b_row` words a row; sums in f32.

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "tensor/kernels/cpu/base/arithmetic.h"
 #include "tensor/kernels/cpu/base/merge_axes.h"
 #include "tensor/kernels/cpu/base/transpose.h"
 
@@ -222,7 +223,7 @@ void flat_loop(const Operand* operands, int count, int64_t total, int64_t grain,
     base[k] = static_cast<char*>(operands[k].base) + operands[k].view->offset() * step[k];
   }
   if (grain == 0 || total < 2 * grain) return inner(context, base, step, kNoRows, total, 1);
-  const int64_t chunks = (total + kLoopChunk - 1) / kLoopChunk;
+  const int64_t chunks = ceil_div(total, kLoopChunk);
   parallel_for(chunks, grain / kLoopChunk + 1, [&](int64_t begin, int64_t end) {
     const int64_t from = begin * kLoopChunk, to = std::min(end * kLoopChunk, total);
     char* at[kMaxLoopOperands];
@@ -259,7 +260,7 @@ void strided_loop(const Operand* operands, int count, int64_t grain, InnerLoop i
   }
   if (columns < 2 * kLoopChunk)
     return parallel_for(rows, grain / columns + 1, [&](int64_t begin, int64_t end) { runner.rows(begin, end); });
-  const int64_t per_row = (columns + kLoopChunk - 1) / kLoopChunk;
+  const int64_t per_row = ceil_div(columns, kLoopChunk);
   parallel_for(rows * per_row, grain / kLoopChunk + 1,
                [&](int64_t begin, int64_t end) { runner.chunks(begin, end, per_row); });
 }

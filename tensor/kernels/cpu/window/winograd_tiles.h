@@ -36,7 +36,7 @@ struct Parts {
   }
 
  private:
-  static int64_t pieces(int64_t size) { return (size + kTaps - 1) / kTaps; }
+  static int64_t pieces(int64_t size) { return ceil_div(size, kTaps); }
 };
 
 /// A convolution of stride 1 whose results are cut into tiles of 4 x 4, or of 1 x 4 where its window is a line; those
