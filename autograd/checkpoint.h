@@ -26,7 +26,7 @@ namespace weft::autograd {
 std::vector<Tensor> checkpoint_of(std::function<std::vector<Tensor>(const std::vector<Tensor>&)> f,
                                   const std::vector<Tensor>& inputs);
 
-namespace detail {
+namespace checkpoint_detail {
 template <class F, size_t... I>
 decltype(auto) call_with(F& f, const std::vector<Tensor>& x, std::index_sequence<I...>) {
   return f(x[I]...);
@@ -35,7 +35,7 @@ decltype(auto) call_with(F& f, const std::vector<Tensor>& x, std::index_sequence
 template <class F>
 using KeptFunction = std::conditional_t<std::copy_constructible<std::decay_t<F>>, std::decay_t<F>,
                                         std::reference_wrapper<std::remove_reference_t<F>>>;
-}  // namespace detail
+}  // namespace checkpoint_detail
 
 /// f(inputs...), whose ops keep nothing for backward but the inputs: a Tensor, or a std::vector<Tensor> where f gives
 /// one. Without recording it is f(inputs...). Checkpoints nest. A module that is given must live until backward.
@@ -45,8 +45,9 @@ auto checkpoint(F&& f, const Inputs&... inputs) {
   using Result = std::decay_t<std::invoke_result_t<F&, const Inputs&...>>;
   static_assert(std::copy_constructible<std::decay_t<F>> || std::is_lvalue_reference_v<F>,
                 "a module given to checkpoint must outlive it: pass a variable");
-  const auto many = [kept = detail::KeptFunction<F>(f)](const std::vector<Tensor>& x) mutable -> std::vector<Tensor> {
-    auto results = detail::call_with(kept, x, std::index_sequence_for<Inputs...>());
+  const auto many =
+      [kept = checkpoint_detail::KeptFunction<F>(f)](const std::vector<Tensor>& x) mutable -> std::vector<Tensor> {
+    auto results = checkpoint_detail::call_with(kept, x, std::index_sequence_for<Inputs...>());
     if constexpr (std::convertible_to<Result, Tensor>)
       return {std::move(results)};
     else

@@ -27,7 +27,7 @@ const std::any& Context::value_of(const std::string& name) const {
 }
 
 void Context::throw_wrong_type(const std::string& name) const {
-  throw Error(text("`", name, "` in the context is a ", detail::readable_name(value_of(name).type())));
+  throw Error(text("`", name, "` in the context is a ", function_detail::readable_name(value_of(name).type())));
 }
 
 void Context::save_one(const Tensor& tensor) {
@@ -35,7 +35,7 @@ void Context::save_one(const Tensor& tensor) {
   pending_.push_back({tensor, tensor.defined() ? Saved(tensor) : Saved()});
 }
 
-namespace detail {
+namespace function_detail {
 std::string readable_name(const std::type_info& type) {
   int status = 0;
   char* readable = abi::__cxa_demangle(type.name(), nullptr, nullptr, &status);
@@ -43,7 +43,7 @@ std::string readable_name(const std::type_info& type) {
   std::free(readable);
   return name;
 }
-}  // namespace detail
+}  // namespace function_detail
 
 namespace {
 /// The mark of an op that cut the path is handed on, so that backward() can name it.
@@ -56,8 +56,8 @@ void pass_on_cut(const std::vector<Tensor>& inputs, const std::vector<Tensor>& o
 }
 }  // namespace
 
-void detail::record_function(std::string name, Context context, FunctionBackward backward,
-                             const std::vector<Tensor>& inputs, std::vector<Tensor>& outputs) {
+void function_detail::record_function(std::string name, Context context, FunctionBackward backward,
+                                      const std::vector<Tensor>& inputs, std::vector<Tensor>& outputs) {
   FunctionNode::record(std::move(name), std::move(context), backward, inputs, outputs);
 }
 

@@ -28,7 +28,7 @@
 
 namespace weft::autograd {
 
-namespace detail {
+namespace function_detail {
 std::string readable_name(const std::type_info& type);
 }
 
@@ -70,7 +70,7 @@ class Context {
 /// `backward` of a Function, its gradients as a list.
 using FunctionBackward = std::vector<Tensor> (*)(Context&, const std::vector<Tensor>&);
 
-namespace detail {
+namespace function_detail {
 /// Gives `outputs` their history where an input needs a gradient and recording is on.
 void record_function(std::string name, Context context, FunctionBackward backward, const std::vector<Tensor>& inputs,
                      std::vector<Tensor>& outputs);
@@ -86,7 +86,7 @@ template <class F> std::vector<Tensor> call_backward(Context& context, const std
   else
     return F::backward(context, g[0], g[1], g[2]);
 }
-}  // namespace detail
+}  // namespace function_detail
 
 template <class Self> struct Function {
   /// Runs forward and records it.
@@ -97,14 +97,16 @@ template <class Self> struct Function {
       return Self::forward(context, arguments...);
     }();
     std::vector<Tensor> inputs;
-    (detail::collect(inputs, arguments), ...);
-    std::string name = detail::readable_name(typeid(Self));
+    (function_detail::collect(inputs, arguments), ...);
+    std::string name = function_detail::readable_name(typeid(Self));
     if constexpr (std::is_same_v<decltype(result), Tensor>) {
       std::vector<Tensor> outputs = {result};
-      detail::record_function(std::move(name), std::move(context), &detail::call_backward<Self>, inputs, outputs);
+      function_detail::record_function(std::move(name), std::move(context), &function_detail::call_backward<Self>,
+                                       inputs, outputs);
       return outputs[0];
     } else {
-      detail::record_function(std::move(name), std::move(context), &detail::call_backward<Self>, inputs, result);
+      function_detail::record_function(std::move(name), std::move(context), &function_detail::call_backward<Self>,
+                                       inputs, result);
       return result;
     }
   }

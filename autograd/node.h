@@ -17,7 +17,6 @@
 #include <atomic>
 #include <functional>
 #include <memory>
-#include <mutex>
 #include <span>
 #include <string>
 #include <vector>
@@ -69,8 +68,8 @@ using Gradients = std::vector<Tensor>;
 class Node : public Provenance {
  public:
   explicit Node(bool leaf);
-  static void* operator new(size_t bytes) { return weft::detail::allocate_object(bytes); }
-  static void operator delete(void* p, size_t bytes) noexcept { weft::detail::free_object(p, bytes); }
+  static void* operator new(size_t bytes) { return detail::allocate_object(bytes); }
+  static void operator delete(void* p, size_t bytes) noexcept { detail::free_object(p, bytes); }
 
   uint64_t sequence() const { return sequence_; }
   /// One per input, in order.
@@ -83,8 +82,8 @@ class Node : public Provenance {
   /// Drops what was saved. Where that was something, running again is an error.
   virtual void free_saved() = 0;
   bool freed() const { return freed_; }
-  /// Whether an output, or what it is a view of, may be computed again instead of kept (promise.h).
-  bool may_promise() const { return may_promise_; }
+  /// Whether an output, or what it is a view of, may be computed again instead of kept (recomputation.h).
+  bool may_recompute() const { return may_recompute_; }
   /// Calls `visit` with each tensor kept for backward, and whether it is a leaf's (which lives anyway).
   virtual void visit_saved(const SavedVisitor&) const {}
   /// Bytes kept for backward.
@@ -119,7 +118,7 @@ class Node : public Provenance {
   /// The index of hooks that run after a leaf has accumulated.
   static constexpr int kAccumulated = -1;
   bool freed_ = false;
-  bool may_promise_ = false;
+  bool may_recompute_ = false;
 
  private:
   struct Hook {
@@ -144,43 +143,5 @@ Edge edge_of(const Tensor& x);
 /// A tensor over saved memory with the history of `edge`. Throws GradientError naming `op` where the memory was written
 /// since.
 Tensor unpack(const Saved& saved, const Edge& edge, std::string_view op, std::string_view what, int index);
-
-/// A parameter: collects its gradient.
-class Leaf final : public Node {
- public:
-  explicit Leaf(const Tensor& tensor);
-
-  std::span<const Edge> edges() const override { return {}; }
-  int output_count() const override { return 1; }
-  const Meta* meta(int) const override { return &meta_; }
-  Gradients run(Gradients gradients) override;  // accumulates, and calls the hooks that wait for it
-  void free_saved() override {}
-  std::string name() const override { return name_.empty() ? "leaf" : name_; }
-
-  Tensor gradient() const override;
-  void set_gradient(const Tensor& gradient) override;
-  int add_accumulated_hook(AccumulatedHook hook) override;
-  void set_requires_grad(bool value) override { requires_grad_ = value; }
-  void set_name(const std::string& name) override { name_ = name; }
-  void replaced(const Tensor& leaf) override;
-  /// Where gradients are collected from now on (gradient_home.h); undefined: in storages of their own.
-  void set_home(const Tensor& home);
-  /// Its home where no gradient is there, which a rule may then write to; else undefined.
-  Tensor free_home() const;
-
- private:
-  /// `gradient` in the leaf's home; without one dense, in the leaf's memory order and in a storage without another
-  /// owner.
-  Tensor owned(Tensor gradient) const;
-  /// Adds to the gradient; the sum.
-  Tensor accumulate(Tensor gradient);
-
-  Meta meta_;
-  View order_;                 // the leaf's memory order
-  mutable std::mutex adding_;  // held while gradient_ is read or changed
-  Tensor gradient_;
-  Tensor home_;
-  std::string name_;
-};
 
 }  // namespace weft::autograd

@@ -42,12 +42,12 @@ template <class T, size_t N> class NodeArray {
   /// Above this, lists of small objects end; such nodes (cat of very many) are rare.
   static constexpr size_t kLargestObject = 4096;
   static void* allocate(size_t bytes) {
-    return bytes <= kLargestObject ? weft::detail::allocate_object(bytes) : ::operator new(bytes);
+    return bytes <= kLargestObject ? detail::allocate_object(bytes) : ::operator new(bytes);
   }
   void release() noexcept {
     const size_t bytes = size_ * sizeof(T);
     if (bytes <= kLargestObject)
-      weft::detail::free_object(data_, bytes);
+      detail::free_object(data_, bytes);
     else
       ::operator delete(data_);
   }

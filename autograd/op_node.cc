@@ -70,14 +70,14 @@ OpNode::OpNode(const OpCall& call, const Rule& rule)
     for (size_t i = 0; i < inputs; ++i)
       if (call.inputs[i]->defined()) views_[i] = call.inputs[i]->layout();
   }
-  may_promise_ = op_.is_view() ? edges_[0].node && edges_[0].node->may_promise() : recomputable && can_recompute();
+  may_recompute_ = op_.is_view() ? edges_[0].node && edges_[0].node->may_recompute() : recomputable && can_recompute();
   if (op_.is_view() && edges_[0].node) view_of_leaf_ = edges_[0].node->is_leaf() || edges_[0].node->is_view_of_leaf();
 }
 
 void OpNode::save_input(size_t index, const Tensor& x) {
   SavedInput& saved = saved_inputs_[index];
-  if (current_saver() == nullptr) saved.promise = Promise::of(edges_[index]);
-  if (saved.promise.empty()) {
+  if (current_saver() == nullptr) saved.recomputation = Recomputation::of(edges_[index]);
+  if (saved.recomputation.empty()) {
     saved.keep(x);
   } else {
     saved.view = x.layout();
@@ -88,8 +88,8 @@ void OpNode::save_input(size_t index, const Tensor& x) {
 Tensor OpNode::saved_input(size_t index, const Edge& edge) const {
   if (saved_inputs_.empty() || saved_inputs_[index].empty()) return {};  // an optional input that was absent
   const SavedInput& saved = saved_inputs_[index];
-  if (saved.promise.empty()) return unpack(saved, edge, op_.name(), "input", static_cast<int>(index));
-  const Tensor again = saved.promise.keep();
+  if (saved.recomputation.empty()) return unpack(saved, edge, op_.name(), "input", static_cast<int>(index));
+  const Tensor again = saved.recomputation.run();
   Saved memory;
   memory.storage = internal::storage_ptr(again);
   memory.view = saved.view;
@@ -100,9 +100,9 @@ Tensor OpNode::saved_input(size_t index, const Edge& edge) const {
 
 bool OpNode::can_recompute() const {
   if (saved_inputs_.empty()) return false;  // freed, or nothing was read
-  // One step only: a promise that needs a promise would make backward of a chain quadratic.
+  // One step only: a recomputation that needs another one would make backward of a chain quadratic.
   for (size_t i = 0; i < saved_inputs_.size(); ++i)
-    if (!saved_inputs_[i].promise.empty()) return false;
+    if (!saved_inputs_[i].recomputation.empty()) return false;
   return true;
 }
 
@@ -129,7 +129,7 @@ void OpNode::free_saved() {
   // A parameter that is kept for its copy alone lives anyway, and the copy may serve several backward passes.
   if (!saves() || (saved_outputs_.empty() && rule_.reads(needs()).inputs == 0)) return;
   freed_ = true;
-  if (promises_ == 0) saved_inputs_.reset(0);
+  if (recomputations_ == 0) saved_inputs_.reset(0);
   saved_outputs_.reset(0);
 }
 

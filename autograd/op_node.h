@@ -7,15 +7,15 @@
 
 #include "autograd/node.h"
 #include "autograd/node_array.h"
-#include "autograd/promise.h"
+#include "autograd/recomputation.h"
 #include "autograd/rule.h"
 
 namespace weft::autograd {
 
-/// An input as the rules will read it: memory, or a promise of it.
+/// An input as the rules will read it: memory, or how to compute it again.
 struct SavedInput : Saved {
-  Promise promise;
-  bool empty() const { return Saved::empty() && promise.empty(); }
+  Recomputation recomputation;
+  bool empty() const { return Saved::empty() && recomputation.empty(); }
 };
 
 class OpNode final : public Node {
@@ -45,10 +45,10 @@ class OpNode final : public Node {
 
  private:
   friend class RuleArguments;
-  friend class Promise;
+  friend class Recomputation;
   void save_input(size_t index, const Tensor& x);
   Tensor saved_input(size_t index, const Edge& edge) const;
-  /// Whether what is saved suffices to compute output 0 again (asked of nodes that may promise).
+  /// Whether what is saved suffices to compute output 0 again (asked of nodes whose may_recompute() holds).
   bool can_recompute() const;
   /// Whether anything is kept for backward.
   bool saves() const;
@@ -62,7 +62,7 @@ class OpNode final : public Node {
   NodeArray<SavedInput, 0> saved_inputs_;  // empty where none is read, as those below
   NodeArray<Saved, 0> saved_outputs_;
   NodeArray<View, 0> views_;
-  std::atomic<int> promises_{0};  // how many hold this node's inputs for a Promise
+  std::atomic<int> recomputations_{0};  // how many need this node's inputs
 };
 
 /// Null where it is of another kind.

@@ -14,9 +14,9 @@ std::vector<Placement::Whole>::iterator Placement::find(const Edge& edge) {
   });
 }
 
-void Placement::add_home(size_t input, size_t inputs, const Edge& leaf, const Tensor& home) {
+void Placement::add_leaf(size_t input, size_t inputs, const Edge& leaf, const Tensor& buffer) {
   into_.resize(inputs);
-  if (find(leaf) == wholes_.end()) wholes_.push_back({leaf, home.device(), {{input, home.layout()}}, home});
+  if (find(leaf) == wholes_.end()) wholes_.push_back({leaf, buffer.device(), {{input, buffer.layout()}}, buffer});
 }
 
 void Placement::add(size_t input, size_t inputs, const Part& part, Device device) {

@@ -3,7 +3,7 @@
 // The inputs of attention are often views of one tensor, the packed projection of q, k and v. Each view's gradient
 // would be a tensor of its own, copied into the gradient of the whole. Instead the engine makes the gradient of the
 // whole first and gives the rule the views of it (Into<I>, rule.h): nothing is copied, and the views' nodes have no
-// work. A parameter whose gradient has a home (gradient_home.h) is such a whole as well.
+// work. A parameter with a gradient buffer (gradient_buffer.h) is such a whole as well.
 #pragma once
 
 #include <functional>
@@ -24,9 +24,9 @@ class Placement {
  public:
   /// Input `input` of `inputs` is `part`. Left out where it overlaps a part that was added before.
   void add(size_t input, size_t inputs, const Part& part, Device device);
-  /// Input `input` is a leaf, whose gradient belongs in `home`. Left out where the leaf is a whole already.
-  void add_home(size_t input, size_t inputs, const Edge& leaf, const Tensor& home);
-  /// Makes the gradients of the wholes that have no home: zero where parts leave gaps.
+  /// Input `input` is a leaf, whose gradient belongs in `buffer`. Left out where the leaf is a whole already.
+  void add_leaf(size_t input, size_t inputs, const Edge& leaf, const Tensor& buffer);
+  /// Makes the gradients of the wholes that have no buffer: zero where parts leave gaps.
   void allocate();
   /// One Tensor for each input, undefined where none is placed; empty where nothing is.
   std::span<const Tensor> into() const { return into_; }

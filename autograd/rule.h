@@ -20,9 +20,9 @@
 //   not_differentiable(why)  written out: the op cuts the path, and backward() names it
 //
 // An op of one pass over memory whose rule keeps its input in any case (gelu) may say that its output is not worth
-// keeping as well: recomputed_inputs<Op>. Other ops then keep a promise in place of that output (promise.h). So may
-// an op whose rule keeps nothing (cast): a copy in 16 bits is computed again where its input is a leaf, which lives
-// anyway.
+// keeping as well: recomputed_inputs<Op>. Other ops then compute that output again instead of keeping it
+// (recomputation.h). So may an op whose rule keeps nothing (cast): a copy in 16 bits is computed again where its input
+// is a leaf, which lives anyway.
 //
 // An op without a rule does not compile: rule_table.cc asks for gradient<Op> of every line of op_list.h.
 #pragma once
@@ -238,7 +238,7 @@ consteval NotDifferentiable not_differentiable(const char* why) { return {why}; 
 /// The number of inputs of an op whose (first) output is computed again for backward instead of being kept; 0 for
 /// others. Such an op is a pure function of its inputs and costs about a pass over memory.
 template <class Op> inline constexpr int recomputed_inputs = 0;
-inline constexpr int kMostRecomputedInputs = 4;  // room in Promise::keep
+inline constexpr int kMostRecomputedInputs = 4;  // room in Recomputation::run
 
 /// The rule of an op. There is no default: an op without a specialisation does not compile.
 struct MissingRule {};

@@ -3,7 +3,8 @@
 #include <algorithm>
 
 #include "autograd/grad_mode.h"
-#include "autograd/gradient_home.h"
+#include "autograd/gradient_buffer.h"
+#include "autograd/leaf_node.h"
 #include "autograd/node_frame.h"
 #include "autograd/op_node.h"
 #include "tensor/dispatch/batched.h"
@@ -212,8 +213,8 @@ Placement Run::place(const OpNode& node, const Gradients& gradients) const {
     const Edge& input = node.edges()[i];
     if ((node.placed_inputs() >> i & 1u) == 0 || !input.node || !is_needed(*input.node)) continue;
     if (input.node->is_leaf()) {
-      const Tensor home = wanted_.empty() ? static_cast<const Leaf&>(*input.node).free_home() : Tensor();
-      if (home.defined() && !is_waiting(input)) placement.add_home(i, inputs, input, home);
+      const Tensor buffer = wanted_.empty() ? static_cast<const Leaf&>(*input.node).free_buffer() : Tensor();
+      if (buffer.defined() && !is_waiting(input)) placement.add_leaf(i, inputs, input, buffer);
     } else if (const std::optional<Part> part = part_of(input); part && !is_waiting(part->whole)) {
       placement.add(i, inputs, *part, given->device());
     }

@@ -13,7 +13,7 @@
 // engine alone holds that buffer, so that k slices of one tensor cost one buffer. In the same way the gradient of a
 // tensor that was written through a view goes on to its old value in the same buffer, in which the written part
 // becomes zero: k writes cost the sum of what they wrote. A rule that can write where it is told puts the gradients of
-// views of one tensor into that tensor's gradient, and a weight's into its home, at once (placement.h).
+// views of one tensor into that tensor's gradient, and a weight's into its gradient buffer, at once (placement.h).
 #pragma once
 
 #include <map>
@@ -39,7 +39,7 @@ class Run {
   void want(const Edge& edge, Tensor* result) { wanted_[edge.node.get()].push_back({edge.index, result}); }
   /// Only these nodes lead to what is wanted.
   void restrict_to(std::unordered_set<const Node*> needed) { needed_ = std::move(needed); }
-  /// What to call at the end of the run (gradient_home.h).
+  /// What to call at the end of the run (gradient_buffer.h).
   void add_done(std::function<void()> done) { done_.push_back(std::move(done)); }
   /// Whether leaves collect.
   bool collects() const { return wanted_.empty(); }

@@ -20,7 +20,7 @@ template <class T> inline constexpr bool holds_no_tensors = std::is_trivially_co
 template <class T> inline constexpr bool holds_no_tensors<T*> = std::is_arithmetic_v<T> || std::is_function_v<T>;
 template <class T> inline constexpr bool holds_no_tensors<std::reference_wrapper<T>> = false;
 
-namespace detail {
+namespace function_detail {
 
 template <class T>
 concept OptionalValue = std::same_as<T, std::optional<typename T::value_type>>;
@@ -54,5 +54,5 @@ template <class T> void collect(std::vector<Tensor>& tensors, const T& argument)
   }
 }
 
-}  // namespace detail
+}  // namespace function_detail
 }  // namespace weft::autograd

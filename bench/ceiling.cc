@@ -38,8 +38,7 @@ CopyLoop::CopyLoop(double bytes)
 void CopyLoop::operator()() const {
   const auto* from = reinterpret_cast<const Line*>(from_.get());
   auto* to = reinterpret_cast<Line*>(to_.get());
-  kernels::cpu::parallel_for(lines_, 512,
-                             [=](int64_t begin, int64_t end) { copy_lines(from + begin, to + begin, end - begin); });
+  parallel_for(lines_, 512, [=](int64_t begin, int64_t end) { copy_lines(from + begin, to + begin, end - begin); });
 }
 
 Sgemm::Sgemm(int64_t m, int64_t n, int64_t k, bool transpose_a, bool transpose_b)

@@ -13,6 +13,7 @@
 #include "distributed/cores.h"
 #include "distributed/error.h"
 #include "distributed/mpi/message_work.h"
+#include "distributed/node/monitor.h"
 #include "tensor/runtime/log.h"
 
 namespace weft::distributed {
@@ -77,8 +78,7 @@ Communicator::Communicator(const InitOptions& options) : process_(getpid()), tim
   if (launched_by().empty()) return;
   open(options);
   if (size() == 1) return;
-  static const int registered = std::atexit(at_exit);
-  (void)registered;
+  [[maybe_unused]] static const int registered = std::atexit(at_exit);
   alive = this;
 }
 

@@ -20,10 +20,12 @@
 
 #include "distributed/collectives.h"
 #include "distributed/mpi/notice.h"
-#include "distributed/node/monitor.h"
+#include "distributed/node/node.h"
 #include "distributed/options.h"
 
 namespace weft::distributed {
+
+class Monitor;
 
 /// Something that was started and has not ended.
 class Progressive {

@@ -58,8 +58,7 @@ template <ReduceOp op, class T> void reduce_range(Sources from, Targets to, int6
 
 template <ReduceOp op> void reduce_as(DType dtype, Sources from, Targets to, int64_t count, double scale) {
   visit_dtype(dtype, [&]<class T>() {
-    kernels::cpu::parallel_for(count, kGrain,
-                               [&](int64_t begin, int64_t end) { reduce_range<op, T>(from, to, begin, end, scale); });
+    parallel_for(count, kGrain, [&](int64_t begin, int64_t end) { reduce_range<op, T>(from, to, begin, end, scale); });
   });
 }
 

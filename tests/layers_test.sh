@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
-# What each folder may include, as DESIGN.md draws it, and what weft.h may bring into a user's program. Bazel's deps say the same of
-# weft's own headers; those of the system's libraries are in reach of every file, so that only their text can tell.
+# What each folder may include, as DESIGN.md draws it, and what weft.h and distributed/distributed.h may bring into a
+# user's program. Bazel's deps say the same of weft's own headers; those of the system's libraries are in reach of every
+# file, so that only their text can tell.
 set -euo pipefail
 failures=0
 
@@ -50,7 +51,8 @@ window base loops reduce gemm rowwise
 ROOMS
 allow tensor/dispatch "$descriptors|tensor/dispatch/|tensor/tensor\.h"
 allow tensor/functions 'tensor/(core|memory|runtime|ops|dispatch|functions|adjoints)/|tensor/tensor\.h'
-allow tensor/batching 'tensor/(core|memory|runtime|ops|dispatch|functions|adjoints|batching)/|tensor/(tensor|ops_all|batching_rules_all)\.h'
+below_batching='tensor/(core|memory|runtime|ops|dispatch|functions|adjoints)/'
+allow tensor/batching "$below_batching|tensor/batching/|tensor/(tensor|ops_all|batching_rules_all)\.h"
 allow tensor/adjoints 'tensor/(core|ops|functions|adjoints)/|tensor/tensor\.h'
 allow autograd 'tensor/|autograd/'
 allow nn 'tensor/|autograd/|nn/'
@@ -70,25 +72,32 @@ only 'nn/' 'weft\.h|nn/.*|io/checkpoint[^:]*|distributed/.*|bench/.*'
 only 'CLI/' 'examples/.*|bench/.*'
 only 'optim/' 'weft\.h|optim/.*|io/checkpoint[^:]*|distributed/.*|bench/.*'
 
-# All that weft.h includes, and what it includes in turn: no heavy header, no rule of a gradient, and nothing of dispatch: no descriptor,
-# no adjoint function, no kernel, no node of history.
-declare -A seen=()
-queue=(weft.h)
-while ((${#queue[@]})); do
-  header=${queue[0]}
-  queue=("${queue[@]:1}")
-  [[ -z ${seen[$header]:-} && -e $header ]] || continue
-  seen[$header]=1
-  heavy=$(grep -nE '^ *# *include [<"]((iostream|filesystem|thread|random|algorithm|regex)>|autograd/rule\.h)' "$header" || true)
-  [[ -z $heavy ]] || fail "$header is part of weft.h and may not include: $heavy"
-  inner=$(grep -nE '^ *# *include "(tensor/(ops/[a-z_]*\.h|adjoints/|kernels/|dispatch/(apply|any_op|backend|in_place|op_info|op_call|over|policy)\.h)|autograd/(node|op_node|run|function_node)\.h)' "$header" || true)
-  [[ -z $inner ]] || fail "$header is part of weft.h and may not include: $inner"
-  while read -r next; do queue+=("$next"); done < <(sed -nE 's/^ *# *include "([^"]+)".*/\1/p' "$header")
+# All that a public header includes, and what it includes in turn: no heavy header, no rule of a gradient, and nothing
+# of dispatch: no descriptor, no adjoint function, no kernel, no node of history.
+heavy='[<"]((iostream|filesystem|thread|random|algorithm|regex)>|autograd/rule\.h)'
+inner='"(tensor/(ops/[a-z_]*\.h|adjoints/|kernels/)'
+inner+='|tensor/dispatch/(apply|any_op|backend|in_place|op_info|op_call|over|policy)\.h'
+inner+='|autograd/(node|op_node|leaf_node|run|function_node)\.h)'
+for public in weft.h distributed/distributed.h; do
+  declare -A seen=()
+  queue=("$public")
+  while ((${#queue[@]})); do
+    header=${queue[0]}
+    queue=("${queue[@]:1}")
+    [[ -z ${seen[$header]:-} && -e $header ]] || continue
+    seen[$header]=1
+    found=$(grep -nE "^ *# *include ($heavy|$inner)" "$header" || true)
+    [[ -z $found ]] || fail "$header is part of $public and may not include: $found"
+    while read -r next; do queue+=("$next"); done < <(sed -nE 's/^ *# *include "([^"]+)".*/\1/p' "$header")
+  done
+  echo "layers_test: ${#seen[@]} headers behind $public"
+  unset seen
 done
 
-if grep -nE '^[^#]*-f(fast-math|finite-math-only|unsafe-math|associative-math|reciprocal-math)|^[^#]*-Ofast' .bazelrc tools/flags.bazelrc; then
+fast='-f(fast-math|finite-math-only|unsafe-math|associative-math|reciprocal-math)|-Ofast'
+if grep -nE "^[^#]*($fast)" .bazelrc tools/flags.bazelrc; then
   fail "NaN and Inf must come out of a kernel as IEEE 754 says"
 fi
 
 ((failures == 0)) || exit 1
-echo "layers_test: ${#seen[@]} headers behind weft.h, every include where it may be"
+echo "layers_test: every include where it may be"

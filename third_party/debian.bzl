@@ -1,7 +1,8 @@
 """All that is particular to Debian: where Bazel's own helper repositories and the system's libraries are.
 
-Bazel 4.2.3, as Debian packages it, finds its helper repositories by these names instead of downloading them. Each library is a
-repository of its own, so that a target says in its deps which of them it uses; its BUILD file lies beside this one.
+Bazel 4.2.3, as Debian packages it, finds its helper repositories by these names instead of downloading them. Each
+library is a repository of its own, so that a target says in its deps which of them it uses; its BUILD file lies beside
+this one.
 """
 
 # Bazel's helper repositories, as Debian's packages have them.
@@ -12,8 +13,8 @@ _BAZEL = {
     "rules_proto": "/usr/share/bazel/rules/proto",
 }
 
-# Those that stand in for what Debian lacks: Debian's own rules_cc does not load with its Bazel, and cc_test asks for the coverage
-# tools even without coverage. Repository -> the folder beside this file.
+# Those that stand in for what Debian lacks: Debian's own rules_cc does not load with its Bazel, and cc_test asks for
+# the coverage tools even without coverage. Repository -> the folder beside this file.
 _STAND_INS = {
     "remote_coverage_tools": "coverage",
     "rules_cc": "rules_cc",

@@ -1,4 +1,4 @@
-"""Rules for BUILD files that find their sources by themselves: adding a file to a folder needs no change in a BUILD file."""
+"""Rules for BUILD files that find their sources by themselves: a new file in a folder needs no change in its BUILD."""
 
 def _include_all_impl(ctx):
     lines = ["// Generated: every header of a folder (see BUILD).", "#pragma once", ""]
@@ -16,7 +16,7 @@ include_all = rule(
 )
 
 def weft_binaries(deps, testonly = False, common_visibility = None):
-    """One program for each .cc of the folder, named as the file; a .cc with a header of the same name belongs to `:common`.
+    """One program for each .cc of the folder, named as the file; a .cc with a header of its name belongs to `:common`.
 
     Args:
       deps: what every program of the folder links.

@@ -8,12 +8,12 @@
 
 namespace weft::autograd {
 
-namespace detail {
+namespace formulas {
 /// Attention of {q, k, v, mask}, with public ops.
 Tensor attention_formula(const op::AttentionSetting& setting, const std::vector<Tensor>& inputs);
 /// {dq, dk, dv} of {g, q, k, v, mask}.
 std::vector<Tensor> attention_backward_formula(const op::AttentionSetting& setting, const std::vector<Tensor>& inputs);
-}  // namespace detail
+}  // namespace formulas
 
 // A mask that is trained (a position bias) takes the formula: the kernel never has the gradients of all scores at once.
 WEFT_GRADIENT(Attention) = joint([](const op::Attention& op, Grad g, Input<0> q, Input<1> k, Input<2> v, Input<3> mask,
@@ -21,7 +21,7 @@ WEFT_GRADIENT(Attention) = joint([](const op::Attention& op, Grad g, Input<0> q,
                                     Needs needs) -> std::vector<Tensor> {
   if (mask.defined() && needs[3])
     return differentiate(
-        [&](const std::vector<Tensor>& in) { return std::vector{detail::attention_formula(op.setting, in)}; },
+        [&](const std::vector<Tensor>& in) { return std::vector{formulas::attention_formula(op.setting, in)}; },
         {q, k, v, mask}, {g}, needs);
   const auto d = adjoint::attention_backward(g, q, k, v, mask, largest, factor, op.setting, {dq, dk, dv});
   return {d[0], d[1], d[2], Tensor()};
@@ -31,7 +31,7 @@ WEFT_GRADIENT(AttentionBackward) = joint([](const op::AttentionBackward& op, Gra
                                             Input<0> g, Input<1> q, Input<2> k, Input<3> v, Input<4> mask,
                                             Needs needs) {
   std::vector<Tensor> out =
-      differentiate([&](const std::vector<Tensor>& in) { return detail::attention_backward_formula(op.setting, in); },
+      differentiate([&](const std::vector<Tensor>& in) { return formulas::attention_backward_formula(op.setting, in); },
                     {g, q, k, v, mask}, {dq, dk, dv}, needs);
   out.resize(7);
   return out;

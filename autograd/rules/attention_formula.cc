@@ -14,7 +14,7 @@
 #include "tensor/functions/view.h"
 #include "tensor/ops/dropout.h"
 
-namespace weft::autograd::detail {
+namespace weft::autograd::formulas {
 namespace {
 
 double lowest_of(DType dtype) {
@@ -75,4 +75,4 @@ std::vector<Tensor> attention_backward_formula(const op::AttentionSetting& setti
   return {matmul(slope, k), matmul(transpose(slope, -2, -1), q), matmul(transpose(times(p, factors), -2, -1), g)};
 }
 
-}  // namespace weft::autograd::detail
+}  // namespace weft::autograd::formulas

@@ -8,11 +8,11 @@
 
 namespace weft::autograd {
 
-namespace detail {
+namespace formulas {
 /// {dx, dweight, dbias} of {g, places, x, weight}, with public ops.
 std::vector<Tensor> batch_norm_pool_formula(const op::BatchNormReluMaxPool2dBackward& op,
                                             const std::vector<Tensor>& inputs);
-}  // namespace detail
+}  // namespace formulas
 
 WEFT_GRADIENT(BatchNormReluMaxPool2d) = joint([](const op::BatchNormReluMaxPool2d& op, Grad g, Input<0> x,
                                                  Input<1> weight, OutputOf<1> mean, OutputOf<2> rstd,
@@ -24,7 +24,7 @@ WEFT_GRADIENT(BatchNormReluMaxPool2dBackward) = joint([](const op::BatchNormRelu
                                                          GradOf<1> dweight, GradOf<2> dbias, Input<0> g,
                                                          Input<1> places, Input<2> x, Input<3> weight, Needs needs) {
   std::vector<Tensor> out =
-      differentiate([&](const std::vector<Tensor>& in) { return detail::batch_norm_pool_formula(op, in); },
+      differentiate([&](const std::vector<Tensor>& in) { return formulas::batch_norm_pool_formula(op, in); },
                     {g, places, x, weight}, {dx, dweight, dbias}, needs);
   out.resize(6);
   return out;

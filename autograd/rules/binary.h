@@ -19,26 +19,26 @@ WEFT_GRADIENT(Mul) = per_input([](Grad g, Input<1> b) { return g * b; }, [](Grad
 WEFT_GRADIENT(Div) = per_input([](Grad g, Input<1> b) { return g / b; },
                                [](Grad g, Input<0> a, Input<1> b) { return -g * (a / b) / b; });
 
-namespace detail {
+namespace formulas {
 /// g where the side chosen is this one, half where both are equal; NaN goes to the first.
 inline Tensor extremum_share(const Tensor& g, const Tensor& chosen, const Tensor& tie) {
   return where(tie, g * 0.5, where(chosen, g, zeros_like(g)));
 }
-}  // namespace detail
+}  // namespace formulas
 
 // PyTorch's conventions: a^0 has gradient 0 in a; 0^b with b >= 0 has gradient 0 in b.
-WEFT_GRADIENT(Pow) = per_input([](Grad g, Input<0> a,
-                                  Input<1> b) { return where(b == 0.0, zeros_like(g), g * b * pow(a, b - 1.0)); },
-                               [](Grad g, Input<0> a, Input<1> b, Output y) {
-                                 const Tensor flat = logical_and(a == 0.0, b >= 0.0);
-                                 return where(flat, zeros_like(g), g * y * log(where(flat, ones_like(a), a)));
-                               });
+WEFT_GRADIENT(Pow) = per_input(  //
+    [](Grad g, Input<0> a, Input<1> b) { return where(b == 0.0, zeros_like(g), g * b * pow(a, b - 1.0)); },
+    [](Grad g, Input<0> a, Input<1> b, Output y) {
+      const Tensor flat = logical_and(a == 0.0, b >= 0.0);
+      return where(flat, zeros_like(g), g * y * log(where(flat, ones_like(a), a)));
+    });
 WEFT_GRADIENT(Maximum) =
-    per_input([](Grad g, Input<0> a, Input<1> b) { return detail::extremum_share(g, a > b, a == b); },
-              [](Grad g, Input<0> a, Input<1> b) { return detail::extremum_share(g, b > a, a == b); });
+    per_input([](Grad g, Input<0> a, Input<1> b) { return formulas::extremum_share(g, a > b, a == b); },
+              [](Grad g, Input<0> a, Input<1> b) { return formulas::extremum_share(g, b > a, a == b); });
 WEFT_GRADIENT(Minimum) =
-    per_input([](Grad g, Input<0> a, Input<1> b) { return detail::extremum_share(g, a < b, a == b); },
-              [](Grad g, Input<0> a, Input<1> b) { return detail::extremum_share(g, b < a, a == b); });
+    per_input([](Grad g, Input<0> a, Input<1> b) { return formulas::extremum_share(g, a < b, a == b); },
+              [](Grad g, Input<0> a, Input<1> b) { return formulas::extremum_share(g, b < a, a == b); });
 
 // a - b n, where the whole number n does not change.
 WEFT_GRADIENT(Remainder) = per_input([](Grad g) { return g; },

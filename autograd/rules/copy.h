@@ -11,7 +11,7 @@
 
 namespace weft::autograd {
 
-namespace detail {
+namespace formulas {
 /// `g` in the memory order of `x` where that is dense: itself, or a copy.
 inline Tensor in_order_of(const Tensor& g, const View& x) {
   if (!x.is_dense() || x.is_contiguous()) return g;
@@ -22,11 +22,11 @@ inline Tensor in_order_of(const Tensor& g, const View& x) {
   for (size_t i = 0; i < back.size(); ++i) back[static_cast<size_t>(outermost_first[i])] = static_cast<int64_t>(i);
   return permute(contiguous(permute(g, outermost_first)), back);
 }
-}  // namespace detail
+}  // namespace formulas
 
 // A gradient goes back in the order that its tensor had, so that what comes before (channels-last, say) stays in one
 // order.
-WEFT_GRADIENT(Contiguous) = per_input([](Grad g, ViewOf<0> x) { return detail::in_order_of(g, x.view); });
+WEFT_GRADIENT(Contiguous) = per_input([](Grad g, ViewOf<0> x) { return formulas::in_order_of(g, x.view); });
 WEFT_GRADIENT(Clone) = per_input([](Grad g) { return g; });
 // The engine knows the dtype of what the gradient belongs to.
 WEFT_GRADIENT(Cast) = per_input([](Grad g, InputType<0> x) { return cast(g, x.dtype); });

@@ -8,11 +8,11 @@
 
 namespace weft::autograd {
 
-namespace detail {
+namespace formulas {
 /// scale (sum(t) softmax(logits) - t) of {scale, logits}, with public ops.
 Tensor cross_entropy_formula(const op::CrossEntropyBackward& op, const Tensor& scale, const Tensor& logits,
                              const Tensor& targets, const Tensor& weight);
-}  // namespace detail
+}  // namespace formulas
 
 WEFT_GRADIENT(CrossEntropy) = per_input(
     [](const op::CrossEntropy& op, Grad g, Input<0> logits, Input<1> targets, Input<2> weight) -> Tensor {
@@ -25,7 +25,7 @@ WEFT_GRADIENT(CrossEntropyBackward) = joint([](const op::CrossEntropyBackward& o
                                                Input<1> logits, Input<2> targets, Input<3> weight, Needs needs) {
   std::vector<Tensor> out = differentiate(
       [&](const std::vector<Tensor>& in) {
-        return std::vector<Tensor>{detail::cross_entropy_formula(op, in[0], in[1], targets, weight)};
+        return std::vector<Tensor>{formulas::cross_entropy_formula(op, in[0], in[1], targets, weight)};
       },
       {scale, logits}, {gg}, needs);
   out.resize(4);

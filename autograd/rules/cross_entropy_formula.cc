@@ -9,7 +9,7 @@
 #include "tensor/functions/softmax.h"
 #include "tensor/functions/view.h"
 
-namespace weft::autograd::detail {
+namespace weft::autograd::formulas {
 
 Tensor cross_entropy_formula(const op::CrossEntropyBackward& op, const Tensor& scale, const Tensor& logits,
                              const Tensor& targets, const Tensor& weight) {
@@ -28,4 +28,4 @@ Tensor cross_entropy_formula(const op::CrossEntropyBackward& op, const Tensor& s
   return unsqueeze(factor, 1) * (sum(t, 1, keepdim) * softmax(logits, 1) - t);
 }
 
-}  // namespace weft::autograd::detail
+}  // namespace weft::autograd::formulas

@@ -10,7 +10,7 @@
 #include "tensor/functions/unary.h"
 #include "tensor/functions/view.h"
 
-namespace weft::autograd::detail {
+namespace weft::autograd::formulas {
 namespace {
 
 /// The log of what cannot be: its exponential is 0, and no difference of two is NaN.
@@ -67,4 +67,4 @@ Tensor ctc_loss_formula(int64_t blank, const Tensor& log_probs, const Tensor& ta
   return where(total > kNever / 2, -total, loss);
 }
 
-}  // namespace weft::autograd::detail
+}  // namespace weft::autograd::formulas

@@ -8,12 +8,12 @@
 
 namespace weft::autograd {
 
-namespace detail {
+namespace formulas {
 /// grid_sample(x, grid) with public ops.
 Tensor grid_sample_formula(const GridSampleOptions& options, const Tensor& x, const Tensor& grid);
 /// {dx, dgrid} of {g, x, grid}: the gradients of that.
 std::vector<Tensor> grid_sample_backward_formula(const GridSampleOptions& options, const std::vector<Tensor>& inputs);
-}  // namespace detail
+}  // namespace formulas
 
 WEFT_GRADIENT(GridSample) = joint([](const op::GridSample& op, Grad g, Input<0> x, Input<1> grid, Needs needs) {
   return adjoint::grid_sample_backward(g, x, grid, op.options, static_cast<int>(needs.mask));
@@ -22,8 +22,8 @@ WEFT_GRADIENT(GridSample) = joint([](const op::GridSample& op, Grad g, Input<0> 
 WEFT_GRADIENT(GridSampleBackward) = joint([](const op::GridSampleBackward& op, Grad dx, GradOf<1> dgrid, Input<0> g,
                                              Input<1> x, Input<2> grid, Needs needs) {
   return differentiate(
-      [&](const std::vector<Tensor>& in) { return detail::grid_sample_backward_formula(op.options, in); }, {g, x, grid},
-      {dx, dgrid}, needs);
+      [&](const std::vector<Tensor>& in) { return formulas::grid_sample_backward_formula(op.options, in); },
+      {g, x, grid}, {dx, dgrid}, needs);
 });
 
 }  // namespace weft::autograd

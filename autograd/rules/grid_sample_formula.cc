@@ -14,7 +14,7 @@
 #include "tensor/functions/unary.h"
 #include "tensor/functions/view.h"
 
-namespace weft::autograd::detail {
+namespace weft::autograd::formulas {
 namespace {
 
 /// The largest whole number that is not above x; without history.
@@ -125,4 +125,4 @@ std::vector<Tensor> grid_sample_backward_formula(const GridSampleOptions& option
                     {.create_graph = true, .allow_unused = true, .seeds = {inputs[0]}});
 }
 
-}  // namespace weft::autograd::detail
+}  // namespace weft::autograd::formulas

@@ -11,12 +11,11 @@
 
 namespace weft::autograd {
 
-WEFT_GRADIENT(Gather) = per_input([](const op::Gather& op, Grad g, ViewOf<0> x,
-                                     Input<1> index) { return scatter_add(g, op.axis, index, x.shape()); },
-                                  no_gradient);
-WEFT_GRADIENT(ScatterAdd) = per_input([](const op::ScatterAdd& op, Grad g,
-                                         Input<1> index) { return gather(g, op.axis, index); },
-                                      no_gradient);
+WEFT_GRADIENT(Gather) = per_input(  //
+    [](const op::Gather& op, Grad g, ViewOf<0> x, Input<1> index) { return scatter_add(g, op.axis, index, x.shape()); },
+    no_gradient);
+WEFT_GRADIENT(ScatterAdd) = per_input(  //
+    [](const op::ScatterAdd& op, Grad g, Input<1> index) { return gather(g, op.axis, index); }, no_gradient);
 WEFT_GRADIENT(IndexSelect) = per_input(
     [](const op::IndexSelect& op, Grad g, ViewOf<0> x, Input<1> index) {
       if (op.axes == 1) return index_add(g, op.axis, index, x.shape());
@@ -25,13 +24,12 @@ WEFT_GRADIENT(IndexSelect) = per_input(
       return reshape(index_add(g, op.axis, index, op::with_merged(x.shape(), op.axis, op.axes, rows)), x.shape());
     },
     no_gradient);
-WEFT_GRADIENT(IndexAdd) = per_input([](const op::IndexAdd& op, Grad g,
-                                       Input<1> index) { return index_select(g, op.axis, index); },
-                                    no_gradient);
-WEFT_GRADIENT(Embedding) = per_input(no_gradient, [](const op::Embedding& op, Grad g, Input<0> indices,
-                                                     ViewOf<1> weight) {
-  return adjoint::embedding_backward(g, indices, weight.shape()[0], op.padding_idx);
-});
+WEFT_GRADIENT(IndexAdd) = per_input(  //
+    [](const op::IndexAdd& op, Grad g, Input<1> index) { return index_select(g, op.axis, index); }, no_gradient);
+WEFT_GRADIENT(Embedding) = per_input(  //
+    no_gradient, [](const op::Embedding& op, Grad g, Input<0> indices, ViewOf<1> weight) {
+      return adjoint::embedding_backward(g, indices, weight.shape()[0], op.padding_idx);
+    });
 // The row of the padding index passes nothing either way.
 WEFT_GRADIENT(EmbeddingBackward) = per_input(
     [](const op::EmbeddingBackward& op, Grad gg, Input<1> indices) {

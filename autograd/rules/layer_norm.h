@@ -8,10 +8,10 @@
 
 namespace weft::autograd {
 
-namespace detail {
+namespace formulas {
 /// {dx, dweight, dbias} of {g, x, weight}, with public ops: the statistics are functions of x.
 std::vector<Tensor> layer_norm_formula(const op::LayerNormBackward& op, const std::vector<Tensor>& inputs);
-}  // namespace detail
+}  // namespace formulas
 
 WEFT_GRADIENT(LayerNorm) = joint([](const op::LayerNorm& op, Grad g, Input<0> x, Input<1> weight, OutputOf<1> mean,
                                     OutputOf<2> rstd, Needs needs) {
@@ -22,7 +22,7 @@ template <> inline constexpr int recomputed_inputs<op::LayerNorm> = 3;
 WEFT_GRADIENT(LayerNormBackward) = joint([](const op::LayerNormBackward& op, Grad dx, GradOf<1> dweight,
                                             GradOf<2> dbias, Input<0> g, Input<1> x, Input<2> weight, Needs needs) {
   std::vector<Tensor> out =
-      differentiate([&](const std::vector<Tensor>& in) { return detail::layer_norm_formula(op, in); }, {g, x, weight},
+      differentiate([&](const std::vector<Tensor>& in) { return formulas::layer_norm_formula(op, in); }, {g, x, weight},
                     {dx, dweight, dbias}, needs);
   out.resize(5);
   return out;

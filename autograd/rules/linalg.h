@@ -17,7 +17,7 @@
 
 namespace weft::autograd {
 
-namespace detail {
+namespace formulas {
 Tensor det_rule(const Tensor& g, const Tensor& a, const Tensor& lu, const Tensor& pivots, const Tensor& y);
 Tensor cholesky_rule(const Tensor& g, const Tensor& l);
 Tensor qr_rule(const op::Qr& op, const Tensor& gq, const Tensor& gr, const Tensor& q, const Tensor& r);
@@ -27,7 +27,7 @@ Tensor pinv_rule(const Tensor& g, const Tensor& a, const Tensor& y);
 Tensor eigh_rule(const Tensor& gw, const Tensor& gv, const Tensor& w, const Tensor& v);
 Tensor eig_rule(const Tensor& gw, const Tensor& gv, const Tensor& w, const Tensor& v);
 Tensor matrix_exp_rule(const Tensor& g, const Tensor& a);
-}  // namespace detail
+}  // namespace formulas
 
 WEFT_GRADIENT(LuFactor) = not_differentiable("what uses the factors has the gradient of the matrix");
 
@@ -39,9 +39,9 @@ WEFT_GRADIENT(LuSolve) = joint([](const op::LuSolve& op, Grad g, Input<0> a, Inp
   return std::vector<Tensor>{da, Tensor(), Tensor(), db};
 });
 
-WEFT_GRADIENT(Det) = per_input([](Grad g, Input<0> a, Input<1> lu, Input<2> pivots,
-                                  Output y) { return detail::det_rule(g, a, lu, pivots, y); },
-                               no_gradient, no_gradient);
+WEFT_GRADIENT(Det) = per_input(  //
+    [](Grad g, Input<0> a, Input<1> lu, Input<2> pivots, Output y) { return formulas::det_rule(g, a, lu, pivots, y); },
+    no_gradient, no_gradient);
 
 WEFT_GRADIENT(Slogdet) = per_input(
     [](GradOf<1> g, Input<0> a, Input<1> lu, Input<2> pivots) {
@@ -51,7 +51,7 @@ WEFT_GRADIENT(Slogdet) = per_input(
     no_gradient, no_gradient);
 
 WEFT_GRADIENT(Cholesky) = per_input([](const op::Cholesky& op, Grad g, Output y) {
-  return op.upper ? detail::cholesky_rule(g.t(), y.t()) : detail::cholesky_rule(g, y);
+  return op.upper ? formulas::cholesky_rule(g.t(), y.t()) : formulas::cholesky_rule(g, y);
 });
 
 WEFT_GRADIENT(SolveTriangular) = joint([](const op::SolveTriangular& op, Grad g, Input<0> a, Output x, Needs needs) {
@@ -64,23 +64,23 @@ WEFT_GRADIENT(SolveTriangular) = joint([](const op::SolveTriangular& op, Grad g,
 });
 
 WEFT_GRADIENT(Qr) = per_input([](const op::Qr& op, Grad gq, GradOf<1> gr, Output q, OutputOf<1> r) {
-  return detail::qr_rule(op, gq, gr, q, r);
+  return formulas::qr_rule(op, gq, gr, q, r);
 });
 
 WEFT_GRADIENT(Svd) = per_input([](Grad gu, GradOf<1> gs, GradOf<2> gvh, Output u, OutputOf<1> s, OutputOf<2> vh) {
-  return detail::svd_rule(gu, gs, gvh, u, s, vh);
+  return formulas::svd_rule(gu, gs, gvh, u, s, vh);
 });
 
-WEFT_GRADIENT(Pinv) = per_input([](Grad g, Input<0> a, Output y) { return detail::pinv_rule(g, a, y); });
+WEFT_GRADIENT(Pinv) = per_input([](Grad g, Input<0> a, Output y) { return formulas::pinv_rule(g, a, y); });
 
 WEFT_GRADIENT(Eigh) = per_input([](Grad gw, GradOf<1> gv, Output w, OutputOf<1> v) {
-  return detail::eigh_rule(gw, gv, w, v);
+  return formulas::eigh_rule(gw, gv, w, v);
 });
 
 WEFT_GRADIENT(Eig) = per_input([](Grad gw, GradOf<1> gv, Output w, OutputOf<1> v) {
-  return detail::eig_rule(gw, gv, w, v);
+  return formulas::eig_rule(gw, gv, w, v);
 });
 
-WEFT_GRADIENT(MatrixExp) = per_input([](Grad g, Input<0> a) { return detail::matrix_exp_rule(g, a); });
+WEFT_GRADIENT(MatrixExp) = per_input([](Grad g, Input<0> a) { return formulas::matrix_exp_rule(g, a); });
 
 }  // namespace weft::autograd

@@ -11,7 +11,7 @@
 #include "tensor/functions/reduce.h"
 #include "tensor/functions/unary.h"
 
-namespace weft::autograd::detail {
+namespace weft::autograd::formulas {
 namespace {
 
 /// 1 / (x_j - x_i) at (i, j), and 0 on the diagonal.
@@ -137,4 +137,4 @@ Tensor matrix_exp_rule(const Tensor& g, const Tensor& a) {
   return narrow(narrow(matrix_exp(doubled), -2, 0, n), -1, n, n);
 }
 
-}  // namespace weft::autograd::detail
+}  // namespace weft::autograd::formulas

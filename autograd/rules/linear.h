@@ -10,14 +10,14 @@ namespace weft::autograd {
 
 // The weight's gradient is computed in the weight's memory order, so that it need not be reordered, and in its dtype,
 // which may be f32 beside an x of 16 bits.
-WEFT_GRADIENT(Linear) =
-    per_input([](Grad g, Input<1> w) { return detail::product_into({}, g, w, g.dtype(), g.dtype()); },
-              [](Grad g, Input<0> x, ViewOf<1> w, InputType<1> weight, Into<1> into) {
-                if (!detail::is_transposed(w.view))
-                  return detail::product_into(into, detail::swapped(g), x, g.dtype(), weight.dtype);
-                const Tensor across = into.defined() ? detail::swapped(into) : Tensor();
-                return detail::swapped(detail::product_into(across, detail::swapped(x), g, g.dtype(), weight.dtype));
-              },
-              [](Grad g, InputType<2> bias) { return cast(sum(g, 0), bias.dtype); });
+WEFT_GRADIENT(Linear) = per_input(
+    [](Grad g, Input<1> w) { return formulas::product_into({}, g, w, g.dtype(), g.dtype()); },
+    [](Grad g, Input<0> x, ViewOf<1> w, InputType<1> weight, Into<1> into) {
+      if (!formulas::is_transposed(w.view))
+        return formulas::product_into(into, formulas::swapped(g), x, g.dtype(), weight.dtype);
+      const Tensor across = into.defined() ? formulas::swapped(into) : Tensor();
+      return formulas::swapped(formulas::product_into(across, formulas::swapped(x), g, g.dtype(), weight.dtype));
+    },
+    [](Grad g, InputType<2> bias) { return cast(sum(g, 0), bias.dtype); });
 
 }  // namespace weft::autograd

@@ -14,18 +14,18 @@
 namespace weft::autograd {
 
 WEFT_GRADIENT(MaskedFill) = per_input([](Grad g, Input<1> mask) { return masked_fill(g, mask, 0); }, no_gradient);
-WEFT_GRADIENT(MaskedSelect) =
-    per_input([](Grad g, Input<1> mask) { return masked_scatter(zeros(mask.shape(), g.dtype(), g.device()), mask, g); },
-              no_gradient);
+WEFT_GRADIENT(MaskedSelect) = per_input(  //
+    [](Grad g, Input<1> mask) { return masked_scatter(zeros(mask.shape(), g.dtype(), g.device()), mask, g); },
+    no_gradient);
 // The place of each element in the source; one behind it for those that keep their value.
-WEFT_GRADIENT(MaskedScatter) = per_input([](Grad g, Input<1> mask) { return masked_fill(g, mask, 0); }, no_gradient,
-                                         [](Grad g, Input<1> mask, InputType<2> source) {
-                                           const Tensor holds = reshape(mask, {-1});
-                                           const int64_t size = source.shape[0];
-                                           const Tensor place = where(holds, cumsum(holds, 0) - 1, size);
-                                           return slice(scatter_add(reshape(g, {-1}), 0, place, {size + 1}), 0, 0,
-                                                        size);
-                                         });
+WEFT_GRADIENT(MaskedScatter) = per_input(  //
+    [](Grad g, Input<1> mask) { return masked_fill(g, mask, 0); }, no_gradient,
+    [](Grad g, Input<1> mask, InputType<2> source) {
+      const Tensor holds = reshape(mask, {-1});
+      const int64_t size = source.shape[0];
+      const Tensor place = where(holds, cumsum(holds, 0) - 1, size);
+      return slice(scatter_add(reshape(g, {-1}), 0, place, {size + 1}), 0, 0, size);
+    });
 WEFT_GRADIENT(Nonzero) = not_differentiable("positions");
 WEFT_GRADIENT(Triangle) = per_input([](const op::Triangle& op, Grad g) {
   return op.lower ? tril(g, op.diagonal) : triu(g, op.diagonal);

@@ -10,7 +10,7 @@
 
 namespace weft::autograd {
 
-namespace detail {
+namespace formulas {
 inline Tensor swapped(const Tensor& x) { return transpose(x, -2, -1); }
 /// Whether rows are the fast axis: a transposed operand, such as the weight of a linear layer.
 inline bool is_transposed(const View& x) {
@@ -25,24 +25,24 @@ inline Tensor product_into(const Tensor& into, const Tensor& a, const Tensor& b,
   const DType direct = result == operands || operands == f64 ? operands : f32;
   return cast(dispatch::apply_into(op::RoundedMatmul{operands, direct}, into, a, b), result);
 }
-}  // namespace detail
+}  // namespace formulas
 
 // Each gradient is computed in the memory order of what it belongs to, so that it need not be reordered.
 WEFT_GRADIENT(Matmul) = per_input(
     [](Grad g, ViewOf<0> a, Input<1> b) {
-      return detail::is_transposed(a.view) ? detail::swapped(matmul(b, detail::swapped(g)))
-                                           : matmul(g, detail::swapped(b));
+      return formulas::is_transposed(a.view) ? formulas::swapped(matmul(b, formulas::swapped(g)))
+                                             : matmul(g, formulas::swapped(b));
     },
     [](Grad g, Input<0> a, ViewOf<1> b) {
-      return detail::is_transposed(b.view) ? detail::swapped(matmul(detail::swapped(g), a))
-                                           : matmul(detail::swapped(a), g);
+      return formulas::is_transposed(b.view) ? formulas::swapped(matmul(formulas::swapped(g), a))
+                                             : matmul(formulas::swapped(a), g);
     });
 
 WEFT_GRADIENT(RoundedMatmul) =
     per_input([](const op::RoundedMatmul& op, Grad g, InputType<0> a,
-                 Input<1> b) { return detail::product_into({}, g, detail::swapped(b), op.operands, a.dtype); },
+                 Input<1> b) { return formulas::product_into({}, g, formulas::swapped(b), op.operands, a.dtype); },
               [](const op::RoundedMatmul& op, Grad g, Input<0> a, InputType<1> b) {
-                return detail::product_into({}, detail::swapped(a), g, op.operands, b.dtype);
+                return formulas::product_into({}, formulas::swapped(a), g, op.operands, b.dtype);
               });
 
 }  // namespace weft::autograd

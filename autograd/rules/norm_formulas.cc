@@ -12,7 +12,7 @@
 #include "tensor/functions/unary.h"
 #include "tensor/functions/view.h"
 
-namespace weft::autograd::detail {
+namespace weft::autograd::formulas {
 namespace {
 
 /// dx = rstd (gw - mean(gw) - xhat mean(gw xhat)), dweight = sum(g xhat), dbias = sum(g) with gw = g weight; statistics
@@ -93,4 +93,4 @@ Tensor batch_norm_inference_formula(const op::BatchNormInference& op, const std:
   return y;
 }
 
-}  // namespace weft::autograd::detail
+}  // namespace weft::autograd::formulas

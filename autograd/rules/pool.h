@@ -10,14 +10,16 @@ namespace weft::autograd {
 WEFT_GRADIENT(MaxPool2d) = per_input([](const op::MaxPool2d& op, Grad g, OutputOf<1> places, ViewOf<0> x) {
   return adjoint::max_pool2d_backward(g, places, x.shape(), op.options);
 });
-WEFT_GRADIENT(MaxPool2dBackward) =
-    per_input([](const op::MaxPool2dBackward& op, Grad gg,
-                 Input<1> places) { return adjoint::max_pool2d_gather(gg, places, op.options); },
-              no_gradient);
-WEFT_GRADIENT(MaxPool2dGather) =
-    per_input([](const op::MaxPool2dGather& op, Grad g, Input<1> places,
-                 ViewOf<0> x) { return adjoint::max_pool2d_backward(g, places, x.shape(), op.options); },
-              no_gradient);
+WEFT_GRADIENT(MaxPool2dBackward) = per_input(  //
+    [](const op::MaxPool2dBackward& op, Grad gg, Input<1> places) {
+      return adjoint::max_pool2d_gather(gg, places, op.options);
+    },
+    no_gradient);
+WEFT_GRADIENT(MaxPool2dGather) = per_input(  //
+    [](const op::MaxPool2dGather& op, Grad g, Input<1> places, ViewOf<0> x) {
+      return adjoint::max_pool2d_backward(g, places, x.shape(), op.options);
+    },
+    no_gradient);
 WEFT_GRADIENT(AvgPool2d) = per_input([](const op::AvgPool2d& op, Grad g, ViewOf<0> x) {
   return adjoint::avg_pool2d_backward(g, x.shape(), op.options);
 });

@@ -8,11 +8,11 @@
 
 namespace weft::autograd {
 
-namespace detail {
+namespace formulas {
 /// {y, h, c} of {projected, weight, bias, h0, c0}, step by step with public ops; c is undefined where there is no cell.
 std::vector<Tensor> recurrent_formula(const op::RecurrentSetting& op, const std::vector<Tensor>& inputs,
                                       const Tensor& lengths);
-}  // namespace detail
+}  // namespace formulas
 
 WEFT_GRADIENT(Recurrent) = joint([](const op::Recurrent& op, Grad gy, GradOf<1> gh, GradOf<2> gc, Input<0> projected,
                                     Input<1> weight, Input<2> bias, Input<3> h0, Input<4> c0, Input<5> lengths,
@@ -27,7 +27,7 @@ WEFT_GRADIENT(RecurrentBackward) = joint([](const op::RecurrentBackward& op, Gra
                                             GradOf<3> d3, GradOf<4> d4, Input<0> gy, Input<1> gh, Input<2> gc,
                                             Input<3> projected, Input<4> weight, Input<5> bias, Input<6> h0,
                                             Input<7> c0, Input<8> lengths, Needs needs) {
-  const auto layer = [&](const std::vector<Tensor>& in) { return detail::recurrent_formula(op, in, lengths); };
+  const auto layer = [&](const std::vector<Tensor>& in) { return formulas::recurrent_formula(op, in, lengths); };
   std::vector<Tensor> out = differentiate(
       [&](const std::vector<Tensor>& in) {
         return differentiate(layer, {in.begin() + 3, in.end()}, {in[0], in[1], in[2]},

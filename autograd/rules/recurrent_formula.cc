@@ -8,7 +8,7 @@
 #include "tensor/functions/unary.h"
 #include "tensor/functions/view.h"
 
-namespace weft::autograd::detail {
+namespace weft::autograd::formulas {
 namespace {
 
 struct State {
@@ -61,4 +61,4 @@ std::vector<Tensor> recurrent_formula(const op::RecurrentSetting& op, const std:
   return {y, state.h, state.c};
 }
 
-}  // namespace weft::autograd::detail
+}  // namespace weft::autograd::formulas

@@ -18,7 +18,7 @@
 
 namespace weft::autograd {
 
-namespace detail {
+namespace formulas {
 /// `g` (a result's gradient, or the result) as a tensor that broadcasts against the input: reduced axes back at size 1.
 inline Tensor kept(const Tensor& g, const IntList& axes, bool keepdim, const Shape& input) {
   if (keepdim) return g;
@@ -72,38 +72,38 @@ inline Tensor norm_gradient(double p, const Tensor& g, const Tensor& x, const Te
   const Tensor power = pow(where(flat, ones_like(x), ratio), p - 1.0);
   return where(flat, zeros_like(x), g * power * sign(x));
 }
-}  // namespace detail
+}  // namespace formulas
 
 WEFT_GRADIENT(Sum) = per_input([](const op::Sum& op, Grad g, ViewOf<0> x) {
-  return expand(detail::kept(g, op.axes, op.keepdim, x.shape()), x.shape());
+  return expand(formulas::kept(g, op.axes, op.keepdim, x.shape()), x.shape());
 });
 WEFT_GRADIENT(Prod) = per_input([](const op::Prod& op, Grad g, Input<0> x) {
-  return detail::prod_gradient(detail::kept(g, op.axes, op.keepdim, x.shape()), x, op.axes);
+  return formulas::prod_gradient(formulas::kept(g, op.axes, op.keepdim, x.shape()), x, op.axes);
 });
 
-namespace detail {
+namespace formulas {
 template <class Op>
 inline constexpr auto extremum_rule = per_input([](const Op& op, Grad g, Input<0> x, Output y) {
   return extremum_gradient(kept(g, op.axes, op.keepdim, x.shape()), x, kept(y, op.axes, op.keepdim, x.shape()),
                            op.axes);
 });
-}  // namespace detail
-WEFT_GRADIENT(Max) = detail::extremum_rule<op::Max>;
-WEFT_GRADIENT(Min) = detail::extremum_rule<op::Min>;
+}  // namespace formulas
+WEFT_GRADIENT(Max) = formulas::extremum_rule<op::Max>;
+WEFT_GRADIENT(Min) = formulas::extremum_rule<op::Min>;
 
 WEFT_GRADIENT(All) = not_differentiable("truth values");
 WEFT_GRADIENT(Any) = not_differentiable("truth values");
 
 // The softmax of x; 0 where everything is -inf.
 WEFT_GRADIENT(Logsumexp) = per_input([](const op::Logsumexp& op, Grad g, Input<0> x, Output y) {
-  const Tensor top = detail::kept(y, op.axes, op.keepdim, x.shape());
+  const Tensor top = formulas::kept(y, op.axes, op.keepdim, x.shape());
   const Tensor shift = where(top == -std::numeric_limits<double>::infinity(), zeros_like(top), top);
-  return detail::kept(g, op.axes, op.keepdim, x.shape()) * exp(x - shift);
+  return formulas::kept(g, op.axes, op.keepdim, x.shape()) * exp(x - shift);
 });
 
 WEFT_GRADIENT(Norm) = per_input([](const op::Norm& op, Grad g, Input<0> x, Output y) {
-  return detail::norm_gradient(op.p, detail::kept(g, op.axes, op.keepdim, x.shape()), x,
-                               detail::kept(y, op.axes, op.keepdim, x.shape()), op.axes);
+  return formulas::norm_gradient(op.p, formulas::kept(g, op.axes, op.keepdim, x.shape()), x,
+                                 formulas::kept(y, op.axes, op.keepdim, x.shape()), op.axes);
 });
 
 // 2 (x - mean) / (n - correction)
@@ -112,7 +112,7 @@ WEFT_GRADIENT(Var) = per_input([](const op::Var& op, Grad g, Input<0> x) {
   int64_t n = 1;
   for (int64_t axis : op.axes) n *= x.size(axis);
   count += static_cast<double>(n);
-  return detail::kept(g, op.axes, op.keepdim, x.shape()) * ((x - mean(x, op.axes, keepdim)) * (2.0 / count));
+  return formulas::kept(g, op.axes, op.keepdim, x.shape()) * ((x - mean(x, op.axes, keepdim)) * (2.0 / count));
 });
 
 }  // namespace weft::autograd

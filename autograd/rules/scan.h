@@ -17,7 +17,7 @@
 
 namespace weft::autograd {
 
-namespace detail {
+namespace formulas {
 /// x one place on along `axis`, `first` in front: element i is x[i - 1].
 inline Tensor delayed(const Tensor& x, int64_t axis, double first) {
   if (x.size(axis) == 0) return x;
@@ -39,26 +39,28 @@ inline Tensor logcumsumexp_gradient(const Tensor& g, const Tensor& x, const Tens
   const Tensor r = adjoint::linear_recurrence(where(nothing, zero, step), g, axis, true);
   return where(nothing, zero, exp(where(nothing, zero, x - y)) * r);
 }
-}  // namespace detail
+}  // namespace formulas
 
 WEFT_GRADIENT(Cumsum) = per_input([](const op::Cumsum& op, Grad g) {
   return flip(cumsum(flip(g, {op.axis}), op.axis), {op.axis});
 });
 // The product before k, times r[k] = g[k] + x[k + 1] r[k + 1]: no division, so that zeros are no special case.
 WEFT_GRADIENT(Cumprod) = per_input([](const op::Cumprod& op, Grad g, Input<0> x) {
-  return detail::delayed(cumprod(x, op.axis), op.axis, 1) *
-         adjoint::linear_recurrence(detail::advanced(x, op.axis), g, op.axis, true);
+  return formulas::delayed(cumprod(x, op.axis), op.axis, 1) *
+         adjoint::linear_recurrence(formulas::advanced(x, op.axis), g, op.axis, true);
 });
 WEFT_GRADIENT(Logcumsumexp) = per_input([](const op::Logcumsumexp& op, Grad g, Input<0> x, Output y) {
-  return detail::logcumsumexp_gradient(g, x, y, op.axis);
+  return formulas::logcumsumexp_gradient(g, x, y, op.axis);
 });
-WEFT_GRADIENT(CumulativeExtremum) = per_input([](const op::CumulativeExtremum& op, Grad g, OutputOf<1> indices,
-                                                 ViewOf<0> x) { return scatter_add(g, op.axis, indices, x.shape()); });
+WEFT_GRADIENT(CumulativeExtremum) = per_input(  //
+    [](const op::CumulativeExtremum& op, Grad g, OutputOf<1> indices, ViewOf<0> x) {
+      return scatter_add(g, op.axis, indices, x.shape());
+    });
 
 // The gradient that reaches b[i] is r[i] = g[i] + a[i + 1] r[i + 1]; a[i] gets r[i] y[i - 1].
 WEFT_GRADIENT(LinearRecurrence) = joint([](const op::LinearRecurrence& op, Grad g, Input<0> a, Output y, Needs needs) {
-  const Tensor r = adjoint::linear_recurrence(detail::advanced(a, op.axis), g, op.axis, true);
-  return std::array<Tensor, 2>{needs[0] ? r * detail::delayed(y, op.axis, 0) : Tensor(), r};
+  const Tensor r = adjoint::linear_recurrence(formulas::advanced(a, op.axis), g, op.axis, true);
+  return std::array<Tensor, 2>{needs[0] ? r * formulas::delayed(y, op.axis, 0) : Tensor(), r};
 });
 
 }  // namespace weft::autograd

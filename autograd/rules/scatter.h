@@ -16,12 +16,11 @@ namespace weft::autograd {
 WEFT_GRADIENT(Scatter) = per_input(
     [](const op::Scatter& op, Grad g, Input<1> index) { return scatter(g, op.axis, index, 0); }, no_gradient,
     [](const op::Scatter& op, Grad g, Input<1> index) { return adjoint::scatter_written(g, op.axis, index); });
-WEFT_GRADIENT(ScatterSum) = per_input([](Grad g) { return g; }, no_gradient,
-                                      [](const op::ScatterSum& op, Grad g, Input<1> index) {
-                                        return gather(g, op.axis, index);
-                                      });
+WEFT_GRADIENT(ScatterSum) = per_input(  //
+    [](Grad g) { return g; }, no_gradient,
+    [](const op::ScatterSum& op, Grad g, Input<1> index) { return gather(g, op.axis, index); });
 
-namespace detail {
+namespace formulas {
 /// The product of all that meets but one of them, for x and for src: the others' product, which is exact where some
 /// are zero.
 inline std::array<Tensor, 3> product_backward(int64_t axis, const Tensor& g, const Tensor& x, const Tensor& index,
@@ -46,12 +45,12 @@ inline std::array<Tensor, 3> extreme_backward(int64_t axis, const Tensor& g, con
       g / maximum(scatter_add(best_x, axis, index, best_src).detach(), ones({}, g.dtype(), g.device()));
   return {share * best_x, Tensor(), gather(share, axis, index) * best_src};
 }
-}  // namespace detail
+}  // namespace formulas
 
 WEFT_GRADIENT(ScatterReduce) = joint([](const op::ScatterReduce& op, Grad g, Input<0> x, Input<1> index, Input<2> src,
                                         Output y) {
-  return op.meeting == op::Meeting::product ? detail::product_backward(op.axis, g, x, index, src, y)
-                                            : detail::extreme_backward(op.axis, g, x, index, src, y);
+  return op.meeting == op::Meeting::product ? formulas::product_backward(op.axis, g, x, index, src, y)
+                                            : formulas::extreme_backward(op.axis, g, x, index, src, y);
 });
 
 }  // namespace weft::autograd

@@ -8,7 +8,7 @@
 
 namespace weft::autograd {
 
-namespace detail {
+namespace formulas {
 template <class Op>
 inline constexpr auto choice_rule = per_input([](const Op& op, Grad g, OutputOf<1> indices, ViewOf<0> x) {
   return scatter_add(g, op.axis, indices, x.shape());
@@ -19,11 +19,11 @@ inline constexpr auto one_choice_rule = per_input([](const Op& op, Grad g, Outpu
   const Tensor positions = op.keepdim ? Tensor(indices) : unsqueeze(indices, op.axis);
   return scatter_add(spread, op.axis, positions, x.shape());
 });
-}  // namespace detail
+}  // namespace formulas
 
-WEFT_GRADIENT(Sort) = detail::choice_rule<op::Sort>;
-WEFT_GRADIENT(Topk) = detail::choice_rule<op::Topk>;
-WEFT_GRADIENT(Kthvalue) = detail::one_choice_rule<op::Kthvalue>;
-WEFT_GRADIENT(Median) = detail::one_choice_rule<op::Median>;
+WEFT_GRADIENT(Sort) = formulas::choice_rule<op::Sort>;
+WEFT_GRADIENT(Topk) = formulas::choice_rule<op::Topk>;
+WEFT_GRADIENT(Kthvalue) = formulas::one_choice_rule<op::Kthvalue>;
+WEFT_GRADIENT(Median) = formulas::one_choice_rule<op::Median>;
 
 }  // namespace weft::autograd

@@ -81,7 +81,7 @@ WEFT_GRADIENT(GeluOp) = per_input([](const op::GeluOp& op, Grad g, Input<0> x) {
 });
 template <> inline constexpr int recomputed_inputs<op::GeluOp> = 1;
 
-namespace detail {
+namespace formulas {
 /// The second derivative of gelu.
 inline Tensor gelu_second(const Tensor& x, bool tanh_form) {
   if (!tanh_form) {  // (2 - x^2) phi(x)
@@ -95,13 +95,14 @@ inline Tensor gelu_second(const Tensor& x, bool tanh_form) {
   const Tensor du = (square(x) * (3.0 * a) + 1.0) * c;
   return first * du + x * (first * t * -2.0 * square(du) + first * (x * (6.0 * a * c))) * 0.5;
 }
-}  // namespace detail
+}  // namespace formulas
 
-WEFT_GRADIENT(GeluBackward) =
-    per_input([](const op::GeluBackward& op, Grad gg,
-                 Input<1> x) { return adjoint::gelu_backward(gg, x, op.tanh_form ? Gelu::tanh : Gelu::exact); },
-              [](const op::GeluBackward& op, Grad gg, Input<0> g, Input<1> x) {
-                return gg * g * detail::gelu_second(x, op.tanh_form);
-              });
+WEFT_GRADIENT(GeluBackward) = per_input(  //
+    [](const op::GeluBackward& op, Grad gg, Input<1> x) {
+      return adjoint::gelu_backward(gg, x, op.tanh_form ? Gelu::tanh : Gelu::exact);
+    },
+    [](const op::GeluBackward& op, Grad gg, Input<0> g, Input<1> x) {
+      return gg * g * formulas::gelu_second(x, op.tanh_form);
+    });
 
 }  // namespace weft::autograd

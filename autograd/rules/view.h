@@ -9,7 +9,7 @@
 
 namespace weft::autograd {
 
-namespace detail {
+namespace formulas {
 /// The sum of an expanded gradient over what the expansion repeated.
 inline Tensor sum_to(const Tensor& g, const Shape& shape) {
   const int64_t added = g.rank() - shape.rank();
@@ -24,14 +24,14 @@ inline Tensor inverse_permute(const Tensor& g, const IntList& axes) {
   return permute(g, inverse);
 }
 inline constexpr auto reshape_back = per_input([](Grad g, ViewOf<0> x) { return reshape(g, x.shape()); });
-}  // namespace detail
+}  // namespace formulas
 
-WEFT_GRADIENT(Reshape) = detail::reshape_back;
-WEFT_GRADIENT(Squeeze) = detail::reshape_back;
-WEFT_GRADIENT(SqueezeAll) = detail::reshape_back;
-WEFT_GRADIENT(Unsqueeze) = detail::reshape_back;
-WEFT_GRADIENT(Expand) = per_input([](Grad g, ViewOf<0> x) { return detail::sum_to(g, x.shape()); });
-WEFT_GRADIENT(Permute) = per_input([](const op::Permute& op, Grad g) { return detail::inverse_permute(g, op.axes); });
+WEFT_GRADIENT(Reshape) = formulas::reshape_back;
+WEFT_GRADIENT(Squeeze) = formulas::reshape_back;
+WEFT_GRADIENT(SqueezeAll) = formulas::reshape_back;
+WEFT_GRADIENT(Unsqueeze) = formulas::reshape_back;
+WEFT_GRADIENT(Expand) = per_input([](Grad g, ViewOf<0> x) { return formulas::sum_to(g, x.shape()); });
+WEFT_GRADIENT(Permute) = per_input([](const op::Permute& op, Grad g) { return formulas::inverse_permute(g, op.axes); });
 WEFT_GRADIENT(Flip) = per_input([](const op::Flip& op, Grad g) { return flip(g, op.axes); });
 WEFT_GRADIENT(Pad) = per_input([](const op::Pad& op, Grad g, ViewOf<0> x) {
   std::vector<Interval> bounds;

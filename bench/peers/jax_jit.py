@@ -171,7 +171,8 @@ def adamw(parameters, gradients, state):
 
 
 def main():
-    parameters, widths, forward, x, targets = {"mlp": mlp, "cnn": cnn, "resnet18": resnet18, "gpt": gpt}[options.model]()
+    models = {"mlp": mlp, "cnn": cnn, "resnet18": resnet18, "gpt": gpt}
+    parameters, widths, forward, x, targets = models[options.model]()
     targets = jnp.asarray(targets)
     zeros = jax.tree.map(jnp.zeros_like, parameters)
     if options.model in ("mlp", "resnet18"):

@@ -1,7 +1,8 @@
 """What every Python peer shares: its arguments, the timing of steps, and the JSON line that bench:compare reads.
 
-The same procedure as in bench/steps.cc: five steps unmeasured, whose first and last loss are told, then steps for some seconds and at least five; memory is the most
-that was resident while steps ran, above what was resident just before the first.
+The same procedure as in bench/steps.cc: five steps unmeasured, whose first and last loss are printed, then steps for
+some seconds and at least five; memory is the most that was resident while steps ran, above what was resident just
+before the first.
 """
 
 import argparse

@@ -4,7 +4,7 @@
 #include <cstring>
 
 #include "autograd/grad_mode.h"
-#include "autograd/gradient_home.h"
+#include "autograd/gradient_buffer.h"
 #include "distributed/error.h"
 #include "distributed/written.h"
 #include "tensor/core/half.h"
@@ -68,12 +68,12 @@ void Bucket::settle(const std::shared_ptr<Communicator>& group, const std::share
     const bool dense = parameter.layout().is_dense();
     const Tensor part = flat_.narrow(0, offsets_[i], parameter.numel());
     views_.push_back(dense ? as_strided(part, parameter.shape(), parameter.strides()) : part.view(parameter.shape()));
-    autograd::set_gradient_home(parameter, views_.back());
+    autograd::set_gradient_buffer(parameter, views_.back());
   }
 }
 
 void Bucket::unsettle() {
-  for (const Tensor& parameter : parameters_) autograd::set_gradient_home(parameter, Tensor());
+  for (const Tensor& parameter : parameters_) autograd::set_gradient_buffer(parameter, Tensor());
 }
 
 void Bucket::gather_unused() {

@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "autograd/grad_mode.h"
-#include "autograd/gradient_home.h"
+#include "autograd/gradient_buffer.h"
 #include "data/sampler.h"
 #include "distributed/data_parallel/same.h"
 #include "tensor/core/shape.h"

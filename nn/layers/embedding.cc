@@ -2,18 +2,19 @@
 
 #include "nn/init.h"
 #include "nn/layers/embedding_rows.h"
-#include "nn/layers/option_list.h"
 #include "nn/layers/options.h"
 #include "tensor/functions/fill.h"
 
 namespace weft::nn {
 namespace {
 
+detail::RowOptions row_options(const EmbeddingOptions& o) { return {o.max_norm, o.norm_type, o.scale_grad_by_freq}; }
+
 const EmbeddingOptions& checked(const EmbeddingOptions& o) {
   ErrorFrame frame("Embedding");
   detail::check_positive("num_embeddings", o.num_embeddings);
   detail::check_positive("embedding_dim", o.embedding_dim);
-  detail::check_rows({o.max_norm, o.norm_type, o.scale_grad_by_freq});
+  detail::check_rows(row_options(o));
   return o;
 }
 
@@ -31,10 +32,7 @@ Embedding::Embedding(const EmbeddingOptions& options, const Tensor& weight) : op
   weight_ = register_parameter("weight", weight);
   detail::OptionList list;
   list.add(options.num_embeddings).add(options.embedding_dim);
-  if (options.padding_idx) list.add("padding_idx", *options.padding_idx);
-  if (options.max_norm) list.add("max_norm", *options.max_norm);
-  list.add_unless(2.0, "norm_type", options.norm_type);
-  list.add_unless(false, "scale_grad_by_freq", options.scale_grad_by_freq);
+  detail::list_rows(list, options.padding_idx, row_options(options));
   describe(list.line());
 }
 
@@ -48,8 +46,7 @@ Embedding Embedding::from_pretrained(const Tensor& weight, bool freeze, Embeddin
 }
 
 Tensor Embedding::forward(const Tensor& indices) const {
-  return detail::looked_up(indices, indices, weight_, padding_idx_,
-                           {options_.max_norm, options_.norm_type, options_.scale_grad_by_freq});
+  return detail::looked_up(indices, indices, weight_, padding_idx_, row_options(options_));
 }
 
 }  // namespace weft::nn

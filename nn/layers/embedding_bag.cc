@@ -5,7 +5,6 @@
 
 #include "nn/init.h"
 #include "nn/layers/embedding_rows.h"
-#include "nn/layers/option_list.h"
 #include "nn/layers/options.h"
 #include "tensor/dispatch/batched.h"
 #include "tensor/functions/arg_reduce.h"
@@ -22,11 +21,13 @@
 namespace weft::nn {
 namespace {
 
+detail::RowOptions row_options(const EmbeddingBagOptions& o) { return {o.max_norm, o.norm_type, o.scale_grad_by_freq}; }
+
 const EmbeddingBagOptions& checked(const EmbeddingBagOptions& o) {
   ErrorFrame frame("EmbeddingBag");
   detail::check_positive("num_embeddings", o.num_embeddings);
   detail::check_positive("embedding_dim", o.embedding_dim);
-  detail::check_rows({o.max_norm, o.norm_type, o.scale_grad_by_freq});
+  detail::check_rows(row_options(o));
   if (o.scale_grad_by_freq && o.mode == EmbeddingBagOptions::Mode::max)
     throw Error("scale_grad_by_freq goes with Mode::sum and Mode::mean only");
   return o;
@@ -95,10 +96,7 @@ EmbeddingBag::EmbeddingBag(const EmbeddingBagOptions& options, const Tensor& wei
   const char* mode = options.mode == Mode::sum ? "sum" : options.mode == Mode::mean ? "mean" : "max";
   detail::OptionList list;
   list.add(options.num_embeddings).add(options.embedding_dim).add("mode", mode);
-  if (options.padding_idx) list.add("padding_idx", *options.padding_idx);
-  if (options.max_norm) list.add("max_norm", *options.max_norm);
-  list.add_unless(2.0, "norm_type", options.norm_type);
-  list.add_unless(false, "scale_grad_by_freq", options.scale_grad_by_freq);
+  detail::list_rows(list, options.padding_idx, row_options(options));
   list.add_unless(false, "include_last_offset", options.include_last_offset);
   describe(list.line());
 }
@@ -124,8 +122,7 @@ Tensor EmbeddingBag::forward(const Tensor& indices, const Tensor& offsets, const
                                 : Rows{indices, per_sample_weights, ones(indices.shape(), boolean, indices.device())};
   if (padding_idx_ >= 0) rows.counts = logical_and(rows.counts, rows.indices != padding_idx_);
   const Tensor counts = unsqueeze(rows.counts, 2);
-  Tensor vectors = detail::looked_up(rows.indices, indices, weight_, padding_idx_,
-                                     {options_.max_norm, options_.norm_type, options_.scale_grad_by_freq});
+  Tensor vectors = detail::looked_up(rows.indices, indices, weight_, padding_idx_, row_options(options_));
   if (options_.mode == Mode::max) {
     constexpr double kNothing = -std::numeric_limits<double>::infinity();
     if (rows.indices.size(1) == 0) return sum(vectors, 1);

@@ -40,6 +40,13 @@ void check_rows(const RowOptions& options) {
   if (!(options.norm_type > 0)) throw Error(text("norm_type must be positive, not ", options.norm_type));
 }
 
+void list_rows(OptionList& list, std::optional<int64_t> padding_idx, const RowOptions& options) {
+  if (padding_idx) list.add("padding_idx", *padding_idx);
+  if (options.max_norm) list.add("max_norm", *options.max_norm);
+  list.add_unless(2.0, "norm_type", options.norm_type);
+  list.add_unless(false, "scale_grad_by_freq", options.scale_grad_by_freq);
+}
+
 Tensor looked_up(const Tensor& indices, const Tensor& counted, const Tensor& weight, int64_t padding,
                  const RowOptions& options) {
   if (options.max_norm && indices.numel() > 0 && is_integer(indices.dtype())) shorten(indices, weight, options);

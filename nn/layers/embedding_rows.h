@@ -3,6 +3,7 @@
 
 #include <optional>
 
+#include "nn/layers/option_list.h"
 #include "tensor/tensor.h"
 
 namespace weft::nn::detail {
@@ -19,6 +20,9 @@ int64_t padding_row(std::optional<int64_t> padding_idx, int64_t rows);
 
 /// Error where a norm is out of range.
 void check_rows(const RowOptions& options);
+
+/// Adds the options of rows that are not the default.
+void list_rows(OptionList& list, std::optional<int64_t> padding_idx, const RowOptions& options);
 
 /// embedding(indices, weight, padding). Before, rows that are looked up and longer than max_norm are scaled to it, in
 /// the weight itself; the gradient of a row is divided by how often it is among `counted` where scale_grad_by_freq is

@@ -41,20 +41,11 @@ InstanceNorm::InstanceNorm(const InstanceNormOptions& options, const char* name,
   detail::check_positive("num_features", options.num_features);
   detail::check_not_negative("eps", options.eps);
   detail::check_probability("momentum", options.momentum);
-  const Shape features = {options.num_features};
   detail::OptionList list;
   list.add(options.num_features).add("eps", options.eps).add_unless(0.1, "momentum", options.momentum);
   list.add_unless(false, "affine", options.affine);
   describe(list.add_unless(false, "track_running_stats", options.track_running_stats).line());
-  if (options.affine) {
-    weight_ = register_parameter("weight", ones(features, options.dtype));
-    bias_ = register_parameter("bias", zeros(features, options.dtype));
-  }
-  if (options.track_running_stats) {
-    running_mean_ = register_buffer("running_mean", zeros(features, options.dtype));
-    running_var_ = register_buffer("running_var", ones(features, options.dtype));
-    batches_ = register_buffer("num_batches_tracked", zeros({}, i64));
-  }
+  register_channels(options.num_features, options.affine, options.track_running_stats, options.dtype);
 }
 
 // Of each channel the means over the images; the variances are the unbiased ones.

@@ -3,7 +3,7 @@
 
 #include <optional>
 
-#include "nn/module/layer.h"
+#include "nn/layers/norm.h"
 #include "tensor/functions/group_norm.h"
 
 namespace weft::nn {
@@ -44,11 +44,7 @@ struct InstanceNormOptions {
 
 /// What instance normalisations share: each channel of each image of x (N, C, ...), or (C, ...), on its own. See
 /// instance_norm().
-class InstanceNorm : public Module {
- public:
-  Tensor weight() const { return weight_; }
-  Tensor bias() const { return bias_; }
-
+class InstanceNorm : public ChannelNorm {
  protected:
   InstanceNorm(const InstanceNormOptions& options, const char* name, int64_t places);
   Tensor normalize(const Tensor& x) const;
@@ -60,7 +56,6 @@ class InstanceNorm : public Module {
   InstanceNormOptions options_;
   const char* name_;
   int64_t places_;  // axes behind the channels
-  Tensor weight_, bias_, running_mean_, running_var_, batches_;
 };
 
 #define WEFT_INSTANCE_NORM(Name, places, shape)                                                 \

@@ -12,27 +12,30 @@
 
 namespace weft::nn {
 
+void ChannelNorm::register_channels(int64_t channels, bool affine, bool track_running_stats, DType dtype) {
+  if (affine) {
+    weight_ = register_parameter("weight", ones({channels}, dtype));
+    bias_ = register_parameter("bias", zeros({channels}, dtype));
+  }
+  if (track_running_stats) {
+    running_mean_ = register_buffer("running_mean", zeros({channels}, dtype));
+    running_var_ = register_buffer("running_var", ones({channels}, dtype));
+    batches_ = register_buffer("num_batches_tracked", zeros({}, i64));
+  }
+}
+
 BatchNorm::BatchNorm(const BatchNormOptions& options) : options_(options) {
   ErrorFrame frame("BatchNorm");
   detail::check_positive("num_features", options.num_features);
   detail::check_not_negative("eps", options.eps);
   if (options.momentum) detail::check_probability("momentum", *options.momentum);
-  const Shape features = {options.num_features};
   detail::OptionList list;
   list.add(options.num_features).add("eps", options.eps);
   if (!options.momentum) list.add("momentum", "none");
   if (options.momentum) list.add_unless(0.1, "momentum", *options.momentum);
   list.add_unless(true, "affine", options.affine);
   describe(list.add_unless(true, "track_running_stats", options.track_running_stats).line());
-  if (options.affine) {
-    weight_ = register_parameter("weight", ones(features, options.dtype));
-    bias_ = register_parameter("bias", zeros(features, options.dtype));
-  }
-  if (options.track_running_stats) {
-    running_mean_ = register_buffer("running_mean", zeros(features, options.dtype));
-    running_var_ = register_buffer("running_var", ones(features, options.dtype));
-    batches_ = register_buffer("num_batches_tracked", zeros({}, i64));
-  }
+  register_channels(options.num_features, options.affine, options.track_running_stats, options.dtype);
 }
 
 void BatchNorm::check_features(const Tensor& x) const {

@@ -10,6 +10,21 @@
 
 namespace weft::nn {
 
+/// What norms of channels may have: weight and bias (C), which start at 1 and 0, and the buffers running_mean,
+/// running_var and num_batches_tracked (i64).
+class ChannelNorm : public Module {
+ public:
+  Tensor weight() const { return weight_; }
+  Tensor bias() const { return bias_; }
+
+ protected:
+  /// Registers weight and bias where `affine`, the buffers where `track_running_stats`.
+  void register_channels(int64_t channels, bool affine, bool track_running_stats, DType dtype);
+
+  Tensor weight_, bias_;
+  Tensor running_mean_, running_var_, batches_;
+};
+
 struct BatchNormOptions {
   int64_t num_features = 0;
   double eps = 1e-5;
@@ -22,10 +37,8 @@ struct BatchNormOptions {
 /// What batch normalisations share: weight and bias (C) start at 1 and 0; the buffers running_mean, running_var (of the
 /// unbiased variance) and num_batches_tracked (i64) are updated in training (not by an empty batch) and used in
 /// evaluation. See batch_norm().
-class BatchNorm : public Module {
+class BatchNorm : public ChannelNorm {
  public:
-  Tensor weight() const { return weight_; }
-  Tensor bias() const { return bias_; }
   Tensor running_mean() const { return running_mean_; }
   Tensor running_var() const { return running_var_; }
   /// Whether forward() normalises with the batch's own statistics, not the running ones.
@@ -48,11 +61,6 @@ class BatchNorm : public Module {
 
  private:
   BatchNormOptions options_;
-  Tensor weight_;
-  Tensor bias_;
-  Tensor running_mean_;
-  Tensor running_var_;
-  Tensor batches_;
 };
 
 /// Over x (N, C) or (N, C, L).

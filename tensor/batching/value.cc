@@ -7,7 +7,6 @@
 #include "tensor/functions/copy.h"
 #include "tensor/functions/fill.h"
 #include "tensor/functions/view.h"
-#include "tensor/ops/copy.h"
 #include "tensor/ops/view.h"
 
 namespace weft::batching {
@@ -130,14 +129,18 @@ void Value::set_flat(const Tensor& flat, bool batched) {
   set(level_, {flat, batched}, View::contiguous({flat.size(-1)}));
 }
 
-void Value::write(const View& view, const Batch& part, int64_t size) {
+Value::FlatPart Value::flat_part(const View& view, const Batch& part, int64_t size) {
   const bool batched = part.batched || whole_.batched;
   const Batch all = through(View::contiguous({view_.numel()}));
   const Tensor before = batched && !all.batched ? expand(all.x, {size, all.x.size(0)}) : all.x;
   const Tensor values = batched && !part.batched ? expand(part.x, batch_shape(before, true, part.x.shape())) : part.x;
   const int64_t elements = view_.numel();
   set_flat(contiguous(before), batched);
-  const op::ViewAdjoint scatter{part_of_flat(view, batched), batch_shape(before, batched, {elements})};
+  return {{part_of_flat(view, batched), batch_shape(before, batched, {elements})}, values, batched};
+}
+
+void Value::write(const View& view, const Batch& part, int64_t size) {
+  const auto [scatter, values, batched] = flat_part(view, part, size);
   const Tensor written = dispatch::apply(scatter, ones(values.shape(), i32, values.device()));
   const DType dtype = whole_.x.dtype();
   const Tensor scattered = dispatch::apply(scatter, cast(values, dtype == boolean ? u8 : dtype));
@@ -145,13 +148,7 @@ void Value::write(const View& view, const Batch& part, int64_t size) {
 }
 
 void Value::add(const View& view, const Batch& part, int64_t size) {
-  const bool batched = part.batched || whole_.batched;
-  const Batch all = through(View::contiguous({view_.numel()}));
-  const Tensor before = batched && !all.batched ? expand(all.x, {size, all.x.size(0)}) : all.x;
-  const Tensor values = batched && !part.batched ? expand(part.x, batch_shape(before, true, part.x.shape())) : part.x;
-  const int64_t elements = view_.numel();
-  set_flat(contiguous(before), batched);
-  const op::ViewAdjoint scatter{part_of_flat(view, batched), batch_shape(before, batched, {elements})};
+  const auto [scatter, values, batched] = flat_part(view, part, size);
   set_flat(whole_.x + dispatch::apply(scatter, values), batched);
 }
 

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "tensor/batching/level.h"
+#include "tensor/ops/copy.h"
 
 namespace weft::batching {
 
@@ -28,6 +29,14 @@ class Value {
   /// The part of flat elements (with the batch axis first where there is one) as a view op.
   AnyOp part_of_flat(const View& view, bool batched) const;
   void set_flat(const Tensor& flat, bool batched);
+  /// A part of the flat elements: the adjoint of its view, which scatters `values` among zeros.
+  struct FlatPart {
+    op::ViewAdjoint scatter;
+    Tensor values;
+    bool batched;
+  };
+  /// The part that `view` describes, after which the value itself is flat; batched where the value or `part` is.
+  FlatPart flat_part(const View& view, const Batch& part, int64_t size);
 
   size_t bytes_;
   uint64_t level_ = 0;

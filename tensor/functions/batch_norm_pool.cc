@@ -11,8 +11,8 @@ BatchNormResult batch_norm_relu_max_pool2d(const Tensor& x, const Tensor& weight
                                            const Pool2dOptions& options, double eps) {
   ErrorFrame frame("batch_norm_relu_max_pool2d", x, weight, bias);
   if (x.rank() != 4) throw ShapeError(text("x must be (N, C, H, W), not ", x.shape()));
-  // Parameters of other dtypes are there for an x in 16 bits alone, both of one. Elsewhere they promote, and a cast of x
-  // may lose the layout that the op asks for.
+  // Only an x in 16 bits may have parameters of another dtype, both of the same. Elsewhere they promote, and a cast of
+  // x may lose the layout that the op asks for.
   const bool half = x.dtype() == bf16 || x.dtype() == f16;
   const DType expected = half && weight.defined() ? weight.dtype() : x.dtype();
   const auto fits = [&](const Tensor& t) { return !t.defined() || t.dtype() == expected; };

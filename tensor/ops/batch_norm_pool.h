@@ -30,8 +30,8 @@ struct BatchNormReluMaxPool2d {
            const Operand& rstd, const Operand& places) const;
 };
 
-/// The gradients of x, weight and bias (as if the weight were 1 where there is none); of weight and bias in the weight's
-/// dtype, else in x's.
+/// The gradients of x, weight and bias (as if the weight were 1 where there is none). Those of weight and bias have the
+/// weight's dtype, else x's.
 struct BatchNormReluMaxPool2dBackward {
   double eps;
   Pool2dOptions options;

@@ -17,6 +17,10 @@
 #include "tensor/runtime/backoff.h"
 #include "tensor/runtime/parallel.h"
 
+#ifdef _OPENMP
+#include <omp.h>
+#endif
+
 namespace weft {
 
 namespace {
@@ -78,8 +82,6 @@ SerialScope::~SerialScope() {
   if (!serial) set_openmp_count(num_threads());
 }
 
-namespace kernels::cpu {
-
 int region_threads() {
   if (serial) return 1;
 #ifdef _OPENMP
@@ -96,5 +98,4 @@ int team_threads(int chunks) {
   return is_count_chosen() ? std::min(chunks, detail::last_threads_after_backoff(num_threads())) : chunks;
 }
 
-}  // namespace kernels::cpu
 }  // namespace weft

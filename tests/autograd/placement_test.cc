@@ -1,8 +1,8 @@
-// Gradients that rules write into the gradient of the tensor their inputs are views of, and into a parameter's home
-// (autograd/placement.h).
+// Gradients that rules write into the gradient of the tensor their inputs are views of, and into a parameter's gradient
+// buffer (autograd/placement.h).
 #include <map>
 
-#include "autograd/gradient_home.h"
+#include "autograd/gradient_buffer.h"
 #include "tensor/dispatch/observer.h"
 #include "tests/autograd/checks.h"
 
@@ -130,47 +130,47 @@ TEST_F(Placement, FrozenPartsStayOut) {
 }
 
 /// A parameter whose gradient is collected in the middle of other memory.
-struct Housed {
-  explicit Housed(const Tensor& value)
+struct Buffered {
+  explicit Buffered(const Tensor& value)
       : leaf(parameter(value)), memory(full({value.numel() + 2}, -7.0, value.dtype())) {
-    home = as_strided(narrow(memory, 0, 1, value.numel()), value.shape(), value.strides());
-    autograd::set_gradient_home(leaf, home);
+    buffer = as_strided(narrow(memory, 0, 1, value.numel()), value.shape(), value.strides());
+    autograd::set_gradient_buffer(leaf, buffer);
   }
   /// Nothing was written beside it.
   void expect_frame() const {
     EXPECT_EQ(memory[0].item<double>(), -7);
     EXPECT_EQ(memory[memory.numel() - 1].item<double>(), -7);
   }
-  Tensor leaf, memory, home;
+  Tensor leaf, memory, buffer;
 };
 
-TEST_F(Placement, WeightsAreGivenTheirGradientsAtHome) {
+TEST_F(Placement, WeightsAreGivenTheirGradientsInTheirBuffers) {
   const Tensor filters = randn({4, 3, 3, 3}), columns = randn({5, 64}), transposed = randn({64, 5}).t();
   const Tensor images = randn({2, 3, 6, 6});
   const auto loss = [&](const Tensor& f, const Tensor& w) {
     return square(linear(conv2d(images, f, Tensor(), {}).flatten(1), w)).sum();
   };
   for (const Tensor& weight : {columns, transposed}) {
-    Housed f(filters.clone()), w(weight);
+    Buffered f(filters.clone()), w(weight);
     const Tensor f0 = parameter(filters.clone()), w0 = parameter(weight);
     loss(f0, w0).backward();
-    const Tensor housed = loss(f.leaf, w.leaf);
+    const Tensor out = loss(f.leaf, w.leaf);
     Counts counts;
     {
       const ObserverScope scope(counts);
-      housed.backward();
+      out.backward();
     }
     EXPECT_EQ(counts.of["copy_"], 0);
-    for (const auto& [at_home, plain] : {std::pair(&f, &f0), std::pair(&w, &w0)}) {
-      EXPECT_TRUE(at_home->leaf.grad().is_same(at_home->home));
-      EXPECT_TRUE(equal(at_home->home, plain->grad()));
-      at_home->expect_frame();
+    for (const auto& [buffered, plain] : {std::pair(&f, &f0), std::pair(&w, &w0)}) {
+      EXPECT_TRUE(buffered->leaf.grad().is_same(buffered->buffer));
+      EXPECT_TRUE(equal(buffered->buffer, plain->grad()));
+      buffered->expect_frame();
     }
   }
 }
 
-TEST_F(Placement, ADifferentGradientIsAddedAtHome) {
-  Housed w(randn({4, 4}, f64));
+TEST_F(Placement, ADifferentGradientIsAddedInTheBuffer) {
+  Buffered w(randn({4, 4}, f64));
   const Tensor plain = parameter(w.leaf.detach().clone()), x = randn({3, 4}, f64);
   const auto loss = [&](const Tensor& weight) { return square(linear(linear(x, weight), weight)).sum(); };
   for (int time = 0; time < 2; ++time) {  // used twice, and added to what is there
@@ -179,14 +179,14 @@ TEST_F(Placement, ADifferentGradientIsAddedAtHome) {
     EXPECT_EQ(numbers(w.leaf.grad()), numbers(plain.grad()));
   }
   w.expect_frame();
-  const Numbers before = numbers(w.home);
+  const Numbers before = numbers(w.buffer);
   w.leaf.zero_grad();
   const Tensor wanted = grad({linear(x, w.leaf).sum()}, {w.leaf})[0];
-  EXPECT_FALSE(wanted.shares_storage(w.home));
-  EXPECT_EQ(numbers(w.home), before) << "grad() collects nothing";
+  EXPECT_FALSE(wanted.shares_storage(w.buffer));
+  EXPECT_EQ(numbers(w.buffer), before) << "grad() collects nothing";
   w.leaf.register_hook([](const Tensor& g) { return g * 2.0; });
   linear(x, w.leaf).sum().backward();
-  EXPECT_EQ(numbers(w.home), numbers(wanted * 2.0));
+  EXPECT_EQ(numbers(w.buffer), numbers(wanted * 2.0));
 }
 
 TEST_F(Placement, SecondOrderIsUnchanged) {

@@ -1,4 +1,4 @@
-// Collectives on tensors: every dtype and memory order, sizes around the staging areas, shapes of nothing, gradients, and
+// Collectives on tensors: every dtype and memory order, sizes around the staging areas, zero sizes, gradients, and
 // errors that every rank makes.
 #include <cmath>
 #include <functional>

@@ -5,7 +5,7 @@ from torch import nn
 from torch.nn import functional as F
 
 from golden import wave
-from modules import backward, fill, layer, loss, put, values
+from modules import BasicBlock, backward, fill, layer, loss, put, values
 
 # ---- linear layers, norms ----
 
@@ -219,25 +219,6 @@ for (name, more), src, stack, tgt, all_of_them in zip(kinds, src_calls, stack_ca
     layer(f"transformer_{name}", called(whole, all_of_them), (2, 4, 6), (2, 3, 6))
 
 # ---- residual blocks ----
-
-
-class BasicBlock(nn.Module):
-    """torchvision's."""
-
-    def __init__(self, channels, out, stride):
-        super().__init__()
-        self.conv1 = nn.Conv2d(channels, out, 3, stride, 1, bias=False)
-        self.bn1 = nn.BatchNorm2d(out)
-        self.conv2 = nn.Conv2d(out, out, 3, 1, 1, bias=False)
-        self.bn2 = nn.BatchNorm2d(out)
-        self.downsample = None
-        if stride != 1 or channels != out:
-            self.downsample = nn.Sequential(nn.Conv2d(channels, out, 1, stride, bias=False), nn.BatchNorm2d(out))
-
-    def forward(self, x):
-        y = self.bn2(self.conv2(F.relu(self.bn1(self.conv1(x)))))
-        return F.relu(y + (self.downsample(x) if self.downsample else x))
-
 
 for name, sizes, shape in [
     ("same", (2, 2, 3), (1, 2, 7, 4)),

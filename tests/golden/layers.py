@@ -204,7 +204,8 @@ def focal(x, t, alpha, gamma, reduction):
 
 for reduction in ("none", "mean", "sum"):
     soft, hard = torch.sigmoid(wave((4, 3), 0.2)), (wave((4, 3), 0.7) > 0).double()
-    for i, (target, alpha, gamma) in enumerate([(hard, 0.25, 2.0), (soft, 0.25, 2.0), (hard, -1.0, 0.5), (soft, 0.6, 0.0)]):
+    options = [(hard, 0.25, 2.0), (soft, 0.25, 2.0), (hard, -1.0, 0.5), (soft, 0.6, 0.0)]
+    for i, (target, alpha, gamma) in enumerate(options):
         loss(f"focal_{i}.{reduction}", lambda x: focal(x, target, alpha, gamma, reduction), (4, 3))
 soft = torch.softmax(wave((2, 3, 2, 2), 0.4), 1)
 loss("soft_targets_images", lambda x: F.cross_entropy(x, soft), (2, 3, 2, 2))

@@ -5,7 +5,7 @@ from torch import nn
 from torch.nn import functional as F
 
 from golden import header, wave
-from modules import backward, fill, layer, loss, running_statistics, values
+from modules import BasicBlock, backward, fill, layer, loss, running_statistics, values
 
 layer("linear", nn.Linear(5, 3), (4, 5))
 layer("linear_no_bias", nn.Linear(5, 3, bias=False), (2, 3, 5))
@@ -24,26 +24,6 @@ layer("tanh", nn.Tanh(), (5, 7), scale=3)
 layer("softplus", nn.Softplus(), (5, 7), scale=3)
 layer("softmax", nn.Softmax(-1), (5, 7), scale=3)
 layer("log_softmax", nn.LogSoftmax(0), (5, 7), scale=3)
-
-
-
-class BasicBlock(nn.Module):
-    """torchvision's BasicBlock."""
-
-    def __init__(self, channels, out, stride):
-        super().__init__()
-        self.conv1 = nn.Conv2d(channels, out, 3, stride, 1, bias=False)
-        self.bn1 = nn.BatchNorm2d(out)
-        self.conv2 = nn.Conv2d(out, out, 3, 1, 1, bias=False)
-        self.bn2 = nn.BatchNorm2d(out)
-        self.downsample = None
-        if stride != 1 or channels != out:
-            self.downsample = nn.Sequential(nn.Conv2d(channels, out, 1, stride, bias=False), nn.BatchNorm2d(out))
-
-    def forward(self, x):
-        y = self.bn2(self.conv2(F.relu(self.bn1(self.conv1(x)))))
-        return F.relu(y + (self.downsample(x) if self.downsample else x))
-
 
 layer("basic_block", BasicBlock(3, 3, 1), (2, 3, 5, 4))
 layer("basic_block_down", BasicBlock(2, 4, 2), (2, 2, 5, 4))

@@ -10,7 +10,7 @@ values = {}
 
 
 def trajectory(name, make):
-    """100 steps on mean((tanh(x a + b) - y)^2); digests of a and b after 1, 10 and 100 of them, and of the states then."""
+    """100 steps on mean((tanh(x a + b) - y)^2): digests of a, b and the states after 1, 10 and 100 of them."""
     a, b = wave((3, 4), 0.1).requires_grad_(), wave((4,), 0.2).requires_grad_()
     x, y = wave((5, 3), 0.3, 2.0), wave((5, 4), 0.4)
     optimizer = make(a, b)

@@ -202,7 +202,11 @@ def metric(step):
 
 
 rates("plateau", lambda o: schedules.ReduceLROnPlateau(o, patience=3), metric)
-rates("plateau_factor", lambda o: schedules.ReduceLROnPlateau(o, factor=0.5, patience=1, cooldown=2, min_lr=0.02), metric)
+rates(
+    "plateau_factor",
+    lambda o: schedules.ReduceLROnPlateau(o, factor=0.5, patience=1, cooldown=2, min_lr=0.02),
+    metric,
+)
 rates(
     "plateau_absolute",
     lambda o: schedules.ReduceLROnPlateau(o, factor=0.7, patience=0, threshold=0.02, threshold_mode="abs"),

@@ -103,7 +103,8 @@ for i, (groups, shape) in enumerate([(2, (2, 6, 3, 3)), (3, (1, 6, 2, 2)), (1, (
 pads = [(1, (2, 3, 3, 2)), ((0, 2, 1, 0), (1, 2, 3, 4)), ((1, 2, 3, 4), (2, 2, 2)), (0, (1, 1, 2, 2))]
 for i, (pad, shape) in enumerate(pads):
     layer(f"zero_pad.{i}", nn.ZeroPad2d(pad), shape)
-for axes, pad, shape in [(1, (2, 1), (2, 3, 4)), (2, (1, 2, 0, 1), (2, 2, 3, 4)), (3, (1, 0, 2, 1, 1, 1), (1, 2, 3, 4, 2))]:
+pads_by_axes = [(1, (2, 1), (2, 3, 4)), (2, (1, 2, 0, 1), (2, 2, 3, 4)), (3, (1, 0, 2, 1, 1, 1), (1, 2, 3, 4, 2))]
+for axes, pad, shape in pads_by_axes:
     for name in ("Zero", "Reflection", "Replication", "Circular"):
         pad_layer = getattr(nn, f"{name}Pad{axes}d")
         layer(f"{name}Pad{axes}d", pad_layer(pad), shape)

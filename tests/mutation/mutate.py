@@ -3,10 +3,10 @@
 
   python3 tests/mutation/mutate.py WORK [--threads 2]
 
-Copies the sources at HEAD to the folder WORK, writes every mutant of autograd/rules/ into them (mutant.h: one program holds them all, the
-environment chooses one), builds tests/ops there, finds which cases' gradient check reaches which mutant, and runs those cases with each
-mutant until one fails. Prints a table by file and each mutant that no case kills. Takes about half an hour on 2 cores; not part of
-the suite, which it judges.
+Copies the sources at HEAD to the folder WORK, writes every mutant of autograd/rules/ into them (mutant.h: one program
+holds them all, the environment chooses one), builds tests/ops there, finds which cases' gradient check reaches which
+mutant, and runs those cases with each mutant until one fails. Prints a table by file and each mutant that no case
+kills. Takes about half an hour on 2 cores; not part of the suite, which it judges.
 """
 import argparse
 import collections
@@ -180,7 +180,8 @@ def main():
         row[1] += killed.get(n, False)
         row[2] += n not in by_mutant
         if not killed.get(n):
-            print(f"{'not reached' if n not in by_mutant else 'alive'}: autograd/rules/{file}:{line}: {what}  (mutant {n})")
+            state = "not reached" if n not in by_mutant else "alive"
+            print(f"{state}: autograd/rules/{file}:{line}: {what}  (mutant {n})")
     print(f"\n| {'rules':30} | mutants | killed | not reached |\n|---|---|---|---|")
     for file, (count, dead, missed) in sorted(table.items()):
         print(f"| {file:30} | {count} | {dead} | {missed} |")

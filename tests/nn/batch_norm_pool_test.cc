@@ -1,4 +1,5 @@
-// Batch normalisation, relu and max-pooling in one op on images in 16 bits beside parameters in f32, as Autocast has them.
+// Batch normalisation, relu and max-pooling in one op, on images in 16 bits with parameters in f32, as Autocast gives
+// them.
 #include <gtest/gtest.h>
 
 #include <cmath>

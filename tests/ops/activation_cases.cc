@@ -33,61 +33,33 @@ double elu_of(double x) { return x > 0 ? x : std::expm1(x); }
 double limited(double x, double low, double high) { return std::isnan(x) ? x : std::min(std::max(x, low), high); }
 
 void add_pointwise(Cases& cases) {
-  auto add = [&](const char* name, Tensor (*f)(const Tensor&), Naive naive,
-                 const std::vector<Sample>& samples) -> OpCase& {
-    return cases.add(name, samples, CALL(f(x[0])), pointwise(naive)).widens().loose(4);
+  auto add = [&](const char* name, const std::vector<Sample>& samples, Call call, Naive naive) -> OpCase& {
+    return cases.add(name, samples, std::move(call), pointwise(naive)).widens().loose(4);
   };
-  add(
-      "elu", [](const Tensor& x) { return elu(x); }, elu_of, shapes({0}));
-  add(
-      "elu 0.5", [](const Tensor& x) { return elu(x, 0.5); }, [](double a) { return a > 0 ? a : 0.5 * std::expm1(a); },
-      shapes({0}));
-  add(
-      "selu", selu, [](double a) { return 1.0507009873554805 * (a > 0 ? a : 1.6732632423543772 * std::expm1(a)); },
-      shapes({0}));
-  add(
-      "celu", [](const Tensor& x) { return celu(x, 2); }, [](double a) { return a > 0 ? a : 2 * std::expm1(a / 2); },
-      shapes({0}));
-  add(
-      "celu below", [](const Tensor& x) { return celu(x, -2); },
-      [](double a) { return a > 0 ? a : -2 * std::expm1(a / -2); }, shapes({0}, false));
-  add(
-      "mish", mish, [](double a) { return a * std::tanh(reference::softplus(a)); }, shapes({}, false));
-  add(
-      "hardswish", hardswish, [](double a) { return a * limited(a + 3, 0, 6) / 6; }, shapes({-3, 3}, false));
-  add(
-      "hardsigmoid", hardsigmoid, [](double a) { return limited(a + 3, 0, 6) / 6; }, shapes({-3, 3}));
-  add(
-      "logsigmoid", logsigmoid, [](double a) { return -reference::softplus(-a); }, shapes({}));
-  add(
-      "softsign", softsign, [](double a) { return a / (1 + std::abs(a)); }, shapes({0}));
-  add(
-      "hardtanh", [](const Tensor& x) { return hardtanh(x); }, [](double a) { return limited(a, -1, 1); },
-      shapes({-1, 1}));
-  add(
-      "relu6", [](const Tensor& x) { return relu6(x * 4.0); }, [](double a) { return limited(a * 4, 0, 6); },
-      shapes({0, 1.5}));
-  add(
-      "softshrink", [](const Tensor& x) { return softshrink(x); },
-      [](double a) { return std::isnan(a) ? a
-                            : a > 0.5     ? a - 0.5
-                            : a < -0.5    ? a + 0.5
-                                          : 0; }, shapes({-0.5, 0.5}));
-  add(
-      "hardshrink", [](const Tensor& x) { return hardshrink(x); }, [](double a) { return std::abs(a) <= 0.5 ? 0 : a; },
-      shapes({-0.5, 0.5}));
-  add(
-      "tanhshrink", tanhshrink, [](double a) { return a - std::tanh(a); }, shapes({}))
-      .large_parts();
-  add(
-      "threshold", [](const Tensor& x) { return threshold(x, 0.25, -7); }, [](double a) { return a <= 0.25 ? -7 : a; },
-      shapes({0.25}));
-  add(
-      "softplus with beta", [](const Tensor& x) { return softplus(x, 3, 4); },
-      [](double a) { return 3 * a > 4 ? a : reference::softplus(3 * a) / 3; }, shapes({4.0 / 3}));
-  add(
-      "rrelu in evaluation", [](const Tensor& x) { return rrelu(x, 0.25, 0.75); },
-      [](double a) { return a > 0 ? a : 0.5 * a; }, shapes({0}));
+  add("elu", shapes({0}), CALL(elu(x[0])), elu_of);
+  add("elu 0.5", shapes({0}), CALL(elu(x[0], 0.5)), [](double a) { return a > 0 ? a : 0.5 * std::expm1(a); });
+  add("selu", shapes({0}), CALL(selu(x[0])),
+      [](double a) { return 1.0507009873554805 * (a > 0 ? a : 1.6732632423543772 * std::expm1(a)); });
+  add("celu", shapes({0}), CALL(celu(x[0], 2)), [](double a) { return a > 0 ? a : 2 * std::expm1(a / 2); });
+  add("celu below", shapes({0}, false), CALL(celu(x[0], -2)),
+      [](double a) { return a > 0 ? a : -2 * std::expm1(a / -2); });
+  add("mish", shapes({}, false), CALL(mish(x[0])), [](double a) { return a * std::tanh(reference::softplus(a)); });
+  add("hardswish", shapes({-3, 3}, false), CALL(hardswish(x[0])),
+      [](double a) { return a * limited(a + 3, 0, 6) / 6; });
+  add("hardsigmoid", shapes({-3, 3}), CALL(hardsigmoid(x[0])), [](double a) { return limited(a + 3, 0, 6) / 6; });
+  add("logsigmoid", shapes({}), CALL(logsigmoid(x[0])), [](double a) { return -reference::softplus(-a); });
+  add("softsign", shapes({0}), CALL(softsign(x[0])), [](double a) { return a / (1 + std::abs(a)); });
+  add("hardtanh", shapes({-1, 1}), CALL(hardtanh(x[0])), [](double a) { return limited(a, -1, 1); });
+  add("relu6", shapes({0, 1.5}), CALL(relu6(x[0] * 4.0)), [](double a) { return limited(a * 4, 0, 6); });
+  add("softshrink", shapes({-0.5, 0.5}), CALL(softshrink(x[0])), [](double a) {
+    return std::isnan(a) ? a : a > 0.5 ? a - 0.5 : a < -0.5 ? a + 0.5 : 0;
+  });
+  add("hardshrink", shapes({-0.5, 0.5}), CALL(hardshrink(x[0])), [](double a) { return std::abs(a) <= 0.5 ? 0 : a; });
+  add("tanhshrink", shapes({}), CALL(tanhshrink(x[0])), [](double a) { return a - std::tanh(a); }).large_parts();
+  add("threshold", shapes({0.25}), CALL(threshold(x[0], 0.25, -7)), [](double a) { return a <= 0.25 ? -7 : a; });
+  add("softplus with beta", shapes({4.0 / 3}), CALL(softplus(x[0], 3, 4)),
+      [](double a) { return 3 * a > 4 ? a : reference::softplus(3 * a) / 3; });
+  add("rrelu in evaluation", shapes({0}), CALL(rrelu(x[0], 0.25, 0.75)), [](double a) { return a > 0 ? a : 0.5 * a; });
 }
 
 void add_prelu(Cases& cases) {

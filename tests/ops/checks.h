@@ -15,8 +15,8 @@ void check_gradients(const OpCase& op);
 /// f32 results and gradients agree with those of f64 and of the loop path, two runs agree bit for bit, and no memory
 /// stays.
 void check_kernels(const OpCase& op);
-/// Gradients in bf16 and f16 are those of f64 on the same inputs and seeds, within bounds that follow from the number of
-/// roundings to the format (roundings.h): what is inside is computed in f32.
+/// Gradients in bf16 and f16 are those of f64 on the same inputs and seeds, within bounds that follow from the number
+/// of roundings to the format (roundings.h): what is inside is computed in f32.
 void check_halves(const OpCase& op);
 /// The result of a view op aliases its input, and its rule equals the generic adjoint.
 void check_view(const OpCase& op);

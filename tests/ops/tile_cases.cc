@@ -7,47 +7,25 @@ namespace weft::testing {
 
 namespace {
 
-OpCase& add(Cases& cases, const std::string& name, const Shape& in, const std::function<Tensor(const Tensor&)>& call,
-            Reference reference) {
-  return cases.add(name, {{normal(in)}}, CALL(call(x[0])), std::move(reference)).accepts(kAll);
+OpCase& add(Cases& cases, const std::string& name, const Shape& in, Call call, Reference reference) {
+  return cases.add(name, {{normal(in)}}, std::move(call), std::move(reference)).accepts(kAll);
 }
 
 void add_repeats(Cases& cases) {
-  add(
-      cases, "repeat", {2, 3},
-      [](const Tensor& x) {
-        return x.repeat({2, 1, 2});
-      },
-      picked({2, 2, 6}, [](const Index& i) {
+  add(cases, "repeat", {2, 3}, CALL(x[0].repeat({2, 1, 2})), picked({2, 2, 6}, [](const Index& i) {
         return Index{i[1], i[2] % 3};
       }));
-  add(
-      cases, "repeat of nothing", {2, 3},
-      [](const Tensor& x) {
-        return x.repeat({2, 0});
-      },
-      picked({4, 0}, [](const Index& i) { return i; }));
-  add(
-      cases, "repeat of a scalar", {}, [](const Tensor& x) { return x.repeat({3}); },
-      picked({3}, [](const Index&) { return Index{}; }));
-  add(
-      cases, "repeat of eight axes", {1, 1, 1, 1, 1, 1, 2, 1},
-      [](const Tensor& x) {
-        return x.repeat({1, 1, 1, 1, 1, 1, 2, 2});
-      },
+  add(cases, "repeat of nothing", {2, 3}, CALL(x[0].repeat({2, 0})), picked({4, 0}, [](const Index& i) { return i; }));
+  add(cases, "repeat of a scalar", {}, CALL(x[0].repeat({3})), picked({3}, [](const Index&) { return Index{}; }));
+  add(cases, "repeat of eight axes", {1, 1, 1, 1, 1, 1, 2, 1}, CALL(x[0].repeat({1, 1, 1, 1, 1, 1, 2, 2})),
       picked({1, 1, 1, 1, 1, 1, 4, 2}, [](const Index& i) { return Index{0, 0, 0, 0, 0, 0, i[6] % 2, 0}; }));
-  add(
-      cases, "tile", {2, 3}, [](const Tensor& x) { return tile(x, {3}); }, picked({2, 9}, [](const Index& i) {
+  add(cases, "tile", {2, 3}, CALL(tile(x[0], {3})), picked({2, 9}, [](const Index& i) {
         return Index{i[0], i[1] % 3};
       }));
-  add(
-      cases, "repeat_interleave", {2, 3}, [](const Tensor& x) { return x.repeat_interleave(2, 1); },
-      picked({2, 6}, [](const Index& i) {
+  add(cases, "repeat_interleave", {2, 3}, CALL(x[0].repeat_interleave(2, 1)), picked({2, 6}, [](const Index& i) {
         return Index{i[0], i[1] / 2};
       }));
-  add(
-      cases, "repeat_interleave of all", {2, 2}, [](const Tensor& x) { return x.repeat_interleave(3); },
-      picked({12}, [](const Index& i) {
+  add(cases, "repeat_interleave of all", {2, 2}, CALL(x[0].repeat_interleave(3)), picked({12}, [](const Index& i) {
         return Index{i[0] / 6, i[0] / 3 % 2};
       }));
   cases
@@ -65,82 +43,58 @@ void add_repeats(Cases& cases) {
 }
 
 void add_moves(Cases& cases) {
-  add(
-      cases, "roll", {3, 4},
-      [](const Tensor& x) {
-        return x.roll({1, -5}, {0, 1});
-      },
-      picked({3, 4}, [](const Index& i) {
+  add(cases, "roll", {3, 4}, CALL(x[0].roll({1, -5}, {0, 1})), picked({3, 4}, [](const Index& i) {
         return Index{(i[0] + 2) % 3, (i[1] + 5) % 4};
       }));
-  add(
-      cases, "roll of all", {3, 2}, [](const Tensor& x) { return x.roll({1}); }, picked({3, 2}, [](const Index& i) {
+  add(cases, "roll of all", {3, 2}, CALL(x[0].roll({1})), picked({3, 2}, [](const Index& i) {
         const int64_t k = (i[0] * 2 + i[1] + 5) % 6;
         return Index{k / 2, k % 2};
       }));
-  add(
-      cases, "roll by a whole turn", {3}, [](const Tensor& x) { return x.roll({3}, {0}); },
-      picked({3}, [](const Index& i) { return i; }));
-  add(
-      cases, "roll of nothing", {0, 2}, [](const Tensor& x) { return x.roll({1}, {0}); },
-      picked({0, 2}, [](const Index& i) { return i; }));
-  add(
-      cases, "rot90", {2, 3}, [](const Tensor& x) { return rot90(x); },
+  add(cases, "roll by a whole turn", {3}, CALL(x[0].roll({3}, {0})), picked({3}, [](const Index& i) { return i; }));
+  add(cases, "roll of nothing", {0, 2}, CALL(x[0].roll({1}, {0})), picked({0, 2}, [](const Index& i) { return i; }));
+  add(cases, "rot90", {2, 3}, CALL(rot90(x[0])),
       picked({3, 2},
              [](const Index& i) {
                return Index{i[1], 2 - i[0]};
              }))
       .view();
-  add(
-      cases, "rot90 twice", {2, 3}, [](const Tensor& x) { return rot90(x, 2); },
+  add(cases, "rot90 twice", {2, 3}, CALL(rot90(x[0], 2)),
       picked({2, 3},
              [](const Index& i) {
                return Index{1 - i[0], 2 - i[1]};
              }))
       .view();
-  add(
-      cases, "rot90 backward", {2, 3}, [](const Tensor& x) { return rot90(x, -1); },
+  add(cases, "rot90 backward", {2, 3}, CALL(rot90(x[0], -1)),
       picked({3, 2},
              [](const Index& i) {
                return Index{1 - i[1], i[0]};
              }))
       .view();
-  add(
-      cases, "fliplr", {2, 3}, [](const Tensor& x) { return fliplr(x); },
+  add(cases, "fliplr", {2, 3}, CALL(fliplr(x[0])),
       picked({2, 3},
              [](const Index& i) {
                return Index{i[0], 2 - i[1]};
              }))
       .view();
-  add(
-      cases, "flipud", {2, 3}, [](const Tensor& x) { return flipud(x); },
+  add(cases, "flipud", {2, 3}, CALL(flipud(x[0])),
       picked({2, 3},
              [](const Index& i) {
                return Index{1 - i[0], i[1]};
              }))
       .view();
-  add(
-      cases, "movedim of several axes", {2, 3, 4},
-      [](const Tensor& x) {
-        return movedim(x, {0, 1}, {-1, 0});
-      },
+  add(cases, "movedim of several axes", {2, 3, 4}, CALL(movedim(x[0], {0, 1}, {-1, 0})),
       picked({3, 4, 2},
              [](const Index& i) {
                return Index{i[2], i[0], i[1]};
              }))
       .view();
-  add(
-      cases, "squeeze of several axes", {1, 3, 1, 1},
-      [](const Tensor& x) {
-        return squeeze(x, {0, 1, -1});
-      },
+  add(cases, "squeeze of several axes", {1, 3, 1, 1}, CALL(squeeze(x[0], {0, 1, -1})),
       picked({3, 1},
              [](const Index& i) {
                return Index{0, i[0], 0, 0};
              }))
       .view();
-  add(
-      cases, "swapaxes", {2, 3}, [](const Tensor& x) { return swapaxes(x, 0, -1); },
+  add(cases, "swapaxes", {2, 3}, CALL(swapaxes(x[0], 0, -1)),
       picked({3, 2},
              [](const Index& i) {
                return Index{i[1], i[0]};
@@ -161,17 +115,12 @@ void add_diagonals(Cases& cases) {
       });
     };
   };
-  add(
-      cases, "diag of a vector", {3}, [](const Tensor& x) { return diag(x, 1); }, diagonal_of({4, 4}, 0, 1, 1));
-  add(
-      cases, "diag of a matrix", {3, 4}, [](const Tensor& x) { return diag(x, -1); }, picked({2}, [](const Index& i) {
+  add(cases, "diag of a vector", {3}, CALL(diag(x[0], 1)), diagonal_of({4, 4}, 0, 1, 1));
+  add(cases, "diag of a matrix", {3, 4}, CALL(diag(x[0], -1)), picked({2}, [](const Index& i) {
         return Index{i[0] + 1, i[0]};
       }));
-  add(
-      cases, "diag_embed", {2, 3}, [](const Tensor& x) { return diag_embed(x); }, diagonal_of({2, 3, 3}, 1, 2, 0));
-  add(
-      cases, "diag_embed below in front", {2, 3}, [](const Tensor& x) { return diag_embed(x, -1, 0, 2); },
-      diagonal_of({4, 2, 4}, 0, 2, -1));
+  add(cases, "diag_embed", {2, 3}, CALL(diag_embed(x[0])), diagonal_of({2, 3, 3}, 1, 2, 0));
+  add(cases, "diag_embed below in front", {2, 3}, CALL(diag_embed(x[0], -1, 0, 2)), diagonal_of({4, 2, 4}, 0, 2, -1));
   for (const bool lower : {true, false})
     cases
         .add(

@@ -40,208 +40,100 @@ Reference sliced(size_t axis, std::optional<int64_t> start, std::optional<int64_
 }
 
 /// A view of one input in each of the shapes, for all dtypes.
-OpCase& add(Cases& cases, const std::string& name, const std::vector<Shape>& shapes,
-            const std::function<Tensor(const Tensor&)>& call, Reference reference) {
+OpCase& add(Cases& cases, const std::string& name, const std::vector<Shape>& shapes, Call call, Reference reference) {
   std::vector<Sample> samples;
   for (const Shape& shape : shapes) samples.push_back({normal(shape)});
-  return cases.add(name, samples, CALL(call(x[0])), std::move(reference)).accepts(kAll).view();
+  return cases.add(name, samples, std::move(call), std::move(reference)).accepts(kAll).view();
 }
 
 void add_shape_cases(Cases& cases) {
-  add(
-      cases, "view", {{4, 3}, {12}, {2, 1, 6}},
-      [](const Tensor& x) {
-        return x.contiguous().view({2, -1});
-      },
-      reshaped({2, 6}));
-  add(
-      cases, "view to a scalar", {{1}, {1, 1}}, [](const Tensor& x) { return x.view({}); }, reshaped({}));
-  add(
-      cases, "view of nothing", {{0, 3}, {2, 0}},
-      [](const Tensor& x) {
-        return x.contiguous().view({0, 5});
-      },
-      reshaped({0, 5}));
-  add(
-      cases, "reshape", {{4, 3}, {12}, {3, 2, 2}},
-      [](const Tensor& x) {
-        return x.reshape({3, 4});
-      },
-      reshaped({3, 4}));
-  add(
-      cases, "reshape that copies", {{4, 3}},
-      [](const Tensor& x) {
-        return x.t().reshape({2, 6});
-      },
-      [](const Arrays& x) {
-        return reshaped({2, 6})(through([](const auto& c) { return swapped(c, 0, 1); })(x));
-      })
-      .is_view = false;
-  add(
-      cases, "flatten", {{2, 3, 2}}, [](const Tensor& x) { return x.flatten(1); }, reshaped({2, 6}));
-  add(
-      cases, "flatten a scalar", {{}}, [](const Tensor& x) { return x.flatten(); }, reshaped({1}));
-  add(
-      cases, "unflatten", {{6, 2}},
-      [](const Tensor& x) {
-        return x.contiguous().unflatten(0, {2, -1});
-      },
-      reshaped({2, 3, 2}));
-  add(
-      cases, "squeeze", {{2, 1, 3}}, [](const Tensor& x) { return x.squeeze(1); }, reshaped({2, 3}));
-  add(
-      cases, "squeeze of a size above 1", {{2, 1, 3}}, [](const Tensor& x) { return x.squeeze(-1); },
-      reshaped({2, 1, 3}));
-  add(
-      cases, "squeeze all", {{1, 2, 1, 3}, {2, 3}}, [](const Tensor& x) { return x.squeeze_all(); }, reshaped({2, 3}));
-  add(
-      cases, "unsqueeze", {{2, 3}}, [](const Tensor& x) { return x.unsqueeze(-2); }, reshaped({2, 1, 3}));
-  add(
-      cases, "unsqueeze in front", {{2, 3}}, [](const Tensor& x) { return x.unsqueeze(-3); }, reshaped({1, 2, 3}));
+  add(cases, "view", {{4, 3}, {12}, {2, 1, 6}}, CALL(x[0].contiguous().view({2, -1})), reshaped({2, 6}));
+  add(cases, "view to a scalar", {{1}, {1, 1}}, CALL(x[0].view({})), reshaped({}));
+  add(cases, "view of nothing", {{0, 3}, {2, 0}}, CALL(x[0].contiguous().view({0, 5})), reshaped({0, 5}));
+  add(cases, "reshape", {{4, 3}, {12}, {3, 2, 2}}, CALL(x[0].reshape({3, 4})), reshaped({3, 4}));
+  add(cases, "reshape that copies", {{4, 3}}, CALL(x[0].t().reshape({2, 6})), [](const Arrays& x) {
+    return reshaped({2, 6})(through([](const auto& c) { return swapped(c, 0, 1); })(x));
+  }).is_view = false;
+  add(cases, "flatten", {{2, 3, 2}}, CALL(x[0].flatten(1)), reshaped({2, 6}));
+  add(cases, "flatten a scalar", {{}}, CALL(x[0].flatten()), reshaped({1}));
+  add(cases, "unflatten", {{6, 2}}, CALL(x[0].contiguous().unflatten(0, {2, -1})), reshaped({2, 3, 2}));
+  add(cases, "squeeze", {{2, 1, 3}}, CALL(x[0].squeeze(1)), reshaped({2, 3}));
+  add(cases, "squeeze of a size above 1", {{2, 1, 3}}, CALL(x[0].squeeze(-1)), reshaped({2, 1, 3}));
+  add(cases, "squeeze all", {{1, 2, 1, 3}, {2, 3}}, CALL(x[0].squeeze_all()), reshaped({2, 3}));
+  add(cases, "unsqueeze", {{2, 3}}, CALL(x[0].unsqueeze(-2)), reshaped({2, 1, 3}));
+  add(cases, "unsqueeze in front", {{2, 3}}, CALL(x[0].unsqueeze(-3)), reshaped({1, 2, 3}));
 }
 
 /// A tensor without axes takes axis 0 and -1.
 void add_scalar_cases(Cases& cases) {
-  add(
-      cases, "squeeze of a scalar", {{}}, [](const Tensor& x) { return x.squeeze(-1); }, reshaped({}));
-  add(
-      cases, "transpose of a scalar", {{}}, [](const Tensor& x) { return x.transpose(0, -1); }, reshaped({}));
-  add(
-      cases, "movedim of a scalar", {{}}, [](const Tensor& x) { return x.movedim(0, -1); }, reshaped({}));
-  add(
-      cases, "flip of a scalar", {{}}, [](const Tensor& x) { return x.flip({0}); }, reshaped({}));
-  add(
-      cases, "unfold of a scalar", {{}}, [](const Tensor& x) { return x.unfold(0, 1, 2); }, reshaped({1}))
-      .is_view = false;
+  add(cases, "squeeze of a scalar", {{}}, CALL(x[0].squeeze(-1)), reshaped({}));
+  add(cases, "transpose of a scalar", {{}}, CALL(x[0].transpose(0, -1)), reshaped({}));
+  add(cases, "movedim of a scalar", {{}}, CALL(x[0].movedim(0, -1)), reshaped({}));
+  add(cases, "flip of a scalar", {{}}, CALL(x[0].flip({0})), reshaped({}));
+  add(cases, "unfold of a scalar", {{}}, CALL(x[0].unfold(0, 1, 2)), reshaped({1})).is_view = false;
 }
 
 void add_axis_cases(Cases& cases) {
-  add(
-      cases, "transpose", {{2, 3, 4}, {2, 0, 3}, {1, 2, 2, 3}}, [](const Tensor& x) { return x.transpose(0, -1); },
+  add(cases, "transpose", {{2, 3, 4}, {2, 0, 3}, {1, 2, 2, 3}}, CALL(x[0].transpose(0, -1)),
       through([](const auto& x) { return swapped(x, 0, x.shape.size() - 1); }));
-  add(
-      cases, "t", {{2, 3}, {3, 2, 2}}, [](const Tensor& x) { return x.t(); },
+  add(cases, "t", {{2, 3}, {3, 2, 2}}, CALL(x[0].t()),
       through([](const auto& x) { return swapped(x, x.shape.size() - 2, x.shape.size() - 1); }));
-  add(
-      cases, "permute", {{2, 3, 4}, {3, 1, 2}},
-      [](const Tensor& x) {
-        return x.permute({2, 0, -2});
-      },
-      through([](const auto& x) {
+  add(cases, "permute", {{2, 3, 4}, {3, 1, 2}}, CALL(x[0].permute({2, 0, -2})), through([](const auto& x) {
         return oracle::permute(x, {2, 0, 1});
       }));
-  add(
-      cases, "movedim", {{2, 3, 4}}, [](const Tensor& x) { return x.movedim(0, -1); }, through([](const auto& x) {
+  add(cases, "movedim", {{2, 3, 4}}, CALL(x[0].movedim(0, -1)), through([](const auto& x) {
         return oracle::permute(x, {1, 2, 0});
       }));
-  add(
-      cases, "flip", {{3, 4}, {2, 1}, {0, 2}},
-      [](const Tensor& x) {
-        return x.flip({0, -1});
-      },
-      through([](const oracle::Cells& x) {
+  add(cases, "flip", {{3, 4}, {2, 1}, {0, 2}}, CALL(x[0].flip({0, -1})), through([](const oracle::Cells& x) {
         const auto rows = oracle::pick(x, 0, oracle::python_slice(x.shape[0], {}, {}, -1));
         return oracle::pick(rows, 1, oracle::python_slice(x.shape[1], {}, {}, -1));
       }));
-  add(
-      cases, "expand", {{3, 1}, {1, 1}, {1}},
-      [](const Tensor& x) {
-        return x.expand({2, 3, 4});
-      },
-      through([](const auto& x) {
+  add(cases, "expand", {{3, 1}, {1, 1}, {1}}, CALL(x[0].expand({2, 3, 4})), through([](const auto& x) {
         return oracle::broadcast(x, {2, 3, 4});
       }))
       .samples = {{normal({3, 1})}, {normal({1, 1})}, {normal({})}, {normal({4})}, {normal({2, 1, 4})}};
-  add(
-      cases, "expand keeping a size", {{3, 1}},
-      [](const Tensor& x) {
-        return x.expand({-1, 4});
-      },
-      through([](const auto& x) {
+  add(cases, "expand keeping a size", {{3, 1}}, CALL(x[0].expand({-1, 4})), through([](const auto& x) {
         return oracle::broadcast(x, {3, 4});
       }));
-  add(
-      cases, "broadcast to nothing", {{1, 3}, {}},
-      [](const Tensor& x) {
-        return x.broadcast({0, 3});
-      },
-      through([](const auto& x) {
+  add(cases, "broadcast to nothing", {{1, 3}, {}}, CALL(x[0].broadcast({0, 3})), through([](const auto& x) {
         return oracle::broadcast(x, {0, 3});
       }));
-  add(
-      cases, "broadcast left", {{3, 2}},
-      [](const Tensor& x) {
-        return x.broadcast_left({2, 2});
-      },
-      through([](const auto& x) {
+  add(cases, "broadcast left", {{3, 2}}, CALL(x[0].broadcast_left({2, 2})), through([](const auto& x) {
         return oracle::broadcast(x, {2, 2, 3, 2});
       }));
-  add(
-      cases, "diagonal", {{3, 3}, {2, 4}, {3, 4, 2}}, [](const Tensor& x) { return x.diagonal(); },
+  add(cases, "diagonal", {{3, 3}, {2, 4}, {3, 4, 2}}, CALL(x[0].diagonal()),
       through([](const auto& x) { return oracle::diagonal(x, 0, 0, 1); }));
-  add(
-      cases, "diagonal above", {{3, 4}, {2, 4, 3}}, [](const Tensor& x) { return x.diagonal(1, -2, -1); },
+  add(cases, "diagonal above", {{3, 4}, {2, 4, 3}}, CALL(x[0].diagonal(1, -2, -1)),
       through([](const auto& x) { return oracle::diagonal(x, 1, x.shape.size() - 2, x.shape.size() - 1); }));
-  add(
-      cases, "diagonal beside the matrix", {{2, 2}}, [](const Tensor& x) { return x.diagonal(5); },
+  add(cases, "diagonal beside the matrix", {{2, 2}}, CALL(x[0].diagonal(5)),
       through([](const auto& x) { return oracle::diagonal(x, 5, 0, 1); }));
 }
 
 void add_range_cases(Cases& cases) {
-  add(
-      cases, "slice", {{6, 2}, {5}}, [](const Tensor& x) { return x.slice(0, 1, -1, 2); }, sliced(0, 1, -1, 2));
-  add(
-      cases, "slice backwards", {{5, 2}}, [](const Tensor& x) { return x.slice(0, std::nullopt, std::nullopt, -2); },
+  add(cases, "slice", {{6, 2}, {5}}, CALL(x[0].slice(0, 1, -1, 2)), sliced(0, 1, -1, 2));
+  add(cases, "slice backwards", {{5, 2}}, CALL(x[0].slice(0, std::nullopt, std::nullopt, -2)),
       sliced(0, std::nullopt, std::nullopt, -2));
-  add(
-      cases, "slice out of range", {{2, 4}}, [](const Tensor& x) { return x.slice(1, -100, 100); },
-      sliced(1, -100, 100, 1));
-  add(
-      cases, "slice of nothing", {{4}}, [](const Tensor& x) { return x.slice(0, 3, 1); }, sliced(0, 3, 1, 1));
-  add(
-      cases, "select", {{3, 4}, {3}, {4, 2, 2}}, [](const Tensor& x) { return x.select(0, -2); },
+  add(cases, "slice out of range", {{2, 4}}, CALL(x[0].slice(1, -100, 100)), sliced(1, -100, 100, 1));
+  add(cases, "slice of nothing", {{4}}, CALL(x[0].slice(0, 3, 1)), sliced(0, 3, 1, 1));
+  add(cases, "select", {{3, 4}, {3}, {4, 2, 2}}, CALL(x[0].select(0, -2)),
       through([](const oracle::Cells& x) { return oracle::select(x, 0, x.shape[0] - 2); }));
-  add(
-      cases, "shrink", {{4, 3}},
-      [](const Tensor& x) {
-        return x.shrink({{1, 3}, {0, 2}});
-      },
-      through([](const auto& x) {
+  add(cases, "shrink", {{4, 3}}, CALL(x[0].shrink({{1, 3}, {0, 2}})), through([](const auto& x) {
         return oracle::pick(oracle::pick(x, 0, {1, 2}), 1, {0, 1});
       }));
-  add(
-      cases, "narrow", {{3, 5}}, [](const Tensor& x) { return x.narrow(-1, 1, 3); }, sliced(1, 1, 4, 1));
-  add(
-      cases, "unfold", {{7, 2}, {6}}, [](const Tensor& x) { return x.unfold(0, 3, 2); },
+  add(cases, "narrow", {{3, 5}}, CALL(x[0].narrow(-1, 1, 3)), sliced(1, 1, 4, 1));
+  add(cases, "unfold", {{7, 2}, {6}}, CALL(x[0].unfold(0, 3, 2)),
       through([](const auto& x) { return oracle::unfold(x, 0, 3, 2); }));
-  add(
-      cases, "unfold that overlaps", {{2, 5}}, [](const Tensor& x) { return x.unfold(1, 3, 1); },
+  add(cases, "unfold that overlaps", {{2, 5}}, CALL(x[0].unfold(1, 3, 1)),
       through([](const auto& x) { return oracle::unfold(x, 1, 3, 1); }));
-  add(
-      cases, "pad", {{2, 3}, {1, 1}},
-      [](const Tensor& x) {
-        return x.pad({{1, 0}, {2, 1}});
-      },
+  add(cases, "pad", {{2, 3}, {1, 1}}, CALL(x[0].pad({{1, 0}, {2, 1}})),
       through([](const auto& x) { return oracle::pad(oracle::pad(x, 0, 1, 0), 1, 2, 1); }));
-  add(
-      cases, "pad of nothing", {{0}},
-      [](const Tensor& x) {
-        return x.pad({{1, 2}});
-      },
+  add(cases, "pad of nothing", {{0}}, CALL(x[0].pad({{1, 2}})),
       through([](const auto& x) { return oracle::pad(x, 0, 1, 2); }));
-  add(
-      cases, "as strided", {{3, 4}, {12}},
-      [](const Tensor& x) {
-        return x.contiguous().as_strided({3, 2}, {3, 2}, 1);
-      },
+  add(cases, "as strided", {{3, 4}, {12}}, CALL(x[0].contiguous().as_strided({3, 2}, {3, 2}, 1)),
       through([](const auto& x) {
         return oracle::as_strided(x, {3, 2}, {3, 2}, 1);
       }));
-  add(
-      cases, "as strided that overlaps", {{6}},
-      [](const Tensor& x) {
-        return x.contiguous().as_strided({3, 2}, {1, 1}, 2);
-      },
+  add(cases, "as strided that overlaps", {{6}}, CALL(x[0].contiguous().as_strided({3, 2}, {1, 1}, 2)),
       through([](const auto& x) {
         return oracle::as_strided(x, {3, 2}, {1, 1}, 2);
       }));
@@ -249,21 +141,11 @@ void add_range_cases(Cases& cases) {
 
 void add_chains(Cases& cases) {
   auto chain = [](const oracle::Cells& x) { return swapped(oracle::pad(oracle::pick(x, 1, {2, 0}), 0, 1, 1), 0, 1); };
-  add(
-      cases, "padded views of views", {{2, 3}},
-      [](const Tensor& x) {
-        return x.slice(1, 2, std::nullopt, -2).pad({{1, 1}, {0, 0}}).t();
-      },
+  add(cases, "padded views of views", {{2, 3}}, CALL(x[0].slice(1, 2, std::nullopt, -2).pad({{1, 1}, {0, 0}}).t()),
       through(chain));
-  add(
-      cases, "flatten of a padded view", {{2, 3}},
-      [](const Tensor& x) {
-        return x.pad({{1, 1}, {0, 1}}).flatten();
-      },
-      [](const Arrays& x) {
-        return reshaped({16})(through([](const auto& c) { return oracle::pad(oracle::pad(c, 0, 1, 1), 1, 0, 1); })(x));
-      })
-      .is_view = false;
+  add(cases, "flatten of a padded view", {{2, 3}}, CALL(x[0].pad({{1, 1}, {0, 1}}).flatten()), [](const Arrays& x) {
+    return reshaped({16})(through([](const auto& c) { return oracle::pad(oracle::pad(c, 0, 1, 1), 1, 0, 1); })(x));
+  }).is_view = false;
   cases
       .add("split", {{normal({5, 2})}, {normal({6})}}, CALL(Outputs(x[0].split(2))),
            [](const Arrays& x) {

@@ -7,22 +7,12 @@
 #include "autograd/leaf.h"
 #include "optim/optim.h"
 #include "tensor/functions/fill.h"
+#include "tests/optim/rates.h"
 #include "tests/optim/schedule_values.h"
 #include "tests/wave.h"
 
 namespace weft::optim {
 namespace {
-
-Tensor weight() {
-  Tensor w = parameter(zeros({1}, f64));
-  w.set_grad(zeros({1}, f64));
-  return w;
-}
-
-void add_series(std::vector<double>& out, const std::vector<double>& series) {
-  for (size_t i = 0; i < series.size(); i += 6) out.push_back(series[i]);
-  for (const double number : testing::digest(from_vector(series, Shape{60}, f64))) out.push_back(number);
-}
 
 template <class Step>
 void check(const std::string& name, Optimizer& optimizer, const Step& step, const char* momentum = nullptr) {

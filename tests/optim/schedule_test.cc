@@ -10,27 +10,17 @@
 #include "autograd/leaf.h"
 #include "optim/optim.h"
 #include "tensor/functions/fill.h"
+#include "tests/optim/rates.h"
+#include "tests/optim/refused.h"
 #include "tests/optim/schedule_values.h"
 #include "tests/wave.h"
 
 namespace weft::optim {
 namespace {
 
-Tensor weight() {
-  Tensor w = parameter(zeros({1}, f64));
-  w.set_grad(zeros({1}, f64));
-  return w;
-}
-
 /// What a test does with a schedule: one step, where `step` counts those before.
 template <class S> void advance(S& schedule, int) { schedule.step(); }
 double metric(int step) { return 1 / (1 + 0.2 * std::min(step, 20)) + 0.05 * std::sin(step); }
-
-/// Every sixth of 60 numbers, and the digest of all.
-void add_series(std::vector<double>& out, const std::vector<double>& series) {
-  for (size_t i = 0; i < series.size(); i += 6) out.push_back(series[i]);
-  for (const double number : testing::digest(from_vector(series, Shape{60}, f64))) out.push_back(number);
-}
 
 template <class S, class Step>
 void check(const std::string& name, Optimizer& optimizer, S& schedule, const Step& step, const char* momentum) {
@@ -238,14 +228,6 @@ TEST(Plateau, NaNIsNoImprovement) {
   Schedule& base = plateau;
   EXPECT_THROW(base.step(), Error);
 }
-
-#define EXPECT_REFUSED(expression, line)             \
-  try {                                              \
-    (void)(expression);                              \
-    ADD_FAILURE() << #expression << " was accepted"; \
-  } catch (const Error& error) {                     \
-    EXPECT_STREQ(error.what(), line);                \
-  }
 
 TEST(Rates, RefuseBadOptions) {
   SGD o({weight()});

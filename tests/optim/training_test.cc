@@ -11,20 +11,13 @@
 #include "tensor/functions/compare.h"
 #include "tensor/functions/copy.h"
 #include "tests/optim/problem.h"
+#include "tests/optim/refused.h"
 
 namespace weft::optim {
 namespace {
 
 using Values = std::vector<double>;
 using testing::wave;
-
-#define EXPECT_REFUSED(expression, line)             \
-  try {                                              \
-    (void)(expression);                              \
-    ADD_FAILURE() << #expression << " was accepted"; \
-  } catch (const Error& error) {                     \
-    EXPECT_STREQ(error.what(), line);                \
-  }
 
 Tensor leaf(const Values& values) { return parameter(from_vector(values, std::nullopt, f64)); }
 void set(Tensor x, const Values& values) {

@@ -139,7 +139,7 @@ TEST(Backoff, ABusyMachineIsNoticed) {
   const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(20);
   int used = 4;
   while (used == 4 && std::chrono::steady_clock::now() < end) {
-    kernels::cpu::parallel_for(100000, 1, [](int64_t from, int64_t until) { work(until - from); });
+    parallel_for(100000, 1, [](int64_t from, int64_t until) { work(until - from); });
     used = threads_after_backoff(4);
   }
   for (pid_t other : others) {
@@ -148,7 +148,7 @@ TEST(Backoff, ABusyMachineIsNoticed) {
   }
   EXPECT_LT(used, 4);
   EXPECT_EQ(num_threads(), 4) << "what was set stays as it is";
-  EXPECT_EQ(kernels::cpu::region_threads(), 4) << "a count that was chosen is used";
+  EXPECT_EQ(region_threads(), 4) << "a count that was chosen is used";
   set_num_threads(threads);
 }
 

@@ -29,7 +29,7 @@ float halved(float x) {
 /// Whether half of the smallest normal float vanishes, asked on every thread: how many say yes.
 int flushing_threads() {
   std::atomic<int> count{0};
-  kernels::cpu::parallel_for(num_threads(), 1, [&](int64_t, int64_t) { count += halved(0x1p-126f) == 0.0f; });
+  parallel_for(num_threads(), 1, [&](int64_t, int64_t) { count += halved(0x1p-126f) == 0.0f; });
   return count;
 }
 

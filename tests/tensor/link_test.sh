@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
-# The libraries below dispatch need nothing of those above them: descriptors call no kernel, types know of neither. A
-# linker tells only now and then, as an object that nobody asks for is not looked at.
+# The libraries below dispatch need nothing of those above them: descriptors call no kernel, types and what is known of
+# any op know of neither. A linker tells only now and then, as an object that nobody asks for is not looked at.
 set -euo pipefail
-types=$1 ops=$2 kernels=$3
+types=$1 op_info=$2 ops=$3 kernels=$4
 failures=0
 
 # `below NAME LIBRARIES...`: what the first library takes of weft is defined in one of them.
@@ -16,9 +16,11 @@ below() {
   failures=$((failures + 1))
 }
 
-(($(nm --undefined-only "$ops" | grep -cE '_ZN?K?4weft') > 100)) || { echo "link_test: no symbols in $ops" >&2 && exit 1; }
+(($(nm --undefined-only "$ops" | grep -cE '_ZN?K?4weft') > 100)) ||
+  { echo "link_test: no symbols in $ops" >&2 && exit 1; }
 below //tensor:types "$types"
-below //tensor:ops "$ops" "$types"
-below //tensor/kernels/cpu "$kernels" "$ops" "$types"
+below //tensor:op_info "$op_info" "$types"
+below //tensor:ops "$ops" "$op_info" "$types"
+below //tensor/kernels/cpu "$kernels" "$ops" "$op_info" "$types"
 ((failures == 0)) || exit 1
 echo "link_test: every symbol comes from below"

@@ -22,12 +22,12 @@
 #include "tensor/runtime/parallel.h"
 #include "tensor/runtime/short_spins.h"
 
+#ifdef _OPENMP
+#include <omp.h>
+#endif
+
 namespace weft {
 namespace {
-
-using kernels::cpu::parallel_for;
-using kernels::cpu::region_threads;
-using kernels::cpu::team_threads;
 
 class Threads : public testing::Test {
   const int before_ = num_threads();

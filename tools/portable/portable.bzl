@@ -1,7 +1,8 @@
 """Kernels for two instruction sets in one binary.
 
-With --config=portable everything is compiled for x86-64-v3 (AVX2, FMA), and the kernels a second time for x86-64-v4 (AVX-512); which
-of them a process uses is chosen when it starts (choose.cc). No source knows of it. Otherwise there is one build, as the flags say.
+With --config=portable everything is compiled for x86-64-v3 (AVX2, FMA), and the kernels a second time for x86-64-v4
+(AVX-512); which of them a process uses is chosen when it starts (choose.cc). No source knows of it. Otherwise there is
+one build, as the flags say.
 """
 
 load("@bazel_tools//tools/cpp:toolchain_utils.bzl", "find_cpp_toolchain")

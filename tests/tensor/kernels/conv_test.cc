@@ -248,7 +248,7 @@ TEST(KernelHazards, ConvolutionsInsideParallelRegions) {
   Random outside(11);
   check<float>(make_case({4, 16, 8, 8}, 32, 3, 3, p), outside, true);
   std::vector<int> done(4);
-  kernels::cpu::parallel_for(4, 1, [&](int64_t begin, int64_t end) {
+  parallel_for(4, 1, [&](int64_t begin, int64_t end) {
     Random random(12);
     for (int64_t i = begin; i < end; ++i) {
       check<float>(make_case({4, 16, 8, 8}, 32, 3, 3, p), random, true);

@@ -97,7 +97,7 @@ TEST(Matmul, HalvesAreExactUpToOneRounding) {
   check_random_shapes<BFloat16>(200, 4);
   check_random_shapes<Float16>(200, 5);
 }
-// Where bf16 changes from a library's product to weft's own tile: by the multiplications, the rows and the sum's length.
+// Where bf16 changes from a library's product to weft's own tile: by multiplications, rows and the sum's length.
 TEST(Matmul, SizesAroundTheOwnTileAreExact) {
   Random random(21);
   for (const int64_t m : {63, 64, 65, 255, 256, 257})
@@ -214,7 +214,7 @@ TEST(KernelHazards, TwoThreadsRunOnePrimitive) {
 // Hazard: a primitive made for several threads must not run where there is one.
 TEST(KernelHazards, ProductsInsideParallelRegions) {
   std::atomic<int> done{0};
-  kernels::cpu::parallel_for(4, 1, [&](int64_t begin, int64_t end) {
+  parallel_for(4, 1, [&](int64_t begin, int64_t end) {
     Random random(13);
     for (int64_t i = begin; i < end; ++i) {
       check<BFloat16>(random, {}, 64, 48, 96, true);

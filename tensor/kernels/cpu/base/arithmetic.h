@@ -29,6 +29,9 @@ template <class T> inline T wrapping_mul(T a, T b) {
   return static_cast<T>(static_cast<Wrapping<T>>(a) * static_cast<Wrapping<T>>(b));
 }
 
+/// How many parts of `size` cover `count`: count / size rounded up, for a count of at least 0.
+constexpr int64_t ceil_div(int64_t count, int64_t size) { return (count + size - 1) / size; }
+
 /// The larger or smaller value; NaN where either is NaN.
 template <class T> inline T nan_max(T a, T b) {
   const bool left = (a > b) | (a != a);

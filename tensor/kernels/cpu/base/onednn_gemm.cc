@@ -10,6 +10,30 @@ LruCache<PrimitiveKey, Prepared, PrimitiveKeyHash>& cache() {
   return local;
 }
 
+/// The product of such matrices, plus a bias of one `row` where there is one. Empty where oneDNN's is slow and that is
+/// not wanted.
+Prepared product(const memory::desc& left, const memory::desc& right, const memory::desc* row, const memory::desc& out,
+                 const dnnl::primitive_attr& attr, bool even_if_slow) {
+  const dnnl::matmul::primitive_desc pd = row != nullptr
+                                              ? dnnl::matmul::primitive_desc({left, right, *row, out}, attr, engine())
+                                              : dnnl::matmul::primitive_desc({left, right, out}, attr, engine());
+  if (!even_if_slow && is_slow(pd.impl_info_str())) return Prepared();
+  std::vector<std::pair<int, memory::desc>> operands = {
+      {DNNL_ARG_SRC, left}, {DNNL_ARG_WEIGHTS, right}, {DNNL_ARG_DST, out}};
+  if (row != nullptr) operands.emplace_back(DNNL_ARG_BIAS, *row);
+  return Prepared(dnnl::matmul(pd), pd, operands);
+}
+
+/// Whether there is such a product; then c = a b + bias has been computed.
+bool run(Prepared& prepared, const void* a, const void* b, const void* c, const void* bias) {
+  if (!prepared) return false;
+  if (bias != nullptr)
+    prepared.run({a, b, c, bias});
+  else
+    prepared.run({a, b, c});
+  return true;
+}
+
 }  // namespace
 
 void sgemm(Matrix<const float> a, Matrix<const float> b, Matrix<float> c, bool accumulate) {
@@ -46,22 +70,10 @@ bool biased_gemm(Matrix<const float> a, Matrix<const float> b, const float* bias
       const memory::desc right({b.rows, b.columns}, f32, {b.row_stride, b.column_stride});
       const memory::desc out({c.rows, c.columns}, f32, {c.row_stride, c.column_stride});
       const memory::desc row({1, c.columns}, f32, {c.columns, 1});
-      const dnnl::matmul::primitive_desc pd =
-          bias != nullptr ? dnnl::matmul::primitive_desc({left, right, row, out}, user_scratchpad(), engine())
-                          : dnnl::matmul::primitive_desc({left, right, out}, user_scratchpad(), engine());
-      if (is_slow(pd.impl_info_str())) return Prepared();
-      std::vector<std::pair<int, memory::desc>> operands = {
-          {DNNL_ARG_SRC, left}, {DNNL_ARG_WEIGHTS, right}, {DNNL_ARG_DST, out}};
-      if (bias != nullptr) operands.emplace_back(DNNL_ARG_BIAS, row);
-      return Prepared(dnnl::matmul(pd), pd, operands);
+      return product(left, right, bias != nullptr ? &row : nullptr, out, user_scratchpad(), false);
     });
   });
-  if (!prepared) return false;
-  if (bias != nullptr)
-    prepared.run({a.data, b.data, c.data, bias});
-  else
-    prepared.run({a.data, b.data, c.data});
-  return true;
+  return run(prepared, a.data, b.data, c.data, bias);
 }
 
 namespace {
@@ -91,21 +103,10 @@ bool bf16_product(Matrix<const BFloat16> a, Matrix<const BFloat16> b, Matrix<Out
         attr.set_post_ops(sum);
       }
       const memory::desc row({1, c.columns}, bf, {c.columns, 1});
-      const dnnl::matmul::primitive_desc pd =
-          bias != nullptr ? dnnl::matmul::primitive_desc({left, right, row, out}, attr, engine())
-                          : dnnl::matmul::primitive_desc({left, right, out}, attr, engine());
-      std::vector<std::pair<int, memory::desc>> operands = {
-          {DNNL_ARG_SRC, left}, {DNNL_ARG_WEIGHTS, right}, {DNNL_ARG_DST, out}};
-      if (bias != nullptr) operands.emplace_back(DNNL_ARG_BIAS, row);
-      return Prepared(dnnl::matmul(pd), pd, operands);
+      return product(left, right, bias != nullptr ? &row : nullptr, out, attr, true);
     });
   });
-  if (!prepared) return false;
-  if (bias != nullptr)
-    prepared.run({a.data, b.data, c.data, bias});
-  else
-    prepared.run({a.data, b.data, c.data});
-  return true;
+  return run(prepared, a.data, b.data, c.data, bias);
 }
 
 }  // namespace

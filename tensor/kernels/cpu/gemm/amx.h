@@ -4,6 +4,7 @@
 #include <cstdint>
 
 #include "tensor/core/half.h"
+#include "tensor/kernels/cpu/base/arithmetic.h"
 
 namespace weft::kernels::cpu::amx {
 
@@ -21,17 +22,17 @@ class Tiles {
 
 /// Every size that product() is given is a multiple of this; callers pad with zeros.
 inline constexpr int64_t kMultiple = 32;
-constexpr int64_t padded(int64_t size) { return (size + kMultiple - 1) / kMultiple * kMultiple; }
+constexpr int64_t padded(int64_t size) { return ceil_div(size, kMultiple) * kMultiple; }
 
 /// c = a b, or c += a b. a is (rows, depth), row-major with `a_row` elements a row; b (depth, columns) lies in pairs:
 /// word (k / 2, j) holds b(k, j) in its lower half and b(k + 1, j) in its upper one, `b_row` words a row; sums in f32.
 void product(const BFloat16* a, int64_t a_row, const uint32_t* b, int64_t b_row, float* c, int64_t c_row, int64_t rows,
              int64_t columns, int64_t depth, bool accumulate);
 
-/// The loop of product() over a way to use tiles, so that a machine without AMX can run all of it but the instructions:
-/// product() takes the CPU's tiles, a test takes arrays. A way has eight tiles: load<T>(address, bytes from row to row),
-/// zero<T>(), add_products<C, A, B>() (tile C += tile A, rows of 32 halves, times tile B, pairs of rows in words) and
-/// store<T>().
+/// The loop of product() over a way to use tiles, so that a machine without AMX can run all of it but the
+/// instructions: product() takes the CPU's tiles, a test takes arrays. A way has eight tiles: load<T>(address, bytes
+/// from row to row), zero<T>(), add_products<C, A, B>() (tile C += tile A, rows of 32 halves, times tile B, pairs of
+/// rows in words) and store<T>().
 ///
 /// Four tiles of c, 32 x 32, stay in registers while two of a and two of b pass by.
 template <class Way>

@@ -69,7 +69,7 @@ void pack_columns(const Matrix<const BFloat16>& b, uint32_t* out, int64_t width)
   for (int64_t j = 0; j < b.columns; j += kLanes) {
     const int64_t columns = std::min<int64_t>(kLanes, b.columns - j);
     for (int64_t k = 0; k < b.rows; k += 2 * kLanes) {
-      const int64_t halves = b.rows - k, depth = std::min<int64_t>(kLanes, blocks_of(halves, 2));
+      const int64_t halves = b.rows - k, depth = std::min<int64_t>(kLanes, ceil_div(halves, 2));
       const BFloat16* in = b.data + k + j * b.column_stride;
       Words block[kLanes];
       if (columns == kLanes && halves >= 2 * kLanes) {
@@ -95,18 +95,6 @@ void pack(const Matrix<const BFloat16>& b, uint32_t* out, int64_t width) {
   b.column_stride == 1 ? pack_rows(b, out, width) : pack_columns(b, out, width);
 }
 
-template <class Out> struct Product {
-  Matrix<const BFloat16> a, b;
-  Matrix<Out> c;
-  bool accumulate;
-  const Out* bias;
-
-  Product block(int64_t i, int64_t j, int64_t rows, int64_t columns) const {
-    return {a.block(i, 0, rows, a.columns), b.block(0, j, b.rows, columns), c.block(i, j, rows, columns), accumulate,
-            bias == nullptr ? nullptr : bias + j};
-  }
-};
-
 /// How a product is cut: by the sizes of all of it.
 struct Cut {
   int64_t depth;         // halves of a pass, even
@@ -114,10 +102,10 @@ struct Cut {
   int64_t rows;          // of a tile
 
   Cut(int64_t k, int64_t columns) {
-    const int64_t words = blocks_of(k, 2);
-    depth = 2 * blocks_of(words, blocks_of(words, kMostDepth));
-    const int64_t vectors = blocks_of(columns, kLanes);
-    const int64_t width = blocks_of(vectors, blocks_of(vectors, kTileVectors));
+    const int64_t words = ceil_div(k, 2);
+    depth = 2 * ceil_div(words, ceil_div(words, kMostDepth));
+    const int64_t vectors = ceil_div(columns, kLanes);
+    const int64_t width = ceil_div(vectors, ceil_div(vectors, kTileVectors));
     panel = width * kLanes;
     group = std::max<int64_t>(1, kGroupWords / (depth / 2 * panel)) * panel;
     rows = kTileRows[static_cast<size_t>(width - 1)];
@@ -127,12 +115,12 @@ struct Cut {
 /// One thread's part of a product.
 template <class Way, class Out> class Part {
  public:
-  Part(const Product<Out>& product, const Cut& cut)
+  Part(const HalfProduct<BFloat16, Out>& product, const Cut& cut)
       : p_(product),
         cut_(cut),
         in_place_(product.a.column_stride == 1),
-        passes_(blocks_of(product.a.columns, cut.depth)),
-        packed_b_(cut.depth / 2 * std::min(cut.group, blocks_of(product.b.columns, kLanes) * kLanes)),
+        passes_(ceil_div(product.a.columns, cut.depth)),
+        packed_b_(cut.depth / 2 * std::min(cut.group, ceil_div(product.b.columns, kLanes) * kLanes)),
         packed_a_(in_place_ ? 0 : cut.depth / 2 * kPackedRows),
         sums_(passes_ == 1 ? 0 : product.a.rows * cut.group) {}
 
@@ -159,9 +147,9 @@ template <class Way, class Out> class Part {
     int64_t k, depth, j, columns;
   };
 
-  static int64_t width_of(int64_t columns) { return blocks_of(columns, kLanes) * kLanes; }
+  static int64_t width_of(int64_t columns) { return ceil_div(columns, kLanes) * kLanes; }
   uint32_t* panel(int64_t j) const { return packed_b_.data() + j * words(); }
-  int64_t words() const { return blocks_of(pass_.depth, 2); }
+  int64_t words() const { return ceil_div(pass_.depth, 2); }
 
   void packed_strips(int64_t first) {
     const int64_t rows = std::min(kPackedRows, p_.a.rows - first);
@@ -179,7 +167,7 @@ template <class Way, class Out> class Part {
   }
 
   void tile(int64_t i, int64_t rows, const BFloat16* a, int64_t row, int64_t step, int64_t j) {
-    const int64_t columns = std::min(cut_.panel, pass_.columns - j), vectors = blocks_of(columns, kLanes);
+    const int64_t columns = std::min(cut_.panel, pass_.columns - j), vectors = ceil_div(columns, kLanes);
     const int last = static_cast<int>((columns - 1) % kLanes + 1);
     float* sums = passes_ == 1 ? nullptr : sums_.data() + i * cut_.group + j;
     const float* start = pass_.k > 0 ? sums : nullptr;
@@ -192,7 +180,7 @@ template <class Way, class Out> class Part {
                                             last, start, cut_.group, add, p_.accumulate ? p_.c.row_stride : 0});
   }
 
-  const Product<Out>& p_;
+  const HalfProduct<BFloat16, Out>& p_;
   const Cut& cut_;
   const bool in_place_;
   const int64_t passes_;
@@ -201,16 +189,16 @@ template <class Way, class Out> class Part {
   Pass pass_{};
 };
 
-template <class Way, class Out> void run(const Product<Out>& p) {
+template <class Way, class Out> void run(const HalfProduct<BFloat16, Out>& p) {
   const Cut cut(p.a.columns, p.b.columns);
   for_product_parts(p.a.rows, p.b.columns, cut.rows, cut.panel, product_threads(p.a, p.b),
                     [&](int64_t i, int64_t j, int64_t rows, int64_t columns) {
-                      const Product<Out> part = p.block(i, j, rows, columns);
+                      const HalfProduct<BFloat16, Out> part = p.block(i, j, rows, columns);
                       Part<Way, Out>(part, cut).run();
                     });
 }
 
-template <class Out> void run(const Product<Out>& p) {
+template <class Out> void run(const HalfProduct<BFloat16, Out>& p) {
 #ifdef WEFT_BF16_INSTRUCTION
   if (has_instruction()) return run<Instruction, Out>(p);
 #endif
@@ -240,7 +228,7 @@ void gemm(Matrix<const BFloat16> a, Matrix<const BFloat16> b, Matrix<Out> c, boo
 
 void product(const BFloat16* a, int64_t a_row, const uint32_t* b, int64_t b_row, float* c, int64_t c_row, int64_t rows,
              int64_t columns, int64_t depth, bool accumulate) {
-  const int64_t vectors = columns / kLanes, parts = blocks_of(vectors, kTileVectors);
+  const int64_t vectors = columns / kLanes, parts = ceil_div(vectors, kTileVectors);
   for (int64_t p = 0; p < parts; ++p) {
     const int64_t first = vectors * p / parts, width = vectors * (p + 1) / parts - first, j = first * kLanes;
     const Strips strips(rows, kTileRows[static_cast<size_t>(width - 1)]);

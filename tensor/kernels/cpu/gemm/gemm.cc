@@ -86,9 +86,9 @@ template <class T> void widened_gemm(Matrix<const T> a, Matrix<const T> b, Matri
 /// Whether products of bf16 may take weft's own tile: the CPU has vdpbf16ps, and not AMX, for which oneDNN has kernels.
 bool has_own_tile() { return bf16::has_fast_instruction() && !onednn::has_amx(); }
 
-/// Whether weft's own tile for vdpbf16ps is faster than oneDNN's product, by sizes and strides alone. It is where little
-/// is multiplied, and where there are rows enough to pay for the packing of b. oneDNN's are columns that leave most of a
-/// register empty, and tall products of short rows, unless a has neighbouring columns.
+/// Whether weft's own tile for vdpbf16ps is faster than oneDNN's product, by sizes and strides alone. It is faster for
+/// few multiplications, and for enough rows to pay for the packing of b. oneDNN is faster where b's columns leave most
+/// of a register empty, and in tall products of short rows, unless a has neighbouring columns.
 bool prefers_own_tile(const Matrix<const BFloat16>& a, const Matrix<const BFloat16>& b) {
   if (!has_own_tile()) return false;
   if (is_tiny(a, b)) return true;

@@ -23,26 +23,14 @@ constexpr int64_t kPackedRows = 96;
 /// Elements between packed rows of a: lengths that are powers of two would share a place of the innermost cache.
 constexpr int64_t kGap = 16;
 
-template <class H, class Out> struct Product {
-  Matrix<const H> a, b;
-  Matrix<Out> c;
-  bool accumulate;
-  const Out* bias;
-
-  Product block(int64_t i, int64_t j, int64_t rows, int64_t columns) const {
-    return {a.block(i, 0, rows, a.columns), b.block(0, j, b.rows, columns), c.block(i, j, rows, columns), accumulate,
-            bias == nullptr ? nullptr : bias + j};
-  }
-};
-
 /// How a product is cut: by the sizes of all of it.
 struct Cut {
   int64_t depth;         // of a pass
   int64_t panel, group;  // columns
   int64_t rows;          // of a tile
 
-  Cut(int64_t k, int64_t columns) : depth(blocks_of(k, blocks_of(k, kMostDepth))) {
-    const int64_t vectors = blocks_of(columns, N), width = blocks_of(vectors, blocks_of(vectors, kGemmTileVectors));
+  Cut(int64_t k, int64_t columns) : depth(ceil_div(k, ceil_div(k, kMostDepth))) {
+    const int64_t vectors = ceil_div(columns, N), width = ceil_div(vectors, ceil_div(vectors, kGemmTileVectors));
     panel = width * N;
     group = std::max<int64_t>(1, kGroupElements / (depth * panel)) * panel;
     rows = kGemmTileRows[static_cast<size_t>(width - 1)];
@@ -54,12 +42,12 @@ template <class H, class Out> class Part {
   static constexpr bool kRounds = !std::is_same_v<Out, float>;
 
  public:
-  Part(const Product<H, Out>& product, const Cut& cut)
+  Part(const HalfProduct<H, Out>& product, const Cut& cut)
       : p_(product),
         cut_(cut),
         one_pass_(product.a.columns <= cut.depth),
-        packed_b_(cut.depth * std::min(cut.group, blocks_of(product.b.columns, N) * N)),
-        packed_a_((cut.depth + kGap) * std::min(kPackedRows, blocks_of(product.a.rows, N) * N)),
+        packed_b_(cut.depth * std::min(cut.group, ceil_div(product.b.columns, N) * N)),
+        packed_a_((cut.depth + kGap) * std::min(kPackedRows, ceil_div(product.a.rows, N) * N)),
         sums_(!kRounds    ? 0
               : one_pass_ ? cut.rows * cut.panel
                           : product.a.rows * cut.group) {}
@@ -87,7 +75,7 @@ template <class H, class Out> class Part {
     int64_t row, step;
   };
 
-  static int64_t width_of(int64_t columns) { return blocks_of(columns, N) * N; }
+  static int64_t width_of(int64_t columns) { return ceil_div(columns, N) * N; }
   float* panel(int64_t j) const { return packed_b_.data() + j * pass_.depth; }
   bool is_first() const { return pass_.k == 0; }
   bool is_last() const { return pass_.k + pass_.depth == p_.a.columns; }
@@ -96,7 +84,7 @@ template <class H, class Out> class Part {
   Rows pack(int64_t first, int64_t rows) const {
     const Matrix<const H> from = p_.a.block(first, pass_.k, rows, pass_.depth);
     if (from.column_stride != 1) {
-      const int64_t step = std::min(kPackedRows, blocks_of(p_.a.rows, N) * N);
+      const int64_t step = std::min(kPackedRows, ceil_div(p_.a.rows, N) * N);
       pack_rows<float, H>(from.transposed(), packed_a_.data(), step);
       return {packed_a_.data(), 1, step};
     }
@@ -124,7 +112,7 @@ template <class H, class Out> class Part {
   void tile(const Rows& a, int64_t i, int64_t rows, int64_t j) {
     const int64_t columns = std::min(cut_.panel, pass_.columns - j);
     const auto run = [&](float* to, int64_t to_row, int last, const float* add, int64_t add_row) {
-      gemm_tile_function<float>(rows, blocks_of(columns, N))(
+      gemm_tile_function<float>(rows, ceil_div(columns, N))(
           {pass_.depth, a.data, a.row, a.step, panel(j), width_of(columns), to, to_row, last, add, add_row, nullptr});
     };
     Out* c = p_.c.data + i * p_.c.row_stride + pass_.j + j;
@@ -153,7 +141,7 @@ template <class H, class Out> class Part {
     }
   }
 
-  const Product<H, Out>& p_;
+  const HalfProduct<H, Out>& p_;
   const Cut& cut_;
   const bool one_pass_;
   const Scratch<float> packed_b_, packed_a_, sums_;
@@ -164,11 +152,11 @@ template <class H, class Out> class Part {
 
 template <class H, class Out>
 void half_gemm(Matrix<const H> a, Matrix<const H> b, Matrix<Out> c, bool accumulate, const Out* bias) {
-  const Product<H, Out> product{a, b, c, accumulate, bias};
+  const HalfProduct<H, Out> product{a, b, c, accumulate, bias};
   const Cut cut(a.columns, b.columns);
   for_product_parts(a.rows, b.columns, cut.rows, cut.panel, product_threads(a, b),
                     [&](int64_t i, int64_t j, int64_t rows, int64_t columns) {
-                      const Product<H, Out> part = product.block(i, j, rows, columns);
+                      const HalfProduct<H, Out> part = product.block(i, j, rows, columns);
                       Part<H, Out>(part, cut).run();
                     });
 }

@@ -7,6 +7,7 @@
 #include <cstring>
 #include <type_traits>
 
+#include "tensor/kernels/cpu/base/arithmetic.h"
 #include "tensor/kernels/cpu/base/matrix.h"
 #include "tensor/kernels/cpu/base/scratch.h"
 #include "tensor/kernels/cpu/base/simd.h"
@@ -78,8 +79,8 @@ void tile_product(Matrix<const T> a, Matrix<const T> b, Matrix<T> c, bool accumu
 /// c = a b (+ c), with threads over tiles. No size is 0.
 template <class T> void loop_gemm(Matrix<const T> a, Matrix<const T> b, Matrix<T> c, bool accumulate) {
   using Tiles = GemmTiles<T>;
-  const int64_t down = (c.rows + Tiles::kTileRows - 1) / Tiles::kTileRows;
-  const int64_t across = (c.columns + Tiles::kTileColumns - 1) / Tiles::kTileColumns;
+  const int64_t down = ceil_div(c.rows, Tiles::kTileRows);
+  const int64_t across = ceil_div(c.columns, Tiles::kTileColumns);
   const int64_t tile_work = std::min(c.rows, Tiles::kTileRows) * std::min(c.columns, Tiles::kTileColumns) * a.columns;
   parallel_for(
       down * across, std::max<int64_t>(1, 32768 / std::max<int64_t>(tile_work, 1)), [&](int64_t begin, int64_t end) {

@@ -62,9 +62,9 @@ template <class T> struct Cut {
   explicit Cut(const Product<T>& p) {
     const int64_t k = p.a.columns, columns = p.b.columns;
     const int64_t most = std::clamp(kGroupElements / columns, kLeastDepth, kMostDepth);
-    depth = blocks_of(blocks_of(k, blocks_of(k, most)), N) * N;
-    const int64_t vectors = blocks_of(columns, N);
-    const int64_t width = blocks_of(vectors, blocks_of(vectors, kGemmTileVectors));
+    depth = ceil_div(ceil_div(k, ceil_div(k, most)), N) * N;
+    const int64_t vectors = ceil_div(columns, N);
+    const int64_t width = ceil_div(vectors, ceil_div(vectors, kGemmTileVectors));
     panel = width * N;
     group = std::max<int64_t>(1, kGroupElements / (depth * panel)) * panel;
     rows = kGemmTileRows[static_cast<size_t>(width - 1)];
@@ -104,11 +104,11 @@ template <class T> class Part {
   Part(const Product<T>& product, const Cut<T>& cut)
       : p_(product),
         cut_(cut),
-        strips_(blocks_of(product.a.rows, strip_rows())),
+        strips_(ceil_div(product.a.rows, strip_rows())),
         height_(product.a.rows / strips_),
         higher_(product.a.rows % strips_),
         packed_b_(std::min(cut.depth, product.a.columns) *
-                  (cut.unpacked_b ? cut.panel : std::min(cut.group, blocks_of(product.b.columns, N) * N))),
+                  (cut.unpacked_b ? cut.panel : std::min(cut.group, ceil_div(product.b.columns, N) * N))),
         packed_a_(packs_a() ? std::min(kBatch, strips_) * packed_strip() : 0) {}
 
   void run() {
@@ -152,7 +152,7 @@ template <class T> class Part {
   /// Columns [0, direct) of the group are read where they lie.
   int64_t direct() const { return cut_.unpacked_b ? pass_.columns / N * N : 0; }
   bool in_place(int64_t j, int64_t columns) const { return j + columns <= direct(); }
-  static int64_t width_of(int64_t columns) { return blocks_of(columns, N) * N; }
+  static int64_t width_of(int64_t columns) { return ceil_div(columns, N) * N; }
   T* packed(int64_t j) const { return packed_b_.data() + (cut_.unpacked_b ? 0 : j * pass_.depth); }
 
   void pack_group() {
@@ -198,7 +198,7 @@ template <class T> class Part {
   }
   /// From one packed strip to the next: an odd number of lines, so that they share no places of the caches.
   int64_t packed_strip() const { return cut_.depth * packed_step() + 64 / static_cast<int64_t>(sizeof(T)); }
-  int64_t packed_step() const { return blocks_of(strip_rows(), kPiece) * kPiece; }
+  int64_t packed_step() const { return ceil_div(strip_rows(), kPiece) * kPiece; }
   int64_t strip_rows() const { return p_.transposed ? N : cut_.rows; }
 
   Rows rows_of_a(int64_t batch, int64_t s) const {
@@ -215,7 +215,7 @@ template <class T> class Part {
     const bool here = in_place(j, columns);
     const T* b = here ? p_.b.data + pass_.k * p_.b.row_stride + pass_.j + j : packed(j);
     const int64_t b_step = here ? p_.b.row_stride : width_of(columns);
-    gemm_tile_function<T>(rows, blocks_of(columns, N))(
+    gemm_tile_function<T>(rows, ceil_div(columns, N))(
         {pass_.depth, a.data, a.row, a.step, b, b_step, c, c_row, last, add, add_row, j == 0 ? a.next : nullptr});
   }
 
@@ -244,7 +244,7 @@ template <class T> class Part {
     alignas(64) T buffer[N * kGemmTileVectors * N];
     const auto [first, rows] = strip(s);
     const Rows a = rows_of_a(batch, s);
-    const int64_t tiles = blocks_of(rows, cut_.rows);
+    const int64_t tiles = ceil_div(rows, cut_.rows);
     for (int64_t j = 0; j < pass_.columns; j += cut_.panel) {
       const int64_t columns = std::min(cut_.panel, pass_.columns - j);
       for (int64_t i = 0; i < tiles; ++i) {

@@ -2,6 +2,7 @@
 // one weight). The innermost part is gemm_tile.h's.
 #pragma once
 
+#include "tensor/kernels/cpu/base/arithmetic.h"
 #include "tensor/kernels/cpu/base/matrix.h"
 #include "tensor/kernels/cpu/base/scratch.h"
 #include "tensor/kernels/cpu/gemm/gemm_tile.h"
@@ -12,10 +13,7 @@ namespace weft::kernels::cpu {
 template <class T> class PackedMatrix {
  public:
   explicit PackedMatrix(const Matrix<const T>& b)
-      : depth_(b.rows),
-        columns_(b.columns),
-        panels_((columns_ + kWidth - 1) / kWidth),
-        values_(panels_ * depth_ * kWidth) {
+      : depth_(b.rows), columns_(b.columns), panels_(ceil_div(columns_, kWidth)), values_(panels_ * depth_ * kWidth) {
     for (int64_t p = 0; p < panels_; ++p) {
       const int64_t width = std::min(kWidth, columns_ - p * kWidth);
       const Matrix<T> panel{values_.data() + p * depth_ * kWidth, depth_, kWidth, kWidth, 1};
@@ -29,8 +27,8 @@ template <class T> class PackedMatrix {
   /// order however many rows there are.
   void left_multiply(const T* a, int64_t a_row, int64_t rows, T* c, int64_t c_row) const {
     for (int64_t p = 0; p < panels_; ++p) {
-      const int64_t width = std::min(kWidth, columns_ - p * kWidth), vectors = (width + kLanes - 1) / kLanes;
-      const int64_t most = kGemmTileRows[static_cast<size_t>(vectors - 1)], strips = (rows + most - 1) / most;
+      const int64_t width = std::min(kWidth, columns_ - p * kWidth), vectors = ceil_div(width, kLanes);
+      const int64_t most = kGemmTileRows[static_cast<size_t>(vectors - 1)], strips = ceil_div(rows, most);
       const auto last = static_cast<int>(width - (vectors - 1) * kLanes);
       for (int64_t s = 0; s < strips; ++s) {
         const int64_t from = rows * s / strips, count = rows * (s + 1) / strips - from;

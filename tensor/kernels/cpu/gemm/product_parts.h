@@ -5,16 +5,29 @@
 #include <cstdint>
 #include <utility>
 
+#include "tensor/kernels/cpu/base/arithmetic.h"
+#include "tensor/kernels/cpu/base/matrix.h"
 #include "tensor/runtime/parallel.h"
 
 namespace weft::kernels::cpu {
 
-constexpr int64_t blocks_of(int64_t count, int64_t size) { return (count + size - 1) / size; }
+/// c = a b + bias, or c += it, of matrices in 16 bits.
+template <class H, class Out> struct HalfProduct {
+  Matrix<const H> a, b;
+  Matrix<Out> c;
+  bool accumulate;
+  const Out* bias;
+
+  HalfProduct block(int64_t i, int64_t j, int64_t rows, int64_t columns) const {
+    return {a.block(i, 0, rows, a.columns), b.block(0, j, b.rows, columns), c.block(i, j, rows, columns), accumulate,
+            bias == nullptr ? nullptr : bias + j};
+  }
+};
 
 /// Strips of about the same height, none above `most`.
 struct Strips {
   int64_t count, height, higher;
-  Strips(int64_t rows, int64_t most) : count(blocks_of(rows, most)), height(rows / count), higher(rows % count) {}
+  Strips(int64_t rows, int64_t most) : count(ceil_div(rows, most)), height(rows / count), higher(rows % count) {}
   int64_t first(int64_t s) const { return s * height + std::min(s, higher); }
 };
 
@@ -25,8 +38,8 @@ inline std::pair<int64_t, int64_t> product_parts(int64_t strips, int64_t panels,
   double least = 1e300;
   for (int64_t down = 1; down <= threads; ++down) {
     const int64_t across = threads / down;
-    const auto rows = static_cast<double>(blocks_of(strips, down)),
-               columns = static_cast<double>(blocks_of(panels, across));
+    const auto rows = static_cast<double>(ceil_div(strips, down)),
+               columns = static_cast<double>(ceil_div(panels, across));
     const double cost = rows * columns + (rows + columns) / 2;  // packing a strip or a panel takes half a tile's time
     if (cost < least) least = cost, best = {down, across};
   }
@@ -38,7 +51,7 @@ inline std::pair<int64_t, int64_t> product_parts(int64_t strips, int64_t panels,
 template <class Work>
 void for_product_parts(int64_t rows, int64_t columns, int64_t strip, int64_t panel, int threads, Work&& work) {
   if (threads == 1) return work(int64_t{0}, int64_t{0}, rows, columns);
-  const int64_t strips = blocks_of(rows, strip), panels = blocks_of(columns, panel);
+  const int64_t strips = ceil_div(rows, strip), panels = ceil_div(columns, panel);
   const auto [down, across] = product_parts(strips, panels, threads);
   parallel_for(down * across, 1, [&, down = down, across = across](int64_t begin, int64_t end) {
     for (int64_t at = begin; at < end; ++at) {

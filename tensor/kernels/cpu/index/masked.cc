@@ -2,6 +2,9 @@
 // that each block holds is counted first, so that every block knows where its own begin, whatever thread works on it.
 #include "tensor/ops/masked.h"
 
+#include <algorithm>
+
+#include "tensor/kernels/cpu/base/arithmetic.h"
 #include "tensor/kernels/cpu/base/dispatch.h"
 #include "tensor/kernels/cpu/base/scratch.h"
 #include "tensor/kernels/cpu/loops/elementwise.h"
@@ -40,8 +43,8 @@ template <class F> void each_run(const Nest& nest, int64_t begin, int64_t end, c
 class Blocks {
  public:
   Blocks(const Operand& mask, const Nest& nest)
-      : mask_(mask.data<uint8_t>()), nest_(nest), numel_(mask.numel()), starts_((numel_ + kBlock - 1) / kBlock + 1) {
-    const int64_t blocks = (numel_ + kBlock - 1) / kBlock;
+      : mask_(mask.data<uint8_t>()), nest_(nest), numel_(mask.numel()), starts_(ceil_div(numel_, kBlock) + 1) {
+    const int64_t blocks = ceil_div(numel_, kBlock);
     int64_t* starts = starts_.data();
     parallel_for(blocks, 2, [&](int64_t begin, int64_t end) {
       for (int64_t b = begin; b < end; ++b) starts[b + 1] = count(b * kBlock, std::min(numel_, (b + 1) * kBlock));
@@ -54,7 +57,7 @@ class Blocks {
 
   /// f(k, i, out) for the k-th element that holds, which is element i and lies at `out`.
   template <class F> void each(const F& f) const {
-    const int64_t blocks = (numel_ + kBlock - 1) / kBlock;
+    const int64_t blocks = ceil_div(numel_, kBlock);
     parallel_for(blocks, 2, [&](int64_t begin, int64_t end) {
       for (int64_t b = begin; b < end; ++b) {
         int64_t k = starts_.data()[b];

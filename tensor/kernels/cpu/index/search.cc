@@ -3,6 +3,7 @@
 
 #include <cmath>
 
+#include "tensor/kernels/cpu/base/arithmetic.h"
 #include "tensor/kernels/cpu/base/dispatch.h"
 #include "tensor/kernels/cpu/loops/rows.h"
 #include "tensor/runtime/parallel.h"
@@ -46,7 +47,7 @@ template <class T> void search_rows(const Operand& sorted, const Operand& values
     for (int64_t i = begin; i < end; ++i, rows.next(), reader.next(), writer.next()) {
       const C *row = n == 0 ? nullptr : rows.row(), *value = reader.row();
       int64_t* place = writer.row();
-      const int64_t blocks = (m + kTogether - 1) / kTogether;
+      const int64_t blocks = ceil_div(m, kTogether);
       parallel_for(blocks, 256, [&](int64_t b, int64_t stop) {
         for (; b < stop; ++b) {
           const int64_t first = b * kTogether, some = std::min(kTogether, m - first);

@@ -11,6 +11,7 @@
 
 #include "tensor/core/error.h"
 #include "tensor/core/operand.h"
+#include "tensor/kernels/cpu/base/arithmetic.h"
 #include "tensor/kernels/cpu/base/batch.h"
 #include "tensor/kernels/cpu/base/dispatch.h"
 #include "tensor/kernels/cpu/base/scratch.h"
@@ -88,7 +89,7 @@ template <class T> bool fills_lanes(const Operand& x) {
 /// f(first, count) for all of a batch, as many at a time as there are lanes; a matrix costs about `work` operations.
 template <class T, class F> void for_lanes_of_matrices(int64_t count, double work, F&& f) {
   constexpr int64_t N = LaneMatrices<T>::N;
-  for_each_matrix((count + N - 1) / N, work, [&](int64_t i) { f(i * N, std::min(N, count - i * N)); });
+  for_each_matrix(ceil_div(count, N), work, [&](int64_t i) { f(i * N, std::min(N, count - i * N)); });
 }
 
 /// Lane by lane.

@@ -1,5 +1,6 @@
 #include "tensor/kernels/cpu/linalg/divide.h"
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 #include <numeric>

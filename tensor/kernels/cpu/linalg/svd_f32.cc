@@ -1,5 +1,6 @@
 #include "tensor/kernels/cpu/linalg/svd_f32.h"
 
+#include <algorithm>
 #include <cmath>
 #include <numeric>
 #include <vector>

@@ -1,5 +1,7 @@
 #include "tensor/kernels/cpu/loops/channel_loop.h"
 
+#include <algorithm>
+
 #include "tensor/kernels/cpu/base/merge_axes.h"
 
 namespace weft::kernels::cpu {

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "tensor/kernels/cpu/base/arithmetic.h"
 #include "tensor/kernels/cpu/base/merge_axes.h"
 #include "tensor/kernels/cpu/base/transpose.h"
 
@@ -132,7 +133,7 @@ class Position {
 // A tile of rows x columns elements, contiguous along its rows axis (in either direction), to `to`, contiguous along
 // its columns.
 template <class T>
-void transpose_tile(const char* from, int64_t column_step, int64_t row_step, char* to, int64_t columns, int64_t rows) {
+void gather_tile(const char* from, int64_t column_step, int64_t row_step, char* to, int64_t columns, int64_t rows) {
   constexpr int64_t size = sizeof(T);
   T* out = reinterpret_cast<T*>(to);
   if (row_step == size)
@@ -142,13 +143,13 @@ void transpose_tile(const char* from, int64_t column_step, int64_t row_step, cha
       out[row * kTile + column] = *reinterpret_cast<const T*>(from + column * column_step + row * row_step);
 }
 
-void transpose_tile(int64_t size, const char* from, int64_t column_step, int64_t row_step, char* to, int64_t columns,
-                    int64_t rows) {
+void gather_tile(int64_t size, const char* from, int64_t column_step, int64_t row_step, char* to, int64_t columns,
+                 int64_t rows) {
   switch (size) {
-    case 1: return transpose_tile<uint8_t>(from, column_step, row_step, to, columns, rows);
-    case 2: return transpose_tile<uint16_t>(from, column_step, row_step, to, columns, rows);
-    case 4: return transpose_tile<uint32_t>(from, column_step, row_step, to, columns, rows);
-    default: return transpose_tile<uint64_t>(from, column_step, row_step, to, columns, rows);
+    case 1: return gather_tile<uint8_t>(from, column_step, row_step, to, columns, rows);
+    case 2: return gather_tile<uint16_t>(from, column_step, row_step, to, columns, rows);
+    case 4: return gather_tile<uint32_t>(from, column_step, row_step, to, columns, rows);
+    default: return gather_tile<uint64_t>(from, column_step, row_step, to, columns, rows);
   }
 }
 
@@ -202,7 +203,7 @@ class Runner {
     for (int k = 0; k < plan_.operands; ++k) {
       p[k] = pointers[k], step[k] = plan_.step[0][k], row_step[k] = plan_.step[1][k];
       if ((plan_.packed >> k & 1u) == 0) continue;
-      transpose_tile(plan_.sizes[k], p[k], step[k], row_step[k], buffers[k], columns, rows);
+      gather_tile(plan_.sizes[k], p[k], step[k], row_step[k], buffers[k], columns, rows);
       p[k] = buffers[k], step[k] = plan_.sizes[k], row_step[k] = kTile * plan_.sizes[k];
     }
     inner_(context_, p, step, row_step, columns, rows);
@@ -222,7 +223,7 @@ void flat_loop(const Operand* operands, int count, int64_t total, int64_t grain,
     base[k] = static_cast<char*>(operands[k].base) + operands[k].view->offset() * step[k];
   }
   if (grain == 0 || total < 2 * grain) return inner(context, base, step, kNoRows, total, 1);
-  const int64_t chunks = (total + kLoopChunk - 1) / kLoopChunk;
+  const int64_t chunks = ceil_div(total, kLoopChunk);
   parallel_for(chunks, grain / kLoopChunk + 1, [&](int64_t begin, int64_t end) {
     const int64_t from = begin * kLoopChunk, to = std::min(end * kLoopChunk, total);
     char* at[kMaxLoopOperands];
@@ -259,7 +260,7 @@ void strided_loop(const Operand* operands, int count, int64_t grain, InnerLoop i
   }
   if (columns < 2 * kLoopChunk)
     return parallel_for(rows, grain / columns + 1, [&](int64_t begin, int64_t end) { runner.rows(begin, end); });
-  const int64_t per_row = (columns + kLoopChunk - 1) / kLoopChunk;
+  const int64_t per_row = ceil_div(columns, kLoopChunk);
   parallel_for(rows * per_row, grain / kLoopChunk + 1,
                [&](int64_t begin, int64_t end) { runner.chunks(begin, end, per_row); });
 }

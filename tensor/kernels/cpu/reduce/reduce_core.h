@@ -13,6 +13,7 @@
 
 #include <algorithm>
 
+#include "tensor/kernels/cpu/base/arithmetic.h"
 #include "tensor/kernels/cpu/base/scratch.h"
 #include "tensor/kernels/cpu/reduce/reduce_block.h"
 #include "tensor/runtime/parallel.h"
@@ -27,8 +28,6 @@ inline constexpr int64_t kColumnBlock = 65536;
 inline constexpr int64_t kSpare = simd::kVectorBytes;
 /// Elements below which a second thread does not pay.
 inline constexpr int64_t kReduceGrain = 32768;
-
-inline int64_t ceil_div(int64_t a, int64_t b) { return (a + b - 1) / b; }
 
 inline int64_t grain_for(int64_t elements_per_item) {
   return std::max<int64_t>(1, kReduceGrain / std::max<int64_t>(1, elements_per_item));

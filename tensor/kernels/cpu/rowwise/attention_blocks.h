@@ -4,6 +4,7 @@
 #include <cmath>
 #include <limits>
 
+#include "tensor/kernels/cpu/base/arithmetic.h"
 #include "tensor/kernels/cpu/base/batch.h"
 #include "tensor/kernels/cpu/base/dispatch.h"
 #include "tensor/kernels/cpu/base/matrix.h"
@@ -44,7 +45,7 @@ class Blocks {
   Blocks(const AttentionInputs& in, bool causal)
       : rows_(in.q.size(in.q.rank() - 2)), columns_(in.k.size(in.k.rank() - 2)), causal_(causal) {
     height_ = std::clamp<int64_t>(65536 / std::max<int64_t>(columns_, 1) / 32 * 32, 32, 64);
-    per_head_ = (rows_ + height_ - 1) / height_;
+    per_head_ = ceil_div(rows_, height_);
   }
   int64_t per_head() const { return per_head_; }
   int64_t height() const { return std::min(height_, rows_); }

@@ -6,6 +6,7 @@
 // same.
 #include "tensor/ops/scan.h"
 
+#include "tensor/kernels/cpu/base/arithmetic.h"
 #include "tensor/kernels/cpu/rowwise/scan_ops.h"
 #include "tensor/kernels/cpu/rowwise/scan_walk.h"
 
@@ -51,7 +52,7 @@ template <class A, class C, class O> A sum_block(const C* x, int64_t length, A b
 
 /// A whole line; the blocks of a long one on several threads where there are any to spare.
 template <class A, class C, class O> void sum_line(const C* x, int64_t length, O* out) {
-  const int64_t blocks = (length + kScanBlock - 1) / kScanBlock;
+  const int64_t blocks = ceil_div(length, kScanBlock);
   const auto block = [&](int64_t b, A before, O* to) {
     const int64_t begin = b * kScanBlock;
     return sum_block<A>(x + begin, std::min(kScanBlock, length - begin), before, to != nullptr ? to + begin : to);

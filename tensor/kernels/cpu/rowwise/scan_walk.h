@@ -3,6 +3,7 @@
 
 #include <array>
 
+#include "tensor/kernels/cpu/base/arithmetic.h"
 #include "tensor/kernels/cpu/loops/rows.h"
 #include "tensor/runtime/parallel.h"
 
@@ -64,7 +65,7 @@ template <class Op, class T, class O, class... L>
 void scan_neighbours(int64_t length, const Lines& out, const Lines* positions, const L&... in) {
   constexpr size_t N = sizeof...(L);
   const int64_t size = out.neighbours().size, width = std::min(size, kScanLines);
-  const int64_t groups = (size + width - 1) / width, bands = out.count() / size;
+  const int64_t groups = ceil_div(size, width), bands = out.count() / size;
   parallel_for(bands * groups, std::max<int64_t>(1, 32768 / (width * length)), [&](int64_t g, int64_t end) {
     for (; g < end; ++g) {
       const int64_t skipped = g % groups * width, line = g / groups * size + skipped;

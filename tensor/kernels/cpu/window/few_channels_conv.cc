@@ -34,11 +34,11 @@ struct Cut {
   int64_t pieces, most;   // of a line, and results of a piece
 
   explicit Cut(const ConvShape& s) : depth(s.taps() * s.channels), column(s.kernel[1] * s.channels) {
-    const int64_t vectors = blocks_of(s.filters, N);
-    panel = blocks_of(vectors, blocks_of(vectors, kGemmTileVectors)) * N;
-    panels = blocks_of(s.filters, panel);
-    most = blocks_of(s.out[2], blocks_of(s.out[2] * s.stride[2] * column, kMostLaidOut));
-    pieces = blocks_of(s.out[2], most);
+    const int64_t vectors = ceil_div(s.filters, N);
+    panel = ceil_div(vectors, ceil_div(vectors, kGemmTileVectors)) * N;
+    panels = ceil_div(s.filters, panel);
+    most = ceil_div(s.out[2], ceil_div(s.out[2] * s.stride[2] * column, kMostLaidOut));
+    pieces = ceil_div(s.out[2], most);
   }
   int64_t columns(const ConvShape& s, int64_t results) const { return (results - 1) * s.stride[2] + s.kernel[2]; }
 };
@@ -119,7 +119,7 @@ class Windows {
 class GradientLines {
  public:
   GradientLines(const ConvShape& s, const Cut& cut, const float* grad)
-      : s_(s), grad_(grad), width_(blocks_of(s.filters, N) * N), copy_(width_ == s.filters ? 0 : cut.most * width_) {}
+      : s_(s), grad_(grad), width_(ceil_div(s.filters, N) * N), copy_(width_ == s.filters ? 0 : cut.most * width_) {}
   int64_t width() const { return width_; }
   const float* of(const Piece& piece) const {
     const float* g = grad_ + piece.pixel(s_) * s_.filters;

@@ -69,8 +69,8 @@ template <class T, class F> void for_column_blocks(int64_t items, int64_t column
   if constexpr (is_half<T>) {
     for (int64_t k = 0; k < items; ++k) f(k, int64_t{0}, columns);
   } else {
-    const int64_t width = blocks_of(blocks_of(columns, kPanel), region_threads()) * kPanel;
-    parallel_for(blocks_of(columns, width) * items, 1, [&](int64_t begin, int64_t end) {
+    const int64_t width = ceil_div(ceil_div(columns, kPanel), region_threads()) * kPanel;
+    parallel_for(ceil_div(columns, width) * items, 1, [&](int64_t begin, int64_t end) {
       for (int64_t i = begin; i < end; ++i) {
         const int64_t j = i / items * width;
         f(i % items, j, std::min(width, columns - j));

@@ -8,7 +8,6 @@
 namespace weft::kernels::cpu {
 namespace {
 
-using winograd::blocks_of;
 using winograd::Filters;
 using winograd::kTile;
 using winograd::kWindow;
@@ -44,15 +43,15 @@ struct Cut {
     constexpr int64_t kElements = int64_t{160} << 10;
     const int64_t most = kElements / (planes * (from + width * panels)) / 12 * 12;
     const int64_t at_once = std::clamp<int64_t>(most, kLeastTiles, 96 * 36 / planes);
-    const int64_t least = blocks_of(tiles, at_once), threads = region_threads();
+    const int64_t least = ceil_div(tiles, at_once), threads = region_threads();
     blocks = least, parts = 1;
     // Even shares: of the ways to cut, the one whose slowest thread is done first.
     double soonest = 0;
-    for (int64_t p = 1; p <= std::min(panels, blocks_of(threads, least)); ++p)
-      for (const int64_t b : {least, blocks_of(least * p, threads) * threads / p}) {
-        const int64_t height = blocks_of(tiles, b), rounds = blocks_of(b * p, threads);
+    for (int64_t p = 1; p <= std::min(panels, ceil_div(threads, least)); ++p)
+      for (const int64_t b : {least, ceil_div(least * p, threads) * threads / p}) {
+        const int64_t height = ceil_div(tiles, b), rounds = ceil_div(b * p, threads);
         const auto rows = static_cast<double>(height), in = static_cast<double>(from),
-                   out = static_cast<double>(width * blocks_of(panels, p)), of = static_cast<double>(planes) / 36;
+                   out = static_cast<double>(width * ceil_div(panels, p)), of = static_cast<double>(planes) / 36;
         const double time =
             static_cast<double>(rounds) * of * (rows * (6 * (in + out) + 1.7 * in * out) + of_weight * in * out);
         if (soonest == 0 || time < soonest) soonest = time, blocks = b, parts = p;
@@ -72,7 +71,7 @@ void multiply(const Filters& filters, const Panels& panels, const Rows& u, const
   for (int64_t plane = 0; plane < in.count; ++plane)
     for (int64_t p = panels.begin; p < panels.end; ++p) {
       const int64_t vectors = filters.vectors(p), most = kGemmTileRows[static_cast<size_t>(vectors - 1)];
-      const int64_t strips = blocks_of(tiles, most), skipped = p - panels.begin;
+      const int64_t strips = ceil_div(tiles, most), skipped = p - panels.begin;
       const float* right = u.data + skipped * u.panel_distance + plane * u.plane_distance;
       float* to = m + plane * out.distance + skipped * filters.width();
       for (int64_t s = 0; s < strips; ++s) {
@@ -102,8 +101,8 @@ class TiledConv {
     const Cut cut(tiles_.planes(), tiles_.count(), taps_.from, filters_.width(), all.count(), has_few_tiles() ? 15 : 5);
     std::atomic<bool> clean{true};
     parallel_for(cut.blocks * cut.parts, 1, [&](int64_t begin, int64_t end) {
-      const Work work(*this, blocks_of(tiles_.count(), cut.blocks),
-                      has_few_tiles() ? 1 : blocks_of(all.count(), cut.parts), all.data == nullptr);
+      const Work work(*this, ceil_div(tiles_.count(), cut.blocks),
+                      has_few_tiles() ? 1 : ceil_div(all.count(), cut.parts), all.data == nullptr);
       int64_t transformed = -1;
       for (int64_t i = begin; i < end; ++i) {
         const int64_t block = i / cut.parts, part = i % cut.parts, skipped = all.count() * part / cut.parts;
@@ -218,8 +217,8 @@ bool convolve(const Tiles& tiles, Image<const float> in, const Taps& taps, const
   const TiledConv conv(tiles, in, filters, taps, finish, out);
   if (conv.has_few_tiles()) return conv.run({kept, 0, filters.panels()});
   const int64_t most = std::max<int64_t>(kElements / filters.panel_size(), std::min(region_threads(), 4));
-  const int64_t chunks = blocks_of(filters.panels(), most);
-  const Scratch<float> values(kept == nullptr ? blocks_of(filters.panels(), chunks) * filters.panel_size() : 0);
+  const int64_t chunks = ceil_div(filters.panels(), most);
+  const Scratch<float> values(kept == nullptr ? ceil_div(filters.panels(), chunks) * filters.panel_size() : 0);
   bool clean = true;
   for (int64_t i = 0; i < chunks; ++i) {
     const int64_t begin = filters.panels() * i / chunks, end = filters.panels() * (i + 1) / chunks;

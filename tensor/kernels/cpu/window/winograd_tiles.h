@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <limits>
 
+#include "tensor/kernels/cpu/base/arithmetic.h"
 #include "tensor/kernels/cpu/gemm/gemm_tile.h"
 #include "tensor/kernels/cpu/window/conv_shape.h"
 #include "tensor/kernels/cpu/window/winograd_transform.h"
@@ -35,7 +36,7 @@ struct Parts {
   }
 
  private:
-  static int64_t pieces(int64_t size) { return (size + kTaps - 1) / kTaps; }
+  static int64_t pieces(int64_t size) { return ceil_div(size, kTaps); }
 };
 
 /// A convolution of stride 1 whose results are cut into tiles of 4 x 4, or of 1 x 4 where its window is a line; those
@@ -243,8 +244,6 @@ bool planes_to_output(const float* planes, int64_t distance, int64_t filters, co
   return clean;
 }
 
-inline int64_t blocks_of(int64_t count, int64_t size) { return (count + size - 1) / size; }
-
 /// The weight of a group as the forward convolution of either direction reads it: (from, to) for each tap.
 struct Taps {
   const float* data;
@@ -262,13 +261,13 @@ class Filters {
         line_(tiles.are_lines()),
         from_(from),
         to_(to),
-        vectors_(blocks_of(blocks_of(to, kLanes), blocks_of(blocks_of(to, kLanes), kGemmTileVectors))),
+        vectors_(ceil_div(ceil_div(to, kLanes), ceil_div(ceil_div(to, kLanes), kGemmTileVectors))),
         planes_(tiles.planes(), from, width()) {}
 
   const Parts& parts() const { return parts_; }
-  int64_t panels() const { return blocks_of(to_, width()); }
+  int64_t panels() const { return ceil_div(to_, width()); }
   int64_t width() const { return vectors_ * kLanes; }
-  int64_t vectors(int64_t panel) const { return blocks_of(std::min(width(), to_ - panel * width()), kLanes); }
+  int64_t vectors(int64_t panel) const { return ceil_div(std::min(width(), to_ - panel * width()), kLanes); }
   /// The floats of a panel.
   int64_t panel_size() const { return checked_multiply(parts_.count(), planes_.size()); }
   int64_t size() const { return checked_multiply(panels(), panel_size()); }
@@ -278,7 +277,7 @@ class Filters {
 
   /// Panels [begin, end) to `out`.
   void transform(const Taps& taps, int64_t begin, int64_t end, float* out) const {
-    const int64_t blocks = blocks_of(from_, kRows);
+    const int64_t blocks = ceil_div(from_, kRows);
     parallel_for((end - begin) * parts_.count() * blocks, 1, [&](int64_t first, int64_t last) {
       const Scratch<float> copy(copy_size(taps));
       for (int64_t i = first; i < last; ++i) {

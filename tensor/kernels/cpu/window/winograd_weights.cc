@@ -15,7 +15,6 @@
 namespace weft::kernels::cpu {
 namespace {
 
-using winograd::blocks_of;
 using winograd::kPairRows;
 using winograd::kPairs;
 using winograd::kTaps;
@@ -34,7 +33,7 @@ constexpr int64_t kItems = 16, kShare = 64;
 struct Range {
   int64_t begin, end;
   Range(int64_t count, int64_t size, int64_t i) {
-    const int64_t vectors = blocks_of(count, kLanes), blocks = blocks_of(count, size);
+    const int64_t vectors = ceil_div(count, kLanes), blocks = ceil_div(count, size);
     begin = std::min(count, vectors * i / blocks * kLanes);
     end = std::min(count, vectors * (i + 1) / blocks * kLanes);
   }
@@ -44,11 +43,11 @@ struct Range {
 /// sum += v^T z, plane by plane, or = where `first`.
 void multiply(const float* v, const Planes& left, const float* z, const Planes& right, int64_t tiles, float* sum,
               const Planes& to, int64_t channels, bool first) {
-  const int64_t vectors = right.columns / kLanes, panels = blocks_of(vectors, kGemmTileVectors);
+  const int64_t vectors = right.columns / kLanes, panels = ceil_div(vectors, kGemmTileVectors);
   for (int64_t plane = 0; plane < to.count; ++plane)
     for (int64_t p = 0; p < panels; ++p) {
       const int64_t from = vectors * p / panels, width = vectors * (p + 1) / panels - from;
-      const int64_t strips = blocks_of(channels, kGemmTileRows[static_cast<size_t>(width - 1)]);
+      const int64_t strips = ceil_div(channels, kGemmTileRows[static_cast<size_t>(width - 1)]);
       for (int64_t s = 0; s < strips; ++s) {
         const int64_t begin = channels * s / strips, rows = channels * (s + 1) / strips - begin;
         float* c = sum + plane * to.distance + begin * to.columns + from * kLanes;
@@ -116,8 +115,8 @@ class WeightGradient {
         grad_(grad),
         grad_weight_(grad_weight),
         strides_(strides),
-        across_(blocks_of(s.group_channels(), kChannels)),
-        down_(blocks_of(s.group_filters(), kFilters)),
+        across_(ceil_div(s.group_channels(), kChannels)),
+        down_(ceil_div(s.group_filters(), kFilters)),
         shares_(std::clamp<int64_t>(kItems / blocks(), 1, std::max<int64_t>(1, tiles_.count() / kShare))),
         sums_(shares_ == 1 ? 0 : checked_multiply(blocks() * shares_, area())) {}
 
@@ -152,7 +151,7 @@ class WeightGradient {
   int64_t pairs() const { return tiles_.are_lines() ? 1 : kPairs; }
   int64_t taps() const { return tiles_.are_lines() ? kTaps : kTaps * kTaps; }
   /// The most of `count` channels or filters in a block, in whole registers.
-  static int64_t width(int64_t block, int64_t count) { return std::min(block, blocks_of(count, kLanes) * kLanes); }
+  static int64_t width(int64_t block, int64_t count) { return std::min(block, ceil_div(count, kLanes) * kLanes); }
   /// The floats of a block's taps.
   int64_t area() const { return taps() * width(kChannels, s_.group_channels()) * width(kFilters, s_.group_filters()); }
   Range channels_of(int64_t block) const { return {s_.group_channels(), kChannels, block / down_ % across_}; }
@@ -171,7 +170,7 @@ class WeightGradient {
     const int64_t in_image = tiles_.in[0] * tiles_.in[1] * tiles_.in[2] * s_.channels,
                   out_image = tiles_.out[0] * tiles_.out[1] * tiles_.out[2] * s_.filters;
     for (int pair = 0; pair < pairs(); ++pair) {
-      const int64_t chunks = blocks_of(last - first, kTiles);
+      const int64_t chunks = ceil_div(last - first, kTiles);
       for (int64_t chunk = 0; chunk < chunks; ++chunk) {
         const int64_t t = first + (last - first) * chunk / chunks,
                       count = first + (last - first) * (chunk + 1) / chunks - t;
@@ -197,7 +196,7 @@ class WeightGradient {
   /// Sums the shares of some of a block's channels in their order and writes them out. False where they are not finite.
   bool add_shares(int64_t block, int64_t first, int64_t most) const {
     const Range c = channels_of(block), o = filters_of(block);
-    const int64_t columns = blocks_of(o.size(), kLanes) * kLanes, rows = std::min(most, c.size() - first);
+    const int64_t columns = ceil_div(o.size(), kLanes) * kLanes, rows = std::min(most, c.size() - first);
     if (rows <= 0) return true;
     float* const sums = sums_.data() + block * shares_ * area();
     for (int64_t tap = 0; tap < taps(); ++tap) {
@@ -217,7 +216,7 @@ class WeightGradient {
     constexpr uint32_t kExponent = 0x7f800000;
     const winograd::Part part = parts_[block / (across_ * down_)];
     const Range c = channels_of(block), o = filters_of(block);
-    const int64_t columns = blocks_of(o.size(), kLanes) * kLanes;
+    const int64_t columns = ceil_div(o.size(), kLanes) * kLanes;
     uint32_t largest = 0;
     for (int a = 0; a < part.rows; ++a)
       for (int b = 0; b < part.columns; ++b) {

@@ -1,4 +1,4 @@
-#include "autograd/promise.h"
+#include "autograd/recomputation.h"
 
 #include <array>
 
@@ -11,8 +11,8 @@ namespace {
 /// The op behind `edge` and any views on the way, where its (first) result is meant.
 OpNode* op_behind(const Edge& edge) {
   const Edge* at = &edge;
-  while (at->node && at->node->may_promise() && at->index == 0) {
-    auto& node = static_cast<OpNode&>(*at->node);  // no other kind of node may promise
+  while (at->node && at->node->may_recompute() && at->index == 0) {
+    auto& node = static_cast<OpNode&>(*at->node);  // no other kind of node is marked so
     if (!node.op().is_view()) return &node;
     at = &node.edges()[0];
   }
@@ -21,18 +21,18 @@ OpNode* op_behind(const Edge& edge) {
 
 }  // namespace
 
-Promise Promise::of(const Edge& edge) {
+Recomputation Recomputation::of(const Edge& edge) {
   OpNode* const maker = op_behind(edge);
-  return maker != nullptr && maker->can_recompute() ? Promise(*maker) : Promise();
+  return maker != nullptr && maker->can_recompute() ? Recomputation(*maker) : Recomputation();
 }
 
-Promise::Promise(OpNode& maker) : maker_(IntrusivePtr<OpNode>::share(&maker)) { ++maker.promises_; }
+Recomputation::Recomputation(OpNode& maker) : maker_(IntrusivePtr<OpNode>::share(&maker)) { ++maker.recomputations_; }
 
-Promise::~Promise() {
-  if (maker_ && --maker_->promises_ == 0 && maker_->freed()) maker_->saved_inputs_.reset(0);
+Recomputation::~Recomputation() {
+  if (maker_ && --maker_->recomputations_ == 0 && maker_->freed()) maker_->saved_inputs_.reset(0);
 }
 
-Tensor Promise::keep() const {
+Tensor Recomputation::run() const {
   NoGrad guard;
   std::array<Tensor, kMostRecomputedInputs> inputs;
   const auto count = static_cast<size_t>(maker_->rule_.recomputed_inputs);

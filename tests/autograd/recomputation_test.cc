@@ -12,11 +12,11 @@ namespace {
 
 using testing::node;
 
-class Promise : public testing::NoLeaks {};
+class Recomputation : public testing::NoLeaks {};
 
 Tensor leaf(const Shape& shape) { return parameter(randn(shape, f64)); }
 
-/// Keeps a copy of what it is given, so that nothing is promised: the identity.
+/// Keeps a copy of what it is given, so that nothing is computed again: the identity.
 Tensor kept(const Tensor& x) { return x.clone(); }
 
 void expect_same(const Tensor& a, const Tensor& b) { EXPECT_TRUE((a == b).all().item<bool>()); }
@@ -32,7 +32,7 @@ Gradients gradients_of(const std::function<Tensor(const Tensor&)>& f, const Tens
   return {g[0], g[1]};
 }
 
-TEST_F(Promise, AProductKeepsNoOutputOfGelu) {
+TEST_F(Recomputation, AProductKeepsNoOutputOfGelu) {
   const Tensor x = leaf({8, 10}), w = leaf({10, 5});
   const int64_t weight = 10 * 5 * 8, activation = 8 * 10 * 8;
   EXPECT_EQ(node(matmul(gelu(x), w)).saved_bytes(), weight);
@@ -45,7 +45,7 @@ TEST_F(Promise, AProductKeepsNoOutputOfGelu) {
   EXPECT_EQ(node(matmul(gelu(x.detach()), w)).saved_bytes(), activation) << "gelu's input is not kept";
 }
 
-TEST_F(Promise, AProductKeepsNoCopyOfAParameterIn16Bits) {
+TEST_F(Recomputation, AProductKeepsNoCopyOfAParameterIn16Bits) {
   const Tensor x = parameter(randn({8, 10}, f16)), w = parameter(randn({10, 5}));
   const Autocast scope(f16);
   const int64_t weight = 10 * 5 * 2, activation = 8 * 10 * 2;
@@ -65,7 +65,7 @@ TEST_F(Promise, AProductKeepsNoCopyOfAParameterIn16Bits) {
                   "`cast` needs its input 0 of shape [10, 5] (f32)");
 }
 
-TEST_F(Promise, ACopyThatTheUserMadeIsKept) {
+TEST_F(Recomputation, ACopyThatTheUserMadeIsKept) {
   const Tensor x = randn({8, 10}, f16), w = parameter(randn({10, 5}));
   const Tensor copy = cast(w, f16), loss = matmul(x, copy).sum();
   {
@@ -76,14 +76,14 @@ TEST_F(Promise, ACopyThatTheUserMadeIsKept) {
   matmul(x, copy).sum().backward();  // the copy serves the next step as well
 }
 
-TEST_F(Promise, TheMemoryIsFreeBeforeBackward) {
+TEST_F(Recomputation, TheMemoryIsFreeBeforeBackward) {
   const Tensor x = leaf({100, 100}), w = leaf({100, 1});
   const int64_t before = memory_stats().live_bytes;
   const Tensor y = matmul(gelu(x * 2.0), w);
   EXPECT_LT(memory_stats().live_bytes - before, 2 * 80000) << "x * 2 is kept, gelu of it is not";
 }
 
-TEST_F(Promise, GradientsAreTheSameToTheBit) {
+TEST_F(Recomputation, GradientsAreTheSameToTheBit) {
   const Tensor x = leaf({7, 6}), w = leaf({6, 3}), scale = leaf({6}), shift = leaf({6});
   using F = std::function<Tensor(const Tensor&)>;
   const std::vector<F> functions = {
@@ -102,21 +102,21 @@ TEST_F(Promise, GradientsAreTheSameToTheBit) {
       [](const Tensor& v) { return silu(gelu(layer_norm(silu(v), 1))); },
   };
   for (const F& f : functions) {
-    const Gradients promised = gradients_of(f, x, w);
+    const Gradients recomputed = gradients_of(f, x, w);
     const Gradients usual = gradients_of([&](const Tensor& v) { return kept(f(v)); }, x, w);
-    expect_same(promised.x, usual.x);
-    expect_same(promised.w, usual.w);
+    expect_same(recomputed.x, usual.x);
+    expect_same(recomputed.w, usual.w);
   }
 }
 
-TEST_F(Promise, SecondOrderPassesThroughIt) {
+TEST_F(Recomputation, SecondOrderPassesThroughIt) {
   const auto f = [](const std::vector<Tensor>& in) { return square(matmul(gelu(layer_norm(in[0], 1)), in[1])).sum(); };
   const std::vector<Tensor> inputs = {leaf({3, 4}), leaf({4, 2})};
   EXPECT_TRUE(gradcheck(f, inputs)) << gradcheck(f, inputs).report();
   EXPECT_TRUE(gradgradcheck(f, inputs)) << gradgradcheck(f, inputs).report();
 }
 
-TEST_F(Promise, AWriteToTheOutputSinceIsNoMatter) {
+TEST_F(Recomputation, AWriteToTheOutputSinceIsNoMatter) {
   const Tensor x = leaf({4, 3}), w = leaf({3, 2});
   const Gradients usual = gradients_of([](const Tensor& v) { return kept(gelu(v)); }, x, w);
   Tensor y = gelu(x);
@@ -125,7 +125,7 @@ TEST_F(Promise, AWriteToTheOutputSinceIsNoMatter) {
   expect_same(grad({loss}, {w})[0], usual.w);
 }
 
-TEST_F(Promise, AnOutputThatWasWrittenIsKeptAsItIs) {
+TEST_F(Recomputation, AnOutputThatWasWrittenIsKeptAsItIs) {
   const Tensor x = leaf({4, 3}), w = leaf({3, 2});
   const Gradients usual = gradients_of([](const Tensor& v) { return gelu(v) * 3.0; }, x, w);
   const Gradients written = gradients_of(
@@ -139,7 +139,7 @@ TEST_F(Promise, AnOutputThatWasWrittenIsKeptAsItIs) {
   expect_same(usual.w, written.w);
 }
 
-TEST_F(Promise, AnOpInPlaceKeepsItsOutputAsItsInputIsGone) {
+TEST_F(Recomputation, AnOpInPlaceKeepsItsOutputAsItsInputIsGone) {
   const Tensor x = leaf({4, 3}), w = leaf({3, 2});
   Tensor y = x * 1.0;
   dispatch::apply_in_place(op::LeakyRelu{0.1}, "leaky_relu_", y);
@@ -148,7 +148,7 @@ TEST_F(Promise, AnOpInPlaceKeepsItsOutputAsItsInputIsGone) {
   expect_same(grad({product.sum()}, {w})[0], matmul(leaky_relu(x.detach(), 0.1).t(), ones({4, 2}, f64)));
 }
 
-TEST_F(Promise, AWriteToTheInputSinceIsNoticed) {
+TEST_F(Recomputation, AWriteToTheInputSinceIsNoticed) {
   const Tensor x = leaf({4, 3}), w = leaf({3, 2});
   Tensor v = x * 1.0;
   const Tensor loss = matmul(gelu(v), w).sum();
@@ -158,7 +158,7 @@ TEST_F(Promise, AWriteToTheInputSinceIsNoticed) {
   EXPECT_CONTAINS(text, "`add_` has written to it since");
 }
 
-TEST_F(Promise, HoldsWhenAnotherBackwardHasFreedTheOp) {
+TEST_F(Recomputation, HoldsWhenAnotherBackwardHasFreedTheOp) {
   const Tensor x = leaf({4, 3}), w = leaf({3, 2});
   const Tensor y = gelu(x);
   const Tensor product = matmul(y, w);
@@ -167,7 +167,7 @@ TEST_F(Promise, HoldsWhenAnotherBackwardHasFreedTheOp) {
   expect_same(grad({product.sum()}, {w})[0], matmul(y.detach().t(), ones({4, 2}, f64)));
 }
 
-TEST_F(Promise, TheLastOneReleasesWhatAFreedOpKept) {
+TEST_F(Recomputation, TheLastOneReleasesWhatAFreedOpKept) {
   const Tensor x = leaf({100, 100}), w = leaf({100, 1});
   Tensor product;
   {
@@ -180,7 +180,7 @@ TEST_F(Promise, TheLastOneReleasesWhatAFreedOpKept) {
   EXPECT_LE(memory_stats().live_bytes, before - 80000);
 }
 
-TEST_F(Promise, ServesEveryBackwardOfARetainedGraph) {
+TEST_F(Recomputation, ServesEveryBackwardOfARetainedGraph) {
   const Tensor x = leaf({4, 3}), w = leaf({3, 2});
   const Tensor loss = square(matmul(gelu(x), w)).sum();
   loss.backward({.retain_graph = true});
@@ -190,7 +190,7 @@ TEST_F(Promise, ServesEveryBackwardOfARetainedGraph) {
   expect_same(first, w.grad());
 }
 
-TEST_F(Promise, AChainKeepsEverySecondTensor) {
+TEST_F(Recomputation, AChainKeepsEverySecondTensor) {
   const Tensor x = leaf({1000});
   const int64_t before = memory_stats().live_bytes;
   Tensor y = x;
@@ -200,7 +200,7 @@ TEST_F(Promise, AChainKeepsEverySecondTensor) {
   EXPECT_LE(tensors, 60) << "no more than half, and the blocks' rounding";
 }
 
-TEST_F(Promise, LayersUnderNoGradPromiseNothing) {
+TEST_F(Recomputation, LayersUnderNoGradKeepNothing) {
   const Tensor x = leaf({4, 3}), w = leaf({3, 2});
   NoGrad guard;
   EXPECT_FALSE(matmul(gelu(x), w).requires_grad());

@@ -1,0 +1,103 @@
+#include "autograd/leaf_node.h"
+
+#include "autograd/gradient_buffer.h"
+#include "tensor/dispatch/in_place.h"
+#include "tensor/functions/binary.h"
+#include "tensor/functions/copy.h"
+#include "tensor/ops/infer.h"
+
+namespace weft::autograd {
+
+Leaf::Leaf(const Tensor& tensor) : Node(true) { replaced(tensor); }
+
+void Leaf::replaced(const Tensor& leaf) {
+  const std::lock_guard lock(adding_);
+  meta_ = {leaf.shape(), leaf.dtype()};
+  order_ = result_view(leaf.shape(), {&leaf.layout()});
+  if (buffer_.defined() && (buffer_.dtype() != leaf.dtype() || buffer_.device() != leaf.device())) buffer_ = Tensor();
+  if (gradient_.defined()) gradient_ = cast(gradient_.to(leaf.device()), leaf.dtype());
+}
+
+void Leaf::set_buffer(const Tensor& buffer) {
+  Tensor moved = buffer;
+  if (buffer.defined()) {
+    if (buffer.shape() != meta_.shape || buffer.dtype() != meta_.dtype || !buffer.layout().is_dense())
+      throw GradientError(text("the gradient buffer of `", name(), "` must be dense ", meta_.shape, " ", meta_.dtype,
+                               ", not ", weft::describe(buffer)));
+    const std::lock_guard lock(adding_);
+    if (gradient_.defined()) dispatch::copy_into(gradient_, moved);
+  }
+  const std::lock_guard lock(adding_);
+  buffer_ = std::move(moved);
+  if (gradient_.defined() && buffer_.defined()) gradient_ = buffer_;
+}
+
+Tensor Leaf::free_buffer() const {
+  const std::lock_guard lock(adding_);
+  return gradient_.defined() ? Tensor() : buffer_;
+}
+
+void Leaf::set_gradient(const Tensor& gradient) {
+  if (gradient.defined() && (gradient.shape() != meta_.shape || gradient.dtype() != meta_.dtype))
+    throw GradientError(text("the gradient of `", name(), "` must be ", meta_.shape, " ", meta_.dtype, ", not ",
+                             weft::describe(gradient)));
+  Tensor replacement = gradient.defined() ? owned(gradient) : Tensor();
+  const std::lock_guard lock(adding_);
+  std::swap(gradient_, replacement);
+}
+
+Tensor Leaf::gradient() const {
+  const std::lock_guard lock(adding_);
+  return gradient_;
+}
+
+int Leaf::add_accumulated_hook(AccumulatedHook hook) {
+  return add_hook(kAccumulated, [hook = std::move(hook)](const Tensor& sum) { return hook(sum), Tensor(); });
+}
+
+Tensor Leaf::owned(Tensor gradient) const {
+  if (buffer_.defined() && !modes().recording) {
+    const bool there = gradient.shares_storage(buffer_) && gradient.layout() == buffer_.layout();
+    if (!there) dispatch::copy_into(gradient, buffer_);
+    return buffer_;
+  }
+  const bool alone = internal::is_sole_handle(gradient) && internal::storage(gradient).unique() &&
+                     (modes().recording || !internal::body(gradient).history) &&
+                     static_cast<int64_t>(internal::storage(gradient).bytes()) ==
+                         gradient.numel() * static_cast<int64_t>(size_of(gradient.dtype()));
+  if (alone && gradient.layout().is_dense() && gradient.layout().strides() == order_.strides()) return gradient;
+  Tensor copy = dispatch::allocate(Spec{order_, meta_.dtype}, gradient.device());
+  if (modes().recording)
+    copy.copy_(gradient);  // create_graph: its history is the point
+  else
+    dispatch::copy_into(gradient, copy);
+  return copy;
+}
+
+Tensor Leaf::accumulate(Tensor gradient) {
+  const std::lock_guard lock(adding_);
+  if (!gradient_.defined()) {
+    gradient_ = owned(std::move(gradient));
+  } else if (modes().recording || internal::body(gradient_).history || !gradient_.layout().is_dense()) {
+    gradient_ = gradient_ + gradient;  // not in place: that history would no longer be true
+  } else {
+    gradient_.add_(gradient);
+  }
+  return gradient_;
+}
+
+Gradients Leaf::run(Gradients gradients) {
+  if (!requires_grad_ || !gradients[0].defined()) return {};
+  // The hooks run without the lock: they may ask for the gradient, and run backward themselves.
+  through_hooks(kAccumulated, accumulate(std::move(gradients[0])));
+  return {};
+}
+
+void set_gradient_buffer(const Tensor& leaf, const Tensor& buffer) {
+  Node* node = node_of(leaf);
+  if (node == nullptr || !node->is_leaf())
+    throw GradientError(text("set_gradient_buffer: ", weft::describe(leaf), " is not a parameter: see parameter()"));
+  static_cast<Leaf*>(node)->set_buffer(buffer);
+}
+
+}  // namespace weft::autograd

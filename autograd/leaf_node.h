@@ -1,0 +1,47 @@
+// Leaf: the history of a tensor that collects a gradient.
+#pragma once
+
+#include <mutex>
+
+#include "autograd/node.h"
+
+namespace weft::autograd {
+
+class Leaf final : public Node {
+ public:
+  explicit Leaf(const Tensor& tensor);
+
+  std::span<const Edge> edges() const override { return {}; }
+  int output_count() const override { return 1; }
+  const Meta* meta(int) const override { return &meta_; }
+  Gradients run(Gradients gradients) override;  // accumulates, and calls the hooks that wait for it
+  void free_saved() override {}
+  std::string name() const override { return name_.empty() ? "leaf" : name_; }
+
+  Tensor gradient() const override;
+  void set_gradient(const Tensor& gradient) override;
+  int add_accumulated_hook(AccumulatedHook hook) override;
+  void set_requires_grad(bool value) override { requires_grad_ = value; }
+  void set_name(const std::string& name) override { name_ = name; }
+  void replaced(const Tensor& leaf) override;
+  /// Where gradients are collected from now on (gradient_buffer.h); undefined: in storages of their own.
+  void set_buffer(const Tensor& buffer);
+  /// Its buffer where no gradient is there, which a rule may then write to; else undefined.
+  Tensor free_buffer() const;
+
+ private:
+  /// `gradient` in the leaf's buffer; without one dense, in the leaf's memory order and in a storage without another
+  /// owner.
+  Tensor owned(Tensor gradient) const;
+  /// Adds to the gradient; the sum.
+  Tensor accumulate(Tensor gradient);
+
+  Meta meta_;
+  View order_;                 // the leaf's memory order
+  mutable std::mutex adding_;  // held while gradient_ is read or changed
+  Tensor gradient_;
+  Tensor buffer_;
+  std::string name_;
+};
+
+}  // namespace weft::autograd
