@@ -1,6 +1,8 @@
 // vjp, jvp, jacobian, hessian, hvp and vhp, and how they nest with each other, with vmap and with backward.
 #include "tensor/batching/vmap.h"
 #include "tests/autograd/checks.h"
+#include "tests/autograd/transform_values.h"
+#include "tests/wave.h"
 
 namespace weft::testing {
 namespace {
@@ -39,6 +41,67 @@ TEST_F(Transforms, TakeSeveralArgumentsAndGiveSeveralOutputs) {
   EXPECT_TRUE(close(jacobian(first, {a, b})[1], a));
   const auto number = [](const std::vector<Tensor>& x) { return square(matmul(x[0], x[1])).sum(); };
   EXPECT_TRUE(close(hvp(number, {a, b}, {zeros_like(a), b})[1], 2.0 * matmul(a.t(), matmul(a, b))));
+}
+
+TEST_F(Transforms, JacobiansOfSeveralOutputs) {
+  const Tensor a = randn({2, 3}, f64), b = randn({3}, f64);
+  const auto f = [](const std::vector<Tensor>& x) {
+    return std::vector<Tensor>{matmul(x[0], x[1]), square(x[1]), ones({2}, f64)};
+  };
+  const auto blocks = jacobian(f, {a, b});
+  ASSERT_EQ(blocks.size(), 3u);
+  EXPECT_EQ(blocks[0][0].shape(), (Shape{2, 2, 3}));
+  EXPECT_TRUE(close(blocks[0][0].select(0, 1).select(0, 1), b));
+  EXPECT_TRUE(close(blocks[0][0].select(0, 1).select(0, 0), zeros({3}, f64)));
+  EXPECT_TRUE(close(blocks[0][1], a));
+  EXPECT_TRUE(close(blocks[1][0], zeros({3, 2, 3}, f64))) << "an output that does not depend on an argument";
+  EXPECT_TRUE(close(blocks[1][1], diag_embed(2.0 * b)));
+  EXPECT_TRUE(close(blocks[2][1], zeros({2, 3}, f64))) << "nor on any";
+  EXPECT_TRUE(close(jacobian(f, {a, b}, {.rows_at_once = 1})[1][1], blocks[1][1]));
+  const auto of_one = [](const Tensor& x) { return std::vector<Tensor>{x.sum(), x * x}; };
+  const std::vector<Tensor> two = jacobian(of_one, b);
+  EXPECT_TRUE(close(two[0], ones({3}, f64)));
+  EXPECT_TRUE(close(two[1], diag_embed(2.0 * b)));
+}
+
+TEST_F(Transforms, HessiansOfSeveralArguments) {
+  const Tensor a = randn({2, 3}, f64), x = randn({3}, f64), y = randn({2}, f64);
+  const auto form = [&](const std::vector<Tensor>& in) {
+    return (in[1] * matmul(a, in[0])).sum() + (in[0] * in[0] * in[0]).sum();
+  };
+  const auto h = hessian(form, {x, y});
+  EXPECT_TRUE(close(h[0][0], diag_embed(6.0 * x)));
+  EXPECT_TRUE(close(h[0][1], a.t()));
+  EXPECT_TRUE(close(h[1][0], a));
+  EXPECT_TRUE(close(h[1][1], zeros({2, 2}, f64)));
+  const auto linear = hessian([](const std::vector<Tensor>& in) { return in[0].sum(); }, {x, y});
+  EXPECT_TRUE(close(linear[0][1], zeros({3, 2}, f64)));
+  const Tensor batch = randn({4, 3}, f64);
+  const auto of_row = [&](const Tensor& row) { return hessian(form, {row, y})[0][0]; };
+  EXPECT_TRUE(close(vmap(of_row)(batch), diag_embed(6.0 * batch)));
+  Tensor w = parameter(randn({2}, f64));
+  const auto of_leaf = [&](const std::vector<Tensor>& in) { return (square(in[0]).sum() * in[1] * w).sum(); };
+  hessian(of_leaf, {x, y})[0][1].sum().backward();  // 2 x_i w_j
+  EXPECT_TRUE(close(w.grad(), 2.0 * x.sum().expand({2})));
+}
+
+TEST_F(Transforms, EqualPyTorch) {
+  const GoldenValues golden = golden_values(kTransformsEntries);
+  const std::vector<Tensor> in = {testing::wave({3}, 0.3), testing::wave({2}, 1.1), testing::wave({2, 3}, 0.5)};
+  const std::string names = "abw";
+  const auto outputs = [](const std::vector<Tensor>& x) {
+    return std::vector<Tensor>{tanh(matmul(x[2], x[0])) * x[1], (x[2] * x[0]).sum(0), exp(x[0].sum()) * prod(x[1])};
+  };
+  const auto number = [](const std::vector<Tensor>& x) {
+    return square(tanh(matmul(x[2], x[0])) * x[1]).sum() * exp(x[0][0]) + x[1][0];
+  };
+  const auto first = jacobian(outputs, in), second = hessian(number, in);
+  for (size_t i = 0; i < 3; ++i)
+    for (size_t j = 0; j < 3; ++j) {
+      const std::string block = text("jacobian.", i, ".", names[j]), pair = text("hessian.", names[i], ".", names[j]);
+      expect_numbers(digest(first[i][j]), golden.at(block), 1e-12, block);
+      expect_numbers(digest(second[i][j]), golden.at(pair), 1e-12, pair);
+    }
 }
 
 TEST_F(Transforms, AreZeroWhereNothingDepends) {
@@ -153,6 +216,12 @@ TEST_F(Transforms, SayWhatIsWrong) {
   EXPECT_EQ(error_of([&] { vjp(wave, ones({3}, i64), x); }),
             "vjp([3] i64): cannot differentiate with respect to i64; it takes f32, f64, bf16 or f16");
   EXPECT_EQ(error_of([&] { hessian(wave, x); }), "hessian: the function gives [3] f32; it must give one number");
+  const auto two = [](const std::vector<Tensor>& in) { return std::vector<Tensor>{in[0].sum(), in[0].sum()}; };
+  EXPECT_EQ(error_of([&] { hessian(two, {x}); }), "hessian: the function gives 2 tensors; it must give one number");
+  EXPECT_EQ(error_of([&] {
+              hessian(two, {x, ones({3}, i64)});
+            }),
+            "hessian([3] f32, [3] i64): cannot differentiate with respect to i64; it takes f32, f64, bf16 or f16");
 }
 
 }  // namespace
