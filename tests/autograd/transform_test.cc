@@ -160,6 +160,79 @@ TEST_F(Transforms, NestInVmap) {
   EXPECT_TRUE(close(leaf.grad(), (2.0 * cos(batch) - sin(batch) * batch) * v));
 }
 
+/// f(samples of x, the rest) under vmap, one by one, and the gradients of a number made of the results.
+using Function = std::function<Tensor(const std::vector<Tensor>&)>;
+std::vector<Tensor> results_and_gradients(const Function& f, std::vector<Tensor> x, const std::vector<bool>& batched,
+                                          bool by_vmap) {
+  for (Tensor& in : x)
+    if (is_floating(in.dtype())) in = parameter(in.detach().clone());
+  std::vector<std::optional<int64_t>> axes;
+  for (const bool has_axis : batched) axes.push_back(has_axis ? std::optional<int64_t>(0) : std::nullopt);
+  Tensor y;
+  if (by_vmap) {
+    y = vmap(f, BatchAxes(axes))(x);
+  } else {
+    std::vector<Tensor> rows;
+    for (int64_t b = 0; b < x[0].size(0); ++b) {
+      std::vector<Tensor> sample;
+      for (size_t i = 0; i < x.size(); ++i) sample.push_back(batched[i] ? x[i][b] : x[i]);
+      rows.push_back(f(sample));
+    }
+    y = stack(rows);
+  }
+  (y * testing::wave(y.shape(), 0.4)).sum().backward();
+  std::vector<Tensor> out = {y.detach()};
+  for (const Tensor& in : x)
+    if (is_floating(in.dtype())) out.push_back(in.grad().clone());
+  return out;
+}
+
+void expect_as_one_by_one(const Function& f, const std::vector<Tensor>& x, const std::vector<bool>& batched) {
+  const auto found = results_and_gradients(f, x, batched, true), wanted = results_and_gradients(f, x, batched, false);
+  for (size_t i = 0; i < found.size(); ++i) EXPECT_TRUE(close(found[i], wanted[i])) << i;
+}
+
+TEST_F(Transforms, PaddingOfTablesInVmap) {
+  const Tensor indices = tensor({{1, 0, 3}, {2, 1, 1}}), tables = randn({2, 4, 3}, f64);
+  const auto rows = [](const std::vector<Tensor>& x) { return sin(embedding(x[1], x[0], 1)); };
+  expect_as_one_by_one(rows, {tables, indices}, {true, true});
+  expect_as_one_by_one(rows, {tables, indices[1]}, {true, false});
+  // The gradient inside, and that of it.
+  const auto inside = [](const std::vector<Tensor>& x) {
+    const auto number = [&](const Tensor& table) { return (sin(embedding(x[1], table, 1)) * x[2]).sum(); };
+    return vjp(number, x[0]).gradient;
+  };
+  expect_as_one_by_one(inside, {tables, indices, randn({3, 3}, f64)}, {true, true, false});
+  EXPECT_CONTAINS(error_of([&] {
+                    vmap(rows)(std::vector<Tensor>{tables, tensor({{1, 0, 3}, {2, 4, 1}})});
+                  }),
+                  "index 4 is out of range for 4 rows");
+}
+
+TEST_F(Transforms, GradientsOfRecurrentWeightsInVmap) {
+  const Tensor lengths = tensor({{3, 1}, {2, 3}});
+  for (const Recurrence kind : {Recurrence::rnn_tanh, Recurrence::lstm, Recurrence::gru})
+    for (const bool reverse : {false, true})
+      for (const bool whole : {true, false}) {
+        SCOPED_TRACE(text(static_cast<int>(kind), reverse ? " reversed" : "", whole ? "" : " with lengths"));
+        const int64_t width = gates_of(kind) * 2;
+        const auto number = [&](const std::vector<Tensor>& in, const Tensor& counts) {
+          const RecurrentResult out =
+              recurrent(kind, in[0], in[1], {.bias = in[2], .h = in[3], .lengths = counts, .reverse = reverse});
+          return sin(out.output).sum() + out.h.square().sum();
+        };
+        const auto inside = [&](const std::vector<Tensor>& x) {
+          const Tensor counts = whole ? Tensor() : x[4];
+          const auto f = [&](const std::vector<Tensor>& in) { return number({x[0], in[0], in[1], x[3]}, counts); };
+          const auto g = vjp(f, {x[1], x[2]}).gradients;
+          return cat({g[0], unsqueeze(g[1], 1)}, 1);
+        };
+        const std::vector<Tensor> x = {randn({2, 2, 3, width}, f64), randn({width, 2}, f64), randn({width}, f64),
+                                       randn({2, 2, 2}, f64), lengths};
+        expect_as_one_by_one(inside, x, {true, false, false, true, true});
+      }
+}
+
 TEST_F(Transforms, GradInsideOfVmapIsEachSamplesOwn) {
   const Tensor batch = randn({5, 3}, f64);
   Tensor w = parameter(randn({3}, f64));
