@@ -72,7 +72,7 @@ std::vector<Tensor> batch_norm_formula(const op::BatchNormBackward& op, const st
   const Tensor weight = per_channel(inputs[2], rank);
   const IntList axes = all_but(rank, 1);
   if (!op.relu) return norm_backward(g, x, weight, axes, axes, op.eps);
-  const Tensor y = batch_norm(x, inputs[2], inputs[3], op.eps).y;
+  const Tensor y = batch_norm_with_statistics(x, inputs[2], inputs[3], op.eps).y;
   return norm_backward(where(y <= 0.0, zeros_like(g), g), x, weight, axes, axes, op.eps);
 }
 

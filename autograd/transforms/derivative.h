@@ -34,10 +34,14 @@ struct OutputsAndTangents {
   std::vector<Tensor> tangents;  // one per output
 };
 
-/// A function of one tensor, and of several.
+/// A function of one tensor, one that gives a list, and a function of several tensors.
 template <class F>
 concept TensorFunction = requires(F& f, const Tensor& x) {
   { f(x) } -> std::convertible_to<Tensor>;
+};
+template <class F>
+concept TensorToTensors = !TensorFunction<F> && requires(F & f, const Tensor& x) {
+  { f(x) } -> std::convertible_to<std::vector<Tensor>>;
 };
 template <class F>
 concept TensorsFunction = !TensorFunction<F> && std::invocable<F&, const std::vector<Tensor>&>;
@@ -52,6 +56,8 @@ template <class F> ManyToMany many_to_many(F& f) {
   return [&f](const Tensors& x) -> Tensors {
     if constexpr (TensorFunction<F>)
       return {f(x[0])};
+    else if constexpr (TensorToTensors<F>)
+      return f(x[0]);
     else if constexpr (std::convertible_to<decltype(f(x)), Tensor>)
       return {f(x)};
     else

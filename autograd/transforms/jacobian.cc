@@ -27,27 +27,31 @@ Tensor unit_seeds(const Tensor& y, int64_t begin, int64_t end) {
 
 }  // namespace
 
-Tensors jacobian_of(const ManyToMany& f, const Tensors& x, const JacobianOptions& options) {
-  const Recorded call("jacobian", f, x);
-  if (call.outputs().size() != 1)
-    throw Error(text("jacobian: the function gives ", call.outputs().size(), " tensors; it must give one"));
-  const Tensor& y = call.outputs()[0];
+std::vector<Tensors> jacobians_of(const char* name, const ManyToMany& f, const Tensors& x,
+                                  const JacobianOptions& options) {
+  const Recorded call(name, f, x);
   const bool differentiable = call.is_differentiable({});
   const EnableGrad recording;
-  const int64_t rows = y.numel(), step = options.rows_at_once > 0 ? options.rows_at_once : std::max<int64_t>(rows, 1);
-  std::vector<Tensors> parts(x.size());
-  for (int64_t begin = 0; begin < rows; begin += step) {
-    const int64_t end = std::min(rows, begin + step);
-    const auto row = [&](const Tensors& seed) { return call.gradients(seed, call.must_record(differentiable), true); };
-    const Tensors part = vmap(row)({unit_seeds(y, begin, end)});
-    for (size_t i = 0; i < x.size(); ++i) parts[i].push_back(part[i]);
+  std::vector<Tensors> all;
+  for (size_t output = 0; output < call.outputs().size(); ++output) {
+    const Tensor& y = call.outputs()[output];
+    const int64_t rows = y.numel(), step = options.rows_at_once > 0 ? options.rows_at_once : std::max<int64_t>(rows, 1);
+    const auto row = [&](const Tensors& seed) {
+      return call.gradients_of(output, seed[0], call.must_record(differentiable));
+    };
+    std::vector<Tensors> parts(x.size());
+    for (int64_t begin = 0; begin < rows; begin += step) {
+      const Tensors part = vmap(row)({unit_seeds(y, begin, std::min(rows, begin + step))});
+      for (size_t i = 0; i < x.size(); ++i) parts[i].push_back(part[i]);
+    }
+    Tensors out;
+    for (size_t i = 0; i < x.size(); ++i) {
+      const Shape shape = joined(y.shape(), x[i].shape());
+      out.push_back(parts[i].empty() ? zeros(shape, x[i].dtype()) : reshape(cat(parts[i], 0), shape));
+    }
+    all.push_back(call.finished(out, differentiable));
   }
-  Tensors out;
-  for (size_t i = 0; i < x.size(); ++i) {
-    const Shape shape = joined(y.shape(), x[i].shape());
-    out.push_back(parts[i].empty() ? zeros(shape, y.dtype()) : reshape(cat(parts[i], 0), shape));
-  }
-  return call.finished(out, differentiable);
+  return all;
 }
 
 ManyToMany gradient_of(const char* name, const ManyToMany& f) {

@@ -15,8 +15,9 @@ struct JacobianOptions {
 };
 
 namespace autograd {
-/// One Jacobian per argument of the one output of `f`.
-Tensors jacobian_of(const ManyToMany& f, const Tensors& x, const JacobianOptions& options);
+/// Of each output of `f` one Jacobian per argument. `name` is the transform, for errors.
+std::vector<Tensors> jacobians_of(const char* name, const ManyToMany& f, const Tensors& x,
+                                  const JacobianOptions& options);
 Tensors hessian_product_of(const char* name, const ManyToMany& f, const Tensors& x, const Tensors& v);
 /// The gradient of a function that gives one number, as a function.
 ManyToMany gradient_of(const char* name, const ManyToMany& f);
@@ -25,18 +26,37 @@ ManyToMany gradient_of(const char* name, const ManyToMany& f);
 /// d f(x) / d x, of shape f(x).shape() + x.shape(), in reverse mode: a forward, and a backward for all rows at once.
 /// Zeros where f(x) does not depend on x. DtypeError unless x is floating.
 template <TensorFunction F> Tensor jacobian(F&& f, const Tensor& x, const JacobianOptions& options = {}) {
-  return autograd::jacobian_of(autograd::many_to_many(f), {x}, options)[0];
+  return autograd::jacobians_of("jacobian", autograd::many_to_many(f), {x}, options)[0][0];
 }
-/// The same of several arguments: one Jacobian for each. Error where f gives more than one tensor.
-template <TensorsFunction F>
-std::vector<Tensor> jacobian(F&& f, const std::vector<Tensor>& x, const JacobianOptions& options = {}) {
-  return autograd::jacobian_of(autograd::many_to_many(f), x, options);
+/// The same of an f that gives a list: one Jacobian for each output.
+template <TensorToTensors F> std::vector<Tensor> jacobian(F&& f, const Tensor& x, const JacobianOptions& options = {}) {
+  std::vector<Tensor> out;
+  for (auto& of_output : autograd::jacobians_of("jacobian", autograd::many_to_many(f), {x}, options))
+    out.push_back(std::move(of_output[0]));
+  return out;
+}
+/// The same of several arguments: one Jacobian for each, or, where f gives a list, [output][argument], each of shape
+/// output.shape() + argument.shape().
+template <TensorsFunction F> auto jacobian(F&& f, const std::vector<Tensor>& x, const JacobianOptions& options = {}) {
+  auto all = autograd::jacobians_of("jacobian", autograd::many_to_many(f), x, options);
+  if constexpr (std::convertible_to<decltype(f(x)), Tensor>)
+    return std::move(all[0]);
+  else
+    return all;
 }
 
 /// The second derivatives of an f that gives one number, of shape x.shape() + x.shape(): the Jacobian of the gradient.
 /// ShapeError where f gives more than one element.
 template <TensorFunction F> Tensor hessian(F&& f, const Tensor& x, const JacobianOptions& options = {}) {
-  return autograd::jacobian_of(autograd::gradient_of("hessian", autograd::many_to_many(f)), {x}, options)[0];
+  const auto gradient = autograd::gradient_of("hessian", autograd::many_to_many(f));
+  return autograd::jacobians_of("hessian", gradient, {x}, options)[0][0];
+}
+/// The same of several arguments: the blocks of the Hessian. [i][j] has the derivatives by x[i] and then x[j], of shape
+/// x[i].shape() + x[j].shape(), and is the transpose of [j][i].
+template <TensorsFunction F>
+std::vector<std::vector<Tensor>> hessian(F&& f, const std::vector<Tensor>& x, const JacobianOptions& options = {}) {
+  const auto gradient = autograd::gradient_of("hessian", autograd::many_to_many(f));
+  return autograd::jacobians_of("hessian", gradient, x, options);
 }
 
 /// H v, H being the Hessian of an f that gives one number, v of x's shape: the gradient of v^T (gradient of f). About 4

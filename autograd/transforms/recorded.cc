@@ -59,8 +59,12 @@ bool Recorded::is_differentiable(const Tensors& seeds) const {
 
 bool Recorded::must_record(bool differentiable) const { return differentiable || (recording_ && sampled_); }
 
-Tensors Recorded::gradients(const Tensors& seeds, bool create_graph, bool retain_graph) const {
-  return gradients_or_zeros(outputs_, arguments_, seeds, create_graph, retain_graph);
+Tensors Recorded::gradients(const Tensors& seeds, bool create_graph) const {
+  return gradients_or_zeros(outputs_, arguments_, seeds, create_graph, false);
+}
+
+Tensors Recorded::gradients_of(size_t output, const Tensor& seed, bool create_graph) const {
+  return gradients_or_zeros({outputs_[output]}, arguments_, {seed}, create_graph, true);
 }
 
 Tensors Recorded::finished(const Tensors& results, bool differentiable) const {

@@ -30,7 +30,9 @@ class Recorded {
   /// samples may have a history that the samples do not show.
   bool must_record(bool differentiable) const;
   /// The gradients of the outputs, weighted by `seeds`, with respect to the arguments: zeros where no path leads there.
-  Tensors gradients(const Tensors& seeds, bool create_graph, bool retain_graph = false) const;
+  Tensors gradients(const Tensors& seeds, bool create_graph) const;
+  /// Those of one output alone; the graph stays.
+  Tensors gradients_of(size_t output, const Tensor& seed, bool create_graph) const;
   /// As the caller may keep it: without history where that leads to proxies only.
   Tensors finished(const Tensors& results, bool differentiable) const;
 

@@ -1,14 +1,10 @@
 #include "nn/layers/group_norm.h"
 
-#include "autograd/grad_mode.h"
 #include "nn/layers/option_list.h"
 #include "nn/layers/options.h"
-#include "tensor/functions/batch_norm.h"
 #include "tensor/functions/binary.h"
 #include "tensor/functions/fill.h"
 #include "tensor/functions/layer_norm.h"
-#include "tensor/functions/reduce.h"
-#include "tensor/functions/unary.h"
 #include "tensor/functions/view.h"
 
 namespace weft::nn {
@@ -48,27 +44,16 @@ InstanceNorm::InstanceNorm(const InstanceNormOptions& options, const char* name,
   register_channels(options.num_features, options.affine, options.track_running_stats, options.dtype);
 }
 
-// Of each channel the means over the images; the variances are the unbiased ones.
-void InstanceNorm::track(const Tensor& x) const {
-  if (x.numel() == 0) return;
-  NoGrad guard;
-  const double m = options_.momentum;
-  const Tensor rows = reshape(x, {x.size(0), x.size(1), -1});
-  Tensor batches = batches_, running_mean = running_mean_, running_var = running_var_;
-  batches.add_(1);
-  running_mean.mul_(1 - m).add_(mean(rows, {0, 2}) * m);
-  running_var.mul_(1 - m).add_(mean(var(rows, 2), 0) * m);
-}
-
 Tensor InstanceNorm::normalize(const Tensor& x) const {
   ErrorFrame frame(name_, x);
   if (x.rank() == places_ + 1) return squeeze(normalize(unsqueeze(x, 0)), 0);
   if (x.rank() != places_ + 2 || x.size(1) != options_.num_features)
     throw ShapeError(text("the input must have ", places_ + 2, " axes, (N, ", options_.num_features, ", ...)"));
-  if (!is_training() && options_.track_running_stats)
-    return batch_norm_inference(x, running_mean_, running_var_, weight_, bias_, options_.eps);
-  const Tensor y = instance_norm(x, weight_, bias_, options_.eps);
-  if (is_training() && options_.track_running_stats) track(x);
+  const bool of_input = is_training() || !options_.track_running_stats;
+  const Tensor y = instance_norm(x, running_mean_, running_var_, weight_, bias_,
+                                 {.use_input_stats = of_input, .momentum = options_.momentum, .eps = options_.eps});
+  Tensor batches = batches_;
+  if (is_training() && options_.track_running_stats && x.numel() > 0) batches.add_(1);
   return y;
 }
 
@@ -86,10 +71,7 @@ RMSNorm::RMSNorm(const RMSNormOptions& options) : options_(options) {
 
 Tensor RMSNorm::forward(const Tensor& x) const {
   ErrorFrame frame("RMSNorm", x);
-  const Shape& wanted = options_.normalized_shape;
-  const bool fits = x.rank() >= wanted.rank() && Shape(x.shape().end() - wanted.rank(), x.shape().end()) == wanted;
-  if (!fits) throw ShapeError(text("the last axes must be ", wanted));
-  return rms_norm(x, wanted.rank(), weight_, options_.eps);
+  return rms_norm(x, options_.normalized_shape, weight_, options_.eps);
 }
 
 LocalResponseNorm::LocalResponseNorm(const LocalResponseNormOptions& options) : options_(options) {

@@ -51,8 +51,6 @@ class InstanceNorm : public ChannelNorm {
   const InstanceNormOptions& options() const { return options_; }
 
  private:
-  void track(const Tensor& x) const;
-
   InstanceNormOptions options_;
   const char* name_;
   int64_t places_;  // axes behind the channels

@@ -4,6 +4,7 @@
 #include "nn/layers/option_list.h"
 #include "nn/layers/options.h"
 #include "nn/update_bn.h"
+#include "tensor/adjoints/batch_norm.h"
 #include "tensor/functions/batch_norm_pool.h"
 #include "tensor/functions/binary.h"
 #include "tensor/functions/fill.h"
@@ -53,11 +54,12 @@ Tensor BatchNorm::tracked(BatchNormResult result, const Tensor& x) const {
 Tensor BatchNorm::normalize(const Tensor& x, bool then_relu) const {
   check_features(x);
   if (!of_batch()) {
-    Tensor y = batch_norm_inference(x, running_mean_, running_var_, weight_, bias_, options_.eps);
+    Tensor y = batch_norm(x, running_mean_, running_var_, weight_, bias_, {.eps = options_.eps});
     return then_relu ? relu(std::move(y)) : y;
   }
-  return tracked(
-      then_relu ? batch_norm_relu(x, weight_, bias_, options_.eps) : batch_norm(x, weight_, bias_, options_.eps), x);
+  return tracked(then_relu ? batch_norm_relu(x, weight_, bias_, options_.eps)
+                           : batch_norm_with_statistics(x, weight_, bias_, options_.eps),
+                 x);
 }
 
 std::pair<Tensor, Tensor> BatchNorm::scale_and_shift() const {
@@ -68,17 +70,13 @@ std::pair<Tensor, Tensor> BatchNorm::scale_and_shift() const {
   return {std::move(scale), std::move(shift)};
 }
 
-// running = (1 - m) running + m batch, where the batch's variance is the unbiased one.
 void BatchNorm::track(const Tensor& mean, const Tensor& rstd, int64_t count) const {
   NoGrad guard;
-  Tensor batches = batches_, running_mean = running_mean_, running_var = running_var_;
+  Tensor batches = batches_;
   batches.add_(1);
   const bool plain = !options_.momentum || detail::PlainAverages::alive();
   const double m = plain ? 1.0 / batches.item<double>() : *options_.momentum;
-  const double unbiased = static_cast<double>(count) / static_cast<double>(count - 1);
-  const Tensor var = clip(rstd.pow(-2) - options_.eps, 0.0, std::nullopt);
-  running_mean.mul_(1 - m).add_(mean * m);
-  running_var.mul_(1 - m).add_(var * (m * unbiased));
+  adjoint::update_running(running_mean_, running_var_, mean, adjoint::variance_of(rstd, options_.eps), count, m);
 }
 
 Tensor BatchNorm1d::checked(const Tensor& x, bool then_relu) const {
@@ -124,10 +122,7 @@ LayerNorm::LayerNorm(const LayerNormOptions& options) : options_(options) {
 
 Tensor LayerNorm::forward(const Tensor& x) const {
   ErrorFrame frame("LayerNorm", x);
-  const Shape& wanted = options_.normalized_shape;
-  const bool fits = x.rank() >= wanted.rank() && Shape(x.shape().end() - wanted.rank(), x.shape().end()) == wanted;
-  if (!fits) throw ShapeError(text("the last axes must be ", wanted));
-  return layer_norm(x, wanted.rank(), weight_, bias_, options_.eps);
+  return layer_norm(x, options_.normalized_shape, weight_, bias_, options_.eps);
 }
 
 }  // namespace weft::nn

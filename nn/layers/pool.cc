@@ -81,4 +81,29 @@ template class AdaptivePoolLayer<AdaptiveMaxPool1d, Size1>;
 template class AdaptivePoolLayer<AdaptiveMaxPool2d, Size2>;
 template class AdaptivePoolLayer<AdaptiveMaxPool3d, Size3>;
 
+template <class Self, class Sizes>
+FractionalPoolLayer<Self, Sizes>::FractionalPoolLayer(const char* name, const FractionalPoolOptionsOf<Sizes>& o)
+    : options_(o) {
+  ErrorFrame frame(name);
+  detail::check_positive("kernel_size", o.kernel_size);
+  detail::OptionList list;
+  list.add("kernel_size", o.kernel_size);
+  const std::vector<double>& ratios = o.output_ratio.values;
+  if ((o.output_size == Sizes(0)) == ratios.empty()) throw Error("it takes one of output_size and output_ratio");
+  if (ratios.empty()) {
+    detail::check_positive("output_size", o.output_size);
+    this->describe(list.add("output_size", o.output_size).line());
+    return;
+  }
+  std::string shown;
+  for (const double ratio : ratios) {
+    if (!(ratio > 0 && ratio < 1)) throw Error(text("output_ratio ", ratio, " must lie between 0 and 1"));
+    shown += text(shown.empty() ? "" : ", ", ratio);
+  }
+  this->describe(list.add("output_ratio", ratios.size() == 1 ? shown : "{" + shown + "}").line());
+}
+
+template class FractionalPoolLayer<FractionalMaxPool2d, Size2>;
+template class FractionalPoolLayer<FractionalMaxPool3d, Size3>;
+
 }  // namespace weft::nn

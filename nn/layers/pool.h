@@ -6,6 +6,7 @@
 
 #include "nn/module/layer.h"
 #include "tensor/functions/adaptive_pool.h"
+#include "tensor/functions/fractional_pool.h"
 #include "tensor/functions/pool.h"
 
 namespace weft::nn {
@@ -109,5 +110,34 @@ WEFT_ADAPTIVE_POOL_LAYER(AdaptiveMaxPool2d, adaptive_max_pool2d, Size2);
 /// See adaptive_max_pool3d().
 WEFT_ADAPTIVE_POOL_LAYER(AdaptiveMaxPool3d, adaptive_max_pool3d, Size3);
 #undef WEFT_ADAPTIVE_POOL_LAYER
+
+/// A pool with windows at random places, in evaluation too, which Module::set_generator()'s generator draws. Error
+/// where not one of output_size and output_ratio is given, or a ratio is not in (0, 1).
+template <class Self, class Sizes> class FractionalPoolLayer : public Layer<Self> {
+ protected:
+  FractionalPoolLayer(const char* name, const FractionalPoolOptionsOf<Sizes>& options);
+  const FractionalPoolOptionsOf<Sizes>& options() const { return options_; }
+
+ private:
+  FractionalPoolOptionsOf<Sizes> options_;
+};
+
+/// See fractional_max_pool2d().
+class FractionalMaxPool2d : public FractionalPoolLayer<FractionalMaxPool2d, Size2> {
+ public:
+  explicit FractionalMaxPool2d(const FractionalMaxPool2dOptions& options)
+      : FractionalPoolLayer("FractionalMaxPool2d", options) {}
+  Tensor forward(const Tensor& x) const { return fractional_max_pool2d(x, options(), {}, generator()); }
+  FractionalMaxPool2d remake() const { return FractionalMaxPool2d(options()); }
+};
+
+/// See fractional_max_pool3d().
+class FractionalMaxPool3d : public FractionalPoolLayer<FractionalMaxPool3d, Size3> {
+ public:
+  explicit FractionalMaxPool3d(const FractionalMaxPool3dOptions& options)
+      : FractionalPoolLayer("FractionalMaxPool3d", options) {}
+  Tensor forward(const Tensor& x) const { return fractional_max_pool3d(x, options(), {}, generator()); }
+  FractionalMaxPool3d remake() const { return FractionalMaxPool3d(options()); }
+};
 
 }  // namespace weft::nn

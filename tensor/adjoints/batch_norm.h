@@ -1,4 +1,4 @@
-// The gradient of batch normalisation; called by rules.
+// The gradient of batch normalisation, called by rules, and the running statistics, which layers keep.
 #pragma once
 
 #include <array>
@@ -12,5 +12,12 @@ namespace weft::adjoint {
 std::array<Tensor, 3> batch_norm_backward(const Tensor& g, const Tensor& x, const Tensor& weight, const Tensor& bias,
                                           const Tensor& mean, const Tensor& rstd, double eps, bool relu,
                                           int wanted = 0b111);
+
+/// running = (1 - momentum) running + momentum (that of a batch), in place, for each of the two that is defined. mean
+/// and var (C) are those of a batch with `count` values a channel, the variance biased; the running one is unbiased.
+void update_running(Tensor running_mean, Tensor running_var, const Tensor& mean, const Tensor& var, int64_t count,
+                    double momentum);
+/// The biased variance from 1 / sqrt(variance + eps).
+Tensor variance_of(const Tensor& rstd, double eps);
 
 }  // namespace weft::adjoint

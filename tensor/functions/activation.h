@@ -45,16 +45,33 @@ Tensor softmin(const Tensor& x, int64_t axis);
 Tensor rrelu(const Tensor& x, double lower = 1.0 / 8, double upper = 1.0 / 3, bool training = false,
              Generator& generator = default_generator());
 
+struct NormalizeOptions {
+  double p = 2;
+  int64_t axis = 1;
+  double eps = 1e-12;
+};
 /// x / max(|x|, eps), with the p-norm along `axis`.
 Tensor normalize(const Tensor& x, double p = 2, int64_t axis = 1, double eps = 1e-12);
+inline Tensor normalize(const Tensor& x, const NormalizeOptions& options) {
+  return normalize(x, options.p, options.axis, options.eps);
+}
 /// a b / (max(|a|, eps) max(|b|, eps)) along `axis`, which is gone; a and b broadcast.
 Tensor cosine_similarity(const Tensor& a, const Tensor& b, int64_t axis = 1, double eps = 1e-8);
 /// The p-norm of a - b + eps along the last axis; a and b broadcast.
 Tensor pairwise_distance(const Tensor& a, const Tensor& b, double p = 2, double eps = 1e-6, KeepDim keep = {});
 
+struct GumbelSoftmaxOptions {
+  double tau = 1;
+  bool hard = false;
+  int64_t axis = -1;
+};
 /// softmax((logits + noise) / tau) along `axis` with Gumbel noise: samples of a relaxed categorical distribution (Jang
 /// et al., arXiv 1611.01144). `hard` gives one-hot rows with the gradient of the soft ones. Error unless tau > 0.
 Tensor gumbel_softmax(const Tensor& logits, double tau = 1, bool hard = false, int64_t axis = -1,
                       Generator& generator = default_generator());
+inline Tensor gumbel_softmax(const Tensor& logits, const GumbelSoftmaxOptions& options,
+                             Generator& generator = default_generator()) {
+  return gumbel_softmax(logits, options.tau, options.hard, options.axis, generator);
+}
 
 }  // namespace weft

@@ -3,6 +3,8 @@
 #include "tensor/adjoints/batch_norm.h"
 #include "tensor/adjoints/norm_operands.h"
 #include "tensor/dispatch/apply.h"
+#include "tensor/functions/binary.h"
+#include "tensor/functions/unary.h"
 #include "tensor/ops/batch_norm.h"
 
 namespace weft {
@@ -16,8 +18,26 @@ BatchNormResult normalised(const op::BatchNorm& op, const Tensor& x, const Tenso
 
 }  // namespace
 
-BatchNormResult batch_norm(const Tensor& x, const Tensor& weight, const Tensor& bias, double eps) {
-  ErrorFrame frame("batch_norm", x, weight, bias);
+Tensor batch_norm(const Tensor& x, const Tensor& running_mean, const Tensor& running_var, const Tensor& weight,
+                  const Tensor& bias, const BatchNormFunctionOptions& options) {
+  ErrorFrame frame("batch_norm", x, running_mean, running_var, weight);
+  if (!options.training) {
+    if (!running_mean.defined() || !running_var.defined())
+      throw Error("it takes running_mean and running_var where it does not train");
+    const auto [in, m, v, w, b] = internal::norm_operands<5>({x, running_mean, running_var, weight, bias}, 3, 4);
+    return dispatch::apply(op::BatchNormInference{options.eps}, in, m, v, w, b);
+  }
+  const Operand mean = operand(running_mean), var = operand(running_var);
+  detail::check_channels(operand(x), {&mean, &var});
+  BatchNormResult result = normalised({options.eps, false}, x, weight, bias);
+  if (x.numel() > 0 && (running_mean.defined() || running_var.defined()))
+    adjoint::update_running(running_mean, running_var, result.mean, adjoint::variance_of(result.rstd, options.eps),
+                            x.numel() / x.size(1), options.momentum);
+  return std::move(result.y);
+}
+
+BatchNormResult batch_norm_with_statistics(const Tensor& x, const Tensor& weight, const Tensor& bias, double eps) {
+  ErrorFrame frame("batch_norm_with_statistics", x, weight, bias);
   return normalised({eps, false}, x, weight, bias);
 }
 
@@ -26,18 +46,20 @@ BatchNormResult batch_norm_relu(const Tensor& x, const Tensor& weight, const Ten
   return normalised({eps, true}, x, weight, bias);
 }
 
-Tensor batch_norm_inference(const Tensor& x, const Tensor& mean, const Tensor& var, const Tensor& weight,
-                            const Tensor& bias, double eps) {
-  ErrorFrame frame("batch_norm", x, mean, var);
-  const auto [in, m, v, w, b] = internal::norm_operands<5>({x, mean, var, weight, bias}, 3, 4);
-  return dispatch::apply(op::BatchNormInference{eps}, in, m, v, w, b);
-}
-
 std::array<Tensor, 3> adjoint::batch_norm_backward(const Tensor& g, const Tensor& x, const Tensor& weight,
                                                    const Tensor& bias, const Tensor& mean, const Tensor& rstd,
                                                    double eps, bool relu, int wanted) {
   ErrorFrame frame("batch_norm_backward", g, x, weight);
   return dispatch::apply(op::BatchNormBackward{eps, relu, wanted}, g, x, weight, bias, mean, rstd);
 }
+
+void adjoint::update_running(Tensor running_mean, Tensor running_var, const Tensor& mean, const Tensor& var,
+                             int64_t count, double momentum) {
+  const double unbiased = static_cast<double>(count) / static_cast<double>(count - 1);
+  if (running_mean.defined()) running_mean.mul_(1 - momentum).add_(mean * momentum);
+  if (running_var.defined()) running_var.mul_(1 - momentum).add_(var * (momentum * unbiased));
+}
+
+Tensor adjoint::variance_of(const Tensor& rstd, double eps) { return clip(rstd.pow(-2) - eps, 0.0, std::nullopt); }
 
 }  // namespace weft

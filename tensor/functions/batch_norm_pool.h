@@ -6,7 +6,7 @@
 
 namespace weft {
 
-/// max_pool2d(relu(batch_norm(x).y)) of x (N, C, H, W), and the statistics; weight and bias are (C) or undefined. In
+/// max_pool2d(batch_norm_relu(x).y) of x (N, C, H, W), and the statistics; weight and bias are (C) or undefined. In
 /// one pass over memory where windows tile the image, x is f32 or f64 as the parameters are, and lies channels-last (as
 /// convolutions leave it); else one op after the other. Errors are those of the three.
 BatchNormResult batch_norm_relu_max_pool2d(const Tensor& x, const Tensor& weight, const Tensor& bias,

@@ -29,10 +29,21 @@ Tensor isposinf(const Tensor& x);
 Tensor isneginf(const Tensor& x);
 /// Shape, dtype and every value are the same (NaN differs from NaN).
 bool equal(const Tensor& a, const Tensor& b);
+struct CloseOptions {
+  double rtol = 1e-5;
+  double atol = 1e-8;
+  bool equal_nan = false;  // NaN equals NaN
+};
 /// |a - b| <= atol + rtol |b|, NaN equal to NaN where asked; broadcasts. Computed in f64.
 Tensor isclose(const Tensor& a, const Tensor& b, double rtol = 1e-5, double atol = 1e-8, bool equal_nan = false);
+inline Tensor isclose(const Tensor& a, const Tensor& b, const CloseOptions& options) {
+  return isclose(a, b, options.rtol, options.atol, options.equal_nan);
+}
 /// isclose() everywhere.
 bool allclose(const Tensor& a, const Tensor& b, double rtol = 1e-5, double atol = 1e-8, bool equal_nan = false);
+inline bool allclose(const Tensor& a, const Tensor& b, const CloseOptions& options) {
+  return allclose(a, b, options.rtol, options.atol, options.equal_nan);
+}
 
 // C++20 would rewrite `2.0 == t` into a reversed call and find it ambiguous: numbers on the left have overloads of
 // their own.

@@ -1,12 +1,15 @@
 #include "tensor/functions/group_norm.h"
 
+#include "tensor/adjoints/batch_norm.h"
 #include "tensor/adjoints/group_norm.h"
 #include "tensor/adjoints/norm_operands.h"
 #include "tensor/dispatch/apply.h"
+#include "tensor/functions/batch_norm.h"
 #include "tensor/functions/binary.h"
 #include "tensor/functions/reduce.h"
 #include "tensor/functions/unary.h"
 #include "tensor/functions/view.h"
+#include "tensor/ops/batch_norm.h"
 #include "tensor/ops/group_norm.h"
 
 namespace weft {
@@ -17,13 +20,23 @@ Tensor group_norm(const Tensor& x, int64_t groups, const Tensor& weight, const T
   return dispatch::apply(op::GroupNorm{groups, eps}, in, w, b)[0];
 }
 
-Tensor instance_norm(const Tensor& x, const Tensor& weight, const Tensor& bias, double eps) {
-  ErrorFrame frame("instance_norm", x, weight, bias);
+Tensor instance_norm(const Tensor& x, const Tensor& running_mean, const Tensor& running_var, const Tensor& weight,
+                     const Tensor& bias, const InstanceNormFunctionOptions& options) {
+  ErrorFrame frame("instance_norm", x, running_mean, running_var, weight);
   if (x.rank() < 3) throw ShapeError(text("x must be (N, C, L) or (N, C, ...), not ", x.shape()));
-  if (x.numel() > 0 && x.numel() == x.size(0) * x.size(1))
+  if (!options.use_input_stats) return batch_norm(x, running_mean, running_var, weight, bias, {.eps = options.eps});
+  const int64_t images = x.size(0), channels = x.size(1);
+  if (x.numel() > 0 && x.numel() == images * channels)
     throw ShapeError("each channel of an image has one value, which has no variance");
+  const Operand running[] = {operand(running_mean), operand(running_var)};
+  detail::check_channels(operand(x), {&running[0], &running[1]});
   const auto [in, w, b] = internal::norm_operands<3>({x, weight, bias}, 1, 2);
-  return dispatch::apply(op::GroupNorm{std::max<int64_t>(x.size(1), 1), eps}, in, w, b)[0];
+  auto [y, mean_of_each, rstd] = dispatch::apply(op::GroupNorm{std::max<int64_t>(channels, 1), options.eps}, in, w, b);
+  if (x.numel() > 0 && (running_mean.defined() || running_var.defined()))
+    adjoint::update_running(running_mean, running_var, mean(mean_of_each.detach(), 0),
+                            mean(adjoint::variance_of(rstd.detach(), options.eps), 0), x.numel() / (images * channels),
+                            options.momentum);
+  return std::move(y);
 }
 
 Tensor local_response_norm(const Tensor& x, const LocalResponseNormOptions& options) {

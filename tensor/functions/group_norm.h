@@ -12,8 +12,18 @@ namespace weft {
 Tensor group_norm(const Tensor& x, int64_t groups, const Tensor& weight = {}, const Tensor& bias = {},
                   double eps = 1e-5);
 
-/// The same with one channel per group: over all axes of x (N, C, ...) but the first two.
-Tensor instance_norm(const Tensor& x, const Tensor& weight = {}, const Tensor& bias = {}, double eps = 1e-5);
+struct InstanceNormFunctionOptions {
+  bool use_input_stats = true;  // else the running ones, as batch_norm() does outside of training
+  double momentum = 0.1;        // what a batch has of the running statistics
+  double eps = 1e-5;
+};
+
+/// group_norm() with one channel per group: over all axes of x (N, C, ...) but the first two. The running statistics
+/// (C) that are given become (1 - momentum) running + momentum (the mean over the images of theirs), in place, with an
+/// unbiased variance (not by an empty batch). ShapeError where a channel of an image has one value.
+Tensor instance_norm(const Tensor& x, const Tensor& running_mean = {}, const Tensor& running_var = {},
+                     const Tensor& weight = {}, const Tensor& bias = {},
+                     const InstanceNormFunctionOptions& options = {});
 
 struct LocalResponseNormOptions {
   int64_t size = 5;  // neighbouring channels, half of them on either side

@@ -7,16 +7,17 @@
 
 namespace weft {
 
-/// (x - mean) / sqrt(var + eps) * weight + bias over the last `normalized_axes` axes; weight and bias (optional) have
-/// their shape. The variance is biased and two-pass, of bf16 and f16 in f32. bf16 and f16 stay what they are, beside
-/// parameters of f32 too; other dtypes promote. DtypeError unless floating. ShapeError where x has fewer axes, or a
-/// parameter another shape.
-Tensor layer_norm(const Tensor& x, int64_t normalized_axes, const Tensor& weight = {}, const Tensor& bias = {},
+/// (x - mean) / sqrt(var + eps) * weight + bias over the last axes of x, whose shape is `normalized_shape`; weight and
+/// bias (optional) have that shape. The variance is biased and two-pass, of bf16 and f16 in f32. bf16 and f16 stay what
+/// they are, beside parameters of f32 too; other dtypes promote. DtypeError unless floating. ShapeError where x's last
+/// axes have another shape, or a parameter has, or `normalized_shape` is empty.
+Tensor layer_norm(const Tensor& x, const Shape& normalized_shape, const Tensor& weight = {}, const Tensor& bias = {},
                   double eps = 1e-5);
 
-/// x / sqrt(mean(x^2) + eps) * weight over the last `normalized_axes` axes, in one pass; weight (optional) has their
-/// shape. eps is the least that x's dtype can add to 1 where it is absent. Dtypes and errors as layer_norm's.
-Tensor rms_norm(const Tensor& x, int64_t normalized_axes, const Tensor& weight = {},
+/// x / sqrt(mean(x^2) + eps) * weight over the last axes of x, whose shape is `normalized_shape`, in one pass; weight
+/// (optional) has that shape. eps is the least that x's dtype can add to 1 where it is absent. Dtypes and errors as
+/// layer_norm's.
+Tensor rms_norm(const Tensor& x, const Shape& normalized_shape, const Tensor& weight = {},
                 std::optional<double> eps = std::nullopt);
 
 }  // namespace weft

@@ -20,9 +20,18 @@ Tensor logcumsumexp(const Tensor& x, int64_t axis);
 ValuesAndIndices cummax(const Tensor& x, int64_t axis);
 ValuesAndIndices cummin(const Tensor& x, int64_t axis);
 
+struct DiffOptions {
+  int64_t n = 1;
+  int64_t axis = -1;
+  Tensor prepend = {};
+  Tensor append = {};
+};
 /// x[i + 1] - x[i] along `axis`, n times; for bool, whether they differ. `prepend` and `append`, where defined, are
 /// joined to x first, before it and behind it. Error where n < 0, ShapeError for a tensor without axes.
 Tensor diff(const Tensor& x, int64_t n = 1, int64_t axis = -1, const Tensor& prepend = {}, const Tensor& append = {});
+inline Tensor diff(const Tensor& x, const DiffOptions& options) {
+  return diff(x, options.n, options.axis, options.prepend, options.append);
+}
 /// The integral of y over the trapezia between its samples, `dx` apart, or at the places `x` (of y's shape, or 1-D).
 Tensor trapezoid(const Tensor& y, double dx = 1, int64_t axis = -1);
 Tensor trapezoid(const Tensor& y, const Tensor& x, int64_t axis = -1);

@@ -13,9 +13,17 @@ ValuesAndIndices sort(const Tensor& x, int64_t axis = -1, bool descending = fals
 Tensor argsort(const Tensor& x, int64_t axis = -1, bool descending = false);
 /// The values of sort() along the first axis.
 Tensor msort(const Tensor& x);
+struct TopkOptions {
+  int64_t axis = -1;
+  bool largest = true;
+  bool sorted = true;
+};
 /// The k largest (smallest), in order whatever `sorted` is, the axis at size k; of equals the first. Only what may be
 /// among them is sorted. IndexError unless 0 <= k <= size.
 ValuesAndIndices topk(const Tensor& x, int64_t k, int64_t axis = -1, bool largest = true, bool sorted = true);
+inline ValuesAndIndices topk(const Tensor& x, int64_t k, const TopkOptions& options) {
+  return topk(x, k, options.axis, options.largest, options.sorted);
+}
 /// The k-th smallest (from 1). IndexError unless 1 <= k <= size.
 ValuesAndIndices kthvalue(const Tensor& x, int64_t k, int64_t axis = -1, KeepDim keep = {});
 /// The most frequent value, the smallest of several, and its last position. ShapeError where the axis has size 0.

@@ -29,10 +29,18 @@ inline Tensor sgn(const Tensor& x) { return sign(x); }
 /// x pi / 180, and back.
 Tensor deg2rad(const Tensor& x);
 Tensor rad2deg(const Tensor& x);
+struct NanToNumOptions {
+  double nan = 0;
+  std::optional<Scalar> posinf = std::nullopt;
+  std::optional<Scalar> neginf = std::nullopt;
+};
 /// NaN becomes `nan`, inf `posinf` and -inf `neginf` (the largest and lowest value of the dtype where absent). The
 /// gradient is 0 where a value was replaced.
 Tensor nan_to_num(const Tensor& x, double nan = 0, std::optional<Scalar> posinf = std::nullopt,
                   std::optional<Scalar> neginf = std::nullopt);
+inline Tensor nan_to_num(const Tensor& x, const NanToNumOptions& options) {
+  return nan_to_num(x, options.nan, options.posinf, options.neginf);
+}
 
 /// x where x > 0, else slope x.
 Tensor leaky_relu(const Tensor& x, double slope = 0.01);

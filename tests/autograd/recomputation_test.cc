@@ -38,7 +38,7 @@ TEST_F(Recomputation, AProductKeepsNoOutputOfGelu) {
   EXPECT_EQ(node(matmul(gelu(x), w)).saved_bytes(), weight);
   EXPECT_EQ(node(matmul(silu(x), w)).saved_bytes(), weight);
   EXPECT_EQ(node(matmul(leaky_relu(x), w)).saved_bytes(), weight);
-  EXPECT_EQ(node(matmul(layer_norm(x, 1), w)).saved_bytes(), weight);
+  EXPECT_EQ(node(matmul(layer_norm(x, {10}), w)).saved_bytes(), weight);
   EXPECT_EQ(node(matmul(gelu(x).t().t().unsqueeze(0)[0], w)).saved_bytes(), weight) << "behind views";
   EXPECT_EQ(node(matmul(kept(gelu(x)), w)).saved_bytes(), weight + activation);
   EXPECT_EQ(node(matmul(exp(x), w)).saved_bytes(), weight + activation) << "exp keeps its own output";
@@ -91,15 +91,15 @@ TEST_F(Recomputation, GradientsAreTheSameToTheBit) {
       [](const Tensor& v) { return gelu(v, Gelu::tanh); },
       [](const Tensor& v) { return silu(v); },
       [](const Tensor& v) { return leaky_relu(v, 0.1); },
-      [&](const Tensor& v) { return layer_norm(v, 1, scale, shift); },
-      [](const Tensor& v) { return layer_norm(v, 1); },
+      [&](const Tensor& v) { return layer_norm(v, {6}, scale, shift); },
+      [](const Tensor& v) { return layer_norm(v, {6}); },
       [](const Tensor& v) { return gelu(v.t()).t(); },
       [](const Tensor& v) { return gelu(v).flip({1}); },
       [](const Tensor& v) { return gelu(v).slice(0, 1, 6, 2); },
       [](const Tensor& v) {
         return gelu(v)[2].expand({4, 6});
       },
-      [](const Tensor& v) { return silu(gelu(layer_norm(silu(v), 1))); },
+      [](const Tensor& v) { return silu(gelu(layer_norm(silu(v), {6}))); },
   };
   for (const F& f : functions) {
     const Gradients recomputed = gradients_of(f, x, w);
@@ -110,7 +110,9 @@ TEST_F(Recomputation, GradientsAreTheSameToTheBit) {
 }
 
 TEST_F(Recomputation, SecondOrderPassesThroughIt) {
-  const auto f = [](const std::vector<Tensor>& in) { return square(matmul(gelu(layer_norm(in[0], 1)), in[1])).sum(); };
+  const auto f = [](const std::vector<Tensor>& in) {
+    return square(matmul(gelu(layer_norm(in[0], {4})), in[1])).sum();
+  };
   const std::vector<Tensor> inputs = {leaf({3, 4}), leaf({4, 2})};
   EXPECT_TRUE(gradcheck(f, inputs)) << gradcheck(f, inputs).report();
   EXPECT_TRUE(gradgradcheck(f, inputs)) << gradgradcheck(f, inputs).report();

@@ -75,14 +75,17 @@ void check_needs(const char* op, const F& norm, const Tensor& x, const Tensor& w
 TEST_F(Rules, LayerNormComputesTheGradientsThatAreNeeded) {
   for (const DType dtype : {f32, f64})
     check_needs(
-        "layer_norm_backward", [](const Tensor& x, const Tensor& w, const Tensor& b) { return layer_norm(x, 1, w, b); },
+        "layer_norm_backward",
+        [](const Tensor& x, const Tensor& w, const Tensor& b) { return layer_norm(x, {x.size(-1)}, w, b); },
         randn({33, 70}, dtype), randn({70}, dtype), randn({70}, dtype));
 }
 
 TEST_F(Rules, BatchNormComputesTheGradientsThatAreNeeded) {
   for (const DType dtype : {f32, f64}) {
     const Tensor x = randn({4, 5, 6, 7}, dtype), w = randn({5}, dtype), b = randn({5}, dtype);
-    auto plain = [](const Tensor& x, const Tensor& w, const Tensor& b) { return batch_norm(x, w, b).y; };
+    auto plain = [](const Tensor& x, const Tensor& w, const Tensor& b) {
+      return batch_norm_with_statistics(x, w, b).y;
+    };
     auto gated = [](const Tensor& x, const Tensor& w, const Tensor& b) { return batch_norm_relu(x, w, b).y; };
     check_needs("batch_norm_backward", plain, x, w, b);
     check_needs("batch_norm_backward", gated, x, w, b);
@@ -91,10 +94,10 @@ TEST_F(Rules, BatchNormComputesTheGradientsThatAreNeeded) {
 
 TEST_F(Rules, NormsWithFrozenInputsAreDifferentiatedAgain) {
   const Tensor x = randn({3, 4}, f64);
-  auto f = [&](const std::vector<Tensor>& in) { return layer_norm(x, 1, in[0], in[1]) * in[0]; };
+  auto f = [&](const std::vector<Tensor>& in) { return layer_norm(x, {4}, in[0], in[1]) * in[0]; };
   EXPECT_EQ(gradgradcheck(f, {randn({4}, f64), randn({4}, f64)}).report(), "");
   const Tensor weight = randn({3}, f64);
-  auto h = [&](const std::vector<Tensor>& in) { return batch_norm(in[0], weight, in[1]).y * in[1]; };
+  auto h = [&](const std::vector<Tensor>& in) { return batch_norm_with_statistics(in[0], weight, in[1]).y * in[1]; };
   EXPECT_EQ(gradgradcheck(h, {randn({4, 3}, f64), randn({3}, f64)}).report(), "");
 }
 

@@ -1,6 +1,8 @@
 // vjp, jvp, jacobian, hessian, hvp and vhp, and how they nest with each other, with vmap and with backward.
 #include "tensor/batching/vmap.h"
 #include "tests/autograd/checks.h"
+#include "tests/autograd/transform_values.h"
+#include "tests/wave.h"
 
 namespace weft::testing {
 namespace {
@@ -39,6 +41,67 @@ TEST_F(Transforms, TakeSeveralArgumentsAndGiveSeveralOutputs) {
   EXPECT_TRUE(close(jacobian(first, {a, b})[1], a));
   const auto number = [](const std::vector<Tensor>& x) { return square(matmul(x[0], x[1])).sum(); };
   EXPECT_TRUE(close(hvp(number, {a, b}, {zeros_like(a), b})[1], 2.0 * matmul(a.t(), matmul(a, b))));
+}
+
+TEST_F(Transforms, JacobiansOfSeveralOutputs) {
+  const Tensor a = randn({2, 3}, f64), b = randn({3}, f64);
+  const auto f = [](const std::vector<Tensor>& x) {
+    return std::vector<Tensor>{matmul(x[0], x[1]), square(x[1]), ones({2}, f64)};
+  };
+  const auto blocks = jacobian(f, {a, b});
+  ASSERT_EQ(blocks.size(), 3u);
+  EXPECT_EQ(blocks[0][0].shape(), (Shape{2, 2, 3}));
+  EXPECT_TRUE(close(blocks[0][0].select(0, 1).select(0, 1), b));
+  EXPECT_TRUE(close(blocks[0][0].select(0, 1).select(0, 0), zeros({3}, f64)));
+  EXPECT_TRUE(close(blocks[0][1], a));
+  EXPECT_TRUE(close(blocks[1][0], zeros({3, 2, 3}, f64))) << "an output that does not depend on an argument";
+  EXPECT_TRUE(close(blocks[1][1], diag_embed(2.0 * b)));
+  EXPECT_TRUE(close(blocks[2][1], zeros({2, 3}, f64))) << "nor on any";
+  EXPECT_TRUE(close(jacobian(f, {a, b}, {.rows_at_once = 1})[1][1], blocks[1][1]));
+  const auto of_one = [](const Tensor& x) { return std::vector<Tensor>{x.sum(), x * x}; };
+  const std::vector<Tensor> two = jacobian(of_one, b);
+  EXPECT_TRUE(close(two[0], ones({3}, f64)));
+  EXPECT_TRUE(close(two[1], diag_embed(2.0 * b)));
+}
+
+TEST_F(Transforms, HessiansOfSeveralArguments) {
+  const Tensor a = randn({2, 3}, f64), x = randn({3}, f64), y = randn({2}, f64);
+  const auto form = [&](const std::vector<Tensor>& in) {
+    return (in[1] * matmul(a, in[0])).sum() + (in[0] * in[0] * in[0]).sum();
+  };
+  const auto h = hessian(form, {x, y});
+  EXPECT_TRUE(close(h[0][0], diag_embed(6.0 * x)));
+  EXPECT_TRUE(close(h[0][1], a.t()));
+  EXPECT_TRUE(close(h[1][0], a));
+  EXPECT_TRUE(close(h[1][1], zeros({2, 2}, f64)));
+  const auto linear = hessian([](const std::vector<Tensor>& in) { return in[0].sum(); }, {x, y});
+  EXPECT_TRUE(close(linear[0][1], zeros({3, 2}, f64)));
+  const Tensor batch = randn({4, 3}, f64);
+  const auto of_row = [&](const Tensor& row) { return hessian(form, {row, y})[0][0]; };
+  EXPECT_TRUE(close(vmap(of_row)(batch), diag_embed(6.0 * batch)));
+  Tensor w = parameter(randn({2}, f64));
+  const auto of_leaf = [&](const std::vector<Tensor>& in) { return (square(in[0]).sum() * in[1] * w).sum(); };
+  hessian(of_leaf, {x, y})[0][1].sum().backward();  // 2 x_i w_j
+  EXPECT_TRUE(close(w.grad(), 2.0 * x.sum().expand({2})));
+}
+
+TEST_F(Transforms, EqualPyTorch) {
+  const GoldenValues golden = golden_values(kTransformsEntries);
+  const std::vector<Tensor> in = {testing::wave({3}, 0.3), testing::wave({2}, 1.1), testing::wave({2, 3}, 0.5)};
+  const std::string names = "abw";
+  const auto outputs = [](const std::vector<Tensor>& x) {
+    return std::vector<Tensor>{tanh(matmul(x[2], x[0])) * x[1], (x[2] * x[0]).sum(0), exp(x[0].sum()) * prod(x[1])};
+  };
+  const auto number = [](const std::vector<Tensor>& x) {
+    return square(tanh(matmul(x[2], x[0])) * x[1]).sum() * exp(x[0][0]) + x[1][0];
+  };
+  const auto first = jacobian(outputs, in), second = hessian(number, in);
+  for (size_t i = 0; i < 3; ++i)
+    for (size_t j = 0; j < 3; ++j) {
+      const std::string block = text("jacobian.", i, ".", names[j]), pair = text("hessian.", names[i], ".", names[j]);
+      expect_numbers(digest(first[i][j]), golden.at(block), 1e-12, block);
+      expect_numbers(digest(second[i][j]), golden.at(pair), 1e-12, pair);
+    }
 }
 
 TEST_F(Transforms, AreZeroWhereNothingDepends) {
@@ -97,6 +160,79 @@ TEST_F(Transforms, NestInVmap) {
   EXPECT_TRUE(close(leaf.grad(), (2.0 * cos(batch) - sin(batch) * batch) * v));
 }
 
+/// f(samples of x, the rest) under vmap, one by one, and the gradients of a number made of the results.
+using Function = std::function<Tensor(const std::vector<Tensor>&)>;
+std::vector<Tensor> results_and_gradients(const Function& f, std::vector<Tensor> x, const std::vector<bool>& batched,
+                                          bool by_vmap) {
+  for (Tensor& in : x)
+    if (is_floating(in.dtype())) in = parameter(in.detach().clone());
+  std::vector<std::optional<int64_t>> axes;
+  for (const bool has_axis : batched) axes.push_back(has_axis ? std::optional<int64_t>(0) : std::nullopt);
+  Tensor y;
+  if (by_vmap) {
+    y = vmap(f, BatchAxes(axes))(x);
+  } else {
+    std::vector<Tensor> rows;
+    for (int64_t b = 0; b < x[0].size(0); ++b) {
+      std::vector<Tensor> sample;
+      for (size_t i = 0; i < x.size(); ++i) sample.push_back(batched[i] ? x[i][b] : x[i]);
+      rows.push_back(f(sample));
+    }
+    y = stack(rows);
+  }
+  (y * testing::wave(y.shape(), 0.4)).sum().backward();
+  std::vector<Tensor> out = {y.detach()};
+  for (const Tensor& in : x)
+    if (is_floating(in.dtype())) out.push_back(in.grad().clone());
+  return out;
+}
+
+void expect_as_one_by_one(const Function& f, const std::vector<Tensor>& x, const std::vector<bool>& batched) {
+  const auto found = results_and_gradients(f, x, batched, true), wanted = results_and_gradients(f, x, batched, false);
+  for (size_t i = 0; i < found.size(); ++i) EXPECT_TRUE(close(found[i], wanted[i])) << i;
+}
+
+TEST_F(Transforms, PaddingOfTablesInVmap) {
+  const Tensor indices = tensor({{1, 0, 3}, {2, 1, 1}}), tables = randn({2, 4, 3}, f64);
+  const auto rows = [](const std::vector<Tensor>& x) { return sin(embedding(x[1], x[0], 1)); };
+  expect_as_one_by_one(rows, {tables, indices}, {true, true});
+  expect_as_one_by_one(rows, {tables, indices[1]}, {true, false});
+  // The gradient inside, and that of it.
+  const auto inside = [](const std::vector<Tensor>& x) {
+    const auto number = [&](const Tensor& table) { return (sin(embedding(x[1], table, 1)) * x[2]).sum(); };
+    return vjp(number, x[0]).gradient;
+  };
+  expect_as_one_by_one(inside, {tables, indices, randn({3, 3}, f64)}, {true, true, false});
+  EXPECT_CONTAINS(error_of([&] {
+                    vmap(rows)(std::vector<Tensor>{tables, tensor({{1, 0, 3}, {2, 4, 1}})});
+                  }),
+                  "index 4 is out of range for 4 rows");
+}
+
+TEST_F(Transforms, GradientsOfRecurrentWeightsInVmap) {
+  const Tensor lengths = tensor({{3, 1}, {2, 3}});
+  for (const Recurrence kind : {Recurrence::rnn_tanh, Recurrence::lstm, Recurrence::gru})
+    for (const bool reverse : {false, true})
+      for (const bool whole : {true, false}) {
+        SCOPED_TRACE(text(static_cast<int>(kind), reverse ? " reversed" : "", whole ? "" : " with lengths"));
+        const int64_t width = gates_of(kind) * 2;
+        const auto number = [&](const std::vector<Tensor>& in, const Tensor& counts) {
+          const RecurrentResult out =
+              recurrent(kind, in[0], in[1], {.bias = in[2], .h = in[3], .lengths = counts, .reverse = reverse});
+          return sin(out.output).sum() + out.h.square().sum();
+        };
+        const auto inside = [&](const std::vector<Tensor>& x) {
+          const Tensor counts = whole ? Tensor() : x[4];
+          const auto f = [&](const std::vector<Tensor>& in) { return number({x[0], in[0], in[1], x[3]}, counts); };
+          const auto g = vjp(f, {x[1], x[2]}).gradients;
+          return cat({g[0], unsqueeze(g[1], 1)}, 1);
+        };
+        const std::vector<Tensor> x = {randn({2, 2, 3, width}, f64), randn({width, 2}, f64), randn({width}, f64),
+                                       randn({2, 2, 2}, f64), lengths};
+        expect_as_one_by_one(inside, x, {true, false, false, true, true});
+      }
+}
+
 TEST_F(Transforms, GradInsideOfVmapIsEachSamplesOwn) {
   const Tensor batch = randn({5, 3}, f64);
   Tensor w = parameter(randn({3}, f64));
@@ -153,6 +289,12 @@ TEST_F(Transforms, SayWhatIsWrong) {
   EXPECT_EQ(error_of([&] { vjp(wave, ones({3}, i64), x); }),
             "vjp([3] i64): cannot differentiate with respect to i64; it takes f32, f64, bf16 or f16");
   EXPECT_EQ(error_of([&] { hessian(wave, x); }), "hessian: the function gives [3] f32; it must give one number");
+  const auto two = [](const std::vector<Tensor>& in) { return std::vector<Tensor>{in[0].sum(), in[0].sum()}; };
+  EXPECT_EQ(error_of([&] { hessian(two, {x}); }), "hessian: the function gives 2 tensors; it must give one number");
+  EXPECT_EQ(error_of([&] {
+              hessian(two, {x, ones({3}, i64)});
+            }),
+            "hessian([3] f32, [3] i64): cannot differentiate with respect to i64; it takes f32, f64, bf16 or f16");
 }
 
 }  // namespace

@@ -126,6 +126,16 @@ for axes, size in [(1, (8,)), (2, (6, 4)), (3, (4, 4, 2))]:
     unpool = getattr(nn, f"MaxUnpool{axes}d")(2)
     for i, shape in enumerate([(2, 3, *size), (1, 2, *size), (3, *size), (2, 1, *size)]):
         layer(f"max_unpool{axes}d.{i}", Function(lambda x: unpool(*pool(x))), shape)
+for axes, size in [(2, (7, 9)), (3, (6, 7, 4))]:
+    pool = getattr(F, f"fractional_max_pool{axes}d")
+    kernel, target, ratio = (2, 3, 2)[:axes], (4, 3, 2)[:axes], (0.6, 0.5, 0.7)[:axes]
+    for name, options in [("size", dict(output_size=target)), ("ratio", dict(output_ratio=ratio))]:
+        for shape in [(2, 3, *size), (2, *size)]:
+            samples = 0.5 + 0.45 * wave((1, *shape)[-axes - 2:-axes] + (axes,), 0.4)
+            pooled = lambda x: pool(x, kernel, **options, return_indices=True, _random_samples=samples)
+            full = f"fractional_max_pool{axes}d.{name}.{len(shape)}"
+            layer(full, Function(lambda x: pooled(x)[0]), shape)
+            values[full + ".indices"] = digest(pooled(wave(shape, 0.3))[1])
 grid, image = wave((2, 4, 3, 2), 0.7, 1.2), wave((2, 3, 5, 4), 0.2)
 for mode in ("bilinear", "nearest", "bicubic"):
     for padding in ("zeros", "border", "reflection"):

@@ -36,6 +36,6 @@ int main() {
   print_both("gelu", x, [](const Tensor& a) { return gelu(a); });
   print_both("exp", x, [](const Tensor& a) { return exp(a); });
   print_both("log_softmax", x, [](const Tensor& a) { return log_softmax(a, 1); });
-  print_both("layer_norm", x, [](const Tensor& a) { return layer_norm(a, 1) * a; });
+  print_both("layer_norm", x, [](const Tensor& a) { return layer_norm(a, {a.size(-1)}) * a; });
   print_both("bf16", x, [](const Tensor& a) { return a.to(bf16).to(f32) * 3.0; });
 }

@@ -118,6 +118,8 @@ TEST(Generators, OfLayers) {
   expect_own_numbers(AlphaDropout(0.5), run(x));
   expect_own_numbers(FeatureAlphaDropout(0.5), run(x));
   expect_own_numbers(RReLU(), run(-x));
+  expect_own_numbers(FractionalMaxPool2d({.kernel_size = 2, .output_size = 3}), run(randn({3, 8, 9, 9})));
+  expect_own_numbers(FractionalMaxPool3d({.kernel_size = 2, .output_size = 3}), run(randn({3, 8, 9, 9, 9})));
   expect_own_numbers(Sequential(Linear(8, 8), Dropout(0.5)), run(x));
   expect_own_numbers(LSTM({.input_size = 8, .hidden_size = 4, .num_layers = 2, .dropout = 0.5}),
                      [&](LSTM& m) { return m(x).output; });

@@ -71,6 +71,11 @@ TEST(Layer, RefusesOptionsOutOfRange) {
   EXPECT_SAYS(conv([](auto& o) { o.groups = 0; }), "groups must be");
   EXPECT_SAYS(error_of<ShapeError>([] { MaxPool2d({.kernel_size = 3, .padding = 2}); }), "half of kernel_size");
   EXPECT_SAYS(error_of<ShapeError>([] { AvgPool2d({.kernel_size = 3, .padding = -1}); }), "padding must be 0 or more");
+  EXPECT_SAYS(error_of<Error>([] { FractionalMaxPool2d({.kernel_size = 2}); }), "one of output_size and output_ratio");
+  EXPECT_SAYS(error_of<Error>([] {
+                FractionalMaxPool3d({.kernel_size = 2, .output_ratio = {0.5, 1, 0.5}});
+              }),
+              "output_ratio 1 must lie between 0 and 1");
   EXPECT_SAYS(error_of<Error>([] { BatchNorm1d({.num_features = 2, .eps = -1e-5}); }), "eps must be 0 or more");
   EXPECT_SAYS(error_of<Error>([] { BatchNorm1d({.num_features = 2, .momentum = 1.5}); }), "momentum must be in [0, 1]");
   EXPECT_SAYS(error_of<Error>([] { MultiheadAttention({.embed_dim = 4, .num_heads = 2, .dropout = -0.1}); }),

@@ -75,6 +75,10 @@ TEST(Print, PoolsAndWindows) {
   expect_prints(LPPool2d(3, 2), "LPPool2d(norm_type=3, kernel_size=2, stride=2, padding=0)");
   expect_prints(AdaptiveAvgPool2d({3, 4}), "AdaptiveAvgPool2d(output_size={3, 4})");
   expect_prints(AdaptiveMaxPool1d(5), "AdaptiveMaxPool1d(output_size=5)");
+  expect_prints(FractionalMaxPool2d({.kernel_size = 3, .output_size = {4, 5}}),
+                "FractionalMaxPool2d(kernel_size=3, output_size={4, 5})");
+  expect_prints(FractionalMaxPool3d({.kernel_size = {1, 2, 2}, .output_ratio = {0.5, 0.4, 0.4}}),
+                "FractionalMaxPool3d(kernel_size={1, 2, 2}, output_ratio={0.5, 0.4, 0.4})");
   expect_prints(MaxUnpool2d(2), "MaxUnpool2d(kernel_size=2, stride=2, padding=0)");
   expect_prints(Unfold(3), "Unfold(kernel_size=3, dilation=1, padding=0, stride=1)");
   expect_prints(Fold({5, 6}, 2), "Fold(output_size={5, 6}, kernel_size=2, dilation=1, padding=0, stride=1)");

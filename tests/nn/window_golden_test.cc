@@ -325,6 +325,35 @@ TEST(WindowGolden, Unpools) {
       MaxUnpool3d(2));
 }
 
+template <class Sizes, class Pool>
+void check_fractional(const std::string& name, const Shape& image, const Sizes& kernel, const Sizes& target,
+                      const Scales& ratio, const Pool& pool) {
+  using Options = FractionalPoolOptionsOf<Sizes>;
+  for (const auto& [kind, options] : {std::pair{".size.", Options{.kernel_size = kernel, .output_size = target}},
+                                      std::pair{".ratio.", Options{.kernel_size = kernel, .output_ratio = ratio}}})
+    for (const Shape& first : {Shape{2, 3}, Shape{2}}) {
+      Shape shape = first;
+      for (int64_t size : image) shape.push_back(size);
+      const Shape channels = {first.rank() == 2 ? 2 : 1, first.back(), Sizes::kAxes};
+      const Tensor samples = wave(channels, 0.4) * 0.45 + 0.5;
+      const std::string full = name + kind + std::to_string(shape.rank());
+      check(full, AsModule([&](const Tensor& x) { return pool(x, options, samples).values; }), shape);
+      expect_numbers(digest(pool(wave(shape, 0.3), options, samples).indices), kWindowGolden.at(full + ".indices"),
+                     1e-9, full);
+    }
+}
+
+TEST(WindowGolden, FractionalPools) {
+  check_fractional("fractional_max_pool2d", {7, 9}, Size2(2, 3), Size2(4, 3), {0.6, 0.5},
+                   [](const Tensor& x, const FractionalMaxPool2dOptions& o, const Tensor& samples) {
+                     return fractional_max_pool2d_with_indices(x, o, samples);
+                   });
+  check_fractional("fractional_max_pool3d", {6, 7, 4}, Size3(2, 3, 2), Size3(4, 3, 2), {0.6, 0.5, 0.7},
+                   [](const Tensor& x, const FractionalMaxPool3dOptions& o, const Tensor& samples) {
+                     return fractional_max_pool3d_with_indices(x, o, samples);
+                   });
+}
+
 TEST(WindowGolden, Samples) {
   const Tensor grid = wave({2, 4, 3, 2}, 0.7, 1.2), image = wave({2, 3, 5, 4}, 0.2);
   for (const auto& [mode, mode_name] : {std::pair{Interpolation::bilinear, "bilinear"},

@@ -12,7 +12,7 @@
   X(recurrent) X(group_norm) X(ctc_loss) \
   X(vmap) \
   X(sort) X(unique) X(scan) X(statistics) X(histogram) \
-  X(resample) X(image) X(conv_error) X(pool_error) \
+  X(resample) X(image) X(fractional_pool) X(conv_error) X(pool_error) \
   X(advanced_index) X(index_put) X(masked) X(scatter) X(strided_scatter) X(tile) X(split) X(pad_mode) X(einops) \
   X(elementwise) X(special) X(division) X(activation) X(blend) X(random) \
   X(convention) X(option)

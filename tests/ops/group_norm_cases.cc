@@ -87,7 +87,8 @@ void add_group_norm(Cases& cases) {
             {normal({2, 2, 2, 3}), normal({2}), absent()},
             {normal({1, 2, 2, 2, 2}), absent(), absent()},
             {normal({0, 2, 3}), absent(), absent()}},
-           CALL(instance_norm(x[0], x[1], x[2], kEps)), [](const Arrays& x) { return group_normed(x, 1); })
+           CALL(instance_norm(x[0], {}, {}, x[1], x[2], {.eps = kEps})),
+           [](const Arrays& x) { return group_normed(x, 1); })
       .accepts(kFloating)
       .loose(20);
 }
@@ -112,12 +113,12 @@ void add_rms_norm(Cases& cases) {
             {normal({5}), normal({5})},
             {normal({2, 19}), normal({19})},
             {normal({0, 4}), normal({4})}},
-           CALL(rms_norm(x[0], 1, x[1], kEps)), rms_normed(1))
+           CALL(rms_norm(x[0], {x[0].size(-1)}, x[1], kEps)), rms_normed(1))
       .accepts(kFloating)
       .loose(20);
   cases
       .add("rms norm of two axes", {{normal({3, 2, 2}), normal({2, 2})}, {normal({2, 3}), absent()}},
-           CALL(rms_norm(x[0], 2, x[1], kEps)), rms_normed(2))
+           CALL(rms_norm(x[0], {x[0].size(-2), x[0].size(-1)}, x[1], kEps)), rms_normed(2))
       .accepts(kFloating)
       .loose(20);
 }
@@ -192,13 +193,13 @@ void add_errors(Cases& cases) {
   cases.error<ShapeError>(
       "rms_norm axes",
       [] {
-        rms_norm(ones({2, 3}), 3);
+        rms_norm(ones({2, 3}), {2});
       },
-      "rms_norm([2, 3] f32): 3 axes cannot be normalised of a tensor with 2");
+      "rms_norm([2, 3] f32): the last axes must be [2]");
   cases.error<ShapeError>(
       "rms_norm weight",
       [] {
-        rms_norm(ones({2, 3}), 1, ones({2}));
+        rms_norm(ones({2, 3}), {3}, ones({2}));
       },
       "rms_norm([2, 3] f32, [2] f32): weight and bias must be [3] f32, not [2] f32");
   cases.error<Error>(

@@ -24,6 +24,8 @@ Reference layer_normed(int64_t axes) {
   };
 }
 
+Shape last_axes(const Tensor& x, int64_t axes) { return Shape(x.shape().end() - axes, x.shape().end()); }
+
 void add_layer_norm(Cases& cases) {
   cases
       .add("layer norm",
@@ -35,37 +37,37 @@ void add_layer_norm(Cases& cases) {
             {normal({0, 4}), normal({4}), normal({4})},
             {normal({2, 19}), normal({19}), normal({19})},
             {normal({2, 2, 2, 3}), normal({3}), normal({3})}},
-           CALL(layer_norm(x[0], 1, x[1], x[2], kEps)), layer_normed(1))
+           CALL(layer_norm(x[0], last_axes(x[0], 1), x[1], x[2], kEps)), layer_normed(1))
       .accepts(kFloating)
       .loose(20);
   cases
       .add("layer norm of two axes",
            {{normal({3, 2, 2}), normal({2, 2}), normal({2, 2})}, {normal({2, 3, 2, 2}), absent(), absent()}},
-           CALL(layer_norm(x[0], 2, x[1], x[2], kEps)), layer_normed(2))
+           CALL(layer_norm(x[0], last_axes(x[0], 2), x[1], x[2], kEps)), layer_normed(2))
       .accepts(kFloating)
       .loose(20);
   cases.error<ShapeError>(
       "layer_norm axes",
       [] {
-        layer_norm(ones({2, 3}), 3);
+        layer_norm(ones({2, 3}), {1, 2, 3});
       },
-      "layer_norm([2, 3] f32): 3 axes cannot be normalised of a tensor with 2");
+      "layer_norm([2, 3] f32): the last axes must be [1, 2, 3]");
   cases.error<ShapeError>(
       "layer_norm no axes",
       [] {
-        layer_norm(ones({2, 3}), 0);
+        layer_norm(ones({2, 3}), {});
       },
-      "layer_norm([2, 3] f32): 0 axes cannot be normalised of a tensor with 2");
+      "layer_norm([2, 3] f32): normalized_shape needs one axis or more");
   cases.error<ShapeError>(
       "layer_norm weight",
       [] {
-        layer_norm(ones({2, 3}), 1, ones({2}));
+        layer_norm(ones({2, 3}), {3}, ones({2}));
       },
       "layer_norm([2, 3] f32, [2] f32): weight and bias must be [3] f32, not [2] f32");
   cases.error<DtypeError>(
       "layer_norm of integers",
       [] {
-        layer_norm(ones({2, 3}, i64), 1);
+        layer_norm(ones({2, 3}, i64), {3});
       },
       "layer_norm([2, 3] i64): i64 is not accepted here; it takes floating dtypes; cast first, e.g. x.to(f32)");
 }
@@ -82,7 +84,7 @@ void add_batch_norm(Cases& cases) {
                                        {normal({4, 2}), absent(), normal({2})},
                                        {normal({1, 2, 3, 2}), normal({2}), normal({2})},
                                        {normal({2, 17, 2, 1}), normal({17}), normal({17})}};
-  cases.add("batch norm", samples, CALL(batch_norm(x[0], x[1], x[2], kEps).y), batch_normed)
+  cases.add("batch norm", samples, CALL(batch_norm_with_statistics(x[0], x[1], x[2], kEps).y), batch_normed)
       .accepts(kFloating)
       .loose(20);
   cases
@@ -118,7 +120,7 @@ void add_batch_norm(Cases& cases) {
       .add(
           "batch norm statistics", samples,
           [](const Inputs& x) {
-            const BatchNormResult result = batch_norm(x[0], x[1], x[2], kEps);
+            const BatchNormResult result = batch_norm_with_statistics(x[0], x[1], x[2], kEps);
             return Outputs{result.mean.to(x[0].dtype()), result.rstd.to(x[0].dtype())};  // f32 of bf16 and f16
           },
           [](const Arrays& x) {
@@ -135,37 +137,51 @@ void add_batch_norm(Cases& cases) {
             {normal({2, 3, 2, 2}), normal({3}), positive({3}), normal({3}), absent()},
             {normal({4, 2}), normal({2}), positive({2}), absent(), absent()},
             {normal({0, 2}), normal({2}), positive({2}), normal({2}), normal({2})}},
-           CALL(batch_norm_inference(x[0], x[1], x[2], x[3], x[4], kEps)),
+           CALL(batch_norm(x[0], x[1], x[2], x[3], x[4], {.eps = kEps})),
            [](const Arrays& x) { return reference::normalised_with(x[0], x[1], x[2], x[3], x[4], kEps); })
       .accepts(kFloating)
       .loose(20);
   cases.error<ShapeError>(
-      "batch_norm rank", [] { batch_norm(ones({3})); },
-      "batch_norm([3] f32): x must be (N, C) or (N, C, ...), not [3]");
+      "batch_norm rank", [] { batch_norm_with_statistics(ones({3})); },
+      "batch_norm_with_statistics([3] f32): x must be (N, C) or (N, C, ...), not [3]");
   cases.error<ShapeError>(
       "batch_norm weight",
       [] {
-        batch_norm(ones({2, 3}), ones({2}));
+        batch_norm_with_statistics(ones({2, 3}), ones({2}));
       },
-      "batch_norm([2, 3] f32, [2] f32): per-channel tensors must be [3] f32, not [2] f32");
+      "batch_norm_with_statistics([2, 3] f32, [2] f32): per-channel tensors must be [3] f32, not [2] f32");
   cases.error<ShapeError>(
       "batch_norm one value",
       [] {
-        batch_norm(ones({1, 3}));
+        batch_norm_with_statistics(ones({1, 3}));
       },
-      "batch_norm([1, 3] f32): each channel has one value, which has no variance; use eval() or a larger batch");
+      "batch_norm_with_statistics([1, 3] f32): each channel has one value, which has no variance; use eval() or a "
+      "larger batch");
   cases.error<DtypeError>(
       "batch_norm of integers",
       [] {
-        batch_norm(ones({2, 3}, i32));
+        batch_norm_with_statistics(ones({2, 3}, i32));
       },
-      "batch_norm([2, 3] i32): i32 is not accepted here; it takes floating dtypes; cast first, e.g. x.to(f32)");
+      "batch_norm_with_statistics([2, 3] i32): i32 is not accepted here; it takes floating dtypes; cast first, e.g. "
+      "x.to(f32)");
   cases.error<ShapeError>(
       "batch_norm statistics",
       [] {
-        batch_norm_inference(ones({2, 3}), ones({3}), ones({2}));
+        batch_norm(ones({2, 3}), ones({3}), ones({2}));
       },
       "batch_norm([2, 3] f32, [3] f32, [2] f32): per-channel tensors must be [3] f32, not [2] f32");
+  cases.error<Error>(
+      "batch_norm without statistics",
+      [] {
+        batch_norm(ones({2, 3}), {}, ones({3}));
+      },
+      "batch_norm([2, 3] f32, [3] f32): it takes running_mean and running_var where it does not train");
+  cases.error<ShapeError>(
+      "batch_norm running statistics",
+      [] {
+        batch_norm(ones({2, 3}), ones({2}), ones({3}), {}, {}, {.training = true});
+      },
+      "batch_norm([2, 3] f32, [2] f32, [3] f32): per-channel tensors must be [3] f32, not [2] f32");
 }
 
 void add_layer_norm_backward(Cases& cases, const std::string& name, int64_t axes, const std::vector<Sample>& samples) {
@@ -200,7 +216,7 @@ void add_backward(Cases& cases) {
            {normal({3, 2, 4}), normal({3, 2, 4}), absent()},
            {normal({2, 17, 2, 1}), normal({2, 17, 2, 1}), normal({17})}},
           [](const Inputs& x) {
-            const BatchNormResult result = batch_norm(x[1], x[2], Tensor(), kEps);
+            const BatchNormResult result = batch_norm_with_statistics(x[1], x[2], Tensor(), kEps);
             const auto [dx, dweight, dbias] =
                 adjoint::batch_norm_backward(x[0], x[1], x[2], Tensor(), result.mean, result.rstd, kEps, false);
             return Outputs{dx, dweight, dbias};

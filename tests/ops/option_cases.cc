@@ -3,6 +3,7 @@
 #include <cmath>
 
 #include "tensor/core/random.h"
+#include "tensor/functions/activation.h"
 #include "tensor/functions/attention.h"
 #include "tensor/functions/binary.h"
 #include "tensor/functions/compare.h"
@@ -17,6 +18,7 @@
 #include "tensor/functions/sort.h"
 #include "tensor/functions/split.h"
 #include "tensor/functions/tile.h"
+#include "tensor/functions/unary.h"
 #include "tensor/functions/unique.h"
 #include "tensor/functions/view.h"
 #include "tests/ops/families.h"
@@ -134,6 +136,34 @@ void add_arguments(Cases& cases) {
             return Arrays{x[0], pointwise([](double) { return 2.0; })(x)[0]};
           })
       .accepts(kFloating);
+}
+
+/// Options by name mean what they mean by their place.
+void add_structs(Cases& cases) {
+  cases
+      .add(
+          "options by name", {{distinct({3, 4}), special({3, 4})}},
+          [](const Inputs& in) {
+            const Tensor &x = in[0], &odd = in[1];
+            Generator a(3), b(3);
+            return alike({{isclose(odd, odd, {.equal_nan = true}), isclose(odd, odd, 1e-5, 1e-8, true)},
+                          {isclose(x, x * 1.1, {.rtol = 0.2, .atol = 0}), isclose(x, x * 1.1, 0.2, 0)},
+                          {full({}, allclose(odd, odd, {.equal_nan = true})), full({}, true)},
+                          {full({}, allclose(x, x + 0.01, {.atol = 0.1})), full({}, true)},
+                          {nan_to_num(odd, {.nan = 2, .neginf = 1}), nan_to_num(odd, 2, std::nullopt, Scalar(1))},
+                          {topk(x, 2, {.largest = false}).values, topk(x, 2, -1, false).values},
+                          {topk(x, 2, {.axis = 0}).indices, topk(x, 2, 0).indices},
+                          {diff(x, {.prepend = x}), diff(x, 1, -1, x)},
+                          {diff(x, {.n = 2, .axis = 0, .append = x}), diff(x, 2, 0, {}, x)},
+                          {normalize(x, {.axis = 0}), normalize(x, 2, 0)},
+                          {normalize(x, {.p = 1, .eps = 3}), normalize(x, 1, 1, 3)},
+                          {gumbel_softmax(x, {.hard = true, .axis = 0}, a), gumbel_softmax(x, 1, true, 0, b)}});
+          },
+          yes(12))
+      .compares(kFloating)
+      .gives({Result::boolean})
+      .no_gradient()
+      .no_vmap();
 }
 
 void add_generators(Cases& cases) {
@@ -322,6 +352,7 @@ void add_scalars(Cases& cases) {
 void add_option_cases(Cases& cases) {
   add_dtypes(cases);
   add_arguments(cases);
+  add_structs(cases);
   add_generators(cases);
   add_members(cases);
   add_compounds(cases);

@@ -127,6 +127,7 @@ void images() {
   WEFT_CALL(conv_transpose2d(x, ones({4, 2, 3, 3}), ones({2})));
   WEFT_CALL(adaptive_avg_pool2d(x, 3));
   WEFT_CALL(lp_pool2d(x, 2, {.kernel_size = 2}));
+  WEFT_CALL(fractional_max_pool2d(x, {.kernel_size = 2, .output_size = 3}));
   WEFT_CALL(interpolate(x, {.size = {12, 12}}));
   WEFT_CALL(pixel_shuffle(x, 2));
   WEFT_CALL(im2col(x, {.kernel_size = 3}));

@@ -106,20 +106,42 @@ WEFT_BATCHING(IndexAdd) = [](const op::IndexAdd& op, const Call& call) -> std::v
                   {src, detail::index_along(call.inputs[1].x, op.axis + 1, src.shape())});
 };
 
-WEFT_BATCHING(Embedding) = [](const op::Embedding& op, const Call& call) -> std::vector<Tensor> {
-  if (call.is_batched(1)) return one_by_one(call);
-  return call.run(op, {call.inputs[0].x, call.inputs[1].x});
-};
-
-// Each sample has rows of its own in one large table.
-WEFT_BATCHING(EmbeddingBackward) = [](const op::EmbeddingBackward& op, const Call& call) -> std::vector<Tensor> {
-  if (op.padding_idx >= 0) return one_by_one(call);
-  const Tensor g = call.whole(0), indices = cast(call.whole(1), i64);
+namespace detail {
+/// Indices (batch, ...) of a table with `rows` rows as those of one table of all samples' rows.
+inline Tensor in_large_table(const Tensor& indices, int64_t rows) {
   Shape thin = indices.shape();
   for (size_t i = 1; i < thin.size(); ++i) thin[i] = 1;
-  const Tensor first = reshape(arange(0, call.size() * op.rows, op.rows > 0 ? op.rows : 1, i64), {-1});
-  const Tensor rows = op.rows > 0 ? indices + reshape(first, thin) : indices;
-  return unfold_all(call.run(op::EmbeddingBackward{op.rows * call.size(), -1}, {g, rows}), call.size());
+  return indices + reshape(arange(0, indices.size(0), 1, i64) * rows, thin);
+}
+inline bool all_within(const Tensor& indices, int64_t rows) {
+  const Tensor all = dispatch::all_samples(indices);
+  return min(all).item<int64_t>() >= 0 && max(all).item<int64_t>() < rows;
+}
+}  // namespace detail
+
+WEFT_BATCHING(Embedding) = [](const op::Embedding& op, const Call& call) -> std::vector<Tensor> {
+  const Tensor& table = call.inputs[1].x;
+  if (!call.is_batched(1)) return call.run(op, {call.inputs[0].x, table});
+  const Tensor indices = cast(call.whole(0), i64);
+  const int64_t rows = table.size(1);
+  // Of a wrong index the error is the op's.
+  if (indices.numel() == 0 || !detail::all_within(indices, rows)) return one_by_one(call);
+  std::vector<Tensor> out = call.run(op::Embedding{-1}, {detail::in_large_table(indices, rows), fold(table)});
+  // The large table has a padding row for each sample.
+  if (op.padding_idx >= 0 && dispatch::may_need_gradient(out[0]))
+    out[0] = where(unsqueeze(indices == op.padding_idx, -1), out[0].detach(), out[0]);
+  return out;
+};
+
+// Rows of padding go to one behind the large table, which is left out.
+WEFT_BATCHING(EmbeddingBackward) = [](const op::EmbeddingBackward& op, const Call& call) -> std::vector<Tensor> {
+  const Tensor g = call.whole(0), indices = cast(call.whole(1), i64);
+  const int64_t all = op.rows * call.size();
+  const Tensor rows = detail::in_large_table(indices, op.rows);
+  if (op.padding_idx < 0) return unfold_all(call.run(op::EmbeddingBackward{all, -1}, {g, rows}), call.size());
+  const Tensor without = where(indices == op.padding_idx, full({}, all, i64), rows);
+  const std::vector<Tensor> out = call.run(op::EmbeddingBackward{all + 1, all}, {g, without});
+  return unfold_all({slice(out[0], 0, 0, all)}, call.size());
 };
 
 }  // namespace weft::batching

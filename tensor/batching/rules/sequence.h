@@ -2,7 +2,14 @@
 #pragma once
 
 #include "tensor/batching/rule.h"
+#include "tensor/functions/binary.h"
+#include "tensor/functions/cat.h"
+#include "tensor/functions/compare.h"
 #include "tensor/functions/fill.h"
+#include "tensor/functions/linear.h"
+#include "tensor/functions/matmul.h"
+#include "tensor/functions/reduce.h"
+#include "tensor/functions/unary.h"
 #include "tensor/functions/view.h"
 #include "tensor/ops/ctc_loss.h"
 #include "tensor/ops/recurrent.h"
@@ -32,10 +39,9 @@ WEFT_BATCHING(CtcLossBackward) = [](const op::CtcLossBackward& op, const Call& c
 };
 
 namespace detail {
-/// Inputs whose rows come first; weight and bias must be the same for all samples. What has no elements, [0], is the
-/// same for any number of rows.
-inline constexpr auto recurrent = [](const auto& op, const Call& call, uint32_t weights) -> std::vector<Tensor> {
-  if (!may_fold(call, ~weights)) return one_by_one(call);
+/// Inputs whose rows come first, with the samples among them; weight and bias must be the same for all samples. What
+/// has no elements, [0], is the same for any number of rows.
+inline std::vector<Tensor> recurrent_inputs(const Call& call, uint32_t weights) {
   std::vector<Tensor> inputs;
   for (size_t i = 0; i < call.inputs.size(); ++i) {
     const bool alone = weights >> i & 1u;
@@ -43,17 +49,72 @@ inline constexpr auto recurrent = [](const auto& op, const Call& call, uint32_t 
     const bool none = x.defined() && x.numel() == 0 && x.rank() == (call.is_batched(i) ? 2 : 1);
     inputs.push_back(alone || !x.defined() ? x : none ? zeros({0}, x.dtype(), x.device()) : fold(call.whole(i)));
   }
-  std::vector<Tensor> out = call.run(op, inputs);
-  for (Tensor& x : out)
-    x = x.shape() == Shape{0} ? zeros({call.size(), 0}, x.dtype(), x.device()) : unfold_batch(x, call.size());
+  return inputs;
+}
+/// A result with the rows of all samples.
+inline Tensor recurrent_result(const Tensor& x, int64_t size) {
+  return x.shape() == Shape{0} ? zeros({size, 0}, x.dtype(), x.device()) : unfold_batch(x, size);
+}
+inline std::vector<Tensor> recurrent_results(std::vector<Tensor> out, int64_t size) {
+  for (Tensor& x : out) x = recurrent_result(x, size);
   return out;
-};
+}
+
+/// The state before each step of y (N, L, H), (N, L, H); zero where a row has no such step.
+inline Tensor states_before(bool reverse, const Tensor& y, const Tensor& h0, const Tensor& lengths) {
+  const int64_t length = y.size(1);
+  if (length == 0) return y;
+  const Tensor none = zeros({y.size(0), 1, y.size(2)}, y.dtype(), y.device());
+  const Tensor first = h0.defined() ? unsqueeze(h0, 1) : none;
+  if (!lengths.defined())
+    return reverse ? cat({slice(y, 1, 1), first}, 1) : cat({first, slice(y, 1, 0, length - 1)}, 1);
+  const Tensor t = unsqueeze(arange(0, length, 1, i64, y.device()), -1), count = reshape(lengths, {-1, 1, 1});
+  // Beyond a row's length y is zero, or says nothing.
+  if (reverse) return where(t == count - 1, first, cat({slice(y, 1, 1), none}, 1));
+  return where(t < count, cat({first, slice(y, 1, 0, length - 1)}, 1), none);
+}
+
+/// Gradients of weights, which are the same for all samples, one for each sample: a product over the steps of its rows
+/// of the gradient of the states' part of the gates with the states before.
+inline std::vector<Tensor> recurrent_gradients(const op::RecurrentBackward& op, const Call& call) {
+  const std::vector<Tensor> in = recurrent_inputs(call, 0b110000);
+  const Tensor &projected = in[3], &weight = in[4], &bias = in[5], &y = in[9];
+  op::RecurrentBackward of_rows = op;
+  of_rows.wanted = (op.wanted & ~0b110) | 1;
+  std::vector<Tensor> out = call.run(of_rows, in);
+  const Tensor before = states_before(op.reverse, y, in[6], in[8]);
+  Tensor gates = out[0];
+  if (op.kind == Recurrence::gru) {
+    // The reset gate lies between the two parts of the last gate. It is computed again: the one that was kept has no
+    // history below.
+    const int64_t hidden = y.size(2);
+    const Tensor states =
+        linear(before, narrow(weight, 0, 0, hidden), bias.defined() ? narrow(bias, 0, 0, hidden) : bias);
+    const Tensor reset = sigmoid(narrow(projected, 2, 0, hidden) + states);
+    gates = cat({narrow(gates, 2, 0, 2 * hidden), narrow(gates, 2, 2 * hidden, hidden) * reset}, 2);
+  }
+  const int64_t size = call.size(), steps = y.size(0) / size * y.size(1);
+  gates = reshape(gates, {size, steps, gates.size(2)});
+  const Tensor dweight =
+      op.wanted & 2 ? matmul(transpose(gates, 1, 2), reshape(before, {size, steps, y.size(2)})) : Tensor();
+  const Tensor dbias = op.wanted & 4 ? sum(gates, 1) : Tensor();
+  if (!(op.wanted & 1)) out[0] = zeros({0}, y.dtype(), y.device());
+  out = recurrent_results(std::move(out), size);
+  if (op.wanted & 2) out[1] = dweight;
+  if (op.wanted & 4) out[2] = dbias;
+  return out;
+}
 }  // namespace detail
 
-WEFT_BATCHING(Recurrent) = [](const op::Recurrent& op, const Call& call) { return detail::recurrent(op, call, 0b110); };
-// The gradients of weights are each sample's own.
+// Weights that differ between samples: each sample has a product of its own at each step anyway.
+WEFT_BATCHING(Recurrent) = [](const op::Recurrent& op, const Call& call) {
+  if (!may_fold(call, ~0b110u)) return one_by_one(call);
+  return detail::recurrent_results(call.run(op, detail::recurrent_inputs(call, 0b110)), call.size());
+};
 WEFT_BATCHING(RecurrentBackward) = [](const op::RecurrentBackward& op, const Call& call) {
-  return op.wanted & 0b110 ? one_by_one(call) : detail::recurrent(op, call, 0b110000);
+  if (!may_fold(call, ~0b110000u)) return one_by_one(call);
+  if (op.wanted & 0b110) return detail::recurrent_gradients(op, call);
+  return detail::recurrent_results(call.run(op, detail::recurrent_inputs(call, 0b110000)), call.size());
 };
 
 }  // namespace weft::batching

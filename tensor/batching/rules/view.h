@@ -1,21 +1,37 @@
-// Batching of the adjoint of views. (Views themselves are arithmetic.)
+// Batching of the adjoint of views and of writes through them. (Views themselves are arithmetic.)
 #pragma once
 
 #include "tensor/batching/rule.h"
 #include "tensor/ops/copy.h"
+#include "tensor/ops/strided_scatter.h"
 #include "tensor/ops/view.h"
 
 namespace weft::batching {
 
-// The part of contiguous memory, the same in each sample.
+namespace detail {
+/// `Op` of the part of contiguous memory of `count` elements, the same in each of `size` samples.
+template <class Op> Op in_each_sample(const View& part, int64_t count, int64_t size) {
+  Op out{{size}, {count}, part.offset()};
+  for (int64_t axis = 0; axis < part.rank(); ++axis) {
+    out.shape.push_back(part.dim(axis));
+    out.strides.push_back(part.stride(axis));
+  }
+  return out;
+}
+}  // namespace detail
+
+WEFT_BATCHING(AsStridedScatter) = [](const op::AsStridedScatter& op, const Call& call) -> std::vector<Tensor> {
+  if (op.shape.rank() == kMaxAxes) return one_by_one(call);  // no room for the axis of the batch
+  const Tensor x = call.whole(0);
+  const View memory = View::contiguous(Shape(x.shape().begin() + 1, x.shape().end())), part = op.part_of(memory);
+  if (part.numel() == 0 || call.size() == 0) return one_by_one(call);
+  return call.run(detail::in_each_sample<op::AsStridedScatter>(part, memory.numel(), call.size()), {x, call.whole(1)});
+};
+
 WEFT_BATCHING(ViewAdjoint) = [](const op::ViewAdjoint& op, const Call& call) -> std::vector<Tensor> {
   const View memory = View::contiguous(op.shape), part = op.part_of(memory);
   if (part.has_mask() || part.numel() == 0) return one_by_one(call);
-  op::AsStrided strided{{call.size()}, {memory.numel()}, part.offset()};
-  for (int64_t axis = 0; axis < part.rank(); ++axis) {
-    strided.shape.push_back(part.dim(axis));
-    strided.strides.push_back(part.stride(axis));
-  }
+  const auto strided = detail::in_each_sample<op::AsStrided>(part, memory.numel(), call.size());
   Shape shape = op.shape;
   shape.insert(0, call.size());
   return call.run(op::ViewAdjoint{AnyOp(strided), shape}, call.whole());
