@@ -329,13 +329,14 @@ template <class Sizes, class Pool>
 void check_fractional(const std::string& name, const Shape& image, const Sizes& kernel, const Sizes& target,
                       const Scales& ratio, const Pool& pool) {
   using Options = FractionalPoolOptionsOf<Sizes>;
-  for (const auto& [kind, options] : {std::pair{".size.", Options{.kernel_size = kernel, .output_size = target}},
-                                      std::pair{".ratio.", Options{.kernel_size = kernel, .output_ratio = ratio}}})
+  for (const auto& [kind, chosen] : {std::pair{".size.", Options{.kernel_size = kernel, .output_size = target}},
+                                     std::pair{".ratio.", Options{.kernel_size = kernel, .output_ratio = ratio}}})
     for (const Shape& first : {Shape{2, 3}, Shape{2}}) {
       Shape shape = first;
       for (int64_t size : image) shape.push_back(size);
       const Shape channels = {first.rank() == 2 ? 2 : 1, first.back(), Sizes::kAxes};
       const Tensor samples = wave(channels, 0.4) * 0.45 + 0.5;
+      const Options options = chosen;  // lambdas of clang take no structured bindings
       const std::string full = name + kind + std::to_string(shape.rank());
       check(full, AsModule([&](const Tensor& x) { return pool(x, options, samples).values; }), shape);
       expect_numbers(digest(pool(wave(shape, 0.3), options, samples).indices), kWindowGolden.at(full + ".indices"),
