@@ -1,7 +1,8 @@
-// The rule of cat: each input gets its slice.
+// The rules of cat, whose inputs get their slices, and of roll.
 #pragma once
 
 #include "autograd/rule.h"
+#include "tensor/functions/tile.h"
 #include "tensor/functions/view.h"
 #include "tensor/ops/cat.h"
 
@@ -16,6 +17,12 @@ WEFT_GRADIENT(Cat) = joint([](const op::Cat& op, Grad g, Views inputs, Needs nee
     at += size;
   }
   return out;
+});
+
+WEFT_GRADIENT(Roll) = per_input([](const op::Roll& op, Grad g) {
+  IntList back, axes;
+  for (const int64_t shift : op.shifts) axes.push_back(axes.rank()), back.push_back(-shift);
+  return roll(g, back, axes);
 });
 
 }  // namespace weft::autograd

@@ -44,12 +44,9 @@ void fill_slices(const char* name, const Tensor& self, int64_t axis, const Tenso
                            expand(full({}, value, self.dtype(), self.device()), shape));
 }
 
-void add_slices(const char* name, const Tensor& self, int64_t axis, const Tensor& index, const Tensor& src,
-                const Scalar& alpha) {
-  const int64_t a = normalize_axis_or_scalar(axis, self.rank());
-  Tensor to = with_axis(self);
-  const Tensor scaled = alpha == Scalar(1) ? src : mul(src, alpha);
-  dispatch::apply_in_place(op::IndexAccumulate{a}, name, to, with_axis(index), with_axis(cast(scaled, self.dtype())));
+/// What index_add adds to x.
+Tensor scaled_slices(const Tensor& src, const Scalar& alpha, DType dtype) {
+  return with_axis(cast(alpha == Scalar(1) ? src : mul(src, alpha), dtype));
 }
 
 void put_elements(const char* name, const Tensor& self, const Tensor& index, const Tensor& src, bool accumulate) {
@@ -86,9 +83,9 @@ Tensor index_fill(const Tensor& x, int64_t axis, const Tensor& index, const Scal
 Tensor detail::index_add_to(const Tensor& x, int64_t axis, const Tensor& index, const Tensor& src,
                             const Scalar& alpha) {
   ErrorFrame frame("index_add", x, index, src);
-  const Tensor out = dispatch::copy_to_write(x, std::array{&index, &src});
-  add_slices("index_add", out, axis, index, src, alpha);
-  return out;
+  const op::IndexAccumulate op{normalize_axis_or_scalar(axis, x.rank())};
+  const Tensor out = dispatch::apply(op, with_axis(x), with_axis(index), scaled_slices(src, alpha, x.dtype()));
+  return x.rank() == 0 ? reshape(out, {}) : out;
 }
 
 Tensor take(const Tensor& x, const Tensor& index) {
@@ -130,7 +127,10 @@ Tensor& Tensor::index_fill_(int64_t axis, const Tensor& index, const Scalar& val
 }
 Tensor& Tensor::index_add_(int64_t axis, const Tensor& index, const Tensor& src, const Scalar& alpha) {
   ErrorFrame frame("index_add_", *this, index, src);
-  return add_slices("index_add_", *this, axis, index, src, alpha), *this;
+  Tensor to = with_axis(*this);
+  dispatch::apply_in_place(op::IndexAccumulate{normalize_axis_or_scalar(axis, rank())}, "index_add_", to,
+                           with_axis(index), scaled_slices(src, alpha, dtype()));
+  return *this;
 }
 Tensor& Tensor::put_(const Tensor& index, const Tensor& src, bool accumulate) {
   ErrorFrame frame("put_", *this, index, src);

@@ -11,6 +11,7 @@
 #include "tensor/functions/masked.h"
 #include "tensor/functions/nonzero.h"
 #include "tensor/functions/view.h"
+#include "tensor/ops/cat.h"
 
 namespace weft {
 namespace {
@@ -46,12 +47,17 @@ Tensor repeated(const Tensor& x, const IntList& counts) {
   return own(out, x);
 }
 
-Tensor rolled(const Tensor& x, int64_t shift, int64_t axis) {
-  const int64_t size = x.size(axis);
-  if (size == 0) return x;
-  const int64_t start = ((-shift % size) + size) % size;
-  if (start == 0) return x;
-  return cat({slice(x, axis, start), slice(x, axis, 0, start)}, axis);
+/// x with the elements of each axis moved on.
+Tensor rolled(const Tensor& x, const IntList& shifts) {
+  op::Roll op{shifts};
+  bool moves = false;
+  for (int64_t axis = 0; axis < x.rank(); ++axis) {
+    const int64_t size = std::max<int64_t>(x.size(axis), 1);
+    int64_t& shift = op.shifts[static_cast<size_t>(axis)];
+    shift = (shift % size + size) % size;
+    moves = moves || shift != 0;
+  }
+  return moves && x.numel() > 0 ? dispatch::apply(op, x) : x;
 }
 
 Tensor triangle_indices(const char* name, bool lower, int64_t rows, int64_t columns, int64_t diagonal, Device device) {
@@ -111,15 +117,15 @@ Tensor roll(const Tensor& x, const IntList& shifts, const IntList& axes) {
   ErrorFrame frame("roll", x);
   if (axes.empty()) {
     if (shifts.size() != 1) throw ShapeError(text("without axes there is one shift, not ", shifts.size()));
-    return own(reshape(rolled(reshape(x, {-1}), shifts[0], 0), x.shape()), x);
+    return own(reshape(rolled(reshape(x, {-1}), shifts), x.shape()), x);
   }
   if (shifts.size() != axes.size()) throw ShapeError(text(shifts.size(), " shifts for ", axes.size(), " axes"));
-  Tensor out = x;
+  IntList by(static_cast<size_t>(x.rank()), 0);
   for (size_t i = 0; i < axes.size(); ++i) {
-    const int64_t axis = normalize_axis_or_scalar(axes[i], x.rank());
-    if (x.rank() > 0) out = rolled(out, shifts[i], axis);
+    const auto axis = static_cast<size_t>(normalize_axis_or_scalar(axes[i], x.rank()));
+    if (x.rank() > 0 && x.numel() > 0) by[axis] = (by[axis] + shifts[i] % x.shape()[axis]) % x.shape()[axis];
   }
-  return own(out, x);
+  return own(rolled(x, by), x);
 }
 
 Tensor rot90(const Tensor& x, int64_t turns, int64_t axis0, int64_t axis1) {

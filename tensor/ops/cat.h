@@ -1,4 +1,4 @@
-// The descriptor of cat.
+// The descriptors of cat and roll: tensors put together from pieces.
 #pragma once
 
 #include "tensor/ops/infer.h"
@@ -14,6 +14,18 @@ struct Cat {
   bool operator==(const Cat&) const = default;
   Spec infer(Operands tensors) const;
   void cpu(Operands tensors, const Operand& out) const;
+};
+
+/// Element i of axis a comes from i - shifts[a], counted on from the end where that is before the first. Shifts lie in
+/// [0, size).
+struct Roll {
+  IntList shifts;
+  static constexpr std::string_view name = "roll";
+  static constexpr Policy policy = {};
+  void attributes(auto visit) const { visit("shifts", shifts); }
+  bool operator==(const Roll&) const = default;
+  Spec infer(const Operand& x) const { return spec_like(x); }
+  void cpu(const Operand& x, const Operand& out) const;
 };
 
 }  // namespace weft::op

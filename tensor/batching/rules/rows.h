@@ -29,6 +29,10 @@ WEFT_BATCHING(SoftmaxBackward) = along_axis;
 WEFT_BATCHING(LogSoftmaxBackward) = along_axis;
 WEFT_BATCHING(ExtremumWithIndices) = along_axis;
 WEFT_BATCHING(Cat) = along_axis;
+WEFT_BATCHING(Roll) = [](op::Roll op, const Call& call) -> std::vector<Tensor> {
+  op.shifts.insert(0, 0);
+  return call.run(op, {call.inputs[0].x});
+};
 
 WEFT_BATCHING(Sort) = along_axis;
 WEFT_BATCHING(Topk) = along_axis;

@@ -121,6 +121,21 @@ TEST(Pool, LargeOnThreads) {
   check_avg<float>({4, 64, 28, 28}, p, random);
 }
 
+/// One image whose channels are no neighbours is turned in bands: for three threads, and for the cache.
+TEST(Pool, BandsOfOneImage) {
+  const int before = num_threads();
+  set_num_threads(3);
+  for (uint64_t seed = 0; seed < 6; ++seed)
+    for (const Shape& shape : {Shape{1, 16, 29, 20}, Shape{1, 64, 60, 50}}) {
+      Random random(seed);
+      Pool2dOptions p = random_params(random, false);
+      check_avg<float>(shape, p, random);
+      p.dilation = 2;
+      check_max<float, uint8_t>(shape, p, random);
+    }
+  set_num_threads(before);
+}
+
 TEST(Pool, EmptyBatchAndChannels) {
   Random random(6);
   const Pool2dOptions p{.kernel_size = 2, .stride = 1};

@@ -8,6 +8,7 @@
 
 #include "tensor/core/random.h"
 #include "tensor/functions/binary.h"
+#include "tensor/functions/cat.h"
 #include "tensor/functions/copy.h"
 #include "tensor/functions/fill.h"
 #include "tensor/functions/random.h"
@@ -83,10 +84,26 @@ TEST(Topk, OfAscendingAndDescendingRows) {
 }
 
 TEST(Kthvalue, OfLongRows) {
-  const Tensor x = long_row(f32);
-  const std::vector<int64_t> order = expected_order(x, false);
-  for (const int64_t k : {int64_t{1}, int64_t{777}, kLong})
-    EXPECT_EQ(kthvalue(x, k).indices.item<int64_t>(), order[static_cast<size_t>(k - 1)]);
+  for (const DType dtype : {f32, f64, bf16, f16, i64, i32, i16, u8}) {
+    const Tensor x = long_row(dtype);
+    const std::vector<int64_t> order = expected_order(x, false);
+    for (const int64_t k : {int64_t{1}, int64_t{777}, kLong / 2, kLong})
+      expect_chosen(kthvalue(x, k, 0, keepdim), x, {order[static_cast<size_t>(k - 1)]});
+  }
+}
+
+/// One element far from the others puts these into one bucket of keys; equal ones are told apart by their places.
+TEST(Kthvalue, OfRowsInOneBucket) {
+  const int64_t far = int64_t{1} << 62;
+  for (const int64_t other : {-far, int64_t{5}, far}) {
+    const Tensor x = cat({full({1000}, 5, i64), full({1}, other, i64), full({1000}, 5, i64)});
+    const int64_t before = other < 5 ? 1 : 0;
+    for (const int64_t k : {int64_t{2}, int64_t{900}, int64_t{1500}}) {
+      const int64_t place = k - 1 - before, skipped = other != 5 && place >= 1000 ? 1 : 0;
+      EXPECT_EQ(kthvalue(x, k).values.item<int64_t>(), 5);
+      EXPECT_EQ(kthvalue(x, k).indices.item<int64_t>(), place + skipped);
+    }
+  }
 }
 
 }  // namespace

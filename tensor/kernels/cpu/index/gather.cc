@@ -59,66 +59,117 @@ bool gather_elements(const Nest& nest, const int64_t* list, int64_t begin, int64
   return true;
 }
 
-/// Whether meet_lines() can clear each line of `into` just before it adds to it: they lie along the last axis, and src
-/// has all of them.
-bool may_clear_lines(const Operand& src, int64_t axis, const Operand& into) {
+/// What meet_lines() does beside meeting: lines begin as those of x or as zeros just before something is added to them,
+/// where it may (starts_lines()), and what is written only to memory that is thrown away with an error may check its
+/// indices on the way.
+struct LineStart {
+  const Operand* x = nullptr;
+  bool zeros = false;
+  bool checks = false;
+};
+
+/// Whether meet_lines() can begin each line of `into`: they lie along the last axis, and src has all of them.
+bool starts_lines(const Operand& src, int64_t axis, const Operand& into) {
   if (axis != src.rank() - 1 || src.size(axis) == 0) return false;
   for (int64_t i = 0; i < axis; ++i)
     if (src.size(i) != into.size(i)) return false;
   return true;
 }
 
-/// place = f(place, value) along lines of `axis`: a line's elements meet only each other, so lines may go to any
-/// thread. `clear`: where may_clear_lines(), places begin as 0.
-template <class T, class F>
-void meet_lines(const Operand& src, const IndexList& list, int64_t axis, const Operand& into, const F& f,
-                bool clear = false) {
-  T* to = into.data<T>();
-  const T* from = src.data<T>();
-  Nest lines;  // in: src, out: into
-  int64_t list_stride = 1;
-  for (int64_t i = axis + 1; i < src.rank(); ++i) list_stride *= src.size(i);
-  const int64_t length = src.size(axis), step = src.stride(axis), to_step = into.stride(axis);
+/// All axes but one: in of src, out of into.
+Nest lines_of(const Operand& src, int64_t axis, const Operand& into) {
+  Nest lines;
   for (int64_t i = 0; i < src.rank(); ++i)
     if (i != axis) lines.push({src.size(i), src.stride(i), into.stride(i)});
+  return lines;
+}
+
+/// A line and the values and indices that it meets.
+template <class T> struct MetLine {
+  T* places;
+  int64_t size, step;
+  const T* values;
+  int64_t value_step;
+  const int64_t* index;
+  int64_t length;
+
+  void begin(const T* from, int64_t from_step) const {
+    for (int64_t k = 0; k < size; ++k) places[k * step] = from == nullptr ? T(0) : from[k * from_step];
+  }
+  template <class F> void meet(const F& f) const {
+    const auto each = [&](int64_t to_step, int64_t from_step) __attribute__((always_inline)) {
+      for (int64_t j = 0; j < length; ++j) {
+        T& place = places[index[j] * to_step];
+        place = static_cast<T>(f(place, values[j * from_step]));
+      }
+    };
+    step == 1 && value_step == 1 ? each(1, 1) : each(step, value_step);
+  }
+};
+
+/// Lines [begin, end) whose indices follow each other; false where an index is bad.
+template <class T, class F>
+bool meet_whole_lines(const Operand& src, const IndexList& list, int64_t axis, const Operand& into, const F& f,
+                      const LineStart& start, int64_t begin, int64_t end) {
+  const Nest lines = lines_of(src, axis, into), starts = lines_of(start.x != nullptr ? *start.x : into, axis, into);
+  NestWalk walk(lines, begin), start_walk(starts, begin);
+  MetLine<T> line{nullptr, into.size(axis), into.stride(axis), nullptr, src.stride(axis), nullptr, src.size(axis)};
+  for (int64_t i = begin; i < end; ++i, walk.next(), start_walk.next()) {
+    line.index = list.data() + i * line.length;
+    line.values = src.data<T>() + walk.in();
+    line.places = into.data<T>() + walk.out();
+    if (start.checks && !IndexList::all_below(line.index, line.length, line.size)) return false;
+    if (start.x != nullptr)
+      line.begin(start.x->template data<T>() + start_walk.in(), start.x->stride(axis));
+    else if (start.zeros)
+      line.begin(nullptr, 0);
+    line.meet(f);
+  }
+  return true;
+}
+
+/// place = f(place, value) along lines of `axis`: a line's elements meet only each other, so lines may go to any
+/// thread.
+template <class T, class F>
+void meet_lines(const Operand& src, const IndexList& list, int64_t axis, const Operand& into, const F& f,
+                const LineStart& start = {}) {
+  T* to = into.data<T>();
+  const T* from = src.data<T>();
+  const Nest lines = lines_of(src, axis, into);
+  int64_t list_stride = 1;
+  for (int64_t i = axis + 1; i < src.rank(); ++i) list_stride *= src.size(i);
+  const int64_t length = src.size(axis), step = src.stride(axis), to_step = into.stride(axis), size = into.size(axis);
+  std::atomic<bool> bad = false;
   // All lines that follow each other in the list advance together: element j of each before element j + 1 of any.
   const int64_t bands = list_stride == 0 || length == 0 ? 0 : list.count() / (list_stride * length);
   parallel_for(bands * list_stride, std::max<int64_t>(1, kIndexGrain / std::max<int64_t>(1, length)),
                [&](int64_t begin, int64_t end) {
-                 if (list_stride == 1) {  // a line's indices follow each other
-                   NestWalk walk(lines, begin);
-                   for (int64_t line = begin; line < end; ++line, walk.next()) {
-                     const int64_t* index = list.data() + line * length;
-                     const T* values = from + walk.in();
-                     T* places = to + walk.out();
-                     if (clear)
-                       for (int64_t k = 0; k < into.size(axis); ++k) places[k * to_step] = T(0);
-                     for (int64_t j = 0; j < length; ++j) {
-                       T& place = places[index[j] * to_step];
-                       place = static_cast<T>(f(place, values[j * step]));
-                     }
-                   }
+                 if (list_stride == 1) {
+                   if (!meet_whole_lines<T>(src, list, axis, into, f, start, begin, end)) bad = true;
                    return;
                  }
                  constexpr int64_t kGroup = 128;
                  int64_t in[kGroup], out[kGroup];
                  for (int64_t line = begin; line < end;) {
-                   const int64_t band = line / list_stride, start = line % list_stride;
-                   const int64_t count = std::min({kGroup, list_stride - start, end - line});
+                   const int64_t band = line / list_stride, first = line % list_stride;
+                   const int64_t count = std::min({kGroup, list_stride - first, end - line});
                    NestWalk walk(lines, line);
                    for (int64_t k = 0; k < count; ++k, walk.next()) {
                      in[k] = walk.in();
                      out[k] = walk.out();
                    }
-                   const int64_t* index = list.data() + band * length * list_stride + start;
-                   for (int64_t j = 0; j < length; ++j, index += list_stride)
+                   const int64_t* index = list.data() + band * length * list_stride + first;
+                   for (int64_t j = 0; j < length; ++j, index += list_stride) {
+                     if (start.checks && !IndexList::all_below(index, count, size)) return bad.store(true);
                      for (int64_t k = 0; k < count; ++k) {
                        T& place = to[out[k] + index[k] * to_step];
                        place = static_cast<T>(f(place, from[in[k] + j * step]));
                      }
+                   }
                    line += count;
                  }
                });
+  if (bad) list.check(size, "rows");
 }
 
 /// The same for 16-bit floats, in a float copy of `into`.
@@ -138,21 +189,29 @@ void meet_lines_in_float(const Operand& src, const IndexList& list, int64_t axis
   each(into, [&](int64_t i, T& value) { value = wide_into.data()[i]; });
 }
 
+/// A long list that goes into a short line.
+bool is_short_line(const Operand& src, const IndexList& list, const Operand& into) {
+  constexpr int64_t kLongest = 4096;
+  return is_integer(into.dtype) && src.rank() == 1 && into.numel() <= kLongest && list.count() >= 8 * into.numel();
+}
+
 /// A long list of integers added into a short line. Their order does not matter: each thread has lines of its own, and
-/// four in turn, as a place that comes again at once would wait for its last sum. False: not so.
+/// four in turn, as a place that comes again at once would wait for its last sum. Indices are checked on the way.
+/// False: not so.
 template <class T> bool add_to_short_line(const Operand& src, const IndexList& list, const Operand& into) {
   if constexpr (!std::is_integral_v<T>) {
     return false;
   } else {
     using Sum = std::make_unsigned_t<T>;
-    constexpr int64_t kLines = 4, kLongest = 4096;
+    constexpr int64_t kLines = 4;
     const int64_t size = into.numel(), step = into.rank() == 1 ? into.stride(0) : 0;
-    if (src.rank() != 1 || size > kLongest || list.count() < 8 * size) return false;
+    if (!is_short_line(src, list, into)) return false;
     const T* from = src.data<T>();
     T* to = into.data<T>();
     const int64_t from_step = src.stride(0);
     for (int64_t j = 0; j < size; ++j) to[j * step] = 0;
     std::mutex adding;
+    std::atomic<bool> bad = false;
     parallel_for(list.count(), kIndexGrain, [&](int64_t begin, int64_t end) {
       const Scratch<Sum> sums(kLines * size);
       Sum* const line = sums.data();
@@ -160,15 +219,20 @@ template <class T> bool add_to_short_line(const Operand& src, const IndexList& l
       const auto add = [&](Sum* place, int64_t i) {
         place[list[i]] = static_cast<Sum>(place[list[i]] + static_cast<Sum>(from[i * from_step]));
       };
-      int64_t i = begin;
-      for (; i + kLines <= end; i += kLines)
-        for (int64_t k = 0; k < kLines; ++k) add(line + k * size, i + k);
-      for (; i < end; ++i) add(line, i);
+      constexpr int64_t kChecked = 1024;
+      for (int64_t i = begin; i < end;) {
+        const int64_t stop = std::min(i + kChecked, end);
+        if (!IndexList::all_below(list.data() + i, stop - i, size)) return bad.store(true);
+        for (; i + kLines <= stop; i += kLines)
+          for (int64_t k = 0; k < kLines; ++k) add(line + k * size, i + k);
+        for (; i < stop; ++i) add(line, i);
+      }
       const std::lock_guard lock(adding);
       for (int64_t k = 0; k < kLines; ++k)
         for (int64_t j = 0; j < size; ++j)
           to[j * step] = static_cast<T>(static_cast<Sum>(to[j * step]) + line[k * size + j]);
     });
+    if (bad) list.check(size, "rows");
     return true;
   }
 }
@@ -184,18 +248,28 @@ struct AtLeastOneAxis {
 };
 
 /// out = x, unless the op writes in place; then `f` along the lines of `axis`, computed in float for 16-bit floats.
-template <class F>
-void meet(const Operand& x, const Operand& index_any, const Operand& src_any, int64_t axis, const Operand& out_any,
+template <class T, class F>
+void meet(const Operand& x_any, const Operand& index_any, const Operand& src_any, int64_t axis, const Operand& out_any,
           const F& f) {
-  const AtLeastOneAxis src(src_any), index(index_any), out(out_any);
-  const IndexList list(index.operand, out.operand.size(axis), "rows");
-  if (x.base != out_any.base) copy(x, out_any);
-  visit_number(x.dtype, [&]<class T>() {
-    if constexpr (is_half<T>)
-      meet_lines_in_float<T>(src.operand, list, axis, out.operand, f);
-    else
-      meet_lines<T>(src.operand, list, axis, out.operand, f);
-  });
+  const AtLeastOneAxis x(x_any), src(src_any), index(index_any), out(out_any);
+  const IndexList list(index.operand);
+  const bool in_place = x_any.base == out_any.base;
+  LineStart start{.checks = !in_place && !is_half<T>};
+  if (!start.checks) list.check(out.operand.size(axis), "rows");
+  if (start.checks && starts_lines(src.operand, axis, out.operand))
+    start.x = &x.operand;
+  else if (!in_place)
+    copy(x_any, out_any);
+  if constexpr (is_half<T>)
+    meet_lines_in_float<T>(src.operand, list, axis, out.operand, f);
+  else
+    meet_lines<T>(src.operand, list, axis, out.operand, f, start);
+}
+
+template <class F>
+void meet_numbers(const Operand& x, const Operand& index, const Operand& src, int64_t axis, const Operand& out,
+                  const F& f) {
+  visit_number(x.dtype, [&]<class T>() { meet<T>(x, index, src, axis, out, f); });
 }
 
 }  // namespace
@@ -222,30 +296,26 @@ void op::Gather::cpu(const Operand& x_any, const Operand& index_any, const Opera
 void op::ScatterAdd::cpu(const Operand& src_any, const Operand& index_any, const Operand& into_any) const {
   const AtLeastOneAxis src_one(src_any), index_one(index_any), into_one(into_any);
   const Operand &src = src_one.operand, &index = index_one.operand, &into = into_one.operand;
-  const IndexList list(index, into.size(axis), "rows");
-  const bool half = into.dtype == DType::bf16 || into.dtype == DType::f16;
-  const bool clear = !half && may_clear_lines(src, axis, into);
-  if (!clear) fill(into, 0);
+  const IndexList list(index);
+  const bool checks = into.dtype != DType::bf16 && into.dtype != DType::f16;
+  if (!checks) list.check(into.size(axis), "rows");
+  const LineStart start{.zeros = checks && starts_lines(src, axis, into), .checks = checks};
+  if (!start.zeros) fill(into, 0);
   const auto sum = [](auto place, auto value) { return place + value; };
   visit_number(src.dtype, [&]<class T>() {
     if constexpr (is_half<T>)
       meet_lines_in_float<T>(src, list, axis, into, sum);
     else if (!add_to_short_line<T>(src, list, into))
-      meet_lines<T>(src, list, axis, into, sum, clear);
+      meet_lines<T>(src, list, axis, into, sum, start);
   });
 }
 
-void op::Scatter::cpu(const Operand& x, const Operand& index_any, const Operand& src_any,
-                      const Operand& out_any) const {
-  const AtLeastOneAxis src(src_any), index(index_any), out(out_any);
-  const IndexList list(index.operand, out.operand.size(axis), "rows");
-  if (x.base != out_any.base) copy(x, out_any);
-  visit_size(x.dtype,
-             [&]<class T>() { meet_lines<T>(src.operand, list, axis, out.operand, [](T, T value) { return value; }); });
+void op::Scatter::cpu(const Operand& x, const Operand& index, const Operand& src, const Operand& out) const {
+  visit_size(x.dtype, [&]<class T>() { meet<T>(x, index, src, axis, out, [](T, T value) { return value; }); });
 }
 
 void op::ScatterSum::cpu(const Operand& x, const Operand& index, const Operand& src, const Operand& out) const {
-  meet(x, index, src, axis, out, [](auto place, auto value) { return place + value; });
+  meet_numbers(x, index, src, axis, out, [](auto place, auto value) { return place + value; });
 }
 
 void op::ScatterReduce::cpu(const Operand& x, const Operand& index, const Operand& src, const Operand& out) const {
@@ -254,9 +324,9 @@ void op::ScatterReduce::cpu(const Operand& x, const Operand& index, const Operan
   const auto largest = [](auto place, auto value) { return place >= value || place != place ? place : value; };
   const auto smallest = [](auto place, auto value) { return place <= value || place != place ? place : value; };
   switch (meeting) {
-    case Meeting::product: return meet(x, index, src, axis, out, product);
-    case Meeting::largest: return meet(x, index, src, axis, out, largest);
-    case Meeting::smallest: return meet(x, index, src, axis, out, smallest);
+    case Meeting::product: return meet_numbers(x, index, src, axis, out, product);
+    case Meeting::largest: return meet_numbers(x, index, src, axis, out, largest);
+    case Meeting::smallest: return meet_numbers(x, index, src, axis, out, smallest);
   }
 }
 

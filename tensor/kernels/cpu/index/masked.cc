@@ -7,6 +7,7 @@
 #include "tensor/kernels/cpu/base/arithmetic.h"
 #include "tensor/kernels/cpu/base/dispatch.h"
 #include "tensor/kernels/cpu/base/scratch.h"
+#include "tensor/kernels/cpu/base/simd.h"
 #include "tensor/kernels/cpu/loops/elementwise.h"
 #include "tensor/kernels/cpu/loops/nest.h"
 #include "tensor/kernels/cpu/loops/rows.h"
@@ -39,6 +40,29 @@ template <class F> void each_run(const Nest& nest, int64_t begin, int64_t end, c
   }
 }
 
+/// Writes which of `count` elements of a mask hold to `held`, which has room for kListRoom more; how many those are.
+constexpr int64_t kListRoom = 16;
+int64_t list_held(const uint8_t* mask, int64_t step, int64_t count, int32_t* held) {
+  int64_t found = 0, j = 0;
+#if defined(__AVX512BW__) && defined(__AVX512VL__)
+  if (step == 1) {
+    const __m512i sixteen = _mm512_set1_epi32(16);
+    __m512i number = _mm512_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15);
+    for (; j + 16 <= count; j += 16, number = _mm512_add_epi32(number, sixteen)) {
+      const __m128i bytes = _mm_loadu_si128(reinterpret_cast<const __m128i*>(mask + j));
+      const __mmask16 holds = _mm_test_epi8_mask(bytes, bytes);
+      _mm512_storeu_si512(held + found, _mm512_maskz_compress_epi32(holds, number));
+      found += __builtin_popcount(holds);
+    }
+  }
+#endif
+  for (; j < count; ++j) {  // without a branch on the mask: what does not hold is written over by the next
+    held[found] = static_cast<int32_t>(j);
+    found += mask[j * step] != 0 ? 1 : 0;
+  }
+  return found;
+}
+
 /// Where the elements of each block of the mask that hold begin among all that do.
 class Blocks {
  public:
@@ -57,26 +81,33 @@ class Blocks {
 
   /// f(k, i, out) for the k-th element that holds, which is element i and lies at `out`.
   template <class F> void each(const F& f) const {
+    each_group([&](int64_t k, const Group& group) {
+      for (int64_t h = 0; h < group.count; ++h) f(k + h, group.element(h), group.place(h));
+    });
+  }
+
+  /// Elements that hold and follow each other: `held` counts from element `first`, which lies at `out`.
+  struct Group {
+    const int32_t* held;
+    int64_t count, first, out, step;
+    int64_t element(int64_t h) const { return first + held[h]; }
+    int64_t place(int64_t h) const { return out + held[h] * step; }
+  };
+  /// f(k, group) for groups of which the first is the k-th element that holds.
+  template <class F> void each_group(const F& f) const {
     const int64_t blocks = ceil_div(numel_, kBlock);
     parallel_for(blocks, 2, [&](int64_t begin, int64_t end) {
+      int32_t held[kGroup + kListRoom];
       for (int64_t b = begin; b < end; ++b) {
         int64_t k = starts_.data()[b];
-        const int64_t last = starts_.data()[b + 1];
-        if (k == last) continue;
-        int64_t places[kGroup], elements[kGroup];
+        if (k == starts_.data()[b + 1]) continue;
         each_run(nest_, b * kBlock, std::min(numel_, (b + 1) * kBlock),
                  [&](int64_t i, int64_t in, int64_t out, const NestAxis& run, int64_t count) {
-                   for (int64_t first = 0; first < count; first += kGroup - 1) {
-                     // Without a branch on the mask: what does not hold is written over by the next.
-                     int64_t held = 0;
-                     const int64_t stop = std::min(count, first + kGroup - 1);
-                     for (int64_t j = first; j < stop; ++j) {
-                       places[held] = out + j * run.out;
-                       elements[held] = i + j;
-                       held += mask_[in + j * run.in] != 0;
-                     }
-                     for (int64_t h = 0; h < held; ++h) f(k + h, elements[h], places[h]);
-                     k += held;
+                   for (int64_t j = 0; j < count; j += kGroup) {
+                     const int64_t found =
+                         list_held(mask_ + in + j * run.in, run.in, std::min(kGroup, count - j), held);
+                     if (found > 0) f(k, Group{held, found, i + j, out + j * run.out, run.out});
+                     k += found;
                    }
                  });
       }
@@ -84,7 +115,7 @@ class Blocks {
   }
 
  private:
-  static constexpr int64_t kGroup = 257;
+  static constexpr int64_t kGroup = 256;
   int64_t count(int64_t begin, int64_t end) const {
     int64_t total = 0;
     each_run(nest_, begin, end, [&](int64_t, int64_t in, int64_t, const NestAxis& run, int64_t length) {
@@ -103,6 +134,28 @@ class Blocks {
   int64_t numel_;
   Scratch<int64_t> starts_;
   int64_t total_ = 0;
+};
+
+/// Rows of coordinates of the elements that hold, kRank axes (0: any number). Divided at the end of a line alone.
+template <int kRank> struct Coordinates {
+  const Shape& shape;
+  int64_t* to;
+  void operator()(int64_t k, const Blocks::Group& group) const {
+    const int64_t rank = kRank != 0 ? kRank : std::ssize(shape), last = rank - 1;
+    int64_t at[kRank != 0 ? kRank : kMaxAxes] = {}, before = 0;
+    const int64_t columns = shape[static_cast<size_t>(last)];
+    for (int64_t h = 0; h < group.count; ++h) {
+      const int64_t i = group.element(h);
+      at[last] += i - before;
+      before = i;
+      if (at[last] >= columns)
+        for (int64_t axis = last; axis > 0; --axis) {
+          at[axis - 1] += at[axis] / shape[static_cast<size_t>(axis)];
+          at[axis] %= shape[static_cast<size_t>(axis)];
+        }
+      for (int64_t axis = 0; axis < rank; ++axis) to[(k + h) * rank + axis] = at[axis];
+    }
+  }
 };
 
 void check_count(int64_t found, int64_t expected) {
@@ -156,13 +209,8 @@ void op::Nonzero::cpu(const Operand& mask, const Operand& out) const {
   int64_t* to = out.data<int64_t>();
   const int64_t rank = mask.rank();
   if (!coordinates || rank == 1) return blocks.each([&](int64_t k, int64_t i, int64_t) { to[k] = i; });
-  blocks.each([&](int64_t k, int64_t i, int64_t) {
-    for (int64_t axis = rank - 1; axis > 0; --axis) {
-      to[k * rank + axis] = i % mask.size(axis);
-      i /= mask.size(axis);
-    }
-    if (rank > 0) to[k * rank] = i;
-  });
+  if (rank == 2) return blocks.each_group(Coordinates<2>{mask.shape(), to});
+  if (rank > 0) blocks.each_group(Coordinates<0>{mask.shape(), to});
 }
 
 void op::Triangle::cpu(const Operand& x, const Operand& out) const {

@@ -4,6 +4,7 @@
 #include <cstring>
 
 #include "tensor/kernels/cpu/loops/rows.h"
+#include "tensor/kernels/cpu/pointwise/copy.h"
 #include "tensor/kernels/cpu/pointwise/fill.h"
 #include "tensor/kernels/cpu/reduce/reduce_block.h"
 #include "tensor/kernels/cpu/reduce/reduce_ops.h"
@@ -94,11 +95,11 @@ struct Groups {
   Scratch<int64_t> order;
 };
 
-/// to[j] (0 where `fresh`) += the sum of the dense runs at from + places[order[k]]: as many columns at a time as
-/// registers hold in double.
+/// to[j] = start[j] (0 where it is null) + the sum of the dense runs at from + places[order[k]]: as many columns at a
+/// time as registers hold in double.
 template <class T>
-void add_dense_runs(const T* from, const int64_t* places, const int64_t* order, int64_t count, T* to, int64_t length,
-                    bool fresh) {
+void add_dense_runs(const T* from, const int64_t* places, const int64_t* order, int64_t count, const T* start, T* to,
+                    int64_t length) {
   using C = Compute<T>;
   constexpr int64_t N = simd::kLanes<C>, kVectors = 4, kParts = sizeof(double) / sizeof(C);
   if (count == 1) {  // the sum of two values is rounded once either way
@@ -106,7 +107,7 @@ void add_dense_runs(const T* from, const int64_t* places, const int64_t* order, 
     for (int64_t j = 0; j < length; j += N) {
       const int width = static_cast<int>(std::min(N, length - j));
       simd::Vec<C> v = simd::load_part<C>(row + j, width) + C(0);
-      if (!fresh) v += simd::load_part<C>(to + j, width);
+      if (start != nullptr) v += simd::load_part<C>(start + j, width);
       simd::store_part<C>(to + j, v, width);
     }
     return;
@@ -130,22 +131,22 @@ void add_dense_runs(const T* from, const int64_t* places, const int64_t* order, 
     }
     double columns[kVectors * N];
     for (int64_t v = 0; v < kVectors; ++v) detail::store_registers(columns + v * N, sums[v]);
-    if (fresh)
+    if (start == nullptr)
       for (int64_t i = 0; i < width; ++i) to[j + i] = static_cast<T>(static_cast<C>(columns[i]));
     else
       for (int64_t i = 0; i < width; ++i)
-        to[j + i] = static_cast<T>(static_cast<C>(static_cast<double>(static_cast<C>(to[j + i])) + columns[i]));
+        to[j + i] = static_cast<T>(static_cast<C>(static_cast<double>(static_cast<C>(start[j + i])) + columns[i]));
   }
 }
 
-/// to[j] (0 where `fresh`) += the sum of the runs at from + places[order[k]].
+/// to[j] = start[j] (0 where it is null) + the sum of the runs at from + places[order[k]]; start lies as `to` does.
 template <class T>
-void add_runs(const T* from, int64_t step, const int64_t* places, const int64_t* order, int64_t count, T* to,
-              int64_t to_step, int64_t length, bool fresh) {
+void add_runs(const T* from, int64_t step, const int64_t* places, const int64_t* order, int64_t count, const T* start,
+              T* to, int64_t to_step, int64_t length) {
   using C = Compute<T>;
   using Sum = std::conditional_t<std::is_floating_point_v<C>, double, uint64_t>;
   if constexpr (std::is_floating_point_v<C>)
-    if (step == 1 && to_step == 1) return add_dense_runs(from, places, order, count, to, length, fresh);
+    if (step == 1 && to_step == 1) return add_dense_runs(from, places, order, count, start, to, length);
   constexpr int64_t kTile = 512;
   Sum sums[kTile];
   for (int64_t begin = 0; begin < length; begin += kTile) {
@@ -156,11 +157,23 @@ void add_runs(const T* from, int64_t step, const int64_t* places, const int64_t*
       for (int64_t j = 0; j < width; ++j) sums[j] += static_cast<Sum>(static_cast<C>(row[j * step]));
     }
     for (int64_t j = 0; j < width; ++j) {
-      T& place = to[(begin + j) * to_step];
-      const Sum before = fresh ? Sum(0) : static_cast<Sum>(static_cast<C>(place));
-      place = static_cast<T>(static_cast<C>(before + sums[j]));
+      const int64_t at = (begin + j) * to_step;
+      const Sum before = start == nullptr ? Sum(0) : static_cast<Sum>(static_cast<C>(start[at]));
+      to[at] = static_cast<T>(static_cast<C>(before + sums[j]));
     }
   }
+}
+
+/// table = start, or zeros where it is undefined.
+void begin_as(const Operand& start, const Operand& table) {
+  if (!start.defined())
+    fill(table, 0);
+  else if (start.base != table.base)
+    copy(start, table);
+}
+template <class T> void begin_run(const T* start, T* to, int64_t step, int64_t count) {
+  if (start != nullptr) return copy_run(start, step, to, step, count);
+  for (int64_t j = 0; j < count; ++j) to[j * step] = T{};
 }
 
 }  // namespace
@@ -239,10 +252,10 @@ void put_slices(const Operand& list, std::span<const int64_t> rows, std::span<co
 }
 
 void add_slices(const Operand& list, const IndexList& index, const SliceLayout& layout, int64_t skip,
-                const Operand& table, bool fresh) {
+                const Operand& start, const Operand& table) {
   const int64_t count = index.count(), size = layout.slice.count();
   if (size == 0) return;
-  if (count == 0) return fresh ? fill(table, 0) : void();
+  if (count == 0) return begin_as(start, table);
   const NestAxis run = run_of(layout.slice);
   const Nest outer = layout.slice.outer();
   const Groups groups(index, layout.table_size);
@@ -253,34 +266,36 @@ void add_slices(const Operand& list, const IndexList& index, const SliceLayout& 
   visit_number(table.dtype, [&]<class T>() {
     const T* from = list.data<T>();
     T* to = table.data<T>();
+    const T* before = start.defined() ? start.data<T>() : nullptr;
+    const auto before_at = [&](int64_t place) { return before == nullptr ? nullptr : before + place; };
     parallel_for(layout.table_size, std::max<int64_t>(1, kSliceGrain / mean_work), [&](int64_t begin, int64_t end) {
       for (int64_t v = begin; v < end; ++v) {
         const int64_t first = groups.starts.data()[v], members = groups.starts.data()[v + 1] - first;
-        T* const row = to + v * layout.table_stride;
+        const int64_t row = v * layout.table_stride;
         NestWalk walk(outer, 0);
         if (members == 0 || v == skip) {
-          for (int64_t k = 0; fresh && k < size; k += run.size, walk.next())
-            for (int64_t j = 0; j < run.size; ++j) row[walk.in() + j * run.in] = T{};
+          for (int64_t k = 0; before != to && k < size; k += run.size, walk.next())
+            begin_run(before_at(row + walk.in()), to + row + walk.in(), run.in, run.size);
           continue;
         }
         if (dense && first + members + 1 < count) {  // what the next sums read lies anywhere
           const int64_t next = groups.order.data()[first + members + 1];
           look_at_run(from + places.data()[next], size);
-          if (!fresh) look_at_run(to + index[next] * layout.table_stride, size);
+          if (before != nullptr) look_at_run(before + index[next] * layout.table_stride, size);
         }
         for (int64_t k = 0; k < size; k += run.size, walk.next())
-          add_runs(from + walk.out(), run.out, places.data(), groups.order.data() + first, members, row + walk.in(),
-                   run.in, run.size, fresh);
+          add_runs(from + walk.out(), run.out, places.data(), groups.order.data() + first, members,
+                   before_at(row + walk.in()), to + row + walk.in(), run.in, run.size);
       }
     });
   });
 }
 
-void add_rows(const Operand& list, const IndexList& index, const SliceLayout& layout, const Operand& table,
-              bool fresh) {
+void add_rows(const Operand& list, const IndexList& index, const SliceLayout& layout, const Operand& start,
+              const Operand& table) {
   const bool half = table.dtype == DType::bf16 || table.dtype == DType::f16;
-  if (layout.slice.count() != 1 || half) return add_slices(list, index, layout, -1, table, fresh);
-  if (fresh) fill(table, 0);
+  if (layout.slice.count() != 1 || half) return add_slices(list, index, layout, -1, start, table);
+  begin_as(start, table);
   visit_number(table.dtype, [&]<class T>() {
     const T* from = list.data<T>();
     T* to = table.data<T>();

@@ -20,12 +20,13 @@ void copy_slices(const Operand& table, std::span<const int64_t> index, const Sli
 /// has the rows in memory, in units of the layout's table_stride.
 void put_slices(const Operand& list, std::span<const int64_t> rows, std::span<const int64_t> places,
                 const SliceLayout& layout, bool unique, const Operand& table);
-/// table slice index[i] += list slice i; `skip` is an index that is left out (negative: none). A `fresh` table holds
-/// nothing yet: it counts as zero, and all of it is written.
+/// table = start, table slice index[i] += list slice i; `skip` is an index that is left out (negative: none). The start
+/// is the table itself, another operand that lies as the table does, or zeros where it is undefined.
 void add_slices(const Operand& list, const IndexList& index, const SliceLayout& layout, int64_t skip,
-                const Operand& table, bool fresh);
+                const Operand& start, const Operand& table);
 /// The same, none left out. Slices of one element, but for 16-bit floats, are added one after the other in their own
 /// dtype, on one thread.
-void add_rows(const Operand& list, const IndexList& index, const SliceLayout& layout, const Operand& table, bool fresh);
+void add_rows(const Operand& list, const IndexList& index, const SliceLayout& layout, const Operand& start,
+              const Operand& table);
 
 }  // namespace weft::kernels::cpu

@@ -1,4 +1,8 @@
 // Selections along an axis: the first k in order, the k-th, the median.
+#include <algorithm>
+#include <bit>
+#include <limits>
+
 #include "tensor/kernels/cpu/reduce/kept.h"
 #include "tensor/kernels/cpu/rowwise/chosen_rows.h"
 #include "tensor/ops/sort.h"
@@ -90,21 +94,55 @@ void top_rows(const Operand& x, const op::Topk& op, const Operand& values, const
   });
 }
 
-/// Writes the record of rank(records, length) in each row.
+/// The keys of a row lie in [low, high].
+template <class T> struct KeyRange {
+  using Key = typename SortKey<T>::Key;
+  Key low = std::numeric_limits<Key>::max(), high = 0;
+  int64_t nan = 0;
+
+  KeyRange(const Compute<T>* row, int64_t length) {
+    for (int64_t i = 0; i < length; ++i) {
+      const Key key = SortKey<T>::of(row[i]);
+      low = std::min(low, key), high = std::max(high, key);
+      if constexpr (SortKey<T>::kFloat) nan += row[i] != row[i] ? 1 : 0;
+    }
+  }
+};
+
+/// Bits that a number takes.
+int width_of(uint64_t number) { return static_cast<int>(std::bit_width(number)); }
+
+/// The record of rank k in a row: keys are counted in buckets of one width, and only those of the bucket in which the
+/// rank lies become records, in the order of their places. `room` holds one more than the row.
+template <class T, class Record>
+Record* ranked(const Compute<T>* row, int64_t length, const KeyRange<T>& keys, int64_t k, Record* room) {
+  constexpr int kMostBits = 11;
+  int64_t counts[1 << kMostBits];
+  const int bits = std::clamp(width_of(static_cast<uint64_t>(length)) - 1, 1, kMostBits);
+  const auto low = keys.low;
+  const int shift = std::max(0, width_of(keys.high - low) - bits);
+  std::fill_n(counts, int64_t{1} << bits, int64_t{0});
+  for (int64_t i = 0; i < length; ++i) ++counts[(SortKey<T>::of(row[i]) - low) >> shift];
+  uint64_t bucket = 0;
+  for (; k >= counts[bucket]; ++bucket) k -= counts[bucket];
+  int64_t held = 0;
+  for (int64_t i = 0; i < length; ++i) {
+    const auto key = SortKey<T>::of(row[i]);
+    room[held] = Record::make(key, i);
+    held += ((key - low) >> shift) == bucket ? 1 : 0;
+  }
+  split_records(room, k, held);
+  return room + k;
+}
+
+/// Writes the record of rank(length, number of NaN) in each row.
 template <class T, class Record, class Rank>
 void one_of_rows(const Operand& x, int64_t axis, const Operand& values, const Operand& indices, const Rank& rank) {
   choose_rows<T>(x, axis, values, indices, [&](int64_t length, const auto& each) {
-    const Scratch<Record> records(length);
-    Record* all = records.data();
+    const Scratch<Record> records(length + 1);
     each([&](const Compute<T>* row) {
-      int64_t nan = 0;
-      for (int64_t i = 0; i < length; ++i) {
-        all[i] = Record::make(SortKey<T>::of(row[i]), i);
-        if constexpr (SortKey<T>::kFloat) nan += row[i] != row[i] ? 1 : 0;
-      }
-      Record* chosen = all + rank(length, nan);
-      split_records(all, chosen - all, length);
-      return Chosen<Record>{chosen, 1, 0};
+      const KeyRange<T> keys(row, length);
+      return Chosen<Record>{ranked<T>(row, length, keys, rank(length, keys.nan), records.data()), 1, 0};
     });
   });
 }

@@ -24,17 +24,15 @@ void line_of_means(Image<S> from, const Link* a0, const Link* a1, const Links& c
   }
 }
 
-/// The same of images turned to channels-last, one after the other.
+/// The same of images turned to channels-last, band by band.
 template <class S>
 void turned_means(const Operand& from, const Operand& to, const Links& lines, const Links& columns, int64_t window) {
-  parallel_for(to.size(0), 1, [&](int64_t begin, int64_t end) {
-    const TurnedImage<S> in(from), out(to);
-    for (int64_t n = begin; n < end; ++n) {
-      turn(Image<S>(from, n), *in, from);
-      for (int64_t h = 0; h < to.size(2); ++h)
-        line_of_means<S>(*in, lines.begin(h), lines.end(h), columns, window, to.size(1), to.size(3), *out, h);
-      turn(*out, Image<S>(to, n), to);
-    }
+  for_each_band(to, std::max(image_bytes<S>(from), image_bytes<S>(to)), [&](int64_t n, const Lines& band) {
+    const TurnedLines<S> in(from, linked_lines(lines, band)), out(to, band);
+    in.read(Image<S>(from, n));
+    for (int64_t h = band.begin; h < band.end; ++h)
+      line_of_means<S>(*in, lines.begin(h), lines.end(h), columns, window, to.size(1), to.size(3), *out, h);
+    out.write(Image<S>(to, n));
   });
 }
 

@@ -3,6 +3,7 @@
 #include "tensor/ops/grid_sample.h"
 
 #include <cmath>
+#include <type_traits>
 
 #include "tensor/kernels/cpu/base/dispatch.h"
 #include "tensor/kernels/cpu/reduce/row_math.h"
@@ -182,81 +183,208 @@ template <class T> class Sampling {
   Axis<T> depths_, lines_, columns_;
 };
 
-/// f(image, first place, end) for some of the places of an image at a time.
-template <class F> void place_blocks(int64_t images, int64_t points, int64_t block, const F& f) {
+/// f(image, first place, end) for parts of the images' places.
+template <class F> void place_blocks(int64_t images, int64_t points, const F& f) {
   constexpr int64_t kGrain = 1024;
   parallel_for(images * points, kGrain, [&](int64_t begin, int64_t end) {
     for (int64_t p = begin; p < end;) {
-      const int64_t image = p / points, next = std::min({p + block, (image + 1) * points, end});
-      f(image, p, next);
+      const int64_t image = p / points, next = std::min((image + 1) * points, end);
+      f(image, p - image * points, next - image * points);
       p = next;
     }
   });
 }
 
-/// x (N, pixels, C), places (N, points, axes), y (N, points, C).
-template <class T> void sample(const Sampling<T>& s, int64_t images, const T* x, const T* places, T* y) {
-  constexpr int64_t kBlock = Sampling<T>::kBlock;
-  place_blocks(images, s.points, kBlock, [&](int64_t image, int64_t first, int64_t end) {
-    const T* const pixels = x + image * s.pixels * s.channels;
-    typename Sampling<T>::Squares squares;
-    s.squares(places + first * s.axes, end - first, squares);
-    for (int64_t p = first; p < end; ++p) {
-      T* const to = y + p * s.channels;
-      PlaceTaps<T> taps;
-      if (squares.inside[p - first]) {
-        s.square(squares, p - first, taps.at, taps.weight);
-        mix_rows<4>(pixels, s.channels, taps.at, taps.weight, 4, s.channels, to);
-        continue;
-      }
-      s.template taps<false>(places + p * s.axes, taps);
-      mix_rows(pixels, s.channels, taps.at, taps.weight, taps.count, s.channels, to);
-    }
-  });
-}
-
-/// The gradient of the places.
+/// y (points, C) of the places [first, end) of an image x (pixels, C).
 template <class T>
-void place_gradient(const Sampling<T>& s, int64_t images, const T* g, const T* x, const T* places, T* out) {
-  place_blocks(images, s.points, 1, [&](int64_t image, int64_t p, int64_t) {
+void sample_places(const Sampling<T>& s, const T* x, const T* places, int64_t first, int64_t end, T* y) {
+  constexpr int64_t kBlock = Sampling<T>::kBlock;
+  typename Sampling<T>::Squares squares;
+  for (int64_t p = first; p < end; ++p) {
+    const int64_t k = (p - first) % kBlock;
+    if (k == 0) s.squares(places + p * s.axes, std::min(kBlock, end - p), squares);
+    T* const to = y + p * s.channels;
     PlaceTaps<T> taps;
-    s.template taps<true>(places + p * s.axes, taps);
-    const T* row = g + p * s.channels;
-    T sums[3] = {};
-    for (int k = 0; k < taps.count; ++k) {
-      const T* pixel = x + (image * s.pixels + taps.at[k]) * s.channels;
-      const T dot = static_cast<T>(detail::sum_lanes<T>(
-          s.channels, [&](int64_t j, auto lanes) { return lanes_at(row + j, lanes) * lanes_at(pixel + j, lanes); }));
-      for (int axis = 0; axis < 3; ++axis) sums[axis] += dot * taps.slope[axis][k];
+    if (squares.inside[k]) {
+      s.square(squares, k, taps.at, taps.weight);
+      mix_rows<4>(x, s.channels, taps.at, taps.weight, 4, s.channels, to);
+      continue;
     }
-    std::copy_n(sums, s.axes, out + p * s.axes);
-  });
+    s.template taps<false>(places + p * s.axes, taps);
+    mix_rows(x, s.channels, taps.at, taps.weight, taps.count, s.channels, to);
+  }
 }
 
-/// The gradient of the images: each is one thread's, or some of its channels are.
-template <class T> void image_gradient(const Sampling<T>& s, int64_t images, const T* g, const T* places, T* out) {
-  constexpr int64_t kLeast = 64 / static_cast<int64_t>(sizeof(T));  // channels of a line of the cache
-  const int64_t most = std::max<int64_t>(1, s.channels / kLeast);
-  const int64_t parts = images >= num_threads() ? 1 : std::min<int64_t>(most, num_threads());
-  parallel_for(images * parts, 1, [&](int64_t begin, int64_t end) {
-    for (int64_t i = begin; i < end; ++i) {
-      const int64_t image = i / parts, first = i % parts * s.channels / parts;
-      const int64_t count = (i % parts + 1) * s.channels / parts - first;
-      T* to = out + image * s.pixels * s.channels + first;
-      for (int64_t p = 0; p < s.pixels; ++p) std::fill_n(to + p * s.channels, count, T(0));
-      for (int64_t p = image * s.points; p < (image + 1) * s.points; ++p) {
-        PlaceTaps<T> taps;
-        s.template taps<false>(places + p * s.axes, taps);
-        const T* row = g + p * s.channels + first;
-        for (int k = 0; k < taps.count; ++k) {
-          T* pixel = to + taps.at[k] * s.channels;
-          const T weight = taps.weight[k];
-#pragma GCC ivdep
-          for (int64_t j = 0; j < count; ++j) pixel[j] += weight * row[j];
+/// What gradients are made of and go to: of one image, (points, C), (pixels, C), (points, axes). Of the image's
+/// gradient `count` channels from `channel` on.
+template <class T> struct ImageGradients {
+  const T *g, *x, *places;
+  T *of_image, *of_places;
+  int64_t channel, count;
+
+  void clear(const Sampling<T>& s) const {
+    for (int64_t p = 0; p < s.pixels; ++p) std::fill_n(of_image + p * s.channels + channel, count, T(0));
+  }
+  /// Adds the gradients of the places [first, end): what one place reads is asked for once for both.
+  template <bool kImage, bool kPlaces> void add(const Sampling<T>& s, int64_t first, int64_t end) const {
+    for (int64_t p = first; p < end; ++p) {
+      PlaceTaps<T> taps;
+      s.template taps<kPlaces>(places + p * s.axes, taps);
+      const T* const row = g + p * s.channels;
+      T sums[3] = {};
+      for (int k = 0; k < taps.count; ++k) {
+        const int64_t at = taps.at[k] * s.channels;
+        if constexpr (kPlaces) {
+          const T* const pixel = x + at;
+          const T dot = static_cast<T>(detail::sum_lanes<T>(s.channels, [&](int64_t j, auto lanes) {
+            return lanes_at(row + j, lanes) * lanes_at(pixel + j, lanes);
+          }));
+          for (int axis = 0; axis < 3; ++axis) sums[axis] += dot * taps.slope[axis][k];
+        }
+        if constexpr (kImage) {
+          T* const pixel = of_image + at + channel;
+          const auto weight = simd::splat<T, simd::kLanes<T>>(taps.weight[k]);
+          for_lanes<T>(count, [&](int64_t j, auto lanes) {
+            put_lanes(pixel + j, lanes_at(pixel + j, lanes) + weight * lanes_at(row + channel + j, lanes), lanes);
+          });
         }
       }
+      if constexpr (kPlaces) std::copy_n(sums, s.axes, of_places + p * s.axes);
+    }
+  }
+};
+
+/// An operand's images one after the other as dense channels-last memory of T: its own where it is that, else a copy,
+/// which stays in the cache between its making and its use.
+template <class S, class T> class OneImage {
+ public:
+  explicit OneImage(const Operand& x)
+      : x_(x),
+        shape_(x.shape()),
+        size_(x.numel() / std::max<int64_t>(1, x.size(0))),
+        direct_(std::is_same_v<S, T> && is_channels_last(x)),
+        copy_(direct_ ? 0 : size_) {
+    shape_[0] = 1;
+  }
+  T* room(int64_t n) const {
+    if constexpr (std::is_same_v<S, T>)
+      if (direct_) return x_.data<T>() + n * size_;
+    return copy_.data();
+  }
+  const T* read(int64_t n) const {
+    if (!direct_) copy_image<S, T>(at(n), x_.strides(), copy_.data(), channels_last_strides(shape_), shape_);
+    return room(n);
+  }
+  void write(int64_t n) const {
+    if (!direct_) copy_image<T, S>(copy_.data(), channels_last_strides(shape_), at(n), x_.strides(), shape_);
+  }
+
+ private:
+  S* at(int64_t n) const { return x_.data<S>() + n * x_.stride(0); }
+  const Operand& x_;
+  Shape shape_;
+  int64_t size_;
+  bool direct_;
+  Scratch<T> copy_;
+};
+
+/// Whether each image is one thread's from its first copy to its last: where threads have as many, or nearly.
+bool takes_whole_images(int64_t images) {
+  const int64_t threads = region_threads();
+  return images % threads == 0 || images >= 4 * threads;
+}
+
+template <class S, class T> void sample(const Sampling<T>& s, const Operand& x, const T* places, const Operand& out) {
+  const int64_t images = x.size(0), grid = s.points * s.axes, points = s.points * s.channels;
+  if (takes_whole_images(images))
+    return parallel_for(images, 1, [&](int64_t n, int64_t end) {
+      const OneImage<S, T> in(x), result(out);
+      for (; n < end; ++n) {
+        sample_places(s, in.read(n), places + n * grid, 0, s.points, result.room(n));
+        result.write(n);
+      }
+    });
+  const ImageIn<S, T> in(x);
+  ImageOut<S, T> result(out);
+  place_blocks(images, s.points, [&](int64_t n, int64_t first, int64_t end) {
+    sample_places(s, in.data() + n * s.pixels * s.channels, places + n * grid, first, end, result.data() + n * points);
+  });
+  result.finish();
+}
+
+/// The gradients of images that are one thread's each.
+template <class S, class T, bool kImage, bool kPlaces>
+void gradients_of_images(const Sampling<T>& s, const Operand& g, const Operand& x, const T* places, const Operand& dx,
+                         T* of_places) {
+  parallel_for(x.size(0), 1, [&](int64_t n, int64_t end) {
+    const OneImage<S, T> gradient(g), in(x), result(kImage ? dx : x);
+    for (; n < end; ++n) {
+      const int64_t grid = n * s.points * s.axes;
+      const ImageGradients<T> image{gradient.read(n),
+                                    kPlaces ? in.read(n) : nullptr,
+                                    places + grid,
+                                    kImage ? result.room(n) : nullptr,
+                                    kPlaces ? of_places + grid : nullptr,
+                                    0,
+                                    s.channels};
+      if constexpr (kImage) image.clear(s);
+      image.template add<kImage, kPlaces>(s, 0, s.points);
+      if constexpr (kImage) result.write(n);
     }
   });
+}
+
+/// The gradient of few images: some of the channels are a thread's.
+template <class S, class T>
+void gradient_of_channels(const Sampling<T>& s, const Operand& g, const T* places, const Operand& dx) {
+  const int64_t images = g.size(0), most = std::max<int64_t>(1, s.channels * static_cast<int64_t>(sizeof(T)) / 64);
+  const int64_t parts = std::min<int64_t>(most, region_threads());
+  const ImageIn<S, T> gradient(g);
+  ImageOut<S, T> result(dx);
+  parallel_for(images * parts, 1, [&](int64_t begin, int64_t end) {
+    for (int64_t i = begin; i < end; ++i) {
+      const int64_t n = i / parts, first = i % parts * s.channels / parts;
+      const ImageGradients<T> image{
+          gradient.data() + n * s.points * s.channels, nullptr, places + n * s.points * s.axes,
+          result.data() + n * s.pixels * s.channels,   nullptr, first,
+          (i % parts + 1) * s.channels / parts - first};
+      image.clear(s);
+      image.template add<true, false>(s, 0, s.points);
+    }
+  });
+  result.finish();
+}
+
+/// The gradient of few images' places.
+template <class S, class T>
+void gradient_of_places(const Sampling<T>& s, const Operand& g, const Operand& x, const T* places, T* of_places) {
+  const ImageIn<S, T> gradient(g), in(x);
+  place_blocks(x.size(0), s.points, [&](int64_t n, int64_t first, int64_t end) {
+    const int64_t grid = n * s.points * s.axes;
+    const ImageGradients<T> image{gradient.data() + n * s.points * s.channels,
+                                  in.data() + n * s.pixels * s.channels,
+                                  places + grid,
+                                  nullptr,
+                                  of_places + grid,
+                                  0,
+                                  0};
+    image.template add<false, true>(s, first, end);
+  });
+}
+
+template <class S, class T>
+void gradients(const Sampling<T>& s, const Operand& g, const Operand& x, const T* places, const Operand* dx,
+               T* of_places) {
+  if (!takes_whole_images(x.size(0))) {
+    if (dx != nullptr) gradient_of_channels<S>(s, g, places, *dx);
+    if (of_places != nullptr) gradient_of_places<S>(s, g, x, places, of_places);
+  } else if (dx == nullptr) {
+    gradients_of_images<S, T, false, true>(s, g, x, places, x, of_places);
+  } else if (of_places == nullptr) {
+    gradients_of_images<S, T, true, false>(s, g, x, places, *dx, nullptr);
+  } else {
+    gradients_of_images<S, T, true, true>(s, g, x, places, *dx, of_places);
+  }
 }
 
 /// f of the places as dense numbers of the type that is computed in.
@@ -277,12 +405,7 @@ void op::GridSample::cpu(const Operand& x, const Operand& grid, const Operand& o
   visit_floating(x.dtype, [&]<class S>() {
     using T = Compute<S>;
     const FiveAxes x5(x), out5(out);
-    const ImageIn<S, T> in(*x5);
-    ImageOut<S, T> result(*out5);
-    with_places<S>(grid, [&](const T* places) {
-      sample(Sampling<T>(*x5, grid, options), x.size(0), in.data(), places, result.data());
-    });
-    result.finish();
+    with_places<S>(grid, [&](const T* places) { sample<S>(Sampling<T>(*x5, grid, options), *x5, places, *out5); });
   });
 }
 
@@ -290,23 +413,16 @@ void op::GridSampleBackward::cpu(const Operand& g, const Operand& x, const Opera
                                  const Operand& dgrid) const {
   visit_floating(x.dtype, [&]<class S>() {
     using T = Compute<S>;
-    const FiveAxes g5(g), x5(x);
+    const FiveAxes g5(g), x5(x), dx5(wanted & 1 ? dx : x);
     const Sampling<T> sampling(*x5, grid, options);
-    const ImageIn<S, T> gradient(*g5);
+    const bool image = wanted & 1 && dx.numel() > 0, some_places = wanted & 2 && dgrid.numel() > 0;
     with_places<S>(grid, [&](const T* places) {
-      if (wanted & 1 && dx.numel() > 0) {
-        const FiveAxes dx5(dx);
-        ImageOut<S, T> result(*dx5);
-        image_gradient(sampling, x.size(0), gradient.data(), places, result.data());
-        result.finish();
-      }
-      if (wanted & 2 && dgrid.numel() > 0) {
-        const ImageIn<S, T> in(*x5);
-        const RowView view(dgrid, 0, dgrid.rank() - 1);
-        RowWriter<S> writer(view, 0, 1);
-        place_gradient(sampling, x.size(0), gradient.data(), in.data(), places, writer.row());
-        writer.next();
-      }
+      const Operand* const of_image = image ? &*dx5 : nullptr;
+      if (!some_places) return image ? gradients<S, T>(sampling, *g5, *x5, places, of_image, nullptr) : void();
+      const RowView view(dgrid, 0, dgrid.rank() - 1);
+      RowWriter<S> writer(view, 0, 1);
+      gradients<S, T>(sampling, *g5, *x5, places, of_image, writer.row());
+      writer.next();
     });
   });
 }

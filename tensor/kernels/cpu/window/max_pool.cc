@@ -104,34 +104,31 @@ void line_of_tiles(Image<S> grad, Image<Place> places, Size2 window, int64_t cha
 template <class S, class Place>
 void turned_maxima(const Operand& x, const Operand& out, const Operand& places, const Size2& kernel, const Links& lines,
                    const Links& columns) {
-  parallel_for(out.size(0), 1, [&](int64_t begin, int64_t end) {
-    const TurnedImage<S> from(x), to(out);
-    const TurnedImage<Place> where(places);
-    for (int64_t n = begin; n < end; ++n) {
-      turn(Image<S>(x, n), *from, x);
-      for (int64_t h = 0; h < out.size(2); ++h)
-        line_of_maxima<S, Place>(*from, lines.begin(h), lines.end(h), columns, kernel.width, out.size(1), out.size(3),
-                                 *to, *where, h);
-      turn(*to, Image<S>(out, n), out);
-      turn(*where, Image<Place>(places, n), places);
-    }
+  for_each_band(out, image_bytes<S>(x), [&](int64_t n, const Lines& band) {
+    const TurnedLines<S> from(x, linked_lines(lines, band)), to(out, band);
+    const TurnedLines<Place> where(places, band);
+    from.read(Image<S>(x, n));
+    for (int64_t h = band.begin; h < band.end; ++h)
+      line_of_maxima<S, Place>(*from, lines.begin(h), lines.end(h), columns, kernel.width, out.size(1), out.size(3),
+                               *to, *where, h);
+    to.write(Image<S>(out, n));
+    where.write(Image<Place>(places, n));
   });
 }
 
 template <class S, class Place>
 void turned_gradient(const Operand& grad, const Operand& places, const Operand& grad_x, const Size2& kernel,
                      const Links& lines, const Links& columns) {
-  parallel_for(grad.size(0), 1, [&](int64_t begin, int64_t end) {
-    const TurnedImage<S> from(grad), to(grad_x);
-    const TurnedImage<Place> where(places);
-    for (int64_t n = begin; n < end; ++n) {
-      turn(Image<S>(grad, n), *from, grad);
-      turn(Image<Place>(places, n), *where, places);
-      for (int64_t h = 0; h < grad_x.size(2); ++h)
-        line_of_gradient<S, Place>(*from, *where, lines.begin(h), lines.end(h), columns, kernel.width, grad_x.size(1),
-                                   grad_x.size(3), *to, h);
-      turn(*to, Image<S>(grad_x, n), grad_x);
-    }
+  for_each_band(grad_x, image_bytes<S>(grad_x), [&](int64_t n, const Lines& band) {
+    const Lines read = linked_lines(lines, band);
+    const TurnedLines<S> from(grad, read), to(grad_x, band);
+    const TurnedLines<Place> where(places, read);
+    from.read(Image<S>(grad, n));
+    where.read(Image<Place>(places, n));
+    for (int64_t h = band.begin; h < band.end; ++h)
+      line_of_gradient<S, Place>(*from, *where, lines.begin(h), lines.end(h), columns, kernel.width, grad_x.size(1),
+                                 grad_x.size(3), *to, h);
+    to.write(Image<S>(grad_x, n));
   });
 }
 

@@ -88,31 +88,70 @@ template <class F> inline void with_counts(int64_t lines, int64_t columns, F&& f
   f.template operator()<0, 0>();
 }
 
-/// Whether images are better turned to channels-last first: their channels are no neighbours and fill a register. One
-/// image after the other then stays in the second cache on its way there and back.
+/// Whether images are better turned to channels-last first: their channels are no neighbours and fill a register. Bands
+/// of lines then stay in the second cache on their way there and back.
 inline bool worth_turning(const Operand& x) { return x.stride(1) != 1 && x.size(1) >= 8; }
 
-/// to = from for images of channels x height x width.
-template <class S> void turn(const Image<S>& from, const Image<S>& to, const Operand& sizes) {
-  if (from.at(0, 0) == nullptr || to.at(0, 0) == nullptr) return;  // an image without pixels has no memory
-  const int64_t height = sizes.size(2), width = sizes.size(3), channels = sizes.size(1);
-  const bool whole = from.line == width * from.column && to.line == width * to.column;
-  const int64_t lines = whole ? 1 : height, pixels = whole ? height * width : width;
-  for (int64_t h = 0; h < lines; ++h)
-    copy_matrix_serial<S, S>({from.at(h, 0), pixels, channels, from.column, from.channel},
-                             {to.at(h, 0), pixels, channels, to.column, to.channel});
+struct Lines {
+  int64_t begin, end;
+};
+/// The lines that those of a band are linked with, and what lies between.
+inline Lines linked_lines(const Links& links, const Lines& band) {
+  Lines found{std::numeric_limits<int64_t>::max(), 0};
+  for (int64_t h = band.begin; h < band.end; ++h)
+    for (const Link* link = links.begin(h); link != links.end(h); ++link)
+      found = {std::min(found.begin, link->at), std::max(found.end, link->at + 1)};
+  return found.begin < found.end ? found : Lines{0, 0};
 }
 
-/// An image's own memory for `sizes`, channels-last.
-template <class S> class TurnedImage {
+/// f(n, band) for bands of lines of the images of `to`, in parallel: as many as threads want, and as the second cache
+/// does. `bytes`: of an image on the larger side.
+template <class F> void for_each_band(const Operand& to, int64_t bytes, const F& f) {
+  constexpr int64_t kBand = 512 << 10, kLeastLines = 8;
+  const int64_t images = to.size(0), height = to.size(2), threads = region_threads();
+  const bool even = images % threads == 0 || images >= 4 * threads;  // shares without bands
+  const int64_t wanted = std::max(bytes / kBand, even ? 1 : threads);
+  const int64_t bands = std::clamp<int64_t>(wanted, 1, std::max<int64_t>(1, height / kLeastLines));
+  parallel_for(images * bands, 1, [&](int64_t begin, int64_t end) {
+    for (int64_t i = begin; i < end; ++i) {
+      const int64_t band = i % bands;
+      f(i / bands, Lines{band * height / bands, (band + 1) * height / bands});
+    }
+  });
+}
+
+/// Lines of an image in memory of their own, channels-last, under their numbers in the image.
+template <class S> class TurnedLines {
  public:
-  explicit TurnedImage(const Operand& sizes)
-      : memory_(sizes.size(1) * sizes.size(2) * sizes.size(3)), image_(memory_.data(), sizes.size(3), sizes.size(1)) {}
+  TurnedLines(const Operand& image, const Lines& lines)
+      : lines_(lines),
+        width_(image.size(3)),
+        channels_(image.size(1)),
+        memory_((lines.end - lines.begin) * width_ * channels_),
+        image_(memory_.data() - lines.begin * width_ * channels_, width_, channels_) {}
   const Image<S>& operator*() const { return image_; }
+  void read(const Image<S>& from) const { turn(from, image_); }
+  void write(const Image<S>& to) const { turn(image_, to); }
 
  private:
+  void turn(const Image<S>& from, const Image<S>& to) const {
+    if (memory_.data() == nullptr) return;
+    const bool whole = from.line == width_ * from.column && to.line == width_ * to.column;
+    const int64_t lines = lines_.end - lines_.begin, pixels = whole ? lines * width_ : width_;
+    for (int64_t h = lines_.begin; h < (whole ? lines_.begin + 1 : lines_.end); ++h)
+      copy_matrix_serial<S, S>({from.at(h, 0), pixels, channels_, from.column, from.channel},
+                               {to.at(h, 0), pixels, channels_, to.column, to.channel});
+  }
+
+  Lines lines_;
+  int64_t width_, channels_;
   Scratch<S> memory_;
   Image<S> image_;
 };
+
+/// Bytes of an image.
+template <class S> int64_t image_bytes(const Operand& x) {
+  return x.size(1) * x.size(2) * x.size(3) * static_cast<int64_t>(sizeof(S));
+}
 
 }  // namespace weft::kernels::cpu
