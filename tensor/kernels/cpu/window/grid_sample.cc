@@ -8,6 +8,7 @@
 #include "tensor/kernels/cpu/reduce/row_math.h"
 #include "tensor/kernels/cpu/window/conv_shape.h"
 #include "tensor/kernels/cpu/window/mix_rows.h"
+#include "tensor/runtime/threads.h"
 
 namespace weft::kernels::cpu {
 namespace {
