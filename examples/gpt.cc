@@ -63,13 +63,15 @@ static int train(int argc, char** argv) {
   const examples::Text text = examples::load_text(settings);
 
   examples::Gpt model({.dropout = settings.dropout});
+  if (settings.bf16_parameters) model.to(bf16);
   const distributed::DataParallel parallel(model, group);
   std::printf("%ld parameters, %zu characters to learn from, %zu for the test\n", long(model.parameter_count()),
               text.train.size(), text.test.size());
   const std::vector<Tensor> parameters = model.parameters();
   const std::vector<optim::AdamGroup> groups = {{.parameters = model.matrices()},
                                                 {.parameters = model.vectors(), .weight_decay = 0}};
-  optim::AdamW optimizer(groups, {.lr = settings.lr, .beta2 = 0.99, .weight_decay = 0.1});
+  optim::AdamW optimizer(
+      groups, {.lr = settings.lr, .beta2 = 0.99, .weight_decay = 0.1, .stochastic_rounding = settings.bf16_parameters});
   const int64_t warmup = std::min<int64_t>(100, settings.steps / 3 + 1);
   optim::LinearWarmup schedule(optimizer,
                                {.steps = warmup,

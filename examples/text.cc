@@ -17,6 +17,8 @@ TextSettings parse_text(const char* what, int argc, char** argv, TextSettings se
   app.add_option("--steps", settings.steps, "optimizer steps (default: 3000, and 300 without --data)")
       ->check(CLI::Range(1, 100000000));
   app.add_option("--dropout", settings.dropout, "probability of dropout")->check(CLI::Range(0.0, 1.0));
+  app.add_flag("--bf16-parameters", settings.bf16_parameters,
+               "parameters in bf16, rounded at random, with no f32 beside them but the optimizer's means");
   app.add_option("--samples", settings.samples, "samples shown while it learns")->check(CLI::Range(0, 1000));
   app.add_option("--temperature", settings.temperature, "of the samples; lower is safer")->check(CLI::PositiveNumber);
   add_shared_options(app, settings);

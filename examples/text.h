@@ -11,6 +11,7 @@ namespace examples {
 struct TextSettings : Settings {
   int64_t steps = 0;  // 0: as many as the text is worth
   double dropout = 0;
+  bool bf16_parameters = false;
   int64_t samples = 6;  // shown while it learns
   double temperature = 0.8;
 };
