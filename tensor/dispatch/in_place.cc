@@ -37,6 +37,11 @@ Tensor without_overlap(const Tensor& self, const Tensor& other) {
   return may_overlap(self.layout(), other.layout()) ? apply(op::Contiguous{}, other) : other;
 }
 
+Tensor apart_from(const Tensor& self, const Tensor& other) {
+  if (!other.shares_storage(self) || other.layout().has_mask()) return other;
+  return may_overlap(self.layout(), other.layout()) ? apply(op::Contiguous{}, other) : other;
+}
+
 Tensor before_write(const Tensor& self) {
   const internal::TensorBody& body = internal::body(self);
   const Tensor old = alias(self);

@@ -210,7 +210,8 @@ Tensor row_values(const Rows& rows, const Tensor& value) {
 }
 
 void put_rows(const char* name, Rows& rows, const Tensor& value, bool accumulate) {
-  const Tensor src = row_values(rows, value);
+  const Tensor src = dispatch::apart_from(rows.view, row_values(rows, value));
+  rows.flat = dispatch::apart_from(rows.view, rows.flat);
   if (!accumulate) {
     dispatch::apply_in_place(op::IndexCopy{rows.axis, rows.axes, rows.unique}, name, rows.view, rows.flat, src);
     return;

@@ -31,7 +31,8 @@ Tensor wrapped(const Tensor& index, int64_t size) {
 void copy_slices(const char* name, const Tensor& self, int64_t axis, const Tensor& index, const Tensor& src) {
   const int64_t a = normalize_axis_or_scalar(axis, self.rank());
   Tensor to = with_axis(self);
-  dispatch::apply_in_place(op::IndexCopy{a, 1, false}, name, to, with_axis(index), with_axis(cast(src, self.dtype())));
+  dispatch::apply_in_place(op::IndexCopy{a, 1, false}, name, to, dispatch::apart_from(to, with_axis(index)),
+                           dispatch::apart_from(to, with_axis(cast(src, self.dtype()))));
 }
 
 void fill_slices(const char* name, const Tensor& self, int64_t axis, const Tensor& index, const Scalar& value) {
@@ -53,7 +54,8 @@ void put_elements(const char* name, const Tensor& self, const Tensor& index, con
   if (src.numel() != index.numel())
     throw ShapeError(text("the source has ", src.numel(), " elements, the index ", index.numel()));
   Tensor to = with_axis(self);
-  const Tensor places = wrapped(reshape(index, {-1}), self.numel()), values = reshape(cast(src, self.dtype()), {-1});
+  const Tensor places = wrapped(reshape(index, {-1}), self.numel()),
+               values = dispatch::apart_from(to, reshape(cast(src, self.dtype()), {-1}));
   const std::optional<View> flat = to.layout().has_mask() ? std::nullopt : to.layout().reshape({to.numel()});
   if (flat) to = view(to, {-1});
   if (!accumulate)
@@ -129,7 +131,8 @@ Tensor& Tensor::index_add_(int64_t axis, const Tensor& index, const Tensor& src,
   ErrorFrame frame("index_add_", *this, index, src);
   Tensor to = with_axis(*this);
   dispatch::apply_in_place(op::IndexAccumulate{normalize_axis_or_scalar(axis, rank())}, "index_add_", to,
-                           with_axis(index), scaled_slices(src, alpha, dtype()));
+                           dispatch::apart_from(to, with_axis(index)),
+                           dispatch::apart_from(to, scaled_slices(src, alpha, dtype())));
   return *this;
 }
 Tensor& Tensor::put_(const Tensor& index, const Tensor& src, bool accumulate) {

@@ -65,7 +65,7 @@ Tensor& Tensor::masked_fill_(const Tensor& mask, const Tensor& value) {
 Tensor& Tensor::masked_scatter_(const Tensor& mask, const Tensor& src) {
   ErrorFrame frame("masked_scatter_", *this, mask, src);
   return dispatch::apply_in_place(op::MaskedScatter{}, "masked_scatter_", *this, weft::broadcast(mask, shape()),
-                                  weft::reshape(cast(src, dtype()), {-1}));
+                                  dispatch::apart_from(*this, weft::reshape(cast(src, dtype()), {-1})));
 }
 
 }  // namespace weft

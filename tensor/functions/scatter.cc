@@ -32,7 +32,8 @@ Tensor fitted(const Tensor& src, const Tensor& index) {
 template <class Op>
 void write(const char* name, const Op& op, const Tensor& self, const Tensor& index, const Tensor& src) {
   Tensor to = self;
-  dispatch::apply_in_place(op, name, to, index, fitted(cast(src, self.dtype()), index));
+  dispatch::apply_in_place(op, name, to, dispatch::apart_from(self, index),
+                           dispatch::apart_from(self, fitted(cast(src, self.dtype()), index)));
 }
 
 Tensor spread(const Scalar& value, const Tensor& self, const Tensor& index) {

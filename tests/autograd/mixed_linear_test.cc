@@ -62,8 +62,20 @@ TEST(MixedLinear, GradientsOfParametersAreNotRounded) {
       const Tensor bound = magnitude * (static_cast<double>(size[0]) * 0x1p-24) + 1e-30;
       EXPECT_TRUE(all(abs(weight.grad().to(f64) - exact) <= bound).item<bool>()) << size[0] << " rows";
       EXPECT_TRUE(equal(x.grad(), matmul(incoming, weight.detach().to(half)).to(f32))) << size[0] << " rows";
-      EXPECT_EQ(bias.grad().dtype(), f32);
+      ASSERT_EQ(bias.grad().dtype(), f32);
+      EXPECT_TRUE(allclose(bias.grad().to(f64), sum(g, 0), 1e-6, 1e-5)) << size[0] << " rows";
     }
+}
+
+TEST(MixedLinear, TheGradientOfTheBiasMayExceedHalves) {
+  const Tensor x = randn({300, 8}), weight = randn({5, 8}), bias = parameter(randn({5}));
+  Tensor y;
+  {
+    const ModeScope scope(&Modes::autocast, f16);
+    y = linear(x, weight, bias);
+  }
+  y.backward(full({300, 5}, 1000, f16));
+  EXPECT_TRUE(equal(bias.grad(), full({5}, 300000, f32)));
 }
 
 TEST(MixedLinear, KeepsNoCopyOfTheWeight) {

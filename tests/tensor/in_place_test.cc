@@ -74,6 +74,45 @@ TEST(InPlaceWrite, WithItself) {
   EXPECT_EQ(numbers(x), Numbers({0, 0}));
 }
 
+TEST(InPlaceWrite, ByIndexWithItself) {
+  const Tensor before = tensor({1.0, 2.0, 3.0, 4.0}), index = tensor<int64_t>({1, 2, 3, 0}), mask = before > 1.0;
+  const auto written = [&](const auto& write) {
+    Tensor x = before.clone(), y = before.clone();
+    write(x, x);
+    write(y, before);
+    EXPECT_EQ(numbers(x), numbers(y));
+  };
+  written([&](Tensor& x, const Tensor& src) { x.index_add_(0, index, src); });
+  written([&](Tensor& x, const Tensor& src) { x.index_copy_(0, index, src); });
+  written([&](Tensor& x, const Tensor& src) { x.scatter_(0, index, src); });
+  written([&](Tensor& x, const Tensor& src) { x.scatter_add_(0, index, src); });
+  written([&](Tensor& x, const Tensor& src) { x.put_(index, src); });
+  written([&](Tensor& x, const Tensor& src) { x.put_(index, src, true); });
+  written([&](Tensor& x, const Tensor& src) { x.index_put_({index}, src); });
+  written([&](Tensor& x, const Tensor& src) { x.index_put_({index}, src, true); });
+  written([&](Tensor& x, const Tensor& src) { x.masked_scatter_(mask, src); });
+}
+
+// What was checked as an index must not be another number when it is used.
+TEST(InPlaceWrite, OfWhatIsItsOwnIndex) {
+  const Tensor before = tensor<int64_t>({1, 0, 3, 2});
+  const auto written = [&](const auto& write) {
+    Tensor x = before.clone(), y = before.clone();
+    write(x, x);
+    write(y, before);
+    EXPECT_EQ(numbers(x), numbers(y));
+  };
+  const Tensor src = tensor<int64_t>({5, 6, 7, 8});
+  written([&](Tensor& x, const Tensor& index) { x.scatter_(0, index, 9); });
+  written([&](Tensor& x, const Tensor& index) { x.scatter_add_(0, index, src); });
+  written([&](Tensor& x, const Tensor& index) { x.index_add_(0, index, src); });
+  written([&](Tensor& x, const Tensor& index) { x.index_copy_(0, index, src); });
+  written([&](Tensor& x, const Tensor& index) { x.index_fill_(0, index, 9); });
+  written([&](Tensor& x, const Tensor& index) { x.put_(index, src); });
+  written([&](Tensor& x, const Tensor& index) { x.index_put_({index}, src); });
+  written([&](Tensor& x, const Tensor& index) { x.index_put_({index}, src, true); });
+}
+
 TEST(InPlaceWrite, PaddingIsReadAsZero) {
   Tensor x = ones({4});
   x.copy_(tensor({5.0, 6.0}).pad({{1, 1}}));
