@@ -75,8 +75,9 @@ bool equal(const Tensor& a, const Tensor& b) {
   return a.dtype() == b.dtype() && a.shape() == b.shape() && all(eq(a, b)).item<bool>();
 }
 
-Tensor isclose(const Tensor& a, const Tensor& b, double rtol, double atol, bool equal_nan) {
+Tensor isclose(const Tensor& a, const Tensor& b, const CloseOptions& options) {
   ErrorFrame frame("isclose", a, b);
+  const auto& [rtol, atol, equal_nan] = options;
   const Tensor x = cast(a.detach(), f64);
   const Tensor y = cast(b.detach(), f64);
   // Equal values first: the difference of two infinities is NaN.
@@ -85,9 +86,9 @@ Tensor isclose(const Tensor& a, const Tensor& b, double rtol, double atol, bool 
   return close;
 }
 
-bool allclose(const Tensor& a, const Tensor& b, double rtol, double atol, bool equal_nan) {
+bool allclose(const Tensor& a, const Tensor& b, const CloseOptions& options) {
   ErrorFrame frame("allclose", a, b);
-  return all(isclose(a, b, rtol, atol, equal_nan)).item<bool>();
+  return all(isclose(a, b, options)).item<bool>();
 }
 
 }  // namespace weft
