@@ -78,6 +78,7 @@ bool equal(const Tensor& a, const Tensor& b) {
 Tensor isclose(const Tensor& a, const Tensor& b, const CloseOptions& options) {
   ErrorFrame frame("isclose", a, b);
   const auto& [rtol, atol, equal_nan] = options;
+  if (!(rtol >= 0 && atol >= 0)) throw Error(text("rtol = ", rtol, " and atol = ", atol, " must be 0 or more"));
   const Tensor x = cast(a.detach(), f64);
   const Tensor y = cast(b.detach(), f64);
   // Equal values first: the difference of two infinities is NaN.

@@ -36,7 +36,8 @@ struct CloseOptions {
   double atol = 1e-8;
   bool equal_nan = false;  // NaN equals NaN
 };
-/// |a - b| <= atol + rtol |b|, NaN equal to NaN where asked; broadcasts. Computed in f64.
+/// |a - b| <= atol + rtol |b|, NaN equal to NaN where asked; broadcasts. Computed in f64. Error where rtol or atol is
+/// negative.
 Tensor isclose(const Tensor& a, const Tensor& b, const CloseOptions& options = {});
 /// isclose() everywhere.
 bool allclose(const Tensor& a, const Tensor& b, const CloseOptions& options = {});
