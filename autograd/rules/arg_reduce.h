@@ -2,6 +2,7 @@
 #pragma once
 
 #include "autograd/rule.h"
+#include "tensor/adjoints/index.h"
 #include "tensor/functions/index.h"
 #include "tensor/functions/view.h"
 #include "tensor/ops/arg_reduce.h"
@@ -12,7 +13,7 @@ WEFT_GRADIENT(ExtremumWithIndices) = per_input([](const op::ExtremumWithIndices&
                                                   ViewOf<0> x) {
   const Tensor spread = op.keepdim ? Tensor(g) : unsqueeze(g, op.axis);
   const Tensor positions = op.keepdim ? Tensor(indices) : unsqueeze(indices, op.axis);
-  return scatter_add(spread, op.axis, positions, x.shape());
+  return adjoint::scatter_add(spread, op.axis, positions, x.shape());
 });
 WEFT_GRADIENT(Argmax) = not_differentiable("positions");
 WEFT_GRADIENT(Argmin) = not_differentiable("positions");

@@ -12,16 +12,19 @@
 namespace weft::autograd {
 
 WEFT_GRADIENT(Gather) = per_input(  //
-    [](const op::Gather& op, Grad g, ViewOf<0> x, Input<1> index) { return scatter_add(g, op.axis, index, x.shape()); },
+    [](const op::Gather& op, Grad g, ViewOf<0> x, Input<1> index) {
+      return adjoint::scatter_add(g, op.axis, index, x.shape());
+    },
     no_gradient);
 WEFT_GRADIENT(ScatterAdd) = per_input(  //
     [](const op::ScatterAdd& op, Grad g, Input<1> index) { return gather(g, op.axis, index); }, no_gradient);
 WEFT_GRADIENT(IndexSelect) = per_input(
     [](const op::IndexSelect& op, Grad g, ViewOf<0> x, Input<1> index) {
-      if (op.axes == 1) return index_add(g, op.axis, index, x.shape());
+      if (op.axes == 1) return adjoint::index_add(g, op.axis, index, x.shape());
       int64_t rows = 1;
       for (int64_t i = op.axis; i < op.axis + op.axes; ++i) rows *= x.view.dim(i);
-      return reshape(index_add(g, op.axis, index, op::with_merged(x.shape(), op.axis, op.axes, rows)), x.shape());
+      return reshape(adjoint::index_add(g, op.axis, index, op::with_merged(x.shape(), op.axis, op.axes, rows)),
+                     x.shape());
     },
     no_gradient);
 WEFT_GRADIENT(IndexAdd) = per_input(  //

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "autograd/rule.h"
+#include "tensor/adjoints/index.h"
 #include "tensor/functions/binary.h"
 #include "tensor/functions/compare.h"
 #include "tensor/functions/fill.h"
@@ -24,7 +25,7 @@ WEFT_GRADIENT(MaskedScatter) = per_input(  //
       const Tensor holds = reshape(mask, {-1});
       const int64_t size = source.shape[0];
       const Tensor place = where(holds, cumsum(holds, 0) - 1, size);
-      return slice(scatter_add(reshape(g, {-1}), 0, place, {size + 1}), 0, 0, size);
+      return slice(adjoint::scatter_add(reshape(g, {-1}), 0, place, {size + 1}), 0, 0, size);
     });
 WEFT_GRADIENT(Nonzero) = not_differentiable("positions");
 WEFT_GRADIENT(Triangle) = per_input([](const op::Triangle& op, Grad g) {

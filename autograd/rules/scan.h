@@ -4,6 +4,7 @@
 #include <limits>
 
 #include "autograd/rule.h"
+#include "tensor/adjoints/index.h"
 #include "tensor/adjoints/scan.h"
 #include "tensor/functions/binary.h"
 #include "tensor/functions/cat.h"
@@ -54,7 +55,7 @@ WEFT_GRADIENT(Logcumsumexp) = per_input([](const op::Logcumsumexp& op, Grad g, I
 });
 WEFT_GRADIENT(CumulativeExtremum) = per_input(  //
     [](const op::CumulativeExtremum& op, Grad g, OutputOf<1> indices, ViewOf<0> x) {
-      return scatter_add(g, op.axis, indices, x.shape());
+      return adjoint::scatter_add(g, op.axis, indices, x.shape());
     });
 
 // The gradient that reaches b[i] is r[i] = g[i] + a[i + 1] r[i + 1]; a[i] gets r[i] y[i - 1].

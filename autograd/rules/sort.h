@@ -2,6 +2,7 @@
 #pragma once
 
 #include "autograd/rule.h"
+#include "tensor/adjoints/index.h"
 #include "tensor/functions/index.h"
 #include "tensor/functions/view.h"
 #include "tensor/ops/sort.h"
@@ -11,13 +12,13 @@ namespace weft::autograd {
 namespace formulas {
 template <class Op>
 inline constexpr auto choice_rule = per_input([](const Op& op, Grad g, OutputOf<1> indices, ViewOf<0> x) {
-  return scatter_add(g, op.axis, indices, x.shape());
+  return adjoint::scatter_add(g, op.axis, indices, x.shape());
 });
 template <class Op>
 inline constexpr auto one_choice_rule = per_input([](const Op& op, Grad g, OutputOf<1> indices, ViewOf<0> x) {
   const Tensor spread = op.keepdim ? Tensor(g) : unsqueeze(g, op.axis);
   const Tensor positions = op.keepdim ? Tensor(indices) : unsqueeze(indices, op.axis);
-  return scatter_add(spread, op.axis, positions, x.shape());
+  return adjoint::scatter_add(spread, op.axis, positions, x.shape());
 });
 }  // namespace formulas
 

@@ -95,6 +95,8 @@ FractionalPoolLayer<Self, Sizes>::FractionalPoolLayer(const char* name, const Fr
     this->describe(list.add("output_size", o.output_size).line());
     return;
   }
+  if (ratios.size() > 1 && ratios.size() != static_cast<size_t>(Sizes::kAxes))
+    throw Error(text(ratios.size(), " ratios for ", Sizes::kAxes, " axes; give one, or one for each"));
   std::string shown;
   for (const double ratio : ratios) {
     if (!(ratio > 0 && ratio < 1)) throw Error(text("output_ratio ", ratio, " must lie between 0 and 1"));

@@ -112,7 +112,8 @@ WEFT_ADAPTIVE_POOL_LAYER(AdaptiveMaxPool3d, adaptive_max_pool3d, Size3);
 #undef WEFT_ADAPTIVE_POOL_LAYER
 
 /// A pool with windows at random places, in evaluation too, which Module::set_generator()'s generator draws. Error
-/// where not one of output_size and output_ratio is given, or a ratio is not in (0, 1).
+/// where not one of output_size and output_ratio is given, a ratio is not in (0, 1), or there are neither one ratio nor
+/// one for each axis.
 template <class Self, class Sizes> class FractionalPoolLayer : public Layer<Self> {
  protected:
   FractionalPoolLayer(const char* name, const FractionalPoolOptionsOf<Sizes>& options);

@@ -1,6 +1,7 @@
 #include "nn/losses/margin.h"
 
 #include "nn/losses/reduce.h"
+#include "tensor/adjoints/index.h"
 #include "tensor/dispatch/batched.h"
 #include "tensor/functions/activation.h"
 #include "tensor/functions/binary.h"
@@ -130,7 +131,7 @@ Tensor multilabel_margin_loss(const Tensor& input, const Tensor& target, Reducti
   const Tensor counts = classes > 0 ? cummin(given, 1).values >= 0 : given >= 0;
   const Tensor of_row = where(counts, given, 0);
   check_classes(of_row, classes);
-  const Tensor is_class = scatter_add(counts.to(i64), 1, of_row, x.shape()) > 0;
+  const Tensor is_class = adjoint::scatter_add(counts.to(i64), 1, of_row, x.shape()) > 0;
   // (N, targets, classes): which pairs count, and how far they are apart.
   const Tensor pairs = logical_and(unsqueeze(counts, 2), logical_not(unsqueeze(is_class, 1)));
   const Tensor distance = relu(1.0 - unsqueeze(gather(x, 1, of_row), 2) + unsqueeze(x, 1));

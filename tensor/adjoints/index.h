@@ -1,4 +1,4 @@
-// Gradients of indexing that are no public function; called by rules.
+// Gradients of indexing that are no public function; called by rules, and by functions that count or invert an order.
 #pragma once
 
 #include "tensor/tensor.h"
@@ -7,5 +7,12 @@ namespace weft::adjoint {
 
 /// The gradient of embedding's weight, which has `rows` rows; row `padding_idx` gets none.
 Tensor embedding_backward(const Tensor& g, const Tensor& indices, int64_t rows, int64_t padding_idx);
+
+/// zeros of `shape`, with src[i][j] added at [index[i][j]][j] for axis 0, and so on: the adjoint of gather. The same
+/// bits at any thread count. DtypeError for bool.
+Tensor scatter_add(const Tensor& src, int64_t axis, const Tensor& index, const Shape& shape);
+/// zeros of `shape`, with the slices of `src` added at the places `index` names: the adjoint of index_select.
+/// DtypeError for bool.
+Tensor index_add(const Tensor& src, int64_t axis, const Tensor& index, const Shape& shape);
 
 }  // namespace weft::adjoint

@@ -113,9 +113,9 @@ Tensor rrelu(const Tensor& x, double lower, double upper, bool training, Generat
   return where(x > 0, x, x * (rand_like(x, generator) * (upper - lower) + lower));
 }
 
-Tensor normalize(const Tensor& x, double p, int64_t axis, double eps) {
+Tensor normalize(const Tensor& x, const NormalizeOptions& options) {
   ErrorFrame frame("normalize", x);
-  return x / at_least(norm(x, p, axis, keepdim), eps);
+  return x / at_least(norm(x, options.p, options.axis, keepdim), options.eps);
 }
 
 Tensor cosine_similarity(const Tensor& a, const Tensor& b, int64_t axis, double eps) {
@@ -133,8 +133,9 @@ Tensor pairwise_distance(const Tensor& a, const Tensor& b, double p, double eps,
   return norm(a - b + eps, p, -1, keep);
 }
 
-Tensor gumbel_softmax(const Tensor& logits, double tau, bool hard, int64_t axis, Generator& generator) {
+Tensor gumbel_softmax(const Tensor& logits, const GumbelSoftmaxOptions& options, Generator& generator) {
   ErrorFrame frame("gumbel_softmax", logits);
+  const auto& [tau, hard, axis] = options;
   if (!(tau > 0)) throw Error(text("tau = ", tau, " must be above 0"));
   // -log of an exponential number, which is kept above 0. Not drawn in bf16 and f16: their steps are too large.
   const Tensor u = rand(logits.shape(), generator, logits.dtype() == f64 ? f64 : f32, logits.device());

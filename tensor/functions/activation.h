@@ -2,6 +2,8 @@
 // logsigmoid, softsign, and those below. Integers and bool become f32; NaN propagates.
 #pragma once
 
+#include <concepts>
+
 #include "tensor/functions/random.h"
 #include "tensor/functions/unary_rows.h"
 
@@ -51,9 +53,10 @@ struct NormalizeOptions {
   double eps = 1e-12;
 };
 /// x / max(|x|, eps), with the p-norm along `axis`.
-Tensor normalize(const Tensor& x, double p = 2, int64_t axis = 1, double eps = 1e-12);
-inline Tensor normalize(const Tensor& x, const NormalizeOptions& options) {
-  return normalize(x, options.p, options.axis, options.eps);
+Tensor normalize(const Tensor& x, const NormalizeOptions& options = {});
+/// A template, so that normalize(x, {}) takes options, not p = 0.
+template <std::convertible_to<double> T> Tensor normalize(const Tensor& x, T p, int64_t axis = 1, double eps = 1e-12) {
+  return normalize(x, NormalizeOptions{static_cast<double>(p), axis, eps});
 }
 /// a b / (max(|a|, eps) max(|b|, eps)) along `axis`, which is gone; a and b broadcast.
 Tensor cosine_similarity(const Tensor& a, const Tensor& b, int64_t axis = 1, double eps = 1e-8);
@@ -67,11 +70,13 @@ struct GumbelSoftmaxOptions {
 };
 /// softmax((logits + noise) / tau) along `axis` with Gumbel noise: samples of a relaxed categorical distribution (Jang
 /// et al., arXiv 1611.01144). `hard` gives one-hot rows with the gradient of the soft ones. Error unless tau > 0.
-Tensor gumbel_softmax(const Tensor& logits, double tau = 1, bool hard = false, int64_t axis = -1,
+Tensor gumbel_softmax(const Tensor& logits, const GumbelSoftmaxOptions& options = {},
                       Generator& generator = default_generator());
-inline Tensor gumbel_softmax(const Tensor& logits, const GumbelSoftmaxOptions& options,
-                             Generator& generator = default_generator()) {
-  return gumbel_softmax(logits, options.tau, options.hard, options.axis, generator);
+/// A template, so that gumbel_softmax(x, {}) takes options, not tau = 0.
+template <std::convertible_to<double> T>
+Tensor gumbel_softmax(const Tensor& logits, T tau, bool hard = false, int64_t axis = -1,
+                      Generator& generator = default_generator()) {
+  return gumbel_softmax(logits, GumbelSoftmaxOptions{static_cast<double>(tau), hard, axis}, generator);
 }
 
 }  // namespace weft

@@ -1,5 +1,6 @@
 #include "tensor/functions/advanced_index.h"
 
+#include "tensor/adjoints/index.h"
 #include "tensor/adjoints/index_put.h"
 #include "tensor/dispatch/batched.h"
 #include "tensor/dispatch/in_place.h"
@@ -223,7 +224,7 @@ void put_rows(const char* name, Rows& rows, const Tensor& value, bool accumulate
     int64_t size = 1;
     for (int64_t i = rows.axis; i < rows.axis + rows.axes; ++i) size *= rows.view.size(i);
     const Shape merged = op::with_merged(rows.view.shape(), rows.axis, rows.axes, size);
-    rows.view.add_(reshape(index_add(src, rows.axis, rows.flat, merged), rows.view.shape()));
+    rows.view.add_(reshape(adjoint::index_add(src, rows.axis, rows.flat, merged), rows.view.shape()));
   }
 }
 

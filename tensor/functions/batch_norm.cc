@@ -23,7 +23,7 @@ Tensor batch_norm(const Tensor& x, const Tensor& running_mean, const Tensor& run
   ErrorFrame frame("batch_norm", x, running_mean, running_var, weight);
   if (!options.training) {
     if (!running_mean.defined() || !running_var.defined())
-      throw Error("it takes running_mean and running_var where it does not train");
+      throw Error("it takes running_mean and running_var unless training is true");
     const auto [in, m, v, w, b] = internal::norm_operands<5>({x, running_mean, running_var, weight, bias}, 3, 4);
     return dispatch::apply(op::BatchNormInference{options.eps}, in, m, v, w, b);
   }

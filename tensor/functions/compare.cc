@@ -75,8 +75,10 @@ bool equal(const Tensor& a, const Tensor& b) {
   return a.dtype() == b.dtype() && a.shape() == b.shape() && all(eq(a, b)).item<bool>();
 }
 
-Tensor isclose(const Tensor& a, const Tensor& b, double rtol, double atol, bool equal_nan) {
+Tensor isclose(const Tensor& a, const Tensor& b, const CloseOptions& options) {
   ErrorFrame frame("isclose", a, b);
+  const auto& [rtol, atol, equal_nan] = options;
+  if (!(rtol >= 0 && atol >= 0)) throw Error(text("rtol = ", rtol, " and atol = ", atol, " must be 0 or more"));
   const Tensor x = cast(a.detach(), f64);
   const Tensor y = cast(b.detach(), f64);
   // Equal values first: the difference of two infinities is NaN.
@@ -85,9 +87,9 @@ Tensor isclose(const Tensor& a, const Tensor& b, double rtol, double atol, bool 
   return close;
 }
 
-bool allclose(const Tensor& a, const Tensor& b, double rtol, double atol, bool equal_nan) {
+bool allclose(const Tensor& a, const Tensor& b, const CloseOptions& options) {
   ErrorFrame frame("allclose", a, b);
-  return all(isclose(a, b, rtol, atol, equal_nan)).item<bool>();
+  return all(isclose(a, b, options)).item<bool>();
 }
 
 }  // namespace weft

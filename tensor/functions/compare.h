@@ -3,6 +3,8 @@
 // so the answer is exact. ShapeError where shapes do not broadcast.
 #pragma once
 
+#include <concepts>
+
 #include "tensor/core/scalar.h"
 #include "tensor/tensor.h"
 
@@ -34,15 +36,19 @@ struct CloseOptions {
   double atol = 1e-8;
   bool equal_nan = false;  // NaN equals NaN
 };
-/// |a - b| <= atol + rtol |b|, NaN equal to NaN where asked; broadcasts. Computed in f64.
-Tensor isclose(const Tensor& a, const Tensor& b, double rtol = 1e-5, double atol = 1e-8, bool equal_nan = false);
-inline Tensor isclose(const Tensor& a, const Tensor& b, const CloseOptions& options) {
-  return isclose(a, b, options.rtol, options.atol, options.equal_nan);
-}
+/// |a - b| <= atol + rtol |b|, NaN equal to NaN where asked; broadcasts. Computed in f64. Error where rtol or atol is
+/// negative.
+Tensor isclose(const Tensor& a, const Tensor& b, const CloseOptions& options = {});
 /// isclose() everywhere.
-bool allclose(const Tensor& a, const Tensor& b, double rtol = 1e-5, double atol = 1e-8, bool equal_nan = false);
-inline bool allclose(const Tensor& a, const Tensor& b, const CloseOptions& options) {
-  return allclose(a, b, options.rtol, options.atol, options.equal_nan);
+bool allclose(const Tensor& a, const Tensor& b, const CloseOptions& options = {});
+/// Templates, so that allclose(a, b, {}) takes options, not rtol = 0.
+template <std::convertible_to<double> T>
+Tensor isclose(const Tensor& a, const Tensor& b, T rtol, double atol = 1e-8, bool equal_nan = false) {
+  return isclose(a, b, CloseOptions{static_cast<double>(rtol), atol, equal_nan});
+}
+template <std::convertible_to<double> T>
+bool allclose(const Tensor& a, const Tensor& b, T rtol, double atol = 1e-8, bool equal_nan = false) {
+  return allclose(a, b, CloseOptions{static_cast<double>(rtol), atol, equal_nan});
 }
 
 // C++20 would rewrite `2.0 == t` into a reversed call and find it ambiguous: numbers on the left have overloads of

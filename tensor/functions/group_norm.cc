@@ -6,6 +6,7 @@
 #include "tensor/dispatch/apply.h"
 #include "tensor/functions/batch_norm.h"
 #include "tensor/functions/binary.h"
+#include "tensor/functions/copy.h"
 #include "tensor/functions/reduce.h"
 #include "tensor/functions/unary.h"
 #include "tensor/functions/view.h"
@@ -24,6 +25,8 @@ Tensor instance_norm(const Tensor& x, const Tensor& running_mean, const Tensor& 
                      const Tensor& bias, const InstanceNormFunctionOptions& options) {
   ErrorFrame frame("instance_norm", x, running_mean, running_var, weight);
   if (x.rank() < 3) throw ShapeError(text("x must be (N, C, L) or (N, C, ...), not ", x.shape()));
+  if (!options.use_input_stats && (!running_mean.defined() || !running_var.defined()))
+    throw Error("it takes running_mean and running_var where use_input_stats is false");
   if (!options.use_input_stats) return batch_norm(x, running_mean, running_var, weight, bias, {.eps = options.eps});
   const int64_t images = x.size(0), channels = x.size(1);
   if (x.numel() > 0 && x.numel() == images * channels)
@@ -44,6 +47,7 @@ Tensor local_response_norm(const Tensor& x, const LocalResponseNormOptions& opti
   if (x.rank() < 2) throw ShapeError(text("x must be (N, C) or (N, C, ...), not ", x.shape()));
   if (options.size < 1) throw Error(text("size must be 1 or more, not ", options.size));
   if (!is_floating(x.dtype())) throw DtypeError(text("x must be floating, not ", x.dtype()));
+  if (x.numel() == 0) return clone(x);  // there may be no channel to take a window of
   std::vector<Padding> around(static_cast<size_t>(x.rank()), Padding{0, 0});
   around[1] = {options.size / 2, (options.size - 1) / 2};
   const Tensor windows = unfold(pad(square(x), around), 1, options.size, 1);

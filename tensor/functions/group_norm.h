@@ -2,6 +2,8 @@
 // neighbouring channels.
 #pragma once
 
+#include <concepts>
+
 #include "tensor/tensor.h"
 
 namespace weft {
@@ -35,5 +37,10 @@ struct LocalResponseNormOptions {
 /// x / (k + alpha mean(x^2 over `size` neighbouring channels))^beta of x (N, C, ...); channels beyond the first and the
 /// last count as zero (Krizhevsky et al. 2012, with PyTorch's mean instead of the sum).
 Tensor local_response_norm(const Tensor& x, const LocalResponseNormOptions& options = {});
+/// A template, so that local_response_norm(x, {}) takes options.
+template <std::convertible_to<int64_t> T>
+Tensor local_response_norm(const Tensor& x, T size, double alpha = 1e-4, double beta = 0.75, double k = 1) {
+  return local_response_norm(x, LocalResponseNormOptions{static_cast<int64_t>(size), alpha, beta, k});
+}
 
 }  // namespace weft

@@ -2,6 +2,7 @@
 
 #include <cmath>
 
+#include "tensor/adjoints/index.h"
 #include "tensor/dispatch/apply.h"
 #include "tensor/dispatch/batched.h"
 #include "tensor/functions/binary.h"
@@ -22,7 +23,7 @@ namespace {
 /// How often each of `size` places occurs in the 1-D `places`, or what the weights there add up to.
 Tensor added_up(const Tensor& places, const Tensor& weights, int64_t size) {
   const Tensor one = ones({1}, i64, places.device());
-  return scatter_add(weights.defined() ? weights : expand(one, places.shape()), 0, places, {size});
+  return adjoint::scatter_add(weights.defined() ? weights : expand(one, places.shape()), 0, places, {size});
 }
 
 void check_floating(const Tensor& x) {
@@ -78,7 +79,7 @@ Tensor bincount(const Tensor& x, const Tensor& weights, int64_t minlength) {
   if (weights.defined() && weights.shape() != x.shape())
     throw ShapeError(text("the weights must have shape ", x.shape(), ", not ", weights.shape()));
   if (minlength < 0) throw Error(text("minlength must be 0 or more, not ", minlength));
-  dispatch::check_shape_is_known(x, "scatter_add() counts into a given shape");
+  dispatch::check_shape_is_known(x, "scatter_add() counts into zeros of a given size");
   int64_t size = minlength;
   if (x.numel() > 0) {
     const int64_t smallest = min(x).item<int64_t>(), largest = max(x).item<int64_t>();

@@ -37,7 +37,7 @@ Tensor gather(const Tensor& x, int64_t axis, const Tensor& index) {
   return in_shape(dispatch::apply(op::Gather{a}, with_axis(x), with_axis(index)), index.shape());
 }
 
-Tensor scatter_add(const Tensor& src, int64_t axis, const Tensor& index, const Shape& shape) {
+Tensor adjoint::scatter_add(const Tensor& src, int64_t axis, const Tensor& index, const Shape& shape) {
   ErrorFrame frame("scatter_add", src, index);
   const int64_t a = normalize_axis_or_scalar(axis, shape.rank());
   return in_shape(dispatch::apply(op::ScatterAdd{a, with_axis(shape)}, with_axis(src), with_axis(index)), shape);
@@ -53,7 +53,7 @@ Tensor index_select(const Tensor& x, int64_t axis, const Tensor& index) {
   return reshape(dispatch::apply(op::IndexSelect{a}, reshape(x, {1}), with_axis(index)), {});
 }
 
-Tensor index_add(const Tensor& src, int64_t axis, const Tensor& index, const Shape& shape) {
+Tensor adjoint::index_add(const Tensor& src, int64_t axis, const Tensor& index, const Shape& shape) {
   ErrorFrame frame("index_add", src, index);
   const int64_t a = normalize_axis_or_scalar(axis, shape.rank());
   return in_shape(dispatch::apply(op::IndexAdd{a, with_axis(shape)}, with_axis(src), with_axis(index)), shape);

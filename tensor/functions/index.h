@@ -19,11 +19,4 @@ Tensor embedding(const Tensor& indices, const Tensor& weight, int64_t padding_id
 /// for negative indices.
 Tensor one_hot(const Tensor& indices, std::optional<int64_t> classes = std::nullopt);
 
-/// zeros of `shape`, with src[i][j] added at [index[i][j]][j] for axis 0, and so on: the adjoint of gather. The same
-/// bits at any thread count. DtypeError for bool.
-Tensor scatter_add(const Tensor& src, int64_t axis, const Tensor& index, const Shape& shape);
-/// zeros of `shape`, with the slices of `src` added at the places `index` names: the adjoint of index_select.
-/// DtypeError for bool.
-Tensor index_add(const Tensor& src, int64_t axis, const Tensor& index, const Shape& shape);
-
 }  // namespace weft

@@ -3,6 +3,7 @@
 #include <array>
 #include <limits>
 
+#include "tensor/adjoints/index.h"
 #include "tensor/adjoints/index_put.h"
 #include "tensor/dispatch/batched.h"
 #include "tensor/dispatch/in_place.h"
@@ -63,7 +64,7 @@ void put_elements(const char* name, const Tensor& self, const Tensor& index, con
   else if (flat)
     dispatch::apply_in_place(op::IndexAccumulate{0}, name, to, places, values);
   else
-    to.add_(reshape(index_add(values, 0, places, Shape{to.numel()}), to.shape()));
+    to.add_(reshape(adjoint::index_add(values, 0, places, Shape{to.numel()}), to.shape()));
 }
 
 }  // namespace

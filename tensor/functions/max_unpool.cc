@@ -1,5 +1,6 @@
 #include "tensor/functions/max_unpool.h"
 
+#include "tensor/adjoints/index.h"
 #include "tensor/dispatch/apply.h"
 #include "tensor/functions/binary.h"
 #include "tensor/functions/fill.h"
@@ -48,8 +49,8 @@ Tensor unpool(const char* name, const Tensor& x, const Tensor& indices, const Po
   flat.push_back(pixels);
   const int64_t last = flat.rank() - 1;
   const Tensor places = flatten(indices, last, -1);
-  const Tensor sums = scatter_add(flatten(x, last, -1), last, places, flat);
-  const Tensor counts = scatter_add(ones_like(flatten(x.detach(), last, -1)), last, places, flat);
+  const Tensor sums = adjoint::scatter_add(flatten(x, last, -1), last, places, flat);
+  const Tensor counts = adjoint::scatter_add(ones_like(flatten(x.detach(), last, -1)), last, places, flat);
   return reshape(sums / clip(counts, 1, std::nullopt), shape);
 }
 

@@ -72,8 +72,9 @@ Tensor adjoint::linear_recurrence(const Tensor& a, const Tensor& b, int64_t axis
   return reverse ? flip(dispatch::apply(op, flip(a, {axis}), flip(b, {axis})), {axis}) : dispatch::apply(op, a, b);
 }
 
-Tensor diff(const Tensor& x, int64_t n, int64_t axis, const Tensor& prepend, const Tensor& append) {
+Tensor diff(const Tensor& x, const DiffOptions& options) {
   ErrorFrame frame("diff", x);
+  const auto& [n, axis, prepend, append] = options;
   const int64_t a = axis_of(x, axis);
   if (n < 0) throw Error(text("n must be 0 or more, not ", n));
   std::vector<Tensor> parts;

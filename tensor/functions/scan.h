@@ -2,6 +2,7 @@
 // tensor without axes takes axis 0 and -1.
 #pragma once
 
+#include <concepts>
 #include <optional>
 
 #include "tensor/tensor.h"
@@ -28,9 +29,11 @@ struct DiffOptions {
 };
 /// x[i + 1] - x[i] along `axis`, n times; for bool, whether they differ. `prepend` and `append`, where defined, are
 /// joined to x first, before it and behind it. Error where n < 0, ShapeError for a tensor without axes.
-Tensor diff(const Tensor& x, int64_t n = 1, int64_t axis = -1, const Tensor& prepend = {}, const Tensor& append = {});
-inline Tensor diff(const Tensor& x, const DiffOptions& options) {
-  return diff(x, options.n, options.axis, options.prepend, options.append);
+Tensor diff(const Tensor& x, const DiffOptions& options = {});
+/// A template, so that diff(x, {}) takes options, not n = 0.
+template <std::convertible_to<int64_t> T>
+Tensor diff(const Tensor& x, T n, int64_t axis = -1, const Tensor& prepend = {}, const Tensor& append = {}) {
+  return diff(x, DiffOptions{static_cast<int64_t>(n), axis, prepend, append});
 }
 /// The integral of y over the trapezia between its samples, `dx` apart, or at the places `x` (of y's shape, or 1-D).
 Tensor trapezoid(const Tensor& y, double dx = 1, int64_t axis = -1);

@@ -46,9 +46,9 @@ Tensor msort(const Tensor& x) {
   return sort(x, 0).values;
 }
 
-ValuesAndIndices topk(const Tensor& x, int64_t k, int64_t axis, bool largest, bool /*sorted*/) {
+ValuesAndIndices topk(const Tensor& x, int64_t k, const TopkOptions& options) {
   ErrorFrame frame("topk", x);
-  return choose(x, op::Topk{normalize_axis_or_scalar(axis, x.rank()), k, largest}, true);
+  return choose(x, op::Topk{normalize_axis_or_scalar(options.axis, x.rank()), k, options.largest}, true);
 }
 
 ValuesAndIndices kthvalue(const Tensor& x, int64_t k, int64_t axis, KeepDim keep) {

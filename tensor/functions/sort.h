@@ -3,6 +3,8 @@
 // without axes counts as one of shape (1) and takes axis 0 and -1.
 #pragma once
 
+#include <concepts>
+
 #include "tensor/tensor.h"
 
 namespace weft {
@@ -20,9 +22,11 @@ struct TopkOptions {
 };
 /// The k largest (smallest), in order whatever `sorted` is, the axis at size k; of equals the first. Only what may be
 /// among them is sorted. IndexError unless 0 <= k <= size.
-ValuesAndIndices topk(const Tensor& x, int64_t k, int64_t axis = -1, bool largest = true, bool sorted = true);
-inline ValuesAndIndices topk(const Tensor& x, int64_t k, const TopkOptions& options) {
-  return topk(x, k, options.axis, options.largest, options.sorted);
+ValuesAndIndices topk(const Tensor& x, int64_t k, const TopkOptions& options = {});
+/// A template, so that topk(x, k, {}) takes options, not axis 0.
+template <std::convertible_to<int64_t> T>
+ValuesAndIndices topk(const Tensor& x, int64_t k, T axis, bool largest = true, bool sorted = true) {
+  return topk(x, k, TopkOptions{static_cast<int64_t>(axis), largest, sorted});
 }
 /// The k-th smallest (from 1). IndexError unless 1 <= k <= size.
 ValuesAndIndices kthvalue(const Tensor& x, int64_t k, int64_t axis = -1, KeepDim keep = {});

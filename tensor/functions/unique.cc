@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "tensor/adjoints/index.h"
 #include "tensor/dispatch/apply.h"
 #include "tensor/dispatch/batched.h"
 #include "tensor/functions/binary.h"
@@ -33,11 +34,11 @@ UniqueResult runs_of(const Tensor& values, const Tensor& order, const Shape& pla
   const Tensor begins = cat({zeros({1}, boolean, values.device()), differs});
   const Tensor run = cumsum(begins, 0);
   const Shape found = {run[n - 1].item<int64_t>() + 1};
-  const Tensor counts = scatter_add(ones_like(run), 0, run, found);
+  const Tensor counts = adjoint::scatter_add(ones_like(run), 0, run, found);
   UniqueResult out;
   out.values = index_select(values, 0, cumsum(counts, 0) - counts);
   if (options.counts) out.counts = counts;
-  if (options.inverse) out.inverse = reshape(order.defined() ? scatter_add(run, 0, order, {n}) : run, places);
+  if (options.inverse) out.inverse = reshape(order.defined() ? adjoint::scatter_add(run, 0, order, {n}) : run, places);
   return out;
 }
 

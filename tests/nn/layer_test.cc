@@ -76,6 +76,10 @@ TEST(Layer, RefusesOptionsOutOfRange) {
                 FractionalMaxPool3d({.kernel_size = 2, .output_ratio = {0.5, 1, 0.5}});
               }),
               "output_ratio 1 must lie between 0 and 1");
+  EXPECT_SAYS(error_of<Error>([] {
+                FractionalMaxPool2d({.kernel_size = 2, .output_ratio = {0.5, 0.5, 0.5}});
+              }),
+              "FractionalMaxPool2d(): 3 ratios for 2 axes; give one, or one for each");
   EXPECT_SAYS(error_of<Error>([] { BatchNorm1d({.num_features = 2, .eps = -1e-5}); }), "eps must be 0 or more");
   EXPECT_SAYS(error_of<Error>([] { BatchNorm1d({.num_features = 2, .momentum = 1.5}); }), "momentum must be in [0, 1]");
   EXPECT_SAYS(error_of<Error>([] { MultiheadAttention({.embed_dim = 4, .num_heads = 2, .dropout = -0.1}); }),

@@ -111,7 +111,7 @@ TEST(FunctionsUnderVmap, SayWhatShapesCannotDependOn) {
   EXPECT_EQ(error([](const Tensor& row) { return row.masked_select(row > 0); }),
             "masked_select([3] i64 vmap:0, [3] bool vmap:0): " + why + "where() keeps the shape");
   EXPECT_EQ(error([](const Tensor& row) { return bincount(row); }),
-            "bincount([3] i64 vmap:0): " + why + "scatter_add() counts into a given shape");
+            "bincount([3] i64 vmap:0): " + why + "scatter_add() counts into zeros of a given size");
 }
 
 TEST(RandomUnderVmap, EachSampleHasNumbersOfItsOwn) {

@@ -135,6 +135,9 @@ void add_errors(Cases& cases) {
       "where shapes", [] { where(ones({2}, boolean), ones({2}), ones({3})); },
       "where([2] bool, [2] f32, [3] f32): shapes [2] and [3] do not broadcast: 2 and 3 on axis -1");
   cases.error<Error>(
+      "allclose of a negative tolerance", [] { allclose(ones({2}), ones({2}), {.atol = -1}); },
+      "allclose([2] f32, [2] f32): rtol = 1e-05 and atol = -1 must be 0 or more");
+  cases.error<Error>(
       "isnan undefined", [] { isnan(Tensor()); },
       "isnan(): a tensor is undefined (default-constructed, or an absent gradient)");
   cases.error<Error>(

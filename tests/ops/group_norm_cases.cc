@@ -142,8 +142,13 @@ void add_local_response_norm(Cases& cases) {
     const LocalResponseNormOptions options{.size = size, .alpha = 0.5, .beta = 0.6, .k = 1.5};
     cases
         .add("local response norm of " + std::to_string(size),
-             {{normal({2, 4, 3})}, {normal({1, 3, 2, 2})}, {normal({2, 6})}}, CALL(local_response_norm(x[0], options)),
-             response_normed(options))
+             {{normal({2, 4, 3})}, {normal({1, 3, 2, 2})}, {normal({2, 6})}, {normal({2, 0, 3})}},
+             CALL(local_response_norm(x[0], options)), response_normed(options))
+        .accepts(kFloating)
+        .loose(8);
+    cases
+        .add("local response norm of " + std::to_string(size) + " by place", {{normal({2, 4, 3})}},
+             CALL(local_response_norm(x[0], size, 0.5, 0.6, 1.5)), response_normed(options))
         .accepts(kFloating)
         .loose(8);
   }
@@ -190,6 +195,12 @@ void add_errors(Cases& cases) {
         instance_norm(ones({2, 4, 1}));
       },
       "instance_norm([2, 4, 1] f32): each channel of an image has one value, which has no variance");
+  cases.error<Error>(
+      "instance_norm without statistics",
+      [] {
+        instance_norm(ones({2, 4, 3}), {}, {}, {}, {}, {.use_input_stats = false});
+      },
+      "instance_norm([2, 4, 3] f32): it takes running_mean and running_var where use_input_stats is false");
   cases.error<ShapeError>(
       "rms_norm axes",
       [] {

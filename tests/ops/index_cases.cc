@@ -48,7 +48,7 @@ void add_gather(Cases& cases) {
             {normal({5, 3}), index({5, 3}, 4)},
             {normal({3, 1}), index({3, 1}, 4)},
             {normal({0, 2}), index({0, 2}, 4)}},
-           CALL(scatter_add(x[0], 0, x[1], {4, 3})),
+           CALL(adjoint::scatter_add(x[0], 0, x[1], {4, 3})),
            [](const Arrays& x) {
              return reference::scattered(x[0], {4, 3}, reference::each_named(x[1], 0));
            })
@@ -56,7 +56,7 @@ void add_gather(Cases& cases) {
   cases
       .add("scatter add along rows",
            {{normal({3, 5}), index({3, 5}, 4)}, {normal({2, 5}), index({2, 5}, 4)}, {normal({3, 0}), index({3, 0}, 4)}},
-           CALL(scatter_add(x[0], 1, x[1], {3, 4})),
+           CALL(adjoint::scatter_add(x[0], 1, x[1], {3, 4})),
            [](const Arrays& x) {
              return reference::scattered(x[0], {3, 4}, reference::each_named(x[1], 1));
            })
@@ -64,7 +64,7 @@ void add_gather(Cases& cases) {
   // A long list of integers into a short line has a loop of its own.
   cases
       .add("scatter add of many integers", {{integers({40003}, -3, 4), index({40003}, 37)}},
-           CALL(scatter_add(x[0], 0, x[1], {37})),
+           CALL(adjoint::scatter_add(x[0], 0, x[1], {37})),
            [](const Arrays& x) { return reference::scattered(x[0], {37}, reference::each_named(x[1], 0)); })
       .compares(only(i32) | only(i64))
       .no_gradient();
@@ -90,11 +90,11 @@ void add_scalars(Cases& cases) {
       .accepts(kAll);
   cases
       .add("scatter add to a scalar", {{normal({}), index({}, 1)}, {normal({3}), index({3}, 1)}},
-           CALL(scatter_add(x[0], -1, x[1], {})), total)
+           CALL(adjoint::scatter_add(x[0], -1, x[1], {})), total)
       .compares(kFloating);
   cases
       .add("index add to a scalar", {{normal({}), index({}, 1)}, {normal({3}), index({3}, 1)}},
-           CALL(index_add(x[0], 0, x[1], {})), total)
+           CALL(adjoint::index_add(x[0], 0, x[1], {})), total)
       .compares(kFloating);
 }
 
@@ -114,7 +114,7 @@ void add_select(Cases& cases) {
   cases
       .add("index add",
            {{normal({2, 5}), index({5}, 4)}, {normal({2, 1}), index({1}, 4)}, {normal({2, 9}), index({9}, 4)}},
-           CALL(index_add(x[0], 1, x[1], {2, 4})),
+           CALL(adjoint::index_add(x[0], 1, x[1], {2, 4})),
            [](const Arrays& x) {
              return reference::scattered(x[0], {2, 4}, reference::slice_named(x[1], 1));
            })
@@ -187,10 +187,10 @@ void add_errors(Cases& cases) {
       "gather dtype", [] { gather(ones({2}), 0, ones({2})); },
       "gather([2] f32, [2] f32): the indices are f32; they must be integers, e.g. x.to(i64)");
   cases.error<IndexError>(
-      "scatter_add index", [] { scatter_add(ones({1}), 0, tensor({3}), {3}); },
+      "scatter_add index", [] { adjoint::scatter_add(ones({1}), 0, tensor({3}), {3}); },
       "scatter_add([1] f32, [1] i64): index 3 is out of range for 3 rows");
   cases.error<ShapeError>(
-      "scatter_add shapes", [] { scatter_add(ones({2}), 0, tensor({1}), {3}); },
+      "scatter_add shapes", [] { adjoint::scatter_add(ones({2}), 0, tensor({1}), {3}); },
       "scatter_add([2] f32, [1] i64): shapes differ: [2] and [1]");
   cases.error<IndexError>(
       "index_select index", [] { index_select(ones({3}), 0, tensor({-1})); },
@@ -202,10 +202,10 @@ void add_errors(Cases& cases) {
       "index_select axis", [] { index_select(ones({3}), 2, tensor({1})); },
       "index_select([3] f32, [1] i64): axis 2 is out of range for 1 axis");
   cases.error<ShapeError>(
-      "index_add shape", [] { index_add(ones({2}), 0, tensor({1}), {3}); },
+      "index_add shape", [] { adjoint::index_add(ones({2}), 0, tensor({1}), {3}); },
       "index_add([2] f32, [1] i64): the slices must have shape [1], not [2]");
   cases.error<IndexError>(
-      "index_add index", [] { index_add(ones({1}), 0, tensor({9}), {3}); },
+      "index_add index", [] { adjoint::index_add(ones({1}), 0, tensor({9}), {3}); },
       "index_add([1] f32, [1] i64): index 9 is out of range for 3 rows");
   cases.error<IndexError>(
       "embedding index",
@@ -267,7 +267,7 @@ void add_errors(Cases& cases) {
       "gather axis of a scalar", [] { gather(ones({}), 1, tensor({0})); },
       "gather([] f32, [1] i64): axis 1 is out of range for 1 axis");
   cases.error<DtypeError>(
-      "scatter_add of bool", [] { scatter_add(ones({1}, boolean), 0, tensor({0}), {3}); },
+      "scatter_add of bool", [] { adjoint::scatter_add(ones({1}, boolean), 0, tensor({0}), {3}); },
       "scatter_add([1] bool, [1] i64): bool is not accepted here; it takes integers or floating dtypes; cast bool "
       "first");
   cases.error<Error>(

@@ -175,7 +175,7 @@ void add_batch_norm(Cases& cases) {
       [] {
         batch_norm(ones({2, 3}), {}, ones({3}));
       },
-      "batch_norm([2, 3] f32, [3] f32): it takes running_mean and running_var where it does not train");
+      "batch_norm([2, 3] f32, [3] f32): it takes running_mean and running_var unless training is true");
   cases.error<ShapeError>(
       "batch_norm running statistics",
       [] {

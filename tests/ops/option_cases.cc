@@ -157,9 +157,16 @@ void add_structs(Cases& cases) {
                           {diff(x, {.n = 2, .axis = 0, .append = x}), diff(x, 2, 0, {}, x)},
                           {normalize(x, {.axis = 0}), normalize(x, 2, 0)},
                           {normalize(x, {.p = 1, .eps = 3}), normalize(x, 1, 1, 3)},
-                          {gumbel_softmax(x, {.hard = true, .axis = 0}, a), gumbel_softmax(x, 1, true, 0, b)}});
+                          {gumbel_softmax(x, {.hard = true, .axis = 0}, a), gumbel_softmax(x, 1, true, 0, b)},
+                          // Braces alone are options, not a zero in the first place.
+                          {isclose(x, x * 1.000001, {}), isclose(x, x * 1.000001)},
+                          {full({}, allclose(x, x * 1.000001, {})), full({}, true)},
+                          {topk(x, 2, {}).values, topk(x, 2).values},
+                          {diff(x, {}), diff(x)},
+                          {normalize(x, {}), normalize(x)},
+                          {gumbel_softmax(x, {}, a), gumbel_softmax(x, 1, false, -1, b)}});
           },
-          yes(12))
+          yes(18))
       .compares(kFloating)
       .gives({Result::boolean})
       .no_gradient()

@@ -1,7 +1,7 @@
 #!/bin/sh
 # Lays weft out as an installed library: `tree.sh OUT HEADERS LIBS VERSION TEMPLATES AR ARCHIVES...`.
 # HEADERS has lines `NAME PATH`, NAME as an include names it; LIBS are the linker's flags; TEMPLATES is the folder of the *.in files.
-# Only headers that weft.h reaches are taken: those of kernels need Eigen or oneDNN, and users need neither.
+# Only headers that weft.h and distributed/distributed.h reach are taken: those of kernels need Eigen or oneDNN, and users need neither.
 set -eu
 out=$1 headers=$2 libs=$3 version=$4 templates=$5 ar=$6
 shift 6
@@ -13,6 +13,7 @@ awk '
   { path[$1] = $2 }
   END {
     queue[count++] = "weft.h"
+    queue[count++] = "distributed/distributed.h"
     for (i = 0; i < count; ++i) {
       name = queue[i]
       if (!(name in path) || name in seen) continue
