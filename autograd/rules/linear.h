@@ -8,8 +8,9 @@
 
 namespace weft::autograd {
 
-// The weight's gradient is computed in the weight's memory order, so that it need not be reordered. Those of weight and
-// bias are sums in their dtype, which may be f32 beside an x of 16 bits.
+// The weight's gradient is computed in the weight's memory order, so that it need not be reordered, and in its dtype,
+// which may be f32 beside an x of 16 bits. The bias's is then a sum of bf16, rounded once, which needs no copy of g in
+// f32; sums of f16 might leave its range.
 WEFT_GRADIENT(Linear) = per_input(
     [](Grad g, Input<1> w) { return formulas::product_into({}, g, w, g.dtype(), g.dtype()); },
     [](Grad g, Input<0> x, ViewOf<1> w, InputType<1> weight, Into<1> into) {
@@ -18,6 +19,8 @@ WEFT_GRADIENT(Linear) = per_input(
       const Tensor across = into.defined() ? formulas::swapped(into) : Tensor();
       return formulas::swapped(formulas::product_into(across, formulas::swapped(x), g, g.dtype(), weight.dtype));
     },
-    [](Grad g, InputType<2> bias) { return sum(g, 0, {}, bias.dtype); });
+    [](Grad g, InputType<2> bias) {
+      return g.dtype() == f16 ? sum(g, 0, {}, bias.dtype) : cast(sum(g, 0), bias.dtype);
+    });
 
 }  // namespace weft::autograd
