@@ -30,8 +30,9 @@ struct Policy {
   /// The inputs that may be absent, one bit each.
   uint32_t optional = 0;
   Autocasting autocast = Autocasting::follow;
-  /// With `lower`: inputs that a scope leaves in f32 where they are, one bit each. Their values are rounded inside of the
-  /// kernel, so that a parameter has no copy in 16 bits, and its gradient is f32 from the start.
+  /// With `lower`: inputs that a scope leaves in f32 where they are, one bit each, if the first input has kManyRows
+  /// rows (autocast_copies.h). Their values are rounded inside of the kernel, so that a parameter has no copy in 16
+  /// bits, and its gradient is f32 from the start.
   uint32_t rounded_inside = 0;
 };
 

@@ -72,13 +72,14 @@ void prepare(const OpInfo& info, std::span<Tensor> inputs) {
   }
   const DType dtype = common_dtype(policy, inputs);
   const bool lowers = policy.autocast == Autocasting::lower && modes().autocast != f32 && dtype == modes().autocast;
+  const bool rounds_inside = lowers && policy.rounded_inside != 0 && inputs[0].size(0) >= kManyRows;
   bool numeric = false;
   for (size_t i = 0; i < inputs.size(); ++i) {
     Tensor& x = inputs[i];
     if (!x.defined() || !is_numeric(policy, i)) continue;
     numeric = true;
     if (x.dtype() == dtype) continue;
-    if (lowers && x.dtype() == f32 && (policy.rounded_inside >> i & 1u)) continue;
+    if (rounds_inside && x.dtype() == f32 && (policy.rounded_inside >> i & 1u)) continue;
     x = dtype == modes().autocast ? autocast_copy(x, dtype) : apply(op::Cast{dtype}, x);
   }
   if (numeric && !contains(policy.accepts, dtype)) throw_not_accepted(dtype, policy.accepts);

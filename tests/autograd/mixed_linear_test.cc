@@ -5,8 +5,10 @@
 #include <vector>
 
 #include "autograd/autograd.h"
+#include "tensor/autocast.h"
 #include "tensor/batching/vmap.h"
 #include "tensor/dispatch/apply.h"
+#include "tensor/dispatch/autocast_copies.h"
 #include "tensor/functions_all.h"
 #include "tensor/memory/allocator.h"
 #include "tensor/ops/matmul.h"
@@ -19,7 +21,8 @@ struct Layer {
 };
 
 /// Sizes that meet the tile, exceed it, and take the ways of small and odd products.
-const std::vector<std::array<int64_t, 3>> kSizes = {{64, 96, 128}, {5, 7, 3}, {33, 63, 17}, {1, 256, 40}, {130, 31, 1}};
+const std::vector<std::array<int64_t, 3>> kSizes = {
+    {64, 96, 128}, {35, 7, 3}, {33, 63, 17}, {32, 256, 40}, {130, 31, 1}};
 
 Layer layer(const std::array<int64_t, 3>& size, bool transposed = false) {
   const auto [rows, in, out] = size;
@@ -80,11 +83,25 @@ TEST(MixedLinear, TheGradientOfTheBiasMayExceedHalves) {
 }
 
 TEST(MixedLinear, KeepsNoCopyOfTheWeight) {
-  const Tensor x = randn({4, 512}).to(f16), weight = parameter(randn({512, 512}));
+  const Tensor x = randn({dispatch::kManyRows, 512}).to(f16), weight = parameter(randn({512, 512}));
   const ModeScope scope(&Modes::autocast, f16);
   const int64_t before = memory_stats().live_bytes;
   const Tensor y = linear(x, weight);
   EXPECT_LT(memory_stats().live_bytes - before, 512 * 512);
+}
+
+// As where a text is written character by character: one copy for all calls.
+TEST(MixedLinear, OfFewRowsSharesTheScopesCopy) {
+  const Tensor x = randn({dispatch::kManyRows - 1, 512}).to(f16), weight = parameter(randn({512, 512}));
+  const Autocast scope(f16);
+  const Tensor first = linear(x, weight);
+  const int64_t before = memory_stats().live_bytes;
+  const Tensor second = linear(x, weight);
+  EXPECT_LT(memory_stats().live_bytes - before, 512 * 512);
+  EXPECT_TRUE(dispatch::autocast_copy(weight, f16).shares_storage(dispatch::autocast_copy(weight, f16)));
+  EXPECT_TRUE(equal(first, second));
+  sum(second.to(f32)).backward();
+  EXPECT_EQ(weight.grad().dtype(), f32);
 }
 
 TEST(MixedLinear, PromotesOutsideOfAScope) {
