@@ -1,5 +1,5 @@
-// What a precision, or an algorithm of convolutions, does to what is learned: ResNet-18 on digits that the library draws
-// itself, 4,000 to train and 2,000 to test, three channels of 32 x 32. Prints one JSON line.
+// What a precision, or an algorithm of convolutions, does to what is learned: ResNet-18 on digits that the library
+// draws itself, 4,000 to train and 2,000 to test, three channels of 32 x 32. Prints one JSON line.
 //
 //   ./bazelw run //bench:learning -- --mode bf16 --seed 2
 //

@@ -14,9 +14,9 @@ namespace weft::dispatch {
 /// `x` as `dtype`, recorded as a cast; a copy that is there already where `x` is a leaf and a scope is open.
 Tensor autocast_copy(const Tensor& x, DType dtype);
 
-/// The rows of its first input from which on an op rounds parameters inside of its kernel (Policy::rounded_inside). With
-/// fewer, as where a text is written one character at a time, rounding would cost more than the product, and a copy
-/// that the scope keeps serves all calls.
+/// The rows of its first input from which on an op rounds parameters inside of its kernel (Policy::rounded_inside).
+/// With fewer, as where a text is written one character at a time, rounding would cost more than the product, and a
+/// copy that the scope keeps serves all calls.
 inline constexpr int64_t kManyRows = 32;
 
 /// The begin and the end of an Autocast scope of the calling thread.

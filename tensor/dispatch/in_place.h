@@ -10,8 +10,8 @@ namespace weft::dispatch {
 bool check_writable(const Tensor& self, std::string_view name, bool others_require_grad);
 /// `other`, or a copy of it where it overlaps `self` other than element for element.
 Tensor without_overlap(const Tensor& self, const Tensor& other);
-/// `other`, or a copy of it where it overlaps `self` at all: what an op reads elsewhere than it writes, such as an index
-/// and the values that go where it says.
+/// `other`, or a copy of it where it overlaps `self` at all: what an op reads elsewhere than it writes, such as an
+/// index and the values that go where it says.
 Tensor apart_from(const Tensor& self, const Tensor& other);
 /// The old history of `self` as a tensor of its own, for the record.
 Tensor before_write(const Tensor& self);

@@ -5,8 +5,8 @@
 
 namespace weft::op {
 
-/// x (rows, in), weight (out, in), bias (out) or absent. Beside an x of 16 bits weight and bias may be f32: the product is
-/// that of their values rounded to x's dtype.
+/// x (rows, in), weight (out, in), bias (out) or absent. Beside an x of 16 bits weight and bias may be f32: the product
+/// is that of their values rounded to x's dtype.
 struct Linear {
   static constexpr std::string_view name = "linear";
   static constexpr std::string_view cost = "2 rows in out operations";

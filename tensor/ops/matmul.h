@@ -23,9 +23,9 @@ struct Matmul {
   void cpu(const Operand& a, const Operand& b, const Operand& out) const;
 };
 
-/// (M, K) times (K, N), floating and not necessarily of one dtype: both are rounded to `operands`, sums are f32 at least,
-/// and what comes out is `result`, which is `operands` or f32. With it the gradients of a linear layer under Autocast
-/// are products of 16 bits while the parameter and its gradient stay f32.
+/// (M, K) times (K, N), floating and not necessarily of one dtype: both are rounded to `operands`, sums are f32 at
+/// least, and what comes out is `result`, which is `operands` or f32. With it the gradients of a linear layer under
+/// Autocast are products of 16 bits while the parameter and its gradient stay f32.
 struct RoundedMatmul {
   DType operands, result;
   static constexpr std::string_view name = "rounded_matmul";

@@ -62,7 +62,8 @@ void add_errors(Cases& cases) {
       "matmul([2, 3] f32, [2] f32): inner sizes differ: 3 and 2");
 }
 
-/// Rounded to the dtype that the operands have already: the plain product. Of several: tests/autograd/mixed_linear_test.cc.
+/// Rounded to the dtype that the operands have already: the plain product. Of several dtypes:
+/// tests/autograd/mixed_linear_test.cc.
 Tensor rounded(const Inputs& x) { return dispatch::apply(op::RoundedMatmul{x[0].dtype(), x[0].dtype()}, x[0], x[1]); }
 
 void add_rounded_errors(Cases& cases) {

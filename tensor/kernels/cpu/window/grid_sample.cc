@@ -2,186 +2,20 @@
 // what a place reads is a few runs of channels.
 #include "tensor/ops/grid_sample.h"
 
-#include <cmath>
+#include <algorithm>
 #include <type_traits>
 
 #include "tensor/kernels/cpu/base/dispatch.h"
 #include "tensor/kernels/cpu/reduce/row_math.h"
 #include "tensor/kernels/cpu/window/conv_shape.h"
+#include "tensor/kernels/cpu/window/grid_places.h"
 #include "tensor/kernels/cpu/window/mix_rows.h"
-#include "tensor/runtime/threads.h"
 
 namespace weft::kernels::cpu {
 namespace {
 
-/// A place along an axis, in pixels, and its derivative by the grid's value.
-template <class T> struct Place { T at, slope; };
-
-/// The pixels of the image that a place reads along an axis, with weights and the weights' derivatives by the grid's
-/// value.
-template <class T> struct AxisTaps {
-  static constexpr int kMost = 4;
-  int count = 0;
-  int64_t at[kMost + 1];
-  T weight[kMost + 1], slope[kMost + 1];
-};
-
-template <class T> class Axis {
- public:
-  Axis(int64_t size, const GridSampleOptions& options) : last_(static_cast<T>(size - 1)), options_(options) {}
-
-  /// Fills `out`, which is not returned: a copy of what was just written piece by piece would wait for it.
-  [[gnu::always_inline]] void taps(T value, AxisTaps<T>& out) const {
-    const Place<T> place = in_pixels(value);
-    if (options_.mode == Interpolation::bicubic) return add_cubic(out, place);
-    const auto [at, slope] = padded(place);
-    if (options_.mode == Interpolation::nearest) return add(out, std::nearbyint(at), 1, 0);
-    const T low = std::floor(at), part = at - low;
-    add(out, low, 1 - part, -slope);
-    add(out, low + 1, part, slope);
-  }
-
-  /// Whether linear interpolation at a value of the grid reads two pixels, `low` and the next one, with the weights
-  /// 1 - part and part. (low is 0 where not.)
-  [[gnu::always_inline]] bool pair(T value, T& low, T& part) const {
-    const T at = padded(in_pixels(value)).at, floor = std::floor(at);
-    const bool inside = floor >= 0 && floor < last_;
-    part = at - floor;
-    low = inside ? floor : T(0);
-    return inside;
-  }
-
- private:
-  [[gnu::always_inline]] Place<T> in_pixels(T value) const {
-    const T scale = options_.align_corners ? last_ / 2 : (last_ + 1) / 2;
-    return {(value + 1) * scale - (options_.align_corners ? T(0) : T(0.5)), scale};
-  }
-
-  /// Cubic convolution (Keys, 1981) with a = -0.75: weights at distances below 1, and from 1 to 2.
-  static T inner(T t) { return (t * T(1.25) - T(2.25)) * t * t + 1; }
-  static T outer(T t) { return ((t * T(-0.75) + T(3.75)) * t - 6) * t + 3; }
-  static T inner_slope(T t) { return (t * T(3.75) - T(4.5)) * t; }
-  static T outer_slope(T t) { return (t * T(-2.25) + T(7.5)) * t - 6; }
-
-  void add_cubic(AxisTaps<T>& out, const Place<T>& place) const {
-    const T low = std::floor(place.at), t = place.at - low;
-    const T weights[] = {outer(t + 1), inner(t), inner(1 - t), outer(2 - t)};
-    const T slopes[] = {outer_slope(t + 1), inner_slope(t), -inner_slope(1 - t), -outer_slope(2 - t)};
-    for (int i = 0; i < 4; ++i)
-      add(out, padded({low + static_cast<T>(i - 1), 0}).at, weights[i], slopes[i] * place.slope);
-  }
-
-  /// A pixel outside of the image, or NaN, is not read: it is written, and not counted, as a branch would be guessed
-  /// wrong too often.
-  [[gnu::always_inline]] void add(AxisTaps<T>& out, T pixel, T weight, T slope) const {
-    const bool inside = pixel >= 0 && pixel <= last_;
-    out.at[out.count] = static_cast<int64_t>(inside ? pixel : T(0));
-    out.weight[out.count] = weight;
-    out.slope[out.count] = slope;
-    out.count += inside;
-  }
-
-  /// The place brought into the image as the padding says.
-  Place<T> padded(Place<T> place) const {
-    if (options_.padding == GridPadding::zeros) return place;
-    if (options_.padding == GridPadding::reflection) place = reflected(place);
-    if (place.at < 0) return {0, 0};
-    if (place.at > last_) return {last_, 0};
-    return place;
-  }
-
-  /// Its mirror image between the centres of the outer pixels, or between their edges.
-  Place<T> reflected(const Place<T>& place) const {
-    const T edge = options_.align_corners ? T(0) : T(0.5), span = last_ + 2 * edge;
-    if (span <= 0) return {place.at * 0, 0};
-    const T from = place.at + edge, wave = from - std::floor(from / (2 * span)) * (2 * span);
-    const T turn = wave < span ? 1 : wave > span ? -1 : 0;
-    return {span - edge - std::abs(wave - span), place.slope * turn};
-  }
-
-  T last_;
-  GridSampleOptions options_;
-};
-
-/// All pixels that a place reads: their numbers in the image, weights, and the weights' derivatives by the place's
-/// column, row and depth.
-template <class T> struct PlaceTaps {
-  static constexpr int kMost = 16;  // 4 x 4, or 2 x 2 x 2
-  int count = 0;
-  int64_t at[kMost];
-  T weight[kMost], slope[3][kMost];
-};
-
-/// Where a grid's places read; x is (N, C, D, H, W).
-template <class T> class Sampling {
- public:
-  Sampling(const Operand& x, const Operand& grid, const GridSampleOptions& options)
-      : channels(x.size(1)),
-        pixels(x.size(2) * x.size(3) * x.size(4)),
-        axes(grid.size(grid.rank() - 1)),
-        points(grid.numel() / std::max<int64_t>(1, axes * grid.size(0))),
-        height_(x.size(3)),
-        width_(x.size(4)),
-        is_plane_(axes == 2 && options.mode == Interpolation::bilinear),
-        depths_(x.size(2), options),
-        lines_(height_, options),
-        columns_(width_, options) {}
-
-  /// With their derivatives where `slopes`.
-  template <bool slopes> [[gnu::always_inline]] void taps(const T* place, PlaceTaps<T>& out) const {
-    AxisTaps<T> w, h, d;
-    columns_.taps(place[0], w);
-    lines_.taps(place[1], h);
-    if (axes == 3)
-      depths_.taps(place[2], d);
-    else
-      d.count = 1, d.at[0] = 0, d.weight[0] = 1, d.slope[0] = 0;
-    for (int i = 0; i < d.count; ++i)
-      for (int j = 0; j < h.count; ++j)
-        for (int k = 0; k < w.count; ++k) {
-          const int tap = out.count++;
-          out.at[tap] = (d.at[i] * height_ + h.at[j]) * width_ + w.at[k];
-          out.weight[tap] = d.weight[i] * h.weight[j] * w.weight[k];
-          if (!slopes) continue;
-          out.slope[0][tap] = d.weight[i] * h.weight[j] * w.slope[k];
-          out.slope[1][tap] = d.weight[i] * h.slope[j] * w.weight[k];
-          out.slope[2][tap] = d.slope[i] * h.weight[j] * w.weight[k];
-        }
-  }
-
-  /// The places [0, count), kBlock at most, that read a square of four pixels: where inside[k], it begins at pixel
-  /// first[k], and parts are the weights of its second column and row. None where the mode is another.
-  static constexpr int64_t kBlock = 64;
-  struct Squares {
-    bool inside[kBlock];
-    int64_t first[kBlock];
-    T column_part[kBlock], row_part[kBlock];
-  };
-  void squares(const T* places, int64_t count, Squares& out) const {
-    if (!is_plane_) return std::fill_n(out.inside, count, false), void();
-    for (int64_t k = 0; k < count; ++k) {
-      T column, row;
-      const bool wide = columns_.pair(places[2 * k], column, out.column_part[k]);
-      const bool high = lines_.pair(places[2 * k + 1], row, out.row_part[k]);
-      out.inside[k] = wide & high;
-      out.first[k] = static_cast<int64_t>(row) * width_ + static_cast<int64_t>(column);
-    }
-  }
-  /// The square of place k.
-  [[gnu::always_inline]] void square(const Squares& from, int64_t k, int64_t* at, T* weight) const {
-    const T w = from.column_part[k], h = from.row_part[k];
-    at[0] = from.first[k], at[1] = at[0] + 1, at[2] = at[0] + width_, at[3] = at[2] + 1;
-    weight[0] = (1 - h) * (1 - w), weight[1] = (1 - h) * w, weight[2] = h * (1 - w), weight[3] = h * w;
-  }
-
-  int64_t channels, pixels;  // of the image
-  int64_t axes, points;      // of an image's grid
-
- private:
-  int64_t height_, width_;
-  bool is_plane_;  // and linear
-  Axis<T> depths_, lines_, columns_;
-};
+using grid::PlaceTaps;
+using grid::Sampling;
 
 /// f(image, first place, end) for parts of the images' places.
 template <class F> void place_blocks(int64_t images, int64_t points, const F& f) {
