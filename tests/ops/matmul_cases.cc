@@ -67,8 +67,8 @@ void add_errors(Cases& cases) {
 Tensor rounded(const Inputs& x) { return dispatch::apply(op::RoundedMatmul{x[0].dtype(), x[0].dtype()}, x[0], x[1]); }
 
 void add_rounded_errors(Cases& cases) {
-  const auto rounded_error = [&]<class E>(const char* name, Shape a, Shape b, DType operands, DType result,
-                                          const char* text) {
+  const auto rounded_error = [&]<class E>(const char* name, const Shape& a, const Shape& b, DType operands,
+                                          DType result, const char* text) {
     cases.error<E>(
         name,
         [=] {
