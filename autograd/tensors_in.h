@@ -3,11 +3,12 @@
 
 #include <concepts>
 #include <functional>
+#include <iterator>
 #include <optional>
-#include <ranges>
 #include <string>
 #include <tuple>
 #include <type_traits>
+#include <utility>
 #include <vector>
 
 #include "tensor/tensor.h"
@@ -24,14 +25,21 @@ namespace function_detail {
 
 template <class T>
 concept OptionalValue = std::same_as<T, std::optional<typename T::value_type>>;
+// <ranges> would cost every program that includes weft.h a tenth of its time to compile.
+template <class T>
+concept Range = requires(const T& list) {
+  std::begin(list);
+  std::end(list);
+};
+template <class T> using ValueIn = std::iter_value_t<decltype(std::begin(std::declval<const T&>()))>;
 template <class T>
 concept TupleOfValues = requires {
   std::tuple_size<T>::value;
 }
-&&!std::ranges::range<T>;
+&&!Range<T>;
 /// A range of anything but itself, as a path is.
 template <class T>
-concept ListOfValues = std::ranges::range<const T> && !std::same_as<std::ranges::range_value_t<const T>, T>;
+concept ListOfValues = Range<T> && !std::same_as<ValueIn<T>, T>;
 /// Appends the tensors in `argument`, in order; a std::optional<Tensor> that is empty as an undefined one.
 template <class T> void collect(std::vector<Tensor>& tensors, const T& argument) {
   if constexpr (std::derived_from<T, Tensor>) {
@@ -43,7 +51,7 @@ template <class T> void collect(std::vector<Tensor>& tensors, const T& argument)
   } else if constexpr (TupleOfValues<T>) {
     std::apply([&](const auto&... parts) { (collect(tensors, parts), ...); }, argument);
   } else if constexpr (ListOfValues<T>) {
-    if constexpr (!std::is_arithmetic_v<std::ranges::range_value_t<const T>>)
+    if constexpr (!std::is_arithmetic_v<ValueIn<T>>)
       for (const auto& element : argument) collect(tensors, element);
   } else {
     static_assert(
