@@ -1,6 +1,6 @@
 // A block of neighbouring pixels at a time, register by register of their channels: the window's elements of a register
-// are read once for all pixels of the block, and where neighbouring pixels share what they read, that as well. Blocks
-// go down the image before they go along it, so that the lines of a window are in the first-level cache.
+// are read once for all pixels of the block, and where neighbouring pixels share what they read, that as well. Bands of
+// blocks go down the image before they go along it, so that the lines of a window are in the first-level cache.
 #include "tensor/kernels/cpu/window/depthwise_conv.h"
 
 #include <algorithm>
@@ -71,8 +71,11 @@ bool continues(const Run& run, const Run& next) {
          (run.count == 1 || step == run.from_step);
 }
 
+/// Runs of neighbouring pixels, which go down the image together.
+using Band = std::vector<Run>;
+
 /// The pixels of a line; those that read alike are `period` apart.
-std::vector<Run> runs_of(const Links& links, int64_t width, int64_t period, int64_t most) {
+std::vector<Band> bands_of(const Links& links, int64_t width, int64_t period, int64_t most) {
   std::vector<Run> runs;
   for (int64_t first = 0; first < std::min(period, width); ++first) {
     bool open = false;
@@ -88,7 +91,14 @@ std::vector<Run> runs_of(const Links& links, int64_t width, int64_t period, int6
     }
   }
   std::stable_sort(runs.begin(), runs.end(), [](const Run& a, const Run& b) { return a.to < b.to; });
-  return runs;
+  std::vector<Band> bands;
+  int64_t pixels = 0;
+  for (const Run& run : runs) {
+    // 2: the border's pixels beside a run of the image's inside
+    if (bands.empty() || pixels + run.count > period * most + 2) bands.emplace_back(), pixels = 0;
+    bands.back().push_back(run), pixels += run.count;
+  }
+  return bands;
 }
 
 /// A line of the window: what it reads of the other side, and its elements of the weight (or of the weight's gradient).
@@ -102,16 +112,16 @@ struct Walk {
   Size3 from_size, kernel, to_size;
   int64_t batch, channels;
   Links depths, lines;
-  std::vector<Run> runs;
+  std::vector<Band> bands;
 
   /// Elements of either side from what is gone through to what comes after: the next line, or pixels of the same one.
   int64_t ahead() const { return (to_size[1] > 1 ? from_size[2] : 16) * channels; }
   int64_t to_ahead() const { return (to_size[1] > 1 ? to_size[2] : 16) * channels; }
-  int64_t parts() const { return batch * to_size[0] * static_cast<int64_t>(runs.size()) * to_size[1]; }
+  int64_t parts() const { return batch * to_size[0] * static_cast<int64_t>(bands.size()) * to_size[1]; }
   /// f(run, first pixel of the line, lines of the windows) for parts [begin, end).
   template <class F> void each(int64_t begin, int64_t end, const F& f) const {
     std::vector<WindowLine> window;
-    const auto count = static_cast<int64_t>(runs.size());
+    const auto count = static_cast<int64_t>(bands.size());
     for (int64_t i = begin; i < end; ++i) {
       const int64_t h = i % to_size[1], image = i / to_size[1] / count, n = image / to_size[0], d = image % to_size[0];
       window.clear();
@@ -119,7 +129,8 @@ struct Walk {
         for (const Link* b = lines.begin(h); b != lines.end(h); ++b)
           window.push_back({((n * from_size[0] + a->at) * from_size[1] + b->at) * from_size[2],
                             (a->tap * kernel[1] + b->tap) * kernel[2]});
-      f(runs[static_cast<size_t>(i / to_size[1] % count)], (image * to_size[1] + h) * to_size[2], window);
+      for (const Run& run : bands[static_cast<size_t>(i / to_size[1] % count)])
+        f(run, (image * to_size[1] + h) * to_size[2], window);
     }
   }
 };
@@ -137,7 +148,7 @@ Walk to_outputs(const ConvShape& s, int64_t bytes) {
           s.channels,
           Links::of_windows(windows_of(s, 0), s.in[0], s.out[0]),
           Links::of_windows(windows_of(s, 1), s.in[1], s.out[1]),
-          runs_of(Links::of_windows(windows_of(s, 2), s.in[2], s.out[2]), s.out[2], 1, most_pixels(s, bytes))};
+          bands_of(Links::of_windows(windows_of(s, 2), s.in[2], s.out[2]), s.out[2], 1, most_pixels(s, bytes))};
 }
 
 Walk to_inputs(const ConvShape& s, int64_t bytes) {
@@ -148,7 +159,7 @@ Walk to_inputs(const ConvShape& s, int64_t bytes) {
           s.channels,
           Links::of_pixels(windows_of(s, 0), s.in[0], s.out[0]),
           Links::of_pixels(windows_of(s, 1), s.in[1], s.out[1]),
-          runs_of(Links::of_pixels(windows_of(s, 2), s.in[2], s.out[2]), s.in[2], s.stride[2], most_pixels(s, bytes))};
+          bands_of(Links::of_pixels(windows_of(s, 2), s.in[2], s.out[2]), s.in[2], s.stride[2], most_pixels(s, bytes))};
 }
 
 /// f(K, j) for a run's taps [j, j + K): at most five, which leave registers free for a block of pixels.
@@ -171,6 +182,8 @@ template <class F> void for_taps(int64_t taps, const F& f) {
 template <class T, class F> void for_blocks(int64_t pixels, const F& f) {
   int64_t i = 0;
   for (; i + kPixels<T> <= pixels; i += kPixels<T>) f(std::integral_constant<int, kPixels<T>>{}, i);
+  if constexpr (kPixels<T> == 8)
+    if (i + 4 <= pixels) f(std::integral_constant<int, 4>{}, i), i += 4;
   for (; i + 2 <= pixels; i += 2) f(std::integral_constant<int, 2>{}, i);
   if (i < pixels) f(std::integral_constant<int, 1>{}, i);
 }
@@ -257,7 +270,7 @@ template <class T> struct LinkedSums {
         });
   }
   void run(const Walk& walk) const {
-    const int64_t work = walk.to_size[2] / static_cast<int64_t>(walk.runs.size()) + 1;
+    const int64_t work = walk.to_size[2] / static_cast<int64_t>(walk.bands.size()) + 1;
     const int64_t grain = std::max<int64_t>(1, 32768 / (work * channels));
     parallel_for(walk.parts(), grain, [&](int64_t begin, int64_t end) {
       walk.each(begin, end, [&](const Run& run, int64_t line, const Window& window) {
@@ -346,22 +359,25 @@ void depthwise_conv_backward_weights(const ConvShape& s, const T* x, const T* gr
                                      const WeightStrides& strides) {
   const Walk walk = to_outputs(s, sizeof(T));
   const int64_t sums = packed_size<T>(s), parts = walk.parts(), work = s.out_pixels() * sums;
-  const int64_t pieces = std::clamp<int64_t>(work / 65536, 1, std::min<int64_t>(parts, 32));
+  // Adding the pieces' sums up stays small beside reading x.
+  const int64_t most = std::clamp<int64_t>(s.out_pixels() * s.channels / (4 * sums), 1, 32);
+  const int64_t pieces = std::clamp<int64_t>(work / 65536, 1, std::min(std::max<int64_t>(parts, 1), most));
   Scratch<T> partial(checked_multiply(pieces, sums));
+  T* total = partial.data();
   parallel_for(pieces, 1, [&](int64_t begin, int64_t end) {
     for (int64_t piece = begin; piece < end; ++piece) {
-      T* part = partial.data() + piece * sums;
+      T* part = total + piece * sums;
       std::fill_n(part, sums, T{});
       WeightSums<T>{x, grad, s.channels, s.taps(), walk.ahead(), walk.to_ahead()}.add(
           walk, parts * piece / pieces, parts * (piece + 1) / pieces, part);
     }
   });
+  parallel_for(sums, 65536 / pieces, [&](int64_t begin, int64_t end) {
+    for (int64_t piece = 1; piece < pieces; ++piece)
+      for (int64_t i = begin; i < end; ++i) total[i] += total[piece * sums + i];
+  });
   for_each_tap(s, strides, [&](int64_t tap, int64_t at) {
-    for (int64_t c = 0; c < s.channels; ++c) {
-      T sum{};
-      for (int64_t piece = 0; piece < pieces; ++piece) sum += partial.data()[piece * sums + packed_at<T>(s, tap, c)];
-      grad_weight[at + c * strides[0]] = sum;
-    }
+    for (int64_t c = 0; c < s.channels; ++c) grad_weight[at + c * strides[0]] = total[packed_at<T>(s, tap, c)];
   });
 }
 
