@@ -43,38 +43,38 @@ struct KeptConvWeight::State {
   View view;
   uint64_t version = 0;
   int64_t groups = 0;
-  Tensor value;
+  Kept kept;
 
   ~State() { forget(); }
   void forget() {
-    if (value.defined()) all_kept -= bytes_of(value.numel());
-    value = {}, source = {};
+    if (kept.value.defined()) all_kept -= bytes_of(kept.value.numel());
+    kept = {}, source = {};
   }
   static int64_t bytes_of(int64_t elements) { return elements * static_cast<int64_t>(sizeof(float)); }
 };
 
 KeptConvWeight::KeptConvWeight() : state_(std::make_shared<State>()) {}
 
-Tensor KeptConvWeight::of(const Tensor& weight, const Shape& x, const Conv2dOptions& options) const {
+KeptConvWeight::Kept KeptConvWeight::of(const Tensor& weight, const Shape& x, const Conv2dOptions& options) const {
   if (!weight.device().is_cpu() || dispatch::may_change_unseen(weight)) return {};
-  const int64_t elements = op::ConvKeptWeight::size(options, x, operand(weight));
-  if (elements == 0) return {};
-  const op::ConvKeptWeight op{options, elements};
+  const auto op = op::ConvKeptWeight::for_images(options, x, operand(weight));
+  if (op.elements == 0) return {};
   State& s = *state_;
   const std::lock_guard lock(s.mutex);
   const internal::TensorBody& body = internal::body(weight);
   const uint64_t version = body.storage->version();  // before the values are read: a write after this is seen
-  if (s.value.defined() && s.source.get() == body.storage.get() && s.version == version && s.view == body.view &&
-      s.groups == options.groups)
-    return s.value;
+  if (s.kept.value.defined() && s.source.get() == body.storage.get() && s.version == version && s.view == body.view &&
+      s.groups == options.groups && s.kept.layout == op.layout && s.kept.value.numel() == op.elements)
+    return s.kept;
   s.forget();
-  if (all_kept.fetch_add(State::bytes_of(elements)) + State::bytes_of(elements) > kMostKept) {
-    all_kept -= State::bytes_of(elements);
+  const int64_t bytes = State::bytes_of(op.elements);
+  if (all_kept.fetch_add(bytes) + bytes > kMostKept) {
+    all_kept -= bytes;
     return {};
   }
-  s.value = dispatch::apply(op, weight.detach());
+  s.kept = {dispatch::apply(op, weight.detach()), op.layout};
   s.source = body.storage, s.view = body.view, s.version = version, s.groups = options.groups;
-  return s.value;
+  return s.kept;
 }
 
 Tensor conv2d_scaled(const Tensor& x, const Tensor& weight, const ConvScaling& s, const Conv2dOptions& options,
@@ -83,8 +83,9 @@ Tensor conv2d_scaled(const Tensor& x, const Tensor& weight, const ConvScaling& s
   if (wants_gradient({&x, &weight, &s.scale, &s.shift, &s.residual})) return composed(x, weight, s, options);
   const bool keeps = kept != nullptr && x.device().is_cpu() && x.dtype() == weight.dtype() && modes().autocast == f32;
   const auto [in, plain] = detail::padded(x, weight, options);
-  return dispatch::apply(op::ConvScaled{plain, s.relu}, in, weight, s.scale, s.shift, s.residual,
-                         keeps ? kept->of(weight, in.shape(), plain) : Tensor());
+  const KeptConvWeight::Kept of_weight = keeps ? kept->of(weight, in.shape(), plain) : KeptConvWeight::Kept();
+  return dispatch::apply(op::ConvScaled{plain, s.relu, of_weight.layout}, in, weight, s.scale, s.shift, s.residual,
+                         of_weight.value);
 }
 
 }  // namespace weft

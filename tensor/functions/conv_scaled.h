@@ -17,15 +17,20 @@ struct ConvScaling {
   bool relu = false;
 };
 
-/// What convolutions in Winograd's filtering compute of one weight alone, kept until the weight changes: 4 times its
-/// memory, 512 MB of all weights together at most. For one weight, and convolutions of the same groups. Copies share
-/// what is kept; threads may use one at a time.
+/// What convolutions compute of one weight alone, kept until the weight changes: the weight in the layout of the
+/// library's kernel, or 4 times its memory in Winograd's filtering; 512 MB of all weights together at most. For one
+/// weight, and convolutions of the same groups. Copies share what is kept; threads may use one at a time.
 class KeptConvWeight {
  public:
+  /// Undefined where a convolution computes nothing of the weight alone, where the memory of the weight may change
+  /// unseen (its address was given out), and beyond the 512 MB.
+  struct Kept {
+    Tensor value;
+    int64_t layout = 0;
+  };
   KeptConvWeight();
-  /// For images of shape `x`, in a layout of its own; without elements where such a convolution runs in another way.
-  /// Undefined where the memory of the weight may change unseen (its address was given out), and beyond the 512 MB.
-  Tensor of(const Tensor& weight, const Shape& x, const Conv2dOptions& options) const;
+  /// For images of shape `x`.
+  Kept of(const Tensor& weight, const Shape& x, const Conv2dOptions& options) const;
 
  private:
   struct State;

@@ -37,10 +37,13 @@ struct Conv {
 struct ConvScaled {
   ConvOptions options;
   bool relu;
+  int64_t kept_layout = 0;  // ConvKeptWeight's
   static constexpr std::string_view name = "conv_scaled";
   static constexpr Policy policy = {
       .accepts = kFloating, .numeric = 0b11111, .optional = 0b111100, .autocast = Autocasting::lower};
-  void attributes(auto visit) const { visit("options", options), visit("relu", relu); }
+  void attributes(auto visit) const {
+    visit("options", options), visit("relu", relu), visit("kept_layout", kept_layout);
+  }
   bool operator==(const ConvScaled&) const = default;
   Spec infer(const Operand& x, const Operand& weight, const Operand& scale, const Operand& shift,
              const Operand& residual, const Operand& kept) const;
@@ -48,19 +51,22 @@ struct ConvScaled {
            const Operand& kept, const Operand& out) const;
 };
 
-/// What a convolution computes of its weight alone, in a layout of the kernel's own.
+/// What a convolution computes of its weight alone, in a layout of the kernel's own. for_images() makes it.
 struct ConvKeptWeight {
   ConvOptions options;
-  int64_t elements;  // of the result: size()
+  Shape images;          // (N, C, H, W) of the convolution's input
+  int64_t elements = 0;  // of the result; 0 where nothing is kept
+  int64_t layout = 0;    // tells the layouts of one weight apart
   static constexpr std::string_view name = "conv_kept_weight";
   static constexpr Policy policy = {.accepts = only(f32)};
-  void attributes(auto visit) const { visit("options", options), visit("elements", elements); }
+  void attributes(auto visit) const {
+    visit("options", options), visit("images", images), visit("elements", elements), visit("layout", layout);
+  }
   bool operator==(const ConvKeptWeight&) const = default;
   Spec infer(const Operand& weight) const;
   void cpu(const Operand& weight, const Operand& out) const;
-  /// Elements that the CPU keeps of the weight for images of shape x; 0 where that is nothing. Defined beside the
-  /// kernel, called by functions alone.
-  static int64_t size(const ConvOptions& options, const Shape& x, const Operand& weight);
+  /// What the CPU keeps of the weight for such images. Defined beside the kernel, called by functions alone.
+  static ConvKeptWeight for_images(const ConvOptions& options, const Shape& images, const Operand& weight);
 };
 
 /// The gradient of x from that of the result; as an op of its own a transposed convolution.

@@ -76,5 +76,22 @@ TEST(KeptWeight, IsFreedWithTheLayer) {
   EXPECT_EQ(memory_stats().live_bytes, before);
 }
 
+/// Stride 2 has no Winograd form: what is kept is the weight as the library's kernel reads it.
+TEST(KeptWeight, OfALibrarysKernelGivesTheSameBits) {
+  manual_seed(8);
+  const NoGrad guard;
+  const nn::Conv2d layer({.in_channels = kChannels, .out_channels = kChannels, .kernel_size = 3, .stride = 2});
+  const int64_t before = memory_stats().live_bytes;
+  for (const Shape& shape : {Shape{1, kChannels, 16, 16}, Shape{3, kChannels, 9, 30}, Shape{1, kChannels, 16, 16}}) {
+    const Tensor x = randn(shape);
+    for (int i = 0; i < 3; ++i) {
+      const Tensor y = layer(x), wanted = conv2d(x, layer.weight(), layer.bias(), {.stride = 2});
+      EXPECT_TRUE(equal(y, wanted)) << shape << ", call " << i;
+      if (i == 1) layer.weight().mul_(-1.5);
+    }
+  }
+  EXPECT_GE(memory_stats().live_bytes - before, layer.weight().numel() * int64_t{4}) << "nothing was kept";
+}
+
 }  // namespace
 }  // namespace weft

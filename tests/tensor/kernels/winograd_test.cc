@@ -338,10 +338,11 @@ TEST(Winograd, NanPassesAConvolutionWithAKeptWeight) {
   Ops ops;
   ops.x.at({3, 5, 7, 9}) = NAN;
   const Conv2dOptions same{.padding = 1};
-  const int64_t elements = op::ConvKeptWeight::size(same, ops.image, ops.w.operand());
-  ASSERT_GT(elements, 0);
-  auto kept = testing::make_array<float>({elements}, testing::Layout::row_major, ops.random);
-  op::ConvKeptWeight{same, elements}.cpu(ops.w.operand(), kept.operand());
+  const auto keeping = op::ConvKeptWeight::for_images(same, ops.image, ops.w.operand());
+  ASSERT_GT(keeping.elements, 0);
+  ASSERT_EQ(keeping.layout, 0);
+  auto kept = testing::make_array<float>({keeping.elements}, testing::Layout::row_major, ops.random);
+  keeping.cpu(ops.w.operand(), kept.operand());
   auto scale = testing::random_array<float>({Ops::kChannels}, testing::Layout::row_major, ops.random, 3);
   std::vector<std::vector<float>> results;
   for (const Convolution algorithm : {Convolution::direct, Convolution::fastest}) {

@@ -7,13 +7,12 @@
 #include "tensor/kernels/cpu/base/force_loops.h"
 #include "tensor/kernels/cpu/base/onednn.h"
 #include "tensor/kernels/cpu/window/conv_operands.h"
+#include "tensor/kernels/cpu/window/conv_way.h"
 #include "tensor/kernels/cpu/window/depthwise_conv.h"
 #include "tensor/kernels/cpu/window/few_channels_conv.h"
 #include "tensor/kernels/cpu/window/loop_conv.h"
 #include "tensor/kernels/cpu/window/onednn_conv.h"
 #include "tensor/kernels/cpu/window/tap_conv.h"
-#include "tensor/kernels/cpu/window/winograd.h"
-#include "tensor/runtime/convolution.h"
 
 namespace weft::kernels::cpu {
 namespace {
@@ -32,15 +31,6 @@ template <class S> void fill(const Operand& out, const Operand& bias = {}) {
                           w * out.stride(4)] = bias.defined() ? bias.data<S>()[c * bias.stride(0)] : S{};
 }
 
-/// Whether oneDNN takes such distances of pixels: it generates code pixel by pixel of the padding (2^20 take seconds),
-/// and counts in 32 bits.
-bool fits_library(const ConvShape& s) {
-  constexpr int64_t kMost = int64_t{1} << 15;
-  for (int axis = 0; axis < 3; ++axis)
-    if (s.stride[axis] > kMost || s.padding[axis] > kMost || s.dilation[axis] > kMost) return false;
-  return true;
-}
-
 /// f.operator()<S, T>() for the operands' elements S and what is computed with: bf16 itself where the CPU has products
 /// of it, and what halves are widened to where that gave false.
 template <class F> void visit_computed(DType dtype, const ConvShape& s, F&& f) {
@@ -49,15 +39,6 @@ template <class F> void visit_computed(DType dtype, const ConvShape& s, F&& f) {
       if (!loops_forced() && onednn::has_fast_bf16() && fits_library(s) && f.template operator()<S, S>()) return;
     f.template operator()<S, Compute<S>>();
   });
-}
-
-/// How an f32 convolution runs otherwise, by sizes alone.
-enum class Way { product, taps, onednn };
-
-Way way_of(const ConvShape& s) {
-  if (loops_forced() || !fits_library(s)) return Way::product;
-  if (s.is_pointwise() && s.groups == 1) return Way::product;  // it is one, with nothing laid out
-  return prefers_taps(s) ? Way::taps : Way::onednn;
 }
 
 /// Gradients of weights that the loops and products below compute in half of oneDNN's time and less (measured with

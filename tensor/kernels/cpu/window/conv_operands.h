@@ -4,10 +4,7 @@
 #include <optional>
 #include <type_traits>
 
-#include "tensor/kernels/cpu/base/force_loops.h"
 #include "tensor/kernels/cpu/window/conv_shape.h"
-#include "tensor/kernels/cpu/window/winograd.h"
-#include "tensor/runtime/convolution.h"
 
 namespace weft::kernels::cpu {
 
@@ -48,11 +45,5 @@ template <class S, class T> class WeightIn {
   const T* data_;
   WeightStrides strides_;
 };
-
-/// Whether a convolution of f32 runs in Winograd's filtering, also where its weight was transformed before.
-inline bool takes_winograd(const ConvShape& s, ConvDirection direction, bool kept = false) {
-  if (loops_forced() || convolution() == Convolution::direct || s.algorithm == Convolution::direct) return false;
-  return prefers_winograd(s, direction, kept);
-}
 
 }  // namespace weft::kernels::cpu

@@ -3,6 +3,8 @@
 #include "tensor/kernels/cpu/loops/channel_loop.h"
 #include "tensor/kernels/cpu/loops/small_operand.h"
 #include "tensor/kernels/cpu/window/conv_operands.h"
+#include "tensor/kernels/cpu/window/conv_way.h"
+#include "tensor/kernels/cpu/window/onednn_conv.h"
 #include "tensor/ops/conv.h"
 
 namespace weft::kernels::cpu {
@@ -31,10 +33,28 @@ void finish(const Operand& y, const Operand& scale, const Operand& shift, const 
     relu ? channel_loop<Finish<1, true>, 1, T>({y, y}, c) : channel_loop<Finish<1, false>, 1, T>({y, y}, c);
 }
 
-void check_kept(const Operand& kept, const ConvShape& s) {
-  const int64_t size = winograd_weight_size(s);
+void check_kept(const Operand& kept, int64_t size) {
   if (kept.numel() != size) throw ShapeError(text("the kept weight must have shape [", size, "], not ", kept.shape()));
 }
+
+/// y = conv(x, weight) + bias in oneDNN, with its weight kept. False where it runs in another way.
+bool library_conv(const ConvShape& s, const Operand& x, const Operand& weight, const Operand& bias,
+                  const onednn::PackedWeight& packed, const Operand& y) {
+  if (takes_winograd(s, ConvDirection::forward) || way_of(s) != Way::onednn) return false;
+  const ImageIn<float, float> in(x);
+  const WeightIn<float, float> w(weight);
+  const SmallOperand<float> term(bias, s.filters, 0);
+  ImageOut<float, float> result(y);
+  if (!onednn::conv_forward<float>(s, in.data(), w.data(), w.strides(), bias.defined() ? term.data() : nullptr,
+                                   result.data(), packed))
+    return false;
+  result.finish();
+  return true;
+}
+
+/// Whether bringing the weight into oneDNN's layout takes a part of the convolution's time that counts: 0.7 ns an
+/// element, where a pixel of the result takes 0.01 ns.
+bool keeps_library_weight(const ConvShape& s) { return s.out_pixels() < 4096 && way_of(s) == Way::onednn; }
 
 }  // namespace
 }  // namespace weft::kernels::cpu
@@ -42,15 +62,16 @@ void check_kept(const Operand& kept, const ConvShape& s) {
 namespace weft {
 using namespace kernels::cpu;
 
-/// f32 that takes Winograd's filtering is finished on the way out of it; all else in a second pass over the result.
+/// f32 that takes Winograd's filtering is finished on the way out of it; all else in a second pass over the result. A
+/// weight that is kept for oneDNN spares it the way into oneDNN's layout.
 void op::ConvScaled::cpu(const Operand& x, const Operand& weight, const Operand& scale, const Operand& shift,
                          const Operand& residual, const Operand& kept, const Operand& out) const {
   const FiveAxes x5(x), weight5(weight), out5(out);
   const ConvShape s = shape_of(*x5, *weight5, *out5, options);
-  const bool has_kept = kept.defined() && kept.numel() > 0;
+  const bool has_kept = kept.defined() && kept.numel() > 0 && kept_layout == 0;
   ConvOptions rest = options;
   if (out.dtype == DType::f32 && !s.is_empty() && takes_winograd(s, ConvDirection::forward, has_kept)) {
-    if (has_kept) check_kept(kept, s);
+    if (has_kept) check_kept(kept, winograd_weight_size(s));
     const ImageIn<float, float> in(*x5);
     const WeightIn<float, float> w(*weight5);
     const SmallOperand<float> factor(scale, s.filters, 1), term(shift, s.filters, 0);
@@ -65,28 +86,47 @@ void op::ConvScaled::cpu(const Operand& x, const Operand& weight, const Operand&
     rest.algorithm = Convolution::direct;  // a sum is not finite
   }
   const bool biased = !scale.defined();
-  Conv{rest}.cpu(x, weight, biased ? shift : Operand{}, out);
+  const Operand bias = biased ? shift : Operand{};
+  if (kept_layout == 0 || s.is_empty() ||
+      !library_conv(s, *x5, *weight5, bias, {kept.data<float>(), kept_layout}, *out5))
+    Conv{rest}.cpu(x, weight, bias, out);
   if (biased && !residual.defined() && !relu) return;
   visit_floating(out.dtype, [&]<class T>() { finish<T>(out, scale, biased ? Operand{} : shift, residual, relu); });
 }
 
-int64_t op::ConvKeptWeight::size(const ConvOptions& options, const Shape& x, const Operand& weight) {
-  if (weight.dtype != DType::f32 || options.axes != 2) return 0;
-  const View images = View::contiguous(x);
-  const Operand in{nullptr, &images};
-  const View results = View::contiguous(Conv{options}.infer(in, weight, {}).view.shape());
-  const FiveAxes x5(in), weight5(weight), out5({nullptr, &results});
+op::ConvKeptWeight op::ConvKeptWeight::for_images(const ConvOptions& options, const Shape& images,
+                                                  const Operand& weight) {
+  ConvKeptWeight op{options, images};
+  if (weight.dtype != DType::f32 || options.axes != 2) return op;
+  const View in = View::contiguous(images);
+  const Operand x{nullptr, &in};
+  const View results = View::contiguous(Conv{options}.infer(x, weight, {}).view.shape());
+  const FiveAxes x5(x), weight5(weight), out5({nullptr, &results});
   const ConvShape s = shape_of(*x5, *weight5, *out5, options);
-  return !s.is_empty() && takes_winograd(s, ConvDirection::forward, true) ? winograd_weight_size(s) : 0;
+  if (s.is_empty()) return op;
+  if (takes_winograd(s, ConvDirection::forward, true)) {
+    op.elements = winograd_weight_size(s);
+  } else if (keeps_library_weight(s) && weight.view->is_dense()) {
+    const auto [elements, id] = onednn::weight_layout(s, weight_strides(weight5->shape(), weight5->strides()));
+    op.elements = elements, op.layout = id;
+  }
+  return op;
 }
 
 void op::ConvKeptWeight::cpu(const Operand& weight, const Operand& out) const {
   if (out.numel() == 0) return;
-  const FiveAxes weight5(weight);
+  const View in = View::contiguous(images);
+  const View results = View::contiguous(Conv{options}.infer({nullptr, &in}, weight, {}).view.shape());
+  const FiveAxes x5({nullptr, &in}), weight5(weight), out5({nullptr, &results});
+  const ConvShape s = shape_of(*x5, *weight5, *out5, options);
   const WeightIn<float, float> w(*weight5);
-  const ConvShape s{options, 0, weight.size(1) * options.groups, 0, weight.size(0), {1, weight.size(2), weight.size(3)},
-                    0};
-  check_kept(out, s);
+  if (layout != 0) {
+    const auto [size, id] = onednn::weight_layout(s, w.strides());
+    if (id != layout) throw ShapeError(text("the layout ", layout, " is not that of such images: ", id));
+    check_kept(out, size);
+    return onednn::pack_weight(s, w.data(), w.strides(), out.data<float>());
+  }
+  check_kept(out, winograd_weight_size(s));
   winograd_weight(s, w.data(), w.strides(), out.data<float>());
 }
 

@@ -11,7 +11,20 @@ using Dims = memory::dims;
 struct PreparedConv {
   Prepared conv, reorder;
   size_t weight_bytes = 0;
+  int64_t layout = 0;  // layout_id() of the weight
 };
+
+/// Tells layouts of a weight of given sizes apart; never 0.
+int64_t layout_id(const memory::desc& weight) {
+  const dnnl_memory_desc_t& d = weight.data;
+  const dnnl_blocking_desc_t& blocks = d.format_desc.blocking;
+  uint64_t id = 14695981039346656037u;  // FNV-1a, by words
+  const auto add = [&](int64_t value) { id = (id ^ static_cast<uint64_t>(value)) * 1099511628211u; };
+  for (int i = 0; i < d.ndims; ++i) add(d.padded_dims[i]), add(blocks.strides[i]);
+  for (int i = 0; i < blocks.inner_nblks; ++i) add(blocks.inner_blks[i]), add(blocks.inner_idxs[i]);
+  add(static_cast<int64_t>(d.extra.flags));
+  return static_cast<int64_t>(id | 1);
+}
 
 /// This thread's primitives of this file.
 LruCache<PrimitiveKey, PreparedConv, PrimitiveKeyHash>& cache() {
@@ -114,7 +127,7 @@ PreparedConv make_forward(DataType type, const ConvShape& s, const WeightStrides
       {DNNL_ARG_SRC, d.x}, {DNNL_ARG_WEIGHTS, pd.weights_desc()}, {DNNL_ARG_DST, d.out}};
   if (with_bias) operands.emplace_back(DNNL_ARG_BIAS, d.bias);
   return {Prepared(dnnl::convolution_forward(pd), pd, operands), prepared_reorder(d.weight, pd.weights_desc()),
-          pd.weights_desc().get_size()};
+          pd.weights_desc().get_size(), layout_id(pd.weights_desc())};
 }
 
 PreparedConv make_backward_data(DataType type, const ConvShape& s, const WeightStrides& w) {
@@ -156,13 +169,19 @@ template <class T> inline constexpr DataType kTypeOf = std::is_same_v<T, float> 
 }  // namespace
 
 template <class T>
-bool conv_forward(const ConvShape& s, const T* x, const T* w, const WeightStrides& strides, const float* bias, T* out) {
+bool conv_forward(const ConvShape& s, const T* x, const T* w, const WeightStrides& strides, const float* bias, T* out,
+                  const PackedWeight& packed) {
   ThreadScope scope;
   PreparedConv& prepared = find_conv(kForward, kTypeOf<T>, scope.threads(), s, strides, bias != nullptr);
   if (!prepared.conv) return false;
-  Scratch<char> reordered(prepared.reorder ? static_cast<int64_t>(prepared.weight_bytes) : 0);
-  if (prepared.reorder) prepared.reorder.run({w, reordered.data()});
-  const void* weight = prepared.reorder ? static_cast<const void*>(reordered.data()) : w;
+  // It may be of other images or threads, for which oneDNN chose another layout.
+  const bool is_packed = prepared.reorder && packed.data != nullptr && packed.layout == prepared.layout;
+  const bool reorders = prepared.reorder && !is_packed;
+  Scratch<char> reordered(reorders ? static_cast<int64_t>(prepared.weight_bytes) : 0);
+  if (reorders) prepared.reorder.run({w, reordered.data()});
+  const void* weight = reorders    ? static_cast<const void*>(reordered.data())
+                       : is_packed ? static_cast<const void*>(packed.data)
+                                   : w;
   if (bias != nullptr)
     prepared.conv.run({x, weight, out, bias});
   else
@@ -192,13 +211,26 @@ bool conv_backward_weights(const ConvShape& s, const T* x, const T* grad, T* gra
   return true;
 }
 
-#define WEFT_CONV(T)                                                                                        \
-  template bool conv_forward(const ConvShape&, const T*, const T*, const WeightStrides&, const float*, T*); \
-  template bool conv_backward_data(const ConvShape&, const T*, const T*, const WeightStrides&, T*);         \
+#define WEFT_CONV(T)                                                                                       \
+  template bool conv_forward(const ConvShape&, const T*, const T*, const WeightStrides&, const float*, T*, \
+                             const PackedWeight&);                                                         \
+  template bool conv_backward_data(const ConvShape&, const T*, const T*, const WeightStrides&, T*);        \
   template bool conv_backward_weights(const ConvShape&, const T*, const T*, T*, const WeightStrides&);
 WEFT_CONV(float)
 WEFT_CONV(BFloat16)
 #undef WEFT_CONV
+
+WeightLayout weight_layout(const ConvShape& s, const WeightStrides& strides) {
+  ThreadScope scope;
+  const PreparedConv& prepared = find_conv(kForward, DataType::f32, scope.threads(), s, strides, false);
+  if (!prepared.conv || !prepared.reorder) return {};
+  return {static_cast<int64_t>(prepared.weight_bytes / sizeof(float)), prepared.layout};
+}
+
+void pack_weight(const ConvShape& s, const float* w, const WeightStrides& strides, float* out) {
+  ThreadScope scope;
+  find_conv(kForward, DataType::f32, scope.threads(), s, strides, false).reorder.run({w, out});
+}
 
 std::array<const char*, 3> conv_implementations(const ConvShape& s, const WeightStrides& strides) {
   ThreadScope scope;

@@ -1,0 +1,35 @@
+// Which kernel a convolution runs in, by sizes and settings alone.
+#pragma once
+
+#include "tensor/kernels/cpu/base/force_loops.h"
+#include "tensor/kernels/cpu/window/tap_conv.h"
+#include "tensor/kernels/cpu/window/winograd.h"
+#include "tensor/runtime/convolution.h"
+
+namespace weft::kernels::cpu {
+
+/// Whether a convolution of f32 runs in Winograd's filtering, also where its weight was transformed before.
+inline bool takes_winograd(const ConvShape& s, ConvDirection direction, bool kept = false) {
+  if (loops_forced() || convolution() == Convolution::direct || s.algorithm == Convolution::direct) return false;
+  return prefers_winograd(s, direction, kept);
+}
+
+/// Whether oneDNN takes such distances of pixels: it generates code pixel by pixel of the padding (2^20 take seconds),
+/// and counts in 32 bits.
+inline bool fits_library(const ConvShape& s) {
+  constexpr int64_t kMost = int64_t{1} << 15;
+  for (int axis = 0; axis < 3; ++axis)
+    if (s.stride[axis] > kMost || s.padding[axis] > kMost || s.dilation[axis] > kMost) return false;
+  return true;
+}
+
+/// How an f32 convolution runs otherwise, by sizes alone.
+enum class Way { product, taps, onednn };
+
+inline Way way_of(const ConvShape& s) {
+  if (loops_forced() || !fits_library(s)) return Way::product;
+  if (s.is_pointwise() && s.groups == 1) return Way::product;  // it is one, with nothing laid out
+  return prefers_taps(s) ? Way::taps : Way::onednn;
+}
+
+}  // namespace weft::kernels::cpu
