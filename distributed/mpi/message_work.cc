@@ -1,6 +1,9 @@
 #include "distributed/mpi/message_work.h"
 
 namespace weft::distributed {
+namespace {
+std::byte* bytes_of(const IntrusivePtr<Storage>& memory) { return static_cast<std::byte*>(memory->data()); }
+}  // namespace
 
 MessageWork::MessageWork(Communicator& group, Collective collective, int tag)
     : group_(group),
@@ -27,16 +30,16 @@ void MessageWork::start_stage() {
   const Stage& stage = stages_[stage_];
   const int own = group_.rank();
   Buffers& b = *buffers_;
-  b.sent.resize(static_cast<size_t>(stage.size(own)));
-  stage.fill(b.sent.data());
+  b.sent = Storage::allocate(static_cast<size_t>(stage.size(own)));
+  stage.fill(bytes_of(b.sent));
   b.received.assign(static_cast<size_t>(group_.size()), {});
   for (int rank = 0; rank < group_.size(); ++rank) {
     if (rank == own) continue;
     const Range out = stage.range(rank, own), in = stage.range(own, rank);
-    messages_.send(b.sent.data() + out.begin, out.size(), rank);
+    messages_.send(bytes_of(b.sent) + out.begin, out.size(), rank);
     auto& buffer = b.received[static_cast<size_t>(rank)];
-    buffer.resize(static_cast<size_t>(in.size()));
-    messages_.receive(buffer.data(), in.size(), rank);
+    buffer = Storage::allocate(static_cast<size_t>(in.size()));
+    messages_.receive(bytes_of(buffer), in.size(), rank);
   }
 }
 
@@ -53,8 +56,8 @@ void MessageWork::consume() {
   const Stage& stage = stages_[stage_];
   const int own = group_.rank();
   std::vector<const std::byte*> from;
-  for (const auto& buffer : buffers_->received) from.push_back(buffer.data());
-  from[static_cast<size_t>(own)] = buffers_->sent.data() + stage.range(own, own).begin;
+  for (const auto& buffer : buffers_->received) from.push_back(buffer ? bytes_of(buffer) : nullptr);
+  from[static_cast<size_t>(own)] = bytes_of(buffers_->sent) + stage.range(own, own).begin;
   stage.consume(from);
 }
 
