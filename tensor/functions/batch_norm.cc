@@ -24,6 +24,7 @@ Tensor batch_norm(const Tensor& x, const Tensor& running_mean, const Tensor& run
   if (!options.training) {
     if (!running_mean.defined() || !running_var.defined())
       throw Error("it takes running_mean and running_var unless training is true");
+    if (!(options.eps >= 0)) throw Error(text("eps must not be negative, but is ", options.eps));
     const auto [in, m, v, w, b] = internal::norm_operands<5>({x, running_mean, running_var, weight, bias}, 3, 4);
     return dispatch::apply(op::BatchNormInference{options.eps}, in, m, v, w, b);
   }

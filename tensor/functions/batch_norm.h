@@ -23,7 +23,7 @@ struct BatchNormFunctionOptions {
 /// variance (not by an empty batch). Else they are the running ones. bf16 and f16 stay what they are, beside parameters
 /// and statistics of f32 too; other dtypes promote. DtypeError unless floating. ShapeError where a channel has one
 /// value in training, or a tensor another shape than (C); Error where running statistics are absent outside of
-/// training.
+/// training, or eps is negative, or 0 in training.
 Tensor batch_norm(const Tensor& x, const Tensor& running_mean, const Tensor& running_var, const Tensor& weight = {},
                   const Tensor& bias = {}, const BatchNormFunctionOptions& options = {});
 

@@ -19,8 +19,9 @@ inline DType statistics_dtype(DType x) { return x == f64 ? f64 : f32; }
 inline DType gradient_dtype(const Operand& parameter, const Operand& x) {
   return parameter.defined() ? parameter.dtype : x.dtype;
 }
-/// The same as check_channels, and ShapeError where a channel has one value only, which has no variance.
-Shape check_batch(const Operand& x, std::initializer_list<const Operand*> per_channel);
+/// The same as check_channels, and ShapeError where a channel has one value only, which has no variance; Error unless
+/// eps is positive, as a channel of equal values is divided by its root.
+Shape check_batch(const Operand& x, std::initializer_list<const Operand*> per_channel, double eps);
 }  // namespace detail
 
 namespace op {

@@ -76,6 +76,23 @@ Array batch_normed(const Arrays& x) {
   return reference::normalised(x[0], x[1], x[2], reference::each_channel(x[0].shape), kEps);
 }
 
+void add_eps_errors(Cases& cases) {
+  const auto of = [](bool training, double eps) {
+    return [=] { batch_norm(ones({2, 3}), zeros({3}), ones({3}), {}, {}, {.training = training, .eps = eps}); };
+  };
+  const std::string call = "batch_norm([2, 3] f32, [3] f32, [3] f32): ";
+  cases.error<Error>("batch_norm negative eps", of(false, -1), call + "eps must not be negative, but is -1");
+  cases.error<Error>("batch_norm negative eps in training", of(true, -0.5),
+                     call + "eps must be positive in training, not -0.5");
+  cases.error<Error>("batch_norm eps 0 in training", of(true, 0), call + "eps must be positive in training, not 0");
+  cases.error<Error>(
+      "batch_norm_relu eps",
+      [] {
+        batch_norm_relu(ones({2, 3}), {}, {}, 0);
+      },
+      "batch_norm_relu([2, 3] f32): eps must be positive in training, not 0");
+}
+
 void add_batch_norm(Cases& cases) {
   const std::vector<Sample> samples = {{normal({4, 3}), normal({3}), normal({3})},
                                        {normal({2, 3, 2, 2}), normal({3}), normal({3})},
@@ -182,6 +199,7 @@ void add_batch_norm(Cases& cases) {
         batch_norm(ones({2, 3}), ones({2}), ones({3}), {}, {}, {.training = true});
       },
       "batch_norm([2, 3] f32, [2] f32, [3] f32): per-channel tensors must be [3] f32, not [2] f32");
+  add_eps_errors(cases);
 }
 
 void add_layer_norm_backward(Cases& cases, const std::string& name, int64_t axes, const std::vector<Sample>& samples) {
