@@ -8,6 +8,7 @@
 #include "tensor/kernels/cpu/base/scratch.h"
 #include "tensor/kernels/cpu/base/simd.h"
 #include "tensor/kernels/cpu/gemm/gemm.h"
+#include "tensor/runtime/parallel.h"
 
 namespace weft::kernels::cpu::linalg {
 
@@ -18,6 +19,21 @@ inline constexpr double kFewMultiplications = 4096;
 
 /// Half of n, at a multiple of a register's width where there is one.
 inline int64_t half(int64_t n) { return n <= 32 ? n / 2 : (n / 2 + 15) / 16 * 16; }
+
+/// f(first, count) for blocks of columns, in parallel: systems with several right sides are as many systems. The blocks
+/// do not depend on the threads, and so do no bits. `work`: multiplications for a column.
+template <class F> void for_column_blocks(int64_t columns, double work, const F& f) {
+  constexpr int64_t kColumns = 128;
+  constexpr double kWork = 1 << 18;  // of one piece
+  const int64_t blocks = std::max<int64_t>(1, columns / kColumns);
+  const double of_block = std::max(1.0, work * static_cast<double>(kColumns));
+  parallel_for(blocks, std::max<int64_t>(1, static_cast<int64_t>(kWork / of_block)), [&](int64_t begin, int64_t end) {
+    for (int64_t i = begin; i < end; ++i) {
+      const int64_t first = i * columns / blocks;
+      f(first, (i + 1) * columns / blocks - first);
+    }
+  });
+}
 
 /// c -= a b, c row-major.
 template <class T> void subtract_product(Matrix<const T> a, Matrix<const T> b, Matrix<T> c) {
@@ -157,16 +173,21 @@ template <class T> void lu_in_place(Matrix<T> a, int32_t* pivots) {
     copy_matrix_serial<T, T>(row_major(panel.data(), n, a.rows).transposed(), left);
     if (a.columns == n) return;
     const Matrix<T> right = a.block(0, n, a.rows, a.columns - n);
-    for (int64_t i = 0; i < n; ++i) swap_rows(right, i, pivots[i] - 1);
-    return solve_triangle<T>(left.block(0, 0, n, n), false, true, right);
+    return for_column_blocks(right.columns, static_cast<double>(n * n), [&](int64_t first, int64_t count) {
+      const Matrix<T> block = right.block(0, first, right.rows, count);
+      for (int64_t i = 0; i < n; ++i) swap_rows(block, i, pivots[i] - 1);
+      solve_triangle<T>(left.block(0, 0, n, n), false, true, block);
+    });
   }
   const int64_t h = half(n), rows = a.rows - h, columns = a.columns - h;
   const Matrix<T> left = a.block(0, 0, a.rows, h), right = a.block(0, h, a.rows, columns);
   lu_in_place<T>(left, pivots);
-  for (int64_t i = 0; i < h; ++i) swap_rows(right, i, pivots[i] - 1);
-  const Matrix<T> top = right.block(0, 0, h, columns);
-  solve_triangle<T>(left.block(0, 0, h, h), false, true, top);
-  subtract_product<T>(left.block(h, 0, rows, h), top, right.block(h, 0, rows, columns));
+  for_column_blocks(columns, static_cast<double>(a.rows * h), [&](int64_t first, int64_t count) {
+    const Matrix<T> block = right.block(0, first, a.rows, count), top = block.block(0, 0, h, count);
+    for (int64_t i = 0; i < h; ++i) swap_rows(block, i, pivots[i] - 1);
+    solve_triangle<T>(left.block(0, 0, h, h), false, true, top);
+    subtract_product<T>(left.block(h, 0, rows, h), top, block.block(h, 0, rows, count));
+  });
   lu_in_place<T>(right.block(h, 0, rows, columns), pivots + h);
   for (int64_t i = h; i < n; ++i) {
     pivots[i] += static_cast<int32_t>(h);
