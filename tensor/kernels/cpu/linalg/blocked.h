@@ -58,6 +58,33 @@ template <class T> void subtract_product(Matrix<const T> a, Matrix<const T> b, M
   left ? gemm<T>(to, b, c, true) : gemm<T>(a, to, c, true);
 }
 
+/// solve_triangle() of a few columns, of which registers hold the row that is worked out. kWhole: they fill kVectors
+/// registers; else there are `count` of them, in one.
+template <class T, int kVectors, bool kWhole>
+void solve_strip(Matrix<const T> tri, bool upper, bool unit, T* b, int64_t stride, int count) {
+  constexpr int N = simd::kLanes<T>;
+  const auto read = [&](const T* p) {
+    if constexpr (kWhole) return simd::load<T>(p);
+    return simd::load_part<T>(p, count);
+  };
+  const int64_t n = tri.rows;
+  for (int64_t step = 0; step < n; ++step) {
+    const int64_t i = upper ? n - 1 - step : step;
+    T* const row = b + i * stride;
+    simd::Vec<T> values[kVectors];
+    for (int v = 0; v < kVectors; ++v) values[v] = read(row + v * N);
+    for (int64_t k = upper ? i + 1 : 0; k < (upper ? n : i); ++k) {
+      const T factor = tri.at(i, k);
+      const T* const known = b + k * stride;
+      for (int v = 0; v < kVectors; ++v) values[v] -= factor * read(known + v * N);
+    }
+    for (int v = 0; v < kVectors; ++v) {
+      if (!unit) values[v] /= tri.at(i, i);
+      simd::store_part<T>(row + v * N, values[v], kWhole ? N : count);
+    }
+  }
+}
+
 /// b = tri^-1 b for a lower or upper triangle (any strides), with ones on its diagonal where `unit`; b is row-major.
 template <class T> void solve_triangle(Matrix<const T> tri, bool upper, bool unit, Matrix<T> b) {
   const int64_t n = tri.rows;
@@ -73,18 +100,13 @@ template <class T> void solve_triangle(Matrix<const T> tri, bool upper, bool uni
     subtract_product<T>(tri.block(h, 0, rest, h), top, bottom);
     return solve_triangle<T>(tri.block(h, h, rest, rest), false, unit, bottom);
   }
-  for (int64_t step = 0; step < n; ++step) {
-    const int64_t i = upper ? n - 1 - step : step;
-    T* const row = b.data + i * b.row_stride;
-    for (int64_t k = upper ? i + 1 : 0; k < (upper ? n : i); ++k) {
-      const T factor = tri.at(i, k);
-      const T* const known = b.data + k * b.row_stride;
-      for (int64_t j = 0; j < b.columns; ++j) row[j] -= factor * known[j];
-    }
-    if (unit) continue;
-    const T divisor = tri.at(i, i);
-    for (int64_t j = 0; j < b.columns; ++j) row[j] /= divisor;
-  }
+  constexpr int N = simd::kLanes<T>, kVectors = 4;
+  int64_t j = 0;
+  for (; j + kVectors * N <= b.columns; j += kVectors * N)
+    solve_strip<T, kVectors, true>(tri, upper, unit, b.data + j, b.row_stride, N);
+  for (; j < b.columns; j += N)
+    solve_strip<T, 1, false>(tri, upper, unit, b.data + j, b.row_stride,
+                             static_cast<int>(std::min<int64_t>(N, b.columns - j)));
 }
 
 /// The upper triangle of row-major `a` becomes u with u^T u = a; what is below it is neither read nor kept. False where
