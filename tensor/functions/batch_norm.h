@@ -27,6 +27,10 @@ struct BatchNormFunctionOptions {
 Tensor batch_norm(const Tensor& x, const Tensor& running_mean, const Tensor& running_var, const Tensor& weight = {},
                   const Tensor& bias = {}, const BatchNormFunctionOptions& options = {});
 
+/// relu(batch_norm()) with given statistics, in one pass over memory.
+Tensor batch_norm_inference_relu(const Tensor& x, const Tensor& running_mean, const Tensor& running_var,
+                                 const Tensor& weight = {}, const Tensor& bias = {}, double eps = 1e-5);
+
 /// batch_norm() in training, and the batch's statistics, which are f32 where x is bf16 or f16.
 BatchNormResult batch_norm_with_statistics(const Tensor& x, const Tensor& weight = {}, const Tensor& bias = {},
                                            double eps = 1e-5);

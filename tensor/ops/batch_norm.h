@@ -60,12 +60,13 @@ struct BatchNormBackward {
            const Operand& rstd, const Operand& dx, const Operand& dweight, const Operand& dbias) const;
 };
 
-/// With given statistics: (x - mean) / sqrt(var + eps) * weight + bias.
+/// With given statistics: (x - mean) / sqrt(var + eps) * weight + bias, or relu of it.
 struct BatchNormInference {
   double eps;
+  bool relu = false;
   static constexpr std::string_view name = "batch_norm_inference";
   static constexpr Policy policy = {.accepts = kFloating, .numeric = 0b1, .optional = 0b11000};
-  void attributes(auto visit) const { visit("eps", eps); }
+  void attributes(auto visit) const { visit("eps", eps), visit("relu", relu); }
   bool operator==(const BatchNormInference&) const = default;
   Spec infer(const Operand& x, const Operand& mean, const Operand& var, const Operand& weight,
              const Operand& bias) const;
