@@ -79,6 +79,18 @@ std::vector<Case> all_cases() {
          return Tensors{f32_of({16, 64, 56, 56})};
        },
        [](X x) { return max_pool2d(x[0], {.kernel_size = 3, .stride = 2, .padding = 1}); }},
+      {"fractional_max_pool2d 16x64x56x56 k2 to 28", both,
+       [] {
+         return Tensors{f32_of({16, 64, 56, 56})};
+       },
+       [](X x) { return fractional_max_pool2d(x[0], {.kernel_size = 2, .output_size = 28}); }},
+      {"fractional_max_pool3d 4x32x16x28x28 k2 to 8x14x14", both,
+       [] {
+         return Tensors{f32_of({4, 32, 16, 28, 28})};
+       },
+       [](X x) {
+         return fractional_max_pool3d(x[0], {.kernel_size = 2, .output_size = {8, 14, 14}});
+       }},
       {"group_norm 16x64x56x56 channels-last", both,
        [] {
          return Tensors{in_nhwc(f32_of({16, 64, 56, 56})), f32_of({64}), f32_of({64})};

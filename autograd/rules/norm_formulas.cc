@@ -90,7 +90,7 @@ Tensor batch_norm_inference_formula(const op::BatchNormInference& op, const std:
   Tensor y = (inputs[0] - per_channel(inputs[1], rank)) * rsqrt(per_channel(inputs[2], rank) + op.eps);
   if (inputs[3].defined()) y = y * per_channel(inputs[3], rank);
   if (inputs[4].defined()) y = y + per_channel(inputs[4], rank);
-  return y;
+  return op.relu ? relu(y) : y;
 }
 
 }  // namespace weft::autograd::formulas

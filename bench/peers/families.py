@@ -58,6 +58,10 @@ def all_cases():
         ("grid_sample 8x16x64x64", BOTH, lambda: [randn(8, 16, 64, 64), randn(8, 64, 64, 2) * 0.5],
          lambda x, g: F.grid_sample(x, g, align_corners=False)),
         ("max_pool2d 16x64x56x56 k3 s2", BOTH, lambda: [randn(16, 64, 56, 56)], lambda x: F.max_pool2d(x, 3, 2, 1)),
+        ("fractional_max_pool2d 16x64x56x56 k2 to 28", BOTH, lambda: [randn(16, 64, 56, 56)],
+         lambda x: F.fractional_max_pool2d(x, 2, 28)),
+        ("fractional_max_pool3d 4x32x16x28x28 k2 to 8x14x14", BOTH, lambda: [randn(4, 32, 16, 28, 28)],
+         lambda x: F.fractional_max_pool3d(x, 2, (8, 14, 14))),
         ("group_norm 16x64x56x56 channels-last", BOTH, lambda: [in_nhwc(randn(16, 64, 56, 56)), randn(64), randn(64)],
          lambda x, w, b: F.group_norm(x, 32, w, b)),
         # Recurrent layers.

@@ -50,11 +50,9 @@ Tensor InstanceNorm::normalize(const Tensor& x) const {
   if (x.rank() != places_ + 2 || x.size(1) != options_.num_features)
     throw ShapeError(text("the input must have ", places_ + 2, " axes, (N, ", options_.num_features, ", ...)"));
   const bool of_input = is_training() || !options_.track_running_stats;
-  const Tensor y = instance_norm(x, running_mean_, running_var_, weight_, bias_,
-                                 {.use_input_stats = of_input, .momentum = options_.momentum, .eps = options_.eps});
-  Tensor batches = batches_;
-  if (is_training() && options_.track_running_stats && x.numel() > 0) batches.add_(1);
-  return y;
+  // num_batches_tracked stays 0, as in PyTorch, whose layers of this kind have the buffer and never count in it.
+  return instance_norm(x, running_mean_, running_var_, weight_, bias_,
+                       {.use_input_stats = of_input, .momentum = options_.momentum, .eps = options_.eps});
 }
 
 RMSNorm::RMSNorm(const RMSNormOptions& options) : options_(options) {

@@ -53,10 +53,9 @@ Tensor BatchNorm::tracked(BatchNormResult result, const Tensor& x) const {
 
 Tensor BatchNorm::normalize(const Tensor& x, bool then_relu) const {
   check_features(x);
-  if (!of_batch()) {
-    Tensor y = batch_norm(x, running_mean_, running_var_, weight_, bias_, {.eps = options_.eps});
-    return then_relu ? relu(std::move(y)) : y;
-  }
+  if (!of_batch())
+    return then_relu ? batch_norm_inference_relu(x, running_mean_, running_var_, weight_, bias_, options_.eps)
+                     : batch_norm(x, running_mean_, running_var_, weight_, bias_, {.eps = options_.eps});
   return tracked(then_relu ? batch_norm_relu(x, weight_, bias_, options_.eps)
                            : batch_norm_with_statistics(x, weight_, bias_, options_.eps),
                  x);

@@ -45,7 +45,7 @@ class BatchNorm : public ChannelNorm {
   bool of_batch() const { return is_training() || !options_.track_running_stats; }
   /// With the running statistics, forward(x) is x scale + shift by channels: {scale, shift}.
   std::pair<Tensor, Tensor> scale_and_shift() const;
-  /// relu(forward(x)); in training in one pass over memory. Sequential calls it for a batch norm in front of a ReLU.
+  /// relu(forward(x)) in one pass over memory. Sequential calls it for a batch norm in front of a ReLU.
   virtual Tensor forward_relu(const Tensor& x) const = 0;
 
  protected:

@@ -37,6 +37,7 @@
   /* linear */            X(Linear) \
   /* conv */              X(Conv) X(ConvBackwardData) X(ConvBackwardWeights) X(ConvScaled) X(ConvKeptWeight) \
   /* pool */              X(MaxPool2d) X(MaxPool2dBackward) X(MaxPool2dGather) X(AvgPool2d) X(AvgPool2dBackward) \
+                          X(FractionalMaxPool) \
   /* resample */          X(Resample) X(GridSample) X(GridSampleBackward) \
   /* softmax */           X(Softmax) X(LogSoftmax) X(SoftmaxBackward) X(LogSoftmaxBackward) \
   /* cross_entropy */     X(CrossEntropy) X(CrossEntropyBackward) \

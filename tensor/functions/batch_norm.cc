@@ -16,6 +16,13 @@ BatchNormResult normalised(const op::BatchNorm& op, const Tensor& x, const Tenso
   return {y, mean.detach(), rstd.detach()};
 }
 
+Tensor by_statistics(const op::BatchNormInference& op, const Tensor& x, const Tensor& mean, const Tensor& var,
+                     const Tensor& weight, const Tensor& bias) {
+  if (!(op.eps >= 0)) throw Error(text("eps must not be negative, but is ", op.eps));
+  const auto [in, m, v, w, b] = internal::norm_operands<5>({x, mean, var, weight, bias}, 3, 4);
+  return dispatch::apply(op, in, m, v, w, b);
+}
+
 }  // namespace
 
 Tensor batch_norm(const Tensor& x, const Tensor& running_mean, const Tensor& running_var, const Tensor& weight,
@@ -24,8 +31,7 @@ Tensor batch_norm(const Tensor& x, const Tensor& running_mean, const Tensor& run
   if (!options.training) {
     if (!running_mean.defined() || !running_var.defined())
       throw Error("it takes running_mean and running_var unless training is true");
-    const auto [in, m, v, w, b] = internal::norm_operands<5>({x, running_mean, running_var, weight, bias}, 3, 4);
-    return dispatch::apply(op::BatchNormInference{options.eps}, in, m, v, w, b);
+    return by_statistics({options.eps}, x, running_mean, running_var, weight, bias);
   }
   const Operand mean = operand(running_mean), var = operand(running_var);
   detail::check_channels(operand(x), {&mean, &var});
@@ -34,6 +40,12 @@ Tensor batch_norm(const Tensor& x, const Tensor& running_mean, const Tensor& run
     adjoint::update_running(running_mean, running_var, result.mean, adjoint::variance_of(result.rstd, options.eps),
                             x.numel() / x.size(1), options.momentum);
   return std::move(result.y);
+}
+
+Tensor batch_norm_inference_relu(const Tensor& x, const Tensor& running_mean, const Tensor& running_var,
+                                 const Tensor& weight, const Tensor& bias, double eps) {
+  ErrorFrame frame("batch_norm_inference_relu", x, running_mean, running_var, weight);
+  return by_statistics({eps, true}, x, running_mean, running_var, weight, bias);
 }
 
 BatchNormResult batch_norm_with_statistics(const Tensor& x, const Tensor& weight, const Tensor& bias, double eps) {

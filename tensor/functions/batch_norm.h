@@ -23,9 +23,13 @@ struct BatchNormFunctionOptions {
 /// variance (not by an empty batch). Else they are the running ones. bf16 and f16 stay what they are, beside parameters
 /// and statistics of f32 too; other dtypes promote. DtypeError unless floating. ShapeError where a channel has one
 /// value in training, or a tensor another shape than (C); Error where running statistics are absent outside of
-/// training.
+/// training, or eps is negative, or 0 in training.
 Tensor batch_norm(const Tensor& x, const Tensor& running_mean, const Tensor& running_var, const Tensor& weight = {},
                   const Tensor& bias = {}, const BatchNormFunctionOptions& options = {});
+
+/// relu(batch_norm()) with given statistics, in one pass over memory.
+Tensor batch_norm_inference_relu(const Tensor& x, const Tensor& running_mean, const Tensor& running_var,
+                                 const Tensor& weight = {}, const Tensor& bias = {}, double eps = 1e-5);
 
 /// batch_norm() in training, and the batch's statistics, which are f32 where x is bf16 or f16.
 BatchNormResult batch_norm_with_statistics(const Tensor& x, const Tensor& weight = {}, const Tensor& bias = {},

@@ -27,7 +27,10 @@ Tensor instance_norm(const Tensor& x, const Tensor& running_mean, const Tensor& 
   if (x.rank() < 3) throw ShapeError(text("x must be (N, C, L) or (N, C, ...), not ", x.shape()));
   if (!options.use_input_stats && (!running_mean.defined() || !running_var.defined()))
     throw Error("it takes running_mean and running_var where use_input_stats is false");
-  if (!options.use_input_stats) return batch_norm(x, running_mean, running_var, weight, bias, {.eps = options.eps});
+  if (!options.use_input_stats) {
+    const auto [in, m, v, w, b] = internal::norm_operands<5>({x, running_mean, running_var, weight, bias}, 3, 4);
+    return dispatch::apply(op::BatchNormInference{options.eps}, in, m, v, w, b);
+  }
   const int64_t images = x.size(0), channels = x.size(1);
   if (x.numel() > 0 && x.numel() == images * channels)
     throw ShapeError("each channel of an image has one value, which has no variance");

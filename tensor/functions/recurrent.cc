@@ -2,6 +2,7 @@
 
 #include "tensor/adjoints/recurrent.h"
 #include "tensor/dispatch/apply.h"
+#include "tensor/dispatch/batched.h"
 #include "tensor/ops/recurrent.h"
 
 namespace weft {
@@ -9,7 +10,11 @@ namespace weft {
 RecurrentResult recurrent(Recurrence kind, const Tensor& projected, const Tensor& weight,
                           const RecurrentOptions& options) {
   ErrorFrame frame("recurrent", projected, weight);
-  const auto [y, h, c, gates, cells] = dispatch::apply(op::Recurrent{{kind, options.reverse}}, projected, weight,
+  // What only backward reads is as large as all gates of all steps.
+  bool keeps = false;
+  for (const Tensor* x : {&projected, &weight, &options.bias, &options.h, &options.c})
+    keeps = keeps || (x->defined() && dispatch::may_need_gradient(*x));
+  const auto [y, h, c, gates, cells] = dispatch::apply(op::Recurrent{{kind, options.reverse}, keeps}, projected, weight,
                                                        options.bias, options.h, options.c, options.lengths);
   return {y, h, kind == Recurrence::lstm ? c : Tensor()};
 }

@@ -15,10 +15,11 @@ Shape check_channels(const Operand& x, std::initializer_list<const Operand*> per
   return channels;
 }
 
-Shape check_batch(const Operand& x, std::initializer_list<const Operand*> per_channel) {
+Shape check_batch(const Operand& x, std::initializer_list<const Operand*> per_channel, double eps) {
   Shape channels = check_channels(x, per_channel);
   if (x.numel() > 0 && x.numel() == x.size(1))
     throw ShapeError("each channel has one value, which has no variance; use eval() or a larger batch");
+  if (!(eps > 0)) throw Error(text("eps must be positive in training, not ", eps));
   return channels;
 }
 
@@ -32,7 +33,7 @@ using weft::detail::gradient_dtype;
 using weft::detail::statistics_dtype;
 
 std::array<Spec, 3> BatchNorm::infer(const Operand& x, const Operand& weight, const Operand& bias) const {
-  const Spec statistics = spec_of(check_batch(x, {&weight, &bias}), statistics_dtype(x.dtype));
+  const Spec statistics = spec_of(check_batch(x, {&weight, &bias}, eps), statistics_dtype(x.dtype));
   return {spec_like(x), statistics, statistics};
 }
 

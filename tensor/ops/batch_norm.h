@@ -19,8 +19,9 @@ inline DType statistics_dtype(DType x) { return x == f64 ? f64 : f32; }
 inline DType gradient_dtype(const Operand& parameter, const Operand& x) {
   return parameter.defined() ? parameter.dtype : x.dtype;
 }
-/// The same as check_channels, and ShapeError where a channel has one value only, which has no variance.
-Shape check_batch(const Operand& x, std::initializer_list<const Operand*> per_channel);
+/// The same as check_channels, and ShapeError where a channel has one value only, which has no variance; Error unless
+/// eps is positive, as a channel of equal values is divided by its root.
+Shape check_batch(const Operand& x, std::initializer_list<const Operand*> per_channel, double eps);
 }  // namespace detail
 
 namespace op {
@@ -59,12 +60,13 @@ struct BatchNormBackward {
            const Operand& rstd, const Operand& dx, const Operand& dweight, const Operand& dbias) const;
 };
 
-/// With given statistics: (x - mean) / sqrt(var + eps) * weight + bias.
+/// With given statistics: (x - mean) / sqrt(var + eps) * weight + bias, or relu of it.
 struct BatchNormInference {
   double eps;
+  bool relu = false;
   static constexpr std::string_view name = "batch_norm_inference";
   static constexpr Policy policy = {.accepts = kFloating, .numeric = 0b1, .optional = 0b11000};
-  void attributes(auto visit) const { visit("eps", eps); }
+  void attributes(auto visit) const { visit("eps", eps), visit("relu", relu); }
   bool operator==(const BatchNormInference&) const = default;
   Spec infer(const Operand& x, const Operand& mean, const Operand& var, const Operand& weight,
              const Operand& bias) const;

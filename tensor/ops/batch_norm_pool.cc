@@ -27,7 +27,7 @@ void check_applies(const Operand& x, const Pool2dOptions& options) {
 
 std::array<Spec, 4> BatchNormReluMaxPool2d::infer(const Operand& x, const Operand& weight, const Operand& bias) const {
   const Spec channels =
-      spec_of(weft::detail::check_batch(x, {&weight, &bias}), weft::detail::statistics_dtype(x.dtype));
+      spec_of(weft::detail::check_batch(x, {&weight, &bias}, eps), weft::detail::statistics_dtype(x.dtype));
   check_applies(x, options);
   const View view = channels_last_view(pooled_shape(x.shape(), options));
   return {Spec{view, x.dtype}, channels, channels, Spec{view, u8}};

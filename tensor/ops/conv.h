@@ -7,6 +7,7 @@
 namespace weft {
 
 std::string attribute_text(const Size2& value);
+std::string attribute_text(const Size3& value);
 std::string attribute_text(const ConvOptions& value);
 
 /// The shape of what a transposed convolution gives; all its checks of shapes and options. `options` are those of the

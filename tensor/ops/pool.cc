@@ -2,7 +2,6 @@
 
 #include <limits>
 
-#include "tensor/ops/conv.h"
 #include "tensor/ops/window.h"
 
 namespace weft {
@@ -77,6 +76,21 @@ Spec MaxPool2dGather::infer(const Operand& x, const Operand& places) const {
   const Shape expected = pooled_shape(x.shape(), options);
   check_places(places, expected);
   return {like(x, expected), x.dtype};
+}
+
+std::array<Spec, 2> FractionalMaxPool::infer(const Operand& x, const Operand& samples) const {
+  if (x.rank() != 5) throw ShapeError(text("x must be (N, C, D, H, W), not ", x.shape()));
+  check_dtype(samples, samples.dtype == f32 || samples.dtype == f64, "samples, f32 or f64");
+  if (samples.shape() != Shape{x.size(0), x.size(1), 3})
+    throw ShapeError(text("samples must be (N, C, 3), not ", samples.shape()));
+  for (int64_t i = 0; i < 3; ++i)
+    if (kernel[i] < 1 || size[i] < 1 || size[i] > x.size(i + 2) - kernel[i] + 1)
+      throw ShapeError(text(size[i], " windows of ", kernel[i], " do not fit an axis of size ", x.size(i + 2)));
+  const int64_t taps = checked_multiply(checked_multiply(kernel.depth, kernel.height), kernel.width);
+  if (taps > std::numeric_limits<int32_t>::max())
+    throw ShapeError(text("windows of ", attribute_text(kernel), " have more elements than 32 bits can count"));
+  const View view = like(x, {x.size(0), x.size(1), size.depth, size.height, size.width});
+  return {Spec{view, x.dtype}, Spec{view, i64}};
 }
 
 Spec AvgPool2d::infer(const Operand& x) const { return {like(x, pooled_shape(x.shape(), options)), x.dtype}; }

@@ -1,10 +1,10 @@
-// Descriptors of 2-D pooling of (N, C, H, W) and of its gradients.
+// Descriptors of 2-D pooling of (N, C, H, W) and of its gradients, and of pooling with windows at random places.
 #pragma once
 
 #include <array>
 
 #include "tensor/core/pool_options.h"
-#include "tensor/ops/infer.h"
+#include "tensor/ops/conv.h"
 
 namespace weft {
 
@@ -60,6 +60,21 @@ struct MaxPool2dGather {
   bool operator==(const MaxPool2dGather&) const = default;
   Spec infer(const Operand& x, const Operand& places) const;
   void cpu(const Operand& x, const Operand& places, const Operand& out) const;
+};
+
+/// The maxima of windows at random places of x (N, C, D, H, W), and which element of its (D, H, W) each one is (i64).
+/// samples (N, C, 3), f32 or f64, say where windows begin (functions/fractional_pool.h).
+struct FractionalMaxPool {
+  Size3 kernel;
+  Size3 size;  // of the result
+  static constexpr std::string_view name = "fractional_max_pool";
+  static constexpr std::string_view cost = "a comparison a tap";
+  static constexpr Policy policy = {.accepts = kFloating, .numeric = 0b01};
+  static constexpr int outputs = 2;
+  void attributes(auto visit) const { visit("kernel", kernel), visit("size", size); }
+  bool operator==(const FractionalMaxPool&) const = default;
+  std::array<Spec, 2> infer(const Operand& x, const Operand& samples) const;
+  void cpu(const Operand& x, const Operand& samples, const Operand& out, const Operand& places) const;
 };
 
 /// The sum of each window divided by the window's size; padding counts as zeros.

@@ -38,7 +38,8 @@ std::array<Spec, 5> Recurrent::infer(const Operand& projected, const Operand& we
   const DType dtype = projected.dtype;
   const Spec y = spec_of({n, length, hidden}, dtype), state = spec_of({n, hidden}, dtype), none = spec_of({0}, dtype);
   const bool cell = kind == Recurrence::lstm;
-  return {y, state, cell ? state : none, spec_of({n, length, kept_gates(kind) * hidden}, dtype), cell ? y : none};
+  return {y, state, cell ? state : none, keeps ? spec_of({n, length, kept_gates(kind) * hidden}, dtype) : none,
+          keeps && cell ? y : none};
 }
 
 std::array<Spec, 5> RecurrentBackward::infer(const Operand& gy, const Operand& gh, const Operand& gc,

@@ -26,13 +26,15 @@ struct RecurrentSetting {
 constexpr int64_t kept_gates(Recurrence kind) { return kind == Recurrence::lstm || kind == Recurrence::gru ? 4 : 0; }
 
 /// y (N, L, H), the last states h and c (N, H), and what backward reads: gates (N, L, kept_gates H), cells (N, L, H). c
-/// and cells have no elements where there is no cell.
+/// and cells have no elements where there is no cell, and what backward reads has shape [0] unless `keeps`.
 struct Recurrent : RecurrentSetting {
+  bool keeps = true;
   static constexpr std::string_view name = "recurrent";
   static constexpr std::string_view cost = "2 gates hidden^2 operations a step and sample";
   static constexpr int outputs = 5;
   static constexpr Policy policy = {
       .accepts = kFloating, .numeric = 0b11111, .optional = 0b111100, .autocast = Autocasting::lower};
+  void attributes(auto visit) const { RecurrentSetting::attributes(visit), visit("keeps", keeps); }
   bool operator==(const Recurrent&) const = default;
   std::array<Spec, 5> infer(const Operand& projected, const Operand& weight, const Operand& bias, const Operand& h0,
                             const Operand& c0, const Operand& lengths) const;

@@ -23,6 +23,7 @@ def statistics(name, module, shape):
     if module.running_mean is not None:
         put(name + ".running_mean", module.running_mean)
         put(name + ".running_var", module.running_var)
+        put(name + ".num_batches_tracked", module.num_batches_tracked)
     module.eval()
     put(name + ".eval", module(wave(shape, 0.3)))
 

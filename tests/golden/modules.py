@@ -37,6 +37,7 @@ def running_statistics(name, module, shape):
     module(wave(shape, 1.1, 2.0) + 0.5)
     put(name + ".running_mean", module.running_mean)
     put(name + ".running_var", module.running_var)
+    put(name + ".num_batches_tracked", module.num_batches_tracked)
     module.eval()
     put(name + ".eval", module(wave(shape, 0.3)))
 

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "tensor/functions/binary.h"
+#include "tensor/functions/fill.h"
 #include "tensor/functions/view.h"
 
 namespace weft::mutant {
@@ -72,9 +73,12 @@ template <class A> Left<A, Minus> operator-(const A& a, Minus sign) { return {a,
 template <class A> Left<A, Times> operator*(const A& a, Times sign) { return {a, sign.number}; }
 template <class A> Left<A, Over> operator/(const A& a, Over sign) { return {a, sign.number}; }
 
-/// The second mutant of a sign; none where the left side alone is not of the result's type.
+/// A number beside a tensor.
+template <class Whole, class A>
+inline constexpr bool kIsNumberBeside = std::is_arithmetic_v<A>&& std::same_as<Whole, Tensor>;
+/// The second mutant of a sign; none where the left side alone cannot be the result.
 template <class Whole, class A> bool dropped(int number) {
-  if constexpr (std::convertible_to<A, Whole>)
+  if constexpr (std::convertible_to<A, Whole> || kIsNumberBeside<Whole, A>)
     return on(number + 1);
   else
     return false;
@@ -82,6 +86,8 @@ template <class Whole, class A> bool dropped(int number) {
 template <class Whole, class A> Whole alone(const A& a, const Whole& whole) {
   if constexpr (std::convertible_to<A, Whole>)
     return a;
+  else if constexpr (kIsNumberBeside<Whole, A>)
+    return full_like(whole, a);
   else
     return whole;
 }

@@ -9,6 +9,7 @@
 #include "tensor/functions/index.h"
 #include "tensor/functions/pool.h"
 #include "tensor/functions/reduce.h"
+#include "tensor/functions/scan.h"
 #include "tensor/functions/special.h"
 #include "tensor/functions/triangular.h"
 #include "tensor/functions/unary.h"
@@ -43,7 +44,9 @@ void add_kinks(Cases& cases) {
   add(cases, "sqrt at 0", {2}, {0, 4}, {INFINITY, 0.25}, [](const Tensor& x) { return sqrt(x); });
   add(cases, "pow 2 at 0", {2}, {0, 3}, {0, 6}, [](const Tensor& x) { return pow(x, 2.0); });
   add(cases, "pow 0 at 0", {2}, {0, 3}, {0, 0}, [](const Tensor& x) { return pow(x, 0.0); });
-  add(cases, "a power of 0", {2}, {0, 2}, {0, 0}, [](const Tensor& x) { return pow(0.0, x); });
+  add(cases, "a power of 0", {3}, {0, 2, -1}, {0, 0, -INFINITY}, [](const Tensor& x) { return pow(0.0, x); });
+  add(cases, "a power of a tensor's 0", {4}, {0, 0.25, 2, -1}, {0, 0, 0, -INFINITY},
+      [](const Tensor& x) { return pow(zeros_like(x), x); });
   add(cases, "pow of 0 to a tensor", {2}, {0, 1}, {0, 0},
       [](const Tensor& x) { return pow(x * 0.0, x.detach() * 0.0); });
 }
@@ -66,12 +69,18 @@ void add_ties(Cases& cases) {
 void add_zeros(Cases& cases) {
   add(cases, "prod with a zero", {3}, {2, 0, 4}, {0, 8, 0}, [](const Tensor& x) { return prod(x); });
   add(cases, "prod with two zeros", {3}, {0, 0, 4}, {0, 0, 0}, [](const Tensor& x) { return prod(x); });
-  add(cases, "xlogy at 0", {2}, {0, 2}, {0, -INFINITY}, [](const Tensor& x) {
-    return xlogy(x, tensor({0.0, 0.0}, x.dtype()).to(x.device()));
+  add(cases, "xlogy at 0", {3}, {0, 2, 0}, {0, -INFINITY, std::log(0.25)}, [](const Tensor& x) {
+    return xlogy(x, tensor({0.0, 0.0, 0.25}, x.dtype()).to(x.device()));
   });
+  add(cases, "copysign at 0", {3}, {-2, 0, 3}, {1, 0, -1}, [](const Tensor& x) { return copysign(x, -ones_like(x)); });
+  add(cases, "i1 at 0", {1}, {0}, {0.5}, [](const Tensor& x) { return i1(x); });
+  add(cases, "i1e at 0", {1}, {0}, {0.5}, [](const Tensor& x) { return i1e(x); });
   for (const double p : {0.0, 1.0, 2.0, 3.0})
     add(cases, "norm " + std::to_string(static_cast<int>(p)) + " at 0", {2}, {0, 0}, {0, 0},
         [p](const Tensor& x) { return norm(x, p); });
+  add(cases, "norm 0.5 with a 0", {2}, {0, 4}, {0, 1}, [](const Tensor& x) { return norm(x, 0.5); });
+  add(cases, "logcumsumexp of -inf", {3}, {-INFINITY, -INFINITY, 1}, {0, 0, 1},
+      [](const Tensor& x) { return logcumsumexp(x, 0); });
   add(cases, "logsumexp of -inf", {2}, {-INFINITY, -INFINITY}, {0, 0}, [](const Tensor& x) { return logsumexp(x); });
   // Differences that keep the matrix symmetric cannot tell: each half takes its share.
   add(cases, "cholesky", {2, 2}, {0, 0, 0, 0}, {0.1875, 0.125, 0.125, 0.75}, [](const Tensor& x) {

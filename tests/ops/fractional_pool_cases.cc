@@ -151,6 +151,12 @@ void add_errors(Cases& cases) {
         fractional_max_pool2d(ones({3, 4, 4}), {.kernel_size = 2, .output_size = 2}, ones({3, 2}));
       },
       "fractional_max_pool2d([3, 4, 4] f32): random_samples must be [1, 3, 2], not [3, 2]");
+  cases.error<Error>(
+      "fractional_max_pool2d samples' range",
+      [] {
+        fractional_max_pool2d(ones({1, 4, 4}), {.kernel_size = 2, .output_size = 2}, full({1, 1, 2}, 1.5));
+      },
+      "fractional_max_pool2d([1, 4, 4] f32): random_samples must lie between 0 and 1, not 1.5");
 }
 
 }  // namespace

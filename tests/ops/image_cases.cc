@@ -214,7 +214,8 @@ void add_samples(Cases& cases) {
         const std::string name =
             std::string("grid_sample ") + mode_name + " " + padding_name + (align ? " aligned" : "");
         std::vector<Sample> samples = {{normal({2, 3, 4, 5}), places({2, 2, 3, 2})},
-                                       {normal({1, 2, 3, 4}), places({1, 3, 1, 2})}};
+                                       {normal({1, 2, 3, 4}), places({1, 3, 1, 2})},
+                                       {normal({1, 2, 1, 3}), places({1, 2, 2, 2})}};
         cases.add(name, samples, CALL(grid_sample(x[0], x[1], o)), sampled(o)).loose(16);
         if (mode != Mode::bicubic)
           cases

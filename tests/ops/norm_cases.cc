@@ -6,6 +6,7 @@
 #include "tensor/dispatch/apply.h"
 #include "tensor/functions/batch_norm_pool.h"
 #include "tensor/functions/fill.h"
+#include "tensor/functions/group_norm.h"
 #include "tensor/functions/layer_norm.h"
 #include "tensor/ops/layer_norm.h"
 #include "tests/ops/families.h"
@@ -76,6 +77,42 @@ Array batch_normed(const Arrays& x) {
   return reference::normalised(x[0], x[1], x[2], reference::each_channel(x[0].shape), kEps);
 }
 
+/// batch_norm alone refuses it, as in PyTorch.
+void add_negative_eps(Cases& cases) {
+  cases
+      .add("layer norm with a negative eps", {{given({2, 4}, {-3, 1, 2, 4, 0, 5, -2, 1}), absent(), absent()}},
+           CALL(layer_norm(x[0], {4}, {}, {}, -0.5)),
+           [](const Arrays& x) {
+             return reference::normalised(x[0], x[1], x[2], reference::last_axes(x[0].shape, 1), -0.5);
+           })
+      .accepts(kFloating)
+      .loose(20);
+  cases
+      .add("instance norm by statistics with a negative eps",
+           {{normal({2, 3, 2}), normal({3}), given({3}, {1, 2, 3}), absent(), absent()}},
+           CALL(instance_norm(x[0], x[1], x[2], {}, {}, {.use_input_stats = false, .eps = -0.5})),
+           [](const Arrays& x) { return reference::normalised_with(x[0], x[1], x[2], x[3], x[4], -0.5); })
+      .accepts(kFloating)
+      .loose(20);
+}
+
+void add_eps_errors(Cases& cases) {
+  const auto of = [](bool training, double eps) {
+    return [=] { batch_norm(ones({2, 3}), zeros({3}), ones({3}), {}, {}, {.training = training, .eps = eps}); };
+  };
+  const std::string call = "batch_norm([2, 3] f32, [3] f32, [3] f32): ";
+  cases.error<Error>("batch_norm negative eps", of(false, -1), call + "eps must not be negative, but is -1");
+  cases.error<Error>("batch_norm negative eps in training", of(true, -0.5),
+                     call + "eps must be positive in training, not -0.5");
+  cases.error<Error>("batch_norm eps 0 in training", of(true, 0), call + "eps must be positive in training, not 0");
+  cases.error<Error>(
+      "batch_norm_relu eps",
+      [] {
+        batch_norm_relu(ones({2, 3}), {}, {}, 0);
+      },
+      "batch_norm_relu([2, 3] f32): eps must be positive in training, not 0");
+}
+
 void add_batch_norm(Cases& cases) {
   const std::vector<Sample> samples = {{normal({4, 3}), normal({3}), normal({3})},
                                        {normal({2, 3, 2, 2}), normal({3}), normal({3})},
@@ -131,14 +168,21 @@ void add_batch_norm(Cases& cases) {
       .accepts(kFloating)
       .no_gradient()
       .loose(20);
+  const std::vector<Sample> with_statistics = {
+      {normal({4, 3}), normal({3}), positive({3}), normal({3}), normal({3})},
+      {normal({2, 3, 2, 2}), normal({3}), positive({3}), normal({3}), absent()},
+      {normal({4, 2}), normal({2}), positive({2}), absent(), absent()},
+      {normal({0, 2}), normal({2}), positive({2}), normal({2}), normal({2})}};
+  const auto inference = [](const Arrays& x) { return reference::normalised_with(x[0], x[1], x[2], x[3], x[4], kEps); };
   cases
-      .add("batch norm inference",
-           {{normal({4, 3}), normal({3}), positive({3}), normal({3}), normal({3})},
-            {normal({2, 3, 2, 2}), normal({3}), positive({3}), normal({3}), absent()},
-            {normal({4, 2}), normal({2}), positive({2}), absent(), absent()},
-            {normal({0, 2}), normal({2}), positive({2}), normal({2}), normal({2})}},
-           CALL(batch_norm(x[0], x[1], x[2], x[3], x[4], {.eps = kEps})),
-           [](const Arrays& x) { return reference::normalised_with(x[0], x[1], x[2], x[3], x[4], kEps); })
+      .add("batch norm inference relu", with_statistics,
+           CALL(batch_norm_inference_relu(x[0], x[1], x[2], x[3], x[4], kEps)),
+           [=](const Arrays& x) { return pointwise(reference::relu)({inference(x)}); })
+      .accepts(kFloating)
+      .loose(20);
+  cases
+      .add("batch norm inference", with_statistics, CALL(batch_norm(x[0], x[1], x[2], x[3], x[4], {.eps = kEps})),
+           inference)
       .accepts(kFloating)
       .loose(20);
   cases.error<ShapeError>(
@@ -182,6 +226,8 @@ void add_batch_norm(Cases& cases) {
         batch_norm(ones({2, 3}), ones({2}), ones({3}), {}, {}, {.training = true});
       },
       "batch_norm([2, 3] f32, [2] f32, [3] f32): per-channel tensors must be [3] f32, not [2] f32");
+  add_negative_eps(cases);
+  add_eps_errors(cases);
 }
 
 void add_layer_norm_backward(Cases& cases, const std::string& name, int64_t axes, const std::vector<Sample>& samples) {

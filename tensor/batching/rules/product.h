@@ -67,6 +67,7 @@ WEFT_BATCHING(ConvBackwardWeights) = [](op::ConvBackwardWeights op, const Call& 
 
 WEFT_BATCHING(MaxPool2d) = folded<0b1>;
 WEFT_BATCHING(MaxPool2dGather) = folded<0b11>;
+WEFT_BATCHING(FractionalMaxPool) = folded<0b11>;
 WEFT_BATCHING(AvgPool2d) = folded<0b1>;
 WEFT_BATCHING(Resample) = folded<0b1>;
 WEFT_BATCHING(GridSample) = folded<0b11>;

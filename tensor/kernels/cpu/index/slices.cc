@@ -237,13 +237,15 @@ void put_slices(const Operand& list, std::span<const int64_t> rows, std::span<co
   visit_size(table.dtype, [&]<class T>() {
     const T* from = list.data<T>();
     T* to = table.data<T>();
-    if (size == 1)
+    const auto target_of = [&](int64_t i) { return to + places[static_cast<size_t>(i)] * layout.table_stride; };
+    if (size == 1)  // lines that lie anywhere are asked for long before a store would
       return for_listed(rows, layout, 1, unique, [&](int64_t i, int64_t place) {
-        to[places[static_cast<size_t>(i)] * layout.table_stride] = from[place];
+        simd::look_ahead(target_of(std::min(i + 32, count - 1)), 0);
+        *target_of(i) = from[place];
       });
     for_listed(rows, layout, size, unique, [&](int64_t i, int64_t place) {
       const T* source = from + place;
-      T* target = to + places[static_cast<size_t>(i)] * layout.table_stride;
+      T* target = target_of(i);
       NestWalk walk(outer, 0);
       for (int64_t k = 0; k < size; k += run.size, walk.next())
         copy_run(source + walk.out(), run.out, target + walk.in(), run.in, run.size);

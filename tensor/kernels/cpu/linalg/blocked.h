@@ -8,6 +8,7 @@
 #include "tensor/kernels/cpu/base/scratch.h"
 #include "tensor/kernels/cpu/base/simd.h"
 #include "tensor/kernels/cpu/gemm/gemm.h"
+#include "tensor/runtime/parallel.h"
 
 namespace weft::kernels::cpu::linalg {
 
@@ -18,6 +19,21 @@ inline constexpr double kFewMultiplications = 4096;
 
 /// Half of n, at a multiple of a register's width where there is one.
 inline int64_t half(int64_t n) { return n <= 32 ? n / 2 : (n / 2 + 15) / 16 * 16; }
+
+/// f(first, count) for blocks of columns, in parallel: systems with several right sides are as many systems. The blocks
+/// do not depend on the threads, and so do no bits. `work`: multiplications for a column.
+template <class F> void for_column_blocks(int64_t columns, double work, const F& f) {
+  constexpr int64_t kColumns = 128;
+  constexpr double kWork = 1 << 18;  // of one piece
+  const int64_t blocks = std::max<int64_t>(1, columns / kColumns);
+  const double of_block = std::max(1.0, work * static_cast<double>(kColumns));
+  parallel_for(blocks, std::max<int64_t>(1, static_cast<int64_t>(kWork / of_block)), [&](int64_t begin, int64_t end) {
+    for (int64_t i = begin; i < end; ++i) {
+      const int64_t first = i * columns / blocks;
+      f(first, (i + 1) * columns / blocks - first);
+    }
+  });
+}
 
 /// c -= a b, c row-major.
 template <class T> void subtract_product(Matrix<const T> a, Matrix<const T> b, Matrix<T> c) {
@@ -42,6 +58,33 @@ template <class T> void subtract_product(Matrix<const T> a, Matrix<const T> b, M
   left ? gemm<T>(to, b, c, true) : gemm<T>(a, to, c, true);
 }
 
+/// solve_triangle() of a few columns, of which registers hold the row that is worked out. kWhole: they fill kVectors
+/// registers; else there are `count` of them, in one.
+template <class T, int kVectors, bool kWhole>
+void solve_strip(Matrix<const T> tri, bool upper, bool unit, T* b, int64_t stride, int count) {
+  constexpr int N = simd::kLanes<T>;
+  const auto read = [&](const T* p) {
+    if constexpr (kWhole) return simd::load<T>(p);
+    return simd::load_part<T>(p, count);
+  };
+  const int64_t n = tri.rows;
+  for (int64_t step = 0; step < n; ++step) {
+    const int64_t i = upper ? n - 1 - step : step;
+    T* const row = b + i * stride;
+    simd::Vec<T> values[kVectors];
+    for (int v = 0; v < kVectors; ++v) values[v] = read(row + v * N);
+    for (int64_t k = upper ? i + 1 : 0; k < (upper ? n : i); ++k) {
+      const T factor = tri.at(i, k);
+      const T* const known = b + k * stride;
+      for (int v = 0; v < kVectors; ++v) values[v] -= factor * read(known + v * N);
+    }
+    for (int v = 0; v < kVectors; ++v) {
+      if (!unit) values[v] /= tri.at(i, i);
+      simd::store_part<T>(row + v * N, values[v], kWhole ? N : count);
+    }
+  }
+}
+
 /// b = tri^-1 b for a lower or upper triangle (any strides), with ones on its diagonal where `unit`; b is row-major.
 template <class T> void solve_triangle(Matrix<const T> tri, bool upper, bool unit, Matrix<T> b) {
   const int64_t n = tri.rows;
@@ -57,18 +100,13 @@ template <class T> void solve_triangle(Matrix<const T> tri, bool upper, bool uni
     subtract_product<T>(tri.block(h, 0, rest, h), top, bottom);
     return solve_triangle<T>(tri.block(h, h, rest, rest), false, unit, bottom);
   }
-  for (int64_t step = 0; step < n; ++step) {
-    const int64_t i = upper ? n - 1 - step : step;
-    T* const row = b.data + i * b.row_stride;
-    for (int64_t k = upper ? i + 1 : 0; k < (upper ? n : i); ++k) {
-      const T factor = tri.at(i, k);
-      const T* const known = b.data + k * b.row_stride;
-      for (int64_t j = 0; j < b.columns; ++j) row[j] -= factor * known[j];
-    }
-    if (unit) continue;
-    const T divisor = tri.at(i, i);
-    for (int64_t j = 0; j < b.columns; ++j) row[j] /= divisor;
-  }
+  constexpr int N = simd::kLanes<T>, kVectors = 4;
+  int64_t j = 0;
+  for (; j + kVectors * N <= b.columns; j += kVectors * N)
+    solve_strip<T, kVectors, true>(tri, upper, unit, b.data + j, b.row_stride, N);
+  for (; j < b.columns; j += N)
+    solve_strip<T, 1, false>(tri, upper, unit, b.data + j, b.row_stride,
+                             static_cast<int>(std::min<int64_t>(N, b.columns - j)));
 }
 
 /// The upper triangle of row-major `a` becomes u with u^T u = a; what is below it is neither read nor kept. False where
@@ -157,16 +195,21 @@ template <class T> void lu_in_place(Matrix<T> a, int32_t* pivots) {
     copy_matrix_serial<T, T>(row_major(panel.data(), n, a.rows).transposed(), left);
     if (a.columns == n) return;
     const Matrix<T> right = a.block(0, n, a.rows, a.columns - n);
-    for (int64_t i = 0; i < n; ++i) swap_rows(right, i, pivots[i] - 1);
-    return solve_triangle<T>(left.block(0, 0, n, n), false, true, right);
+    return for_column_blocks(right.columns, static_cast<double>(n * n), [&](int64_t first, int64_t count) {
+      const Matrix<T> block = right.block(0, first, right.rows, count);
+      for (int64_t i = 0; i < n; ++i) swap_rows(block, i, pivots[i] - 1);
+      solve_triangle<T>(left.block(0, 0, n, n), false, true, block);
+    });
   }
   const int64_t h = half(n), rows = a.rows - h, columns = a.columns - h;
   const Matrix<T> left = a.block(0, 0, a.rows, h), right = a.block(0, h, a.rows, columns);
   lu_in_place<T>(left, pivots);
-  for (int64_t i = 0; i < h; ++i) swap_rows(right, i, pivots[i] - 1);
-  const Matrix<T> top = right.block(0, 0, h, columns);
-  solve_triangle<T>(left.block(0, 0, h, h), false, true, top);
-  subtract_product<T>(left.block(h, 0, rows, h), top, right.block(h, 0, rows, columns));
+  for_column_blocks(columns, static_cast<double>(a.rows * h), [&](int64_t first, int64_t count) {
+    const Matrix<T> block = right.block(0, first, a.rows, count), top = block.block(0, 0, h, count);
+    for (int64_t i = 0; i < h; ++i) swap_rows(block, i, pivots[i] - 1);
+    solve_triangle<T>(left.block(0, 0, h, h), false, true, top);
+    subtract_product<T>(left.block(h, 0, rows, h), top, block.block(h, 0, rows, count));
+  });
   lu_in_place<T>(right.block(h, 0, rows, columns), pivots + h);
   for (int64_t i = h; i < n; ++i) {
     pivots[i] += static_cast<int32_t>(h);

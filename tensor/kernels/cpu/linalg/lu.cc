@@ -165,7 +165,10 @@ void LuSolve::cpu(const Operand&, const Operand& lu, const Operand& pivots, cons
       Scratch<int32_t> copy(n);
       const int32_t* const exchanged = pivots_of(pivots, i, n, copy);
       copy_matrix<T, T>(matrix_of<const T>(b, i), x);
-      transposed ? solve_transposed<T>(factors, exchanged, x) : solve<T>(factors, exchanged, x);
+      linalg::for_column_blocks(x.columns, static_cast<double>(n * n), [&](int64_t first, int64_t count) {
+        const Matrix<T> block = x.block(0, first, n, count);
+        transposed ? solve_transposed<T>(factors, exchanged, block) : solve<T>(factors, exchanged, block);
+      });
     });
   });
   singular.check(lu, "is singular");

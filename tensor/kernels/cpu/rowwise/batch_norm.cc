@@ -121,7 +121,7 @@ void op::BatchNormInference::cpu(const Operand& x, const Operand& mean, const Op
   const SmallOperand<double> means(mean, channels, 0), variances(var, channels, 1);
   const Scratch<double> rstds(channels);
   for (int64_t c = 0; c < channels; ++c) rstds.data()[c] = 1.0 / std::sqrt(variances[c] + eps);
-  visit_floating(x.dtype, [&]<class T>() { normalise<T>(x, means.data(), rstds.data(), weight, bias, false, out); });
+  visit_floating(x.dtype, [&]<class T>() { normalise<T>(x, means.data(), rstds.data(), weight, bias, relu, out); });
 }
 
 void op::BatchNormBackward::cpu(const Operand& g, const Operand& x, const Operand& weight, const Operand& bias,

@@ -88,7 +88,7 @@ template <class C> void copy_or_zero(const C* from, int64_t count, C* to) {
 
 template <class C> struct ForwardArrays {
   const C *projected, *bias, *h0, *c0;
-  C *y, *h, *c, *gates, *cells;
+  C *y, *h, *c, *gates, *cells;  // gates and cells are null where they are not kept
 };
 
 template <class C> void step_of(const Steps& s, const CellStep<C>& cell) {
@@ -105,7 +105,7 @@ template <class C>
 void forward_rows(const Steps& s, const ForwardArrays<C>& a, const PackedMatrix<C>& weight, int64_t begin,
                   int64_t end) {
   const int64_t rows = end - begin, hidden = s.hidden, width = s.width(), kept = s.kept();
-  const Scratch<C> states_part(rows * width);
+  const Scratch<C> states_part(rows * width), unkept(a.gates == nullptr ? kept : 0);
   C* h = a.h + begin * hidden;
   C* c = s.has_cell() ? a.c + begin * hidden : nullptr;
   copy_or_zero(a.h0 == nullptr ? nullptr : a.h0 + begin * hidden, rows * hidden, h);
@@ -116,17 +116,17 @@ void forward_rows(const Steps& s, const ForwardArrays<C>& a, const PackedMatrix<
     for (int64_t r = 0; r < rows; ++r) {
       const int64_t place = (begin + r) * s.length + t;
       C* row = h + r * hidden;
+      C* gates = a.gates == nullptr ? unkept.data() : a.gates + place * kept;
       if (!s.counts(begin + r, t)) {
         std::fill_n(a.y + place * hidden, hidden, C(0));
-        std::fill_n(a.gates + place * kept, kept, C(0));
-        if (c != nullptr) std::fill_n(a.cells + place * hidden, hidden, C(0));
+        std::fill_n(gates, kept, C(0));
+        if (a.cells != nullptr) std::fill_n(a.cells + place * hidden, hidden, C(0));
         continue;
       }
       C* cell = c == nullptr ? nullptr : c + r * hidden;
-      step_of<C>(s, {hidden, a.projected + place * width, states_part.data() + r * width, a.bias,
-                     a.gates + place * kept, row, cell});
+      step_of<C>(s, {hidden, a.projected + place * width, states_part.data() + r * width, a.bias, gates, row, cell});
       std::copy_n(row, hidden, a.y + place * hidden);
-      if (cell != nullptr) std::copy_n(cell, hidden, a.cells + place * hidden);
+      if (a.cells != nullptr) std::copy_n(cell, hidden, a.cells + place * hidden);
     }
   }
 }

@@ -59,31 +59,34 @@ template <class T> struct ImageGradients {
   void clear(const Sampling<T>& s) const {
     for (int64_t p = 0; p < s.pixels; ++p) std::fill_n(of_image + p * s.channels + channel, count, T(0));
   }
+  /// The gradient of a place along an axis: pixels are mixed by the weights' derivatives first, as one sum over channels
+  /// costs more than a tap.
+  [[gnu::always_inline]] T slope_at(const Sampling<T>& s, const PlaceTaps<T>& taps, const T* slopes,
+                                    const T* row) const {
+    return static_cast<T>(detail::sum_lanes<T>(
+        s.channels, [&](int64_t j, auto lanes) __attribute__((always_inline)) {
+          simd::Vec<T> mixed{};
+          for (int k = 0; k < taps.count; ++k) mixed += slopes[k] * lanes_at(x + taps.at[k] * s.channels + j, lanes);
+          return lanes_at(row + j, lanes) * mixed;
+        }));
+  }
   /// Adds the gradients of the places [first, end): what one place reads is asked for once for both.
   template <bool kImage, bool kPlaces> void add(const Sampling<T>& s, int64_t first, int64_t end) const {
     for (int64_t p = first; p < end; ++p) {
       PlaceTaps<T> taps;
       s.template taps<kPlaces>(places + p * s.axes, taps);
       const T* const row = g + p * s.channels;
-      T sums[3] = {};
-      for (int k = 0; k < taps.count; ++k) {
-        const int64_t at = taps.at[k] * s.channels;
-        if constexpr (kPlaces) {
-          const T* const pixel = x + at;
-          const T dot = static_cast<T>(detail::sum_lanes<T>(s.channels, [&](int64_t j, auto lanes) {
-            return lanes_at(row + j, lanes) * lanes_at(pixel + j, lanes);
-          }));
-          for (int axis = 0; axis < 3; ++axis) sums[axis] += dot * taps.slope[axis][k];
-        }
-        if constexpr (kImage) {
-          T* const pixel = of_image + at + channel;
+      if constexpr (kPlaces)
+        for (int64_t axis = 0; axis < s.axes; ++axis)
+          of_places[p * s.axes + axis] = taps.count == 0 ? T(0) : slope_at(s, taps, taps.slope[axis], row);
+      if constexpr (kImage)
+        for (int k = 0; k < taps.count; ++k) {
+          T* const pixel = of_image + taps.at[k] * s.channels + channel;
           const auto weight = simd::splat<T, simd::kLanes<T>>(taps.weight[k]);
           for_lanes<T>(count, [&](int64_t j, auto lanes) {
             put_lanes(pixel + j, lanes_at(pixel + j, lanes) + weight * lanes_at(row + channel + j, lanes), lanes);
           });
         }
-      }
-      if constexpr (kPlaces) std::copy_n(sums, s.axes, of_places + p * s.axes);
     }
   }
 };

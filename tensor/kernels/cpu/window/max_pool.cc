@@ -13,9 +13,6 @@ template <class F> void visit_place(DType dtype, F&& f) {
 /// Stands for a window that is all padding.
 template <class Place> constexpr Place kNoPlace = std::numeric_limits<Place>::max();
 
-/// Places are compared as integers as wide as the values, so that one mask serves both.
-template <class C> using PlaceLane = std::conditional_t<std::is_same_v<C, double>, int64_t, int32_t>;
-
 /// One line of results; [a0, a1) are the lines of x it reads.
 template <class S, class Place>
 void line_of_maxima(Image<S> x, const Link* a0, const Link* a1, const Links& columns, int64_t kernel_width,
