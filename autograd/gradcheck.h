@@ -19,7 +19,7 @@ struct GradcheckOptions {
 };
 
 /// What gradcheck found. True where all gradients agree.
-class GradcheckResult {
+class [[nodiscard]] GradcheckResult {
  public:
   GradcheckResult() = default;
   explicit GradcheckResult(std::string report) : report_(std::move(report)) {}

@@ -15,6 +15,8 @@ namespace weft::autograd {
 /// (placement.h), so one thread at a time runs backward to this leaf. An undefined `buffer` ends it, and so does a
 /// change of the leaf's dtype or device. GradientError where `leaf` is no leaf, or `buffer` does not fit.
 void set_gradient_buffer(const Tensor& leaf, const Tensor& buffer);
+/// Whether `leaf` has such a buffer; false where it is no leaf.
+bool has_gradient_buffer(const Tensor& leaf);
 
 /// Within a hook or a rule: calls `done` on this thread when the innermost backward() or grad() that runs on it has
 /// come to its end, before it returns; what `done` throws comes out of it. Where that run fails, `done` is dropped.

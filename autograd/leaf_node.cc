@@ -100,4 +100,9 @@ void set_gradient_buffer(const Tensor& leaf, const Tensor& buffer) {
   static_cast<Leaf*>(node)->set_buffer(buffer);
 }
 
+bool has_gradient_buffer(const Tensor& leaf) {
+  const Node* node = node_of(leaf);
+  return node != nullptr && node->is_leaf() && static_cast<const Leaf*>(node)->has_buffer();
+}
+
 }  // namespace weft::autograd

@@ -26,6 +26,7 @@ class Leaf final : public Node {
   void replaced(const Tensor& leaf) override;
   /// Where gradients are collected from now on (gradient_buffer.h); undefined: in storages of their own.
   void set_buffer(const Tensor& buffer);
+  bool has_buffer() const { return buffer_.defined(); }
   /// Its buffer where no gradient is there, which a rule may then write to; else undefined.
   Tensor free_buffer() const;
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <cstring>
+#include <utility>
 
 #include "io/byte_order.h"
 #include "io/file.h"
@@ -68,8 +69,10 @@ Tensor load_npy(const std::string& path) {
 }
 
 void save_npy(const std::string& path, const Tensor& x) {
-  const std::string header = detail::write_npy_header(x.dtype(), x.shape());
-  const Tensor rows = x.detach().to(Device::cpu()).contiguous();
+  const auto [header, rows] = [&] {
+    ErrorFrame frame("save_npy", x);
+    return std::pair(detail::write_npy_header(x.dtype(), x.shape()), x.detach().to(Device::cpu()).contiguous());
+  }();
   detail::with_path(path, [&] {
     AtomicFile file(path);
     file.write(header);

@@ -42,7 +42,10 @@ const Strides& Tensor::strides() const {
   return layout().strides();
 }
 
-int64_t Tensor::size(int64_t axis) const { return layout().shape()[static_cast<size_t>(normalize_axis(axis, rank()))]; }
+int64_t Tensor::size(int64_t axis) const {
+  ErrorFrame frame("size", *this);
+  return layout().shape()[static_cast<size_t>(normalize_axis(axis, rank()))];
+}
 
 void* Tensor::checked_data(DType wanted) const {
   ErrorFrame frame("data", *this);

@@ -60,6 +60,9 @@ void Reducer::fill_buckets(const nn::Module& model, const DataParallelOptions& o
     if (!parameter.requires_grad()) continue;
     if (!parameter.device().is_cpu())
       throw DeviceError(text("DataParallel: the parameter `", parameter.name(), "` is not on the CPU"));
+    if (autograd::has_gradient_buffer(parameter))
+      throw GradientError(text("DataParallel: the parameter `", parameter.name(),
+                               "` is in another DataParallel, which reduces its gradient; let that end first"));
     const auto more = parameter.numel() * static_cast<int64_t>(size_of(parameter.dtype()));
     const int64_t most = contents_.size() <= 1 ? options.first_bucket_bytes : options.bucket_bytes;
     if (contents_.empty() || bytes + more > most || contents_.back()[0].dtype() != parameter.dtype()) {

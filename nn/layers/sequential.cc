@@ -26,6 +26,7 @@ size_t Sequential::conv_norm_steps(size_t index, const Tensor& x) const {
 }
 
 Tensor Sequential::forward(const Tensor& x) const {
+  if (steps_.empty()) (void)is_training();  // one that was moved from is no identity: this throws
   Tensor y = x;
   for (size_t i = 0; i < steps_.size();) {
     if (const size_t together = conv_norm_steps(i, y); together != 0) {

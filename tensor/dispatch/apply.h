@@ -63,6 +63,9 @@ inline void check_input_version(const Tensor& x) {
 }
 /// DeviceError where the inputs that are there lie on several devices.
 void check_devices(Operands inputs);
+/// The dtype that one op of all these inputs would compute in: what functions composed of several ops cast them to
+/// first, so that no step on the way is in the dtype of a part.
+DType promoted(std::span<const Tensor> inputs);
 /// The inputs as the op's policy wants them; casts, expands and copies are recorded ops.
 void prepare(const OpInfo& info, std::span<Tensor> inputs);
 [[noreturn]] void throw_not_accepted(DType dtype, DTypes accepts);

@@ -15,6 +15,11 @@ Tensor without_overlap(const Tensor& self, const Tensor& other);
 Tensor apart_from(const Tensor& self, const Tensor& other);
 /// The old history of `self` as a tensor of its own, for the record.
 Tensor before_write(const Tensor& self);
+/// Whether `x` is `self` or a view of the same elements (`x.add_(x.view(...))`): what it was computed from is about to
+/// be lost with self's history, from which it would take its own.
+inline bool shows_the_same(const Tensor& x, const Tensor& self) {
+  return x.is_same(self) || (x.defined() && x.shares_storage(self) && x.layout() == self.layout());
+}
 /// Raises the version, and gives `self` (every handle of it) its new history where the write is recorded.
 void after_write(Tensor& self, const OpInfo& info, const void* op, const char* name,
                  std::span<const Tensor* const> inputs, bool recorded);
@@ -37,9 +42,8 @@ Tensor& apply_in_place(const Op& op, const char* name, Tensor& self, const Other
   const bool history = (false || ... || others.requires_grad());
   const bool recorded = check_writable(self, name, history);
   const auto write = [&](const auto&... ready) {
-    const Tensor old = recorded ? before_write(self) : self;
-    // `x.add_(x)`: self is about to lose its old history, `old` has it.
-    std::array<Tensor, 1 + sizeof...(Others)> inputs = {old, (ready.is_same(self) ? old : ready)...};
+    const auto before = [&](const Tensor& x) { return recorded && shows_the_same(x, self) ? before_write(x) : x; };
+    std::array<Tensor, 1 + sizeof...(Others)> inputs = {before(self), before(ready)...};
     prepare(op_info<Op>, inputs);
     check_device_written(self, inputs[0]);
     const std::array<const Tensor*, 1 + sizeof...(Others)> pointers = [&]<size_t... I>(std::index_sequence<I...>) {

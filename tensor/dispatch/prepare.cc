@@ -38,6 +38,8 @@ DType common_dtype(const Policy& policy, std::span<const Tensor> inputs) {
 
 }  // namespace
 
+DType promoted(std::span<const Tensor> inputs) { return promoted(Policy{}, inputs); }
+
 void check_devices(Operands inputs) {
   const Operand* first = nullptr;
   for (const Operand& x : inputs) {

@@ -120,12 +120,13 @@ Tensor normalize(const Tensor& x, const NormalizeOptions& options) {
 
 Tensor cosine_similarity(const Tensor& a, const Tensor& b, int64_t axis, double eps) {
   ErrorFrame frame("cosine_similarity", a, b);
-  // As in PyTorch, a norm that is limited has the gradient of one that is not.
-  const auto length = [&](const Tensor& x) {
-    const Tensor own = norm(x, 2, axis, keepdim);
-    return own + (at_least(own, eps) - own).detach();
+  // As in PyTorch, a norm that is limited has the gradient of one that is not. It counts what is repeated along the axis.
+  const Shape shape = broadcast_shapes(a.shape(), b.shape());
+  const auto direction = [&](const Tensor& part) {
+    const Tensor x = expand(part, shape), own = norm(x, 2, axis, keepdim);
+    return x / (own + (at_least(own, eps) - own).detach());
   };
-  return sum((a / length(a)) * (b / length(b)), axis);
+  return sum(direction(a) * direction(b), axis);
 }
 
 Tensor pairwise_distance(const Tensor& a, const Tensor& b, double p, double eps, KeepDim keep) {

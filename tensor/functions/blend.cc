@@ -1,7 +1,11 @@
 #include "tensor/functions/blend.h"
 
+#include <array>
+
+#include "tensor/dispatch/apply.h"
 #include "tensor/functions/binary.h"
 #include "tensor/functions/compare.h"
+#include "tensor/functions/copy.h"
 #include "tensor/functions/unary.h"
 
 namespace weft {
@@ -14,20 +18,22 @@ Tensor lerp(const Tensor& start, const Tensor& end, double weight) {
 
 Tensor lerp(const Tensor& start, const Tensor& end, const Tensor& weight) {
   ErrorFrame frame("lerp", start, end, weight);
-  const Tensor way = end - start;
-  return where(weight < 0.5, start + way * weight, end - way * (1 - weight));
+  const Tensor way = end - start, part = cast(weight, dispatch::promoted(std::array{start, end, weight}));
+  return where(part < 0.5, start + way * part, end - way * (1 - part));
 }
 
 Tensor addcmul(const Tensor& x, const Tensor& a, const Tensor& b, const Scalar& value) {
   ErrorFrame frame("addcmul", x, a, b);
-  return x + a * b * value;
+  const DType dtype = dispatch::promoted(std::array{x, a, b});
+  return x + cast(a, dtype) * cast(b, dtype) * value;
 }
 
 Tensor addcdiv(const Tensor& x, const Tensor& a, const Tensor& b, const Scalar& value) {
   ErrorFrame frame("addcdiv", x, a, b);
   if (!is_floating(x.dtype()) && !is_floating(a.dtype()) && !is_floating(b.dtype()))
     throw DtypeError("a quotient of integers; use x + value * floor_divide(a, b), or cast first, e.g. a.to(f32)");
-  return x + a / b * value;
+  const DType dtype = dispatch::promoted(std::array{x, a, b});
+  return x + cast(a, dtype) / cast(b, dtype) * value;
 }
 
 }  // namespace weft

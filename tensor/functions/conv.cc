@@ -46,7 +46,14 @@ Tensor transposed(const char* name, const Tensor& x, const Tensor& weight, const
   return for_batch(x, Sizes::kAxes, [&](const Tensor& batch) {
     const Shape shape = transposed_conv_shape(batch.shape(), weight.shape(), options, as_triple(o.output_padding, 0));
     check_conv_bias(operand(bias), shape[1]);
-    Tensor y = dispatch::apply(op::ConvBackwardData{options, shape}, batch, weight);
+    // A dilation leaves room for an output_padding of whole strides: what further inputs, of zeros, would give.
+    std::vector<Padding> zeros(batch.shape().size());
+    bool longer = false;
+    for (int64_t i = 0; i < Sizes::kAxes; ++i) {
+      zeros[static_cast<size_t>(i + 2)].second = o.output_padding[i] / o.stride[i];
+      longer |= o.output_padding[i] >= o.stride[i];
+    }
+    Tensor y = dispatch::apply(op::ConvBackwardData{options, shape}, longer ? pad(batch, zeros) : batch, weight);
     if (!bias.defined()) return y;
     Shape row(static_cast<size_t>(Sizes::kAxes) + 1, 1);
     row[0] = shape[1];

@@ -48,7 +48,8 @@ Tensor tensor(std::initializer_list<std::initializer_list<std::initializer_list<
 template <class T>
 Tensor tensor(std::initializer_list<std::initializer_list<std::initializer_list<std::initializer_list<T>>>> values,
               std::optional<DType> dtype = std::nullopt);
-/// A tensor from a vector: 1-D, or of `shape` (ShapeError where the number of values differs).
+/// A tensor from a vector: 1-D, or of `shape` (ShapeError where the number of values differs). The dtype is that of
+/// tensor(), also where the vector is empty.
 template <class T>
 Tensor from_vector(const std::vector<T>& values, std::optional<Shape> shape = std::nullopt,
                    std::optional<DType> dtype = std::nullopt);
@@ -58,18 +59,19 @@ namespace detail {
 class BraceReader {
  public:
   template <class T> void read(const T& value, size_t) {
-    if constexpr (std::is_same_v<T, bool>) kind_ = DType::boolean;
-    if constexpr (std::is_integral_v<T> && !std::is_same_v<T, bool>) kind_ = DType::i64;
+    note<T>();
     if constexpr (std::is_floating_point_v<T>)
       reals_.push_back(static_cast<double>(value));
     else
       integers_.push_back(static_cast<int64_t>(value));
   }
   template <class T> void read(const std::initializer_list<T>& values, size_t depth) {
+    note<T>();
     level(depth, static_cast<int64_t>(values.size()));
     for (const auto& value : values) read(value, depth + 1);
   }
   template <class T> void read(const std::vector<T>& values, size_t depth) {
+    note<T>();
     level(depth, static_cast<int64_t>(values.size()));
     for (const T value : values) read(value, depth + 1);
   }
@@ -77,6 +79,13 @@ class BraceReader {
   void kind(DType dtype) { kind_ = dtype; }
 
  private:
+  /// The type says what the numbers are, also of a list that has none.
+  template <class T> void note() {
+    if constexpr (std::is_same_v<T, bool>)
+      kind_ = DType::boolean;
+    else if constexpr (std::is_integral_v<T>)
+      kind_ = DType::i64;
+  }
   void level(size_t depth, int64_t size);
   Shape shape_;
   std::vector<double> reals_;

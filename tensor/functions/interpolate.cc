@@ -76,7 +76,8 @@ AxisMap map_of(int64_t size, size_t axis, const InterpolateOptions& o) {
 
 Tensor interpolate(const Tensor& x, const InterpolateOptions& o) {
   ErrorFrame frame("interpolate", x);
-  if (o.size.empty() == o.scale.values.empty()) throw Error("either size or scale must be given");
+  if (o.size.empty() == o.scale.values.empty())
+    throw Error(o.size.empty() ? "a size or a scale must be given" : "both a size and a scale are given; give one");
   if (o.align_corners && (axes_of(o.mode) == 0)) throw Error("align_corners is for linear and cubic modes");
   const int64_t axes = number_of_axes(x, o);
   if (o.size.empty())

@@ -1,5 +1,6 @@
 #include "tensor/functions/special.h"
 
+#include <array>
 #include <numbers>
 
 #include "tensor/dispatch/over.h"
@@ -38,7 +39,8 @@ Tensor logit(const Tensor& x, std::optional<double> eps) {
 
 Tensor logaddexp2(const Tensor& a, const Tensor& b) {
   ErrorFrame frame("logaddexp2", a, b);
-  return logaddexp(a * std::numbers::ln2, b * std::numbers::ln2) * std::numbers::log2e;
+  const DType dtype = dispatch::promoted(std::array{a, b});
+  return logaddexp(cast(a, dtype) * std::numbers::ln2, cast(b, dtype) * std::numbers::ln2) * std::numbers::log2e;
 }
 
 Tensor heaviside(const Tensor& x, const Tensor& values) {

@@ -50,6 +50,29 @@ TEST_F(InPlaceAlias, AWriteUnderNoGradToANonLeafIsSeen) {
   EXPECT_EQ(numbers(y.detach().clone()), Numbers({2, 3})) << "detach() is the way out";
 }
 
+TEST_F(InPlaceAlias, AViewOfWhatIsWrittenIsReadBeforeTheWrite) {
+  const auto gradient = [](const std::function<void(Tensor&)>& write) {
+    const Tensor p = leaf({1, 2, 3});
+    Tensor x = p * 1.5;
+    write(x);
+    x.sum().backward();
+    return numbers(p.grad());
+  };
+  EXPECT_EQ(gradient([](Tensor& x) { x += x.view({3}); }), Numbers({3, 3, 3}));
+  EXPECT_EQ(gradient([](Tensor& x) { x -= x.slice(0); }), Numbers({0, 0, 0}));
+  EXPECT_EQ(gradient([](Tensor& x) { x.copy_(x.view({3})); }), Numbers({1.5, 1.5, 1.5}));
+  EXPECT_EQ(gradient([](Tensor& x) { x.view({3}) += x; }), Numbers({3, 3, 3}));
+  EXPECT_EQ(gradient([](Tensor& x) { x.view({3}) += x.slice(0); }), Numbers({3, 3, 3}));
+  EXPECT_EQ(gradient([](Tensor& x) {
+              Tensor y = x.slice(0);
+              y *= 2.0;
+              x += y;
+            }),
+            Numbers({6, 6, 6}));
+  EXPECT_EQ(gradient([](Tensor& x) { x += x.flip({0}); }), Numbers({3, 3, 3}));
+  EXPECT_EQ(gradient([](Tensor& x) { x *= x.view({3}); }), Numbers({4.5, 9, 13.5}));
+}
+
 TEST_F(InPlaceAlias, AStaleTensorCannotBeWrittenEither) {
   const Tensor p = leaf({1, 2});
   Tensor y = p * 1.0;

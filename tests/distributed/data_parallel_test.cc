@@ -179,6 +179,19 @@ TEST(DataParallel, GradientsOutliveIt) {
   EXPECT_TRUE(equal(parts.a.grad(), full({3}, double(group().rank()))));
 }
 
+TEST(DataParallel, AParameterIsInOneOnly) {
+  const auto& g = group();
+  if (g.size() == 1) GTEST_SKIP() << "one rank reduces nothing";
+  Parts parts;
+  {
+    distributed::DataParallel first(parts, g);
+    EXPECT_THROW(distributed::DataParallel(parts, g), GradientError);
+    parts.a.sum().backward();
+    EXPECT_TRUE(equal(parts.a.grad(), ones({3})));
+  }
+  distributed::DataParallel next(parts, g);
+}
+
 TEST(DataParallel, RefusesCreateGraph) {
   const auto& g = group();
   if (g.size() > 1) GTEST_SKIP() << "the error ends the group: fault_test has it";

@@ -75,6 +75,9 @@ TEST(Npy, KeepsEveryDtypeAndShape) {
   io::save_npy(folder / "a.npy", arange(6).view({2, 3}).t());
   EXPECT_EQ(io::load_npy(folder / "a.npy").to_vector<int64_t>(), (std::vector<int64_t>{0, 3, 1, 4, 2, 5}));
   EXPECT_THROW(io::save_npy(folder / "a.npy", ones({1}, bf16)), DtypeError);
+  const auto undefined = attempt([&] { io::save_npy(folder / "a.npy", Tensor()); });
+  EXPECT_EQ(undefined.error().what(),
+            std::string("save_npy(): a tensor is undefined (default-constructed, or an absent gradient)"));
 }
 
 TEST(Npy, DictsThatPythonCouldWrite) {

@@ -158,6 +158,8 @@ TEST(Sequential, RunsAnyModules) {
   EXPECT_THROW(net.at<ReLU>(9), IndexError);
   Sequential moved = std::move(net);
   EXPECT_EQ(moved(x).shape(), (Shape{5, 1}));
+  EXPECT_EQ(error_of([&] { net(x); }), "this module was moved from");  // NOLINT: what it does then
+  EXPECT_TRUE(Sequential()(x).is_same(x));
 }
 
 struct Stack : Module {

@@ -153,11 +153,10 @@ void add_pairs_of_rows(Cases& cases) {
       return f(a, b);
     });
   };
-  const std::vector<Sample> samples = {{normal({3, 4}), normal({3, 4})},
-                                       {normal({3, 4}), normal({1, 4})},
-                                       {normal({0, 4}), normal({0, 4})},
-                                       {normal({5}), normal({5})},
-                                       {normal({2, 1, 3}), normal({4, 3})}};
+  const std::vector<Sample> samples = {
+      {normal({3, 4}), normal({3, 4})}, {normal({3, 4}), normal({1, 4})},    {normal({0, 4}), normal({0, 4})},
+      {normal({5}), normal({5})},       {normal({2, 1, 3}), normal({4, 3})}, {normal({2, 1}), normal({2, 3})},
+      {normal({}), normal({3})}};
   cases
       .add("cosine_similarity", samples, CALL(cosine_similarity(x[0], x[1], -1)),
            [=](const Arrays& x) {

@@ -236,6 +236,8 @@ void add_conv_cases(Cases& cases) {
   add_transposed(cases, "1d strided", {2, 2, 4}, {2, 3, 3}, {2, 3, 8},
                  OneBack{.stride = 2, .padding = 1, .output_padding = 1});
   add_transposed(cases, "1d groups", {1, 4, 3}, {4, 1, 2}, {1, 2, 5}, OneBack{.groups = 2, .dilation = 2});
+  add_transposed(cases, "1d whole strides more", {2, 2, 4}, {2, 3, 2}, {2, 3, 11},
+                 OneBack{.padding = 1, .output_padding = 4, .dilation = 5});
   add_transposed(cases, "2d", {2, 3, 3, 2}, {3, 2, 2, 3}, {2, 2, 4, 4}, TwoBack{});
   add_transposed(cases, "2d 1x1", {2, 3, 3, 2}, {3, 2, 1, 1}, {2, 2, 3, 2}, TwoBack{});
   add_transposed(cases, "2d strided", {1, 2, 3, 3}, {2, 3, 4, 4}, {1, 3, 6, 6}, TwoBack{.stride = 2, .padding = 1});
@@ -243,6 +245,8 @@ void add_conv_cases(Cases& cases) {
                  TwoBack{.stride = {2, 3}, .padding = {0, 1}});
   add_transposed(cases, "2d groups", {2, 4, 2, 3}, {4, 2, 2, 2}, {2, 4, 4, 7},
                  TwoBack{.stride = 2, .output_padding = {0, 1}, .groups = 2});
+  add_transposed(cases, "2d groups, whole strides more", {1, 4, 2, 3}, {4, 1, 2, 2}, {1, 2, 7, 8},
+                 TwoBack{.stride = {2, 1}, .output_padding = {1, 2}, .groups = 2, .dilation = 3});
   add_transposed(cases, "2d depthwise", {1, 3, 3, 3}, {3, 1, 2, 2}, {1, 3, 5, 5}, TwoBack{.groups = 3, .dilation = 2});
   add_transposed(cases, "2d of nothing", {0, 3, 2, 2}, {3, 2, 2, 2}, {0, 2, 3, 3}, TwoBack{});
   add_transposed(cases, "3d", {1, 2, 2, 3, 2}, {2, 3, 2, 2, 1}, {1, 3, 3, 4, 2}, ThreeBack{});

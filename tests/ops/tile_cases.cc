@@ -29,11 +29,14 @@ void add_repeats(Cases& cases) {
         return Index{i[0] / 6, i[0] / 3 % 2};
       }));
   cases
-      .add("repeat_interleave by counts", {{normal({3, 2}), index({3}, {2, 0, 1})}},
+      .add("repeat_interleave by counts",
+           {{normal({3, 2}), index({3}, {2, 0, 1})},
+            {normal({2, 2}), index({2}, {0, 0})},
+            {normal({0, 2}), index({0}, std::vector<double>{})}},
            CALL(repeat_interleave(x[0], x[1], 0)),
            [](const Arrays& x) {
              Array out{{0, 2}, {}};
-             for (int64_t i = 0; i < 3; ++i)
+             for (int64_t i = 0; i < x[0].shape[0]; ++i)
                for (int64_t k = 0; k < static_cast<int64_t>(x[1].at({i})); ++k, ++out.shape[0])
                  for (int64_t j = 0; j < 2; ++j) out.values.push_back(x[0].at({i, j}));
              return out;

@@ -5,10 +5,12 @@
 #include <limits>
 
 #include "tensor/functions/binary.h"
+#include "tensor/functions/blend.h"
 #include "tensor/functions/compare.h"
 #include "tensor/functions/copy.h"
 #include "tensor/functions/fill.h"
 #include "tensor/functions/random.h"
+#include "tensor/functions/special.h"
 
 namespace weft {
 namespace {
@@ -39,6 +41,17 @@ TEST(Arithmetic, ANumberInATensorDoesNotWidenHalvesButIsComputedWithInF32) {
   EXPECT_EQ(numbers(large / full({1}, 10.0, f16)), Numbers({7000}));
   EXPECT_EQ(numbers(full({1}, 0.5, f16).mul_(large)), Numbers({35008}));
   EXPECT_EQ((full({}, 0.5, f16) * large).dtype(), f32);
+}
+
+TEST(Arithmetic, FunctionsOfSeveralOpsComputeInTheDtypeOfAllTheirInputs) {
+  const Tensor x = full({2}, 1.0, f64), half = tensor({1.0, 1.0078125}, bf16);  // whose square is no bf16
+  EXPECT_EQ(numbers(addcmul(x, half, half)), Numbers({2, 1 + 1.0078125 * 1.0078125}));
+  EXPECT_EQ(numbers(addcdiv(x, half, half + 2.0)), numbers(x + half.to(f64) / (half + 2.0).to(f64)));
+  EXPECT_EQ(numbers(lerp(x, x * 2.0, half - 0.75)), numbers(lerp(x, x * 2.0, (half - 0.75).to(f64))));
+  EXPECT_EQ(numbers(logaddexp2(x, half)), numbers(logaddexp2(x, half.to(f64))));
+  EXPECT_EQ(logaddexp2(tensor(1.0, f64), tensor({1})).dtype(), f64);
+  EXPECT_EQ(logaddexp2(tensor({1}), half).dtype(), bf16);
+  EXPECT_EQ(logaddexp2(tensor({1}), tensor({2})).dtype(), f32);
 }
 
 TEST(Arithmetic, IntegersThatDoNotFitWrapAsInPyTorch) {

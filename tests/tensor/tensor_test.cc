@@ -59,6 +59,11 @@ TEST(Values, DataGivesRowMajorMemoryOrAnErrorThatSaysWhatToDo) {
   EXPECT_EQ(x.t().contiguous().data<int64_t>()[1], 3);
 }
 
+TEST(Values, SizeNamesTheShapeWhereThereIsNoSuchAxis) {
+  EXPECT_EQ(ones({2, 3}).size(-1), 3);
+  EXPECT_EQ(error_of([] { (void)ones({2, 3}).size(2); }), "size([2, 3] f32): axis 2 is out of range for 2 axes");
+}
+
 TEST(Values, ItemConvertsAndWantsOneElement) {
   EXPECT_EQ(tensor({2.75}).item<double>(), 2.75);
   EXPECT_EQ(tensor({{2.75}}).item<int64_t>(), 2);
@@ -96,6 +101,10 @@ TEST(Memory, FromVectorTakesAShapeAndADtype) {
   EXPECT_EQ(from_vector(std::vector<int>{1, 2}, Shape{2, 1}).shape(), Shape({2, 1}));
   EXPECT_EQ(from_vector(std::vector<bool>{true, false}).dtype(), boolean);
   EXPECT_EQ(from_vector(std::vector<int>{1, 2}, std::nullopt, f64).dtype(), f64);
+  EXPECT_EQ(from_vector(std::vector<int64_t>{}).dtype(), i64);
+  EXPECT_EQ(from_vector(std::vector<bool>{}).dtype(), boolean);
+  EXPECT_EQ(from_vector(std::vector<float>{}).dtype(), f32);
+  EXPECT_EQ(tensor(std::initializer_list<int>{}).dtype(), i64);
   EXPECT_NE(error_of([] {
               from_vector(std::vector<int>{1, 2}, Shape{3});
             }).find("2 values do not fill shape [3]"),
