@@ -54,7 +54,9 @@ template <class T> void subtract_product(Matrix<const T> a, Matrix<const T> b, M
   Scratch<T> negated(checked_multiply(from.rows, from.columns));
   const Matrix<T> to = row_major(negated.data(), from.rows, from.columns);
   copy_matrix<T, T>(from, to);
-  for (int64_t i = 0; i < from.rows * from.columns; ++i) to.data[i] = -to.data[i];
+  // (The analyzer takes memory of a size above 0 for none.)
+  for (int64_t i = 0; i < from.rows * from.columns; ++i)
+    to.data[i] = -to.data[i];  // NOLINT(clang-analyzer-core.NullDereference)
   left ? gemm<T>(to, b, c, true) : gemm<T>(a, to, c, true);
 }
 
