@@ -69,14 +69,14 @@ Tensor load_npy(const std::string& path) {
 }
 
 void save_npy(const std::string& path, const Tensor& x) {
-  const auto [header, rows] = [&] {
+  const std::pair contents = [&] {
     ErrorFrame frame("save_npy", x);
     return std::pair(detail::write_npy_header(x.dtype(), x.shape()), x.detach().to(Device::cpu()).contiguous());
   }();
   detail::with_path(path, [&] {
     AtomicFile file(path);
-    file.write(header);
-    file.write(detail::row_major_bytes(rows));
+    file.write(contents.first);
+    file.write(detail::row_major_bytes(contents.second));
     file.commit();
   });
 }
