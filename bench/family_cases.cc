@@ -88,9 +88,7 @@ std::vector<Case> all_cases() {
        [] {
          return Tensors{f32_of({4, 32, 16, 28, 28})};
        },
-       [](X x) {
-         return fractional_max_pool3d(x[0], {.kernel_size = 2, .output_size = {8, 14, 14}});
-       }},
+       [](X x) { return fractional_max_pool3d(x[0], {.kernel_size = 2, .output_size = Size3(8, 14, 14)}); }},
       {"group_norm 16x64x56x56 channels-last", both,
        [] {
          return Tensors{in_nhwc(f32_of({16, 64, 56, 56})), f32_of({64}), f32_of({64})};

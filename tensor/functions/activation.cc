@@ -120,13 +120,17 @@ Tensor normalize(const Tensor& x, const NormalizeOptions& options) {
 
 Tensor cosine_similarity(const Tensor& a, const Tensor& b, int64_t axis, double eps) {
   ErrorFrame frame("cosine_similarity", a, b);
-  // As in PyTorch, a norm that is limited has the gradient of one that is not. It counts what is repeated along the axis.
   const Shape shape = broadcast_shapes(a.shape(), b.shape());
+  const int64_t place = normalize_axis_or_scalar(axis, shape.rank()), from_end = place - shape.rank();
   const auto direction = [&](const Tensor& part) {
-    const Tensor x = expand(part, shape), own = norm(x, 2, axis, keepdim);
+    // A norm counts what is repeated along the axis; what is repeated along others is divided once.
+    const bool whole =
+        part.rank() >= -from_end && (part.rank() == 0 || part.size(from_end) == shape[static_cast<size_t>(place)]);
+    const Tensor x = whole ? part : expand(part, shape), own = norm(x, 2, from_end, keepdim);
+    // As in PyTorch, a norm that is limited has the gradient of one that is not.
     return x / (own + (at_least(own, eps) - own).detach());
   };
-  return sum(direction(a) * direction(b), axis);
+  return sum(direction(a) * direction(b), from_end);
 }
 
 Tensor pairwise_distance(const Tensor& a, const Tensor& b, double p, double eps, KeepDim keep) {

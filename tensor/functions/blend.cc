@@ -18,8 +18,9 @@ Tensor lerp(const Tensor& start, const Tensor& end, double weight) {
 
 Tensor lerp(const Tensor& start, const Tensor& end, const Tensor& weight) {
   ErrorFrame frame("lerp", start, end, weight);
-  const Tensor way = end - start, part = cast(weight, dispatch::promoted(std::array{start, end, weight}));
-  return where(part < 0.5, start + way * part, end - way * (1 - part));
+  const DType dtype = dispatch::promoted(std::array{start, end, weight});
+  const Tensor from = cast(start, dtype), to = cast(end, dtype), part = cast(weight, dtype), way = to - from;
+  return where(part < 0.5, from + way * part, to - way * (1 - part));
 }
 
 Tensor addcmul(const Tensor& x, const Tensor& a, const Tensor& b, const Scalar& value) {

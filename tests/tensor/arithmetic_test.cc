@@ -48,6 +48,8 @@ TEST(Arithmetic, FunctionsOfSeveralOpsComputeInTheDtypeOfAllTheirInputs) {
   EXPECT_EQ(numbers(addcmul(x, half, half)), Numbers({2, 1 + 1.0078125 * 1.0078125}));
   EXPECT_EQ(numbers(addcdiv(x, half, half + 2.0)), numbers(x + half.to(f64) / (half + 2.0).to(f64)));
   EXPECT_EQ(numbers(lerp(x, x * 2.0, half - 0.75)), numbers(lerp(x, x * 2.0, (half - 0.75).to(f64))));
+  EXPECT_EQ(numbers(lerp(half, half * 2.0 - 3.0, x * 0.25)),
+            numbers(lerp(half.to(f64), (half * 2.0 - 3.0).to(f64), x * 0.25)));
   EXPECT_EQ(numbers(logaddexp2(x, half)), numbers(logaddexp2(x, half.to(f64))));
   EXPECT_EQ(logaddexp2(tensor(1.0, f64), tensor({1})).dtype(), f64);
   EXPECT_EQ(logaddexp2(tensor({1}), half).dtype(), bf16);

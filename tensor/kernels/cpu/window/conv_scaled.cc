@@ -56,6 +56,14 @@ bool library_conv(const ConvShape& s, const Operand& x, const Operand& weight, c
 /// element, where a pixel of the result takes 0.01 ns.
 bool keeps_library_weight(const ConvShape& s) { return s.out_pixels() < 4096 && way_of(s) == Way::onednn; }
 
+ConvShape shape_for(const Shape& images, const Operand& weight, const ConvOptions& options) {
+  const View in = View::contiguous(images);
+  const Operand x{nullptr, &in};
+  const View results = View::contiguous(op::Conv{options}.infer(x, weight, {}).view.shape());
+  const FiveAxes x5(x), weight5(weight), out5({nullptr, &results});
+  return shape_of(*x5, *weight5, *out5, options);
+}
+
 }  // namespace
 }  // namespace weft::kernels::cpu
 
@@ -68,9 +76,10 @@ void op::ConvScaled::cpu(const Operand& x, const Operand& weight, const Operand&
                          const Operand& residual, const Operand& kept, const Operand& out) const {
   const FiveAxes x5(x), weight5(weight), out5(out);
   const ConvShape s = shape_of(*x5, *weight5, *out5, options);
-  const bool has_kept = kept.defined() && kept.numel() > 0 && kept_layout == 0;
+  const bool in_f32 = out.dtype == DType::f32 && !s.is_empty(), is_kept = kept.defined() && kept.numel() > 0;
+  const bool has_kept = is_kept && kept_layout == 0;
   ConvOptions rest = options;
-  if (out.dtype == DType::f32 && !s.is_empty() && takes_winograd(s, ConvDirection::forward, has_kept)) {
+  if (in_f32 && takes_winograd(s, ConvDirection::forward, has_kept)) {
     if (has_kept) check_kept(kept, winograd_weight_size(s));
     const ImageIn<float, float> in(*x5);
     const WeightIn<float, float> w(*weight5);
@@ -87,8 +96,8 @@ void op::ConvScaled::cpu(const Operand& x, const Operand& weight, const Operand&
   }
   const bool biased = !scale.defined();
   const Operand bias = biased ? shift : Operand{};
-  if (kept_layout == 0 || s.is_empty() ||
-      !library_conv(s, *x5, *weight5, bias, {kept.data<float>(), kept_layout}, *out5))
+  if (!in_f32 || !is_kept || kept_layout == 0 ||
+      !library_conv(s, *x5, *weight5, bias, {kept.data<float>(), kept.numel(), kept_layout}, *out5))
     Conv{rest}.cpu(x, weight, bias, out);
   if (biased && !residual.defined() && !relu) return;
   visit_floating(out.dtype, [&]<class T>() { finish<T>(out, scale, biased ? Operand{} : shift, residual, relu); });
@@ -98,15 +107,12 @@ op::ConvKeptWeight op::ConvKeptWeight::for_images(const ConvOptions& options, co
                                                   const Operand& weight) {
   ConvKeptWeight op{options, images};
   if (weight.dtype != DType::f32 || options.axes != 2) return op;
-  const View in = View::contiguous(images);
-  const Operand x{nullptr, &in};
-  const View results = View::contiguous(Conv{options}.infer(x, weight, {}).view.shape());
-  const FiveAxes x5(x), weight5(weight), out5({nullptr, &results});
-  const ConvShape s = shape_of(*x5, *weight5, *out5, options);
+  const ConvShape s = shape_for(images, weight, options);
   if (s.is_empty()) return op;
   if (takes_winograd(s, ConvDirection::forward, true)) {
     op.elements = winograd_weight_size(s);
   } else if (keeps_library_weight(s) && weight.view->is_dense()) {
+    const FiveAxes weight5(weight);
     const auto [elements, id] = onednn::weight_layout(s, weight_strides(weight5->shape(), weight5->strides()));
     op.elements = elements, op.layout = id;
   }
@@ -115,10 +121,8 @@ op::ConvKeptWeight op::ConvKeptWeight::for_images(const ConvOptions& options, co
 
 void op::ConvKeptWeight::cpu(const Operand& weight, const Operand& out) const {
   if (out.numel() == 0) return;
-  const View in = View::contiguous(images);
-  const View results = View::contiguous(Conv{options}.infer({nullptr, &in}, weight, {}).view.shape());
-  const FiveAxes x5({nullptr, &in}), weight5(weight), out5({nullptr, &results});
-  const ConvShape s = shape_of(*x5, *weight5, *out5, options);
+  const ConvShape s = shape_for(images, weight, options);
+  const FiveAxes weight5(weight);
   const WeightIn<float, float> w(*weight5);
   if (layout != 0) {
     const auto [size, id] = onednn::weight_layout(s, w.strides());

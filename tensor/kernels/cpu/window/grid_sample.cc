@@ -59,8 +59,8 @@ template <class T> struct ImageGradients {
   void clear(const Sampling<T>& s) const {
     for (int64_t p = 0; p < s.pixels; ++p) std::fill_n(of_image + p * s.channels + channel, count, T(0));
   }
-  /// The gradient of a place along an axis: pixels are mixed by the weights' derivatives first, as one sum over channels
-  /// costs more than a tap.
+  /// The gradient of a place along an axis: pixels are mixed by the weights' derivatives first, since a sum over
+  /// channels costs more than a tap.
   [[gnu::always_inline]] T slope_at(const Sampling<T>& s, const PlaceTaps<T>& taps, const T* slopes,
                                     const T* row) const {
     return static_cast<T>(detail::sum_lanes<T>(

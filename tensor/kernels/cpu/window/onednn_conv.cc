@@ -12,18 +12,20 @@ struct PreparedConv {
   Prepared conv, reorder;
   size_t weight_bytes = 0;
   int64_t layout = 0;  // layout_id() of the weight
+
+  int64_t elements() const { return static_cast<int64_t>(weight_bytes / sizeof(float)); }  // of f32
 };
 
 /// Tells layouts of a weight of given sizes apart; never 0.
 int64_t layout_id(const memory::desc& weight) {
   const dnnl_memory_desc_t& d = weight.data;
   const dnnl_blocking_desc_t& blocks = d.format_desc.blocking;
-  uint64_t id = 14695981039346656037u;  // FNV-1a, by words
-  const auto add = [&](int64_t value) { id = (id ^ static_cast<uint64_t>(value)) * 1099511628211u; };
-  for (int i = 0; i < d.ndims; ++i) add(d.padded_dims[i]), add(blocks.strides[i]);
-  for (int i = 0; i < blocks.inner_nblks; ++i) add(blocks.inner_blks[i]), add(blocks.inner_idxs[i]);
-  add(static_cast<int64_t>(d.extra.flags));
-  return static_cast<int64_t>(id | 1);
+  PrimitiveKey key{{d.ndims, static_cast<int64_t>(d.extra.flags)}};
+  size_t at = 2;
+  for (int i = 0; i < d.ndims; ++i) key.words.at(at++) = d.padded_dims[i], key.words.at(at++) = blocks.strides[i];
+  for (int i = 0; i < blocks.inner_nblks; ++i)
+    key.words.at(at++) = blocks.inner_blks[i], key.words.at(at++) = blocks.inner_idxs[i];
+  return static_cast<int64_t>(PrimitiveKeyHash()(key) | 1);
 }
 
 /// This thread's primitives of this file.
@@ -175,7 +177,8 @@ bool conv_forward(const ConvShape& s, const T* x, const T* w, const WeightStride
   PreparedConv& prepared = find_conv(kForward, kTypeOf<T>, scope.threads(), s, strides, bias != nullptr);
   if (!prepared.conv) return false;
   // It may be of other images or threads, for which oneDNN chose another layout.
-  const bool is_packed = prepared.reorder && packed.data != nullptr && packed.layout == prepared.layout;
+  const bool is_packed = prepared.reorder && packed.data != nullptr && packed.layout == prepared.layout &&
+                         packed.elements == prepared.elements();
   const bool reorders = prepared.reorder && !is_packed;
   Scratch<char> reordered(reorders ? static_cast<int64_t>(prepared.weight_bytes) : 0);
   if (reorders) prepared.reorder.run({w, reordered.data()});
@@ -224,7 +227,7 @@ WeightLayout weight_layout(const ConvShape& s, const WeightStrides& strides) {
   ThreadScope scope;
   const PreparedConv& prepared = find_conv(kForward, DataType::f32, scope.threads(), s, strides, false);
   if (!prepared.conv || !prepared.reorder) return {};
-  return {static_cast<int64_t>(prepared.weight_bytes / sizeof(float)), prepared.layout};
+  return {prepared.elements(), prepared.layout};
 }
 
 void pack_weight(const ConvShape& s, const float* w, const WeightStrides& strides, float* out) {

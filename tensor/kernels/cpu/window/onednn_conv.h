@@ -8,14 +8,16 @@
 
 namespace weft::kernels::cpu::onednn {
 
+/// What pack_weight() gave for a weight, and its layout.
+struct PackedWeight {
+  const float* data = nullptr;  // null: the weight is not packed
+  int64_t elements = 0, layout = 0;
+};
+
 /// Convolutions of images that are dense and channels-last in memory, the weight dense under its strides. T: float, or
 /// BFloat16 where has_fast_bf16(), with sums in f32. Each returns false where oneDNN has no fast kernel for the shape
-/// on this CPU: nothing was done. `bias` holds one value per filter or is null.
-/// `packed` is what pack_weight() gave for the weight, or null.
-struct PackedWeight {
-  const float* data = nullptr;
-  int64_t layout = 0;
-};
+/// on this CPU: nothing was done. `bias` holds one value per filter or is null. `packed` is taken where oneDNN reads
+/// the weight in that layout.
 template <class T>
 bool conv_forward(const ConvShape& s, const T* x, const T* w, const WeightStrides& strides, const float* bias, T* out,
                   const PackedWeight& packed = {});
