@@ -152,24 +152,8 @@ void store(int number, const Operand& out, const Batch& batch) {
 std::vector<Tensor> apply_erased(const OpInfo& info, const void* op, std::span<const Tensor> inputs, Device device) {
   if (info.view != nullptr) return {dispatch::apply_view(info, op, info.view(op, inputs[0].layout()), inputs[0])};
   std::vector<Tensor> ready(inputs.begin(), inputs.end());
-  if (!ready.empty()) dispatch::prepare(info, ready);
-  std::vector<Operand> in, out;
-  std::vector<const Tensor*> pointers;
-  bool history = false;
-  for (const Tensor& x : ready) {
-    in.push_back(operand(x));
-    pointers.push_back(&x);
-    if (x.defined()) device = x.device();
-    history = history || dispatch::has_history(x);
-  }
-  std::vector<Spec> specs(static_cast<size_t>(info.outputs));
-  info.infer(op, in, specs.data());
-  std::vector<Tensor> results;
-  for (Spec& spec : specs) results.push_back(dispatch::allocate(std::move(spec), device));
-  for (const Tensor& x : results) out.push_back(operand(x));
-  const OpCall call{info, op, pointers, results};
-  dispatch::run_erased(call, in, out);
-  if (history) dispatch::record(call);
+  std::vector<Tensor> results(static_cast<size_t>(info.outputs));
+  dispatch::apply_erased(info, op, ready, results, device);
   return results;
 }
 

@@ -65,6 +65,55 @@ void run_erased(const OpCall& call, Operands in, Operands out) {
 }
 
 namespace {
+/// One value for each input or output of an op, on the stack unless it is an op over a long list.
+template <class T> class PerTensor {
+ public:
+  explicit PerTensor(size_t count) : count_(count), more_(count > kFew ? count : 0) {}
+  operator std::span<T>() { return {more_.empty() ? few_.data() : more_.data(), count_}; }
+
+ private:
+  static constexpr size_t kFew = 8;
+  size_t count_;
+  std::array<T, kFew> few_;
+  std::vector<T> more_;
+};
+
+/// Memory on `device` for what `infer` says of the results.
+void allocate_results(const OpInfo& info, const void* op, Operands in, Device device, std::span<Tensor> results) {
+  if (results.size() == 1) {
+    Spec spec;
+    info.infer(op, in, &spec);
+    results[0] = allocate(std::move(spec), device);
+    return;
+  }
+  std::vector<Spec> specs(results.size());
+  info.infer(op, in, specs.data());
+  for (size_t i = 0; i < specs.size(); ++i) results[i] = allocate(std::move(specs[i]), device);
+}
+}  // namespace
+
+void apply_erased(const OpInfo& info, const void* op, std::span<Tensor> inputs, std::span<Tensor> results,
+                  Device device) {
+  if (!inputs.empty()) prepare(info, inputs);
+  PerTensor<Operand> operands(inputs.size()), places(results.size());
+  PerTensor<const Tensor*> handles(inputs.size());
+  const std::span<Operand> in = operands, out = places;
+  const std::span<const Tensor*> pointers = handles;
+  bool history = false;
+  for (size_t i = 0; i < inputs.size(); ++i) {
+    in[i] = operand(inputs[i]);
+    pointers[i] = &inputs[i];
+    if (in[i].defined()) device = in[i].device;
+    history = history || has_history(inputs[i]);
+  }
+  allocate_results(info, op, in, device, results);
+  for (size_t i = 0; i < results.size(); ++i) out[i] = operand(results[i]);
+  const OpCall call{info, op, pointers, results};
+  run_erased(call, in, out);
+  if (history) record(call);
+}
+
+namespace {
 /// Whether nothing else holds the memory; the base of a view that only the view holds does not count.
 bool owns_storage_alone(const internal::TensorBody& body) {
   return body.storage->unique() || (body.base && body.base->unique() && body.storage->references() == 2);

@@ -139,12 +139,19 @@ template <class Op, class Dying, class... Inputs>
     return results;
 }
 
-/// Runs an op whose inputs are to be cast, expanded or copied first.
+/// An op of any type, on inputs that may have to be cast, expanded or copied first: they become what the op took.
+/// Fills `results`, one for each output; `device` is that of an op without inputs.
+void apply_erased(const OpInfo& info, const void* op, std::span<Tensor> inputs, std::span<Tensor> results,
+                  Device device = {});
 template <class Op, class... Inputs>
 [[gnu::noinline]] ResultOf<Op> run_prepared(const Op& op, const Inputs&... inputs) {
   std::array<Tensor, sizeof...(Inputs)> prepared = {inputs...};
-  prepare(op_info<Op>, prepared);
-  return std::apply([&](const auto&... x) { return run(op, NoneDying{}, {operand(x)...}, x...); }, prepared);
+  std::array<Tensor, static_cast<size_t>(outputs_of<Op>)> results;
+  apply_erased(op_info<Op>, &op, prepared, results);
+  if constexpr (outputs_of<Op> == 1)
+    return std::move(results[0]);
+  else
+    return results;
 }
 
 /// As apply(), with the bits of inputs whose last handle the caller has (rvalues).
@@ -178,19 +185,9 @@ ResultOf<Op> apply(const Op& op, const Inputs&... inputs) { return apply_over(op
 
 /// A compute op over a list of inputs.
 template <class Op> Tensor apply_list(const Op& op, std::span<const Tensor> inputs) {
-  std::vector<Tensor> ready(inputs.begin(), inputs.end());
-  prepare(op_info<Op>, ready);
-  std::vector<Operand> in;
-  std::vector<const Tensor*> pointers;
-  for (const Tensor& x : ready) {
-    in.push_back(operand(x));
-    pointers.push_back(&x);
-  }
-  Tensor out = allocate(op.infer(Operands(in)), in[0].device);
-  const Operand to = operand(out);
-  const OpCall call{op_info<Op>, &op, pointers, {&out, 1}};
-  run_erased(call, in, {&to, 1});
-  record(call);
+  std::vector<Tensor> prepared(inputs.begin(), inputs.end());
+  Tensor out;
+  apply_erased(op_info<Op>, &op, prepared, {&out, 1});
   return out;
 }
 

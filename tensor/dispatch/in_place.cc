@@ -111,6 +111,31 @@ void add_into(const Tensor& x, const Tensor& buffer, const View& part) {
   run_erased({op_info<op::AddInto>, &add, pointers, {}}, in, {});
 }
 
+void apply_in_place(const OpInfo& info, const void* op, const char* name, Tensor& self, std::span<Tensor> inputs) {
+  bool history = false;
+  for (const Tensor& x : inputs.subspan(1)) history = history || x.requires_grad();
+  const bool recorded = check_writable(self, name, history);
+  for (Tensor& x : inputs.subspan(1)) x = without_overlap(self, x);
+  for (Tensor& x : inputs)
+    if (recorded && shows_the_same(x, self)) x = before_write(x);
+  prepare(info, inputs);
+  check_device_written(self, inputs[0]);
+  std::vector<const Tensor*> pointers;
+  std::vector<Operand> in;
+  for (const Tensor& x : inputs) {
+    pointers.push_back(&x);
+    in.push_back(operand(x));
+  }
+  Spec spec;
+  info.infer(op, in, &spec);
+  const bool direct = check_in_place_result(self, spec);
+  Tensor result = direct ? self : allocate(spec, self.device());
+  const Operand out = operand(result);
+  run_erased({info, op, pointers, {&result, 1}}, in, {&out, 1});
+  if (!direct) copy_into(result, self);
+  after_write(self, info, op, name, pointers, recorded);
+}
+
 void apply_update(const OpInfo& info, const void* op, uint32_t writes, const char* name,
                   std::span<const Tensor* const> inputs) {
   std::vector<Operand> in;

@@ -36,34 +36,12 @@ void add_into(const Tensor& x, const Tensor& buffer, const View& part);
 
 /// An element-wise op written into its first input, `name` being the public function (`add_`): recorded as the op, with
 /// the old value of `self` as its input, when there is history. The result must have self's shape; it is cast to self's
-/// dtype. The others must be ready for the op beside `self`.
+/// dtype. `inputs`: self and the others; they become what the op took.
+void apply_in_place(const OpInfo& info, const void* op, const char* name, Tensor& self, std::span<Tensor> inputs);
 template <class Op, std::same_as<Tensor>... Others>
 Tensor& apply_in_place(const Op& op, const char* name, Tensor& self, const Others&... others) {
-  const bool history = (false || ... || others.requires_grad());
-  const bool recorded = check_writable(self, name, history);
-  const auto write = [&](const auto&... ready) {
-    const auto before = [&](const Tensor& x) { return recorded && shows_the_same(x, self) ? before_write(x) : x; };
-    std::array<Tensor, 1 + sizeof...(Others)> inputs = {before(self), before(ready)...};
-    prepare(op_info<Op>, inputs);
-    check_device_written(self, inputs[0]);
-    const std::array<const Tensor*, 1 + sizeof...(Others)> pointers = [&]<size_t... I>(std::index_sequence<I...>) {
-      return std::array<const Tensor*, sizeof...(I)>{&inputs[I]...};
-    }
-    (std::make_index_sequence<1 + sizeof...(Others)>());
-    std::apply(
-        [&](const auto&... x) {
-          const Spec spec = op.infer(operand(x)...);
-          const std::array<Operand, 1 + sizeof...(Others)> in = {operand(x)...};
-          const bool direct = check_in_place_result(self, spec);
-          Tensor result = direct ? self : allocate(spec, self.device());
-          const Operand out = operand(result);
-          run_erased({op_info<Op>, &op, pointers, {&result, 1}}, in, {&out, 1});
-          if (!direct) copy_into(result, self);
-        },
-        inputs);
-    after_write(self, op_info<Op>, &op, name, pointers, recorded);
-  };
-  write(without_overlap(self, others)...);
+  std::array<Tensor, 1 + sizeof...(Others)> inputs = {self, others...};
+  apply_in_place(op_info<Op>, &op, name, self, inputs);
   return self;
 }
 

@@ -9,12 +9,17 @@
 #pragma once
 
 #include <algorithm>
+#include <cstddef>
 #include <type_traits>
 
 #include "tensor/kernels/cpu/base/simd.h"
 #include "tensor/kernels/cpu/reduce/reduce_plan.h"
 
 namespace weft::kernels::cpu {
+
+/// Most elements of a row of a block that is folded by rows, and by columns.
+inline constexpr int64_t kRowBlock = 8192;
+inline constexpr int64_t kColumnTile = 1024;
 
 /// `rows` rows of `length` elements; row i lies at the nest's position first + i.
 template <class T> struct Block {
@@ -26,7 +31,24 @@ template <class T> struct Block {
   int64_t stride;  // between the elements of a row
 };
 
+/// Copies `count` elements of `size` bytes (1, 2, 4 or 8) that lie `stride` elements apart to `to`, side by side.
+void gather_elements(const void* from, int64_t stride, int64_t count, int64_t size, void* to);  // reduce_core.cc
+
 namespace detail {
+
+/// Memory for rows whose elements are not side by side: they are copied here, so that folds are compiled for dense rows
+/// only.
+template <class T, int64_t kCount> class DenseRows {
+ public:
+  const T* copy(const T* row, int64_t stride, int64_t count, int64_t position = 0) {
+    std::byte* to = room_ + position * static_cast<int64_t>(sizeof(T));
+    gather_elements(row, stride, count, sizeof(T), to);
+    return reinterpret_cast<const T*>(to);
+  }
+
+ private:
+  alignas(64) std::byte room_[kCount * sizeof(T)];
+};
 
 template <class Op> struct BlockTypes {
   using Load = typename Op::Load;
@@ -60,56 +82,16 @@ WEFT_SIMD void accumulate(typename BlockTypes<Op>::AccVec* acc, typename BlockTy
   }
 }
 
-template <class Op, bool kDense, class T>
-inline typename BlockTypes<Op>::PreVec mapped(const T* p, int64_t stride, typename BlockTypes<Op>::PreVec parameter) {
-  using Load = typename Op::Load;
-  if constexpr (kDense)
-    return Op::map(simd::load<Load>(p), parameter);
-  else
-    return Op::map(simd::load_strided<Load>(p, stride), parameter);
+template <class Op, class T>
+inline typename BlockTypes<Op>::PreVec mapped(const T* p, typename BlockTypes<Op>::PreVec parameter) {
+  return Op::map(simd::load<typename Op::Load>(p), parameter);
 }
 
-template <class Op, bool kDense, class T>
-inline typename BlockTypes<Op>::PreVec mapped_part(const T* p, int64_t stride,
-                                                   typename BlockTypes<Op>::PreVec parameter, int count) {
-  using Load = typename Op::Load;
+template <class Op, class T>
+inline typename BlockTypes<Op>::PreVec mapped_part(const T* p, typename BlockTypes<Op>::PreVec parameter, int count) {
   using Pre = typename Op::Pre;
-  const auto v = kDense ? simd::load_part<Load>(p, count) : simd::load_strided<Load>(p, stride, count);
-  return simd::first_lanes<Pre>(Op::map(v, parameter), simd::splat<Pre>(Op::template identity<Pre>()), count);
-}
-
-template <class Op, bool kDense, class T>
-typename Op::Acc fold_rows(const Block<T>& block, typename Op::Pre parameter_value) {
-  using B = BlockTypes<Op>;
-  constexpr int kWidth = B::kWidth;
-  const auto parameter = simd::splat<typename Op::Pre>(parameter_value);
-  const auto empty = simd::splat<typename Op::Pre>(Op::template identity<typename Op::Pre>());
-  typename B::AccVec acc[B::kParts];
-  for (auto& a : acc) a = simd::splat<typename Op::Acc>(Op::template identity<typename Op::Acc>());
-  const int64_t length = block.length, step = kDense ? kWidth : kWidth * block.stride;
-  NestWalk walk(*block.nest, block.first);
-  for (int64_t row = 0; row < block.rows; ++row, walk.next()) {
-    const T* p = block.base + walk.in();
-    int64_t i = 0;
-    for (; i + 8 * kWidth <= length; i += 8 * kWidth, p += 8 * step) {
-      typename B::PreVec v[8];
-      if constexpr (kDense)
-        for (int k = 0; k < 8; ++k) simd::look_ahead(p + k * step);
-      for (int k = 0; k < 8; ++k) v[k] = mapped<Op, kDense>(p + k * step, block.stride, parameter);
-      for (int half = 4; half > 0; half /= 2)
-        for (int k = 0; k < half; ++k) v[k] = Op::combine(v[k], v[k + half]);
-      accumulate<Op>(acc, v[0]);
-    }
-    if (i == length) continue;
-    auto rest = empty;
-    for (; i + kWidth <= length; i += kWidth, p += step)
-      rest = Op::combine(rest, mapped<Op, kDense>(p, block.stride, parameter));
-    if (i < length)
-      rest = Op::combine(rest, mapped_part<Op, kDense>(p, block.stride, parameter, static_cast<int>(length - i)));
-    accumulate<Op>(acc, rest);
-  }
-  for (int k = 1; k < B::kParts; ++k) acc[0] = Op::combine(acc[0], acc[k]);
-  return simd::fold_lanes<Op, typename Op::Acc, B::kAccWidth>(acc[0]);
+  const auto v = Op::map(simd::load_part<typename Op::Load>(p, count), parameter);
+  return simd::first_lanes<Pre>(v, simd::splat<Pre>(Op::template identity<Pre>()), count);
 }
 
 /// f(rows, count) for eight rows of the block at a time, then for four, then for each of those that are left: their
@@ -133,27 +115,26 @@ template <class T, class F> void for_row_groups(const Block<T>& block, const F& 
 }
 
 /// Combines kRows rows into acc[0, length); acc has room for whole registers.
-template <class Op, bool kDense, int kRows, class T>
-void fold_row_group(const T* const* rows, const Block<T>& block, typename Op::Pre parameter_value,
+template <class Op, int kRows, class T>
+void fold_row_group(const T* const* rows, int64_t length, typename Op::Pre parameter_value,
                     const typename Op::Pre* parameters, typename Op::Acc* acc) {
   using B = BlockTypes<Op>;
   using Pre = typename Op::Pre;
   constexpr int kWidth = B::kWidth;
-  const int64_t stride = kDense ? 1 : block.stride;
   const int64_t ahead =
       kRows > 1 ? (rows[1] - rows[0]) * kRows * static_cast<int64_t>(sizeof(T)) : 0;  // the next group
-  for (int64_t j = 0; j < block.length; j += kWidth) {
-    const int count = static_cast<int>(std::min<int64_t>(kWidth, block.length - j));
+  for (int64_t j = 0; j < length; j += kWidth) {
+    const int count = static_cast<int>(std::min<int64_t>(kWidth, length - j));
     auto parameter = simd::splat<Pre>(parameter_value);
     if (parameters != nullptr)
       parameter = count == kWidth ? simd::load<Pre>(parameters + j) : simd::load_part<Pre>(parameters + j, count);
     typename B::PreVec v[kRows];
     if (count == kWidth) {
-      if constexpr (kDense && kRows > 1)
+      if constexpr (kRows > 1)
         for (int k = 0; k < kRows; ++k) simd::look_ahead(rows[k] + j, ahead);
-      for (int k = 0; k < kRows; ++k) v[k] = mapped<Op, kDense>(rows[k] + j * stride, stride, parameter);
+      for (int k = 0; k < kRows; ++k) v[k] = mapped<Op>(rows[k] + j, parameter);
     } else {
-      for (int k = 0; k < kRows; ++k) v[k] = mapped_part<Op, kDense>(rows[k] + j * stride, stride, parameter, count);
+      for (int k = 0; k < kRows; ++k) v[k] = mapped_part<Op>(rows[k] + j, parameter, count);
     }
     for (int half = kRows / 2; half > 0; half /= 2)
       for (int k = 0; k < half; ++k) v[k] = Op::combine(v[k], v[k + half]);
@@ -164,21 +145,39 @@ void fold_row_group(const T* const* rows, const Block<T>& block, typename Op::Pr
   }
 }
 
-template <class Op, bool kDense, class T>
-void fold_columns(const Block<T>& block, typename Op::Pre parameter_value, const typename Op::Pre* parameters,
-                  typename Op::Acc* acc) {
-  std::fill_n(acc, block.length + BlockTypes<Op>::kWidth, Op::template identity<typename Op::Acc>());
-  for_row_groups(block, [&](const T* const* rows, auto count) {
-    fold_row_group<Op, kDense, count>(rows, block, parameter_value, parameters, acc);
-  });
-}
-
 }  // namespace detail
 
 /// Everything in the block as one value.
-template <class Op, class T> typename Op::Acc fold_rows(const Block<T>& block, typename Op::Pre parameter = {}) {
-  if (block.stride == 1) return detail::fold_rows<Op, true>(block, parameter);
-  return detail::fold_rows<Op, false>(block, parameter);
+template <class Op, class T> typename Op::Acc fold_rows(const Block<T>& block, typename Op::Pre parameter_value = {}) {
+  using B = detail::BlockTypes<Op>;
+  constexpr int kWidth = B::kWidth;
+  const auto parameter = simd::splat<typename Op::Pre>(parameter_value);
+  const auto empty = simd::splat<typename Op::Pre>(Op::template identity<typename Op::Pre>());
+  typename B::AccVec acc[B::kParts];
+  for (auto& a : acc) a = simd::splat<typename Op::Acc>(Op::template identity<typename Op::Acc>());
+  const int64_t length = block.length;
+  detail::DenseRows<T, kRowBlock> dense;
+  NestWalk walk(*block.nest, block.first);
+  for (int64_t row = 0; row < block.rows; ++row, walk.next()) {
+    const T* p = block.base + walk.in();
+    if (block.stride != 1) p = dense.copy(p, block.stride, length);
+    int64_t i = 0;
+    for (; i + 8 * kWidth <= length; i += 8 * kWidth) {
+      typename B::PreVec v[8];
+      for (int k = 0; k < 8; ++k) simd::look_ahead(p + i + k * kWidth);
+      for (int k = 0; k < 8; ++k) v[k] = detail::mapped<Op>(p + i + k * kWidth, parameter);
+      for (int half = 4; half > 0; half /= 2)
+        for (int k = 0; k < half; ++k) v[k] = Op::combine(v[k], v[k + half]);
+      detail::accumulate<Op>(acc, v[0]);
+    }
+    if (i == length) continue;
+    auto rest = empty;
+    for (; i + kWidth <= length; i += kWidth) rest = Op::combine(rest, detail::mapped<Op>(p + i, parameter));
+    if (i < length) rest = Op::combine(rest, detail::mapped_part<Op>(p + i, parameter, static_cast<int>(length - i)));
+    detail::accumulate<Op>(acc, rest);
+  }
+  for (int k = 1; k < B::kParts; ++k) acc[0] = Op::combine(acc[0], acc[k]);
+  return simd::fold_lanes<Op, typename Op::Acc, B::kAccWidth>(acc[0]);
 }
 
 /// acc[j] is column j of all rows as one value; acc has room for one register more than block.length. The parameter is
@@ -186,8 +185,13 @@ template <class Op, class T> typename Op::Acc fold_rows(const Block<T>& block, t
 template <class Op, class T>
 void fold_columns(const Block<T>& block, typename Op::Pre parameter, const typename Op::Pre* parameters,
                   typename Op::Acc* acc) {
-  if (block.stride == 1) return detail::fold_columns<Op, true>(block, parameter, parameters, acc);
-  detail::fold_columns<Op, false>(block, parameter, parameters, acc);
+  std::fill_n(acc, block.length + detail::BlockTypes<Op>::kWidth, Op::template identity<typename Op::Acc>());
+  detail::DenseRows<T, 8 * kColumnTile> dense;
+  detail::for_row_groups(block, [&](const T** rows, auto count) {
+    for (int k = 0; k < count && block.stride != 1; ++k)
+      rows[k] = dense.copy(rows[k], block.stride, block.length, k * kColumnTile);
+    detail::fold_row_group<Op, count>(rows, block.length, parameter, parameters, acc);
+  });
 }
 
 }  // namespace weft::kernels::cpu

@@ -1,6 +1,7 @@
 #include "tensor/kernels/cpu/reduce/reduce_core.h"
 
 #include <cstddef>
+#include <cstring>
 
 namespace weft::kernels::cpu {
 namespace {
@@ -162,7 +163,22 @@ bool rows_are_better(const ReducePlan& plan) {
   return reduced.in < kept.in;
 }
 
+template <int kSize> void gather(const void* from, int64_t stride, int64_t count, void* to) {
+  const auto* in = static_cast<const std::byte*>(from);
+  auto* out = static_cast<std::byte*>(to);
+  for (int64_t i = 0; i < count; ++i) std::memcpy(out + i * kSize, in + i * stride * kSize, kSize);
+}
+
 }  // namespace
+
+void gather_elements(const void* from, int64_t stride, int64_t count, int64_t size, void* to) {
+  switch (size) {
+    case 1: return gather<1>(from, stride, count, to);
+    case 2: return gather<2>(from, stride, count, to);
+    case 4: return gather<4>(from, stride, count, to);
+    default: return gather<8>(from, stride, count, to);
+  }
+}
 
 void reduce(const ReducePlan& plan, const Folding& folding) {
   const int64_t outputs = plan.kept.count();

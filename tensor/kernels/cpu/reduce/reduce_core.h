@@ -20,9 +20,7 @@
 
 namespace weft::kernels::cpu {
 
-/// Elements of a block of rows; in columns, of a tile's width and of a whole block.
-inline constexpr int64_t kRowBlock = 8192;
-inline constexpr int64_t kColumnTile = 1024;
+/// Elements of a block of columns.
 inline constexpr int64_t kColumnBlock = 65536;
 /// Room that column folds may use beyond the columns (one register of the narrowest type).
 inline constexpr int64_t kSpare = simd::kVectorBytes;
