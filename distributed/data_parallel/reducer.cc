@@ -5,6 +5,7 @@
 #include "autograd/grad_mode.h"
 #include "autograd/gradient_buffer.h"
 #include "data/sampler.h"
+#include "distributed/data_parallel/bucket.h"
 #include "distributed/data_parallel/same.h"
 #include "tensor/core/shape.h"
 

@@ -9,12 +9,15 @@
 #include <string>
 #include <vector>
 
-#include "distributed/data_parallel/bucket.h"
+#include "distributed/data_parallel/options.h"
 #include "distributed/group.h"
 #include "nn/module/module.h"
 #include "tensor/functions/dropout.h"
 
 namespace weft::distributed {
+
+class Bucket;
+struct Signature;
 
 class Reducer {
  public:
