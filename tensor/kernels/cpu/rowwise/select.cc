@@ -1,6 +1,7 @@
 // Selections along an axis: the first k in order, the k-th, the median.
 #include <algorithm>
 #include <bit>
+#include <functional>
 #include <limits>
 
 #include "tensor/kernels/cpu/reduce/kept.h"
@@ -135,8 +136,11 @@ Record* ranked(const Compute<T>* row, int64_t length, const KeyRange<T>& keys, i
   return room + k;
 }
 
-/// Writes the record of rank(length, number of NaN) in each row.
-template <class T, class Record, class Rank>
+/// The rank of what is chosen from a row, by its length and its number of NaN.
+using Rank = std::function<int64_t(int64_t length, int64_t nan)>;
+
+/// Writes the record of that rank in each row.
+template <class T, class Record>
 void one_of_rows(const Operand& x, int64_t axis, const Operand& values, const Operand& indices, const Rank& rank) {
   choose_rows<T>(x, axis, values, indices, [&](int64_t length, const auto& each) {
     const Scratch<Record> records(length + 1);
@@ -147,7 +151,6 @@ void one_of_rows(const Operand& x, int64_t axis, const Operand& values, const Op
   });
 }
 
-template <class Rank>
 void one_of(const Operand& x, int64_t axis, bool keepdim, const Operand& values, const Operand& indices,
             const Rank& rank) {
   const Kept kept_values(values, {axis}, keepdim), kept_indices(indices, {axis}, keepdim);
