@@ -31,6 +31,18 @@ BENCHMARK(multiply)->ArgsProduct({{8, 64, 1024}, {0, 1}});
 BENCHMARK(relu_of)->ArgsProduct({{8, 64, 1024}, {0, 1}});
 BENCHMARK(product)->ArgsProduct({{8, 64, 1024}, {0, 1}});
 
+void add_bias(benchmark::State& state) {
+  const Tensor x = operand_of({8, 8}, state.range(0) != 0), bias = rand({8});
+  for (auto _ : state) benchmark::DoNotOptimize(x + bias);
+}
+void add_in_place(benchmark::State& state) {
+  Tensor x = rand({8, 8});
+  const Tensor y = rand({8, 8});
+  for (auto _ : state) benchmark::DoNotOptimize(x.add_(y));
+}
+BENCHMARK(add_bias)->Arg(0)->Arg(1);
+BENCHMARK(add_in_place);
+
 void view_op(benchmark::State& state) {
   const Tensor x = operand_of({8, 8}, state.range(0) != 0);
   for (auto _ : state) benchmark::DoNotOptimize(x.view({64}));

@@ -2,6 +2,7 @@
 
 #include "tensor/dispatch/backend.h"
 #include "tensor/dispatch/observer.h"
+#include "tensor/dispatch/per_tensor.h"
 #include "tensor/dispatch/view_history.h"
 #include "tensor/ops/copy.h"
 
@@ -65,19 +66,6 @@ void run_erased(const OpCall& call, Operands in, Operands out) {
 }
 
 namespace {
-/// One value for each input or output of an op, on the stack unless it is an op over a long list.
-template <class T> class PerTensor {
- public:
-  explicit PerTensor(size_t count) : count_(count), more_(count > kFew ? count : 0) {}
-  operator std::span<T>() { return {more_.empty() ? few_.data() : more_.data(), count_}; }
-
- private:
-  static constexpr size_t kFew = 8;
-  size_t count_;
-  std::array<T, kFew> few_;
-  std::vector<T> more_;
-};
-
 /// Memory on `device` for what `infer` says of the results.
 void allocate_results(const OpInfo& info, const void* op, Operands in, Device device, std::span<Tensor> results) {
   if (results.size() == 1) {
@@ -97,8 +85,8 @@ void apply_erased(const OpInfo& info, const void* op, std::span<Tensor> inputs, 
   if (!inputs.empty()) prepare(info, inputs);
   PerTensor<Operand> operands(inputs.size()), places(results.size());
   PerTensor<const Tensor*> handles(inputs.size());
-  const std::span<Operand> in = operands, out = places;
-  const std::span<const Tensor*> pointers = handles;
+  const std::span<Operand> in = operands.span(), out = places.span();
+  const std::span<const Tensor*> pointers = handles.span();
   bool history = false;
   for (size_t i = 0; i < inputs.size(); ++i) {
     in[i] = operand(inputs[i]);

@@ -2,6 +2,7 @@
 
 #include "tensor/core/error.h"
 #include "tensor/core/view_overlap.h"
+#include "tensor/dispatch/per_tensor.h"
 #include "tensor/dispatch/view_history.h"
 #include "tensor/ops/copy.h"
 
@@ -120,11 +121,13 @@ void apply_in_place(const OpInfo& info, const void* op, const char* name, Tensor
     if (recorded && shows_the_same(x, self)) x = before_write(x);
   prepare(info, inputs);
   check_device_written(self, inputs[0]);
-  std::vector<const Tensor*> pointers;
-  std::vector<Operand> in;
-  for (const Tensor& x : inputs) {
-    pointers.push_back(&x);
-    in.push_back(operand(x));
+  PerTensor<Operand> operands(inputs.size());
+  PerTensor<const Tensor*> handles(inputs.size());
+  const std::span<Operand> in = operands.span();
+  const std::span<const Tensor*> pointers = handles.span();
+  for (size_t i = 0; i < inputs.size(); ++i) {
+    in[i] = operand(inputs[i]);
+    pointers[i] = &inputs[i];
   }
   Spec spec;
   info.infer(op, in, &spec);
@@ -138,10 +141,11 @@ void apply_in_place(const OpInfo& info, const void* op, const char* name, Tensor
 
 void apply_update(const OpInfo& info, const void* op, uint32_t writes, const char* name,
                   std::span<const Tensor* const> inputs) {
-  std::vector<Operand> in;
+  PerTensor<Operand> operands(inputs.size());
+  const std::span<Operand> in = operands.span();
   for (size_t i = 0; i < inputs.size(); ++i) {
     if ((writes >> i & 1u) && inputs[i]->defined()) (void)check_writable(*inputs[i], name, false);
-    in.push_back(operand(*inputs[i]));
+    in[i] = operand(*inputs[i]);
   }
   check_devices(in);
   info.infer(op, in, nullptr);

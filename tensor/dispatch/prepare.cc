@@ -3,6 +3,7 @@
 #include "tensor/dispatch/apply.h"
 #include "tensor/dispatch/autocast_copies.h"
 #include "tensor/dispatch/batched.h"
+#include "tensor/dispatch/per_tensor.h"
 #include "tensor/ops/copy.h"
 #include "tensor/ops/view.h"
 
@@ -68,9 +69,9 @@ void prepare(const OpInfo& info, std::span<Tensor> inputs) {
     if (!absent && modes().recording) check_version(inputs[i]);
   }
   if (!lift_to_samples(inputs)) {
-    std::vector<Operand> operands;
-    for (const Tensor& x : inputs) operands.push_back(operand(x));
-    check_devices(operands);
+    PerTensor<Operand> operands(inputs.size());
+    for (size_t i = 0; i < inputs.size(); ++i) operands.span()[i] = operand(inputs[i]);
+    check_devices(operands.span());
   }
   const DType dtype = common_dtype(policy, inputs);
   const bool lowers = policy.autocast == Autocasting::lower && modes().autocast != f32 && dtype == modes().autocast;
