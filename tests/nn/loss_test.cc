@@ -86,6 +86,12 @@ TEST(Losses, OfMarginsHaveAGradientWhereTheMarginIsJustMet) {
   EXPECT_NEAR(gradient_of(cosine_embedding_loss(c, d, tensor({-1})), c)[1], 1, 1e-6);
 }
 
+TEST(Losses, OfTruthsHavePyTorchsNamesToo) {
+  const Tensor x = tensor({0.5, -1.0}), y = tensor({1.0, 0.0});
+  EXPECT_TRUE(equal(binary_cross_entropy_with_logits(x, y), bce_with_logits(x, y)));
+  EXPECT_TRUE(equal(binary_cross_entropy(sigmoid(x), y), bce(sigmoid(x), y)));
+}
+
 TEST(AdaptiveLogSoftmax, AClusterWithoutTargetsIsNotComputed) {
   const AdaptiveLogSoftmaxWithLoss layer(
       {.in_features = 4, .n_classes = 9, .cutoffs = {2, 5, 7}, .div_value = 1.5, .dtype = f64});
