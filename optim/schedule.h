@@ -28,8 +28,9 @@ void check_milestones(const std::vector<int64_t>& milestones);
 }  // namespace detail
 
 /// Sets the lr of every group to curve(number of steps, the group's lr at the start), from construction on. What else
-/// sets an lr is overwritten by the next step; a group that is added later keeps its own. A schedule that
-/// outlives its optimizer throws an Error when it is used. The schedules themselves are in curve_schedules.h, cyclic.h, one_cycle.h and plateau.h.
+/// sets an lr is overwritten by the next step; a group that is added later keeps its own. A schedule that outlives
+/// its optimizer throws an Error when it is used. The schedules themselves are in curve_schedules.h, cyclic.h,
+/// one_cycle.h and plateau.h.
 class Schedule {
  public:
   Schedule(Optimizer& optimizer, const Curve& curve);

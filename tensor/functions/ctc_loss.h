@@ -14,9 +14,10 @@ struct CtcOptions {
 
 /// -log of the probability that log_probs (T, N, C), logarithms of probabilities, spell the targets: summed over all
 /// alignments. targets are (N, S), of which the first target_lengths (N) count, or the classes of all one after the
-/// other (sum of target_lengths); input_lengths (N) are the steps that count. Where no
-/// alignment fits, a loss is infinite and its gradient NaN, as in PyTorch. Without N, log_probs is (T, C), targets (S) and the lengths have no axes. DtypeError
-/// unless log_probs is floating and the others integers, ShapeError and IndexError for what does not fit.
+/// other (sum of target_lengths); input_lengths (N) are the steps that count. Where no alignment fits,
+/// a loss is infinite and its gradient NaN, as in PyTorch. Without N, log_probs is (T, C), targets (S) and the lengths
+/// have no axes. DtypeError unless log_probs is floating and the others integers, ShapeError and IndexError for what
+/// does not fit.
 Tensor ctc_loss(const Tensor& log_probs, const Tensor& targets, const Tensor& input_lengths,
                 const Tensor& target_lengths, const CtcOptions& options = {});
 
