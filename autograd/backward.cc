@@ -112,15 +112,21 @@ std::vector<Tensor> grad(const std::vector<Tensor>& outputs, const std::vector<T
     targets.insert(edge.node.get());
     run.want(edge, &results[i]);
   }
-  run.restrict_to(autograd::nodes_leading_to(roots, targets));
+  std::unordered_set<const autograd::Node*> needed = autograd::nodes_leading_to(roots, targets);
+  std::vector<bool> is_used;
+  for (const Tensor& input : inputs) is_used.push_back(needed.contains(autograd::edge_of(input).node.get()));
+  run.restrict_to(std::move(needed));
   std::vector<Tensor> seeds;
   for (size_t i = 0; i < outputs.size(); ++i)
     seeds.push_back(autograd::seed_of(outputs[i], options.seeds.empty() ? Tensor() : options.seeds[i]));
   run.run(roots, seeds);
-  for (size_t i = 0; i < inputs.size(); ++i)
-    if (!results[i].defined() && !options.allow_unused)
+  for (size_t i = 0; i < inputs.size(); ++i) {
+    if (results[i].defined() || options.allow_unused) continue;
+    if (!is_used[i])
       throw GradientError(
           text("input ", i, " of shape ", inputs[i].shape(), " was not used to compute the outputs; use allow_unused"));
+    results[i] = zeros_like(inputs[i].detach());  // no gradient flows through what is flat, as relu's slope
+  }
   return results;
 }
 

@@ -22,9 +22,11 @@ namespace weft {
 
 /// Options of grad().
 struct GradOptions {
-  bool create_graph = false;       // the gradients can be differentiated again (implies retain_graph)
-  bool retain_graph = false;       // the graph can be run again
-  bool allow_unused = false;       // an input that no path reaches gets an undefined Tensor instead of an error
+  bool create_graph = false;  // the gradients can be differentiated again (implies retain_graph)
+  bool retain_graph = false;  // the graph can be run again
+  /// An input that no path reaches gets an undefined Tensor instead of an error; so does one to which no gradient
+  /// flows, which has zeros otherwise.
+  bool allow_unused = false;
   std::vector<Tensor> seeds = {};  // gradients of the outputs; 1 for scalars where absent
 };
 

@@ -107,14 +107,18 @@ void Work::wait() {
   const std::shared_ptr<State> state = std::move(state_);
   state_ = nullptr;
   state->group->finish(*state->work);
+  const Tensor* touched = state->watch.written();
+  const std::string writer = touched ? internal::storage(*touched).writer() : "";
   if (state->written) state->written->finish();
+  if (touched)
+    throw Error(text(state->work->signature().to_string(), ": a tensor of shape ", touched->shape(),
+                     " was written by `", writer,
+                     "` before wait(), while ranks still exchanged it; write after wait(), or give a clone()"));
 }
 
 Work Group::started(Collective collective, std::shared_ptr<Written> written) const {
-  Work out;
-  out.state_ = std::make_shared<Work::State>(
-      Work::State{communicator_, communicator_->start(std::move(collective)), std::move(written)});
-  return out;
+  const std::vector<Tensor> tensors = collective.kept;
+  return Work::State::start(communicator_, communicator_->start(std::move(collective)), tensors, std::move(written));
 }
 
 Work Group::all_reduce_async(const Tensor& x, ReduceOp op) const {

@@ -35,7 +35,7 @@ class [[nodiscard]] Work {
   Work() = default;
   /// Whether it has come to its end; moves it on where it has not.
   bool is_done();
-  /// Returns when it has: only then may the tensors be used.
+  /// Returns when it has: only then may the tensors be used. Error where one of them was written before.
   void wait();
 
  private:
@@ -77,7 +77,8 @@ class Group {
   /// Fills x with what the rank `from` sends.
   void recv(const Tensor& x, int64_t from, int64_t tag = 0) const;
 
-  /// The same, and the rank goes on: no code may touch x before wait(). Results that are tensors of their own are there
+  /// The same, and the rank goes on: no code may touch x before wait(), which throws an Error where an op wrote to it
+  /// (seen where x shows all of its memory). Results that are tensors of their own are there
   /// at once, their values after wait(). What one rank sends another with one tag comes in the order of the calls.
   Work all_reduce_async(const Tensor& x, ReduceOp op = ReduceOp::sum) const;
   Work broadcast_async(const Tensor& x, int64_t root) const;

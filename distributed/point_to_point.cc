@@ -85,20 +85,16 @@ std::shared_ptr<Progressive> start(Communicator& group, Call call, const Tensor&
 Work Group::send_async(const Tensor& x, int64_t to, int64_t tag) const {
   ErrorFrame frame("send", x);
   check_partner(*this, to, tag, "to");
-  Work out;
-  out.state_ = std::make_shared<Work::State>(
-      Work::State{communicator_, start(*communicator_, Call::send, row_major(x), to, tag), nullptr});
-  return out;
+  const Tensor memory = row_major(x);
+  return Work::State::start(communicator_, start(*communicator_, Call::send, memory, to, tag), {memory}, nullptr);
 }
 
 Work Group::recv_async(const Tensor& x, int64_t from, int64_t tag) const {
   ErrorFrame frame("recv", x);
   check_partner(*this, from, tag, "from");
   auto written = std::make_shared<Written>(x, "recv");
-  Work out;
-  out.state_ = std::make_shared<Work::State>(
-      Work::State{communicator_, start(*communicator_, Call::recv, written->memory(), from, tag), written});
-  return out;
+  auto work = start(*communicator_, Call::recv, written->memory(), from, tag);
+  return Work::State::start(communicator_, std::move(work), {written->memory()}, written);
 }
 
 void Group::send(const Tensor& x, int64_t to, int64_t tag) const {

@@ -40,4 +40,27 @@ void Written::finish() {
     Tensor(x_).copy_(memory_);
 }
 
+Watch::Watch(const std::vector<Tensor>& tensors) {
+  for (const Tensor& x : tensors) {
+    const Storage& storage = internal::storage(x);
+    if (byte_count(x) != static_cast<int64_t>(storage.bytes())) continue;
+    tensors_.push_back(x.detach());
+    versions_.push_back(storage.version());
+  }
+}
+
+const Tensor* Watch::written() const {
+  for (size_t i = 0; i < tensors_.size(); ++i)
+    if (internal::storage(tensors_[i]).version() != versions_[i]) return &tensors_[i];
+  return nullptr;
+}
+
+Work Work::State::start(std::shared_ptr<Communicator> group, std::shared_ptr<Progressive> work,
+                        std::vector<Tensor> tensors, std::shared_ptr<Written> written) {
+  if (written) tensors.push_back(written->target());
+  Work out;
+  out.state_ = std::make_shared<State>(State{std::move(group), std::move(work), std::move(written), Watch(tensors)});
+  return out;
+}
+
 }  // namespace weft::distributed

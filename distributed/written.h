@@ -2,6 +2,7 @@
 #pragma once
 
 #include <memory>
+#include <vector>
 
 #include "distributed/group.h"
 
@@ -24,6 +25,7 @@ class Written {
   /// GradientError where x may not be written to; `name` is the function that writes.
   Written(const Tensor& x, const char* name);
   const Tensor& memory() const { return memory_; }
+  const Tensor& target() const { return x_; }
   /// Once it is written: x has the values.
   void finish();
 
@@ -32,10 +34,27 @@ class Written {
   const char* name_;
 };
 
+/// What ranks exchange while this one goes on, and must not be written meanwhile. A tensor that shows a part of its
+/// memory is not watched: what is written may be another part.
+class Watch {
+ public:
+  explicit Watch(const std::vector<Tensor>& tensors);
+  /// Whether something was written since; its storage says what wrote last.
+  const Tensor* written() const;
+
+ private:
+  std::vector<Tensor> tensors_;
+  std::vector<uint64_t> versions_;
+};
+
 struct Work::State {
   std::shared_ptr<Communicator> group;
   std::shared_ptr<Progressive> work;
   std::shared_ptr<Written> written;  // null where the result is a tensor of its own
+  Watch watch;
+  /// A call that uses `tensors`.
+  static Work start(std::shared_ptr<Communicator> group, std::shared_ptr<Progressive> work, std::vector<Tensor> tensors,
+                    std::shared_ptr<Written> written);
 };
 
 }  // namespace weft::distributed

@@ -50,5 +50,10 @@ struct BceOptions {
 
 /// -(t log s(x) + (1 - t) log(1 - s(x))), s the sigmoid, computed without overflow. Targets are in [0, 1].
 Tensor bce_with_logits(const Tensor& logits, const Tensor& targets, const BceOptions& options = {});
+/// PyTorch's name of bce_with_logits().
+inline Tensor binary_cross_entropy_with_logits(const Tensor& logits, const Tensor& targets,
+                                               const BceOptions& options = {}) {
+  return bce_with_logits(logits, targets, options);
+}
 
 }  // namespace weft::nn

@@ -9,7 +9,7 @@ Accumulate::Accumulate(Optimizer& optimizer, int64_t batches) : optimizer_(optim
 }
 
 bool Accumulate::backward(const Tensor& loss) {
-  if (waiting_ == 0) optimizer_.zero_grad();
+  if (waiting_ == 0) optimizer_.get("Accumulate").zero_grad();
   (loss / static_cast<double>(batches_)).backward();
   return ++waiting_ == batches_ && flush();
 }
@@ -17,8 +17,9 @@ bool Accumulate::backward(const Tensor& loss) {
 bool Accumulate::flush() {
   if (waiting_ == 0) return false;
   if (before_) before_();
-  optimizer_.step();
-  optimizer_.zero_grad();
+  Optimizer& optimizer = optimizer_.get("Accumulate");
+  optimizer.step();
+  optimizer.zero_grad();
   waiting_ = 0;
   return true;
 }

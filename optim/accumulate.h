@@ -13,7 +13,7 @@ namespace weft::optim {
 ///   optim::Accumulate accumulate(optimizer, 4);
 ///   for (const auto& [x, y] : loader)
 ///     if (accumulate.backward(nn::cross_entropy(model(x), y))) schedule.step();
-/// The optimizer must outlive it.
+/// An Accumulate that outlives its optimizer throws an Error when it is used.
 class Accumulate {
  public:
   /// Error unless batches is 1 or more.
@@ -30,7 +30,7 @@ class Accumulate {
   int64_t waiting() const { return waiting_; }
 
  private:
-  Optimizer& optimizer_;
+  OptimizerHandle optimizer_;
   int64_t batches_, waiting_ = 0;
   std::function<void()> before_;
 };

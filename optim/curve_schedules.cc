@@ -13,11 +13,6 @@ void at_least_one(const char* name, int64_t value) {
 void not_negative(const char* name, double value) {
   if (!(value >= 0)) throw Error(text(name, " must be 0 or more, not ", value));
 }
-void ascending(const std::vector<int64_t>& milestones) {
-  for (size_t i = 0; i < milestones.size(); ++i)
-    if (milestones[i] < 1 || (i > 0 && milestones[i] <= milestones[i - 1]))
-      throw Error(text("milestones must ascend from 1 on, not ", milestones[i], " at place ", i));
-}
 void not_empty(const std::vector<Curve>& curves) {
   if (curves.empty()) throw Error("no curves were given");
   for (const Curve& curve : curves)
@@ -36,6 +31,12 @@ double share(int64_t step, int64_t steps) { return static_cast<double>(step) / s
 
 }  // namespace
 
+void detail::check_milestones(const std::vector<int64_t>& milestones) {
+  for (size_t i = 0; i < milestones.size(); ++i)
+    if (milestones[i] < 0 || (i > 0 && milestones[i] < milestones[i - 1]))
+      throw Error(text("milestones must ascend from 0 on, not ", milestones[i], " at place ", i));
+}
+
 Curve step_curve(const StepOptions& options) {
   ErrorFrame frame("step_curve");
   at_least_one("every", options.every);
@@ -47,10 +48,12 @@ Curve step_curve(const StepOptions& options) {
 
 Curve multi_step_curve(const MultiStepOptions& options) {
   ErrorFrame frame("multi_step_curve");
-  ascending(options.milestones);
   not_negative("gamma", options.gamma);
-  return [options](int64_t step, double base) {
-    return base * std::pow(options.gamma, static_cast<double>(passed(options.milestones, step)));
+  std::vector<int64_t> milestones = options.milestones;
+  std::sort(milestones.begin(), milestones.end());
+  detail::check_milestones(milestones);
+  return [gamma = options.gamma, milestones](int64_t step, double base) {
+    return base * std::pow(gamma, static_cast<double>(passed(milestones, step)));
   };
 }
 
@@ -122,7 +125,7 @@ Curve warmup_curve(const WarmupOptions& options) {
 Curve sequential_curve(const SequentialOptions& options) {
   ErrorFrame frame("sequential_curve");
   not_empty(options.curves);
-  ascending(options.milestones);
+  detail::check_milestones(options.milestones);
   if (options.milestones.size() + 1 != options.curves.size())
     throw Error(text(options.curves.size(), " curves need one milestone less, not ", options.milestones.size()));
   return [options](int64_t step, double base) {

@@ -13,7 +13,7 @@ struct StepOptions {
   double gamma = 0.1;  // factor of a change
 };
 struct MultiStepOptions {
-  std::vector<int64_t> milestones = {};  // the steps of the changes, in ascending order
+  std::vector<int64_t> milestones = {};  // the steps of the changes, 0 or more; one given twice counts twice
   double gamma = 0.1;                    // factor of a change
 };
 struct ConstantOptions {
@@ -48,7 +48,7 @@ struct WarmupOptions {
 };
 struct SequentialOptions {
   std::vector<Curve> curves = {};
-  std::vector<int64_t> milestones = {};  // the steps at which the second, the third ... curve begins, ascending
+  std::vector<int64_t> milestones = {};  // the steps at which the second, the third ... curve begins, ascending from 0
 };
 
 /// base * gamma^(step / every), rounded down.

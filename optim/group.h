@@ -30,6 +30,7 @@ static_assert((AsGroup::initial(0.0), AsGroup::initial(int64_t{0}), AsGroup::ini
 
 using SGDGroup = SGDFields<AsGroup>;
 using AdamGroup = AdamFields<AsGroup>;
+using AdamWGroup = AdamGroup;  // what a group leaves out is the optimizer's
 using RMSpropGroup = RMSpropFields<AsGroup>;
 using AdagradGroup = AdagradFields<AsGroup>;
 using AdadeltaGroup = AdadeltaFields<AsGroup>;

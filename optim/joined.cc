@@ -95,22 +95,24 @@ SequentialSchedules::SequentialSchedules(Optimizer& optimizer, const std::vector
   check_parts(parts);
   if (milestones_.size() + 1 != parts.size())
     throw Error(text(parts.size(), " schedules need one milestone less, not ", milestones_.size()));
-  for (size_t i = 0; i < milestones_.size(); ++i)
-    if (milestones_[i] < 1 || (i > 0 && milestones_[i] <= milestones_[i - 1]))
-      throw Error(text("milestones must ascend from 1 on, not ", milestones_[i], " at place ", i));
+  detail::check_milestones(milestones_);
   const Rates start = rates();
   const KeptMomenta momenta(optimizer);
   for (const MakeSchedule& part : parts) {
     add_part(part(optimizer));
     set_rates(start), momenta.put_back();
   }
-  restart(0);
+  restart(present());
+}
+
+size_t SequentialSchedules::present() const {
+  const auto behind = std::upper_bound(milestones_.begin(), milestones_.end(), steps());
+  return static_cast<size_t>(behind - milestones_.begin());
 }
 
 void SequentialSchedules::take_step(std::optional<double> metric) {
   count();
-  const auto at = std::upper_bound(milestones_.begin(), milestones_.end(), steps());
-  const auto part = static_cast<size_t>(at - milestones_.begin());
+  const size_t part = present();
   if (part > 0 && milestones_[part - 1] == steps())
     restart(part);
   else

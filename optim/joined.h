@@ -50,11 +50,13 @@ class JoinedSchedules : public Schedule {
 ///                                                   optim::schedule_of<optim::OneCycle>(cycle)}, {10});
 class SequentialSchedules final : public JoinedSchedules {
  public:
-  /// Error unless milestones ascend from 1 on and are one less than the parts.
+  /// Error unless milestones ascend from 0 on and are one less than the parts.
   SequentialSchedules(Optimizer& optimizer, const std::vector<MakeSchedule>& parts, std::vector<int64_t> milestones);
 
  private:
   void take_step(std::optional<double> metric) override;
+  /// The part whose steps these are.
+  size_t present() const;
   std::vector<int64_t> milestones_;
 };
 

@@ -20,6 +20,12 @@ template <class F> void Optimizer::each_slot(const F& visit) const {
     for (const Slot& slot : group) visit(slot);
 }
 
+Optimizer& OptimizerHandle::get(const char* who) const {
+  const std::shared_ptr<Optimizer*> self = self_.lock();
+  if (self == nullptr) throw Error(text(who, ": its optimizer is gone; the optimizer must live as long as it is used"));
+  return **self;
+}
+
 // ---- parameters ----
 
 void Optimizer::add_slots(const std::vector<Tensor>& parameters) {

@@ -6,6 +6,7 @@
 #include <functional>
 #include <iosfwd>
 #include <map>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -147,6 +148,7 @@ class Optimizer {
 
  private:
   friend class GradScaler;
+  friend class OptimizerHandle;
 
   Tensor state(Slot& slot, size_t index) const;
   Tensor new_state(const Tensor& parameter, size_t index, DType dtype) const;
@@ -167,8 +169,20 @@ class Optimizer {
   std::vector<std::vector<Slot>> groups_;
   int64_t steps_ = 0, skipped_ = 0;
   bool skips_nonfinite_ = false;
-  double gradient_factor_ = 1;  // of gradients of 16 bits, once they are f32
-  Sharing sharing_;             // empty: all is done here
+  double gradient_factor_ = 1;                                             // of gradients of 16 bits, once they are f32
+  Sharing sharing_;                                                        // empty: all is done here
+  std::shared_ptr<Optimizer*> self_ = std::make_shared<Optimizer*>(this);  // expires with it
+};
+
+/// How what works on an optimizer of the caller's keeps it: Error, and no dangling reference, once it is gone.
+class OptimizerHandle {
+ public:
+  OptimizerHandle(Optimizer& optimizer) : self_(optimizer.self_) {}
+  /// Error where the optimizer is gone; `who` holds the handle.
+  Optimizer& get(const char* who) const;
+
+ private:
+  std::weak_ptr<Optimizer*> self_;
 };
 
 std::ostream& operator<<(std::ostream& out, const Optimizer& optimizer);

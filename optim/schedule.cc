@@ -25,7 +25,7 @@ Schedule::Schedule(Optimizer& optimizer, GroupCurve curve) : Schedule(optimizer)
 void Schedule::apply() {
   if (!curve_.rate) return;
   for (size_t group = 0; group < base_.size(); ++group)
-    optimizer_.set_lr(group, curve_.rate(steps_, base_[group], group));
+    optimizer().set_lr(group, curve_.rate(steps_, base_[group], group));
 }
 
 void detail::check_groups(const char* field, const std::vector<double>& each, const Optimizer& optimizer) {
@@ -35,7 +35,7 @@ void detail::check_groups(const char* field, const std::vector<double>& each, co
 
 void Schedule::set_momentum(double value) {
   for (const char* name : {"momentum", "beta1"})
-    if (optimizer_.has(name)) optimizer_.set(name, value);
+    if (optimizer().has(name)) optimizer().set(name, value);
 }
 
 void Schedule::step() {

@@ -23,11 +23,14 @@ inline double of_group(double one, const std::vector<double>& each, size_t group
 }
 /// Error unless `each` is empty or has a number for each group of the optimizer.
 void check_groups(const char* field, const std::vector<double>& each, const Optimizer& optimizer);
+/// Error unless they ascend from 0 on; two may be the same.
+void check_milestones(const std::vector<int64_t>& milestones);
 }  // namespace detail
 
 /// Sets the lr of every group to curve(number of steps, the group's lr at the start), from construction on. What else
-/// sets an lr is overwritten by the next step; a group that is added later keeps its own. The optimizer must outlive
-/// the schedule. The schedules themselves are in curve_schedules.h, cyclic.h, one_cycle.h and plateau.h.
+/// sets an lr is overwritten by the next step; a group that is added later keeps its own. A schedule that outlives
+/// its optimizer throws an Error when it is used. The schedules themselves are in curve_schedules.h, cyclic.h,
+/// one_cycle.h and plateau.h.
 class Schedule {
  public:
   Schedule(Optimizer& optimizer, const Curve& curve);
@@ -38,7 +41,7 @@ class Schedule {
 
   virtual void step();
   int64_t steps() const { return steps_; }
-  double lr(size_t group = 0) const { return optimizer_.lr(group); }
+  double lr(size_t group = 0) const { return optimizer().lr(group); }
 
   /// Where it stands, and the rates at the start; load_state_dict also sets the optimizer's rates. Error where it does
   /// not fit, with nothing changed.
@@ -48,8 +51,8 @@ class Schedule {
  protected:
   /// Without a curve: the rates change otherwise.
   explicit Schedule(Optimizer& optimizer);
-  Optimizer& optimizer() { return optimizer_; }
-  const Optimizer& optimizer() const { return optimizer_; }
+  /// Error where it is gone.
+  Optimizer& optimizer() const { return optimizer_.get("Schedule"); }
   /// Sets what depends on steps().
   virtual void apply();
   /// What a schedule keeps beside its steps; `load` throws before it changes anything.
@@ -66,7 +69,7 @@ class Schedule {
   /// step() of a schedule that is one of several; those that need a metric get it.
   virtual void advance(std::optional<double> /*metric*/) { step(); }
 
-  Optimizer& optimizer_;
+  OptimizerHandle optimizer_;
   GroupCurve curve_;
   std::vector<double> base_;  // the lr of every group at the start
   int64_t steps_ = 0;

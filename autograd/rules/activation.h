@@ -16,7 +16,7 @@ WEFT_GRADIENT(Mish) = per_input([](Grad g, Input<0> x) {
 });
 template <> inline constexpr int recomputed_inputs<op::Mish> = 1;
 WEFT_GRADIENT(Hardswish) = per_input([](Grad g, Input<0> x) {
-  return where(x < -3.0, zeros_like(g), where(x > 3.0, g, g * (x / 3.0 + 0.5)));
+  return where(x <= -3.0, zeros_like(g), where(x >= 3.0, g, g * (x / 3.0 + 0.5)));
 });
 template <> inline constexpr int recomputed_inputs<op::Hardswish> = 1;
 WEFT_GRADIENT(Hardsigmoid) = per_input([](Grad g, Input<0> x) {
@@ -27,17 +27,17 @@ WEFT_GRADIENT(Softsign) = per_input([](Grad g, Input<0> x) { return g / square(a
 // The exponential is bounded, so that what is not taken stays finite in the second order as well.
 WEFT_GRADIENT(Elu) = per_input([](const op::Elu& op, Grad g, Input<0> x) {
   const Tensor below = exp(clip(x, std::nullopt, 0.0) * op.input_scale) * (op.scale * op.alpha * op.input_scale);
-  return where(x > 0.0, g * op.scale, g * below);
+  return where(x <= 0.0, g * below, g * op.scale);
 });
 template <> inline constexpr int recomputed_inputs<op::Elu> = 1;
 WEFT_GRADIENT(Hardtanh) = per_input([](const op::Hardtanh& op, Grad g, Input<0> x) {
-  return where(logical_or(x <= op.min, x >= op.max), zeros_like(g), g);
+  return where(logical_and(x > op.min, x < op.max), g, zeros_like(g));
 });
 WEFT_GRADIENT(Softshrink) = per_input([](const op::Softshrink& op, Grad g, Input<0> x) {
-  return where(abs(x) <= op.width, zeros_like(g), g);
+  return where(abs(x) > op.width, g, zeros_like(g));
 });
 WEFT_GRADIENT(Hardshrink) = per_input([](const op::Hardshrink& op, Grad g, Input<0> x) {
-  return where(abs(x) <= op.width, zeros_like(g), g);
+  return where(abs(x) > op.width, g, zeros_like(g));
 });
 WEFT_GRADIENT(Threshold) = per_input([](const op::Threshold& op, Grad g, Input<0> x) {
   return where(x <= op.threshold, zeros_like(g), g);

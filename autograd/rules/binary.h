@@ -24,6 +24,11 @@ namespace formulas {
 inline Tensor extremum_share(const Tensor& g, const Tensor& chosen, const Tensor& tie) {
   return where(tie, g * 0.5, where(chosen, g, zeros_like(g)));
 }
+/// a^2 + b^2, and 1 at the origin, where an angle has the gradient 0, as in PyTorch.
+inline Tensor square_radius(const Tensor& a, const Tensor& b) {
+  const Tensor out = square(a) + square(b);
+  return where(out == 0.0, ones_like(out), out);
+}
 }  // namespace formulas
 
 // PyTorch's conventions: a^0 has gradient 0 in a; 0^b with b >= 0 has gradient 0 in b.
@@ -39,6 +44,11 @@ WEFT_GRADIENT(Maximum) =
 WEFT_GRADIENT(Minimum) =
     per_input([](Grad g, Input<0> a, Input<1> b) { return formulas::extremum_share(g, a < b, a == b); },
               [](Grad g, Input<0> a, Input<1> b) { return formulas::extremum_share(g, b < a, a == b); });
+// A value at its bound has the gradient, the bound none.
+WEFT_GRADIENT(ClampMin) = per_input([](Grad g, Input<0> x, Input<1> min) { return where(x >= min, g, zeros_like(g)); },
+                                    [](Grad g, Input<0> x, Input<1> min) { return where(x < min, g, zeros_like(g)); });
+WEFT_GRADIENT(ClampMax) = per_input([](Grad g, Input<0> x, Input<1> max) { return where(x <= max, g, zeros_like(g)); },
+                                    [](Grad g, Input<0> x, Input<1> max) { return where(x > max, g, zeros_like(g)); });
 
 // a - b n, where the whole number n does not change.
 WEFT_GRADIENT(Remainder) = per_input([](Grad g) { return g; },
@@ -46,8 +56,8 @@ WEFT_GRADIENT(Remainder) = per_input([](Grad g) { return g; },
 WEFT_GRADIENT(Fmod) = per_input([](Grad g) { return g; },
                                 [](Grad g, Input<0> a, Input<1> b) { return -g * trunc(a / b); });
 WEFT_GRADIENT(FloorDivide) = per_input([](Grad g) { return zeros_like(g); }, [](Grad g) { return zeros_like(g); });
-WEFT_GRADIENT(Atan2) = per_input([](Grad g, Input<0> a, Input<1> b) { return g * b / (square(a) + square(b)); },
-                                 [](Grad g, Input<0> a, Input<1> b) { return -g * a / (square(a) + square(b)); });
+WEFT_GRADIENT(Atan2) = per_input([](Grad g, Input<0> a, Input<1> b) { return g * b / formulas::square_radius(a, b); },
+                                 [](Grad g, Input<0> a, Input<1> b) { return -g * a / formulas::square_radius(a, b); });
 WEFT_GRADIENT(Hypot) = per_input([](Grad g, Input<0> a, Output y) { return g * (a / y); },
                                  [](Grad g, Input<1> b, Output y) { return g * (b / y); });
 WEFT_GRADIENT(Logaddexp) = per_input([](Grad g, Input<0> a, Input<1> b) { return g * sigmoid(a - b); },

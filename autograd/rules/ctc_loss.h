@@ -9,14 +9,14 @@
 namespace weft::autograd {
 
 namespace formulas {
-/// The losses (N) of log_probs, step by step with public ops; zero where no alignment fits.
-Tensor ctc_loss_formula(int64_t blank, const Tensor& log_probs, const Tensor& targets, const Tensor& input_lengths,
-                        const Tensor& target_lengths);
+/// The losses (N) of log_probs, step by step with public ops. Where no alignment fits: NaN, with zero_infinity 0.
+Tensor ctc_loss_formula(int64_t blank, bool zero_infinity, const Tensor& log_probs, const Tensor& targets,
+                        const Tensor& input_lengths, const Tensor& target_lengths);
 }  // namespace formulas
 
 WEFT_GRADIENT(CtcLoss) = per_input(
     [](const op::CtcLoss& op, Grad g, Input<0> log_probs, Input<1> targets, Input<2> inputs, Input<3> lengths) {
-      return adjoint::ctc_loss_backward(g, log_probs, targets, inputs, lengths, op.blank);
+      return adjoint::ctc_loss_backward(g, log_probs, targets, inputs, lengths, op.blank, op.zero_infinity);
     },
     no_gradient, no_gradient, no_gradient);
 
@@ -24,7 +24,7 @@ WEFT_GRADIENT(CtcLoss) = per_input(
 WEFT_GRADIENT(CtcLossBackward) = joint([](const op::CtcLossBackward& op, Grad gg, Input<0> g, Input<1> log_probs,
                                           Input<2> targets, Input<3> inputs, Input<4> lengths, Needs needs) {
   const auto loss = [&](const std::vector<Tensor>& in) {
-    return std::vector<Tensor>{formulas::ctc_loss_formula(op.blank, in[0], targets, inputs, lengths)};
+    return std::vector<Tensor>{formulas::ctc_loss_formula(op.blank, op.zero_infinity, in[0], targets, inputs, lengths)};
   };
   std::vector<Tensor> out =
       differentiate([&](const std::vector<Tensor>& in) { return differentiate(loss, {in[1]}, {in[0]}, Needs{1}); },

@@ -1,4 +1,6 @@
 // The formula of connectionist temporal classification, with public ops.
+#include <limits>
+
 #include "autograd/rules/ctc_loss.h"
 #include "tensor/functions/binary.h"
 #include "tensor/functions/cat.h"
@@ -43,8 +45,8 @@ States states_of(int64_t blank, const Tensor& targets, const Tensor& lengths) {
 
 }  // namespace
 
-Tensor ctc_loss_formula(int64_t blank, const Tensor& log_probs, const Tensor& targets, const Tensor& input_lengths,
-                        const Tensor& target_lengths) {
+Tensor ctc_loss_formula(int64_t blank, bool zero_infinity, const Tensor& log_probs, const Tensor& targets,
+                        const Tensor& input_lengths, const Tensor& target_lengths) {
   const States states = states_of(blank, targets, target_lengths);
   const int64_t width = states.classes.size(1), n = targets.size(0);
   const Tensor never = full({n, width}, kNever, log_probs.dtype(), log_probs.device());
@@ -54,7 +56,7 @@ Tensor ctc_loss_formula(int64_t blank, const Tensor& log_probs, const Tensor& ta
     by = std::min(by, width);
     return cat({narrow(never, 1, 0, by), narrow(alpha, 1, 0, width - by)}, 1);
   };
-  Tensor alpha = never, loss = zeros({n}, log_probs.dtype(), log_probs.device());
+  Tensor alpha = never;
   for (int64_t t = 0; t < log_probs.size(0); ++t) {
     Tensor next = where(states.first, at(0), never);
     if (t > 0) {
@@ -64,7 +66,8 @@ Tensor ctc_loss_formula(int64_t blank, const Tensor& log_probs, const Tensor& ta
     alpha = where(unsqueeze(input_lengths > t, 1), next, alpha);
   }
   const Tensor total = logsumexp(where(states.last, alpha, never), 1);
-  return where(total > kNever / 2, -total, loss);
+  const double impossible = zero_infinity ? 0 : std::numeric_limits<double>::quiet_NaN();
+  return -total * where(total > kNever / 2, ones_like(total.detach()), impossible);
 }
 
 }  // namespace weft::autograd::formulas

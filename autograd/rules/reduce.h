@@ -108,10 +108,9 @@ WEFT_GRADIENT(Norm) = per_input([](const op::Norm& op, Grad g, Input<0> x, Outpu
 
 // 2 (x - mean) / (n - correction)
 WEFT_GRADIENT(Var) = per_input([](const op::Var& op, Grad g, Input<0> x) {
-  double count = -op.correction;
   int64_t n = 1;
   for (int64_t axis : op.axes) n *= x.size(axis);
-  count += static_cast<double>(n);
+  const double count = std::max(0.0, static_cast<double>(n) - op.correction);  // as the value has it
   return formulas::kept(g, op.axes, op.keepdim, x.shape()) * ((x - mean(x, op.axes, keepdim)) * (2.0 / count));
 });
 

@@ -47,8 +47,8 @@ WEFT_GRADIENT(Erf) = per_input([](Grad g, Input<0> x) {
 // Gradient 1 at the bounds and for NaN.
 WEFT_GRADIENT(Clip) = per_input([](const op::Clip& op, Grad g, Input<0> x) -> Tensor {
   Tensor out = g;
-  if (op.min) out = where(x < *op.min, zeros_like(g), out);
-  if (op.max) out = where(x > *op.max, zeros_like(g), out);
+  if (op.min) out = where(x >= *op.min, out, zeros_like(g));
+  if (op.max) out = where(x <= *op.max, out, zeros_like(g));
   return out;
 });
 

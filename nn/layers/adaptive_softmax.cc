@@ -3,10 +3,16 @@
 #include <cmath>
 
 #include "nn/layers/options.h"
+#include "tensor/dispatch/batched.h"
 #include "tensor/functions/arg_reduce.h"
 #include "tensor/functions/binary.h"
 #include "tensor/functions/cat.h"
+#include "tensor/functions/compare.h"
+#include "tensor/functions/copy.h"
+#include "tensor/functions/fill.h"
 #include "tensor/functions/index.h"
+#include "tensor/functions/index_put.h"
+#include "tensor/functions/nonzero.h"
 #include "tensor/functions/reduce.h"
 #include "tensor/functions/softmax.h"
 #include "tensor/functions/view.h"
@@ -28,6 +34,13 @@ const AdaptiveLogSoftmaxOptions& checked(const AdaptiveLogSoftmaxOptions& o) {
 
 Linear projection(int64_t in, int64_t out, bool bias, DType dtype) {
   return Linear({.in_features = in, .out_features = out, .bias = bias, .dtype = dtype});
+}
+
+void check_classes(const Tensor& target, int64_t classes) {
+  const Tensor all = dispatch::all_samples(target);
+  if (all.numel() == 0) return;
+  for (const int64_t t : {min(all).item<int64_t>(), max(all).item<int64_t>()})
+    if (t < 0 || t >= classes) throw IndexError(text("target ", t, " is out of range for ", classes, " classes"));
 }
 
 }  // namespace
@@ -58,13 +71,37 @@ Tensor AdaptiveLogSoftmaxWithLoss::log_prob(const Tensor& x) const {
   return cat(parts, -1);
 }
 
-// All clusters are computed for all rows: which rows a cluster needs depends on the targets' values.
+Tensor AdaptiveLogSoftmaxWithLoss::of_targets(const Tensor& x, const Tensor& target) const {
+  const Tensor head = log_softmax(head_(x), -1);
+  Tensor entry = target, inside = zeros_like(select(head, -1, 0));
+  size_t i = 0;
+  for (const Sequential& cluster : tail_) {
+    const int64_t column = options_.cutoffs[0] + static_cast<int64_t>(i), begin = options_.cutoffs[i++];
+    const int64_t end = i < options_.cutoffs.size() ? options_.cutoffs[i] : options_.n_classes;
+    const Tensor is_in = logical_and(target >= begin, target < end), rows = flatnonzero(is_in);
+    if (rows.numel() == 0) continue;
+    entry = where(is_in, column, entry);
+    const Tensor own = log_softmax(cluster(index_select(x, 0, rows)), -1);
+    const Tensor place = unsqueeze(index_select(target, 0, rows) - begin, 1);
+    inside = index_add(inside, 0, rows, squeeze(gather(own, 1, place), 1));
+  }
+  return squeeze(gather(head, 1, unsqueeze(entry, 1)), 1) + inside;
+}
+
 AdaptiveLogSoftmaxOutput AdaptiveLogSoftmaxWithLoss::forward(const Tensor& x, const Tensor& target) const {
   ErrorFrame frame("AdaptiveLogSoftmaxWithLoss", x, target);
   if (!is_integer(target.dtype())) throw DtypeError(text("targets must be integers, not ", target.dtype()));
   if (x.rank() != target.rank() + 1 || x.rank() > 2 || (x.rank() == 2 && x.size(0) != target.size(0)))
     throw ShapeError("the inputs must be (N, in_features) and (N), or (in_features) and ()");
-  const Tensor output = squeeze(gather(log_prob(x), -1, unsqueeze(target.to(i64), -1)), -1);
+  if (x.rank() == 1) {
+    const auto [output, loss] = forward(unsqueeze(x, 0), unsqueeze(target, 0));
+    return {squeeze(output, 0), loss};
+  }
+  const Tensor classes = target.to(i64);
+  check_classes(classes, options_.n_classes);
+  // In vmap all clusters are computed for all rows: which rows a cluster needs depends on the targets' values.
+  const bool is_batched = x.device().kind == DeviceKind::vmap || target.device().kind == DeviceKind::vmap;
+  const Tensor output = is_batched ? squeeze(gather(log_prob(x), 1, unsqueeze(classes, 1)), 1) : of_targets(x, classes);
   return {output, -mean(output)};
 }
 

@@ -28,7 +28,7 @@ struct AdaptiveLogSoftmaxOutput {
 class AdaptiveLogSoftmaxWithLoss : public Module {
  public:
   explicit AdaptiveLogSoftmaxWithLoss(const AdaptiveLogSoftmaxOptions& options);
-  /// x (N, in_features) and target (N), or without N.
+  /// x (N, in_features) and target (N), or without N. IndexError for a target that is no class.
   AdaptiveLogSoftmaxOutput forward(const Tensor& x, const Tensor& target) const;
   AdaptiveLogSoftmaxOutput operator()(const Tensor& x, const Tensor& target) const {
     return in_layer(
@@ -41,6 +41,10 @@ class AdaptiveLogSoftmaxWithLoss : public Module {
   AdaptiveLogSoftmaxWithLoss remake() const { return AdaptiveLogSoftmaxWithLoss(options_); }
 
  private:
+  /// The logarithm of each row's target (N): a cluster computes the rows whose targets are its own, and one that has
+  /// none gets no gradient.
+  Tensor of_targets(const Tensor& x, const Tensor& target) const;
+
   AdaptiveLogSoftmaxOptions options_;
   Linear head_;
   ModuleList<Sequential> tail_;

@@ -8,7 +8,8 @@
 
 namespace weft::nn {
 
-using weft::same;
+/// The padding that keeps the size of every axis, of layers and of functions: `{.padding = nn::same}`.
+inline constexpr SamePadding same;
 
 template <class Sizes> struct ConvLayerOptions {
   int64_t in_channels = 0;

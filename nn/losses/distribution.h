@@ -27,6 +27,10 @@ struct BceProbabilityOptions {
 /// -(t log p + (1 - t) log(1 - p)) of probabilities p; the logarithms are at least -100. bce_with_logits is more
 /// accurate. Error for a p outside [0, 1].
 Tensor bce(const Tensor& p, const Tensor& target, const BceProbabilityOptions& options = {});
+/// PyTorch's name of bce().
+inline Tensor binary_cross_entropy(const Tensor& p, const Tensor& target, const BceProbabilityOptions& options = {}) {
+  return bce(p, target, options);
+}
 
 struct FocalOptions {
   double alpha = 0.25;  // weight of the positive class; negative: none

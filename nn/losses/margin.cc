@@ -44,6 +44,9 @@ void check_classes(const Tensor& given, int64_t classes) {
   if (largest >= classes) throw IndexError(text("class ", largest, " is out of range for ", classes, " classes"));
 }
 
+/// What is above 0, with gradient 1 at 0 as well: PyTorch's clamp_min(0) in these losses.
+Tensor above_zero(const Tensor& x) { return clip(x, 0.0, std::nullopt); }
+
 }  // namespace
 
 Tensor soft_margin_loss(const Tensor& input, const Tensor& labels, Reduction reduction) {
@@ -57,7 +60,7 @@ Tensor hinge_embedding_loss(const Tensor& input, const Tensor& labels, const Hin
   const auto [x, target] = operands(input, labels);
   // As PyTorch: what is neither 1 nor -1 gets both parts.
   const Tensor none = zeros_like(x);
-  const Tensor far = where(target == 1, none, relu(options.margin - x));
+  const Tensor far = where(target == 1, none, above_zero(options.margin - x));
   return reduce(where(target == -1, none, x) + far, options.reduction);
 }
 
@@ -66,7 +69,7 @@ Tensor margin_ranking_loss(const Tensor& first, const Tensor& second, const Tens
   ErrorFrame frame("margin_ranking_loss", first, second, labels);
   const auto [a, b] = operands(first, second);
   const Tensor target = operands(first, labels)[1];
-  return reduce(relu(options.margin - target * (a - b)), options.reduction);
+  return reduce(above_zero(options.margin - target * (a - b)), options.reduction);
 }
 
 Tensor cosine_embedding_loss(const Tensor& first, const Tensor& second, const Tensor& target,
@@ -83,7 +86,7 @@ Tensor cosine_embedding_loss(const Tensor& first, const Tensor& second, const Te
   constexpr double kEps = 1e-12;  // PyTorch's
   const Tensor squares = (sum(square(a), -1) + kEps) * (sum(square(b), -1) + kEps);
   const Tensor cosine = sum(a * b, -1) * rsqrt(squares);
-  return reduce(by_sign(target, 1.0 - cosine, relu(cosine - options.margin)), options.reduction);
+  return reduce(by_sign(target, 1.0 - cosine, above_zero(cosine - options.margin)), options.reduction);
 }
 
 Tensor triplet_margin_loss(const Tensor& start, const Tensor& near, const Tensor& distant,
@@ -97,7 +100,7 @@ Tensor triplet_margin_loss(const Tensor& start, const Tensor& near, const Tensor
   };
   Tensor far = distance(anchor, negative);
   if (options.swap) far = minimum(far, distance(positive, negative));
-  return reduce(relu(distance(anchor, positive) - far + options.margin), options.reduction);
+  return reduce(above_zero(distance(anchor, positive) - far + options.margin), options.reduction);
 }
 
 Tensor multi_margin_loss(const Tensor& input, const Tensor& target, const MultiMarginOptions& options) {

@@ -61,15 +61,14 @@ enum class Convolution : uint8_t { fastest, direct };
 
 /// Stands for as much padding as keeps the size of every axis; for convolutions of stride 1. Where their number is odd,
 /// the additional one comes last.
-struct Same {};
-inline constexpr Same same;
+struct SamePadding {};
 
-/// The padding of a convolution: one number, one per axis, or `same`.
+/// The padding of a convolution: one number, one per axis, or SamePadding() (nn::same).
 template <class Sizes> struct ConvPadding : Sizes {
   bool is_same = false;
   using Sizes::Sizes;
   constexpr ConvPadding(const Sizes& sizes) : Sizes(sizes) {}
-  constexpr ConvPadding(Same) : is_same(true) {}
+  constexpr ConvPadding(SamePadding) : is_same(true) {}
   bool operator==(const ConvPadding&) const = default;
 };
 

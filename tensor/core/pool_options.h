@@ -7,9 +7,21 @@
 
 namespace weft {
 
+/// The distance of two windows: one number, one per axis as `{2, 1}`, or none.
+template <class Sizes> struct PoolStride : std::optional<Sizes> {
+  using std::optional<Sizes>::optional;
+  using std::optional<Sizes>::operator=;
+  constexpr PoolStride(int64_t height, int64_t width) requires(Sizes::kAxes == 2)
+      : std::optional<Sizes>(Sizes(height, width)) {}
+  constexpr PoolStride(int64_t depth, int64_t height, int64_t width) requires(Sizes::kAxes == 3)
+      : std::optional<Sizes>(Sizes(depth, height, width)) {}
+  const std::optional<Sizes>& sizes() const { return *this; }
+  friend bool operator==(const PoolStride& a, const PoolStride& b) { return a.sizes() == b.sizes(); }
+};
+
 template <class Sizes> struct PoolOptionsOf {
   Sizes kernel_size = 0;
-  std::optional<Sizes> stride = std::nullopt;  // the kernel size where absent
+  PoolStride<Sizes> stride = std::nullopt;  // the kernel size where absent
   Sizes padding = 0;
   Sizes dilation = 1;             // max pools only
   bool ceil_mode = false;         // windows that begin inside of the padded input count, whole or not

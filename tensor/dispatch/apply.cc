@@ -22,11 +22,22 @@ bool is_stale(const Tensor& x) {
 
 void check_version(const Tensor& x) {
   if (!is_stale(x) || derive_history(x)) return;
-  const Storage& storage = internal::storage(x);
-  throw GradientError(
-      text("an input of shape ", x.shape(), " shares memory that `", storage.writer() ? storage.writer() : "a write",
-           "` changed through another tensor, so its history is no longer true; write through the tensor "
-           "itself or to a clone(), or go on from detach()"));
+  const internal::TensorBody& body = internal::body(x);
+  const char* writer = body.storage->writer();
+  const std::string what = text("an input of shape ", x.shape(), " has "),
+                    write = text('`', writer ? writer : "a write", "` has since ");
+  if (body.history == nullptr)
+    throw GradientError(text(what, "no history, as from detach(), but ", write, "recorded new values in its memory ",
+                             "through another tensor; use that tensor, or detach() again for its values alone; a "
+                             "clone() before the write keeps the old ones"));
+  if (body.storage->recorded_version() > body.version)
+    throw GradientError(text(what, "the history of older values: ", write,
+                             "written through another tensor, which this "
+                             "view cannot follow (its padding or gaps); take the view again after the write"));
+  throw GradientError(text(what, "a history that does not give its values: ", write, "changed its memory unrecorded, ",
+                           "under NoGrad or through an alias such as detach(); write to the tensor itself while "
+                           "recording, or to a clone(), or go on from detach(), which has the new values and no "
+                           "history"));
 }
 
 IntrusivePtr<Storage> allocate_storage(const Spec& spec, Device device) {

@@ -1,7 +1,5 @@
 #include "tensor/functions/ctc_loss.h"
 
-#include <limits>
-
 #include "tensor/adjoints/ctc_loss.h"
 #include "tensor/dispatch/apply.h"
 #include "tensor/dispatch/batched.h"
@@ -57,17 +55,19 @@ Tensor ctc_loss(const Tensor& log_probs, const Tensor& targets, const Tensor& in
     return options.reduction == Reduction::none ? squeeze(loss, 0) : loss;
   }
   const Tensor rows = targets.rank() == 1 ? padded(targets, target_lengths) : targets;
-  Tensor loss = dispatch::apply(op::CtcLoss{options.blank}, log_probs, rows, input_lengths, target_lengths);
-  if (options.zero_infinity) loss = where(loss == std::numeric_limits<double>::infinity(), zeros_like(loss), loss);
+  const Tensor loss = dispatch::apply(op::CtcLoss{options.blank, options.zero_infinity}, log_probs, rows, input_lengths,
+                                      target_lengths);
   if (options.reduction == Reduction::none) return loss;
   if (options.reduction == Reduction::sum) return sum(loss);
   return mean(loss / clip(cast(target_lengths, loss.dtype()), 1, std::nullopt));
 }
 
 Tensor adjoint::ctc_loss_backward(const Tensor& g, const Tensor& log_probs, const Tensor& targets,
-                                  const Tensor& input_lengths, const Tensor& target_lengths, int64_t blank) {
+                                  const Tensor& input_lengths, const Tensor& target_lengths, int64_t blank,
+                                  bool zero_infinity) {
   ErrorFrame frame("ctc_loss_backward", g, log_probs, targets);
-  return dispatch::apply(op::CtcLossBackward{blank}, g, log_probs, targets, input_lengths, target_lengths);
+  return dispatch::apply(op::CtcLossBackward{blank, zero_infinity}, g, log_probs, targets, input_lengths,
+                         target_lengths);
 }
 
 }  // namespace weft

@@ -67,7 +67,9 @@ AxisMap map_of(int64_t size, size_t axis, const InterpolateOptions& o) {
   } else {
     const double scale = o.scale.values[o.scale.values.size() == 1 ? 0 : axis];
     map.out = scaled(size, scale);
-    if (map.kind != AxisMap::Kind::area) map.scale = 1 / scale;
+    // As PyTorch, linear modes copy along an axis that keeps its size (3 times 1.3), whatever its scale says.
+    const bool is_copied = map.kind == AxisMap::Kind::linear && map.out == size;
+    if (map.kind != AxisMap::Kind::area && !is_copied) map.scale = 1 / scale;
   }
   return map;
 }

@@ -1,5 +1,7 @@
 #include "tensor/functions/sort.h"
 
+#include <limits>
+
 #include "tensor/dispatch/apply.h"
 #include "tensor/functions/arg_reduce.h"
 #include "tensor/functions/binary.h"
@@ -8,6 +10,7 @@
 #include "tensor/functions/copy.h"
 #include "tensor/functions/fill.h"
 #include "tensor/functions/index.h"
+#include "tensor/functions/reduce.h"
 #include "tensor/functions/scan.h"
 #include "tensor/functions/view.h"
 #include "tensor/ops/sort.h"
@@ -27,6 +30,14 @@ template <class Op> ValuesAndIndices choose(const Tensor& x, const Op& op, bool 
 ValuesAndIndices middle(const char* name, const Tensor& x, int64_t axis, bool skips_nan, KeepDim keep) {
   ErrorFrame frame(name, x);
   return choose(x, op::Median{normalize_axis_or_scalar(axis, x.rank()), skips_nan, keep.value}, keep.value);
+}
+
+/// Of 1-D x. Elements of the value share its gradient, as those of max() do: PyTorch's convention.
+Tensor middle_of_all(const Tensor& x, bool skips_nan) {
+  const Tensor middle = dispatch::apply(op::Median{0, skips_nan, false}, detach(x))[0];
+  if (!x.requires_grad()) return middle;
+  const Tensor is_it = logical_or(x == middle, logical_and(isnan(x), isnan(middle)));
+  return max(where(is_it, x, -std::numeric_limits<double>::infinity()));
 }
 
 }  // namespace
@@ -79,12 +90,12 @@ ValuesAndIndices mode(const Tensor& x, int64_t axis, KeepDim keep) {
 
 Tensor median(const Tensor& x) {
   ErrorFrame frame("median", x);
-  return median(flatten(x), 0).values;
+  return middle_of_all(flatten(x), false);
 }
 ValuesAndIndices median(const Tensor& x, int64_t axis, KeepDim keep) { return middle("median", x, axis, false, keep); }
 Tensor nanmedian(const Tensor& x) {
   ErrorFrame frame("nanmedian", x);
-  return nanmedian(flatten(x), 0).values;
+  return middle_of_all(flatten(x), true);
 }
 ValuesAndIndices nanmedian(const Tensor& x, int64_t axis, KeepDim keep) {
   return middle("nanmedian", x, axis, true, keep);

@@ -33,8 +33,8 @@ ValuesAndIndices kthvalue(const Tensor& x, int64_t k, int64_t axis = -1, KeepDim
 /// The most frequent value, the smallest of several, and its last position. ShapeError where the axis has size 0.
 ValuesAndIndices mode(const Tensor& x, int64_t axis = -1, KeepDim keep = {});
 
-/// The middle of all elements in order, the lower one of two (PyTorch's convention); NaN where there is one. ShapeError
-/// over nothing.
+/// The middle of all elements in order, the lower one of two (PyTorch's convention); NaN where there is one. Elements
+/// of that value share the gradient. ShapeError over nothing.
 Tensor median(const Tensor& x);
 /// The same along an axis, with its position.
 ValuesAndIndices median(const Tensor& x, int64_t axis, KeepDim keep = {});

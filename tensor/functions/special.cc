@@ -25,9 +25,12 @@ Tensor polygamma(int64_t order, const Tensor& x) {
 
 Tensor sinc(const Tensor& x) {
   ErrorFrame frame("sinc", x);
-  const Tensor angle = x * std::numbers::pi, one = ones_like(angle);
+  // 16 bits hold no angle to take the sine of.
+  const bool is_narrow = x.dtype() == bf16 || x.dtype() == f16;
+  const Tensor angle = (is_narrow ? cast(x, f32) : x) * std::numbers::pi, one = ones_like(angle);
   const Tensor at_zero = angle == 0.0, divisor = where(at_zero, one, angle);
-  return where(at_zero, one, sin(divisor) / divisor);
+  const Tensor out = where(at_zero, one, sin(divisor) / divisor);
+  return is_narrow ? cast(out, x.dtype()) : out;
 }
 
 Tensor logit(const Tensor& x, std::optional<double> eps) {

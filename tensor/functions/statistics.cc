@@ -56,12 +56,13 @@ StdMean std_mean(const Tensor& x, const Axes& axes, int64_t correction, KeepDim 
 Tensor cov(const Tensor& x, int64_t correction) {
   ErrorFrame frame("cov", x);
   if (x.rank() > 2) throw ShapeError(text("the variables are the rows of a matrix, not of shape ", x.shape()));
-  const Tensor rows = x.rank() == 2 ? x : reshape(x, {1, x.numel()});
+  const Tensor values = is_integer(x.dtype()) ? cast(x, f32) : x;
+  const Tensor rows = x.rank() == 2 ? values : reshape(values, {1, x.numel()});
   const Tensor off = rows - mean(rows, 1, keepdim);
   // A scale, not a division by a number that may be below 0: PyTorch's convention.
   const double degrees = std::max(0.0, static_cast<double>(rows.size(1) - correction));
   const Tensor out = matmul(off, transpose(off, 0, 1)) / degrees;
-  return x.rank() == 2 ? out : reshape(out, {});
+  return rows.size(0) == 1 ? reshape(out, {}) : out;  // PyTorch's convention
 }
 
 Tensor corrcoef(const Tensor& x) {

@@ -26,8 +26,8 @@ struct StdMean {
 };
 VarMean var_mean(const Tensor& x, const Axes& axes = {}, int64_t correction = 1, KeepDim keep = {});
 StdMean std_mean(const Tensor& x, const Axes& axes = {}, int64_t correction = 1, KeepDim keep = {});
-/// Covariances (v, v) of the rows of x (v, n), a row per variable: sum of (a - mean)(b - mean) / (n - correction). A
-/// 1-D x is one variable and gives a number. ShapeError for more than two axes.
+/// Covariances (v, v) of the rows of x (v, n), a row per variable: sum of (a - mean)(b - mean) / (n - correction). One
+/// variable, 1-D or (1, n), gives a number. Integers become f32. ShapeError for more than two axes.
 Tensor cov(const Tensor& x, int64_t correction = 1);
 /// Pearson's correlation coefficients of the rows of x, in [-1, 1]; NaN for a constant row.
 Tensor corrcoef(const Tensor& x);

@@ -86,17 +86,8 @@ Tensor clip(const Tensor& x, std::optional<Scalar> min, std::optional<Scalar> ma
 
 Tensor clip(const Tensor& x, const Tensor& min, const Tensor& max) {
   ErrorFrame frame("clip", x, min, max);
-  return minimum(maximum(x, min), max);
-}
-
-Tensor clamp_min(const Tensor& x, const Tensor& min) {
-  ErrorFrame frame("clamp_min", x, min);
-  return maximum(x, min);
-}
-
-Tensor clamp_max(const Tensor& x, const Tensor& max) {
-  ErrorFrame frame("clamp_max", x, max);
-  return minimum(x, max);
+  const DType dtype = dispatch::promoted(std::array{x, min, max});
+  return clamp_max(clamp_min(cast(x, dtype), cast(min, dtype)), cast(max, dtype));
 }
 
 #define WEFT_MEMBER_IN_PLACE(Op, function) \

@@ -48,16 +48,15 @@ Tensor leaky_relu(const Tensor& x, double slope = 0.01);
 enum class Gelu { exact, tanh };
 /// Both forms are NaN at -inf (-inf times 0, as in PyTorch), and -0 where the factor has vanished before.
 Tensor gelu(const Tensor& x, Gelu form = Gelu::exact);
-/// x limited to [min, max], either may be absent. Error where min > max. NaN propagates; gradient 1 at the bounds.
+/// x limited to [min, max], either may be absent. Error where min > max. NaN propagates, also from a bound;
+/// gradient 1 at the bounds.
 Tensor clip(const Tensor& x, std::optional<Scalar> min, std::optional<Scalar> max);
-/// Bounds that broadcast with x: minimum(maximum(x, min), max). NaN propagates; ties share the gradient.
+/// Bounds that broadcast with x: minimum(maximum(x, min), max). NaN propagates; at a bound x has all of the gradient.
 Tensor clip(const Tensor& x, const Tensor& min, const Tensor& max);
 inline Tensor clamp(const Tensor& x, const Tensor& min, const Tensor& max) { return clip(x, min, max); }
-/// One bound alone, a number or a tensor.
+/// One bound alone, a number or a tensor (binary.h).
 inline Tensor clamp_min(const Tensor& x, const Scalar& min) { return clip(x, min, std::nullopt); }
 inline Tensor clamp_max(const Tensor& x, const Scalar& max) { return clip(x, std::nullopt, max); }
-Tensor clamp_min(const Tensor& x, const Tensor& min);
-Tensor clamp_max(const Tensor& x, const Tensor& max);
 /// PyTorch's name of clip().
 inline Tensor clamp(const Tensor& x, std::optional<Scalar> min, std::optional<Scalar> max) { return clip(x, min, max); }
 

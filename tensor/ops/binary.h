@@ -6,7 +6,7 @@
 namespace weft::op {
 
 inline constexpr Policy kArithmetic = {.accepts = kNumbers, .broadcasts = true};
-inline constexpr Policy kExtremum = {.broadcasts = true};
+inline constexpr Policy kAnyPair = {.broadcasts = true};
 inline constexpr Policy kQuotient = {.accepts = kFloating, .widens_integers = true, .broadcasts = true};
 inline constexpr Policy kPower = {.accepts = kNumbers, .broadcasts = true, .autocast = Autocasting::full};
 

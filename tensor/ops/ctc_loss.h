@@ -9,13 +9,14 @@
 
 namespace weft::op {
 
-/// Per sequence -log of the probability of all its alignments (N), infinite where there is none.
+/// Per sequence -log of the probability of all its alignments (N), infinite where there is none; with zero_infinity 0.
 struct CtcLoss {
   int64_t blank;
+  bool zero_infinity;
   static constexpr std::string_view name = "ctc_loss";
   static constexpr std::string_view cost = "steps x (2 labels + 1) a sample";
   static constexpr Policy policy = {.accepts = kFloating, .numeric = 0b1, .autocast = Autocasting::full};
-  void attributes(auto visit) const { visit("blank", blank); }
+  void attributes(auto visit) const { visit("blank", blank), visit("zero_infinity", zero_infinity); }
   bool operator==(const CtcLoss&) const = default;
   Spec infer(const Operand& log_probs, const Operand& targets, const Operand& input_lengths,
              const Operand& target_lengths) const;
@@ -23,13 +24,14 @@ struct CtcLoss {
            const Operand& target_lengths, const Operand& loss) const;
 };
 
-/// The gradient of log_probs, g (N) being that of the losses; zero where a loss is infinite.
+/// The gradient of log_probs, g (N) being that of the losses; NaN where a loss is infinite, with zero_infinity 0.
 struct CtcLossBackward {
   int64_t blank;
+  bool zero_infinity;
   static constexpr std::string_view name = "ctc_loss_backward";
   static constexpr std::string_view cost = "steps x (2 labels + 1) a sample";
   static constexpr Policy policy = {.accepts = kFloating, .numeric = 0b00011};
-  void attributes(auto visit) const { visit("blank", blank); }
+  void attributes(auto visit) const { visit("blank", blank), visit("zero_infinity", zero_infinity); }
   bool operator==(const CtcLossBackward&) const = default;
   Spec infer(const Operand& g, const Operand& log_probs, const Operand& targets, const Operand& input_lengths,
              const Operand& target_lengths) const;

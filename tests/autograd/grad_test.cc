@@ -90,6 +90,13 @@ TEST_F(FunctionalGrad, AnUnusedInputIsAnErrorUnlessAllowed) {
   EXPECT_FALSE(g[2].defined());
 }
 
+TEST_F(FunctionalGrad, WhereAPathIsFlatTheGradientIsZero) {
+  const Tensor a = leaf({-1, 2});
+  const auto slope = [&] { return grad({relu(a).sum()}, {a}, {.create_graph = true})[0]; };
+  EXPECT_EQ(numbers(grad({slope().sum()}, {a})[0]), Numbers({0, 0}));
+  EXPECT_FALSE(grad({slope().sum()}, {a}, {.allow_unused = true})[0].defined());
+}
+
 TEST_F(FunctionalGrad, TheGraphIsFreedUnlessRetained) {
   const Tensor a = leaf({3});
   const Tensor y = (a * a).sum();

@@ -20,22 +20,23 @@ TEST_F(InPlaceAlias, AWriteThroughADetachedViewMakesUsingTheBaseAnError) {
   const Tensor base = p * 1.0;
   base.detach()[0].fill_(5.0);
   const std::string text = testing::error_as<GradientError>([&] { (base * 2.0).sum().backward(); });
-  EXPECT_CONTAINS(text, "an input of shape [2] shares memory that `fill_` changed through another tensor");
-  EXPECT_CONTAINS(text, "to a clone(), or go on from detach()");
+  EXPECT_CONTAINS(text, "an input of shape [2] has a history that does not give its values: `fill_` has since changed");
+  EXPECT_CONTAINS(text, "or to a clone(), or go on from detach(), which has the new values and no history");
 }
 
 TEST_F(InPlaceAlias, BackwardFromAStaleTensorIsAnError) {
   const Tensor p = leaf({1});
   const Tensor base = p * 1.0;
   base.detach()[0].fill_(5.0);
-  EXPECT_CONTAINS(testing::error_as<GradientError>([&] { base.backward(); }), "shares memory that `fill_` changed");
+  EXPECT_CONTAINS(testing::error_as<GradientError>([&] { base.backward(); }),
+                  "`fill_` has since changed its memory unrecorded");
 }
 
 TEST_F(InPlaceAlias, AWriteThroughADetachedAliasIsSeen) {
   const Tensor p = leaf({1, 2});
   const Tensor y = p * 1.0;
   y.detach().fill_(5.0);
-  EXPECT_CONTAINS(testing::error_as<GradientError>([&] { y.sum(); }), "`fill_` changed");
+  EXPECT_CONTAINS(testing::error_as<GradientError>([&] { y.sum(); }), "through an alias such as detach()");
 }
 
 TEST_F(InPlaceAlias, AWriteUnderNoGradToANonLeafIsSeen) {
@@ -46,7 +47,8 @@ TEST_F(InPlaceAlias, AWriteUnderNoGradToANonLeafIsSeen) {
     y.add_(1.0);
     EXPECT_EQ(numbers(y * 2.0), Numbers({4, 6}));  // reading it under NoGrad is fine
   }
-  EXPECT_CONTAINS(testing::error_as<GradientError>([&] { y * 2.0; }), "`add_` changed");
+  EXPECT_CONTAINS(testing::error_as<GradientError>([&] { y * 2.0; }),
+                  "`add_` has since changed its memory unrecorded, under NoGrad");
   EXPECT_EQ(numbers(y.detach().clone()), Numbers({2, 3})) << "detach() is the way out";
 }
 
@@ -87,8 +89,12 @@ TEST_F(InPlaceAlias, ARecordedWriteIntoAPlainTensorIsRefusedThroughAnotherAlias)
   const Tensor alias = plain.detach().view({2, 1});
   const Tensor row = plain.detach()[0];
   plain.add_(p);
-  EXPECT_CONTAINS(testing::error_as<GradientError>([&] { alias.sum(); }), "`add_` changed through another tensor");
-  EXPECT_CONTAINS(testing::error_as<GradientError>([&] { row + 1.0; }), "`add_` changed through another tensor");
+  EXPECT_EQ(testing::error_as<GradientError>([&] { alias.sum(); }),
+            "sum([2, 1] f64): an input of shape [2, 1] has no history, as from detach(), but `add_` has since recorded "
+            "new values in its memory through another tensor; use that tensor, or detach() again for its values alone; "
+            "a clone() before the write keeps the old ones");
+  EXPECT_CONTAINS(testing::error_as<GradientError>([&] { row + 1.0; }), "`add_` has since recorded new values");
+  EXPECT_EQ(numbers(alias.detach() * 2.0), Numbers({2, 4})) << "what the message says is right";
   plain.sum().backward();
   EXPECT_EQ(numbers(p.grad()), Numbers({1, 1}));
 }
@@ -97,7 +103,7 @@ TEST_F(InPlaceAlias, ARecordedWriteThroughADetachedViewOfAPlainTensorIsRefusedOn
   const Tensor p = leaf({1, 2});
   const Tensor plain = zeros({2, 2}, f64);
   plain.detach()[0].copy_(p);
-  EXPECT_CONTAINS(testing::error_as<GradientError>([&] { plain.sum(); }), "`copy_` changed through another tensor");
+  EXPECT_CONTAINS(testing::error_as<GradientError>([&] { plain.sum(); }), "`copy_` has since recorded new values");
 }
 
 TEST_F(InPlaceAlias, AnUnrecordedWriteThroughAnAliasOfAPlainTensorIsFine) {

@@ -121,6 +121,8 @@ struct Matrix {};
 struct Vector {};
 struct Image {};
 struct Timer {};
+struct Same {};
+int same;
 
 using namespace weft;
 Pair a;
@@ -146,6 +148,8 @@ Matrix t;
 Vector u;
 Image v;
 Timer w;
+Same x;
+int y = same;
 EOF
 
 # A tensor is no condition, and the compiler shows what is.

@@ -43,6 +43,18 @@ TEST(Traps, NoAxesAreAllAxes) {
   EXPECT_EQ(x.sum(std::vector<int64_t>{1}).shape(), Shape({2}));
 }
 
+TEST(Traps, AStrideOfAPoolIsANumberOneForEachAxisOrNone) {
+  const Tensor x = ones({1, 1, 6, 6}), volume = ones({1, 1, 4, 4, 6});
+  EXPECT_EQ(max_pool2d(x, {.kernel_size = {2, 1}, .stride = {2, 1}}).shape(), Shape({1, 1, 3, 6}));
+  EXPECT_EQ(max_pool2d(x, {.kernel_size = 2, .stride = 1}).shape(), Shape({1, 1, 5, 5}));
+  EXPECT_EQ(nn::AvgPool2d({.kernel_size = 2, .stride = Size2(2, 4)})(x).shape(), Shape({1, 1, 3, 2}));
+  EXPECT_EQ(avg_pool3d(volume, {.kernel_size = 2, .stride = {1, 2, 4}}).shape(), Shape({1, 1, 3, 2, 2}));
+  Pool2dOptions options = {.kernel_size = 2};
+  EXPECT_EQ(options.step(), Size2(2));
+  options.stride = {1, 3};
+  EXPECT_EQ(options.step(), Size2(1, 3));
+}
+
 template <class T>
 concept SumsOver = requires(const Tensor& x, T axis) {
   x.sum(axis);

@@ -5,6 +5,7 @@
 
 #include "distributed/signature.h"
 #include "tests/distributed/ranks.h"
+#include "tests/error_of.h"
 
 namespace weft::test {
 namespace {
@@ -272,6 +273,36 @@ TEST(Collectives, WorkThatIsDroppedGoesOn) {
     for (int i = 0; i < 3; ++i) g.barrier_async().wait(), g.barrier();
     for (const Tensor& x : mine) EXPECT_TRUE(x.min().item<float>() == 7 && x.max().item<float>() == 7);
   }
+}
+
+TEST(Collectives, AWriteBeforeWaitIsAnError) {
+  const auto& g = group();
+  if (g.size() == 1) GTEST_SKIP() << "alone, all is done at once";
+  const auto refused = [](distributed::Work work, const std::string& op) {
+    const std::string line = error_of([&] { work.wait(); });
+    EXPECT_NE(line.find("was written by `" + op + "` before wait()"), std::string::npos) << line;
+  };
+  Tensor x = ones({4}), turned = ones({2, 3}).t();
+  auto work = g.all_reduce_async(x);
+  x.add_(1.0);
+  refused(work, "add_");
+  work = g.broadcast_async(turned, 0);
+  turned[0].fill_(2.0);
+  refused(work, "fill_");
+  auto gathered = g.all_gather_async(x);
+  x.zero_();
+  refused(gathered.work, "fill_");
+  gathered = g.all_gather_async(x);
+  gathered.result.fill_(3.0);
+  refused(gathered.work, "fill_");
+  // Parts of one memory are exchanged and written side by side, and what is only read may be exchanged twice.
+  Tensor rows = ones({3, 2});
+  std::vector<distributed::Work> works = {g.all_reduce_async(rows[0]), g.all_reduce_async(rows[1])};
+  rows[2].fill_(5.0);
+  for (distributed::Work& one : works) one.wait();
+  EXPECT_EQ(rows[0].sum().item<double>(), 2.0 * double(g.size()));
+  auto first = g.all_gather_async(x), second = g.all_gather_async(x);
+  EXPECT_TRUE(equal(first.wait(), second.wait()));
 }
 
 /// A signature of a small call.

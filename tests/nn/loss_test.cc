@@ -7,6 +7,7 @@
 #include <limits>
 
 #include "autograd/autograd.h"
+#include "nn/layers/adaptive_softmax.h"
 #include "tensor/functions_all.h"
 #include "tests/error_of.h"
 
@@ -70,6 +71,41 @@ TEST(HuberLoss, AnInfiniteDistanceHasTheSlopeDelta) {
   const Tensor loss = huber_loss(x, y, {.delta = 2.0, .reduction = Reduction::sum});
   EXPECT_EQ(loss.item<double>(), kInfinity);
   EXPECT_EQ(gradient_of(loss, x), Numbers({2, -2, 0.5, -2}));
+}
+
+TEST(Losses, OfMarginsHaveAGradientWhereTheMarginIsJustMet) {
+  // PyTorch's convention: clamp_min(0) lets the gradient at 0 through.
+  const Tensor x = parameter(tensor({1.0, 0.5, 2.0}, f64)), none = zeros({3}, f64), ones_ = ones({3}, f64);
+  EXPECT_EQ(gradient_of(hinge_embedding_loss(x, -ones_, {.reduction = Reduction::sum}), x), Numbers({-1, -1, 0}));
+  EXPECT_EQ(gradient_of(margin_ranking_loss(x, none, ones_, {.margin = 1, .reduction = Reduction::sum}), x),
+            Numbers({-1, -1, 0}));
+  const Tensor a = parameter(tensor({{1.0, 0.0}}, f64)), p = tensor({{0.0, 0.0}}, f64), n = tensor({{3.0, 0.0}}, f64);
+  const Numbers g = gradient_of(triplet_margin_loss(a, p, n, {.margin = 1, .eps = 0}), a);
+  EXPECT_EQ(g, Numbers({2, 0}));
+  const Tensor c = parameter(tensor({{1.0, 0.0}}, f64)), d = tensor({{0.0, 1.0}}, f64);
+  EXPECT_NEAR(gradient_of(cosine_embedding_loss(c, d, tensor({-1})), c)[1], 1, 1e-6);
+}
+
+TEST(Losses, OfTruthsHavePyTorchsNamesToo) {
+  const Tensor x = tensor({0.5, -1.0}), y = tensor({1.0, 0.0});
+  EXPECT_TRUE(equal(binary_cross_entropy_with_logits(x, y), bce_with_logits(x, y)));
+  EXPECT_TRUE(equal(binary_cross_entropy(sigmoid(x), y), bce(sigmoid(x), y)));
+}
+
+TEST(AdaptiveLogSoftmax, AClusterWithoutTargetsIsNotComputed) {
+  const AdaptiveLogSoftmaxWithLoss layer(
+      {.in_features = 4, .n_classes = 9, .cutoffs = {2, 5, 7}, .div_value = 1.5, .dtype = f64});
+  const Tensor x = randn({5, 4}, f64), target = tensor({8, 0, 4, 1, 3});
+  const AdaptiveLogSoftmaxOutput out = layer.forward(x, target);
+  EXPECT_TRUE(allclose(out.output, gather(layer.log_prob(x), 1, target.unsqueeze(1)).squeeze(1)));
+  out.loss.backward();
+  for (const Tensor& p : layer.parameters())
+    EXPECT_EQ(p.grad().defined(), p.name().find("tail.1") == std::string::npos) << p.name();
+  const AdaptiveLogSoftmaxOutput one = layer.forward(x[2], tensor(4));
+  EXPECT_TRUE(allclose(one.output, out.output[2]));
+  EXPECT_EQ(one.output.rank(), 0);
+  EXPECT_EQ(error_of<IndexError>([&] { (void)layer.forward(x, target + 1); }),
+            "AdaptiveLogSoftmaxWithLoss([5, 4] f64, [5] i64): target 9 is out of range for 9 classes");
 }
 
 TEST(Losses, OfDistributionsRefuseWhatDoesNotFit) {

@@ -38,13 +38,25 @@ double smaller(double a, double b) { return std::isnan(a) || std::isnan(b) ? a +
 void add_pair_cases(Cases& cases) {
   cases
       .add("add", with_special(pairs(any, any)), CALL(x[0] + x[1]), pointwise([](double a, double b) { return a + b; }))
-      .accepts(kNumbers);
+      .compares(kNumbers);
+  cases
+      .add("add of truth values", {{mask({3, 4}), mask({4})}, {mask({37}), mask({37})}, {mask({0}), mask({})}},
+           CALL(x[0] + x[1]), pointwise([](double a, double b) { return a != 0 || b != 0 ? 1.0 : 0.0; }))
+      .compares(only(f32))
+      .gives({Result::boolean})
+      .no_gradient();
   cases
       .add("sub", with_special(pairs(any, any)), CALL(x[0] - x[1]), pointwise([](double a, double b) { return a - b; }))
       .accepts(kNumbers);
   cases
       .add("mul", with_special(pairs(any, any)), CALL(x[0] * x[1]), pointwise([](double a, double b) { return a * b; }))
-      .accepts(kNumbers);
+      .compares(kNumbers);
+  cases
+      .add("mul of truth values", {{mask({3, 4}), mask({4})}, {mask({37}), mask({37})}, {mask({0}), mask({})}},
+           CALL(x[0] * x[1]), pointwise([](double a, double b) { return a != 0 && b != 0 ? 1.0 : 0.0; }))
+      .compares(only(f32))
+      .gives({Result::boolean})
+      .no_gradient();
   cases
       .add("div", with_special(pairs(any, nonzero)), CALL(x[0] / x[1]),
            pointwise([](double a, double b) { return a / b; }))
@@ -95,7 +107,7 @@ void add_alias_cases(Cases& cases) {
            [](const Arrays& x) {
              return build(x[0].shape, [&](const Index& i) { return x[0].at(i) * x[0].at({i[1], i[0]}); });
            })
-      .accepts(kNumbers);
+      .compares(kNumbers);
 }
 
 void add_scalar_cases(Cases& cases) {
@@ -130,13 +142,13 @@ void add_in_place_cases(Cases& cases) {
                                     {normal({0, 2}), normal({2})},
                                     {normal({}), normal({})}};
   cases.add("add_", same, CALL(x[0].clone().add_(x[1])), pointwise([](double a, double b) { return a + b; }))
-      .accepts(kNumbers)
+      .compares(kNumbers)
       .in_place();
   cases.add("sub_", same, CALL(x[0].clone().sub_(x[1])), pointwise([](double a, double b) { return a - b; }))
       .accepts(kNumbers)
       .in_place();
   cases.add("mul_", same, CALL(x[0].clone().mul_(x[1])), pointwise([](double a, double b) { return a * b; }))
-      .accepts(kNumbers)
+      .compares(kNumbers)
       .in_place();
   cases
       .add("div_", {{normal({3, 4}), normal({4}, {0})}, {normal({3}), normal({3}, {0})}}, CALL(x[0].clone().div_(x[1])),
@@ -172,7 +184,7 @@ void add_in_place_cases(Cases& cases) {
           [](const Arrays& x) {
             return build({x[0].shape[0] - 1}, [&](const Index& i) { return x[0].at({i[0] + 1}) + x[0].at(i); });
           })
-      .accepts(kNumbers)
+      .compares(kNumbers)
       .no_gradient();
   cases
       .add("scalars in place", singles(any), CALL(x[0].clone().mul_(2).add_(3).sub_(1)),
@@ -217,11 +229,8 @@ void add_errors(Cases& cases) {
       },
       "minimum([5, 1] f32, [4, 2] f32): shapes [5, 1] and [4, 2] do not broadcast: 5 and 4 on axis -2");
   cases.error<DtypeError>(
-      "add bool", [] { ones({2}, boolean) + ones({2}, boolean); },
-      "add([2] bool, [2] bool): bool is not accepted here; it takes integers or floating dtypes; cast bool first");
-  cases.error<DtypeError>(
-      "mul bool", [] { ones({2}, boolean) * ones({2}, boolean); },
-      "mul([2] bool, [2] bool): bool is not accepted here; it takes integers or floating dtypes; cast bool first");
+      "sub bool", [] { ones({2}, boolean) - ones({2}, boolean); },
+      "sub([2] bool, [2] bool): bool is not accepted here; it takes integers or floating dtypes; cast bool first");
   cases.error<DtypeError>(
       "pow of an integer", [] { pow(ones({2}, i64), -1); },
       "pow([2] i64): an integer to the power -1 is no integer; cast to a floating dtype first");

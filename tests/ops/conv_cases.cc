@@ -147,18 +147,18 @@ void add_paddings(Cases& cases) {
   using One = Conv1dOptions;
   using Two = Conv2dOptions;
   using Three = Conv3dOptions;
-  add_padded(cases, "1d same", {2, 2, 5}, {3, 2, 3}, {{1, 1}}, One{.padding = weft::same});
-  add_padded(cases, "1d same of an even window", {2, 2, 5}, {2, 2, 4}, {{1, 2}}, One{.padding = weft::same});
+  add_padded(cases, "1d same", {2, 2, 5}, {3, 2, 3}, {{1, 1}}, One{.padding = SamePadding()});
+  add_padded(cases, "1d same of an even window", {2, 2, 5}, {2, 2, 4}, {{1, 2}}, One{.padding = SamePadding()});
   add_padded(cases, "2d same dilated", {1, 2, 4, 5}, {2, 1, 2, 3}, {{1, 2}, {1, 1}},
-             Two{.padding = weft::same, .dilation = {3, 1}, .groups = 2});
+             Two{.padding = SamePadding(), .dilation = {3, 1}, .groups = 2});
   add_padded(cases, "2d reflect", {2, 2, 4, 3}, {2, 2, 3, 2}, {{2, 2}, {1, 1}},
              Two{.stride = 2, .padding = {2, 1}, .padding_mode = PadMode::reflect});
   add_padded(cases, "2d replicate", {1, 2, 3, 3}, {2, 2, 2, 2}, {{1, 1}, {2, 2}},
              Two{.padding = {1, 2}, .padding_mode = PadMode::replicate});
   add_padded(cases, "2d same circular", {1, 2, 3, 4}, {2, 2, 3, 2}, {{1, 1}, {0, 1}},
-             Two{.padding = weft::same, .padding_mode = PadMode::circular});
+             Two{.padding = SamePadding(), .padding_mode = PadMode::circular});
   add_padded(cases, "3d same", {1, 1, 3, 2, 3}, {2, 1, 2, 1, 3}, {{0, 1}, {0, 0}, {1, 1}},
-             Three{.padding = weft::same});
+             Three{.padding = SamePadding()});
 }
 
 /// Without a batch axis the result has none: the same numbers as for a batch of one.

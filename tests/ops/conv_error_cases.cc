@@ -208,7 +208,7 @@ void add_more_errors(Cases& cases) {
   cases.error<ShapeError>(
       "conv1d same with a stride",
       [] {
-        conv1d(ones({1, 1, 4}), ones({1, 1, 3}), {.stride = 2, .padding = weft::same});
+        conv1d(ones({1, 1, 4}), ones({1, 1, 3}), {.stride = 2, .padding = SamePadding()});
       },
       "conv1d([1, 1, 4] f32, [1, 1, 3] f32): padding `same` needs stride 1");
   cases.error<ShapeError>(

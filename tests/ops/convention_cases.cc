@@ -2,14 +2,17 @@
 #include <cmath>
 
 #include "autograd/autograd.h"
+#include "tensor/functions/activation.h"
 #include "tensor/functions/arg_reduce.h"
 #include "tensor/functions/binary.h"
 #include "tensor/functions/copy.h"
+#include "tensor/functions/ctc_loss.h"
 #include "tensor/functions/fill.h"
 #include "tensor/functions/index.h"
 #include "tensor/functions/pool.h"
 #include "tensor/functions/reduce.h"
 #include "tensor/functions/scan.h"
+#include "tensor/functions/sort.h"
 #include "tensor/functions/special.h"
 #include "tensor/functions/triangular.h"
 #include "tensor/functions/unary.h"
@@ -41,6 +44,12 @@ void add_kinks(Cases& cases) {
   add(cases, "abs at 0", {3}, {-1, 0, 1}, {-1, 0, 1}, [](const Tensor& x) { return abs(x); });
   add(cases, "clip at its bounds", {5}, {-2, -1, 0, 1, 2}, {0, 1, 1, 1, 0},
       [](const Tensor& x) { return clip(x, -1.0, 1.0); });
+  add(cases, "clip of NaN", {2}, {NAN, 0}, {0, 1}, [](const Tensor& x) { return clip(x, -1.0, 1.0); });
+  add(cases, "clip at NaN", {2}, {-1, 1}, {0, 0}, [](const Tensor& x) { return clip(x, std::nullopt, NAN); });
+  add(cases, "hardtanh of NaN", {2}, {NAN, 0}, {0, 1}, [](const Tensor& x) { return hardtanh(x); });
+  add(cases, "softshrink of NaN", {2}, {NAN, 1}, {0, 1}, [](const Tensor& x) { return softshrink(x); });
+  add(cases, "elu of NaN", {2}, {NAN, 1}, {1, 1}, [](const Tensor& x) { return elu(x); });
+  add(cases, "hardswish at its kinks", {3}, {-3, 0, 3}, {0, 0.5, 1}, [](const Tensor& x) { return hardswish(x); });
   add(cases, "sqrt at 0", {2}, {0, 4}, {INFINITY, 0.25}, [](const Tensor& x) { return sqrt(x); });
   add(cases, "pow 2 at 0", {2}, {0, 3}, {0, 6}, [](const Tensor& x) { return pow(x, 2.0); });
   add(cases, "pow 0 at 0", {2}, {0, 3}, {0, 0}, [](const Tensor& x) { return pow(x, 0.0); });
@@ -61,9 +70,31 @@ void add_ties(Cases& cases) {
       [](const Tensor& x) { return min_with_indices(x, 0).values; });
   add(cases, "maximum with ties", {2}, {1, 3}, {0.5, 1}, [](const Tensor& x) { return maximum(x, ones_like(x)); });
   add(cases, "minimum with ties", {2}, {1, 3}, {0.5, 0}, [](const Tensor& x) { return minimum(x, ones_like(x)); });
+  add(cases, "clip at bounds that are tensors", {5}, {-2, -1, 0, 1, 2}, {0, 1, 1, 1, 0},
+      [](const Tensor& x) { return clip(x, full_like(x, -1), full_like(x, 1)); });
+  add(cases, "a bound that is met", {3}, {-1, 0, 1}, {0, 0, 1},
+      [](const Tensor& x) { return clamp_min(zeros_like(x), x); });
+  add(cases, "median with ties", {5}, {1, 2, 2, 0, 3}, {0, 0.5, 0.5, 0, 0}, [](const Tensor& x) { return median(x); });
+  add(cases, "nanmedian with ties", {6}, {1, 2, NAN, 2, 0, 3}, {0, 0.5, 0, 0.5, 0, 0},
+      [](const Tensor& x) { return nanmedian(x); });
   add(cases, "maximum of a tensor and itself", {2}, {1, 3}, {1, 1}, [](const Tensor& x) { return maximum(x, x); });
   add(cases, "max pool with ties", {1, 1, 2, 2}, {5, 5, 5, 5}, {1, 0, 0, 0},
       [](const Tensor& x) { return max_pool2d(x, {.kernel_size = 2}); });
+}
+
+/// Two sequences of three steps, of which the first has two, and no alignment that fits.
+void add_impossible(Cases& cases) {
+  const auto loss = [](bool zero_infinity) {
+    return [=](const Tensor& x) {
+      const Tensor targets = tensor({{1, 1}, {1, 2}}).to(x.device()), inputs = tensor({2, 2}).to(x.device());
+      return ctc_loss(x, targets, inputs, tensor({2, 2}).to(x.device()),
+                      {.reduction = Reduction::none, .zero_infinity = zero_infinity});
+    };
+  };
+  const std::vector<double> at(18, -1);
+  add(cases, "an impossible ctc loss", {3, 2, 3}, at,
+      {NAN, NAN, NAN, 0, -1, 0, NAN, NAN, NAN, 0, 0, -1, 0, 0, 0, 0, 0, 0}, loss(false));
+  add(cases, "a zeroed ctc loss", {3, 2, 3}, at, {0, 0, 0, 0, -1, 0, 0, 0, 0, 0, 0, -1, 0, 0, 0, 0, 0, 0}, loss(true));
 }
 
 void add_zeros(Cases& cases) {
@@ -75,6 +106,8 @@ void add_zeros(Cases& cases) {
   add(cases, "copysign at 0", {3}, {-2, 0, 3}, {1, 0, -1}, [](const Tensor& x) { return copysign(x, -ones_like(x)); });
   add(cases, "i1 at 0", {1}, {0}, {0.5}, [](const Tensor& x) { return i1(x); });
   add(cases, "i1e at 0", {1}, {0}, {0.5}, [](const Tensor& x) { return i1e(x); });
+  add(cases, "atan2 at the origin", {3}, {0, 1, -1}, {0, 0.5, -0.5},
+      [](const Tensor& x) { return atan2(x, x.detach()); });
   for (const double p : {0.0, 1.0, 2.0, 3.0})
     add(cases, "norm " + std::to_string(static_cast<int>(p)) + " at 0", {2}, {0, 0}, {0, 0},
         [p](const Tensor& x) { return norm(x, p); });
@@ -103,6 +136,7 @@ void add_convention_cases(Cases& cases) {
       .no_vmap(1);
   add_kinks(cases);
   add_ties(cases);
+  add_impossible(cases);
   add_zeros(cases);
 }
 

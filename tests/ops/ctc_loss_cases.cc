@@ -118,7 +118,7 @@ void add_backward(Cases& cases) {
       .add("ctc loss backward",
            {{normal({2}), normal({4, 2, 3}), index({2, 2}, {1, 2, 2, 1}), index({2}, {4, 3}), index({2}, {2, 1})},
             {normal({2}), normal({2, 2, 3}), index({2, 2}, {1, 1, 1, 2}), index({2}, {2, 2}), index({2}, {2, 2})}},
-           CALL(adjoint::ctc_loss_backward(x[0], x[1], x[2], x[3], x[4], 0)),
+           CALL(adjoint::ctc_loss_backward(x[0], x[1], x[2], x[3], x[4], 0, true)),
            [](const Arrays& x) {
              return build(x[1].shape, [&](const Index& at) {
                if (at[0] >= static_cast<int64_t>(x[3].at({at[1]}))) return 0.0;

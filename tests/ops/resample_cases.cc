@@ -122,6 +122,8 @@ void add_interpolate(Cases& cases) {
       linear_axis(true));
   add(cases, "bilinear aligned to one", {1, 2, 3, 4}, {.size = {1, 5}, .mode = Mode::bilinear, .align_corners = true},
       {1, 5}, linear_axis(true));
+  add(cases, "bilinear by a scale that keeps a size", {1, 2, 3, 4}, {.scale = 1.3, .mode = Mode::bilinear}, {3, 5},
+      [](int64_t i, int64_t in, int64_t out) { return linear_axis(false, in == out ? 1 : 1.3)(i, in, out); });
   add(cases, "bilinear by a scale", {1, 2, 3, 4}, {.scale = 1.7, .mode = Mode::bilinear}, {5, 6},
       linear_axis(false, 1.7));
   add(cases, "bilinear same size", {1, 2, 3, 4}, {.size = {3, 4}, .mode = Mode::bilinear}, {3, 4}, linear_axis());

@@ -86,7 +86,7 @@ double covariance(const Array& x, int64_t i, int64_t j, double degrees) {
 }
 
 void add_matrices(Cases& cases) {
-  const std::vector<Sample> samples = {{normal({3, 5})}, {normal({2, 9})}, {normal({1, 4})}};
+  const std::vector<Sample> samples = {{normal({3, 5})}, {normal({2, 9})}, {integers({3, 4}, -3, 3)}};
   cases
       .add("cov", samples, CALL(cov(x[0])),
            [](const Arrays& x) {
@@ -94,15 +94,19 @@ void add_matrices(Cases& cases) {
              return Arrays{build(
                  {v, v}, [&](const Index& at) { return covariance(x[0], at[0], at[1], static_cast<double>(n - 1)); })};
            })
-      .compares(only(f32) | only(f64))
+      .compares(only(f32) | only(f64) | only(i32))
+      .gives({Result::floating})
       .loose(16);
   cases
-      .add("cov of one", {{normal({6})}, {normal({2})}}, CALL(cov(x[0], 0)),
+      .add("cov of one", {{normal({6})}, {normal({2})}, {normal({1, 4})}, {normal({1, 1})}}, CALL(cov(x[0], 0)),
            [](const Arrays& x) {
-             return Arrays{Array{{}, {covariance(x[0], 0, 0, static_cast<double>(x[0].size(0)))}}};
+             return Arrays{Array{{}, {covariance(x[0], 0, 0, static_cast<double>(x[0].size(-1)))}}};
            })
       .compares(only(f32) | only(f64))
       .loose(16);
+  cases.add("corrcoef of one", {{normal({6})}, {normal({1, 4})}}, CALL(corrcoef(x[0])), constant({}, {1}))
+      .compares(only(f32) | only(f64))
+      .no_gradient();  // of a constant
   cases
       .add("corrcoef", {{normal({3, 5})}, {normal({2, 9})}}, CALL(corrcoef(x[0])),
            [](const Arrays& x) {

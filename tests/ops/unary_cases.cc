@@ -97,6 +97,15 @@ void add_clip_cases(Cases& cases) {
            pointwise([](double a) { return clipped(a, -INFINITY, 1); }))
       .compares(kNumbers);
   cases
+      .add("clip at NaN", {{special({19})}, {integers({3}, -1, 1)}},
+           CALL(Outputs{clip(x[0], NAN, std::nullopt), clip(x[0], -1.0, NAN)}),
+           [](const Arrays& x) {
+             const Array nothing = build(x[0].shape, [](const Index&) { return NAN; });
+             return Arrays{nothing, nothing};
+           })
+      .widens()
+      .no_gradient();
+  cases
       .add("clip integers", {{integers({40}, -5, 5)}}, CALL(clip(x[0], 1, 3)),
            pointwise([](double a) { return clipped(a, 1, 3); }))
       .compares(kNumbers);

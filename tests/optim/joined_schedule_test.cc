@@ -107,7 +107,7 @@ TEST(JoinedSchedules, RefuseWhatDoesNotFit) {
   SGD optimizer({weight()}, {.lr = 0.4});
   EXPECT_THROW(SequentialSchedules(optimizer, {}, {}), Error);
   EXPECT_THROW(SequentialSchedules(optimizer, {kWarmup, kWarmup}, {}), Error);
-  EXPECT_THROW(SequentialSchedules(optimizer, {kWarmup, kWarmup}, {0}), Error);
+  EXPECT_THROW(SequentialSchedules(optimizer, {kWarmup, kWarmup}, {-1}), Error);
   EXPECT_THROW(ChainedSchedules(optimizer, {MakeSchedule()}), Error);
 }
 

@@ -217,6 +217,59 @@ TEST(Rates, AGroupAddedLaterKeepsItsOwn) {
   EXPECT_EQ(optimizer.lr(1), 0.7);
 }
 
+/// The rates of six steps, as PyTorch's schedules of the same milestones give them.
+template <class S> std::vector<double> six_rates(SGD& optimizer, S schedule) {
+  std::vector<double> out = {optimizer.lr()};
+  for (int i = 0; i < 5; ++i) schedule->step(), out.push_back(optimizer.lr());
+  return out;
+}
+
+TEST(Rates, MilestonesMayBeZeroAndRepeat) {
+  const auto rates = [](const std::vector<int64_t>& milestones) {
+    SGD optimizer({weight()}, {.lr = 1});
+    return six_rates(
+        optimizer, std::make_unique<MultiStepLR>(optimizer, MultiStepOptions{.milestones = milestones, .gamma = 0.5}));
+  };
+  EXPECT_EQ(rates({0}), (std::vector{0.5, 0.5, 0.5, 0.5, 0.5, 0.5}));
+  EXPECT_EQ(rates({0, 2, 2, 4}), (std::vector{0.5, 0.5, 0.125, 0.125, 0.0625, 0.0625}));
+  EXPECT_EQ(rates({3, 1}), (std::vector{1.0, 0.5, 0.5, 0.25, 0.25, 0.25}));
+  EXPECT_EQ(rates({}), (std::vector{1.0, 1.0, 1.0, 1.0, 1.0, 1.0}));
+}
+
+TEST(Rates, SequencesMayBeginWithTheirSecondPartAndLeaveOneOut) {
+  const auto rates = [](const std::vector<int64_t>& milestones, bool of_curves) {
+    SGD optimizer({weight()}, {.lr = 1});
+    std::vector<Curve> curves = {constant_curve({.factor = 0.25, .steps = 100}), exponential_curve({.gamma = 0.5}),
+                                 constant_curve({.factor = 0.125, .steps = 100})};
+    std::vector<MakeSchedule> parts;
+    for (const Curve& curve : curves)
+      parts.push_back([curve](Optimizer& o) { return std::make_unique<Schedule>(o, curve); });
+    curves.resize(milestones.size() + 1), parts.resize(milestones.size() + 1);
+    if (of_curves)
+      return six_rates(optimizer, std::make_unique<SequentialLR>(
+                                      optimizer, SequentialOptions{.curves = curves, .milestones = milestones}));
+    return six_rates(optimizer, std::make_unique<SequentialSchedules>(optimizer, parts, milestones));
+  };
+  for (const bool of_curves : {true, false}) {
+    EXPECT_EQ(rates({0}, of_curves), (std::vector{1.0, 0.5, 0.25, 0.125, 0.0625, 0.03125}));
+    EXPECT_EQ(rates({3, 3}, of_curves), (std::vector{0.25, 0.25, 0.25, 0.125, 0.125, 0.125}));
+  }
+}
+
+TEST(Rates, AScheduleThatOutlivesItsOptimizerSaysSo) {
+  auto optimizer = std::make_unique<SGD>(std::vector{weight()}, SGDOptions{.lr = 1});
+  StepLR curve(*optimizer, {.every = 1});
+  ReduceOnPlateau plateau(*optimizer, {});
+  Accumulate accumulate(*optimizer, 2);
+  optimizer.reset();
+  const std::string gone = "Schedule: its optimizer is gone; the optimizer must live as long as it is used";
+  EXPECT_REFUSED(curve.step(), gone);
+  EXPECT_REFUSED(curve.lr(), gone);
+  EXPECT_REFUSED(accumulate.backward(weight()), "Accumulate" + gone.substr(8));
+  for (int i = 0; i < 11; ++i) plateau.step(1);  // until it would change the rate
+  EXPECT_REFUSED(plateau.step(1), gone);
+}
+
 TEST(Plateau, NaNIsNoImprovement) {
   SGD optimizer({weight()}, {.lr = 0.4});
   ReduceOnPlateau plateau(optimizer, {.factor = 0.5, .patience = 1});
@@ -231,8 +284,11 @@ TEST(Plateau, NaNIsNoImprovement) {
 
 TEST(Rates, RefuseBadOptions) {
   SGD o({weight()});
-  EXPECT_REFUSED(MultiStepLR(o, {.milestones = {3, 3}}),
-                 "multi_step_curve(): milestones must ascend from 1 on, not 3 at place 1");
+  EXPECT_REFUSED(MultiStepLR(o, {.milestones = {3, -1}}),
+                 "multi_step_curve(): milestones must ascend from 0 on, not -1 at place 0");
+  EXPECT_REFUSED(
+      SequentialLR(o, {.curves = {constant_curve({}), constant_curve({}), constant_curve({})}, .milestones = {3, 2}}),
+      "sequential_curve(): milestones must ascend from 0 on, not 2 at place 1");
   EXPECT_REFUSED(MultiStepLR(o, {.gamma = -1}), "multi_step_curve(): gamma must be 0 or more, not -1");
   EXPECT_REFUSED(ConstantLR(o, {.factor = -1}), "constant_curve(): factor must be 0 or more, not -1");
   EXPECT_REFUSED(LinearLR(o, {.steps = 0}), "linear_curve(): steps must be 1 or more, not 0 (was it left out?)");

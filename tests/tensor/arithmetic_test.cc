@@ -10,13 +10,17 @@
 #include "tensor/functions/copy.h"
 #include "tensor/functions/fill.h"
 #include "tensor/functions/random.h"
+#include "tensor/functions/reduce.h"
 #include "tensor/functions/special.h"
+#include "tensor/functions/unary.h"
+#include "tensor/functions/view.h"
 
 namespace weft {
 namespace {
 
 using Numbers = std::vector<double>;
 Numbers numbers(const Tensor& x) { return x.to_vector<double>(); }
+constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
 // ---- dtypes ----
 
@@ -54,6 +58,19 @@ TEST(Arithmetic, FunctionsOfSeveralOpsComputeInTheDtypeOfAllTheirInputs) {
   EXPECT_EQ(logaddexp2(tensor(1.0, f64), tensor({1})).dtype(), f64);
   EXPECT_EQ(logaddexp2(tensor({1}), half).dtype(), bf16);
   EXPECT_EQ(logaddexp2(tensor({1}), tensor({2})).dtype(), f32);
+  EXPECT_EQ(clip(tensor(2.0, f64), tensor({1}), tensor({3.0})).dtype(), f32);
+  EXPECT_NEAR(sinc(tensor({1.0}, f16)).item<double>(), 0, 1e-7) << "an angle of 16 bits is off by 1e-3";
+}
+
+TEST(Arithmetic, ZerosKeepTheirSignAndNormsHaveNone) {
+  const Tensor zeros_of_both = tensor({-0.0, 0.0, -0.0});
+  for (const DType dtype : {f32, f64, bf16, f16}) {
+    const Tensor x = zeros_of_both.to(dtype);
+    EXPECT_TRUE(equal(signbit(sin(x)), signbit(x))) << dtype;
+    for (const double p : {0.5, 1.0, 2.0, 3.0, kInfinity, -kInfinity})
+      for (const Axes& axes : {Axes{}, Axes{0}})
+        EXPECT_FALSE(signbit(norm(x[0].unsqueeze(0), p, axes)).any().item<bool>()) << dtype << p;
+  }
 }
 
 TEST(Arithmetic, IntegersThatDoNotFitWrapAsInPyTorch) {

@@ -122,7 +122,7 @@ void elements(const Tensor& x) {
 
 void images() {
   const Tensor x = ones({1, 4, 6, 6}), weight = ones({2, 4, 3, 3});
-  WEFT_CALL(conv2d(x, weight, {.padding = same}));
+  WEFT_CALL(conv2d(x, weight, {.padding = SamePadding()}));
   WEFT_CALL(conv2d(x, weight, {.padding = 1, .padding_mode = PadMode::reflect}));
   WEFT_CALL(conv_transpose2d(x, ones({4, 2, 3, 3}), ones({2})));
   WEFT_CALL(adaptive_avg_pool2d(x, 3));

@@ -315,7 +315,8 @@ WEFT_SIMD float sin_quarter(float x, uint32_t quarter) {
   const float z = r * r;
   float s = madd(-1.9515295891e-4f, z, 8.3321608736e-3f);
   s = madd(s, z, -1.6666654611e-1f);
-  s = madd(s * z, r, r);
+  // The sign of r: the sum of zeros would lose that of -0.
+  s = std::bit_cast<float>(std::bit_cast<uint32_t>(madd(s * z, r, r)) | (std::bit_cast<uint32_t>(r) & 0x80000000u));
   float c = madd(2.443315711809948e-5f, z, -1.388731625493765e-3f);
   c = madd(c, z, 4.166664568298827e-2f);
   c = madd(c * z, z, madd(z, -0.5f, 1.0f));

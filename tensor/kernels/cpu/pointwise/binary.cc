@@ -37,13 +37,18 @@ using namespace kernels::cpu;
   void op::Op::cpu(const Operand& a, const Operand& b, const Operand& out) const { __VA_ARGS__; }
 
 // clang-format off
-WEFT_BINARY_KERNEL(Add, number(kCheapGrain, [](auto x, auto y) { return wrapping_add(x, y); }, a, b, out))
+// Of truth values: or, and.
+WEFT_BINARY_KERNEL(Add, if (out.dtype == DType::boolean) return Maximum{}.cpu(a, b, out);
+                   number(kCheapGrain, [](auto x, auto y) { return wrapping_add(x, y); }, a, b, out))
 WEFT_BINARY_KERNEL(Sub, number(kCheapGrain, [](auto x, auto y) { return wrapping_sub(x, y); }, a, b, out))
-WEFT_BINARY_KERNEL(Mul, number(kCheapGrain, [](auto x, auto y) { return wrapping_mul(x, y); }, a, b, out))
+WEFT_BINARY_KERNEL(Mul, if (out.dtype == DType::boolean) return Minimum{}.cpu(a, b, out);
+                   number(kCheapGrain, [](auto x, auto y) { return wrapping_mul(x, y); }, a, b, out))
 WEFT_BINARY_KERNEL(Div, floating([](auto x, auto y) { return x / y; }, a, b, out))
 WEFT_BINARY_KERNEL(Pow, number(kSlowGrain, on_registers(Power{}), a, b, out))
 WEFT_BINARY_KERNEL(Maximum, any([](auto x, auto y) { return nan_max(x, y); }, a, b, out))
 WEFT_BINARY_KERNEL(Minimum, any([](auto x, auto y) { return nan_min(x, y); }, a, b, out))
+WEFT_BINARY_KERNEL(ClampMin, Maximum{}.cpu(a, b, out))
+WEFT_BINARY_KERNEL(ClampMax, Minimum{}.cpu(a, b, out))
 // clang-format on
 
 }  // namespace weft

@@ -139,6 +139,9 @@ void op::Clip::cpu(const Operand& x, const Operand& out) const {
     if constexpr (Limits::has_infinity) f = {-Limits::infinity(), Limits::infinity()};
     if (min) f.low = bound<C>(*min);
     if (max) f.high = bound<C>(*max);
+    if (is_nan(f.low) || is_nan(f.high))
+      return elementwise<T, T>(
+          kCheapGrain, [](C) { return Limits::quiet_NaN(); }, out, x);
     elementwise<T, T>(kCheapGrain, f, out, x);
   });
 }

@@ -131,7 +131,8 @@ template <class T, bool kLargest> struct ExtremeOp {
 };
 
 template <class T, bool kLargest> struct AbsExtremeOp : ExtremeOp<T, kLargest> {
-  template <class V> static V map(V v, V) { return v < 0 ? -v : v; }
+  // A difference: |-0| is 0, and a norm never -0.
+  template <class V> static V map(V v, V) { return v <= 0 ? V{} - v : v; }
 };
 
 /// 1 where any (all) are not zero; NaN is not zero.

@@ -143,7 +143,8 @@ void op::CtcLoss::cpu(const Operand& log_probs, const Operand& targets, const Op
       for (int64_t i = begin; i < end; ++i) {
         std::fill_n(all.data(), size, kNever);
         const Sequence sequence(labels, i, blank);
-        loss.data<T>()[i] = convert<T>(run_forward<T>(sequence, Steps<T>(log_probs, i), all.data(), width));
+        const double one = run_forward<T>(sequence, Steps<T>(log_probs, i), all.data(), width);
+        loss.data<T>()[i] = convert<T>(zero_infinity && one == -kNever ? 0.0 : one);
       }
     });
   });
@@ -159,8 +160,10 @@ void op::CtcLossBackward::cpu(const Operand& g, const Operand& log_probs, const 
       for (int64_t i = begin; i < end; ++i) {
         const Sequence sequence(labels, i, blank);
         const Steps<T> steps(log_probs, i);
-        run_forward<T>(sequence, steps, alpha.data(), width);
+        const bool is_possible = run_forward<T>(sequence, steps, alpha.data(), width) != -kNever;
         std::fill_n(sums.data(), rows, 0.0);
+        if (!is_possible && !zero_infinity)
+          std::fill_n(sums.data(), sequence.steps * labels.classes, std::numeric_limits<double>::quiet_NaN());
         run_backward<T>(sequence, steps, alpha.data(), width,
                         static_cast<double>(static_cast<Compute<T>>(g.data<T>()[i * g.stride(0)])), beta.data(),
                         next.data(),
