@@ -32,8 +32,6 @@ def recurrent(layer, inputs, hidden):
     return lambda x: layer(x)[0]
 
 
-
-
 def all_cases():
     """Name, passes, inputs, call."""
     return [
