@@ -49,8 +49,8 @@ template <class T, int kCount> WEFT_SIMD void store_registers(T* to, const simd:
   for (int k = 0; k < kCount; ++k) simd::store<T>(to + k * simd::kLanes<T>, from[k]);
 }
 
-/// Whether memory is asked for ahead. Zen 3 and 4 look beyond a page by themselves: what asks takes the places of loads,
-/// a tenth of the time of a sum from memory and a fifth of one from the cache.
+/// Whether memory is asked for ahead. Zen 3 and 4 look beyond a page by themselves: what asks takes the places of
+/// loads, a tenth of the time of a sum from memory and a fifth of one from the cache.
 #ifdef __znver3__
 inline constexpr bool kAsksAhead = false;
 #else
