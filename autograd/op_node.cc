@@ -113,8 +113,8 @@ uint64_t OpNode::needs() const {
   return mask;
 }
 
-Gradients OpNode::run_into(const Gradients& gradients, std::span<const Tensor> into) {
-  return rule_.run(RuleArguments(*this, gradients, needs(), into));
+Gradients OpNode::run_into(const Gradients& gradients, std::span<const Tensor> into, uint64_t wanted) {
+  return rule_.run(RuleArguments(*this, gradients, needs() & wanted, into));
 }
 
 bool OpNode::saves() const {

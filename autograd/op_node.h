@@ -30,10 +30,11 @@ class OpNode final : public Node {
   std::span<const Edge> edges() const override { return {edges_.data(), edges_.size()}; }
   int output_count() const override { return static_cast<int>(metas_.size()); }
   const Meta* meta(int output) const override { return &metas_[static_cast<size_t>(output)]; }
-  Gradients run(Gradients gradients) override { return run_into(gradients, {}); }
-  /// run(), with memory in which the rule may write gradients: one Tensor for each input, undefined where there is
-  /// none.
-  Gradients run_into(const Gradients& gradients, std::span<const Tensor> into);
+  Gradients run(Gradients gradients) override { return run_into(gradients, {}, kAllInputs); }
+  /// run() for the inputs in `wanted` (as needs()), with memory in which the rule may write gradients: one Tensor for
+  /// each input, undefined where there is none.
+  Gradients run_into(const Gradients& gradients, std::span<const Tensor> into, uint64_t wanted);
+  static constexpr uint64_t kAllInputs = ~uint64_t{0};
   /// Bit i: its rule can write the gradient of input i where it is wanted.
   uint32_t placed_inputs() const { return rule_.places ? rule_.reads(needs()).into : 0; }
   void free_saved() override;

@@ -34,15 +34,15 @@ bool is_own(const Tensor& buffer, const Tensor& more) {
          buffer.layout().is_dense();
 }
 
-Gradients run_rule(Node& node, Gradients gradients, std::span<const Tensor> into) {
-  if (into.empty()) return node.run(std::move(gradients));
-  return static_cast<OpNode&>(node).run_into(gradients, into);
+Gradients run_rule(Node& node, Gradients gradients, std::span<const Tensor> into, uint64_t wanted) {
+  if (as_op_node(&node) == nullptr) return node.run(std::move(gradients));
+  return static_cast<OpNode&>(node).run_into(gradients, into, wanted);
 }
 
 /// run_rule(), observed.
-Gradients run_observed(Node& node, Gradients gradients, std::span<const Tensor> into) {
+Gradients run_observed(Node& node, Gradients gradients, std::span<const Tensor> into, uint64_t wanted) {
   if (!is_observed()) [[likely]]
-    return run_rule(node, std::move(gradients), into);
+    return run_rule(node, std::move(gradients), into, wanted);
   const std::string name = node.name();
   const Gradients given = gradients;
   std::vector<const Tensor*> inputs;
@@ -50,7 +50,7 @@ Gradients run_observed(Node& node, Gradients gradients, std::span<const Tensor> 
   Gradients results;
   {
     ObservedEvent event({.kind = ObserverEvent::Kind::backward, .name = name, .inputs = inputs});
-    results = run_rule(node, std::move(gradients), into);
+    results = run_rule(node, std::move(gradients), into, wanted);
     event.set_outputs(results);
   }
   return results;
@@ -165,7 +165,7 @@ void Run::run_node(Node& node, Gradients gradients) {
   Gradients results;
   {
     const NodeFrame frame("backward of", node);
-    results = run_observed(node, std::move(gradients), placement.into());
+    results = run_observed(node, std::move(gradients), placement.into(), wanted_inputs(node));
   }
   if (results.size() != edges.size())
     throw GradientError(text("the backward of `", node.name(), "` returned ", results.size(), " gradients for ",
@@ -275,6 +275,15 @@ bool Run::leads_on(const Node& node) const {
   for (const Edge& edge : node.edges())
     if (edge.node && is_needed(*edge.node)) return true;
   return false;
+}
+
+uint64_t Run::wanted_inputs(const Node& node) const {
+  if (!needed_) return OpNode::kAllInputs;
+  uint64_t mask = 0;
+  const std::span<const Edge> edges = node.edges();
+  for (size_t i = 0; i < edges.size(); ++i)
+    if (edges[i].node && is_needed(*edges[i].node)) mask |= uint64_t{1} << std::min<size_t>(i, 63);
+  return mask;
 }
 
 }  // namespace weft::autograd

@@ -73,6 +73,8 @@ class Run {
   void add(const Edge& edge, Tensor gradient);
   bool is_needed(const Node& node) const { return !needed_ || needed_->contains(&node); }
   bool leads_on(const Node& node) const;
+  /// Bit i: the gradient of input i leads to what is wanted (bit 63 stands for all from there on).
+  uint64_t wanted_inputs(const Node& node) const;
 
   BackwardOptions options_;
   std::map<Turn, Pending> pending_;

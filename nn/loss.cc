@@ -7,6 +7,7 @@
 #include "tensor/functions/fill.h"
 #include "tensor/functions/index.h"
 #include "tensor/functions/reduce.h"
+#include "tensor/functions/special.h"
 #include "tensor/functions/unary.h"
 
 namespace weft::nn {
@@ -48,7 +49,7 @@ Tensor nll_loss(const Tensor& input, const Tensor& targets, const NllOptions& op
 Tensor mse_loss(const Tensor& input, const Tensor& labels, Reduction reduction) {
   ErrorFrame frame("mse_loss", input, labels);
   const auto [x, y] = operands(input, labels);
-  return reduce(square(x - y), reduction);
+  return reduce(squared_difference(x, y), reduction);
 }
 
 Tensor l1_loss(const Tensor& input, const Tensor& labels, Reduction reduction) {
@@ -60,14 +61,7 @@ Tensor l1_loss(const Tensor& input, const Tensor& labels, Reduction reduction) {
 Tensor huber_loss(const Tensor& input, const Tensor& labels, const HuberOptions& options) {
   ErrorFrame frame("huber_loss", input, labels);
   const auto [x, y] = operands(input, labels);
-  const double delta = options.delta;
-  if (!(delta > 0)) throw Error(text("delta must be positive, not ", delta));
-  const Tensor distance = abs(x - y);
-  const Tensor near = distance <= delta;
-  // The square sees near distances only: its gradient at infinity, which where() would multiply by 0, is infinite.
-  const Tensor inner = where(near, distance, zeros_like(distance));
-  const Tensor loss = where(near, square(inner) * 0.5, (distance - 0.5 * delta) * delta);
-  return reduce(loss, options.reduction);
+  return reduce(huber(x, y, options.delta), options.reduction);
 }
 
 Tensor smooth_l1_loss(const Tensor& x, const Tensor& y, const SmoothL1Options& options) {
@@ -80,10 +74,13 @@ Tensor smooth_l1_loss(const Tensor& x, const Tensor& y, const SmoothL1Options& o
 Tensor bce_with_logits(const Tensor& input, const Tensor& labels, const BceOptions& options) {
   ErrorFrame frame("bce_with_logits", input, labels);
   const auto [logits, targets] = operands(input, labels);
-  // -log s(x) = softplus(-x), -log(1 - s(x)) = softplus(x): no cancellation on either side.
-  Tensor positive = targets * softplus(-logits);
-  if (options.pos_weight.defined()) positive = positive * options.pos_weight;
-  Tensor loss = positive + (1.0 - targets) * softplus(logits);
+  Tensor loss;
+  if (options.pos_weight.defined()) {
+    // -log s(x) = softplus(-x), -log(1 - s(x)) = softplus(x): no cancellation on either side.
+    loss = targets * softplus(-logits) * options.pos_weight + (1.0 - targets) * softplus(logits);
+  } else {
+    loss = logistic_loss(logits, targets);
+  }
   if (options.weight.defined()) loss = loss * options.weight;
   return reduce(loss, options.reduction);
 }

@@ -3,8 +3,12 @@
 
 #include "autograd/rule.h"
 #include "tensor/dispatch/apply_into.h"
+#include "tensor/functions/binary.h"
+#include "tensor/functions/compare.h"
 #include "tensor/functions/copy.h"
+#include "tensor/functions/fill.h"
 #include "tensor/functions/matmul.h"
+#include "tensor/functions/reduce.h"
 #include "tensor/functions/view.h"
 #include "tensor/ops/matmul.h"
 
@@ -44,5 +48,20 @@ WEFT_GRADIENT(RoundedMatmul) =
               [](const op::RoundedMatmul& op, Grad g, Input<0> a, InputType<1> b) {
                 return formulas::product_into({}, formulas::swapped(a), g, op.operands, b.dtype);
               });
+
+// Row i of a gets the sum over j of w (a - b), w = g / y: 0 of rows that are equal, as the norm's. Both are taken from
+// b's mean, which changes no difference, so that they have its digits.
+WEFT_GRADIENT(Cdist) = joint([](Grad g, Input<0> a, Input<1> b, Output y, Needs needs) {
+  const Tensor equal = y == 0.0, w = where(equal, zeros_like(g), g / where(equal, ones_like(y), y));
+  Tensor rows = a, others = b;
+  if (b.size(-2) > 0) {
+    const Tensor middle = mean(b.detach(), -2, keepdim);
+    rows = a - middle, others = b - middle;
+  }
+  std::vector<Tensor> out(2);
+  if (needs[0]) out[0] = rows * sum(w, -1, keepdim) - matmul(w, others);
+  if (needs[1]) out[1] = others * formulas::swapped(sum(w, -2, keepdim)) - matmul(formulas::swapped(w), rows);
+  return out;
+});
 
 }  // namespace weft::autograd

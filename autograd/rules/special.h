@@ -32,4 +32,21 @@ WEFT_GRADIENT(Polygamma) = per_input([](const op::Polygamma& op, Grad g, Input<0
   return g * polygamma(op.order + 1, x);
 });
 
+// Of both inputs at once: they differ in the sign.
+WEFT_GRADIENT(SquaredDifference) = joint([](Grad g, Input<0> a, Input<1> b, Needs needs) {
+  const Tensor d = g * ((a - b) * 2.0);
+  return std::vector<Tensor>{d, needs[1] ? -d : Tensor()};
+});
+WEFT_GRADIENT(Huber) = joint([](const op::Huber& op, Grad g, Input<0> a, Input<1> b, Needs needs) {
+  const Tensor d = g * clip(a - b, -op.delta, op.delta);
+  return std::vector<Tensor>{d, needs[1] ? -d : Tensor()};
+});
+WEFT_GRADIENT(LogisticLoss) = per_input([](Grad g, Input<0> x, Input<1> y) { return g * (sigmoid(x) - y); },
+                                        [](Grad g, Input<0> x) { return g * -x; });
+WEFT_GRADIENT(Lerp) = per_input([](const op::Lerp& op, Grad g) { return g * (1 - op.weight); },
+                                [](const op::Lerp& op, Grad g) { return g * op.weight; });
+WEFT_GRADIENT(Addcmul) = per_input([](Grad g) { return g; },
+                                   [](const op::Addcmul& op, Grad g, Input<2> b) { return g * b * op.value; },
+                                   [](const op::Addcmul& op, Grad g, Input<1> a) { return g * a * op.value; });
+
 }  // namespace weft::autograd

@@ -10,6 +10,7 @@
 #include "tensor/functions/compare.h"
 #include "tensor/functions/fill.h"
 #include "tensor/functions/unary.h"
+#include "tensor/ops/special.h"
 #include "tensor/ops/unary.h"
 
 namespace weft::autograd {
@@ -34,10 +35,12 @@ WEFT_GRADIENT(LeakyRelu) = per_input([](const op::LeakyRelu& op, Grad g, Input<0
   return where(x > 0.0, g, g * op.slope);
 });
 template <> inline constexpr int recomputed_inputs<op::LeakyRelu> = 1;
-WEFT_GRADIENT(Silu) = per_input([](Grad g, Input<0> x) {
-  const Tensor s = sigmoid(x);
-  return g * (s * (x * (1.0 - s) + 1.0));
-});
+WEFT_GRADIENT(Silu) = per_input([](Grad g, Input<0> x) { return adjoint::silu_backward(g, x); });
+WEFT_GRADIENT(SiluBackward) = per_input([](Grad gg, Input<1> x) { return adjoint::silu_backward(gg, x); },
+                                        [](Grad gg, Input<0> g, Input<1> x) {
+                                          const Tensor s = sigmoid(x), rest = 1.0 - s;
+                                          return gg * g * (s * rest * (x * (rest - s) + 2.0));
+                                        });
 template <> inline constexpr int recomputed_inputs<op::Silu> = 1;
 WEFT_GRADIENT(Softplus) = per_input([](Grad g, Input<0> x) { return g * sigmoid(x); });
 // erf'(x) = 2 / sqrt(pi) exp(-x^2)

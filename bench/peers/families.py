@@ -11,6 +11,8 @@ from torch.nn import functional as F
 
 from torch import randn
 
+from layer_families import BOTH, FORWARD, layer_cases
+
 
 def below(limit, *shape):
     return torch.randint(limit, shape)
@@ -28,9 +30,6 @@ def in_nhwc(x):
 def recurrent(layer, inputs, hidden):
     layer = layer(inputs, hidden, batch_first=True)
     return lambda x: layer(x)[0]
-
-
-BOTH, FORWARD = True, False  # BOTH: with gradients of the floating inputs as a case of its own
 
 
 def all_cases():
@@ -180,7 +179,7 @@ def main():
     parser.add_argument("--threads", type=int, default=os.cpu_count())
     options = parser.parse_args()
     torch.set_num_threads(options.threads)
-    for name, passes, make, call in all_cases():
+    for name, passes, make, call in all_cases() + layer_cases():
         if options.filter not in name:
             continue
         torch.manual_seed(1)

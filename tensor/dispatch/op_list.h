@@ -17,13 +17,13 @@
                           X(RpowScalar) \
   /* unary */             X(Neg) X(Abs) X(Sign) X(Square) X(Sqrt) X(Rsqrt) X(Reciprocal) X(Exp) X(Log) X(Log1p) X(Sin) \
                           X(Cos) X(Tanh) X(Sigmoid) X(Relu) X(ReluBackward) X(LeakyRelu) X(GeluOp) X(GeluBackward) \
-                          X(Silu) X(Softplus) X(Erf) X(Clip) \
+                          X(Silu) X(SiluBackward) X(Softplus) X(Erf) X(Clip) \
   /* element-wise */      X(Floor) X(Ceil) X(Round) X(Trunc) X(BitwiseNot) X(Expm1) X(Exp2) X(Log2) X(Log10) X(Tan) \
                           X(Asin) X(Acos) X(Atan) X(Sinh) X(Cosh) X(Asinh) X(Acosh) X(Atanh) X(Erfc) X(Erfinv) \
                           X(Lgamma) X(Digamma) X(I0) X(I1) X(I0e) X(I1e) X(Polygamma) X(NanToNum) X(Remainder) X(Fmod) \
                           X(FloorDivide) X(Atan2) X(Hypot) X(Logaddexp) X(Xlogy) X(Copysign) X(Nextafter) X(Fmax) \
                           X(Fmin) X(BitwiseAnd) X(BitwiseOr) X(BitwiseXor) X(BitwiseLeftShift) X(BitwiseRightShift) \
-                          X(IsInf) X(SignBit) \
+                          X(IsInf) X(SignBit) X(SquaredDifference) X(LogisticLoss) X(Huber) X(Lerp) X(Addcmul) \
   /* activation */        X(Mish) X(Hardswish) X(Hardsigmoid) X(Logsigmoid) X(Softsign) X(Elu) X(Hardtanh) \
                           X(Softshrink) X(Hardshrink) X(Threshold) \
   /* compare */           X(Eq) X(Ne) X(Lt) X(Le) X(Gt) X(Ge) X(LogicalAnd) X(LogicalOr) X(LogicalXor) X(EqScalar) \
@@ -34,7 +34,7 @@
   /* sort */              X(Sort) X(Topk) X(Kthvalue) X(Median) \
   /* scan */              X(Cumsum) X(Cumprod) X(Logcumsumexp) X(CumulativeExtremum) X(LinearRecurrence) \
   /* search */            X(Searchsorted) \
-  /* matmul */            X(Matmul) X(RoundedMatmul) \
+  /* matmul */            X(Matmul) X(RoundedMatmul) X(Cdist) \
   /* linear */            X(Linear) \
   /* conv */              X(Conv) X(ConvBackwardData) X(ConvBackwardWeights) X(ConvScaled) X(ConvKeptWeight) \
   /* pool */              X(MaxPool2d) X(MaxPool2dBackward) X(MaxPool2dGather) X(AvgPool2d) X(AvgPool2dBackward) \

@@ -9,6 +9,7 @@
 #include "tensor/functions/arg_reduce.h"
 #include "tensor/functions/fill.h"
 #include "tensor/functions/index.h"
+#include "tensor/functions/reduce.h"
 
 namespace weft {
 namespace {
@@ -38,6 +39,11 @@ template <class Sizes> std::array<AxisMap, Sizes::kAxes> windows(const Tensor& x
 template <class Sizes> Tensor means(const char* name, const Tensor& x, const Sizes& size) {
   ErrorFrame frame(name, x);
   const auto maps = windows(x, size);
+  if (std::all_of(maps.begin(), maps.end(), [](const AxisMap& map) { return map.out == 1; })) {
+    IntList axes;
+    for (int64_t i = 0; i < Sizes::kAxes; ++i) axes.push_back(i - Sizes::kAxes);
+    return mean(x, axes, keepdim);
+  }
   return adjoint::for_batch(x, Sizes::kAxes, [&](const Tensor& batch) { return adjoint::resample(batch, maps); });
 }
 

@@ -7,15 +7,16 @@
 #include "tensor/functions/compare.h"
 #include "tensor/functions/copy.h"
 #include "tensor/functions/unary.h"
+#include "tensor/ops/special.h"
 
 namespace weft {
 
-// From the nearer end: what is added is rounded relative to the smaller part.
 Tensor lerp(const Tensor& start, const Tensor& end, double weight) {
   ErrorFrame frame("lerp", start, end);
-  return weight < 0.5 ? start + (end - start) * weight : end - (end - start) * (1 - weight);
+  return dispatch::apply(op::Lerp{{}, weight}, start, end);
 }
 
+// From the nearer end, as op::Lerp.
 Tensor lerp(const Tensor& start, const Tensor& end, const Tensor& weight) {
   ErrorFrame frame("lerp", start, end, weight);
   const DType dtype = dispatch::promoted(std::array{start, end, weight});
@@ -26,6 +27,7 @@ Tensor lerp(const Tensor& start, const Tensor& end, const Tensor& weight) {
 Tensor addcmul(const Tensor& x, const Tensor& a, const Tensor& b, const Scalar& value) {
   ErrorFrame frame("addcmul", x, a, b);
   const DType dtype = dispatch::promoted(std::array{x, a, b});
+  if (is_floating(dtype)) return dispatch::apply(op::Addcmul{value.to_double()}, x, a, b);
   return x + cast(a, dtype) * cast(b, dtype) * value;
 }
 

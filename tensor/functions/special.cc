@@ -46,6 +46,22 @@ Tensor logaddexp2(const Tensor& a, const Tensor& b) {
   return logaddexp(cast(a, dtype) * std::numbers::ln2, cast(b, dtype) * std::numbers::ln2) * std::numbers::log2e;
 }
 
+Tensor squared_difference(const Tensor& a, const Tensor& b) {
+  ErrorFrame frame("squared_difference", a, b);
+  return dispatch::apply(op::SquaredDifference{}, a, b);
+}
+
+Tensor huber(const Tensor& a, const Tensor& b, double delta) {
+  ErrorFrame frame("huber", a, b);
+  if (!(delta > 0)) throw Error(text("delta must be positive, not ", delta));
+  return dispatch::apply(op::Huber{{}, delta}, a, b);
+}
+
+Tensor logistic_loss(const Tensor& x, const Tensor& y) {
+  ErrorFrame frame("logistic_loss", x, y);
+  return dispatch::apply(op::LogisticLoss{}, x, y);
+}
+
 Tensor heaviside(const Tensor& x, const Tensor& values) {
   ErrorFrame frame("heaviside", x, values);
   const Tensor s = sign(x.detach());

@@ -1,5 +1,5 @@
-// Special functions, element by element: erfinv, lgamma, digamma, i0, i1, i0e, i1e, and those below. Integers and
-// bool become f32; NaN propagates.
+// Special functions and parts of losses, element by element: erfinv, lgamma, digamma, i0, i1, i0e, i1e, and those
+// below. Integers and bool become f32; NaN propagates.
 #pragma once
 
 #include <optional>
@@ -24,5 +24,13 @@ Tensor logit(const Tensor& x, std::optional<double> eps = std::nullopt);
 Tensor logaddexp2(const Tensor& a, const Tensor& b);
 /// 0 below 0, 1 above it, `values` at 0 (NaN at NaN); broadcasts. The gradient goes to `values` alone.
 Tensor heaviside(const Tensor& x, const Tensor& values);
+
+/// (a - b)^2; broadcasts.
+Tensor squared_difference(const Tensor& a, const Tensor& b);
+/// (a - b)^2 / 2 up to |a - b| = delta, delta (|a - b| - delta / 2) beyond; broadcasts. Error unless delta > 0.
+Tensor huber(const Tensor& a, const Tensor& b, double delta = 1);
+/// log(1 + e^x) - x y, without overflow or cancellation: the cross entropy of sigmoid(x) where y is the truth;
+/// broadcasts.
+Tensor logistic_loss(const Tensor& x, const Tensor& y);
 
 }  // namespace weft

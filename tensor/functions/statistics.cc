@@ -9,8 +9,24 @@
 #include "tensor/functions/reduce.h"
 #include "tensor/functions/unary.h"
 #include "tensor/functions/view.h"
+#include "tensor/ops/matmul.h"
 
 namespace weft {
+namespace {
+
+/// Of the rows of a and b, without their differences in memory.
+Tensor euclidean_distances(const Tensor& a, const Tensor& b) {
+  const auto batch_of = [](const Tensor& x) { return Shape(x.shape().begin(), x.shape().end() - 2); };
+  const Shape batch = broadcast_shapes(batch_of(a), batch_of(b));
+  const auto with_batch = [&](const Tensor& x) {
+    Shape shape = batch;
+    shape.push_back(x.size(-2)), shape.push_back(x.size(-1));
+    return x.shape() == shape ? x : broadcast(x, shape);
+  };
+  return dispatch::apply(op::Cdist{}, with_batch(a), with_batch(b));
+}
+
+}  // namespace
 
 Tensor amax(const Tensor& x, const Axes& axes, KeepDim keep) {
   ErrorFrame frame("amax", x);
@@ -83,6 +99,7 @@ Tensor cdist(const Tensor& a, const Tensor& b, double p) {
   if (a.rank() < 2 || b.rank() < 2) throw ShapeError("rows of matrices are compared: two axes or more");
   if (a.size(-1) != b.size(-1)) throw ShapeError(text("rows differ in length: ", a.size(-1), " and ", b.size(-1)));
   if (!(p >= 0)) throw Error(text("p must be 0 or more, not ", p));
+  if (p == 2) return euclidean_distances(a, b);
   return norm(unsqueeze(a, -2) - unsqueeze(b, -3), p, -1);
 }
 

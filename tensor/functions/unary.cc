@@ -10,6 +10,7 @@
 #include "tensor/functions/blend.h"
 #include "tensor/functions/copy.h"
 #include "tensor/ops/copy.h"
+#include "tensor/ops/special.h"
 #include "tensor/ops/unary.h"
 
 namespace weft {
@@ -116,6 +117,11 @@ namespace adjoint {
 Tensor relu_backward(const Tensor& g, const Tensor& y) {
   ErrorFrame frame("relu_backward", g, y);
   return dispatch::apply(op::ReluBackward{}, g, y);
+}
+
+Tensor silu_backward(const Tensor& g, const Tensor& x) {
+  ErrorFrame frame("silu_backward", g, x);
+  return dispatch::apply(op::SiluBackward{}, g, x);
 }
 
 Tensor gelu_backward(const Tensor& g, const Tensor& x, Gelu form) {

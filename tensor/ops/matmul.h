@@ -37,4 +37,20 @@ struct RoundedMatmul {
   void cpu(const Operand& a, const Operand& b, const Operand& out) const;
 };
 
+/// The distances of the rows of a (batch..., P, M) and b (batch..., R, M), (batch..., P, R): equal batch axes. They are
+/// roots of sums of squares of differences, not of products, so that those of near rows keep their digits.
+struct Cdist {
+  static constexpr std::string_view name = "cdist";
+  static constexpr std::string_view cost = "3 p r m operations";
+  static constexpr Policy policy = {.accepts = kFloating, .widens_integers = true, .autocast = Autocasting::full};
+  void attributes(auto) const {}
+  bool operator==(const Cdist&) const = default;
+  Spec infer(const Operand& a, const Operand& b) const {
+    Shape shape = a.shape();
+    shape[static_cast<size_t>(a.rank() - 1)] = b.size(b.rank() - 2);
+    return spec_of(shape, a.dtype);
+  }
+  void cpu(const Operand& a, const Operand& b, const Operand& out) const;
+};
+
 }  // namespace weft::op

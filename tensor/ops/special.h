@@ -1,6 +1,7 @@
-// Descriptors of special functions.
+// Descriptors of special functions, and of element-wise formulas that losses and averages are made of.
 #pragma once
 
+#include "tensor/ops/binary.h"
 #include "tensor/ops/unary.h"
 
 namespace weft::op {
@@ -18,6 +19,60 @@ struct Polygamma {
   bool operator==(const Polygamma&) const = default;
   Spec infer(const Operand& x) const { return spec_like(x); }
   void cpu(const Operand& x, const Operand& out) const;
+};
+
+/// (a - b)^2
+struct SquaredDifference : Binary {
+  static constexpr std::string_view name = "squared_difference";
+  static constexpr Policy policy = kDelicatePair;
+  void cpu(const Operand& a, const Operand& b, const Operand& out) const;
+};
+
+/// log(1 + e^x) - x y
+struct LogisticLoss : Binary {
+  static constexpr std::string_view name = "logistic_loss";
+  static constexpr Policy policy = kDelicatePair;
+  void cpu(const Operand& x, const Operand& y, const Operand& out) const;
+};
+
+/// g silu'(x)
+struct SiluBackward : Binary {
+  static constexpr std::string_view name = "silu_backward";
+  static constexpr Policy policy = {.accepts = kFloating};
+  void cpu(const Operand& g, const Operand& x, const Operand& out) const;
+};
+
+/// (a - b)^2 / 2 up to |a - b| = delta, a line beyond.
+struct Huber : Binary {
+  double delta = 1;
+  static constexpr std::string_view name = "huber";
+  static constexpr Policy policy = kDelicatePair;
+  void attributes(auto visit) const { visit("delta", delta); }
+  bool operator==(const Huber&) const = default;
+  void cpu(const Operand& a, const Operand& b, const Operand& out) const;
+};
+
+/// a + weight (b - a), from the nearer end: what is added is rounded relative to the smaller part.
+struct Lerp : Binary {
+  double weight = 0;
+  static constexpr std::string_view name = "lerp";
+  static constexpr Policy policy = kQuotient;
+  void attributes(auto visit) const { visit("weight", weight); }
+  bool operator==(const Lerp&) const = default;
+  void cpu(const Operand& a, const Operand& b, const Operand& out) const;
+};
+
+/// x + value a b
+struct Addcmul {
+  double value = 1;
+  static constexpr std::string_view name = "addcmul";
+  static constexpr Policy policy = kQuotient;
+  void attributes(auto visit) const { visit("value", value); }
+  bool operator==(const Addcmul&) const = default;
+  Spec infer(const Operand& x, const Operand& a, const Operand& b) const {
+    return {result_view(x.shape(), {x.view, a.view, b.view}), x.dtype};
+  }
+  void cpu(const Operand& x, const Operand& a, const Operand& b, const Operand& out) const;
 };
 
 }  // namespace weft::op

@@ -1,4 +1,5 @@
 // grad(): the functional form. Nothing is stored on leaves.
+#include "tensor/dispatch/observer.h"
 #include "tests/autograd/checks.h"
 
 namespace weft {
@@ -48,6 +49,24 @@ TEST_F(FunctionalGrad, OnlyThePathsToTheInputsAreRunAndFreed) {
   EXPECT_FALSE(ran);
   side.sum().backward();  // its part was not freed
   EXPECT_EQ(numbers(b.grad()), Numbers({6}));
+}
+
+// A rule works out no gradient that nobody asked for: a penalty on an input's gradient costs none of the weights'.
+TEST_F(FunctionalGrad, InputsThatAreNotAskedForCostNothing) {
+  struct Products final : Observer {
+    int count = 0;
+    void begin(const ObserverEvent& event) override {
+      count += event.kind == ObserverEvent::Kind::op && event.name == "matmul";
+    }
+    void end(const ObserverEvent&) override {}
+  } products;
+  const Tensor x = parameter(rand({3, 4}, f64)), w = parameter(rand({4, 5}, f64));
+  const Tensor y = matmul(x, w).sum();
+  const ObserverScope scope(products);
+  const Tensor g = grad({y}, {x}, {.retain_graph = true})[0];
+  EXPECT_EQ(products.count, 1);
+  EXPECT_EQ(numbers(g), numbers(grad({y}, {x, w})[0]));
+  EXPECT_EQ(products.count, 3);
 }
 
 TEST_F(FunctionalGrad, AnInputAskedForTwiceIsGivenTwice) {

@@ -217,7 +217,7 @@ void add_addmm(Cases& cases) {
 void add_errors(Cases& cases) {
   cases.error<ShapeError>(
       "lerp shapes", [] { lerp(ones({2}), ones({3}), 0.5); },
-      "lerp([2] f32, [3] f32): shapes [3] and [2] do not broadcast: 3 and 2 on axis -1");
+      "lerp([2] f32, [3] f32): shapes [2] and [3] do not broadcast: 2 and 3 on axis -1");
   cases.error<ShapeError>(
       "lerp_ shapes", [] { ones({2}).lerp_(ones({3}), 0.5); },
       "lerp_([2] f32, [3] f32): the end has shape [3], not [2]");
@@ -227,7 +227,7 @@ void add_errors(Cases& cases) {
       "e.g. a.to(f32)");
   cases.error<ShapeError>(
       "addcmul shapes", [] { addcmul(ones({2}), ones({3}), ones({4})); },
-      "addcmul([2] f32, [3] f32, [4] f32): shapes [3] and [4] do not broadcast: 3 and 4 on axis -1");
+      "addcmul([2] f32, [3] f32, [4] f32): shapes [2] and [3] do not broadcast: 2 and 3 on axis -1");
   cases.error<ShapeError>(
       "clamp shapes", [] { clamp(ones({2}), ones({3}), ones({2})); },
       "clip([2] f32, [3] f32, [2] f32): shapes [2] and [3] do not broadcast: 2 and 3 on axis -1");

@@ -135,6 +135,14 @@ void add_pairs(Cases& cases) {
     if (std::isnan(a) || std::isnan(b)) return a + b;
     return a == b ? a + std::numbers::ln2 : std::max(a, b) + std::log1p(std::exp(-std::abs(a - b)));
   });
+  add("squared_difference", with_special(pairs(any, any)), CALL(squared_difference(x[0], x[1])),
+      [](double a, double b) { return (a - b) * (a - b); });
+  add("huber", with_special(pairs(any, any)), CALL(huber(x[0], x[1], 0.7)), [](double a, double b) {
+    const double d = std::abs(a - b);
+    return d <= 0.7 ? d * d / 2 : 0.7 * (d - 0.35);
+  });
+  add("logistic_loss", with_special(pairs(any, any)), CALL(logistic_loss(x[0], x[1])),
+      [](double a, double b) { return std::max(a, 0.0) - a * b + std::log1p(std::exp(-std::abs(a))); });
   add("logaddexp2", pairs(any, any), CALL(logaddexp2(x[0], x[1])),
       [](double a, double b) { return std::log2(std::exp2(a) + std::exp2(b)); });
   add("xlogy", with_special(pairs(any, from(0.5, 2))), CALL(xlogy(x[0], x[1])),

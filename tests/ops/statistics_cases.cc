@@ -153,6 +153,23 @@ void add_matrices(Cases& cases) {
   }
 }
 
+/// Squares beyond the range of floats on either side, and rows that are nearer to each other than to 0.
+void add_far_rows(Cases& cases) {
+  InputSpec a = given({3, 2}, {1e22, -3e22, 1e-22, 3e-22, 4096, 4096.5});
+  InputSpec b = given({3, 2}, {2e22, 5e22, 0, 0, 4096.25, 4096.5});
+  a.differentiable = b.differentiable = false;
+  cases
+      .add("cdist of far rows", {{a, b}}, CALL(cdist(x[0], x[1])),
+           [](const Arrays& x) {
+             return Arrays{build({3, 3}, [&](const Index& at) {
+               return std::hypot(x[0].at({at[0], 0}) - x[1].at({at[1], 0}), x[0].at({at[0], 1}) - x[1].at({at[1], 1}));
+             })};
+           })
+      .compares(only(f32) | only(f64))
+      .no_gradient()
+      .loose(4);
+}
+
 void add_errors(Cases& cases) {
   const Tensor x = ones({2, 3});
   const std::pair<const char*, std::function<void(const Axes&)>> along[] = {
@@ -205,6 +222,7 @@ void add_errors(Cases& cases) {
 void add_statistics_cases(Cases& cases) {
   add_reductions(cases);
   add_matrices(cases);
+  add_far_rows(cases);
   add_errors(cases);
 }
 

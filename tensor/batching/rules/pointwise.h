@@ -31,6 +31,7 @@ WEFT_BATCHING(LeakyRelu) = same_op;
 WEFT_BATCHING(GeluOp) = same_op;
 WEFT_BATCHING(GeluBackward) = same_op;
 WEFT_BATCHING(ReluBackward) = same_op;
+WEFT_BATCHING(SiluBackward) = same_op;
 WEFT_BATCHING(Clip) = same_op;
 WEFT_BATCHING(Contiguous) = same_op;
 WEFT_BATCHING(Clone) = same_op;

@@ -8,7 +8,7 @@ namespace weft::testing {
 namespace {
 
 void check(const Shape& shape, DType dtype, DType index, Layout layout, bool weighted,
-           const op::CrossEntropyRows& options, Random& random) {
+           const op::CrossEntropyRows& options, Random& random, Layout result = Layout::permuted) {
   const int64_t axis = 1, classes = shape[1];
   Shape rows = shape;
   rows.erase(static_cast<size_t>(axis));
@@ -18,7 +18,7 @@ void check(const Shape& shape, DType dtype, DType index, Layout layout, bool wei
                                    ? options.ignore_index
                                    : pick(random, 0, classes - 1));
   });
-  AnyArray weight({classes}, dtype, Layout::gaps, random), dz(shape, dtype, Layout::permuted, random);
+  AnyArray weight({classes}, dtype, Layout::gaps, random), dz(shape, dtype, result, random);
   std::uniform_real_distribution<double> uniform(0.5, 2);
   weight.fill([&] { return uniform(random); });
   const DType out = dtype == f64 ? f64 : f32;
@@ -61,6 +61,14 @@ TEST(CrossEntropy, AgreesWithNaiveLoops) {
           pick(random, 0, 1) == 0, options, random);
     if (HasFailure()) break;
   }
+}
+
+TEST(CrossEntropy, RowsSideBySide) {
+  Random random(62);
+  for (const DType dtype : {f32, f64, bf16})
+    for (const Shape& shape : {Shape{2, 21, 37}, Shape{1, 3, 16}, Shape{2, 130, 5, 7}})
+      for (const int64_t ignored : {-100, 0})
+        check(shape, dtype, i64, Layout::row_major, ignored == 0, {.ignore_index = ignored}, random, Layout::row_major);
 }
 
 TEST(CrossEntropy, ImprobableTargetsHaveFiniteLosses) {

@@ -98,6 +98,34 @@ TEST(RandomKernels, randint_covers_its_range_evenly) {
   EXPECT_TRUE(std::any_of(wide.begin(), wide.end(), [](int64_t x) { return x > int64_t{1} << 62; }));
 }
 
+/// Number `index` of 64 bits of the stream.
+uint64_t wide_bits(int64_t index) {
+  const auto block = random_block(kKey, static_cast<uint64_t>(index / 2));
+  const size_t at = index % 2 == 0 ? 0 : 2;
+  return uint64_t{block[at + 1]} << 32 | block[at];
+}
+
+// What a seed gave ever since: 64 bits, times the range, over 2^64.
+TEST(RandomKernels, randint_and_randperm_scale_the_stream) {
+  __extension__ using Wide = unsigned __int128;
+  constexpr int64_t kCount = 1000;
+  const View view = View::contiguous({kCount});
+  std::vector<int64_t> x(kCount);
+  for (const int64_t range : {int64_t{7}, int64_t{1} << 32, int64_t{1} << 40, (int64_t{1} << 32) - 1}) {
+    randint(-3, range - 3, {x.data(), &view, i64});
+    for (int64_t i = 0; i < kCount; ++i)
+      ASSERT_EQ(x[static_cast<size_t>(i)],
+                static_cast<int64_t>((Wide{wide_bits(i)} * static_cast<uint64_t>(range)) >> 64) - 3);
+  }
+  std::vector<int64_t> want(kCount);
+  for (int64_t i = 0; i < kCount; ++i) {
+    const auto j = static_cast<size_t>((Wide{wide_bits(i)} * static_cast<uint64_t>(i + 1)) >> 64);
+    want[static_cast<size_t>(i)] = want[j], want[j] = i;
+  }
+  randperm(kKey, {x.data(), &view, i64});
+  EXPECT_EQ(x, want);
+}
+
 TEST(RandomKernels, randperm_is_a_permutation_and_none_is_favoured) {
   for (const int64_t count : {0, 1, 2, 1000}) {
     auto x = drawn({count}, i64, Layout::row_major, [](const Operand& out) { randperm(kKey, out); });

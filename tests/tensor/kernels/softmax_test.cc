@@ -9,10 +9,12 @@ namespace {
 
 constexpr float kInf = std::numeric_limits<float>::infinity();
 
-void check(const Shape& shape, int64_t axis, DType dtype, Layout layout, Random& random) {
+/// `alike`: results lie as their inputs.
+void check(const Shape& shape, int64_t axis, DType dtype, Layout layout, Random& random, bool alike = false) {
+  const auto other = [&](Layout result) { return alike ? layout : result; };
   AnyArray x = random_values(shape, dtype, layout, random, 3), g = random_values(shape, dtype, layout, random);
-  AnyArray y(shape, dtype, Layout::permuted, random), log_y(shape, dtype, Layout::reversed, random);
-  AnyArray dx(shape, dtype, Layout::gaps, random), log_dx(shape, dtype, Layout::permuted, random);
+  AnyArray y(shape, dtype, other(Layout::permuted), random), log_y(shape, dtype, other(Layout::reversed), random);
+  AnyArray dx(shape, dtype, other(Layout::gaps), random), log_dx(shape, dtype, other(Layout::permuted), random);
   op::Softmax{axis}.cpu(x.operand(), y.operand());
   op::LogSoftmax{axis}.cpu(x.operand(), log_y.operand());
   op::SoftmaxBackward{axis}.cpu(g.operand(), y.operand(), dx.operand());
@@ -47,6 +49,22 @@ TEST(Softmax, LongRowsAndLargeImages) {
     check({70, 33}, 0, dtype, Layout::row_major, random);
     check({2, 19, 5, 7}, 1, dtype, Layout::channels_last, random);
     check({2, 19, 5, 7}, 1, dtype, Layout::row_major, random);
+  }
+}
+
+TEST(Softmax, RowsSideBySide) {
+  Random random(36);
+  for (DType dtype : {f32, f64, bf16})
+    for (const Shape& shape : {Shape{2, 21, 37}, Shape{2, 3, 16}, Shape{1, 130, 5, 7}, Shape{3, 2, 15}})
+      check(shape, 1, dtype, Layout::row_major, random, true);
+  // A row that is NaN leaves its neighbours alone.
+  AnyArray x = random_values({5, 40}, f32, Layout::row_major, random), y(x.shape(), f32, Layout::row_major, random);
+  x.set({2, 7}, std::nan(""));
+  for (int64_t i = 0; i < 5; ++i) x.set({i, 8}, -kInf);
+  for (const bool log : {false, true}) {
+    log ? op::LogSoftmax{0}.cpu(x.operand(), y.operand()) : op::Softmax{0}.cpu(x.operand(), y.operand());
+    for (int64_t i = 0; i < 5; ++i)
+      for (int64_t j = 0; j < 40; ++j) EXPECT_EQ(std::isnan(y.get({i, j})), j == 7 || j == 8) << j;
   }
 }
 
@@ -91,7 +109,7 @@ TEST(Softmax, EmptyOnesAreLeftAlone) {
 
 TEST(Softmax, SameBitsForAnyNumberOfThreads) {
   Random random(35);
-  AnyArray x = random_values({400, 300}, f32, Layout::row_major, random), y(x.shape(), f32, Layout::row_major, random);
+  AnyArray x = random_values({400, 301}, f32, Layout::row_major, random), y(x.shape(), f32, Layout::row_major, random);
   for (int64_t axis : {0, 1})
     expect_same_bits_for_threads([&] {
       op::Softmax{axis}.cpu(x.operand(), y.operand());

@@ -5,7 +5,7 @@
 
 #include "tensor/kernels/cpu/base/vector_math.h"
 #include "tensor/kernels/cpu/pointwise/unary_loops.h"
-#include "tensor/ops/binary.h"
+#include "tensor/ops/special.h"
 
 namespace weft::kernels::cpu {
 namespace {
@@ -34,6 +34,29 @@ struct XlogyOf {
   template <class T> T operator()(T a, T b) const { return a == 0 && b == b ? T(0) : a * std::log(b); }
 };
 
+struct LogisticLossOf {
+  double operator()(double x, double y) const { return (x > 0 ? x : 0) - x * y + std::log1p(std::exp(-std::fabs(x))); }
+  template <class V> V operator()(V x, V y) const {
+    // The first two cancel exactly where x is large and y is 1.
+    return vmath::select(x > V{}, x, V{}) - x * y + vmath::log1p(vmath::exp_below(-vmath::absolute(x)));
+  }
+};
+
+struct SiluBackwardOf {
+  template <class V> V operator()(V g, V x) const {
+    const V s = vmath::sigmoid(x);
+    return g * (s * (x * (1.0f - s) + 1.0f));
+  }
+};
+
+struct HuberOf {
+  double delta;
+  template <class T> T operator()(T a, T b) const {
+    const T d = a - b, most = static_cast<T>(delta), near = d > most ? most : d < -most ? -most : d;
+    return near * (d - near * static_cast<T>(0.5));
+  }
+};
+
 template <class T> T larger_number(T a, T b) { return a >= b || b != b ? a : b; }
 template <class T> T smaller_number(T a, T b) { return a <= b || b != b ? a : b; }
 
@@ -53,6 +76,29 @@ WEFT_PAIR_KERNEL(Logaddexp, floating_pair(kMathGrain, on_registers(LogaddexpOf{}
 WEFT_PAIR_KERNEL(Xlogy, floating_pair(kSlowGrain, XlogyOf{}, a, b, out))
 WEFT_PAIR_KERNEL(Copysign, floating_pair(
                                kCheapGrain, [](auto x, auto y) { return std::copysign(x, y); }, a, b, out))
+
+WEFT_PAIR_KERNEL(SquaredDifference, floating_pair(
+                                        kCheapGrain, [](auto x, auto y) { return (x - y) * (x - y); }, a, b, out))
+WEFT_PAIR_KERNEL(LogisticLoss, floating_pair(kMathGrain, on_registers(LogisticLossOf{}), a, b, out))
+WEFT_PAIR_KERNEL(SiluBackward, floating_pair(kMathGrain, on_registers(SiluBackwardOf{}), a, b, out))
+WEFT_PAIR_KERNEL(Huber, floating_pair(kCheapGrain, HuberOf{delta}, a, b, out))
+WEFT_PAIR_KERNEL(Lerp, weight < 0.5
+                           ? floating_pair(
+                                 kCheapGrain,
+                                 [w = weight](auto x, auto y) { return x + (y - x) * static_cast<decltype(x)>(w); }, a,
+                                 b, out)
+                           : floating_pair(
+                                 kCheapGrain,
+                                 [w = 1 - weight](auto x, auto y) { return y - (y - x) * static_cast<decltype(x)>(w); },
+                                 a, b, out))
+
+void op::Addcmul::cpu(const Operand& x, const Operand& a, const Operand& b, const Operand& out) const {
+  visit_floating(out.dtype, [&]<class T>() {
+    const auto factor = static_cast<Compute<T>>(value);
+    elementwise<T, T, T, T>(
+        kCheapGrain, [factor](auto to, auto p, auto q) { return to + p * q * factor; }, out, x, a, b);
+  });
+}
 
 void op::Nextafter::cpu(const Operand& a, const Operand& b, const Operand& out) const {
   const auto next = [](auto x, auto y) { return std::nextafter(x, y); };

@@ -26,7 +26,10 @@ void move_rows(const void*, char* const* p, const int64_t* step, const int64_t* 
     if (to_step == 1 && from_step == 1) {
       std::memcpy(to, from, static_cast<size_t>(columns * size));
     } else if (to_step == 1) {
-      for (int64_t i = 0; i < columns; ++i) to[i] = from[i * from_step];
+      if (from_step == -1)  // of its own: it is vectorised
+        for (int64_t i = 0; i < columns; ++i) to[i] = from[-i];
+      else
+        for (int64_t i = 0; i < columns; ++i) to[i] = from[i * from_step];
     } else {
       for (int64_t i = 0; i < columns; ++i) to[i * to_step] = from[i * from_step];
     }

@@ -59,6 +59,51 @@ struct Bits {
   }
 };
 
+// Numbers of 64 bits, two from each Philox block.
+struct WideBits {
+  using Value = uint64_t;
+  static constexpr int64_t kPerBlock = 2;
+  RandomKey key;
+  void draw(uint64_t first_block, uint64_t* out) const {
+    uint32_t rows[4][kBlocks];
+    for (int64_t first = 0; first < kLoopBlock / kPerBlock; first += kBlocks, out += kPerBlock * kBlocks) {
+      philox_rows(key, first_block + static_cast<uint64_t>(first), rows);
+      for (int64_t i = 0; i < kBlocks; ++i) {
+        out[2 * i] = uint64_t{rows[1][i]} << 32 | rows[0][i];
+        out[2 * i + 1] = uint64_t{rows[3][i]} << 32 | rows[2][i];
+      }
+    }
+  }
+};
+
+// `bits` scaled to [0, range).
+uint64_t scale(uint64_t bits, uint64_t range) {
+  __extension__ using Wide = unsigned __int128;
+  return static_cast<uint64_t>((static_cast<Wide>(bits) * range) >> 64);
+}
+// The same of a range below 2^32, of halves that registers can multiply.
+uint64_t scale_narrow(uint64_t bits, uint64_t range) {
+  return ((bits >> 32) * range + (((bits & 0xffffffffu) * range) >> 32)) >> 32;
+}
+
+// Integers from `first` on, `range` of them.
+struct Integers {
+  using Value = int64_t;
+  static constexpr int64_t kPerBlock = 2;
+  RandomKey key;
+  uint64_t first, range;
+  void draw(uint64_t first_block, int64_t* out) const {
+    uint64_t bits[kLoopBlock];
+    WideBits{key}.draw(first_block, bits);
+    if (range >> 32 == 0) {
+#pragma omp simd
+      for (int64_t i = 0; i < kLoopBlock; ++i) out[i] = static_cast<int64_t>(first + scale_narrow(bits[i], range));
+    } else {
+      for (int64_t i = 0; i < kLoopBlock; ++i) out[i] = static_cast<int64_t>(first + scale(bits[i], range));
+    }
+  }
+};
+
 template <int digits> struct Uniform {
   using Value = float;
   static constexpr int64_t kPerBlock = 4;
@@ -225,17 +270,6 @@ template <class T, class Source> void fill_from(const Source& source, const Oper
   Draw<Source, Store<T>>{source, store}.run(out, out);
 }
 
-// `bits` scaled to [0, range).
-uint64_t scale(uint64_t bits, uint64_t range) {
-  __extension__ using Wide = unsigned __int128;
-  return static_cast<uint64_t>((static_cast<Wide>(bits) * range) >> 64);
-}
-
-std::array<uint64_t, 2> wide_block(RandomKey key, uint64_t index) {
-  const auto bits = random_block(key, index);
-  return {uint64_t{bits[1]} << 32 | bits[0], uint64_t{bits[3]} << 32 | bits[2]};
-}
-
 void uniform(RandomKey key, const Operand& out) {
   switch (out.dtype) {
     case DType::f32: return fill_from<float>(Uniform<24>{key}, out);
@@ -257,21 +291,17 @@ void normal(RandomKey key, const Operand& out) {
 // In [low, high), converted to the dtype of `out`.
 void randint(RandomKey key, int64_t low, int64_t high, const Operand& out) {
   const uint64_t first = static_cast<uint64_t>(low), range = static_cast<uint64_t>(high) - first;
-  const Pairs source{[=](uint64_t index) {
-    const auto bits = wide_block(key, index);
-    return std::array<int64_t, 2>{static_cast<int64_t>(first + scale(bits[0], range)),
-                                  static_cast<int64_t>(first + scale(bits[1], range))};
-  }};
-  visit_dtype(out.dtype, [&]<class T>() { fill_from<T>(source, out); });
+  visit_dtype(out.dtype, [&]<class T>() { fill_from<T>(Integers{key, first, range}, out); });
 }
 
 // Fisher and Yates.
 void randperm(RandomKey key, const Operand& out) {
   int64_t* data = out.data<int64_t>();
   const int64_t count = out.numel(), stride = out.stride(0);
+  uint64_t bits[kLoopBlock];
   for (int64_t i = 0; i < count; ++i) {  // after step i, 0 .. i is a random permutation
-    const auto bits = wide_block(key, static_cast<uint64_t>(i) / 2);
-    const int64_t j = static_cast<int64_t>(scale(bits[static_cast<size_t>(i % 2)], static_cast<uint64_t>(i) + 1));
+    if (i % kLoopBlock == 0) WideBits{key}.draw(static_cast<uint64_t>(i / WideBits::kPerBlock), bits);
+    const int64_t j = static_cast<int64_t>(scale(bits[i % kLoopBlock], static_cast<uint64_t>(i) + 1));
     data[i * stride] = data[j * stride];
     data[j * stride] = i;
   }

@@ -4,7 +4,7 @@
 
 #include "tensor/kernels/cpu/index/index_list.h"
 #include "tensor/kernels/cpu/loops/small_operand.h"
-#include "tensor/kernels/cpu/reduce/row_math.h"
+#include "tensor/kernels/cpu/reduce/column_math.h"
 
 namespace weft::kernels::cpu {
 namespace {
@@ -36,13 +36,59 @@ IndexList checked_targets(const Operand& targets, int64_t classes, const CrossEn
   });
 }
 
-/// One scalar of a floating operand per row, written in row order.
-template <class F> void write_scalars(const Operand& out, int64_t begin, int64_t end, const F& value) {
+/// One scalar of a floating operand per row.
+template <class F> void write_scalars(const Operand& out, int64_t count, const F& value) {
   visit_floating(out.dtype, [&]<class T>() {
     const RowView view(out, out.rank(), out.rank());
-    NestWalk walk(view.outer, begin);
-    for (int64_t i = begin; i < end; ++i, walk.next()) out.data<T>()[walk.in()] = convert<T>(value(i));
+    parallel_for(count, 16384, [&](int64_t begin, int64_t end) {
+      NestWalk walk(view.outer, begin);
+      for (int64_t i = begin; i < end; ++i, walk.next()) out.data<T>()[walk.in()] = convert<T>(value(i));
+    });
   });
+}
+
+/// forward() of logits whose rows lie side by side, without smoothing.
+template <class T>
+bool forward_in_columns(const RowView& rows, const int64_t* targets, const ClassWeights& weights,
+                        const CrossEntropyRows& options, double* loss) {
+  if (!in_columns<T>(rows) || options.label_smoothing != 0) return false;
+  for_columns<T>(rows, [&](int64_t row, auto count) {
+    const Columns<T, decltype(count)> z(rows, row, count);
+    const auto largest = column_max(z);
+    const auto log_sum = column_exp(z, largest, [](auto...) {}).log();
+    for (int k = 0; k < count; ++k) {
+      const int64_t target = targets[row + k];
+      loss[row + k] = 0;
+      if (target == options.ignore_index) continue;
+      const double below = static_cast<double>(z.data[target * z.step + k]) - static_cast<double>(largest[k]);
+      loss[row + k] = weights[target] * (static_cast<double>(log_sum[k]) - below);
+    }
+  });
+  return true;
+}
+
+/// backward() likewise.
+template <class T>
+bool backward_in_columns(const SmallOperand<double>& scale, const RowView& rows, const int64_t* targets,
+                         const ClassWeights& weights, const CrossEntropyRows& options, const RowView& to) {
+  if (!in_columns<T>(rows, to) || options.label_smoothing != 0) return false;
+  for_columns<T>(rows, [&](int64_t row, auto count) {
+    const Columns<T, decltype(count)> z(rows, row, count), dz(to, row, count);
+    T at_target[simd::kLanes<T>] = {}, counted[simd::kLanes<T>] = {};
+    for (int k = 0; k < count; ++k) {
+      const int64_t target = targets[row + k];
+      if (target == options.ignore_index) continue;
+      at_target[k] = static_cast<T>(scale[row + k] * weights[target]), counted[k] = 1;
+    }
+    const auto factor = column_exp(z, column_max(z), [&](int64_t j, auto, auto e) { dz.put(j, e); }).inverse() *
+                        simd::load<T>(at_target);
+    const auto counts = simd::load<T>(counted) != 0;
+    for (int64_t j = 0; j < z.length; ++j)
+      dz.put(j, vmath::select(counts, dz.at(j) * factor, simd::Vec<T>{}));  // what is ignored may be NaN
+    for (int k = 0; k < count; ++k)
+      if (counted[k] != 0) dz.data[targets[row + k] * dz.step + k] -= at_target[k];
+  });
+  return true;
 }
 
 template <class T>
@@ -50,6 +96,8 @@ void forward(const Operand& logits, const int64_t* targets, const ClassWeights& 
              const CrossEntropyRows& options, double* loss) {
   using C = Compute<T>;
   const RowView rows(logits, kClassAxis);
+  if constexpr (std::is_same_v<T, C>)
+    if (forward_in_columns<T>(rows, targets, weights, options, loss)) return;
   const int64_t classes = rows.length();
   const double smooth = options.label_smoothing / static_cast<double>(classes), sharp = 1.0 - options.label_smoothing;
   parallel_for(rows.count(), row_grain(classes), [&](int64_t begin, int64_t end) {
@@ -78,6 +126,8 @@ void backward(const SmallOperand<double>& scale, const Operand& logits, const in
               const ClassWeights& weights, const CrossEntropyRows& options, const Operand& dlogits) {
   using C = Compute<T>;
   const RowView rows(logits, kClassAxis), to(dlogits, kClassAxis);
+  if constexpr (std::is_same_v<T, C>)
+    if (backward_in_columns<T>(scale, rows, targets, weights, options, to)) return;
   const int64_t classes = rows.length();
   const double smooth = options.label_smoothing / static_cast<double>(classes), sharp = 1.0 - options.label_smoothing;
   parallel_for(rows.count(), row_grain(classes), [&](int64_t begin, int64_t end) {
@@ -121,9 +171,8 @@ void op::CrossEntropy::cpu(const Operand& logits, const Operand& targets, const 
     std::fill_n(losses.data(), rows, 0.0);  // every target is ignored
   else
     visit_floating(logits.dtype, [&]<class T>() { forward<T>(logits, list.data(), weights, *this, losses.data()); });
-  write_scalars(loss, 0, rows, [&](int64_t i) { return losses.data()[i]; });
-  write_scalars(count, 0, rows,
-                [&](int64_t i) { return list.data()[i] == ignore_index ? 0.0 : weights[list.data()[i]]; });
+  write_scalars(loss, rows, [&](int64_t i) { return losses.data()[i]; });
+  write_scalars(count, rows, [&](int64_t i) { return list.data()[i] == ignore_index ? 0.0 : weights[list.data()[i]]; });
 }
 
 void op::CrossEntropyBackward::cpu(const Operand& scale, const Operand& logits, const Operand& targets,
