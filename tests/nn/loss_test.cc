@@ -86,6 +86,14 @@ TEST(Losses, OfMarginsHaveAGradientWhereTheMarginIsJustMet) {
   EXPECT_NEAR(gradient_of(cosine_embedding_loss(c, d, tensor({-1})), c)[1], 1, 1e-6);
 }
 
+TEST(Losses, OfInfiniteLogitsAreInfiniteWhereTheyAreWrong) {
+  for (const DType dtype : {f32, f64}) {
+    const Tensor x = tensor({kInfinity, -kInfinity}, dtype), y = tensor({0.0, 1.0}, dtype);
+    EXPECT_EQ(bce_with_logits(x, y, {.reduction = Reduction::none}).to_vector<double>(),
+              Numbers({kInfinity, kInfinity}));
+  }
+}
+
 TEST(Losses, OfTruthsHavePyTorchsNamesToo) {
   const Tensor x = tensor({0.5, -1.0}), y = tensor({1.0, 0.0});
   EXPECT_TRUE(equal(binary_cross_entropy_with_logits(x, y), bce_with_logits(x, y)));

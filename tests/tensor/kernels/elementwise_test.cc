@@ -319,7 +319,7 @@ TEST(Dispatch, refuses_what_has_no_kernel) {
   const View view;
   bool yes = true;
   int32_t n = 1;
-  EXPECT_THROW(op::Add{}.cpu({&yes, &view, boolean}, {&yes, &view, boolean}, {&yes, &view, boolean}), DtypeError);
+  EXPECT_THROW(op::Sub{}.cpu({&yes, &view, boolean}, {&yes, &view, boolean}, {&yes, &view, boolean}), DtypeError);
   EXPECT_THROW(op::Exp{}.cpu({&n, &view, i32}, {&n, &view, i32}), DtypeError);
 }
 

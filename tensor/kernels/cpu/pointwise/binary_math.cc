@@ -34,11 +34,14 @@ struct XlogyOf {
   template <class T> T operator()(T a, T b) const { return a == 0 && b == b ? T(0) : a * std::log(b); }
 };
 
+/// The first part is exactly 0 where x has the label's sign and the label is 0 or 1. It is not x - x * y, which is NaN
+/// and not inf of an infinite x and the label 0.
 struct LogisticLossOf {
-  double operator()(double x, double y) const { return (x > 0 ? x : 0) - x * y + std::log1p(std::exp(-std::fabs(x))); }
+  double operator()(double x, double y) const {
+    return (x > 0 ? x * (1 - y) : -(x * y)) + std::log1p(std::exp(-std::fabs(x)));
+  }
   template <class V> V operator()(V x, V y) const {
-    // The first two cancel exactly where x is large and y is 1.
-    return vmath::select(x > V{}, x, V{}) - x * y + vmath::log1p(vmath::exp_below(-vmath::absolute(x)));
+    return vmath::select(x > V{}, x * (1.0f - y), -(x * y)) + vmath::log1p(vmath::exp_below(-vmath::absolute(x)));
   }
 };
 
