@@ -142,7 +142,7 @@ void add_pairs(Cases& cases) {
     return d <= 0.7 ? d * d / 2 : 0.7 * (d - 0.35);
   });
   add("logistic_loss", with_special(pairs(any, any)), CALL(logistic_loss(x[0], x[1])),
-      [](double a, double b) { return std::max(a, 0.0) - a * b + std::log1p(std::exp(-std::abs(a))); });
+      [](double a, double b) { return (a > 0 ? a * (1 - b) : -a * b) + std::log1p(std::exp(-std::abs(a))); });
   add("logaddexp2", pairs(any, any), CALL(logaddexp2(x[0], x[1])),
       [](double a, double b) { return std::log2(std::exp2(a) + std::exp2(b)); });
   add("xlogy", with_special(pairs(any, from(0.5, 2))), CALL(xlogy(x[0], x[1])),
