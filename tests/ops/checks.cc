@@ -260,6 +260,8 @@ void check_sample_kernels(const OpCase& op, size_t number) {
 }  // namespace
 
 void check_kernels(const OpCase& op) {
+  // A chosen count: else other processes may change the parts that work is cut into between two runs.
+  set_num_threads(num_threads());
   for (size_t sample = 0; sample < op.samples.size(); ++sample) {
     SCOPED_TRACE(where(sample, f32));
     const int64_t before = memory_stats().live_bytes;
