@@ -1,11 +1,11 @@
 // Dispatch: every op passes through apply(op, inputs...):
 //
 //   prepare (same device, autocast, promote, broadcast, unmask: by the op's policy) -> infer -> allocate on the device
-//   ->
-//   run -> record
+//   -> run -> record
 //
-// Ops are dispatched statically; their type is erased only for other devices than the CPU, and where something records
-// or observes. Inputs that need no preparation pay for a few comparisons.
+// Ops are dispatched statically where their inputs need no preparation, which costs a few comparisons. Their type is
+// erased where inputs are prepared, in writes in place, on other devices than the CPU, and where something records or
+// observes.
 //
 // A descriptor is a struct in weft::op with `name`, `attributes`, `operator==`, `policy` (policy.h) and
 //   a view op:     std::optional<View> view(const View& in) const;

@@ -31,6 +31,9 @@ bool check_writable(const Tensor& self, std::string_view name, bool others_requi
   return recorded;
 }
 
+namespace {
+
+/// `other`, or a copy of it where it overlaps `self` other than element for element.
 Tensor without_overlap(const Tensor& self, const Tensor& other) {
   if (!other.defined()) return other;
   if (other.layout().has_mask()) return apply(op::Contiguous{}, other);
@@ -38,22 +41,13 @@ Tensor without_overlap(const Tensor& self, const Tensor& other) {
   return may_overlap(self.layout(), other.layout()) ? apply(op::Contiguous{}, other) : other;
 }
 
-Tensor apart_from(const Tensor& self, const Tensor& other) {
-  if (!other.shares_storage(self) || other.layout().has_mask()) return other;
-  return may_overlap(self.layout(), other.layout()) ? apply(op::Contiguous{}, other) : other;
+/// Whether `x` is `self` or a view of the same elements (`x.add_(x.view(...))`): what it was computed from is about to
+/// be lost with self's history, from which it would take its own.
+bool shows_the_same(const Tensor& x, const Tensor& self) {
+  return x.is_same(self) || (x.defined() && x.shares_storage(self) && x.layout() == self.layout());
 }
 
-Tensor before_write(const Tensor& self) {
-  const internal::TensorBody& body = internal::body(self);
-  const Tensor old = alias(self);
-  internal::TensorBody& copy = internal::body(old);
-  copy.history = body.history;
-  copy.output_index = body.output_index;
-  copy.version = body.version;
-  copy.cut = body.cut;
-  return old;
-}
-
+/// Raises the version, and gives `self` (every handle of it) its new history where the write is recorded.
 void after_write(Tensor& self, const OpInfo& info, const void* op, const char* name,
                  std::span<const Tensor* const> inputs, bool recorded) {
   internal::TensorBody& body = internal::body(self);
@@ -74,6 +68,7 @@ void after_write(Tensor& self, const OpInfo& info, const void* op, const char* n
   }
 }
 
+/// DeviceError where `self` has become another device's in `prepared`: a sample of vmap meets a tensor from outside.
 void check_device_written(const Tensor& self, const Tensor& prepared) {
   if (self.device() == prepared.device()) return;
   throw DeviceError(
@@ -81,12 +76,7 @@ void check_device_written(const Tensor& self, const Tensor& prepared) {
       "tensor, or write to zeros_like() of an argument");
 }
 
-Tensor on_device_of(const Tensor& self, const Tensor& source) {
-  const bool sample = source.device().kind == DeviceKind::vmap && self.device().kind != DeviceKind::vmap;
-  if (sample) check_device_written(self, source);
-  return source.to(self.device());
-}
-
+/// Throws where a result cannot be written to `self`; whether the kernel may write straight into it.
 bool check_in_place_result(const Tensor& self, const Spec& spec) {
   if (spec.view.shape() != self.shape())
     throw ShapeError(
@@ -95,6 +85,30 @@ bool check_in_place_result(const Tensor& self, const Spec& spec) {
     throw DtypeError(text("the result is ", spec.dtype, " and cannot be written in place to ", self.dtype(),
                           "; use the form that returns a new tensor"));
   return spec.dtype == self.dtype();
+}
+
+}  // namespace
+
+Tensor apart_from(const Tensor& self, const Tensor& other) {
+  if (!other.shares_storage(self) || other.layout().has_mask()) return other;
+  return may_overlap(self.layout(), other.layout()) ? apply(op::Contiguous{}, other) : other;
+}
+
+Tensor before_write(const Tensor& self) {
+  const internal::TensorBody& body = internal::body(self);
+  const Tensor old = alias(self);
+  internal::TensorBody& copy = internal::body(old);
+  copy.history = body.history;
+  copy.output_index = body.output_index;
+  copy.version = body.version;
+  copy.cut = body.cut;
+  return old;
+}
+
+Tensor on_device_of(const Tensor& self, const Tensor& source) {
+  const bool sample = source.device().kind == DeviceKind::vmap && self.device().kind != DeviceKind::vmap;
+  if (sample) check_device_written(self, source);
+  return source.to(self.device());
 }
 
 void copy_into(const Tensor& from, const Tensor& to) {

@@ -8,27 +8,13 @@ namespace weft::dispatch {
 /// What has to hold before `self` is written by the public function `name`: unmasked, no overlap with itself, not a
 /// leaf (or a view of one) that requires a gradient while recording. Returns whether the write will be recorded.
 bool check_writable(const Tensor& self, std::string_view name, bool others_require_grad);
-/// `other`, or a copy of it where it overlaps `self` other than element for element.
-Tensor without_overlap(const Tensor& self, const Tensor& other);
 /// `other`, or a copy of it where it overlaps `self` at all: what an op reads elsewhere than it writes, such as an
 /// index and the values that go where it says.
 Tensor apart_from(const Tensor& self, const Tensor& other);
 /// The old history of `self` as a tensor of its own, for the record.
 Tensor before_write(const Tensor& self);
-/// Whether `x` is `self` or a view of the same elements (`x.add_(x.view(...))`): what it was computed from is about to
-/// be lost with self's history, from which it would take its own.
-inline bool shows_the_same(const Tensor& x, const Tensor& self) {
-  return x.is_same(self) || (x.defined() && x.shares_storage(self) && x.layout() == self.layout());
-}
-/// Raises the version, and gives `self` (every handle of it) its new history where the write is recorded.
-void after_write(Tensor& self, const OpInfo& info, const void* op, const char* name,
-                 std::span<const Tensor* const> inputs, bool recorded);
-/// DeviceError where `self` has become another device's in `prepared`: a sample of vmap meets a tensor from outside.
-void check_device_written(const Tensor& self, const Tensor& prepared);
 /// `source` on self's device. DeviceError where it is a sample of vmap and self is not.
 Tensor on_device_of(const Tensor& self, const Tensor& source);
-/// Throws where a result cannot be written to `self`; whether the kernel may write straight into it.
-bool check_in_place_result(const Tensor& self, const Spec& spec);
 /// The values of `from` into `to` (same shape, cast), without any record.
 void copy_into(const Tensor& from, const Tensor& to);
 /// Adds `x` into the part of `buffer` that `part` describes, without any record; the part may overlap itself.

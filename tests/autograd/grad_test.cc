@@ -51,7 +51,7 @@ TEST_F(FunctionalGrad, OnlyThePathsToTheInputsAreRunAndFreed) {
   EXPECT_EQ(numbers(b.grad()), Numbers({6}));
 }
 
-// A rule works out no gradient that nobody asked for: a penalty on an input's gradient costs none of the weights'.
+// A rule computes only the gradients that grad() was asked for: that of the input needs one product, not two.
 TEST_F(FunctionalGrad, InputsThatAreNotAskedForCostNothing) {
   struct Products final : Observer {
     int count = 0;
