@@ -2,6 +2,7 @@
 #pragma once
 
 #include <optional>
+#include <stdexcept>
 
 #include "tensor/core/pool_options.h"
 #include "tests/reference/array.h"
@@ -12,6 +13,7 @@ template <class Sizes> Shape pool_shape(const Shape& in, const PoolOptionsOf<Siz
   Shape out = {in[0], in[1]};
   for (int64_t i = 0; i < Sizes::kAxes; ++i) {
     const int64_t size = in[static_cast<size_t>(i + 2)], step = o.step()[i];
+    if (step < 1) throw std::invalid_argument("reference::pool_shape: a stride is at least 1");
     const int64_t room = size + 2 * o.padding[i] - o.dilation[i] * (o.kernel_size[i] - 1) - 1;
     int64_t windows = room < 0 && !o.ceil_mode ? 0 : (o.ceil_mode ? room + step - 1 : room) / step + 1;
     if (o.ceil_mode && (windows - 1) * step >= size + o.padding[i]) --windows;
