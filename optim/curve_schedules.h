@@ -121,18 +121,20 @@ class PolynomialLR final : public Schedule {
       : Schedule(optimizer, polynomial_curve(options)) {}
 };
 
-/// PyTorch's CosineAnnealingLR.
+/// Half a cosine down to min_lr; see CosineOptions.
 class CosineAnnealing final : public Schedule {
  public:
   CosineAnnealing(Optimizer& optimizer, const CosineOptions& options) : Schedule(optimizer, cosine_curve(options)) {}
 };
+using CosineAnnealingLR = CosineAnnealing;  // PyTorch's name
 
-/// PyTorch's CosineAnnealingWarmRestarts.
+/// Cosines one after the other; see WarmRestartsOptions.
 class CosineWarmRestarts final : public Schedule {
  public:
   CosineWarmRestarts(Optimizer& optimizer, const WarmRestartsOptions& options)
       : Schedule(optimizer, warm_restarts_curve(options)) {}
 };
+using CosineAnnealingWarmRestarts = CosineWarmRestarts;  // PyTorch's name
 
 /// PyTorch's LinearLR up to 1, then another curve:
 ///   optim::LinearWarmup schedule(optimizer, {.steps = 100, .then = optim::cosine_curve({.steps = 900})});

@@ -32,5 +32,6 @@ class OneCycle final : public Schedule {
 
   OneCycleOptions options_;
 };
+using OneCycleLR = OneCycle;  // PyTorch's name
 
 }  // namespace weft::optim

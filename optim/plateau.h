@@ -18,7 +18,7 @@ struct PlateauOptions {
 };
 
 /// Multiplies the rate of every group by `factor` when the metric has not improved in more than `patience` steps; NaN
-/// is no improvement. PyTorch's ReduceLROnPlateau.
+/// is no improvement.
 ///   plateau.step(validation_loss);
 class ReduceOnPlateau final : public Schedule {
  public:
@@ -40,5 +40,6 @@ class ReduceOnPlateau final : public Schedule {
   double best_;
   int64_t bad_steps_ = 0, cooling_ = 0;
 };
+using ReduceLROnPlateau = ReduceOnPlateau;  // PyTorch's name
 
 }  // namespace weft::optim

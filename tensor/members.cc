@@ -1,4 +1,5 @@
-// Tensor's members that are one-line forwards to the free functions, which are the API's definition.
+// Tensor's members that forward to the free functions, which are the API's definition.
+#include "tensor/dispatch/in_place.h"
 #include "tensor/functions_all.h"
 
 namespace weft {
@@ -39,8 +40,33 @@ std::vector<Tensor> Tensor::split(int64_t size, int64_t axis) const { return wef
 std::vector<Tensor> Tensor::chunk(int64_t count, int64_t axis) const { return weft::chunk(*this, count, axis); }
 std::vector<Tensor> Tensor::unbind(int64_t axis) const { return weft::unbind(*this, axis); }
 
+Tensor Tensor::index_put(const std::vector<TensorIndex>& indices, const Tensor& value, bool accumulate) const {
+  return weft::index_put(*this, indices, value, accumulate);
+}
+Tensor Tensor::index_put(const std::vector<TensorIndex>& indices, const Scalar& value, bool accumulate) const {
+  return weft::index_put(*this, indices, value, accumulate);
+}
+Tensor Tensor::index_copy(int64_t axis, const Tensor& index, const Tensor& src) const {
+  return weft::index_copy(*this, axis, index, src);
+}
+Tensor Tensor::index_fill(int64_t axis, const Tensor& index, const Scalar& value) const {
+  return weft::index_fill(*this, axis, index, value);
+}
+Tensor Tensor::index_add(int64_t axis, const Tensor& index, const Tensor& src, const Scalar& alpha) const {
+  return weft::index_add(*this, axis, index, src, alpha);
+}
+Tensor Tensor::index_reduce(int64_t axis, const Tensor& index, const Tensor& src, std::string_view reduce,
+                            bool include_self) const {
+  return weft::index_reduce(*this, axis, index, src, reduce, include_self);
+}
 Tensor Tensor::index_select(int64_t axis, const Tensor& index) const { return weft::index_select(*this, axis, index); }
 Tensor Tensor::take(const Tensor& index) const { return weft::take(*this, index); }
+Tensor Tensor::take_along_dim(const Tensor& indices, std::optional<int64_t> axis) const {
+  return weft::take_along_dim(*this, indices, axis);
+}
+Tensor Tensor::put(const Tensor& index, const Tensor& src, bool accumulate) const {
+  return weft::put(*this, index, src, accumulate);
+}
 Tensor Tensor::gather(int64_t axis, const Tensor& index) const { return weft::gather(*this, axis, index); }
 Tensor Tensor::scatter(int64_t axis, const Tensor& index, const Tensor& src) const {
   return weft::scatter(*this, axis, index, src);
@@ -51,14 +77,44 @@ Tensor Tensor::scatter(int64_t axis, const Tensor& index, const Scalar& value) c
 Tensor Tensor::scatter_add(int64_t axis, const Tensor& index, const Tensor& src) const {
   return weft::scatter_add(*this, axis, index, src);
 }
+Tensor Tensor::scatter_reduce(int64_t axis, const Tensor& index, const Tensor& src, std::string_view reduce,
+                              bool include_self) const {
+  return weft::scatter_reduce(*this, axis, index, src, reduce, include_self);
+}
 Tensor Tensor::masked_fill(const Tensor& mask, const Scalar& value) const {
   return weft::masked_fill(*this, mask, value);
 }
+Tensor Tensor::masked_fill(const Tensor& mask, const Tensor& value) const {
+  return weft::masked_fill(*this, mask, value);
+}
 Tensor Tensor::masked_select(const Tensor& mask) const { return weft::masked_select(*this, mask); }
+Tensor Tensor::masked_scatter(const Tensor& mask, const Tensor& src) const {
+  return weft::masked_scatter(*this, mask, src);
+}
 Tensor Tensor::nonzero() const { return weft::nonzero(*this); }
+Tensor Tensor::argwhere() const { return weft::argwhere(*this); }
+Tensor Tensor::select_scatter(const Tensor& src, int64_t axis, int64_t index) const {
+  return weft::select_scatter(*this, src, axis, index);
+}
+Tensor Tensor::slice_scatter(const Tensor& src, int64_t axis, std::optional<int64_t> start, std::optional<int64_t> end,
+                             int64_t step) const {
+  return weft::slice_scatter(*this, src, axis, start, end, step);
+}
+Tensor Tensor::diagonal_scatter(const Tensor& src, int64_t offset, int64_t axis0, int64_t axis1) const {
+  return weft::diagonal_scatter(*this, src, offset, axis0, axis1);
+}
+Tensor Tensor::diag(int64_t offset) const { return weft::diag(*this, offset); }
+Tensor Tensor::diag_embed(int64_t offset, int64_t axis0, int64_t axis1) const {
+  return weft::diag_embed(*this, offset, axis0, axis1);
+}
 Tensor Tensor::tril(int64_t diagonal) const { return weft::tril(*this, diagonal); }
 Tensor Tensor::triu(int64_t diagonal) const { return weft::triu(*this, diagonal); }
 Tensor Tensor::roll(const IntList& shifts, const IntList& axes) const { return weft::roll(*this, shifts, axes); }
+Tensor Tensor::rot90(int64_t turns, int64_t axis0, int64_t axis1) const {
+  return weft::rot90(*this, turns, axis0, axis1);
+}
+Tensor Tensor::fliplr() const { return weft::fliplr(*this); }
+Tensor Tensor::flipud() const { return weft::flipud(*this); }
 Tensor Tensor::repeat(const IntList& counts) const { return weft::repeat(*this, counts); }
 Tensor Tensor::tile(const IntList& counts) const { return weft::tile(*this, counts); }
 Tensor Tensor::repeat_interleave(int64_t count, std::optional<int64_t> axis) const {
@@ -77,17 +133,43 @@ Tensor Tensor::operator-() && { return weft::neg(std::move(*this)); }
   Tensor Tensor::function()&& { return weft::function(std::move(*this)); }
 WEFT_MEMBERS(WEFT_MEMBER)
 #undef WEFT_MEMBER
-#define WEFT_COMPARISON(function)                                                             \
+#define WEFT_BINARY_MEMBER(function)                                                          \
   Tensor Tensor::function(const Tensor& other) const { return weft::function(*this, other); } \
   Tensor Tensor::function(const Scalar& other) const { return weft::function(*this, other); }
-WEFT_COMPARISONS(WEFT_COMPARISON)
-#undef WEFT_COMPARISON
+WEFT_BINARY_MEMBERS(WEFT_BINARY_MEMBER)
+#undef WEFT_BINARY_MEMBER
+#define WEFT_PAIR_MEMBER(function) \
+  Tensor Tensor::function(const Tensor& other) const { return weft::function(*this, other); }
+WEFT_PAIR_MEMBERS(WEFT_PAIR_MEMBER)
+#undef WEFT_PAIR_MEMBER
+#define WEFT_PLAIN_MEMBER(function) \
+  Tensor Tensor::function() const { return weft::function(*this); }
+WEFT_PLAIN_MEMBERS(WEFT_PLAIN_MEMBER)
+#undef WEFT_PLAIN_MEMBER
+Tensor Tensor::add(const Tensor& other, const Scalar& alpha) const { return weft::add(*this, other, alpha); }
+Tensor Tensor::sub(const Tensor& other, const Scalar& alpha) const { return weft::sub(*this, other, alpha); }
+Tensor Tensor::round(int64_t decimals) const { return weft::round(*this, decimals); }
+Tensor Tensor::nan_to_num(double nan, std::optional<Scalar> posinf, std::optional<Scalar> neginf) const {
+  return weft::nan_to_num(*this, nan, posinf, neginf);
+}
+Tensor Tensor::logit(std::optional<double> eps) const { return weft::logit(*this, eps); }
 Tensor Tensor::clip(std::optional<Scalar> min, std::optional<Scalar> max) const { return weft::clip(*this, min, max); }
-Tensor Tensor::pow(const Scalar& exponent) const { return weft::pow(*this, exponent); }
-Tensor Tensor::pow(const Tensor& exponent) const { return weft::pow(*this, exponent); }
-Tensor Tensor::isnan() const { return weft::isnan(*this); }
-Tensor Tensor::isfinite() const { return weft::isfinite(*this); }
-Tensor Tensor::logical_not() const { return weft::logical_not(*this); }
+Tensor Tensor::clip(const Tensor& min, const Tensor& max) const { return weft::clip(*this, min, max); }
+bool Tensor::equal(const Tensor& other) const { return weft::equal(*this, other); }
+Tensor Tensor::isclose(const Tensor& other, double rtol, double atol, bool equal_nan) const {
+  return weft::isclose(*this, other, rtol, atol, equal_nan);
+}
+bool Tensor::allclose(const Tensor& other, double rtol, double atol, bool equal_nan) const {
+  return weft::allclose(*this, other, rtol, atol, equal_nan);
+}
+Tensor Tensor::lerp(const Tensor& end, double weight) const { return weft::lerp(*this, end, weight); }
+Tensor Tensor::lerp(const Tensor& end, const Tensor& weight) const { return weft::lerp(*this, end, weight); }
+Tensor Tensor::addcmul(const Tensor& a, const Tensor& b, const Scalar& value) const {
+  return weft::addcmul(*this, a, b, value);
+}
+Tensor Tensor::addcdiv(const Tensor& a, const Tensor& b, const Scalar& value) const {
+  return weft::addcdiv(*this, a, b, value);
+}
 Tensor Tensor::where(const Tensor& condition, const Tensor& other) const {
   return weft::where(condition, *this, other);
 }
@@ -121,6 +203,10 @@ Tensor Tensor::softmax(int64_t axis) const { return weft::softmax(*this, axis); 
 Tensor Tensor::log_softmax(int64_t axis) const { return weft::log_softmax(*this, axis); }
 Tensor Tensor::cumsum(int64_t axis) const { return weft::cumsum(*this, axis); }
 Tensor Tensor::cumprod(int64_t axis) const { return weft::cumprod(*this, axis); }
+Tensor Tensor::logcumsumexp(int64_t axis) const { return weft::logcumsumexp(*this, axis); }
+ValuesAndIndices Tensor::cummax(int64_t axis) const { return weft::cummax(*this, axis); }
+ValuesAndIndices Tensor::cummin(int64_t axis) const { return weft::cummin(*this, axis); }
+Tensor Tensor::diff(int64_t n, int64_t axis) const { return weft::diff(*this, n, axis); }
 ValuesAndIndices Tensor::sort(int64_t axis, bool descending) const { return weft::sort(*this, axis, descending); }
 Tensor Tensor::argsort(int64_t axis, bool descending) const { return weft::argsort(*this, axis, descending); }
 ValuesAndIndices Tensor::topk(int64_t k, int64_t axis, bool largest) const {
@@ -128,8 +214,100 @@ ValuesAndIndices Tensor::topk(int64_t k, int64_t axis, bool largest) const {
 }
 Tensor Tensor::median() const { return weft::median(*this); }
 ValuesAndIndices Tensor::median(int64_t axis, KeepDim keep) const { return weft::median(*this, axis, keep); }
-Tensor Tensor::mm(const Tensor& other) const { return weft::mm(*this, other); }
-Tensor Tensor::det() const { return weft::det(*this); }
-Tensor Tensor::matmul(const Tensor& other) const { return weft::matmul(*this, other); }
+Tensor Tensor::nanmedian() const { return weft::nanmedian(*this); }
+ValuesAndIndices Tensor::nanmedian(int64_t axis, KeepDim keep) const { return weft::nanmedian(*this, axis, keep); }
+ValuesAndIndices Tensor::kthvalue(int64_t k, int64_t axis, KeepDim keep) const {
+  return weft::kthvalue(*this, k, axis, keep);
+}
+ValuesAndIndices Tensor::mode(int64_t axis, KeepDim keep) const { return weft::mode(*this, axis, keep); }
+Tensor Tensor::quantile(double q, std::optional<int64_t> axis, KeepDim keep) const {
+  return weft::quantile(*this, q, {.axis = axis, .keepdim = keep.value});
+}
+Tensor Tensor::bincount(const Tensor& weights, int64_t minlength) const {
+  return weft::bincount(*this, weights, minlength);
+}
+Tensor Tensor::histc(int64_t bins, double min, double max) const { return weft::histc(*this, bins, min, max); }
+Tensor Tensor::cov(int64_t correction) const { return weft::cov(*this, correction); }
+Tensor Tensor::dist(const Tensor& other, double p) const { return weft::dist(*this, other, p); }
+Tensor Tensor::bernoulli() const { return weft::bernoulli(*this); }
+Tensor Tensor::multinomial(int64_t count, bool replacement) const {
+  return weft::multinomial(*this, count, replacement);
+}
+Tensor Tensor::cross(const Tensor& other, int64_t axis) const { return weft::cross(*this, other, axis); }
+Tensor Tensor::addmm(const Tensor& a, const Tensor& b, const Scalar& beta, const Scalar& alpha) const {
+  return weft::addmm(*this, a, b, beta, alpha);
+}
+Tensor Tensor::addmv(const Tensor& a, const Tensor& b, const Scalar& beta, const Scalar& alpha) const {
+  return weft::addmv(*this, a, b, beta, alpha);
+}
+Tensor Tensor::baddbmm(const Tensor& a, const Tensor& b, const Scalar& beta, const Scalar& alpha) const {
+  return weft::baddbmm(*this, a, b, beta, alpha);
+}
+Tensor Tensor::matrix_power(int64_t n) const { return weft::matrix_power(*this, n); }
+Tensor Tensor::cholesky(bool upper) const { return weft::cholesky(*this, upper); }
+
+namespace {
+
+/// self = f(self), for functions that have no kernel in place. What f keeps for backward is a copy of self, as the
+/// write makes self another. ShapeError where f broadcasts self, DtypeError where it leaves self's kind of dtype.
+template <class F> Tensor& write(const char* name, Tensor& self, const F& f) {
+  ErrorFrame frame(name, self);
+  const bool recorded = modes().recording && self.requires_grad();
+  const Tensor value = f(recorded ? weft::clone(self) : self);
+  dispatch::check_category(value.dtype(), self.dtype());
+  if (value.shape() != self.shape())
+    throw ShapeError(text("the result has shape ", value.shape(), " and cannot be written in place to ", self.shape()));
+  return self.copy_(value);
+}
+
+}  // namespace
+
+Tensor& Tensor::scatter_reduce_(int64_t axis, const Tensor& index, const Tensor& src, std::string_view reduce,
+                                bool include_self) {
+  return write("scatter_reduce_", *this,
+               [&](const Tensor& x) { return weft::scatter_reduce(x, axis, index, src, reduce, include_self); });
+}
+Tensor& Tensor::tril_(int64_t diagonal) {
+  return write("tril_", *this, [&](const Tensor& x) { return weft::tril(x, diagonal); });
+}
+Tensor& Tensor::triu_(int64_t diagonal) {
+  return write("triu_", *this, [&](const Tensor& x) { return weft::triu(x, diagonal); });
+}
+Tensor& Tensor::pow_(const Scalar& exponent) {
+  return write("pow_", *this, [&](const Tensor& x) { return weft::pow(x, exponent); });
+}
+Tensor& Tensor::pow_(const Tensor& exponent) {
+  return write("pow_", *this, [&](const Tensor& x) { return weft::pow(x, exponent); });
+}
+Tensor& Tensor::nan_to_num_(double nan, std::optional<Scalar> posinf, std::optional<Scalar> neginf) {
+  return write("nan_to_num_", *this, [&](const Tensor& x) { return weft::nan_to_num(x, nan, posinf, neginf); });
+}
+Tensor& Tensor::addcmul_(const Tensor& a, const Tensor& b, const Scalar& value) {
+  return write("addcmul_", *this, [&](const Tensor& x) { return weft::addcmul(x, a, b, value); });
+}
+Tensor& Tensor::addcdiv_(const Tensor& a, const Tensor& b, const Scalar& value) {
+  return write("addcdiv_", *this, [&](const Tensor& x) { return weft::addcdiv(x, a, b, value); });
+}
+Tensor& Tensor::addmm_(const Tensor& a, const Tensor& b, const Scalar& beta, const Scalar& alpha) {
+  return write("addmm_", *this, [&](const Tensor& x) { return weft::addmm(x, a, b, beta, alpha); });
+}
+Tensor& Tensor::baddbmm_(const Tensor& a, const Tensor& b, const Scalar& beta, const Scalar& alpha) {
+  return write("baddbmm_", *this, [&](const Tensor& x) { return weft::baddbmm(x, a, b, beta, alpha); });
+}
+Tensor& Tensor::add_(const Tensor& other, const Scalar& alpha) {
+  return write("add_", *this, [&](const Tensor& x) { return weft::add(x, other, alpha); });
+}
+Tensor& Tensor::sub_(const Tensor& other, const Scalar& alpha) {
+  return write("sub_", *this, [&](const Tensor& x) { return weft::sub(x, other, alpha); });
+}
+Tensor& Tensor::lerp_(const Tensor& end, const Tensor& weight) {
+  return write("lerp_", *this, [&](const Tensor& x) { return weft::lerp(x, end, weight); });
+}
+Tensor& Tensor::fill_diagonal_(const Scalar& value) {
+  ErrorFrame frame("fill_diagonal_", *this);
+  if (rank() != 2) throw ShapeError(text("it has ", rank(), " axes; it takes a matrix"));
+  diagonal().fill_(value);
+  return *this;
+}
 
 }  // namespace weft

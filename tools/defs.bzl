@@ -1,5 +1,11 @@
 """Rules for BUILD files that find their sources by themselves: a new file in a folder needs no change in its BUILD."""
 
+# Loops over elements pay for -O3; the rest of the library is -O2 (tools/flags.bazelrc).
+OPTIMISE = select({
+    "//tools:optimised": ["-O3"],
+    "//conditions:default": [],
+})
+
 def _include_all_impl(ctx):
     lines = ["// Generated: every header of a folder (see BUILD).", "#pragma once", ""]
     lines += sorted(['#include "%s"' % header.short_path for header in ctx.files.hdrs])
@@ -15,13 +21,14 @@ include_all = rule(
     },
 )
 
-def weft_binaries(deps, testonly = False, common_visibility = None):
+def weft_binaries(deps, testonly = False, common_visibility = None, copts = []):
     """One program for each .cc of the folder, named as the file; a .cc with a header of its name belongs to `:common`.
 
     Args:
       deps: what every program of the folder links.
       testonly: whether the programs are only for tests and measurements.
       common_visibility: who else may use `:common`.
+      copts: flags for these sources alone.
     """
     headers = native.glob(["*.h"], allow_empty = True)
     helpers = [header[:-len(".h")] + ".cc" for header in headers]
@@ -30,6 +37,7 @@ def weft_binaries(deps, testonly = False, common_visibility = None):
         testonly = testonly,
         srcs = native.glob(helpers, allow_empty = True) if helpers else [],
         hdrs = headers,
+        copts = copts,
         visibility = common_visibility,
         deps = deps,
     )
@@ -38,6 +46,7 @@ def weft_binaries(deps, testonly = False, common_visibility = None):
             name = source[:-len(".cc")],
             testonly = testonly,
             srcs = [source],
+            copts = copts,
             # What users run is an eighth smaller without its symbols; measurements keep them for profilers.
             linkopts = [] if testonly else select({
                 "//tools:optimised": ["-Wl,--strip-all"],

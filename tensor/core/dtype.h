@@ -34,6 +34,8 @@ constexpr size_t size_of(DType dtype) {
 constexpr bool is_floating(DType dtype) { return dtype <= DType::f16; }
 /// Integers, without bool.
 constexpr bool is_integer(DType dtype) { return dtype >= DType::i64 && dtype <= DType::u8; }
+/// 2 for floating dtypes, 1 for integers, 0 for bool: what a tensor without axes does not widen.
+constexpr int category(DType dtype) { return is_floating(dtype) ? 2 : is_integer(dtype) ? 1 : 0; }
 
 /// A set of dtypes, one bit each.
 using DTypes = uint32_t;

@@ -40,30 +40,11 @@ View View::create(Shape shape, Strides strides, int64_t offset, std::optional<Ma
       if (begin < 0 || end < begin || end > out.shape_[i])
         throw ShapeError(text("mask [", begin, ", ", end, ") does not lie in axis ", i, " of size ", out.shape_[i]));
     }
-    out.mask_ = std::make_unique<Mask>(std::move(*mask));
+    out.mask_ = Boxed(std::move(*mask));
   }
   out.update();
   out.check_span();
   return out;
-}
-
-View::View(const View& other)
-    : shape_(other.shape_),
-      strides_(other.strides_),
-      offset_(other.offset_),
-      numel_(other.numel_),
-      mask_(other.mask_ ? std::make_unique<Mask>(*other.mask_) : nullptr),
-      contiguous_(other.contiguous_) {}
-
-View& View::operator=(const View& other) {
-  if (this == &other) return *this;
-  mask_ = other.mask_ ? std::make_unique<Mask>(*other.mask_) : nullptr;  // may throw: before anything else changes
-  shape_ = other.shape_;
-  strides_ = other.strides_;
-  offset_ = other.offset_;
-  numel_ = other.numel_;
-  contiguous_ = other.contiguous_;
-  return *this;
 }
 
 void View::throw_rank() const {
@@ -233,11 +214,6 @@ std::pair<int64_t, int64_t> View::extent() const {
     highest += std::max(first, last);
   }
   return {lowest, highest};
-}
-
-bool View::operator==(const View& other) const {
-  if (offset_ != other.offset_ || has_mask() != other.has_mask()) return false;
-  return shape_ == other.shape_ && strides_ == other.strides_ && (!mask_ || *mask_ == *other.mask_);
 }
 
 std::string View::to_string() const {

@@ -8,11 +8,11 @@
 // of line, so that the common view stays small.
 #pragma once
 
-#include <memory>
 #include <optional>
 #include <utility>
 #include <vector>
 
+#include "tensor/core/boxed.h"
 #include "tensor/core/shape.h"
 
 namespace weft {
@@ -38,12 +38,6 @@ class View {
   /// Checked: ranks agree, no overflow. A zero-size view has offset 0 and no mask; a mask that covers all is dropped.
   static View create(Shape shape, Strides strides, int64_t offset = 0, std::optional<Mask> mask = std::nullopt);
 
-  View(const View& other);
-  View(View&&) noexcept = default;
-  View& operator=(const View& other);
-  View& operator=(View&&) noexcept = default;
-  ~View() = default;
-
   const Shape& shape() const noexcept { return shape_; }
   const Strides& strides() const noexcept { return strides_; }
   int64_t offset() const noexcept { return offset_; }
@@ -54,7 +48,7 @@ class View {
   int64_t dim(int64_t axis) const { return shape_[static_cast<size_t>(normalize_axis(axis, rank()))]; }
   int64_t stride(int64_t axis) const { return strides_[static_cast<size_t>(normalize_axis(axis, rank()))]; }
 
-  bool has_mask() const noexcept { return mask_ != nullptr; }
+  bool has_mask() const noexcept { return static_cast<bool>(mask_); }
   /// One interval per axis where there is a mask, else null.
   const Mask* mask() const noexcept { return mask_.get(); }
   /// Row-major strides (axes of size 1 do not count) and no mask; the offset does not matter.
@@ -121,7 +115,7 @@ class View {
   /// Any strides over the elements of a contiguous view (ShapeError otherwise, or where it would leave them).
   View as_strided(const Shape& shape, const Strides& strides, int64_t offset) const;
 
-  bool operator==(const View& other) const;
+  bool operator==(const View&) const = default;
   /// `View([2, 3], strides=[3, 1], offset=0)`
   std::string to_string() const;
 
@@ -141,11 +135,11 @@ class View {
   void erase_axis(size_t axis);
   std::optional<View> reshape_masked(const Shape& shape) const;
 
+  Boxed<Mask> mask_;  // the first that is copied: what throws comes before anything changes
   Shape shape_;
   Strides strides_;
   int64_t offset_ = 0;
   int64_t numel_ = 1;
-  std::unique_ptr<Mask> mask_;
   bool contiguous_ = true;
 };
 

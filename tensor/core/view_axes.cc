@@ -32,7 +32,7 @@ View View::broadcast(const Shape& shape) const {
     if (size == shape[i]) out.strides_[i] = strides_[i - lead];
   }
   if (mask_) {
-    out.mask_ = std::make_unique<Mask>(shape.size());
+    out.mask_ = Boxed(Mask(shape.size()));
     for (size_t i = 0; i < shape.size(); ++i) {
       bool keeps_interval = i >= lead && (shape_[i - lead] == shape[i] || is_all_padding());
       (*out.mask_)[i] = keeps_interval ? (*mask_)[i - lead] : Interval{0, shape[i]};

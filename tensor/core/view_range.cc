@@ -123,7 +123,7 @@ View View::pad(const std::vector<Padding>& padding) const {
     }
     mask[i] = {valid(i).begin + before, valid(i).end + before};
   }
-  out.mask_ = std::make_unique<Mask>(std::move(mask));
+  out.mask_ = Boxed(std::move(mask));
   out.update();
   out.check_span();
   return out;

@@ -67,7 +67,7 @@ std::optional<View> View::reshape_masked(const Shape& shape) const {
   if (is_all_padding()) {
     if (shape.empty()) return std::nullopt;
     View out = contiguous(shape);
-    out.mask_ = std::make_unique<Mask>(shape.size());
+    out.mask_ = Boxed(Mask(shape.size()));
     out.update();
     return out;
   }
@@ -88,7 +88,7 @@ std::optional<View> View::reshape_masked(const Shape& shape) const {
   View out = contiguous(shape);
   Strides new_order = out.strides_;
   Shape new_box;
-  out.mask_ = std::make_unique<Mask>(shape.size());
+  out.mask_ = Boxed(Mask(shape.size()));
   for (size_t i = 0; i < shape.size(); ++i) {
     Interval& interval = (*out.mask_)[i];
     interval = {first / new_order[i], last / new_order[i] + 1};

@@ -31,6 +31,12 @@ bool check_writable(const Tensor& self, std::string_view name, bool others_requi
   return recorded;
 }
 
+void check_category(DType result, DType self) {
+  if (category(result) > category(self))
+    throw DtypeError(text("the result is ", result, " and cannot be written in place to ", self,
+                          "; use the form that returns a new tensor"));
+}
+
 namespace {
 
 /// `other`, or a copy of it where it overlaps `self` other than element for element.

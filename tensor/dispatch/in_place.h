@@ -8,6 +8,9 @@ namespace weft::dispatch {
 /// What has to hold before `self` is written by the public function `name`: unmasked, no overlap with itself, not a
 /// leaf (or a view of one) that requires a gradient while recording. Returns whether the write will be recorded.
 bool check_writable(const Tensor& self, std::string_view name, bool others_require_grad);
+/// DtypeError where a result of dtype `result` is of a wider category than the tensor of dtype `self` that it is to be
+/// written to: floating beside integers, those beside bool.
+void check_category(DType result, DType self);
 /// `other`, or a copy of it where it overlaps `self` at all: what an op reads elsewhere than it writes, such as an
 /// index and the values that go where it says.
 Tensor apart_from(const Tensor& self, const Tensor& other);

@@ -12,9 +12,6 @@ namespace {
 
 bool is_numeric(const Policy& policy, size_t input) { return (policy.numeric >> (input < 31 ? input : 31)) & 1u; }
 
-/// 2 for floating dtypes, 1 for integers, 0 for bool.
-int category(DType dtype) { return is_floating(dtype) ? 2 : is_integer(dtype) ? 1 : 0; }
-
 /// PyTorch's rule: tensors without axes do not widen the dtype of others within a category.
 DType promoted(const Policy& policy, std::span<const Tensor> inputs) {
   std::optional<DType> with_axes, without_axes;

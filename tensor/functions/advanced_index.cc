@@ -234,7 +234,7 @@ void check_integers(const Tensor& x, const Scalar& value) {
 }
 
 template <class Value>
-void put(const char* name, const Tensor& x, const std::vector<TensorIndex>& indices, const Value& value,
+void write(const char* name, const Tensor& x, const std::vector<TensorIndex>& indices, const Value& value,
          bool accumulate) {
   Parsed parsed = Parser(x, indices, false).result();
   Tensor& view = parsed.view;
@@ -286,14 +286,14 @@ Tensor index(const Tensor& x, const std::vector<TensorIndex>& indices) {
 Tensor index_put(const Tensor& x, const std::vector<TensorIndex>& indices, const Tensor& value, bool accumulate) {
   ErrorFrame frame("index_put", x, value);
   const Tensor out = copy_to_write(x, indices, value);
-  put("index_put", out, indices, value, accumulate);
+  write("index_put", out, indices, value, accumulate);
   return out;
 }
 
 Tensor index_put(const Tensor& x, const std::vector<TensorIndex>& indices, const Scalar& value, bool accumulate) {
   ErrorFrame frame("index_put", x);
   const Tensor out = copy_to_write(x, indices, {});
-  put("index_put", out, indices, value, accumulate);
+  write("index_put", out, indices, value, accumulate);
   return out;
 }
 
@@ -301,13 +301,13 @@ Tensor Tensor::index(const std::vector<TensorIndex>& indices) const { return wef
 
 Tensor& Tensor::index_put_(const std::vector<TensorIndex>& indices, const Tensor& value, bool accumulate) {
   ErrorFrame frame("index_put_", *this, value);
-  put("index_put_", *this, indices, value, accumulate);
+  write("index_put_", *this, indices, value, accumulate);
   return *this;
 }
 
 Tensor& Tensor::index_put_(const std::vector<TensorIndex>& indices, const Scalar& value, bool accumulate) {
   ErrorFrame frame("index_put_", *this);
-  put("index_put_", *this, indices, value, accumulate);
+  write("index_put_", *this, indices, value, accumulate);
   return *this;
 }
 

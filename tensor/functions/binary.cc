@@ -104,13 +104,32 @@ Scalar negated(const Scalar& value) {
 #include "tensor/ops/binary.inc"
 WEFT_SCALAR_FUNCTION(AddScalar, sub, a, negated(b), const Tensor& a, const Scalar& b)
 WEFT_SCALAR_FUNCTION_OVER(AddScalar, sub, a, negated(b), Tensor&& a, const Scalar& b)
+
+namespace {
+
+/// alpha b. (A floating alpha would make a floating sum of integers.)
+Tensor scaled(const Tensor& a, const Tensor& b, const Scalar& alpha) {
+  if (alpha.is_floating() && !is_floating(a.dtype()) && !is_floating(b.dtype()))
+    throw DtypeError(text("alpha is ", alpha.to_double(), "; it takes an integer beside tensors of integers"));
+  return b * alpha;
+}
+
+}  // namespace
+
+Tensor add(const Tensor& a, const Tensor& b, const Scalar& alpha) {
+  ErrorFrame frame("add", a, b);
+  return a + scaled(a, b, alpha);
+}
+
+Tensor sub(const Tensor& a, const Tensor& b, const Scalar& alpha) {
+  ErrorFrame frame("sub", a, b);
+  return a - scaled(a, b, alpha);
+}
+
 #undef WEFT_SCALAR_FUNCTION
 #undef WEFT_SCALAR_FUNCTION_OVER
 
 namespace {
-
-/// 2 for floating dtypes, 1 for integers, 0 for bool.
-int category(DType dtype) { return is_floating(dtype) ? 2 : is_integer(dtype) ? 1 : 0; }
 
 /// self = Op(self, other) of one dtype.
 template <class Op> Tensor& write_alike(const char* name, Tensor& self, const Tensor& other) {
@@ -130,9 +149,7 @@ template <class Op> [[gnu::noinline]] Tensor& write_mixed(const char* name, Tens
   std::array<Tensor, 2> inputs = {self, other};
   dispatch::prepare(op_info<Op>, inputs);
   const DType dtype = inputs[0].dtype();
-  if (category(dtype) > category(self.dtype()))
-    throw DtypeError(text("the result is ", dtype, " and cannot be written in place to ", self.dtype(),
-                          "; use the form that returns a new tensor"));
+  dispatch::check_category(dtype, self.dtype());
   if (is_number_beside(self, other))
     return dispatch::apply_in_place(op::CopyFrom{}, name, self, mixed<Op>(self, other));
   if (dtype == self.dtype()) return write_alike<Op>(name, self, inputs[1]);

@@ -31,6 +31,9 @@ namespace weft {
   Tensor function(const Scalar& a, Tensor&& b);
 #include "tensor/ops/binary.inc"
 
+/// a + alpha b, a - alpha b. DtypeError for a floating alpha beside integers.
+Tensor add(const Tensor& a, const Tensor& b, const Scalar& alpha);
+Tensor sub(const Tensor& a, const Tensor& b, const Scalar& alpha);
 Tensor sub(const Tensor& a, const Scalar& b);
 Tensor sub(Tensor&& a, const Scalar& b);
 inline Tensor add(const Scalar& a, const Tensor& b) { return add(b, a); }

@@ -145,7 +145,7 @@ Tensor& Tensor::bernoulli_(double p, Generator& generator) {
 }
 Tensor& Tensor::bernoulli_(const Tensor& p, Generator& generator) {
   ErrorFrame frame("bernoulli_", *this, p);
-  return copy_(bernoulli(weft::broadcast(p, shape()), generator));
+  return copy_(weft::bernoulli(weft::broadcast(p, shape()), generator));
 }
 Tensor& Tensor::bernoulli_(const Tensor& p) { return bernoulli_(p, default_generator()); }
 Tensor& Tensor::bernoulli_(double p) { return bernoulli_(p, default_generator()); }

@@ -22,10 +22,20 @@ void check_bounds(const std::optional<Scalar>& min, const std::optional<Scalar>&
 }
 
 /// self = Op(self). A rule may read the old value: where one is recorded, the result is computed beside it and copied.
-template <class Op> Tensor& write(const Op& op, const char* name, Tensor& self) {
+Tensor& write(const OpInfo& info, const void* op, const char* name, Tensor& self) {
   ErrorFrame frame(name, self);
-  if (!modes().recording || !self.requires_grad()) return dispatch::apply_in_place(op, name, self);
-  return dispatch::apply_in_place(op::CopyFrom{}, name, self, dispatch::apply(op, clone(self)));
+  const bool recorded = modes().recording && self.requires_grad();
+  std::array<Tensor, 1> inputs = {recorded ? clone(self) : self};
+  if (!recorded) {
+    dispatch::apply_in_place(info, op, name, self, inputs);
+    return self;
+  }
+  Tensor result;
+  dispatch::apply_erased(info, op, inputs, {&result, 1});
+  return dispatch::apply_in_place(op::CopyFrom{}, name, self, result);
+}
+template <class Op> Tensor& write(const Op& op, const char* name, Tensor& self) {
+  return write(op_info<Op>, &op, name, self);
 }
 
 }  // namespace
@@ -109,7 +119,7 @@ Tensor& Tensor::clip_(std::optional<Scalar> min, std::optional<Scalar> max) {
 Tensor& Tensor::lerp_(const Tensor& end, double weight) {
   ErrorFrame frame("lerp_", *this, end);
   if (end.shape() != shape()) throw ShapeError(text("the end has shape ", end.shape(), ", not ", shape()));
-  return copy_(lerp(*this, end, weight));
+  return copy_(weft::lerp(*this, end, weight));
 }
 
 namespace adjoint {

@@ -50,7 +50,7 @@ enum class Gelu { exact, tanh };
 Tensor gelu(const Tensor& x, Gelu form = Gelu::exact);
 /// x limited to [min, max], either may be absent. Error where min > max. NaN propagates, also from a bound;
 /// gradient 1 at the bounds.
-Tensor clip(const Tensor& x, std::optional<Scalar> min, std::optional<Scalar> max);
+Tensor clip(const Tensor& x, std::optional<Scalar> min, std::optional<Scalar> max = std::nullopt);
 /// Bounds that broadcast with x: minimum(maximum(x, min), max). NaN propagates; at a bound x has all of the gradient.
 Tensor clip(const Tensor& x, const Tensor& min, const Tensor& max);
 inline Tensor clamp(const Tensor& x, const Tensor& min, const Tensor& max) { return clip(x, min, max); }
@@ -58,6 +58,8 @@ inline Tensor clamp(const Tensor& x, const Tensor& min, const Tensor& max) { ret
 inline Tensor clamp_min(const Tensor& x, const Scalar& min) { return clip(x, min, std::nullopt); }
 inline Tensor clamp_max(const Tensor& x, const Scalar& max) { return clip(x, std::nullopt, max); }
 /// PyTorch's name of clip().
-inline Tensor clamp(const Tensor& x, std::optional<Scalar> min, std::optional<Scalar> max) { return clip(x, min, max); }
+inline Tensor clamp(const Tensor& x, std::optional<Scalar> min, std::optional<Scalar> max = std::nullopt) {
+  return clip(x, min, max);
+}
 
 }  // namespace weft

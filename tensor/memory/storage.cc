@@ -1,5 +1,6 @@
 #include "tensor/memory/storage.h"
 
+#include <memory>
 #include <new>
 
 #include "tensor/core/error.h"

@@ -3,7 +3,6 @@
 #pragma once
 
 #include <cstdint>
-#include <memory>
 #include <type_traits>
 
 namespace weft {
@@ -27,7 +26,7 @@ template <class F> void parallel_for(int64_t count, int64_t grain, F&& f) {
   if (count <= 0) return;
   using Function = std::remove_reference_t<F>;
   const auto range = [](void* erased, int64_t begin, int64_t end) { (*static_cast<Function*>(erased))(begin, end); };
-  void* const erased = const_cast<void*>(static_cast<const void*>(std::addressof(f)));
+  void* const erased = const_cast<void*>(static_cast<const void*>(&f));
   if (count < 2 * grain || !detail::run_region(count, grain, range, erased)) f(int64_t{0}, count);
 }
 

@@ -17,15 +17,6 @@ namespace weft::testing {
 
 namespace {
 
-/// f of each triple, broadcast.
-Reference triples(double (*f)(double, double, double)) {
-  return [f](const Arrays& x) {
-    const Shape shape = broadcast_of(x[0].shape, broadcast_of(x[1].shape, x[2].shape));
-    return build(
-        shape, [&](const Index& i) { return f(broadcast_at(x[0], i), broadcast_at(x[1], i), broadcast_at(x[2], i)); });
-  };
-}
-
 std::vector<Sample> three(const std::function<InputSpec(const Shape&)>& a,
                           const std::function<InputSpec(const Shape&)>& b,
                           const std::function<InputSpec(const Shape&)>& c) {
@@ -38,10 +29,10 @@ InputSpec small_weight(const Shape& shape) { return uniform(shape, -0.4, 0.4); }
 
 void add_lerp(Cases& cases) {
   const auto naive = [](double a, double b, double w) { return a + w * (b - a); };
-  cases.add("lerp", three(any, any, weight), CALL(lerp(x[0], x[1], x[2])), triples(naive))
+  cases.add("lerp", three(any, any, weight), CALL(lerp(x[0], x[1], x[2])), pointwise(naive))
       .compares(kFloating)
       .loose(10);
-  cases.add("lerp near the start", three(any, any, small_weight), CALL(lerp(x[0], x[1], x[2])), triples(naive))
+  cases.add("lerp near the start", three(any, any, small_weight), CALL(lerp(x[0], x[1], x[2])), pointwise(naive))
       .compares(kFloating)
       .loose(10);
   const std::vector<Sample> pairs = {{normal({3, 4}), normal({3, 4})},
@@ -69,17 +60,17 @@ void add_lerp(Cases& cases) {
 void add_products(Cases& cases) {
   cases
       .add("addcmul", three(any, any, any), CALL(addcmul(x[0], x[1], x[2])),
-           triples([](double a, double b, double c) { return a + b * c; }))
+           pointwise([](double a, double b, double c) { return a + b * c; }))
       .compares(kNumbers)
       .loose(4);
   cases
       .add("addcmul with a value", three(any, any, any), CALL(addcmul(x[0], x[1], x[2], 3)),
-           triples([](double a, double b, double c) { return a + 3 * b * c; }))
+           pointwise([](double a, double b, double c) { return a + 3 * b * c; }))
       .compares(kNumbers)
       .loose(10);
   cases
       .add("addcdiv", three(any, any, positive), CALL(addcdiv(x[0], x[1], x[2], 0.5)),
-           triples([](double a, double b, double c) { return a + 0.5 * b / c; }))
+           pointwise([](double a, double b, double c) { return a + 0.5 * b / c; }))
       .accepts(kFloating)
       .loose(10)
       .large_parts();
@@ -94,13 +85,13 @@ void add_clamp(Cases& cases) {
            [=](const Arrays& x) {
              Arrays scaled = x;
              for (double& v : scaled[0].values) v *= 4;
-             return triples(naive)(scaled);
+             return pointwise(naive)(scaled);
            })
       .compares(kFloating)
       .loose(4);
   cases
       .add("clamp integers with tensors", {{integers({20}, -9, 9), integers({20}, -5, 0), integers({20}, 0, 5)}},
-           CALL(clamp(x[0], x[1], x[2])), triples(naive))
+           CALL(clamp(x[0], x[1], x[2])), pointwise(naive))
       .compares(kNumbers & ~only(u8));
   cases
       .add("clamp_min and clamp_max", {{normal({3, 4}, {0, 1})}, {normal({}, {0, 1})}, {normal({0})}},

@@ -1,5 +1,4 @@
-// Cases of optional arguments, of members that forward to functions with cases of their own, of compound assignment,
-// and of axes of tensors that have none.
+// Cases of optional arguments, of compound assignment, and of axes of tensors that have none.
 #include <cmath>
 
 #include "tensor/core/random.h"
@@ -9,7 +8,6 @@
 #include "tensor/functions/compare.h"
 #include "tensor/functions/copy.h"
 #include "tensor/functions/fill.h"
-#include "tensor/functions/lu.h"
 #include "tensor/functions/random.h"
 #include "tensor/functions/reduce.h"
 #include "tensor/functions/scan.h"
@@ -21,22 +19,13 @@
 #include "tensor/functions/unary.h"
 #include "tensor/functions/unique.h"
 #include "tensor/functions/view.h"
+#include "tests/ops/alike.h"
 #include "tests/ops/families.h"
 #include "tests/reference/rows.h"
 
 namespace weft::testing {
 
 namespace {
-
-/// Whether two ways give the same, for each pair of results.
-Outputs alike(const std::vector<std::pair<Tensor, Tensor>>& pairs) {
-  Outputs out;
-  for (const auto& [a, b] : pairs) out.push_back(full({}, equal(a, b)));
-  return out;
-}
-Reference yes(size_t count) {
-  return [count](const Arrays&) { return Arrays(count, Array{{}, {1}}); };
-}
 
 void add_dtypes(Cases& cases) {
   cases
@@ -200,38 +189,6 @@ void add_generators(Cases& cases) {
       .no_vmap();
 }
 
-void add_members(Cases& cases) {
-  cases
-      .add(
-          "members", {{distinct({4, 4})}},
-          [](const Inputs& in) {
-            const Tensor& x = in[0];
-            const Tensor above = x > 1.0;
-            return alike({{x.sort(0, true).values, sort(x, 0, true).values},
-                          {x.argsort(0), argsort(x, 0)},
-                          {x.topk(2, 0, false).indices, topk(x, 2, 0, false).indices},
-                          {x.median(), median(x)},
-                          {x.median(1).values, median(x, 1).values},
-                          {x.cumsum(1), cumsum(x, 1)},
-                          {x.cumprod(0), cumprod(x, 0)},
-                          {x.tile({2, 1}), tile(x, {2, 1})},
-                          {x.where(above, x * 2), where(above, x, x * 2)},
-                          {x.where(above, 0), where(above, x, 0)},
-                          {x.amax(1), max(x, 1)},
-                          {x.amin(0, keepdim), min(x, 0, keepdim)},
-                          {x.mm(x), x.matmul(x)},
-                          {x.det(), det(x)},
-                          {x.sum(0, {}, f64), sum(x.to(f64), 0)},
-                          {x.mean(0, {}, f64), mean(x.to(f64), 0)},
-                          {x.prod(0, {}, f64), prod(x.to(f64), 0)}});
-          },
-          yes(17))
-      .compares(only(f32) | only(f64))
-      .gives({Result::boolean})
-      .no_gradient()
-      .no_vmap();
-}
-
 void add_compounds(Cases& cases) {
   const auto add = [&](const char* name, Tensor& (*assign)(Tensor&, const Tensor&), double (*f)(double, double),
                        const InputSpec& a, const InputSpec& b) -> OpCase& {
@@ -361,7 +318,6 @@ void add_option_cases(Cases& cases) {
   add_arguments(cases);
   add_structs(cases);
   add_generators(cases);
-  add_members(cases);
   add_compounds(cases);
   add_scalars(cases);
 }

@@ -87,7 +87,7 @@ template <class S, class Options> void check_schedule(const std::string& name, c
 
 TEST(Golden, Schedules) {
   check_schedule<StepLR>("step_lr", StepOptions{.every = 7, .gamma = 0.5});
-  check_schedule<CosineAnnealing>("cosine", CosineOptions{.steps = 40, .min_lr = 0.01});
+  check_schedule<CosineAnnealingLR>("cosine", CosineOptions{.steps = 40, .min_lr = 0.01});
   check_schedule<LinearWarmup>("linear_warmup", WarmupOptions{.steps = 20});
   check_schedule<LinearWarmup>("warmup_cosine",
                                WarmupOptions{.steps = 10, .start_factor = 0.1, .then = cosine_curve({.steps = 50})});

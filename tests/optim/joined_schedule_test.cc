@@ -60,7 +60,7 @@ TEST(JoinedSchedules, StartFromTheGroupsOwnRates) {
 TEST(JoinedSchedules, HandTheMetricToAPlateau) {
   SGD optimizer({weight()}, {.lr = 0.4});
   SequentialSchedules schedule(
-      optimizer, {kWarmup, schedule_of<ReduceOnPlateau>(PlateauOptions{.factor = 0.5, .patience = 1})}, {12});
+      optimizer, {kWarmup, schedule_of<ReduceLROnPlateau>(PlateauOptions{.factor = 0.5, .patience = 1})}, {12});
   for (int i = 0; i < 12; ++i) schedule.step(1.0);
   const double reached = optimizer.lr();
   for (int i = 0; i < 3; ++i) schedule.step(1.0);  // one that is the best, two that are no better

@@ -53,7 +53,7 @@ TEST(Rates, OfCurves) {
   check<ExponentialLR>("exponential_up", ExponentialOptions{.gamma = 1.02});
   check<PolynomialLR>("polynomial", PolynomialOptions{});
   check<PolynomialLR>("polynomial_square", PolynomialOptions{.steps = 50, .power = 2});
-  check<CosineWarmRestarts>("warm_restarts", WarmRestartsOptions{.period = 7});
+  check<CosineAnnealingWarmRestarts>("warm_restarts", WarmRestartsOptions{.period = 7});
   check<CosineWarmRestarts>("warm_restarts_double", WarmRestartsOptions{.period = 5, .multiplier = 2, .min_lr = 0.01});
   check<CosineWarmRestarts>("warm_restarts_triple", WarmRestartsOptions{.period = 3, .multiplier = 3});
 }
@@ -76,7 +76,7 @@ TEST(Rates, OfJoinedCurves) {
 }
 
 TEST(Rates, OfCycles) {
-  check<OneCycle>("one_cycle_three", OneCycleOptions{.max_lr = 1, .steps = 60, .three_phases = true}, true);
+  check<OneCycleLR>("one_cycle_three", OneCycleOptions{.max_lr = 1, .steps = 60, .three_phases = true}, true);
   check<CyclicLR>("cyclic", CyclicOptions{.base_lr = 0.01, .max_lr = 0.2, .up = 8}, true);
   check<CyclicLR>("cyclic_half",
                   CyclicOptions{.base_lr = 0.01, .max_lr = 0.2, .up = 5, .down = 11, .mode = CycleMode::triangular2},

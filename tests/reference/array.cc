@@ -85,6 +85,14 @@ Reference pointwise(double (*f)(double, double)) {
   };
 }
 
+Reference pointwise(double (*f)(double, double, double)) {
+  return [f](const Arrays& x) {
+    const Shape shape = broadcast_of(x[0].shape, broadcast_of(x[1].shape, x[2].shape));
+    return build(
+        shape, [&](const Index& i) { return f(broadcast_at(x[0], i), broadcast_at(x[1], i), broadcast_at(x[2], i)); });
+  };
+}
+
 Array reduced(const Array& x, const std::vector<bool>& flags, bool keepdim,
               const std::function<double(const Row&)>& f) {
   Shape kept, result;

@@ -64,6 +64,8 @@ Reference picked(const Shape& shape, const std::function<Index(const Index&)>& p
 Reference pointwise(double (*f)(double));
 /// f of each pair, broadcast.
 Reference pointwise(double (*f)(double, double));
+/// f of each triple, broadcast.
+Reference pointwise(double (*f)(double, double, double));
 /// f of the elements along the axes that are flagged, in row-major order.
 Array reduced(const Array& x, const std::vector<bool>& flags, bool keepdim, const std::function<double(const Row&)>& f);
 /// The same along `axes` (none: all).

@@ -1,0 +1,271 @@
+// Cases of Tensor's members that forward to functions: that they call them, with the arguments where they belong. The
+// functions have cases of their own; writes in place that no kernel does have theirs here.
+#include <cmath>
+
+#include "tensor/functions_all.h"
+#include "tests/ops/alike.h"
+#include "tests/ops/families.h"
+
+namespace weft::testing {
+
+namespace {
+
+/// Of x (4, 4), distinct, with p in (0, 1) made of it.
+void add_pairs(Cases& cases, const char* name, size_t count, Outputs (*pairs)(const Tensor& x, const Tensor& p)) {
+  cases
+      .add(
+          name, {{distinct({4, 4})}}, [pairs](const Inputs& in) { return pairs(in[0], sigmoid(in[0] * 0.1)); },
+          yes(count))
+      .compares(only(f32) | only(f64))
+      .gives({Result::boolean})
+      .no_gradient()
+      .no_vmap();
+}
+
+Outputs elementwise(const Tensor& x, const Tensor& p) {
+  const Tensor above = x > 1.0;
+  return alike({{x.asinh(), asinh(x)},
+                {(x.exp() + 1.0).acosh(), acosh(exp(x) + 1.0)},
+                {p.atanh(), atanh(p)},
+                {x.erfc(), erfc(x)},
+                {p.erfinv(), erfinv(p)},
+                {p.lgamma(), lgamma(p)},
+                {p.digamma(), digamma(p)},
+                {above.bitwise_not(), ~above},
+                {x.frac(), frac(x)},
+                {x.sgn(), sign(x)},
+                {x.sinc(), sinc(x)},
+                {x.deg2rad(), deg2rad(x)},
+                {x.rad2deg(), rad2deg(x)},
+                {x.round(1), round(x, 1)},
+                {p.logit(), logit(p)},
+                {x.nan_to_num(), x},
+                {x.clamp(1), clamp_min(x, 1)},
+                {x.clamp({}, 1), clamp_max(x, 1)},
+                {x.clamp(p, p + 1.0), clip(x, p, p + 1.0)},
+                {x.isinf(), isinf(x)},
+                {x.signbit(), signbit(x)},
+                {x.isclose(x), isclose(x, x)},
+                {x.lerp(p, 0.25), lerp(x, p, 0.25)},
+                {x.lerp(p, p), lerp(x, p, p)},
+                {x.addcmul(p, p, 2), addcmul(x, p, p, 2)},
+                {x.addcdiv(p, p, 2), addcdiv(x, p, p, 2)},
+                {x.where(above, x * 2), where(above, x, x * 2)},
+                {x.where(above, 0), where(above, x, 0)}});
+}
+
+Outputs two(const Tensor& x, const Tensor& p) {
+  const Tensor above = x > 1.0;
+  return alike({{x.add(p), x + p},
+                {x.add(2), x + 2},
+                {x.add(p, 2), x + p * 2},
+                {x.sub(p), x - p},
+                {x.sub(2), x - 2},
+                {x.sub(p, 2), x - p * 2},
+                {x.mul(p), x * p},
+                {x.mul(2), x * 2},
+                {x.div(p), x / p},
+                {x.div(2), x / 2},
+                {p.pow(x), pow(p, x)},
+                {p.pow(2), pow(p, 2)},
+                {x.remainder(p), remainder(x, p)},
+                {x.remainder(2), remainder(x, 2)},
+                {x.fmod(p), fmod(x, p)},
+                {x.floor_divide(p), floor_divide(x, p)},
+                {x.atan2(p), atan2(x, p)},
+                {x.hypot(p), hypot(x, p)},
+                {x.logaddexp(p), logaddexp(x, p)},
+                {x.xlogy(p), xlogy(x, p)},
+                {x.copysign(-1), copysign(x, -1)},
+                {x.clamp_min(p), maximum(x, p)},
+                {x.clamp_max(0.5), minimum(x, full_like(x, 0.5))},
+                {x.maximum(p), maximum(x, p)},
+                {x.minimum(p), minimum(x, p)},
+                {x.heaviside(p), heaviside(x, p)},
+                {above.logical_and(x > 2.0), logical_and(above, x > 2.0)},
+                {above.logical_or(x > 2.0), logical_or(above, x > 2.0)},
+                {above.logical_xor(x > 2.0), logical_xor(above, x > 2.0)},
+                {above.bitwise_and(x > 2.0), above & (x > 2.0)},
+                {above.bitwise_or(x > 2.0), above | (x > 2.0)},
+                {above.bitwise_xor(x > 2.0), above ^ (x > 2.0)},
+                {full({}, x.equal(x)), full({}, true)},
+                {full({}, x.allclose(x + 1.0)), full({}, false)}});
+}
+
+Outputs parts(const Tensor& x, const Tensor& p) {
+  const Tensor above = x > 1.0;
+  const Tensor at = tensor({3, 1});
+  const Tensor to = argsort(x, 1);
+  return alike({{x.index_put({2}, p[0]), index_put(x, {2}, p[0])},
+                {x.index_put({2}, 0), index_put(x, {2}, 0)},
+                {x.index_copy(0, at, p.narrow(0, 0, 2)), index_copy(x, 0, at, p.narrow(0, 0, 2))},
+                {x.index_fill(0, at, 1), index_fill(x, 0, at, 1)},
+                {x.index_add(0, at, p.narrow(0, 0, 2), 2), index_add(x, 0, at, p.narrow(0, 0, 2), 2)},
+                {x.index_reduce(0, at, p.narrow(0, 0, 2), "amax"), index_reduce(x, 0, at, p.narrow(0, 0, 2), "amax")},
+                {x.take_along_dim(to, 1), gather(x, 1, to)},
+                {x.put(at, p[0].narrow(0, 0, 2)), put(x, at, p[0].narrow(0, 0, 2))},
+                {x.scatter_reduce(1, to, p, "sum"), scatter_add(x, 1, to, p)},
+                {x.masked_fill(above, p[0][0]), masked_fill(x, above, p[0][0])},
+                {x.masked_scatter(above, p), masked_scatter(x, above, p)},
+                {x.argwhere(), argwhere(x)},
+                {x.select_scatter(p[0], 0, 1), select_scatter(x, p[0], 0, 1)},
+                {x.slice_scatter(p, 0), p},
+                {x.diagonal_scatter(p[0]), diagonal_scatter(x, p[0])},
+                {x.diag(1), diag(x, 1)},
+                {x.diag_embed(), diag_embed(x)},
+                {x.rot90(), rot90(x)},
+                {x.fliplr(), fliplr(x)},
+                {x.flipud(), flipud(x)},
+                {x.tile({2, 1}), tile(x, {2, 1})}});
+}
+
+Outputs reductions(const Tensor& x, const Tensor& p) {
+  const Tensor at = tensor({3, 1});
+  const Tensor to = argsort(x, 1);
+  return alike({{x.amax(1), max(x, 1)},
+                {x.amin(0, keepdim), min(x, 0, keepdim)},
+                {x.sum(0, {}, f64), sum(x.to(f64), 0)},
+                {x.mean(0, {}, f64), mean(x.to(f64), 0)},
+                {x.prod(0, {}, f64), prod(x.to(f64), 0)},
+                {x.nansum(1), nansum(x, 1)},
+                {x.nanmean(1), nanmean(x, 1)},
+                {x.count_nonzero(), count_nonzero(x)},
+                {x.cumsum(1), cumsum(x, 1)},
+                {x.cumprod(0), cumprod(x, 0)},
+                {x.logcumsumexp(0), logcumsumexp(x, 0)},
+                {x.cummax(0).values, cummax(x, 0).values},
+                {x.cummin(1).indices, cummin(x, 1).indices},
+                {x.diff(), diff(x)},
+                {x.sort(0, true).values, sort(x, 0, true).values},
+                {x.argsort(0), argsort(x, 0)},
+                {x.msort(), msort(x)},
+                {x.topk(2, 0, false).indices, topk(x, 2, 0, false).indices},
+                {x.median(), median(x)},
+                {x.median(1).values, median(x, 1).values},
+                {x.nanmedian(), nanmedian(x)},
+                {x.nanmedian(0).indices, nanmedian(x, 0).indices},
+                {x.kthvalue(2).values, kthvalue(x, 2).values},
+                {x.mode(0).values, mode(x, 0).values},
+                {x.quantile(0.3, 1, keepdim), quantile(x, 0.3, {.axis = 1, .keepdim = true})},
+                {at.bincount({}, 5), bincount(at, {}, 5)},
+                {x.histc(4), histc(x, 4)},
+                {x.cov(), cov(x)},
+                {x.corrcoef(), corrcoef(x)},
+                {x.dist(p), dist(x, p)}});
+}
+
+Outputs matrices(const Tensor& x, const Tensor& p) {
+  const Tensor cube = x.view({2, 2, 4}).transpose(1, 2).slice(1, 0, 2);
+  const Tensor round_trip = matmul(x, x.t()) + eye(4, x.dtype());
+  return alike({{x.mm(p), matmul(x, p)},
+                {x.matmul(p), matmul(x, p)},
+                {x.mv(p[0]), mv(x, p[0])},
+                {x[0].dot(p[0]), dot(x[0], p[0])},
+                {x[0].outer(p[0]), outer(x[0], p[0])},
+                {x.inner(p), inner(x, p)},
+                {cube.bmm(cube), bmm(cube, cube)},
+                {x.kron(p), kron(x, p)},
+                {x.narrow(1, 0, 3).cross(p.narrow(1, 0, 3)), cross(x.narrow(1, 0, 3), p.narrow(1, 0, 3))},
+                {x.addmm(p, x, 2, 3), addmm(x, p, x, 2, 3)},
+                {x[0].addmv(p, x[1], 2, 3), addmv(x[0], p, x[1], 2, 3)},
+                {cube.baddbmm(cube, cube, 2, 3), baddbmm(cube, cube, cube, 2, 3)},
+                {x.matrix_power(2), matrix_power(x, 2)},
+                {x.matrix_exp(), matrix_exp(x)},
+                {x.trace(), trace(x)},
+                {x.det(), det(x)},
+                {round_trip.logdet(), logdet(round_trip)},
+                {round_trip.inverse(), inverse(round_trip)},
+                {round_trip.cholesky(), cholesky(round_trip)}});
+}
+
+void add_writes(Cases& cases) {
+  const auto add = [&](const char* name, const std::vector<Sample>& samples, const Call& call,
+                       const Reference& reference) {
+    cases.add(name, samples, call, reference).compares(kFloating).loose(10).in_place();
+  };
+  const InputSpec any = normal({3, 4});
+  const std::vector<Sample> two = {{any, any}, {any, normal({4})}}, three = {{any, any, normal({4})}};
+  add("add_ of alpha", two, CALL((x[0] * 1).add_(x[1], 2.5)),
+      pointwise([](double a, double b) { return a + 2.5 * b; }));
+  add("sub_ of alpha", two, CALL((x[0] * 1).sub_(x[1], 2.5)),
+      pointwise([](double a, double b) { return a - 2.5 * b; }));
+  add("pow_", {{positive({3, 4})}}, CALL((x[0] * 1).pow_(2.5)), pointwise([](double a) { return std::pow(a, 2.5); }));
+  add("pow_ of a tensor", {{positive({3, 4}), any}}, CALL((x[0] * 1).pow_(x[1])),
+      pointwise([](double a, double b) { return std::pow(a, b); }));
+  add("addcmul_", three, CALL((x[0] * 1).addcmul_(x[1], x[2], 0.5)),
+      pointwise([](double a, double b, double c) { return a + 0.5 * b * c; }));
+  add("addcdiv_", {{any, any, positive({4})}}, CALL((x[0] * 1).addcdiv_(x[1], x[2], 0.5)),
+      pointwise([](double a, double b, double c) { return a + 0.5 * b / c; }));
+  add("lerp_ of a tensor", three, CALL((x[0] * 1).lerp_(x[1], x[2])),
+      pointwise([](double a, double b, double c) { return a + c * (b - a); }));
+  add("nan_to_num_", {{any}}, CALL((x[0] * 1).nan_to_num_()), pointwise([](double a) { return a; }));
+}
+
+/// Writes in place beside the function, which has a reference of its own.
+Outputs writes(const Tensor& x, const Tensor& p) {
+  const Tensor cube = x.view({2, 2, 4}).transpose(1, 2).slice(1, 0, 2), to = argsort(x, 1);
+  Tensor diagonal = x.clone();
+  diagonal.diagonal().fill_(7);
+  return alike({{x.clone().tril_(1), tril(x, 1)},
+                {x.clone().triu_(-1), triu(x, -1)},
+                {x.clone().fill_diagonal_(7), diagonal},
+                {x.clone().addmm_(p, x, 2, 3), addmm(x, p, x, 2, 3)},
+                {cube.clone().baddbmm_(cube, cube, 2, 3), baddbmm(cube, cube, cube, 2, 3)},
+                {x.clone().scatter_reduce_(1, to, p, "prod", false), scatter_reduce(x, 1, to, p, "prod", false)},
+                {x.clone().clamp_min_(1), clamp_min(x, 1)},
+                {x.clone().clamp_max_(1), clamp_max(x, 1)},
+                {x.clone().clamp_(1), clamp(x, 1)},
+                {x.clone().sign_(), sign(x)},
+                {x.clone().exp2_(), exp2(x)},
+                {x.clone().expm1_(), expm1(x)},
+                {p.clone().log1p_(), log1p(p)},
+                {p.clone().log2_(), log2(p)},
+                {p.clone().log10_(), log10(p)},
+                {x.clone().sin_(), sin(x)},
+                {x.clone().cos_(), cos(x)},
+                {x.clone().tan_(), tan(x)},
+                {p.clone().asin_(), asin(p)},
+                {p.clone().acos_(), acos(p)},
+                {x.clone().atan_(), atan(x)},
+                {x.clone().sinh_(), sinh(x)},
+                {x.clone().cosh_(), cosh(x)},
+                {x.clone().asinh_(), asinh(x)},
+                {(p + 1.0).acosh_(), acosh(p + 1.0)},
+                {p.clone().atanh_(), atanh(p)},
+                {x.clone().erf_(), erf(x)},
+                {x.clone().erfc_(), erfc(x)},
+                {(x > 1.0).bitwise_not_(), x <= 1.0}});
+}
+
+void add_member_errors(Cases& cases) {
+  cases.error<DtypeError>(
+      "a floating alpha beside integers", [] { ones({2}, i64).add(ones({2}, i64), 0.5); },
+      "add([2] i64, [2] i64): alpha is 0.5; it takes an integer beside tensors of integers");
+  cases.error<DtypeError>(
+      "a floating power in place", [] { ones({2}, i64).pow_(0.5); },
+      "pow_([2] i64): the result is f32 and cannot be written in place to i64; use the form that returns a new tensor");
+  cases.error<ShapeError>(
+      "a larger result in place",
+      [] {
+        ones({2}).addcmul_(ones({3, 2}), ones({2}));
+      },
+      "addcmul_([2] f32): the result has shape [3, 2] and cannot be written in place to [2]");
+  cases.error<ShapeError>(
+      "fill_diagonal_ of a vector", [] { ones({2}).fill_diagonal_(1); },
+      "fill_diagonal_([2] f32): it has 1 axes; it takes a matrix");
+}
+
+}  // namespace
+
+void add_member_cases(Cases& cases) {
+  add_pairs(cases, "members: element-wise", 28, elementwise);
+  add_pairs(cases, "members: of two", 34, two);
+  add_pairs(cases, "members: of parts", 21, parts);
+  add_pairs(cases, "members: reductions", 30, reductions);
+  add_pairs(cases, "members: matrices", 19, matrices);
+  add_pairs(cases, "members: writes", 29, writes);
+  add_writes(cases);
+  add_member_errors(cases);
+}
+
+}  // namespace weft::testing
