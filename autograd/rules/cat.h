@@ -1,7 +1,8 @@
-// The rules of cat, whose inputs get their slices, and of roll.
+// The rules of cat, whose inputs get their slices, of roll and of pad by a mode.
 #pragma once
 
 #include "autograd/rule.h"
+#include "tensor/dispatch/apply.h"
 #include "tensor/functions/tile.h"
 #include "tensor/functions/view.h"
 #include "tensor/ops/cat.h"
@@ -23,6 +24,13 @@ WEFT_GRADIENT(Roll) = per_input([](const op::Roll& op, Grad g) {
   IntList back, axes;
   for (const int64_t shift : op.shifts) axes.push_back(axes.rank()), back.push_back(-shift);
   return roll(g, back, axes);
+});
+
+WEFT_GRADIENT(PadMode) = per_input([](const op::PadMode& op, Grad g) {
+  return dispatch::apply(op::PadModeBackward{op.widths, op.mode}, Tensor(g));
+});
+WEFT_GRADIENT(PadModeBackward) = per_input([](const op::PadModeBackward& op, Grad g) {
+  return dispatch::apply(op::PadMode{op.widths, op.mode}, Tensor(g));
 });
 
 }  // namespace weft::autograd

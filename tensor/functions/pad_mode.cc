@@ -3,32 +3,24 @@
 #include <algorithm>
 
 #include "tensor/dispatch/apply.h"
-#include "tensor/functions/cat.h"
 #include "tensor/functions/fill.h"
 #include "tensor/functions/view.h"
+#include "tensor/ops/cat.h"
 #include "tensor/ops/infer.h"
 
 namespace weft {
 namespace {
 
-/// The entries of `axis` that lie `count` before its start, or behind its end.
-Tensor outside(const Tensor& x, int64_t axis, int64_t count, bool before, PadMode mode) {
-  const int64_t size = x.size(axis);
-  const auto require = [&](bool enough, const char* what) {
-    if (!enough) throw ShapeError(text(what, " takes no ", count, " entries from axis ", axis, " of size ", size));
-  };
-  if (mode == PadMode::reflect) {
-    require(count < size, "reflect");
-    return flip(before ? slice(x, axis, 1, count + 1) : slice(x, axis, size - 1 - count, size - 1), {axis});
+/// ShapeError where an axis has too few entries to take `widths` from.
+void check_sources(const Tensor& x, const std::vector<Padding>& widths, PadMode mode) {
+  for (int64_t axis = 0; axis < x.rank(); ++axis) {
+    const auto [before, after] = widths[static_cast<size_t>(axis)];
+    const int64_t size = x.size(axis), most = mode == PadMode::reflect ? size - 1 : size;
+    for (const int64_t count : {before, after})
+      if (mode == PadMode::replicate ? count > 0 && size == 0 : count > std::max<int64_t>(most, 0))
+        throw ShapeError(
+            text(attribute_text(mode), " takes no ", count, " entries from axis ", axis, " of size ", size));
   }
-  if (mode == PadMode::circular) {
-    require(count <= size, "circular");
-    return before ? slice(x, axis, size - count) : slice(x, axis, 0, count);
-  }
-  require(size > 0, "replicate");
-  Shape shape = x.shape();
-  shape[static_cast<size_t>(axis)] = count;
-  return expand(before ? slice(x, axis, 0, 1) : slice(x, axis, size - 1), shape);
 }
 
 Tensor cut(const Tensor& x, const std::vector<Padding>& widths) {
@@ -71,15 +63,9 @@ Tensor pad(const Tensor& x, const std::vector<Padding>& widths, PadMode mode, co
   std::vector<Padding> grown = widths;
   for (Padding& width : grown) width = {std::max<int64_t>(width.first, 0), std::max<int64_t>(width.second, 0)};
   if (mode == PadMode::constant) return with_constant(out, grown, value);
-  for (size_t i = 0; i < grown.size(); ++i) {
-    const auto axis = static_cast<int64_t>(i);
-    std::vector<Tensor> parts;
-    if (grown[i].first > 0) parts.push_back(outside(out, axis, grown[i].first, true, mode));
-    parts.push_back(out);
-    if (grown[i].second > 0) parts.push_back(outside(out, axis, grown[i].second, false, mode));
-    if (parts.size() > 1) out = cat(parts, axis);
-  }
-  return out;
+  check_sources(out, grown, mode);
+  if (std::all_of(grown.begin(), grown.end(), [](const Padding& width) { return width == Padding{0, 0}; })) return out;
+  return dispatch::apply(op::PadMode{grown, mode}, out);
 }
 
 }  // namespace weft

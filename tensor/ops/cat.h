@@ -1,7 +1,12 @@
-// The descriptors of cat and roll: tensors put together from pieces.
+// The descriptors of cat, roll and pad by a mode: tensors put together from pieces.
 #pragma once
 
+#include "tensor/core/conv_options.h"
 #include "tensor/ops/infer.h"
+
+namespace weft {
+std::string attribute_text(PadMode mode);
+}  // namespace weft
 
 namespace weft::op {
 
@@ -26,6 +31,31 @@ struct Roll {
   bool operator==(const Roll&) const = default;
   Spec infer(const Operand& x) const { return spec_like(x); }
   void cpu(const Operand& x, const Operand& out) const;
+};
+
+/// widths[i] = {before, after} more entries on axis i, none of them negative, which come from x itself: any mode but
+/// `constant`.
+struct PadMode {
+  std::vector<Padding> widths;
+  weft::PadMode mode;
+  static constexpr std::string_view name = "pad_mode";
+  static constexpr Policy policy = {};
+  void attributes(auto visit) const { visit("widths", widths), visit("mode", mode); }
+  bool operator==(const PadMode&) const = default;
+  Spec infer(const Operand& x) const;
+  void cpu(const Operand& x, const Operand& out) const;
+};
+
+/// Every entry of x as the sum of the entries of g that came from it.
+struct PadModeBackward {
+  std::vector<Padding> widths;
+  weft::PadMode mode;
+  static constexpr std::string_view name = "pad_mode_backward";
+  static constexpr Policy policy = {.accepts = kFloating};
+  void attributes(auto visit) const { visit("widths", widths), visit("mode", mode); }
+  bool operator==(const PadModeBackward&) const = default;
+  Spec infer(const Operand& g) const;
+  void cpu(const Operand& g, const Operand& out) const;
 };
 
 }  // namespace weft::op

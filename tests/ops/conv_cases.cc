@@ -197,6 +197,7 @@ void add_conv_cases(Cases& cases) {
   add(cases, "1x1", {2, 3, 2, 3}, {2, 3, 1, 1}, Two{});
   add(cases, "padded", {1, 2, 3, 3}, {2, 2, 3, 3}, Two{.padding = 1});
   add(cases, "strided", {1, 2, 5, 6}, {2, 2, 2, 3}, Two{.stride = {2, 1}, .padding = {1, 0}});
+  add(cases, "strided windows of one pixel", {2, 3, 5, 4}, {4, 3, 1, 1}, Two{.stride = {2, 3}});
   add(cases, "dilated", {1, 1, 5, 5}, {2, 1, 2, 2}, Two{.padding = 1, .dilation = {2, 3}});
   add(cases, "groups", {1, 4, 3, 3}, {4, 2, 2, 2}, Two{.groups = 2});
   add(cases, "depthwise", {2, 3, 3, 3}, {3, 1, 2, 2}, Two{.stride = 2, .padding = 1, .groups = 3});

@@ -103,6 +103,7 @@ void add_pad_mode_cases(Cases& cases) {
                                                           : "circular";
     add(cases, name, {3, 4}, {{2, 1}, {3, 0}}, mode);
     add(cases, name + " of images", {2, 1, 3, 3}, {{0, 0}, {0, 0}, {1, 2}, {2, 1}}, mode);
+    add(cases, name + " of whole rows", {2, 3, 2, 2}, {{0, 0}, {2, 1}, {0, 0}, {0, 0}}, mode);
     add(cases, name + " with cuts", {4, 5}, {{1, -1}, {-2, 2}}, mode);
     add(cases, name + " by nothing", {3, 2}, {{0, 0}, {0, 0}}, mode);
   }

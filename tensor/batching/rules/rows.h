@@ -13,6 +13,13 @@
 
 namespace weft::batching {
 
+namespace detail {
+template <class Op> std::vector<Tensor> unpadded_batch(Op op, const Call& call) {
+  op.widths.insert(op.widths.begin(), Padding{0, 0});
+  return call.run(op, {call.inputs[0].x});
+}
+}  // namespace detail
+
 WEFT_BATCHING(Sum) = over_axes;
 WEFT_BATCHING(Prod) = over_axes;
 WEFT_BATCHING(Max) = over_axes;
@@ -33,6 +40,8 @@ WEFT_BATCHING(Roll) = [](op::Roll op, const Call& call) -> std::vector<Tensor> {
   op.shifts.insert(0, 0);
   return call.run(op, {call.inputs[0].x});
 };
+WEFT_BATCHING(PadMode) = detail::unpadded_batch<op::PadMode>;
+WEFT_BATCHING(PadModeBackward) = detail::unpadded_batch<op::PadModeBackward>;
 
 WEFT_BATCHING(Sort) = along_axis;
 WEFT_BATCHING(Topk) = along_axis;

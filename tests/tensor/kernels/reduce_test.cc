@@ -91,11 +91,22 @@ TEST(Reduce, AgreesWithNaiveLoopsOnRandomShapes) {
 // Long rows, row groups, wide and narrow columns, strided ones: each with blocks left over.
 TEST(Reduce, AgreesWithNaiveLoopsAtTheSizesWherePathsChange) {
   Random random(2);
-  const std::vector<std::pair<Shape, IntList>> shapes = {
-      {{20001}, {0}},     {{3, 9001}, {1}},       {{7, 3, 1500}, {0, 2}},      {{5000, 3}, {0}},
-      {{5000, 3}, {1}},   {{300, 1100}, {0}},     {{300, 1100}, {1}},          {{2, 4100, 17}, {1}},
-      {{9, 40, 60}, {1}}, {{4, 3000, 2}, {0, 1}}, {{2, 70, 9, 11}, {0, 2, 3}}, {{1500, 6}, {0, 1}},
-      {{40, 2100}, {0}},  {{100, 20}, {1}}};
+  const std::vector<std::pair<Shape, IntList>> shapes = {{{20001}, {0}},
+                                                         {{3, 9001}, {1}},
+                                                         {{7, 3, 1500}, {0, 2}},
+                                                         {{5000, 3}, {0}},
+                                                         {{5000, 3}, {1}},
+                                                         {{300, 1100}, {0}},
+                                                         {{300, 1100}, {1}},
+                                                         {{2, 4100, 17}, {1}},
+                                                         {{9, 40, 60}, {1}},
+                                                         {{4, 3000, 2}, {0, 1}},
+                                                         {{2, 70, 9, 11}, {0, 2, 3}},
+                                                         {{1500, 6}, {0, 1}},
+                                                         {{40, 2100}, {0}},
+                                                         {{100, 20}, {1}},
+                                                         {{101, 30}, {1}},
+                                                         {{43, 150}, {1}}};
   for (const auto& [shape, axes] : shapes)
     for (Layout layout : {Layout::row_major, Layout::channels_last, Layout::gaps, Layout::reversed})
       for (const Case& c : kCases) {
@@ -108,6 +119,21 @@ TEST(Reduce, AgreesWithNaiveLoopsAtTheSizesWherePathsChange) {
           ASSERT_FALSE(HasFailure());
         }
       }
+}
+
+// Rows are folded some at a time; one alone has the same bits.
+TEST(Reduce, ARowsBitsDoNotDependOnItsNeighbours) {
+  Random random(6);
+  for (const int64_t length : {24, 49, 150, 1000}) {
+    AnyArray x = random_values({37, length}, f32, Layout::row_major, random);
+    AnyArray all({37, 1}, f32, Layout::row_major, random), one({1, 1}, f32, Layout::row_major, random);
+    fold<op::Sum>(x.operand(), {1}, all.operand());
+    for (int64_t i = 0; i < 37; ++i) {
+      const View row = x.operand().view->slice(0, i, i + 1);
+      fold<op::Sum>(x.operand().with(row), {1}, one.operand());
+      ASSERT_EQ(all.get({i, 0}), one.get({0, 0})) << "row " << i << " of " << length;
+    }
+  }
 }
 
 TEST(Reduce, EmptyInputsGiveTheIdentity) {

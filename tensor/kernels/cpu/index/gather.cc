@@ -195,15 +195,28 @@ bool is_short_line(const Operand& src, const IndexList& list, const Operand& int
   return is_integer(into.dtype) && src.rank() == 1 && into.numel() <= kLongest && list.count() >= 8 * into.numel();
 }
 
+/// value(k) added at places[k] of two lines of `size` in turn.
+constexpr int64_t kLines = 2;
+template <class Sum, class Value>
+void add_in_turn(const int64_t* places, int64_t count, Sum* line, int64_t size, const Value& value) {
+  const auto add = [](Sum& place, Sum more) { place = static_cast<Sum>(place + more); };
+  Sum* const second = line + size;
+  int64_t k = 0;
+  for (; k + kLines <= count; k += kLines) {
+    add(line[places[k]], value(k));
+    add(second[places[k + 1]], value(k + 1));
+  }
+  if (k < count) add(line[places[k]], value(k));
+}
+
 /// A long list of integers added into a short line. Their order does not matter: each thread has lines of its own, and
-/// four in turn, as a place that comes again at once would wait for its last sum. Indices are checked on the way.
+/// two in turn, as a place that comes again at once would wait for its last sum. Indices are checked on the way.
 /// False: not so.
 template <class T> bool add_to_short_line(const Operand& src, const IndexList& list, const Operand& into) {
   if constexpr (!std::is_integral_v<T>) {
     return false;
   } else {
     using Sum = std::make_unsigned_t<T>;
-    constexpr int64_t kLines = 4;
     const int64_t size = into.numel(), step = into.rank() == 1 ? into.stride(0) : 0;
     if (!is_short_line(src, list, into)) return false;
     const T* from = src.data<T>();
@@ -216,16 +229,17 @@ template <class T> bool add_to_short_line(const Operand& src, const IndexList& l
       const Scratch<Sum> sums(kLines * size);
       Sum* const line = sums.data();
       std::fill_n(line, kLines * size, Sum{0});
-      const auto add = [&](Sum* place, int64_t i) {
-        place[list[i]] = static_cast<Sum>(place[list[i]] + static_cast<Sum>(from[i * from_step]));
-      };
       constexpr int64_t kChecked = 1024;
-      for (int64_t i = begin; i < end;) {
-        const int64_t stop = std::min(i + kChecked, end);
-        if (!IndexList::all_below(list.data() + i, stop - i, size)) return bad.store(true);
-        for (; i + kLines <= stop; i += kLines)
-          for (int64_t k = 0; k < kLines; ++k) add(line + k * size, i + k);
-        for (; i < stop; ++i) add(line, i);
+      for (int64_t i = begin; i < end; i += kChecked) {
+        const int64_t count = std::min(kChecked, end - i);
+        const int64_t* const places = list.data() + i;
+        if (!IndexList::all_below(places, count, size)) return bad.store(true);
+        if (from_step == 0)
+          add_in_turn(places, count, line, size, [one = static_cast<Sum>(*from)](int64_t) { return one; });
+        else
+          add_in_turn(places, count, line, size, [values = from + i * from_step, from_step](int64_t k) {
+            return static_cast<Sum>(values[k * from_step]);
+          });
       }
       const std::lock_guard lock(adding);
       for (int64_t k = 0; k < kLines; ++k)

@@ -180,38 +180,95 @@ void turn(const T* source, int64_t from_step, T* target, int64_t to_step, int64_
 
 }  // namespace detail
 
+namespace detail {
+
+/// A dense row combined into the registers `acc`.
+template <class Op, class T>
+WEFT_SIMD void fold_row(const T* p, int64_t length, typename BlockTypes<Op>::PreVec parameter,
+                        typename BlockTypes<Op>::AccVec (&acc)[BlockTypes<Op>::kParts]) {
+  using B = BlockTypes<Op>;
+  constexpr int kWidth = B::kWidth;
+  int64_t i = 0;
+  for (; i + 8 * kWidth <= length; i += 8 * kWidth) {
+    typename B::PreVec v[8];
+    if constexpr (kAsksAhead)
+      for (int k = 0; k < 8; ++k) simd::look_ahead(p + i + k * kWidth);
+    for (int k = 0; k < 8; ++k) v[k] = mapped<Op>(p + i + k * kWidth, parameter);
+    for (int half = 4; half > 0; half /= 2)
+      for (int k = 0; k < half; ++k) v[k] = Op::combine(v[k], v[k + half]);
+    accumulate<Op>(acc, v[0]);
+  }
+  if (i == length) return;
+  const auto empty = simd::splat<typename Op::Pre>(Op::template identity<typename Op::Pre>());
+  typename B::PreVec rest[2] = {empty, empty};  // side by side: each waits for its own last result
+  for (; i + 2 * kWidth <= length; i += 2 * kWidth)
+    for (int k = 0; k < 2; ++k) rest[k] = Op::combine(rest[k], mapped<Op>(p + i + k * kWidth, parameter));
+  if (i + kWidth <= length) rest[0] = Op::combine(rest[0], mapped<Op>(p + i, parameter)), i += kWidth;
+  if (i < length) rest[1] = Op::combine(rest[1], mapped_part<Op>(p + i, parameter, static_cast<int>(length - i)));
+  accumulate<Op>(acc, Op::combine(rest[0], rest[1]));
+}
+
+/// Lane i is fold_lanes(v[i]): halves of all registers are combined side by side. Changes v.
+template <class Op, class T, int N, int kHalf = N / 2>
+WEFT_SIMD simd::Vec<T, N> fold_lanes_of(simd::Vec<T, N> (&v)[N]) {
+  if constexpr (kHalf > 0) {
+    auto low = v[0] < v[0];  // (integers as wide as T) which lane of both: in the first half of its block of 2 kHalf
+    for (int i = 0; i < N; ++i) low[i] = i / (2 * kHalf) * (2 * kHalf) + i % kHalf + i / kHalf % 2 * N;
+    const auto high = low + kHalf;
+    for (int k = 0; k < kHalf; ++k)
+      v[k] = Op::combine(__builtin_shuffle(v[k], v[k + kHalf], low), __builtin_shuffle(v[k], v[k + kHalf], high));
+    return fold_lanes_of<Op, T, N, kHalf / 2>(v);
+  } else {
+    return v[0];
+  }
+}
+
+/// All parts as one register.
+template <class Op>
+WEFT_SIMD typename BlockTypes<Op>::AccVec joined(typename BlockTypes<Op>::AccVec (&acc)[BlockTypes<Op>::kParts]) {
+  for (int k = 1; k < BlockTypes<Op>::kParts; ++k) acc[0] = Op::combine(acc[0], acc[k]);
+  return acc[0];
+}
+
+}  // namespace detail
+
 /// Everything in the block as one value.
 template <class Op, class T> typename Op::Acc fold_rows(const Block<T>& block, typename Op::Pre parameter_value = {}) {
   using B = detail::BlockTypes<Op>;
-  constexpr int kWidth = B::kWidth;
   const auto parameter = simd::splat<typename Op::Pre>(parameter_value);
-  const auto empty = simd::splat<typename Op::Pre>(Op::template identity<typename Op::Pre>());
   typename B::AccVec acc[B::kParts];
   for (auto& a : acc) a = simd::splat<typename Op::Acc>(Op::template identity<typename Op::Acc>());
-  const int64_t length = block.length;
   detail::DenseRows<T, kRowBlock> dense;
   NestWalk walk(*block.nest, block.first);
   for (int64_t row = 0; row < block.rows; ++row, walk.next()) {
     const T* p = block.base + walk.in();
-    if (block.stride != 1) p = dense.copy(p, block.stride, length);
-    int64_t i = 0;
-    for (; i + 8 * kWidth <= length; i += 8 * kWidth) {
-      typename B::PreVec v[8];
-      if constexpr (detail::kAsksAhead)
-        for (int k = 0; k < 8; ++k) simd::look_ahead(p + i + k * kWidth);
-      for (int k = 0; k < 8; ++k) v[k] = detail::mapped<Op>(p + i + k * kWidth, parameter);
-      for (int half = 4; half > 0; half /= 2)
-        for (int k = 0; k < half; ++k) v[k] = Op::combine(v[k], v[k + half]);
-      detail::accumulate<Op>(acc, v[0]);
-    }
-    if (i == length) continue;
-    auto rest = empty;
-    for (; i + kWidth <= length; i += kWidth) rest = Op::combine(rest, detail::mapped<Op>(p + i, parameter));
-    if (i < length) rest = Op::combine(rest, detail::mapped_part<Op>(p + i, parameter, static_cast<int>(length - i)));
-    detail::accumulate<Op>(acc, rest);
+    if (block.stride != 1) p = dense.copy(p, block.stride, block.length);
+    detail::fold_row<Op>(p, block.length, parameter, acc);
   }
-  for (int k = 1; k < B::kParts; ++k) acc[0] = Op::combine(acc[0], acc[k]);
-  return simd::fold_lanes<Op, typename Op::Acc, B::kAccWidth>(acc[0]);
+  return simd::fold_lanes<Op, typename Op::Acc, B::kAccWidth>(detail::joined<Op>(acc));
+}
+
+/// out[i] = the dense row of `length` elements at p + i * between as one value, with the bits of fold_rows().
+template <class Op, class T>
+void fold_dense_rows(const T* p, int64_t length, int64_t between, int64_t count, typename Op::Pre parameter_value,
+                     typename Op::Acc* out) {
+  using B = detail::BlockTypes<Op>;
+  using Acc = typename Op::Acc;
+  constexpr int N = B::kAccWidth;
+  const auto parameter = simd::splat<typename Op::Pre>(parameter_value);
+  const auto folded = [&](int64_t i) __attribute__((always_inline)) {
+    typename B::AccVec acc[B::kParts];
+    for (auto& a : acc) a = simd::splat<Acc>(Op::template identity<Acc>());
+    detail::fold_row<Op>(p + i * between, length, parameter, acc);
+    return detail::joined<Op>(acc);
+  };
+  int64_t i = 0;
+  for (; i + N <= count; i += N) {
+    typename B::AccVec rows[N];
+    for (int k = 0; k < N; ++k) rows[k] = folded(i + k);
+    simd::store<Acc>(out + i, detail::fold_lanes_of<Op, Acc, N>(rows));
+  }
+  for (; i < count; ++i) out[i] = simd::fold_lanes<Op, Acc, N>(folded(i));
 }
 
 template <class Op, class T>

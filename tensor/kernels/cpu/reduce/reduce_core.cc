@@ -153,12 +153,12 @@ bool reduce_narrow_columns(const ReducePlan& plan, const Folding& folding) {
   return true;
 }
 
-bool rows_are_better(const ReducePlan& plan) {
+bool rows_are_better(const ReducePlan& plan, const Folding& folding) {
   if (plan.kept.rank == 0) return true;
   if (plan.reduced.rank == 0) return false;
   const NestAxis kept = plan.kept.inner(), reduced = plan.reduced.inner();
   // A few elements per output: many outputs side by side, even by strided loads, or turned about.
-  const int64_t few = reduced.in == 1 ? detail::kShort : 32;
+  const int64_t few = reduced.in == 1 ? folding.short_row : 32;
   if (reduced.size < few && kept.size >= 16 && plan.reduced.rank == 1) return false;
   if (kept.in == 0 || reduced.in == 0) return kept.in == 0;
   return reduced.in < kept.in;
@@ -191,7 +191,7 @@ void reduce(const ReducePlan& plan, const Folding& folding) {
     for (int64_t i = 0; i < outputs; ++i, walk.next()) folding.finish(walk.out(), 1, nothing.bytes, 1);
     return;
   }
-  if (rows_are_better(plan)) return reduce_rows(plan, folding);
+  if (rows_are_better(plan, folding)) return reduce_rows(plan, folding);
   if (reduce_narrow_columns(plan, folding)) return;
   reduce_columns(plan, folding, [&](int64_t offset, int64_t step, const std::byte* partials, int64_t count) {
     folding.finish(offset, step, partials, count);

@@ -6,6 +6,8 @@
 //   Partial, static Partial identity(), static Partial combine(Partial, Partial)
 //   Partial rows(const Block<T>&) const                   all elements of a block
 //   void columns(const Block<T>&, Partial* out) const     each column of a block; out has kSpare more places
+// and may say, where that is faster than one by one,
+//   void dense_rows(const T*, int64_t length, int64_t between, int64_t count, Partial* out) const    each of some rows
 //
 // The drive (reduce_core.cc) is compiled once: it sees a policy as a Folding, which knows neither the type of the
 // elements nor that of the partial results.
@@ -48,6 +50,9 @@ template <class Policy> void combine_tree(typename Policy::Partial* partials, in
 /// Most bytes of a partial result.
 inline constexpr int64_t kMaxPartial = 24;
 
+/// Rows of fewer elements are folded as columns by policies that have dense_rows().
+inline constexpr int64_t kShortRow = 24;
+
 /// Where a Block lies.
 struct BlockPlace {
   int64_t offset;  // from the input's first element
@@ -63,6 +68,7 @@ class Folding {
  public:
   const int64_t partial_bytes;
   const int passes;
+  const int64_t short_row;  // of elements side by side: rows below this length are folded as columns
 
   virtual void identity(void* partial) const = 0;
   /// `count` blocks like `place`, `between` elements apart, each to one of `partials`.
@@ -74,7 +80,8 @@ class Folding {
   virtual void finish(int64_t offset, int64_t step, const void* partials, int64_t count) const = 0;
 
  protected:
-  Folding(int64_t partial_bytes, int passes) : partial_bytes(partial_bytes), passes(passes) {}
+  Folding(int64_t partial_bytes, int passes, int64_t short_row)
+      : partial_bytes(partial_bytes), passes(passes), short_row(short_row) {}
   ~Folding() = default;
 };
 
@@ -82,13 +89,23 @@ template <class Policy, class T, class Finish> class FoldingOf final : public Fo
  public:
   using Partial = typename Policy::Partial;
   static_assert(sizeof(Partial) <= kMaxPartial);
+  static constexpr bool kDenseRows = requires(const Policy& policy, const T* p, Partial* out) {
+    policy.dense_rows(p, 0, 0, 0, out);
+  };
 
   FoldingOf(const T* x, const Policy& policy, const Finish& finish)
-      : Folding(sizeof(Partial), Policy::kPasses), x_(x), policy_(policy), finish_(finish) {}
+      : Folding(sizeof(Partial), Policy::kPasses, kDenseRows ? kShortRow : detail::kShort),
+        x_(x),
+        policy_(policy),
+        finish_(finish) {}
 
   void identity(void* partial) const override { *static_cast<Partial*>(partial) = Policy::identity(); }
   void rows(const BlockPlace& place, int64_t between, int64_t count, void* partials) const override {
-    for (int64_t i = 0; i < count; ++i) static_cast<Partial*>(partials)[i] = policy_.rows(block(place, i * between));
+    auto* out = static_cast<Partial*>(partials);
+    if constexpr (kDenseRows)
+      if (place.rows == 1 && place.stride == 1 && place.nest->rank == 0)
+        return policy_.dense_rows(x_ + place.offset, place.length, between, count, out);
+    for (int64_t i = 0; i < count; ++i) out[i] = policy_.rows(block(place, i * between));
   }
   void columns(const BlockPlace& place, void* partials) const override {
     policy_.columns(block(place, 0), static_cast<Partial*>(partials));

@@ -159,6 +159,9 @@ template <class Op> struct OnePass {
   static Partial identity() { return Op::template identity<Partial>(); }
   static Partial combine(Partial a, Partial b) { return Op::combine(a, b); }
   template <class T> Partial rows(const Block<T>& block) const { return fold_rows<Op>(block, parameter); }
+  template <class T> void dense_rows(const T* p, int64_t length, int64_t between, int64_t count, Partial* out) const {
+    fold_dense_rows<Op>(p, length, between, count, parameter, out);
+  }
   template <class T> void columns(const Block<T>& block, Partial* out) const {
     fold_columns<Op>(block, parameter, nullptr, out);
   }

@@ -1,11 +1,14 @@
 #include "tensor/ops/conv.h"
 
+#include <cstddef>
+#include <optional>
 #include <type_traits>
 
 #include "tensor/kernels/cpu/base/convert.h"
 #include "tensor/kernels/cpu/base/dispatch.h"
 #include "tensor/kernels/cpu/base/force_loops.h"
 #include "tensor/kernels/cpu/base/onednn.h"
+#include "tensor/kernels/cpu/pointwise/copy.h"
 #include "tensor/kernels/cpu/window/conv_operands.h"
 #include "tensor/kernels/cpu/window/conv_way.h"
 #include "tensor/kernels/cpu/window/depthwise_conv.h"
@@ -47,6 +50,32 @@ bool is_slow_for_weights(const ConvShape& s) {
   if (is_depthwise(s)) return s.out[2] >= 14;
   return s.groups == 1 && s.in[0] * s.in[1] == 1 && s.channels >= 16 && s.filters >= 16;
 }
+
+/// The images of a convolution as its kernels read them. Windows of one pixel leave out what lies between their strides:
+/// of images that are copied anyway only the pixels they meet are, as images of a convolution of stride 1. (Row-major
+/// first, as registers are turned only where pixels are neighbours.)
+class ReadImages {
+ public:
+  ReadImages(const Operand& x, ConvShape& s) : operand_(x) {
+    if (s.taps() != 1 || s.stride == Size3(1) || s.padding != Size3(0) || is_channels_last(x)) return;
+    View met = *x.view;
+    for (int axis = 0; axis < 3; ++axis) met = met.slice(axis + 2, std::nullopt, std::nullopt, s.stride[axis]);
+    dense_ = View::contiguous(met.shape());
+    memory_.emplace(checked_multiply(met.numel(), static_cast<int64_t>(size_of(x.dtype))));
+    operand_ = {memory_->data(), &*dense_, x.dtype, x.device};
+    copy(x.with(met), operand_);
+    s.stride = Size3(1);
+    s.in = s.out;
+  }
+  ReadImages(const ReadImages&) = delete;
+  ReadImages& operator=(const ReadImages&) = delete;
+  const Operand& operator*() const { return operand_; }
+
+ private:
+  std::optional<View> dense_;
+  std::optional<Scratch<std::byte>> memory_;
+  Operand operand_;
+};
 
 template <class T>
 bool backward_data(const ConvShape& s, const T* grad, const T* w, const WeightStrides& strides, T* grad_x);
@@ -179,10 +208,11 @@ using namespace kernels::cpu;
 /// it, else, as f16, in f32, rounded at the end; f64 in products.
 void op::Conv::cpu(const Operand& x, const Operand& weight, const Operand& bias, const Operand& out) const {
   const FiveAxes x5(x), weight5(weight), out5(out);
-  const ConvShape s = shape_of(*x5, *weight5, *out5, options);
+  ConvShape s = shape_of(*x5, *weight5, *out5, options);
   if (s.is_empty()) return visit_floating(out.dtype, [&]<class S>() { fill<S>(*out5, bias); });
+  const ReadImages images(*x5, s);
   visit_computed(out.dtype, s, [&]<class S, class T>() {
-    const ImageIn<S, T> in(*x5);
+    const ImageIn<S, T> in(*images);
     const WeightIn<S, T> w(*weight5);
     ImageOut<S, T> result(*out5);
     Scratch<BiasOf<T>> dense_bias(bias.defined() ? s.filters : 0);
@@ -210,10 +240,11 @@ void op::ConvBackwardData::cpu(const Operand& g, const Operand& weight, const Op
 
 void op::ConvBackwardWeights::cpu(const Operand& x, const Operand& g, const Operand& out) const {
   const FiveAxes x5(x), g5(g), out5(out);
-  const ConvShape s = shape_of(*x5, *out5, *g5, options);
+  ConvShape s = shape_of(*x5, *out5, *g5, options);
   if (s.is_empty()) return visit_floating(out.dtype, [&]<class S>() { fill<S>(*out5); });
+  const ReadImages images(*x5, s);
   visit_computed(out.dtype, s, [&]<class S, class T>() {
-    const ImageIn<S, T> in(*x5), grad(*g5);
+    const ImageIn<S, T> in(*images), grad(*g5);
     const bool dense = out.view->is_dense(), direct = std::is_same_v<S, T> && dense;
     Scratch<T> copy(direct ? 0 : out.numel());
     const Strides at = dense ? out5->strides() : row_major_strides(out5->shape());
