@@ -21,7 +21,9 @@ Stage everything(int64_t bytes) {
               [bytes](int, int) {
                 return Range{0, bytes};
               },
+          .one_reader = false,
           .fill = {},
+          .own = nullptr,
           .consume = {}};
 }
 
@@ -34,6 +36,7 @@ std::vector<Stage> reduce_whole(ReduceOp op, DType dtype, std::byte* data, int64
   const auto bytes = count * static_cast<int64_t>(size_of(dtype));
   Stage stage = everything(bytes);
   stage.fill = [=](std::byte* to) { std::memcpy(to, data, static_cast<size_t>(bytes)); };
+  stage.own = data;
   stage.consume = [=](Published from) { reduce(op, dtype, from, data, count); };
   return one(std::move(stage));
 }
@@ -45,6 +48,8 @@ std::vector<Stage> reduce_slices(Place place, ReduceOp op, DType dtype, std::byt
   Stage sum = everything(count * width);
   sum.range = [=](int reader, int) { return slice_of(reader); };
   sum.fill = [=](std::byte* to) { std::memcpy(to, data, static_cast<size_t>(count * width)); };
+  sum.one_reader = true;
+  sum.own = data + mine.begin;
   sum.consume = [=](Published from) { reduce(op, dtype, from, data + mine.begin, mine.size() / width); };
   Stage spread;
   spread.size = [=](int rank) { return slice_of(rank).size(); };
@@ -106,6 +111,7 @@ Collective all_gather_of(Place place, const std::byte* data, std::byte* to_rows,
     const auto length = static_cast<size_t>(end - begin);
     Stage stage = everything(end - begin);
     stage.fill = [=](std::byte* to) { std::memcpy(to, data + begin, length); };
+    stage.own = data + begin;
     stage.consume = [=](Published from) {
       for (int rank = 0; rank < place.size; ++rank)
         std::memcpy(to_rows + rank * bytes + begin, from[static_cast<size_t>(rank)], length);
@@ -121,6 +127,8 @@ namespace {
 Stage rows_stage(Place place, const std::byte* data, int64_t row_bytes, int64_t begin, int64_t end) {
   const int64_t length = end - begin;
   Stage stage;
+  stage.one_reader = true;
+  stage.own = data + place.rank * row_bytes + begin;
   stage.size = [=](int) { return length * place.size; };
   stage.range = [=](int reader, int) { return Range{reader * length, (reader + 1) * length}; };
   stage.fill = [=](std::byte* to) {

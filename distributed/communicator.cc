@@ -31,12 +31,6 @@ void at_exit() {
     alive->node().own().fail("it called exit() inside of the group");
 }
 
-void relax() {
-#ifdef __x86_64__
-  __builtin_ia32_pause();
-#endif
-}
-
 double now() { return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count(); }
 
 double timeout_of(const InitOptions& options) {
@@ -158,60 +152,6 @@ void Communicator::finish_active() {
 }
 
 // ---- collectives ----
-
-void Communicator::run(Collective collective) {
-  if (failed_) throw DistributedError(text("rank ", rank(), ": the group has failed before; end the program"));
-  if (!shared_) return finish(*start(std::move(collective)));
-  Signature& signature = node_->own().signatures[blocking_ % 2];
-  collective.signature.number = calls_++;
-  signature = collective.signature;
-  const int64_t most = std::max<int64_t>(Node::kStaging / collective.item_bytes, 1);
-  int64_t begin = 0;
-  const Signature* unchecked = &collective.signature;
-  do {
-    const int64_t end = std::min(collective.items, begin + most);
-    for (const Stage& stage : collective.stages(begin, end)) exchange(stage, unchecked), unchecked = nullptr;
-    begin = end;
-  } while (begin < collective.items);
-  ++blocking_;
-}
-
-void Communicator::exchange(const Stage& stage, const Signature* check) {
-  const uint64_t number = ++exchanges_;
-  const Node& node = *node_;
-  stage.fill(node.staging(local_rank_, number));
-  node.own().published.store(number, std::memory_order_release);
-  const auto has_published = [&](int rank) {
-    return node.slot(rank).published.load(std::memory_order_acquire) >= number;
-  };
-  const auto ready = [&] {
-    for (int rank = 0; rank < size(); ++rank)
-      if (!has_published(rank)) return false;
-    return true;
-  };
-  const auto missing = [&] {
-    std::vector<int> out;
-    for (int rank = 0; rank < size(); ++rank)
-      if (!has_published(rank)) out.push_back(rank);
-    return out;
-  };
-  const Signature& what = node.own().signatures[blocking_ % 2];
-  bool here = false;
-  for (int i = 0; i < spins_ && !(here = ready()); ++i) relax();
-  if (!here) wait(what, ready, missing);
-  if (check != nullptr) compare_signatures(*check);
-  std::vector<const std::byte*> from;
-  for (int rank = 0; rank < size(); ++rank)
-    from.push_back(node.staging(rank, number) + stage.range(local_rank_, rank).begin);
-  stage.consume(from);
-}
-
-void Communicator::compare_signatures(const Signature& own) {
-  for (int rank = 0; rank < size(); ++rank) {
-    const Signature other = node_->slot(rank).signatures[blocking_ % 2];
-    if (!(other == own)) fail(own, text("rank ", rank, " is in ", other.to_string()));
-  }
-}
 
 std::shared_ptr<Progressive> Communicator::start(Collective collective) {
   const int tag = kFirstTag + static_cast<int>(calls_ % kOrderedTags);

@@ -93,7 +93,10 @@ class Communicator : public std::enable_shared_from_this<Communicator> {
  private:
   class Patience;
   void open(const InitOptions& options);
-  void exchange(const Stage& stage, const Signature* check);
+  /// Fills the next staging area, and says which.
+  uint64_t publish(const Stage& stage);
+  /// Waits for all ranks' areas of this number, and reads them; the first time with the signature to compare.
+  void consume(const Stage& stage, uint64_t number, const Signature* check);
   void compare_signatures(const Signature& own);
   /// The first of `flags`, of which all ranks have as many, that is set on every rank; flags.size() where none is.
   size_t first_of_all(std::vector<int32_t> flags);

@@ -27,8 +27,13 @@ struct Stage {
   std::function<int64_t(int rank)> size;
   /// The part of what `publisher` publishes that `reader` reads.
   std::function<Range(int reader, int publisher)> range;
+  /// Whether no two ranks read the same bytes, however many there are.
+  bool one_reader = false;
   /// Writes what this rank publishes.
   std::function<void(std::byte* to)> fill;
+  /// Where the part that this rank reads of its own lies, so that it need not read back what it published. Null where it
+  /// reads none.
+  const std::byte* own = nullptr;
   /// Reads; runs when all ranks have published.
   std::function<void(Published from)> consume;
 };

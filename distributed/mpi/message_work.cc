@@ -57,7 +57,7 @@ void MessageWork::consume() {
   const int own = group_.rank();
   std::vector<const std::byte*> from;
   for (const auto& buffer : buffers_->received) from.push_back(buffer ? bytes_of(buffer) : nullptr);
-  from[static_cast<size_t>(own)] = bytes_of(buffers_->sent) + stage.range(own, own).begin;
+  from[static_cast<size_t>(own)] = stage.own;
   stage.consume(from);
 }
 

@@ -14,7 +14,7 @@ Node::Node(const MpiLibrary& mpi, MpiHandle comm, int rank) : mpi_(mpi), comm_(c
   check_mpi(mpi, mpi.comm_set_errhandler(comm, mpi.errors_return), "MPI_Comm_set_errhandler");
   check_mpi(mpi, mpi.comm_rank(comm, &local_rank_), "MPI_Comm_rank");
   check_mpi(mpi, mpi.comm_size(comm, &size_), "MPI_Comm_size");
-  const auto bytes = static_cast<size_t>(kSlotBytes + 2 * kStaging);
+  const auto bytes = static_cast<size_t>(kSlotBytes + static_cast<int64_t>(kAreas) * kStaging);
   // The first rank's finding is all ranks': in MPI's call, those that found room would wait for those that did not.
   char room = has_shared_memory(bytes, size_) ? 1 : 0;
   check_mpi(mpi, mpi.bcast(&room, 1, mpi.byte, 0, comm), "MPI_Bcast");

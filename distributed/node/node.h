@@ -10,8 +10,10 @@ namespace weft::distributed {
 
 class Node {
  public:
-  /// Published at once by a rank; two of them, so that a rank may write the next while others read the last.
-  static constexpr int64_t kStaging = 192 * 1024;
+  /// Published at once by a rank. A rank fills one area ahead of that which it waits for, and the others may be as far
+  /// behind: where it waits for m it has filled m + 1, and others may still read m - 2.
+  static constexpr int64_t kStaging = 128 * 1024;
+  static constexpr uint64_t kAreas = 4;
 
   /// Every rank of `comm` calls it; `rank` is the caller's in the whole group.
   Node(const MpiLibrary& mpi, MpiHandle comm, int rank);
@@ -21,7 +23,7 @@ class Node {
   Slot& slot(int local) const { return *reinterpret_cast<Slot*>(control_->of(local)); }
   Slot& own() const { return slot(local_rank_); }
   std::byte* staging(int local, uint64_t number) const {
-    return control_->of(local) + kSlotBytes + static_cast<int64_t>(number % 2) * kStaging;
+    return control_->of(local) + kSlotBytes + static_cast<int64_t>(number % kAreas) * kStaging;
   }
   /// A new window of `bytes` a rank; every rank calls it, where all have found room for it.
   std::shared_ptr<Window> allocate(size_t bytes);

@@ -172,6 +172,29 @@ TEST(Collectives, AllReduceOfManySizes) {
   }
 }
 
+/// Many staging areas of each collective, one right behind the other and ranks in no step: an area is not filled again
+/// before all have read it.
+TEST(Collectives, ManyAreasInARow) {
+  const auto& g = group();
+  const Shape shape = {g.size(), 500001};
+  std::vector<Tensor> all;
+  for (int64_t rank = 0; rank < g.size(); ++rank) all.push_back(values(rank, shape, i32));
+  const Tensor &mine = all[size_t(g.rank())], sum = reduced(all, ReduceOp::sum);
+  for (int64_t round = 0; round < 6; ++round) {
+    if (g.rank() == round % g.size()) (void)values(0, {200000});  // comes late
+    Tensor x = mine.clone(), y = mine.clone();
+    g.all_reduce(x);
+    EXPECT_TRUE(equal(x, sum));
+    EXPECT_TRUE(equal(g.reduce_scatter(mine, ReduceOp::sum), sum.narrow(0, g.rank(), 1)));
+    EXPECT_TRUE(equal(g.all_gather(mine), stack(all)));
+    g.broadcast(y, round % g.size());
+    EXPECT_TRUE(equal(y, all[size_t(round % g.size())]));
+    const Tensor swapped = g.all_to_all(mine);
+    for (int64_t rank = 0; rank < g.size(); ++rank)
+      EXPECT_TRUE(equal(swapped[rank], all[size_t(rank)][g.rank()])) << rank;
+  }
+}
+
 TEST(Collectives, SumsInTheOrderOfTheRanks) {
   const auto& g = group();
   manual_seed(3);

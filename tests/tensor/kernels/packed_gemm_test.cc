@@ -82,7 +82,8 @@ TEST(PackedGemm, PassesGroupsAndBatches) {
   check_all<float>(40, 600, 700, random);
   check_all<double>(130, 530, 300, random);
   check_all<float>(500, 300, 70, random);
-  check_all<float>(200, 260, 50, random);  // packed rows under a single panel
+  check_all<float>(200, 260, 50, random);   // packed rows under a single panel
+  check_all<float>(100, 700, 520, random);  // packed rows that meet several groups
 }
 
 TEST(PackedGemm, SameBitsAtAnyThreadCount) {

@@ -30,6 +30,8 @@ constexpr int64_t kGroupElements = 1 << 17, kLeastDepth = 512, kMostDepth = 1024
 constexpr int64_t kUnpackedBytes = 24576, kUnpackedRows = 12;
 /// Transposed rows of a are read where they lie unless they are spread over more bytes.
 constexpr int64_t kSpreadBytes = 1 << 17;
+/// Elements of a that are kept packed for all groups of b's columns; more are packed again for each.
+constexpr int64_t kKeptElements = 1 << 18;
 /// Columns of c up to which its tiles are taken panel by panel.
 constexpr int64_t kNarrow = 512;
 
@@ -109,7 +111,8 @@ template <class T> class Part {
         higher_(product.a.rows % strips_),
         packed_b_(std::min(cut.depth, product.a.columns) *
                   (cut.unpacked_b ? cut.panel : std::min(cut.group, ceil_div(product.b.columns, N) * N))),
-        packed_a_(packs_a() ? std::min(kBatch, strips_) * packed_strip() : 0) {}
+        keeps_a_(product.b.columns > cut.group && strips_ * packed_strip() <= kKeptElements),
+        packed_a_(packs_a() ? (keeps_a_ ? strips_ : std::min(kBatch, strips_)) * packed_strip() : 0) {}
 
   void run() {
     for (int64_t k = 0; k < p_.a.columns; k += cut_.depth)
@@ -119,7 +122,7 @@ template <class T> class Part {
         pack_group();
         for (int64_t s = 0; s < strips_; s += kBatch) {
           const int64_t end = std::min(s + kBatch, strips_);
-          if (packs_a()) pack_strips(s, end);
+          if (packs_a() && (j == 0 || !keeps_a_)) pack_strips(s, end);
           if (p_.transposed)
             for (int64_t i = s; i < end; ++i) transposed_strip(s, i);
           else
@@ -131,6 +134,9 @@ template <class T> class Part {
  private:
   /// Strips that are packed together, so that whole lines of memory are used.
   static constexpr int64_t kBatch = 16;
+  /// Panels of rows of b that are packed together, likewise.
+  static constexpr int64_t kPanelsAtOnce =
+      std::max<int64_t>(1, 256 / (kGemmTileVectors * N * static_cast<int64_t>(sizeof(T))));
   /// Rows of a are packed in pieces of so many elements: half a register of 512 bits for 6 to 8 floats.
   static constexpr int64_t kPiece = N < 8 ? N : 8;
 
@@ -156,7 +162,12 @@ template <class T> class Part {
   T* packed(int64_t j) const { return packed_b_.data() + (cut_.unpacked_b ? 0 : j * pass_.depth); }
 
   void pack_group() {
-    for (int64_t j = direct() / cut_.panel * cut_.panel; j < pass_.columns; j += cut_.panel) {
+    int64_t j = direct() / cut_.panel * cut_.panel;
+    if (kPanelsAtOnce > 1 && p_.b.column_stride == 1 && cut_.panel == kGemmTileVectors * N)
+      for (; j + kPanelsAtOnce * cut_.panel <= pass_.columns; j += kPanelsAtOnce * cut_.panel)
+        pack_row_panels<T, T>(p_.b.block(pass_.k, pass_.j + j, pass_.depth, kPanelsAtOnce * cut_.panel), packed(j),
+                              cut_.panel, kPanelsAtOnce);
+    for (; j < pass_.columns; j += cut_.panel) {
       const int64_t columns = std::min(cut_.panel, pass_.columns - j);
       if (in_place(j, columns)) continue;
       const Matrix<const T> from = p_.b.block(pass_.k, pass_.j + j, pass_.depth, columns);
@@ -180,7 +191,7 @@ template <class T> class Part {
     const int64_t last = strip(end - 1).first + strip(end - 1).rows;
     const T* in = p_.a.data + pass_.k * p_.a.column_stride;
     for (int64_t k = 0; k < pass_.depth; ++k, in += p_.a.column_stride) {
-      T* to = packed_a_.data() + k * step;
+      T* to = packed_a_.data() + (keeps_a_ ? begin * next : 0) + k * step;
       const T* ahead = in + kAhead * p_.a.column_stride;
       for (int64_t i = strips[0].first; i < last; i += 64 / static_cast<int64_t>(sizeof(T)))
         __builtin_prefetch(ahead + i);
@@ -202,7 +213,7 @@ template <class T> class Part {
   int64_t strip_rows() const { return p_.transposed ? N : cut_.rows; }
 
   Rows rows_of_a(int64_t batch, int64_t s) const {
-    if (packs_a()) return {packed_a_.data() + (s - batch) * packed_strip(), 1, packed_step()};
+    if (packs_a()) return {packed_a_.data() + (keeps_a_ ? s : s - batch) * packed_strip(), 1, packed_step()};
     const T* data = p_.a.data + strip(s).first * p_.a.row_stride + pass_.k * p_.a.column_stride;
     const bool along_k = p_.a.column_stride == 1;
     return {data, p_.a.row_stride, p_.a.column_stride, along_k ? data + strip(s).rows * p_.a.row_stride : nullptr};
@@ -262,6 +273,7 @@ template <class T> class Part {
   const Cut<T>& cut_;
   int64_t strips_, height_, higher_;  // the first `higher_` have a row more than `height_`
   Scratch<T> packed_b_;
+  bool keeps_a_;  // packed strips meet all groups of b's columns
   Scratch<T> packed_a_;
   Pass pass_{};
 };
@@ -314,12 +326,17 @@ bool prefers_packed(const Matrix<const float>& a, const Matrix<const float>& b) 
   if (!a_columns) return a.rows >= 64 && (b.columns > 64 || a.rows >= 1024);
   return work <= 1 << 28 && b.columns >= 100 && a.rows >= (a.column_stride % 64 == 0 ? 256 : 100);
 #else
-  // sgemm reads operands where they lie, in columns whose elements share a few places of the innermost cache if they
-  // are a multiple of 2 KB apart.
+  const bool a_columns = a.column_stride != 1, b_columns = b.column_stride != 1;
   constexpr int64_t kAliased = 2048 / sizeof(float), kLeast = 32;
   if (a.rows < kLeast || b.columns < kLeast) return false;
-  return (a.column_stride != 1 && a.column_stride % kAliased == 0) ||
-         (b.column_stride == 1 && b.row_stride % kAliased == 0);
+  // sgemm reads operands where they lie: a's columns, whose elements share a few places of the innermost cache if they
+  // are a multiple of 2 KB apart, unless c is wide; and b's rows where a has few.
+  if (a_columns && a.column_stride % kAliased == 0 && b.columns <= 512) return true;
+  if (!b_columns && b.row_stride % kAliased == 0 && a.rows >= 96 && a.rows <= 320) return true;
+  if (a.columns < 200 || b.columns < 200) return false;
+  if (a_columns) return !b_columns && b.columns <= 512 && a.rows >= 256 && a.rows < 1000;
+  // The transposed weight of a linear layer, whose bias the tile adds.
+  return b_columns && a.rows >= 1024;
 #endif
 }
 

@@ -27,7 +27,20 @@ template <class T, class S> void pack_rows(const Matrix<const S>& b, T* out, int
   }
 }
 
-/// The same where b's rows are neighbours, k.
+/// b's columns as `count` panels of `width`, full registers each, one behind the other. A row of them is read at once:
+/// of a narrow panel it is a line, and the next one a page away.
+template <class T, class S> void pack_row_panels(const Matrix<const S>& b, T* out, int64_t width, int64_t count) {
+  constexpr int N = simd::kLanes<T>;
+  constexpr int64_t kLine = 64 / static_cast<int64_t>(sizeof(S));
+  for (int64_t k = 0; k < b.rows; ++k, out += width) {
+    const S* in = b.data + k * b.row_stride;
+    for (int64_t j = 0; j < width * count; j += kLine) __builtin_prefetch(in + j + kAhead * b.row_stride);
+    for (int64_t p = 0; p < count; ++p, in += width)
+      for (int64_t j = 0; j < width; j += N) simd::store<T, N>(out + p * b.rows * width + j, simd::load<T, N>(in + j));
+  }
+}
+
+/// As pack_rows where b's rows are neighbours, k.
 template <class T, class S> void pack_columns(const Matrix<const S>& b, T* out, int64_t width) {
   constexpr int N = simd::kLanes<T>;
   for (int64_t j = 0; j < b.columns; j += N) {
