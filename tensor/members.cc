@@ -248,11 +248,13 @@ Tensor Tensor::cholesky(bool upper) const { return weft::cholesky(*this, upper);
 
 namespace {
 
-/// self = f(self), for functions that have no kernel in place. What f keeps for backward is a copy of self, as the
-/// write makes self another. ShapeError where f broadcasts self, DtypeError where it leaves self's kind of dtype.
-template <class F> Tensor& write(const char* name, Tensor& self, const F& f) {
-  ErrorFrame frame(name, self);
-  const bool recorded = modes().recording && self.requires_grad();
+/// self = f(self), for functions that have no kernel in place; `others` are what else f reads. What f keeps of self for
+/// backward is a copy, as the write makes self another. ShapeError where f broadcasts self, DtypeError where it leaves
+/// self's category of dtypes.
+template <class F, std::same_as<Tensor>... Others>
+Tensor& write(const char* name, Tensor& self, const F& f, const Others&... others) {
+  ErrorFrame frame(name, self, others...);
+  const bool recorded = modes().recording && (self.requires_grad() || ... || others.requires_grad());
   const Tensor value = f(recorded ? weft::clone(self) : self);
   dispatch::check_category(value.dtype(), self.dtype());
   if (value.shape() != self.shape())
@@ -264,8 +266,9 @@ template <class F> Tensor& write(const char* name, Tensor& self, const F& f) {
 
 Tensor& Tensor::scatter_reduce_(int64_t axis, const Tensor& index, const Tensor& src, std::string_view reduce,
                                 bool include_self) {
-  return write("scatter_reduce_", *this,
-               [&](const Tensor& x) { return weft::scatter_reduce(x, axis, index, src, reduce, include_self); });
+  return write(
+      "scatter_reduce_", *this,
+      [&](const Tensor& x) { return weft::scatter_reduce(x, axis, index, src, reduce, include_self); }, index, src);
 }
 Tensor& Tensor::tril_(int64_t diagonal) {
   return write("tril_", *this, [&](const Tensor& x) { return weft::tril(x, diagonal); });
@@ -277,31 +280,39 @@ Tensor& Tensor::pow_(const Scalar& exponent) {
   return write("pow_", *this, [&](const Tensor& x) { return weft::pow(x, exponent); });
 }
 Tensor& Tensor::pow_(const Tensor& exponent) {
-  return write("pow_", *this, [&](const Tensor& x) { return weft::pow(x, exponent); });
+  return write(
+      "pow_", *this, [&](const Tensor& x) { return weft::pow(x, exponent); }, exponent);
 }
 Tensor& Tensor::nan_to_num_(double nan, std::optional<Scalar> posinf, std::optional<Scalar> neginf) {
   return write("nan_to_num_", *this, [&](const Tensor& x) { return weft::nan_to_num(x, nan, posinf, neginf); });
 }
 Tensor& Tensor::addcmul_(const Tensor& a, const Tensor& b, const Scalar& value) {
-  return write("addcmul_", *this, [&](const Tensor& x) { return weft::addcmul(x, a, b, value); });
+  return write(
+      "addcmul_", *this, [&](const Tensor& x) { return weft::addcmul(x, a, b, value); }, a, b);
 }
 Tensor& Tensor::addcdiv_(const Tensor& a, const Tensor& b, const Scalar& value) {
-  return write("addcdiv_", *this, [&](const Tensor& x) { return weft::addcdiv(x, a, b, value); });
+  return write(
+      "addcdiv_", *this, [&](const Tensor& x) { return weft::addcdiv(x, a, b, value); }, a, b);
 }
 Tensor& Tensor::addmm_(const Tensor& a, const Tensor& b, const Scalar& beta, const Scalar& alpha) {
-  return write("addmm_", *this, [&](const Tensor& x) { return weft::addmm(x, a, b, beta, alpha); });
+  return write(
+      "addmm_", *this, [&](const Tensor& x) { return weft::addmm(x, a, b, beta, alpha); }, a, b);
 }
 Tensor& Tensor::baddbmm_(const Tensor& a, const Tensor& b, const Scalar& beta, const Scalar& alpha) {
-  return write("baddbmm_", *this, [&](const Tensor& x) { return weft::baddbmm(x, a, b, beta, alpha); });
+  return write(
+      "baddbmm_", *this, [&](const Tensor& x) { return weft::baddbmm(x, a, b, beta, alpha); }, a, b);
 }
 Tensor& Tensor::add_(const Tensor& other, const Scalar& alpha) {
-  return write("add_", *this, [&](const Tensor& x) { return weft::add(x, other, alpha); });
+  return write(
+      "add_", *this, [&](const Tensor& x) { return weft::add(x, other, alpha); }, other);
 }
 Tensor& Tensor::sub_(const Tensor& other, const Scalar& alpha) {
-  return write("sub_", *this, [&](const Tensor& x) { return weft::sub(x, other, alpha); });
+  return write(
+      "sub_", *this, [&](const Tensor& x) { return weft::sub(x, other, alpha); }, other);
 }
 Tensor& Tensor::lerp_(const Tensor& end, const Tensor& weight) {
-  return write("lerp_", *this, [&](const Tensor& x) { return weft::lerp(x, end, weight); });
+  return write(
+      "lerp_", *this, [&](const Tensor& x) { return weft::lerp(x, end, weight); }, end, weight);
 }
 Tensor& Tensor::fill_diagonal_(const Scalar& value) {
   ErrorFrame frame("fill_diagonal_", *this);

@@ -47,7 +47,7 @@ gemm base
 index base loops reduce pointwise
 linalg base loops reduce gemm
 rowwise base loops reduce gemm index
-window base loops reduce gemm rowwise
+window base loops reduce pointwise gemm rowwise
 ROOMS
 allow tensor/dispatch "$descriptors|tensor/dispatch/|tensor/tensor\.h"
 allow tensor/functions 'tensor/(core|memory|runtime|ops|dispatch|functions|adjoints)/|tensor/tensor\.h'

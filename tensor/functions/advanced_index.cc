@@ -235,7 +235,7 @@ void check_integers(const Tensor& x, const Scalar& value) {
 
 template <class Value>
 void write(const char* name, const Tensor& x, const std::vector<TensorIndex>& indices, const Value& value,
-         bool accumulate) {
+           bool accumulate) {
   Parsed parsed = Parser(x, indices, false).result();
   Tensor& view = parsed.view;
   constexpr bool kScalar = std::same_as<Value, Scalar>;

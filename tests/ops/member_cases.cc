@@ -94,7 +94,7 @@ Outputs two(const Tensor& x, const Tensor& p) {
 
 Outputs parts(const Tensor& x, const Tensor& p) {
   const Tensor above = x > 1.0;
-  const Tensor at = tensor({3, 1});
+  const Tensor at = tensor({3, 1}).to(x.device());
   const Tensor to = argsort(x, 1);
   return alike({{x.index_put({2}, p[0]), index_put(x, {2}, p[0])},
                 {x.index_put({2}, 0), index_put(x, {2}, 0)},
@@ -120,7 +120,7 @@ Outputs parts(const Tensor& x, const Tensor& p) {
 }
 
 Outputs reductions(const Tensor& x, const Tensor& p) {
-  const Tensor at = tensor({3, 1});
+  const Tensor at = tensor({3, 1}).to(x.device());
   const Tensor to = argsort(x, 1);
   return alike({{x.amax(1), max(x, 1)},
                 {x.amin(0, keepdim), min(x, 0, keepdim)},
@@ -156,7 +156,7 @@ Outputs reductions(const Tensor& x, const Tensor& p) {
 
 Outputs matrices(const Tensor& x, const Tensor& p) {
   const Tensor cube = x.view({2, 2, 4}).transpose(1, 2).slice(1, 0, 2);
-  const Tensor round_trip = matmul(x, x.t()) + eye(4, x.dtype());
+  const Tensor round_trip = matmul(x, x.t()) + eye(4).to(x.dtype()).to(x.device());
   return alike({{x.mm(p), matmul(x, p)},
                 {x.matmul(p), matmul(x, p)},
                 {x.mv(p[0]), mv(x, p[0])},
@@ -249,7 +249,7 @@ void add_member_errors(Cases& cases) {
       [] {
         ones({2}).addcmul_(ones({3, 2}), ones({2}));
       },
-      "addcmul_([2] f32): the result has shape [3, 2] and cannot be written in place to [2]");
+      "addcmul_([2] f32, [3, 2] f32, [2] f32): the result has shape [3, 2] and cannot be written in place to [2]");
   cases.error<ShapeError>(
       "fill_diagonal_ of a vector", [] { ones({2}).fill_diagonal_(1); },
       "fill_diagonal_([2] f32): it has 1 axes; it takes a matrix");
