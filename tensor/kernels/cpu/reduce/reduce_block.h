@@ -11,6 +11,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <type_traits>
+#include <utility>
 
 #include "tensor/kernels/cpu/base/transpose.h"
 #include "tensor/kernels/cpu/reduce/reduce_plan.h"
@@ -208,15 +209,20 @@ WEFT_SIMD void fold_row(const T* p, int64_t length, typename BlockTypes<Op>::Pre
   accumulate<Op>(acc, Op::combine(rest[0], rest[1]));
 }
 
+/// Of each block of 2 kHalf lanes of a and then b the kHalf lanes from kFrom on: blocks of both, side by side.
+template <int kHalf, int kFrom, class V, int... I> WEFT_SIMD V half_blocks(V a, V b, std::integer_sequence<int, I...>) {
+  constexpr int kN = sizeof...(I);
+  return __builtin_shufflevector(a, b, (I / (2 * kHalf) * (2 * kHalf) + I % kHalf + I / kHalf % 2 * kN + kFrom)...);
+}
+
 /// Lane i is fold_lanes(v[i]): halves of all registers are combined side by side. Changes v.
 template <class Op, class T, int N, int kHalf = N / 2>
 WEFT_SIMD simd::Vec<T, N> fold_lanes_of(simd::Vec<T, N> (&v)[N]) {
   if constexpr (kHalf > 0) {
-    auto low = v[0] < v[0];  // (integers as wide as T) which lane of both: in the first half of its block of 2 kHalf
-    for (int i = 0; i < N; ++i) low[i] = i / (2 * kHalf) * (2 * kHalf) + i % kHalf + i / kHalf % 2 * N;
-    const auto high = low + kHalf;
+    using Lanes = std::make_integer_sequence<int, N>;
     for (int k = 0; k < kHalf; ++k)
-      v[k] = Op::combine(__builtin_shuffle(v[k], v[k + kHalf], low), __builtin_shuffle(v[k], v[k + kHalf], high));
+      v[k] = Op::combine(half_blocks<kHalf, 0>(v[k], v[k + kHalf], Lanes{}),
+                         half_blocks<kHalf, kHalf>(v[k], v[k + kHalf], Lanes{}));
     return fold_lanes_of<Op, T, N, kHalf / 2>(v);
   } else {
     return v[0];
