@@ -122,6 +122,7 @@ Outputs parts(const Tensor& x, const Tensor& p) {
 Outputs reductions(const Tensor& x, const Tensor& p) {
   const Tensor at = tensor({3, 1}).to(x.device());
   const Tensor to = argsort(x, 1);
+  const Tensor hot = eye(4).to(x.device());  // no chance in it
   return alike({{x.amax(1), max(x, 1)},
                 {x.amin(0, keepdim), min(x, 0, keepdim)},
                 {x.sum(0, {}, f64), sum(x.to(f64), 0)},
@@ -151,6 +152,8 @@ Outputs reductions(const Tensor& x, const Tensor& p) {
                 {x.histc(4), histc(x, 4)},
                 {x.cov(), cov(x)},
                 {x.corrcoef(), corrcoef(x)},
+                {hot.bernoulli(), hot},
+                {hot.multinomial(1), argmax(hot, 1, keepdim)},
                 {x.dist(p), dist(x, p)}});
 }
 
@@ -261,7 +264,7 @@ void add_member_cases(Cases& cases) {
   add_pairs(cases, "members: element-wise", 28, elementwise);
   add_pairs(cases, "members: of two", 34, two);
   add_pairs(cases, "members: of parts", 21, parts);
-  add_pairs(cases, "members: reductions", 30, reductions);
+  add_pairs(cases, "members: reductions", 32, reductions);
   add_pairs(cases, "members: matrices", 19, matrices);
   add_pairs(cases, "members: writes", 29, writes);
   add_writes(cases);

@@ -179,10 +179,6 @@ void turn(const T* source, int64_t from_step, T* target, int64_t to_step, int64_
     }
 }
 
-}  // namespace detail
-
-namespace detail {
-
 /// A dense row combined into the registers `acc`.
 template <class Op, class T>
 WEFT_SIMD void fold_row(const T* p, int64_t length, typename BlockTypes<Op>::PreVec parameter,
