@@ -76,10 +76,12 @@ Case random_case(Random& random) {
     }
     const int64_t per_group = pick(random, 0, 3) == 0 ? 16 : pick(random, 1, 5),
                   filters = pick(random, 0, 3) == 0 ? 16 : pick(random, 1, 5);
-    const int kind = static_cast<int>(pick(random, 0, 3));
+    const int kind = static_cast<int>(pick(random, 0, 4));
     p.groups = kind == 0 ? pick(random, 2, 4) : 1;
     int64_t channels = per_group * p.groups, all_filters = filters * p.groups;
     if (kind == 1) p.groups = channels = all_filters = pick(random, 1, 20);  // depthwise
+    if (kind == 2)
+      p.groups = pick(random, 2, 9), channels = all_filters = p.groups << pick(random, 1, 3);  // narrow groups
     const Shape x{pick(random, 1, 3), channels, pick(random, 1, 9), pick(random, 1, 9)};
     Case c = make_case(x, all_filters, pick(random, 1, 4), pick(random, 1, 4), p);
     if (c.out[2] > 0 && c.out[3] > 0) return c;
@@ -131,9 +133,9 @@ TEST(Conv, TapsAreExact) {
   check<float>(make_case({90, 128, 3, 2}, 192, 3, 3, {.padding = 1}), random, true);
 }
 
-TEST(Conv, TapsHaveTheSameBitsAtAnyThreadCount) {
+/// The same bits at any thread count, of the weight's gradient in any of its layouts too.
+void check_bits(const Case& c) {
   const int before = num_threads();
-  const Case c = make_case({90, 192, 3, 2}, 200, 3, 3, {.padding = 1});
   for (const Layout weights : {Layout::row_major, Layout::channels_last}) {
     std::vector<float> first;
     for (const int threads : {1, 2, 3, 5}) {
@@ -158,6 +160,11 @@ TEST(Conv, TapsHaveTheSameBitsAtAnyThreadCount) {
     }
   }
   set_num_threads(before);
+}
+
+TEST(Conv, TapsHaveTheSameBitsAtAnyThreadCount) { check_bits(make_case({90, 192, 3, 2}, 200, 3, 3, {.padding = 1})); }
+TEST(Conv, NarrowGroupsHaveTheSameBitsAtAnyThreadCount) {
+  check_bits(make_case({5, 72, 11, 13}, 72, 3, 3, {.stride = {1, 2}, .padding = 1, .groups = 18}));
 }
 
 TEST(Conv, EmptySizes) {

@@ -13,6 +13,7 @@
 #include "tensor/kernels/cpu/window/conv_way.h"
 #include "tensor/kernels/cpu/window/depthwise_conv.h"
 #include "tensor/kernels/cpu/window/few_channels_conv.h"
+#include "tensor/kernels/cpu/window/grouped_conv.h"
 #include "tensor/kernels/cpu/window/loop_conv.h"
 #include "tensor/kernels/cpu/window/onednn_conv.h"
 #include "tensor/kernels/cpu/window/tap_conv.h"
@@ -126,6 +127,7 @@ bool forward(const ConvShape& s, const T* x, const T* w, const WeightStrides& st
       return true;
     const Way way = way_of(s);
     if (way == Way::taps) return tap_conv(s, x, w, strides, bias, out), true;
+    if (way == Way::groups) return grouped_conv(s, x, w, strides, bias, out), true;
     if (way == Way::onednn && onednn::conv_forward(s, x, w, strides, bias, out)) return true;
   }
   if constexpr (is_half<T>) {
@@ -149,6 +151,7 @@ bool backward_data(const ConvShape& s, const T* grad, const T* w, const WeightSt
       return true;
     const Way way = way_of(s);
     if (way == Way::taps) return tap_conv_backward_data(s, grad, w, strides, grad_x), true;
+    if (way == Way::groups) return grouped_conv_backward_data(s, grad, w, strides, grad_x), true;
     if (way == Way::onednn && onednn::conv_backward_data(s, grad, w, strides, grad_x)) return true;
   }
   if constexpr (is_half<T>) {
@@ -173,6 +176,7 @@ bool backward_weights(const ConvShape& s, const T* x, const T* grad, T* grad_w, 
       return few_channels_conv_backward_weights(s, x, grad, grad_w, strides), true;
     const Way way = way_of(s);
     if (way == Way::taps) return tap_conv_backward_weights(s, x, grad, grad_w, strides), true;
+    if (way == Way::groups) return grouped_conv_backward_weights(s, x, grad, grad_w, strides), true;
     if (way == Way::onednn && !is_slow_for_weights(s) && onednn::conv_backward_weights(s, x, grad, grad_w, strides))
       return true;
   }

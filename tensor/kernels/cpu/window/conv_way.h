@@ -2,6 +2,7 @@
 #pragma once
 
 #include "tensor/kernels/cpu/base/force_loops.h"
+#include "tensor/kernels/cpu/window/grouped_conv.h"
 #include "tensor/kernels/cpu/window/tap_conv.h"
 #include "tensor/kernels/cpu/window/winograd.h"
 #include "tensor/runtime/convolution.h"
@@ -24,11 +25,12 @@ inline bool fits_library(const ConvShape& s) {
 }
 
 /// How an f32 convolution runs otherwise, by sizes alone.
-enum class Way { product, taps, onednn };
+enum class Way { product, taps, groups, onednn };
 
 inline Way way_of(const ConvShape& s) {
   if (loops_forced() || !fits_library(s)) return Way::product;
   if (s.is_pointwise() && s.groups == 1) return Way::product;  // it is one, with nothing laid out
+  if (has_narrow_groups(s)) return Way::groups;
   return prefers_taps(s) ? Way::taps : Way::onednn;
 }
 

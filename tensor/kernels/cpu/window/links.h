@@ -1,5 +1,5 @@
-// Which pixels a window holds along an axis, and which windows hold a pixel: shared by pools and depthwise
-// convolutions.
+// Which pixels a window holds along an axis, and which windows hold a pixel: shared by pools, depthwise and
+// grouped convolutions.
 #pragma once
 
 #include <cstdint>
