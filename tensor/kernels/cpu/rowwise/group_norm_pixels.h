@@ -69,6 +69,13 @@ template <class C, class F> WEFT_SIMD void for_channels(int64_t channels, const 
   if (c < channels) f(c, static_cast<int>(channels - c));
 }
 
+/// f(i, P) for P pixels from i on, four at a time: what belongs to a register of channels is read once for them.
+template <class F> WEFT_SIMD void for_pixels(int64_t first, int64_t end, const F& f) {
+  int64_t i = first;
+  for (; i + 4 <= end; i += 4) f(i, std::integral_constant<int, 4>{});
+  for (; i < end; ++i) f(i, std::integral_constant<int, 1>{});
+}
+
 /// totals (kSums, channels) = the sums over the pixels of value(pixel, c, count), kSums registers of channels from c
 /// on. 64 pixels are added in C, these sums in double.
 template <class C, int kSums, class F>
@@ -78,23 +85,21 @@ void channel_totals(int64_t pixels, int64_t channels, double* totals, const F& v
   for (int64_t first = 0; first < pixels; first += 64) {
     std::fill_n(stage.data(), kSums * channels, C(0));
     const int64_t end = std::min(pixels, first + 64);
-    const auto add = [&]<int P>(int64_t i, std::integral_constant<int, P>) __attribute__((always_inline)) {
-      for_channels<C>(
-          channels, [&](int64_t c, auto count) __attribute__((always_inline)) {
-            auto sums = value(i, c, count);
-            for (int p = 1; p < P; ++p) {
-              const auto more = value(i + p, c, count);
-              for (size_t k = 0; k < kSums; ++k) sums[k] += more[k];
-            }
-            for (size_t k = 0; k < kSums; ++k) {
-              C* to = stage.data() + static_cast<int64_t>(k) * channels + c;
-              put_channels<C>(to, channels_at<C>(to, count) + sums[k], count);
-            }
-          });
-    };
-    int64_t i = first;
-    for (; i + 4 <= end; i += 4) add(i, std::integral_constant<int, 4>{});
-    for (; i < end; ++i) add(i, std::integral_constant<int, 1>{});
+    for_pixels(
+        first, end, [&]<int P>(int64_t i, std::integral_constant<int, P>) __attribute__((always_inline)) {
+          for_channels<C>(
+              channels, [&](int64_t c, auto count) __attribute__((always_inline)) {
+                auto sums = value(i, c, count);
+                for (int p = 1; p < P; ++p) {
+                  const auto more = value(i + p, c, count);
+                  for (size_t k = 0; k < kSums; ++k) sums[k] += more[k];
+                }
+                for (size_t k = 0; k < kSums; ++k) {
+                  C* to = stage.data() + static_cast<int64_t>(k) * channels + c;
+                  put_channels<C>(to, channels_at<C>(to, count) + sums[k], count);
+                }
+              });
+        });
     for (int64_t c = 0; c < kSums * channels; ++c) totals[c] += static_cast<double>(stage.data()[c]);
   }
 }
@@ -182,13 +187,19 @@ void normalise_pixels(const GroupedPixels& s, const T* x, const Values& weight, 
       }
     }
     T* out = y + from;
-    for (int64_t i = 0; i < s.pixels; ++i)
-      detail::for_channels<C>(width, [&](int64_t c, auto lanes) {
-        const auto value =
-            table.centred(in + i * step + c, c, lanes) * detail::channels_at<C>(table.row(2) + c, lanes) +
-            detail::channels_at<C>(table.row(3) + c, lanes);
-        detail::put_channels<C>(out + i * step + c, value, lanes);
-      });
+    detail::for_pixels(
+        0, s.pixels, [&]<int P>(int64_t i, std::integral_constant<int, P>) __attribute__((always_inline)) {
+          detail::for_channels<C>(
+              width, [&](int64_t c, auto lanes) __attribute__((always_inline)) {
+                const auto of_table = [&](int64_t k) { return detail::channels_at<C>(table.row(k) + c, lanes); };
+                const auto high = of_table(0), low = of_table(1), factor = of_table(2), term = of_table(3);
+                for (int p = 0; p < P; ++p) {
+                  const int64_t at = (i + p) * step + c;
+                  const auto value = detail::channels_at<C>(in + at, lanes);
+                  detail::put_channels<C>(out + at, ((value - high) - low) * factor + term, lanes);
+                }
+              });
+        });
   });
 }
 
