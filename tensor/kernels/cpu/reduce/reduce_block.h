@@ -103,6 +103,17 @@ inline typename BlockTypes<Op>::PreVec mapped_part(const T* p, typename BlockTyp
   return simd::first_lanes<Pre>(v, simd::splat<Pre>(Op::template identity<Pre>()), count);
 }
 
+/// at(0) to at(kCount - 1), combined as a tree. No array of them: what is computed in a loop over one goes through
+/// memory.
+template <class Op, int kCount, int kFirst = 0, int kStep = 1, class At>
+WEFT_SIMD typename BlockTypes<Op>::PreVec combined(const At& at) {
+  if constexpr (kStep == kCount)
+    return at(kFirst);
+  else
+    return Op::combine(combined<Op, kCount, kFirst, 2 * kStep>(at),
+                       combined<Op, kCount, kFirst + kStep, 2 * kStep>(at));
+}
+
 /// f(rows, count) for eight rows of the block at a time, then for four, then for each of those that are left: their
 /// first elements, and how many as a constant.
 template <class T, class F> void for_row_groups(const Block<T>& block, const F& f) {
@@ -137,19 +148,17 @@ void fold_row_group(const T* const* rows, int64_t length, typename Op::Pre param
     auto parameter = simd::splat<Pre>(parameter_value);
     if (parameters != nullptr)
       parameter = count == kWidth ? simd::load<Pre>(parameters + j) : simd::load_part<Pre>(parameters + j, count);
-    typename B::PreVec v[kRows];
+    typename B::PreVec folded;
     if (count == kWidth) {
       if constexpr (kRows > 1 && kAsksAhead)
         for (int k = 0; k < kRows; ++k) simd::look_ahead(rows[k] + j, ahead);
-      for (int k = 0; k < kRows; ++k) v[k] = mapped<Op>(rows[k] + j, parameter);
+      folded = combined<Op, kRows>([&](int k) { return mapped<Op>(rows[k] + j, parameter); });
     } else {
-      for (int k = 0; k < kRows; ++k) v[k] = mapped_part<Op>(rows[k] + j, parameter, count);
+      folded = combined<Op, kRows>([&](int k) { return mapped_part<Op>(rows[k] + j, parameter, count); });
     }
-    for (int half = kRows / 2; half > 0; half /= 2)
-      for (int k = 0; k < half; ++k) v[k] = Op::combine(v[k], v[k + half]);
     typename B::AccVec sums[B::kParts];
     load_registers<typename B::Acc>(sums, acc + j);
-    accumulate<Op>(sums, v[0]);
+    accumulate<Op>(sums, folded);
     store_registers<typename B::Acc>(acc + j, sums);
   }
 }
@@ -187,13 +196,9 @@ WEFT_SIMD void fold_row(const T* p, int64_t length, typename BlockTypes<Op>::Pre
   constexpr int kWidth = B::kWidth;
   int64_t i = 0;
   for (; i + 8 * kWidth <= length; i += 8 * kWidth) {
-    typename B::PreVec v[8];
     if constexpr (kAsksAhead)
       for (int k = 0; k < 8; ++k) simd::look_ahead(p + i + k * kWidth);
-    for (int k = 0; k < 8; ++k) v[k] = mapped<Op>(p + i + k * kWidth, parameter);
-    for (int half = 4; half > 0; half /= 2)
-      for (int k = 0; k < half; ++k) v[k] = Op::combine(v[k], v[k + half]);
-    accumulate<Op>(acc, v[0]);
+    accumulate<Op>(acc, combined<Op, 8>([&](int k) { return mapped<Op>(p + i + k * kWidth, parameter); }));
   }
   if (i == length) return;
   const auto empty = simd::splat<typename Op::Pre>(Op::template identity<typename Op::Pre>());
