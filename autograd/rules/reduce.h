@@ -6,6 +6,7 @@
 #include <limits>
 
 #include "autograd/rule.h"
+#include "tensor/dispatch/batched.h"
 #include "tensor/functions/binary.h"
 #include "tensor/functions/cat.h"
 #include "tensor/functions/compare.h"
@@ -39,8 +40,18 @@ inline Tensor product_of_others(const Tensor& x) {
   return slice(reshape(stack({others * right, others * left}, 2), {rows, -1}), 1, 0, n);
 }
 
-inline Tensor prod_gradient(const Tensor& g, const Tensor& x, const IntList& axes) {
+/// Whether each product, divided by one of its factors, gives that of the others: none is 0 (nor is a factor), subnormal,
+/// infinite or NaN.
+inline bool can_be_divided(const Tensor& products) {
+  const Tensor size = abs(products.detach());
+  const double least = size.dtype() == f64 ? 0x1p-1022 : size.dtype() == f16 ? 0x1p-14 : 0x1p-126;
+  const Tensor normal = logical_and(size >= least, size < std::numeric_limits<double>::infinity());
+  return all(dispatch::all_samples(normal)).item<bool>();
+}
+
+inline Tensor prod_gradient(const Tensor& g, const Tensor& x, const Tensor& y, const IntList& axes) {
   if (x.numel() == 0) return zeros_like(x);
+  if (can_be_divided(y)) return g * (y / x);
   IntList order;  // kept axes first
   for (int64_t i = 0; i < x.rank(); ++i)
     if (std::find(axes.begin(), axes.end(), i) == axes.end()) order.push_back(i);
@@ -77,8 +88,9 @@ inline Tensor norm_gradient(double p, const Tensor& g, const Tensor& x, const Te
 WEFT_GRADIENT(Sum) = per_input([](const op::Sum& op, Grad g, ViewOf<0> x) {
   return expand(formulas::kept(g, op.axes, op.keepdim, x.shape()), x.shape());
 });
-WEFT_GRADIENT(Prod) = per_input([](const op::Prod& op, Grad g, Input<0> x) {
-  return formulas::prod_gradient(formulas::kept(g, op.axes, op.keepdim, x.shape()), x, op.axes);
+WEFT_GRADIENT(Prod) = per_input([](const op::Prod& op, Grad g, Input<0> x, Output y) {
+  return formulas::prod_gradient(formulas::kept(g, op.axes, op.keepdim, x.shape()), x,
+                                 formulas::kept(y, op.axes, op.keepdim, x.shape()), op.axes);
 });
 
 namespace formulas {

@@ -101,5 +101,17 @@ TEST_F(Rules, NormsWithFrozenInputsAreDifferentiatedAgain) {
   EXPECT_EQ(gradgradcheck(h, {randn({4, 3}, f64), randn({3}, f64)}).report(), "");
 }
 
+// The quotient of a product that is 0 or infinite in its dtype by a factor is not the product of the others.
+TEST_F(Rules, ProductsBeyondTheirDtype) {
+  const auto gradient = [](std::vector<float> values) {
+    const Tensor x = parameter(from_vector(values));
+    prod(x, 0).backward();
+    return x.grad().to_vector<float>();
+  };
+  EXPECT_EQ(gradient({1e-30f, 1e-20f, 2, 4}), (std::vector<float>{8e-20f, 8e-30f, 0, 0}));
+  EXPECT_EQ(gradient({0x1p100f, 0x1p27f, 2, 1}), (std::vector<float>{0x1p28f, 0x1p101f, 0x1p127f, INFINITY}));
+  EXPECT_EQ(gradient({3, 0, 5}), (std::vector<float>{0, 15, 0}));
+}
+
 }  // namespace
 }  // namespace weft
