@@ -1,15 +1,10 @@
 // Conversions between element types: one value at a time (`convert`), and runs of values to and from what kernels
-// compute in (`Compute<T>`: float for bf16 and f16, the type itself otherwise).
+// compute in (`Compute<T>`: float for bf16 and f16, the type itself otherwise) and from one distance to another.
 #pragma once
 
 #include <cstdint>
-#include <cstring>
 #include <limits>
 #include <type_traits>
-
-#ifdef __F16C__
-#include <immintrin.h>
-#endif
 
 #include "tensor/core/half.h"
 #include "tensor/core/scalar.h"
@@ -59,48 +54,14 @@ template <class T> T scalar_as(const Scalar& value) {
 }
 
 /// Widens `count` contiguous values.
-inline void widen(const BFloat16* from, float* to, int64_t count) {
-#pragma omp simd
-  for (int64_t i = 0; i < count; ++i) {
-    const uint32_t word = static_cast<uint32_t>(from[i].bits) << 16;
-    to[i] = std::bit_cast<float>(word);
-  }
-}
+void widen(const BFloat16* from, float* to, int64_t count);
+void widen(const Float16* from, float* to, int64_t count);
 
 /// Rounds `count` contiguous values to nearest even.
-inline void narrow(const float* from, BFloat16* to, int64_t count) {
-#pragma omp simd
-  for (int64_t i = 0; i < count; ++i) to[i].bits = BFloat16(from[i]).bits;
-}
+void narrow(const float* from, BFloat16* to, int64_t count);
+void narrow(const float* from, Float16* to, int64_t count);
 
-inline void widen(const Float16* from, float* to, int64_t count) {
-  int64_t i = 0;
-#ifdef __F16C__
-  for (; i + 8 <= count; i += 8) {
-    const __m128i halves = _mm_loadu_si128(reinterpret_cast<const __m128i*>(from + i));
-    _mm256_storeu_ps(to + i, _mm256_cvtph_ps(halves));
-  }
-#endif
-  for (; i < count; ++i) to[i] = from[i];
-}
-
-inline void narrow(const float* from, Float16* to, int64_t count) {
-#ifdef __F16C__
-  constexpr int kMode = _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC;
-  int64_t i = 0;
-  for (; i + 8 <= count; i += 8) {
-    const __m128i halves = _mm256_cvtps_ph(_mm256_loadu_ps(from + i), kMode);
-    _mm_storeu_si128(reinterpret_cast<__m128i*>(to + i), halves);
-  }
-  if (i < count) {  // the same instruction for the rest, so that the position of a value does not change its bits
-    float rest[8] = {};
-    std::memcpy(rest, from + i, static_cast<size_t>(count - i) * sizeof(float));
-    const __m128i halves = _mm256_cvtps_ph(_mm256_loadu_ps(rest), kMode);
-    std::memcpy(static_cast<void*>(to + i), &halves, static_cast<size_t>(count - i) * sizeof(Float16));
-  }
-#else
-  for (int64_t i = 0; i < count; ++i) to[i] = from[i];
-#endif
-}
+/// Copies `count` elements of `size` bytes (1, 2, 4 or 8) that lie `from_step` bytes apart to places `to_step` apart.
+void move_elements(const void* from, int64_t from_step, void* to, int64_t to_step, int64_t size, int64_t count);
 
 }  // namespace weft::kernels::cpu

@@ -48,6 +48,11 @@ template <class F> void visit_number(DType dtype, F&& f) {
   is_floating(dtype) ? visit_floating(dtype, f) : visit_integer(dtype, f);
 }
 
+/// All; bool as the bytes 0 and 1 that it is.
+template <class F> void visit_stored(DType dtype, F&& f) {
+  dtype == DType::boolean ? f.template operator()<uint8_t>() : visit_number(dtype, f);
+}
+
 /// An unsigned integer as large as the elements, for kernels that only move bits.
 template <class F> void visit_size(DType dtype, F&& f) {
   switch (size_of(dtype)) {

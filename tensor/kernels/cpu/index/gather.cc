@@ -4,6 +4,7 @@
 #include <mutex>
 #include <type_traits>
 
+#include "tensor/kernels/cpu/base/arithmetic.h"
 #include "tensor/kernels/cpu/index/index_list.h"
 #include "tensor/kernels/cpu/pointwise/copy.h"
 #include "tensor/kernels/cpu/pointwise/fill.h"
@@ -172,21 +173,27 @@ void meet_lines(const Operand& src, const IndexList& list, int64_t axis, const O
   if (bad) list.check(size, "rows");
 }
 
-/// The same for 16-bit floats, in a float copy of `into`.
+struct Adding {
+  auto operator()(auto place, auto value) const { return wrapping_add(place, value); }
+};
+
+/// What elements of T meet in: floats of 16 bits in f32, narrow integers in i32.
+template <class T>
+using Meet = std::conditional_t<is_half<T>, float, std::conditional_t<(sizeof(T) < sizeof(int32_t)), int32_t, T>>;
+
+template <class T> inline constexpr bool kWidens = !std::is_same_v<Meet<T>, T>;
+
+/// The same in a copy of `into` of type Meet<T>.
 template <class T, class F>
-void meet_lines_in_float(const Operand& src, const IndexList& list, int64_t axis, const Operand& into, const F& f) {
-  const Scratch<float> wide_src(src.numel()), wide_into(into.numel());
+void meet_widened(const Operand& src, const IndexList& list, int64_t axis, const Operand& into, const F& f) {
+  const Scratch<Meet<T>> src_values(src.numel()), into_values(into.numel());
   const View src_view = View::contiguous(src.shape()), into_view = View::contiguous(into.shape());
-  const auto each = [](const Operand& x, const auto& visit) {
-    const RowView all(x, x.rank(), x.rank());
-    NestWalk walk(all.outer, 0);
-    for (int64_t i = 0; i < x.numel(); ++i, walk.next()) visit(i, x.data<T>()[walk.in()]);
-  };
-  each(src, [&](int64_t i, const T& value) { wide_src.data()[i] = value; });
-  each(into, [&](int64_t i, const T& value) { wide_into.data()[i] = value; });
-  meet_lines<float>({wide_src.data(), &src_view, DType::f32}, list, axis, {wide_into.data(), &into_view, DType::f32},
-                    f);
-  each(into, [&](int64_t i, T& value) { value = wide_into.data()[i]; });
+  const DType dtype = dtype_of<Meet<T>>;
+  const Operand wide_src{src_values.data(), &src_view, dtype}, wide_into{into_values.data(), &into_view, dtype};
+  copy(src, wide_src);
+  copy(into, wide_into);
+  meet_lines<Meet<T>>(wide_src, list, axis, wide_into, f);
+  copy(wide_into, into);
 }
 
 /// A long list that goes into a short line.
@@ -261,21 +268,21 @@ struct AtLeastOneAxis {
   Operand operand;
 };
 
-/// out = x, unless the op writes in place; then `f` along the lines of `axis`, computed in float for 16-bit floats.
-template <class T, class F>
+/// out = x, unless the op writes in place; then `f` along the lines of `axis`, computed in Meet<T> or in T.
+template <class T, bool kWiden, class F>
 void meet(const Operand& x_any, const Operand& index_any, const Operand& src_any, int64_t axis, const Operand& out_any,
           const F& f) {
   const AtLeastOneAxis x(x_any), src(src_any), index(index_any), out(out_any);
   const IndexList list(index.operand);
   const bool in_place = x_any.base == out_any.base;
-  LineStart start{.checks = !in_place && !is_half<T>};
+  LineStart start{.checks = !in_place && !kWiden};
   if (!start.checks) list.check(out.operand.size(axis), "rows");
   if (start.checks && starts_lines(src.operand, axis, out.operand))
     start.x = &x.operand;
   else if (!in_place)
     copy(x_any, out_any);
-  if constexpr (is_half<T>)
-    meet_lines_in_float<T>(src.operand, list, axis, out.operand, f);
+  if constexpr (kWiden)
+    meet_widened<T>(src.operand, list, axis, out.operand, f);
   else
     meet_lines<T>(src.operand, list, axis, out.operand, f, start);
 }
@@ -283,7 +290,7 @@ void meet(const Operand& x_any, const Operand& index_any, const Operand& src_any
 template <class F>
 void meet_numbers(const Operand& x, const Operand& index, const Operand& src, int64_t axis, const Operand& out,
                   const F& f) {
-  visit_number(x.dtype, [&]<class T>() { meet<T>(x, index, src, axis, out, f); });
+  visit_number(x.dtype, [&]<class T>() { meet<T, kWidens<T>>(x, index, src, axis, out, f); });
 }
 
 }  // namespace
@@ -311,29 +318,29 @@ void op::ScatterAdd::cpu(const Operand& src_any, const Operand& index_any, const
   const AtLeastOneAxis src_one(src_any), index_one(index_any), into_one(into_any);
   const Operand &src = src_one.operand, &index = index_one.operand, &into = into_one.operand;
   const IndexList list(index);
-  const bool checks = into.dtype != DType::bf16 && into.dtype != DType::f16;
+  const bool checks = size_of(into.dtype) >= sizeof(float);
   if (!checks) list.check(into.size(axis), "rows");
   const LineStart start{.zeros = checks && starts_lines(src, axis, into), .checks = checks};
   if (!start.zeros) fill(into, 0);
-  const auto sum = [](auto place, auto value) { return place + value; };
   visit_number(src.dtype, [&]<class T>() {
-    if constexpr (is_half<T>)
-      meet_lines_in_float<T>(src, list, axis, into, sum);
-    else if (!add_to_short_line<T>(src, list, into))
-      meet_lines<T>(src, list, axis, into, sum, start);
+    if (add_to_short_line<T>(src, list, into)) return;
+    if constexpr (kWidens<T>)
+      meet_widened<T>(src, list, axis, into, Adding{});
+    else
+      meet_lines<T>(src, list, axis, into, Adding{}, start);
   });
 }
 
 void op::Scatter::cpu(const Operand& x, const Operand& index, const Operand& src, const Operand& out) const {
-  visit_size(x.dtype, [&]<class T>() { meet<T>(x, index, src, axis, out, [](T, T value) { return value; }); });
+  visit_size(x.dtype, [&]<class T>() { meet<T, false>(x, index, src, axis, out, [](T, T value) { return value; }); });
 }
 
 void op::ScatterSum::cpu(const Operand& x, const Operand& index, const Operand& src, const Operand& out) const {
-  meet_numbers(x, index, src, axis, out, [](auto place, auto value) { return place + value; });
+  meet_numbers(x, index, src, axis, out, Adding{});
 }
 
 void op::ScatterReduce::cpu(const Operand& x, const Operand& index, const Operand& src, const Operand& out) const {
-  const auto product = [](auto place, auto value) { return place * value; };
+  const auto product = [](auto place, auto value) { return wrapping_mul(place, value); };
   // A NaN compares false: it stays where it is, and one that comes is taken.
   const auto largest = [](auto place, auto value) { return place >= value || place != place ? place : value; };
   const auto smallest = [](auto place, auto value) { return place <= value || place != place ? place : value; };

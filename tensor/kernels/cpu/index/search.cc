@@ -62,9 +62,10 @@ template <class T> void search_rows(const Operand& sorted, const Operand& values
 }  // namespace weft::kernels::cpu
 
 namespace weft {
+using namespace kernels::cpu;
 
 void op::Searchsorted::cpu(const Operand& sorted, const Operand& values, const Operand& out) const {
-  visit_dtype(values.dtype, [&]<class T>() { kernels::cpu::search_rows<T>(sorted, values, right, out); });
+  visit_stored(values.dtype, [&]<class T>() { search_rows<T>(sorted, values, right, out); });
 }
 
 }  // namespace weft

@@ -11,7 +11,6 @@
 // wherever it lies, so results have the same bits for any number of threads.
 #pragma once
 
-#include <bit>
 #include <concepts>
 #include <cstdint>
 #include <tuple>
@@ -62,27 +61,22 @@ template <class F, class Out, class... C> constexpr bool takes_registers() {
 template <class T> class InputBlock {
  public:
   const Compute<T>* load(const char* from, int64_t step, int64_t count) {
-    if constexpr (!is_half<T>) {
-      if (step == sizeof(T)) return reinterpret_cast<const T*>(from);
-      gather(reinterpret_cast<const T*>(from), step, values_, count);
-    } else {
-      if (step == sizeof(T)) {
-        widen(reinterpret_cast<const T*>(from), values_, count);
-      } else {
-        T halves[kLoopBlock];
-        gather(reinterpret_cast<const T*>(from), step, halves, count);
-        widen(halves, values_, count);
-      }
+    const T* dense = reinterpret_cast<const T*>(from);
+    if (step != sizeof(T)) {
+      move_elements(from, step, elements_, sizeof(T), sizeof(T), count);
+      dense = elements_;
     }
-    return values_;
+    if constexpr (is_half<T>) {
+      widen(dense, values_, count);
+      return values_;
+    } else {
+      return dense;
+    }
   }
 
  private:
-  static void gather(const T* from, int64_t step, T* to, int64_t count) {
-    const int64_t stride = step / static_cast<int64_t>(sizeof(T));
-    for (int64_t i = 0; i < count; ++i) to[i] = from[i * stride];
-  }
-  alignas(64) Compute<T> values_[kLoopBlock];
+  alignas(64) T elements_[kLoopBlock];
+  alignas(64) Compute<T> values_[is_half<T> ? kLoopBlock : 1];
 };
 
 /// The same for the output: `begin` says where to compute to, `end` brings it to memory.
@@ -94,15 +88,12 @@ template <class T> class OutputBlock {
     return values_;
   }
   void end(char* to, int64_t step, int64_t count) {
-    T* out = reinterpret_cast<T*>(to);
-    const int64_t stride = step / static_cast<int64_t>(sizeof(T));
     if constexpr (is_half<T>) {
-      if (stride == 1) return narrow(values_, out, count);
-      T halves[kLoopBlock];
-      narrow(values_, halves, count);
-      for (int64_t i = 0; i < count; ++i) out[i * stride] = halves[i];
-    } else if (stride != 1) {
-      for (int64_t i = 0; i < count; ++i) out[i * stride] = values_[i];
+      T elements[kLoopBlock];
+      narrow(values_, step == sizeof(T) ? reinterpret_cast<T*>(to) : elements, count);
+      if (step != sizeof(T)) move_elements(elements, sizeof(T), to, step, sizeof(T), count);
+    } else if (step != sizeof(T)) {
+      move_elements(values_, sizeof(T), to, step, sizeof(T), count);
     }
   }
 
@@ -111,8 +102,10 @@ template <class T> class OutputBlock {
 };
 
 /// A functor whose fast form is wrong for some inputs has `slow_case(x)` and `slow(x)`: a block that holds such a value
-/// takes the careful loop. `flatten` inlines the functor however large it is: without that nothing vectorises.
-template <class F, class... C> [[gnu::flatten]] void compute(const F& f, int64_t count, auto* out, const C*... in) {
+/// takes the careful loop. `flatten` inlines the functor however large it is: without that nothing vectorises. All ways
+/// to the loop, and all types that are computed in one, share it: it is what takes long to compile.
+template <class F, class... C>
+[[gnu::noinline, gnu::flatten]] void compute(const F& f, int64_t count, auto* out, const C*... in) {
   using Out = std::remove_pointer_t<decltype(out)>;
   if constexpr (takes_registers<F, Out, C...>()) {
     constexpr int kWidth = simd::kLanes<float>;
@@ -139,7 +132,8 @@ template <class F, class... C> [[gnu::flatten]] void compute(const F& f, int64_t
 }
 
 template <class F, class Out, class... In, size_t... k>
-void block_loop(const F& f, char* const* p, const int64_t* step, int64_t count, std::index_sequence<k...>) {
+[[gnu::noinline]] void block_loop(const F& f, char* const* p, const int64_t* step, int64_t count,
+                                  std::index_sequence<k...>) {
   std::tuple<InputBlock<In>...> inputs;
   OutputBlock<Out> output;
   for (int64_t start = 0; start < count; start += kLoopBlock) {

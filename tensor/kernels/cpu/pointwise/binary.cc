@@ -15,7 +15,7 @@ template <class F> void floating(const F& f, const Operand& a, const Operand& b,
   visit_floating(out.dtype, [&]<class T>() { elementwise<T, T, T>(kCheapGrain, f, out, a, b); });
 }
 template <class F> void any(const F& f, const Operand& a, const Operand& b, const Operand& out) {
-  visit_dtype(out.dtype, [&]<class T>() { elementwise<T, T, T>(kCheapGrain, f, out, a, b); });
+  visit_stored(out.dtype, [&]<class T>() { elementwise<T, T, T>(kCheapGrain, f, out, a, b); });
 }
 
 struct Power {

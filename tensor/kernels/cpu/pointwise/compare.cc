@@ -7,11 +7,11 @@ namespace weft::kernels::cpu {
 namespace {
 
 template <class F> void tensors(const F& f, const Operand& a, const Operand& b, const Operand& out) {
-  visit_dtype(a.dtype, [&]<class T>() { elementwise<bool, T, T>(kCheapGrain, f, out, a, b); });
+  visit_stored(a.dtype, [&]<class T>() { elementwise<bool, T, T>(kCheapGrain, f, out, a, b); });
 }
 
 template <class F> void scalar(const F& f, const Operand& x, const Scalar& value, const Operand& out) {
-  visit_dtype(x.dtype, [&]<class T>() {
+  visit_stored(x.dtype, [&]<class T>() {
     using C = detail::Stored<Compute<T>>;
     elementwise<bool, T>(
         kCheapGrain, [&f, right = scalar_as<C>(value)](C e) { return f(e, right); }, out, x);

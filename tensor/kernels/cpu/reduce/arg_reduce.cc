@@ -128,7 +128,7 @@ template <class T, bool kLargest> class LaneSearch {
 
 /// The first position of the extreme value among `length` elements. Finds the best block by its extreme, then looks for
 /// that value in it.
-template <class T, bool kLargest> Best<T> best_of_row(const T* row, int64_t stride, int64_t length) {
+template <class T, bool kLargest> [[gnu::noinline]] Best<T> best_of_row(const T* row, int64_t stride, int64_t length) {
   using Op = ExtremeOp<T, kLargest>;
   using V = CompareType<T>;
   if constexpr (kInLanes<T>) {
@@ -163,7 +163,7 @@ template <class T, bool kLargest> Best<T> best_of_row(const T* row, int64_t stri
 /// Up to kColumns neighbouring columns at once, row by row.
 constexpr int64_t kColumns = 256;
 template <class T, bool kLargest>
-void best_of_columns(const T* first, int64_t column_stride, int64_t columns, int64_t row_stride, int64_t rows,
+[[gnu::noinline]] void best_of_columns(const T* first, int64_t column_stride, int64_t columns, int64_t row_stride, int64_t rows,
                      CompareType<T>* best, int64_t* position) {
   using V = CompareType<T>;
   for (int64_t j = 0; j < columns; ++j) {
@@ -267,7 +267,7 @@ template <class T, bool kLargest> void over_all(const Operand& x, const Operand&
 }
 
 template <bool kLargest> void arg_extreme(const Operand& x, const op::ArgExtremum& op, const Operand& out) {
-  visit_dtype(x.dtype, [&]<class T>() {
+  visit_stored(x.dtype, [&]<class T>() {
     if (!op.axis) return over_all<T, kLargest>(x, out);
     const Kept kept(out, {*op.axis}, op.keepdim);
     along_axis<T, kLargest>(x, *op.axis, nullptr, kept.operand);
@@ -285,7 +285,7 @@ void op::Argmin::cpu(const Operand& x, const Operand& out) const { arg_extreme<f
 
 void op::ExtremumWithIndices::cpu(const Operand& x, const Operand& values, const Operand& indices) const {
   const Kept kept_values(values, {axis}, keepdim), kept_indices(indices, {axis}, keepdim);
-  visit_dtype(x.dtype, [&]<class T>() {
+  visit_stored(x.dtype, [&]<class T>() {
     (largest ? along_axis<T, true> : along_axis<T, false>)(x, axis, &kept_values.operand, kept_indices.operand);
   });
 }

@@ -13,6 +13,7 @@
 #include <type_traits>
 #include <utility>
 
+#include "tensor/kernels/cpu/base/convert.h"
 #include "tensor/kernels/cpu/base/transpose.h"
 #include "tensor/kernels/cpu/reduce/reduce_plan.h"
 
@@ -32,9 +33,6 @@ template <class T> struct Block {
   int64_t stride;  // between the elements of a row
 };
 
-/// Copies `count` elements of `size` bytes (1, 2, 4 or 8) that lie `stride` elements apart to `to`, side by side.
-void gather_elements(const void* from, int64_t stride, int64_t count, int64_t size, void* to);  // reduce_core.cc
-
 namespace detail {
 
 /// Memory for rows whose elements are not side by side: they are copied here, so that folds are compiled for dense rows
@@ -42,8 +40,9 @@ namespace detail {
 template <class T, int64_t kCount> class DenseRows {
  public:
   const T* copy(const T* row, int64_t stride, int64_t count, int64_t position = 0) {
-    std::byte* to = room_ + position * static_cast<int64_t>(sizeof(T));
-    gather_elements(row, stride, count, sizeof(T), to);
+    constexpr int64_t kSize = sizeof(T);
+    std::byte* to = room_ + position * kSize;
+    move_elements(row, stride * kSize, to, kSize, kSize, count);
     return reinterpret_cast<const T*>(to);
   }
 
@@ -166,27 +165,9 @@ void fold_row_group(const T* const* rows, int64_t length, typename Op::Pre param
 /// Most rows of a block of short columns that lie along memory.
 inline constexpr int64_t kShort = 64;
 
-/// to[j * to_step + i] = from[i * from_step + j] for i < columns, j < rows; writes whole registers.
-template <class T>
-void turn(const T* source, int64_t from_step, T* target, int64_t to_step, int64_t columns, int64_t rows) {
-  using Raw = typename simd::detail::RawOf<T>::type;
-  constexpr int N = simd::kLanes<Raw> < 16 ? simd::kLanes<Raw> : 16;
-  const auto* from = reinterpret_cast<const Raw*>(source);
-  auto* to = reinterpret_cast<Raw*>(target);
-  for (int64_t i = 0; i < columns; i += N)
-    for (int64_t j = 0; j < rows; j += N) {
-      const int count = static_cast<int>(std::min<int64_t>(N, rows - j));
-      simd::Vec<Raw, N> block[N];
-#pragma GCC unroll 16
-      for (int k = 0; k < N; ++k)
-        block[k] =
-            i + k < columns ? simd::load_part<Raw, N>(from + (i + k) * from_step + j, count) : simd::Vec<Raw, N>{};
-      simd::transpose<Raw, N>(block);
-#pragma GCC unroll 16
-      for (int k = 0; k < N; ++k)
-        if (k < count) simd::store<Raw, N>(to + (j + k) * to_step + i, block[k]);
-    }
-}
+/// to[j * to_step + i] = from[i * from_step + j] for i < columns, j < rows, elements of `size` bytes; writes whole
+/// registers.
+void turn(const void* from, int64_t from_step, void* to, int64_t to_step, int64_t columns, int64_t rows, size_t size);
 
 /// A dense row combined into the registers `acc`.
 template <class Op, class T>
@@ -299,7 +280,7 @@ void fold_turned(const Block<T>& block, typename Op::Pre parameter, const typena
   nest.push({block.rows, kColumns, 0});
   for (int64_t i = 0; i < block.length; i += kColumns) {
     const int64_t columns = std::min(kColumns, block.length - i);
-    turn(block.base + block.first + i * block.stride, block.stride, turned, kColumns, columns, block.rows);
+    turn(block.base + block.first + i * block.stride, block.stride, turned, kColumns, columns, block.rows, sizeof(T));
     weft::kernels::cpu::fold_columns<Op>(Block<T>{turned, &nest, 0, block.rows, columns, 1}, parameter,
                                          parameters == nullptr ? nullptr : parameters + i, acc + i);
   }

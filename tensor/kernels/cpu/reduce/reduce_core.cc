@@ -1,7 +1,6 @@
 #include "tensor/kernels/cpu/reduce/reduce_core.h"
 
 #include <cstddef>
-#include <cstring>
 
 namespace weft::kernels::cpu {
 namespace {
@@ -164,20 +163,36 @@ bool rows_are_better(const ReducePlan& plan, const Folding& folding) {
   return reduced.in < kept.in;
 }
 
-template <int kSize> void gather(const void* from, int64_t stride, int64_t count, void* to) {
-  const auto* in = static_cast<const std::byte*>(from);
-  auto* out = static_cast<std::byte*>(to);
-  for (int64_t i = 0; i < count; ++i) std::memcpy(out + i * kSize, in + i * stride * kSize, kSize);
+template <class Raw>
+void turn_elements(const Raw* from, int64_t from_step, Raw* to, int64_t to_step, int64_t columns, int64_t rows) {
+  constexpr int N = std::min(simd::kLanes<Raw>, 16);
+  for (int64_t i = 0; i < columns; i += N)
+    for (int64_t j = 0; j < rows; j += N) {
+      const int count = static_cast<int>(std::min<int64_t>(N, rows - j));
+      simd::Vec<Raw, N> block[N];
+#pragma GCC unroll 16
+      for (int k = 0; k < N; ++k)
+        block[k] =
+            i + k < columns ? simd::load_part<Raw, N>(from + (i + k) * from_step + j, count) : simd::Vec<Raw, N>{};
+      simd::transpose<Raw, N>(block);
+#pragma GCC unroll 16
+      for (int k = 0; k < N; ++k)
+        if (k < count) simd::store<Raw, N>(to + (j + k) * to_step + i, block[k]);
+    }
 }
 
 }  // namespace
 
-void gather_elements(const void* from, int64_t stride, int64_t count, int64_t size, void* to) {
+void detail::turn(const void* from, int64_t from_step, void* to, int64_t to_step, int64_t columns, int64_t rows,
+                  size_t size) {
+  const auto turn_as = [=]<class Raw>() {
+    turn_elements(static_cast<const Raw*>(from), from_step, static_cast<Raw*>(to), to_step, columns, rows);
+  };
   switch (size) {
-    case 1: return gather<1>(from, stride, count, to);
-    case 2: return gather<2>(from, stride, count, to);
-    case 4: return gather<4>(from, stride, count, to);
-    default: return gather<8>(from, stride, count, to);
+    case 1: return turn_as.operator()<uint8_t>();
+    case 2: return turn_as.operator()<uint16_t>();
+    case 4: return turn_as.operator()<uint32_t>();
+    default: return turn_as.operator()<uint64_t>();
   }
 }
 

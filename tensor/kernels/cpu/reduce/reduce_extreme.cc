@@ -29,19 +29,19 @@ namespace weft {
 using namespace kernels::cpu;
 
 void op::Max::cpu(const Operand& x, const Operand& out) const {
-  visit_dtype(x.dtype, [&]<class T>() { fold_to<ExtremeOp<T, true>, T, T>(x, *this, out); });
+  visit_stored(x.dtype, [&]<class T>() { fold_to<ExtremeOp<T, true>, T, T>(x, *this, out); });
 }
 
 void op::Min::cpu(const Operand& x, const Operand& out) const {
-  visit_dtype(x.dtype, [&]<class T>() { fold_to<ExtremeOp<T, false>, T, T>(x, *this, out); });
+  visit_stored(x.dtype, [&]<class T>() { fold_to<ExtremeOp<T, false>, T, T>(x, *this, out); });
 }
 
 void op::Any::cpu(const Operand& x, const Operand& out) const {
-  visit_dtype(x.dtype, [&]<class T>() { fold_truth<T, true>(x, *this, out); });
+  visit_stored(x.dtype, [&]<class T>() { fold_truth<T, true>(x, *this, out); });
 }
 
 void op::All::cpu(const Operand& x, const Operand& out) const {
-  visit_dtype(x.dtype, [&]<class T>() { fold_truth<T, false>(x, *this, out); });
+  visit_stored(x.dtype, [&]<class T>() { fold_truth<T, false>(x, *this, out); });
 }
 
 }  // namespace weft

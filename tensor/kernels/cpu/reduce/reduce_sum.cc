@@ -12,7 +12,7 @@ template <template <class> class FoldOp>
 void fold_to_sum(const Operand& x, const op::Reduction& op, const Operand& out) {
   const Kept kept(out, op.axes, op.keepdim);
   const ReducePlan plan = plan_reduction(x, op.axes, kept.operand);
-  visit_dtype(x.dtype, [&]<class T>() {
+  visit_stored(x.dtype, [&]<class T>() {
     reduce(
         plan, static_cast<const T*>(x.base), OnePass<FoldOp<T>>{},
         into(Sink(out, plan.out_offset), [](typename FoldOp<T>::Acc value) { return static_cast<Result<T>>(value); }));

@@ -160,7 +160,7 @@ void scan(int64_t axis, const Operand& out, const Operand* positions, const In&.
 }
 
 template <template <class> class Op> void summation(const Operand& x, int64_t axis, const Operand& out) {
-  visit_dtype(x.dtype, [&]<class T>() {
+  visit_stored(x.dtype, [&]<class T>() {
     using O = std::conditional_t<kFloating<T>, T, int64_t>;
     scan<Op<T>, T, O>(axis, out, nullptr, x);
   });
@@ -180,7 +180,7 @@ void op::Logcumsumexp::cpu(const Operand& x, const Operand& out) const {
 }
 
 void op::CumulativeExtremum::cpu(const Operand& x, const Operand& values, const Operand& indices) const {
-  visit_dtype(x.dtype, [&]<class T>() {
+  visit_stored(x.dtype, [&]<class T>() {
     largest ? scan<ExtremeScan<T, true>, T>(axis, values, &indices, x)
             : scan<ExtremeScan<T, false>, T>(axis, values, &indices, x);
   });

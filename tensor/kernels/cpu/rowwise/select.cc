@@ -154,7 +154,7 @@ void one_of_rows(const Operand& x, int64_t axis, const Operand& values, const Op
 void one_of(const Operand& x, int64_t axis, bool keepdim, const Operand& values, const Operand& indices,
             const Rank& rank) {
   const Kept kept_values(values, {axis}, keepdim), kept_indices(indices, {axis}, keepdim);
-  visit_dtype(x.dtype, [&]<class T>() {
+  visit_stored(x.dtype, [&]<class T>() {
     with_record<T>(x.size(axis), [&]<class Record>() {
       one_of_rows<T, Record>(x, axis, kept_values.operand, kept_indices.operand, rank);
     });
@@ -169,7 +169,7 @@ using namespace kernels::cpu;
 
 void op::Topk::cpu(const Operand& x, const Operand& values, const Operand& indices) const {
   if (k > 256 && k > x.size(axis) / 16) return sort_into(x, axis, largest, values, indices);
-  visit_dtype(x.dtype, [&]<class T>() {
+  visit_stored(x.dtype, [&]<class T>() {
     with_record<T>(x.size(axis), [&]<class Record>() { top_rows<T, Record>(x, *this, values, indices); });
   });
 }

@@ -26,7 +26,7 @@ void sort_rows(const Operand& x, int64_t axis, bool descending, const Operand& v
 }  // namespace
 
 void sort_into(const Operand& x, int64_t axis, bool descending, const Operand& values, const Operand& indices) {
-  visit_dtype(x.dtype, [&]<class T>() {
+  visit_stored(x.dtype, [&]<class T>() {
     with_record<T>(x.size(axis), [&]<class Record>() { sort_rows<T, Record>(x, axis, descending, values, indices); });
   });
 }
