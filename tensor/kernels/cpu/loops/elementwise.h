@@ -60,12 +60,13 @@ template <class F, class Out, class... C> constexpr bool takes_registers() {
 /// Up to kLoopBlock values of one input, contiguous and in the type the kernel computes in.
 template <class T> class InputBlock {
  public:
+  InputBlock() {}  // without it a tuple of blocks fills them with zeros, as arrays of 16-bit floats do
   const Compute<T>* load(const char* from, int64_t step, int64_t count) {
-    const T* dense = reinterpret_cast<const T*>(from);
     if (step != sizeof(T)) {
       move_elements(from, step, elements_, sizeof(T), sizeof(T), count);
-      dense = elements_;
+      from = elements_;
     }
+    const T* dense = reinterpret_cast<const T*>(from);
     if constexpr (is_half<T>) {
       widen(dense, values_, count);
       return values_;
@@ -75,7 +76,7 @@ template <class T> class InputBlock {
   }
 
  private:
-  alignas(64) T elements_[kLoopBlock];
+  alignas(64) char elements_[kLoopBlock * sizeof(T)];
   alignas(64) Compute<T> values_[is_half<T> ? kLoopBlock : 1];
 };
 
@@ -89,9 +90,10 @@ template <class T> class OutputBlock {
   }
   void end(char* to, int64_t step, int64_t count) {
     if constexpr (is_half<T>) {
+      if (step == sizeof(T)) return narrow(values_, reinterpret_cast<T*>(to), count);
       T elements[kLoopBlock];
-      narrow(values_, step == sizeof(T) ? reinterpret_cast<T*>(to) : elements, count);
-      if (step != sizeof(T)) move_elements(elements, sizeof(T), to, step, sizeof(T), count);
+      narrow(values_, elements, count);
+      move_elements(elements, sizeof(T), to, step, sizeof(T), count);
     } else if (step != sizeof(T)) {
       move_elements(values_, sizeof(T), to, step, sizeof(T), count);
     }
