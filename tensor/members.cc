@@ -37,6 +37,13 @@ Tensor Tensor::as_strided(const Shape& shape, const Strides& strides, int64_t of
   return weft::as_strided(*this, shape, strides, offset);
 }
 std::vector<Tensor> Tensor::split(int64_t size, int64_t axis) const { return weft::split(*this, size, axis); }
+std::vector<Tensor> Tensor::split(const IntList& sizes, int64_t axis) const { return weft::split(*this, sizes, axis); }
+std::vector<Tensor> Tensor::tensor_split(int64_t sections, int64_t axis) const {
+  return weft::tensor_split(*this, sections, axis);
+}
+std::vector<Tensor> Tensor::tensor_split(const IntList& positions, int64_t axis) const {
+  return weft::tensor_split(*this, positions, axis);
+}
 std::vector<Tensor> Tensor::chunk(int64_t count, int64_t axis) const { return weft::chunk(*this, count, axis); }
 std::vector<Tensor> Tensor::unbind(int64_t axis) const { return weft::unbind(*this, axis); }
 
@@ -120,7 +127,16 @@ Tensor Tensor::tile(const IntList& counts) const { return weft::tile(*this, coun
 Tensor Tensor::repeat_interleave(int64_t count, std::optional<int64_t> axis) const {
   return weft::repeat_interleave(*this, count, axis);
 }
+Tensor Tensor::repeat_interleave(const Tensor& counts, std::optional<int64_t> axis) const {
+  return weft::repeat_interleave(*this, counts, axis);
+}
 
+Tensor Tensor::new_full(const Shape& shape, const Scalar& value, std::optional<DType> dtype) const {
+  return weft::full(shape, value, dtype.value_or(this->dtype()), device());
+}
+Tensor Tensor::new_empty(const Shape& shape, std::optional<DType> dtype) const {
+  return weft::empty(shape, dtype.value_or(this->dtype()), device());
+}
 Tensor Tensor::clone() const { return weft::clone(*this); }
 Tensor Tensor::contiguous() const { return weft::contiguous(*this); }
 Tensor Tensor::to(DType dtype) const { return weft::cast(*this, dtype); }
@@ -146,6 +162,12 @@ WEFT_PAIR_MEMBERS(WEFT_PAIR_MEMBER)
   Tensor Tensor::function() const { return weft::function(*this); }
 WEFT_PLAIN_MEMBERS(WEFT_PLAIN_MEMBER)
 #undef WEFT_PLAIN_MEMBER
+Tensor Tensor::div(const Tensor& other, std::string_view rounding_mode) const {
+  return weft::div(*this, other, rounding_mode);
+}
+Tensor Tensor::div(const Scalar& other, std::string_view rounding_mode) const {
+  return weft::div(*this, other, rounding_mode);
+}
 Tensor Tensor::add(const Tensor& other, const Scalar& alpha) const { return weft::add(*this, other, alpha); }
 Tensor Tensor::sub(const Tensor& other, const Scalar& alpha) const { return weft::sub(*this, other, alpha); }
 Tensor Tensor::round(int64_t decimals) const { return weft::round(*this, decimals); }
@@ -244,6 +266,7 @@ Tensor Tensor::baddbmm(const Tensor& a, const Tensor& b, const Scalar& beta, con
   return weft::baddbmm(*this, a, b, beta, alpha);
 }
 Tensor Tensor::matrix_power(int64_t n) const { return weft::matrix_power(*this, n); }
+Tensor Tensor::cholesky_solve(const Tensor& l, bool upper) const { return weft::cholesky_solve(*this, l, upper); }
 Tensor Tensor::cholesky(bool upper) const { return weft::cholesky(*this, upper); }
 
 namespace {

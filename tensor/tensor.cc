@@ -42,6 +42,24 @@ const Strides& Tensor::strides() const {
   return layout().strides();
 }
 
+int64_t Tensor::stride(int64_t axis) const {
+  ErrorFrame frame("stride", *this);
+  return strides()[static_cast<size_t>(normalize_axis(axis, rank()))];
+}
+
+Tensor& Tensor::seen_elsewhere(const char* sign) {
+  const Body& self = body();
+  const bool alone = body_->unique() && self.storage->unique() && !self.storage->is_borrowed();
+  // Samples of vmap are written through otherwise.
+  if (alone && device().kind != DeviceKind::vmap) {
+    ErrorFrame frame(sign, *this);
+    throw Error(
+        "the left side is a temporary copy, whose values nothing would see: index tensors and masks gather; write with "
+        "index_put_");
+  }
+  return *this;
+}
+
 int64_t Tensor::size(int64_t axis) const {
   ErrorFrame frame("size", *this);
   return layout().shape()[static_cast<size_t>(normalize_axis(axis, rank()))];

@@ -47,9 +47,10 @@ class Tensor {
   /// A name gets another tensor.
   Tensor& operator=(const Tensor&) & = default;
   Tensor& operator=(Tensor&&) & noexcept = default;
-  /// A temporary is written through, as by copy_ and fill_: `x[0] = y;`, `x[0] = 1.0;`.
-  Tensor& operator=(const Tensor& values) && { return copy_(values); }
-  Tensor& operator=(const Scalar& value) && { return fill_(value); }
+  /// A temporary is written through, as by copy_ and fill_: `x[0] = y;`, `x[0] = 1.0;`. Error where no other tensor has
+  /// its memory, as that of `x.index({mask})`: nothing would see what is written.
+  Tensor& operator=(const Tensor& values) && { return seen_elsewhere("=").copy_(values); }
+  Tensor& operator=(const Scalar& value) && { return seen_elsewhere("=").fill_(value); }
 
   // ---- making one from memory ----
   /// Copies `values` (row-major). ShapeError where their number differs from the shape's; without a shape: 1-D.
@@ -77,7 +78,10 @@ class Tensor {
   const Strides& strides() const;
   /// How indices map to memory.
   const View& layout() const { return body().view; }
+  /// The stride of an axis (negative from the end), in elements. ShapeError for a masked (padded) view.
+  int64_t stride(int64_t axis) const;
   DType dtype() const { return body().dtype; }
+  bool is_floating_point() const { return is_floating(dtype()); }
   Device device() const { return body().storage->device(); }
   int64_t rank() const { return body().view.rank(); }
   int64_t dim() const { return rank(); }
@@ -95,7 +99,7 @@ class Tensor {
   /// DeviceError where the memory is not the host's.
   template <class T> T* data() const { return static_cast<T*>(checked_data(dtype_of<T>)); }
   /// The value of a tensor of one element, converted to T.
-  template <class T> T item() const {
+  template <class T = double> T item() const {
     T out{};
     copy_values(&out, dtype_of<T>, 1);
     return out;
@@ -151,6 +155,7 @@ class Tensor {
   Tensor view_as(const Tensor& other) const { return view(other.shape()); }
   Tensor reshape_as(const Tensor& other) const { return reshape(other.shape()); }
   Tensor squeeze(int64_t axis) const;
+  Tensor squeeze() const { return squeeze_all(); }
   Tensor squeeze_all() const;
   Tensor unsqueeze(int64_t axis) const;
   Tensor transpose(int64_t axis0, int64_t axis1) const;
@@ -168,6 +173,7 @@ class Tensor {
   Tensor flip(const IntList& axes) const;
   Tensor pad(const std::vector<Padding>& padding) const;
   Tensor expand(const Shape& shape) const;
+  Tensor expand_as(const Tensor& other) const { return expand(other.shape()); }
   Tensor broadcast(const Shape& shape) const;
   Tensor broadcast_like(const Tensor& other) const;
   Tensor broadcast_left(const Shape& batch_dims) const;
@@ -176,6 +182,9 @@ class Tensor {
   Tensor unflatten(int64_t axis, const Shape& sizes) const;
   Tensor as_strided(const Shape& shape, const Strides& strides, int64_t offset = 0) const;
   std::vector<Tensor> split(int64_t size, int64_t axis = 0) const;
+  std::vector<Tensor> split(const IntList& sizes, int64_t axis = 0) const;
+  std::vector<Tensor> tensor_split(int64_t sections, int64_t axis = 0) const;
+  std::vector<Tensor> tensor_split(const IntList& positions, int64_t axis = 0) const;
   std::vector<Tensor> chunk(int64_t count, int64_t axis = 0) const;
   std::vector<Tensor> unbind(int64_t axis = 0) const;
   Tensor swapaxes(int64_t axis0, int64_t axis1) const { return transpose(axis0, axis1); }
@@ -210,6 +219,8 @@ class Tensor {
   /// Row-major values as `dtype` into `out`; `count` is the number that is allowed, -1 for any.
   void copy_values(void* out, DType dtype, int64_t count) const;
   HookHandle add_hook(GradientHook hook);
+  /// This temporary, on the left of `sign`. Error where nothing else holds its memory.
+  Tensor& seen_elsewhere(const char* sign);
 
   IntrusivePtr<Body> body_;
 };

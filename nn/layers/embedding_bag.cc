@@ -120,6 +120,7 @@ Tensor EmbeddingBag::forward(const Tensor& indices, const Tensor& offsets, const
     throw ShapeError(text("per_sample_weights must be ", indices.shape(), ", not ", per_sample_weights.shape()));
   Rows rows = offsets.defined() ? rows_of(indices, offsets, per_sample_weights, options_.include_last_offset)
                                 : Rows{indices, per_sample_weights, ones(indices.shape(), boolean, indices.device())};
+  const bool all_count = !offsets.defined() && padding_idx_ < 0 && indices.size(1) > 0;
   if (padding_idx_ >= 0) rows.counts = logical_and(rows.counts, rows.indices != padding_idx_);
   const Tensor counts = unsqueeze(rows.counts, 2);
   Tensor vectors = detail::looked_up(rows.indices, indices, weight_, padding_idx_, row_options(options_));
@@ -130,6 +131,7 @@ Tensor EmbeddingBag::forward(const Tensor& indices, const Tensor& offsets, const
     return where(any(counts, 1), best, zeros_like(best));
   }
   if (rows.weights.defined()) vectors = vectors * unsqueeze(rows.weights, 2);
+  if (all_count) return options_.mode == Mode::sum ? sum(vectors, 1) : mean(vectors, 1);
   const Tensor total = sum(where(counts, vectors, zeros_like(vectors)), 1);
   if (options_.mode == Mode::sum) return total;
   return total / clip(cast(sum(counts, 1), total.dtype()), 1, std::nullopt);

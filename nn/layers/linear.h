@@ -21,6 +21,8 @@ class Linear : public Layer<Linear> {
   Tensor forward(const Tensor& x) const;
   Linear remake() const { return Linear(weight_.size(1), weight_.size(0), bias_.defined()); }
 
+  int64_t in_features() const { return weight_.size(1); }
+  int64_t out_features() const { return weight_.size(0); }
   Tensor weight() const { return weight_; }
   /// Undefined where there is none.
   Tensor bias() const { return bias_; }

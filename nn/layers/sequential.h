@@ -1,4 +1,4 @@
-// Containers: Sequential runs layers of any kind one after the other, ModuleList holds modules of one kind.
+// Containers: Sequential runs layers of any kind one after the other, ModuleList holds modules that their owner runs.
 #pragma once
 
 #include <memory>
@@ -108,29 +108,66 @@ class Sequential : public Layer<Sequential> {
   std::vector<std::unique_ptr<Step>> steps_;
 };
 
-/// Modules of one type under the names "0", "1", ...; the owner runs them.
+namespace detail {
+/// Over modules that are held by pointers.
+template <class M, class Item> class ItemIterator {
+ public:
+  explicit ItemIterator(const Item* at) : at_(at) {}
+  M& operator*() const { return *at_->module; }
+  M* operator->() const { return at_->module.get(); }
+  ItemIterator& operator++() { return ++at_, *this; }
+  bool operator==(const ItemIterator&) const = default;
+
+ private:
+  const Item* at_;
+};
+}  // namespace detail
+
+/// Modules of one type, or of types derived from it, under the names "0", "1", ...; the owner runs them. M may be a
+/// class of the user's that says how the modules are called:
+///   struct Flow : nn::Module { virtual Tensor forward(const Tensor& x) = 0; };
+///   nn::ModuleList<Flow> flows = register_module("flows", nn::ModuleList<Flow>());
+///   flows.push_back(Coupling(4));  // a Flow
 template <std::derived_from<Module> M> class ModuleList : public Module {
  public:
   ModuleList() = default;
-  void push_back(M module) { items_.push_back(register_module(std::to_string(items_.size()), std::move(module))); }
+  template <std::derived_from<M> Kind> void push_back(Kind module) {
+    Item item;
+    item.module = std::make_unique<Kind>(register_module(std::to_string(items_.size()), std::move(module)));
+    if constexpr (Clonable<Kind>)
+      item.append_remade = [](const M& from, ModuleList& out) {
+        out.push_back(detail::remade(static_cast<const Kind&>(from)));
+      };
+    items_.push_back(std::move(item));
+  }
 
-  ModuleList remake() const requires Clonable<M> {
+  /// Error where a module has neither a remake() nor a default constructor.
+  ModuleList remake() const {
     ModuleList out;
-    for (const M& item : items_) out.push_back(detail::remade(item));
+    for (const Item& item : items_) {
+      if (item.append_remade == nullptr)
+        throw Error(text("module ", out.size(), " (", item.module->type_name(),
+                         ") has neither remake() nor a default constructor"));
+      item.append_remade(*item.module, out);
+    }
     return out;
   }
   size_t size() const { return items_.size(); }
   M& operator[](size_t index) {
     if (index >= items_.size()) throw IndexError(text("index ", index, " is out of range for ", size(), " modules"));
-    return items_[index];
+    return *items_[index].module;
   }
-  auto begin() { return items_.begin(); }
-  auto end() { return items_.end(); }
-  auto begin() const { return items_.begin(); }
-  auto end() const { return items_.end(); }
+  auto begin() { return detail::ItemIterator<M, Item>(items_.data()); }
+  auto end() { return detail::ItemIterator<M, Item>(items_.data() + items_.size()); }
+  auto begin() const { return detail::ItemIterator<const M, Item>(items_.data()); }
+  auto end() const { return detail::ItemIterator<const M, Item>(items_.data() + items_.size()); }
 
  private:
-  std::vector<M> items_;
+  struct Item {
+    std::unique_ptr<M> module;
+    void (*append_remade)(const M& module, ModuleList& out) = nullptr;
+  };
+  std::vector<Item> items_;
 };
 
 /// Modules of one type by name, in the order they came; the owner runs them.

@@ -4,6 +4,7 @@
 #include "tensor/dispatch/over.h"
 #include "tensor/functions/copy.h"
 #include "tensor/functions/fill.h"
+#include "tensor/functions/unary.h"
 #include "tensor/functions/view.h"
 #include "tensor/ops/binary.h"
 #include "tensor/ops/copy.h"
@@ -174,7 +175,24 @@ void check_divisible(const Tensor& self) {
     throw DtypeError(text("a quotient is floating and cannot be written in place to ", self.dtype(), "; use a / b"));
 }
 
+template <class B> Tensor rounded_quotient(const Tensor& a, const B& b, std::string_view mode) {
+  if (mode == "floor") return floor_divide(a, b);
+  if (mode != "trunc") throw Error(text("rounding_mode is \"floor\" or \"trunc\", not \"", mode, '"'));
+  const Tensor rest = fmod(a, b);
+  // Without its rest an integer has a whole quotient; one of floating numbers is rounded as it comes.
+  return is_floating(rest.dtype()) ? trunc(div(a, b)) : floor_divide(sub(a, rest), b);
+}
+
 }  // namespace
+
+Tensor div(const Tensor& a, const Tensor& b, std::string_view rounding_mode) {
+  ErrorFrame frame("div", a, b);
+  return rounded_quotient(a, b, rounding_mode);
+}
+Tensor div(const Tensor& a, const Scalar& b, std::string_view rounding_mode) {
+  ErrorFrame frame("div", a);
+  return rounded_quotient(a, b, rounding_mode);
+}
 
 Tensor& Tensor::add_(const Tensor& other) { return write<op::Add>("add_", *this, other); }
 Tensor& Tensor::add_(const Scalar& other) { return write<op::AddScalar>("add_", *this, other); }
@@ -193,10 +211,10 @@ Tensor& Tensor::div_(const Scalar& other) {
   return write<op::DivScalar>("div_", *this, other);
 }
 
-#define WEFT_COMPOUND_MEMBER(sign, Op)                                                              \
-  Tensor& Tensor::operator sign(const Tensor& other) { return write<op::Op>(#sign, *this, other); } \
-  Tensor& Tensor::operator sign(const Scalar& other) {                                              \
-    return write<op::Op>(#sign, *this, number_beside(*this, other));                                \
+#define WEFT_COMPOUND_MEMBER(sign, Op)                                                               \
+  Tensor& Tensor::operator sign(const Tensor& other)& { return write<op::Op>(#sign, *this, other); } \
+  Tensor& Tensor::operator sign(const Scalar& other)& {                                              \
+    return write<op::Op>(#sign, *this, number_beside(*this, other));                                 \
   }
 WEFT_COMPOUND(WEFT_COMPOUND_MEMBER)
 #undef WEFT_COMPOUND_MEMBER

@@ -31,6 +31,9 @@ namespace weft {
   Tensor function(const Scalar& a, Tensor&& b);
 #include "tensor/ops/binary.inc"
 
+/// a / b rounded: "floor" is floor_divide(), "trunc" rounds to 0; integers stay integers. Error for another mode.
+Tensor div(const Tensor& a, const Tensor& b, std::string_view rounding_mode);
+Tensor div(const Tensor& a, const Scalar& b, std::string_view rounding_mode);
 /// a + alpha b, a - alpha b. DtypeError for a floating alpha beside integers.
 Tensor add(const Tensor& a, const Tensor& b, const Scalar& alpha);
 Tensor sub(const Tensor& a, const Tensor& b, const Scalar& alpha);

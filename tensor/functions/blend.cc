@@ -36,7 +36,9 @@ Tensor addcdiv(const Tensor& x, const Tensor& a, const Tensor& b, const Scalar& 
   if (!is_floating(x.dtype()) && !is_floating(a.dtype()) && !is_floating(b.dtype()))
     throw DtypeError("a quotient of integers; use x + value * floor_divide(a, b), or cast first, e.g. a.to(f32)");
   const DType dtype = dispatch::promoted(std::array{x, a, b});
-  return x + cast(a, dtype) / cast(b, dtype) * value;
+  Tensor quotient = cast(a, dtype) / cast(b, dtype);
+  if (value.to_double() != 1) quotient = std::move(quotient) * value;
+  return x + std::move(quotient);
 }
 
 }  // namespace weft

@@ -37,6 +37,8 @@ RandomKey internal::dropout_key(Device device, int64_t count, Generator& generat
 
 Tensor dropout(const Tensor& x, double p) { return dropout(x, p, default_generator()); }
 
+Tensor dropout(const Tensor& x, double p, bool training) { return training ? dropout(x, p) : x; }
+
 Tensor dropout(const Tensor& x, double p, Generator& generator) {
   ErrorFrame frame("dropout", x);
   if (!(p >= 0.0 && p <= 1.0)) throw Error(text("p = ", p, " must lie between 0 and 1"));

@@ -11,6 +11,8 @@ namespace weft {
 /// floating.
 Tensor dropout(const Tensor& x, double p = 0.5);
 Tensor dropout(const Tensor& x, double p, Generator& generator);
+/// x itself unless `training`.
+Tensor dropout(const Tensor& x, double p, bool training);
 
 namespace internal {
 

@@ -75,6 +75,10 @@ Tensor arange(const Scalar& start, const Scalar& end, const Scalar& step, std::o
 }
 
 Tensor arange(const Scalar& end) { return arange(0, end); }
+Tensor arange(const Scalar& start, const Scalar& end, DType dtype, Device device) {
+  return arange(start, end, 1, dtype, device);
+}
+Tensor arange(const Scalar& end, DType dtype, Device device) { return arange(0, end, 1, dtype, device); }
 
 Tensor linspace(const Scalar& start, const Scalar& end, int64_t count, DType dtype, Device device) {
   ErrorFrame frame("linspace");

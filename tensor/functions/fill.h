@@ -30,6 +30,8 @@ Tensor empty_like(const Tensor& x, std::optional<DType> dtype = std::nullopt);
 Tensor arange(const Scalar& start, const Scalar& end, const Scalar& step = 1, std::optional<DType> dtype = std::nullopt,
               Device device = {});
 Tensor arange(const Scalar& end);
+Tensor arange(const Scalar& start, const Scalar& end, DType dtype, Device device = {});
+Tensor arange(const Scalar& end, DType dtype, Device device = {});
 /// `count` values from `start` to `end`, both included.
 Tensor linspace(const Scalar& start, const Scalar& end, int64_t count, DType dtype = f32, Device device = {});
 /// Ones on the diagonal of (rows, columns); columns = rows where absent.
@@ -53,6 +55,7 @@ Tensor tensor(std::initializer_list<std::initializer_list<std::initializer_list<
 template <class T>
 Tensor from_vector(const std::vector<T>& values, std::optional<Shape> shape = std::nullopt,
                    std::optional<DType> dtype = std::nullopt);
+template <class T> Tensor tensor(const std::vector<T>& values, std::optional<DType> dtype = std::nullopt);
 
 namespace detail {
 /// Collects nested braces: values in order, and the shape, checked for ragged rows.
@@ -126,6 +129,10 @@ Tensor from_vector(const std::vector<T>& values, std::optional<Shape> shape, std
   detail::BraceReader reader;
   reader.read(values, 0);
   return reader.finish(dtype, std::move(shape));
+}
+template <class T> Tensor tensor(const std::vector<T>& values, std::optional<DType> dtype) {
+  ErrorFrame frame("tensor");
+  return from_vector(values, std::nullopt, dtype);
 }
 
 }  // namespace weft

@@ -55,6 +55,9 @@ Tensor randint(int64_t low, int64_t high, const Shape& shape, Generator& generat
   if (low >= high) throw Error(text("there is no integer in [", low, ", ", high, ")"));
   return draw(generator, Distribution::integers, shape, dtype, device, low, high);
 }
+Tensor randint(int64_t high, const Shape& shape, DType dtype, Device device) {
+  return randint(0, high, shape, dtype, device);
+}
 
 Tensor randperm(int64_t count, Device device) { return randperm(count, default_generator(), device); }
 Tensor randperm(int64_t count, Generator& generator, Device device) {

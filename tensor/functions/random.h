@@ -17,6 +17,8 @@ Tensor randn(const Shape& shape, Generator& generator, DType dtype = f32, Device
 Tensor randint(int64_t low, int64_t high, const Shape& shape, DType dtype = i64, Device device = {});
 Tensor randint(int64_t low, int64_t high, const Shape& shape, Generator& generator, DType dtype = i64,
                Device device = {});
+/// In [0, high).
+Tensor randint(int64_t high, const Shape& shape, DType dtype = i64, Device device = {});
 /// A permutation of 0 .. count-1 (i64).
 Tensor randperm(int64_t count, Device device = {});
 Tensor randperm(int64_t count, Generator& generator, Device device = {});

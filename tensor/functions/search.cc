@@ -1,8 +1,7 @@
 #include "tensor/functions/search.h"
 
 #include "tensor/dispatch/apply.h"
-#include "tensor/functions/index.h"
-#include "tensor/functions/view.h"
+#include "tensor/functions_all.h"
 #include "tensor/ops/search.h"
 
 namespace weft {
@@ -24,6 +23,14 @@ Tensor bucketize(const Tensor& values, const Tensor& boundaries, bool right) {
   if (boundaries.rank() != 1)
     throw ShapeError(text("the boundaries must have one axis, not shape ", boundaries.shape()));
   return searchsorted(boundaries, values, right);
+}
+
+Tensor isin(const Tensor& x, const Tensor& values, bool invert) {
+  ErrorFrame frame("isin", x, values);
+  if (values.numel() == 0) return full(x.shape(), invert, boolean, x.device());
+  const Tensor sorted = sort(reshape(detach(values), {-1})).values, own = detach(x);
+  const Tensor place = minimum(searchsorted(sorted, own), tensor(sorted.numel() - 1).to(x.device()));
+  return invert ? ne(take(sorted, place), own) : eq(take(sorted, place), own);
 }
 
 }  // namespace weft

@@ -13,5 +13,8 @@ Tensor searchsorted(const Tensor& sorted, const Tensor& values, bool right = fal
 /// The bucket of each value among those that the sorted 1-D `boundaries` make: searchsorted with the other order.
 /// boundaries[i - 1] < value <= boundaries[i], or with `right`, boundaries[i - 1] <= value < boundaries[i].
 Tensor bucketize(const Tensor& values, const Tensor& boundaries, bool right = false);
+/// Whether each element of `x` is one of `values` (any shape), or with `invert`, none of them: bool. dtypes promote;
+/// NaN is none of any. No gradient.
+Tensor isin(const Tensor& x, const Tensor& values, bool invert = false);
 
 }  // namespace weft

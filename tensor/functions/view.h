@@ -20,6 +20,7 @@ Tensor reshape(const Tensor& x, const Shape& shape);
 Tensor squeeze(const Tensor& x, int64_t axis);
 /// Without any axis of size 1.
 Tensor squeeze_all(const Tensor& x);
+inline Tensor squeeze(const Tensor& x) { return squeeze_all(x); }
 /// A new axis of size 1 at `axis` in [-(rank+1), rank].
 Tensor unsqueeze(const Tensor& x, int64_t axis);
 /// Two axes swapped.

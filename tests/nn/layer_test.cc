@@ -219,5 +219,43 @@ TEST(ModuleList, HoldsModules) {
   EXPECT_THROW(stack.layers[3], IndexError);
 }
 
+struct Flow : Module {
+  virtual Tensor forward(const Tensor& x) = 0;
+};
+struct Scale : Flow {
+  Tensor factor = register_parameter("factor", full({}, 2.0));
+  Tensor forward(const Tensor& x) override { return x * factor; }
+};
+struct Affine : Flow {
+  explicit Affine(int64_t width) : line(register_module("line", Linear(width, width))) {}
+  Affine remake() const { return Affine(line.in_features()); }
+  Linear line;
+  Tensor forward(const Tensor& x) override { return line(x); }
+};
+struct Unclonable : Flow {
+  explicit Unclonable(int) {}
+  Tensor forward(const Tensor& x) override { return x; }
+};
+
+TEST(ModuleList, HoldsModulesOfSeveralClasses) {
+  ModuleList<Flow> flows;
+  flows.push_back(Scale());
+  flows.push_back(Affine(4));
+  const Tensor x = randn({3, 4});
+  const auto run = [&](ModuleList<Flow>& list) {
+    Tensor y = x;
+    for (Flow& flow : list) y = flow.forward(y);
+    return y;
+  };
+  EXPECT_EQ(flows.get_parameter("1.line.weight").shape(), (Shape{4, 4}));
+  EXPECT_EQ(flows[0].type_name(), "Scale");
+  ModuleList<Flow> copy = clone(flows);
+  EXPECT_TRUE(equal(run(copy), run(flows)));
+  copy[1].get_parameter("line.bias").detach() += 1.0;
+  EXPECT_FALSE(equal(run(copy), run(flows)));
+  flows.push_back(Unclonable(1));
+  EXPECT_EQ(error_of([&] { clone(flows); }), "module 2 (Unclonable) has neither remake() nor a default constructor");
+}
+
 }  // namespace
 }  // namespace weft::nn

@@ -50,6 +50,56 @@ void add_cat_cases(Cases& cases) {
             {normal({3, 0}), normal({3, 2})}},
            CALL(cat(x, 1)), joined(1))
       .accepts(kAll);
+  // A list that began empty.
+  cases
+      .add("cat with empty ones",
+           {{normal({0}), normal({2, 3}), normal({0}), normal({1, 3})}, {normal({0, 3}), normal({0})}}, CALL(cat(x)),
+           [](const Arrays& x) {
+             Arrays rows;
+             for (const Array& part : x)
+               if (part.rank() == 2) rows.push_back(part);
+             return joined(0)(rows);
+           })
+      .accepts(kAll);
+  cases
+      .add("cat promotes to the dtype of empty ones", {{}}, CALL(cat({zeros({0}), ones({1, 2}, i64)}, 1)),
+           constant({1, 2}, {1, 1}))
+      .gives({Result::f32})
+      .no_vmap();
+  cases.add("hstack", {{normal({2, 3}), normal({2, 1})}}, CALL(hstack(x)), joined(1)).accepts(kAll);
+  cases.add("hstack of lines", {{normal({3}), normal({2})}}, CALL(hstack(x)), joined(0)).accepts(kAll);
+  cases.add("vstack", {{normal({2, 3}), normal({1, 3})}, {normal({0, 3}), normal({2, 3})}}, CALL(vstack(x)), joined(0))
+      .accepts(kAll);
+  cases.add("vstack of lines", {{normal({3}), normal({3})}}, CALL(vstack(x)), stacked(0)).accepts(kAll);
+  cases
+      .add("block_diag", {{normal({2, 3}), normal({2}), normal({})}, {normal({1, 0}), normal({2, 2})}},
+           CALL(block_diag(x)),
+           [](const Arrays& x) {
+             Shape shape = {0, 0};
+             for (const Array& part : x) {
+               shape[0] += part.rank() == 2 ? part.shape[0] : 1;
+               shape[1] += part.rank() > 0 ? part.shape.back() : 1;
+             }
+             Array out = build(shape, [](const Index&) { return 0.0; });
+             int64_t row = 0, column = 0;
+             for (const Array& part : x) {
+               const int64_t rows = part.rank() == 2 ? part.shape[0] : 1,
+                             columns = part.rank() > 0 ? part.shape.back() : 1;
+               for (int64_t i = 0; i < rows * columns; ++i)
+                 out.values[static_cast<size_t>((row + i / columns) * shape[1] + column + i % columns)] =
+                     part.values[static_cast<size_t>(i)];
+               row += rows;
+               column += columns;
+             }
+             return out;
+           })
+      .accepts(kAll);
+  cases.error<ShapeError>(
+      "block_diag of three axes",
+      [] {
+        block_diag({ones({1, 2, 3})});
+      },
+      "block_diag([1, 2, 3] f32): matrices are joined, not shape [1, 2, 3]");
   cases
       .add(
           "stack",

@@ -43,6 +43,15 @@ void add_division(Cases& cases) {
   add("remainder", remainder, floored);
   add("fmod", fmod, [](double a, double b) { return std::fmod(a, b); });
   add("floor_divide", floor_divide, [](double a, double b) { return std::floor(a / b); });
+  add(
+      "div floor", [](const Tensor& a, const Tensor& b) { return div(a, b, "floor"); },
+      [](double a, double b) { return std::floor(a / b); });
+  add(
+      "div trunc", [](const Tensor& a, const Tensor& b) { return div(a, b, "trunc"); },
+      [](double a, double b) { return std::trunc(a / b); });
+  cases.error<Error>(
+      "div rounding", [] { div(ones({2}), 2, "up"); },
+      "div([2] f32): rounding_mode is \"floor\" or \"trunc\", not \"up\"");
   // Signs, exact multiples, and quotients of all sizes.
   const std::vector<Sample> signs = {{given({16}, {7, -7, 7, -7, 6, -6, 6, -6, 0, 0, 5, -5, 1, -1, 50, -50}),
                                       given({16}, {3, 3, -3, -3, 3, 3, -3, -3, 2, -2, 10, 10, 1, -1, 7, -7})},
@@ -56,6 +65,9 @@ void add_division(Cases& cases) {
   add_signs("remainder", remainder, floored);
   add_signs("fmod", fmod, [](double a, double b) { return std::fmod(a, b); });
   add_signs("floor_divide", floor_divide, [](double a, double b) { return std::floor(a / b); });
+  add_signs(
+      "div trunc", [](const Tensor& a, const Tensor& b) { return div(a, b, "trunc"); },
+      [](double a, double b) { return std::trunc(a / b); });
   cases
       .add("remainder of u8", {{index({4}, {200, 255, 3, 0}, u8), index({4}, {7, 255, 5, 9}, u8)}},
            CALL((x[0] % x[1]).to(i64)), pointwise(floored))

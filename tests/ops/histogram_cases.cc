@@ -67,6 +67,29 @@ void add_counts(Cases& cases) {
       .gives({Result::i64})
       .no_gradient()
       .no_layouts();
+  for (const bool invert : {false, true})
+    cases
+        .add(invert ? "isin inverted" : "isin",
+             {{integers({4, 3}, -1, 5), given({2, 2}, {4, 0, 0, 2})},
+              {given({}, {2}), given({}, {2})},
+              {integers({3}, 0, 2), given({0}, {})},
+              {given({0}, {}), given({1}, {1})}},
+             CALL(isin(x[0], x[1], invert)),
+             [invert](const Arrays& x) {
+               Array out = x[0];
+               for (double& v : out.values)
+                 v = (std::count(x[1].values.begin(), x[1].values.end(), v) > 0) != invert ? 1 : 0;
+               return out;
+             })
+        .compares(kFloating | only(i64) | only(u8))
+        .gives({Result::boolean})
+        .no_gradient();
+  cases
+      .add("isin NaN", {{given({3}, {1, kNan, 3}), given({2}, {kNan, 3})}}, CALL(isin(x[0], x[1])),
+           constant({3}, {0, 0, 1}))
+      .compares(only(f32) | only(f64))
+      .gives({Result::boolean})
+      .no_gradient();
 
   const auto counts = [](const Array& x, const Array& weight, int64_t least) {
     double top = static_cast<double>(least) - 1;

@@ -82,6 +82,10 @@ void add_fills(Cases& cases) {
   add(
       "arange down", [] { return arange(1.0, -1.0, -0.5); }, constant({4}, {1, 0.5, 0, -0.5}), Result::f32);
   add(
+      "arange to in a dtype", [] { return arange(3, f64); }, constant({3}, {0, 1, 2}), Result::f64);
+  add(
+      "arange in a dtype", [] { return arange(1, 3, f32); }, constant({2}, {1, 2}), Result::f32);
+  add(
       "arange of nothing", [] { return arange(3, 1); }, constant({0}, {}), Result::i64);
   add(
       "linspace", [] { return linspace(0, 1, 5); }, constant({5}, {0, 0.25, 0.5, 0.75, 1}), Result::f32);

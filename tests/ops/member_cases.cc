@@ -66,6 +66,8 @@ Outputs two(const Tensor& x, const Tensor& p) {
                 {x.mul(2), x * 2},
                 {x.div(p), x / p},
                 {x.div(2), x / 2},
+                {x.div(p, "trunc"), trunc(x / p)},
+                {x.div(2, "floor"), floor_divide(x, 2)},
                 {p.pow(x), pow(p, x)},
                 {p.pow(2), pow(p, 2)},
                 {x.remainder(p), remainder(x, p)},
@@ -116,7 +118,18 @@ Outputs parts(const Tensor& x, const Tensor& p) {
                 {x.rot90(), rot90(x)},
                 {x.fliplr(), fliplr(x)},
                 {x.flipud(), flipud(x)},
-                {x.tile({2, 1}), tile(x, {2, 1})}});
+                {x.tile({2, 1}), tile(x, {2, 1})},
+                {x.repeat_interleave(argsort(x[0]), 0), repeat_interleave(x, argsort(x[0]), 0)},
+                {x.split({1, 3}, 1)[1], split(x, {1, 3}, 1)[1]},
+                {x.tensor_split(3)[0], tensor_split(x, 3)[0]},
+                {x.tensor_split({1, 2})[2], tensor_split(x, {1, 2})[2]},
+                {x.unsqueeze(0).unsqueeze(2).squeeze(), x},
+                {x.select(0, 1).expand_as(x), x.select(0, 1).expand({4, 4})},
+                {above.type_as(x), above.to(x.dtype())},
+                {x.new_zeros({2, 3}), zeros({2, 3}, x.dtype(), x.device())},
+                {x.new_ones({2}, i64), ones({2}, i64, x.device())},
+                {x.new_full({2}, 3), full({2}, 3, x.dtype(), x.device())},
+                {x.new_empty({0, 2}), empty({0, 2}, x.dtype(), x.device())}});
 }
 
 Outputs reductions(const Tensor& x, const Tensor& p) {
@@ -125,6 +138,8 @@ Outputs reductions(const Tensor& x, const Tensor& p) {
   const Tensor hot = eye(4).to(x.device());  // no chance in it
   return alike({{x.amax(1), max(x, 1)},
                 {x.amin(0, keepdim), min(x, 0, keepdim)},
+                {x.var(1, keepdim), var(x, 1, 1, keepdim)},
+                {x.std(1, keepdim), stddev(x, 1, 1, keepdim)},
                 {x.sum(0, {}, f64), sum(x.to(f64), 0)},
                 {x.mean(0, {}, f64), mean(x.to(f64), 0)},
                 {x.prod(0, {}, f64), prod(x.to(f64), 0)},
@@ -262,9 +277,9 @@ void add_member_errors(Cases& cases) {
 
 void add_member_cases(Cases& cases) {
   add_pairs(cases, "members: element-wise", 28, elementwise);
-  add_pairs(cases, "members: of two", 34, two);
-  add_pairs(cases, "members: of parts", 21, parts);
-  add_pairs(cases, "members: reductions", 32, reductions);
+  add_pairs(cases, "members: of two", 36, two);
+  add_pairs(cases, "members: of parts", 32, parts);
+  add_pairs(cases, "members: reductions", 34, reductions);
   add_pairs(cases, "members: matrices", 19, matrices);
   add_pairs(cases, "members: writes", 29, writes);
   add_writes(cases);

@@ -10,6 +10,7 @@
 #include "tensor/functions/binary.h"
 #include "tensor/functions/compare.h"
 #include "tensor/functions/copy.h"
+#include "tensor/functions/dropout.h"
 #include "tensor/functions/fill.h"
 #include "tensor/functions/index.h"
 #include "tensor/functions/random.h"
@@ -143,6 +144,16 @@ TEST(Samples, FollowTheirWeights) {
       if (j != static_cast<size_t>(k)) second += p[j] * expected / (1 - p[j]);
     EXPECT_NEAR((first.select(1, 1) == k).to(f64).mean().item<double>(), second, 0.01) << k;
   }
+}
+
+TEST(Draws, RandintFromZeroAndDropoutOutsideOfTraining) {
+  manual_seed(3);
+  const Tensor a = randint(5, {20});
+  manual_seed(3);
+  EXPECT_TRUE(equal(a, randint(0, 5, {20})));
+  const Tensor x = ones({100});
+  EXPECT_TRUE(dropout(x, 0.5, false).is_same(x));
+  EXPECT_FALSE(equal(dropout(x, 0.5, true), x));
 }
 
 }  // namespace

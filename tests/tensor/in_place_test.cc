@@ -189,5 +189,38 @@ TEST(InPlaceWrite, MembersChain) {
   EXPECT_EQ(numbers(ones({2}).add_(1.0).mul_(3.0).sub_(2.0).div_(2.0)), Numbers({2, 2}));
 }
 
+TEST(InPlaceWrite, ToATemporaryCopyIsAnError) {
+  Tensor x = zeros({3});
+  const Tensor at = tensor({0, 2});
+  EXPECT_THROW(x.index({at}) = ones({2}), Error);
+  EXPECT_THROW(x.index({at}) = 1.0, Error);
+  EXPECT_THROW(x.index({at}) += 1.0, Error);
+  EXPECT_THROW(x.index({at}) *= ones({2}), Error);
+  EXPECT_THROW(x.index({x > 1.0}) %= 2, Error);
+  try {
+    x.index({at}) = 1.0;
+  } catch (const Error& e) {
+    EXPECT_EQ(std::string(e.what()),
+              "=([2] f32): the left side is a temporary copy, whose values nothing would see: index tensors and masks "
+              "gather; write with index_put_");
+  }
+  x.index_put_({at}, 1.0);
+  EXPECT_EQ(numbers(x), Numbers({1, 0, 1}));
+}
+
+TEST(InPlaceWrite, ToATemporaryThatOthersSee) {
+  Tensor x = zeros({3});
+  const auto same = [&] { return x; };
+  x[0] = 1.0;
+  x.index({Slice(1)}) += 2.0;
+  same() *= 3.0;
+  same() %= 4;
+  x.detach() += 1.0;
+  EXPECT_EQ(numbers(x), Numbers({4, 3, 3}));
+  std::vector<float> memory = {1, 2};
+  Tensor::wrap(memory.data(), {2}) *= 2.0;  // the caller's
+  EXPECT_EQ(memory[1], 4);
+}
+
 }  // namespace
 }  // namespace weft

@@ -73,6 +73,21 @@ TEST(Values, ItemConvertsAndWantsOneElement) {
   EXPECT_EQ(error_of([] { (void)ones({0}).item<float>(); }), "item([0] f32): it has 0 elements, not one");
 }
 
+TEST(Values, ItemIsADoubleUnlessAsked) {
+  const auto value = tensor({7}).item();
+  static_assert(std::is_same_v<decltype(value), const double>);
+  EXPECT_EQ(value, 7);
+}
+
+TEST(Values, StrideAndKind) {
+  const Tensor x = zeros({2, 3});
+  EXPECT_EQ(x.stride(0), 3);
+  EXPECT_EQ(x.t().stride(-1), 3);
+  EXPECT_THROW(x.stride(2), IndexError);
+  EXPECT_TRUE(x.is_floating_point());
+  EXPECT_FALSE(tensor({1}).is_floating_point());
+}
+
 TEST(Values, ToVectorIsRowMajorForEveryView) {
   const Tensor x = arange(6).view({2, 3});
   EXPECT_EQ(x.t().to_vector<int>(), std::vector<int>({0, 3, 1, 4, 2, 5}));
@@ -109,6 +124,12 @@ TEST(Memory, FromVectorTakesAShapeAndADtype) {
               from_vector(std::vector<int>{1, 2}, Shape{3});
             }).find("2 values do not fill shape [3]"),
             std::string::npos);
+}
+
+TEST(Memory, TensorTakesAVector) {
+  EXPECT_EQ(numbers(tensor(std::vector<float>{1, 2})), Numbers({1, 2}));
+  EXPECT_EQ(tensor(std::vector<int>{1}).dtype(), i64);
+  EXPECT_EQ(tensor(std::vector<int>{1}, f64).dtype(), f64);
 }
 
 TEST(Memory, WrapBorrowsAndReleasesOnce) {

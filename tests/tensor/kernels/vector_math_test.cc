@@ -121,6 +121,57 @@ TEST(VectorMath, sine_and_cosine) {
       [](double x) { return std::cos(x); }, 2, vmath::kTrigonometricLimit);
 }
 
+/// The y whose erf is x, by halving.
+double inverse_erf(double x) {
+  const double size = std::fabs(x);
+  if (!(size < 1)) return size == 1 ? std::copysign(std::numeric_limits<double>::infinity(), x) : std::nan("");
+  if (size < 1e-8) return x * 0.88622692545275801;
+  double low = 0, high = 7;
+  for (int i = 0; i < 60; ++i) {
+    const double middle = (low + high) / 2;
+    (size > 0.5 ? std::erfc(middle) > 1 - size : std::erf(middle) < size) ? low = middle : high = middle;
+  }
+  return std::copysign(low, x);
+}
+
+TEST(VectorMath, inverse_functions_and_erfc) {
+  const auto sweep_registers = [](const char* name, auto f, auto want) {
+    sweep_with(
+        name, [&](const float* x, float* y) { by_registers(f, x, y); }, want, 1);
+  };
+  sweep_registers(
+      "asin", [](auto x) { return vmath::asin(x); }, [](double x) { return std::asin(x); });
+  sweep_registers(
+      "acos", [](auto x) { return vmath::acos(x); }, [](double x) { return std::acos(x); });
+  sweep_registers(
+      "atanh", [](auto x) { return vmath::atanh(x); }, [](double x) { return std::atanh(x); });
+  sweep_registers(
+      "erfc", [](auto x) { return vmath::erfc(x); }, [](double x) { return std::erfc(x); });
+  sweep_registers(
+      "erfinv", [](auto x) { return vmath::erfinv(x); }, inverse_erf);
+}
+
+TEST(VectorMath, angle_of_two) {
+  const float special[] = {0, -0.0f, 1, -1, 0.4142f, 0.4143f, 1e-40f, 3e38f, kInf, -kInf, std::nanf("")};
+  const auto angle = [](float y, float x) {
+    return vmath::atan2(vmath::splat<simd::Vec<float>>(y), vmath::splat<simd::Vec<float>>(x))[0];
+  };
+  const auto expect_right = [&](float y, float x) {
+    const double want = std::atan2(static_cast<double>(y), static_cast<double>(x));
+    const float got = angle(y, x);
+    EXPECT_LE(ulps(got, want), 1) << y << ' ' << x;
+    EXPECT_TRUE(std::isnan(want) || std::signbit(got) == std::signbit(want)) << y << ' ' << x;
+  };
+  for (float y : special)
+    for (float x : special) expect_right(y, x);
+  uint32_t bits = 1;
+  for (int i = 0; i < 100000; ++i) {
+    const auto next = [&] { return bits = bits * 1664525u + 1013904223u; };
+    expect_right(std::bit_cast<float>(next()), std::bit_cast<float>(next()));
+    expect_right(static_cast<float>(static_cast<int32_t>(next())), static_cast<float>(static_cast<int32_t>(next())));
+  }
+}
+
 TEST(VectorMath, exponential_of_double_registers) {
   const auto register_exp = [](double x) { return vmath::exp(vmath::splat<simd::Vec<double>>(x))[0]; };
   for (int i = 0; i < 3916; ++i) {

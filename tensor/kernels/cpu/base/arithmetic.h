@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cmath>
+#include <concepts>
 #include <cstdint>
 #include <type_traits>
 
@@ -34,13 +35,25 @@ constexpr int64_t ceil_div(int64_t count, int64_t size) { return (count + size -
 
 /// The larger or smaller value; NaN where either is NaN.
 template <class T> inline T nan_max(T a, T b) {
-  const bool left = (a > b) | (a != a);
-  return left ? a : b;
+  const T larger = a > b ? a : b;  // one instruction, where one condition for both cases would be a jump
+  return a != a ? a : larger;
 }
 template <class T> inline T nan_min(T a, T b) {
-  const bool left = (a < b) | (a != a);
-  return left ? a : b;
+  const T smaller = a < b ? a : b;
+  return a != a ? a : smaller;
 }
+
+/// The whole number below, above, or towards 0, by way of the nearest: loops over the C library's floor, ceil and trunc
+/// do not vectorise.
+template <std::floating_point T> inline T floor_of(T x) {
+  const T near = std::rint(x), below = near - 1;
+  return near > x ? below : near;
+}
+template <std::floating_point T> inline T ceil_of(T x) {
+  const T near = std::rint(x), above = near + 1;
+  return std::copysign(near < x ? above : near, x);
+}
+template <std::floating_point T> inline T trunc_of(T x) { return std::copysign(floor_of(std::fabs(x)), x); }
 
 /// a to the power b. Integers wrap; a negative integer exponent gives the truncated quotient: 1, -1 or 0 (0 of 0 too).
 template <class T> inline T power(T a, T b) {

@@ -3,6 +3,8 @@
 // of a double are the C library's. Polynomials of tan, atan and sinh: Cephes (S. Moshier).
 #pragma once
 
+#include <concepts>
+
 #include "tensor/kernels/cpu/base/vector_math.h"
 
 namespace weft::kernels::cpu::vmath {
@@ -123,19 +125,24 @@ template <class V> WEFT_SIMD V pow_of_sizes(V x, V y) {
 template <class V, int... I> WEFT_SIMD auto join(V low, V high, std::integer_sequence<int, I...>) {
   return __builtin_shufflevector(low, high, I...);
 }
+
+/// f of registers of floats, computed in double, half a register at a time.
+template <class F, class V, class... More> WEFT_SIMD V in_doubles(F f, V x, More... more) {
+  constexpr int N = sizeof(V) / sizeof(float), kHalf = N / 2;
+  const auto half = [&]<int kFirst>(std::integral_constant<int, kFirst>) {
+    const auto wide = [&](V v) { return simd::convert_lanes<double, kHalf>(simd::lanes<kFirst, kHalf>(v)); };
+    return simd::convert_lanes<float, kHalf>(f(wide(x), wide(more)...));
+  };
+  return join(half(std::integral_constant<int, 0>{}), half(std::integral_constant<int, kHalf>{}),
+              std::make_integer_sequence<int, N>{});
+}
 }  // namespace detail
 
 /// x^y of registers of floats, by way of doubles: within 1 ulp, and what std::pow gives of zeros, infinities, NaN and
 /// negative x.
 template <class V> WEFT_SIMD V pow(V x, V y) {
-  constexpr int N = sizeof(V) / sizeof(float), kHalf = N / 2;
-  const auto half = [&]<int kFirst>(std::integral_constant<int, kFirst>) {
-    return simd::convert_lanes<float, kHalf>(
-        detail::pow_of_sizes(simd::convert_lanes<double, kHalf>(simd::lanes<kFirst, kHalf>(x)),
-                             simd::convert_lanes<double, kHalf>(simd::lanes<kFirst, kHalf>(y))));
-  };
-  V power = detail::join(half(std::integral_constant<int, 0>{}), half(std::integral_constant<int, kHalf>{}),
-                         std::make_integer_sequence<int, N>{});
+  constexpr int N = sizeof(V) / sizeof(float);
+  V power = detail::in_doubles([](auto base, auto exponent) { return detail::pow_of_sizes(base, exponent); }, x, y);
   constexpr float kInf = std::numeric_limits<float>::infinity(), kMost = 1 << 30;  // floats of 2^24 and more are even
   const V size = absolute(x), one = splat<V>(1.0f),
           near = simd::smaller(simd::larger(y, splat<V>(-kMost)), splat<V>(kMost));
@@ -149,6 +156,140 @@ template <class V> WEFT_SIMD V pow(V x, V y) {
   return select(negative & whole & ((integer & 1) != 0), -power, power);
 }
 
+namespace detail {
+template <class V> WEFT_SIMD V size_of_doubles(V x) {
+  return std::bit_cast<V>(std::bit_cast<Bits<V>>(x) & ~(uint64_t{1} << 63));
+}
+
+/// atan2 of floats in double, where nothing overflows or vanishes, without the sign of y: the angle of the smaller size
+/// by the larger, at most pi / 4, mirrored to where it lies.
+template <class V> WEFT_SIMD V angle_of_doubles(V y, V x) {
+  constexpr double kPi = 3.14159265358979323846, kEighth = 0.41421356237309503;  // tan(pi / 8)
+  const V longest = splat<V>(1e300);                                             // infinities are as long as each other
+  const V up = simd::smaller(size_of_doubles(y), longest), right = simd::smaller(size_of_doubles(x), longest);
+  const V most = simd::larger(up, right) + 1e-300, least = simd::smaller(up, right);
+  const auto far = least > most * kEighth;  // beyond pi / 8: pi / 4 less the angle between
+  const V r = select(far, least - most, least) / select(far, least + most, most), z = r * r;
+  V p = z * (1.0 / 19);  // Gregory's series
+  p = z * (1.0 / 17 - p);
+  p = z * (1.0 / 15 - p);
+  p = z * (1.0 / 13 - p);
+  p = z * (1.0 / 11 - p);
+  p = z * (1.0 / 9 - p);
+  p = z * (1.0 / 7 - p);
+  p = z * (1.0 / 5 - p);
+  p = z * (1.0 / 3 - p);
+  const V near = select(far, splat<V>(kPi / 4), V{}) + (r - r * p), quarter = select(up > right, kPi / 2 - near, near);
+  return select(std::bit_cast<typename LanesOf<V>::SignedBits>(x) < 0, kPi - quarter, quarter);
+}
+}  // namespace detail
+
+/// The angle of (x, y) of registers of floats, within 1 ulp; what std::atan2 gives of zeros, infinities and NaN.
+template <class V> WEFT_SIMD V atan2(V y, V x) {
+  const V angle = detail::in_doubles([](auto up, auto right) { return detail::angle_of_doubles(up, right); }, y, x);
+  return select((x != x) | (y != y), x + y, with_sign_of(angle, y));
+}
+
+// Inverse functions and erfc of registers of floats, computed in double: within 1 ulp. Polynomials are Chebyshev fits
+// with a relative error below 2e-8; erfinv goes by w = -log(1 - y^2) as M. Giles's ("Approximating the erfinv
+// function", 2011).
+namespace detail {
+template <class V> WEFT_SIMD V root_of_doubles(V x) {
+#if defined(__AVX512F__)
+  if constexpr (sizeof(V) == 64) return (V)_mm512_maskz_sqrt_pd(0xff, (__m512d)x);
+#endif
+#if defined(__AVX__)
+  if constexpr (sizeof(V) == 32) return (V)_mm256_sqrt_pd((__m256d)x);
+#endif
+  V v{};
+  for (int i = 0; i < static_cast<int>(sizeof(V) / sizeof(double)); ++i) v[i] = std::sqrt(x[i]);
+  return v;
+}
+
+template <class V, size_t n> WEFT_SIMD V polynomial(V x, const double (&highest_first)[n]) {
+  V p = splat<V>(highest_first[0]);
+  for (size_t i = 1; i < n; ++i) p = p * x + highest_first[i];
+  return p;
+}
+
+/// asin(t) of sizes: t itself up to 0.5, else what pi / 2 is more than, halved; NaN above 1.
+template <class V> WEFT_SIMD V half_asin(V t) {
+  const V z = select(t > 0.5, 0.5 - t * 0.5, t * t), s = select(t > 0.5, root_of_doubles(z), t);
+  constexpr double kFit[] = {0.0310831209, 0.0104935688, 0.0236343444, 0.0302662551,
+                             0.0446478297, 0.0749999206, 0.166666667};
+  return s + s * z * polynomial(z, kFit);
+}
+template <class V> WEFT_SIMD V asin_of_sizes(V t) {
+  const V r = half_asin(t);
+  return select(t > 0.5, 1.5707963267948966 - (r + r), r);
+}
+template <class V> WEFT_SIMD V acos_of_doubles(V x) {
+  const V t = size_of_doubles(x), r = half_asin(t), far = r + r;
+  const V near = 1.5707963267948966 - select(x < 0.0, -r, r);
+  return select(t > 0.5, select(x < 0.0, 3.1415926535897932 - far, far), near);
+}
+
+template <class V> WEFT_SIMD V atanh_of_sizes(V t) {
+  const V z = t * t, small = t + t * z * (z * (z * (1.0 / 7) + 1.0 / 5) + 1.0 / 3);
+  const V large = log2_of_doubles((1.0 + t) / (1.0 - t)) * 0.34657359027997264;  // half of ln(2)
+  constexpr double kInf = std::numeric_limits<double>::infinity(), kNan = std::numeric_limits<double>::quiet_NaN();
+  const V beyond = select(t == 1.0, splat<V>(kInf), splat<V>(kNan));
+  return select(t < 0.03, small, select(t < 1.0, large, beyond));
+}
+
+/// e^(-x^2) times a polynomial of u = 2 / (2 + |x|), mirrored below 0.
+template <class V> WEFT_SIMD V erfc_of_doubles(V x) {
+  const V t = simd::smaller(size_of_doubles(x), splat<V>(10.3));  // where it is 0 in floats
+  const V u = 2.0 / (t + 2.0);
+  constexpr double kFit[] = {-0.029905566892388068, 0.22409018763197885, -0.7157950530749763, 1.2337081882582386,
+                             -1.184063262586612,    0.6134947152068307,  -0.2756929345932214, 0.1595951546249338,
+                             0.16189410075094357,   0.2486083499414295,  0.2819672860292378,  0.2820988347936931};
+  const V tail = exp_of_doubles(-(t * t)) * (u * polynomial(u, kFit));
+  return select(x < 0.0, 2.0 - tail, tail);
+}
+
+template <class V> WEFT_SIMD V erfinv_of_doubles(V y) {
+  const V t = size_of_doubles(y), rest = (1.0 - t) * (1.0 + t);
+  const V w = log2_of_doubles(rest) * -0.69314718055994531;
+  constexpr double kNear[] = {1.336834147751047e-10,  4.3634437038033185e-10, -1.1037705251009287e-08,
+                              1.6467958354452397e-08, 4.797919427512086e-07,  -3.4260708141249813e-06,
+                              -4.999023213129257e-06, 0.00021826368835833947, -0.0012527045694936828,
+                              -0.004177324738401731,  0.24664027568367777,    1.5014093517052802};
+  constexpr double kFar[] = {0.00010172641571452999, -0.00029592495999571116, -3.602084932795722e-05,
+                             0.0014676614525152734,  -0.0036087478627149635,  0.00569380756408878,
+                             -0.007634724973487381,  0.009444471271316934,    1.0016747965635353,
+                             2.8329768147126226};
+  const V value = select(w < 5.0, polynomial(w - 2.5, kNear), polynomial(root_of_doubles(w) - 3.0, kFar)) * y;
+  constexpr double kInf = std::numeric_limits<double>::infinity(), kNan = std::numeric_limits<double>::quiet_NaN();
+  const V beyond = select(t == 1.0, y * kInf, splat<V>(kNan));
+  return select(t < 1.0, value, beyond);
+}
+}  // namespace detail
+
+template <class V> WEFT_SIMD V asin(V x) {
+  return with_sign_of(detail::in_doubles([](auto t) { return detail::asin_of_sizes(t); }, absolute(x)), x);
+}
+template <class V> WEFT_SIMD V acos(V x) {
+  return detail::in_doubles([](auto v) { return detail::acos_of_doubles(v); }, x);
+}
+template <class V> WEFT_SIMD V atanh(V x) {
+  return with_sign_of(detail::in_doubles([](auto t) { return detail::atanh_of_sizes(t); }, absolute(x)), x);
+}
+template <class V> WEFT_SIMD V erfc(V x) {
+  return select(x == x, detail::in_doubles([](auto v) { return detail::erfc_of_doubles(v); }, x), x);
+}
+template <class V> WEFT_SIMD V erfinv(V y) {
+  return detail::in_doubles([](auto v) { return detail::erfinv_of_doubles(v); }, y);
+}
+
+// What is no register is the C library's.
+template <std::floating_point T> T asin(T x) { return std::asin(x); }
+template <std::floating_point T> T acos(T x) { return std::acos(x); }
+template <std::floating_point T> T atanh(T x) { return std::atanh(x); }
+template <std::floating_point T> T erfc(T x) { return std::erfc(x); }
+
+inline float atan2(float y, float x) { return std::atan2(y, x); }
+inline double atan2(double y, double x) { return std::atan2(y, x); }
 inline double exp2(double x) { return std::exp2(x); }
 inline double expm1(double x) { return std::expm1(x); }
 inline double log2(double x) { return std::log2(x); }

@@ -34,6 +34,9 @@ template <class T> T limited(T x, T low, T high) {
   return above > high ? high : above;
 }
 
+/// min(max(x + 3, 0), 6) / 6 without the division: 6 times a sixth is 1 in either dtype.
+template <class T> T hard_gate(T x) { return limited<T>(x + 3, 0, 6) * (T(1) / 6); }
+
 }  // namespace
 }  // namespace weft::kernels::cpu
 
@@ -43,9 +46,9 @@ using namespace kernels::cpu;
 WEFT_UNARY_KERNEL(Mish, floating(kMathGrain, on_registers(MishOf{}), x, out))
 WEFT_UNARY_KERNEL(Logsigmoid, floating(kMathGrain, on_registers([](auto v) { return -vmath::softplus(-v); }), x, out))
 WEFT_UNARY_KERNEL(Hardswish, floating(
-                                 kCheapGrain, []<class T>(T v) { return v * limited<T>(v + 3, 0, 6) / 6; }, x, out))
+                                 kCheapGrain, [](auto v) { return v * hard_gate(v); }, x, out))
 WEFT_UNARY_KERNEL(Hardsigmoid, floating(
-                                   kCheapGrain, []<class T>(T v) { return limited<T>(v + 3, 0, 6) / 6; }, x, out))
+                                   kCheapGrain, [](auto v) { return hard_gate(v); }, x, out))
 WEFT_UNARY_KERNEL(Softsign, floating(
                                 kCheapGrain, [](auto v) { return v / (1 + std::fabs(v)); }, x, out))
 

@@ -1,5 +1,6 @@
 // Remainders and whole quotients. An integer divided by 0 is an error; the smallest integer divided by -1 wraps.
 #include <atomic>
+#include <bit>
 #include <cmath>
 #include <limits>
 
@@ -16,9 +17,10 @@ struct Divided {
   double quotient, rest;
   Divided(float a, float b) {
     const double x = std::fabs(static_cast<double>(a)), y = std::fabs(static_cast<double>(b));
-    const double q = std::trunc(x / y), r = x - q * y;  // q may have been rounded up to the next integer
-    quotient = r < 0 ? q - 1 : q;
-    rest = r < 0 ? r + y : r;
+    const double q = floor_of(x / y), r = x - q * y;  // q may have been rounded up to the next integer
+    const double less = q - 1, more = r + y;
+    quotient = r < 0 ? less : q;
+    rest = r < 0 ? more : r;
   }
 };
 
@@ -41,7 +43,8 @@ struct Truncated : Division {
 
 struct Floored : Division {
   template <class T> static T adjusted(T rest, T b) {
-    return rest != 0 && signs_differ(rest, b) ? static_cast<T>(rest + b) : rest;
+    const T moved = static_cast<T>(rest + b);
+    return (rest != 0) & signs_differ(rest, b) ? moved : rest;
   }
   float operator()(float a, float b) const { return adjusted(Truncated{}(a, b), b); }
   double operator()(double a, double b) const { return adjusted(std::fmod(a, b), b); }
@@ -52,9 +55,10 @@ struct Floored : Division {
 struct FloorQuotient : Division {
   float operator()(float a, float b) const {
     const Divided d(a, b);
-    const bool below = std::signbit(a) != std::signbit(b);
-    const double size = below && d.rest > 0 ? d.quotient + 1 : d.quotient;
-    return static_cast<float>(below ? -size : size);
+    const uint32_t signs = std::bit_cast<uint32_t>(a) ^ std::bit_cast<uint32_t>(b);
+    const bool below = static_cast<int32_t>(signs) < 0;  // they differ
+    const float size = static_cast<float>(d.quotient + static_cast<double>(below & (d.rest > 0)));
+    return std::bit_cast<float>(std::bit_cast<uint32_t>(size) | (signs & 0x80000000u));
   }
   /// As Python divides: the remainder goes first, then what is left is a whole number but for rounding.
   double operator()(double a, double b) const {

@@ -3,7 +3,7 @@
 #include <limits>
 #include <numbers>
 
-#include "tensor/kernels/cpu/base/vector_math.h"
+#include "tensor/kernels/cpu/base/vector_functions.h"
 #include "tensor/kernels/cpu/pointwise/unary_loops.h"
 #include "tensor/ops/special.h"
 
@@ -72,8 +72,8 @@ using namespace kernels::cpu;
 #define WEFT_PAIR_KERNEL(Op, ...) \
   void op::Op::cpu(const Operand& a, const Operand& b, const Operand& out) const { __VA_ARGS__; }
 
-WEFT_PAIR_KERNEL(Atan2, floating_pair(
-                            kSlowGrain, [](auto x, auto y) { return std::atan2(x, y); }, a, b, out))
+WEFT_PAIR_KERNEL(Atan2,
+                 floating_pair(kMathGrain, on_registers([](auto y, auto x) { return vmath::atan2(y, x); }), a, b, out))
 WEFT_PAIR_KERNEL(Hypot, floating_pair(kMathGrain, HypotOf{}, a, b, out))
 WEFT_PAIR_KERNEL(Logaddexp, floating_pair(kMathGrain, on_registers(LogaddexpOf{}), a, b, out))
 WEFT_PAIR_KERNEL(Xlogy, floating_pair(kSlowGrain, XlogyOf{}, a, b, out))

@@ -1,10 +1,12 @@
-// Special functions that the C library does not have, or not for threads. All are computed in double.
+// Special functions that the C library does not have, or not for threads. All are computed in double, erfinv of floats
+// by registers.
 #include "tensor/ops/special.h"
 
 #include <cmath>
 #include <limits>
 #include <numbers>
 
+#include "tensor/kernels/cpu/base/vector_functions.h"
 #include "tensor/kernels/cpu/pointwise/unary_loops.h"
 
 namespace weft::kernels::cpu {
@@ -37,6 +39,15 @@ double erfinv_of(double y) {
   }
   return std::copysign(x, y);
 }
+
+struct ErfinvOf {
+  template <class V> V operator()(V y) const {
+    if constexpr (std::is_arithmetic_v<V>)
+      return static_cast<V>(erfinv_of(static_cast<double>(y)));
+    else
+      return vmath::erfinv(y);
+  }
+};
 
 /// std::lgamma writes a global sign, which threads would fight over.
 double lgamma_of(double x) {
@@ -126,7 +137,7 @@ using namespace kernels::cpu;
       Op, floating(                       \
               kSlowGrain, []<class T>(T v) { return static_cast<T>(function(static_cast<double>(v))); }, x, out))
 
-WEFT_SPECIAL_KERNEL(Erfinv, erfinv_of)
+WEFT_UNARY_KERNEL(Erfinv, floating(kMathGrain, on_registers(ErfinvOf{}), x, out))
 WEFT_SPECIAL_KERNEL(Lgamma, lgamma_of)
 WEFT_SPECIAL_KERNEL(Digamma, digamma_of)
 WEFT_SPECIAL_KERNEL(I0, bessel_i<0>)
