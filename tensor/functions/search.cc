@@ -1,7 +1,14 @@
 #include "tensor/functions/search.h"
 
 #include "tensor/dispatch/apply.h"
-#include "tensor/functions_all.h"
+#include "tensor/functions/binary.h"
+#include "tensor/functions/compare.h"
+#include "tensor/functions/copy.h"
+#include "tensor/functions/fill.h"
+#include "tensor/functions/index.h"
+#include "tensor/functions/index_put.h"
+#include "tensor/functions/sort.h"
+#include "tensor/functions/view.h"
 #include "tensor/ops/search.h"
 
 namespace weft {
