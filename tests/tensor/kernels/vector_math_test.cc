@@ -4,7 +4,7 @@
 
 #include "tensor/kernels/cpu/base/normal_segments.h"
 #include "tensor/kernels/cpu/base/simd.h"
-#include "tensor/kernels/cpu/base/vector_functions.h"
+#include "tensor/kernels/cpu/base/vector_special.h"
 #include "tests/tensor/kernels/arrays.h"
 
 namespace weft::testing {
@@ -149,6 +149,104 @@ TEST(VectorMath, inverse_functions_and_erfc) {
       "erfc", [](auto x) { return vmath::erfc(x); }, [](double x) { return std::erfc(x); });
   sweep_registers(
       "erfinv", [](auto x) { return vmath::erfinv(x); }, inverse_erf);
+}
+
+/// The C library's writes a global sign.
+double naive_lgamma(double x) {
+  int sign = 0;
+  return ::lgamma_r(x, &sign);
+}
+/// The sum of 1 / (x + k)^(n + 1), its end by Euler and Maclaurin.
+double naive_polygamma(int n, double x) {
+  if (n == 0 && x > 1e15) return std::log(x);
+  const auto term_at = [n](long double at) {
+    long double term = 1 / at;
+    for (int i = 0; i < n; ++i) term /= at;
+    return term;
+  };
+  long double sum = 0, y = x;
+  while (y < 60) sum += term_at(y), y += 1;
+  const long double term = term_at(y);
+  sum += (n == 0 ? -std::log(y) : term * y / n) + term / 2 + (n + 1) * term / y / 12;
+  const long double third = (n + 1.0L) * (n + 2) * (n + 3) * term / (y * y * y);
+  sum += third * (n + 4) * (n + 5) / (y * y) / 30240 - third / 720;
+  return static_cast<double>((n % 2 != 0 ? 1 : -1) * std::tgamma(n + 1.0L) * sum);
+}
+double naive_digamma(double x) {
+  if (x == 0) return -1 / x;
+  if (!(x < 0)) return naive_polygamma(0, x);
+  const double part = x - std::trunc(x);
+  return part == 0 ? std::nan("") : naive_polygamma(0, 1 - x) - M_PI / std::tan(M_PI * part);
+}
+/// The series of the modified Bessel function times e^-size, or its asymptotic one.
+long double naive_scaled_bessel_i(int order, double x) {
+  const long double size = std::fabs(x);
+  long double term = order == 0 ? 1.0L : size / 2, sum = term;
+  if (size <= 40) {
+    for (int k = 1; term > 1e-21L * sum; ++k) sum += term *= size * size / (4.0L * k * (k + order));
+    return std::copysign(sum * std::exp(-size), order == 0 ? 1 : x);
+  }
+  term = sum = 1;
+  for (int k = 1; std::fabs(term) > 1e-19L; ++k)
+    sum += term *= ((2.0L * k - 1) * (2 * k - 1) - 4 * order) / (8 * size * k);
+  return std::copysign(sum / std::sqrt(2 * static_cast<long double>(M_PI) * size), order == 0 ? 1 : x);
+}
+
+/// Above zero: below, lgamma and digamma have zeros, near which no double has more than its absolute precision.
+TEST(VectorMath, special_functions) {
+  const auto sweep_registers = [](const char* name, auto f, auto want) {
+    sweep_with(
+        name, [&](const float* x, float* y) { by_registers(f, x, y); },
+        [&](double x) { return std::isnan(x) ? x : static_cast<double>(want(x)); }, 1);
+  };
+  const auto above = [](auto f, auto otherwise) { return [=](double x) { return x >= 0 ? f(x) : otherwise; }; };
+  sweep_registers(
+      "lgamma", [](auto x) { return vmath::lgamma(vmath::select(x < 0.0f, x - x, x)); },
+      above(naive_lgamma, std::numeric_limits<double>::infinity()));
+  sweep_registers(
+      "digamma", [](auto x) { return vmath::digamma(vmath::select(x < 0.0f, -1.0f - (x - x), x)); },
+      above(naive_digamma, std::nan("")));
+  const auto whole = [](int order) {
+    return [order](double x) { return naive_scaled_bessel_i(order, x) * std::exp(std::fabs(x) * 1.0L); };
+  };
+  const auto scaled = [](int order) { return [order](double x) { return naive_scaled_bessel_i(order, x); }; };
+  sweep_registers(
+      "i0", [](auto x) { return vmath::bessel_i<0, false>(x); }, whole(0));
+  sweep_registers(
+      "i1", [](auto x) { return vmath::bessel_i<1, false>(x); }, whole(1));
+  sweep_registers(
+      "i0e", [](auto x) { return vmath::bessel_i<0, true>(x); }, scaled(0));
+  sweep_registers(
+      "i1e", [](auto x) { return vmath::bessel_i<1, true>(x); }, scaled(1));
+}
+
+TEST(VectorMath, gamma_functions_near_and_below_zeros) {
+  const auto one = [](auto f, float x) { return f(vmath::splat<simd::Vec<float>>(x))[0]; };
+  const auto of_gamma = [&](float x) { return one([](auto v) { return vmath::lgamma(v); }, x); };
+  const auto of_digamma = [&](float x) { return one([](auto v) { return vmath::digamma(v); }, x); };
+  for (int i = 0; i < 100000; ++i) {
+    const float near = static_cast<float>(i - 50000) * 1e-6f, below = -7e-5f * static_cast<float>(i + 1);
+    for (float x : {1 + near, 2 + near, 0.3f + static_cast<float>(i) * 5e-5f}) {
+      EXPECT_LE(ulps(of_gamma(x), naive_lgamma(double{x})), 1) << x;
+      EXPECT_LE(ulps(of_digamma(x + 0.46163f), naive_digamma(double{x + 0.46163f})), 1) << x;
+      for (int n : {1, 2, 3, 9})
+        EXPECT_LE(ulps(one([n](auto v) { return vmath::polygamma(n, v); }, x), naive_polygamma(n, double{x})), 1) << x;
+    }
+    for (bool gamma : {true, false}) {
+      const double want = gamma ? naive_lgamma(double{below}) : naive_digamma(double{below});
+      const float got = gamma ? of_gamma(below) : of_digamma(below);
+      EXPECT_TRUE(ulps(got, want) <= 1 || std::fabs(got - want) < 1e-8) << below << ' ' << got << ' ' << want;
+    }
+    if (HasFailure()) return;
+  }
+  for (float pole : {0.0f, -0.0f, -1.0f, -2.0f, -1e10f, -kInf}) {
+    EXPECT_EQ(of_gamma(pole), kInf) << pole;
+    EXPECT_EQ(one([](auto v) { return vmath::polygamma(1, v); }, pole), kInf) << pole;
+    EXPECT_TRUE(pole == 0 ? of_digamma(pole) == std::copysign(kInf, -pole) : std::isnan(of_digamma(pole))) << pole;
+  }
+  EXPECT_EQ(of_digamma(kInf), kInf);
+  EXPECT_EQ(one([](auto v) { return vmath::polygamma(1, v); }, kInf), 0);
+  EXPECT_TRUE(std::signbit(one([](auto v) { return vmath::bessel_i<1, false>(v); }, -0.0f)));
 }
 
 TEST(VectorMath, angle_of_two) {

@@ -1,12 +1,12 @@
-// Special functions that the C library does not have, or not for threads. All are computed in double, erfinv of floats
-// by registers.
+// Special functions that the C library does not have, or not for threads. All are computed in double, those of
+// floats by registers.
 #include "tensor/ops/special.h"
 
 #include <cmath>
 #include <limits>
 #include <numbers>
 
-#include "tensor/kernels/cpu/base/vector_functions.h"
+#include "tensor/kernels/cpu/base/vector_special.h"
 #include "tensor/kernels/cpu/pointwise/unary_loops.h"
 
 namespace weft::kernels::cpu {
@@ -39,15 +39,6 @@ double erfinv_of(double y) {
   }
   return std::copysign(x, y);
 }
-
-struct ErfinvOf {
-  template <class V> V operator()(V y) const {
-    if constexpr (std::is_arithmetic_v<V>)
-      return static_cast<V>(erfinv_of(static_cast<double>(y)));
-    else
-      return vmath::erfinv(y);
-  }
-};
 
 /// std::lgamma writes a global sign, which threads would fight over.
 double lgamma_of(double x) {
@@ -102,7 +93,7 @@ double hurwitz_zeta(double s, double x) {
   double sum = 0;
   while (x < 16) sum += std::pow(x, -s), x += 1;
   const double term = std::pow(x, -s);
-  double out = sum + term * x / (s - 1) + 0.5 * term, factor = s * term / x;
+  double out = sum + std::pow(x, 1 - s) / (s - 1) + 0.5 * term, factor = s * term / x;
   double k = 1;
   for (double c : {1.0 / 12, -1.0 / 720, 1.0 / 30240, -1.0 / 1209600, 1.0 / 47900160, -691.0 / 1307674368000.0}) {
     out += c * factor;
@@ -126,29 +117,42 @@ double polygamma_of(int64_t n, double x) {
   return (n % 2 != 0 ? 1 : -1) * std::tgamma(order + 1) * hurwitz_zeta(order + 1, x);
 }
 
+/// of_double where doubles come one by one, of_register for floats.
+template <class F, class G> struct SpecialOf {
+  F of_double;
+  G of_register;
+  template <class V> V operator()(V x) const {
+    if constexpr (std::is_arithmetic_v<V>)
+      return static_cast<V>(of_double(static_cast<double>(x)));
+    else
+      return of_register(x);
+  }
+};
+template <class F, class G>
+void special(const F& of_double, const G& of_register, const Operand& x, const Operand& out) {
+  floating(kMathGrain, on_registers(SpecialOf<F, G>{of_double, of_register}), x, out);
+}
+
 }  // namespace
 }  // namespace weft::kernels::cpu
 
 namespace weft {
 using namespace kernels::cpu;
 
-#define WEFT_SPECIAL_KERNEL(Op, function) \
-  WEFT_UNARY_KERNEL(                      \
-      Op, floating(                       \
-              kSlowGrain, []<class T>(T v) { return static_cast<T>(function(static_cast<double>(v))); }, x, out))
+#define WEFT_SPECIAL_KERNEL(Op, of_double, of_register) \
+  WEFT_UNARY_KERNEL(Op, special([](double v) { return of_double(v); }, [](auto v) { return of_register(v); }, x, out))
 
-WEFT_UNARY_KERNEL(Erfinv, floating(kMathGrain, on_registers(ErfinvOf{}), x, out))
-WEFT_SPECIAL_KERNEL(Lgamma, lgamma_of)
-WEFT_SPECIAL_KERNEL(Digamma, digamma_of)
-WEFT_SPECIAL_KERNEL(I0, bessel_i<0>)
-WEFT_SPECIAL_KERNEL(I1, bessel_i<1>)
-WEFT_SPECIAL_KERNEL(I0e, scaled_bessel_i<0>)
-WEFT_SPECIAL_KERNEL(I1e, scaled_bessel_i<1>)
+WEFT_SPECIAL_KERNEL(Erfinv, erfinv_of, vmath::erfinv)
+WEFT_SPECIAL_KERNEL(Lgamma, lgamma_of, vmath::lgamma)
+WEFT_SPECIAL_KERNEL(Digamma, digamma_of, vmath::digamma)
+WEFT_SPECIAL_KERNEL(I0, bessel_i<0>, (vmath::bessel_i<0, false>))
+WEFT_SPECIAL_KERNEL(I1, bessel_i<1>, (vmath::bessel_i<1, false>))
+WEFT_SPECIAL_KERNEL(I0e, scaled_bessel_i<0>, (vmath::bessel_i<0, true>))
+WEFT_SPECIAL_KERNEL(I1e, scaled_bessel_i<1>, (vmath::bessel_i<1, true>))
 
 void op::Polygamma::cpu(const Operand& x, const Operand& out) const {
-  floating(
-      kSlowGrain, [n = order]<class T>(T v) { return static_cast<T>(polygamma_of(n, static_cast<double>(v))); }, x,
-      out);
+  special([n = order](double v) { return polygamma_of(n, v); }, [n = order](auto v) { return vmath::polygamma(n, v); },
+          x, out);
 }
 
 }  // namespace weft
