@@ -75,7 +75,8 @@ void add_division(Cases& cases) {
       .no_layouts();
   constexpr double inf = std::numeric_limits<double>::infinity(), nan = std::numeric_limits<double>::quiet_NaN();
   const std::vector<Sample> extremes = {{given({14}, {inf, -inf, 1, -1, 1, 0, nan, 1, 1e30, -1e30, 3, -3, 1e-30, 0}),
-                                         given({14}, {2, 2, inf, inf, 0, 0, 1, nan, 3, 3, 1e-30, -1e-30, 1e30, -5})}};
+                                         given({14}, {2, 2, inf, inf, 0, 0, 1, nan, 3, 3, 1e-30, -1e-30, 1e30, -5})},
+                                        {given({4}, {0x1p49, -0x1p24, 0x1p20 - 1, 6}), given({4}, {3, 0.375, 7, -2})}};
   cases
       .add("fmod of extremes", extremes, CALL(fmod(x[0], x[1])),
            pointwise([](double a, double b) { return std::fmod(a, b); }))
@@ -96,6 +97,26 @@ void add_division(Cases& cases) {
            }))
       .compares(only(f32) | only(f64))
       .no_gradient();
+  // Quotients that are whole or just below it, within and beyond what doubles divide exactly.
+  const auto whole = [](const Arrays& x) {
+    Arrays out = {x[0], x[0], x[0]};
+    for (size_t i = 0; i < x[0].values.size(); ++i) {
+      const auto a = static_cast<int64_t>(x[0].values[i]), b = static_cast<int64_t>(x[1].values[i]);
+      const int64_t rest = a % b, less = rest != 0 && (rest < 0) != (b < 0) ? 1 : 0;
+      out[0].values[i] = static_cast<double>(a / b - less);
+      out[1].values[i] = static_cast<double>(rest + less * b);
+      out[2].values[i] = static_cast<double>(rest);
+    }
+    return out;
+  };
+  cases
+      .add("large i64 divided",
+           {{index({6}, {0x1p52 - 1, 1 - 0x1p52, 0x1p52 - 1, 999, -1e15, -7}, i64),
+             index({6}, {2, 3, -0x1p51, 1000, 1e5, -1}, i64)},
+            {index({4}, {0x1p53 - 1, -0x1p62, 8, -8}, i64), index({4}, {0x1p53, 3, -0x1p62, 3}, i64)}},
+           CALL(Outputs{floor_divide(x[0], x[1]), remainder(x[0], x[1]), fmod(x[0], x[1])}), whole)
+      .gives({Result::i64})
+      .no_layouts();
   // It wraps, as its negation does.
   const std::pair<DType, double> smallest[] = {{i8, -0x1p7}, {i16, -0x1p15}, {i32, -0x1p31}, {i64, -0x1p63}};
   for (const auto& [dtype, lowest] : smallest)
@@ -141,6 +162,13 @@ void add_pairs(Cases& cases) {
       [](double a, double b) { return std::atan2(a, b); });
   add("hypot", with_special(pairs(any, any)), CALL(hypot(x[0], x[1])),
       [](double a, double b) { return std::hypot(a, b); });
+  cases
+      .add("hypot of extremes",
+           {{given({6}, {3e38, 1e-44, 3e-30, 1e30, INFINITY, 0}),
+             given({6}, {1e38, 1e-44, 4e-30, 1, std::nan(""), -0.0})}},
+           CALL(hypot(x[0], x[1])), pointwise([](double a, double b) { return std::hypot(a, b); }))
+      .compares(only(f32) | only(f64))
+      .no_gradient();
   add("copysign", with_special(pairs(any, any)), CALL(copysign(x[0], x[1])),
       [](double a, double b) { return std::copysign(a, b); });
   add("logaddexp", with_special(pairs(any, any)), CALL(logaddexp(x[0], x[1])), [](double a, double b) {
@@ -173,8 +201,10 @@ void add_pairs(Cases& cases) {
       .accepts(only(f32) | only(f64))
       .no_gradient();
   cases
-      .add("nextafter f64", {{given({5}, {1, 1, 0, -1, 2}), given({5}, {2, 0, 1, -1, 2})}}, CALL(nextafter(x[0], x[1])),
-           pointwise([](double a, double b) { return std::nextafter(a, b); }))
+      .add("nextafter f64",
+           {{given({9}, {1, 1, 0, -1, 2, -1, 0x1.fffffffffffffp1023, -INFINITY, -0.0}),
+             given({9}, {2, 0, 1, -1, 2, INFINITY, INFINITY, 0, std::nan("")})}},
+           CALL(nextafter(x[0], x[1])), pointwise([](double a, double b) { return std::nextafter(a, b); }))
       .compares(only(f64))
       .no_gradient();
   cases

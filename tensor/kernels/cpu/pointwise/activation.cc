@@ -73,7 +73,8 @@ void op::Hardshrink::cpu(const Operand& x, const Operand& out) const {
 
 void op::Threshold::cpu(const Operand& x, const Operand& out) const {
   const auto f = [at = threshold, to = value]<class T>(T v) {
-    return v <= static_cast<T>(at) ? static_cast<T>(to) : v;
+    const T low = static_cast<T>(at), other = static_cast<T>(to);  // read in any case: else it is a jump
+    return v <= low ? other : v;
   };
   floating(kCheapGrain, f, x, out);
 }

@@ -12,33 +12,44 @@
 namespace weft::kernels::cpu {
 namespace {
 
-/// |a| and |b| divided with remainder in double, which is exact for floats where the quotient is below 2^28.
+/// |a| and |b| divided with remainder. The quotient may have been rounded up to the next integer, the rest is exact: of
+/// floats where the quotient is below 2^28, of doubles below 2^50.
 struct Divided {
   double quotient, rest;
-  Divided(float a, float b) {
-    const double x = std::fabs(static_cast<double>(a)), y = std::fabs(static_cast<double>(b));
-    const double q = floor_of(x / y), r = x - q * y;  // q may have been rounded up to the next integer
+  Divided(double a, double b) {
+    const double x = std::fabs(a), y = std::fabs(b), q = floor_of(x / y);
+#ifdef __FMA__
+    const double r = __builtin_fma(-q, y, x);
+#else
+    const double r = x - q * y;
+#endif
     const double less = q - 1, more = r + y;
     quotient = r < 0 ? less : q;
     rest = r < 0 ? more : r;
   }
 };
 
-/// What the three functions share: how floats are divided fast.
+/// What the three functions share: how floating values are divided fast.
 struct Division {
-  bool slow_case(std::same_as<float> auto a, float b) const {
-    const float size = std::fabs(b);
-    return !(std::fabs(a) < size * 0x1p28f && size <= std::numeric_limits<float>::max());
+  template <std::floating_point T> bool slow_case(T a, T b) const {
+#ifdef __FMA__
+    constexpr T kLimit = sizeof(T) == 4 ? T(0x1p28) : T(0x1p50);
+#else
+    constexpr T kLimit = sizeof(T) == 4 ? T(0x1p28) : T(0);  // the rest of doubles takes one rounding
+#endif
+    const T size = std::fabs(b);
+    return !(std::fabs(a) < size * kLimit && size <= std::numeric_limits<T>::max());
   }
 };
 
 template <class T> bool signs_differ(T a, T b) { return (a < 0) != (b < 0); }
 
 struct Truncated : Division {
-  float operator()(float a, float b) const { return std::copysign(static_cast<float>(Divided(a, b).rest), a); }
-  double operator()(double a, double b) const { return std::fmod(a, b); }
-  float slow(float a, float b) const { return std::fmod(a, b); }
-  template <std::integral T> T operator()(T a, T b) const { return static_cast<T>(a % b); }
+  template <std::floating_point T> T operator()(T a, T b) const {
+    return std::copysign(static_cast<T>(Divided(static_cast<double>(a), static_cast<double>(b)).rest), a);
+  }
+  template <std::floating_point T> T slow(T a, T b) const { return std::fmod(a, b); }
+  template <std::integral T> static T of(T, T rest, T, T) { return rest; }
 };
 
 struct Floored : Division {
@@ -46,35 +57,52 @@ struct Floored : Division {
     const T moved = static_cast<T>(rest + b);
     return (rest != 0) & signs_differ(rest, b) ? moved : rest;
   }
-  float operator()(float a, float b) const { return adjusted(Truncated{}(a, b), b); }
-  double operator()(double a, double b) const { return adjusted(std::fmod(a, b), b); }
-  float slow(float a, float b) const { return adjusted(std::fmod(a, b), b); }
-  template <std::integral T> T operator()(T a, T b) const { return adjusted(static_cast<T>(a % b), b); }
+  template <std::floating_point T> T operator()(T a, T b) const { return adjusted(Truncated{}(a, b), b); }
+  template <std::floating_point T> T slow(T a, T b) const { return adjusted(std::fmod(a, b), b); }
+  template <std::integral T> static T of(T, T rest, T, T b) { return adjusted(rest, b); }
 };
 
 struct FloorQuotient : Division {
-  float operator()(float a, float b) const {
-    const Divided d(a, b);
-    const uint32_t signs = std::bit_cast<uint32_t>(a) ^ std::bit_cast<uint32_t>(b);
-    const bool below = static_cast<int32_t>(signs) < 0;  // they differ
-    const float size = static_cast<float>(d.quotient + static_cast<double>(below & (d.rest > 0)));
-    return std::bit_cast<float>(std::bit_cast<uint32_t>(size) | (signs & 0x80000000u));
+  template <std::floating_point T> T operator()(T a, T b) const {
+    const Divided d(static_cast<double>(a), static_cast<double>(b));
+    const double sign = std::copysign(1.0, static_cast<double>(a)) * std::copysign(1.0, static_cast<double>(b));
+    const double below = 0.5 - 0.5 * sign, more = d.rest > 0 ? below : 0.0;
+    return static_cast<T>(std::copysign(d.quotient + more, sign));
   }
   /// As Python divides: the remainder goes first, then what is left is a whole number but for rounding.
-  double operator()(double a, double b) const {
-    const double rest = std::fmod(a, b);
+  template <std::floating_point T> T slow(T x, T y) const {
+    const double a = static_cast<double>(x), b = static_cast<double>(y), rest = std::fmod(a, b);
     double quotient = (a - rest) / b;
-    if (b == 0) return a / b;
+    if (b == 0) return static_cast<T>(a / b);
     if (rest != 0 && signs_differ(rest, b)) quotient -= 1;
-    if (quotient == 0) return std::copysign(0.0, a / b);
+    if (quotient == 0) return static_cast<T>(std::copysign(0.0, a / b));
     const double whole = std::floor(quotient);
-    return quotient - whole > 0.5 ? whole + 1 : whole;
+    return static_cast<T>(quotient - whole > 0.5 ? whole + 1 : whole);
   }
-  float slow(float a, float b) const {
-    return static_cast<float>((*this)(static_cast<double>(a), static_cast<double>(b)));
+  template <std::integral T> static T of(T quotient, T rest, T a, T b) {
+    return static_cast<T>(quotient - ((rest != 0) & signs_differ(a, b) ? 1 : 0));
   }
-  template <std::integral T> T operator()(T a, T b) const {
-    return static_cast<T>(a / b - (a % b != 0 && signs_differ(a, b) ? 1 : 0));
+};
+
+/// Division of integers by F's rule. Long ones below 2^52 go by way of doubles, whose quotient never rounds up to the
+/// next integer: it is further away than half of the last place.
+template <class F> struct IntegerDivision {
+  std::atomic<bool>* by_zero;
+  template <class T> T slow(T x, T y) const {
+    if (y == 0) by_zero->store(true, std::memory_order_relaxed);
+    if (y == 0) return y;
+    if constexpr (std::is_signed_v<T>)
+      if (y == T(-1)) return std::is_same_v<F, FloorQuotient> ? wrapping_sub(T(0), x) : T(0);
+    return F::template of<T>(static_cast<T>(x / y), static_cast<T>(x % y), x, y);
+  }
+  template <class T> T operator()(T x, T y) const { return slow(x, y); }
+  int64_t operator()(int64_t x, int64_t y) const {
+    const auto quotient = static_cast<int64_t>(static_cast<double>(x) / static_cast<double>(y));
+    return F::of(quotient, x - quotient * y, x, y);
+  }
+  bool slow_case(std::same_as<int64_t> auto x, int64_t y) const {
+    constexpr int64_t kLimit = int64_t{1} << 52;
+    return (x >= kLimit) | (x <= -kLimit) | (y >= kLimit) | (y <= -kLimit) | (y == 0);
   }
 };
 
@@ -82,16 +110,8 @@ template <class F> void divide(const F& f, const Operand& a, const Operand& b, c
   if (is_floating(out.dtype))
     return visit_floating(out.dtype, [&]<class T>() { elementwise<T, T, T>(kMathGrain, f, out, a, b); });
   std::atomic<bool> by_zero = false;
-  visit_integer(out.dtype, [&]<class T>() {
-    const auto checked = [&](T x, T y) {
-      if (y == 0) by_zero.store(true, std::memory_order_relaxed);
-      if (y == 0) return y;
-      if constexpr (std::is_signed_v<T>)
-        if (y == T(-1)) return std::is_same_v<F, FloorQuotient> ? wrapping_sub(T(0), x) : T(0);
-      return f(x, y);
-    };
-    elementwise<T, T, T>(kMathGrain, checked, out, a, b);
-  });
+  visit_integer(out.dtype,
+                [&]<class T>() { elementwise<T, T, T>(kMathGrain, IntegerDivision<F>{&by_zero}, out, a, b); });
   if (by_zero) throw Error("an integer is divided by 0; floating dtypes give inf or NaN");
 }
 

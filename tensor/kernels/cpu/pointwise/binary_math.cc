@@ -1,4 +1,5 @@
 // Functions of two floating tensors.
+#include <bit>
 #include <cmath>
 #include <limits>
 #include <numbers>
@@ -10,13 +11,15 @@
 namespace weft::kernels::cpu {
 namespace {
 
+/// The root of the sum of squares, of sizes moved to the middle of the exponents: within 1 ulp.
 struct HypotOf {
-  float operator()(float a, float b) const {  // the squares of floats do not overflow in double
-    const double x = static_cast<double>(a), y = static_cast<double>(b);
-    const float infinity = std::numeric_limits<float>::infinity(), root = static_cast<float>(std::sqrt(x * x + y * y));
-    return std::fabs(a) == infinity || std::fabs(b) == infinity ? infinity : root;
+  template <class T> T operator()(T a, T b) const {
+    constexpr T kInf = std::numeric_limits<T>::infinity(), kFar = sizeof(T) == 4 ? T(0x1p50f) : T(0x1p500);
+    const T x = std::fabs(a), y = std::fabs(b), most = x > y ? x : y;
+    const T up = most < 1 / kFar ? kFar * kFar : T(1), scale = most > kFar ? 1 / (kFar * kFar) : up;
+    const T p = x * scale, q = y * scale, root = std::sqrt(p * p + q * q) * (1 / scale);
+    return (x == kInf) | (y == kInf) ? kInf : root;
   }
-  double operator()(double a, double b) const { return std::hypot(a, b); }
 };
 
 struct LogaddexpOf {
@@ -31,7 +34,21 @@ struct LogaddexpOf {
 };
 
 struct XlogyOf {
-  template <class T> T operator()(T a, T b) const { return a == 0 && b == b ? T(0) : a * std::log(b); }
+  double operator()(double a, double b) const { return a == 0 && b == b ? 0.0 : a * std::log(b); }
+  template <class V> V operator()(V a, V b) const {
+    return vmath::select((a == 0.0f) & (b == b), V{}, a * vmath::log(b));
+  }
+};
+
+/// The bits of floats of one sign rise with their sizes.
+struct NextOf {
+  template <class T> T operator()(T a, T b) const {
+    using Bits = typename vmath::detail::FloatFormat<T>::Unsigned;
+    const Bits bits = std::bit_cast<Bits>(a), step = (a < b) == (a > 0) ? Bits(1) : ~Bits(0);
+    const T near = std::bit_cast<T>(bits + step), from_zero = std::copysign(std::numeric_limits<T>::denorm_min(), b);
+    const T next = a == 0 ? from_zero : near, moved = a == b ? b : next;
+    return (a == a) & (b == b) ? moved : a + b;
+  }
 };
 
 /// The first part is exactly 0 where x has the label's sign and the label is 0 or 1. It is not x - x * y, which is NaN
@@ -74,9 +91,9 @@ using namespace kernels::cpu;
 
 WEFT_PAIR_KERNEL(Atan2,
                  floating_pair(kMathGrain, on_registers([](auto y, auto x) { return vmath::atan2(y, x); }), a, b, out))
-WEFT_PAIR_KERNEL(Hypot, floating_pair(kMathGrain, HypotOf{}, a, b, out))
+WEFT_PAIR_KERNEL(Hypot, floating_pair(kCheapGrain, HypotOf{}, a, b, out))
 WEFT_PAIR_KERNEL(Logaddexp, floating_pair(kMathGrain, on_registers(LogaddexpOf{}), a, b, out))
-WEFT_PAIR_KERNEL(Xlogy, floating_pair(kSlowGrain, XlogyOf{}, a, b, out))
+WEFT_PAIR_KERNEL(Xlogy, floating_pair(kMathGrain, on_registers(XlogyOf{}), a, b, out))
 WEFT_PAIR_KERNEL(Copysign, floating_pair(
                                kCheapGrain, [](auto x, auto y) { return std::copysign(x, y); }, a, b, out))
 
@@ -104,9 +121,8 @@ void op::Addcmul::cpu(const Operand& x, const Operand& a, const Operand& b, cons
 }
 
 void op::Nextafter::cpu(const Operand& a, const Operand& b, const Operand& out) const {
-  const auto next = [](auto x, auto y) { return std::nextafter(x, y); };
-  if (out.dtype == DType::f64) return elementwise<double, double, double>(kSlowGrain, next, out, a, b);
-  elementwise<float, float, float>(kSlowGrain, next, out, a, b);
+  if (out.dtype == DType::f64) return elementwise<double, double, double>(kCheapGrain, NextOf{}, out, a, b);
+  elementwise<float, float, float>(kCheapGrain, NextOf{}, out, a, b);
 }
 
 void op::Fmax::cpu(const Operand& a, const Operand& b, const Operand& out) const {
