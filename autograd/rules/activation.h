@@ -42,5 +42,7 @@ WEFT_GRADIENT(Hardshrink) = per_input([](const op::Hardshrink& op, Grad g, Input
 WEFT_GRADIENT(Threshold) = per_input([](const op::Threshold& op, Grad g, Input<0> x) {
   return where(x <= op.threshold, zeros_like(g), g);
 });
+WEFT_GRADIENT(Prelu) = per_input([](Grad g, Input<0> x, Input<1> slope) { return where(x > 0.0, g, g * slope); },
+                                 [](Grad g, Input<0> x) { return where(x > 0.0, zeros_like(g), g * x); });
 
 }  // namespace weft::autograd

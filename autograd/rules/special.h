@@ -15,6 +15,7 @@ namespace weft::autograd {
 WEFT_GRADIENT(Erfinv) = per_input([](Grad g, Output y) {
   return g * (exp(square(y)) * (0.5 / std::numbers::inv_sqrtpi));
 });
+WEFT_GRADIENT(Frac) = per_input([](Grad g) { return g; });
 WEFT_GRADIENT(Lgamma) = per_input([](Grad g, Input<0> x) { return g * digamma(x); });
 WEFT_GRADIENT(Digamma) = per_input([](Grad g, Input<0> x) { return g * polygamma(1, x); });
 WEFT_GRADIENT(I0) = per_input([](Grad g, Input<0> x) { return g * i1(x); });
@@ -48,5 +49,10 @@ WEFT_GRADIENT(Lerp) = per_input([](const op::Lerp& op, Grad g) { return g * (1 -
 WEFT_GRADIENT(Addcmul) = per_input([](Grad g) { return g; },
                                    [](const op::Addcmul& op, Grad g, Input<2> b) { return g * b * op.value; },
                                    [](const op::Addcmul& op, Grad g, Input<1> a) { return g * a * op.value; });
+WEFT_GRADIENT(Addcdiv) = per_input([](Grad g) { return g; },
+                                   [](const op::Addcdiv& op, Grad g, Input<2> b) { return g / b * op.value; },
+                                   [](const op::Addcdiv& op, Grad g, Input<1> a, Input<2> b) {
+                                     return g * a / square(b) * -op.value;
+                                   });
 
 }  // namespace weft::autograd

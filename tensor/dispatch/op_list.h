@@ -20,12 +20,13 @@
                           X(Silu) X(SiluBackward) X(Softplus) X(Erf) X(Clip) \
   /* element-wise */      X(Floor) X(Ceil) X(Round) X(Trunc) X(BitwiseNot) X(Expm1) X(Exp2) X(Log2) X(Log10) X(Tan) \
                           X(Asin) X(Acos) X(Atan) X(Sinh) X(Cosh) X(Asinh) X(Acosh) X(Atanh) X(Erfc) X(Erfinv) \
-                          X(Lgamma) X(Digamma) X(I0) X(I1) X(I0e) X(I1e) X(Polygamma) X(NanToNum) X(Remainder) X(Fmod) \
-                          X(FloorDivide) X(Atan2) X(Hypot) X(Logaddexp) X(Xlogy) X(Copysign) X(Nextafter) X(Fmax) \
-                          X(Fmin) X(BitwiseAnd) X(BitwiseOr) X(BitwiseXor) X(BitwiseLeftShift) X(BitwiseRightShift) \
-                          X(IsInf) X(SignBit) X(SquaredDifference) X(LogisticLoss) X(Huber) X(Lerp) X(Addcmul) \
+                          X(Frac) X(Lgamma) X(Digamma) X(I0) X(I1) X(I0e) X(I1e) X(Polygamma) X(NanToNum) X(Remainder) \
+                          X(Fmod) X(FloorDivide) X(Atan2) X(Hypot) X(Logaddexp) X(Xlogy) X(Copysign) X(Nextafter) \
+                          X(Fmax) X(Fmin) X(BitwiseAnd) X(BitwiseOr) X(BitwiseXor) X(BitwiseLeftShift) \
+                          X(BitwiseRightShift) X(IsInf) X(SignBit) X(SquaredDifference) X(LogisticLoss) X(Huber) \
+                          X(Lerp) X(Addcmul) X(Addcdiv) \
   /* activation */        X(Mish) X(Hardswish) X(Hardsigmoid) X(Logsigmoid) X(Softsign) X(Elu) X(Hardtanh) \
-                          X(Softshrink) X(Hardshrink) X(Threshold) \
+                          X(Softshrink) X(Hardshrink) X(Threshold) X(Prelu) \
   /* compare */           X(Eq) X(Ne) X(Lt) X(Le) X(Gt) X(Ge) X(LogicalAnd) X(LogicalOr) X(LogicalXor) X(EqScalar) \
                           X(NeScalar) X(LtScalar) X(LeScalar) X(GtScalar) X(GeScalar) X(LogicalNot) X(IsNan) \
                           X(IsFinite) X(Where) \

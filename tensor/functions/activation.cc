@@ -63,7 +63,7 @@ Tensor relu6(const Tensor& x) {
 
 Tensor prelu(const Tensor& x, const Tensor& weight) {
   ErrorFrame frame("prelu", x, weight);
-  return where(x > 0, x, channel_weight(x, weight) * x);
+  return dispatch::apply(op::Prelu{}, x, channel_weight(x, weight));
 }
 
 Tensor softshrink(const Tensor& x, double width) {

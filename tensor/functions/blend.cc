@@ -27,7 +27,7 @@ Tensor lerp(const Tensor& start, const Tensor& end, const Tensor& weight) {
 Tensor addcmul(const Tensor& x, const Tensor& a, const Tensor& b, const Scalar& value) {
   ErrorFrame frame("addcmul", x, a, b);
   const DType dtype = dispatch::promoted(std::array{x, a, b});
-  if (is_floating(dtype)) return dispatch::apply(op::Addcmul{value.to_double()}, x, a, b);
+  if (is_floating(dtype)) return dispatch::apply(op::Addcmul{{value.to_double()}}, x, a, b);
   return x + cast(a, dtype) * cast(b, dtype) * value;
 }
 
@@ -35,10 +35,7 @@ Tensor addcdiv(const Tensor& x, const Tensor& a, const Tensor& b, const Scalar& 
   ErrorFrame frame("addcdiv", x, a, b);
   if (!is_floating(x.dtype()) && !is_floating(a.dtype()) && !is_floating(b.dtype()))
     throw DtypeError("a quotient of integers; use x + value * floor_divide(a, b), or cast first, e.g. a.to(f32)");
-  const DType dtype = dispatch::promoted(std::array{x, a, b});
-  Tensor quotient = cast(a, dtype) / cast(b, dtype);
-  if (value.to_double() != 1) quotient = std::move(quotient) * value;
-  return x + std::move(quotient);
+  return dispatch::apply(op::Addcdiv{{value.to_double()}}, x, a, b);
 }
 
 }  // namespace weft

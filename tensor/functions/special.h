@@ -1,5 +1,5 @@
-// Special functions and parts of losses, element by element: erfinv, lgamma, digamma, i0, i1, i0e, i1e, and those
-// below. Integers and bool become f32; NaN propagates.
+// Special functions and parts of losses, element by element: erfinv, frac, lgamma, digamma, i0, i1, i0e, i1e, and
+// those below. Integers and bool become f32 (but for frac); NaN propagates.
 #pragma once
 
 #include <optional>

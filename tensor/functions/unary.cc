@@ -54,13 +54,6 @@ Tensor round(const Tensor& x, int64_t decimals) {
   return decimals > 0 ? round(x * power) / power : round(x / power) * power;
 }
 
-Tensor frac(const Tensor& x) {
-  ErrorFrame frame("frac", x);
-  if (!is_floating(x.dtype()))
-    throw DtypeError(text(x.dtype(), " is not accepted here; it takes floating dtypes; cast first, e.g. x.to(f32)"));
-  return x - trunc(x);
-}
-
 Tensor deg2rad(const Tensor& x) {
   ErrorFrame frame("deg2rad", x);
   return x * (std::numbers::pi / 180);

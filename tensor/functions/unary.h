@@ -22,8 +22,6 @@ inline Tensor operator~(const Tensor& x) { return bitwise_not(x); }
 /// To `decimals` places, halves to the even digit; negative ones round to tens, hundreds... DtypeError for integers
 /// then.
 Tensor round(const Tensor& x, int64_t decimals);
-/// x - trunc(x), with the sign of x. DtypeError unless floating.
-Tensor frac(const Tensor& x);
 /// sign(); PyTorch's other name.
 inline Tensor sgn(const Tensor& x) { return sign(x); }
 /// x pi / 180, and back.

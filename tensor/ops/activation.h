@@ -1,6 +1,7 @@
 // Descriptors of activations.
 #pragma once
 
+#include "tensor/ops/binary.h"
 #include "tensor/ops/unary.h"
 
 namespace weft::op {
@@ -61,6 +62,13 @@ struct Threshold {
   bool operator==(const Threshold&) const = default;
   Spec infer(const Operand& x) const { return spec_like(x); }
   void cpu(const Operand& x, const Operand& out) const;
+};
+
+/// x where x > 0, else slope x.
+struct Prelu : Binary {
+  static constexpr std::string_view name = "prelu";
+  static constexpr Policy policy = kQuotient;
+  void cpu(const Operand& x, const Operand& slope, const Operand& out) const;
 };
 
 }  // namespace weft::op

@@ -62,16 +62,23 @@ struct Lerp : Binary {
   void cpu(const Operand& a, const Operand& b, const Operand& out) const;
 };
 
-/// x + value a b
-struct Addcmul {
+struct ThreeOperands {
   double value = 1;
-  static constexpr std::string_view name = "addcmul";
   static constexpr Policy policy = kQuotient;
   void attributes(auto visit) const { visit("value", value); }
-  bool operator==(const Addcmul&) const = default;
+  bool operator==(const ThreeOperands&) const = default;
   Spec infer(const Operand& x, const Operand& a, const Operand& b) const {
     return {result_view(x.shape(), {x.view, a.view, b.view}), x.dtype};
   }
+};
+/// x + value a b
+struct Addcmul : ThreeOperands {
+  static constexpr std::string_view name = "addcmul";
+  void cpu(const Operand& x, const Operand& a, const Operand& b, const Operand& out) const;
+};
+/// x + value a / b
+struct Addcdiv : ThreeOperands {
+  static constexpr std::string_view name = "addcdiv";
   void cpu(const Operand& x, const Operand& a, const Operand& b, const Operand& out) const;
 };
 

@@ -7,6 +7,7 @@
 #include "tensor/functions/compare.h"
 #include "tensor/functions/copy.h"
 #include "tensor/functions/fill.h"
+#include "tensor/functions/special.h"
 #include "tensor/functions/unary.h"
 #include "tests/ops/families.h"
 

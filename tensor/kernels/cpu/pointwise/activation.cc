@@ -79,4 +79,9 @@ void op::Threshold::cpu(const Operand& x, const Operand& out) const {
   floating(kCheapGrain, f, x, out);
 }
 
+void op::Prelu::cpu(const Operand& x, const Operand& slope, const Operand& out) const {
+  floating_pair(
+      kCheapGrain, [](auto v, auto s) { return v > 0 ? v : v * s; }, x, slope, out);
+}
+
 }  // namespace weft

@@ -80,6 +80,18 @@ struct HuberOf {
 template <class T> T larger_number(T a, T b) { return a >= b || b != b ? a : b; }
 template <class T> T smaller_number(T a, T b) { return a <= b || b != b ? a : b; }
 
+/// f(x, a, b, value)
+template <class F>
+void three_operands(const F& f, double value, const Operand& x, const Operand& a, const Operand& b,
+                    const Operand& out) {
+  visit_floating(out.dtype, [&]<class T>() {
+    const auto with_value = [&f, factor = static_cast<Compute<T>>(value)](auto to, auto p, auto q) {
+      return f(to, p, q, factor);
+    };
+    elementwise<T, T, T, T>(kCheapGrain, with_value, out, x, a, b);
+  });
+}
+
 }  // namespace
 }  // namespace weft::kernels::cpu
 
@@ -113,11 +125,10 @@ WEFT_PAIR_KERNEL(Lerp, weight < 0.5
                                  a, b, out))
 
 void op::Addcmul::cpu(const Operand& x, const Operand& a, const Operand& b, const Operand& out) const {
-  visit_floating(out.dtype, [&]<class T>() {
-    const auto factor = static_cast<Compute<T>>(value);
-    elementwise<T, T, T, T>(
-        kCheapGrain, [factor](auto to, auto p, auto q) { return to + p * q * factor; }, out, x, a, b);
-  });
+  three_operands([](auto to, auto p, auto q, auto factor) { return to + p * q * factor; }, value, x, a, b, out);
+}
+void op::Addcdiv::cpu(const Operand& x, const Operand& a, const Operand& b, const Operand& out) const {
+  three_operands([](auto to, auto p, auto q, auto factor) { return to + p / q * factor; }, value, x, a, b, out);
 }
 
 void op::Nextafter::cpu(const Operand& a, const Operand& b, const Operand& out) const {

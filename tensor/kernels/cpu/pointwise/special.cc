@@ -6,6 +6,7 @@
 #include <limits>
 #include <numbers>
 
+#include "tensor/kernels/cpu/base/arithmetic.h"
 #include "tensor/kernels/cpu/base/vector_special.h"
 #include "tensor/kernels/cpu/pointwise/unary_loops.h"
 
@@ -149,6 +150,8 @@ WEFT_SPECIAL_KERNEL(I0, bessel_i<0>, (vmath::bessel_i<0, false>))
 WEFT_SPECIAL_KERNEL(I1, bessel_i<1>, (vmath::bessel_i<1, false>))
 WEFT_SPECIAL_KERNEL(I0e, scaled_bessel_i<0>, (vmath::bessel_i<0, true>))
 WEFT_SPECIAL_KERNEL(I1e, scaled_bessel_i<1>, (vmath::bessel_i<1, true>))
+WEFT_UNARY_KERNEL(Frac, floating(
+                            kCheapGrain, [](auto v) { return v - trunc_of(v); }, x, out))
 
 void op::Polygamma::cpu(const Operand& x, const Operand& out) const {
   special([n = order](double v) { return polygamma_of(n, v); }, [n = order](auto v) { return vmath::polygamma(n, v); },
