@@ -33,7 +33,7 @@ const EmbeddingBagOptions& checked(const EmbeddingBagOptions& o) {
   return o;
 }
 
-/// Bags as rows of one length: the places of their indices, and which are none.
+/// Bags as rows of one length: the places of their indices, and which are none (undefined where all are some).
 struct Rows {
   Tensor indices, weights, counts;
 };
@@ -70,6 +70,10 @@ Rows rows_of(const Tensor& indices, const Tensor& offsets, const Tensor& weights
   const int64_t total = indices.numel();
   const Tensor begins = (last_is_end ? begins_of(offsets, total) : offsets).to(i64);
   const int64_t bags = begins.numel(), longest = longest_bag(begins, total);
+  if (total > 0 && bags * longest == total) {
+    const Shape shape = {bags, longest};
+    return {reshape(indices, shape), weights.defined() ? reshape(weights, shape) : weights, {}};
+  }
   const Tensor ends = bags > 0 ? cat({slice(begins, 0, 1), full({1}, total, i64, begins.device())}) : begins;
   const Tensor places = unsqueeze(begins, 1) + arange(0, longest, 1, i64, begins.device());
   const Tensor counts = places < unsqueeze(ends, 1);
@@ -119,8 +123,9 @@ Tensor EmbeddingBag::forward(const Tensor& indices, const Tensor& offsets, const
   if (per_sample_weights.defined() && per_sample_weights.shape() != indices.shape())
     throw ShapeError(text("per_sample_weights must be ", indices.shape(), ", not ", per_sample_weights.shape()));
   Rows rows = offsets.defined() ? rows_of(indices, offsets, per_sample_weights, options_.include_last_offset)
-                                : Rows{indices, per_sample_weights, ones(indices.shape(), boolean, indices.device())};
-  const bool all_count = !offsets.defined() && padding_idx_ < 0 && indices.size(1) > 0;
+                                : Rows{indices, per_sample_weights, {}};
+  const bool all_count = !rows.counts.defined() && padding_idx_ < 0 && rows.indices.size(1) > 0;
+  if (!rows.counts.defined()) rows.counts = ones(rows.indices.shape(), boolean, indices.device());
   if (padding_idx_ >= 0) rows.counts = logical_and(rows.counts, rows.indices != padding_idx_);
   const Tensor counts = unsqueeze(rows.counts, 2);
   Tensor vectors = detail::looked_up(rows.indices, indices, weight_, padding_idx_, row_options(options_));

@@ -113,6 +113,13 @@ TEST(Embedding, OfATableThatIsThere) {
   EXPECT_TRUE(equal(clone(trained).weight(), table));
   const EmbeddingBag bag = EmbeddingBag::from_pretrained(table, true, {.mode = EmbeddingBag::Mode::sum});
   EXPECT_TRUE(equal(bag(tensor({{1, 3}})), (table[1] + table[3]).unsqueeze(0)));
+  for (const auto mode : {EmbeddingBag::Mode::sum, EmbeddingBag::Mode::mean, EmbeddingBag::Mode::max})
+    for (int64_t padding : {-1, 1}) {  // bags of one length are rows
+      EmbeddingBagOptions options{.mode = mode};
+      if (padding >= 0) options.padding_idx = padding;
+      const EmbeddingBag bags = EmbeddingBag::from_pretrained(table, true, options);
+      EXPECT_TRUE(equal(bags(tensor({1, 3, 0, 2}), tensor({0, 2})), bags(tensor({{1, 3}, {0, 2}}))));
+    }
   EXPECT_EQ(error_of([] { Embedding::from_pretrained(ones({3})); }),
             "Embedding::from_pretrained([3] f32): the weight must be (num_embeddings, embedding_dim)");
   EXPECT_EQ(error_of([] { Embedding({.num_embeddings = 2, .embedding_dim = 2, .max_norm = -1}); }),
