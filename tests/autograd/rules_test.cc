@@ -103,7 +103,7 @@ TEST_F(Rules, NormsWithFrozenInputsAreDifferentiatedAgain) {
 
 // The quotient of a product that is 0 or infinite in its dtype by a factor is not the product of the others.
 TEST_F(Rules, ProductsBeyondTheirDtype) {
-  const auto gradient = [](std::vector<float> values) {
+  const auto gradient = [](const std::vector<float>& values) {
     const Tensor x = parameter(from_vector(values));
     prod(x, 0).backward();
     return x.grad().to_vector<float>();

@@ -330,7 +330,7 @@ inline double log1p(double x) { return std::log1p(x); }
 inline double tanh(double x) { return std::tanh(x); }
 inline double erf(double x) { return std::erf(x); }
 inline double sigmoid(double x) {
-  const double e = std::exp(-std::fabs(x));
+  const double e = detail::exp_of_doubles(-std::fabs(x));  // loops over the library's do not vectorise
   return (x < 0 ? e : 1.0) / (1.0 + e);
 }
 inline double softplus(double x) { return (x > 0 ? x : 0.0) + std::log1p(std::exp(-std::fabs(x))); }

@@ -55,7 +55,7 @@ struct Truncated : Division {
 struct Floored : Division {
   template <class T> static T adjusted(T rest, T b) {
     const T moved = static_cast<T>(rest + b);
-    return (rest != 0) & signs_differ(rest, b) ? moved : rest;
+    return ((rest != 0) & signs_differ(rest, b)) ? moved : rest;
   }
   template <std::floating_point T> T operator()(T a, T b) const { return adjusted(Truncated{}(a, b), b); }
   template <std::floating_point T> T slow(T a, T b) const { return adjusted(std::fmod(a, b), b); }
@@ -80,7 +80,7 @@ struct FloorQuotient : Division {
     return static_cast<T>(quotient - whole > 0.5 ? whole + 1 : whole);
   }
   template <std::integral T> static T of(T quotient, T rest, T a, T b) {
-    return static_cast<T>(quotient - ((rest != 0) & signs_differ(a, b) ? 1 : 0));
+    return static_cast<T>(quotient - (((rest != 0) & signs_differ(a, b)) ? 1 : 0));
   }
 };
 

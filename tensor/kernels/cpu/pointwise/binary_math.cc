@@ -18,7 +18,7 @@ struct HypotOf {
     const T x = std::fabs(a), y = std::fabs(b), most = x > y ? x : y;
     const T up = most < 1 / kFar ? kFar * kFar : T(1), scale = most > kFar ? 1 / (kFar * kFar) : up;
     const T p = x * scale, q = y * scale, root = std::sqrt(p * p + q * q) * (1 / scale);
-    return (x == kInf) | (y == kInf) ? kInf : root;
+    return ((x == kInf) | (y == kInf)) ? kInf : root;
   }
 };
 
@@ -47,7 +47,7 @@ struct NextOf {
     const Bits bits = std::bit_cast<Bits>(a), step = (a < b) == (a > 0) ? Bits(1) : ~Bits(0);
     const T near = std::bit_cast<T>(bits + step), from_zero = std::copysign(std::numeric_limits<T>::denorm_min(), b);
     const T next = a == 0 ? from_zero : near, moved = a == b ? b : next;
-    return (a == a) & (b == b) ? moved : a + b;
+    return ((a == a) & (b == b)) ? moved : a + b;
   }
 };
 

@@ -21,13 +21,23 @@ struct Tangent {
   float slow(float x) const { return std::tan(x); }
 };
 
+/// Of doubles too what vectorises: within 4e-16 of it.
+struct ExpOf {
+  template <class V> V operator()(V x) const {
+    if constexpr (std::is_same_v<V, double>)
+      return vmath::detail::exp_of_doubles(x);
+    else
+      return vmath::exp(x);
+  }
+};
+
 }  // namespace
 }  // namespace weft::kernels::cpu
 
 namespace weft {
 using namespace kernels::cpu;
 
-WEFT_UNARY_KERNEL(Exp, floating(kMathGrain, on_registers([](auto v) { return vmath::exp(v); }), x, out))
+WEFT_UNARY_KERNEL(Exp, floating(kMathGrain, on_registers(ExpOf{}), x, out))
 WEFT_UNARY_KERNEL(Log, floating(kMathGrain, on_registers([](auto v) { return vmath::log(v); }), x, out))
 WEFT_UNARY_KERNEL(Log1p, floating(kMathGrain, on_registers([](auto v) { return vmath::log1p(v); }), x, out))
 WEFT_UNARY_KERNEL(Tanh, floating(kMathGrain, on_registers([](auto v) { return vmath::tanh(v); }), x, out))

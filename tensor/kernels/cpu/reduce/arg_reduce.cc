@@ -163,8 +163,8 @@ template <class T, bool kLargest> [[gnu::noinline]] Best<T> best_of_row(const T*
 /// Up to kColumns neighbouring columns at once, row by row.
 constexpr int64_t kColumns = 256;
 template <class T, bool kLargest>
-[[gnu::noinline]] void best_of_columns(const T* first, int64_t column_stride, int64_t columns, int64_t row_stride, int64_t rows,
-                     CompareType<T>* best, int64_t* position) {
+[[gnu::noinline]] void best_of_columns(const T* first, int64_t column_stride, int64_t columns, int64_t row_stride,
+                                       int64_t rows, CompareType<T>* best, int64_t* position) {
   using V = CompareType<T>;
   for (int64_t j = 0; j < columns; ++j) {
     best[j] = static_cast<V>(first[j * column_stride]);
