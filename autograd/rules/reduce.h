@@ -40,8 +40,8 @@ inline Tensor product_of_others(const Tensor& x) {
   return slice(reshape(stack({others * right, others * left}, 2), {rows, -1}), 1, 0, n);
 }
 
-/// Whether each product, divided by one of its factors, gives that of the others: none is 0 (nor is a factor), subnormal,
-/// infinite or NaN.
+/// Whether each product, divided by one of its factors, gives that of the others: none is 0 (nor is a factor),
+/// subnormal, infinite or NaN.
 inline bool can_be_divided(const Tensor& products) {
   const Tensor size = abs(products.detach());
   const double least = size.dtype() == f64 ? 0x1p-1022 : size.dtype() == f16 ? 0x1p-14 : 0x1p-126;

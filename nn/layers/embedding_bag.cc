@@ -124,19 +124,19 @@ Tensor EmbeddingBag::forward(const Tensor& indices, const Tensor& offsets, const
     throw ShapeError(text("per_sample_weights must be ", indices.shape(), ", not ", per_sample_weights.shape()));
   Rows rows = offsets.defined() ? rows_of(indices, offsets, per_sample_weights, options_.include_last_offset)
                                 : Rows{indices, per_sample_weights, {}};
-  const bool all_count = !rows.counts.defined() && padding_idx_ < 0 && rows.indices.size(1) > 0;
+  Tensor vectors = detail::looked_up(rows.indices, indices, weight_, padding_idx_, row_options(options_));
+  if (rows.weights.defined()) vectors = vectors * unsqueeze(rows.weights, 2);
+  if (!rows.counts.defined() && padding_idx_ < 0 && rows.indices.size(1) > 0 && options_.mode != Mode::max)
+    return options_.mode == Mode::sum ? sum(vectors, 1) : mean(vectors, 1);
   if (!rows.counts.defined()) rows.counts = ones(rows.indices.shape(), boolean, indices.device());
   if (padding_idx_ >= 0) rows.counts = logical_and(rows.counts, rows.indices != padding_idx_);
   const Tensor counts = unsqueeze(rows.counts, 2);
-  Tensor vectors = detail::looked_up(rows.indices, indices, weight_, padding_idx_, row_options(options_));
   if (options_.mode == Mode::max) {
     constexpr double kNothing = -std::numeric_limits<double>::infinity();
     if (rows.indices.size(1) == 0) return sum(vectors, 1);
     const Tensor best = max_with_indices(where(counts, vectors, full_like(vectors, kNothing)), 1).values;
     return where(any(counts, 1), best, zeros_like(best));
   }
-  if (rows.weights.defined()) vectors = vectors * unsqueeze(rows.weights, 2);
-  if (all_count) return options_.mode == Mode::sum ? sum(vectors, 1) : mean(vectors, 1);
   const Tensor total = sum(where(counts, vectors, zeros_like(vectors)), 1);
   if (options_.mode == Mode::sum) return total;
   return total / clip(cast(sum(counts, 1), total.dtype()), 1, std::nullopt);
