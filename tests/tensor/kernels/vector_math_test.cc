@@ -270,24 +270,6 @@ TEST(VectorMath, angle_of_two) {
   }
 }
 
-TEST(VectorMath, exponential_of_double_registers) {
-  const auto register_exp = [](double x) { return vmath::exp(vmath::splat<simd::Vec<double>>(x))[0]; };
-  for (int i = 0; i < 3916; ++i) {
-    const double x = -740 + 0.37 * i;
-    EXPECT_NEAR(register_exp(x) / std::exp(x), 1, x < -708 ? 0.2 : 4e-16) << x;
-    EXPECT_NEAR(vmath::detail::exp_of_doubles(x) / std::exp(x), 1, x < -708 ? 0.2 : 4e-16) << x;
-    if (x > -700) {
-      EXPECT_NEAR(vmath::sigmoid(x) * (1 + std::exp(-x)), 1, 1e-15) << x;
-    }
-  }
-  EXPECT_TRUE(std::isnan(register_exp(std::nan(""))));
-  EXPECT_EQ(register_exp(static_cast<double>(kInf)), kInf);
-  EXPECT_EQ(register_exp(static_cast<double>(-kInf)), 0.0);
-  EXPECT_EQ(register_exp(0.0), 1.0);
-  for (double x : {-1e9, 0.0, 1e9, -HUGE_VAL, HUGE_VAL}) EXPECT_EQ(vmath::detail::exp_of_doubles(x), std::exp(x));
-  EXPECT_TRUE(std::isnan(vmath::detail::exp_of_doubles(std::nan(""))) && std::isnan(vmath::sigmoid(std::nan(""))));
-}
-
 TEST(VectorMath, normal_distribution) {
   const auto& below = kernels::cpu::normal_below();
   const auto& slope = kernels::cpu::gelu_slope();

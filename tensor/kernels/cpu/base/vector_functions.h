@@ -1,6 +1,5 @@
 // More elementary functions of float lanes, made of those of vector_math.h and under the same rules: V is a float or a
-// register of them, no branches, NaN and infinities as IEEE-754 wants, within 2 ulp (tan and atan 2.5). The functions
-// of a double are the C library's. Polynomials of tan, atan and sinh: Cephes (S. Moshier).
+// register of them, no branches, NaN and infinities as IEEE-754 wants, within 2 ulp (tan and atan 2.5). Polynomials of tan, atan and sinh: Cephes (S. Moshier).
 #pragma once
 
 #include <concepts>
@@ -118,7 +117,7 @@ template <class V> WEFT_SIMD V exp2_of_doubles(V x) {
 
 /// |x|^y by way of doubles, right for finite x that are not 0.
 template <class V> WEFT_SIMD V pow_of_sizes(V x, V y) {
-  const V size = std::bit_cast<V>(std::bit_cast<Bits<V>>(x) & ~(uint64_t{1} << 63)), power = y * log2_of_doubles(size);
+  const V power = y * log2_of_doubles(absolute(x));
   return exp2_of_doubles(simd::smaller(splat<V>(1000.0), simd::larger(splat<V>(-1000.0), power)));
 }
 
@@ -157,16 +156,12 @@ template <class V> WEFT_SIMD V pow(V x, V y) {
 }
 
 namespace detail {
-template <class V> WEFT_SIMD V size_of_doubles(V x) {
-  return std::bit_cast<V>(std::bit_cast<Bits<V>>(x) & ~(uint64_t{1} << 63));
-}
-
 /// atan2 of floats in double, where nothing overflows or vanishes, without the sign of y: the angle of the smaller size
 /// by the larger, at most pi / 4, mirrored to where it lies.
 template <class V> WEFT_SIMD V angle_of_doubles(V y, V x) {
   constexpr double kPi = 3.14159265358979323846, kEighth = 0.41421356237309503;  // tan(pi / 8)
   const V longest = splat<V>(1e300);                                             // infinities are as long as each other
-  const V up = simd::smaller(size_of_doubles(y), longest), right = simd::smaller(size_of_doubles(x), longest);
+  const V up = simd::smaller(absolute(y), longest), right = simd::smaller(absolute(x), longest);
   const V most = simd::larger(up, right) + 1e-300, least = simd::smaller(up, right);
   const auto far = least > most * kEighth;  // beyond pi / 8: pi / 4 less the angle between
   const V r = select(far, least - most, least) / select(far, least + most, most), z = r * r;
@@ -224,7 +219,7 @@ template <class V> WEFT_SIMD V asin_of_sizes(V t) {
   return select(t > 0.5, 1.5707963267948966 - (r + r), r);
 }
 template <class V> WEFT_SIMD V acos_of_doubles(V x) {
-  const V t = size_of_doubles(x), r = half_asin(t), far = r + r;
+  const V t = absolute(x), r = half_asin(t), far = r + r;
   const V near = 1.5707963267948966 - select(x < 0.0, -r, r);
   return select(t > 0.5, select(x < 0.0, 3.1415926535897932 - far, far), near);
 }
@@ -239,7 +234,7 @@ template <class V> WEFT_SIMD V atanh_of_sizes(V t) {
 
 /// e^(-x^2) times a polynomial of u = 2 / (2 + |x|), mirrored below 0.
 template <class V> WEFT_SIMD V erfc_of_doubles(V x) {
-  const V t = simd::smaller(size_of_doubles(x), splat<V>(10.3));  // where it is 0 in floats
+  const V t = simd::smaller(absolute(x), splat<V>(10.3));  // where it is 0 in floats
   const V u = 2.0 / (t + 2.0);
   constexpr double kFit[] = {-0.029905566892388068, 0.22409018763197885, -0.7157950530749763, 1.2337081882582386,
                              -1.184063262586612,    0.6134947152068307,  -0.2756929345932214, 0.1595951546249338,
@@ -249,7 +244,7 @@ template <class V> WEFT_SIMD V erfc_of_doubles(V x) {
 }
 
 template <class V> WEFT_SIMD V erfinv_of_doubles(V y) {
-  const V t = size_of_doubles(y), rest = (1.0 - t) * (1.0 + t);
+  const V t = absolute(y), rest = (1.0 - t) * (1.0 + t);
   const V w = log2_of_doubles(rest) * -0.69314718055994531;
   constexpr double kNear[] = {1.336834147751047e-10,  4.3634437038033185e-10, -1.1037705251009287e-08,
                               1.6467958354452397e-08, 4.797919427512086e-07,  -3.4260708141249813e-06,
@@ -272,6 +267,12 @@ template <class V> WEFT_SIMD V asin(V x) {
 template <class V> WEFT_SIMD V acos(V x) {
   return detail::in_doubles([](auto v) { return detail::acos_of_doubles(v); }, x);
 }
+template <class V> WEFT_SIMD V asinh(V x) {
+  return detail::in_doubles([](auto v) { return asinh(v); }, x);
+}
+template <class V> WEFT_SIMD V acosh(V x) {
+  return detail::in_doubles([](auto v) { return acosh(v); }, x);
+}
 template <class V> WEFT_SIMD V atanh(V x) {
   return with_sign_of(detail::in_doubles([](auto t) { return detail::atanh_of_sizes(t); }, absolute(x)), x);
 }
@@ -281,21 +282,5 @@ template <class V> WEFT_SIMD V erfc(V x) {
 template <class V> WEFT_SIMD V erfinv(V y) {
   return detail::in_doubles([](auto v) { return detail::erfinv_of_doubles(v); }, y);
 }
-
-// What is no register is the C library's.
-template <std::floating_point T> T asin(T x) { return std::asin(x); }
-template <std::floating_point T> T acos(T x) { return std::acos(x); }
-template <std::floating_point T> T atanh(T x) { return std::atanh(x); }
-template <std::floating_point T> T erfc(T x) { return std::erfc(x); }
-
-inline float atan2(float y, float x) { return std::atan2(y, x); }
-inline double atan2(double y, double x) { return std::atan2(y, x); }
-inline double exp2(double x) { return std::exp2(x); }
-inline double expm1(double x) { return std::expm1(x); }
-inline double log2(double x) { return std::log2(x); }
-inline double log10(double x) { return std::log10(x); }
-inline double cosh(double x) { return std::cosh(x); }
-inline double sinh(double x) { return std::sinh(x); }
-inline double atan(double x) { return std::atan(x); }
 
 }  // namespace weft::kernels::cpu::vmath

@@ -1,6 +1,6 @@
 // Elementary functions of float lanes. V is a float or a register of them (simd.h): one text for both, without
 // branches, so that loops over single floats vectorise as well. No -ffast-math; NaN and infinities come out as IEEE-754
-// wants. Of double lanes there is exp; the other functions of a double are the C library's.
+// wants. Of doubles there are registers only: exp here, the other functions in vector_library.h.
 //
 // Each function of floats is within 2 ulp of the exact value over its whole range, subnormal results included, but
 // where it says otherwise (tests/tensor/kernels/vector_math_test.cc measures it). Polynomials: Cephes (S. Moshier) for
@@ -14,6 +14,7 @@
 #include <limits>
 
 #include "tensor/kernels/cpu/base/simd.h"
+#include "tensor/kernels/cpu/base/vector_library.h"
 
 namespace weft::kernels::cpu::vmath {
 
@@ -24,14 +25,14 @@ template <> struct FloatFormat<float> {
   using Signed = int32_t;
   using Unsigned = uint32_t;
   static constexpr int kMantissa = 23;
-  static constexpr uint32_t kBias = 127;
+  static constexpr uint32_t kBias = 127, kSign = 1u << 31;
   static constexpr float kRounder = 12582912.0f;  // 1.5 * 2^23: adding it rounds to an integer, then in the lower bits
 };
 template <> struct FloatFormat<double> {
   using Signed = int64_t;
   using Unsigned = uint64_t;
   static constexpr int kMantissa = 52;
-  static constexpr uint64_t kBias = 1023;
+  static constexpr uint64_t kBias = 1023, kSign = uint64_t{1} << 63;
   static constexpr double kRounder = 6755399441055744.0;
 };
 template <class V> struct LanesOf : FloatFormat<std::remove_cvref_t<decltype(V{}[0])>> {
@@ -73,10 +74,12 @@ template <class V> WEFT_SIMD V as_floats(typename detail::LanesOf<V>::SignedBits
   else
     return simd::convert_lanes<float, sizeof(V) / sizeof(float)>(integers);
 }
-template <class V> WEFT_SIMD V absolute(V x) { return std::bit_cast<V>(std::bit_cast<Bits<V>>(x) & 0x7fffffffu); }
+template <class V> WEFT_SIMD V absolute(V x) {
+  return std::bit_cast<V>(std::bit_cast<Bits<V>>(x) & ~detail::LanesOf<V>::kSign);
+}
 template <class V> WEFT_SIMD V with_sign_of(V magnitude, V sign) {
-  return std::bit_cast<V>((std::bit_cast<Bits<V>>(magnitude) & 0x7fffffffu) |
-                          (std::bit_cast<Bits<V>>(sign) & 0x80000000u));
+  constexpr auto kSign = detail::LanesOf<V>::kSign;
+  return std::bit_cast<V>((std::bit_cast<Bits<V>>(magnitude) & ~kSign) | (std::bit_cast<Bits<V>>(sign) & kSign));
 }
 
 /// table[index modulo 16] lane by lane; the table is aligned to 64 bytes.
@@ -244,7 +247,7 @@ template <class V> WEFT_SIMD V tanh(V x) {
 /// 1 / (1 + exp(-x)), with full precision on both sides: 2.5 ulp.
 template <class V> WEFT_SIMD V sigmoid(V x) {
   const V e = exp_below(-absolute(x));
-  return select(x < V{}, e, splat<V>(1.0f)) / (e + 1.0f);
+  return select(x < V{}, e, splat<V>(1)) / (e + Lane<V>(1));
 }
 
 template <class V> WEFT_SIMD V erf(V x) {
@@ -323,16 +326,5 @@ WEFT_SIMD float sin_quarter(float x, uint32_t quarter) {
   const float value = select((q & 1u) != 0, c, s);
   return std::bit_cast<float>(std::bit_cast<uint32_t>(value) ^ ((q & 2u) << 30));
 }
-
-inline double exp(double x) { return std::exp(x); }
-inline double log(double x) { return std::log(x); }
-inline double log1p(double x) { return std::log1p(x); }
-inline double tanh(double x) { return std::tanh(x); }
-inline double erf(double x) { return std::erf(x); }
-inline double sigmoid(double x) {
-  const double e = detail::exp_of_doubles(-std::fabs(x));  // loops over the library's do not vectorise
-  return (x < 0 ? e : 1.0) / (1.0 + e);
-}
-inline double softplus(double x) { return (x > 0 ? x : 0.0) + std::log1p(std::exp(-std::fabs(x))); }
 
 }  // namespace weft::kernels::cpu::vmath

@@ -46,15 +46,16 @@ using InnerLoop = void (*)(const void* context, char* const* pointers, const int
 void strided_loop(const Operand* operands, int count, int64_t grain, InnerLoop inner, const void* context,
                   uint32_t readable = 0);
 
-/// Marks a functor whose floats come a register at a time: f(simd::Vec<float>...). Everything else it gets one by one.
-template <class F> struct OnRegisters : F { static constexpr bool kOnRegisters = true; };
+/// Marks a functor whose floats and doubles come a register at a time: f(simd::Vec<float>...). Everything else it gets
+/// one by one.
+template <class F> struct OnRegisters : F { template <class T> static constexpr bool kOnRegisters = true; };
 template <class F> OnRegisters<F> on_registers(F f) { return {f}; }
 
 namespace detail {
 
 template <class F, class Out, class... C> constexpr bool takes_registers() {
-  constexpr bool floats = (std::is_same_v<Out, float> && ... && std::is_same_v<C, float>);
-  return floats && requires { F::kOnRegisters; };
+  constexpr bool one_type = std::is_floating_point_v<Out> && (std::is_same_v<C, Out> && ...);
+  return one_type && requires { requires F::template kOnRegisters<Out>; };
 }
 
 /// Up to kLoopBlock values of one input, contiguous and in the type the kernel computes in.
@@ -103,23 +104,20 @@ template <class T> class OutputBlock {
   alignas(64) Compute<T> values_[kLoopBlock];
 };
 
-/// A functor whose fast form is wrong for some inputs has `slow_case(x)` and `slow(x)`: a block that holds such a value
-/// takes the careful loop. `flatten` inlines the functor however large it is: without that nothing vectorises. All ways
-/// to the loop, and all types that are computed in one, share it: it is what takes long to compile.
-template <class F, class... C>
-[[gnu::noinline, gnu::flatten]] void compute(const F& f, int64_t count, auto* out, const C*... in) {
-  using Out = std::remove_pointer_t<decltype(out)>;
-  if constexpr (takes_registers<F, Out, C...>()) {
-    constexpr int kWidth = simd::kLanes<float>;
-    int64_t i = 0;
-    for (; i + kWidth <= count; i += kWidth) {
-      (simd::look_ahead(in + i, 1024), ...);  // its queues are full of f's instructions before they hold the next load
-      simd::store<float>(out + i, f(simd::load<float>(in + i)...));
-    }
-    const int rest = static_cast<int>(count - i);
-    if (rest > 0) simd::store_part<float>(out + i, f(simd::load_part<float>(in + i, rest)...), rest);
-    return;
+template <class F, class T> WEFT_SIMD void compute_registers(const F& f, int64_t count, T* out, const auto*... in) {
+  constexpr int kWidth = simd::kLanes<T>;
+  int64_t i = 0;
+  for (; i + kWidth <= count; i += kWidth) {
+    (simd::look_ahead(in + i, 1024), ...);  // its queues are full of f's instructions before they hold the next load
+    simd::store<T>(out + i, f(simd::load<T>(in + i)...));
   }
+  const int rest = static_cast<int>(count - i);
+  if (rest > 0) simd::store_part<T>(out + i, f(simd::load_part<T>(in + i, rest)...), rest);
+}
+
+/// A functor whose fast form is wrong for some inputs has `slow_case(x)` and `slow(x)`: a block that holds such a value
+/// takes the careful loop.
+template <class F, class Out> WEFT_SIMD void compute_elements(const F& f, int64_t count, Out* out, const auto*... in) {
   if constexpr (requires { f.slow_case(*in...); }) {
     unsigned slow = 0;
 #pragma omp simd reduction(| : slow)
@@ -131,6 +129,16 @@ template <class F, class... C>
   }
 #pragma omp simd
   for (int64_t i = 0; i < count; ++i) out[i] = static_cast<Out>(f(in[i]...));
+}
+
+/// `flatten` inlines the functor however large it is: without that nothing vectorises. All ways to the loop, and all
+/// types that are computed in one, share it: it is what takes long to compile.
+template <class F, class Out, class... C>
+[[gnu::noinline, gnu::flatten]] void compute(const F& f, int64_t count, Out* out, const C*... in) {
+  if constexpr (takes_registers<F, Out, C...>())
+    compute_registers(f, count, out, in...);
+  else
+    compute_elements(f, count, out, in...);
 }
 
 template <class F, class Out, class... In, size_t... k>

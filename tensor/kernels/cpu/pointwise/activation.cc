@@ -10,22 +10,19 @@ namespace {
 /// x tanh(log(1 + e)) = x (e^2 + 2 e) / (e^2 + 2 e + 2) with e = e^x; the factor is 1 to rounding beyond 20 (40 in
 /// f64).
 struct MishOf {
-  double operator()(double x) const {
-    const double e = std::exp(x < 40 ? x : 40.0), n = e * (e + 2);
-    return std::isnan(x) ? x : x * (n / (n + 2));
-  }
   template <class V> V operator()(V x) const {
-    const V e = vmath::exp(simd::smaller(vmath::splat<V>(20.0f), x)), n = e * (e + 2.0f);
-    return x * (n / (n + 2.0f));
+    using T = vmath::Lane<V>;
+    const V e = vmath::exp(simd::smaller(vmath::splat<V>(sizeof(T) == 4 ? 20 : 40), x)), n = e * (e + T(2));
+    return x * (n / (n + T(2)));
   }
 };
 
 struct EluOf {
   double below, scale, input_scale;
-  double operator()(double x) const { return x > 0 ? x * scale : std::expm1(x * input_scale) * below; }
   template <class V> V operator()(V x) const {
-    const V rest = vmath::expm1(x * static_cast<float>(input_scale)) * static_cast<float>(below);
-    return vmath::select(x > 0.0f, x * static_cast<float>(scale), rest);
+    using T = vmath::Lane<V>;
+    const V rest = vmath::expm1(x * static_cast<T>(input_scale)) * static_cast<T>(below);
+    return vmath::select(x > T(0), x * static_cast<T>(scale), rest);
   }
 };
 

@@ -23,20 +23,16 @@ struct HypotOf {
 };
 
 struct LogaddexpOf {
-  double operator()(double a, double b) const {
-    if (a == b) return a + std::numbers::ln2;  // of infinities too, whose difference is NaN
-    return (a > b ? a : b) + std::log1p(std::exp(-std::fabs(a - b)));
-  }
   template <class V> V operator()(V a, V b) const {
     const V rest = vmath::log1p(vmath::exp_below(-vmath::absolute(a - b)));
-    return vmath::select(a == b, a + 6.93147181e-1f, vmath::select(a > b, a, b) + rest);
+    const V same = a + static_cast<vmath::Lane<V>>(std::numbers::ln2);  // of infinities too, whose difference is NaN
+    return vmath::select(a == b, same, vmath::select(a > b, a, b) + rest);
   }
 };
 
 struct XlogyOf {
-  double operator()(double a, double b) const { return a == 0 && b == b ? 0.0 : a * std::log(b); }
   template <class V> V operator()(V a, V b) const {
-    return vmath::select((a == 0.0f) & (b == b), V{}, a * vmath::log(b));
+    return vmath::select((a == V{}) & (b == b), V{}, a * vmath::log(b));
   }
 };
 
@@ -54,18 +50,17 @@ struct NextOf {
 /// The first part is exactly 0 where x has the label's sign and the label is 0 or 1. It is not x - x * y, which is NaN
 /// and not inf of an infinite x and the label 0.
 struct LogisticLossOf {
-  double operator()(double x, double y) const {
-    return (x > 0 ? x * (1 - y) : -(x * y)) + std::log1p(std::exp(-std::fabs(x)));
-  }
   template <class V> V operator()(V x, V y) const {
-    return vmath::select(x > V{}, x * (1.0f - y), -(x * y)) + vmath::log1p(vmath::exp_below(-vmath::absolute(x)));
+    const V wrong = vmath::select(x > V{}, x * (vmath::Lane<V>(1) - y), -(x * y));
+    return wrong + vmath::log1p(vmath::exp_below(-vmath::absolute(x)));
   }
 };
 
 struct SiluBackwardOf {
   template <class V> V operator()(V g, V x) const {
+    using T = vmath::Lane<V>;
     const V s = vmath::sigmoid(x);
-    return g * (s * (x * (1.0f - s) + 1.0f));
+    return g * (s * (x * (T(1) - s) + T(1)));
   }
 };
 

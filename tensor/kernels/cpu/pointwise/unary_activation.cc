@@ -16,10 +16,11 @@ constexpr double kCubic = 0.044715;
 struct GeluErf {
   const NormalSegments& below = normal_below();
   const NormalSegments& slope = gelu_slope();
-  double operator()(double x) const { return 0.5 * x * (1 + std::erf(x * kSqrtHalf)); }
-  double operator()(double g, double x) const {
-    const double probability = 0.5 * (1 + std::erf(x * kSqrtHalf));
-    const double rise = std::isinf(x) ? 0 : x * std::exp(-0.5 * x * x) * kInverseSqrtTau;  // to 0 at both ends
+  using Doubles = vmath::Doubles;
+  Doubles operator()(Doubles x) const { return 0.5 * x * (1.0 + vmath::erf(x * kSqrtHalf)); }
+  Doubles operator()(Doubles g, Doubles x) const {
+    const Doubles probability = 0.5 * (1.0 + vmath::erf(x * kSqrtHalf)), bell = vmath::exp(-0.5 * x * x);
+    const Doubles rise = vmath::select(bell == 0.0, Doubles{}, x * bell * kInverseSqrtTau);  // to 0 at both ends
     return g * (probability + rise);
   }
   template <class V> V operator()(V x) const { return x * below(x); }

@@ -6,29 +6,23 @@
 namespace weft::kernels::cpu {
 namespace {
 
+/// Doubles come in registers, floats one by one.
+struct Trigonometric {
+  template <class T> static constexpr bool kOnRegisters = std::is_same_v<T, double>;
+  bool slow_case(float x) const { return !(std::fabs(x) <= vmath::kTrigonometricLimit); }
+};
+
 // sin for quarter 0, cos for quarter 1.
-template <uint32_t quarter> struct Trigonometric {
+template <uint32_t quarter> struct SineOf : Trigonometric {
   float operator()(float x) const { return vmath::sin_quarter(x, quarter); }
-  double operator()(double x) const { return quarter == 0 ? std::sin(x) : std::cos(x); }
-  bool slow_case(std::same_as<float> auto x) const { return !(std::fabs(x) <= vmath::kTrigonometricLimit); }
   float slow(float x) const { return quarter == 0 ? std::sin(x) : std::cos(x); }
+  vmath::Doubles operator()(vmath::Doubles x) const { return quarter == 0 ? vmath::sin(x) : vmath::cos(x); }
 };
 
-struct Tangent {
+struct TangentOf : Trigonometric {
   float operator()(float x) const { return vmath::tan_quarter(x); }
-  double operator()(double x) const { return std::tan(x); }
-  bool slow_case(std::same_as<float> auto x) const { return !(std::fabs(x) <= vmath::kTrigonometricLimit); }
   float slow(float x) const { return std::tan(x); }
-};
-
-/// Of doubles too what vectorises: within 4e-16 of it.
-struct ExpOf {
-  template <class V> V operator()(V x) const {
-    if constexpr (std::is_same_v<V, double>)
-      return vmath::detail::exp_of_doubles(x);
-    else
-      return vmath::exp(x);
-  }
+  vmath::Doubles operator()(vmath::Doubles x) const { return vmath::tan(x); }
 };
 
 }  // namespace
@@ -37,7 +31,7 @@ struct ExpOf {
 namespace weft {
 using namespace kernels::cpu;
 
-WEFT_UNARY_KERNEL(Exp, floating(kMathGrain, on_registers(ExpOf{}), x, out))
+WEFT_UNARY_KERNEL(Exp, floating(kMathGrain, on_registers([](auto v) { return vmath::exp(v); }), x, out))
 WEFT_UNARY_KERNEL(Log, floating(kMathGrain, on_registers([](auto v) { return vmath::log(v); }), x, out))
 WEFT_UNARY_KERNEL(Log1p, floating(kMathGrain, on_registers([](auto v) { return vmath::log1p(v); }), x, out))
 WEFT_UNARY_KERNEL(Tanh, floating(kMathGrain, on_registers([](auto v) { return vmath::tanh(v); }), x, out))
@@ -49,8 +43,8 @@ WEFT_UNARY_KERNEL(Log10, floating(kMathGrain, on_registers([](auto v) { return v
 WEFT_UNARY_KERNEL(Atan, floating(kMathGrain, on_registers([](auto v) { return vmath::atan(v); }), x, out))
 WEFT_UNARY_KERNEL(Sinh, floating(kMathGrain, on_registers([](auto v) { return vmath::sinh(v); }), x, out))
 WEFT_UNARY_KERNEL(Cosh, floating(kMathGrain, on_registers([](auto v) { return vmath::cosh(v); }), x, out))
-WEFT_UNARY_KERNEL(Tan, floating(kMathGrain, Tangent{}, x, out))
-WEFT_UNARY_KERNEL(Sin, floating(kMathGrain, Trigonometric<0>{}, x, out))
-WEFT_UNARY_KERNEL(Cos, floating(kMathGrain, Trigonometric<1>{}, x, out))
+WEFT_UNARY_KERNEL(Tan, floating(kMathGrain, TangentOf{}, x, out))
+WEFT_UNARY_KERNEL(Sin, floating(kMathGrain, SineOf<0>{}, x, out))
+WEFT_UNARY_KERNEL(Cos, floating(kMathGrain, SineOf<1>{}, x, out))
 
 }  // namespace weft

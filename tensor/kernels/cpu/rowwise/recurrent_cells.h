@@ -12,26 +12,6 @@
 
 namespace weft::kernels::cpu {
 
-namespace detail {
-/// f of each lane, in the C library's precision for double.
-template <class C, class F> WEFT_SIMD simd::Vec<C> each_lane(simd::Vec<C> x, const F& f) {
-  for (int i = 0; i < simd::kLanes<C>; ++i) x[i] = f(x[i]);
-  return x;
-}
-template <class C> WEFT_SIMD simd::Vec<C> tanh_of(simd::Vec<C> x) {
-  if constexpr (std::is_same_v<C, float>)
-    return vmath::tanh(x);
-  else
-    return each_lane<C>(x, [](double v) { return std::tanh(v); });
-}
-template <class C> WEFT_SIMD simd::Vec<C> sigmoid_of(simd::Vec<C> x) {
-  if constexpr (std::is_same_v<C, float>)
-    return vmath::sigmoid(x);
-  else
-    return each_lane<C>(x, [](double v) { return vmath::sigmoid(v); });
-}
-}  // namespace detail
-
 /// The rows of one step. `h` (and `cell`) hold the state before it and get the one after it.
 template <class C> struct CellStep {
   int64_t hidden;
@@ -43,7 +23,7 @@ template <class C> void rnn_step(const CellStep<C>& s, bool relu) {
   for_lanes<C>(
       s.hidden, [&](int64_t j, auto count) __attribute__((always_inline)) {
         const auto g = lanes_at(s.p + j, count) + lanes_at(s.q + j, count) + lanes_at(s.b + j, count);
-        put_lanes(s.h + j, relu ? (g < C(0) ? simd::Vec<C>{} : g) : detail::tanh_of<C>(g), count);
+        put_lanes(s.h + j, relu ? (g < C(0) ? simd::Vec<C>{} : g) : vmath::tanh(g), count);
       });
 }
 
@@ -55,13 +35,13 @@ template <class C> void lstm_step(const CellStep<C>& s) {
           const int64_t at = k * n + j;
           return lanes_at(s.p + at, count) + lanes_at(s.q + at, count) + lanes_at(s.b + at, count);
         };
-        const auto i = detail::sigmoid_of<C>(gate(0)), f = detail::sigmoid_of<C>(gate(1));
-        const auto g = detail::tanh_of<C>(gate(2)), o = detail::sigmoid_of<C>(gate(3));
+        const auto i = vmath::sigmoid(gate(0)), f = vmath::sigmoid(gate(1));
+        const auto g = vmath::tanh(gate(2)), o = vmath::sigmoid(gate(3));
         const auto c = f * lanes_at(s.cell + j, count) + i * g;
         put_lanes(s.kept + j, i, count), put_lanes(s.kept + n + j, f, count);
         put_lanes(s.kept + 2 * n + j, g, count), put_lanes(s.kept + 3 * n + j, o, count);
         put_lanes(s.cell + j, c, count);
-        put_lanes(s.h + j, o * detail::tanh_of<C>(c), count);
+        put_lanes(s.h + j, o * vmath::tanh(c), count);
       });
 }
 
@@ -73,9 +53,9 @@ template <class C> void gru_step(const CellStep<C>& s) {
         const auto state = [&](int64_t k) __attribute__((always_inline)) {
           return lanes_at(s.q + k * n + j, count) + lanes_at(s.b + k * n + j, count);
         };
-        const auto r = detail::sigmoid_of<C>(input(0) + state(0)), z = detail::sigmoid_of<C>(input(1) + state(1));
+        const auto r = vmath::sigmoid(input(0) + state(0)), z = vmath::sigmoid(input(1) + state(1));
         const auto inner = state(2);
-        const auto m = detail::tanh_of<C>(input(2) + r * inner);
+        const auto m = vmath::tanh(input(2) + r * inner);
         put_lanes(s.kept + j, r, count), put_lanes(s.kept + n + j, z, count);
         put_lanes(s.kept + 2 * n + j, m, count), put_lanes(s.kept + 3 * n + j, inner, count);
         put_lanes(s.h + j, m + z * (lanes_at(s.h + j, count) - m), count);
@@ -106,7 +86,7 @@ template <class C> void lstm_gradient(const CellGradient<C>& s) {
       n, [&](int64_t j, auto count) __attribute__((always_inline)) {
         const auto i = lanes_at(s.kept + j, count), f = lanes_at(s.kept + n + j, count);
         const auto g = lanes_at(s.kept + 2 * n + j, count), o = lanes_at(s.kept + 3 * n + j, count);
-        const auto dh = lanes_at(s.dh + j, count), t = detail::tanh_of<C>(lanes_at(s.cell + j, count));
+        const auto dh = lanes_at(s.dh + j, count), t = vmath::tanh(lanes_at(s.cell + j, count));
         const auto dc = lanes_at(s.dcell + j, count) + dh * o * (C(1) - t * t);
         put_lanes(s.dp + j, dc * g * i * (C(1) - i), count);
         put_lanes(s.dp + n + j, dc * lanes_at(s.cell_before + j, count) * f * (C(1) - f), count);
