@@ -45,6 +45,9 @@ StepFigures measure_steps(const std::function<Tensor()>& step, double seconds) {
   std::vector<double> losses;
   for (int i = 0; i < 5; ++i) losses.push_back(step().item<double>());
 
+  const int64_t live = memory_stats().live_bytes;
+  reset_peak_memory();
+
   std::vector<double> times;
   const double cpu_start = cpu_seconds(), start = wall_seconds();
   for (double now = start; now < start + seconds || times.size() < 5;) {
@@ -67,6 +70,7 @@ StepFigures measure_steps(const std::function<Tensor()>& step, double seconds) {
           .p90_ms = at(0.9),
           .cpu_ms = 1e3 * cpu / count,
           .memory_mb = (peak_resident_bytes() - memory_before) / 1e6,
+          .step_mb = static_cast<double>(memory_stats().peak_bytes - live) / 1e6,
           .steps = static_cast<int>(times.size()),
           .first_loss = losses.front(),
           .fifth_loss = losses.back()};
@@ -77,10 +81,10 @@ std::string json_line(const std::string& mode, const std::string& model, int thr
   std::snprintf(
       line, sizeof line,
       "{\"system\":\"weft\",\"mode\":\"%s\",\"model\":\"%s\",\"threads\":%d,\"median_ms\":%.4f,\"mean_ms\":%.4f,"
-      "\"min_ms\":%.4f,\"p10_ms\":%.4f,\"p90_ms\":%.4f,\"cpu_ms\":%.4f,\"memory_mb\":%.1f,\"steps\":%d,"
-      "\"losses\":[%.4f,%.4f]}",
+      "\"min_ms\":%.4f,\"p10_ms\":%.4f,\"p90_ms\":%.4f,\"cpu_ms\":%.4f,\"memory_mb\":%.1f,\"step_mb\":%.1f,"
+      "\"steps\":%d,\"losses\":[%.4f,%.4f]}",
       mode.c_str(), model.c_str(), threads, f.median_ms, f.mean_ms, f.min_ms, f.p10_ms, f.p90_ms, f.cpu_ms, f.memory_mb,
-      f.steps, f.first_loss, f.fifth_loss);
+      f.step_mb, f.steps, f.first_loss, f.fifth_loss);
   return line;
 }
 

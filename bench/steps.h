@@ -9,7 +9,8 @@
 namespace weft::bench {
 
 /// Times of single steps in milliseconds. `memory_mb` is the most resident memory while steps ran, above what there was
-/// just before the first; `cpu_ms` is processor time per step, of all threads together.
+/// just before the first; `step_mb` is the most that a step's tensors take beyond what lives on: parameters, gradients
+/// and the optimizer's state. `cpu_ms` is processor time per step, of all threads together.
 struct StepFigures {
   double median_ms = 0;
   double mean_ms = 0;
@@ -18,6 +19,7 @@ struct StepFigures {
   double p90_ms = 0;
   double cpu_ms = 0;
   double memory_mb = 0;
+  double step_mb = 0;
   int steps = 0;
   double first_loss = 0, fifth_loss = 0;  // of the unmeasured steps
 };
