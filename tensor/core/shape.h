@@ -6,8 +6,7 @@
 #include <cstring>
 #include <initializer_list>
 #include <iosfwd>
-#include <iterator>
-#include <span>
+#include <span>  // and iterators; <iterator> would bring streams
 #include <string>
 #include <vector>
 
