@@ -92,6 +92,8 @@ Tensor eye(int64_t rows, std::optional<int64_t> columns, DType dtype, Device dev
 
 namespace detail {
 
+int64_t BraceReader::checked_integer(const Scalar& value) { return check_fits(value, i64), value.to_int(); }
+
 void BraceReader::level(size_t depth, int64_t size) {
   if (depth == shape_.size()) {
     shape_.push_back(size);
@@ -105,7 +107,10 @@ Tensor BraceReader::finish(std::optional<DType> dtype, std::optional<Shape> shap
   const View view = View::contiguous(std::move(shape).value_or(shape_));
   const int64_t count = static_cast<int64_t>(reals_.size() + integers_.size());
   if (view.numel() != count) throw ShapeError(text(count, " values do not fill shape ", view.shape()));
-  const Tensor out = dispatch::allocate({view, dtype.value_or(kind == DType::f64 ? f32 : kind)});
+  const DType result = dtype.value_or(kind == DType::f64 ? f32 : kind);
+  for (const double value : reals_) check_fits(value, result);
+  for (const int64_t value : integers_) check_fits(value, result);
+  const Tensor out = dispatch::allocate({view, result});
   // Not an op: observers do not see how the numbers are converted.
   const ModeScope unobserved(&Modes::observer, static_cast<Observer*>(nullptr));
   dispatch::copy_into(reals_.empty() ? Tensor::wrap(const_cast<int64_t*>(integers_.data()), view.shape())

@@ -15,8 +15,8 @@ namespace weft {
 /// there is not enough memory.
 Tensor zeros(const Shape& shape, DType dtype = f32, Device device = {});
 Tensor ones(const Shape& shape, DType dtype = f32, Device device = {});
-/// Every element is `value`. Without a dtype it follows the value: f32, i64 or bool. Error for an integer that an
-/// integer dtype cannot hold (300 in u8).
+/// Every element is `value`. Without a dtype it follows the value: f32, i64 or bool. Error for a number that an
+/// integer dtype cannot hold (300 in u8, infinity, NaN).
 Tensor full(const Shape& shape, const Scalar& value, std::optional<DType> dtype = std::nullopt, Device device = {});
 /// Uninitialised memory.
 Tensor empty(const Shape& shape, DType dtype = f32, Device device = {});
@@ -32,13 +32,14 @@ Tensor arange(const Scalar& start, const Scalar& end, const Scalar& step = 1, st
 Tensor arange(const Scalar& end);
 Tensor arange(const Scalar& start, const Scalar& end, DType dtype, Device device = {});
 Tensor arange(const Scalar& end, DType dtype, Device device = {});
-/// `count` values from `start` to `end`, both included.
+/// `count` values from `start` to `end`, both included. Error where an integer dtype cannot hold them.
 Tensor linspace(const Scalar& start, const Scalar& end, int64_t count, DType dtype = f32, Device device = {});
 /// Ones on the diagonal of (rows, columns); columns = rows where absent.
 Tensor eye(int64_t rows, std::optional<int64_t> columns = std::nullopt, DType dtype = f32, Device device = {});
 
 /// A tensor from a number or from nested braces: `tensor({{1.0, 2.0}, {3.0, 4.0}})`. Floating values give f32, integers
-/// i64, booleans bool, unless `dtype` says otherwise. ShapeError where rows differ in length.
+/// i64, booleans bool, unless `dtype` says otherwise. ShapeError where rows differ in length, Error for a number that
+/// an integer dtype cannot hold.
 template <class T>
   requires std::is_arithmetic_v<T> Tensor tensor(T value, std::optional<DType> dtype = std::nullopt);
 template <class T> Tensor tensor(std::initializer_list<T> values, std::optional<DType> dtype = std::nullopt);
@@ -66,7 +67,7 @@ class BraceReader {
     if constexpr (std::is_floating_point_v<T>)
       reals_.push_back(static_cast<double>(value));
     else
-      integers_.push_back(static_cast<int64_t>(value));
+      integers_.push_back(checked_integer(value));
   }
   template <class T> void read(const std::initializer_list<T>& values, size_t depth) {
     note<T>();
@@ -89,6 +90,7 @@ class BraceReader {
     else if constexpr (std::is_integral_v<T>)
       kind_ = DType::i64;
   }
+  static int64_t checked_integer(const Scalar& value);
   void level(size_t depth, int64_t size);
   Shape shape_;
   std::vector<double> reals_;

@@ -16,9 +16,12 @@
 namespace weft {
 namespace {
 
-void check_bounds(const std::optional<Scalar>& min, const std::optional<Scalar>& max) {
+void check_bounds(const std::optional<Scalar>& min, const std::optional<Scalar>& max, DType dtype) {
   if (min && max && min->to_double() > max->to_double())
     throw Error(text("min ", min->to_double(), " is above max ", max->to_double()));
+  // A bound beyond the dtype's range on its own side does nothing; beyond the other end nothing could meet it.
+  if (min && min->to_double() > 0) check_fits(*min, dtype);
+  if (max && max->to_double() < 0) check_fits(*max, dtype);
 }
 
 /// self = Op(self). A rule may read the old value: where one is recorded, the result is computed beside it and copied.
@@ -81,10 +84,10 @@ Tensor gelu(const Tensor& x, Gelu form) {
 
 Tensor clip(const Tensor& x, std::optional<Scalar> min, std::optional<Scalar> max) {
   ErrorFrame frame("clip", x);
-  check_bounds(min, max);
   DType dtype = x.dtype();
   if (min) dtype = promote_scalar(dtype, *min);
   if (max) dtype = promote_scalar(dtype, *max);
+  check_bounds(min, max, dtype);
   return dispatch::apply(op::Clip{min, max}, cast(x, dtype));
 }
 
@@ -105,7 +108,7 @@ Tensor& Tensor::clip_(std::optional<Scalar> min, std::optional<Scalar> max) {
     if (bound && promote_scalar(dtype(), *bound) != dtype())
       throw DtypeError(text("a floating result cannot be written in place to ", dtype(),
                             "; use the form that returns a new tensor"));
-  check_bounds(min, max);
+  check_bounds(min, max, dtype());
   return write(op::Clip{min, max}, "clip_", *this);
 }
 

@@ -48,7 +48,7 @@ struct Linspace {
     visit("start", start), visit("end", end), visit("count", count), visit("dtype", dtype), visit("device", device);
   }
   bool operator==(const Linspace&) const = default;
-  Spec infer() const { return spec_of({count}, dtype); }
+  Spec infer() const { return check_fits(start, dtype), check_fits(end, dtype), spec_of({count}, dtype); }
   void cpu(const Operand& out) const;
 };
 

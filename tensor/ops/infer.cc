@@ -1,5 +1,6 @@
 #include "tensor/ops/infer.h"
 
+#include <cmath>
 #include <limits>
 
 namespace weft {
@@ -22,13 +23,16 @@ void check_same_shape(const Operand& a, const Operand& b) {
 }
 
 void check_fits(const Scalar& value, DType dtype) {
-  if (fits(value, dtype)) return;
+  if (!is_integer(dtype) || (!value.is_floating() && fits(value, dtype))) return;
   visit_dtype(dtype, [&]<class T>() {
     if constexpr (std::is_integral_v<T>) {
       const int64_t low = std::numeric_limits<T>::min(), high = std::numeric_limits<T>::max();
+      // Above `high` by one: 2^63 is a double, 2^63 - 1 is none. NaN is nowhere.
+      const double whole = std::trunc(value.to_double()), end = std::ldexp(1.0, std::numeric_limits<T>::digits);
+      if (value.is_floating() && whole >= static_cast<double>(low) && whole < end) return;
       // An unsigned number above 2^63 has become negative.
-      const bool wrapped = value.to_int() < 0 && value.to_double() > 0;
-      throw Error(text("the value ", wrapped ? text(value.to_double()) : text(value.to_int()), " does not fit into ",
+      const bool real = value.is_floating() || (value.to_int() < 0 && value.to_double() > 0);
+      throw Error(text("the value ", real ? text(value.to_double()) : text(value.to_int()), " does not fit into ",
                        dtype, ", which holds ", low, " to ", high));
     }
   });

@@ -26,8 +26,8 @@ inline Spec spec_of(const Shape& shape, DType dtype) { return {View::contiguous(
 void check_dtype(const Operand& x, bool accepted, std::string_view what);
 /// ShapeError where the shapes differ.
 void check_same_shape(const Operand& a, const Operand& b);
-/// Error where `value` is an integer that the integer dtype cannot hold: fill_(300) of u8. Floating values are
-/// converted as cast does (clamped), and everything that is not 0 is true.
+/// Error where the integer dtype cannot hold `value`: fill_(300) of u8, or NaN. A floating value counts without its
+/// fraction. Floating dtypes round what is too large to infinity, as cast() does, and everything that is not 0 is true.
 void check_fits(const Scalar& value, DType dtype);
 
 }  // namespace weft

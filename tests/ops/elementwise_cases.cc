@@ -188,6 +188,12 @@ void add_errors(Cases& cases) {
       "clip_([2] i32): a floating result cannot be written in place to i32; use the form that returns a new tensor");
   cases.error<Error>(
       "clamp_ bounds", [] { ones({2}).clamp_(2, 1); }, "clip_([2] f32): min 2 is above max 1");
+  cases.error<Error>(
+      "clip below what the dtype holds", [] { clip(ones({2}, u8), std::nullopt, -1); },
+      "clip([2] u8): the value -1 does not fit into u8, which holds 0 to 255");
+  cases.error<Error>(
+      "clamp_ above what the dtype holds", [] { ones({2}, i8).clamp_(128); },
+      "clip_([2] i8): the value 128 does not fit into i8, which holds -128 to 127");
   cases.error<GradientError>(
       "exp_ of a leaf", [] { ones({2}).requires_grad_().exp_(); },
       "exp_([2] f32): exp_ would write to a leaf that requires a gradient; do it under NoGrad");

@@ -228,6 +228,34 @@ void add_errors(Cases& cases) {
       "fill_ that only fits unsigned", [] { ones({2}, i64).fill_(UINT64_MAX); },
       "fill_([2] i64): the value 18446744073709551616 does not fit into i64, which holds -9223372036854775808 to "
       "9223372036854775807");
+  cases.error<Error>(
+      "fill_ of no number", [] { ones({2}, i32).fill_(NAN); },
+      "fill_([2] i32): the value nan does not fit into i32, which holds -2147483648 to 2147483647");
+  cases.error<Error>(
+      "full of infinity", [] { full({2}, INFINITY, i64); },
+      "full(): the value inf does not fit into i64, which holds -9223372036854775808 to 9223372036854775807");
+  cases.error<Error>(
+      "integers in braces",
+      [] {
+        tensor({1, 300}, u8);
+      },
+      "tensor(): the value 300 does not fit into u8, which holds 0 to 255");
+  cases.error<Error>(
+      "reals in braces",
+      [] {
+        tensor({{127.9, 128.0}}, i8);
+      },
+      "tensor(): the value 128 does not fit into i8, which holds -128 to 127");
+  cases.error<Error>(
+      "unsigned in braces", [] { tensor({UINT64_MAX}); },
+      "tensor(): the value 18446744073709551616 does not fit into i64, which holds -9223372036854775808 to "
+      "9223372036854775807");
+  cases.error<Error>(
+      "integers of a vector", [] { from_vector(std::vector<int>{-1}, std::nullopt, u8); },
+      "from_vector(): the value -1 does not fit into u8, which holds 0 to 255");
+  cases.error<Error>(
+      "linspace beyond the dtype", [] { linspace(0, 300, 4, u8); },
+      "linspace(): the value 300 does not fit into u8, which holds 0 to 255");
   cases.error<GradientError>(
       "fill_ of a leaf", [] { ones({2}).requires_grad_().fill_(0); },
       "fill_([2] f32): fill_ would write to a leaf that requires a gradient; do it under NoGrad");
