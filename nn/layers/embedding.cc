@@ -46,7 +46,7 @@ Embedding Embedding::from_pretrained(const Tensor& weight, bool freeze, Embeddin
 }
 
 Tensor Embedding::forward(const Tensor& indices) const {
-  return detail::looked_up(indices, indices, weight_, padding_idx_, row_options(options_));
+  return detail::looked_up(indices, weight_, padding_idx_, row_options(options_));
 }
 
 }  // namespace weft::nn

@@ -1,20 +1,19 @@
 #include "nn/layers/embedding_bag.h"
 
 #include <algorithm>
-#include <limits>
 
 #include "nn/init.h"
 #include "nn/layers/embedding_rows.h"
 #include "nn/layers/options.h"
+#include "tensor/adjoints/embedding_bag.h"
+#include "tensor/adjoints/index.h"
 #include "tensor/dispatch/batched.h"
-#include "tensor/functions/arg_reduce.h"
 #include "tensor/functions/binary.h"
 #include "tensor/functions/cat.h"
 #include "tensor/functions/compare.h"
 #include "tensor/functions/copy.h"
+#include "tensor/functions/embedding_bag.h"
 #include "tensor/functions/fill.h"
-#include "tensor/functions/index.h"
-#include "tensor/functions/reduce.h"
 #include "tensor/functions/unary.h"
 #include "tensor/functions/view.h"
 
@@ -33,27 +32,6 @@ const EmbeddingBagOptions& checked(const EmbeddingBagOptions& o) {
   return o;
 }
 
-/// Bags as rows of one length: the places of their indices, and which are none (undefined where all are some).
-struct Rows {
-  Tensor indices, weights, counts;
-};
-
-/// The size of the largest bag, in vmap of all samples' bags: rows may be padded further than needed.
-int64_t longest_bag(const Tensor& offsets, int64_t total) {
-  const std::vector<int64_t> begins = dispatch::all_samples(offsets).to_vector<int64_t>();
-  const auto bags = static_cast<size_t>(offsets.numel());
-  int64_t longest = 0;
-  for (size_t k = 0; k < begins.size(); ++k) {
-    const size_t i = k % bags;
-    const int64_t begin = begins[k], end = i + 1 < bags ? begins[k + 1] : total;
-    if (begin < 0 || begin > end || (i == 0 && begin != 0))
-      throw IndexError(
-          text("bag ", i, " of [", begin, ", ", end, "): offsets begin at 0, rise and end before ", total));
-    longest = std::max(longest, end - begin);
-  }
-  return longest;
-}
-
 /// The offsets without the last one, which says where the last bag ends.
 Tensor begins_of(const Tensor& offsets, int64_t total) {
   const std::vector<int64_t> ends = dispatch::all_samples(offsets).to_vector<int64_t>();
@@ -64,25 +42,24 @@ Tensor begins_of(const Tensor& offsets, int64_t total) {
   return slice(offsets, 0, 0, offsets.numel() - 1);
 }
 
-/// Bags one after the other as rows: each place names an index, or none.
-Rows rows_of(const Tensor& indices, const Tensor& offsets, const Tensor& weights, bool last_is_end) {
+/// Where each bag begins among the indices, which are (N, L) where there are no offsets.
+Tensor begins_of(const Tensor& indices, const Tensor& offsets, bool last_is_end) {
+  if (!offsets.defined()) return arange(0, indices.size(0), 1, i64, indices.device()) * indices.size(1);
   if (!is_integer(offsets.dtype()) || offsets.rank() != 1) throw ShapeError("offsets must be a row of integers");
-  const int64_t total = indices.numel();
-  const Tensor begins = (last_is_end ? begins_of(offsets, total) : offsets).to(i64);
-  const int64_t bags = begins.numel(), longest = longest_bag(begins, total);
-  if (total > 0 && bags * longest == total) {
-    const Shape shape = {bags, longest};
-    return {reshape(indices, shape), weights.defined() ? reshape(weights, shape) : weights, {}};
+  return last_is_end ? begins_of(offsets, indices.numel()) : offsets;
+}
+
+/// How many of the indices each bag has, at least 1; those that are padding are in none.
+Tensor sizes_of(const Tensor& indices, const Tensor& begins, int64_t padding, DType dtype) {
+  const int64_t total = indices.numel(), bags = begins.numel();
+  if (bags == 0) return ones({0}, dtype, begins.device());
+  Tensor sizes;
+  if (padding >= 0) {
+    sizes = adjoint::index_add(cast(indices != padding, dtype), 0, adjoint::bag_of_each(begins, total), {bags});
+  } else {
+    sizes = cast(cat({slice(begins, 0, 1), full({1}, total, begins.dtype(), begins.device())}) - begins, dtype);
   }
-  const Tensor ends = bags > 0 ? cat({slice(begins, 0, 1), full({1}, total, i64, begins.device())}) : begins;
-  const Tensor places = unsqueeze(begins, 1) + arange(0, longest, 1, i64, begins.device());
-  const Tensor counts = places < unsqueeze(ends, 1);
-  const Tensor place = reshape(where(counts, places, 0), {-1});
-  const auto taken = [&](const Tensor& x) {
-    if (total == 0) return zeros({bags, longest}, x.dtype(), x.device());
-    return reshape(index_select(x, 0, place), {bags, longest});
-  };
-  return {taken(indices), weights.defined() ? taken(weights) : weights, counts};
+  return clip(sizes, 1, std::nullopt);
 }
 
 }  // namespace
@@ -122,24 +99,23 @@ Tensor EmbeddingBag::forward(const Tensor& indices, const Tensor& offsets, const
   if (per_sample_weights.defined() && options_.mode != Mode::sum) throw Error("per_sample_weights need Mode::sum");
   if (per_sample_weights.defined() && per_sample_weights.shape() != indices.shape())
     throw ShapeError(text("per_sample_weights must be ", indices.shape(), ", not ", per_sample_weights.shape()));
-  Rows rows = offsets.defined() ? rows_of(indices, offsets, per_sample_weights, options_.include_last_offset)
-                                : Rows{indices, per_sample_weights, {}};
-  Tensor vectors = detail::looked_up(rows.indices, indices, weight_, padding_idx_, row_options(options_));
-  if (rows.weights.defined()) vectors = vectors * unsqueeze(rows.weights, 2);
-  if (!rows.counts.defined() && padding_idx_ < 0 && rows.indices.size(1) > 0 && options_.mode != Mode::max)
-    return options_.mode == Mode::sum ? sum(vectors, 1) : mean(vectors, 1);
-  if (!rows.counts.defined()) rows.counts = ones(rows.indices.shape(), boolean, indices.device());
-  if (padding_idx_ >= 0) rows.counts = logical_and(rows.counts, rows.indices != padding_idx_);
-  const Tensor counts = unsqueeze(rows.counts, 2);
-  if (options_.mode == Mode::max) {
-    constexpr double kNothing = -std::numeric_limits<double>::infinity();
-    if (rows.indices.size(1) == 0) return sum(vectors, 1);
-    const Tensor best = max_with_indices(where(counts, vectors, full_like(vectors, kNothing)), 1).values;
-    return where(any(counts, 1), best, zeros_like(best));
-  }
-  const Tensor total = sum(where(counts, vectors, zeros_like(vectors)), 1);
+  const Tensor begins = begins_of(indices, offsets, options_.include_last_offset), list = flatten(indices);
+  detail::shorten_rows(list, weight_, row_options(options_));
+  const Tensor table = with_scaled_gradient(list);
+  if (options_.mode == Mode::max) return embedding_bag_max(list, table, begins, padding_idx_);
+  const Tensor factors = per_sample_weights.defined() ? flatten(per_sample_weights) : per_sample_weights;
+  const Tensor total = embedding_bag(list, table, begins, factors, padding_idx_);
   if (options_.mode == Mode::sum) return total;
-  return total / clip(cast(sum(counts, 1), total.dtype()), 1, std::nullopt);
+  if (!offsets.defined() && padding_idx_ < 0) return total / std::max<double>(1, static_cast<double>(indices.size(1)));
+  return total / unsqueeze(sizes_of(list, begins, padding_idx_, total.dtype()), 1);
+}
+
+Tensor EmbeddingBag::with_scaled_gradient(const Tensor& indices) const {
+  if (!options_.scale_grad_by_freq || !weight_.requires_grad()) return weight_;
+  const Tensor counts = clip(detail::row_counts(indices, weight_), 1, std::nullopt).to(weight_.dtype());
+  Tensor table = weight_.view(weight_.shape());
+  table.register_hook([scale = unsqueeze(1.0 / counts, 1)](const Tensor& g) { return g * scale; });
+  return table;
 }
 
 }  // namespace weft::nn

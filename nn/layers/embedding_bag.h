@@ -45,6 +45,7 @@ class EmbeddingBag : public Layer<EmbeddingBag> {
 
  private:
   EmbeddingBag(const EmbeddingBagOptions& options, const Tensor& weight);
+  Tensor with_scaled_gradient(const Tensor& indices) const;
   EmbeddingBagOptions options_;
   int64_t padding_idx_ = -1;
   Tensor weight_;

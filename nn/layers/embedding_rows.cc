@@ -12,20 +12,6 @@
 #include "tensor/functions/view.h"
 
 namespace weft::nn::detail {
-namespace {
-
-/// Scales the rows of `weight` that are longer than max_norm.
-void shorten(const Tensor& indices, const Tensor& weight, const RowOptions& options) {
-  NoGrad guard;
-  const Tensor rows = unique(indices).values;
-  const Tensor values = index_select(weight.detach(), 0, rows);
-  const Tensor norms = norm(values, options.norm_type, 1, keepdim), longest = full_like(norms, *options.max_norm);
-  const Tensor factors = where(norms > longest, longest / (norms + 1e-7), ones_like(norms));
-  weight.detach().index_copy_(0, rows, values * factors);
-}
-
-}  // namespace
-
 int64_t padding_row(std::optional<int64_t> padding_idx, int64_t rows) {
   if (!padding_idx) return -1;
   const int64_t row = *padding_idx < 0 ? *padding_idx + rows : *padding_idx;
@@ -47,13 +33,25 @@ void list_rows(OptionList& list, std::optional<int64_t> padding_idx, const RowOp
   list.add_unless(false, "scale_grad_by_freq", options.scale_grad_by_freq);
 }
 
-Tensor looked_up(const Tensor& indices, const Tensor& counted, const Tensor& weight, int64_t padding,
-                 const RowOptions& options) {
-  if (options.max_norm && indices.numel() > 0 && is_integer(indices.dtype())) shorten(indices, weight, options);
+void shorten_rows(const Tensor& indices, const Tensor& weight, const RowOptions& options) {
+  if (!options.max_norm || indices.numel() == 0 || !is_integer(indices.dtype())) return;
+  NoGrad guard;
+  const Tensor rows = unique(indices).values;
+  const Tensor values = index_select(weight.detach(), 0, rows);
+  const Tensor norms = norm(values, options.norm_type, 1, keepdim), longest = full_like(norms, *options.max_norm);
+  const Tensor factors = where(norms > longest, longest / (norms + 1e-7), ones_like(norms));
+  weight.detach().index_copy_(0, rows, values * factors);
+}
+
+Tensor row_counts(const Tensor& indices, const Tensor& weight) {
+  return bincount(indices.flatten().to(i64), {}, weight.size(0));
+}
+
+Tensor looked_up(const Tensor& indices, const Tensor& weight, int64_t padding, const RowOptions& options) {
+  shorten_rows(indices, weight, options);
   Tensor y = embedding(indices, weight, padding);
   if (!options.scale_grad_by_freq || !y.requires_grad() || indices.numel() == 0) return y;
-  const Tensor counts = bincount(counted.flatten().to(i64), {}, weight.size(0));
-  const Tensor factor = 1.0 / index_select(counts, 0, indices.flatten()).to(weight.dtype());
+  const Tensor factor = 1.0 / index_select(row_counts(indices, weight), 0, indices.flatten()).to(weight.dtype());
   y.register_hook([scale = unsqueeze(reshape(factor, indices.shape()), -1)](const Tensor& g) { return g * scale; });
   return y;
 }

@@ -24,10 +24,14 @@ void check_rows(const RowOptions& options);
 /// Adds the options of rows that are not the default.
 void list_rows(OptionList& list, std::optional<int64_t> padding_idx, const RowOptions& options);
 
-/// embedding(indices, weight, padding). Before, rows that are looked up and longer than max_norm are scaled to it, in
-/// the weight itself; the gradient of a row is divided by how often it is among `counted` where scale_grad_by_freq is
-/// set.
-Tensor looked_up(const Tensor& indices, const Tensor& counted, const Tensor& weight, int64_t padding,
-                 const RowOptions& options);
+/// Scales the rows of the weight that are looked up and longer than max_norm to it, in the weight itself.
+void shorten_rows(const Tensor& indices, const Tensor& weight, const RowOptions& options);
+
+/// How often each row is looked up: (rows).
+Tensor row_counts(const Tensor& indices, const Tensor& weight);
+
+/// embedding(indices, weight, padding) of shortened rows. The gradient of a row is divided by how often it is looked up
+/// where scale_grad_by_freq is set.
+Tensor looked_up(const Tensor& indices, const Tensor& weight, int64_t padding, const RowOptions& options);
 
 }  // namespace weft::nn::detail

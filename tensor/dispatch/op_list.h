@@ -46,7 +46,7 @@
   /* dropout */           X(Dropout) \
   /* stochastic_cast */   X(StochasticCast) \
   /* index */             X(Gather) X(ScatterAdd) X(IndexSelect) X(IndexAdd) X(Embedding) X(EmbeddingBackward) \
-                          X(OneHot) \
+                          X(EmbeddingBag) X(EmbeddingBagArgmax) X(OneHot) \
   /* cat */               X(Cat) X(Roll) X(PadMode) X(PadModeBackward) \
   /* writes by index */   X(AsStridedScatter) X(FlatIndex) X(IndexCopy) X(IndexAccumulate) X(Scatter) X(ScatterSum) \
                           X(ScatterReduce) X(MaskedFill) X(MaskedSelect) X(MaskedScatter) X(Nonzero) X(Triangle) \

@@ -15,7 +15,7 @@
   X(resample) X(image) X(fractional_pool) X(conv_error) X(pool_error) \
   X(advanced_index) X(index_put) X(masked) X(scatter) X(strided_scatter) X(tile) X(split) X(pad_mode) X(einops) \
   X(elementwise) X(special) X(division) X(activation) X(blend) X(random) \
-  X(convention) X(option) X(member)
+  X(embedding_bag) X(convention) X(option) X(member)
 // clang-format on
 
 namespace weft::testing {

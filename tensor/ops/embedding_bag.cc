@@ -1,0 +1,31 @@
+#include "tensor/ops/embedding_bag.h"
+
+#include "tensor/ops/index.h"
+
+namespace weft::op {
+namespace {
+
+void check_bags(const Operand& indices, const Operand& weight, const Operand& offsets, int64_t padding) {
+  check_index_dtype(indices.dtype);
+  if (indices.rank() != 1) throw ShapeError(text("the indices must be a row, not of shape ", indices.shape()));
+  if (weight.rank() != 2) throw ShapeError(text("the weight must be (rows, width), not ", weight.shape()));
+  if (padding >= weight.size(0))
+    throw IndexError(text("padding_idx ", padding, " is out of range for ", weight.size(0), " rows"));
+  if (!is_integer(offsets.dtype) || offsets.rank() != 1) throw ShapeError("offsets must be a row of integers");
+}
+
+}  // namespace
+
+Spec EmbeddingBag::infer(const Operand& indices, const Operand& weight, const Operand& offsets,
+                         const Operand& factors) const {
+  check_bags(indices, weight, offsets, padding_idx);
+  if (factors.defined()) check_same_shape(indices, factors);
+  return spec_of({offsets.numel(), weight.size(1)}, weight.dtype);
+}
+
+Spec EmbeddingBagArgmax::infer(const Operand& indices, const Operand& weight, const Operand& offsets) const {
+  check_bags(indices, weight, offsets, padding_idx);
+  return spec_of({offsets.numel(), weight.size(1)}, i64);
+}
+
+}  // namespace weft::op
