@@ -315,6 +315,31 @@ TEST(Floats, subnormal_numbers_are_exact_inputs) {
   EXPECT_EQ(out, std::sin(1e30f)) << "beyond the fast reduction";
 }
 
+/// Kernels that work on the bits of 16-bit floats agree with those of their values, for every value.
+template <class Half> void check_half_bits() {
+  std::vector<Half> x(65536), y(65536);
+  for (uint32_t i = 0; i < 65536; ++i) x[i].bits = static_cast<uint16_t>(i);
+  const View view = View::contiguous({65536});
+  const Operand in{x.data(), &view, dtype_of<Half>}, out{y.data(), &view, dtype_of<Half>};
+  const auto check = [&](const auto& op, auto f) {
+    op.cpu(in, out);
+    for (size_t i = 0; i < 65536; ++i) {
+      const float expected = f(static_cast<float>(x[i]));
+      if (std::isnan(expected))
+        EXPECT_TRUE(std::isnan(static_cast<float>(y[i]))) << i;
+      else
+        EXPECT_EQ(y[i].bits, Half(expected).bits) << op.name << " of bits " << i;
+    }
+  };
+  check(op::Neg{}, [](float v) { return -v; });
+  check(op::Abs{}, [](float v) { return std::fabs(v); });
+  check(op::Relu{}, [](float v) { return v < 0 ? 0.0f : v; });
+}
+TEST(Halves, functions_of_bits_are_those_of_values) {
+  check_half_bits<BFloat16>();
+  check_half_bits<Float16>();
+}
+
 TEST(Dispatch, refuses_what_has_no_kernel) {
   const View view;
   bool yes = true;

@@ -63,6 +63,7 @@ template <class T> class InputBlock {
  public:
   InputBlock() {}  // without it a tuple of blocks fills them with zeros, as arrays of 16-bit floats do
   const Compute<T>* load(const char* from, int64_t step, int64_t count) {
+    if (step == 0) return repeat(from, count);
     if (step != sizeof(T)) {
       move_elements(from, step, elements_, sizeof(T), sizeof(T), count);
       from = elements_;
@@ -75,10 +76,38 @@ template <class T> class InputBlock {
       return dense;
     }
   }
+  /// Several short rows as one block.
+  const Compute<T>* load_rows(const char* from, int64_t step, int64_t row_step, int64_t columns, int64_t rows) {
+    constexpr auto kSize = static_cast<int64_t>(sizeof(T));
+    if (step == kSize && row_step == columns * kSize) return load(from, step, columns * rows);
+    T* elements = reinterpret_cast<T*>(elements_);
+    for (int64_t row = 0; row < rows; ++row, from += row_step, elements += columns) {
+      if (step != 0) {
+        move_elements(from, step, elements, kSize, kSize, columns);
+        continue;
+      }
+      const T value = *reinterpret_cast<const T*>(from);
+      for (int64_t i = 0; i < columns; ++i) elements[i] = value;
+    }
+    return load(elements_, kSize, columns * rows);
+  }
 
  private:
+  /// One value, which the blocks of a row share.
+  const Compute<T>* repeat(const char* from, int64_t count) {
+    auto* values = reinterpret_cast<Compute<T>*>(is_half<T> ? static_cast<void*>(values_) : elements_);
+    if (from != repeated_ || count > repeats_) {
+      const Compute<T> value = static_cast<Compute<T>>(*reinterpret_cast<const T*>(from));
+      for (int64_t i = 0; i < count; ++i) values[i] = value;
+      repeated_ = from, repeats_ = count;
+    }
+    return values;
+  }
+
   alignas(64) char elements_[kLoopBlock * sizeof(T)];
   alignas(64) Compute<T> values_[is_half<T> ? kLoopBlock : 1];
+  const char* repeated_ = nullptr;
+  int64_t repeats_ = 0;
 };
 
 /// The same for the output: `begin` says where to compute to, `end` brings it to memory.
@@ -155,6 +184,23 @@ template <class F, class Out, class... In, size_t... k>
   }
 }
 
+/// Rows of which several fit a block, written to dense memory.
+template <class F, class Out, class... In, size_t... k>
+[[gnu::noinline]] void short_row_loop(const F& f, char* const* p, const int64_t* step, const int64_t* row_step,
+                                      int64_t columns, int64_t rows, std::index_sequence<k...>) {
+  std::tuple<InputBlock<In>...> inputs;
+  OutputBlock<Out> output;
+  const int64_t most = kLoopBlock / columns;
+  for (int64_t row = 0; row < rows; row += most) {
+    const int64_t together = rows - row < most ? rows - row : most, size = together * columns;
+    char* to = p[0] + row * row_step[0];
+    compute(f, size, output.begin(to, sizeof(Out)),
+            std::get<k>(inputs).load_rows(p[k + 1] + row * row_step[k + 1], step[k + 1], row_step[k + 1], columns,
+                                          together)...);
+    output.end(to, sizeof(Out), size);
+  }
+}
+
 /// Whether the values must pass through blocks: to be converted, for registers, or to be looked at for slow cases.
 template <class F, class Out, class... In> constexpr bool blocks_for() {
   if constexpr ((is_half<Out> || ... || is_half<In>) || takes_registers<F, Out, In...>())
@@ -195,6 +241,9 @@ void loop_rows_of(const F& f, char* const* first, const int64_t* step, const int
   char* p[1 + sizeof...(In)] = {first[0], first[k + 1]...};
   const bool unit = step[0] == sizeof(Out) && ((step[k + 1] == sizeof(In)) && ...);
   constexpr bool kPlain = !blocks_for<F, Out, In...>();
+  if constexpr (!kPlain && sizeof...(In) > 1)
+    if (!unit && columns <= kLoopBlock / 2 && step[0] == sizeof(Out) && row_step[0] == columns * step[0])
+      return short_row_loop<F, Out, In...>(f, p, step, row_step, columns, rows, inputs);
   bool one_scalar = false;
   if constexpr (kPlain && sizeof...(In) == 2) {
     constexpr int64_t size[] = {sizeof(In)...};

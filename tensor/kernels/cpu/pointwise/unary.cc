@@ -38,6 +38,24 @@ struct Squared {
 struct Positive {
   template <class T> T operator()(T x) const { return x < T(0) ? T(0) : x; }
 };
+/// Functions of a 16-bit float that are functions of its bits: no conversion on the way.
+struct NegatedBits {
+  uint16_t operator()(uint16_t x) const { return static_cast<uint16_t>(x ^ 0x8000u); }
+};
+struct AbsoluteBits {
+  uint16_t operator()(uint16_t x) const { return static_cast<uint16_t>(x & 0x7fffu); }
+};
+/// Bits from -0 (which stays) up to `minus_infinity` are numbers below 0, those beyond are NaN.
+struct PositiveBits {
+  uint16_t minus_infinity;
+  uint16_t operator()(uint16_t x) const {
+    return static_cast<uint16_t>(x - 0x8001u) <= static_cast<uint16_t>(minus_infinity - 0x8001u) ? uint16_t{0} : x;
+  }
+};
+template <class F> void of_bits(const F& f, const Operand& x, const Operand& out) {
+  elementwise<uint16_t, uint16_t>(kCheapGrain, f, out, x);
+}
+bool has_half_bits(const Operand& x) { return x.dtype == DType::bf16 || x.dtype == DType::f16; }
 template <class T> struct Limited {
   T low, high;
   T operator()(T x) const {
@@ -87,11 +105,13 @@ template <class F> void to_integer(const F& f, const Operand& x, const Operand& 
 namespace weft {
 using namespace kernels::cpu;
 
-WEFT_UNARY_KERNEL(Neg, number(Negated{}, x, out))
-WEFT_UNARY_KERNEL(Abs, number(Absolute{}, x, out))
+WEFT_UNARY_KERNEL(Neg, has_half_bits(x) ? of_bits(NegatedBits{}, x, out) : number(Negated{}, x, out))
+WEFT_UNARY_KERNEL(Abs, has_half_bits(x) ? of_bits(AbsoluteBits{}, x, out) : number(Absolute{}, x, out))
 WEFT_UNARY_KERNEL(Sign, number(SignOf{}, x, out))
 WEFT_UNARY_KERNEL(Square, number(Squared{}, x, out))
-WEFT_UNARY_KERNEL(Relu, number(Positive{}, x, out))
+WEFT_UNARY_KERNEL(Relu, has_half_bits(x)
+                            ? of_bits(PositiveBits{static_cast<uint16_t>(x.dtype == bf16 ? 0xff80 : 0xfc00)}, x, out)
+                            : number(Positive{}, x, out))
 // The rounding mode is to nearest, halves to even.
 WEFT_UNARY_KERNEL(Round, to_integer([](auto v) { return std::rint(v); }, x, out))
 WEFT_UNARY_KERNEL(Floor, to_integer([](auto v) { return floor_of(v); }, x, out))
@@ -122,6 +142,13 @@ void op::NanToNum::cpu(const Operand& x, const Operand& out) const {
   visit_floating(x.dtype, [&]<class T>() {
     using C = Compute<T>;
     const C infinity = std::numeric_limits<C>::infinity(), largest = static_cast<C>(largest_of<T>());
+    if (!above && !below) {  // limits, which finite values do not meet
+      const auto limited = [replaced = static_cast<C>(nan), largest, least = -largest](C v) {
+        const C high = v < least ? least : v, inside = high > largest ? largest : high;
+        return v != v ? replaced : inside;
+      };
+      return elementwise<T, T>(kCheapGrain, limited, out, x);
+    }
     const C up = above ? scalar_as<C>(*above) : largest, down = below ? scalar_as<C>(*below) : -largest;
     const auto f = [=, replaced = static_cast<C>(nan)](C v) {
       const C above_or_same = v == infinity ? up : v, bounded = v == -infinity ? down : above_or_same;
