@@ -113,19 +113,54 @@ void turned_maxima(const Operand& x, const Operand& out, const Operand& places, 
   });
 }
 
+/// How far the pixel that each place of a window names is from the window's first one, in an image that is dense.
+void find_offsets(const Pool2dOptions& o, int64_t width, int64_t* offsets) {
+  const Size2 kernel = o.kernel_size;
+  for (int64_t i = 0; i < kernel.height * kernel.width; ++i)
+    offsets[i] = i / kernel.width * o.dilation.height * width + i % kernel.width * o.dilation.width;
+}
+
+/// The gradient of one channel of an image: each window adds to the pixel it took, one after the other, as a channel is
+/// one thread's. `to` is dense.
+template <class S, class Place, class C>
+void scatter_channel(const Image<S>& grad, const Image<Place>& places, Size2 windows, Size2 first, Size2 step,
+                     int64_t width, const int64_t* offsets, C* to) {
+  for (int64_t h = 0; h < windows.height; ++h) {
+    const S* g = grad.at(h, 0);
+    const Place* place = places.at(h, 0);
+    const int64_t line = (h * step.height + first.height) * width + first.width;
+    for (int64_t w = 0; w < windows.width; ++w)
+      if (const Place at = place[w * places.column]; at != kNoPlace<Place>)
+        to[line + w * step.width + offsets[at]] += static_cast<C>(g[w * grad.column]);
+  }
+}
+
+/// Channels that are no neighbours, one by one.
 template <class S, class Place>
-void turned_gradient(const Operand& grad, const Operand& places, const Operand& grad_x, const Size2& kernel,
-                     const Links& lines, const Links& columns) {
-  for_each_band(grad_x, image_bytes<S>(grad_x), [&](int64_t n, const Lines& band) {
-    const Lines read = linked_lines(lines, band);
-    const TurnedLines<S> from(grad, read), to(grad_x, band);
-    const TurnedLines<Place> where(places, read);
-    from.read(Image<S>(grad, n));
-    where.read(Image<Place>(places, n));
-    for (int64_t h = band.begin; h < band.end; ++h)
-      line_of_gradient<S, Place>(*from, *where, lines.begin(h), lines.end(h), columns, kernel.width, grad_x.size(1),
-                                 grad_x.size(3), *to, h);
-    to.write(Image<S>(grad_x, n));
+void gradient_by_channels(const Operand& grad, const Operand& places, const Operand& grad_x, const Pool2dOptions& o) {
+  using C = PoolCompute<S>;
+  constexpr int64_t kWork = 16384;  // of one piece
+  const int64_t channels = grad_x.size(1), height = grad_x.size(2), width = grad_x.size(3), pixels = height * width;
+  const Size2 windows{grad.size(2), grad.size(3)}, first{-o.padding.height, -o.padding.width};
+  const Scratch<int64_t> offsets(o.kernel_size.height * o.kernel_size.width);
+  find_offsets(o, width, offsets.data());
+  const bool direct = std::is_same_v<S, C> && grad_x.stride(3) == 1 && grad_x.stride(2) == width;
+  parallel_for(grad_x.size(0) * channels, std::max<int64_t>(1, kWork / pixels), [&](int64_t begin, int64_t end) {
+    const Scratch<C> sums(direct ? 0 : pixels);
+    for (int64_t i = begin; i < end; ++i) {
+      const int64_t n = i / channels, c = i % channels;
+      Image<S> from(grad, n), out(grad_x, n);
+      Image<Place> where(places, n);
+      from.data += c * from.channel, out.data += c * out.channel, where.data += c * where.channel;
+      C* to = sums.data();
+      if constexpr (std::is_same_v<S, C>)
+        if (direct) to = out.data;
+      std::fill_n(to, pixels, C{});
+      scatter_channel(from, where, windows, first, o.step(), width, offsets.data(), to);
+      if (direct) continue;
+      for (int64_t h = 0; h < height; ++h)
+        for (int64_t w = 0; w < width; ++w) *out.at(h, w) = static_cast<S>(to[h * width + w]);
+    }
   });
 }
 
@@ -144,15 +179,15 @@ void maxima(const Operand& x, const Operand& out, const Operand& places, const P
 template <class S, class Place>
 void max_gradient(const Operand& grad, const Operand& places, const Operand& grad_x, const Pool2dOptions& o) {
   const Size2 kernel = o.kernel_size;
-  if (!worth_turning(grad_x) && windows_tile(o, 0, grad_x.size(2), grad.size(2)) &&
-      windows_tile(o, 1, grad_x.size(3), grad.size(3)))
+  if (grad_x.stride(1) != 1 || grad.stride(1) != 1 || places.stride(1) != 1)
+    return gradient_by_channels<S, Place>(grad, places, grad_x, o);
+  if (windows_tile(o, 0, grad_x.size(2), grad.size(2)) && windows_tile(o, 1, grad_x.size(3), grad.size(3)))
     return for_each_line(grad.shape(), kernel.height * kernel.width, [&](int64_t n, int64_t h) {
       line_of_tiles<S, Place>(Image<S>(grad, n), Image<Place>(places, n), kernel, grad.size(1), grad.size(3),
                               Image<S>(grad_x, n), h);
     });
   const Links lines = Links::of_pixels(windows_of(o, 0), grad_x.size(2), grad.size(2));
   const Links columns = Links::of_pixels(windows_of(o, 1), grad_x.size(3), grad.size(3));
-  if (worth_turning(grad_x)) return turned_gradient<S, Place>(grad, places, grad_x, kernel, lines, columns);
   for_each_line(grad_x.shape(), 2, [&](int64_t n, int64_t h) {
     line_of_gradient<S, Place>(Image<S>(grad, n), Image<Place>(places, n), lines.begin(h), lines.end(h), columns,
                                kernel.width, grad_x.size(1), grad_x.size(3), Image<S>(grad_x, n), h);
