@@ -13,55 +13,71 @@
 namespace weft::kernels::cpu {
 namespace {
 
-/// Element i of a row, in double.
-template <class T> double value_at(const Operand& x, int64_t place) {
-  return static_cast<double>(static_cast<Compute<T>>(x.data<T>()[place]));
-}
+/// An element in double.
+template <class T> double as_double(T x) { return static_cast<double>(static_cast<Compute<T>>(x)); }
 
 /// The weights of a row; Error for what is no weight. Returns how many are above 0.
 template <class T> int64_t read_weights(const Operand& weights, int64_t row, std::vector<double>& out) {
-  const int64_t axis = weights.rank() - 1, stride = weights.stride(axis);
-  const int64_t start = weights.rank() == 2 ? row * weights.stride(0) : 0;
-  int64_t positive = 0;
-  for (size_t i = 0; i < out.size(); ++i) {
-    const double w = out[i] = value_at<T>(weights, start + static_cast<int64_t>(i) * stride);
-    if (!(w >= 0) || std::isinf(w))
+  const int64_t stride = weights.stride(weights.rank() - 1), count = std::ssize(out);
+  const T* from = weights.data<T>() + (weights.rank() == 2 ? row * weights.stride(0) : 0);
+  const auto read = [&](int64_t step) __attribute__((always_inline)) {  // dense rows vectorise
+    double* to = out.data();
+    int64_t good = 0, positive = 0;
+    for (int64_t i = 0; i < count; ++i) {
+      const double w = to[i] = as_double(from[i * step]);
+      good += (w >= 0) & (w <= std::numeric_limits<double>::max());
+      positive += w > 0;
+    }
+    return good == count ? positive : -1;
+  };
+  const int64_t positive = stride == 1 ? read(1) : read(stride);
+  for (int64_t i = 0; positive < 0; ++i)
+    if (const double w = out[static_cast<size_t>(i)]; !(w >= 0) || std::isinf(w))
       throw Error(text("the weight ", w, " of category ", i, " must be finite and 0 or more"));
-    positive += w > 0;
-  }
   if (positive == 0) throw Error("no weight is above 0");
   return positive;
 }
 
-/// The category whose part of [0, sum of weights) holds u times the sum.
+/// The category whose part of [0, sum of weights) holds u times the sum. Puts the running sums in the weights' place.
 struct ByCumulative {
-  explicit ByCumulative(const std::vector<double>& weights) : cumulative(weights.size()) {
-    std::partial_sum(weights.begin(), weights.end(), cumulative.begin());
+  explicit ByCumulative(std::vector<double>& weights) : cumulative(weights) {
     while (weights[last] == 0) --last;
+    std::partial_sum(weights.begin(), weights.end(), weights.begin());
   }
   size_t operator()(double u) const {
     const auto found = std::upper_bound(cumulative.begin(), cumulative.end(), u * cumulative.back());
     return std::min(static_cast<size_t>(found - cumulative.begin()), last);  // u times the sum may round to the sum
   }
-  std::vector<double> cumulative;
+  const std::vector<double>& cumulative;
   size_t last = cumulative.size() - 1;
 };
 
 /// The `count` first of clocks that ring at exponential times with the weights as rates: P. S. Efraimidis and P. G.
 /// Spirakis, "Weighted random sampling with a reservoir", 2006.
-std::vector<size_t> by_clocks(const std::vector<double>& weights, size_t count, RandomKey key, int64_t row) {
-  const size_t n = weights.size();
-  std::vector<double> times(n);
-  for (size_t i = 0; i < n; ++i) {
-    const double u = uniform_element<double>(key, static_cast<uint64_t>(row) * n + i);
-    times[i] = -std::log1p(-u) / weights[i];
-    if (weights[i] == 0) times[i] = std::numeric_limits<double>::infinity();
+void by_clocks(const std::vector<double>& weights, size_t count, RandomKey key, int64_t row, int64_t* to) {
+  using Clock = std::pair<double, size_t>;
+  const size_t kept = count < weights.size() / 4 ? count : weights.size();
+  std::vector<Clock> first;  // once there are as many as are kept: a heap with the latest in front
+  first.reserve(kept);
+  std::array<double, 2> uniform{};
+  for (size_t i = 0; i < weights.size(); ++i) {
+    const uint64_t element = static_cast<uint64_t>(row) * weights.size() + i;
+    if (i == 0 || element % 2 == 0) uniform = uniform_block_f64(key, element / 2);
+    const double u = uniform[element % 2], w = weights[i];
+    // -log(1 - u) is u or more: whoever is late with that needs no logarithm.
+    if (w == 0 || (first.size() == kept && u / w > first.front().first)) continue;
+    const Clock clock{-std::log1p(-u) / w, i};
+    if (first.size() < kept) {
+      first.push_back(clock);
+      if (first.size() == kept) std::make_heap(first.begin(), first.end());
+    } else if (clock < first.front()) {
+      std::pop_heap(first.begin(), first.end());
+      first.back() = clock;
+      std::push_heap(first.begin(), first.end());
+    }
   }
-  std::vector<size_t> order(n);
-  std::iota(order.begin(), order.end(), size_t{0});
-  const auto earlier = [&](size_t a, size_t b) { return times[a] < times[b] || (times[a] == times[b] && a < b); };
-  std::partial_sort(order.begin(), order.begin() + static_cast<std::ptrdiff_t>(count), order.end(), earlier);
-  return order;
+  std::sort(first.begin(), first.end());
+  for (size_t i = 0; i < count; ++i) to[i] = static_cast<int64_t>(first[i].second);
 }
 
 /// The uniform numbers of one element: blocks of a stream that no other element and no other kind of stream reads.
@@ -136,8 +152,7 @@ void op::Multinomial::cpu(const Operand& weights, const Operand& out) const {
           for (int64_t i = r * count; i < (r + 1) * count; ++i)
             to[i] = static_cast<int64_t>(category(uniform_element<double>(key, static_cast<uint64_t>(i))));
         } else {
-          const std::vector<size_t> order = by_clocks(row, static_cast<size_t>(count), key, r);
-          std::copy_n(order.begin(), count, to + r * count);
+          by_clocks(row, static_cast<size_t>(count), key, r, to + r * count);
         }
       }
     });
@@ -150,7 +165,7 @@ void op::Poisson::cpu(const Operand& rates, const Operand& out) const {
     T* const to = out.data<T>();  // row-major
     parallel_for(rates.numel(), kSlowGrain / 4, [&](int64_t begin, int64_t end) {
       for (int64_t i = begin; i < end; ++i) {
-        const double rate = value_at<T>(rates, offset_of(rates, i, 0));
+        const double rate = as_double(rates.data<T>()[offset_of(rates, i, 0)]);
         if (!(rate >= 0) || std::isinf(rate)) throw Error(text("the rate ", rate, " must be finite and 0 or more"));
         to[i] = static_cast<T>(static_cast<Compute<T>>(poisson_of(rate, OwnStream(key, i))));
       }
