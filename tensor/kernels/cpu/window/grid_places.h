@@ -6,6 +6,7 @@
 #include <cstdint>
 
 #include "tensor/core/operand.h"
+#include "tensor/kernels/cpu/base/simd.h"
 #include "tensor/ops/grid_sample.h"
 
 namespace weft::kernels::cpu::grid {
@@ -22,6 +23,14 @@ template <class T> struct AxisTaps {
   T weight[kMost + 1], slope[kMost + 1];
 };
 
+/// The two neighbours of many places along an axis, with weights and their derivatives by the grid's value. One outside
+/// of the image counts as the first pixel, with a weight of 0.
+template <class T> struct Neighbours {
+  static constexpr int64_t kBlock = 128;
+  int32_t at[2][kBlock], inside[2][kBlock];
+  T weight[2][kBlock], slope[2][kBlock];
+};
+
 template <class T> class Axis {
  public:
   Axis(int64_t size, const GridSampleOptions& options) : last_(static_cast<T>(size - 1)), options_(options) {}
@@ -35,6 +44,37 @@ template <class T> class Axis {
     const T low = std::floor(at), part = at - low;
     add(out, low, 1 - part, -slope);
     add(out, low + 1, part, slope);
+  }
+
+  /// Of linear interpolation at every second of 2 `count` values; pixels are `step` apart.
+  void neighbours(const T* values, int64_t count, int64_t step, Neighbours<T>& out) const {
+    T at[Neighbours<T>::kBlock], slope[Neighbours<T>::kBlock];  // in whole registers
+    const Axis axis = *this;                                    // no part of what is written
+    for (int64_t k = 0; k < count; ++k) at[k] = axis.in_pixels(values[2 * k]).at;
+    std::fill_n(slope, count, axis.in_pixels(0).slope);
+    if (options_.padding != GridPadding::zeros)
+      for (int64_t k = 0; k < count; ++k) {
+        const Place<T> place = axis.padded({at[k], slope[k]});
+        at[k] = place.at, slope[k] = place.slope;
+      }
+    for (int64_t k = 0; k < count; k += simd::kLanes<T>) {
+      constexpr int N = simd::kLanes<T>;
+      const simd::Vec<T> zero{}, place = simd::load<T>(at + k), turn = simd::load<T>(slope + k);
+      // Within reach of integers: what is far outside, and NaN, is outside.
+      const simd::Vec<T> near = place >= T(-2) ? (place <= last_ + 2 ? place : last_ + 2 + zero) : zero - 2;
+      const auto whole = simd::convert_lanes<T, N>(simd::convert_lanes<int32_t, N>(near));
+      const auto low = whole > near ? whole - 1 : whole, part = place - low;
+      const auto put = [&](int side, simd::Vec<T> pixel, simd::Vec<T> weight, simd::Vec<T> by) {
+        const auto inside = (pixel >= 0) & (pixel <= last_);
+        const auto number = simd::convert_lanes<int32_t, N>(inside ? pixel : zero) * static_cast<int32_t>(step);
+        simd::store<int32_t, N>(out.at[side] + k, number);
+        simd::store<int32_t, N>(out.inside[side] + k, simd::convert_lanes<int32_t, N>(inside));
+        simd::store<T>(out.weight[side] + k, inside ? weight : zero);
+        simd::store<T>(out.slope[side] + k, inside ? by : zero);
+      };
+      put(0, low, 1 - part, -turn);
+      put(1, low + 1, part, turn);
+    }
   }
 
   /// Whether linear interpolation at a value of the grid reads two pixels, `low` and the next one, with the weights
@@ -169,6 +209,14 @@ template <class T> class Sampling {
     at[0] = from.first[k], at[1] = at[0] + 1, at[2] = at[0] + width_, at[3] = at[2] + 1;
     weight[0] = (1 - h) * (1 - w), weight[1] = (1 - h) * w, weight[2] = h * (1 - w), weight[3] = h * w;
   }
+
+  /// The neighbours of `count` places, kBlock at most, by column and by row, in images whose pixels lie so.
+  void neighbours(const T* places, int64_t count, int64_t line, int64_t column, Neighbours<T>& columns,
+                  Neighbours<T>& rows) const {
+    columns_.neighbours(places, count, column, columns);
+    lines_.neighbours(places + 1, count, line, rows);
+  }
+  bool is_bilinear_plane() const { return is_plane_; }
 
   int64_t channels, pixels;  // of the image
   int64_t axes, points;      // of an image's grid

@@ -10,6 +10,7 @@
 #include "tensor/kernels/cpu/window/conv_shape.h"
 #include "tensor/kernels/cpu/window/grid_places.h"
 #include "tensor/kernels/cpu/window/mix_rows.h"
+#include "tensor/kernels/cpu/window/narrow_grid.h"
 
 namespace weft::kernels::cpu {
 namespace {
@@ -131,7 +132,14 @@ bool takes_whole_images(int64_t images) {
   return images % threads == 0 || images >= 4 * threads;
 }
 
+/// Whether registers should hold places: channels would leave lanes of them empty.
+template <class T> bool is_narrow(const Sampling<T>& s, const Operand& x, const Operand& points) {
+  return s.is_bilinear_plane() && s.channels < simd::kLanes<T> && grid::has_short_offsets(x) &&
+         grid::lies_in_steps(points);
+}
+
 template <class S, class T> void sample(const Sampling<T>& s, const Operand& x, const T* places, const Operand& out) {
+  if (is_narrow(s, x, out)) return grid::sample_narrow<S>(s, x, places, out);
   const int64_t images = x.size(0), grid = s.points * s.axes, points = s.points * s.channels;
   if (takes_whole_images(images))
     return parallel_for(images, 1, [&](int64_t n, int64_t end) {
@@ -212,7 +220,10 @@ void gradient_of_places(const Sampling<T>& s, const Operand& g, const Operand& x
 template <class S, class T>
 void gradients(const Sampling<T>& s, const Operand& g, const Operand& x, const T* places, const Operand* dx,
                T* of_places) {
-  if (!takes_whole_images(x.size(0))) {
+  if (is_narrow(s, x, g) && grid::has_short_offsets(dx == nullptr ? x : *dx)) {
+    if (dx != nullptr) grid::narrow_gradient_of_images<S>(s, g, places, *dx);
+    if (of_places != nullptr) grid::narrow_gradient_of_places<S>(s, g, x, places, of_places);
+  } else if (!takes_whole_images(x.size(0))) {
     if (dx != nullptr) gradient_of_channels<S>(s, g, places, *dx);
     if (of_places != nullptr) gradient_of_places<S>(s, g, x, places, of_places);
   } else if (dx == nullptr) {
