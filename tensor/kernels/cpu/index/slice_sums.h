@@ -22,8 +22,8 @@ template <class T> struct Scaled {
   }
 };
 
-/// to[j] = start[j] (0 where it is null) + the sum of the dense runs at from + places[order[k]], scaled: as many columns
-/// at a time as registers hold in double.
+/// to[j] = start[j] (0 where it is null) + the sum of the dense runs at from + places[order[k]], scaled: as many
+/// columns at a time as registers hold in double.
 template <class T, class Scale>
 void add_dense_runs(const T* from, const int64_t* places, const int64_t* order, int64_t count, const Scale& scale,
                     const T* start, T* to, int64_t length) {
