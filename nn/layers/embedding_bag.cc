@@ -104,7 +104,7 @@ Tensor EmbeddingBag::forward(const Tensor& indices, const Tensor& offsets, const
   const Tensor table = with_scaled_gradient(list);
   if (options_.mode == Mode::max) return embedding_bag_max(list, table, begins, padding_idx_);
   const Tensor factors = per_sample_weights.defined() ? flatten(per_sample_weights) : per_sample_weights;
-  const Tensor total = embedding_bag(list, table, begins, factors, padding_idx_);
+  const Tensor total = embedding_bag_sum(list, table, begins, factors, padding_idx_);
   if (options_.mode == Mode::sum) return total;
   if (!offsets.defined() && padding_idx_ < 0) return total / std::max<double>(1, static_cast<double>(indices.size(1)));
   return total / unsqueeze(sizes_of(list, begins, padding_idx_, total.dtype()), 1);

@@ -22,9 +22,9 @@ Tensor in_scope(const Tensor& y) { return modes().autocast != f32 && y.dtype() =
 
 }  // namespace
 
-Tensor embedding_bag(const Tensor& indices, const Tensor& weight, const Tensor& offsets, const Tensor& factors,
-                     int64_t padding_idx) {
-  ErrorFrame frame("embedding_bag", indices, weight);
+Tensor embedding_bag_sum(const Tensor& indices, const Tensor& weight, const Tensor& offsets, const Tensor& factors,
+                         int64_t padding_idx) {
+  ErrorFrame frame("embedding_bag_sum", indices, weight);
   return in_scope(dispatch::apply(op::EmbeddingBag{padding_idx}, indices, weight, offsets, factors));
 }
 

@@ -13,7 +13,7 @@ namespace weft {
 #include "tensor/ops/special.inc"
 #undef WEFT_UNARY
 
-/// Derivative number `order` of digamma; order 0 is digamma. Below 0 it is NaN for orders above 2. Error for order < 0.
+/// Derivative number `order` of digamma, which is order 0; infinite at the poles 0, -1, ... Error for order < 0.
 Tensor polygamma(int64_t order, const Tensor& x);
 /// sin(pi x) / (pi x), 1 at 0.
 Tensor sinc(const Tensor& x);

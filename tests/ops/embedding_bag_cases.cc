@@ -61,9 +61,9 @@ void add_errors(Cases& cases) {
   cases.error<IndexError>(
       "embedding bag index",
       [] {
-        embedding_bag(tensor({0, 5}), ones({5, 2}), tensor({0}));
+        embedding_bag_sum(tensor({0, 5}), ones({5, 2}), tensor({0}));
       },
-      "embedding_bag([2] i64, [5, 2] f32): index 5 is out of range for 5 rows");
+      "embedding_bag_sum([2] i64, [5, 2] f32): index 5 is out of range for 5 rows");
   cases.error<IndexError>(
       "embedding bag negative index",
       [] {
@@ -73,48 +73,48 @@ void add_errors(Cases& cases) {
   cases.error<IndexError>(
       "embedding bag that begins late",
       [] {
-        embedding_bag(tensor({0, 1}), ones({5, 2}), tensor({1}));
+        embedding_bag_sum(tensor({0, 1}), ones({5, 2}), tensor({1}));
       },
-      "embedding_bag([2] i64, [5, 2] f32): bag 0 of [1, 2): offsets begin at 0, rise and end before 2");
+      "embedding_bag_sum([2] i64, [5, 2] f32): bag 0 of [1, 2): offsets begin at 0, rise and end before 2");
   cases.error<IndexError>(
       "embedding bags that fall",
       [] {
-        embedding_bag(tensor({0, 1, 2}), ones({5, 2}), tensor({0, 2, 1}));
+        embedding_bag_sum(tensor({0, 1, 2}), ones({5, 2}), tensor({0, 2, 1}));
       },
-      "embedding_bag([3] i64, [5, 2] f32): bag 1 of [2, 1): offsets begin at 0, rise and end before 3");
+      "embedding_bag_sum([3] i64, [5, 2] f32): bag 1 of [2, 1): offsets begin at 0, rise and end before 3");
   cases.error<IndexError>(
       "embedding bag behind the end",
       [] {
-        embedding_bag(tensor({0, 1}), ones({5, 2}), tensor({0, 3}));
+        embedding_bag_sum(tensor({0, 1}), ones({5, 2}), tensor({0, 3}));
       },
-      "embedding_bag([2] i64, [5, 2] f32): bag 1 of [3, 2): offsets begin at 0, rise and end before 2");
+      "embedding_bag_sum([2] i64, [5, 2] f32): bag 1 of [3, 2): offsets begin at 0, rise and end before 2");
   cases.error<IndexError>(
       "embedding bag padding",
       [] {
-        embedding_bag(tensor({0}), ones({5, 2}), tensor({0}), {}, 5);
+        embedding_bag_sum(tensor({0}), ones({5, 2}), tensor({0}), {}, 5);
       },
-      "embedding_bag([1] i64, [5, 2] f32): padding_idx 5 is out of range for 5 rows");
+      "embedding_bag_sum([1] i64, [5, 2] f32): padding_idx 5 is out of range for 5 rows");
   cases.error<ShapeError>(
       "embedding bag rows",
       [] {
-        embedding_bag(ones({2, 2}, i64), ones({5, 2}), tensor({0}));
+        embedding_bag_sum(ones({2, 2}, i64), ones({5, 2}), tensor({0}));
       },
-      "embedding_bag([2, 2] i64, [5, 2] f32): the indices must be a row, not of shape [2, 2]");
+      "embedding_bag_sum([2, 2] i64, [5, 2] f32): the indices must be a row, not of shape [2, 2]");
   cases.error<ShapeError>(
-      "embedding bag weight", [] { embedding_bag(tensor({0}), ones({5}), tensor({0})); },
-      "embedding_bag([1] i64, [5] f32): the weight must be (rows, width), not [5]");
+      "embedding bag weight", [] { embedding_bag_sum(tensor({0}), ones({5}), tensor({0})); },
+      "embedding_bag_sum([1] i64, [5] f32): the weight must be (rows, width), not [5]");
   cases.error<ShapeError>(
       "embedding bag offsets",
       [] {
-        embedding_bag(tensor({0}), ones({5, 2}), tensor({0.0}));
+        embedding_bag_sum(tensor({0}), ones({5, 2}), tensor({0.0}));
       },
-      "embedding_bag([1] i64, [5, 2] f32): offsets must be a row of integers");
+      "embedding_bag_sum([1] i64, [5, 2] f32): offsets must be a row of integers");
   cases.error<ShapeError>(
       "embedding bag factors",
       [] {
-        embedding_bag(tensor({0}), ones({5, 2}), tensor({0}), ones({2}));
+        embedding_bag_sum(tensor({0}), ones({5, 2}), tensor({0}), ones({2}));
       },
-      "embedding_bag([1] i64, [5, 2] f32): shapes differ: [1] and [2]");
+      "embedding_bag_sum([1] i64, [5, 2] f32): shapes differ: [1] and [2]");
 }
 
 }  // namespace
@@ -122,12 +122,14 @@ void add_errors(Cases& cases) {
 void add_embedding_bag_cases(Cases& cases) {
   for (const int64_t padding : {-1, 1}) {
     const std::string name = padding < 0 ? "" : ", padding";
-    cases.add("embedding bag" + name, samples(any), CALL(embedding_bag(x[0], x[1], x[2], {}, padding)), summed(padding))
+    cases
+        .add("embedding bag" + name, samples(any), CALL(embedding_bag_sum(x[0], x[1], x[2], {}, padding)),
+             summed(padding))
         .compares(kFloating);
     std::vector<Sample> weighted = samples(any);
     for (Sample& sample : weighted) sample.push_back(normal(sample[0].shape));
     cases
-        .add("embedding bag with factors" + name, weighted, CALL(embedding_bag(x[0], x[1], x[2], x[3], padding)),
+        .add("embedding bag with factors" + name, weighted, CALL(embedding_bag_sum(x[0], x[1], x[2], x[3], padding)),
              summed(padding))
         .compares(kFloating);
     cases
@@ -138,7 +140,7 @@ void add_embedding_bag_cases(Cases& cases) {
   cases
       .add("embedding bag of integers",
            {{index({5}, {0, 3, 3, 4, 1}), integers({5, 3}, -3, 3), index({2}, {0, 2}), integers({5}, -2, 2)}},
-           CALL(Outputs{embedding_bag(x[0], x[1], x[2], x[3]), embedding_bag_max(x[0], x[1], x[2])}),
+           CALL(Outputs{embedding_bag_sum(x[0], x[1], x[2], x[3]), embedding_bag_max(x[0], x[1], x[2])}),
            [](const Arrays& x) {
              return Arrays{summed(-1)(x)[0], largest(-1)(x)[0]};
            })

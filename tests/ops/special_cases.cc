@@ -100,7 +100,6 @@ void add_values(Cases& cases) {
       .add("polygamma below 0", {{given({3}, {-0.5, -1.3, -2.7})}}, CALL(polygamma(2, x[0])),
            pointwise(naive_polygamma2))
       .compares(only(f32) | only(f64))
-      .no_gradient()
       .loose(40);
   cases
       .add("polygamma 0 and 1", {{uniform({2, 3}, 0.5, 4)}}, CALL(Outputs{polygamma(0, x[0]), polygamma(1, x[0])}),

@@ -6,6 +6,7 @@
 #include <features.h>
 
 #include <cmath>
+#include <concepts>
 
 #include "tensor/kernels/cpu/base/simd.h"
 

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <array>
+#include <vector>
 
 #include "tensor/kernels/cpu/base/vector_functions.h"
 
@@ -68,11 +69,9 @@ template <class V> WEFT_SIMD V digamma_of_doubles(V x) {
   return select(x == 0.0, -1.0 / x, select(x == x, value, x));
 }
 
-/// Derivative n of digamma, (-1)^(n+1) n! zeta(n + 1, x): `terms` of the sum, then Euler and Maclaurin's corrections,
-/// whose error is the first term left out: below 1e-8 with 4 terms, 1e-14 with 12. Below 0 by reflection for n = 1 and
-/// 2, NaN for others.
-template <int terms, class V> WEFT_SIMD V polygamma_of_doubles(int64_t n, V x) {
-  constexpr double kPi = 3.14159265358979323846, kInf = std::numeric_limits<double>::infinity();
+/// `terms` of the sum of (t + k)^-(n + 1) over k >= 0, then Euler and Maclaurin's corrections, whose error is the first
+/// term left out: below 1e-8 with 4 terms, 1e-14 with 12. t > 0.
+template <int terms, class V> WEFT_SIMD V hurwitz_zeta(int64_t n, V t) {
   constexpr double kSeries[] = {// Bernoulli number 2 m over (2 m)!
                                 1.0 / 12,
                                 -1.0 / 720,
@@ -84,8 +83,7 @@ template <int terms, class V> WEFT_SIMD V polygamma_of_doubles(int64_t n, V x) {
                                 -3617.0 / 10670622842880000.0,
                                 43867.0 / 5109094217170944000.0,
                                 -174611.0 / 802857662698291200000.0};
-  const double order = static_cast<double>(n), s = order + 1, nan = std::numeric_limits<double>::quiet_NaN();
-  const V t = select(x < 0.0, 1.0 - x, x);
+  const double order = static_cast<double>(n), s = order + 1;
   V sum{}, inverse{}, before{}, term{};
   for (int k = 0;; ++k) {
     inverse = 1.0 / (t + static_cast<double>(k)), before = inverse;
@@ -102,15 +100,57 @@ template <int terms, class V> WEFT_SIMD V polygamma_of_doubles(int64_t n, V x) {
     sum += factor * kSeries[m];
     factor *= z * ((s + k) * (s + k + 1));
   }
-  const V value = sum * ((n % 2 != 0 ? 1 : -1) * std::tgamma(s));
-  const auto [rest, sine, cosine] = turn_of<(terms > 4)>(x);
-  const V slope = kPi / sine, below = n == 1   ? slope * slope - value
-                                      : n == 2 ? value - 2.0 * cosine * slope * slope * slope
-                                               : splat<V>(nan);
-  const V pole = splat<V>(n % 2 != 0 ? kInf : -kInf);
-  return select(x < 0.0, select(rest == 0.0, pole, below), select(x == 0.0, pole, value));
+  return sum;
 }
 
+/// Derivative n of cot(x) is a polynomial of c = cot(x), as c' = -(1 + c^2): its coefficients, highest first.
+inline std::vector<double> cotangent_derivative(int64_t n) {
+  std::vector<double> p = {0, 1};  // of c, lowest first
+  for (int64_t i = 0; i < n; ++i) {
+    std::vector<double> next(p.size() + 1);
+    for (size_t k = 1; k < p.size(); ++k) {
+      const double slope = static_cast<double>(k) * p[k];
+      next[k - 1] -= slope, next[k + 1] -= slope;
+    }
+    p = std::move(next);
+  }
+  return {p.rbegin(), p.rend()};
+}
+}  // namespace detail
+
+/// Derivative n >= 1 of digamma, (-1)^(n+1) n! zeta(n + 1, x); below 0 by reflection (M. Abramowitz and I. Stegun,
+/// 6.4.7). Of registers of floats and of doubles.
+class Polygamma {
+ public:
+  explicit Polygamma(int64_t n)
+      : order_(n),
+        sign_(n % 2 != 0 ? 1 : -1),
+        scale_(sign_ * std::tgamma(static_cast<double>(n) + 1)),
+        cotangent_(detail::cotangent_derivative(n < 171 ? n : 171)),  // 171! is infinite
+        power_(std::pow(3.14159265358979323846, n + 1)) {}
+  Doubles operator()(Doubles x) const { return of_doubles<12>(x); }
+  template <class V> V operator()(V x) const {
+    return detail::in_doubles([this](auto v) { return this->template of_doubles<4>(v); }, x);
+  }
+
+ private:
+  template <int terms, class V> WEFT_SIMD V of_doubles(V x) const {
+    const V value = detail::hurwitz_zeta<terms>(order_, select(x < 0.0, 1.0 - x, x)) * scale_;
+    const auto [rest, sine, cosine] = detail::turn_of<(terms > 4)>(x);
+    const V cotangent = cosine / sine, pole = splat<V>(sign_ * std::numeric_limits<double>::infinity());
+    V slope = splat<V>(cotangent_[0]);
+    for (size_t i = 1; i < cotangent_.size(); ++i) slope = slope * cotangent + cotangent_[i];
+    const V below = slope * -power_ - value * sign_;
+    return select(x < 0.0, select(rest == 0.0, pole, below), select(x == 0.0, pole, value));
+  }
+
+  int64_t order_;
+  double sign_, scale_;  // scale_: with n!
+  std::vector<double> cotangent_;
+  double power_;  // pi^(n + 1)
+};
+
+namespace detail {
 /// z^k / (k! (k + order)!), highest first.
 template <int order> constexpr auto bessel_series() {
   std::array<double, 17> c{};
@@ -154,10 +194,6 @@ template <class V> WEFT_SIMD V lgamma(V x) {
 template <class V> WEFT_SIMD V digamma(V x) {
   return detail::in_doubles([](auto v) { return detail::digamma_of_doubles(v); }, x);
 }
-template <class V> WEFT_SIMD V polygamma(int64_t n, V x) {
-  return detail::in_doubles([n](auto v) { return detail::polygamma_of_doubles<4>(n, v); }, x);
-}
-inline Doubles polygamma(int64_t n, Doubles x) { return detail::polygamma_of_doubles<12>(n, x); }
 template <int order, bool scaled, class V> WEFT_SIMD V bessel_i(V x) {
   return detail::in_doubles([](auto v) { return detail::BesselOf<order, scaled>::of_doubles(v); }, x);
 }

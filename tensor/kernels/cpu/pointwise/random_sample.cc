@@ -31,7 +31,7 @@ template <class T> int64_t read_weights(const Operand& weights, int64_t row, std
     return good == count ? positive : -1;
   };
   const int64_t positive = stride == 1 ? read(1) : read(stride);
-  for (int64_t i = 0; positive < 0; ++i)
+  for (int64_t i = 0; positive < 0 && i < count; ++i)
     if (const double w = out[static_cast<size_t>(i)]; !(w >= 0) || std::isinf(w))
       throw Error(text("the weight ", w, " of category ", i, " must be finite and 0 or more"));
   if (positive == 0) throw Error("no weight is above 0");

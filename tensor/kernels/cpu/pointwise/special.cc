@@ -132,7 +132,7 @@ WEFT_UNARY_KERNEL(Frac, floating(
                             kCheapGrain, [](auto v) { return v - trunc_of(v); }, x, out))
 
 void op::Polygamma::cpu(const Operand& x, const Operand& out) const {
-  floating(kMathGrain, on_registers([n = order](auto v) { return vmath::polygamma(n, v); }), x, out);
+  floating(kMathGrain, on_registers(vmath::Polygamma(order)), x, out);
 }
 
 }  // namespace weft

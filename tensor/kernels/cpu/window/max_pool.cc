@@ -139,13 +139,13 @@ void scatter_channel(const Image<S>& grad, const Image<Place>& places, Size2 win
 template <class S, class Place>
 void gradient_by_channels(const Operand& grad, const Operand& places, const Operand& grad_x, const Pool2dOptions& o) {
   using C = PoolCompute<S>;
-  constexpr int64_t kWork = 16384;  // of one piece
   const int64_t channels = grad_x.size(1), height = grad_x.size(2), width = grad_x.size(3), pixels = height * width;
+  const int64_t grain = std::max<int64_t>(1, 16384 / std::max<int64_t>(1, pixels));
   const Size2 windows{grad.size(2), grad.size(3)}, first{-o.padding.height, -o.padding.width};
   const Scratch<int64_t> offsets(o.kernel_size.height * o.kernel_size.width);
   find_offsets(o, width, offsets.data());
   const bool direct = std::is_same_v<S, C> && grad_x.stride(3) == 1 && grad_x.stride(2) == width;
-  parallel_for(grad_x.size(0) * channels, std::max<int64_t>(1, kWork / pixels), [&](int64_t begin, int64_t end) {
+  parallel_for(grad_x.size(0) * channels, grain, [&](int64_t begin, int64_t end) {
     const Scratch<C> sums(direct ? 0 : pixels);
     for (int64_t i = begin; i < end; ++i) {
       const int64_t n = i / channels, c = i % channels;

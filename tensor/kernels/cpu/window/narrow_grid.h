@@ -50,7 +50,8 @@ template <class T, class F>
 void for_place_blocks(const Sampling<T>& s, const T* places, int64_t images, const Operand& pixels, const F& f) {
   constexpr int64_t kGrain = 2048, kBlock = Corners<T>::kBlock;
   const int64_t blocks = (s.points + kBlock - 1) / kBlock;
-  parallel_for(images * blocks, std::max<int64_t>(1, kGrain / kBlock / s.channels), [&](int64_t begin, int64_t end) {
+  const int64_t grain = std::max<int64_t>(1, kGrain / kBlock / std::max<int64_t>(1, s.channels));
+  parallel_for(images * blocks, grain, [&](int64_t begin, int64_t end) {
     Neighbours<T> columns, rows;
     Corners<T> corners;
     for (int64_t b = begin; b < end; ++b) {
