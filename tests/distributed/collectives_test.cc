@@ -1,5 +1,5 @@
-// Collectives on tensors: every dtype and memory order, sizes around the staging areas, zero sizes, gradients, and
-// errors that every rank makes.
+// Collectives on tensors: every dtype and memory order, sizes around the staging areas, zero sizes, and errors
+// that every rank makes.
 #include <cmath>
 #include <functional>
 
@@ -355,53 +355,6 @@ TEST(Collectives, WritesAreWrites) {
   Tensor data = y.detach();
   g.all_reduce(data);
   EXPECT_THROW(y.sum().backward(), GradientError);  // exp kept its result, which was written
-}
-
-// ---- gradients ----
-
-using Function = std::function<Tensor(const Tensor& x, const distributed::Group& g)>;
-
-/// The sum over ranks of (values * weights).sum().
-double total(const Tensor& values, const Tensor& weights) {
-  Tensor sum = (values * weights).sum().detach().clone();
-  group().all_reduce(sum);
-  return sum.item<double>();
-}
-
-/// Ranks move their x together, each in a direction of its own: what the sum of all ranks' losses changes by is what
-/// gradients say, and so is what the gradients change by.
-void expect_gradients(const char* name, const Function& f, const Shape& shape) {
-  const auto& g = group();
-  Generator generator(40 + static_cast<uint64_t>(g.rank()));
-  const Tensor x = randn(shape, generator).to(f64), v = randn(shape, generator).to(f64),
-               u = randn(shape, generator).to(f64);
-  const Tensor weights = randn(f(x, g).shape(), generator).to(f64);
-  const auto gradient = [&](const Tensor& leaf) {
-    return grad({(f(leaf, g).sin() * weights).sum()}, {leaf}, {.create_graph = true})[0];
-  };
-  const auto loss_at = [&](double h) { return total(f(x + v * h, g).sin(), weights); };
-  const auto gradient_at = [&](double h) { return total(gradient(parameter((x + v * h).clone())), u); };
-  constexpr double kStep = 1e-5;
-  const Tensor leaf = parameter(x.clone()), first = gradient(leaf);
-  const double slope = total(first, v), measured = (loss_at(kStep) - loss_at(-kStep)) / (2 * kStep);
-  EXPECT_NEAR(slope, measured, 1e-6 * (1 + std::abs(measured))) << name;
-  const Tensor second = grad({(first * u).sum()}, {leaf})[0];
-  const double bend = total(second, v), bent = (gradient_at(kStep) - gradient_at(-kStep)) / (2 * kStep);
-  EXPECT_NEAR(bend, bent, 1e-6 * (1 + std::abs(bent))) << name << ", second order";
-}
-
-TEST(Functions, GradientsOfFirstAndSecondOrder) {
-  const Shape rows = {2 * group().size(), 3};
-  expect_gradients("all_reduce", [](auto& x, auto& g) { return distributed::all_reduce(x, g); }, {4, 3});
-  expect_gradients("mean", [](auto& x, auto& g) { return distributed::all_reduce(x, g, ReduceOp::mean); }, {4, 3});
-  expect_gradients("broadcast", [](auto& x, auto& g) { return distributed::broadcast(x, g, g.size() - 1); }, {4, 3});
-  expect_gradients("all_gather", [](auto& x, auto& g) { return distributed::all_gather(x, g); }, {4, 3});
-  expect_gradients(
-      "reduce_scatter", [](auto& x, auto& g) { return distributed::reduce_scatter(x, g); }, rows);
-  expect_gradients(
-      "mean of rows", [](auto& x, auto& g) { return distributed::reduce_scatter(x, g, ReduceOp::mean); }, rows);
-  expect_gradients(
-      "all_to_all", [](auto& x, auto& g) { return distributed::all_to_all(x, g); }, rows);
 }
 
 }  // namespace

@@ -3,6 +3,7 @@
 #include <cmath>
 #include <map>
 
+#include "tensor/adjoints/grid_sample.h"
 #include "tensor/functions/binary.h"
 #include "tensor/functions/fill.h"
 #include "tensor/functions/fold.h"
@@ -227,6 +228,11 @@ void add_samples(Cases& cases) {
                    sampled(o))
               .loose(16);
       }
+  cases
+      .add("grid_sample backward of no channels", {{normal({2, 0, 3, 2}), places({2, 2, 3, 2}), normal({2, 0, 2, 3})}},
+           CALL(adjoint::grid_sample_backward(x[2], x[0], x[1], {}, 0b10)[1]),
+           [](const Arrays& x) { return build(x[1].shape, [](const Index&) { return 0.0; }); })
+      .no_gradient();
   for (bool align : {false, true}) {
     const auto line = [align](int64_t i, int64_t n) {
       if (n == 1) return 0.0;

@@ -225,6 +225,17 @@ void add_axes(Cases& cases) {
   add_norm(cases, "3d", {1, 2, 4, 4, 3}, 1.5, Three{.kernel_size = {2, 2, 3}});
 }
 
+/// An image without pixels: its windows hold padding alone.
+void add_padding_alone(Cases& cases) {
+  const Pool2dOptions o{.kernel_size = 2, .padding = 1};
+  const Sample sample = {frozen({1, 2, 0, 4}), normal({1, 2, 1, 3})};
+  cases
+      .add("max pool backward of padding alone", {sample},
+           CALL(adjoint::max_pool2d_backward(x[1], dispatch::apply(op::MaxPool2d{o}, x[0])[1], x[0].shape(), o)),
+           [](const Arrays& x) { return build(x[0].shape, [](const Index&) { return 0.0; }); })
+      .no_gradient();
+}
+
 }  // namespace
 
 void add_pool_cases(Cases& cases) {
@@ -235,6 +246,7 @@ void add_pool_cases(Cases& cases) {
   add_backward(cases, "2x2", {.kernel_size = 2}, {{1, 2, 4, 4}, {2, 1, 3, 6}, {0, 2, 4, 4}});
   add_backward(cases, "3x2 overlapping", {.kernel_size = {3, 2}, .stride = Size2(1)}, {{2, 3, 4, 5}, {1, 17, 4, 3}});
   add_backward(cases, "padded", {.kernel_size = 3, .stride = Size2(2, 1), .padding = 1}, {{2, 2, 4, 5}, {1, 1, 2, 2}});
+  add_padding_alone(cases);
   add_backward(cases, "dilated", {.kernel_size = 2, .stride = Size2(1), .dilation = {2, 1}}, {{2, 2, 4, 5}});
   add_backward(cases, "ceil", {.kernel_size = 3, .stride = 2, .ceil_mode = true}, {{2, 2, 6, 4}, {1, 1, 2, 5}});
   add_uncounted(cases);

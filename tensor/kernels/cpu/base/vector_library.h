@@ -79,5 +79,6 @@ WEFT_FUNCTION_OF_TWO_DOUBLES(atan2)
 
 #undef WEFT_FUNCTION_OF_DOUBLES
 #undef WEFT_FUNCTION_OF_TWO_DOUBLES
+#undef WEFT_VECTOR_NAME
 
 }  // namespace weft::kernels::cpu::vmath

@@ -136,7 +136,7 @@ class Polygamma {
  private:
   template <int terms, class V> WEFT_SIMD V of_doubles(V x) const {
     const V value = detail::hurwitz_zeta<terms>(order_, select(x < 0.0, 1.0 - x, x)) * scale_;
-    const auto [rest, sine, cosine] = detail::turn_of<(terms > 4)>(x);
+    const auto [rest, sine, cosine] = detail::turn_of<true>(x);  // its error grows with the order
     const V cotangent = cosine / sine, pole = splat<V>(sign_ * std::numeric_limits<double>::infinity());
     V slope = splat<V>(cotangent_[0]);
     for (size_t i = 1; i < cotangent_.size(); ++i) slope = slope * cotangent + cotangent_[i];

@@ -64,7 +64,7 @@ void by_clocks(const std::vector<double>& weights, size_t count, RandomKey key, 
     const uint64_t element = static_cast<uint64_t>(row) * weights.size() + i;
     if (i == 0 || element % 2 == 0) uniform = uniform_block_f64(key, element / 2);
     const double u = uniform[element % 2], w = weights[i];
-    // -log(1 - u) is u or more: whoever is late with that needs no logarithm.
+    // -log(1 - u) >= u: where u / w is above the times that are kept, so is the time, and no logarithm is needed.
     if (w == 0 || (first.size() == kept && u / w > first.front().first)) continue;
     const Clock clock{-std::log1p(-u) / w, i};
     if (first.size() < kept) {

@@ -16,8 +16,8 @@ namespace {
 constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
-/// erfinv(y) for |y| >= 0.999: M. Giles, "Approximating the erfinv function", 2011, and Newton's steps on the logarithms
-/// of the complements, which have the digits and are almost straight.
+/// erfinv(y) for |y| >= 0.999: M. Giles, "Approximating the erfinv function", 2011, and Newton's steps on the
+/// logarithms of the complements, which have the digits and are almost straight.
 double erfinv_near_one(double y) {
   const double t = std::fabs(y);
   if (!(t < 1)) return t == 1 ? std::copysign(kInfinity, y) : kNan;

@@ -1,4 +1,4 @@
-// Exponentials, logarithms and trigonometric functions that vectorise.
+// Exponentials, logarithms, trigonometric functions and their inverses, error functions.
 #include "tensor/kernels/cpu/base/vector_functions.h"
 #include "tensor/kernels/cpu/pointwise/unary_loops.h"
 #include "tensor/ops/unary.h"
@@ -43,6 +43,12 @@ WEFT_UNARY_KERNEL(Log10, floating(kMathGrain, on_registers([](auto v) { return v
 WEFT_UNARY_KERNEL(Atan, floating(kMathGrain, on_registers([](auto v) { return vmath::atan(v); }), x, out))
 WEFT_UNARY_KERNEL(Sinh, floating(kMathGrain, on_registers([](auto v) { return vmath::sinh(v); }), x, out))
 WEFT_UNARY_KERNEL(Cosh, floating(kMathGrain, on_registers([](auto v) { return vmath::cosh(v); }), x, out))
+WEFT_UNARY_KERNEL(Asin, floating(kMathGrain, on_registers([](auto v) { return vmath::asin(v); }), x, out))
+WEFT_UNARY_KERNEL(Acos, floating(kMathGrain, on_registers([](auto v) { return vmath::acos(v); }), x, out))
+WEFT_UNARY_KERNEL(Asinh, floating(kMathGrain, on_registers([](auto v) { return vmath::asinh(v); }), x, out))
+WEFT_UNARY_KERNEL(Acosh, floating(kMathGrain, on_registers([](auto v) { return vmath::acosh(v); }), x, out))
+WEFT_UNARY_KERNEL(Atanh, floating(kMathGrain, on_registers([](auto v) { return vmath::atanh(v); }), x, out))
+WEFT_UNARY_KERNEL(Erfc, floating(kMathGrain, on_registers([](auto v) { return vmath::erfc(v); }), x, out))
 WEFT_UNARY_KERNEL(Tan, floating(kMathGrain, TangentOf{}, x, out))
 WEFT_UNARY_KERNEL(Sin, floating(kMathGrain, SineOf<0>{}, x, out))
 WEFT_UNARY_KERNEL(Cos, floating(kMathGrain, SineOf<1>{}, x, out))
