@@ -3,7 +3,7 @@
 //
 //   Tensor y = autograd::checkpoint([&](const Tensor& t) { return block(t); }, x);
 //
-// The function's graph is recorded as ever, so that parameters it reads (captured, or of a module) get their
+// The function's graph is recorded as usual, so that parameters it reads (captured, or of a module) get their
 // gradients, grad() works, and gradients can be differentiated again; only the memory behind it is left out. The
 // first node of the graph that runs backward and needs a value runs the function again, on the inputs that were kept,
 // with the same random numbers (dropout) and under the same autocast.

@@ -42,7 +42,6 @@ class OpNode final : public Node {
   std::string name() const override { return std::string(op_.name()); }
   std::string describe() const override { return op_.to_string(); }
   const AnyOp& op() const { return op_; }
-  /// The view of input 0, for view ops.
 
  private:
   friend class RuleArguments;

@@ -5,7 +5,7 @@
 // that is marked with recomputed_inputs (rule.h) and whose own inputs are kept as memory, the op keeps a Recomputation
 // of it. So does a product of a parameter that Autocast has cast: the parameter is there in any case, its copy in 16
 // bits need not be. The result is the same to the bit, as it is the same kernel on the same input; a write to that
-// input since is noticed as ever.
+// input since is noticed as usual.
 #pragma once
 
 #include <utility>

@@ -243,7 +243,7 @@ bool Run::pass_around_part(const OpNode& node, std::span<const Edge> edges, Grad
   if (!node.op().is<op::AsStridedScatter>()) return false;
   Tensor& whole = gradients[0];
   if (!whole.defined() || !is_own(whole, whole) || !whole.is_contiguous()) return false;
-  const auto& op = *static_cast<const op::AsStridedScatter*>(node.op().get());
+  const auto& op = node.op().as<op::AsStridedScatter>();
   {
     Tensor part = as_strided(whole, op.shape, op.strides, op.offset);
     if (edges[1].node) add(edges[1], clone(part));

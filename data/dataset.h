@@ -50,13 +50,9 @@ template <size_t N> class DatasetOf {
   /// Several examples, stacked along a new first axis; `keys` has one key per index. Shapes that differ are a
   /// ShapeError.
   virtual Example collate(std::span<const int64_t> indices, std::span<const RandomKey> keys) const {
-    std::array<std::vector<Tensor>, N> columns;
-    for (size_t i = 0; i < indices.size(); ++i) {
-      Example example = sample(indices[i], keys[i]);
-      for (size_t n = 0; n < N; ++n) columns[n].push_back(std::move(example[n]));
-    }
+    const auto tensors = columns(indices, keys);
     Example batch;
-    for (size_t n = 0; n < N; ++n) batch[n] = stack(columns[n]);
+    for (size_t n = 0; n < N; ++n) batch[n] = stack(tensors[n]);
     return batch;
   }
 
@@ -69,6 +65,16 @@ template <size_t N> class DatasetOf {
   }
 
  protected:
+  /// The examples, tensor n of all of them in list n.
+  std::array<std::vector<Tensor>, N> columns(std::span<const int64_t> indices, std::span<const RandomKey> keys) const {
+    std::array<std::vector<Tensor>, N> out;
+    for (size_t i = 0; i < indices.size(); ++i) {
+      Example example = sample(indices[i], keys[i]);
+      for (size_t n = 0; n < N; ++n) out[n].push_back(std::move(example[n]));
+    }
+    return out;
+  }
+
   DatasetOf() = default;
   DatasetOf(const DatasetOf&) = default;
   DatasetOf(DatasetOf&&) noexcept = default;

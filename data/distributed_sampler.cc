@@ -1,5 +1,4 @@
 // The order of examples where several processes share a dataset.
-#include <algorithm>
 #include <numeric>
 
 #include "data/sampler.h"

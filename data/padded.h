@@ -21,13 +21,9 @@ template <size_t N> class PaddedDataset : public DatasetOf<N> {
   Example get(int64_t index) const override { return dataset_->get(index); }
   Example sample(int64_t index, RandomKey key) const override { return dataset_->sample(index, key); }
   Example collate(std::span<const int64_t> indices, std::span<const RandomKey> keys) const override {
-    std::array<std::vector<Tensor>, N> columns;
-    for (size_t i = 0; i < indices.size(); ++i) {
-      Example example = sample(indices[i], keys[i]);
-      for (size_t n = 0; n < N; ++n) columns[n].push_back(std::move(example[n]));
-    }
+    const auto tensors = this->columns(indices, keys);
     Example batch;
-    for (size_t n = 0; n < N; ++n) batch[n] = pad_stack(columns[n], values_[n]);
+    for (size_t n = 0; n < N; ++n) batch[n] = pad_stack(tensors[n], values_[n]);
     return batch;
   }
 

@@ -20,8 +20,8 @@ namespace weft::distributed {
 namespace {
 
 constexpr int kFirstTag = 16, kOrderedTags = 8192;
-constexpr int kReservedTags = kFirstTag + kOrderedTags, kLastTag = 32767;  // what every MPI has
-constexpr double kStuck = 2;                                               // seconds without progress of any rank
+constexpr int kReservedTags = kFirstTag + kOrderedTags;
+constexpr double kStuck = 2;  // seconds without progress of any rank
 
 /// The communicator that std::exit() would leave behind.
 Communicator* alive = nullptr;

@@ -27,6 +27,9 @@ namespace weft::distributed {
 
 class Monitor;
 
+/// The largest tag that every MPI has.
+inline constexpr int kLastTag = 32767;
+
 /// Something that was started and has not ended.
 class Progressive {
  public:

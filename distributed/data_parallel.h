@@ -10,7 +10,7 @@
 // dropout belongs to the sample, and other random numbers to the batch and not to the rank. Gradients are views of
 // buckets: after zero_grad() and the next backward, a Tensor that still holds an old gradient shows the new one.
 //
-// Not seen: parameters that are thawed later, and gradients with create_graph (an error). A hook that writes to a
+// Not seen: parameters that are unfrozen later, and gradients with create_graph (an error). A hook that writes to a
 // gradient must have been registered before.
 #pragma once
 

@@ -31,7 +31,7 @@ struct Collective;
 /// handle is dropped it goes on all the same, and the end of the group waits for it.
 class [[nodiscard]] Work {
  public:
-  /// Of something that is done already.
+  /// A handle of completed work.
   Work() = default;
   /// Whether it has come to its end; moves it on where it has not.
   bool is_done();

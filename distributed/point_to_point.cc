@@ -7,8 +7,6 @@
 namespace weft::distributed {
 namespace {
 
-constexpr int64_t kLastTag = 32767;  // what every MPI has
-
 /// A tensor on its way between this rank and another. Both sides start all of its messages at once, so that several
 /// with one tag find each other in the order of the calls.
 class Transfer final : public Progressive {

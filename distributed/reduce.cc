@@ -1,6 +1,5 @@
 #include "distributed/reduce.h"
 
-#include <algorithm>
 #include <type_traits>
 
 #include "tensor/core/error.h"

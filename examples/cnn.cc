@@ -99,13 +99,7 @@ static int train(int argc, char** argv) {
     if (!settings.save.empty()) save();
   }
 
-  if (stopped) {
-    std::printf("\nstopped\n");
-    if (settings.save.empty()) return EXIT_SUCCESS;
-    save();
-    std::printf("carry on with --resume %s\n", settings.save.c_str());
-    return EXIT_SUCCESS;
-  }
+  if (stopped) return examples::save_and_stop(settings, save);
   const Tensor predictions = examples::predict(model, digits.test);
   if (group.rank() != 0) return EXIT_SUCCESS;
   examples::save_pictures(settings, "cnn", progress.results(), digits.test, predictions);

@@ -4,7 +4,6 @@
 //   ./bazelw run //examples:gpt -- --data FILE         on any text; the last tenth is the test
 //   ./bazelw run //examples:gpt -- --nproc 2           as two processes that share each batch; or under mpirun -n 2
 //   ./bazelw run //examples:gpt -- --help              all options
-#include <cmath>
 #include <cstdio>
 #include <cstdlib>
 
@@ -117,13 +116,7 @@ static int train(int argc, char** argv) {
     if (!settings.save.empty()) save();
   }
 
-  if (stopped) {
-    std::printf("\nstopped\n");
-    if (settings.save.empty()) return EXIT_SUCCESS;
-    save();
-    std::printf("carry on with --resume %s\n", settings.save.c_str());
-    return EXIT_SUCCESS;
-  }
+  if (stopped) return examples::save_and_stop(settings, save);
   std::printf("test loss: %.3f nats per character\n", evaluate(model, text.test));
   return EXIT_SUCCESS;
 }

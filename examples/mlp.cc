@@ -73,13 +73,7 @@ static int train(int argc, char** argv) {
     if (!settings.save.empty()) save();
   }
 
-  if (examples::interrupted()) {
-    std::printf("\nstopped\n");
-    if (settings.save.empty()) return EXIT_SUCCESS;
-    save();
-    std::printf("carry on with --resume %s\n", settings.save.c_str());
-    return EXIT_SUCCESS;
-  }
+  if (examples::interrupted()) return examples::save_and_stop(settings, save);
   const Tensor predictions = examples::predict(model, digits.test);
   examples::save_pictures(settings, "mlp", progress.results(), digits.test, predictions);
   std::printf("test accuracy: %.1f %%\n", 100 * examples::accuracy(predictions, digits.test));

@@ -81,6 +81,14 @@ Digits load_digits(const Settings& settings) {
 
 bool interrupted() { return stop != 0; }
 
+int save_and_stop(const Settings& settings, const std::function<void()>& save) {
+  std::printf("\nstopped\n");
+  if (settings.save.empty()) return EXIT_SUCCESS;
+  save();
+  std::printf("carry on with --resume %s\n", settings.save.c_str());
+  return EXIT_SUCCESS;
+}
+
 Progress::Progress(const Settings& settings, int64_t batches_per_epoch)
     : epochs_(settings.epochs), batches_per_epoch_(batches_per_epoch), terminal_(isatty(STDOUT_FILENO) != 0) {
   std::printf("epoch   train loss   train accuracy   test accuracy   seconds\n");

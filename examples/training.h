@@ -3,6 +3,7 @@
 #pragma once
 
 #include <chrono>
+#include <functional>
 #include <map>
 #include <string>
 #include <vector>
@@ -51,6 +52,9 @@ Digits load_digits(const Settings& settings);
 /// True once Ctrl-C was pressed or SIGTERM came: finish the batch, save, leave. A second Ctrl-C ends the program at
 /// once.
 bool interrupted();
+
+/// What a program that was interrupted does at last: it saves where it should, and says how to carry on. Its exit status.
+int save_and_stop(const Settings& settings, const std::function<void()>& save);
 
 /// One row of the table, one point of the learning curve.
 struct EpochResult {

@@ -5,7 +5,6 @@
 
 #include <algorithm>
 #include <array>
-#include <memory>
 
 #include "io/byte_order.h"
 #include "io/file.h"

@@ -7,10 +7,10 @@
 
 namespace weft::nn::init {
 
-/// What an initialisation makes up for: the number of inputs of a unit, or of units that read an input.
+/// What sets the variance: the number of inputs of a unit (in), or of units that read an input (out).
 enum class Fan { in, out };
 
-/// Functions that change the scale of what passes through them.
+/// Activation functions, by the gain that makes up for their effect on the variance.
 enum class Nonlinearity { linear, sigmoid, tanh, relu, leaky_relu, selu };
 
 /// The factor that keeps the variance: 1, 1, 5/3, sqrt(2), sqrt(2 / (1 + slope^2)), 3/4.
@@ -25,11 +25,14 @@ struct KaimingOptions {
   Nonlinearity nonlinearity = Nonlinearity::leaky_relu;
 };
 
+/// Uniform in [low, high). DtypeError unless floating, Error where low > high.
 void uniform(Tensor tensor, double low = 0, double high = 1, Generator& generator = default_generator());
+/// Normal with `mean` and `std`. DtypeError unless floating, Error where std < 0.
 void normal(Tensor tensor, double mean = 0, double std = 1, Generator& generator = default_generator());
 /// Normal values cut off outside of [low, high] (not multiples of std). Error unless low < high and std > 0.
 void trunc_normal(Tensor tensor, double mean = 0, double std = 1, double low = -2, double high = 2,
                   Generator& generator = default_generator());
+/// Every element is `value`.
 void constant(Tensor tensor, double value);
 /// Variance gain^2 * 2 / (fan_in + fan_out): Glorot and Bengio, "Understanding the difficulty of training deep
 /// feedforward neural networks", AISTATS 2010.

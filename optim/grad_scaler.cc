@@ -57,7 +57,7 @@ bool GradScaler::unscale_gradients(Optimizer& optimizer, bool halves_stay) const
     Tensor gradient = parameter.grad();
     if (!gradient.defined()) continue;
     finite = finite && all_finite(gradient);
-    if (!is_half(gradient.dtype()) || !halves_stay) gradient.mul_(1 / scale_);
+    if (!is_half_precision(gradient.dtype()) || !halves_stay) gradient.mul_(1 / scale_);
   }
   return finite;
 }

@@ -33,7 +33,7 @@ Tensor Optimizer::state(Slot& slot, size_t index) const {
 
 void Optimizer::update_slot(size_t group, Slot& slot, const Tensor& gradient) {
   const HalfPrecision half = half_precision(group);
-  if (is_half(slot.parameter.dtype()) || half.bf16_states) return update_in_f32(group, slot, gradient);
+  if (is_half_precision(slot.parameter.dtype()) || half.bf16_states) return update_in_f32(group, slot, gradient);
   slot.weights = slot.parameter;
   slot.master = {};  // the module was cast to a dtype that needs none
   update(group, slot, gradient);
@@ -42,7 +42,7 @@ void Optimizer::update_slot(size_t group, Slot& slot, const Tensor& gradient) {
 void Optimizer::update_in_f32(size_t group, Slot& slot, const Tensor& gradient) {
   const HalfPrecision half = half_precision(group);
   const DType dtype = slot.parameter.dtype();
-  const bool rounds = is_half(dtype), has_master = rounds && half.master_weights;
+  const bool rounds = is_half_precision(dtype), has_master = rounds && half.master_weights;
   if (has_master)
     take_master(slot);
   else

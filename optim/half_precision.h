@@ -11,7 +11,6 @@ namespace weft::optim {
 /// A version that no memory has: what was rounded last is not known.
 inline constexpr uint64_t kUnknownVersion = ~uint64_t{0};
 
-inline bool is_half(DType dtype) { return dtype == bf16 || dtype == f16; }
 /// What steps on a parameter compute in.
 inline DType computed_dtype(const Tensor& parameter) { return parameter.dtype() == f64 ? f64 : f32; }
 /// What its states are kept in between steps.

@@ -11,7 +11,7 @@ namespace weft::optim {
   ROW(Number, beta2, 0.999, fraction) /* decay of the mean square */                          \
   ROW(Number, eps, 1e-6, not_negative)                                                        \
   ROW(Number, weight_decay, 1e-2, not_negative) /* part of the change whose norm is scaled */ \
-  ROW(Switch, maximize, false, any)             /* climbs instead */                          \
+  ROW(Switch, maximize, false, any)             /* ascends instead */                         \
   WEFT_HALF_PRECISION_FIELDS(ROW)
 template <class As> struct LAMBFields { WEFT_HYPER_PARAMETERS(LAMBFields, WEFT_LAMB_FIELDS) };
 using LAMBOptions = LAMBFields<AsOptions>;
@@ -22,7 +22,7 @@ using LAMBOptions = LAMBFields<AsOptions>;
   ROW(Number, alpha, 0.75, any)                /* the power of the rate's decay */           \
   ROW(Number, t0, 1e6, not_negative)           /* steps before the mean begins */            \
   ROW(Number, weight_decay, 0.0, not_negative) /* L2: added to the gradient */               \
-  ROW(Switch, maximize, false, any)            /* climbs instead */                          \
+  ROW(Switch, maximize, false, any)            /* ascends instead */                         \
   WEFT_HALF_PRECISION_FIELDS(ROW)
 template <class As> struct ASGDFields { WEFT_HYPER_PARAMETERS(ASGDFields, WEFT_ASGD_FIELDS) };
 using ASGDOptions = ASGDFields<AsOptions>;
@@ -33,7 +33,7 @@ using ASGDOptions = ASGDFields<AsOptions>;
   ROW(Number, eta_plus, 1.2, not_negative) /* where it stayed */                                         \
   ROW(Number, min_step, 1e-6, not_negative)                                                              \
   ROW(Number, max_step, 50.0, not_negative)                                                              \
-  ROW(Switch, maximize, false, any) /* climbs instead */                                                 \
+  ROW(Switch, maximize, false, any) /* ascends instead */                                                \
   WEFT_HALF_PRECISION_FIELDS(ROW)
 template <class As> struct RpropFields {
   WEFT_HYPER_PARAMETERS(RpropFields, WEFT_RPROP_FIELDS)
@@ -52,7 +52,7 @@ using RpropOptions = RpropFields<AsOptions>;
   ROW(Number, eps2, 1e-3, not_negative)        /* floor of the parameter's scale */                        \
   ROW(Number, d, 1.0, not_negative)            /* the change is clipped to this root mean square */        \
   ROW(Number, weight_decay, 0.0, not_negative) /* shrinks the parameter by lr * weight_decay */            \
-  ROW(Switch, maximize, false, any)            /* climbs instead */                                        \
+  ROW(Switch, maximize, false, any)            /* ascends instead */                                       \
   WEFT_HALF_PRECISION_FIELDS(ROW)
 template <class As> struct AdafactorFields {
   WEFT_HYPER_PARAMETERS(AdafactorFields, WEFT_ADAFACTOR_FIELDS)
@@ -74,7 +74,7 @@ using AdafactorOptions = AdafactorFields<AsOptions>;
   ROW(Number, eps, 1e-7, not_negative)     /* floor of the norm that the change is divided by */               \
   ROW(Count, ns_steps, 5, not_negative)    /* iterations */                                                    \
   ROW(Switch, match_rms_adamw, false, any) /* as large as a change of AdamW's: Liu et al., arXiv 2502.16982 */ \
-  ROW(Switch, maximize, false, any)        /* climbs instead */                                                \
+  ROW(Switch, maximize, false, any)        /* ascends instead */                                               \
   WEFT_HALF_PRECISION_FIELDS(ROW)
 /// ns_a, ns_b, ns_c: the coefficients of a Newton-Schulz iteration. The rate is lr sqrt(max(1, rows / columns)), with
 /// match_rms_adamw 0.2 lr sqrt(max(rows, columns)).
@@ -89,7 +89,7 @@ using MuonOptions = MuonFields<AsOptions>;
   ROW(Number, tolerance_change, 1e-9, not_negative) /* ends it where loss or parameters change less */           \
   ROW(Count, history_size, 100, not_negative)       /* pairs that the inverse Hessian is made of */              \
   ROW(Switch, line_search, false, any)              /* strong Wolfe conditions */                                \
-  ROW(Switch, maximize, false, any)                 /* climbs instead */
+  ROW(Switch, maximize, false, any)                 /* ascends instead */
 template <class As> struct LBFGSFields {
   WEFT_HYPER_PARAMETERS(LBFGSFields, WEFT_LBFGS_FIELDS)
   /// Why the fields do not go together; null where they do.

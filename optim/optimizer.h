@@ -85,6 +85,10 @@ class Optimizer {
   virtual void load_state_dict(const State& state);
 
  protected:
+  /// Error where load_state_dict() could not restore `state`.
+  void check_state(const State& state);
+  void restore(const State& state);
+
   /// What is kept for one parameter.
   struct Slot {
     Tensor parameter;
@@ -174,7 +178,7 @@ class Optimizer {
   std::shared_ptr<Optimizer*> self_ = std::make_shared<Optimizer*>(this);  // expires with it
 };
 
-/// How what works on an optimizer of the caller's keeps it: Error, and no dangling reference, once it is gone.
+/// A weak reference to an optimizer, for schedules and the like: to use it after the optimizer's end is an Error.
 class OptimizerHandle {
  public:
   OptimizerHandle(Optimizer& optimizer) : self_(optimizer.self_) {}

@@ -46,6 +46,11 @@ State Optimizer::state_dict() const {
 void Optimizer::load_state_dict(const State& given) {
   ErrorFrame frame(name_);
   NoGrad guard;
+  check_state(given);
+  restore(given);
+}
+
+void Optimizer::check_state(const State& given) {
   std::vector<std::string> problems;
   size_t used = 0;
   const auto check_number = [&](const std::string& key) {
@@ -81,12 +86,13 @@ void Optimizer::load_state_dict(const State& given) {
     problems.push_back(text(given.tensors.size() - used, " tensors of other parameters"));
   if (!problems.empty())
     throw Error(text("the state does not fit: ", problems[0], problems.size() > 1 ? " and more" : ""), problems);
+  if (given.numbers.contains(kSkipped)) (void)as_count(kSkipped, given.numbers.at(kSkipped));
+}
 
-  const int64_t skipped = given.numbers.contains(kSkipped) ? as_count(kSkipped, given.numbers.at(kSkipped)) : 0;
-
+void Optimizer::restore(const State& given) {
   size_t number = 0;
   steps_ = static_cast<int64_t>(given.numbers.at("steps"));
-  skipped_ = skipped;
+  skipped_ = given.numbers.contains(kSkipped) ? as_count(kSkipped, given.numbers.at(kSkipped)) : 0;
   for (size_t i = 0; i < groups_.size(); ++i) {
     for (const Number& field : numbers(i)) {
       const auto found = given.numbers.find(group_key(i, field.name));

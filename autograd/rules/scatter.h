@@ -49,8 +49,8 @@ inline std::array<Tensor, 3> extreme_backward(int64_t axis, const Tensor& g, con
 
 WEFT_GRADIENT(ScatterReduce) = joint([](const op::ScatterReduce& op, Grad g, Input<0> x, Input<1> index, Input<2> src,
                                         Output y) {
-  return op.meeting == op::Meeting::product ? formulas::product_backward(op.axis, g, x, index, src, y)
-                                            : formulas::extreme_backward(op.axis, g, x, index, src, y);
+  return op.reduction == op::ScatterReduction::product ? formulas::product_backward(op.axis, g, x, index, src, y)
+                                                       : formulas::extreme_backward(op.axis, g, x, index, src, y);
 });
 
 }  // namespace weft::autograd

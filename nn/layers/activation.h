@@ -1,4 +1,4 @@
-// Activations as layers, for Sequential. Each is the function of the same name in tensor/ops.
+// Activations as layers, for Sequential. Each is the function of the same name in tensor/functions.
 #pragma once
 
 #include "nn/module/layer.h"

@@ -7,7 +7,7 @@
 namespace weft::nn {
 
 namespace detail {
-/// Options that say nothing.
+/// Default options.
 template <class Options> Options usual_options() {
   if constexpr (std::same_as<Options, Reduction>)
     return Reduction::mean;

@@ -18,7 +18,7 @@ inline Tensor reduce(const Tensor& loss, Reduction reduction) {
 /// What a loss computes with. Under Autocast that is f32: the ops that losses are composed of would follow an input of
 /// 16 bits, and differences, squares and their mean in 8 bits of precision lose what is learned from.
 inline Tensor operand(const Tensor& x) {
-  const bool half = x.dtype() == bf16 || x.dtype() == f16;
+  const bool half = is_half_precision(x.dtype());
   return half && modes().autocast != f32 ? cast(x, f32) : x;
 }
 

@@ -139,7 +139,7 @@ class Module {
   void apply(const std::function<void(Module&)>& change);
   /// Makes every gradient undefined.
   void zero_grad();
-  /// Freezes (false) or thaws all parameters.
+  /// Freezes (false) or unfreezes all parameters.
   void requires_grad_(bool value = true);
 
   /// What the handles of one module share; for nn/'s own files.

@@ -51,11 +51,11 @@ constexpr Size3 as_triple(const Size3& sizes, int64_t) { return sizes; }
 /// 32 channels and more on either side that may be Winograd's minimal filtering F(4 x 4, 3 x 3), on parts of at most
 /// 3 x 3 taps, whose rounding is another: the root mean square error of a result of 3 x 3 windows is some 1.8 times
 /// that of `direct` (8e-7 of the results' own at 64 channels, 2e-6 at 512; 1.0 to 1.5 times after 16 layers with
-/// relu), and it is at most (n + 32) 2^-24 n 563 max|x| max|weight|, where n is the number of channels times that of
-/// parts (1 for 3 x 3, 4 for 5 x 5, 3 for 3 x 3 x 3); direct: 9 for 563. For windows of one line it is 24 for 563,
-/// with parts of 3 taps. An element of the weight's gradient is off by at most (t + 32) 2^-24 t 802 max|x|
-/// max|gradient| for t tiles of 4 x 4 results, or 28.4 for 802 and tiles of 4 where the window is one line. Where
-/// some result is not finite, all are computed by `direct`: NaN and infinities reach the same results.
+/// relu), and it is at most (n + 32) 2^-24 n c max|x| max|weight|, where n is the number of channels times that of
+/// parts (1 for 3 x 3, 4 for 5 x 5, 3 for 3 x 3 x 3), and c is 563 for 3 x 3 windows, 24 for 1-d windows (parts of 3
+/// taps) and 9 for `direct`. An element of the weight's gradient is off by at most (t + 32) 2^-24 t c max|x|
+/// max|gradient| for t tiles: c is 802 for tiles of 4 x 4 results, 28.4 for 1-d windows, whose tiles have 4. Where some
+/// result is not finite, all are computed by `direct`: NaN and infinities reach the same results.
 /// `direct`: sums of the window's products. f64 and halves are computed so in either case.
 enum class Convolution : uint8_t { fastest, direct };
 

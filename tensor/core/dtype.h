@@ -32,6 +32,8 @@ constexpr size_t size_of(DType dtype) {
   return sizes[static_cast<int>(dtype)];
 }
 constexpr bool is_floating(DType dtype) { return dtype <= DType::f16; }
+/// bf16 and f16.
+constexpr bool is_half_precision(DType dtype) { return dtype == DType::bf16 || dtype == DType::f16; }
 /// Integers, without bool.
 constexpr bool is_integer(DType dtype) { return dtype >= DType::i64 && dtype <= DType::u8; }
 /// 2 for floating dtypes, 1 for integers, 0 for bool: what a tensor without axes does not widen.

@@ -62,7 +62,7 @@ struct AsOptions {
   ROW(Number, dampening, 0.0, any)             /* of the gradient that enters the momentum */ \
   ROW(Number, weight_decay, 0.0, not_negative) /* L2: added to the gradient */                \
   ROW(Switch, nesterov, false, any)            /* needs momentum, and no dampening */         \
-  ROW(Switch, maximize, false, any)            /* climbs instead */                           \
+  ROW(Switch, maximize, false, any)            /* ascends instead */                          \
   WEFT_HALF_PRECISION_FIELDS(ROW)
 template <class As> struct SGDFields {
   WEFT_HYPER_PARAMETERS(SGDFields, WEFT_SGD_FIELDS)
@@ -80,7 +80,7 @@ using SGDOptions = SGDFields<AsOptions>;
   ROW(Number, eps, 1e-8, not_negative)                                                                              \
   ROW(Number, weight_decay, decoupled ? 1e-2 : 0.0, not_negative) /* L2, added to the gradient, unless decoupled */ \
   ROW(Switch, amsgrad, false, any)  /* divides by the largest mean square so far (Reddi et al., ICLR 2018) */       \
-  ROW(Switch, maximize, false, any) /* climbs instead */                                                            \
+  ROW(Switch, maximize, false, any) /* ascends instead */                                                           \
   WEFT_HALF_PRECISION_FIELDS(ROW)
 /// Adam's, and with `decoupled` AdamW's, where weight decay shrinks the parameter by lr * weight_decay.
 template <class As, bool decoupled = false> struct AdamFields { WEFT_HYPER_PARAMETERS(AdamFields, WEFT_ADAM_FIELDS) };
@@ -94,7 +94,7 @@ using AdamWOptions = AdamFields<AsOptions, true>;
   ROW(Number, weight_decay, 0.0, not_negative) /* L2: added to the gradient */                              \
   ROW(Number, momentum, 0.0, not_negative)                                                                  \
   ROW(Switch, centered, false, any) /* divides by the standard deviation instead of the root mean square */ \
-  ROW(Switch, maximize, false, any) /* climbs instead */                                                    \
+  ROW(Switch, maximize, false, any) /* ascends instead */                                                   \
   WEFT_HALF_PRECISION_FIELDS(ROW)
 template <class As> struct RMSpropFields { WEFT_HYPER_PARAMETERS(RMSpropFields, WEFT_RMSPROP_FIELDS) };
 using RMSpropOptions = RMSpropFields<AsOptions>;
@@ -105,7 +105,7 @@ using RMSpropOptions = RMSpropFields<AsOptions>;
   ROW(Number, weight_decay, 0.0, not_negative)              /* L2: added to the gradient */                         \
   ROW(Number, initial_accumulator_value, 0.0, not_negative) /* the sum of squares before the first step */          \
   ROW(Number, eps, 1e-10, not_negative)                                                                             \
-  ROW(Switch, maximize, false, any) /* climbs instead */                                                            \
+  ROW(Switch, maximize, false, any) /* ascends instead */                                                           \
   WEFT_HALF_PRECISION_FIELDS(ROW)
 template <class As> struct AdagradFields { WEFT_HYPER_PARAMETERS(AdagradFields, WEFT_ADAGRAD_FIELDS) };
 using AdagradOptions = AdagradFields<AsOptions>;
@@ -115,7 +115,7 @@ using AdagradOptions = AdagradFields<AsOptions>;
   ROW(Number, rho, 0.9, fraction)              /* decay of both mean squares */ \
   ROW(Number, eps, 1e-6, not_negative)         /* inside of the roots */        \
   ROW(Number, weight_decay, 0.0, not_negative) /* L2: added to the gradient */  \
-  ROW(Switch, maximize, false, any)            /* climbs instead */             \
+  ROW(Switch, maximize, false, any)            /* ascends instead */            \
   WEFT_HALF_PRECISION_FIELDS(ROW)
 template <class As> struct AdadeltaFields { WEFT_HYPER_PARAMETERS(AdadeltaFields, WEFT_ADADELTA_FIELDS) };
 using AdadeltaOptions = AdadeltaFields<AsOptions>;
@@ -126,7 +126,7 @@ using AdadeltaOptions = AdadeltaFields<AsOptions>;
   ROW(Number, beta2, 0.999, fraction) /* decay of the largest size */          \
   ROW(Number, eps, 1e-8, not_negative)                                         \
   ROW(Number, weight_decay, 0.0, not_negative) /* L2: added to the gradient */ \
-  ROW(Switch, maximize, false, any)            /* climbs instead */            \
+  ROW(Switch, maximize, false, any)            /* ascends instead */           \
   WEFT_HALF_PRECISION_FIELDS(ROW)
 template <class As> struct AdamaxFields { WEFT_HYPER_PARAMETERS(AdamaxFields, WEFT_ADAMAX_FIELDS) };
 using AdamaxOptions = AdamaxFields<AsOptions>;
@@ -139,7 +139,7 @@ using AdamaxOptions = AdamaxFields<AsOptions>;
   ROW(Number, weight_decay, 0.0, not_negative)    /* L2: added to the gradient */                                \
   ROW(Number, momentum_decay, 4e-3, not_negative) /* how fast the momentum reaches beta1 */                      \
   ROW(Switch, decoupled_weight_decay, false, any) /* decay shrinks the parameter by lr * weight_decay instead */ \
-  ROW(Switch, maximize, false, any)               /* climbs instead */                                           \
+  ROW(Switch, maximize, false, any)               /* ascends instead */                                          \
   WEFT_HALF_PRECISION_FIELDS(ROW)
 template <class As> struct NAdamFields { WEFT_HYPER_PARAMETERS(NAdamFields, WEFT_NADAM_FIELDS) };
 using NAdamOptions = NAdamFields<AsOptions>;
@@ -151,7 +151,7 @@ using NAdamOptions = NAdamFields<AsOptions>;
   ROW(Number, eps, 1e-8, not_negative)                                                                           \
   ROW(Number, weight_decay, 0.0, not_negative)    /* L2: added to the gradient */                                \
   ROW(Switch, decoupled_weight_decay, false, any) /* decay shrinks the parameter by lr * weight_decay instead */ \
-  ROW(Switch, maximize, false, any)               /* climbs instead */                                           \
+  ROW(Switch, maximize, false, any)               /* ascends instead */                                          \
   WEFT_HALF_PRECISION_FIELDS(ROW)
 template <class As> struct RAdamFields { WEFT_HYPER_PARAMETERS(RAdamFields, WEFT_RADAM_FIELDS) };
 using RAdamOptions = RAdamFields<AsOptions>;
@@ -161,7 +161,7 @@ using RAdamOptions = RAdamFields<AsOptions>;
   ROW(Number, beta1, 0.9, fraction)            /* the mean's share of what gives the sign */    \
   ROW(Number, beta2, 0.99, fraction)           /* decay of the mean */                          \
   ROW(Number, weight_decay, 0.0, not_negative) /* shrinks the parameter by lr * weight_decay */ \
-  ROW(Switch, maximize, false, any)            /* climbs instead */                             \
+  ROW(Switch, maximize, false, any)            /* ascends instead */                            \
   WEFT_HALF_PRECISION_FIELDS(ROW)
 template <class As> struct LionFields { WEFT_HYPER_PARAMETERS(LionFields, WEFT_LION_FIELDS) };
 using LionOptions = LionFields<AsOptions>;

@@ -59,7 +59,7 @@ inline RandomKey next_random_key(int64_t count) { return default_generator().nex
 /// The keys that a stretch of code drew, in order.
 using RandomLog = std::vector<RandomKey>;
 
-/// Says where the calling thread's keys come from while alive: from the generator as ever, each noted in the log; or
+/// Says where the calling thread's keys come from while alive: from the generator as usual, each noted in the log; or
 /// from the log, so that the same code draws the same numbers again (Error where it draws more). Scopes nest.
 class RandomScope {
  public:

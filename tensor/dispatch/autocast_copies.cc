@@ -2,7 +2,6 @@
 
 #include <array>
 #include <atomic>
-#include <memory>
 #include <unordered_map>
 
 #include "tensor/dispatch/apply.h"

@@ -30,7 +30,7 @@ DType common_dtype(const Policy& policy, std::span<const Tensor> inputs) {
   if (policy.widens_integers && !is_floating(dtype)) return f32;
   const DType lower = modes().autocast;
   if (lower != f32 && policy.autocast == Autocasting::lower && dtype == f32) return lower;
-  if (lower != f32 && policy.autocast == Autocasting::full && (dtype == bf16 || dtype == f16)) return f32;
+  if (lower != f32 && policy.autocast == Autocasting::full && is_half_precision(dtype)) return f32;
   return dtype;
 }
 

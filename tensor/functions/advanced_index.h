@@ -58,9 +58,8 @@ class TensorIndex {
 /// axes; true and false add an axis of size 1 or 0. The gathered axes stand where the index tensors stood, or in front
 /// where something stood between them. IndexError for what is out of range, ShapeError for a mask that does not fit.
 Tensor index(const Tensor& x, const std::vector<TensorIndex>& indices);
-/// A copy of `x` with `value` (broadcast, cast to x's dtype) in the place of index(x, indices); added to what is there
-/// with
-/// `accumulate`. Of several values for one place the last stays, and `accumulate` adds them all.
+/// A copy of `x` with `value` (broadcast, cast to x's dtype) at index(x, indices); with `accumulate`, added to what is
+/// there. Where several values have one position the last one stays; `accumulate` adds them all.
 Tensor index_put(const Tensor& x, const std::vector<TensorIndex>& indices, const Tensor& value,
                  bool accumulate = false);
 Tensor index_put(const Tensor& x, const std::vector<TensorIndex>& indices, const Scalar& value,

@@ -20,8 +20,8 @@ struct AttentionOptions {
 
 /// softmax(scale q k^T + mask) v: q (..., T, D), k (..., S, D), v (..., S, E) give (..., T, E). Leading axes
 /// broadcast, the dtypes promote; bf16 and f16 are computed in f32. DtypeError unless floating. A row that sees
-/// nothing is zero. The result keeps q's order of the last batch axis and T, so that heads that were split as a view
-/// are merged as one.
+/// nothing is zero. In memory, the result's last batch axis and T are in q's order, so that merging heads after a
+/// split by view copies nothing.
 Tensor scaled_dot_product_attention(const Tensor& q, const Tensor& k, const Tensor& v,
                                     const AttentionOptions& options = {});
 

@@ -13,7 +13,7 @@ BatchNormResult batch_norm_relu_max_pool2d(const Tensor& x, const Tensor& weight
   if (x.rank() != 4) throw ShapeError(text("x must be (N, C, H, W), not ", x.shape()));
   // Only an x in 16 bits may have parameters of another dtype, both of the same. Elsewhere they promote, and a cast of
   // x may lose the layout that the op asks for.
-  const bool half = x.dtype() == bf16 || x.dtype() == f16;
+  const bool half = is_half_precision(x.dtype());
   const DType expected = half && weight.defined() ? weight.dtype() : x.dtype();
   const auto fits = [&](const Tensor& t) { return !t.defined() || t.dtype() == expected; };
   if (!fits(weight) || !fits(bias) || !batch_norm_pool_applies(operand(x), options)) {

@@ -1,10 +1,11 @@
 // Element-wise arithmetic of two tensors, or of a tensor and a number: add, sub, mul, div, pow, maximum, minimum,
-// remainder (%), fmod, floor_divide, atan2, hypot, logaddexp, xlogy, copysign, nextafter, fmax, fmin, bitwise_and (&),
+// remainder (%), fmod, floor_divide, clamp_min, clamp_max, atan2, hypot, logaddexp, xlogy, copysign, nextafter, fmax, fmin, bitwise_and (&),
 // bitwise_or (|), bitwise_xor (^), bitwise_left_shift (<<), bitwise_right_shift (>>), and the operators. Operands
 // broadcast (aligned right; equal or 1) and are promoted to promote(a, b); a number or a tensor without axes does not
 // widen within its category. IEEE-754 throughout: nothing is sanitised. ShapeError where shapes do not broadcast,
-// DtypeError for bool (maximum and minimum take it, quotients of it are f32). The memory of a temporary is used again
-// for the result where nothing else holds it.
+// DtypeError for bool, except in add and mul of bool with bool (or, and), maximum, minimum, clamp_min, clamp_max, the
+// bitwise operators without shifts, and functions that leave the integers (div, atan2, hypot, ...), which give f32;
+// nextafter takes f32 and f64 alone. The memory of a temporary is used again for the result where nothing else holds it.
 #pragma once
 
 #include "tensor/core/scalar.h"
@@ -13,7 +14,8 @@
 namespace weft {
 
 // The formulas are beside the rows. The gradient of pow at a = 0 follows PyTorch: 0 where b = 0; d/db is 0
-// where a = 0 and b >= 0. DtypeError for an integer to a negative number.
+// where a = 0 and b >= 0. DtypeError for an integer tensor to a negative
+// integer; in an integer tensor of exponents, a negative one gives 0 (1 and -1 for the bases 1 and -1).
 #define WEFT_BINARY(Op, function, policy)            \
   Tensor function(const Tensor& a, const Tensor& b); \
   Tensor function(Tensor&& a, const Tensor& b);      \

@@ -1,4 +1,5 @@
-// Element-wise combinations of three tensors. Operands broadcast and are promoted as in arithmetic.
+// Element-wise combinations of three tensors. Operands broadcast and are promoted as in arithmetic; lerp and
+// addcdiv of integers give f32.
 #pragma once
 
 #include "tensor/core/scalar.h"

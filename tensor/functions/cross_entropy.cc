@@ -35,7 +35,7 @@ Tensor soft_cross_entropy(const Tensor& logits, const Tensor& targets, const Cro
 
 /// In f32 and f64 logits and weights promote; 16 bits stay.
 Tensor promoted_logits(const Tensor& logits, const Tensor& weight) {
-  const bool half = logits.dtype() == bf16 || logits.dtype() == f16;
+  const bool half = is_half_precision(logits.dtype());
   if (!weight.defined() || half) return logits;
   return cast(logits, promote(logits.dtype(), weight.dtype()));
 }

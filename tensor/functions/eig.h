@@ -27,6 +27,7 @@ struct EigResult {
 /// a v = v diag(w) of square matrices whose eigenvalues are real: weft has no complex numbers, and others are an Error.
 /// Gradient: Giles 2008, with vectors kept at length 1; infinite where eigenvalues are equal.
 EigResult eig(const Tensor& a);
+/// The eigenvalues alone; the same errors.
 Tensor eigvals(const Tensor& a);
 
 }  // namespace weft

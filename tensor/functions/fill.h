@@ -11,8 +11,8 @@
 
 namespace weft {
 
-/// Tensors of `shape` (row-major). ShapeError where a size is negative or the number of bytes overflows, Error where
-/// there is not enough memory.
+/// Tensors of `shape` (row-major). ShapeError where a size is negative or the number of bytes overflows, MemoryError
+/// where there is not enough memory.
 Tensor zeros(const Shape& shape, DType dtype = f32, Device device = {});
 Tensor ones(const Shape& shape, DType dtype = f32, Device device = {});
 /// Every element is `value`. Without a dtype it follows the value: f32, i64 or bool. Error for a number that an

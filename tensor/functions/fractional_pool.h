@@ -1,4 +1,4 @@
-// Max-pooling to a size or by a ratio, with windows at random places (Graham 2014, arXiv 1412.6071).
+// Max-pooling to a size or by a ratio, with windows at random positions (Graham 2014, arXiv 1412.6071).
 #pragma once
 
 #include "tensor/core/conv_options.h"

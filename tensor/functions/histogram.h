@@ -25,6 +25,7 @@ struct HistogramResult {
   Tensor edges;  // (bins + 1)
 };
 /// Counts in `bins` bins of equal width, or in those between sorted 1-D `edges`. Values outside and NaN are left out.
+/// DtypeError unless floating.
 HistogramResult histogram(const Tensor& x, int64_t bins = 100, const HistogramOptions& options = {});
 HistogramResult histogram(const Tensor& x, const Tensor& edges, const HistogramOptions& options = {});
 

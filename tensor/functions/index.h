@@ -16,7 +16,7 @@ Tensor index_select(const Tensor& x, int64_t axis, const Tensor& index);
 /// `padding_idx` is zero (negative: none).
 Tensor embedding(const Tensor& indices, const Tensor& weight, int64_t padding_idx = -1);
 /// indices (any shape) to f32 vectors of `classes` with one 1; classes = max + 1 where absent. No gradient. IndexError
-/// for negative indices.
+/// for negative indices, DtypeError unless integers.
 Tensor one_hot(const Tensor& indices, std::optional<int64_t> classes = std::nullopt);
 
 }  // namespace weft

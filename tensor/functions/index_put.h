@@ -1,4 +1,4 @@
-// Writes by the indices of one axis, or of all elements in a row. Of several writes to one place the last stays. An
+// Writes by the indices of one axis, or of all elements in a row. Of several writes to one position the last stays. An
 // index is checked: IndexError `index 7 is out of range for 5 rows`. A tensor without axes counts as one of shape (1).
 #pragma once
 
@@ -27,7 +27,7 @@ Tensor take(const Tensor& x, const Tensor& index);
 /// x's elements along `axis` that `indices` names, of x's rank, as argsort and argmax give them; the other axes
 /// broadcast. Without an axis: of all elements in a row. Negative indices count from the end.
 Tensor take_along_dim(const Tensor& x, const Tensor& indices, std::optional<int64_t> axis = std::nullopt);
-/// A copy of `x` with `src` in the places (in row-major order) that `index` of the same shape names, or added there.
+/// A copy of `x` with `src` at the positions (in row-major order) that `index` of the same shape names, or added there.
 Tensor put(const Tensor& x, const Tensor& index, const Tensor& src, bool accumulate = false);
 
 }  // namespace weft

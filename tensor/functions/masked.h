@@ -6,7 +6,8 @@
 
 namespace weft {
 
-/// `value` where the mask holds, else `x`; both broadcast. x's dtype: Error where it cannot hold the value.
+/// `value` where the mask holds, else `x`; both broadcast. x's dtype: an integer dtype truncates
+/// the value; Error where it is out of its range.
 Tensor masked_fill(const Tensor& x, const Tensor& mask, const Scalar& value);
 /// The same with a tensor without axes, which gets the sum of the gradients.
 Tensor masked_fill(const Tensor& x, const Tensor& mask, const Tensor& value);
@@ -16,7 +17,7 @@ Tensor masked_select(const Tensor& x, const Tensor& mask);
 /// ShapeError where `src` has too few.
 Tensor masked_scatter(const Tensor& x, const Tensor& mask, const Tensor& src);
 /// `x` on and below (tril), or on and above (triu), a diagonal of its last two axes, and zero elsewhere. `diagonal` >
-/// 0 lies above the main one.
+/// 0 lies above the main one. ShapeError below two axes.
 Tensor tril(const Tensor& x, int64_t diagonal = 0);
 Tensor triu(const Tensor& x, int64_t diagonal = 0);
 

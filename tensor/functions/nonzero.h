@@ -9,7 +9,7 @@ namespace weft {
 
 /// (n, rank) i64: the coordinates of the n elements that are not zero.
 Tensor nonzero(const Tensor& x);
-/// (n) i64: their places among all elements in a row.
+/// (n) i64: their indices in the flattened tensor.
 Tensor flatnonzero(const Tensor& x);
 /// NumPy's name of nonzero.
 Tensor argwhere(const Tensor& x);

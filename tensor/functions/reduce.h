@@ -21,6 +21,7 @@ Tensor max(const Tensor& x, const Axes& axes = {}, KeepDim keep = {});
 Tensor min(const Tensor& x, const Axes& axes = {}, KeepDim keep = {});
 /// sum((x - mean)^2) / (n - correction), NaN where n = correction. Deviations are taken per block from a value near its
 /// mean, and blocks merged by Chan's formula, so that large means do not cancel.
+/// DtypeError unless floating, as for norm and logsumexp.
 Tensor var(const Tensor& x, const Axes& axes = {}, int64_t correction = 1, KeepDim keep = {});
 Tensor stddev(const Tensor& x, const Axes& axes = {}, int64_t correction = 1, KeepDim keep = {});
 /// (sum |x|^p)^(1/p); p may be infinity. Neither overflows nor underflows for p = 2. Gradient 0 at 0.

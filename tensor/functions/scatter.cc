@@ -70,10 +70,10 @@ Tensor reduced(const Tensor& x, int64_t axis, const Tensor& index, const Tensor&
   const Tensor start =
       include_self ? x : dispatch::apply(op::Scatter{a}, x, index, spread(neutral(reduce, x.dtype()), x, index));
   if (reduce == "prod" || reduce == "amax" || reduce == "amin") {
-    const op::Meeting meeting = reduce == "prod"   ? op::Meeting::product
-                                : reduce == "amax" ? op::Meeting::largest
-                                                   : op::Meeting::smallest;
-    return dispatch::apply(op::ScatterReduce{a, meeting}, start, index, source);
+    const op::ScatterReduction reduction = reduce == "prod"   ? op::ScatterReduction::product
+                                           : reduce == "amax" ? op::ScatterReduction::largest
+                                                              : op::ScatterReduction::smallest;
+    return dispatch::apply(op::ScatterReduce{a, reduction}, start, index, source);
   }
   const Tensor sums = dispatch::apply(op::ScatterSum{a}, start, index, source);
   if (!is_mean) return sums;

@@ -11,11 +11,11 @@
 
 namespace weft {
 
-/// `x`, with the elements of `src`, or `value`, in the places that `index` names; of several the last.
+/// `x`, with the elements of `src`, or `value`, at the positions that `index` names; of several the last.
 Tensor scatter(const Tensor& x, int64_t axis, const Tensor& index, const Tensor& src);
 Tensor scatter(const Tensor& x, int64_t axis, const Tensor& index, const Scalar& value);
-/// `x`, with what meets in a place reduced: "sum", "prod", "mean", "amax" or "amin" (ties share the gradient evenly),
-/// the old value among them with `include_self`. Places that `index` does not name keep their value. DtypeError for
+/// `x`, with what is written to one position reduced: "sum", "prod", "mean", "amax" or "amin" (ties share the gradient evenly),
+/// the old value among them with `include_self`. Positions that `index` does not name keep their value. DtypeError for
 /// bool, and for a mean of integers.
 Tensor scatter_reduce(const Tensor& x, int64_t axis, const Tensor& index, const Tensor& src, std::string_view reduce,
                       bool include_self = true);
@@ -25,7 +25,7 @@ Tensor index_reduce(const Tensor& x, int64_t axis, const Tensor& index, const Te
 namespace detail {
 Tensor scatter_add_to(const Tensor& x, int64_t axis, const Tensor& index, const Tensor& src);
 }
-/// `x`, with the elements of `src` added in the places that `index` names. DtypeError for bool.
+/// `x`, with the elements of `src` added at the positions that `index` names. DtypeError for bool.
 template <std::same_as<Tensor> T> Tensor scatter_add(const Tensor& x, int64_t axis, const Tensor& index, const T& src) {
   return detail::scatter_add_to(x, axis, index, src);
 }

@@ -26,7 +26,7 @@ Tensor polygamma(int64_t order, const Tensor& x) {
 Tensor sinc(const Tensor& x) {
   ErrorFrame frame("sinc", x);
   // 16 bits hold no angle to take the sine of.
-  const bool is_narrow = x.dtype() == bf16 || x.dtype() == f16;
+  const bool is_narrow = is_half_precision(x.dtype());
   const Tensor angle = (is_narrow ? cast(x, f32) : x) * std::numbers::pi, one = ones_like(angle);
   const Tensor at_zero = angle == 0.0, divisor = where(at_zero, one, angle);
   const Tensor out = where(at_zero, one, sin(divisor) / divisor);

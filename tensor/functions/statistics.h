@@ -31,9 +31,10 @@ StdMean std_mean(const Tensor& x, const Axes& axes = {}, int64_t correction = 1,
 Tensor cov(const Tensor& x, int64_t correction = 1);
 /// Pearson's correlation coefficients of the rows of x, in [-1, 1]; NaN for a constant row.
 Tensor corrcoef(const Tensor& x);
-/// The p-norm of a - b.
+/// The p-norm of a - b over all elements, which broadcast: a tensor without axes.
 Tensor dist(const Tensor& a, const Tensor& b, double p = 2);
-/// The p-norms (..., m, n) of the differences of each row of a (..., m, d) and each of b (..., n, d).
+/// The p-norms (..., m, n) of the differences of each row of a (..., m, d) and each of b (..., n, d). Leading axes
+/// broadcast; integers give f32. ShapeError below two axes and for rows of unequal length, Error for p < 0.
 Tensor cdist(const Tensor& a, const Tensor& b, double p = 2);
 
 }  // namespace weft

@@ -1,9 +1,8 @@
 // Element-wise functions of one tensor: neg, abs, sign, square, relu, floor, ceil, round, trunc, bitwise_not (~), sqrt,
 // rsqrt, reciprocal, exp, exp2, expm1, log, log2, log10, log1p, sin, cos, tan, asin, acos, atan, sinh, cosh, tanh,
 // asinh, acosh, atanh, sigmoid, silu, softplus, erf, erfc, and those below. special.h and activation.h have more. Shape
-// and memory order are kept; NaN and Inf propagate. Functions that
-// leave the integers (exp, sqrt, ...) take integers and bool too and give f32. A temporary's memory is used again where
-// nothing else holds it.
+// and memory order are kept; NaN and Inf propagate. Functions whose results are not integers (exp, sqrt,
+// ...) take integers and bool too and give f32. A temporary's memory is used again where nothing else holds it.
 #pragma once
 
 #include <optional>

@@ -12,8 +12,8 @@
 // Thread-local destructors that run after this file's own, and static destructors, may still allocate and free: a
 // closed thread works on the central pool directly.
 //
-// Known limits: empty_cache cannot reach the lists of other threads (at most two chains per class each); a child made
-// by fork in a process with several threads must not use weft.
+// Known limits: empty_cache cannot reach the lists of other threads (at most two chains per class each); a child
+// forked while another thread is inside of the allocator may wait for its lock for ever.
 #include "tensor/memory/allocator.h"
 
 #include <unistd.h>

@@ -22,7 +22,7 @@ void check(const Operand& logits, const Operand& targets, const Operand& weight)
 
 std::array<Spec, 2> CrossEntropy::infer(const Operand& logits, const Operand& targets, const Operand& weight) const {
   check(logits, targets, weight);
-  const bool half = logits.dtype == bf16 || logits.dtype == f16;
+  const bool half = is_half_precision(logits.dtype);
   const Spec rows = spec_of(targets.shape(), half && widens ? f32 : logits.dtype);
   return {rows, rows};
 }

@@ -10,8 +10,7 @@ Spec Linear::infer(const Operand& x, const Operand& weight, const Operand& bias)
     throw ShapeError(text("bias must have shape [", weight.size(0), "], not ", bias.shape()));
   for (const Operand& parameter : {weight, bias})
     if (parameter.defined())
-      check_dtype(parameter,
-                  parameter.dtype == x.dtype || (parameter.dtype == f32 && (x.dtype == bf16 || x.dtype == f16)),
+      check_dtype(parameter, parameter.dtype == x.dtype || (parameter.dtype == f32 && is_half_precision(x.dtype)),
                   "x's dtype");
   return spec_of({x.size(0), weight.size(0)}, x.dtype);
 }

@@ -7,9 +7,9 @@
 namespace weft::op {
 
 /// What becomes of elements that meet in ScatterReduce.
-enum class Meeting : uint8_t { product, largest, smallest };
-inline std::string attribute_text(Meeting value) {
-  return value == Meeting::product ? "prod" : value == Meeting::largest ? "amax" : "amin";
+enum class ScatterReduction : uint8_t { product, largest, smallest };
+inline std::string attribute_text(ScatterReduction value) {
+  return value == ScatterReduction::product ? "prod" : value == ScatterReduction::largest ? "amax" : "amin";
 }
 
 /// x[.., index[.., i, ..], ..] = src[.., i, ..], the last of several; src has index's shape.
@@ -34,10 +34,10 @@ struct ScatterSum : Scatter {
 /// The same, multiplied into `x`, or the largest or smallest of all; NaN goes through.
 struct ScatterReduce {
   int64_t axis;
-  Meeting meeting;
+  ScatterReduction reduction;
   static constexpr std::string_view name = "scatter_reduce";
   static constexpr Policy policy = {.accepts = kNumbers, .numeric = 5};
-  void attributes(auto visit) const { visit("axis", axis), visit("meeting", meeting); }
+  void attributes(auto visit) const { visit("axis", axis), visit("reduction", reduction); }
   bool operator==(const ScatterReduce&) const = default;
   Spec infer(const Operand& x, const Operand& index, const Operand& src) const;
   void cpu(const Operand& x, const Operand& index, const Operand& src, const Operand& out) const;

@@ -344,7 +344,7 @@ TEST_F(FunctionTest, AnErrorInBackwardNamesTheFunction) {
   EXPECT_EQ(text.find("backward of `weft::"), 0u) << text;
   EXPECT_CONTAINS(text, "Broken`: shapes [3] and [2] do not broadcast");
   EXPECT_EQ(text.find('\n'), std::string::npos);
-  // What is thrown later in the same call, and after it, is named as ever.
+  // What is thrown later in the same call, and after it, is named as usual.
   EXPECT_CONTAINS(error_of([&] { TooMany::apply(x).backward(ones({3}, f64)); }), "backward([3] f64): the backward of");
   EXPECT_EQ(error_of([&] { (void)(x + ones({2}, f64)); }).find("add("), 0u);
 }

@@ -63,7 +63,8 @@ void compare_with_reference(const OpCase& op, size_t sample, DType dtype) {
   if (!op.reference) return;
   const Arrays expected = op.reference(values);
   Roundings roundings;
-  if (is_half(dtype)) roundings = roundings_of(op, [&] { op.call(tensors_of(values, op.samples[sample], dtype)); });
+  if (is_half_precision(dtype))
+    roundings = roundings_of(op, [&] { op.call(tensors_of(values, op.samples[sample], dtype)); });
   ASSERT_EQ(outputs.size(), expected.size());
   for (size_t o = 0; o < outputs.size(); ++o) {
     const DType result = result_dtype(op.results[std::min(o, op.results.size() - 1)], dtype);
@@ -71,8 +72,9 @@ void compare_with_reference(const OpCase& op, size_t sample, DType dtype) {
     Array held = expected[o];
     for (double& value : held.values) value = as_held_by(value, result);
     // Results of a wider dtype than the input's are compared as tightly as the computation's dtype allows.
-    const Tolerance tolerance = is_half(dtype) && is_floating(result) ? half_tolerance(op, dtype, held, roundings)
-                                                                      : tolerance_of(result, op.tolerance);
+    const Tolerance tolerance = is_half_precision(dtype) && is_floating(result)
+                                    ? half_tolerance(op, dtype, held, roundings)
+                                    : tolerance_of(result, op.tolerance);
     expect_close(array_of(outputs[o]), held, tolerance, "result " + std::to_string(o));
   }
 }

@@ -37,13 +37,13 @@ void Roundings::end(const ObserverEvent& event) {
   if (event.kind != ObserverEvent::Kind::op || event.info->view != nullptr) return;
   bool rounds = false;
   for (const Tensor& y : event.outputs) {
-    if (!y.defined() || !is_half(y.dtype())) continue;
+    if (!y.defined() || !is_half_precision(y.dtype())) continue;
     rounds = true;
     if (y.device().kind == DeviceKind::vmap) continue;  // values of samples cannot be read
     largest = std::max(largest, largest_finite(y.detach().to_vector<double>()));
   }
   if (event.info->outputs == 0)  // a step that writes its inputs
-    for (const Tensor* x : event.inputs) rounds = rounds || (x->defined() && is_half(x->dtype()));
+    for (const Tensor* x : event.inputs) rounds = rounds || (x->defined() && is_half_precision(x->dtype()));
   count += rounds ? 1 : 0;
 }
 

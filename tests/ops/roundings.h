@@ -7,8 +7,6 @@
 
 namespace weft::testing {
 
-inline bool is_half(DType dtype) { return dtype == bf16 || dtype == f16; }
-
 /// Counts the ops that write 16 bits, each of which rounds once (views write nothing), and looks for the largest number
 /// that they write.
 class Roundings : public Observer {

@@ -47,7 +47,7 @@ template <class T> Matrix<T> row_major(T* data, int64_t rows, int64_t columns) {
 inline constexpr int64_t kCopyTile = 32;
 
 /// One tile of copy_matrix whose rows are neighbours in `from` and whose columns are in `to`: through registers or a
-/// buffer, since rows a power of two apart share few places of the innermost cache.
+/// buffer, since rows a power of two apart share few places of the L1 cache.
 template <class From, class To> void transpose_tile(Matrix<const From> from, Matrix<To> to) {
   if constexpr (std::is_same_v<From, To> && std::is_floating_point_v<To>)
     if (from.row_stride == 1 && to.column_stride == 1)

@@ -38,9 +38,9 @@ template <> struct RawOf<BFloat16> { using type = uint16_t; };
 template <> struct RawOf<Float16> { using type = uint16_t; };
 }  // namespace detail
 
-/// Asks for the line of memory `bytes` after p. The CPU's own look ahead ends at a page, and waits for every new one.
-inline constexpr int64_t kLookAhead = 4096;
-template <class T> WEFT_SIMD void look_ahead(const T* p, int64_t bytes = kLookAhead) {
+/// Prefetches the cache line `bytes` after p. The hardware prefetcher stops at the end of a page.
+inline constexpr int64_t kPrefetchDistance = 4096;
+template <class T> WEFT_SIMD void prefetch(const T* p, int64_t bytes = kPrefetchDistance) {
   __builtin_prefetch(reinterpret_cast<const char*>(p) + bytes);
 }
 

@@ -1,4 +1,4 @@
-// A product is cut into parts for threads, each into groups of b's columns that stay in the second cache, packed in
+// A product is cut into parts for threads, each into groups of b's columns that stay in the L2 cache, packed in
 // pairs into panels as wide as a tile (bf16_tile.h). Strips of a's rows then meet the panels. a is read where it lies
 // if its rows run along the sum; else it is packed in pairs too, some strips at a time. Sums longer than kMostDepth
 // go in passes, with f32 between them.
@@ -30,9 +30,9 @@ bool has_fast_instruction() { return has_instruction() && onednn::has_fast_bf16(
 
 namespace {
 
-/// Words of b that stay in the second cache, and of a sum in one pass.
+/// Words of b that stay in the L2 cache, and of a sum in one pass.
 constexpr int64_t kGroupWords = 1 << 17, kMostDepth = 1024;
-/// Rows of a that are packed together: a line of memory holds 32 of them.
+/// Rows of a that are packed together: a cache line holds 32 of them.
 constexpr int64_t kPackedRows = 96;
 
 /// The first `count` of N halves at p, the others zero.

@@ -1,4 +1,4 @@
-// As packed_gemm.cc, with every operand packed: the columns of b in groups that stay in the second cache, each in
+// As packed_gemm.cc, with every operand packed: the columns of b in groups that stay in the L2 cache, each in
 // panels as wide as a tile; the rows of a some strips at a time. Sums longer than kMostDepth go in passes, with f32
 // between them.
 //
@@ -16,11 +16,11 @@ namespace weft::kernels::cpu {
 namespace {
 
 constexpr int N = simd::kLanes<float>;
-/// Elements of b that stay in the second cache, and of a sum in one pass.
+/// Elements of b that stay in the L2 cache, and of a sum in one pass.
 constexpr int64_t kGroupElements = 1 << 17, kMostDepth = 1024;
 /// Rows of a that are packed together: all heights of tiles divide it.
 constexpr int64_t kPackedRows = 96;
-/// Elements between packed rows of a: lengths that are powers of two would share a place of the innermost cache.
+/// Elements between packed rows of a: lengths that are powers of two would share a place of the L1 cache.
 constexpr int64_t kGap = 16;
 
 /// How a product is cut: by the sizes of all of it.

@@ -1,4 +1,4 @@
-// How a product is cut. k is cut into passes, the columns of b into groups that stay in the second cache; a group is
+// How a product is cut. k is cut into passes, the columns of b into groups that stay in the L2 cache; a group is
 // packed into panels as wide as a tile, each read from front to back. Strips of a's rows then meet the panels tile by
 // tile (gemm_tile.h): a strip all panels where c is wide, so that c is written along its rows; a panel all strips where
 // c is narrow.
@@ -12,8 +12,6 @@
 // Known limit: with many threads and few rows, each packs the same part of a or b again.
 #include "tensor/kernels/cpu/gemm/packed_gemm.h"
 
-#include <utility>
-
 #include "tensor/kernels/cpu/base/scratch.h"
 #include "tensor/kernels/cpu/base/transpose.h"
 #include "tensor/kernels/cpu/gemm/gemm_tile.h"
@@ -23,10 +21,10 @@
 namespace weft::kernels::cpu {
 namespace {
 
-/// Elements of b that stay in the second cache, and how many products of k a pass takes at least and at most: every
+/// Elements of b that stay in the L2 cache, and how many products of k a pass takes at least and at most: every
 /// pass but the first reads c again.
 constexpr int64_t kGroupElements = 1 << 17, kLeastDepth = 512, kMostDepth = 1024;
-/// b is read where it lies if it fits the innermost cache, or so few rows of c need it.
+/// b is read where it lies if it fits the L1 cache, or so few rows of c need it.
 constexpr int64_t kUnpackedBytes = 24576, kUnpackedRows = 12;
 /// Transposed rows of a are read where they lie unless they are spread over more bytes.
 constexpr int64_t kSpreadBytes = 1 << 17;
@@ -132,7 +130,7 @@ template <class T> class Part {
   }
 
  private:
-  /// Strips that are packed together, so that whole lines of memory are used.
+  /// Strips that are packed together, so that whole cache lines are used.
   static constexpr int64_t kBatch = 16;
   /// Panels of rows of b that are packed together, likewise.
   static constexpr int64_t kPanelsAtOnce =
@@ -175,11 +173,12 @@ template <class T> class Part {
     }
   }
 
-  /// Rows of a are packed if they are neighbours and spread over much memory: a strip uses a part of each line there.
+  /// Rows of a are packed if they are neighbours and spread over much memory: a strip uses a part of each
+  /// cache line there.
   bool packs_a() const {
     return p_.a.row_stride == 1 && p_.a.column_stride * p_.a.columns * static_cast<int64_t>(sizeof(T)) > kSpreadBytes;
   }
-  /// The strips [begin, end), each with its rows side by side; all of them at once, as they share lines of memory.
+  /// The strips [begin, end), each with its rows side by side; all of them at once, as they share cache lines.
   void pack_strips(int64_t begin, int64_t end) {
     const int64_t step = packed_step(), next = packed_strip();
     std::array<Strip, kBatch> strips;
@@ -207,7 +206,8 @@ template <class T> class Part {
       }
     }
   }
-  /// From one packed strip to the next: an odd number of lines, so that they share no places of the caches.
+  /// From one packed strip to the next: an odd number of cache lines, so that strips do not compete for the
+  /// same cache sets.
   int64_t packed_strip() const { return cut_.depth * packed_step() + 64 / static_cast<int64_t>(sizeof(T)); }
   int64_t packed_step() const { return ceil_div(strip_rows(), kPiece) * kPiece; }
   int64_t strip_rows() const { return p_.transposed ? N : cut_.rows; }
@@ -329,7 +329,7 @@ bool prefers_packed(const Matrix<const float>& a, const Matrix<const float>& b) 
   const bool a_columns = a.column_stride != 1, b_columns = b.column_stride != 1;
   constexpr int64_t kAliased = 2048 / sizeof(float), kLeast = 32;
   if (a.rows < kLeast || b.columns < kLeast) return false;
-  // sgemm reads operands where they lie: a's columns, whose elements share a few places of the innermost cache if they
+  // sgemm reads operands where they lie: a's columns, whose elements share a few places of the L1 cache if they
   // are a multiple of 2 KB apart, unless c is wide; and b's rows where a has few.
   if (a_columns && a.column_stride % kAliased == 0 && b.columns <= 512) return true;
   if (!b_columns && b.row_stride % kAliased == 0 && a.rows >= 96 && a.rows <= 320) return true;

@@ -11,7 +11,7 @@
 namespace weft::kernels::cpu {
 
 /// Rows that packing asks for ahead: hardware does not follow steps of a page. Rows a power of two apart share places
-/// of the innermost cache, so few.
+/// of the L1 cache, so few.
 inline constexpr int64_t kAhead = 4;
 
 /// b's columns side by side with zeros up to a full register: row k at out + k * width.

@@ -1,6 +1,5 @@
 // gather and the forms of scatter: one index per element.
 #include <atomic>
-#include <cstdlib>
 #include <mutex>
 #include <type_traits>
 
@@ -47,12 +46,13 @@ bool gather_elements(const Nest& nest, const int64_t* list, int64_t begin, int64
     return true;
   };
   const bool dense = run.in == 0 && run.out == 1 && step == 1;
-  // A line that is read at any places is no stream that the CPU would see: the next is asked for in whole.
+  // A row read at random indices is not a stream that the hardware prefetcher recognises: the whole next row is
+  // prefetched.
   constexpr int64_t kCacheLine = 64 / static_cast<int64_t>(sizeof(T));
   const int64_t asked = dense && limit <= 512 * kCacheLine && limit <= 4 * run.size ? limit : 0;
   for (int64_t i = begin; i < end; walk.next()) {
     ahead.next();
-    for (int64_t j = 0; j < asked; j += kCacheLine) simd::look_ahead(from + ahead.in() + j, 0);
+    for (int64_t j = 0; j < asked; j += kCacheLine) simd::prefetch(from + ahead.in() + j, 0);
     const int64_t j = i % run.size, count = std::min(run.size - j, end - i);
     if (!(dense ? gather(i, j, count, 0, 1, 1) : gather(i, j, count, run.in, run.out, step))) return false;
     i += count;
@@ -60,17 +60,17 @@ bool gather_elements(const Nest& nest, const int64_t* list, int64_t begin, int64
   return true;
 }
 
-/// What meet_lines() does beside meeting: lines begin as those of x or as zeros just before something is added to them,
-/// where it may (starts_lines()), and what is written only to memory that is thrown away with an error may check its
+/// What scatter_rows() does beside the reduction: rows begin as those of x or as zeros just before something is added to
+/// them, where it may (starts_rows()), and what is written only to memory that is thrown away with an error may check its
 /// indices on the way.
-struct LineStart {
+struct RowStart {
   const Operand* x = nullptr;
   bool zeros = false;
   bool checks = false;
 };
 
-/// Whether meet_lines() can begin each line of `into`: they lie along the last axis, and src has all of them.
-bool starts_lines(const Operand& src, int64_t axis, const Operand& into) {
+/// Whether scatter_rows() can begin each row of `into`: they lie along the last axis, and src has all of them.
+bool starts_rows(const Operand& src, int64_t axis, const Operand& into) {
   if (axis != src.rank() - 1 || src.size(axis) == 0) return false;
   for (int64_t i = 0; i < axis; ++i)
     if (src.size(i) != into.size(i)) return false;
@@ -78,15 +78,15 @@ bool starts_lines(const Operand& src, int64_t axis, const Operand& into) {
 }
 
 /// All axes but one: in of src, out of into.
-Nest lines_of(const Operand& src, int64_t axis, const Operand& into) {
-  Nest lines;
+Nest rows_of(const Operand& src, int64_t axis, const Operand& into) {
+  Nest rows;
   for (int64_t i = 0; i < src.rank(); ++i)
-    if (i != axis) lines.push({src.size(i), src.stride(i), into.stride(i)});
-  return lines;
+    if (i != axis) rows.push({src.size(i), src.stride(i), into.stride(i)});
+  return rows;
 }
 
-/// A line and the values and indices that it meets.
-template <class T> struct MetLine {
+/// A row, and the values that are combined with its elements at `index`.
+template <class T> struct ScatterRow {
   T* places;
   int64_t size, step;
   const T* values;
@@ -97,7 +97,7 @@ template <class T> struct MetLine {
   void begin(const T* from, int64_t from_step) const {
     for (int64_t k = 0; k < size; ++k) places[k * step] = from == nullptr ? T(0) : from[k * from_step];
   }
-  template <class F> void meet(const F& f) const {
+  template <class F> void combine(const F& f) const {
     const auto each = [&](int64_t to_step, int64_t from_step) __attribute__((always_inline)) {
       for (int64_t j = 0; j < length; ++j) {
         T& place = places[index[j] * to_step];
@@ -110,51 +110,50 @@ template <class T> struct MetLine {
 
 /// Lines [begin, end) whose indices follow each other; false where an index is bad.
 template <class T, class F>
-bool meet_whole_lines(const Operand& src, const IndexList& list, int64_t axis, const Operand& into, const F& f,
-                      const LineStart& start, int64_t begin, int64_t end) {
-  const Nest lines = lines_of(src, axis, into), starts = lines_of(start.x != nullptr ? *start.x : into, axis, into);
-  NestWalk walk(lines, begin), start_walk(starts, begin);
-  MetLine<T> line{nullptr, into.size(axis), into.stride(axis), nullptr, src.stride(axis), nullptr, src.size(axis)};
+bool scatter_whole_rows(const Operand& src, const IndexList& list, int64_t axis, const Operand& into, const F& f,
+                        const RowStart& start, int64_t begin, int64_t end) {
+  const Nest rows = rows_of(src, axis, into), starts = rows_of(start.x != nullptr ? *start.x : into, axis, into);
+  NestWalk walk(rows, begin), start_walk(starts, begin);
+  ScatterRow<T> row{nullptr, into.size(axis), into.stride(axis), nullptr, src.stride(axis), nullptr, src.size(axis)};
   for (int64_t i = begin; i < end; ++i, walk.next(), start_walk.next()) {
-    line.index = list.data() + i * line.length;
-    line.values = src.data<T>() + walk.in();
-    line.places = into.data<T>() + walk.out();
-    if (start.checks && !IndexList::all_below(line.index, line.length, line.size)) return false;
+    row.index = list.data() + i * row.length;
+    row.values = src.data<T>() + walk.in();
+    row.places = into.data<T>() + walk.out();
+    if (start.checks && !IndexList::all_below(row.index, row.length, row.size)) return false;
     if (start.x != nullptr)
-      line.begin(start.x->template data<T>() + start_walk.in(), start.x->stride(axis));
+      row.begin(start.x->template data<T>() + start_walk.in(), start.x->stride(axis));
     else if (start.zeros)
-      line.begin(nullptr, 0);
-    line.meet(f);
+      row.begin(nullptr, 0);
+    row.combine(f);
   }
   return true;
 }
 
-/// place = f(place, value) along lines of `axis`: a line's elements meet only each other, so lines may go to any
-/// thread.
+/// place = f(place, value) along rows of `axis`. No value leaves its row, so rows may go to any thread.
 template <class T, class F>
-void meet_lines(const Operand& src, const IndexList& list, int64_t axis, const Operand& into, const F& f,
-                const LineStart& start = {}) {
+void scatter_rows(const Operand& src, const IndexList& list, int64_t axis, const Operand& into, const F& f,
+                  const RowStart& start = {}) {
   T* to = into.data<T>();
   const T* from = src.data<T>();
-  const Nest lines = lines_of(src, axis, into);
+  const Nest rows = rows_of(src, axis, into);
   int64_t list_stride = 1;
   for (int64_t i = axis + 1; i < src.rank(); ++i) list_stride *= src.size(i);
   const int64_t length = src.size(axis), step = src.stride(axis), to_step = into.stride(axis), size = into.size(axis);
   std::atomic<bool> bad = false;
-  // All lines that follow each other in the list advance together: element j of each before element j + 1 of any.
+  // All rows that follow each other in the list advance together: element j of each before element j + 1 of any.
   const int64_t bands = list_stride == 0 || length == 0 ? 0 : list.count() / (list_stride * length);
   parallel_for(bands * list_stride, std::max<int64_t>(1, kIndexGrain / std::max<int64_t>(1, length)),
                [&](int64_t begin, int64_t end) {
                  if (list_stride == 1) {
-                   if (!meet_whole_lines<T>(src, list, axis, into, f, start, begin, end)) bad = true;
+                   if (!scatter_whole_rows<T>(src, list, axis, into, f, start, begin, end)) bad = true;
                    return;
                  }
                  constexpr int64_t kGroup = 128;
                  int64_t in[kGroup], out[kGroup];
-                 for (int64_t line = begin; line < end;) {
-                   const int64_t band = line / list_stride, first = line % list_stride;
-                   const int64_t count = std::min({kGroup, list_stride - first, end - line});
-                   NestWalk walk(lines, line);
+                 for (int64_t row = begin; row < end;) {
+                   const int64_t band = row / list_stride, first = row % list_stride;
+                   const int64_t count = std::min({kGroup, list_stride - first, end - row});
+                   NestWalk walk(rows, row);
                    for (int64_t k = 0; k < count; ++k, walk.next()) {
                      in[k] = walk.in();
                      out[k] = walk.out();
@@ -167,7 +166,7 @@ void meet_lines(const Operand& src, const IndexList& list, int64_t axis, const O
                        place = static_cast<T>(f(place, from[in[k] + j * step]));
                      }
                    }
-                   line += count;
+                   row += count;
                  }
                });
   if (bad) list.check(size, "rows");
@@ -177,55 +176,56 @@ struct Adding {
   auto operator()(auto place, auto value) const { return wrapping_add(place, value); }
 };
 
-/// What elements of T meet in: floats of 16 bits in f32, narrow integers in i32.
+/// What elements of T are combined in: floats of 16 bits in f32, narrow integers in i32.
 template <class T>
-using Meet = std::conditional_t<is_half<T>, float, std::conditional_t<(sizeof(T) < sizeof(int32_t)), int32_t, T>>;
+using Accumulator =
+    std::conditional_t<is_half<T>, float, std::conditional_t<(sizeof(T) < sizeof(int32_t)), int32_t, T>>;
 
-template <class T> inline constexpr bool kWidens = !std::is_same_v<Meet<T>, T>;
+template <class T> inline constexpr bool kWidens = !std::is_same_v<Accumulator<T>, T>;
 
-/// The same in a copy of `into` of type Meet<T>.
+/// The same in a copy of `into` of type Accumulator<T>.
 template <class T, class F>
-void meet_widened(const Operand& src, const IndexList& list, int64_t axis, const Operand& into, const F& f) {
-  const Scratch<Meet<T>> src_values(src.numel()), into_values(into.numel());
+void scatter_widened(const Operand& src, const IndexList& list, int64_t axis, const Operand& into, const F& f) {
+  const Scratch<Accumulator<T>> src_values(src.numel()), into_values(into.numel());
   const View src_view = View::contiguous(src.shape()), into_view = View::contiguous(into.shape());
-  const DType dtype = dtype_of<Meet<T>>;
+  const DType dtype = dtype_of<Accumulator<T>>;
   const Operand wide_src{src_values.data(), &src_view, dtype}, wide_into{into_values.data(), &into_view, dtype};
   copy(src, wide_src);
   copy(into, wide_into);
-  meet_lines<Meet<T>>(wide_src, list, axis, wide_into, f);
+  scatter_rows<Accumulator<T>>(wide_src, list, axis, wide_into, f);
   copy(wide_into, into);
 }
 
-/// A long list that goes into a short line.
-bool is_short_line(const Operand& src, const IndexList& list, const Operand& into) {
+/// A long list that goes into a short row.
+bool is_short_row(const Operand& src, const IndexList& list, const Operand& into) {
   constexpr int64_t kLongest = 4096;
   return is_integer(into.dtype) && src.rank() == 1 && into.numel() <= kLongest && list.count() >= 8 * into.numel();
 }
 
-/// value(k) added at places[k] of two lines of `size` in turn.
-constexpr int64_t kLines = 2;
+/// value(k) added at places[k] of two rows of `size` in turn.
+constexpr int64_t kCopies = 2;
 template <class Sum, class Value>
-void add_in_turn(const int64_t* places, int64_t count, Sum* line, int64_t size, const Value& value) {
+void add_in_turn(const int64_t* places, int64_t count, Sum* row, int64_t size, const Value& value) {
   const auto add = [](Sum& place, Sum more) { place = static_cast<Sum>(place + more); };
-  Sum* const second = line + size;
+  Sum* const second = row + size;
   int64_t k = 0;
-  for (; k + kLines <= count; k += kLines) {
-    add(line[places[k]], value(k));
+  for (; k + kCopies <= count; k += kCopies) {
+    add(row[places[k]], value(k));
     add(second[places[k + 1]], value(k + 1));
   }
-  if (k < count) add(line[places[k]], value(k));
+  if (k < count) add(row[places[k]], value(k));
 }
 
-/// A long list of integers added into a short line. Their order does not matter: each thread has lines of its own, and
+/// A long list of integers added into a short row. Their order does not matter: each thread has rows of its own, and
 /// two in turn, as a place that comes again at once would wait for its last sum. Indices are checked on the way.
 /// False: not so.
-template <class T> bool add_to_short_line(const Operand& src, const IndexList& list, const Operand& into) {
+template <class T> bool add_to_short_row(const Operand& src, const IndexList& list, const Operand& into) {
   if constexpr (!std::is_integral_v<T>) {
     return false;
   } else {
     using Sum = std::make_unsigned_t<T>;
     const int64_t size = into.numel(), step = into.rank() == 1 ? into.stride(0) : 0;
-    if (!is_short_line(src, list, into)) return false;
+    if (!is_short_row(src, list, into)) return false;
     const T* from = src.data<T>();
     T* to = into.data<T>();
     const int64_t from_step = src.stride(0);
@@ -233,25 +233,25 @@ template <class T> bool add_to_short_line(const Operand& src, const IndexList& l
     std::mutex adding;
     std::atomic<bool> bad = false;
     parallel_for(list.count(), kIndexGrain, [&](int64_t begin, int64_t end) {
-      const Scratch<Sum> sums(kLines * size);
-      Sum* const line = sums.data();
-      std::fill_n(line, kLines * size, Sum{0});
+      const Scratch<Sum> sums(kCopies * size);
+      Sum* const row = sums.data();
+      std::fill_n(row, kCopies * size, Sum{0});
       constexpr int64_t kChecked = 1024;
       for (int64_t i = begin; i < end; i += kChecked) {
         const int64_t count = std::min(kChecked, end - i);
         const int64_t* const places = list.data() + i;
         if (!IndexList::all_below(places, count, size)) return bad.store(true);
         if (from_step == 0)
-          add_in_turn(places, count, line, size, [one = static_cast<Sum>(*from)](int64_t) { return one; });
+          add_in_turn(places, count, row, size, [one = static_cast<Sum>(*from)](int64_t) { return one; });
         else
-          add_in_turn(places, count, line, size, [values = from + i * from_step, from_step](int64_t k) {
+          add_in_turn(places, count, row, size, [values = from + i * from_step, from_step](int64_t k) {
             return static_cast<Sum>(values[k * from_step]);
           });
       }
       const std::lock_guard lock(adding);
-      for (int64_t k = 0; k < kLines; ++k)
+      for (int64_t k = 0; k < kCopies; ++k)
         for (int64_t j = 0; j < size; ++j)
-          to[j * step] = static_cast<T>(static_cast<Sum>(to[j * step]) + line[k * size + j]);
+          to[j * step] = static_cast<T>(static_cast<Sum>(to[j * step]) + row[k * size + j]);
     });
     if (bad) list.check(size, "rows");
     return true;
@@ -268,29 +268,29 @@ struct AtLeastOneAxis {
   Operand operand;
 };
 
-/// out = x, unless the op writes in place; then `f` along the lines of `axis`, computed in Meet<T> or in T.
+/// out = x, unless the op writes in place; then `f` along the rows of `axis`, computed in Accumulator<T> or in T.
 template <class T, bool kWiden, class F>
-void meet(const Operand& x_any, const Operand& index_any, const Operand& src_any, int64_t axis, const Operand& out_any,
-          const F& f) {
+void scatter(const Operand& x_any, const Operand& index_any, const Operand& src_any, int64_t axis,
+             const Operand& out_any, const F& f) {
   const AtLeastOneAxis x(x_any), src(src_any), index(index_any), out(out_any);
   const IndexList list(index.operand);
   const bool in_place = x_any.base == out_any.base;
-  LineStart start{.checks = !in_place && !kWiden};
+  RowStart start{.checks = !in_place && !kWiden};
   if (!start.checks) list.check(out.operand.size(axis), "rows");
-  if (start.checks && starts_lines(src.operand, axis, out.operand))
+  if (start.checks && starts_rows(src.operand, axis, out.operand))
     start.x = &x.operand;
   else if (!in_place)
     copy(x_any, out_any);
   if constexpr (kWiden)
-    meet_widened<T>(src.operand, list, axis, out.operand, f);
+    scatter_widened<T>(src.operand, list, axis, out.operand, f);
   else
-    meet_lines<T>(src.operand, list, axis, out.operand, f, start);
+    scatter_rows<T>(src.operand, list, axis, out.operand, f, start);
 }
 
 template <class F>
-void meet_numbers(const Operand& x, const Operand& index, const Operand& src, int64_t axis, const Operand& out,
-                  const F& f) {
-  visit_number(x.dtype, [&]<class T>() { meet<T, kWidens<T>>(x, index, src, axis, out, f); });
+void scatter_numbers(const Operand& x, const Operand& index, const Operand& src, int64_t axis, const Operand& out,
+                     const F& f) {
+  visit_number(x.dtype, [&]<class T>() { scatter<T, kWidens<T>>(x, index, src, axis, out, f); });
 }
 
 }  // namespace
@@ -320,23 +320,24 @@ void op::ScatterAdd::cpu(const Operand& src_any, const Operand& index_any, const
   const IndexList list(index);
   const bool checks = size_of(into.dtype) >= sizeof(float);
   if (!checks) list.check(into.size(axis), "rows");
-  const LineStart start{.zeros = checks && starts_lines(src, axis, into), .checks = checks};
+  const RowStart start{.zeros = checks && starts_rows(src, axis, into), .checks = checks};
   if (!start.zeros) fill(into, 0);
   visit_number(src.dtype, [&]<class T>() {
-    if (add_to_short_line<T>(src, list, into)) return;
+    if (add_to_short_row<T>(src, list, into)) return;
     if constexpr (kWidens<T>)
-      meet_widened<T>(src, list, axis, into, Adding{});
+      scatter_widened<T>(src, list, axis, into, Adding{});
     else
-      meet_lines<T>(src, list, axis, into, Adding{}, start);
+      scatter_rows<T>(src, list, axis, into, Adding{}, start);
   });
 }
 
 void op::Scatter::cpu(const Operand& x, const Operand& index, const Operand& src, const Operand& out) const {
-  visit_size(x.dtype, [&]<class T>() { meet<T, false>(x, index, src, axis, out, [](T, T value) { return value; }); });
+  visit_size(x.dtype,
+             [&]<class T>() { scatter<T, false>(x, index, src, axis, out, [](T, T value) { return value; }); });
 }
 
 void op::ScatterSum::cpu(const Operand& x, const Operand& index, const Operand& src, const Operand& out) const {
-  meet_numbers(x, index, src, axis, out, Adding{});
+  scatter_numbers(x, index, src, axis, out, Adding{});
 }
 
 void op::ScatterReduce::cpu(const Operand& x, const Operand& index, const Operand& src, const Operand& out) const {
@@ -344,10 +345,10 @@ void op::ScatterReduce::cpu(const Operand& x, const Operand& index, const Operan
   // A NaN compares false: it stays where it is, and one that comes is taken.
   const auto largest = [](auto place, auto value) { return place >= value || place != place ? place : value; };
   const auto smallest = [](auto place, auto value) { return place <= value || place != place ? place : value; };
-  switch (meeting) {
-    case Meeting::product: return meet_numbers(x, index, src, axis, out, product);
-    case Meeting::largest: return meet_numbers(x, index, src, axis, out, largest);
-    case Meeting::smallest: return meet_numbers(x, index, src, axis, out, smallest);
+  switch (reduction) {
+    case ScatterReduction::product: return scatter_numbers(x, index, src, axis, out, product);
+    case ScatterReduction::largest: return scatter_numbers(x, index, src, axis, out, largest);
+    case ScatterReduction::smallest: return scatter_numbers(x, index, src, axis, out, smallest);
   }
 }
 

@@ -1,8 +1,6 @@
 // Binary searches in sorted rows, many at a time: the steps of all are the same.
 #include "tensor/ops/search.h"
 
-#include <cmath>
-
 #include "tensor/kernels/cpu/base/arithmetic.h"
 #include "tensor/kernels/cpu/base/dispatch.h"
 #include "tensor/kernels/cpu/loops/rows.h"

@@ -25,14 +25,14 @@ template <class T> void copy_run(const T* from, int64_t from_step, T* to, int64_
 /// A dense run, while the lines of the next are asked for, which may lie anywhere.
 template <class T> void copy_dense_run(const T* from, T* to, int64_t count, const T* next) {
   for_lanes<T>(count, [&](int64_t j, auto lanes) {
-    simd::look_ahead(next + j, 0);
+    simd::prefetch(next + j, 0);
     put_lanes(to + j, lanes_at(from + j, lanes), lanes);
   });
 }
 /// Asks for the first lines of a dense run; the CPU follows from there.
-template <class T> void look_at_run(const T* p, int64_t count) {
+template <class T> void prefetch_run(const T* p, int64_t count) {
   constexpr int64_t kLine = 64 / static_cast<int64_t>(sizeof(T)), kMost = 16 * kLine;
-  for (int64_t j = 0; j < std::min(count, kMost); j += kLine) simd::look_ahead(p + j, 0);
+  for (int64_t j = 0; j < std::min(count, kMost); j += kLine) simd::prefetch(p + j, 0);
 }
 
 /// Slices from this size on are copied so: of shorter ones the CPU has several at work at once by itself.
@@ -146,7 +146,7 @@ void copy_slices(const Operand& table, std::span<const int64_t> index, const Sli
         T* target = to + place;
         if (long_slices) return copy_dense_run(source, target, size, slice(std::min(i + 1, end - 1)));
         if (dense) {
-          simd::look_ahead(slice(std::min(i + 4, end - 1)), 0);
+          simd::prefetch(slice(std::min(i + 4, end - 1)), 0);
           return for_lanes<T>(
               size, [&](int64_t j, auto lanes) { put_lanes(target + j, lanes_at(source + j, lanes), lanes); });
         }
@@ -170,7 +170,7 @@ void put_slices(const Operand& list, std::span<const int64_t> rows, std::span<co
     const auto target_of = [&](int64_t i) { return to + places[static_cast<size_t>(i)] * layout.table_stride; };
     if (size == 1)  // lines that lie anywhere are asked for long before a store would
       return for_listed(rows, layout, 1, unique, [&](int64_t i, int64_t place) {
-        simd::look_ahead(target_of(std::min(i + 32, count - 1)), 0);
+        simd::prefetch(target_of(std::min(i + 32, count - 1)), 0);
         *target_of(i) = from[place];
       });
     for_listed(rows, layout, size, unique, [&](int64_t i, int64_t place) {
@@ -212,8 +212,8 @@ void add_slices(const Operand& list, const IndexList& index, const SliceLayout& 
         }
         if (dense && first + members + 1 < count) {  // what the next sums read lies anywhere
           const int64_t next = groups.order.data()[first + members + 1];
-          look_at_run(from + places.data()[next], size);
-          if (before != nullptr) look_at_run(before + index[next] * layout.table_stride, size);
+          prefetch_run(from + places.data()[next], size);
+          if (before != nullptr) prefetch_run(before + index[next] * layout.table_stride, size);
         }
         for (int64_t k = 0; k < size; k += run.size, walk.next())
           add_runs(from + walk.out(), run.out, places.data(), groups.order.data() + first, members, AsTheyAre{},

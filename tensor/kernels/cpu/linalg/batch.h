@@ -82,7 +82,7 @@ template <class T> class LaneMatrices {
 
 /// Whether a batch of matrices goes through LaneMatrices: many, and small.
 template <class T> bool fills_lanes(const Operand& x) {
-  constexpr int64_t kMost = 16;  // rows and columns: what is worked on stays in the innermost cache
+  constexpr int64_t kMost = 16;  // rows and columns: what is worked on stays in the L1 cache
   return x.size(x.rank() - 2) <= kMost && x.size(x.rank() - 1) <= kMost && batch_count(x) >= LaneMatrices<T>::N / 2;
 }
 

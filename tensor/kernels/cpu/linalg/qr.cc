@@ -1,7 +1,5 @@
 #include "tensor/ops/qr.h"
 
-#include <cmath>
-
 #include "tensor/kernels/cpu/linalg/batch.h"
 #include "tensor/kernels/cpu/linalg/reflectors.h"
 

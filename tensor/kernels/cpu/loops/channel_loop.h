@@ -49,7 +49,7 @@ void channel_row(const std::array<T*, kInputs + 1>& pointers, const ChannelAxis&
   for_lanes<C>(axis.size, [&](int64_t j, auto count) {
     std::array<V, kInputs> x;
     for (int k = 0; k < kInputs; ++k) {
-      if constexpr (kDense) simd::look_ahead(pointers[k] + j);
+      if constexpr (kDense) simd::prefetch(pointers[k] + j);
       if constexpr (!kDense)
         x[k] = simd::load_strided<C>(pointers[k] + j * axis.strides[k], axis.strides[k], count);
       else if constexpr (std::is_same_v<decltype(count), int>)

@@ -137,7 +137,7 @@ template <class F, class T> WEFT_SIMD void compute_registers(const F& f, int64_t
   constexpr int kWidth = simd::kLanes<T>;
   int64_t i = 0;
   for (; i + kWidth <= count; i += kWidth) {
-    (simd::look_ahead(in + i, 1024), ...);  // its queues are full of f's instructions before they hold the next load
+    (simd::prefetch(in + i, 1024), ...);  // its queues are full of f's instructions before they hold the next load
     simd::store<T>(out + i, f(simd::load<T>(in + i)...));
   }
   const int rest = static_cast<int>(count - i);

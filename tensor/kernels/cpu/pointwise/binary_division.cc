@@ -1,6 +1,5 @@
 // Remainders and whole quotients. An integer divided by 0 is an error; the smallest integer divided by -1 wraps.
 #include <atomic>
-#include <bit>
 #include <cmath>
 #include <limits>
 

@@ -192,7 +192,7 @@ template <class T> struct Drop {
 };
 
 // The neighbour of x above or below in magnitude, by `bits`: the distance to the lower one, in parts of the gap, is the
-// probability of the upper one. What is exact, infinite or NaN is rounded as ever.
+// probability of the upper one. What is exact, infinite or NaN is rounded as usual.
 BFloat16 round_at_random(float x, uint32_t bits, BFloat16) {
   const uint32_t word = std::bit_cast<uint32_t>(x);
   const bool nan = (word & 0x7fffffffu) > 0x7f800000u;

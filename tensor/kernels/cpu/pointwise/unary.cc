@@ -55,7 +55,7 @@ struct PositiveBits {
 template <class F> void of_bits(const F& f, const Operand& x, const Operand& out) {
   elementwise<uint16_t, uint16_t>(kCheapGrain, f, out, x);
 }
-bool has_half_bits(const Operand& x) { return x.dtype == DType::bf16 || x.dtype == DType::f16; }
+bool has_half_bits(const Operand& x) { return is_half_precision(x.dtype); }
 template <class T> struct Limited {
   T low, high;
   T operator()(T x) const {

@@ -71,7 +71,7 @@ template <class T, bool kLargest> class LaneSearch {
     for (Index step = 1; step < steps; ++step)
       for (int r = 0; r < kStep; ++r) {
         const T* p = row + (step * int64_t{kStep} + r) * N;
-        simd::look_ahead(p);
+        simd::prefetch(p);
         search.look(r, step, simd::load<T>(p));
       }
     const T* p = row + steps * kLeast;

@@ -41,7 +41,7 @@ template <class T, class Count> struct Columns {
         length(view.length()),
         count(lanes) {}
   WEFT_SIMD simd::Vec<T> at(int64_t j) const {
-    simd::look_ahead(data + j * step, simd::kVectorBytes);  // the rows beside these, which come next
+    simd::prefetch(data + j * step, simd::kVectorBytes);  // the rows beside these, which come next
     return lanes_at(data + j * step, count);
   }
   WEFT_SIMD void put(int64_t j, simd::Vec<T> v) const { put_lanes(data + j * step, v, count); }

@@ -150,7 +150,7 @@ void fold_row_group(const T* const* rows, int64_t length, typename Op::Pre param
     typename B::PreVec folded;
     if (count == kWidth) {
       if constexpr (kRows > 1 && kAsksAhead)
-        for (int k = 0; k < kRows; ++k) simd::look_ahead(rows[k] + j, ahead);
+        for (int k = 0; k < kRows; ++k) simd::prefetch(rows[k] + j, ahead);
       folded = combined<Op, kRows>([&](int k) { return mapped<Op>(rows[k] + j, parameter); });
     } else {
       folded = combined<Op, kRows>([&](int k) { return mapped_part<Op>(rows[k] + j, parameter, count); });
@@ -178,7 +178,7 @@ WEFT_SIMD void fold_row(const T* p, int64_t length, typename BlockTypes<Op>::Pre
   int64_t i = 0;
   for (; i + 8 * kWidth <= length; i += 8 * kWidth) {
     if constexpr (kAsksAhead)
-      for (int k = 0; k < 8; ++k) simd::look_ahead(p + i + k * kWidth);
+      for (int k = 0; k < 8; ++k) simd::prefetch(p + i + k * kWidth);
     accumulate<Op>(acc, combined<Op, 8>([&](int k) { return mapped<Op>(p + i + k * kWidth, parameter); }));
   }
   if (i == length) return;
@@ -270,10 +270,10 @@ template <class T> bool is_short_along_memory(const Block<T>& block) {
          block.nest->inner().in == 1;
 }
 
-/// Short columns that lie along memory, as rows of a few of them turned about.
+/// Short columns that lie along memory, as rows of a few of them transposed.
 template <class Op, class T>
-void fold_turned(const Block<T>& block, typename Op::Pre parameter, const typename Op::Pre* parameters,
-                 typename Op::Acc* acc) {
+void fold_transposed(const Block<T>& block, typename Op::Pre parameter, const typename Op::Pre* parameters,
+                     typename Op::Acc* acc) {
   constexpr int64_t kColumns = sizeof(T) == 8 ? 32 : 64;
   alignas(64) T turned[kShort * kColumns];
   Nest nest;
@@ -293,7 +293,7 @@ void fold_turned(const Block<T>& block, typename Op::Pre parameter, const typena
 template <class Op, class T>
 void fold_columns(const Block<T>& block, typename Op::Pre parameter, const typename Op::Pre* parameters,
                   typename Op::Acc* acc) {
-  if (detail::is_short_along_memory(block)) return detail::fold_turned<Op>(block, parameter, parameters, acc);
+  if (detail::is_short_along_memory(block)) return detail::fold_transposed<Op>(block, parameter, parameters, acc);
   std::fill_n(acc, block.length + detail::BlockTypes<Op>::kWidth, Op::template identity<typename Op::Acc>());
   detail::DenseRows<T, 8 * kColumnTile> dense;
   detail::for_row_groups(block, [&](const T** rows, auto count) {

@@ -75,7 +75,7 @@ template <class C> C row_max(const C* x, int64_t n) {
 
 template <class C> double row_sum(const C* x, int64_t n) {
   return detail::sum_lanes<C>(n, [&](int64_t j, auto count) {
-    simd::look_ahead(x + j);
+    simd::prefetch(x + j);
     return lanes_at(x + j, count);
   });
 }
@@ -94,7 +94,7 @@ template <class C> double row_squares(const C* x, int64_t n, double mean) {
 /// The sum of a * b.
 template <class C> double row_dot(const C* a, const C* b, int64_t n) {
   return detail::sum_lanes<C>(n, [&](int64_t j, auto count) {
-    simd::look_ahead(a + j), simd::look_ahead(b + j);
+    simd::prefetch(a + j), simd::prefetch(b + j);
     return lanes_at(a + j, count) * lanes_at(b + j, count);
   });
 }
@@ -105,7 +105,7 @@ template <class C, class Put> double row_exp(const C* x, int64_t n, C shift, con
   constexpr int kWidth = simd::kLanes<C>;
   return detail::sum_lanes<C>(
       n, [&](int64_t j, auto count) __attribute__((always_inline)) {
-        simd::look_ahead(x + n + j, 0);  // the next row, while this one is worked on
+        simd::prefetch(x + n + j, 0);  // the next row, while this one is worked on
         const auto difference = lanes_at(x + j, count) - shift;
         auto e = vmath::exp_below(difference);
         if (count < kWidth) e = simd::first_lanes<C>(e, simd::Vec<C>{}, count);

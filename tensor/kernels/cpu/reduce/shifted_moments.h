@@ -54,7 +54,7 @@ template <class T> ShiftedSums shifted_rows(const Block<T>& block, Compute<T>& s
     for (; i + 8 * N <= block.length; i += 8 * N) {
       V sum[2] = {}, square[2] = {};  // two chains each, of four
 #pragma GCC unroll 8
-      for (int k = 0; k < 8; ++k) simd::look_ahead(p + i + k * N);
+      for (int k = 0; k < 8; ++k) simd::prefetch(p + i + k * N);
 #pragma GCC unroll 8
       for (int k = 0; k < 8; ++k) add_deviation(simd::load<C>(p + i + k * N), about, sum[k % 2], square[k % 2]);
       accumulate<DeviationOp<T>>(sums, sum[0] + sum[1]);
@@ -96,7 +96,7 @@ void add_row_group(const T* const* rows, int64_t length, const Compute<T>* shift
     V sum[2] = {}, square[2] = {};
 #pragma GCC unroll 8
     for (int k = 0; k < kRows; ++k) {
-      if constexpr (kRows > 1) simd::look_ahead(rows[k] + j, ahead);
+      if constexpr (kRows > 1) simd::prefetch(rows[k] + j, ahead);
       const V x = count == N ? simd::load<C>(rows[k] + j) : simd::load_part<C>(rows[k] + j, count);
       add_deviation(x, about, sum[k % 2], square[k % 2]);
     }

@@ -39,7 +39,7 @@ struct RowBlock {
   int64_t columns;  // that its last row may see
 };
 
-/// The blocks of all heads: as many rows as keep the scores in the second cache.
+/// The blocks of all heads: as many rows as keep the scores in the L2 cache.
 class Blocks {
  public:
   Blocks(const AttentionInputs& in, bool causal)

@@ -60,7 +60,7 @@ void add_rows(const T* g, const T* x, const Layout& layout, int64_t first, int64
       const auto shift = kGated ? simd::load<C>(per_channel.shift + j) : mean;
       simd::Vec<C> sum{}, dot{};
       for (int64_t k = 0; k < group; ++k) {
-        simd::look_ahead(xs[k] + j), simd::look_ahead(gs[k] + j);
+        simd::prefetch(xs[k] + j), simd::prefetch(gs[k] + j);
         const auto centred = read<C>(xs[k] + j * axis.in, axis.in, count) - mean;
         const auto grad = gated<kGated, C>(read<C>(gs[k] + j * axis.out, axis.out, count), centred, scale, shift);
         sum += grad;

@@ -141,7 +141,7 @@ void group_moments(const GroupedPixels& s, const T* in, int64_t groups, ChannelT
                 return static_cast<C>(in[i / s.per_group * step + g * s.per_group + i % s.per_group]);
               })));
   channel_totals<C, 2>(s.pixels, width, totals.data(), [&](int64_t i, int64_t c, auto lanes) {
-    simd::look_ahead(in + i * step + c);
+    simd::prefetch(in + i * step + c);
     const auto value = channels_at<C>(in + i * step + c, lanes) - channels_at<C>(table.row(0) + c, lanes);
     return std::array{value, value * value};
   });

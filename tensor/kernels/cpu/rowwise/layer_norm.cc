@@ -105,7 +105,7 @@ void row_gradient(const C* g, const C* x, const C* w, int64_t n, C mean, C rstd,
   const auto first_pass = [&](auto with_parameters) {
     for_lanes<C>(
         n, [&](int64_t j, auto count) __attribute__((always_inline)) {
-          simd::look_ahead(g + n + j, 0), simd::look_ahead(x + n + j, 0);  // the next row, while this one is worked on
+          simd::prefetch(g + n + j, 0), simd::prefetch(x + n + j, 0);  // the next row, while this one is worked on
           const auto grad = lanes_at(g + j, count), weight = lanes_at(w + j, count);
           const auto scaled = grad * ((lanes_at(x + j, count) - mean) * rstd);
           if constexpr (with_parameters) parameters->add(j, scaled, grad, count);

@@ -37,7 +37,7 @@ template <class A, class C, class O> A sum_block(const C* x, int64_t length, A b
   V carried = {};  // all lanes: the sum so far. One register waits for the one before by no more than this addition.
   int64_t i = 0;
   for (; i + N <= length; i += N) {
-    simd::look_ahead(x + i, 1024);
+    simd::prefetch(x + i, 1024);
     const V sums = running_sums<N>(simd::load<A, N>(x + i));
     if (out != nullptr) simd::store<A, N>(out + i, V((sums + carried) + before));
     carried += last_lane(sums, std::make_integer_sequence<int, N>());

@@ -3,7 +3,7 @@
 namespace weft::kernels::cpu {
 namespace {
 
-/// One line of linked_means; [a0, a1) are the lines it reads.
+/// One row of linked_means; [a0, a1) are the rows it reads.
 template <class S>
 void line_of_means(Image<S> from, const Link* a0, const Link* a1, const Links& columns, int64_t window,
                    int64_t channels, int64_t width, Image<S> to, int64_t h) {
@@ -26,24 +26,26 @@ void line_of_means(Image<S> from, const Link* a0, const Link* a1, const Links& c
 
 /// The same of images turned to channels-last, band by band.
 template <class S>
-void turned_means(const Operand& from, const Operand& to, const Links& lines, const Links& columns, int64_t window) {
-  for_each_band(to, std::max(image_bytes<S>(from), image_bytes<S>(to)), [&](int64_t n, const Lines& band) {
-    const TurnedLines<S> in(from, linked_lines(lines, band)), out(to, band);
+void channels_last_means(const Operand& from, const Operand& to, const Links& rows, const Links& columns,
+                         int64_t window) {
+  for_each_band(to, std::max(image_bytes<S>(from), image_bytes<S>(to)), [&](int64_t n, const RowRange& band) {
+    const ChannelsLastRows<S> in(from, linked_rows(rows, band)), out(to, band);
     in.read(Image<S>(from, n));
     for (int64_t h = band.begin; h < band.end; ++h)
-      line_of_means<S>(*in, lines.begin(h), lines.end(h), columns, window, to.size(1), to.size(3), *out, h);
+      line_of_means<S>(*in, rows.begin(h), rows.end(h), columns, window, to.size(1), to.size(3), *out, h);
     out.write(Image<S>(to, n));
   });
 }
 
 /// to(pixel) = the sum of from over the pixel's links, divided by the size of a window: both directions of the mean.
 template <class S>
-void linked_means(const Operand& from, const Operand& to, const Links& lines, const Links& columns,
+void linked_means(const Operand& from, const Operand& to, const Links& rows, const Links& columns,
                   const Pool2dOptions& o) {
   const int64_t window = o.kernel_size.height * o.kernel_size.width;
-  if (worth_turning(from) || worth_turning(to)) return turned_means<S>(from, to, lines, columns, window);
-  for_each_line(to.shape(), 2, [&](int64_t n, int64_t h) {
-    line_of_means<S>(Image<S>(from, n), lines.begin(h), lines.end(h), columns, window, to.size(1), to.size(3),
+  if (should_copy_to_channels_last(from) || should_copy_to_channels_last(to))
+    return channels_last_means<S>(from, to, rows, columns, window);
+  for_each_row(to.shape(), 2, [&](int64_t n, int64_t h) {
+    line_of_means<S>(Image<S>(from, n), rows.begin(h), rows.end(h), columns, window, to.size(1), to.size(3),
                      Image<S>(to, n), h);
   });
 }

@@ -32,22 +32,22 @@ template <class C, int kCount> class ChannelTable {
   Scratch<C> values_;
 };
 
-/// One line of maxima.
+/// One row of maxima.
 template <class S, class C = PoolCompute<S>>
 void forward_line(Image<S> x, Size2 window, int64_t h, int64_t width, int64_t channels, const ChannelTable<C, 4>& table,
                   Image<S> y, Image<uint8_t> places) {
   constexpr int N = simd::kLanes<C>;
   using I = std::conditional_t<std::is_same_v<C, double>, int64_t, int32_t>;
   with_counts(window.height, window.width, [&]<int A, int B>() {
-    const int64_t lines = A ? A : window.height, columns = B ? B : window.width;
+    const int64_t rows = A ? A : window.height, columns = B ? B : window.width;
     for_each_vector<N>(channels, true, [&]<bool kFull>(int64_t c, int count) {
       const auto mean = table.at(0, c), lost = table.at(1, c), scale = table.at(2, c), shift = table.at(3, c);
       for (int64_t w = 0; w < width; ++w) {
         simd::Vec<C> best{};
         auto place = simd::splat<I, N>(kNoPlace);
-        for (int64_t a = 0; a < lines; ++a)
+        for (int64_t a = 0; a < rows; ++a)
           for (int64_t b = 0; b < columns; ++b) {
-            const auto in = load_channels<kFull, C, N>(x.at(h * lines + a, w * columns + b) + c, 1, count);
+            const auto in = load_channels<kFull, C, N>(x.at(h * rows + a, w * columns + b) + c, 1, count);
             const simd::Vec<C> value = ((in - mean) - lost) * scale + shift;
             const auto wins = ~(value <= best) & (best == best);  // larger than all before and 0, or the first NaN
             best = wins ? value : best;
@@ -60,7 +60,7 @@ void forward_line(Image<S> x, Size2 window, int64_t h, int64_t width, int64_t ch
   });
 }
 
-/// sums and dots (of g with centred x) of one line of windows, added in double every 64 windows.
+/// sums and dots (of g with centred x) of one row of windows, added in double every 64 windows.
 template <class S, class C = PoolCompute<S>>
 void sum_line(Image<S> g, Image<uint8_t> places, Image<S> x, Size2 window, int64_t h, int64_t width, int64_t channels,
               const ChannelTable<C, 4>& table, double* sums, double* dots) {
@@ -68,7 +68,7 @@ void sum_line(Image<S> g, Image<uint8_t> places, Image<S> x, Size2 window, int64
   using I = std::conditional_t<std::is_same_v<C, double>, int64_t, int32_t>;
   const bool neighbours = g.channel == 1;
   with_counts(window.height, window.width, [&]<int A, int B>() {
-    const int64_t lines = A ? A : window.height, columns = B ? B : window.width;
+    const int64_t rows = A ? A : window.height, columns = B ? B : window.width;
     for_each_vector<N>(channels, neighbours, [&]<bool kFull>(int64_t c, int count) {
       const auto mean = table.at(1, c);
       for (int64_t first = 0; first < width; first += 64) {
@@ -77,9 +77,9 @@ void sum_line(Image<S> g, Image<uint8_t> places, Image<S> x, Size2 window, int64
           const auto grad = load_channels<kFull, C, N>(g.at(h, w) + c * g.channel, g.channel, count);
           const auto place = load_channels<kFull, I, N>(places.at(h, w) + c, 1, count);
           simd::Vec<C> at_place = mean;
-          for (int64_t a = 0; a < lines; ++a)
+          for (int64_t a = 0; a < rows; ++a)
             for (int64_t b = 0; b < columns; ++b) {
-              const auto in = load_channels<kFull, C, N>(x.at(h * lines + a, w * columns + b) + c, 1, count);
+              const auto in = load_channels<kFull, C, N>(x.at(h * rows + a, w * columns + b) + c, 1, count);
               at_place = place == simd::splat<I, N>(static_cast<I>(a * columns + b)) ? in : at_place;
             }
           const simd::Vec<C> passed = place == simd::splat<I, N>(kNoPlace) ? simd::Vec<C>{} : grad;
@@ -95,7 +95,7 @@ void sum_line(Image<S> g, Image<uint8_t> places, Image<S> x, Size2 window, int64
   });
 }
 
-/// The lines of dx that one line of windows covers.
+/// The rows of dx that one row of windows covers.
 template <class S, class C = PoolCompute<S>>
 void backward_line(Image<S> g, Image<uint8_t> places, Image<S> x, Size2 window, int64_t h, int64_t width,
                    int64_t channels, const ChannelTable<C, 4>& table, Image<S> dx) {
@@ -103,15 +103,15 @@ void backward_line(Image<S> g, Image<uint8_t> places, Image<S> x, Size2 window, 
   using I = std::conditional_t<std::is_same_v<C, double>, int64_t, int32_t>;
   const bool neighbours = g.channel == 1;
   with_counts(window.height, window.width, [&]<int A, int B>() {
-    const int64_t lines = A ? A : window.height, columns = B ? B : window.width;
+    const int64_t rows = A ? A : window.height, columns = B ? B : window.width;
     for_each_vector<N>(channels, neighbours, [&]<bool kFull>(int64_t c, int count) {
       const auto mean_g = table.at(0, c), mean = table.at(1, c), slope = table.at(2, c), scale = table.at(3, c);
       for (int64_t w = 0; w < width; ++w) {
         const auto grad = load_channels<kFull, C, N>(g.at(h, w) + c * g.channel, g.channel, count);
         const auto place = load_channels<kFull, I, N>(places.at(h, w) + c, 1, count);
-        for (int64_t a = 0; a < lines; ++a)
+        for (int64_t a = 0; a < rows; ++a)
           for (int64_t b = 0; b < columns; ++b) {
-            const int64_t i = h * lines + a, j = w * columns + b;
+            const int64_t i = h * rows + a, j = w * columns + b;
             const auto in = load_channels<kFull, C, N>(x.at(i, j) + c, 1, count);
             const auto here = place == simd::splat<I, N>(static_cast<I>(a * columns + b));
             const simd::Vec<C> passed = here ? grad : simd::Vec<C>{};
@@ -122,19 +122,19 @@ void backward_line(Image<S> g, Image<uint8_t> places, Image<S> x, Size2 window, 
   });
 }
 
-/// sums and dots over all windows: fixed groups of lines, a fixed tree.
+/// sums and dots over all windows: fixed groups of rows, a fixed tree.
 template <class S, class C = PoolCompute<S>>
 void sum_windows(const Operand& g, const Operand& places, const Operand& x, Size2 window,
                  const ChannelTable<C, 4>& table, double* sums, double* dots) {
-  const int64_t channels = x.size(1), height = g.size(2), width = g.size(3), lines = g.size(0) * height;
-  const int64_t group = std::max<int64_t>(1, ceil_div(lines, 64)), groups = ceil_div(lines, group);
+  const int64_t channels = x.size(1), height = g.size(2), width = g.size(3), rows = g.size(0) * height;
+  const int64_t group = std::max<int64_t>(1, ceil_div(rows, 64)), groups = ceil_div(rows, group);
   const Scratch<double> partials(groups * 2 * channels);
   std::fill_n(partials.data(), groups * 2 * channels, 0.0);
   const int64_t work = group * width * window.height * window.width * channels;
   parallel_for(groups, grain_for(work), [&](int64_t begin, int64_t end) {
     for (int64_t b = begin; b < end; ++b) {
       double* mine = partials.data() + b * 2 * channels;
-      for (int64_t i = b * group; i < std::min((b + 1) * group, lines); ++i)
+      for (int64_t i = b * group; i < std::min((b + 1) * group, rows); ++i)
         sum_line<S>(Image<S>(g, i / height), Image<uint8_t>(places, i / height), Image<S>(x, i / height), window,
                     i % height, width, channels, table, mine, mine + channels);
     }
@@ -167,7 +167,7 @@ void op::BatchNormReluMaxPool2d::cpu(const Operand& x, const Operand& weight, co
       table.set(0, c, m), table.set(1, c, std::isfinite(lost) ? lost : 0);
       table.set(2, c, rstds.data()[c] * w[c]), table.set(3, c, b[c]);
     }
-    for_each_line(y.shape(), 2 * window.height * window.width, [&](int64_t n, int64_t h) {
+    for_each_row(y.shape(), 2 * window.height * window.width, [&](int64_t n, int64_t h) {
       forward_line<S>(Image<S>(x, n), window, h, y.size(3), channels, table, Image<S>(y, n), Image<uint8_t>(places, n));
     });
   });
@@ -193,7 +193,7 @@ void op::BatchNormReluMaxPool2dBackward::cpu(const Operand& g, const Operand& pl
       table.set(2, c, rstds[c] * rstds[c] * dots.data()[c] / count);
       table.set(3, c, rstds[c] * w[c]);
     }
-    for_each_line(g.shape(), 2 * window.height * window.width, [&](int64_t n, int64_t h) {
+    for_each_row(g.shape(), 2 * window.height * window.width, [&](int64_t n, int64_t h) {
       backward_line<S>(Image<S>(g, n), Image<uint8_t>(places, n), Image<S>(x, n), window, h, g.size(3), channels, table,
                        Image<S>(dx, n));
     });

@@ -1,5 +1,5 @@
-// The channels of a pixel that share a line of memory, in as many registers as that takes: with narrow registers a line
-// that is read in parts may have left the cache before its next part is.
+// The channels of one pixel that fill a cache line, in as many registers as that takes: with narrow registers, a cache
+// line that is read in parts may be evicted before its next part is read.
 #pragma once
 
 #include <algorithm>

@@ -130,7 +130,7 @@ struct Walk {
   }
 };
 
-/// Pixels of a line that are gone through together: with the lines of their windows they fit the first-level cache.
+/// Pixels of a line that are gone through together: with the lines of their windows they fit the L1 cache.
 inline int64_t most_pixels(const ConvShape& s, int64_t bytes) {
   return std::max<int64_t>(8, 24576 / (s.channels * bytes * std::min<int64_t>(s.kernel[1], 3)) / 8 * 8);
 }

@@ -9,8 +9,8 @@
 #include "tensor/kernels/cpu/base/force_loops.h"
 #include "tensor/kernels/cpu/base/onednn.h"
 #include "tensor/kernels/cpu/pointwise/copy.h"
+#include "tensor/kernels/cpu/window/conv_choice.h"
 #include "tensor/kernels/cpu/window/conv_operands.h"
-#include "tensor/kernels/cpu/window/conv_way.h"
 #include "tensor/kernels/cpu/window/depthwise_conv.h"
 #include "tensor/kernels/cpu/window/few_channels_conv.h"
 #include "tensor/kernels/cpu/window/grouped_conv.h"
@@ -125,10 +125,10 @@ bool forward(const ConvShape& s, const T* x, const T* w, const WeightStrides& st
   if constexpr (std::is_same_v<T, float>) {
     if (takes_winograd(s, ConvDirection::forward) && winograd_conv(s, x, w, strides, nullptr, {.shift = bias}, out))
       return true;
-    const Way way = way_of(s);
-    if (way == Way::taps) return tap_conv(s, x, w, strides, bias, out), true;
-    if (way == Way::groups) return grouped_conv(s, x, w, strides, bias, out), true;
-    if (way == Way::onednn && onednn::conv_forward(s, x, w, strides, bias, out)) return true;
+    const ConvKernel kernel = choose_kernel(s);
+    if (kernel == ConvKernel::taps) return tap_conv(s, x, w, strides, bias, out), true;
+    if (kernel == ConvKernel::groups) return grouped_conv(s, x, w, strides, bias, out), true;
+    if (kernel == ConvKernel::onednn && onednn::conv_forward(s, x, w, strides, bias, out)) return true;
   }
   if constexpr (is_half<T>) {
     if (prefers_taps(s)) return tap_conv(s, x, w, strides, bias, out), true;
@@ -149,10 +149,10 @@ bool backward_data(const ConvShape& s, const T* grad, const T* w, const WeightSt
   if constexpr (std::is_same_v<T, float>) {
     if (takes_winograd(s, ConvDirection::backward_data) && winograd_conv_backward_data(s, grad, w, strides, grad_x))
       return true;
-    const Way way = way_of(s);
-    if (way == Way::taps) return tap_conv_backward_data(s, grad, w, strides, grad_x), true;
-    if (way == Way::groups) return grouped_conv_backward_data(s, grad, w, strides, grad_x), true;
-    if (way == Way::onednn && onednn::conv_backward_data(s, grad, w, strides, grad_x)) return true;
+    const ConvKernel kernel = choose_kernel(s);
+    if (kernel == ConvKernel::taps) return tap_conv_backward_data(s, grad, w, strides, grad_x), true;
+    if (kernel == ConvKernel::groups) return grouped_conv_backward_data(s, grad, w, strides, grad_x), true;
+    if (kernel == ConvKernel::onednn && onednn::conv_backward_data(s, grad, w, strides, grad_x)) return true;
   }
   if constexpr (is_half<T>) {
     if (prefers_taps(s)) return tap_conv_backward_data(s, grad, w, strides, grad_x), true;
@@ -174,10 +174,11 @@ bool backward_weights(const ConvShape& s, const T* x, const T* grad, T* grad_w, 
       return true;
     if (!loops_forced() && prefers_few_channels(s))
       return few_channels_conv_backward_weights(s, x, grad, grad_w, strides), true;
-    const Way way = way_of(s);
-    if (way == Way::taps) return tap_conv_backward_weights(s, x, grad, grad_w, strides), true;
-    if (way == Way::groups) return grouped_conv_backward_weights(s, x, grad, grad_w, strides), true;
-    if (way == Way::onednn && !is_slow_for_weights(s) && onednn::conv_backward_weights(s, x, grad, grad_w, strides))
+    const ConvKernel kernel = choose_kernel(s);
+    if (kernel == ConvKernel::taps) return tap_conv_backward_weights(s, x, grad, grad_w, strides), true;
+    if (kernel == ConvKernel::groups) return grouped_conv_backward_weights(s, x, grad, grad_w, strides), true;
+    if (kernel == ConvKernel::onednn && !is_slow_for_weights(s) &&
+        onednn::conv_backward_weights(s, x, grad, grad_w, strides))
       return true;
   }
   if constexpr (is_half<T>) {

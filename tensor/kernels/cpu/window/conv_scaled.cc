@@ -2,8 +2,8 @@
 #include "tensor/kernels/cpu/base/dispatch.h"
 #include "tensor/kernels/cpu/loops/channel_loop.h"
 #include "tensor/kernels/cpu/loops/small_operand.h"
+#include "tensor/kernels/cpu/window/conv_choice.h"
 #include "tensor/kernels/cpu/window/conv_operands.h"
-#include "tensor/kernels/cpu/window/conv_way.h"
 #include "tensor/kernels/cpu/window/onednn_conv.h"
 #include "tensor/ops/conv.h"
 
@@ -40,7 +40,7 @@ void check_kept(const Operand& kept, int64_t size) {
 /// y = conv(x, weight) + bias in oneDNN, with its weight kept. False where it runs in another way.
 bool library_conv(const ConvShape& s, const Operand& x, const Operand& weight, const Operand& bias,
                   const onednn::PackedWeight& packed, const Operand& y) {
-  if (takes_winograd(s, ConvDirection::forward) || way_of(s) != Way::onednn) return false;
+  if (takes_winograd(s, ConvDirection::forward) || choose_kernel(s) != ConvKernel::onednn) return false;
   const ImageIn<float, float> in(x);
   const WeightIn<float, float> w(weight);
   const SmallOperand<float> term(bias, s.filters, 0);
@@ -54,7 +54,9 @@ bool library_conv(const ConvShape& s, const Operand& x, const Operand& weight, c
 
 /// Whether bringing the weight into oneDNN's layout takes a part of the convolution's time that counts: 0.7 ns an
 /// element, where a pixel of the result takes 0.01 ns.
-bool keeps_library_weight(const ConvShape& s) { return s.out_pixels() < 4096 && way_of(s) == Way::onednn; }
+bool keeps_library_weight(const ConvShape& s) {
+  return s.out_pixels() < 4096 && choose_kernel(s) == ConvKernel::onednn;
+}
 
 ConvShape shape_for(const Shape& images, const Operand& weight, const ConvOptions& options) {
   const View in = View::contiguous(images);

@@ -9,8 +9,8 @@
 namespace weft::kernels::cpu {
 namespace {
 
-/// A value for every element of the window and every channel, a line of channels after the other: (lines, taps,
-/// channels of a line). Lines of one size apart would compete for the same places of the cache.
+/// A value for every element of the window and every channel, a cache line of channels after the other: (lines, taps,
+/// channels of a line). Rows of the weight, one size apart, would compete for the same cache sets.
 template <class T> int64_t packed_size(const ConvShape& s) {
   return (s.channels + kChannels<T> - 1) / kChannels<T> * kChannels<T> * s.taps();
 }

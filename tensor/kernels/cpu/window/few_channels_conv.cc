@@ -1,11 +1,10 @@
-// For a line of results, the lines of the image that its windows see are laid out side by side: column by column, of a
-// column line by line, of a line's pixel its channels, with zeros where there is padding. A window is then a run of
-// this buffer, (columns, lines, channels), and the next window begins `stride` columns further on: rows of a matrix
-// that overlap. Its transpose times the gradient's line is what the line adds to the gradient of the weight, and the
-// tile of weft's products (gemm_tile.h) takes it as it is.
+// For one row of results, the image rows that its windows see are copied side by side, in the order (column, row,
+// channel), with zeros for padding. A window is then a contiguous run of the buffer, and the next one begins `stride`
+// columns later: the windows are the overlapping rows of a matrix. Its transpose times the gradient's row is that row's
+// share of the gradient of the weight; the tile of weft's products (gemm_tile.h) takes both as they are.
 //
-// The next line of results needs no new buffer: seen from `stride` lines further on, each line of a column lies where
-// it must, and the lines that are new go where those were, in the column behind it, that are no longer seen.
+// The next row of results uses the same buffer, shifted by `stride` rows: only the new rows are copied, over those that
+// are no longer seen.
 //
 // The image is cut into parts, by the sizes alone, whose sums are added in their order.
 #include "tensor/kernels/cpu/window/few_channels_conv.h"
@@ -20,7 +19,7 @@ namespace weft::kernels::cpu {
 namespace {
 
 constexpr int N = simd::kLanes<float>;
-/// Floats of the buffer, so that it stays in the innermost cache, and how far it may move on before it begins anew.
+/// Floats of the buffer, so that it stays in the L1 cache, and how far it may move on before it begins anew.
 constexpr int64_t kMostLaidOut = 8192, kMostMoved = 2048;
 /// Multiplications that a part of the image takes at least, and the most parts.
 constexpr double kLeastWork = 1 << 22;

@@ -29,7 +29,7 @@ struct PlaneWindows {
   std::array<std::vector<int64_t>, 3> begins;
 };
 
-/// A line of windows: the largest element of each so far, and which of the window's elements it is.
+/// A row of windows: the largest element of each so far, and which of the window's elements it is.
 template <class S> class LineOfMaxima {
   using C = PoolCompute<S>;
   using I = PlaceLane<C>;
@@ -63,31 +63,31 @@ template <class S> class LineOfMaxima {
 };
 
 /// Where the elements of a window lie, from its first one, in row-major order.
-std::vector<int64_t> taps_of(const Size3& kernel, int64_t slice, int64_t line, int64_t column) {
+std::vector<int64_t> taps_of(const Size3& kernel, int64_t slice, int64_t row, int64_t column) {
   std::vector<int64_t> taps;
   for (int64_t a = 0; a < kernel.depth; ++a)
     for (int64_t b = 0; b < kernel.height; ++b)
-      for (int64_t c = 0; c < kernel.width; ++c) taps.push_back(a * slice + b * line + c * column);
+      for (int64_t c = 0; c < kernel.width; ++c) taps.push_back(a * slice + b * row + c * column);
   return taps;
 }
 
 template <class S, class U>
 void maxima(const Operand& x, const Operand& samples, const Size3& kernel, const Operand& out, const Operand& places) {
   constexpr int64_t kWork = 32768;  // of one piece
-  const int64_t channels = x.size(1), width = out.size(4), height = out.size(3), lines = out.size(2) * height;
+  const int64_t channels = x.size(1), width = out.size(4), height = out.size(3), rows = out.size(2) * height;
   const std::vector<int64_t> taps = taps_of(kernel, x.stride(2), x.stride(3), x.stride(4));
   const std::vector<int64_t> numbers = taps_of(kernel, x.size(3) * x.size(4), x.size(4), 1);
   const auto line_at = [](const Operand& t, int64_t n, int64_t c, int64_t d, int64_t h) {
     return n * t.stride(0) + c * t.stride(1) + d * t.stride(2) + h * t.stride(3);
   };
   const int64_t grain = std::max<int64_t>(1, kWork / (width * std::ssize(taps)));
-  parallel_for(x.size(0) * channels * lines, grain, [&](int64_t begin, int64_t end) {
+  parallel_for(x.size(0) * channels * rows, grain, [&](int64_t begin, int64_t end) {
     PlaneWindows windows(out);
     LineOfMaxima<S> maxima(width);
     std::vector<int64_t> columns(static_cast<size_t>(width));
     for (int64_t i = begin; i < end; ++i) {
-      const int64_t n = i / lines / channels, c = i / lines % channels, d = i % lines / height, h = i % height;
-      if (i == begin || i % lines == 0) {
+      const int64_t n = i / rows / channels, c = i / rows % channels, d = i % rows / height, h = i % height;
+      if (i == begin || i % rows == 0) {
         windows.place<U>(x, samples, kernel, n, c);
         for (size_t w = 0; w < columns.size(); ++w) columns[w] = windows.begins[2][w] * x.stride(4);
       }

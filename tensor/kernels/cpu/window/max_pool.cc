@@ -13,7 +13,7 @@ template <class F> void visit_place(DType dtype, F&& f) {
 /// Stands for a window that is all padding.
 template <class Place> constexpr Place kNoPlace = std::numeric_limits<Place>::max();
 
-/// One line of results; [a0, a1) are the lines of x it reads.
+/// One row of results; [a0, a1) are the rows of x it reads.
 template <class S, class Place>
 void line_of_maxima(Image<S> x, const Link* a0, const Link* a1, const Links& columns, int64_t kernel_width,
                     int64_t channels, int64_t width, Image<S> out, Image<Place> places, int64_t h) {
@@ -44,7 +44,7 @@ void line_of_maxima(Image<S> x, const Link* a0, const Link* a1, const Links& col
   }
 }
 
-/// One line of the gradient; [a0, a1) are the lines of windows that hold it. Each pixel asks the windows that hold it,
+/// One row of the gradient; [a0, a1) are the rows of windows that hold it. Each pixel asks the windows that hold it,
 /// so that no two threads write to one place.
 template <class S, class Place>
 void line_of_gradient(Image<S> grad, Image<Place> places, const Link* a0, const Link* a1, const Links& columns,
@@ -73,7 +73,7 @@ void line_of_gradient(Image<S> grad, Image<Place> places, const Link* a0, const 
   }
 }
 
-/// One line of windows that tile the image: each hands its gradient to one of its pixels and 0 to the others, so that
+/// One row of windows that tile the image: each hands its gradient to one of its pixels and 0 to the others, so that
 /// gradients and places are read once.
 template <class S, class Place>
 void line_of_tiles(Image<S> grad, Image<Place> places, Size2 window, int64_t channels, int64_t width, Image<S> grad_x,
@@ -82,16 +82,16 @@ void line_of_tiles(Image<S> grad, Image<Place> places, Size2 window, int64_t cha
   using I = PlaceLane<C>;
   constexpr int N = simd::kLanes<C>;
   const bool neighbours = grad.channel == 1 && places.channel == 1 && grad_x.channel == 1;
-  const int64_t lines = window.height, columns = window.width;
-  with_counts(lines, columns, [=]<int A, int B>() {
+  const int64_t rows = window.height, columns = window.width;
+  with_counts(rows, columns, [=]<int A, int B>() {
     for (int64_t w = 0; w < width; ++w)
       for_each_vector<N>(channels, neighbours, [=]<bool kFull>(int64_t c, int count) {
         const auto value = load_channels<kFull, C, N>(grad.at(h, w) + c * grad.channel, grad.channel, count);
         const auto place = load_channels<kFull, I, N>(places.at(h, w) + c * places.channel, places.channel, count);
-        for (int64_t a = 0; a < (A ? A : lines); ++a)
+        for (int64_t a = 0; a < (A ? A : rows); ++a)
           for (int64_t b = 0; b < (B ? B : columns); ++b) {
             const auto here = place == simd::splat<I, N>(static_cast<I>(a * (B ? B : columns) + b));
-            S* to = grad_x.at(h * (A ? A : lines) + a, w * (B ? B : columns) + b) + c * grad_x.channel;
+            S* to = grad_x.at(h * (A ? A : rows) + a, w * (B ? B : columns) + b) + c * grad_x.channel;
             store_channels<kFull, C, N>(to, grad_x.channel, here ? value : simd::Vec<C, N>{}, count);
           }
       });
@@ -99,15 +99,15 @@ void line_of_tiles(Image<S> grad, Image<Place> places, Size2 window, int64_t cha
 }
 
 template <class S, class Place>
-void turned_maxima(const Operand& x, const Operand& out, const Operand& places, const Size2& kernel, const Links& lines,
-                   const Links& columns) {
-  for_each_band(out, image_bytes<S>(x), [&](int64_t n, const Lines& band) {
-    const TurnedLines<S> from(x, linked_lines(lines, band)), to(out, band);
-    const TurnedLines<Place> where(places, band);
+void channels_last_maxima(const Operand& x, const Operand& out, const Operand& places, const Size2& kernel,
+                          const Links& rows, const Links& columns) {
+  for_each_band(out, image_bytes<S>(x), [&](int64_t n, const RowRange& band) {
+    const ChannelsLastRows<S> from(x, linked_rows(rows, band)), to(out, band);
+    const ChannelsLastRows<Place> where(places, band);
     from.read(Image<S>(x, n));
     for (int64_t h = band.begin; h < band.end; ++h)
-      line_of_maxima<S, Place>(*from, lines.begin(h), lines.end(h), columns, kernel.width, out.size(1), out.size(3),
-                               *to, *where, h);
+      line_of_maxima<S, Place>(*from, rows.begin(h), rows.end(h), columns, kernel.width, out.size(1), out.size(3), *to,
+                               *where, h);
     to.write(Image<S>(out, n));
     where.write(Image<Place>(places, n));
   });
@@ -128,10 +128,10 @@ void scatter_channel(const Image<S>& grad, const Image<Place>& places, Size2 win
   for (int64_t h = 0; h < windows.height; ++h) {
     const S* g = grad.at(h, 0);
     const Place* place = places.at(h, 0);
-    const int64_t line = (h * step.height + first.height) * width + first.width;
+    const int64_t row = (h * step.height + first.height) * width + first.width;
     for (int64_t w = 0; w < windows.width; ++w)
       if (const Place at = place[w * places.column]; at != kNoPlace<Place>)
-        to[line + w * step.width + offsets[at]] += static_cast<C>(g[w * grad.column]);
+        to[row + w * step.width + offsets[at]] += static_cast<C>(g[w * grad.column]);
   }
 }
 
@@ -167,11 +167,11 @@ void gradient_by_channels(const Operand& grad, const Operand& places, const Oper
 template <class S, class Place>
 void maxima(const Operand& x, const Operand& out, const Operand& places, const Pool2dOptions& o) {
   const Size2 kernel = o.kernel_size;
-  const Links lines = Links::of_windows(windows_of(o, 0), x.size(2), out.size(2)),
+  const Links rows = Links::of_windows(windows_of(o, 0), x.size(2), out.size(2)),
               columns = Links::of_windows(windows_of(o, 1), x.size(3), out.size(3));
-  if (worth_turning(x)) return turned_maxima<S, Place>(x, out, places, kernel, lines, columns);
-  for_each_line(out.shape(), kernel.height * kernel.width, [&](int64_t n, int64_t h) {
-    line_of_maxima<S, Place>(Image<S>(x, n), lines.begin(h), lines.end(h), columns, kernel.width, out.size(1),
+  if (should_copy_to_channels_last(x)) return channels_last_maxima<S, Place>(x, out, places, kernel, rows, columns);
+  for_each_row(out.shape(), kernel.height * kernel.width, [&](int64_t n, int64_t h) {
+    line_of_maxima<S, Place>(Image<S>(x, n), rows.begin(h), rows.end(h), columns, kernel.width, out.size(1),
                              out.size(3), Image<S>(out, n), Image<Place>(places, n), h);
   });
 }
@@ -182,14 +182,14 @@ void max_gradient(const Operand& grad, const Operand& places, const Operand& gra
   if (grad_x.stride(1) != 1 || grad.stride(1) != 1 || places.stride(1) != 1)
     return gradient_by_channels<S, Place>(grad, places, grad_x, o);
   if (windows_tile(o, 0, grad_x.size(2), grad.size(2)) && windows_tile(o, 1, grad_x.size(3), grad.size(3)))
-    return for_each_line(grad.shape(), kernel.height * kernel.width, [&](int64_t n, int64_t h) {
+    return for_each_row(grad.shape(), kernel.height * kernel.width, [&](int64_t n, int64_t h) {
       line_of_tiles<S, Place>(Image<S>(grad, n), Image<Place>(places, n), kernel, grad.size(1), grad.size(3),
                               Image<S>(grad_x, n), h);
     });
-  const Links lines = Links::of_pixels(windows_of(o, 0), grad_x.size(2), grad.size(2));
+  const Links rows = Links::of_pixels(windows_of(o, 0), grad_x.size(2), grad.size(2));
   const Links columns = Links::of_pixels(windows_of(o, 1), grad_x.size(3), grad.size(3));
-  for_each_line(grad_x.shape(), 2, [&](int64_t n, int64_t h) {
-    line_of_gradient<S, Place>(Image<S>(grad, n), Image<Place>(places, n), lines.begin(h), lines.end(h), columns,
+  for_each_row(grad_x.shape(), 2, [&](int64_t n, int64_t h) {
+    line_of_gradient<S, Place>(Image<S>(grad, n), Image<Place>(places, n), rows.begin(h), rows.end(h), columns,
                                kernel.width, grad_x.size(1), grad_x.size(3), Image<S>(grad_x, n), h);
   });
 }
@@ -197,7 +197,7 @@ void max_gradient(const Operand& grad, const Operand& places, const Operand& gra
 template <class S, class Place>
 void gather(const Operand& x, const Operand& places, const Operand& out, const Pool2dOptions& o) {
   const Size2 kernel = o.kernel_size, step = o.step();
-  for_each_line(out.shape(), 1, [&](int64_t n, int64_t h) {
+  for_each_row(out.shape(), 1, [&](int64_t n, int64_t h) {
     const Image<S> from(x, n), to(out, n);
     const Image<Place> place(places, n);
     for (int64_t w = 0; w < out.size(3); ++w)

@@ -29,21 +29,21 @@ inline AxisWindows windows_of(const Pool2dOptions& o, int axis) {
   return {o.kernel_size[axis], o.step()[axis], o.padding[axis], o.dilation[axis]};
 }
 
-/// One image of an operand: element (h, w, c) lies at data[h * line + w * column + c * channel]. A value of plain
+/// One image of an operand: element (h, w, c) lies at data[h * row + w * column + c * channel]. A value of plain
 /// numbers, so that loops keep it in registers.
 template <class S> struct Image {
   S* data;
-  int64_t line, column, channel;
+  int64_t row, column, channel;
 
   Image(const Operand& x, int64_t n)
       : data(x.data<S>() + n * x.stride(0)),
-        line(x.stride(2)),
+        row(x.stride(2)),
         column(x.stride(3)),
         channel(x.size(1) == 1 ? 1 : x.stride(1)) {}
   /// A dense channels-last one.
   Image(S* memory, int64_t width, int64_t channels)
-      : data(memory), line(width * channels), column(channels), channel(1) {}
-  S* at(int64_t h, int64_t w) const { return data + h * line + w * column; }
+      : data(memory), row(width * channels), column(channels), channel(1) {}
+  S* at(int64_t h, int64_t w) const { return data + h * row + w * column; }
 };
 
 /// The first `count` of N channels, `step` apart, as C. kFull: count is N and step is 1.
@@ -62,11 +62,11 @@ inline void store_channels(S* p, int64_t step, simd::Vec<C, N> v, int count) {
   for (int i = 0; i < count; ++i) p[i * step] = part[i];
 }
 
-/// Calls f(n, h) for every line of (N, C, H, W) `shape`, in parallel.
-template <class F> void for_each_line(const Shape& shape, int64_t taps, F&& f) {
+/// Calls f(n, h) for every row of (N, C, H, W) `shape`, in parallel.
+template <class F> void for_each_row(const Shape& shape, int64_t taps, F&& f) {
   constexpr int64_t kWork = 32768;  // of one piece
-  const int64_t height = shape[2], line = std::max<int64_t>(1, shape[3] * shape[1] * std::min(taps, kWork));
-  parallel_for(shape[0] * height, std::max<int64_t>(1, kWork / line), [&](int64_t begin, int64_t end) {
+  const int64_t height = shape[2], row = std::max<int64_t>(1, shape[3] * shape[1] * std::min(taps, kWork));
+  parallel_for(shape[0] * height, std::max<int64_t>(1, kWork / row), [&](int64_t begin, int64_t end) {
     for (int64_t i = begin; i < end; ++i) f(i / height, i % height);
   });
 }
@@ -80,57 +80,57 @@ template <int N, class F> inline void for_each_vector(int64_t channels, bool nei
   for (; c < channels; c += N) f.template operator()<false>(c, static_cast<int>(std::min<int64_t>(N, channels - c)));
 }
 
-/// Calls f.operator()<A, B>() with the numbers of linked lines and columns where they are common ones, so that loops
+/// Calls f.operator()<A, B>() with the numbers of linked rows and columns where they are common ones, so that loops
 /// over them unroll; <0, 0> where they are not.
-template <class F> inline void with_counts(int64_t lines, int64_t columns, F&& f) {
-  if (lines != columns) return f.template operator()<0, 0>();
-  if (lines == 1) return f.template operator()<1, 1>();
-  if (lines == 2) return f.template operator()<2, 2>();
-  if (lines == 3) return f.template operator()<3, 3>();
+template <class F> inline void with_counts(int64_t rows, int64_t columns, F&& f) {
+  if (rows != columns) return f.template operator()<0, 0>();
+  if (rows == 1) return f.template operator()<1, 1>();
+  if (rows == 2) return f.template operator()<2, 2>();
+  if (rows == 3) return f.template operator()<3, 3>();
   f.template operator()<0, 0>();
 }
 
-/// Whether images are better turned to channels-last first: their channels are no neighbours and fill a register. Bands
-/// of lines then stay in the second cache on their way there and back.
-inline bool worth_turning(const Operand& x) { return x.stride(1) != 1 && x.size(1) >= 8; }
+/// Whether to copy images to channels-last first: their channels are not adjacent and fill a register. Bands of rows
+/// then stay in the L2 cache on their way there and back.
+inline bool should_copy_to_channels_last(const Operand& x) { return x.stride(1) != 1 && x.size(1) >= 8; }
 
-struct Lines {
+struct RowRange {
   int64_t begin, end;
 };
-/// The lines that those of a band are linked with, and what lies between.
-inline Lines linked_lines(const Links& links, const Lines& band) {
-  Lines found{std::numeric_limits<int64_t>::max(), 0};
+/// The rows that those of a band are linked with, and what lies between.
+inline RowRange linked_rows(const Links& links, const RowRange& band) {
+  RowRange found{std::numeric_limits<int64_t>::max(), 0};
   for (int64_t h = band.begin; h < band.end; ++h)
     for (const Link* link = links.begin(h); link != links.end(h); ++link)
       found = {std::min(found.begin, link->at), std::max(found.end, link->at + 1)};
-  return found.begin < found.end ? found : Lines{0, 0};
+  return found.begin < found.end ? found : RowRange{0, 0};
 }
 
-/// f(n, band) for bands of lines of the images of `to`, in parallel: as many as threads want, and as the second cache
+/// f(n, band) for bands of rows of the images of `to`, in parallel: as many as threads want, and as the L2 cache
 /// does. `bytes`: of an image on the larger side.
 template <class F> void for_each_band(const Operand& to, int64_t bytes, const F& f) {
-  constexpr int64_t kBand = 512 << 10, kLeastLines = 8;
+  constexpr int64_t kBand = 512 << 10, kLeastRows = 8;
   const int64_t images = to.size(0), height = to.size(2), threads = region_threads();
   const bool even = images % threads == 0 || images >= 4 * threads;  // shares without bands
   const int64_t wanted = std::max(bytes / kBand, even ? 1 : threads);
-  const int64_t bands = std::clamp<int64_t>(wanted, 1, std::max<int64_t>(1, height / kLeastLines));
+  const int64_t bands = std::clamp<int64_t>(wanted, 1, std::max<int64_t>(1, height / kLeastRows));
   parallel_for(images * bands, 1, [&](int64_t begin, int64_t end) {
     for (int64_t i = begin; i < end; ++i) {
       const int64_t band = i % bands;
-      f(i / bands, Lines{band * height / bands, (band + 1) * height / bands});
+      f(i / bands, RowRange{band * height / bands, (band + 1) * height / bands});
     }
   });
 }
 
-/// Lines of an image in memory of their own, channels-last, under their numbers in the image.
-template <class S> class TurnedLines {
+/// Rows of an image in memory of their own, channels-last, under their numbers in the image.
+template <class S> class ChannelsLastRows {
  public:
-  TurnedLines(const Operand& image, const Lines& lines)
-      : lines_(lines),
+  ChannelsLastRows(const Operand& image, const RowRange& rows)
+      : rows_(rows),
         width_(image.size(3)),
         channels_(image.size(1)),
-        memory_((lines.end - lines.begin) * width_ * channels_),
-        image_(memory_.data() - lines.begin * width_ * channels_, width_, channels_) {}
+        memory_((rows.end - rows.begin) * width_ * channels_),
+        image_(memory_.data() - rows.begin * width_ * channels_, width_, channels_) {}
   const Image<S>& operator*() const { return image_; }
   void read(const Image<S>& from) const { turn(from, image_); }
   void write(const Image<S>& to) const { turn(image_, to); }
@@ -138,14 +138,14 @@ template <class S> class TurnedLines {
  private:
   void turn(const Image<S>& from, const Image<S>& to) const {
     if (memory_.data() == nullptr) return;
-    const bool whole = from.line == width_ * from.column && to.line == width_ * to.column;
-    const int64_t lines = lines_.end - lines_.begin, pixels = whole ? lines * width_ : width_;
-    for (int64_t h = lines_.begin; h < (whole ? lines_.begin + 1 : lines_.end); ++h)
+    const bool whole = from.row == width_ * from.column && to.row == width_ * to.column;
+    const int64_t rows = rows_.end - rows_.begin, pixels = whole ? rows * width_ : width_;
+    for (int64_t h = rows_.begin; h < (whole ? rows_.begin + 1 : rows_.end); ++h)
       copy_matrix_serial<S, S>({from.at(h, 0), pixels, channels_, from.column, from.channel},
                                {to.at(h, 0), pixels, channels_, to.column, to.channel});
   }
 
-  Lines lines_;
+  RowRange rows_;
   int64_t width_, channels_;
   Scratch<S> memory_;
   Image<S> image_;

@@ -17,7 +17,7 @@ using winograd::Taps;
 using winograd::Tiles;
 
 constexpr int64_t kLanes = simd::kLanes<float>;
-/// Tiles of a block at least: CPUs without AVX-512 have second caches of half the size.
+/// Tiles of a block at least: CPUs without AVX-512 have L2 caches of half the size.
 constexpr int64_t kLeastTiles = kLanes == 16 ? 48 : 24;
 
 /// Channels [channel, ...) of an image, `step` floats between its pixels.
@@ -39,7 +39,7 @@ struct Cut {
 
   /// `of_weight`: what a block pays for an element of the weight, as a tile pays 1.7 for its product.
   Cut(int64_t planes, int64_t tiles, int64_t from, int64_t width, int64_t panels, double of_weight) {
-    // Planes of a block stay in the second cache on both sides, or, where channels are many, are few enough of it.
+    // Planes of a block stay in the L2 cache on both sides, or, where channels are many, are few enough of it.
     constexpr int64_t kElements = int64_t{160} << 10;
     const int64_t most = kElements / (planes * (from + width * panels)) / 12 * 12;
     const int64_t at_once = std::clamp<int64_t>(most, kLeastTiles, 96 * 36 / planes);
@@ -209,7 +209,7 @@ class TiledConv {
 };
 
 /// The convolution of a group. `kept` are its transformed filters; null: they are made here, by each thread for itself
-/// where tiles are few, else in chunks that stay in the last cache (5 MB, or a panel for each thread up to 4).
+/// where tiles are few, else in chunks that stay in the last-level cache (5 MB, or a panel for each thread up to 4).
 bool convolve(const Tiles& tiles, Image<const float> in, const Taps& taps, const float* kept, const ConvFinish& finish,
               Image<float> out) {
   constexpr int64_t kElements = int64_t{5} << 18;
@@ -304,7 +304,7 @@ bool winograd_conv(const ConvShape& s, const float* x, const float* weight, cons
   return clean;
 }
 
-/// A convolution of the gradient with the filters turned about.
+/// A convolution of the gradient with the filters rotated by 180 degrees, and their channels swapped.
 bool winograd_conv_backward_data(const ConvShape& s, const float* grad, const float* weight,
                                  const WeightStrides& strides, float* grad_x) {
   const Tiles tiles = data_tiles(s);

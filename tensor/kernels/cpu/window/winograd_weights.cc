@@ -2,7 +2,7 @@
 // dg = G^T [sum over tiles of (B^T d B)^T (A dy A^T)] G, plane by plane, for each part of the window.
 //
 // The weight is cut into blocks of channels and filters. All tiles pass by a block three times, for 12 of its 36
-// matrices each, which stay in the second cache meanwhile; each block transforms what it needs itself. Where blocks are
+// matrices each, which stay in the L2 cache meanwhile; each block transforms what it needs itself. Where blocks are
 // few, the tiles are cut into shares, whose results are added in their order. Cuts depend on sizes alone, and so do the
 // bits.
 #include <algorithm>

@@ -25,13 +25,13 @@ inline bool fits_library(const ConvShape& s) {
 }
 
 /// How an f32 convolution runs otherwise, by sizes alone.
-enum class Way { product, taps, groups, onednn };
+enum class ConvKernel { product, taps, groups, onednn };
 
-inline Way way_of(const ConvShape& s) {
-  if (loops_forced() || !fits_library(s)) return Way::product;
-  if (s.is_pointwise() && s.groups == 1) return Way::product;  // it is one, with nothing laid out
-  if (has_narrow_groups(s)) return Way::groups;
-  return prefers_taps(s) ? Way::taps : Way::onednn;
+inline ConvKernel choose_kernel(const ConvShape& s) {
+  if (loops_forced() || !fits_library(s)) return ConvKernel::product;
+  if (s.is_pointwise() && s.groups == 1) return ConvKernel::product;  // it is one, with nothing laid out
+  if (has_narrow_groups(s)) return ConvKernel::groups;
+  return prefers_taps(s) ? ConvKernel::taps : ConvKernel::onednn;
 }
 
 }  // namespace weft::kernels::cpu
