@@ -9,13 +9,14 @@ namespace weft::testing {
 
 namespace {
 
-/// indices, weight, offsets; empty bags in front, between and behind, bags of one and of many, and rows wider than the
-/// registers of a sum.
+/// indices, weight, offsets; empty bags in front, between and behind, bags of one, of many and of more than are summed
+/// in their own type, and rows wider than the registers of a sum.
 std::vector<Sample> samples(InputSpec (*table)(const Shape&)) {
   return {{index({5}, {0, 3, 3, 4, 1}), table({5, 3}), index({3}, {0, 2, 4})},
           {index({4}, {2, 2, 0, 2}, i32), table({3, 4}), index({5}, {0, 0, 1, 1, 4})},
           {index({7}, {1, 0, 2, 1, 3, 3, 0}), table({4, 70}), index({2}, {0, 6}, i32)},
           {index({3}, {0, 0, 1}), table({2, 1}), index({1}, std::vector<double>{0})},
+          {index({21}, 3), table({3, 50}), index({3}, {0, 1, 19})},
           {index({0}, 2), table({2, 3}), index({2}, {0, 0})},
           {index({0}, 2), table({2, 3}), index({0}, 1)}};
 }
@@ -145,6 +146,14 @@ void add_embedding_bag_cases(Cases& cases) {
              return Arrays{summed(-1)(x)[0], largest(-1)(x)[0]};
            })
       .compares(only(i32) | only(i64))
+      .no_gradient();
+  cases  // rows of the next bag are prefetched
+      .add("embedding bag, large table", {{index({12}, 280), normal({280, 500}), index({5}, {0, 3, 3, 7, 12})}},
+           CALL(Outputs{embedding_bag_sum(x[0], x[1], x[2]), embedding_bag_max(x[0], x[1], x[2])}),
+           [](const Arrays& x) {
+             return Arrays{summed(-1)(x)[0], largest(-1)(x)[0]};
+           })
+      .compares(kFloating)
       .no_gradient();
   cases
       .add("embedding bag max of NaN",

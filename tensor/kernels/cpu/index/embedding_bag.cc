@@ -11,75 +11,111 @@ namespace {
 
 constexpr int64_t kBagGrain = 16384;
 
-/// The bags of a list of indices, without those that are padding: bag b has the positions order[starts[b]] to
-/// order[starts[b + 1]] of the list, whose rows of the table begin at `places`.
+/// The bags of a list of indices, without those that are padding: bag b has the rows of the table that rows()[begin(b)]
+/// to rows()[begin(b + 1) - 1] name.
 class Bags {
  public:
   Bags(const Operand& indices, const Operand& weight, const Operand& offsets, int64_t padding)
-      : rows_(indices), count_(offsets.numel()), starts_(count_ + 1), order_(rows_.count()), places_(rows_.count()) {
-    const IndexList begins(offsets);
-    check(begins, weight.size(0));
-    int64_t kept = 0, bag = 0;
-    for (int64_t i = 0; i < rows_.count(); ++i) {
-      while (bag < begins.count() && begins[bag] == i) starts_.data()[bag++] = kept;
-      places_.data()[i] = rows_[i] * weight.stride(0);
-      order_.data()[kept] = i;
-      kept += rows_[i] != padding;
-    }
-    while (bag <= begins.count()) starts_.data()[bag++] = kept;
+      : indices_(indices),
+        begins_(offsets),
+        all_(padding < 0),
+        starts_(all_ ? 0 : count() + 1),
+        kept_(all_ ? 0 : indices_.count()),
+        places_(all_ ? 0 : indices_.count()) {
+    check(weight.size(0));
+    if (!all_) leave_out(padding);
   }
 
-  int64_t count() const { return count_; }
-  int64_t size(int64_t bag) const { return starts_.data()[bag + 1] - starts_.data()[bag]; }
-  const int64_t* order(int64_t bag) const { return order_.data() + starts_.data()[bag]; }
+  int64_t count() const { return begins_.count(); }
+  const int64_t* rows() const { return all_ ? indices_.data() : kept_.data(); }
+  /// Where rows() stand in the list of indices; null where each is in its own place.
   const int64_t* places() const { return places_.data(); }
-  int64_t row(int64_t position) const { return rows_[position]; }
+  int64_t begin(int64_t bag) const {
+    if (!all_) return starts_.data()[bag];
+    return bag < count() ? begins_[bag] : indices_.count();
+  }
   /// So many bags of rows of `width` are worth a thread.
   int64_t grain(int64_t width) const {
-    return std::max<int64_t>(1, kBagGrain * count() / std::max<int64_t>(1, (rows_.count() + count()) * width));
+    return std::max<int64_t>(1, kBagGrain * count() / std::max<int64_t>(1, (indices_.count() + count()) * width));
   }
 
  private:
-  void check(const IndexList& begins, int64_t table) const {
-    const int64_t total = rows_.count();
-    for (int64_t i = 0; i < begins.count(); ++i) {
-      const int64_t begin = begins[i], end = i + 1 < begins.count() ? begins[i + 1] : total;
+  void check(int64_t table) const {
+    const int64_t total = indices_.count();
+    for (int64_t i = 0; i < count(); ++i) {
+      const int64_t begin = begins_[i], end = i + 1 < count() ? begins_[i + 1] : total;
       if (begin < 0 || begin > end || (i == 0 && begin != 0))
         throw IndexError(
             text("bag ", i, " of [", begin, ", ", end, "): offsets begin at 0, rise and end before ", total));
     }
-    if (IndexList::all_below(rows_.data(), total, table)) return;
-    for (int64_t i = 0; i < total; ++i)
-      if (rows_[i] < 0 || rows_[i] >= table)
-        throw IndexError(text("index ", rows_[i], " is out of range for ", table, " rows"));
+    indices_.check(table, "rows");
+  }
+  void leave_out(int64_t padding) {
+    int64_t kept = 0, bag = 0;
+    for (int64_t i = 0; i < indices_.count(); ++i) {
+      while (bag < count() && begins_[bag] == i) starts_.data()[bag++] = kept;
+      kept_.data()[kept] = indices_[i];
+      places_.data()[kept] = i;
+      kept += indices_[i] != padding;
+    }
+    while (bag <= count()) starts_.data()[bag++] = kept;
   }
 
-  IndexList rows_;
-  int64_t count_;
-  Scratch<int64_t> starts_, order_, places_;
+  IndexList indices_, begins_;
+  bool all_;  // no index is padding
+  Scratch<int64_t> starts_, kept_, places_;
 };
 
-template <class T, class Scale>
-void sum_bags(const Bags& bags, const Operand& weight, const Scale& scale, const Operand& out) {
+/// Rows of a table.
+template <class T> struct TableRows {
+  const T* table;
+  int64_t stride;
+  const int64_t* rows;
+  const T* operator()(int64_t k) const { return table + rows[k] * stride; }
+};
+
+/// f(bag, its rows of the table, how many, the first's number among those of all bags) for each bag, on all threads. What
+/// the next bag needs is asked for where the table is too large for the cache.
+template <class T, class F> void for_bags(const Bags& bags, const Operand& weight, const F& f) {
+  constexpr int64_t kCached = int64_t{1} << 19, kLine = 64;
   const T* table = weight.data<T>();
-  T* to = out.data<T>();
-  const int64_t width = out.size(1);
+  const int64_t width = weight.size(1), bytes = width * int64_t{sizeof(T)}, stride = weight.stride(0);
+  const bool ahead = weight.numel() * int64_t{sizeof(T)} > kCached && weight.stride(1) == 1;
   parallel_for(bags.count(), bags.grain(width), [&](int64_t begin, int64_t end) {
-    for (int64_t b = begin; b < end; ++b)
-      add_runs(table, weight.stride(1), bags.places(), bags.order(b), bags.size(b), scale,
-               static_cast<const T*>(nullptr), to + b * out.stride(0), out.stride(1), width);
+    for (int64_t b = begin; b < end; ++b) {
+      const int64_t first = bags.begin(b), last = bags.begin(b + 1);
+      if (ahead && b + 1 < end)
+        for (int64_t k = last; k < bags.begin(b + 2); ++k)
+          for (int64_t at = 0; at < bytes; at += kLine) simd::prefetch(table + bags.rows()[k] * stride, at);
+      f(b, TableRows<T>{table, stride, bags.rows() + first}, last - first, first);
+    }
   });
 }
 
-/// at[j] = which of the runs at from + places[order[k]] has the largest element j; the first of them.
-template <class T>
-void find_largest(const T* from, int64_t step, const int64_t* places, const int64_t* order, int64_t count, int32_t* at,
-                  Compute<T>* best, int64_t width) {
+template <class T> void sum_bags(const Bags& bags, const Operand& weight, const Operand& factors, const Operand& out) {
+  const T* none = nullptr;
+  const int64_t width = out.size(1), step = weight.stride(1);
+  for_bags<T>(bags, weight, [&](int64_t bag, const TableRows<T>& rows, int64_t count, int64_t first) {
+    T* to = out.data<T>() + bag * out.stride(0);
+    if (!factors.defined()) return add_runs(rows, step, count, AsTheyAre{}, none, to, out.stride(1), width);
+    const int64_t* places = bags.places();
+    const auto scale = [from = factors.data<T>(), stride = factors.stride(0), places, first](auto v, int64_t k) {
+      const int64_t place = places == nullptr ? first + k : places[first + k];
+      return v * static_cast<Compute<T>>(from[place * stride]);
+    };
+    add_runs(rows, step, count, scale, none, to, out.stride(1), width);
+  });
+}
+
+/// at[j] = which of `count` rows has the largest element j, in best[j]; the first of them. Elements lie `step` apart.
+template <class T, class Step>
+void find_largest(const TableRows<T>& rows, int64_t count, int64_t begin, Step step, int32_t* at, Compute<T>* best,
+                  int64_t width) {
   using C = Compute<T>;
-  const T* first = from + places[order[0]];
+  const T* first = rows(0) + begin * step;
   for (int64_t j = 0; j < width; ++j) best[j] = static_cast<C>(first[j * step]), at[j] = 0;
   for (int64_t k = 1; k < count; ++k) {
-    const T* row = from + places[order[k]];
+    const T* row = rows(k) + begin * step;
     for (int64_t j = 0; j < width; ++j) {
       const C v = static_cast<C>(row[j * step]);
       const bool larger = !(v <= best[j]) & (best[j] == best[j]);  // NaN stays
@@ -91,23 +127,18 @@ void find_largest(const T* from, int64_t step, const int64_t* places, const int6
 
 template <class T> void largest_of_bags(const Bags& bags, const Operand& weight, const Operand& out) {
   constexpr int64_t kTile = 256;
-  const T* table = weight.data<T>();
-  int64_t* to = out.data<int64_t>();
   const int64_t width = out.size(1), step = weight.stride(1), to_step = out.stride(1);
-  parallel_for(bags.count(), bags.grain(width), [&](int64_t begin, int64_t end) {
+  for_bags<T>(bags, weight, [&](int64_t bag, const TableRows<T>& rows, int64_t count, int64_t) {
     int32_t at[kTile];
     Compute<T> best[kTile];
-    for (int64_t b = begin; b < end; ++b) {
-      const int64_t* order = bags.order(b);
-      for (int64_t j = 0; j < width; j += kTile) {
-        const int64_t columns = std::min(kTile, width - j), count = bags.size(b);
-        int64_t* row = to + b * out.stride(0) + j * to_step;
-        if (count > 0 && step == 1)
-          find_largest(table + j, 1, bags.places(), order, count, at, best, columns);
-        else if (count > 0)
-          find_largest(table + j * step, step, bags.places(), order, count, at, best, columns);
-        for (int64_t i = 0; i < columns; ++i) row[i * to_step] = count > 0 ? bags.row(order[at[i]]) : -1;
-      }
+    int64_t* to = out.data<int64_t>() + bag * out.stride(0);
+    for (int64_t j = 0; j < width; j += kTile) {
+      const int64_t columns = std::min(kTile, width - j);
+      if (count > 0 && step == 1)
+        find_largest(rows, count, j, std::integral_constant<int64_t, 1>(), at, best, columns);
+      else if (count > 0)
+        find_largest(rows, count, j, step, at, best, columns);
+      for (int64_t i = 0; i < columns; ++i) to[(j + i) * to_step] = count > 0 ? rows.rows[at[i]] : -1;
     }
   });
 }
@@ -121,12 +152,7 @@ using namespace kernels::cpu;
 void op::EmbeddingBag::cpu(const Operand& indices, const Operand& weight, const Operand& offsets,
                            const Operand& factors, const Operand& out) const {
   const Bags bags(indices, weight, offsets, padding_idx);
-  visit_number(out.dtype, [&]<class T>() {
-    if (factors.defined())
-      sum_bags<T>(bags, weight, Scaled<T>{factors.data<T>(), factors.stride(0)}, out);
-    else
-      sum_bags<T>(bags, weight, AsTheyAre{}, out);
-  });
+  visit_number(out.dtype, [&]<class T>() { sum_bags<T>(bags, weight, factors, out); });
 }
 
 void op::EmbeddingBagArgmax::cpu(const Operand& indices, const Operand& weight, const Operand& offsets,

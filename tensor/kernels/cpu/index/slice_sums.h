@@ -10,79 +10,92 @@
 
 namespace weft::kernels::cpu {
 
-/// Run number i, or a register of it, times its factor.
+/// Runs at from + places[order[k]].
+template <class T> struct ListedRuns {
+  const T* from;
+  const int64_t* places;
+  const int64_t* order;
+  const T* operator()(int64_t k) const { return from + places[order[k]]; }
+};
+
+/// What is summed of run k, or of a register of it: the value itself.
 struct AsTheyAre {
   template <class V> V operator()(V v, int64_t) const { return v; }
 };
-template <class T> struct Scaled {
-  const T* factors;
-  int64_t step;
-  template <class V> WEFT_SIMD V operator()(V v, int64_t i) const {
-    return v * static_cast<Compute<T>>(factors[i * step]);
-  }
-};
+namespace detail {
 
-/// to[j] = start[j] (0 where it is null) + the sum of the dense runs at from + places[order[k]], scaled: as many
-/// columns at a time as registers hold in double.
-template <class T, class Scale>
-void add_dense_runs(const T* from, const int64_t* places, const int64_t* order, int64_t count, const Scale& scale,
-                    const T* start, T* to, int64_t length) {
+/// `width` columns of add_dense_runs, from column j on: kVectors registers, the last of them in part.
+template <int kVectors, bool kWhole, class T, class Runs, class Scale>
+void add_columns(const Runs& runs, int64_t count, const Scale& scale, const T* start, T* to, int64_t j, int width) {
   using C = Compute<T>;
-  constexpr int64_t N = simd::kLanes<C>, kVectors = 4, kParts = sizeof(double) / sizeof(C);
-  if (count == 1) {  // the sum of two values is rounded once either way
-    const T* row = from + places[order[0]];
-    for (int64_t j = 0; j < length; j += N) {
-      const int width = static_cast<int>(std::min(N, length - j));
-      simd::Vec<C> v = scale(simd::load_part<C>(row + j, width), order[0]) + C(0);
-      if (start != nullptr) v += simd::load_part<C>(start + j, width);
-      simd::store_part<C>(to + j, v, width);
-    }
-    return;
-  }
-  for (int64_t j = 0; j < length; j += kVectors * N) {
-    const int64_t width = std::min(kVectors * N, length - j);
-    simd::Vec<double> sums[kVectors][kParts] = {};
-    if (width == kVectors * N) {
-      for (int64_t k = 0; k < count; ++k) {
-        const T* row = from + places[order[k]] + j;
+  constexpr int N = simd::kLanes<C>, kParts = sizeof(double) / sizeof(C);
+  constexpr int64_t kTogether = 8;
+  const int last = width - (kVectors - 1) * N;
+  const auto load = [last](const T* p, int v) {
+    return kWhole || v + 1 < kVectors ? simd::load<C>(p + v * N) : simd::load_part<C>(p + v * N, last);
+  };
+  const auto sum = [&](simd::Vec<C>* sums, int64_t first, int64_t end) {
+    for (int64_t k = first; k < end; ++k) {
+      const T* row = runs(k) + j;
 #pragma GCC unroll 4
-        for (int64_t v = 0; v < kVectors; ++v)
-          detail::accumulate<SumOp<T>>(sums[v], scale(simd::load<C>(row + v * N), order[k]));
-      }
-    } else {
-      for (int64_t k = 0; k < count; ++k) {
-        const T* row = from + places[order[k]] + j;
-        for (int64_t v = 0; v * N < width; ++v)
-          detail::accumulate<SumOp<T>>(
-              sums[v], scale(simd::load_part<C>(row + v * N, static_cast<int>(std::min(N, width - v * N))), order[k]));
-      }
+      for (int v = 0; v < kVectors; ++v) sums[v] += scale(load(row, v), k);
+    }
+  };
+  if (count > kTogether) {
+    simd::Vec<double> wide[kVectors][kParts] = {};
+    for (int64_t k = 0; k < count; k += kTogether) {
+      simd::Vec<C> few[kVectors] = {};
+      sum(few, k, std::min(count, k + kTogether));
+#pragma GCC unroll 4
+      for (int v = 0; v < kVectors; ++v) accumulate<SumOp<T>>(wide[v], few[v]);
     }
     double columns[kVectors * N];
-    for (int64_t v = 0; v < kVectors; ++v) detail::store_registers(columns + v * N, sums[v]);
-    if (start == nullptr)
-      for (int64_t i = 0; i < width; ++i) to[j + i] = static_cast<T>(static_cast<C>(columns[i]));
-    else
-      for (int64_t i = 0; i < width; ++i)
-        to[j + i] = static_cast<T>(static_cast<C>(static_cast<double>(static_cast<C>(start[j + i])) + columns[i]));
+    for (int v = 0; v < kVectors; ++v) store_registers(columns + v * N, wide[v]);
+    if (start != nullptr)
+      for (int i = 0; i < width; ++i) columns[i] += static_cast<double>(static_cast<C>(start[j + i]));
+    for (int i = 0; i < width; ++i) to[j + i] = static_cast<T>(static_cast<C>(columns[i]));
+    return;
+  }
+  simd::Vec<C> totals[kVectors] = {};
+  sum(totals, 0, count);
+  for (int v = 0; v < kVectors; ++v) {
+    if (start != nullptr) totals[v] += load(start + j, v);
+    simd::store_part<C>(to + j + v * N, totals[v], v + 1 < kVectors ? N : last);
   }
 }
 
+}  // namespace detail
+
+/// to[j] = start[j] (0 where it is null) + the sum of element j of `count` dense runs, scaled. As in reductions, eight
+/// runs are summed in their own type, and such sums in double.
+template <class T, class Runs, class Scale>
+void add_dense_runs(const Runs& runs, int64_t count, const Scale& scale, const T* start, T* to, int64_t length) {
+  constexpr int N = simd::kLanes<Compute<T>>;
+  int64_t j = 0;
+  for (; j + 4 * N <= length; j += 4 * N) detail::add_columns<4, true>(runs, count, scale, start, to, j, 4 * N);
+  const int left = static_cast<int>(length - j);
+  if (left > 3 * N) return detail::add_columns<4, false>(runs, count, scale, start, to, j, left);
+  if (left > 2 * N) return detail::add_columns<3, false>(runs, count, scale, start, to, j, left);
+  if (left > N) return detail::add_columns<2, false>(runs, count, scale, start, to, j, left);
+  if (left > 0) return detail::add_columns<1, false>(runs, count, scale, start, to, j, left);
+}
+
 /// The same of runs whose elements lie `step` apart; start lies as `to` does.
-template <class T, class Scale>
-void add_runs(const T* from, int64_t step, const int64_t* places, const int64_t* order, int64_t count,
-              const Scale& scale, const T* start, T* to, int64_t to_step, int64_t length) {
+template <class T, class Runs, class Scale>
+void add_runs(const Runs& runs, int64_t step, int64_t count, const Scale& scale, const T* start, T* to, int64_t to_step,
+              int64_t length) {
   using C = Compute<T>;
   using Sum = std::conditional_t<std::is_floating_point_v<C>, double, uint64_t>;
   if constexpr (std::is_floating_point_v<C>)
-    if (step == 1 && to_step == 1) return add_dense_runs(from, places, order, count, scale, start, to, length);
+    if (step == 1 && to_step == 1) return add_dense_runs(runs, count, scale, start, to, length);
   constexpr int64_t kTile = 512;
   Sum sums[kTile];
   for (int64_t begin = 0; begin < length; begin += kTile) {
     const int64_t width = std::min(kTile, length - begin);
     std::fill_n(sums, width, Sum(0));
     for (int64_t k = 0; k < count; ++k) {
-      const T* row = from + places[order[k]] + begin * step;
-      for (int64_t j = 0; j < width; ++j) sums[j] += static_cast<Sum>(scale(static_cast<C>(row[j * step]), order[k]));
+      const T* row = runs(k) + begin * step;
+      for (int64_t j = 0; j < width; ++j) sums[j] += static_cast<Sum>(scale(static_cast<C>(row[j * step]), k));
     }
     for (int64_t j = 0; j < width; ++j) {
       const int64_t at = (begin + j) * to_step;

@@ -216,8 +216,8 @@ void add_slices(const Operand& list, const IndexList& index, const SliceLayout& 
           if (before != nullptr) prefetch_run(before + index[next] * layout.table_stride, size);
         }
         for (int64_t k = 0; k < size; k += run.size, walk.next())
-          add_runs(from + walk.out(), run.out, places.data(), groups.order.data() + first, members, AsTheyAre{},
-                   before_at(row + walk.in()), to + row + walk.in(), run.in, run.size);
+          add_runs(ListedRuns<T>{from + walk.out(), places.data(), groups.order.data() + first}, run.out, members,
+                   AsTheyAre{}, before_at(row + walk.in()), to + row + walk.in(), run.in, run.size);
       }
     });
   });
@@ -225,7 +225,7 @@ void add_slices(const Operand& list, const IndexList& index, const SliceLayout& 
 
 void add_rows(const Operand& list, const IndexList& index, const SliceLayout& layout, const Operand& start,
               const Operand& table) {
-  const bool half = table.dtype == DType::bf16 || table.dtype == DType::f16;
+  const bool half = is_half_precision(table.dtype);
   if (layout.slice.count() != 1 || half) return add_slices(list, index, layout, -1, start, table);
   begin_as(start, table);
   visit_number(table.dtype, [&]<class T>() {
