@@ -12,11 +12,10 @@
 namespace weft {
 namespace {
 
-bool is_narrow(DType dtype) { return dtype == bf16 || dtype == f16; }
 /// Whether `x` is a floating tensor without axes beside a bf16 or f16 tensor with axes. It does not widen the result,
 /// but is computed with in f32, as a number is: h * tensor(70000.f) is h * 70000.0, not h * inf.
 bool is_number_beside(const Tensor& half, const Tensor& x) {
-  return x.rank() == 0 && half.rank() > 0 && is_narrow(half.dtype()) && (x.dtype() == f32 || x.dtype() == f64);
+  return x.rank() == 0 && half.rank() > 0 && is_half_precision(half.dtype()) && (x.dtype() == f32 || x.dtype() == f64);
 }
 
 /// An op of two tensors whose dtypes differ.
@@ -34,12 +33,19 @@ template <class Op, class Dying> Tensor binary(Dying dying, const Tensor& a, con
   return dispatch::apply_over(Op{}, dying, a, b);
 }
 
+bool are_bool(const Tensor& x, const Scalar& value) { return x.dtype() == boolean && value.kind() == boolean; }
+
 /// An op of a tensor and a number, in their promoted dtype.
 template <class Op, class Dying> Tensor with_scalar(Dying dying, const Tensor& x, const Scalar& value) {
   if constexpr (std::same_as<Op, op::PowScalar>)
     if (!value.is_floating() && value.to_int() < 0 && !is_floating(x.dtype()))
       throw DtypeError(
           text("an integer to the power ", value.to_int(), " is no integer; cast to a floating dtype first"));
+  if constexpr (std::same_as<Op, op::AddScalar> || std::same_as<Op, op::MulScalar>)
+    if (are_bool(x, value)) {  // or, and
+      using OfTensors = std::conditional_t<std::same_as<Op, op::AddScalar>, op::Add, op::Mul>;
+      return dispatch::apply(OfTensors{}, x, full({}, value, boolean, x.device()));
+    }
   const DType dtype = promote_scalar(x.dtype(), value);
   return x.dtype() == dtype ? dispatch::apply_over(Op{value}, dying, x) : dispatch::apply(Op{value}, cast(x, dtype));
 }
@@ -48,11 +54,13 @@ template <class Op, class Dying> Tensor with_scalar(Dying dying, const Tensor& x
 /// widen).
 Tensor number_beside(const Tensor& x, const Scalar& value) {
   const DType dtype = promote_scalar(x.dtype(), value);
-  return full({}, value, is_narrow(dtype) && x.rank() > 0 ? f32 : dtype, x.device());
+  return full({}, value, is_half_precision(dtype) && x.rank() > 0 ? f32 : dtype, x.device());
 }
 
-/// -value; the smallest integer wraps like all integer arithmetic.
-Scalar negated(const Scalar& value) {
+/// -value, to be added to `x`; the smallest integer wraps like all integer arithmetic.
+Scalar negated(const Tensor& x, const Scalar& value) {
+  if (are_bool(x, value))
+    throw DtypeError("bool is not accepted here; it takes integers or floating dtypes; cast bool first");
   if (value.is_floating()) return -value.to_double();
   return static_cast<int64_t>(0 - static_cast<uint64_t>(value.to_int()));
 }
@@ -103,8 +111,8 @@ Scalar negated(const Scalar& value) {
   WEFT_SCALAR_FUNCTION(Op, function, b, a, const Scalar& a, const Tensor& b) \
   WEFT_SCALAR_FUNCTION_OVER(Op, function, b, a, const Scalar& a, Tensor&& b)
 #include "tensor/ops/binary.inc"
-WEFT_SCALAR_FUNCTION(AddScalar, sub, a, negated(b), const Tensor& a, const Scalar& b)
-WEFT_SCALAR_FUNCTION_OVER(AddScalar, sub, a, negated(b), Tensor&& a, const Scalar& b)
+WEFT_SCALAR_FUNCTION(AddScalar, sub, a, negated(a, b), const Tensor& a, const Scalar& b)
+WEFT_SCALAR_FUNCTION_OVER(AddScalar, sub, a, negated(a, b), Tensor&& a, const Scalar& b)
 
 namespace {
 
@@ -195,11 +203,17 @@ Tensor div(const Tensor& a, const Scalar& b, std::string_view rounding_mode) {
 }
 
 Tensor& Tensor::add_(const Tensor& other) { return write<op::Add>("add_", *this, other); }
-Tensor& Tensor::add_(const Scalar& other) { return write<op::AddScalar>("add_", *this, other); }
+Tensor& Tensor::add_(const Scalar& other) {
+  if (are_bool(*this, other)) return add_(full({}, other, boolean, device()));
+  return write<op::AddScalar>("add_", *this, other);
+}
 Tensor& Tensor::sub_(const Tensor& other) { return write<op::Sub>("sub_", *this, other); }
-Tensor& Tensor::sub_(const Scalar& other) { return write<op::AddScalar>("sub_", *this, negated(other)); }
+Tensor& Tensor::sub_(const Scalar& other) { return write<op::AddScalar>("sub_", *this, negated(*this, other)); }
 Tensor& Tensor::mul_(const Tensor& other) { return write<op::Mul>("mul_", *this, other); }
-Tensor& Tensor::mul_(const Scalar& other) { return write<op::MulScalar>("mul_", *this, other); }
+Tensor& Tensor::mul_(const Scalar& other) {
+  if (are_bool(*this, other)) return mul_(full({}, other, boolean, device()));
+  return write<op::MulScalar>("mul_", *this, other);
+}
 Tensor& Tensor::div_(const Tensor& other) {
   ErrorFrame frame("div_", *this, other);
   check_divisible(*this);

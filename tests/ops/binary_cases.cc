@@ -46,6 +46,17 @@ void add_pair_cases(Cases& cases) {
       .gives({Result::boolean})
       .no_gradient();
   cases
+      .add("truth values with numbers", {{mask({3, 4})}, {mask({37})}, {mask({})}, {mask({0})}},
+           CALL(Outputs{x[0] + true, false + x[0], x[0] * true, false * x[0]}),
+           [](const reference::Arrays& in) {
+             reference::Array all = in[0];
+             all.values.assign(all.values.size(), 1.0);
+             return reference::Arrays{all, in[0], in[0], reference::zeros(all.shape)};
+           })
+      .compares(only(f32))
+      .gives({Result::boolean, Result::boolean, Result::boolean, Result::boolean})
+      .no_gradient();
+  cases
       .add("sub", with_special(pairs(any, any)), CALL(x[0] - x[1]), pointwise([](double a, double b) { return a - b; }))
       .accepts(kNumbers);
   cases
@@ -231,6 +242,9 @@ void add_errors(Cases& cases) {
   cases.error<DtypeError>(
       "sub bool", [] { ones({2}, boolean) - ones({2}, boolean); },
       "sub([2] bool, [2] bool): bool is not accepted here; it takes integers or floating dtypes; cast bool first");
+  cases.error<DtypeError>(
+      "sub bool number", [] { ones({2}, boolean) - true; },
+      "sub([2] bool): bool is not accepted here; it takes integers or floating dtypes; cast bool first");
   cases.error<DtypeError>(
       "pow of an integer", [] { pow(ones({2}, i64), -1); },
       "pow([2] i64): an integer to the power -1 is no integer; cast to a floating dtype first");
