@@ -30,6 +30,7 @@ Tensor unpool(const char* name, const Tensor& x, const Tensor& indices, const Po
               const Shape& size) {
   ErrorFrame frame(name, x, indices);
   constexpr int64_t axes = Sizes::kAxes;
+  if (o.dilation != Sizes(1)) throw Error("windows with a dilation cannot be undone");
   if (x.rank() != axes + 1 && x.rank() != axes + 2)
     throw ShapeError(
         text("x must have ", axes, axes == 1 ? " axis" : " axes", " after its channels, not shape ", x.shape()));

@@ -96,6 +96,10 @@ Tensor means(const Tensor& images, const Pool2dOptions& o) {
 
 // ---- maxima ----
 
+template <class Sizes> void check_maximum(const PoolOptionsOf<Sizes>& o) {
+  if (o.divisor_override) throw Error("divisor_override is for avg pools only");
+}
+
 Tensor maxima(const Tensor& images, const Pool2dOptions& o) { return dispatch::apply(op::MaxPool2d{o}, images)[0]; }
 
 /// begin + 0, step, ... (count numbers).
@@ -161,6 +165,7 @@ template <class Sizes, class Means, class Maxima>
 Tensor norm_pool(const Tensor& x, double p, const PoolOptionsOf<Sizes>& o, const Means& mean, const Maxima& maximum) {
   if (!(p > 0)) throw Error(text("p ", p, " must be larger than 0"));
   if (o.padding != Sizes(0) || o.dilation != Sizes(1)) throw Error("there is no padding and no dilation here");
+  if (o.divisor_override) throw Error("divisor_override is for avg pools only");
   if (std::isinf(p)) return maximum(abs(x), o);
   return pow(mean(pow(x, p), o) * window_size(o.kernel_size), 1 / p);
 }
@@ -174,11 +179,13 @@ Tensor max_pool1d(const Tensor& x, const Pool1dOptions& options) {
 
 Tensor max_pool2d(const Tensor& x, const Pool2dOptions& options) {
   ErrorFrame frame("max_pool2d", x);
+  check_maximum(options);
   return for_batch(x, 2, [&](const Tensor& images) { return maxima(images, options); });
 }
 
 Tensor max_pool3d(const Tensor& x, const Pool3dOptions& options) {
   ErrorFrame frame("max_pool3d", x);
+  check_maximum(options);
   check_volume(x);
   return for_batch(x, 3, [&](const Tensor& volumes) {
     const Tensor flat = for_planes(volumes, [&](const Tensor& planes) { return maxima(planes, of_planes(options)); });
@@ -188,6 +195,7 @@ Tensor max_pool3d(const Tensor& x, const Pool3dOptions& options) {
 
 ValuesAndIndices max_pool1d_with_indices(const Tensor& x, const Pool1dOptions& options) {
   ErrorFrame frame("max_pool1d_with_indices", x);
+  check_maximum(options);
   check_line(x);
   const ValuesAndIndices result = image_maxima(add_height(x), flat(options));
   return {drop_height(result.values), drop_height(result.indices)};
@@ -195,11 +203,13 @@ ValuesAndIndices max_pool1d_with_indices(const Tensor& x, const Pool1dOptions& o
 
 ValuesAndIndices max_pool2d_with_indices(const Tensor& x, const Pool2dOptions& options) {
   ErrorFrame frame("max_pool2d_with_indices", x);
+  check_maximum(options);
   return image_maxima(x, options);
 }
 
 ValuesAndIndices max_pool3d_with_indices(const Tensor& x, const Pool3dOptions& options) {
   ErrorFrame frame("max_pool3d_with_indices", x);
+  check_maximum(options);
   check_volume(x);
   if (x.rank() == 5) return volume_maxima(x, options);
   const ValuesAndIndices result = volume_maxima(add_batch(x), options);

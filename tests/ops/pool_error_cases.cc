@@ -1,6 +1,7 @@
 // Errors of pooling: the whole text of each.
 #include "tensor/adjoints/pool.h"
 #include "tensor/functions/fill.h"
+#include "tensor/functions/max_unpool.h"
 #include "tensor/functions/pool.h"
 #include "tests/ops/families.h"
 
@@ -55,6 +56,30 @@ void add_errors(Cases& cases) {
         max_pool2d(ones({1, 1, 2, 2}), {.kernel_size = 2, .dilation = 0});
       },
       "max_pool2d([1, 1, 2, 2] f32): dilation 0 must be at least 1");
+  cases.error<Error>(
+      "max_pool2d divisor",
+      [] {
+        max_pool2d(ones({1, 1, 5, 5}), {.kernel_size = 2, .divisor_override = 3});
+      },
+      "max_pool2d([1, 1, 5, 5] f32): divisor_override is for avg pools only");
+  cases.error<Error>(
+      "max_pool3d divisor",
+      [] {
+        max_pool3d(ones({1, 1, 4, 4, 4}), {.kernel_size = 2, .divisor_override = 3});
+      },
+      "max_pool3d([1, 1, 4, 4, 4] f32): divisor_override is for avg pools only");
+  cases.error<Error>(
+      "lp_pool2d divisor",
+      [] {
+        lp_pool2d(ones({1, 1, 5, 5}), 2, {.kernel_size = 2, .divisor_override = 3});
+      },
+      "lp_pool2d([1, 1, 5, 5] f32): divisor_override is for avg pools only");
+  cases.error<Error>(
+      "max_unpool2d dilation",
+      [] {
+        max_unpool2d(ones({1, 1, 2, 2}), zeros({1, 1, 2, 2}, i64), {.kernel_size = 2, .dilation = 2});
+      },
+      "max_unpool2d([1, 1, 2, 2] f32, [1, 1, 2, 2] i64): windows with a dilation cannot be undone");
   cases.error<Error>(
       "avg_pool2d dilation",
       [] {
