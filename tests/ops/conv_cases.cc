@@ -195,6 +195,8 @@ void add_conv_cases(Cases& cases) {
   using Three = Conv3dOptions;
   add(cases, "3x3", {2, 2, 4, 5}, {3, 2, 3, 3}, Two{});
   add(cases, "1x1", {2, 3, 2, 3}, {2, 3, 1, 1}, Two{});
+  add(cases, "windows of padding alone", {1, 2, 1, 4, 3}, {3, 2, 1, 3, 2},
+      Three{.stride = {3, 1, 1}, .padding = {1, 1, 0}});
   add(cases, "padded", {1, 2, 3, 3}, {2, 2, 3, 3}, Two{.padding = 1});
   add(cases, "strided", {1, 2, 5, 6}, {2, 2, 2, 3}, Two{.stride = {2, 1}, .padding = {1, 0}});
   add(cases, "strided windows of one pixel", {2, 3, 5, 4}, {4, 3, 1, 1}, Two{.stride = {2, 3}});

@@ -30,7 +30,7 @@ struct ConvShape : ConvOptions {
   int64_t out_lines() const { return batch * out[0] * out[1]; }
   int64_t out_pixels() const { return out_lines() * out[2]; }
   /// No axis but height and width.
-  bool is_flat() const { return in[0] == 1 && kernel[0] == 1 && out[0] == 1; }
+  bool is_flat() const { return in[0] == 1 && kernel[0] == 1 && out[0] == 1 && padding[0] == 0; }
   /// Some sum has no terms or there is nothing to sum into: not a case for a library.
   bool is_empty() const { return channels == 0 || filters == 0 || taps() == 0 || pixels() == 0 || out_pixels() == 0; }
   /// Each output pixel reads just the input pixel at its place.
