@@ -42,6 +42,13 @@ void add_layer_norm(Cases& cases) {
       .accepts(kFloating)
       .loose(20);
   cases
+      .add("layer norm of equal values",
+           {{given({2, 80}, reference::Row(160, 200001.34))}, {given({1, 200}, reference::Row(200, 1234567.8))}},
+           CALL(layer_norm(x[0], last_axes(x[0], 1), {}, {}, kEps)),
+           [](const Arrays& x) { return reference::zeros(x[0].shape); })
+      .compares(only(f32) | only(f64))
+      .no_gradient();
+  cases
       .add("layer norm of two axes",
            {{normal({3, 2, 2}), normal({2, 2}), normal({2, 2})}, {normal({2, 3, 2, 2}), absent(), absent()}},
            CALL(layer_norm(x[0], last_axes(x[0], 2), x[1], x[2], kEps)), layer_normed(2))

@@ -109,10 +109,17 @@ void add_moments(Cases& cases) {
       .accepts(kFloating)
       .loose(10);
   cases
-      .add("std", {{normal({3, 4})}, {normal({7})}, {normal({2, 3, 4})}}, CALL(stddev(x[0], 0, 1, keepdim)),
+      .add("std", {{normal({3, 4})}, {normal({7})}, {normal({2, 3, 4})}, {given({4}, {1000, -1000, 1000, -1000})}},
+           CALL(stddev(x[0], 0, 1, keepdim)),
            reduction({0}, true, [](const Row& x) { return std::sqrt(reference::variance(x, 1)); }))
       .accepts(kFloating)
       .loose(10);
+  // The mean of equal values is rounded, their variance is not below 0.
+  cases
+      .add("var of equal values", {{given({33}, Row(33, 0.1))}, {given({2, 80}, Row(160, 1234567.8))}},
+           CALL(var(x[0], -1)), reduction({-1}, false, [](const Row&) { return 0.0; }))
+      .compares(only(f32) | only(f64))
+      .no_gradient();
 }
 
 void add_errors(Cases& cases) {

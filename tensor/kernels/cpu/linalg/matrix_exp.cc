@@ -62,7 +62,11 @@ template <class T> void exponential(Matrix<const T> from, Matrix<T> out) {
   const Matrix<T> a = room[0], a2 = room[1], a4 = room[2], a6 = room[3], x = room[4], u = room[5], v = room[6];
   copy_matrix<T, T>(from, a);
   const T norm = one_norm<T>(a);
-  if (!std::isfinite(norm)) return copy_matrix<T, T>(a, out);
+  if (!std::isfinite(norm)) {  // also where the norm of finite elements overflows: nothing is known of the result
+    for (int64_t i = 0; i < n; ++i)
+      for (int64_t j = 0; j < n; ++j) out.at(i, j) = std::numeric_limits<T>::quiet_NaN();
+    return;
+  }
   int halvings = 0;
   std::frexp(norm / T(5.37), &halvings);
   halvings = std::max(halvings, 0);

@@ -16,10 +16,11 @@ struct Moments {
   double variance(double correction) const { return squares / std::max(count - correction, 0.0); }
 };
 
-/// The sum of squared deviations from `mean`, given that from its rounded value.
+/// The sum of squared deviations from `mean`, given that from its rounded value. Not below 0, where the mean of equal
+/// values was rounded; NaN stays.
 template <class C> double recentred(double squares, double count, double mean) {
   const double lost = mean - static_cast<double>(static_cast<C>(mean));
-  return squares - count * (lost * lost);
+  return std::max(squares - count * (lost * lost), 0.0);
 }
 
 template <class T> struct MomentsPolicy {

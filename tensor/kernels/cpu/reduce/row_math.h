@@ -47,10 +47,9 @@ template <class C, class F> [[gnu::always_inline]] inline double sum_lanes(int64
     a += at(4), b += at(5), c += at(6), d += at(7);
     sum.add_sum((a + c) + (b + d));
   }
-  simd::Vec<C> rest{};
+  // One by one in double: the mean of equal values is then that value, which a sum of three in C may not be.
   for_lanes<C>(
-      length - j, [&](int64_t i, auto count) __attribute__((always_inline)) { rest += value(j + i, count); });
-  sum.add_sum(rest);
+      length - j, [&](int64_t i, auto count) __attribute__((always_inline)) { sum.add_sum(value(j + i, count)); });
   return sum.total();
 }
 }  // namespace detail
