@@ -9,12 +9,14 @@
 #include <cstdlib>
 #include <ctime>
 #include <exception>
+#include <utility>
 
 #include "distributed/cores.h"
 #include "distributed/error.h"
 #include "distributed/mpi/message_work.h"
 #include "distributed/node/monitor.h"
 #include "tensor/runtime/log.h"
+#include "tensor/runtime/threads.h"
 
 namespace weft::distributed {
 namespace {
@@ -23,21 +25,26 @@ constexpr int kFirstTag = 16, kOrderedTags = 8192;
 constexpr int kReservedTags = kFirstTag + kOrderedTags;
 constexpr double kStuck = 2;  // seconds without progress of any rank
 
-/// The communicator that std::exit() would leave behind.
+/// The communicator that is there when the process ends: a static object, a gradient of a static model, or a program
+/// that called std::exit() holds it.
 Communicator* alive = nullptr;
 
 void at_exit() {
-  if (alive != nullptr && alive->is_here() && alive->size() > 1)
-    alive->node().own().fail("it called exit() inside of the group");
+  if (alive != nullptr && alive->is_here()) alive->end();
 }
 
 double now() { return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count(); }
 
 double timeout_of(const InitOptions& options) {
   const char* given = std::getenv("WEFT_DISTRIBUTED_TIMEOUT");
-  const double timeout = given != nullptr ? std::atof(given) : options.timeout;
-  if (!(timeout > 0)) throw DistributedError(text("init: the timeout must be above 0 seconds, not ", timeout));
-  return timeout;
+  if (given == nullptr) {
+    if (options.timeout > 0) return options.timeout;
+    throw DistributedError(text("init: the timeout must be above 0 seconds, not ", options.timeout));
+  }
+  char* rest = nullptr;
+  const double timeout = std::strtod(given, &rest);
+  if (rest != given && *rest == '\0' && timeout > 0) return timeout;
+  throw DistributedError(text("init: WEFT_DISTRIBUTED_TIMEOUT=", given, " is no number of seconds above 0"));
 }
 
 }  // namespace
@@ -69,9 +76,10 @@ class Communicator::Patience {
 // ---- life ----
 
 Communicator::Communicator(const InitOptions& options) : process_(getpid()), timeout_(timeout_of(options)) {
-  if (launched_by().empty()) return;
-  open(options);
-  if (size() == 1) return;
+  if (options.threads < 0) throw DistributedError(text("init: ", options.threads, " threads; 0 or more are possible"));
+  if (!launched_by().empty()) open(options);
+  if (size() == 1 && options.threads > 0) set_num_threads(options.threads);
+  if (mpi_ == nullptr) return;
   [[maybe_unused]] static const int registered = std::atexit(at_exit);
   alive = this;
 }
@@ -85,7 +93,8 @@ void Communicator::open(const InitOptions& options) {
     throw DistributedError("init: MPI has ended with the last Group; keep one as long as ranks work together");
   mpi.initialized(&flag);
   constexpr int kSerialized = 2;
-  if (flag == 0) check_mpi(mpi, mpi.init_thread(nullptr, nullptr, kSerialized, &provided), "MPI_Init_thread");
+  finalizes_ = flag == 0;
+  if (finalizes_) check_mpi(mpi, mpi.init_thread(nullptr, nullptr, kSerialized, &provided), "MPI_Init_thread");
   check_mpi(mpi, mpi.comm_size(mpi.world, &place_.size), "MPI_Comm_size");
   check_mpi(mpi, mpi.comm_rank(mpi.world, &place_.rank), "MPI_Comm_rank");
   if (size() == 1) return;
@@ -113,12 +122,21 @@ bool Communicator::is_here() const { return getpid() == process_; }
 
 Communicator::~Communicator() {
   alive = nullptr;
-  if (!is_here()) {  // a forked child has no such thread, and no part in MPI
-    (void)monitor_.release();
-    return;
-  }
+  if (is_here())
+    end();
+  else
+    (void)monitor_.release();  // a forked child has no such thread, and no part in MPI
+}
+
+void Communicator::end() noexcept {
+  if (std::exchange(ended_, true)) return;
   if (size() > 1) leave();
-  if (mpi_ != nullptr && !failed_) mpi_->finalize();
+  if (finalizes_ && !failed_) mpi_->finalize();
+}
+
+void Communicator::check_usable() const {
+  if (failed_) throw DistributedError(text("rank ", rank(), ": the group has failed before; end the program"));
+  if (left_) throw DistributedError(text("rank ", rank(), ": the group has ended, as the program does"));
 }
 
 void Communicator::leave() noexcept {
@@ -129,6 +147,7 @@ void Communicator::leave() noexcept {
     Collective end = barrier_of();
     end.signature = Signature::of(Call::leave, {}, DType::f32);
     run(std::move(end));
+    left_ = true;
     node_->own().state.store(State::ended, std::memory_order_release);
     monitor_.reset();
     node_->free_windows();
@@ -160,7 +179,7 @@ std::shared_ptr<Progressive> Communicator::start(Collective collective) {
 }
 
 std::shared_ptr<Progressive> Communicator::start(Collective collective, int tag) {
-  if (failed_) throw DistributedError(text("rank ", rank(), ": the group has failed before; end the program"));
+  check_usable();
   return start(std::make_shared<MessageWork>(*this, std::move(collective), tag));
 }
 

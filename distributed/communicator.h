@@ -45,10 +45,13 @@ class Communicator : public std::enable_shared_from_this<Communicator> {
  public:
   /// One process alone, or the ranks that MPI started.
   explicit Communicator(const InitOptions& options);
-  /// Waits until all ranks come here, unless this one leaves with an error.
   ~Communicator();
   Communicator(const Communicator&) = delete;
   Communicator& operator=(const Communicator&) = delete;
+
+  /// Waits until all ranks come here, unless this one leaves with an error, and ends MPI where the group began it. Done
+  /// once: by the destructor, or where the program ends before that.
+  void end() noexcept;
 
   int rank() const { return place_.rank; }
   int size() const { return place_.size; }
@@ -104,6 +107,8 @@ class Communicator : public std::enable_shared_from_this<Communicator> {
   /// The first of `flags`, of which all ranks have as many, that is set on every rank; flags.size() where none is.
   size_t first_of_all(std::vector<int32_t> flags);
   void leave() noexcept;
+  /// Throws where no more calls are possible.
+  void check_usable() const;
   void finish_active();
   /// Throws where one of `missing` will not come.
   void check(const Signature& what, const std::function<std::vector<int>()>& missing);
@@ -114,7 +119,7 @@ class Communicator : public std::enable_shared_from_this<Communicator> {
   int local_rank_ = 0, local_size_ = 1;
   int process_;
   double timeout_;
-  bool shared_ = false, failed_ = false, progressing_ = false;
+  bool shared_ = false, failed_ = false, progressing_ = false, finalizes_ = false, ended_ = false, left_ = false;
   int spins_ = 0;
   const MpiLibrary* mpi_ = nullptr;
   MpiHandle comm_ = 0, point_to_point_ = 0;

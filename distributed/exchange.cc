@@ -26,7 +26,7 @@ void take(std::byte* area, Range read) {
 }  // namespace
 
 void Communicator::run(Collective collective) {
-  if (failed_) throw DistributedError(text("rank ", rank(), ": the group has failed before; end the program"));
+  check_usable();
   if (!shared_) return finish(*start(std::move(collective)));
   Signature& signature = node_->own().signatures[blocking_ % 2];
   collective.signature.number = calls_++;

@@ -36,6 +36,9 @@ void launch(int count, int argc, char** argv) {
   setenv("OMPI_MCA_rmaps_base_oversubscribe", "1", 0);
   // Open MPI would bind each of one or two ranks to a single core, however many there are.
   setenv("OMPI_MCA_hwloc_base_binding_policy", "none", 0);
+  // The same two for Open MPI 5, whose launcher has its own names for them.
+  setenv("PRTE_MCA_rmaps_default_mapping_policy", ":oversubscribe", 0);
+  setenv("PRTE_MCA_hwloc_default_binding_policy", "none", 0);
   std::vector<std::string> words = {"mpirun", "-n", std::to_string(count)};
   char program[4096];
   const ssize_t length = readlink("/proc/self/exe", program, sizeof program - 1);

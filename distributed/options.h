@@ -10,7 +10,8 @@ struct InitOptions {
   /// Sum in shared memory where all ranks are on one machine; else, and without it (WEFT_DISTRIBUTED_SHARED_MEMORY=0 in
   /// the environment), by messages.
   bool shared_memory = true;
-  /// Threads of each rank's kernels; 0: the cores of the machine divided by its ranks, unless OMP_NUM_THREADS is set.
+  /// Threads of each rank's kernels, also of a process alone; 0: the cores of the machine divided by its ranks, unless
+  /// OMP_NUM_THREADS is set.
   int threads = 0;
 };
 

@@ -116,7 +116,8 @@ TEST_P(Healthy, Ends) {
 }
 
 INSTANTIATE_TEST_SUITE_P(, Healthy,
-                         testing::Combine(testing::Values("nothing", "fork", "slow"),
+                         testing::Combine(testing::Values("nothing", "fork", "slow", "static", "exit_at_the_end",
+                                                          "own_mpi"),
                                           testing::Values(By::memory, By::messages)));
 
 class Checkpoints : public Faults {};
@@ -134,6 +135,13 @@ TEST_P(Checkpoints, AreWholeWhereARankDies) {
 INSTANTIATE_TEST_SUITE_P(, Checkpoints,
                          testing::Combine(testing::Values("checkpoint", "die_shard_checkpoint"),
                                           testing::Values(By::memory, By::messages)));
+
+TEST(Launch, AWrongTimeoutIsOneLine) {
+  if (!distributed::has_launcher()) GTEST_SKIP() << "there is no mpirun (apt-get install openmpi-bin)";
+  const Outcome outcome = run("nothing", "WEFT_DISTRIBUTED_TIMEOUT=abc");
+  EXPECT_NE(outcome.status, 0);
+  EXPECT_NE(outcome.output.find("WEFT_DISTRIBUTED_TIMEOUT=abc"), std::string::npos) << outcome.output;
+}
 
 TEST(Launch, MissingMpiIsOneLine) {
   if (!distributed::has_launcher()) GTEST_SKIP() << "there is no mpirun (apt-get install openmpi-bin)";

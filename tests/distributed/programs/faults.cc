@@ -11,6 +11,7 @@
 #include <thread>
 
 #include "distributed/distributed.h"
+#include "distributed/mpi/library.h"
 #include "weft.h"
 
 using namespace weft;
@@ -19,6 +20,7 @@ namespace {
 
 std::string way;
 bool is_way(const char* name) { return way == name; }
+Tensor kept;  // a gradient that lives until the program has ended
 /// Microseconds that fault_test chooses anew for each round, so that what happens does not always happen at one place.
 unsigned delay() {
   const char* given = std::getenv("WEFT_FAULT_DELAY");
@@ -135,13 +137,30 @@ int train(int argc, char** argv) {
     }
   }
   if (is_way("drop") && !wrong) (void)group.all_reduce_async(ones({3}));
+  const bool ends_late = is_way("static") || is_way("exit_at_the_end");
+  if (is_way("static")) kept = net.first.weight().grad();
+  if (ends_late && wrong) usleep(300'000);  // the others wait for it, and look for what went wrong
+  if (is_way("exit_at_the_end")) std::exit(EXIT_SUCCESS);
   return EXIT_SUCCESS;
+}
+
+/// A program that begins and ends MPI itself.
+int train_with_own_mpi(int argc, char** argv) {
+  const auto& mpi = distributed::MpiLibrary::open();
+  int provided = 0, ended = 1;
+  mpi.init_thread(nullptr, nullptr, 0, &provided);
+  const int status = train(argc, argv);
+  mpi.finalized(&ended);
+  if (ended != 0) throw Error("the group has ended the program's MPI");
+  mpi.finalize();
+  return status;
 }
 
 }  // namespace
 
 int main(int argc, char** argv) {
   try {
+    if (argc > 1 && std::string(argv[1]) == "own_mpi") return train_with_own_mpi(argc, argv);
     return train(argc, argv);
   } catch (const std::exception& error) {
     std::fprintf(stderr, "error: %s\n", error.what());
