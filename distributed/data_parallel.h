@@ -10,6 +10,9 @@
 // dropout belongs to the sample, and other random numbers to the batch and not to the rank. Gradients are views of
 // buckets: after zero_grad() and the next backward, a Tensor that still holds an old gradient shows the new one.
 //
+// That is so for numbers of the process's generator. A generator of a module's own (set_generator()) knows nothing of
+// ranks: seed it with the rank, or all ranks drop the same places of different samples.
+//
 // Not seen: parameters that are unfrozen later, and gradients with create_graph (an error). A hook that writes to a
 // gradient must have been registered before.
 #pragma once

@@ -1,5 +1,7 @@
 #include "distributed/group.h"
 
+#include <utility>
+
 #include "autograd/grad_mode.h"
 #include "distributed/communicator.h"
 #include "distributed/written.h"
@@ -66,8 +68,11 @@ Collective meeting() {
   return out;
 }
 
-/// A result of `shape` beside x.
+/// Memory for a result of `shape`, which goes to x's device once it is complete.
 Tensor room_for(const Tensor& x, const Shape& shape) { return empty(shape, x.dtype()); }
+
+/// A result of `shape` on x's device, whose values come later.
+Group::Pending pending_for(const Tensor& x, const Shape& shape) { return {empty(shape, x.dtype(), x.device()), {}}; }
 
 Shape gathered_shape(const Tensor& x, int64_t size) {
   Shape shape = {size};
@@ -106,6 +111,7 @@ void Work::wait() {
   if (state_ == nullptr) return;
   const std::shared_ptr<State> state = std::move(state_);
   state_ = nullptr;
+  if (std::exchange(state->waited, true)) return;  // by a copy of this handle; the tensors may have been used since
   state->group->finish(*state->work);
   const Tensor* touched = state->watch.written();
   const std::string writer = touched ? internal::storage(*touched).writer() : "";
@@ -140,9 +146,10 @@ Work Group::broadcast_async(const Tensor& x, int64_t root) const {
 Group::Pending Group::all_gather_async(const Tensor& x) const {
   ErrorFrame frame("all_gather_async", x);
   const Tensor in = row_major(x);
-  Pending out{room_for(x, gathered_shape(x, size())), {}};
+  Pending out = pending_for(x, gathered_shape(x, size()));
   if (size() == 1) return out.result.copy_(in.unsqueeze(0)), out;
-  out.work = started(gathering(*communicator_, in, out.result), nullptr);
+  const auto written = std::make_shared<Written>(out.result, "all_gather");
+  out.work = started(gathering(*communicator_, in, written->memory()), written);
   return out;
 }
 
@@ -150,9 +157,10 @@ Group::Pending Group::reduce_scatter_async(const Tensor& x, ReduceOp op) const {
   ErrorFrame frame("reduce_scatter_async", x);
   check_reducible(op, x.dtype());
   const Tensor in = row_major(x);
-  Pending out{room_for(x, part_shape(x, size())), {}};
+  Pending out = pending_for(x, part_shape(x, size()));
   if (size() == 1) return out.result.copy_(in), out;
-  out.work = started(scattering(*communicator_, in, out.result, op), nullptr);
+  const auto written = std::make_shared<Written>(out.result, "reduce_scatter");
+  out.work = started(scattering(*communicator_, in, written->memory(), op), written);
   return out;
 }
 
@@ -160,9 +168,10 @@ Group::Pending Group::all_to_all_async(const Tensor& x) const {
   ErrorFrame frame("all_to_all_async", x);
   const Tensor in = row_major(x);
   (void)part_shape(x, size());
-  Pending out{room_for(x, x.shape()), {}};
+  Pending out = pending_for(x, x.shape());
   if (size() == 1) return out.result.copy_(in), out;
-  out.work = started(swapping(*communicator_, in, out.result), nullptr);
+  const auto written = std::make_shared<Written>(out.result, "all_to_all");
+  out.work = started(swapping(*communicator_, in, written->memory()), written);
   return out;
 }
 
@@ -195,7 +204,7 @@ Tensor Group::all_gather(const Tensor& x) const {
   ErrorFrame frame("all_gather", x);
   const Tensor in = row_major(x);
   Tensor out = room_for(x, gathered_shape(x, size()));
-  if (size() == 1) return out.copy_(in.unsqueeze(0));
+  if (size() == 1) return out.copy_(in.unsqueeze(0)).to(x.device());
   communicator_->run(gathering(*communicator_, in, out));
   return out.to(x.device());
 }
@@ -205,7 +214,7 @@ Tensor Group::reduce_scatter(const Tensor& x, ReduceOp op) const {
   check_reducible(op, x.dtype());
   const Tensor in = row_major(x);
   Tensor out = room_for(x, part_shape(x, size()));
-  if (size() == 1) return out.copy_(in);
+  if (size() == 1) return out.copy_(in).to(x.device());
   communicator_->run(scattering(*communicator_, in, out, op));
   return out.to(x.device());
 }
@@ -215,7 +224,7 @@ Tensor Group::all_to_all(const Tensor& x) const {
   const Tensor in = row_major(x);
   (void)part_shape(x, size());
   Tensor out = room_for(x, x.shape());
-  if (size() == 1) return out.copy_(in);
+  if (size() == 1) return out.copy_(in).to(x.device());
   communicator_->run(swapping(*communicator_, in, out));
   return out.to(x.device());
 }

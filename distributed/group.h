@@ -35,7 +35,8 @@ class [[nodiscard]] Work {
   Work() = default;
   /// Whether it has come to its end; moves it on where it has not.
   bool is_done();
-  /// Returns when it has: only then may the tensors be used. Error where one of them was written before.
+  /// Returns when it has: only then may the tensors be used. Error where one of them was written before. Copies of a
+  /// handle are of the same work: the first that waits ends it.
   void wait();
 
  private:
@@ -44,8 +45,8 @@ class [[nodiscard]] Work {
   std::shared_ptr<State> state_;
 };
 
-/// A handle; copies are the same group. When the last one is gone (and with it every DataParallel and its gradients)
-/// the ranks wait for each other, and MPI ends.
+/// A handle; copies are the same group. When the last one is gone (and with it every DataParallel and its gradients),
+/// or the program ends, the ranks wait for each other, and MPI ends where init() has begun it.
 class Group {
  public:
   int64_t rank() const;
@@ -78,8 +79,8 @@ class Group {
   void recv(const Tensor& x, int64_t from, int64_t tag = 0) const;
 
   /// The same, and the rank goes on: no code may touch x before wait(), which throws an Error where an op wrote to it
-  /// (seen where x shows all of its memory). Results that are tensors of their own are there
-  /// at once, their values after wait(). What one rank sends another with one tag comes in the order of the calls.
+  /// (seen where x shows all of its memory). Results that are tensors of their own are there at once, on x's device,
+  /// their values after wait(). What one rank sends another with one tag comes in the order of the calls.
   Work all_reduce_async(const Tensor& x, ReduceOp op = ReduceOp::sum) const;
   Work broadcast_async(const Tensor& x, int64_t root) const;
   struct [[nodiscard]] Pending;

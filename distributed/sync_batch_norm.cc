@@ -36,6 +36,9 @@ Tensor SyncBatchNorm::forward(const Tensor& x) const {
   group_.all_reduce(values);
   const int64_t count = values.item<int64_t>();
   if (count == 0) return normalize(x, false);
+  if (count == 1)
+    throw ShapeError(
+        "each channel has one value on all ranks together, which has no variance; use eval() or a larger batch");
   const Axes axes = axes_but_channels(x);
   const Tensor wide = x.dtype() == f64 ? x : x.to(f32);
   // Two passes: a difference of large squares would lose the variance.

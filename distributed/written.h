@@ -52,6 +52,7 @@ struct Work::State {
   std::shared_ptr<Progressive> work;
   std::shared_ptr<Written> written;  // null where the result is a tensor of its own
   Watch watch;
+  bool waited = false;  // by one of the handles
   /// A call that uses `tensors`.
   static Work start(std::shared_ptr<Communicator> group, std::shared_ptr<Progressive> work, std::vector<Tensor> tensors,
                     std::shared_ptr<Written> written);

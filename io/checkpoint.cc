@@ -167,7 +167,7 @@ void apply(const Contents& contents, const CheckpointParts& parts) {
                     [&, before] { parts.model->load_state_dict(before); });
   }
   if (parts.optimizer != nullptr) {
-    const optim::State before = parts.optimizer->state_dict();
+    const optim::State before = parts.optimizer->own_state();
     transaction.run([&] { parts.optimizer->load_state_dict(optimizer); },
                     [&, before] { parts.optimizer->load_state_dict(before); });
   }

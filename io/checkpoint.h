@@ -1,9 +1,12 @@
-// Checkpoints: everything a training run needs to carry on bit for bit, in one crash-safe file (a safetensors file, so
-// that other tools can read its tensors).
+// Checkpoints: what a training run needs to carry on bit for bit, in one crash-safe file (a safetensors file, so that
+// other tools can read its tensors).
 //
 //   std::map<std::string, std::string> fields = {{"epoch", std::to_string(epoch)}};
 //   io::save_checkpoint(path, {.model = &model, .optimizer = &optimizer, .schedule = &schedule, .loader = &loader,
 //                              .fields = &fields});
+//
+// Of generators it holds the process's. One of the program's own (a module's, a loader's) is the program's to save:
+// put the two numbers of its state() into `fields`, and give them back to set_state().
 #pragma once
 
 #include <map>

@@ -81,6 +81,9 @@ class Optimizer {
 
   /// All that step() has built up, and the numbers of the groups. Tensors share the optimizer's memory.
   virtual State state_dict() const;
+  /// What this process has of it, which load_state_dict() restores here: the same unless processes share the optimizer,
+  /// and no call of all of them then.
+  State own_state() const;
   /// Restores what state_dict() gave, by copy, after checking that it fits (Error otherwise, with nothing changed).
   virtual void load_state_dict(const State& state);
 
@@ -88,6 +91,8 @@ class Optimizer {
   /// Error where load_state_dict() could not restore `state`.
   void check_state(const State& state);
   void restore(const State& state);
+  /// The state; `together`: of all processes that share the optimizer, else what is here.
+  State collect(bool together) const;
 
   /// What is kept for one parameter.
   struct Slot {

@@ -22,19 +22,23 @@ int64_t as_count(const std::string& key, double value) {
 
 }  // namespace
 
-State Optimizer::state_dict() const {
+State Optimizer::state_dict() const { return collect(true); }
+
+State Optimizer::own_state() const { return sharing_.complete ? collect(false) : state_dict(); }
+
+State Optimizer::collect(bool together) const {
   State out;
   size_t number = 0;
   for (const std::vector<Slot>& group : groups_)
     for (const Slot& slot : group) {
-      if (!is_mine(number++)) continue;  // what is here of it is not up to date
+      if (!is_mine(number++) && together) continue;  // what is here of it is not up to date
       out.numbers[slot.key + ".step"] = static_cast<double>(slot.steps);
       for (size_t k = 0; k < slot.numbers.size(); ++k) out.numbers[slot.key + "." + number_names_[k]] = slot.numbers[k];
       for (size_t k = 0; k < slot.states.size(); ++k)
         if (slot.states[k].defined()) out.tensors[slot.key + "." + state_names_[k]] = slot.states[k];
       if (slot.master.defined()) out.tensors[slot.key + kMaster] = slot.master;
     }
-  if (sharing_.complete) sharing_.complete(out);
+  if (together && sharing_.complete) sharing_.complete(out);
   out.numbers["steps"] = static_cast<double>(steps_);
   if (skips_nonfinite_ || skipped_ > 0) out.numbers[kSkipped] = static_cast<double>(skipped_);
   for (size_t i = 0; i < groups_.size(); ++i)

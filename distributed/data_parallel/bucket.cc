@@ -85,10 +85,20 @@ void Bucket::gather_unused() {
     if (!gradient.defined())
       views_[i].fill_(0);
     else if (!gradient.is_same(views_[i]))
-      throw GradientError(text("DataParallel: the gradient of `", parameters_[i].name(),
-                               "` has a history (create_graph) or was cast; gradients that are reduced have none"));
+      take(i, gradient);
   }
   flat_.narrow(0, flags_, static_cast<int64_t>(used.size())).copy_(Tensor::from(used));
+}
+
+void Bucket::take(size_t index, const Tensor& gradient) const {
+  Tensor parameter = parameters_[index];
+  if (gradient.requires_grad() || gradient.dtype() != dtype_ || !autograd::has_gradient_buffer(parameter))
+    throw GradientError(text("DataParallel: the gradient of `", parameter.name(), "` ",
+                             gradient.requires_grad()
+                                 ? "has a history (create_graph); a gradient that is reduced has none"
+                                 : "is no longer in its bucket, since the parameter got another dtype or device "
+                                   "after DataParallel was made"));
+  parameter.set_grad(gradient);
 }
 
 void Bucket::round_to_wire(std::byte* from, int64_t count) const {

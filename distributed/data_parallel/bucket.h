@@ -56,6 +56,8 @@ class Bucket final : public Progressive {
   Header& header(int rank) const;
   std::byte* data(int rank) const;
   void gather_unused();
+  /// Brings a gradient that lies elsewhere (set_grad()) to its place. GradientError where that is not possible.
+  void take(size_t index, const Tensor& gradient) const;
   void round_to_wire(std::byte* from, int64_t count) const;
   void check_samples() const;
   void reduce_slice();

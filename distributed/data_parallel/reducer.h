@@ -61,7 +61,8 @@ class Reducer {
 /// While alive, random numbers that this thread draws are those of rank `rank` of `size`, which have `samples` samples
 /// each. Dropout's belong to the sample: what `size` ranks draw together is what one process draws for all samples at
 /// once, or batch by batch. Others belong to the rank's batch: what one process draws that runs the batches one after
-/// the other.
+/// the other. A generator of the caller's (a module's own, by set_generator()) is left alone: ranks that seed it alike
+/// draw the same numbers for different samples.
 class SampleScope {
  public:
   SampleScope(int64_t rank, int64_t size, int64_t samples);

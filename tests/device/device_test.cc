@@ -4,6 +4,7 @@
 #include <filesystem>
 #include <sstream>
 
+#include "distributed/group.h"
 #include "tests/device/simulated_device.h"
 #include "weft.h"
 
@@ -36,6 +37,21 @@ TEST_F(OnDevice, TensorsGoThereAndComeBack) {
   EXPECT_EQ((there * 2.0).sum().item<float>(), (x * 2.0).sum().item<float>());
   EXPECT_NE(there.to_string().find("device=extension:0"), std::string::npos);
   EXPECT_EQ(empty({0, 3}).to(device).to_vector<float>().size(), 0u);
+}
+
+TEST_F(OnDevice, ResultsOfAGroupAreThere) {
+  const distributed::Group group = distributed::init();
+  const Tensor here = arange(6).view({2, 3}).to(f32), x = here.to(device);
+  for (const Tensor& y : {group.all_gather(x), group.all_gather_async(x).wait()}) {
+    EXPECT_EQ(y.device(), device);
+    EXPECT_EQ(y.shape(), (Shape{1, 2, 3}));
+    EXPECT_EQ(y.to_vector<float>(), here.to_vector<float>());
+  }
+  for (const Tensor& y : {group.reduce_scatter(x), group.reduce_scatter_async(x).wait(), group.all_to_all(x),
+                          group.all_to_all_async(x).wait()}) {
+    EXPECT_EQ(y.device(), device);
+    EXPECT_EQ(y.to_vector<float>(), here.to_vector<float>());
+  }
 }
 
 TEST_F(OnDevice, MemoryOrderIsKept) {

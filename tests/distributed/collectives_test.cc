@@ -328,6 +328,19 @@ TEST(Collectives, AWriteBeforeWaitIsAnError) {
   EXPECT_TRUE(equal(first.wait(), second.wait()));
 }
 
+TEST(Collectives, CopiesOfAHandleAreTheSameWork) {
+  const auto& g = group();
+  Tensor base = ones({2, 3});
+  Tensor x = base.t();  // not row-major: the sum is copied to it at the end
+  distributed::Work work = g.all_reduce_async(x), copy = work;
+  work.wait();
+  EXPECT_EQ(base.sum().item<double>(), 6.0 * double(g.size()));
+  base.fill_(7.0);
+  copy.wait();
+  EXPECT_EQ(base.sum().item<double>(), 42.0);
+  EXPECT_TRUE(copy.is_done());
+}
+
 /// A signature of a small call.
 distributed::Signature call_of(distributed::Call call, int root = 0, uint64_t number = 0) {
   auto out = distributed::Signature::of(call, {3}, f32, root);

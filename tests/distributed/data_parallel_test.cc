@@ -15,6 +15,17 @@ struct Parts : nn::Module {
 
 double mean_of_ranks() { return double(group().size() - 1) / 2; }
 
+TEST(Init, ThreadsOfAProcessAlone) {
+  if (group().size() > 1) GTEST_SKIP() << "ranks divide the cores";
+  const int before = num_threads();
+  const distributed::Communicator chosen(distributed::InitOptions{.threads = before + 1});
+  EXPECT_EQ(num_threads(), before + 1);
+  const distributed::Communicator unchosen(distributed::InitOptions{});
+  EXPECT_EQ(num_threads(), before + 1);
+  set_num_threads(before);
+  EXPECT_THROW(distributed::Communicator(distributed::InitOptions{.threads = -1}), distributed::DistributedError);
+}
+
 TEST(DataParallel, GradientsAreTheMean) {
   const auto& g = group();
   Parts parts;
@@ -53,6 +64,20 @@ TEST(DataParallel, UnusedParameters) {
   ASSERT_TRUE(parts.b.grad().defined());
   EXPECT_TRUE(equal(parts.b.grad(), full({2, 2}, 1.0 / double(g.size()))));
   EXPECT_FALSE(parts.c.grad().defined());
+}
+
+TEST(DataParallel, GradientsThatAreSet) {
+  const auto& g = group();
+  Parts parts;
+  distributed::DataParallel parallel(parts, g);
+  for (int round = 0; round < 2; ++round) {
+    parts.zero_grad();
+    parts.a.set_grad(full({3}, double(g.rank())));
+    parts.b.set_grad(full({2, 2}, double(g.rank() + 1)));  // of a parameter that backward does not reach
+    (parts.a.sum() + parts.c.sum()).backward();
+    EXPECT_TRUE(equal(parts.a.grad(), full({3}, mean_of_ranks() + 1)));
+    EXPECT_TRUE(equal(parts.b.grad(), full({2, 2}, g.size() == 1 ? 1.0 : mean_of_ranks() + 1)));
+  }
 }
 
 TEST(DataParallel, NoSyncAccumulates) {
@@ -257,6 +282,15 @@ TEST(SyncBatchNorm, EmptyBatches) {
   EXPECT_TRUE(allclose(sync.running_mean(), whole.running_mean(), 1e-4, 1e-6));
 }
 
+TEST(SyncBatchNorm, OneValueOfAllRanksHasNoVariance) {
+  const auto& g = group();
+  distributed::SyncBatchNorm sync({.num_features = 2}, g);
+  EXPECT_THROW(sync(ones({g.rank() == 0 ? 1 : 0, 2})), ShapeError);
+  EXPECT_TRUE(equal(sync.running_var(), ones({2})));
+  sync.eval();
+  EXPECT_NO_THROW(sync(ones({1, 2})));
+}
+
 TEST(SyncBatchNorm, IsBatchNormInEvaluationAndAlone) {
   const auto& g = group();
   for (const bool tracks : {true, false}) {
@@ -345,6 +379,48 @@ TEST(Shard, MastersAreDivided) {
   EXPECT_EQ(optimizer.masters().size(), 8u);
   distributed::shard(optimizer, g);
   EXPECT_EQ(static_cast<int64_t>(optimizer.masters().size()), 8 / g.size());
+}
+
+TEST(Shard, OneRankLoadsACheckpointByItself) {
+  const auto& g = group();
+  manual_seed(4);
+  nn::Sequential model(nn::Linear(8, 8), nn::Linear(8, 8));
+  optim::Adam optimizer(model.parameters(), {.lr = 1e-2});
+  distributed::shard(optimizer, g);
+  data::DataLoader loader(data::TensorDataset(arange(6)), {.batch_size = 2}),
+      other(data::TensorDataset(arange(6)), {.batch_size = 3});
+  const auto step = [&] {
+    optimizer.zero_grad();
+    model(ones({2, 8})).square().sum().backward();
+    optimizer.step();
+  };
+  const auto state = [&] {
+    optim::State out = optimizer.state_dict();
+    for (auto& [key, tensor] : out.tensors) tensor = tensor.clone();
+    return out;
+  };
+  const auto expect_state = [&](const optim::State& expected) {
+    const optim::State found = optimizer.state_dict();
+    EXPECT_EQ(found.numbers, expected.numbers);
+    ASSERT_EQ(found.tensors.size(), expected.tensors.size());
+    for (const auto& [key, tensor] : found.tensors) EXPECT_TRUE(equal(tensor, expected.tensors.at(key))) << key;
+  };
+  step();
+  const char* folder = std::getenv("TEST_TMPDIR");
+  const std::string path = (folder != nullptr ? std::string(folder) : std::string("/tmp")) + "/shard.safetensors";
+  distributed::save_checkpoint(g, path, {.optimizer = &optimizer, .loader = &loader});
+  const optim::State saved = state();
+  step();
+  const optim::State before = state();
+  g.barrier();
+  if (g.rank() == 0) {
+    EXPECT_THROW(io::load_checkpoint(path, {.optimizer = &optimizer, .loader = &other}), IoError);
+  }
+  expect_state(before);
+  if (g.rank() == 0) io::load_checkpoint(path, {.optimizer = &optimizer, .loader = &loader});
+  g.barrier();
+  if (g.rank() != 0) io::load_checkpoint(path, {.optimizer = &optimizer, .loader = &loader});
+  expect_state(saved);
 }
 
 TEST(Shard, RefusesLbfgs) {
