@@ -47,13 +47,20 @@ template <size_t N> class DatasetOf {
   }
   /// Whether sample() reads its key: only then do loaders that do not shuffle draw one from the global generator.
   virtual bool is_random() const { return false; }
-  /// Several examples, stacked along a new first axis; `keys` has one key per index. Shapes that differ are a
-  /// ShapeError.
-  virtual Example collate(std::span<const int64_t> indices, std::span<const RandomKey> keys) const {
-    const auto tensors = columns(indices, keys);
+  /// What a batch of these examples is: stacked along a new first axis, where shapes that differ are a ShapeError. A
+  /// class that overrides it decides so also for map(), concat() and Subset of it.
+  virtual Example combine(std::vector<Example> examples) const {
+    const auto tensors = columns(std::move(examples));
     Example batch;
     for (size_t n = 0; n < N; ++n) batch[n] = stack(tensors[n]);
     return batch;
+  }
+  /// A batch: combine() of sample() of each; `keys` has one key per index. For overriding where a dataset has a faster
+  /// way to the same.
+  virtual Example collate(std::span<const int64_t> indices, std::span<const RandomKey> keys) const {
+    std::vector<Example> examples;
+    for (size_t i = 0; i < indices.size(); ++i) examples.push_back(sample(indices[i], keys[i]));
+    return combine(std::move(examples));
   }
 
   /// Examples begin .. end-1 as one batch. IndexError unless 0 <= begin < end <= size().
@@ -66,12 +73,10 @@ template <size_t N> class DatasetOf {
 
  protected:
   /// The examples, tensor n of all of them in list n.
-  std::array<std::vector<Tensor>, N> columns(std::span<const int64_t> indices, std::span<const RandomKey> keys) const {
+  static std::array<std::vector<Tensor>, N> columns(std::vector<Example> examples) {
     std::array<std::vector<Tensor>, N> out;
-    for (size_t i = 0; i < indices.size(); ++i) {
-      Example example = sample(indices[i], keys[i]);
+    for (Example& example : examples)
       for (size_t n = 0; n < N; ++n) out[n].push_back(std::move(example[n]));
-    }
     return out;
   }
 

@@ -3,6 +3,7 @@
 
 #include "data/sampler.h"
 #include "tensor/core/error.h"
+#include "tensor/core/shape.h"
 
 namespace weft::data {
 namespace {
@@ -13,14 +14,17 @@ void append(std::vector<int64_t>& out, const std::vector<int64_t>& order, int64_
   for (int64_t i = from; i < from + count; ++i) out.push_back(order[static_cast<size_t>(i % size)]);
 }
 
+int64_t rounded_up(int64_t size, int64_t ranks) { return size / ranks + (size % ranks != 0 ? 1 : 0); }
+
 /// What process `rank` visits of `order`: its batch of each step, and its share of what does not fill a step.
 std::vector<int64_t> part_of(const std::vector<int64_t>& order, int64_t rank, int64_t ranks,
                              const OrderRequest& request) {
   const auto size = static_cast<int64_t>(order.size());
-  const int64_t batch = request.batch_size, step = batch * ranks, whole = size / step * step, rest = size - whole;
+  const int64_t batch = request.batch_size, step = checked_multiply(batch, ranks), whole = size / step * step,
+                rest = size - whole;
   std::vector<int64_t> out;
   for (int64_t at = 0; at < whole; at += step) append(out, order, at + rank * batch, batch);
-  const int64_t share = request.drop_last ? rest / ranks : (rest + ranks - 1) / ranks;
+  const int64_t share = request.drop_last ? rest / ranks : rounded_up(rest, ranks);
   append(out, order, whole + rank * share, share);
   return out;
 }
@@ -39,7 +43,7 @@ Sampler distributed(int64_t rank, int64_t ranks, const DistributedOptions& optio
     return part_of(all, rank, ranks, request);
   };
   const auto count = [ranks](int64_t size, bool drop_last) {
-    return drop_last ? size / ranks : (size + ranks - 1) / ranks;
+    return drop_last ? size / ranks : rounded_up(size, ranks);
   };
   return Sampler(order, count, options.shuffle, ranks);
 }

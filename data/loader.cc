@@ -2,9 +2,11 @@
 
 #include <algorithm>
 #include <charconv>
+#include <limits>
 #include <numeric>
 
 #include "tensor/core/error.h"
+#include "tensor/core/shape.h"
 
 namespace weft::data::detail {
 
@@ -32,6 +34,23 @@ void LoaderCore::check() const {
         "DataLoader: batch_sampler gives the batches itself; leave batch_size, shuffle, sampler and drop_last out");
   options_.sampler.check_size(dataset_size_);
   options_.batch_sampler.check_size(dataset_size_);
+  (void)step_size();
+}
+
+int64_t LoaderCore::step_size() const {
+  return options_.batch_sampler.defined() ? options_.batch_sampler.step_size()
+                                          : checked_multiply(options_.batch_size, options_.sampler.parts());
+}
+
+int64_t LoaderCore::ahead() const {
+  if (options_.prefetch > 0) return options_.prefetch;
+  return 2 * std::min(options_.workers, std::numeric_limits<int64_t>::max() / 2);
+}
+
+std::optional<int64_t> LoaderCore::visited() const {
+  if (options_.batch_sampler.defined()) return options_.batch_sampler.visited(dataset_size_);
+  if (options_.sampler.defined()) return options_.sampler.visited(dataset_size_, options_.drop_last);
+  return std::nullopt;
 }
 
 std::shared_ptr<const Epoch> LoaderCore::start_epoch(bool random) {
@@ -75,38 +94,55 @@ std::vector<RandomKey> Epoch::keys(std::span<const int64_t> indices) const {
   return keys;
 }
 
-// `loader 1 SIZE BATCH_SIZE ORDER DROP_LAST RUNNING SEED OFFSET NEXT`. Where processes share the examples, the batches
-// of all of them together count: such a position fits another number of processes.
+// `loader 1 SIZE BATCH_SIZE ORDER DROP_LAST RUNNING SEED OFFSET NEXT`, and of a sampler ` VISITED`. Where processes
+// share the examples, the batches of all of them together count: such a position fits another number of processes.
 std::string LoaderCore::position() const {
-  return text("loader 1 ", dataset_size_, " ", step_size(), " ", order_kind(), " ", int{options_.drop_last}, " ",
-              int{running_ || resume_}, " ", key_.seed, " ", key_.offset, " ", next_);
+  const std::optional<int64_t> examples = visited();
+  return text("loader 1 ", dataset_size_, " ", step_size(), " ", order_kind(), " ", int{drops_last()}, " ",
+              int{running_ || resume_}, " ", key_.seed, " ", key_.offset, " ", next_,
+              examples ? text(" ", *examples) : "");
 }
 
-void LoaderCore::set_position(const std::string& position) {
+namespace {
+
+/// The numbers of a position; none where the text is no position.
+std::vector<uint64_t> numbers_of(const std::string& position) {
   constexpr std::string_view kStart = "loader 1 ";
-  uint64_t numbers[8] = {};
-  const char* at = position.data();
-  const char* const end = at + position.size();
-  bool good = position.starts_with(kStart);
-  if (good) at += kStart.size();
-  for (size_t i = 0; good && i < std::size(numbers); ++i) {
-    const auto result = std::from_chars(at, end, numbers[i]);
-    const bool last = i + 1 == std::size(numbers);
-    good = result.ec == std::errc() && (last ? result.ptr == end : result.ptr != end && *result.ptr == ' ');
-    at = result.ptr + 1;
+  std::vector<uint64_t> numbers;
+  if (!position.starts_with(kStart)) return {};
+  const char* const end = position.data() + position.size();
+  for (const char* at = position.data() + kStart.size();; ++at) {
+    const auto [rest, error] = std::from_chars(at, end, numbers.emplace_back());
+    if (error != std::errc()) return {};
+    if (rest == end) return numbers;
+    if (*rest != ' ') return {};
+    at = rest;
   }
-  if (!good || numbers[7] > static_cast<uint64_t>(batches_))
-    throw Error("set_position: not the position of a loader like this");
-  const auto [size, batch_size, shuffle, drop_last, running, seed, offset, next] = numbers;
-  if (size != static_cast<uint64_t>(dataset_size_))
-    throw Error(text("set_position: it is of a dataset of ", size, " examples, this one has ", dataset_size_));
-  if (batch_size != static_cast<uint64_t>(step_size()))
-    throw Error(text("set_position: it is of batches of ", batch_size, ", this loader's have ", step_size()));
-  if (shuffle != order_kind() || drop_last != uint64_t{options_.drop_last})
+}
+
+}  // namespace
+
+void LoaderCore::set_position(const std::string& position) {
+  constexpr size_t kNumbers = 8;
+  const std::vector<uint64_t> numbers = numbers_of(position);
+  const std::optional<int64_t> examples = visited();
+  if (numbers.size() != kNumbers && numbers.size() != kNumbers + 1)
+    throw Error("set_position: not the position of a loader");
+  if (numbers[0] != static_cast<uint64_t>(dataset_size_))
+    throw Error(text("set_position: it is of a dataset of ", numbers[0], " examples, this one has ", dataset_size_));
+  if (numbers[1] != static_cast<uint64_t>(step_size()))
+    throw Error(text("set_position: it is of batches of ", numbers[1], ", this loader's have ", step_size()));
+  if (numbers[2] != order_kind() || numbers[3] != uint64_t{drops_last()} ||
+      numbers.size() != kNumbers + (examples ? 1 : 0))
     throw Error("set_position: it is of a loader with another shuffle, sampler or drop_last");
-  key_ = {seed, offset};
-  next_ = static_cast<int64_t>(next);
-  resume_ = running != 0;
+  if (examples && numbers[kNumbers] != static_cast<uint64_t>(*examples))
+    throw Error(
+        text("set_position: it is of a sampler that gives ", numbers[kNumbers], ", this loader's gives ", *examples));
+  if (numbers[7] > static_cast<uint64_t>(batches_))
+    throw Error(text("set_position: it is after ", numbers[7], " batches, of which this loader has ", batches_));
+  key_ = {numbers[5], numbers[6]};
+  next_ = static_cast<int64_t>(numbers[7]);
+  resume_ = numbers[4] != 0;
   running_ = false;
 }
 

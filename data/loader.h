@@ -12,6 +12,7 @@
 #include <functional>
 #include <iterator>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -61,15 +62,20 @@ class LoaderCore {
   void finish() { running_ = false; }
   /// Threads that fetch, and how many batches they may be ahead.
   int64_t workers() const { return options_.workers > 0 ? options_.workers : options_.prefetch > 0 ? 1 : 0; }
-  int64_t ahead() const { return options_.prefetch > 0 ? options_.prefetch : 2 * options_.workers; }
+  int64_t ahead() const;
 
   std::string position() const;
   void set_position(const std::string& position);
 
  private:
   void check() const;
-  /// The examples of a batch, of all processes that take part.
-  int64_t step_size() const { return options_.batch_size * options_.sampler.parts(); }
+  /// The examples of a batch, of all processes that take part. Error where they are too many to count.
+  int64_t step_size() const;
+  /// What position() compares of a sampler's epoch; nothing where there is none.
+  std::optional<int64_t> visited() const;
+  bool drops_last() const {
+    return options_.batch_sampler.defined() ? options_.batch_sampler.drops_last() : options_.drop_last;
+  }
   /// 0: in order, 1: shuffled, 2: by a sampler, 3: by a batch sampler.
   uint64_t order_kind() const {
     return options_.batch_sampler.defined() ? 3u : options_.sampler.defined() ? 2u : options_.shuffle ? 1u : 0u;
@@ -110,7 +116,8 @@ template <size_t N> class DataLoader : public io::Resumable {
   /// The epoch's key and how many of its batches were handed out (the one in use counts), for a checkpoint.
   std::string position() const override { return core_.position(); }
   /// The next begin() goes on after that many batches of that epoch. Error where the text is not position()'s, or of a
-  /// loader of another dataset size, batch size or order.
+  /// loader of another dataset size, batch size or order. (Of what a sampler gives, only how much it gives is
+  /// compared.)
   void set_position(const std::string& position) override { core_.set_position(position); }
 
  private:

@@ -20,8 +20,8 @@ template <size_t N> class PaddedDataset : public DatasetOf<N> {
   bool is_random() const override { return dataset_->is_random(); }
   Example get(int64_t index) const override { return dataset_->get(index); }
   Example sample(int64_t index, RandomKey key) const override { return dataset_->sample(index, key); }
-  Example collate(std::span<const int64_t> indices, std::span<const RandomKey> keys) const override {
-    const auto tensors = this->columns(indices, keys);
+  Example combine(std::vector<Example> examples) const override {
+    const auto tensors = this->columns(std::move(examples));
     Example batch;
     for (size_t n = 0; n < N; ++n) batch[n] = pad_stack(tensors[n], values_[n]);
     return batch;

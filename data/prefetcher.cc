@@ -1,11 +1,13 @@
 #include "data/prefetcher.h"
 
+#include <algorithm>
 #include <condition_variable>
 #include <exception>
 #include <map>
 #include <mutex>
 #include <thread>
 
+#include "tensor/core/error.h"
 #include "tensor/runtime/threads.h"
 
 namespace weft::data::detail {
@@ -30,7 +32,7 @@ struct Prefetcher::Team {
     const SerialScope serial;
     std::unique_lock lock(mutex);
     while (true) {
-      changed.wait(lock, [&] { return stop || taken >= end || taken < wanted + ahead; });
+      changed.wait(lock, [&] { return stop || taken >= end || taken - wanted < ahead; });
       if (stop || taken >= end) return;
       const int64_t number = taken++;
       lock.unlock();
@@ -61,11 +63,12 @@ Prefetcher::Prefetcher(std::function<Batch(int64_t)> fetch, int64_t first, int64
   if (workers == 0 || first >= end) return;
   team_ = std::make_unique<Team>(first);
   try {
-    for (int64_t i = 0; i < workers; ++i)
+    for (int64_t i = 0; i < std::min(workers, end - first); ++i)  // no more than there are batches
       team_->threads.emplace_back([this, end, ahead] { team_->run(fetch_, end, ahead); });
   } catch (...) {  // no more threads: those there are must be joined
+    const size_t started = team_->threads.size();
     team_->finish();
-    throw;
+    throw Error(text("DataLoader: of ", workers, " workers the system starts ", started, " threads"));
   }
 }
 

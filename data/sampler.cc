@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "tensor/core/error.h"
+#include "tensor/core/shape.h"
 
 namespace weft::data {
 
@@ -99,6 +100,11 @@ BatchSampler::BatchSampler(Sampler sampler, int64_t batch_size, bool drop_last)
     : random_(sampler.is_random()), sampler_(std::move(sampler)), batch_size_(batch_size), drop_last_(drop_last) {
   if (!sampler_.defined()) throw Error("BatchSampler: it needs a sampler, like sequential(size) or shuffled(size)");
   if (batch_size < 1) throw Error(text("BatchSampler: batch_size must be at least 1, not ", batch_size));
+  (void)step_size();
+}
+
+int64_t BatchSampler::step_size() const {
+  return sampler_.defined() ? checked_multiply(batch_size_, sampler_.parts()) : 0;
 }
 
 int64_t BatchSampler::count(int64_t dataset_size) const {

@@ -45,6 +45,10 @@ class Sampler {
   int64_t count(int64_t dataset_size = 0, bool drop_last = false) const;
   /// How many processes take a part each of what an epoch visits.
   int64_t parts() const { return parts_; }
+  /// How many examples an epoch visits in all of these processes together: the same for any number of them.
+  int64_t visited(int64_t dataset_size, bool drop_last) const {
+    return parts_ > 1 ? dataset_size : count(dataset_size, drop_last);
+  }
   /// Error where it is made for datasets of another size.
   void check_size(int64_t dataset_size) const;
   /// Error where it does not give count() numbers, IndexError where one is not in [0, dataset_size).
@@ -108,6 +112,13 @@ class BatchSampler {
   bool is_random() const { return random_; }
   /// Batches per epoch.
   int64_t count(int64_t dataset_size = 0) const;
+  /// The examples of a batch in all processes that share an epoch; 0 where batches differ as they like.
+  int64_t step_size() const;
+  /// How many examples an epoch visits in all of them, or batches where these differ as they like.
+  int64_t visited(int64_t dataset_size) const {
+    return sampler_.defined() ? sampler_.visited(dataset_size, drop_last_) : count_;
+  }
+  bool drops_last() const { return drop_last_; }
   /// Error where it is made for datasets of another size.
   void check_size(int64_t dataset_size) const { sampler_.check_size(dataset_size); }
   /// Error where it does not give count() lists or an empty one, IndexError where a number is not in [0, dataset_size).

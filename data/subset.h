@@ -40,6 +40,7 @@ template <size_t N> class Subset : public DatasetOf<N> {
     for (const int64_t index : indices) originals.push_back(original(index));
     return dataset_->collate(originals, keys);
   }
+  Example combine(std::vector<Example> examples) const override { return dataset_->combine(std::move(examples)); }
   /// The numbers of its examples in the whole dataset.
   const std::vector<int64_t>& indices() const { return indices_; }
 
@@ -95,6 +96,9 @@ template <size_t N> class Concatenation : public DatasetOf<N> {
     const auto [part, own] = find(index);
     return part->sample(own, key);
   }
+  Example combine(std::vector<Example> examples) const override {
+    return parts_.empty() ? DatasetOf<N>::combine(std::move(examples)) : parts_[0]->combine(std::move(examples));
+  }
 
  private:
   std::pair<const DatasetOf<N>*, int64_t> find(int64_t index) const {
@@ -105,7 +109,8 @@ template <size_t N> class Concatenation : public DatasetOf<N> {
   std::vector<int64_t> ends_;
 };
 
-/// The examples of several datasets, one after the other. Those that are lvalues must outlive the result.
+/// The examples of several datasets, one after the other, in batches as the first of them makes them. Those that are
+/// lvalues must outlive the result.
 template <AnyDataset First, AnyDataset... More> auto concat(First&& first, More&&... more) {
   constexpr size_t kTensors = std::remove_cvref_t<First>::kTensors;
   return Concatenation<kTensors>({hold(std::forward<First>(first)), hold(std::forward<More>(more))...});

@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "tensor/core/error.h"
+#include "tensor/core/shape.h"
 #include "tensor/functions/binary.h"
 #include "tensor/functions/fill.h"
 #include "tensor/functions/index.h"
@@ -54,6 +55,11 @@ void check_size(const char* name, int64_t height, int64_t width) {
   if (height < 1 || width < 1)
     throw Error(text(name, ": height and width must be 1 or more, not ", height, " and ", width));
 }
+/// Where the middle `part` of `whole` begins: halves go to the even place, as in torchvision.
+int64_t middle(int64_t whole, int64_t part) {
+  const int64_t rest = whole - part;
+  return rest / 2 + (rest % 4 == 3 ? 1 : 0);
+}
 Tensor with_border(const Tensor& x, int64_t border) {
   std::vector<Padding> padding(static_cast<size_t>(x.rank()), Padding{0, 0});
   padding[padding.size() - 2] = padding[padding.size() - 1] = {border, border};
@@ -84,14 +90,15 @@ Tensor CenterCrop::operator()(const Tensor& x) const {
   const auto [h, w] = sizes_of("CenterCrop", x);
   if (height > h || width > w)
     throw ShapeError(text("CenterCrop: an image of ", h, " x ", w, " has no part of ", height, " x ", width));
-  return x.narrow(-2, (h - height) / 2, height).narrow(-1, (w - width) / 2, width).contiguous();
+  return x.narrow(-2, middle(h, height), height).narrow(-1, middle(w, width), width).contiguous();
 }
 
 Tensor RandomCrop::operator()(const Tensor& x, RandomKey key) const {
   check_size("RandomCrop", height, width);
   if (padding < 0) throw Error(text("RandomCrop: padding must be 0 or more, not ", padding));
   const auto [h, w] = sizes_of("RandomCrop", x);
-  const int64_t rows = h + 2 * padding - height + 1, columns = w + 2 * padding - width + 1;
+  const int64_t border = checked_multiply(2, padding);
+  const int64_t rows = checked_add(h, border) - height + 1, columns = checked_add(w, border) - width + 1;
   if (rows < 1 || columns < 1)
     throw ShapeError(text("RandomCrop: an image of ", h, " x ", w, " has no part of ", height, " x ", width));
   return with_border(x, padding)

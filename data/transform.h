@@ -62,7 +62,8 @@ struct RandomFlip {
   Tensor operator()(const Tensor& x, RandomKey key) const;
 };
 
-/// The middle (height, width) of an image (..., h, w). ShapeError where it is smaller.
+/// The middle (height, width) of an image (..., h, w), the same pixels as torchvision's. ShapeError where it is
+/// smaller.
 struct CenterCrop {
   int64_t height = 0;
   int64_t width = 0;
@@ -109,6 +110,7 @@ template <size_t N> class MappedDataset : public DatasetOf<N> {
     example[position_] = transform_(example[position_], split_key(key, 1));
     return example;
   }
+  Example combine(std::vector<Example> examples) const override { return dataset_->combine(std::move(examples)); }
 
  private:
   std::shared_ptr<const DatasetOf<N>> dataset_;

@@ -271,6 +271,20 @@ TEST(DataLoader, PositionResumesInTheMiddleOfAnEpoch) {
   }
 }
 
+TEST(DataLoader, HugeNumbers) {
+  for (const data::LoaderOptions& options :
+       {data::LoaderOptions{.prefetch = INT64_MAX}, data::LoaderOptions{.workers = INT64_MAX},
+        data::LoaderOptions{.prefetch = INT64_MAX, .workers = 2}}) {
+    data::DataLoader loader(Numbers(10), options);
+    loader.set_position("loader 1 10 1 0 0 1 0 0 4");
+    EXPECT_EQ(epoch(loader).size(), 6u);
+    EXPECT_EQ(epoch(loader).size(), 10u);
+  }
+  EXPECT_THROW(data::DataLoader(Numbers(10), {.batch_size = INT64_MAX, .sampler = data::distributed(0, 2)}), Error);
+  EXPECT_THROW(data::BatchSampler(data::distributed(0, 2), INT64_MAX), Error);
+  EXPECT_EQ(data::distributed(5, INT64_MAX).count(10, false), 1);
+}
+
 TEST(DataLoader, PositionBetweenEpochsStartsANewOne) {
   manual_seed(2);
   data::DataLoader loader(Numbers(10), {.shuffle = true});
@@ -300,6 +314,23 @@ TEST(DataLoader, PositionOfAnotherLoaderIsAnErrorAndChangesNothing) {
     EXPECT_THROW(loader.set_position(bad), Error) << bad;
     EXPECT_EQ(loader.position(), before);
   }
+  // Of another sampler: of the same kind, with another number of examples or other batches.
+  const auto by = [](data::Sampler sampler, int64_t batch) {
+    return data::LoaderOptions{.batch_size = batch, .sampler = std::move(sampler)};
+  };
+  const auto in_batches = [](int64_t batch, bool drop_last = false) {
+    return data::LoaderOptions{.batch_sampler = data::BatchSampler(data::sequential(10), batch, drop_last)};
+  };
+  data::DataLoader five(Numbers(10), by(data::subset({0, 1, 2, 3, 4}), 2)), pairs(Numbers(10), in_batches(2));
+  EXPECT_THROW(five.set_position(position(10, by(data::subset({5, 4, 3, 2, 1, 0}), 2))), Error);
+  EXPECT_NO_THROW(five.set_position(position(10, by(data::subset({4, 3, 2, 1, 0}), 2))));
+  EXPECT_THROW(five.set_position("loader 1 10 2 2 0 1 7 0 1"), Error);
+  EXPECT_THROW(pairs.set_position(position(10, in_batches(3))), Error);
+  EXPECT_THROW(pairs.set_position(position(10, in_batches(2, true))), Error);
+  EXPECT_NO_THROW(pairs.set_position(position(10, in_batches(2))));
+  EXPECT_NO_THROW(data::DataLoader(Numbers(10), by(data::distributed(1, 2), 2))
+                      .set_position(position(10, by(data::distributed(0, 4), 1))));
+  EXPECT_THROW(loader.set_position("loader 1 10 2 1 0 1 7 0 5 5"), Error);
   loader.set_position("loader 1 10 2 1 0 1 7 0 5");
   EXPECT_EQ(epoch(loader).size(), 0u);
   EXPECT_EQ(epoch(loader).size(), 5u);

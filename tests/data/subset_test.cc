@@ -105,6 +105,34 @@ TEST(Padded, StacksToTheLongest) {
   for (const auto& [x, y] : loader) EXPECT_EQ(x.shape(), (Shape{4, 4}));
 }
 
+TEST(Padded, StaysPaddedInside) {
+  const auto padded = data::padded(Sentences(), {0, -100});
+  const auto mapped = data::map(padded, [](const Tensor& x) { return x * 2.0; });
+  EXPECT_TRUE(equal(mapped.batch(1, 3)[0], tensor({{2.0, 2.0, 0.0}, {2.0, 2.0, 2.0}})));
+  EXPECT_EQ(mapped.batch(1, 3)[1][0][2][1].item<int>(), -100);
+  EXPECT_EQ(data::map(data::Subset(padded, {3, 0}), [](const Tensor& x) { return x; }).batch(0, 2)[0].shape(),
+            (Shape{2, 4}));
+  EXPECT_EQ(data::concat(padded, padded).batch(3, 6)[0].shape(), (Shape{3, 4}));
+  EXPECT_EQ(data::concat(padded, Sentences()).batch(3, 6)[1][1][3][0].item<int>(), -100);
+}
+
+/// Batches that are no stacks.
+struct Summed : data::DatasetOf<1> {
+  int64_t size() const override { return 4; }
+  Example get(int64_t i) const override { return {full({2}, i)}; }
+  Example combine(std::vector<Example> examples) const override {
+    return {DatasetOf<1>::combine(std::move(examples))[0].sum(0)};
+  }
+};
+
+TEST(Combine, OfADatasetIsThatOfWhatIsMadeOfIt) {
+  const Tensor six = tensor({6, 6});
+  EXPECT_TRUE(equal(Summed().batch(0, 4)[0], six));
+  EXPECT_TRUE(equal(data::map(Summed(), [](const Tensor& x) { return x; }).batch(0, 4)[0], six));
+  EXPECT_TRUE(equal(data::concat(Summed(), Summed()).batch(0, 4)[0], six));
+  EXPECT_TRUE(equal(data::Subset(Summed(), {3, 2, 1}).batch(0, 3)[0], six));
+}
+
 TEST(Padded, Errors) {
   EXPECT_THROW(data::pad_stack({}), Error);
   EXPECT_THROW(data::pad_stack({ones({2}), ones({2, 2})}), ShapeError);

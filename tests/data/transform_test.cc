@@ -19,6 +19,12 @@ TEST(Transform, NormalizePerChannel) {
 TEST(Transform, CenterCrop) {
   const Tensor image = arange(20).reshape({1, 4, 5});
   EXPECT_TRUE(equal(data::CenterCrop{2, 3}(image), tensor({{{6, 7, 8}, {11, 12, 13}}})));
+  // Where torchvision's begins for 1 to 8 pixels more: int(round(rest / 2.0)).
+  const int64_t begins[] = {0, 1, 2, 2, 2, 3, 4, 4};
+  for (int64_t rest = 1; rest <= 8; ++rest) {
+    EXPECT_EQ((data::CenterCrop{1, 1}(arange(rest + 1).view({1, rest + 1})).item<int64_t>()), begins[rest - 1]) << rest;
+    EXPECT_EQ((data::CenterCrop{1, 1}(arange(rest + 1).view({rest + 1, 1})).item<int64_t>()), begins[rest - 1]) << rest;
+  }
   EXPECT_THROW((data::CenterCrop{5, 1}(image)), ShapeError);
   EXPECT_THROW((data::CenterCrop{}(image)), Error);
 }
@@ -36,6 +42,8 @@ TEST(Transform, RandomCropTakesEveryPlace) {
   EXPECT_EQ((data::RandomCrop{3, 4, 2}(image, {})).shape(), (Shape{3, 4}));
   EXPECT_THROW((data::RandomCrop{4, 4}(image, {})), ShapeError);
   EXPECT_THROW((data::RandomCrop{1, 1, -1}(image, {})), Error);
+  EXPECT_THROW((data::RandomCrop{1, 1, INT64_MAX}(image, {})), Error);
+  EXPECT_THROW((data::RandomCrop{1, 1, INT64_MAX / 2}(image, {})), Error);
   EXPECT_THROW((data::RandomCrop{1, 1}(ones({3}), {})), ShapeError);
 }
 
