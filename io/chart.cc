@@ -4,6 +4,7 @@
 #include <array>
 #include <cmath>
 #include <cstdio>
+#include <cstdlib>
 #include <limits>
 
 #include "io/file.h"
@@ -72,6 +73,24 @@ std::vector<double> ticks(const Range& range) {
   return out;
 }
 
+/// Ticks as text: `digits` significant ones, and more where ticks lie close together.
+std::vector<std::string> labels_of(const std::vector<double>& values, int digits) {
+  constexpr int kExact = 17;
+  double gap = std::numeric_limits<double>::infinity();
+  for (size_t i = 1; i < values.size(); ++i) gap = std::min(gap, std::fabs(values[i] - values[i - 1]));
+  for (;; ++digits) {
+    std::vector<std::string> labels;
+    bool good = true;
+    for (const double value : values) {
+      char buffer[64];
+      std::snprintf(buffer, sizeof(buffer), "%.*g", digits, value);
+      labels.emplace_back(buffer);
+      good = good && std::fabs(std::strtod(buffer, nullptr) - value) <= 0.01 * gap;
+    }
+    if (good || digits >= kExact) return labels;
+  }
+}
+
 class Chart {
  public:
   Chart(const std::vector<ChartSeries>& series, const ChartOptions& options) : series_(series), options_(options) {
@@ -112,13 +131,19 @@ class Chart {
   }
   void draw_axes() {
     const double bottom = options_.height - kBottom, right = options_.width - kRight;
-    for (const double t : ticks(x_)) {
-      line(across(t), kTop, across(t), bottom, "#dddddd");
-      label(across(t), bottom + 16, number("%.6g", t), "text-anchor=\"middle\"");
+    const std::vector<double> columns = ticks(x_), rows = ticks(y_);
+    const std::vector<std::string> column_labels = labels_of(columns, 6);
+    for (size_t i = 0; i < columns.size(); ++i) {
+      line(across(columns[i]), kTop, across(columns[i]), bottom, "#dddddd");
+      label(across(columns[i]), bottom + 16, column_labels[i], "text-anchor=\"middle\"");
     }
-    for (const double t : ticks(y_)) {
-      line(kLeft, down(t), right, down(t), "#dddddd");
-      label(kLeft - 6, down(t) + 4, number("%.4g", options_.log_y ? std::pow(10.0, t) : t), "text-anchor=\"end\"");
+    std::vector<double> shown = rows;
+    if (options_.log_y)
+      for (double& value : shown) value = std::pow(10.0, value);
+    const std::vector<std::string> row_labels = labels_of(shown, 4);
+    for (size_t i = 0; i < rows.size(); ++i) {
+      line(kLeft, down(rows[i]), right, down(rows[i]), "#dddddd");
+      label(kLeft - 6, down(rows[i]) + 4, row_labels[i], "text-anchor=\"end\"");
     }
     line(kLeft, bottom, right, bottom, "black");
     line(kLeft, kTop, kLeft, bottom, "black");
@@ -161,6 +186,9 @@ void save_line_chart(const std::string& path, const std::vector<ChartSeries>& se
   for (const ChartSeries& one : series)
     if (!one.x.empty() && one.x.size() != one.y.size())
       throw Error(text("series ", detail::shown(one.name), " has ", one.x.size(), " x and ", one.y.size(), " y"));
+  if (options.width < 1 || options.height < 1)
+    throw Error(
+        text("save_line_chart: width and height must be 1 or more, not ", options.width, " and ", options.height));
   write_file(path, Chart(series, options).draw());
 }
 

@@ -22,7 +22,8 @@ struct ChartOptions {
   int height = 440;
 };
 
-/// Writes a chart, crash-safe (see AtomicFile). Errors: Error where x and y of a series differ in length; IoError.
+/// Writes a chart, crash-safe (see AtomicFile). Errors: Error where x and y of a series differ in length or the
+/// chart has no size; IoError.
 void save_line_chart(const std::string& path, const std::vector<ChartSeries>& series, const ChartOptions& options = {});
 
 }  // namespace weft::io

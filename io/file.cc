@@ -39,8 +39,8 @@ void rethrow_with_path(const std::string& path) {
   } catch (const std::exception& error) {
     reason = error.what();
   }
-  // What already names the path says it once.
-  throw IoError(reason.find(path) != std::string::npos ? reason : path + ": " + reason);
+  const std::string start = path + ":";
+  throw IoError(path.empty() || reason.starts_with(start) ? reason : start + " " + reason);  // the path once
 }
 
 uint32_t crc32(uint32_t crc, const void* data, size_t bytes) {

@@ -70,6 +70,7 @@ Tensor load_png(const std::string& path) {
     const std::string bytes = InputFile(path).read_all(kMaxFile);
     PngImage png;
     png.check(png_image_begin_read_from_memory(&png.image, bytes.data(), bytes.size()));
+    png.image.flags |= PNG_IMAGE_FLAG_16BIT_sRGB;  // else a file that does not say would be linear, in 16 bits alone
     const int64_t height = png.image.height, width = png.image.width;
     const bool color = (png.image.format & PNG_FORMAT_FLAG_COLOR) != 0;
     // Deflate gains at most a factor of 1032, and a pixel has at least one bit.
@@ -90,8 +91,9 @@ Tensor make_grid(const Tensor& images, int64_t columns, int64_t padding, double 
   if (images.rank() != 4) throw ShapeError("images are (count, channels, height, width)");
   if (columns < 1 || padding < 0)
     throw Error(text("columns must be positive and padding not negative, not ", columns, " and ", padding));
-  const int64_t count = images.size(0), rows = (count + columns - 1) / columns;
+  const int64_t count = images.size(0);
   columns = std::min(columns, std::max<int64_t>(count, 1));
+  const int64_t rows = (count + columns - 1) / columns;
   const int64_t down = checked_add(images.size(2), padding), across = checked_add(images.size(3), padding);
   Tensor sheet = full({images.size(1), checked_add(checked_multiply(rows, down), padding),
                        checked_add(checked_multiply(columns, across), padding)},

@@ -12,8 +12,10 @@ namespace weft::io {
 /// file cannot be written.
 void save_png(const std::string& path, const Tensor& image);
 
-/// An image as u8 (1, H, W) where it is grey, else (3, H, W); transparent parts lie on black, 16 bits become 8.
-/// IoError, naming the path, for a file that is damaged or above 2^28 pixels.
+/// An image as u8 (1, H, W) where it is grey, else (3, H, W), in sRGB: values of a file that states another gamma are
+/// converted, those of a file that states none are taken as they are. 16 bits become 8. Transparent parts lie on black,
+/// mixed as light (half transparent white is 186). IoError, naming the path, for a file that is damaged or above 2^28
+/// pixels.
 Tensor load_png(const std::string& path);
 
 /// A sheet of images (N, C, H, W) -> (C, rows, columns of them), `padding` pixels of `background` around each.

@@ -77,6 +77,18 @@ class DictReader {
     if (shape.size() == 1 && !comma) fail("a tuple of one ends with ','");
     return shape;
   }
+  /// A list, as it is written; empty where something else is next.
+  std::string_view list() {
+    skip_space();
+    const size_t begin = position_;
+    int depth = 0;
+    for (size_t at = begin; at < text_.size(); ++at) {
+      if (text_[at] == '[') ++depth;
+      if (text_[at] == ']') --depth;
+      if (depth == 0) return position_ = at == begin ? begin : at + 1, text_.substr(begin, position_ - begin);
+    }
+    return {};
+  }
   void expect_end() {
     skip_space();
     if (position_ != text_.size()) fail("the end expected");
@@ -94,6 +106,10 @@ class DictReader {
   size_t position_ = 0;
 };
 
+[[noreturn]] void refuse_descr(std::string_view descr) {
+  throw IoError(text("element type ", shown(descr), " is none that weft has (f2 f4 f8 i1 i2 i4 i8 u1 b1)"));
+}
+
 void read_descr(std::string_view descr, NpyHeader& header) {
   const char order = descr.empty() ? '\0' : descr.front();
   const std::string_view kind = descr.substr(std::min<size_t>(1, descr.size()));
@@ -104,7 +120,7 @@ void read_descr(std::string_view descr, NpyHeader& header) {
     const bool one_byte = size_of(dtype) == 1;
     if (order == '<' || order == '>' || order == '=' || (order == '|' && one_byte)) return;
   }
-  throw IoError(text("element type ", shown(descr), " is none that weft has (f2 f4 f8 i1 i2 i4 i8 u1 b1)"));
+  refuse_descr(descr);
 }
 
 }  // namespace
@@ -122,6 +138,9 @@ NpyHeader parse_npy_header(std::string_view dict) {
     if ((seen & bit) != 0) reader.fail(text("key ", shown(key), " is there twice"));
     seen |= bit;
     reader.expect(':');
+    if (bit == 1)
+      if (const std::string_view fields = reader.list(); !fields.empty())
+        refuse_descr(fields);  // of a structured array
     if (bit == 1) read_descr(reader.string(), header);
     if (bit == 2) header.fortran_order = reader.boolean();
     if (bit == 4) header.shape = reader.tuple();

@@ -81,7 +81,10 @@ class HeaderReader : public nlohmann::json_sax<nlohmann::json> {
       throw IoError(text(where(), ": ", shown(digits), " is not an integer of 64 bits"));
     refuse("a number");
   }
-  bool null() override { refuse("null"); }
+  bool null() override {
+    if (place_ == Place::metadata_object) return enter(Place::names);  // none, as the reference reader takes it
+    refuse("null");
+  }
   bool boolean(bool) override { refuse("a bool"); }
   bool binary(binary_t&) override { refuse("bytes"); }
   bool parse_error(std::size_t position, const std::string&, const nlohmann::json::exception&) override {

@@ -53,6 +53,17 @@ struct Faults {
   }
 };
 
+TEST(InputFile, ErrorsBeginWithThePath) {
+  const std::string here = std::filesystem::current_path().string();
+  const Folder folder;
+  std::filesystem::current_path(folder / ".");
+  test::write_bytes("e", "no file of these");  // a name that every text contains
+  EXPECT_TRUE(test::io_error([] { io::load_npy("e"); }).starts_with("e: "));
+  EXPECT_TRUE(test::io_error([] { io::load_safetensors("e"); }).starts_with("e: "));
+  EXPECT_TRUE(test::io_error([] { io::load_npy("n"); }).starts_with("n: cannot open"));
+  std::filesystem::current_path(here);
+}
+
 TEST(AtomicFile, WritesAndReplaces) {
   const Folder folder;
   io::write_file(folder / "a", "old");

@@ -27,6 +27,8 @@ TEST(Png, ReadsWhatOthersWrote) {
   const Tensor grey = load(test::kPngGrey);
   EXPECT_EQ(grey.shape(), (Shape{1, 2, 2}));
   EXPECT_EQ(grey.to_vector<int>(), (std::vector<int>{0, 100, 200, 255}));
+  // A file of 16 bits that states no gamma is as bright as one of 8.
+  EXPECT_EQ(load(test::kPngGrey16).to_vector<int>(), (std::vector<int>{0, 64, 128, 255}));
 }
 
 TEST(Png, KeepsBytesAndScalesFloats) {
@@ -62,6 +64,7 @@ TEST(MakeGrid, PlacesImages) {
   const std::vector<int> expected = {9, 9, 9, 9, 9, 9, 9, 9, 1, 1, 9, 2, 2, 9, 9, 1, 1, 9, 2, 2, 9, 9, 9, 9, 9,
                                      9, 9, 9, 9, 3, 3, 9, 9, 9, 9, 9, 3, 3, 9, 9, 9, 9, 9, 9, 9, 9, 9, 9, 9};
   EXPECT_EQ(sheet.to_vector<int>(), expected);
+  EXPECT_EQ(io::make_grid(images, INT64_MAX, 1).shape(), (Shape{1, 4, 10}));
   EXPECT_THROW(io::make_grid(images, 0), Error);
   EXPECT_THROW(io::make_grid(images[0]), ShapeError);
 }
@@ -78,6 +81,20 @@ TEST(Chart, DrawsFiniteValuesAndLabels) {
   for (size_t at = svg.find("<polyline"); at != std::string::npos; at = svg.find("<polyline", at + 1)) ++lines;
   EXPECT_EQ(lines, 3u);  // the gap makes two of the first
   EXPECT_EQ(svg.find("nan"), std::string::npos);
+}
+
+TEST(Chart, LabelsOfCloseTicksDiffer) {
+  const Folder folder;
+  const std::string path = folder / "a.svg";
+  std::vector<double> values;
+  for (int i = 0; i <= 5; ++i) values.push_back(12345 + i);
+  io::save_line_chart(path, {{"y", values, {1234567, 1234568, 1234569, 1234570, 1234571, 1234572}}});
+  const std::string svg = test::read_bytes(path);
+  for (const char* tick : {">12345<", ">12347<", ">12350<", ">1234567<", ">1234572<"}) EXPECT_HAS(svg, tick);
+  io::save_line_chart(path, {{"y", {0, 0.1, 0.25}}});
+  EXPECT_HAS(test::read_bytes(path), ">0.15<");
+  EXPECT_THROW(io::save_line_chart(path, {{"y", {1}}}, {.width = 0}), Error);
+  EXPECT_THROW(io::save_line_chart(path, {{"y", {1}}}, {.height = -1}), Error);
 }
 
 TEST(Chart, HardRanges) {

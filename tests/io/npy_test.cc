@@ -94,6 +94,10 @@ TEST(Npy, RefusesTypesItDoesNotHave) {
   EXPECT_HAS(refusal(test::kNpyComplex), "element type '<c16'");
   for (const char* descr : {"<u2", "<u4", "<f16", "|S4", "<U1", "<M8[ns]", "|V2", "f4", "<f", "", "<", "|f4", "!f4"})
     EXPECT_HAS(refusal(file_of(dict(descr, "()"), "1234")), "element type") << descr;
+  const std::string structured =
+      "{'descr': [('a', '<i4'), ('b', [('c', '<f4')])], 'fortran_order': False, 'shape': ()}";
+  EXPECT_HAS(refusal(file_of(structured, "12345678")), "element type '[('a', '<i4'), ('b', [('c', '<f4')])]' is none");
+  EXPECT_HAS(refusal(file_of("{'descr': [('a'", "")), "malformed");
 }
 
 TEST(Npy, RefusesMalformedHeaders) {

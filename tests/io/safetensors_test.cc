@@ -205,6 +205,11 @@ TEST(SafetensorsReader, Structure) {
 }
 
 TEST(SafetensorsReader, Metadata) {
+  const Folder folder;
+  io::Metadata metadata = {{"stale", ""}};
+  test::write_bytes(folder / "a", file_of("{\"__metadata__\":null,\"w\":" + entry("F32", "[]", "[0,4]") + "}", "1234"));
+  EXPECT_EQ(io::load_safetensors(folder / "a", &metadata).count("w"), 1u);
+  EXPECT_TRUE(metadata.empty());
   EXPECT_HAS(refusal(file_of("{\"__metadata__\":1}")), "__metadata__: a number is out of place");
   EXPECT_HAS(refusal(file_of("{\"__metadata__\":{\"a\":1}}")), "__metadata__: a number is out of place");
   EXPECT_HAS(refusal(file_of("{\"__metadata__\":{\"a\":null}}")), "__metadata__: null is out of place");
