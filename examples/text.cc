@@ -4,6 +4,7 @@
 
 #include <CLI/CLI.hpp>
 #include <cstdio>
+#include <filesystem>
 #include <fstream>
 #include <iterator>
 
@@ -20,7 +21,7 @@ TextSettings parse_text(const char* what, int argc, char** argv, TextSettings se
   app.add_flag("--bf16-parameters", settings.bf16_parameters,
                "parameters in bf16, rounded at random, with no f32 beside them but the optimizer's means");
   app.add_option("--samples", settings.samples, "samples shown while it learns")->check(CLI::Range(0, 1000));
-  app.add_option("--temperature", settings.temperature, "of the samples; lower is safer")->check(CLI::PositiveNumber);
+  app.add_option("--temperature", settings.temperature, "of the samples; lower is safer")->check(positive_error);
   add_shared_options(app, settings);
   read_arguments(app, argc, argv, settings);
   if (settings.steps == 0) settings.steps = settings.data.empty() ? 300 : 3000;
@@ -50,6 +51,8 @@ std::string sums(int64_t lines) {
 }
 
 std::string read_file(const std::string& path) {
+  std::error_code ignored;
+  if (std::filesystem::is_directory(path, ignored)) throw IoError(path + ": is a folder and no text file");
   std::ifstream file(path, std::ios::binary);
   if (!file) throw IoError(path + ": cannot be opened");
   return {std::istreambuf_iterator<char>(file), {}};
@@ -68,7 +71,8 @@ Tensor characters(const std::string& text, const std::vector<int64_t>& from, int
 
 Text load_text(const TextSettings& settings) {
   const std::string all = settings.data.empty() ? sums(20000) : read_file(settings.data);
-  if (all.size() < 5000) throw Error("the text must have 5,000 characters or more");
+  if (all.size() < 5000)
+    throw Error(text(settings.data, ": a text of ", all.size(), " characters; 5,000 or more are needed"));
   const size_t cut = all.size() - all.size() / 10;
   return {all.substr(0, cut), all.substr(cut)};
 }

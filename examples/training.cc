@@ -3,9 +3,13 @@
 #include <unistd.h>
 
 #include <CLI/CLI.hpp>
+#include <charconv>
+#include <cmath>
 #include <csignal>
 #include <cstdio>
 #include <cstdlib>
+#include <filesystem>
+#include <optional>
 
 namespace examples {
 
@@ -31,12 +35,52 @@ std::string user_path(const std::string& path) {
   return path.empty() ? started_in : std::string(started_in) + "/" + path;
 }
 
+/// A mistake of the user's, known before any work is done.
+[[noreturn]] void refuse_arguments(const std::string& why) {
+  std::fprintf(stderr, "error: %s (--help lists the options)\n", why.c_str());
+  std::exit(2);
+}
+
+/// Ends the program unless files can be written into `folder`.
+void check_folder(const std::string& option, const std::string& folder) {
+  std::error_code ignored;
+  if (!std::filesystem::is_directory(folder, ignored)) refuse_arguments(option + ": there is no folder " + folder);
+  if (access(folder.c_str(), W_OK) != 0) refuse_arguments(option + ": cannot write to the folder " + folder);
+}
+
+/// The same for a file, which need not be there yet.
+void check_file(const std::string& option, const std::string& path) {
+  std::error_code ignored;
+  const auto kind = std::filesystem::status(path, ignored).type();
+  if (kind != std::filesystem::file_type::not_found && kind != std::filesystem::file_type::regular)
+    refuse_arguments(option + ": " + path + " is no file");
+  const std::string folder = std::filesystem::path(path).parent_path().string();
+  check_folder(option, folder.empty() ? "." : folder);
+}
+
+/// The text as a number, all of it; nothing where it is none.
+template <class Number> std::optional<Number> number_of(const std::string& text) {
+  Number value{};
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  return error == std::errc() && end == text.data() + text.size() ? std::optional(value) : std::nullopt;
+}
+
+std::string seed_error(const std::string& text) {
+  if (number_of<uint64_t>(text)) return "";
+  return text + " is no whole number from 0 to 18446744073709551615";
+}
+
 }  // namespace
+
+std::string positive_error(const std::string& text) {
+  const std::optional<double> value = number_of<double>(text);
+  return value && *value > 0 && std::isfinite(*value) ? "" : text + " is no number above 0";
+}
 
 void add_shared_options(CLI::App& app, Settings& settings) {
   app.add_option("--batch-size", settings.batch_size, "examples per step")->check(CLI::Range(2, 1000000));
-  app.add_option("--lr", settings.lr, "highest learning rate")->check(CLI::PositiveNumber);
-  app.add_option("--seed", settings.seed, "seed of everything random");
+  app.add_option("--lr", settings.lr, "highest learning rate")->check(positive_error);
+  app.add_option("--seed", settings.seed, "seed of everything random")->check(seed_error);
   app.add_option("--threads", settings.threads, "threads (default: all cores)")->check(CLI::Range(0, 1024));
   app.add_flag("--bf16", settings.bf16, "train in mixed precision: products in bf16 where the CPU has it");
   if (settings.nproc > 0)
@@ -52,12 +96,12 @@ void read_arguments(CLI::App& app, int argc, char** argv, Settings& settings) {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {
     if (error.get_exit_code() == 0) std::exit(app.exit(error));
-    std::fprintf(stderr, "error: %s (--help lists the options)\n", error.what());
-    std::exit(2);
+    refuse_arguments(error.what());
   }
   for (std::string* path : {&settings.data, &settings.save, &settings.resume})
     if (!path->empty()) *path = user_path(*path);
   settings.out = user_path(settings.out);
+  if (!settings.save.empty()) check_file("--save", settings.save);
   manual_seed(settings.seed);
   if (settings.threads > 0) set_num_threads(settings.threads);
   for (const int signal : {SIGINT, SIGTERM}) std::signal(signal, on_interrupt);
@@ -70,13 +114,19 @@ Settings parse(const char* what, int argc, char** argv, Settings settings) {
   app.add_option("--out", settings.out, "folder of the pictures (default: here)");
   add_shared_options(app, settings);
   read_arguments(app, argc, argv, settings);
+  check_folder("--out", settings.out);
   return settings;
 }
 
 Digits load_digits(const Settings& settings) {
-  if (!settings.data.empty())
-    return {data::mnist(settings.data, data::Split::train), data::mnist(settings.data, data::Split::test)};
-  return {data::synthetic_digits({.count = 8000, .seed = 1}), data::synthetic_digits({.count = 2000, .seed = 2})};
+  const Digits digits = settings.data.empty() ? Digits{data::synthetic_digits({.count = 8000, .seed = 1}),
+                                                       data::synthetic_digits({.count = 2000, .seed = 2})}
+                                              : Digits{data::mnist(settings.data, data::Split::train),
+                                                       data::mnist(settings.data, data::Split::test)};
+  if (settings.batch_size > digits.train.size())
+    throw Error(
+        text("--batch-size ", settings.batch_size, ": there are ", digits.train.size(), " images to learn from"));
+  return digits;
 }
 
 bool interrupted() { return stop != 0; }

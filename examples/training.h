@@ -34,7 +34,8 @@ struct Settings {
 /// What forward and loss compute products in: `const Autocast autocast(compute_dtype(settings));`
 inline weft::DType compute_dtype(const Settings& settings) { return settings.bf16 ? weft::bf16 : weft::f32; }
 
-/// Reads the arguments, seeds the generator and sets the threads; ends the program for --help (0) and mistakes (2).
+/// Reads the arguments, seeds the generator and sets the threads; ends the program for --help (0) and mistakes (2),
+/// such as places of --out and --save that cannot be written to.
 Settings parse(const char* what, int argc, char** argv, Settings settings);
 
 /// For an example with options of its own: adds those that all share (--batch-size, --lr, --seed, --threads, --bf16,
@@ -42,11 +43,14 @@ Settings parse(const char* what, int argc, char** argv, Settings settings);
 void add_shared_options(CLI::App& app, Settings& settings);
 void read_arguments(CLI::App& app, int argc, char** argv, Settings& settings);
 
+/// Why the text of an option is no finite number above 0; empty where it is one.
+std::string positive_error(const std::string& text);
+
 struct Digits {
   weft::data::TensorDataset<2> train;
   weft::data::TensorDataset<2> test;
 };
-/// The MNIST files of settings.data, or 8,000 + 2,000 drawn digits.
+/// The MNIST files of settings.data, or 8,000 + 2,000 drawn digits. Error where a batch is larger than what there is.
 Digits load_digits(const Settings& settings);
 
 /// True once Ctrl-C was pressed or SIGTERM came: finish the batch, save, leave. A second Ctrl-C ends the program at

@@ -47,6 +47,7 @@ def weft_binaries(deps, testonly = False, common_visibility = None, copts = []):
             testonly = testonly,
             srcs = [source],
             copts = copts,
+            visibility = ["//tests:__subpackages__"],
             # What users run is an eighth smaller without its symbols; measurements keep them for profilers.
             linkopts = [] if testonly else select({
                 "//tools:optimised": ["-Wl,--strip-all"],
