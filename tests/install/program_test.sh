@@ -40,6 +40,17 @@ case $way in
     cmake -S . -B build -DCMAKE_PREFIX_PATH="$prefix" >cmake.log 2>&1 || { cat cmake.log >&2 && exit 1; }
     cmake --build build >cmake.log 2>&1 || { cat cmake.log >&2 && exit 1; }
     cp build/program program
+    # find_package() takes the version that is there, and no other.
+    version=$(sed -n 's/^Version: *//p' "$prefix/lib/pkgconfig/weft.pc")
+    for wanted in "$version" "${version%.*}" 99.0; do
+      sed "s/find_package(weft/& $wanted/" CMakeLists.txt >"$work/versioned.cmake"
+      mkdir -p "asked/$wanted" && cp "$work/versioned.cmake" "asked/$wanted/CMakeLists.txt" && cp program.cc "asked/$wanted"
+      if cmake -S "asked/$wanted" -B "asked/$wanted/build" -DCMAKE_PREFIX_PATH="$prefix" >cmake.log 2>&1; then
+        [[ $wanted != 99.0 ]] || { echo "install: find_package(weft 99.0) finds version $version" >&2 && exit 1; }
+      else
+        [[ $wanted == 99.0 ]] || { cat cmake.log >&2 && exit 1; }
+      fi
+    done
     ;;
 esac
 

@@ -49,7 +49,7 @@ install_tree = rule(
         "version": attr.string(mandatory = True),
         "_cc_toolchain": attr.label(default = "@bazel_tools//tools/cpp:current_cc_toolchain"),
         "_script": attr.label(default = ":tree.sh", allow_single_file = True),
-        "_templates": attr.label_list(default = [":weft.pc.in", ":weftConfig.cmake.in"], allow_files = True),
+        "_templates": attr.label_list(default = [":weft.pc.in", ":weftConfig.cmake.in", ":weftConfigVersion.cmake.in"], allow_files = True),
     },
     toolchains = ["@bazel_tools//tools/cpp:toolchain_type"],
 )

@@ -42,3 +42,4 @@ fill() {
 }
 fill weft.pc "$out/lib/pkgconfig/weft.pc"
 fill weftConfig.cmake "$out/lib/cmake/weft/weftConfig.cmake"
+fill weftConfigVersion.cmake "$out/lib/cmake/weft/weftConfigVersion.cmake"
