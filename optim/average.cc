@@ -1,6 +1,7 @@
 #include "optim/average.h"
 
 #include "autograd/grad_mode.h"
+#include "optim/half_precision.h"
 #include "tensor/functions/binary.h"
 #include "tensor/functions/copy.h"
 
@@ -12,7 +13,7 @@ std::string key(size_t i) { return text("average.", i); }
 Average::Average(std::vector<Tensor> tensors) : tensors_(std::move(tensors)) {
   if (tensors_.empty()) throw Error("an average of no parameters: was register_module() forgotten in the model?");
   NoGrad guard;
-  for (const Tensor& x : tensors_) averages_.push_back(clone(x.detach()));
+  for (const Tensor& x : tensors_) averages_.push_back(clone(cast(x.detach(), computed_dtype(x))));
 }
 
 void Average::update() {
@@ -22,8 +23,9 @@ void Average::update() {
   for (size_t i = 0; i < tensors_.size(); ++i) {
     const Tensor value = tensors_[i].detach();
     Tensor& average = averages_[i];
-    if (average.dtype() != value.dtype() || average.device() != value.device())
-      average = cast(average.to(value.device()), value.dtype());  // the model was cast or moved
+    const DType dtype = computed_dtype(value);
+    if (average.dtype() != dtype || average.device() != value.device())
+      average = cast(average.to(value.device()), dtype);  // the model was cast or moved
     if (fresh == 1)
       average.copy_(value);
     else

@@ -74,7 +74,7 @@ void Optimizer::take_master(Slot& slot) const {
   if (slot.master.device() != parameter.device()) slot.master = slot.master.to(parameter.device());
   if (slot.written == internal::storage(parameter).version()) return;
   const Tensor agrees = eq(cast(slot.master, parameter.dtype()), parameter);
-  slot.master = where(agrees, slot.master, cast(parameter, f32));
+  slot.master.copy_(where(agrees, slot.master, cast(parameter, f32)));  // masters() gave out its memory
 }
 
 }  // namespace weft::optim

@@ -57,7 +57,7 @@ class Optimizer {
   std::vector<Tensor> parameters() const;
 
   /// The f32 copies of parameters of 16 bits that groups with `master_weights` keep, by the parameters' names; those
-  /// that a step has made so far. They share the optimizer's memory.
+  /// that a step has made so far. They share the optimizer's memory, until load_state_dict() makes new ones.
   StateDict masters() const;
 
   size_t group_count() const { return groups_.size(); }

@@ -47,7 +47,8 @@ struct Module::State {
 };
 
 namespace detail {
-/// The tensor keeps its identity (for optimizers, and for every handle) and gets the memory of `converted`.
+/// The tensor keeps its identity (for optimizers, and for every handle) and gets the memory of `converted`, whose
+/// version is above the old memory's from then on.
 void take_memory(const Tensor& tensor, const Tensor& converted);
 }  // namespace detail
 

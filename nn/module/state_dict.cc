@@ -42,7 +42,11 @@ void detail::take_memory(const Tensor& tensor, const Tensor& converted) {
 }
 
 StateDict Module::state_dict() const {
+  const uint64_t before = body.storage->version();
   StateDict out;
+  // New memory counts its writes from 0. By the version an optimizer tells whether the parameter was written since the
+  // last step, so that it must not come to one that the old memory had.
+  while (body.storage->version() <= before) body.storage->written_by("to");
   state().walk([&](const std::string& prefix, const State& below) {
     for (const NamedTensor& parameter : below.parameters) out[prefix + parameter.name] = parameter.tensor.detach();
     for (const State::Buffer& buffer : below.buffers)

@@ -7,6 +7,7 @@
 
 #include "autograd/grad_mode.h"
 #include "autograd/leaf.h"
+#include "nn/module/module.h"
 #include "optim/optim.h"
 #include "tensor/core/random.h"
 #include "tensor/functions/binary.h"
@@ -263,6 +264,41 @@ TEST(Bf16States, AreF32Otherwise) {
   w.set_grad(ones({3}, bf16));
   optimizer.step();
   EXPECT_EQ(optimizer.state_dict().tensors.at("0.exp_avg").dtype(), f32);
+}
+
+// The memory of a parameter that was cast counts its writes anew, and comes to the count that the old memory had.
+TEST(MasterWeights, TakeOverWhatWasLoadedAfterACast) {
+  struct Model : nn::Module {
+    Tensor w = register_parameter("w", ones({2}));
+  } model;
+  model.to(bf16);
+  SGD optimizer({model.w}, {.lr = 1e-3, .master_weights = true});
+  for (int k = 1; k <= 3; ++k) {
+    for (int i = 0; i < k; ++i) {
+      model.w.set_grad(ones({2}, bf16));
+      optimizer.step();
+    }
+    model.to(f32);
+    model.to(bf16);
+    for (int i = 0; i < k; ++i) model.load_state_dict({{"w", full({2}, 5.0 * k)}});
+    model.w.set_grad(ones({2}, bf16));
+    optimizer.step();
+    EXPECT_TRUE(allclose(optimizer.masters().at("w"), full({2}, 5.0 * k - 1e-3), 1e-6, 0)) << k;
+  }
+}
+
+TEST(MasterWeights, KeepTheirMemory) {
+  Tensor w = parameter(ones({2}, bf16));
+  SGD optimizer({w}, {.lr = 1e-3, .master_weights = true});
+  w.set_grad(ones({2}, bf16));
+  optimizer.step();
+  const Tensor master = optimizer.masters().begin()->second;
+  {
+    NoGrad guard;
+    w.fill_(3.0);
+  }
+  optimizer.step();
+  EXPECT_TRUE(allclose(master, full({2}, 3.0 - 1e-3), 1e-6, 0)) << "an average of masters follows";
 }
 
 }  // namespace

@@ -354,5 +354,59 @@ TEST(Rprop, RefusesFactorsOnTheWrongSide) {
   EXPECT_REFUSED(Adafactor({leaf({1})}, {.d = 0.5}), "Adafactor(): beta2_decay must be 0 or less, and d 1 or more");
 }
 
+TEST(SkipNonfinite, TakesBackAStepOfLBFGS) {
+  for (const bool line_search : {false, true})
+    for (const int bad : {1, 3}) {
+      SCOPED_TRACE(text(line_search, " ", bad));
+      Tensor w = leaf({3, -2});
+      LBFGS optimizer({w}, {.max_iter = 4, .line_search = line_search});
+      optimizer.skip_nonfinite();
+      int calls = 0, from = 1 << 30;
+      const auto closure = [&] {
+        optimizer.zero_grad();
+        Tensor loss = sum(square(square(w)));
+        if (++calls >= from) loss = loss * std::numeric_limits<double>::quiet_NaN();
+        loss.backward();
+        return loss;
+      };
+      optimizer.step(closure);
+      EXPECT_EQ(optimizer.steps(), 1);
+      const Values before = w.to_vector<double>();
+      const auto numbers = optimizer.state_dict().numbers;
+      from = calls + bad;
+      optimizer.step(closure);
+      if (line_search && bad > 1) {  // it goes back to the last point that was good
+        EXPECT_TRUE(std::isfinite(w.to_vector<double>()[0]));
+        continue;
+      }
+      EXPECT_EQ(w.to_vector<double>(), before);
+      EXPECT_EQ(optimizer.steps(), 1);
+      EXPECT_EQ(optimizer.skipped(), 1);
+      EXPECT_EQ(optimizer.state_dict().numbers.at("lbfgs.iterations"), numbers.at("lbfgs.iterations"));
+      from = 1 << 30;
+      optimizer.step(closure);
+      EXPECT_EQ(optimizer.steps(), 2);
+      EXPECT_TRUE(std::isfinite(w.to_vector<double>()[0]));
+    }
+}
+
+TEST(Average, OfSixteenBitsIsF32) {
+  Tensor w = parameter(full({1}, 0.5, bf16));
+  Ema average(std::vector<Tensor>{w}, 0.999);
+  Swa mean(std::vector<Tensor>{w});
+  average.update();
+  for (int i = 0; i < 2000; ++i) {
+    NoGrad guard;
+    w.fill_(i < 1000 ? 0.5 : 1.0);
+    average.update();
+    mean.update();
+  }
+  EXPECT_EQ(average.averages()[0].dtype(), f32);
+  EXPECT_NEAR(average.averages()[0].item<double>(), 1 - 0.5 * std::pow(0.999, 1000), 1e-4);
+  EXPECT_NEAR(mean.averages()[0].item<double>(), 0.75, 1e-4);
+  average.copy_to_model();
+  EXPECT_EQ(w.dtype(), bf16);
+}
+
 }  // namespace
 }  // namespace weft::optim
