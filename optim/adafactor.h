@@ -16,6 +16,7 @@ class Adafactor final : public OptimizerOf<AdafactorOptions> {
 
  private:
   void update(size_t group, Slot& slot, const Tensor& gradient) override;
+  size_t least_states() const override { return 0; }
   Shape state_shape(const Tensor& parameter, size_t state) const override;
 };
 

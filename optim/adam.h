@@ -13,6 +13,7 @@ class AdamBase : public OptimizerOf<AdamOptions> {
 
  private:
   void update(size_t group, Slot& slot, const Tensor& gradient) override;
+  size_t least_states() const override { return 2; }
 
   bool decoupled_;
 };

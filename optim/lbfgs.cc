@@ -35,12 +35,35 @@ Tensor LBFGS::step(const Closure& closure) {
   if (!closure) throw Error("LBFGS::step(): the closure is empty");
   NoGrad guard;
   Tensor result;
+  const Undo undo = skips_nonfinite() ? make_undo() : Undo();
   const Point start = evaluate(closure, &result);
-  if (!(largest(start.gradient) <= options(0).tolerance_grad)) iterate(closure, start);
+  bool goes_on = !stops_at(start.gradient);
+  if (goes_on && !(largest(start.gradient) <= options(0).tolerance_grad)) goes_on = iterate(closure, start);
+  if (!goes_on) {
+    undo();
+    count_skipped();
+    return result;
+  }
   in_step_ = true;
-  Optimizer::step();  // counts
+  update_all();  // counts
   in_step_ = false;
   return result;
+}
+
+/// Whether skip_nonfinite() leaves the step out for this gradient.
+bool LBFGS::stops_at(const Tensor& gradient) const { return skips_nonfinite() && !std::isfinite(largest(gradient)); }
+
+/// Takes back what the step changes from now on; only the parameters are written in place.
+LBFGS::Undo LBFGS::make_undo() {
+  std::vector<Tensor> values;
+  for (const Tensor& parameter : parameters()) values.push_back(clone(parameter.detach()));
+  return [this, values, changes = gradient_changes_, taken = steps_taken_, direction = direction_,
+          gradient = previous_gradient_, length = length_, iterations = iterations_] {
+    std::vector<Tensor> all = parameters();
+    for (size_t i = 0; i < all.size(); ++i) all[i].copy_(values[i]);
+    gradient_changes_ = changes, steps_taken_ = taken, direction_ = direction, previous_gradient_ = gradient;
+    length_ = length, iterations_ = iterations;
+  };
 }
 
 LBFGS::Point LBFGS::evaluate(const Closure& closure, Tensor* result) {
@@ -116,7 +139,8 @@ Tensor LBFGS::direction_at(const Tensor& gradient) const {
   return out;
 }
 
-void LBFGS::iterate(const Closure& closure, Point point) {
+/// False where skip_nonfinite() ends the step.
+bool LBFGS::iterate(const Closure& closure, Point point) {
   const LBFGSOptions& o = options(0);
   const int64_t most = o.max_eval > 0 ? o.max_eval : o.max_iter * 5 / 4, first = evaluations_ - 1;
   for (int64_t n = 1;; ++n) {
@@ -125,19 +149,21 @@ void LBFGS::iterate(const Closure& closure, Point point) {
     length_ = iterations_ == 1 ? std::min(1.0, 1 / norm(point.gradient, 1).item<double>()) * o.lr : o.lr;
     previous_gradient_ = point.gradient;
     const double before = point.loss, slope = dot(point.gradient, direction_);
-    if (slope > -o.tolerance_change) return;
+    if (skips_nonfinite() && !std::isfinite(slope)) return false;
+    if (slope > -o.tolerance_change) return true;
     if (o.line_search) {
       point = search(closure, point, slope, most - (evaluations_ - first));
       move(length_);
     } else {
       move(length_);
-      if (n == o.max_iter) return;  // of another batch the loss would say nothing
+      if (n == o.max_iter) return true;  // of another batch the loss would say nothing
       point = evaluate(closure);
     }
-    if (n >= o.max_iter || evaluations_ - first >= most) return;
-    if (largest(point.gradient) <= o.tolerance_grad) return;
-    if (largest(direction_) * std::abs(length_) <= o.tolerance_change) return;
-    if (std::abs(point.loss - before) < o.tolerance_change) return;
+    if (stops_at(point.gradient)) return false;
+    if (n >= o.max_iter || evaluations_ - first >= most) return true;
+    if (largest(point.gradient) <= o.tolerance_grad) return true;
+    if (largest(direction_) * std::abs(length_) <= o.tolerance_change) return true;
+    if (std::abs(point.loss - before) < o.tolerance_change) return true;
   }
 }
 
@@ -177,9 +203,11 @@ void LBFGS::load_state_dict(const State& given) {
   State rest = given;
   const Tensor like = flat_gradient();
   const auto number = [&](const char* key) {
-    const auto found = given.numbers.find(key);
-    if (found == given.numbers.end()) throw Error(text("the state does not fit: missing ", key));
-    return found->second;
+    const auto found = rest.numbers.find(key);
+    if (found == rest.numbers.end()) throw Error(text("the state does not fit: missing ", key));
+    const double value = found->second;
+    rest.numbers.erase(found);
+    return value;
   };
   // Undefined where absent; `axes` axes, the last of which is as long as the parameters together.
   const auto take = [&](const char* key, int64_t axes) {

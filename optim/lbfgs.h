@@ -26,7 +26,8 @@ class LBFGS final : public OptimizerOf<LBFGSOptions> {
   explicit LBFGS(const std::vector<Tensor>& parameters, const LBFGSOptions& options = {});
 
   /// Calls the closure several times, recording even under NoGrad; returns its first result. Error where that is not
-  /// one number.
+  /// one number. With skip_nonfinite(), a NaN or Inf in the gradient at any point that the step goes to (one that the
+  /// line search only tries may have some) takes back all of the step.
   Tensor step(const Closure& closure);
   /// How often all steps called the closure.
   int64_t evaluations() const { return evaluations_; }
@@ -42,14 +43,18 @@ class LBFGS final : public OptimizerOf<LBFGSOptions> {
     Tensor gradient;
   };
 
+  using Undo = std::function<void()>;
+
   void update(size_t group, Slot& slot, const Tensor& gradient) override;
+  bool stops_at(const Tensor& gradient) const;
+  Undo make_undo();
   Point evaluate(const Closure& closure, Tensor* result = nullptr);
   Tensor flat_gradient() const;
   void move(double length);
   void remember(const Tensor& gradient);
   Tensor direction_at(const Tensor& gradient) const;
   void forget_beyond(int64_t size);
-  void iterate(const Closure& closure, Point point);
+  bool iterate(const Closure& closure, Point point);
   Point search(const Closure& closure, const Point& start, double slope, int64_t most);
   Point probe(const Closure& closure, const std::vector<Tensor>& origin, double length);
 

@@ -30,10 +30,13 @@ Optimizer& OptimizerHandle::get(const char* who) const {
 
 void Optimizer::add_slots(const std::vector<Tensor>& parameters) {
   ErrorFrame frame(name_);
+  if (!sharing_.mine.empty()) throw Error("its work is shared: add groups first, then share() or distributed::shard()");
   std::vector<Slot> group;
   size_t number = this->parameters().size();
-  const auto is_known = [&](const auto& slots, auto matches) {
-    return std::any_of(slots.begin(), slots.end(), matches);
+  const auto any = [&](const auto& matches) {
+    bool found = std::any_of(group.begin(), group.end(), matches);
+    each_slot([&](const Slot& known) { found |= matches(known); });
+    return found;
   };
   for (const Tensor& parameter : parameters) {
     if (!parameter.defined()) throw Error("a parameter is undefined");
@@ -45,16 +48,11 @@ void Optimizer::add_slots(const std::vector<Tensor>& parameters) {
     slot.key = parameter.name();
     slot.states.resize(state_names_.size());
     slot.numbers.resize(number_names_.size());
-    bool twice = false, shares_name = slot.key.empty() || slot.key == "leaf";
-    const auto compare = [&](const Slot& other) {
-      twice |= other.parameter.is_same(parameter);
-      shares_name |= other.key == slot.key;
-      return false;
-    };
-    for (const std::vector<Slot>& known : groups_) is_known(known, compare);
-    is_known(group, compare);
-    if (twice) throw Error(text("the parameter `", parameter.name(), "` is given twice"));
-    if (shares_name) slot.key = std::to_string(number);
+    if (any([&](const Slot& other) { return other.parameter.is_same(parameter); }))
+      throw Error(text("the parameter `", parameter.name(), "` is given twice"));
+    const auto is_taken = [&] { return any([&](const Slot& other) { return other.key == slot.key; }); };
+    if (slot.key.empty() || slot.key == "leaf" || is_taken()) slot.key = std::to_string(number);
+    while (is_taken()) slot.key.insert(0, "_");  // a name may be a number, as in a ParameterList
     ++number;
     group.push_back(std::move(slot));
   }
@@ -80,9 +78,14 @@ void Optimizer::zero_grad() {
 // ---- stepping ----
 
 void Optimizer::step() {
+  NoGrad guard;
+  if (skips_nonfinite_ && !is_finite()) return count_skipped();
+  update_all();
+}
+
+void Optimizer::update_all() {
   ErrorFrame frame(name_);
   NoGrad guard;
-  if (skips_nonfinite_ && !is_finite()) return void(++skipped_);
   size_t number = 0;
   for (size_t i = 0; i < groups_.size(); ++i) {
     for (Slot& slot : groups_[i]) {

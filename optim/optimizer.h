@@ -84,10 +84,15 @@ class Optimizer {
   /// What this process has of it, which load_state_dict() restores here: the same unless processes share the optimizer,
   /// and no call of all of them then.
   State own_state() const;
-  /// Restores what state_dict() gave, by copy, after checking that it fits (Error otherwise, with nothing changed).
+  /// Restores what state_dict() gave, by copy, after checking that it fits: Error otherwise, with nothing changed, also
+  /// for what belongs to no parameter or group here. A switch that the state does not have stays as it is.
   virtual void load_state_dict(const State& state);
 
  protected:
+  bool skips_nonfinite() const { return skips_nonfinite_; }
+  void count_skipped() { ++skipped_; }
+  /// step() but for its question whether all gradients are finite.
+  void update_all();
   /// Error where load_state_dict() could not restore `state`.
   void check_state(const State& state);
   void restore(const State& state);
@@ -97,7 +102,7 @@ class Optimizer {
   /// What is kept for one parameter.
   struct Slot {
     Tensor parameter;
-    std::string key;    // in state_dict(): its name, or its number where it has none of its own
+    std::string key;    // in state_dict(): its name, or its number where it has none of its own; unlike all others
     int64_t steps = 0;  // that updated it
     std::vector<Tensor> states;
     std::vector<double> numbers;
@@ -143,6 +148,8 @@ class Optimizer {
   virtual void update(size_t group, Slot& slot, const Tensor& gradient) = 0;
   /// Error where the optimizer cannot take the parameter.
   virtual void check_parameter(const Tensor& /*parameter*/) const {}
+  /// How many of the first states every parameter has that was updated; the others depend on options.
+  virtual size_t least_states() const { return state_names_.size(); }
   /// The shape of a state: the parameter's, unless an optimizer says otherwise.
   virtual Shape state_shape(const Tensor& parameter, size_t state) const;
   /// The states of the slot that are wanted, in the constructor's order, the others undefined:
@@ -164,6 +171,8 @@ class Optimizer {
   void update_slot(size_t group, Slot& slot, const Tensor& gradient);
   void update_in_f32(size_t group, Slot& slot, const Tensor& gradient);
   void take_master(Slot& slot) const;
+  /// Why the numbers that `state` gives a group do not go together; null where they do.
+  const char* conflict_of(size_t group, const State& state);
   bool is_finite() const;
   std::optional<Number> find(std::string_view name, size_t group) const;
   void warn_unused() const;
@@ -202,7 +211,7 @@ template <class Options> class OptimizerOf : public Optimizer {
  public:
   using Group = typename detail::GroupOf<Options>::type;
   /// One more group, between two steps. What it leaves out is inherited from the options that the optimizer was made
-  /// with. Error where a parameter is undefined, not a leaf, or in a group already.
+  /// with. Error where a parameter is undefined, not a leaf, or in a group already, and after share().
   void add_group(const Group& group) { add(group.parameters, detail::with_fields(*defaults_, group)); }
 
  protected:

@@ -15,6 +15,7 @@ class RMSprop final : public OptimizerOf<RMSpropOptions> {
 
  private:
   void update(size_t group, Slot& slot, const Tensor& gradient) override;
+  size_t least_states() const override { return 1; }
 };
 
 }  // namespace weft::optim

@@ -17,6 +17,7 @@ class SGD final : public OptimizerOf<SGDOptions> {
 
  private:
   void update(size_t group, Slot& slot, const Tensor& gradient) override;
+  size_t least_states() const override { return 0; }
 };
 
 }  // namespace weft::optim

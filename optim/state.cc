@@ -54,43 +54,68 @@ void Optimizer::load_state_dict(const State& given) {
   restore(given);
 }
 
+const char* Optimizer::conflict_of(size_t group, const State& given) {
+  std::vector<double> before;
+  const std::vector<Number> all = numbers(group);
+  for (const Number& field : all) {
+    before.push_back(field.get());
+    const auto found = given.numbers.find(group_key(group, field.name));
+    if (found != given.numbers.end()) field.put(found->second);
+  }
+  const char* why = conflict(group);
+  for (size_t i = 0; i < all.size(); ++i) all[i].put(before[i]);
+  return why;
+}
+
 void Optimizer::check_state(const State& given) {
   std::vector<std::string> problems;
-  size_t used = 0;
+  size_t tensors = 0, counted = 0;  // of what is given, those that belong here
   const auto check_number = [&](const std::string& key) {
-    if (!given.numbers.contains(key)) problems.push_back("missing " + key);
-    return given.numbers.contains(key);
+    const bool found = given.numbers.contains(key);
+    counted += found ? 1 : 0;
+    if (!found) problems.push_back("missing " + key);
+    return found;
   };
-  const auto check_count = [&](const std::string& key) {
-    if (check_number(key)) (void)as_count(key, given.numbers.at(key));
+  const auto count_at = [&](const std::string& key) {
+    return check_number(key) ? as_count(key, given.numbers.at(key)) : 0;
   };
-  check_count("steps");
+  const auto check_tensor = [&](const std::string& key, const Shape& wanted, bool required) {
+    const auto found = given.tensors.find(key);
+    if (found == given.tensors.end()) {
+      if (required) problems.push_back("missing " + key);
+      return;
+    }
+    ++tensors;
+    const Shape& shape = found->second.shape();
+    if (shape != wanted) problems.push_back(text(key, " has shape ", shape, " instead of ", wanted));
+  };
+  (void)count_at("steps");
+  if (given.numbers.contains(kSkipped)) (void)count_at(kSkipped);
   for (size_t i = 0; i < groups_.size(); ++i) {
+    bool complete = true;
     for (const Number& number : numbers(i)) {
       const std::string key = group_key(i, number.name);
       if (number.range == Range::option && !given.numbers.contains(key)) continue;
-      if (check_number(key)) number.check(given.numbers.at(key));
+      if (check_number(key))
+        number.check(given.numbers.at(key));
+      else
+        complete = false;
     }
+    if (const char* why = complete ? conflict_of(i, given) : nullptr) problems.push_back(text("group ", i, ": ", why));
     for (const Slot& slot : groups_[i]) {
-      check_count(slot.key + ".step");
-      for (const char* name : number_names_) check_number(slot.key + "." + name);
-      const auto check_tensor = [&](const std::string& key, const Shape& wanted) {
-        const auto found = given.tensors.find(key);
-        if (found == given.tensors.end()) return;
-        ++used;
-        const Shape& shape = found->second.shape();
-        if (shape != wanted) problems.push_back(text(key, " has shape ", shape, " instead of ", wanted));
-      };
+      const bool updated = count_at(slot.key + ".step") > 0;
+      for (const char* name : number_names_) (void)check_number(slot.key + "." + name);
       for (size_t k = 0; k < state_names_.size(); ++k)
-        check_tensor(slot.key + "." + state_names_[k], state_shape(slot.parameter, k));
-      check_tensor(slot.key + kMaster, slot.parameter.shape());
+        check_tensor(slot.key + "." + state_names_[k], state_shape(slot.parameter, k), updated && k < least_states());
+      check_tensor(slot.key + kMaster, slot.parameter.shape(), false);
     }
   }
-  if (used != given.tensors.size())
-    problems.push_back(text(given.tensors.size() - used, " tensors of other parameters"));
+  if (tensors != given.tensors.size())
+    problems.push_back(text(given.tensors.size() - tensors, " tensors of other parameters"));
+  if (counted != given.numbers.size())
+    problems.push_back(text(given.numbers.size() - counted, " numbers of other parameters or groups"));
   if (!problems.empty())
     throw Error(text("the state does not fit: ", problems[0], problems.size() > 1 ? " and more" : ""), problems);
-  if (given.numbers.contains(kSkipped)) (void)as_count(kSkipped, given.numbers.at(kSkipped));
 }
 
 void Optimizer::restore(const State& given) {

@@ -319,5 +319,49 @@ TEST(Schedule, RefusesBadOptions) {
   EXPECT_SAYS(error_of([&] { cycle.step(); }), "beyond the cycle of 3 steps");
 }
 
+TEST(Optimizer, KeysAreUniqueAlsoWhereNamesAreNumbers) {
+  nn::ParameterList names;  // "0", "1"
+  names.push_back(ones({2}));
+  names.push_back(ones({2}));
+  const Tensor a = parameter(ones({2})), b = parameter(ones({2}));
+  SGD last({names[0], names[1], a, b}, {}), first({a, b, names[0], names[1]}, {}), mixed({a, names[1], names[0]}, {});
+  EXPECT_EQ(last.unused(), (Names{"0", "1", "2", "3"}));
+  EXPECT_EQ(first.unused(), (Names{"0", "1", "2", "3"}));
+  EXPECT_EQ(mixed.unused(), (Names{"0", "1", "2"}));
+  SGD twice({names[1], a}, {});
+  EXPECT_EQ(twice.unused(), (Names{"1", "_1"}));
+}
+
+TEST(Optimizer, RefusesAStateOfMoreOrOfLess) {
+  const Tensor a = parameter(ones({2})), b = parameter(ones({2}));
+  SGD groups({SGDGroup{.parameters = {a}, .lr = 0.5}, SGDGroup{.parameters = {b}, .lr = 0.25}}, {});
+  SGD both({a, b}, {.lr = 0.1}), one({a}, {.lr = 0.1});
+  EXPECT_SAYS(error_of([&] { both.load_state_dict(groups.state_dict()); }),
+              "SGD(): the state does not fit: 6 numbers of other parameters or groups");
+  EXPECT_SAYS(error_of([&] { one.load_state_dict(both.state_dict()); }), "1 numbers of other parameters or groups");
+  State state = both.state_dict();
+  state.numbers["group.0.nesterov"] = 1;
+  state.numbers["group.0.lr"] = 7;
+  EXPECT_SAYS(error_of([&] { both.load_state_dict(state); }), "the state does not fit: group 0: ");
+  EXPECT_EQ(both.lr(), 0.1);
+  EXPECT_EQ(both.get("nesterov"), 0);
+  Adam adam({a}, {}), fresh({a}, {});
+  Tensor(a).set_grad(ones({2}));
+  adam.step();
+  state = adam.state_dict();
+  state.tensors.clear();
+  EXPECT_SAYS(error_of([&] { fresh.load_state_dict(state); }), "the state does not fit: missing 0.exp_avg and more");
+  EXPECT_EQ(fresh.steps(), 0);
+}
+
+TEST(Optimizer, TakesNoGroupOnceItIsShared) {
+  const Tensor a = parameter(ones({2}));
+  SGD optimizer({a}, {});
+  optimizer.share({.mine = {true}, .after_step = {}, .complete = {}});
+  EXPECT_SAYS(error_of([&] { optimizer.add_group({.parameters = {parameter(ones({2}))}}); }),
+              "SGD(): its work is shared: add groups first, then share() or distributed::shard()");
+  EXPECT_EQ(optimizer.group_count(), 1u);
+}
+
 }  // namespace
 }  // namespace weft::optim
