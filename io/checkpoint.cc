@@ -167,7 +167,9 @@ void apply(const Contents& contents, const CheckpointParts& parts) {
                     [&, before] { parts.model->load_state_dict(before); });
   }
   if (parts.optimizer != nullptr) {
-    const optim::State before = parts.optimizer->own_state();
+    optim::State before = parts.optimizer->own_state();
+    // A switch that is off may be saved by its absence, and a state without it leaves it on.
+    for (const auto& [key, value] : optimizer.numbers) before.numbers.emplace(key, 0);
     transaction.run([&] { parts.optimizer->load_state_dict(optimizer); },
                     [&, before] { parts.optimizer->load_state_dict(before); });
   }

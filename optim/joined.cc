@@ -145,6 +145,7 @@ void ChainedSchedules::take_step(std::optional<double> metric) {
         if (now[group] > 0) factors_[i][group] = optimizer().lr(group) / now[group];
     }
     now = rates();
+    now.resize(start_.size());  // a group that was added later keeps its own rate
   }
 }
 

@@ -36,6 +36,8 @@ bool ReduceOnPlateau::improves(double metric) const {
 }
 
 void ReduceOnPlateau::step(double metric) {
+  // A group may have been added.
+  if (!options_.min_lrs.empty()) detail::check_groups("ReduceOnPlateau: min_lrs", options_.min_lrs, optimizer());
   count();
   if (improves(metric)) {
     best_ = metric;

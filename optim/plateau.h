@@ -18,7 +18,7 @@ struct PlateauOptions {
 };
 
 /// Multiplies the rate of every group by `factor` when the metric has not improved in more than `patience` steps; NaN
-/// is no improvement.
+/// is no improvement. A group that is added later takes part; with `min_lrs`, a step is an Error then.
 ///   plateau.step(validation_loss);
 class ReduceOnPlateau final : public Schedule {
  public:

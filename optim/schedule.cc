@@ -40,7 +40,12 @@ void Schedule::set_momentum(double value) {
 
 void Schedule::step() {
   ++steps_;
-  apply();
+  try {
+    apply();
+  } catch (...) {
+    --steps_;  // a step that the curve does not have was not taken
+    throw;
+  }
 }
 
 State Schedule::state_dict() const {
@@ -58,6 +63,19 @@ double Schedule::number(const State& state, const std::string& key) {
 }
 
 void Schedule::load_state_dict(const State& state) {
+  const State before = state_dict();
+  std::vector<double> rates;
+  for (size_t group = 0; group < optimizer().group_count(); ++group) rates.push_back(optimizer().lr(group));
+  try {
+    put(state);
+  } catch (...) {
+    put(before);
+    for (size_t group = 0; group < rates.size(); ++group) optimizer().set_lr(group, rates[group]);
+    throw;
+  }
+}
+
+void Schedule::put(const State& state) {
   const double steps = number(state, "steps");
   if (!(steps >= 0 && steps <= 0x1p53)) throw Error(text("the state of this schedule has steps ", steps));
   std::vector<double> base;

@@ -58,6 +58,8 @@ class Schedule {
   /// What a schedule keeps beside its steps; `load` throws before it changes anything.
   virtual void save(State& /*out*/) const {}
   virtual void load(const State& /*state*/) {}
+  /// load_state_dict() where nothing needs to be taken back.
+  void put(const State& state);
   /// A number of a state; Error where it is missing.
   static double number(const State& state, const std::string& key);
   /// SGD's and RMSprop's momentum, Adam's beta1.

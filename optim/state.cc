@@ -69,7 +69,7 @@ const char* Optimizer::conflict_of(size_t group, const State& given) {
 
 void Optimizer::check_state(const State& given) {
   std::vector<std::string> problems;
-  size_t tensors = 0, counted = 0;  // of what is given, those that belong here
+  size_t number = 0, tensors = 0, counted = 0;  // of what is given, those that belong here
   const auto check_number = [&](const std::string& key) {
     const bool found = given.numbers.contains(key);
     counted += found ? 1 : 0;
@@ -103,10 +103,10 @@ void Optimizer::check_state(const State& given) {
     }
     if (const char* why = complete ? conflict_of(i, given) : nullptr) problems.push_back(text("group ", i, ": ", why));
     for (const Slot& slot : groups_[i]) {
-      const bool updated = count_at(slot.key + ".step") > 0;
+      const bool needed = count_at(slot.key + ".step") > 0 && is_mine(number++);
       for (const char* name : number_names_) (void)check_number(slot.key + "." + name);
       for (size_t k = 0; k < state_names_.size(); ++k)
-        check_tensor(slot.key + "." + state_names_[k], state_shape(slot.parameter, k), updated && k < least_states());
+        check_tensor(slot.key + "." + state_names_[k], state_shape(slot.parameter, k), needed && k < least_states());
       check_tensor(slot.key + kMaster, slot.parameter.shape(), false);
     }
   }

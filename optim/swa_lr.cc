@@ -11,7 +11,11 @@ SWALR::SWALR(Optimizer& optimizer, const SwaLrOptions& o) : Schedule(optimizer),
   if (!(o.swa_lr > 0))
     throw Error(text("swa_lr must be positive, not ", o.swa_lr, o.swa_lr == 0 ? " (was it left out?)" : ""));
   if (o.steps < 0) throw Error(text("steps must be 0 or more, not ", o.steps));
-  if (o.steps == 0) set_rates(1);
+  SWALR::apply();
+}
+
+void SWALR::apply() {
+  if (options_.steps == 0) set_rates(1);
 }
 
 double SWALR::share(int64_t step) const {

@@ -21,6 +21,8 @@ class SWALR final : public Schedule {
   void step() override;
 
  private:
+  /// Without steps the rate is swa_lr from the beginning, which is now.
+  void apply() override;
   /// The share of swa_lr in the rate after `step` steps.
   double share(int64_t step) const;
   /// Takes the rates from share(step - 1) to share(step).

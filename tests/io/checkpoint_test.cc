@@ -251,6 +251,21 @@ struct Scaled {
   io::CheckpointParts parts() { return {.model = &model, .optimizer = &optimizer, .scaler = &scaler}; }
 };
 
+// A switch that is off is not in a state, which must not keep the one of a file that was taken back.
+TEST(Checkpoint, TakesBackSwitches) {
+  const Folder folder;
+  nn::Linear model(3, 2);
+  optim::SGD with(model.parameters(), {.lr = 1, .master_weights = true}), without(model.parameters(), {.lr = 1});
+  optim::OneCycle longer(with, {.max_lr = 1, .steps = 90, .cycle_momentum = false});
+  optim::OneCycle shorter(without, {.max_lr = 1, .steps = 10, .cycle_momentum = false});
+  for (int i = 0; i < 50; ++i) longer.step();
+  io::save_checkpoint(folder / "a", {.optimizer = &with, .schedule = &longer});
+  EXPECT_HAS(test::io_error([&] { io::load_checkpoint(folder / "a", {.optimizer = &without, .schedule = &shorter}); }),
+             "beyond the cycle");
+  EXPECT_EQ(without.get("master_weights"), 0);
+  EXPECT_EQ(shorter.steps(), 0);
+}
+
 TEST(Checkpoint, GradScalerCarriesOn) {
   const Folder folder;
   manual_seed(3);

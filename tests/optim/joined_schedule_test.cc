@@ -7,6 +7,7 @@
 #include "autograd/leaf.h"
 #include "optim/optim.h"
 #include "tensor/functions/fill.h"
+#include "tests/error_of.h"
 #include "tests/optim/rates.h"
 #include "tests/optim/schedule_values.h"
 #include "tests/wave.h"
@@ -172,6 +173,51 @@ TEST(EarlyStopping, StopsAfterTooLongWithoutAnImprovement) {
   EXPECT_TRUE(accuracy.step(0.6));
   EXPECT_THROW(EarlyStopping({.patience = -1}), Error);
   EXPECT_THROW(other.load_state_dict({}), Error);
+}
+
+TEST(JoinedSchedules, LeaveAGroupThatCameLater) {
+  SGD optimizer({weight()}, {.lr = 1});
+  ChainedSchedules schedule(optimizer, {schedule_of<ExponentialLR>(ExponentialOptions{.gamma = 0.9}),
+                                        schedule_of<ExponentialLR>(ExponentialOptions{.gamma = 0.5})});
+  for (int i = 0; i < 40; ++i) optimizer.add_group({.parameters = {weight()}, .lr = 1});
+  for (int i = 0; i < 4; ++i) schedule.step();
+  EXPECT_NEAR(optimizer.lr(), std::pow(0.45, 4), 1e-14);
+  for (size_t group = 1; group <= 40; ++group) EXPECT_EQ(optimizer.lr(group), 1);
+}
+
+TEST(JoinedSchedules, SwaWithoutStepsHoldsFromItsMilestone) {
+  SGD optimizer({weight()}, {.lr = 0.5});
+  SequentialSchedules schedule(optimizer, {kWarmup, schedule_of<SWALR>(SwaLrOptions{.swa_lr = 0.05, .steps = 0})}, {3});
+  for (int i = 0; i < 2; ++i) schedule.step();
+  EXPECT_NE(optimizer.lr(), 0.05);
+  for (int i = 0; i < 3; ++i) {
+    schedule.step();
+    EXPECT_EQ(optimizer.lr(), 0.05) << i;
+  }
+}
+
+TEST(ReduceOnPlateau, WantsARateForAGroupThatCameLater) {
+  SGD optimizer({weight()}, {.lr = 1});
+  ReduceOnPlateau schedule(optimizer, {.patience = 0, .min_lrs = {0.5}}), all(optimizer, {.patience = 0});
+  optimizer.add_group({.parameters = {weight()}, .lr = 1});
+  EXPECT_EQ(error_of([&] { schedule.step(1); }), "ReduceOnPlateau: min_lrs has 1 numbers for 2 groups");
+  EXPECT_EQ(schedule.steps(), 0);
+  for (int i = 0; i < 2; ++i) all.step(1);
+  EXPECT_DOUBLE_EQ(optimizer.lr(1), 0.1);
+}
+
+TEST(Schedule, AStateBeyondTheEndChangesNothing) {
+  SGD a({weight()}, {.lr = 1}), b({weight()}, {.lr = 1});
+  OneCycle longer(a, {.max_lr = 1, .steps = 90}), shorter(b, {.max_lr = 1, .steps = 10});
+  for (int i = 0; i < 50; ++i) longer.step();
+  for (int i = 0; i < 3; ++i) shorter.step();
+  const double rate = b.lr();
+  EXPECT_THROW(shorter.load_state_dict(longer.state_dict()), Error);
+  EXPECT_EQ(shorter.steps(), 3);
+  EXPECT_EQ(b.lr(), rate);
+  for (int i = 0; i < 7; ++i) shorter.step();
+  EXPECT_THROW(shorter.step(), Error);
+  EXPECT_EQ(shorter.steps(), 10);
 }
 
 }  // namespace
