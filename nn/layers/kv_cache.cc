@@ -1,12 +1,36 @@
 #include "nn/layers/kv_cache.h"
 
 #include <algorithm>
+#include <exception>
 
 #include "autograd/grad_mode.h"
 #include "tensor/functions/fill.h"
+#include "tensor/functions/index.h"
 #include "tensor/functions/view.h"
 
 namespace weft::nn {
+
+KvCache::KvCache(const KvCache& other) {
+  if (other.length_ > 0) append(other.keys(), other.values());
+}
+
+KvCache& KvCache::operator=(const KvCache& other) {
+  KvCache copy(other);
+  swap(copy);
+  return *this;
+}
+
+KvCache& KvCache::operator=(KvCache&& other) noexcept {
+  KvCache taken(std::move(other));
+  swap(taken);
+  return *this;
+}
+
+void KvCache::swap(KvCache& other) noexcept {
+  std::swap(keys_, other.keys_);
+  std::swap(values_, other.values_);
+  std::swap(length_, other.length_);
+}
 
 Tensor KvCache::seen(const Tensor& all) const { return all.defined() ? narrow(all, 2, 0, length_) : all; }
 
@@ -37,6 +61,29 @@ void KvCache::append(const Tensor& keys, const Tensor& values) {
   narrow(keys_, 2, length_, keys.size(2)).copy_(keys);
   narrow(values_, 2, length_, keys.size(2)).copy_(values);
   length_ = wanted;
+}
+
+void KvCache::truncate(int64_t length) {
+  if (length < 0 || length > length_)
+    throw IndexError(text("KvCache::truncate(", length, "): the cache holds ", length_, " positions"));
+  if (length == 0) return clear();  // another batch may come
+  length_ = length;
+}
+
+void KvCache::reorder(const Tensor& rows) {
+  ErrorFrame frame("KvCache::reorder", rows);
+  NoGrad guard;
+  if (length_ == 0) throw Error("the cache is empty");
+  KvCache next;
+  next.append(index_select(keys(), 0, rows), index_select(values(), 0, rows));
+  swap(next);
+}
+
+detail::KvCacheUndo::KvCacheUndo() : exceptions_(std::uncaught_exceptions()) {}
+
+detail::KvCacheUndo::~KvCacheUndo() {
+  if (std::uncaught_exceptions() == exceptions_) return;
+  for (const auto& [cache, length] : lengths_) cache->truncate(std::min(length, cache->length()));
 }
 
 }  // namespace weft::nn

@@ -84,6 +84,60 @@ TEST(KvCache, RefusesAnotherBatch) {
   EXPECT_THROW(cache.append(ones({2, 3}), ones({2, 3})), ShapeError);
 }
 
+std::vector<double> numbers(const Tensor& x) { return x.to_vector<double>(); }
+
+TEST(KvCache, ACopyGoesOnByItself) {
+  const auto one = [](double value) { return full({1, 1, 1, 1}, value); };
+  KvCache a;
+  a.append(ones({1, 1, 2, 1}), ones({1, 1, 2, 1}));
+  KvCache b = a, c;
+  c = a;
+  a.append(one(5), one(6));
+  b.append(one(7), one(8));
+  EXPECT_EQ(numbers(a.keys()), (std::vector<double>{1, 1, 5}));
+  EXPECT_EQ(numbers(a.values()), (std::vector<double>{1, 1, 6}));
+  EXPECT_EQ(numbers(b.keys()), (std::vector<double>{1, 1, 7}));
+  EXPECT_EQ(c.length(), 2);
+  const KvCache moved = std::move(b);
+  EXPECT_EQ(numbers(moved.values()), (std::vector<double>{1, 1, 8}));
+  EXPECT_EQ(b.length(), 0);  // NOLINT(bugprone-use-after-move): what it promises
+  c = KvCache(c);
+  EXPECT_EQ(numbers(c.keys()), (std::vector<double>{1, 1}));
+}
+
+TEST(KvCache, IsCutAndReordered) {
+  KvCache cache;
+  const Tensor keys = arange(6).to(f32).reshape({2, 1, 3, 1});
+  cache.append(keys, keys + 10.0);
+  cache.truncate(2);
+  EXPECT_EQ(numbers(cache.keys()), (std::vector<double>{0, 1, 3, 4}));
+  cache.reorder(tensor({1, 1, 0}));
+  EXPECT_EQ(numbers(cache.keys()), (std::vector<double>{3, 4, 3, 4, 0, 1}));
+  EXPECT_EQ(numbers(cache.values()), (std::vector<double>{13, 14, 13, 14, 10, 11}));
+  cache.append(zeros({3, 1, 1, 1}), zeros({3, 1, 1, 1}));
+  EXPECT_EQ(cache.length(), 3);
+  EXPECT_EQ(error_of([&] { cache.truncate(4); }), "KvCache::truncate(4): the cache holds 3 positions");
+  cache.truncate(0);
+  cache.append(ones({1, 1, 1, 1}), ones({1, 1, 1, 1}));  // another batch
+  EXPECT_EQ(cache.length(), 1);
+}
+
+TEST(KvCache, StaysAsItWasWhereACallThrows) {
+  manual_seed(3);
+  TransformerEncoder encoder(
+      {.layer = {.d_model = 4, .nhead = 2, .dim_feedforward = 4, .dropout = 0}, .num_layers = 2});
+  encoder.eval();
+  const Tensor x = randn({1, 4, 4});
+  std::vector<KvCache> caches;
+  const Tensor whole = encoder(x, {.causal = true});
+  (void)encoder(x.narrow(1, 0, 3), caches);
+  const Tensor last = x.narrow(1, 3, 1);
+  EXPECT_THROW((void)encoder(last, caches, {.mask = zeros({1, 7}, boolean)}), Error);
+  EXPECT_THROW((void)encoder(last, caches, {.key_padding_mask = zeros({1, 9}, boolean)}), Error);
+  for (const KvCache& cache : caches) EXPECT_EQ(cache.length(), 3);
+  EXPECT_TRUE(allclose(encoder(last, caches), whole.narrow(1, 3, 1), 1e-5, 1e-6));
+}
+
 TEST(MultiheadAttention, RefusesWhatDoesNotFitTheFurtherOptions) {
   EXPECT_EQ(error_of([] { MultiheadAttention({.embed_dim = 8, .num_heads = 4, .num_kv_heads = 3}); }),
             "MultiheadAttention(): 4 heads do not divide into 3 of keys and values");
