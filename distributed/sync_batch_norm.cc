@@ -52,9 +52,6 @@ Tensor SyncBatchNorm::forward(const Tensor& x) const {
   return y.to(x.dtype());
 }
 
-Tensor SyncBatchNorm::forward_relu(const Tensor& x) const {
-  return nn::in_layer(
-      *this, [&](const Tensor& in) { return relu(forward(in)); }, x);
-}
+Tensor SyncBatchNorm::forward_relu(const Tensor& x) const { return relu(nn::run_layer(*this, x)); }
 
 }  // namespace weft::distributed

@@ -13,6 +13,14 @@
 
 namespace weft::nn {
 
+namespace {
+
+/// `fused(x)`, which is relu(norm(x)). Hooks see norm(x), without the relu.
+template <class Norm, class Fused> Tensor norm_relu(const Norm& norm, const Tensor& x, const Fused& fused) {
+  return detail::forward_hooks == 0 ? in_layer(norm, fused, x) : relu(run_layer(norm, x));
+}
+
+}  // namespace
 void ChannelNorm::register_channels(int64_t channels, bool affine, bool track_running_stats, DType dtype) {
   if (affine) {
     weight_ = register_parameter("weight", ones({channels}, dtype));
@@ -98,8 +106,19 @@ Tensor BatchNorm3d::checked(const Tensor& x, bool then_relu) const {
 
 Tensor BatchNorm2d::forward_relu_max_pool(const Tensor& x, const Pool2dOptions& options) const {
   ErrorFrame frame("BatchNorm2d", x);
+Tensor BatchNorm1d::forward_relu(const Tensor& x) const {
+  return norm_relu(*this, x, [&](const Tensor& given) { return checked(given, true); });
+}
+Tensor BatchNorm2d::forward_relu(const Tensor& x) const {
+  return norm_relu(*this, x, [&](const Tensor& given) { return checked(given, true); });
+}
+Tensor BatchNorm3d::forward_relu(const Tensor& x) const {
+  return norm_relu(*this, x, [&](const Tensor& given) { return checked(given, true); });
+}
+
   const auto call = [&](const Tensor& given) {
     if (!of_batch() || given.rank() != 4) return max_pool2d(checked(given, true), options);
+  if (detail::forward_hooks != 0) return max_pool2d(forward_relu(x), options);
     check_features(given);
     return tracked(batch_norm_relu_max_pool2d(given, weight(), bias(), options, eps()), given);
   };

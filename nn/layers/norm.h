@@ -45,7 +45,8 @@ class BatchNorm : public ChannelNorm {
   bool of_batch() const { return is_training() || !options_.track_running_stats; }
   /// With the running statistics, forward(x) is x scale + shift by channels: {scale, shift}.
   std::pair<Tensor, Tensor> scale_and_shift() const;
-  /// relu(forward(x)) in one pass over memory. Sequential calls it for a batch norm in front of a ReLU.
+  /// relu(forward(x)) in one pass over memory, two where hooks are registered: those of this layer see forward(x).
+  /// Sequential calls it for a batch norm in front of a ReLU.
   virtual Tensor forward_relu(const Tensor& x) const = 0;
 
  protected:
@@ -69,10 +70,7 @@ class BatchNorm1d : public BatchNorm {
   explicit BatchNorm1d(const BatchNormOptions& options) : BatchNorm(options) {}
   explicit BatchNorm1d(int64_t features) : BatchNorm({.num_features = features}) {}
   Tensor forward(const Tensor& x) const { return checked(x, false); }
-  Tensor forward_relu(const Tensor& x) const override {
-    return in_layer(
-        *this, [&](const Tensor& given) { return checked(given, true); }, x);
-  }
+  Tensor forward_relu(const Tensor& x) const override;
   Tensor operator()(const Tensor& x) const { return run_layer(*this, x); }
   BatchNorm1d remake() const { return BatchNorm1d(options()); }
 
@@ -86,11 +84,9 @@ class BatchNorm2d : public BatchNorm {
   explicit BatchNorm2d(const BatchNormOptions& options) : BatchNorm(options) {}
   explicit BatchNorm2d(int64_t features) : BatchNorm({.num_features = features}) {}
   Tensor forward(const Tensor& x) const { return checked(x, false); }
-  Tensor forward_relu(const Tensor& x) const override {
-    return in_layer(
-        *this, [&](const Tensor& given) { return checked(given, true); }, x);
-  }
-  /// max_pool2d(relu(forward(x)), options); in training in one pass where batch_norm_relu_max_pool2d has one.
+  Tensor forward_relu(const Tensor& x) const override;
+  /// max_pool2d(relu(forward(x)), options); in training in one pass where batch_norm_relu_max_pool2d has one, unless
+  /// hooks are registered.
   Tensor forward_relu_max_pool(const Tensor& x, const Pool2dOptions& options) const;
   Tensor operator()(const Tensor& x) const { return run_layer(*this, x); }
   BatchNorm2d remake() const { return BatchNorm2d(options()); }
@@ -105,10 +101,7 @@ class BatchNorm3d : public BatchNorm {
   explicit BatchNorm3d(const BatchNormOptions& options) : BatchNorm(options) {}
   explicit BatchNorm3d(int64_t features) : BatchNorm({.num_features = features}) {}
   Tensor forward(const Tensor& x) const { return checked(x, false); }
-  Tensor forward_relu(const Tensor& x) const override {
-    return in_layer(
-        *this, [&](const Tensor& given) { return checked(given, true); }, x);
-  }
+  Tensor forward_relu(const Tensor& x) const override;
   Tensor operator()(const Tensor& x) const { return run_layer(*this, x); }
   BatchNorm3d remake() const { return BatchNorm3d(options()); }
 

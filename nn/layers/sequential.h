@@ -23,6 +23,13 @@ concept TensorFunction = !std::derived_from<F, Module> && requires(const F& f, c
 template <class M>
 concept SequentialStep = HasForward<M> || TensorFunction<M>;
 
+/// A batch norm of which one class defines both forward() and forward_relu(). A class derived from it that has a
+/// forward() of its own runs as a layer like any other.
+template <class M>
+concept FusibleNorm = std::derived_from<M, BatchNorm> && requires {
+  requires std::same_as<decltype(&M::forward), decltype(&M::forward_relu)>;
+};
+
 /// Any modules with `Tensor forward(const Tensor&)`, or functions, each fed with the one before. Their names are "0",
 /// "1", ... unless given: `Sequential net(Linear(784, 128), ReLU(), Linear(128, 10));` A batch norm, the ReLU behind it
 /// and a MaxPool2d behind both run as one op; observers see all three layers. So do, in evaluation and without
@@ -59,7 +66,10 @@ class Sequential : public Layer<Sequential> {
     /// Tells observers that this step gave `y` as a part of the step before it.
     virtual void announce(const Tensor& y) = 0;
     virtual const Conv2d* conv() const { return nullptr; }
+    /// A batch norm whose forward_relu() is relu of its forward().
     virtual const BatchNorm* batch_norm() const { return nullptr; }
+    /// The same where both are BatchNorm2d's own.
+    virtual const BatchNorm2d* batch_norm2d() const { return nullptr; }
     virtual bool is_relu() const { return false; }
     virtual const MaxPool2d* max_pool() const { return nullptr; }
     std::string name;
@@ -85,10 +95,16 @@ class Sequential : public Layer<Sequential> {
         return nullptr;
     }
     const BatchNorm* batch_norm() const override {
-      if constexpr (std::derived_from<M, BatchNorm>)
+      if constexpr (FusibleNorm<M>)
         return &module;
       else
         return nullptr;
+    }
+    const BatchNorm2d* batch_norm2d() const override {
+      if constexpr (FusibleNorm<M> && std::derived_from<M, BatchNorm2d>) {
+        if constexpr (std::same_as<decltype(&M::forward), decltype(&BatchNorm2d::forward)>) return &module;
+      }
+      return nullptr;
     }
     bool is_relu() const override { return std::same_as<M, ReLU>; }
     const MaxPool2d* max_pool() const override {

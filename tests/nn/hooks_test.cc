@@ -3,6 +3,7 @@
 
 #include <sstream>
 
+#include "autograd/grad_mode.h"
 #include "nn/nn.h"
 #include "tensor/core/random.h"
 #include "tensor/functions_all.h"
@@ -150,6 +151,47 @@ TEST(Recurrent, DropsBetweenLayersInTrainingOnlyAndRefusesWhatDoesNotFit) {
             "LSTM([2, 5, 3] f32): length 6 is out of range for 5 steps");
   EXPECT_EQ(error_of([] { GRU(3, 0); }), "GRU(): hidden_size must be 1 or more, not 0 (was it left out?)");
   EXPECT_EQ(error_of([] { GRUCell(3, 2)(ones({1, 2, 3})); }), "GRUCell([1, 2, 3] f32): x must be (N, 3) or without N");
+}
+
+TEST(Hooks, OfABatchNormSeeWhatIsInFrontOfTheReLU) {
+  manual_seed(9);
+  BasicBlock block(4, 4);
+  BatchNorm2d norm(4);
+  const Tensor x = randn({2, 4, 8, 8});
+  Tensor seen;
+  const auto watch = [&](const Module&, const Tensor&, const Tensor& y) { seen = y; };
+  for (NamedModule& entry : block.modules())
+    if (entry.name == "bn1") entry.module.register_forward_hook(watch);
+  for (const bool training : {true, false}) {
+    block.train(training);
+    (void)block(x);
+    EXPECT_LT(seen.min().item<double>(), 0);
+  }
+  norm.register_forward_hook(watch);
+  EXPECT_EQ(norm.forward_relu(x).min().item<double>(), 0);
+  EXPECT_LT(seen.min().item<double>(), 0);
+  seen = {};
+  EXPECT_EQ(norm.forward_relu_max_pool(x, {.kernel_size = 2}).shape(), (Shape{2, 4, 4, 4}));
+  EXPECT_EQ(seen.shape(), x.shape());
+}
+
+struct Shifted : BatchNorm2d {
+  using BatchNorm2d::BatchNorm2d;
+  Tensor forward(const Tensor& x) const { return BatchNorm2d::forward(x) + 100.0; }
+};
+
+TEST(Sequential, AClassDerivedFromABatchNormKeepsItsForward) {
+  manual_seed(10);
+  NoGrad guard;
+  Sequential relu_behind(Conv2d(2, 2, 3), Shifted(2), ReLU()), pool_behind(Shifted(2), ReLU(), MaxPool2d(2));
+  for (const bool training : {true, false}) {
+    relu_behind.train(training), pool_behind.train(training);
+    const Tensor x = randn({4, 2, 6, 6});
+    EXPECT_GT(relu_behind(x).min().item<double>(), 50);
+    EXPECT_GT(pool_behind(x).min().item<double>(), 50);
+  }
+  static_assert(FusibleNorm<BatchNorm1d> && FusibleNorm<BatchNorm2d> && FusibleNorm<BatchNorm3d>);
+  static_assert(!FusibleNorm<Shifted>);
 }
 
 }  // namespace
