@@ -9,9 +9,9 @@ FreshStatistics::FreshStatistics(const Module& model) {
     modes_.emplace_back(std::move(entry.module), false);
     Module& module = modes_.back().first;
     modes_.back().second = module.is_training();
-    // Of instance norms the averages are left alone, as in PyTorch.
-    if (module.type_name().starts_with("InstanceNorm")) continue;
-    for (const NamedTensor& buffer : module.buffers()) {
+    // The averages of other modules are left alone, as in PyTorch.
+    if (!module.state().is_batch_norm) continue;
+    for (const auto& buffer : module.state().buffers) {
       Tensor statistics = buffer.tensor;
       if (buffer.name == "running_mean" || buffer.name == "num_batches_tracked") statistics.fill_(0);
       if (buffer.name == "running_var") statistics.fill_(1);

@@ -3,6 +3,7 @@
 #include "autograd/grad_mode.h"
 #include "nn/layers/option_list.h"
 #include "nn/layers/options.h"
+#include "nn/module/module_state.h"
 #include "nn/update_bn.h"
 #include "tensor/adjoints/batch_norm.h"
 #include "tensor/functions/batch_norm_pool.h"
@@ -12,7 +13,6 @@
 #include "tensor/functions/unary.h"
 
 namespace weft::nn {
-
 namespace {
 
 /// `fused(x)`, which is relu(norm(x)). Hooks see norm(x), without the relu.
@@ -21,6 +21,7 @@ template <class Norm, class Fused> Tensor norm_relu(const Norm& norm, const Tens
 }
 
 }  // namespace
+
 void ChannelNorm::register_channels(int64_t channels, bool affine, bool track_running_stats, DType dtype) {
   if (affine) {
     weight_ = register_parameter("weight", ones({channels}, dtype));
@@ -45,6 +46,7 @@ BatchNorm::BatchNorm(const BatchNormOptions& options) : options_(options) {
   list.add_unless(true, "affine", options.affine);
   describe(list.add_unless(true, "track_running_stats", options.track_running_stats).line());
   register_channels(options.num_features, options.affine, options.track_running_stats, options.dtype);
+  state().is_batch_norm = true;  // update_bn() looks for it
 }
 
 void BatchNorm::check_features(const Tensor& x) const {
@@ -104,8 +106,6 @@ Tensor BatchNorm3d::checked(const Tensor& x, bool then_relu) const {
   return normalize(x, then_relu);
 }
 
-Tensor BatchNorm2d::forward_relu_max_pool(const Tensor& x, const Pool2dOptions& options) const {
-  ErrorFrame frame("BatchNorm2d", x);
 Tensor BatchNorm1d::forward_relu(const Tensor& x) const {
   return norm_relu(*this, x, [&](const Tensor& given) { return checked(given, true); });
 }
@@ -116,9 +116,11 @@ Tensor BatchNorm3d::forward_relu(const Tensor& x) const {
   return norm_relu(*this, x, [&](const Tensor& given) { return checked(given, true); });
 }
 
+Tensor BatchNorm2d::forward_relu_max_pool(const Tensor& x, const Pool2dOptions& options) const {
+  ErrorFrame frame("BatchNorm2d", x);
+  if (detail::forward_hooks != 0) return max_pool2d(forward_relu(x), options);
   const auto call = [&](const Tensor& given) {
     if (!of_batch() || given.rank() != 4) return max_pool2d(checked(given, true), options);
-  if (detail::forward_hooks != 0) return max_pool2d(forward_relu(x), options);
     check_features(given);
     return tracked(batch_norm_relu_max_pool2d(given, weight(), bias(), options, eps()), given);
   };

@@ -53,6 +53,7 @@ Parametrization::Parametrization(Module& module, const std::string& name) {
   state.buffers.push_back({name, found->tensor, false});
   state.parameters.erase(found);
   state.type.clear();  // it is another class now
+  state.computes_weight = true;
   const auto all = std::find_if(state.children.begin(), state.children.end(),
                                 [](const Module::State::Child& child) { return child.name == "parametrizations"; });
   Module parts = all == state.children.end() ? Module() : Module(all->state);

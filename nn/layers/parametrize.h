@@ -59,6 +59,7 @@ class SpectralVectors {
 /// what it is computed from. No other thread may use the module meanwhile. M::forward must be const.
 template <class Self, Parametrizable M> class Parametrized : public M {
  public:
+  using ComputedLayer = M;  // register_module() looks for it
   template <class... Inputs> auto forward(const Inputs&... inputs) const {
     const ReplacedState replaced(*this, {{self().name(), self().computed()}});
     auto result = M::forward(inputs...);
@@ -120,7 +121,8 @@ template <Parametrizable M> class WeightNorm : public Parametrized<WeightNorm<M>
   Tensor g_, v_;
 };
 
-/// `auto layer = nn::weight_norm(nn::Linear(20, 40));`
+/// `auto layer = nn::weight_norm(nn::Linear(20, 40));` As an M it would be used with its old weight: register_module()
+/// refuses that.
 template <Parametrizable M> WeightNorm<M> weight_norm(M module, const WeightNormOptions& options = {}) {
   return WeightNorm<M>(std::move(module), options);
 }

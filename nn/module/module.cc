@@ -2,6 +2,7 @@
 
 #include <cxxabi.h>
 
+#include <algorithm>
 #include <cstdlib>
 #include <unordered_set>
 
@@ -77,25 +78,63 @@ void Module::check_name(const std::string& name) const {
   if (taken) throw Error(text("the name `", name, "` is taken in this ", type_name()));
 }
 
-void Module::adopt(const std::string& name, Module& module, const std::type_info& type) {
-  ErrorFrame frame("register_module");
-  check_name(name);
-  State& self = state();
-  State& child = module.state();
-  if (child.adopted) throw Error(text("the module for `", name, "` belongs to another one already"));
+void Module::check_child(const std::string& name, State& child) const {
+  const State& self = state();
   child.walk([&](const std::string&, State& below) {
     if (&below == &self) throw Error(text("the module for `", name, "` holds this one"));
   });
+}
+
+void Module::adopt(const std::string& name, Module& module, const std::type_info& type, bool computes_weight) {
+  ErrorFrame frame("register_module");
+  check_name(name);
+  State& child = module.state();
+  if (child.adopted) throw Error(text("the module for `", name, "` belongs to another one already"));
+  if (child.computes_weight && !computes_weight)
+    throw Error(text("the module for `", name, "` is a ", class_name(type),
+                     " sliced out of a layer with a computed weight; hold it as what weight_norm() gives"));
+  check_child(name, child);
+  link(name, child, type);
+  state().children.push_back({name, module.state_});
+}
+
+/// Makes `child` know its place as `name` in this module.
+void Module::link(const std::string& name, State& child, const std::type_info& type) {
+  State& self = state();
   Bodies seen;
   self.walk([&](const std::string&, State& state) {
     for (const NamedTensor& parameter : state.parameters) seen.insert(&internal::body(parameter.tensor));
   });
   child.type = class_name(type);
   child.adopted = true;
+  child.parent = state_;
   const std::string path = self.path + name + ".";
   child.walk([&](const std::string& prefix, State& below) { below.path = path + prefix; });
   name_leaves(child, seen);
-  self.children.push_back({name, module.state_});
+}
+
+Module& Module::operator=(Module&& other) {
+  if (this == &other) return *this;
+  take_place(other);
+  state_ = std::move(other.state_);
+  return *this;
+}
+
+/// Makes `other` a child in this one's place where it may be: a handle that modules() gave is no layer.
+void Module::take_place(Module& other) {
+  if (!state_ || !other.state_ || other.state_->adopted || typeid(*this) == typeid(Module)) return;
+  const std::shared_ptr<State> above = state_->parent.lock();
+  if (!above) return;
+  const auto place = std::find_if(above->children.begin(), above->children.end(),
+                                  [&](const State::Child& child) { return child.state == state_; });
+  if (place == above->children.end()) return;
+  Module parent(above);
+  parent.check_child(place->name, *other.state_);
+  parent.link(place->name, *other.state_, typeid(*this));
+  state_->adopted = false;
+  state_->parent.reset();
+  state_->walk([](const std::string& prefix, State& below) { below.path = prefix; });
+  place->state = other.state_;
 }
 
 Tensor Module::register_parameter(const std::string& name, const Tensor& value) {

@@ -5,6 +5,7 @@
 #pragma once
 
 #include <atomic>
+#include <concepts>
 #include <functional>
 #include <iosfwd>
 #include <memory>
@@ -53,7 +54,24 @@ using ForwardHook = std::function<Tensor(const Module&, const Tensors& inputs, c
 
 namespace detail {
 void copy_module_state(const Module& from, const Module& to);
+class FreshStatistics;
 class Parametrization;
+
+/// A class whose weight is computed by its own forward(): held as a base of it, it would use the old weight.
+template <class M>
+concept ComputesWeight = requires {
+  typename M::ComputedLayer;
+};
+/// What register_module() gives of one: it becomes an M, and no base of it.
+template <class M> class Unsliced {
+ public:
+  explicit Unsliced(M module) : module_(std::move(module)) {}
+  template <std::same_as<M> T> operator T() && { return std::move(module_); }
+
+ private:
+  M module_;
+};
+
 /// Hooks of all modules: while there is none, a call does not look for one.
 inline std::atomic<int> forward_hooks{0};
 }  // namespace detail
@@ -63,7 +81,10 @@ class Module {
   Module();
   virtual ~Module() = default;
   Module(Module&&) noexcept = default;
-  Module& operator=(Module&&) noexcept = default;
+  /// Where this is a registered layer and `other` belongs to no module, `other` takes its place in the parent, under
+  /// its name: `net.head = nn::Linear(512, 10);`. An optimizer knows the old layer's parameters: make it afterwards.
+  /// Error where `other` holds the parent.
+  Module& operator=(Module&& other);  // NOLINT(performance-noexcept-move-constructor)
   Module(const Module&) = delete;
   Module& operator=(const Module&) = delete;
 
@@ -125,7 +146,7 @@ class Module {
   StateDict clone_state() const;
   /// Copies `state` into the existing memory, cast to its dtypes. Everything is checked before anything is written:
   /// Error where a shape differs, a key is missing or unexpected; the line names the first five, Error::items all of
-  /// them.
+  /// them. A batch norm's num_batches_tracked may be missing beside its averages, as in PyTorch, and stays then.
   LoadResult load_state_dict(const StateDict& state, const LoadOptions& options = {});
 
   // ---- changes ----
@@ -148,10 +169,14 @@ class Module {
  protected:
   /// Makes `module` a child. Returns it, for a member to hold:
   ///   nn::Linear head = register_module("head", nn::Linear(8, 2));
-  /// Error where the name is empty, holds a '.' or is taken.
-  template <class M> M register_module(const std::string& name, M module) {
-    adopt(name, module, typeid(M));
-    return module;
+  ///   nn::WeightNorm<nn::Linear> body = register_module("body", nn::weight_norm(nn::Linear(8, 8)));
+  /// Error where the name is empty, holds a '.' or is taken, and for a base that was sliced out of a WeightNorm.
+  template <class M> auto register_module(const std::string& name, M module) {
+    adopt(name, module, typeid(M), detail::ComputesWeight<M>);
+    if constexpr (detail::ComputesWeight<M>)
+      return detail::Unsliced<M>(std::move(module));
+    else
+      return module;
   }
   /// Makes a leaf of `value` (unless it is one), names it, and returns it. An undefined tensor registers nothing.
   Tensor register_parameter(const std::string& name, const Tensor& value);
@@ -165,11 +190,16 @@ class Module {
 
  private:
   friend class ReplacedState;
+  friend class BatchNorm;
+  friend class detail::FreshStatistics;
   friend class detail::Parametrization;
   friend void detail::copy_module_state(const Module& from, const Module& to);
   explicit Module(std::shared_ptr<State> state) : state_(std::move(state)) {}
   void check_name(const std::string& name) const;
-  void adopt(const std::string& name, Module& module, const std::type_info& type);
+  void adopt(const std::string& name, Module& module, const std::type_info& type, bool computes_weight = false);
+  void check_child(const std::string& name, State& child) const;
+  void link(const std::string& name, State& child, const std::type_info& type);
+  void take_place(Module& other);
   State& state() const;
   HookHandle add_hook(ForwardPreHook before, ForwardHook after);
 

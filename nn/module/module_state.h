@@ -1,6 +1,7 @@
 // What a module's handles share. For nn/'s own files.
 #pragma once
 
+#include <memory>
 #include <string>
 #include <utility>
 #include <vector>
@@ -32,6 +33,9 @@ struct Module::State {
   int hooks_made = 0;
   Generator* generator = nullptr;  // null: the process's
   bool adopted = false;
+  std::weak_ptr<State> parent;   // of one that is adopted
+  bool computes_weight = false;  // its class has a forward() around that of its base
+  bool is_batch_norm = false;
   bool training = true;
   std::vector<NamedTensor> parameters;
   std::vector<Buffer> buffers;

@@ -29,12 +29,24 @@ std::string misfit(const std::string& name, const Tensor& target, const Tensor& 
   return {};
 }
 
+/// Whether it is the count of a batch norm's batches, of a file that has the averages: older ones lack the count, which
+/// stays as it is then.
+bool is_old_count(const std::string& name, const StateDict& given) {
+  constexpr std::string_view kCount = "num_batches_tracked";
+  if (!name.ends_with(kCount)) return false;
+  return given.contains(name.substr(0, name.size() - kCount.size()) + "running_mean");
+}
+
 }  // namespace
 
 void detail::take_memory(const Tensor& tensor, const Tensor& converted) {
   if (converted.shares_storage(tensor)) return;
   internal::TensorBody& body = internal::body(tensor);
+  const uint64_t before = body.storage->version();
   body.storage = internal::storage_ptr(converted);
+  // New memory counts its writes from 0. By the version an optimizer tells whether the parameter was written since the
+  // last step, so that it must not come to one that the old memory had.
+  while (body.storage->version() <= before) body.storage->written_by("to");
   body.view = converted.layout();
   body.dtype = converted.dtype();
   body.version = body.storage->version();
@@ -42,11 +54,7 @@ void detail::take_memory(const Tensor& tensor, const Tensor& converted) {
 }
 
 StateDict Module::state_dict() const {
-  const uint64_t before = body.storage->version();
   StateDict out;
-  // New memory counts its writes from 0. By the version an optimizer tells whether the parameter was written since the
-  // last step, so that it must not come to one that the old memory had.
-  while (body.storage->version() <= before) body.storage->written_by("to");
   state().walk([&](const std::string& prefix, const State& below) {
     for (const NamedTensor& parameter : below.parameters) out[prefix + parameter.name] = parameter.tensor.detach();
     for (const State::Buffer& buffer : below.buffers)
@@ -74,7 +82,7 @@ LoadResult Module::load_state_dict(const StateDict& given, const LoadOptions& op
   LoadResult result;
   std::vector<std::string> problems;
   for (const auto& [name, target] : own)
-    if (!given.contains(name)) result.missing.push_back(name);
+    if (!given.contains(name) && !is_old_count(name, given)) result.missing.push_back(name);
   for (const auto& [name, source] : given)
     if (!own.contains(name)) result.unexpected.push_back(name);
   if (options.strict) {

@@ -2,6 +2,7 @@
 // and the statistics of batch norms anew.
 #include <gtest/gtest.h>
 
+#include "autograd/autograd.h"
 #include "nn/nn.h"
 #include "tensor/functions_all.h"
 #include "tests/error_of.h"
@@ -184,6 +185,40 @@ TEST(UpdateBn, TakesPlainAveragesOverALoader) {
   net.train();
   (void)net(batches[0]);
   EXPECT_TRUE(allclose(net.get_buffer("0.running_mean"), means * 0.1 + mean(batches[0], 0) * 0.9, 1e-10, 1e-12));
+}
+
+struct Watcher : Module {
+  Tensor mean = register_buffer("running_mean", full({2}, 5.0));
+  BatchNorm1d norm = register_module("norm", BatchNorm1d(2));
+  Tensor forward(const Tensor& x) const { return norm(x); }
+};
+
+TEST(UpdateBn, LeavesAveragesOfOtherModules) {
+  Watcher net;
+  const std::vector<Tensor> batches = {randn({4, 2})};
+  update_bn(batches, net);
+  EXPECT_TRUE(equal(net.mean, full({2}, 5.0)));
+  EXPECT_TRUE(allclose(net.norm.running_mean(), mean(batches[0], 0), 1e-5, 1e-6));
+}
+
+template <class L> void expect_no_nan_of_padding(L layer) {
+  Tensor x = weft::parameter(ones({2, 3, 2}));
+  {
+    NoGrad guard;
+    x[1].narrow(0, 2, 1).fill_(std::numeric_limits<double>::quiet_NaN());
+    x[1].narrow(0, 1, 1).fill_(std::numeric_limits<double>::infinity());
+  }
+  sum(layer(x, {}, tensor({3, 1})).output).backward();
+  for (const NamedTensor& p : layer.named_parameters())
+    EXPECT_FALSE(any(logical_not(isfinite(p.tensor.grad()))).template item<bool>()) << p.name;
+  EXPECT_TRUE(equal(x.grad()[1].narrow(0, 1, 2), zeros({2, 2})));
+}
+
+TEST(Recurrent, StepsBeyondALengthMayBeNaN) {
+  expect_no_nan_of_padding(LSTM(2, 3));
+  expect_no_nan_of_padding(LSTM({.input_size = 2, .hidden_size = 3, .bidirectional = true, .proj_size = 2}));
+  expect_no_nan_of_padding(GRU(2, 3));
+  expect_no_nan_of_padding(RNN(2, 3));
 }
 
 }  // namespace

@@ -175,5 +175,31 @@ TEST(Module, Freezes) {
   EXPECT_TRUE(net.head.weight().grad().defined());
 }
 
+TEST(Module, AnAssignedLayerTakesItsPlace) {
+  Net net;
+  const size_t count = net.parameters().size();
+  const Tensor old = net.head.weight();
+  net.head = Linear(LinearOptions{.in_features = net.head.weight().size(1), .out_features = 7, .bias = false});
+  EXPECT_EQ(net.parameters().size(), count - 1);
+  EXPECT_TRUE(net.get_parameter("head.weight").is_same(net.head.weight()));
+  EXPECT_EQ(net.head.weight().name(), "head.weight");
+  EXPECT_EQ(net.state_dict().at("head.weight").size(0), 7);
+  net.eval();
+  EXPECT_FALSE(net.head.is_training());
+  const auto in_layer_head = [&] { (void)net.head(ones({1, 100})); };
+  EXPECT_NE(error_of(in_layer_head).find("in layer head (Linear)"), std::string::npos) << error_of(in_layer_head);
+  // A block with layers of its own; and what is swapped is no new layer.
+  net.first = Block(1, 2);
+  EXPECT_TRUE(net.get_parameter("first.conv.weight").is_same(net.first.conv.weight()));
+  EXPECT_EQ(net.first.conv.weight().name(), "first.conv.weight");
+  Sequential pair(Linear(2, 2), Linear(2, 2));
+  pair.at<Linear>(1) = Linear(2, 5);
+  EXPECT_EQ(pair.get_parameter("1.weight").shape(), (Shape{5, 2}));
+  EXPECT_EQ(pair(ones({1, 2})).shape(), (Shape{1, 5}));
+  std::swap(pair.at<Linear>(0), pair.at<Linear>(1));
+  EXPECT_EQ(pair.get_parameter("0.weight").shape(), (Shape{2, 2}));
+  EXPECT_EQ(pair.parameters().size(), 4u);
+}
+
 }  // namespace
 }  // namespace weft::nn

@@ -109,5 +109,30 @@ TEST(Parametrize, SaysWhatDoesNotFit) {
   static_assert(!Parametrizable<BatchNorm2d> && Parametrizable<LayerNorm>);
 }
 
+// As a Linear, the layer would be used with its old weight.
+struct Holder : Module {
+  WeightNorm<Linear> body = register_module("body", weight_norm(Linear(2, 2)));
+  SpectralNorm<Linear> head;
+  Sequential tail = register_module("tail", Sequential(weight_norm(Linear(2, 2))));
+  Holder() : head(register_module("head", spectral_norm(Linear(2, 2)))) {}
+  template <class As, class M> static constexpr bool registers_as() {
+    return std::is_convertible_v<decltype(std::declval<Holder>().register_module("", std::declval<M>())), As>;
+  }
+};
+
+TEST(Parametrize, IsHeldAsWhatItIs) {
+  Holder holder;
+  EXPECT_EQ(holder.body(ones({1, 2})).shape(), (Shape{1, 2}));
+  EXPECT_EQ(holder.parameters().size(), 8u);
+  static_assert(Holder::registers_as<WeightNorm<Linear>, WeightNorm<Linear>>());
+  static_assert(Holder::registers_as<Linear, Linear>());
+  static_assert(!Holder::registers_as<Linear, WeightNorm<Linear>>());
+  static_assert(!Holder::registers_as<Linear, SpectralNorm<Linear>>());
+  Linear sliced = weight_norm(Linear(2, 2));
+  EXPECT_EQ(error_of([&] { Sequential net(std::move(sliced)); }),
+            "register_module(): the module for `0` is a Linear sliced out of a layer with a computed weight; hold it "
+            "as what weight_norm() gives");
+}
+
 }  // namespace
 }  // namespace weft::nn

@@ -5,6 +5,7 @@
 #include "tensor/functions/compare.h"
 #include "tensor/functions/copy.h"
 #include "tensor/functions/fill.h"
+#include "tensor/functions/random.h"
 
 namespace weft::nn {
 namespace {
@@ -97,6 +98,19 @@ TEST(StateDict, LoadsAPart) {
   EXPECT_EQ(result.missing.size(), 6u);
   EXPECT_EQ(result.unexpected, std::vector<std::string>{"extra"});
   EXPECT_EQ(net.first.bias().to_vector<float>(), (std::vector<float>{1, 1}));
+}
+
+TEST(StateDict, TheCountOfABatchNormMayBeMissing) {
+  BatchNorm2d norm(2);
+  (void)norm(randn({2, 2, 3, 3}));
+  StateDict state = norm.clone_state();
+  state.erase("num_batches_tracked");
+  state["weight"] = full({2}, 3.0);
+  EXPECT_TRUE(norm.load_state_dict(state).missing.empty());
+  EXPECT_EQ(norm.weight().to_vector<float>()[0], 3);
+  EXPECT_EQ(norm.get_buffer("num_batches_tracked").item<int64_t>(), 1);
+  state.erase("running_var");
+  EXPECT_THROW(norm.load_state_dict(state), Error);
 }
 
 }  // namespace
