@@ -19,7 +19,7 @@ using detail::reduce;
 
 void check_targets(const Tensor& log_probs, const Tensor& targets) {
   if (!is_integer(targets.dtype())) throw DtypeError(text("targets must be integers, not ", targets.dtype()));
-  if (log_probs.rank() < 2) throw ShapeError("log_probs must be (N, C) or (N, C, d1, ...)");
+  if (log_probs.rank() < 2) throw ShapeError("log_probs must be (C), (N, C) or (N, C, d1, ...)");
   Shape expected = log_probs.shape();
   expected.erase(1);
   if (targets.shape() != expected) throw ShapeError(text("targets must be ", expected, ", not ", targets.shape()));
@@ -29,6 +29,10 @@ void check_targets(const Tensor& log_probs, const Tensor& targets) {
 
 Tensor nll_loss(const Tensor& input, const Tensor& targets, const NllOptions& options) {
   ErrorFrame frame("nll_loss", input, targets);
+  if (input.rank() == 1 && targets.rank() == 0) {
+    const Tensor loss = nll_loss(input.unsqueeze(0), targets.unsqueeze(0), options);
+    return loss.rank() == 0 ? loss : loss.squeeze(0);
+  }
   const Tensor log_probs = operand(input);
   check_targets(log_probs, targets);
   const int64_t classes = log_probs.size(1);

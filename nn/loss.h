@@ -17,8 +17,8 @@ struct NllOptions {
   Reduction reduction = Reduction::mean;
 };
 
-/// -log_probs[target]: log_probs (N, C) or (N, C, d1, ...), targets (N) or (N, d1, ...) of an integer dtype. The mean
-/// is over the targets' weights.
+/// -log_probs[target]: log_probs (N, C), (N, C, d1, ...) or (C), targets (N), (N, d1, ...) or without axes, of an
+/// integer dtype. The mean is over the targets' weights.
 Tensor nll_loss(const Tensor& log_probs, const Tensor& targets, const NllOptions& options = {});
 
 /// (x - y)^2. Both have one shape (ShapeError otherwise: nothing broadcasts by accident).

@@ -22,7 +22,8 @@ class Accumulate {
   /// backward() of loss / batches; after every `batches`-th call a step and zero_grad(). Returns whether it stepped.
   /// Clip gradients in on_step().
   bool backward(const Tensor& loss);
-  /// Steps with what is there: at the end of an epoch whose batches do not divide. Does nothing where there is nothing.
+  /// Steps with what is there: at the end of an epoch whose batches do not divide. The sum of fewer batches is divided
+  /// by `batches` all the same, so that each batch counts alike. Does nothing where there is nothing.
   bool flush();
   /// What runs right before each step: `[&] { nn::clip_grad_norm(model.parameters(), 1.0); }`.
   void on_step(std::function<void()> before) { before_ = std::move(before); }

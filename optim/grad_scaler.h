@@ -42,7 +42,8 @@ class GradScaler {
   /// update(); DtypeError where a gradient is f16, in which the quotient could vanish: step() alone divides it, in f32.
   void unscale_(Optimizer& optimizer);
   /// Divides the gradients unless unscale_() did, and steps unless one of them holds Inf or NaN. Whether it stepped.
-  /// Error where it was called since the last update().
+  /// Gradients of 16 bits are divided in f32 within the step: themselves, they stay multiplied by the scale. Error
+  /// where it was called since the last update().
   bool step(Optimizer& optimizer);
   /// Once per iteration, after the steps of all optimizers: a smaller scale where one of them was left out, a larger
   /// one after growth_interval iterations without. Error where there was no step() or unscale_().

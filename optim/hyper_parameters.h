@@ -45,14 +45,14 @@ template <class As> struct RpropFields {
 };
 using RpropOptions = RpropFields<AsOptions>;
 
-#define WEFT_ADAFACTOR_FIELDS(ROW)                                                                         \
-  ROW(Number, lr, 1e-2, not_negative)          /* the largest relative rate */                             \
-  ROW(Number, beta2_decay, -0.8, any)          /* the mean square keeps 1 - t^beta2_decay of itself */     \
-  ROW(Number, eps1, 0.0, not_negative)         /* floor of the root mean square; 0: the dtype's epsilon */ \
-  ROW(Number, eps2, 1e-3, not_negative)        /* floor of the parameter's scale */                        \
-  ROW(Number, d, 1.0, not_negative)            /* the change is clipped to this root mean square */        \
-  ROW(Number, weight_decay, 0.0, not_negative) /* shrinks the parameter by lr * weight_decay */            \
-  ROW(Switch, maximize, false, any)            /* ascends instead */                                       \
+#define WEFT_ADAFACTOR_FIELDS(ROW)                                                                              \
+  ROW(Number, lr, 1e-2, not_negative)          /* the largest relative rate */                                  \
+  ROW(Number, beta2_decay, -0.8, any)          /* the mean square keeps 1 - t^beta2_decay of itself */          \
+  ROW(Number, eps1, 0.0, not_negative)         /* floor of the root mean square; 0: the epsilon of f32 (f64) */ \
+  ROW(Number, eps2, 1e-3, not_negative)        /* floor of the parameter's scale */                             \
+  ROW(Number, d, 1.0, not_negative)            /* the change is clipped to this root mean square */             \
+  ROW(Number, weight_decay, 0.0, not_negative) /* shrinks the parameter by lr * weight_decay */                 \
+  ROW(Switch, maximize, false, any)            /* ascends instead */                                            \
   WEFT_HALF_PRECISION_FIELDS(ROW)
 template <class As> struct AdafactorFields {
   WEFT_HYPER_PARAMETERS(AdafactorFields, WEFT_ADAFACTOR_FIELDS)

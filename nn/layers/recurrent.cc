@@ -81,6 +81,14 @@ void check_lengths(const Tensor& lengths, const Tensor& x) {
       throw IndexError(text("a length of ", length, " is out of range for ", x.size(1), " steps"));
 }
 
+/// x (N, L, features) with zeros in the steps beyond `lengths`. Their gates count for nothing, but a gradient of 0
+/// times a NaN or infinity there would be NaN in the weight's gradient. Lengths that do not fit are refused later.
+Tensor without_padding(const Tensor& x, const Tensor& lengths) {
+  if (!lengths.defined() || !is_integer(lengths.dtype()) || lengths.shape() != Shape{x.size(0)}) return x;
+  const Tensor counts = unsqueeze(lengths.to(i64), 1) > arange(0, x.size(1), 1, i64, x.device());
+  return where(unsqueeze(counts, 2), x, zeros({}, x.dtype(), x.device()));
+}
+
 /// State number i of (count, N, H); undefined where there is none.
 Tensor state_at(const Tensor& states, size_t i) {
   return states.defined() ? select(states, 0, static_cast<int64_t>(i)) : Tensor();
@@ -143,6 +151,7 @@ void RecurrentLayer::check(const Tensor& x, const LSTMState& state) const {
 LSTMOutput RecurrentLayer::run_batch(Tensor x, const LSTMState& state, const Tensor& lengths) const {
   check(x, state);
   if (options_.proj_size > 0) check_lengths(lengths, x);
+  x = without_padding(x, lengths);
   std::vector<Tensor> h, c;
   for (size_t i = 0; i < all_.size();) {
     if (i > 0 && is_training() && options_.dropout > 0) x = dropout(x, options_.dropout, generator());

@@ -24,11 +24,10 @@ Tensor limited_log(const Tensor& x) {
   return where(inside, log(where(inside, x, ones_like(x))), full_like(x, -100.0));
 }
 
-/// t log t, 0 at 0.
+/// t log t, 0 at 0, NaN below.
 Tensor times_log(const Tensor& t) {
-  const Tensor positive = t > 0.0;
-  const Tensor safe = where(positive, t, ones_like(t));
-  return where(positive, t * log(safe), t * 0.0);
+  const Tensor zero = t == 0.0;
+  return where(zero, t * 0.0, t * log(where(zero, ones_like(t), t)));
 }
 
 }  // namespace
@@ -87,7 +86,7 @@ Tensor gaussian_nll_loss(const Tensor& input, const Tensor& labels, const Tensor
     throw ShapeError(text("var must be ", x.shape(), ", ", single, " or ", shorter, ", not ", var.shape()));
   if (any(dispatch::all_samples(var < 0.0)).item<bool>()) throw Error("var has a negative value");
   Tensor v = operand(var.shape() == x.shape() || var.shape() == single ? var : unsqueeze(var, -1));
-  v = v + (maximum(v, full_like(v, options.eps)) - v).detach();
+  v = v + where(v < options.eps, options.eps - v, zeros_like(v)).detach();  // inf - inf would be NaN
   Tensor loss = (log(v) + square(x - target) / v) * 0.5;
   if (options.full) loss = loss + 0.5 * std::log(2 * std::numbers::pi);
   return reduce(loss, options.reduction);

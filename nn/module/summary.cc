@@ -12,9 +12,12 @@
 namespace weft::nn {
 namespace {
 
-/// Products of a matrix product, of a convolution; 0 for any other op.
+/// Products of a matrix product, of a convolution, of attention's two products (all keys, seen or not) and of the
+/// states' part of a recurrent layer; 0 for any other op.
 int64_t multiply_adds(const OpInfo& info, std::span<const Tensor* const> inputs, const Tensor& output) {
   if (info.name == "matmul" || info.name == "linear") return output.numel() * inputs[0]->size(-1);
+  if (info.name == "attention") return (inputs[0]->numel() + output.numel()) * inputs[1]->size(-2);
+  if (info.name == "recurrent") return inputs[0]->numel() * inputs[1]->size(-1);
   if (info.name == "conv" || info.name == "conv_backward_data") {
     const Tensor& weight = *inputs[1];  // conv_backward_data: a transposed convolution, whose every input is spread
     const Tensor& pixels = info.name == "conv" ? output : *inputs[0];

@@ -16,7 +16,7 @@ struct SummaryRow {
   bool ran = false;           // it was called: as a layer, or by summary()
   Shape output_shape = {};    // of its last call
   int64_t parameters = 0;     // its own, without those of modules below it
-  int64_t multiply_adds = 0;  // of products and convolutions that ran in it and in no layer below it
+  int64_t multiply_adds = 0;  // of products (attention's too) and convolutions that ran in it and in no layer below it
 };
 
 struct Summary {

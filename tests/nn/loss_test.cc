@@ -169,5 +169,31 @@ TEST(Losses, OfClassesRefuseWhatDoesNotFit) {
             "multilabel_soft_margin_loss([] f32, [] f32): the input must be (..., C)");
 }
 
+TEST(KlDiv, OfANegativeTargetIsNaN) {
+  EXPECT_TRUE(std::isnan(kl_div(zeros({1}), full({1}, -1.0)).item<double>()));
+  const Tensor t = parameter(tensor({0.0, 0.5}, f64));
+  const Tensor loss = kl_div(zeros({2}, f64), t, {.reduction = Reduction::none});
+  EXPECT_EQ(loss.to_vector<double>(), Numbers({0, 0.5 * std::log(0.5)}));
+  EXPECT_NEAR(gradient_of(sum(loss), t)[1], std::log(0.5) + 1, 1e-15);
+}
+
+TEST(GaussianNllLoss, OfAnInfiniteVarianceIsInfinite) {
+  const Tensor var = parameter(tensor({kInfinity, 1e-9, 4.0}, f64));
+  const Tensor loss = gaussian_nll_loss(ones({3}, f64), ones({3}, f64), var, {.reduction = Reduction::none});
+  const Numbers values = loss.to_vector<double>();
+  EXPECT_EQ(values[0], kInfinity);
+  EXPECT_NEAR(values[1], 0.5 * std::log(1e-6), 1e-12);
+  EXPECT_EQ(values[2], 0.5 * std::log(4.0));
+  EXPECT_NEAR(gradient_of(sum(loss), var)[2], 0.125, 1e-15);
+}
+
+TEST(NllLoss, OfOneSampleWithoutABatch) {
+  const Tensor x = tensor({-1.0, -2.0, -3.0}, f64), target = full({}, 1, i64);
+  EXPECT_EQ(nll_loss(x, target).item<double>(), 2);
+  const Tensor each = nll_loss(x, target, {.reduction = Reduction::none});
+  EXPECT_EQ(each.shape(), Shape());
+  EXPECT_EQ(each.item<double>(), 2);
+}
+
 }  // namespace
 }  // namespace weft::nn

@@ -72,5 +72,18 @@ TEST(Summary, TakesIndices) {
   EXPECT_EQ(summary(table, {2, 3}, {.dtype = i64}).rows[0].output_shape, (Shape{2, 3, 4}));
 }
 
+struct Recurrence : Layer<Recurrence> {
+  LSTM lstm = register_module("lstm", LSTM(8, 16));
+  Tensor forward(const Tensor& x) const { return lstm(x).output; }
+};
+
+TEST(Summary, CountsAttentionAndRecurrentSteps) {
+  MultiheadAttention attention(16, 2);
+  const Summary table = summary(attention, {3, 50, 16});
+  EXPECT_EQ(table.multiply_adds, 3 * (50 * 16 * 4 * 16 + 2 * 50 * 50 * 16));
+  Recurrence net;
+  EXPECT_EQ(summary(net, {2, 10, 8}).multiply_adds, 2 * 10 * 4 * 16 * (8 + 16));
+}
+
 }  // namespace
 }  // namespace weft::nn
