@@ -103,7 +103,7 @@ void Optimizer::check_state(const State& given) {
     }
     if (const char* why = complete ? conflict_of(i, given) : nullptr) problems.push_back(text("group ", i, ": ", why));
     for (const Slot& slot : groups_[i]) {
-      const bool needed = count_at(slot.key + ".step") > 0 && is_mine(number++);
+      const bool mine = is_mine(number++), needed = count_at(slot.key + ".step") > 0 && mine;
       for (const char* name : number_names_) (void)check_number(slot.key + "." + name);
       for (size_t k = 0; k < state_names_.size(); ++k)
         check_tensor(slot.key + "." + state_names_[k], state_shape(slot.parameter, k), needed && k < least_states());
