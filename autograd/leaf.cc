@@ -14,9 +14,10 @@ Tensor parameter(const Tensor& value) {
 
 Tensor& Tensor::requires_grad_(bool value) {
   ErrorFrame frame("requires_grad_", *this);
+  // Asked first: a view of what was written since takes the history that follows from it, and is no leaf then.
+  if (requires_grad() && value) return *this;
   internal::TensorBody& self = internal::body(*this);
   if (self.history) {
-    if (!self.history->is_leaf() && value) return *this;
     self.history->set_requires_grad(value);
   } else if (value) {
     if (!is_floating(dtype()))

@@ -34,7 +34,7 @@ std::string ErrorFrame::opening(const ErrorFrame& frame) {
 void Tensor::throw_undefined() { throw Error("a tensor is undefined (default-constructed, or an absent gradient)"); }
 
 void Tensor::follow_base() const {
-  if (modes().recording && dispatch::is_stale(*this)) dispatch::derive_history(*this);
+  if (dispatch::is_stale(*this)) dispatch::derive_history(*this);
 }
 
 const Strides& Tensor::strides() const {

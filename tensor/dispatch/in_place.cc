@@ -53,6 +53,24 @@ bool shows_the_same(const Tensor& x, const Tensor& self) {
   return x.is_same(self) || (x.defined() && x.shares_storage(self) && x.layout() == self.layout());
 }
 
+/// Gives `self` the history of the write that `call` is. Where recording throws (a hook on what is saved may), `self`
+/// has its old history again, which is behind its memory: its use is refused.
+void record_write(const Tensor& self, const OpCall& call) {
+  internal::TensorBody& body = internal::body(self);
+  const IntrusivePtr<Provenance> history = std::exchange(body.history, nullptr);
+  const uint16_t output_index = std::exchange(body.output_index, 0);
+  const uint64_t version = std::exchange(body.version, body.storage->version());
+  try {
+    record(call);
+    if (body.base) write_into_base(self);
+  } catch (...) {
+    body.history = history;
+    body.output_index = output_index;
+    body.version = version;
+    throw;
+  }
+}
+
 /// Raises the version, and gives `self` (every handle of it) its new history where the write is recorded.
 void after_write(Tensor& self, const OpInfo& info, const void* op, const char* name,
                  std::span<const Tensor* const> inputs, bool recorded) {
@@ -60,12 +78,8 @@ void after_write(Tensor& self, const OpInfo& info, const void* op, const char* n
   Storage& storage = *body.storage;
   storage.written_by(name);
   if (recorded) {
-    body.history = nullptr;
-    body.output_index = 0;
-    body.version = storage.version();
     storage.set_recorded_version(storage.version());
-    record({info, op, inputs, {&self, 1}});
-    if (body.base) write_into_base(self);
+    record_write(self, {info, op, inputs, {&self, 1}});
   } else {
     // A write that is not recorded leaves a non-leaf's history untrue: its version stays behind, and its use is
     // refused.

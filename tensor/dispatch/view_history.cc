@@ -45,16 +45,19 @@ Tensor in_memory_order(const Tensor& x) {
   return x.is_contiguous() ? x : apply(op::Permute{memory_order(x.layout())}, x);
 }
 
-/// History of its own, which describes the memory as it is now, is to come.
-void forget_history(TensorBody& body) {
-  body.history = nullptr;
-  body.output_index = 0;
-  body.cut = nullptr;
-  body.version = body.storage->version();
-}
-
+/// Records `op` with the result `out`, which has no history yet.
 template <class Op> void record_as(const Op& op, std::initializer_list<const Tensor*> inputs, Tensor out) {
   record({op_info<Op>, &op, {inputs.begin(), inputs.size()}, {&out, 1}});
+}
+
+/// Gives `body` the history of `from`, which describes the memory as it is now. What is recorded is recorded as that of
+/// an alias and then taken: where recording throws, `body` still has its old history, and is known to be behind.
+void take_history(TensorBody& body, const Tensor& from) {
+  const TensorBody& now = internal::body(from);
+  body.history = now.history;
+  body.output_index = now.output_index;
+  body.cut = now.cut;
+  body.version = body.storage->version();
 }
 
 }  // namespace
@@ -67,9 +70,11 @@ const IntrusivePtr<TensorBody>& base_of(const Tensor& x) {
 bool derive_history(const Tensor& view) {
   TensorBody& body = internal::body(view);
   if (!is_part_of_base(body) || body.base->version != body.storage->version()) return false;
-  const Tensor lined = in_memory_order(internal::TensorAccess::make(body.base));
-  forget_history(body);
-  record_as(op::AsStrided{view.shape(), view.layout().strides(), offset_in_base(body)}, {&lined}, view);
+  // Also under NoGrad, as in backward() or a Function's forward: the view had its history before.
+  const ModeScope recorded(&Modes::recording, true);
+  const Tensor lined = in_memory_order(internal::TensorAccess::make(body.base)), now = alias(view);
+  record_as(op::AsStrided{view.shape(), view.layout().strides(), offset_in_base(body)}, {&lined}, now);
+  take_history(body, now);
   return true;
 }
 
@@ -82,14 +87,12 @@ void write_into_base(const Tensor& view) {
   const Tensor lined = in_memory_order(old), written = alias(lined);
   record_as(op::AsStridedScatter{view.shape(), view.layout().strides(), offset_in_base(body)}, {&lined, &view},
             written);
-  forget_history(*body.base);
-  if (base.is_contiguous()) {
-    const TensorBody& from = internal::body(written);
-    body.base->history = from.history;
-    body.base->cut = from.cut;
-  } else {
-    record_as(op::Permute{inverse_of(memory_order(base.layout()))}, {&written}, base);
+  Tensor now = written;
+  if (!base.is_contiguous()) {
+    now = alias(base);
+    record_as(op::Permute{inverse_of(memory_order(base.layout()))}, {&written}, now);
   }
+  take_history(*body.base, now);
 }
 
 }  // namespace weft::dispatch

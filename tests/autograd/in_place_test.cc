@@ -288,5 +288,21 @@ TEST_F(InPlace, AFrozenLeafMayBeWritten) {
   EXPECT_EQ(numbers(p.grad()), Numbers({1, 1}));
 }
 
+TEST_F(InPlace, AWriteWhoseRecordingThrowsIsNoHistory) {
+  const Tensor p = leaf({1, 2}), mask = tensor({true, false});
+  Tensor y = p * 1.0, base = p * 1.0, part = base.view({2});
+  {
+    const autograd::SavedTensorHooks hooks([](const Tensor&) -> std::any { throw Error("not kept"); },
+                                           [](const std::any&) { return Tensor(); });
+    EXPECT_CONTAINS(error_of([&] { y.masked_fill_(mask, 5.0); }), "not kept");
+    EXPECT_CONTAINS(error_of([&] { part.masked_fill_(mask, 5.0); }), "not kept");
+  }
+  EXPECT_EQ(numbers(y.detach()), Numbers({5, 2}));
+  for (const Tensor& x : {y, base, part}) {
+    EXPECT_TRUE(x.requires_grad());
+    EXPECT_NE(testing::error_as<GradientError>([&] { (void)(x * 2.0); }), "");
+  }
+}
+
 }  // namespace
 }  // namespace weft

@@ -280,5 +280,30 @@ TEST_F(ViewWrite, BackwardTwiceWithARetainedGraph) {
   EXPECT_EQ(numbers(p.grad()), Numbers({64, 8}));
 }
 
+TEST_F(ViewWrite, AViewThatIsBehindKeepsItsHistoryUnderNoGrad) {
+  const Tensor p = leaf({1, 2});
+  Tensor y = p * 1.0, plain = zeros({2}, f64);
+  const Tensor v = y.select(0, 0), of_plain = plain.select(0, 1);
+  y.mul_(3.0);
+  plain.add_(p);
+  const NoGrad guard;
+  v.backward();
+  EXPECT_EQ(numbers(p.grad()), Numbers({3, 0}));
+  EXPECT_TRUE(of_plain.requires_grad());
+  of_plain.backward();
+  EXPECT_EQ(numbers(p.grad()), Numbers({3, 1}));
+}
+
+TEST_F(ViewWrite, AViewOfWhatWasWrittenIsNoLeafToBe) {
+  const Tensor p = leaf({1, 2});
+  Tensor y = zeros({2}, f64);
+  Tensor v = y.view({2}), w = y.view({2});
+  y.add_(p);
+  v.requires_grad_(true);
+  v.sum().backward();
+  EXPECT_EQ(numbers(p.grad()), Numbers({1, 1}));
+  EXPECT_CONTAINS(testing::error_as<GradientError>([&] { w.requires_grad_(false); }), "not a leaf");
+}
+
 }  // namespace
 }  // namespace weft
