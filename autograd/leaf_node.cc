@@ -61,8 +61,7 @@ Tensor Leaf::owned(Tensor gradient) const {
     if (!there) dispatch::copy_into(gradient, buffer_);
     return buffer_;
   }
-  const bool alone = internal::is_sole_handle(gradient) && internal::storage(gradient).unique() &&
-                     (modes().recording || !internal::body(gradient).history) &&
+  const bool alone = holds_alone(gradient) && (modes().recording || !internal::body(gradient).history) &&
                      static_cast<int64_t>(internal::storage(gradient).bytes()) ==
                          gradient.numel() * static_cast<int64_t>(size_of(gradient.dtype()));
   if (alone && gradient.layout().is_dense() && gradient.layout().strides() == order_.strides()) return gradient;

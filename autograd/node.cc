@@ -75,8 +75,7 @@ Tensor Node::through_hooks(int index, Tensor gradient) const {
   for (const Hook& hook : hooks) {
     if (hook.index != index) continue;
     // A hook may write to what it is given: it gets memory that no other branch, no seed and no earlier hook holds.
-    const bool alone = internal::is_sole_handle(gradient) && internal::storage(gradient).unique();
-    if (!alone && index != kAccumulated) gradient = gradient.clone();
+    if (!holds_alone(gradient) && index != kAccumulated) gradient = gradient.clone();
     const Tensor replaced = hook.function(gradient);
     if (!replaced.defined()) continue;
     if (replaced.shape() != gradient.shape() || replaced.dtype() != gradient.dtype())

@@ -134,6 +134,11 @@ class Node : public Provenance {
   std::unique_ptr<std::vector<Hook>> hooks_;
 };
 
+/// Whether `x` is the only handle of memory that nothing else holds and no user lent (Tensor::wrap): it may be written.
+inline bool holds_alone(const Tensor& x) {
+  const Storage& storage = internal::storage(x);
+  return internal::is_sole_handle(x) && storage.unique() && !storage.is_borrowed();
+}
 /// The history of a tensor; null where no gradient flows.
 inline Node* node_of(const Tensor& x) { return static_cast<Node*>(internal::body(x).history.get()); }
 /// A leaf, or a view of one.

@@ -30,8 +30,7 @@ void check(const Node& node, size_t input, const Edge& edge, const Tensor& gradi
 
 /// The engine alone holds this memory, and may add `more` to it in place.
 bool is_own(const Tensor& buffer, const Tensor& more) {
-  return buffer.device() == more.device() && internal::is_sole_handle(buffer) && internal::storage(buffer).unique() &&
-         buffer.layout().is_dense();
+  return buffer.device() == more.device() && holds_alone(buffer) && buffer.layout().is_dense();
 }
 
 Gradients run_rule(Node& node, Gradients gradients, std::span<const Tensor> into, uint64_t wanted) {

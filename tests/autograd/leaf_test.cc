@@ -172,5 +172,26 @@ TEST_F(LeafTest, NamesAreUsedInMessages) {
   EXPECT_EQ(ones({1}).name(), "");
 }
 
+struct Lends : autograd::Function<Lends> {
+  static inline std::vector<double> memory = {1, 2};
+  static Tensor forward(autograd::Context&, const Tensor& x) { return x * 1.0; }
+  static std::vector<Tensor> backward(autograd::Context&, const Tensor&) { return {Tensor::wrap(memory.data(), {2})}; }
+};
+
+TEST_F(LeafTest, MemoryThatAUserLendsIsNotWritten) {
+  const Tensor w = leaf({1, 2});
+  for (int i = 0; i < 2; ++i) Lends::apply(w).sum().backward();
+  EXPECT_EQ(numbers(w.grad()), Numbers({2, 4}));
+  const Tensor v = leaf({1, 2});
+  const Tensor y = v * 1.0;
+  (y * 5.0 + Lends::apply(y)).sum().backward();
+  EXPECT_EQ(numbers(v.grad()), Numbers({6, 7}));
+  Tensor hooked = v * 1.0;
+  hooked.register_hook([](const Tensor& g) { Tensor(g).mul_(10.0); });
+  Lends::apply(hooked).sum().backward();
+  EXPECT_EQ(numbers(v.grad()), Numbers({16, 27}));
+  EXPECT_EQ(Lends::memory, std::vector<double>({1, 2}));
+}
+
 }  // namespace
 }  // namespace weft
