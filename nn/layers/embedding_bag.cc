@@ -111,11 +111,9 @@ Tensor EmbeddingBag::forward(const Tensor& indices, const Tensor& offsets, const
 }
 
 Tensor EmbeddingBag::with_scaled_gradient(const Tensor& indices) const {
-  if (!options_.scale_grad_by_freq || !weight_.requires_grad()) return weight_;
+  if (!options_.scale_grad_by_freq || !detail::needs_gradient(weight_)) return weight_;
   const Tensor counts = clip(detail::row_counts(indices, weight_), 1, std::nullopt).to(weight_.dtype());
-  Tensor table = weight_.view(weight_.shape());
-  table.register_hook([scale = unsqueeze(1.0 / counts, 1)](const Tensor& g) { return g * scale; });
-  return table;
+  return detail::with_gradient_times(weight_.view(weight_.shape()), unsqueeze(1.0 / counts, 1));
 }
 
 }  // namespace weft::nn

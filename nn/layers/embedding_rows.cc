@@ -1,11 +1,12 @@
 #include "nn/layers/embedding_rows.h"
 
 #include "autograd/grad_mode.h"
+#include "tensor/adjoints/index.h"
+#include "tensor/dispatch/batched.h"
 #include "tensor/functions/binary.h"
 #include "tensor/functions/compare.h"
 #include "tensor/functions/copy.h"
 #include "tensor/functions/fill.h"
-#include "tensor/functions/histogram.h"
 #include "tensor/functions/index.h"
 #include "tensor/functions/reduce.h"
 #include "tensor/functions/unique.h"
@@ -44,16 +45,26 @@ void shorten_rows(const Tensor& indices, const Tensor& weight, const RowOptions&
 }
 
 Tensor row_counts(const Tensor& indices, const Tensor& weight) {
-  return bincount(indices.flatten().to(i64), {}, weight.size(0));
+  // (No bincount: under vmap its shape would depend on values.)
+  const Tensor places = indices.flatten().to(i64), one = ones({1}, i64, indices.device());
+  return adjoint::scatter_add(expand(one, places.shape()), 0, places, {weight.size(0)});
+}
+
+bool needs_gradient(const Tensor& x) { return is_recording() && dispatch::needs_gradient(x); }
+
+Tensor with_gradient_times(Tensor x, const Tensor& scale) {
+  const bool samples = x.device().kind == DeviceKind::vmap || scale.device().kind == DeviceKind::vmap;
+  if (samples) return x.detach() + (x - x.detach()) * scale;
+  x.register_hook([scale](const Tensor& g) { return g * scale; });
+  return x;
 }
 
 Tensor looked_up(const Tensor& indices, const Tensor& weight, int64_t padding, const RowOptions& options) {
   shorten_rows(indices, weight, options);
   Tensor y = embedding(indices, weight, padding);
-  if (!options.scale_grad_by_freq || !y.requires_grad() || indices.numel() == 0) return y;
+  if (!options.scale_grad_by_freq || !needs_gradient(y) || indices.numel() == 0) return y;
   const Tensor factor = 1.0 / index_select(row_counts(indices, weight), 0, indices.flatten()).to(weight.dtype());
-  y.register_hook([scale = unsqueeze(reshape(factor, indices.shape()), -1)](const Tensor& g) { return g * scale; });
-  return y;
+  return with_gradient_times(y, unsqueeze(reshape(factor, indices.shape()), -1));
 }
 
 }  // namespace weft::nn::detail

@@ -30,6 +30,13 @@ void shorten_rows(const Tensor& indices, const Tensor& weight, const RowOptions&
 /// How often each row is looked up: (rows).
 Tensor row_counts(const Tensor& indices, const Tensor& weight);
 
+/// Whether a gradient may be asked of x, also by who is outside of vmap.
+bool needs_gradient(const Tensor& x);
+
+/// x, whose gradient is multiplied by `scale`. Where either is a sample of vmap, composed of ops, through which
+/// gradients taken outside go too; else by a hook, which costs forward nothing.
+Tensor with_gradient_times(Tensor x, const Tensor& scale);
+
 /// embedding(indices, weight, padding) of shortened rows. The gradient of a row is divided by how often it is looked up
 /// where scale_grad_by_freq is set.
 Tensor looked_up(const Tensor& indices, const Tensor& weight, int64_t padding, const RowOptions& options);

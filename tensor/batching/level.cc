@@ -106,6 +106,12 @@ const Level& level_of(int number) {
   return levels()[static_cast<size_t>(number)];
 }
 
+bool is_running(const Tensor& x) {
+  const auto number = static_cast<size_t>(x.device().index);
+  const Value& value = *static_cast<const Value*>(internal::storage(x).data());
+  return number < levels().size() && (value.empty() || value.level() == levels()[number].id);
+}
+
 LevelScope::LevelScope(int64_t size, Device below) : device_(Device::vmap(static_cast<int>(levels().size()))) {
   static std::atomic<uint64_t> last{0};
   constexpr size_t kDeepest = 255;
@@ -145,8 +151,12 @@ void store(int number, const Operand& out, const Batch& batch) {
   const View& view = *out.view;
   const auto elements = static_cast<int64_t>(value.bytes() / size_of(out.dtype));
   const bool whole = view.numel() == elements && (elements == 0 || (view.offset() == 0 && view.is_dense()));
-  if (whole) return value.set(level.id, batch, view);
-  value_of(number, out).write(view, batch, level.size);
+  const bool loses_history = value.loses_history();
+  if (whole)
+    value.set(level.id, batch, view);
+  else
+    value_of(number, out).write(view, batch, level.size);
+  if (loses_history) value.set_history_lost();
 }
 
 std::vector<Tensor> apply_erased(const OpInfo& info, const void* op, std::span<const Tensor> inputs, Device device) {
@@ -202,13 +212,20 @@ RandomKey dispatch::key_on(Device device, int64_t count, Generator& generator) {
   return key;
 }
 
+bool dispatch::needs_gradient(const Tensor& x) {
+  if (x.requires_grad()) return true;
+  return x.device().kind == DeviceKind::vmap && needs_gradient(batching::batch_behind(x.device().index, operand(x)).x);
+}
+
 Tensor dispatch::all_samples(const Tensor& x) {
+  const ModeScope values_alone(&Modes::recording, false);
   Tensor out = x;
   while (out.device().kind == DeviceKind::vmap) out = batching::batch_behind(out.device().index, operand(out)).x;
   return out.detach();
 }
 
 Tensor dispatch::same_in_all_samples(const Tensor& x) {
+  const ModeScope values_alone(&Modes::recording, false);
   const batching::Batch batch = batching::batch_behind(x.device().index, operand(x));
   if (batch.batched) batching::throw_values();
   return batch.x.detach();
@@ -227,6 +244,7 @@ Tensor dispatch::copy_to_write(const Tensor& x, std::span<const Tensor* const> o
 }
 
 Tensor dispatch::detached_sample(const Tensor& x) {
+  const ModeScope values_alone(&Modes::recording, false);
   const batching::Batch batch = batching::batch_behind(x.device().index, operand(x));
   return batching::sample_of(x.device(), {batch.x.detach(), batch.batched});
 }

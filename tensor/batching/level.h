@@ -41,6 +41,9 @@ struct Level {
 /// Error where no vmap of that number runs on this thread.
 const Level& level_of(int number);
 
+/// Whether the vmap that `x`, a sample, belongs to still runs on this thread.
+bool is_running(const Tensor& x);
+
 /// Adds a level while alive.
 class LevelScope {
  public:

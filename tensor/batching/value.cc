@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "tensor/dispatch/batched.h"
 #include "tensor/functions/binary.h"
 #include "tensor/functions/compare.h"
 #include "tensor/functions/copy.h"
@@ -68,6 +69,18 @@ void Value::set(uint64_t level, const Batch& batch, const View& view) {
   view_ = view;
   version_ = internal::storage(batch.x).version();
   flat_ = Tensor();
+  history_lost_ = false;
+}
+
+bool Value::loses_history() const {
+  return !modes().recording && !empty() && (history_lost_ || dispatch::needs_gradient(whole_.x));
+}
+
+void Value::check_history() const {
+  if (!history_lost_ || !modes().recording) return;
+  throw GradientError(
+      "a sample of vmap has a history that does not give its values: a write under NoGrad changed them; write while "
+      "recording, or to a clone(), or go on from detach(), which has the new values and no history");
 }
 
 void Value::check_unwritten() const {
@@ -84,7 +97,7 @@ Tensor Value::flat() {
   const Tensor ordered = permute(x, behind_batch(outermost_first(view_), whole_.batched));
   Tensor out = reshape(ordered, batch_shape(x, whole_.batched, {view_.numel()}));
   // What was made without recording would lose the history for those who record.
-  if (modes().recording || !x.requires_grad()) flat_ = out;
+  if (modes().recording || !dispatch::needs_gradient(x)) flat_ = out;
   return out;
 }
 
@@ -101,6 +114,7 @@ AnyOp Value::part_of_flat(const View& view, bool batched) const {
 
 Batch Value::through(const View& view) {
   check_unwritten();
+  check_history();
   if (view == view_) return whole_;
   const bool batched = whole_.batched;
   if (view.numel() == 0)

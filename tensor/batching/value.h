@@ -13,6 +13,10 @@ class Value {
   /// The batch whose samples, seen through `view`, are the elements of this memory.
   void set(uint64_t level, const Batch& batch, const View& view);
   bool empty() const { return !whole_.x.defined(); }
+  /// Whether a write now, which is not recorded, takes a history away that the batch has.
+  bool loses_history() const;
+  /// Makes reading while recording an error, until all of it is written anew.
+  void set_history_lost() { history_lost_ = true; }
   uint64_t level() const { return level_; }
   size_t bytes() const { return bytes_; }
   /// The batch seen through another view of the memory. GradientError where its tensor was written in place since.
@@ -26,6 +30,7 @@ class Value {
   /// The elements in the order of memory: (batch,) elements.
   Tensor flat();
   void check_unwritten() const;
+  void check_history() const;
   /// The part of flat elements (with the batch axis first where there is one) as a view op.
   AnyOp part_of_flat(const View& view, bool batched) const;
   void set_flat(const Tensor& flat, bool batched);
@@ -43,6 +48,7 @@ class Value {
   Batch whole_;
   View view_;             // of the memory, in which `whole_` shows it
   uint64_t version_ = 0;  // of whole_'s storage
+  bool history_lost_ = false;
   Tensor flat_;
 };
 

@@ -126,7 +126,8 @@ bool may_overwrite(const OpInfo& info, std::span<const Tensor* const> inputs, si
   if (body.dtype != spec.dtype || body.view.has_mask() || body.view.shape() != spec.view.shape() ||
       body.view.strides() != spec.view.strides())
     return false;
-  if (modes().observer != nullptr) return false;
+  // A sample of vmap gets a new batch by a write, so that nothing is saved; and one under NoGrad would lose a history.
+  if (modes().observer != nullptr || body.storage->device().kind == DeviceKind::vmap) return false;
   if (!modes().recording) return true;
   for (const Tensor* input : inputs) {
     if (!input->requires_grad()) continue;

@@ -30,6 +30,8 @@ void check_shape_is_known(const Tensor& x, std::string_view instead);
 /// A copy of `x` that is about to be written; a sample of vmap where one of `others` is.
 Tensor copy_to_write(const Tensor& x, std::span<const Tensor* const> others);
 
+/// Whether x requires a gradient; for a sample of vmap, whether it or the batch behind it does, at any depth.
+bool needs_gradient(const Tensor& x);
 /// Whether a gradient may be asked of what is computed from `x` now; the batch behind a sample may have a history that
 /// the sample does not show.
 inline bool may_need_gradient(const Tensor& x) {

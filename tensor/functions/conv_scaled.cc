@@ -5,6 +5,7 @@
 
 #include "tensor/dispatch/apply.h"
 #include "tensor/dispatch/autocast_copies.h"
+#include "tensor/dispatch/batched.h"
 #include "tensor/functions/binary.h"
 #include "tensor/functions/conv.h"
 #include "tensor/functions/unary.h"
@@ -17,7 +18,7 @@ namespace {
 bool wants_gradient(std::initializer_list<const Tensor*> inputs) {
   if (!modes().recording) return false;
   for (const Tensor* x : inputs)
-    if (x->defined() && x->requires_grad()) return true;
+    if (x->defined() && dispatch::needs_gradient(*x)) return true;
   return false;
 }
 

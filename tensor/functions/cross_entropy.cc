@@ -2,6 +2,7 @@
 
 #include "tensor/adjoints/cross_entropy.h"
 #include "tensor/dispatch/apply.h"
+#include "tensor/dispatch/batched.h"
 #include "tensor/functions/binary.h"
 #include "tensor/functions/copy.h"
 #include "tensor/functions/reduce.h"
@@ -46,7 +47,7 @@ Tensor cross_entropy(const Tensor& logits, const Tensor& targets, const CrossEnt
   ErrorFrame frame("cross_entropy", logits, targets);
   if (!(options.label_smoothing >= 0.0 && options.label_smoothing <= 1.0))
     throw Error(text("label smoothing ", options.label_smoothing, " must lie between 0 and 1"));
-  if (options.weight.defined() && options.weight.requires_grad() && modes().recording)
+  if (options.weight.defined() && modes().recording && dispatch::needs_gradient(options.weight))
     throw GradientError("the class weights take no gradient; pass weight.detach()");
   if (logits.rank() == 1 && targets.rank() == 0) {
     const Tensor loss = cross_entropy(unsqueeze(logits, 0), unsqueeze(targets, 0), options);

@@ -1,6 +1,7 @@
 #include "tensor/functions/reduce.h"
 
 #include "tensor/dispatch/apply.h"
+#include "tensor/dispatch/batched.h"
 #include "tensor/functions/binary.h"
 #include "tensor/functions/compare.h"
 #include "tensor/functions/copy.h"
@@ -65,7 +66,7 @@ Tensor var(const Tensor& x, const Axes& axes, int64_t correction, KeepDim keep) 
 Tensor stddev(const Tensor& x, const Axes& axes, int64_t correction, KeepDim keep) {
   ErrorFrame frame("std", x);
   const Tensor variance = var(x, axes, correction, keep);
-  if (!variance.requires_grad() || !modes().recording) return sqrt(variance);
+  if (!dispatch::may_need_gradient(variance)) return sqrt(variance);
   // The slope of sqrt at 0 is infinite, that of the variance 0: the gradient of their product is 0 by convention.
   const Tensor flat = variance == 0.0;
   return where(flat, zeros_like(variance), sqrt(where(flat, ones_like(variance), variance)));

@@ -297,5 +297,61 @@ TEST_F(Transforms, SayWhatIsWrong) {
             "hessian([3] f32, [3] i64): cannot differentiate with respect to i64; it takes f32, f64, bf16 or f16");
 }
 
+/// The gradient of the sum of squares of vmap(f)(rows), taken outside, is that of a loop.
+void expect_gradient_from_outside(const std::function<Tensor(const Tensor&)>& f, const Tensor& rows) {
+  const Tensor p = parameter(rows), q = parameter(rows);
+  vmap(f)(p).square().sum().backward();
+  for (int64_t b = 0; b < rows.size(0); ++b) f(q[b]).square().sum().backward();
+  EXPECT_TRUE(close(p.grad(), q.grad()));
+}
+
+TEST_F(Transforms, GradientsFromOutsideOfFunctionsThatLookForOne) {
+  const Tensor rows = tensor({{1.0, 3.0, 2.0, 2.0, 5.0}, {4.0, 4.0, 4.0, 4.0, 4.0}}, f64);
+  expect_gradient_from_outside([](const Tensor& x) { return median(x); }, rows);
+  expect_gradient_from_outside([](const Tensor& x) { return nanmedian(x); }, rows);
+  expect_gradient_from_outside([](const Tensor& x) { return stddev(x); }, rows);
+  const Tensor weight = randn({2, 1, 2, 2}, f64), shift = randn({2}, f64);
+  const auto scaled = [&](const Tensor& x) {
+    return conv2d_scaled(x.reshape({1, 1, 3, 3}), weight, {.shift = shift, .relu = true}, {});
+  };
+  expect_gradient_from_outside(scaled, randn({2, 9}, f64));
+  const Tensor stacked = parameter(ones({2, 3}));
+  const auto weighted = [](const Tensor& w) { return cross_entropy(ones({2, 3}), tensor({0, 1}), {.weight = w}); };
+  EXPECT_NE(error_of([&] { (void)vmap(weighted)(stacked); }).find("the class weights take no gradient"),
+            std::string::npos);
+  (void)vmap(weighted)(stacked.detach());
+}
+
+TEST_F(Transforms, AWriteUnderNoGradToASampleWithAHistoryIsNoticed) {
+  const Tensor p = parameter(ones({2, 3}, f64));
+  const auto written = [](const Tensor& x, auto&& write) {
+    Tensor h = x * 2.0;
+    const NoGrad guard;
+    write(h);
+    return h;
+  };
+  const auto whole = [](Tensor& h) { h.mul_(3.0); };
+  const auto part = [](Tensor& h) { h[0].mul_(3.0); };
+  const std::string why = "a sample of vmap has a history that does not give its values";
+  for (const auto& write : {std::function<void(Tensor&)>(whole), std::function<void(Tensor&)>(part)}) {
+    const auto used = [&](const Tensor& x) { return written(x, write) + x; };
+    EXPECT_NE(error_of([&] { (void)vmap(used)(p); }).find(why), std::string::npos);
+    (void)vmap(used)(p.detach());
+    const auto left = [&](const Tensor& x) { return written(x, write).detach() * x; };
+    vmap(left)(p).sum().backward();
+  }
+  EXPECT_TRUE(close(p.grad(), tensor({{12.0, 8.0, 8.0}, {12.0, 8.0, 8.0}}, f64)));
+  // What is computed over a temporary's memory is no write.
+  const auto over = [](const Tensor& x) {
+    Tensor h = x * 2.0, y;
+    {
+      const NoGrad guard;
+      y = exp(std::move(h));
+    }
+    return y * x;
+  };
+  vmap(over)(p).sum().backward();
+}
+
 }  // namespace
 }  // namespace weft::testing

@@ -123,5 +123,29 @@ TEST(RandomUnderVmap, EachSampleHasNumbersOfItsOwn) {
   for (const Tensor& x : {events, drawn, chosen}) EXPECT_FALSE(equal(x[0], x[1]));
 }
 
+/// The gradients of stacked weights, taken outside of vmap, and of samples' indices are those of a loop.
+template <class Layer> void expect_gradients_of_a_loop(Layer& layer, const Tensor& indices) {
+  const auto call = [&](const Tensor& weight, const Tensor& i) {
+    return nn::functional_call(layer, {{"weight", weight}}, i).sum();
+  };
+  const Tensor stack = parameter(rand({2, 5, 3}, f64)), loop = parameter(stack.detach());
+  vmap(call)(stack, indices).sum().backward();
+  for (int64_t b = 0; b < 2; ++b) call(loop[b], indices[b]).backward();
+  EXPECT_TRUE(allclose(stack.grad(), loop.grad(), 1e-12));
+  const Tensor shared = parameter(stack.detach()[0]), alone = parameter(stack.detach()[0]);
+  vmap(call, {std::nullopt, 0})(shared, indices).sum().backward();
+  for (int64_t b = 0; b < 2; ++b) call(alone, indices[b]).backward();
+  EXPECT_TRUE(allclose(shared.grad(), alone.grad(), 1e-12));
+}
+
+TEST(LayersUnderVmap, EmbeddingsScaleGradientsByFrequency) {
+  manual_seed(3);
+  const Tensor indices = tensor({{{0, 1, 1}, {4, 1, 0}}, {{2, 2, 2}, {3, 2, 0}}});
+  nn::Embedding rows({.num_embeddings = 5, .embedding_dim = 3, .scale_grad_by_freq = true, .dtype = f64});
+  expect_gradients_of_a_loop(rows, indices);
+  nn::EmbeddingBag bags({.num_embeddings = 5, .embedding_dim = 3, .scale_grad_by_freq = true, .dtype = f64});
+  expect_gradients_of_a_loop(bags, indices);
+}
+
 }  // namespace
 }  // namespace weft
