@@ -4,6 +4,8 @@
 #include <cstdlib>
 
 #include "autograd/function_node.h"
+#include "tensor/batching/level.h"
+#include "tensor/dispatch/batched.h"
 #include "tensor/functions/view.h"
 
 namespace weft::autograd {
@@ -54,7 +56,37 @@ void pass_on_cut(const std::vector<Tensor>& inputs, const std::vector<Tensor>& o
     return;
   }
 }
+
+std::vector<Tensor> throw_outside_of_vmap(Context&, const std::vector<Tensor>&) {
+  throw GradientError(
+      "it ran inside vmap, and its gradient is asked for outside; take the gradient inside of vmap, or compose the "
+      "function of ops");
+}
+
+/// The batch behind a sample of vmap has no history of what a Function did with it, as that ran under NoGrad. It gets
+/// one that refuses to go backward, where a gradient would be lost otherwise. (An input whose memory `out` shares has
+/// the same batch, and is refused as well.)
+void refuse_gradient_of_batch(const std::string& name, const std::vector<Tensor>& inputs, const Tensor& out) {
+  const Device device = out.device();
+  const auto behind = [&](const Tensor& x) { return batching::batch_behind(device.index, operand(x)); };
+  std::vector<Tensor> below;
+  for (const Tensor& x : inputs) below.push_back(x.defined() && x.device() == device ? behind(x).x : x);
+  // All of the memory: `out` may be a view that overlaps itself.
+  const auto elements = static_cast<int64_t>(internal::storage(out).bytes() / size_of(out.dtype()));
+  const View view = View::contiguous({elements});
+  const Operand all = operand(out).with(view);
+  const batching::Batch batch = batching::batch_behind(device.index, all);
+  std::vector<Tensor> result = {dispatch::alias(batch.x)};
+  FunctionNode::record(name, Context(), &throw_outside_of_vmap, below, result);
+  if (dispatch::needs_gradient(result[0])) batching::store(device.index, all, {result[0], batch.batched});
+}
 }  // namespace
+
+void function_detail::check_inputs(const std::string& name, const std::vector<Tensor>& inputs) {
+  ErrorFrame frame(name.c_str(), std::span<const Tensor>(inputs));
+  for (const Tensor& x : inputs)
+    if (x.defined()) dispatch::check_input_version(x);
+}
 
 void function_detail::record_function(std::string name, Context context, FunctionBackward backward,
                                       const std::vector<Tensor>& inputs, std::vector<Tensor>& outputs) {
@@ -63,9 +95,11 @@ void function_detail::record_function(std::string name, Context context, Functio
 
 void FunctionNode::record(std::string name, Context context, FunctionBackward backward,
                           const std::vector<Tensor>& inputs, std::vector<Tensor>& outputs) {
+  if (!is_recording()) return;
   bool needed = false;
   for (const Tensor& x : inputs) needed = needed || (x.defined() && x.requires_grad());
-  if (!is_recording()) return;
+  for (const Tensor& out : outputs)
+    if (out.defined() && out.device().kind == DeviceKind::vmap) refuse_gradient_of_batch(name, inputs, out);
   if (!needed) {
     pass_on_cut(inputs, outputs);
     return;
@@ -90,7 +124,7 @@ void FunctionNode::record(std::string name, Context context, FunctionBackward ba
       if (aliases && (node_of(x)->is_leaf() || node_of(x)->is_view_of_leaf())) node->view_of_leaf_ = true;
     }
     for (size_t earlier = 0; earlier < i; ++earlier) taken = taken || out.is_same(outputs[earlier]);
-    if (taken) out = out.detach();
+    if (taken) out = dispatch::alias(out);
     node->metas_.push_back({out.shape(), out.dtype()});
   }
   for (Context::Pending& pending : context.pending_) {

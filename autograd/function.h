@@ -14,6 +14,9 @@
 //
 // Tensors may come in a std::vector, std::optional, std::tuple or another range: each counts as an argument, in order,
 // an empty std::optional<Tensor> too. What cannot be looked into does not compile (tensors_in.h).
+//
+// Known limit: inside vmap, gradients that are taken inside go through a Function, those that are taken outside do not
+// (a GradientError says so): its forward ran under NoGrad on all samples at once.
 #pragma once
 
 #include <any>
@@ -71,6 +74,8 @@ class Context {
 using FunctionBackward = std::vector<Tensor> (*)(Context&, const std::vector<Tensor>&);
 
 namespace function_detail {
+/// GradientError where recording is on and an input has a history that its memory no longer agrees with.
+void check_inputs(const std::string& name, const std::vector<Tensor>& inputs);
 /// Gives `outputs` their history where an input needs a gradient and recording is on.
 void record_function(std::string name, Context context, FunctionBackward backward, const std::vector<Tensor>& inputs,
                      std::vector<Tensor>& outputs);
@@ -91,14 +96,15 @@ template <class F> std::vector<Tensor> call_backward(Context& context, const std
 template <class Self> struct Function {
   /// Runs forward and records it.
   template <class... Arguments> static auto apply(const Arguments&... arguments) {
+    std::vector<Tensor> inputs;
+    (function_detail::collect(inputs, arguments), ...);
+    std::string name = function_detail::readable_name(typeid(Self));
+    function_detail::check_inputs(name, inputs);
     Context context;
     auto result = [&] {
       NoGrad guard;
       return Self::forward(context, arguments...);
     }();
-    std::vector<Tensor> inputs;
-    (function_detail::collect(inputs, arguments), ...);
-    std::string name = function_detail::readable_name(typeid(Self));
     if constexpr (std::is_same_v<decltype(result), Tensor>) {
       std::vector<Tensor> outputs = {result};
       function_detail::record_function(std::move(name), std::move(context), &function_detail::call_backward<Self>,

@@ -3,6 +3,7 @@
 #include <optional>
 #include <tuple>
 
+#include "tensor/batching/vmap.h"
 #include "tests/autograd/checks.h"
 
 namespace weft {
@@ -368,6 +369,79 @@ TEST_F(FunctionTest, IntegerResultsHaveNoHistory) {
   EXPECT_FALSE(y[1].requires_grad());
   y[0].backward();
   EXPECT_EQ(numbers(x.grad()), Numbers({2}));
+}
+
+TEST_F(FunctionTest, AnInputWhoseHistoryIsNotThatOfItsValuesIsRefused) {
+  const Tensor p = leaf({1, 2});
+  const Tensor y = p * 2.0;
+  y.detach().mul_(p.detach() * 3.0);
+  const Tensor one = ones({2}, f64);
+  EXPECT_CONTAINS(testing::error_as<GradientError>([&] { (void)Needs::apply(one, y); }), "does not give its values");
+  NoGrad guard;
+  EXPECT_EQ(numbers(Needs::apply(one, y)), Numbers({7, 25}));
+}
+
+TEST_F(FunctionTest, AViewThatIsBehindIsBroughtUpToDate) {
+  const Tensor p = leaf({1, 2});
+  Tensor y = p * 1.0;
+  const Tensor v = y.view({2});
+  y.mul_(p);
+  Cube::apply(v).sum().backward();
+  EXPECT_EQ(numbers(p.grad()), Numbers({6, 192}));  // (p^2)^3
+}
+
+/// 2 x + w, of which each argument is optional.
+struct TwicePlus : Function<TwicePlus> {
+  static Tensor forward(Context&, const Tensor& x, const Tensor& w) { return w.defined() ? x * 2.0 + w : x * 2.0; }
+  static Tensors backward(Context& context, const Tensor& g) {
+    return {g * 2.0, context.needs_gradient(1) ? g * 1.0 : Tensor()};
+  }
+};
+
+TEST_F(FunctionTest, InsideVmapItsGradientsAreInside) {
+  const Tensor batch = ones({2, 3}, f64), w = leaf({1, 2, 3});
+  const auto inside = [&](const Tensor& x) {
+    const Tensor h = x * w;
+    return grad({TwicePlus::apply(h, w).sum()}, {w})[0];
+  };
+  EXPECT_EQ(numbers(vmap(inside)(batch).detach()), Numbers({3, 3, 3, 3, 3, 3}));
+  const auto cubes = [](const Tensor& x) {
+    return vjp([](const Tensor& t) { return Cube::apply(t).sum(); }, x).gradient;
+  };
+  EXPECT_EQ(numbers(vmap(cubes)(batch)), Numbers({3, 3, 3, 3, 3, 3}));
+}
+
+struct Flipped : Function<Flipped> {
+  static Tensor forward(Context&, const Tensor& x) { return x.flip({0}); }
+  static Tensors backward(Context&, const Tensor& g) { return {g.flip({0})}; }
+};
+
+TEST_F(FunctionTest, InsideVmapAResultThatIsAViewKeepsItsValues) {
+  const Tensor p = parameter(tensor({{1.0, 2.0, 3.0}, {4.0, 5.0, 6.0}}, f64));
+  const auto overlapping = [](const Tensor& x) { return Flipped::apply(x.unfold(0, 2, 1)); };
+  EXPECT_EQ(numbers(vmap(overlapping)(p).detach()), Numbers({2, 3, 1, 2, 5, 6, 4, 5}));
+  const auto written = [](const Tensor& x) {
+    Tensor h = x * 1.0;
+    const Tensor y = Flipped::apply(h);
+    h.mul_(2.0);
+    return y.detach();
+  };
+  EXPECT_EQ(numbers(vmap(written)(p)), Numbers({6, 4, 2, 12, 10, 8}));
+}
+
+TEST_F(FunctionTest, InsideVmapAGradientFromOutsideIsRefused) {
+  const Tensor p = parameter(ones({2, 3}, f64)), w = leaf({1, 2, 3}), batch = ones({2, 3}, f64);
+  const auto refused = [](const Tensor& y) {
+    const std::string text = testing::error_as<GradientError>([&] { y.sum().backward(); });
+    EXPECT_CONTAINS(text, "TwicePlus`: it ran inside vmap, and its gradient is asked for outside");
+  };
+  const auto twice = [](const Tensor& x) { return TwicePlus::apply(x, Tensor()) + x; };
+  refused(vmap(twice)(p));
+  refused(vmap([&](const Tensor& x) { return TwicePlus::apply(x, w); })(batch));
+  refused(vmap(vmap(twice))(parameter(ones({2, 2, 2}, f64))));
+  // The outermost level alone has a history.
+  const auto inner = vmap([&](const Tensor& a, const Tensor& b) { return TwicePlus::apply(a, b); }, {std::nullopt, 0});
+  refused(vmap([&](const Tensor& x) { return inner(x, batch); })(p));
 }
 
 }  // namespace
