@@ -2,6 +2,7 @@
 
 #include "autograd/grad_mode.h"
 #include "autograd/node.h"
+#include "tensor/batching/level.h"
 #include "tensor/core/random.h"
 
 namespace weft::autograd {
@@ -9,26 +10,36 @@ namespace {
 
 class Call;
 
+/// `x` as no hook sees it.
+Saved plainly_saved(const Tensor& x) {
+  const SaverScope plain(nullptr);
+  return Saved(x);
+}
+
+/// GradientError where the memory was written since.
+Tensor unpacked(const Saved& saved, const char* what, size_t index) {
+  return autograd::unpack(saved, {}, "checkpoint", what, static_cast<int>(index));
+}
+
 /// What stands for one tensor that the function's ops would keep.
 struct Slot final : Packed {
   Slot(std::shared_ptr<Call> c, size_t i) : call(std::move(c)), index(i) {}
   Tensor unpack(const Shape& shape, DType dtype) override;
-  int64_t bytes() const override {
-    return value.defined() ? static_cast<int64_t>(internal::storage(value).bytes()) : 0;
-  }
+  int64_t bytes() const override { return value.bytes(); }
 
   std::shared_ptr<Call> call;
   size_t index;
-  Saved leafs;   // a parameter's memory, which lives anyway: kept, so that a write to it is noticed
-  Tensor value;  // once computed again
+  Saved leafs;  // a parameter's memory, which lives anyway: kept, so that a write to it is noticed
+  Saved value;  // once computed again; the function may write to it later in the same run, which is noticed too
 };
 
 /// A tensor that is kept while the function runs again.
 struct Held final : Packed {
-  explicit Held(Tensor x) : value(std::move(x)) {}
-  Tensor unpack(const Shape&, DType) override { return dispatch::alias(value); }
-  int64_t bytes() const override { return static_cast<int64_t>(internal::storage(value).bytes()); }
-  Tensor value;
+  Held(Saved x, size_t i) : value(std::move(x)), index(i) {}
+  Tensor unpack(const Shape&, DType) override { return unpacked(value, "saved tensor", index); }
+  int64_t bytes() const override { return value.bytes(); }
+  Saved value;
+  size_t index;
 };
 
 /// One call of checkpoint: all that it takes to run it again. Slots own it.
@@ -38,6 +49,7 @@ class Call final : public std::enable_shared_from_this<Call> {
 
   Call(Function f, const std::vector<Tensor>& inputs) : f_(std::move(f)), autocast_(modes().autocast) {
     for (const Tensor& x : inputs) {
+      if (x.defined()) dispatch::check_input_version(x);
       inputs_.push_back(x.defined() ? Saved(x) : Saved());
       needs_.push_back(x.defined() && x.requires_grad());
     }
@@ -58,8 +70,8 @@ class Call final : public std::enable_shared_from_this<Call> {
     const ModeScope cast(&Modes::autocast, autocast_);
     std::vector<Tensor> inputs;
     for (size_t i = 0; i < inputs_.size(); ++i) {
-      inputs.push_back(inputs_[i].empty() ? Tensor()
-                                          : unpack(inputs_[i], {}, "checkpoint", "input", static_cast<int>(i)));
+      inputs.push_back(inputs_[i].empty() ? Tensor() : unpacked(inputs_[i], "input", i));
+      check_vmap_runs(inputs.back());
       if (needs_[i]) inputs.back().requires_grad_(true);
     }
     Again saver(*this);
@@ -75,10 +87,7 @@ class Call final : public std::enable_shared_from_this<Call> {
     explicit First(Call& c) : call(c) {}
     std::shared_ptr<Packed> save(const Tensor& x) override {
       auto slot = std::make_shared<Slot>(call.shared_from_this(), call.slots_.size());
-      if (is_leafs(edge_of(x))) {
-        const SaverScope plain(nullptr);
-        slot->leafs.keep(x);
-      }
+      if (is_leafs(edge_of(x))) slot->leafs = plainly_saved(x);
       call.slots_.push_back(slot);
       return slot;
     }
@@ -88,20 +97,26 @@ class Call final : public std::enable_shared_from_this<Call> {
     explicit Again(Call& c) : call(c) {}
     std::shared_ptr<Packed> save(const Tensor& x) override {
       const size_t index = next++;
-      const Tensor value = dispatch::alias(x);
+      const Saved value = plainly_saved(x);
       if (index < call.slots_.size())
         if (const std::shared_ptr<Slot> slot = call.slots_[index].lock()) fill(*slot, value);
-      return std::make_shared<Held>(value);
+      return std::make_shared<Held>(value, index);
     }
-    static void fill(Slot& slot, const Tensor& value) {
+    static void fill(Slot& slot, const Saved& value) {
       if (slot.leafs.empty())
         slot.value = value;
-      else if (slot.leafs.storage != internal::storage_ptr(value))
+      else if (slot.leafs.storage != value.storage)
         throw_differs("it reads another parameter than the first time");
     }
     Call& call;
     size_t next = 0;
   };
+  static void check_vmap_runs(const Tensor& x) {
+    if (!x.defined() || x.device().kind != DeviceKind::vmap || batching::is_running(x)) return;
+    throw GradientError(
+        "checkpoint: the function ran inside a vmap that has ended and cannot be run again; take the gradient inside "
+        "of vmap, or call checkpoint() outside and vmap() in its function");
+  }
   [[noreturn]] static void throw_differs(const std::string& how) {
     throw GradientError(text("a checkpointed function must do the same when it is run again: ", how));
   }
@@ -116,12 +131,14 @@ class Call final : public std::enable_shared_from_this<Call> {
 };
 
 Tensor Slot::unpack(const Shape& shape, DType dtype) {
-  if (!leafs.empty()) return autograd::unpack(leafs, {}, "checkpoint", "parameter", static_cast<int>(index));
-  if (!value.defined()) call->run_again();
-  if (!value.defined() || value.shape() != shape || value.dtype() != dtype)
-    throw GradientError(text("a checkpointed function must do the same when it is run again: tensor ", index,
-                             " that it keeps was ", shape, " ", dtype, " and is now ", weft::describe(value)));
-  return dispatch::alias(value);
+  if (!leafs.empty()) return unpacked(leafs, "parameter", index);
+  if (value.empty()) call->run_again();
+  const std::string what = text("a checkpointed function must do the same when it is run again: tensor ", index,
+                                " that it keeps was ", shape, " ", dtype, " and is now ");
+  if (value.empty()) throw GradientError(text(what, "missing"));
+  if (value.view.shape() != shape || value.dtype != dtype)
+    throw GradientError(text(what, value.view.shape(), " ", value.dtype));
+  return unpacked(value, "saved tensor", index);
 }
 
 }  // namespace

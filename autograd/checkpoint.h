@@ -10,7 +10,9 @@
 //
 // Known limits: the function must do the same when it is run again (GradientError where it saves other tensors), should
 // not write to what it captures, and is kept (copied; a module by reference) until backward. Inputs and captured
-// parameters must not be written in between: an error for inputs and parameters.
+// parameters must not be written in between: an error for inputs and parameters. Inside vmap, gradients of what is
+// checkpointed are taken inside too: once the vmap has ended its samples are gone, and the function cannot run again (a
+// GradientError). manual_seed() in the function takes effect in its first run alone.
 #pragma once
 
 #include <concepts>

@@ -24,6 +24,9 @@ RandomState Generator::state() const {
 }
 
 void Generator::set_state(RandomState restored) {
+  // What is run again has its keys from the log: a seed that it sets must not reach who draws after it.
+  for (const RandomScope* s = scope; s != nullptr; s = s->outer_)
+    if (s->kind_ == RandomScope::Kind::repeat) return;
   const std::lock_guard lock(mutex);
   state_ = restored;
 }

@@ -1,6 +1,7 @@
 // checkpoint, hooks on what is saved, and the report of what a graph keeps.
 #include "autograd/checkpoint.h"
 
+#include "tensor/batching/vmap.h"
 #include "tests/autograd/checks.h"
 
 namespace weft::testing {
@@ -131,6 +132,54 @@ TEST_F(Checkpoint, ReportsWhatAGraphKeeps) {
   EXPECT_EQ(report.bytes, 2 * 256 * 4) << report.to_string();  // y, and sin(y)
   EXPECT_EQ(report.ops[0].op, "mul");
   EXPECT_NE(report.to_string().find("total"), std::string::npos);
+}
+
+TEST_F(Checkpoint, AWriteLaterInTheSameRunIsNoticed) {
+  Tensor x = parameter(zeros({1}));
+  const auto f = [](const Tensor& t) {
+    Tensor h = exp(t);
+    h.mul_(2.0);
+    return h;
+  };
+  const Tensor y = autograd::checkpoint(f, x);
+  EXPECT_NE(error_of([&] { y.backward(); }).find("`mul_` has written to it since"), std::string::npos);
+  EXPECT_FALSE(x.grad().defined());
+}
+
+TEST_F(Checkpoint, TakesAParameterThatWasUpdatedAsAnArgument) {
+  Tensor w = parameter(ones({3}, f64)), x = ones({3}, f64);
+  for (int step = 0; step < 3; ++step) {
+    w.zero_grad();
+    autograd::checkpoint([](const Tensor& a, const Tensor& b) { return exp(a * b); }, x, w).sum().backward();
+    EXPECT_TRUE(same(w.grad(), exp(w)));
+    w.detach().sub_(w.grad() * 0.1);  // as optimizers do: w itself is not told
+  }
+}
+
+TEST_F(Checkpoint, ASeedSetInTheFunctionStaysThere) {
+  Tensor x = parameter(ones({50}));
+  const auto f = [](const Tensor& t) { return manual_seed(7), exp(dropout(t, 0.5)); };
+  const Tensor y = autograd::checkpoint(f, x);
+  manual_seed(3);
+  const RandomState before = random_state();
+  y.sum().backward();
+  EXPECT_EQ(random_state(), before);
+  Tensor z = parameter(ones({50}));
+  f(z).sum().backward();
+  EXPECT_TRUE(same(x.grad(), z.grad()));
+}
+
+TEST_F(Checkpoint, InsideVmapItsGradientsAreInside) {
+  const Tensor p = parameter(randn({2, 3}, f64)), batch = p.detach();
+  const auto inside = [](const Tensor& x) {
+    return vjp([](const Tensor& t) { return autograd::checkpoint(deep, t).sum(); }, x).gradient;
+  };
+  EXPECT_TRUE(allclose(vmap(inside)(batch), vjp([](const Tensor& t) { return deep(t).sum(); }, batch).gradient));
+  const Tensor y = vmap([](const Tensor& x) { return autograd::checkpoint(deep, x); })(p);
+  EXPECT_NE(error_of([&] {
+              y.sum().backward();
+            }).find("checkpoint: the function ran inside a vmap that has ended and cannot be run again"),
+            std::string::npos);
 }
 
 }  // namespace
