@@ -17,7 +17,7 @@
 
 namespace weft {
 
-/// Takes a hook off again; dropping the handle does not.
+/// Takes a hook off again; dropping the handle does not. While it is kept, so is the graph behind the tensor.
 class HookHandle {
  public:
   HookHandle(IntrusivePtr<Provenance> history, int number) : history_(std::move(history)), number_(number) {}

@@ -47,7 +47,7 @@ WEFT_GRADIENT(Softplus) = per_input([](Grad g, Input<0> x) { return g * sigmoid(
 WEFT_GRADIENT(Erf) = per_input([](Grad g, Input<0> x) {
   return g * (exp(-square(x)) * (2.0 * std::numbers::inv_sqrtpi));
 });
-// Gradient 1 at the bounds and for NaN.
+// Gradient 1 at the bounds, 0 for NaN (PyTorch).
 WEFT_GRADIENT(Clip) = per_input([](const op::Clip& op, Grad g, Input<0> x) -> Tensor {
   Tensor out = g;
   if (op.min) out = where(x >= *op.min, out, zeros_like(g));

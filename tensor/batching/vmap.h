@@ -10,8 +10,10 @@
 // Known limits: values that differ between samples cannot be read inside (item(), to_vector(), printing: a DeviceError
 // says so), so that shapes and branches cannot depend on them (masks, nonzero, unique, counts of repeat_interleave);
 // checks of values, such as a probability's, look at all samples at once; a tensor from outside cannot be written to
-// from samples in place (write to zeros_like() of an argument). Random numbers that are drawn for a sample (dropout,
-// rand_like) are each sample's own; rand(shape) says nothing of samples and is the same for all.
+// from samples in place (write to zeros_like() of an argument). A Function of the user's own (autograd/function.h) and
+// checkpoint() have gradients inside only: to go through them from outside is a GradientError. Random numbers that are
+// drawn for a sample (dropout, rand_like) are each sample's own; rand(shape) says nothing of samples and is the same
+// for all.
 #pragma once
 
 #include <concepts>
