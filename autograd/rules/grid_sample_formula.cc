@@ -4,8 +4,8 @@
 #include <vector>
 
 #include "autograd/backward.h"
-#include "autograd/leaf.h"
 #include "autograd/rules/grid_sample.h"
+#include "autograd/transforms/recorded.h"
 #include "tensor/functions/binary.h"
 #include "tensor/functions/compare.h"
 #include "tensor/functions/copy.h"
@@ -119,7 +119,8 @@ Tensor grid_sample_formula(const GridSampleOptions& o, const Tensor& x, const Te
 }
 
 std::vector<Tensor> grid_sample_backward_formula(const GridSampleOptions& options, const std::vector<Tensor>& inputs) {
-  const auto followed = [](const Tensor& t) { return t.requires_grad() ? t : parameter(t.detach()); };
+  // (Not of detach(), which would cut the history of the batch behind a sample of vmap.)
+  const auto followed = [](const Tensor& t) { return t.requires_grad() ? t : proxy_leaf(t); };
   const Tensor x = followed(inputs[1]), grid = followed(inputs[2]);
   return weft::grad({grid_sample_formula(options, x, grid)}, {x, grid},
                     {.create_graph = true, .allow_unused = true, .seeds = {inputs[0]}});

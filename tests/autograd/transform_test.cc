@@ -315,6 +315,15 @@ TEST_F(Transforms, GradientsFromOutsideOfFunctionsThatLookForOne) {
     return conv2d_scaled(x.reshape({1, 1, 3, 3}), weight, {.shift = shift, .relu = true}, {});
   };
   expect_gradient_from_outside(scaled, randn({2, 9}, f64));
+  // The second derivatives of a fused op, whose formula makes leaves of its own.
+  const Tensor grid = tensor({{{{-0.4, 0.3}, {0.1, 0.6}}, {{0.2, -0.7}, {0.5, 0.2}}}}, f64);
+  const auto sampled = [&](const Tensor& x) {
+    const Tensor g = parameter(grid);
+    const Tensor y = grid_sample(x.reshape({1, 1, 3, 3}), g);
+    const Tensor slope = grad({y.square().sum()}, {g}, {.create_graph = true})[0];
+    return grad({slope.square().sum()}, {g}, {.create_graph = true})[0];
+  };
+  expect_gradient_from_outside(sampled, randn({2, 9}, f64));
   const Tensor stacked = parameter(ones({2, 3}));
   const auto weighted = [](const Tensor& w) { return cross_entropy(ones({2, 3}), tensor({0, 1}), {.weight = w}); };
   EXPECT_NE(error_of([&] { (void)vmap(weighted)(stacked); }).find("the class weights take no gradient"),
