@@ -73,7 +73,7 @@ WEFT_INSTANCE_NORM(InstanceNorm3d, 3, (N, C, D, H, W))
 
 struct RMSNormOptions {
   Shape normalized_shape = {};
-  std::optional<double> eps = std::nullopt;  // the least that the dtype can add to 1
+  std::optional<double> eps = std::nullopt;  // the least that f32 (f64 for f64) can add to 1
   bool affine = true;                        // has a weight
   DType dtype = f32;
 };

@@ -31,10 +31,9 @@ Tensor layer_norm(const Tensor& x, const Shape& normalized_shape, const Tensor& 
 Tensor rms_norm(const Tensor& x, const Shape& normalized_shape, const Tensor& weight, std::optional<double> eps) {
   ErrorFrame frame("rms_norm", x, weight);
   const int64_t axes = last_axes(x, normalized_shape);
-  const double least = x.dtype() == f64    ? std::numeric_limits<double>::epsilon()
-                       : x.dtype() == bf16 ? 0x1p-7
-                       : x.dtype() == f16  ? 0x1p-10
-                                           : double{std::numeric_limits<float>::epsilon()};
+  // 16 bits are computed with in f32.
+  const double least =
+      x.dtype() == f64 ? std::numeric_limits<double>::epsilon() : double{std::numeric_limits<float>::epsilon()};
   const auto [in, w, none] = internal::norm_operands<3>({x, weight, Tensor()}, 1, 2);
   return dispatch::apply(op::LayerNorm{axes, eps.value_or(least), true}, in, w, none)[0];
 }

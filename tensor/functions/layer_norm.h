@@ -15,8 +15,8 @@ Tensor layer_norm(const Tensor& x, const Shape& normalized_shape, const Tensor& 
                   double eps = 1e-5);
 
 /// x / sqrt(mean(x^2) + eps) * weight over the last axes of x, whose shape is `normalized_shape`, in one pass; weight
-/// (optional) has that shape. eps is the least that x's dtype can add to 1 where it is absent. Dtypes and errors as
-/// layer_norm's.
+/// (optional) has that shape. Where eps is absent, it is the least that f64 can add to 1 for f64, and f32 for the other
+/// dtypes. Dtypes and errors as layer_norm's.
 Tensor rms_norm(const Tensor& x, const Shape& normalized_shape, const Tensor& weight = {},
                 std::optional<double> eps = std::nullopt);
 
