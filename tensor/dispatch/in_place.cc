@@ -71,21 +71,23 @@ void record_write(const Tensor& self, const OpCall& call) {
   }
 }
 
+/// Raises the version for a write that is not recorded. It leaves a non-leaf's history untrue: its version stays
+/// behind, and its use is refused.
+void note_write(internal::TensorBody& body, const char* name) {
+  body.storage->written_by(name);
+  const bool keeps_history = body.history != nullptr && !body.history->is_leaf();
+  if (!keeps_history) body.version = body.storage->version();
+}
+
 /// Raises the version, and gives `self` (every handle of it) its new history where the write is recorded.
 void after_write(Tensor& self, const OpInfo& info, const void* op, const char* name,
                  std::span<const Tensor* const> inputs, bool recorded) {
   internal::TensorBody& body = internal::body(self);
+  if (!recorded) return note_write(body, name);
   Storage& storage = *body.storage;
   storage.written_by(name);
-  if (recorded) {
-    storage.set_recorded_version(storage.version());
-    record_write(self, {info, op, inputs, {&self, 1}});
-  } else {
-    // A write that is not recorded leaves a non-leaf's history untrue: its version stays behind, and its use is
-    // refused.
-    const bool keeps_history = body.history != nullptr && !body.history->is_leaf();
-    if (!keeps_history) body.version = storage.version();
-  }
+  storage.set_recorded_version(storage.version());
+  record_write(self, {info, op, inputs, {&self, 1}});
 }
 
 /// DeviceError where `self` has become another device's in `prepared`: a sample of vmap meets a tensor from outside.
@@ -168,7 +170,13 @@ void apply_in_place(const OpInfo& info, const void* op, const char* name, Tensor
   const bool direct = check_in_place_result(self, spec);
   Tensor result = direct ? self : allocate(spec, self.device());
   const Operand out = operand(result);
-  run_erased({info, op, pointers, {&result, 1}}, in, {&out, 1});
+  try {
+    run_erased({info, op, pointers, {&result, 1}}, in, {&out, 1});
+  } catch (...) {
+    // A kernel that finds a bad value (a divisor 0, an index out of range) has written what came before it.
+    if (direct) note_write(internal::body(self), name);
+    throw;
+  }
   if (!direct) copy_into(result, self);
   after_write(self, info, op, name, pointers, recorded);
 }
