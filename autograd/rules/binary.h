@@ -20,9 +20,10 @@ WEFT_GRADIENT(Div) = per_input([](Grad g, Input<1> b) { return g / b; },
                                [](Grad g, Input<0> a, Input<1> b) { return -g * (a / b) / b; });
 
 namespace formulas {
-/// g where the side chosen is this one, half where both are equal; NaN goes to the first.
-inline Tensor extremum_share(const Tensor& g, const Tensor& chosen, const Tensor& tie) {
-  return where(tie, g * 0.5, where(chosen, g, zeros_like(g)));
+/// g where the other side is not `chosen`, half where both are equal. Where one is NaN, no side is chosen, and both
+/// have all of it, as in PyTorch.
+inline Tensor extremum_share(const Tensor& g, const Tensor& other_chosen, const Tensor& tie) {
+  return where(tie, g * 0.5, where(other_chosen, zeros_like(g), g));
 }
 /// a^2 + b^2, and 1 at the origin, where an angle has the gradient 0, as in PyTorch.
 inline Tensor square_radius(const Tensor& a, const Tensor& b) {
@@ -39,11 +40,11 @@ WEFT_GRADIENT(Pow) = per_input(  //
       return where(flat, zeros_like(g), g * y * log(where(flat, ones_like(a), a)));
     });
 WEFT_GRADIENT(Maximum) =
-    per_input([](Grad g, Input<0> a, Input<1> b) { return formulas::extremum_share(g, a > b, a == b); },
-              [](Grad g, Input<0> a, Input<1> b) { return formulas::extremum_share(g, b > a, a == b); });
+    per_input([](Grad g, Input<0> a, Input<1> b) { return formulas::extremum_share(g, b > a, a == b); },
+              [](Grad g, Input<0> a, Input<1> b) { return formulas::extremum_share(g, a > b, a == b); });
 WEFT_GRADIENT(Minimum) =
-    per_input([](Grad g, Input<0> a, Input<1> b) { return formulas::extremum_share(g, a < b, a == b); },
-              [](Grad g, Input<0> a, Input<1> b) { return formulas::extremum_share(g, b < a, a == b); });
+    per_input([](Grad g, Input<0> a, Input<1> b) { return formulas::extremum_share(g, b < a, a == b); },
+              [](Grad g, Input<0> a, Input<1> b) { return formulas::extremum_share(g, a < b, a == b); });
 // A value at its bound has the gradient, the bound none.
 WEFT_GRADIENT(ClampMin) = per_input([](Grad g, Input<0> x, Input<1> min) { return where(x >= min, g, zeros_like(g)); },
                                     [](Grad g, Input<0> x, Input<1> min) { return where(x < min, g, zeros_like(g)); });

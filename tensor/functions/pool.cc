@@ -7,6 +7,7 @@
 #include "tensor/adjoints/spatial.h"
 #include "tensor/dispatch/apply.h"
 #include "tensor/functions/binary.h"
+#include "tensor/functions/compare.h"
 #include "tensor/functions/copy.h"
 #include "tensor/functions/fill.h"
 #include "tensor/functions/index.h"
@@ -160,6 +161,12 @@ template <class Sizes> double window_size(const Sizes& kernel) {
   return static_cast<double>(size);
 }
 
+/// x^p with p < 1, whose gradient at 0 is 0 and not infinite, as that of a norm.
+Tensor smooth_pow(const Tensor& x, double p) {
+  const Tensor is_zero = x.detach() == 0.0;
+  return where(is_zero, 0.0, pow(where(is_zero, 1.0, x), p));
+}
+
 /// The norm by means(x^p), or by maxima(|x|) where p is infinite.
 template <class Sizes, class Means, class Maxima>
 Tensor norm_pool(const Tensor& x, double p, const PoolOptionsOf<Sizes>& o, const Means& mean, const Maxima& maximum) {
@@ -167,7 +174,8 @@ Tensor norm_pool(const Tensor& x, double p, const PoolOptionsOf<Sizes>& o, const
   if (o.padding != Sizes(0) || o.dilation != Sizes(1)) throw Error("there is no padding and no dilation here");
   if (o.divisor_override) throw Error("divisor_override is for avg pools only");
   if (std::isinf(p)) return maximum(abs(x), o);
-  return pow(mean(pow(x, p), o) * window_size(o.kernel_size), 1 / p);
+  const Tensor sums = mean(p < 1 ? smooth_pow(x, p) : pow(x, p), o) * window_size(o.kernel_size);
+  return p > 1 ? smooth_pow(sums, 1 / p) : pow(sums, 1 / p);
 }
 
 }  // namespace

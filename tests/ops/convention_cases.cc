@@ -78,6 +78,12 @@ void add_ties(Cases& cases) {
   add(cases, "nanmedian with ties", {6}, {1, 2, NAN, 2, 0, 3}, {0, 0.5, 0, 0.5, 0, 0},
       [](const Tensor& x) { return nanmedian(x); });
   add(cases, "maximum of a tensor and itself", {2}, {1, 3}, {1, 1}, [](const Tensor& x) { return maximum(x, x); });
+  add(cases, "maximum at NaN", {3}, {NAN, 1, 2}, {1, 1, 1}, [](const Tensor& x) {
+    return maximum(x, x.detach() * tensor({1.0, NAN, 0.5}, x.dtype()).to(x.device()));
+  });
+  add(cases, "minimum at NaN", {3}, {NAN, 1, 2}, {1, 1, 0}, [](const Tensor& x) {
+    return minimum(x, x.detach() * tensor({1.0, NAN, 0.5}, x.dtype()).to(x.device()));
+  });
   add(cases, "max pool with ties", {1, 1, 2, 2}, {5, 5, 5, 5}, {1, 0, 0, 0},
       [](const Tensor& x) { return max_pool2d(x, {.kernel_size = 2}); });
 }
@@ -112,6 +118,10 @@ void add_zeros(Cases& cases) {
     add(cases, "norm " + std::to_string(static_cast<int>(p)) + " at 0", {2}, {0, 0}, {0, 0},
         [p](const Tensor& x) { return norm(x, p); });
   add(cases, "norm 0.5 with a 0", {2}, {0, 4}, {0, 1}, [](const Tensor& x) { return norm(x, 0.5); });
+  add(cases, "lp pool of zeros", {1, 1, 4}, {0, 0, 3, 4}, {0, 0, 0.6, 0.8},
+      [](const Tensor& x) { return lp_pool1d(x, 2, {.kernel_size = 2}); });
+  add(cases, "lp pool 0.5 with a 0", {1, 1, 2}, {0, 4}, {0, 1},
+      [](const Tensor& x) { return lp_pool1d(x, 0.5, {.kernel_size = 2}); });
   add(cases, "logcumsumexp of -inf", {3}, {-INFINITY, -INFINITY, 1}, {0, 0, 1},
       [](const Tensor& x) { return logcumsumexp(x, 0); });
   add(cases, "logsumexp of -inf", {2}, {-INFINITY, -INFINITY}, {0, 0}, [](const Tensor& x) { return logsumexp(x); });
