@@ -1,5 +1,8 @@
 #include "tensor/functions/random.h"
 
+#include <array>
+#include <limits>
+
 #include "tensor/dispatch/apply.h"
 #include "tensor/dispatch/batched.h"
 #include "tensor/functions/binary.h"
@@ -29,6 +32,24 @@ void check_deviation(double std) {
 
 void check_probability(double p) {
   if (!(p >= 0 && p <= 1)) throw Error(text("the probability ", p, " must lie between 0 and 1"));
+}
+
+/// Error for a negative one or NaN.
+void check_deviations(const Tensor& std) {
+  const Tensor every = dispatch::all_samples(std.detach());
+  if (every.numel() > 0) check_deviation(min(every).item<double>());
+}
+
+/// Uniform numbers like `x`, of f32 where x has 16 bits: steps of 2^-8 are too large to compare a probability with, or
+/// to take a logarithm of.
+Tensor fine_uniform(const Tensor& x, Generator& generator) {
+  return rand(x.shape(), generator, is_half_precision(x.dtype()) ? f32 : x.dtype(), x.device());
+}
+
+double largest(DType dtype) {
+  if (dtype == f64) return std::numeric_limits<double>::max();
+  if (dtype == f16) return 65504;
+  return dtype == bf16 ? 0x1.fep127 : double{std::numeric_limits<float>::max()};
 }
 
 }  // namespace
@@ -75,6 +96,12 @@ Tensor randn_like(const Tensor& x, Generator& generator) {
   return draw(generator, Distribution::normal, x.shape(), x.dtype(), x.device());
 }
 
+Tensor randint_like(const Tensor& x, int64_t low, int64_t high, Generator& generator) {
+  ErrorFrame frame("randint_like", x);
+  return randint(low, high, x.shape(), generator, x.dtype(), x.device());
+}
+Tensor randint_like(const Tensor& x, int64_t high) { return randint_like(x, 0, high); }
+
 Tensor normal(double mean, double std, const Shape& shape, DType dtype, Device device) {
   return normal(mean, std, shape, default_generator(), dtype, device);
 }
@@ -85,8 +112,9 @@ Tensor normal(double mean, double std, const Shape& shape, Generator& generator,
 }
 Tensor normal(const Tensor& mean, const Tensor& std, Generator& generator) {
   ErrorFrame frame("normal", mean, std);
+  check_deviations(std);
   const Shape shape = broadcast_shapes(mean.shape(), std.shape());
-  return randn(shape, generator, promote(mean.dtype(), std.dtype()), mean.device()) * std + mean;
+  return randn(shape, generator, dispatch::promoted(std::array{mean, std}), mean.device()) * std + mean;
 }
 
 Tensor normal(const Tensor& mean, double std, Generator& generator) {
@@ -96,12 +124,13 @@ Tensor normal(const Tensor& mean, double std, Generator& generator) {
 }
 Tensor normal(double mean, const Tensor& std, Generator& generator) {
   ErrorFrame frame("normal", std);
+  check_deviations(std);
   return randn_like(std, generator) * std + mean;
 }
 
 Tensor bernoulli(const Tensor& p, Generator& generator) {
   ErrorFrame frame("bernoulli", p);
-  const Tensor u = rand_like(p, generator);
+  const Tensor u = fine_uniform(p, generator);
   const Tensor inside = logical_and(p >= 0, p <= 1);
   if (!all(dispatch::all_samples(inside)).item<bool>()) {
     // The lowest or the highest one is outside, or NaN is both.
@@ -130,7 +159,12 @@ Tensor poisson(const Tensor& rates, Generator& generator) {
 Tensor& Tensor::uniform_(double low, double high, Generator& generator) {
   ErrorFrame frame("uniform_", *this);
   if (!(low <= high)) throw Error(text("low ", low, " is above high ", high));
-  return copy_(rand_like(*this, generator) * (high - low) + low);
+  const Tensor u = rand_like(*this, generator);
+  if (const double most = largest(dtype()); !(high - low <= most))
+    throw Error(text("high - low = ", high - low, " is more than ", dtype(), " holds: ", most));
+  // What is rounded up to `high` belongs to the other end, which has half of a step else.
+  const Tensor values = u * (high - low) + low;
+  return copy_(weft::where(values < high, values, low));
 }
 Tensor& Tensor::uniform_(double low, double high) { return uniform_(low, high, default_generator()); }
 
@@ -156,7 +190,9 @@ Tensor& Tensor::bernoulli_(double p) { return bernoulli_(p, default_generator())
 Tensor& Tensor::exponential_(double rate, Generator& generator) {
   ErrorFrame frame("exponential_", *this);
   if (!(rate > 0)) throw Error(text("the rate ", rate, " must be above 0"));
-  return copy_(weft::log1p(-rand_like(*this, generator)) / -rate);
+  const Tensor u = fine_uniform(*this, generator);
+  // 0 becomes the number next to it: no time is 0.
+  return copy_(weft::log1p(-weft::clip(u, u.dtype() == f64 ? 0x1p-53 : 0x1p-24)) / -rate);
 }
 Tensor& Tensor::exponential_(double rate) { return exponential_(rate, default_generator()); }
 

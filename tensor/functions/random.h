@@ -25,8 +25,10 @@ Tensor randperm(int64_t count, Generator& generator, Device device = {});
 /// The shape, dtype and device of `x`.
 Tensor rand_like(const Tensor& x, Generator& generator = default_generator());
 Tensor randn_like(const Tensor& x, Generator& generator = default_generator());
+Tensor randint_like(const Tensor& x, int64_t low, int64_t high, Generator& generator = default_generator());
+Tensor randint_like(const Tensor& x, int64_t high);
 /// Normal with this mean and standard deviation, numbers or tensors that broadcast. The gradient reaches both tensors.
-/// Error where a number std < 0.
+/// Error where a std is below 0.
 Tensor normal(double mean, double std, const Shape& shape, DType dtype = f32, Device device = {});
 Tensor normal(double mean, double std, const Shape& shape, Generator& generator, DType dtype = f32, Device device = {});
 Tensor normal(const Tensor& mean, const Tensor& std, Generator& generator = default_generator());

@@ -10,7 +10,12 @@ std::string attribute_text(const Distribution& value) {
 Spec RandomFill::infer() const {
   const bool floating = distribution == Distribution::uniform || distribution == Distribution::normal;
   if (floating && !is_floating(dtype)) throw DtypeError(text(dtype, " is not accepted here; it takes floating dtypes"));
-  if (distribution == Distribution::integers) check_fits(low, dtype), check_fits(high - 1, dtype);
+  if (distribution == Distribution::integers)
+    for (const int64_t bound : {low, high - 1}) {
+      check_fits(bound, dtype);
+      if (dtype == f16 && (bound > 65504 || bound < -65504))
+        throw Error(text("the value ", bound, " does not fit into f16, which holds -65504 to 65504"));
+    }
   return spec_of(shape, dtype);
 }
 
