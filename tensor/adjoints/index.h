@@ -15,4 +15,8 @@ Tensor scatter_add(const Tensor& src, int64_t axis, const Tensor& index, const S
 /// DtypeError for bool.
 Tensor index_add(const Tensor& src, int64_t axis, const Tensor& index, const Shape& shape);
 
+/// `src` in the dtype of the tensor that it is written or added to. DtypeError where a floating source would lose its
+/// fractions beside integers, Error for an integer that the dtype does not hold.
+Tensor source_of(const Tensor& src, DType dtype);
+
 }  // namespace weft::adjoint

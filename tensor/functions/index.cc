@@ -1,10 +1,12 @@
 #include "tensor/functions/index.h"
 
+#include <algorithm>
 #include <limits>
 
 #include "tensor/adjoints/index.h"
 #include "tensor/dispatch/apply.h"
 #include "tensor/dispatch/batched.h"
+#include "tensor/functions/binary.h"
 #include "tensor/functions/copy.h"
 #include "tensor/functions/reduce.h"
 #include "tensor/functions/view.h"
@@ -43,6 +45,18 @@ Tensor adjoint::scatter_add(const Tensor& src, int64_t axis, const Tensor& index
   return in_shape(dispatch::apply(op::ScatterAdd{a, with_axis(shape)}, with_axis(src), with_axis(index)), shape);
 }
 
+Tensor adjoint::source_of(const Tensor& src, DType dtype) {
+  if (src.dtype() == dtype || !is_integer(dtype)) return cast(src, dtype);
+  if (is_floating(src.dtype()))
+    throw DtypeError(
+        text("a floating source cannot be written to ", dtype, "; cast it first, e.g. src.to(", dtype, ")"));
+  if (src.numel() > 0 && promote(src.dtype(), dtype) != dtype) {
+    const Tensor every = dispatch::all_samples(src);
+    check_fits(min(every).item<int64_t>(), dtype), check_fits(max(every).item<int64_t>(), dtype);
+  }
+  return cast(src, dtype);
+}
+
 Tensor index_select(const Tensor& x, int64_t axis, const Tensor& index) {
   ErrorFrame frame("index_select", x, index);
   const int64_t a = normalize_axis_or_scalar(axis, x.rank());
@@ -57,6 +71,26 @@ Tensor adjoint::index_add(const Tensor& src, int64_t axis, const Tensor& index, 
   ErrorFrame frame("index_add", src, index);
   const int64_t a = normalize_axis_or_scalar(axis, shape.rank());
   return in_shape(dispatch::apply(op::IndexAdd{a, with_axis(shape)}, with_axis(src), with_axis(index)), shape);
+}
+
+std::vector<Tensor> unravel_index(const Tensor& index, const Shape& shape) {
+  ErrorFrame frame("unravel_index", index);
+  op::check_index_dtype(index.dtype());
+  const int64_t count = checked_numel(shape);
+  if (const Tensor every = dispatch::all_samples(index); every.numel() > 0) {
+    const int64_t smallest = min(every).item<int64_t>(), largest = max(every).item<int64_t>();
+    if (smallest < 0 || largest >= count)
+      throw IndexError(text("index ", smallest < 0 ? smallest : largest, " is out of range for the ", count,
+                            " elements of shape ", shape));
+  }
+  std::vector<Tensor> places(shape.size());
+  Tensor left = cast(index, i64);
+  for (size_t i = shape.size(); i-- > 0;) {
+    const int64_t size = std::max<int64_t>(shape[i], 1);  // of a shape without elements there is no index
+    places[i] = remainder(left, size);
+    left = floor_divide(left, size);
+  }
+  return places;
 }
 
 Tensor embedding(const Tensor& indices, const Tensor& weight, int64_t padding_idx) {

@@ -33,7 +33,7 @@ void copy_slices(const char* name, const Tensor& self, int64_t axis, const Tenso
   const int64_t a = normalize_axis_or_scalar(axis, self.rank());
   Tensor to = with_axis(self);
   dispatch::apply_in_place(op::IndexCopy{a, 1, false}, name, to, dispatch::apart_from(to, with_axis(index)),
-                           dispatch::apart_from(to, with_axis(cast(src, self.dtype()))));
+                           dispatch::apart_from(to, with_axis(adjoint::source_of(src, self.dtype()))));
 }
 
 void fill_slices(const char* name, const Tensor& self, int64_t axis, const Tensor& index, const Scalar& value) {
@@ -48,7 +48,9 @@ void fill_slices(const char* name, const Tensor& self, int64_t axis, const Tenso
 
 /// What index_add adds to x.
 Tensor scaled_slices(const Tensor& src, const Scalar& alpha, DType dtype) {
-  return with_axis(cast(alpha == Scalar(1) ? src : mul(src, alpha), dtype));
+  if (alpha.is_floating() && !is_floating(dtype))
+    throw DtypeError(text("alpha is ", alpha.to_double(), "; it takes an integer beside tensors of integers"));
+  return with_axis(adjoint::source_of(alpha == Scalar(1) ? src : mul(src, alpha), dtype));
 }
 
 void put_elements(const char* name, const Tensor& self, const Tensor& index, const Tensor& src, bool accumulate) {
@@ -56,7 +58,7 @@ void put_elements(const char* name, const Tensor& self, const Tensor& index, con
     throw ShapeError(text("the source has ", src.numel(), " elements, the index ", index.numel()));
   Tensor to = with_axis(self);
   const Tensor places = wrapped(reshape(index, {-1}), self.numel()),
-               values = dispatch::apart_from(to, reshape(cast(src, self.dtype()), {-1}));
+               values = dispatch::apart_from(to, reshape(adjoint::source_of(src, self.dtype()), {-1}));
   const std::optional<View> flat = to.layout().has_mask() ? std::nullopt : to.layout().reshape({to.numel()});
   if (flat) to = view(to, {-1});
   if (!accumulate)

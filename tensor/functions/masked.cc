@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "tensor/adjoints/index.h"
 #include "tensor/dispatch/batched.h"
 #include "tensor/dispatch/in_place.h"
 #include "tensor/functions/compare.h"
@@ -34,7 +35,7 @@ Tensor masked_fill(const Tensor& x, const Tensor& mask, const Scalar& value) {
 Tensor masked_fill(const Tensor& x, const Tensor& mask, const Tensor& value) {
   ErrorFrame frame("masked_fill", x, mask, value);
   check_value(value);
-  return where(mask, cast(value, x.dtype()), x);
+  return where(mask, adjoint::source_of(value, x.dtype()), x);
 }
 
 Tensor masked_select(const Tensor& x, const Tensor& mask) {
@@ -47,7 +48,8 @@ Tensor masked_select(const Tensor& x, const Tensor& mask) {
 
 Tensor masked_scatter(const Tensor& x, const Tensor& mask, const Tensor& src) {
   ErrorFrame frame("masked_scatter", x, mask, src);
-  return dispatch::apply(op::MaskedScatter{}, x, broadcast(mask, x.shape()), reshape(cast(src, x.dtype()), {-1}));
+  return dispatch::apply(op::MaskedScatter{}, x, broadcast(mask, x.shape()),
+                         reshape(adjoint::source_of(src, x.dtype()), {-1}));
 }
 
 Tensor tril(const Tensor& x, int64_t diagonal) { return triangle("tril", x, true, diagonal); }
@@ -60,12 +62,12 @@ Tensor& Tensor::masked_fill_(const Tensor& mask, const Scalar& value) {
 Tensor& Tensor::masked_fill_(const Tensor& mask, const Tensor& value) {
   ErrorFrame frame("masked_fill_", *this, mask, value);
   check_value(value);
-  return copy_(weft::where(weft::broadcast(mask, shape()), cast(value, dtype()), *this));
+  return copy_(weft::where(weft::broadcast(mask, shape()), adjoint::source_of(value, dtype()), *this));
 }
 Tensor& Tensor::masked_scatter_(const Tensor& mask, const Tensor& src) {
   ErrorFrame frame("masked_scatter_", *this, mask, src);
   return dispatch::apply_in_place(op::MaskedScatter{}, "masked_scatter_", *this, weft::broadcast(mask, shape()),
-                                  dispatch::apart_from(*this, weft::reshape(cast(src, dtype()), {-1})));
+                                  dispatch::apart_from(*this, weft::reshape(adjoint::source_of(src, dtype()), {-1})));
 }
 
 }  // namespace weft

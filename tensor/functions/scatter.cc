@@ -2,6 +2,7 @@
 
 #include <limits>
 
+#include "tensor/adjoints/index.h"
 #include "tensor/dispatch/in_place.h"
 #include "tensor/functions/binary.h"
 #include "tensor/functions/compare.h"
@@ -28,12 +29,17 @@ Tensor fitted(const Tensor& src, const Tensor& index) {
   return shrink(src, bounds);
 }
 
+/// What of `src` belongs to the index, in the dtype of x.
+Tensor source(const Tensor& src, const Tensor& x, const Tensor& index) {
+  return adjoint::source_of(fitted(src, index), x.dtype());
+}
+
 /// op(self, index, src) in place; `self` may have no axes.
 template <class Op>
 void write(const char* name, const Op& op, const Tensor& self, const Tensor& index, const Tensor& src) {
   Tensor to = self;
   dispatch::apply_in_place(op, name, to, dispatch::apart_from(self, index),
-                           dispatch::apart_from(self, fitted(cast(src, self.dtype()), index)));
+                           dispatch::apart_from(self, source(src, self, index)));
 }
 
 Tensor spread(const Scalar& value, const Tensor& self, const Tensor& index) {
@@ -66,16 +72,16 @@ Tensor reduced(const Tensor& x, int64_t axis, const Tensor& index, const Tensor&
   if (is_mean && !is_floating(x.dtype()))
     throw DtypeError(text("a mean of ", x.dtype(), " is floating; cast first, e.g. x.to(f32)"));
   const int64_t a = normalize_axis_or_scalar(axis, x.rank());
-  const Tensor source = fitted(cast(src, x.dtype()), index);
+  const Tensor values = source(src, x, index);
   const Tensor start =
       include_self ? x : dispatch::apply(op::Scatter{a}, x, index, spread(neutral(reduce, x.dtype()), x, index));
   if (reduce == "prod" || reduce == "amax" || reduce == "amin") {
     const op::ScatterReduction reduction = reduce == "prod"   ? op::ScatterReduction::product
                                            : reduce == "amax" ? op::ScatterReduction::largest
                                                               : op::ScatterReduction::smallest;
-    return dispatch::apply(op::ScatterReduce{a, reduction}, start, index, source);
+    return dispatch::apply(op::ScatterReduce{a, reduction}, start, index, values);
   }
-  const Tensor sums = dispatch::apply(op::ScatterSum{a}, start, index, source);
+  const Tensor sums = dispatch::apply(op::ScatterSum{a}, start, index, values);
   if (!is_mean) return sums;
   const Tensor counts = dispatch::apply(op::ScatterSum{a}, full(x.shape(), include_self ? 1 : 0, f32, x.device()),
                                         index, spread(1, ones({}, f32, x.device()), index));
@@ -87,7 +93,7 @@ Tensor reduced(const Tensor& x, int64_t axis, const Tensor& index, const Tensor&
 Tensor scatter(const Tensor& x, int64_t axis, const Tensor& index, const Tensor& src) {
   ErrorFrame frame("scatter", x, index, src);
   const int64_t a = normalize_axis_or_scalar(axis, x.rank());
-  return dispatch::apply(op::Scatter{a}, x, index, fitted(cast(src, x.dtype()), index));
+  return dispatch::apply(op::Scatter{a}, x, index, source(src, x, index));
 }
 
 Tensor scatter(const Tensor& x, int64_t axis, const Tensor& index, const Scalar& value) {
@@ -100,7 +106,7 @@ Tensor detail::scatter_add_to(const Tensor& x, int64_t axis, const Tensor& index
   ErrorFrame frame("scatter_add", x, index, src);
   op::ScatterSum op;
   op.axis = normalize_axis_or_scalar(axis, x.rank());
-  return dispatch::apply(op, x, index, fitted(cast(src, x.dtype()), index));
+  return dispatch::apply(op, x, index, source(src, x, index));
 }
 
 Tensor scatter_reduce(const Tensor& x, int64_t axis, const Tensor& index, const Tensor& src, std::string_view reduce,

@@ -1,6 +1,7 @@
 // Writes along an axis: out[index[i][j]][j] = src[i][j] for axis 0, and so on. `index` has x's rank, sizes up to src's
 // and, off the axis, up to x's. Elements that meet are combined in the order of i, so that the bits do not depend on
-// threads.
+// threads. src is cast to x's dtype; where that is of integers, DtypeError for a floating src, Error for an integer that
+// it does not hold.
 #pragma once
 
 #include <concepts>
