@@ -3,6 +3,7 @@
 
 #include <cmath>
 #include <cstdio>
+#include <limits>
 #include <mutex>
 #include <ostream>
 
@@ -25,7 +26,12 @@ class Printer {
         device_(tensor.device()),
         options_(options),
         shortened_(tensor.numel() > options.threshold) {
-    if (tensor.numel() > 0) measure(Shape());
+    if (tensor.numel() == 0) return;
+    each_shown(Shape(), [this](const Shape& index) { note_magnitude(index); });
+    scientific_ = options.scientific || most_ > 1e8 || least_ < 1e-4 || most_ / least_ > 1000;  // PyTorch's rule
+    each_shown(Shape(), [this](const Shape& index) {
+      if (!index.empty()) width_ = std::max(width_, element(index).size());
+    });
   }
 
   std::string run() {
@@ -55,7 +61,8 @@ class Printer {
     return out;
   }
 
-  std::string element(const Shape& index) const {
+  /// The element as a tensor.
+  Tensor at(const Shape& index) const {
     // Without dispatch: printing is no op, and a tensor whose history is no longer true prints as well.
     View view = tensor_.layout();
     for (int64_t i : index) {
@@ -63,30 +70,39 @@ class Printer {
       view = next ? *std::move(next) : View::create({0}, {1});  // a scalar out of the padding
     }
     const bool padding = view.numel() == 0;
-    const Tensor one = padding ? zeros({}, tensor_.dtype())
-                               : internal::make_tensor(internal::storage_ptr(tensor_), view, tensor_.dtype());
+    return padding ? zeros({}, tensor_.dtype())
+                   : internal::make_tensor(internal::storage_ptr(tensor_), view, tensor_.dtype());
+  }
+
+  std::string element(const Shape& index) const {
+    const Tensor one = at(index);
     if (tensor_.dtype() == DType::boolean) return one.item<bool>() ? "true" : "false";
     if (is_integer(tensor_.dtype())) return std::to_string(one.item<int64_t>());
     const double value = one.item<double>();
     if (std::isnan(value)) return "nan";
     if (std::isinf(value)) return value > 0 ? "inf" : "-inf";
     char buffer[400];
-    std::snprintf(buffer, sizeof buffer, options_.scientific ? "%.*e" : "%.*f", options_.precision, value);
+    std::snprintf(buffer, sizeof buffer, scientific_ ? "%.*e" : "%.*f", options_.precision, value);
     return buffer;
   }
 
-  /// Finds the widest element that is shown.
-  void measure(const Shape& index) {
+  void note_magnitude(const Shape& index) {
+    if (!is_floating(tensor_.dtype())) return;
+    const double magnitude = std::fabs(at(index).item<double>());
+    if (magnitude == 0 || !std::isfinite(magnitude)) return;
+    most_ = std::max(most_, magnitude);
+    least_ = std::min(least_, magnitude);
+  }
+
+  /// f(index) for each element that is shown and begins with `index`.
+  template <class F> void each_shown(const Shape& index, const F& f) const {
     const size_t axis = index.size();
-    if (axis == tensor_.shape().size()) {
-      if (axis > 0) width_ = std::max(width_, element(index).size());
-      return;
-    }
+    if (axis == tensor_.shape().size()) return f(index);
     for (int64_t i : shown(tensor_.shape()[axis])) {
       if (i < 0) continue;
       Shape next = index;
       next.push_back(i);
-      measure(next);
+      each_shown(next, f);
     }
   }
 
@@ -131,6 +147,9 @@ class Printer {
   PrintOptions options_;
   bool shortened_;
   size_t width_ = 0;
+  // Of what is shown, finite and not 0.
+  double least_ = std::numeric_limits<double>::infinity(), most_ = 0;
+  bool scientific_ = false;
 };
 
 }  // namespace

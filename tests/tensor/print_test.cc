@@ -161,5 +161,15 @@ TEST_F(Print, IsSeenByNoObserver) {
   EXPECT_EQ(count.ops, 0);
 }
 
+TEST_F(Print, NumbersThatDifferByOrdersOfMagnitudeAreScientific) {
+  EXPECT_EQ(tensor({1e-5}).to_string(), "Tensor([1.0000e-05], dtype=f32)");
+  EXPECT_EQ(tensor({0.0, 1e-5}).to_string(), "Tensor([0.0000e+00, 1.0000e-05], dtype=f32)");
+  EXPECT_EQ(tensor({1.0, 2000.0}).to_string(), "Tensor([1.0000e+00, 2.0000e+03], dtype=f32)");
+  EXPECT_EQ(full({}, 2e8).to_string(), "Tensor(2.0000e+08, dtype=f32)");
+  EXPECT_EQ(tensor({1.5, std::numeric_limits<double>::infinity()}).to_string(), "Tensor([1.5000,    inf], dtype=f32)");
+  EXPECT_EQ(tensor({0.001, 0.5}, f64).to_string(), "Tensor([0.0010, 0.5000], dtype=f64)");
+  EXPECT_EQ(tensor({1, 2000}).to_string(), "Tensor([   1, 2000], dtype=i64)");
+}
+
 }  // namespace
 }  // namespace weft
