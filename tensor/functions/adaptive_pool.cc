@@ -49,6 +49,7 @@ template <class Sizes> Tensor means(const char* name, const Tensor& x, const Siz
 
 /// The pixels of every window of an axis, (out, longest); shorter windows repeat their last pixel.
 Tensor pixels_of(const AxisMap& map, Device device) {
+  (void)empty({map.out}, i64);  // MemoryError for windows that no machine holds, before they are counted
   const Taps taps = taps_of(map);
   int64_t longest = 0;
   for (int64_t i = 0; i < map.out; ++i) longest = std::max(longest, taps.count(i));

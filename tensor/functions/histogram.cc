@@ -32,6 +32,7 @@ void check_floating(const Tensor& x) {
 
 void check_bins(int64_t bins) {
   if (bins < 1) throw Error(text("the number of bins must be at least 1, not ", bins));
+  (void)checked_add(bins, 1);  // edges
 }
 
 void check_range(double low, double high) {
@@ -54,7 +55,7 @@ std::pair<Tensor, Tensor> whole_range(const Tensor& values) {
 HistogramResult between(const Tensor& x, const Tensor& edges, const HistogramOptions& options) {
   const int64_t bins = edges.size(0) - 1;
   const Tensor values = reshape(detach(x), {x.numel()});
-  const Tensor plain = detach(edges), top = plain[bins];
+  const Tensor plain = detach(edges), top = slice(plain, 0, bins);  // with its axis: it widens x where the edges do
   // The last bin is closed; what lies outside goes to a bin behind the last, which is cut off.
   const Tensor place = searchsorted(plain, values, true) - 1;
   const Tensor inside = logical_and(place >= 0, values <= top);
@@ -96,7 +97,8 @@ Tensor histc(const Tensor& x, int64_t bins, double min, double max) {
   check_bins(bins);
   const bool all = min == 0 && max == 0;
   if (!all) check_range(min, max);
-  const Tensor values = reshape(detach(x), {x.numel()});
+  // In 16 bits there are too few values between the ends of a bin.
+  const Tensor values = cast(reshape(detach(x), {x.numel()}), is_half_precision(x.dtype()) ? f32 : x.dtype());
   auto [low, high] = all ? whole_range(values) : std::pair(number_like(min, x), number_like(max, x));
   const Tensor same = cast(low == high, f64) * 0.5;  // as NumPy does
   low = low - same, high = high + same;

@@ -4,7 +4,6 @@
 
 #include "tensor/dispatch/apply.h"
 #include "tensor/dispatch/batched.h"
-#include "tensor/functions/cat.h"
 #include "tensor/functions/copy.h"
 #include "tensor/functions/fill.h"
 #include "tensor/functions/index.h"
@@ -18,6 +17,20 @@ namespace {
 
 /// A copy of what is still a view of `x`.
 Tensor own(const Tensor& out, const Tensor& x) { return out.shares_storage(x) ? clone(out) : out; }
+
+int64_t product(const Shape& shape, int64_t begin, int64_t end) {
+  int64_t out = 1;
+  for (int64_t i = begin; i < end; ++i) out = checked_multiply(out, shape[static_cast<size_t>(i)]);
+  return out;
+}
+
+/// One axis of a tensor that has as many as there may be: those before it as one, and those from it on.
+Tensor repeated_axis(const Tensor& x, int64_t axis, int64_t count) {
+  const int64_t before = product(x.shape(), 0, axis), rest = product(x.shape(), axis, x.rank());
+  Shape whole = x.shape();
+  whole[static_cast<size_t>(axis)] = checked_multiply(x.size(axis), count);
+  return reshape(expand(reshape(x, {before, 1, rest}), {before, count, rest}), whole);
+}
 
 /// Each axis of size n as (counts, n), and then as one.
 Tensor repeated(const Tensor& x, const IntList& counts) {
@@ -39,7 +52,7 @@ Tensor repeated(const Tensor& x, const IntList& counts) {
       out = unsqueeze(out, i);
       wide.insert(at, counts[at]);
     } else {
-      out = cat(std::vector<Tensor>(static_cast<size_t>(counts[at]), out), i);
+      out = repeated_axis(out, i, counts[at]);
       wide = whole;
     }
   }
@@ -105,12 +118,15 @@ Tensor repeat_interleave(const Tensor& x, const Tensor& counts, std::optional<in
   if (times.size() == 1) return repeat_interleave(x, times[0], a);
   if (counts.rank() != 1 || counts.numel() != x.size(a))
     throw ShapeError(text("the counts have shape ", counts.shape(), ", axis ", a, " has size ", x.size(a)));
-  std::vector<int64_t> rows;
-  for (size_t i = 0; i < times.size(); ++i) {
-    if (times[i] < 0) throw ShapeError(text("count ", times[i], " is negative"));
-    rows.insert(rows.end(), static_cast<size_t>(times[i]), static_cast<int64_t>(i));
+  int64_t total = 0;
+  for (const int64_t count : times) {
+    if (count < 0) throw ShapeError(text("count ", count, " is negative"));
+    total = checked_add(total, count);
   }
-  return index_select(x, a, from_vector(rows).to(x.device()));
+  const Tensor rows = empty({total}, i64);
+  int64_t* to = rows.data<int64_t>();
+  for (size_t i = 0; i < times.size(); ++i) to = std::fill_n(to, times[i], static_cast<int64_t>(i));
+  return index_select(x, a, rows.to(x.device()));
 }
 
 Tensor roll(const Tensor& x, const IntList& shifts, const IntList& axes) {

@@ -17,9 +17,10 @@ template <class F> Tensor window(int64_t count, bool periodic, DType dtype, cons
   if (!is_floating(dtype)) throw DtypeError(text(dtype, " is not accepted here; it takes floating dtypes"));
   if (count < 0) throw ShapeError(text("a window of ", count, " weights"));
   const double last = static_cast<double>(periodic ? count : count - 1);
-  std::vector<double> weights(static_cast<size_t>(count), 1.0);
-  for (size_t i = 0; i < weights.size() && count > 1; ++i) weights[i] = value(static_cast<double>(i) / last);
-  return from_vector(weights, Shape{count}, dtype);
+  const Tensor weights = ones({count}, f64);
+  double* const to = weights.data<double>();
+  for (int64_t i = 0; i < count && count > 1; ++i) to[i] = value(static_cast<double>(i) / last);
+  return cast(weights, dtype);
 }
 
 }  // namespace

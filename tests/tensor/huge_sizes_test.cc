@@ -44,9 +44,39 @@ TEST(HugeSizes, AreRefusedWhereAnExpandedViewIsCopied) {
   EXPECT_NE(error_of([&] { wide.clone(); }), "");
   EXPECT_NE(error_of([&] { wide + 1.0; }), "");
   EXPECT_NE(error_of([&] { wide.to(f64); }), "");
-  EXPECT_NE(error_of([&] { wide.t(); }), "");
+  EXPECT_NE(error_of([&] { wide.contiguous(); }), "");
   EXPECT_NE(error_of([&] { ones({2}).pad({{0, kHuge}}).clone(); }), "");
   EXPECT_NE(error_of([&] { conv2d(ones({1, 1, 3, 3}), ones({1, 1, 3, 3}), {}, {.padding = int64_t{1} << 30}); }), "");
+}
+
+TEST(HugeSizes, AreRefusedBeforeAnythingIsCounted) {
+  const Tensor eight = ones({1, 1, 1, 1, 1, 1, 1, 1}), line = ones({1, 1, 4});
+  const int64_t most = INT64_MAX, large = int64_t{1} << 60;
+  const IntList counts(8, 1);
+  IntList one_axis = counts;
+  one_axis[3] = large;
+  const std::vector<std::pair<const char*, std::function<void()>>> calls = {
+      {"adaptive_max_pool1d", [&] { adaptive_max_pool1d(line, large); }},
+      {"adaptive_max_pool1d_with_indices", [&] { adaptive_max_pool1d_with_indices(line, large); }},
+      {"hann_window", [&] { hann_window(2 * large); }},
+      {"repeat_interleave", [&] { repeat_interleave(ones({2}), 2 * large); }},
+      {"repeat_interleave of counts",
+       [&] {
+         repeat_interleave(ones({2}), tensor({2 * large, int64_t{1}}));
+       }},
+      {"repeat_interleave of the largest counts",
+       [&] {
+         repeat_interleave(ones({2}), tensor({most, most}));
+       }},
+      {"repeat of eight axes", [&] { repeat(eight, one_axis); }},
+      {"repeat of eight large axes", [&] { repeat(eight, IntList(8, large)); }},
+      {"histogram", [&] { histogram(ones({2}), most); }},
+      {"histc", [&] { histc(ones({2}), most); }},
+      {"tensor_split", [&] { tensor_split(ones({2}), most); }},
+      {"chunk", [&] { chunk(zeros({0}), most); }},
+  };
+  for (const auto& [name, call] : calls) EXPECT_NE(error_of(call), "") << name;
+  EXPECT_EQ(chunk(ones({2}), most).size(), 2u);
 }
 
 TEST(HugeSizes, NameTheShapeAndTheBytes) {
