@@ -73,7 +73,12 @@ KeptConvWeight::Kept KeptConvWeight::of(const Tensor& weight, const Shape& x, co
     all_kept -= bytes;
     return {};
   }
-  s.kept = {dispatch::apply(op, weight.detach()), op.layout};
+  try {
+    s.kept = {dispatch::apply(op, weight.detach()), op.layout};
+  } catch (...) {
+    all_kept -= bytes;  // nothing was kept
+    throw;
+  }
   s.source = body.storage, s.view = body.view, s.version = version, s.groups = options.groups;
   return s.kept;
 }
