@@ -49,7 +49,7 @@ class Tensor {
   Tensor& operator=(Tensor&&) & noexcept = default;
   /// A temporary is written through, as by copy_ and fill_: `x[0] = y;`, `x[0] = 1.0;`. Error where no other tensor has
   /// its memory, as that of `x.index({mask})`: nothing would see what is written.
-  Tensor& operator=(const Tensor& values) && { return seen_elsewhere("=").copy_(values); }
+  Tensor& operator=(const Tensor& values) && { return seen_elsewhere("=").assign(values); }
   Tensor& operator=(const Scalar& value) && { return seen_elsewhere("=").fill_(value); }
 
   // ---- making one from memory ----
@@ -159,10 +159,11 @@ class Tensor {
   Tensor squeeze_all() const;
   Tensor unsqueeze(int64_t axis) const;
   Tensor transpose(int64_t axis0, int64_t axis1) const;
-  /// The last two axes swapped.
-  Tensor t() const { return transpose(-2, -1); }
+  /// The last two axes swapped; what has one axis stays as it is.
+  Tensor t() const { return transpose(rank() == 1 ? -1 : -2, -1); }
   Tensor permute(const IntList& axes) const;
   Tensor movedim(int64_t source, int64_t destination) const;
+  Tensor moveaxis(int64_t source, int64_t destination) const { return movedim(source, destination); }
   Tensor slice(int64_t axis, std::optional<int64_t> start = std::nullopt, std::optional<int64_t> end = std::nullopt,
                int64_t step = 1) const;
   Tensor select(int64_t axis, int64_t index) const;
@@ -175,10 +176,12 @@ class Tensor {
   Tensor expand(const Shape& shape) const;
   Tensor expand_as(const Tensor& other) const { return expand(other.shape()); }
   Tensor broadcast(const Shape& shape) const;
+  Tensor broadcast_to(const Shape& shape) const { return expand(shape); }
   Tensor broadcast_like(const Tensor& other) const;
   Tensor broadcast_left(const Shape& batch_dims) const;
   Tensor diagonal(int64_t offset = 0, int64_t axis0 = 0, int64_t axis1 = 1) const;
   Tensor flatten(int64_t start = 0, int64_t end = -1) const;
+  Tensor ravel() const { return flatten(); }
   Tensor unflatten(int64_t axis, const Shape& sizes) const;
   Tensor as_strided(const Shape& shape, const Strides& strides, int64_t offset = 0) const;
   std::vector<Tensor> split(int64_t size, int64_t axis = 0) const;
@@ -221,6 +224,8 @@ class Tensor {
   HookHandle add_hook(GradientHook hook);
   /// This temporary, on the left of `sign`. Error where nothing else holds its memory.
   Tensor& seen_elsewhere(const char* sign);
+  /// copy_() of `values`, of which axes of size 1 in front do not count where they are more than this tensor's.
+  Tensor& assign(const Tensor& values);
 
   IntrusivePtr<Body> body_;
 };

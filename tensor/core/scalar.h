@@ -46,11 +46,16 @@ constexpr DType promote_scalar(DType dtype, const Scalar& scalar) {
   return dtype;
 }
 
+/// Whether it is an unsigned integer of 2^63 or more, whose to_int() is negative.
+constexpr bool exceeds_i64(const Scalar& value) {
+  return !value.is_floating() && value.to_int() < 0 && value.to_double() > 0;
+}
+
 /// False where an integer is outside of the range of the integer dtype `dtype`.
 constexpr bool fits(const Scalar& value, DType dtype) {
   if (value.is_floating() || !is_integer(dtype)) return true;
   const int64_t number = value.to_int();
-  if (number < 0 && value.to_double() > 0) return false;  // an unsigned number above 2^63
+  if (exceeds_i64(value)) return false;
   if (dtype == DType::u8) return number >= 0 && number <= 255;
   const int spare = 64 - 8 * static_cast<int>(size_of(dtype));
   return number >= INT64_MIN >> spare && number <= INT64_MAX >> spare;

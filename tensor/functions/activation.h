@@ -25,7 +25,8 @@ Tensor hardtanh(const Tensor& x, double min = -1, double max = 1);
 /// hardtanh(x, 0, 6)
 Tensor relu6(const Tensor& x);
 /// x where x > 0, else slope x: He et al., arXiv 1502.01852. `weight` holds one slope, or one for each channel (axis 1,
-/// or axis 0 of a tensor with one axis). ShapeError for another number.
+/// or axis 0 of a tensor with one axis). bf16 and f16 stay what they are beside slopes of f32. ShapeError for another
+/// number.
 Tensor prelu(const Tensor& x, const Tensor& weight);
 /// x moved towards 0 by `width`, 0 where |x| <= width. Error where width < 0.
 Tensor softshrink(const Tensor& x, double width = 0.5);

@@ -1,6 +1,7 @@
 #include "tensor/functions/addmm.h"
 
 #include "tensor/functions/binary.h"
+#include "tensor/functions/copy.h"
 #include "tensor/functions/matmul.h"
 #include "tensor/functions/reduce.h"
 #include "tensor/functions/view.h"
@@ -20,7 +21,7 @@ Tensor combined(const Tensor& x, Tensor product, const Scalar& beta, const Scala
   // Checked whatever beta is: x must not enlarge the result.
   const Tensor own = broadcast(x, product.shape());
   if (!is(alpha, 1)) product = std::move(product) * alpha;
-  if (is(beta, 0)) return product;
+  if (is(beta, 0)) return cast(product, promote(x.dtype(), product.dtype()));
   return is(beta, 1) ? own + std::move(product) : own * beta + std::move(product);
 }
 
@@ -47,7 +48,14 @@ Tensor baddbmm(const Tensor& x, const Tensor& a, const Tensor& b, const Scalar& 
 Tensor addbmm(const Tensor& x, const Tensor& a, const Tensor& b, const Scalar& beta, const Scalar& alpha) {
   ErrorFrame frame("addbmm", x, a, b);
   check_ranks(a, b, 3, 3);
-  return combined(x, sum(matmul(a, b), 0), beta, alpha);
+  const Tensor products = matmul(a, b);
+  return combined(x, cast(sum(products, 0), products.dtype()), beta, alpha);
+}
+
+Tensor addr(const Tensor& x, const Tensor& a, const Tensor& b, const Scalar& beta, const Scalar& alpha) {
+  ErrorFrame frame("addr", x, a, b);
+  check_ranks(a, b, 1, 1);
+  return combined(x, unsqueeze(a, 1) * b, beta, alpha);
 }
 
 }  // namespace weft

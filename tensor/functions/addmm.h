@@ -16,4 +16,7 @@ Tensor baddbmm(const Tensor& x, const Tensor& a, const Tensor& b, const Scalar& 
 /// The same, summed over the batch.
 Tensor addbmm(const Tensor& x, const Tensor& a, const Tensor& b, const Scalar& beta = 1, const Scalar& alpha = 1);
 
+/// Of the vectors a (n) and b (m), all products.
+Tensor addr(const Tensor& x, const Tensor& a, const Tensor& b, const Scalar& beta = 1, const Scalar& alpha = 1);
+
 }  // namespace weft

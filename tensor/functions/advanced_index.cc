@@ -233,6 +233,13 @@ void check_integers(const Tensor& x, const Scalar& value) {
     throw DtypeError(text("a floating value cannot be written to ", x.dtype(), "; cast it first"));
 }
 
+/// `value` on x's device and in its dtype, whose extra axes of size 1 in front do not count. DtypeError for a floating
+/// one that is added to integers.
+Tensor row_source(const Tensor& value, const Tensor& x, const Rows& rows, bool accumulate) {
+  const Tensor here = detail::without_leading_ones(dispatch::on_device_of(x, value), result_shape(rows).rank());
+  return accumulate ? adjoint::source_of(here, x.dtype()) : cast(here, x.dtype());
+}
+
 template <class Value>
 void write(const char* name, const Tensor& x, const std::vector<TensorIndex>& indices, const Value& value,
            bool accumulate) {
@@ -249,7 +256,7 @@ void write(const char* name, const Tensor& x, const std::vector<TensorIndex>& in
     else if constexpr (kScalar)
       view.fill_(value);
     else
-      view.copy_(value);
+      view.copy_(detail::without_leading_ones(value, view.rank()));
     return;
   }
   if (kScalar && !accumulate && is_one_mask(parsed)) {
@@ -260,7 +267,7 @@ void write(const char* name, const Tensor& x, const std::vector<TensorIndex>& in
   if constexpr (kScalar)
     put_rows(name, rows, full({}, value, x.dtype(), x.device()), accumulate);
   else
-    put_rows(name, rows, cast(dispatch::on_device_of(x, value), x.dtype()), accumulate);
+    put_rows(name, rows, row_source(value, x, rows, accumulate), accumulate);
 }
 
 Tensor copy_to_write(const Tensor& x, const std::vector<TensorIndex>& indices, const Tensor& value) {
@@ -271,6 +278,14 @@ Tensor copy_to_write(const Tensor& x, const std::vector<TensorIndex>& indices, c
 }
 
 }  // namespace
+
+Tensor detail::without_leading_ones(const Tensor& x, int64_t rank) {
+  Tensor out = x;
+  while (out.rank() > rank && out.size(0) == 1) out = select(out, 0, 0);
+  return out;
+}
+
+Tensor& Tensor::assign(const Tensor& values) { return copy_(detail::without_leading_ones(values, rank())); }
 
 Tensor index(const Tensor& x, const std::vector<TensorIndex>& indices) {
   ErrorFrame frame("index", x);

@@ -1,9 +1,14 @@
 #include "tensor/functions/binary.h"
 
+#include <array>
+
+#include "tensor/dispatch/batched.h"
 #include "tensor/dispatch/in_place.h"
 #include "tensor/dispatch/over.h"
+#include "tensor/functions/compare.h"
 #include "tensor/functions/copy.h"
 #include "tensor/functions/fill.h"
+#include "tensor/functions/reduce.h"
 #include "tensor/functions/unary.h"
 #include "tensor/functions/view.h"
 #include "tensor/ops/binary.h"
@@ -33,10 +38,16 @@ template <class Op, class Dying> Tensor binary(Dying dying, const Tensor& a, con
   return dispatch::apply_over(Op{}, dying, a, b);
 }
 
+/// Error for an unsigned number that i64 does not hold beside integers.
+void check_range(const Tensor& x, const Scalar& value) {
+  if (exceeds_i64(value) && !is_floating(x.dtype())) check_fits(value, promote_scalar(x.dtype(), value));
+}
+
 bool are_bool(const Tensor& x, const Scalar& value) { return x.dtype() == boolean && value.kind() == boolean; }
 
 /// An op of a tensor and a number, in their promoted dtype.
 template <class Op, class Dying> Tensor with_scalar(Dying dying, const Tensor& x, const Scalar& value) {
+  check_range(x, value);
   if constexpr (std::same_as<Op, op::PowScalar>)
     if (!value.is_floating() && value.to_int() < 0 && !is_floating(x.dtype()))
       throw DtypeError(
@@ -61,7 +72,8 @@ Tensor number_beside(const Tensor& x, const Scalar& value) {
 Scalar negated(const Tensor& x, const Scalar& value) {
   if (are_bool(x, value))
     throw DtypeError("bool is not accepted here; it takes integers or floating dtypes; cast bool first");
-  if (value.is_floating()) return -value.to_double();
+  check_range(x, value);
+  if (value.is_floating() || exceeds_i64(value)) return -value.to_double();
   return static_cast<int64_t>(0 - static_cast<uint64_t>(value.to_int()));
 }
 
@@ -172,6 +184,7 @@ template <class Op> Tensor& write(const char* name, Tensor& self, const Tensor& 
 
 template <class Op> Tensor& write(const char* name, Tensor& self, const Scalar& value) {
   ErrorFrame frame(name, self);
+  check_range(self, value);
   if (value.is_floating() && !is_floating(self.dtype()))
     throw DtypeError(text("a floating result cannot be written in place to ", self.dtype(),
                           "; use the form that returns a new tensor"));
@@ -183,12 +196,18 @@ void check_divisible(const Tensor& self) {
     throw DtypeError(text("a quotient is floating and cannot be written in place to ", self.dtype(), "; use a / b"));
 }
 
+Tensor in_f32(const Tensor& x) { return cast(x, f32); }
+const Scalar& in_f32(const Scalar& value) { return value; }
+
 template <class B> Tensor rounded_quotient(const Tensor& a, const B& b, std::string_view mode) {
   if (mode == "floor") return floor_divide(a, b);
   if (mode != "trunc") throw Error(text("rounding_mode is \"floor\" or \"trunc\", not \"", mode, '"'));
   const Tensor rest = fmod(a, b);
-  // Without its rest an integer has a whole quotient; one of floating numbers is rounded as it comes.
-  return is_floating(rest.dtype()) ? trunc(div(a, b)) : floor_divide(sub(a, rest), b);
+  // Without its rest an integer has a whole quotient; one of floating numbers is rounded as it comes, but not to 16 bits
+  // before.
+  if (!is_floating(rest.dtype())) return floor_divide(sub(a, rest), b);
+  if (is_half_precision(rest.dtype())) return cast(trunc(div(in_f32(a), in_f32(b))), rest.dtype());
+  return trunc(div(a, b));
 }
 
 }  // namespace
@@ -202,13 +221,52 @@ Tensor div(const Tensor& a, const Scalar& b, std::string_view rounding_mode) {
   return rounded_quotient(a, b, rounding_mode);
 }
 
+Tensor gcd(const Tensor& a, const Tensor& b) {
+  ErrorFrame frame("gcd", a, b);
+  const DType dtype = dispatch::promoted(std::array{a, b});
+  if (!is_integer(dtype)) dispatch::throw_not_accepted(dtype, kIntegers);
+  const Shape shape = broadcast_shapes(a.shape(), b.shape());
+  Tensor x = abs(broadcast(cast(a, dtype), shape)), y = abs(broadcast(cast(b, dtype), shape));
+  // Euclid's steps, for all elements until the last one is done.
+  while (any(dispatch::all_samples(y != 0)).item<bool>()) {
+    const Tensor done = y == 0, rest = fmod(x, where(done, 1, y));
+    x = where(done, x, y), y = where(done, y, rest);
+  }
+  return abs(x);
+}
+
+Tensor lcm(const Tensor& a, const Tensor& b) {
+  ErrorFrame frame("lcm", a, b);
+  const Tensor common = gcd(a, b), none = common == 0;
+  return where(none, 0, abs(floor_divide(a, where(none, 1, common)) * b));
+}
+
+Tensor float_power(const Tensor& a, const Tensor& b) {
+  ErrorFrame frame("float_power", a, b);
+  return pow(cast(a, f64), cast(b, f64));
+}
+Tensor float_power(const Tensor& a, double b) {
+  ErrorFrame frame("float_power", a);
+  return pow(cast(a, f64), b);
+}
+
+Tensor ldexp(const Tensor& x, const Tensor& exponents) {
+  ErrorFrame frame("ldexp", x, exponents);
+  const DType promoted = dispatch::promoted(std::array{x, exponents}), dtype = is_floating(promoted) ? promoted : f32;
+  const DType wide = is_half_precision(dtype) ? f32 : dtype;
+  return cast(cast(x, wide) * pow(2.0, cast(exponents, wide)), dtype);
+}
+
 Tensor& Tensor::add_(const Tensor& other) { return write<op::Add>("add_", *this, other); }
 Tensor& Tensor::add_(const Scalar& other) {
   if (are_bool(*this, other)) return add_(full({}, other, boolean, device()));
   return write<op::AddScalar>("add_", *this, other);
 }
 Tensor& Tensor::sub_(const Tensor& other) { return write<op::Sub>("sub_", *this, other); }
-Tensor& Tensor::sub_(const Scalar& other) { return write<op::AddScalar>("sub_", *this, negated(*this, other)); }
+Tensor& Tensor::sub_(const Scalar& other) {
+  ErrorFrame frame("sub_", *this);
+  return write<op::AddScalar>("sub_", *this, negated(*this, other));
+}
 Tensor& Tensor::mul_(const Tensor& other) { return write<op::Mul>("mul_", *this, other); }
 Tensor& Tensor::mul_(const Scalar& other) {
   if (are_bool(*this, other)) return mul_(full({}, other, boolean, device()));
@@ -224,6 +282,13 @@ Tensor& Tensor::div_(const Scalar& other) {
   check_divisible(*this);
   return write<op::DivScalar>("div_", *this, other);
 }
+
+#define WEFT_DIVISION_MEMBER(function, Op)                                                         \
+  Tensor& Tensor::function(const Tensor& other) { return write<op::Op>(#function, *this, other); } \
+  Tensor& Tensor::function(const Scalar& other) { return write<op::Op>(#function, *this, number_beside(*this, other)); }
+WEFT_DIVISION_MEMBER(remainder_, Remainder)
+WEFT_DIVISION_MEMBER(floor_divide_, FloorDivide)
+#undef WEFT_DIVISION_MEMBER
 
 #define WEFT_COMPOUND_MEMBER(sign, Op)                                                               \
   Tensor& Tensor::operator sign(const Tensor& other)& { return write<op::Op>(#sign, *this, other); } \

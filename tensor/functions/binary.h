@@ -36,6 +36,15 @@ namespace weft {
 /// a / b rounded: "floor" is floor_divide(), "trunc" rounds to 0; integers stay integers. Error for another mode.
 Tensor div(const Tensor& a, const Tensor& b, std::string_view rounding_mode);
 Tensor div(const Tensor& a, const Scalar& b, std::string_view rounding_mode);
+/// The greatest common divisor and the least common multiple of integers, 0 or more; 0 where both are (one is) 0.
+/// No gradient. DtypeError for other dtypes.
+Tensor gcd(const Tensor& a, const Tensor& b);
+Tensor lcm(const Tensor& a, const Tensor& b);
+/// pow() in f64, whatever the dtypes.
+Tensor float_power(const Tensor& a, const Tensor& b);
+Tensor float_power(const Tensor& a, double b);
+/// x 2^exponents; integers give f32.
+Tensor ldexp(const Tensor& x, const Tensor& exponents);
 /// a + alpha b, a - alpha b. DtypeError for a floating alpha beside integers.
 Tensor add(const Tensor& a, const Tensor& b, const Scalar& alpha);
 Tensor sub(const Tensor& a, const Tensor& b, const Scalar& alpha);

@@ -20,8 +20,9 @@ Tensor lerp(const Tensor& start, const Tensor& end, double weight) {
 Tensor lerp(const Tensor& start, const Tensor& end, const Tensor& weight) {
   ErrorFrame frame("lerp", start, end, weight);
   const DType dtype = dispatch::promoted(std::array{start, end, weight});
-  const Tensor from = cast(start, dtype), to = cast(end, dtype), part = cast(weight, dtype), way = to - from;
-  return where(part < 0.5, from + way * part, to - way * (1 - part));
+  const DType wide = is_half_precision(dtype) ? f32 : dtype;  // rounded once
+  const Tensor from = cast(start, wide), to = cast(end, wide), part = cast(weight, wide), way = to - from;
+  return cast(where(part < 0.5, from + way * part, to - way * (1 - part)), dtype);
 }
 
 Tensor addcmul(const Tensor& x, const Tensor& a, const Tensor& b, const Scalar& value) {

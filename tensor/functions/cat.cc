@@ -68,6 +68,22 @@ Tensor vstack(const std::vector<Tensor>& tensors) {
   return cat(with_rank(tensors, 2), 0);
 }
 
+Tensor dstack(const std::vector<Tensor>& tensors) {
+  ErrorFrame frame("dstack", std::span<const Tensor>(tensors));
+  std::vector<Tensor> parts = with_rank(tensors, 2);
+  for (Tensor& x : parts)
+    if (x.rank() == 2) x = unsqueeze(x, 2);
+  return cat(parts, 2);
+}
+
+Tensor column_stack(const std::vector<Tensor>& tensors) {
+  ErrorFrame frame("column_stack", std::span<const Tensor>(tensors));
+  std::vector<Tensor> columns = tensors;
+  for (Tensor& x : columns)
+    if (x.rank() <= 1) x = reshape(x, {x.numel(), 1});
+  return cat(columns, 1);
+}
+
 Tensor block_diag(const std::vector<Tensor>& tensors) {
   ErrorFrame frame("block_diag", std::span<const Tensor>(tensors));
   std::vector<Tensor> rows = with_rank(tensors, 2);

@@ -11,22 +11,24 @@
 namespace weft {
 namespace {
 
-/// The dtype in which `x` is compared with a number.
-DType compared_dtype(const Tensor& x, const Scalar& value) {
+/// x compared with a number, in a dtype that holds both.
+template <class Op> Tensor with_number(const Tensor& x, const Scalar& value) {
   const DType dtype = promote_scalar(x.dtype(), value);
-  return fits(value, dtype) ? dtype : i64;
+  // Above every i64, as is 2^64, whatever i64 is rounded to in f64.
+  if (exceeds_i64(value) && !is_floating(dtype)) return dispatch::apply(Op{Scalar(0x1p64)}, cast(x, f64));
+  return dispatch::apply(Op{value}, cast(x, fits(value, dtype) ? dtype : i64));
 }
 
 }  // namespace
 
-#define WEFT_COMPARE(Op, ScalarOp, function)                                \
-  Tensor function(const Tensor& a, const Tensor& b) {                       \
-    ErrorFrame frame(#function, a, b);                                      \
-    return dispatch::apply(op::Op{}, a, b);                                 \
-  }                                                                         \
-  Tensor function(const Tensor& a, const Scalar& b) {                       \
-    ErrorFrame frame(#function, a);                                         \
-    return dispatch::apply(op::ScalarOp{b}, cast(a, compared_dtype(a, b))); \
+#define WEFT_COMPARE(Op, ScalarOp, function)          \
+  Tensor function(const Tensor& a, const Tensor& b) { \
+    ErrorFrame frame(#function, a, b);                \
+    return dispatch::apply(op::Op{}, a, b);           \
+  }                                                   \
+  Tensor function(const Tensor& a, const Scalar& b) { \
+    ErrorFrame frame(#function, a);                   \
+    return with_number<op::ScalarOp>(a, b);           \
   }
 #define WEFT_LOGICAL(Op, function)                                        \
   Tensor function(const Tensor& a, const Tensor& b) {                     \
@@ -70,6 +72,18 @@ Tensor isneginf(const Tensor& x) {
   return logical_and(isinf(x), x < 0);
 }
 
+namespace {
+
+/// |x - y| in f64; of integers exact as long as f64 holds it.
+Tensor distance(const Tensor& x, const Tensor& y) {
+  const Tensor rounded = abs(sub(cast(x, f64), cast(y, f64)));
+  if (!is_integer(x.dtype()) || !is_integer(y.dtype())) return rounded;
+  const Tensor exact = cast(abs(sub(cast(x, i64), cast(y, i64))), f64);
+  return where(rounded < 0x1p53, exact, rounded);  // a larger difference may wrap
+}
+
+}  // namespace
+
 bool equal(const Tensor& a, const Tensor& b) {
   ErrorFrame frame("equal", a, b);
   return a.dtype() == b.dtype() && a.shape() == b.shape() && all(eq(a, b)).item<bool>();
@@ -79,10 +93,10 @@ Tensor isclose(const Tensor& a, const Tensor& b, const CloseOptions& options) {
   ErrorFrame frame("isclose", a, b);
   const auto& [rtol, atol, equal_nan] = options;
   if (!(rtol >= 0 && atol >= 0)) throw Error(text("rtol = ", rtol, " and atol = ", atol, " must be 0 or more"));
-  const Tensor x = cast(a.detach(), f64);
-  const Tensor y = cast(b.detach(), f64);
-  // Equal values first: the difference of two infinities is NaN.
-  Tensor close = logical_or(eq(x, y), logical_and(le(abs(sub(x, y)), add(mul(abs(y), rtol), atol)), isfinite(y)));
+  const Tensor x = cast(a.detach(), f64), y = cast(b.detach(), f64), apart = distance(a.detach(), b.detach());
+  // Infinities of one sign are close, and their difference is NaN.
+  const Tensor same = logical_or(eq(apart, 0.0), logical_and(eq(x, y), isinf(y)));
+  Tensor close = logical_or(same, logical_and(le(apart, add(mul(abs(y), rtol), atol)), isfinite(y)));
   if (equal_nan) close = logical_or(close, logical_and(isnan(x), isnan(y)));
   return close;
 }

@@ -10,7 +10,11 @@ namespace weft {
 
 namespace {
 constinit thread_local internal::SampleScope* samples = nullptr;
+
+void check_probability(double p) {
+  if (!(p >= 0.0 && p <= 1.0)) throw Error(text("p = ", p, " must lie between 0 and 1"));
 }
+}  // namespace
 
 internal::SampleScope::SampleScope(uint64_t seed, uint64_t first, int64_t count)
     : seed_(seed), first_(first), count_(count), outer_(std::exchange(samples, this)) {}
@@ -37,11 +41,15 @@ RandomKey internal::dropout_key(Device device, int64_t count, Generator& generat
 
 Tensor dropout(const Tensor& x, double p) { return dropout(x, p, default_generator()); }
 
-Tensor dropout(const Tensor& x, double p, bool training) { return training ? dropout(x, p) : x; }
+Tensor dropout(const Tensor& x, double p, bool training) {
+  ErrorFrame frame("dropout", x);
+  check_probability(p);
+  return training ? dropout(x, p) : x;
+}
 
 Tensor dropout(const Tensor& x, double p, Generator& generator) {
   ErrorFrame frame("dropout", x);
-  if (!(p >= 0.0 && p <= 1.0)) throw Error(text("p = ", p, " must lie between 0 and 1"));
+  check_probability(p);
   const RandomKey key = internal::dropout_key(x.device(), x.numel(), generator);
   return dispatch::apply(op::Dropout{p, key.seed, key.offset}, x);
 }

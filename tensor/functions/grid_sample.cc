@@ -25,6 +25,7 @@ std::array<Tensor, 2> adjoint::grid_sample_backward(const Tensor& g, const Tenso
 
 Tensor affine_grid(const Tensor& theta, const Shape& size, bool align_corners) {
   ErrorFrame frame("affine_grid", theta);
+  if (!is_floating(theta.dtype())) dispatch::throw_not_accepted(theta.dtype(), kFloating);
   const int64_t axes = size.rank() - 2;
   if (axes != 2 && axes != 3) throw ShapeError(text("size must be (N, C, H, W) or (N, C, D, H, W), not ", size));
   if (theta.shape() != Shape{size[0], axes, axes + 1})

@@ -35,6 +35,9 @@ Tensor solve(const Tensor& a, const Tensor& b, bool left) {
   adjoint::check_square(a);
   const bool vectors =
       b.rank() == 1 || (b.rank() + 1 == a.rank() && b.shape() == Shape(a.shape().begin(), a.shape().end() - 1));
+  if (vectors && !left)
+    throw ShapeError(text("x a = b takes matrices b (..., k, n), not vectors of shape ", b.shape(),
+                          "; solve with a transposed and left = true"));
   if (vectors) return squeeze(solve(a, unsqueeze(b, -1)), -1);
   if (!left) return transpose(solve(transpose(a, -2, -1), transpose(b, -2, -1)), -2, -1);
   if (b.rank() < 2 || b.size(-2) != a.size(-1))

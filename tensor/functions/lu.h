@@ -8,7 +8,7 @@
 namespace weft {
 
 /// x with a x = b for a (..., n, n) and b (..., n, k) or, as in PyTorch, a vector per matrix (..., n); batches
-/// broadcast. With left = false, x a = b. Error `matrix 3 of the batch is singular`.
+/// broadcast. With left = false, x a = b for b (..., k, n), no vectors. Error `matrix 3 of the batch is singular`.
 Tensor solve(const Tensor& a, const Tensor& b, bool left = true);
 /// The inverse. Error `matrix 3 of the batch is singular`.
 Tensor inv(const Tensor& a);

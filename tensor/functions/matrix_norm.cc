@@ -5,6 +5,7 @@
 #include "tensor/functions/binary.h"
 #include "tensor/functions/compare.h"
 #include "tensor/functions/copy.h"
+#include "tensor/functions/fill.h"
 #include "tensor/functions/lu.h"
 #include "tensor/functions/reduce.h"
 #include "tensor/functions/svd.h"
@@ -74,6 +75,20 @@ Tensor cond(const Tensor& a, std::optional<double> p) {
 Tensor cond(const Tensor& a, MatrixNorm which) {
   ErrorFrame frame("cond", a);
   return matrix_norm(a, which) * matrix_norm(inv(a), which);
+}
+
+Tensor renorm(const Tensor& x, double p, int64_t axis, double most) {
+  ErrorFrame frame("renorm", x);
+  if (x.rank() < 2) throw ShapeError(text("at least 2 axes are needed, not shape ", x.shape()));
+  if (!(p > 0)) throw Error(text("p = ", p, " must be above 0"));
+  if (!(most >= 0)) throw Error(text("the largest norm ", most, " must be 0 or more"));
+  if (is_half_precision(x.dtype())) return cast(renorm(cast(x, f32), p, axis, most), x.dtype());
+  const int64_t kept_axis = normalize_axis(axis, x.rank());
+  IntList others;
+  for (int64_t i = 0; i < x.rank(); ++i)
+    if (i != kept_axis) others.push_back(i);
+  const Tensor norms = vector_norm(x, p, others, keepdim);
+  return x * where(norms > most, most / (norms + 1e-7), ones_like(norms));  // PyTorch's small number
 }
 
 }  // namespace weft

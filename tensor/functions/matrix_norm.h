@@ -12,6 +12,10 @@ namespace weft {
 /// extremes that are equal.
 Tensor vector_norm(const Tensor& x, double p = 2, const Axes& axes = {}, KeepDim keep = {});
 
+/// x, whose slices along `axis` are made shorter where their norm over all other axes is above `most`, to that norm.
+/// ShapeError below two axes, Error unless p > 0 and most >= 0.
+Tensor renorm(const Tensor& x, double p, int64_t axis, double most);
+
 enum class MatrixNorm { frobenius, nuclear };
 /// Of matrices, which lie on two axes: the root of the sum of squares, or the sum of the singular values. Gradients:
 /// a / norm, 0 at 0; and u vh of the reduced svd, which is one of several at matrices of lower rank. The second

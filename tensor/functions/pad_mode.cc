@@ -53,19 +53,25 @@ Tensor with_constant(const Tensor& x, const std::vector<Padding>& widths, const 
   return out;
 }
 
+/// x with entries of its own at its ends.
+Tensor filled(const Tensor& x, const std::vector<Padding>& widths, PadMode mode) {
+  check_sources(x, widths, mode);
+  const auto is_none = [](const Padding& width) { return width == Padding{0, 0}; };
+  return std::all_of(widths.begin(), widths.end(), is_none) ? x : dispatch::apply(op::PadMode{widths, mode}, x);
+}
+
 }  // namespace
 
 Tensor pad(const Tensor& x, const std::vector<Padding>& widths, PadMode mode, const Scalar& value) {
   ErrorFrame frame("pad", x);
   if (static_cast<int64_t>(widths.size()) != x.rank())
     throw ShapeError(text(widths.size(), " pairs of widths for ", x.rank(), " axes"));
-  Tensor out = cut(x, widths);
   std::vector<Padding> grown = widths;
   for (Padding& width : grown) width = {std::max<int64_t>(width.first, 0), std::max<int64_t>(width.second, 0)};
-  if (mode == PadMode::constant) return with_constant(out, grown, value);
-  check_sources(out, grown, mode);
-  if (std::all_of(grown.begin(), grown.end(), [](const Padding& width) { return width == Padding{0, 0}; })) return out;
-  return dispatch::apply(op::PadMode{grown, mode}, out);
+  if (mode == PadMode::constant) return with_constant(cut(x, widths), grown, value);
+  // As in PyTorch, what is cut off at one end is still seen from the other, but in a circle, which goes over what is left.
+  if (mode == PadMode::circular) return filled(cut(x, widths), grown, mode);
+  return cut(filled(x, grown, mode), widths);
 }
 
 }  // namespace weft

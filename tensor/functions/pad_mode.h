@@ -9,7 +9,8 @@
 
 namespace weft {
 
-/// `x` with widths[i] = {before, after} more entries on axis i; negative widths cut entries off. One pair per axis.
+/// `x` with widths[i] = {before, after} more entries on axis i; negative widths cut entries off (in a circle before the
+/// others are filled, else behind that). One pair per axis.
 /// `value` is for `constant`; zeros alone are a view (as of pad(x, widths)), everything else is a copy. ShapeError
 /// where the axis is too short: reflect takes less than its size, circular at most its size, replicate at least one
 /// entry.

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <limits>
 
+#include "tensor/dispatch/apply.h"
 #include "tensor/functions/binary.h"
 #include "tensor/functions/cat.h"
 #include "tensor/functions/copy.h"
@@ -120,6 +121,13 @@ Tensor vdot(const Tensor& a, const Tensor& b) {
   return dot(a, b);
 }
 
+Tensor vecdot(const Tensor& a, const Tensor& b, int64_t axis) {
+  ErrorFrame frame("vecdot", a, b);
+  const DType dtype = promote(a.dtype(), b.dtype());
+  if (is_half_precision(dtype)) return cast(vecdot(cast(a, f32), cast(b, f32), axis), dtype);
+  return sum(a * b, axis);
+}
+
 Tensor outer(const Tensor& a, const Tensor& b) {
   ErrorFrame frame("outer", a, b);
   check_rank(a, 1, "two vectors"), check_rank(b, 1, "two vectors");
@@ -222,6 +230,7 @@ Tensor matrix_power(const Tensor& a, int64_t n) {
   ErrorFrame frame("matrix_power", a);
   if (a.rank() < 2 || a.size(-1) != a.size(-2))
     throw ShapeError(text("it takes square matrices (..., n, n), not shape ", a.shape()));
+  if (n == 1) return clone(a);  // not the caller's own memory
   if (n == 0) return contiguous(broadcast(eye(a.size(-1), std::nullopt, a.dtype(), a.device()), a.shape()));
   Tensor square = n < 0 ? inv(a) : a, out;
   // Of the magnitude: the smallest n has no positive counterpart in 64 bits.
@@ -237,8 +246,10 @@ Tensor vander(const Tensor& x, std::optional<int64_t> n) {
   if (x.rank() == 0) throw ShapeError("it takes a tensor of at least one axis");
   const int64_t count = n.value_or(x.size(-1));
   if (count < 1) throw ShapeError(text("it takes at least one column, not ", count));
-  std::vector<Tensor> powers = {ones_like(x)};
-  while (static_cast<int64_t>(powers.size()) < count) powers.push_back(powers.back() * x);
+  if (x.dtype() == boolean) dispatch::throw_not_accepted(x.dtype(), kNumbers);
+  const Tensor base = is_floating(x.dtype()) ? x : cast(x, i64);
+  std::vector<Tensor> powers = {ones_like(base)};
+  while (static_cast<int64_t>(powers.size()) < count) powers.push_back(powers.back() * base);
   return stack(powers, -1);
 }
 

@@ -11,6 +11,8 @@ namespace weft {
 /// sum_i a_i b_i of two vectors of one length. vdot is the same for real numbers.
 Tensor dot(const Tensor& a, const Tensor& b);
 Tensor vdot(const Tensor& a, const Tensor& b);
+/// Sums of products along `axis` of vectors that broadcast.
+Tensor vecdot(const Tensor& a, const Tensor& b, int64_t axis = -1);
 /// a_i b_j of two vectors.
 Tensor outer(const Tensor& a, const Tensor& b);
 /// Sums of products over the last axis of both: shape a without its last axis, then b without its last. A tensor
@@ -40,7 +42,7 @@ Tensor chain_matmul(const std::vector<Tensor>& matrices);
 /// a^n of square matrices (..., n, n), by repeated squaring; of the inverse where n < 0.
 Tensor matrix_power(const Tensor& a, int64_t n);
 /// Powers x^0 ... x^(n-1) of each element as a new last axis; without `n` as many as the last axis of x has elements
-/// (torch.linalg.vander).
+/// (torch.linalg.vander). Integers give i64.
 Tensor vander(const Tensor& x, std::optional<int64_t> n = std::nullopt);
 
 }  // namespace weft

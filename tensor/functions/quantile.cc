@@ -29,20 +29,33 @@ Tensor weight_of(const Tensor& rank, const Tensor& low, QuantileMode mode) {
   return cast(logical_or(part > 0.5, logical_and(part == 0.5, is_odd)), f64);
 }
 
+/// The ranks (..., count of q) in f64, as those of long rows need it. NaN is at the end: it is left out, or what rows
+/// with one give.
+Tensor ranks_of(const Tensor& values, const Tensor& top, const Tensor& q, bool skips_nan) {
+  const int64_t n = values.size(-1);
+  const Tensor several = cast(q, f64);
+  const Tensor rank = skips_nan ? several * clip(cast(sum(values == values, -1, keepdim), f64) - 1.0, 0.0, std::nullopt)
+                                : where(isnan(top), full_like(top, static_cast<double>(n - 1), f64),
+                                        several * static_cast<double>(n - 1));
+  // A q of f32 stands for the decimal number it was rounded from: 0.7 of 10 steps is 7 of them, not 6.9999999.
+  const bool rounds = q.dtype() != f64 && n < int64_t{1} << 24;
+  return rounds ? cast(cast(rank, f32), f64) : rank;
+}
+
 /// (..., count of q): quantiles along the last axis of rows (..., n).
 Tensor of_rows(const Tensor& rows, const Tensor& q, bool skips_nan, QuantileMode mode) {
   const int64_t n = rows.size(-1);
   const Tensor sorted = sort(rows, -1).values;
   const Tensor values = detach(sorted), top = slice(values, -1, n - 1);
-  // In f64, as ranks of long rows need it. NaN is at the end: it is left out, or what rows with one give.
-  const Tensor rank =
-      skips_nan ? q * clip(cast(sum(values == values, -1, keepdim), f64) - 1.0, 0.0, std::nullopt)
-                : where(isnan(top), full_like(top, static_cast<double>(n - 1), f64), q * static_cast<double>(n - 1));
+  const Tensor rank = ranks_of(values, top, q, skips_nan);
   const Tensor low = cast(rank, i64);
   const Tensor weight = weight_of(rank, low, mode);
-  const Tensor a = gather(sorted, -1, low), b = gather(sorted, -1, low + cast(weight > 0.0, i64));
+  // The line between two elements is not rounded to 16 bits on the way.
+  const DType wide = is_half_precision(rows.dtype()) ? f32 : rows.dtype();
+  const Tensor a = cast(gather(sorted, -1, low), wide);
+  const Tensor b = cast(gather(sorted, -1, low + cast(weight > 0.0, i64)), wide);
   // Not inf - inf where both are the same.
-  return a + where(a == b, zeros_like(a), b - a) * cast(weight, rows.dtype());
+  return cast(a + where(a == b, zeros_like(a), b - a) * cast(weight, wide), rows.dtype());
 }
 
 void check_range(const Tensor& q) {
@@ -59,7 +72,7 @@ Tensor quantiles(const Tensor& x, const Tensor& q, bool skips_nan, const Quantil
   const Tensor rows = options.axis && x.rank() > 0 ? movedim(x, axis, -1) : flatten(x);
   if (rows.size(-1) == 0) throw ShapeError(text("axis ", axis, " has size 0: nothing to choose from"));
   // Samples of vmap meet tensors of all samples without being moved.
-  Tensor several = cast(reshape(q.detach(), {-1}), f64);
+  Tensor several = reshape(q.detach(), {-1});
   if (q.device().kind != DeviceKind::vmap) several = to(several, x.device());
   Tensor out = movedim(of_rows(rows, several, skips_nan, options.mode), -1, 0);
   if (options.keepdim && x.rank() > 0) {

@@ -38,8 +38,11 @@ int64_t axis_of(const Tensor& x, int64_t axis) {
   return normalize_axis(axis, x.rank());
 }
 
-/// The sums of neighbours along `axis`.
-Tensor pairs(const Tensor& y, int64_t axis) { return slice(y, axis, 1) + slice(y, axis, 0, -1); }
+/// The sums of neighbours along `axis`. DtypeError for bool, whose sums are not numbers.
+Tensor pairs(const Tensor& y, int64_t axis) {
+  if (y.dtype() == boolean) dispatch::throw_not_accepted(y.dtype(), kNumbers);
+  return slice(y, axis, 1) + slice(y, axis, 0, -1);
+}
 /// Half the distance of neighbours in x, which has y's axes or is 1-D along `axis`.
 Tensor half_widths(const Tensor& y, const Tensor& x, int64_t axis) {
   if (x.rank() != 1) return diff(x, 1, axis) * 0.5;
@@ -80,7 +83,7 @@ Tensor diff(const Tensor& x, const DiffOptions& options) {
   std::vector<Tensor> parts;
   for (const Tensor* part : {&prepend, &x, &append})
     if (part->defined()) parts.push_back(*part);
-  Tensor out = parts.size() > 1 ? cat(parts, a) : x;
+  Tensor out = parts.size() > 1 ? cat(parts, a) : n == 0 ? clone(x) : x;
   for (int64_t i = 0; i < n && out.size(a) > 0; ++i) {
     const Tensor next = slice(out, a, 1), before = slice(out, a, 0, -1);
     out = out.dtype() == boolean ? logical_xor(next, before) : next - before;

@@ -43,6 +43,7 @@ Tensor logit(const Tensor& x, std::optional<double> eps) {
 Tensor logaddexp2(const Tensor& a, const Tensor& b) {
   ErrorFrame frame("logaddexp2", a, b);
   const DType dtype = dispatch::promoted(std::array{a, b});
+  if (is_half_precision(dtype)) return cast(logaddexp2(cast(a, f32), cast(b, f32)), dtype);  // rounded once
   return logaddexp(cast(a, dtype) * std::numbers::ln2, cast(b, dtype) * std::numbers::ln2) * std::numbers::log2e;
 }
 

@@ -2,6 +2,7 @@
 
 #include "tensor/dispatch/apply.h"
 #include "tensor/functions/cat.h"
+#include "tensor/functions/fill.h"
 #include "tensor/functions/view.h"
 
 namespace weft {
@@ -29,6 +30,7 @@ std::vector<Tensor> tensor_split(const Tensor& x, int64_t sections, int64_t axis
   if (sections < 1) throw ShapeError(text("sections ", sections, " must be at least 1"));
   const int64_t a = normalize_axis(axis, x.rank()), size = x.size(a);
   std::vector<Tensor> pieces;
+  if (sections > size) (void)empty({sections}, i64);  // MemoryError for more pieces than memory holds
   int64_t begin = 0;
   for (int64_t i = 0; i < sections; ++i) {
     const int64_t end = begin + size / sections + (i < size % sections ? 1 : 0);
@@ -49,6 +51,37 @@ std::vector<Tensor> tensor_split(const Tensor& x, const IntList& positions, int6
   }
   pieces.push_back(slice(x, a, begin));
   return pieces;
+}
+
+namespace {
+
+/// tensor_split() into pieces of one size, or at positions, of a tensor of at least `rank` axes.
+template <class Parts>
+std::vector<Tensor> parts_along(const char* name, const Tensor& x, const Parts& parts, int64_t rank, int64_t axis) {
+  ErrorFrame frame(name, x);
+  if (x.rank() < rank) throw ShapeError(text("at least ", rank, rank == 1 ? " axis is" : " axes are", " needed"));
+  if constexpr (std::same_as<Parts, int64_t>)
+    if (parts >= 1 && x.size(axis) % parts != 0)
+      throw ShapeError(text("axis ", axis, " of size ", x.size(axis), " does not divide into ", parts, " pieces"));
+  return tensor_split(x, parts, axis);
+}
+int64_t across(const Tensor& x) { return x.rank() == 1 ? 0 : 1; }
+
+}  // namespace
+
+std::vector<Tensor> hsplit(const Tensor& x, int64_t sections) {
+  return parts_along("hsplit", x, sections, 1, across(x));
+}
+std::vector<Tensor> hsplit(const Tensor& x, const IntList& positions) {
+  return parts_along("hsplit", x, positions, 1, across(x));
+}
+std::vector<Tensor> vsplit(const Tensor& x, int64_t sections) { return parts_along("vsplit", x, sections, 2, 0); }
+std::vector<Tensor> vsplit(const Tensor& x, const IntList& positions) {
+  return parts_along("vsplit", x, positions, 2, 0);
+}
+std::vector<Tensor> dsplit(const Tensor& x, int64_t sections) { return parts_along("dsplit", x, sections, 3, 2); }
+std::vector<Tensor> dsplit(const Tensor& x, const IntList& positions) {
+  return parts_along("dsplit", x, positions, 3, 2);
 }
 
 std::vector<Tensor> unbind(const Tensor& x, int64_t axis) {

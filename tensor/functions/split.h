@@ -14,6 +14,14 @@ std::vector<Tensor> split(const Tensor& x, const IntList& sizes, int64_t axis = 
 std::vector<Tensor> tensor_split(const Tensor& x, int64_t sections, int64_t axis = 0);
 /// The pieces of `axis` before, between and behind the given positions, as slices: [0, p0), [p0, p1), ...
 std::vector<Tensor> tensor_split(const Tensor& x, const IntList& positions, int64_t axis = 0);
+/// `sections` equal pieces, or those between the given positions, side by side (along axis 1, or the only one), one
+/// below the other (axis 0), behind each other (axis 2). ShapeError where the size does not divide, or for fewer axes.
+std::vector<Tensor> hsplit(const Tensor& x, int64_t sections);
+std::vector<Tensor> hsplit(const Tensor& x, const IntList& positions);
+std::vector<Tensor> vsplit(const Tensor& x, int64_t sections);
+std::vector<Tensor> vsplit(const Tensor& x, const IntList& positions);
+std::vector<Tensor> dsplit(const Tensor& x, int64_t sections);
+std::vector<Tensor> dsplit(const Tensor& x, const IntList& positions);
 /// The entries of `axis`, without it.
 std::vector<Tensor> unbind(const Tensor& x, int64_t axis = 0);
 /// n 1-d tensors (or of one element) as n views of one shape: out[k][i0, i1, ...] = x[k][ik]. With `indexing` "xy" the

@@ -26,6 +26,9 @@ Tensor fliplr(const Tensor& x);
 Tensor flipud(const Tensor& x);
 /// Axes `sources` moved to `destinations`, the others in order.
 Tensor movedim(const Tensor& x, const IntList& sources, const IntList& destinations);
+inline Tensor moveaxis(const Tensor& x, const IntList& sources, const IntList& destinations) {
+  return movedim(x, sources, destinations);
+}
 /// Without those of `axes` whose size is 1.
 Tensor squeeze(const Tensor& x, const IntList& axes);
 /// Two axes swapped (NumPy's name of transpose).

@@ -1,6 +1,7 @@
 #include "tensor/functions/unary.h"
 
 #include <cmath>
+#include <limits>
 #include <numbers>
 
 #include "tensor/adjoints/unary.h"
@@ -8,7 +9,9 @@
 #include "tensor/dispatch/over.h"
 #include "tensor/functions/binary.h"
 #include "tensor/functions/blend.h"
+#include "tensor/functions/compare.h"
 #include "tensor/functions/copy.h"
+#include "tensor/functions/view.h"
 #include "tensor/ops/copy.h"
 #include "tensor/ops/special.h"
 #include "tensor/ops/unary.h"
@@ -22,6 +25,11 @@ void check_bounds(const std::optional<Scalar>& min, const std::optional<Scalar>&
   // A bound beyond the dtype's range on its own side does nothing; beyond the other end nothing could meet it.
   if (min && min->to_double() > 0) check_fits(*min, dtype);
   if (max && max->to_double() < 0) check_fits(*max, dtype);
+}
+
+/// None where no integer of the dtype is above it.
+std::optional<Scalar> upper_bound(const std::optional<Scalar>& max, DType dtype) {
+  return max && exceeds_i64(*max) && !is_floating(dtype) ? std::nullopt : max;
 }
 
 /// self = Op(self). A rule may read the old value: where one is recorded, the result is computed beside it and copied.
@@ -47,6 +55,23 @@ template <class Op> Tensor& write(const Op& op, const char* name, Tensor& self) 
 #include "tensor/ops/unary.inc"
 #undef WEFT_UNARY
 
+namespace {
+
+/// x to the places of `power`, 10 to the number of decimals; 16 bits would not hold x * power.
+Tensor round_to(const Tensor& x, double power, bool behind_point) {
+  if (is_half_precision(x.dtype())) return cast(round_to(cast(x, f32), power, behind_point), x.dtype());
+  const Tensor own = x.detach();
+  if (behind_point) {
+    const Tensor scaled = x * power;
+    return where(isfinite(scaled), round(scaled) / power, own);  // so many decimals x does not have
+  }
+  const bool fits =
+      power <= (x.dtype() == f64 ? std::numeric_limits<double>::max() : double{std::numeric_limits<float>::max()});
+  return fits ? round(x / power) * power : where(isfinite(own), x * 0.0, own);
+}
+
+}  // namespace
+
 Tensor round(const Tensor& x, int64_t decimals) {
   ErrorFrame frame("round", x);
   if (!is_floating(x.dtype()) && decimals >= 0) return round(x);
@@ -54,7 +79,7 @@ Tensor round(const Tensor& x, int64_t decimals) {
     throw DtypeError(text("integers have no ", decimals, " decimals; cast first, e.g. x.to(f64)"));
   if (decimals == 0) return round(x);
   const double power = std::pow(10.0, static_cast<double>(std::abs(decimals)));
-  return decimals > 0 ? round(x * power) / power : round(x / power) * power;
+  return round_to(x, power, decimals > 0);
 }
 
 Tensor deg2rad(const Tensor& x) {
@@ -88,7 +113,7 @@ Tensor clip(const Tensor& x, std::optional<Scalar> min, std::optional<Scalar> ma
   if (min) dtype = promote_scalar(dtype, *min);
   if (max) dtype = promote_scalar(dtype, *max);
   check_bounds(min, max, dtype);
-  return dispatch::apply(op::Clip{min, max}, cast(x, dtype));
+  return dispatch::apply(op::Clip{min, upper_bound(max, dtype)}, cast(x, dtype));
 }
 
 Tensor clip(const Tensor& x, const Tensor& min, const Tensor& max) {
@@ -109,13 +134,12 @@ Tensor& Tensor::clip_(std::optional<Scalar> min, std::optional<Scalar> max) {
       throw DtypeError(text("a floating result cannot be written in place to ", dtype(),
                             "; use the form that returns a new tensor"));
   check_bounds(min, max, dtype());
-  return write(op::Clip{min, max}, "clip_", *this);
+  return write(op::Clip{min, upper_bound(max, dtype())}, "clip_", *this);
 }
 
 Tensor& Tensor::lerp_(const Tensor& end, double weight) {
   ErrorFrame frame("lerp_", *this, end);
-  if (end.shape() != shape()) throw ShapeError(text("the end has shape ", end.shape(), ", not ", shape()));
-  return copy_(weft::lerp(*this, end, weight));
+  return copy_(weft::lerp(*this, weft::broadcast(end, shape()), weight));
 }
 
 namespace adjoint {

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "tensor/dispatch/apply.h"
+#include "tensor/functions/split.h"
 #include "tensor/ops/copy.h"
 #include "tensor/ops/view.h"
 
@@ -124,10 +125,10 @@ Tensor shrink(const Tensor& x, const std::vector<Interval>& bounds) {
 Tensor narrow(const Tensor& x, int64_t axis, int64_t start, int64_t length) {
   ErrorFrame frame("narrow", x);
   const int64_t a = normalize_axis(axis, x.rank());
-  const int64_t size = x.size(a);
-  if (start < 0 || length < 0 || start > size || length > size - start)
+  const int64_t size = x.size(a), first = start < 0 && start >= -size ? start + size : start;
+  if (first < 0 || length < 0 || first > size || length > size - first)
     throw IndexError(text("start ", start, " and length ", length, " leave axis ", a, " of size ", size));
-  return dispatch::apply(op::Slice{a, start, start + length, 1}, x);
+  return dispatch::apply(op::Slice{a, first, first + length, 1}, x);
 }
 
 Tensor unfold(const Tensor& x, int64_t axis, int64_t size, int64_t step) {
@@ -194,6 +195,20 @@ Tensor flatten(const Tensor& x, int64_t start, int64_t end) {
   return reshape(x, merged(x.shape(), first, last));
 }
 
+Tensor ravel(const Tensor& x) {
+  ErrorFrame frame("ravel", x);
+  return flatten(x);
+}
+
+std::vector<Tensor> broadcast_tensors(const std::vector<Tensor>& tensors) {
+  ErrorFrame frame("broadcast_tensors", std::span<const Tensor>(tensors));
+  Shape shape;
+  for (const Tensor& x : tensors) shape = broadcast_shapes(shape, x.shape());
+  std::vector<Tensor> out;
+  for (const Tensor& x : tensors) out.push_back(broadcast(x, shape));
+  return out;
+}
+
 Tensor unflatten(const Tensor& x, int64_t axis, const Shape& sizes) {
   ErrorFrame frame("unflatten", x);
   const int64_t a = normalize_axis(axis, x.rank());
@@ -227,7 +242,8 @@ std::vector<Tensor> chunk(const Tensor& x, int64_t count, int64_t axis) {
   ErrorFrame frame("chunk", x);
   if (count < 1) throw ShapeError(text("count ", count, " of the pieces must be at least 1"));
   const int64_t size = x.size(axis);
-  return split(x, std::max<int64_t>(1, (size + count - 1) / count), axis);
+  if (size == 0) return tensor_split(x, count, axis);  // as many as are asked for, as in PyTorch
+  return split(x, size / count + (size % count == 0 ? 0 : 1), axis);
 }
 
 }  // namespace weft

@@ -37,7 +37,7 @@ Tensor slice(const Tensor& x, int64_t axis, std::optional<int64_t> start = std::
 Tensor select(const Tensor& x, int64_t axis, int64_t index);
 /// [begin, end) of every axis; may be empty.
 Tensor shrink(const Tensor& x, const std::vector<Interval>& bounds);
-/// `length` entries of `axis` from `start`. IndexError where they leave it.
+/// `length` entries of `axis` from `start`, which counts from the end where negative. IndexError where they leave it.
 Tensor narrow(const Tensor& x, int64_t axis, int64_t start, int64_t length);
 /// Sliding windows of `size` along `axis`, `step` apart; their content is a new last axis. The view overlaps itself
 /// where step < size: backward sums, writing is refused. A tensor without axes gives (size), as in PyTorch.
@@ -55,6 +55,11 @@ Tensor broadcast_like(const Tensor& x, const Tensor& other);
 Tensor broadcast_left(const Tensor& x, const Shape& batch_dims);
 /// The diagonal of two axes as a new last axis.
 Tensor diagonal(const Tensor& x, int64_t offset = 0, int64_t axis0 = 0, int64_t axis1 = 1);
+/// expand(), movedim() and flatten() of all axes by NumPy's names; tensors as views of the shape they broadcast to.
+inline Tensor broadcast_to(const Tensor& x, const Shape& shape) { return expand(x, shape); }
+inline Tensor moveaxis(const Tensor& x, int64_t source, int64_t destination) { return movedim(x, source, destination); }
+Tensor ravel(const Tensor& x);
+std::vector<Tensor> broadcast_tensors(const std::vector<Tensor>& tensors);
 /// Axes start..end (inclusive) merged into one; copies where strides cannot express it. A scalar becomes [1].
 Tensor flatten(const Tensor& x, int64_t start = 0, int64_t end = -1);
 /// One axis split into `sizes` (one may be -1).
@@ -64,7 +69,7 @@ Tensor unflatten(const Tensor& x, int64_t axis, const Shape& sizes);
 Tensor as_strided(const Tensor& x, const Shape& shape, const Strides& strides, int64_t offset = 0);
 /// Pieces of `size` along `axis`, the last one smaller where it does not divide.
 std::vector<Tensor> split(const Tensor& x, int64_t size, int64_t axis = 0);
-/// At most `count` pieces of equal size (the last may be smaller).
+/// At most `count` pieces of equal size (the last may be smaller); of an axis of size 0 `count` of them.
 std::vector<Tensor> chunk(const Tensor& x, int64_t count, int64_t axis = 0);
 
 }  // namespace weft

@@ -30,8 +30,7 @@ void check_fits(const Scalar& value, DType dtype) {
       // Above `high` by one: 2^63 is a double, 2^63 - 1 is none. NaN is nowhere.
       const double whole = std::trunc(value.to_double()), end = std::ldexp(1.0, std::numeric_limits<T>::digits);
       if (value.is_floating() && whole >= static_cast<double>(low) && whole < end) return;
-      // An unsigned number above 2^63 has become negative.
-      const bool real = value.is_floating() || (value.to_int() < 0 && value.to_double() > 0);
+      const bool real = value.is_floating() || exceeds_i64(value);
       throw Error(text("the value ", real ? text(value.to_double()) : text(value.to_int()), " does not fit into ",
                        dtype, ", which holds ", low, " to ", high));
     }

@@ -50,8 +50,8 @@ void add_lerp(Cases& cases) {
       .compares(kFloating)
       .loose(10);
   cases
-      .add("lerp_", {{normal({3, 4}), normal({3, 4})}, {normal({}), normal({})}}, CALL((x[0] * 1).lerp_(x[1], 0.25)),
-           pointwise([](double a, double b) { return a + 0.25 * (b - a); }))
+      .add("lerp_", {{normal({3, 4}), normal({3, 4})}, {normal({}), normal({})}, {normal({3, 4}), normal({4})}},
+           CALL((x[0] * 1).lerp_(x[1], 0.25)), pointwise([](double a, double b) { return a + 0.25 * (b - a); }))
       .compares(kFloating)
       .loose(10)
       .in_place();
@@ -211,7 +211,7 @@ void add_errors(Cases& cases) {
       "lerp([2] f32, [3] f32): shapes [2] and [3] do not broadcast: 2 and 3 on axis -1");
   cases.error<ShapeError>(
       "lerp_ shapes", [] { ones({2}).lerp_(ones({3}), 0.5); },
-      "lerp_([2] f32, [3] f32): the end has shape [3], not [2]");
+      "lerp_([2] f32, [3] f32): shapes [3] and [2] do not broadcast");
   cases.error<DtypeError>(
       "addcdiv of integers", [] { addcdiv(ones({2}, i64), ones({2}, i64), ones({2}, i64)); },
       "addcdiv([2] i64, [2] i64, [2] i64): a quotient of integers; use x + value * floor_divide(a, b), or cast first, "

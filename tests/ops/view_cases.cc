@@ -121,6 +121,7 @@ void add_range_cases(Cases& cases) {
         return oracle::pick(oracle::pick(x, 0, {1, 2}), 1, {0, 1});
       }));
   add(cases, "narrow", {{3, 5}}, CALL(x[0].narrow(-1, 1, 3)), sliced(1, 1, 4, 1));
+  add(cases, "narrow from the end", {{3, 5}}, CALL(x[0].narrow(1, -4, 3)), sliced(1, 1, 4, 1));
   add(cases, "unfold", {{7, 2}, {6}}, CALL(x[0].unfold(0, 3, 2)),
       through([](const auto& x) { return oracle::unfold(x, 0, 3, 2); }));
   add(cases, "unfold that overlaps", {{2, 5}}, CALL(x[0].unfold(1, 3, 1)),

@@ -236,5 +236,73 @@ TEST(Constructors, OnADeviceThatIsNotThereAreErrors) {
   EXPECT_THROW(arange(0, 3, 1, std::nullopt, Device::extension(7)), Error);
 }
 
+// ---- numbers beyond a dtype ----
+
+TEST(Arithmetic, AnUnsignedNumberAbove2To63IsLargerThanEveryInteger) {
+  const Tensor x = tensor({int64_t{5}, INT64_MAX});
+  for (const uint64_t above : {uint64_t{1} << 63, UINT64_MAX}) {
+    EXPECT_EQ(numbers(x < above), Numbers({1, 1}));
+    EXPECT_EQ(numbers(x >= above), Numbers({0, 0}));
+    EXPECT_EQ(numbers(x == above), Numbers({0, 0}));
+    EXPECT_EQ(numbers(tensor({true}) < above), Numbers({1}));
+    EXPECT_EQ(clip(x, std::nullopt, above).to_vector<int64_t>(), std::vector<int64_t>({5, INT64_MAX}));
+    EXPECT_THROW(clip(x, above), Error);
+    EXPECT_THROW(x + above, Error);
+    EXPECT_THROW(x - above, Error);
+    EXPECT_THROW(x * above, Error);
+    EXPECT_THROW(x.clone().sub_(above), Error);
+    EXPECT_EQ((ones({}) - above).item<float>(), -static_cast<float>(above));
+  }
+}
+
+TEST(Arithmetic, IntegersAreCloseToTheLastDigit) {
+  const int64_t large = int64_t{1} << 53;
+  EXPECT_FALSE(isclose(tensor({large}), tensor({large + 1}), {.rtol = 0, .atol = 0}).item<bool>());
+  EXPECT_TRUE(isclose(tensor({large}), tensor({large + 1}), {.rtol = 0, .atol = 1}).item<bool>());
+  EXPECT_FALSE(isclose(tensor({INT64_MIN}), tensor({INT64_MAX}), {.rtol = 0, .atol = 1}).item<bool>());
+  EXPECT_TRUE(allclose(tensor({kInfinity, 1.0}), tensor({kInfinity, 1.0})));
+}
+
+// ---- 16 bits are rounded once ----
+
+TEST(Arithmetic, QuotientsOf16BitsAreTruncatedBeforeTheyAreRounded) {
+  EXPECT_EQ(div(full({1}, 512, bf16), full({1}, 171, bf16), "trunc").item(), 2);
+  EXPECT_EQ(div(full({1}, 512, bf16), 171, "trunc").item(), 2);
+}
+
+TEST(Arithmetic, DecimalsAreRoundedWhereTheirPowerOverflows) {
+  EXPECT_EQ(numbers(round(tensor({100.0, 0.5}, f16), 3)), Numbers({100, 0.5}));
+  EXPECT_EQ(numbers(round(tensor({1.5, 0.0, -kInfinity}, f64), 400)), Numbers({1.5, 0, -kInfinity}));
+  EXPECT_EQ(numbers(round(tensor({1.5, 0.0, kInfinity}), -400)), Numbers({0, 0, kInfinity}));
+  EXPECT_EQ(numbers(round(tensor({1234.0, 1e30}), -2)), Numbers({1200, numbers(round(tensor({1e30}), -2))[0]}));
+}
+
+TEST(Arithmetic, LerpAndLogaddexp2Of16BitsAreRoundedOnce) {
+  const Tensor a = tensor({1.0, 300.0}), b = tensor({2.5, -77.0}), part = tensor({0.3, 0.7});
+  for (const DType dtype : {f16, bf16}) {
+    const Tensor x = a.to(dtype), y = b.to(dtype), w = part.to(dtype);
+    EXPECT_TRUE(equal(lerp(x, y, w), lerp(x.to(f32), y.to(f32), w.to(f32)).to(dtype)));
+    EXPECT_TRUE(equal(logaddexp2(x, y), logaddexp2(x.to(f32), y.to(f32)).to(dtype)));
+  }
+}
+
+// ---- by the names of NumPy and PyTorch ----
+
+TEST(Arithmetic, DivisorsAndMultiples) {
+  EXPECT_EQ(numbers(gcd(tensor({0, -4, 6, 12}), tensor({0, 6, -9, 0}))), Numbers({0, 2, 3, 12}));
+  EXPECT_EQ(numbers(lcm(tensor({0, -4, 6, 12}), tensor({0, 6, -9, 0}))), Numbers({0, 12, 18, 0}));
+  EXPECT_EQ(numbers(gcd(tensor({{4}, {6}}), tensor({6, 9}))), Numbers({2, 1, 6, 3}));
+  EXPECT_EQ(gcd(ones({2}, i8), ones({2}, u8)).dtype(), i16);
+  EXPECT_THROW(gcd(ones({2}), ones({2})), DtypeError);
+}
+
+TEST(Arithmetic, FloatPowerAndLdexp) {
+  EXPECT_EQ(float_power(tensor({2, -3}), 2).dtype(), f64);
+  EXPECT_EQ(numbers(float_power(tensor({2, -4}), tensor({-1, 2}))), Numbers({0.5, 16}));
+  EXPECT_EQ(numbers(ldexp(tensor({1.0, 2.0}), tensor({3, -1}))), Numbers({8, 1}));
+  EXPECT_EQ(ldexp(tensor({1, 2}), tensor({3, -1})).dtype(), f32);
+  EXPECT_EQ(ldexp(ones({1}, f64), tensor({1000})).item(), 0x1p1000);
+}
+
 }  // namespace
 }  // namespace weft

@@ -222,5 +222,32 @@ TEST(InPlaceWrite, ToATemporaryThatOthersSee) {
   EXPECT_EQ(memory[1], 4);
 }
 
+TEST(InPlaceWrite, ThatFailsHalfwayRaisesTheVersion) {
+  Tensor x = tensor({7, 8, 9});
+  const uint64_t before = internal::storage(x).version();
+  EXPECT_THROW(x %= tensor({2, 0, 4}), Error);
+  EXPECT_GT(internal::storage(x).version(), before) << "the elements that were divided have changed";
+  EXPECT_THROW(x.floor_divide_(0), Error);
+  x += 1;  // and it can be used
+}
+
+TEST(InPlaceWrite, DividesByRemainderAndFloor) {
+  EXPECT_EQ(numbers(tensor({7, -7, 5}).remainder_(3)), Numbers({1, 2, 2}));
+  EXPECT_EQ(numbers(tensor({7, -7, 5}).floor_divide_(tensor({2, 2, -2}))), Numbers({3, -4, -3}));
+  EXPECT_THROW(ones({2}, i64).remainder_(0.5), DtypeError);
+}
+
+TEST(InPlaceWrite, OfASliceDropsAxesOfSizeOneInFront) {
+  Tensor x = zeros({2, 3});
+  x[0] = ones({1, 3});
+  x[1][2] = full({1, 1}, 5.0);
+  EXPECT_EQ(numbers(x), Numbers({1, 1, 1, 0, 0, 5}));
+  x.index_put_({0}, full({1, 1, 3}, 2.0));
+  x.index_put_({tensor({1})}, full({1, 1, 1, 3}, 7.0));
+  EXPECT_EQ(numbers(x), Numbers({2, 2, 2, 7, 7, 7}));
+  EXPECT_THROW(x[0] = ones({2, 3}), ShapeError);
+  EXPECT_THROW(x[0].copy_(ones({1, 3})), ShapeError) << "copy_ broadcasts only";
+}
+
 }  // namespace
 }  // namespace weft
