@@ -159,8 +159,8 @@ class Tensor {
   Tensor squeeze_all() const;
   Tensor unsqueeze(int64_t axis) const;
   Tensor transpose(int64_t axis0, int64_t axis1) const;
-  /// The last two axes swapped; what has one axis stays as it is.
-  Tensor t() const { return transpose(rank() == 1 ? -1 : -2, -1); }
+  /// The last two axes swapped; what has fewer stays as it is.
+  Tensor t() const { return transpose(rank() < 2 ? -1 : -2, -1); }
   Tensor permute(const IntList& axes) const;
   Tensor movedim(int64_t source, int64_t destination) const;
   Tensor moveaxis(int64_t source, int64_t destination) const { return movedim(source, destination); }

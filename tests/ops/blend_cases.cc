@@ -180,6 +180,17 @@ void add_addmm(Cases& cases) {
       .compares(kFloating)
       .loose(10);
   cases
+      .add("addr", {{normal({3, 4}), normal({3}), normal({4})}, {normal({4}), normal({3}), normal({4})}},
+           CALL(addr(x[0], x[1], x[2], 0.5, 2)),
+           [](const Arrays& x) {
+             return build({3, 4}, [&](const Index& at) {
+               return 0.5 * broadcast_at(x[0], at) +
+                      2 * x[1].values[static_cast<size_t>(at[0])] * x[2].values[static_cast<size_t>(at[1])];
+             });
+           })
+      .compares(kFloating)
+      .loose(10);
+  cases
       .add("addmm without its first", {{special({4}), normal({2, 3}), normal({3, 4})}},
            CALL(addmm(x[0], x[1], x[2], 0)),
            [](const Arrays& x) {
@@ -211,7 +222,7 @@ void add_errors(Cases& cases) {
       "lerp([2] f32, [3] f32): shapes [2] and [3] do not broadcast: 2 and 3 on axis -1");
   cases.error<ShapeError>(
       "lerp_ shapes", [] { ones({2}).lerp_(ones({3}), 0.5); },
-      "lerp_([2] f32, [3] f32): shapes [3] and [2] do not broadcast");
+      "lerp_([2] f32, [3] f32): [3] does not broadcast to [2]: 3 and 2 on axis 0");
   cases.error<DtypeError>(
       "addcdiv of integers", [] { addcdiv(ones({2}, i64), ones({2}, i64), ones({2}, i64)); },
       "addcdiv([2] i64, [2] i64, [2] i64): a quotient of integers; use x + value * floor_divide(a, b), or cast first, "

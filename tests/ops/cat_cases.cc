@@ -71,6 +71,10 @@ void add_cat_cases(Cases& cases) {
   cases.add("vstack", {{normal({2, 3}), normal({1, 3})}, {normal({0, 3}), normal({2, 3})}}, CALL(vstack(x)), joined(0))
       .accepts(kAll);
   cases.add("vstack of lines", {{normal({3}), normal({3})}}, CALL(vstack(x)), stacked(0)).accepts(kAll);
+  cases.add("dstack", {{normal({2, 2, 1}), normal({2, 2, 3})}}, CALL(dstack(x)), joined(2)).accepts(kAll);
+  cases.add("dstack of matrices", {{normal({2, 3}), normal({2, 3})}}, CALL(dstack(x)), stacked(2)).accepts(kAll);
+  cases.add("column_stack", {{normal({2, 3}), normal({2, 1})}}, CALL(column_stack(x)), joined(1)).accepts(kAll);
+  cases.add("column_stack of lines", {{normal({3}), normal({3})}}, CALL(column_stack(x)), stacked(1)).accepts(kAll);
   cases
       .add("block_diag", {{normal({2, 3}), normal({2}), normal({})}, {normal({1, 0}), normal({2, 2})}},
            CALL(block_diag(x)),

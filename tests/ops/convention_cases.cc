@@ -79,10 +79,10 @@ void add_ties(Cases& cases) {
       [](const Tensor& x) { return nanmedian(x); });
   add(cases, "maximum of a tensor and itself", {2}, {1, 3}, {1, 1}, [](const Tensor& x) { return maximum(x, x); });
   add(cases, "maximum at NaN", {3}, {NAN, 1, 2}, {1, 1, 1}, [](const Tensor& x) {
-    return maximum(x, x.detach() * tensor({1.0, NAN, 0.5}, x.dtype()).to(x.device()));
+    return maximum(x, x.detach() * tensor({1.0, double{NAN}, 0.5}, x.dtype()).to(x.device()));
   });
   add(cases, "minimum at NaN", {3}, {NAN, 1, 2}, {1, 1, 0}, [](const Tensor& x) {
-    return minimum(x, x.detach() * tensor({1.0, NAN, 0.5}, x.dtype()).to(x.device()));
+    return minimum(x, x.detach() * tensor({1.0, double{NAN}, 0.5}, x.dtype()).to(x.device()));
   });
   add(cases, "max pool with ties", {1, 1, 2, 2}, {5, 5, 5, 5}, {1, 0, 0, 0},
       [](const Tensor& x) { return max_pool2d(x, {.kernel_size = 2}); });

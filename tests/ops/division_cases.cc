@@ -3,6 +3,7 @@
 #include <cmath>
 #include <limits>
 #include <numbers>
+#include <utility>
 
 #include "tensor/functions/binary.h"
 #include "tensor/functions/copy.h"
@@ -280,6 +281,49 @@ void add_bits(Cases& cases) {
       .compares(kIntegers);
 }
 
+double common_divisor(double a, double b) {
+  a = std::fabs(a), b = std::fabs(b);
+  while (b != 0) a = std::fmod(a, b), std::swap(a, b);
+  return a;
+}
+
+void add_integers(Cases& cases) {
+  cases.add("gcd", pairs(whole(0, 60), whole(0, 60)), CALL(gcd(x[0], x[1])), pointwise(common_divisor))
+      .accepts(kIntegers)
+      .no_gradient();
+  cases
+      .add("lcm", pairs(whole(0, 11), whole(0, 11)), CALL(lcm(x[0], x[1])), pointwise([](double a, double b) {
+             const double common = common_divisor(a, b);
+             return common == 0 ? 0 : a / common * b;
+           }))
+      .accepts(kIntegers)
+      .no_gradient();
+  cases
+      .add("ldexp", pairs(from(-2, 2), whole(-3, 3)), CALL(ldexp(x[0], x[1])),
+           pointwise([](double a, double b) { return a * std::exp2(b); }))
+      .compares(kFloating)
+      .no_gradient();
+  cases
+      .add("float_power", pairs(from(0.5, 2), from(-2, 2)), CALL(float_power(x[0], x[1])),
+           pointwise([](double a, double b) { return std::pow(a, b); }))
+      .compares(only(f32) | only(f64))
+      .gives({Result::f64})
+      .loose(10);
+  cases
+      .add(
+          "remainder_ and floor_divide_", {{integers({3, 4}, 20, 90), integers({4}, 1, 9)}},
+          [](const Inputs& x) {
+            return Outputs{x[0].clone().remainder_(x[1]), x[0].clone().floor_divide_(x[1])};
+          },
+          [](const Arrays& x) {
+            return Arrays{pointwise(floored)(x)[0],
+                          pointwise([](double a, double b) { return std::floor(a / b); })(x)[0]};
+          })
+      .compares(kIntegers)
+      .in_place()
+      .no_layouts();
+}
+
 void add_errors(Cases& cases) {
   const std::pair<const char*, Function> all[] = {
       {"remainder", remainder}, {"fmod", fmod},         {"floor_divide", floor_divide},
@@ -333,6 +377,7 @@ void add_division_cases(Cases& cases) {
   add_division(cases);
   add_pairs(cases);
   add_bits(cases);
+  add_integers(cases);
   add_errors(cases);
 }
 

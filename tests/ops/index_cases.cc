@@ -161,7 +161,31 @@ void add_embedding(Cases& cases) {
       .no_gradient();
 }
 
+void add_places(Cases& cases) {
+  cases
+      .add("unravel_index", {{index({2, 3}, 24)}, {index({}, 24)}, {index({0}, 24)}},
+           CALL(unravel_index(x[0], {2, 3, 4})),
+           [](const Arrays& x) {
+             Arrays out = {x[0], x[0], x[0]};
+             for (size_t i = 0; i < x[0].values.size(); ++i) {
+               const auto at = static_cast<int64_t>(x[0].values[i]);
+               out[0].values[i] = static_cast<double>(at / 12);
+               out[1].values[i] = static_cast<double>(at / 4 % 3);
+               out[2].values[i] = static_cast<double>(at % 4);
+             }
+             return out;
+           })
+      .gives({Result::i64})
+      .no_gradient();
+}
+
 void add_errors(Cases& cases) {
+  cases.error<IndexError>(
+      "unravel_index",
+      [] {
+        unravel_index(tensor({6}), {2, 3});
+      },
+      "unravel_index([1] i64): index 6 is out of range for the 6 elements of shape [2, 3]");
   cases.error<IndexError>(
       "gather index",
       [] {
@@ -285,6 +309,7 @@ void add_index_cases(Cases& cases) {
   add_scalars(cases);
   add_select(cases);
   add_embedding(cases);
+  add_places(cases);
   add_errors(cases);
 }
 

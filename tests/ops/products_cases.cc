@@ -76,6 +76,25 @@ void add_vectors(Cases& cases) {
       .accepts(kNumbers)
       .loose(4);
   cases
+      .add("vecdot", {{normal({2, 3}), normal({2, 3})}, {normal({2, 3}), normal({3})}, {normal({0, 3}), normal({3})}},
+           CALL(vecdot(x[0], x[1])),
+           [](const Arrays& x) {
+             Shape shape = broadcast_of(x[0].shape, x[1].shape);
+             shape.resize(shape.size() - 1);
+             return build(shape, [&](const Index& at) {
+               double sum = 0;
+               for (int64_t i = 0; i < 3; ++i) {
+                 Index place = at;
+                 place.push_back(i);
+                 sum += broadcast_at(x[0], place) * broadcast_at(x[1], place);
+               }
+               return sum;
+             });
+           })
+      .compares(kNumbers)
+      .gives({Result::summed})
+      .loose(4);
+  cases
       .add("vander", {{normal({3})}, {normal({2, 4})}, {given({3}, {0, -1, 2})}}, CALL(vander(x[0])),
            [](const Arrays& x) {
              Shape shape = x[0].shape;
@@ -84,7 +103,8 @@ void add_vectors(Cases& cases) {
                return std::pow(x[0].at(Index(at.begin(), at.end() - 1)), static_cast<double>(at.back()));
              });
            })
-      .compares(kNumbers)
+      .accepts(kNumbers)
+      .gives({Result::summed})
       .loose(8);
 }
 

@@ -36,6 +36,12 @@ void add_split_cases(Cases& cases) {
            pieces(0, {{0, 1}, {1, 5}, {5, 7}}))
       .accepts(kAll)
       .view();
+  cases.add("hsplit", {{normal({2, 6})}}, CALL(hsplit(x[0], 2)), pieces(1, {{0, 3}, {3, 6}})).accepts(kAll).view();
+  cases.add("hsplit of a line", {{normal({6})}}, CALL(hsplit(x[0], IntList{4})), pieces(0, {{0, 4}, {4, 6}}))
+      .accepts(kAll)
+      .view();
+  cases.add("vsplit", {{normal({4, 2})}}, CALL(vsplit(x[0], 2)), pieces(0, {{0, 2}, {2, 4}})).accepts(kAll).view();
+  cases.add("dsplit", {{normal({1, 2, 4})}}, CALL(dsplit(x[0], 2)), pieces(2, {{0, 2}, {2, 4}})).accepts(kAll).view();
   cases
       .add("unbind", {{normal({2, 3})}}, CALL(unbind(x[0], 1)),
            [](const Arrays& x) {

@@ -100,7 +100,8 @@ void add_reshape_errors(Cases& cases) {
 
 void add_axis_errors(Cases& cases) {
   cases.error<IndexError>(
-      "transpose of a scalar", [] { ones({}).t(); }, "transpose([] f32): axis -2 is out of range for 1 axis");
+      "transpose of a scalar", [] { ones({}).transpose(-2, -1); },
+      "transpose([] f32): axis -2 is out of range for 1 axis");
   cases.error<IndexError>(
       "squeeze of a scalar", [] { ones({}).squeeze(1); }, "squeeze([] f32): axis 1 is out of range for 1 axis");
   cases.error<IndexError>(
@@ -110,7 +111,8 @@ void add_axis_errors(Cases& cases) {
       },
       "transpose([2, 3] f32): axis 2 is out of range for 2 axes");
   cases.error<IndexError>(
-      "t of a vector", [] { ones({2}).t(); }, "transpose([2] f32): axis -2 is out of range for 1 axis");
+      "transpose of a vector", [] { ones({2}).transpose(-2, -1); },
+      "transpose([2] f32): axis -2 is out of range for 1 axis");
   cases.error<ShapeError>(
       "permute count",
       [] {

@@ -233,6 +233,7 @@ TEST(Functions, KeepViewsOfNothingAsManyAsAskedFor) {
   EXPECT_EQ(ones({2}).chunk(5).size(), 2u);
   EXPECT_EQ(ones({5}).chunk(3).size(), 3u);
   EXPECT_EQ(numbers(arange(3).t()), Numbers({0, 1, 2}));
+  EXPECT_EQ(numbers(ones({}).t()), Numbers({1}));
   EXPECT_EQ(numbers(arange(5).narrow(0, -2, 2)), Numbers({3, 4}));
 }
 
