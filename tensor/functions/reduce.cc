@@ -65,6 +65,8 @@ Tensor var(const Tensor& x, const Axes& axes, int64_t correction, KeepDim keep) 
 
 Tensor stddev(const Tensor& x, const Axes& axes, int64_t correction, KeepDim keep) {
   ErrorFrame frame("std", x);
+  // The variance of 16 bits may be out of their range where its root is not.
+  if (is_half_precision(x.dtype())) return cast(stddev(cast(x, f32), axes, correction, keep), x.dtype());
   const Tensor variance = var(x, axes, correction, keep);
   if (!dispatch::may_need_gradient(variance)) return sqrt(variance);
   // The slope of sqrt at 0 is infinite, that of the variance 0: the gradient of their product is 0 by convention.

@@ -337,6 +337,9 @@ TEST(Functions, DrawWithinTheirBounds) {
               weft::normal(zeros({2}), tensor({-1.0, 1.0}));
             }),
             "normal([2] f32, [2] f32): the standard deviation -1 must be 0 or more");
+  // 999 would be rounded up to the end, and 2^24 + 1 to 2^24 + 2.
+  EXPECT_EQ(max(randint(0, 1000, {20000}, generator, bf16)).item<double>(), 996);
+  EXPECT_EQ(max(randint((1 << 24) - 1, (1 << 24) + 2, {100}, generator, f32)).item<double>(), 1 << 24);
   const Tensor dice = randint_like(zeros({1000}, i8), 1, 7, generator);
   EXPECT_EQ(dice.dtype(), i8);
   EXPECT_TRUE(all(logical_and(dice >= 1, dice <= 6)).item<bool>());

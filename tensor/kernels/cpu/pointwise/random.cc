@@ -104,6 +104,27 @@ struct Integers {
   }
 };
 
+// The same, none above `last`.
+struct CappedIntegers : Integers {
+  int64_t last;
+  void draw(uint64_t first_block, int64_t* out) const {
+    Integers::draw(first_block, out);
+    for (int64_t i = 0; i < kLoopBlock; ++i) out[i] = std::min(out[i], last);
+  }
+};
+
+// The last of [low, high) that T does not round up to `high`; `low` where there is none.
+template <class T> int64_t last_below(int64_t low, int64_t high) {
+  const auto is_below = [high](int64_t v) { return convert<double>(convert<T>(v)) < static_cast<double>(high); };
+  if (is_below(high - 1)) return high - 1;
+  int64_t below = low, above = high - 1;
+  while (static_cast<uint64_t>(above) - static_cast<uint64_t>(below) > 1) {
+    const auto half = static_cast<int64_t>((static_cast<uint64_t>(above) - static_cast<uint64_t>(below)) / 2);
+    (is_below(below + half) ? below : above) = below + half;
+  }
+  return below;
+}
+
 template <int digits> struct Uniform {
   using Value = float;
   static constexpr int64_t kPerBlock = 4;
@@ -291,7 +312,13 @@ void normal(RandomKey key, const Operand& out) {
 // In [low, high), converted to the dtype of `out`.
 void randint(RandomKey key, int64_t low, int64_t high, const Operand& out) {
   const uint64_t first = static_cast<uint64_t>(low), range = static_cast<uint64_t>(high) - first;
-  visit_dtype(out.dtype, [&]<class T>() { fill_from<T>(Integers{key, first, range}, out); });
+  visit_dtype(out.dtype, [&]<class T>() {
+    const Integers numbers{key, first, range};
+    if constexpr (std::is_floating_point_v<Compute<T>>)
+      if (const int64_t last = last_below<T>(low, high); last != high - 1)
+        return fill_from<T>(CappedIntegers{numbers, last}, out);
+    fill_from<T>(numbers, out);
+  });
 }
 
 // Fisher and Yates.
