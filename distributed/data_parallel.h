@@ -52,7 +52,7 @@ template <std::derived_from<nn::Module> Model> class DataParallel {
   template <class Call> auto with(int64_t samples, const Call& call) const {
     if (!model_.is_training()) return call(model_);
     reducer_->count_samples(samples);
-    const SampleScope random(group().rank(), group().size(), samples);
+    const RankRandomScope random(group().rank(), group().size(), samples);
     auto result = call(model_);
     if constexpr (std::is_same_v<decltype(result), Tensor>)
       if (result.requires_grad() && !result.is_leaf() && reducer_->bucket_count() > 0)

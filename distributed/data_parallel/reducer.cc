@@ -165,14 +165,14 @@ RandomKey first_key(int64_t rank, int64_t size, int64_t samples) {
 
 }  // namespace
 
-SampleScope::SampleScope(int64_t rank, int64_t size, int64_t samples)
-    : SampleScope(first_key(rank, size, samples), samples) {}
+RankRandomScope::RankRandomScope(int64_t rank, int64_t size, int64_t samples)
+    : RankRandomScope(first_key(rank, size, samples), samples) {}
 
-SampleScope::SampleScope(RandomKey first, int64_t samples)
+RankRandomScope::RankRandomScope(RandomKey first, int64_t samples)
     : dropout_(first.seed, first.offset, samples), after_(random_state()) {
   set_random_state(data::split_key(first, 0));
 }
 
-SampleScope::~SampleScope() { set_random_state(after_); }
+RankRandomScope::~RankRandomScope() { set_random_state(after_); }
 
 }  // namespace weft::distributed

@@ -63,16 +63,16 @@ class Reducer {
 /// once, or batch by batch. Others belong to the rank's batch: what one process draws that runs the batches one after
 /// the other. A generator of the caller's (a module's own, by set_generator()) is left alone: ranks that seed it alike
 /// draw the same numbers for different samples.
-class SampleScope {
+class RankRandomScope {
  public:
-  SampleScope(int64_t rank, int64_t size, int64_t samples);
-  ~SampleScope();
-  SampleScope(const SampleScope&) = delete;
-  SampleScope& operator=(const SampleScope&) = delete;
+  RankRandomScope(int64_t rank, int64_t size, int64_t samples);
+  ~RankRandomScope();
+  RankRandomScope(const RankRandomScope&) = delete;
+  RankRandomScope& operator=(const RankRandomScope&) = delete;
 
  private:
   /// `first` names this rank's first sample.
-  SampleScope(RandomKey first, int64_t samples);
+  RankRandomScope(RandomKey first, int64_t samples);
   internal::SampleScope dropout_;
   RandomState after_;
 };

@@ -121,11 +121,11 @@ void MultiheadAttention::check(const Tensor& x, int64_t part) const {
 Tensor MultiheadAttention::forward(const Tensor& x, const AttentionMask& mask) const {
   ErrorFrame frame("MultiheadAttention", x);
   check(x, 0);
-  const bool plain = in_proj_weight_.defined() && options_.num_kv_heads == options_.num_heads && extra() == 0;
+  const bool plain = in_proj_weight_.defined() && options_.num_kv_heads == options_.num_heads && extra_keys() == 0;
   if (options_.rope || !plain || (has_generator() && dropout() > 0))
-    return attend(placed(x, 0, 0), placed(x, 1, 0), projected(x, 2), mask);
+    return attend(rotated(x, 0, 0), rotated(x, 1, 0), projected(x, 2), mask);
   return out_proj_(packed_attention(linear(x, in_proj_weight_, in_proj_bias_), options_.num_heads,
-                                    seen(mask, x.size(-2), x.size(-2))));
+                                    attention_options(mask, x.size(-2), x.size(-2))));
 }
 
 Tensor MultiheadAttention::projected(const Tensor& x, int64_t part) const {
@@ -138,7 +138,7 @@ Tensor MultiheadAttention::projected(const Tensor& x, int64_t part) const {
   return transpose(unflatten(linear(x, weight, bias), -1, {heads, depth()}), -3, -2);
 }
 
-Tensor MultiheadAttention::placed(const Tensor& x, int64_t part, int64_t position) const {
+Tensor MultiheadAttention::rotated(const Tensor& x, int64_t part, int64_t position) const {
   const Tensor y = projected(x, part);
   if (!options_.rope) return y;
   RopeOptions rotation = *options_.rope;
@@ -146,7 +146,7 @@ Tensor MultiheadAttention::placed(const Tensor& x, int64_t part, int64_t positio
   return rope(y, rotation);
 }
 
-Tensor MultiheadAttention::extended(const Tensor& k, const Tensor& bias) const {
+Tensor MultiheadAttention::with_extra_keys(const Tensor& k, const Tensor& bias) const {
   std::vector<Tensor> parts = {k};
   Shape one = k.shape();
   one[one.size() - 2] = 1;
@@ -157,24 +157,24 @@ Tensor MultiheadAttention::extended(const Tensor& k, const Tensor& bias) const {
   return parts.size() == 1 ? k : cat(parts, -2);
 }
 
-AttentionOptions MultiheadAttention::seen(const AttentionMask& mask, int64_t rows, int64_t columns) const {
+AttentionOptions MultiheadAttention::attention_options(const AttentionMask& mask, int64_t rows, int64_t columns) const {
   AttentionOptions out{.mask = seen_of(mask, options_.num_heads, rows, columns), .dropout_p = dropout()};
   out.causal = mask.causal && !(out.mask.defined() && mask.key_padding_mask.defined());
-  if (extra() == 0) return out;
+  if (extra_keys() == 0) return out;
   if (out.causal && !out.mask.defined())
     out.mask = causal_mask(rows, columns, out_proj_.weight().device()), out.causal = false;
   if (!out.mask.defined()) return out;
   // What is added is seen by all.
   const Tensor& m = out.mask;
   Shape more = m.shape();
-  more[more.size() - 1] = extra();
+  more[more.size() - 1] = extra_keys();
   if (m.size(-1) != columns) throw ShapeError(text("the mask must have ", columns, " columns, not be ", m.shape()));
   out.mask = cat({m, full(more, m.dtype() == boolean ? 1 : 0, m.dtype(), m.device())}, -1);
   return out;
 }
 
-AttentionOutput MultiheadAttention::kept(const Tensor& q, const Tensor& k, const Tensor& v,
-                                         const AttentionOptions& options) const {
+AttentionOutput MultiheadAttention::attention_with_weights(const Tensor& q, const Tensor& k, const Tensor& v,
+                                                           const AttentionOptions& options) const {
   Tensor scores = matmul(q * (1 / std::sqrt(static_cast<double>(depth()))), transpose(k, -2, -1)), sees = options.mask;
   if (options.causal) {
     if (sees.defined()) throw Error("there is a mask and `causal`; give one of them");
@@ -195,12 +195,12 @@ AttentionOutput MultiheadAttention::kept(const Tensor& q, const Tensor& k, const
 
 Tensor MultiheadAttention::attend(const Tensor& q, const Tensor& given_k, const Tensor& given_v,
                                   const AttentionMask& mask, Tensor* weights) const {
-  AttentionOptions options = seen(mask, q.size(-2), given_k.size(-2));
-  const Tensor k = extended(given_k, bias_k_), v = extended(given_v, bias_v_);
+  AttentionOptions options = attention_options(mask, q.size(-2), given_k.size(-2));
+  const Tensor k = with_extra_keys(given_k, bias_k_), v = with_extra_keys(given_v, bias_v_);
   const auto run = [&](const Tensor& a, const Tensor& b, const Tensor& c) {
     if (weights == nullptr && !(has_generator() && options.dropout_p > 0))
       return scaled_dot_product_attention(a, b, c, options);
-    const AttentionOutput all = kept(a, b, c, options);
+    const AttentionOutput all = attention_with_weights(a, b, c, options);
     if (weights != nullptr) *weights = all.weights;
     return all.output;
   };
@@ -229,7 +229,7 @@ AttentionOutput MultiheadAttention::forward_with_weights(const Tensor& query, co
   if (options_.rope && !(query.is_same(key) && query.is_same(value)))
     throw Error("positions are rotated in self-attention only");
   Tensor weights;
-  const Tensor y = attend(placed(query, 0, 0), placed(key, 1, 0), projected(value, 2), mask, &weights);
+  const Tensor y = attend(rotated(query, 0, 0), rotated(key, 1, 0), projected(value, 2), mask, &weights);
   return {y, options.average ? mean(weights, -3) : weights};
 }
 
@@ -238,8 +238,8 @@ Tensor MultiheadAttention::forward(const Tensor& x, KvCache& cache, const Attent
   if (x.rank() != 3) throw ShapeError(text("the input must be (N, L, ", options_.embed_dim, "), not ", x.shape()));
   const detail::KvCacheUndo undo(cache);
   const int64_t position = cache.length();
-  const Tensor q = placed(x, 0, position);
-  cache.append(placed(x, 1, position), projected(x, 2));
+  const Tensor q = rotated(x, 0, position);
+  cache.append(rotated(x, 1, position), projected(x, 2));
   AttentionMask all = mask;
   if (!mask.mask.defined()) all.causal = true;
   return attend(q, cache.keys(), cache.values(), all);

@@ -95,19 +95,20 @@ class MultiheadAttention : public Layer<MultiheadAttention> {
   /// Projection number `part` of `x`, by heads: (N, heads, L, D).
   Tensor projected(const Tensor& x, int64_t part) const;
   /// The same, rotated where the layer does.
-  Tensor placed(const Tensor& x, int64_t part, int64_t position) const;
+  Tensor rotated(const Tensor& x, int64_t part, int64_t position) const;
   /// Attention between projections, merged and projected. The weights of each head too where `weights` is not null.
   Tensor attend(const Tensor& q, const Tensor& k, const Tensor& v, const AttentionMask& mask,
                 Tensor* weights = nullptr) const;
   /// `k` with the parameter and the zeros behind it.
-  Tensor extended(const Tensor& k, const Tensor& bias) const;
-  /// `mask` for `rows` queries and `columns` keys, as the functions take it, with columns for what extended() adds.
-  AttentionOptions seen(const AttentionMask& mask, int64_t rows, int64_t columns) const;
+  Tensor with_extra_keys(const Tensor& k, const Tensor& bias) const;
+  /// `mask` for `rows` queries and `columns` keys, as the functions take it, with columns for what with_extra_keys() adds.
+  AttentionOptions attention_options(const AttentionMask& mask, int64_t rows, int64_t columns) const;
   /// scaled_dot_product_attention that keeps its probabilities.
-  AttentionOutput kept(const Tensor& q, const Tensor& k, const Tensor& v, const AttentionOptions& options) const;
+  AttentionOutput attention_with_weights(const Tensor& q, const Tensor& k, const Tensor& v,
+                                         const AttentionOptions& options) const;
   double dropout() const { return is_training() ? options_.dropout : 0.0; }
   /// Keys and values behind those that x gives.
-  int64_t extra() const { return int64_t{options_.add_bias_kv} + int64_t{options_.add_zero_attn}; }
+  int64_t extra_keys() const { return int64_t{options_.add_bias_kv} + int64_t{options_.add_zero_attn}; }
 
   MultiheadAttentionOptions options_;
   Tensor in_proj_weight_;

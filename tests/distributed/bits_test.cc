@@ -75,7 +75,7 @@ template <class T> std::vector<Tensor> train_alone(int64_t ranks) {
     for (int64_t rank = 0; rank < ranks; ++rank) {
       Tensor loss;
       {
-        const distributed::SampleScope random(0, 1, kBatch);
+        const distributed::RankRandomScope random(0, 1, kBatch);
         loss = task.loss(step * ranks + rank);
       }
       (loss / static_cast<double>(ranks)).backward();

@@ -18,7 +18,7 @@ Tensor results(const Call& call, const Tensor& all, int64_t rank, int64_t size) 
     Tensor x = parameter(all.narrow(0, rank * own, own).clone());
     Tensor y;
     {
-      const distributed::SampleScope scope(rank, size, own);
+      const distributed::RankRandomScope scope(rank, size, own);
       y = call(x);
     }
     y.square().sum().backward();
@@ -81,7 +81,7 @@ TEST(SampleDropout, OfAModelThatIsCalled) {
   const Tensor second = parallel.with(own, [&](nn::Sequential& m) { return m(all.narrow(0, g.rank() * own, own)); });
   manual_seed(5);
   for (const Tensor& y : {first, second}) {
-    const distributed::SampleScope scope(0, 1, kSamples);
+    const distributed::RankRandomScope scope(0, 1, kSamples);
     EXPECT_TRUE(equal(g.all_gather(y).flatten(0, 1), model(all)));
   }
 }
@@ -91,7 +91,7 @@ TEST(SampleDropout, OtherDrawsBelongToTheBatch) {
   manual_seed(5);
   Tensor own, drawn;
   {
-    const distributed::SampleScope scope(g.rank(), g.size(), 2);
+    const distributed::RankRandomScope scope(g.rank(), g.size(), 2);
     own = randn({3});
     Generator generator(1);
     drawn = dropout(ones({2, 64}), 0.5, generator);
@@ -100,7 +100,7 @@ TEST(SampleDropout, OtherDrawsBelongToTheBatch) {
   EXPECT_TRUE(equal(drawn, dropout(ones({2, 64}), 0.5, generator))) << "a generator of the caller's is left alone";
   manual_seed(5);
   for (int64_t rank = 0; rank < g.size(); ++rank) {
-    const distributed::SampleScope scope(0, 1, 2);
+    const distributed::RankRandomScope scope(0, 1, 2);
     const Tensor x = randn({3});
     EXPECT_EQ(equal(own, x), rank == g.rank());
   }

@@ -71,7 +71,7 @@ void run_reference(int64_t before, int64_t after, const std::string& out) {
     const int64_t ranks = made < kStop ? before : after, share = kBatch / ranks;
     optimizer.zero_grad();
     for (int64_t rank = 0; rank < ranks; ++rank) {
-      const distributed::SampleScope random(0, 1, share);
+      const distributed::RankRandomScope random(0, 1, share);
       const Tensor part = x.narrow(0, rank * share, share), labels = y.narrow(0, rank * share, share);
       (nn::cross_entropy(net.forward(part), labels) / static_cast<double>(ranks)).backward();
     }
