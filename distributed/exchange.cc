@@ -15,8 +15,9 @@ void relax() {
 }
 
 /// Makes this core the owner of cache lines that it has read and no other core reads, by a store to each. Otherwise the
-/// publisher's next stores to them find lines of its own that another core shares: where the two have no cache in common
-/// it gives each of these up in turn, at 1.8 GB/s, while lines that are elsewhere altogether are fetched many at a time.
+/// publisher's next stores to them find lines of its own that another core shares: where the two have no cache in
+/// common it gives each of these up in turn, at 1.8 GB/s, while lines that are elsewhere altogether are fetched many at
+/// a time.
 void take(std::byte* area, Range read) {
   constexpr int64_t kLine = 64;
   for (int64_t at = (read.begin + kLine - 1) / kLine * kLine; at + kLine <= read.end; at += kLine)

@@ -57,7 +57,8 @@ Digits load_digits(const Settings& settings);
 /// once.
 bool interrupted();
 
-/// What a program that was interrupted does at last: it saves where it should, and says how to carry on. Its exit status.
+/// What a program that was interrupted does at last: it saves where it should, and says how to carry on. Its exit
+/// status.
 int save_and_stop(const Settings& settings, const std::function<void()>& save);
 
 /// One row of the table, one point of the learning curve.

@@ -1,5 +1,6 @@
 // Tensor: a small handle to a body {storage, view, dtype, history}. Copying a Tensor is O(1) and gives the same body;
-// clone() copies the data. The members that read as a chain are one-line forwards to the free functions in tensor/functions.
+// clone() copies the data. The members that read as a chain are one-line forwards to the free functions in
+// tensor/functions.
 #pragma once
 
 #include <concepts>

@@ -101,7 +101,8 @@ class MultiheadAttention : public Layer<MultiheadAttention> {
                 Tensor* weights = nullptr) const;
   /// `k` with the parameter and the zeros behind it.
   Tensor with_extra_keys(const Tensor& k, const Tensor& bias) const;
-  /// `mask` for `rows` queries and `columns` keys, as the functions take it, with columns for what with_extra_keys() adds.
+  /// `mask` for `rows` queries and `columns` keys, as the functions take it, with columns for what with_extra_keys()
+  /// adds.
   AttentionOptions attention_options(const AttentionMask& mask, int64_t rows, int64_t columns) const;
   /// scaled_dot_product_attention that keeps its probabilities.
   AttentionOutput attention_with_weights(const Tensor& q, const Tensor& k, const Tensor& v,

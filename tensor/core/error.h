@@ -1,7 +1,8 @@
 // Errors: every failure is a weft::Error whose text is one line that names the op, the shapes and the value at fault.
 //
-// The outermost public function opens an ErrorFrame (its name and inputs); whatever is thrown below it says only what is
-// wrong, and the error's constructor completes the line: `matmul([2, 3] f32, [4, 5] f32): inner sizes differ: 3 and 4`.
+// The outermost public function opens an ErrorFrame (its name and inputs); whatever is thrown below it says only what
+// is wrong, and the error's constructor completes the line: `matmul([2, 3] f32, [4, 5] f32): inner sizes differ: 3 and
+// 4`.
 #pragma once
 
 #include <cstdint>

@@ -59,7 +59,8 @@ class TensorIndex {
 /// where something stood between them. IndexError for what is out of range, ShapeError for a mask that does not fit.
 Tensor index(const Tensor& x, const std::vector<TensorIndex>& indices);
 /// A copy of `x` with `value` (broadcast, cast to x's dtype) at index(x, indices); with `accumulate`, added to what is
-/// there. Axes of size 1 in front that value has too many of do not count, as in `x[0] = value`. Where several values have one position the last one stays; `accumulate` adds them all.
+/// there. Axes of size 1 in front that value has too many of do not count, as in `x[0] = value`. Where several values
+/// have one position the last one stays; `accumulate` adds them all.
 Tensor index_put(const Tensor& x, const std::vector<TensorIndex>& indices, const Tensor& value,
                  bool accumulate = false);
 Tensor index_put(const Tensor& x, const std::vector<TensorIndex>& indices, const Scalar& value,

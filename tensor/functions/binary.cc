@@ -203,8 +203,8 @@ template <class B> Tensor rounded_quotient(const Tensor& a, const B& b, std::str
   if (mode == "floor") return floor_divide(a, b);
   if (mode != "trunc") throw Error(text("rounding_mode is \"floor\" or \"trunc\", not \"", mode, '"'));
   const Tensor rest = fmod(a, b);
-  // Without its rest an integer has a whole quotient; one of floating numbers is rounded as it comes, but not to 16 bits
-  // before.
+  // Without its rest an integer has a whole quotient; one of floating numbers is truncated as it comes, before it is
+  // rounded to 16 bits.
   if (!is_floating(rest.dtype())) return floor_divide(sub(a, rest), b);
   if (is_half_precision(rest.dtype())) return cast(trunc(div(in_f32(a), in_f32(b))), rest.dtype());
   return trunc(div(a, b));

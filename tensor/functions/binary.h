@@ -1,11 +1,12 @@
 // Element-wise arithmetic of two tensors, or of a tensor and a number: add, sub, mul, div, pow, maximum, minimum,
-// remainder (%), fmod, floor_divide, clamp_min, clamp_max, atan2, hypot, logaddexp, xlogy, copysign, nextafter, fmax, fmin, bitwise_and (&),
-// bitwise_or (|), bitwise_xor (^), bitwise_left_shift (<<), bitwise_right_shift (>>), and the operators. Operands
-// broadcast (aligned right; equal or 1) and are promoted to promote(a, b); a number or a tensor without axes does not
-// widen within its category. IEEE-754 throughout: nothing is sanitised. ShapeError where shapes do not broadcast,
-// DtypeError for bool, except in add and mul of bool with bool (or, and), maximum, minimum, clamp_min, clamp_max, the
-// bitwise operators without shifts, and functions that leave the integers (div, atan2, hypot, ...), which give f32;
-// nextafter takes f32 and f64 alone. The memory of a temporary is used again for the result where nothing else holds it.
+// remainder (%), fmod, floor_divide, clamp_min, clamp_max, atan2, hypot, logaddexp, xlogy, copysign, nextafter, fmax,
+// fmin, bitwise_and (&), bitwise_or (|), bitwise_xor (^), bitwise_left_shift (<<), bitwise_right_shift (>>), and the
+// operators. Operands broadcast (aligned right; equal or 1) and are promoted to promote(a, b); a number or a tensor
+// without axes does not widen within its category. IEEE-754 throughout: nothing is sanitised. ShapeError where shapes
+// do not broadcast, DtypeError for bool, except in add and mul of bool with bool (or, and), maximum, minimum,
+// clamp_min, clamp_max, the bitwise operators without shifts, and functions that leave the integers (div, atan2, hypot,
+// ...), which give f32; nextafter takes f32 and f64 alone. The memory of a temporary is used again for the result where
+// nothing else holds it.
 #pragma once
 
 #include "tensor/core/scalar.h"

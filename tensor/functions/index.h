@@ -19,8 +19,8 @@ Tensor embedding(const Tensor& indices, const Tensor& weight, int64_t padding_id
 /// indices (any shape) to f32 vectors of `classes` with one 1; classes = max + 1 where absent. No gradient. IndexError
 /// for negative indices, DtypeError unless integers.
 Tensor one_hot(const Tensor& indices, std::optional<int64_t> classes = std::nullopt);
-/// The position on each axis of `shape` of the elements (in row-major order) that `index` names: a tensor of its shape for
-/// each axis. IndexError for what lies outside.
+/// The position on each axis of `shape` of the elements (in row-major order) that `index` names: a tensor of its shape
+/// for each axis. IndexError for what lies outside.
 std::vector<Tensor> unravel_index(const Tensor& index, const Shape& shape);
 
 }  // namespace weft

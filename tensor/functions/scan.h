@@ -35,7 +35,8 @@ template <std::convertible_to<int64_t> T>
 Tensor diff(const Tensor& x, T n, int64_t axis = -1, const Tensor& prepend = {}, const Tensor& append = {}) {
   return diff(x, DiffOptions{static_cast<int64_t>(n), axis, prepend, append});
 }
-/// The integral of y over the trapezia between its samples, `dx` apart, or at the coordinates `x` (of y's shape, or 1-D).
+/// The integral of y over the trapezia between its samples, `dx` apart, or at the coordinates `x` (of y's shape, or
+/// 1-D).
 Tensor trapezoid(const Tensor& y, double dx = 1, int64_t axis = -1);
 Tensor trapezoid(const Tensor& y, const Tensor& x, int64_t axis = -1);
 /// The integral up to each sample but the first: the axis gets one shorter.

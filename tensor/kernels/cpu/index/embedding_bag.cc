@@ -74,8 +74,8 @@ template <class T> struct TableRows {
   const T* operator()(int64_t k) const { return table + rows[k] * stride; }
 };
 
-/// f(bag, its rows of the table, how many, the first's number among those of all bags) for each bag, on all threads. What
-/// the next bag needs is asked for where the table is too large for the cache.
+/// f(bag, its rows of the table, how many, the first's number among those of all bags) for each bag, on all threads.
+/// What the next bag needs is asked for where the table is too large for the cache.
 template <class T, class F> void for_bags(const Bags& bags, const Operand& weight, const F& f) {
   constexpr int64_t kCached = int64_t{1} << 19, kLine = 64;
   const T* table = weight.data<T>();

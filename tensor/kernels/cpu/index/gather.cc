@@ -60,9 +60,9 @@ bool gather_elements(const Nest& nest, const int64_t* list, int64_t begin, int64
   return true;
 }
 
-/// What scatter_rows() does beside the reduction: rows begin as those of x or as zeros just before something is added to
-/// them, where it may (starts_rows()), and what is written only to memory that is thrown away with an error may check its
-/// indices on the way.
+/// What scatter_rows() does beside the reduction: rows begin as those of x or as zeros just before something is added
+/// to them, where it may (starts_rows()), and what is written only to memory that is thrown away with an error may
+/// check its indices on the way.
 struct RowStart {
   const Operand* x = nullptr;
   bool zeros = false;

@@ -52,9 +52,9 @@ bool is_slow_for_weights(const ConvShape& s) {
   return s.groups == 1 && s.in[0] * s.in[1] == 1 && s.channels >= 16 && s.filters >= 16;
 }
 
-/// The images of a convolution as its kernels read them. Windows of one pixel leave out what lies between their strides:
-/// of images that are copied anyway only the pixels they meet are, as images of a convolution of stride 1. (Row-major
-/// first, as registers are turned only where pixels are neighbours.)
+/// The images of a convolution as its kernels read them. Windows of one pixel leave out what lies between their
+/// strides: of images that are copied anyway only the pixels they meet are, as images of a convolution of stride 1.
+/// (Row-major first, as registers are turned only where pixels are neighbours.)
 class ReadImages {
  public:
   ReadImages(const Operand& x, ConvShape& s) : operand_(x) {

@@ -97,8 +97,8 @@ template <class T> void results(const Tiles& t, const Corner& at, T* image, int6
                 : rectangle<kTile, kTile>(image, step, t.out, at.depth, at.row, at.column, outside, pixels);
 }
 
-/// `count` matrix planes of `rows` x `columns` floats, an odd number of cache lines apart so that they do not map to the
-/// same cache sets. A row holds whole registers.
+/// `count` matrix planes of `rows` x `columns` floats, an odd number of cache lines apart so that they do not map to
+/// the same cache sets. A row holds whole registers.
 struct Planes {
   int64_t count, columns, distance;
   Planes(int64_t planes, int64_t rows, int64_t used)
