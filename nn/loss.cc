@@ -47,7 +47,9 @@ Tensor nll_loss(const Tensor& input, const Tensor& targets, const NllOptions& op
   const Tensor picked = -gather(log_probs, 1, index.unsqueeze(1)).squeeze(1);
   Tensor loss = where(counted, picked, zeros_like(picked)) * weight;
   if (options.reduction == Reduction::none) return loss;
-  return options.reduction == Reduction::sum ? sum(loss) : sum(loss) / sum(weight);
+  if (options.reduction == Reduction::sum) return sum(loss);
+  const DType wide = promote(loss.dtype(), f32);  // the sum of thousands of losses is more than f16 holds
+  return cast(sum(cast(loss, wide)) / sum(cast(weight, wide)), loss.dtype());
 }
 
 Tensor mse_loss(const Tensor& input, const Tensor& labels, Reduction reduction) {

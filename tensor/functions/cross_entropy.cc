@@ -63,7 +63,9 @@ Tensor cross_entropy(const Tensor& logits, const Tensor& targets, const CrossEnt
     case Reduction::sum: return sum(loss);
     case Reduction::mean: break;
   }
-  return div(sum(loss), sum(counts.detach()));
+  if (!is_half_precision(loss.dtype())) return div(sum(loss), sum(counts.detach()));
+  // The sum of thousands of losses is more than f16 holds.
+  return cast(div(sum(cast(loss, f32)), sum(cast(counts.detach(), f32))), loss.dtype());
 }
 
 Tensor adjoint::cross_entropy_backward(const Tensor& scale, const Tensor& logits, const Tensor& targets,

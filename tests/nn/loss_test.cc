@@ -187,6 +187,15 @@ TEST(GaussianNllLoss, OfAnInfiniteVarianceIsInfinite) {
   EXPECT_NEAR(gradient_of(sum(loss), var)[2], 0.125, 1e-15);
 }
 
+TEST(CrossEntropy, TheMeanOfManyRowsIn16BitsIsComputedInF32) {
+  for (const DType dtype : {f16, bf16}) {
+    const Tensor loss = cross_entropy(zeros({70000, 3}, dtype), zeros({70000}, i64));
+    EXPECT_EQ(loss.dtype(), dtype);
+    EXPECT_NEAR(loss.item<double>(), std::log(3.0), 0.01);
+    EXPECT_EQ(nll_loss(full({70000, 3}, -2, dtype), zeros({70000}, i64)).item<double>(), 2);
+  }
+}
+
 TEST(NllLoss, OfOneSampleWithoutABatch) {
   const Tensor x = tensor({-1.0, -2.0, -3.0}, f64), target = full({}, 1, i64);
   EXPECT_EQ(nll_loss(x, target).item<double>(), 2);
