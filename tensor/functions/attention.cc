@@ -19,7 +19,9 @@ Shape with(Shape batch, int64_t rows, int64_t columns) {
   return batch;
 }
 
-Tensor broadcast_to(const Tensor& x, const Shape& shape) { return x.shape() == shape ? x : broadcast(x, shape); }
+Tensor broadcast_where_needed(const Tensor& x, const Shape& shape) {
+  return x.shape() == shape ? x : broadcast(x, shape);
+}
 
 /// The mask as the ops take it. ShapeError where it does not fit.
 Tensor mask_of(const AttentionOptions& options, const Shape& scores) {
@@ -30,7 +32,7 @@ Tensor mask_of(const AttentionOptions& options, const Shape& scores) {
   for (int64_t i = 1; fits && i <= mask.rank(); ++i)
     fits = mask.size(-i) == 1 || mask.size(-i) == scores[scores.size() - static_cast<size_t>(i)];
   if (!fits) throw ShapeError(text("the mask must broadcast to ", scores, ", not be ", mask.shape()));
-  return broadcast_to(mask, scores);
+  return broadcast_where_needed(mask, scores);
 }
 
 /// `rows` of `columns` probabilities: what the dropout draws.
@@ -57,9 +59,9 @@ Tensor scaled_dot_product_attention(const Tensor& q, const Tensor& k, const Tens
   if (v.size(-2) != columns) throw ShapeError(text("k and v differ in length: ", columns, " and ", v.size(-2)));
   const Tensor mask = mask_of(options, with(batch, rows, columns));
   const op::Attention op{setting_of(options, q.device(), q.size(-1), checked_numel(with(batch, rows, 1)), columns)};
-  return dispatch::apply(op, broadcast_to(q, with(batch, rows, q.size(-1))),
-                         broadcast_to(k, with(batch, columns, k.size(-1))),
-                         broadcast_to(v, with(batch, columns, v.size(-1))), mask)[0];
+  return dispatch::apply(op, broadcast_where_needed(q, with(batch, rows, q.size(-1))),
+                         broadcast_where_needed(k, with(batch, columns, k.size(-1))),
+                         broadcast_where_needed(v, with(batch, columns, v.size(-1))), mask)[0];
 }
 
 Tensor packed_attention(const Tensor& qkv, int64_t heads, const AttentionOptions& options) {
