@@ -133,11 +133,12 @@ class Call final : public std::enable_shared_from_this<Call> {
 Tensor Slot::unpack(const Shape& shape, DType dtype) {
   if (!leafs.empty()) return unpacked(leafs, "parameter", index);
   if (value.empty()) call->run_again();
-  const std::string what = text("a checkpointed function must do the same when it is run again: tensor ", index,
-                                " that it keeps was ", shape, " ", dtype, " and is now ");
-  if (value.empty()) throw GradientError(text(what, "missing"));
-  if (value.view.shape() != shape || value.dtype != dtype)
-    throw GradientError(text(what, value.view.shape(), " ", value.dtype));
+  const auto throw_differs = [&](const auto&... now) {
+    throw GradientError(text("a checkpointed function must do the same when it is run again: tensor ", index,
+                             " that it keeps was ", shape, " ", dtype, " and is now ", now...));
+  };
+  if (value.empty()) throw_differs("missing");
+  if (value.view.shape() != shape || value.dtype != dtype) throw_differs(value.view.shape(), " ", value.dtype);
   return unpacked(value, "saved tensor", index);
 }
 

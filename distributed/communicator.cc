@@ -121,7 +121,7 @@ void Communicator::open(const InitOptions& options) {
 bool Communicator::is_here() const { return getpid() == process_; }
 
 Communicator::~Communicator() {
-  alive = nullptr;
+  if (alive == this) alive = nullptr;
   if (is_here())
     end();
   else

@@ -111,8 +111,9 @@ void Work::wait() {
   if (state_ == nullptr) return;
   const std::shared_ptr<State> state = std::move(state_);
   state_ = nullptr;
-  if (std::exchange(state->waited, true)) return;  // by a copy of this handle; the tensors may have been used since
+  if (state->waited) return;  // for a copy of this handle; the tensors may have been used since
   state->group->finish(*state->work);
+  state->waited = true;
   const Tensor* touched = state->watch.written();
   const std::string writer = touched ? internal::storage(*touched).writer() : "";
   if (state->written) state->written->finish();

@@ -119,10 +119,10 @@ Settings parse(const char* what, int argc, char** argv, Settings settings) {
 }
 
 Digits load_digits(const Settings& settings) {
-  const Digits digits = settings.data.empty() ? Digits{data::synthetic_digits({.count = 8000, .seed = 1}),
-                                                       data::synthetic_digits({.count = 2000, .seed = 2})}
-                                              : Digits{data::mnist(settings.data, data::Split::train),
-                                                       data::mnist(settings.data, data::Split::test)};
+  Digits digits = settings.data.empty() ? Digits{data::synthetic_digits({.count = 8000, .seed = 1}),
+                                                 data::synthetic_digits({.count = 2000, .seed = 2})}
+                                        : Digits{data::mnist(settings.data, data::Split::train),
+                                                 data::mnist(settings.data, data::Split::test)};
   if (settings.batch_size > digits.train.size())
     throw Error(
         text("--batch-size ", settings.batch_size, ": there are ", digits.train.size(), " images to learn from"));

@@ -14,6 +14,7 @@
 #include "tensor/core/error.h"
 #include "tensor/core/random.h"
 #include "tensor/functions/copy.h"
+#include "tensor/runtime/log.h"
 
 namespace weft::io {
 
@@ -133,13 +134,22 @@ class Transaction {
     try {
       step();
     } catch (...) {
-      for (auto at = undo_.rbegin(); at != undo_.rend(); ++at) (*at)();
+      for (auto at = undo_.rbegin(); at != undo_.rend(); ++at) take_back(*at);
       throw;
     }
     undo_.push_back(std::move(undo));
   }
 
  private:
+  /// One that fails leaves the others to be taken back, and the first error to be told.
+  static void take_back(const std::function<void()>& undo) {
+    try {
+      undo();
+    } catch (const std::exception& e) {
+      log_warn(text("a checkpoint that could not be loaded left a part changed: ", e.what()));
+    }
+  }
+
   std::vector<std::function<void()>> undo_;
 };
 

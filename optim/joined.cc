@@ -113,10 +113,13 @@ size_t SequentialSchedules::present() const {
 void SequentialSchedules::take_step(std::optional<double> metric) {
   count();
   const size_t part = present();
-  if (part > 0 && milestones_[part - 1] == steps())
-    restart(part);
-  else
+  if (part > 0 && milestones_[part - 1] == steps()) return restart(part);
+  try {
     step_part(part, metric);
+  } catch (...) {
+    uncount();  // a step that the part does not have was not taken
+    throw;
+  }
 }
 
 ChainedSchedules::ChainedSchedules(Optimizer& optimizer, const std::vector<MakeSchedule>& parts)

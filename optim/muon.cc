@@ -43,8 +43,8 @@ void Muon::check_parameter(const Tensor& parameter) const {
 
 void Muon::update(size_t group, Slot& slot, const Tensor& gradient) {
   const MuonOptions& o = options(group);
-  if (gradient.numel() == 0) return;
   auto [buffer] = states(slot, {true});
+  if (gradient.numel() == 0) return;
   Tensor parameter = slot.weights;
   const Tensor g = o.maximize ? -gradient : gradient;
   buffer.add_((g - buffer) * (1 - o.momentum));

@@ -93,7 +93,13 @@ void Optimizer::update_all() {
       const Tensor gradient = slot.parameter.grad();
       if (!gradient.defined()) continue;
       ++slot.steps;
-      if (mine) update_slot(i, slot, gradient);
+      if (!mine) continue;
+      try {
+        update_slot(i, slot, gradient);
+      } catch (...) {
+        --slot.steps;  // what was never updated has no states
+        throw;
+      }
     }
   }
   if (sharing_.after_step) sharing_.after_step();

@@ -65,6 +65,7 @@ class Schedule {
   /// SGD's and RMSprop's momentum, Adam's beta1.
   void set_momentum(double value);
   void count() { ++steps_; }
+  void uncount() { --steps_; }
 
  private:
   friend class JoinedSchedules;

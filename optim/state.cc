@@ -24,7 +24,7 @@ int64_t as_count(const std::string& key, double value) {
 
 State Optimizer::state_dict() const { return collect(true); }
 
-State Optimizer::own_state() const { return sharing_.complete ? collect(false) : state_dict(); }
+State Optimizer::own_state() const { return sharing_.mine.empty() ? state_dict() : collect(false); }
 
 State Optimizer::collect(bool together) const {
   State out;

@@ -54,7 +54,10 @@ bool needs_gradient(const Tensor& x) { return is_recording() && dispatch::needs_
 
 Tensor with_gradient_times(Tensor x, const Tensor& scale) {
   const bool samples = x.device().kind == DeviceKind::vmap || scale.device().kind == DeviceKind::vmap;
-  if (samples) return x.detach() + (x - x.detach()) * scale;
+  if (samples) {
+    const Tensor values = x.detach();
+    return where(isfinite(values), values + (x - values) * scale, x);  // inf - inf would be NaN
+  }
   x.register_hook([scale](const Tensor& g) { return g * scale; });
   return x;
 }

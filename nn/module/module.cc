@@ -78,6 +78,17 @@ void Module::check_name(const std::string& name) const {
   if (taken) throw Error(text("the name `", name, "` is taken in this ", type_name()));
 }
 
+namespace {
+
+/// Error for a layer with a computed weight that is held as a base of it, which would use the old weight.
+void check_whole(const std::string& name, bool is_slice, const std::type_info& type) {
+  if (is_slice)
+    throw Error(text("the module for `", name, "` is a ", class_name(type),
+                     " sliced out of a layer with a computed weight; hold it as what weight_norm() gives"));
+}
+
+}  // namespace
+
 void Module::check_child(const std::string& name, State& child) const {
   const State& self = state();
   child.walk([&](const std::string&, State& below) {
@@ -90,9 +101,7 @@ void Module::adopt(const std::string& name, Module& module, const std::type_info
   check_name(name);
   State& child = module.state();
   if (child.adopted) throw Error(text("the module for `", name, "` belongs to another one already"));
-  if (child.computes_weight && !computes_weight)
-    throw Error(text("the module for `", name, "` is a ", class_name(type),
-                     " sliced out of a layer with a computed weight; hold it as what weight_norm() gives"));
+  check_whole(name, child.computes_weight && !computes_weight, type);
   check_child(name, child);
   link(name, child, type);
   state().children.push_back({name, module.state_});
@@ -113,7 +122,7 @@ void Module::link(const std::string& name, State& child, const std::type_info& t
   name_leaves(child, seen);
 }
 
-Module& Module::operator=(Module&& other) {
+Module& Module::operator=(Module&& other) {  // NOLINT(performance-noexcept-move-constructor)
   if (this == &other) return *this;
   take_place(other);
   state_ = std::move(other.state_);
@@ -128,6 +137,7 @@ void Module::take_place(Module& other) {
   const auto place = std::find_if(above->children.begin(), above->children.end(),
                                   [&](const State::Child& child) { return child.state == state_; });
   if (place == above->children.end()) return;
+  check_whole(place->name, other.state_->computes_weight && !state_->computes_weight, typeid(*this));
   Module parent(above);
   parent.check_child(place->name, *other.state_);
   parent.link(place->name, *other.state_, typeid(*this));

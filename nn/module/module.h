@@ -83,7 +83,8 @@ class Module {
   Module(Module&&) noexcept = default;
   /// Where this is a registered layer and `other` belongs to no module, `other` takes its place in the parent, under
   /// its name: `net.head = nn::Linear(512, 10);`. An optimizer knows the old layer's parameters: make it afterwards.
-  /// Error where `other` holds the parent.
+  /// Error where `other` holds the parent. A layer that was moved from (std::exchange, std::swap with a free layer) has
+  /// no place any more: assign first.
   Module& operator=(Module&& other);  // NOLINT(performance-noexcept-move-constructor)
   Module(const Module&) = delete;
   Module& operator=(const Module&) = delete;

@@ -64,9 +64,10 @@ Tensor relu6(const Tensor& x) {
 Tensor prelu(const Tensor& x, const Tensor& weight) {
   ErrorFrame frame("prelu", x, weight);
   const Tensor slopes = channel_weight(x, weight);
-  // As in normalisations, parameters of f32 do not widen 16 bits; one slope alone would not by promotion either.
-  const bool narrows = is_half_precision(x.dtype()) && slopes.dtype() == f32;
-  return dispatch::apply(op::Prelu{}, x, narrows ? cast(slopes, x.dtype()) : slopes);
+  // Slopes of f32 are not rounded, and do not widen 16 bits; one slope alone would not by promotion either.
+  if (is_half_precision(x.dtype()) && slopes.dtype() == f32)
+    return cast(dispatch::apply(op::Prelu{}, cast(x, f32), slopes), x.dtype());
+  return dispatch::apply(op::Prelu{}, x, slopes);
 }
 
 Tensor softshrink(const Tensor& x, double width) {

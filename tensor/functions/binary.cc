@@ -47,7 +47,7 @@ bool are_bool(const Tensor& x, const Scalar& value) { return x.dtype() == boolea
 
 /// An op of a tensor and a number, in their promoted dtype.
 template <class Op, class Dying> Tensor with_scalar(Dying dying, const Tensor& x, const Scalar& value) {
-  check_range(x, value);
+  if constexpr (!std::same_as<Op, op::DivScalar> && !std::same_as<Op, op::RdivScalar>) check_range(x, value);
   if constexpr (std::same_as<Op, op::PowScalar>)
     if (!value.is_floating() && value.to_int() < 0 && !is_floating(x.dtype()))
       throw DtypeError(
@@ -285,7 +285,10 @@ Tensor& Tensor::div_(const Scalar& other) {
 
 #define WEFT_DIVISION_MEMBER(function, Op)                                                         \
   Tensor& Tensor::function(const Tensor& other) { return write<op::Op>(#function, *this, other); } \
-  Tensor& Tensor::function(const Scalar& other) { return write<op::Op>(#function, *this, number_beside(*this, other)); }
+  Tensor& Tensor::function(const Scalar& other) {                                                  \
+    ErrorFrame frame(#function, *this);                                                            \
+    return write<op::Op>(#function, *this, number_beside(*this, other));                           \
+  }
 WEFT_DIVISION_MEMBER(remainder_, Remainder)
 WEFT_DIVISION_MEMBER(floor_divide_, FloorDivide)
 #undef WEFT_DIVISION_MEMBER
@@ -293,6 +296,7 @@ WEFT_DIVISION_MEMBER(floor_divide_, FloorDivide)
 #define WEFT_COMPOUND_MEMBER(sign, Op)                                                               \
   Tensor& Tensor::operator sign(const Tensor& other)& { return write<op::Op>(#sign, *this, other); } \
   Tensor& Tensor::operator sign(const Scalar& other)& {                                              \
+    ErrorFrame frame(#sign, *this);                                                                  \
     return write<op::Op>(#sign, *this, number_beside(*this, other));                                 \
   }
 WEFT_COMPOUND(WEFT_COMPOUND_MEMBER)

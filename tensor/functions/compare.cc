@@ -74,11 +74,11 @@ Tensor isneginf(const Tensor& x) {
 
 namespace {
 
-/// |x - y| in f64; of integers exact as long as f64 holds it.
-Tensor distance(const Tensor& x, const Tensor& y) {
-  const Tensor rounded = abs(sub(cast(x, f64), cast(y, f64)));
-  if (!is_integer(x.dtype()) || !is_integer(y.dtype())) return rounded;
-  const Tensor exact = cast(abs(sub(cast(x, i64), cast(y, i64))), f64);
+/// |a - b| in f64, which x and y are a and b in; of integers exact as long as f64 holds it.
+Tensor distance(const Tensor& a, const Tensor& b, const Tensor& x, const Tensor& y) {
+  const Tensor rounded = abs(sub(x, y));
+  if (!is_integer(a.dtype()) || !is_integer(b.dtype())) return rounded;
+  const Tensor exact = cast(abs(sub(cast(a, i64), cast(b, i64))), f64);
   return where(rounded < 0x1p53, exact, rounded);  // a larger difference may wrap
 }
 
@@ -93,7 +93,7 @@ Tensor isclose(const Tensor& a, const Tensor& b, const CloseOptions& options) {
   ErrorFrame frame("isclose", a, b);
   const auto& [rtol, atol, equal_nan] = options;
   if (!(rtol >= 0 && atol >= 0)) throw Error(text("rtol = ", rtol, " and atol = ", atol, " must be 0 or more"));
-  const Tensor x = cast(a.detach(), f64), y = cast(b.detach(), f64), apart = distance(a.detach(), b.detach());
+  const Tensor x = cast(a.detach(), f64), y = cast(b.detach(), f64), apart = distance(a.detach(), b.detach(), x, y);
   // Infinities of one sign are close, and their difference is NaN.
   const Tensor same = logical_or(eq(apart, 0.0), logical_and(eq(x, y), isinf(y)));
   Tensor close = logical_or(same, logical_and(le(apart, add(mul(abs(y), rtol), atol)), isfinite(y)));

@@ -37,8 +37,8 @@ Tensor ranks_of(const Tensor& values, const Tensor& top, const Tensor& q, bool s
   const Tensor rank = skips_nan ? several * clip(cast(sum(values == values, -1, keepdim), f64) - 1.0, 0.0, std::nullopt)
                                 : where(isnan(top), full_like(top, static_cast<double>(n - 1), f64),
                                         several * static_cast<double>(n - 1));
-  // A q of f32 stands for the decimal number it was rounded from: 0.7 of 10 steps is 7 of them, not 6.9999999.
-  const bool rounds = q.dtype() != f64 && n < int64_t{1} << 24;
+  // A q beside f32 stands for a decimal number, as in PyTorch: 0.7 of 10 steps is 7 of them, not 6.9999999.
+  const bool rounds = (q.dtype() != f64 || values.dtype() != f64) && n < int64_t{1} << 24;
   return rounds ? cast(cast(rank, f32), f64) : rank;
 }
 

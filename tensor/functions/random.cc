@@ -159,11 +159,11 @@ Tensor poisson(const Tensor& rates, Generator& generator) {
 Tensor& Tensor::uniform_(double low, double high, Generator& generator) {
   ErrorFrame frame("uniform_", *this);
   if (!(low <= high)) throw Error(text("low ", low, " is above high ", high));
-  const Tensor u = rand_like(*this, generator);
-  if (const double most = largest(dtype()); !(high - low <= most))
+  if (const double most = largest(dtype()); is_floating(dtype()) && !(high - low <= most))
     throw Error(text("high - low = ", high - low, " is more than ", dtype(), " holds: ", most));
+  const Tensor values = rand_like(*this, generator) * (high - low) + low;
+  if (high - low == 1 && low == 0) return copy_(values);
   // What is rounded up to `high` belongs to the other end, which has half of a step else.
-  const Tensor values = u * (high - low) + low;
   return copy_(weft::where(values < high, values, low));
 }
 Tensor& Tensor::uniform_(double low, double high) { return uniform_(low, high, default_generator()); }

@@ -36,7 +36,7 @@ ValuesAndIndices middle(const char* name, const Tensor& x, int64_t axis, bool sk
 /// Of 1-D x. Elements of the value share its gradient, as those of max() do: PyTorch's convention.
 Tensor middle_of_all(const Tensor& x, bool skips_nan) {
   const Tensor middle = dispatch::apply(op::Median{0, skips_nan, false}, detach(x))[0];
-  if (!dispatch::may_need_gradient(x)) return middle;
+  if (!is_floating(x.dtype()) || !dispatch::may_need_gradient(x)) return middle;
   const Tensor is_it = logical_or(x == middle, logical_and(isnan(x), isnan(middle)));
   return max(where(is_it, x, -std::numeric_limits<double>::infinity()));
 }

@@ -61,13 +61,12 @@ namespace {
 Tensor round_to(const Tensor& x, double power, bool behind_point) {
   if (is_half_precision(x.dtype())) return cast(round_to(cast(x, f32), power, behind_point), x.dtype());
   const Tensor own = x.detach();
-  if (behind_point) {
-    const Tensor scaled = x * power;
-    return where(isfinite(scaled), round(scaled) / power, own);  // so many decimals x does not have
-  }
   const bool fits =
       power <= (x.dtype() == f64 ? std::numeric_limits<double>::max() : double{std::numeric_limits<float>::max()});
-  return fits ? round(x / power) * power : where(isfinite(own), x * 0.0, own);
+  if (!fits) return where(isfinite(own), behind_point ? x * 0.0 + own : x * 0.0, own);
+  if (!behind_point) return round(x / power) * power;
+  const Tensor scaled = x * power;
+  return where(isfinite(scaled), round(scaled) / power, own);  // so many decimals x does not have
 }
 
 }  // namespace
@@ -139,7 +138,7 @@ Tensor& Tensor::clip_(std::optional<Scalar> min, std::optional<Scalar> max) {
 
 Tensor& Tensor::lerp_(const Tensor& end, double weight) {
   ErrorFrame frame("lerp_", *this, end);
-  return copy_(weft::lerp(*this, weft::broadcast(end, shape()), weight));
+  return copy_(weft::lerp(*this, end.shape() == shape() ? end : weft::broadcast(end, shape()), weight));
 }
 
 namespace adjoint {

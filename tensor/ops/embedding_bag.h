@@ -8,7 +8,8 @@ namespace weft::op {
 
 /// out[b] = the sum of weight[indices[i]] factors[i] over the indices i of bag b; zeros for an empty one. indices (n),
 /// weight (V, D), offsets (bags), factors (n) or absent. Index `padding_idx` is in no bag (negative: no such
-/// index). Floating rows are summed in double, in their order.
+/// index). Floating rows are summed in their order, eight in their own type and such sums
+/// in double.
 struct EmbeddingBag {
   int64_t padding_idx;
   static constexpr std::string_view name = "embedding_bag";

@@ -50,7 +50,7 @@ struct IndexSelect {
 };
 
 /// zeros of `shape`, and slice index[i] += slice i of src: the adjoint of index_select. Floating slices for one place
-/// are summed in double, in the order of i, and then added once.
+/// are summed in the order of i, eight in their own type and such sums in double, and then added once.
 struct IndexAdd {
   int64_t axis;
   Shape shape;

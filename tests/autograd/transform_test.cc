@@ -310,6 +310,9 @@ TEST_F(Transforms, GradientsFromOutsideOfFunctionsThatLookForOne) {
   expect_gradient_from_outside([](const Tensor& x) { return median(x); }, rows);
   expect_gradient_from_outside([](const Tensor& x) { return nanmedian(x); }, rows);
   expect_gradient_from_outside([](const Tensor& x) { return stddev(x); }, rows);
+  const Tensor middles = vmap([](const Tensor& x) { return median(x); })(tensor({{(1 << 24) + 1, 1, 1 << 25}}));
+  EXPECT_EQ(middles.dtype(), i64);
+  EXPECT_EQ(middles.item<int64_t>(), (1 << 24) + 1);
   const Tensor weight = randn({2, 1, 2, 2}, f64), shift = randn({2}, f64);
   const auto scaled = [&](const Tensor& x) {
     return conv2d_scaled(x.reshape({1, 1, 3, 3}), weight, {.shift = shift, .relu = true}, {});

@@ -132,6 +132,13 @@ TEST(Parametrize, IsHeldAsWhatItIs) {
   EXPECT_EQ(error_of([&] { Sequential net(std::move(sliced)); }),
             "register_module(): the module for `0` is a Linear sliced out of a layer with a computed weight; hold it "
             "as what weight_norm() gives");
+  struct Net : Module {
+    Linear body = register_module("body", Linear(2, 2));
+  } net;
+  EXPECT_EQ(error_of([&] { net.body = weight_norm(Linear(2, 2)); }),
+            "the module for `body` is a Linear sliced out of a layer with a computed weight; hold it as what "
+            "weight_norm() gives");
+  EXPECT_EQ(net.parameters().size(), 2u);
 }
 
 }  // namespace

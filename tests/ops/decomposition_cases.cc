@@ -1,6 +1,7 @@
 // Cases of qr, svd, eigenvalues, norms and functions of matrices. Vectors are determined up to signs, so a case puts a
 // factorisation together again, or squares them.
 #include <algorithm>
+#include <cmath>
 
 #include "tensor/functions/binary.h"
 #include "tensor/functions/cat.h"
@@ -223,6 +224,9 @@ void add_functions(Cases& cases) {
     return sum;
   };
   row(cases, "matrix_exp", kSquares, CALL(matrix_exp(x[0])), each(exponential)).loose(1000);
+  row(cases, "matrix_exp of a number", {{given({3, 1, 1}, {-INFINITY, 0.5, INFINITY})}}, CALL(matrix_exp(x[0])),
+      constant({3, 1, 1}, {0, std::exp(0.5), INFINITY}))
+      .no_gradient();
   row(cases, "matrix_exp of larger norm", {{uniform({3, 3}, 2, 4)}}, CALL(matrix_exp(-x[0])), each([=](const Array& a) {
         Array negative = a;
         for (double& v : negative.values) v = -v;

@@ -304,6 +304,11 @@ void add_integers(Cases& cases) {
       .compares(kFloating)
       .no_gradient();
   cases
+      .add("ldexp by floating exponents", pairs(from(-2, 2), from(-3, 3)), CALL(ldexp(x[0], x[1])),
+           pointwise([](double a, double b) { return a * std::exp2(b); }))
+      .compares(kFloating)
+      .loose(20);
+  cases
       .add("float_power", pairs(from(0.5, 2), from(-2, 2)), CALL(float_power(x[0], x[1])),
            pointwise([](double a, double b) { return std::pow(a, b); }))
       .compares(only(f32) | only(f64))

@@ -258,7 +258,7 @@ void add_compounds(Cases& cases) {
         Tensor x = ones({2}, i64);
         x %= 0.5;
       },
-      "%=([2] i64, [] f32): the result is f32 and cannot be written in place to i64; use the form that returns a new "
+      "%=([2] i64): the result is f32 and cannot be written in place to i64; use the form that returns a new "
       "tensor");
 }
 

@@ -196,6 +196,12 @@ TEST(Muon, TakesMatricesOnly) {
   EXPECT_REFUSED(Muon({leaf({1, 2})}), "Muon(): takes matrices, not a parameter of shape [2]; give it to AdamW");
   Tensor w = parameter(zeros({3, 2}));  // a gradient of zeros stays one
   Muon optimizer({w});
+  // One without elements has its state as well, which the optimizer takes back.
+  Tensor none = parameter(zeros({0, 3}));
+  none.set_grad(zeros({0, 3}));
+  Muon of_none({none});
+  of_none.step();
+  of_none.load_state_dict(of_none.state_dict());
   w.set_grad(zeros({3, 2}));
   optimizer.step();
   EXPECT_TRUE(equal(w, zeros({3, 2})));

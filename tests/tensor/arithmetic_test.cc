@@ -252,6 +252,8 @@ TEST(Arithmetic, AnUnsignedNumberAbove2To63IsLargerThanEveryInteger) {
     EXPECT_THROW(x * above, Error);
     EXPECT_THROW(x.clone().sub_(above), Error);
     EXPECT_EQ((ones({}) - above).item<float>(), -static_cast<float>(above));
+    EXPECT_EQ((ones({}, i64) / above).item<float>(), 1 / static_cast<float>(above));
+    EXPECT_EQ((above / ones({}, i64)).item<float>(), static_cast<float>(above));
   }
 }
 

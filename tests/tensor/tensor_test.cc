@@ -299,6 +299,9 @@ TEST(Functions, LoseNothingBesideIntegers) {
 TEST(Functions, RankQuantilesInTheDtypeOfQ) {
   const Tensor x = arange(11).to(f32);
   EXPECT_EQ(numbers(quantile(x, tensor({0.1, 0.7}), {.mode = QuantileMode::lower})), Numbers({1, 7}));
+  // 0.29 of 100 steps is 28.999999999999996 in f64.
+  EXPECT_EQ(quantile(arange(101).to(f32), 0.29, {.mode = QuantileMode::lower}).item(), 29);
+  EXPECT_EQ(quantile(arange(101).to(f64), 0.29, {.mode = QuantileMode::lower}).item(), 28);
   EXPECT_EQ(quantile(tensor({1000.0, 1002.0, 1004.0}, f16), 0.25).item(), 1001);
 }
 
@@ -339,6 +342,7 @@ TEST(Functions, DrawWithinTheirBounds) {
             "normal([2] f32, [2] f32): the standard deviation -1 must be 0 or more");
   // 999 would be rounded up to the end, and 2^24 + 1 to 2^24 + 2.
   EXPECT_EQ(max(randint(0, 1000, {20000}, generator, bf16)).item<double>(), 996);
+  EXPECT_EQ(min(randint(1001, 1010, {2000}, generator, bf16)).item<double>(), 1004);
   EXPECT_EQ(max(randint((1 << 24) - 1, (1 << 24) + 2, {100}, generator, f32)).item<double>(), 1 << 24);
   const Tensor dice = randint_like(zeros({1000}, i8), 1, 7, generator);
   EXPECT_EQ(dice.dtype(), i8);

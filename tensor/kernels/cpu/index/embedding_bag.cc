@@ -77,15 +77,16 @@ template <class T> struct TableRows {
 /// f(bag, its rows of the table, how many, the first's number among those of all bags) for each bag, on all threads.
 /// What the next bag needs is asked for where the table is too large for the cache.
 template <class T, class F> void for_bags(const Bags& bags, const Operand& weight, const F& f) {
-  constexpr int64_t kCached = int64_t{1} << 19, kLine = 64;
+  constexpr int64_t kCached = int64_t{1} << 19, kAhead = int64_t{1} << 14, kLine = 64;
   const T* table = weight.data<T>();
   const int64_t width = weight.size(1), bytes = width * int64_t{sizeof(T)}, stride = weight.stride(0);
+  const int64_t most = std::max<int64_t>(1, kAhead / std::max<int64_t>(1, bytes));  // rows that the L1 cache keeps
   const bool ahead = weight.numel() * int64_t{sizeof(T)} > kCached && weight.stride(1) == 1;
   parallel_for(bags.count(), bags.grain(width), [&](int64_t begin, int64_t end) {
     for (int64_t b = begin; b < end; ++b) {
       const int64_t first = bags.begin(b), last = bags.begin(b + 1);
       if (ahead && b + 1 < end)
-        for (int64_t k = last; k < bags.begin(b + 2); ++k)
+        for (int64_t k = last; k < std::min(bags.begin(b + 2), last + most); ++k)
           for (int64_t at = 0; at < bytes; at += kLine) simd::prefetch(table + bags.rows()[k] * stride, at);
       f(b, TableRows<T>{table, stride, bags.rows() + first}, last - first, first);
     }

@@ -58,9 +58,13 @@ void add_columns(const Runs& runs, int64_t count, const Scale& scale, const T* s
   }
   simd::Vec<C> totals[kVectors] = {};
   sum(totals, 0, count);
+#pragma GCC unroll 4
   for (int v = 0; v < kVectors; ++v) {
     if (start != nullptr) totals[v] += load(start + j, v);
-    simd::store_part<C>(to + j + v * N, totals[v], v + 1 < kVectors ? N : last);
+    if (kWhole || v + 1 < kVectors)
+      simd::store<C>(to + j + v * N, totals[v]);
+    else
+      simd::store_part<C>(to + j + v * N, totals[v], last);
   }
 }
 

@@ -1,5 +1,7 @@
 #include "tensor/ops/matrix_exp.h"
 
+#include <cmath>
+#include <limits>
 #include <vector>
 
 #include "tensor/kernels/cpu/linalg/batch.h"
@@ -58,6 +60,10 @@ template <class T> void exponential(Matrix<const T> from, Matrix<T> out) {
                           1};
   const auto c = [&](int i) { return static_cast<T>(b[i] / b[0]); };
   const int64_t n = from.rows;
+  if (n == 1) {  // of infinities too
+    out.at(0, 0) = std::exp(from.at(0, 0));
+    return;
+  }
   const Room<T> room(n, 7);
   const Matrix<T> a = room[0], a2 = room[1], a4 = room[2], a6 = room[3], x = room[4], u = room[5], v = room[6];
   copy_matrix<T, T>(from, a);

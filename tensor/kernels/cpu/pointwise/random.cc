@@ -104,25 +104,33 @@ struct Integers {
   }
 };
 
-// The same, none above `last`.
-struct CappedIntegers : Integers {
-  int64_t last;
+// The same, none outside of [least, most].
+struct BoundedIntegers : Integers {
+  int64_t least, most;
   void draw(uint64_t first_block, int64_t* out) const {
     Integers::draw(first_block, out);
-    for (int64_t i = 0; i < kLoopBlock; ++i) out[i] = std::min(out[i], last);
+    for (int64_t i = 0; i < kLoopBlock; ++i) out[i] = std::min(std::max(out[i], least), most);
   }
 };
 
-// The last of [low, high) that T does not round up to `high`; `low` where there is none.
-template <class T> int64_t last_below(int64_t low, int64_t high) {
-  const auto is_below = [high](int64_t v) { return convert<double>(convert<T>(v)) < static_cast<double>(high); };
-  if (is_below(high - 1)) return high - 1;
+// The first of [low, high) that T does not round to less than `bound`; high - 1 where there is none.
+template <class T> int64_t first_from(int64_t low, int64_t high, double bound) {
+  const auto reaches = [bound](int64_t v) { return convert<double>(convert<T>(v)) >= bound; };
+  if (reaches(low)) return low;
   int64_t below = low, above = high - 1;
   while (static_cast<uint64_t>(above) - static_cast<uint64_t>(below) > 1) {
     const auto half = static_cast<int64_t>((static_cast<uint64_t>(above) - static_cast<uint64_t>(below)) / 2);
-    (is_below(below + half) ? below : above) = below + half;
+    (reaches(below + half) ? above : below) = below + half;
   }
-  return below;
+  return above;
+}
+
+// Those of [low, high) that T rounds to numbers in there; where there are none, low or high - 1 may be rounded.
+template <class T> BoundedIntegers bounded(const Integers& numbers, int64_t low, int64_t high) {
+  const int64_t least = first_from<T>(low, high, static_cast<double>(low));
+  const int64_t end = first_from<T>(low, high, static_cast<double>(high));
+  const bool reaches_end = convert<double>(convert<T>(end)) >= static_cast<double>(high);
+  return {numbers, least, std::max(least, reaches_end && end > low ? end - 1 : end)};
 }
 
 template <int digits> struct Uniform {
@@ -315,8 +323,8 @@ void randint(RandomKey key, int64_t low, int64_t high, const Operand& out) {
   visit_dtype(out.dtype, [&]<class T>() {
     const Integers numbers{key, first, range};
     if constexpr (std::is_floating_point_v<Compute<T>>)
-      if (const int64_t last = last_below<T>(low, high); last != high - 1)
-        return fill_from<T>(CappedIntegers{numbers, last}, out);
+      if (const BoundedIntegers inside = bounded<T>(numbers, low, high); inside.least > low || inside.most < high - 1)
+        return fill_from<T>(inside, out);
     fill_from<T>(numbers, out);
   });
 }

@@ -38,16 +38,18 @@ template <class C, class F> [[gnu::always_inline]] inline double sum_lanes(int64
   constexpr int kWidth = simd::kLanes<C>;
   WideSum<C> sum;
   int64_t j = 0;
+  // Names, not an array: what is computed in a loop over one stays in memory.
+  const auto at = [&](int k) __attribute__((always_inline)) {
+    return value(j + k * kWidth, std::integral_constant<int, kWidth>{});
+  };
   for (; j + 8 * kWidth <= length; j += 8 * kWidth) {
-    // Names, not an array: what is computed in a loop over one stays in memory.
-    const auto at = [&](int k) __attribute__((always_inline)) {
-      return value(j + k * kWidth, std::integral_constant<int, kWidth>{});
-    };
     simd::Vec<C> a = at(0), b = at(1), c = at(2), d = at(3);
     a += at(4), b += at(5), c += at(6), d += at(7);
     sum.add_sum((a + c) + (b + d));
   }
-  // One by one in double: the mean of equal values is then that value, which a sum of three in C may not be.
+  // By fours, twos and one by one: sums of as many equal values are exact in C, so that their mean is that value.
+  if (j + 4 * kWidth <= length) sum.add_sum((at(0) + at(1)) + (at(2) + at(3))), j += 4 * kWidth;
+  if (j + 2 * kWidth <= length) sum.add_sum(at(0) + at(1)), j += 2 * kWidth;
   for_lanes<C>(
       length - j, [&](int64_t i, auto count) __attribute__((always_inline)) { sum.add_sum(value(j + i, count)); });
   return sum.total();
