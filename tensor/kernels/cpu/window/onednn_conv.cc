@@ -173,7 +173,7 @@ bool is_wrong_for_data(DataType type, const ConvShape& s) {
   return type == DataType::bf16 && s.taps() == 1 && s.group_filters() % 2 != 0;
 }
 
-/// oneDNN 2.6's bf16 kernel of weights' gradients reads what nobody wrote where windows are dilated, and where along
+/// oneDNN 2.6's bf16 kernel of weights' gradients reads uninitialised memory where windows are dilated, and where along
 /// some padded axis no window lies inside of the image.
 bool is_wrong_for_weights(DataType type, const ConvShape& s) {
   if (type != DataType::bf16) return false;
