@@ -67,6 +67,7 @@ TEST(JoinedSchedules, HandTheMetricToAPlateau) {
   for (int i = 0; i < 3; ++i) schedule.step(1.0);  // one that is the best, two that are no better
   EXPECT_DOUBLE_EQ(optimizer.lr(), reached / 2);
   EXPECT_THROW(schedule.step(), Error);
+  EXPECT_EQ(schedule.steps(), 15);  // what was refused was no step
 }
 
 TEST(JoinedSchedules, ChainedScaleWhatThoseBeforeGive) {

@@ -1,0 +1,87 @@
+// Errors of autograd::Function: gradients that do not fit, what backward throws, what the context does not hold.
+#include "tests/autograd/checks.h"
+
+namespace weft {
+namespace {
+
+using autograd::Context;
+using autograd::Function;
+using Tensors = std::vector<Tensor>;
+
+class FunctionErrorTest : public testing::NoLeaks {};
+
+Tensor leaf(std::initializer_list<double> values) { return parameter(tensor(values, f64)); }
+
+struct TooMany : Function<TooMany> {
+  static Tensor forward(Context&, const Tensor& x) { return x * 1.0; }
+  static Tensors backward(Context&, const Tensor& g) { return {g, g}; }
+};
+struct WrongShape : Function<WrongShape> {
+  static Tensor forward(Context&, const Tensor& x) { return x * 1.0; }
+  static Tensors backward(Context&, const Tensor& g) { return {g.sum()}; }
+};
+struct WrongDtype : Function<WrongDtype> {
+  static Tensor forward(Context&, const Tensor& x) { return x * 1.0; }
+  static Tensors backward(Context&, const Tensor& g) { return {g.to(f32)}; }
+};
+struct SavedOutOfRange : Function<SavedOutOfRange> {
+  static Tensor forward(Context& context, const Tensor& x) {
+    context.save(x);
+    return x * 1.0;
+  }
+  static Tensors backward(Context& context, const Tensor& g) { return {g * context.saved(1)}; }
+};
+
+TEST_F(FunctionErrorTest, WrongGradientsAreErrorsThatNameTheFunction) {
+  const Tensor x = leaf({1, 2});
+  const Tensor seed = ones({2}, f64);
+  EXPECT_CONTAINS(testing::error_as<GradientError>([&] { TooMany::apply(x).backward(seed); }),
+                  "TooMany` returned 2 gradients for 1 inputs");
+  const std::string shape = testing::error_as<GradientError>([&] { WrongShape::apply(x).backward(seed); });
+  EXPECT_CONTAINS(shape, "WrongShape` gave input 0 a gradient of [] f64 where [2] f64 is right");
+  EXPECT_CONTAINS(testing::error_as<GradientError>([&] { WrongDtype::apply(x).backward(seed); }),
+                  "[2] f32 where [2] f64 is right");
+  EXPECT_CONTAINS(testing::error_as<IndexError>([&] { SavedOutOfRange::apply(x).backward(seed); }),
+                  "saved(1): 1 tensors were saved");
+  EXPECT_FALSE(x.grad().defined());
+}
+
+struct Throws : Function<Throws> {
+  static Tensor forward(Context& context, const Tensor& x) {
+    const Tensor y = exp(x);
+    context.save(x, y);
+    return y;
+  }
+  static Tensors backward(Context&, const Tensor&) { throw Error("not today"); }
+};
+
+TEST_F(FunctionErrorTest, AnErrorInBackwardLeavesNoCycle) {
+  const Tensor x = leaf({1});
+  EXPECT_CONTAINS(error_of([&] { Throws::apply(x).backward(); }), "not today");
+}
+
+struct Broken : Function<Broken> {
+  static Tensor forward(Context&, const Tensor& x) { return x * 2.0; }
+  static Tensors backward(Context&, const Tensor& g) { return {g + ones({2}, f64)}; }
+};
+
+TEST_F(FunctionErrorTest, AnErrorInBackwardNamesTheFunction) {
+  const Tensor x = leaf({1, 2, 3});
+  const std::string text = testing::error_as<ShapeError>([&] { Broken::apply(x).sum().backward(); });
+  EXPECT_EQ(text.find("backward of `weft::"), 0u) << text;
+  EXPECT_CONTAINS(text, "Broken`: shapes [3] and [2] do not broadcast");
+  EXPECT_EQ(text.find('\n'), std::string::npos);
+  // What is thrown later in the same call, and after it, is named as usual.
+  EXPECT_CONTAINS(error_of([&] { TooMany::apply(x).backward(ones({3}, f64)); }), "backward([3] f64): the backward of");
+  EXPECT_EQ(error_of([&] { (void)(x + ones({2}, f64)); }).find("add("), 0u);
+}
+
+TEST_F(FunctionErrorTest, AskingTheContextForWhatItDoesNotHoldIsAnError) {
+  autograd::Context context;
+  context["n"] = 3;
+  EXPECT_EQ(context.get<int>("n"), 3);
+  EXPECT_EQ(error_of([&] { (void)context.get<int>("m"); }), "the context holds no `m`");
+  EXPECT_EQ(error_of([&] { (void)context.get<double>("n"); }), "`n` in the context is a int");
+}
+}  // namespace
+}  // namespace weft
