@@ -1,20 +1,39 @@
-// Reference counting inside the object: one pointer wide handles, one atomic per copy. The count goes by the compiler's
-// builtins: <atomic> would be a sixth of what tensor.h takes to read.
+// Reference counting inside the object: one pointer wide handles, one atomic per copy, none while the program has a
+// single thread, as in libstdc++'s shared_ptr. The count goes by the compiler's builtins: <atomic> would be a sixth of
+// what tensor.h takes to read.
 #pragma once
 
 #include <cstdint>
 #include <utility>
+#if __has_include(<sys/single_threaded.h>)
+#include <sys/single_threaded.h>
+#endif
 
 namespace weft {
+
+/// Whether no other thread can exist before the caller starts one. False where the C library does not tell.
+inline bool is_single_threaded() noexcept {
+#if __has_include(<sys/single_threaded.h>)
+  return __libc_single_threaded != 0;
+#else
+  return false;
+#endif
+}
 
 /// Base of a counted object. Starts at one reference, which IntrusivePtr::adopt takes over.
 class RefCounted {
  public:
-  void retain() const noexcept { __atomic_fetch_add(&references_, 1U, __ATOMIC_RELAXED); }
+  void retain() const noexcept {
+    if (is_single_threaded())
+      ++references_;
+    else
+      __atomic_fetch_add(&references_, 1U, __ATOMIC_RELAXED);
+  }
   /// True where this was the last reference: the caller destroys the object.
   bool release() const noexcept {
     // A sole owner needs no atomic write: no other thread can change the count.
     if (references() == 1) return true;
+    if (is_single_threaded()) return --references_ == 0;
     return __atomic_fetch_sub(&references_, 1U, __ATOMIC_ACQ_REL) == 1;
   }
   bool unique() const noexcept { return references() == 1; }
