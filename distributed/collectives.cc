@@ -41,10 +41,10 @@ std::vector<Stage> reduce_whole(ReduceOp op, DType dtype, std::byte* data, int64
   return one(std::move(stage));
 }
 
-std::vector<Stage> reduce_slices(Place place, ReduceOp op, DType dtype, std::byte* data, int64_t count) {
+std::vector<Stage> reduce_slices(RankInGroup self, ReduceOp op, DType dtype, std::byte* data, int64_t count) {
   const auto width = static_cast<int64_t>(size_of(dtype));
-  const auto slice_of = [=](int rank) { return slice(rank, place.size, count, width); };
-  const Range mine = slice_of(place.rank);
+  const auto slice_of = [=](int rank) { return slice(rank, self.size, count, width); };
+  const Range mine = slice_of(self.rank);
   Stage sum = everything(count * width);
   sum.range = [=](int reader, int) { return slice_of(reader); };
   sum.fill = [=](std::byte* to) { std::memcpy(to, data, static_cast<size_t>(count * width)); };
@@ -56,9 +56,9 @@ std::vector<Stage> reduce_slices(Place place, ReduceOp op, DType dtype, std::byt
   spread.range = [=](int, int publisher) { return Range{0, slice_of(publisher).size()}; };
   spread.fill = [=](std::byte* to) { std::memcpy(to, data + mine.begin, static_cast<size_t>(mine.size())); };
   spread.consume = [=](Published from) {
-    for (int rank = 0; rank < place.size; ++rank) {
+    for (int rank = 0; rank < self.size; ++rank) {
       const Range range = slice_of(rank);
-      if (rank != place.rank)
+      if (rank != self.rank)
         std::memcpy(data + range.begin, from[static_cast<size_t>(rank)], static_cast<size_t>(range.size()));
     }
   };
@@ -69,7 +69,7 @@ std::vector<Stage> reduce_slices(Place place, ReduceOp op, DType dtype, std::byt
 
 }  // namespace
 
-Collective all_reduce_of(Place place, ReduceOp op, DType dtype, std::byte* data, int64_t count) {
+Collective all_reduce_of(RankInGroup self, ReduceOp op, DType dtype, std::byte* data, int64_t count) {
   Collective out;
   const auto width = static_cast<int64_t>(size_of(dtype));
   out.items = count;
@@ -78,13 +78,13 @@ Collective all_reduce_of(Place place, ReduceOp op, DType dtype, std::byte* data,
     std::byte* const part = data + begin * width;
     const int64_t length = end - begin;
     // Two ranks each read the whole of the other's data either way.
-    if (place.size == 2 || length * width <= kOneStage) return reduce_whole(op, dtype, part, length);
-    return reduce_slices(place, op, dtype, part, length);
+    if (self.size == 2 || length * width <= kOneStage) return reduce_whole(op, dtype, part, length);
+    return reduce_slices(self, op, dtype, part, length);
   };
   return out;
 }
 
-Collective broadcast_of(Place place, int root, std::byte* data, int64_t bytes) {
+Collective broadcast_of(RankInGroup self, int root, std::byte* data, int64_t bytes) {
   Collective out;
   out.items = bytes;
   out.stages = [=](int64_t begin, int64_t end) {
@@ -94,17 +94,17 @@ Collective broadcast_of(Place place, int root, std::byte* data, int64_t bytes) {
     stage.size = [=](int rank) { return rank == root ? length : 0; };
     stage.range = [=](int reader, int publisher) { return Range{0, publisher == root && reader != root ? length : 0}; };
     stage.fill = [=](std::byte* to) {
-      if (place.rank == root) std::memcpy(to, part, static_cast<size_t>(length));
+      if (self.rank == root) std::memcpy(to, part, static_cast<size_t>(length));
     };
     stage.consume = [=](Published from) {
-      if (place.rank != root) std::memcpy(part, from[static_cast<size_t>(root)], static_cast<size_t>(length));
+      if (self.rank != root) std::memcpy(part, from[static_cast<size_t>(root)], static_cast<size_t>(length));
     };
     return one(std::move(stage));
   };
   return out;
 }
 
-Collective all_gather_of(Place place, const std::byte* data, std::byte* to_rows, int64_t bytes) {
+Collective all_gather_of(RankInGroup self, const std::byte* data, std::byte* to_rows, int64_t bytes) {
   Collective out;
   out.items = bytes;
   out.stages = [=](int64_t begin, int64_t end) {
@@ -113,7 +113,7 @@ Collective all_gather_of(Place place, const std::byte* data, std::byte* to_rows,
     stage.fill = [=](std::byte* to) { std::memcpy(to, data + begin, length); };
     stage.own = data + begin;
     stage.consume = [=](Published from) {
-      for (int rank = 0; rank < place.size; ++rank)
+      for (int rank = 0; rank < self.size; ++rank)
         std::memcpy(to_rows + rank * bytes + begin, from[static_cast<size_t>(rank)], length);
     };
     return one(std::move(stage));
@@ -124,15 +124,15 @@ Collective all_gather_of(Place place, const std::byte* data, std::byte* to_rows,
 namespace {
 
 /// A stage in which every rank publishes items [begin, end) of each of its rows, and rank r reads those of row r.
-Stage rows_stage(Place place, const std::byte* data, int64_t row_bytes, int64_t begin, int64_t end) {
+Stage rows_stage(RankInGroup self, const std::byte* data, int64_t row_bytes, int64_t begin, int64_t end) {
   const int64_t length = end - begin;
   Stage stage;
   stage.one_reader = true;
-  stage.own = data + place.rank * row_bytes + begin;
-  stage.size = [=](int) { return length * place.size; };
+  stage.own = data + self.rank * row_bytes + begin;
+  stage.size = [=](int) { return length * self.size; };
   stage.range = [=](int reader, int) { return Range{reader * length, (reader + 1) * length}; };
   stage.fill = [=](std::byte* to) {
-    for (int row = 0; row < place.size; ++row)
+    for (int row = 0; row < self.size; ++row)
       std::memcpy(to + row * length, data + row * row_bytes + begin, static_cast<size_t>(length));
   };
   return stage;
@@ -140,28 +140,28 @@ Stage rows_stage(Place place, const std::byte* data, int64_t row_bytes, int64_t 
 
 }  // namespace
 
-Collective reduce_scatter_of(Place place, ReduceOp op, DType dtype, const std::byte* data, std::byte* to,
+Collective reduce_scatter_of(RankInGroup self, ReduceOp op, DType dtype, const std::byte* data, std::byte* to,
                              int64_t count) {
   Collective out;
   const auto width = static_cast<int64_t>(size_of(dtype));
   out.items = count;
-  out.item_bytes = width * place.size;
+  out.item_bytes = width * self.size;
   out.stages = [=](int64_t begin, int64_t end) {
-    Stage stage = rows_stage(place, data, count * width, begin * width, end * width);
+    Stage stage = rows_stage(self, data, count * width, begin * width, end * width);
     stage.consume = [=](Published from) { reduce(op, dtype, from, to + begin * width, end - begin); };
     return one(std::move(stage));
   };
   return out;
 }
 
-Collective all_to_all_of(Place place, const std::byte* data, std::byte* to, int64_t bytes) {
+Collective all_to_all_of(RankInGroup self, const std::byte* data, std::byte* to, int64_t bytes) {
   Collective out;
   out.items = bytes;
-  out.item_bytes = place.size;
+  out.item_bytes = self.size;
   out.stages = [=](int64_t begin, int64_t end) {
-    Stage stage = rows_stage(place, data, bytes, begin, end);
+    Stage stage = rows_stage(self, data, bytes, begin, end);
     stage.consume = [=](Published from) {
-      for (int rank = 0; rank < place.size; ++rank)
+      for (int rank = 0; rank < self.size; ++rank)
         std::memcpy(to + rank * bytes + begin, from[static_cast<size_t>(rank)], static_cast<size_t>(end - begin));
     };
     return one(std::move(stage));

@@ -95,8 +95,8 @@ void Communicator::open(const InitOptions& options) {
   constexpr int kSerialized = 2;
   finalizes_ = flag == 0;
   if (finalizes_) check_mpi(mpi, mpi.init_thread(nullptr, nullptr, kSerialized, &provided), "MPI_Init_thread");
-  check_mpi(mpi, mpi.comm_size(mpi.world, &place_.size), "MPI_Comm_size");
-  check_mpi(mpi, mpi.comm_rank(mpi.world, &place_.rank), "MPI_Comm_rank");
+  check_mpi(mpi, mpi.comm_size(mpi.world, &self_.size), "MPI_Comm_size");
+  check_mpi(mpi, mpi.comm_rank(mpi.world, &self_.rank), "MPI_Comm_rank");
   if (size() == 1) return;
   for (MpiHandle* comm : {&comm_, &point_to_point_}) {
     check_mpi(mpi, mpi.comm_dup(mpi.world, comm), "MPI_Comm_dup");
@@ -197,8 +197,7 @@ void Communicator::finish(Progressive& work) {
 
 size_t Communicator::first_of_all(std::vector<int32_t> flags) {
   const auto count = static_cast<int64_t>(flags.size());
-  Collective agree =
-      all_reduce_of(place_, ReduceOp::min, DType::i32, reinterpret_cast<std::byte*>(flags.data()), count);
+  Collective agree = all_reduce_of(self_, ReduceOp::min, DType::i32, reinterpret_cast<std::byte*>(flags.data()), count);
   agree.signature = Signature::of(Call::all_reduce, {count}, DType::i32, 0, ReduceOp::min);
   run(std::move(agree));
   return static_cast<size_t>(std::find(flags.begin(), flags.end(), 1) - flags.begin());

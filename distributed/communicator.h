@@ -53,9 +53,9 @@ class Communicator : public std::enable_shared_from_this<Communicator> {
   /// once: by the destructor, or where the program ends before that.
   void end() noexcept;
 
-  int rank() const { return place_.rank; }
-  int size() const { return place_.size; }
-  Place place() const { return place_; }
+  int rank() const { return self_.rank; }
+  int size() const { return self_.size; }
+  RankInGroup rank_in_group() const { return self_; }
   int local_rank() const { return local_rank_; }
   int local_size() const { return local_size_; }
   /// Whether all ranks share memory.
@@ -115,7 +115,7 @@ class Communicator : public std::enable_shared_from_this<Communicator> {
   /// Throws where all ranks wait, and none for what it will get.
   void check_stuck(const Signature& what, Patience& patience);
 
-  Place place_;
+  RankInGroup self_;
   int local_rank_ = 0, local_size_ = 1;
   int process_;
   double timeout_;

@@ -26,7 +26,7 @@ void divide_cores(Communicator& group, int chosen) {
   Cores own{.machine = group.node().slot(0).rank, .mask = {}};
   sched_getaffinity(0, sizeof own.mask, &own.mask);
   std::vector<Cores> all(static_cast<size_t>(group.size()));
-  Collective gather = all_gather_of(group.place(), reinterpret_cast<const std::byte*>(&own),
+  Collective gather = all_gather_of(group.rank_in_group(), reinterpret_cast<const std::byte*>(&own),
                                     reinterpret_cast<std::byte*>(all.data()), sizeof own);
   gather.signature = Signature::of(Call::all_gather, {sizeof own}, DType::u8);
   group.run(std::move(gather));

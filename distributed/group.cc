@@ -26,7 +26,7 @@ void check_rank(const char* what, int64_t rank, int64_t size) {
 
 Collective reduction(const Communicator& c, const Tensor& x, ReduceOp op) {
   check_reducible(op, x.dtype());
-  Collective out = all_reduce_of(c.place(), op, x.dtype(), bytes_of(x), x.numel());
+  Collective out = all_reduce_of(c.rank_in_group(), op, x.dtype(), bytes_of(x), x.numel());
   out.signature = Signature::of(Call::all_reduce, x.shape(), x.dtype(), 0, op);
   out.kept = {x};
   return out;
@@ -34,14 +34,14 @@ Collective reduction(const Communicator& c, const Tensor& x, ReduceOp op) {
 
 Collective spreading(const Communicator& c, const Tensor& x, int64_t root) {
   check_rank("the root", root, c.size());
-  Collective out = broadcast_of(c.place(), static_cast<int>(root), bytes_of(x), byte_count(x));
+  Collective out = broadcast_of(c.rank_in_group(), static_cast<int>(root), bytes_of(x), byte_count(x));
   out.signature = Signature::of(Call::broadcast, x.shape(), x.dtype(), static_cast<int>(root));
   out.kept = {x};
   return out;
 }
 
 Collective gathering(const Communicator& c, const Tensor& x, const Tensor& rows) {
-  Collective out = all_gather_of(c.place(), bytes_of(x), bytes_of(rows), byte_count(x));
+  Collective out = all_gather_of(c.rank_in_group(), bytes_of(x), bytes_of(rows), byte_count(x));
   out.signature = Signature::of(Call::all_gather, x.shape(), x.dtype());
   out.kept = {x, rows};
   return out;
@@ -49,14 +49,14 @@ Collective gathering(const Communicator& c, const Tensor& x, const Tensor& rows)
 
 Collective scattering(const Communicator& c, const Tensor& x, const Tensor& part, ReduceOp op) {
   check_reducible(op, x.dtype());
-  Collective out = reduce_scatter_of(c.place(), op, x.dtype(), bytes_of(x), bytes_of(part), part.numel());
+  Collective out = reduce_scatter_of(c.rank_in_group(), op, x.dtype(), bytes_of(x), bytes_of(part), part.numel());
   out.signature = Signature::of(Call::reduce_scatter, x.shape(), x.dtype(), 0, op);
   out.kept = {x, part};
   return out;
 }
 
 Collective swapping(const Communicator& c, const Tensor& x, const Tensor& rows) {
-  Collective out = all_to_all_of(c.place(), bytes_of(x), bytes_of(rows), byte_count(x) / c.size());
+  Collective out = all_to_all_of(c.rank_in_group(), bytes_of(x), bytes_of(rows), byte_count(x) / c.size());
   out.signature = Signature::of(Call::all_to_all, x.shape(), x.dtype());
   out.kept = {x, rows};
   return out;

@@ -23,7 +23,7 @@ Tensor whole(const Tensor& x) { return floor(x.detach()); }
 /// The nearest whole number, the even one of two; without history.
 Tensor nearest_whole(const Tensor& x) { return round(x.detach()); }
 
-/// The mirror image of places in [low, high].
+/// The mirror image of coordinates in [low, high].
 Tensor reflected(const Tensor& at, double low, double high) {
   const double span = high - low;
   if (span <= 0) return at * 0.0;
@@ -31,7 +31,7 @@ Tensor reflected(const Tensor& at, double low, double high) {
   return (span + low) - abs(wave - span);
 }
 
-/// Places among the pixels 0 .. size - 1 of an axis, brought into it as the padding says.
+/// Coordinates among the pixels 0 .. size - 1 of an axis, brought into it as the padding says.
 Tensor padded(const Tensor& at, int64_t size, const GridSampleOptions& o) {
   const auto last = static_cast<double>(size - 1);
   if (o.padding == GridPadding::zeros) return at;
@@ -40,7 +40,7 @@ Tensor padded(const Tensor& at, int64_t size, const GridSampleOptions& o) {
   return clip(reflected(at, -edge, last + edge), 0.0, last);
 }
 
-/// One of the pixels that every place reads along an axis: its index and its weight.
+/// One of the pixels that every point of the grid reads along an axis: its index and its weight.
 struct Tap {
   Tensor at;      // whole numbers, floating
   Tensor weight;  // undefined: 1
@@ -65,12 +65,12 @@ std::vector<Tap> taps_of(const Tensor& grid, int64_t size, const GridSampleOptio
   return taps;
 }
 
-/// One pixel of an axis after the other: where in the image, with what weight, whether it lies inside.
-struct Place {
+/// One pixel of the image for every point of the grid: its row-major index, its weight, and whether it lies inside.
+struct PixelPerPoint {
   Tensor index, weight, inside;
 };
 
-Place combined(const Place& before, const Tap& tap, int64_t size) {
+PixelPerPoint combined(const PixelPerPoint& before, const Tap& tap, int64_t size) {
   const Tensor index = clip(tap.at.to(i64), 0, size - 1);
   const Tensor inside = logical_and(tap.at >= 0.0, tap.at <= static_cast<double>(size - 1));
   if (!before.index.defined()) return {index, tap.weight, inside};
@@ -78,16 +78,16 @@ Place combined(const Place& before, const Tap& tap, int64_t size) {
           logical_and(before.inside, inside)};
 }
 
-/// The places of every combination of the axes' taps.
-std::vector<Place> places_of(const std::vector<std::vector<Tap>>& axes, const Shape& sizes) {
-  std::vector<Place> places = {{}};
+/// The pixels of every combination of the axes' taps.
+std::vector<PixelPerPoint> pixels_of(const std::vector<std::vector<Tap>>& axes, const Shape& sizes) {
+  std::vector<PixelPerPoint> all = {{}};
   for (size_t i = 0; i < axes.size(); ++i) {
-    std::vector<Place> next;
-    for (const Place& place : places)
-      for (const Tap& tap : axes[i]) next.push_back(combined(place, tap, sizes[i]));
-    places = std::move(next);
+    std::vector<PixelPerPoint> next;
+    for (const PixelPerPoint& before : all)
+      for (const Tap& tap : axes[i]) next.push_back(combined(before, tap, sizes[i]));
+    all = std::move(next);
   }
-  return places;
+  return all;
 }
 
 }  // namespace
@@ -98,19 +98,19 @@ Tensor grid_sample_formula(const GridSampleOptions& o, const Tensor& x, const Te
   std::vector<std::vector<Tap>> taps;
   for (int64_t i = 0; i < axes; ++i)
     taps.push_back(taps_of(select(grid, -1, axes - 1 - i), sizes[static_cast<size_t>(i)], o));
-  // Pixels are rows of channels; places name rows.
+  // A pixel is a row of channels.
   const Tensor rows = reshape(movedim(x, 1, -1), {-1, std::max<int64_t>(channels, 1)});
   Shape image_shape(static_cast<size_t>(axes) + 1, 1);
   image_shape[0] = batch;
   const int64_t pixels = checked_numel(sizes);
   const Tensor image = view(arange(0, batch, 1, i64, x.device()) * pixels, image_shape);
   Tensor sum;
-  for (const Place& place : places_of(taps, sizes)) {
-    const Tensor read = index_select(rows, 0, reshape(place.index + image, {-1}));
-    const Tensor seen = reshape(place.inside, {-1, 1});
-    const Tensor term = place.weight.defined() ? read * reshape(place.weight, {-1, 1}) : read;
+  for (const PixelPerPoint& pixel : pixels_of(taps, sizes)) {
+    const Tensor read = index_select(rows, 0, reshape(pixel.index + image, {-1}));
+    const Tensor seen = reshape(pixel.inside, {-1, 1});
+    const Tensor term = pixel.weight.defined() ? read * reshape(pixel.weight, {-1, 1}) : read;
     const Tensor shown =
-        o.padding == GridPadding::zeros || place.weight.defined() ? where(seen, term, zeros_like(term.detach())) : term;
+        o.padding == GridPadding::zeros || pixel.weight.defined() ? where(seen, term, zeros_like(term.detach())) : term;
     sum = sum.defined() ? sum + shown : shown;
   }
   Shape out(grid.shape().begin(), grid.shape().end() - 1);

@@ -10,13 +10,13 @@ namespace {
 
 using State = Module::State;
 
-struct Place {
+struct NamedState {
   std::string name;  // of the module, below the root; a dot behind it
   State* state;
 };
 
-std::vector<Place> places_of(State& root) {
-  std::vector<Place> out;
+std::vector<NamedState> states_of(State& root) {
+  std::vector<NamedState> out;
   root.walk([&](const std::string& prefix, State& state) { out.push_back({prefix, &state}); });
   return out;
 }
@@ -36,7 +36,7 @@ std::string difference(const State& from, const State& to) {
   return had == has ? std::string() : text(from.type, " with", has, " instead of", had);
 }
 
-void check_structure(const std::vector<Place>& from, const std::vector<Place>& to) {
+void check_structure(const std::vector<NamedState>& from, const std::vector<NamedState>& to) {
   for (size_t i = 0; i < std::min(from.size(), to.size()); ++i) {
     const std::string& name = from[i].name;
     if (to[i].name != name) throw Error(text("the new module has `", to[i].name, "` in place of `", name, "`"));
@@ -72,7 +72,7 @@ void detail::copy_module_state(const Module& from, const Module& to) {
   ErrorFrame frame("clone");
   NoGrad guard;
   (void)from.type_name(), (void)to.type_name();  // the classes of the roots
-  const std::vector<Place> sources = places_of(from.state()), targets = places_of(to.state());
+  const std::vector<NamedState> sources = states_of(from.state()), targets = states_of(to.state());
   check_structure(sources, targets);
   TensorCopies copies;
   for (size_t i = 0; i < sources.size(); ++i) {

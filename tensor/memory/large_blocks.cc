@@ -55,13 +55,13 @@ struct Piece {
   size_t size;
   bool resident;
   uint64_t since;  // when it was freed; the smaller, the longer ago
-  int kept_as;     // the size class in whose stack it waits, or -1
+  int size_class;  // the size class in whose stack it waits, or -1
   uintptr_t end() const { return begin + size; }
 };
 
 /// Where a request is to lie: at `begin`, on the pieces [first, last) of a sorted list. `fresh` bytes of it are not
 /// resident.
-struct Place {
+struct Fit {
   uintptr_t begin = 0;
   size_t first = 0, last = 0;
   size_t fresh = 0;
@@ -72,9 +72,9 @@ class Arenas {
   /// Address space for at least `bytes` on a boundary of huge pages; {0, 0} where the system has none. The more there
   /// is, the more it asks for at once: pages that nobody writes cost nothing.
   Piece map(size_t bytes) noexcept;
-  /// The place with the fewest fresh bytes, of these in the smallest gap. False where no gap is large enough. Pieces
+  /// The fit with the fewest fresh bytes, of these in the smallest gap. False where no gap is large enough. Pieces
   /// are sorted by address; those that touch and lie in one arena form a gap.
-  bool find(const std::vector<Piece>& pieces, size_t bytes, size_t alignment, Place* place) const;
+  bool find(const std::vector<Piece>& pieces, size_t bytes, size_t alignment, Fit* fit) const;
   /// Gives the pages of a piece back to the system; its addresses stay.
   static void release(const Piece& piece) noexcept;
   /// Gives arenas back that are one free piece without pages, and takes these pieces out. Sorted by address.
@@ -105,7 +105,7 @@ Piece Arenas::map(size_t bytes) noexcept {
   return {0, 0, false, 0, -1};
 }
 
-bool Arenas::find(const std::vector<Piece>& pieces, size_t bytes, size_t alignment, Place* place) const {
+bool Arenas::find(const std::vector<Piece>& pieces, size_t bytes, size_t alignment, Fit* fit) const {
   bool found = false;
   std::pair<size_t, size_t> least;  // fresh bytes, size of the gap
   for (size_t first = 0, last; first < pieces.size(); first = last) {
@@ -117,13 +117,13 @@ bool Arenas::find(const std::vector<Piece>& pieces, size_t bytes, size_t alignme
     const auto consider = [&](uintptr_t at, size_t i) {
       if (at < begin || at + bytes > end) return;
       while (pieces[i].end() <= at) ++i;
-      Place here{at, i, i, 0};
+      Fit here{at, i, i, 0};
       for (; here.last < last && pieces[here.last].begin < at + bytes; ++here.last) {
         const Piece& piece = pieces[here.last];
         if (!piece.resident) here.fresh += std::min(at + bytes, piece.end()) - std::max(at, piece.begin);
       }
       const std::pair<size_t, size_t> cost{here.fresh, end - begin};
-      if (!found || cost < least) *place = here, least = cost, found = true;
+      if (!found || cost < least) *fit = here, least = cost, found = true;
     };
     for (size_t i = first, from = first; i < last; ++i) {
       consider(align_up(pieces[i].begin, alignment), i);
@@ -161,14 +161,14 @@ void wish_huge_pages([[maybe_unused]] uintptr_t begin, [[maybe_unused]] size_t b
 
 constexpr int64_t kFreeHoard = int64_t{256} << 20;
 
-struct Kept {
+struct FreeBlock {
   void* block;
   uint64_t since;  // the pool's count of frees when this one came
 };
 
 struct Pool {
   std::mutex mutex;
-  std::vector<Kept> stacks[kClasses];
+  std::vector<FreeBlock> stacks[kClasses];
   std::vector<Piece> rest;  // free as well: what cutting left over, fresh address space
   Arenas arenas;
   uint64_t frees = 0;
@@ -187,13 +187,13 @@ int64_t signed_bytes(int size_class) { return static_cast<int64_t>(class_bytes(s
 size_t extent(int size_class) { return (class_bytes(size_class) + kRedZone + kPage - 1) & ~(kPage - 1); }
 /// What a free piece counts as in the figures.
 int64_t counted(const Piece& piece) {
-  return piece.kept_as >= 0 ? signed_bytes(piece.kept_as) : static_cast<int64_t>(piece.size);
+  return piece.size_class >= 0 ? signed_bytes(piece.size_class) : static_cast<int64_t>(piece.size);
 }
 
 /// The block that was freed last, whose memory is the likeliest to be in the processor's caches; null where there is
 /// none.
 void* pop(Pool& pool, int size_class) noexcept {
-  std::vector<Kept>& stack = pool.stacks[size_class];
+  std::vector<FreeBlock>& stack = pool.stacks[size_class];
   if (stack.empty()) return nullptr;
   void* const block = stack.back().block;
   stack.pop_back();
@@ -206,8 +206,8 @@ void* pop(Pool& pool, int size_class) noexcept {
 std::vector<Piece> free_pieces(const Pool& pool) {
   std::vector<Piece> all = pool.rest;
   for (int i = 0; i < kClasses; ++i)
-    for (const Kept& kept : pool.stacks[i])
-      all.push_back({reinterpret_cast<uintptr_t>(kept.block), extent(i), true, kept.since, i});
+    for (const FreeBlock& free : pool.stacks[i])
+      all.push_back({reinterpret_cast<uintptr_t>(free.block), extent(i), true, free.since, i});
   std::sort(all.begin(), all.end(), [](const Piece& a, const Piece& b) { return a.begin < b.begin; });
   return all;
 }
@@ -215,9 +215,9 @@ std::vector<Piece> free_pieces(const Pool& pool) {
 /// A piece is free no more.
 void take_out(Pool& pool, const Piece& piece) noexcept {
   if (piece.resident) pool.figures.cached_bytes -= counted(piece);
-  if (piece.kept_as >= 0)
-    std::erase_if(pool.stacks[piece.kept_as],
-                  [&](const Kept& kept) { return reinterpret_cast<uintptr_t>(kept.block) == piece.begin; });
+  if (piece.size_class >= 0)
+    std::erase_if(pool.stacks[piece.size_class],
+                  [&](const FreeBlock& free) { return reinterpret_cast<uintptr_t>(free.block) == piece.begin; });
   else
     std::erase_if(pool.rest, [&](const Piece& other) { return other.begin == piece.begin; });
 }
@@ -273,26 +273,26 @@ void trim_for(Pool& pool, size_t fresh) noexcept {
 void* cut(Pool& pool, int size_class) {
   const size_t bytes = extent(size_class), alignment = class_bytes(size_class) >= kHugePage ? kHugePage : kPage;
   std::vector<Piece> pieces = free_pieces(pool);
-  Place place;
-  if (!pool.arenas.find(pieces, bytes, alignment, &place)) {
+  Fit fit;
+  if (!pool.arenas.find(pieces, bytes, alignment, &fit)) {
     pool.rest.reserve(pool.rest.size() + 1);
     const Piece fresh = pool.arenas.map(bytes);
     if (fresh.size == 0) return nullptr;
     pool.rest.push_back(fresh);
     pieces = {fresh};
-    place = {fresh.begin, 0, 1, bytes};
+    fit = {fresh.begin, 0, 1, bytes};
   }
   pool.rest.reserve(pool.rest.size() + 2);
-  for (size_t i = place.first; i < place.last; ++i) take_out(pool, pieces[i]);
-  const Piece &front = pieces[place.first], &back = pieces[place.last - 1];
-  put_back(pool, front, front.begin, place.begin);
-  put_back(pool, back, place.begin + bytes, back.end());
-  if (place.fresh == 0)
+  for (size_t i = fit.first; i < fit.last; ++i) take_out(pool, pieces[i]);
+  const Piece &front = pieces[fit.first], &back = pieces[fit.last - 1];
+  put_back(pool, front, front.begin, fit.begin);
+  put_back(pool, back, fit.begin + bytes, back.end());
+  if (fit.fresh == 0)
     ++pool.figures.cache_hits;
   else if (alignment == kHugePage)
-    wish_huge_pages(place.begin, class_bytes(size_class));
-  trim_for(pool, place.fresh);
-  return reinterpret_cast<void*>(place.begin);
+    wish_huge_pages(fit.begin, class_bytes(size_class));
+  trim_for(pool, fit.fresh);
+  return reinterpret_cast<void*>(fit.begin);
 }
 
 }  // namespace
