@@ -1,5 +1,5 @@
-// Images read at any places, and the gradients of that. Images are channels-last, copied where they are not, so that
-// what a place reads is a few runs of channels.
+// Images read at the points of a grid, and the gradients of that. Images are channels-last, copied where they are not,
+// so that what a point reads is a few runs of channels.
 #include "tensor/ops/grid_sample.h"
 
 #include <algorithm>
@@ -8,18 +8,18 @@
 #include "tensor/kernels/cpu/base/dispatch.h"
 #include "tensor/kernels/cpu/reduce/row_math.h"
 #include "tensor/kernels/cpu/window/conv_shape.h"
-#include "tensor/kernels/cpu/window/grid_places.h"
+#include "tensor/kernels/cpu/window/grid_sample_narrow.h"
+#include "tensor/kernels/cpu/window/grid_sample_taps.h"
 #include "tensor/kernels/cpu/window/mix_rows.h"
-#include "tensor/kernels/cpu/window/narrow_grid.h"
 
 namespace weft::kernels::cpu {
 namespace {
 
-using grid::PlaceTaps;
+using grid::PointTaps;
 using grid::Sampling;
 
-/// f(image, first place, end) for parts of the images' places.
-template <class F> void place_blocks(int64_t images, int64_t points, const F& f) {
+/// f(image, first point, end) for parts of the points of each image's grid.
+template <class F> void for_point_blocks(int64_t images, int64_t points, const F& f) {
   constexpr int64_t kGrain = 1024;
   parallel_for(images * points, kGrain, [&](int64_t begin, int64_t end) {
     for (int64_t p = begin; p < end;) {
@@ -30,22 +30,22 @@ template <class F> void place_blocks(int64_t images, int64_t points, const F& f)
   });
 }
 
-/// y (points, C) of the places [first, end) of an image x (pixels, C).
+/// y (points, C) of the points [first, end) of an image x (pixels, C).
 template <class T>
-void sample_places(const Sampling<T>& s, const T* x, const T* places, int64_t first, int64_t end, T* y) {
+void sample_points(const Sampling<T>& s, const T* x, const T* coordinates, int64_t first, int64_t end, T* y) {
   constexpr int64_t kBlock = Sampling<T>::kBlock;
   typename Sampling<T>::Squares squares;
   for (int64_t p = first; p < end; ++p) {
     const int64_t k = (p - first) % kBlock;
-    if (k == 0) s.squares(places + p * s.axes, std::min(kBlock, end - p), squares);
+    if (k == 0) s.squares(coordinates + p * s.axes, std::min(kBlock, end - p), squares);
     T* const to = y + p * s.channels;
-    PlaceTaps<T> taps;
+    PointTaps<T> taps;
     if (squares.inside[k]) {
       s.square(squares, k, taps.at, taps.weight);
       mix_rows<4>(x, s.channels, taps.at, taps.weight, 4, s.channels, to);
       continue;
     }
-    s.template taps<false>(places + p * s.axes, taps);
+    s.template taps<false>(coordinates + p * s.axes, taps);
     mix_rows(x, s.channels, taps.at, taps.weight, taps.count, s.channels, to);
   }
 }
@@ -53,16 +53,16 @@ void sample_places(const Sampling<T>& s, const T* x, const T* places, int64_t fi
 /// What gradients are made of and go to: of one image, (points, C), (pixels, C), (points, axes). Of the image's
 /// gradient `count` channels from `channel` on.
 template <class T> struct ImageGradients {
-  const T *g, *x, *places;
-  T *of_image, *of_places;
+  const T *g, *x, *coordinates;
+  T *of_image, *of_grid;
   int64_t channel, count;
 
   void clear(const Sampling<T>& s) const {
     for (int64_t p = 0; p < s.pixels; ++p) std::fill_n(of_image + p * s.channels + channel, count, T(0));
   }
-  /// The gradient of a place along an axis: pixels are mixed by the weights' derivatives first, since a sum over
+  /// The gradient of a point along an axis: pixels are mixed by the weights' derivatives first, since a sum over
   /// channels costs more than a tap.
-  [[gnu::always_inline]] T slope_at(const Sampling<T>& s, const PlaceTaps<T>& taps, const T* slopes,
+  [[gnu::always_inline]] T slope_at(const Sampling<T>& s, const PointTaps<T>& taps, const T* slopes,
                                     const T* row) const {
     return static_cast<T>(detail::sum_lanes<T>(
         s.channels, [&](int64_t j, auto lanes) __attribute__((always_inline)) {
@@ -71,15 +71,15 @@ template <class T> struct ImageGradients {
           return lanes_at(row + j, lanes) * mixed;
         }));
   }
-  /// Adds the gradients of the places [first, end): what one place reads is asked for once for both.
-  template <bool kImage, bool kPlaces> void add(const Sampling<T>& s, int64_t first, int64_t end) const {
+  /// Adds the gradients of the points [first, end): what one point reads is asked for once for both.
+  template <bool kImage, bool kGrid> void add(const Sampling<T>& s, int64_t first, int64_t end) const {
     for (int64_t p = first; p < end; ++p) {
-      PlaceTaps<T> taps;
-      s.template taps<kPlaces>(places + p * s.axes, taps);
+      PointTaps<T> taps;
+      s.template taps<kGrid>(coordinates + p * s.axes, taps);
       const T* const row = g + p * s.channels;
-      if constexpr (kPlaces)
+      if constexpr (kGrid)
         for (int64_t axis = 0; axis < s.axes; ++axis)
-          of_places[p * s.axes + axis] = taps.count == 0 ? T(0) : slope_at(s, taps, taps.slope[axis], row);
+          of_grid[p * s.axes + axis] = taps.count == 0 ? T(0) : slope_at(s, taps, taps.slope[axis], row);
       if constexpr (kImage)
         for (int k = 0; k < taps.count; ++k) {
           T* const pixel = of_image + taps.at[k] * s.channels + channel;
@@ -132,48 +132,50 @@ bool takes_whole_images(int64_t images) {
   return images % threads == 0 || images >= 4 * threads;
 }
 
-/// Whether registers should hold places: channels would leave lanes of them empty.
+/// Whether registers should hold points: channels would leave lanes of them empty.
 template <class T> bool is_narrow(const Sampling<T>& s, const Operand& x, const Operand& points) {
   return s.is_bilinear_plane() && s.channels < simd::kLanes<T> && grid::has_short_offsets(x) &&
          grid::lies_in_steps(points);
 }
 
-template <class S, class T> void sample(const Sampling<T>& s, const Operand& x, const T* places, const Operand& out) {
-  if (is_narrow(s, x, out)) return grid::sample_narrow<S>(s, x, places, out);
+template <class S, class T>
+void sample(const Sampling<T>& s, const Operand& x, const T* coordinates, const Operand& out) {
+  if (is_narrow(s, x, out)) return grid::sample_narrow<S>(s, x, coordinates, out);
   const int64_t images = x.size(0), grid = s.points * s.axes, points = s.points * s.channels;
   if (takes_whole_images(images))
     return parallel_for(images, 1, [&](int64_t n, int64_t end) {
       const OneImage<S, T> in(x), result(out);
       for (; n < end; ++n) {
-        sample_places(s, in.read(n), places + n * grid, 0, s.points, result.room(n));
+        sample_points(s, in.read(n), coordinates + n * grid, 0, s.points, result.room(n));
         result.write(n);
       }
     });
   const ImageIn<S, T> in(x);
   ImageOut<S, T> result(out);
-  place_blocks(images, s.points, [&](int64_t n, int64_t first, int64_t end) {
-    sample_places(s, in.data() + n * s.pixels * s.channels, places + n * grid, first, end, result.data() + n * points);
+  for_point_blocks(images, s.points, [&](int64_t n, int64_t first, int64_t end) {
+    sample_points(s, in.data() + n * s.pixels * s.channels, coordinates + n * grid, first, end,
+                  result.data() + n * points);
   });
   result.finish();
 }
 
 /// The gradients of images that are one thread's each.
-template <class S, class T, bool kImage, bool kPlaces>
-void gradients_of_images(const Sampling<T>& s, const Operand& g, const Operand& x, const T* places, const Operand& dx,
-                         T* of_places) {
+template <class S, class T, bool kImage, bool kGrid>
+void gradients_of_images(const Sampling<T>& s, const Operand& g, const Operand& x, const T* coordinates,
+                         const Operand& dx, T* of_grid) {
   parallel_for(x.size(0), 1, [&](int64_t n, int64_t end) {
     const OneImage<S, T> gradient(g), in(x), result(kImage ? dx : x);
     for (; n < end; ++n) {
       const int64_t grid = n * s.points * s.axes;
       const ImageGradients<T> image{gradient.read(n),
-                                    kPlaces ? in.read(n) : nullptr,
-                                    places + grid,
+                                    kGrid ? in.read(n) : nullptr,
+                                    coordinates + grid,
                                     kImage ? result.room(n) : nullptr,
-                                    kPlaces ? of_places + grid : nullptr,
+                                    kGrid ? of_grid + grid : nullptr,
                                     0,
                                     s.channels};
       if constexpr (kImage) image.clear(s);
-      image.template add<kImage, kPlaces>(s, 0, s.points);
+      image.template add<kImage, kGrid>(s, 0, s.points);
       if constexpr (kImage) result.write(n);
     }
   });
@@ -181,7 +183,7 @@ void gradients_of_images(const Sampling<T>& s, const Operand& g, const Operand& 
 
 /// The gradient of few images: some of the channels are a thread's.
 template <class S, class T>
-void gradient_of_channels(const Sampling<T>& s, const Operand& g, const T* places, const Operand& dx) {
+void gradient_of_channels(const Sampling<T>& s, const Operand& g, const T* coordinates, const Operand& dx) {
   const int64_t images = g.size(0), most = std::max<int64_t>(1, s.channels * static_cast<int64_t>(sizeof(T)) / 64);
   const int64_t parts = std::min<int64_t>(most, region_threads());
   const ImageIn<S, T> gradient(g);
@@ -190,7 +192,7 @@ void gradient_of_channels(const Sampling<T>& s, const Operand& g, const T* place
     for (int64_t i = begin; i < end; ++i) {
       const int64_t n = i / parts, first = i % parts * s.channels / parts;
       const ImageGradients<T> image{
-          gradient.data() + n * s.points * s.channels, nullptr, places + n * s.points * s.axes,
+          gradient.data() + n * s.points * s.channels, nullptr, coordinates + n * s.points * s.axes,
           result.data() + n * s.pixels * s.channels,   nullptr, first,
           (i % parts + 1) * s.channels / parts - first};
       image.clear(s);
@@ -200,17 +202,17 @@ void gradient_of_channels(const Sampling<T>& s, const Operand& g, const T* place
   result.finish();
 }
 
-/// The gradient of few images' places.
+/// The gradient of few images' grids.
 template <class S, class T>
-void gradient_of_places(const Sampling<T>& s, const Operand& g, const Operand& x, const T* places, T* of_places) {
+void gradient_of_grid(const Sampling<T>& s, const Operand& g, const Operand& x, const T* coordinates, T* of_grid) {
   const ImageIn<S, T> gradient(g), in(x);
-  place_blocks(x.size(0), s.points, [&](int64_t n, int64_t first, int64_t end) {
+  for_point_blocks(x.size(0), s.points, [&](int64_t n, int64_t first, int64_t end) {
     const int64_t grid = n * s.points * s.axes;
     const ImageGradients<T> image{gradient.data() + n * s.points * s.channels,
                                   in.data() + n * s.pixels * s.channels,
-                                  places + grid,
+                                  coordinates + grid,
                                   nullptr,
-                                  of_places + grid,
+                                  of_grid + grid,
                                   0,
                                   0};
     image.template add<false, true>(s, first, end);
@@ -218,25 +220,25 @@ void gradient_of_places(const Sampling<T>& s, const Operand& g, const Operand& x
 }
 
 template <class S, class T>
-void gradients(const Sampling<T>& s, const Operand& g, const Operand& x, const T* places, const Operand* dx,
-               T* of_places) {
+void gradients(const Sampling<T>& s, const Operand& g, const Operand& x, const T* coordinates, const Operand* dx,
+               T* of_grid) {
   if (is_narrow(s, x, g) && grid::has_short_offsets(dx == nullptr ? x : *dx)) {
-    if (dx != nullptr) grid::narrow_gradient_of_images<S>(s, g, places, *dx);
-    if (of_places != nullptr) grid::narrow_gradient_of_places<S>(s, g, x, places, of_places);
+    if (dx != nullptr) grid::narrow_gradient_of_images<S>(s, g, coordinates, *dx);
+    if (of_grid != nullptr) grid::narrow_gradient_of_grid<S>(s, g, x, coordinates, of_grid);
   } else if (!takes_whole_images(x.size(0))) {
-    if (dx != nullptr) gradient_of_channels<S>(s, g, places, *dx);
-    if (of_places != nullptr) gradient_of_places<S>(s, g, x, places, of_places);
+    if (dx != nullptr) gradient_of_channels<S>(s, g, coordinates, *dx);
+    if (of_grid != nullptr) gradient_of_grid<S>(s, g, x, coordinates, of_grid);
   } else if (dx == nullptr) {
-    gradients_of_images<S, T, false, true>(s, g, x, places, x, of_places);
-  } else if (of_places == nullptr) {
-    gradients_of_images<S, T, true, false>(s, g, x, places, *dx, nullptr);
+    gradients_of_images<S, T, false, true>(s, g, x, coordinates, x, of_grid);
+  } else if (of_grid == nullptr) {
+    gradients_of_images<S, T, true, false>(s, g, x, coordinates, *dx, nullptr);
   } else {
-    gradients_of_images<S, T, true, true>(s, g, x, places, *dx, of_places);
+    gradients_of_images<S, T, true, true>(s, g, x, coordinates, *dx, of_grid);
   }
 }
 
-/// f of the places as dense numbers of the type that is computed in.
-template <class S, class F> void with_places(const Operand& grid, const F& f) {
+/// f of the coordinates as dense numbers of the type that is computed in.
+template <class S, class F> void with_grid(const Operand& grid, const F& f) {
   const RowView view(grid, 0, grid.rank() - 1);
   RowReader<S> reader(view, 0, 1);
   f(reader.row());
@@ -253,7 +255,8 @@ void op::GridSample::cpu(const Operand& x, const Operand& grid, const Operand& o
   visit_floating(x.dtype, [&]<class S>() {
     using T = Compute<S>;
     const FiveAxes x5(x), out5(out);
-    with_places<S>(grid, [&](const T* places) { sample<S>(Sampling<T>(*x5, grid, options), *x5, places, *out5); });
+    with_grid<S>(grid,
+                 [&](const T* coordinates) { sample<S>(Sampling<T>(*x5, grid, options), *x5, coordinates, *out5); });
   });
 }
 
@@ -263,13 +266,13 @@ void op::GridSampleBackward::cpu(const Operand& g, const Operand& x, const Opera
     using T = Compute<S>;
     const FiveAxes g5(g), x5(x), dx5(wanted & 1 ? dx : x);
     const Sampling<T> sampling(*x5, grid, options);
-    const bool image = wanted & 1 && dx.numel() > 0, some_places = wanted & 2 && dgrid.numel() > 0;
-    with_places<S>(grid, [&](const T* places) {
+    const bool image = wanted & 1 && dx.numel() > 0, some_grid = wanted & 2 && dgrid.numel() > 0;
+    with_grid<S>(grid, [&](const T* coordinates) {
       const Operand* const of_image = image ? &*dx5 : nullptr;
-      if (!some_places) return image ? gradients<S, T>(sampling, *g5, *x5, places, of_image, nullptr) : void();
+      if (!some_grid) return image ? gradients<S, T>(sampling, *g5, *x5, coordinates, of_image, nullptr) : void();
       const RowView view(dgrid, 0, dgrid.rank() - 1);
       RowWriter<S> writer(view, 0, 1);
-      gradients<S, T>(sampling, *g5, *x5, places, of_image, writer.row());
+      gradients<S, T>(sampling, *g5, *x5, coordinates, of_image, writer.row());
       writer.next();
     });
   });

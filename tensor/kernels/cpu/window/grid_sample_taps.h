@@ -1,4 +1,5 @@
-// Where the places of a grid read an image: pixels, weights, and the weights' derivatives by the grid's values.
+// Which pixels of an image the points of a grid read, with which weights, and the weights' derivatives by the grid's
+// values.
 #pragma once
 
 #include <algorithm>
@@ -11,10 +12,10 @@
 
 namespace weft::kernels::cpu::grid {
 
-/// A place along an axis, in pixels, and its derivative by the grid's value.
-template <class T> struct Place { T at, slope; };
+/// A coordinate along an axis, in pixels, and its derivative by the grid's value.
+template <class T> struct Coordinate { T at, slope; };
 
-/// The pixels of the image that a place reads along an axis, with weights and the weights' derivatives by the grid's
+/// The pixels of the image that a point reads along an axis, with weights and the weights' derivatives by the grid's
 /// value.
 template <class T> struct AxisTaps {
   static constexpr int kMost = 4;
@@ -23,7 +24,7 @@ template <class T> struct AxisTaps {
   T weight[kMost + 1], slope[kMost + 1];
 };
 
-/// The two neighbours of many places along an axis, with weights and their derivatives by the grid's value. One outside
+/// The two neighbours of many points along an axis, with weights and their derivatives by the grid's value. One outside
 /// of the image counts as the first pixel, with a weight of 0.
 template <class T> struct Neighbours {
   static constexpr int64_t kBlock = 128;
@@ -37,9 +38,9 @@ template <class T> class Axis {
 
   /// Fills `out`, which is not returned: a copy of what was just written piece by piece would wait for it.
   [[gnu::always_inline]] void taps(T value, AxisTaps<T>& out) const {
-    const Place<T> place = in_pixels(value);
-    if (options_.mode == Interpolation::bicubic) return add_cubic(out, place);
-    const auto [at, slope] = padded(place);
+    const Coordinate<T> coordinate = in_pixels(value);
+    if (options_.mode == Interpolation::bicubic) return add_cubic(out, coordinate);
+    const auto [at, slope] = padded(coordinate);
     if (options_.mode == Interpolation::nearest) return add(out, std::nearbyint(at), 1, 0);
     const T low = std::floor(at), part = at - low;
     add(out, low, 1 - part, -slope);
@@ -54,16 +55,17 @@ template <class T> class Axis {
     std::fill_n(slope, count, axis.in_pixels(0).slope);
     if (options_.padding != GridPadding::zeros)
       for (int64_t k = 0; k < count; ++k) {
-        const Place<T> place = axis.padded({at[k], slope[k]});
-        at[k] = place.at, slope[k] = place.slope;
+        const Coordinate<T> coordinate = axis.padded({at[k], slope[k]});
+        at[k] = coordinate.at, slope[k] = coordinate.slope;
       }
     for (int64_t k = 0; k < count; k += simd::kLanes<T>) {
       constexpr int N = simd::kLanes<T>;
-      const simd::Vec<T> zero{}, place = simd::load<T>(at + k), turn = simd::load<T>(slope + k);
+      const simd::Vec<T> zero{}, coordinate = simd::load<T>(at + k), turn = simd::load<T>(slope + k);
       // Within reach of integers: what is far outside, and NaN, is outside.
-      const simd::Vec<T> near = place >= T(-2) ? (place <= last_ + 2 ? place : last_ + 2 + zero) : zero - 2;
+      const simd::Vec<T> near =
+          coordinate >= T(-2) ? (coordinate <= last_ + 2 ? coordinate : last_ + 2 + zero) : zero - 2;
       const auto whole = simd::convert_lanes<T, N>(simd::convert_lanes<int32_t, N>(near));
-      const auto low = whole > near ? whole - 1 : whole, part = place - low;
+      const auto low = whole > near ? whole - 1 : whole, part = coordinate - low;
       const auto put = [&](int side, simd::Vec<T> pixel, simd::Vec<T> weight, simd::Vec<T> by) {
         const auto inside = (pixel >= 0) & (pixel <= last_);
         const auto number = simd::convert_lanes<int32_t, N>(inside ? pixel : zero) * static_cast<int32_t>(step);
@@ -88,7 +90,7 @@ template <class T> class Axis {
   }
 
  private:
-  [[gnu::always_inline]] Place<T> in_pixels(T value) const {
+  [[gnu::always_inline]] Coordinate<T> in_pixels(T value) const {
     const T scale = options_.align_corners ? last_ / 2 : (last_ + 1) / 2;
     return {(value + 1) * scale - (options_.align_corners ? T(0) : T(0.5)), scale};
   }
@@ -99,12 +101,12 @@ template <class T> class Axis {
   static T inner_slope(T t) { return (t * T(3.75) - T(4.5)) * t; }
   static T outer_slope(T t) { return (t * T(-2.25) + T(7.5)) * t - 6; }
 
-  void add_cubic(AxisTaps<T>& out, const Place<T>& place) const {
-    const T low = std::floor(place.at), t = place.at - low;
+  void add_cubic(AxisTaps<T>& out, const Coordinate<T>& coordinate) const {
+    const T low = std::floor(coordinate.at), t = coordinate.at - low;
     const T weights[] = {outer(t + 1), inner(t), inner(1 - t), outer(2 - t)};
     const T slopes[] = {outer_slope(t + 1), inner_slope(t), -inner_slope(1 - t), -outer_slope(2 - t)};
     for (int i = 0; i < 4; ++i)
-      add(out, padded({low + static_cast<T>(i - 1), 0}).at, weights[i], slopes[i] * place.slope);
+      add(out, padded({low + static_cast<T>(i - 1), 0}).at, weights[i], slopes[i] * coordinate.slope);
   }
 
   /// A pixel outside of the image, or NaN, is not read: it is written, and not counted, as a branch would be guessed
@@ -117,38 +119,38 @@ template <class T> class Axis {
     out.count += inside;
   }
 
-  /// The place brought into the image as the padding says.
-  Place<T> padded(Place<T> place) const {
-    if (options_.padding == GridPadding::zeros) return place;
-    if (options_.padding == GridPadding::reflection) place = reflected(place);
-    if (place.at < 0) return {0, 0};
-    if (place.at > last_) return {last_, 0};
-    return place;
+  /// The coordinate brought into the image as the padding says.
+  Coordinate<T> padded(Coordinate<T> coordinate) const {
+    if (options_.padding == GridPadding::zeros) return coordinate;
+    if (options_.padding == GridPadding::reflection) coordinate = reflected(coordinate);
+    if (coordinate.at < 0) return {0, 0};
+    if (coordinate.at > last_) return {last_, 0};
+    return coordinate;
   }
 
   /// Its mirror image between the centres of the outer pixels, or between their edges.
-  Place<T> reflected(const Place<T>& place) const {
+  Coordinate<T> reflected(const Coordinate<T>& coordinate) const {
     const T edge = options_.align_corners ? T(0) : T(0.5), span = last_ + 2 * edge;
-    if (span <= 0) return {place.at * 0, 0};
-    const T from = place.at + edge, wave = from - std::floor(from / (2 * span)) * (2 * span);
+    if (span <= 0) return {coordinate.at * 0, 0};
+    const T from = coordinate.at + edge, wave = from - std::floor(from / (2 * span)) * (2 * span);
     const T turn = wave < span ? 1 : wave > span ? -1 : 0;
-    return {span - edge - std::abs(wave - span), place.slope * turn};
+    return {span - edge - std::abs(wave - span), coordinate.slope * turn};
   }
 
   T last_;
   GridSampleOptions options_;
 };
 
-/// All pixels that a place reads: their numbers in the image, weights, and the weights' derivatives by the place's
+/// All pixels that a point reads: their numbers in the image, weights, and the weights' derivatives by the point's
 /// column, row and depth.
-template <class T> struct PlaceTaps {
+template <class T> struct PointTaps {
   static constexpr int kMost = 16;  // 4 x 4, or 2 x 2 x 2
   int count = 0;
   int64_t at[kMost];
   T weight[kMost], slope[3][kMost];
 };
 
-/// Where a grid's places read; x is (N, C, D, H, W).
+/// Which pixels the points of a grid read; x is (N, C, D, H, W).
 template <class T> class Sampling {
  public:
   Sampling(const Operand& x, const Operand& grid, const GridSampleOptions& options)
@@ -164,12 +166,12 @@ template <class T> class Sampling {
         columns_(width_, options) {}
 
   /// With their derivatives where `slopes`.
-  template <bool slopes> [[gnu::always_inline]] void taps(const T* place, PlaceTaps<T>& out) const {
+  template <bool slopes> [[gnu::always_inline]] void taps(const T* point, PointTaps<T>& out) const {
     AxisTaps<T> w, h, d;
-    columns_.taps(place[0], w);
-    lines_.taps(place[1], h);
+    columns_.taps(point[0], w);
+    lines_.taps(point[1], h);
     if (axes == 3)
-      depths_.taps(place[2], d);
+      depths_.taps(point[2], d);
     else
       d.count = 1, d.at[0] = 0, d.weight[0] = 1, d.slope[0] = 0;
     for (int i = 0; i < d.count; ++i)
@@ -185,7 +187,7 @@ template <class T> class Sampling {
         }
   }
 
-  /// The places [0, count), kBlock at most, that read a square of four pixels: where inside[k], it begins at pixel
+  /// The points [0, count), kBlock at most, that read a square of four pixels: where inside[k], it begins at pixel
   /// first[k], and parts are the weights of its second column and row. None where the mode is another.
   static constexpr int64_t kBlock = 64;
   struct Squares {
@@ -193,28 +195,28 @@ template <class T> class Sampling {
     int64_t first[kBlock];
     T column_part[kBlock], row_part[kBlock];
   };
-  void squares(const T* places, int64_t count, Squares& out) const {
+  void squares(const T* coordinates, int64_t count, Squares& out) const {
     if (!is_plane_) return std::fill_n(out.inside, count, false), void();
     for (int64_t k = 0; k < count; ++k) {
       T column, row;
-      const bool wide = columns_.pair(places[2 * k], column, out.column_part[k]);
-      const bool high = lines_.pair(places[2 * k + 1], row, out.row_part[k]);
+      const bool wide = columns_.pair(coordinates[2 * k], column, out.column_part[k]);
+      const bool high = lines_.pair(coordinates[2 * k + 1], row, out.row_part[k]);
       out.inside[k] = wide & high;
       out.first[k] = static_cast<int64_t>(row) * width_ + static_cast<int64_t>(column);
     }
   }
-  /// The square of place k.
+  /// The square of point k.
   [[gnu::always_inline]] void square(const Squares& from, int64_t k, int64_t* at, T* weight) const {
     const T w = from.column_part[k], h = from.row_part[k];
     at[0] = from.first[k], at[1] = at[0] + 1, at[2] = at[0] + width_, at[3] = at[2] + 1;
     weight[0] = (1 - h) * (1 - w), weight[1] = (1 - h) * w, weight[2] = h * (1 - w), weight[3] = h * w;
   }
 
-  /// The neighbours of `count` places, kBlock at most, by column and by row, in images whose pixels lie so.
-  void neighbours(const T* places, int64_t count, int64_t line, int64_t column, Neighbours<T>& columns,
+  /// The neighbours of `count` points, kBlock at most, by column and by row, in images whose pixels lie so.
+  void neighbours(const T* coordinates, int64_t count, int64_t line, int64_t column, Neighbours<T>& columns,
                   Neighbours<T>& rows) const {
-    columns_.neighbours(places, count, column, columns);
-    lines_.neighbours(places + 1, count, line, rows);
+    columns_.neighbours(coordinates, count, column, columns);
+    lines_.neighbours(coordinates + 1, count, line, rows);
   }
   bool is_bilinear_plane() const { return is_plane_; }
 

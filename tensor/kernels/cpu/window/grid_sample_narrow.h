@@ -1,10 +1,10 @@
-// Images of fewer channels than a register holds, read at any places: registers hold places. Bilinear, and images lie
-// as they like.
+// Images of fewer channels than a register holds, read at the points of a grid: registers hold points. Bilinear, for
+// images of any strides.
 #pragma once
 
 #include "tensor/kernels/cpu/base/convert.h"
 #include "tensor/kernels/cpu/base/scratch.h"
-#include "tensor/kernels/cpu/window/grid_places.h"
+#include "tensor/kernels/cpu/window/grid_sample_taps.h"
 #include "tensor/runtime/parallel.h"
 
 namespace weft::kernels::cpu::grid {
@@ -24,7 +24,7 @@ inline bool has_short_offsets(const Operand& x) {
   return reach < std::numeric_limits<int32_t>::max();
 }
 
-/// The four pixels that a block of places reads: pixel 2 i + j is row i, column j.
+/// The four pixels that a block of points reads: pixel 2 i + j is row i, column j.
 template <class T> struct Corners {
   static constexpr int64_t kBlock = Neighbours<T>::kBlock;
   int32_t at[4][kBlock], inside[4][kBlock];
@@ -45,9 +45,9 @@ template <class T> struct Corners {
   }
 };
 
-/// f(n, first, count, columns, rows, corners) for blocks of places, in parallel.
+/// f(n, first, count, columns, rows, corners) for blocks of points, in parallel.
 template <class T, class F>
-void for_place_blocks(const Sampling<T>& s, const T* places, int64_t images, const Operand& pixels, const F& f) {
+void for_narrow_blocks(const Sampling<T>& s, const T* coordinates, int64_t images, const Operand& pixels, const F& f) {
   constexpr int64_t kGrain = 2048, kBlock = Corners<T>::kBlock;
   const int64_t blocks = (s.points + kBlock - 1) / kBlock;
   const int64_t grain = std::max<int64_t>(1, kGrain / kBlock / std::max<int64_t>(1, s.channels));
@@ -56,7 +56,7 @@ void for_place_blocks(const Sampling<T>& s, const T* places, int64_t images, con
     Corners<T> corners;
     for (int64_t b = begin; b < end; ++b) {
       const int64_t n = b / blocks, first = b % blocks * kBlock, count = std::min(kBlock, s.points - first);
-      s.neighbours(places + (n * s.points + first) * 2, count, pixels.stride(3), pixels.stride(4), columns, rows);
+      s.neighbours(coordinates + (n * s.points + first) * 2, count, pixels.stride(3), pixels.stride(4), columns, rows);
       corners.join(columns, rows, count);
       f(n, first, count, columns, rows, corners);
     }
@@ -64,63 +64,63 @@ void for_place_blocks(const Sampling<T>& s, const T* places, int64_t images, con
 }
 
 template <class S, class T>
-void sample_narrow(const Sampling<T>& s, const Operand& x, const T* places, const Operand& out) {
+void sample_narrow(const Sampling<T>& s, const Operand& x, const T* coordinates, const Operand& out) {
   const int64_t step = out.stride(4);
-  for_place_blocks(s, places, x.size(0), x,
-                   [&](int64_t n, int64_t first, int64_t count, const auto&, const auto&, const Corners<T>& corners) {
-                     for (int64_t c = 0; c < s.channels; ++c) {
-                       const S* from = plane_of<S>(x, n, c);
-                       S* to = plane_of<S>(out, n, c) + first * step;
-                       T sums[Corners<T>::kBlock];
-                       for (int64_t k = 0; k < count; ++k) {
-                         T sum = 0;
-                         for (int i = 0; i < 4; ++i) sum += corners.weight[i][k] * corners.value(from, i, k);
-                         sums[k] = sum;
-                       }
-                       for (int64_t k = 0; k < count; ++k) to[k * step] = static_cast<S>(sums[k]);
-                     }
-                   });
+  for_narrow_blocks(s, coordinates, x.size(0), x,
+                    [&](int64_t n, int64_t first, int64_t count, const auto&, const auto&, const Corners<T>& corners) {
+                      for (int64_t c = 0; c < s.channels; ++c) {
+                        const S* from = plane_of<S>(x, n, c);
+                        S* to = plane_of<S>(out, n, c) + first * step;
+                        T sums[Corners<T>::kBlock];
+                        for (int64_t k = 0; k < count; ++k) {
+                          T sum = 0;
+                          for (int i = 0; i < 4; ++i) sum += corners.weight[i][k] * corners.value(from, i, k);
+                          sums[k] = sum;
+                        }
+                        for (int64_t k = 0; k < count; ++k) to[k * step] = static_cast<S>(sums[k]);
+                      }
+                    });
 }
 
-/// The gradient of the places: a sum over channels of the gradient times the mixture of pixels by the weights'
+/// The gradient of the points: a sum over channels of the gradient times the mixture of pixels by the weights'
 /// derivatives.
 template <class S, class T>
-void narrow_gradient_of_places(const Sampling<T>& s, const Operand& g, const Operand& x, const T* places, T* out) {
+void narrow_gradient_of_grid(const Sampling<T>& s, const Operand& g, const Operand& x, const T* coordinates, T* out) {
   const int64_t step = g.stride(4);
-  for_place_blocks(s, places, x.size(0), x,
-                   [&](int64_t n, int64_t first, int64_t count, const Neighbours<T>& columns, const Neighbours<T>& rows,
-                       const Corners<T>& corners) {
-                     T across[Corners<T>::kBlock] = {}, down[Corners<T>::kBlock] = {};
-                     for (int64_t c = 0; c < s.channels; ++c) {
-                       const S* from = plane_of<S>(x, n, c);
-                       const S* row = plane_of<S>(g, n, c) + first * step;
-                       for (int64_t k = 0; k < count; ++k) {
-                         const T a = corners.value(from, 0, k), b = corners.value(from, 1, k);
-                         const T d = corners.value(from, 2, k), e = corners.value(from, 3, k);
-                         const T gradient = static_cast<T>(row[k * step]);
-                         const T upper = columns.slope[0][k] * a + columns.slope[1][k] * b;
-                         const T lower = columns.slope[0][k] * d + columns.slope[1][k] * e;
-                         const T left = rows.slope[0][k] * a + rows.slope[1][k] * d;
-                         const T right = rows.slope[0][k] * b + rows.slope[1][k] * e;
-                         across[k] += gradient * (rows.weight[0][k] * upper + rows.weight[1][k] * lower);
-                         down[k] += gradient * (columns.weight[0][k] * left + columns.weight[1][k] * right);
-                       }
-                     }
-                     T* to = out + (n * s.points + first) * 2;
-                     for (int64_t k = 0; k < count; ++k) to[2 * k] = across[k], to[2 * k + 1] = down[k];
-                   });
+  for_narrow_blocks(s, coordinates, x.size(0), x,
+                    [&](int64_t n, int64_t first, int64_t count, const Neighbours<T>& columns,
+                        const Neighbours<T>& rows, const Corners<T>& corners) {
+                      T across[Corners<T>::kBlock] = {}, down[Corners<T>::kBlock] = {};
+                      for (int64_t c = 0; c < s.channels; ++c) {
+                        const S* from = plane_of<S>(x, n, c);
+                        const S* row = plane_of<S>(g, n, c) + first * step;
+                        for (int64_t k = 0; k < count; ++k) {
+                          const T a = corners.value(from, 0, k), b = corners.value(from, 1, k);
+                          const T d = corners.value(from, 2, k), e = corners.value(from, 3, k);
+                          const T gradient = static_cast<T>(row[k * step]);
+                          const T upper = columns.slope[0][k] * a + columns.slope[1][k] * b;
+                          const T lower = columns.slope[0][k] * d + columns.slope[1][k] * e;
+                          const T left = rows.slope[0][k] * a + rows.slope[1][k] * d;
+                          const T right = rows.slope[0][k] * b + rows.slope[1][k] * e;
+                          across[k] += gradient * (rows.weight[0][k] * upper + rows.weight[1][k] * lower);
+                          down[k] += gradient * (columns.weight[0][k] * left + columns.weight[1][k] * right);
+                        }
+                      }
+                      T* to = out + (n * s.points + first) * 2;
+                      for (int64_t k = 0; k < count; ++k) to[2 * k] = across[k], to[2 * k + 1] = down[k];
+                    });
 }
 
 /// The gradient of one channel, into a plane whose pixels lie `line` and `column` apart.
 template <class S, class T>
-void scatter_plane(const Sampling<T>& s, const S* g, int64_t step, const T* places, int64_t line, int64_t column,
+void scatter_plane(const Sampling<T>& s, const S* g, int64_t step, const T* coordinates, int64_t line, int64_t column,
                    T* to) {
   constexpr int64_t kBlock = Corners<T>::kBlock;
   Neighbours<T> columns, rows;
   Corners<T> corners;
   for (int64_t first = 0; first < s.points; first += kBlock) {
     const int64_t count = std::min(kBlock, s.points - first);
-    s.neighbours(places + first * 2, count, line, column, columns, rows);
+    s.neighbours(coordinates + first * 2, count, line, column, columns, rows);
     corners.join(columns, rows, count);
     for (int64_t k = 0; k < count; ++k) {
       const T gradient = static_cast<T>(g[(first + k) * step]);
@@ -132,7 +132,7 @@ void scatter_plane(const Sampling<T>& s, const S* g, int64_t step, const T* plac
 
 /// The gradient of images, each channel one thread's.
 template <class S, class T>
-void narrow_gradient_of_images(const Sampling<T>& s, const Operand& g, const T* places, const Operand& dx) {
+void narrow_gradient_of_images(const Sampling<T>& s, const Operand& g, const T* coordinates, const Operand& dx) {
   const int64_t height = dx.size(3), width = dx.size(4);
   constexpr bool kDirect = std::is_same_v<S, T>;
   parallel_for(dx.size(0) * s.channels, 1, [&](int64_t begin, int64_t end) {
@@ -145,10 +145,10 @@ void narrow_gradient_of_images(const Sampling<T>& s, const Operand& g, const T* 
       if constexpr (kDirect) {
         for (int64_t h = 0; h < height; ++h)
           for (int64_t w = 0; w < width; ++w) pixel(h, w) = T(0);
-        scatter_plane(s, from, g.stride(4), places + n * s.points * 2, dx.stride(3), dx.stride(4), plane);
+        scatter_plane(s, from, g.stride(4), coordinates + n * s.points * 2, dx.stride(3), dx.stride(4), plane);
       } else {
         std::fill_n(sums.data(), s.pixels, T(0));
-        scatter_plane(s, from, g.stride(4), places + n * s.points * 2, width, int64_t{1}, sums.data());
+        scatter_plane(s, from, g.stride(4), coordinates + n * s.points * 2, width, int64_t{1}, sums.data());
         for (int64_t h = 0; h < height; ++h)
           for (int64_t w = 0; w < width; ++w) pixel(h, w) = static_cast<S>(sums.data()[h * width + w]);
       }
