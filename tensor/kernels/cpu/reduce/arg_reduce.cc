@@ -3,7 +3,7 @@
 #include <limits>
 #include <type_traits>
 
-#include "tensor/kernels/cpu/reduce/kept.h"
+#include "tensor/kernels/cpu/reduce/keepdim_output.h"
 #include "tensor/kernels/cpu/reduce/row_math.h"
 
 namespace weft::kernels::cpu {
@@ -269,7 +269,7 @@ template <class T, bool kLargest> void over_all(const Operand& x, const Operand&
 template <bool kLargest> void arg_extreme(const Operand& x, const op::ArgExtremum& op, const Operand& out) {
   visit_stored(x.dtype, [&]<class T>() {
     if (!op.axis) return over_all<T, kLargest>(x, out);
-    const Kept kept(out, {*op.axis}, op.keepdim);
+    const KeepdimOutput kept(out, {*op.axis}, op.keepdim);
     along_axis<T, kLargest>(x, *op.axis, nullptr, kept.operand);
   });
 }
@@ -284,7 +284,7 @@ void op::Argmax::cpu(const Operand& x, const Operand& out) const { arg_extreme<t
 void op::Argmin::cpu(const Operand& x, const Operand& out) const { arg_extreme<false>(x, *this, out); }
 
 void op::ExtremumWithIndices::cpu(const Operand& x, const Operand& values, const Operand& indices) const {
-  const Kept kept_values(values, {axis}, keepdim), kept_indices(indices, {axis}, keepdim);
+  const KeepdimOutput kept_values(values, {axis}, keepdim), kept_indices(indices, {axis}, keepdim);
   visit_stored(x.dtype, [&]<class T>() {
     (largest ? along_axis<T, true> : along_axis<T, false>)(x, axis, &kept_values.operand, kept_indices.operand);
   });

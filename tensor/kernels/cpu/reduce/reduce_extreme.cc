@@ -1,5 +1,5 @@
 // Largest and smallest values, any and all.
-#include "tensor/kernels/cpu/reduce/kept.h"
+#include "tensor/kernels/cpu/reduce/keepdim_output.h"
 #include "tensor/kernels/cpu/reduce/reduce_ops.h"
 #include "tensor/ops/reduce.h"
 
@@ -7,7 +7,7 @@ namespace weft::kernels::cpu {
 namespace {
 
 template <class Op, class T, class Result> void fold_to(const Operand& x, const op::Reduction& op, const Operand& out) {
-  const Kept kept(out, op.axes, op.keepdim);
+  const KeepdimOutput kept(out, op.axes, op.keepdim);
   const ReducePlan plan = plan_reduction(x, op.axes, kept.operand);
   auto* result = static_cast<Result*>(out.base) + plan.out_offset;
   reduce(plan, static_cast<const T*>(x.base), OnePass<Op>{},

@@ -1,5 +1,5 @@
 // Variance, log-sum-exp and norms. A block takes one pass or two, the second one while it is in the cache.
-#include "tensor/kernels/cpu/reduce/kept.h"
+#include "tensor/kernels/cpu/reduce/keepdim_output.h"
 #include "tensor/kernels/cpu/reduce/moments.h"
 #include "tensor/ops/reduce.h"
 
@@ -80,7 +80,7 @@ struct EuclidPolicy {
 /// `op` has the axes.
 template <class T, class Op, class Policy, class Result>
 void run(const Operand& x, const Op& op, const Operand& out, const Policy& policy, const Result& result) {
-  const Kept kept(out, op.axes, op.keepdim);
+  const KeepdimOutput kept(out, op.axes, op.keepdim);
   const ReducePlan plan = plan_reduction(x, op.axes, kept.operand);
   const auto of_partial = [&](const typename Policy::Partial& value) { return static_cast<double>(result(value)); };
   reduce(plan, static_cast<const T*>(x.base), policy, into(Sink(out, plan.out_offset), of_partial));

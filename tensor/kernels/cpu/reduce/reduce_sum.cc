@@ -1,5 +1,5 @@
 // Sums and products.
-#include "tensor/kernels/cpu/reduce/kept.h"
+#include "tensor/kernels/cpu/reduce/keepdim_output.h"
 #include "tensor/kernels/cpu/reduce/reduce_ops.h"
 #include "tensor/ops/reduce.h"
 
@@ -10,7 +10,7 @@ template <class T> using Result = std::conditional_t<kFloating<T>, double, int64
 
 template <template <class> class FoldOp>
 void fold_to_sum(const Operand& x, const op::Reduction& op, const Operand& out) {
-  const Kept kept(out, op.axes, op.keepdim);
+  const KeepdimOutput kept(out, op.axes, op.keepdim);
   const ReducePlan plan = plan_reduction(x, op.axes, kept.operand);
   visit_stored(x.dtype, [&]<class T>() {
     reduce(

@@ -4,7 +4,7 @@
 #include <functional>
 #include <limits>
 
-#include "tensor/kernels/cpu/reduce/kept.h"
+#include "tensor/kernels/cpu/reduce/keepdim_output.h"
 #include "tensor/kernels/cpu/rowwise/chosen_rows.h"
 #include "tensor/ops/sort.h"
 
@@ -153,7 +153,7 @@ void one_of_rows(const Operand& x, int64_t axis, const Operand& values, const Op
 
 void one_of(const Operand& x, int64_t axis, bool keepdim, const Operand& values, const Operand& indices,
             const Rank& rank) {
-  const Kept kept_values(values, {axis}, keepdim), kept_indices(indices, {axis}, keepdim);
+  const KeepdimOutput kept_values(values, {axis}, keepdim), kept_indices(indices, {axis}, keepdim);
   visit_stored(x.dtype, [&]<class T>() {
     with_record<T>(x.size(axis), [&]<class Record>() {
       one_of_rows<T, Record>(x, axis, kept_values.operand, kept_indices.operand, rank);

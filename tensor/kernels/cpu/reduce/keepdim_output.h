@@ -1,16 +1,16 @@
-// Kept: a reduction's output as plan_reduction wants it, with the reduced axes at size 1.
+// A reduction's output as plan_reduction() wants it: with the reduced axes at size 1, as keepdim gives it.
 #pragma once
 
 #include "tensor/core/operand.h"
 
 namespace weft::kernels::cpu {
 
-struct Kept {
+struct KeepdimOutput {
   /// `axes` are sorted; with `keepdim` they are in `out` already.
-  Kept(const Operand& out, const IntList& axes, bool keepdim)
+  KeepdimOutput(const Operand& out, const IntList& axes, bool keepdim)
       : view(keepdim || axes.empty() ? View() : with_axes(*out.view, axes)),
         operand(keepdim || axes.empty() ? out : out.with(view)) {}
-  Kept(const Kept&) = delete;
+  KeepdimOutput(const KeepdimOutput&) = delete;
 
   View view;
   Operand operand;
