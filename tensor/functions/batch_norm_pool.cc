@@ -21,16 +21,16 @@ BatchNormResult batch_norm_relu_max_pool2d(const Tensor& x, const Tensor& weight
     result.y = max_pool2d(result.y, options);
     return result;
   }
-  auto [y, mean, rstd, places] = dispatch::apply(op::BatchNormReluMaxPool2d{eps, options}, x, weight, bias);
+  auto [y, mean, rstd, indices] = dispatch::apply(op::BatchNormReluMaxPool2d{eps, options}, x, weight, bias);
   return {y, mean.detach(), rstd.detach()};
 }
 
-std::array<Tensor, 3> adjoint::batch_norm_relu_max_pool2d_backward(const Tensor& g, const Tensor& places,
+std::array<Tensor, 3> adjoint::batch_norm_relu_max_pool2d_backward(const Tensor& g, const Tensor& indices,
                                                                    const Tensor& x, const Tensor& weight,
                                                                    const Tensor& mean, const Tensor& rstd,
                                                                    const Pool2dOptions& options, double eps) {
   ErrorFrame frame("batch_norm_relu_max_pool2d_backward", g, x, weight);
-  return dispatch::apply(op::BatchNormReluMaxPool2dBackward{eps, options}, g, places, x, weight, mean, rstd);
+  return dispatch::apply(op::BatchNormReluMaxPool2dBackward{eps, options}, g, indices, x, weight, mean, rstd);
 }
 
 }  // namespace weft

@@ -110,15 +110,15 @@ Tensor steps(int64_t begin, int64_t step, int64_t count, const Tensor& like) {
 
 /// Maxima of images (N, C, H, W) and their row * W + column.
 ValuesAndIndices maxima_with_indices(const Tensor& images, const Pool2dOptions& o) {
-  const auto [values, places] = dispatch::apply(op::MaxPool2d{o}, images);
+  const auto [values, indices] = dispatch::apply(op::MaxPool2d{o}, images);
   const int64_t height = images.size(2), width = images.size(3);
   // Where the first element of each window is, and how far each other one is from it.
   const Tensor rows = steps(-o.padding.height, o.step().height, values.size(2), images) * width;
   const Tensor columns = steps(-o.padding.width, o.step().width, values.size(3), images);
   const Tensor far = unsqueeze(steps(0, o.dilation.height * width, o.kernel_size.height, images), 1) +
                      steps(0, o.dilation.width, o.kernel_size.width, images);
-  // Windows of nothing but padding have no place; what stands for it is any element.
-  const Tensor known = clip(places.to(i64), 0, far.numel() - 1);
+  // Windows of nothing but padding have no index: any element stands for it.
+  const Tensor known = clip(indices.to(i64), 0, far.numel() - 1);
   const Tensor within = reshape(index_select(reshape(far, {-1}), 0, reshape(known, {-1})), values.shape());
   return {values, clip(unsqueeze(rows, 1) + columns + within, 0, std::max<int64_t>(0, height * width - 1))};
 }
@@ -267,15 +267,15 @@ Tensor lp_pool3d(const Tensor& x, double p, const Pool3dOptions& options) {
 
 namespace adjoint {
 
-Tensor max_pool2d_backward(const Tensor& g, const Tensor& places, const Shape& input_shape,
+Tensor max_pool2d_backward(const Tensor& g, const Tensor& indices, const Shape& input_shape,
                            const Pool2dOptions& options) {
-  ErrorFrame frame("max_pool2d_backward", g, places);
-  return dispatch::apply(op::MaxPool2dBackward{options, input_shape}, g, places);
+  ErrorFrame frame("max_pool2d_backward", g, indices);
+  return dispatch::apply(op::MaxPool2dBackward{options, input_shape}, g, indices);
 }
 
-Tensor max_pool2d_gather(const Tensor& x, const Tensor& places, const Pool2dOptions& options) {
-  ErrorFrame frame("max_pool2d_gather", x, places);
-  return dispatch::apply(op::MaxPool2dGather{options}, x, places);
+Tensor max_pool2d_gather(const Tensor& x, const Tensor& indices, const Pool2dOptions& options) {
+  ErrorFrame frame("max_pool2d_gather", x, indices);
+  return dispatch::apply(op::MaxPool2dGather{options}, x, indices);
 }
 
 Tensor avg_pool2d_whole(const Tensor& x, const Pool2dOptions& options) {

@@ -7,7 +7,7 @@ namespace weft {
 
 bool batch_norm_pool_applies(const Operand& x, const Pool2dOptions& o) {
   if (x.rank() != 4 || x.numel() == 0 || x.view->has_mask() || !is_floating(x.dtype)) return false;
-  // Places are bytes, and 255 stands for none.
+  // Indices are bytes, and 255 stands for none.
   const int64_t height = o.kernel_size.height, width = o.kernel_size.width;
   if (height < 1 || height > 254 || width < 1 || width > 254 || height * width > 254) return false;
   return (x.size(1) == 1 || x.stride(1) == 1) && windows_tile(o, 0, x.size(2), x.size(2) / height) &&
@@ -33,14 +33,14 @@ std::array<Spec, 4> BatchNormReluMaxPool2d::infer(const Operand& x, const Operan
   return {Spec{view, x.dtype}, channels, channels, Spec{view, u8}};
 }
 
-std::array<Spec, 3> BatchNormReluMaxPool2dBackward::infer(const Operand& g, const Operand& places, const Operand& x,
+std::array<Spec, 3> BatchNormReluMaxPool2dBackward::infer(const Operand& g, const Operand& indices, const Operand& x,
                                                           const Operand& weight, const Operand& mean,
                                                           const Operand& rstd) const {
   const Spec channels =
       spec_of(weft::detail::check_channels(x, {&weight, &mean, &rstd}), weft::detail::gradient_dtype(weight, x));
   check_applies(x, options);
-  check_dtype(places, places.dtype == u8, "places, u8");
-  check_same_shape(g, places);
+  check_dtype(indices, indices.dtype == u8, "indices, u8");
+  check_same_shape(g, indices);
   if (g.shape() != pooled_shape(x.shape(), options))
     throw ShapeError(text("the gradient must have shape ", pooled_shape(x.shape(), options), ", not ", g.shape()));
   return {Spec{channels_last_view(x.shape()), x.dtype}, channels, channels};

@@ -13,7 +13,7 @@ bool batch_norm_pool_applies(const Operand& x, const Pool2dOptions& options);
 
 namespace op {
 
-/// y, and per channel mean and rstd, and the places of the maxima (u8; 255 where relu let nothing through). x is
+/// y, and per channel mean and rstd, and the indices of the maxima (u8; 255 where relu let nothing through). x is
 /// (N, C, H, W) and one that batch_norm_pool_applies to; weight and bias are (C), of one dtype, or absent. The
 /// statistics of an x in 16 bits are f32.
 struct BatchNormReluMaxPool2d {
@@ -27,7 +27,7 @@ struct BatchNormReluMaxPool2d {
   bool operator==(const BatchNormReluMaxPool2d&) const = default;
   std::array<Spec, 4> infer(const Operand& x, const Operand& weight, const Operand& bias) const;
   void cpu(const Operand& x, const Operand& weight, const Operand& bias, const Operand& y, const Operand& mean,
-           const Operand& rstd, const Operand& places) const;
+           const Operand& rstd, const Operand& indices) const;
 };
 
 /// The gradients of x, weight and bias (as if the weight were 1 where there is none). Those of weight and bias have the
@@ -41,9 +41,9 @@ struct BatchNormReluMaxPool2dBackward {
   static constexpr int outputs = 3;
   void attributes(auto visit) const { visit("eps", eps), visit("options", options); }
   bool operator==(const BatchNormReluMaxPool2dBackward&) const = default;
-  std::array<Spec, 3> infer(const Operand& g, const Operand& places, const Operand& x, const Operand& weight,
+  std::array<Spec, 3> infer(const Operand& g, const Operand& indices, const Operand& x, const Operand& weight,
                             const Operand& mean, const Operand& rstd) const;
-  void cpu(const Operand& g, const Operand& places, const Operand& x, const Operand& weight, const Operand& mean,
+  void cpu(const Operand& g, const Operand& indices, const Operand& x, const Operand& weight, const Operand& mean,
            const Operand& rstd, const Operand& dx, const Operand& dweight, const Operand& dbias) const;
 };
 

@@ -52,10 +52,10 @@ void check_gradient(const Operand& g, const Shape& expected) {
   if (g.shape() != expected) throw ShapeError(text("the gradient must have shape ", expected, ", not ", g.shape()));
 }
 
-void check_places(const Operand& places, const Shape& expected) {
-  check_dtype(places, places.dtype == u8 || places.dtype == i32, "places of max_pool2d, u8 or i32");
-  if (places.shape() != expected)
-    throw ShapeError(text("the places must have shape ", expected, ", not ", places.shape()));
+void check_indices(const Operand& indices, const Shape& expected) {
+  check_dtype(indices, indices.dtype == u8 || indices.dtype == i32, "indices of max_pool2d, u8 or i32");
+  if (indices.shape() != expected)
+    throw ShapeError(text("the indices must have shape ", expected, ", not ", indices.shape()));
 }
 
 }  // namespace
@@ -65,16 +65,16 @@ std::array<Spec, 2> MaxPool2d::infer(const Operand& x) const {
   return {Spec{view, x.dtype}, Spec{view, max_pool2d_index_dtype(options)}};
 }
 
-Spec MaxPool2dBackward::infer(const Operand& g, const Operand& places) const {
+Spec MaxPool2dBackward::infer(const Operand& g, const Operand& indices) const {
   const Shape expected = pooled_shape(shape, options);
   check_gradient(g, expected);
-  check_places(places, expected);
-  return {like(places, shape), g.dtype};
+  check_indices(indices, expected);
+  return {like(indices, shape), g.dtype};
 }
 
-Spec MaxPool2dGather::infer(const Operand& x, const Operand& places) const {
+Spec MaxPool2dGather::infer(const Operand& x, const Operand& indices) const {
   const Shape expected = pooled_shape(x.shape(), options);
-  check_places(places, expected);
+  check_indices(indices, expected);
   return {like(x, expected), x.dtype};
 }
 

@@ -1,4 +1,4 @@
-// Descriptors of 2-D pooling of (N, C, H, W) and of its gradients, and of pooling with windows at random places.
+// Descriptors of 2-D pooling of (N, C, H, W) and of its gradients, and of pooling with windows at random positions.
 #pragma once
 
 #include <array>
@@ -12,7 +12,7 @@ std::string attribute_text(const Pool2dOptions& value);
 
 /// The shape that pooling gives; checks the options. ShapeError and Error as the public functions.
 Shape pooled_shape(const Shape& x, const Pool2dOptions& options);
-/// The dtype of the places of maxima: u8 where it can count the window's elements, else i32. ShapeError where that
+/// The dtype of the indices of maxima: u8 where it can count the window's elements, else i32. ShapeError where that
 /// cannot.
 DType max_pool2d_index_dtype(const Pool2dOptions& options);
 
@@ -35,10 +35,10 @@ struct MaxPool2d {
   void attributes(auto visit) const { visit("options", options); }
   bool operator==(const MaxPool2d&) const = default;
   std::array<Spec, 2> infer(const Operand& x) const;
-  void cpu(const Operand& x, const Operand& out, const Operand& places) const;
+  void cpu(const Operand& x, const Operand& out, const Operand& indices) const;
 };
 
-/// Per pixel the sum of g over the windows whose place is that pixel.
+/// Per pixel the sum of g over the windows whose index names that pixel.
 struct MaxPool2dBackward {
   Pool2dOptions options;
   Shape shape;  // of the input
@@ -47,22 +47,22 @@ struct MaxPool2dBackward {
   static constexpr Policy policy = {.accepts = kFloating, .numeric = 0b01};
   void attributes(auto visit) const { visit("options", options), visit("shape", shape); }
   bool operator==(const MaxPool2dBackward&) const = default;
-  Spec infer(const Operand& g, const Operand& places) const;
-  void cpu(const Operand& g, const Operand& places, const Operand& out) const;
+  Spec infer(const Operand& g, const Operand& indices) const;
+  void cpu(const Operand& g, const Operand& indices, const Operand& out) const;
 };
 
-/// Per window x at its place; 0 where the window is padding.
+/// Per window the element of x that its index names; 0 where the window is padding.
 struct MaxPool2dGather {
   Pool2dOptions options;
   static constexpr std::string_view name = "max_pool2d_gather";
   static constexpr Policy policy = {.accepts = kFloating, .numeric = 0b01};
   void attributes(auto visit) const { visit("options", options); }
   bool operator==(const MaxPool2dGather&) const = default;
-  Spec infer(const Operand& x, const Operand& places) const;
-  void cpu(const Operand& x, const Operand& places, const Operand& out) const;
+  Spec infer(const Operand& x, const Operand& indices) const;
+  void cpu(const Operand& x, const Operand& indices, const Operand& out) const;
 };
 
-/// The maxima of windows at random places of x (N, C, D, H, W), and which element of its (D, H, W) each one is (i64).
+/// The maxima of windows at random positions of x (N, C, D, H, W), and which element of its (D, H, W) each one is (i64).
 /// samples (N, C, 3), f32 or f64, say where windows begin (functions/fractional_pool.h).
 struct FractionalMaxPool {
   Size3 kernel;
@@ -74,7 +74,7 @@ struct FractionalMaxPool {
   void attributes(auto visit) const { visit("kernel", kernel), visit("size", size); }
   bool operator==(const FractionalMaxPool&) const = default;
   std::array<Spec, 2> infer(const Operand& x, const Operand& samples) const;
-  void cpu(const Operand& x, const Operand& samples, const Operand& out, const Operand& places) const;
+  void cpu(const Operand& x, const Operand& samples, const Operand& out, const Operand& indices) const;
 };
 
 /// The sum of each window divided by the window's size; padding counts as zeros.

@@ -14,9 +14,9 @@ int64_t at(const Array& indices, const Index& index, int64_t size) {
   const auto i = static_cast<int64_t>(indices.at(index));
   return i < 0 ? i + size : i;
 }
-/// The element of x[0] at `place(index)` for each index of `shape`.
-template <class Place> Reference picked(const Shape& shape, Place place) {
-  return [=](const Arrays& x) { return build(shape, [&](const Index& i) { return x[0].at(place(x, i)); }); };
+/// The element of x[0] at map(x, index) for each index of `shape`.
+template <class IndexMap> Reference picked(const Shape& shape, IndexMap map) {
+  return [=](const Arrays& x) { return build(shape, [&](const Index& i) { return x[0].at(map(x, i)); }); };
 }
 
 void add_views(Cases& cases) {

@@ -1,4 +1,4 @@
-// Cases of max-pooling with windows at random places.
+// Cases of max-pooling with windows at random positions.
 #include <algorithm>
 #include <cmath>
 
@@ -17,7 +17,7 @@ int64_t begin_of(double u, int64_t i, int64_t size, int64_t out, int64_t kernel)
   return static_cast<int64_t>((static_cast<double>(i) + u) * step) - static_cast<int64_t>(u * step);
 }
 
-/// The place in x of the first maximum of window `y` of the result; samples (N, C, axes).
+/// The offset in x of the first maximum of window `y` of the result; samples (N, C, axes).
 size_t maximum_of(const Array& x, const Array& samples, const Index& y, const Shape& out, const Shape& kernel) {
   const int64_t axes = kernel.rank();
   Index begins;
@@ -31,9 +31,9 @@ size_t maximum_of(const Array& x, const Array& samples, const Index& y, const Sh
   for (const Index& tap : indices_of(kernel)) {
     Index at = {y[0], y[1]};
     for (size_t i = 0; i < tap.size(); ++i) at.push_back(begins[i] + tap[i]);
-    const size_t place = reference::place_of(x.shape, at);
-    const double value = x.values[place];
-    if (!found || value > x.values[best] || (std::isnan(value) && !std::isnan(x.values[best]))) best = place;
+    const size_t offset = reference::offset_of(x.shape, at);
+    const double value = x.values[offset];
+    if (!found || value > x.values[best] || (std::isnan(value) && !std::isnan(x.values[best]))) best = offset;
     found = true;
   }
   return best;

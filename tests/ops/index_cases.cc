@@ -139,7 +139,7 @@ void add_embedding(Cases& cases) {
              {{normal({3, 2}), index({3}, 4)}, {normal({2, 3, 2}), index({2, 3}, 4)}, {normal({6, 2}), index({6}, 2)}},
              CALL(adjoint::embedding_backward(x[0], x[1], 4, padding)),
              [padding](const Arrays& x) {
-               const reference::Place row = reference::row_named(x[1]);
+               const reference::IndexMap row = reference::row_named(x[1]);
                return reference::scattered(x[0], {4, 2},
                                            [&](const Index& i) { return row(i)[0] == padding ? Index{} : row(i); });
              })

@@ -33,7 +33,7 @@ template <class Sizes> Reference pooled(const PoolOptionsOf<Sizes>& o, double (*
   return [=](const Arrays& x) {
     return build(reference::pool_shape(x[0].shape, o), [&](const Index& y) {
       std::vector<double> values;
-      for (const auto& tap : reference::window_of(x[0].shape, y, o)) values.push_back(x[0].values[tap.place]);
+      for (const auto& tap : reference::window_of(x[0].shape, y, o)) values.push_back(x[0].values[tap.offset]);
       return f(values, divisor(x[0].shape, y, o));
     });
   };
@@ -68,7 +68,7 @@ InputSpec frozen(const Shape& shape) {
 
 /// Where the first maximum of window `y` is.
 template <class Sizes> size_t maximum_of(const Array& x, const Index& y, const PoolOptionsOf<Sizes>& o) {
-  return reference::first_maximum(x, reference::window_of(x.shape, y, o)).value().place;
+  return reference::first_maximum(x, reference::window_of(x.shape, y, o)).value().offset;
 }
 
 /// The gradients as ops of their own, for inputs of these shapes.
@@ -177,8 +177,8 @@ void add_norm(Cases& cases, const std::string& name, const Shape& in, double p, 
                double sum = 0, top = 0;
                const std::vector<reference::Tap> window = reference::window_of(in, y, o);
                for (const reference::Tap& tap : window) {
-                 sum += std::pow(x[0].values[tap.place], p);
-                 top = std::max(top, std::abs(x[0].values[tap.place]));
+                 sum += std::pow(x[0].values[tap.offset], p);
+                 top = std::max(top, std::abs(x[0].values[tap.offset]));
                }
                return std::isinf(p) ? top : std::pow(sum * size / static_cast<double>(window.size()), 1 / p);
              });

@@ -2,10 +2,10 @@
 
 namespace weft::testing::reference {
 
-size_t place_of(const Shape& shape, const Index& index) {
-  int64_t place = 0;
-  for (size_t i = 0; i < index.size(); ++i) place = place * shape[i] + index[i];
-  return static_cast<size_t>(place);
+size_t offset_of(const Shape& shape, const Index& index) {
+  int64_t offset = 0;
+  for (size_t i = 0; i < index.size(); ++i) offset = offset * shape[i] + index[i];
+  return static_cast<size_t>(offset);
 }
 
 std::vector<Index> indices_of(const Shape& shape) {
@@ -67,8 +67,8 @@ Reference same() {
 Reference constant(const Shape& shape, const Row& values) {
   return [=](const Arrays&) { return Array{shape, values}; };
 }
-Reference picked(const Shape& shape, const std::function<Index(const Index&)>& place) {
-  return [=](const Arrays& x) { return build(shape, [&](const Index& i) { return x[0].at(place(i)); }); };
+Reference picked(const Shape& shape, const std::function<Index(const Index&)>& map) {
+  return [=](const Arrays& x) { return build(shape, [&](const Index& i) { return x[0].at(map(i)); }); };
 }
 Reference pointwise(double (*f)(double)) {
   return [f](const Arrays& x) {
@@ -101,10 +101,10 @@ Array reduced(const Array& x, const std::vector<bool>& flags, bool keepdim,
     if (!flags[i] || keepdim) result.push_back(kept.back());
   }
   std::vector<Row> rows(static_cast<size_t>(checked_numel(kept)));
-  size_t place = 0;
+  size_t offset = 0;
   for (Index at : indices_of(x.shape)) {
     for (size_t i = 0; i < at.size(); ++i) at[i] = flags[i] ? 0 : at[i];
-    rows[place_of(kept, at)].push_back(x.values[place++]);
+    rows[offset_of(kept, at)].push_back(x.values[offset++]);
   }
   Array out{result, {}};
   for (const Row& row : rows) out.values.push_back(f(row));

@@ -13,8 +13,8 @@ namespace weft::testing::reference {
 using Index = std::vector<int64_t>;
 using Row = std::vector<double>;
 
-/// The place of the element at `index` in a row-major list.
-size_t place_of(const Shape& shape, const Index& index);
+/// The offset of the element at `index` in a row-major list.
+size_t offset_of(const Shape& shape, const Index& index);
 
 /// A row-major array of doubles. `absent` stands for an optional input that is not given.
 struct Array {
@@ -24,8 +24,8 @@ struct Array {
 
   int64_t rank() const { return shape.rank(); }
   int64_t size(int64_t axis) const { return shape[static_cast<size_t>(axis < 0 ? axis + rank() : axis)]; }
-  double at(const Index& index) const { return values[place_of(shape, index)]; }
-  double& at(const Index& index) { return values[place_of(shape, index)]; }
+  double at(const Index& index) const { return values[offset_of(shape, index)]; }
+  double& at(const Index& index) { return values[offset_of(shape, index)]; }
   /// The element of an optional array.
   double at_or(const Index& index, double otherwise) const { return absent ? otherwise : at(index); }
 };
@@ -58,8 +58,8 @@ Row row_at(const Array& x, Index index, size_t axis);
 Reference same();
 /// These values, whatever is put in.
 Reference constant(const Shape& shape, const Row& values);
-/// The element of x[0] at `place` for each index of `shape`.
-Reference picked(const Shape& shape, const std::function<Index(const Index&)>& place);
+/// The element of x[0] at map(index) for each index of `shape`.
+Reference picked(const Shape& shape, const std::function<Index(const Index&)>& map);
 /// f of each element.
 Reference pointwise(double (*f)(double));
 /// f of each pair, broadcast.

@@ -6,21 +6,21 @@ namespace {
 int64_t whole(double value) { return static_cast<int64_t>(value); }
 }  // namespace
 
-Place each_named(const Array& indices, size_t axis) {
+IndexMap each_named(const Array& indices, size_t axis) {
   return [=](Index at) {
     at[axis] = whole(indices.at(at));
     return at;
   };
 }
 
-Place slice_named(const Array& indices, size_t axis) {
+IndexMap slice_named(const Array& indices, size_t axis) {
   return [=](Index at) {
     at[axis] = whole(indices.at({at[axis]}));
     return at;
   };
 }
 
-Place row_named(const Array& indices) {
+IndexMap row_named(const Array& indices) {
   return [=](Index at) {
     const int64_t column = at.back();
     at.pop_back();
@@ -28,15 +28,15 @@ Place row_named(const Array& indices) {
   };
 }
 
-Array gathered(const Array& x, const Shape& shape, const Place& place) {
-  return build(shape, [&](const Index& i) { return x.at(place(i)); });
+Array gathered(const Array& x, const Shape& shape, const IndexMap& map) {
+  return build(shape, [&](const Index& i) { return x.at(map(i)); });
 }
 
-Array scattered(const Array& source, const Shape& shape, const Place& place) {
+Array scattered(const Array& source, const Shape& shape, const IndexMap& map) {
   Array out = zeros(shape);
   size_t from = 0;
   for (const Index& i : indices_of(source.shape)) {
-    const Index to = place(i);
+    const Index to = map(i);
     if (!to.empty()) out.at(to) += source.values[from];
     ++from;
   }

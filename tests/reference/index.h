@@ -6,18 +6,18 @@
 namespace weft::testing::reference {
 
 /// Where in the larger array an index of the smaller one lies.
-using Place = std::function<Index(const Index&)>;
+using IndexMap = std::function<Index(const Index&)>;
 
 /// On `axis`, what `indices` holds at the same index (gather, scatter_add).
-Place each_named(const Array& indices, size_t axis);
+IndexMap each_named(const Array& indices, size_t axis);
 /// On `axis`, what `indices` holds for the slice (index_select, index_add).
-Place slice_named(const Array& indices, size_t axis);
+IndexMap slice_named(const Array& indices, size_t axis);
 /// The row that `indices` names, at the last index (embedding).
-Place row_named(const Array& indices);
+IndexMap row_named(const Array& indices);
 
-/// The array of `shape` of what lies in x at each place.
-Array gathered(const Array& x, const Shape& shape, const Place& place);
-/// Zeros of `shape`, each element of `source` added at its place; left out where that is empty.
-Array scattered(const Array& source, const Shape& shape, const Place& place);
+/// The array of `shape` of the elements of x that `map` names.
+Array gathered(const Array& x, const Shape& shape, const IndexMap& map);
+/// Zeros of `shape`, each element of `source` added at the index that `map` names; left out where that is empty.
+Array scattered(const Array& source, const Shape& shape, const IndexMap& map);
 
 }  // namespace weft::testing::reference

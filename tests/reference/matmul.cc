@@ -28,7 +28,7 @@ Array matrix_at(const Array& x, const Index& batch) {
   for (size_t i = 0; i < index.size(); ++i)
     if (own[i] == 1) index[i] = 0;
   const int64_t size = x.size(-2) * x.size(-1);
-  const auto first = x.values.begin() + static_cast<int64_t>(place_of(own, index)) * size;
+  const auto first = x.values.begin() + static_cast<int64_t>(offset_of(own, index)) * size;
   return {{x.size(-2), x.size(-1)}, Row(first, first + size)};
 }
 

@@ -28,10 +28,10 @@ template <class Sizes> Shape kernel_of(const PoolOptionsOf<Sizes>& o) {
   return kernel;
 }
 
-/// One element that a window reads: its number in the window, and its place in the input.
+/// One element that a window reads: its number in the window, and its offset in the input.
 struct Tap {
   int64_t number;
-  size_t place;
+  size_t offset;
 };
 
 /// The elements of an input of shape `in` that window `y` holds, in row-major order; padding is left out.
@@ -46,7 +46,7 @@ template <class Sizes> std::vector<Tap> window_of(const Shape& in, const Index& 
       at.push_back(y[axis + 2] * o.step()[i] - o.padding[i] + tap[axis] * o.dilation[i]);
       inside = inside && at.back() >= 0 && at.back() < in[axis + 2];
     }
-    if (inside) out.push_back({number, place_of(in, at)});
+    if (inside) out.push_back({number, offset_of(in, at)});
     ++number;
   }
   return out;
@@ -56,11 +56,11 @@ template <class Sizes> std::vector<Tap> window_of(const Shape& in, const Index& 
 inline std::optional<Tap> first_maximum(const Array& x, const std::vector<Tap>& window) {
   std::optional<Tap> best;
   for (const Tap& tap : window)
-    if (!best || x.values[tap.place] > x.values[best->place]) best = tap;
+    if (!best || x.values[tap.offset] > x.values[best->offset]) best = tap;
   return best;
 }
 
-/// What flows back to each element of an input of shape `in`: share(place of the window, window, element) of each
+/// What flows back to each element of an input of shape `in`: share(index of the window, window, element) of each
 /// window that holds it.
 template <class Sizes, class Share>
 Array flowed_back(const Shape& in, const Shape& out, const PoolOptionsOf<Sizes>& o, Share share) {
@@ -68,7 +68,7 @@ Array flowed_back(const Shape& in, const Shape& out, const PoolOptionsOf<Sizes>&
   size_t y = 0;
   for (const Index& at : indices_of(out)) {
     const std::vector<Tap> window = window_of(in, at, o);
-    for (const Tap& tap : window) dx.values[tap.place] += share(y, window, tap);
+    for (const Tap& tap : window) dx.values[tap.offset] += share(y, window, tap);
     ++y;
   }
   return dx;

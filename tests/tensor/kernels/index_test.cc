@@ -48,7 +48,7 @@ TEST(Index, GatherAndScatterAdd) {
     AnyArray index = random_indices(taken, shape[static_cast<size_t>(axis)], kAllLayouts[pick(random, 0, 4)], random);
     AnyArray out(taken, dtype, kDistinctLayouts[pick(random, 0, 3)], random);
     op::Gather{axis}.cpu(x.operand(), index.operand(), out.operand());
-    const reference::Place named = reference::each_named(values_of(index), static_cast<size_t>(axis));
+    const reference::IndexMap named = reference::each_named(values_of(index), static_cast<size_t>(axis));
     expect_equal(out, reference::gathered(values_of(x), taken, named), "gather " + describe(x));
     AnyArray into = small_integers(shape, dtype, kDistinctLayouts[pick(random, 0, 3)], random);  // overwritten
     op::ScatterAdd{axis, into.shape()}.cpu(out.operand(), index.operand(), into.operand());
@@ -69,7 +69,7 @@ TEST(Index, SelectAndAdd) {
                                     kDistinctLayouts[pick(random, 0, 3)], random);
     AnyArray out(taken, dtype, kDistinctLayouts[pick(random, 0, 3)], random);
     op::IndexSelect{axis}.cpu(x.operand(), index.operand(), out.operand());
-    const reference::Place named = reference::slice_named(values_of(index), static_cast<size_t>(axis));
+    const reference::IndexMap named = reference::slice_named(values_of(index), static_cast<size_t>(axis));
     expect_equal(out, reference::gathered(values_of(x), taken, named), "index_select " + describe(x));
     AnyArray into = small_integers(shape, dtype, kDistinctLayouts[pick(random, 0, 3)], random);  // overwritten
     op::IndexAdd{axis, into.shape()}.cpu(out.operand(), index.operand(), into.operand());
@@ -90,7 +90,7 @@ TEST(Index, EmbeddingAndItsGradient) {
     AnyArray index = random_indices(places, vocabulary, kAllLayouts[pick(random, 0, 4)], random);
     AnyArray out(shape, dtype, kDistinctLayouts[pick(random, 0, 3)], random);
     op::Embedding{-1}.cpu(index.operand(), weight.operand(), out.operand());
-    const reference::Place named = reference::row_named(values_of(index));
+    const reference::IndexMap named = reference::row_named(values_of(index));
     expect_equal(out, reference::gathered(values_of(weight), shape, named), "embedding " + describe(weight));
     const int64_t padding = i % 2 == 0 ? -1 : pick(random, 0, vocabulary - 1);
     AnyArray grad({vocabulary, width}, dtype, kDistinctLayouts[pick(random, 0, 3)], random);

@@ -32,18 +32,18 @@ Shape random_shape(Random& random) {
   return {testing::pick(random, 1, 3), channels, testing::pick(random, 1, 9), testing::pick(random, 1, 9)};
 }
 
-template <class T, class Place> void check_max(const Shape& shape, const Pool2dOptions& p, Random& random) {
+template <class T, class Index> void check_max(const Shape& shape, const Pool2dOptions& p, Random& random) {
   const auto layout = [&](bool broadcast) { return testing::any_layout(random, broadcast); };
   const Shape out_shape = reference::pool_shape(shape, p);
   Array<T> x = testing::random_array<T>(shape, layout(true), random),
            out = testing::make_array<T>(out_shape, layout(false), random);
   Array<T> grad = testing::random_array<T>(out_shape, layout(true), random);
-  Array<Place> places = testing::make_array<Place>(out_shape, layout(false), random);
+  Array<Index> indices = testing::make_array<Index>(out_shape, layout(false), random);
   Array<T> grad_x = testing::make_array<T>(shape, layout(false), random, static_cast<T>(9.0f));
   Array<T> gathered = testing::make_array<T>(out_shape, layout(false), random);
-  op::MaxPool2d{p}.cpu(x.operand(), out.operand(), places.operand());
-  op::MaxPool2dBackward{p, shape}.cpu(grad.operand(), places.operand(), grad_x.operand());
-  op::MaxPool2dGather{p}.cpu(x.operand(), places.operand(), gathered.operand());
+  op::MaxPool2d{p}.cpu(x.operand(), out.operand(), indices.operand());
+  op::MaxPool2dBackward{p, shape}.cpu(grad.operand(), indices.operand(), grad_x.operand());
+  op::MaxPool2dGather{p}.cpu(x.operand(), indices.operand(), gathered.operand());
 
   const reference::Array elements = testing::values_of(x), flow = testing::values_of(grad);
   reference::Array sums = reference::zeros(shape);
@@ -51,11 +51,11 @@ template <class T, class Place> void check_max(const Shape& shape, const Pool2dO
   size_t y = 0;
   testing::for_each_index(out_shape, [&](const IntList& o) {
     const auto best = first_maximum(elements, reference::window_of(shape, o.to_vector(), p));
-    const double value = best ? elements.values[best->place] : -std::numeric_limits<double>::infinity();
+    const double value = best ? elements.values[best->offset] : -std::numeric_limits<double>::infinity();
     wrong += static_cast<double>(out.at(o)) != value;
-    wrong += static_cast<int64_t>(places.at(o)) != (best ? best->number : std::numeric_limits<Place>::max());
+    wrong += static_cast<int64_t>(indices.at(o)) != (best ? best->number : std::numeric_limits<Index>::max());
     wrong += static_cast<double>(gathered.at(o)) != (best ? value : 0.0);
-    if (best) sums.values[best->place] += flow.values[y];
+    if (best) sums.values[best->offset] += flow.values[y];
     ++y;
   });
   wrong += testing::differences(grad_x, sums);
@@ -80,7 +80,7 @@ template <class T> void check_avg(const Shape& shape, const Pool2dOptions& p, Ra
   reference::Array means = reference::zeros(out_shape);
   reference::Array slopes =
       reference::flowed_back(shape, out_shape, p, [&](size_t y, auto&, const reference::Tap& tap) {
-        means.values[y] += elements.values[tap.place];
+        means.values[y] += elements.values[tap.offset];
         return flow.values[y];
       });
   for (double& sum : means.values) sum = mean(sum);
@@ -145,7 +145,7 @@ TEST(Pool, EmptyBatchAndChannels) {
   }
 }
 
-TEST(Pool, PlacesOfLargeWindowsNeedMoreThanAByte) {
+TEST(Pool, IndicesOfLargeWindowsNeedMoreThanAByte) {
   EXPECT_EQ(max_pool2d_index_dtype({.kernel_size = {15, 17}}), u8);  // 255 elements: 0 to 254, and 255 for none
   const Pool2dOptions p{.kernel_size = 16, .stride = 1};
   EXPECT_EQ(max_pool2d_index_dtype(p), i32);
@@ -173,16 +173,16 @@ TEST(Pool, IntegersAreRefused) {
   EXPECT_THROW(op::AvgPool2d{{.kernel_size = 1}}.cpu(x.operand(), x.operand()), DtypeError);
 }
 
-/// The result and place of one 2 x 2 window.
+/// The result and index of one 2 x 2 window.
 std::pair<float, int> window(float a, float b, float c, float d, int64_t channels) {
   Random random(9);
   Array<float> x = testing::make_array<float>({1, channels, 2, 2}, Layout::channels_last, random);
   Array<float> out = testing::make_array<float>({1, channels, 1, 1}, Layout::channels_last, random);
-  Array<uint8_t> places = testing::make_array<uint8_t>({1, channels, 1, 1}, Layout::channels_last, random);
+  Array<uint8_t> indices = testing::make_array<uint8_t>({1, channels, 1, 1}, Layout::channels_last, random);
   const int64_t last = channels - 1;
   x.at({0, last, 0, 0}) = a, x.at({0, last, 0, 1}) = b, x.at({0, last, 1, 0}) = c, x.at({0, last, 1, 1}) = d;
-  op::MaxPool2d{{.kernel_size = 2}}.cpu(x.operand(), out.operand(), places.operand());
-  return {out.at({0, last, 0, 0}), places.at({0, last, 0, 0})};
+  op::MaxPool2d{{.kernel_size = 2}}.cpu(x.operand(), out.operand(), indices.operand());
+  return {out.at({0, last, 0, 0}), indices.at({0, last, 0, 0})};
 }
 
 // Hazard: oneDNN's max-pool ignores NaN and turns windows of NaN or -inf into -3.4028e38.

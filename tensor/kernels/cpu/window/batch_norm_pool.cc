@@ -1,5 +1,5 @@
 // Forward: the statistics, then each window is read once and its maximum written. Backward: each window sends its
-// gradient to one of its elements, so the sums read the gradient and the places once and x once, and so does the pass
+// gradient to one of its elements, so the sums read the gradient and the indices once and x once, and so does the pass
 // that writes dx. The normalised image and its gradient never exist in memory.
 #include "tensor/ops/batch_norm_pool.h"
 
@@ -15,7 +15,7 @@
 namespace weft::kernels::cpu {
 namespace {
 
-constexpr uint8_t kNoPlace = 255;
+constexpr uint8_t kNoIndex = 255;
 
 /// kCount values per channel in the type of the computation (f32 for 16 bits), with room for whole registers.
 template <class C, int kCount> class ChannelTable {
@@ -35,7 +35,7 @@ template <class C, int kCount> class ChannelTable {
 /// One row of maxima.
 template <class S, class C = PoolCompute<S>>
 void forward_line(Image<S> x, Size2 window, int64_t h, int64_t width, int64_t channels, const ChannelTable<C, 4>& table,
-                  Image<S> y, Image<uint8_t> places) {
+                  Image<S> y, Image<uint8_t> indices) {
   constexpr int N = simd::kLanes<C>;
   using I = std::conditional_t<std::is_same_v<C, double>, int64_t, int32_t>;
   with_counts(window.height, window.width, [&]<int A, int B>() {
@@ -44,17 +44,17 @@ void forward_line(Image<S> x, Size2 window, int64_t h, int64_t width, int64_t ch
       const auto mean = table.at(0, c), lost = table.at(1, c), scale = table.at(2, c), shift = table.at(3, c);
       for (int64_t w = 0; w < width; ++w) {
         simd::Vec<C> best{};
-        auto place = simd::splat<I, N>(kNoPlace);
+        auto index = simd::splat<I, N>(kNoIndex);
         for (int64_t a = 0; a < rows; ++a)
           for (int64_t b = 0; b < columns; ++b) {
             const auto in = load_channels<kFull, C, N>(x.at(h * rows + a, w * columns + b) + c, 1, count);
             const simd::Vec<C> value = ((in - mean) - lost) * scale + shift;
             const auto wins = ~(value <= best) & (best == best);  // larger than all before and 0, or the first NaN
             best = wins ? value : best;
-            place = wins ? simd::splat<I, N>(static_cast<I>(a * columns + b)) : place;
+            index = wins ? simd::splat<I, N>(static_cast<I>(a * columns + b)) : index;
           }
         store_channels<kFull, C, N>(y.at(h, w) + c, 1, best, count);
-        store_channels<kFull, I, N>(places.at(h, w) + c, 1, place, count);
+        store_channels<kFull, I, N>(indices.at(h, w) + c, 1, index, count);
       }
     });
   });
@@ -62,7 +62,7 @@ void forward_line(Image<S> x, Size2 window, int64_t h, int64_t width, int64_t ch
 
 /// sums and dots (of g with centred x) of one row of windows, added in double every 64 windows.
 template <class S, class C = PoolCompute<S>>
-void sum_line(Image<S> g, Image<uint8_t> places, Image<S> x, Size2 window, int64_t h, int64_t width, int64_t channels,
+void sum_line(Image<S> g, Image<uint8_t> indices, Image<S> x, Size2 window, int64_t h, int64_t width, int64_t channels,
               const ChannelTable<C, 4>& table, double* sums, double* dots) {
   constexpr int N = simd::kLanes<C>;
   using I = std::conditional_t<std::is_same_v<C, double>, int64_t, int32_t>;
@@ -75,16 +75,16 @@ void sum_line(Image<S> g, Image<uint8_t> places, Image<S> x, Size2 window, int64
         simd::Vec<C> sum{}, dot{};
         for (int64_t w = first; w < std::min(first + 64, width); ++w) {
           const auto grad = load_channels<kFull, C, N>(g.at(h, w) + c * g.channel, g.channel, count);
-          const auto place = load_channels<kFull, I, N>(places.at(h, w) + c, 1, count);
-          simd::Vec<C> at_place = mean;
+          const auto index = load_channels<kFull, I, N>(indices.at(h, w) + c, 1, count);
+          simd::Vec<C> at_index = mean;
           for (int64_t a = 0; a < rows; ++a)
             for (int64_t b = 0; b < columns; ++b) {
               const auto in = load_channels<kFull, C, N>(x.at(h * rows + a, w * columns + b) + c, 1, count);
-              at_place = place == simd::splat<I, N>(static_cast<I>(a * columns + b)) ? in : at_place;
+              at_index = index == simd::splat<I, N>(static_cast<I>(a * columns + b)) ? in : at_index;
             }
-          const simd::Vec<C> passed = place == simd::splat<I, N>(kNoPlace) ? simd::Vec<C>{} : grad;
+          const simd::Vec<C> passed = index == simd::splat<I, N>(kNoIndex) ? simd::Vec<C>{} : grad;
           sum += passed;
-          dot += passed * (at_place - mean);
+          dot += passed * (at_index - mean);
         }
         for (int i = 0; i < count; ++i) {
           sums[c + i] += static_cast<double>(sum[i]);
@@ -97,7 +97,7 @@ void sum_line(Image<S> g, Image<uint8_t> places, Image<S> x, Size2 window, int64
 
 /// The rows of dx that one row of windows covers.
 template <class S, class C = PoolCompute<S>>
-void backward_line(Image<S> g, Image<uint8_t> places, Image<S> x, Size2 window, int64_t h, int64_t width,
+void backward_line(Image<S> g, Image<uint8_t> indices, Image<S> x, Size2 window, int64_t h, int64_t width,
                    int64_t channels, const ChannelTable<C, 4>& table, Image<S> dx) {
   constexpr int N = simd::kLanes<C>;
   using I = std::conditional_t<std::is_same_v<C, double>, int64_t, int32_t>;
@@ -108,12 +108,12 @@ void backward_line(Image<S> g, Image<uint8_t> places, Image<S> x, Size2 window, 
       const auto mean_g = table.at(0, c), mean = table.at(1, c), slope = table.at(2, c), scale = table.at(3, c);
       for (int64_t w = 0; w < width; ++w) {
         const auto grad = load_channels<kFull, C, N>(g.at(h, w) + c * g.channel, g.channel, count);
-        const auto place = load_channels<kFull, I, N>(places.at(h, w) + c, 1, count);
+        const auto index = load_channels<kFull, I, N>(indices.at(h, w) + c, 1, count);
         for (int64_t a = 0; a < rows; ++a)
           for (int64_t b = 0; b < columns; ++b) {
             const int64_t i = h * rows + a, j = w * columns + b;
             const auto in = load_channels<kFull, C, N>(x.at(i, j) + c, 1, count);
-            const auto here = place == simd::splat<I, N>(static_cast<I>(a * columns + b));
+            const auto here = index == simd::splat<I, N>(static_cast<I>(a * columns + b));
             const simd::Vec<C> passed = here ? grad : simd::Vec<C>{};
             store_channels<kFull, C, N>(dx.at(i, j) + c, 1, ((passed - mean_g) - (in - mean) * slope) * scale, count);
           }
@@ -124,7 +124,7 @@ void backward_line(Image<S> g, Image<uint8_t> places, Image<S> x, Size2 window, 
 
 /// sums and dots over all windows: fixed groups of rows, a fixed tree.
 template <class S, class C = PoolCompute<S>>
-void sum_windows(const Operand& g, const Operand& places, const Operand& x, Size2 window,
+void sum_windows(const Operand& g, const Operand& indices, const Operand& x, Size2 window,
                  const ChannelTable<C, 4>& table, double* sums, double* dots) {
   const int64_t channels = x.size(1), height = g.size(2), width = g.size(3), rows = g.size(0) * height;
   const int64_t group = std::max<int64_t>(1, ceil_div(rows, 64)), groups = ceil_div(rows, group);
@@ -135,7 +135,7 @@ void sum_windows(const Operand& g, const Operand& places, const Operand& x, Size
     for (int64_t b = begin; b < end; ++b) {
       double* mine = partials.data() + b * 2 * channels;
       for (int64_t i = b * group; i < std::min((b + 1) * group, rows); ++i)
-        sum_line<S>(Image<S>(g, i / height), Image<uint8_t>(places, i / height), Image<S>(x, i / height), window,
+        sum_line<S>(Image<S>(g, i / height), Image<uint8_t>(indices, i / height), Image<S>(x, i / height), window,
                     i % height, width, channels, table, mine, mine + channels);
     }
   });
@@ -151,9 +151,9 @@ namespace weft {
 using namespace kernels::cpu;
 
 /// y = max over each window of relu((x - mean) * rstd * weight + bias), with the batch's own statistics; NaN
-/// propagates. The place is the first largest element of the window.
+/// propagates. The index is that of the first largest element.
 void op::BatchNormReluMaxPool2d::cpu(const Operand& x, const Operand& weight, const Operand& bias, const Operand& y,
-                                     const Operand& mean, const Operand& rstd, const Operand& places) const {
+                                     const Operand& mean, const Operand& rstd, const Operand& indices) const {
   const int64_t channels = x.size(1);
   const Size2 window = options.kernel_size;
   const Scratch<double> means(channels), rstds(channels);
@@ -168,14 +168,15 @@ void op::BatchNormReluMaxPool2d::cpu(const Operand& x, const Operand& weight, co
       table.set(2, c, rstds.data()[c] * w[c]), table.set(3, c, b[c]);
     }
     for_each_row(y.shape(), 2 * window.height * window.width, [&](int64_t n, int64_t h) {
-      forward_line<S>(Image<S>(x, n), window, h, y.size(3), channels, table, Image<S>(y, n), Image<uint8_t>(places, n));
+      forward_line<S>(Image<S>(x, n), window, h, y.size(3), channels, table, Image<S>(y, n),
+                      Image<uint8_t>(indices, n));
     });
   });
   write_small(means.data(), mean);
   write_small(rstds.data(), rstd);
 }
 
-void op::BatchNormReluMaxPool2dBackward::cpu(const Operand& g, const Operand& places, const Operand& x,
+void op::BatchNormReluMaxPool2dBackward::cpu(const Operand& g, const Operand& indices, const Operand& x,
                                              const Operand& weight, const Operand& mean, const Operand& rstd,
                                              const Operand& dx, const Operand& dweight, const Operand& dbias) const {
   const int64_t channels = x.size(1);
@@ -186,7 +187,7 @@ void op::BatchNormReluMaxPool2dBackward::cpu(const Operand& g, const Operand& pl
     using C = PoolCompute<S>;
     ChannelTable<C, 4> table(channels);
     for (int64_t c = 0; c < channels; ++c) table.set(1, c, means[c]);
-    sum_windows<S>(g, places, x, window, table, sums.data(), dots.data());
+    sum_windows<S>(g, indices, x, window, table, sums.data(), dots.data());
     const double count = static_cast<double>(x.numel() / channels);
     for (int64_t c = 0; c < channels; ++c) {
       table.set(0, c, sums.data()[c] / count);
@@ -194,8 +195,8 @@ void op::BatchNormReluMaxPool2dBackward::cpu(const Operand& g, const Operand& pl
       table.set(3, c, rstds[c] * w[c]);
     }
     for_each_row(g.shape(), 2 * window.height * window.width, [&](int64_t n, int64_t h) {
-      backward_line<S>(Image<S>(g, n), Image<uint8_t>(places, n), Image<S>(x, n), window, h, g.size(3), channels, table,
-                       Image<S>(dx, n));
+      backward_line<S>(Image<S>(g, n), Image<uint8_t>(indices, n), Image<S>(x, n), window, h, g.size(3), channels,
+                       table, Image<S>(dx, n));
     });
   });
   write_small(sums.data(), dbias);

@@ -32,7 +32,7 @@ struct PlaneWindows {
 /// A row of windows: the largest element of each so far, and which of the window's elements it is.
 template <class S> class LineOfMaxima {
   using C = PoolCompute<S>;
-  using I = PlaceLane<C>;
+  using I = IndexLane<C>;
 
  public:
   explicit LineOfMaxima(int64_t width) : width_(width), best_(width), taps_(width) {}
@@ -72,7 +72,7 @@ std::vector<int64_t> taps_of(const Size3& kernel, int64_t slice, int64_t row, in
 }
 
 template <class S, class U>
-void maxima(const Operand& x, const Operand& samples, const Size3& kernel, const Operand& out, const Operand& places) {
+void maxima(const Operand& x, const Operand& samples, const Size3& kernel, const Operand& out, const Operand& indices) {
   constexpr int64_t kWork = 32768;  // of one piece
   const int64_t channels = x.size(1), width = out.size(4), height = out.size(3), rows = out.size(2) * height;
   const std::vector<int64_t> taps = taps_of(kernel, x.stride(2), x.stride(3), x.stride(4));
@@ -96,13 +96,13 @@ void maxima(const Operand& x, const Operand& samples, const Size3& kernel, const
       const S* from = x.data<S>() + line_at(x, n, c, from_d, from_h);
       maxima.begin();
       for (size_t tap = 0; tap < taps.size(); ++tap)
-        maxima.look(from + taps[tap], columns.data(), static_cast<PlaceLane<PoolCompute<S>>>(tap));
+        maxima.look(from + taps[tap], columns.data(), static_cast<IndexLane<PoolCompute<S>>>(tap));
       S* to = out.data<S>() + line_at(out, n, c, d, h);
-      int64_t* place = places.data<int64_t>() + line_at(places, n, c, d, h);
+      int64_t* index = indices.data<int64_t>() + line_at(indices, n, c, d, h);
       const int64_t first = (from_d * x.size(3) + from_h) * x.size(4);
       for (int64_t w = 0; w < width; ++w) {
         to[w * out.stride(4)] = static_cast<S>(maxima.best(w));
-        place[w * places.stride(4)] =
+        index[w * indices.stride(4)] =
             first + windows.begins[2][static_cast<size_t>(w)] + numbers[static_cast<size_t>(maxima.tap(w))];
       }
     }
@@ -116,10 +116,10 @@ namespace weft {
 using namespace kernels::cpu;
 
 void op::FractionalMaxPool::cpu(const Operand& x, const Operand& samples, const Operand& out,
-                                const Operand& places) const {
+                                const Operand& indices) const {
   if (out.numel() == 0) return;
   visit_floating(x.dtype, [&]<class S>() {
-    visit_precision(samples.dtype, [&]<class U>() { maxima<S, U>(x, samples, kernel, out, places); });
+    visit_precision(samples.dtype, [&]<class U>() { maxima<S, U>(x, samples, kernel, out, indices); });
   });
 }
 

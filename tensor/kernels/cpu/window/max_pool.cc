@@ -3,56 +3,56 @@
 namespace weft::kernels::cpu {
 namespace {
 
-/// Calls f.operator()<Place>().
-template <class F> void visit_place(DType dtype, F&& f) {
+/// Calls f.operator()<Index>().
+template <class F> void visit_index_type(DType dtype, F&& f) {
   if (dtype == DType::u8) return f.template operator()<uint8_t>();
   if (dtype == DType::i32) return f.template operator()<int32_t>();
-  throw DtypeError(text("places of max_pool2d are u8 or i32, not ", dtype));
+  throw DtypeError(text("indices of max_pool2d are u8 or i32, not ", dtype));
 }
 
 /// Stands for a window that is all padding.
-template <class Place> constexpr Place kNoPlace = std::numeric_limits<Place>::max();
+template <class Index> constexpr Index kNoIndex = std::numeric_limits<Index>::max();
 
 /// One row of results; [a0, a1) are the rows of x it reads.
-template <class S, class Place>
+template <class S, class Index>
 void line_of_maxima(Image<S> x, const Link* a0, const Link* a1, const Links& columns, int64_t kernel_width,
-                    int64_t channels, int64_t width, Image<S> out, Image<Place> places, int64_t h) {
+                    int64_t channels, int64_t width, Image<S> out, Image<Index> indices, int64_t h) {
   using C = PoolCompute<S>;
-  using I = PlaceLane<C>;
+  using I = IndexLane<C>;
   constexpr int N = simd::kLanes<C>;
-  const bool neighbours = x.channel == 1 && out.channel == 1 && places.channel == 1;
+  const bool neighbours = x.channel == 1 && out.channel == 1 && indices.channel == 1;
   for (int64_t w = 0; w < width; ++w) {
     const Link *b0 = columns.begin(w), *b1 = columns.end(w);
     // The first element of the window wins where all are -inf.
     const bool any = a0 != a1 && b0 != b1;
-    const I start = any ? static_cast<I>(a0->tap * kernel_width + b0->tap) : static_cast<I>(kNoPlace<Place>);
+    const I start = any ? static_cast<I>(a0->tap * kernel_width + b0->tap) : static_cast<I>(kNoIndex<Index>);
     with_counts(a1 - a0, b1 - b0, [=]<int A, int B>() {
       for_each_vector<N>(channels, neighbours, [=]<bool kFull>(int64_t c, int count) {
         auto best = simd::splat<C, N>(-std::numeric_limits<C>::infinity());
-        auto place = simd::splat<I, N>(start);
+        auto index = simd::splat<I, N>(start);
         for (const Link* a = a0; a != (A ? a0 + A : a1); ++a)
           for (const Link* b = b0; b != (B ? b0 + B : b1); ++b) {
             const auto value = load_channels<kFull, C, N>(x.at(a->at, b->at) + c * x.channel, x.channel, count);
             const auto wins = ~(value <= best) & (best == best);  // larger, or a NaN where there was none
             best = wins ? value : best;
-            place = wins ? simd::splat<I, N>(static_cast<I>(a->tap * kernel_width + b->tap)) : place;
+            index = wins ? simd::splat<I, N>(static_cast<I>(a->tap * kernel_width + b->tap)) : index;
           }
         store_channels<kFull, C, N>(out.at(h, w) + c * out.channel, out.channel, best, count);
-        store_channels<kFull, I, N>(places.at(h, w) + c * places.channel, places.channel, place, count);
+        store_channels<kFull, I, N>(indices.at(h, w) + c * indices.channel, indices.channel, index, count);
       });
     });
   }
 }
 
 /// One row of the gradient; [a0, a1) are the rows of windows that hold it. Each pixel asks the windows that hold it,
-/// so that no two threads write to one place.
-template <class S, class Place>
-void line_of_gradient(Image<S> grad, Image<Place> places, const Link* a0, const Link* a1, const Links& columns,
+/// so that no two threads write to one element.
+template <class S, class Index>
+void line_of_gradient(Image<S> grad, Image<Index> indices, const Link* a0, const Link* a1, const Links& columns,
                       int64_t kernel_width, int64_t channels, int64_t width, Image<S> grad_x, int64_t h) {
   using C = PoolCompute<S>;
-  using I = PlaceLane<C>;
+  using I = IndexLane<C>;
   constexpr int N = simd::kLanes<C>;
-  const bool neighbours = grad.channel == 1 && places.channel == 1 && grad_x.channel == 1;
+  const bool neighbours = grad.channel == 1 && indices.channel == 1 && grad_x.channel == 1;
   for (int64_t w = 0; w < width; ++w) {
     const Link *b0 = columns.begin(w), *b1 = columns.end(w);
     with_counts(a1 - a0, b1 - b0, [=]<int A, int B>() {
@@ -62,9 +62,9 @@ void line_of_gradient(Image<S> grad, Image<Place> places, const Link* a0, const 
           for (const Link* b = b0; b != (B ? b0 + B : b1); ++b) {
             const auto value =
                 load_channels<kFull, C, N>(grad.at(a->at, b->at) + c * grad.channel, grad.channel, count);
-            const auto place =
-                load_channels<kFull, I, N>(places.at(a->at, b->at) + c * places.channel, places.channel, count);
-            const auto here = place == simd::splat<I, N>(static_cast<I>(a->tap * kernel_width + b->tap));
+            const auto index =
+                load_channels<kFull, I, N>(indices.at(a->at, b->at) + c * indices.channel, indices.channel, count);
+            const auto here = index == simd::splat<I, N>(static_cast<I>(a->tap * kernel_width + b->tap));
             sum += here ? value : simd::Vec<C, N>{};
           }
         store_channels<kFull, C, N>(grad_x.at(h, w) + c * grad_x.channel, grad_x.channel, sum, count);
@@ -74,23 +74,23 @@ void line_of_gradient(Image<S> grad, Image<Place> places, const Link* a0, const 
 }
 
 /// One row of windows that tile the image: each hands its gradient to one of its pixels and 0 to the others, so that
-/// gradients and places are read once.
-template <class S, class Place>
-void line_of_tiles(Image<S> grad, Image<Place> places, Size2 window, int64_t channels, int64_t width, Image<S> grad_x,
+/// gradients and indices are read once.
+template <class S, class Index>
+void line_of_tiles(Image<S> grad, Image<Index> indices, Size2 window, int64_t channels, int64_t width, Image<S> grad_x,
                    int64_t h) {
   using C = PoolCompute<S>;
-  using I = PlaceLane<C>;
+  using I = IndexLane<C>;
   constexpr int N = simd::kLanes<C>;
-  const bool neighbours = grad.channel == 1 && places.channel == 1 && grad_x.channel == 1;
+  const bool neighbours = grad.channel == 1 && indices.channel == 1 && grad_x.channel == 1;
   const int64_t rows = window.height, columns = window.width;
   with_counts(rows, columns, [=]<int A, int B>() {
     for (int64_t w = 0; w < width; ++w)
       for_each_vector<N>(channels, neighbours, [=]<bool kFull>(int64_t c, int count) {
         const auto value = load_channels<kFull, C, N>(grad.at(h, w) + c * grad.channel, grad.channel, count);
-        const auto place = load_channels<kFull, I, N>(places.at(h, w) + c * places.channel, places.channel, count);
+        const auto index = load_channels<kFull, I, N>(indices.at(h, w) + c * indices.channel, indices.channel, count);
         for (int64_t a = 0; a < (A ? A : rows); ++a)
           for (int64_t b = 0; b < (B ? B : columns); ++b) {
-            const auto here = place == simd::splat<I, N>(static_cast<I>(a * (B ? B : columns) + b));
+            const auto here = index == simd::splat<I, N>(static_cast<I>(a * (B ? B : columns) + b));
             S* to = grad_x.at(h * (A ? A : rows) + a, w * (B ? B : columns) + b) + c * grad_x.channel;
             store_channels<kFull, C, N>(to, grad_x.channel, here ? value : simd::Vec<C, N>{}, count);
           }
@@ -98,22 +98,22 @@ void line_of_tiles(Image<S> grad, Image<Place> places, Size2 window, int64_t cha
   });
 }
 
-template <class S, class Place>
-void channels_last_maxima(const Operand& x, const Operand& out, const Operand& places, const Size2& kernel,
+template <class S, class Index>
+void channels_last_maxima(const Operand& x, const Operand& out, const Operand& indices, const Size2& kernel,
                           const Links& rows, const Links& columns) {
   for_each_band(out, image_bytes<S>(x), [&](int64_t n, const RowRange& band) {
     const ChannelsLastRows<S> from(x, linked_rows(rows, band)), to(out, band);
-    const ChannelsLastRows<Place> where(places, band);
+    const ChannelsLastRows<Index> where(indices, band);
     from.read(Image<S>(x, n));
     for (int64_t h = band.begin; h < band.end; ++h)
-      line_of_maxima<S, Place>(*from, rows.begin(h), rows.end(h), columns, kernel.width, out.size(1), out.size(3), *to,
+      line_of_maxima<S, Index>(*from, rows.begin(h), rows.end(h), columns, kernel.width, out.size(1), out.size(3), *to,
                                *where, h);
     to.write(Image<S>(out, n));
-    where.write(Image<Place>(places, n));
+    where.write(Image<Index>(indices, n));
   });
 }
 
-/// How far the pixel that each place of a window names is from the window's first one, in an image that is dense.
+/// How far the pixel that each index names is from the window's first one, in an image that is dense.
 void find_offsets(const Pool2dOptions& o, int64_t width, int64_t* offsets) {
   const Size2 kernel = o.kernel_size;
   for (int64_t i = 0; i < kernel.height * kernel.width; ++i)
@@ -122,22 +122,22 @@ void find_offsets(const Pool2dOptions& o, int64_t width, int64_t* offsets) {
 
 /// The gradient of one channel of an image: each window adds to the pixel it took, one after the other, as a channel is
 /// one thread's. `to` is dense.
-template <class S, class Place, class C>
-void scatter_channel(const Image<S>& grad, const Image<Place>& places, Size2 windows, Size2 first, Size2 step,
+template <class S, class Index, class C>
+void scatter_channel(const Image<S>& grad, const Image<Index>& indices, Size2 windows, Size2 first, Size2 step,
                      int64_t width, const int64_t* offsets, C* to) {
   for (int64_t h = 0; h < windows.height; ++h) {
     const S* g = grad.at(h, 0);
-    const Place* place = places.at(h, 0);
+    const Index* index = indices.at(h, 0);
     const int64_t row = (h * step.height + first.height) * width + first.width;
     for (int64_t w = 0; w < windows.width; ++w)
-      if (const Place at = place[w * places.column]; at != kNoPlace<Place>)
+      if (const Index at = index[w * indices.column]; at != kNoIndex<Index>)
         to[row + w * step.width + offsets[at]] += static_cast<C>(g[w * grad.column]);
   }
 }
 
 /// Channels that are no neighbours, one by one.
-template <class S, class Place>
-void gradient_by_channels(const Operand& grad, const Operand& places, const Operand& grad_x, const Pool2dOptions& o) {
+template <class S, class Index>
+void gradient_by_channels(const Operand& grad, const Operand& indices, const Operand& grad_x, const Pool2dOptions& o) {
   using C = PoolCompute<S>;
   const int64_t channels = grad_x.size(1), height = grad_x.size(2), width = grad_x.size(3), pixels = height * width;
   const int64_t grain = std::max<int64_t>(1, 16384 / std::max<int64_t>(1, pixels));
@@ -150,7 +150,7 @@ void gradient_by_channels(const Operand& grad, const Operand& places, const Oper
     for (int64_t i = begin; i < end; ++i) {
       const int64_t n = i / channels, c = i % channels;
       Image<S> from(grad, n), out(grad_x, n);
-      Image<Place> where(places, n);
+      Image<Index> where(indices, n);
       from.data += c * from.channel, out.data += c * out.channel, where.data += c * where.channel;
       C* to = sums.data();
       if constexpr (std::is_same_v<S, C>)
@@ -164,56 +164,56 @@ void gradient_by_channels(const Operand& grad, const Operand& places, const Oper
   });
 }
 
-template <class S, class Place>
-void maxima(const Operand& x, const Operand& out, const Operand& places, const Pool2dOptions& o) {
+template <class S, class Index>
+void maxima(const Operand& x, const Operand& out, const Operand& indices, const Pool2dOptions& o) {
   const Size2 kernel = o.kernel_size;
   const Links rows = Links::of_windows(windows_of(o, 0), x.size(2), out.size(2)),
               columns = Links::of_windows(windows_of(o, 1), x.size(3), out.size(3));
-  if (should_copy_to_channels_last(x)) return channels_last_maxima<S, Place>(x, out, places, kernel, rows, columns);
+  if (should_copy_to_channels_last(x)) return channels_last_maxima<S, Index>(x, out, indices, kernel, rows, columns);
   for_each_row(out.shape(), kernel.height * kernel.width, [&](int64_t n, int64_t h) {
-    line_of_maxima<S, Place>(Image<S>(x, n), rows.begin(h), rows.end(h), columns, kernel.width, out.size(1),
-                             out.size(3), Image<S>(out, n), Image<Place>(places, n), h);
+    line_of_maxima<S, Index>(Image<S>(x, n), rows.begin(h), rows.end(h), columns, kernel.width, out.size(1),
+                             out.size(3), Image<S>(out, n), Image<Index>(indices, n), h);
   });
 }
 
-template <class S, class Place>
-void max_gradient(const Operand& grad, const Operand& places, const Operand& grad_x, const Pool2dOptions& o) {
+template <class S, class Index>
+void max_gradient(const Operand& grad, const Operand& indices, const Operand& grad_x, const Pool2dOptions& o) {
   const Size2 kernel = o.kernel_size;
-  if (grad_x.stride(1) != 1 || grad.stride(1) != 1 || places.stride(1) != 1)
-    return gradient_by_channels<S, Place>(grad, places, grad_x, o);
+  if (grad_x.stride(1) != 1 || grad.stride(1) != 1 || indices.stride(1) != 1)
+    return gradient_by_channels<S, Index>(grad, indices, grad_x, o);
   if (windows_tile(o, 0, grad_x.size(2), grad.size(2)) && windows_tile(o, 1, grad_x.size(3), grad.size(3)))
     return for_each_row(grad.shape(), kernel.height * kernel.width, [&](int64_t n, int64_t h) {
-      line_of_tiles<S, Place>(Image<S>(grad, n), Image<Place>(places, n), kernel, grad.size(1), grad.size(3),
+      line_of_tiles<S, Index>(Image<S>(grad, n), Image<Index>(indices, n), kernel, grad.size(1), grad.size(3),
                               Image<S>(grad_x, n), h);
     });
   const Links rows = Links::of_pixels(windows_of(o, 0), grad_x.size(2), grad.size(2));
   const Links columns = Links::of_pixels(windows_of(o, 1), grad_x.size(3), grad.size(3));
   for_each_row(grad_x.shape(), 2, [&](int64_t n, int64_t h) {
-    line_of_gradient<S, Place>(Image<S>(grad, n), Image<Place>(places, n), rows.begin(h), rows.end(h), columns,
+    line_of_gradient<S, Index>(Image<S>(grad, n), Image<Index>(indices, n), rows.begin(h), rows.end(h), columns,
                                kernel.width, grad_x.size(1), grad_x.size(3), Image<S>(grad_x, n), h);
   });
 }
 
-template <class S, class Place>
-void gather(const Operand& x, const Operand& places, const Operand& out, const Pool2dOptions& o) {
+template <class S, class Index>
+void gather(const Operand& x, const Operand& indices, const Operand& out, const Pool2dOptions& o) {
   const Size2 kernel = o.kernel_size, step = o.step();
   for_each_row(out.shape(), 1, [&](int64_t n, int64_t h) {
     const Image<S> from(x, n), to(out, n);
-    const Image<Place> place(places, n);
+    const Image<Index> index(indices, n);
     for (int64_t w = 0; w < out.size(3); ++w)
       for (int64_t c = 0; c < out.size(1); ++c) {
-        const Place at = place.at(h, w)[c * place.channel];
+        const Index at = index.at(h, w)[c * index.channel];
         const int64_t i = h * step.height - o.padding.height + at / kernel.width * o.dilation.height;
         const int64_t j = w * step.width - o.padding.width + at % kernel.width * o.dilation.width;
-        to.at(h, w)[c * to.channel] = at == kNoPlace<Place> ? S{} : from.at(i, j)[c * from.channel];
+        to.at(h, w)[c * to.channel] = at == kNoIndex<Index> ? S{} : from.at(i, j)[c * from.channel];
       }
   });
 }
 
-/// Calls f.operator()<S, Place>() with the element type of values and the type of places.
-template <class F> void visit_both(const Operand& values, const Operand& places, F&& f) {
+/// Calls f.operator()<S, Index>() with the element type of values and the type of indices.
+template <class F> void visit_both(const Operand& values, const Operand& indices, F&& f) {
   visit_floating(values.dtype, [&]<class S>() {
-    visit_place(places.dtype, [&]<class Place>() { f.template operator()<S, Place>(); });
+    visit_index_type(indices.dtype, [&]<class Index>() { f.template operator()<S, Index>(); });
   });
 }
 
@@ -223,20 +223,20 @@ template <class F> void visit_both(const Operand& values, const Operand& places,
 namespace weft {
 using namespace kernels::cpu;
 
-/// Padding counts as -inf; a NaN in a window is the result, and the first one its place.
-void op::MaxPool2d::cpu(const Operand& x, const Operand& out, const Operand& places) const {
+/// Padding counts as -inf; a NaN in a window is the result, and its first one the index.
+void op::MaxPool2d::cpu(const Operand& x, const Operand& out, const Operand& indices) const {
   if (out.numel() == 0) return;
-  visit_both(out, places, [&]<class S, class Place>() { maxima<S, Place>(x, out, places, options); });
+  visit_both(out, indices, [&]<class S, class Index>() { maxima<S, Index>(x, out, indices, options); });
 }
 
-void op::MaxPool2dBackward::cpu(const Operand& g, const Operand& places, const Operand& out) const {
+void op::MaxPool2dBackward::cpu(const Operand& g, const Operand& indices, const Operand& out) const {
   if (out.numel() == 0) return;
-  visit_both(out, places, [&]<class S, class Place>() { max_gradient<S, Place>(g, places, out, options); });
+  visit_both(out, indices, [&]<class S, class Index>() { max_gradient<S, Index>(g, indices, out, options); });
 }
 
-void op::MaxPool2dGather::cpu(const Operand& x, const Operand& places, const Operand& out) const {
+void op::MaxPool2dGather::cpu(const Operand& x, const Operand& indices, const Operand& out) const {
   if (out.numel() == 0) return;
-  visit_both(out, places, [&]<class S, class Place>() { gather<S, Place>(x, places, out, options); });
+  visit_both(out, indices, [&]<class S, class Index>() { gather<S, Index>(x, indices, out, options); });
 }
 
 }  // namespace weft

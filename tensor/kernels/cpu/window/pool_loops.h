@@ -21,8 +21,8 @@ namespace weft::kernels::cpu {
 
 /// What pools compute in.
 template <class S> using PoolCompute = std::conditional_t<std::is_same_v<S, double>, double, float>;
-/// Places are compared as integers as wide as the values, so that one mask serves both.
-template <class C> using PlaceLane = std::conditional_t<std::is_same_v<C, double>, int64_t, int32_t>;
+/// Indices are compared as integers as wide as the values, so that one mask serves both.
+template <class C> using IndexLane = std::conditional_t<std::is_same_v<C, double>, int64_t, int32_t>;
 
 /// The windows of a pool along an axis (0: height, 1: width).
 inline AxisWindows windows_of(const Pool2dOptions& o, int axis) {
