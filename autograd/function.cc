@@ -129,14 +129,14 @@ void FunctionNode::record(std::string name, Context context, FunctionBackward ba
   }
   for (Context::Pending& pending : context.pending_) {
     const Tensor& x = pending.tensor;
-    Kept kept;
+    SavedTensor entry;
     if (x.defined()) {
-      kept.saved = std::move(pending.saved);
-      kept.edge = edge_of(x);
+      entry.saved = std::move(pending.saved);
+      entry.edge = edge_of(x);
       for (size_t i = 0; i < outputs.size(); ++i)
-        if (x.is_same(outputs[i])) kept.own_output = static_cast<int>(i);
+        if (x.is_same(outputs[i])) entry.own_output = static_cast<int>(i);
     }
-    node->kept_.push_back(std::move(kept));
+    node->saved_.push_back(std::move(entry));
   }
   context.pending_.clear();
   node->context_ = std::move(context);
@@ -153,28 +153,28 @@ Gradients FunctionNode::run(Gradients gradients) {
     std::vector<Tensor>& unpacked;
     ~Cleanup() { unpacked.clear(); }
   } cleanup{context_.unpacked_};
-  for (size_t i = 0; i < kept_.size(); ++i) {
-    const Kept& kept = kept_[i];
-    if (kept.saved.empty()) {
+  for (size_t i = 0; i < saved_.size(); ++i) {
+    const SavedTensor& entry = saved_[i];
+    if (entry.saved.empty()) {
       context_.unpacked_.emplace_back();
       continue;
     }
-    const Edge edge = kept.own_output >= 0 ? Edge{NodePtr::share(this), kept.own_output} : kept.edge;
-    context_.unpacked_.push_back(unpack(kept.saved, edge, name_, "saved tensor", static_cast<int>(i)));
+    const Edge edge = entry.own_output >= 0 ? Edge{NodePtr::share(this), entry.own_output} : entry.edge;
+    context_.unpacked_.push_back(unpack(entry.saved, edge, name_, "saved tensor", static_cast<int>(i)));
   }
   return backward_(context_, gradients);
 }
 
 void FunctionNode::free_saved() {
-  const auto is_empty = [](const Kept& kept) { return kept.saved.empty(); };
-  if (std::all_of(kept_.begin(), kept_.end(), is_empty)) return;
+  const auto is_empty = [](const SavedTensor& entry) { return entry.saved.empty(); };
+  if (std::all_of(saved_.begin(), saved_.end(), is_empty)) return;
   freed_ = true;
-  kept_.clear();
+  saved_.clear();
 }
 
 void FunctionNode::visit_saved(const SavedVisitor& visit) const {
-  for (const Kept& kept : kept_)
-    if (!kept.saved.empty()) visit(kept.saved, is_leafs(kept.edge));
+  for (const SavedTensor& entry : saved_)
+    if (!entry.saved.empty()) visit(entry.saved, is_leafs(entry.edge));
 }
 
 }  // namespace weft::autograd

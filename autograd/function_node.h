@@ -26,8 +26,8 @@ class FunctionNode final : public Node {
   std::string name() const override { return name_; }
 
  private:
-  /// Where a saved tensor's history is: an input's edge, an output of this node, or none.
-  struct Kept {
+  /// A tensor that forward saved, and where its history is: an input's edge, an output of this node, or none.
+  struct SavedTensor {
     Saved saved;
     Edge edge;
     int own_output = -1;
@@ -39,7 +39,7 @@ class FunctionNode final : public Node {
   FunctionBackward backward_ = nullptr;
   std::vector<Edge> edges_;
   std::vector<Meta> metas_;
-  std::vector<Kept> kept_;
+  std::vector<SavedTensor> saved_;
 };
 
 }  // namespace weft::autograd

@@ -17,24 +17,24 @@ class Transfer final : public Progressive {
         what_(what),
         header_(group, group.point_to_point(), static_cast<int>(what.number)),
         data_(group, group.point_to_point(), static_cast<int>(what.number)),
-        kept_(std::make_unique<Kept>(Kept{agreed(what), memory})) {
+        buffers_(std::make_unique<Buffers>(Buffers{agreed(what), memory})) {
     if (what.call == Call::send) {
-      header_.send(&kept_->signature, sizeof(Signature), what.root);
+      header_.send(&buffers_->signature, sizeof(Signature), what.root);
       data_.send(bytes_of(memory), byte_count(memory), what.root);
     } else {
-      header_.receive(&kept_->signature, sizeof(Signature), what.root);
+      header_.receive(&buffers_->signature, sizeof(Signature), what.root);
       data_.receive(bytes_of(memory), byte_count(memory), what.root);
     }
   }
   ~Transfer() override {
     // MPI still reads or writes this memory where the transfer was given up: after an error, when the job ends.
-    if (!done_) (void)kept_.release();
+    if (!done_) (void)buffers_.release();
   }
   bool progress() override {
     if (done_) return true;
     if (!compared_) {
       if (!header_.test()) return false;
-      const Signature& sent = kept_->signature;
+      const Signature& sent = buffers_->signature;
       if (!(sent == agreed(what_)))
         group_.fail(what_,
                     text("rank ", what_.root, " sends ", Shape(sent.shape, sent.shape + sent.axes), " ", sent.dtype));
@@ -46,7 +46,8 @@ class Transfer final : public Progressive {
   const Signature& signature() const override { return what_; }
 
  private:
-  struct Kept {
+  /// What MPI reads or writes until the transfer is done.
+  struct Buffers {
     Signature signature;
     Tensor memory;
   };
@@ -61,7 +62,7 @@ class Transfer final : public Progressive {
   Communicator& group_;
   Signature what_;
   Messages header_, data_;
-  std::unique_ptr<Kept> kept_;
+  std::unique_ptr<Buffers> buffers_;
   bool done_ = false, compared_ = false;
 };
 

@@ -21,15 +21,15 @@ constexpr int64_t kAlignment = 64;  // bytes: a gradient begins where vectors an
 /// A tensor over the caller's part of a window, which lives as long as the tensor; and so does the group.
 Tensor over_window(const std::shared_ptr<Communicator>& group, const std::shared_ptr<Window>& window, std::byte* at,
                    int64_t elements, DType dtype) {
-  struct Kept {
+  struct Owners {
     std::shared_ptr<Communicator> group;
     std::shared_ptr<Window> window;
   };
-  auto kept = std::make_unique<Kept>(Kept{group, window});
-  const auto release = [](void* context) { delete static_cast<Kept*>(context); };
+  auto owners = std::make_unique<Owners>(Owners{group, window});
+  const auto release = [](void* context) { delete static_cast<Owners*>(context); };
   IntrusivePtr<Storage> storage =
-      Storage::wrap(at, static_cast<size_t>(elements) * size_of(dtype), release, kept.get());
-  (void)kept.release();
+      Storage::wrap(at, static_cast<size_t>(elements) * size_of(dtype), release, owners.get());
+  (void)owners.release();
   return internal::make_tensor(std::move(storage), View::contiguous({elements}), dtype);
 }
 

@@ -94,9 +94,9 @@ void allocate_results(const OpInfo& info, const void* op, Operands in, Device de
 void apply_erased(const OpInfo& info, const void* op, std::span<Tensor> inputs, std::span<Tensor> results,
                   Device device) {
   if (!inputs.empty()) prepare(info, inputs);
-  PerTensor<Operand> operands(inputs.size()), places(results.size());
+  PerTensor<Operand> operands(inputs.size()), outputs(results.size());
   PerTensor<const Tensor*> handles(inputs.size());
-  const std::span<Operand> in = operands.span(), out = places.span();
+  const std::span<Operand> in = operands.span(), out = outputs.span();
   const std::span<const Tensor*> pointers = handles.span();
   bool history = false;
   for (size_t i = 0; i < inputs.size(); ++i) {

@@ -19,12 +19,13 @@ inline bool fits(const Tensor& into, const Spec& spec, Device device) {
 template <class Op, std::same_as<Tensor>... Inputs>
 ResultOf<Op> apply_into(const Op& op, const ResultOf<Op>& into, const Inputs&... inputs) {
   constexpr size_t kInputs = sizeof...(Inputs), kOutputs = static_cast<size_t>(outputs_of<Op>);
-  const Tensor* places = nullptr;
+  const Tensor* destinations = nullptr;
   if constexpr (kOutputs == 1)
-    places = &into;
+    destinations = &into;
   else
-    places = into.data();
-  if (modes().recording || std::none_of(places, places + kOutputs, [](const Tensor& x) { return x.defined(); }))
+    destinations = into.data();
+  if (modes().recording ||
+      std::none_of(destinations, destinations + kOutputs, [](const Tensor& x) { return x.defined(); }))
     return apply(op, inputs...);
   std::array<Tensor, kInputs> ready = {inputs...};
   prepare(op_info<Op>, ready);
@@ -43,7 +44,7 @@ ResultOf<Op> apply_into(const Op& op, const ResultOf<Op>& into, const Inputs&...
   std::array<Tensor, kOutputs> results;
   std::array<Operand, kOutputs> out;
   for (size_t i = 0; i < kOutputs; ++i) {
-    results[i] = fits(places[i], specs[i], device) ? places[i] : allocate(specs[i], device);
+    results[i] = fits(destinations[i], specs[i], device) ? destinations[i] : allocate(specs[i], device);
     out[i] = operand(results[i]);
   }
   run_erased({op_info<Op>, &op, pointers, results}, in, out);

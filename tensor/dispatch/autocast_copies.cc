@@ -17,14 +17,14 @@ struct Copy {
   Tensor copy;
 };
 
-/// What the calling thread's open scopes keep, by the leaf's body.
-struct Kept {
+/// The copies that the calling thread's open scopes share, by the leaf's body.
+struct CopyCache {
   int open_scopes = 0;
   std::unordered_map<const internal::TensorBody*, Copy> copies;
 };
 
-Kept& kept() {
-  static thread_local Kept instance;
+CopyCache& cache() {
+  static thread_local CopyCache instance;
   return instance;
 }
 
@@ -34,19 +34,19 @@ constexpr size_t kWords = 1024;
 std::array<std::atomic<uint64_t>, kWords> handed_out{};
 
 /// Word and bit of an address. Memory is aligned to 64 bytes.
-std::pair<size_t, uint64_t> place_of(const void* memory) noexcept {
+std::pair<size_t, uint64_t> bit_of(const void* memory) noexcept {
   const uint64_t hash = (reinterpret_cast<uintptr_t>(memory) >> 6) * 0x9E3779B97F4A7C15;
   return {hash >> 54, uint64_t{1} << (hash >> 48 & 63)};
 }
 
 bool was_handed_out(const Storage& storage) {
-  const auto [word, bit] = place_of(storage.data());
+  const auto [word, bit] = bit_of(storage.data());
   return storage.is_borrowed() || (handed_out[word].load(std::memory_order_relaxed) & bit) != 0;
 }
 
 bool may_share(const Tensor& x) {
   const internal::TensorBody& body = internal::body(x);
-  return kept().open_scopes > 0 && body.history && body.history->is_leaf() && modes().observer == nullptr &&
+  return cache().open_scopes > 0 && body.history && body.history->is_leaf() && modes().observer == nullptr &&
          x.device().is_cpu() && !was_handed_out(*body.storage);
 }
 
@@ -56,35 +56,35 @@ Tensor autocast_copy(const Tensor& x, DType dtype) {
   const op::Cast op{dtype};
   if (!may_share(x)) return apply(op, x);
   const internal::TensorBody& body = internal::body(x);
-  const auto found = kept().copies.find(&body);
-  if (found != kept().copies.end()) {
-    const Copy& kept_copy = found->second;
-    if (kept_copy.source.get() == body.storage.get() && kept_copy.version == body.storage->version() &&
-        kept_copy.view == body.view && kept_copy.copy.dtype() == dtype) {
-      Tensor out = alias(kept_copy.copy);
+  const auto found = cache().copies.find(&body);
+  if (found != cache().copies.end()) {
+    const Copy& cached = found->second;
+    if (cached.source.get() == body.storage.get() && cached.version == body.storage->version() &&
+        cached.view == body.view && cached.copy.dtype() == dtype) {
+      Tensor out = alias(cached.copy);
       const Tensor* inputs[] = {&x};
       record({op_info<op::Cast>, &op, inputs, {&out, 1}});
       return out;
     }
-    kept().copies.erase(found);
+    cache().copies.erase(found);
   }
   const uint64_t version = body.storage->version();  // before the values are read: a write after this is seen
   Tensor out = apply(op, x);
-  kept().copies.emplace(&body, Copy{body.storage, body.view, version, alias(out)});
+  cache().copies.emplace(&body, Copy{body.storage, body.view, version, alias(out)});
   return out;
 }
 
 bool may_change_unseen(const Tensor& x) { return was_handed_out(*internal::body(x).storage); }
 
 void note_handed_out(const void* memory) noexcept {
-  const auto [word, bit] = place_of(memory);
-  std::atomic<uint64_t>& place = handed_out[word];
-  if ((place.load(std::memory_order_relaxed) & bit) == 0) place.fetch_or(bit, std::memory_order_relaxed);
+  const auto [word, bit] = bit_of(memory);
+  std::atomic<uint64_t>& bits = handed_out[word];
+  if ((bits.load(std::memory_order_relaxed) & bit) == 0) bits.fetch_or(bit, std::memory_order_relaxed);
 }
 
-void open_autocast_scope() { ++kept().open_scopes; }
+void open_autocast_scope() { ++cache().open_scopes; }
 void close_autocast_scope() {
-  if (--kept().open_scopes == 0) kept().copies.clear();
+  if (--cache().open_scopes == 0) cache().copies.clear();
 }
 
 }  // namespace weft::dispatch
