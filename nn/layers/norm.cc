@@ -13,14 +13,6 @@
 #include "tensor/functions/unary.h"
 
 namespace weft::nn {
-namespace {
-
-/// `fused(x)`, which is relu(norm(x)). Hooks see norm(x), without the relu.
-template <class Norm, class Fused> Tensor norm_relu(const Norm& norm, const Tensor& x, const Fused& fused) {
-  return detail::forward_hooks == 0 ? in_layer(norm, fused, x) : relu(run_layer(norm, x));
-}
-
-}  // namespace
 
 void ChannelNorm::register_channels(int64_t channels, bool affine, bool track_running_stats, DType dtype) {
   if (affine) {
@@ -88,32 +80,17 @@ void BatchNorm::track(const Tensor& mean, const Tensor& rstd, int64_t count) con
   adjoint::update_running(running_mean_, running_var_, mean, adjoint::variance_of(rstd, options_.eps), count, m);
 }
 
-Tensor BatchNorm1d::checked(const Tensor& x, bool then_relu) const {
-  ErrorFrame frame("BatchNorm1d", x);
-  if (x.rank() != 2 && x.rank() != 3) throw ShapeError("the input must be (N, C) or (N, C, L)");
+Tensor BatchNormNd::checked(const Tensor& x, bool then_relu) const {
+  ErrorFrame frame(input_.layer, x);
+  if (x.rank() < input_.least_rank || x.rank() > input_.most_rank)
+    throw ShapeError(text("the input must be ", input_.shapes));
   return normalize(x, then_relu);
 }
 
-Tensor BatchNorm2d::checked(const Tensor& x, bool then_relu) const {
-  ErrorFrame frame("BatchNorm2d", x);
-  if (x.rank() != 4) throw ShapeError("the input must be (N, C, H, W)");
-  return normalize(x, then_relu);
-}
-
-Tensor BatchNorm3d::checked(const Tensor& x, bool then_relu) const {
-  ErrorFrame frame("BatchNorm3d", x);
-  if (x.rank() != 5) throw ShapeError("the input must be (N, C, D, H, W)");
-  return normalize(x, then_relu);
-}
-
-Tensor BatchNorm1d::forward_relu(const Tensor& x) const {
-  return norm_relu(*this, x, [&](const Tensor& given) { return checked(given, true); });
-}
-Tensor BatchNorm2d::forward_relu(const Tensor& x) const {
-  return norm_relu(*this, x, [&](const Tensor& given) { return checked(given, true); });
-}
-Tensor BatchNorm3d::forward_relu(const Tensor& x) const {
-  return norm_relu(*this, x, [&](const Tensor& given) { return checked(given, true); });
+Tensor BatchNormNd::forward_relu(const Tensor& x) const {
+  if (detail::forward_hooks != 0) return relu(run_layer(*this, x));  // hooks see norm(x), without the relu
+  return in_layer(
+      *this, [&](const Tensor& given) { return checked(given, true); }, x);
 }
 
 Tensor BatchNorm2d::forward_relu_max_pool(const Tensor& x, const Pool2dOptions& options) const {

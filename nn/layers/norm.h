@@ -64,49 +64,54 @@ class BatchNorm : public ChannelNorm {
   BatchNormOptions options_;
 };
 
-/// Over x (N, C) or (N, C, L).
-class BatchNorm1d : public BatchNorm {
+/// What BatchNorm1d, 2d and 3d share: they differ in the x that they take.
+class BatchNormNd : public BatchNorm {
  public:
-  explicit BatchNorm1d(const BatchNormOptions& options) : BatchNorm(options) {}
-  explicit BatchNorm1d(int64_t features) : BatchNorm({.num_features = features}) {}
   Tensor forward(const Tensor& x) const { return checked(x, false); }
   Tensor forward_relu(const Tensor& x) const override;
   Tensor operator()(const Tensor& x) const { return run_layer(*this, x); }
-  BatchNorm1d remake() const { return BatchNorm1d(options()); }
+
+ protected:
+  /// The layer's name in errors, and the ranks and shapes of x.
+  struct Input {
+    const char* layer;
+    int64_t least_rank, most_rank;
+    const char* shapes;
+  };
+  BatchNormNd(const BatchNormOptions& options, const Input& input) : BatchNorm(options), input_(input) {}
+  Tensor checked(const Tensor& x, bool then_relu) const;
 
  private:
-  Tensor checked(const Tensor& x, bool then_relu) const;
+  Input input_;
+};
+
+/// Over x (N, C) or (N, C, L).
+class BatchNorm1d : public BatchNormNd {
+ public:
+  explicit BatchNorm1d(const BatchNormOptions& options)
+      : BatchNormNd(options, {"BatchNorm1d", 2, 3, "(N, C) or (N, C, L)"}) {}
+  explicit BatchNorm1d(int64_t features) : BatchNorm1d({.num_features = features}) {}
+  BatchNorm1d remake() const { return BatchNorm1d(options()); }
 };
 
 /// Over x (N, C, H, W).
-class BatchNorm2d : public BatchNorm {
+class BatchNorm2d : public BatchNormNd {
  public:
-  explicit BatchNorm2d(const BatchNormOptions& options) : BatchNorm(options) {}
-  explicit BatchNorm2d(int64_t features) : BatchNorm({.num_features = features}) {}
-  Tensor forward(const Tensor& x) const { return checked(x, false); }
-  Tensor forward_relu(const Tensor& x) const override;
+  explicit BatchNorm2d(const BatchNormOptions& options) : BatchNormNd(options, {"BatchNorm2d", 4, 4, "(N, C, H, W)"}) {}
+  explicit BatchNorm2d(int64_t features) : BatchNorm2d({.num_features = features}) {}
   /// max_pool2d(relu(forward(x)), options); in training in one pass where batch_norm_relu_max_pool2d has one, unless
   /// hooks are registered.
   Tensor forward_relu_max_pool(const Tensor& x, const Pool2dOptions& options) const;
-  Tensor operator()(const Tensor& x) const { return run_layer(*this, x); }
   BatchNorm2d remake() const { return BatchNorm2d(options()); }
-
- private:
-  Tensor checked(const Tensor& x, bool then_relu) const;
 };
 
 /// Over x (N, C, D, H, W).
-class BatchNorm3d : public BatchNorm {
+class BatchNorm3d : public BatchNormNd {
  public:
-  explicit BatchNorm3d(const BatchNormOptions& options) : BatchNorm(options) {}
-  explicit BatchNorm3d(int64_t features) : BatchNorm({.num_features = features}) {}
-  Tensor forward(const Tensor& x) const { return checked(x, false); }
-  Tensor forward_relu(const Tensor& x) const override;
-  Tensor operator()(const Tensor& x) const { return run_layer(*this, x); }
+  explicit BatchNorm3d(const BatchNormOptions& options)
+      : BatchNormNd(options, {"BatchNorm3d", 5, 5, "(N, C, D, H, W)"}) {}
+  explicit BatchNorm3d(int64_t features) : BatchNorm3d({.num_features = features}) {}
   BatchNorm3d remake() const { return BatchNorm3d(options()); }
-
- private:
-  Tensor checked(const Tensor& x, bool then_relu) const;
 };
 
 struct LayerNormOptions {
