@@ -32,16 +32,16 @@ AxisSlices::AxisSlices(const Operand& table, int64_t axis, int64_t axes, const O
     : several_(!are_one(table, axis, axes)),
       layout_(layout_of(table, axis, axes, list)),
       rows_(index, layout_.table_size, "rows"),
-      places_(several_ ? rows_.count() : 0) {
+      offsets_(several_ ? rows_.count() : 0) {
   if (!several_) return;
   parallel_for(rows_.count(), 8192, [&](int64_t begin, int64_t end) {
     for (int64_t i = begin; i < end; ++i) {
-      int64_t rest = rows_[i], place = 0;
+      int64_t rest = rows_[i], offset = 0;
       for (int64_t a = axis + axes - 1; a >= axis; --a) {
-        place += rest % table.size(a) * table.stride(a);
+        offset += rest % table.size(a) * table.stride(a);
         rest /= table.size(a);
       }
-      places_.data()[i] = place;
+      offsets_.data()[i] = offset;
     }
   });
 }

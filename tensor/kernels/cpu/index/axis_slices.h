@@ -6,7 +6,7 @@
 namespace weft::kernels::cpu {
 
 /// Slices of `axes` axes of the table from `axis` on, listed along axis `axis` of `list`. With several axes the rows of
-/// `index` are not in one stride, and `places` says where they are.
+/// `index` are not in one stride, and `offsets` says where they are.
 class AxisSlices {
  public:
   AxisSlices(const Operand& table, int64_t axis, int64_t axes, const Operand& index, const Operand& list);
@@ -14,8 +14,8 @@ class AxisSlices {
   /// The rows that are listed, checked.
   const IndexList& rows() const { return rows_; }
   /// Where they are, in units of the layout's table_stride.
-  std::span<const int64_t> places() const {
-    if (several_) return {places_.data(), static_cast<size_t>(rows_.count())};
+  std::span<const int64_t> offsets() const {
+    if (several_) return {offsets_.data(), static_cast<size_t>(rows_.count())};
     return rows_;
   }
 
@@ -23,7 +23,7 @@ class AxisSlices {
   bool several_;
   SliceLayout layout_;
   IndexList rows_;
-  Scratch<int64_t> places_;
+  Scratch<int64_t> offsets_;
 };
 
 }  // namespace weft::kernels::cpu

@@ -21,15 +21,15 @@ class Bags {
         all_(padding < 0),
         starts_(all_ ? 0 : count() + 1),
         kept_(all_ ? 0 : indices_.count()),
-        places_(all_ ? 0 : indices_.count()) {
+        positions_(all_ ? 0 : indices_.count()) {
     check(weight.size(0));
     if (!all_) leave_out(padding);
   }
 
   int64_t count() const { return begins_.count(); }
   const int64_t* rows() const { return all_ ? indices_.data() : kept_.data(); }
-  /// Where rows() stand in the list of indices; null where each is in its own place.
-  const int64_t* places() const { return places_.data(); }
+  /// Where rows() stand in the list of indices; null where each is at its own number.
+  const int64_t* positions() const { return positions_.data(); }
   int64_t begin(int64_t bag) const {
     if (!all_) return starts_.data()[bag];
     return bag < count() ? begins_[bag] : indices_.count();
@@ -55,7 +55,7 @@ class Bags {
     for (int64_t i = 0; i < indices_.count(); ++i) {
       while (bag < count() && begins_[bag] == i) starts_.data()[bag++] = kept;
       kept_.data()[kept] = indices_[i];
-      places_.data()[kept] = i;
+      positions_.data()[kept] = i;
       kept += indices_[i] != padding;
     }
     while (bag <= count()) starts_.data()[bag++] = kept;
@@ -63,7 +63,7 @@ class Bags {
 
   IndexList indices_, begins_;
   bool all_;  // no index is padding
-  Scratch<int64_t> starts_, kept_, places_;
+  Scratch<int64_t> starts_, kept_, positions_;
 };
 
 /// Rows of a table.
@@ -99,10 +99,10 @@ template <class T> void sum_bags(const Bags& bags, const Operand& weight, const 
   for_bags<T>(bags, weight, [&](int64_t bag, const TableRows<T>& rows, int64_t count, int64_t first) {
     T* to = out.data<T>() + bag * out.stride(0);
     if (!factors.defined()) return add_runs(rows, step, count, AsTheyAre{}, none, to, out.stride(1), width);
-    const int64_t* places = bags.places();
-    const auto scale = [from = factors.data<T>(), stride = factors.stride(0), places, first](auto v, int64_t k) {
-      const int64_t place = places == nullptr ? first + k : places[first + k];
-      return v * static_cast<Compute<T>>(from[place * stride]);
+    const int64_t* positions = bags.positions();
+    const auto scale = [from = factors.data<T>(), stride = factors.stride(0), positions, first](auto v, int64_t k) {
+      const int64_t position = positions == nullptr ? first + k : positions[first + k];
+      return v * static_cast<Compute<T>>(from[position * stride]);
     };
     add_runs(rows, step, count, scale, none, to, out.stride(1), width);
   });

@@ -25,7 +25,7 @@ using namespace kernels::cpu;
 
 void op::IndexSelect::cpu(const Operand& x, const Operand& index, const Operand& out) const {
   const AxisSlices slices(x, axis, axes, index, out);
-  copy_slices(x, slices.places(), slices.layout(), out);
+  copy_slices(x, slices.offsets(), slices.layout(), out);
 }
 
 void op::IndexAdd::cpu(const Operand& src, const Operand& index, const Operand& out) const {

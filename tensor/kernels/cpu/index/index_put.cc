@@ -34,7 +34,7 @@ void op::FlatIndex::cpu(Operands indices, const Operand& out) const {
   for (size_t axis = 0; axis < indices.size(); ++axis) {
     const int64_t size = sizes[axis];
     std::atomic<bool> bad = false;
-    const auto place = [&bad, size](int64_t index) {
+    const auto checked = [&bad, size](int64_t index) {
       const int64_t inside = index < 0 ? index + size : index;
       if (inside < 0 || inside >= size) bad.store(true, std::memory_order_relaxed);
       return inside;
@@ -42,10 +42,10 @@ void op::FlatIndex::cpu(Operands indices, const Operand& out) const {
     visit_integer(indices[axis].dtype, [&]<class T>() {
       if (axis == 0)
         elementwise<int64_t, T>(
-            kCheapGrain, [&](T index) { return place(static_cast<int64_t>(index)); }, out, indices[axis]);
+            kCheapGrain, [&](T index) { return checked(static_cast<int64_t>(index)); }, out, indices[axis]);
       else
         elementwise<int64_t, int64_t, T>(
-            kCheapGrain, [&](int64_t sum, T index) { return sum * size + place(static_cast<int64_t>(index)); }, out,
+            kCheapGrain, [&](int64_t sum, T index) { return sum * size + checked(static_cast<int64_t>(index)); }, out,
             out, indices[axis]);
     });
     if (bad) throw_first_bad(indices[axis], size);
@@ -55,7 +55,7 @@ void op::FlatIndex::cpu(Operands indices, const Operand& out) const {
 void op::IndexCopy::cpu(const Operand& x, const Operand& index, const Operand& src, const Operand& out) const {
   const AxisSlices slices(out, axis, axes, index, src);
   start_from(x, out);
-  put_slices(src, slices.rows(), slices.places(), slices.layout(), unique, out);
+  put_slices(src, slices.rows(), slices.offsets(), slices.layout(), unique, out);
 }
 
 void op::IndexAccumulate::cpu(const Operand& x, const Operand& index, const Operand& src, const Operand& out) const {

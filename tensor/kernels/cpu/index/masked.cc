@@ -82,7 +82,7 @@ class Blocks {
   /// f(k, i, out) for the k-th element that holds, which is element i and lies at `out`.
   template <class F> void each(const F& f) const {
     each_group([&](int64_t k, const Group& group) {
-      for (int64_t h = 0; h < group.count; ++h) f(k + h, group.element(h), group.place(h));
+      for (int64_t h = 0; h < group.count; ++h) f(k + h, group.element(h), group.offset(h));
     });
   }
 
@@ -91,7 +91,7 @@ class Blocks {
     const int32_t* held;
     int64_t count, first, out, step;
     int64_t element(int64_t h) const { return first + held[h]; }
-    int64_t place(int64_t h) const { return out + held[h] * step; }
+    int64_t offset(int64_t h) const { return out + held[h] * step; }
   };
   /// f(k, group) for groups of which the first is the k-th element that holds.
   template <class F> void each_group(const F& f) const {
@@ -184,7 +184,7 @@ void op::MaskedSelect::cpu(const Operand& x, const Operand& mask, const Operand&
   visit_size(x.dtype, [&]<class T>() {
     const T* from = x.data<T>();
     T* to = out.data<T>();
-    blocks.each([&](int64_t k, int64_t, int64_t place) { to[k] = from[place]; });
+    blocks.each([&](int64_t k, int64_t, int64_t offset) { to[k] = from[offset]; });
   });
 }
 
@@ -198,7 +198,7 @@ void op::MaskedScatter::cpu(const Operand& x, const Operand& mask, const Operand
   visit_size(x.dtype, [&]<class T>() {
     const T* from = src.data<T>();
     T* to = out.data<T>();
-    blocks.each([&](int64_t k, int64_t, int64_t place) { to[place] = from[k * step]; });
+    blocks.each([&](int64_t k, int64_t, int64_t offset) { to[offset] = from[k * step]; });
   });
 }
 

@@ -44,12 +44,12 @@ template <class T> void search_rows(const Operand& sorted, const Operand& values
     RowWriter<int64_t> writer(to, begin, end);
     for (int64_t i = begin; i < end; ++i, rows.next(), reader.next(), writer.next()) {
       const C *row = n == 0 ? nullptr : rows.row(), *value = reader.row();
-      int64_t* place = writer.row();
+      int64_t* to = writer.row();
       const int64_t blocks = ceil_div(m, kTogether);
       parallel_for(blocks, 256, [&](int64_t b, int64_t stop) {
         for (; b < stop; ++b) {
           const int64_t first = b * kTogether, some = std::min(kTogether, m - first);
-          (right ? search_some<true, C> : search_some<false, C>)(row, n, value + first, some, place + first);
+          (right ? search_some<true, C> : search_some<false, C>)(row, n, value + first, some, to + first);
         }
       });
     }

@@ -10,12 +10,12 @@
 
 namespace weft::kernels::cpu {
 
-/// Runs at from + places[order[k]].
+/// Runs at from + offsets[order[k]].
 template <class T> struct ListedRuns {
   const T* from;
-  const int64_t* places;
+  const int64_t* offsets;
   const int64_t* order;
-  const T* operator()(int64_t k) const { return from + places[order[k]]; }
+  const T* operator()(int64_t k) const { return from + offsets[order[k]]; }
 };
 
 /// What is summed of run k, or of a register of it: the value itself.

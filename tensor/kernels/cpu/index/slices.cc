@@ -40,8 +40,8 @@ constexpr int64_t kLongSlice = 1024;
 
 NestAxis run_of(const Nest& nest) { return nest.rank > 0 ? nest.inner() : NestAxis{1, 1, 1}; }
 
-/// f(i, place) for each listed slice i in [begin, end), which begins at `place` of the list.
-template <class F> void for_places(const Nest& list, int64_t begin, int64_t end, const F& f) {
+/// f(i, offset) for each listed slice i in [begin, end), which begins at `offset` of the list.
+template <class F> void for_each_offset(const Nest& list, int64_t begin, int64_t end, const F& f) {
   if (list.rank == 1) {
     const int64_t step = list.inner().out;
     for (int64_t i = begin; i < end; ++i) f(i, i * step);
@@ -59,19 +59,19 @@ void for_listed(std::span<const int64_t> rows, const SliceLayout& layout, int64_
   const int64_t count = std::ssize(rows);
   if (unique)
     return parallel_for(count, std::max<int64_t>(1, kSliceGrain / size),
-                        [&](int64_t begin, int64_t end) { for_places(layout.list, begin, end, f); });
-  if (size == 1) return for_places(layout.list, 0, count, f);
+                        [&](int64_t begin, int64_t end) { for_each_offset(layout.list, begin, end, f); });
+  if (size == 1) return for_each_offset(layout.list, 0, count, f);
   const int64_t parts = std::max<int64_t>(1, count * size / kSliceGrain);
   parallel_for(layout.table_size, std::max<int64_t>(1, layout.table_size / parts), [&](int64_t begin, int64_t end) {
-    for_places(layout.list, 0, count, [&](int64_t i, int64_t place) {
-      if (const int64_t row = rows[static_cast<size_t>(i)]; row >= begin && row < end) f(i, place);
+    for_each_offset(layout.list, 0, count, [&](int64_t i, int64_t offset) {
+      if (const int64_t row = rows[static_cast<size_t>(i)]; row >= begin && row < end) f(i, offset);
     });
   });
 }
 
 /// Where the list's slices begin.
-void fill_places(const Nest& list, const Scratch<int64_t>& places, int64_t count) {
-  for_places(list, 0, count, [&](int64_t i, int64_t place) { places.data()[i] = place; });
+void fill_offsets(const Nest& list, const Scratch<int64_t>& offsets, int64_t count) {
+  for_each_offset(list, 0, count, [&](int64_t i, int64_t offset) { offsets.data()[i] = offset; });
 }
 
 /// Positions of the list grouped by index, in order: those of index v are order[starts[v]] to order[starts[v + 1]].
@@ -118,8 +118,8 @@ void copy_slices(const Operand& table, std::span<const int64_t> index, const Sli
       const T* from = table.data<T>();
       T* to = list.data<T>();
       parallel_for(count, kSliceGrain, [&](int64_t begin, int64_t end) {
-        for_places(layout.list, begin, end, [&](int64_t i, int64_t place) {
-          to[place] = from[index[static_cast<size_t>(i)] * layout.table_stride];
+        for_each_offset(layout.list, begin, end, [&](int64_t i, int64_t offset) {
+          to[offset] = from[index[static_cast<size_t>(i)] * layout.table_stride];
         });
       });
     });
@@ -127,13 +127,13 @@ void copy_slices(const Operand& table, std::span<const int64_t> index, const Sli
     const T* from = table.data<T>();
     T* to = list.data<T>();
     if (std::abs(layout.table_stride) < std::abs(run.in)) {  // neighbours in memory are neighbours of the table
-      const Scratch<int64_t> places(count);
-      fill_places(layout.list, places, count);
+      const Scratch<int64_t> offsets(count);
+      fill_offsets(layout.list, offsets, count);
       parallel_for(size, std::max<int64_t>(1, kSliceGrain / count), [&](int64_t begin, int64_t end) {
         NestWalk walk(layout.slice, begin);
         for (int64_t j = begin; j < end; ++j, walk.next())
           for (int64_t i = 0; i < count; ++i)
-            to[walk.out() + places.data()[i]] = from[walk.in() + index[static_cast<size_t>(i)] * layout.table_stride];
+            to[walk.out() + offsets.data()[i]] = from[walk.in() + index[static_cast<size_t>(i)] * layout.table_stride];
       });
       return;
     }
@@ -141,9 +141,9 @@ void copy_slices(const Operand& table, std::span<const int64_t> index, const Sli
     const bool long_slices = dense && size * static_cast<int64_t>(sizeof(T)) >= kLongSlice;
     parallel_for(count, std::max<int64_t>(1, kSliceGrain / size), [&](int64_t begin, int64_t end) {
       const auto slice = [&](int64_t i) { return from + index[static_cast<size_t>(i)] * layout.table_stride; };
-      for_places(layout.list, begin, end, [&](int64_t i, int64_t place) {
+      for_each_offset(layout.list, begin, end, [&](int64_t i, int64_t offset) {
         const T* source = slice(i);
-        T* target = to + place;
+        T* target = to + offset;
         if (long_slices) return copy_dense_run(source, target, size, slice(std::min(i + 1, end - 1)));
         if (dense) {
           simd::prefetch(slice(std::min(i + 4, end - 1)), 0);
@@ -158,7 +158,7 @@ void copy_slices(const Operand& table, std::span<const int64_t> index, const Sli
   });
 }
 
-void put_slices(const Operand& list, std::span<const int64_t> rows, std::span<const int64_t> places,
+void put_slices(const Operand& list, std::span<const int64_t> rows, std::span<const int64_t> row_offsets,
                 const SliceLayout& layout, bool unique, const Operand& table) {
   const int64_t count = std::ssize(rows), size = layout.slice.count();
   if (count == 0 || size == 0) return;
@@ -167,14 +167,14 @@ void put_slices(const Operand& list, std::span<const int64_t> rows, std::span<co
   visit_size(table.dtype, [&]<class T>() {
     const T* from = list.data<T>();
     T* to = table.data<T>();
-    const auto target_of = [&](int64_t i) { return to + places[static_cast<size_t>(i)] * layout.table_stride; };
+    const auto target_of = [&](int64_t i) { return to + row_offsets[static_cast<size_t>(i)] * layout.table_stride; };
     if (size == 1)  // lines that lie anywhere are asked for long before a store would
-      return for_listed(rows, layout, 1, unique, [&](int64_t i, int64_t place) {
+      return for_listed(rows, layout, 1, unique, [&](int64_t i, int64_t offset) {
         simd::prefetch(target_of(std::min(i + 32, count - 1)), 0);
-        *target_of(i) = from[place];
+        *target_of(i) = from[offset];
       });
-    for_listed(rows, layout, size, unique, [&](int64_t i, int64_t place) {
-      const T* source = from + place;
+    for_listed(rows, layout, size, unique, [&](int64_t i, int64_t offset) {
+      const T* source = from + offset;
       T* target = target_of(i);
       NestWalk walk(outer, 0);
       for (int64_t k = 0; k < size; k += run.size, walk.next())
@@ -191,15 +191,15 @@ void add_slices(const Operand& list, const IndexList& index, const SliceLayout& 
   const NestAxis run = run_of(layout.slice);
   const Nest outer = layout.slice.outer();
   const Groups groups(index, layout.table_size);
-  const Scratch<int64_t> places(count);
-  fill_places(layout.list, places, count);
+  const Scratch<int64_t> offsets(count);
+  fill_offsets(layout.list, offsets, count);
   const int64_t mean_work = std::max<int64_t>(1, count * size / layout.table_size);
   const bool dense = run.size == size && run.in == 1 && run.out == 1;
   visit_number(table.dtype, [&]<class T>() {
     const T* from = list.data<T>();
     T* to = table.data<T>();
     const T* before = start.defined() ? start.data<T>() : nullptr;
-    const auto before_at = [&](int64_t place) { return before == nullptr ? nullptr : before + place; };
+    const auto before_at = [&](int64_t offset) { return before == nullptr ? nullptr : before + offset; };
     parallel_for(layout.table_size, std::max<int64_t>(1, kSliceGrain / mean_work), [&](int64_t begin, int64_t end) {
       for (int64_t v = begin; v < end; ++v) {
         const int64_t first = groups.starts.data()[v], members = groups.starts.data()[v + 1] - first;
@@ -212,11 +212,11 @@ void add_slices(const Operand& list, const IndexList& index, const SliceLayout& 
         }
         if (dense && first + members + 1 < count) {  // what the next sums read lies anywhere
           const int64_t next = groups.order.data()[first + members + 1];
-          prefetch_run(from + places.data()[next], size);
+          prefetch_run(from + offsets.data()[next], size);
           if (before != nullptr) prefetch_run(before + index[next] * layout.table_stride, size);
         }
         for (int64_t k = 0; k < size; k += run.size, walk.next())
-          add_runs(ListedRuns<T>{from + walk.out(), places.data(), groups.order.data() + first}, run.out, members,
+          add_runs(ListedRuns<T>{from + walk.out(), offsets.data(), groups.order.data() + first}, run.out, members,
                    AsTheyAre{}, before_at(row + walk.in()), to + row + walk.in(), run.in, run.size);
       }
     });
@@ -231,9 +231,9 @@ void add_rows(const Operand& list, const IndexList& index, const SliceLayout& la
   visit_number(table.dtype, [&]<class T>() {
     const T* from = list.data<T>();
     T* to = table.data<T>();
-    for_listed(index, layout, 1, false, [&](int64_t i, int64_t place) {
+    for_listed(index, layout, 1, false, [&](int64_t i, int64_t offset) {
       T& sum = to[index[i] * layout.table_stride];
-      sum = static_cast<T>(sum + from[place]);
+      sum = static_cast<T>(sum + from[offset]);
     });
   });
 }

@@ -16,9 +16,9 @@ struct SliceLayout {
 
 /// list slice i = table slice index[i].
 void copy_slices(const Operand& table, std::span<const int64_t> index, const SliceLayout& layout, const Operand& list);
-/// table slice rows[i] = list slice i, in this order where `unique` does not promise that no row comes twice. `places`
-/// has the rows in memory, in units of the layout's table_stride.
-void put_slices(const Operand& list, std::span<const int64_t> rows, std::span<const int64_t> places,
+/// table slice rows[i] = list slice i, in this order where `unique` does not promise that no row comes twice.
+/// `row_offsets`: where the rows lie in memory, in units of the layout's table_stride.
+void put_slices(const Operand& list, std::span<const int64_t> rows, std::span<const int64_t> row_offsets,
                 const SliceLayout& layout, bool unique, const Operand& table);
 /// table = start, table slice index[i] += list slice i; `skip` is an index that is left out (negative: none). The start
 /// is the table itself, another operand that lies as the table does, or zeros where it is undefined.
