@@ -1,6 +1,6 @@
 // A small GPT that learns to write: transformer layers, warm-up and cosine, gradient clipping, samples while it learns.
 //
-//   ./bazelw run //examples:gpt on sums in words that the program makes itself, a minute on two cores
+//   ./bazelw run //examples:gpt                        on sums in words that it makes itself, a minute on two cores
 //   ./bazelw run //examples:gpt -- --data FILE         on any text; the last tenth is the test
 //   ./bazelw run //examples:gpt -- --nproc 2           as two processes that share each batch; or under mpirun -n 2
 //   ./bazelw run //examples:gpt -- --help              all options

@@ -31,58 +31,58 @@ class HeaderReader : public nlohmann::json_sax<nlohmann::json> {
   explicit HeaderReader(SafetensorsHeader& out) : out_(out) {}
 
   bool start_object(std::size_t) override {
-    if (place_ == Place::start) return enter(Place::names);
-    if (place_ == Place::metadata_object) return enter(Place::metadata);
-    if (place_ == Place::entry_object) return enter(Place::fields);
+    if (state_ == State::start) return enter(State::names);
+    if (state_ == State::metadata_object) return enter(State::metadata);
+    if (state_ == State::entry_object) return enter(State::fields);
     refuse("an object");
   }
   bool key(std::string& key) override {
-    if (place_ == Place::names) return read_name(key);
-    if (place_ == Place::metadata) return read_metadata_key(key);
+    if (state_ == State::names) return read_name(key);
+    if (state_ == State::metadata) return read_metadata_key(key);
     return read_field_name(key);  // keys come nowhere else
   }
   bool end_object() override {
-    if (place_ == Place::names) return enter(Place::end);
-    if (place_ == Place::fields) finish_entry();
-    return enter(Place::names);
+    if (state_ == State::names) return enter(State::end);
+    if (state_ == State::fields) finish_entry();
+    return enter(State::names);
   }
   bool start_array(std::size_t) override {
-    if (place_ == Place::shape_array) return enter(Place::shape);
-    if (place_ == Place::offsets_array) return enter(Place::offsets);
+    if (state_ == State::shape_array) return enter(State::shape);
+    if (state_ == State::offsets_array) return enter(State::offsets);
     refuse("an array");
   }
   bool end_array() override {
-    if (place_ == Place::offsets && offsets_ != 2)
+    if (state_ == State::offsets && offsets_ != 2)
       throw IoError(text(where(), ": data_offsets has ", offsets_, " numbers where 2 belong"));
-    return enter(Place::fields);
+    return enter(State::fields);
   }
   bool string(std::string& value) override {
-    if (place_ == Place::metadata_value) {
+    if (state_ == State::metadata_value) {
       out_.metadata[metadata_key_] = value;
-      return enter(Place::metadata);
+      return enter(State::metadata);
     }
-    if (place_ != Place::dtype) refuse("a string");
+    if (state_ != State::dtype) refuse("a string");
     entry().dtype = read_dtype(value);
-    return enter(Place::fields);
+    return enter(State::fields);
   }
   bool number_unsigned(uint64_t value) override {
-    if (place_ == Place::shape) return read_size(value);
-    if (place_ == Place::offsets) return read_offset(value);
+    if (state_ == State::shape) return read_size(value);
+    if (state_ == State::offsets) return read_offset(value);
     refuse("a number");
   }
   bool number_integer(int64_t value) override {
-    if (place_ == Place::shape || place_ == Place::offsets)
+    if (state_ == State::shape || state_ == State::offsets)
       throw IoError(text(where(), ": the number ", value, " is negative"));
     refuse("a number");
   }
   // Integers that do not fit into 64 bits arrive here too.
   bool number_float(double, const std::string& digits) override {
-    if (place_ == Place::shape || place_ == Place::offsets)
+    if (state_ == State::shape || state_ == State::offsets)
       throw IoError(text(where(), ": ", shown(digits), " is not an integer of 64 bits"));
     refuse("a number");
   }
   bool null() override {
-    if (place_ == Place::metadata_object) return enter(Place::names);  // none, as the reference reader takes it
+    if (state_ == State::metadata_object) return enter(State::names);  // none, as the reference reader takes it
     refuse("null");
   }
   bool boolean(bool) override { refuse("a bool"); }
@@ -92,7 +92,7 @@ class HeaderReader : public nlohmann::json_sax<nlohmann::json> {
   }
 
  private:
-  enum class Place {
+  enum class State {
     start,
     names,
     metadata_object,
@@ -109,19 +109,19 @@ class HeaderReader : public nlohmann::json_sax<nlohmann::json> {
   };
   enum Field { kDtype = 1, kShape = 2, kOffsets = 4 };
 
-  bool enter(Place place) {
-    place_ = place;
+  bool enter(State next) {
+    state_ = next;
     return true;
   }
   SafetensorsEntry& entry() { return out_.entries.back(); }
   std::string where() const {
-    switch (place_) {
-      case Place::start:
-      case Place::end: return "the header";
-      case Place::names:
-      case Place::metadata_object:
-      case Place::metadata:
-      case Place::metadata_value: return "__metadata__";
+    switch (state_) {
+      case State::start:
+      case State::end: return "the header";
+      case State::names:
+      case State::metadata_object:
+      case State::metadata:
+      case State::metadata_value: return "__metadata__";
       default: return "tensor " + shown(out_.entries.back().name);
     }
   }
@@ -129,27 +129,27 @@ class HeaderReader : public nlohmann::json_sax<nlohmann::json> {
 
   bool read_name(const std::string& name) {
     if (!names_.insert(name).second) throw IoError(text("the header has ", shown(name), " twice"));
-    if (name == kMetadataKey) return enter(Place::metadata_object);
+    if (name == kMetadataKey) return enter(State::metadata_object);
     out_.entries.emplace_back().name = name;
     fields_ = 0;
-    return enter(Place::entry_object);
+    return enter(State::entry_object);
   }
   bool read_metadata_key(const std::string& key) {
     if (!out_.metadata.try_emplace(key).second) throw IoError(text("__metadata__ has ", shown(key), " twice"));
     metadata_key_ = key;
-    return enter(Place::metadata_value);
+    return enter(State::metadata_value);
   }
   bool read_field_name(const std::string& key) {
-    if (key == "dtype") return begin_field(kDtype, Place::dtype, key);
-    if (key == "shape") return begin_field(kShape, Place::shape_array, key);
+    if (key == "dtype") return begin_field(kDtype, State::dtype, key);
+    if (key == "shape") return begin_field(kShape, State::shape_array, key);
     offsets_ = 0;
-    if (key == "data_offsets") return begin_field(kOffsets, Place::offsets_array, key);
+    if (key == "data_offsets") return begin_field(kOffsets, State::offsets_array, key);
     throw IoError(text(where(), ": unknown field ", shown(key)));
   }
-  bool begin_field(Field field, Place place, const std::string& key) {
+  bool begin_field(Field field, State next, const std::string& key) {
     if ((fields_ & field) != 0) throw IoError(text(where(), ": ", shown(key), " is there twice"));
     fields_ |= field;
-    return enter(place);
+    return enter(next);
   }
   void finish_entry() {
     if (fields_ != (kDtype | kShape | kOffsets))
@@ -179,7 +179,7 @@ class HeaderReader : public nlohmann::json_sax<nlohmann::json> {
   }
 
   SafetensorsHeader& out_;
-  Place place_ = Place::start;
+  State state_ = State::start;
   std::set<std::string> names_;
   std::string metadata_key_;
   int fields_ = 0;

@@ -34,11 +34,11 @@ allow tensor/memory 'tensor/(core|memory|runtime)/'
 allow tensor/runtime 'tensor/(core|memory|runtime)/'
 allow tensor/ops "$descriptors"
 allow tensor/kernels "$descriptors|tensor/kernels/"
-# The rooms of kernels/cpu, each with those it may include.
+# The folders of kernels/cpu, each with those it may include.
 cpu='tensor/kernels/cpu'
-while read -r room below; do
-  allow $cpu/$room "$descriptors|$cpu/($room${below:+|${below// /|}})/"
-done <<'ROOMS'
+while read -r folder below; do
+  allow $cpu/$folder "$descriptors|$cpu/($folder${below:+|${below// /|}})/"
+done <<'FOLDERS'
 base
 loops base
 reduce base loops
@@ -48,7 +48,7 @@ index base loops reduce pointwise
 linalg base loops reduce gemm
 rowwise base loops reduce gemm index
 window base loops reduce pointwise gemm rowwise
-ROOMS
+FOLDERS
 allow tensor/dispatch "$descriptors|tensor/dispatch/|tensor/tensor\.h"
 allow tensor/functions 'tensor/(core|memory|runtime|ops|dispatch|functions|adjoints)/|tensor/tensor\.h'
 below_batching='tensor/(core|memory|runtime|ops|dispatch|functions|adjoints)/'

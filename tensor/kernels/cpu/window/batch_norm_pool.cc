@@ -37,7 +37,7 @@ template <class S, class C = PoolCompute<S>>
 void forward_line(Image<S> x, Size2 window, int64_t h, int64_t width, int64_t channels, const ChannelTable<C, 4>& table,
                   Image<S> y, Image<uint8_t> indices) {
   constexpr int N = simd::kLanes<C>;
-  using I = std::conditional_t<std::is_same_v<C, double>, int64_t, int32_t>;
+  using I = IndexLane<C>;
   with_counts(window.height, window.width, [&]<int A, int B>() {
     const int64_t rows = A ? A : window.height, columns = B ? B : window.width;
     for_each_vector<N>(channels, true, [&]<bool kFull>(int64_t c, int count) {
@@ -65,7 +65,7 @@ template <class S, class C = PoolCompute<S>>
 void sum_line(Image<S> g, Image<uint8_t> indices, Image<S> x, Size2 window, int64_t h, int64_t width, int64_t channels,
               const ChannelTable<C, 4>& table, double* sums, double* dots) {
   constexpr int N = simd::kLanes<C>;
-  using I = std::conditional_t<std::is_same_v<C, double>, int64_t, int32_t>;
+  using I = IndexLane<C>;
   const bool neighbours = g.channel == 1;
   with_counts(window.height, window.width, [&]<int A, int B>() {
     const int64_t rows = A ? A : window.height, columns = B ? B : window.width;
@@ -100,7 +100,7 @@ template <class S, class C = PoolCompute<S>>
 void backward_line(Image<S> g, Image<uint8_t> indices, Image<S> x, Size2 window, int64_t h, int64_t width,
                    int64_t channels, const ChannelTable<C, 4>& table, Image<S> dx) {
   constexpr int N = simd::kLanes<C>;
-  using I = std::conditional_t<std::is_same_v<C, double>, int64_t, int32_t>;
+  using I = IndexLane<C>;
   const bool neighbours = g.channel == 1;
   with_counts(window.height, window.width, [&]<int A, int B>() {
     const int64_t rows = A ? A : window.height, columns = B ? B : window.width;
