@@ -122,10 +122,8 @@ std::string table(const std::vector<Line>& lines) {
 
 }  // namespace
 
-namespace detail {
-
-Summary summarize(const Module& model, const std::function<void(const Tensor&)>& run, const Shape& input_shape,
-                  const SummaryOptions& options) {
+Summary detail::summarize(const Module& model, const std::function<void(const Tensor&)>& run, const Shape& input_shape,
+                          const SummaryOptions& options) {
   ErrorFrame frame("summary");
   NoGrad guard;
   Summary out;
@@ -143,8 +141,6 @@ Summary summarize(const Module& model, const std::function<void(const Tensor&)>&
   for (const SummaryRow& row : out.rows) out.multiply_adds += row.multiply_adds;
   return out;
 }
-
-}  // namespace detail
 
 std::string Summary::to_string() const {
   std::vector<Line> lines = {{"layer", "output", "parameters", "multiply-adds"}};

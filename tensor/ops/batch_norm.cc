@@ -1,7 +1,6 @@
 #include "tensor/ops/batch_norm.h"
 
-namespace weft {
-namespace detail {
+namespace weft::op {
 
 Shape check_channels(const Operand& x, std::initializer_list<const Operand*> per_channel) {
   if (x.rank() < 2) throw ShapeError(text("x must be (N, C) or (N, C, ...), not ", x.shape()));
@@ -22,15 +21,6 @@ Shape check_batch(const Operand& x, std::initializer_list<const Operand*> per_ch
   if (!(eps > 0)) throw Error(text("eps must be positive in training, not ", eps));
   return channels;
 }
-
-}  // namespace detail
-
-namespace op {
-
-using weft::detail::check_batch;
-using weft::detail::check_channels;
-using weft::detail::gradient_dtype;
-using weft::detail::statistics_dtype;
 
 std::array<Spec, 3> BatchNorm::infer(const Operand& x, const Operand& weight, const Operand& bias) const {
   const Spec statistics = spec_of(check_batch(x, {&weight, &bias}, eps), statistics_dtype(x.dtype));
@@ -53,5 +43,4 @@ Spec BatchNormInference::infer(const Operand& x, const Operand& mean, const Oper
   return spec_like(x);
 }
 
-}  // namespace op
-}  // namespace weft
+}  // namespace weft::op

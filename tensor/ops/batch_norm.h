@@ -8,8 +8,8 @@
 
 #include "tensor/ops/infer.h"
 
-namespace weft {
-namespace detail {
+namespace weft::op {
+
 /// The shape (C) of per-channel operands of x; ShapeError where x has no channels, or one that is given has another
 /// shape.
 Shape check_channels(const Operand& x, std::initializer_list<const Operand*> per_channel);
@@ -22,9 +22,6 @@ inline DType gradient_dtype(const Operand& parameter, const Operand& x) {
 /// The same as check_channels, and ShapeError where a channel has one value only, which has no variance; Error unless
 /// eps is positive, as a channel of equal values is divided by its root.
 Shape check_batch(const Operand& x, std::initializer_list<const Operand*> per_channel, double eps);
-}  // namespace detail
-
-namespace op {
 
 /// y, and per channel mean and rstd = 1 / sqrt(var + eps). With `relu`, y is relu of it.
 struct BatchNorm {
@@ -74,5 +71,4 @@ struct BatchNormInference {
            const Operand& out) const;
 };
 
-}  // namespace op
-}  // namespace weft
+}  // namespace weft::op

@@ -26,8 +26,7 @@ void check_applies(const Operand& x, const Pool2dOptions& options) {
 }  // namespace
 
 std::array<Spec, 4> BatchNormReluMaxPool2d::infer(const Operand& x, const Operand& weight, const Operand& bias) const {
-  const Spec channels =
-      spec_of(weft::detail::check_batch(x, {&weight, &bias}, eps), weft::detail::statistics_dtype(x.dtype));
+  const Spec channels = spec_of(check_batch(x, {&weight, &bias}, eps), statistics_dtype(x.dtype));
   check_applies(x, options);
   const View view = channels_last_view(pooled_shape(x.shape(), options));
   return {Spec{view, x.dtype}, channels, channels, Spec{view, u8}};
@@ -36,8 +35,7 @@ std::array<Spec, 4> BatchNormReluMaxPool2d::infer(const Operand& x, const Operan
 std::array<Spec, 3> BatchNormReluMaxPool2dBackward::infer(const Operand& g, const Operand& indices, const Operand& x,
                                                           const Operand& weight, const Operand& mean,
                                                           const Operand& rstd) const {
-  const Spec channels =
-      spec_of(weft::detail::check_channels(x, {&weight, &mean, &rstd}), weft::detail::gradient_dtype(weight, x));
+  const Spec channels = spec_of(check_channels(x, {&weight, &mean, &rstd}), gradient_dtype(weight, x));
   check_applies(x, options);
   check_dtype(indices, indices.dtype == u8, "indices, u8");
   check_same_shape(g, indices);

@@ -28,7 +28,7 @@ Shape rows_of(const Operand& x, int64_t axes) {
 
 std::array<Spec, 3> LayerNorm::infer(const Operand& x, const Operand& weight, const Operand& bias) const {
   check(x, axes, {&weight, &bias});
-  Spec rows = spec_of(rows_of(x, axes), weft::detail::statistics_dtype(x.dtype));
+  Spec rows = spec_of(rows_of(x, axes), statistics_dtype(x.dtype));
   return {spec_like(x), rows, rows};
 }
 
@@ -36,9 +36,7 @@ std::array<Spec, 3> LayerNormBackward::infer(const Operand& g, const Operand& x,
                                              const Operand&) const {
   check_same_shape(g, x);
   const Shape shape = check(x, axes, {&weight});
-  const auto parameter = [&](int bit) {
-    return spec_of(wanted & bit ? shape : Shape{0}, weft::detail::gradient_dtype(weight, x));
-  };
+  const auto parameter = [&](int bit) { return spec_of(wanted & bit ? shape : Shape{0}, gradient_dtype(weight, x)); };
   return {wanted & 1 ? spec_like(x) : spec_of({0}, x.dtype), parameter(2), parameter(4)};
 }
 
