@@ -201,6 +201,20 @@ template <class T> struct Store {
   }
 };
 
+/// Output element i, at p[1], becomes f(element i of the input at p[2], bits[i]).
+template <class T, class From, class F>
+[[gnu::always_inline]] inline void map_drawn(char* const* p, const int64_t* step, const uint32_t* bits, int64_t count,
+                                             const F& f) {
+  if (step[1] == sizeof(T) && step[2] == sizeof(From)) {
+    T* out = at<T>(p[1], 0);
+    const From* x = at<From>(p[2], 0);
+#pragma omp simd
+    for (int64_t i = 0; i < count; ++i) out[i] = f(x[i], bits[i]);
+  } else {
+    for (int64_t i = 0; i < count; ++i) *at<T>(p[1], i * step[1]) = f(*at<From>(p[2], i * step[2]), bits[i]);
+  }
+}
+
 template <class T> struct Drop {
   uint64_t threshold;  // numbers below it drop their element
   Compute<T> scale;
@@ -209,14 +223,7 @@ template <class T> struct Drop {
     return bits >= threshold ? kept : Compute<T>(0);
   }
   void operator()(char* const* p, const int64_t* step, const uint32_t* bits, int64_t count) const {
-    if (step[1] == sizeof(T) && step[2] == sizeof(T)) {
-      T* out = at<T>(p[1], 0);
-      const T* x = at<T>(p[2], 0);
-#pragma omp simd
-      for (int64_t i = 0; i < count; ++i) out[i] = apply(x[i], bits[i]);
-    } else {
-      for (int64_t i = 0; i < count; ++i) *at<T>(p[1], i * step[1]) = apply(*at<T>(p[2], i * step[2]), bits[i]);
-    }
+    map_drawn<T, T>(p, step, bits, count, [this](T x, uint32_t word) { return apply(x, word); });
   }
 };
 
@@ -245,14 +252,7 @@ Float16 round_at_random(float x, uint32_t bits, Float16) {
 template <class T, class From> struct RoundAtRandom {
   static T round(From x, uint32_t bits) { return round_at_random(static_cast<float>(x), bits, T()); }
   void operator()(char* const* p, const int64_t* step, const uint32_t* bits, int64_t count) const {
-    if (step[1] == sizeof(T) && step[2] == sizeof(From)) {
-      T* out = at<T>(p[1], 0);
-      const From* x = at<From>(p[2], 0);
-#pragma omp simd
-      for (int64_t i = 0; i < count; ++i) out[i] = round(x[i], bits[i]);
-    } else {
-      for (int64_t i = 0; i < count; ++i) *at<T>(p[1], i * step[1]) = round(*at<From>(p[2], i * step[2]), bits[i]);
-    }
+    map_drawn<T, From>(p, step, bits, count, [](From x, uint32_t word) { return round(x, word); });
   }
 };
 
