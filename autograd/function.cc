@@ -93,6 +93,36 @@ void function_detail::record_function(std::string name, Context context, Functio
   FunctionNode::record(std::move(name), std::move(context), backward, inputs, outputs);
 }
 
+void FunctionNode::add_outputs(const std::vector<Tensor>& inputs, std::vector<Tensor>& outputs) {
+  for (size_t i = 0; i < outputs.size(); ++i) {
+    Tensor& out = outputs[i];
+    bool taken = false;
+    for (const Tensor& x : inputs) {
+      taken = taken || out.is_same(x);
+      // What aliases a leaf is written under NoGrad only, like the leaf's own views.
+      const bool aliases = x.defined() && x.requires_grad() && out.shares_storage(x);
+      if (aliases && (node_of(x)->is_leaf() || node_of(x)->is_view_of_leaf())) view_of_leaf_ = true;
+    }
+    for (size_t earlier = 0; earlier < i; ++earlier) taken = taken || out.is_same(outputs[earlier]);
+    if (taken) out = dispatch::alias(out);
+    metas_.push_back({out.shape(), out.dtype()});
+  }
+}
+
+void FunctionNode::save(std::vector<Context::Pending>& saved, const std::vector<Tensor>& outputs) {
+  for (Context::Pending& pending : saved) {
+    const Tensor& x = pending.tensor;
+    SavedTensor entry;
+    if (x.defined()) {
+      entry.saved = std::move(pending.saved);
+      entry.edge = edge_of(x);
+      for (size_t i = 0; i < outputs.size(); ++i)
+        if (x.is_same(outputs[i])) entry.own_output = static_cast<int>(i);
+    }
+    saved_.push_back(std::move(entry));
+  }
+}
+
 void FunctionNode::record(std::string name, Context context, FunctionBackward backward,
                           const std::vector<Tensor>& inputs, std::vector<Tensor>& outputs) {
   if (!is_recording()) return;
@@ -113,31 +143,8 @@ void FunctionNode::record(std::string name, Context context, FunctionBackward ba
     node->edges_.push_back(edge_of(x));
     context.needs_.push_back(bool(node->edges_.back().node));
   }
-  for (size_t i = 0; i < outputs.size(); ++i) {
-    Tensor& out = outputs[i];
-    // A result that is an input, or an earlier result, gets a body of its own: each body has one history.
-    bool taken = false;
-    for (const Tensor& x : inputs) {
-      taken = taken || out.is_same(x);
-      // What aliases a leaf is written under NoGrad only, like the leaf's own views.
-      const bool aliases = x.defined() && x.requires_grad() && out.shares_storage(x);
-      if (aliases && (node_of(x)->is_leaf() || node_of(x)->is_view_of_leaf())) node->view_of_leaf_ = true;
-    }
-    for (size_t earlier = 0; earlier < i; ++earlier) taken = taken || out.is_same(outputs[earlier]);
-    if (taken) out = dispatch::alias(out);
-    node->metas_.push_back({out.shape(), out.dtype()});
-  }
-  for (Context::Pending& pending : context.pending_) {
-    const Tensor& x = pending.tensor;
-    SavedTensor entry;
-    if (x.defined()) {
-      entry.saved = std::move(pending.saved);
-      entry.edge = edge_of(x);
-      for (size_t i = 0; i < outputs.size(); ++i)
-        if (x.is_same(outputs[i])) entry.own_output = static_cast<int>(i);
-    }
-    node->saved_.push_back(std::move(entry));
-  }
+  node->add_outputs(inputs, outputs);
+  node->save(context.pending_, outputs);
   context.pending_.clear();
   node->context_ = std::move(context);
   for (size_t i = 0; i < outputs.size(); ++i) {

@@ -33,6 +33,9 @@ class FunctionNode final : public Node {
     int own_output = -1;
   };
   FunctionNode() : Node(false) {}
+  /// A result that is an input, or an earlier result, gets a body of its own: each body has one history.
+  void add_outputs(const std::vector<Tensor>& inputs, std::vector<Tensor>& outputs);
+  void save(std::vector<Context::Pending>& saved, const std::vector<Tensor>& outputs);
 
   std::string name_;
   Context context_;
