@@ -13,12 +13,12 @@ namespace weft {
 
 namespace detail {
 
-/// A weft::Error of whatever kind, kept as it was thrown.
-class KeptError {
+/// A weft::Error of whatever kind, as it was thrown.
+class CaughtError {
  public:
-  KeptError() = default;
+  CaughtError() = default;
   /// Of the exception that is being handled, which `error` refers to.
-  explicit KeptError(const Error& error) : thrown_(std::current_exception()), error_(&error) {}
+  explicit CaughtError(const Error& error) : thrown_(std::current_exception()), error_(&error) {}
   bool exists() const { return error_ != nullptr; }
   [[noreturn]] void rethrow() const { std::rethrow_exception(thrown_); }
   const Error& get() const {
@@ -31,11 +31,11 @@ class KeptError {
   const Error* error_ = nullptr;
 };
 
-template <class E> KeptError keep_error(E&& error) {
+template <class E> CaughtError caught(E&& error) {
   try {
     throw std::forward<E>(error);
   } catch (const Error& thrown) {
-    return KeptError(thrown);
+    return CaughtError(thrown);
   }
 }
 
@@ -46,8 +46,8 @@ template <class T> class Result {
  public:
   Result(T value) : value_(std::move(value)) {}
   /// Any kind of error; its kind is kept.
-  template <std::derived_from<Error> E> Result(E error) : error_(detail::keep_error(std::move(error))) {}
-  Result(detail::KeptError error) : error_(std::move(error)) {}
+  template <std::derived_from<Error> E> Result(E error) : error_(detail::caught(std::move(error))) {}
+  Result(detail::CaughtError error) : error_(std::move(error)) {}
   explicit operator bool() const { return value_.has_value(); }
   /// The value; throws the error, as the kind it was, where there is none.
   const T& value() const& {
@@ -63,14 +63,14 @@ template <class T> class Result {
 
  private:
   std::optional<T> value_;
-  detail::KeptError error_;
+  detail::CaughtError error_;
 };
 
 template <> class Result<void> {
  public:
   Result() = default;
-  template <std::derived_from<Error> E> Result(E error) : error_(detail::keep_error(std::move(error))) {}
-  Result(detail::KeptError error) : error_(std::move(error)) {}
+  template <std::derived_from<Error> E> Result(E error) : error_(detail::caught(std::move(error))) {}
+  Result(detail::CaughtError error) : error_(std::move(error)) {}
   explicit operator bool() const { return !error_.exists(); }
   void value() const {
     if (error_.exists()) error_.rethrow();
@@ -78,7 +78,7 @@ template <> class Result<void> {
   const Error& error() const { return error_.get(); }
 
  private:
-  detail::KeptError error_;
+  detail::CaughtError error_;
 };
 
 /// What `function` returns, or the weft::Error it throws. Other exceptions pass through.
@@ -91,7 +91,7 @@ template <class F> auto attempt(F&& function) -> Result<std::invoke_result_t<F>>
       return std::forward<F>(function)();
     }
   } catch (const Error& error) {
-    return detail::KeptError(error);
+    return detail::CaughtError(error);
   }
 }
 

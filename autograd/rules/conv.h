@@ -34,6 +34,6 @@ WEFT_GRADIENT(ConvBackwardWeights) = per_input(  //
     [](const op::ConvBackwardWeights& op, Grad gw, Input<0> x) { return adjoint::conv(x, gw, op.options); });
 
 WEFT_GRADIENT(ConvScaled) = not_differentiable("runs where nothing is recorded");
-WEFT_GRADIENT(ConvKeptWeight) = not_differentiable("runs where nothing is recorded");
+WEFT_GRADIENT(ConvPrepack) = not_differentiable("runs where nothing is recorded");
 
 }  // namespace weft::autograd

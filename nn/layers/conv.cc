@@ -166,7 +166,7 @@ Tensor Conv2d::forward_scaled(const Tensor& x, ConvScaling s) const {
   }
   return convolved(x, weight(), {}, options_,
                    [&](const Tensor& in, const Tensor& w, const Tensor&, const weft::Conv2dOptions& o) {
-                     return conv2d_scaled(in, w, s, o, &kept());
+                     return conv2d_scaled(in, w, s, o, &prepacked());
                    });
 }
 

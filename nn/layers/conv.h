@@ -58,10 +58,10 @@ template <class Self> class ConvLayer : public Layer<Self> {
   /// The parameters; checks nothing. `kernel` has one size per axis.
   void make_parameters(int64_t first, int64_t second, const Shape& kernel, int64_t biases, DType dtype);
   /// What the convolution keeps of the weight while no gradient is wanted.
-  const KeptConvWeight& kept() const { return kept_; }
+  const PrepackedConvWeight& prepacked() const { return prepacked_; }
 
  private:
-  KeptConvWeight kept_;
+  PrepackedConvWeight prepacked_;
   Tensor weight_, bias_;
 };
 

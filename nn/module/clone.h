@@ -32,12 +32,12 @@ template <Clonable M> M remade(const M& module) {
 void copy_module_state(const Module& from, const Module& to);
 
 /// Puts the process's random numbers back where they were: building a module draws some.
-class KeptRandomState {
+class RandomStateGuard {
  public:
-  KeptRandomState() : state_(random_state()) {}
-  ~KeptRandomState() { set_random_state(state_); }
-  KeptRandomState(const KeptRandomState&) = delete;
-  KeptRandomState& operator=(const KeptRandomState&) = delete;
+  RandomStateGuard() : state_(random_state()) {}
+  ~RandomStateGuard() { set_random_state(state_); }
+  RandomStateGuard(const RandomStateGuard&) = delete;
+  RandomStateGuard& operator=(const RandomStateGuard&) = delete;
 
  private:
   RandomState state_;
@@ -53,7 +53,7 @@ class KeptRandomState {
 template <std::derived_from<Module> M, std::invocable Make>
   requires std::same_as<std::invoke_result_t<const Make&>, M> M clone(const M& module, const Make& make) {
     M copy = [&] {
-      const detail::KeptRandomState kept;
+      const detail::RandomStateGuard guard;
       return make();
     }();
     detail::copy_module_state(module, copy);

@@ -62,7 +62,7 @@ std::string Module::type_name() const {
 void Module::name_in(Error& error) const {
   if (!state_ || state_->path.empty()) return;
   const std::string_view path(state_->path.data(), state_->path.size() - 1);  // without the last dot
-  error.add_place(text("layer ", path, " (", type_name(), ")"));
+  error.add_context(text("layer ", path, " (", type_name(), ")"));
 }
 
 // ---- registration ----

@@ -12,10 +12,10 @@ std::string ErrorFrame::complete(std::string_view detail) {
   return (outermost_ != nullptr ? outermost_->printer_(*outermost_) : std::string()).append(detail);
 }
 
-void Error::add_place(std::string_view place) {
-  if (has_place_) return;
-  has_place_ = true;
-  static_cast<std::runtime_error&>(*this) = std::runtime_error(text("in ", place, ": ", what()));
+void Error::add_context(std::string_view context) {
+  if (has_context_) return;
+  has_context_ = true;
+  static_cast<std::runtime_error&>(*this) = std::runtime_error(text("in ", context, ": ", what()));
 }
 
 namespace detail {

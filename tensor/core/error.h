@@ -70,13 +70,13 @@ class Error : public std::runtime_error {
   explicit Error(std::string_view detail, std::vector<std::string> items = {})
       : std::runtime_error(ErrorFrame::complete(detail)), items(std::move(items)) {}
 
-  /// Puts "in `place`: " in front of the line, once: the innermost place that knows its name is kept.
-  void add_place(std::string_view place);
+  /// Puts "in `context`: " in front of the line, once: the innermost layer, which comes first, stays.
+  void add_context(std::string_view context);
 
   std::vector<std::string> items;
 
  private:
-  bool has_place_ = false;
+  bool has_context_ = false;
 };
 
 /// Shapes that do not fit together or cannot be expressed.

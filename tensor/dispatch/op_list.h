@@ -37,7 +37,7 @@
   /* search */            X(Searchsorted) \
   /* matmul */            X(Matmul) X(RoundedMatmul) X(Cdist) \
   /* linear */            X(Linear) \
-  /* conv */              X(Conv) X(ConvBackwardData) X(ConvBackwardWeights) X(ConvScaled) X(ConvKeptWeight) \
+  /* conv */              X(Conv) X(ConvBackwardData) X(ConvBackwardWeights) X(ConvScaled) X(ConvPrepack) \
   /* pool */              X(MaxPool2d) X(MaxPool2dBackward) X(MaxPool2dGather) X(AvgPool2d) X(AvgPool2dBackward) \
                           X(FractionalMaxPool) \
   /* resample */          X(Resample) X(GridSample) X(GridSampleBackward) \

@@ -32,64 +32,67 @@ Tensor composed(const Tensor& x, const Tensor& weight, const ConvScaling& s, con
 }
 
 /// Bytes that all weights keep, and their bound.
-std::atomic<int64_t> all_kept{0};
-constexpr int64_t kMostKept = int64_t{512} << 20;
+std::atomic<int64_t> all_packed{0};
+constexpr int64_t kMostPacked = int64_t{512} << 20;
 
 }  // namespace
 
 /// Of which weight, and what.
-struct KeptConvWeight::State {
+struct PrepackedConvWeight::State {
   std::mutex mutex;
   IntrusivePtr<Storage> source;  // alive, so that no other memory can take its place
   View view;
   uint64_t version = 0;
   int64_t groups = 0;
-  Kept kept;
+  Packed packed;
 
   ~State() { forget(); }
   void forget() {
-    if (kept.value.defined()) all_kept -= bytes_of(kept.value.numel());
-    kept = {}, source = {};
+    if (packed.value.defined()) all_packed -= bytes_of(packed.value.numel());
+    packed = {}, source = {};
   }
   static int64_t bytes_of(int64_t elements) { return elements * static_cast<int64_t>(sizeof(float)); }
 };
 
-KeptConvWeight::KeptConvWeight() : state_(std::make_shared<State>()) {}
+PrepackedConvWeight::PrepackedConvWeight() : state_(std::make_shared<State>()) {}
 
-KeptConvWeight::Kept KeptConvWeight::of(const Tensor& weight, const Shape& x, const Conv2dOptions& options) const {
+PrepackedConvWeight::Packed PrepackedConvWeight::get(const Tensor& weight, const Shape& x,
+                                                     const Conv2dOptions& options) const {
   if (!weight.device().is_cpu() || dispatch::may_change_unseen(weight)) return {};
-  const auto op = op::ConvKeptWeight::for_images(options, x, operand(weight));
+  const auto op = op::ConvPrepack::for_images(options, x, operand(weight));
   if (op.elements == 0) return {};
   State& s = *state_;
   const std::lock_guard lock(s.mutex);
   const internal::TensorBody& body = internal::body(weight);
   const uint64_t version = body.storage->version();  // before the values are read: a write after this is seen
-  if (s.kept.value.defined() && s.source.get() == body.storage.get() && s.version == version && s.view == body.view &&
-      s.groups == options.groups && s.kept.layout == op.layout && s.kept.value.numel() == op.elements)
-    return s.kept;
+  if (s.packed.value.defined() && s.source.get() == body.storage.get() && s.version == version && s.view == body.view &&
+      s.groups == options.groups && s.packed.layout == op.layout && s.packed.value.numel() == op.elements)
+    return s.packed;
   s.forget();
   const int64_t bytes = State::bytes_of(op.elements);
-  if (all_kept.fetch_add(bytes) + bytes > kMostKept) {
-    all_kept -= bytes;
+  if (all_packed.fetch_add(bytes) + bytes > kMostPacked) {
+    all_packed -= bytes;
     return {};
   }
   try {
-    s.kept = {dispatch::apply(op, weight.detach()), op.layout};
+    s.packed = {dispatch::apply(op, weight.detach()), op.layout};
   } catch (...) {
-    all_kept -= bytes;  // nothing was kept
+    all_packed -= bytes;  // nothing was prepacked
     throw;
   }
   s.source = body.storage, s.view = body.view, s.version = version, s.groups = options.groups;
-  return s.kept;
+  return s.packed;
 }
 
 Tensor conv2d_scaled(const Tensor& x, const Tensor& weight, const ConvScaling& s, const Conv2dOptions& options,
-                     const KeptConvWeight* kept) {
+                     const PrepackedConvWeight* prepacked) {
   ErrorFrame frame("conv2d_scaled", x, weight);
   if (wants_gradient({&x, &weight, &s.scale, &s.shift, &s.residual})) return composed(x, weight, s, options);
-  const bool keeps = kept != nullptr && x.device().is_cpu() && x.dtype() == weight.dtype() && modes().autocast == f32;
+  const bool packs =
+      prepacked != nullptr && x.device().is_cpu() && x.dtype() == weight.dtype() && modes().autocast == f32;
   const auto [in, plain] = detail::padded(x, weight, options);
-  const KeptConvWeight::Kept of_weight = keeps ? kept->of(weight, in.shape(), plain) : KeptConvWeight::Kept();
+  const PrepackedConvWeight::Packed of_weight =
+      packs ? prepacked->get(weight, in.shape(), plain) : PrepackedConvWeight::Packed();
   return dispatch::apply(op::ConvScaled{plain, s.relu, of_weight.layout}, in, weight, s.scale, s.shift, s.residual,
                          of_weight.value);
 }

@@ -20,17 +20,17 @@ struct ConvScaling {
 /// What convolutions compute of one weight alone, kept until the weight changes: the weight in the layout of the
 /// library's kernel, or 4 times its memory in Winograd's filtering; 512 MB of all weights together at most. For one
 /// weight, and convolutions of the same groups. Copies share what is kept; threads may use one at a time.
-class KeptConvWeight {
+class PrepackedConvWeight {
  public:
   /// Undefined where a convolution computes nothing of the weight alone, where the memory of the weight may change
   /// unseen (its address was given out), and beyond the 512 MB.
-  struct Kept {
+  struct Packed {
     Tensor value;
     int64_t layout = 0;
   };
-  KeptConvWeight();
+  PrepackedConvWeight();
   /// For images of shape `x`.
-  Kept of(const Tensor& weight, const Shape& x, const Conv2dOptions& options) const;
+  Packed get(const Tensor& weight, const Shape& x, const Conv2dOptions& options) const;
 
  private:
   struct State;
@@ -41,6 +41,6 @@ class KeptConvWeight {
 /// where asked for: (N, O, H', W') in channels-last memory order. Where a gradient is wanted, it is composed of these
 /// functions. Dtypes and errors are conv2d's; ShapeError for a scale, shift or residual of another shape.
 Tensor conv2d_scaled(const Tensor& x, const Tensor& weight, const ConvScaling& scaling,
-                     const Conv2dOptions& options = {}, const KeptConvWeight* kept = nullptr);
+                     const Conv2dOptions& options = {}, const PrepackedConvWeight* prepacked = nullptr);
 
 }  // namespace weft

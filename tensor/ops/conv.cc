@@ -122,7 +122,7 @@ Spec Conv::infer(const Operand& x, const Operand& weight, const Operand& bias) c
 }
 
 Spec ConvScaled::infer(const Operand& x, const Operand& weight, const Operand& scale, const Operand& shift,
-                       const Operand& residual, const Operand& kept) const {
+                       const Operand& residual, const Operand& packed) const {
   const Shape shape = output_shape(x.shape(), weight.shape(), options);
   const auto check = [&](const char* what, const Operand& given, const Shape& wanted) {
     if (given.defined() && given.shape() != wanted)
@@ -131,13 +131,13 @@ Spec ConvScaled::infer(const Operand& x, const Operand& weight, const Operand& s
   check("scale", scale, {weight.size(0)});
   check("shift", shift, {weight.size(0)});
   check("residual", residual, shape);
-  if (kept.defined() && (kept.dtype != weight.dtype || kept.rank() != 1))
-    throw ShapeError(
-        text("the kept weight must be ", weight.dtype, " of one axis, not ", kept.dtype, " of ", kept.shape()));
+  if (packed.defined() && (packed.dtype != weight.dtype || packed.rank() != 1))
+    throw ShapeError(text("the prepacked weight must be ", weight.dtype, " of one axis, not ", packed.dtype, " of ",
+                          packed.shape()));
   return {channels_last_view(shape), x.dtype};
 }
 
-Spec ConvKeptWeight::infer(const Operand& weight) const { return {View::contiguous({elements}), weight.dtype}; }
+Spec ConvPrepack::infer(const Operand& weight) const { return {View::contiguous({elements}), weight.dtype}; }
 
 Spec ConvBackwardData::infer(const Operand& g, const Operand& weight) const {
   check_gradient(g, output_shape(shape, weight.shape(), options));

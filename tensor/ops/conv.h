@@ -33,41 +33,41 @@ struct Conv {
 };
 
 /// relu(conv(x, weight) scale + shift + residual), relu where asked for: scale and shift (O), the residual has the
-/// result's shape; each may be absent. `kept` is what ConvKeptWeight gave for the weight, or absent. It has no
+/// result's shape; each may be absent. `packed` is what ConvPrepack gave for the weight, or absent. It has no
 /// gradient: conv2d_scaled() is composed where one is wanted.
 struct ConvScaled {
   ConvOptions options;
   bool relu;
-  int64_t kept_layout = 0;  // ConvKeptWeight's
+  int64_t packed_layout = 0;  // ConvPrepack's
   static constexpr std::string_view name = "conv_scaled";
   static constexpr Policy policy = {
       .accepts = kFloating, .numeric = 0b11111, .optional = 0b111100, .autocast = Autocasting::lower};
   void attributes(auto visit) const {
-    visit("options", options), visit("relu", relu), visit("kept_layout", kept_layout);
+    visit("options", options), visit("relu", relu), visit("packed_layout", packed_layout);
   }
   bool operator==(const ConvScaled&) const = default;
   Spec infer(const Operand& x, const Operand& weight, const Operand& scale, const Operand& shift,
-             const Operand& residual, const Operand& kept) const;
+             const Operand& residual, const Operand& packed) const;
   void cpu(const Operand& x, const Operand& weight, const Operand& scale, const Operand& shift, const Operand& residual,
-           const Operand& kept, const Operand& out) const;
+           const Operand& packed, const Operand& out) const;
 };
 
 /// What a convolution computes of its weight alone, in a layout of the kernel's own. for_images() makes it.
-struct ConvKeptWeight {
+struct ConvPrepack {
   ConvOptions options;
   Shape images;          // (N, C, H, W) of the convolution's input
-  int64_t elements = 0;  // of the result; 0 where nothing is kept
+  int64_t elements = 0;  // of the result; 0 where nothing is prepacked
   int64_t layout = 0;    // tells the layouts of one weight apart
-  static constexpr std::string_view name = "conv_kept_weight";
+  static constexpr std::string_view name = "conv_prepack";
   static constexpr Policy policy = {.accepts = only(f32)};
   void attributes(auto visit) const {
     visit("options", options), visit("images", images), visit("elements", elements), visit("layout", layout);
   }
-  bool operator==(const ConvKeptWeight&) const = default;
+  bool operator==(const ConvPrepack&) const = default;
   Spec infer(const Operand& weight) const;
   void cpu(const Operand& weight, const Operand& out) const;
-  /// What the CPU keeps of the weight for such images. Defined beside the kernel, called by functions alone.
-  static ConvKeptWeight for_images(const ConvOptions& options, const Shape& images, const Operand& weight);
+  /// What the CPU prepacks of the weight for such images. Defined beside the kernel, called by functions alone.
+  static ConvPrepack for_images(const ConvOptions& options, const Shape& images, const Operand& weight);
 };
 
 /// The gradient of x from that of the result; as an op of its own a transposed convolution.

@@ -70,7 +70,7 @@ void add_transposed(Cases& cases, const std::string& name, const Shape& x, const
       .loose(4);
 }
 
-/// A convolution with what follows it, in all parts and in few; a weight that is kept is used twice.
+/// A convolution with what follows it, in all parts and in few; a weight that is prepacked is used twice.
 OpCase& add_scaled(Cases& cases, const std::string& name, const Shape& x, const Shape& weight, const Conv2dOptions& o,
                    bool relu) {
   const Shape out = reference::conv_shape(x, weight, o);
@@ -82,10 +82,10 @@ OpCase& add_scaled(Cases& cases, const std::string& name, const Shape& x, const 
            {normal(x), normal(weight), absent(), normal({weight[0]}), absent()},
            {normal(x), normal(weight), absent(), absent(), normal(out)}},
           [=](const Inputs& in) {
-            const KeptConvWeight kept;
+            const PrepackedConvWeight prepacked;
             const ConvScaling scaling{in[2], in[3], in[4], relu};
-            conv2d_scaled(in[0], in[1], scaling, o, &kept);
-            return conv2d_scaled(in[0], in[1], scaling, o, &kept);
+            conv2d_scaled(in[0], in[1], scaling, o, &prepacked);
+            return conv2d_scaled(in[0], in[1], scaling, o, &prepacked);
           },
           [=](const Arrays& in) {
             Array y = reference::conv(in[0], in[1], Array{{}, {}, true}, out, o);
@@ -227,7 +227,7 @@ void add_conv_cases(Cases& cases) {
   add_scaled(cases, "relu", {2, 4, 3, 4}, {4, 2, 2, 2}, Two{.stride = {1, 2}, .groups = 2}, true);
   add_scaled(cases, "of nothing", {0, 2, 3, 3}, {2, 2, 2, 2}, Two{}, true);
   add_scaled(cases, "without history", {2, 3, 5, 4}, {4, 3, 3, 3}, Two{.padding = 1}, true).no_gradient();
-  add_scaled(cases, "with a kept weight", {2, 32, 16, 16}, {32, 32, 3, 3}, Two{.padding = 1}, true)
+  add_scaled(cases, "with a prepacked weight", {2, 32, 16, 16}, {32, 32, 3, 3}, Two{.padding = 1}, true)
       .no_gradient()
       .compares(only(f32))
       .loose(32);  // Winograd's filtering

@@ -55,7 +55,7 @@ struct Operands {
     std::uniform_real_distribution<float> uniform(-1, 1);
     for (auto* values : {&x, &w, &bias, &grad})
       for (float& v : *values) v = uniform(random);
-    // Axes of the weight from the innermost on: as PyTorch keeps it, as nn does, and channels-last.
+    // Axes of the weight from the innermost on: as PyTorch packs it, as nn does, and channels-last.
     constexpr size_t kOrders[][5] = {{4, 3, 2, 1, 0}, {0, 1, 4, 3, 2}, {1, 4, 3, 2, 0}};
     const std::array<int64_t, 5> sizes = {s.filters, s.group_channels(), s.kernel[0], s.kernel[1], s.kernel[2]};
     int64_t step = 1;
@@ -217,16 +217,16 @@ TEST(Winograd, TheSameBitsAtAnyThreadCount) {
   set_num_threads(before);
 }
 
-TEST(Winograd, AKeptWeightGivesTheSameBits) {
+TEST(Winograd, APrepackedWeightGivesTheSameBits) {
   Random random(5);
   for (const ConvShape& s : {shape_of(2, 40, {9, 7}, 33, {1, 1}), shape_of(1, 300, {4, 4}, 530, {1, 1}),
                              shape_of(3, 24, {5, 6}, 60, {1, 0}, 3), shape_of(8, 512, {7, 7}, 256, {1, 1}),
                              window_of({1, 5, 5}, 2, 40, {1, 9, 7}, 33, {0, 2, 2})}) {
     const Operands v(s, random);
-    std::vector<float> kept(static_cast<size_t>(winograd_weight_size(s)));
-    winograd_weight(s, v.w.data(), v.strides, kept.data());
+    std::vector<float> packed(static_cast<size_t>(winograd_weight_size(s)));
+    winograd_weight(s, v.w.data(), v.strides, packed.data());
     std::vector<float> out(v.grad.size(), NAN);
-    EXPECT_TRUE(winograd_conv(s, v.x.data(), nullptr, v.strides, kept.data(), {.shift = v.bias.data()}, out.data()));
+    EXPECT_TRUE(winograd_conv(s, v.x.data(), nullptr, v.strides, packed.data(), {.shift = v.bias.data()}, out.data()));
     EXPECT_EQ(Computed(s, v).out, out) << text_of(s);
   }
 }
@@ -334,23 +334,23 @@ TEST(Winograd, NanAndInfinityReachWhatDirectSaysAndNoMore) {
 }
 
 /// A result that is not finite is computed again, with what follows it, from the weight that is not transformed.
-TEST(Winograd, NanPassesAConvolutionWithAKeptWeight) {
+TEST(Winograd, NanPassesAConvolutionWithAPrepackedWeight) {
   Ops ops;
   ops.x.at({3, 5, 7, 9}) = NAN;
   const Conv2dOptions same{.padding = 1};
-  const auto keeping = op::ConvKeptWeight::for_images(same, ops.image, ops.w.operand());
-  ASSERT_GT(keeping.elements, 0);
-  ASSERT_EQ(keeping.layout, 0);
-  auto kept = testing::make_array<float>({keeping.elements}, testing::Layout::row_major, ops.random);
-  keeping.cpu(ops.w.operand(), kept.operand());
+  const auto prepack = op::ConvPrepack::for_images(same, ops.image, ops.w.operand());
+  ASSERT_GT(prepack.elements, 0);
+  ASSERT_EQ(prepack.layout, 0);
+  auto packed = testing::make_array<float>({prepack.elements}, testing::Layout::row_major, ops.random);
+  prepack.cpu(ops.w.operand(), packed.operand());
   auto scale = testing::random_array<float>({Ops::kChannels}, testing::Layout::row_major, ops.random, 3);
   std::vector<std::vector<float>> results;
   for (const Convolution algorithm : {Convolution::direct, Convolution::fastest}) {
     const Conv2dOptions options{.padding = 1, .algorithm = algorithm};
-    const bool keeps = algorithm == Convolution::fastest;
+    const bool packs = algorithm == Convolution::fastest;
     auto out = testing::make_array<float>(ops.image, testing::Layout::channels_last, ops.random, 7);
     op::ConvScaled{options, true}.cpu(ops.x.operand(), ops.w.operand(), scale.operand(), scale.operand(),
-                                      ops.grad.operand(), keeps ? kept.operand() : Operand{}, out.operand());
+                                      ops.grad.operand(), packs ? packed.operand() : Operand{}, out.operand());
     results.push_back(Ops::values(out));
   }
   int64_t missing = 0;

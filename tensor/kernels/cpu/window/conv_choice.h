@@ -10,9 +10,9 @@
 namespace weft::kernels::cpu {
 
 /// Whether a convolution of f32 runs in Winograd's filtering, also where its weight was transformed before.
-inline bool takes_winograd(const ConvShape& s, ConvDirection direction, bool kept = false) {
+inline bool takes_winograd(const ConvShape& s, ConvDirection direction, bool packed = false) {
   if (loops_forced() || convolution() == Convolution::direct || s.algorithm == Convolution::direct) return false;
-  return prefers_winograd(s, direction, kept);
+  return prefers_winograd(s, direction, packed);
 }
 
 /// Whether oneDNN takes such distances of pixels: it generates code pixel by pixel of the padding (2^20 take seconds),

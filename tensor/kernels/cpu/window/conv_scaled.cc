@@ -33,11 +33,12 @@ void finish(const Operand& y, const Operand& scale, const Operand& shift, const 
     relu ? channel_loop<Finish<1, true>, 1, T>({y, y}, c) : channel_loop<Finish<1, false>, 1, T>({y, y}, c);
 }
 
-void check_kept(const Operand& kept, int64_t size) {
-  if (kept.numel() != size) throw ShapeError(text("the kept weight must have shape [", size, "], not ", kept.shape()));
+void check_packed(const Operand& packed, int64_t size) {
+  if (packed.numel() != size)
+    throw ShapeError(text("the prepacked weight must have shape [", size, "], not ", packed.shape()));
 }
 
-/// y = conv(x, weight) + bias in oneDNN, with its weight kept. False where it runs in another way.
+/// y = conv(x, weight) + bias in oneDNN, with its weight prepacked. False where it runs in another way.
 bool library_conv(const ConvShape& s, const Operand& x, const Operand& weight, const Operand& bias,
                   const onednn::PackedWeight& packed, const Operand& y) {
   if (takes_winograd(s, ConvDirection::forward) || choose_kernel(s) != ConvKernel::onednn) return false;
@@ -54,7 +55,7 @@ bool library_conv(const ConvShape& s, const Operand& x, const Operand& weight, c
 
 /// Whether bringing the weight into oneDNN's layout takes a part of the convolution's time that counts: 0.7 ns an
 /// element, where a pixel of the result takes 0.01 ns.
-bool keeps_library_weight(const ConvShape& s) {
+bool packs_library_weight(const ConvShape& s) {
   return s.out_pixels() < 4096 && choose_kernel(s) == ConvKernel::onednn;
 }
 
@@ -73,16 +74,16 @@ namespace weft {
 using namespace kernels::cpu;
 
 /// f32 that takes Winograd's filtering is finished on the way out of it; all else in a second pass over the result. A
-/// weight that is kept for oneDNN spares it the way into oneDNN's layout.
+/// weight that is prepacked for oneDNN spares it the way into oneDNN's layout.
 void op::ConvScaled::cpu(const Operand& x, const Operand& weight, const Operand& scale, const Operand& shift,
-                         const Operand& residual, const Operand& kept, const Operand& out) const {
+                         const Operand& residual, const Operand& packed, const Operand& out) const {
   const FiveAxes x5(x), weight5(weight), out5(out);
   const ConvShape s = shape_of(*x5, *weight5, *out5, options);
-  const bool in_f32 = out.dtype == DType::f32 && !s.is_empty(), is_kept = kept.defined() && kept.numel() > 0;
-  const bool has_kept = is_kept && kept_layout == 0;
+  const bool in_f32 = out.dtype == DType::f32 && !s.is_empty(), is_packed = packed.defined() && packed.numel() > 0;
+  const bool has_packed = is_packed && packed_layout == 0;
   ConvOptions rest = options;
-  if (in_f32 && takes_winograd(s, ConvDirection::forward, has_kept)) {
-    if (has_kept) check_kept(kept, winograd_weight_size(s));
+  if (in_f32 && takes_winograd(s, ConvDirection::forward, has_packed)) {
+    if (has_packed) check_packed(packed, winograd_weight_size(s));
     const ImageIn<float, float> in(*x5);
     const WeightIn<float, float> w(*weight5);
     const SmallOperand<float> factor(scale, s.filters, 1), term(shift, s.filters, 0);
@@ -91,29 +92,28 @@ void op::ConvScaled::cpu(const Operand& x, const Operand& weight, const Operand&
     if (residual.defined()) added.emplace(*residual5.emplace(residual));
     ImageOut<float, float> result(*out5);
     const ConvFinish finish{factor.data(), term.data(), added ? added->data() : nullptr, relu};
-    if (winograd_conv(s, in.data(), w.data(), w.strides(), has_kept ? kept.data<float>() : nullptr, finish,
+    if (winograd_conv(s, in.data(), w.data(), w.strides(), has_packed ? packed.data<float>() : nullptr, finish,
                       result.data()))
       return result.finish();
     rest.algorithm = Convolution::direct;  // a sum is not finite
   }
   const bool biased = !scale.defined();
   const Operand bias = biased ? shift : Operand{};
-  if (!in_f32 || !is_kept || kept_layout == 0 ||
-      !library_conv(s, *x5, *weight5, bias, {kept.data<float>(), kept.numel(), kept_layout}, *out5))
+  if (!in_f32 || !is_packed || packed_layout == 0 ||
+      !library_conv(s, *x5, *weight5, bias, {packed.data<float>(), packed.numel(), packed_layout}, *out5))
     Conv{rest}.cpu(x, weight, bias, out);
   if (biased && !residual.defined() && !relu) return;
   visit_floating(out.dtype, [&]<class T>() { finish<T>(out, scale, biased ? Operand{} : shift, residual, relu); });
 }
 
-op::ConvKeptWeight op::ConvKeptWeight::for_images(const ConvOptions& options, const Shape& images,
-                                                  const Operand& weight) {
-  ConvKeptWeight op{options, images};
+op::ConvPrepack op::ConvPrepack::for_images(const ConvOptions& options, const Shape& images, const Operand& weight) {
+  ConvPrepack op{options, images};
   if (weight.dtype != DType::f32 || options.axes != 2) return op;
   const ConvShape s = shape_for(images, weight, options);
   if (s.is_empty()) return op;
   if (takes_winograd(s, ConvDirection::forward, true)) {
     op.elements = winograd_weight_size(s);
-  } else if (keeps_library_weight(s) && weight.view->is_dense()) {
+  } else if (packs_library_weight(s) && weight.view->is_dense()) {
     const FiveAxes weight5(weight);
     const auto [elements, id] = onednn::weight_layout(s, weight_strides(weight5->shape(), weight5->strides()));
     op.elements = elements, op.layout = id;
@@ -121,7 +121,7 @@ op::ConvKeptWeight op::ConvKeptWeight::for_images(const ConvOptions& options, co
   return op;
 }
 
-void op::ConvKeptWeight::cpu(const Operand& weight, const Operand& out) const {
+void op::ConvPrepack::cpu(const Operand& weight, const Operand& out) const {
   if (out.numel() == 0) return;
   const ConvShape s = shape_for(images, weight, options);
   const FiveAxes weight5(weight);
@@ -129,10 +129,10 @@ void op::ConvKeptWeight::cpu(const Operand& weight, const Operand& out) const {
   if (layout != 0) {
     const auto [size, id] = onednn::weight_layout(s, w.strides());
     if (id != layout) throw ShapeError(text("the layout ", layout, " is not that of such images: ", id));
-    check_kept(out, size);
+    check_packed(out, size);
     return onednn::pack_weight(s, w.data(), w.strides(), out.data<float>());
   }
-  check_kept(out, winograd_weight_size(s));
+  check_packed(out, winograd_weight_size(s));
   winograd_weight(s, w.data(), w.strides(), out.data<float>());
 }
 

@@ -208,22 +208,22 @@ class TiledConv {
   Image<float> out_;
 };
 
-/// The convolution of a group. `kept` are its transformed filters; null: they are made here, by each thread for itself
+/// The convolution of a group. `packed` are its transformed filters; null: they are made here, by each thread for itself
 /// where tiles are few, else in chunks that stay in the last-level cache (5 MB, or a panel for each thread up to 4).
-bool convolve(const Tiles& tiles, Image<const float> in, const Taps& taps, const float* kept, const ConvFinish& finish,
-              Image<float> out) {
+bool convolve(const Tiles& tiles, Image<const float> in, const Taps& taps, const float* packed,
+              const ConvFinish& finish, Image<float> out) {
   constexpr int64_t kElements = int64_t{5} << 18;
   const Filters filters(tiles, taps.from, taps.to);
   const TiledConv conv(tiles, in, filters, taps, finish, out);
-  if (conv.has_few_tiles()) return conv.run({kept, 0, filters.panels()});
+  if (conv.has_few_tiles()) return conv.run({packed, 0, filters.panels()});
   const int64_t most = std::max<int64_t>(kElements / filters.panel_size(), std::min(region_threads(), 4));
   const int64_t chunks = ceil_div(filters.panels(), most);
-  const Scratch<float> values(kept == nullptr ? ceil_div(filters.panels(), chunks) * filters.panel_size() : 0);
+  const Scratch<float> values(packed == nullptr ? ceil_div(filters.panels(), chunks) * filters.panel_size() : 0);
   bool clean = true;
   for (int64_t i = 0; i < chunks; ++i) {
     const int64_t begin = filters.panels() * i / chunks, end = filters.panels() * (i + 1) / chunks;
-    if (kept == nullptr) filters.transform(taps, begin, end, values.data());
-    clean &= conv.run({kept == nullptr ? values.data() : kept + begin * filters.panel_size(), begin, end});
+    if (packed == nullptr) filters.transform(taps, begin, end, values.data());
+    clean &= conv.run({packed == nullptr ? values.data() : packed + begin * filters.panel_size(), begin, end});
   }
   return clean;
 }
@@ -258,7 +258,7 @@ bool fits_winograd(const ConvShape& s) {
 /// about a cycle each: a step of direct convolution (of which a product for each tap, where few pixels ask for that,
 /// leaves out those in the padding); for each part of the window the products of a tile, the transforms of its channels
 /// and its corner; the transforms of a weight, which go through memory.
-bool prefers_winograd(const ConvShape& s, ConvDirection direction, bool kept) {
+bool prefers_winograd(const ConvShape& s, ConvDirection direction, bool packed) {
   constexpr int64_t kLeast = 32;  // channels: with 16 transforms cost what products save
   if (!fits_winograd(s) || std::min(s.group_channels(), s.group_filters()) < kLeast) return false;
   const bool data = direction == ConvDirection::backward_data, weights = direction == ConvDirection::backward_weights;
@@ -278,7 +278,7 @@ bool prefers_winograd(const ConvShape& s, ConvDirection direction, bool kept) {
                         : data ? 400
                                : 300;
   const double of_tile = parts * (product * c * k + transform * c + corner) + transform * (weights ? parts : 1) * k;
-  const double of_weight = (kept ? 8 : weights ? 15 : data ? 14 : 12) * parts * (line ? 1.0 / 3 : 1);
+  const double of_weight = (packed ? 8 : weights ? 15 : data ? 14 : 12) * parts * (line ? 1.0 / 3 : 1);
   return direct > 1.15 * (tiles * of_tile + of_weight * c * k);
 }
 
@@ -293,13 +293,13 @@ void winograd_weight(const ConvShape& s, const float* weight, const WeightStride
 }
 
 bool winograd_conv(const ConvShape& s, const float* x, const float* weight, const WeightStrides& strides,
-                   const float* kept, const ConvFinish& finish, float* out) {
+                   const float* packed, const ConvFinish& finish, float* out) {
   const Tiles tiles = forward_tiles(s);
-  const int64_t kept_size = kept == nullptr ? 0 : winograd_weight_size(s) / s.groups;
+  const int64_t packed_size = packed == nullptr ? 0 : winograd_weight_size(s) / s.groups;
   bool clean = true;
   for (int64_t g = 0; g < s.groups; ++g)
     clean &= convolve(tiles, {x + g * s.group_channels(), s.channels}, forward_taps(s, weight, strides, g),
-                      kept == nullptr ? nullptr : kept + g * kept_size, finish.from(g * s.group_filters()),
+                      packed == nullptr ? nullptr : packed + g * packed_size, finish.from(g * s.group_filters()),
                       {out + g * s.group_filters(), s.filters});
   return clean;
 }

@@ -16,18 +16,18 @@ enum class ConvDirection : uint8_t { forward, backward_data, backward_weights };
 
 /// Whether the stride and dilation are 1 and the window has 2 to 7 taps along its rows, and as many rows or one.
 bool fits_winograd(const ConvShape& s);
-/// Whether it is faster than direct convolution as well, `kept`: with a weight that was transformed before. By sizes
+/// Whether it is faster than direct convolution as well, `packed`: with a weight that was transformed before. By sizes
 /// alone.
-bool prefers_winograd(const ConvShape& s, ConvDirection direction, bool kept = false);
+bool prefers_winograd(const ConvShape& s, ConvDirection direction, bool packed = false);
 
 /// The floats of a transformed weight, which depends on the weight, its sizes and groups alone, and the transformed
 /// weight.
 int64_t winograd_weight_size(const ConvShape& s);
 void winograd_weight(const ConvShape& s, const float* weight, const WeightStrides& strides, float* out);
 
-/// `kept` is what winograd_weight() gave for the weight; null: it is transformed here, and forgotten.
+/// `packed` is what winograd_weight() gave for the weight; null: it is transformed here, and forgotten.
 bool winograd_conv(const ConvShape& s, const float* x, const float* weight, const WeightStrides& strides,
-                   const float* kept, const ConvFinish& finish, float* out);
+                   const float* packed, const ConvFinish& finish, float* out);
 bool winograd_conv_backward_data(const ConvShape& s, const float* grad, const float* weight,
                                  const WeightStrides& strides, float* grad_x);
 bool winograd_conv_backward_weights(const ConvShape& s, const float* x, const float* grad, float* grad_weight,

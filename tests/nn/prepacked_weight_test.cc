@@ -26,7 +26,7 @@ nn::Sequential make_network() {
 void expect_equal(nn::Sequential& net, const Tensor& x, const char* when) {
   const Tensor layers = net(x).detach();
   const NoGrad guard;
-  for (int i = 0; i < 2; ++i) {  // the second time with kept weights
+  for (int i = 0; i < 2; ++i) {  // the second time with prepacked weights
     const Tensor fused = net(x);
     const double error = abs(fused - layers).max().item<double>(), size = abs(layers).max().item<double>();
     EXPECT_LT(error, 2e-5 * size) << when;
@@ -34,13 +34,13 @@ void expect_equal(nn::Sequential& net, const Tensor& x, const char* when) {
   }
 }
 
-TEST(KeptWeight, EvaluationGivesWhatTheLayersGive) {
+TEST(PrepackedWeight, EvaluationGivesWhatTheLayersGive) {
   nn::Sequential net = make_network();
   for (const Shape& shape : {Shape{1, kChannels, 16, 16}, Shape{8, kChannels, 12, 20}})
     expect_equal(net, randn(shape), "at first");
 }
 
-TEST(KeptWeight, AChangeOfTheWeightIsSeen) {
+TEST(PrepackedWeight, AChangeOfTheWeightIsSeen) {
   nn::Sequential net = make_network();
   const Tensor x = randn({8, kChannels, 16, 16});
   expect_equal(net, x, "at first");
@@ -63,7 +63,7 @@ TEST(KeptWeight, AChangeOfTheWeightIsSeen) {
   EXPECT_GT(abs(plain(x) - before).max().item<double>(), 1e-3) << "after a write to memory that was given out";
 }
 
-TEST(KeptWeight, IsFreedWithTheLayer) {
+TEST(PrepackedWeight, IsFreedWithTheLayer) {
   const NoGrad guard;
   const Tensor x = randn({8, kChannels, 16, 16});
   const int64_t before = memory_stats().live_bytes;
@@ -77,7 +77,7 @@ TEST(KeptWeight, IsFreedWithTheLayer) {
 }
 
 /// Stride 2 has no Winograd form: what is kept is the weight as the library's kernel reads it.
-TEST(KeptWeight, OfALibrarysKernelGivesTheSameBits) {
+TEST(PrepackedWeight, OfALibrarysKernelGivesTheSameBits) {
   manual_seed(8);
   const NoGrad guard;
   const nn::Conv2d layer({.in_channels = kChannels, .out_channels = kChannels, .kernel_size = 3, .stride = 2});
@@ -90,7 +90,7 @@ TEST(KeptWeight, OfALibrarysKernelGivesTheSameBits) {
       if (i == 1) layer.weight().mul_(-1.5);
     }
   }
-  EXPECT_GE(memory_stats().live_bytes - before, layer.weight().numel() * int64_t{4}) << "nothing was kept";
+  EXPECT_GE(memory_stats().live_bytes - before, layer.weight().numel() * int64_t{4}) << "nothing was prepacked";
 }
 
 }  // namespace
