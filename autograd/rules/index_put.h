@@ -19,6 +19,8 @@ WEFT_GRADIENT(IndexCopy) = per_input(  //
     });
 WEFT_GRADIENT(IndexAccumulate) = per_input(  //
     [](Grad g) { return g; }, no_gradient,
-    [](const op::IndexAccumulate& op, Grad g, Input<1> index) { return index_select(g, op.axis, index); });
+    [](const op::IndexAccumulate& op, Grad g, Input<1> index) {
+      return adjoint::index_written(g, op.axis, op.axes, index, true);
+    });
 
 }  // namespace weft::autograd

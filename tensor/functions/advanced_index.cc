@@ -127,17 +127,6 @@ struct Rows {
   bool unique = false;
 };
 
-/// `axes` axes from `axis` on as one, where strides can express it.
-void merge_axes(Rows& rows) {
-  if (rows.axes == 1) return;
-  int64_t size = 1;
-  for (int64_t i = rows.axis; i < rows.axis + rows.axes; ++i) size *= rows.view.size(i);
-  const op::Reshape op{op::with_merged(rows.view.shape(), rows.axis, rows.axes, size)};
-  if (rows.view.layout().has_mask() || !op.view(rows.view.layout())) return;
-  rows.view = dispatch::apply(op, rows.view);
-  rows.axes = 1;
-}
-
 /// The indexed axes next to each other: where they stand, or in front.
 void bring_together(Rows& rows, const IntList& axes) {
   rows.axes = axes.rank();
@@ -213,19 +202,10 @@ Tensor row_values(const Rows& rows, const Tensor& value) {
 void put_rows(const char* name, Rows& rows, const Tensor& value, bool accumulate) {
   const Tensor src = dispatch::apart_from(rows.view, row_values(rows, value));
   rows.flat = dispatch::apart_from(rows.view, rows.flat);
-  if (!accumulate) {
+  if (accumulate)
+    dispatch::apply_in_place(op::IndexAccumulate{rows.axis, rows.axes}, name, rows.view, rows.flat, src);
+  else
     dispatch::apply_in_place(op::IndexCopy{rows.axis, rows.axes, rows.unique}, name, rows.view, rows.flat, src);
-    return;
-  }
-  merge_axes(rows);
-  if (rows.axes == 1) {
-    dispatch::apply_in_place(op::IndexAccumulate{rows.axis}, name, rows.view, rows.flat, src);
-  } else {
-    int64_t size = 1;
-    for (int64_t i = rows.axis; i < rows.axis + rows.axes; ++i) size *= rows.view.size(i);
-    const Shape merged = op::with_merged(rows.view.shape(), rows.axis, rows.axes, size);
-    rows.view.add_(reshape(adjoint::index_add(src, rows.axis, rows.flat, merged), rows.view.shape()));
-  }
 }
 
 void check_integers(const Tensor& x, const Scalar& value) {

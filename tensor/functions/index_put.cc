@@ -59,14 +59,10 @@ void put_elements(const char* name, const Tensor& self, const Tensor& index, con
   Tensor to = with_axis(self);
   const Tensor places = wrapped(reshape(index, {-1}), self.numel()),
                values = dispatch::apart_from(to, reshape(adjoint::source_of(src, self.dtype()), {-1}));
-  const std::optional<View> flat = to.layout().has_mask() ? std::nullopt : to.layout().reshape({to.numel()});
-  if (flat) to = view(to, {-1});
-  if (!accumulate)
-    dispatch::apply_in_place(op::IndexCopy{0, to.rank(), false}, name, to, places, values);
-  else if (flat)
-    dispatch::apply_in_place(op::IndexAccumulate{0}, name, to, places, values);
+  if (accumulate)
+    dispatch::apply_in_place(op::IndexAccumulate{0, to.rank()}, name, to, places, values);
   else
-    to.add_(reshape(adjoint::index_add(values, 0, places, Shape{to.numel()}), to.shape()));
+    dispatch::apply_in_place(op::IndexCopy{0, to.rank(), false}, name, to, places, values);
 }
 
 }  // namespace

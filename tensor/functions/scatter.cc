@@ -9,6 +9,7 @@
 #include "tensor/functions/copy.h"
 #include "tensor/functions/fill.h"
 #include "tensor/functions/index.h"
+#include "tensor/functions/masked.h"
 #include "tensor/functions/view.h"
 #include "tensor/ops/scatter.h"
 
@@ -64,6 +65,39 @@ Scalar neutral(std::string_view reduce, DType dtype) {
   });
 }
 
+/// An index without its copies along axes of x that it was expanded to, as what it says holds along them; `places` is x's
+/// shape with size 1 there.
+struct Unexpanded {
+  Unexpanded(const Tensor& expanded, int64_t axis, const Tensor& x) : index(expanded), places(x.shape()) {
+    if (expanded.layout().has_mask()) return;
+    for (int64_t i = 0; i < x.rank(); ++i) {
+      const int64_t size = expanded.size(i);
+      if (i == axis || size == 1 || size != x.size(i) || expanded.layout().strides()[static_cast<size_t>(i)] != 0)
+        continue;
+      index = slice(index, i, 0, 1);
+      places[static_cast<size_t>(i)] = 1;
+    }
+  }
+  Tensor index;
+  Shape places;
+};
+
+/// `first`, and how often `index` names each place of `shape`.
+Tensor counts_of(const Tensor& index, int64_t axis, const Shape& shape, int64_t first) {
+  return dispatch::apply(op::ScatterSum{axis}, full(shape, first, f32, index.device()), index,
+                         spread(1, ones({}, f32, index.device()), index));
+}
+
+/// x, with what changes nothing in the reduction at the places that the index names.
+Tensor neutral_start(const Tensor& x, int64_t axis, const Tensor& index, std::string_view reduce,
+                     const Unexpanded& listed) {
+  const Scalar value = neutral(reduce, x.dtype());
+  if (listed.places == x.shape()) return dispatch::apply(op::Scatter{axis}, x, index, spread(value, x, index));
+  const Tensor none = zeros(listed.places, boolean, x.device());
+  return masked_fill(x, dispatch::apply(op::Scatter{axis}, none, listed.index, spread(true, none, listed.index)),
+                     value);
+}
+
 Tensor reduced(const Tensor& x, int64_t axis, const Tensor& index, const Tensor& src, std::string_view reduce,
                bool include_self) {
   const bool is_mean = reduce == "mean";
@@ -73,8 +107,8 @@ Tensor reduced(const Tensor& x, int64_t axis, const Tensor& index, const Tensor&
     throw DtypeError(text("a mean of ", x.dtype(), " is floating; cast first, e.g. x.to(f32)"));
   const int64_t a = normalize_axis_or_scalar(axis, x.rank());
   const Tensor values = source(src, x, index);
-  const Tensor start =
-      include_self ? x : dispatch::apply(op::Scatter{a}, x, index, spread(neutral(reduce, x.dtype()), x, index));
+  const Unexpanded listed(index, a, x);
+  const Tensor start = include_self ? x : neutral_start(x, a, index, reduce, listed);
   if (reduce == "prod" || reduce == "amax" || reduce == "amin") {
     const op::ScatterReduction reduction = reduce == "prod"   ? op::ScatterReduction::product
                                            : reduce == "amax" ? op::ScatterReduction::largest
@@ -83,8 +117,7 @@ Tensor reduced(const Tensor& x, int64_t axis, const Tensor& index, const Tensor&
   }
   const Tensor sums = dispatch::apply(op::ScatterSum{a}, start, index, values);
   if (!is_mean) return sums;
-  const Tensor counts = dispatch::apply(op::ScatterSum{a}, full(x.shape(), include_self ? 1 : 0, f32, x.device()),
-                                        index, spread(1, ones({}, f32, x.device()), index));
+  const Tensor counts = counts_of(listed.index, a, listed.places, include_self ? 1 : 0);
   return div(sums, cast(maximum(counts, ones({}, f32, x.device())), x.dtype()));
 }
 

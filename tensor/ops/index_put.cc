@@ -25,7 +25,7 @@ Spec IndexCopy::infer(const Operand& x, const Operand& index, const Operand& src
 }
 
 Spec IndexAccumulate::infer(const Operand& x, const Operand& index, const Operand& src) const {
-  check_source(x, axis, 1, index, src);
+  check_source(x, axis, axes, index, src);
   return spec_like(x);
 }
 

@@ -35,13 +35,14 @@ struct IndexCopy {
   void cpu(const Operand& x, const Operand& index, const Operand& src, const Operand& out) const;
 };
 
-/// `x`, with slice i of `src` added to slice index[i] along `axis`. Sums as IndexAdd, single elements as
-/// ScatterAdd.
+/// `x`, with slice i of `src` added to slice index[i] along `axis`; `axes` as in IndexSelect. Sums as IndexAdd, single
+/// elements as ScatterAdd.
 struct IndexAccumulate {
   int64_t axis;
+  int64_t axes = 1;
   static constexpr std::string_view name = "index_accumulate";
   static constexpr Policy policy = {.accepts = kNumbers, .numeric = 5};
-  void attributes(auto visit) const { visit("axis", axis); }
+  void attributes(auto visit) const { visit("axis", axis), visit("axes", axes); }
   bool operator==(const IndexAccumulate&) const = default;
   Spec infer(const Operand& x, const Operand& index, const Operand& src) const;
   void cpu(const Operand& x, const Operand& index, const Operand& src, const Operand& out) const;

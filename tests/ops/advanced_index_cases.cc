@@ -251,6 +251,20 @@ void add_puts(Cases& cases) {
       .compares(kFloating);
   cases
       .add(
+          "index_put that accumulates in a few of many columns of a view",
+          {{normal({9, 5, 3}), index({2}, {8, -1}), index({2}, {2, 2}), normal({3, 2})}},
+          [](const Inputs& x) -> Outputs {
+            const Tensor y = x[0].clone();
+            y.permute({2, 0, 1}).index_put_({Slice(), x[1], x[2]}, x[3], true);
+            return y;
+          },
+          written([](const Arrays& x, Array& out) {
+            for (const Index& i : indices_of(x[3].shape)) out.at({8, 2, i[0]}) += x[3].at(i);
+          }))
+      .compares(kFloating)
+      .in_place();
+  cases
+      .add(
           "index_put that accumulates in a transposed view",
           {{normal({4, 3}), index({5}, {0, 3, 0, -1, 0}), index({5}, {2, -1, 2, 0, 2}), normal({5})}},
           [](const Inputs& x) -> Outputs {

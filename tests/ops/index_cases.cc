@@ -2,6 +2,7 @@
 #include "tensor/adjoints/index.h"
 #include "tensor/functions/fill.h"
 #include "tensor/functions/index.h"
+#include "tensor/functions/view.h"
 #include "tests/ops/families.h"
 #include "tests/reference/index.h"
 
@@ -37,6 +38,22 @@ void add_gather(Cases& cases) {
   cases
       .add("gather columns", {{normal({3, 5}), index({3, 2}, 5)}, {normal({2, 4}), index({1, 7}, 4)}},
            CALL(gather(x[0], -1, x[1])), gathered(1))
+      .accepts(kAll);
+  cases
+      .add("gather rows by an expanded index",
+           {{normal({4, 6}), index({5, 1}, 4)}, {normal({4, 3, 7}), index({3, 2, 1}, 4)}},
+           CALL(gather(x[0], 0, x[1].rank() == 2 ? expand(x[1], {5, 6}) : expand(x[1], {3, 2, 7}))),
+           [](const Arrays& x) {
+             Shape shape = x[1].shape;
+             shape[shape.size() - 1] = x[0].shape.back();
+             return reference::gathered(x[0], shape, [&](Index i) {
+               const int64_t width = i.back();
+               i.back() = 0;
+               i[0] = at(x[1], i);
+               i.back() = width;
+               return i;
+             });
+           })
       .accepts(kAll);
   cases
       .add("gather with i32", {{normal({4, 3}), index({2, 3}, {0, 3, 1, 2, 2, 2}, i32)}}, CALL(gather(x[0], 0, x[1])),

@@ -41,7 +41,8 @@ void add_slices(Cases& cases) {
   cases.add("index_add to rows", rows, CALL(index_add(x[0], 0, x[1], x[2])), slices_written(0, sum))
       .compares(kFloating);
   cases
-      .add("index_add to columns, scaled", {{normal({2, 5}), index({3}, {4, 0, 4}), normal({2, 3})}},
+      .add("index_add to columns, scaled",
+           {{normal({2, 5}), index({3}, {4, 0, 4}), normal({2, 3})}, {normal({3, 2}), index({20}, 2), normal({3, 20})}},
            CALL(index_add(x[0], 1, x[1], x[2], 3)), slices_written(1, [](double old, double v) { return old + 3 * v; }))
       .compares(kFloating);
   cases

@@ -5,6 +5,7 @@
 #include "tensor/functions/index.h"
 #include "tensor/functions/reduce.h"
 #include "tensor/functions/scatter.h"
+#include "tensor/functions/view.h"
 #include "tests/ops/families.h"
 
 namespace weft::testing {
@@ -111,6 +112,56 @@ void add_plain(Cases& cases) {
           })
       .compares(kFloating)
       .in_place();
+}
+
+/// x[1], whose last axis has size 1, as the index of whole rows of x[0] that it is expanded to.
+Tensor row_index(const Inputs& x) {
+  Shape shape = x[1].shape();
+  shape[shape.size() - 1] = x[0].size(-1);
+  return expand(x[1], shape);
+}
+Reference of_rows(const Reference& reference) {
+  return [=](const Arrays& x) {
+    Arrays inputs = x;
+    Shape shape = x[1].shape;
+    shape[shape.size() - 1] = x[0].shape.back();
+    inputs[1] = reference::build(shape, [&](const Index& i) { return broadcast_at(x[1], i); });
+    return reference(inputs);
+  };
+}
+std::vector<Sample> rows_of(Specs draw, Specs source) {
+  return {{draw({4, 6}), index({5, 1}, {0, 3, 0, 0, 2}), source({5, 6})},
+          {draw({3, 2, 5}), index({4, 2, 1}, 3), source({4, 2, 5})},
+          {draw({3, 1, 5}), index({2, 1, 1}, 3), source({2, 1, 5})}};
+}
+
+/// Whole rows by an index that is expanded along them.
+void add_rows(Cases& cases) {
+  const auto add = [&](const std::string& name, const auto& call, const Reference& reference, Specs draw,
+                       Specs source) {
+    cases.add(name + " of rows by an expanded index", rows_of(draw, source), call, of_rows(reference))
+        .compares(kFloating)
+        .loose(4);
+  };
+  add("scatter", CALL(scatter(x[0], 0, row_index(x), x[2])), scattered(0, last), any_normal, any_normal);
+  add("scatter_add", CALL(scatter_add(x[0], 0, row_index(x), x[2])), scattered(0, plus), any_normal, any_normal);
+  add("scatter_reduce prod", CALL(scatter_reduce(x[0], 0, row_index(x), x[2], "prod", false)),
+      scattered_without_self(0, times, false), positive, positive);
+  add("scatter_reduce amax", CALL(scatter_reduce(x[0], 0, row_index(x), x[2], "amax", false)),
+      scattered_without_self(0, most, false), apart_in_x, apart_in_source);
+  add("scatter_reduce mean", CALL(scatter_reduce(x[0], 0, row_index(x), x[2], "mean", false)),
+      scattered_without_self(0, plus, true), any_normal, any_normal);
+  cases
+      .add("scatter of integers to rows by an expanded index",
+           {{integers({4, 6}, 0, 9), index({5, 1}, {0, 3, 0, 0, 2}), integers({5, 6}, 0, 9)}},
+           CALL(scatter_add(x[0], 0, row_index(x), x[2])), of_rows(scattered(0, plus)))
+      .compares(kNumbers);
+  cases.error<IndexError>(
+      "scatter expanded index",
+      [] {
+        scatter_add(ones({3, 5}), 0, expand(tensor({{1}, {3}}), {2, 5}), ones({2, 5}));
+      },
+      "scatter_add([3, 5] f32, [2, 5] i64, [2, 5] f32): index 3 is out of range for 3 rows");
 }
 
 void add_reductions(Cases& cases) {
@@ -251,6 +302,7 @@ void add_errors(Cases& cases) {
 
 void add_scatter_cases(Cases& cases) {
   add_plain(cases);
+  add_rows(cases);
   add_reductions(cases);
   add_conventions(cases);
   add_errors(cases);

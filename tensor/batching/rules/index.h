@@ -69,10 +69,13 @@ WEFT_BATCHING(IndexCopy) = [](op::IndexCopy op, const Call& call) -> std::vector
 };
 WEFT_BATCHING(IndexAccumulate) = [](const op::IndexAccumulate& op, const Call& call) -> std::vector<Tensor> {
   const Tensor &index = call.inputs[1].x, src = call.whole(2);
-  if (!call.is_batched(1)) return call.run(op::IndexAccumulate{op.axis + 1}, {call.whole(0), index, src});
+  const Tensor x = call.whole(0);
+  if (!call.is_batched(1)) return call.run(op::IndexAccumulate{op.axis + 1, op.axes}, {x, index, src});
   op::ScatterSum sum;
   sum.axis = op.axis + 1;
-  return call.run(sum, {call.whole(0), detail::index_along(index, sum.axis, src.shape()), src});
+  const Tensor rows = flatten(x, sum.axis, op.axis + op.axes);
+  const auto out = call.run(sum, {rows, detail::index_along(index, sum.axis, src.shape()), src});
+  return {reshape(out[0], x.shape())};
 };
 
 WEFT_BATCHING(Triangle) = same_op;

@@ -185,12 +185,16 @@ TEST(Index, SameBitsForAnyNumberOfThreads) {
            flat = random_indices({900}, 120, Layout::row_major, random);
   AnyArray src = random_values({900, 40}, f32, Layout::row_major, random);
   const AnyArray start = random_values({128, 40}, f32, Layout::row_major, random);
+  const View expanded = View::create({900, 40}, {1, 0}), across = View::create({40, 900}, {1, 40}),
+             columns = View::create({40, 128}, {1, 40});
   expect_same_bits_for_threads([&] {
-    AnyArray a = start, b = start, c = start;
+    AnyArray a = start, b = start, c = start, d = start, e = start;
     op::ScatterAdd{0, a.shape()}.cpu(src.operand(), index.operand(), a.operand());
     op::IndexAdd{0, b.shape()}.cpu(src.operand(), flat.operand(), b.operand());
     op::EmbeddingBackward{c.shape()[0], 3}.cpu(src.operand(), flat.operand(), c.operand());
-    return std::vector{a.memory, b.memory, c.memory};
+    op::ScatterAdd{0, d.shape()}.cpu(src.operand(), flat.operand().with(expanded), d.operand());
+    op::IndexAdd{1, columns.shape()}.cpu(src.operand().with(across), flat.operand(), e.operand().with(columns));
+    return std::vector{a.memory, b.memory, c.memory, d.memory, e.memory};
   });
 }
 

@@ -1,10 +1,12 @@
 // gather and the forms of scatter: one index per element.
 #include <atomic>
+#include <cstdlib>
 #include <mutex>
 #include <type_traits>
+#include <vector>
 
 #include "tensor/kernels/cpu/base/arithmetic.h"
-#include "tensor/kernels/cpu/index/index_list.h"
+#include "tensor/kernels/cpu/index/slices.h"
 #include "tensor/kernels/cpu/pointwise/copy.h"
 #include "tensor/kernels/cpu/pointwise/fill.h"
 #include "tensor/ops/scatter.h"
@@ -19,12 +21,13 @@ constexpr int64_t kIndexGrain = 16384;
 /// nest belongs to index i.
 Nest element_nest(const Operand& index, const Operand& x, int64_t axis, const Operand& y) {
   Nest nest;
-  for (int64_t i = 0; i < index.rank(); ++i) nest.push({index.size(i), i == axis ? 0 : x.stride(i), y.stride(i)});
+  for (int64_t i = 0; i < index.rank(); ++i)
+    if (index.size(i) != 1) nest.push({index.size(i), i == axis ? 0 : x.stride(i), y.stride(i)});
   nest.merge();
   return nest;
 }
 
-/// to = from at the index's positions along an axis of `limit` elements, which are `step` apart. Each index is checked
+/// to = from at the index's places along an axis of `limit` elements, which are `step` apart. Each index is checked
 /// when it is used; false where one is bad.
 template <class T>
 bool gather_elements(const Nest& nest, const int64_t* list, int64_t begin, int64_t end, int64_t limit, const T* from,
@@ -60,6 +63,41 @@ bool gather_elements(const Nest& nest, const int64_t* list, int64_t begin, int64
   return true;
 }
 
+/// An index that was expanded behind its axis, from (n, 1) to (n, width) for one, names slices: it is listed without the
+/// axes from `first` on. (Of other indices `first` is the rank.)
+struct SliceIndex {
+  SliceIndex(const Operand& index, int64_t axis) : first(first_of(index, axis)), list(list_of(index, first)) {}
+  bool names_slices(const Operand& index) const { return first < index.rank(); }
+
+  static int64_t first_of(const Operand& index, int64_t axis) {
+    constexpr int64_t kLeast = 4;  // elements of a slice
+    int64_t first = index.rank(), size = 1;
+    for (; first > axis + 1 && (index.stride(first - 1) == 0 || index.size(first - 1) == 1); --first)
+      size *= index.size(first - 1);
+    return size < kLeast ? index.rank() : first;
+  }
+  static IndexList list_of(const Operand& index, int64_t first) {
+    if (first == index.rank()) return IndexList(index);
+    std::vector<Interval> bounds;
+    for (int64_t i = 0; i < index.rank(); ++i) bounds.push_back({0, i < first ? index.size(i) : 1});
+    return IndexList(index.with(index.view->shrink(bounds)));
+  }
+  int64_t first;
+  IndexList list;
+};
+
+/// The slices that such an index names in `table`, and those of `list`, which has the index's shape.
+SliceLayout slice_layout(const Operand& index, int64_t axis, int64_t first, const Operand& table, const Operand& list) {
+  SliceLayout layout{Nest{}, table.stride(axis), table.size(axis), Nest{}};
+  for (int64_t i = 0; i < index.rank(); ++i) {
+    Nest& nest = i < first ? layout.list : layout.slice;
+    nest.push({index.size(i), i == axis ? 0 : table.stride(i), list.stride(i)});
+  }
+  layout.slice.sort_and_merge();
+  layout.list.merge();
+  return layout;
+}
+
 /// What scatter_rows() does beside the reduction: rows begin as those of x or as zeros just before something is added
 /// to them, where it may (starts_rows()), and what is written only to memory that is thrown away with an error may
 /// check its indices on the way.
@@ -72,8 +110,10 @@ struct RowStart {
 /// Whether scatter_rows() can begin each row of `into`: they lie along the last axis, and src has all of them.
 bool starts_rows(const Operand& src, int64_t axis, const Operand& into) {
   if (axis != src.rank() - 1 || src.size(axis) == 0) return false;
-  for (int64_t i = 0; i < axis; ++i)
-    if (src.size(i) != into.size(i)) return false;
+  for (int64_t i = 0; i < axis; ++i) {
+    const bool across = into.size(i) > 1 && std::abs(into.stride(i)) < std::abs(into.stride(axis));
+    if (src.size(i) != into.size(i) || across) return false;
+  }
   return true;
 }
 
@@ -87,7 +127,7 @@ Nest rows_of(const Operand& src, int64_t axis, const Operand& into) {
 
 /// A row, and the values that are combined with its elements at `index`.
 template <class T> struct ScatterRow {
-  T* elements;
+  T* places;
   int64_t size, step;
   const T* values;
   int64_t value_step;
@@ -95,13 +135,13 @@ template <class T> struct ScatterRow {
   int64_t length;
 
   void begin(const T* from, int64_t from_step) const {
-    for (int64_t k = 0; k < size; ++k) elements[k * step] = from == nullptr ? T(0) : from[k * from_step];
+    for (int64_t k = 0; k < size; ++k) places[k * step] = from == nullptr ? T(0) : from[k * from_step];
   }
   template <class F> void combine(const F& f) const {
     const auto each = [&](int64_t to_step, int64_t from_step) __attribute__((always_inline)) {
       for (int64_t j = 0; j < length; ++j) {
-        T& element = elements[index[j] * to_step];
-        element = static_cast<T>(f(element, values[j * from_step]));
+        T& place = places[index[j] * to_step];
+        place = static_cast<T>(f(place, values[j * from_step]));
       }
     };
     step == 1 && value_step == 1 ? each(1, 1) : each(step, value_step);
@@ -118,7 +158,7 @@ bool scatter_whole_rows(const Operand& src, const IndexList& list, int64_t axis,
   for (int64_t i = begin; i < end; ++i, walk.next(), start_walk.next()) {
     row.index = list.data() + i * row.length;
     row.values = src.data<T>() + walk.in();
-    row.elements = into.data<T>() + walk.out();
+    row.places = into.data<T>() + walk.out();
     if (start.checks && !IndexList::all_below(row.index, row.length, row.size)) return false;
     if (start.x != nullptr)
       row.begin(start.x->template data<T>() + start_walk.in(), start.x->stride(axis));
@@ -129,7 +169,7 @@ bool scatter_whole_rows(const Operand& src, const IndexList& list, int64_t axis,
   return true;
 }
 
-/// element = f(element, value) along rows of `axis`. No value leaves its row, so rows may go to any thread.
+/// place = f(place, value) along rows of `axis`. No value leaves its row, so rows may go to any thread.
 template <class T, class F>
 void scatter_rows(const Operand& src, const IndexList& list, int64_t axis, const Operand& into, const F& f,
                   const RowStart& start = {}) {
@@ -143,7 +183,7 @@ void scatter_rows(const Operand& src, const IndexList& list, int64_t axis, const
   // All rows that follow each other in the list advance together: element j of each before element j + 1 of any.
   const int64_t bands = list_stride == 0 || length == 0 ? 0 : list.count() / (list_stride * length);
   parallel_for(bands * list_stride, std::max<int64_t>(1, kIndexGrain / std::max<int64_t>(1, length)),
-               [&](int64_t begin, int64_t end) {
+               [&, to, from, list_stride, length, step, to_step, size](int64_t begin, int64_t end) {
                  if (list_stride == 1) {
                    if (!scatter_whole_rows<T>(src, list, axis, into, f, start, begin, end)) bad = true;
                    return;
@@ -162,8 +202,8 @@ void scatter_rows(const Operand& src, const IndexList& list, int64_t axis, const
                    for (int64_t j = 0; j < length; ++j, index += list_stride) {
                      if (start.checks && !IndexList::all_below(index, count, size)) return bad.store(true);
                      for (int64_t k = 0; k < count; ++k) {
-                       T& element = to[out[k] + index[k] * to_step];
-                       element = static_cast<T>(f(element, from[in[k] + j * step]));
+                       T& place = to[out[k] + index[k] * to_step];
+                       place = static_cast<T>(f(place, from[in[k] + j * step]));
                      }
                    }
                    row += count;
@@ -172,8 +212,39 @@ void scatter_rows(const Operand& src, const IndexList& list, int64_t axis, const
   if (bad) list.check(size, "rows");
 }
 
+/// place = f(place, value) for the slices that `rows` name, in order. Each thread has rows of its own and goes through
+/// the whole list.
+template <class T, class F>
+void scatter_slices(const Operand& src, const IndexList& rows, const SliceLayout& layout, const Operand& into,
+                    const F& f) {
+  if (src.numel() == 0) return;
+  const NestAxis run = layout.slice.rank > 0 ? layout.slice.inner() : NestAxis{1, 1, 1};
+  const Nest outer = layout.slice.outer();
+  const int64_t size = layout.slice.count(), parts = std::max<int64_t>(1, rows.count() * size / kIndexGrain);
+  const auto combine = [&](T* to, const T* from) {
+    const auto each = [&](int64_t in, int64_t out) __attribute__((always_inline)) {
+      for (int64_t j = 0, n = run.size; j < n; ++j) to[j * in] = static_cast<T>(f(to[j * in], from[j * out]));
+    };
+    run.in == 1 && run.out == 1 ? each(1, 1) : each(run.in, run.out);
+  };
+  parallel_for(layout.table_size, std::max<int64_t>(1, layout.table_size / parts), [&](int64_t begin, int64_t end) {
+    NestWalk place(layout.list, 0);
+    for (int64_t i = 0; i < rows.count(); ++i, place.next()) {
+      if (rows[i] < begin || rows[i] >= end) continue;
+      T* const target = into.data<T>() + place.in() + rows[i] * layout.table_stride;
+      const T* const source = src.data<T>() + place.out();
+      if (outer.rank == 0) {
+        combine(target, source);
+        continue;
+      }
+      NestWalk walk(outer, 0);
+      for (int64_t k = 0; k < size; k += run.size, walk.next()) combine(target + walk.in(), source + walk.out());
+    }
+  });
+}
+
 struct Adding {
-  auto operator()(auto element, auto value) const { return wrapping_add(element, value); }
+  auto operator()(auto place, auto value) const { return wrapping_add(place, value); }
 };
 
 /// What elements of T are combined in: floats of 16 bits in f32, narrow integers in i32.
@@ -183,16 +254,21 @@ using Accumulator =
 
 template <class T> inline constexpr bool kWidens = !std::is_same_v<Accumulator<T>, T>;
 
-/// The same in a copy of `into` of type Accumulator<T>.
+/// The same, or scatter_slices() where the index names slices, in a copy of `into` of type Accumulator<T>.
 template <class T, class F>
-void scatter_widened(const Operand& src, const IndexList& list, int64_t axis, const Operand& into, const F& f) {
+void scatter_widened(const Operand& src, const Operand& index, const SliceIndex& list, int64_t axis,
+                     const Operand& into, const F& f) {
   const Scratch<Accumulator<T>> src_values(src.numel()), into_values(into.numel());
   const View src_view = View::contiguous(src.shape()), into_view = View::contiguous(into.shape());
   const DType dtype = dtype_of<Accumulator<T>>;
   const Operand wide_src{src_values.data(), &src_view, dtype}, wide_into{into_values.data(), &into_view, dtype};
   copy(src, wide_src);
   copy(into, wide_into);
-  scatter_rows<Accumulator<T>>(wide_src, list, axis, wide_into, f);
+  if (list.names_slices(index))
+    scatter_slices<Accumulator<T>>(wide_src, list.list, slice_layout(index, axis, list.first, wide_into, wide_src),
+                                   wide_into, f);
+  else
+    scatter_rows<Accumulator<T>>(wide_src, list.list, axis, wide_into, f);
   copy(wide_into, into);
 }
 
@@ -202,22 +278,22 @@ bool is_short_row(const Operand& src, const IndexList& list, const Operand& into
   return is_integer(into.dtype) && src.rank() == 1 && into.numel() <= kLongest && list.count() >= 8 * into.numel();
 }
 
-/// value(k) added at indices[k] of two rows of `size` in turn.
+/// value(k) added at places[k] of two rows of `size` in turn.
 constexpr int64_t kCopies = 2;
 template <class Sum, class Value>
-void add_in_turn(const int64_t* indices, int64_t count, Sum* row, int64_t size, const Value& value) {
-  const auto add = [](Sum& element, Sum more) { element = static_cast<Sum>(element + more); };
+void add_in_turn(const int64_t* places, int64_t count, Sum* row, int64_t size, const Value& value) {
+  const auto add = [](Sum& place, Sum more) { place = static_cast<Sum>(place + more); };
   Sum* const second = row + size;
   int64_t k = 0;
   for (; k + kCopies <= count; k += kCopies) {
-    add(row[indices[k]], value(k));
-    add(second[indices[k + 1]], value(k + 1));
+    add(row[places[k]], value(k));
+    add(second[places[k + 1]], value(k + 1));
   }
-  if (k < count) add(row[indices[k]], value(k));
+  if (k < count) add(row[places[k]], value(k));
 }
 
 /// A long list of integers added into a short row. Their order does not matter: each thread has rows of its own, and
-/// two in turn, as an element that comes again at once would wait for its last sum. Indices are checked on the way.
+/// two in turn, as a place that comes again at once would wait for its last sum. Indices are checked on the way.
 /// False: not so.
 template <class T> bool add_to_short_row(const Operand& src, const IndexList& list, const Operand& into) {
   if constexpr (!std::is_integral_v<T>) {
@@ -239,12 +315,12 @@ template <class T> bool add_to_short_row(const Operand& src, const IndexList& li
       constexpr int64_t kChecked = 1024;
       for (int64_t i = begin; i < end; i += kChecked) {
         const int64_t count = std::min(kChecked, end - i);
-        const int64_t* const indices = list.data() + i;
-        if (!IndexList::all_below(indices, count, size)) return bad.store(true);
+        const int64_t* const places = list.data() + i;
+        if (!IndexList::all_below(places, count, size)) return bad.store(true);
         if (from_step == 0)
-          add_in_turn(indices, count, row, size, [one = static_cast<Sum>(*from)](int64_t) { return one; });
+          add_in_turn(places, count, row, size, [one = static_cast<Sum>(*from)](int64_t) { return one; });
         else
-          add_in_turn(indices, count, row, size, [values = from + i * from_step, from_step](int64_t k) {
+          add_in_turn(places, count, row, size, [values = from + i * from_step, from_step](int64_t k) {
             return static_cast<Sum>(values[k * from_step]);
           });
       }
@@ -273,18 +349,21 @@ template <class T, bool kWiden, class F>
 void scatter(const Operand& x_any, const Operand& index_any, const Operand& src_any, int64_t axis,
              const Operand& out_any, const F& f) {
   const AtLeastOneAxis x(x_any), src(src_any), index(index_any), out(out_any);
-  const IndexList list(index.operand);
-  const bool in_place = x_any.base == out_any.base;
-  RowStart start{.checks = !in_place && !kWiden};
-  if (!start.checks) list.check(out.operand.size(axis), "rows");
+  const SliceIndex list(index.operand, axis);
+  const bool in_place = x_any.base == out_any.base, slices = list.names_slices(index.operand);
+  RowStart start{.checks = !in_place && !kWiden && !slices};
+  if (!start.checks) list.list.check(out.operand.size(axis), "rows");
   if (start.checks && starts_rows(src.operand, axis, out.operand))
     start.x = &x.operand;
   else if (!in_place)
     copy(x_any, out_any);
   if constexpr (kWiden)
-    scatter_widened<T>(src.operand, list, axis, out.operand, f);
+    scatter_widened<T>(src.operand, index.operand, list, axis, out.operand, f);
+  else if (slices)
+    scatter_slices<T>(src.operand, list.list, slice_layout(index.operand, axis, list.first, out.operand, src.operand),
+                      out.operand, f);
   else
-    scatter_rows<T>(src.operand, list, axis, out.operand, f, start);
+    scatter_rows<T>(src.operand, list.list, axis, out.operand, f, start);
 }
 
 template <class F>
@@ -302,7 +381,12 @@ using namespace kernels::cpu;
 void op::Gather::cpu(const Operand& x_any, const Operand& index_any, const Operand& out_any) const {
   const AtLeastOneAxis x_one(x_any), index_one(index_any), out_one(out_any);
   const Operand &x = x_one.operand, &index = index_one.operand, &out = out_one.operand;
-  const IndexList list(index);
+  const SliceIndex slices(index, axis);
+  const IndexList& list = slices.list;
+  if (slices.names_slices(index)) {
+    list.check(x.size(axis), "rows");
+    return copy_slices(x, list, slice_layout(index, axis, slices.first, x, out), out);
+  }
   const Nest nest = element_nest(index, x, axis, out);
   std::atomic<bool> bad = false;
   visit_size(x.dtype, [&]<class T>() {
@@ -317,15 +401,18 @@ void op::Gather::cpu(const Operand& x_any, const Operand& index_any, const Opera
 void op::ScatterAdd::cpu(const Operand& src_any, const Operand& index_any, const Operand& into_any) const {
   const AtLeastOneAxis src_one(src_any), index_one(index_any), into_one(into_any);
   const Operand &src = src_one.operand, &index = index_one.operand, &into = into_one.operand;
-  const IndexList list(index);
-  const bool checks = size_of(into.dtype) >= sizeof(float);
+  const SliceIndex slices(index, axis);
+  const IndexList& list = slices.list;
+  const bool checks = size_of(into.dtype) >= sizeof(float) && !slices.names_slices(index);
   if (!checks) list.check(into.size(axis), "rows");
   const RowStart start{.zeros = checks && starts_rows(src, axis, into), .checks = checks};
   if (!start.zeros) fill(into, 0);
   visit_number(src.dtype, [&]<class T>() {
     if (add_to_short_row<T>(src, list, into)) return;
     if constexpr (kWidens<T>)
-      scatter_widened<T>(src, list, axis, into, Adding{});
+      scatter_widened<T>(src, index, slices, axis, into, Adding{});
+    else if (slices.names_slices(index))
+      scatter_slices<T>(src, list, slice_layout(index, axis, slices.first, into, src), into, Adding{});
     else
       scatter_rows<T>(src, list, axis, into, Adding{}, start);
   });
@@ -341,14 +428,9 @@ void op::ScatterSum::cpu(const Operand& x, const Operand& index, const Operand& 
 }
 
 void op::ScatterReduce::cpu(const Operand& x, const Operand& index, const Operand& src, const Operand& out) const {
-  const auto product = [](auto element, auto value) { return wrapping_mul(element, value); };
-  // A NaN compares false: it stays where it is, and one that comes is taken.
-  const auto largest = [](auto element, auto value) {
-    return element >= value || element != element ? element : value;
-  };
-  const auto smallest = [](auto element, auto value) {
-    return element <= value || element != element ? element : value;
-  };
+  const auto product = [](auto place, auto value) { return wrapping_mul(place, value); };
+  const auto largest = [](auto place, auto value) { return nan_max(value, place); };
+  const auto smallest = [](auto place, auto value) { return nan_min(value, place); };
   switch (reduction) {
     case ScatterReduction::product: return scatter_numbers(x, index, src, axis, out, product);
     case ScatterReduction::largest: return scatter_numbers(x, index, src, axis, out, largest);

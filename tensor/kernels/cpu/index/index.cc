@@ -30,7 +30,7 @@ void op::IndexSelect::cpu(const Operand& x, const Operand& index, const Operand&
 
 void op::IndexAdd::cpu(const Operand& src, const Operand& index, const Operand& out) const {
   const AxisSlices slices(out, axis, 1, index, src);
-  add_rows(src, slices.rows(), slices.layout(), {}, out);
+  add_rows(src, slices.rows(), slices.places(), slices.layout(), {}, out);
 }
 
 void op::Embedding::cpu(const Operand& indices, const Operand& weight, const Operand& out) const {
@@ -40,7 +40,7 @@ void op::Embedding::cpu(const Operand& indices, const Operand& weight, const Ope
 
 void op::EmbeddingBackward::cpu(const Operand& g, const Operand& indices, const Operand& out) const {
   const IndexList list(indices, out.size(0), "rows");
-  add_slices(g, list, embedding_layout(out, g), padding_idx, {}, out);
+  add_slices(g, list, list, embedding_layout(out, g), padding_idx, {}, out);
 }
 
 void op::OneHot::cpu(const Operand& indices, const Operand& out) const {

@@ -3,6 +3,7 @@
 #include <atomic>
 
 #include "tensor/core/error.h"
+#include "tensor/kernels/cpu/pointwise/copy.h"
 #include "tensor/runtime/parallel.h"
 
 namespace weft::kernels::cpu {
@@ -11,14 +12,9 @@ constexpr int64_t kListGrain = 32768;
 }
 
 void IndexList::copy_from(const Operand& index) {
-  visit_integer(index.dtype, [&]<class T>() {
-    const RowView all(index, index.rank(), index.rank());
-    const T* data = index.data<T>();
-    parallel_for(count_, kListGrain, [&](int64_t begin, int64_t end) {
-      NestWalk walk(all.outer, begin);
-      for (int64_t i = begin; i < end; ++i, walk.next()) copy_.data()[i] = static_cast<int64_t>(data[walk.in()]);
-    });
-  });
+  if (!is_integer(index.dtype)) throw DtypeError(text("indices are integers, not ", index.dtype));
+  const View row_major = View::contiguous(index.shape());
+  copy(index, Operand{copy_.data(), &row_major, DType::i64});
 }
 
 void IndexList::check(int64_t limit, const char* unit) const {

@@ -59,10 +59,10 @@ void op::IndexCopy::cpu(const Operand& x, const Operand& index, const Operand& s
 }
 
 void op::IndexAccumulate::cpu(const Operand& x, const Operand& index, const Operand& src, const Operand& out) const {
-  const AxisSlices slices(out, axis, 1, index, src);
+  const AxisSlices slices(out, axis, axes, index, src);
   const bool alike = x.strides() == out.strides();
   if (!alike) start_from(x, out);
-  add_rows(src, slices.rows(), slices.layout(), alike ? x : out, out);
+  add_rows(src, slices.rows(), slices.places(), slices.layout(), alike ? x : out, out);
 }
 
 }  // namespace weft

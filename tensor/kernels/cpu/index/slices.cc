@@ -2,7 +2,9 @@
 
 #include <cstdlib>
 #include <cstring>
+#include <numeric>
 
+#include "tensor/kernels/cpu/base/arithmetic.h"
 #include "tensor/kernels/cpu/index/slice_sums.h"
 #include "tensor/kernels/cpu/loops/rows.h"
 #include "tensor/kernels/cpu/pointwise/copy.h"
@@ -40,15 +42,34 @@ constexpr int64_t kLongSlice = 1024;
 
 NestAxis run_of(const Nest& nest) { return nest.rank > 0 ? nest.inner() : NestAxis{1, 1, 1}; }
 
-/// f(i, offset) for each listed slice i in [begin, end), which begins at `offset` of the list.
-template <class F> void for_each_offset(const Nest& list, int64_t begin, int64_t end, const F& f) {
-  if (list.rank == 1) {
+/// Where a slice begins: in the list, and in the table without what its index adds.
+struct Place {
+  int64_t list, table;
+};
+
+/// f(i, place) for each listed slice i in [begin, end).
+template <class F> void for_places(const Nest& list, int64_t begin, int64_t end, const F& f) {
+  if (list.rank == 1 && list.inner().in == 0) {
     const int64_t step = list.inner().out;
-    for (int64_t i = begin; i < end; ++i) f(i, i * step);
+    for (int64_t i = begin; i < end; ++i) f(i, Place{i * step, 0});
     return;
   }
   NestWalk walk(list, begin);
-  for (int64_t i = begin; i < end; ++i, walk.next()) f(i, walk.out());
+  for (int64_t i = begin; i < end; ++i, walk.next()) f(i, Place{walk.out(), walk.in()});
+}
+
+/// Whether neighbours in memory are neighbours of the table, not of a slice.
+bool lies_across(const SliceLayout& layout) {
+  return std::abs(layout.table_stride) < std::abs(run_of(layout.slice).in);
+}
+
+/// f(in, out) for each element of a slice, by where it lies in a slice of the table and of the list; all listed slices
+/// are `work` elements.
+template <class F> void for_elements(const SliceLayout& layout, int64_t work, const F& f) {
+  parallel_for(layout.slice.count(), std::max<int64_t>(1, kSliceGrain / work), [&](int64_t begin, int64_t end) {
+    NestWalk walk(layout.slice, begin);
+    for (int64_t j = begin; j < end; ++j, walk.next()) f(walk.in(), walk.out());
+  });
 }
 
 /// The same for all slices, of `size` elements each. Where a row of the table may be listed twice, each thread has rows
@@ -59,37 +80,52 @@ void for_listed(std::span<const int64_t> rows, const SliceLayout& layout, int64_
   const int64_t count = std::ssize(rows);
   if (unique)
     return parallel_for(count, std::max<int64_t>(1, kSliceGrain / size),
-                        [&](int64_t begin, int64_t end) { for_each_offset(layout.list, begin, end, f); });
-  if (size == 1) return for_each_offset(layout.list, 0, count, f);
+                        [&](int64_t begin, int64_t end) { for_places(layout.list, begin, end, f); });
+  if (size == 1) return for_places(layout.list, 0, count, f);
   const int64_t parts = std::max<int64_t>(1, count * size / kSliceGrain);
   parallel_for(layout.table_size, std::max<int64_t>(1, layout.table_size / parts), [&](int64_t begin, int64_t end) {
-    for_each_offset(layout.list, 0, count, [&](int64_t i, int64_t offset) {
-      if (const int64_t row = rows[static_cast<size_t>(i)]; row >= begin && row < end) f(i, offset);
+    for_places(layout.list, 0, count, [&](int64_t i, const Place& place) {
+      if (const int64_t row = rows[static_cast<size_t>(i)]; row >= begin && row < end) f(i, place);
     });
   });
 }
 
 /// Where the list's slices begin.
-void fill_offsets(const Nest& list, const Scratch<int64_t>& offsets, int64_t count) {
-  for_each_offset(list, 0, count, [&](int64_t i, int64_t offset) { offsets.data()[i] = offset; });
+void fill_places(const Nest& list, const Scratch<int64_t>& places, int64_t count) {
+  for_places(list, 0, count, [&](int64_t i, const Place& place) { places.data()[i] = place.list; });
 }
 
-/// Positions of the list grouped by index, in order: those of index v are order[starts[v]] to order[starts[v + 1]].
+/// Positions of the list grouped by row, in order: those of group g are order[starts[g]] to order[starts[g + 1]]. Row v
+/// is group v, empty or not, unless `sparse`: then there is a group for each row that is listed.
 struct Groups {
-  Groups(const IndexList& index, int64_t size) : starts(size + 1), order(index.count()) {
+  Groups(std::span<const int64_t> rows, int64_t size, bool sparse)
+      : count(sparse ? 0 : size), starts((sparse ? std::ssize(rows) : size) + 1), order(std::ssize(rows)) {
+    sparse ? sort(rows) : distribute(rows);
+  }
+  void sort(std::span<const int64_t> rows) {
+    const int64_t listed = std::ssize(rows);
+    std::iota(order.data(), order.data() + listed, int64_t{0});
+    const auto row = [&](int64_t i) { return rows[static_cast<size_t>(i)]; };
+    std::stable_sort(order.data(), order.data() + listed, [&](int64_t a, int64_t b) { return row(a) < row(b); });
+    for (int64_t k = 0; k < listed; ++k)
+      if (k == 0 || row(order.data()[k]) != row(order.data()[k - 1])) starts.data()[count++] = k;
+    starts.data()[count] = listed;
+  }
+  void distribute(std::span<const int64_t> rows) {
     int64_t* s = starts.data();
-    std::fill_n(s, size + 1, int64_t{0});
-    for (int64_t i = 0; i < index.count(); ++i) ++s[index[i]];
+    std::fill_n(s, count + 1, int64_t{0});
+    for (const int64_t row : rows) ++s[row];
     int64_t total = 0;
-    for (int64_t v = 0; v <= size; ++v) {
-      const int64_t count = v < size ? s[v] : 0;
+    for (int64_t v = 0; v <= count; ++v) {
+      const int64_t members = v < count ? s[v] : 0;
       s[v] = total;
-      total += count;
+      total += members;
     }
-    for (int64_t i = 0; i < index.count(); ++i) order.data()[s[index[i]]++] = i;
-    for (int64_t v = size; v > 0; --v) s[v] = s[v - 1];  // each start has moved to the next one's place
+    for (size_t i = 0; i < rows.size(); ++i) order.data()[s[rows[i]]++] = static_cast<int64_t>(i);
+    for (int64_t v = count; v > 0; --v) s[v] = s[v - 1];  // each start has moved to the next one's place
     s[0] = 0;
   }
+  int64_t count;
   Scratch<int64_t> starts;
   Scratch<int64_t> order;
 };
@@ -118,35 +154,38 @@ void copy_slices(const Operand& table, std::span<const int64_t> index, const Sli
       const T* from = table.data<T>();
       T* to = list.data<T>();
       parallel_for(count, kSliceGrain, [&](int64_t begin, int64_t end) {
-        for_each_offset(layout.list, begin, end, [&](int64_t i, int64_t offset) {
-          to[offset] = from[index[static_cast<size_t>(i)] * layout.table_stride];
+        for_places(layout.list, begin, end, [&](int64_t i, const Place& place) {
+          to[place.list] = from[place.table + index[static_cast<size_t>(i)] * layout.table_stride];
         });
       });
     });
   visit_size(table.dtype, [&]<class T>() {
     const T* from = table.data<T>();
     T* to = list.data<T>();
-    if (std::abs(layout.table_stride) < std::abs(run.in)) {  // neighbours in memory are neighbours of the table
-      const Scratch<int64_t> offsets(count);
-      fill_offsets(layout.list, offsets, count);
-      parallel_for(size, std::max<int64_t>(1, kSliceGrain / count), [&](int64_t begin, int64_t end) {
-        NestWalk walk(layout.slice, begin);
-        for (int64_t j = begin; j < end; ++j, walk.next())
-          for (int64_t i = 0; i < count; ++i)
-            to[walk.out() + offsets.data()[i]] = from[walk.in() + index[static_cast<size_t>(i)] * layout.table_stride];
+    if (lies_across(layout)) {
+      const Scratch<int64_t> list_places(count), table_places(count);
+      for_places(layout.list, 0, count, [&](int64_t i, const Place& place) {
+        list_places.data()[i] = place.list;
+        table_places.data()[i] = place.table + index[static_cast<size_t>(i)] * layout.table_stride;
       });
-      return;
+      return for_elements(layout, count, [&](int64_t in, int64_t out) {
+        T* const target = to + out;  // copies: a byte that is written may be any variable's
+        const T* const source = from + in;
+        const int64_t *const list_place = list_places.data(), *const table_place = table_places.data();
+        for (int64_t i = 0, n = count; i < n; ++i) target[list_place[i]] = source[table_place[i]];
+      });
     }
     const bool dense = run.size == size && run.in == 1 && run.out == 1;
     const bool long_slices = dense && size * static_cast<int64_t>(sizeof(T)) >= kLongSlice;
     parallel_for(count, std::max<int64_t>(1, kSliceGrain / size), [&](int64_t begin, int64_t end) {
       const auto slice = [&](int64_t i) { return from + index[static_cast<size_t>(i)] * layout.table_stride; };
-      for_each_offset(layout.list, begin, end, [&](int64_t i, int64_t offset) {
-        const T* source = slice(i);
-        T* target = to + offset;
-        if (long_slices) return copy_dense_run(source, target, size, slice(std::min(i + 1, end - 1)));
+      for_places(layout.list, begin, end, [&](int64_t i, const Place& place) {
+        const T* source = slice(i) + place.table;
+        T* target = to + place.list;
+        if (long_slices) return copy_dense_run(source, target, size, slice(std::min(i + 1, end - 1)) + place.table);
         if (dense) {
-          simd::prefetch(slice(std::min(i + 4, end - 1)), 0);
+          simd::prefetch(slice(std::min(i + 4, end - 1)) + place.table, 0);
+          if constexpr (sizeof(T) < sizeof(float)) return copy_run(source, 1, target, 1, size);
           return for_lanes<T>(
               size, [&](int64_t j, auto lanes) { put_lanes(target + j, lanes_at(source + j, lanes), lanes); });
         }
@@ -158,7 +197,7 @@ void copy_slices(const Operand& table, std::span<const int64_t> index, const Sli
   });
 }
 
-void put_slices(const Operand& list, std::span<const int64_t> rows, std::span<const int64_t> row_offsets,
+void put_slices(const Operand& list, std::span<const int64_t> rows, std::span<const int64_t> places,
                 const SliceLayout& layout, bool unique, const Operand& table) {
   const int64_t count = std::ssize(rows), size = layout.slice.count();
   if (count == 0 || size == 0) return;
@@ -167,15 +206,24 @@ void put_slices(const Operand& list, std::span<const int64_t> rows, std::span<co
   visit_size(table.dtype, [&]<class T>() {
     const T* from = list.data<T>();
     T* to = table.data<T>();
-    const auto target_of = [&](int64_t i) { return to + row_offsets[static_cast<size_t>(i)] * layout.table_stride; };
+    const auto target_of = [&](int64_t i, const Place& place) {
+      return to + place.table + places[static_cast<size_t>(i)] * layout.table_stride;
+    };
     if (size == 1)  // lines that lie anywhere are asked for long before a store would
-      return for_listed(rows, layout, 1, unique, [&](int64_t i, int64_t offset) {
-        simd::prefetch(target_of(std::min(i + 32, count - 1)), 0);
-        *target_of(i) = from[offset];
+      return for_listed(rows, layout, 1, unique, [&](int64_t i, const Place& place) {
+        simd::prefetch(target_of(std::min(i + 32, count - 1), place), 0);
+        *target_of(i, place) = from[place.list];
       });
-    for_listed(rows, layout, size, unique, [&](int64_t i, int64_t offset) {
-      const T* source = from + offset;
-      T* target = target_of(i);
+    if (lies_across(layout))
+      return for_elements(layout, count, [&](int64_t in, int64_t out) {
+        T* const target = to + in;  // copies: a byte that is written may be any variable's
+        const T* const source = from + out;
+        const int64_t *const place = places.data(), step = layout.table_stride, list_step = layout.list.inner().out;
+        for (int64_t i = 0, n = count; i < n; ++i) target[place[i] * step] = source[i * list_step];
+      });
+    for_listed(rows, layout, size, unique, [&](int64_t i, const Place& place) {
+      const T* source = from + place.list;
+      T* target = target_of(i, place);
       NestWalk walk(outer, 0);
       for (int64_t k = 0; k < size; k += run.size, walk.next())
         copy_run(source + walk.out(), run.out, target + walk.in(), run.in, run.size);
@@ -183,58 +231,96 @@ void put_slices(const Operand& list, std::span<const int64_t> rows, std::span<co
   });
 }
 
-void add_slices(const Operand& list, const IndexList& index, const SliceLayout& layout, int64_t skip,
-                const Operand& start, const Operand& table) {
-  const int64_t count = index.count(), size = layout.slice.count();
+namespace {
+
+/// One element of each listed slice, which lie list_step apart, is added to a row of the table, in order, in Sum.
+template <class Sum, class T>
+void add_along_row(const T* list, std::span<const int64_t> places, const SliceLayout& layout, T* to) {
+  const int64_t step = layout.table_stride, list_step = layout.list.inner().out, count = std::ssize(places);
+  const int64_t* const place = places.data();
+  if constexpr (std::is_same_v<Sum, T>) {
+    for (int64_t i = 0; i < count; ++i) {
+      T& sum = to[place[i] * step];
+      sum = wrapping_add(sum, list[i * list_step]);
+    }
+  } else {
+    const Scratch<Sum> sums(layout.table_size);
+    std::fill_n(sums.data(), layout.table_size, Sum(0));
+    for (int64_t i = 0; i < count; ++i) sums.data()[place[i]] += static_cast<Compute<T>>(list[i * list_step]);
+    for (int64_t v = 0; v < layout.table_size; ++v)
+      to[v * step] = static_cast<T>(static_cast<Compute<T>>(static_cast<Compute<T>>(to[v * step]) + sums.data()[v]));
+  }
+}
+
+}  // namespace
+
+void add_slices(const Operand& list, std::span<const int64_t> rows, std::span<const int64_t> places,
+                const SliceLayout& layout, int64_t skip, const Operand& start, const Operand& table) {
+  const int64_t count = std::ssize(rows), size = layout.slice.count();
   if (size == 0) return;
   if (count == 0) return begin_as(start, table);
   const NestAxis run = run_of(layout.slice);
   const Nest outer = layout.slice.outer();
-  const Groups groups(index, layout.table_size);
-  const Scratch<int64_t> offsets(count);
-  fill_offsets(layout.list, offsets, count);
-  const int64_t mean_work = std::max<int64_t>(1, count * size / layout.table_size);
+  // Rows of which few are listed, or which are not in one stride, begin all at once, and only those that are listed are
+  // gone through.
+  constexpr int64_t kFew = 8;
+  const bool sparse = count < layout.table_size / kFew, begun = sparse || rows.data() != places.data();
+  if (begun) begin_as(start, table);
+  const Groups groups(rows, layout.table_size, sparse);
+  const Scratch<int64_t> list_places(count);
+  fill_places(layout.list, list_places, count);
+  const int64_t mean_work = std::max<int64_t>(1, count * size / groups.count);
   const bool dense = run.size == size && run.in == 1 && run.out == 1;
   visit_number(table.dtype, [&]<class T>() {
     const T* from = list.data<T>();
     T* to = table.data<T>();
-    const T* before = start.defined() ? start.data<T>() : nullptr;
-    const auto before_at = [&](int64_t offset) { return before == nullptr ? nullptr : before + offset; };
-    parallel_for(layout.table_size, std::max<int64_t>(1, kSliceGrain / mean_work), [&](int64_t begin, int64_t end) {
-      for (int64_t v = begin; v < end; ++v) {
-        const int64_t first = groups.starts.data()[v], members = groups.starts.data()[v + 1] - first;
-        const int64_t row = v * layout.table_stride;
+    const T* before = begun ? to : start.defined() ? start.data<T>() : nullptr;
+    const auto before_at = [&](int64_t place) { return before == nullptr ? nullptr : before + place; };
+    const auto place_of = [&](int64_t i) { return places[static_cast<size_t>(i)] * layout.table_stride; };
+    parallel_for(groups.count, std::max<int64_t>(1, kSliceGrain / mean_work), [&](int64_t begin, int64_t end) {
+      for (int64_t g = begin; g < end; ++g) {
+        const int64_t first = groups.starts.data()[g], members = groups.starts.data()[g + 1] - first;
+        const int64_t* const order = groups.order.data() + first;
         NestWalk walk(outer, 0);
-        if (members == 0 || v == skip) {
-          for (int64_t k = 0; before != to && k < size; k += run.size, walk.next())
+        if (members == 0 || rows[static_cast<size_t>(*order)] == skip) {
+          if (before == to) continue;
+          for (int64_t k = 0, row = g * layout.table_stride; k < size; k += run.size, walk.next())
             begin_run(before_at(row + walk.in()), to + row + walk.in(), run.in, run.size);
           continue;
         }
         if (dense && first + members + 1 < count) {  // what the next sums read lies anywhere
-          const int64_t next = groups.order.data()[first + members + 1];
-          prefetch_run(from + offsets.data()[next], size);
-          if (before != nullptr) prefetch_run(before + index[next] * layout.table_stride, size);
+          const int64_t next = order[members + 1];
+          prefetch_run(from + list_places.data()[next], size);
+          if (before != nullptr) prefetch_run(before + place_of(next), size);
         }
+        const int64_t row = place_of(*order);
         for (int64_t k = 0; k < size; k += run.size, walk.next())
-          add_runs(ListedRuns<T>{from + walk.out(), offsets.data(), groups.order.data() + first}, run.out, members,
-                   AsTheyAre{}, before_at(row + walk.in()), to + row + walk.in(), run.in, run.size);
+          add_runs(ListedRuns<T>{from + walk.out(), list_places.data(), order}, run.out, members, AsTheyAre{},
+                   before_at(row + walk.in()), to + row + walk.in(), run.in, run.size);
       }
     });
   });
 }
 
-void add_rows(const Operand& list, const IndexList& index, const SliceLayout& layout, const Operand& start,
-              const Operand& table) {
-  const bool half = is_half_precision(table.dtype);
-  if (layout.slice.count() != 1 || half) return add_slices(list, index, layout, -1, start, table);
-  begin_as(start, table);
+void add_rows(const Operand& list, std::span<const int64_t> rows, std::span<const int64_t> places,
+              const SliceLayout& layout, const Operand& start, const Operand& table) {
+  const int64_t count = std::ssize(rows), size = layout.slice.count();
+  const bool half = is_half_precision(table.dtype), across = size > 1 && lies_across(layout);
+  // Rows of sums in another type are as long as the table: there is one stride, and the list is not short beside it.
+  const bool whole = rows.data() == places.data() && count >= layout.table_size / 8;
+  const bool many = whole && count > 8 * layout.table_size;
+  if (count == 0 || (half ? !across || !whole : !across && size != 1))
+    return add_slices(list, rows, places, layout, -1, start, table);
   visit_number(table.dtype, [&]<class T>() {
     const T* from = list.data<T>();
     T* to = table.data<T>();
-    for_listed(index, layout, 1, false, [&](int64_t i, int64_t offset) {
-      T& sum = to[index[i] * layout.table_stride];
-      sum = static_cast<T>(sum + from[offset]);
-    });
+    begin_as(start, table);
+    const auto add = [&](int64_t in, int64_t out) {
+      if constexpr (!std::is_integral_v<T>)
+        if (many) return add_along_row<double>(from + out, places, layout, to + in);
+      add_along_row<Compute<T>>(from + out, places, layout, to + in);
+    };
+    size == 1 ? add(0, 0) : for_elements(layout, count, add);
   });
 }
 

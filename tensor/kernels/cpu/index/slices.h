@@ -11,7 +11,7 @@ struct SliceLayout {
   Nest slice;            // the axes of one slice; in: the table, out: the list
   int64_t table_stride;  // from one slice of the table to the next
   int64_t table_size;
-  Nest list;  // the positions of the list's slices (out), row-major
+  Nest list;  // the positions of the list's slices (out), row-major, and how far into the table each begins (in)
 };
 
 /// list slice i = table slice index[i].
@@ -20,13 +20,13 @@ void copy_slices(const Operand& table, std::span<const int64_t> index, const Sli
 /// `row_offsets`: where the rows lie in memory, in units of the layout's table_stride.
 void put_slices(const Operand& list, std::span<const int64_t> rows, std::span<const int64_t> row_offsets,
                 const SliceLayout& layout, bool unique, const Operand& table);
-/// table = start, table slice index[i] += list slice i; `skip` is an index that is left out (negative: none). The start
+/// table = start, table slice rows[i] += list slice i; `skip` is a row that is left out (negative: none). The start
 /// is the table itself, another operand that lies as the table does, or zeros where it is undefined.
-void add_slices(const Operand& list, const IndexList& index, const SliceLayout& layout, int64_t skip,
-                const Operand& start, const Operand& table);
-/// The same, none left out. Slices of one element, but for 16-bit floats, are added one after the other in their own
-/// dtype, on one thread.
-void add_rows(const Operand& list, const IndexList& index, const SliceLayout& layout, const Operand& start,
-              const Operand& table);
+void add_slices(const Operand& list, std::span<const int64_t> rows, std::span<const int64_t> places,
+                const SliceLayout& layout, int64_t skip, const Operand& start, const Operand& table);
+/// The same, none left out. Slices of one element, but for 16-bit floats, and slices whose elements lie farther apart
+/// than the rows, where few are added to one, are added one after the other in their own dtype.
+void add_rows(const Operand& list, std::span<const int64_t> rows, std::span<const int64_t> places,
+              const SliceLayout& layout, const Operand& start, const Operand& table);
 
 }  // namespace weft::kernels::cpu
