@@ -65,8 +65,8 @@ Scalar neutral(std::string_view reduce, DType dtype) {
   });
 }
 
-/// An index without its copies along axes of x that it was expanded to, as what it says holds along them; `places` is x's
-/// shape with size 1 there.
+/// An index without its copies along axes of x that it was expanded to, as what it says holds along them; `places` is
+/// x's shape with size 1 there.
 struct Unexpanded {
   Unexpanded(const Tensor& expanded, int64_t axis, const Tensor& x) : index(expanded), places(x.shape()) {
     if (expanded.layout().has_mask()) return;

@@ -11,6 +11,7 @@
 #include "tensor/functions/copy.h"
 #include "tensor/functions/fill.h"
 #include "tensor/functions/index.h"
+#include "tensor/functions/nonzero.h"
 #include "tensor/functions/reduce.h"
 #include "tensor/functions/scan.h"
 #include "tensor/functions/sort.h"
@@ -31,14 +32,16 @@ UniqueResult runs_of(const Tensor& values, const Tensor& order, const Shape& pla
   const Tensor plain = detach(values);
   Tensor differs = slice(plain, 0, 1) != slice(plain, 0, 0, -1);
   if (differs.rank() == 2) differs = any(differs, {1});
-  const Tensor begins = cat({zeros({1}, boolean, values.device()), differs});
-  const Tensor run = cumsum(begins, 0);
-  const Shape found = {run[n - 1].item<int64_t>() + 1};
-  const Tensor counts = adjoint::scatter_add(ones_like(run), 0, run, found);
+  const Tensor end = ones({1}, boolean, values.device());
+  const Tensor bounds = flatnonzero(cat({end, differs, end}));  // where runs begin, and n
+  const Tensor firsts = slice(bounds, 0, 0, -1);
   UniqueResult out;
-  out.values = index_select(values, 0, cumsum(counts, 0) - counts);
-  if (options.counts) out.counts = counts;
-  if (options.inverse) out.inverse = reshape(order.defined() ? adjoint::scatter_add(run, 0, order, {n}) : run, places);
+  out.values = index_select(values, 0, firsts);
+  if (options.counts) out.counts = slice(bounds, 0, 1) - firsts;
+  if (options.inverse) {
+    const Tensor run = cumsum(cat({zeros({1}, boolean, values.device()), differs}), 0);
+    out.inverse = reshape(order.defined() ? adjoint::scatter_add(run, 0, order, {n}) : run, places);
+  }
   return out;
 }
 

@@ -138,6 +138,25 @@ TEST(Copy, padding_reads_as_zero) {
   }
 }
 
+TEST(Copy, transposed_and_reversed) {
+  Random random(8);
+  for (const DType dtype : {u8, bf16, f32, f64})
+    for (const IntList& axes : {IntList{0}, IntList{1}, IntList{0, 1}}) {
+      AnyArray from({70, 131}, dtype, Layout::row_major, random);
+      from.fill([&] { return static_cast<double>(pick(random, 0, 99)); });
+      const View source = from.view.transpose(0, 1).flip(axes);
+      AnyArray to(source.shape(), dtype, Layout::row_major, random);
+      copy({from.memory.data(), &source, dtype}, to.operand());
+      for_each_index(source.shape(), [&](IntList index) {
+        IntList there = index;
+        for (const int64_t axis : axes)
+          there[static_cast<size_t>(axis)] =
+              source.shape()[static_cast<size_t>(axis)] - 1 - index[static_cast<size_t>(axis)];
+        ASSERT_EQ(to.get(index), from.get({there[1], there[0]})) << source.to_string();
+      });
+    }
+}
+
 // out += x, index by index.
 void add_slowly(const AnyArray& x, AnyArray& out) {
   for_each_index(x.shape(), [&](const IntList& index) { out.set(index, out.get(index) + x.get(index)); });

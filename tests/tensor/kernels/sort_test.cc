@@ -60,6 +60,16 @@ TEST(Sort, LongRowsAtAnyThreadCount) {
   set_num_threads(2);
 }
 
+TEST(Sort, RisingAndFallingRows) {
+  for (const int64_t length : {100, 1000, 70000})
+    for (const int64_t repeated : {1, 3})  // of equals the first stays first
+      for (const DType dtype : {f32, i64}) {
+        const Tensor up = floor_divide(arange(length), repeated).to(dtype), down = flip(up, {0}).contiguous();
+        for (const bool descending : {false, true})
+          for (const Tensor& x : {up, down}) expect_chosen(sort(x, 0, descending), x, expected_order(x, descending));
+      }
+}
+
 TEST(Topk, OfLongRows) {
   for (const DType dtype : {f32, f64, i32, u8}) {
     const Tensor x = long_row(dtype);

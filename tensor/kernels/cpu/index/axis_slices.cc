@@ -28,8 +28,9 @@ SliceLayout layout_of(const Operand& table, int64_t axis, int64_t axes, const Op
   return layout;
 }
 
-/// One of several axes that count as one. Numbers below 2^32 are divided by its size by way of a product (Lemire et al.,
-/// "Faster remainder by direct computation", 2019): a division takes longer than all else that is done with an index.
+/// One of several axes that count as one. Numbers below 2^32 are divided by its size by way of a product (Lemire et
+/// al., "Faster remainder by direct computation", 2019): a division takes longer than all else that is done with an
+/// index.
 struct Digit {
   Digit(int64_t size, int64_t stride, bool is_small)
       : size(size), stride(stride), factor(is_small && size > 1 ? ~uint64_t{0} / static_cast<uint64_t>(size) + 1 : 0) {}

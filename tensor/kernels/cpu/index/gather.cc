@@ -63,8 +63,8 @@ bool gather_elements(const Nest& nest, const int64_t* list, int64_t begin, int64
   return true;
 }
 
-/// An index that was expanded behind its axis, from (n, 1) to (n, width) for one, names slices: it is listed without the
-/// axes from `first` on. (Of other indices `first` is the rank.)
+/// An index that was expanded behind its axis, from (n, 1) to (n, width) for one, names slices: it is listed without
+/// the axes from `first` on. (Of other indices `first` is the rank.)
 struct SliceIndex {
   SliceIndex(const Operand& index, int64_t axis) : first(first_of(index, axis)), list(list_of(index, first)) {}
   bool names_slices(const Operand& index) const { return first < index.rank(); }

@@ -20,6 +20,11 @@ void move_rows(const void*, char* const* p, const int64_t* step, const int64_t* 
   if (to_step == 1 && from_step != 1 && row_step[1] == size && rows > 1)
     return simd::transpose_copy(reinterpret_cast<const T*>(p[1]), from_step, reinterpret_cast<T*>(p[0]),
                                 row_step[0] / size, columns, rows);
+  // The same from the last row on; it pays where many elements share a register.
+  if (size < 4 && to_step == 1 && from_step != 1 && row_step[1] == -size && rows > 1)
+    return simd::transpose_copy(reinterpret_cast<const T*>(p[1]) - (rows - 1), from_step,
+                                reinterpret_cast<T*>(p[0] + (rows - 1) * row_step[0]), -row_step[0] / size, columns,
+                                rows);
   for (int64_t row = 0; row < rows; ++row) {
     T* to = reinterpret_cast<T*>(p[0] + row * row_step[0]);
     const T* from = reinterpret_cast<const T*>(p[1] + row * row_step[1]);

@@ -6,6 +6,7 @@
 
 #include "tensor/kernels/cpu/reduce/keepdim_output.h"
 #include "tensor/kernels/cpu/rowwise/chosen_rows.h"
+#include "tensor/ops/arg_reduce.h"
 #include "tensor/ops/sort.h"
 
 namespace weft::kernels::cpu {
@@ -168,6 +169,9 @@ namespace weft {
 using namespace kernels::cpu;
 
 void op::Topk::cpu(const Operand& x, const Operand& values, const Operand& indices) const {
+  // The least element is a number where there is one, the extremum of elements with a NaN is the NaN.
+  if (k == 1 && (largest || !is_floating(x.dtype)))
+    return ExtremumWithIndices{axis, largest, true}.cpu(x, values, indices);
   if (k > 256 && k > x.size(axis) / 16) return sort_into(x, axis, largest, values, indices);
   visit_stored(x.dtype, [&]<class T>() {
     with_record<T>(x.size(axis), [&]<class Record>() { top_rows<T, Record>(x, *this, values, indices); });

@@ -21,10 +21,21 @@ template <class Record> uint64_t differing_bits(const Record* records, int64_t c
   return all;
 }
 
+/// Whether the records rise, or fall: then they are turned round. Of most rows the first few tell. (Not inlined: the
+/// loops of the sort are slower beside it.)
+template <class Record> __attribute__((noinline)) bool is_put_in_order(Record* records, int64_t count) {
+  const auto rises = [](const Record& a, const Record& b) { return a.key() <= b.key(); };
+  if (std::is_sorted(records, records + count)) return true;
+  if (std::adjacent_find(records, records + count, rises) != records + count) return false;
+  std::reverse(records, records + count);
+  return true;
+}
+
 }  // namespace
 
 template <class Record> Record* sort_records(Record* from, Record* other, int64_t count, int first, int end) {
   constexpr int64_t kFew = 128, kBuckets = 256;
+  if (is_put_in_order(from, count)) return from;
   if (count <= kFew) {
     std::sort(from, from + count);
     return from;
