@@ -48,20 +48,20 @@ AxisSlices::AxisSlices(const Operand& table, int64_t axis, int64_t axes, const O
     : several_(!are_one(table, axis, axes)),
       layout_(layout_of(table, axis, axes, list)),
       rows_(index, layout_.table_size, "rows"),
-      places_(several_ ? rows_.count() : 0) {
+      offsets_(several_ ? rows_.count() : 0) {
   if (!several_) return;
   std::vector<Digit> digits;
   for (int64_t a = axis + axes - 1; a > axis; --a)
     digits.emplace_back(table.size(a), table.stride(a), layout_.table_size < int64_t{1} << 32);
   parallel_for(rows_.count(), 8192, [&](int64_t begin, int64_t end) {
     for (int64_t i = begin; i < end; ++i) {
-      int64_t rest = rows_[i], place = 0;
+      int64_t rest = rows_[i], offset = 0;
       for (const Digit& digit : digits) {
         const int64_t above = digit.quotient(rest);
-        place += (rest - above * digit.size) * digit.stride;
+        offset += (rest - above * digit.size) * digit.stride;
         rest = above;
       }
-      places_.data()[i] = place + rest * table.stride(axis);
+      offsets_.data()[i] = offset + rest * table.stride(axis);
     }
   });
 }

@@ -27,7 +27,7 @@ Nest element_nest(const Operand& index, const Operand& x, int64_t axis, const Op
   return nest;
 }
 
-/// to = from at the index's places along an axis of `limit` elements, which are `step` apart. Each index is checked
+/// to = from at the indices along an axis of `limit` elements, which are `step` apart. Each index is checked
 /// when it is used; false where one is bad.
 template <class T>
 bool gather_elements(const Nest& nest, const int64_t* list, int64_t begin, int64_t end, int64_t limit, const T* from,
@@ -127,7 +127,7 @@ Nest rows_of(const Operand& src, int64_t axis, const Operand& into) {
 
 /// A row, and the values that are combined with its elements at `index`.
 template <class T> struct ScatterRow {
-  T* places;
+  T* elements;
   int64_t size, step;
   const T* values;
   int64_t value_step;
@@ -135,13 +135,13 @@ template <class T> struct ScatterRow {
   int64_t length;
 
   void begin(const T* from, int64_t from_step) const {
-    for (int64_t k = 0; k < size; ++k) places[k * step] = from == nullptr ? T(0) : from[k * from_step];
+    for (int64_t k = 0; k < size; ++k) elements[k * step] = from == nullptr ? T(0) : from[k * from_step];
   }
   template <class F> void combine(const F& f) const {
     const auto each = [&](int64_t to_step, int64_t from_step) __attribute__((always_inline)) {
       for (int64_t j = 0; j < length; ++j) {
-        T& place = places[index[j] * to_step];
-        place = static_cast<T>(f(place, values[j * from_step]));
+        T& element = elements[index[j] * to_step];
+        element = static_cast<T>(f(element, values[j * from_step]));
       }
     };
     step == 1 && value_step == 1 ? each(1, 1) : each(step, value_step);
@@ -158,7 +158,7 @@ bool scatter_whole_rows(const Operand& src, const IndexList& list, int64_t axis,
   for (int64_t i = begin; i < end; ++i, walk.next(), start_walk.next()) {
     row.index = list.data() + i * row.length;
     row.values = src.data<T>() + walk.in();
-    row.places = into.data<T>() + walk.out();
+    row.elements = into.data<T>() + walk.out();
     if (start.checks && !IndexList::all_below(row.index, row.length, row.size)) return false;
     if (start.x != nullptr)
       row.begin(start.x->template data<T>() + start_walk.in(), start.x->stride(axis));
@@ -169,7 +169,7 @@ bool scatter_whole_rows(const Operand& src, const IndexList& list, int64_t axis,
   return true;
 }
 
-/// place = f(place, value) along rows of `axis`. No value leaves its row, so rows may go to any thread.
+/// element = f(element, value) along rows of `axis`. No value leaves its row, so rows may go to any thread.
 template <class T, class F>
 void scatter_rows(const Operand& src, const IndexList& list, int64_t axis, const Operand& into, const F& f,
                   const RowStart& start = {}) {
@@ -202,8 +202,8 @@ void scatter_rows(const Operand& src, const IndexList& list, int64_t axis, const
                    for (int64_t j = 0; j < length; ++j, index += list_stride) {
                      if (start.checks && !IndexList::all_below(index, count, size)) return bad.store(true);
                      for (int64_t k = 0; k < count; ++k) {
-                       T& place = to[out[k] + index[k] * to_step];
-                       place = static_cast<T>(f(place, from[in[k] + j * step]));
+                       T& element = to[out[k] + index[k] * to_step];
+                       element = static_cast<T>(f(element, from[in[k] + j * step]));
                      }
                    }
                    row += count;
@@ -212,7 +212,7 @@ void scatter_rows(const Operand& src, const IndexList& list, int64_t axis, const
   if (bad) list.check(size, "rows");
 }
 
-/// place = f(place, value) for the slices that `rows` name, in order. Each thread has rows of its own and goes through
+/// element = f(element, value) for the slices that `rows` name, in order. Each thread has rows of its own and goes through
 /// the whole list.
 template <class T, class F>
 void scatter_slices(const Operand& src, const IndexList& rows, const SliceLayout& layout, const Operand& into,
@@ -228,11 +228,11 @@ void scatter_slices(const Operand& src, const IndexList& rows, const SliceLayout
     run.in == 1 && run.out == 1 ? each(1, 1) : each(run.in, run.out);
   };
   parallel_for(layout.table_size, std::max<int64_t>(1, layout.table_size / parts), [&](int64_t begin, int64_t end) {
-    NestWalk place(layout.list, 0);
-    for (int64_t i = 0; i < rows.count(); ++i, place.next()) {
+    NestWalk slice(layout.list, 0);
+    for (int64_t i = 0; i < rows.count(); ++i, slice.next()) {
       if (rows[i] < begin || rows[i] >= end) continue;
-      T* const target = into.data<T>() + place.in() + rows[i] * layout.table_stride;
-      const T* const source = src.data<T>() + place.out();
+      T* const target = into.data<T>() + slice.in() + rows[i] * layout.table_stride;
+      const T* const source = src.data<T>() + slice.out();
       if (outer.rank == 0) {
         combine(target, source);
         continue;
@@ -244,7 +244,7 @@ void scatter_slices(const Operand& src, const IndexList& rows, const SliceLayout
 }
 
 struct Adding {
-  auto operator()(auto place, auto value) const { return wrapping_add(place, value); }
+  auto operator()(auto element, auto value) const { return wrapping_add(element, value); }
 };
 
 /// What elements of T are combined in: floats of 16 bits in f32, narrow integers in i32.
@@ -278,22 +278,22 @@ bool is_short_row(const Operand& src, const IndexList& list, const Operand& into
   return is_integer(into.dtype) && src.rank() == 1 && into.numel() <= kLongest && list.count() >= 8 * into.numel();
 }
 
-/// value(k) added at places[k] of two rows of `size` in turn.
+/// value(k) added at indices[k] of two rows of `size` in turn.
 constexpr int64_t kCopies = 2;
 template <class Sum, class Value>
-void add_in_turn(const int64_t* places, int64_t count, Sum* row, int64_t size, const Value& value) {
-  const auto add = [](Sum& place, Sum more) { place = static_cast<Sum>(place + more); };
+void add_in_turn(const int64_t* indices, int64_t count, Sum* row, int64_t size, const Value& value) {
+  const auto add = [](Sum& element, Sum more) { element = static_cast<Sum>(element + more); };
   Sum* const second = row + size;
   int64_t k = 0;
   for (; k + kCopies <= count; k += kCopies) {
-    add(row[places[k]], value(k));
-    add(second[places[k + 1]], value(k + 1));
+    add(row[indices[k]], value(k));
+    add(second[indices[k + 1]], value(k + 1));
   }
-  if (k < count) add(row[places[k]], value(k));
+  if (k < count) add(row[indices[k]], value(k));
 }
 
 /// A long list of integers added into a short row. Their order does not matter: each thread has rows of its own, and
-/// two in turn, as a place that comes again at once would wait for its last sum. Indices are checked on the way.
+/// two in turn, as an element that comes again at once would wait for its last sum. Indices are checked on the way.
 /// False: not so.
 template <class T> bool add_to_short_row(const Operand& src, const IndexList& list, const Operand& into) {
   if constexpr (!std::is_integral_v<T>) {
@@ -315,12 +315,12 @@ template <class T> bool add_to_short_row(const Operand& src, const IndexList& li
       constexpr int64_t kChecked = 1024;
       for (int64_t i = begin; i < end; i += kChecked) {
         const int64_t count = std::min(kChecked, end - i);
-        const int64_t* const places = list.data() + i;
-        if (!IndexList::all_below(places, count, size)) return bad.store(true);
+        const int64_t* const indices = list.data() + i;
+        if (!IndexList::all_below(indices, count, size)) return bad.store(true);
         if (from_step == 0)
-          add_in_turn(places, count, row, size, [one = static_cast<Sum>(*from)](int64_t) { return one; });
+          add_in_turn(indices, count, row, size, [one = static_cast<Sum>(*from)](int64_t) { return one; });
         else
-          add_in_turn(places, count, row, size, [values = from + i * from_step, from_step](int64_t k) {
+          add_in_turn(indices, count, row, size, [values = from + i * from_step, from_step](int64_t k) {
             return static_cast<Sum>(values[k * from_step]);
           });
       }
@@ -344,7 +344,7 @@ struct AtLeastOneAxis {
   Operand operand;
 };
 
-/// out = x, unless the op writes in place; then `f` along the rows of `axis`, computed in Accumulator<T> or in T.
+/// out = x, unless the op writes in element; then `f` along the rows of `axis`, computed in Accumulator<T> or in T.
 template <class T, bool kWiden, class F>
 void scatter(const Operand& x_any, const Operand& index_any, const Operand& src_any, int64_t axis,
              const Operand& out_any, const F& f) {
@@ -428,9 +428,9 @@ void op::ScatterSum::cpu(const Operand& x, const Operand& index, const Operand& 
 }
 
 void op::ScatterReduce::cpu(const Operand& x, const Operand& index, const Operand& src, const Operand& out) const {
-  const auto product = [](auto place, auto value) { return wrapping_mul(place, value); };
-  const auto largest = [](auto place, auto value) { return nan_max(value, place); };
-  const auto smallest = [](auto place, auto value) { return nan_min(value, place); };
+  const auto product = [](auto element, auto value) { return wrapping_mul(element, value); };
+  const auto largest = [](auto element, auto value) { return nan_max(value, element); };
+  const auto smallest = [](auto element, auto value) { return nan_min(value, element); };
   switch (reduction) {
     case ScatterReduction::product: return scatter_numbers(x, index, src, axis, out, product);
     case ScatterReduction::largest: return scatter_numbers(x, index, src, axis, out, largest);

@@ -30,7 +30,7 @@ void op::IndexSelect::cpu(const Operand& x, const Operand& index, const Operand&
 
 void op::IndexAdd::cpu(const Operand& src, const Operand& index, const Operand& out) const {
   const AxisSlices slices(out, axis, 1, index, src);
-  add_rows(src, slices.rows(), slices.places(), slices.layout(), {}, out);
+  add_rows(src, slices.rows(), slices.offsets(), slices.layout(), {}, out);
 }
 
 void op::Embedding::cpu(const Operand& indices, const Operand& weight, const Operand& out) const {

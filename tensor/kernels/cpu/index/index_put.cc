@@ -62,7 +62,7 @@ void op::IndexAccumulate::cpu(const Operand& x, const Operand& index, const Oper
   const AxisSlices slices(out, axis, axes, index, src);
   const bool alike = x.strides() == out.strides();
   if (!alike) start_from(x, out);
-  add_rows(src, slices.rows(), slices.places(), slices.layout(), alike ? x : out, out);
+  add_rows(src, slices.rows(), slices.offsets(), slices.layout(), alike ? x : out, out);
 }
 
 }  // namespace weft

@@ -43,19 +43,19 @@ constexpr int64_t kLongSlice = 1024;
 NestAxis run_of(const Nest& nest) { return nest.rank > 0 ? nest.inner() : NestAxis{1, 1, 1}; }
 
 /// Where a slice begins: in the list, and in the table without what its index adds.
-struct Place {
+struct SliceStart {
   int64_t list, table;
 };
 
-/// f(i, place) for each listed slice i in [begin, end).
-template <class F> void for_places(const Nest& list, int64_t begin, int64_t end, const F& f) {
+/// f(i, at) for each listed slice i in [begin, end).
+template <class F> void for_each_start(const Nest& list, int64_t begin, int64_t end, const F& f) {
   if (list.rank == 1 && list.inner().in == 0) {
     const int64_t step = list.inner().out;
-    for (int64_t i = begin; i < end; ++i) f(i, Place{i * step, 0});
+    for (int64_t i = begin; i < end; ++i) f(i, SliceStart{i * step, 0});
     return;
   }
   NestWalk walk(list, begin);
-  for (int64_t i = begin; i < end; ++i, walk.next()) f(i, Place{walk.out(), walk.in()});
+  for (int64_t i = begin; i < end; ++i, walk.next()) f(i, SliceStart{walk.out(), walk.in()});
 }
 
 /// Whether neighbours in memory are neighbours of the table, not of a slice.
@@ -80,19 +80,19 @@ void for_listed(std::span<const int64_t> rows, const SliceLayout& layout, int64_
   const int64_t count = std::ssize(rows);
   if (unique)
     return parallel_for(count, std::max<int64_t>(1, kSliceGrain / size),
-                        [&](int64_t begin, int64_t end) { for_places(layout.list, begin, end, f); });
-  if (size == 1) return for_places(layout.list, 0, count, f);
+                        [&](int64_t begin, int64_t end) { for_each_start(layout.list, begin, end, f); });
+  if (size == 1) return for_each_start(layout.list, 0, count, f);
   const int64_t parts = std::max<int64_t>(1, count * size / kSliceGrain);
   parallel_for(layout.table_size, std::max<int64_t>(1, layout.table_size / parts), [&](int64_t begin, int64_t end) {
-    for_places(layout.list, 0, count, [&](int64_t i, const Place& place) {
-      if (const int64_t row = rows[static_cast<size_t>(i)]; row >= begin && row < end) f(i, place);
+    for_each_start(layout.list, 0, count, [&](int64_t i, const SliceStart& at) {
+      if (const int64_t row = rows[static_cast<size_t>(i)]; row >= begin && row < end) f(i, at);
     });
   });
 }
 
 /// Where the list's slices begin.
-void fill_places(const Nest& list, const Scratch<int64_t>& places, int64_t count) {
-  for_places(list, 0, count, [&](int64_t i, const Place& place) { places.data()[i] = place.list; });
+void fill_offsets(const Nest& list, const Scratch<int64_t>& offsets, int64_t count) {
+  for_each_start(list, 0, count, [&](int64_t i, const SliceStart& at) { offsets.data()[i] = at.list; });
 }
 
 /// Positions of the list grouped by row, in order: those of group g are order[starts[g]] to order[starts[g + 1]]. Row v
@@ -122,7 +122,7 @@ struct Groups {
       total += members;
     }
     for (size_t i = 0; i < rows.size(); ++i) order.data()[s[rows[i]]++] = static_cast<int64_t>(i);
-    for (int64_t v = count; v > 0; --v) s[v] = s[v - 1];  // each start has moved to the next one's place
+    for (int64_t v = count; v > 0; --v) s[v] = s[v - 1];  // each start has moved to the next one's
     s[0] = 0;
   }
   int64_t count;
@@ -154,8 +154,8 @@ void copy_slices(const Operand& table, std::span<const int64_t> index, const Sli
       const T* from = table.data<T>();
       T* to = list.data<T>();
       parallel_for(count, kSliceGrain, [&](int64_t begin, int64_t end) {
-        for_places(layout.list, begin, end, [&](int64_t i, const Place& place) {
-          to[place.list] = from[place.table + index[static_cast<size_t>(i)] * layout.table_stride];
+        for_each_start(layout.list, begin, end, [&](int64_t i, const SliceStart& at) {
+          to[at.list] = from[at.table + index[static_cast<size_t>(i)] * layout.table_stride];
         });
       });
     });
@@ -163,28 +163,28 @@ void copy_slices(const Operand& table, std::span<const int64_t> index, const Sli
     const T* from = table.data<T>();
     T* to = list.data<T>();
     if (lies_across(layout)) {
-      const Scratch<int64_t> list_places(count), table_places(count);
-      for_places(layout.list, 0, count, [&](int64_t i, const Place& place) {
-        list_places.data()[i] = place.list;
-        table_places.data()[i] = place.table + index[static_cast<size_t>(i)] * layout.table_stride;
+      const Scratch<int64_t> list_offsets(count), table_offsets(count);
+      for_each_start(layout.list, 0, count, [&](int64_t i, const SliceStart& at) {
+        list_offsets.data()[i] = at.list;
+        table_offsets.data()[i] = at.table + index[static_cast<size_t>(i)] * layout.table_stride;
       });
       return for_elements(layout, count, [&](int64_t in, int64_t out) {
         T* const target = to + out;  // copies: a byte that is written may be any variable's
         const T* const source = from + in;
-        const int64_t *const list_place = list_places.data(), *const table_place = table_places.data();
-        for (int64_t i = 0, n = count; i < n; ++i) target[list_place[i]] = source[table_place[i]];
+        const int64_t *const list_offset = list_offsets.data(), *const table_offset = table_offsets.data();
+        for (int64_t i = 0, n = count; i < n; ++i) target[list_offset[i]] = source[table_offset[i]];
       });
     }
     const bool dense = run.size == size && run.in == 1 && run.out == 1;
     const bool long_slices = dense && size * static_cast<int64_t>(sizeof(T)) >= kLongSlice;
     parallel_for(count, std::max<int64_t>(1, kSliceGrain / size), [&](int64_t begin, int64_t end) {
       const auto slice = [&](int64_t i) { return from + index[static_cast<size_t>(i)] * layout.table_stride; };
-      for_places(layout.list, begin, end, [&](int64_t i, const Place& place) {
-        const T* source = slice(i) + place.table;
-        T* target = to + place.list;
-        if (long_slices) return copy_dense_run(source, target, size, slice(std::min(i + 1, end - 1)) + place.table);
+      for_each_start(layout.list, begin, end, [&](int64_t i, const SliceStart& at) {
+        const T* source = slice(i) + at.table;
+        T* target = to + at.list;
+        if (long_slices) return copy_dense_run(source, target, size, slice(std::min(i + 1, end - 1)) + at.table);
         if (dense) {
-          simd::prefetch(slice(std::min(i + 4, end - 1)) + place.table, 0);
+          simd::prefetch(slice(std::min(i + 4, end - 1)) + at.table, 0);
           if constexpr (sizeof(T) < sizeof(float)) return copy_run(source, 1, target, 1, size);
           return for_lanes<T>(
               size, [&](int64_t j, auto lanes) { put_lanes(target + j, lanes_at(source + j, lanes), lanes); });
@@ -197,7 +197,7 @@ void copy_slices(const Operand& table, std::span<const int64_t> index, const Sli
   });
 }
 
-void put_slices(const Operand& list, std::span<const int64_t> rows, std::span<const int64_t> places,
+void put_slices(const Operand& list, std::span<const int64_t> rows, std::span<const int64_t> row_offsets,
                 const SliceLayout& layout, bool unique, const Operand& table) {
   const int64_t count = std::ssize(rows), size = layout.slice.count();
   if (count == 0 || size == 0) return;
@@ -206,24 +206,25 @@ void put_slices(const Operand& list, std::span<const int64_t> rows, std::span<co
   visit_size(table.dtype, [&]<class T>() {
     const T* from = list.data<T>();
     T* to = table.data<T>();
-    const auto target_of = [&](int64_t i, const Place& place) {
-      return to + place.table + places[static_cast<size_t>(i)] * layout.table_stride;
+    const auto target_of = [&](int64_t i, const SliceStart& at) {
+      return to + at.table + row_offsets[static_cast<size_t>(i)] * layout.table_stride;
     };
     if (size == 1)  // lines that lie anywhere are asked for long before a store would
-      return for_listed(rows, layout, 1, unique, [&](int64_t i, const Place& place) {
-        simd::prefetch(target_of(std::min(i + 32, count - 1), place), 0);
-        *target_of(i, place) = from[place.list];
+      return for_listed(rows, layout, 1, unique, [&](int64_t i, const SliceStart& at) {
+        simd::prefetch(target_of(std::min(i + 32, count - 1), at), 0);
+        *target_of(i, at) = from[at.list];
       });
     if (lies_across(layout))
       return for_elements(layout, count, [&](int64_t in, int64_t out) {
         T* const target = to + in;  // copies: a byte that is written may be any variable's
         const T* const source = from + out;
-        const int64_t *const place = places.data(), step = layout.table_stride, list_step = layout.list.inner().out;
-        for (int64_t i = 0, n = count; i < n; ++i) target[place[i] * step] = source[i * list_step];
+        const int64_t *const offset = row_offsets.data(), step = layout.table_stride,
+                             list_step = layout.list.inner().out;
+        for (int64_t i = 0, n = count; i < n; ++i) target[offset[i] * step] = source[i * list_step];
       });
-    for_listed(rows, layout, size, unique, [&](int64_t i, const Place& place) {
-      const T* source = from + place.list;
-      T* target = target_of(i, place);
+    for_listed(rows, layout, size, unique, [&](int64_t i, const SliceStart& at) {
+      const T* source = from + at.list;
+      T* target = target_of(i, at);
       NestWalk walk(outer, 0);
       for (int64_t k = 0; k < size; k += run.size, walk.next())
         copy_run(source + walk.out(), run.out, target + walk.in(), run.in, run.size);
@@ -235,18 +236,18 @@ namespace {
 
 /// One element of each listed slice, which lie list_step apart, is added to a row of the table, in order, in Sum.
 template <class Sum, class T>
-void add_along_row(const T* list, std::span<const int64_t> places, const SliceLayout& layout, T* to) {
-  const int64_t step = layout.table_stride, list_step = layout.list.inner().out, count = std::ssize(places);
-  const int64_t* const place = places.data();
+void add_along_row(const T* list, std::span<const int64_t> row_offsets, const SliceLayout& layout, T* to) {
+  const int64_t step = layout.table_stride, list_step = layout.list.inner().out, count = std::ssize(row_offsets);
+  const int64_t* const offset = row_offsets.data();
   if constexpr (std::is_same_v<Sum, T>) {
     for (int64_t i = 0; i < count; ++i) {
-      T& sum = to[place[i] * step];
+      T& sum = to[offset[i] * step];
       sum = wrapping_add(sum, list[i * list_step]);
     }
   } else {
     const Scratch<Sum> sums(layout.table_size);
     std::fill_n(sums.data(), layout.table_size, Sum(0));
-    for (int64_t i = 0; i < count; ++i) sums.data()[place[i]] += static_cast<Compute<T>>(list[i * list_step]);
+    for (int64_t i = 0; i < count; ++i) sums.data()[offset[i]] += static_cast<Compute<T>>(list[i * list_step]);
     for (int64_t v = 0; v < layout.table_size; ++v)
       to[v * step] = static_cast<T>(static_cast<Compute<T>>(static_cast<Compute<T>>(to[v * step]) + sums.data()[v]));
   }
@@ -254,7 +255,7 @@ void add_along_row(const T* list, std::span<const int64_t> places, const SliceLa
 
 }  // namespace
 
-void add_slices(const Operand& list, std::span<const int64_t> rows, std::span<const int64_t> places,
+void add_slices(const Operand& list, std::span<const int64_t> rows, std::span<const int64_t> row_offsets,
                 const SliceLayout& layout, int64_t skip, const Operand& start, const Operand& table) {
   const int64_t count = std::ssize(rows), size = layout.slice.count();
   if (size == 0) return;
@@ -264,19 +265,19 @@ void add_slices(const Operand& list, std::span<const int64_t> rows, std::span<co
   // Rows of which few are listed, or which are not in one stride, begin all at once, and only those that are listed are
   // gone through.
   constexpr int64_t kFew = 8;
-  const bool sparse = count < layout.table_size / kFew, begun = sparse || rows.data() != places.data();
+  const bool sparse = count < layout.table_size / kFew, begun = sparse || rows.data() != row_offsets.data();
   if (begun) begin_as(start, table);
   const Groups groups(rows, layout.table_size, sparse);
-  const Scratch<int64_t> list_places(count);
-  fill_places(layout.list, list_places, count);
+  const Scratch<int64_t> list_offsets(count);
+  fill_offsets(layout.list, list_offsets, count);
   const int64_t mean_work = std::max<int64_t>(1, count * size / groups.count);
   const bool dense = run.size == size && run.in == 1 && run.out == 1;
   visit_number(table.dtype, [&]<class T>() {
     const T* from = list.data<T>();
     T* to = table.data<T>();
     const T* before = begun ? to : start.defined() ? start.data<T>() : nullptr;
-    const auto before_at = [&](int64_t place) { return before == nullptr ? nullptr : before + place; };
-    const auto place_of = [&](int64_t i) { return places[static_cast<size_t>(i)] * layout.table_stride; };
+    const auto before_at = [&](int64_t offset) { return before == nullptr ? nullptr : before + offset; };
+    const auto offset_of = [&](int64_t i) { return row_offsets[static_cast<size_t>(i)] * layout.table_stride; };
     parallel_for(groups.count, std::max<int64_t>(1, kSliceGrain / mean_work), [&](int64_t begin, int64_t end) {
       for (int64_t g = begin; g < end; ++g) {
         const int64_t first = groups.starts.data()[g], members = groups.starts.data()[g + 1] - first;
@@ -290,35 +291,35 @@ void add_slices(const Operand& list, std::span<const int64_t> rows, std::span<co
         }
         if (dense && first + members + 1 < count) {  // what the next sums read lies anywhere
           const int64_t next = order[members + 1];
-          prefetch_run(from + list_places.data()[next], size);
-          if (before != nullptr) prefetch_run(before + place_of(next), size);
+          prefetch_run(from + list_offsets.data()[next], size);
+          if (before != nullptr) prefetch_run(before + offset_of(next), size);
         }
-        const int64_t row = place_of(*order);
+        const int64_t row = offset_of(*order);
         for (int64_t k = 0; k < size; k += run.size, walk.next())
-          add_runs(ListedRuns<T>{from + walk.out(), list_places.data(), order}, run.out, members, AsTheyAre{},
+          add_runs(ListedRuns<T>{from + walk.out(), list_offsets.data(), order}, run.out, members, AsTheyAre{},
                    before_at(row + walk.in()), to + row + walk.in(), run.in, run.size);
       }
     });
   });
 }
 
-void add_rows(const Operand& list, std::span<const int64_t> rows, std::span<const int64_t> places,
+void add_rows(const Operand& list, std::span<const int64_t> rows, std::span<const int64_t> row_offsets,
               const SliceLayout& layout, const Operand& start, const Operand& table) {
   const int64_t count = std::ssize(rows), size = layout.slice.count();
   const bool half = is_half_precision(table.dtype), across = size > 1 && lies_across(layout);
   // Rows of sums in another type are as long as the table: there is one stride, and the list is not short beside it.
-  const bool whole = rows.data() == places.data() && count >= layout.table_size / 8;
+  const bool whole = rows.data() == row_offsets.data() && count >= layout.table_size / 8;
   const bool many = whole && count > 8 * layout.table_size;
   if (count == 0 || (half ? !across || !whole : !across && size != 1))
-    return add_slices(list, rows, places, layout, -1, start, table);
+    return add_slices(list, rows, row_offsets, layout, -1, start, table);
   visit_number(table.dtype, [&]<class T>() {
     const T* from = list.data<T>();
     T* to = table.data<T>();
     begin_as(start, table);
     const auto add = [&](int64_t in, int64_t out) {
       if constexpr (!std::is_integral_v<T>)
-        if (many) return add_along_row<double>(from + out, places, layout, to + in);
-      add_along_row<Compute<T>>(from + out, places, layout, to + in);
+        if (many) return add_along_row<double>(from + out, row_offsets, layout, to + in);
+      add_along_row<Compute<T>>(from + out, row_offsets, layout, to + in);
     };
     size == 1 ? add(0, 0) : for_elements(layout, count, add);
   });

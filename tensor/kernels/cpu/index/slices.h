@@ -22,11 +22,11 @@ void put_slices(const Operand& list, std::span<const int64_t> rows, std::span<co
                 const SliceLayout& layout, bool unique, const Operand& table);
 /// table = start, table slice rows[i] += list slice i; `skip` is a row that is left out (negative: none). The start
 /// is the table itself, another operand that lies as the table does, or zeros where it is undefined.
-void add_slices(const Operand& list, std::span<const int64_t> rows, std::span<const int64_t> places,
+void add_slices(const Operand& list, std::span<const int64_t> rows, std::span<const int64_t> row_offsets,
                 const SliceLayout& layout, int64_t skip, const Operand& start, const Operand& table);
 /// The same, none left out. Slices of one element, but for 16-bit floats, and slices whose elements lie farther apart
 /// than the rows, where few are added to one, are added one after the other in their own dtype.
-void add_rows(const Operand& list, std::span<const int64_t> rows, std::span<const int64_t> places,
+void add_rows(const Operand& list, std::span<const int64_t> rows, std::span<const int64_t> row_offsets,
               const SliceLayout& layout, const Operand& start, const Operand& table);
 
 }  // namespace weft::kernels::cpu
