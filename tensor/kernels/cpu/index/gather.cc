@@ -212,8 +212,8 @@ void scatter_rows(const Operand& src, const IndexList& list, int64_t axis, const
   if (bad) list.check(size, "rows");
 }
 
-/// element = f(element, value) for the slices that `rows` name, in order. Each thread has rows of its own and goes through
-/// the whole list.
+/// element = f(element, value) for the slices that `rows` name, in order. Each thread has rows of its own and goes
+/// through the whole list.
 template <class T, class F>
 void scatter_slices(const Operand& src, const IndexList& rows, const SliceLayout& layout, const Operand& into,
                     const F& f) {
