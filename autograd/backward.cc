@@ -46,7 +46,9 @@ Edge root_edge(const Tensor& root) {
   }
   if (body.cut != nullptr)
     throw GradientError(text("no gradient reaches a parameter: `", body.cut->name, "` has none and cut the path"));
-  throw GradientError("the tensor has no history: nothing it was computed from requires a gradient (see parameter())");
+  throw GradientError(
+      "the tensor has no history: nothing it was computed from requires a gradient (see parameter()), it was computed "
+      "under NoGrad, or it is a gradient that was taken without create_graph");
 }
 
 /// The given seed, or 1 for a scalar.

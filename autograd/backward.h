@@ -43,7 +43,7 @@ void backward(const std::vector<Tensor>& roots, const std::vector<Tensor>& seeds
 /// Checks every op's results and gradients for NaN and Inf while alive, and names the op that made one.
 class AnomalyMode {
  public:
-  AnomalyMode();
+  [[nodiscard]] AnomalyMode();
   ~AnomalyMode();
   AnomalyMode(const AnomalyMode&) = delete;
   AnomalyMode& operator=(const AnomalyMode&) = delete;

@@ -15,6 +15,11 @@
 // Tensors may come in a std::vector, std::optional, std::tuple or another range: each counts as an argument, in order,
 // an empty std::optional<Tensor> too. What cannot be looked into does not compile (tensors_in.h).
 //
+// A module comes as a pointer, its parameters beside it, `Adjoint::apply(x, &net, net.parameters())`, and a line says
+// that no tensors are lost: `template <> inline constexpr bool weft::autograd::holds_no_tensors<Net*> = true;`
+//
+// backward runs under NoGrad unless create_graph: what it differentiates itself, by grad(), goes into an EnableGrad.
+//
 // Known limit: inside vmap, gradients that are taken inside go through a Function, those that are taken outside do not
 // (a GradientError says so): its forward ran under NoGrad on all samples at once.
 #pragma once

@@ -8,7 +8,7 @@ namespace weft {
 /// Sets the calling thread's recording mode while alive.
 class GradMode {
  public:
-  explicit GradMode(bool recording) : previous_(modes().recording) { modes().recording = recording; }
+  [[nodiscard]] explicit GradMode(bool recording) : previous_(modes().recording) { modes().recording = recording; }
   ~GradMode() { modes().recording = previous_; }
   GradMode(const GradMode&) = delete;
   GradMode& operator=(const GradMode&) = delete;
@@ -20,13 +20,13 @@ class GradMode {
 /// Nothing is recorded while alive: `NoGrad guard;`
 class NoGrad : public GradMode {
  public:
-  NoGrad() : GradMode(false) {}
+  [[nodiscard]] NoGrad() : GradMode(false) {}
 };
 
 /// Recording, inside of a NoGrad.
 class EnableGrad : public GradMode {
  public:
-  EnableGrad() : GradMode(true) {}
+  [[nodiscard]] EnableGrad() : GradMode(true) {}
 };
 
 inline bool is_recording() { return modes().recording; }

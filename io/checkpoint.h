@@ -6,7 +6,8 @@
 //                              .fields = &fields});
 //
 // Of generators it holds the process's. One of the program's own (a module's, a loader's) is the program's to save:
-// put the two numbers of its state() into `fields`, and give them back to set_state().
+// put the two numbers of its state() into `fields`, and give them back to set_state(). Gradients are not in it: where
+// several batches make a step, save right behind the step (Accumulate::waiting() is 0 there).
 #pragma once
 
 #include <map>

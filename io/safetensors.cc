@@ -82,7 +82,8 @@ StateDict load_safetensors(const std::string& path, Metadata* metadata) {
     file.read(0, &length, sizeof(length));
     refuse_other_formats(length);
     if (length > detail::kMaxSafetensorsHeader)
-      throw IoError(text("a header of ", length, " bytes; the format allows ", detail::kMaxSafetensorsHeader));
+      throw IoError(text("no safetensors file, or a damaged one: a header of ", length, " bytes; the format allows ",
+                         detail::kMaxSafetensorsHeader));
     if (length > file.size() - kLengthBytes)
       throw IoError(text("a header of ", length, " bytes in a file of ", file.size()));
     std::string json(static_cast<size_t>(length), '\0');

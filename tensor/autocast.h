@@ -27,9 +27,9 @@ struct AutocastCopies {
 class Autocast {
  public:
   /// DtypeError for other dtypes than bf16, f16 and f32 (off).
-  explicit Autocast(DType dtype);
+  [[nodiscard]] explicit Autocast(DType dtype);
   /// No casts while alive: `auto exact = Autocast::off();`
-  static Autocast off() { return Autocast(f32); }
+  [[nodiscard]] static Autocast off() { return Autocast(f32); }
 
  private:
   ModeScope<DType> scope_;

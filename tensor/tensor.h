@@ -73,7 +73,7 @@ class Tensor {
 
   // ---- what it is ----
   bool defined() const noexcept { return bool(body_); }
-  explicit operator bool() const = delete;  // no condition: write item<bool>(), as in `(x > 0).item<bool>()`
+  explicit operator bool() const = delete;  // no condition: write (x > 0).item<bool>(); by elements: ~x, x & y, x | y
   const Shape& shape() const { return body().view.shape(); }
   /// The strides in elements. ShapeError for a masked (padded) view.
   const Strides& strides() const;

@@ -34,6 +34,10 @@ namespace weft {
   Tensor function(const Scalar& a, Tensor&& b);
 #include "tensor/ops/binary.inc"
 
+/// PyTorch's max and min of two tensors: maximum(), minimum(). Templates, so that max(x, {}) takes axes.
+template <std::same_as<Tensor> T> Tensor max(const Tensor& a, const T& b) { return maximum(a, b); }
+template <std::same_as<Tensor> T> Tensor min(const Tensor& a, const T& b) { return minimum(a, b); }
+
 /// a / b rounded: "floor" is floor_divide(), "trunc" rounds to 0; integers stay integers. Error for another mode.
 Tensor div(const Tensor& a, const Tensor& b, std::string_view rounding_mode);
 Tensor div(const Tensor& a, const Scalar& b, std::string_view rounding_mode);

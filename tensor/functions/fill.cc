@@ -94,6 +94,16 @@ namespace detail {
 
 int64_t BraceReader::checked_integer(const Scalar& value) { return check_fits(value, i64), value.to_int(); }
 
+void BraceReader::read(const Scalar& value, size_t) {
+  if (value.is_floating() && reals_.empty()) {
+    reals_.assign(integers_.begin(), integers_.end());
+    integers_.clear();
+  }
+  if (value.is_floating() || !reals_.empty()) return reals_.push_back(value.to_double());
+  kind_ = DType::i64;
+  integers_.push_back(checked_integer(value));
+}
+
 void BraceReader::level(size_t depth, int64_t size) {
   if (depth == shape_.size()) {
     shape_.push_back(size);
@@ -120,4 +130,12 @@ Tensor BraceReader::finish(std::optional<DType> dtype, std::optional<Shape> shap
 }
 
 }  // namespace detail
+
+Tensor tensor(std::initializer_list<Scalar> values, std::optional<DType> dtype) {
+  return detail::from_braces(values, dtype);
+}
+Tensor tensor(std::initializer_list<std::initializer_list<Scalar>> values, std::optional<DType> dtype) {
+  return detail::from_braces(values, dtype);
+}
+
 }  // namespace weft

@@ -51,6 +51,9 @@ Tensor tensor(std::initializer_list<std::initializer_list<std::initializer_list<
 template <class T>
 Tensor tensor(std::initializer_list<std::initializer_list<std::initializer_list<std::initializer_list<T>>>> values,
               std::optional<DType> dtype = std::nullopt);
+/// Of numbers of unlike types, `tensor({1.5, 2})`: f32 where one of them is floating, else i64.
+Tensor tensor(std::initializer_list<Scalar> values, std::optional<DType> dtype = std::nullopt);
+Tensor tensor(std::initializer_list<std::initializer_list<Scalar>> values, std::optional<DType> dtype = std::nullopt);
 /// A tensor from a vector: 1-D, or of `shape` (ShapeError where the number of values differs). The dtype is that of
 /// tensor(), also where the vector is empty.
 template <class T>
@@ -69,6 +72,8 @@ class BraceReader {
     else
       integers_.push_back(checked_integer(value));
   }
+  /// Of several kinds in one list.
+  void read(const Scalar& value, size_t);
   template <class T> void read(const std::initializer_list<T>& values, size_t depth) {
     note<T>();
     level(depth, static_cast<int64_t>(values.size()));
@@ -77,7 +82,7 @@ class BraceReader {
   template <class T> void read(const std::vector<T>& values, size_t depth) {
     note<T>();
     level(depth, static_cast<int64_t>(values.size()));
-    for (const T value : values) read(value, depth + 1);
+    for (auto&& value : values) read(static_cast<const T&>(value), depth + 1);
   }
   Tensor finish(std::optional<DType> dtype, std::optional<Shape> shape = std::nullopt) const;
   void kind(DType dtype) { kind_ = dtype; }

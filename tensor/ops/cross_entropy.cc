@@ -10,8 +10,9 @@ void check(const Operand& logits, const Operand& targets, const Operand& weight)
   if (expected.size() < 2) throw ShapeError(text("logits must be (N, C, ...), not ", logits.shape()));
   expected.erase(1);
   if (targets.shape() != expected)
-    throw ShapeError(
-        text("targets for logits ", logits.shape(), " must have shape ", expected, ", not ", targets.shape()));
+    throw ShapeError(text("targets for logits ", logits.shape(), " must have shape ", expected, ", not ",
+                          targets.shape(),
+                          targets.shape() == logits.shape() ? ", which takes distributions of a floating dtype" : ""));
   if (weight.defined() && weight.shape() != Shape{logits.size(1)})
     throw ShapeError(text("the class weights must be [", logits.size(1), "] ", logits.dtype, ", not ", weight.shape(),
                           " ", weight.dtype));

@@ -168,7 +168,7 @@ TEST_F(Engine, AnEmptyTensorHasAnEmptyGradient) {
 TEST_F(Engine, ATensorWithoutHistoryIsAnError) {
   EXPECT_EQ(testing::error_as<GradientError>([] { ones({}).backward(); }),
             "backward([] f32): the tensor has no history: nothing it was computed from requires a gradient (see "
-            "parameter())");
+            "parameter()), it was computed under NoGrad, or it is a gradient that was taken without create_graph");
   EXPECT_EQ(error_of([] { Tensor().backward(); }).find("backward("), 0u);
 }
 

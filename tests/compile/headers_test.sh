@@ -95,6 +95,18 @@ concept ShowsItsInside = requires(T x) { x.raw(); } || requires(T x) { x.body();
 static_assert(!ShowsItsInside<weft::Tensor>);
 EOF
 
+# A scope that is not named ends at once: the compiler says so.
+snippet unnamed <<'EOF' || fail "a scope without a name does not compile: $(cat "$work/unnamed.log")"
+#include "weft.h"
+void f() {
+  weft::NoGrad();
+  weft::EnableGrad();
+  weft::Autocast::off();
+}
+EOF
+[[ $(grep -c 'warning: ignoring' "$work/unnamed.log") == 3 ]] ||
+  fail "a scope without a name is no warning: $(cat "$work/unnamed.log")"
+
 # `using namespace weft;` leaves a program its own names for common things.
 snippet using <<'EOF' || fail "using namespace weft takes common names: $(cat "$work/using.log")"
 #include "weft.h"

@@ -30,6 +30,33 @@ TEST(Traps, BracesKnowTheirElementType) {
   EXPECT_THROW(tensor({{1, 2}, {3}}), ShapeError);
 }
 
+TEST(Traps, BracesTakeNumbersOfUnlikeTypes) {
+  const int64_t n = 3;
+  EXPECT_EQ(tensor({1.5, 2}).dtype(), f32);
+  EXPECT_EQ(numbers(tensor({1, 2.5, 3})), Numbers({1, 2.5, 3}));
+  EXPECT_EQ(numbers(tensor({1.5f, 0.1}, f64)), Numbers({1.5, 0.1}));
+  EXPECT_EQ(tensor({n, 1}).dtype(), i64);
+  EXPECT_EQ(numbers(tensor({true, 2})), Numbers({1, 2}));
+  EXPECT_EQ(tensor({{1.0, 2}, {3, 4}}).shape(), Shape({2, 2}));
+  EXPECT_EQ(numbers(tensor({{1, 2}, {n, 4}, {5, 6.5}})), Numbers({1, 2, 3, 4, 5, 6.5}));
+  EXPECT_EQ(tensor({(int64_t{1} << 53) + 1, int64_t{0}, true}).to_vector<int64_t>()[0], (int64_t{1} << 53) + 1);
+  EXPECT_THROW(tensor({{1.0, 2}, {3}}), ShapeError);
+  EXPECT_THROW(tensor({1, 300.0}, u8), Error);
+  EXPECT_EQ(tensor(std::vector<std::vector<float>>{{1, 2}, {3, 4}}).shape(), Shape({2, 2}));
+  EXPECT_EQ(numbers(tensor(std::vector<bool>{true, false})), Numbers({1, 0}));
+}
+
+TEST(Traps, MaxAndMinOfTwoTensorsAreElementWise) {
+  const Tensor a = tensor({1.0, 5.0}), b = tensor({3.0, 2.0});
+  EXPECT_EQ(numbers(max(a, b)), Numbers({3, 5}));
+  EXPECT_EQ(numbers(min(a, b)), Numbers({1, 2}));
+  EXPECT_EQ(numbers(a.max(b)), Numbers({3, 5}));
+  EXPECT_EQ(numbers(a.min(b)), Numbers({1, 2}));
+  EXPECT_EQ(max(a, {}).shape(), Shape());
+  EXPECT_EQ(a.max({}).shape(), Shape());
+  EXPECT_EQ(max(a, 0).item<float>(), 5.0f);
+}
+
 TEST(Traps, NoAxesAreAllAxes) {
   const Tensor x = ones({2, 3});
   EXPECT_EQ(x.sum().shape(), Shape());

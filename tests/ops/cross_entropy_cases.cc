@@ -108,6 +108,13 @@ void add_errors(Cases& cases) {
       },
       "cross_entropy([2, 3] f32, [3] i64): targets for logits [2, 3] must have shape [2], not [3]");
   cases.error<ShapeError>(
+      "cross_entropy one_hot",
+      [] {
+        cross_entropy(ones({2, 3}), ones({2, 3}, i64));
+      },
+      "cross_entropy([2, 3] f32, [2, 3] i64): targets for logits [2, 3] must have shape [2], not [2, 3], which takes "
+      "distributions of a floating dtype");
+  cases.error<ShapeError>(
       "cross_entropy rank", [] { cross_entropy(ones({3}), ones({3}, i64)); },
       "cross_entropy([3] f32, [3] i64): logits must be (N, C, ...), not [3]");
   cases.error<Error>(
