@@ -2,7 +2,7 @@
 #pragma once
 
 #include "distributed/group.h"
-#include "nn/layers/norm.h"
+#include "nn/layers/batch_norm.h"
 
 namespace weft::distributed {
 

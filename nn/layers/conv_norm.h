@@ -1,8 +1,8 @@
 // A convolution and the batch norm behind it, as one op where no gradient is wanted.
 #pragma once
 
+#include "nn/layers/batch_norm.h"
 #include "nn/layers/conv.h"
-#include "nn/layers/norm.h"
 
 namespace weft::nn {
 

@@ -3,7 +3,7 @@
 
 #include <optional>
 
-#include "nn/layers/norm.h"
+#include "nn/layers/batch_norm.h"
 #include "tensor/functions/group_norm.h"
 
 namespace weft::nn {

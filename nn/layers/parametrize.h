@@ -6,8 +6,8 @@
 #include <string>
 #include <utility>
 
+#include "nn/layers/batch_norm.h"
 #include "nn/layers/conv.h"
-#include "nn/layers/norm.h"
 #include "nn/module/functional.h"
 #include "nn/module/layer.h"
 

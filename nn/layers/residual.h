@@ -3,8 +3,8 @@
 
 #include <optional>
 
+#include "nn/layers/batch_norm.h"
 #include "nn/layers/conv.h"
-#include "nn/layers/norm.h"
 #include "nn/layers/sequential.h"
 
 namespace weft::nn {

@@ -7,9 +7,9 @@
 #include <vector>
 
 #include "nn/layers/activation.h"
+#include "nn/layers/batch_norm.h"
 #include "nn/layers/conv.h"
 #include "nn/layers/flatten.h"
-#include "nn/layers/norm.h"
 #include "nn/layers/pool.h"
 #include "nn/module/layer.h"
 

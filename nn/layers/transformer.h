@@ -5,7 +5,7 @@
 
 #include "nn/layers/attention.h"
 #include "nn/layers/dropout.h"
-#include "nn/layers/norm.h"
+#include "nn/layers/layer_norm.h"
 #include "nn/layers/sequential.h"
 
 namespace weft::nn {

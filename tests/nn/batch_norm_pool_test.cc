@@ -7,7 +7,7 @@
 #include <string_view>
 
 #include "autograd/autograd.h"
-#include "nn/layers/norm.h"
+#include "nn/layers/batch_norm.h"
 #include "tensor/dispatch/observer.h"
 #include "tensor/functions_all.h"
 

@@ -1,4 +1,4 @@
-// Normalisation layers: BatchNorm1d, BatchNorm2d, BatchNorm3d, LayerNorm.
+// Batch normalisation layers: BatchNorm1d, BatchNorm2d, BatchNorm3d.
 #pragma once
 
 #include <optional>
@@ -112,34 +112,6 @@ class BatchNorm3d : public BatchNormNd {
       : BatchNormNd(options, {"BatchNorm3d", 5, 5, "(N, C, D, H, W)"}) {}
   explicit BatchNorm3d(int64_t features) : BatchNorm3d({.num_features = features}) {}
   BatchNorm3d remake() const { return BatchNorm3d(options()); }
-};
-
-struct LayerNormOptions {
-  Shape normalized_shape = {};
-  double eps = 1e-5;
-  bool affine = true;  // has a weight
-  bool bias = true;    // and a bias
-  DType dtype = f32;
-};
-
-/// Over the last axes of x, which must be `normalized_shape`; weight and bias have that shape and start at 1 and 0.
-class LayerNorm : public Layer<LayerNorm> {
- public:
-  explicit LayerNorm(const LayerNormOptions& options);
-  explicit LayerNorm(int64_t size) : LayerNorm(LayerNormOptions{.normalized_shape = {size}}) {}
-  /// A template, so that a braced list of named options is no shape: overloads that are none come first.
-  template <class = void>
-  explicit LayerNorm(const Shape& shape) : LayerNorm(LayerNormOptions{.normalized_shape = shape}) {}
-  Tensor forward(const Tensor& x) const;
-  LayerNorm remake() const { return LayerNorm(options_); }
-
-  Tensor weight() const { return weight_; }
-  Tensor bias() const { return bias_; }
-
- private:
-  LayerNormOptions options_;
-  Tensor weight_;
-  Tensor bias_;
 };
 
 }  // namespace weft::nn

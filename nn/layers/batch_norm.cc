@@ -1,4 +1,4 @@
-#include "nn/layers/norm.h"
+#include "nn/layers/batch_norm.h"
 
 #include "autograd/grad_mode.h"
 #include "nn/layers/option_list.h"
@@ -9,7 +9,6 @@
 #include "tensor/functions/batch_norm_pool.h"
 #include "tensor/functions/binary.h"
 #include "tensor/functions/fill.h"
-#include "tensor/functions/layer_norm.h"
 #include "tensor/functions/unary.h"
 
 namespace weft::nn {
@@ -102,24 +101,6 @@ Tensor BatchNorm2d::forward_relu_max_pool(const Tensor& x, const Pool2dOptions& 
     return tracked(batch_norm_relu_max_pool2d(given, weight(), bias(), options, eps()), given);
   };
   return in_layer(*this, call, x);
-}
-
-LayerNorm::LayerNorm(const LayerNormOptions& options) : options_(options) {
-  ErrorFrame frame("LayerNorm");
-  if (options.normalized_shape.empty()) throw ShapeError("normalized_shape needs one axis or more (was it left out?)");
-  for (const int64_t size : options.normalized_shape) detail::check_positive("normalized_shape", size);
-  detail::check_not_negative("eps", options.eps);
-  detail::OptionList list;
-  list.add(options.normalized_shape).add("eps", options.eps).add_unless(true, "affine", options.affine);
-  describe(list.add_unless(true, "bias", options.bias).line());
-  if (!options.affine) return;
-  weight_ = register_parameter("weight", ones(options.normalized_shape, options.dtype));
-  if (options.bias) bias_ = register_parameter("bias", zeros(options.normalized_shape, options.dtype));
-}
-
-Tensor LayerNorm::forward(const Tensor& x) const {
-  ErrorFrame frame("LayerNorm", x);
-  return layer_norm(x, options_.normalized_shape, weight_, bias_, options_.eps);
 }
 
 }  // namespace weft::nn

@@ -1,0 +1,36 @@
+// Normalisation over the last axes: LayerNorm.
+#pragma once
+
+#include "nn/module/layer.h"
+
+namespace weft::nn {
+
+struct LayerNormOptions {
+  Shape normalized_shape = {};
+  double eps = 1e-5;
+  bool affine = true;  // has a weight
+  bool bias = true;    // and a bias
+  DType dtype = f32;
+};
+
+/// Over the last axes of x, which must be `normalized_shape`; weight and bias have that shape and start at 1 and 0.
+class LayerNorm : public Layer<LayerNorm> {
+ public:
+  explicit LayerNorm(const LayerNormOptions& options);
+  explicit LayerNorm(int64_t size) : LayerNorm(LayerNormOptions{.normalized_shape = {size}}) {}
+  /// A template, so that a braced list of named options is no shape: overloads that are none come first.
+  template <class = void>
+  explicit LayerNorm(const Shape& shape) : LayerNorm(LayerNormOptions{.normalized_shape = shape}) {}
+  Tensor forward(const Tensor& x) const;
+  LayerNorm remake() const { return LayerNorm(options_); }
+
+  Tensor weight() const { return weight_; }
+  Tensor bias() const { return bias_; }
+
+ private:
+  LayerNormOptions options_;
+  Tensor weight_;
+  Tensor bias_;
+};
+
+}  // namespace weft::nn
