@@ -17,6 +17,9 @@ struct RowView {
   /// Rows run along axes [first, last] together.
   RowView(const Operand& x, int64_t first, int64_t last);
   RowView(const Operand& x, int64_t axis) : RowView(x, axis, axis) {}
+  /// Rows along `axis`, numbered so that rows which lie side by side in `like`, an operand of the same shape, follow
+  /// each other. Operands whose rows belong together take the same `like`.
+  RowView(const Operand& x, int64_t axis, const Operand& like);
 
   int64_t count() const { return outer.count(); }
   int64_t length() const { return inner.count(); }
@@ -160,14 +163,20 @@ template <class C, class F> WEFT_SIMD void for_lanes(int64_t length, F&& f) {
 }
 
 /// The lanes of a full or partial register.
-template <class C> WEFT_SIMD simd::Vec<C> lanes_at(const C* p, std::integral_constant<int, simd::kLanes<C>>) {
-  return simd::load<C>(p);
+template <class T>
+WEFT_SIMD simd::Vec<Compute<T>> lanes_at(const T* p, std::integral_constant<int, simd::kLanes<Compute<T>>>) {
+  return simd::load<Compute<T>>(p);
 }
-template <class C> WEFT_SIMD simd::Vec<C> lanes_at(const C* p, int count) { return simd::load_part<C>(p, count); }
-template <class C> WEFT_SIMD void put_lanes(C* p, simd::Vec<C> v, std::integral_constant<int, simd::kLanes<C>>) {
-  simd::store<C>(p, v);
+template <class T> WEFT_SIMD simd::Vec<Compute<T>> lanes_at(const T* p, int count) {
+  return simd::load_part<Compute<T>>(p, count);
 }
-template <class C> WEFT_SIMD void put_lanes(C* p, simd::Vec<C> v, int count) { simd::store_part<C>(p, v, count); }
+template <class T>
+WEFT_SIMD void put_lanes(T* p, simd::Vec<Compute<T>> v, std::integral_constant<int, simd::kLanes<Compute<T>>>) {
+  simd::store<Compute<T>>(p, v);
+}
+template <class T> WEFT_SIMD void put_lanes(T* p, simd::Vec<Compute<T>> v, int count) {
+  simd::store_part<Compute<T>>(p, v, count);
+}
 
 /// Rows a thread should at least get.
 inline int64_t row_grain(int64_t length) { return std::max<int64_t>(1, 8192 / std::max<int64_t>(1, length)); }

@@ -139,14 +139,14 @@ template <class Op, class T, class O = T, class... In>
 void scan(int64_t axis, const Operand& out, const Operand* positions, const In&... in) {
   const int64_t length = out.size(axis);
   if (out.numel() == 0) return;
-  const Lines to(out, axis), places(positions != nullptr ? *positions : out, axis);
+  const Lines to(out, axis, out), places(positions != nullptr ? *positions : out, axis, out);
   const Lines* to_places = positions != nullptr ? &places : nullptr;
   if constexpr (std::is_same_v<T, Compute<T>>) {
-    if (are_neighbours(to, places, Lines(in, axis)...))
-      return scan_neighbours<Op, T, O>(length, to, to_places, Lines(in, axis)...);
+    if (are_neighbours(to, places, Lines(in, axis, out)...))
+      return scan_neighbours<Op, T, O>(length, to, to_places, Lines(in, axis, out)...);
     if constexpr (!std::is_same_v<Op, SumScan<T>> && !kIsExtreme<Op>)
-      if (to.is_run() && (true && ... && Lines(in, axis).is_run()))
-        return scan_runs<Op, T, O>(length, to, Lines(in, axis)...);
+      if (to.is_run() && (true && ... && Lines(in, axis, out).is_run()))
+        return scan_runs<Op, T, O>(length, to, Lines(in, axis, out)...);
   }
   const auto one = [&](auto* y, [[maybe_unused]] int64_t* at, const auto*... x) {
     if constexpr (std::is_same_v<Op, SumScan<T>>)
@@ -156,7 +156,7 @@ void scan(int64_t axis, const Operand& out, const Operand* positions, const In&.
     else
       step_lines<Op, 1>(length, {y}, {{x}...});
   };
-  [&](const auto&... lines) { scan_each_line<T, O>(length, to, to_places, one, lines...); }(Lines(in, axis)...);
+  [&](const auto&... lines) { scan_each_line<T, O>(length, to, to_places, one, lines...); }(Lines(in, axis, out)...);
 }
 
 template <template <class> class Op> void summation(const Operand& x, int64_t axis, const Operand& out) {

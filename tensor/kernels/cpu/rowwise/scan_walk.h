@@ -14,9 +14,10 @@ inline constexpr int64_t kScanLines = 256;
 /// Elements of a line that are summed before anything else is added.
 inline constexpr int64_t kScanBlock = 8192;
 
-/// The lines of an operand along `axis`.
+/// The lines of an operand along `axis`, in the order in which they lie in `like`.
 struct Lines : RowView {
-  Lines(const Operand& x, int64_t axis) : RowView(x, axis), step(inner.rank > 0 ? inner.inner().in : 0) {}
+  Lines(const Operand& x, int64_t axis, const Operand& like)
+      : RowView(x, axis, like), step(inner.rank > 0 ? inner.inner().in : 0) {}
   template <class T> T* at(int64_t line) const { return static_cast<T*>(base) + offset + NestWalk(outer, line).in(); }
   /// Whether a line's elements follow each other.
   bool is_run() const { return inner.rank == 0 || (inner.rank == 1 && step == 1); }
