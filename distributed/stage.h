@@ -31,8 +31,8 @@ struct Stage {
   bool one_reader = false;
   /// Writes what this rank publishes.
   std::function<void(std::byte* to)> fill;
-  /// Where the part that this rank reads of its own lies, so that it need not read back what it published. Null where it
-  /// reads none.
+  /// Where the part that this rank reads of its own lies, so that it need not read back what it published. Null where
+  /// it reads none.
   const std::byte* own = nullptr;
   /// Reads; runs when all ranks have published.
   std::function<void(Published from)> consume;

@@ -50,8 +50,9 @@ struct IndexSelect {
 };
 
 /// zeros of `shape`, and slice index[i] += slice i of src: the adjoint of index_select. Floating slices for one place
-/// are summed in the order of i, eight in their own type and such sums in double, and then added once; where neighbours
-/// in memory are places, not elements of a slice, one after the other (in double where more than eight meet on average).
+/// are summed in the order of i, eight in their own type and such sums in double, and then added once; where
+/// neighbours in memory are slices, not elements of one, one after the other (in double where more than eight meet on
+/// average).
 struct IndexAdd {
   int64_t axis;
   Shape shape;

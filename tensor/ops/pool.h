@@ -62,7 +62,7 @@ struct MaxPool2dGather {
   void cpu(const Operand& x, const Operand& indices, const Operand& out) const;
 };
 
-/// The maxima of windows at random positions of x (N, C, D, H, W), and which element of its (D, H, W) each one is (i64).
+/// The maxima of windows at random positions of x (N, C, D, H, W), and which element of its (D, H, W) each is (i64).
 /// samples (N, C, 3), f32 or f64, say where windows begin (functions/fractional_pool.h).
 struct FractionalMaxPool {
   Size3 kernel;

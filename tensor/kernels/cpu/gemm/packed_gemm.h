@@ -24,10 +24,10 @@ template <class T> void packed_gemm_block(Matrix<const T> a, Matrix<const T> b, 
 /// C library's, whose heap sgemm leaves full of holes. It says no to vectors, to few rows of c with a transposed b, to
 /// few columns under few rows, and beyond 2^28 to a transposed a, where a library's is up to a tenth faster.
 ///
-/// Without AVX-512 (6 x 16 tiles, 100 to 110 GFLOP/s where a core of Zen 4 has 116 with AVX2), over 1,800 shapes of 32 to
-/// 4,096 there, sgemm limited to AVX2: it says yes where operands lie so that sgemm loses much (1.3 to 2.4, down to 0.9
-/// for sums of 32), to transposed weights under 1,024 rows and more (1.02 in the median and 1.1 where k is 1,024, a bias
-/// copied for sgemm first), and to products of middle size with a transposed a (1.03).
+/// Without AVX-512 (6 x 16 tiles, 100 to 110 GFLOP/s where a core of Zen 4 has 116 with AVX2), over 1,800 shapes of 32
+/// to 4,096 there, sgemm limited to AVX2: it says yes where operands lie so that sgemm loses much (1.3 to 2.4, down to
+/// 0.9 for sums of 32), to transposed weights under 1,024 rows and more (1.02 in the median and 1.1 where k is 1,024, a
+/// bias copied for sgemm first), and to products of middle size with a transposed a (1.03).
 bool prefers_packed(const Matrix<const float>& a, const Matrix<const float>& b);
 
 }  // namespace weft::kernels::cpu
