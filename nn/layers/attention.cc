@@ -236,7 +236,7 @@ AttentionOutput MultiheadAttention::forward_with_weights(const Tensor& query, co
 Tensor MultiheadAttention::forward(const Tensor& x, KvCache& cache, const AttentionMask& mask) const {
   ErrorFrame frame("MultiheadAttention", x);
   if (x.rank() != 3) throw ShapeError(text("the input must be (N, L, ", options_.embed_dim, "), not ", x.shape()));
-  const detail::KvCacheUndo undo(cache);
+  const KvCacheUndo undo(cache);
   const int64_t position = cache.length();
   const Tensor q = rotated(x, 0, position);
   cache.append(rotated(x, 1, position), projected(x, 2));
@@ -251,7 +251,7 @@ Tensor MultiheadAttention::forward(const Tensor& query, const Tensor& key, const
   if (options_.rope) throw Error("positions are rotated in self-attention only");
   if (query.rank() != 3)
     throw ShapeError(text("the query must be (N, L, ", options_.embed_dim, "), not ", query.shape()));
-  const detail::KvCacheUndo undo(cache);
+  const KvCacheUndo undo(cache);
   if (cache.length() == 0) {
     if (!key.defined() || !value.defined()) throw Error("the cache is empty: key and value must be given");
     cache.append(projected(key, 1), projected(value, 2));

@@ -79,9 +79,9 @@ void KvCache::reorder(const Tensor& rows) {
   swap(next);
 }
 
-detail::KvCacheUndo::KvCacheUndo() : exceptions_(std::uncaught_exceptions()) {}
+KvCacheUndo::KvCacheUndo() : exceptions_(std::uncaught_exceptions()) {}
 
-detail::KvCacheUndo::~KvCacheUndo() {
+KvCacheUndo::~KvCacheUndo() {
   if (std::uncaught_exceptions() == exceptions_) return;
   for (const auto& [cache, length] : lengths_) cache->truncate(std::min(length, cache->length()));
 }

@@ -43,7 +43,6 @@ class KvCache {
   int64_t length_ = 0;
 };
 
-namespace detail {
 /// Where its scope is left by an exception, the caches that it watches have the lengths that they had: a call appends
 /// in all layers or in none.
 class KvCacheUndo {
@@ -59,6 +58,5 @@ class KvCacheUndo {
   int exceptions_;
   std::vector<std::pair<KvCache*, int64_t>> lengths_;
 };
-}  // namespace detail
 
 }  // namespace weft::nn

@@ -83,7 +83,7 @@ Tensor TransformerEncoderLayer::forward(const Tensor& x, const AttentionMask& ma
 }
 
 Tensor TransformerEncoderLayer::forward(const Tensor& x, KvCache& cache, const AttentionMask& mask) const {
-  const detail::KvCacheUndo undo(cache);
+  const KvCacheUndo undo(cache);
   return around(x, [&](const Tensor& y) { return self_attn_(y, cache, mask); });
 }
 
@@ -125,7 +125,7 @@ Tensor TransformerDecoderLayer::forward(const Tensor& tgt, const Tensor& memory,
 
 Tensor TransformerDecoderLayer::forward(const Tensor& tgt, const Tensor& memory, DecoderCache& cache,
                                         const DecoderMask& mask) const {
-  detail::KvCacheUndo undo;
+  KvCacheUndo undo;
   undo.watch(cache.tgt), undo.watch(cache.memory);
   return around(
       tgt, [&](const Tensor& x) { return self_attn_(x, cache.tgt, mask.tgt); },
@@ -159,7 +159,7 @@ Tensor TransformerEncoder::forward(const Tensor& x, const AttentionMask& mask) c
 
 Tensor TransformerEncoder::forward(const Tensor& x, std::vector<KvCache>& caches, const AttentionMask& mask) const {
   auto cache = fitted(caches, layers_.size()).begin();
-  detail::KvCacheUndo undo;
+  KvCacheUndo undo;
   for (KvCache& each : caches) undo.watch(each);
   Tensor y = x;
   for (const TransformerEncoderLayer& layer : layers_) y = layer(y, *cache++, mask);
@@ -183,7 +183,7 @@ Tensor TransformerDecoder::forward(const Tensor& tgt, const Tensor& memory, cons
 Tensor TransformerDecoder::forward(const Tensor& tgt, const Tensor& memory, std::vector<DecoderCache>& caches,
                                    const DecoderMask& mask) const {
   auto cache = fitted(caches, layers_.size()).begin();
-  detail::KvCacheUndo undo;
+  KvCacheUndo undo;
   for (DecoderCache& each : caches) undo.watch(each.tgt), undo.watch(each.memory);
   Tensor y = tgt;
   for (const TransformerDecoderLayer& layer : layers_) y = layer(y, memory, *cache++, mask);
