@@ -95,7 +95,7 @@ SequentialSchedules::SequentialSchedules(Optimizer& optimizer, const std::vector
   check_parts(parts);
   if (milestones_.size() + 1 != parts.size())
     throw Error(text(parts.size(), " schedules need one milestone less, not ", milestones_.size()));
-  detail::check_milestones(milestones_);
+  check_milestones(milestones_);
   const Rates start = rates();
   const KeptMomenta momenta(optimizer);
   for (const MakeSchedule& part : parts) {

@@ -28,7 +28,7 @@ void Schedule::apply() {
     optimizer().set_lr(group, curve_.rate(steps_, base_[group], group));
 }
 
-void detail::check_groups(const char* field, const std::vector<double>& each, const Optimizer& optimizer) {
+void check_groups(const char* field, const std::vector<double>& each, const Optimizer& optimizer) {
   if (!each.empty() && each.size() != optimizer.group_count())
     throw Error(text(field, " has ", each.size(), " numbers for ", optimizer.group_count(), " groups"));
 }

@@ -16,7 +16,6 @@ struct GroupCurve {
   std::function<double(int64_t step, double base, size_t group)> rate = nullptr;
 };
 
-namespace detail {
 /// `each` of the group where there is one of each, else `one`.
 inline double of_group(double one, const std::vector<double>& each, size_t group) {
   return each.empty() ? one : each[group];
@@ -25,7 +24,6 @@ inline double of_group(double one, const std::vector<double>& each, size_t group
 void check_groups(const char* field, const std::vector<double>& each, const Optimizer& optimizer);
 /// Error unless they ascend from 0 on; two may be the same.
 void check_milestones(const std::vector<int64_t>& milestones);
-}  // namespace detail
 
 /// Sets the lr of every group to curve(number of steps, the group's lr at the start), from construction on. What else
 /// sets an lr is overwritten by the next step; a group that is added later keeps its own. A schedule that outlives
