@@ -4,22 +4,19 @@
 #include <string>
 #include <vector>
 
-#include "autograd/grad_mode.h"
 #include "autograd/leaf.h"
 #include "nn/module/module.h"
 #include "tensor/functions/binary.h"
 #include "tensor/functions/cat.h"
 #include "tensor/functions/reduce.h"
+#include "tests/nn/golden_parts.h"
 #include "tests/nn/layers_golden_values.h"
 #include "tests/wave.h"
 
 namespace weft::nn {
 
 inline void expect_golden(const std::string& name, const Tensor& tensor) {
-  ASSERT_TRUE(tensor.defined()) << name;
-  EXPECT_EQ(tensor.dtype(), f64) << name;
-  ASSERT_TRUE(kGolden.contains(name)) << name;
-  testing::expect_numbers(testing::digest(tensor), kGolden.at(name), 1e-10, name);
+  expect_golden(kGolden, 1e-10, name, tensor);
 }
 
 /// y and the gradients of sum(y wave) in the inputs.
@@ -27,14 +24,6 @@ inline void check_backward(const std::string& name, const Tensor& y, const std::
   expect_golden(name + ".y", y);
   sum(y * testing::wave(y.shape(), 0.9)).backward();
   for (const NamedTensor& input : inputs) expect_golden(name + "." + input.name + ".grad", input.tensor.grad());
-}
-
-/// Parameters become waves, in the order of registration.
-template <class M> void fill_parameters(M& module) {
-  NoGrad guard;
-  module.to(f64);
-  double phase = 0;
-  for (Tensor& parameter : module.parameters()) parameter.copy_(testing::wave(parameter.shape(), phase += 0.1, 0.5));
 }
 
 /// Leaves x, x1, x2, ... of these shapes.

@@ -1,7 +1,6 @@
 // Results and gradients of every layer and loss against PyTorch, in f64. tests/golden/nn.py makes the values.
 #include <gtest/gtest.h>
 
-#include "autograd/grad_mode.h"
 #include "autograd/leaf.h"
 #include "nn/nn.h"
 #include "tensor/functions/attention.h"
@@ -10,21 +9,16 @@
 #include "tensor/functions/fill.h"
 #include "tensor/functions/reduce.h"
 #include "tensor/functions/unary.h"
+#include "tests/nn/golden_parts.h"
 #include "tests/nn/golden_values.h"
 #include "tests/wave.h"
 
 namespace weft::nn {
 namespace {
 
-using testing::digest;
-using testing::expect_numbers;
 using testing::wave;
 
-void expect_golden(const std::string& name, const Tensor& tensor) {
-  ASSERT_TRUE(tensor.defined()) << name;
-  EXPECT_EQ(tensor.dtype(), f64) << name;
-  expect_numbers(digest(tensor), kGolden.at(name), 1e-10, name);
-}
+void expect_golden(const std::string& name, const Tensor& tensor) { nn::expect_golden(kGolden, 1e-10, name, tensor); }
 
 void backward(const std::string& name, const Tensor& y, const std::vector<NamedTensor>& inputs) {
   expect_golden(name + ".y", y);
@@ -32,15 +26,8 @@ void backward(const std::string& name, const Tensor& y, const std::vector<NamedT
   for (const NamedTensor& input : inputs) expect_golden(name + "." + input.name + ".grad", input.tensor.grad());
 }
 
-template <class M> void fill(M& module) {
-  NoGrad guard;
-  module.to(f64);
-  double phase = 0;
-  for (Tensor& parameter : module.parameters()) parameter.copy_(wave(parameter.shape(), phase += 0.1, 0.5));
-}
-
 template <class M> void check_layer(const std::string& name, M module, const Shape& shape, double scale = 1) {
-  fill(module);
+  fill_parameters(module);
   const Tensor x = parameter(wave(shape, 0.3, scale));
   std::vector<NamedTensor> inputs = module.named_parameters();
   inputs.push_back({"x", x});
@@ -90,12 +77,12 @@ TEST(Golden, Activations) {
 
 TEST(Golden, Embedding) {
   Embedding table({.num_embeddings = 7, .embedding_dim = 4, .padding_idx = 2});
-  fill(table);
+  fill_parameters(table);
   backward("embedding", table(tensor({{1, 2, 6}, {2, 1, 0}})), table.named_parameters());
 }
 
 template <class M> void check_batch_norm(const std::string& name, M module, const Shape& shape) {
-  fill(module);
+  fill_parameters(module);
   const Tensor x = parameter(wave(shape, 0.3));
   std::vector<NamedTensor> inputs = module.named_parameters();
   inputs.push_back({"x", x});
@@ -145,7 +132,7 @@ std::vector<NamedTensor> queries(const Shape& query, const Shape& key, const Sha
 
 TEST(Golden, CrossAttention) {
   MultiheadAttention attention(6, 3);
-  fill(attention);
+  fill_parameters(attention);
   std::vector<NamedTensor> inputs = queries({2, 3, 6}, {2, 4, 6}, {2, 4, 6});
   const Tensor y = attention(inputs[0].tensor, inputs[1].tensor, inputs[2].tensor);
   for (const NamedTensor& entry : attention.named_parameters()) inputs.push_back(entry);

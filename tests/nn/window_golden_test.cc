@@ -3,13 +3,13 @@
 
 #include <functional>
 
-#include "autograd/grad_mode.h"
 #include "autograd/leaf.h"
 #include "nn/nn.h"
 #include "tensor/functions/binary.h"
 #include "tensor/functions/grid_sample.h"
 #include "tensor/functions/reduce.h"
 #include "tensor/functions/unary.h"
+#include "tests/nn/golden_parts.h"
 #include "tests/nn/window_values.h"
 #include "tests/wave.h"
 
@@ -21,19 +21,11 @@ using testing::expect_numbers;
 using testing::wave;
 
 void expect_golden(const std::string& name, const Tensor& tensor) {
-  ASSERT_TRUE(tensor.defined()) << name;
-  EXPECT_EQ(tensor.dtype(), f64) << name;
-  ASSERT_TRUE(kWindowGolden.contains(name)) << name;
-  expect_numbers(digest(tensor), kWindowGolden.at(name), 1e-9, name);
+  nn::expect_golden(kWindowGolden, 1e-9, name, tensor);
 }
 
 template <class M> void check(const std::string& name, M module, const Shape& shape) {
-  module.to(f64);
-  {
-    NoGrad guard;
-    double phase = 0;
-    for (Tensor& parameter : module.parameters()) parameter.copy_(wave(parameter.shape(), phase += 0.1, 0.5));
-  }
+  fill_parameters(module);
   const Tensor x = parameter(wave(shape, 0.3));
   const Tensor y = module(x);
   expect_golden(name + ".y", y);
