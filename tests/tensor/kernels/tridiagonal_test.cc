@@ -75,7 +75,12 @@ TEST(Tridiagonal, ValuesAreThoseThatSturmCounts) {
   }
 }
 
-TEST(Tridiagonal, NothingHasNoValues) { tridiagonal_values(nullptr, nullptr, 0); }
+TEST(Tridiagonal, NothingHasNoValues) {
+  Values d = {3, 4}, e = {5, 6};
+  tridiagonal_values(d.data(), e.data(), 0);
+  EXPECT_EQ(d, (Values{3, 4}));
+  EXPECT_EQ(e, (Values{5, 6}));
+}
 
 }  // namespace
 }  // namespace weft::kernels::cpu::linalg
