@@ -33,10 +33,12 @@ template <class C> struct WideSum {
   }
 };
 
+}  // namespace detail
+
 /// The sum of value(j, count) over the registers of a row; lanes from `count` on must be zero.
 template <class C, class F> [[gnu::always_inline]] inline double sum_lanes(int64_t length, const F& value) {
   constexpr int kWidth = simd::kLanes<C>;
-  WideSum<C> sum;
+  detail::WideSum<C> sum;
   int64_t j = 0;
   // Names, not an array: what is computed in a loop over one stays in memory.
   const auto at = [&](int k) __attribute__((always_inline)) {
@@ -54,7 +56,6 @@ template <class C, class F> [[gnu::always_inline]] inline double sum_lanes(int64
       length - j, [&](int64_t i, auto count) __attribute__((always_inline)) { sum.add_sum(value(j + i, count)); });
   return sum.total();
 }
-}  // namespace detail
 
 /// The largest value that is no NaN; -inf where there is none. (What is subtracted from a row before the exponentials:
 /// a NaN comes through in their sum.)
@@ -75,7 +76,7 @@ template <class C> C row_max(const C* x, int64_t n) {
 }
 
 template <class C> double row_sum(const C* x, int64_t n) {
-  return detail::sum_lanes<C>(n, [&](int64_t j, auto count) {
+  return sum_lanes<C>(n, [&](int64_t j, auto count) {
     simd::prefetch(x + j);
     return lanes_at(x + j, count);
   });
@@ -89,12 +90,12 @@ template <class C> double row_squares(const C* x, int64_t n, double mean) {
     if (count < simd::kLanes<C>) v = simd::first_lanes<C>(v, simd::Vec<C>{}, count);
     return v * v;
   };
-  return recentred<C>(detail::sum_lanes<C>(n, square), static_cast<double>(n), mean);
+  return recentred<C>(sum_lanes<C>(n, square), static_cast<double>(n), mean);
 }
 
 /// The sum of a * b.
 template <class C> double row_dot(const C* a, const C* b, int64_t n) {
-  return detail::sum_lanes<C>(n, [&](int64_t j, auto count) {
+  return sum_lanes<C>(n, [&](int64_t j, auto count) {
     simd::prefetch(a + j), simd::prefetch(b + j);
     return lanes_at(a + j, count) * lanes_at(b + j, count);
   });
@@ -104,7 +105,7 @@ template <class C> double row_dot(const C* a, const C* b, int64_t n) {
 /// the way.
 template <class C, class Put> double row_exp(const C* x, int64_t n, C shift, const Put& put) {
   constexpr int kWidth = simd::kLanes<C>;
-  return detail::sum_lanes<C>(
+  return sum_lanes<C>(
       n, [&](int64_t j, auto count) __attribute__((always_inline)) {
         simd::prefetch(x + n + j, 0);  // the next row, while this one is worked on
         const auto difference = lanes_at(x + j, count) - shift;

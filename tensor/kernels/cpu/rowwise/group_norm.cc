@@ -60,8 +60,8 @@ void forward(const Operand& x, const Sizes& s, const SmallOperand<double>& weigh
 
 /// The sum of g (x - mean) along a row.
 template <class C> double centred_dot(const C* g, const C* x, int64_t n, const Centre<C>& centred) {
-  return detail::sum_lanes<C>(
-      n, [&](int64_t j, auto count) { return lanes_at(g + j, count) * centred(lanes_at(x + j, count)); });
+  return sum_lanes<C>(n,
+                      [&](int64_t j, auto count) { return lanes_at(g + j, count) * centred(lanes_at(x + j, count)); });
 }
 
 template <class T>

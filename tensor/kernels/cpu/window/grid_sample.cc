@@ -64,7 +64,7 @@ template <class T> struct ImageGradients {
   /// channels costs more than a tap.
   [[gnu::always_inline]] T slope_at(const Sampling<T>& s, const PointTaps<T>& taps, const T* slopes,
                                     const T* row) const {
-    return static_cast<T>(detail::sum_lanes<T>(
+    return static_cast<T>(sum_lanes<T>(
         s.channels, [&](int64_t j, auto lanes) __attribute__((always_inline)) {
           simd::Vec<T> mixed{};
           for (int k = 0; k < taps.count; ++k) mixed += slopes[k] * lanes_at(x + taps.at[k] * s.channels + j, lanes);
