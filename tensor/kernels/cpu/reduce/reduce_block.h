@@ -33,6 +33,15 @@ template <class T> struct Block {
   int64_t stride;  // between the elements of a row
 };
 
+/// Registers from memory and back, one at a time: g++ moves an array of them in pieces of 16 bytes
+/// (tools/flags.bazelrc), which the loads that follow wait for.
+template <class T, int kCount> WEFT_SIMD void load_registers(simd::Vec<T> (&to)[kCount], const T* from) {
+  for (int k = 0; k < kCount; ++k) to[k] = simd::load<T>(from + k * simd::kLanes<T>);
+}
+template <class T, int kCount> WEFT_SIMD void store_registers(T* to, const simd::Vec<T> (&from)[kCount]) {
+  for (int k = 0; k < kCount; ++k) simd::store<T>(to + k * simd::kLanes<T>, from[k]);
+}
+
 namespace detail {
 
 /// Memory for rows whose elements are not side by side: they are copied here, so that folds are compiled for dense rows
@@ -61,15 +70,6 @@ template <class Op> struct BlockTypes {
   using PreVec = simd::Vec<Pre>;
   using AccVec = simd::Vec<Acc>;
 };
-
-/// Registers from memory and back, one at a time: g++ moves an array of them in pieces of 16 bytes
-/// (tools/flags.bazelrc), which the loads that follow wait for.
-template <class T, int kCount> WEFT_SIMD void load_registers(simd::Vec<T> (&to)[kCount], const T* from) {
-  for (int k = 0; k < kCount; ++k) to[k] = simd::load<T>(from + k * simd::kLanes<T>);
-}
-template <class T, int kCount> WEFT_SIMD void store_registers(T* to, const simd::Vec<T> (&from)[kCount]) {
-  for (int k = 0; k < kCount; ++k) simd::store<T>(to + k * simd::kLanes<T>, from[k]);
-}
 
 /// Whether memory is asked for ahead. Zen 3 and 4 look beyond a page by themselves: what asks takes the places of
 /// loads, a tenth of the time of a sum from memory and a fifth of one from the cache.

@@ -67,12 +67,12 @@ void add_rows(const T* g, const T* x, const Layout& layout, int64_t first, int64
         dot += grad * centred;
       }
       Wide wide_sums[kParts], wide_dots[kParts];
-      detail::load_registers<double>(wide_sums, sums + j);
-      detail::load_registers<double>(wide_dots, dots + j);
+      load_registers<double>(wide_sums, sums + j);
+      load_registers<double>(wide_dots, dots + j);
       detail::accumulate<SumOp<C>>(wide_sums, sum);
       detail::accumulate<SumOp<C>>(wide_dots, dot);
-      detail::store_registers<double>(sums + j, wide_sums);
-      detail::store_registers<double>(dots + j, wide_dots);
+      store_registers<double>(sums + j, wide_sums);
+      store_registers<double>(dots + j, wide_dots);
     }
   }
 }
