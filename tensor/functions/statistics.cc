@@ -43,7 +43,7 @@ MinAndMax aminmax(const Tensor& x, const Axes& axes, KeepDim keep) {
 
 Tensor nansum(const Tensor& x, const Axes& axes, KeepDim keep) {
   ErrorFrame frame("nansum", x);
-  return sum(is_floating(x.dtype()) ? where(isnan(x), zeros_like(x), x) : x, axes, keep);
+  return sum(is_floating(x.dtype()) ? where(isnan(x), 0, x) : x, axes, keep);
 }
 
 Tensor nanmean(const Tensor& x, const Axes& axes, KeepDim keep) {
@@ -57,7 +57,7 @@ Tensor nanmean(const Tensor& x, const Axes& axes, KeepDim keep) {
 
 Tensor count_nonzero(const Tensor& x, const Axes& axes, KeepDim keep) {
   ErrorFrame frame("count_nonzero", x);
-  return sum(detach(x) != 0, axes, keep);
+  return sum(x.dtype() == boolean ? detach(x) : detach(x) != 0, axes, keep);
 }
 
 VarMean var_mean(const Tensor& x, const Axes& axes, int64_t correction, KeepDim keep) {

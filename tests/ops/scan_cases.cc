@@ -44,8 +44,9 @@ Outputs list(const ValuesAndIndices& found) { return Outputs{found.values, found
 
 using Draws = std::function<InputSpec(const Shape&)>;
 std::vector<Sample> shapes(const Draws& draw) {
-  return {{draw({5})},       {draw({3, 4})}, {draw({2, 3, 4})}, {draw({3, 11})}, {draw({2, 3, 9})}, {draw({1, 3})},
-          {draw({4, 1, 2})}, {draw({0, 3})}, {draw({3, 0})},    {draw({})},      {special({7, 2})}, {special({3, 24})}};
+  return {{draw({5})},       {draw({3, 4})},     {draw({2, 3, 4})}, {draw({3, 11})}, {draw({2, 3, 9})},
+          {draw({1, 3})},    {draw({4, 1, 2})},  {draw({0, 3})},    {draw({3, 0})},  {draw({})},
+          {special({7, 2})}, {special({3, 24})}, {draw({10, 3})},   {draw({2, 33})}};
 }
 
 void add_sums(Cases& cases) {

@@ -21,7 +21,7 @@ void add_forward(Cases& cases, int64_t axis, const std::string& suffix, const st
 
 void add_backward(Cases& cases) {
   std::vector<Sample> samples;
-  for (const Shape& shape : std::vector<Shape>{{3, 4}, {5, 1}, {2, 3, 2}, {0, 3}, {2, 19}})
+  for (const Shape& shape : std::vector<Shape>{{3, 4}, {5, 1}, {2, 3, 2}, {0, 3}, {2, 19}, {18, 3}, {2, 3, 17}})
     samples.push_back({normal(shape), normal(shape)});
   cases
       .add("softmax backward", samples, CALL(adjoint::softmax_backward(x[0], x[1], 1)),
@@ -69,9 +69,16 @@ void add_softmax_cases(Cases& cases) {
                {normal({2, 3, 5})},
                {normal({3, 37})},
                {normal({2, 2, 2, 3})},
+               {normal({18, 3})},
+               {normal({5, 19})},
                {hard}});
   add_forward(cases, 0, " first axis",
-              {{normal({3, 4})}, {normal({5})}, {normal({4, 2, 3})}, {normal({2, 3, 2, 2})}, {normal({19, 2})}});
+              {{normal({3, 4})},
+               {normal({5})},
+               {normal({4, 2, 3})},
+               {normal({2, 3, 2, 2})},
+               {normal({19, 2})},
+               {normal({3, 33})}});
   add_forward(cases, 1, " middle axis", {{normal({3, 4, 2})}, {normal({2, 3, 2, 2})}, {normal({2, 0, 3})}});
   add_backward(cases);
   add_errors(cases);

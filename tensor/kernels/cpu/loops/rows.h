@@ -3,6 +3,7 @@
 #pragma once
 
 #include <algorithm>
+#include <cstdlib>
 
 #include "tensor/core/operand.h"
 #include "tensor/kernels/cpu/base/convert.h"
@@ -48,10 +49,16 @@ template <class T> class RowCursor {
         length_(view.length()),
         left_(end - first),
         direct_(std::is_same_v<T, C> && (inner_.rank == 0 || (inner_.rank == 1 && inner_.inner().in == 1))),
-        batch_(!direct_ && inner_.rank == 1 && inner_.inner().in != 1 ? std::min(kRowBatch, left_) : 1),
+        batch_(!direct_ && in_batches(view) ? std::min(kRowBatch, left_) : 1),
         buffer_(direct_ ? 0 : length_ * batch_) {}
 
  protected:
+  /// Rows are nearer to each other than their elements, or so short that one by one takes longer.
+  static bool in_batches(const RowView& view) {
+    if (view.inner.rank != 1 || view.inner.inner().in == 1) return false;
+    return view.length() <= 4 * kRowBatch ||
+           (view.outer.rank > 0 && std::abs(view.outer.inner().in) < std::abs(view.inner.inner().in));
+  }
   C* buffered(int64_t row) const { return buffer_.data() + row * length_; }
 
   /// Notes where the next rows lie; as many as fit the buffer.

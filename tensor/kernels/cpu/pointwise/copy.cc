@@ -1,5 +1,6 @@
 #include "tensor/kernels/cpu/pointwise/copy.h"
 
+#include <algorithm>
 #include <cstring>
 
 #include "tensor/kernels/cpu/base/dispatch.h"
@@ -30,6 +31,8 @@ void move_rows(const void*, char* const* p, const int64_t* step, const int64_t* 
     const T* from = reinterpret_cast<const T*>(p[1] + row * row_step[1]);
     if (to_step == 1 && from_step == 1) {
       std::memcpy(to, from, static_cast<size_t>(columns * size));
+    } else if (to_step == 1 && from_step == 0) {
+      std::fill_n(to, columns, *from);
     } else if (to_step == 1) {
       if (from_step == -1)  // of its own: it is vectorised
         for (int64_t i = 0; i < columns; ++i) to[i] = from[-i];
@@ -68,7 +71,9 @@ void convert_rows(const void*, char* const* p, const int64_t* step, const int64_
   for (int64_t row = 0; row < rows; ++row) {
     To* to = reinterpret_cast<To*>(p[0] + row * row_step[0]);
     const From* from = reinterpret_cast<const From*>(p[1] + row * row_step[1]);
-    if (to_step != 1 || from_step != 1)
+    if (to_step == 1 && from_step == 0)
+      std::fill_n(to, columns, convert<To>(*from));
+    else if (to_step != 1 || from_step != 1)
       for (int64_t i = 0; i < columns; ++i) to[i * to_step] = convert<To>(from[i * from_step]);
     else if constexpr (is_half<From>)
       widen(from, to, columns);

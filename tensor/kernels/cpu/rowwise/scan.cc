@@ -134,6 +134,12 @@ template <class Op, class T, class O, class... L> void scan_runs(int64_t length,
 
 template <class Op> inline constexpr bool kIsExtreme = requires(typename Op::State state) { state.position; };
 
+/// Lines up to this long are scanned in tiles: longer ones are faster line by line, those of sums soonest.
+template <class Op, class T> inline constexpr int64_t kTiled = std::is_same_v<Op, SumScan<T>> || is_half<T> ? 8 : 16;
+constexpr int64_t kFewestTiled = 8;
+/// Halves of an element of all lines are widened at once, which few are not worth.
+template <class T> inline constexpr int64_t kFewestNeighbours = is_half<T> ? 32 : 8;
+
 /// Scans elements of T to results of O.
 template <class Op, class T, class O = T, class... In>
 void scan(int64_t axis, const Operand& out, const Operand* positions, const In&... in) {
@@ -141,13 +147,13 @@ void scan(int64_t axis, const Operand& out, const Operand* positions, const In&.
   if (out.numel() == 0) return;
   const Lines to(out, axis, out), places(positions != nullptr ? *positions : out, axis, out);
   const Lines* to_places = positions != nullptr ? &places : nullptr;
-  if constexpr (std::is_same_v<T, Compute<T>>) {
-    if (are_neighbours(to, places, Lines(in, axis, out)...))
-      return scan_neighbours<Op, T, O>(length, to, to_places, Lines(in, axis, out)...);
-    if constexpr (!std::is_same_v<Op, SumScan<T>> && !kIsExtreme<Op>)
-      if (to.is_run() && (true && ... && Lines(in, axis, out).is_run()))
-        return scan_runs<Op, T, O>(length, to, Lines(in, axis, out)...);
-  }
+  if (are_neighbours(kFewestNeighbours<T>, to, places, Lines(in, axis, out)...))
+    return scan_neighbours<Op, T, O>(length, to, to_places, Lines(in, axis, out)...);
+  if (length <= kTiled<Op, T> && to.count() >= kFewestTiled && are_even_runs(to, places, Lines(in, axis, out)...))
+    return scan_in_tiles<Op, T, O>(length, to, to_places, Lines(in, axis, out)...);
+  if constexpr (std::is_same_v<T, Compute<T>> && !std::is_same_v<Op, SumScan<T>> && !kIsExtreme<Op>)
+    if (to.is_run() && (true && ... && Lines(in, axis, out).is_run()))
+      return scan_runs<Op, T, O>(length, to, Lines(in, axis, out)...);
   const auto one = [&](auto* y, [[maybe_unused]] int64_t* at, const auto*... x) {
     if constexpr (std::is_same_v<Op, SumScan<T>>)
       sum_line<typename Op::State>(x..., length, y);

@@ -1,9 +1,11 @@
 // The two walks of scans: many lines side by side at once, or line by line.
 #pragma once
 
+#include <algorithm>
 #include <array>
 
 #include "tensor/kernels/cpu/base/arithmetic.h"
+#include "tensor/kernels/cpu/base/transpose.h"
 #include "tensor/kernels/cpu/loops/rows.h"
 #include "tensor/runtime/parallel.h"
 
@@ -25,11 +27,11 @@ struct Lines : RowView {
   int64_t step;
 };
 
-/// Whether at least a few lines of all operands lie side by side, one element apart.
-template <class... L> bool are_neighbours(const Lines& first, const L&... others) {
+/// Whether at least `fewest` lines of all operands lie side by side, one element apart.
+template <class... L> bool are_neighbours(int64_t fewest, const Lines& first, const L&... others) {
   const int64_t size = first.neighbours().size;
   const auto fits = [&](const Lines& x) { return x.neighbours().size == size && x.neighbours().in == 1; };
-  return size >= 8 && fits(first) && (true && ... && fits(others));
+  return size >= fewest && fits(first) && (true && ... && fits(others));
 }
 
 /// Lines [0, count) that start at out, positions (null where the scan has none) and in; steps lead along the lines.
@@ -45,10 +47,10 @@ template <class Op, class T, class O, size_t N> struct Band {
     typename Op::State states[kScanLines];
     for (int64_t j = 0; j < count; ++j) states[j] = Op::start();
     for (int64_t i = 0; i < length; ++i) {
-      [&]<size_t... k>(std::index_sequence<k...>) { step(states, i, in[k]...); }
+      Compute<T> widened[N][is_half<T> ? kScanLines : 1];
+      [&]<size_t... k>(std::index_sequence<k...>) { step(states, i, values_at(in[k], widened[k])...); }
       (std::make_index_sequence<N>());
-      O* to = out + i * out_step;
-      for (int64_t j = 0; j < count; ++j) to[j] = static_cast<O>(Op::value(states[j]));
+      put(states, out + i * out_step);
       if constexpr (requires { states[0].position; })
         for (int64_t j = 0; j < count; ++j) positions[i * position_step + j] = states[j].position;
       for (size_t k = 0; k < N; ++k) in[k] += in_steps[k];
@@ -56,10 +58,75 @@ template <class Op, class T, class O, size_t N> struct Band {
   }
 
  private:
+  const Compute<T>* values_at(const T* from, [[maybe_unused]] Compute<T>* widened) const {
+    if constexpr (is_half<T>) {
+      widen(from, widened, count);
+      return widened;
+    } else {
+      return from;
+    }
+  }
   template <class... P> void step(typename Op::State* states, int64_t i, const P*... from) const {
     for (int64_t j = 0; j < count; ++j) Op::step(states[j], i, from[j]...);
   }
+  void put(const typename Op::State* states, O* to) const {
+    if constexpr (is_half<O>) {
+      float wide[kScanLines];
+      for (int64_t j = 0; j < count; ++j) wide[j] = static_cast<float>(Op::value(states[j]));
+      narrow(wide, to, count);
+    } else {
+      for (int64_t j = 0; j < count; ++j) to[j] = static_cast<O>(Op::value(states[j]));
+    }
+  }
 };
+
+/// to[j * to_step + i] = from[i * from_line + j * from_step] for lines i and elements j.
+template <class T>
+void to_columns(const T* from, int64_t from_line, int64_t from_step, T* to, int64_t to_step, int64_t lines,
+                int64_t length) {
+  using Bits = std::conditional_t<is_half<T>, uint16_t, std::conditional_t<std::is_same_v<T, bool>, uint8_t, T>>;
+  const Bits* source = reinterpret_cast<const Bits*>(from);
+  Bits* target = reinterpret_cast<Bits*>(to);
+  if (from_step == 1) return simd::transpose_copy(source, from_line, target, to_step, lines, length);
+  for (int64_t j = 0; j < length; ++j)
+    for (int64_t i = 0; i < lines; ++i) target[j * to_step + i] = source[i * from_line + j * from_step];
+}
+
+/// Whether lines are the same distance apart, and the results and positions runs of memory.
+template <class... L> bool are_even_runs(const Lines& out, const Lines& positions, const L&... in) {
+  const auto even = [](const Lines& x) { return x.outer.rank <= 1; };
+  return out.is_run() && positions.is_run() && even(out) && even(positions) && (true && ... && even(in));
+}
+
+/// Scans lines of are_even_runs() as neighbours, in tiles that are transposed on the way in and out: so lines advance
+/// in registers, whatever their length.
+template <class Op, class T, class O, class... L>
+void scan_in_tiles(int64_t length, const Lines& out, const Lines* positions, const L&... in) {
+  constexpr size_t N = sizeof...(L);
+  constexpr int64_t kTile = 2048;  // elements: a tile of each operand stays in the L2 cache
+  const int64_t width = std::clamp<int64_t>(kTile / length / 16 * 16, 16, kScanLines), count = out.count();
+  parallel_for(ceil_div(count, width), std::max<int64_t>(1, 32768 / (width * length)), [&](int64_t tile, int64_t end) {
+    const Scratch<T> values(static_cast<int64_t>(N) * width * length);
+    const Scratch<O> results(width * length);
+    const Scratch<int64_t> places(positions != nullptr ? width * length : 0);
+    for (; tile < end; ++tile) {
+      const int64_t line = tile * width, lines = std::min(width, count - line);
+      Band<Op, T, O, N> band{length, lines, results.data(), places.data(), {}, width, width, {}};
+      size_t n = 0;
+      const auto fetch = [&](const Lines& x) {
+        T* to = values.data() + static_cast<int64_t>(n) * width * length;
+        to_columns<T>(x.template at<const T>(line), x.neighbours().in, x.step, to, width, lines, length);
+        band.in[n] = to, band.in_steps[n++] = width;
+      };
+      (fetch(in), ...);
+      band.scan();
+      to_columns<O>(results.data(), width, 1, out.at<O>(line), out.neighbours().in, length, lines);
+      if (positions != nullptr)
+        to_columns<int64_t>(places.data(), width, 1, positions->at<int64_t>(line), positions->neighbours().in, length,
+                            lines);
+    }
+  });
+}
 
 /// Scans lines that are neighbours. Elements are computed in as they lie in memory.
 template <class Op, class T, class O, class... L>
