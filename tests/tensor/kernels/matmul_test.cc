@@ -143,6 +143,18 @@ TEST(Matmul, DenseProductsInRegisters) {  // around the height of tiles
       check<double>(random, {}, m, 48, n, true);
     }
 }
+TEST(Matmul, VectorsAlongTheSum) {  // around the registers of a row, and the rows that share some
+  Random random(22);
+  for (int64_t k : {2, 3, 7, 8, 15, 16, 17, 31, 33, 64, 100})
+    for (int64_t rows : {1, 3, 4, 7, 8, 9, 16, 21})
+      for (const bool plain : {false, true}) {
+        check<float>(random, {}, rows, k, 1, plain);
+        check<double>(random, {2}, rows, k, 1, plain);
+        check<float>(random, {2}, 1, k, rows, plain);
+        check<double>(random, {}, 1, k, rows, plain);
+      }
+  check<float>(random, {}, 3000, 300, 1, true);  // on threads
+}
 TEST(Matmul, BatchesOnThreads) {
   Random random(10);
   check<float>(random, {6, 5}, 40, 33, 50, true);
@@ -277,20 +289,21 @@ TEST(Matmul, NanAndInfinityPropagate) {
 }
 
 /// Real numbers, so that the order of summation shows.
-template <class T> std::vector<T> product_bits(int threads) {
+template <class T> std::vector<T> product_bits(int threads, int64_t rows = 300, int64_t columns = 130) {
   const int before = num_threads();
   set_num_threads(threads);
   Random random(15);
-  Array<T> a = testing::random_array<T>({300, 700}, Layout::row_major, random, 1000);
-  Array<T> b = testing::random_array<T>({700, 130}, Layout::row_major, random, 1000);
+  Array<T> a = testing::random_array<T>({rows, 700}, Layout::row_major, random, 1000);
+  Array<T> b = testing::random_array<T>({700, columns}, Layout::row_major, random, 1000);
   for (T& v : a.memory) v = static_cast<T>(1) / (v + static_cast<T>(0.5));
-  Array<T> out = testing::make_array<T>({300, 130}, Layout::row_major, random);
+  Array<T> out = testing::make_array<T>({rows, columns}, Layout::row_major, random);
   matmul(a.operand(), b.operand(), out.operand());
   set_num_threads(before);
   return out.memory;
 }
 TEST(Matmul, LoopsHaveTheSameBitsAtAnyThreadCount) {
   EXPECT_EQ(product_bits<double>(1), product_bits<double>(3));
+  EXPECT_EQ(product_bits<float>(1, 1003, 1), product_bits<float>(3, 1003, 1));
   ForceLoops loops;
   EXPECT_EQ(product_bits<float>(1), product_bits<float>(3));
 }

@@ -5,6 +5,7 @@
 #include "tensor/kernels/cpu/base/force_loops.h"
 #include "tensor/kernels/cpu/base/onednn.h"
 #include "tensor/kernels/cpu/gemm/bf16_gemm.h"
+#include "tensor/kernels/cpu/gemm/dot_rows.h"
 #include "tensor/kernels/cpu/gemm/half_gemm.h"
 #include "tensor/kernels/cpu/gemm/loop_gemm.h"
 #include "tensor/kernels/cpu/gemm/packed_gemm.h"
@@ -127,6 +128,13 @@ template <class T> void gemm(const Matrix<const T>& a, const Matrix<const T>& b,
       for (int64_t i = 0; i < c.rows; ++i)
         for (int64_t j = 0; j < c.columns; ++j) c.at(i, j) = T{};
     return;
+  }
+  if constexpr (std::is_same_v<T, float> || std::is_same_v<T, double>) {
+    if (!loops_forced()) {
+      if (is_dots(a, b)) return dot_rows<T>(a, b, c, accumulate);
+      if (a.rows == 1 && is_dots(b.transposed(), a.transposed()))
+        return dot_rows<T>(b.transposed(), a.transposed(), c.transposed(), accumulate);
+    }
   }
   if constexpr (std::is_same_v<T, float>) {
     f32_gemm(a, b, c, accumulate);
