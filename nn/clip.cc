@@ -36,7 +36,7 @@ void clip_grad_value(const std::vector<Tensor>& parameters, double value) {
   NoGrad guard;
   for (const Tensor& parameter : parameters) {
     Tensor gradient = parameter.grad();
-    if (gradient.defined()) gradient.copy_(clip(gradient, -value, value));
+    if (gradient.defined()) gradient.clip_(-value, value);
   }
 }
 

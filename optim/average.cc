@@ -2,7 +2,6 @@
 
 #include "autograd/grad_mode.h"
 #include "optim/half_precision.h"
-#include "tensor/functions/binary.h"
 #include "tensor/functions/copy.h"
 
 namespace weft::optim {
@@ -29,7 +28,7 @@ void Average::update() {
     if (fresh == 1)
       average.copy_(value);
     else
-      average.add_((value - average) * fresh);
+      average.lerp_(value, fresh);
   }
 }
 

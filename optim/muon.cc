@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "tensor/functions/binary.h"
+#include "tensor/functions/blend.h"
 #include "tensor/functions/copy.h"
 #include "tensor/functions/matmul.h"
 #include "tensor/functions/reduce.h"
@@ -47,8 +48,8 @@ void Muon::update(size_t group, Slot& slot, const Tensor& gradient) {
   if (gradient.numel() == 0) return;
   Tensor parameter = slot.weights;
   const Tensor g = o.maximize ? -gradient : gradient;
-  buffer.add_((g - buffer) * (1 - o.momentum));
-  const Tensor change = orthogonal(o.nesterov ? g + (buffer - g) * o.momentum : buffer, o);
+  buffer.lerp_(g, 1 - o.momentum);
+  const Tensor change = orthogonal(o.nesterov ? lerp(g, buffer, o.momentum) : buffer, o);
   const auto rows = static_cast<double>(g.size(0)), columns = static_cast<double>(g.size(1));
   const double ratio =
       o.match_rms_adamw ? 0.2 * std::sqrt(std::max(rows, columns)) : std::sqrt(std::max(1.0, rows / columns));

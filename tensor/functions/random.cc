@@ -161,8 +161,8 @@ Tensor& Tensor::uniform_(double low, double high, Generator& generator) {
   if (!(low <= high)) throw Error(text("low ", low, " is above high ", high));
   if (const double most = largest(dtype()); is_floating(dtype()) && !(high - low <= most))
     throw Error(text("high - low = ", high - low, " is more than ", dtype(), " holds: ", most));
+  if (low == 0 && high == 1) return copy_(rand_like(*this, generator));
   const Tensor values = rand_like(*this, generator) * (high - low) + low;
-  if (high - low == 1 && low == 0) return copy_(values);
   // What is rounded up to `high` belongs to the other end, which has half of a step else.
   return copy_(weft::where(values < high, values, low));
 }
@@ -171,7 +171,10 @@ Tensor& Tensor::uniform_(double low, double high) { return uniform_(low, high, d
 Tensor& Tensor::normal_(double mean, double std, Generator& generator) {
   ErrorFrame frame("normal_", *this);
   check_deviation(std);
-  return copy_(randn_like(*this, generator) * std + mean);
+  Tensor values = randn_like(*this, generator);
+  if (std != 1) values = std::move(values) * std;
+  if (mean != 0) values = std::move(values) + mean;
+  return copy_(values);
 }
 Tensor& Tensor::normal_(double mean, double std) { return normal_(mean, std, default_generator()); }
 

@@ -8,7 +8,6 @@
 #include "tensor/dispatch/in_place.h"
 #include "tensor/dispatch/over.h"
 #include "tensor/functions/binary.h"
-#include "tensor/functions/blend.h"
 #include "tensor/functions/compare.h"
 #include "tensor/functions/copy.h"
 #include "tensor/functions/view.h"
@@ -138,7 +137,8 @@ Tensor& Tensor::clip_(std::optional<Scalar> min, std::optional<Scalar> max) {
 
 Tensor& Tensor::lerp_(const Tensor& end, double weight) {
   ErrorFrame frame("lerp_", *this, end);
-  return copy_(weft::lerp(*this, end.shape() == shape() ? end : weft::broadcast(end, shape()), weight));
+  const Tensor fitting = end.shape() == shape() ? end : weft::broadcast(end, shape());
+  return dispatch::apply_in_place(op::Lerp{{}, weight}, "lerp_", *this, fitting);
 }
 
 namespace adjoint {
