@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <optional>
 
 #include "tensor/adjoints/resample.h"
 #include "tensor/adjoints/spatial.h"
@@ -9,6 +10,7 @@
 #include "tensor/functions/arg_reduce.h"
 #include "tensor/functions/fill.h"
 #include "tensor/functions/index.h"
+#include "tensor/functions/pool.h"
 #include "tensor/functions/reduce.h"
 
 namespace weft {
@@ -80,14 +82,28 @@ template <class Sizes> ValuesAndIndices maxima(const Tensor& x, const Tensor& in
   return out;
 }
 
-template <class Sizes> Tensor maximum(const char* name, const Tensor& x, const Sizes& size) {
+/// The windows of a max pool, where all of an axis have one size and lie side by side.
+template <class Sizes> std::optional<PoolOptionsOf<Sizes>> even_windows(const Tensor& x, const Sizes& size) {
+  const auto maps = windows(x, size);
+  const bool even = std::all_of(maps.begin(), maps.end(), [](const AxisMap& map) { return map.in % map.out == 0; });
+  if (!even) return std::nullopt;
+  const auto width = [&](size_t i) { return maps[i].in / maps[i].out; };
+  if constexpr (Sizes::kAxes == 1) return PoolOptionsOf<Sizes>{.kernel_size = width(0)};
+  if constexpr (Sizes::kAxes == 2) return PoolOptionsOf<Sizes>{.kernel_size = {width(0), width(1)}};
+  if constexpr (Sizes::kAxes == 3) return PoolOptionsOf<Sizes>{.kernel_size = {width(0), width(1), width(2)}};
+}
+
+template <class Sizes, class Pool>
+Tensor maximum(const char* name, const Tensor& x, const Sizes& size, const Pool& pool) {
   ErrorFrame frame(name, x);
+  if (const auto even = even_windows(x, size)) return pool(x, *even);
   return maxima(x, Tensor(), size).values;
 }
 
-template <class Sizes> ValuesAndIndices found(const char* name, const Tensor& x, const Sizes& size) {
+template <class Sizes, class Pool>
+ValuesAndIndices found(const char* name, const Tensor& x, const Sizes& size, const Pool& pool) {
   ErrorFrame frame(name, x);
-  (void)windows(x, size);
+  if (const auto even = even_windows(x, size)) return pool(x, *even);
   Shape image;
   int64_t pixels = 1;
   for (int64_t i = 0; i < Sizes::kAxes; ++i) {
@@ -103,18 +119,24 @@ Tensor adaptive_avg_pool1d(const Tensor& x, const Size1& size) { return means("a
 Tensor adaptive_avg_pool2d(const Tensor& x, const Size2& size) { return means("adaptive_avg_pool2d", x, size); }
 Tensor adaptive_avg_pool3d(const Tensor& x, const Size3& size) { return means("adaptive_avg_pool3d", x, size); }
 
-Tensor adaptive_max_pool1d(const Tensor& x, const Size1& size) { return maximum("adaptive_max_pool1d", x, size); }
-Tensor adaptive_max_pool2d(const Tensor& x, const Size2& size) { return maximum("adaptive_max_pool2d", x, size); }
-Tensor adaptive_max_pool3d(const Tensor& x, const Size3& size) { return maximum("adaptive_max_pool3d", x, size); }
+Tensor adaptive_max_pool1d(const Tensor& x, const Size1& size) {
+  return maximum("adaptive_max_pool1d", x, size, max_pool1d);
+}
+Tensor adaptive_max_pool2d(const Tensor& x, const Size2& size) {
+  return maximum("adaptive_max_pool2d", x, size, max_pool2d);
+}
+Tensor adaptive_max_pool3d(const Tensor& x, const Size3& size) {
+  return maximum("adaptive_max_pool3d", x, size, max_pool3d);
+}
 
 ValuesAndIndices adaptive_max_pool1d_with_indices(const Tensor& x, const Size1& size) {
-  return found("adaptive_max_pool1d_with_indices", x, size);
+  return found("adaptive_max_pool1d_with_indices", x, size, max_pool1d_with_indices);
 }
 ValuesAndIndices adaptive_max_pool2d_with_indices(const Tensor& x, const Size2& size) {
-  return found("adaptive_max_pool2d_with_indices", x, size);
+  return found("adaptive_max_pool2d_with_indices", x, size, max_pool2d_with_indices);
 }
 ValuesAndIndices adaptive_max_pool3d_with_indices(const Tensor& x, const Size3& size) {
-  return found("adaptive_max_pool3d_with_indices", x, size);
+  return found("adaptive_max_pool3d_with_indices", x, size, max_pool3d_with_indices);
 }
 
 }  // namespace weft

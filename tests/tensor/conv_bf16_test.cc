@@ -42,5 +42,30 @@ TEST(ConvBf16, SumsTapsInF32) {
       }
 }
 
+/// Convolutions that f32's kernels compute faster than oneDNN's for bf16.
+TEST(ConvBf16, RunsInF32WhereThatIsFaster) {
+  manual_seed(4);
+  struct Case {
+    const char* name;
+    Shape x, weight;
+    Conv2dOptions options;
+  };
+  const Case cases[] = {{"groups of 4 channels", {2, 16, 6, 7}, {16, 4, 3, 3}, {.padding = 1, .groups = 4}},
+                        {"two filters a channel", {2, 8, 6, 7}, {16, 1, 3, 3}, {.padding = 1, .groups = 8}},
+                        {"depthwise, 5 x 5 taps", {2, 16, 15, 16}, {16, 1, 5, 5}, {.padding = 2, .groups = 16}},
+                        {"patches", {2, 3, 8, 12}, {32, 3, 4, 4}, {.stride = 4}}};
+  for (const Case& one : cases) {
+    SCOPED_TRACE(one.name);
+    const Tensor x = randn(one.x).to(bf16), w = (randn(one.weight) * 0.1).to(bf16);
+    const Tensor y = conv2d(x, w, one.options);
+    expect_rounded_once(y, conv2d(x.to(f32), w.to(f32), one.options), "forward");
+    const Tensor g = randn(y.shape()).to(bf16);
+    expect_rounded_once(adjoint::conv_backward_data(g, w, x.shape(), one.options),
+                        adjoint::conv_backward_data(g.to(f32), w.to(f32), x.shape(), one.options), "data");
+    expect_rounded_once(adjoint::conv_backward_weights(x, g, w.layout(), one.options),
+                        adjoint::conv_backward_weights(x.to(f32), g.to(f32), w.layout(), one.options), "weights");
+  }
+}
+
 }  // namespace
 }  // namespace weft

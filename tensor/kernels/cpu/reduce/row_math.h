@@ -127,6 +127,7 @@ template <class C> struct Centre {
     if (!(low == low)) low = 0;  // an infinite mean
   }
   simd::Vec<C> operator()(simd::Vec<C> x) const { return (x - high) - low; }
+  C of(C x) const { return (x - high) - low; }
   C high;
   C low;
 };

@@ -73,6 +73,40 @@ template <class C> void clear(Matrix<C> m) {
   for (int64_t i = 0; i < m.rows; ++i) std::fill_n(&m.at(i, 0), m.columns, C(0));
 }
 
+/// Products of few rows read keys and values of 16 bits as they lie: to widen them first would take longer.
+constexpr int64_t kFewRows = 4;
+
+/// scores = queries keys^T.
+template <class T>
+void score_keys(const Matrix<const T>& queries, const Matrix<const T>& keys, const Matrix<Compute<T>>& scores) {
+  using C = Compute<T>;
+  for (int64_t i = 0; i < queries.rows; ++i)
+    for (int64_t j = 0; j < keys.rows; ++j) {
+      const T *q = &queries.at(i, 0), *k = &keys.at(j, 0);
+      simd::Vec<C> sum{};
+      for_lanes<C>(keys.columns,
+                   [&](int64_t d, auto count) { sum += lanes_at(q + d, count) * lanes_at(k + d, count); });
+      scores.at(i, j) = simd::fold_lanes<Add, C, simd::kLanes<C>>(sum);
+    }
+}
+
+/// out = p values.
+template <class T>
+void sum_values(const Matrix<Compute<T>>& p, const Matrix<const T>& values, const Matrix<Compute<T>>& out) {
+  using C = Compute<T>;
+  for (int64_t i = 0; i < p.rows; ++i)
+    for_lanes<C>(values.columns, [&](int64_t d, auto count) {
+      simd::Vec<C> even{}, odd{};  // sums that do not wait for each other
+      int64_t j = 0;
+      for (; j + 2 <= values.rows; j += 2) {
+        even += p.at(i, j) * lanes_at(&values.at(j, d), count);
+        odd += p.at(i, j + 1) * lanes_at(&values.at(j + 1, d), count);
+      }
+      if (j < values.rows) even += p.at(i, j) * lanes_at(&values.at(j, d), count);
+      put_lanes(&out.at(i, d), even + odd, count);
+    });
+}
+
 template <class T> class Forward {
  public:
   using C = Compute<T>;
@@ -88,16 +122,25 @@ template <class T> class Forward {
   }
 
  private:
+  static Matrix<const T> whole(const Operand& x, const RowBlock& block) { return matrix_of<T>(x, block.batch); }
+  bool reads_in_place() const {
+    const auto lies = [](const Operand& x) { return x.size(x.rank() - 1) <= 1 || x.stride(x.rank() - 1) == 1; };
+    return is_half<T> && !loops_forced() && blocks_.height() <= kFewRows && lies(in_.q) && lies(in_.k) && lies(in_.v);
+  }
   void blocks(int64_t begin, int64_t end) const {
     Readable<T> q(in_.q), k(in_.k), v(in_.v);
     const Scratch<C> scratch(checked_multiply(blocks_.height(), blocks_.columns()));
     const DropoutBlock<C> drop(setting_, blocks_, in_.q.size(in_.q.rank() - 2));
+    const bool few = reads_in_place();
     for (int64_t item = begin; item < end; ++item) {
       const RowBlock block = blocks_.at(item / blocks_.per_head(), item % blocks_.per_head());
-      const Matrix<const C> queries = q.at(block.batch), keys = k.at(block.batch), values = v.at(block.batch);
       const Matrix<C> scores = row_major(scratch.data(), block.rows, block.columns);
-      gemm<C>(queries.block(block.first, 0, block.rows, queries.columns),
-              keys.block(0, 0, block.columns, keys.columns).transposed(), scores);
+      const auto rows_of = [&](const auto& m) { return m.block(block.first, 0, block.rows, m.columns); };
+      const auto columns_of = [&](const auto& m) { return m.block(0, 0, block.columns, m.columns); };
+      if (few)
+        score_keys<T>(rows_of(whole(in_.q, block)), columns_of(whole(in_.k, block)), scores);
+      else
+        gemm<C>(rows_of(q.at(block.batch)), columns_of(k.at(block.batch)).transposed(), scores);
       drop.draw(block);
       const Matrix<C> largest = matrix_of<C>(rows_.largest, block.batch),
                       factor = matrix_of<C>(rows_.factor, block.batch);
@@ -109,8 +152,11 @@ template <class T> class Forward {
         drop.apply(i, row, seen);
         std::fill(row + seen, row + block.columns, C(0));
       }
-      const Writable<T> to(matrix_of<T>(out_, block.batch).block(block.first, 0, block.rows, values.columns));
-      gemm<C>(scores, values.block(0, 0, block.columns, values.columns), to.matrix());
+      const Writable<T> to(rows_of(matrix_of<T>(out_, block.batch)));
+      if (few)
+        sum_values<T>(scores, columns_of(whole(in_.v, block)), to.matrix());
+      else
+        gemm<C>(scores, columns_of(v.at(block.batch)), to.matrix());
       to.finish();
     }
   }

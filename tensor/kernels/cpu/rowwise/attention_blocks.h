@@ -66,12 +66,29 @@ class Blocks {
   bool causal_;
 };
 
+/// x = -inf where `seen` is false.
+template <class C> void hide_unseen(const bool* seen, int64_t step, C* x, int64_t n) {
+  constexpr C kHidden = -std::numeric_limits<C>::infinity();
+  if (step != 1) {
+    for (int64_t j = 0; j < n; ++j)
+      if (!seen[j * step]) x[j] = kHidden;
+    return;
+  }
+  for_lanes<C>(n, [&](int64_t j, auto count) {
+    const auto flags = [&] {
+      if constexpr (std::is_same_v<decltype(count), int>) return simd::load_part<C>(seen + j, count);
+      return simd::load<C>(seen + j);
+    }();
+    put_lanes(x + j, flags != 0 ? lanes_at(x + j, count) : simd::splat<C>(kHidden), count);
+  });
+}
+
 /// x += mask, or -inf where a bool one is false.
 template <class C> void add_mask(const Operand& mask, int64_t batch, int64_t row, C* x, int64_t n) {
   if (mask.dtype == DType::boolean) {
     const Matrix<bool> m = matrix_of<bool>(mask, batch);
     const bool* seen = m.data + row * m.row_stride;
-    for (int64_t j = 0; j < n; ++j) x[j] = seen[j * m.column_stride] ? x[j] : -std::numeric_limits<C>::infinity();
+    hide_unseen(seen, m.column_stride, x, n);
   } else {
     visit_floating(mask.dtype, [&]<class M>() {
       const Matrix<M> m = matrix_of<M>(mask, batch);

@@ -4,6 +4,8 @@
 #include "tensor/ops/group_norm.h"
 
 #include <cmath>
+#include <functional>
+#include <numeric>
 
 #include "tensor/kernels/cpu/base/dispatch.h"
 #include "tensor/kernels/cpu/loops/small_operand.h"
@@ -23,34 +25,67 @@ struct Sizes {
   }
 };
 
+/// How rows are cut: a channel, or where that is short, all channels of a group, since each row costs some calls.
+struct RowCut {
+  static constexpr int64_t kShort = 64;
+  RowCut(const Operand& x, const Sizes& s)
+      : pixels(std::accumulate(x.shape().begin() + 2, x.shape().end(), int64_t{1}, std::multiplies<>())),
+        channels(pixels < kShort ? std::max<int64_t>(1, s.per_group()) : 1),
+        per_group(s.per_group() / channels),
+        per_image(s.channels / channels) {}
+  int64_t pixels;                // of a channel
+  int64_t channels;              // of a row
+  int64_t per_group, per_image;  // rows
+  int64_t length() const { return channels * pixels; }
+  int64_t channel(int64_t row) const { return row % per_image * channels; }  // its first one
+  RowView view(const Operand& x) const {
+    const View cut = *x.view->unflatten(1, {per_image, channels});
+    return {x.with(cut), 2, x.rank()};
+  }
+};
+
 /// f(row number, row) for the rows of group number `at`.
-template <class T, class F> void each_row(const RowView& rows, const Sizes& s, int64_t at, const F& f) {
-  const int64_t first = at * s.per_group(), end = first + s.per_group();
+template <class T, class F> void each_row(const RowView& rows, const RowCut& cut, int64_t at, const F& f) {
+  const int64_t first = at * cut.per_group, end = first + cut.per_group;
   RowReader<T> reader(rows, first, end);
   for (int64_t i = first; i < end; ++i, reader.next()) f(i, reader.row());
+}
+
+/// f(channel of the row, its first value) for each channel, or many() where all are single values.
+template <class F, class Many> void each_channel(const RowCut& cut, const F& f, const Many& many) {
+  if (cut.pixels == 1) return many();
+  for (int64_t c = 0; c < cut.channels; ++c) f(c, c * cut.pixels);
 }
 
 template <class T>
 void forward(const Operand& x, const Sizes& s, const SmallOperand<double>& weight, const SmallOperand<double>& bias,
              double eps, const Operand& y, double* mean, double* rstd) {
   using C = Compute<T>;
-  const RowView in(x, 2, x.rank() - 1), to(y, 2, x.rank() - 1);
-  const int64_t length = in.length();
-  const auto count = static_cast<double>(std::max<int64_t>(length * s.per_group(), 1));  // no values: 0, not NaN
-  parallel_for(s.all_groups(), row_grain(length * s.per_group()), [&](int64_t begin, int64_t end) {
+  const RowCut cut(x, s);
+  const RowView in = cut.view(x), to = cut.view(y);
+  const int64_t length = cut.length(), rows = cut.per_group;
+  const auto count = static_cast<double>(std::max<int64_t>(length * rows, 1));  // no values: 0, not NaN
+  parallel_for(s.all_groups(), row_grain(length * rows), [&](int64_t begin, int64_t end) {
     for (int64_t at = begin; at < end; ++at) {
       double sum = 0, squares = 0;
-      each_row<T>(in, s, at, [&](int64_t, const C* row) { sum += row_sum(row, length); });
+      each_row<T>(in, cut, at, [&](int64_t, const C* row) { sum += row_sum(row, length); });
       const double m = mean[at] = sum / count;
-      each_row<T>(in, s, at, [&](int64_t, const C* row) { squares += row_squares(row, length, m); });
+      each_row<T>(in, cut, at, [&](int64_t, const C* row) { squares += row_squares(row, length, m); });
       const double r = rstd[at] = 1.0 / std::sqrt(squares / count + eps);
       const Centre<C> centred(m);
-      RowWriter<T> writer(to, at * s.per_group(), (at + 1) * s.per_group());
-      each_row<T>(in, s, at, [&](int64_t i, const C* row) {
-        const C scale = static_cast<C>(r * weight[i % s.channels]), shift = static_cast<C>(bias[i % s.channels]);
+      RowWriter<T> writer(to, at * rows, (at + 1) * rows);
+      each_row<T>(in, cut, at, [&](int64_t i, const C* row) {
+        const double *w = weight.data() + cut.channel(i), *b = bias.data() + cut.channel(i);
         C* out = writer.row();
-        for_lanes<C>(length, [&](int64_t j, auto lanes) {
-          put_lanes(out + j, centred(lanes_at(row + j, lanes)) * scale + shift, lanes);
+        const auto channel = [&](int64_t c, int64_t first) {
+          const C scale = static_cast<C>(r * w[c]), shift = static_cast<C>(b[c]);
+          for_lanes<C>(cut.pixels, [&](int64_t j, auto lanes) {
+            put_lanes(out + first + j, centred(lanes_at(row + first + j, lanes)) * scale + shift, lanes);
+          });
+        };
+        each_channel(cut, channel, [&] {
+          for (int64_t c = 0; c < cut.channels; ++c)
+            out[c] = centred.of(row[c]) * static_cast<C>(r * w[c]) + static_cast<C>(b[c]);
         });
         writer.next();
       });
@@ -69,31 +104,48 @@ void backward(const Operand& g, const Operand& x, const Sizes& s, const SmallOpe
               const SmallOperand<double>& mean, const SmallOperand<double>& rstd, const Operand& dx, double* sums,
               double* dots) {
   using C = Compute<T>;
-  const int64_t last = x.rank() - 1;
-  const RowView g_rows(g, 2, last), x_rows(x, 2, last), to(dx.defined() ? dx : x, 2, last);
-  const int64_t length = x_rows.length(), rows = s.per_group();
-  parallel_for(s.all_groups(), row_grain(length * rows), [&](int64_t begin, int64_t end) {
+  const RowCut cut(x, s);
+  const RowView g_rows = cut.view(g), x_rows = cut.view(x), to = cut.view(dx.defined() ? dx : x);
+  const int64_t rows = cut.per_group;
+  parallel_for(s.all_groups(), row_grain(cut.length() * rows), [&](int64_t begin, int64_t end) {
     for (int64_t at = begin; at < end; ++at) {
       const Centre<C> centred(mean[at]);
       double level = 0, slope = 0;  // the sums of g weight and of g weight (x - mean)
       RowReader<T> g_reader(g_rows, at * rows, (at + 1) * rows);
-      each_row<T>(x_rows, s, at, [&](int64_t i, const C* row) {
-        const double w = weight[i % s.channels];
-        sums[i] = row_sum(g_reader.row(), length), dots[i] = centred_dot(g_reader.row(), row, length, centred);
-        level += w * sums[i], slope += w * dots[i];
+      each_row<T>(x_rows, cut, at, [&](int64_t i, const C* row) {
+        const C* g_row = g_reader.row();
+        const double* w = weight.data() + cut.channel(i);
+        double *sum = sums + i * cut.channels, *dot = dots + i * cut.channels;
+        const auto channel = [&](int64_t c, int64_t first) {
+          sum[c] = row_sum(g_row + first, cut.pixels);
+          dot[c] = centred_dot(g_row + first, row + first, cut.pixels, centred);
+        };
+        each_channel(cut, channel, [&] {
+          for (int64_t c = 0; c < cut.channels; ++c)
+            sum[c] = static_cast<double>(g_row[c]), dot[c] = static_cast<double>(g_row[c] * centred.of(row[c]));
+        });
+        for (int64_t c = 0; c < cut.channels; ++c) level += w[c] * sum[c], slope += w[c] * dot[c];
         g_reader.next();
       });
       if (!dx.defined()) continue;
-      const double r = rstd[at], count = static_cast<double>(length * rows);
+      const double r = rstd[at], count = static_cast<double>(cut.length() * rows);
       const C a = static_cast<C>(r * level / count), b = static_cast<C>(r * r * r * slope / count);
       RowReader<T> again(g_rows, at * rows, (at + 1) * rows);
       RowWriter<T> writer(to, at * rows, (at + 1) * rows);
-      each_row<T>(x_rows, s, at, [&](int64_t i, const C* row) {
-        const C scale = static_cast<C>(r * weight[i % s.channels]);
+      each_row<T>(x_rows, cut, at, [&](int64_t i, const C* row) {
+        const double* w = weight.data() + cut.channel(i);
         const C* g_row = again.row();
         C* out = writer.row();
-        for_lanes<C>(length, [&](int64_t j, auto lanes) {
-          put_lanes(out + j, lanes_at(g_row + j, lanes) * scale - a - centred(lanes_at(row + j, lanes)) * b, lanes);
+        const auto channel = [&](int64_t c, int64_t first) {
+          const C scale = static_cast<C>(r * w[c]);
+          for_lanes<C>(cut.pixels, [&](int64_t j, auto lanes) {
+            const int64_t k = first + j;
+            put_lanes(out + k, lanes_at(g_row + k, lanes) * scale - a - centred(lanes_at(row + k, lanes)) * b, lanes);
+          });
+        };
+        each_channel(cut, channel, [&] {
+          for (int64_t c = 0; c < cut.channels; ++c)
+            out[c] = g_row[c] * static_cast<C>(r * w[c]) - a - centred.of(row[c]) * b;
         });
         again.next(), writer.next();
       });
@@ -140,10 +192,12 @@ void op::GroupNormBackward::cpu(const Operand& g, const Operand& x, const Operan
   });
   double *weights = totals.data(), *biases = weights + s.channels;
   std::fill_n(totals.data(), 2 * s.channels, 0.0);
-  for (int64_t i = 0; i < rows; ++i) {
-    weights[i % s.channels] += dots.data()[i] * rstds[i / s.per_group()];
-    biases[i % s.channels] += sums.data()[i];
-  }
+  for (int64_t n = 0; n < s.images; ++n)
+    for (int64_t c = 0; c < s.channels; ++c) {
+      const int64_t row = n * s.channels + c;
+      weights[c] += dots.data()[row] * rstds[n * s.groups + c / s.per_group()];
+      biases[c] += sums.data()[row];
+    }
   if (wanted & 2) write_small(weights, dweight);
   if (wanted & 4) write_small(biases, dbias);
 }

@@ -12,6 +12,7 @@
 #include "tensor/kernels/cpu/base/convert.h"
 #include "tensor/kernels/cpu/base/scratch.h"
 #include "tensor/kernels/cpu/base/simd.h"
+#include "tensor/kernels/cpu/loops/rows.h"
 #include "tensor/kernels/cpu/reduce/shifted_moments.h"
 #include "tensor/runtime/parallel.h"
 
@@ -45,14 +46,6 @@ struct GroupedPixels {
 };
 
 namespace detail {
-
-/// The lanes of a full or partial register, as C.
-template <class C, class T, class Count> WEFT_SIMD simd::Vec<C> channels_at(const T* p, Count count) {
-  if constexpr (std::is_same_v<Count, int>)
-    return simd::load_part<C>(p, count);
-  else
-    return simd::load<C>(p);
-}
 
 template <class C, class T, class Count> WEFT_SIMD void put_channels(T* p, simd::Vec<C> v, Count count) {
   if constexpr (std::is_same_v<Count, int>)
@@ -96,7 +89,7 @@ void channel_totals(int64_t pixels, int64_t channels, double* totals, const F& v
                 }
                 for (size_t k = 0; k < kSums; ++k) {
                   C* to = stage.data() + static_cast<int64_t>(k) * channels + c;
-                  put_channels<C>(to, channels_at<C>(to, count) + sums[k], count);
+                  put_channels<C>(to, lanes_at(to, count) + sums[k], count);
                 }
               });
         });
@@ -114,7 +107,7 @@ template <class C> class ChannelTable {
   }
   C* row(int64_t k) const { return values_.data() + k * channels_; }
   template <class T, class Count> WEFT_SIMD simd::Vec<C> centred(const T* x, int64_t c, Count count) const {
-    return (channels_at<C>(x, count) - channels_at<C>(row(0) + c, count)) - channels_at<C>(row(1) + c, count);
+    return (lanes_at(x, count) - lanes_at(row(0) + c, count)) - lanes_at(row(1) + c, count);
   }
 
  private:
@@ -142,7 +135,7 @@ void group_moments(const GroupedPixels& s, const T* in, int64_t groups, ChannelT
               })));
   channel_totals<C, 2>(s.pixels, width, totals.data(), [&](int64_t i, int64_t c, auto lanes) {
     simd::prefetch(in + i * step + c);
-    const auto value = channels_at<C>(in + i * step + c, lanes) - channels_at<C>(table.row(0) + c, lanes);
+    const auto value = lanes_at(in + i * step + c, lanes) - lanes_at(table.row(0) + c, lanes);
     return std::array{value, value * value};
   });
   bool near = true;
@@ -154,7 +147,7 @@ void group_moments(const GroupedPixels& s, const T* in, int64_t groups, ChannelT
   }
   if (near) return;
   channel_totals<C, 1>(s.pixels, width, totals.data(), [&](int64_t i, int64_t c, auto lanes) {
-    return std::array{channels_at<C>(in + i * step + c, lanes)};
+    return std::array{lanes_at(in + i * step + c, lanes)};
   });
   for (int64_t g = 0; g < groups; ++g) set_means(g, mean[g] = total(g, totals.data()) / count);
   channel_totals<C, 1>(s.pixels, width, totals.data(), [&](int64_t i, int64_t c, auto lanes) {
@@ -191,11 +184,11 @@ void normalise_pixels(const GroupedPixels& s, const T* x, const Values& weight, 
         0, s.pixels, [&]<int P>(int64_t i, std::integral_constant<int, P>) __attribute__((always_inline)) {
           detail::for_channels<C>(
               width, [&](int64_t c, auto lanes) __attribute__((always_inline)) {
-                const auto of_table = [&](int64_t k) { return detail::channels_at<C>(table.row(k) + c, lanes); };
+                const auto of_table = [&](int64_t k) { return lanes_at(table.row(k) + c, lanes); };
                 const auto high = of_table(0), low = of_table(1), factor = of_table(2), term = of_table(3);
                 for (int p = 0; p < P; ++p) {
                   const int64_t at = (i + p) * step + c;
-                  const auto value = detail::channels_at<C>(in + at, lanes);
+                  const auto value = lanes_at(in + at, lanes);
                   detail::put_channels<C>(out + at, ((value - high) - low) * factor + term, lanes);
                 }
               });
@@ -217,7 +210,7 @@ void pixel_gradients(const GroupedPixels& s, const T* g, const T* x, const Value
     detail::ChannelTable<C> table(width);
     for (int64_t c = 0; c < width; ++c) table.set_mean(c, mean[n * s.groups + (channel + c) / s.per_group]);
     detail::channel_totals<C, 2>(s.pixels, width, totals.data(), [&](int64_t i, int64_t c, auto lanes) {
-      const auto value = detail::channels_at<C>(gradient + i * step + c, lanes);
+      const auto value = lanes_at(gradient + i * step + c, lanes);
       return std::array{value, value * table.centred(in + i * step + c, c, lanes)};
     });
     std::copy_n(totals.data(), width, sums + n * step + channel);
@@ -239,10 +232,9 @@ void pixel_gradients(const GroupedPixels& s, const T* g, const T* x, const Value
     T* out = dx + from;
     for (int64_t i = 0; i < s.pixels; ++i)
       detail::for_channels<C>(width, [&](int64_t c, auto lanes) {
-        const auto value =
-            detail::channels_at<C>(gradient + i * step + c, lanes) * detail::channels_at<C>(table.row(2) + c, lanes) -
-            detail::channels_at<C>(level.data() + c, lanes) -
-            table.centred(in + i * step + c, c, lanes) * detail::channels_at<C>(table.row(3) + c, lanes);
+        const auto value = lanes_at(gradient + i * step + c, lanes) * lanes_at(table.row(2) + c, lanes) -
+                           lanes_at(level.data() + c, lanes) -
+                           table.centred(in + i * step + c, c, lanes) * lanes_at(table.row(3) + c, lanes);
         detail::put_channels<C>(out + i * step + c, value, lanes);
       });
   });

@@ -35,12 +35,33 @@ template <class S> void fill(const Operand& out, const Operand& bias = {}) {
                           w * out.stride(4)] = bias.defined() ? bias.data<S>()[c * bias.stride(0)] : S{};
 }
 
+/// Convolutions that oneDNN's bf16 kernels take twice as long for as f32's kernels do with both conversions: groups of
+/// few channels, and volumes group by group.
+bool is_slow_in_bf16(const ConvShape& s) {
+  return s.groups > 1 && (is_depthwise(s) ? s.in[0] > 1 : s.group_channels() <= 8 && s.group_filters() <= 8);
+}
+
+/// Depthwise convolutions whose bf16 gradient of the weight takes oneDNN 8 times as long as f32's: of more than 3 x 3
+/// taps.
+bool is_slow_in_bf16_for_weights(const ConvShape& s) { return is_depthwise(s) && s.taps() > 9; }
+
+/// Images of few channels cut into patches that do not overlap (the first layer of a vision transformer): oneDNN's bf16
+/// gradients of these take 2 to 100 times as long as products in f32.
+bool cuts_patches(const ConvShape& s) {
+  if (s.channels > 4 || s.groups > 1 || s.padding != Size3(0) || s.dilation != Size3(1)) return false;
+  for (int axis = 0; axis < 3; ++axis)
+    if (s.stride[axis] < s.kernel[axis]) return false;
+  return s.taps() > 1;
+}
+
 /// f.operator()<S, T>() for the operands' elements S and what is computed with: bf16 itself where the CPU has products
 /// of it, and what halves are widened to where that gave false.
 template <class F> void visit_computed(DType dtype, const ConvShape& s, F&& f) {
   visit_floating(dtype, [&]<class S>() {
     if constexpr (std::is_same_v<S, BFloat16>)
-      if (!loops_forced() && onednn::has_fast_bf16() && fits_library(s) && f.template operator()<S, S>()) return;
+      if (!loops_forced() && onednn::has_fast_bf16() && fits_library(s) && !is_slow_in_bf16(s) &&
+          f.template operator()<S, S>())
+        return;
     f.template operator()<S, Compute<S>>();
   });
 }
@@ -156,7 +177,7 @@ bool backward_data(const ConvShape& s, const T* grad, const T* w, const WeightSt
   }
   if constexpr (is_half<T>) {
     if (prefers_taps(s)) return tap_conv_backward_data(s, grad, w, strides, grad_x), true;
-    return onednn::conv_backward_data(s, grad, w, strides, grad_x);
+    return !cuts_patches(s) && onednn::conv_backward_data(s, grad, w, strides, grad_x);
   } else {
     if (is_depthwise(s) && !loops_forced())
       depthwise_conv_backward_data<T>(s, grad, w, strides, grad_x);
@@ -183,7 +204,8 @@ bool backward_weights(const ConvShape& s, const T* x, const T* grad, T* grad_w, 
   }
   if constexpr (is_half<T>) {
     if (prefers_taps(s)) return tap_conv_backward_weights(s, x, grad, grad_w, strides), true;
-    return onednn::conv_backward_weights(s, x, grad, grad_w, strides);
+    return !cuts_patches(s) && !is_slow_in_bf16_for_weights(s) &&
+           onednn::conv_backward_weights(s, x, grad, grad_w, strides);
   } else {
     if (is_depthwise(s) && !loops_forced())
       depthwise_conv_backward_weights<T>(s, x, grad, grad_w, strides);

@@ -60,16 +60,22 @@ template <class T> struct ImageGradients {
   void clear(const Sampling<T>& s) const {
     for (int64_t p = 0; p < s.pixels; ++p) std::fill_n(of_image + p * s.channels + channel, count, T(0));
   }
-  /// The gradient of a point along an axis: pixels are mixed by the weights' derivatives first, since a sum over
-  /// channels costs more than a tap.
-  [[gnu::always_inline]] T slope_at(const Sampling<T>& s, const PointTaps<T>& taps, const T* slopes,
-                                    const T* row) const {
-    return static_cast<T>(sum_lanes<T>(
+  /// The gradient of a point along each of the axes: pixels are mixed by the weights' derivatives first, since a sum
+  /// over channels costs more than a tap, and are read once for all axes.
+  template <int kAxes>
+  [[gnu::always_inline]] void slopes_at(const Sampling<T>& s, const PointTaps<T>& taps, const T* row, T* out) const {
+    simd::Vec<T> sums[kAxes] = {};
+    for_lanes<T>(
         s.channels, [&](int64_t j, auto lanes) __attribute__((always_inline)) {
-          simd::Vec<T> mixed{};
-          for (int k = 0; k < taps.count; ++k) mixed += slopes[k] * lanes_at(x + taps.at[k] * s.channels + j, lanes);
-          return lanes_at(row + j, lanes) * mixed;
-        }));
+          simd::Vec<T> mixed[kAxes] = {};
+          for (int k = 0; k < taps.count; ++k) {
+            const simd::Vec<T> pixel = lanes_at(x + taps.at[k] * s.channels + j, lanes);
+            for (int axis = 0; axis < kAxes; ++axis) mixed[axis] += taps.slope[axis][k] * pixel;
+          }
+          const simd::Vec<T> gradient = lanes_at(row + j, lanes);
+          for (int axis = 0; axis < kAxes; ++axis) sums[axis] += gradient * mixed[axis];
+        });
+    for (int axis = 0; axis < kAxes; ++axis) out[axis] = simd::fold_lanes<Add, T, simd::kLanes<T>>(sums[axis]);
   }
   /// Adds the gradients of the points [first, end): what one point reads is asked for once for both.
   template <bool kImage, bool kGrid> void add(const Sampling<T>& s, int64_t first, int64_t end) const {
@@ -77,9 +83,14 @@ template <class T> struct ImageGradients {
       PointTaps<T> taps;
       s.template taps<kGrid>(coordinates + p * s.axes, taps);
       const T* const row = g + p * s.channels;
-      if constexpr (kGrid)
-        for (int64_t axis = 0; axis < s.axes; ++axis)
-          of_grid[p * s.axes + axis] = taps.count == 0 ? T(0) : slope_at(s, taps, taps.slope[axis], row);
+      if constexpr (kGrid) {
+        if (taps.count == 0)
+          std::fill_n(of_grid + p * s.axes, s.axes, T(0));
+        else if (s.axes == 2)
+          slopes_at<2>(s, taps, row, of_grid + p * 2);
+        else
+          slopes_at<3>(s, taps, row, of_grid + p * 3);
+      }
       if constexpr (kImage)
         for (int k = 0; k < taps.count; ++k) {
           T* const pixel = of_image + taps.at[k] * s.channels + channel;
@@ -134,7 +145,7 @@ bool takes_whole_images(int64_t images) {
 
 /// Whether registers should hold points: channels would leave lanes of them empty.
 template <class T> bool is_narrow(const Sampling<T>& s, const Operand& x, const Operand& points) {
-  return s.is_bilinear_plane() && s.channels < simd::kLanes<T> && grid::has_short_offsets(x) &&
+  return s.has_neighbours() && s.channels < simd::kLanes<T> && grid::has_short_offsets(x) &&
          grid::lies_in_steps(points);
 }
 

@@ -1,5 +1,5 @@
-// Images of fewer channels than a register holds, read at the points of a grid: registers hold points. Bilinear, for
-// images of any strides.
+// Images of fewer channels than a register holds, read at the points of a grid: registers hold points. Bilinear
+// and nearest, for images of any strides.
 #pragma once
 
 #include "tensor/kernels/cpu/base/convert.h"

@@ -47,17 +47,22 @@ template <class T> class Axis {
     add(out, low + 1, part, slope);
   }
 
-  /// Of linear interpolation at every second of 2 `count` values; pixels are `step` apart.
+  /// Of linear and nearest interpolation at every second of 2 `count` values; pixels are `step` apart.
   void neighbours(const T* values, int64_t count, int64_t step, Neighbours<T>& out) const {
     T at[Neighbours<T>::kBlock], slope[Neighbours<T>::kBlock];  // in whole registers
     const Axis axis = *this;                                    // no part of what is written
     for (int64_t k = 0; k < count; ++k) at[k] = axis.in_pixels(values[2 * k]).at;
     std::fill_n(slope, count, axis.in_pixels(0).slope);
-    if (options_.padding != GridPadding::zeros)
+    const auto move = [&](const auto& to) {
       for (int64_t k = 0; k < count; ++k) {
-        const Coordinate<T> coordinate = axis.padded({at[k], slope[k]});
+        const Coordinate<T> coordinate = to(Coordinate<T>{at[k], slope[k]});
         at[k] = coordinate.at, slope[k] = coordinate.slope;
       }
+    };
+    if (options_.padding == GridPadding::reflection) move([axis](const auto& c) { return axis.reflected(c); });
+    if (options_.padding != GridPadding::zeros) move([axis](const auto& c) { return axis.inside(c); });
+    const bool nearest = options_.mode == Interpolation::nearest;  // of two neighbours the first, at no distance
+    if (nearest) move([](const auto& c) { return Coordinate<T>{std::nearbyint(c.at), 0}; });
     for (int64_t k = 0; k < count; k += simd::kLanes<T>) {
       constexpr int N = simd::kLanes<T>;
       const simd::Vec<T> zero{}, coordinate = simd::load<T>(at + k), turn = simd::load<T>(slope + k);
@@ -66,16 +71,17 @@ template <class T> class Axis {
           coordinate >= T(-2) ? (coordinate <= last_ + 2 ? coordinate : last_ + 2 + zero) : zero - 2;
       const auto whole = simd::convert_lanes<T, N>(simd::convert_lanes<int32_t, N>(near));
       const auto low = whole > near ? whole - 1 : whole, part = coordinate - low;
-      const auto put = [&](int side, simd::Vec<T> pixel, simd::Vec<T> weight, simd::Vec<T> by) {
-        const auto inside = (pixel >= 0) & (pixel <= last_);
+      const T last = last_;
+      const auto put = [&](int side, simd::Vec<T> pixel, simd::Vec<T> weight, simd::Vec<T> by, T end) {
+        const auto inside = (pixel >= 0) & (pixel <= end);
         const auto number = simd::convert_lanes<int32_t, N>(inside ? pixel : zero) * static_cast<int32_t>(step);
         simd::store<int32_t, N>(out.at[side] + k, number);
         simd::store<int32_t, N>(out.inside[side] + k, simd::convert_lanes<int32_t, N>(inside));
         simd::store<T>(out.weight[side] + k, inside ? weight : zero);
         simd::store<T>(out.slope[side] + k, inside ? by : zero);
       };
-      put(0, low, 1 - part, -turn);
-      put(1, low + 1, part, turn);
+      put(0, low, 1 - part, -turn, last);
+      put(1, low + 1, part, turn, nearest ? T(-1) : last);
     }
   }
 
@@ -120,16 +126,19 @@ template <class T> class Axis {
   }
 
   /// The coordinate brought into the image as the padding says.
-  Coordinate<T> padded(Coordinate<T> coordinate) const {
+  Coordinate<T> padded(const Coordinate<T>& coordinate) const {
     if (options_.padding == GridPadding::zeros) return coordinate;
-    if (options_.padding == GridPadding::reflection) coordinate = reflected(coordinate);
-    if (coordinate.at < 0) return {0, 0};
-    if (coordinate.at > last_) return {last_, 0};
-    return coordinate;
+    return inside(options_.padding == GridPadding::reflection ? reflected(coordinate) : coordinate);
+  }
+
+  /// The nearest one in the image. Without branches, as reflected(): registers hold many.
+  [[gnu::always_inline]] Coordinate<T> inside(const Coordinate<T>& coordinate) const {
+    const bool below = coordinate.at<0, above = coordinate.at> last_;
+    return {below ? T(0) : above ? last_ : coordinate.at, below || above ? T(0) : coordinate.slope};
   }
 
   /// Its mirror image between the centres of the outer pixels, or between their edges.
-  Coordinate<T> reflected(const Coordinate<T>& coordinate) const {
+  [[gnu::always_inline]] Coordinate<T> reflected(const Coordinate<T>& coordinate) const {
     const T edge = options_.align_corners ? T(0) : T(0.5), span = last_ + 2 * edge;
     if (span <= 0) return {coordinate.at * 0, 0};
     const T from = coordinate.at + edge, wave = from - std::floor(from / (2 * span)) * (2 * span);
@@ -160,6 +169,7 @@ template <class T> class Sampling {
         points(grid.numel() / std::max<int64_t>(1, axes * grid.size(0))),
         height_(x.size(3)),
         width_(x.size(4)),
+        mode_(options.mode),
         is_plane_(axes == 2 && options.mode == Interpolation::bilinear),
         depths_(x.size(2), options),
         lines_(height_, options),
@@ -218,13 +228,15 @@ template <class T> class Sampling {
     columns_.neighbours(coordinates, count, column, columns);
     lines_.neighbours(coordinates + 1, count, line, rows);
   }
-  bool is_bilinear_plane() const { return is_plane_; }
+  /// Whether points read the neighbours that neighbours() gives.
+  bool has_neighbours() const { return axes == 2 && mode_ != Interpolation::bicubic; }
 
   int64_t channels, pixels;  // of the image
   int64_t axes, points;      // of an image's grid
 
  private:
   int64_t height_, width_;
+  Interpolation mode_;
   bool is_plane_;  // and linear
   Axis<T> depths_, lines_, columns_;
 };

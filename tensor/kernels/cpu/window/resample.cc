@@ -139,6 +139,25 @@ template <class T> class Resampling {
   std::optional<ColumnTable<T>> table_;
 };
 
+/// Whether every pixel of the result is one of x.
+bool copies_pixels(const AxisMap& map) {
+  using Kind = AxisMap::Kind;
+  return map.kind == Kind::identity ||
+         (!map.transposed && (map.kind == Kind::nearest || map.kind == Kind::nearest_exact));
+}
+
+/// Elements S, computed in T.
+template <class S, class T> void resample(const op::Resample& op, const Operand& x, const Operand& out) {
+  if constexpr (std::is_same_v<S, T>)
+    if (x.view->is_contiguous() && out.view->is_contiguous())
+      return Resampling<T>(op, x.size(0) * x.size(1), 1).run(x.data<T>(), out.data<T>());
+  const FiveAxes x5(x), out5(out);
+  const ImageIn<S, T> in(*x5);
+  ImageOut<S, T> result(*out5);
+  Resampling<T>(op, x.size(0), x.size(1)).run(in.data(), result.data());
+  result.finish();
+}
+
 }  // namespace
 }  // namespace weft::kernels::cpu
 
@@ -146,19 +165,15 @@ namespace weft {
 using namespace kernels::cpu;
 
 /// Row-major f32 and f64 planes are taken as they are; all else as channels-last, copied where it is not, bf16 and f16
-/// in f32. A line of the result is first mixed of whole lines, then along the columns.
+/// in f32 but where their pixels are copied, as bits. A line of the result is first mixed of whole lines, then along the
+/// columns.
 void op::Resample::cpu(const Operand& x, const Operand& out) const {
   if (out.numel() == 0) return;
   visit_floating(out.dtype, [&]<class S>() {
     using T = std::conditional_t<std::is_same_v<S, double>, double, float>;
-    if constexpr (std::is_same_v<S, T>)
-      if (x.view->is_contiguous() && out.view->is_contiguous())
-        return Resampling<T>(*this, x.size(0) * x.size(1), 1).run(x.data<T>(), out.data<T>());
-    const FiveAxes x5(x), out5(out);
-    const ImageIn<S, T> in(*x5);
-    ImageOut<S, T> result(*out5);
-    Resampling<T>(*this, x.size(0), x.size(1)).run(in.data(), result.data());
-    result.finish();
+    if constexpr (is_half<S>)
+      if (copies_pixels(lines) && copies_pixels(columns)) return resample<int16_t, int16_t>(*this, x, out);
+    resample<S, T>(*this, x, out);
   });
 }
 
