@@ -18,7 +18,7 @@ void move_rows(const void*, char* const* p, const int64_t* step, const int64_t* 
                int64_t rows) {
   constexpr int64_t size = sizeof(T);
   const int64_t to_step = step[0] / size, from_step = step[1] / size;
-  if (to_step == 1 && from_step != 1 && row_step[1] == size && rows > 1)
+  if (to_step == 1 && from_step != 1 && from_step != 0 && row_step[1] == size && rows > 1)
     return simd::transpose_copy(reinterpret_cast<const T*>(p[1]), from_step, reinterpret_cast<T*>(p[0]),
                                 row_step[0] / size, columns, rows);
   // The same from the last row on; it pays where many elements share a register.

@@ -56,7 +56,7 @@ template <class T, class Count> struct Columns {
 
 /// Rows up to this long are worked on as columns too, transposed on the way: row by row, what a row costs beside its
 /// few registers would be most of it.
-template <class C> inline constexpr int64_t kNarrowRow = 4 * simd::kLanes<C>;
+template <class C> inline constexpr int64_t kNarrowRow = 2 * simd::kLanes<C>;
 
 namespace detail {
 /// Up to a register of narrow rows, and the same as columns: element j of all rows is at columns + j * kWidth.
