@@ -115,6 +115,8 @@ void add_masked(Cases& cases) {
   const double h = kHidden;
   add(cases, "bool mask", {.bool_mask = true},
       {{normal({3, 2}), normal({4, 2}), normal({4, 2}), mask({3, 4})},
+       {normal({2, 2}), normal({19, 2}), normal({19, 2}), mask({2, 19})},  // more than a register of keys
+       {normal({5, 2}), normal({19, 2}), normal({19, 2}), mask({19})},     // and more queries than are few
        {normal({2, 2, 3, 2}), normal({2, 2, 3, 2}), normal({2, 2, 3, 1}), mask({2, 1, 1, 3})}});
   InputSpec rows = given({3, 2}, {1, 0, 0, 0, 1, 1});  // the second row sees nothing
   rows.dtype = boolean;
