@@ -83,14 +83,14 @@ std::vector<Tensor> unravel_index(const Tensor& index, const Shape& shape) {
       throw IndexError(text("index ", smallest < 0 ? smallest : largest, " is out of range for the ", count,
                             " elements of shape ", shape));
   }
-  std::vector<Tensor> places(shape.size());
+  std::vector<Tensor> coordinates(shape.size());
   Tensor left = cast(index, i64);
   for (size_t i = shape.size(); i-- > 0;) {
     const int64_t size = std::max<int64_t>(shape[i], 1);  // of a shape without elements there is no index
-    places[i] = remainder(left, size);
+    coordinates[i] = remainder(left, size);
     left = floor_divide(left, size);
   }
-  return places;
+  return coordinates;
 }
 
 Tensor embedding(const Tensor& indices, const Tensor& weight, int64_t padding_idx) {

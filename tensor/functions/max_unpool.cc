@@ -50,12 +50,12 @@ Tensor unpool(const char* name, const Tensor& x, const Tensor& indices, const Po
   }
   flat.push_back(pixels);
   const int64_t last = flat.rank() - 1;
-  const Tensor places = flatten(indices, last, -1);
+  const Tensor positions = flatten(indices, last, -1);
   const bool is_half = is_half_precision(x.dtype());
   // 16 bits hold neither the sum of a pixel's values nor their number.
   const Tensor values = flatten(is_half ? cast(x, f32) : x, last, -1);
-  const Tensor sums = adjoint::scatter_add(values, last, places, flat);
-  const Tensor counts = adjoint::scatter_add(ones_like(values.detach()), last, places, flat);
+  const Tensor sums = adjoint::scatter_add(values, last, positions, flat);
+  const Tensor counts = adjoint::scatter_add(ones_like(values.detach()), last, positions, flat);
   const Tensor means = reshape(sums / clip(counts, 1, std::nullopt), shape);
   return is_half ? cast(means, x.dtype()) : means;
 }

@@ -65,35 +65,35 @@ Scalar neutral(std::string_view reduce, DType dtype) {
   });
 }
 
-/// An index without its copies along axes of x that it was expanded to, as what it says holds along them; `places` is
+/// An index without its copies along axes of x that it was expanded to, as what it says holds along them; `shape` is
 /// x's shape with size 1 there.
 struct Unexpanded {
-  Unexpanded(const Tensor& expanded, int64_t axis, const Tensor& x) : index(expanded), places(x.shape()) {
+  Unexpanded(const Tensor& expanded, int64_t axis, const Tensor& x) : index(expanded), shape(x.shape()) {
     if (expanded.layout().has_mask()) return;
     for (int64_t i = 0; i < x.rank(); ++i) {
       const int64_t size = expanded.size(i);
       if (i == axis || size == 1 || size != x.size(i) || expanded.layout().strides()[static_cast<size_t>(i)] != 0)
         continue;
       index = slice(index, i, 0, 1);
-      places[static_cast<size_t>(i)] = 1;
+      shape[static_cast<size_t>(i)] = 1;
     }
   }
   Tensor index;
-  Shape places;
+  Shape shape;
 };
 
-/// `first`, and how often `index` names each place of `shape`.
+/// `first`, and how often `index` names each element of `shape`.
 Tensor counts_of(const Tensor& index, int64_t axis, const Shape& shape, int64_t first) {
   return dispatch::apply(op::ScatterSum{axis}, full(shape, first, f32, index.device()), index,
                          spread(1, ones({}, f32, index.device()), index));
 }
 
-/// x, with what changes nothing in the reduction at the places that the index names.
+/// x, with what changes nothing in the reduction at the positions that the index names.
 Tensor neutral_start(const Tensor& x, int64_t axis, const Tensor& index, std::string_view reduce,
                      const Unexpanded& listed) {
   const Scalar value = neutral(reduce, x.dtype());
-  if (listed.places == x.shape()) return dispatch::apply(op::Scatter{axis}, x, index, spread(value, x, index));
-  const Tensor none = zeros(listed.places, boolean, x.device());
+  if (listed.shape == x.shape()) return dispatch::apply(op::Scatter{axis}, x, index, spread(value, x, index));
+  const Tensor none = zeros(listed.shape, boolean, x.device());
   return masked_fill(x, dispatch::apply(op::Scatter{axis}, none, listed.index, spread(true, none, listed.index)),
                      value);
 }
@@ -117,7 +117,7 @@ Tensor reduced(const Tensor& x, int64_t axis, const Tensor& index, const Tensor&
   }
   const Tensor sums = dispatch::apply(op::ScatterSum{a}, start, index, values);
   if (!is_mean) return sums;
-  const Tensor counts = counts_of(listed.index, a, listed.places, include_self ? 1 : 0);
+  const Tensor counts = counts_of(listed.index, a, listed.shape, include_self ? 1 : 0);
   return div(sums, cast(maximum(counts, ones({}, f32, x.device())), x.dtype()));
 }
 

@@ -1,5 +1,5 @@
-// dot_rows: a matrix times a vector where the rows of the matrix are neighbours in memory, as the vector is: each result
-// is a dot product along the registers. (A product by tiles has one lane of each register to do there.)
+// dot_rows: a matrix times a vector where the elements of each row are neighbours in memory, as the vector's are: each
+// result is a dot product along the registers. (A product by tiles has one lane of each register to do there.)
 #pragma once
 
 #include <algorithm>

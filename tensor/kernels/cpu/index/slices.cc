@@ -95,6 +95,12 @@ void fill_offsets(const Nest& list, const Scratch<int64_t>& offsets, int64_t cou
   for_each_start(list, 0, count, [&](int64_t i, const SliceStart& at) { offsets.data()[i] = at.list; });
 }
 
+/// Whether few rows of the table are listed.
+bool is_sparse(int64_t count, const SliceLayout& layout) {
+  constexpr int64_t kFew = 8;  // one of so many
+  return count < layout.table_size / kFew;
+}
+
 /// Positions of the list grouped by row, in order: those of group g are order[starts[g]] to order[starts[g + 1]]. Row v
 /// is group v, empty or not, unless `sparse`: then there is a group for each row that is listed.
 struct Groups {
@@ -264,8 +270,7 @@ void add_slices(const Operand& list, std::span<const int64_t> rows, std::span<co
   const Nest outer = layout.slice.outer();
   // Rows of which few are listed, or which are not in one stride, begin all at once, and only those that are listed are
   // gone through.
-  constexpr int64_t kFew = 8;
-  const bool sparse = count < layout.table_size / kFew, begun = sparse || rows.data() != row_offsets.data();
+  const bool sparse = is_sparse(count, layout), begun = sparse || rows.data() != row_offsets.data();
   if (begun) begin_as(start, table);
   const Groups groups(rows, layout.table_size, sparse);
   const Scratch<int64_t> list_offsets(count);
@@ -308,8 +313,9 @@ void add_rows(const Operand& list, std::span<const int64_t> rows, std::span<cons
   const int64_t count = std::ssize(rows), size = layout.slice.count();
   const bool half = is_half_precision(table.dtype), across = size > 1 && lies_across(layout);
   // Rows of sums in another type are as long as the table: there is one stride, and the list is not short beside it.
-  const bool whole = rows.data() == row_offsets.data() && count >= layout.table_size / 8;
-  const bool many = whole && count > 8 * layout.table_size;
+  const bool whole = rows.data() == row_offsets.data() && !is_sparse(count, layout);
+  constexpr int64_t kMany = 8;  // added to one row, in the mean
+  const bool many = whole && count > kMany * layout.table_size;
   if (count == 0 || (half ? !across || !whole : !across && size != 1))
     return add_slices(list, rows, row_offsets, layout, -1, start, table);
   visit_number(table.dtype, [&]<class T>() {

@@ -182,8 +182,8 @@ template <class T, class C> void add_line(const Grown& grown, const T* from, C* 
   for (int64_t i = axis.before + axis.size; i < axis.grown(); ++i) add(i, axis.source(grown.mode, i));
 }
 
-/// The lines of the outer tensor that are copies of a line of the inner one, added up; those from `axis` on are still to
-/// be chosen.
+/// The lines of the outer tensor that are copies of a line of the inner one, added up; those from `axis` on are still
+/// to be chosen.
 template <class T, class C>
 void add_copies(const Grown& grown, const LinePlace& place, size_t axis, const T* from, C* sum) {
   if (axis == grown.outer()) return add_line(grown, from, sum);

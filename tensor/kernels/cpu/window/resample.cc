@@ -165,8 +165,8 @@ namespace weft {
 using namespace kernels::cpu;
 
 /// Row-major f32 and f64 planes are taken as they are; all else as channels-last, copied where it is not, bf16 and f16
-/// in f32 but where their pixels are copied, as bits. A line of the result is first mixed of whole lines, then along the
-/// columns.
+/// in f32 but where their pixels are copied, as bits. A line of the result is first mixed of whole lines, then along
+/// the columns.
 void op::Resample::cpu(const Operand& x, const Operand& out) const {
   if (out.numel() == 0) return;
   visit_floating(out.dtype, [&]<class S>() {

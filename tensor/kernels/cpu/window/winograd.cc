@@ -209,7 +209,8 @@ class TiledConv {
 };
 
 /// The convolution of a group. `packed` are its transformed filters; null: they are made here, by each thread for
-/// itself where tiles are few, else in chunks that stay in the last-level cache (5 MB, or a panel for each thread up to 4).
+/// itself where tiles are few, else in chunks that stay in the last-level cache (5 MB, or a panel for each thread up to
+/// 4).
 bool convolve(const Tiles& tiles, Image<const float> in, const Taps& taps, const float* packed,
               const ConvFinish& finish, Image<float> out) {
   constexpr int64_t kElements = int64_t{5} << 18;

@@ -1,0 +1,182 @@
+// The forms of scatter: one index per element.
+#include "tensor/ops/scatter.h"
+
+#include <atomic>
+#include <mutex>
+#include <type_traits>
+
+#include "tensor/kernels/cpu/base/arithmetic.h"
+#include "tensor/kernels/cpu/index/scatter_rows.h"
+#include "tensor/kernels/cpu/pointwise/copy.h"
+#include "tensor/kernels/cpu/pointwise/fill.h"
+#include "tensor/runtime/parallel.h"
+
+namespace weft::kernels::cpu {
+namespace {
+
+struct Adding {
+  auto operator()(auto element, auto value) const { return wrapping_add(element, value); }
+};
+
+/// What elements of T are combined in: floats of 16 bits in f32, narrow integers in i32.
+template <class T>
+using Accumulator =
+    std::conditional_t<is_half<T>, float, std::conditional_t<(sizeof(T) < sizeof(int32_t)), int32_t, T>>;
+
+template <class T> inline constexpr bool kWidens = !std::is_same_v<Accumulator<T>, T>;
+
+/// scatter_rows(), or scatter_slices() where the index names slices, in a copy of `into` of type Accumulator<T>.
+template <class T, class F>
+void scatter_widened(const Operand& src, const Operand& index, const SliceIndex& list, int64_t axis,
+                     const Operand& into, const F& f) {
+  const Scratch<Accumulator<T>> src_values(src.numel()), into_values(into.numel());
+  const View src_view = View::contiguous(src.shape()), into_view = View::contiguous(into.shape());
+  const DType dtype = dtype_of<Accumulator<T>>;
+  const Operand wide_src{src_values.data(), &src_view, dtype}, wide_into{into_values.data(), &into_view, dtype};
+  copy(src, wide_src);
+  copy(into, wide_into);
+  if (list.names_slices(index))
+    scatter_slices<Accumulator<T>>(wide_src, list.list, slice_layout(index, axis, list.first, wide_into, wide_src),
+                                   wide_into, f);
+  else
+    scatter_rows<Accumulator<T>>(wide_src, list.list, axis, wide_into, f);
+  copy(wide_into, into);
+}
+
+/// A long list that goes into a short row.
+bool is_short_row(const Operand& src, const IndexList& list, const Operand& into) {
+  constexpr int64_t kLongest = 4096;
+  return is_integer(into.dtype) && src.rank() == 1 && into.numel() <= kLongest && list.count() >= 8 * into.numel();
+}
+
+/// value(k) added at indices[k] of two rows of `size` in turn.
+constexpr int64_t kCopies = 2;
+template <class Sum, class Value>
+void add_in_turn(const int64_t* indices, int64_t count, Sum* row, int64_t size, const Value& value) {
+  const auto add = [](Sum& element, Sum more) { element = static_cast<Sum>(element + more); };
+  Sum* const second = row + size;
+  int64_t k = 0;
+  for (; k + kCopies <= count; k += kCopies) {
+    add(row[indices[k]], value(k));
+    add(second[indices[k + 1]], value(k + 1));
+  }
+  if (k < count) add(row[indices[k]], value(k));
+}
+
+/// A long list of integers added into a short row. Their order does not matter: each thread has rows of its own, and
+/// two in turn, as an element that comes again at once would wait for its last sum. Indices are checked on the way.
+/// False: not so.
+template <class T> bool add_to_short_row(const Operand& src, const IndexList& list, const Operand& into) {
+  if constexpr (!std::is_integral_v<T>) {
+    return false;
+  } else {
+    using Sum = std::make_unsigned_t<T>;
+    const int64_t size = into.numel(), step = into.rank() == 1 ? into.stride(0) : 0;
+    if (!is_short_row(src, list, into)) return false;
+    const T* from = src.data<T>();
+    T* to = into.data<T>();
+    const int64_t from_step = src.stride(0);
+    for (int64_t j = 0; j < size; ++j) to[j * step] = 0;
+    std::mutex adding;
+    std::atomic<bool> bad = false;
+    parallel_for(list.count(), kIndexGrain, [&](int64_t begin, int64_t end) {
+      const Scratch<Sum> sums(kCopies * size);
+      Sum* const row = sums.data();
+      std::fill_n(row, kCopies * size, Sum{0});
+      constexpr int64_t kChecked = 1024;
+      for (int64_t i = begin; i < end; i += kChecked) {
+        const int64_t count = std::min(kChecked, end - i);
+        const int64_t* const indices = list.data() + i;
+        if (!IndexList::all_below(indices, count, size)) return bad.store(true);
+        if (from_step == 0)
+          add_in_turn(indices, count, row, size, [one = static_cast<Sum>(*from)](int64_t) { return one; });
+        else
+          add_in_turn(indices, count, row, size, [values = from + i * from_step, from_step](int64_t k) {
+            return static_cast<Sum>(values[k * from_step]);
+          });
+      }
+      const std::lock_guard lock(adding);
+      for (int64_t k = 0; k < kCopies; ++k)
+        for (int64_t j = 0; j < size; ++j)
+          to[j * step] = static_cast<T>(static_cast<Sum>(to[j * step]) + row[k * size + j]);
+    });
+    if (bad) list.check(size, "rows");
+    return true;
+  }
+}
+
+/// out = x, unless the op writes in place; then `f` along the rows of `axis`, computed in Accumulator<T> or in T.
+template <class T, bool kWiden, class F>
+void scatter(const Operand& x_any, const Operand& index_any, const Operand& src_any, int64_t axis,
+             const Operand& out_any, const F& f) {
+  const AtLeastOneAxis x(x_any), src(src_any), index(index_any), out(out_any);
+  const SliceIndex list(index.operand, axis);
+  const bool in_place = x_any.base == out_any.base, slices = list.names_slices(index.operand);
+  RowStart start{.checks = !in_place && !kWiden && !slices};
+  if (!start.checks) list.list.check(out.operand.size(axis), "rows");
+  if (start.checks && starts_rows(src.operand, axis, out.operand))
+    start.x = &x.operand;
+  else if (!in_place)
+    copy(x_any, out_any);
+  if constexpr (kWiden)
+    scatter_widened<T>(src.operand, index.operand, list, axis, out.operand, f);
+  else if (slices)
+    scatter_slices<T>(src.operand, list.list, slice_layout(index.operand, axis, list.first, out.operand, src.operand),
+                      out.operand, f);
+  else
+    scatter_rows<T>(src.operand, list.list, axis, out.operand, f, start);
+}
+
+template <class F>
+void scatter_numbers(const Operand& x, const Operand& index, const Operand& src, int64_t axis, const Operand& out,
+                     const F& f) {
+  visit_number(x.dtype, [&]<class T>() { scatter<T, kWidens<T>>(x, index, src, axis, out, f); });
+}
+
+}  // namespace
+}  // namespace weft::kernels::cpu
+
+namespace weft {
+using namespace kernels::cpu;
+
+void op::ScatterAdd::cpu(const Operand& src_any, const Operand& index_any, const Operand& into_any) const {
+  const AtLeastOneAxis src_one(src_any), index_one(index_any), into_one(into_any);
+  const Operand &src = src_one.operand, &index = index_one.operand, &into = into_one.operand;
+  const SliceIndex slices(index, axis);
+  const IndexList& list = slices.list;
+  const bool checks = size_of(into.dtype) >= sizeof(float) && !slices.names_slices(index);
+  if (!checks) list.check(into.size(axis), "rows");
+  const RowStart start{.zeros = checks && starts_rows(src, axis, into), .checks = checks};
+  if (!start.zeros) fill(into, 0);
+  visit_number(src.dtype, [&]<class T>() {
+    if (add_to_short_row<T>(src, list, into)) return;
+    if constexpr (kWidens<T>)
+      scatter_widened<T>(src, index, slices, axis, into, Adding{});
+    else if (slices.names_slices(index))
+      scatter_slices<T>(src, list, slice_layout(index, axis, slices.first, into, src), into, Adding{});
+    else
+      scatter_rows<T>(src, list, axis, into, Adding{}, start);
+  });
+}
+
+void op::Scatter::cpu(const Operand& x, const Operand& index, const Operand& src, const Operand& out) const {
+  visit_size(x.dtype,
+             [&]<class T>() { scatter<T, false>(x, index, src, axis, out, [](T, T value) { return value; }); });
+}
+
+void op::ScatterSum::cpu(const Operand& x, const Operand& index, const Operand& src, const Operand& out) const {
+  scatter_numbers(x, index, src, axis, out, Adding{});
+}
+
+void op::ScatterReduce::cpu(const Operand& x, const Operand& index, const Operand& src, const Operand& out) const {
+  const auto product = [](auto element, auto value) { return wrapping_mul(element, value); };
+  const auto largest = [](auto element, auto value) { return nan_max(value, element); };
+  const auto smallest = [](auto element, auto value) { return nan_min(value, element); };
+  switch (reduction) {
+    case ScatterReduction::product: return scatter_numbers(x, index, src, axis, out, product);
+    case ScatterReduction::largest: return scatter_numbers(x, index, src, axis, out, largest);
+    case ScatterReduction::smallest: return scatter_numbers(x, index, src, axis, out, smallest);
+  }
+}
+
+}  // namespace weft
