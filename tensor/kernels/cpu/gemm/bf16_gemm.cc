@@ -1,7 +1,7 @@
 // A product is cut into parts for threads, each into groups of b's columns that stay in the L2 cache, packed in
 // pairs into panels as wide as a tile (bf16_tile.h). Strips of a's rows then meet the panels. a is read where it lies
-// if its rows run along the sum; else it is packed in pairs too, some strips at a time. Sums longer than kMostDepth
-// go in passes, with f32 between them.
+// if its rows run along the sum; else it is packed in pairs too, some strips at a time. Long sums go in passes, with
+// f32 between them (half_product.h).
 //
 // A sum runs over k in one order, cut into passes by its length: its bits do not depend on the thread count.
 #include "tensor/kernels/cpu/gemm/bf16_gemm.h"
@@ -14,7 +14,7 @@
 #include "tensor/kernels/cpu/base/simd.h"
 #include "tensor/kernels/cpu/base/transpose.h"
 #include "tensor/kernels/cpu/gemm/bf16_tile.h"
-#include "tensor/kernels/cpu/gemm/product_parts.h"
+#include "tensor/kernels/cpu/gemm/half_product.h"
 
 namespace weft::kernels::cpu::bf16 {
 
@@ -30,8 +30,6 @@ bool has_fast_instruction() { return has_instruction() && onednn::has_fast_bf16(
 
 namespace {
 
-/// Words of b that stay in the L2 cache, and of a sum in one pass.
-constexpr int64_t kGroupWords = 1 << 17, kMostDepth = 1024;
 /// Rows of a that are packed together: a cache line holds 32 of them.
 constexpr int64_t kPackedRows = 96;
 
@@ -95,27 +93,10 @@ void pack(const Matrix<const BFloat16>& b, uint32_t* out, int64_t width) {
   b.column_stride == 1 ? pack_rows(b, out, width) : pack_columns(b, out, width);
 }
 
-/// How a product is cut: by the sizes of all of it.
-struct Cut {
-  int64_t depth;         // halves of a pass, even
-  int64_t panel, group;  // columns
-  int64_t rows;          // of a tile
-
-  Cut(int64_t k, int64_t columns) {
-    const int64_t words = ceil_div(k, 2);
-    depth = 2 * ceil_div(words, ceil_div(words, kMostDepth));
-    const int64_t vectors = ceil_div(columns, kLanes);
-    const int64_t width = ceil_div(vectors, ceil_div(vectors, kTileVectors));
-    panel = width * kLanes;
-    group = std::max<int64_t>(1, kGroupWords / (depth / 2 * panel)) * panel;
-    rows = kTileRows[static_cast<size_t>(width - 1)];
-  }
-};
-
 /// One thread's part of a product.
 template <class Way, class Out> class Part {
  public:
-  Part(const HalfProduct<BFloat16, Out>& product, const Cut& cut)
+  Part(const HalfProduct<BFloat16, Out>& product, const HalfCut& cut)
       : p_(product),
         cut_(cut),
         in_place_(product.a.column_stride == 1),
@@ -125,28 +106,21 @@ template <class Way, class Out> class Part {
         sums_(passes_ == 1 ? 0 : product.a.rows * cut.group) {}
 
   void run() {
-    for (int64_t j = 0; j < p_.b.columns; j += cut_.group) {
-      const int64_t columns = std::min(cut_.group, p_.b.columns - j);
-      for (int64_t k = 0; k < p_.a.columns; k += cut_.depth) {
-        pass_ = {k, std::min(cut_.depth, p_.a.columns - k), j, columns};
-        for (int64_t i = 0; i < columns; i += cut_.panel) {
-          const int64_t width = std::min(cut_.panel, columns - i);
-          pack(p_.b.block(k, j + i, pass_.depth, width), panel(i), width_of(width));
-        }
-        if (in_place_) {
-          strips(0, p_.a.rows, p_.a.data + k, p_.a.row_stride, 2);
-        } else {
-          for (int64_t i = 0; i < p_.a.rows; i += kPackedRows) packed_strips(i);
-        }
+    for_passes(p_, cut_, [&](const HalfPass& pass) {
+      pass_ = pass;
+      for (int64_t j = 0; j < pass.columns; j += cut_.panel) {
+        const int64_t width = std::min(cut_.panel, pass.columns - j);
+        pack(p_.b.block(pass.k, pass.j + j, pass.depth, width), panel(j), width_of(width));
       }
-    }
+      if (in_place_) {
+        strips(0, p_.a.rows, p_.a.data + pass.k, p_.a.row_stride, 2);
+      } else {
+        for (int64_t i = 0; i < p_.a.rows; i += kPackedRows) packed_strips(i);
+      }
+    });
   }
 
  private:
-  struct Pass {
-    int64_t k, depth, j, columns;
-  };
-
   static int64_t width_of(int64_t columns) { return ceil_div(columns, kLanes) * kLanes; }
   uint32_t* panel(int64_t j) const { return packed_b_.data() + j * words(); }
   int64_t words() const { return ceil_div(pass_.depth, 2); }
@@ -159,11 +133,8 @@ template <class Way, class Out> class Part {
 
   /// The rows [first, first + count), whose words lie at `a`, rows and words so many halves apart.
   void strips(int64_t first, int64_t count, const BFloat16* a, int64_t row, int64_t step) {
-    const Strips all(count, cut_.rows);
-    for (int64_t s = 0; s < all.count; ++s) {
-      const int64_t begin = all.first(s), rows = all.first(s + 1) - begin;
-      for (int64_t j = 0; j < pass_.columns; j += cut_.panel) tile(first + begin, rows, a + begin * row, row, step, j);
-    }
+    for_tiles(pass_, cut_, count,
+              [&](int64_t i, int64_t rows, int64_t j) { tile(first + i, rows, a + i * row, row, step, j); });
   }
 
   void tile(int64_t i, int64_t rows, const BFloat16* a, int64_t row, int64_t step, int64_t j) {
@@ -181,21 +152,17 @@ template <class Way, class Out> class Part {
   }
 
   const HalfProduct<BFloat16, Out>& p_;
-  const Cut& cut_;
+  const HalfCut& cut_;
   const bool in_place_;
   const int64_t passes_;
   const Scratch<uint32_t> packed_b_, packed_a_;
   const Scratch<float> sums_;
-  Pass pass_{};
+  HalfPass pass_{};
 };
 
 template <class Way, class Out> void run(const HalfProduct<BFloat16, Out>& p) {
-  const Cut cut(p.a.columns, p.b.columns);
-  for_product_parts(p.a.rows, p.b.columns, cut.rows, cut.panel, product_threads(p.a, p.b),
-                    [&](int64_t i, int64_t j, int64_t rows, int64_t columns) {
-                      const HalfProduct<BFloat16, Out> part = p.block(i, j, rows, columns);
-                      Part<Way, Out>(part, cut).run();
-                    });
+  const HalfCut cut(p.a.columns, p.b.columns, 2, kLanes, kTileRows);
+  for_blocks(p, cut, [&](const HalfProduct<BFloat16, Out>& block) { Part<Way, Out>(block, cut).run(); });
 }
 
 template <class Out> void run(const HalfProduct<BFloat16, Out>& p) {

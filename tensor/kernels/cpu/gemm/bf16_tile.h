@@ -10,9 +10,9 @@
 #include <array>
 #include <cstdint>
 #include <cstring>
-#include <utility>
 
 #include "tensor/kernels/cpu/base/simd.h"
+#include "tensor/kernels/cpu/gemm/tile_table.h"
 
 namespace weft::kernels::cpu::bf16 {
 
@@ -123,22 +123,13 @@ template <class Way, class Out, int kRows, int kVectors> [[gnu::noinline]] void 
 
 template <class Out> using TileFunction = void (*)(const Tile<Out>&);
 
-namespace detail {
-template <class Way, class Out, int kVectors, int... R> constexpr auto tiles(std::integer_sequence<int, R...>) {
-  std::array<TileFunction<Out>, 12> functions{};
-  ((functions[R] = tile<Way, Out, R + 1, kVectors>), ...);
-  return functions;
-}
-template <class Way, class Out, int... V> constexpr auto tiles_of_widths(std::integer_sequence<int, V...>) {
-  return std::array{tiles<Way, Out, V + 1>(std::make_integer_sequence<int, kTileRows[V]>{})...};
-}
 template <class Way, class Out>
-inline constexpr auto kTiles = tiles_of_widths<Way, Out>(std::make_integer_sequence<int, kTileVectors>{});
-}  // namespace detail
+inline constexpr TileTable<TileFunction<Out>, kTileRows> kTiles(
+    []<int kRows, int kVectors>() { return tile<Way, Out, kRows, kVectors>; });
 
 /// The function for tiles of `rows` rows and `vectors` registers of columns.
 template <class Way, class Out> TileFunction<Out> tile_function(int64_t rows, int64_t vectors) {
-  return detail::kTiles<Way, Out>[static_cast<size_t>(vectors - 1)][static_cast<size_t>(rows - 1)];
+  return kTiles<Way, Out>.at(rows, vectors);
 }
 
 }  // namespace weft::kernels::cpu::bf16

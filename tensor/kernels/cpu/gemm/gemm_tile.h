@@ -5,9 +5,9 @@
 #include <algorithm>
 #include <array>
 #include <cstdint>
-#include <utility>
 
 #include "tensor/kernels/cpu/base/simd.h"
+#include "tensor/kernels/cpu/gemm/tile_table.h"
 
 namespace weft::kernels::cpu {
 
@@ -122,22 +122,13 @@ template <class T, int kRows, int kVectors> [[gnu::noinline]] void gemm_tile(con
 
 template <class T> using GemmTileFunction = void (*)(const GemmTile<T>&);
 
-namespace detail {
-template <class T, int kVectors, int... R> constexpr auto gemm_tiles(std::integer_sequence<int, R...>) {
-  std::array<GemmTileFunction<T>, 12> functions{};
-  ((functions[R] = gemm_tile<T, R + 1, kVectors>), ...);
-  return functions;
-}
-template <class T, int... V> constexpr auto gemm_tiles_of_widths(std::integer_sequence<int, V...>) {
-  return std::array{gemm_tiles<T, V + 1>(std::make_integer_sequence<int, kGemmTileRows[V]>{})...};
-}
 template <class T>
-inline constexpr auto kGemmTiles = gemm_tiles_of_widths<T>(std::make_integer_sequence<int, kGemmTileVectors>{});
-}  // namespace detail
+inline constexpr TileTable<GemmTileFunction<T>, kGemmTileRows> kGemmTiles(
+    []<int kRows, int kVectors>() { return gemm_tile<T, kRows, kVectors>; });
 
 /// The function for tiles of `rows` rows and `vectors` registers of columns.
 template <class T> GemmTileFunction<T> gemm_tile_function(int64_t rows, int64_t vectors) {
-  return detail::kGemmTiles<T>[static_cast<size_t>(vectors - 1)][static_cast<size_t>(rows - 1)];
+  return kGemmTiles<T>.at(rows, vectors);
 }
 
 }  // namespace weft::kernels::cpu

@@ -1,6 +1,6 @@
 // As packed_gemm.cc, with every operand packed: the columns of b in groups that stay in the L2 cache, each in
-// panels as wide as a tile; the rows of a some strips at a time. Sums longer than kMostDepth go in passes, with f32
-// between them.
+// panels as wide as a tile; the rows of a some strips at a time. Long sums go in passes, with f32 between them
+// (half_product.h).
 //
 // A sum runs over k in one order, cut into passes by its length: its bits do not depend on the thread count.
 #include "tensor/kernels/cpu/gemm/half_gemm.h"
@@ -9,40 +9,24 @@
 
 #include "tensor/kernels/cpu/base/scratch.h"
 #include "tensor/kernels/cpu/gemm/gemm_tile.h"
+#include "tensor/kernels/cpu/gemm/half_product.h"
 #include "tensor/kernels/cpu/gemm/panel_packing.h"
-#include "tensor/kernels/cpu/gemm/product_parts.h"
 
 namespace weft::kernels::cpu {
 namespace {
 
 constexpr int N = simd::kLanes<float>;
-/// Elements of b that stay in the L2 cache, and of a sum in one pass.
-constexpr int64_t kGroupElements = 1 << 17, kMostDepth = 1024;
 /// Rows of a that are packed together: all heights of tiles divide it.
 constexpr int64_t kPackedRows = 96;
 /// Elements between packed rows of a: lengths that are powers of two would share a place of the L1 cache.
 constexpr int64_t kGap = 16;
-
-/// How a product is cut: by the sizes of all of it.
-struct Cut {
-  int64_t depth;         // of a pass
-  int64_t panel, group;  // columns
-  int64_t rows;          // of a tile
-
-  Cut(int64_t k, int64_t columns) : depth(ceil_div(k, ceil_div(k, kMostDepth))) {
-    const int64_t vectors = ceil_div(columns, N), width = ceil_div(vectors, ceil_div(vectors, kGemmTileVectors));
-    panel = width * N;
-    group = std::max<int64_t>(1, kGroupElements / (depth * panel)) * panel;
-    rows = kGemmTileRows[static_cast<size_t>(width - 1)];
-  }
-};
 
 /// One thread's part of a product.
 template <class H, class Out> class Part {
   static constexpr bool kRounds = !std::is_same_v<Out, float>;
 
  public:
-  Part(const HalfProduct<H, Out>& product, const Cut& cut)
+  Part(const HalfProduct<H, Out>& product, const HalfCut& cut)
       : p_(product),
         cut_(cut),
         one_pass_(product.a.columns <= cut.depth),
@@ -53,23 +37,17 @@ template <class H, class Out> class Part {
                           : product.a.rows * cut.group) {}
 
   void run() {
-    for (int64_t j = 0; j < p_.b.columns; j += cut_.group) {
-      const int64_t columns = std::min(cut_.group, p_.b.columns - j);
-      for (int64_t k = 0; k < p_.a.columns; k += cut_.depth) {
-        pass_ = {k, std::min(cut_.depth, p_.a.columns - k), j, columns};
-        for (int64_t i = 0; i < columns; i += cut_.panel) {
-          const int64_t width = std::min(cut_.panel, columns - i);
-          pack_panel<float, H>(p_.b.block(k, j + i, pass_.depth, width), panel(i), width_of(width));
-        }
-        for (int64_t i = 0; i < p_.a.rows; i += kPackedRows) strips(i, std::min(kPackedRows, p_.a.rows - i));
+    for_passes(p_, cut_, [&](const HalfPass& pass) {
+      pass_ = pass;
+      for (int64_t j = 0; j < pass.columns; j += cut_.panel) {
+        const int64_t width = std::min(cut_.panel, pass.columns - j);
+        pack_panel<float, H>(p_.b.block(pass.k, pass.j + j, pass.depth, width), panel(j), width_of(width));
       }
-    }
+      for (int64_t i = 0; i < p_.a.rows; i += kPackedRows) strips(i, std::min(kPackedRows, p_.a.rows - i));
+    });
   }
 
  private:
-  struct Pass {
-    int64_t k, depth, j, columns;
-  };
   struct Rows {  // of a, packed: (r, k) at data + r * row + k * step
     const float* data;
     int64_t row, step;
@@ -101,12 +79,9 @@ template <class H, class Out> class Part {
 
   void strips(int64_t first, int64_t count) {
     const Rows a = pack(first, count);
-    const Strips all(count, cut_.rows);
-    for (int64_t s = 0; s < all.count; ++s) {
-      const int64_t begin = all.first(s), rows = all.first(s + 1) - begin;
-      for (int64_t j = 0; j < pass_.columns; j += cut_.panel)
-        tile({a.data + begin * a.row, a.row, a.step}, first + begin, rows, j);
-    }
+    for_tiles(pass_, cut_, count, [&](int64_t i, int64_t rows, int64_t j) {
+      tile({a.data + i * a.row, a.row, a.step}, first + i, rows, j);
+    });
   }
 
   void tile(const Rows& a, int64_t i, int64_t rows, int64_t j) {
@@ -142,10 +117,10 @@ template <class H, class Out> class Part {
   }
 
   const HalfProduct<H, Out>& p_;
-  const Cut& cut_;
+  const HalfCut& cut_;
   const bool one_pass_;
   const Scratch<float> packed_b_, packed_a_, sums_;
-  Pass pass_{};
+  HalfPass pass_{};
 };
 
 }  // namespace
@@ -153,12 +128,8 @@ template <class H, class Out> class Part {
 template <class H, class Out>
 void half_gemm(Matrix<const H> a, Matrix<const H> b, Matrix<Out> c, bool accumulate, const Out* bias) {
   const HalfProduct<H, Out> product{a, b, c, accumulate, bias};
-  const Cut cut(a.columns, b.columns);
-  for_product_parts(a.rows, b.columns, cut.rows, cut.panel, product_threads(a, b),
-                    [&](int64_t i, int64_t j, int64_t rows, int64_t columns) {
-                      const HalfProduct<H, Out> part = product.block(i, j, rows, columns);
-                      Part<H, Out>(part, cut).run();
-                    });
+  const HalfCut cut(a.columns, b.columns, 1, N, kGemmTileRows);
+  for_blocks(product, cut, [&](const HalfProduct<H, Out>& block) { Part<H, Out>(block, cut).run(); });
 }
 
 #define WEFT_HALF_GEMM(H, Out) \

@@ -6,23 +6,9 @@
 #include <utility>
 
 #include "tensor/kernels/cpu/base/arithmetic.h"
-#include "tensor/kernels/cpu/base/matrix.h"
 #include "tensor/runtime/parallel.h"
 
 namespace weft::kernels::cpu {
-
-/// c = a b + bias, or c += it, of matrices in 16 bits.
-template <class H, class Out> struct HalfProduct {
-  Matrix<const H> a, b;
-  Matrix<Out> c;
-  bool accumulate;
-  const Out* bias;
-
-  HalfProduct block(int64_t i, int64_t j, int64_t rows, int64_t columns) const {
-    return {a.block(i, 0, rows, a.columns), b.block(0, j, b.rows, columns), c.block(i, j, rows, columns), accumulate,
-            bias == nullptr ? nullptr : bias + j};
-  }
-};
 
 /// Strips of about the same height, none above `most`.
 struct Strips {
