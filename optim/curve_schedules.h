@@ -83,48 +83,60 @@ GroupCurve by_group(const Optimizer& optimizer, const std::vector<StepFactor>& f
 /// Each curve's rate is the base of the next: the product of the factors where they are factors.
 Curve chained_curve(const std::vector<Curve>& curves);
 
+/// curve_of(options), whose errors name the schedule that it is for.
+template <class Options>
+Curve curve_for(const char* schedule, Curve (*curve_of)(const Options&), const Options& options) {
+  const ErrorFrame frame(schedule);
+  return curve_of(options);
+}
+
 /// PyTorch's StepLR.
 class StepLR final : public Schedule {
  public:
-  StepLR(Optimizer& optimizer, const StepOptions& options) : Schedule(optimizer, step_curve(options)) {}
+  StepLR(Optimizer& optimizer, const StepOptions& options)
+      : Schedule(optimizer, curve_for("StepLR", step_curve, options)) {}
 };
 
 /// PyTorch's MultiStepLR.
 class MultiStepLR final : public Schedule {
  public:
-  MultiStepLR(Optimizer& optimizer, const MultiStepOptions& options) : Schedule(optimizer, multi_step_curve(options)) {}
+  MultiStepLR(Optimizer& optimizer, const MultiStepOptions& options)
+      : Schedule(optimizer, curve_for("MultiStepLR", multi_step_curve, options)) {}
 };
 
 /// PyTorch's ConstantLR.
 class ConstantLR final : public Schedule {
  public:
-  ConstantLR(Optimizer& optimizer, const ConstantOptions& options) : Schedule(optimizer, constant_curve(options)) {}
+  ConstantLR(Optimizer& optimizer, const ConstantOptions& options)
+      : Schedule(optimizer, curve_for("ConstantLR", constant_curve, options)) {}
 };
 
 /// PyTorch's LinearLR.
 class LinearLR final : public Schedule {
  public:
-  LinearLR(Optimizer& optimizer, const LinearOptions& options) : Schedule(optimizer, linear_curve(options)) {}
+  LinearLR(Optimizer& optimizer, const LinearOptions& options)
+      : Schedule(optimizer, curve_for("LinearLR", linear_curve, options)) {}
 };
 
 /// PyTorch's ExponentialLR.
 class ExponentialLR final : public Schedule {
  public:
   ExponentialLR(Optimizer& optimizer, const ExponentialOptions& options)
-      : Schedule(optimizer, exponential_curve(options)) {}
+      : Schedule(optimizer, curve_for("ExponentialLR", exponential_curve, options)) {}
 };
 
 /// PyTorch's PolynomialLR.
 class PolynomialLR final : public Schedule {
  public:
   PolynomialLR(Optimizer& optimizer, const PolynomialOptions& options)
-      : Schedule(optimizer, polynomial_curve(options)) {}
+      : Schedule(optimizer, curve_for("PolynomialLR", polynomial_curve, options)) {}
 };
 
 /// Half a cosine down to min_lr; see CosineOptions.
 class CosineAnnealing final : public Schedule {
  public:
-  CosineAnnealing(Optimizer& optimizer, const CosineOptions& options) : Schedule(optimizer, cosine_curve(options)) {}
+  CosineAnnealing(Optimizer& optimizer, const CosineOptions& options)
+      : Schedule(optimizer, curve_for("CosineAnnealing", cosine_curve, options)) {}
 };
 using CosineAnnealingLR = CosineAnnealing;  // PyTorch's name
 
@@ -132,7 +144,7 @@ using CosineAnnealingLR = CosineAnnealing;  // PyTorch's name
 class CosineWarmRestarts final : public Schedule {
  public:
   CosineWarmRestarts(Optimizer& optimizer, const WarmRestartsOptions& options)
-      : Schedule(optimizer, warm_restarts_curve(options)) {}
+      : Schedule(optimizer, curve_for("CosineWarmRestarts", warm_restarts_curve, options)) {}
 };
 using CosineAnnealingWarmRestarts = CosineWarmRestarts;  // PyTorch's name
 
@@ -140,7 +152,8 @@ using CosineAnnealingWarmRestarts = CosineWarmRestarts;  // PyTorch's name
 ///   optim::LinearWarmup schedule(optimizer, {.steps = 100, .then = optim::cosine_curve({.steps = 900})});
 class LinearWarmup final : public Schedule {
  public:
-  LinearWarmup(Optimizer& optimizer, const WarmupOptions& options) : Schedule(optimizer, warmup_curve(options)) {}
+  LinearWarmup(Optimizer& optimizer, const WarmupOptions& options)
+      : Schedule(optimizer, curve_for("LinearWarmup", warmup_curve, options)) {}
 };
 
 /// PyTorch's SequentialLR:
@@ -150,13 +163,14 @@ class LinearWarmup final : public Schedule {
 class SequentialLR final : public Schedule {
  public:
   SequentialLR(Optimizer& optimizer, const SequentialOptions& options)
-      : Schedule(optimizer, sequential_curve(options)) {}
+      : Schedule(optimizer, curve_for("SequentialLR", sequential_curve, options)) {}
 };
 
 /// PyTorch's LambdaLR: `optim::LambdaLR schedule(optimizer, [](int64_t step) { return std::pow(0.9, step); });`
 class LambdaLR final : public Schedule {
  public:
-  LambdaLR(Optimizer& optimizer, const StepFactor& factor) : Schedule(optimizer, lambda_curve(factor)) {}
+  LambdaLR(Optimizer& optimizer, const StepFactor& factor)
+      : Schedule(optimizer, curve_for("LambdaLR", lambda_curve, factor)) {}
   /// A factor for each group.
   LambdaLR(Optimizer& optimizer, const std::vector<StepFactor>& factors)
       : Schedule(optimizer, by_group(optimizer, factors, lambda_curve)) {}
@@ -166,7 +180,7 @@ class LambdaLR final : public Schedule {
 class MultiplicativeLR final : public Schedule {
  public:
   MultiplicativeLR(Optimizer& optimizer, const StepFactor& factor)
-      : Schedule(optimizer, multiplicative_curve(factor)) {}
+      : Schedule(optimizer, curve_for("MultiplicativeLR", multiplicative_curve, factor)) {}
   /// A factor for each group.
   MultiplicativeLR(Optimizer& optimizer, const std::vector<StepFactor>& factors)
       : Schedule(optimizer, by_group(optimizer, factors, multiplicative_curve)) {}
@@ -176,7 +190,7 @@ class MultiplicativeLR final : public Schedule {
 class ChainedScheduler final : public Schedule {
  public:
   ChainedScheduler(Optimizer& optimizer, const std::vector<Curve>& curves)
-      : Schedule(optimizer, chained_curve(curves)) {}
+      : Schedule(optimizer, curve_for("ChainedScheduler", chained_curve, curves)) {}
 };
 
 }  // namespace weft::optim

@@ -1,4 +1,4 @@
-// Indexing with tensors of integers. Indices are always checked: IndexError `index 7 is out of range for 5 rows`. A
+// Indexing with tensors of integers. Indices are always checked: IndexError `index 7 is out of range for an axis of size 5`. A
 // tensor without axes counts as one of shape (1) and takes axis 0 and -1.
 #pragma once
 

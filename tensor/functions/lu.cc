@@ -38,10 +38,12 @@ Tensor solve(const Tensor& a, const Tensor& b, bool left) {
   if (vectors && !left)
     throw ShapeError(text("x a = b takes matrices b (..., k, n), not vectors of shape ", b.shape(),
                           "; solve with a transposed and left = true"));
+  const bool fits = b.rank() >= (vectors ? 1 : 2) && b.size(vectors ? -1 : left ? -2 : -1) == a.size(-1);
+  if (!fits)
+    throw ShapeError(
+        text("the right side must have ", a.size(-1), left ? " rows" : " columns", ", its shape is ", b.shape()));
   if (vectors) return squeeze(solve(a, unsqueeze(b, -1)), -1);
   if (!left) return transpose(solve(transpose(a, -2, -1), transpose(b, -2, -1)), -2, -1);
-  if (b.rank() < 2 || b.size(-2) != a.size(-1))
-    throw ShapeError(text("the right side must have ", a.size(-1), " rows, its shape is ", b.shape()));
   const DType dtype = promote(a.dtype(), b.dtype());
   const Tensor matrices = cast(a, dtype);
   const Shape batch = adjoint::common_batch(a, b);

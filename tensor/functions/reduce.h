@@ -21,7 +21,7 @@ Tensor max(const Tensor& x, const Axes& axes = {}, KeepDim keep = {});
 Tensor min(const Tensor& x, const Axes& axes = {}, KeepDim keep = {});
 /// sum((x - mean)^2) / (n - correction), NaN where n = correction. Deviations are taken per block from a value near its
 /// mean, and blocks merged by Chan's formula, so that large means do not cancel.
-/// DtypeError unless floating, as for norm and logsumexp.
+/// DtypeError unless floating, as for norm.
 Tensor var(const Tensor& x, const Axes& axes = {}, int64_t correction = 1, KeepDim keep = {});
 Tensor stddev(const Tensor& x, const Axes& axes = {}, int64_t correction = 1, KeepDim keep = {});
 /// (sum |x|^p)^(1/p); p may be infinity. Neither overflows nor underflows for p = 2. Gradient 0 at 0.
@@ -29,7 +29,7 @@ Tensor norm(const Tensor& x, double p = 2, const Axes& axes = {}, KeepDim keep =
 /// Whether all / any are non-zero (bool).
 Tensor all(const Tensor& x, const Axes& axes = {}, KeepDim keep = {});
 Tensor any(const Tensor& x, const Axes& axes = {}, KeepDim keep = {});
-/// log(sum(e^x)), stable; -inf over nothing and over -inf.
+/// log(sum(e^x)), stable; -inf over nothing and over -inf. Integers become f32.
 Tensor logsumexp(const Tensor& x, const Axes& axes = {}, KeepDim keep = {});
 
 }  // namespace weft

@@ -63,7 +63,7 @@ inline constexpr Policy kReducesFloating = {.accepts = kFloating, .autocast = Au
 /// log(sum(exp(x))) without overflow; -inf where all are -inf or nothing is.
 struct Logsumexp : Reduction {
   static constexpr std::string_view name = "logsumexp";
-  static constexpr Policy policy = kReducesFloating;
+  static constexpr Policy policy = {.accepts = kFloating, .widens_integers = true, .autocast = Autocasting::full};
   Spec infer(const Operand& x) const;
   void cpu(const Operand& x, const Operand& out) const;
 };

@@ -206,7 +206,7 @@ TEST_F(Transforms, PaddingOfTablesInVmap) {
   EXPECT_CONTAINS(error_of([&] {
                     vmap(rows)(std::vector<Tensor>{tables, tensor({{1, 0, 3}, {2, 4, 1}})});
                   }),
-                  "index 4 is out of range for 4 rows");
+                  "index 4 is out of range for an axis of size 4");
 }
 
 TEST_F(Transforms, GradientsOfRecurrentWeightsInVmap) {

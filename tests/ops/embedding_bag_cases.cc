@@ -64,13 +64,13 @@ void add_errors(Cases& cases) {
       [] {
         embedding_bag_sum(tensor({0, 5}), ones({5, 2}), tensor({0}));
       },
-      "embedding_bag_sum([2] i64, [5, 2] f32): index 5 is out of range for 5 rows");
+      "embedding_bag_sum([2] i64, [5, 2] f32): index 5 is out of range for an axis of size 5");
   cases.error<IndexError>(
       "embedding bag negative index",
       [] {
         embedding_bag_max(tensor({0, -1}), ones({5, 2}), tensor({0}));
       },
-      "embedding_bag_max([2] i64, [5, 2] f32): index -1 is out of range for 5 rows");
+      "embedding_bag_max([2] i64, [5, 2] f32): index -1 is out of range for an axis of size 5");
   cases.error<IndexError>(
       "embedding bag that begins late",
       [] {

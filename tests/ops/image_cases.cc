@@ -337,7 +337,7 @@ void add_errors(Cases& cases) {
       [] {
         max_unpool1d(ones({1, 1}), full({1, 1}, 2), {.kernel_size = 2});
       },
-      "max_unpool1d([1, 1] f32, [1, 1] i64): index 2 is out of range for 2 rows");
+      "max_unpool1d([1, 1] f32, [1, 1] i64): index 2 is out of range for an axis of size 2");
   cases.error<ShapeError>(
       "grid_sample grid",
       [] {

@@ -208,7 +208,7 @@ void add_errors(Cases& cases) {
       [] {
         gather(ones({2, 2}), 0, tensor({{0, 2}}));
       },
-      "gather([2, 2] f32, [1, 2] i64): index 2 is out of range for 2 rows");
+      "gather([2, 2] f32, [1, 2] i64): index 2 is out of range for an axis of size 2");
   cases.error<IndexError>(
       "gather axis", [] { gather(ones({2}), 1, tensor({0})); },
       "gather([2] f32, [1] i64): axis 1 is out of range for 1 axis");
@@ -229,13 +229,13 @@ void add_errors(Cases& cases) {
       "gather([2] f32, [2] f32): the indices are f32; they must be integers, e.g. x.to(i64)");
   cases.error<IndexError>(
       "scatter_add index", [] { adjoint::scatter_add(ones({1}), 0, tensor({3}), {3}); },
-      "scatter_add([1] f32, [1] i64): index 3 is out of range for 3 rows");
+      "scatter_add([1] f32, [1] i64): index 3 is out of range for an axis of size 3");
   cases.error<ShapeError>(
       "scatter_add shapes", [] { adjoint::scatter_add(ones({2}), 0, tensor({1}), {3}); },
       "scatter_add([2] f32, [1] i64): shapes differ: [2] and [1]");
   cases.error<IndexError>(
       "index_select index", [] { index_select(ones({3}), 0, tensor({-1})); },
-      "index_select([3] f32, [1] i64): index -1 is out of range for 3 rows");
+      "index_select([3] f32, [1] i64): index -1 is out of range for an axis of size 3");
   cases.error<ShapeError>(
       "index_select rank", [] { index_select(ones({3}), 0, tensor({{1}})); },
       "index_select([3] f32, [1, 1] i64): the index must have one axis, not shape [1, 1]");
@@ -247,13 +247,13 @@ void add_errors(Cases& cases) {
       "index_add([2] f32, [1] i64): the slices must have shape [1], not [2]");
   cases.error<IndexError>(
       "index_add index", [] { adjoint::index_add(ones({1}), 0, tensor({9}), {3}); },
-      "index_add([1] f32, [1] i64): index 9 is out of range for 3 rows");
+      "index_add([1] f32, [1] i64): index 9 is out of range for an axis of size 3");
   cases.error<IndexError>(
       "embedding index",
       [] {
         embedding(tensor({5}), ones({5, 2}));
       },
-      "embedding([1] i64, [5, 2] f32): index 5 is out of range for 5 rows");
+      "embedding([1] i64, [5, 2] f32): index 5 is out of range for an axis of size 5");
   cases.error<ShapeError>(
       "embedding weight", [] { embedding(tensor({0}), ones({5})); },
       "embedding([1] i64, [5] f32): the weight must be (rows, width), not [5]");

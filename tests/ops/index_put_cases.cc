@@ -175,7 +175,7 @@ void add_elements(Cases& cases) {
 void add_errors(Cases& cases) {
   cases.error<IndexError>(
       "index_copy index", [] { index_copy(ones({3}), 0, tensor({3}), ones({1})); },
-      "index_copy([3] f32, [1] i64, [1] f32): index 3 is out of range for 3 rows");
+      "index_copy([3] f32, [1] i64, [1] f32): index 3 is out of range for an axis of size 3");
   cases.error<ShapeError>(
       "index_copy shape",
       [] {
@@ -200,7 +200,7 @@ void add_errors(Cases& cases) {
       "bool first");
   cases.error<IndexError>(
       "index_add index", [] { index_add(ones({3}), 0, tensor({-1}), ones({1})); },
-      "index_add([3] f32, [1] i64, [1] f32): index -1 is out of range for 3 rows");
+      "index_add([3] f32, [1] i64, [1] f32): index -1 is out of range for an axis of size 3");
   cases.error<IndexError>(
       "index_fill index", [] { index_fill(ones({3}), 0, tensor({-4}), 1.0); },
       "index_fill([3] f32, [1] i64): index -4 is out of range for an axis of size 3");

@@ -182,6 +182,15 @@ void add_errors(Cases& cases) {
       },
       "solve([2, 2] f32, [3, 2] f32): the right side must have 2 rows, its shape is [3, 2]");
   cases.error<ShapeError>(
+      "solve elements", [=] { solve(one, ones({3})); },
+      "solve([2, 2] f32, [3] f32): the right side must have 2 rows, its shape is [3]");
+  cases.error<ShapeError>(
+      "solve columns",
+      [=] {
+        solve(one, ones({2, 3}), false);
+      },
+      "solve([2, 2] f32, [2, 3] f32): the right side must have 2 columns, its shape is [2, 3]");
+  cases.error<ShapeError>(
       "solve rectangle", [=] { solve(m, m); },
       "solve([2, 3] f32, [2, 3] f32): it takes square matrices (..., n, n), not shape [2, 3]");
   cases.error<ShapeError>(

@@ -161,7 +161,7 @@ void add_rows(Cases& cases) {
       [] {
         scatter_add(ones({3, 5}), 0, expand(tensor({{1}, {3}}), {2, 5}), ones({2, 5}));
       },
-      "scatter_add([3, 5] f32, [2, 5] i64, [2, 5] f32): index 3 is out of range for 3 rows");
+      "scatter_add([3, 5] f32, [2, 5] i64, [2, 5] f32): index 3 is out of range for an axis of size 3");
 }
 
 void add_reductions(Cases& cases) {
@@ -255,10 +255,10 @@ void add_conventions(Cases& cases) {
 void add_errors(Cases& cases) {
   cases.error<IndexError>(
       "scatter index", [] { scatter(ones({3}), 0, tensor({3}), ones({1})); },
-      "scatter([3] f32, [1] i64, [1] f32): index 3 is out of range for 3 rows");
+      "scatter([3] f32, [1] i64, [1] f32): index 3 is out of range for an axis of size 3");
   cases.error<IndexError>(
       "scatter negative index", [] { scatter(ones({3}), 0, tensor({-1}), 2.0); },
-      "scatter([3] f32, [1] i64): index -1 is out of range for 3 rows");
+      "scatter([3] f32, [1] i64): index -1 is out of range for an axis of size 3");
   cases.error<ShapeError>(
       "scatter source", [] { scatter(ones({3}), 0, zeros({2}, i64), ones({1})); },
       "scatter([3] f32, [2] i64, [1] f32): the index of shape [2] is larger than the source of shape [1]");

@@ -285,25 +285,24 @@ TEST(Plateau, NaNIsNoImprovement) {
 TEST(Rates, RefuseBadOptions) {
   SGD o({weight()});
   EXPECT_REFUSED(MultiStepLR(o, {.milestones = {3, -1}}),
-                 "multi_step_curve(): milestones must ascend from 0 on, not -1 at place 0");
+                 "MultiStepLR(): milestones must ascend from 0 on, not -1 at place 0");
   EXPECT_REFUSED(
       SequentialLR(o, {.curves = {constant_curve({}), constant_curve({}), constant_curve({})}, .milestones = {3, 2}}),
-      "sequential_curve(): milestones must ascend from 0 on, not 2 at place 1");
-  EXPECT_REFUSED(MultiStepLR(o, {.gamma = -1}), "multi_step_curve(): gamma must be 0 or more, not -1");
-  EXPECT_REFUSED(ConstantLR(o, {.factor = -1}), "constant_curve(): factor must be 0 or more, not -1");
-  EXPECT_REFUSED(LinearLR(o, {.steps = 0}), "linear_curve(): steps must be 1 or more, not 0 (was it left out?)");
-  EXPECT_REFUSED(LinearLR(o, {.end_factor = -2}), "linear_curve(): end_factor must be 0 or more, not -2");
-  EXPECT_REFUSED(ExponentialLR(o, {}), "exponential_curve(): gamma must be positive, not 0 (was it left out?)");
-  EXPECT_REFUSED(PolynomialLR(o, {.power = std::nan("")}), "polynomial_curve(): power must be 0 or more, not nan");
-  EXPECT_REFUSED(CosineWarmRestarts(o, {}),
-                 "warm_restarts_curve(): period must be 1 or more, not 0 (was it left out?)");
-  EXPECT_REFUSED(SequentialLR(o, {}), "sequential_curve(): no curves were given");
-  EXPECT_REFUSED(SequentialLR(o, {.curves = {constant_curve({}), nullptr}}), "sequential_curve(): a curve is empty");
+      "SequentialLR(): milestones must ascend from 0 on, not 2 at place 1");
+  EXPECT_REFUSED(MultiStepLR(o, {.gamma = -1}), "MultiStepLR(): gamma must be 0 or more, not -1");
+  EXPECT_REFUSED(ConstantLR(o, {.factor = -1}), "ConstantLR(): factor must be 0 or more, not -1");
+  EXPECT_REFUSED(LinearLR(o, {.steps = 0}), "LinearLR(): steps must be 1 or more, not 0 (was it left out?)");
+  EXPECT_REFUSED(LinearLR(o, {.end_factor = -2}), "LinearLR(): end_factor must be 0 or more, not -2");
+  EXPECT_REFUSED(ExponentialLR(o, {}), "ExponentialLR(): gamma must be positive, not 0 (was it left out?)");
+  EXPECT_REFUSED(PolynomialLR(o, {.power = std::nan("")}), "PolynomialLR(): power must be 0 or more, not nan");
+  EXPECT_REFUSED(CosineWarmRestarts(o, {}), "CosineWarmRestarts(): period must be 1 or more, not 0 (was it left out?)");
+  EXPECT_REFUSED(SequentialLR(o, {}), "SequentialLR(): no curves were given");
+  EXPECT_REFUSED(SequentialLR(o, {.curves = {constant_curve({}), nullptr}}), "SequentialLR(): a curve is empty");
   EXPECT_REFUSED(SequentialLR(o, {.curves = {constant_curve({})}, .milestones = {4}}),
-                 "sequential_curve(): 1 curves need one milestone less, not 1");
-  EXPECT_REFUSED(ChainedScheduler(o, {}), "chained_curve(): no curves were given");
-  EXPECT_REFUSED(LambdaLR(o, nullptr), "lambda_curve(): the factor is empty");
-  EXPECT_REFUSED(MultiplicativeLR(o, nullptr), "multiplicative_curve(): the factor is empty");
+                 "SequentialLR(): 1 curves need one milestone less, not 1");
+  EXPECT_REFUSED(ChainedScheduler(o, {}), "ChainedScheduler(): no curves were given");
+  EXPECT_REFUSED(LambdaLR(o, nullptr), "LambdaLR(): the factor is empty");
+  EXPECT_REFUSED(MultiplicativeLR(o, nullptr), "MultiplicativeLR(): the factor is empty");
   EXPECT_REFUSED(CyclicLR(o, {}), "CyclicLR(): max_lr must be positive, not 0 (was it left out?)");
   EXPECT_REFUSED(CyclicLR(o, {.base_lr = 2, .max_lr = 1}), "CyclicLR(): base_lr must be in [0, max_lr = 1], not 2");
   EXPECT_REFUSED(CyclicLR(o, {.max_lr = 1, .up = 0}), "CyclicLR(): up must be 1 or more, not 0");

@@ -134,7 +134,7 @@ TEST(Index, NamesTheFirstBadIndexAndWritesNothing) {
   AnyArray index({5000}, i64, Layout::row_major, random), rows({5000, 3}, f32, Layout::row_major, random);
   index.set({4000}, 7);
   index.set({4500}, -1);
-  const std::string want = "index 7 is out of range for 5 rows";
+  const std::string want = "index 7 is out of range for an axis of size 5";
   EXPECT_EQ(error_of<IndexError>([&] { op::Embedding{-1}.cpu(index.operand(), table.operand(), rows.operand()); }),
             want);
   EXPECT_EQ(error_of<IndexError>([&] {
@@ -150,14 +150,14 @@ TEST(Index, NamesTheFirstBadIndexAndWritesNothing) {
   EXPECT_TRUE(table.memory == before.memory);
   index.set({100}, -2);
   EXPECT_EQ(error_of<IndexError>([&] { op::Embedding{-1}.cpu(index.operand(), table.operand(), rows.operand()); }),
-            "index -2 is out of range for 5 rows");
+            "index -2 is out of range for an axis of size 5");
   AnyArray line({5}, f32, Layout::row_major, random), many({5000}, f32, Layout::row_major, random);
   EXPECT_EQ(error_of<IndexError>([&] { op::Gather{0}.cpu(line.operand(), index.operand(), many.operand()); }),
-            "index -2 is out of range for 5 rows");
+            "index -2 is out of range for an axis of size 5");
   EXPECT_EQ(error_of<IndexError>([&] {
               op::ScatterAdd{0, line.shape()}.cpu(many.operand(), index.operand(), line.operand());
             }),
-            "index -2 is out of range for 5 rows");
+            "index -2 is out of range for an axis of size 5");
   AnyArray hot({5000, 5}, f32, Layout::row_major, random);
   EXPECT_EQ(error_of<IndexError>([&] { op::OneHot{hot.shape().back()}.cpu(index.operand(), hot.operand()); }),
             "class -2 is out of range for 5 classes");
@@ -176,7 +176,7 @@ TEST(Index, ScalarsAndEmptyTables) {
   op::IndexSelect{0}.cpu(empty.operand(), none.operand(), empty.operand());
   AnyArray one({1}, i64, Layout::row_major, random), row({1, 4}, f32, Layout::row_major, random);
   EXPECT_EQ(error_of<IndexError>([&] { op::IndexSelect{0}.cpu(empty.operand(), one.operand(), row.operand()); }),
-            "index 0 is out of range for 0 rows");
+            "index 0 is out of range for an axis of size 0");
 }
 
 TEST(Index, SameBitsForAnyNumberOfThreads) {

@@ -47,7 +47,7 @@ struct Digit {
 AxisSlices::AxisSlices(const Operand& table, int64_t axis, int64_t axes, const Operand& index, const Operand& list)
     : several_(!are_one(table, axis, axes)),
       layout_(layout_of(table, axis, axes, list)),
-      rows_(index, layout_.table_size, "rows"),
+      rows_(index, layout_.table_size),
       offsets_(several_ ? rows_.count() : 0) {
   if (!several_) return;
   std::vector<Digit> digits;

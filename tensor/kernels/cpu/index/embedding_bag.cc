@@ -48,7 +48,7 @@ class Bags {
         throw IndexError(
             text("bag ", i, " of [", begin, ", ", end, "): offsets begin at 0, rise and end before ", total));
     }
-    indices_.check(table, "rows");
+    indices_.check(table);
   }
   void leave_out(int64_t padding) {
     int64_t kept = 0, bag = 0;

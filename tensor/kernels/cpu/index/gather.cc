@@ -66,7 +66,7 @@ void op::Gather::cpu(const Operand& x_any, const Operand& index_any, const Opera
   const SliceIndex slices(index, axis);
   const IndexList& list = slices.list;
   if (slices.names_slices(index)) {
-    list.check(x.size(axis), "rows");
+    list.check(x.size(axis));
     return copy_slices(x, list, slice_layout(index, axis, slices.first, x, out), out);
   }
   const Nest nest = element_nest(index, x, axis, out);
@@ -77,7 +77,7 @@ void op::Gather::cpu(const Operand& x_any, const Operand& index_any, const Opera
         bad.store(true, std::memory_order_relaxed);
     });
   });
-  if (bad) list.check(x.size(axis), "rows");
+  if (bad) list.check(x.size(axis));
 }
 
 }  // namespace weft

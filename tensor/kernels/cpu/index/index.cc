@@ -34,12 +34,12 @@ void op::IndexAdd::cpu(const Operand& src, const Operand& index, const Operand& 
 }
 
 void op::Embedding::cpu(const Operand& indices, const Operand& weight, const Operand& out) const {
-  const IndexList list(indices, weight.size(0), "rows");
+  const IndexList list(indices, weight.size(0));
   copy_slices(weight, list, embedding_layout(weight, out), out);
 }
 
 void op::EmbeddingBackward::cpu(const Operand& g, const Operand& indices, const Operand& out) const {
-  const IndexList list(indices, out.size(0), "rows");
+  const IndexList list(indices, out.size(0));
   add_slices(g, list, list, embedding_layout(out, g), padding_idx, {}, out);
 }
 

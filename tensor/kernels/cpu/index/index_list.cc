@@ -17,7 +17,7 @@ void IndexList::copy_from(const Operand& index) {
   copy(index, Operand{copy_.data(), &row_major, DType::i64});
 }
 
-void IndexList::check(int64_t limit, const char* unit) const {
+void IndexList::check(int64_t limit) const {
   std::atomic<bool> bad = false;
   parallel_for(count_, kListGrain, [&](int64_t begin, int64_t end) {
     if (!all_below(data_ + begin, end - begin, limit)) bad.store(true, std::memory_order_relaxed);
@@ -25,7 +25,7 @@ void IndexList::check(int64_t limit, const char* unit) const {
   if (!bad) return;
   for (int64_t i = 0; i < count_; ++i)
     if (data_[i] < 0 || data_[i] >= limit)
-      throw IndexError(text("index ", data_[i], " is out of range for ", limit, " ", unit));
+      throw IndexError(text("index ", data_[i], " is out of range for an axis of size ", limit));
 }
 
 }  // namespace weft::kernels::cpu

@@ -19,11 +19,12 @@ class IndexList {
     if (!direct_) copy_from(index);
     check(data_, count_);
   }
-  /// Every index must lie in [0, limit): IndexError `index 7 is out of range for 5 rows` for the first that does not.
-  IndexList(const Operand& index, int64_t limit, const char* unit) : IndexList(index) { check(limit, unit); }
+  /// Every index must lie in [0, limit): IndexError `index 7 is out of range for an axis of size 5` for the first that
+  /// does not.
+  IndexList(const Operand& index, int64_t limit) : IndexList(index) { check(limit); }
   /// Not checked yet: what writes only to memory that is thrown away with the error may check on its way.
   explicit IndexList(const Operand& index) : IndexList(index, [](const int64_t*, int64_t) {}) {}
-  void check(int64_t limit, const char* unit) const;
+  void check(int64_t limit) const;
   /// Whether all lie in [0, limit).
   static bool all_below(const int64_t* list, int64_t count, int64_t limit) {
     uint64_t largest = 0;  // negative indices are huge

@@ -100,7 +100,7 @@ template <class T> bool add_to_short_row(const Operand& src, const IndexList& li
         for (int64_t j = 0; j < size; ++j)
           to[j * step] = static_cast<T>(static_cast<Sum>(to[j * step]) + row[k * size + j]);
     });
-    if (bad) list.check(size, "rows");
+    if (bad) list.check(size);
     return true;
   }
 }
@@ -113,7 +113,7 @@ void scatter(const Operand& x_any, const Operand& index_any, const Operand& src_
   const SliceIndex list(index.operand, axis);
   const bool in_place = x_any.base == out_any.base, slices = list.names_slices(index.operand);
   RowStart start{.checks = !in_place && !kWiden && !slices};
-  if (!start.checks) list.list.check(out.operand.size(axis), "rows");
+  if (!start.checks) list.list.check(out.operand.size(axis));
   if (start.checks && starts_rows(src.operand, axis, out.operand))
     start.x = &x.operand;
   else if (!in_place)
@@ -145,7 +145,7 @@ void op::ScatterAdd::cpu(const Operand& src_any, const Operand& index_any, const
   const SliceIndex slices(index, axis);
   const IndexList& list = slices.list;
   const bool checks = size_of(into.dtype) >= sizeof(float) && !slices.names_slices(index);
-  if (!checks) list.check(into.size(axis), "rows");
+  if (!checks) list.check(into.size(axis));
   const RowStart start{.zeros = checks && starts_rows(src, axis, into), .checks = checks};
   if (!start.zeros) fill(into, 0);
   visit_number(src.dtype, [&]<class T>() {

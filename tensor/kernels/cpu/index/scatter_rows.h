@@ -121,7 +121,7 @@ void scatter_rows(const Operand& src, const IndexList& list, int64_t axis, const
                    row += count;
                  }
                });
-  if (bad) list.check(size, "rows");
+  if (bad) list.check(size);
 }
 
 /// element = f(element, value) for the slices that `rows` name, in order. Each thread has rows of its own and goes
