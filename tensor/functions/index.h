@@ -1,5 +1,5 @@
-// Indexing with tensors of integers. Indices are always checked: IndexError `index 7 is out of range for an axis of size 5`. A
-// tensor without axes counts as one of shape (1) and takes axis 0 and -1.
+// Indexing with tensors of integers. Indices are always checked: IndexError `index 7 is out of range for an axis
+// of size 5`. A tensor without axes counts as one of shape (1) and takes axis 0 and -1.
 #pragma once
 
 #include <optional>

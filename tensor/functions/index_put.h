@@ -1,7 +1,7 @@
 // Writes by the indices of one axis, or of all elements in a row. Of several writes to one position the last stays. An
-// index is checked: IndexError `index 7 is out of range for an axis of size 5`. A tensor without axes counts as one of shape (1).
-// src is cast to x's dtype; where that is of integers, DtypeError for a floating src (or alpha), Error for an integer
-// that it does not hold.
+// index is checked: IndexError `index 7 is out of range for an axis of size 5`. A tensor without axes counts as one of
+// shape (1). src is cast to x's dtype; where that is of integers, DtypeError for a floating src (or alpha), Error for an
+// integer that it does not hold.
 #pragma once
 
 #include <concepts>

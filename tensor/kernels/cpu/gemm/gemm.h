@@ -10,8 +10,8 @@ namespace weft::kernels::cpu {
 ///
 /// f32 and f64 of one row or column go to dot_rows.h where memory lies along the sum. Else f32 goes to oneDNN or to
 /// packed_gemm.h, whichever is faster for its size; f64 to packed_gemm.h; bf16 and f16 are multiplied and summed in
-/// f32; integers (which wrap around), and everything where loops are forced, take the loops of loop_gemm.h. Uses threads
-/// outside of a parallel region.
+/// f32; integers (which wrap around), and everything where loops are forced, take the loops of loop_gemm.h. Uses
+/// threads outside of a parallel region.
 /// T: float, double, BFloat16, Float16, int64_t, int32_t, int16_t, int8_t, uint8_t.
 template <class T>
 void gemm(const Matrix<const T>& a, const Matrix<const T>& b, const Matrix<T>& c, bool accumulate = false);

@@ -28,7 +28,8 @@ struct HalfCut {
   int64_t panel, group;  // columns of b: of a tile, and of those that stay in the L2 cache
   int64_t rows;          // of a tile
 
-  /// b is packed in words of `word` elements; tile_rows[v]: most rows of a tile with v + 1 registers of `lanes` columns.
+  /// b is packed in words of `word` elements. tile_rows[v]: the most rows of a tile with v + 1 registers of `lanes`
+  /// columns.
   HalfCut(int64_t k, int64_t columns, int64_t word, int64_t lanes, std::span<const int> tile_rows) {
     constexpr int64_t kGroupWords = 1 << 17, kMostDepth = 1024;  // words of a group, and of a sum in one pass
     const int64_t words = ceil_div(k, word), pass_words = ceil_div(words, ceil_div(words, kMostDepth));
