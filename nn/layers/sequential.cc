@@ -1,15 +1,16 @@
 #include "nn/layers/sequential.h"
 
+#include "nn/layers/activation.h"
 #include "nn/layers/conv_norm.h"
+#include "nn/layers/pool.h"
 
 namespace weft::nn {
 
 size_t Sequential::fused_steps(size_t index) const {
   // Hooks see every layer by itself.
   if (steps_[index]->batch_norm() == nullptr || detail::forward_hooks != 0) return 1;
-  if (index + 1 == steps_.size() || !steps_[index + 1]->is_relu()) return 1;
-  const bool images = steps_[index]->batch_norm2d() != nullptr;
-  return images && index + 2 < steps_.size() && steps_[index + 2]->max_pool() != nullptr ? 3 : 2;
+  if (!is_layer<ReLU>(index + 1)) return 1;
+  return steps_[index]->batch_norm2d() != nullptr && is_layer<MaxPool2d>(index + 2) ? 3 : 2;
 }
 
 Sequential Sequential::remake() const {
@@ -19,10 +20,11 @@ Sequential Sequential::remake() const {
 }
 
 size_t Sequential::conv_norm_steps(size_t index, const Tensor& x) const {
-  if (steps_[index]->conv() == nullptr || index + 1 == steps_.size()) return 0;
+  const auto* conv = steps_[index]->exactly<Conv2d>();
+  if (conv == nullptr || index + 1 == steps_.size()) return 0;
   const BatchNorm2d* norm = steps_[index + 1]->batch_norm2d();
-  if (norm == nullptr || !is_one_op(*steps_[index]->conv(), *norm, x)) return 0;
-  return index + 2 < steps_.size() && steps_[index + 2]->is_relu() ? 3 : 2;
+  if (norm == nullptr || !is_one_op(*conv, *norm, x)) return 0;
+  return is_layer<ReLU>(index + 2) ? 3 : 2;
 }
 
 Tensor Sequential::forward(const Tensor& x) const {
@@ -30,13 +32,13 @@ Tensor Sequential::forward(const Tensor& x) const {
   Tensor y = x;
   for (size_t i = 0; i < steps_.size();) {
     if (const size_t together = conv_norm_steps(i, y); together != 0) {
-      y = conv_norm(*steps_[i]->conv(), *steps_[i + 1]->batch_norm2d(), y, {}, together == 3);
+      y = conv_norm(*steps_[i]->exactly<Conv2d>(), *steps_[i + 1]->batch_norm2d(), y, {}, together == 3);
       i += together;
       continue;
     }
     const size_t count = fused_steps(i);
     if (count == 3)
-      y = steps_[i]->batch_norm2d()->forward_relu_max_pool(y, steps_[i + 2]->max_pool()->options());
+      y = steps_[i]->batch_norm2d()->forward_relu_max_pool(y, steps_[i + 2]->exactly<MaxPool2d>()->options());
     else if (count == 2)
       y = steps_[i]->batch_norm()->forward_relu(y);
     else

@@ -3,14 +3,12 @@
 
 #include <memory>
 #include <string>
+#include <typeinfo>
 #include <utility>
 #include <vector>
 
-#include "nn/layers/activation.h"
 #include "nn/layers/batch_norm.h"
-#include "nn/layers/conv.h"
 #include "nn/layers/flatten.h"
-#include "nn/layers/pool.h"
 #include "nn/module/layer.h"
 
 namespace weft::nn {
@@ -57,25 +55,49 @@ class Sequential : public Layer<Sequential> {
   }
 
  private:
+  /// Whether forward() runs a batch norm together with what is behind it: one of whose forward() a class derived from
+  /// it has no version of its own.
+  enum class Fusible { no, batch_norm, batch_norm2d };
+  template <class M> static constexpr Fusible fusible() {
+    if constexpr (!FusibleNorm<M>)
+      return Fusible::no;
+    else
+      return std::same_as<decltype(&M::forward), decltype(&BatchNorm2d::forward)> && std::derived_from<M, BatchNorm2d>
+                 ? Fusible::batch_norm2d
+                 : Fusible::batch_norm;
+  }
+
   struct Step {
-    explicit Step(std::string its_name) : name(std::move(its_name)) {}
+    Step(std::string its_name, Fusible its_fusion) : name(std::move(its_name)), fusion(its_fusion) {}
     virtual ~Step() = default;
-    /// Appends a step like this one.
-    virtual void remake(Sequential& out) const = 0;
+    virtual const Module& layer() const = 0;
     virtual Tensor run(const Tensor& x) = 0;
     /// Tells observers that this step gave `y` as a part of the step before it.
     virtual void announce(const Tensor& y) = 0;
-    virtual const Conv2d* conv() const { return nullptr; }
-    /// A batch norm whose forward_relu() is relu of its forward().
-    virtual const BatchNorm* batch_norm() const { return nullptr; }
-    /// The same where both are BatchNorm2d's own.
-    virtual const BatchNorm2d* batch_norm2d() const { return nullptr; }
-    virtual bool is_relu() const { return false; }
-    virtual const MaxPool2d* max_pool() const { return nullptr; }
+    /// Appends a step like this one.
+    virtual void remake(Sequential& out) const = 0;
+    /// The layer, where it is an M and of no type derived from it.
+    template <class M> const M* exactly() const {
+      const Module& module = layer();
+      return typeid(module) == typeid(M) ? static_cast<const M*>(&module) : nullptr;
+    }
+    const BatchNorm* batch_norm() const {
+      return fusion == Fusible::no ? nullptr : static_cast<const BatchNorm*>(&layer());
+    }
+    const BatchNorm2d* batch_norm2d() const {
+      return fusion == Fusible::batch_norm2d ? static_cast<const BatchNorm2d*>(&layer()) : nullptr;
+    }
     std::string name;
+    Fusible fusion;
   };
   template <class M> struct StepOf final : Step {
-    StepOf(std::string its_name, M m) : Step(std::move(its_name)), module(std::move(m)) {}
+    StepOf(std::string its_name, M m) : Step(std::move(its_name), fusible<M>()), module(std::move(m)) {}
+    const Module& layer() const override { return module; }
+    Tensor run(const Tensor& x) override { return run_layer(module, x); }
+    void announce(const Tensor& y) override {
+      (void)in_layer(
+          module, [](const Tensor& given) { return given; }, y);
+    }
     void remake(Sequential& out) const override {
       if constexpr (Clonable<M>)
         out.push_back(name, detail::remade(module));
@@ -83,39 +105,13 @@ class Sequential : public Layer<Sequential> {
         throw Error(
             text("step `", name, "` (", module.type_name(), ") has neither remake() nor a default constructor"));
     }
-    Tensor run(const Tensor& x) override { return run_layer(module, x); }
-    void announce(const Tensor& y) override {
-      (void)in_layer(
-          module, [](const Tensor& given) { return given; }, y);
-    }
-    const Conv2d* conv() const override {
-      if constexpr (std::same_as<M, Conv2d>)
-        return &module;
-      else
-        return nullptr;
-    }
-    const BatchNorm* batch_norm() const override {
-      if constexpr (FusibleNorm<M>)
-        return &module;
-      else
-        return nullptr;
-    }
-    const BatchNorm2d* batch_norm2d() const override {
-      if constexpr (FusibleNorm<M> && std::derived_from<M, BatchNorm2d>) {
-        if constexpr (std::same_as<decltype(&M::forward), decltype(&BatchNorm2d::forward)>) return &module;
-      }
-      return nullptr;
-    }
-    bool is_relu() const override { return std::same_as<M, ReLU>; }
-    const MaxPool2d* max_pool() const override {
-      if constexpr (std::same_as<M, MaxPool2d>)
-        return &module;
-      else
-        return nullptr;
-    }
     M module;
   };
 
+  /// Whether step `index` is there and an M.
+  template <class M> bool is_layer(size_t index) const {
+    return index < steps_.size() && steps_[index]->template exactly<M>() != nullptr;
+  }
   /// How many steps from `index` on run as one op.
   size_t fused_steps(size_t index) const;
   /// The same of a convolution at `index` with the batch norm behind it, and its relu; 0: none.
