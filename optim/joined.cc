@@ -134,6 +134,16 @@ ChainedSchedules::ChainedSchedules(Optimizer& optimizer, const std::vector<MakeS
 }
 
 void ChainedSchedules::take_step(std::optional<double> metric) {
+  const State before = state_dict();
+  try {
+    step_parts(metric);
+  } catch (...) {
+    load_state_dict(before);  // a step that a part does not have was taken by none
+    throw;
+  }
+}
+
+void ChainedSchedules::step_parts(std::optional<double> metric) {
   count();
   Rates now = start_;
   for (size_t i = 0; i < parts(); ++i) {

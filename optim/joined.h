@@ -68,6 +68,7 @@ class ChainedSchedules final : public JoinedSchedules {
 
  private:
   void take_step(std::optional<double> metric) override;
+  void step_parts(std::optional<double> metric);
   void save(State& out) const override;
   void load(const State& state) override;
   Rates start_;

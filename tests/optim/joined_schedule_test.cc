@@ -76,6 +76,10 @@ TEST(JoinedSchedules, ChainedScaleWhatThoseBeforeGive) {
                                         schedule_of<ReduceOnPlateau>(PlateauOptions{.factor = 0.5, .patience = 3})});
   EXPECT_DOUBLE_EQ(optimizer.lr(), 0.4 * 0.2);
   for (int i = 1; i <= 10; ++i) {
+    const double rate = optimizer.lr();
+    EXPECT_THROW(schedule.step(), Error);  // the last part wants a metric: none took this step
+    EXPECT_EQ(schedule.steps(), i - 1);
+    EXPECT_EQ(optimizer.lr(), rate);
     schedule.step(1.0);
     const double halves = i >= 9 ? 0.25 : i >= 5 ? 0.5 : 1;
     EXPECT_NEAR(optimizer.lr(), 0.4 * std::pow(0.9, i) * (0.2 + 0.8 * i / 12) * halves, 1e-14) << i;
