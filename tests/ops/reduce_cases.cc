@@ -157,7 +157,7 @@ void add_errors(Cases& cases) {
         std::string(name) + " undefined", [f = f] { f(Tensor(), {}); },
         std::string(name) + "(): a tensor is undefined (default-constructed, or an absent gradient)");
   }
-  for (const auto& [name, f] : {functions[2], functions[7], functions[8], functions[9], functions[10]})
+  for (const auto& [name, f] : {functions[2], functions[7], functions[8], functions[9]})
     cases.error<DtypeError>(
         std::string(name) + " of integers", [f = f] { f(ones({2}, i64), {}); },
         std::string(name) +

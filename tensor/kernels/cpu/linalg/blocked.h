@@ -25,7 +25,7 @@ inline int64_t half(int64_t n) { return n <= 32 ? n / 2 : (n / 2 + 15) / 16 * 16
 template <class F> void for_column_blocks(int64_t columns, double work, const F& f) {
   constexpr int64_t kColumns = 128;
   constexpr double kWork = 1 << 18;  // of one piece
-  const int64_t blocks = std::max<int64_t>(1, columns / kColumns);
+  const int64_t blocks = columns < 2 * kColumns ? 1 : ceil_div(columns, kColumns);
   const double of_block = std::max(1.0, work * static_cast<double>(kColumns));
   parallel_for(blocks, std::max<int64_t>(1, static_cast<int64_t>(kWork / of_block)), [&](int64_t begin, int64_t end) {
     for (int64_t i = begin; i < end; ++i) {
@@ -34,6 +34,45 @@ template <class F> void for_column_blocks(int64_t columns, double work, const F&
     }
   });
 }
+
+/// f(i, rows, j, columns) for the tiles on and above the diagonal of an n x n matrix, in parallel, at least `grain` to a
+/// thread. They do not depend on the threads, and so do no bits.
+template <class F> void for_upper_tiles(int64_t n, int64_t tile, int64_t grain, const F& f) {
+  const int64_t tiles = ceil_div(n, tile);
+  const auto edge = [&](int64_t k) { return std::min(k * tile, n); };
+  parallel_for(tiles * (tiles + 1) / 2, grain, [&](int64_t begin, int64_t end) {
+    for (int64_t column = 0, first = 0; column < tiles; first += ++column) {  // tiles of a column follow each other
+      const int64_t j = edge(column), columns = edge(column + 1) - j;
+      for (int64_t row = std::max<int64_t>(0, begin - first); row <= column && first + row < end; ++row)
+        f(edge(row), edge(row + 1) - edge(row), j, columns);
+    }
+  });
+}
+
+/// -a, in a's memory order.
+template <class T> class Negated {
+ public:
+  explicit Negated(Matrix<const T> a)
+      : copy_(checked_multiply(a.rows, a.columns)),
+        by_columns_(a.row_stride == 1 && a.column_stride != 1),
+        rows_(a.rows),
+        columns_(a.columns) {
+    const Matrix<const T> from = by_columns_ ? a.transposed() : a;
+    for (int64_t i = 0; i < from.rows; ++i) {
+      T* const out = copy_.data() + i * from.columns;
+      for (int64_t j = 0; j < from.columns; ++j) out[j] = -from.at(i, j);
+    }
+  }
+  Matrix<const T> matrix() const {
+    return by_columns_ ? row_major<const T>(copy_.data(), columns_, rows_).transposed()
+                       : row_major<const T>(copy_.data(), rows_, columns_);
+  }
+
+ private:
+  const Scratch<T> copy_;
+  const bool by_columns_;
+  const int64_t rows_, columns_;
+};
 
 /// c -= a b, c row-major.
 template <class T> void subtract_product(Matrix<const T> a, Matrix<const T> b, Matrix<T> c) {
@@ -50,14 +89,21 @@ template <class T> void subtract_product(Matrix<const T> a, Matrix<const T> b, M
     return;
   }
   const bool left = a.rows <= b.columns;  // the smaller of the two is negated
-  const Matrix<const T> from = left ? a : b;
-  Scratch<T> negated(checked_multiply(from.rows, from.columns));
-  const Matrix<T> to = row_major(negated.data(), from.rows, from.columns);
-  copy_matrix<T, T>(from, to);
-  // (The analyzer takes memory of a size above 0 for none.)
-  for (int64_t i = 0; i < from.rows * from.columns; ++i)
-    to.data[i] = -to.data[i];  // NOLINT(clang-analyzer-core.NullDereference)
-  left ? gemm<T>(to, b, c, true) : gemm<T>(a, to, c, true);
+  const Negated<T> negated(left ? a : b);
+  left ? gemm<T>(negated.matrix(), b, c, true) : gemm<T>(a, negated.matrix(), c, true);
+}
+
+/// c -= p^T p for the upper triangle of c, which is row-major as p; what is below it is not kept. The tiles of c do not
+/// depend on the threads.
+template <class T> void subtract_gram(Matrix<const T> p, Matrix<T> c) {
+  const int64_t n = p.columns, kTile = n > 512 ? 128 : 64;
+  Scratch<T> copy(checked_multiply(n, p.rows));
+  const Matrix<T> negated = row_major(copy.data(), n, p.rows);
+  copy_matrix<T, T>(p.transposed(), negated);
+  for (int64_t i = 0; i < n * p.rows; ++i) negated.data[i] = -negated.data[i];
+  for_upper_tiles(n, kTile, 1, [&](int64_t i, int64_t rows, int64_t j, int64_t columns) {
+    gemm<T>(negated.block(i, 0, rows, p.rows), p.block(0, j, p.rows, columns), c.block(i, j, rows, columns), true);
+  });
 }
 
 /// solve_triangle() of a few columns, of which registers hold the row that is worked out. kWhole: they fill kVectors
@@ -119,13 +165,10 @@ template <class T> bool cholesky_in_place(Matrix<T> a) {
     const int64_t h = half(n), rest = n - h;
     const Matrix<T> first = a.block(0, 0, h, h), corner = a.block(0, h, h, rest), last = a.block(h, h, rest, rest);
     if (!cholesky_in_place<T>(first)) return false;
-    solve_triangle<T>(first.transposed(), false, false, corner);
-    constexpr int64_t kColumns = 256;  // what is left of the diagonal blocks is computed for nothing
-    for (int64_t j = 0; j < rest; j += kColumns) {
-      const int64_t columns = std::min(kColumns, rest - j), rows = j + columns;
-      subtract_product<T>(corner.block(0, 0, h, rows).transposed(), corner.block(0, j, h, columns),
-                          last.block(0, j, rows, columns));
-    }
+    for_column_blocks(rest, static_cast<double>(h * h / 2), [&](int64_t begin, int64_t count) {
+      solve_triangle<T>(first.transposed(), false, false, corner.block(0, begin, h, count));
+    });
+    subtract_gram<T>(corner, last);
     return cholesky_in_place<T>(last);
   }
   for (int64_t i = 0; i < n; ++i) {
@@ -210,8 +253,8 @@ template <class T> void lu_in_place(Matrix<T> a, int32_t* pivots) {
     const Matrix<T> block = right.block(0, first, a.rows, count), top = block.block(0, 0, h, count);
     for (int64_t i = 0; i < h; ++i) swap_rows(block, i, pivots[i] - 1);
     solve_triangle<T>(left.block(0, 0, h, h), false, true, top);
-    subtract_product<T>(left.block(h, 0, rows, h), top, block.block(h, 0, rows, count));
   });
+  subtract_product<T>(left.block(h, 0, rows, h), right.block(0, 0, h, columns), right.block(h, 0, rows, columns));
   lu_in_place<T>(right.block(h, 0, rows, columns), pivots + h);
   for (int64_t i = h; i < n; ++i) {
     pivots[i] += static_cast<int32_t>(h);

@@ -12,25 +12,36 @@ template <class T> bool has_zero_on_diagonal(Matrix<const T> a) {
   return false;
 }
 
-/// Zeros below (or above) the diagonal.
-template <class T> void clear_triangle(Matrix<T> a, bool below) {
-  for (int64_t i = 0; i < a.rows; ++i)
-    for (int64_t j = below ? 0 : i + 1; j < (below ? std::min(i, a.columns) : a.columns); ++j) a.at(i, j) = 0;
+/// Zeros below the diagonal; a is row-major.
+template <class T> void clear_lower(Matrix<T> a) {
+  for (int64_t i = 0; i < a.rows; ++i) std::fill_n(&a.at(i, 0), i, T{0});
+}
+
+constexpr int64_t kCopied = 64, kCopiesOfAThread = 8;  // rows and columns of a tile, of which two fit the L1 cache
+
+/// What is on and above the diagonal moves to the other side of it, and zeros to its place; a is row-major.
+template <class T> void move_to_lower(Matrix<T> a) {
+  linalg::for_upper_tiles(a.rows, kCopied, kCopiesOfAThread, [&](int64_t i, int64_t rows, int64_t j, int64_t columns) {
+    const Matrix<T> upper = a.block(i, j, rows, columns), lower = a.block(j, i, columns, rows);
+    if (i != j) copy_matrix_serial<T, T>(upper.transposed(), lower);
+    for (int64_t r = 0; r < rows; ++r) {
+      const int64_t first = i == j ? r + 1 : 0;
+      if (i == j)
+        for (int64_t c = first; c < columns; ++c) lower.at(c, r) = upper.at(r, c);
+      std::fill_n(&upper.at(r, 0) + first, columns - first, T{0});
+    }
+  });
 }
 
 /// u^T u = a in row-major `out`, or its transpose: the lower triangle of a is the upper one of its transpose.
 template <class T> bool cholesky(Matrix<const T> a, bool upper, Matrix<T> out) {
-  if (upper) {
-    copy_matrix<T, T>(a, out);
-    if (!linalg::cholesky_in_place<T>(out)) return false;
-    return clear_triangle<T>(out, true), true;
-  }
-  Scratch<T> copy(checked_multiply(a.rows, a.rows));
-  const Matrix<T> work = row_major(copy.data(), a.rows, a.rows);
-  copy_matrix<T, T>(a.transposed(), work);
-  if (!linalg::cholesky_in_place<T>(work)) return false;
-  copy_matrix<T, T>(work.transposed(), out);
-  return clear_triangle<T>(out, false), true;
+  const Matrix<const T> from = upper ? a : a.transposed();
+  linalg::for_upper_tiles(a.rows, kCopied, kCopiesOfAThread, [&](int64_t i, int64_t rows, int64_t j, int64_t columns) {
+    copy_matrix_serial<T, T>(from.block(i, j, rows, columns), out.block(i, j, rows, columns));
+  });
+  if (!linalg::cholesky_in_place<T>(out)) return false;
+  upper ? clear_lower<T>(out) : move_to_lower<T>(out);
+  return true;
 }
 
 /// The same of a few small matrices side by side. False where one is not positive definite.
