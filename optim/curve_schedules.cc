@@ -135,12 +135,14 @@ Curve sequential_curve(const SequentialOptions& options) {
 }
 
 Curve lambda_curve(const StepFactor& factor) {
-  if (!factor) throw Error("lambda_curve(): the factor is empty");
+  ErrorFrame frame("lambda_curve");
+  if (!factor) throw Error("the factor is empty");
   return [factor](int64_t step, double base) { return base * factor(step); };
 }
 
 Curve multiplicative_curve(const StepFactor& factor) {
-  if (!factor) throw Error("multiplicative_curve(): the factor is empty");
+  ErrorFrame frame("multiplicative_curve");
+  if (!factor) throw Error("the factor is empty");
   // The product so far is kept, so that a step asks for one factor.
   return [factor, at = int64_t{0}, product = 1.0](int64_t step, double base) mutable {
     if (step < at) at = 0, product = 1;
