@@ -88,6 +88,9 @@ inline Tensor norm_gradient(double p, const Tensor& g, const Tensor& x, const Te
 WEFT_GRADIENT(Sum) = per_input([](const op::Sum& op, Grad g, ViewOf<0> x) {
   return expand(formulas::kept(g, op.axes, op.keepdim, x.shape()), x.shape());
 });
+WEFT_GRADIENT(NanSum) = per_input([](const op::NanSum& op, Grad g, Input<0> x) {
+  return where(isnan(x), 0, formulas::kept(g, op.axes, op.keepdim, x.shape()));
+});
 WEFT_GRADIENT(Prod) = per_input([](const op::Prod& op, Grad g, Input<0> x, Output y) {
   return formulas::prod_gradient(formulas::kept(g, op.axes, op.keepdim, x.shape()), x,
                                  formulas::kept(y, op.axes, op.keepdim, x.shape()), op.axes);

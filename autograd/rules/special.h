@@ -46,6 +46,9 @@ WEFT_GRADIENT(LogisticLoss) = per_input([](Grad g, Input<0> x, Input<1> y) { ret
                                         [](Grad g, Input<0> x) { return g * -x; });
 WEFT_GRADIENT(Lerp) = per_input([](const op::Lerp& op, Grad g) { return g * (1 - op.weight); },
                                 [](const op::Lerp& op, Grad g) { return g * op.weight; });
+WEFT_GRADIENT(LerpBy) = per_input([](Grad g, Input<2> weight) { return g * (1 - weight); },
+                                  [](Grad g, Input<2> weight) { return g * weight; },
+                                  [](Grad g, Input<0> a, Input<1> b) { return g * (b - a); });
 WEFT_GRADIENT(Addcmul) = per_input([](Grad g) { return g; },
                                    [](const op::Addcmul& op, Grad g, Input<2> b) { return g * b * op.value; },
                                    [](const op::Addcmul& op, Grad g, Input<1> a) { return g * a * op.value; });

@@ -24,13 +24,13 @@
                           X(Fmod) X(FloorDivide) X(Atan2) X(Hypot) X(Logaddexp) X(Xlogy) X(Copysign) X(Nextafter) \
                           X(Fmax) X(Fmin) X(BitwiseAnd) X(BitwiseOr) X(BitwiseXor) X(BitwiseLeftShift) \
                           X(BitwiseRightShift) X(IsInf) X(SignBit) X(SquaredDifference) X(LogisticLoss) X(Huber) \
-                          X(Lerp) X(Addcmul) X(Addcdiv) \
+                          X(Lerp) X(LerpBy) X(Addcmul) X(Addcdiv) \
   /* activation */        X(Mish) X(Hardswish) X(Hardsigmoid) X(Logsigmoid) X(Softsign) X(Elu) X(Hardtanh) \
                           X(Softshrink) X(Hardshrink) X(Threshold) X(Prelu) \
   /* compare */           X(Eq) X(Ne) X(Lt) X(Le) X(Gt) X(Ge) X(LogicalAnd) X(LogicalOr) X(LogicalXor) X(EqScalar) \
                           X(NeScalar) X(LtScalar) X(LeScalar) X(GtScalar) X(GeScalar) X(LogicalNot) X(IsNan) \
                           X(IsFinite) X(Where) \
-  /* reduce */            X(Sum) X(Prod) X(Max) X(Min) X(All) X(Any) X(Logsumexp) X(Norm) X(Var) \
+  /* reduce */            X(Sum) X(NanSum) X(Prod) X(Max) X(Min) X(All) X(Any) X(Logsumexp) X(Norm) X(Var) \
   /* arg_reduce */        X(ExtremumWithIndices) X(Argmax) X(Argmin) \
   /* sort */              X(Sort) X(Topk) X(Kthvalue) X(Median) \
   /* scan */              X(Cumsum) X(Cumprod) X(Logcumsumexp) X(CumulativeExtremum) X(LinearRecurrence) \

@@ -16,19 +16,15 @@ Tensor lerp(const Tensor& start, const Tensor& end, double weight) {
   return dispatch::apply(op::Lerp{{}, weight}, start, end);
 }
 
-// From the nearer end, as op::Lerp.
 Tensor lerp(const Tensor& start, const Tensor& end, const Tensor& weight) {
   ErrorFrame frame("lerp", start, end, weight);
-  const DType dtype = dispatch::promoted(std::array{start, end, weight});
-  const DType wide = is_half_precision(dtype) ? f32 : dtype;  // rounded once
-  const Tensor from = cast(start, wide), to = cast(end, wide), part = cast(weight, wide), way = to - from;
-  return cast(where(part < 0.5, from + way * part, to - way * (1 - part)), dtype);
+  return dispatch::apply(op::LerpBy{}, start, end, weight);
 }
 
 Tensor addcmul(const Tensor& x, const Tensor& a, const Tensor& b, const Scalar& value) {
   ErrorFrame frame("addcmul", x, a, b);
   const DType dtype = dispatch::promoted(std::array{x, a, b});
-  if (is_floating(dtype)) return dispatch::apply(op::Addcmul{{value.to_double()}}, x, a, b);
+  if (is_floating(dtype)) return dispatch::apply(op::Addcmul{{{}, value.to_double()}}, x, a, b);
   return x + cast(a, dtype) * cast(b, dtype) * value;
 }
 
@@ -36,7 +32,7 @@ Tensor addcdiv(const Tensor& x, const Tensor& a, const Tensor& b, const Scalar& 
   ErrorFrame frame("addcdiv", x, a, b);
   if (!is_floating(x.dtype()) && !is_floating(a.dtype()) && !is_floating(b.dtype()))
     throw DtypeError("a quotient of integers; use x + value * floor_divide(a, b), or cast first, e.g. a.to(f32)");
-  return dispatch::apply(op::Addcdiv{{value.to_double()}}, x, a, b);
+  return dispatch::apply(op::Addcdiv{{{}, value.to_double()}}, x, a, b);
 }
 
 }  // namespace weft

@@ -10,6 +10,7 @@
 #include "tensor/functions/unary.h"
 #include "tensor/functions/view.h"
 #include "tensor/ops/matmul.h"
+#include "tensor/ops/reduce.h"
 
 namespace weft {
 namespace {
@@ -43,7 +44,8 @@ MinAndMax aminmax(const Tensor& x, const Axes& axes, KeepDim keep) {
 
 Tensor nansum(const Tensor& x, const Axes& axes, KeepDim keep) {
   ErrorFrame frame("nansum", x);
-  return sum(is_floating(x.dtype()) ? where(isnan(x), 0, x) : x, axes, keep);
+  if (!is_floating(x.dtype())) return sum(x, axes, keep);
+  return dispatch::apply(op::NanSum{{axes.normalized(x.rank()), keep.value}}, x);
 }
 
 Tensor nanmean(const Tensor& x, const Axes& axes, KeepDim keep) {

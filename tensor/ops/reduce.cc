@@ -38,6 +38,7 @@ Spec Extremum::infer(const Operand& x) const {
 }
 
 Spec TruthOf::infer(const Operand& x) const { return reduced(x, axes, keepdim, boolean); }
+Spec NanSum::infer(const Operand& x) const { return reduced(x, axes, keepdim, x.dtype); }
 Spec Logsumexp::infer(const Operand& x) const { return reduced(x, axes, keepdim, x.dtype); }
 Spec Norm::infer(const Operand& x) const { return reduced(x, axes, keepdim, x.dtype); }
 Spec Var::infer(const Operand& x) const { return reduced(x, axes, keepdim, x.dtype); }

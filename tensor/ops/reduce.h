@@ -35,6 +35,13 @@ struct Sum : Summation {
   static constexpr std::string_view name = "sum";
   void cpu(const Operand& x, const Operand& out) const;
 };
+/// A NaN counts as 0.
+struct NanSum : Reduction {
+  static constexpr std::string_view name = "nansum";
+  static constexpr Policy policy = {.accepts = kFloating, .autocast = Autocasting::full};
+  Spec infer(const Operand& x) const;
+  void cpu(const Operand& x, const Operand& out) const;
+};
 struct Prod : Summation {
   static constexpr std::string_view name = "prod";
   void cpu(const Operand& x, const Operand& out) const;

@@ -62,14 +62,23 @@ struct Lerp : Binary {
   void cpu(const Operand& a, const Operand& b, const Operand& out) const;
 };
 
-struct ThreeOperands {
-  double value = 1;
+struct Ternary {
   static constexpr Policy policy = kQuotient;
-  void attributes(auto visit) const { visit("value", value); }
-  bool operator==(const ThreeOperands&) const = default;
+  void attributes(auto) const {}
+  bool operator==(const Ternary&) const = default;
   Spec infer(const Operand& x, const Operand& a, const Operand& b) const {
     return {result_view(x.shape(), {x.view, a.view, b.view}), x.dtype};
   }
+};
+/// Lerp with a weight for each element.
+struct LerpBy : Ternary {
+  static constexpr std::string_view name = "lerp_by";
+  void cpu(const Operand& a, const Operand& b, const Operand& weight, const Operand& out) const;
+};
+struct ThreeOperands : Ternary {
+  double value = 1;
+  void attributes(auto visit) const { visit("value", value); }
+  bool operator==(const ThreeOperands&) const = default;
 };
 /// x + value a b
 struct Addcmul : ThreeOperands {

@@ -21,6 +21,7 @@ template <class Op> std::vector<Tensor> unpadded_batch(Op op, const Call& call) 
 }  // namespace detail
 
 WEFT_BATCHING(Sum) = over_axes;
+WEFT_BATCHING(NanSum) = over_axes;
 WEFT_BATCHING(Prod) = over_axes;
 WEFT_BATCHING(Max) = over_axes;
 WEFT_BATCHING(Min) = over_axes;

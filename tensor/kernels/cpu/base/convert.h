@@ -39,6 +39,7 @@ template <class To, class From> [[gnu::always_inline]] inline To convert(From x)
     inside = x == x ? inside : From(0);
     using Wide = std::conditional_t<(sizeof(To) < 4), int32_t, To>;  // the narrow integers have no direct instruction
     const To value = static_cast<To>(static_cast<Wide>(inside));
+    if constexpr (kLost == 0) return value;
     return x > largest ? Limits::max() : value;
   } else {
     return static_cast<To>(x);

@@ -119,6 +119,12 @@ WEFT_PAIR_KERNEL(Lerp, weight < 0.5
                                  [w = 1 - weight](auto x, auto y) { return y - (y - x) * static_cast<decltype(x)>(w); },
                                  a, b, out))
 
+void op::LerpBy::cpu(const Operand& a, const Operand& b, const Operand& weight, const Operand& out) const {
+  visit_floating(out.dtype, [&]<class T>() {
+    const auto blend = [](auto x, auto y, auto w) { return w < 0.5f ? x + (y - x) * w : y - (y - x) * (1 - w); };
+    elementwise<T, T, T, T>(kCheapGrain, blend, out, a, b, weight);
+  });
+}
 void op::Addcmul::cpu(const Operand& x, const Operand& a, const Operand& b, const Operand& out) const {
   three_operands([](auto to, auto p, auto q, auto factor) { return to + p * q * factor; }, value, x, a, b, out);
 }

@@ -269,6 +269,8 @@ template <class T, bool kLargest> void over_all(const Operand& x, const Operand&
 template <bool kLargest> void arg_extreme(const Operand& x, const op::ArgExtremum& op, const Operand& out) {
   visit_stored(x.dtype, [&]<class T>() {
     if (!op.axis) return over_all<T, kLargest>(x, out);
+    if (x.size(*op.axis) == 1 && out.view->is_contiguous())
+      return void(std::fill_n(out.data<int64_t>(), out.numel(), int64_t{0}));
     const KeepdimOutput kept(out, {*op.axis}, op.keepdim);
     along_axis<T, kLargest>(x, *op.axis, nullptr, kept.operand);
   });

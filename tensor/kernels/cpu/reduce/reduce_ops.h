@@ -7,6 +7,7 @@
 
 #include "tensor/kernels/cpu/base/convert.h"
 #include "tensor/kernels/cpu/base/dispatch.h"
+#include "tensor/kernels/cpu/base/vector_library.h"
 #include "tensor/kernels/cpu/base/vector_math.h"
 #include "tensor/kernels/cpu/reduce/reduce_core.h"
 
@@ -30,6 +31,11 @@ template <class T> struct SumOp : Add {
   using Pre = Load;
   using Acc = SumType<T>;
   template <class V> static V map(V v, V) { return v; }
+};
+
+/// The sum of what is no NaN.
+template <class T> struct NanSumOp : SumOp<T> {
+  template <class V> static V map(V v, V) { return v == v ? v : V{}; }
 };
 
 /// Sum of (x - p)^2, in double throughout: f32 neither overflows nor cancels.
@@ -65,10 +71,7 @@ template <class T> struct PowerSumOp : Add {
   using Load = double;
   using Pre = double;
   using Acc = double;
-  template <class V> static V map(V v, V p) {
-    for (int i = 0; i < simd::kLanes<double>; ++i) v[i] = std::pow(std::fabs(v[i]), p[i]);
-    return v;
-  }
+  template <class V> static V map(V v, V p) { return vmath::pow(vmath::absolute(v), p); }
 };
 
 template <class T> struct CountOp : Add {

@@ -26,6 +26,7 @@ namespace weft {
 using namespace kernels::cpu;
 
 void op::Sum::cpu(const Operand& x, const Operand& out) const { fold_to_sum<SumOp>(x, *this, out); }
+void op::NanSum::cpu(const Operand& x, const Operand& out) const { fold_to_sum<NanSumOp>(x, *this, out); }
 void op::Prod::cpu(const Operand& x, const Operand& out) const { fold_to_sum<ProdOp>(x, *this, out); }
 
 }  // namespace weft
