@@ -91,6 +91,14 @@ bool backward_in_columns(const SmallOperand<double>& scale, const RowView& rows,
   return true;
 }
 
+/// The sum of z - base.
+template <class C> double sum_above(const C* z, int64_t n, C base) {
+  return sum_lanes<C>(n, [&](int64_t j, auto count) {
+    const auto difference = lanes_at(z + j, count) - base;
+    return count < simd::kLanes<C> ? simd::first_lanes<C>(difference, simd::Vec<C>{}, count) : difference;
+  });
+}
+
 template <class T>
 void forward(const Operand& logits, const int64_t* targets, const ClassWeights& weights,
              const CrossEntropyRows& options, double* loss) {
@@ -114,8 +122,11 @@ void forward(const Operand& logits, const int64_t* targets, const ClassWeights& 
       };
       if (sharp != 0) loss[i] = sharp * weights[target] * minus_log(target);
       if (smooth == 0) continue;
-      double spread = 0;
-      for (int64_t c = 0; c < classes; ++c) spread += weights[c] * minus_log(c);
+      double spread = 0;  // the weighted sum of minus_log
+      if (weights.uniform())
+        spread = static_cast<double>(classes) * log_sum - sum_above(z, classes, largest);
+      else
+        for (int64_t c = 0; c < classes; ++c) spread += weights[c] * minus_log(c);
       loss[i] += smooth * spread;
     }
   });
