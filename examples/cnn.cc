@@ -1,4 +1,4 @@
-// A convolutional network that learns to read digits: modules of modules, batch norm, checkpoints.
+// A convolutional network that learns to read digits: nested modules, batch norm, checkpoints.
 //
 //   ./bazelw run //examples:cnn                        on digits that the program draws itself
 //   ./bazelw run //examples:cnn -- --data FOLDER       on MNIST files (plain or .gz)

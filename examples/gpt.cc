@@ -1,4 +1,5 @@
-// A small GPT that learns to write: transformer layers, warm-up and cosine, gradient clipping, samples while it learns.
+// A small GPT that learns to write: transformer layers, warmup and cosine schedule, gradient clipping, samples during
+// training.
 //
 //   ./bazelw run //examples:gpt                        on sums in words that it makes itself, a minute on two cores
 //   ./bazelw run //examples:gpt -- --data FILE         on any text; the last tenth is the test

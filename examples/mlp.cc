@@ -1,4 +1,4 @@
-// A multi-layer perceptron that learns to read digits: the training loop at its simplest.
+// A multi-layer perceptron that learns to read digits, with the simplest training loop.
 //
 //   ./bazelw run //examples:mlp                        on digits that the program draws itself
 //   ./bazelw run //examples:mlp -- --data FOLDER       on MNIST files (plain or .gz)

@@ -5,7 +5,7 @@
 
 namespace weft::metrics {
 
-/// `mean.update(loss.item<double>(), batch_size);`
+/// A weighted mean: `mean.update(loss.item<double>(), batch_size);`
 class Mean {
  public:
   /// Adds a number with this weight. Error if the weight is negative.

@@ -24,7 +24,7 @@ Tensor nll_loss(const Tensor& log_probs, const Tensor& targets, const NllOptions
 
 /// (x - y)^2. ShapeError unless x and y have the same shape: losses do not broadcast.
 Tensor mse_loss(const Tensor& x, const Tensor& y, Reduction reduction = Reduction::mean);
-/// |x - y|.
+/// |x - y|. ShapeError unless x and y have the same shape.
 Tensor l1_loss(const Tensor& x, const Tensor& y, Reduction reduction = Reduction::mean);
 
 struct HuberOptions {

@@ -11,6 +11,7 @@ struct EarlyStoppingOptions {
   bool maximize = false;  // true: a higher metric is better
 };
 
+/// Tells a training loop when to stop:
 ///   if (stopping.step(validation_loss)) break;
 ///   if (stopping.improved()) io::save_checkpoint(...);
 class EarlyStopping {

@@ -1,4 +1,4 @@
-// Batch normalisation layers: BatchNorm1d, BatchNorm2d, BatchNorm3d.
+// Batch normalization layers: BatchNorm1d, BatchNorm2d, BatchNorm3d.
 #pragma once
 
 #include <optional>

@@ -1,4 +1,4 @@
-// Convolution layers over conv1d() to conv3d() and conv_transpose1d() to conv_transpose3d().
+// Convolution layers for conv1d() to conv3d() and conv_transpose1d() to conv_transpose3d().
 #pragma once
 
 #include "nn/module/layer.h"

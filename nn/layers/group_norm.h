@@ -57,7 +57,7 @@ class InstanceNorm : public ChannelNorm {
 };
 
 #define WEFT_INSTANCE_NORM(Name, places, shape)                                                 \
-  /** Over x shape. */                                                                          \
+  /** Instance norm of x shape; see InstanceNorm. */                                            \
   class Name : public InstanceNorm {                                                            \
    public:                                                                                      \
     explicit Name(const InstanceNormOptions& options) : InstanceNorm(options, #Name, places) {} \

@@ -29,8 +29,8 @@ class KvCache {
   void reorder(const Tensor& rows);
   /// The number of cached positions.
   int64_t length() const { return length_; }
-  /// (N, heads, length, D). These are views: a later append() may reallocate, and then they do not show the new
-  /// positions; after truncate(), append() may overwrite them.
+  /// (N, heads, length, D), as views. A later append() may move the cache to new memory and leave them behind; after
+  /// truncate(), append() may overwrite their elements.
   Tensor keys() const { return seen(keys_); }
   Tensor values() const { return seen(values_); }
   void clear() { *this = KvCache(); }

@@ -7,7 +7,7 @@
 namespace weft::nn {
 
 namespace detail {
-/// Default options.
+/// The default options: Reduction::mean, or a default-constructed struct.
 template <class Options> Options usual_options() {
   if constexpr (std::same_as<Options, Reduction>)
     return Reduction::mean;

@@ -98,8 +98,7 @@ class Module {
   void eval() { train(false); }
   bool is_training() const;
 
-  // ---- what it holds ----
-  /// This module (named "") and all its descendants, parents first. The handles share the modules' state.
+  // ---- parts ----
   std::vector<NamedModule> modules() const;
   /// All parameters, parents first, in registration order. A shared parameter is listed once, under its first name.
   std::vector<NamedTensor> named_parameters() const;
