@@ -1,4 +1,4 @@
-// weft: n-d tensors with zero-copy views, reverse-mode autograd, and what it takes to train networks with them.
+// weft: n-dimensional tensors with zero-copy views, reverse-mode autograd, and everything to train neural networks.
 #pragma once
 
 #include "autograd/autograd.h"

@@ -1,12 +1,12 @@
-// DataLoader: a dataset in batches, in order or shuffled, and optionally fetched ahead by a thread.
+// DataLoader: iterates over a dataset in batches, in order or shuffled, optionally prefetched by threads.
 //
 //   for (const auto& [images, labels] : data::DataLoader(train, {.batch_size = 64, .shuffle = true, .prefetch = 2}))
 //     step(images, labels);
 //
-// Each begin() starts an epoch: on the calling thread, one key is drawn from the generator (where order or
-// transforms need one), and everything random in the epoch follows from it. So batches are the same with any number of
-// workers and without, and an epoch can be resumed in the middle: position() is that key and the number of batches
-// handed out.
+// Each begin() starts an epoch. If the order or the transforms are random, it draws one key from the generator, on the
+// calling thread, and all randomness of the epoch is derived from this key. So the batches are the same with any number
+// of workers, and an epoch can be resumed in the middle: position() holds the key and the number of batches returned so
+// far.
 #pragma once
 
 #include <functional>
@@ -26,41 +26,46 @@ namespace weft::data {
 struct LoaderOptions {
   int64_t batch_size = 1;
   bool shuffle = false;
-  bool drop_last = false;           // leaves out a last batch that is smaller
-  int64_t prefetch = 0;             // batches fetched ahead by threads; 0: none, or with workers two for each
-  Sampler sampler = {};             // which examples in which order; none: all of them
-  BatchSampler batch_sampler = {};  // which examples in each batch, in place of all of the above but prefetch
-  int64_t workers = 0;  // threads that fetch; the dataset is then asked from several at once. 0: one if prefetch > 0
-  Generator* generator = nullptr;  // of the epochs' keys, which must outlive the loader; null: the process's
+  bool drop_last = false;  // leaves out the last batch if it is smaller
+  /// Number of batches that threads load ahead. 0: none, or two per worker if `workers` is set.
+  int64_t prefetch = 0;
+  Sampler sampler = {};  // which examples, in which order; undefined: all of them
+  /// Which examples form each batch; replaces all options above except prefetch.
+  BatchSampler batch_sampler = {};
+  /// Number of loading threads. With more than one, the dataset is called from several threads at once. 0: one thread
+  /// if prefetch > 0, else none.
+  int64_t workers = 0;
+  /// Draws the epochs' keys; must outlive the loader. Null: the default generator.
+  Generator* generator = nullptr;
 };
 
 namespace detail {
 
-/// What makes up an epoch; never changes, so that a prefetching thread reads it without locks.
+/// The description of an epoch. It never changes, so prefetching threads read it without locks.
 struct Epoch {
   RandomKey key;
   std::vector<int64_t> order;
   int64_t batch_size = 1;
-  BatchSampler::Batches batches;  // of a batch sampler; else there is an order
-  /// The examples of a batch, and their keys.
+  BatchSampler::Batches batches;  // from a batch sampler; otherwise `order` is used
+  /// The indices of a batch's examples, and their keys.
   std::vector<int64_t> indices(int64_t batch) const;
   std::vector<RandomKey> keys(std::span<const int64_t> indices) const;
 };
 
-/// What a loader knows beside its dataset's type.
+/// The part of a loader that does not depend on the dataset's type.
 class LoaderCore {
  public:
   LoaderCore(LoaderOptions options, int64_t dataset_size);
 
   const LoaderOptions& options() const { return options_; }
-  /// The number of batches of an epoch.
+  /// The number of batches per epoch.
   int64_t batches() const { return batches_; }
-  /// Starts an epoch, or goes on with the one that set_position() asked for.
+  /// Starts an epoch, or resumes the one that set_position() selected.
   std::shared_ptr<const Epoch> start_epoch(bool random);
   int64_t handed_out() const { return next_; }
   void hand_out() { ++next_; }
   void finish() { running_ = false; }
-  /// Threads that fetch, and how many batches they may be ahead.
+  /// The number of loading threads, and how many batches they may load ahead.
   int64_t workers() const { return options_.workers > 0 ? options_.workers : options_.prefetch > 0 ? 1 : 0; }
   int64_t ahead() const;
 
@@ -69,9 +74,9 @@ class LoaderCore {
 
  private:
   void check() const;
-  /// The examples of a batch, of all processes that take part. Error where they are too many to count.
+  /// The number of examples per batch, summed over all participating processes. Error if that overflows.
   int64_t step_size() const;
-  /// What position() compares of a sampler's epoch; nothing where there is none.
+  /// The size of a sampler's epoch, which set_position() compares; nullopt without a sampler.
   std::optional<int64_t> visited() const;
   bool drops_last() const {
     return options_.batch_sampler.defined() ? options_.batch_sampler.drops_last() : options_.drop_last;
@@ -85,16 +90,16 @@ class LoaderCore {
   int64_t dataset_size_;
   int64_t batches_;
   RandomKey key_;         // of the epoch
-  int64_t next_ = 0;      // batches of it that were handed out
-  bool running_ = false;  // it has begun and has not come to its end
-  bool resume_ = false;   // the next begin() goes on with it
+  int64_t next_ = 0;      // number of its batches that were returned
+  bool running_ = false;  // the epoch has started and not ended
+  bool resume_ = false;   // the next begin() resumes it
 };
 
 }  // namespace detail
 
-/// See the top of the file. A dataset that is an lvalue is referred to and must outlive the loader; a temporary is
-/// taken over. Errors: Error where batch_size < 1, prefetch < 0, workers < 0, or a sampler is not for the dataset; what
-/// the dataset throws comes out of the loop.
+/// See the top of this file. A dataset that is an lvalue is held by reference and must outlive the loader; a temporary
+/// is moved in. Error if batch_size < 1, prefetch < 0, workers < 0, or the sampler does not fit the dataset. Exceptions
+/// from the dataset are rethrown in the loop.
 template <size_t N> class DataLoader : public io::Resumable {
  public:
   using Batch = std::array<Tensor, N>;
@@ -109,14 +114,14 @@ template <size_t N> class DataLoader : public io::Resumable {
 
   /// Batches per epoch.
   int64_t size() const { return core_.batches(); }
-  /// Starts an epoch. One iterator of a loader is in use at a time.
+  /// Starts an epoch. Only one iterator of a loader may be in use at a time.
   Iterator begin() { return Iterator(*this, core_.start_epoch(dataset_->is_random())); }
   std::default_sentinel_t end() const { return {}; }
 
-  /// The epoch's key and how many of its batches were handed out (the one in use counts), for a checkpoint.
+  /// The epoch's key and the number of its batches that were returned, including the one in use; for a checkpoint.
   std::string position() const override { return core_.position(); }
-  /// The next begin() goes on after that many batches of that epoch. Error where the text is not position()'s, or of a
-  /// loader of another dataset size, batch size or order. (Of what a sampler gives, only how much it gives is
+  /// Makes the next begin() resume that epoch after that number of batches. Error if the text is not from position(),
+  /// or is from a loader with another dataset size, batch size or order. (For a sampler, only the number of examples is
   /// compared.)
   void set_position(const std::string& position) override { core_.set_position(position); }
 
@@ -127,7 +132,8 @@ template <size_t N> class DataLoader : public io::Resumable {
 
 template <AnyDataset D> DataLoader(D&&, LoaderOptions = {}) -> DataLoader<std::remove_cvref_t<D>::kTensors>;
 
-/// Walks over an epoch. Leaving a loop early (break, exception) destroys it, which joins the threads that fetch.
+/// Iterates over an epoch. Its destructor, which also runs when the loop is left by break or an exception, joins the
+/// loading threads.
 template <size_t N> class DataLoader<N>::Iterator {
  public:
   using value_type = Batch;

@@ -1,4 +1,4 @@
-// MNIST and data sets of the same form (Fashion-MNIST, KMNIST): handwritten digits, 28 x 28.
+// MNIST and datasets of the same format (Fashion-MNIST, KMNIST): 28 x 28 images of handwritten digits or similar.
 #pragma once
 
 #include <string>
@@ -8,7 +8,7 @@
 namespace weft::data {
 
 /// Reads `{train,t10k}-{images-idx3,labels-idx1}-ubyte`, plain or `.gz`, from `folder`. Images are f32 (count, 1,
-/// height, width) in [0, 1], labels i64. IoError, naming the path, where a file is absent or is not what it should be.
+/// height, width) in [0, 1], labels are i64 (count). IoError, with the path, if a file is missing or malformed.
 TensorDataset<2> mnist(const std::string& folder, Split split);
 
 }  // namespace weft::data

@@ -1,12 +1,12 @@
-// Batches of examples of unequal sizes.
+// Batches of examples of different sizes.
 #pragma once
 
 #include "data/dataset.h"
 
 namespace weft::data {
 
-/// Tensors of one rank stacked along a new first axis, each padded at its ends with `value` to the largest size of
-/// every axis. ShapeError where ranks differ, Error for an empty list.
+/// Stacks tensors of the same rank along a new first axis. Each tensor is padded at the end of every axis with `value`
+/// to the largest size of that axis. ShapeError if ranks differ, Error for an empty list.
 Tensor pad_stack(const std::vector<Tensor>& tensors, double value = 0);
 
 /// A dataset whose batches are padded; see padded().
@@ -32,8 +32,8 @@ template <size_t N> class PaddedDataset : public DatasetOf<N> {
   std::array<double, N> values_;
 };
 
-/// `dataset` with batches padded to their longest example, tensor n with values[n]: sentences and labels, say, with {0,
-/// -100}. An lvalue is referred to and must outlive the result; a temporary is taken over.
+/// Returns `dataset` with each batch padded to its longest example; tensor n is padded with values[n], for example {0,
+/// -100} for sentences and labels. An lvalue is held by reference and must outlive the result; a temporary is moved in.
 template <AnyDataset D>
 auto padded(D&& dataset, const std::array<double, std::remove_cvref_t<D>::kTensors>& values = {}) {
   return PaddedDataset<std::remove_cvref_t<D>::kTensors>(hold(std::forward<D>(dataset)), values);

@@ -1,4 +1,4 @@
-// Prefetcher: batches made ahead of time on other threads, handed out in their order.
+// Prefetcher: loads batches ahead on other threads and returns them in order.
 #pragma once
 
 #include <functional>
@@ -11,17 +11,17 @@ namespace weft::data::detail {
 
 using Batch = std::vector<Tensor>;
 
-/// Calls fetch(number) for the numbers first .. end - 1: where they are asked for, or with `workers` threads, up to
-/// `ahead` before that. Each number is taken by the next thread that is free; next() gives batches in order all the
-/// same, and what fetch() threw where its batch would have come. Ops of these threads run serially. The destructor
-/// joins them.
+/// Calls fetch(number) for the numbers first .. end - 1. Without workers, each call happens in next(). With `workers`
+/// threads, up to `ahead` batches are loaded in advance; the next free thread takes the next number. next() still
+/// returns batches in order, and rethrows an exception of fetch() at its batch's turn. Ops in these threads run
+/// serially. The destructor joins the threads.
 class Prefetcher {
  public:
   Prefetcher(std::function<Batch(int64_t)> fetch, int64_t first, int64_t end, int64_t workers, int64_t ahead);
   ~Prefetcher();
   Prefetcher(const Prefetcher&) = delete;
   Prefetcher& operator=(const Prefetcher&) = delete;
-  /// The next batch; false after the last.
+  /// Stores the next batch in `out`. Returns false after the last one.
   bool next(Batch& out);
 
  private:

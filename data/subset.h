@@ -1,4 +1,4 @@
-// Parts and sums of datasets.
+// Subsets, splits and concatenations of datasets.
 #pragma once
 
 #include <optional>
@@ -10,15 +10,16 @@ namespace weft::data {
 
 namespace detail {
 void check_subset(std::span<const int64_t> indices, int64_t size);
-/// The numbers 0 .. size-1 in a random order, in parts of `sizes`. Error unless they add up to `size`.
+/// The indices 0 .. size-1 in random order, divided into parts of `sizes`. Error unless the sizes add up to `size`.
 std::vector<std::vector<int64_t>> random_parts(std::span<const int64_t> sizes, int64_t size,
                                                std::optional<uint64_t> seed, Generator& generator);
-/// Which of several datasets, whose sizes up to each are `ends`, has example `index`. IndexError out of range.
+/// The dataset that contains example `index` of a concatenation, where `ends` are the cumulative sizes. IndexError if
+/// out of range.
 size_t part_of(std::span<const int64_t> ends, int64_t index);
 }  // namespace detail
 
-/// `data::Subset(dataset, {3, 1, 4})`: example i is example indices[i] of the dataset (an lvalue is referred to and
-/// must outlive it; a temporary is taken over). IndexError where an index is out of range.
+/// `data::Subset(dataset, {3, 1, 4})`: example i is example indices[i] of the dataset. An lvalue dataset is held by
+/// reference and must outlive the subset; a temporary is moved in. IndexError for an index out of range.
 template <size_t N> class Subset : public DatasetOf<N> {
  public:
   using typename DatasetOf<N>::Example;
@@ -41,7 +42,7 @@ template <size_t N> class Subset : public DatasetOf<N> {
     return dataset_->collate(originals, keys);
   }
   Example combine(std::vector<Example> examples) const override { return dataset_->combine(std::move(examples)); }
-  /// The numbers of its examples in the whole dataset.
+  /// The indices of its examples in the full dataset.
   const std::vector<int64_t>& indices() const { return indices_; }
 
  private:
@@ -56,11 +57,11 @@ template <size_t N> class Subset : public DatasetOf<N> {
 template <AnyDataset D> Subset(D&&, std::vector<int64_t>) -> Subset<std::remove_cvref_t<D>::kTensors>;
 
 struct SplitOptions {
-  std::optional<uint64_t> seed = std::nullopt;  // in place of a generator
-  Generator* generator = nullptr;               // null: the process's
+  std::optional<uint64_t> seed = std::nullopt;  // replaces the generator
+  Generator* generator = nullptr;               // null: the default generator
 };
-/// A dataset in random parts of these sizes: `auto [train, test] = data::random_split(all, {500, 100});`. A dataset
-/// that is an lvalue must outlive them. Error unless the sizes add up to the dataset's.
+/// Splits a dataset randomly into parts of these sizes: `auto [train, test] = data::random_split(all, {500, 100});`. A
+/// dataset that is an lvalue must outlive the parts. Error unless the sizes add up to the dataset's size.
 template <AnyDataset D, size_t K>
 auto random_split(D&& dataset, const int64_t (&sizes)[K], const SplitOptions& options = {}) {
   constexpr size_t kTensors = std::remove_cvref_t<D>::kTensors;
@@ -73,7 +74,7 @@ auto random_split(D&& dataset, const int64_t (&sizes)[K], const SplitOptions& op
   (std::make_index_sequence<K>());
 }
 
-/// Datasets one after the other; see concat().
+/// A concatenation of datasets; see concat().
 template <size_t N> class Concatenation : public DatasetOf<N> {
  public:
   using typename DatasetOf<N>::Example;
@@ -109,8 +110,8 @@ template <size_t N> class Concatenation : public DatasetOf<N> {
   std::vector<int64_t> ends_;
 };
 
-/// The examples of several datasets, one after the other, in batches as the first of them makes them. Those that are
-/// lvalues must outlive the result.
+/// Concatenates datasets. Batches are combined as the first dataset does it. Datasets that are lvalues must outlive the
+/// result.
 template <AnyDataset First, AnyDataset... More> auto concat(First&& first, More&&... more) {
   constexpr size_t kTensors = std::remove_cvref_t<First>::kTensors;
   return Concatenation<kTensors>({hold(std::forward<First>(first)), hold(std::forward<More>(more))...});

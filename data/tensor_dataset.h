@@ -6,14 +6,15 @@
 namespace weft::data {
 
 namespace detail {
-/// Row-major, without history; Error where the tensors have not all the same number of rows.
+/// Makes the tensors row-major and detaches them. Error unless all have the same number of rows.
 void prepare_columns(std::span<Tensor> columns);
-/// Row `index` as a tensor of its own. IndexError out of range.
+/// Row `index`, copied. IndexError if out of range.
 Tensor row(const Tensor& column, int64_t index);
 Tensor rows(const Tensor& column, std::span<const int64_t> indices);
 }  // namespace detail
 
-/// `data::TensorDataset(images, labels)`: example i is {images[i], labels[i]}, copied. All tensors have as many rows.
+/// `data::TensorDataset(images, labels)`: example i is {images[i], labels[i]}, copied. Error unless all tensors have
+/// the same number of rows.
 template <size_t N> class TensorDataset : public DatasetOf<N> {
  public:
   using typename DatasetOf<N>::Example;

@@ -1,5 +1,5 @@
-// Transforms: functions from tensor to tensor that a dataset's examples pass. Random ones draw from the key they are
-// given, so that an example looks the same whether it is prefetched or not, and again when an epoch is resumed.
+// Transforms: functions from tensor to tensor that are applied to a dataset's examples. Random transforms draw from the
+// key that they are given. So an example is the same with and without prefetching, and again when an epoch is resumed.
 #pragma once
 
 #include <concepts>
@@ -13,7 +13,7 @@
 
 namespace weft::data {
 
-/// Any function of (const Tensor&), or of (const Tensor&, RandomKey) where it is random.
+/// Wraps a function of (const Tensor&), or of (const Tensor&, RandomKey) if it is random.
 class Transform {
  public:
   template <class F>
@@ -31,17 +31,17 @@ class Transform {
   bool random_ = false;
 };
 
-/// The transforms one after the other; each random one gets a key of its own.
+/// Applies the transforms in order. Each random one gets its own key.
 Transform compose(std::vector<Transform> transforms);
 
-/// One number for all, or one for each channel.
+/// One number for all channels, or one per channel.
 struct PerChannel {
   PerChannel(double value) : values{value} {}
   PerChannel(std::initializer_list<double> list) : values(list) {}
   std::vector<double> values;
 };
 
-/// (x - mean) / deviation; x is (channels, ...) where they are given per channel:
+/// (x - mean) / deviation. With per-channel numbers, x is (channels, ...):
 ///   data::Normalize{0.13, 0.31}, data::Normalize{{0.485, 0.456, 0.406}, {0.229, 0.224, 0.225}}
 struct Normalize {
   PerChannel mean = 0;
@@ -49,7 +49,8 @@ struct Normalize {
   Tensor operator()(const Tensor& x) const;
 };
 
-/// Moves an image (..., height, width) by up to `most` pixels each way, per axis; zeros come in at the edges.
+/// Shifts an image (..., height, width) along each of the two axes by a random number of pixels in [-most, most];
+/// pixels from outside are zeros.
 struct RandomShift {
   int64_t most = 2;
   Tensor operator()(const Tensor& x, RandomKey key) const;
@@ -62,16 +63,16 @@ struct RandomFlip {
   Tensor operator()(const Tensor& x, RandomKey key) const;
 };
 
-/// The middle (height, width) of an image (..., h, w), the same pixels as torchvision's. ShapeError where it is
-/// smaller.
+/// The central (height, width) crop of an image (..., h, w), with the same pixels as torchvision's. ShapeError if the
+/// image is smaller.
 struct CenterCrop {
   int64_t height = 0;
   int64_t width = 0;
   Tensor operator()(const Tensor& x) const;
 };
 
-/// A random part of (height, width) of an image (..., h, w) that got `padding` zeros on each side. ShapeError where it
-/// is smaller.
+/// A random (height, width) crop of an image (..., h, w), after padding it with `padding` zeros on each side.
+/// ShapeError if the padded image is smaller.
 struct RandomCrop {
   int64_t height = 0;
   int64_t width = 0;
@@ -79,22 +80,22 @@ struct RandomCrop {
   Tensor operator()(const Tensor& x, RandomKey key) const;
 };
 
-/// An image (..., h, w) in another size, by straight lines between the centres of its pixels (as PyTorch's bilinear
-/// interpolation without align_corners). f32 for integers.
+/// Resizes an image (..., h, w) to (..., height, width) by bilinear interpolation without align_corners, as PyTorch's.
+/// Integer images become f32.
 struct Resize {
   int64_t height = 0;
   int64_t width = 0;
   Tensor operator()(const Tensor& x) const;
 };
 
-/// Turns an image (..., h, w) about its middle, counter-clockwise by an angle in [-degrees, degrees); zeros come in at
-/// the edges. Between pixels as Resize.
+/// Rotates an image (..., h, w) about its center, counter-clockwise, by a random angle in [-degrees, degrees). Pixels
+/// from outside are zeros; interpolation is bilinear, as in Resize.
 struct RandomRotation {
   double degrees = 10;
   Tensor operator()(const Tensor& x, RandomKey key) const;
 };
 
-/// A dataset whose examples pass a transform; see map().
+/// A dataset whose examples are transformed; see map().
 template <size_t N> class MappedDataset : public DatasetOf<N> {
  public:
   using typename DatasetOf<N>::Example;
@@ -103,7 +104,7 @@ template <size_t N> class MappedDataset : public DatasetOf<N> {
 
   int64_t size() const override { return dataset_->size(); }
   bool is_random() const override { return transform_.is_random() || dataset_->is_random(); }
-  /// A random transform gives the same result every time it is asked like this.
+  /// Uses a fixed key, so a random transform returns the same result on every call.
   Example get(int64_t index) const override { return sample(index, RandomKey{}); }
   Example sample(int64_t index, RandomKey key) const override {
     Example example = dataset_->sample(index, split_key(key, 0));
@@ -118,9 +119,9 @@ template <size_t N> class MappedDataset : public DatasetOf<N> {
   size_t position_;
 };
 
-/// `dataset` with tensor `Position` of every example (the first, unless said otherwise) passed through `transform`:
+/// Returns `dataset` with `transform` applied to tensor `Position` of every example (by default the first):
 ///   auto augmented = data::map(train, data::compose({data::Normalize{0.13, 0.31}, data::RandomShift{2}}));
-/// An lvalue is referred to and must outlive the result; a temporary is taken over.
+/// An lvalue is held by reference and must outlive the result; a temporary is moved in.
 template <size_t Position = 0, AnyDataset D> auto map(D&& dataset, Transform transform) {
   constexpr size_t kTensors = std::remove_cvref_t<D>::kTensors;
   static_assert(Position < kTensors);

@@ -1,25 +1,25 @@
-// The collectives as stages (stage.h), over row-major memory.
+// The collectives, described as stages (stage.h) on row-major memory.
 #pragma once
 
 #include "distributed/stage.h"
 
 namespace weft::distributed {
 
-/// The rank that calls, and how many ranks the group has.
+/// The calling rank and the number of ranks in the group.
 struct RankInGroup {
   int rank = 0, size = 1;
 };
 
-/// data[i] becomes the reduction of data[i] over all ranks.
+/// Replaces data[i] by the reduction of data[i] over all ranks.
 Collective all_reduce_of(RankInGroup self, ReduceOp op, DType dtype, std::byte* data, int64_t count);
-/// The root's bytes to all.
+/// Copies the root's bytes to all ranks.
 Collective broadcast_of(RankInGroup self, int root, std::byte* data, int64_t bytes);
-/// Every rank's `bytes` side by side in `out`.
+/// Concatenates every rank's `bytes` bytes in `out`.
 Collective all_gather_of(RankInGroup self, const std::byte* data, std::byte* out, int64_t bytes);
-/// Row `rank` of the reduction of all ranks' data, which are `size` rows of `count` elements.
+/// Each rank's data is `size` rows of `count` elements. `out` is row `rank` of the reduction of all ranks' data.
 Collective reduce_scatter_of(RankInGroup self, ReduceOp op, DType dtype, const std::byte* data, std::byte* out,
                              int64_t count);
-/// Row r of `out` becomes row `rank` of rank r's data; rows of `bytes`.
+/// Sets row r of `out` to row `rank` of rank r's data. A row has `bytes` bytes.
 Collective all_to_all_of(RankInGroup self, const std::byte* data, std::byte* out, int64_t bytes);
 Collective barrier_of();
 

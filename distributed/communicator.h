@@ -1,15 +1,15 @@
-// Communicator: the state behind a Group. It runs collectives, waits for other ranks, and notices what goes wrong.
+// Communicator: the state behind a Group. It runs collectives, waits for other ranks, and detects failures.
 //
-// Where all ranks are on one machine (and shared memory is wanted), blocking collectives go through the staging areas
-// of node/node.h, and messages are only used by asynchronous calls, send and recv. Between machines everything is
-// messages (mpi/message_work.h). Both run the same descriptions (stage.h), so both give the same bits.
+// If all ranks are on one machine (and shared memory is enabled), blocking collectives use the staging areas of
+// node/node.h; only asynchronous calls, send and recv use messages. Between machines everything uses messages
+// (mpi/message_work.h). Both run the same descriptions (stage.h), so their results are bit-identical.
 //
-// There is no thread that communicates: ranks use all cores for their own work, and a second thread would take one from
-// it. What was started asynchronously moves on whenever the group is asked for something, waits, or a gradient is done.
+// There is no communication thread: ranks use all cores for their own computation, and another thread would take a core
+// from it. Asynchronous calls make progress whenever the group is used, when it waits, or when a gradient is complete.
 //
-// Every wait is bounded. It ends with a DistributedError that names a rank where that rank died or is stopped (the
-// monitor of node/monitor.h says so), left or failed; where it is in another collective than this one; where all ranks
-// wait without progress; and where a rank has not come within the timeout.
+// Every wait is bounded. It ends with a DistributedError that names a rank if that rank died or is stopped (reported by
+// node/monitor.h), left or failed, if it is in a different collective, if all ranks wait without progress, or if it
+// does not arrive within the timeout.
 #pragma once
 
 #include <functional>
@@ -27,14 +27,14 @@ namespace weft::distributed {
 
 class Monitor;
 
-/// The largest tag that every MPI has.
+/// The largest tag that every MPI implementation supports.
 inline constexpr int kLastTag = 32767;
 
-/// Something that was started and has not ended.
+/// An operation in progress.
 class Progressive {
  public:
   virtual ~Progressive() = default;
-  /// Moves on without waiting; whether it has come to its end.
+  /// Makes progress without waiting. Returns whether the operation is complete.
   virtual bool progress() = 0;
   /// The ranks that it waits for.
   virtual std::vector<int> missing() const = 0;
@@ -43,14 +43,14 @@ class Progressive {
 
 class Communicator : public std::enable_shared_from_this<Communicator> {
  public:
-  /// One process alone, or the ranks that MPI started.
+  /// A single process, or the ranks that MPI started.
   explicit Communicator(const InitOptions& options);
   ~Communicator();
   Communicator(const Communicator&) = delete;
   Communicator& operator=(const Communicator&) = delete;
 
-  /// Waits until all ranks come here, unless this one leaves with an error, and ends MPI where the group began it. Done
-  /// once: by the destructor, or where the program ends before that.
+  /// Waits until all ranks call it, unless this rank leaves with an error, and finalizes MPI if the group initialized
+  /// it. It runs once: in the destructor, or at program exit if that comes first.
   void end() noexcept;
 
   int rank() const { return self_.rank; }
@@ -65,54 +65,58 @@ class Communicator : public std::enable_shared_from_this<Communicator> {
   MpiHandle comm() const { return comm_; }
   MpiHandle point_to_point() const { return point_to_point_; }
 
-  /// Runs a collective; all ranks call it.
+  /// Runs a collective and waits for it. All ranks must call it.
   void run(Collective collective);
-  /// Starts one that goes on while this rank does other things, and keeps it until it has come to its end.
+  /// Starts a collective that runs asynchronously. The communicator keeps it until it is complete.
   std::shared_ptr<Progressive> start(Collective collective);
-  /// The same for one that needs no order among the others, with a tag of its own (see reserve_tags()).
+  /// The same for a collective that may run in any order relative to others. It uses its own tag (see reserve_tags()).
   std::shared_ptr<Progressive> start(Collective collective, int tag);
   std::shared_ptr<Progressive> start(std::shared_ptr<Progressive> work);
-  /// Waits for what was started.
+  /// Waits until `work` is complete.
   void finish(Progressive& work);
-  /// Shows the other ranks of the machine that this one moves on, though it waits.
+  /// Tells the other ranks on this machine that this rank makes progress although it waits.
   void note_move() { node_->own().moves.fetch_add(1, std::memory_order_release); }
-  /// Tags for `count` parallel calls, the first of them: released ones or new ones. All ranks call it.
+  /// Reserves `count` consecutive tags for parallel calls and returns the first. Released tags are reused. All ranks
+  /// must call it.
   int reserve_tags(int count);
-  /// Their calls have come to their end.
+  /// Releases tags whose calls are complete.
   void release_tags(int first);
-  /// A window a rank for all ranks, zeroed: one of this size that no rank uses any more, or a new one. Null where they
-  /// do not share memory, or have no room for it, which rank 0 warns of. All ranks call it.
+  /// Returns zeroed shared memory with one part per rank. A window of this size that no rank uses any more is reused.
+  /// Null if the ranks do not share memory, or if there is no room (rank 0 then prints a warning). All ranks must call
+  /// it.
   std::shared_ptr<Window> allocate(size_t bytes);
 
   void add(std::shared_ptr<Progressive> work) { active_.push_back(std::move(work)); }
-  /// The process that the group belongs to, and not one that it has forked.
+  /// Whether this is the process that created the group, not a fork of it.
   bool is_here() const;
   void progress();
-  /// Waits until `ready()`. `missing()`: the ranks that it waits for.
+  /// Waits until `ready()` is true. `missing()` returns the ranks that it waits for.
   void wait(const Signature& what, const std::function<bool()>& ready,
             const std::function<std::vector<int>()>& missing);
-  /// Ends the group with an error that is this rank's own finding; the others learn of it.
+  /// Ends the group with an error that this rank detected, and tells the other ranks.
   [[noreturn]] void fail(const Signature& what, const std::string& why);
-  /// Tells the others that this rank will not come to what they wait for; for where an error is on its way already.
+  /// Tells the other ranks that this rank will not take part in the calls that they wait for; used while an error is
+  /// already propagating.
   void give_up(const std::string& why) noexcept;
 
  private:
   class Patience;
   void open(const InitOptions& options);
-  /// Fills the next staging area, and says which.
+  /// Fills the next staging area and returns its number.
   uint64_t publish(const Stage& stage);
-  /// Waits for all ranks' areas of this number, and reads them; the first time with the signature to compare.
+  /// Waits for all ranks' areas of this number and reads them. If `check` is not null, compares the signatures first.
   void consume(const Stage& stage, uint64_t number, const Signature* check);
   void compare_signatures(const Signature& own);
-  /// The first of `flags`, of which all ranks have as many, that is set on every rank; flags.size() where none is.
+  /// The first index i such that flags[i] is set on every rank; flags.size() if there is none. All ranks must pass the
+  /// same number of flags.
   size_t first_of_all(std::vector<int32_t> flags);
   void leave() noexcept;
-  /// Throws where no more calls are possible.
+  /// Throws if the group can no longer be used.
   void check_usable() const;
   void finish_active();
-  /// Throws where one of `missing` will not come.
+  /// Throws if one of the `missing` ranks will not arrive.
   void check(const Signature& what, const std::function<std::vector<int>()>& missing);
-  /// Throws where all ranks wait, and none for what it will get.
+  /// Throws if all ranks wait and none of the waits can end.
   void check_stuck(const Signature& what, Patience& patience);
 
   RankInGroup self_;

@@ -1,12 +1,13 @@
-// Ranks of one machine divide its cores among themselves.
+// Divides a machine's cores among its ranks.
 #pragma once
 
 namespace weft::distributed {
 
 class Communicator;
 
-/// Sets the threads of this rank's kernels: `chosen`, where that is above 0; nothing where OMP_NUM_THREADS or
-/// set_num_threads() chose before; else its share of the cores that the ranks of its machine may use together.
+/// Sets the number of threads for this rank's kernels: `chosen` if it is above 0. Otherwise it keeps the number that
+/// OMP_NUM_THREADS or set_num_threads() chose; without one, it takes this rank's share of the cores that all ranks on
+/// the machine may use.
 void divide_cores(Communicator& group, int chosen);
 
 }  // namespace weft::distributed

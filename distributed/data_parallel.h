@@ -1,20 +1,22 @@
-// DataParallel: a model that every rank trains on its own examples, with the gradients of all.
+// DataParallel: data-parallel training. Every rank trains the same model on its own examples, and backward averages the
+// gradients over all ranks.
 //
 //   distributed::DataParallel parallel(model, group);
 //   Tensor loss = nn::cross_entropy(parallel(images), labels);
 //   loss.backward();      // gradients are the mean over the ranks when it returns
 //   optimizer.step();     // so all ranks take the same step
 //
-// What backward leaves is, bit for bit, what one process has that runs the ranks' batches one after the other and adds
-// up gradients of loss / size (where size is a power of two; else up to rounding): sums go in the order of the ranks,
-// dropout belongs to the sample, and other random numbers to the batch and not to the rank. Gradients are views of
-// buckets: after zero_grad() and the next backward, a Tensor that still holds an old gradient shows the new one.
+// The gradients after backward are bit-identical to those of one process that runs the ranks' batches one after the
+// other and accumulates the gradients of loss / size (if size is a power of two; otherwise equal up to rounding). Three
+// properties ensure this: sums are computed in rank order, dropout depends on the sample, and other random numbers
+// depend on the batch, not on the rank. Gradients are views of buckets: after zero_grad() and the next backward, a
+// Tensor that still holds an old gradient shows the new one.
 //
-// That is so for numbers of the process's generator. A generator of a module's own (set_generator()) knows nothing of
-// ranks: seed it with the rank, or all ranks drop the same places of different samples.
+// This applies to random numbers from the default generator. A module's own generator (set_generator()) does not know
+// the rank: seed it differently on each rank, or all ranks drop the same positions of different samples.
 //
-// Not seen: parameters that are unfrozen later, and gradients with create_graph (an error). A hook that writes to a
-// gradient must have been registered before.
+// Limitations: parameters that are unfrozen later are not reduced, and backward with create_graph is an error. A hook
+// that writes to a gradient must be registered before the DataParallel is constructed.
 #pragma once
 
 #include <concepts>
@@ -26,28 +28,30 @@
 
 namespace weft::distributed {
 
-/// The model must outlive it. All ranks make one at the same time, of the same model and with generators in the same
-/// state: DistributedError, naming the first difference, where not. Rank 0's parameters and buffers are copied to all.
+/// The model must outlive this object. All ranks construct it at the same time, with the same model and with generators
+/// in the same state; otherwise DistributedError, naming the first difference. Copies rank 0's parameters and buffers
+/// to all ranks.
 template <std::derived_from<nn::Module> Model> class DataParallel {
  public:
   DataParallel(Model& model, const Group& group, const DataParallelOptions& options = {})
       : model_(model), reducer_(std::make_shared<Reducer>(model, group, options)) {}
 
-  /// The model's call, with the same arguments, of which the first Tensor holds the samples along axis 0: each has
-  /// dropout of its own, whatever rank it is on. All ranks have as many samples.
+  /// Calls the model with the same arguments. The first Tensor argument must hold the samples along axis 0: dropout is
+  /// drawn per sample, independent of the rank. All ranks must have the same number of samples.
   template <class... Arguments>
     requires std::invocable<Model&, const Arguments&...>
   auto operator()(const Arguments&... arguments) const {
     return with(samples_of(arguments...), [&](Model& model) { return model(arguments...); });
   }
-  /// For models with forward() alone.
+  /// For models that have only forward().
   template <class... Arguments>
     requires(!std::invocable<Model&, const Arguments&...>)
   auto operator()(const Arguments&... arguments) const {
     return with(samples_of(arguments...), [&](Model& model) { return model.forward(arguments...); });
   }
-  /// call(model), for models that are called in another way, with the number of samples on this rank:
-  /// `parallel.with(x.size(0), [&](Gpt& m) { return m.loss(x, y); })`. Without it, the batch counts as one sample.
+  /// Runs call(model), for models with another interface, with the number of samples on this rank:
+  /// `parallel.with(x.size(0), [&](Gpt& m) { return m.loss(x, y); })`. Without the number, the batch counts as one
+  /// sample.
   template <class Call> auto with(const Call& call) const { return with(1, call); }
   template <class Call> auto with(int64_t samples, const Call& call) const {
     if (!model_.is_training()) return call(model_);
@@ -62,8 +66,8 @@ template <std::derived_from<nn::Module> Model> class DataParallel {
     return result;
   }
 
-  /// While what it returns is alive, backward adds up gradients and reduces nothing: for all but the last of several
-  /// batches to a step.
+  /// While the returned object is alive, backward accumulates gradients without reducing them. Use it for all but the
+  /// last of several batches per step:
   ///   { auto local = parallel.no_sync(); loss.backward(); }
   [[nodiscard]] auto no_sync() const { return NoSync(*reducer_); }
 

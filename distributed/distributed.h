@@ -1,4 +1,4 @@
-// All of distributed/. weft.h does not include it: a program that trains alone has nothing of it.
+// All of distributed/. weft.h does not include it: a single-process program does not need it.
 #pragma once
 
 #include "distributed/checkpoint.h"

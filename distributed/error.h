@@ -1,12 +1,12 @@
-// What goes wrong between ranks.
+// Errors of distributed calls.
 #pragma once
 
 #include "tensor/core/error.h"
 
 namespace weft::distributed {
 
-/// A rank that died, hangs, ended early or calls something else; MPI that is missing or fails. The group cannot be used
-/// any more: leave it, and let the job end.
+/// A rank died, hangs, ended early or called another collective; or MPI is missing or failed. The group cannot be used
+/// afterwards: release it and end the job.
 class DistributedError : public Error {
  public:
   using Error::Error;

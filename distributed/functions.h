@@ -1,23 +1,23 @@
-// Collectives as functions: they return a new tensor, and gradients flow through them to every rank.
+// Differentiable collectives: they return a new tensor, and gradients flow through them to every rank.
 #pragma once
 
 #include "distributed/group.h"
 
 namespace weft::distributed {
 
-// Every rank calls the same function, and every rank or none runs backward through it: the gradient is a collective
-// too, of the sum of all ranks' losses. Errors as in group.h.
+// Every rank must call the same function, and either every rank or none must run backward through it, because the
+// gradient is computed by a collective too. It is the gradient of the sum of all ranks' losses. Errors as in group.h.
 
-/// The sum or mean (floating dtypes) over all ranks. Its gradient is the sum (mean) of the ranks' gradients. Error for
-/// max and min, which have no gradient here.
+/// The sum or mean of x over all ranks (floating dtypes). Its gradient is the sum (mean) of the ranks' gradients. Error
+/// for max and min, which are not differentiable here.
 Tensor all_reduce(const Tensor& x, const Group& group, ReduceOp op = ReduceOp::sum);
-/// The root's x. Its gradient is the sum of the ranks' gradients, on the root; the others' x gets zeros.
+/// The root's x. The gradient on the root is the sum of the ranks' gradients; on the other ranks it is zero.
 Tensor broadcast(const Tensor& x, const Group& group, int64_t root);
-/// (size, ...): every rank's x.
+/// x (...) -> (size, ...): every rank's x, stacked in rank order.
 Tensor all_gather(const Tensor& x, const Group& group);
-/// x is (size n, ...); this rank's n rows of the sum or mean of all ranks' x.
+/// x (size n, ...) -> (n, ...): this rank's n rows of the sum or mean of all ranks' x.
 Tensor reduce_scatter(const Tensor& x, const Group& group, ReduceOp op = ReduceOp::sum);
-/// x is (size n, ...); the rows that each rank has for this one.
+/// x (size n, ...) -> (size n, ...): the n rows that each rank holds for this rank, in rank order.
 Tensor all_to_all(const Tensor& x, const Group& group);
 
 }  // namespace weft::distributed

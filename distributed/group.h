@@ -4,13 +4,13 @@
 //   group.all_reduce(loss);                    // every rank has the sum
 //   if (group.rank() == 0) save(model);
 //
-// Every rank calls the same collectives in the same order with the same shapes and dtypes; a rank that does not ends
-// the job with an error on every rank that says who called what (communicator.h says how). A collective takes any dtype
-// and any memory order, also orders that differ from rank to rank: what counts is the index. Reductions go in the order
-// of the ranks: the same bits on every rank, in every run, on one machine and on many.
+// Every rank must call the same collectives in the same order with the same shapes and dtypes. If a rank does not, the
+// job ends on every rank with an error that says which rank called what (see communicator.h). Collectives accept any
+// dtype and any memory order, which may differ from rank to rank: elements are matched by index. Reductions are
+// computed in rank order, so the bits are the same on every rank, in every run, and on one machine or many.
 //
-// Those below write to memory and are not recorded; functions.h has differentiable ones. One thread at a time uses a
-// group. Where there is one rank, nothing of MPI is needed and everything is a copy or nothing.
+// The member functions below write to memory and are not recorded; functions.h has differentiable ones. Only one thread
+// at a time may use a group. A group with one rank does not need MPI; its collectives copy or do nothing.
 #pragma once
 
 #include <cstdint>
@@ -27,16 +27,16 @@ class Communicator;
 class Written;
 struct Collective;
 
-/// A collective that goes on while this rank does other things: it moves whenever the group is used or waits. Where the
-/// handle is dropped it goes on all the same, and the end of the group waits for it.
+/// A handle of an asynchronous collective. The collective makes progress whenever the group is used or waits. If the
+/// handle is dropped, the collective still completes; the end of the group waits for it.
 class [[nodiscard]] Work {
  public:
   /// A handle of completed work.
   Work() = default;
-  /// Whether it has come to its end; moves it on where it has not.
+  /// Whether the work is complete. Makes progress if it is not.
   bool is_done();
-  /// Returns when it has: only then may the tensors be used. Error where one of them was written before. Copies of a
-  /// handle are of the same work: the first that waits ends it.
+  /// Waits until the work is complete; only then may the tensors be used. Error if a tensor was written to before that.
+  /// Copies of a handle refer to the same work; the first wait() completes it.
   void wait();
 
  private:
@@ -45,42 +45,45 @@ class [[nodiscard]] Work {
   std::shared_ptr<State> state_;
 };
 
-/// A handle; copies are the same group. When the last one is gone (and with it every DataParallel and its gradients),
-/// or the program ends, the ranks wait for each other, and MPI ends where init() has begun it.
+/// A handle; copies refer to the same group. When the last one is destroyed (including those in DataParallel objects
+/// and their gradients), or at program exit, the ranks wait for each other, and MPI is finalized if init() initialized
+/// it.
 class Group {
  public:
   int64_t rank() const;
   int64_t size() const;
-  /// Among the ranks of this machine.
+  /// The rank and the number of ranks on this machine.
   int64_t local_rank() const;
   int64_t local_size() const;
-  /// Whether ranks exchange data in shared memory.
+  /// Whether the ranks exchange data through shared memory.
   bool is_shared() const;
 
-  // Errors of all of them: DistributedError; ShapeError and DtypeError where a tensor alone is wrong; GradientError
-  // where what is written has a history (see functions.h) or is a parameter while recording.
+  // All of these throw DistributedError; ShapeError or DtypeError if a tensor is wrong by itself; GradientError if they
+  // would write to a tensor that has a history (see functions.h), or to a parameter while recording.
 
-  /// x becomes the reduction of all ranks' x. Floating dtypes and integers (mean: floating only); max and min of all.
+  /// Replaces x by the reduction of all ranks' x. sum takes numeric dtypes, mean only floating ones, max and min take
+  /// all.
   void all_reduce(const Tensor& x, ReduceOp op = ReduceOp::sum) const;
-  /// x becomes the root's x.
+  /// Replaces x by the root's x.
   void broadcast(const Tensor& x, int64_t root) const;
-  /// (size, ...): every rank's x.
+  /// x (...) -> (size, ...): every rank's x, stacked in rank order.
   Tensor all_gather(const Tensor& x) const;
-  /// x is (size n, ...); this rank's n rows of the reduction of all ranks' x.
+  /// x (size n, ...) -> (n, ...): this rank's n rows of the reduction of all ranks' x.
   Tensor reduce_scatter(const Tensor& x, ReduceOp op = ReduceOp::sum) const;
-  /// x is (size n, ...), n rows for each rank; the rows that each rank has for this one, in the order of the ranks.
+  /// x (size n, ...), n rows for each rank -> (size n, ...): the rows that each rank holds for this rank, in rank
+  /// order.
   Tensor all_to_all(const Tensor& x) const;
-  /// Returns when every rank has called it.
+  /// Waits until every rank has called it.
   void barrier() const;
 
-  /// To the rank `to`, which calls recv() with the same tag (0 .. 32767), shape and dtype.
+  /// Sends x to rank `to`, which must call recv() with the same tag (0 .. 32767), shape and dtype.
   void send(const Tensor& x, int64_t to, int64_t tag = 0) const;
-  /// Fills x with what the rank `from` sends.
+  /// Receives x from rank `from`.
   void recv(const Tensor& x, int64_t from, int64_t tag = 0) const;
 
-  /// The same, and the rank goes on: no code may touch x before wait(), which throws an Error where an op wrote to it
-  /// (seen where x shows all of its memory). Results that are tensors of their own are there at once, on x's device,
-  /// their values after wait(). What one rank sends another with one tag comes in the order of the calls.
+  /// Asynchronous versions. No code may touch x before wait(). If an op wrote to x before, wait() throws an Error
+  /// (detected if x covers all of its memory). New result tensors exist immediately, on x's device; their values are
+  /// valid after wait(). Messages between two ranks with the same tag arrive in the order of the calls.
   Work all_reduce_async(const Tensor& x, ReduceOp op = ReduceOp::sum) const;
   Work broadcast_async(const Tensor& x, int64_t root) const;
   struct [[nodiscard]] Pending;
@@ -91,7 +94,7 @@ class Group {
   Work send_async(const Tensor& x, int64_t to, int64_t tag = 0) const;
   Work recv_async(const Tensor& x, int64_t from, int64_t tag = 0) const;
 
-  /// What is behind it; for weft's own layers.
+  /// The communicator; internal to weft.
   Communicator& communicator() const { return *communicator_; }
   const std::shared_ptr<Communicator>& handle() const { return communicator_; }
 
@@ -102,17 +105,17 @@ class Group {
   std::shared_ptr<Communicator> communicator_;
 };
 
-/// A result that is on its way.
+/// A result whose values are valid after wait().
 struct [[nodiscard]] Group::Pending {
   Tensor result;
   Work work;
   Tensor wait() { return work.wait(), result; }
 };
 
-/// The group of this process: the ranks that mpirun (or srun) started, else this process alone. Every rank calls it
-/// before anything else of this folder; later calls give the same group, whatever their options. Ranks of one machine
-/// divide its cores among their kernels (InitOptions). DistributedError where MPI started the process and cannot be
-/// opened.
+/// The group of this process: the ranks that mpirun (or srun) started, or this process alone. Every rank must call it
+/// before any other function of distributed/. Later calls return the same group and ignore their options. The ranks on
+/// one machine divide its cores among their kernels (see InitOptions). DistributedError if MPI started the process but
+/// its library cannot be opened.
 Group init(const InitOptions& options = {});
 
 }  // namespace weft::distributed

@@ -1,14 +1,15 @@
-// Starting the ranks from the program itself: what `--nproc N` does.
+// Starts the ranks from within the program, for a `--nproc N` option.
 #pragma once
 
 namespace weft::distributed {
 
-/// Becomes `mpirun -n count` of this program with the same arguments, and so does not return; returns where there is
-/// nothing to start: `count` is 0 or 1, or MPI has started this process already. mpirun is set up for root and for more
-/// ranks than cores, and binds no rank to a core: init() divides them. DistributedError where there is no mpirun.
+/// Replaces this process by `mpirun -n count` of the same program with the same arguments, so it does not return. It
+/// returns only if there is nothing to start: `count` is 0 or 1, or MPI already started this process. mpirun is
+/// configured to run as root, to allow more ranks than cores, and not to bind ranks to cores, because init() divides
+/// them. DistributedError if there is no mpirun.
 void launch(int count, int argc, char** argv);
 
-/// Whether mpirun is in the path.
+/// Whether mpirun is in the PATH.
 bool has_launcher();
 
 }  // namespace weft::distributed

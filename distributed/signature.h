@@ -1,4 +1,5 @@
-// Signature: which collective a rank is in, small and plain enough to lie in shared memory and to travel in a message.
+// Signature: identifies the collective that a rank is in. It is a plain struct that fits in shared memory and in a
+// message.
 #pragma once
 
 #include <cstdint>
@@ -20,8 +21,9 @@ enum class Call : uint8_t {
   barrier,
   send,
   recv,
-  gradients,  // the reduction at the end of a DataParallel's backward; its shape is the number of samples so far
-  leave,      // the end of the group
+  /// The reduction at the end of DataParallel's backward; its shape is the number of samples so far.
+  gradients,
+  leave,  // the end of the group
 };
 
 struct Signature {
@@ -29,18 +31,18 @@ struct Signature {
   DType dtype = DType::f32;
   ReduceOp op = ReduceOp::sum;
   uint8_t axes = 0;
-  int32_t root = 0;     // of a broadcast; the other rank of send and recv
-  uint64_t number = 0;  // how many calls of this kind came before; the tag of send and recv
+  int32_t root = 0;     // the root of a broadcast; the peer rank of send and recv
+  uint64_t number = 0;  // the number of earlier calls of this kind; the tag of send and recv
   int64_t shape[kMaxAxes] = {};
 
   static Signature of(Call call, const Shape& shape, DType dtype, int root = 0, ReduceOp op = ReduceOp::sum);
   bool operator==(const Signature&) const = default;
-  /// `all_reduce([3] f32, mean), call 5`
+  /// For example `all_reduce([3] f32, mean), call 5`.
   std::string to_string() const;
 };
 
-/// Whether ranks that wait in these calls, call r rank r's, get what they wait for: all are the same, or some rank
-/// sends what another receives.
+/// Whether the waits can end when rank r waits in calls[r]: all calls are the same, or some rank sends what another
+/// receives.
 bool can_go_on(const std::vector<Signature>& calls);
 
 }  // namespace weft::distributed

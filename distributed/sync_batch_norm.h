@@ -1,4 +1,4 @@
-// Batch normalisation whose statistics are those of all ranks' batches together.
+// Batch normalization with statistics over the batches of all ranks.
 #pragma once
 
 #include "distributed/group.h"
@@ -6,12 +6,12 @@
 
 namespace weft::distributed {
 
-/// In the place of nn::BatchNorm1d, 2d and 3d in a model that several ranks train: x (N, C, ...), where N may be 0 and
-/// other than the other ranks'. In training, mean and variance are over all ranks' x, in f32 (f64 for f64), and
-/// gradients flow through them to every rank; the running statistics are the same everywhere, and stay where all
-/// batches are empty. In evaluation, and alone, it is nn's batch norm of this rank's x. Names of parameters and buffers
-/// are nn::BatchNorm2d's, so that checkpoints fit both. ShapeError unless x has num_features channels on axis 1, and in
-/// training where a channel has one value on all ranks together, which has no variance.
+/// Replaces nn::BatchNorm1d, 2d and 3d in a model that several ranks train. x is (N, C, ...); N may be 0 and may differ
+/// between ranks. In training, mean and variance are computed over all ranks' x, in f32 (f64 for f64), and gradients
+/// flow through them to every rank. The running statistics are the same on all ranks, and unchanged if all batches are
+/// empty. In evaluation, or with one rank, it is nn's batch norm. Parameters and buffers have the names of
+/// nn::BatchNorm2d, so checkpoints are interchangeable. ShapeError unless axis 1 of x has num_features channels, and in
+/// training if a channel has only one value over all ranks, which has no variance.
 class SyncBatchNorm : public nn::BatchNorm {
  public:
   SyncBatchNorm(const nn::BatchNormOptions& options, const Group& group) : BatchNorm(options), group_(group) {}

@@ -1,4 +1,4 @@
-// What collectives share: tensors as row-major memory, and what they wrote, noted for autograd.
+// Helpers of the collectives: tensors as row-major memory, and writes that autograd must know of.
 #pragma once
 
 #include <memory>
@@ -10,23 +10,23 @@ namespace weft::distributed {
 
 class Progressive;
 
-/// The first byte of row-major memory.
+/// The start of row-major memory.
 std::byte* bytes_of(const Tensor& x);
 int64_t byte_count(const Tensor& x);
-/// Row-major memory of this machine with the values of x: x itself where it is that. Without history.
+/// The values of x as a row-major CPU tensor without history; x's own memory if it is that already.
 Tensor row_major(const Tensor& x);
 
-/// Notes that `name` wrote to x: other tensors on its memory that have a history are refused from here on.
+/// Records that `name` wrote to x. A tensor with a history that shares x's memory is an error in backward from then on.
 void was_written(const Tensor& x, const char* name);
 
-/// Memory to write results for x to, with x's values.
+/// Memory for results that belong in x, initialized with x's values.
 class Written {
  public:
-  /// GradientError where x may not be written to; `name` is the function that writes.
+  /// GradientError if x may not be written to. `name` is the function that writes.
   Written(const Tensor& x, const char* name);
   const Tensor& memory() const { return memory_; }
   const Tensor& target() const { return x_; }
-  /// Once it is written: x has the values.
+  /// Call it after writing: copies the values to x if needed.
   void finish();
 
  private:
@@ -34,12 +34,12 @@ class Written {
   const char* name_;
 };
 
-/// What ranks exchange while this one goes on, and must not be written meanwhile. A tensor that shows a part of its
-/// memory is not watched: what is written may be another part.
+/// Watches tensors that must not be written to while an exchange uses them. A tensor that covers only part of its
+/// memory is not watched, because a write may concern another part.
 class Watch {
  public:
   explicit Watch(const std::vector<Tensor>& tensors);
-  /// Whether something was written since; its storage says what wrote last.
+  /// A tensor that was written to since construction, or null. Its storage knows the last writer.
   const Tensor* written() const;
 
  private:
@@ -50,10 +50,10 @@ class Watch {
 struct Work::State {
   std::shared_ptr<Communicator> group;
   std::shared_ptr<Progressive> work;
-  std::shared_ptr<Written> written;  // null where the result is a tensor of its own
+  std::shared_ptr<Written> written;  // null if the result is a new tensor
   Watch watch;
-  bool waited = false;  // by one of the handles
-  /// A call that uses `tensors`.
+  bool waited = false;  // by any of the handles
+  /// Starts a call that uses `tensors`.
   static Work start(std::shared_ptr<Communicator> group, std::shared_ptr<Progressive> work, std::vector<Tensor> tensors,
                     std::shared_ptr<Written> written);
 };

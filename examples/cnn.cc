@@ -1,4 +1,4 @@
-// A convolutional network that learns to read digits: modules of modules, batch norm, checkpoints.
+// A convolutional network that learns to read digits: nested modules, batch norm, checkpoints.
 //
 //   ./bazelw run //examples:cnn                        on digits that the program draws itself
 //   ./bazelw run //examples:cnn -- --data FOLDER       on MNIST files (plain or .gz)
@@ -14,7 +14,7 @@
 
 using namespace weft;
 
-/// Two convolutions, batch norm, relu and a pool that halves the image: (N, in, H, W) to (N, out, H / 2, W / 2).
+/// Two convolutions, batch norm, relu and a pool that halves the image: (N, in, H, W) -> (N, out, H / 2, W / 2).
 struct Block : nn::Layer<Block> {
   nn::Conv2d first, second;
   nn::BatchNorm2d first_norm, second_norm;
@@ -50,7 +50,7 @@ static int train(int argc, char** argv) {
   const distributed::Group group = examples::start_ranks(settings, argc, argv);
   const examples::Digits digits = examples::load_digits(settings);
 
-  // Each image is moved by up to two pixels whenever it is shown, so that the network never sees the same one twice.
+  // Each image is shifted by up to two pixels every time it is loaded, so the network never sees the same image twice.
   const auto moved = data::map(digits.train, data::RandomShift{2});
   data::DataLoader loader(moved, {.batch_size = settings.batch_size / group.size(),
                                   .drop_last = true,

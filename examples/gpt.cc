@@ -1,4 +1,5 @@
-// A small GPT that learns to write: transformer layers, warm-up and cosine, gradient clipping, samples while it learns.
+// A small GPT that learns to write: transformer layers, warmup and cosine schedule, gradient clipping, samples during
+// training.
 //
 //   ./bazelw run //examples:gpt                        on sums in words that it makes itself, a minute on two cores
 //   ./bazelw run //examples:gpt -- --data FILE         on any text; the last tenth is the test
@@ -14,12 +15,12 @@
 
 using namespace weft;
 
-/// `length` characters after `prompt`, one after the other by their probabilities.
+/// Generates `length` characters after `prompt`, each sampled from the predicted probabilities.
 static std::string write(examples::Gpt& model, std::string text, int64_t length, double temperature) {
   NoGrad guard;
   model.eval();
   const int64_t context = model.options().context;
-  for (int64_t i = 0; i < length; ++i) {  // to the end, also on Ctrl-C: all ranks draw as many random numbers
+  for (int64_t i = 0; i < length; ++i) {  // not cut short by Ctrl-C: all ranks must draw equally many numbers
     const size_t from = text.size() > static_cast<size_t>(context) ? text.size() - static_cast<size_t>(context) : 0;
     std::vector<int64_t> seen;
     for (char c : text.substr(from)) seen.push_back(static_cast<unsigned char>(c));
@@ -34,7 +35,7 @@ static std::string write(examples::Gpt& model, std::string text, int64_t length,
   return text;
 }
 
-/// The mean of -log p over all of the text, in nats per character.
+/// The mean of -log p over the whole text, in nats per character.
 static double evaluate(examples::Gpt& model, const std::string& text) {
   NoGrad guard;
   model.eval();
@@ -95,7 +96,7 @@ static int train(int argc, char** argv) {
   const int64_t share = settings.batch_size / group.size();
   bool stopped = false;
   while (progress.steps_done() < settings.steps && !stopped) {
-    // All ranks draw the whole batch and take their rows: the same batches at any number of ranks.
+    // Every rank draws the whole batch and takes its own rows, so the batches do not depend on the number of ranks.
     const auto batch = examples::random_batch(text.train, settings.batch_size, context);
     const Tensor inputs = batch.inputs.narrow(0, group.rank() * share, share);
     const Tensor targets = batch.targets.narrow(0, group.rank() * share, share);

@@ -1,4 +1,4 @@
-// A small GPT: a decoder of pre-norm transformer layers over characters. examples/gpt.cc trains it, bench/ measures it.
+// A small GPT: a decoder of pre-norm transformer layers on characters. examples/gpt.cc trains it, bench/ measures it.
 #pragma once
 
 #include "weft.h"
@@ -6,15 +6,15 @@
 namespace examples {
 
 struct GptOptions {
-  int64_t vocabulary = 256;  // bytes
-  int64_t context = 128;     // characters it looks back, at most
+  int64_t vocabulary = 256;  // number of byte values
+  int64_t context = 128;     // maximum number of characters that it sees
   int64_t layers = 6;
   int64_t heads = 4;
   int64_t width = 256;
   double dropout = 0;
 };
 
-/// Indices (N, T), T up to the context, to logits (N, T, vocabulary) of the character that follows each.
+/// Indices (N, T), with T <= context -> logits (N, T, vocabulary) of the next character at each position.
 class Gpt : public weft::nn::Layer<Gpt> {
  public:
   explicit Gpt(const GptOptions& options = {})
@@ -33,19 +33,20 @@ class Gpt : public weft::nn::Layer<Gpt> {
   }
 
   weft::Tensor forward(const weft::Tensor& indices) const {
-    // Looked up like tokens, so that under Autocast(bf16) the sum, and what the layers add to it, is bf16 as well.
+    // Positions use an embedding like tokens, so that under Autocast(bf16) the sum, and what the layers add to it, is
+    // bf16 too.
     const weft::Tensor positions = positions_(weft::arange(0, indices.size(1)));
     weft::Tensor x = dropout_(tokens_(indices) + positions);
     for (const auto& layer : layers_) x = layer(x, {.causal = true});
     return head_(norm_(x));
   }
-  /// The mean of -log p of the targets (N, T).
+  /// The cross-entropy of the targets (N, T): the mean of -log p.
   weft::Tensor loss(const weft::Tensor& indices, const weft::Tensor& targets) const {
     return weft::nn::cross_entropy((*this)(indices).flatten(0, 1), targets.flatten());
   }
 
-  /// Embeddings and weights of products, which start as N(0, 0.02) and may decay; and biases and norms, which should
-  /// not.
+  /// matrices(): embeddings and weight matrices, initialized from N(0, 0.02), which may have weight decay. vectors():
+  /// biases and norm weights, which should not.
   std::vector<weft::Tensor> matrices() const { return of_rank(true); }
   std::vector<weft::Tensor> vectors() const { return of_rank(false); }
   const GptOptions& options() const { return options_; }

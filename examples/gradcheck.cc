@@ -1,5 +1,5 @@
-// Gradient-checking code of one's own: a layer made of weft's ops, a function with a gradient written by hand, and what
-// a mistake in one looks like.
+// Gradient-checking your own code: a layer composed of weft's ops, a function with a hand-written gradient, and the
+// report for a wrong gradient.
 //
 //   ./bazelw run //examples:gradcheck
 #include <cstdio>
@@ -9,7 +9,7 @@
 
 using namespace weft;
 
-/// A gated layer, out = (W x + b) sigmoid(V x + c), made of weft's ops: its gradient comes for free.
+/// A gated layer, out = (W x + b) sigmoid(V x + c), composed of weft's ops; autograd derives its gradient.
 struct Gated : nn::Module {
   nn::Linear value, gate;
   Gated(int64_t in, int64_t out)
@@ -17,7 +17,7 @@ struct Gated : nn::Module {
   Tensor forward(const Tensor& x) { return value(x) * sigmoid(gate(x)); }
 };
 
-/// x / (1 + |x|) with its gradient g / (1 + |x|)^2 written by hand.
+/// x / (1 + |x|) with the hand-written gradient g / (1 + |x|)^2.
 struct Softsign : autograd::Function<Softsign> {
   static Tensor forward(autograd::Context& context, const Tensor& x) {
     context.save(x);
@@ -28,7 +28,7 @@ struct Softsign : autograd::Function<Softsign> {
   }
 };
 
-/// The same with a mistake that is easy to make: the square is missing.
+/// The same function with a common mistake in the gradient: the square is missing.
 struct WrongSoftsign : autograd::Function<WrongSoftsign> {
   static Tensor forward(autograd::Context& context, const Tensor& x) {
     context.save(x);
@@ -39,7 +39,7 @@ struct WrongSoftsign : autograd::Function<WrongSoftsign> {
   }
 };
 
-/// Prints what the check found; returns whether it was what we expect.
+/// Prints the result of the check. Returns whether it is the expected one.
 static bool show(const char* what, const GradcheckResult& result, bool expected) {
   std::printf("%-52s %s\n", what, result ? "gradients agree" : "gradients differ:");
   if (!result) std::printf("%s\n", result.report().c_str());
@@ -48,12 +48,12 @@ static bool show(const char* what, const GradcheckResult& result, bool expected)
 
 int main() {
   manual_seed(0);
-  // Finite differences need f64: in f32 their own error hides mistakes.
+  // Finite differences need f64: in f32 their own error is larger than many mistakes.
   const Tensor x = randn({3, 4}, f64);
   Gated layer(4, 2);
   layer.to(f64);
 
-  // The input and every parameter are checked: gradcheck makes each of them a leaf.
+  // gradcheck makes the input and every parameter a leaf, and checks all of them.
   const auto gated = [&](const std::vector<Tensor>& in) {
     return (matmul(in[0], in[1].t()) + in[2]) * sigmoid(matmul(in[0], in[3].t()) + in[4]);
   };

@@ -1,4 +1,4 @@
-// A multi-layer perceptron that learns to read digits: the training loop at its simplest.
+// A multi-layer perceptron that learns to read digits, with the simplest training loop.
 //
 //   ./bazelw run //examples:mlp                        on digits that the program draws itself
 //   ./bazelw run //examples:mlp -- --data FOLDER       on MNIST files (plain or .gz)
@@ -30,7 +30,7 @@ static int train(int argc, char** argv) {
       examples::parse("A multi-layer perceptron that learns to read digits", argc, argv, {.epochs = 30, .lr = 2e-3});
   const examples::Digits digits = examples::load_digits(settings);
 
-  // Each image is moved by up to two pixels whenever it is shown, so that the network never sees the same one twice.
+  // Each image is shifted by up to two pixels every time it is loaded, so the network never sees the same image twice.
   const auto moved = data::map(digits.train, data::RandomShift{2});
   data::DataLoader loader(moved,
                           {.batch_size = settings.batch_size, .shuffle = true, .drop_last = true, .prefetch = 4});

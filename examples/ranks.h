@@ -1,4 +1,4 @@
-// How an example runs as several processes: `--nproc 4`, or under mpirun.
+// Runs an example as several processes: `--nproc 4`, or under mpirun.
 #pragma once
 
 #include "distributed/distributed.h"
@@ -6,17 +6,18 @@
 
 namespace examples {
 
-/// Starts settings.nproc ranks of this program (and does not return), unless there is one or mpirun started it already.
-/// The group; of its ranks only the first prints from here on. Error where the batch does not divide among the ranks.
+/// Starts settings.nproc ranks of this program (and does not return), unless there is only one or mpirun already
+/// started it. Returns the group; from then on only rank 0 prints. Error if the batch size is not divisible by the
+/// number of ranks.
 weft::distributed::Group start_ranks(const Settings& settings, int argc, char** argv);
 
-/// Whether Ctrl-C was pressed (or SIGTERM came) on some rank: all leave the loop after the same batch.
+/// Whether Ctrl-C was pressed (or SIGTERM received) on any rank. All ranks leave the loop after the same batch.
 bool interrupted(const weft::distributed::Group& group);
 
-/// The mean over the ranks of a number of each: of losses of batches that are as large everywhere.
+/// The mean of `value` over the ranks, for losses of batches of equal size.
 weft::Tensor mean_over(const weft::distributed::Group& group, const weft::Tensor& value);
 
-/// (n, ...) of every rank, one after the other.
+/// (n, ...) -> (ranks n, ...): concatenates the rows of every rank.
 weft::Tensor gathered(const weft::distributed::Group& group, const weft::Tensor& rows);
 
 }  // namespace examples

@@ -40,7 +40,7 @@ std::string in_words(int64_t number) {
   return number % 10 == 0 ? ten : ten + "-" + small[number % 10];
 }
 
-/// True sums of two numbers below 50, one a line.
+/// Correct sums of two numbers below 50, one per line.
 std::string sums(int64_t lines) {
   const std::vector<int64_t> numbers = randint(0, 50, {2 * lines}).to_vector<int64_t>();
   std::string text;
@@ -109,7 +109,7 @@ void TextProgress::step(const Tensor& loss, double lr) {
   const auto since = [](Clock::time_point start) {
     return std::chrono::duration<double>(Clock::now() - start).count();
   };
-  // A terminal gets a line that changes in place; a file or a pipe gets a plain one now and then.
+  // On a terminal, one line is updated in place; in a file or pipe, a plain line is printed from time to time.
   if (done_ < steps_ && since(shown_) < (terminal_ ? 0.2 : 10.0)) return;
   shown_ = Clock::now();
   const double per_step = since(started_) / static_cast<double>(done_here_);

@@ -1,4 +1,4 @@
-// What gpt.cc needs around its training loop: the command line, the text and batches of it, progress on the terminal.
+// What gpt.cc needs besides its training loop: the command line, the text and its batches, progress on the terminal.
 #pragma once
 
 #include <string>
@@ -9,40 +9,40 @@
 namespace examples {
 
 struct TextSettings : Settings {
-  int64_t steps = 0;  // 0: as many as the text is worth
+  int64_t steps = 0;  // 0: chosen from the length of the text
   double dropout = 0;
   bool bf16_parameters = false;
-  int64_t samples = 6;  // shown while it learns
+  int64_t samples = 6;  // number of text samples printed during training
   double temperature = 0.8;
 };
 
-/// parse() for an example on text.
+/// parse() for an example that trains on text.
 TextSettings parse_text(const char* what, int argc, char** argv, TextSettings settings);
 
-/// A text whose last tenth is kept for the test.
+/// A text; its last tenth is the test set.
 struct Text {
   std::string train;
   std::string test;
 };
-/// The file settings.data, or sums in words that the program makes itself: `seven and thirty make thirty-seven.`
+/// The file settings.data, or generated sums in words: `seven and thirty make thirty-seven.`
 Text load_text(const TextSettings& settings);
 
-/// Indices of characters (rows, length), and those that follow each.
+/// Character indices (rows, length), and the next character at each position.
 struct TextBatch {
   weft::Tensor inputs;
   weft::Tensor targets;
 };
-/// Pieces of the text from random places.
+/// Pieces of the text at random positions.
 TextBatch random_batch(const std::string& text, int64_t rows, int64_t length);
-/// Rows [first, first + rows) of the text cut into pieces of `length`; fewer at its end, and the last piece may be
-/// shorter than `length`, in a batch of its own. Empty (undefined tensors) behind the end.
+/// Rows [first, first + rows) of the text cut into pieces of `length`. There are fewer rows at the end. The last piece
+/// may be shorter than `length`; it is in a batch of its own. Undefined tensors after the end.
 TextBatch batch_at(const std::string& text, int64_t first, int64_t rows, int64_t length);
 
-/// Says how training goes, now and then; its state goes into checkpoints as `fields`.
+/// Prints progress from time to time. Its state is saved in checkpoints as `fields`.
 class TextProgress {
  public:
   TextProgress(int64_t steps, int64_t characters_per_step);
-  /// After each step. Reads the loss.
+  /// Call it after each step; it reads the loss.
   void step(const weft::Tensor& loss, double lr);
   int64_t steps_done() const { return done_; }
   /// Prints a sample below the current line.
@@ -55,7 +55,7 @@ class TextProgress {
   using Clock = std::chrono::steady_clock;
   int64_t steps_, characters_;
   int64_t done_ = 0;
-  double loss_ = 0;        // a running mean
+  double loss_ = 0;        // running mean
   int64_t done_here_ = 0;  // in this process
   bool terminal_;
   Clock::time_point started_ = Clock::now();

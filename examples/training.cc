@@ -28,27 +28,27 @@ double seconds_since(std::chrono::steady_clock::time_point start) {
   return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
 }
 
-/// The current folder of the user: `bazel run` starts programs elsewhere and says where the user was.
+/// The user's current folder: `bazel run` starts programs in another folder and passes the user's in the environment.
 std::string user_path(const std::string& path) {
   const char* started_in = std::getenv("BUILD_WORKING_DIRECTORY");
   if (started_in == nullptr || (!path.empty() && path[0] == '/')) return path.empty() ? "." : path;
   return path.empty() ? started_in : std::string(started_in) + "/" + path;
 }
 
-/// A mistake of the user's, known before any work is done.
+/// A user error that is detected before any work is done.
 [[noreturn]] void refuse_arguments(const std::string& why) {
   std::fprintf(stderr, "error: %s (--help lists the options)\n", why.c_str());
   std::exit(2);
 }
 
-/// Ends the program unless files can be written into `folder`.
+/// Ends the program unless files can be created in `folder`.
 void check_folder(const std::string& option, const std::string& folder) {
   std::error_code ignored;
   if (!std::filesystem::is_directory(folder, ignored)) refuse_arguments(option + ": there is no folder " + folder);
   if (access(folder.c_str(), W_OK) != 0) refuse_arguments(option + ": cannot write to the folder " + folder);
 }
 
-/// The same for a file, which need not be there yet.
+/// The same for a file, which need not exist yet.
 void check_file(const std::string& option, const std::string& path) {
   std::error_code ignored;
   const auto kind = std::filesystem::status(path, ignored).type();
@@ -58,7 +58,7 @@ void check_file(const std::string& option, const std::string& path) {
   check_folder(option, folder.empty() ? "." : folder);
 }
 
-/// The text as a number, all of it; nothing where it is none.
+/// The text as a number; nullopt unless all of it is one.
 template <class Number> std::optional<Number> number_of(const std::string& text) {
   Number value{};
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
@@ -156,7 +156,7 @@ void Progress::batch(const Tensor& loss, const Tensor& logits, const Tensor& lab
 }
 
 void Progress::line(bool force) const {
-  // A terminal gets a line that changes in place; a file or a pipe gets a plain one now and then.
+  // On a terminal, one line is updated in place; in a file or pipe, a plain line is printed from time to time.
   if (!force && seconds_since(shown_) < (terminal_ ? 0.1 : 10.0)) return;
   shown_ = Clock::now();
   const double spent = seconds_since(started_);
@@ -221,11 +221,11 @@ double accuracy(const Tensor& predictions, const data::TensorDataset<2>& dataset
 
 namespace {
 
-/// Digits of 3 x 5 points, one octal figure per row.
+/// Digits of 3 x 5 points, encoded as one octal digit per row.
 constexpr const char* kFont[10] = {"75557", "26227", "71747", "71717", "55711",
                                    "74717", "74757", "71111", "75757", "75717"};
 
-/// A digit drawn into the corner of an RGB image (3, H, W), `scale` pixels per point.
+/// Draws a digit into the corner of an RGB image (3, H, W), with `scale` pixels per point.
 void draw_digit(Tensor& image, int64_t digit, int64_t scale, const Tensor& colour) {
   for (int64_t row = 0; row < 5; ++row)
     for (int64_t column = 0; column < 3; ++column)
@@ -235,7 +235,7 @@ void draw_digit(Tensor& image, int64_t digit, int64_t scale, const Tensor& colou
             .copy_(colour);
 }
 
-/// One test image, twice as large, in colour; a wrong answer is drawn on it and gets a red frame.
+/// One test image, enlarged twice, as RGB. A wrong prediction is drawn into it, and it gets a red frame.
 Tensor tile(const Tensor& image, int64_t answer, int64_t label) {
   Tensor out =
       image.unsqueeze(2).unsqueeze(4).expand({1, 28, 2, 28, 2}).reshape({1, 56, 56}).expand({3, 56, 56}).clone();
@@ -262,7 +262,7 @@ void save_pictures(const Settings& settings, const std::string& name, const std:
   io::save_line_chart(curve, {{"train", train, epochs}, {"test", tested, epochs}},
                       {.title = name + ": accuracy", .x_label = "epoch", .y_label = "%"});
 
-  // The wrong ones first, then right ones, 12 in a row.
+  // Wrong predictions first, then correct ones, 12 per row.
   const std::vector<int64_t> answers = predictions.to_vector<int64_t>(), labels = test.column(1).to_vector<int64_t>();
   std::vector<Tensor> tiles;
   for (const bool right : {false, true})

@@ -1,5 +1,5 @@
-// What the training examples share and a reader may skip: the command line, the data, progress on the terminal, Ctrl-C
-// and the pictures. The training loop itself is in each example.
+// Code that the training examples share and that a reader may skip: the command line, the data, progress on the
+// terminal, Ctrl-C and the pictures. The training loop itself is in each example.
 #pragma once
 
 #include <chrono>
@@ -16,52 +16,51 @@ class App;
 
 namespace examples {
 
-/// The command line. What is not given keeps the example's own value.
+/// The command line options. An option that is not given keeps the example's own value.
 struct Settings {
   std::string data = {};  // a folder with MNIST files; empty: digits that the program draws itself
   int64_t epochs = 10;
   int64_t batch_size = 64;
   double lr = 1e-3;
   uint64_t seed = 1;
-  int threads = 0;  // 0: all
+  int threads = 0;  // 0: all cores
   bool bf16 = false;
   std::string save = {};
   std::string resume = {};
-  std::string out = {};  // folder of the pictures; empty: where the program was started
-  int nproc = 0;         // processes that train together; 0: the example has no such option
+  std::string out = {};  // folder for the pictures; empty: the current folder
+  int nproc = 0;         // number of processes that train together; 0: the example has no such option
 };
 
-/// What forward and loss compute products in: `const Autocast autocast(compute_dtype(settings));`
+/// The dtype for Autocast in forward and loss: `const Autocast autocast(compute_dtype(settings));`
 inline weft::DType compute_dtype(const Settings& settings) { return settings.bf16 ? weft::bf16 : weft::f32; }
 
-/// Reads the arguments, seeds the generator and sets the threads; ends the program for --help (0) and mistakes (2),
-/// such as places of --out and --save that cannot be written to.
+/// Parses the arguments, seeds the generator and sets the number of threads. Ends the program for --help (exit status
+/// 0) and for invalid options (2), such as --out or --save paths that are not writable.
 Settings parse(const char* what, int argc, char** argv, Settings settings);
 
-/// For an example with options of its own: adds those that all share (--batch-size, --lr, --seed, --threads, --bf16,
-/// --save, --resume) to `app`; reads the arguments and does what parse() says of them.
+/// For an example with its own options: add_shared_options() adds the common ones (--batch-size, --lr, --seed,
+/// --threads, --bf16, --save, --resume) to `app`; read_arguments() then does what parse() does.
 void add_shared_options(CLI::App& app, Settings& settings);
 void read_arguments(CLI::App& app, int argc, char** argv, Settings& settings);
 
-/// Why the text of an option is no finite number above 0; empty where it is one.
+/// The reason why an option's text is not a finite number above 0; empty if it is.
 std::string positive_error(const std::string& text);
 
 struct Digits {
   weft::data::TensorDataset<2> train;
   weft::data::TensorDataset<2> test;
 };
-/// The MNIST files of settings.data, or 8,000 + 2,000 drawn digits. Error where a batch is larger than what there is.
+/// The MNIST files in settings.data, or 8,000 + 2,000 drawn digits. Error if a batch is larger than the dataset.
 Digits load_digits(const Settings& settings);
 
-/// True once Ctrl-C was pressed or SIGTERM came: finish the batch, save, leave. A second Ctrl-C ends the program at
-/// once.
+/// True after Ctrl-C was pressed or SIGTERM was received: finish the batch, save and exit. A second Ctrl-C ends the
+/// program immediately.
 bool interrupted();
 
-/// What a program that was interrupted does at last: it saves where it should, and says how to carry on. Its exit
-/// status.
+/// Ends an interrupted program: calls `save` if it should save, and prints how to resume. Returns the exit status.
 int save_and_stop(const Settings& settings, const std::function<void()>& save);
 
-/// One row of the table, one point of the learning curve.
+/// One row of the printed table and one point of the learning curve.
 struct EpochResult {
   double train_loss = 0;
   double train_accuracy = 0;
@@ -69,14 +68,14 @@ struct EpochResult {
   double seconds = 0;
 };
 
-/// Says on the terminal how training goes, and keeps the curve. Its state goes into checkpoints as `fields`.
+/// Prints progress on the terminal and records the learning curve. Its state is saved in checkpoints as `fields`.
 class Progress {
  public:
   Progress(const Settings& settings, int64_t batches_per_epoch);
 
-  /// After each batch. Reads the loss and the number of hits.
+  /// Call it after each batch; it reads the loss and the number of correct predictions.
   void batch(const weft::Tensor& loss, const weft::Tensor& logits, const weft::Tensor& labels);
-  /// After each epoch: a row of the table.
+  /// Call it after each epoch; it prints a row of the table.
   void epoch(double test_accuracy);
   int64_t finished_epochs() const { return static_cast<int64_t>(results_.size()); }
   const std::vector<EpochResult>& results() const { return results_; }
@@ -92,13 +91,13 @@ class Progress {
   int64_t batches_per_epoch_;
   bool terminal_;
   std::vector<EpochResult> results_;
-  // Of the epoch that runs.
+  // Of the current epoch.
   int64_t batches_ = 0;
   int64_t images_ = 0;
   int64_t hits_ = 0;
   double loss_sum_ = 0;
-  double seconds_before_ = 0;  // spent on it before a resume
-  // Of this process.
+  double seconds_before_ = 0;  // time spent on this epoch before a resume
+  // Since this process started.
   Clock::time_point started_ = Clock::now();
   Clock::time_point epoch_started_ = Clock::now();
   mutable Clock::time_point shown_ = Clock::now();
@@ -106,12 +105,12 @@ class Progress {
   int64_t all_images_ = 0;
 };
 
-/// Writes `<name>_curve.svg` and `<name>_digits.png`: the learning curve, and test images with the network's answers,
-/// wrong ones in a red frame.
+/// Writes `<name>_curve.svg`, the learning curve, and `<name>_digits.png`, test images with the predictions; wrong ones
+/// have a red frame.
 void save_pictures(const Settings& settings, const std::string& name, const std::vector<EpochResult>& results,
                    const weft::data::TensorDataset<2>& test, const weft::Tensor& predictions);
 
-/// The answers of `model` for all images, in batches, without a tape.
+/// The predictions of `model` for all images, computed in batches without a tape.
 template <class Model> weft::Tensor predict(Model& model, const weft::data::TensorDataset<2>& dataset) {
   weft::NoGrad guard;
   model.eval();
@@ -122,10 +121,10 @@ template <class Model> weft::Tensor predict(Model& model, const weft::data::Tens
   return weft::cat(answers);
 }
 
-/// The share of right answers.
+/// The fraction of correct predictions.
 double accuracy(const weft::Tensor& predictions, const weft::data::TensorDataset<2>& dataset);
 
-/// Runs `program`, and turns an error into one line and an exit code.
+/// Runs `program`. An error becomes one line of output and an exit status.
 int run(int (*program)(int, char**), int argc, char** argv);
 
 }  // namespace examples

@@ -1,4 +1,4 @@
-// What file formats share about the bytes of tensors.
+// Helpers for the byte representation of tensors in files.
 #pragma once
 
 #include <string_view>
@@ -7,13 +7,13 @@
 
 namespace weft::io::detail {
 
-/// Turns `count` values of `size` bytes (1, 2, 4 or 8) from one byte order to the other.
+/// Reverses the byte order of `count` values of `size` bytes (1, 2, 4 or 8) in place.
 void swap_bytes(void* values, int64_t count, size_t size);
 
 /// The memory of a row-major tensor.
 std::string_view row_major_bytes(const Tensor& x);
 
-/// IoError where a bool from a file is neither 0 nor 1, which no code may see.
+/// IoError if a bool tensor from a file contains a byte that is neither 0 nor 1.
 void check_bools(const Tensor& x);
 
 }  // namespace weft::io::detail

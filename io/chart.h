@@ -1,4 +1,4 @@
-// Line charts as SVG: learning curves that any browser shows.
+// Line charts as SVG files, such as learning curves.
 #pragma once
 
 #include <string>
@@ -6,7 +6,7 @@
 
 namespace weft::io {
 
-/// One line; `x` is 0, 1, 2, ... where it is empty. A value that is not finite leaves a gap.
+/// One line. An empty `x` means 0, 1, 2, ... A value that is not finite leaves a gap in the line.
 struct ChartSeries {
   std::string name;
   std::vector<double> y;
@@ -17,13 +17,13 @@ struct ChartOptions {
   std::string title = {};
   std::string x_label = {};
   std::string y_label = {};
-  bool log_y = false;  // decades; values that are not positive leave gaps
+  bool log_y = false;  // logarithmic y axis; values <= 0 leave gaps
   int width = 720;
   int height = 440;
 };
 
-/// Writes a chart, crash-safe (see AtomicFile). Errors: Error where x and y of a series differ in length or the
-/// chart has no size; IoError.
+/// Writes a chart atomically (see AtomicFile). Error if x and y of a series differ in length or the chart size is not
+/// positive; IoError if writing fails.
 void save_line_chart(const std::string& path, const std::vector<ChartSeries>& series, const ChartOptions& options = {});
 
 }  // namespace weft::io

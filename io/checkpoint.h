@@ -1,13 +1,13 @@
-// Checkpoints: what a training run needs to carry on bit for bit, in one crash-safe file (a safetensors file, so that
-// other tools can read its tensors).
+// Checkpoints: everything that a training run needs to resume with bit-identical results, in one file that is written
+// atomically. It is a safetensors file, so other tools can read its tensors.
 //
 //   std::map<std::string, std::string> fields = {{"epoch", std::to_string(epoch)}};
 //   io::save_checkpoint(path, {.model = &model, .optimizer = &optimizer, .schedule = &schedule, .loader = &loader,
 //                              .fields = &fields});
 //
-// Of generators it holds the process's. One of the program's own (a module's, a loader's) is the program's to save:
-// put the two numbers of its state() into `fields`, and give them back to set_state(). Gradients are not in it: where
-// several batches make a step, save right behind the step (Accumulate::waiting() is 0 there).
+// The default generator's state is included. The program must save other generators (of a module or a loader) itself:
+// store the two numbers of their state() in `fields`, and pass them to set_state() after loading. Gradients are not
+// included. With gradient accumulation, save directly after a step, when Accumulate::waiting() is 0.
 #pragma once
 
 #include <map>
@@ -22,8 +22,8 @@
 
 namespace weft::io {
 
-/// What a checkpoint holds; what is null is left out. `loader` is any data::DataLoader, in the middle of an epoch too.
-/// `fields` are the user's own texts.
+/// The objects to save or load; null ones are left out. `loader` is any data::DataLoader, which may be in the middle of
+/// an epoch. `fields` are arbitrary texts of the program.
 struct CheckpointParts {
   nn::Module* model = nullptr;
   optim::Optimizer* optimizer = nullptr;
@@ -32,16 +32,16 @@ struct CheckpointParts {
   optim::GradScaler* scaler = nullptr;
   Resumable* loader = nullptr;
   std::map<std::string, std::string>* fields = nullptr;
-  bool random = true;  // the state of the global generator
+  bool random = true;  // the state of the default generator
 };
 
-/// Writes `path` so that a crash at any moment leaves the old file or the new one. IoError, naming the path, where that
-/// fails.
+/// Writes `path` atomically: after a crash at any moment, the file is either the old or the new one. IoError, with the
+/// path, if writing fails.
 void save_checkpoint(const std::string& path, const CheckpointParts& parts);
 
-/// Restores the given parts: all, or none of them where anything does not fit. Parts of the file that are not asked for
-/// are ignored. IoError, naming the path, where the file is damaged (its checksum is compared), holds no such part, or
-/// holds one of another model, dtype, optimizer or dataset.
+/// Restores the given objects: all of them, or none if anything does not fit. Contents of the file that are not
+/// requested are ignored. IoError, with the path, if the file is damaged (its checksum is verified), lacks a requested
+/// part, or belongs to another model, dtype, optimizer or dataset.
 void load_checkpoint(const std::string& path, const CheckpointParts& parts);
 
 }  // namespace weft::io

@@ -1,4 +1,5 @@
-// Files: reading at a position, and writing so that a crash leaves the old file or the new one, never a part of one.
+// Files: reading at an offset, and atomic writing, after which a crash leaves either the old or the new file, never a
+// part.
 #pragma once
 
 #include <sys/types.h>
@@ -21,9 +22,9 @@ class InputFile {
   const std::string& path() const { return path_; }
   uint64_t size() const { return size_; }
   int descriptor() const { return descriptor_; }
-  /// Fills `out` with the bytes from `offset` on; IoError where the file ends before.
+  /// Reads `bytes` bytes at `offset` into `out`. IoError if the file is too short.
   void read(uint64_t offset, void* out, size_t bytes) const;
-  /// All of it; IoError where it has more than `limit` bytes.
+  /// The whole content. IoError if the file has more than `limit` bytes.
   std::string read_all(uint64_t limit) const;
 
  private:
@@ -32,12 +33,12 @@ class InputFile {
   uint64_t size_ = 0;
 };
 
-/// Writes a file that appears under its name only when it is complete and on disk: a temporary file in the same folder
-/// (created exclusively), fsync, rename, fsync of the folder. An existing file keeps its mode, a new one follows the
-/// umask; a symbolic link keeps pointing at what it names, and what it names is created where it is absent. Where
-/// anything fails, IoError names the path, the old file is untouched and the temporary one is removed. Only a killed
-/// process leaves it behind, as `NAME.weft-tmp-NUMBER`; the next save to NAME removes it. A lock (flock) tells it from
-/// the temporary file of a save that still runs.
+/// Writes a file that appears under its name only when it is complete and on disk. It creates a temporary file in the
+/// same folder (exclusively), calls fsync, renames it, and calls fsync on the folder. An existing file keeps its mode;
+/// a new one follows the umask. A symbolic link is kept, and its target is replaced or created. On failure it throws
+/// IoError with the path, leaves the old file untouched and removes the temporary file. A process that is killed leaves
+/// the temporary file as `NAME.weft-tmp-NUMBER`; the next save to NAME removes it. A lock (flock) distinguishes it from
+/// the temporary file of a save in progress.
 class AtomicFile {
  public:
   explicit AtomicFile(const std::string& path);
@@ -47,7 +48,7 @@ class AtomicFile {
 
   void write(const void* data, size_t bytes);
   void write(std::string_view bytes) { write(bytes.data(), bytes.size()); }
-  /// Makes the file appear. Nothing may be written after it.
+  /// Puts the file in place. Nothing may be written afterwards.
   void commit();
 
  private:
@@ -61,12 +62,12 @@ class AtomicFile {
   int descriptor_ = -1;
 };
 
-/// `bytes` under `path`, by AtomicFile.
+/// Writes `bytes` to `path` with AtomicFile.
 void write_file(const std::string& path, std::string_view bytes);
 
 namespace detail {
 
-/// The system calls AtomicFile makes; tests replace them to inject faults.
+/// The system calls of AtomicFile. Tests replace them to inject faults.
 struct FileCalls {
   ssize_t (*write)(int descriptor, const void* data, size_t bytes);
   int (*sync)(int descriptor);
@@ -74,13 +75,13 @@ struct FileCalls {
 };
 extern FileCalls file_calls;
 
-/// A text from a file, fit for an error's one line: quoted, shortened, unprintable bytes replaced.
+/// Formats a text from a file for a one-line error message: quoted, shortened, with unprintable bytes replaced.
 std::string shown(std::string_view text);
 
-/// The exception being handled, as an IoError that names the path.
+/// Rethrows the current exception as an IoError with the path.
 [[noreturn]] void rethrow_with_path(const std::string& path);
 
-/// Runs f(); whatever it throws becomes an IoError that names the path.
+/// Runs f(). Any exception becomes an IoError with the path.
 template <class F> decltype(auto) with_path(const std::string& path, F&& f) {
   try {
     return f();
@@ -89,7 +90,7 @@ template <class F> decltype(auto) with_path(const std::string& path, F&& f) {
   }
 }
 
-/// CRC-32 (zlib's) of `bytes`, carried on from `crc`.
+/// CRC-32 (as zlib's) of `bytes`, continued from `crc`.
 uint32_t crc32(uint32_t crc, const void* data, size_t bytes);
 
 }  // namespace detail

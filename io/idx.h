@@ -1,4 +1,4 @@
-// IDX: the format of MNIST and its kin; plain or gzipped. http://yann.lecun.com/exdb/mnist/
+// IDX, the file format of MNIST and similar datasets; plain or gzipped. http://yann.lecun.com/exdb/mnist/
 #pragma once
 
 #include <string>
@@ -7,9 +7,9 @@
 
 namespace weft::io {
 
-/// Reads u8, i8, i16, i32, f32 and f64 arrays; a gzipped file is recognised by its content. IoError, naming the path,
-/// where the magic number is wrong, the sizes do not multiply to exactly the bytes that are there, or the file is
-/// damaged. (What follows the compressed data of a gzipped file is left out, as gzip does.)
+/// Reads u8, i8, i16, i32, f32 and f64 arrays. A gzipped file is recognized by its content. IoError, with the path, if
+/// the magic number is wrong, the sizes do not match the number of bytes, or the file is damaged. (Bytes after the
+/// compressed data of a gzipped file are ignored, as gzip does.)
 Tensor load_idx(const std::string& path);
 
 }  // namespace weft::io

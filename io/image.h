@@ -1,4 +1,4 @@
-// PNG images, through libpng.
+// PNG images (with libpng).
 #pragma once
 
 #include <string>
@@ -7,18 +7,19 @@
 
 namespace weft::io {
 
-/// Writes a grey (H, W) or (1, H, W) or an RGB (3, H, W) image, crash-safe (see AtomicFile). u8 is written as it is;
-/// floating values are taken from [0, 1] (clamped; NaN is black). Errors: ShapeError, DtypeError; IoError where the
-/// file cannot be written.
+/// Writes a grayscale (H, W) or (1, H, W) or an RGB (3, H, W) image atomically (see AtomicFile). u8 values are written
+/// unchanged; floating values are scaled from [0, 1] and clamped (NaN is black). ShapeError or DtypeError for other
+/// tensors, IoError if the file cannot be written.
 void save_png(const std::string& path, const Tensor& image);
 
-/// An image as u8 (1, H, W) where it is grey, else (3, H, W), in sRGB: values of a file that states another gamma are
-/// converted, those of a file that states none are taken as they are. 16 bits become 8. Transparent parts lie on black,
-/// mixed as light (half transparent white is 186). IoError, naming the path, for a file that is damaged or above 2^28
-/// pixels.
+/// Reads an image as u8: (1, H, W) if it is grayscale, else (3, H, W), in sRGB. If the file states another gamma,
+/// values are converted; if it states none, they are taken unchanged. 16-bit values become 8-bit. Transparent pixels
+/// are blended with black in linear light (half transparent white gives 186). IoError, with the path, for a damaged
+/// file or an image above 2^28 pixels.
 Tensor load_png(const std::string& path);
 
-/// A sheet of images (N, C, H, W) -> (C, rows, columns of them), `padding` pixels of `background` around each.
+/// Arranges images (N, C, H, W) in a grid with `columns` columns, with `padding` pixels of value `background` around
+/// each image. Returns (C, height, width).
 Tensor make_grid(const Tensor& images, int64_t columns = 8, int64_t padding = 2, double background = 0);
 
 }  // namespace weft::io

@@ -1,4 +1,4 @@
-// The header of a .npy file: a Python dict, read by a parser that knows only this one dict.
+// The header of a .npy file: a Python dict, read by a parser that accepts only this dict.
 #pragma once
 
 #include <string>
@@ -16,7 +16,7 @@ struct NpyHeader {
   Shape shape;
 };
 
-/// The dict alone: `{'descr': '<f4', 'fortran_order': False, 'shape': (2, 3), }`. Throws IoError.
+/// Parses the dict: `{'descr': '<f4', 'fortran_order': False, 'shape': (2, 3), }`. Throws IoError.
 NpyHeader parse_npy_header(std::string_view dict);
 
 /// Magic, version, length and dict, padded to a multiple of 64. Throws DtypeError for bf16.

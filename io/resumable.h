@@ -1,4 +1,4 @@
-// Resumable: what a checkpoint asks of something that has a position, such as a data loader.
+// Resumable: the interface of objects whose position a checkpoint saves, such as a data loader.
 #pragma once
 
 #include <string>
@@ -8,9 +8,10 @@ namespace weft::io {
 class Resumable {
  public:
   virtual ~Resumable() = default;
-  /// Where it stands, as a line of text.
+  /// The current position, as one line of text.
   virtual std::string position() const = 0;
-  /// Goes there. Error, and nothing changes, where the text is none of position()'s or does not fit this object.
+  /// Moves to `position`. Error, without changing anything, if the text is not from position() or does not fit this
+  /// object.
   virtual void set_position(const std::string& position) = 0;
 };
 

@@ -1,6 +1,6 @@
-// safetensors: tensors by name in one file, the format models are exchanged in.
-// https://github.com/huggingface/safetensors The reader trusts nothing: every number is checked before it is used, and
-// no allocation is larger than the file.
+// safetensors: named tensors in one file, a common exchange format for models.
+// https://github.com/huggingface/safetensors The reader does not trust the file: every number is checked before use,
+// and no allocation is larger than the file.
 #pragma once
 
 #include <map>
@@ -10,16 +10,16 @@
 
 namespace weft::io {
 
-/// Texts that travel in the header (`__metadata__`).
+/// Texts stored in the header (`__metadata__`).
 using Metadata = std::map<std::string, std::string>;
 
-/// Writes tensors of any layout and of all of weft's dtypes, row-major, in the format's own order (widest dtype first,
-/// then by name), crash-safe (see AtomicFile). Errors: IoError that names the path, for an undefined tensor, a name
-/// that is not UTF-8 or is `__metadata__`, and what the system refuses.
+/// Writes tensors of any memory layout and any dtype of weft, row-major, in the format's order (widest dtype first,
+/// then by name), atomically (see AtomicFile). IoError, with the path, for an undefined tensor, for a name that is not
+/// UTF-8 or is `__metadata__`, and for errors of the system.
 void save_safetensors(const std::string& path, const StateDict& tensors, const Metadata& metadata = {});
 
-/// Reads a file; `metadata`, where given, receives the header's texts. IoError, naming the path and what is wrong, for
-/// anything that is not exactly a safetensors file: no check is left to luck, and nothing but IoError is thrown.
+/// Reads a file. If `metadata` is not null, it receives the header's texts. IoError, with the path and the reason, for
+/// anything that is not exactly a valid safetensors file; no other exception is thrown.
 StateDict load_safetensors(const std::string& path, Metadata* metadata = nullptr);
 
 }  // namespace weft::io

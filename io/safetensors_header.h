@@ -1,5 +1,6 @@
-// The header of a safetensors file: JSON that says where each tensor lies. Parsed without a tree, so that a header of
-// 100 MB costs no more than what it declares; every rule of the format is checked here.
+// The header of a safetensors file: JSON that describes each tensor's dtype, shape and bytes. It is parsed without
+// building a tree, so a header of 100 MB needs no more memory than its entries. Every rule of the format is checked
+// here.
 #pragma once
 
 #include <cstdint>
@@ -18,7 +19,7 @@ struct SafetensorsEntry {
   std::string name;
   DType dtype = DType::f32;
   Shape shape;
-  uint64_t begin = 0;  // of the bytes after the header
+  uint64_t begin = 0;  // offset in the bytes after the header
   uint64_t end = 0;
 };
 
@@ -27,17 +28,17 @@ struct SafetensorsHeader {
   Metadata metadata;
 };
 
-/// `data_bytes` is the number of bytes after the header, all of which the entries must cover exactly once. Throws
-/// IoError (ShapeError for sizes that overflow).
+/// Parses the header. `data_bytes` is the number of bytes after the header; the entries must cover each of them exactly
+/// once. Throws IoError (ShapeError for sizes that overflow).
 SafetensorsHeader parse_safetensors_header(std::string_view json, uint64_t data_bytes);
 
-/// The same header as text, padded so that the data begins at a multiple of 8.
+/// Writes the header as JSON, padded so that the data starts at a multiple of 8 bytes.
 std::string write_safetensors_header(const SafetensorsHeader& header);
 
-/// `F32` and so on.
+/// The format's name of a dtype, such as `F32`.
 std::string_view safetensors_name(DType dtype);
 
-/// Whether `text` is valid UTF-8: no overlong form, no surrogate, nothing above U+10FFFF.
+/// Whether `text` is valid UTF-8: no overlong encoding, no surrogate, no code point above U+10FFFF.
 bool is_utf8(std::string_view text);
 
 }  // namespace weft::io::detail

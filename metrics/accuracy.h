@@ -1,4 +1,4 @@
-// Shares of right predictions.
+// Accuracy and top-k accuracy.
 #pragma once
 
 #include "metrics/predictions.h"
@@ -6,17 +6,17 @@
 namespace weft::metrics {
 
 struct AccuracyOptions {
-  int64_t ignore_index = kIgnoreNone;  // pairs with this label are left out
+  int64_t ignore_index = kIgnoreNone;  // pairs with this label are ignored
 };
 
-/// How many of the predictions are right, over all batches:
+/// The fraction of correct predictions, over all batches:
 ///   accuracy.update(model(images), labels);
 class Accuracy {
  public:
   explicit Accuracy(const AccuracyOptions& options = {}) : options_(options) {}
-  /// Scores (n, classes, ...) or classes (n, ...), for labels (n, ...).
+  /// Adds a batch: scores (n, classes, ...) or predicted classes (n, ...), and labels (n, ...).
   void update(const Tensor& predictions, const Tensor& labels);
-  /// In [0, 1]; NaN before anything was counted.
+  /// In [0, 1]; NaN if nothing was counted.
   double value() const;
   int64_t count() const { return count_; }
   void reset() { right_ = count_ = 0; }
@@ -26,11 +26,12 @@ class Accuracy {
   int64_t right_ = 0, count_ = 0;
 };
 
-/// How often the label is among the k highest scores (of equals the first). Error where k < 1 or above the classes.
+/// The fraction of examples whose label is among the k highest scores (among equal scores, the first ones). Error if k
+/// < 1 or k is larger than the number of classes.
 class TopKAccuracy {
  public:
   explicit TopKAccuracy(int64_t k, const AccuracyOptions& options = {});
-  /// Scores (n, classes, ...) for labels (n, ...).
+  /// Adds a batch: scores (n, classes, ...) and labels (n, ...).
   void update(const Tensor& scores, const Tensor& labels);
   double value() const;
   int64_t count() const { return count_; }

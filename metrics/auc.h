@@ -7,13 +7,13 @@
 
 namespace weft::metrics {
 
-/// How likely a positive example has a higher score than a negative one, ties half each: exact, from all scores (they
-/// are kept until value()).
+/// The probability that a positive example has a higher score than a negative one; ties count as one half. It is
+/// computed exactly from all scores, which are kept in memory until reset().
 class Auc {
  public:
-  /// Scores and labels (0 or 1; bool or integers) of one shape. Error for other labels and for NaN.
+  /// Adds scores and labels (0 or 1; bool or integers) of the same shape. Error for other labels and for NaN.
   void update(const Tensor& scores, const Tensor& labels);
-  /// In [0, 1]; NaN where there are no examples of one kind.
+  /// In [0, 1]; NaN if there are no positive or no negative examples.
   double value() const;
   int64_t count() const;
   void reset() { scores_.clear(), labels_.clear(); }

@@ -1,38 +1,41 @@
-// Which classes are taken for which, and what follows from it: precision, recall, F1.
+// Confusion matrices, and precision, recall and F1 computed from them.
 #pragma once
 
 #include "metrics/predictions.h"
 
 namespace weft::metrics {
 
-/// How numbers of classes become one: their mean; the mean weighted by how often each label occurs; that of all pairs
-/// counted together. Classes that occur neither as label nor as prediction are no part of a mean (as in scikit-learn).
+/// How per-class values are averaged. macro: their mean. weighted: the mean weighted by the number of labels of each
+/// class. micro: computed from the counts of all classes together. Classes that occur neither as label nor as
+/// prediction are left out of the mean (as in scikit-learn).
 enum class Average { macro, weighted, micro };
 
 struct ClassOptions {
   Average average = Average::macro;
-  int64_t ignore_index = kIgnoreNone;  // pairs with this label are left out
+  int64_t ignore_index = kIgnoreNone;  // pairs with this label are ignored
 };
 
 /// Counts of (label, prediction).
 class ConfusionMatrix {
  public:
-  /// Error where classes < 1.
+  /// Error if classes < 1.
   explicit ConfusionMatrix(int64_t classes, const ClassOptions& options = {});
-  /// Scores (n, classes, ...) or classes (n, ...), for labels (n, ...). IndexError for a class out of range.
+  /// Adds a batch: scores (n, classes, ...) or predicted classes (n, ...), and labels (n, ...). IndexError for a class
+  /// out of range.
   void update(const Tensor& predictions, const Tensor& labels);
-  /// (classes, classes), i64: row: the label, column: the prediction.
+  /// The counts as i64 (classes, classes): rows are labels, columns are predictions.
   Tensor matrix() const { return matrix_.clone(); }
   int64_t count() const;
   void reset();
 
-  /// The share on the diagonal. NaN before anything was counted, as all the others.
+  /// The fraction of counts on the diagonal. Like all the others, NaN if nothing was counted.
   double accuracy() const;
-  /// right / predicted, right / labelled, and their harmonic mean, averaged; 0 for a class where that is 0 / 0.
+  /// Precision (correct / predicted), recall (correct / labeled) and their harmonic mean, averaged over classes. A
+  /// class where the ratio is 0 / 0 has the value 0.
   double precision() const;
   double recall() const;
   double f1() const;
-  /// The same per class: f64 (classes).
+  /// The same values per class: f64 (classes).
   Tensor precision_of_classes() const;
   Tensor recall_of_classes() const;
   Tensor f1_of_classes() const;
@@ -43,7 +46,7 @@ class ConfusionMatrix {
   Tensor matrix_;
 };
 
-/// One number of a confusion matrix.
+/// A confusion matrix whose value() is one of these numbers.
 class Precision : public ConfusionMatrix {
  public:
   using ConfusionMatrix::ConfusionMatrix;

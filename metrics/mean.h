@@ -1,18 +1,18 @@
-// A running mean of numbers: of losses, of times.
+// A running mean of numbers, such as losses or times.
 #pragma once
 
 #include "tensor/tensor.h"
 
 namespace weft::metrics {
 
-/// `mean.update(loss.item<double>(), batch_size);`
+/// A weighted mean: `mean.update(loss.item<double>(), batch_size);`
 class Mean {
  public:
-  /// A number that stands for `weight` of them. Error for a negative weight.
+  /// Adds a number with this weight. Error if the weight is negative.
   void update(double value, double weight = 1);
-  /// All elements of a tensor.
+  /// Adds all elements of a tensor.
   void update(const Tensor& values);
-  /// NaN before anything was counted.
+  /// NaN if nothing was counted.
   double value() const { return sum_ / weight_; }
   double weight() const { return weight_; }
   void reset() { sum_ = weight_ = 0; }

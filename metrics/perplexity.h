@@ -6,16 +6,16 @@
 namespace weft::metrics {
 
 struct PerplexityOptions {
-  int64_t ignore_index = kIgnoreNone;  // targets that do not count
+  int64_t ignore_index = kIgnoreNone;  // targets with this value are ignored
 };
 
-/// e to the mean negative log-likelihood of the targets, over all batches.
+/// exp of the mean negative log-likelihood of the targets, over all batches.
 class Perplexity {
  public:
   explicit Perplexity(const PerplexityOptions& options = {}) : options_(options) {}
-  /// Logits (n, classes, ...) for targets (n, ...).
+  /// Adds a batch: logits (n, classes, ...) and targets (n, ...).
   void update(const Tensor& logits, const Tensor& targets);
-  /// NaN before anything was counted.
+  /// NaN if nothing was counted.
   double value() const;
   int64_t count() const { return count_; }
   void reset() { loss_ = 0, count_ = 0; }

@@ -1,4 +1,4 @@
-// What metrics of classes share: predictions and labels as class numbers.
+// Converts predictions and labels to class indices, for the classification metrics.
 #pragma once
 
 #include "tensor/tensor.h"
@@ -11,14 +11,13 @@ struct Pairs {
   Tensor labels;
 };
 
-/// `predictions` are classes (integers) of the labels' shape, or scores with one axis more, the classes at axis 1: (n,
-/// classes, ...) for labels (n, ...). Pairs whose label is `ignore_index` are left out. ShapeError and DtypeError where
-/// they are neither.
+/// `predictions` are either classes (integers) with the labels' shape, or scores (n, classes, ...) for labels (n, ...).
+/// Pairs whose label is `ignore_index` are left out. ShapeError or DtypeError otherwise.
 Pairs pairs_of(const Tensor& predictions, const Tensor& labels, int64_t ignore_index);
-/// Scores (count, classes) and labels (count) of such predictions.
+/// Scores (count, classes) and labels (count) of the pairs that are not ignored.
 Pairs scores_of(const Tensor& predictions, const Tensor& labels, int64_t ignore_index);
 
-/// No label is this one.
+/// The default of ignore_index, which no label has.
 inline constexpr int64_t kIgnoreNone = -100;
 
 }  // namespace weft::metrics

@@ -1,4 +1,5 @@
-// Losses. The definitions are PyTorch's; `mean` runs over all elements, for classes over their (weighted) targets.
+// Losses, defined as in PyTorch. The mean is taken over all elements; for class targets it is taken over the (weighted)
+// targets.
 #pragma once
 
 #include "nn/losses/distribution.h"
@@ -12,45 +13,47 @@ using weft::CrossEntropyOptions;
 using weft::Reduction;
 
 struct NllOptions {
-  Tensor weight = {};           // (classes): factor per class
-  int64_t ignore_index = -100;  // targets that count for nothing
+  Tensor weight = {};           // (classes): one weight per class
+  int64_t ignore_index = -100;  // targets with this value are ignored
   Reduction reduction = Reduction::mean;
 };
 
-/// -log_probs[target]: log_probs (N, C), (N, C, d1, ...) or (C), targets (N), (N, d1, ...) or without axes, of an
-/// integer dtype. The mean is over the targets' weights.
+/// The negative log-likelihood, -log_probs[target]. log_probs is (N, C), (N, C, d1, ...) or (C); targets is (N), (N,
+/// d1, ...) or 0-d, of an integer dtype. The mean is weighted: it is divided by the sum of the targets' weights.
 Tensor nll_loss(const Tensor& log_probs, const Tensor& targets, const NllOptions& options = {});
 
-/// (x - y)^2. Both have one shape (ShapeError otherwise: nothing broadcasts by accident).
+/// (x - y)^2. ShapeError unless x and y have the same shape: losses do not broadcast.
 Tensor mse_loss(const Tensor& x, const Tensor& y, Reduction reduction = Reduction::mean);
-/// |x - y|.
+/// |x - y|. ShapeError unless x and y have the same shape.
 Tensor l1_loss(const Tensor& x, const Tensor& y, Reduction reduction = Reduction::mean);
 
 struct HuberOptions {
-  double delta = 1.0;  // where the square turns into a line; positive
+  double delta = 1.0;  // the |x - y| at which the loss changes from quadratic to linear; positive
   Reduction reduction = Reduction::mean;
 };
 
-/// (x - y)^2 / 2 up to delta, delta (|x - y| - delta / 2) beyond.
+/// (x - y)^2 / 2 where |x - y| <= delta, else delta (|x - y| - delta / 2).
 Tensor huber_loss(const Tensor& x, const Tensor& y, const HuberOptions& options = {});
 
 struct SmoothL1Options {
-  double beta = 1.0;  // where the square turns into a line; 0: l1_loss
+  double beta = 1.0;  // the |x - y| at which the loss changes from quadratic to linear; 0 gives l1_loss
   Reduction reduction = Reduction::mean;
 };
 
-/// (x - y)^2 / (2 beta) up to beta, |x - y| - beta / 2 beyond: huber_loss divided by its delta.
+/// (x - y)^2 / (2 beta) where |x - y| <= beta, else |x - y| - beta / 2. This is huber_loss with delta = beta, divided
+/// by beta.
 Tensor smooth_l1_loss(const Tensor& x, const Tensor& y, const SmoothL1Options& options = {});
 
 struct BceOptions {
-  Tensor weight = {};      // factor per element, broadcast
-  Tensor pos_weight = {};  // factor of the positive term, broadcast
+  Tensor weight = {};      // weight per element; broadcasts to the loss
+  Tensor pos_weight = {};  // weight of the positive term; broadcasts to the loss
   Reduction reduction = Reduction::mean;
 };
 
-/// -(t log s(x) + (1 - t) log(1 - s(x))), s the sigmoid, computed without overflow. Targets are in [0, 1].
+/// Binary cross-entropy of logits, -(t log s(x) + (1 - t) log(1 - s(x))) with s the sigmoid, computed without overflow.
+/// Targets are in [0, 1].
 Tensor bce_with_logits(const Tensor& logits, const Tensor& targets, const BceOptions& options = {});
-/// PyTorch's name of bce_with_logits().
+/// PyTorch's name for bce_with_logits().
 inline Tensor binary_cross_entropy_with_logits(const Tensor& logits, const Tensor& targets,
                                                const BceOptions& options = {}) {
   return bce_with_logits(logits, targets, options);

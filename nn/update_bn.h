@@ -1,4 +1,5 @@
-// update_bn(): the running statistics of batch norms anew, for weights that no step of training had (optim::Swa, Ema).
+// update_bn(): recomputes the running statistics of batch norms for weights that were not trained themselves, such as
+// the averages of optim::Swa and optim::Ema.
 #pragma once
 
 #include <utility>
@@ -10,7 +11,8 @@
 namespace weft::nn {
 namespace detail {
 
-/// While alive, batch norms of the calling thread take plain averages, whatever their momentum.
+/// While this object is alive, batch norms called on this thread average their running statistics with equal weights
+/// and ignore `momentum`.
 class PlainAverages {
  public:
   PlainAverages() : outer_(std::exchange(is_alive, true)) {}
@@ -24,7 +26,8 @@ class PlainAverages {
   bool outer_;
 };
 
-/// A model in training, with batch norms that have seen nothing; each module gets its mode back.
+/// Puts a model into training mode and resets the running statistics of its batch norms. The destructor restores the
+/// mode of each module.
 class FreshStatistics {
  public:
   explicit FreshStatistics(const Module& model);
@@ -40,8 +43,8 @@ class FreshStatistics {
 
 }  // namespace detail
 
-/// Makes the running statistics of all batch norms of `model` the plain averages over the batches of `loader`: tensors,
-/// or what has the input as its first element. PyTorch's torch.optim.swa_utils.update_bn.
+/// Sets the running statistics of all batch norms of `model` to their average over the batches of `loader`. A batch is
+/// either a tensor or something whose element [0] is the input. Same as torch.optim.swa_utils.update_bn.
 ///   { auto averaged = swa.applied(); nn::update_bn(loader, model); evaluate(model); }
 template <class Loader, class Model> void update_bn(Loader&& loader, Model& model) {
   const detail::FreshStatistics fresh(model);

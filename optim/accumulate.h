@@ -1,4 +1,4 @@
-// Gradients of several batches before a step.
+// Gradient accumulation over several batches per step.
 #pragma once
 
 #include <cstdint>
@@ -9,25 +9,26 @@
 
 namespace weft::optim {
 
-/// Steps once per `batches` calls, as if these were one batch whose loss is the mean of theirs:
+/// Makes one optimizer step per `batches` calls, as if these were one batch whose loss is the mean of their losses:
 ///   optim::Accumulate accumulate(optimizer, 4);
 ///   for (const auto& [x, y] : loader)
 ///     if (accumulate.backward(nn::cross_entropy(model(x), y))) schedule.step();
-/// An Accumulate that outlives its optimizer throws an Error when it is used.
+/// Using an Accumulate after its optimizer was destroyed is an Error.
 class Accumulate {
  public:
-  /// Error unless batches is 1 or more.
+  /// Error unless batches >= 1.
   Accumulate(Optimizer& optimizer, int64_t batches);
 
-  /// backward() of loss / batches; after every `batches`-th call a step and zero_grad(). Returns whether it stepped.
-  /// Clip gradients in on_step().
+  /// Calls backward() on loss / batches. After every `batches`-th call it runs a step and zero_grad(), and returns
+  /// true. Clip gradients in on_step().
   bool backward(const Tensor& loss);
-  /// Steps with what is there: at the end of an epoch whose batches do not divide. The sum of fewer batches is divided
-  /// by `batches` all the same, so that each batch counts alike. Does nothing where there is nothing.
+  /// Makes a step with the batches accumulated so far, for an epoch whose number of batches is not a multiple of
+  /// `batches`. The gradients are still divided by `batches`, so that every batch has the same weight. Returns whether
+  /// it made a step: false if no batch is waiting.
   bool flush();
-  /// What runs right before each step: `[&] { nn::clip_grad_norm(model.parameters(), 1.0); }`.
+  /// Sets a function that runs immediately before each step: `[&] { nn::clip_grad_norm(model.parameters(), 1.0); }`.
   void on_step(std::function<void()> before) { before_ = std::move(before); }
-  /// How many batches wait for a step.
+  /// The number of batches accumulated since the last step.
   int64_t waiting() const { return waiting_; }
 
  private:

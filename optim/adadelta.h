@@ -5,9 +5,9 @@
 
 namespace weft::optim {
 
-/// g += weight_decay p; s = rho s + (1 - rho) g^2; u = sqrt(d + eps) / sqrt(s + eps) g; d = rho d + (1 - rho) u^2;
-/// p -= lr u. PyTorch's. AdadeltaOptions: tensor/core/hyper_parameters.h.
-/// What a group leaves out is inherited from the options.
+/// g += weight_decay p; s = rho s + (1 - rho) g^2; u = sqrt(d + eps) / sqrt(s + eps) g; d = rho d + (1 - rho) u^2; p -=
+/// lr u. Same as PyTorch. AdadeltaOptions is in tensor/core/hyper_parameters.h. Options that a group does not set are
+/// those of `options`.
 class Adadelta final : public OptimizerOf<AdadeltaOptions> {
  public:
   explicit Adadelta(const std::vector<Tensor>& parameters, const AdadeltaOptions& options = {});

@@ -1,14 +1,15 @@
-// Adafactor: a mean square of a matrix that is kept as two vectors (Shazeer and Stern, arXiv 1804.04235).
+// Adafactor: stores the mean square of a matrix as two vectors (Shazeer and Stern, arXiv 1804.04235).
 #pragma once
 
 #include "optim/optimizer.h"
 
 namespace weft::optim {
 
-/// v is the mean square of g, which keeps 1 - t^beta2_decay of itself; of the last two axes only its means over rows
-/// and over columns are kept, and v = rows columns / mean(rows). u = g / sqrt(v), scaled down to a root mean square of
-/// d; p -= min(lr, 1 / sqrt(t)) max(eps2, rms(p)) u after p *= 1 - lr weight_decay. PyTorch's. AdafactorOptions:
-/// optim/hyper_parameters.h. What a group leaves out is inherited from the options.
+/// v is a running mean of g^2 with decay 1 - t^beta2_decay. For a parameter with two or more axes, only its means over
+/// rows and over columns (the last two axes) are stored, and v = rows columns / mean(rows). u = g / sqrt(v), scaled
+/// down so that its root mean square is at most d. Then p *= 1 - lr weight_decay and p -= min(lr, 1 / sqrt(t))
+/// max(eps2, rms(p)) u. Same as PyTorch. AdafactorOptions is in optim/hyper_parameters.h. Options that a group does not
+/// set are those of `options`.
 class Adafactor final : public OptimizerOf<AdafactorOptions> {
  public:
   explicit Adafactor(const std::vector<Tensor>& parameters, const AdafactorOptions& options = {});

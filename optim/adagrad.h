@@ -5,9 +5,9 @@
 
 namespace weft::optim {
 
-/// g += weight_decay p; s += g^2; p -= lr / (1 + (t - 1) lr_decay) g / (sqrt(s) + eps), t counting from 1. PyTorch's.
-/// AdagradOptions: tensor/core/hyper_parameters.h.
-/// What a group leaves out is inherited from the options.
+/// g += weight_decay p; s += g^2; p -= lr / (1 + (t - 1) lr_decay) g / (sqrt(s) + eps), with t counted from 1. Same as
+/// PyTorch. AdagradOptions is in tensor/core/hyper_parameters.h. Options that a group does not set are those of
+/// `options`.
 class Adagrad final : public OptimizerOf<AdagradOptions> {
  public:
   explicit Adagrad(const std::vector<Tensor>& parameters, const AdagradOptions& options = {});

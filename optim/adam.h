@@ -6,7 +6,7 @@
 namespace weft::optim {
 
 namespace detail {
-/// What Adam and AdamW share.
+/// Base of Adam and AdamW.
 class AdamBase : public OptimizerOf<AdamOptions> {
  protected:
   AdamBase(const char* name, bool decoupled);
@@ -19,16 +19,16 @@ class AdamBase : public OptimizerOf<AdamOptions> {
 };
 }  // namespace detail
 
-/// g += weight_decay p; m = beta1 m + (1 - beta1) g; v = beta2 v + (1 - beta2) g^2;
-/// p -= lr m' / (sqrt(v') + eps), where m' = m / (1 - beta1^t) and v' = v / (1 - beta2^t), t counting from 1.
-/// AdamOptions: tensor/core/hyper_parameters.h. What a group leaves out is inherited from the options.
+/// g += weight_decay p; m = beta1 m + (1 - beta1) g; v = beta2 v + (1 - beta2) g^2; p -= lr m' / (sqrt(v') + eps),
+/// where m' = m / (1 - beta1^t) and v' = v / (1 - beta2^t), with t counted from 1. AdamOptions is in
+/// tensor/core/hyper_parameters.h. Options that a group does not set are those of `options`.
 class Adam final : public detail::AdamBase {
  public:
   explicit Adam(const std::vector<Tensor>& parameters, const AdamOptions& options = {});
   explicit Adam(const std::vector<AdamGroup>& groups, const AdamOptions& options = {});
 };
 
-/// Adam with p *= 1 - lr weight_decay in the place of a term in the gradient.
+/// Adam with decoupled weight decay: p *= 1 - lr weight_decay, instead of adding weight_decay p to the gradient.
 class AdamW final : public detail::AdamBase {
  public:
   explicit AdamW(const std::vector<Tensor>& parameters, const AdamWOptions& options = {});

@@ -5,9 +5,9 @@
 
 namespace weft::optim {
 
-/// g += weight_decay p; m = beta1 m + (1 - beta1) g; u = max(beta2 u, |g| + eps); p -= lr / (1 - beta1^t) m / u, t
-/// counting from 1. PyTorch's. AdamaxOptions: tensor/core/hyper_parameters.h.
-/// What a group leaves out is inherited from the options.
+/// g += weight_decay p; m = beta1 m + (1 - beta1) g; u = max(beta2 u, |g| + eps); p -= lr / (1 - beta1^t) m / u, with t
+/// counted from 1. Same as PyTorch. AdamaxOptions is in tensor/core/hyper_parameters.h. Options that a group does not
+/// set are those of `options`.
 class Adamax final : public OptimizerOf<AdamaxOptions> {
  public:
   explicit Adamax(const std::vector<Tensor>& parameters, const AdamaxOptions& options = {});

@@ -5,10 +5,10 @@
 
 namespace weft::optim {
 
-/// g += weight_decay p; p = (1 - lambd eta) p - eta g with eta = lr / (1 + lambd lr (t - 1))^alpha, t counting from 1;
-/// the state `ax` is the mean of p since step t0: ax += (p - ax) / max(1, t - 1 - t0). PyTorch's, but that a
-/// changed lr counts from the next step on (PyTorch keeps eta as its state, and takes a new lr a step later).
-/// ASGDOptions: optim/hyper_parameters.h. What a group leaves out is inherited from the options.
+/// g += weight_decay p; p = (1 - lambd eta) p - eta g with eta = lr / (1 + lambd lr (t - 1))^alpha, t counted from 1.
+/// The state `ax` is the mean of p since step t0: ax += (p - ax) / max(1, t - 1 - t0). Same as PyTorch, except that a
+/// changed lr takes effect in the next step (PyTorch stores eta, so there it takes effect one step later). ASGDOptions
+/// is in optim/hyper_parameters.h. Options that a group does not set are those of `options`.
 class ASGD final : public OptimizerOf<ASGDOptions> {
  public:
   explicit ASGD(const std::vector<Tensor>& parameters, const ASGDOptions& options = {});

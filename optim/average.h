@@ -1,5 +1,5 @@
-// Averages of a model's weights over the steps of training: exponential (Ema) and plain (Swa, Izmailov et al., arXiv
-// 1803.05407).
+// Averages of a model's weights over training steps: exponential (Ema) and equally weighted (Swa; Izmailov et al.,
+// arXiv 1803.05407).
 #pragma once
 
 #include <utility>
@@ -9,25 +9,27 @@
 
 namespace weft::optim {
 
-/// Any module.
+/// A model: a type with parameters() and buffers().
 template <class T>
 concept HasWeights = requires(const T& model) {
   model.parameters(), model.buffers();
 };
 
 struct AverageOptions {
-  bool buffers = false;  // averages floating buffers too (batch norm's statistics), instead of leaving them alone
+  /// Also averages floating buffers (such as the running statistics of batch norm) instead of ignoring them.
+  bool buffers = false;
 };
 
-/// What Ema and Swa share: the averages of some tensors, which update() brings nearer to the tensors' values. Those of
-/// tensors of 16 bits are f32: in 16 bits an average that changes by a thousandth would stand still.
+/// Base of Ema and Swa. It holds averages of some tensors; update() moves each average toward the tensor's current
+/// value. Averages of 16-bit tensors are kept in f32, because in 16 bits a relative change of a thousandth would be
+/// rounded away.
 class Average {
  public:
   virtual ~Average() = default;
   Average(const Average&) = delete;
   Average& operator=(const Average&) = delete;
 
-  /// The tensors hold the averages while this lives, and their own values again after.
+  /// While this object is alive, the tensors hold the averages. The destructor restores their own values.
   class Applied {
    public:
     ~Applied();
@@ -41,28 +43,28 @@ class Average {
     std::vector<Tensor> saved_;
   };
 
-  /// Takes the present values in: the first call copies them. Error while applied() lives.
+  /// Includes the current values in the averages; the first call copies them. Error while an Applied object is alive.
   void update();
-  /// `auto averaged = average.applied();`: until the end of the scope, the model has the averaged weights. The Average
-  /// must outlive it. Error where one lives already.
+  /// `auto averaged = average.applied();` gives the model the averaged weights until the end of the scope. The Average
+  /// must outlive the result. Error if another Applied object is alive.
   [[nodiscard]] Applied applied() { return Applied(*this); }
-  /// Copies the averages into the model for good.
+  /// Copies the averages into the model permanently.
   void copy_to_model();
-  /// How often update() ran.
+  /// The number of calls of update().
   int64_t updates() const { return updates_; }
   /// The averages, in the order of the model's parameters (and buffers).
   const std::vector<Tensor>& averages() const { return averages_; }
 
-  /// The averages and the count; state_dict() shares the averages' memory, clone_state() copies. load_state_dict
-  /// copies; Error where it does not fit, with nothing changed.
+  /// The averages and the number of updates. state_dict() shares the averages' memory; clone_state() copies it.
+  /// load_state_dict() copies; it throws an Error, without changing anything, if the state does not fit.
   State state_dict() const;
   State clone_state() const;
   void load_state_dict(const State& state);
 
  protected:
-  /// The averages begin as the tensors' values.
+  /// The averages start as the tensors' values.
   explicit Average(std::vector<Tensor> tensors);
-  /// Of what a model has.
+  /// The parameters of a model, and its floating buffers if `options.buffers`.
   template <HasWeights Model> static std::vector<Tensor> tensors_of(const Model& model, const AverageOptions& options) {
     std::vector<Tensor> out = model.parameters();
     if (options.buffers)
@@ -72,8 +74,7 @@ class Average {
   }
 
  private:
-  /// The share of the present values in update() number `update`, which counts from 1: average += share (value -
-  /// average).
+  /// The weight of the current values in update() number `update`, counted from 1: average += share (value - average).
   virtual double share(int64_t update) const = 0;
 
   std::vector<Tensor> tensors_, averages_;
@@ -81,14 +82,14 @@ class Average {
   bool is_applied_ = false;
 };
 
-/// average = decay average + (1 - decay) value, from the first update's values on. PyTorch's AveragedModel with
-/// get_ema_avg_fn.
+/// average = decay average + (1 - decay) value. The first update sets the average to the value. Same as PyTorch's
+/// AveragedModel with get_ema_avg_fn.
 ///   optim::Ema average(model, 0.999);
 ///   ... optimizer.step(); average.update(); ...
 ///   { auto averaged = average.applied(); evaluate(model); }
 class Ema final : public Average {
  public:
-  /// Of a model's parameters, or of a list of tensors. Error unless decay is in [0, 1].
+  /// Averages a model's parameters, or a list of tensors. Error unless decay is in [0, 1].
   template <HasWeights Model>
   Ema(const Model& model, double decay, const AverageOptions& options = {}) : Ema(tensors_of(model, options), decay) {}
   Ema(std::vector<Tensor> tensors, double decay);
@@ -98,7 +99,7 @@ class Ema final : public Average {
   double decay_;
 };
 
-/// The mean of the values at all updates. PyTorch's AveragedModel.
+/// The mean of the values at all updates. Same as PyTorch's AveragedModel.
 class Swa final : public Average {
  public:
   template <HasWeights Model>

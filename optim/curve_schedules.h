@@ -1,4 +1,5 @@
-// Schedules whose rate is a function of the step and the group's own rate, and these functions: `curve`s can be joined.
+// Schedules whose learning rate depends only on the step and the group's base learning rate, and those functions
+// themselves: a Curve can be combined with other curves.
 #pragma once
 
 #include <functional>
@@ -9,81 +10,86 @@
 namespace weft::optim {
 
 struct StepOptions {
-  int64_t every = 0;   // steps between two changes, at least 1
-  double gamma = 0.1;  // factor of a change
+  int64_t every = 0;   // steps between two changes; at least 1
+  double gamma = 0.1;  // factor at each change
 };
 struct MultiStepOptions {
-  std::vector<int64_t> milestones = {};  // the steps of the changes, 0 or more; one given twice counts twice
-  double gamma = 0.1;                    // factor of a change
+  /// The steps at which the learning rate changes, each 0 or more; a step listed twice changes it twice.
+  std::vector<int64_t> milestones = {};
+  double gamma = 0.1;  // factor at each change
 };
 struct ConstantOptions {
-  double factor = 1.0 / 3;  // of the rate at first
-  int64_t steps = 5;        // until the base rate is reached
+  double factor = 1.0 / 3;  // factor on the base learning rate during the first `steps` steps
+  int64_t steps = 5;        // number of steps before the base learning rate applies
 };
 struct LinearOptions {
-  double start_factor = 1.0 / 3;  // of the first rate
-  double end_factor = 1;          // of the last one
-  int64_t steps = 5;              // from the first to the last, at least 1
+  double start_factor = 1.0 / 3;  // factor on the base learning rate at the start
+  double end_factor = 1;          // factor at the end
+  int64_t steps = 5;              // number of steps between the two; at least 1
 };
 struct ExponentialOptions {
-  double gamma = 0;  // factor of every step
+  double gamma = 0;  // factor per step
 };
 struct PolynomialOptions {
-  int64_t steps = 5;  // until the rate is 0, at least 1
+  int64_t steps = 5;  // number of steps until the learning rate is 0; at least 1
   double power = 1;
 };
 struct CosineOptions {
-  int64_t steps = 0;  // from the base rate down to min_lr, at least 1; then it rises again
+  /// Number of steps from the base learning rate down to min_lr, at least 1; after them, the learning rate rises again.
+  int64_t steps = 0;
   double min_lr = 0;
 };
 struct WarmRestartsOptions {
-  int64_t period = 0;      // steps from one base rate to the next, at least 1
-  int64_t multiplier = 1;  // of the period, at every restart
+  int64_t period = 0;      // number of steps in the first cycle; at least 1
+  int64_t multiplier = 1;  // factor on the period at each restart
   double min_lr = 0;
 };
 struct WarmupOptions {
-  int64_t steps = 0;              // until the base rate is reached, at least 1
-  double start_factor = 1.0 / 3;  // of the first rate
-  Curve then = nullptr;           // what follows, counting from 0 again; the base rate stays where absent
+  int64_t steps = 0;              // number of warmup steps; at least 1
+  double start_factor = 1.0 / 3;  // factor on the base learning rate at the start
+  /// The curve after the warmup, with its steps counted from 0; null: the base learning rate.
+  Curve then = nullptr;
 };
 struct SequentialOptions {
   std::vector<Curve> curves = {};
-  std::vector<int64_t> milestones = {};  // the steps at which the second, the third ... curve begins, ascending from 0
+  /// The steps at which the second, third, ... curve begins; ascending, from 0 on.
+  std::vector<int64_t> milestones = {};
 };
 
-/// base * gamma^(step / every), rounded down.
+/// base * gamma^floor(step / every).
 Curve step_curve(const StepOptions& options);
-/// base * gamma^(number of milestones up to step).
+/// base * gamma^k, where k is the number of milestones <= step.
 Curve multi_step_curve(const MultiStepOptions& options);
-/// base * factor, from `steps` on base.
+/// base * factor for step < steps, then base.
 Curve constant_curve(const ConstantOptions& options);
-/// base * (start_factor ... end_factor), linear.
+/// base times a factor that goes linearly from start_factor to end_factor in `steps` steps and then stays.
 Curve linear_curve(const LinearOptions& options);
 /// base * gamma^step.
 Curve exponential_curve(const ExponentialOptions& options);
-/// base * (1 - step / steps)^power, from `steps` on 0.
+/// base * (1 - step / steps)^power for step < steps, then 0.
 Curve polynomial_curve(const PolynomialOptions& options);
-/// min + (base - min) (1 + cos(pi step / steps)) / 2: Loshchilov and Hutter, arXiv 1608.03983.
+/// min_lr + (base - min_lr) (1 + cos(pi step / steps)) / 2 (Loshchilov and Hutter, arXiv 1608.03983).
 Curve cosine_curve(const CosineOptions& options);
-/// Half a cosine down to min_lr, again and again: Loshchilov and Hutter, arXiv 1608.03983.
+/// Cosine annealing from base to min_lr, restarted at base in every period (Loshchilov and Hutter, arXiv 1608.03983).
 Curve warm_restarts_curve(const WarmRestartsOptions& options);
-/// base * (start_factor ... 1), linear, then `then`.
+/// base times a factor that goes linearly from start_factor to 1 in `steps` steps, followed by the curve `then`.
 Curve warmup_curve(const WarmupOptions& options);
-/// One curve after another, each counting from 0 and with the same base.
+/// The curves one after another. Each counts its steps from 0 and has the same base.
 Curve sequential_curve(const SequentialOptions& options);
-/// A factor that depends on the step.
+/// A factor as a function of the step.
 using StepFactor = std::function<double(int64_t step)>;
 /// base * factor(step).
 Curve lambda_curve(const StepFactor& factor);
-/// base * factor(1) ... factor(step).
+/// base * factor(1) * ... * factor(step).
 Curve multiplicative_curve(const StepFactor& factor);
-/// The curve of each group is curve_of(its factor). Error unless there is one factor for each group.
+/// Gives group i the curve curve_of(factors[i]). Error unless there is one factor per group.
 GroupCurve by_group(const Optimizer& optimizer, const std::vector<StepFactor>& factors,
                     Curve (*curve_of)(const StepFactor&));
-/// Each curve's rate is the base of the next: the product of the factors where they are factors.
+/// Applies the curves in a chain: the learning rate of each curve is the base of the next. If the curves multiply the
+/// base, the result is the product of their factors.
 Curve chained_curve(const std::vector<Curve>& curves);
 
-/// curve_of(options), whose errors name the schedule that it is for.
+/// curve_of(options); its errors name `schedule`.
 template <class Options>
 Curve curve_for(const char* schedule, Curve (*curve_of)(const Options&), const Options& options) {
   const ErrorFrame frame(schedule);
@@ -132,7 +138,7 @@ class PolynomialLR final : public Schedule {
       : Schedule(optimizer, curve_for("PolynomialLR", polynomial_curve, options)) {}
 };
 
-/// Half a cosine down to min_lr; see CosineOptions.
+/// Cosine annealing; see CosineOptions. Same as PyTorch's CosineAnnealingLR.
 class CosineAnnealing final : public Schedule {
  public:
   CosineAnnealing(Optimizer& optimizer, const CosineOptions& options)
@@ -140,7 +146,7 @@ class CosineAnnealing final : public Schedule {
 };
 using CosineAnnealingLR = CosineAnnealing;  // PyTorch's name
 
-/// Cosines one after the other; see WarmRestartsOptions.
+/// Cosine annealing with warm restarts; see WarmRestartsOptions.
 class CosineWarmRestarts final : public Schedule {
  public:
   CosineWarmRestarts(Optimizer& optimizer, const WarmRestartsOptions& options)
@@ -148,7 +154,7 @@ class CosineWarmRestarts final : public Schedule {
 };
 using CosineAnnealingWarmRestarts = CosineWarmRestarts;  // PyTorch's name
 
-/// PyTorch's LinearLR up to 1, then another curve:
+/// A linear warmup to the base learning rate (PyTorch's LinearLR), followed by another curve:
 ///   optim::LinearWarmup schedule(optimizer, {.steps = 100, .then = optim::cosine_curve({.steps = 900})});
 class LinearWarmup final : public Schedule {
  public:
@@ -171,22 +177,22 @@ class LambdaLR final : public Schedule {
  public:
   LambdaLR(Optimizer& optimizer, const StepFactor& factor)
       : Schedule(optimizer, curve_for("LambdaLR", lambda_curve, factor)) {}
-  /// A factor for each group.
+  /// One factor function per group.
   LambdaLR(Optimizer& optimizer, const std::vector<StepFactor>& factors)
       : Schedule(optimizer, by_group(optimizer, factors, lambda_curve)) {}
 };
 
-/// PyTorch's MultiplicativeLR: the rate is multiplied by factor(1), factor(2), ...
+/// PyTorch's MultiplicativeLR: each step t multiplies the learning rate by factor(t), t = 1, 2, ...
 class MultiplicativeLR final : public Schedule {
  public:
   MultiplicativeLR(Optimizer& optimizer, const StepFactor& factor)
       : Schedule(optimizer, curve_for("MultiplicativeLR", multiplicative_curve, factor)) {}
-  /// A factor for each group.
+  /// One factor function per group.
   MultiplicativeLR(Optimizer& optimizer, const std::vector<StepFactor>& factors)
       : Schedule(optimizer, by_group(optimizer, factors, multiplicative_curve)) {}
 };
 
-/// PyTorch's ChainedScheduler, of curves.
+/// PyTorch's ChainedScheduler, for curves.
 class ChainedScheduler final : public Schedule {
  public:
   ChainedScheduler(Optimizer& optimizer, const std::vector<Curve>& curves)

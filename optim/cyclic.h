@@ -1,30 +1,33 @@
-// CyclicLR: the rate goes up and down between two bounds (Smith, "Cyclical learning rates", arXiv 1506.01186).
+// CyclicLR: the learning rate oscillates between two bounds (Smith, "Cyclical learning rates", arXiv 1506.01186).
 #pragma once
 
 #include "optim/schedule.h"
 
 namespace weft::optim {
 
-/// The height of the cycles: constant; half of the one before; exponential in the steps.
+/// How the amplitude of the cycles changes: constant; halved after each cycle; multiplied by gamma after each step.
 enum class CycleMode { triangular, triangular2, exp_range };
 
 struct CyclicOptions {
-  double base_lr = 0;                 // the lower bound, of every group
-  double max_lr = 0;                  // the upper bound of the first cycle
-  std::vector<double> base_lrs = {};  // of each group, in place of base_lr
-  std::vector<double> max_lrs = {};   // of each group, in place of max_lr
-  int64_t up = 2000;                  // steps from the lower bound to the upper one
-  int64_t down = 0;                   // and back; 0: as many
+  double base_lr = 0;                 // lower bound, for all groups
+  double max_lr = 0;                  // upper bound of the first cycle
+  std::vector<double> base_lrs = {};  // one per group; replaces base_lr
+  std::vector<double> max_lrs = {};   // one per group; replaces max_lr
+  int64_t up = 2000;                  // steps from the lower bound to the upper bound
+  int64_t down = 0;                   // steps back to the lower bound; 0: the same as `up`
   CycleMode mode = CycleMode::triangular;
-  double gamma = 1;                                  // exp_range: the height after `step` steps is gamma^step
-  std::function<double(double)> scale_fn = nullptr;  // the height in place of a mode's: of the cycle, from 1 on,
-  bool scale_by_cycle = true;                        // or of the step where this is false
-  bool cycle_momentum = true;                        // the other way round: SGD's and RMSprop's momentum, Adam's beta1
-  double base_momentum = 0.8;                        // where the rate is highest
+  double gamma = 1;  // exp_range: the amplitude after `step` steps is gamma^step
+  /// The amplitude as a function of the cycle, counted from 1; replaces `mode`.
+  std::function<double(double)> scale_fn = nullptr;
+  bool scale_by_cycle = true;  // false: scale_fn takes the step instead of the cycle
+  /// Also cycles the momentum of SGD and RMSprop, or beta1 of Adam, in the opposite direction.
+  bool cycle_momentum = true;
+  double base_momentum = 0.8;  // at the highest learning rate
   double max_momentum = 0.9;
 };
 
-/// base_lr + (max_lr - base_lr) height (0 ... 1 ... 0). PyTorch's.
+/// base_lr + (max_lr - base_lr) * amplitude * x, where x goes linearly from 0 to 1 and back to 0 in each cycle. Same as
+/// PyTorch.
 class CyclicLR final : public Schedule {
  public:
   CyclicLR(Optimizer& optimizer, const CyclicOptions& options);

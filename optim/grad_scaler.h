@@ -1,4 +1,4 @@
-// GradScaler: losses scaled up so that small gradients survive in f16.
+// GradScaler: loss scaling for f16, so that small gradients do not underflow.
 #pragma once
 
 #include <cstdint>
@@ -14,13 +14,13 @@ struct GradScalerOptions {
   double init_scale = 65536;
   double growth_factor = 2;        // above 1
   double backoff_factor = 0.5;     // in (0, 1)
-  int64_t growth_interval = 2000;  // steps without Inf or NaN after which the scale grows
-  bool enabled = true;             // otherwise nothing is scaled and no step is skipped
+  int64_t growth_interval = 2000;  // number of steps without Inf or NaN before the scale grows
+  bool enabled = true;             // false: nothing is scaled and no step is skipped
 };
 
-/// Gradients below 6e-8 are 0 in f16. The loss is multiplied by a scale, gradients are divided by it before the step,
-/// and a step whose gradients hold Inf or NaN is left out; the scale shrinks then, and grows after many good steps.
-/// bf16 needs none of this. As torch.amp.GradScaler.
+/// Gradients below 6e-8 are 0 in f16. A GradScaler multiplies the loss by a scale and divides the gradients by it
+/// before the step. A step whose gradients contain Inf or NaN is skipped and the scale is reduced; after many good
+/// steps the scale grows. bf16 does not need a GradScaler. Same as torch.amp.GradScaler.
 ///   optim::GradScaler scaler;
 ///   {
 ///     Autocast autocast(f16);
@@ -33,40 +33,42 @@ struct GradScalerOptions {
 ///   scaler.update();
 class GradScaler {
  public:
-  /// Error for options out of range.
+  /// Error if an option is out of range.
   explicit GradScaler(const GradScalerOptions& options = {});
 
-  /// loss * scale, with history.
+  /// loss * scale, recorded for backward.
   Tensor scale(const Tensor& loss) const;
-  /// Divides the gradients of the optimizer's parameters by the scale. Error where that was done since the last
-  /// update(); DtypeError where a gradient is f16, in which the quotient could vanish: step() alone divides it, in f32.
+  /// Divides the gradients of the optimizer's parameters by the scale. Error if they were already divided since the
+  /// last update(). DtypeError if a gradient is f16, where the quotient could underflow; only step() divides those, in
+  /// f32.
   void unscale_(Optimizer& optimizer);
-  /// Divides the gradients unless unscale_() did, and steps unless one of them holds Inf or NaN. Whether it stepped.
-  /// Gradients of 16 bits are divided in f32 within the step: themselves, they stay multiplied by the scale. Error
-  /// where it was called since the last update().
+  /// Divides the gradients unless unscale_() did, then runs optimizer.step() unless a gradient contains Inf or NaN.
+  /// Returns whether it made a step. 16-bit gradients are divided in f32 within the step; the stored gradients stay
+  /// scaled. Error if step() was called since the last update().
   bool step(Optimizer& optimizer);
-  /// Once per iteration, after the steps of all optimizers: a smaller scale where one of them was left out, a larger
-  /// one after growth_interval iterations without. Error where there was no step() or unscale_().
+  /// Call it once per iteration, after the steps of all optimizers. Reduces the scale if a step was skipped, and
+  /// increases it after growth_interval iterations without a skipped step. Error if neither step() nor unscale_() was
+  /// called.
   void update();
-  /// The same, with this scale from here on.
+  /// Ends the iteration and sets the scale to `new_scale`.
   void update(double new_scale);
 
-  /// The scale; 1 where not enabled.
+  /// The current scale; 1 if not enabled.
   double get_scale() const { return options_.enabled ? scale_ : 1; }
-  /// Iterations since the scale changed.
+  /// The number of iterations since the scale last changed.
   int64_t growth_tracker() const { return growth_tracker_; }
-  /// How many steps were left out.
+  /// The number of skipped steps.
   int64_t skipped() const { return skipped_; }
   const GradScalerOptions& options() const { return options_; }
 
-  /// "scale", "growth_factor", "backoff_factor", "growth_interval", "_growth_tracker" (as PyTorch's) and "skipped";
-  /// empty where not enabled.
+  /// The numbers "scale", "growth_factor", "backoff_factor", "growth_interval", "_growth_tracker" (PyTorch's keys) and
+  /// "skipped"; empty if not enabled.
   std::map<std::string, double> state_dict() const;
-  /// Error where a key is missing or out of range, with nothing changed. Does nothing where not enabled.
+  /// Error, without changing anything, if a key is missing or out of range. Does nothing if not enabled.
   void load_state_dict(const std::map<std::string, double>& state);
 
  private:
-  /// What happened to the gradients of one optimizer since the last update().
+  /// What happened to one optimizer's gradients since the last update().
   struct Record {
     const Optimizer* optimizer = nullptr;
     bool unscaled = false, stepped = false, finite = true;

@@ -1,4 +1,4 @@
-// Groups of parameters with hyper-parameters of their own.
+// Parameter groups with their own hyper-parameters.
 #pragma once
 
 #include <initializer_list>
@@ -13,7 +13,8 @@
 
 namespace weft::optim {
 
-/// The fields of hyper-parameters as a group: the parameters, and what differs from the optimizer's options.
+/// Turns the hyper-parameter fields into those of a parameter group: the parameters, and optional values that override
+/// the optimizer's options.
 struct AsGroup {
   using Number = std::optional<double>;
   using Count = std::optional<int64_t>;
@@ -25,12 +26,12 @@ struct AsGroup {
   static constexpr std::nullopt_t initial(bool) { return std::nullopt; }
 };
 
-// Uses these functions: GCC 12 has an internal error where their first use is a default member initializer.
+// Uses these functions, because GCC 12 has an internal error if their first use is in a default member initializer.
 static_assert((AsGroup::initial(0.0), AsGroup::initial(int64_t{0}), AsGroup::initial(false), true));
 
 using SGDGroup = SGDFields<AsGroup>;
 using AdamGroup = AdamFields<AsGroup>;
-using AdamWGroup = AdamGroup;  // what a group leaves out is the optimizer's
+using AdamWGroup = AdamGroup;  // values that a group does not set are the optimizer's
 using RMSpropGroup = RMSpropFields<AsGroup>;
 using AdagradGroup = AdagradFields<AsGroup>;
 using AdadeltaGroup = AdadeltaFields<AsGroup>;
@@ -46,7 +47,7 @@ using MuonGroup = MuonFields<AsGroup>;
 
 namespace detail {
 
-/// The group of an optimizer's options.
+/// The group type that belongs to an options type.
 template <class Options> struct GroupOf;
 template <template <class> class Fields> struct GroupOf<Fields<AsOptions>> { using type = Fields<AsGroup>; };
 template <> struct GroupOf<AdamOptions> { using type = AdamGroup; };
@@ -54,7 +55,8 @@ template <> struct GroupOf<AdamOptions> { using type = AdamGroup; };
 template <class T> const T* set_value(const T& value) { return &value; }
 template <class T> const T* set_value(const std::optional<T>& value) { return value ? &*value : nullptr; }
 
-/// `to` with every field that `from` sets: a group's own fields over the options, AdamW's options as Adam's.
+/// A copy of `to` in which every field that `from` sets is overwritten, matched by name: a group's values over the
+/// options, or AdamW's options as Adam's.
 template <class To, class From> To with_fields(To to, const From& from) {
   From::fields(from, [&](std::string_view name, const auto& given, Range) {
     const auto* value = set_value(given);

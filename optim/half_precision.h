@@ -1,4 +1,4 @@
-// What steps on parameters of 16 bits and the saving of their states share.
+// Helpers for 16-bit parameters, shared by optimizer steps and the saving of their states.
 #pragma once
 
 #include <cstdint>
@@ -8,12 +8,12 @@
 
 namespace weft::optim {
 
-/// A version that no memory has: what was rounded last is not known.
+/// A version that no memory has: it is not known which values were rounded last.
 inline constexpr uint64_t kUnknownVersion = ~uint64_t{0};
 
-/// What steps on a parameter compute in.
+/// The dtype in which a step on this parameter computes.
 inline DType computed_dtype(const Tensor& parameter) { return parameter.dtype() == f64 ? f64 : f32; }
-/// What its states are kept in between steps.
+/// The dtype in which its states are stored between steps.
 inline DType stored_dtype(const Tensor& parameter, bool bf16_states) {
   return bf16_states ? bf16 : computed_dtype(parameter);
 }

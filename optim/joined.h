@@ -1,5 +1,5 @@
-// Schedules of any kind one after the other, or one on top of the other. Those that are curves can be joined as curves
-// too (curve_schedules.h).
+// Combinations of schedules of any kind: one after the other, or chained. Schedules that are curves can also be
+// combined as curves (curve_schedules.h).
 #pragma once
 
 #include <memory>
@@ -11,17 +11,19 @@
 
 namespace weft::optim {
 
-/// Makes a schedule of an optimizer: a function, or schedule_of<OneCycle>(OneCycleOptions{.max_lr = 1, .steps = 90}).
+/// A function that creates a schedule for an optimizer: a lambda, or schedule_of<OneCycle>(OneCycleOptions{.max_lr = 1,
+/// .steps = 90}).
 using MakeSchedule = std::function<std::unique_ptr<Schedule>(Optimizer&)>;
 template <class S, class Options> MakeSchedule schedule_of(Options options) {
   return [options = std::move(options)](Optimizer& optimizer) { return std::make_unique<S>(optimizer, options); };
 }
 
-/// What the two ways to join share: the parts, which start from the optimizer's rates, and their states.
+/// Base of the two combinations. It holds the parts, which start from the optimizer's learning rates, and saves their
+/// states.
 class JoinedSchedules : public Schedule {
  public:
   void step() override { take_step(std::nullopt); }
-  /// Of schedules among which a ReduceOnPlateau is.
+  /// For combinations that contain a ReduceOnPlateau.
   void step(double metric) { take_step(metric); }
 
  protected:
@@ -31,10 +33,11 @@ class JoinedSchedules : public Schedule {
   void set_rates(const Rates& rates);
   void add_part(std::unique_ptr<Schedule> part);
   size_t parts() const { return parts_.size(); }
-  /// Part i from its beginning, which is now.
+  /// Restarts part i: its step 0 is now.
   void restart(size_t i);
   void step_part(size_t i, std::optional<double> metric) { parts_[i]->advance(metric); }
-  /// Makes these the rates that part i starts from; false where it changes the present rate instead.
+  /// Sets the base learning rates of part i. Returns false if the part changes the current learning rate instead of
+  /// computing it from a base.
   bool rebase(size_t i, const Rates& rates);
   void save(State& out) const override;
   void load(const State& state) override;
@@ -44,24 +47,25 @@ class JoinedSchedules : public Schedule {
   std::vector<std::unique_ptr<Schedule>> parts_;
 };
 
-/// PyTorch's SequentialLR: part i begins at milestones[i - 1], with the rates that the groups had at the start, or,
-/// where it goes on from the present rate (ReduceOnPlateau, SWALR), with those.
+/// PyTorch's SequentialLR for schedules of any kind. Part i begins at step milestones[i - 1]. It starts from the
+/// learning rates that the groups had at the beginning, or, if it continues from the current learning rate
+/// (ReduceOnPlateau, SWALR), from the current ones.
 ///   optim::SequentialSchedules schedule(optimizer, {optim::schedule_of<optim::LinearLR>(warmup),
 ///                                                   optim::schedule_of<optim::OneCycle>(cycle)}, {10});
 class SequentialSchedules final : public JoinedSchedules {
  public:
-  /// Error unless milestones ascend from 0 on and are one less than the parts.
+  /// Error unless the milestones ascend from 0 on and there is one fewer than there are parts.
   SequentialSchedules(Optimizer& optimizer, const std::vector<MakeSchedule>& parts, std::vector<int64_t> milestones);
 
  private:
   void take_step(std::optional<double> metric) override;
-  /// The part whose steps these are.
+  /// The index of the active part.
   size_t present() const;
   std::vector<int64_t> milestones_;
 };
 
-/// Each part's rate is where the next one starts from; a part that changes the present rate (ReduceOnPlateau) scales
-/// what those before it give.
+/// PyTorch's ChainedScheduler for schedules of any kind: the learning rate of each part is the base of the next. A part
+/// that changes the current learning rate (ReduceOnPlateau) multiplies the result of the parts before it.
 class ChainedSchedules final : public JoinedSchedules {
  public:
   ChainedSchedules(Optimizer& optimizer, const std::vector<MakeSchedule>& parts);
@@ -72,7 +76,7 @@ class ChainedSchedules final : public JoinedSchedules {
   void save(State& out) const override;
   void load(const State& state) override;
   Rates start_;
-  std::vector<Rates> factors_;  // of each part that changes the present rate
+  std::vector<Rates> factors_;  // of each part that changes the current learning rate
 };
 
 }  // namespace weft::optim

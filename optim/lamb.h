@@ -1,13 +1,14 @@
-// LAMB: Adam whose change of a tensor is scaled to the tensor's norm, for large batches (You et al., arXiv 1904.00962).
+// LAMB: Adam with each tensor's update scaled to the norm of the tensor, for large batches (You et al., arXiv
+// 1904.00962).
 #pragma once
 
 #include "optim/optimizer.h"
 
 namespace weft::optim {
 
-/// Adam's m' and v'; u = m' / (sqrt(v') + eps) + weight_decay p; p -= lr (|p| / |u|) u, where the quotient of the norms
-/// is 1 where one of them is 0. LAMBOptions: optim/hyper_parameters.h. What a group leaves out is inherited from the
-/// options.
+/// With Adam's m' and v': u = m' / (sqrt(v') + eps) + weight_decay p; p -= lr (|p| / |u|) u. The ratio |p| / |u| is 1
+/// if either norm is 0. LAMBOptions is in optim/hyper_parameters.h. Options that a group does not set are those of
+/// `options`.
 class LAMB final : public OptimizerOf<LAMBOptions> {
  public:
   explicit LAMB(const std::vector<Tensor>& parameters, const LAMBOptions& options = {});

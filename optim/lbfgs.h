@@ -7,10 +7,11 @@
 
 namespace weft::optim {
 
-/// Minimises what a closure computes, along -H g, where H is made of the last pairs of changes of parameters and
-/// gradients. A step takes lr of that direction up to max_iter times; with line_search, as much of it as meets the
-/// strong Wolfe conditions (Nocedal and Wright, algorithm 3.5). PyTorch's. One group; a parameter without a gradient
-/// counts as having zeros. LBFGSOptions: optim/hyper_parameters.h.
+/// Minimizes the result of a closure along the direction -H g, where the inverse Hessian H is approximated from the
+/// last pairs of parameter and gradient changes. A step takes up to max_iter iterations. Each moves by lr times the
+/// direction or, with line_search, by a length that satisfies the strong Wolfe conditions (Nocedal and Wright,
+/// algorithm 3.5). Same as PyTorch. There is one group only. A parameter without a gradient is treated as having a zero
+/// gradient. LBFGSOptions is in optim/hyper_parameters.h.
 ///   optim::LBFGS optimizer(model.parameters(), {.line_search = true});
 ///   optimizer.step([&] {
 ///     optimizer.zero_grad();
@@ -20,16 +21,16 @@ namespace weft::optim {
 ///   });
 class LBFGS final : public OptimizerOf<LBFGSOptions> {
  public:
-  /// Makes the gradients, and returns the loss.
+  /// Computes the gradients and returns the loss.
   using Closure = std::function<Tensor()>;
 
   explicit LBFGS(const std::vector<Tensor>& parameters, const LBFGSOptions& options = {});
 
-  /// Calls the closure several times, recording even under NoGrad; returns its first result. Error where that is not
-  /// one number. With skip_nonfinite(), a NaN or Inf in the gradient at any point that the step goes to (one that the
-  /// line search only tries may have some) takes back all of the step.
+  /// Makes a step. It calls the closure several times, recording even under NoGrad, and returns the first loss. Error
+  /// if the loss has more than one element. With skip_nonfinite(), a NaN or Inf in the gradient at any point that the
+  /// step moves to undoes the whole step; points that the line search only tries do not count.
   Tensor step(const Closure& closure);
-  /// How often all steps called the closure.
+  /// The number of closure calls in all steps.
   int64_t evaluations() const { return evaluations_; }
   void add_group(const Group& group) = delete;
 
@@ -60,7 +61,7 @@ class LBFGS final : public OptimizerOf<LBFGSOptions> {
 
   std::vector<Tensor> gradient_changes_, steps_taken_;  // the pairs, oldest first
   Tensor direction_, previous_gradient_;
-  double length_ = 0;  // of the last step along direction_
+  double length_ = 0;  // of the last move along direction_
   int64_t iterations_ = 0, evaluations_ = 0;
   bool in_step_ = false;
 };

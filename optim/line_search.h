@@ -7,7 +7,7 @@
 
 namespace weft::optim {
 
-/// What is known of a line at `length` along it.
+/// A point on the search line, `length` along the direction.
 struct LinePoint {
   double length = 0;
   double loss = 0;
@@ -15,10 +15,10 @@ struct LinePoint {
   Tensor gradient;
 };
 
-/// A point after `start` (length 0, slope below 0) whose loss is at most start.loss + 1e-4 length start.slope and whose
-/// slope is at most 0.9 of the start's, in size; the lowest seen where `most` evaluations beyond the first, or a
-/// bracket narrower than `narrow`, do not show one. `first` is the first length tried. Cubic interpolation, as
-/// PyTorch's.
+/// Finds a point that satisfies the strong Wolfe conditions: its loss is at most start.loss + 1e-4 length start.slope,
+/// and the absolute value of its slope is at most 0.9 times that of `start`, which has length 0 and a negative slope.
+/// `first` is the first length tried. After `most` further evaluations, or when the bracket is narrower than `narrow`,
+/// returns the point with the lowest loss so far. Uses cubic interpolation, as PyTorch does.
 LinePoint strong_wolfe(const std::function<LinePoint(double)>& at, const LinePoint& start, double first, double narrow,
                        int64_t most);
 

@@ -5,8 +5,8 @@
 
 namespace weft::optim {
 
-/// p = (1 - lr weight_decay) p - lr sign(beta1 m + (1 - beta1) g); m = beta2 m + (1 - beta2) g.
-/// LionOptions: tensor/core/hyper_parameters.h. What a group leaves out is inherited from the options.
+/// p = (1 - lr weight_decay) p - lr sign(beta1 m + (1 - beta1) g); m = beta2 m + (1 - beta2) g. LionOptions is in
+/// tensor/core/hyper_parameters.h. Options that a group does not set are those of `options`.
 class Lion final : public OptimizerOf<LionOptions> {
  public:
   explicit Lion(const std::vector<Tensor>& parameters, const LionOptions& options = {});

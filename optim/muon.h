@@ -1,15 +1,16 @@
-// Muon: momentum whose matrices are made orthogonal (Jordan et al., kellerjordan.github.io/posts/muon, 2024).
+// Muon: momentum whose update matrices are orthogonalized (Jordan et al., kellerjordan.github.io/posts/muon, 2024).
 #pragma once
 
 #include "optim/optimizer.h"
 
 namespace weft::optim {
 
-/// b = momentum b + (1 - momentum) g; u = b, with nesterov momentum b + (1 - momentum) g; u / |u| is taken near the
-/// orthogonal matrix of the same singular vectors by ns_steps of x = ns_a x + (ns_b y + ns_c y y) x, y = x x^t;
-/// p = (1 - lr weight_decay) p - rate u. PyTorch's, but in f32 or f64 where that is the parameter's dtype. For the
-/// matrices inside of a model: Error for a parameter that is no matrix, which AdamW takes.
-/// MuonOptions: optim/hyper_parameters.h. What a group leaves out is inherited from the options.
+/// b = momentum b + (1 - momentum) g. u = b, or momentum b + (1 - momentum) g with nesterov. u / |u| is then
+/// orthogonalized (its singular values are brought near 1) by ns_steps iterations of x = ns_a x + (ns_b y + ns_c y y)
+/// x, where y = x x^t. p = (1 - lr weight_decay) p - rate u; see MuonFields for the rate. Same as PyTorch, but computed
+/// in f32, or in f64 for f64 parameters. For the weight matrices inside a model: Error for a parameter that does not
+/// have two axes; use AdamW for those. MuonOptions is in optim/hyper_parameters.h. Options that a group does not set
+/// are those of `options`.
 class Muon final : public OptimizerOf<MuonOptions> {
  public:
   explicit Muon(const std::vector<Tensor>& parameters, const MuonOptions& options = {});

@@ -5,9 +5,9 @@
 
 namespace weft::optim {
 
-/// Adam's m and v; with b(t) = beta1 (1 - 0.96^(t momentum_decay) / 2) and B(t) = b(1) ... b(t), t counting from 1,
-/// p -= lr (g (1 - b(t)) / (1 - B(t)) + m b(t + 1) / (1 - B(t + 1))) / (sqrt(v / (1 - beta2^t)) + eps). PyTorch's.
-/// NAdamOptions: tensor/core/hyper_parameters.h. What a group leaves out is inherited from the options.
+/// With Adam's m and v, b(t) = beta1 (1 - 0.96^(t momentum_decay) / 2) and B(t) = b(1) ... b(t), t counted from 1: p -=
+/// lr (g (1 - b(t)) / (1 - B(t)) + m b(t + 1) / (1 - B(t + 1))) / (sqrt(v / (1 - beta2^t)) + eps). Same as PyTorch.
+/// NAdamOptions is in tensor/core/hyper_parameters.h. Options that a group does not set are those of `options`.
 class NAdam final : public OptimizerOf<NAdamOptions> {
  public:
   explicit NAdam(const std::vector<Tensor>& parameters, const NAdamOptions& options = {});

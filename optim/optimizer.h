@@ -1,4 +1,4 @@
-// Optimizer: the base of all optimizers. It knows the parameters, in groups, and what is kept for each.
+// Optimizer: the base class of all optimizers. It holds the parameter groups and the state of each parameter.
 #pragma once
 
 #include <array>
@@ -17,20 +17,20 @@
 
 namespace weft::optim {
 
-/// What an optimizer or a schedule needs to carry on exactly: tensors and numbers by name. Integers among the numbers
-/// are exact up to 2^53; keep all 17 digits of the others.
+/// The state that an optimizer or a schedule needs to resume exactly: tensors and numbers by name. Integers among the
+/// numbers are exact up to 2^53. To write the other numbers as text, keep 17 significant digits.
 struct State {
   StateDict tensors;
   std::map<std::string, double> numbers;
 };
 
-/// How several processes share one optimizer's work (distributed::shard()).
+/// How several processes divide an optimizer's work; see distributed::shard().
 struct Sharing {
-  /// Of each parameter, in the order of parameters(): whether it is updated here, and its state kept here.
+  /// For each parameter, in the order of parameters(): whether this process updates it and holds its state.
   std::vector<bool> mine;
-  /// Called after each step: brings the parameters that others updated.
+  /// Called after each step; fetches the parameters that other processes updated.
   std::function<void()> after_step;
-  /// Adds to a state what the others keep.
+  /// Adds the states of the other processes to `state`.
   std::function<void(State& state)> complete;
 };
 
@@ -40,81 +40,87 @@ class Optimizer {
   Optimizer(const Optimizer&) = delete;
   Optimizer& operator=(const Optimizer&) = delete;
 
-  /// Updates every parameter that has a gradient, outside of the tape. After the first step, one warning names those
-  /// that had none.
+  /// Updates every parameter that has a gradient; not recorded on the tape. After the first step, one warning names the
+  /// parameters that had no gradient.
   void step();
-  /// With `on`, a step in which some gradient holds NaN or Inf changes nothing but the count skipped().
+  /// If `on`, a step with NaN or Inf in any gradient is skipped: it changes only the count skipped().
   void skip_nonfinite(bool on = true) { skips_nonfinite_ = on; }
-  /// How many steps were skipped.
+  /// The number of skipped steps.
   int64_t skipped() const { return skipped_; }
   /// Makes the gradients of all parameters undefined.
   void zero_grad();
-  /// The names of the parameters that had a gradient in no step so far.
+  /// The names of the parameters that have had no gradient in any step so far.
   std::vector<std::string> unused() const;
-  /// How often step() ran and was not skipped.
+  /// The number of steps that were not skipped.
   int64_t steps() const { return steps_; }
   /// The parameters of all groups, in order.
   std::vector<Tensor> parameters() const;
 
-  /// The f32 copies of parameters of 16 bits that groups with `master_weights` keep, by the parameters' names; those
-  /// that a step has made so far. They share the optimizer's memory, until load_state_dict() makes new ones.
+  /// The f32 master copies of 16-bit parameters, by parameter name, for groups with `master_weights`. It contains those
+  /// that a step has created so far. They share the optimizer's memory until load_state_dict() replaces them.
   StateDict masters() const;
 
   size_t group_count() const { return groups_.size(); }
   double lr(size_t group = 0) const { return get("lr", group); }
   void set_lr(double value) { set("lr", value); }
   void set_lr(size_t group, double value) { set("lr", value, group); }
-  /// Whether this optimizer has the number: "lr", "weight_decay", "momentum", "beta1", ... Switches ("nesterov",
-  /// "amsgrad", "centered", "maximize") are numbers too: 0 or 1.
+  /// Whether this optimizer has a hyper-parameter of this name: "lr", "weight_decay", "momentum", "beta1", ... Switches
+  /// ("nesterov", "amsgrad", "centered", "maximize") are numbers too, 0 or 1.
   bool has(std::string_view name) const;
-  /// A number of one group. Error where there is none of that name, IndexError for a group out of range.
+  /// The value of a hyper-parameter in one group. Error if there is none of that name, IndexError for a group out of
+  /// range.
   double get(std::string_view name, size_t group = 0) const;
-  /// Changes it in all groups, or in one. Error where the value is out of range.
+  /// Sets a hyper-parameter in all groups, or in one. Error if the value is out of range.
   void set(std::string_view name, double value);
   void set(std::string_view name, double value, size_t group);
-  /// From now on, only `sharing.mine` is updated and has a state here; the state of others is dropped. state_dict() is
-  /// complete on every process, all of which call it. Error where the numbers of parameters differ.
+  /// Shares the work with other processes. From now on, this process updates only the parameters marked in
+  /// `sharing.mine` and drops the state of the others. state_dict() is still complete on every process, and all
+  /// processes must call it. Error if the number of entries differs from the number of parameters.
   void share(Sharing sharing);
 
-  /// `SGD(lr=0.1, momentum=0.9, ...)`; with several groups `Adam([lr=0.1, ...], [lr=0.3, ...])`.
+  /// For example `SGD(lr=0.1, momentum=0.9, ...)`; with several groups `Adam([lr=0.1, ...], [lr=0.3, ...])`.
   std::string to_string() const;
 
-  /// All that step() has built up, and the numbers of the groups. Tensors share the optimizer's memory.
+  /// The state that step() has accumulated, and the hyper-parameters of the groups. The tensors share the optimizer's
+  /// memory.
   virtual State state_dict() const;
-  /// What this process has of it, which load_state_dict() restores here: the same unless processes share the optimizer,
-  /// and no call of all of them then.
+  /// The part of the state that this process holds, which load_state_dict() can restore here. It equals state_dict()
+  /// unless processes share the optimizer. It is not a collective call.
   State own_state() const;
-  /// Restores what state_dict() gave, by copy, after checking that it fits: Error otherwise, with nothing changed, also
-  /// for what belongs to no parameter or group here. A switch that the state does not have stays as it is.
+  /// Copies a state from state_dict() into this optimizer. Error, without changing anything, if it does not fit;
+  /// entries for a parameter or group that does not exist here do not fit. A switch that the state does not contain
+  /// keeps its value.
   virtual void load_state_dict(const State& state);
 
  protected:
   bool skips_nonfinite() const { return skips_nonfinite_; }
   void count_skipped() { ++skipped_; }
-  /// step() but for its question whether all gradients are finite.
+  /// step() without the check for non-finite gradients.
   void update_all();
-  /// Error where load_state_dict() could not restore `state`.
+  /// Error if load_state_dict() could not restore `state`.
   void check_state(const State& state);
   void restore(const State& state);
-  /// The state; `together`: of all processes that share the optimizer, else what is here.
+  /// The state: of all processes that share the optimizer if `together`, else of this process only.
   State collect(bool together) const;
 
-  /// What is kept for one parameter.
+  /// The state of one parameter.
   struct Slot {
     Tensor parameter;
-    std::string key;    // in state_dict(): its name, or its number where it has none of its own; unlike all others
-    int64_t steps = 0;  // that updated it
+    /// Key in state_dict(): the parameter's name, or its index if it has no unique name.
+    std::string key;
+    int64_t steps = 0;  // number of updates
     std::vector<Tensor> states;
     std::vector<double> numbers;
-    Tensor master;         // the parameter in f32, where its group keeps masters of 16 bits
-    uint64_t written = 0;  // the version of the parameter's memory that the master was rounded to
-    Tensor weights;  // what update() changes: the parameter, its master, or a copy in f32 that is rounded after it
+    Tensor master;         // the f32 master copy, if the group has master_weights
+    uint64_t written = 0;  // version of the parameter's memory that the master was rounded to
+    /// What update() changes: the parameter, its master, or an f32 copy that is rounded afterwards.
+    Tensor weights;
   };
-  /// What a group says of 16 bits (WEFT_HALF_PRECISION_FIELDS).
+  /// A group's options for 16-bit parameters (WEFT_HALF_PRECISION_FIELDS).
   struct HalfPrecision {
     bool master_weights = false, stochastic_rounding = false, bf16_states = false;
   };
-  /// A number of a group by name, or a switch, which counts as 0 or 1.
+  /// A hyper-parameter of a group by name; a switch is 0 or 1.
   struct Number {
     std::string_view name;
     Range range = Range::any;
@@ -126,35 +132,36 @@ class Optimizer {
     Number(std::string_view name, bool& flag, Range range) : name(name), range(range), flag(&flag) {}
     double get() const;
     void put(double given) const;
-    /// Error where `given` is out of range.
+    /// Error if `given` is out of range.
     void check(double given) const;
   };
 
-  /// `states` and `numbers` name what is kept per parameter; `name` is the optimizer's.
+  /// `name` is the optimizer's name; `states` and `numbers` are the names of what is stored per parameter.
   Optimizer(const char* name, std::vector<const char*> states, std::vector<const char*> numbers = {})
       : name_(name), state_names_(std::move(states)), number_names_(std::move(numbers)) {}
-  /// Error where a parameter is undefined, not a leaf, or in a group already.
+  /// Adds a group's parameters. Error if one is undefined, not a leaf, or already in a group.
   void add_slots(const std::vector<Tensor>& parameters);
-  /// Error where no group holds a parameter.
+  /// Error if no group has a parameter.
   void check_parameters() const;
   const char* name() const { return name_; }
 
-  /// The numbers and switches of a group, "lr" first.
+  /// The hyper-parameters of a group, "lr" first.
   virtual std::vector<Number> numbers(size_t group) = 0;
-  /// Why the numbers of a group do not go together; null where they do.
+  /// Why the values in a group contradict each other; null if they do not.
   virtual const char* conflict(size_t group) const = 0;
   virtual HalfPrecision half_precision(size_t group) const = 0;
-  /// Updates `slot.weights`, in f32 or f64 as the gradient and the states; slot.steps counts this step already.
+  /// Updates `slot.weights`. Weights, gradient and states are f32 or f64. slot.steps already includes this step.
   virtual void update(size_t group, Slot& slot, const Tensor& gradient) = 0;
-  /// Error where the optimizer cannot take the parameter.
+  /// Error if the optimizer does not support the parameter.
   virtual void check_parameter(const Tensor& /*parameter*/) const {}
-  /// How many of the first states every parameter has that was updated; the others depend on options.
+  /// How many of the states, counted from the first, every updated parameter has; whether the others exist depends on
+  /// options.
   virtual size_t least_states() const { return state_names_.size(); }
-  /// The shape of a state: the parameter's, unless an optimizer says otherwise.
+  /// The shape of a state; by default the parameter's.
   virtual Shape state_shape(const Tensor& parameter, size_t state) const;
-  /// The states of the slot that are wanted, in the constructor's order, the others undefined:
+  /// The wanted states of the slot, in the constructor's order; the others are undefined:
   ///   const auto [average, square, largest] = states(slot, {true, true, o.amsgrad});
-  /// A new one is zeros; all are f32, or f64 where the parameter is.
+  /// A new state is zeros, in f32, or f64 for an f64 parameter.
   template <size_t n> std::array<Tensor, n> states(Slot& slot, const bool (&wanted)[n]) const {
     std::array<Tensor, n> out;
     for (size_t i = 0; i < n; ++i)
@@ -171,12 +178,12 @@ class Optimizer {
   void update_slot(size_t group, Slot& slot, const Tensor& gradient);
   void update_in_f32(size_t group, Slot& slot, const Tensor& gradient);
   void take_master(Slot& slot) const;
-  /// Why the numbers that `state` gives a group do not go together; null where they do.
+  /// Why the values that `state` has for a group contradict each other; null if they do not.
   const char* conflict_of(size_t group, const State& state);
   bool is_finite() const;
   std::optional<Number> find(std::string_view name, size_t group) const;
   void warn_unused() const;
-  /// Whether parameter `number` is updated here.
+  /// Whether this process updates parameter `number`.
   bool is_mine(size_t number) const { return sharing_.mine.empty() || sharing_.mine[number]; }
   void drop_shared_states();
   template <class F> void each_slot(const F& visit);
@@ -187,16 +194,17 @@ class Optimizer {
   std::vector<std::vector<Slot>> groups_;
   int64_t steps_ = 0, skipped_ = 0;
   bool skips_nonfinite_ = false;
-  double gradient_factor_ = 1;                                             // of gradients of 16 bits, once they are f32
-  Sharing sharing_;                                                        // empty: all is done here
-  std::shared_ptr<Optimizer*> self_ = std::make_shared<Optimizer*>(this);  // expires with it
+  /// for 16-bit gradients, after conversion to f32
+  double gradient_factor_ = 1;
+  Sharing sharing_;                                                        // empty: this process does all the work
+  std::shared_ptr<Optimizer*> self_ = std::make_shared<Optimizer*>(this);  // expires with the optimizer
 };
 
-/// A weak reference to an optimizer, for schedules and the like: to use it after the optimizer's end is an Error.
+/// A weak reference to an optimizer, as schedules hold it. Using it after the optimizer was destroyed is an Error.
 class OptimizerHandle {
  public:
   OptimizerHandle(Optimizer& optimizer) : self_(optimizer.self_) {}
-  /// Error where the optimizer is gone; `who` holds the handle.
+  /// Error if the optimizer was destroyed; `who` is the class that holds the handle.
   Optimizer& get(const char* who) const;
 
  private:
@@ -205,13 +213,13 @@ class OptimizerHandle {
 
 std::ostream& operator<<(std::ostream& out, const Optimizer& optimizer);
 
-/// An optimizer whose hyper-parameters are an `Options` with fields() (tensor/core/hyper_parameters.h): everything that
-/// goes by their names follows from that list.
+/// An optimizer whose hyper-parameters are a struct `Options` with fields() (tensor/core/hyper_parameters.h). All
+/// access by name is derived from that list.
 template <class Options> class OptimizerOf : public Optimizer {
  public:
   using Group = typename detail::GroupOf<Options>::type;
-  /// One more group, between two steps. What it leaves out is inherited from the options that the optimizer was made
-  /// with. Error where a parameter is undefined, not a leaf, or in a group already, and after share().
+  /// Adds a group between two steps. Options that it does not set are those that the optimizer was constructed with.
+  /// Error if a parameter is undefined, not a leaf, or already in a group, and after share().
   void add_group(const Group& group) { add(group.parameters, detail::with_fields(*defaults_, group)); }
 
  protected:

@@ -5,9 +5,9 @@
 
 namespace weft::optim {
 
-/// g += weight_decay p; s = alpha s + (1 - alpha) g^2; u = g / (sqrt(s) + eps), centered: g / (sqrt(s - a^2) + eps)
-/// with a = alpha a + (1 - alpha) g; b = momentum b + u; p -= lr b. RMSpropOptions: tensor/core/hyper_parameters.h.
-/// What a group leaves out is inherited from the options.
+/// g += weight_decay p; s = alpha s + (1 - alpha) g^2; u = g / (sqrt(s) + eps), or with centered u = g / (sqrt(s - a^2)
+/// + eps), where a = alpha a + (1 - alpha) g; b = momentum b + u; p -= lr b. RMSpropOptions is in
+/// tensor/core/hyper_parameters.h. Options that a group does not set are those of `options`.
 class RMSprop final : public OptimizerOf<RMSpropOptions> {
  public:
   explicit RMSprop(const std::vector<Tensor>& parameters, const RMSpropOptions& options = {});

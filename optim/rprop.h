@@ -5,9 +5,9 @@
 
 namespace weft::optim {
 
-/// Every element has a step size s of its own, lr at first: s times eta_plus where g keeps its sign, eta_minus where it
-/// changes (and there g = 0), limited to [min_step, max_step]; p -= s sign(g). PyTorch's.
-/// RpropOptions: optim/hyper_parameters.h. What a group leaves out is inherited from the options.
+/// Every element has its own step size s, initially lr. s is multiplied by eta_plus if the sign of g is unchanged, and
+/// by eta_minus if it changed (g is then set to 0). s is clamped to [min_step, max_step]. p -= s sign(g). Same as
+/// PyTorch. RpropOptions is in optim/hyper_parameters.h. Options that a group does not set are those of `options`.
 class Rprop final : public OptimizerOf<RpropOptions> {
  public:
   explicit Rprop(const std::vector<Tensor>& parameters, const RpropOptions& options = {});

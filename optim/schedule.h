@@ -1,4 +1,4 @@
-// Schedules: change an optimizer's rates from step to step. `schedule.step()` goes after `optimizer.step()`.
+// Learning rate schedules. Call `schedule.step()` after `optimizer.step()`.
 #pragma once
 
 #include <functional>
@@ -9,25 +9,25 @@
 
 namespace weft::optim {
 
-/// The rate after `step` steps for a group whose own rate is `base`.
+/// The learning rate after `step` steps for a group whose base learning rate is `base`.
 using Curve = std::function<double(int64_t step, double base)>;
-/// The same where groups have curves of their own.
+/// A Curve that also depends on the group.
 struct GroupCurve {
   std::function<double(int64_t step, double base, size_t group)> rate = nullptr;
 };
 
-/// `each` of the group where there is one of each, else `one`.
+/// each[group] if `each` is not empty, else `one`.
 inline double of_group(double one, const std::vector<double>& each, size_t group) {
   return each.empty() ? one : each[group];
 }
-/// Error unless `each` is empty or has a number for each group of the optimizer.
+/// Error unless `each` is empty or has one number per group of the optimizer.
 void check_groups(const char* field, const std::vector<double>& each, const Optimizer& optimizer);
-/// Error unless they ascend from 0 on; two may be the same.
+/// Error unless the milestones ascend from 0 on; equal ones are allowed.
 void check_milestones(const std::vector<int64_t>& milestones);
 
-/// Sets the lr of every group to curve(number of steps, the group's lr at the start), from construction on. What else
-/// sets an lr is overwritten by the next step; a group that is added later keeps its own. A schedule that outlives
-/// its optimizer throws an Error when it is used. The schedules themselves are in curve_schedules.h, cyclic.h,
+/// Sets the lr of every group to curve(number of steps, the group's lr at construction), from construction on. An lr
+/// that is set elsewhere is overwritten by the next step. A group that is added later keeps its own lr. Using a
+/// schedule after its optimizer was destroyed is an Error. The concrete schedules are in curve_schedules.h, cyclic.h,
 /// one_cycle.h and plateau.h.
 class Schedule {
  public:
@@ -41,38 +41,38 @@ class Schedule {
   int64_t steps() const { return steps_; }
   double lr(size_t group = 0) const { return optimizer().lr(group); }
 
-  /// Where it stands, and the rates at the start; load_state_dict also sets the optimizer's rates. Error where it does
-  /// not fit, with nothing changed.
+  /// The number of steps and the initial learning rates. load_state_dict() also sets the optimizer's learning rates; it
+  /// throws an Error, without changing anything, if the state does not fit.
   State state_dict() const;
   void load_state_dict(const State& state);
 
  protected:
-  /// Without a curve: the rates change otherwise.
+  /// Without a curve: a derived class changes the learning rates itself.
   explicit Schedule(Optimizer& optimizer);
-  /// Error where it is gone.
+  /// The optimizer. Error if it was destroyed.
   Optimizer& optimizer() const { return optimizer_.get("Schedule"); }
-  /// Sets what depends on steps().
+  /// Sets the values that depend on steps().
   virtual void apply();
-  /// What a schedule keeps beside its steps; `load` throws before it changes anything.
+  /// Saves and loads further state of a derived class. `load` must throw before it changes anything.
   virtual void save(State& /*out*/) const {}
   virtual void load(const State& /*state*/) {}
-  /// load_state_dict() where nothing needs to be taken back.
+  /// load_state_dict() without the ability to undo it.
   void put(const State& state);
-  /// A number of a state; Error where it is missing.
+  /// A number from `state`. Error if it is missing.
   static double number(const State& state, const std::string& key);
-  /// SGD's and RMSprop's momentum, Adam's beta1.
+  /// Sets the momentum of SGD and RMSprop, or beta1 of Adam.
   void set_momentum(double value);
   void count() { ++steps_; }
   void uncount() { --steps_; }
 
  private:
   friend class JoinedSchedules;
-  /// step() of a schedule that is one of several; those that need a metric get it.
+  /// step() for a schedule that is part of a combination; schedules that need a metric receive it.
   virtual void advance(std::optional<double> /*metric*/) { step(); }
 
   OptimizerHandle optimizer_;
   GroupCurve curve_;
-  std::vector<double> base_;  // the lr of every group at the start
+  std::vector<double> base_;  // the lr of every group at construction
   int64_t steps_ = 0;
 };
 

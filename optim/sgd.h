@@ -5,11 +5,11 @@
 
 namespace weft::optim {
 
-/// g += weight_decay p; b = momentum b + (1 - dampening) g (b = g in the first step); p -= lr b, with nesterov
-/// p -= lr (g + momentum b). PyTorch's order, so that trajectories agree. SGDOptions: tensor/core/hyper_parameters.h.
+/// g += weight_decay p; b = momentum b + (1 - dampening) g (b = g in the first step); p -= lr b, or with nesterov p -=
+/// lr (g + momentum b). The order of operations is PyTorch's, so that trajectories agree. SGDOptions is in
+/// tensor/core/hyper_parameters.h. Options that a group does not set are those of `options`.
 ///   optim::SGD optimizer(model.parameters(), {.lr = 0.1, .momentum = 0.9});
 ///   optim::SGD optimizer({{.parameters = weights, .weight_decay = 1e-4}, {.parameters = biases}}, {.lr = 0.1});
-/// What a group leaves out is inherited from the options.
 class SGD final : public OptimizerOf<SGDOptions> {
  public:
   explicit SGD(const std::vector<Tensor>& parameters, const SGDOptions& options = {});

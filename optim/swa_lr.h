@@ -1,4 +1,4 @@
-// SWALR: the rate goes to a constant one, for the steps whose weights Swa averages.
+// SWALR: anneals the learning rate to a constant value, for the steps whose weights Swa averages.
 #pragma once
 
 #include "optim/one_cycle.h"
@@ -7,25 +7,26 @@
 namespace weft::optim {
 
 struct SwaLrOptions {
-  double swa_lr = 0;   // of every group, in the end
-  int64_t steps = 10;  // until it is reached; 0: at once
+  double swa_lr = 0;   // the final learning rate, for all groups
+  int64_t steps = 10;  // number of steps until it is reached; 0: immediately
   Anneal anneal = Anneal::cosine;
 };
 
-/// From the rates that the groups have at its first step to swa_lr; PyTorch's. Another schedule may run before:
+/// Anneals from the learning rates that the groups have at its first step to swa_lr. Same as PyTorch. Another schedule
+/// may run before it:
 ///   if (epoch < 160) cosine.step(); else swa_lr.step(), swa.update();
 class SWALR final : public Schedule {
  public:
-  /// Error unless swa_lr is positive and steps are 0 or more.
+  /// Error unless swa_lr > 0 and steps >= 0.
   SWALR(Optimizer& optimizer, const SwaLrOptions& options);
   void step() override;
 
  private:
-  /// Without steps the rate is swa_lr from the beginning, which is now.
+  /// With steps = 0, sets the learning rate to swa_lr at construction.
   void apply() override;
-  /// The share of swa_lr in the rate after `step` steps.
+  /// The weight of swa_lr in the learning rate after `step` steps.
   double share(int64_t step) const;
-  /// Takes the rates from share(step - 1) to share(step).
+  /// Moves the learning rates from share(step - 1) to share(step).
   void set_rates(int64_t step);
 
   SwaLrOptions options_;

@@ -1,13 +1,13 @@
-// Bucket: gradients that are reduced together. Its memory holds them side by side, and they are views of it: nothing is
-// copied, and the mean over the ranks is written where the gradients are.
+// Bucket: gradients that are reduced together. They are views of the bucket's contiguous memory, so nothing is copied,
+// and the mean over the ranks is written directly into the gradients.
 //
-// Behind the gradients lies one element for each, 1 where this rank has it and 0 where it has none (then zeros take its
-// place). Reduced with the rest, it says whether any rank has.
+// After the gradients, the bucket has one flag element per gradient: 1 if this rank has the gradient and 0 if not
+// (zeros are then used in its place). The flags are reduced with the gradients, and show whether any rank has one.
 //
-// Where the ranks share memory, buckets lie in a window. A rank that has completed its bucket says so in its header;
-// when all have, each rank sums a slice of it over all ranks, in their order, and writes the mean into every rank's.
-// No rank waits before that: it looks whenever it has completed a gradient (Communicator::progress), and waits at
-// the end of backward.
+// If the ranks share memory, buckets lie in a window. A rank that has completed its bucket marks it in the bucket's
+// header. When all ranks have done so, each rank sums a slice of the bucket over all ranks, in rank order, and writes
+// the mean into every rank's bucket. No rank waits for that during backward: it checks whenever it has completed a
+// gradient (Communicator::progress), and waits at the end of backward.
 #pragma once
 
 #include <atomic>
@@ -22,41 +22,42 @@ namespace weft::distributed {
 
 class Bucket final : public Progressive {
  public:
-  /// In front of the bucket in shared memory: the last reduction that this rank is ready for, and has done its part of.
+  /// Precedes the bucket in shared memory: the last reduction that this rank is ready for, and the last one of which it
+  /// has done its part.
   struct Header {
     alignas(64) std::atomic<uint64_t> ready;
-    std::atomic<int64_t> samples;  // that this rank has seen by then
+    std::atomic<int64_t> samples;  // number of samples that this rank had seen by then
     alignas(64) std::atomic<uint64_t> done;
   };
 
   Bucket(Communicator& group, std::vector<Tensor> parameters, Wire wire, int tag);
-  /// Of the memory that a rank needs for it.
+  /// The number of bytes that a rank needs for this bucket.
   int64_t bytes() const { return static_cast<int64_t>(sizeof(Header)) + elements_ * width_; }
-  /// Takes its place, at `offset` of each rank's part of `window`, or in memory of its own where that is null; from
-  /// here on the gradients are collected there.
+  /// Places the bucket at `offset` of each rank's part of `window`, or in its own memory if `window` is null. From then
+  /// on, gradients are accumulated there.
   void settle(const std::shared_ptr<Communicator>& group, const std::shared_ptr<Window>& window, int64_t offset);
-  /// Gradients are collected in storages of their own again.
+  /// From then on, gradients are accumulated in separate storages again.
   void unsettle();
 
-  /// A backward begins that will reduce.
+  /// Called when a backward starts that will reduce gradients.
   void expect() { waiting_ = parameters_.size(), started_ = false; }
-  /// A gradient is complete; whether all are.
+  /// Called when a gradient is complete. Returns whether all are.
   bool complete_one() { return --waiting_ == 0; }
   bool is_started() const { return started_; }
-  /// Starts the reduction of what is there.
+  /// Starts the reduction with the gradients that exist.
   void start(const Signature& what);
   bool progress() override;
   /// The ranks that it waits for.
   std::vector<int> missing() const override;
   const Signature& signature() const override { return what_; }
-  /// After the reduction: gradients that only other ranks had are there now.
+  /// Called after the reduction: sets the gradients that only other ranks had.
   void adopt();
 
  private:
   Header& header(int rank) const;
   std::byte* data(int rank) const;
   void gather_unused();
-  /// Brings a gradient that lies elsewhere (set_grad()) to its place. GradientError where that is not possible.
+  /// Copies a gradient that lies elsewhere (set_grad()) into the bucket. GradientError if that is not possible.
   void take(size_t index, const Tensor& gradient) const;
   void round_to_wire(std::byte* from, int64_t count) const;
   void check_samples() const;
@@ -76,7 +77,7 @@ class Bucket final : public Progressive {
   Tensor flat_, sent_;
   size_t waiting_ = 0;
   bool started_ = false, done_ = true, reduced_ = true;
-  uint64_t number_ = 0;  // of reductions
+  uint64_t number_ = 0;  // number of reductions so far
   std::shared_ptr<Progressive> messages_;
 };
 

@@ -1,8 +1,9 @@
-// Reducer: what DataParallel does to a model's gradients, whatever the model's type.
+// Reducer: the part of DataParallel that does not depend on the model's type.
 //
-// A hook on each parameter says when its gradient is complete (it is announced while older ops have yet to run). The
-// last one of a bucket starts the bucket's reduction; the end of backward starts those that wait for parameters without
-// a gradient, waits for all, and returns to the caller of backward with the mean over the ranks in every gradient.
+// A hook on each parameter reports when its gradient is complete, while older ops have yet to run. When the last
+// gradient of a bucket is complete, the bucket's reduction starts. At the end of backward, the Reducer starts the
+// buckets that still wait for parameters without a gradient and waits for all of them. When backward returns, every
+// gradient is the mean over the ranks.
 #pragma once
 
 #include <memory>
@@ -21,19 +22,20 @@ struct Signature;
 
 class Reducer {
  public:
-  /// Checks that all ranks have the same model, copies rank 0's parameters and buffers to all, makes the buckets.
+  /// Checks that all ranks have the same model, copies rank 0's parameters and buffers to all ranks, and creates the
+  /// buckets.
   Reducer(const nn::Module& model, Group group, const DataParallelOptions& options);
   ~Reducer();
   Reducer(const Reducer&) = delete;
   Reducer& operator=(const Reducer&) = delete;
 
   const Group& group() const { return group_; }
-  /// Whether backward reduces.
+  /// Whether backward reduces gradients.
   bool is_synchronised() const { return synchronised_; }
   void set_synchronised(bool on) { synchronised_ = on; }
-  /// Says that a backward runs which reduces; called by hooks.
+  /// Marks the start of a backward that reduces; called by hooks.
   void begin();
-  /// The model was called with so many samples.
+  /// Counts the samples of a call of the model.
   void count_samples(int64_t samples) { samples_ += samples; }
   size_t bucket_count() const { return buckets_.size(); }
 
@@ -58,11 +60,11 @@ class Reducer {
   int64_t samples_ = 0;
 };
 
-/// While alive, random numbers that this thread draws are those of rank `rank` of `size`, which have `samples` samples
-/// each. Dropout's belong to the sample: what `size` ranks draw together is what one process draws for all samples at
-/// once, or batch by batch. Others belong to the rank's batch: what one process draws that runs the batches one after
-/// the other. A generator of the caller's (a module's own, by set_generator()) is left alone: ranks that seed it alike
-/// draw the same numbers for different samples.
+/// While this object is alive, the random numbers that this thread draws are those of rank `rank` of `size`; each rank
+/// has `samples` samples. Dropout depends on the sample: together, `size` ranks draw what one process draws for all
+/// samples, at once or batch by batch. Other random numbers depend on the rank's batch: they are what one process draws
+/// that runs the batches one after the other. A generator of the caller (a module's own, by set_generator()) is not
+/// changed: ranks that seed it alike draw the same numbers for different samples.
 class RankRandomScope {
  public:
   RankRandomScope(int64_t rank, int64_t size, int64_t samples);
@@ -71,7 +73,7 @@ class RankRandomScope {
   RankRandomScope& operator=(const RankRandomScope&) = delete;
 
  private:
-  /// `first` names this rank's first sample.
+  /// `first` is the key of this rank's first sample.
   RankRandomScope(RandomKey first, int64_t samples);
   internal::SampleScope dropout_;
   RandomState after_;

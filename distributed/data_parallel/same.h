@@ -1,4 +1,4 @@
-// Whether ranks agree.
+// Checks that ranks agree.
 #pragma once
 
 #include <string>
@@ -7,8 +7,8 @@
 
 namespace weft::distributed {
 
-/// Nothing where all ranks give the same text (lines that end with '\n'); else a DistributedError on every rank:
-/// `what`, the first rank that differs from rank 0, and the first line in which it does. All ranks call it.
+/// Checks that all ranks pass the same text (lines ending with '\n'). Otherwise DistributedError on every rank, with
+/// `what`, the first rank that differs from rank 0, and the first line that differs. All ranks must call it.
 void require_same(const Group& group, const std::string& lines, const char* what);
 
 }  // namespace weft::distributed

@@ -1,9 +1,10 @@
-// MPI, opened at run time. weft declares the few functions it calls itself, so that nothing of MPI is needed to build
-// weft or to run one process, and one binary runs under OpenMPI and under MPICH.
+// MPI, loaded at run time. weft declares the few functions that it calls itself. So neither building weft nor running a
+// single process needs MPI, and one binary runs under both OpenMPI and MPICH.
 //
-// The two differ in what a handle is (a pointer to a structure; an int) and in their constants. Here a handle is an
-// integer as wide as a pointer: MPICH's functions read the lower half of the register, and write the lower half of an
-// out-parameter that was zero. That holds for the calling conventions of x86-64 and AArch64, both little-endian.
+// The two differ in the type of handles (OpenMPI: pointer to a structure; MPICH: int) and in their constants. Here a
+// handle is an integer as wide as a pointer. MPICH's functions read the lower half of the register, and write the lower
+// half of an out-parameter that was zero. This works with the calling conventions of x86-64 and AArch64, both
+// little-endian.
 #pragma once
 
 #include <cstdint>
@@ -38,16 +39,16 @@ struct MpiLibrary {
   int (*test)(MpiHandle* request, int* flag, void* status);
   int (*error_string)(int code, char* text, int* length);
 
-  /// Opens the library of the launcher that started this process (WEFT_MPI names another file). DistributedError, one
-  /// line with what to install, where there is none.
+  /// Opens the library that belongs to the launcher of this process; WEFT_MPI selects another file. DistributedError,
+  /// with one line that says what to install, if there is none.
   static const MpiLibrary& open();
 };
 
-/// DistributedError where `code` is not MPI_SUCCESS; `call` is the function's name.
+/// DistributedError if `code` is not MPI_SUCCESS; `call` is the name of the function.
 void check_mpi(const MpiLibrary& mpi, int code, const char* call);
 
-/// How an MPI launcher (mpirun, srun) shows in the environment, `OMPI_COMM_WORLD_SIZE=2`; empty where none started this
-/// process.
+/// The environment variable that shows that an MPI launcher (mpirun, srun) started this process, such as
+/// `OMPI_COMM_WORLD_SIZE=2`; empty if none did.
 std::string launched_by();
 
 }  // namespace weft::distributed

@@ -1,5 +1,5 @@
-// MessageWork: a collective by messages, which goes on in small steps: the stages one after the other, in each of which
-// every rank sends the others what they read of it.
+// MessageWork: runs a collective with messages, in small steps. The stages run one after the other; in each, every rank
+// sends the other ranks the parts that they read.
 #pragma once
 
 #include <memory>
@@ -13,7 +13,7 @@ namespace weft::distributed {
 
 class MessageWork final : public Progressive {
  public:
-  /// Starts. The collective's signature travels ahead of its data, so that ranks that call different things find out.
+  /// Starts the collective. Its signature is sent before its data, so that ranks detect different calls.
   MessageWork(Communicator& group, Collective collective, int tag);
   ~MessageWork() override;
   bool progress() override;
@@ -21,8 +21,8 @@ class MessageWork final : public Progressive {
   const Signature& signature() const override { return collective_.signature; }
 
  private:
-  /// Memory that MPI reads and writes, which the allocator has used before: the page faults of fresh memory took three
-  /// quarters of the time of large collectives.
+  /// Message buffers from weft's allocator, which reuses memory: page faults of fresh memory took three quarters of the
+  /// time of large collectives.
   struct Buffers {
     std::vector<Signature> signatures;
     IntrusivePtr<Storage> sent;

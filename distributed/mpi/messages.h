@@ -1,4 +1,4 @@
-// Messages: bytes under way between this rank and others.
+// Messages: bytes in transit between this rank and others.
 #pragma once
 
 #include <cstdint>
@@ -13,13 +13,13 @@ class Communicator;
 class Messages {
  public:
   Messages(Communicator& group, MpiHandle comm, int tag) : group_(group), comm_(comm), tag_(tag) {}
-  /// Starts to send, in pieces: MPI counts in int, and each piece that has come shows that the ranks move.
+  /// Starts sending, in pieces: MPI counts in int, and each piece that arrives shows that the ranks make progress.
   void send(const void* data, int64_t bytes, int to);
-  /// Starts to receive what send() sends.
+  /// Starts receiving what send() sends.
   void receive(void* data, int64_t bytes, int from);
-  /// Forgets those that have come; whether all have.
+  /// Removes completed messages. Returns whether all are complete.
   bool test();
-  /// Adds the ranks that messages are awaited from, or where none is, those that have not taken theirs.
+  /// Adds the ranks from which messages are awaited; if there are none, the ranks that have not received theirs.
   void add_missing(std::vector<int>& ranks) const;
 
  private:

@@ -1,4 +1,4 @@
-// Notice: how ranks on other machines learn that one has failed.
+// Notice: tells the ranks on other machines that a rank has failed.
 #pragma once
 
 #include <memory>
@@ -14,9 +14,9 @@ class Notice {
   Notice(const MpiLibrary& mpi, MpiHandle comm, int rank, int size);
   Notice(const Notice&) = delete;
   Notice& operator=(const Notice&) = delete;
-  /// Tells all ranks why this one has failed, without waiting for them.
+  /// Sends the reason for this rank's failure to all ranks, without waiting.
   void send(const std::string& why);
-  /// What another rank has said, if any did.
+  /// A notice from another rank, if there is one.
   std::optional<std::string> poll();
 
  private:
@@ -25,7 +25,7 @@ class Notice {
   const MpiLibrary& mpi_;
   MpiHandle comm_, request_;
   int rank_, size_;
-  // Never given back: MPI may write to the one and read the other until the process ends.
+  // Never freed: MPI may write to `text_` and read `sent_` until the process ends.
   char* text_;
   char* sent_;
 };

@@ -1,11 +1,12 @@
-// Monitor: a thread that sees when another rank of the machine dies or is stopped, also while this one computes.
+// Monitor: a thread that detects when another rank on the machine dies or is stopped, even while this rank computes.
 //
-// It sleeps until the kernel says that a process has ended (a pidfd becomes readable), and wakes twice a second to
-// count its own beats, which the others' monitors watch: a process that is stopped counts none. What it finds it writes
-// into the rank's slot, where the main thread sees it as soon as it waits for others, and throws; and prints it at
-// once, since mpirun may end the process sooner. A main thread that does not throw, since it computes or since its own
-// error is kept somewhere, has a few seconds; then the monitor ends the process. mpirun sends SIGTERM to all ranks when
-// one has died: it is caught (where the program has no handler of its own) so that each rank can say why it ends.
+// It sleeps until the kernel reports the end of a process (its pidfd becomes readable). Twice a second it wakes to
+// increment its own heartbeat, which the other monitors watch: a stopped process has no heartbeat. It writes what it
+// detects into its rank's slot. The main thread reads the slot when it waits for others, and throws. The monitor also
+// prints the reason immediately, because mpirun may end the process sooner. If the main thread does not throw, because
+// it computes or because its error is stored somewhere, the monitor ends the process after a few seconds. mpirun sends
+// SIGTERM to all ranks when one has died. The signal is caught (unless the program has its own handler) so that each
+// rank can print why it ends.
 #pragma once
 
 #include <atomic>
@@ -27,17 +28,18 @@ class Monitor {
  private:
   struct Peer {
     int local = 0;
-    int descriptor = -1;  // its pidfd; -1 where there is none
+    int descriptor = -1;  // its pidfd; -1 if there is none
     uint64_t beats = 0;
-    double beaten = 0;  // when they last changed
+    double beaten = 0;  // time of the last change of `beats`
   };
   void run();
   void watch(Peer& peer, bool gone, double now);
-  /// Notes what has become of a peer, and says so at once: mpirun may end this process before its main thread can.
+  /// Records what happened to a peer and prints it immediately, because mpirun may end this process before its main
+  /// thread can.
   void found(const std::string& reason);
-  /// Prints one line, once.
+  /// Prints one line; only the first call does.
   void say(const std::string& reason);
-  /// Ends the process where a rank has failed and the main thread does not end it.
+  /// Ends the process if a rank has failed and the main thread does not end it.
   void end_late(double now);
   [[noreturn]] void end(const std::string& reason);
 

@@ -1,4 +1,4 @@
-// Node: the ranks of one machine, their slots and the memory they exchange data through.
+// Node: the ranks on one machine, their slots, and the memory through which they exchange data.
 #pragma once
 
 #include <memory>
@@ -10,12 +10,13 @@ namespace weft::distributed {
 
 class Node {
  public:
-  /// Published at once by a rank. A rank fills one area ahead of that which it waits for, and the others may be as far
-  /// behind: where it waits for m it has filled m + 1, and others may still read m - 2.
+  /// kStaging is the number of bytes that a rank publishes at a time. A rank may fill the area after the one that it
+  /// waits for, and the others may be equally far behind: while it waits for area m, it has filled m + 1, and others
+  /// may still read m - 2. So there are kAreas = 4.
   static constexpr int64_t kStaging = 128 * 1024;
   static constexpr uint64_t kAreas = 4;
 
-  /// Every rank of `comm` calls it; `rank` is the caller's in the whole group.
+  /// Every rank of `comm` must call it; `rank` is the caller's rank in the whole group.
   Node(const MpiLibrary& mpi, MpiHandle comm, int rank);
 
   int local_rank() const { return local_rank_; }
@@ -25,13 +26,13 @@ class Node {
   std::byte* staging(int local, uint64_t number) const {
     return control_->of(local) + kSlotBytes + static_cast<int64_t>(number % kAreas) * kStaging;
   }
-  /// A new window of `bytes` a rank; every rank calls it, where all have found room for it.
+  /// A new window with `bytes` per rank. Every rank must call it, after all have found room for it.
   std::shared_ptr<Window> allocate(size_t bytes);
-  /// Of each window so far, 1 where it is of this size and this rank no longer uses it.
+  /// For each existing window: 1 if it has this size and this rank no longer uses it, else 0.
   std::vector<int32_t> unused_windows(size_t bytes) const;
-  /// A window that no rank uses, with this rank's part zeroed.
+  /// Reuses a window that no rank uses, and zeros this rank's part.
   std::shared_ptr<Window> use_again(size_t index);
-  /// Every rank calls it, at the end.
+  /// Frees all windows at the end; every rank must call it.
   void free_windows();
 
  private:

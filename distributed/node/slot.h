@@ -1,4 +1,4 @@
-// Slot: what a rank says of itself to the others on its machine, in shared memory.
+// Slot: the state that a rank shows to the other ranks on its machine, in shared memory.
 #pragma once
 
 #include <atomic>
@@ -13,31 +13,31 @@ namespace weft::distributed {
 enum class State : uint32_t { starting, running, failing, failed, ended };
 
 struct Slot {
-  /// Exchanges that this rank has published its part of.
+  /// The number of exchanges for which this rank has published its data.
   alignas(64) std::atomic<uint64_t> published;
-  /// Of its present collective and the one before: no rank can be further behind.
+  /// The signatures of its current collective and the previous one; no rank can be further behind.
   alignas(64) Signature signatures[2];
 
   // Rarely written.
   alignas(64) std::atomic<State> state;
-  std::atomic<uint32_t> waiting;    // whether it waits for others
-  std::atomic<uint64_t> moves;      // how many waits, stages and messages it has come to the end of
-  std::atomic<uint64_t> beats;      // of its monitor's thread
+  std::atomic<uint32_t> waiting;    // whether it waits for other ranks
+  std::atomic<uint64_t> moves;      // number of waits, stages and messages that it completed
+  std::atomic<uint64_t> beats;      // heartbeats of its monitor thread
   std::atomic<uint64_t> described;  // odd while `doing` is being written
-  Signature doing;                  // what it waits in, or last waited in
+  Signature doing;                  // the call that it waits in, or last waited in
   int32_t rank;
   int32_t process;
-  uint64_t process_names;  // the inode of its process namespace
-  char reason[1000];       // why it failed; valid once `state` says so
+  uint64_t process_names;  // inode of its PID namespace
+  char reason[1000];       // why it failed; valid once `state` is failed
 
-  /// Notes the failure, once. Safe from both threads of the rank.
+  /// Records a failure; only the first call does. Safe to call from both threads of the rank.
   void fail(const std::string& why);
   bool has_failed() const { return state.load(std::memory_order_acquire) == State::failed; }
-  /// Says what this rank is about to wait in.
+  /// Records the call that this rank is about to wait in.
   void describe(const Signature& what);
-  /// What it waits in; nothing while that is being written.
+  /// The call that it waits in; nullopt while that is being written.
   std::optional<Signature> call() const;
-  /// What it waits in or computes after: `waits in all_reduce(...)`, `computes`.
+  /// What the rank does: `waits in all_reduce(...)` or `computes`.
   std::string activity() const;
 };
 

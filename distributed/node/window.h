@@ -1,4 +1,4 @@
-// Window: memory that the ranks of one machine share, a part for each.
+// Window: memory that the ranks on one machine share, with one part per rank.
 #pragma once
 
 #include <cstddef>
@@ -11,18 +11,18 @@ namespace weft::distributed {
 
 class Window {
  public:
-  /// Zeroed memory of `bytes` for each rank of `comm`, whose ranks are all on this machine; each part begins on a page.
-  /// Every rank calls it. DistributedError where MPI cannot.
+  /// Allocates zeroed memory with `bytes` for each rank of `comm`, whose ranks must all be on this machine. Each part
+  /// starts at a page boundary. Every rank must call it. DistributedError if MPI fails.
   Window(const MpiLibrary& mpi, MpiHandle comm, int size, size_t bytes);
   Window(const Window&) = delete;
   Window& operator=(const Window&) = delete;
-  /// Gives the memory back; every rank calls it. Without this call it lives as long as the process: a rank that ends
-  /// with an error must not wait for the others.
+  /// Frees the memory; every rank must call it. Without this call the memory lives as long as the process, because a
+  /// rank that ends with an error must not wait for the others.
   void free();
 
   std::byte* of(int rank) const { return parts_[static_cast<size_t>(rank)]; }
   size_t bytes() const { return bytes_; }
-  /// Whether it is as large as one of `bytes` would be.
+  /// Whether its size equals that of a window of `bytes`.
   bool fits(size_t bytes) const { return bytes_ == rounded(bytes); }
 
  private:
@@ -35,8 +35,8 @@ class Window {
   std::vector<std::byte*> parts_;
 };
 
-/// Whether this machine has room for `bytes` of shared memory a rank: where it is a file system that is full, the first
-/// write to a page would be a signal instead of an error.
+/// Whether this machine has room for `bytes` of shared memory per rank. If its file system is full, the first write to
+/// a page would raise a signal instead of an error.
 bool has_shared_memory(size_t bytes, int ranks);
 
 }  // namespace weft::distributed

@@ -1,4 +1,4 @@
-// Activations as layers, for Sequential. Each is the function of the same name in tensor/functions.
+// Activations as layers. Each applies the function of the same name in tensor/functions.
 #pragma once
 
 #include "nn/module/layer.h"
@@ -48,8 +48,8 @@ class Tanh : public Layer<Tanh> {
   Tensor forward(const Tensor& x) const { return tanh(x); }
 };
 
-/// log(1 + e^(beta x)) / beta; x where beta x > threshold. Without arguments it is softplus(x), which needs no
-/// threshold.
+/// log(1 + e^(beta x)) / beta, or x where beta x > threshold. The default constructor uses softplus(x), which is exact
+/// and has no threshold.
 class Softplus : public Layer<Softplus> {
  public:
   Softplus() = default;
@@ -208,7 +208,7 @@ class Softmin : public Layer<Softmin> {
   int64_t axis_;
 };
 
-/// The slopes of negative inputs are a parameter: `weight`, 1 of them or one for each channel, all `init` at first.
+/// max(0, x) + weight * min(0, x). `weight` is a parameter with one slope, or one per channel, initialized to `init`.
 class PReLU : public Layer<PReLU> {
  public:
   explicit PReLU(int64_t num_parameters = 1, double init = 0.25, DType dtype = f32);
@@ -221,13 +221,14 @@ class PReLU : public Layer<PReLU> {
   Tensor weight_;
 };
 
-/// softmax over the channels of x (N, C, H, W) or (C, H, W).
+/// Softmax over the channels of x (N, C, H, W) or (C, H, W).
 class Softmax2d : public Layer<Softmax2d> {
  public:
   Tensor forward(const Tensor& x) const;
 };
 
-/// Slopes of negative inputs are drawn from [lower, upper) in training; in evaluation they are the middle.
+/// A leaky ReLU whose slope is drawn per element from [lower, upper) in training, and is (lower + upper) / 2 in
+/// evaluation.
 class RReLU : public Layer<RReLU> {
  public:
   explicit RReLU(double lower = 1.0 / 8, double upper = 1.0 / 3) : lower_(lower), upper_(upper) {

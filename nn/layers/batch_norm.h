@@ -1,4 +1,4 @@
-// Batch normalisation layers: BatchNorm1d, BatchNorm2d, BatchNorm3d.
+// Batch normalization layers: BatchNorm1d, BatchNorm2d, BatchNorm3d.
 #pragma once
 
 #include <optional>
@@ -10,15 +10,15 @@
 
 namespace weft::nn {
 
-/// What norms of channels may have: weight and bias (C), which start at 1 and 0, and the buffers running_mean,
-/// running_var and num_batches_tracked (i64).
+/// Base of the norms with per-channel parameters: weight and bias (C), which start at 1 and 0, and the buffers
+/// running_mean, running_var and num_batches_tracked (i64). All of them are optional.
 class ChannelNorm : public Module {
  public:
   Tensor weight() const { return weight_; }
   Tensor bias() const { return bias_; }
 
  protected:
-  /// Registers weight and bias where `affine`, the buffers where `track_running_stats`.
+  /// Registers weight and bias if `affine`, and the buffers if `track_running_stats`.
   void register_channels(int64_t channels, bool affine, bool track_running_stats, DType dtype);
 
   Tensor weight_, bias_;
@@ -28,34 +28,37 @@ class ChannelNorm : public Module {
 struct BatchNormOptions {
   int64_t num_features = 0;
   double eps = 1e-5;
-  std::optional<double> momentum = 0.1;  // of the running statistics; absent: their plain average over all batches
-  bool affine = true;                    // has weight and bias
-  bool track_running_stats = true;       // else eval() uses the batch's statistics too
+  /// Of the running statistics: new = (1 - momentum) old + momentum batch. nullopt: the average over all batches.
+  std::optional<double> momentum = 0.1;
+  bool affine = true;  // has weight and bias
+  /// If false, there are no running statistics, and evaluation uses the batch's statistics too.
+  bool track_running_stats = true;
   DType dtype = f32;
 };
 
-/// What batch normalisations share: weight and bias (C) start at 1 and 0; the buffers running_mean, running_var (of the
-/// unbiased variance) and num_batches_tracked (i64) are updated in training (not by an empty batch) and used in
-/// evaluation. See batch_norm().
+/// Base of the batch norms; see batch_norm(). weight and bias (C) start at 1 and 0. The buffers running_mean,
+/// running_var (of the unbiased variance) and num_batches_tracked (i64) are updated in training, except by an empty
+/// batch, and used in evaluation.
 class BatchNorm : public ChannelNorm {
  public:
   Tensor running_mean() const { return running_mean_; }
   Tensor running_var() const { return running_var_; }
-  /// Whether forward() normalises with the batch's own statistics, not the running ones.
+  /// Whether forward() normalizes with the batch's statistics instead of the running ones.
   bool of_batch() const { return is_training() || !options_.track_running_stats; }
-  /// With the running statistics, forward(x) is x scale + shift by channels: {scale, shift}.
+  /// {scale, shift} such that forward(x) with the running statistics is x * scale + shift, per channel.
   std::pair<Tensor, Tensor> scale_and_shift() const;
-  /// relu(forward(x)) in one pass over memory, two where hooks are registered: those of this layer see forward(x).
-  /// Sequential calls it for a batch norm in front of a ReLU.
+  /// relu(forward(x)) in one pass over memory. With hooks registered it takes two, and the hooks of this layer receive
+  /// forward(x). Sequential calls it for a batch norm followed by a ReLU.
   virtual Tensor forward_relu(const Tensor& x) const = 0;
 
  protected:
   explicit BatchNorm(const BatchNormOptions& options);
   Tensor normalize(const Tensor& x, bool then_relu) const;
   void check_features(const Tensor& x) const;
-  /// Updates the running statistics from those of a batch like x, in training.
+  /// In training, updates the running statistics from those of the batch x.
   Tensor tracked(BatchNormResult result, const Tensor& x) const;
-  /// Updates them from the mean and 1 / sqrt(variance + eps) of `count` values a channel.
+  /// Updates the running statistics from a batch's mean and 1 / sqrt(variance + eps), computed over `count` values per
+  /// channel.
   void track(const Tensor& mean, const Tensor& rstd, int64_t count) const;
   const BatchNormOptions& options() const { return options_; }
   double eps() const { return options_.eps; }
@@ -64,7 +67,7 @@ class BatchNorm : public ChannelNorm {
   BatchNormOptions options_;
 };
 
-/// What BatchNorm1d, 2d and 3d share: they differ in the x that they take.
+/// Base of BatchNorm1d, 2d and 3d, which differ only in the input shapes that they accept.
 class BatchNormNd : public BatchNorm {
  public:
   Tensor forward(const Tensor& x) const { return checked(x, false); }
@@ -72,7 +75,7 @@ class BatchNormNd : public BatchNorm {
   Tensor operator()(const Tensor& x) const { return run_layer(*this, x); }
 
  protected:
-  /// The layer's name in errors, and the ranks and shapes of x.
+  /// The layer's name for error messages, and the ranks and shapes that it accepts.
   struct Input {
     const char* layer;
     int64_t least_rank, most_rank;
@@ -85,7 +88,7 @@ class BatchNormNd : public BatchNorm {
   Input input_;
 };
 
-/// Over x (N, C) or (N, C, L).
+/// Batch norm over the channels of x (N, C) or (N, C, L).
 class BatchNorm1d : public BatchNormNd {
  public:
   explicit BatchNorm1d(const BatchNormOptions& options)
@@ -94,18 +97,18 @@ class BatchNorm1d : public BatchNormNd {
   BatchNorm1d remake() const { return BatchNorm1d(options()); }
 };
 
-/// Over x (N, C, H, W).
+/// Batch norm over the channels of x (N, C, H, W).
 class BatchNorm2d : public BatchNormNd {
  public:
   explicit BatchNorm2d(const BatchNormOptions& options) : BatchNormNd(options, {"BatchNorm2d", 4, 4, "(N, C, H, W)"}) {}
   explicit BatchNorm2d(int64_t features) : BatchNorm2d({.num_features = features}) {}
-  /// max_pool2d(relu(forward(x)), options); in training in one pass where batch_norm_relu_max_pool2d has one, unless
-  /// hooks are registered.
+  /// max_pool2d(relu(forward(x)), options). In training, this is one pass over memory if batch_norm_relu_max_pool2d
+  /// supports it and no hooks are registered.
   Tensor forward_relu_max_pool(const Tensor& x, const Pool2dOptions& options) const;
   BatchNorm2d remake() const { return BatchNorm2d(options()); }
 };
 
-/// Over x (N, C, D, H, W).
+/// Batch norm over the channels of x (N, C, D, H, W).
 class BatchNorm3d : public BatchNormNd {
  public:
   explicit BatchNorm3d(const BatchNormOptions& options)

@@ -1,4 +1,4 @@
-// Bilinear: y = a^T A b + c of two inputs.
+// Bilinear: y[k] = a^T weight[k] b + bias[k], for two inputs a and b.
 #pragma once
 
 #include "nn/module/layer.h"
@@ -13,8 +13,8 @@ struct BilinearOptions {
   DType dtype = f32;
 };
 
-/// a (..., in1) and b (..., in2) to (..., out). weight is (out, in1, in2), bias (out); both start uniform in +-1 /
-/// sqrt(in1), as in PyTorch.
+/// a (..., in1) and b (..., in2) -> (..., out). weight is (out, in1, in2) and bias is (out). Both are initialized
+/// uniformly in [-1 / sqrt(in1), 1 / sqrt(in1)), as in PyTorch.
 class Bilinear : public Module {
  public:
   explicit Bilinear(const BilinearOptions& options);
@@ -29,7 +29,7 @@ class Bilinear : public Module {
   }
 
   Tensor weight() const { return weight_; }
-  /// Undefined where there is none.
+  /// Undefined if the layer has no bias.
   Tensor bias() const { return bias_; }
 
  private:

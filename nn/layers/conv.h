@@ -1,4 +1,4 @@
-// Convolution layers over conv1d() to conv3d() and conv_transpose1d() to conv_transpose3d().
+// Convolution layers for conv1d() to conv3d() and conv_transpose1d() to conv_transpose3d().
 #pragma once
 
 #include "nn/module/layer.h"
@@ -8,7 +8,7 @@
 
 namespace weft::nn {
 
-/// The padding that keeps the size of every axis, of layers and of functions: `{.padding = nn::same}`.
+/// Padding that keeps the size of every axis, for layers and functions: `{.padding = nn::same}`.
 inline constexpr SamePadding same;
 
 template <class Sizes> struct ConvLayerOptions {
@@ -20,11 +20,11 @@ template <class Sizes> struct ConvLayerOptions {
   Sizes dilation = 1;
   int64_t groups = 1;
   bool bias = true;
-  PadMode padding_mode = PadMode::constant;  // what the padding holds: zeros, or entries of x; see pad()
+  PadMode padding_mode = PadMode::constant;  // constant: zeros; or entries of x; see pad()
   DType dtype = f32;
   Convolution algorithm = Convolution::fastest;
 };
-// Beside the options of the functions, which are in weft.
+// The functions' options have the same names in namespace weft.
 using Conv1dOptions = ConvLayerOptions<Size1>;
 using Conv2dOptions = ConvLayerOptions<Size2>;
 using Conv3dOptions = ConvLayerOptions<Size3>;
@@ -46,18 +46,19 @@ using ConvTranspose1dOptions = ConvTransposeLayerOptions<Size1>;
 using ConvTranspose2dOptions = ConvTransposeLayerOptions<Size2>;
 using ConvTranspose3dOptions = ConvTransposeLayerOptions<Size3>;
 
-/// What convolution layers share: weight and bias (out), which start uniform in +-1 / sqrt(fan), the fan being the size
-/// of the weight's second axis times the elements of the kernel, as in PyTorch.
+/// Base of the convolution layers. weight and bias (out) are initialized uniformly in [-1 / sqrt(fan), 1 / sqrt(fan)),
+/// as in PyTorch; fan is the weight's size(1) times the number of elements of the kernel.
 template <class Self> class ConvLayer : public Layer<Self> {
  public:
   Tensor weight() const { return weight_; }
-  /// Undefined where there is none.
+  /// Undefined if the layer has no bias.
   Tensor bias() const { return bias_; }
 
  protected:
-  /// The parameters; checks nothing. `kernel` has one size per axis.
+  /// Creates the parameters without checks: weight (first, second, kernel...) and `biases` biases. `kernel` has one
+  /// size per spatial axis.
   void make_parameters(int64_t first, int64_t second, const Shape& kernel, int64_t biases, DType dtype);
-  /// What the convolution keeps of the weight while no gradient is wanted.
+  /// The weight reordered for the convolution; reused while no gradient is needed.
   const PrepackedConvWeight& prepacked() const { return prepacked_; }
 
  private:
@@ -65,8 +66,8 @@ template <class Self> class ConvLayer : public Layer<Self> {
   Tensor weight_, bias_;
 };
 
-/// The constructors and the call of a convolution layer over `Sizes` axes. weight is (out, in / groups, kernel...), or
-/// of a transposed one (in, out / groups, kernel...).
+/// Defines a convolution layer over `Sizes` spatial axes. weight is (out, in / groups, kernel...), or (in, out /
+/// groups, kernel...) for a transposed convolution.
 #define WEFT_CONV_LAYER(Name, Sizes, ...)                                                                              \
   class Name : public ConvLayer<Name> {                                                                                \
    public:                                                                                                             \
@@ -80,21 +81,22 @@ template <class Self> class ConvLayer : public Layer<Self> {
     Name##Options options_;                                                                                            \
   }
 
-/// x (N, in, L) to (N, out, L').
+/// x (N, in, L) -> (N, out, L').
 WEFT_CONV_LAYER(Conv1d, Size1);
-/// x (N, in, H, W) to (N, out, H', W'). forward_scaled() is conv2d_scaled() of what forward() gives.
+/// x (N, in, H, W) -> (N, out, H', W'). forward_scaled() applies conv2d_scaled() instead of conv2d().
 WEFT_CONV_LAYER(Conv2d, Size2, Tensor forward_scaled(const Tensor& x, ConvScaling scaling) const;);
-/// x (N, in, D, H, W) to (N, out, D', H', W').
+/// x (N, in, D, H, W) -> (N, out, D', H', W').
 WEFT_CONV_LAYER(Conv3d, Size3);
-/// x (N, in, L) to (N, out, L'), the transpose of a convolution.
+/// x (N, in, L) -> (N, out, L'), the transpose of a convolution.
 WEFT_CONV_LAYER(ConvTranspose1d, Size1);
-/// x (N, in, H, W) to (N, out, H', W').
+/// x (N, in, H, W) -> (N, out, H', W').
 WEFT_CONV_LAYER(ConvTranspose2d, Size2);
-/// x (N, in, D, H, W) to (N, out, D', H', W').
+/// x (N, in, D, H, W) -> (N, out, D', H', W').
 WEFT_CONV_LAYER(ConvTranspose3d, Size3);
 #undef WEFT_CONV_LAYER
 
-/// Whether layers may run x as other ops than their own: no history, Autocast, observers or hooks, and on the CPU.
+/// Whether a layer may compute x with fused ops instead of its own: x has no history, there is no Autocast, observer or
+/// hook, and x is on the CPU.
 bool runs_unseen(const Tensor& x);
 
 }  // namespace weft::nn

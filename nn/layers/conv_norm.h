@@ -1,4 +1,4 @@
-// A convolution and the batch norm behind it, as one op where no gradient is wanted.
+// A convolution followed by batch norm, fused into one op when no gradient is needed.
 #pragma once
 
 #include "nn/layers/batch_norm.h"
@@ -6,11 +6,12 @@
 
 namespace weft::nn {
 
-/// norm(conv(x)), + residual where there is one, and relu of that where asked for. In evaluation, where nothing is
-/// recorded or observed, it is one op (conv2d_scaled), which rounds (x - mean) / std where the layers round x - mean.
+/// norm(conv(x)), plus `residual` if it is defined, followed by relu if `then_relu`. In evaluation, if nothing is
+/// recorded or observed, this is one op (conv2d_scaled). The fused op rounds differently from the separate layers: it
+/// rounds (x - mean) / std where they round x - mean.
 Tensor conv_norm(const Conv2d& conv, const BatchNorm2d& norm, const Tensor& x, const Tensor& residual = {},
                  bool then_relu = false);
-/// Whether it would be one op.
+/// Whether conv_norm() runs as one op for this x.
 bool is_one_op(const Conv2d& conv, const BatchNorm2d& norm, const Tensor& x);
 
 }  // namespace weft::nn

@@ -1,4 +1,4 @@
-// Layers of pairwise_distance and cosine_similarity.
+// pairwise_distance and cosine_similarity as layers.
 #pragma once
 
 #include "nn/module/layer.h"
@@ -7,13 +7,13 @@
 namespace weft::nn {
 
 struct PairwiseDistanceOptions {
-  double p = 2.0;     // of the norm
-  double eps = 1e-6;  // added to differences
+  double p = 2.0;     // the order of the norm
+  double eps = 1e-6;  // added to the differences
   bool keepdim = false;
 };
 struct CosineSimilarityOptions {
   int64_t dim = 1;
-  double eps = 1e-8;  // the least norm
+  double eps = 1e-8;  // lower bound of the norms
 };
 
 class PairwiseDistance : public Module {

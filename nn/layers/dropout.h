@@ -1,5 +1,5 @@
-// Dropout and its forms for channels and for self-normalising networks; all do nothing in evaluation.
-// They draw from Module::set_generator()'s generator.
+// Dropout, channel dropout and alpha dropout. All are the identity in evaluation. They draw from the generator that
+// Module::set_generator() sets.
 #pragma once
 
 #include "nn/module/layer.h"
@@ -17,8 +17,8 @@ class Dropout : public Layer<Dropout> {
   double p_;
 };
 
-/// What the forms for channels share: in training, zeros whole channels of x (N, C, ...), or (C, ...), with probability
-/// p and scales the others by 1 / (1 - p).
+/// Base of the channel dropouts: in training, zeros whole channels of x (N, C, ...) or (C, ...) with probability p and
+/// scales the others by 1 / (1 - p).
 class ChannelDropout : public Module {
  protected:
   ChannelDropout(double p, const char* name, int64_t places);
@@ -28,10 +28,10 @@ class ChannelDropout : public Module {
  private:
   double p_;
   const char* name_;
-  int64_t places_;  // axes behind the channels
+  int64_t places_;  // number of axes after the channels
 };
 
-/// Over x (N, C, L).
+/// Channel dropout on x (N, C, L) or (C, L).
 class Dropout1d : public ChannelDropout {
  public:
   explicit Dropout1d(double p = 0.5) : ChannelDropout(p, "Dropout1d", 1) {}
@@ -40,7 +40,7 @@ class Dropout1d : public ChannelDropout {
   Tensor operator()(const Tensor& x) const { return run_layer(*this, x); }
 };
 
-/// Over x (N, C, H, W).
+/// Channel dropout on x (N, C, H, W) or (C, H, W).
 class Dropout2d : public ChannelDropout {
  public:
   explicit Dropout2d(double p = 0.5) : ChannelDropout(p, "Dropout2d", 2) {}
@@ -49,7 +49,7 @@ class Dropout2d : public ChannelDropout {
   Tensor operator()(const Tensor& x) const { return run_layer(*this, x); }
 };
 
-/// Over x (N, C, D, H, W).
+/// Channel dropout on x (N, C, D, H, W) or (C, D, H, W).
 class Dropout3d : public ChannelDropout {
  public:
   explicit Dropout3d(double p = 0.5) : ChannelDropout(p, "Dropout3d", 3) {}
@@ -58,8 +58,8 @@ class Dropout3d : public ChannelDropout {
   Tensor operator()(const Tensor& x) const { return run_layer(*this, x); }
 };
 
-/// In training, sets each element with probability p to the value that SELU goes to at -inf, then scales and shifts all
-/// so that mean 0 and variance 1 stay (Klambauer et al., arXiv 1706.02515).
+/// In training, sets each element with probability p to the limit of SELU at -inf, then applies an affine map so that
+/// inputs of mean 0 and variance 1 keep both (Klambauer et al., arXiv 1706.02515).
 class AlphaDropout : public Layer<AlphaDropout> {
  public:
   explicit AlphaDropout(double p = 0.5);
@@ -70,7 +70,7 @@ class AlphaDropout : public Layer<AlphaDropout> {
   double p_;
 };
 
-/// The same for whole channels of x (N, C, ...).
+/// Alpha dropout of whole channels of x (N, C, ...).
 class FeatureAlphaDropout : public Layer<FeatureAlphaDropout> {
  public:
   explicit FeatureAlphaDropout(double p = 0.5);

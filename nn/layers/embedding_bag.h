@@ -1,4 +1,4 @@
-// EmbeddingBag: sums, means or maxima of bags of vectors of a table.
+// EmbeddingBag: the sum, mean or maximum of each bag of embedding vectors.
 #pragma once
 
 #include <optional>
@@ -12,17 +12,20 @@ struct EmbeddingBagOptions {
   int64_t num_embeddings = 0;
   int64_t embedding_dim = 0;
   Mode mode = Mode::mean;
-  std::optional<int64_t> padding_idx = std::nullopt;  // is in no bag; negative: from the end
-  std::optional<double> max_norm = std::nullopt;  // a row that is longer is scaled to it, in the weight, when looked up
-  double norm_type = 2;                           // the p of that norm
-  bool scale_grad_by_freq = false;                // the gradient of a row is divided by how often it is looked up
-  bool include_last_offset = false;               // the last offset is where the last bag ends
+  /// This index is left out of every bag. A negative index counts from the end.
+  std::optional<int64_t> padding_idx = std::nullopt;
+  /// When a row is looked up and its norm is larger than this, the weight's row is rescaled in place to this norm.
+  std::optional<double> max_norm = std::nullopt;
+  double norm_type = 2;  // the order p of that norm
+  /// Divides the gradient of a row by the number of times it is looked up in the batch.
+  bool scale_grad_by_freq = false;
+  bool include_last_offset = false;  // the last offset is the end of the last bag
   DType dtype = f32;
 };
 
-/// indices (N, L), each row a bag, or the indices of all bags one after the other with `offsets`, where each begins:
-/// (N, embedding_dim). An empty bag is zero. weight is (num_embeddings, embedding_dim) and starts normal(0, 1), as in
-/// PyTorch.
+/// Returns (N, embedding_dim), one vector per bag. Either indices is (N, L) and each row is a bag, or indices is 1-d
+/// and bag i starts at offsets[i]. An empty bag gives zeros. weight is (num_embeddings, embedding_dim), initialized
+/// from normal(0, 1) as in PyTorch.
 class EmbeddingBag : public Layer<EmbeddingBag> {
  public:
   using Mode = EmbeddingBagOptions::Mode;
@@ -31,8 +34,8 @@ class EmbeddingBag : public Layer<EmbeddingBag> {
       : EmbeddingBag(EmbeddingBagOptions{.num_embeddings = num_embeddings, .embedding_dim = embedding_dim}) {}
   /// See Embedding::from_pretrained().
   static EmbeddingBag from_pretrained(const Tensor& weight, bool freeze = true, EmbeddingBagOptions options = {});
-  /// per_sample_weights, of indices' shape, are factors of the vectors; with Mode::sum only. IndexError for an index
-  /// that is out of range, offsets that do not begin at 0 or fall.
+  /// per_sample_weights has the shape of indices and multiplies the vectors; Mode::sum only. IndexError for an index
+  /// out of range, for offsets that do not start at 0, or for offsets that decrease.
   Tensor forward(const Tensor& indices, const Tensor& offsets = {}, const Tensor& per_sample_weights = {}) const;
   EmbeddingBag remake() const { return EmbeddingBag(options_); }
   using Layer<EmbeddingBag>::operator();

@@ -1,4 +1,4 @@
-// What Embedding and EmbeddingBag share. For nn/'s own files.
+// Helpers of Embedding and EmbeddingBag; internal to nn/.
 #pragma once
 
 #include <optional>
@@ -8,37 +8,37 @@
 
 namespace weft::nn::detail {
 
-/// How the rows of a table are looked up.
+/// Options of a row lookup.
 struct RowOptions {
   std::optional<double> max_norm = std::nullopt;
   double norm_type = 2;
   bool scale_grad_by_freq = false;
 };
 
-/// Row number `padding_idx`, counted from the end where negative; -1 where absent. IndexError out of range.
+/// The row `padding_idx`; a negative value counts from the end. -1 if absent. IndexError if out of range.
 int64_t padding_row(std::optional<int64_t> padding_idx, int64_t rows);
 
-/// Error where a norm is out of range.
+/// Error if an option is out of range.
 void check_rows(const RowOptions& options);
 
-/// Adds the options of rows that are not the default.
+/// Adds the options that differ from their defaults to `list`.
 void list_rows(OptionList& list, std::optional<int64_t> padding_idx, const RowOptions& options);
 
-/// Scales the rows of the weight that are looked up and longer than max_norm to it, in the weight itself.
+/// Rescales, in place, the looked-up rows of `weight` whose norm is larger than max_norm to that norm.
 void shorten_rows(const Tensor& indices, const Tensor& weight, const RowOptions& options);
 
-/// How often each row is looked up: (rows).
+/// The number of times each row is looked up: (rows).
 Tensor row_counts(const Tensor& indices, const Tensor& weight);
 
-/// Whether a gradient may be asked of x, also by who is outside of vmap.
+/// Whether x may need a gradient, including from code outside of vmap.
 bool needs_gradient(const Tensor& x);
 
-/// x, whose gradient is multiplied by `scale`. Where either is a sample of vmap, composed of ops, through which
-/// gradients taken outside go too; else by a hook, which costs forward nothing.
+/// Returns x with its gradient multiplied by `scale`. If either is a vmap sample, this is composed of ops, so that
+/// gradients taken outside of vmap see it too; otherwise it is a hook, which costs nothing in forward.
 Tensor with_gradient_times(Tensor x, const Tensor& scale);
 
-/// embedding(indices, weight, padding) of shortened rows. The gradient of a row is divided by how often it is looked up
-/// where scale_grad_by_freq is set.
+/// embedding(indices, weight, padding) after rows are limited to max_norm. With scale_grad_by_freq, the gradient of
+/// each row is divided by its number of lookups.
 Tensor looked_up(const Tensor& indices, const Tensor& weight, int64_t padding, const RowOptions& options);
 
 }  // namespace weft::nn::detail

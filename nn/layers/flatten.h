@@ -1,4 +1,4 @@
-// Layers that compute nothing: Flatten, Unflatten, Identity; and Lambda, a function as a layer.
+// Layers that only reshape (Flatten, Unflatten, Identity), and Lambda, which wraps a function as a layer.
 #pragma once
 
 #include <functional>
@@ -8,7 +8,7 @@
 
 namespace weft::nn {
 
-/// Axes start..end (inclusive) merged into one.
+/// Merges the axes start..end (inclusive) into one.
 class Flatten : public Layer<Flatten> {
  public:
   explicit Flatten(int64_t start = 1, int64_t end = -1) : start_(start), end_(end) {
@@ -22,7 +22,7 @@ class Flatten : public Layer<Flatten> {
   int64_t end_;
 };
 
-/// Axis `axis` split into `sizes`, one of which may be -1.
+/// Splits axis `axis` into `sizes`, one of which may be -1.
 class Unflatten : public Layer<Unflatten> {
  public:
   Unflatten(int64_t axis, const Shape& sizes) : axis_(axis), sizes_(sizes) {
@@ -36,13 +36,13 @@ class Unflatten : public Layer<Unflatten> {
   Shape sizes_;
 };
 
-/// x as it is.
+/// Returns x unchanged.
 class Identity : public Layer<Identity> {
  public:
   Tensor forward(const Tensor& x) const { return x; }
 };
 
-/// f(x) of a function without parameters of its own; Sequential makes one of a lambda.
+/// Applies f(x), where f has no parameters. Sequential wraps lambdas in this class.
 class Lambda : public Layer<Lambda> {
  public:
   explicit Lambda(std::function<Tensor(const Tensor&)> f) : f_(std::move(f)) {}

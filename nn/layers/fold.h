@@ -1,4 +1,4 @@
-// Layers over im2col(), fold() and the shuffles of pixels and channels.
+// Layers for im2col(), fold(), and the pixel and channel shuffles.
 #pragma once
 
 #include "nn/module/layer.h"
@@ -7,7 +7,7 @@
 
 namespace weft::nn {
 
-/// x (N, C, H, W) to (N, C kh kw, windows): see im2col().
+/// x (N, C, H, W) -> (N, C kh kw, windows); see im2col().
 class Unfold : public Layer<Unfold> {
  public:
   explicit Unfold(const FoldOptions& options);
@@ -19,7 +19,7 @@ class Unfold : public Layer<Unfold> {
   FoldOptions options_;
 };
 
-/// (N, C kh kw, windows) to (N, C, size): see fold().
+/// x (N, C kh kw, windows) -> (N, C, size[0], size[1]), summing overlaps; see fold().
 class Fold : public Layer<Fold> {
  public:
   Fold(const Size2& size, const FoldOptions& options);
@@ -32,7 +32,7 @@ class Fold : public Layer<Fold> {
   FoldOptions options_;
 };
 
-/// x (..., C r^2, H, W) to (..., C, H r, W r).
+/// x (..., C r^2, H, W) -> (..., C, H r, W r).
 class PixelShuffle : public Layer<PixelShuffle> {
  public:
   explicit PixelShuffle(int64_t upscale_factor);
@@ -43,7 +43,7 @@ class PixelShuffle : public Layer<PixelShuffle> {
   int64_t factor_;
 };
 
-/// x (..., C, H r, W r) to (..., C r^2, H, W).
+/// x (..., C, H r, W r) -> (..., C r^2, H, W).
 class PixelUnshuffle : public Layer<PixelUnshuffle> {
  public:
   explicit PixelUnshuffle(int64_t downscale_factor);
@@ -54,7 +54,7 @@ class PixelUnshuffle : public Layer<PixelUnshuffle> {
   int64_t factor_;
 };
 
-/// Channel g C / groups + c of x (N, C, ...) at c groups + g.
+/// Moves channel g C / groups + c of x (N, C, ...) to position c groups + g.
 class ChannelShuffle : public Layer<ChannelShuffle> {
  public:
   explicit ChannelShuffle(int64_t groups);

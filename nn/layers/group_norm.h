@@ -1,4 +1,4 @@
-// Normalisation layers that do not look across a batch: GroupNorm, InstanceNorm1d/2d/3d, RMSNorm, LocalResponseNorm.
+// Normalization layers that do not use batch statistics: GroupNorm, InstanceNorm1d/2d/3d, RMSNorm, LocalResponseNorm.
 #pragma once
 
 #include <optional>
@@ -10,13 +10,13 @@ namespace weft::nn {
 
 struct GroupNormOptions {
   int64_t num_groups = 0;
-  int64_t num_channels = 0;  // divides into the groups
+  int64_t num_channels = 0;  // must be divisible by num_groups
   double eps = 1e-5;
   bool affine = true;  // has weight and bias
   DType dtype = f32;
 };
 
-/// Over groups of channels of x (N, C, ...); weight and bias (C) start at 1 and 0. See group_norm().
+/// Normalizes each group of channels of x (N, C, ...); see group_norm(). weight and bias (C) start at 1 and 0.
 class GroupNorm : public Layer<GroupNorm> {
  public:
   explicit GroupNorm(const GroupNormOptions& options);
@@ -42,7 +42,7 @@ struct InstanceNormOptions {
   DType dtype = f32;
 };
 
-/// What instance normalisations share: each channel of each image of x (N, C, ...), or (C, ...), on its own. See
+/// Base of the instance norms: normalizes each channel of each sample of x (N, C, ...) or (C, ...); see
 /// instance_norm().
 class InstanceNorm : public ChannelNorm {
  protected:
@@ -53,11 +53,11 @@ class InstanceNorm : public ChannelNorm {
  private:
   InstanceNormOptions options_;
   const char* name_;
-  int64_t places_;  // axes behind the channels
+  int64_t places_;  // number of axes after the channels
 };
 
 #define WEFT_INSTANCE_NORM(Name, places, shape)                                                 \
-  /** Over x shape. */                                                                          \
+  /** Instance norm of x shape; see InstanceNorm. */                                            \
   class Name : public InstanceNorm {                                                            \
    public:                                                                                      \
     explicit Name(const InstanceNormOptions& options) : InstanceNorm(options, #Name, places) {} \
@@ -73,18 +73,18 @@ WEFT_INSTANCE_NORM(InstanceNorm3d, 3, (N, C, D, H, W))
 
 struct RMSNormOptions {
   Shape normalized_shape = {};
-  std::optional<double> eps = std::nullopt;  // the least that f32 (f64 for f64) can add to 1
+  std::optional<double> eps = std::nullopt;  // nullopt: machine epsilon of f32 (of f64 for f64)
   bool affine = true;                        // has a weight
   DType dtype = f32;
 };
 
-/// x / sqrt(mean(x^2) + eps) * weight over the last axes, which must be `normalized_shape`; weight starts at 1. See
-/// rms_norm().
+/// x / sqrt(mean(x^2) + eps) * weight over the last axes, whose sizes must be `normalized_shape`; see rms_norm().
+/// weight starts at 1.
 class RMSNorm : public Layer<RMSNorm> {
  public:
   explicit RMSNorm(const RMSNormOptions& options);
   explicit RMSNorm(int64_t size) : RMSNorm(RMSNormOptions{.normalized_shape = {size}}) {}
-  /// A template, so that a braced list of named options is no shape: overloads that are none come first.
+  /// A template, so that RMSNorm({.eps = ...}) does not match it: non-template overloads are preferred.
   template <class = void> explicit RMSNorm(const Shape& shape) : RMSNorm(RMSNormOptions{.normalized_shape = shape}) {}
   Tensor forward(const Tensor& x) const;
   RMSNorm remake() const { return RMSNorm(options_); }

@@ -1,4 +1,4 @@
-// KvCache: the keys and values of the positions that a decoder has seen.
+// KvCache: the attention keys and values of the positions that a decoder has already processed.
 #pragma once
 
 #include <cstdint>
@@ -9,27 +9,28 @@
 
 namespace weft::nn {
 
-/// Grows by appending; its memory doubles, so that a step copies what is new alone. A copy has memory of its own.
-/// Without history: for generation.
+/// A buffer of keys and values that grows by append(). Its capacity doubles, so an append copies only the new positions
+/// (amortized). Copying a KvCache copies its memory. The cache has no history and is meant for generation only.
 class KvCache {
  public:
   KvCache() = default;
   KvCache(const KvCache& other);
   KvCache& operator=(const KvCache& other);
-  /// The other one is empty afterwards.
+  /// `other` is empty afterwards.
   KvCache(KvCache&& other) noexcept { swap(other); }
   KvCache& operator=(KvCache&& other) noexcept;
   ~KvCache() = default;
 
-  /// Adds keys and values (N, heads, L, D) behind those that are there, and makes keys() and values() of all positions.
+  /// Appends keys and values (N, heads, L, D) along the position axis.
   void append(const Tensor& keys, const Tensor& values);
-  /// Forgets all but the first `length` positions. IndexError unless there are as many.
+  /// Keeps only the first `length` positions. IndexError if there are fewer.
   void truncate(int64_t length);
-  /// Makes row i of the batch what row rows[i] was, for beams that go on from others; `rows` (N') are integers.
+  /// Sets row i of the batch to the previous row rows[i], as beam search needs it. `rows` is (N') of an integer dtype.
   void reorder(const Tensor& rows);
-  /// Positions held.
+  /// The number of cached positions.
   int64_t length() const { return length_; }
-  /// (N, heads, length, D): views, which the next append() may leave behind or, after truncate(), write to.
+  /// (N, heads, length, D), as views. A later append() may move the cache to new memory and leave them behind; after
+  /// truncate(), append() may overwrite their elements.
   Tensor keys() const { return seen(keys_); }
   Tensor values() const { return seen(values_); }
   void clear() { *this = KvCache(); }
@@ -43,8 +44,8 @@ class KvCache {
   int64_t length_ = 0;
 };
 
-/// Where its scope is left by an exception, the caches that it watches have the lengths that they had: a call appends
-/// in all layers or in none.
+/// If its scope is left by an exception, resets the watched caches to the lengths they had before, so that a call
+/// appends in all layers or in none.
 class KvCacheUndo {
  public:
   KvCacheUndo();

@@ -1,4 +1,4 @@
-// Normalisation over the last axes: LayerNorm.
+// LayerNorm: normalization over the last axes.
 #pragma once
 
 #include "nn/module/layer.h"
@@ -9,16 +9,17 @@ struct LayerNormOptions {
   Shape normalized_shape = {};
   double eps = 1e-5;
   bool affine = true;  // has a weight
-  bool bias = true;    // and a bias
+  bool bias = true;    // has a bias too
   DType dtype = f32;
 };
 
-/// Over the last axes of x, which must be `normalized_shape`; weight and bias have that shape and start at 1 and 0.
+/// Normalizes over the last axes of x, whose sizes must be `normalized_shape`. weight and bias have that shape and
+/// start at 1 and 0.
 class LayerNorm : public Layer<LayerNorm> {
  public:
   explicit LayerNorm(const LayerNormOptions& options);
   explicit LayerNorm(int64_t size) : LayerNorm(LayerNormOptions{.normalized_shape = {size}}) {}
-  /// A template, so that a braced list of named options is no shape: overloads that are none come first.
+  /// A template, so that LayerNorm({.eps = ...}) does not match it: non-template overloads are preferred.
   template <class = void>
   explicit LayerNorm(const Shape& shape) : LayerNorm(LayerNormOptions{.normalized_shape = shape}) {}
   Tensor forward(const Tensor& x) const;

@@ -1,4 +1,4 @@
-// Linear: y = x A^T + b.
+// Linear: y = x weight^T + bias.
 #pragma once
 
 #include "nn/module/layer.h"
@@ -12,7 +12,8 @@ struct LinearOptions {
   DType dtype = f32;
 };
 
-/// x (..., in) to (..., out). weight is (out, in), bias (out); both start uniform in +-1 / sqrt(in), as in PyTorch.
+/// x (..., in) -> (..., out). weight is (out, in) and bias is (out). Both are initialized uniformly in [-1 / sqrt(in),
+/// 1 / sqrt(in)), as in PyTorch.
 class Linear : public Layer<Linear> {
  public:
   explicit Linear(const LinearOptions& options);
@@ -24,7 +25,7 @@ class Linear : public Layer<Linear> {
   int64_t in_features() const { return weight_.size(1); }
   int64_t out_features() const { return weight_.size(0); }
   Tensor weight() const { return weight_; }
-  /// Undefined where there is none.
+  /// Undefined if the layer has no bias.
   Tensor bias() const { return bias_; }
 
  private:

@@ -1,4 +1,4 @@
-// How layers print their options: like PyTorch's, `3, 4, kernel_size=3, stride=1, bias=false`.
+// Formatting of layer options for printing, in PyTorch's style: `3, 4, kernel_size=3, stride=1, bias=false`.
 #pragma once
 
 #include <concepts>
@@ -10,7 +10,7 @@
 
 namespace weft::nn::detail {
 
-/// One number where all are equal, as the user wrote it; else {1, 2}.
+/// One number if all sizes are equal, else {1, 2}.
 template <class Sizes> std::string shown_sizes(const Sizes& value) {
   std::string out = std::to_string(value[0]);
   bool equal = true;
@@ -32,13 +32,13 @@ template <class T> std::string shown(const T& value) {
 
 class OptionList {
  public:
-  /// A value that needs no name.
+  /// Adds a value without a name.
   template <class T> OptionList& add(const T& value) & {
     line_ += (line_.empty() ? "" : ", ") + shown(value);
     return *this;
   }
   template <class T> OptionList& add(const char* name, const T& value) & { return add(name + ("=" + shown(value))); }
-  /// Nothing where it is what it is anyway.
+  /// Adds the value unless it equals the default `usual`.
   template <class T> OptionList& add_unless(const std::type_identity_t<T>& usual, const char* name, const T& value) & {
     return value == usual ? *this : add(name, value);
   }

@@ -1,4 +1,5 @@
-// Checks of layer options at construction: a field that was left out or is out of range is an Error that names it.
+// Checks of layer options in constructors. A field that was left out or is out of range is an Error that names the
+// field.
 #pragma once
 
 #include <cstdint>

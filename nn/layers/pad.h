@@ -1,4 +1,4 @@
-// Layers that pad the last axes: with zeros, a constant, or entries of x itself.
+// Layers that pad the last axes with zeros, a constant, or entries of x.
 #pragma once
 
 #include <array>
@@ -10,9 +10,9 @@
 
 namespace weft::nn {
 
-/// Entries in front of and behind each of the last `kAxes` axes of x; see pad(). Widths in PyTorch's order: the last
-/// axis first (left, right, top, bottom, ...); negative ones cut entries off. ShapeError for an x of fewer axes and
-/// where an axis is too short for the mode.
+/// Pads the last `kAxes` axes of x at both ends; see pad(). Widths are in PyTorch's order, last axis first: (left,
+/// right, top, bottom, ...). Negative widths crop. ShapeError if x has fewer axes, or if an axis is too short for the
+/// mode.
 template <class Self, size_t kAxes> class PadLayer : public Layer<Self> {
  public:
   using Widths = std::array<int64_t, 2 * kAxes>;
@@ -51,7 +51,8 @@ template <class Self, size_t kAxes> class PadLayer : public Layer<Self> {
   Scalar value_;
 };
 
-/// Name1d(all), Name1d(left, right); Name2d(all), Name2d(left, right, top, bottom); Name3d also (..., front, back).
+/// The constructors: Name1d(all) or Name1d(left, right); Name2d(all) or Name2d(left, right, top, bottom); Name3d(all)
+/// or Name3d(left, right, top, bottom, front, back).
 #define WEFT_PAD_LAYERS(Name, mode)                                                                                \
   class Name##1d : public PadLayer<Name##1d, 1>{                                                                   \
     public : explicit Name##1d(int64_t all) :                                                                      \
@@ -68,13 +69,13 @@ template <class Self, size_t kAxes> class PadLayer : public Layer<Self> {
         : PadLayer({left, right, top, bottom, front, back}, mode) {}                                               \
   }
 
-/// Zeros, as a view.
+/// Pads with zeros. The result is a view of x.
 WEFT_PAD_LAYERS(ZeroPad, PadMode::constant);
-/// Mirrored at the first and the last entry, which are not repeated.
+/// Pads with x mirrored at its edges; the edge entries are not repeated.
 WEFT_PAD_LAYERS(ReflectionPad, PadMode::reflect);
-/// The first and the last entry again and again.
+/// Pads by repeating the edge entries.
 WEFT_PAD_LAYERS(ReplicationPad, PadMode::replicate);
-/// From the other end.
+/// Pads with the entries from the opposite end of the axis.
 WEFT_PAD_LAYERS(CircularPad, PadMode::circular);
 #undef WEFT_PAD_LAYERS
 

@@ -13,22 +13,24 @@
 
 namespace weft::nn {
 
-/// A module of which a parameter can be computed. (Sequential runs batch norms without calling them.)
+/// A module whose parameters can be reparametrized. Batch norms are excluded, because Sequential fuses them instead of
+/// calling them.
 template <class M>
 concept Parametrizable = std::derived_from<M, Module> && !std::derived_from<M, BatchNorm>;
 
 namespace detail {
 
-/// Makes a parameter of a module one that is computed: what it is computed from lies in `parametrizations.NAME`. The
-/// parameter's own tensor is a buffer from then on that is not saved, and holds the computed values during a call.
+/// Replaces a parameter of a module by a computed value. The parameters that it is computed from are registered under
+/// `parametrizations.NAME`. The tensor of the original parameter becomes an unsaved buffer that holds the computed
+/// value during a call.
 class Parametrization {
  public:
-  /// Error where `module` has no parameter `name` of its own.
+  /// Error if `module` itself has no parameter `name`.
   Parametrization(Module& module, const std::string& name);
   /// The parameter's values, without history.
   Tensor initial() const { return initial_; }
   Tensor add_parameter(const std::string& name, const Tensor& value) { return list_.register_parameter(name, value); }
-  /// Buffers of `parametrizations.NAME.0`.
+  /// Registers buffers under `parametrizations.NAME.0`.
   void add_buffers(const std::vector<NamedTensor>& buffers);
 
  private:
@@ -36,11 +38,11 @@ class Parametrization {
   Module list_;
 };
 
-/// The leading singular vectors u and v of a weight as a matrix whose rows are the slices along `dim`.
+/// The leading singular vectors u and v of a weight, viewed as a matrix whose rows are the slices along `dim`.
 class SpectralVectors {
  public:
   SpectralVectors(const Tensor& weight, int64_t dim, double eps);
-  /// weight / sigma, sigma being u^T W v after `iterations` steps of the power method.
+  /// weight / sigma, where sigma = u^T W v after `iterations` steps of power iteration.
   Tensor normalized(const Tensor& weight, int64_t iterations) const;
   std::vector<NamedTensor> buffers() const;
 
@@ -50,13 +52,14 @@ class SpectralVectors {
 
   int64_t dim_;
   double eps_;
-  Tensor u_, v_;  // undefined for a weight of one axis, whose norm needs none
+  Tensor u_, v_;  // undefined for a 1-d weight, which needs no power iteration
 };
 
 }  // namespace detail
 
-/// What WeightNorm and SpectralNorm share: M, called with computed() in place of the parameter `name`. Gradients reach
-/// what it is computed from. No other thread may use the module meanwhile. M::forward must be const.
+/// Base of WeightNorm and SpectralNorm: an M whose calls use computed() in place of the parameter `name`. Gradients
+/// flow to the parameters that it is computed from. No other thread may use the module during a call. M::forward must
+/// be const.
 template <class Self, Parametrizable M> class Parametrized : public M {
  public:
   using ComputedLayer = M;  // register_module() looks for it
@@ -90,18 +93,20 @@ template <class Self, Parametrizable M> class Parametrized : public M {
   const Self& self() const { return static_cast<const Self&>(*this); }
 };
 
-/// v g / |v|, norms over all axes but `dim`: a weight as direction and length (Salimans and Kingma, arXiv 1602.07868).
-/// g has v's shape with 1 in place of the other sizes; no axes where `dim` is absent and |v| is the norm of all of v.
+/// g v / |v|, with norms over all axes except `dim`: a weight given as direction v and length g (Salimans and Kingma,
+/// arXiv 1602.07868). g has v's shape with size 1 on every axis except `dim`. If `dim` is nullopt, |v| is the norm of
+/// all of v and g is 0-d.
 Tensor weight_norm(const Tensor& v, const Tensor& g, std::optional<int64_t> dim = 0);
-/// |v|, in the shape of g.
+/// The norm |v| over all axes except `dim`, in the shape that weight_norm() takes for g.
 Tensor norm_except_dim(const Tensor& v, std::optional<int64_t> dim = 0);
 
 struct WeightNormOptions {
   std::string name = "weight";
-  std::optional<int64_t> dim = 0;  // the axis that keeps a length per slice; absent: one length
+  std::optional<int64_t> dim = 0;  // the axis with one length per slice; nullopt: one length for the whole weight
 };
 
-/// M with a weight of trained length and direction: parametrizations.NAME.original0 is g, original1 is v.
+/// M with a weight of the form g v / |v|, where g and v are trained: parametrizations.NAME.original0 is g, original1 is
+/// v.
 template <Parametrizable M> class WeightNorm : public Parametrized<WeightNorm<M>, M> {
  public:
   explicit WeightNorm(M module, const WeightNormOptions& options = {})
@@ -113,7 +118,7 @@ template <Parametrizable M> class WeightNorm : public Parametrized<WeightNorm<M>
   }
   const std::string& name() const { return options_.name; }
   const WeightNormOptions& options() const { return options_; }
-  /// The parameter as a call uses it.
+  /// The weight that a call uses.
   Tensor computed() const { return weight_norm(v_, g_, options_.dim); }
 
  private:
@@ -121,8 +126,8 @@ template <Parametrizable M> class WeightNorm : public Parametrized<WeightNorm<M>
   Tensor g_, v_;
 };
 
-/// `auto layer = nn::weight_norm(nn::Linear(20, 40));` As an M it would be used with its old weight: register_module()
-/// refuses that.
+/// `auto layer = nn::weight_norm(nn::Linear(20, 40));` Do not convert the result to an M, which would use the old
+/// weight; register_module() refuses such an M.
 template <Parametrizable M> WeightNorm<M> weight_norm(M module, const WeightNormOptions& options = {}) {
   return WeightNorm<M>(std::move(module), options);
 }
@@ -130,14 +135,14 @@ template <Parametrizable M> WeightNorm<M> weight_norm(M module, const WeightNorm
 struct SpectralNormOptions {
   std::string name = "weight";
   int64_t n_power_iterations = 1;  // per call in training
-  double eps = 1e-12;              // the least norm of a vector
+  double eps = 1e-12;              // lower bound of the norms in the power iteration
   std::optional<int64_t> dim =
-      std::nullopt;  // the rows of the weight as a matrix; 1 of transposed convolutions, else 0
+      std::nullopt;  // the axis of the matrix's rows; nullopt: 1 for transposed convolutions, else 0
 };
 
-/// M with a weight divided by its largest singular value, as the power method estimates it (Miyato et al., arXiv
-/// 1802.05957): parametrizations.NAME.original is trained, the buffers parametrizations.NAME.0._u and _v move on in
-/// training. Error unless n_power_iterations >= 1, IndexError for a dim that is out of range.
+/// M with a weight divided by its largest singular value, estimated by power iteration (Miyato et al., arXiv
+/// 1802.05957). parametrizations.NAME.original is trained; the buffers parametrizations.NAME.0._u and _v are updated in
+/// training. Error unless n_power_iterations >= 1, IndexError for a dim out of range.
 template <Parametrizable M> class SpectralNorm : public Parametrized<SpectralNorm<M>, M> {
  public:
   explicit SpectralNorm(M module, const SpectralNormOptions& options = {})
@@ -152,7 +157,7 @@ template <Parametrizable M> class SpectralNorm : public Parametrized<SpectralNor
   }
   const std::string& name() const { return options_.name; }
   const SpectralNormOptions& options() const { return options_; }
-  /// The parameter as a call uses it; in training the vectors move on.
+  /// The weight that a call uses. In training, each call updates the singular vectors.
   Tensor computed() const {
     return vectors_->normalized(original_, this->is_training() ? options_.n_power_iterations : 0);
   }

@@ -1,4 +1,4 @@
-// Layers over the pooling ops.
+// Pooling layers.
 #pragma once
 
 #include <array>
@@ -11,20 +11,20 @@
 
 namespace weft::nn {
 
-/// The options of a pool, checked at construction: ShapeError where one is absent or out of range.
+/// Base of the pooling layers. It checks the options in the constructor: ShapeError if one is missing or out of range.
 template <class Self, class Sizes> class PoolLayer : public Layer<Self> {
  public:
   const PoolOptionsOf<Sizes>& options() const { return options_; }
 
  protected:
-  /// `shown` is printed in front of the options.
+  /// `shown` is printed before the options.
   PoolLayer(const char* name, const PoolOptionsOf<Sizes>& options, const std::string& shown = {});
 
  private:
   PoolOptionsOf<Sizes> options_;
 };
 
-/// A pool over `Sizes` axes; Name(2) is Name({.kernel_size = 2}).
+/// Defines a pooling layer over `Sizes` spatial axes; Name(2) is Name({.kernel_size = 2}).
 #define WEFT_POOL_LAYER(Name, function, Sizes)                                                     \
   class Name : public PoolLayer<Name, Sizes> {                                                     \
    public:                                                                                         \
@@ -48,7 +48,7 @@ WEFT_POOL_LAYER(AvgPool2d, avg_pool2d, Size2);
 WEFT_POOL_LAYER(AvgPool3d, avg_pool3d, Size3);
 #undef WEFT_POOL_LAYER
 
-/// A pool to windows of p-norms: LPPool2d(2, {.kernel_size = 3}).
+/// Defines a layer that takes the p-norm of each window: LPPool2d(2, {.kernel_size = 3}).
 #define WEFT_NORM_POOL_LAYER(Name, function, Sizes)                                                                  \
   class Name : public PoolLayer<Name, Sizes> {                                                                       \
    public:                                                                                                           \
@@ -69,7 +69,8 @@ WEFT_NORM_POOL_LAYER(LPPool2d, lp_pool2d, Size2);
 WEFT_NORM_POOL_LAYER(LPPool3d, lp_pool3d, Size3);
 #undef WEFT_NORM_POOL_LAYER
 
-/// A pool to a size; an axis without one keeps its own.
+/// Base of the adaptive pooling layers, which pool to a given output size. An axis whose size is nullopt keeps its
+/// size.
 template <class Self, class Sizes> class AdaptivePoolLayer : public Layer<Self> {
  public:
   using OptionalSizes = std::array<std::optional<int64_t>, Sizes::kAxes>;
@@ -77,7 +78,7 @@ template <class Self, class Sizes> class AdaptivePoolLayer : public Layer<Self> 
  protected:
   AdaptivePoolLayer(const char* name, const OptionalSizes& size);
   AdaptivePoolLayer(const char* name, const Sizes& size);
-  /// The size for this input.
+  /// The output size for this input.
   Sizes size_for(const Tensor& x) const;
   const OptionalSizes& size() const { return size_; }
 
@@ -85,8 +86,9 @@ template <class Self, class Sizes> class AdaptivePoolLayer : public Layer<Self> 
   OptionalSizes size_;
 };
 
-/// A pool to a size: one number, or one per axis, of which std::nullopt keeps an axis as it is:
-/// AdaptiveAvgPool2d({std::nullopt, 5}). (A template, so that {3, 5} is a size: overloads that are none come first.)
+/// Defines a layer that pools to a given output size: one number, or one per axis, where std::nullopt keeps the axis's
+/// size: AdaptiveAvgPool2d({std::nullopt, 5}). (The constructor is a template so that {3, 5} still matches Sizes:
+/// non-template overloads are preferred.)
 #define WEFT_ADAPTIVE_POOL_LAYER(Name, function, Sizes)                                                  \
   class Name : public AdaptivePoolLayer<Name, Sizes> {                                                   \
    public:                                                                                               \
@@ -111,9 +113,9 @@ WEFT_ADAPTIVE_POOL_LAYER(AdaptiveMaxPool2d, adaptive_max_pool2d, Size2);
 WEFT_ADAPTIVE_POOL_LAYER(AdaptiveMaxPool3d, adaptive_max_pool3d, Size3);
 #undef WEFT_ADAPTIVE_POOL_LAYER
 
-/// A pool with windows at random places, in evaluation too, which Module::set_generator()'s generator draws. Error
-/// where not one of output_size and output_ratio is given, a ratio is not in (0, 1), or there are neither one ratio nor
-/// one for each axis.
+/// Base of the fractional max pools, whose windows are at random positions, in evaluation too. The positions are drawn
+/// from the generator that Module::set_generator() sets. Error unless exactly one of output_size and output_ratio is
+/// given, and unless there is one ratio, or one per axis, in (0, 1).
 template <class Self, class Sizes> class FractionalPoolLayer : public Layer<Self> {
  protected:
   FractionalPoolLayer(const char* name, const FractionalPoolOptionsOf<Sizes>& options);

@@ -1,5 +1,5 @@
-// Recurrent layers, RNN, LSTM and GRU, and single steps of them: RNNCell, LSTMCell, GRUCell. Parameters have PyTorch's
-// names and gate order, so that its state dicts load.
+// The recurrent layers RNN, LSTM and GRU, and their single-step cells RNNCell, LSTMCell and GRUCell. Parameters have
+// PyTorch's names and gate order, so PyTorch's state dicts load.
 #pragma once
 
 #include <vector>
@@ -9,15 +9,15 @@
 
 namespace weft::nn {
 
-/// Of LSTM and GRU.
+/// Options of LSTM and GRU.
 struct RecurrentLayerOptions {
   int64_t input_size = 0;
   int64_t hidden_size = 0;
-  int64_t num_layers = 1;  // each reads the output of the one below
+  int64_t num_layers = 1;  // stacked layers; each reads the output of the one below
   bool bias = true;
-  double dropout = 0;          // of the output of each layer but the last, in training
-  bool bidirectional = false;  // every layer runs in both directions; their outputs stand side by side
-  int64_t proj_size = 0;       // of an LSTM: h is a product of so many numbers, below hidden_size; 0: none
+  double dropout = 0;          // on the output of each layer except the last, in training
+  bool bidirectional = false;  // each layer runs in both directions; the outputs are concatenated
+  int64_t proj_size = 0;       // LSTM only: h is projected to this size, below hidden_size; 0: no projection
   DType dtype = f32;
 };
 using LSTMOptions = RecurrentLayerOptions;
@@ -35,24 +35,25 @@ struct RNNOptions {
   DType dtype = f32;
 };
 
-/// output (N, L, D H): the last layer's hidden state of every step, D being 2 where bidirectional, else 1; h (D layers,
-/// N, H): the last state of layer 0, of layer 0 reversed, of layer 1 and so on. Without N where the input has none. H
-/// is proj_size where an LSTM has one, but for its c.
+/// output (N, L, D H) holds the last layer's hidden state at every step, where D is 2 if bidirectional, else 1. h (D
+/// layers, N, H) holds the final states in the order layer 0, layer 0 reversed, layer 1, and so on. If the input has no
+/// axis N, neither have these. H is hidden_size; for an LSTM with proj_size, H is proj_size except in c.
 struct RecurrentOutput {
   Tensor output, h;
 };
 struct LSTMOutput {
   Tensor output, h, c;
 };
-/// The first states; zeros where they are undefined.
+/// The initial states; an undefined tensor means zeros.
 struct LSTMState {
   Tensor h = {}, c = {};
 };
 
-/// What the three layers share: the parameters weight_ih_l0 (G H, input), weight_hh_l0 (G H, H), bias_ih_l0 and
-/// bias_hh_l0 (G H), then those of the other direction (weight_ih_l0_reverse, ...) and of the layers above; uniform in
-/// +-1 / sqrt(H). Inputs are (N, L, input), batches first, or (L, input). `lengths` (N), of integers, says how many
-/// steps of each row count: the others' output is zero, and h is the state after the last that counts.
+/// Base of the three layers. Parameters of layer 0 are weight_ih_l0 (G H, input), weight_hh_l0 (G H, H), bias_ih_l0 and
+/// bias_hh_l0 (G H), with G the number of gates; the reverse direction (weight_ih_l0_reverse, ...) and the further
+/// layers follow. All are initialized uniformly in [-1 / sqrt(H), 1 / sqrt(H)). Inputs are (N, L, input), batch first,
+/// or (L, input). `lengths` (N), of an integer dtype, is the number of valid steps of each row: the output of later
+/// steps is zero, and h is the state after the last valid step.
 class RecurrentLayer : public Module {
  protected:
   RecurrentLayer(const char* name, Recurrence kind, const RecurrentLayerOptions& options);
@@ -63,12 +64,12 @@ class RecurrentLayer : public Module {
  private:
   struct Direction {
     Tensor weight_ih, weight_hh, bias_ih, bias_hh;
-    Tensor weight_hr;  // (proj_size, H); undefined where there is none
+    Tensor weight_hr;  // (proj_size, H); undefined without proj_size
   };
   void check(const Tensor& x, const LSTMState& state) const;
   LSTMOutput run_batch(Tensor x, const LSTMState& state, const Tensor& lengths) const;
   int64_t directions() const { return options_.bidirectional ? 2 : 1; }
-  /// The features of h.
+  /// The size of h.
   int64_t state_size() const { return options_.proj_size > 0 ? options_.proj_size : options_.hidden_size; }
 
   const char* name_;
@@ -77,7 +78,7 @@ class RecurrentLayer : public Module {
   std::vector<Direction> all_;  // by layer, then by direction
 };
 
-/// h' = tanh(W_ih x + b_ih + W_hh h + b_hh), or relu of it.
+/// h' = tanh(W_ih x + b_ih + W_hh h + b_hh), or relu instead of tanh.
 class RNN : public RecurrentLayer {
  public:
   using Nonlinearity = RNNOptions::Nonlinearity;
@@ -92,8 +93,8 @@ class RNN : public RecurrentLayer {
   RNN(Recurrence kind, const RecurrentLayerOptions& options) : RecurrentLayer("RNN", kind, options) {}
 };
 
-/// Hochreiter and Schmidhuber 1997, with a forget gate; see Recurrence for the formula. With proj_size, h is
-/// weight_hr (o tanh(c)) (Sak et al., arXiv 1402.1128), of parameters weight_hr_l0, ...
+/// LSTM with a forget gate (Hochreiter and Schmidhuber, 1997); see Recurrence for the formula. With proj_size, h is
+/// weight_hr (o tanh(c)) (Sak et al., arXiv 1402.1128), with additional parameters weight_hr_l0, ...
 class LSTM : public RecurrentLayer {
  public:
   explicit LSTM(const LSTMOptions& options) : RecurrentLayer("LSTM", Recurrence::lstm, options) {}
@@ -104,7 +105,7 @@ class LSTM : public RecurrentLayer {
   LSTM remake() const { return LSTM(options()); }
 };
 
-/// Cho et al., arXiv 1406.1078, in the form of cuDNN and PyTorch; see Recurrence for the formula.
+/// GRU (Cho et al., arXiv 1406.1078) in the variant of cuDNN and PyTorch; see Recurrence for the formula.
 class GRU : public RecurrentLayer {
  public:
   explicit GRU(const GRUOptions& options) : RecurrentLayer("GRU", Recurrence::gru, options) {}
@@ -119,11 +120,11 @@ struct RNNCellOptions {
   int64_t input_size = 0;
   int64_t hidden_size = 0;
   bool bias = true;
-  RNNOptions::Nonlinearity nonlinearity = RNNOptions::Nonlinearity::tanh;  // of an RNNCell
+  RNNOptions::Nonlinearity nonlinearity = RNNOptions::Nonlinearity::tanh;  // RNNCell only
   DType dtype = f32;
 };
 
-/// What the cells share: parameters weight_ih, weight_hh, bias_ih, bias_hh. Inputs are (N, input) or (input).
+/// Base of the cells, with the parameters weight_ih, weight_hh, bias_ih and bias_hh. Inputs are (N, input) or (input).
 class RecurrentCell : public Module {
  protected:
   RecurrentCell(const char* name, Recurrence kind, const RNNCellOptions& options);
@@ -137,7 +138,7 @@ class RecurrentCell : public Module {
   Tensor weight_ih_, weight_hh_, bias_ih_, bias_hh_;
 };
 
-/// One step of an RNN: the next h.
+/// One step of an RNN: returns the next h.
 class RNNCell : public RecurrentCell {
  public:
   explicit RNNCell(const RNNCellOptions& options);
@@ -151,7 +152,7 @@ class RNNCell : public RecurrentCell {
   }
 };
 
-/// One step of an LSTM: the next h and c.
+/// One step of an LSTM: returns the next h and c.
 class LSTMCell : public RecurrentCell {
  public:
   explicit LSTMCell(const RNNCellOptions& options) : RecurrentCell("LSTMCell", Recurrence::lstm, options) {}
@@ -162,7 +163,7 @@ class LSTMCell : public RecurrentCell {
   LSTMCell remake() const { return LSTMCell(options()); }
 };
 
-/// One step of a GRU: the next h.
+/// One step of a GRU: returns the next h.
 class GRUCell : public RecurrentCell {
  public:
   explicit GRUCell(const RNNCellOptions& options) : RecurrentCell("GRUCell", Recurrence::gru, options) {}

@@ -12,13 +12,13 @@ namespace weft::nn {
 struct BasicBlockOptions {
   int64_t in_channels = 0;
   int64_t out_channels = 0;
-  int64_t stride = 1;  // of the first convolution, and of the shortcut
+  int64_t stride = 1;  // of the first convolution and of the shortcut
   DType dtype = f32;
 };
 
-/// relu(bn2(conv2(relu(bn1(conv1(x))))) + shortcut(x)): two 3 x 3 convolutions of padding 1 without bias. x is
-/// (N, in, H, W), the result (N, out, H / stride, W / stride), rounded up. The shortcut is x itself or, where its shape
-/// changes, a 1 x 1 convolution with batch norm. The names are torchvision's: conv1, bn1, conv2, bn2, downsample.0,
+/// relu(bn2(conv2(relu(bn1(conv1(x))))) + shortcut(x)): two 3 x 3 convolutions with padding 1 and without bias. x is
+/// (N, in, H, W); the result is (N, out, ceil(H / stride), ceil(W / stride)). The shortcut is x itself, or a 1 x 1
+/// convolution with batch norm if the shape changes. The names are torchvision's: conv1, bn1, conv2, bn2, downsample.0,
 /// downsample.1. He et al., arXiv 1512.03385.
 class BasicBlock : public Layer<BasicBlock> {
  public:

@@ -6,13 +6,15 @@
 namespace weft::nn {
 
 struct RopeOptions {
-  double base = 10000;       // of the wavelengths 2 pi base^(2 i / D)
-  int64_t offset = 0;        // the position of the first row
-  bool interleaved = false;  // pairs are neighbours, (0, 1), (2, 3), ...; else halves, (0, D / 2), (1, D / 2 + 1), ...
+  double base = 10000;  // base of the wavelengths, which are 2 pi base^(2 i / D)
+  int64_t offset = 0;   // the position of the first row
+  /// true: a pair is two neighbors, (0, 1), (2, 3), ...; false: (0, D / 2), (1, D / 2 + 1), ...
+  bool interleaved = false;
 };
 
-/// x (..., T, D), D even: each pair i of features of row t is rotated by (offset + t) base^(-2 i / D). Products of two
-/// rotated vectors depend on the distance of their positions only. ShapeError where D is odd.
+/// x (..., T, D) -> the same shape. Rotates pair i of the features of row t by the angle (offset + t) base^(-2 i / D).
+/// The dot product of two rotated vectors then depends only on the difference of their positions. ShapeError if D is
+/// odd.
 Tensor rope(const Tensor& x, const RopeOptions& options = {});
 
 }  // namespace weft::nn

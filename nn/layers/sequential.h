@@ -1,4 +1,5 @@
-// Containers: Sequential runs layers of any kind one after the other, ModuleList holds modules that their owner runs.
+// Containers: Sequential runs layers one after the other. ModuleList, ModuleDict, ParameterList and ParameterDict hold
+// modules or parameters that their owner uses.
 #pragma once
 
 #include <memory>
@@ -13,7 +14,7 @@
 
 namespace weft::nn {
 
-/// A function of a tensor that is no module: `[](const Tensor& x) { return x * 2.0; }`.
+/// A function of a tensor that is not a module: `[](const Tensor& x) { return x * 2.0; }`.
 template <class F>
 concept TensorFunction = !std::derived_from<F, Module> && requires(const F& f, const Tensor& x) {
   { f(x) } -> std::convertible_to<Tensor>;
@@ -21,17 +22,17 @@ concept TensorFunction = !std::derived_from<F, Module> && requires(const F& f, c
 template <class M>
 concept SequentialStep = HasForward<M> || TensorFunction<M>;
 
-/// A batch norm of which one class defines both forward() and forward_relu(). A class derived from it that has a
-/// forward() of its own runs as a layer like any other.
+/// A batch norm whose forward() and forward_relu() are defined by the same class. A derived class that overrides
+/// forward() is not fused; it runs like any other layer.
 template <class M>
 concept FusibleNorm = std::derived_from<M, BatchNorm> && requires {
   requires std::same_as<decltype(&M::forward), decltype(&M::forward_relu)>;
 };
 
-/// Any modules with `Tensor forward(const Tensor&)`, or functions, each fed with the one before. Their names are "0",
-/// "1", ... unless given: `Sequential net(Linear(784, 128), ReLU(), Linear(128, 10));` A batch norm, the ReLU behind it
-/// and a MaxPool2d behind both run as one op; observers see all three layers. So do, in evaluation and without
-/// history, a Conv2d, the BatchNorm2d behind it and its ReLU, unless something observes.
+/// Runs modules with `Tensor forward(const Tensor&)`, or functions, one after the other. Their names are "0", "1", ...
+/// unless given: `Sequential net(Linear(784, 128), ReLU(), Linear(128, 10));` Some layers are fused. A batch norm, a
+/// following ReLU and a following MaxPool2d run as one op, and observers still see all the layers. In evaluation and
+/// without history, a Conv2d, its BatchNorm2d and a following ReLU run as one op unless an observer is active.
 class Sequential : public Layer<Sequential> {
  public:
   template <SequentialStep... Ms> explicit Sequential(Ms... modules) { (push_back(std::move(modules)), ...); }
@@ -43,10 +44,11 @@ class Sequential : public Layer<Sequential> {
   }
 
   Tensor forward(const Tensor& x) const;
-  /// Error where a step has neither a remake() nor a default constructor.
+  /// Error if a step has neither remake() nor a default constructor.
   Sequential remake() const;
   size_t size() const { return steps_.size(); }
-  /// The module at `index`, which must be an M: `net.at<nn::Linear>(0).weight()`. Error where it is not.
+  /// The module at `index`, which must have type M: `net.at<nn::Linear>(0).weight()`. Error if it has another type,
+  /// IndexError if `index` is out of range.
   template <class M> M& at(size_t index) const {
     if (index >= steps_.size()) throw IndexError(text("index ", index, " is out of range for ", size(), " modules"));
     auto* step = dynamic_cast<StepOf<M>*>(steps_[index].get());
@@ -55,8 +57,7 @@ class Sequential : public Layer<Sequential> {
   }
 
  private:
-  /// Whether forward() runs a batch norm together with what is behind it: one of whose forward() a class derived from
-  /// it has no version of its own.
+  /// How forward() may fuse a module with the layers after it: only a batch norm whose forward() is not overridden.
   enum class Fusible { no, batch_norm, batch_norm2d };
   template <class M> static constexpr Fusible fusible() {
     if constexpr (!FusibleNorm<M>)
@@ -72,11 +73,11 @@ class Sequential : public Layer<Sequential> {
     virtual ~Step() = default;
     virtual const Module& layer() const = 0;
     virtual Tensor run(const Tensor& x) = 0;
-    /// Tells observers that this step gave `y` as a part of the step before it.
+    /// Reports to observers that this step, fused into the previous one, returned `y`.
     virtual void announce(const Tensor& y) = 0;
     /// Appends a step like this one.
     virtual void remake(Sequential& out) const = 0;
-    /// The layer, where it is an M and of no type derived from it.
+    /// The layer, if its type is exactly M; else null.
     template <class M> const M* exactly() const {
       const Module& module = layer();
       return typeid(module) == typeid(M) ? static_cast<const M*>(&module) : nullptr;
@@ -108,20 +109,20 @@ class Sequential : public Layer<Sequential> {
     M module;
   };
 
-  /// Whether step `index` is there and an M.
+  /// Whether step `index` exists and is exactly an M.
   template <class M> bool is_layer(size_t index) const {
     return index < steps_.size() && steps_[index]->template exactly<M>() != nullptr;
   }
-  /// How many steps from `index` on run as one op.
+  /// The number of steps, starting at `index`, that run as one op.
   size_t fused_steps(size_t index) const;
-  /// The same of a convolution at `index` with the batch norm behind it, and its relu; 0: none.
+  /// The number of steps to fuse for a convolution at `index` with its batch norm and ReLU; 0 if they are not fused.
   size_t conv_norm_steps(size_t index, const Tensor& x) const;
 
   std::vector<std::unique_ptr<Step>> steps_;
 };
 
 namespace detail {
-/// Over modules that are held by pointers.
+/// Iterator over modules held by pointers.
 template <class M, class Item> class ItemIterator {
  public:
   explicit ItemIterator(const Item* at) : at_(at) {}
@@ -135,8 +136,8 @@ template <class M, class Item> class ItemIterator {
 };
 }  // namespace detail
 
-/// Modules of one type, or of types derived from it, under the names "0", "1", ...; the owner runs them. M may be a
-/// class of the user's that says how the modules are called:
+/// A list of modules of type M or derived from it, named "0", "1", ...; the owner calls them. M may be a user-defined
+/// base class that declares how the modules are called:
 ///   struct Flow : nn::Module { virtual Tensor forward(const Tensor& x) = 0; };
 ///   nn::ModuleList<Flow> flows = register_module("flows", nn::ModuleList<Flow>());
 ///   flows.push_back(Coupling(4));  // a Flow
@@ -153,7 +154,7 @@ template <std::derived_from<Module> M> class ModuleList : public Module {
     items_.push_back(std::move(item));
   }
 
-  /// Error where a module has neither a remake() nor a default constructor.
+  /// Error if a module has neither remake() nor a default constructor.
   ModuleList remake() const {
     ModuleList out;
     for (const Item& item : items_) {
@@ -182,7 +183,7 @@ template <std::derived_from<Module> M> class ModuleList : public Module {
   std::vector<Item> items_;
 };
 
-/// Modules of one type by name, in the order they came; the owner runs them.
+/// Modules of one type by name, in insertion order; the owner calls them.
 template <std::derived_from<Module> M> class ModuleDict : public Module {
  public:
   ModuleDict() = default;
@@ -197,7 +198,7 @@ template <std::derived_from<Module> M> class ModuleDict : public Module {
   }
   size_t size() const { return items_.size(); }
   bool contains(const std::string& name) const { return find(name) != items_.size(); }
-  /// Error where there is none of this name.
+  /// Error if there is no module of this name.
   M& operator[](const std::string& name) {
     const size_t at = find(name);
     if (at == items_.size()) throw Error(text("there is no module `", name, "`"));
@@ -217,11 +218,11 @@ template <std::derived_from<Module> M> class ModuleDict : public Module {
   std::vector<std::pair<std::string, M>> items_;
 };
 
-/// Parameters under the names "0", "1", ...
+/// A list of parameters, named "0", "1", ...
 class ParameterList : public Module {
  public:
   ParameterList() = default;
-  /// Makes a parameter of `value`, unless it is one, and returns it.
+  /// Registers `value` as a parameter, as register_parameter() does, and returns it.
   Tensor push_back(const Tensor& value) {
     items_.push_back(register_parameter(std::to_string(items_.size()), value));
     return items_.back();
@@ -244,11 +245,11 @@ class ParameterList : public Module {
   std::vector<Tensor> items_;
 };
 
-/// Parameters by name, in the order they came.
+/// Parameters by name, in insertion order.
 class ParameterDict : public Module {
  public:
   ParameterDict() = default;
-  /// Makes a parameter of `value`, unless it is one, and returns it.
+  /// Registers `value` as a parameter, as register_parameter() does, and returns it.
   Tensor insert(const std::string& name, const Tensor& value) {
     items_.emplace_back(name, register_parameter(name, value));
     return items_.back().second;
@@ -265,7 +266,7 @@ class ParameterDict : public Module {
       if (own == name) return true;
     return false;
   }
-  /// Error where there is none of this name.
+  /// Error if there is no parameter of this name.
   Tensor operator[](const std::string& name) const { return get_parameter(name); }
   auto begin() const { return items_.begin(); }
   auto end() const { return items_.end(); }

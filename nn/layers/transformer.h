@@ -1,6 +1,6 @@
-// Transformers: TransformerEncoderLayer is self-attention and a feed-forward network, each with a residual path; a
-// decoder's layer attends to the encoder's output in between. TransformerEncoder, TransformerDecoder and Transformer
-// are stacks of them.
+// Transformer layers and stacks. TransformerEncoderLayer is self-attention followed by a feed-forward network, each
+// with a residual connection. TransformerDecoderLayer adds attention to the encoder's output between the two.
+// TransformerEncoder, TransformerDecoder and Transformer stack these layers.
 #pragma once
 
 #include "nn/layers/attention.h"
@@ -15,26 +15,29 @@ struct TransformerEncoderLayerOptions {
   int64_t d_model = 0;
   int64_t nhead = 0;
   int64_t dim_feedforward = 2048;
-  double dropout = 0.1;  // of the attention probabilities, inside of the feed-forward network and after both parts
+  /// On the attention probabilities, inside the feed-forward network, and on the output of every sub-layer.
+  double dropout = 0.1;
   Activation activation = Activation::relu;
   double layer_norm_eps = 1e-5;
-  bool norm_first = false;  // norms before the two parts instead of after the sums
+  /// Normalizes the input of each sub-layer (pre-norm) instead of the sum after it (post-norm).
+  bool norm_first = false;
   bool bias = true;
   int64_t num_kv_heads = 0;                        // of the attention; see MultiheadAttentionOptions
   std::optional<RopeOptions> rope = std::nullopt;  // of the self-attention
   DType dtype = f32;
 };
 
-/// x (N, L, d_model) to the same shape, as PyTorch's with batch_first = true and under its names: self_attn, linear1,
-/// linear2, norm1, norm2. x = norm1(x + attention(x)), x = norm2(x + linear2(activation(linear1(x)))); with norm_first
-/// x = x + attention(norm1(x)) and so on (arXiv 2002.04745).
+/// x (N, L, d_model) -> the same shape, as PyTorch's with batch_first = true. Submodules have PyTorch's names:
+/// self_attn, linear1, linear2, norm1, norm2. It computes x = norm1(x + attention(x)), then x = norm2(x +
+/// linear2(activation(linear1(x)))). With norm_first it computes x = x + attention(norm1(x)), and the second part
+/// likewise (arXiv 2002.04745).
 class TransformerEncoderLayer : public Layer<TransformerEncoderLayer> {
  public:
   using Activation = TransformerEncoderLayerOptions::Activation;
   explicit TransformerEncoderLayer(const TransformerEncoderLayerOptions& options);
 
   Tensor forward(const Tensor& x, const AttentionMask& mask = {}) const;
-  /// A step of generation; see MultiheadAttention.
+  /// One generation step; see MultiheadAttention.
   Tensor forward(const Tensor& x, KvCache& cache, const AttentionMask& mask = {}) const;
   TransformerEncoderLayer remake() const { return TransformerEncoderLayer(options_); }
   using Layer<TransformerEncoderLayer>::operator();
@@ -48,7 +51,7 @@ class TransformerEncoderLayer : public Layer<TransformerEncoderLayer> {
   }
 
  private:
-  /// forward() with `attend` for the self-attention.
+  /// forward() with `attend` as the self-attention.
   template <class Attend> Tensor around(const Tensor& x, const Attend& attend) const;
   Tensor feed_forward(const Tensor& x) const;
 
@@ -65,28 +68,28 @@ class TransformerEncoderLayer : public Layer<TransformerEncoderLayer> {
 
 using TransformerDecoderLayerOptions = TransformerEncoderLayerOptions;
 
-/// What the positions of a decoder may see of their own sequence and of the encoder's.
+/// The masks of a decoder: which positions of the target (tgt) and of the encoder's output (memory) are hidden.
 struct DecoderMask {
   AttentionMask tgt = {};
   AttentionMask memory = {};
 };
 
-/// What a decoder's layer has seen: its own positions, and the encoder's output.
+/// The cached keys and values of a decoder layer: of its own positions (tgt) and of the encoder's output (memory).
 struct DecoderCache {
   KvCache tgt, memory;
 };
 
-/// tgt (N, T, d_model) and memory (N, S, d_model), the encoder's output, to tgt's shape, as PyTorch's with batch_first
-/// = true and under its names: self_attn, multihead_attn, linear1, linear2, norm1, norm2, norm3. x = norm1(x +
-/// self_attn(x)), x = norm2(x + multihead_attn(x, memory)), x = norm3(x + linear2(activation(linear1(x)))); norm_first
-/// as in an encoder's layer.
+/// tgt (N, T, d_model) and memory (N, S, d_model), the encoder's output -> (N, T, d_model), as PyTorch's with
+/// batch_first = true. Submodules have PyTorch's names: self_attn, multihead_attn, linear1, linear2, norm1, norm2,
+/// norm3. It computes x = norm1(x + self_attn(x)), x = norm2(x + multihead_attn(x, memory)), x = norm3(x +
+/// linear2(activation(linear1(x)))). norm_first is as in TransformerEncoderLayer.
 class TransformerDecoderLayer : public Module {
  public:
   using Activation = TransformerDecoderLayerOptions::Activation;
   explicit TransformerDecoderLayer(const TransformerDecoderLayerOptions& options);
   Tensor forward(const Tensor& tgt, const Tensor& memory, const DecoderMask& mask = {}) const;
-  /// A step of generation: tgt are the positions behind those of `cache`, and memory is read where the cache has none
-  /// of it. See MultiheadAttention.
+  /// One generation step: tgt holds the positions after those in `cache`. memory is read only if the cache does not
+  /// hold its keys and values yet. See MultiheadAttention.
   Tensor forward(const Tensor& tgt, const Tensor& memory, DecoderCache& cache, const DecoderMask& mask = {}) const;
   TransformerDecoderLayer remake() const { return TransformerDecoderLayer(options_); }
   Tensor operator()(const Tensor& tgt, const Tensor& memory, const DecoderMask& mask = {}) const {
@@ -99,7 +102,7 @@ class TransformerDecoderLayer : public Module {
   }
 
  private:
-  /// forward() with `own` and `other` for the two attentions.
+  /// forward() with `own` as the self-attention and `other` as the attention to the encoder's output.
   template <class Own, class Other> Tensor around(const Tensor& tgt, const Own& own, const Other& other) const;
   Tensor feed_forward(const Tensor& x) const;
 
@@ -115,16 +118,15 @@ class TransformerDecoderLayer : public Module {
 struct TransformerStackOptions {
   TransformerEncoderLayerOptions layer = {};
   int64_t num_layers = 6;
-  bool norm = false;  // a layer norm behind the last layer
+  bool norm = false;  // adds a layer norm after the last layer
 };
 
-/// num_layers encoder layers, each with parameters of its own: layers.0, layers.1, ..., norm.
+/// A stack of num_layers encoder layers with separate parameters: layers.0, layers.1, ..., norm.
 class TransformerEncoder : public Layer<TransformerEncoder> {
  public:
   explicit TransformerEncoder(const TransformerStackOptions& options);
   Tensor forward(const Tensor& x, const AttentionMask& mask = {}) const;
-  /// A step of generation, of a stack whose positions see those before them. `caches` is empty at first, and gets one
-  /// for each layer.
+  /// One generation step, for a causal stack. `caches` must be empty at first; it then gets one cache per layer.
   Tensor forward(const Tensor& x, std::vector<KvCache>& caches, const AttentionMask& mask = {}) const;
   TransformerEncoder remake() const { return TransformerEncoder(options_); }
   using Layer<TransformerEncoder>::operator();
@@ -143,12 +145,12 @@ class TransformerEncoder : public Layer<TransformerEncoder> {
   std::optional<LayerNorm> norm_;
 };
 
-/// num_layers decoder layers that attend to one memory.
+/// A stack of num_layers decoder layers that attend to the same memory.
 class TransformerDecoder : public Module {
  public:
   explicit TransformerDecoder(const TransformerStackOptions& options);
   Tensor forward(const Tensor& tgt, const Tensor& memory, const DecoderMask& mask = {}) const;
-  /// A step of generation. `caches` is empty at first, and gets one for each layer.
+  /// One generation step. `caches` must be empty at first; it then gets one cache per layer.
   Tensor forward(const Tensor& tgt, const Tensor& memory, std::vector<DecoderCache>& caches,
                  const DecoderMask& mask = {}) const;
   TransformerDecoder remake() const { return TransformerDecoder(options_); }
@@ -174,21 +176,23 @@ struct TransformerOptions {
   int64_t num_decoder_layers = 6;
 };
 
-/// What the two sequences may see: src of itself, tgt of itself and of src.
+/// The masks: src for the encoder's self-attention, tgt for the decoder's self-attention, memory for the decoder's
+/// attention to the encoder's output.
 struct TransformerMask {
   AttentionMask src = {};
   AttentionMask tgt = {};
   AttentionMask memory = {};
 };
 
-/// src (N, S, d_model) and tgt (N, T, d_model) to tgt's shape: an encoder and a decoder, both with a norm behind the
-/// last layer (Vaswani et al., arXiv 1706.03762). As PyTorch's, weights of two axes start with Glorot's values.
+/// src (N, S, d_model) and tgt (N, T, d_model) -> (N, T, d_model): an encoder and a decoder, each with a layer norm
+/// after the last layer (Vaswani et al., arXiv 1706.03762). As in PyTorch, weights with two axes are initialized with
+/// Glorot's values.
 class Transformer : public Module {
  public:
   explicit Transformer(const TransformerOptions& options = {});
   Tensor forward(const Tensor& src, const Tensor& tgt, const TransformerMask& mask = {}) const;
   Transformer remake() const { return Transformer(options_); }
-  /// The two stacks, for a decoder that generates: `decoder()(tgt, encoder()(src), caches)`.
+  /// The two stacks, for generation: `decoder()(tgt, encoder()(src), caches)`.
   const TransformerEncoder& encoder() const { return encoder_; }
   const TransformerDecoder& decoder() const { return decoder_; }
   Tensor operator()(const Tensor& src, const Tensor& tgt, const TransformerMask& mask = {}) const {

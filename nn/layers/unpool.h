@@ -1,4 +1,4 @@
-// Layers over max_unpool1d() to max_unpool3d().
+// Layers for max_unpool1d() to max_unpool3d().
 #pragma once
 
 #include "nn/layers/pool.h"
@@ -6,7 +6,8 @@
 
 namespace weft::nn {
 
-/// unpool(x, indices) and unpool(x, indices, size): the values where max_pool..._with_indices() found them.
+/// Defines a layer called as unpool(x, indices) or unpool(x, indices, size). It puts the values back at the positions
+/// where max_pool..._with_indices() found them; all other elements are 0.
 #define WEFT_UNPOOL_LAYER(Name, function, Sizes)                                                   \
   class Name : public Module {                                                                     \
    public:                                                                                         \

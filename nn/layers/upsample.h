@@ -1,4 +1,4 @@
-// Upsample: a layer over interpolate().
+// Upsample: interpolate() as a layer.
 #pragma once
 
 #include "nn/module/layer.h"
@@ -6,8 +6,8 @@
 
 namespace weft::nn {
 
-/// See interpolate(): Upsample({.scale = 2.0, .mode = Interpolation::bilinear}). Error unless either a size or a scale
-/// is given.
+/// See interpolate(): Upsample({.scale = 2.0, .mode = Interpolation::bilinear}). Error unless exactly one of size and
+/// scale is given.
 class Upsample : public Layer<Upsample> {
  public:
   explicit Upsample(const InterpolateOptions& options);

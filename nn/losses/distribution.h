@@ -1,5 +1,5 @@
-// Losses between distributions and of their parameters. The definitions are PyTorch's; input and target have one shape
-// (ShapeError otherwise), and `mean` runs over all elements.
+// Losses on probability distributions and on their parameters. The definitions are PyTorch's. ShapeError unless input
+// and target have the same shape; the mean is taken over all elements.
 #pragma once
 
 #include "tensor/functions/cross_entropy.h"
@@ -11,55 +11,57 @@ using weft::ctc_loss;
 using weft::CtcOptions;
 
 struct KlDivOptions {
-  bool log_target = false;  // the target holds logarithms too
+  bool log_target = false;  // the target holds log-probabilities too
   Reduction reduction = Reduction::mean;
-  bool batch_mean = false;  // the mean is over axis 0 instead (the divergence as it is written; PyTorch's "batchmean")
+  /// The sum is divided by the size of axis 0 instead of the number of elements. This is the mathematical KL divergence
+  /// (PyTorch's "batchmean").
+  bool batch_mean = false;
 };
 
-/// target (log target - log_probs), 0 where target is 0: log_probs are logarithms of probabilities.
+/// target (log target - log_probs), and 0 where target is 0. `log_probs` holds log-probabilities.
 Tensor kl_div(const Tensor& log_probs, const Tensor& target, const KlDivOptions& options = {});
 
 struct BceProbabilityOptions {
-  Tensor weight = {};  // factor per element, broadcast
+  Tensor weight = {};  // weight per element; broadcasts to the loss
   Reduction reduction = Reduction::mean;
 };
 
-/// -(t log p + (1 - t) log(1 - p)) of probabilities p; the logarithms are at least -100. bce_with_logits is more
-/// accurate. Error for a p outside [0, 1].
+/// Binary cross-entropy of probabilities p, -(t log p + (1 - t) log(1 - p)). The logarithms are clamped to at least
+/// -100. bce_with_logits is more accurate. Error if a p is outside [0, 1].
 Tensor bce(const Tensor& p, const Tensor& target, const BceProbabilityOptions& options = {});
-/// PyTorch's name of bce().
+/// PyTorch's name for bce().
 inline Tensor binary_cross_entropy(const Tensor& p, const Tensor& target, const BceProbabilityOptions& options = {}) {
   return bce(p, target, options);
 }
 
 struct FocalOptions {
-  double alpha = 0.25;  // weight of the positive class; negative: none
-  double gamma = 2.0;   // how much less what is right counts
+  double alpha = 0.25;  // weight of the positive class; negative: no weighting
+  double gamma = 2.0;   // focusing exponent: how strongly well-classified examples are down-weighted
   Reduction reduction = Reduction::mean;
 };
 
-/// alpha_t (1 - p_t)^gamma bce of logits, p_t being the probability of the target in [0, 1] (Lin et al., arXiv
-/// 1708.02002; torchvision's sigmoid_focal_loss).
+/// The focal loss, alpha_t (1 - p_t)^gamma bce(p, target), from logits. p_t is the predicted probability of the target
+/// class; targets are in [0, 1] (Lin et al., arXiv 1708.02002; torchvision's sigmoid_focal_loss).
 Tensor focal_loss(const Tensor& logits, const Tensor& target, const FocalOptions& options = {});
 
 struct PoissonNllOptions {
   bool log_input = true;  // the input is the logarithm of the rate
-  bool full = false;      // with Stirling's approximation of log(target!) where target > 1
-  double eps = 1e-8;      // added to a rate before its logarithm
+  bool full = false;      // adds Stirling's approximation of log(target!) where target > 1
+  double eps = 1e-8;      // added to the rate before its logarithm is taken
   Reduction reduction = Reduction::mean;
 };
 
-/// exp(x) - t x, or x - t log(x + eps) where the input is the rate itself.
+/// exp(x) - t x if x is the logarithm of the rate, or x - t log(x + eps) if x is the rate itself.
 Tensor poisson_nll_loss(const Tensor& x, const Tensor& target, const PoissonNllOptions& options = {});
 
 struct GaussianNllOptions {
-  bool full = false;  // with log(2 pi) / 2
-  double eps = 1e-6;  // the least variance; it gets no gradient
+  bool full = false;  // adds the constant log(2 pi) / 2
+  double eps = 1e-6;  // lower bound of the variance; the clamp does not affect the gradient
   Reduction reduction = Reduction::mean;
 };
 
-/// (log var + (x - t)^2 / var) / 2. var has x's shape, or 1 as its last size, or no last axis. Error for a negative
-/// one.
+/// (log var + (x - t)^2 / var) / 2. `var` has x's shape, or x's shape with last size 1, or x's shape without the last
+/// axis. Error if a variance is negative.
 Tensor gaussian_nll_loss(const Tensor& x, const Tensor& target, const Tensor& var,
                          const GaussianNllOptions& options = {});
 

@@ -1,4 +1,4 @@
-// Losses as layers: `nn::CrossEntropyLoss criterion({.label_smoothing = 0.1});` is the function with these options.
+// Losses as layers: `nn::CrossEntropyLoss criterion({.label_smoothing = 0.1});` calls cross_entropy with these options.
 #pragma once
 
 #include "nn/loss.h"
@@ -7,7 +7,7 @@
 namespace weft::nn {
 
 namespace detail {
-/// Default options.
+/// The default options: Reduction::mean, or a default-constructed struct.
 template <class Options> Options usual_options() {
   if constexpr (std::same_as<Options, Reduction>)
     return Reduction::mean;
@@ -16,7 +16,7 @@ template <class Options> Options usual_options() {
 }
 }  // namespace detail
 
-/// What the layers of losses share. A weight of the options is a buffer, as in PyTorch: to() reaches it.
+/// Base of the loss layers. A weight in the options is registered as a buffer, as in PyTorch, so to() converts it.
 template <class Options> class LossLayer : public Module {
  public:
   const Options& options() const { return options_; }
@@ -27,7 +27,7 @@ template <class Options> class LossLayer : public Module {
     if constexpr (requires { options_.pos_weight; })
       options_.pos_weight = register_buffer("pos_weight", options_.pos_weight);
   }
-  /// The options with tensors of their own, for another layer.
+  /// A copy of the options whose tensors own their memory.
   Options copied() const {
     Options out = options_;
     if constexpr (requires { out.weight; })
@@ -41,7 +41,7 @@ template <class Options> class LossLayer : public Module {
   Options options_;
 };
 
-/// `loss(tensors...)` is function(tensors..., options).
+/// Defines a layer for which `loss(tensors...)` is function(tensors..., options).
 #define WEFT_LOSS(Name, function, Options)                                                              \
   /** See function(). */                                                                                \
   class Name : public LossLayer<Options> {                                                              \

@@ -1,4 +1,4 @@
-// What losses share. For nn/'s own files.
+// Helpers of the losses; internal to nn/.
 #pragma once
 
 #include <array>
@@ -15,14 +15,15 @@ inline Tensor reduce(const Tensor& loss, Reduction reduction) {
   return reduction == Reduction::sum ? sum(loss) : mean(loss);
 }
 
-/// What a loss computes with. Under Autocast that is f32: the ops that losses are composed of would follow an input of
-/// 16 bits, and differences, squares and their mean in 8 bits of precision lose what is learned from.
+/// Converts a 16-bit input to f32 under Autocast. A loss that is composed of ops would otherwise compute in the input's
+/// dtype, and 8 bits of precision are too few for differences, squares and their mean.
 inline Tensor operand(const Tensor& x) {
   const bool half = is_half_precision(x.dtype());
   return half && modes().autocast != f32 ? cast(x, f32) : x;
 }
 
-/// Input and target as a loss computes with them. Nothing broadcasts by accident.
+/// Input and target as operand() converts them. ShapeError unless they have the same shape, so that nothing broadcasts
+/// by accident.
 inline std::array<Tensor, 2> operands(const Tensor& x, const Tensor& y) {
   if (x.shape() != y.shape())
     throw ShapeError(text("input and target must have one shape, not ", x.shape(), " and ", y.shape()));

@@ -1,4 +1,4 @@
-// clone(): a module again, with memory of its own.
+// clone(): a deep copy of a module.
 #pragma once
 
 #include <concepts>
@@ -9,18 +9,19 @@
 
 namespace weft::nn {
 
-/// A module that says how another of its structure is built: `Net remake() const { return Net(options_); }`.
+/// A module with a method that builds another module of the same structure: `Net remake() const { return Net(options_);
+/// }`.
 template <class M>
 concept Remade = requires(const M& module) {
   { module.remake() } -> std::same_as<M>;
 };
-/// A module that clone() can build: by remake() or, where it has none, by its default constructor.
+/// A module that clone() can copy: it has remake() or, failing that, a default constructor.
 template <class M>
 concept Clonable = std::derived_from<M, Module> &&(Remade<M> || std::default_initializable<M>);
 
 namespace detail {
 
-/// Another module of the same structure; its values do not matter.
+/// Another module of the same structure. Its values are not specified.
 template <Clonable M> M remade(const M& module) {
   if constexpr (Remade<M>)
     return module.remake();
@@ -28,10 +29,10 @@ template <Clonable M> M remade(const M& module) {
     return M();
 }
 
-/// Gives `to` copies of the parameters, buffers and modes of `from`. Error where their structures differ.
+/// Copies the parameters, buffers and modes of `from` to `to`. Error if their structures differ.
 void copy_module_state(const Module& from, const Module& to);
 
-/// Puts the process's random numbers back where they were: building a module draws some.
+/// Restores the state of the default generator: building a module draws random numbers from it.
 class RandomStateGuard {
  public:
   RandomStateGuard() : state_(random_state()) {}
@@ -45,10 +46,10 @@ class RandomStateGuard {
 
 }  // namespace detail
 
-/// A module like `module` with parameters and buffers of its own: the same values, dtypes, devices and memory order,
-/// frozen where they are frozen, in the same mode, shared where they are shared; without history, gradients and hooks.
-/// `make()` builds it; its values do not matter, its structure does: Error where the two differ in a module's class or
-/// options, or in the name or shape of a tensor. Members that are no tensors and no modules are what make() sets.
+/// A deep copy of `module`. It has the same values, dtypes, devices, memory order, train/eval modes, frozen parameters
+/// and sharing between parameters; it has no history, gradients or hooks. `make()` builds the new module. Its values
+/// are overwritten, but its structure must match: Error if a module's class or options differ, or the name or shape of
+/// a tensor. Members that are neither tensors nor modules keep what make() gave them.
 ///   auto target = nn::clone(net, [&] { return Net(options); });
 template <std::derived_from<Module> M, std::invocable Make>
   requires std::same_as<std::invoke_result_t<const Make&>, M> M clone(const M& module, const Make& make) {
@@ -60,7 +61,7 @@ template <std::derived_from<Module> M, std::invocable Make>
     return copy;
   }
 
-/// The same of a module with a remake() or a default constructor; every layer here has one of them.
+/// The same for a module that has remake() or a default constructor, as every layer of weft does.
 template <Clonable M> M clone(const M& module) {
   return clone(module, [&module] { return detail::remade(module); });
 }

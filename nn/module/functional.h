@@ -1,4 +1,4 @@
-// Modules as functions of their parameters: functional_call, and the gradients of single samples.
+// Modules as functions of their parameters: functional_call() and per-sample gradients.
 #pragma once
 
 #include <concepts>
@@ -10,32 +10,34 @@
 
 namespace weft::nn {
 
-/// The parameters and buffers of a module are those of `state` while alive; afterwards they are what they were. Every
-/// handle sees it (members of layers too), so that no other thread may use the module meanwhile.
+/// While this object is alive, the parameters and buffers of a module are replaced by those of `state`; the destructor
+/// restores the originals. The replacement is visible through every handle, including members of layers, so no other
+/// thread may use the module meanwhile.
 class ReplacedState {
  public:
-  /// Names as in state_dict(); those that `state` does not have stay. Error for a name that the module does not have,
-  /// an undefined tensor, another shape, and for two tensors for one shared parameter.
+  /// Names are those of state_dict(); tensors that `state` does not name stay unchanged. Error for a name that the
+  /// module does not have, an undefined tensor, a different shape, or two different tensors for one shared parameter.
   ReplacedState(const Module& module, const StateDict& state);
   ~ReplacedState();
   ReplacedState(const ReplacedState&) = delete;
   ReplacedState& operator=(const ReplacedState&) = delete;
-  /// `x`, or where it is one of the replaced tensors itself, a tensor that stays what it is now.
+  /// Returns `x`. If `x` is itself one of the replaced tensors, returns a tensor that keeps the present value after the
+  /// originals are restored.
   Tensor kept(const Tensor& x) const;
 
  private:
   void exchange() noexcept;
   struct Pair {
     Tensor own;    // the module's
-    Tensor given;  // holds what the module's held, while alive
+    Tensor given;  // while alive: holds what the module held before
   };
   std::vector<Pair> pairs_;
 };
 
-/// module(inputs...) with the parameters and buffers of `state` in place of its own, for this one call, also where it
-/// throws. The result can be differentiated with respect to them. Parameters that several modules share are replaced
-/// in all of them by either name. Writes to buffers (batch norm in training) go to the tensors that are given. Errors
-/// as ReplacedState.
+/// Returns module(inputs...), computed with the parameters and buffers of `state` in place of the module's own for this
+/// one call. The originals are restored even if the call throws. The result can be differentiated with respect to the
+/// tensors in `state`. A parameter shared by several modules is replaced in all of them; either name works. Buffer
+/// updates (batch norm in training) are written to the tensors in `state`. Errors as ReplacedState.
 template <std::derived_from<Module> M, class... Inputs>
 auto functional_call(M& module, const StateDict& state, const Inputs&... inputs) {
   const ReplacedState replaced(module, state);
@@ -62,12 +64,13 @@ Tensor call_with_row(Loss& loss, const StateDict& parameters, const std::vector<
 }
 }  // namespace detail
 
-/// The gradient of each sample's loss with respect to every parameter that is not frozen: by name, with the samples
-/// as a new first axis. `loss(parameters, row...)` gives one number for one sample (rows of `batch...` along axis 0),
-/// mostly by functional_call(module, parameters, row). All samples are computed at once (vmap).
+/// The gradient of each sample's loss with respect to every parameter that requires a gradient: a dict by name, with
+/// the samples as a new first axis. `loss(parameters, row...)` returns a 0-d loss for one sample, where the rows are
+/// slices of `batch...` along axis 0; it usually calls functional_call(module, parameters, row). All samples are
+/// computed at once with vmap.
 ///   auto gradients = nn::per_sample_grad(model, [&](const StateDict& p, const Tensor& x, const Tensor& y) {
 ///     return mse_loss(nn::functional_call(model, p, x), y); }, inputs, targets);
-/// ShapeError where sizes of the batch differ or the loss is more than one number.
+/// ShapeError if the sizes of axis 0 differ, or if the loss has more than one element.
 template <class Loss, std::same_as<Tensor>... Batch>
 StateDict per_sample_grad(const Module& module, Loss&& loss, const Batch&... batch) {
   const auto of_row = [&](const StateDict& parameters, const std::vector<Tensor>& row) -> Tensor {

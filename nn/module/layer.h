@@ -1,5 +1,5 @@
 // Layer<Self>: a module that is called like a function. Observers (tensor/dispatch/observer.h) see every call, and
-// errors name the layer they were thrown in.
+// error messages name the layer in which the error was thrown.
 #pragma once
 
 #include <concepts>
@@ -21,7 +21,7 @@ concept HasForward = std::derived_from<std::remove_const_t<M>, Module> && requir
 
 namespace detail {
 
-/// What layers give: a tensor, or several by name.
+/// The result of a layer: a tensor, or a struct of tensors.
 template <class Result>
 concept LayerResult = std::same_as<Result, Tensor> || requires(Result& result) {
   result.output;
@@ -29,7 +29,7 @@ concept LayerResult = std::same_as<Result, Tensor> || requires(Result& result) {
   result.h;
 };
 
-/// The tensor of a layer's result that observers and hooks see: the first.
+/// The first tensor of a layer's result, which is the one that observers and hooks see.
 template <LayerResult Result> Tensor& first_of(Result& result) {
   if constexpr (std::same_as<Result, Tensor>)
     return result;
@@ -39,7 +39,7 @@ template <LayerResult Result> Tensor& first_of(Result& result) {
     return result.h;
 }
 
-/// call(inputs...) where something observes or hooks.
+/// Runs call(inputs...) when an observer or a hook is registered.
 template <class Call, class... Inputs> auto call_seen(const Module& module, const Call& call, const Inputs&... inputs) {
   Tensors given = {inputs...};
   const bool hooked = forward_hooks != 0;
@@ -60,9 +60,9 @@ template <class Call, class... Inputs> auto call_seen(const Module& module, cons
 
 }  // namespace detail
 
-/// Returns call(inputs...), what `module` makes of these tensors. Every call of a layer goes this way: observers are
-/// told of it, and hooks may change the inputs and the output. An Error it throws gets the path of `module` in front:
-/// `in layer body.0 (Linear): linear(...): ...`. The error keeps its type; the innermost layer is named.
+/// Returns call(inputs...), the forward computation of `module`. Every layer call goes through this function: it
+/// notifies observers, and hooks may change the inputs and the output. An Error thrown inside is prefixed with the path
+/// of the innermost layer, `in layer body.0 (Linear): linear(...): ...`, and keeps its type.
 template <class Call, std::same_as<Tensor>... Inputs>
 auto in_layer(const Module& module, const Call& call, const Inputs&... inputs) {
   try {
@@ -75,13 +75,13 @@ auto in_layer(const Module& module, const Call& call, const Inputs&... inputs) {
   }
 }
 
-/// module.forward(x), observed, hooked and named in errors.
+/// module.forward(x), called through in_layer().
 template <HasForward M> Tensor run_layer(M& module, const Tensor& x) {
   return in_layer(
       module, [&](const Tensor& given) { return module.forward(given); }, x);
 }
 
-/// Base of modules that take one tensor and give one: adds `layer(x)`, which is forward(x).
+/// Base of modules that map one tensor to one tensor. It adds `layer(x)`, which runs forward(x).
 ///   struct Block : nn::Layer<Block> { Tensor forward(const Tensor& x); };
 template <class Self> class Layer : public Module {
  public:

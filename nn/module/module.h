@@ -1,7 +1,7 @@
-// Module: the base of layers and models. A module owns named parameters, buffers and child modules.
+// Module: the base class of layers and models. A module owns named parameters, buffers and child modules.
 //
-// Modules are move-only handles: parameters, buffers, children and the train/eval mode live in shared state, so that
-// what register_module() returned and what the parent holds are the same module.
+// Modules are move-only handles. Parameters, buffers, children and the train/eval mode live in shared state, so the
+// handle that register_module() returns and the one that the parent holds refer to the same module.
 #pragma once
 
 #include <atomic>
@@ -29,14 +29,14 @@ struct NamedTensor {
 };
 
 struct BufferOptions {
-  bool saved = true;  // part of state_dict()
+  bool saved = true;  // included in state_dict()
 };
 
 struct LoadOptions {
-  bool strict = true;  // a key that is missing or unexpected is an error
+  bool strict = true;  // Error for a missing or unexpected key
 };
 
-/// The keys that load_state_dict({.strict = false}) left alone.
+/// The keys that load_state_dict({.strict = false}) did not load.
 struct LoadResult {
   std::vector<std::string> missing;
   std::vector<std::string> unexpected;
@@ -45,10 +45,11 @@ struct LoadResult {
 struct NamedModule;
 class Module;
 
-/// The tensors that a layer is called with, in the order of its arguments; undefined where one is left out.
+/// The tensor arguments of a layer call, in order. An omitted argument is undefined.
 using Tensors = std::vector<Tensor>;
-/// Calls of a hook: with the module and its inputs; and with its output. Inputs that are given back, as many, take the
-/// inputs' place; a defined output takes the output's.
+/// Hook signatures. A pre-hook receives the module and its inputs; if it returns tensors, they replace the inputs and
+/// must have the same number. A forward hook also receives the output; if it returns a defined tensor, that replaces
+/// the output.
 using ForwardPreHook = std::function<Tensors(const Module&, const Tensors& inputs)>;
 using ForwardHook = std::function<Tensor(const Module&, const Tensors& inputs, const Tensor& y)>;
 
@@ -57,12 +58,12 @@ void copy_module_state(const Module& from, const Module& to);
 class FreshStatistics;
 class Parametrization;
 
-/// A class whose weight is computed by its own forward(): held as a base of it, it would use the old weight.
+/// A class that computes its weight in its own forward(). If it is held as its base class, the old weight is used.
 template <class M>
 concept ComputesWeight = requires {
   typename M::ComputedLayer;
 };
-/// What register_module() gives of one: it becomes an M, and no base of it.
+/// The return type of register_module() for such a class. It converts to M but not to a base of M.
 template <class M> class Unsliced {
  public:
   explicit Unsliced(M module) : module_(std::move(module)) {}
@@ -72,7 +73,7 @@ template <class M> class Unsliced {
   M module_;
 };
 
-/// Hooks of all modules: while there is none, a call does not look for one.
+/// The number of hooks registered on all modules. While it is 0, calls do not look for hooks.
 inline std::atomic<int> forward_hooks{0};
 }  // namespace detail
 
@@ -81,97 +82,100 @@ class Module {
   Module();
   virtual ~Module() = default;
   Module(Module&&) noexcept = default;
-  /// Where this is a registered layer and `other` belongs to no module, `other` takes its place in the parent, under
-  /// its name: `net.head = nn::Linear(512, 10);`. An optimizer knows the old layer's parameters: make it afterwards.
-  /// Error where `other` holds the parent. A layer that was moved from (std::exchange, std::swap with a free layer) has
-  /// no place any more: assign first.
+  /// Replaces a child: if this is a registered layer and `other` belongs to no module, `other` takes its place in the
+  /// parent under the same name, as in `net.head = nn::Linear(512, 10);`. An existing optimizer still refers to the old
+  /// layer's parameters, so create the optimizer afterwards. Error if `other` contains the parent. A layer that was
+  /// moved from (by std::exchange, or std::swap with an unregistered layer) is no longer registered, so assign to it
+  /// before moving.
   Module& operator=(Module&& other);  // NOLINT(performance-noexcept-move-constructor)
   Module(const Module&) = delete;
   Module& operator=(const Module&) = delete;
 
   // ---- mode ----
-  /// Training mode (the default) or not, for this module and all below it. Dropout and batch norm look at it.
+  /// Sets training mode (the default) or evaluation mode for this module and all its descendants. It affects dropout
+  /// and batch norm, among others.
   void train(bool on = true);
   void eval() { train(false); }
   bool is_training() const;
 
-  // ---- what it holds ----
-  /// This module (named "") and all below it, parents first. The handles share the modules' state.
+  // ---- parts ----
   std::vector<NamedModule> modules() const;
-  /// Every parameter once, with its first name; parents first, in the order of registration.
+  /// All parameters, parents first, in registration order. A shared parameter is listed once, under its first name.
   std::vector<NamedTensor> named_parameters() const;
   std::vector<Tensor> parameters() const;
-  /// Every buffer, saved or not.
+  /// All buffers, whether they are saved or not.
   std::vector<NamedTensor> buffers() const;
-  /// A parameter or buffer by its name below this module (`conv.weight`). Error where there is none.
+  /// A parameter or buffer by its dotted name (`conv.weight`). Error if there is none.
   Tensor get_parameter(const std::string& name) const;
   Tensor get_buffer(const std::string& name) const;
-  /// The number of elements of all parameters.
+  /// The total number of elements of all parameters.
   int64_t parameter_count() const;
-  /// The class, without its namespace: `Conv2d`.
+  /// The class name without its namespace: `Conv2d`.
   std::string type_name() const;
-  /// The same for all handles of one module.
+  /// A pointer that identifies the module: equal for all handles of one module.
   const void* identity() const noexcept { return state_.get(); }
-  /// Adds `in layer body.0 (Linear): ` to an error that was thrown in this module; nothing where it belongs to no
-  /// other.
+  /// Prefixes `error`, which was thrown in this module, with `in layer body.0 (Linear): `. Does nothing for a module
+  /// without a parent.
   void name_in(Error& error) const;
 
-  /// The tree of modules with their options, as PyTorch prints it.
+  /// The tree of modules with their options, formatted as PyTorch prints it.
   std::string to_string() const;
 
   // ---- hooks ----
-  /// Takes a hook off again; dropping it does not.
+  /// Handle of a registered hook; remove() unregisters it. Destroying the handle does not.
   class HookHandle;
-  /// `hook(module, x, y)` after each call of this layer with a tensor x, that gave y; it may return another y, or
-  /// nothing. A hook that takes `const Tensors&` instead of x sees all tensors of the call, the other its first. Of a
-  /// layer that gives several tensors, y is the first. Modules that only have forward(), and no Layer as their base,
-  /// are not seen.
+  /// Registers `hook(module, x, y)`, called after each call of this layer with input x and output y. The hook returns
+  /// void, or a tensor that replaces y if it is defined. If it takes `const Tensors&` instead of `const Tensor&`, it
+  /// receives all input tensors, otherwise only the first. For a layer with several outputs, y is the first. Modules
+  /// that define only forward() and do not derive from Layer do not call hooks.
   template <class F> HookHandle register_forward_hook(F hook);
-  /// `hook(module, x)` before each call; it may return another x, or nothing. A hook that takes `const Tensors&` may
-  /// return others in place of all; Error unless they are as many.
+  /// Registers `hook(module, x)`, called before each call. The hook returns void, or a tensor that replaces x. If it
+  /// takes `const Tensors&`, it receives all inputs and may return replacements for all of them; Error unless their
+  /// number is the same.
   template <class F> HookHandle register_forward_pre_hook(F hook);
-  /// What the hooks make of the inputs and of an output.
+  /// Run the registered hooks on the inputs, or on the output, of a call.
   Tensors before_forward(const Tensors& inputs) const;
   Tensor after_forward(const Tensors& inputs, const Tensor& y) const;
 
   // ---- random numbers ----
-  /// What this module and all below it draw in their calls comes from `generator`, which must outlive them, in place
-  /// of the process's. A clone draws from the process's again.
+  /// Makes this module and all its descendants draw random numbers from `generator` instead of the default generator.
+  /// The generator must outlive the modules. A clone uses the default generator again.
   void set_generator(Generator& generator);
 
   // ---- state ----
-  /// Parameters and saved buffers under PyTorch's names (`first.conv.weight`). The tensors share the module's memory:
-  /// what is trained later shows in them.
+  /// Parameters and saved buffers under PyTorch's names (`first.conv.weight`). The tensors share the module's memory,
+  /// so later training changes them too.
   StateDict state_dict() const;
-  /// state_dict() with the data copied.
+  /// state_dict() with copied data.
   StateDict clone_state() const;
-  /// Copies `state` into the existing memory, cast to its dtypes. Everything is checked before anything is written:
-  /// Error where a shape differs, a key is missing or unexpected; the line names the first five, Error::items all of
-  /// them. A batch norm's num_batches_tracked may be missing beside its averages, as in PyTorch, and stays then.
+  /// Copies `state` into the existing parameters and buffers, cast to their dtypes. Everything is checked before
+  /// anything is written. Error if a shape differs or a key is missing or unexpected; the message shows the first five,
+  /// Error::items has all of them. As in PyTorch, a batch norm's num_batches_tracked may be missing if its running
+  /// averages are present; it then keeps its value.
   LoadResult load_state_dict(const StateDict& state, const LoadOptions& options = {});
 
   // ---- changes ----
-  /// Casts parameters, their gradients and floating buffers, in place: optimizers keep knowing them. DtypeError unless
-  /// floating.
+  /// Casts parameters, their gradients and floating buffers to `dtype` in place, so that existing optimizers stay
+  /// valid. DtypeError unless `dtype` is floating.
   void to(DType dtype);
-  /// Moves parameters, buffers and gradients to `device`; optimizers keep knowing the parameters. DeviceError where
-  /// there is no such device.
+  /// Moves parameters, buffers and gradients to `device` in place, so that existing optimizers stay valid. DeviceError
+  /// if there is no such device.
   void to(Device device);
-  /// Calls `change` with every module below this one, then with this one.
+  /// Calls `change` on every descendant, then on this module.
   void apply(const std::function<void(Module&)>& change);
-  /// Makes every gradient undefined.
+  /// Makes the gradients of all parameters undefined.
   void zero_grad();
-  /// Freezes (false) or unfreezes all parameters.
+  /// Sets requires_grad of all parameters; false freezes them.
   void requires_grad_(bool value = true);
 
-  /// What the handles of one module share; for nn/'s own files.
+  /// The state that all handles of a module share; internal to nn/.
   struct State;
 
  protected:
-  /// Makes `module` a child. Returns it, for a member to hold:
+  /// Makes `module` a child and returns it, for a member to hold:
   ///   nn::Linear head = register_module("head", nn::Linear(8, 2));
   ///   nn::WeightNorm<nn::Linear> body = register_module("body", nn::weight_norm(nn::Linear(8, 8)));
-  /// Error where the name is empty, holds a '.' or is taken, and for a base that was sliced out of a WeightNorm.
+  /// Error if the name is empty, contains a '.' or is taken, and for a base object that was sliced out of a WeightNorm.
   template <class M> auto register_module(const std::string& name, M module) {
     adopt(name, module, typeid(M), detail::ComputesWeight<M>);
     if constexpr (detail::ComputesWeight<M>)
@@ -179,13 +183,14 @@ class Module {
     else
       return module;
   }
-  /// Makes a leaf of `value` (unless it is one), names it, and returns it. An undefined tensor registers nothing.
+  /// Registers `value` as a parameter (made a leaf that requires a gradient unless it is a leaf already) and returns
+  /// it. An undefined tensor registers nothing.
   Tensor register_parameter(const std::string& name, const Tensor& value);
-  /// A tensor that is part of the state but is not trained.
+  /// Registers a tensor that belongs to the module's state but is not trained, and returns it.
   Tensor register_buffer(const std::string& name, const Tensor& value, const BufferOptions& options = {});
-  /// The options as the module prints them: `in_features=3, out_features=4`.
+  /// Sets the options that are printed for this module: `in_features=3, out_features=4`.
   void describe(std::string options);
-  /// What forward() draws from; see set_generator().
+  /// The generator that forward() draws from; see set_generator().
   Generator& generator() const;
   bool has_generator() const;
 
@@ -219,7 +224,7 @@ class Module::HookHandle {
 };
 
 namespace detail {
-/// Calls `hook`; a Result of nothing where it gives nothing.
+/// Calls `hook` and returns its result, or a default Result if it returns void.
 template <class Result, class F, class... Args> Result result_of(F& hook, const Args&... args) {
   if constexpr (std::is_void_v<std::invoke_result_t<F&, const Args&...>>)
     return hook(args...), Result();

@@ -1,4 +1,4 @@
-// What a module's handles share. For nn/'s own files.
+// The state that all handles of a module share; internal to nn/.
 #pragma once
 
 #include <memory>
@@ -21,20 +21,20 @@ struct Module::State {
     std::shared_ptr<State> state;
   };
 
-  std::string type;     // the class, known once it is registered or asked for
-  std::string path;     // `first.conv.` for what lies in it; empty at the root
-  std::string options;  // as it prints
+  std::string type;     // the class name; set when the module is registered or asked for it
+  std::string path;     // prefix of names in this module, such as `first.conv.`; empty at the root
+  std::string options;  // as they are printed
   struct Hook {
     int number;
-    ForwardPreHook before;  // one of the two
+    ForwardPreHook before;  // only one of the two is set
     ForwardHook after;
   };
   std::vector<Hook> hooks;
   int hooks_made = 0;
-  Generator* generator = nullptr;  // null: the process's
+  Generator* generator = nullptr;  // null: the default generator
   bool adopted = false;
-  std::weak_ptr<State> parent;   // of one that is adopted
-  bool computes_weight = false;  // its class has a forward() around that of its base
+  std::weak_ptr<State> parent;   // set if it was adopted
+  bool computes_weight = false;  // its class wraps the forward() of its base class
   bool is_batch_norm = false;
   bool training = true;
   std::vector<NamedTensor> parameters;
@@ -43,7 +43,8 @@ struct Module::State {
 
   ~State() { detail::forward_hooks -= static_cast<int>(hooks.size()); }
 
-  /// Calls visit(prefix, state) for this and all below, parents first; `prefix` is "" or ends in a dot.
+  /// Calls visit(prefix, state) for this module and all its descendants, parents first. `prefix` is "" or ends in a
+  /// dot.
   template <class F> void walk(const F& visit, const std::string& prefix = "") {
     visit(prefix, *this);
     for (const Child& child : children) child.state->walk(visit, prefix + child.name + ".");
@@ -51,8 +52,8 @@ struct Module::State {
 };
 
 namespace detail {
-/// The tensor keeps its identity (for optimizers, and for every handle) and gets the memory of `converted`, whose
-/// version is above the old memory's from then on.
+/// Moves the memory of `converted` into `tensor`, which keeps its identity for optimizers and other handles. The
+/// version counter of the new memory is higher than that of the old memory.
 void take_memory(const Tensor& tensor, const Tensor& converted);
 }  // namespace detail
 

@@ -1,4 +1,4 @@
-// summary(): a table of a model's layers with their output shapes, parameters and multiply-adds.
+// summary(): a table of a model's layers with output shapes, parameter counts and multiply-adds.
 #pragma once
 
 #include <functional>
@@ -11,12 +11,14 @@
 namespace weft::nn {
 
 struct SummaryRow {
-  std::string name;           // below the model; "" for the model itself
-  std::string type;           // Conv2d
-  bool ran = false;           // it was called: as a layer, or by summary()
-  Shape output_shape = {};    // of its last call
-  int64_t parameters = 0;     // its own, without those of modules below it
-  int64_t multiply_adds = 0;  // of products (attention's too) and convolutions that ran in it and in no layer below it
+  std::string name;         // dotted name in the model; "" for the model itself
+  std::string type;         // the class, such as Conv2d
+  bool ran = false;         // it was called, as a layer or by summary()
+  Shape output_shape = {};  // of the last call
+  int64_t parameters = 0;   // elements of its own parameters, without descendants
+  /// Multiply-adds of the matrix products (including attention) and convolutions that ran directly in this module, not
+  /// in a layer below it.
+  int64_t multiply_adds = 0;
 };
 
 struct Summary {
@@ -38,8 +40,9 @@ Summary summarize(const Module& model, const std::function<void(const Tensor&)>&
                   const SummaryOptions& options);
 }
 
-/// Runs the model once on zeros of `input_shape`, in evaluation and without a tape, and says what happened where. The
-/// model is left as it was. A module that is run by `forward(x)` rather than `module(x)` shows no output shape.
+/// Runs the model once on zeros of `input_shape`, in evaluation mode and without a tape, and records the output shape,
+/// parameters and multiply-adds of each module. The model is unchanged afterwards. A module that was run with
+/// `forward(x)` instead of `module(x)` has no output shape in the table.
 template <HasForward M> Summary summary(M& model, const Shape& input_shape, const SummaryOptions& options = {}) {
   return detail::summarize(
       model, [&model](const Tensor& x) { (void)run_layer(model, x); }, input_shape, options);
