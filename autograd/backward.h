@@ -22,7 +22,7 @@ namespace weft {
 
 /// Options of grad().
 struct GradOptions {
-  bool create_graph = false;  // record the backward pass, so that gradients can be differentiated (implies retain_graph)
+  bool create_graph = false;  // record backward, so that gradients can be differentiated (implies retain_graph)
   bool retain_graph = false;  // keep saved tensors, so that the graph can be run again
   /// If an output does not depend on an input, its gradient is an undefined Tensor instead of an error. An input that
   /// the graph reaches but that gets no gradient is undefined as well; without this option its gradient is zeros.

@@ -231,13 +231,13 @@ struct NotDifferentiable {
   static constexpr Reads reads(uint64_t) { return {}; }
   std::vector<Tensor> run(const RuleArguments&) const { return {}; }
 };
-/// The op has no gradient: "no: " and `why` is what docs/ops.md says.
+/// The rule of an op without a gradient. docs/ops.md prints "no: " and `why`.
 consteval NotDifferentiable not_differentiable(const char* why) { return {why}; }
 
-/// The number of inputs of an op whose (first) output is computed again for backward instead of being kept; 0 for
-/// others. Such an op is a pure function of its inputs and costs about a pass over memory.
+/// The number of inputs of an op whose (first) output is recomputed in backward instead of being saved; 0 for other
+/// ops. Such an op is a pure function of its inputs and costs about one pass over memory.
 template <class Op> inline constexpr int recomputed_inputs = 0;
-inline constexpr int kMostRecomputedInputs = 4;  // room in Recomputation::run
+inline constexpr int kMostRecomputedInputs = 4;  // size of the array in Recomputation::run
 
 /// The rule of an op. There is no default: an op without a specialisation does not compile.
 struct MissingRule {};
