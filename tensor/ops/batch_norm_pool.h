@@ -7,8 +7,8 @@
 
 namespace weft {
 
-/// Whether the op supports x and these windows: the dtype is supported, the windows tile the image, and the layout is
-/// channels-last.
+/// Whether the op supports x and these windows: x is floating, not empty and channels-last in memory, and windows of at
+/// most 254 elements tile the image.
 bool batch_norm_pool_applies(const Operand& x, const Pool2dOptions& options);
 
 namespace op {
