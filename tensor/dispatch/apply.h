@@ -8,8 +8,7 @@
 //
 // A descriptor is a struct in weft::op with `name`, `attributes`, `operator==`, `policy` (policy.h) and
 //   a view op:     std::optional<View> view(const View& in) const;
-//   a compute op:  Spec infer(const Operand& x, ...) const;  checks shapes and returns the layout and dtype of the
-//   result
+//   a compute op:  Spec infer(const Operand& x, ...) const;  checks shapes; returns the result's layout and dtype
 //                  void cpu(const Operand& x, ..., const Operand& out) const;  computes it; defined in kernels/cpu
 //                  With `static constexpr int outputs = N`: infer returns std::array<Spec, N>, cpu has N outputs.
 //   a list op:     takes one Operands (a list) instead of several inputs.
@@ -72,7 +71,7 @@ void prepare(const OpInfo& info, std::span<Tensor> inputs);
 
 // ---- run ----
 
-/// Memory for a result. ShapeError if its size overflows, Error if there is not enough memory.
+/// Memory for a result. ShapeError if its size overflows, MemoryError if there is not enough memory.
 IntrusivePtr<Storage> allocate_storage(const Spec& spec, Device device);
 template <class S>
   requires std::same_as<std::remove_cvref_t<S>, Spec> Tensor allocate(S&& spec, Device device = {}) {
