@@ -228,8 +228,7 @@ class Tensor {
   static Tensor wrap_memory(void* data, DType dtype, const Shape& shape, void (*release)(void*), void* context);
   void* checked_data(DType dtype) const;
   /// Copies the values to `out` in row-major order, converted to `dtype`. `count` is the required number of elements,
-  /// or
-  /// -1 for any number.
+  /// or -1 for any number.
   void copy_values(void* out, DType dtype, int64_t count) const;
   HookHandle add_hook(GradientHook hook);
   /// Checks that a write to this temporary (by the operator `sign`) is visible: Error if no other tensor shares its

@@ -51,7 +51,7 @@ struct AsOptions {
 // Options for 16-bit parameters and states, of every optimizer except L-BFGS. Steps always compute in f32.
 //   master_weights       the optimizer keeps and saves f32 parameters, of which bf16 and f16 ones are rounded copies
 //   stochastic_rounding  without master weights: rounds new parameters stochastically, so that small steps add up
-//   bf16_states          states (such as means) are bf16, rounded stochastically, instead of f32 (f64 for f64 parameters)
+//   bf16_states          states (such as means) are bf16, rounded stochastically, not f32 (f64 for f64 parameters)
 #define WEFT_HALF_PRECISION_FIELDS(ROW)           \
   ROW(Switch, master_weights, false, option)      \
   ROW(Switch, stochastic_rounding, false, option) \

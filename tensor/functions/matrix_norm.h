@@ -23,10 +23,10 @@ enum class MatrixNorm { frobenius, nuclear };
 Tensor matrix_norm(const Tensor& a, MatrixNorm norm = MatrixNorm::frobenius, const Axes& axes = {-2, -1},
                    KeepDim keep = {});
 /// p = 1: the largest sum of |a| over a column; p = infinity: the largest over a row; p = 2: the largest singular
-/// value.
-/// -1, -infinity and -2 give the smallest instead. Error for any other p. The gradient for 2 and -2 is the outer
-/// product of the singular vectors, if that singular value is distinct and not 0 (the mean of the products if several
-/// are equal). The gradient for the other p is the sign of a in the selected column or row; ties share it evenly.
+/// value. -1, -infinity and -2 give the smallest instead. Error for any other p.
+/// The gradient for 2 and -2 is the outer product of the singular vectors, if that singular value is distinct and not 0
+/// (the mean of the products if several are equal). The gradient for the other p is the sign of a in the selected
+/// column or row; ties share it evenly.
 Tensor matrix_norm(const Tensor& a, double p, const Axes& axes = {-2, -1}, KeepDim keep = {});
 
 /// The condition number of matrices (..., m, n). Without p, or with p = 2: the largest divided by the smallest singular
