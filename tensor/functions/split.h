@@ -25,7 +25,7 @@ std::vector<Tensor> dsplit(const Tensor& x, const IntList& positions);
 /// The slices x[i] along `axis`; they do not have that axis.
 std::vector<Tensor> unbind(const Tensor& x, int64_t axis = 0);
 /// n tensors (1-D or 0-d) give n views of a common n-D shape: out[k][i0, i1, ...] = x[k][ik]. With `indexing` "xy" the
-/// first two axes are swapped.
+/// first two axes are swapped; Error for any other indexing. ShapeError for tensors with more axes.
 std::vector<Tensor> meshgrid(const std::vector<Tensor>& tensors, std::string_view indexing = "ij");
 /// All combinations of the elements of n 1-D tensors: (product of the sizes, n). A single tensor is returned unchanged.
 Tensor cartesian_prod(const std::vector<Tensor>& tensors);

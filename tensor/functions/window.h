@@ -18,7 +18,8 @@ Tensor hamming_window(int64_t count, bool periodic = true, double alpha = 0.54, 
 Tensor blackman_window(int64_t count, bool periodic = true, DType dtype = f32);
 /// 1 - |2 i / n - 1|
 Tensor bartlett_window(int64_t count, bool periodic = true, DType dtype = f32);
-/// I0(beta sqrt(1 - (2 i / n - 1)^2)) / I0(beta), where I0 is the modified Bessel function of order 0.
+/// I0(beta sqrt(1 - (2 i / n - 1)^2)) / I0(beta), where I0 is the modified Bessel function of order 0. Error unless
+/// |beta| <= 700.
 Tensor kaiser_window(int64_t count, bool periodic = true, double beta = 12, DType dtype = f32);
 
 /// `count` values base^e, where e is evenly spaced from `start` to `end`, both included.
