@@ -29,9 +29,9 @@ Tensor avg_pool1d(const Tensor& x, const Pool1dOptions& options);
 Tensor avg_pool2d(const Tensor& x, const Pool2dOptions& options);
 Tensor avg_pool3d(const Tensor& x, const Pool3dOptions& options);
 
-/// (sum of x^p over each window)^(1/p); the largest |x| if p is infinite. Takes no padding and no dilation. If
-/// ceil_mode makes a window extend beyond the input, the sum of its elements is scaled up to the full window, as in
-/// PyTorch.
+/// (sum of x^p over each window)^(1/p); the largest |x| if p is infinite. If ceil_mode makes a window extend beyond the
+/// input, the sum of its elements is scaled up to the full window, as in PyTorch. Error unless p > 0, and for padding,
+/// dilation or divisor_override.
 Tensor lp_pool1d(const Tensor& x, double p, const Pool1dOptions& options);
 Tensor lp_pool2d(const Tensor& x, double p, const Pool2dOptions& options);
 Tensor lp_pool3d(const Tensor& x, double p, const Pool3dOptions& options);
