@@ -1,4 +1,4 @@
-// All of autograd/ that users need.
+// The parts of autograd/ that users need.
 #pragma once
 
 #include "autograd/backward.h"

@@ -1,16 +1,16 @@
-// Running the tape: backward() and grad().
+// Computing gradients of a recorded graph: backward() and grad().
 //
-// A leaf's gradient is complete, added up and announced (Tensor::register_post_accumulate_grad_hook) as soon as its
-// last contribution has come, while older ops have yet to run.
+// As soon as the last contribution to a leaf's gradient has been added, the hooks of the leaf are called
+// (Tensor::register_post_accumulate_grad_hook); backward through earlier ops may still follow.
 //
-// A run drops what nodes kept for it, unless retain_graph: a second run through such a node is an error. A node that
-// kept nothing (a sum, a cast, a view) can be run as often as wanted.
+// A run frees the tensors that nodes saved for backward, unless retain_graph is set. A second run through such a node
+// is a GradientError. A node that saved nothing (a sum, a cast, a view) can be run any number of times.
 //
-// Threads: several threads may run backward at once on graphs that share leaves and nothing else. Each contribution is
-// added to a leaf under the leaf's lock, so none is lost; the order of the sum, and so its last bits, varies.
-// What threads must not do at once: run graphs that share a node that is no leaf; write to a leaf that another thread's
-// graph reads (an optimizer's step); read the values of a leaf's grad(), or register hooks on it, while another thread
-// adds to it.
+// Threads: several threads may run backward at the same time on graphs that share only leaves. Contributions are added
+// to a leaf under its lock, so none is lost; the order of additions, and so the last bits of the sum, can vary.
+// Not allowed at the same time: running graphs that share a node other than a leaf; writing to a leaf that another
+// thread's graph reads (an optimizer's step); reading the values of a leaf's grad(), or registering hooks on it, while
+// another thread adds to it.
 #pragma once
 
 #include <memory>
@@ -22,25 +22,27 @@ namespace weft {
 
 /// Options of grad().
 struct GradOptions {
-  bool create_graph = false;  // the gradients can be differentiated again (implies retain_graph)
-  bool retain_graph = false;  // the graph can be run again
-  /// An input that no path reaches gets an undefined Tensor instead of an error; so does one to which no gradient
-  /// flows, which has zeros otherwise.
+  bool create_graph = false;  // record backward, so that gradients can be differentiated (implies retain_graph)
+  bool retain_graph = false;  // keep saved tensors, so that the graph can be run again
+  /// If an output does not depend on an input, its gradient is an undefined Tensor instead of an error. An input that
+  /// the graph reaches but that gets no gradient is undefined as well; without this option its gradient is zeros.
   bool allow_unused = false;
-  std::vector<Tensor> seeds = {};  // gradients of the outputs; 1 for scalars where absent
+  std::vector<Tensor> seeds = {};  // gradients of the outputs; default: 1 for outputs of one element
 };
 
-/// The gradients of the sum of `outputs` (weighted by seeds) with respect to `inputs` (leaves or not); nothing is
-/// stored on leaves. GradientError where an output has no history, is no scalar and has no seed, or an input is not
-/// reached.
+/// The gradients of the sum of all outputs, weighted by the seeds, with respect to `inputs` (leaves or other tensors).
+/// Does not change grad() of leaves. GradientError if an output has no history, if an output with several elements has
+/// no seed, or if no output depends on an input.
 std::vector<Tensor> grad(const std::vector<Tensor>& outputs, const std::vector<Tensor>& inputs,
                          const GradOptions& options = {});
 
-/// Adds the gradients of `roots` (with `seeds`, undefined for 1) to the leaves: Tensor::backward for several tensors.
+/// Tensor::backward for several tensors: adds the gradients of `roots` to the leaves. seeds[i] is the gradient of
+/// roots[i]; an undefined seed means 1.
 void backward(const std::vector<Tensor>& roots, const std::vector<Tensor>& seeds = {},
               const BackwardOptions& options = {});
 
-/// Checks every op's results and gradients for NaN and Inf while alive, and names the op that made one.
+/// While alive, checks the results and gradients of every op for NaN and Inf. The error names the op that produced
+/// them.
 class AnomalyMode {
  public:
   [[nodiscard]] AnomalyMode();

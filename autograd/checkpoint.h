@@ -1,18 +1,18 @@
-// checkpoint: memory for time. What a function's ops would keep for backward is not kept but computed again when
-// backward needs it.
+// checkpoint (activation checkpointing): the tensors that the ops of a function would save for backward are not kept;
+// backward recomputes them. This saves memory and costs time.
 //
 //   Tensor y = autograd::checkpoint([&](const Tensor& t) { return block(t); }, x);
 //
-// The function's graph is recorded as usual, so that parameters it reads (captured, or of a module) get their
-// gradients, grad() works, and gradients can be differentiated again; only the memory behind it is left out. The
-// first node of the graph that runs backward and needs a value runs the function again, on the inputs that were kept,
-// with the same random numbers (dropout) and under the same autocast.
+// The graph of the function is recorded as usual, but without the saved tensors. So parameters that it reads (captured,
+// or of a module) get their gradients, grad() works, and gradients can be differentiated again. The first node that
+// runs backward and needs a saved tensor runs the function again, on the saved inputs, with the same random numbers
+// (dropout) and under the same autocast.
 //
-// Known limits: the function must do the same when it is run again (GradientError where it saves other tensors), should
-// not write to what it captures, and is kept (copied; a module by reference) until backward. Inputs and captured
-// parameters must not be written in between: an error for inputs and parameters. Inside vmap, gradients of what is
-// checkpointed are taken inside too: once the vmap has ended its samples are gone, and the function cannot run again (a
-// GradientError). manual_seed() in the function takes effect in its first run alone.
+// Known limits. The function must compute the same when it runs again (GradientError if it saves other tensors), and
+// should not write to what it captures. It is kept until backward: as a copy, or by reference for a module. Writing to
+// inputs or captured parameters before backward is an error. Inside vmap, gradients through a checkpoint must be taken
+// inside the vmap too; after the vmap has ended, the function cannot run again (GradientError). manual_seed() in the
+// function has an effect only in its first run.
 #pragma once
 
 #include <concepts>
@@ -33,14 +33,14 @@ template <class F, size_t... I>
 decltype(auto) call_with(F& f, const std::vector<Tensor>& x, std::index_sequence<I...>) {
   return f(x[I]...);
 }
-/// What is copied is kept as a copy; a module as a reference to it.
+/// A copyable function is kept as a copy, a module as a reference.
 template <class F>
 using KeptFunction = std::conditional_t<std::copy_constructible<std::decay_t<F>>, std::decay_t<F>,
                                         std::reference_wrapper<std::remove_reference_t<F>>>;
 }  // namespace checkpoint_detail
 
-/// f(inputs...), whose ops keep nothing for backward but the inputs: a Tensor, or a std::vector<Tensor> where f gives
-/// one. Without recording it is f(inputs...). Checkpoints nest. A module that is given must live until backward.
+/// f(inputs...), saving only the inputs for backward. Returns a Tensor, or a std::vector<Tensor> if f does. If nothing
+/// is recorded, it just calls f. Checkpoints nest. A module passed as f must exist until backward.
 template <class F, std::same_as<Tensor>... Inputs>
   requires std::invocable<F&, const Inputs&...>
 auto checkpoint(F&& f, const Inputs&... inputs) {

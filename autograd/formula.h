@@ -1,5 +1,5 @@
-// Gradients of fused backward kernels: the kernel's formula is written once more with public ops, and those are
-// differentiated. Used only where a rule is differentiated again.
+// Second-order gradients of fused backward kernels. The formula of the kernel is written again with public ops, and
+// these are differentiated. Used only if a gradient rule is itself differentiated.
 #pragma once
 
 #include <functional>
@@ -9,11 +9,11 @@
 
 namespace weft::autograd {
 
-/// Tensors in, tensors out, written with public ops.
+/// A function from tensors to tensors, written with public ops.
 using Formula = std::function<std::vector<Tensor>(const std::vector<Tensor>&)>;
 
-/// The gradients of `inputs` (those that `needs` names; undefined inputs are absent ones) from the gradients of the
-/// formula's outputs (undefined where nothing flowed). They can be differentiated again where recording is on.
+/// The gradients of those `inputs` that `needs` selects, given the gradients of the formula's outputs (undefined:
+/// zero). An undefined input is an absent one. If recording is on, the result can be differentiated again.
 std::vector<Tensor> differentiate(const Formula& formula, const std::vector<Tensor>& inputs,
                                   const std::vector<Tensor>& gradients, Needs needs);
 

@@ -1,4 +1,4 @@
-// Functions with a gradient of the user's own.
+// Functions with a user-defined gradient.
 //
 //   struct Cube : autograd::Function<Cube> {
 //     static Tensor forward(autograd::Context& context, const Tensor& x) { context.save(x); return x * x * x; }
@@ -8,20 +8,22 @@
 //   };
 //   Tensor y = Cube::apply(x);
 //
-// forward takes tensors and plain arguments in any order and returns a Tensor, or a std::vector<Tensor> for several
-// results; it runs under NoGrad. backward gets one gradient per result (undefined where nothing flowed) and returns one
-// per tensor argument, undefined for zero. It can be differentiated again where it is written with public ops.
+// forward takes tensors and other arguments in any order and returns a Tensor, or a std::vector<Tensor> for several
+// results. It runs under NoGrad. backward gets one gradient per result (undefined: zero) and returns one per tensor
+// argument (undefined: zero). If backward is written with public ops, it can be differentiated again.
 //
-// Tensors may come in a std::vector, std::optional, std::tuple or another range: each counts as an argument, in order,
-// an empty std::optional<Tensor> too. What cannot be looked into does not compile (tensors_in.h).
+// Tensors may also be passed in a std::vector, std::optional, std::tuple or another range. Each tensor in it counts as
+// one argument, in order, and so does an empty std::optional<Tensor>. An argument of a type that cannot be searched for
+// tensors does not compile (tensors_in.h).
 //
-// A module comes as a pointer, its parameters beside it, `Adjoint::apply(x, &net, net.parameters())`, and a line says
-// that no tensors are lost: `template <> inline constexpr bool weft::autograd::holds_no_tensors<Net*> = true;`
+// A module is passed as a pointer, together with its parameters: `Adjoint::apply(x, &net, net.parameters())`. This
+// needs a declaration that the pointer hides no further tensors:
+// `template <> inline constexpr bool weft::autograd::holds_no_tensors<Net*> = true;`
 //
-// backward runs under NoGrad unless create_graph: what it differentiates itself, by grad(), goes into an EnableGrad.
+// backward runs under NoGrad unless create_graph is set. A backward that itself calls grad() needs an EnableGrad scope.
 //
-// Known limit: inside vmap, gradients that are taken inside go through a Function, those that are taken outside do not
-// (a GradientError says so): its forward ran under NoGrad on all samples at once.
+// Known limit: inside vmap, gradients through a Function must be taken inside the vmap too; outside it is a
+// GradientError, because forward ran under NoGrad on all samples at once.
 #pragma once
 
 #include <any>
@@ -40,20 +42,21 @@ namespace function_detail {
 std::string readable_name(const std::type_info& type);
 }
 
-/// What forward leaves for backward.
+/// The tensors and values that forward saves for backward.
 class Context {
  public:
   Context();
   ~Context();
   Context(Context&&) noexcept;
   Context& operator=(Context&&) noexcept;
-  /// Keeps tensors (inputs, results or others) for backward; writing to them in between is an error there.
+  /// Saves tensors (inputs, results or others) for backward. If they are written to before backward runs, backward is
+  /// an error.
   template <class... Tensors> void save(const Tensors&... tensors) { (save_one(tensors), ...); }
-  /// The i-th saved tensor, with its history. IndexError out of range.
+  /// The i-th saved tensor, with its history. IndexError if there is none.
   const Tensor& saved(size_t i) const;
-  /// Anything else that backward needs: `context["axis"] = int64_t{1}`, `context.get<int64_t>("axis")`.
+  /// Other values that backward needs: `context["axis"] = int64_t{1}`, `context.get<int64_t>("axis")`.
   std::any& operator[](const std::string& name);
-  /// Error where forward left nothing of that name, or something of another type.
+  /// Error if forward saved no value with this name, or one of another type.
   template <class T> const T& get(const std::string& name) const {
     const T* value = std::any_cast<T>(&value_of(name));
     if (value == nullptr) throw_wrong_type(name);
@@ -69,19 +72,19 @@ class Context {
   const std::any& value_of(const std::string& name) const;
   [[noreturn]] void throw_wrong_type(const std::string& name) const;
 
-  std::vector<Pending> pending_;  // as forward saved them
-  std::vector<Tensor> unpacked_;  // while backward runs
+  std::vector<Pending> pending_;  // the tensors that forward saved
+  std::vector<Tensor> unpacked_;  // the saved tensors while backward runs
   std::vector<bool> needs_;
   std::map<std::string, std::any> values_;
 };
 
-/// `backward` of a Function, its gradients as a list.
+/// The `backward` of a Function; takes and returns gradients as lists.
 using FunctionBackward = std::vector<Tensor> (*)(Context&, const std::vector<Tensor>&);
 
 namespace function_detail {
-/// GradientError where recording is on and an input has a history that its memory no longer agrees with.
+/// GradientError if recording is on and the history of an input is stale because its memory was written to.
 void check_inputs(const std::string& name, const std::vector<Tensor>& inputs);
-/// Gives `outputs` their history where an input needs a gradient and recording is on.
+/// Sets the history of `outputs` if recording is on and an input needs a gradient.
 void record_function(std::string name, Context context, FunctionBackward backward, const std::vector<Tensor>& inputs,
                      std::vector<Tensor>& outputs);
 

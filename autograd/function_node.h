@@ -26,14 +26,15 @@ class FunctionNode final : public Node {
   std::string name() const override { return name_; }
 
  private:
-  /// A tensor that forward saved, and where its history is: an input's edge, an output of this node, or none.
+  /// A tensor that forward saved, and its history: the edge of an input, an output of this node, or none.
   struct SavedTensor {
     Saved saved;
     Edge edge;
     int own_output = -1;
   };
   FunctionNode() : Node(false) {}
-  /// A result that is an input, or an earlier result, gets a body of its own: each body has one history.
+  /// Records the results. A result that is the same tensor as an input or an earlier result gets a new body, because
+  /// each body has only one history.
   void add_outputs(const std::vector<Tensor>& inputs, std::vector<Tensor>& outputs);
   void save(std::vector<Context::Pending>& saved, const std::vector<Tensor>& outputs);
 

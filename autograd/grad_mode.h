@@ -1,4 +1,4 @@
-// Scopes that say whether ops leave history.
+// Scopes that switch the recording of history on and off.
 #pragma once
 
 #include "tensor/dispatch/modes.h"
@@ -17,13 +17,13 @@ class GradMode {
   bool previous_;
 };
 
-/// Nothing is recorded while alive: `NoGrad guard;`
+/// While alive, ops are not recorded: `NoGrad guard;`
 class NoGrad : public GradMode {
  public:
   [[nodiscard]] NoGrad() : GradMode(false) {}
 };
 
-/// Recording, inside of a NoGrad.
+/// While alive, ops are recorded, also inside of a NoGrad.
 class EnableGrad : public GradMode {
  public:
   [[nodiscard]] EnableGrad() : GradMode(true) {}

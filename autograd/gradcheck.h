@@ -10,40 +10,42 @@
 
 namespace weft {
 
-/// What is not set fits the narrowest dtype of the inputs: 1e-6, 1e-5 and 1e-3 in f64; in others far less can be seen.
+/// Unset values get defaults for the narrowest dtype of the inputs. For f64 they are eps 1e-6, atol 1e-5 and rtol 1e-3;
+/// for other dtypes the check is much less precise.
 struct GradcheckOptions {
   std::optional<double> eps = {};   // step of the central difference
   std::optional<double> atol = {};  // |analytic - numeric| <= atol + rtol |numeric|
   std::optional<double> rtol = {};
-  int64_t max_reported = 5;  // differences the report shows
+  int64_t max_reported = 5;  // the maximum number of differences in the report
 };
 
-/// What gradcheck found. True where all gradients agree.
+/// The result of gradcheck: true if all gradients agree.
 class [[nodiscard]] GradcheckResult {
  public:
   GradcheckResult() = default;
   explicit GradcheckResult(std::string report) : report_(std::move(report)) {}
   explicit operator bool() const { return report_.empty(); }
-  /// Empty where all agree; else one line per difference: which output, which input, which index, both values.
+  /// Empty if all gradients agree; else one line per difference with the output, the input, the index and both values.
   const std::string& report() const { return report_; }
 
  private:
   std::string report_;
 };
 
-/// One result, or several.
+/// A function with one result, or with several.
 using CheckedFunction = std::function<Tensor(const std::vector<Tensor>&)>;
 using CheckedFunctions = std::function<std::vector<Tensor>(const std::vector<Tensor>&)>;
 
 /// Compares the gradients of `function` at `inputs` with central differences, element by element. Every floating input
-/// is a leaf. Use f64: f32 rounds away what tells a wrong gradient from a right one (the report then says so). Also
-/// reports gradients that two backward runs give differently, gradients that depend on how the incoming one lies in
-/// memory (strided or expanded), and results that depend on an input that no gradient reaches.
+/// is treated as a leaf. Use f64: the rounding errors of f32 can hide a wrong gradient (the report says so). Also
+/// reports gradients that differ between two backward runs, gradients that depend on the memory layout of the incoming
+/// gradient (strided or expanded), and results that depend on an input that gets no gradient.
 GradcheckResult gradcheck(const CheckedFunction& function, const std::vector<Tensor>& inputs,
                           const GradcheckOptions& options = {});
 GradcheckResult gradcheck_all(const CheckedFunctions& function, const std::vector<Tensor>& inputs,
                               const GradcheckOptions& options = {});
-/// The same for the gradients themselves (second order), with random but fixed weights of the results.
+/// Checks second-order gradients: runs gradcheck on the gradients of `function`, for a weighted sum of its results with
+/// random but fixed weights.
 GradcheckResult gradgradcheck(const CheckedFunction& function, const std::vector<Tensor>& inputs,
                               const GradcheckOptions& options = {});
 

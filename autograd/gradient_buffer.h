@@ -1,5 +1,5 @@
-// What code that reduces gradients across processes asks of the engine: gradients in memory of its choice, and a call
-// when backward is done.
+// Support for code that reduces gradients across processes: gradients in given memory, and a callback at the end of
+// backward.
 #pragma once
 
 #include <functional>
@@ -8,22 +8,24 @@
 
 namespace weft::autograd {
 
-/// Collects the gradient of `leaf` in the memory of `buffer` from now on (dense, of the leaf's shape and dtype), so
-/// that gradients of several parameters can lie side by side. A gradient that is there is copied over. zero_grad()
-/// leaves the memory alone; the next gradient overwrites it, also for those who still hold the last one. Gradients with
-/// create_graph have a storage of their own as usual. While no gradient is there, a rule may write the next one in
-/// place (placement.h), so one thread at a time runs backward to this leaf. An undefined `buffer` ends it, and so does
-/// a change of the leaf's dtype or device. GradientError where `leaf` is no leaf, or `buffer` does not fit.
+/// From now on, accumulates the gradient of `leaf` in the memory of `buffer` (dense, of the leaf's shape and dtype). So
+/// the gradients of several parameters can be adjacent in memory. An existing gradient is copied into the buffer.
+/// zero_grad() does not write to the buffer; the next gradient overwrites it, also for tensors that still refer to the
+/// previous one. Gradients with create_graph get new memory as usual. While the leaf has no gradient, a rule may write
+/// the next one directly into the buffer (placement.h), so only one thread at a time may run backward to this leaf. An
+/// undefined `buffer`, or a change of the leaf's dtype or device, ends the use of the buffer. GradientError if `leaf`
+/// is not a leaf or `buffer` does not match it.
 void set_gradient_buffer(const Tensor& leaf, const Tensor& buffer);
-/// Whether `leaf` has such a buffer; false where it is no leaf.
+/// Whether `leaf` has such a buffer; false if it is not a leaf.
 bool has_gradient_buffer(const Tensor& leaf);
 
-/// Within a hook or a rule: calls `done` on this thread when the innermost backward() or grad() that runs on it has
-/// come to its end, before it returns; what `done` throws comes out of it. Where that run fails, `done` is dropped.
-/// GradientError where none runs.
+/// For use in a hook or a rule: calls `done` on this thread at the end of the innermost running backward() or grad(),
+/// before it returns. An exception thrown by `done` leaves that call. If the run fails, `done` is not called.
+/// GradientError if no backward() or grad() is running.
 void after_backward(std::function<void()> done);
 
-/// Whether the innermost run on this thread adds to leaves: backward(), not grad(). False where none runs.
+/// Whether the innermost run on this thread adds to the gradients of leaves: true in backward(), false in grad() and if
+/// none is running.
 bool collects_into_leaves();
 
 }  // namespace weft::autograd

@@ -1,4 +1,4 @@
-// Looking at a recorded graph.
+// Printing and analysing a recorded graph.
 #pragma once
 
 #include <string>
@@ -8,29 +8,29 @@
 
 namespace weft {
 
-/// The graph behind `root`, newest op first, one line per op: its number, the op with its attributes, the numbers of
-/// its inputs, the shape of its result and the bytes it keeps for backward.
+/// The graph that computed `root`, newest op first, one line per op: its number, the op with its attributes, the
+/// numbers of its inputs, the shape of its result and the number of bytes it saves for backward.
 std::string print_graph(const Tensor& root);
 /// The same as a Graphviz digraph: ops as ellipses, parameters as boxes (red where frozen), edges labelled with shapes.
 std::string graph_to_dot(const Tensor& root);
 
 namespace autograd {
 
-/// What ops of one kind keep for backward.
+/// The memory that all ops of one kind save for backward.
 struct KeptByOp {
   std::string op;
-  int64_t nodes = 0;  // how many of the graph
-  int64_t bytes = 0;  // of memory that no row above has counted
+  int64_t nodes = 0;  // number of nodes of this kind
+  int64_t bytes = 0;  // excluding memory that is counted in an earlier row
 };
 struct MemoryReport {
-  std::vector<KeptByOp> ops;    // the most bytes first
-  int64_t bytes = 0;            // that the graph keeps alive: their sum
-  int64_t parameter_bytes = 0;  // of parameters that ops read, which live anyway
+  std::vector<KeptByOp> ops;    // sorted by bytes, largest first
+  int64_t bytes = 0;            // total bytes that the graph keeps alive
+  int64_t parameter_bytes = 0;  // bytes of parameters that ops read; not part of `bytes`
   /// One line per kind of op: `gelu     12 nodes     4718592 bytes`.
   std::string to_string() const;
 };
-/// What the graph behind `root` keeps alive. Memory that several ops keep counts once, for the newest of them. What
-/// checkpoint() or hooks keep counts as what they made of it.
+/// The memory that the graph of `root` keeps alive. Memory that several ops share is counted once, for the newest of
+/// them. For tensors replaced by checkpoint() or saved-tensor hooks, their replacement is counted.
 MemoryReport memory_report(const Tensor& root);
 
 }  // namespace autograd

@@ -1,12 +1,12 @@
-// Leaves: tensors that collect a gradient.
+// Leaves: tensors that accumulate a gradient.
 #pragma once
 
 #include "tensor/tensor.h"
 
 namespace weft {
 
-/// A leaf that collects a gradient, over the same data as `value` (its history, where it has one, is left behind).
-/// DtypeError unless `value` is floating.
+/// A leaf that requires a gradient and shares the memory of `value`, without its history. DtypeError unless `value` is
+/// floating.
 Tensor parameter(const Tensor& value);
 
 }  // namespace weft

@@ -1,4 +1,4 @@
-// Leaf: the history of a tensor that collects a gradient.
+// Leaf: the node of a tensor that accumulates a gradient.
 #pragma once
 
 #include <mutex>
@@ -14,7 +14,7 @@ class Leaf final : public Node {
   std::span<const Edge> edges() const override { return {}; }
   int output_count() const override { return 1; }
   const Meta* meta(int) const override { return &meta_; }
-  Gradients run(Gradients gradients) override;  // accumulates, and calls the hooks that wait for it
+  Gradients run(Gradients gradients) override;  // accumulates, and calls the post-accumulate hooks
   void free_saved() override {}
   std::string name() const override { return name_.empty() ? "leaf" : name_; }
 
@@ -24,17 +24,17 @@ class Leaf final : public Node {
   void set_requires_grad(bool value) override { requires_grad_ = value; }
   void set_name(const std::string& name) override { name_ = name; }
   void replaced(const Tensor& leaf) override;
-  /// Where gradients are collected from now on (gradient_buffer.h); undefined: in storages of their own.
+  /// Sets the buffer in which gradients are accumulated (gradient_buffer.h); undefined: no buffer.
   void set_buffer(const Tensor& buffer);
   bool has_buffer() const { return buffer_.defined(); }
-  /// Its buffer where no gradient is there, which a rule may then write to; else undefined.
+  /// The buffer if the leaf has no gradient yet, so that a rule may write to it; else undefined.
   Tensor free_buffer() const;
 
  private:
-  /// `gradient` in the leaf's buffer; without one dense, in the leaf's memory order and in a storage without another
-  /// owner.
+  /// `gradient` in memory that this leaf owns: the leaf's buffer, or without a buffer a dense storage in the leaf's
+  /// memory order that nothing else uses.
   Tensor owned(Tensor gradient) const;
-  /// Adds to the gradient; the sum.
+  /// Adds `gradient` to the leaf's gradient and returns the sum.
   Tensor accumulate(Tensor gradient);
 
   Meta meta_;

@@ -1,16 +1,16 @@
-// Node: one step of history. The tape is made of Nodes that own the Nodes of their inputs.
+// Node: one recorded step of the graph. A Node owns the Nodes of its inputs.
 //
 // Where to start reading: OpNode::create (called by dispatch through Provenance::record) makes a node for an op that
-// ran; backward.cc walks nodes, newest first; rule.h says how an op's gradient is written.
+// ran; backward.cc visits nodes, newest first; rule.h describes gradient rules.
 //
 //   tensor body --history--> Node --edges--> Nodes of its inputs ... --> Leaf
 //
-// Ownership runs from results to inputs only, so a graph that is dropped frees itself. What a rule reads is kept as
-// Saved: storage, view and version, never a tensor body, since a body would own its own history (a cycle for outputs,
-// and a stale history after writes in place). Nodes whose last reference goes while another is deleted wait in a list
-// that is emptied in a loop: a million steps are freed without recursion.
+// Results own their inputs' nodes and never the reverse, so there are no reference cycles. A tensor that a rule reads
+// is kept as a Saved: storage, view and version. It does not keep the tensor body, because a body owns its history (a
+// cycle for outputs, and a stale history after writes in place). If deleting a node releases the last reference to
+// another, that one is put into a list, which a loop empties: a graph of a million steps is freed without recursion.
 //
-// Threads: leaves may be shared by graphs that several threads run at once; any other node is run by one thread at a
+// Threads: several threads may run graphs that share leaves at the same time. Any other node is run by one thread at a
 // time (see backward.h).
 #pragma once
 
@@ -29,20 +29,20 @@ namespace weft::autograd {
 class Node;
 using NodePtr = IntrusivePtr<Node>;
 
-/// Output `index` of `node`; null where the input needs no gradient.
+/// Refers to output `index` of `node`. The node is null if the input needs no gradient.
 struct Edge {
   NodePtr node;
   int index = 0;
 };
 
-/// What an output looked like, to check the gradients that arrive for it.
+/// The shape and dtype of an output, to check the gradients that arrive for it.
 struct Meta {
   Shape shape;
   DType dtype = DType::f32;
 };
 
-/// A tensor kept for backward, without its history: its memory, or where hooks are active (saved_hooks.h) what they
-/// made of it.
+/// A tensor saved for backward, without its history: its memory, or if saved-tensor hooks are active (saved_hooks.h)
+/// the object that they packed it into.
 struct Saved {
   IntrusivePtr<Storage> storage;
   View view;
@@ -50,11 +50,11 @@ struct Saved {
   uint64_t version = 0;
   std::shared_ptr<Packed> packed;
 
-  // (Not an aggregate: g++ sets all bytes of one to 0 before it fills it.)
+  // (A constructor, as g++ would set all bytes of an aggregate to 0 before filling it.)
   Saved() {}
-  /// As it is now; a write since the version that x's history describes is noticed by unpack().
+  /// Saves x as it is now. If the memory was written to after the version that x's history describes, unpack() throws.
   explicit Saved(const Tensor& x) { keep(x); }
-  /// Saved(x) in the place of an empty one.
+  /// Saves x into this object, which must be empty.
   void keep(const Tensor& x);
   bool empty() const { return !storage && !packed; }
   int64_t bytes() const;
@@ -62,7 +62,7 @@ struct Saved {
 
 using SavedVisitor = std::function<void(const Saved& saved, bool is_leafs)>;
 
-/// Gradients of one node's outputs, undefined where nothing flowed.
+/// The gradients of the outputs of a node; undefined means zero.
 using Gradients = std::vector<Tensor>;
 
 class Node : public Provenance {
@@ -72,33 +72,33 @@ class Node : public Provenance {
   static void operator delete(void* p, size_t bytes) noexcept { detail::free_object(p, bytes); }
 
   uint64_t sequence() const { return sequence_; }
-  /// One per input, in order.
+  /// One edge per input, in order.
   virtual std::span<const Edge> edges() const = 0;
   virtual int output_count() const = 0;
-  /// The shape and dtype of an output; shape unknown (null) where it never was a tensor that takes a gradient.
+  /// The shape and dtype of an output; null if the output is not a tensor that can have a gradient.
   virtual const Meta* meta(int output) const = 0;
-  /// The inputs' gradients from the outputs' (a moved-in list with output_count() entries): one per edge.
+  /// Computes the gradients of the inputs, one per edge, from those of the outputs (a list of output_count() entries).
   virtual Gradients run(Gradients gradients) = 0;
-  /// Drops what was saved. Where that was something, running again is an error.
+  /// Frees the saved tensors. If there were any, running this node again is an error.
   virtual void free_saved() = 0;
   bool freed() const { return freed_; }
-  /// Whether an output, or what it is a view of, may be computed again instead of kept (recomputation.h).
+  /// Whether an output, or the tensor it is a view of, may be recomputed instead of saved (recomputation.h).
   bool may_recompute() const { return may_recompute_; }
-  /// Calls `visit` with each tensor kept for backward, and whether it is a leaf's (which lives anyway).
+  /// Calls `visit` for each saved tensor, with a flag whether its memory belongs to a leaf.
   virtual void visit_saved(const SavedVisitor&) const {}
-  /// Bytes kept for backward.
+  /// The number of bytes saved for backward.
   int64_t saved_bytes() const;
-  /// For the graph dump: the op with its attributes.
+  /// The op with its attributes, for the graph dump.
   virtual std::string describe() const { return name(); }
 
-  /// True where the run of this number has not visited the node before.
+  /// Marks the node as visited by this run. Returns true on the first visit.
   bool visit(uint64_t run) const {
     if (visited_by_.load(std::memory_order_relaxed) == run) return false;
     visited_by_.store(run, std::memory_order_relaxed);
     return true;
   }
   bool has_hooks() const { return hooks_ != nullptr; }
-  /// Runs the hooks of output `index` on its gradient.
+  /// Calls the hooks of output `index` and returns the resulting gradient.
   Tensor through_hooks(int index, Tensor gradient) const;
 
   // Provenance
@@ -115,7 +115,7 @@ class Node : public Provenance {
   void replaced(const Tensor& leaf) override;
 
  protected:
-  /// The index of hooks that run after a leaf has accumulated.
+  /// The index under which the post-accumulate hooks of a leaf are registered.
   static constexpr int kAccumulated = -1;
   bool freed_ = false;
   bool may_recompute_ = false;
@@ -130,23 +130,23 @@ class Node : public Provenance {
 
   uint64_t sequence_;
   Node* next_waiting_ = nullptr;                 // in the list of dispose()
-  mutable std::atomic<uint64_t> visited_by_{0};  // the last run that saw the node
+  mutable std::atomic<uint64_t> visited_by_{0};  // the last run that visited the node
   std::unique_ptr<std::vector<Hook>> hooks_;
 };
 
-/// Whether `x` is the only handle of memory that nothing else holds and no user lent (Tensor::wrap): it may be written.
+/// Whether `x` may be overwritten: it is the only handle of its memory, and the memory is not borrowed (Tensor::wrap).
 inline bool holds_alone(const Tensor& x) {
   const Storage& storage = internal::storage(x);
   return internal::is_sole_handle(x) && storage.unique() && !storage.is_borrowed();
 }
-/// The history of a tensor; null where no gradient flows.
+/// The node of a tensor; null if it has no history.
 inline Node* node_of(const Tensor& x) { return static_cast<Node*>(internal::body(x).history.get()); }
-/// A leaf, or a view of one.
+/// Whether the edge refers to a leaf or a view of a leaf.
 inline bool is_leafs(const Edge& edge) { return edge.node && (edge.node->is_leaf() || edge.node->is_view_of_leaf()); }
-/// The edge that gradients of `x` pass along: null node where it needs none.
+/// The edge to the node that receives the gradient of `x`; its node is null if x needs no gradient.
 Edge edge_of(const Tensor& x);
-/// A tensor over saved memory with the history of `edge`. Throws GradientError naming `op` where the memory was written
-/// since.
+/// A tensor on the saved memory with the history of `edge`. GradientError, naming `op`, if the memory was written to
+/// after it was saved.
 Tensor unpack(const Saved& saved, const Edge& edge, std::string_view op, std::string_view what, int index);
 
 }  // namespace weft::autograd

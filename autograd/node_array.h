@@ -1,6 +1,6 @@
-// NodeArray: the fixed-size arrays of a graph node. Most ops have one or two inputs and one output: those lie inside of
-// the node, and more come from the lists that nodes come from, so that recording an op calls no general-purpose
-// allocator.
+// NodeArray: the fixed-size arrays of a graph node. Most ops have one or two inputs and one output; so few elements are
+// stored inside of the node. Larger arrays use the same free lists as nodes, so that recording an op does not call the
+// general-purpose allocator.
 #pragma once
 
 #include <cstddef>
@@ -11,7 +11,7 @@
 
 namespace weft::autograd {
 
-/// `size()` elements, default-constructed; up to N of them inside.
+/// An array of `size()` default-constructed elements. Up to N of them are stored inside of the object.
 template <class T, size_t N> class NodeArray {
  public:
   NodeArray() = default;
@@ -20,14 +20,14 @@ template <class T, size_t N> class NodeArray {
   NodeArray(const NodeArray&) = delete;
   NodeArray& operator=(const NodeArray&) = delete;
 
-  /// Destroys what is there and makes `size` new elements.
+  /// Destroys the elements and constructs `size` new ones.
   void reset(size_t size) {
     std::destroy_n(data_, size_);
     if (data_ != inside()) release();
     data_ = inside();
     size_ = 0;
     if (size > N) data_ = static_cast<T*>(allocate(size * sizeof(T)));
-    // Not value-initialised, which would clear every byte of them first.
+    // Default-initialised: value-initialisation would first set every byte to 0.
     std::uninitialized_default_construct_n(data_, size);
     size_ = size;
   }
@@ -39,7 +39,7 @@ template <class T, size_t N> class NodeArray {
   const T& operator[](size_t i) const { return data_[i]; }
 
  private:
-  /// Above this, lists of small objects end; such nodes (cat of very many) are rare.
+  /// The largest size that the free lists serve; larger arrays (cat of very many tensors) are rare.
   static constexpr size_t kLargestObject = 4096;
   static void* allocate(size_t bytes) {
     return bytes <= kLargestObject ? detail::allocate_object(bytes) : ::operator new(bytes);

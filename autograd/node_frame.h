@@ -1,11 +1,11 @@
-// What errors begin with while a node is run: ``backward of `softmax`: ...``.
+// The frame of errors that are thrown while a node runs: ``backward of `softmax`: ...``.
 #pragma once
 
 #include "autograd/node.h"
 
 namespace weft::autograd {
 
-/// The name of the node takes the place of the outermost function's: the user called backward(), the node is at fault.
+/// While alive, errors name the node instead of the outermost public function (backward()).
 class NodeFrame : public ErrorFrame {
  public:
   NodeFrame(const char* what, const Node& node)

@@ -1,5 +1,5 @@
-// OpNode: the history of one op's outputs. It holds the op's descriptor, the edges to its inputs, and exactly what the
-// rules of the inputs that need a gradient read.
+// OpNode: the history of the outputs of one op. It holds the op's descriptor, the edges to its inputs, and exactly the
+// tensors that the rules read for those inputs that need a gradient.
 #pragma once
 
 #include <atomic>
@@ -12,7 +12,7 @@
 
 namespace weft::autograd {
 
-/// An input as the rules will read it: memory, or how to compute it again.
+/// An input saved for the rules: its memory, or a way to recompute it.
 struct SavedInput : Saved {
   Recomputation recomputation;
   bool empty() const { return Saved::empty() && recomputation.empty(); }
@@ -20,10 +20,10 @@ struct SavedInput : Saved {
 
 class OpNode final : public Node {
  public:
-  /// Gives the outputs of `call` their history, or a mark where the op has no gradient.
+  /// Sets the history of the outputs of `call`. If the op has no gradient, marks the outputs as cut off.
   static void create(const OpCall& call);
 
-  /// Whether a node of this op on these inputs would keep input `index`, as memory or for a recomputation.
+  /// Whether a node of this op on these inputs would save input `index`, or need it for a recomputation.
   static bool keeps_input(const OpInfo& info, std::span<const Tensor* const> inputs, size_t index);
 
   explicit OpNode(const OpCall& call, const Rule& rule);
@@ -31,11 +31,11 @@ class OpNode final : public Node {
   int output_count() const override { return static_cast<int>(metas_.size()); }
   const Meta* meta(int output) const override { return &metas_[static_cast<size_t>(output)]; }
   Gradients run(Gradients gradients) override { return run_into(gradients, {}, kAllInputs); }
-  /// run() for the inputs in `wanted` (as needs()), with memory in which the rule may write gradients: one Tensor for
-  /// each input, undefined where there is none.
+  /// run() for the inputs in `wanted` (bits as in needs()). `into` has memory in which the rule may write the
+  /// gradients: one Tensor for each input, undefined if there is none.
   Gradients run_into(const Gradients& gradients, std::span<const Tensor> into, uint64_t wanted);
   static constexpr uint64_t kAllInputs = ~uint64_t{0};
-  /// Bit i: its rule can write the gradient of input i where it is wanted.
+  /// Bit i: the rule can write the gradient of input i into given memory.
   uint32_t placed_inputs() const { return rule_.places ? rule_.reads(needs()).into : 0; }
   void free_saved() override;
   void visit_saved(const SavedVisitor& visit) const override;
@@ -48,24 +48,24 @@ class OpNode final : public Node {
   friend class Recomputation;
   void save_input(size_t index, const Tensor& x);
   Tensor saved_input(size_t index, const Edge& edge) const;
-  /// Whether what is saved suffices to compute output 0 again (asked of nodes whose may_recompute() holds).
+  /// Whether output 0 can be recomputed from the saved tensors (only for nodes for which may_recompute() is true).
   bool can_recompute() const;
-  /// Whether anything is kept for backward.
+  /// Whether anything is saved for backward.
   bool saves() const;
-  /// Bit i: input i needs a gradient (bit 63 stands for all from there on).
+  /// Bit i: input i needs a gradient (bit 63 stands for input 63 and all later ones).
   uint64_t needs() const;
 
   AnyOp op_;
   const Rule& rule_;
   NodeArray<Edge, 2> edges_;               // one per input
   NodeArray<Meta, 1> metas_;               // one per output
-  NodeArray<SavedInput, 0> saved_inputs_;  // empty where none is read, as those below
+  NodeArray<SavedInput, 0> saved_inputs_;  // empty if the rules read none; likewise the next two
   NodeArray<Saved, 0> saved_outputs_;
   NodeArray<View, 0> views_;
-  std::atomic<int> recomputations_{0};  // how many need this node's inputs
+  std::atomic<int> recomputations_{0};  // the number of Recomputations that need this node's inputs
 };
 
-/// Null where it is of another kind.
+/// The node as an OpNode, or null if it is of another type.
 inline const OpNode* as_op_node(const Node* node) {
   return node != nullptr && typeid(*node) == typeid(OpNode) ? static_cast<const OpNode*>(node) : nullptr;
 }

@@ -1,9 +1,10 @@
-// Placement: where the gradients of a node's inputs are wanted.
+// Placement: memory in which a rule can write the gradients of a node's inputs directly.
 //
-// The inputs of attention are often views of one tensor, the packed projection of q, k and v. Each view's gradient
-// would be a tensor of its own, copied into the gradient of the whole. Instead the engine makes the gradient of the
-// whole first and gives the rule the views of it (Into<I>, rule.h): nothing is copied, and the views' nodes have no
-// work. A parameter with a gradient buffer (gradient_buffer.h) is such a whole as well.
+// The inputs of attention are often views of one tensor, the packed projection of q, k and v. Normally the gradient of
+// each view would be a new tensor that is then copied into the gradient of the whole tensor. Instead, the engine
+// allocates the gradient of the whole tensor first and passes views of it to the rule (Into<I>, rule.h). Then nothing
+// is copied, and the nodes of the views have nothing to do. A parameter with a gradient buffer (gradient_buffer.h) is
+// handled as such a whole tensor as well.
 #pragma once
 
 #include <functional>
@@ -14,7 +15,8 @@
 
 namespace weft::autograd {
 
-/// An input of a node that is a view of another tensor: that tensor's edge, and the view in its row-major memory.
+/// An input of a node that is a view of another tensor: the edge of that tensor (the whole), and the view in terms of
+/// its row-major memory.
 struct Part {
   Edge whole;
   View view;
@@ -22,17 +24,18 @@ struct Part {
 
 class Placement {
  public:
-  /// Input `input` of `inputs` is `part`. Left out where it overlaps a part that was added before.
+  /// Input number `input` (of `inputs`) is `part`. Ignored if it overlaps a part that was added before.
   void add(size_t input, size_t inputs, const Part& part, Device device);
-  /// Input `input` is a leaf, whose gradient belongs in `buffer`. Left out where the leaf is a whole already.
+  /// Input number `input` is a leaf whose gradient belongs in `buffer`. Ignored if the leaf is already a whole.
   void add_leaf(size_t input, size_t inputs, const Edge& leaf, const Tensor& buffer);
-  /// Makes the gradients of the wholes that have no buffer: zero where parts leave gaps.
+  /// Allocates the gradients of the wholes that have no buffer. They are filled with zeros if the parts do not cover
+  /// them.
   void allocate();
-  /// One Tensor for each input, undefined where none is placed; empty where nothing is.
+  /// The memory for the gradient of each input, undefined for inputs without a placement; empty if no input has one.
   std::span<const Tensor> into() const { return into_; }
-  /// Whether `gradient`, of input `input`, was written where it is wanted: there is nothing left to add.
+  /// Whether the rule wrote `gradient` of input number `input` into its placement, so that it need not be added.
   bool took(size_t input, const Tensor& gradient);
-  /// Hands over the gradients of the wholes of which a part was written; the other parts of them become zero.
+  /// Calls `add` with the gradient of each whole of which a part was written. Parts that were not written become zero.
   void finish(const std::function<void(const Edge& whole, Tensor gradient)>& add);
 
  private:

@@ -1,11 +1,11 @@
-// Recomputation: an op's output that is computed again in backward instead of being kept.
+// Recomputation: the output of an op that is computed again in backward instead of being saved.
 //
-// linear(gelu(x), w) reads gelu's output for the gradient of w, and gelu's own rule keeps x. Keeping both costs twice
-// the memory; computing gelu again costs a pass. So where an op's input comes, through views or at once, from an op
-// that is marked with recomputed_inputs (rule.h) and whose own inputs are kept as memory, the op keeps a Recomputation
-// of it. So does a product of a parameter that Autocast has cast: the parameter is there in any case, its copy in 16
-// bits need not be. The result is the same to the bit, as it is the same kernel on the same input; a write to that
-// input since is noticed as usual.
+// linear(gelu(x), w) needs gelu's output for the gradient of w, and the rule of gelu saves x. Saving both takes twice
+// the memory; recomputing gelu takes one pass. So an op saves a Recomputation of an input if this input is the output
+// (or a view of it) of an op that is marked with recomputed_inputs (rule.h) and whose own inputs are saved as memory.
+// The same holds for a product with a parameter that Autocast has cast: the parameter exists anyway, so its 16-bit copy
+// need not be saved. The recomputed output has the same bits, as the same kernel runs on the same input. A write to
+// that input before backward is detected as usual.
 #pragma once
 
 #include <utility>
@@ -19,7 +19,7 @@ class OpNode;
 class Recomputation {
  public:
   Recomputation() = default;
-  /// Empty where the tensor at the end of `edge` has to be kept.
+  /// A recomputation of the tensor that `edge` refers to; empty if that tensor must be saved instead.
   static Recomputation of(const Edge& edge);
   Recomputation(Recomputation&& other) noexcept : maker_(std::move(other.maker_)) {}
   Recomputation& operator=(Recomputation&& other) noexcept {
@@ -29,7 +29,7 @@ class Recomputation {
   ~Recomputation();
 
   bool empty() const { return !maker_; }
-  /// The output as the op made it, computed again, without history.
+  /// Computes the output again; the result has no history.
   Tensor run() const;
 
  private:

@@ -1,30 +1,29 @@
-// How gradients are written: one rule per op, in autograd/rules/<family>.h, that reads like a table.
+// Gradient rules: one rule per op, in autograd/rules/<family>.h.
 //
 //   WEFT_GRADIENT(Mul) = per_input(
 //       [](Grad g, Input<1> b) { return g * b; },
 //       [](Grad g, Input<0> a) { return g * a; });
 //
-// A rule names in its parameter list what it reads; only that is kept alive, and only for inputs that need a gradient:
+// The parameter types of a rule declare what it reads. Only that is saved, and only for inputs that need a gradient:
 //   const op::X&    the descriptor              Grad, GradOf<I>     the gradient of output 0, I (may be undefined)
 //   Input<I>        the value of input I        Output, OutputOf<I> the value of output 0, I
-//   ViewOf<I>       how input I lay in memory   Needs               which inputs need a gradient
-//   InputType<I>    its shape and dtype, of an input that needs a gradient
+//   ViewOf<I>       the View of input I         Needs               which inputs need a gradient
+//   InputType<I>    the shape and dtype of input I, which must need a gradient
 //   Views           the views of all inputs (list ops)
-//   Into<I>         where the gradient of input I is wanted (placement.h); undefined where a new tensor will do
-// It returns the gradient, or an undefined Tensor where it is zero. Rules use public ops only, so that they can be
+//   Into<I>         memory for the gradient of input I (placement.h); undefined if the rule should make a new tensor
+// A rule returns the gradient, or an undefined Tensor for zero. Rules use only public ops, so that they can be
 // differentiated again.
 //
 //   per_input(f0, f1, ...)   one function per input; no_gradient for inputs such as indices
 //   joint(f)                 one function for all, returning std::array<Tensor, N> or std::vector<Tensor>
 //   view_adjoint             the generic rule of views
-//   not_differentiable(why)  written out: the op cuts the path, and backward() names it
+//   not_differentiable(why)  the op has no gradient; backward() names the op and the reason
 //
-// An op of one pass over memory whose rule keeps its input in any case (gelu) may say that its output is not worth
-// keeping as well: recomputed_inputs<Op>. Other ops then compute that output again instead of keeping it
-// (recomputation.h). So may an op whose rule keeps nothing (cast): a copy in 16 bits is computed again where its input
-// is a leaf, which lives anyway.
+// A cheap op whose rule saves its input anyway (gelu) can be marked with recomputed_inputs<Op>. Other ops then
+// recompute its output instead of saving it (recomputation.h). An op whose rule saves nothing (cast) can be marked too:
+// its 16-bit copy is recomputed if its input is a leaf, which exists anyway.
 //
-// An op without a rule does not compile: rule_table.cc asks for gradient<Op> of every line of op_list.h.
+// An op without a rule does not compile: rule_table.cc uses gradient<Op> of every op of op_list.h.
 #pragma once
 
 #include <array>
@@ -55,8 +54,8 @@ template <int I> struct InputType {
   const Shape& shape;
   DType dtype;
 };
-/// Memory for the gradient of input I, in any strides: a rule that writes there returns this tensor. Undefined where
-/// there is none; a rule may ignore it.
+/// Memory, with any strides, for the gradient of input I. A rule that writes to it returns this tensor; a rule may
+/// ignore it. Undefined if there is none.
 template <int I> struct Into : Tensor {};
 struct Needs {
   uint64_t mask;
@@ -68,8 +67,8 @@ struct Views {
   size_t size() const { return list.size(); }
 };
 
-/// Which inputs, outputs and views a rule reads (bit i for number i; views are kept all or none), and the gradients of
-/// which inputs it can write where they are wanted.
+/// What a rule reads: bit i of `inputs` and `outputs` for number i; views are saved all or none. Bit i of `into`: it
+/// can write the gradient of input i into given memory.
 struct Reads {
   uint32_t inputs = 0;
   uint32_t outputs = 0;
@@ -80,21 +79,21 @@ struct Reads {
   }
 };
 
-/// A rule with its types erased.
+/// A type-erased rule.
 struct Rule {
   bool differentiable;
-  const char* why_not;  // why there is no gradient; null where there is one
+  const char* why_not;  // the reason why there is no gradient, or null
   Reads (*reads)(uint64_t needs);
-  bool places;  // it can write gradients where they are wanted (Into)
+  bool places;  // it can write gradients into given memory (Into)
   std::vector<Tensor> (*run)(const RuleArguments& arguments);
   int recomputed_inputs;                                      // 0: the output is never recomputed
-  Tensor (*recompute)(const void* op, const Tensor* inputs);  // output 0, null where it never is
+  Tensor (*recompute)(const void* op, const Tensor* inputs);  // computes output 0; null if it is never recomputed
 };
 
-/// What a rule's parameters are made from.
+/// The source of the arguments of a rule.
 class RuleArguments {
  public:
-  /// `into`: where gradients of inputs are wanted, one Tensor for each input; or empty.
+  /// `into`: memory for the gradients of the inputs, one Tensor for each, or empty.
   RuleArguments(const OpNode& node, const std::vector<Tensor>& gradients, uint64_t needs, std::span<const Tensor> into)
       : node_(node), gradients_(gradients), needs_(needs), into_(into) {}
   const OpNode& node() const { return node_; }
@@ -166,7 +165,7 @@ template <class R, class C, class... A> struct Signature<R (C::*)(A...) const> {
 
 }  // namespace rule_detail
 
-/// The mark of an input that takes no gradient (indices, labels).
+/// Marks an input that has no gradient (indices, labels).
 struct NoGradientOfInput {};
 inline constexpr NoGradientOfInput no_gradient{};
 
@@ -216,7 +215,7 @@ template <class F> struct Joint {
 };
 template <class F> constexpr Joint<F> joint(F function) { return {function}; }
 
-/// The gradient of a view op by the generic adjoint: zeros, the same view of them, `g` added into it.
+/// The gradient of a view op by the generic adjoint: a tensor of zeros, with `g` added into the same view of it.
 Tensor adjoint_of_view(const AnyOp& op, const View& input, const Tensor& g);
 
 struct ViewRule {
@@ -232,13 +231,13 @@ struct NotDifferentiable {
   static constexpr Reads reads(uint64_t) { return {}; }
   std::vector<Tensor> run(const RuleArguments&) const { return {}; }
 };
-/// The op has no gradient: "no: " and `why` is what docs/ops.md says.
+/// The rule of an op without a gradient. docs/ops.md prints "no: " and `why`.
 consteval NotDifferentiable not_differentiable(const char* why) { return {why}; }
 
-/// The number of inputs of an op whose (first) output is computed again for backward instead of being kept; 0 for
-/// others. Such an op is a pure function of its inputs and costs about a pass over memory.
+/// The number of inputs of an op whose (first) output is recomputed in backward instead of being saved; 0 for other
+/// ops. Such an op is a pure function of its inputs and costs about one pass over memory.
 template <class Op> inline constexpr int recomputed_inputs = 0;
-inline constexpr int kMostRecomputedInputs = 4;  // room in Recomputation::run
+inline constexpr int kMostRecomputedInputs = 4;  // size of the array in Recomputation::run
 
 /// The rule of an op. There is no default: an op without a specialisation does not compile.
 struct MissingRule {};

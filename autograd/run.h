@@ -1,19 +1,20 @@
 // Run: one run of backward over a graph.
 //
-// Gradients wait in a map until all of their node's have come. The map is ordered by the tape, newest first: what could
-// still add to the newest waiting node is newer and has run. So there is no recursion and no separate sort.
+// The gradients of a node are pending in a map until all contributions have been added. The map is sorted by the order
+// in which nodes were recorded, newest first. A node only contributes to older nodes, so the newest pending node is
+// always complete. No recursion and no separate topological sort are needed.
 //
-// A leaf has no place on the tape that says when its gradient is complete: a parameter is older than all that uses it.
-// So a walk ahead finds, for each leaf, the oldest node of this run that uses it, and the leaf waits right behind that
-// node. Thus its gradient is added and its hooks are called while older ops have yet to run. Branches in which no
-// gradient flows hold nothing up, as they would if contributions were counted.
+// This order does not tell when the gradient of a leaf is complete, because a parameter is older than all ops that use
+// it. So a first pass over the graph finds, for each leaf, the oldest node of this run that uses it, and the leaf is
+// processed right after that node. Its hooks are therefore called before older ops run. (Counting contributions instead
+// would delay a leaf if no gradient flows through one of its branches.)
 //
-// The engine owns accumulation: rules return gradients, and only here are they checked against the shape and dtype of
-// what they belong to, and added up. A view's gradient is added straight into the waiting buffer of its input when the
-// engine alone holds that buffer, so that k slices of one tensor cost one buffer. In the same way the gradient of a
-// tensor that was written through a view goes on to its old value in the same buffer, in which the written part
-// becomes zero: k writes cost the sum of what they wrote. A rule that can write where it is told puts the gradients of
-// views of one tensor into that tensor's gradient, and a weight's into its gradient buffer, at once (placement.h).
+// The engine accumulates: rules return gradients, and only this code checks them against the shape and dtype of the
+// tensor and adds them. The gradient of a view is added directly into the pending gradient of its input if nothing else
+// holds that buffer, so that k slices of one tensor need one buffer. Likewise, if a tensor was written through a view,
+// its gradient becomes the gradient of its old value in the same buffer, with the written part set to zero: the cost of
+// k writes is proportional to the number of elements written. A rule that supports it writes the gradients of views of
+// one tensor directly into the gradient of that tensor, and that of a weight into its gradient buffer (placement.h).
 #pragma once
 
 #include <map>
@@ -35,15 +36,15 @@ class Run {
  public:
   explicit Run(const BackwardOptions& options) : options_(options) {}
 
-  /// The gradient of this edge is wanted (grad()); leaves then collect nothing.
+  /// Requests the gradient of this edge (grad()). Leaves then accumulate nothing.
   void want(const Edge& edge, Tensor* result) { wanted_[edge.node.get()].push_back({edge.index, result}); }
-  /// Only these nodes lead to what is wanted.
+  /// Restricts the run to these nodes, which lead to the requested gradients.
   void restrict_to(std::unordered_set<const Node*> needed) { needed_ = std::move(needed); }
-  /// What to call at the end of the run (gradient_buffer.h).
+  /// Adds a function to call at the end of the run (gradient_buffer.h).
   void add_done(std::function<void()> done) { done_.push_back(std::move(done)); }
-  /// Whether leaves collect.
+  /// Whether leaves accumulate gradients.
   bool collects() const { return wanted_.empty(); }
-  /// From `roots`, whose gradients are `seeds`.
+  /// Runs backward from `roots`, whose gradients are `seeds`.
   void run(const std::vector<Edge>& roots, const std::vector<Tensor>& seeds);
 
  private:
@@ -51,13 +52,13 @@ class Run {
     int index;
     Tensor* result;
   };
-  /// What has arrived for a node.
+  /// The gradients accumulated so far for a node.
   struct Pending {
     NodePtr node;
     Gradients gradients;
   };
-  /// When it is a node's turn, the greatest first: ops by the tape; a leaf after the oldest op that uses it, and where
-  /// several wait there, the newest leaf first.
+  /// The position of a node in the order of the run, greatest first. Ops are ordered by sequence number. A leaf comes
+  /// right after the oldest op that uses it; if several leaves do, the newest comes first.
   using Turn = std::pair<uint64_t, uint64_t>;
   static constexpr uint64_t kLast = ~uint64_t{0};
 
@@ -65,7 +66,7 @@ class Run {
   Turn turn_of(const Node& node) const;
   void process(Pending item);
   void run_node(Node& node, Gradients gradients);
-  /// Where the rule of `node` may write gradients of inputs that are views. Empty where nothing is gained.
+  /// The memory into which the rule of `node` may write gradients of inputs. Empty if that saves no copy.
   Placement place(const OpNode& node, const Gradients& gradients) const;
   std::optional<Part> part_of(const Edge& input) const;
   bool add_into_pending(const OpNode& node, std::span<const Edge> edges, const Gradients& gradients);
@@ -73,18 +74,18 @@ class Run {
   void add(const Edge& edge, Tensor gradient);
   bool is_needed(const Node& node) const { return !needed_ || needed_->contains(&node); }
   bool leads_on(const Node& node) const;
-  /// Bit i: the gradient of input i leads to what is wanted (bit 63 stands for all from there on).
+  /// Bit i: the gradient of input i leads to a requested gradient (bit 63 stands for input 63 and all later ones).
   uint64_t wanted_inputs(const Node& node) const;
 
   BackwardOptions options_;
   std::map<Turn, Pending> pending_;
-  std::unordered_map<const Node*, uint64_t> last_use_;  // of leaves: the oldest op of this run that uses them
+  std::unordered_map<const Node*, uint64_t> last_use_;  // for each leaf, the oldest op of this run that uses it
   std::unordered_map<const Node*, std::vector<Wanted>> wanted_;
   std::optional<std::unordered_set<const Node*>> needed_;
   std::vector<std::function<void()>> done_;
 };
 
-/// One run from `roots`, whose gradients are `seeds`, to the leaves.
+/// Runs backward from `roots`, whose gradients are `seeds`, to the leaves.
 void run_backward(const std::vector<Edge>& roots, const std::vector<Tensor>& seeds, const BackwardOptions& options);
 
 }  // namespace weft::autograd

@@ -1,4 +1,4 @@
-// Hooks on what ops keep for backward: to keep it smaller, elsewhere, or to look at it.
+// Hooks on the tensors that ops save for backward, for example to compress, offload or inspect them.
 #pragma once
 
 #include <any>
@@ -9,11 +9,11 @@
 
 namespace weft::autograd {
 
-/// While alive, each tensor that an op recorded on this thread would keep for backward is given to `pack`, which
-/// returns what to keep in its place; backward gives that to `unpack`, which returns the tensor (of the same shape
-/// and dtype: GradientError otherwise). Parameters that ops keep are given too. Hooks are called without recording,
-/// and not for what they compute themselves. Scopes nest: the innermost is used alone. They live as long as graphs
-/// made under them.
+/// While alive, `pack` is called with each tensor, parameters included, that an op recorded on this thread would save
+/// for backward, and its result is saved instead. backward calls `unpack` with this result; it must return a tensor of
+/// the same shape and dtype (GradientError otherwise). Hooks run without recording, and not for ops that they run
+/// themselves. Scopes nest: only the innermost one is used. The hooks are kept as long as graphs recorded in the scope
+/// exist.
 ///
 ///   autograd::SavedTensorHooks half([](const Tensor& x) -> std::any { return x.to(bf16); },
 ///                                   [](const std::any& kept) { return std::any_cast<Tensor>(kept).to(f32); });

@@ -1,4 +1,4 @@
-// Saver: who takes what ops keep for backward, where it is not kept as it is. Below saved_hooks.h and checkpoint.h.
+// Saver: replaces the tensors that ops save for backward. saved_hooks.h and checkpoint.h are built on it.
 #pragma once
 
 #include <memory>
@@ -7,25 +7,25 @@
 
 namespace weft::autograd {
 
-/// What stands for a saved tensor.
+/// The replacement of a saved tensor.
 class Packed {
  public:
   virtual ~Packed() = default;
-  /// The values again, in a new tensor without history. GradientError where they cannot be had, or
-  /// are not of this shape and dtype.
+  /// The saved values in a new tensor without history. GradientError if they are not available, or do not have this
+  /// shape and dtype.
   virtual Tensor unpack(const Shape& shape, DType dtype) = 0;
-  /// Bytes it keeps.
+  /// The number of bytes that it keeps.
   virtual int64_t bytes() const { return 0; }
 };
 
 class Saver {
  public:
   virtual ~Saver() = default;
-  /// Called with each tensor that an op would keep (with its history), while it is recorded.
+  /// Called when an op is recorded, for each tensor that it would save. `x` has its history.
   virtual std::shared_ptr<Packed> save(const Tensor& x) = 0;
 };
 
-/// The calling thread's; null: tensors are kept as they are.
+/// The Saver of the calling thread; null if tensors are saved unchanged.
 inline Saver*& current_saver() {
   static thread_local constinit Saver* instance = nullptr;
   return instance;

@@ -15,8 +15,9 @@
 
 namespace weft::autograd {
 
-/// Whether a type holds no tensors, so that a Function takes it as a plain argument: numbers, enums, functions, small
-/// structs of them. Specialise it for a class of your own that holds none but has, say, a std::string in it.
+/// Whether a type holds no tensors, so that a Function accepts it as an argument without searching it: numbers, enums,
+/// functions, and trivially copyable structs of them. Specialise it for your own class that holds no tensors but, for
+/// example, a std::string.
 template <class T> inline constexpr bool holds_no_tensors = std::is_trivially_copyable_v<T> || std::is_function_v<T>;
 template <class T> inline constexpr bool holds_no_tensors<T*> = std::is_arithmetic_v<T> || std::is_function_v<T>;
 template <class T> inline constexpr bool holds_no_tensors<std::reference_wrapper<T>> = false;
@@ -25,7 +26,7 @@ namespace function_detail {
 
 template <class T>
 concept OptionalValue = std::same_as<T, std::optional<typename T::value_type>>;
-// <ranges> would cost every program that includes weft.h a tenth of its time to compile.
+// Instead of <ranges>, which would make programs that include weft.h compile a tenth slower.
 template <class T>
 concept Range = requires(const T& list) {
   std::begin(list);
@@ -37,10 +38,10 @@ concept TupleOfValues = requires {
   std::tuple_size<T>::value;
 }
 &&!Range<T>;
-/// A range of anything but itself, as a path is.
+/// A range whose elements are not of its own type (as those of std::filesystem::path are).
 template <class T>
 concept ListOfValues = Range<T> && !std::same_as<ValueIn<T>, T>;
-/// Appends the tensors in `argument`, in order; a std::optional<Tensor> that is empty as an undefined one.
+/// Appends the tensors in `argument`, in order. An empty std::optional<Tensor> is appended as an undefined tensor.
 template <class T> void collect(std::vector<Tensor>& tensors, const T& argument) {
   if constexpr (std::derived_from<T, Tensor>) {
     tensors.push_back(argument);

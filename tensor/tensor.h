@@ -1,6 +1,6 @@
-// Tensor: a small handle to a body {storage, view, dtype, history}. Copying a Tensor is O(1) and gives the same body;
-// clone() copies the data. The members that read as a chain are one-line forwards to the free functions in
-// tensor/functions.
+// Tensor: a small handle to a body {storage, view, dtype, history}. Copying a Tensor is O(1): both handles refer to the
+// same body. clone() copies the data. Most members forward to the free function of the same name in tensor/functions,
+// where it is documented.
 #pragma once
 
 #include <concepts>
@@ -18,7 +18,8 @@
 
 namespace weft {
 
-/// Takes a hook off again; dropping the handle does not. While it is kept, so is the graph behind the tensor.
+/// The handle of a registered hook. remove() unregisters the hook; destroying the handle does not. The handle keeps the
+/// tensor's history (its graph) alive.
 class HookHandle {
  public:
   HookHandle(IntrusivePtr<Provenance> history, int number) : history_(std::move(history)), number_(number) {}
@@ -30,9 +31,9 @@ class HookHandle {
 };
 
 class Generator;
-/// Values and positions of an extremum along an axis.
+/// The values that a reduction or sort selects along an axis, and their positions.
 struct ValuesAndIndices;
-/// One of the indices of x.index({...}).
+/// One index of the list that x.index({...}) takes (functions/advanced_index.h).
 class TensorIndex;
 
 namespace internal {
@@ -41,20 +42,21 @@ struct TensorAccess;
 
 class Tensor {
  public:
-  /// Undefined: no data. Using it in an op is an error; it stands for "absent" (no bias, no gradient).
+  /// An undefined tensor: it has no data and means "absent" (no bias, no gradient). Using it in an op is an Error.
   Tensor() = default;
   Tensor(const Tensor&) = default;
   Tensor(Tensor&&) noexcept = default;
-  /// A name gets another tensor.
+  /// Assignment to a variable makes it refer to another tensor.
   Tensor& operator=(const Tensor&) & = default;
   Tensor& operator=(Tensor&&) & noexcept = default;
-  /// A temporary is written through, as by copy_ and fill_: `x[0] = y;`, `x[0] = 1.0;`. Error where no other tensor has
-  /// its memory, as that of `x.index({mask})`: nothing would see what is written.
+  /// Assignment to a temporary writes into its memory, as copy_ and fill_ do: `x[0] = y;`, `x[0] = 1.0;`. Error if no
+  /// other tensor shares this memory, as for `x.index({mask})`, because the write would have no effect.
   Tensor& operator=(const Tensor& values) && { return seen_elsewhere("=").assign(values); }
   Tensor& operator=(const Scalar& value) && { return seen_elsewhere("=").fill_(value); }
 
-  // ---- making one from memory ----
-  /// Copies `values` (row-major). ShapeError where their number differs from the shape's; without a shape: 1-D.
+  // ---- creation from memory ----
+  /// A tensor with a copy of `values` (row-major). Without a shape it is 1-D. ShapeError if the number of values does
+  /// not match the shape.
   template <class T> static Tensor from(std::span<const T> values, const Shape& shape) {
     return from_memory(values.data(), static_cast<int64_t>(values.size()), dtype_of<T>, shape);
   }
@@ -65,41 +67,42 @@ class Tensor {
     return from(std::span<const T>(values), shape);
   }
   template <class T> static Tensor from(const std::vector<T>& values) { return from(std::span<const T>(values)); }
-  /// Borrows row-major foreign memory of `shape`; `release(context)` runs when the last tensor on it is gone.
+  /// A tensor on existing row-major memory, which is not copied. `release(context)` is called when the last tensor that
+  /// uses the memory is destroyed.
   template <class T>
   static Tensor wrap(T* data, const Shape& shape, void (*release)(void*) = nullptr, void* context = nullptr) {
     return wrap_memory(data, dtype_of<T>, shape, release, context);
   }
 
-  // ---- what it is ----
+  // ---- properties ----
   bool defined() const noexcept { return bool(body_); }
   explicit operator bool() const = delete;  // no condition: write (x > 0).item<bool>(); by elements: ~x, x & y, x | y
   const Shape& shape() const { return body().view.shape(); }
   /// The strides in elements. ShapeError for a masked (padded) view.
   const Strides& strides() const;
-  /// How indices map to memory.
+  /// The map from indices to memory positions: shape, strides, offset and mask.
   const View& layout() const { return body().view; }
-  /// The stride of an axis (negative from the end), in elements. ShapeError for a masked (padded) view.
+  /// The stride of an axis in elements; a negative axis counts from the end. ShapeError for a masked (padded) view.
   int64_t stride(int64_t axis) const;
   DType dtype() const { return body().dtype; }
   bool is_floating_point() const { return is_floating(dtype()); }
   Device device() const { return body().storage->device(); }
   int64_t rank() const { return body().view.rank(); }
   int64_t dim() const { return rank(); }
-  /// The size of an axis (negative from the end).
+  /// The size of an axis; a negative axis counts from the end.
   int64_t size(int64_t axis) const;
   int64_t numel() const { return body().view.numel(); }
-  /// Row-major and unmasked.
+  /// Whether the layout is row-major and has no mask.
   bool is_contiguous() const { return body().view.is_contiguous(); }
   bool shares_storage(const Tensor& other) const { return body().storage == other.body().storage; }
-  /// The same body: the same tensor in every respect.
+  /// Whether both handles refer to the same tensor.
   bool is_same(const Tensor& other) const noexcept { return body_ == other.body_; }
 
-  // ---- its values ----
-  /// Row-major memory of dtype T. DtypeError for another T, ShapeError (naming contiguous()) for any other layout,
-  /// DeviceError where the memory is not the host's.
+  // ---- values ----
+  /// A pointer to the elements, in row-major order. DtypeError if T is not the tensor's dtype, ShapeError if the layout
+  /// is not row-major (use contiguous()), DeviceError if the memory is not host memory.
   template <class T> T* data() const { return static_cast<T*>(checked_data(dtype_of<T>)); }
-  /// The value of a tensor of one element, converted to T.
+  /// The value of a tensor with exactly one element, converted to T.
   template <class T = double> T item() const {
     T out{};
     copy_values(&out, dtype_of<T>, 1);
@@ -121,32 +124,36 @@ class Tensor {
   // ---- history ----
   bool requires_grad() const { return current().history && body().history->requires_grad(); }
   bool is_leaf() const { return !current().history || body().history->is_leaf(); }
-  /// A leaf's accumulated gradient; undefined where none arrived. GradientError for a tensor with history.
+  /// The accumulated gradient of a leaf; undefined if there is none yet. GradientError for a tensor that is not a leaf.
   Tensor grad() const;
-  /// Replaces it by a copy of `gradient`, which must have this leaf's shape and dtype.
+  /// Replaces the gradient of this leaf by a copy of `gradient`, which must have the leaf's shape and dtype.
   void set_grad(const Tensor& gradient);
   /// Makes the gradient undefined.
   void zero_grad();
-  /// Makes this a leaf that collects a gradient, or freezes one. DtypeError unless floating.
+  /// Makes this tensor a leaf that accumulates a gradient, or with `value` = false a leaf that does not. DtypeError
+  /// unless floating.
   Tensor& requires_grad_(bool value = true);
-  /// Adds d(this)/d(leaf) to every leaf's gradient. `seed` is the gradient of this tensor (1 for a scalar).
+  /// Computes the gradients of all leaves this tensor depends on and adds them to grad(). `seed` is the gradient of
+  /// this tensor; it may be omitted for a tensor of one element, where it is 1.
   void backward(const Tensor& seed, const BackwardOptions& options = {}) const;
   void backward(const BackwardOptions& options = {}) const;
-  /// Calls `hook(gradient)` during backward; a returned Tensor replaces the gradient (hooks may return void). The hook
-  /// may write to its argument: that changes the gradient of this tensor and of nothing else. A hook must not capture
-  /// the tensor it is registered on (a cycle, which is never freed): capture detach(), a name or a number.
+  /// Calls `hook(gradient)` when backward has computed the gradient of this tensor. The hook returns void, or a Tensor
+  /// that replaces the gradient. It may write to its argument, which changes only the gradient of this tensor. It must
+  /// not capture the tensor it is registered on, as this creates a reference cycle that is never freed; capture
+  /// detach() instead.
   template <class F> HookHandle register_hook(F hook) {
     if constexpr (std::is_void_v<std::invoke_result_t<F, const Tensor&>>)
       return add_hook([hook = std::move(hook)](const Tensor& g) mutable { return hook(g), Tensor(); });
     else
       return add_hook(GradientHook(std::move(hook)));
   }
-  /// Of a leaf: calls `hook(gradient)` in each backward as soon as the last contribution has been added, while older
-  /// ops have yet to run. The argument is grad() itself: what the hook writes to it stays. The same rule of captures.
+  /// For a leaf: calls `hook(gradient)` in each backward as soon as the gradient of this leaf is complete; backward
+  /// through earlier ops may still follow. The argument is grad() itself, so writes to it persist. The hook must not
+  /// capture the leaf.
   HookHandle register_post_accumulate_grad_hook(AccumulatedHook hook);
-  /// The same data without history.
+  /// A tensor that shares this tensor's memory and has no history.
   Tensor detach() const;
-  /// The leaf's name in messages.
+  /// The name of a leaf in error messages.
   Tensor& set_name(const std::string& name);
   std::string name() const;
 
@@ -160,7 +167,7 @@ class Tensor {
   Tensor squeeze_all() const;
   Tensor unsqueeze(int64_t axis) const;
   Tensor transpose(int64_t axis0, int64_t axis1) const;
-  /// The last two axes swapped; what has fewer stays as it is.
+  /// Swaps the last two axes; a tensor with fewer than two axes stays unchanged.
   Tensor t() const { return transpose(rank() < 2 ? -1 : -2, -1); }
   Tensor permute(const IntList& axes) const;
   Tensor movedim(int64_t source, int64_t destination) const;
@@ -193,7 +200,7 @@ class Tensor {
   std::vector<Tensor> unbind(int64_t axis = 0) const;
   Tensor swapaxes(int64_t axis0, int64_t axis1) const { return transpose(axis0, axis1); }
 
-  // ---- what forwards to functions: parts by index, element-wise, reductions, matrices, writes in place ----
+  // ---- members that forward to functions: indexing, element-wise, reductions, matrices, writes in place ----
 #include "tensor/members.inc"
 
   /// `Tensor([[1.0000, 2.0000],\n        [3.0000, 4.0000]], dtype=f32)`
@@ -208,7 +215,7 @@ class Tensor {
       throw_undefined();
     return *body_;
   }
-  /// The body; a view whose base was written since has the history that follows from it.
+  /// The body. If this is a view and its base was written to since, first updates the history of this tensor.
   const Body& current() const {
     const Body& self = body();
     if (self.base && self.version != self.storage->version()) [[unlikely]]
@@ -220,12 +227,14 @@ class Tensor {
   static Tensor from_memory(const void* values, int64_t count, DType dtype, const Shape& shape);
   static Tensor wrap_memory(void* data, DType dtype, const Shape& shape, void (*release)(void*), void* context);
   void* checked_data(DType dtype) const;
-  /// Row-major values as `dtype` into `out`; `count` is the number that is allowed, -1 for any.
+  /// Copies the values to `out` in row-major order, converted to `dtype`. `count` is the required number of elements,
+  /// or -1 for any number.
   void copy_values(void* out, DType dtype, int64_t count) const;
   HookHandle add_hook(GradientHook hook);
-  /// This temporary, on the left of `sign`. Error where nothing else holds its memory.
+  /// Checks that a write to this temporary (by the operator `sign`) is visible: Error if no other tensor shares its
+  /// memory. Returns *this.
   Tensor& seen_elsewhere(const char* sign);
-  /// copy_() of `values`, of which axes of size 1 in front do not count where they are more than this tensor's.
+  /// copy_(values). If values has more axes than this tensor, leading axes of size 1 are dropped.
   Tensor& assign(const Tensor& values);
 
   IntrusivePtr<Body> body_;
@@ -233,7 +242,7 @@ class Tensor {
 
 namespace internal {
 
-/// What weft's own layers see of a Tensor.
+/// Access to the internals of a Tensor, for weft's own code.
 struct TensorAccess {
   static TensorBody& body(const Tensor& x) { return const_cast<TensorBody&>(x.body()); }
   static const IntrusivePtr<TensorBody>& handle(const Tensor& x) noexcept { return x.body_; }
@@ -243,9 +252,9 @@ struct TensorAccess {
 inline TensorBody& body(const Tensor& x) { return TensorAccess::body(x); }
 inline Storage& storage(const Tensor& x) { return *body(x).storage; }
 inline const IntrusivePtr<Storage>& storage_ptr(const Tensor& x) { return body(x).storage; }
-/// Start of the storage, whatever the layout.
+/// The start of the storage (not of the view).
 inline void* raw(const Tensor& x) { return storage(x).data(); }
-/// Whether this handle is the only one to the tensor.
+/// Whether this is the only handle of the tensor.
 inline bool is_sole_handle(const Tensor& x) { return TensorAccess::handle(x)->unique(); }
 template <class V> Tensor make_tensor(IntrusivePtr<Storage> storage, V&& view, DType dtype) {
   return TensorAccess::make(
@@ -261,7 +270,7 @@ struct ValuesAndIndices {
 
 std::ostream& operator<<(std::ostream& out, const Tensor& tensor);
 
-/// `[2, 3] f32`, or `undefined`: how errors name a tensor.
+/// `[2, 3] f32`, or `undefined`: the text by which errors describe a tensor.
 std::string describe(const Tensor& tensor);
 
 }  // namespace weft

@@ -24,7 +24,8 @@ WEFT_GRADIENT(Hardsigmoid) = per_input([](Grad g, Input<0> x) {
 });
 WEFT_GRADIENT(Logsigmoid) = per_input([](Grad g, Input<0> x) { return g * sigmoid(-x); });
 WEFT_GRADIENT(Softsign) = per_input([](Grad g, Input<0> x) { return g / square(abs(x) + 1.0); });
-// The exponential is bounded, so that what is not taken stays finite in the second order as well.
+// The argument of exp is bounded, so that the branch that is not selected stays finite in the second derivative as
+// well.
 WEFT_GRADIENT(Elu) = per_input([](const op::Elu& op, Grad g, Input<0> x) {
   const Tensor below = exp(clip(x, std::nullopt, 0.0) * op.input_scale) * (op.scale * op.alpha * op.input_scale);
   return where(x <= 0.0, g * below, g * op.scale);

@@ -1,4 +1,4 @@
-// Steps of the optimizers with a rate per element write in place, outside of the tape.
+// Optimizer steps write in place and are not recorded.
 #pragma once
 
 #include "autograd/rule.h"

@@ -1,4 +1,4 @@
-// Rules of extrema with positions: the first one gets the gradient.
+// Rules of extrema with positions: the element at the returned position gets the gradient.
 #pragma once
 
 #include "autograd/rule.h"

@@ -11,11 +11,12 @@ namespace weft::autograd {
 namespace formulas {
 /// Attention of {q, k, v, mask}, with public ops.
 Tensor attention_formula(const op::AttentionSetting& setting, const std::vector<Tensor>& inputs);
-/// {dq, dk, dv} of {g, q, k, v, mask}.
+/// {dq, dk, dv} as a function of {g, q, k, v, mask}.
 std::vector<Tensor> attention_backward_formula(const op::AttentionSetting& setting, const std::vector<Tensor>& inputs);
 }  // namespace formulas
 
-// A mask that is trained (a position bias) takes the formula: the kernel never has the gradients of all scores at once.
+// The gradient of a trained mask (a position bias) uses the formula, as the kernel never has the gradients of all
+// scores at once.
 WEFT_GRADIENT(Attention) = joint([](const op::Attention& op, Grad g, Input<0> q, Input<1> k, Input<2> v, Input<3> mask,
                                     OutputOf<1> largest, OutputOf<2> factor, Into<0> dq, Into<1> dk, Into<2> dv,
                                     Needs needs) -> std::vector<Tensor> {

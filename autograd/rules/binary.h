@@ -1,5 +1,5 @@
-// Rules of element-wise arithmetic. Operands have one shape and dtype: broadcasting and promotion were ops of their
-// own.
+// Rules of element-wise arithmetic. Operands have equal shape and dtype, because broadcasting and promotion are
+// separate recorded ops.
 #pragma once
 
 #include <cmath>
@@ -20,12 +20,12 @@ WEFT_GRADIENT(Div) = per_input([](Grad g, Input<1> b) { return g / b; },
                                [](Grad g, Input<0> a, Input<1> b) { return -g * (a / b) / b; });
 
 namespace formulas {
-/// g where the other side is not `chosen`, half where both are equal. Where one is NaN, no side is chosen, and both
-/// have all of it, as in PyTorch.
+/// The gradient of one operand: g where the other operand is not `chosen`, and g / 2 where both are equal. If one is
+/// NaN, neither is chosen, and both operands get g, as in PyTorch.
 inline Tensor extremum_share(const Tensor& g, const Tensor& other_chosen, const Tensor& tie) {
   return where(tie, g * 0.5, where(other_chosen, zeros_like(g), g));
 }
-/// a^2 + b^2, and 1 at the origin, where an angle has the gradient 0, as in PyTorch.
+/// a^2 + b^2, but 1 at the origin, so that the gradient of an angle is 0 there, as in PyTorch.
 inline Tensor square_radius(const Tensor& a, const Tensor& b) {
   const Tensor out = square(a) + square(b);
   return where(out == 0.0, ones_like(out), out);
@@ -45,13 +45,13 @@ WEFT_GRADIENT(Maximum) =
 WEFT_GRADIENT(Minimum) =
     per_input([](Grad g, Input<0> a, Input<1> b) { return formulas::extremum_share(g, b < a, a == b); },
               [](Grad g, Input<0> a, Input<1> b) { return formulas::extremum_share(g, a < b, a == b); });
-// A value at its bound has the gradient, the bound none.
+// Where a value equals its bound, the value gets the gradient and the bound gets none.
 WEFT_GRADIENT(ClampMin) = per_input([](Grad g, Input<0> x, Input<1> min) { return where(x >= min, g, zeros_like(g)); },
                                     [](Grad g, Input<0> x, Input<1> min) { return where(x < min, g, zeros_like(g)); });
 WEFT_GRADIENT(ClampMax) = per_input([](Grad g, Input<0> x, Input<1> max) { return where(x <= max, g, zeros_like(g)); },
                                     [](Grad g, Input<0> x, Input<1> max) { return where(x > max, g, zeros_like(g)); });
 
-// a - b n, where the whole number n does not change.
+// The derivative of a - b n with the integer n held constant.
 WEFT_GRADIENT(Remainder) = per_input([](Grad g) { return g; },
                                      [](Grad g, Input<0> a, Input<1> b) { return -g * floor_divide(a, b); });
 WEFT_GRADIENT(Fmod) = per_input([](Grad g) { return g; },
@@ -63,7 +63,7 @@ WEFT_GRADIENT(Hypot) = per_input([](Grad g, Input<0> a, Output y) { return g * (
                                  [](Grad g, Input<1> b, Output y) { return g * (b / y); });
 WEFT_GRADIENT(Logaddexp) = per_input([](Grad g, Input<0> a, Input<1> b) { return g * sigmoid(a - b); },
                                      [](Grad g, Input<0> a, Input<1> b) { return g * sigmoid(b - a); });
-// Flat in a where a = 0 and b is no positive number.
+// The gradient of a is 0 where a = 0, unless b is a positive number.
 WEFT_GRADIENT(Xlogy) = per_input(
     [](Grad g, Input<0> a, Input<1> b) { return g * log(where(logical_and(a == 0.0, b <= 0.0), ones_like(b), b)); },
     [](Grad g, Input<0> a, Input<1> b) { return g * (a / b); });
@@ -93,7 +93,7 @@ WEFT_GRADIENT(PowScalar) = per_input([](const op::PowScalar& op, Grad g, Input<0
 });
 WEFT_GRADIENT(RpowScalar) = per_input([](const op::RpowScalar& op, Grad g, Input<0> x, Output y) {
   const double base = op.value.to_double();
-  // 0^x is flat where x >= 0.
+  // The gradient of 0^x is 0 where x >= 0.
   return base == 0.0 ? where(x >= 0.0, zeros_like(g), g * y * std::log(base)) : g * y * std::log(base);
 });
 

@@ -1,4 +1,4 @@
-// The rules of cat, whose inputs get their slices, of roll and of pad by a mode.
+// The rules of cat (each input gets its slice of the gradient), of roll, and of padding with elements of the tensor.
 #pragma once
 
 #include "autograd/rule.h"

@@ -1,4 +1,4 @@
-// Comparisons and logic have no gradient; where passes it to the side taken.
+// Comparisons and logic have no gradient; where() passes the gradient to the selected operand.
 #pragma once
 
 #include "autograd/rule.h"

@@ -1,4 +1,4 @@
-// Rules of the convolution and of its two gradients: three ops whose rules name each other.
+// Rules of the convolution and of its two gradient ops. The rule of each uses the other two.
 #pragma once
 
 #include "autograd/rule.h"

@@ -12,7 +12,7 @@
 namespace weft::autograd {
 
 namespace formulas {
-/// `g` in the memory order of `x` where that is dense: itself, or a copy.
+/// `g` in the memory order of `x` if x is dense: g itself, or a copy.
 inline Tensor in_order_of(const Tensor& g, const View& x) {
   if (!x.is_dense() || x.is_contiguous()) return g;
   IntList outermost_first, back(x.shape());
@@ -24,22 +24,22 @@ inline Tensor in_order_of(const Tensor& g, const View& x) {
 }
 }  // namespace formulas
 
-// A gradient goes back in the order that its tensor had, so that what comes before (channels-last, say) stays in one
-// order.
+// A gradient is returned in the memory order of its tensor, so that earlier ops keep their order (such as
+// channels-last).
 WEFT_GRADIENT(Contiguous) = per_input([](Grad g, ViewOf<0> x) { return formulas::in_order_of(g, x.view); });
 WEFT_GRADIENT(Clone) = per_input([](Grad g) { return g; });
-// The engine knows the dtype of what the gradient belongs to.
+// The dtype of x is known without saving x.
 WEFT_GRADIENT(Cast) = per_input([](Grad g, InputType<0> x) { return cast(g, x.dtype); });
-// Of a parameter: what Autocast made of it need not live until backward.
+// For parameters: the copy that Autocast made is recomputed, so that it need not be kept until backward.
 template <> inline constexpr int recomputed_inputs<op::Cast> = 1;
 WEFT_GRADIENT(ToDevice) = per_input([](const op::ToDevice& op, Grad g) { return to(g, op.from); });
-// It is each sample's, which may differ.
+// The gradient can differ between samples.
 WEFT_GRADIENT(Lift) = per_input([](Grad g) { return g; });
-// What was overwritten passes nothing on.
+// The overwritten value gets no gradient.
 WEFT_GRADIENT(Fill) = per_input([](Grad g) { return zeros_like(g); });
 WEFT_GRADIENT(CopyFrom) = per_input([](Grad g) { return zeros_like(g); },
                                     [](Grad g, InputType<1> source) { return cast(g, source.dtype); });
-// Only runs without any record.
+// This op is never recorded.
 WEFT_GRADIENT(AddInto) = not_differentiable("an update in place");
 WEFT_GRADIENT(Detach) = not_differentiable("cuts the path, as asked");
 // The adjoint of the adjoint is the view itself.

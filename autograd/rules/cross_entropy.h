@@ -1,4 +1,4 @@
-// Rules of cross entropy. Only the logits take a gradient.
+// Rules of cross entropy. Only the logits have a gradient.
 #pragma once
 
 #include "autograd/formula.h"
@@ -9,7 +9,7 @@
 namespace weft::autograd {
 
 namespace formulas {
-/// scale (sum(t) softmax(logits) - t) of {scale, logits}, with public ops.
+/// scale (sum(t) softmax(logits) - t) as a function of {scale, logits}, with public ops.
 Tensor cross_entropy_formula(const op::CrossEntropyBackward& op, const Tensor& scale, const Tensor& logits,
                              const Tensor& targets, const Tensor& weight);
 }  // namespace formulas

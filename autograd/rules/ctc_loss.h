@@ -1,4 +1,4 @@
-// Rules of connectionist temporal classification. Only log_probs takes a gradient.
+// Rules of connectionist temporal classification. Only log_probs has a gradient.
 #pragma once
 
 #include "autograd/formula.h"
@@ -9,7 +9,7 @@
 namespace weft::autograd {
 
 namespace formulas {
-/// The losses (N) of log_probs, step by step with public ops. Where no alignment fits: NaN, with zero_infinity 0.
+/// The losses (N) of log_probs, step by step with public ops. If no alignment exists: NaN, or 0 with zero_infinity.
 Tensor ctc_loss_formula(int64_t blank, bool zero_infinity, const Tensor& log_probs, const Tensor& targets,
                         const Tensor& input_lengths, const Tensor& target_lengths);
 }  // namespace formulas
@@ -20,7 +20,7 @@ WEFT_GRADIENT(CtcLoss) = per_input(
     },
     no_gradient, no_gradient, no_gradient);
 
-// The gradient's formula is the derivative of the loss's formula.
+// The formula of the gradient is obtained by differentiating the formula of the loss.
 WEFT_GRADIENT(CtcLossBackward) = joint([](const op::CtcLossBackward& op, Grad gg, Input<0> g, Input<1> log_probs,
                                           Input<2> targets, Input<3> inputs, Input<4> lengths, Needs needs) {
   const auto loss = [&](const std::vector<Tensor>& in) {

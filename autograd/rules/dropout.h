@@ -6,7 +6,7 @@
 
 namespace weft::autograd {
 
-// Linear, and its own adjoint: the random key says which elements stay.
+// Dropout is linear and its own adjoint, as the random key determines which elements are kept.
 WEFT_GRADIENT(Dropout) = per_input([](const op::Dropout& op, Grad g) { return dispatch::apply(op, Tensor(g)); });
 
 }  // namespace weft::autograd

@@ -1,4 +1,4 @@
-// Rules of bags of rows of a table. Indices and offsets take no gradient.
+// Rules of reductions over bags of rows of a table. Indices and offsets have no gradient.
 #pragma once
 
 #include "autograd/rule.h"
@@ -17,7 +17,7 @@
 namespace weft::autograd {
 
 namespace formulas {
-/// The gradient of each index's bag: (n, D).
+/// For each index, the gradient of its bag: (n, D).
 inline Tensor bag_gradients(const Tensor& g, const Tensor& indices, const Tensor& offsets) {
   if (offsets.numel() == 0) return zeros({indices.numel(), g.size(1)}, g.dtype(), g.device());
   return index_select(g, 0, adjoint::bag_of_each(offsets, indices.numel()));

@@ -1,4 +1,4 @@
-// Constructors have no inputs.
+// Ops that create tensors have no inputs and so no gradient.
 #pragma once
 
 #include "autograd/rule.h"

@@ -1,4 +1,4 @@
-// Rules of sampling images at any places.
+// Rules of sampling images at arbitrary points.
 #pragma once
 
 #include "autograd/formula.h"
@@ -11,7 +11,7 @@ namespace weft::autograd {
 namespace formulas {
 /// grid_sample(x, grid) with public ops.
 Tensor grid_sample_formula(const GridSampleOptions& options, const Tensor& x, const Tensor& grid);
-/// {dx, dgrid} of {g, x, grid}: the gradients of that.
+/// {dx, dgrid} as a function of {g, x, grid}: the gradients of that formula.
 std::vector<Tensor> grid_sample_backward_formula(const GridSampleOptions& options, const std::vector<Tensor>& inputs);
 }  // namespace formulas
 

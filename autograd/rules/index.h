@@ -1,4 +1,4 @@
-// Rules of indexing: each op and its adjoint name each other. Indices take no gradient.
+// Rules of indexing. The rules of an op and of its adjoint use each other. Indices have no gradient.
 #pragma once
 
 #include "autograd/rule.h"
@@ -33,7 +33,7 @@ WEFT_GRADIENT(Embedding) = per_input(  //
     no_gradient, [](const op::Embedding& op, Grad g, Input<0> indices, ViewOf<1> weight) {
       return adjoint::embedding_backward(g, indices, weight.shape()[0], op.padding_idx);
     });
-// The row of the padding index passes nothing either way.
+// The row of the padding index gets no gradient in either direction.
 WEFT_GRADIENT(EmbeddingBackward) = per_input(
     [](const op::EmbeddingBackward& op, Grad gg, Input<1> indices) {
       const Tensor rows = embedding(indices, gg, op.padding_idx);

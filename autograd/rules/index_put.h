@@ -1,4 +1,4 @@
-// Rules of writes by index. Indices take no gradient.
+// Rules of writes by index. Indices have no gradient.
 #pragma once
 
 #include "autograd/rule.h"

@@ -1,5 +1,5 @@
-// Rules of linear algebra. Square factors first: with x = a^-1 b, da = -db x^T. Then factorisations, whose sources are
-// named in the functions' headers.
+// Rules of linear algebra. First square systems: for x = a^-1 b, the gradients satisfy da = -db x^T. Then
+// factorisations; tensor/functions names the sources of their formulas.
 #pragma once
 
 #include "autograd/rule.h"

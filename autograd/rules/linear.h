@@ -1,4 +1,4 @@
-// The rule of rows times a weight plus a bias.
+// The rule of x weight^T + bias.
 #pragma once
 
 #include "autograd/rule.h"
@@ -8,9 +8,9 @@
 
 namespace weft::autograd {
 
-// The weight's gradient is computed in the weight's memory order, so that it need not be reordered, and in its dtype,
-// which may be f32 beside an x of 16 bits. The bias's is then a sum of bf16, rounded once, which needs no copy of g in
-// f32; sums of f16 might leave its range.
+// The gradient of the weight is computed in the weight's memory order, so that it need not be reordered, and in its
+// dtype, which can be f32 while x is 16-bit. The gradient of the bias is then a sum of bf16, rounded once, without an
+// f32 copy of g. For f16, g is first cast to the bias's dtype, because the sum could exceed the range of f16.
 WEFT_GRADIENT(Linear) = per_input(
     [](Grad g, Input<1> w) { return formulas::product_into({}, g, w, g.dtype(), g.dtype()); },
     [](Grad g, Input<0> x, ViewOf<1> w, InputType<1> weight, Into<1> into) {

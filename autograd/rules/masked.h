@@ -18,7 +18,7 @@ WEFT_GRADIENT(MaskedFill) = per_input([](Grad g, Input<1> mask) { return masked_
 WEFT_GRADIENT(MaskedSelect) = per_input(  //
     [](Grad g, Input<1> mask) { return masked_scatter(zeros(mask.shape(), g.dtype(), g.device()), mask, g); },
     no_gradient);
-// The place of each element in the source; one behind it for those that keep their value.
+// The index of each element in the source; elements that keep their value get the index after its last element.
 WEFT_GRADIENT(MaskedScatter) = per_input(  //
     [](Grad g, Input<1> mask) { return masked_fill(g, mask, 0); }, no_gradient,
     [](Grad g, Input<1> mask, InputType<2> source) {

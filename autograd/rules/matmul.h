@@ -16,13 +16,14 @@ namespace weft::autograd {
 
 namespace formulas {
 inline Tensor swapped(const Tensor& x) { return transpose(x, -2, -1); }
-/// Whether rows are the fast axis: a transposed operand, such as the weight of a linear layer.
+/// Whether the row axis has the smallest stride, as in a transposed operand such as the weight of a linear layer.
 inline bool is_transposed(const View& x) {
   const int64_t r = x.rank();
   return x.stride(r - 2) == 1 && x.stride(r - 1) != 1;
 }
 
-/// a b, both rounded to `operands`, as `result`: a plain product where that is what they are. To `into` where it fits.
+/// The product of a and b, rounded to dtype `operands`, with a result of dtype `result`; a plain matmul if these are
+/// their dtypes already. Written to `into` if that fits.
 inline Tensor product_into(const Tensor& into, const Tensor& a, const Tensor& b, DType operands, DType result) {
   if (a.dtype() == operands && b.dtype() == operands && result == operands)
     return dispatch::apply_into(op::Matmul{}, into, a, b);
@@ -31,7 +32,7 @@ inline Tensor product_into(const Tensor& into, const Tensor& a, const Tensor& b,
 }
 }  // namespace formulas
 
-// Each gradient is computed in the memory order of what it belongs to, so that it need not be reordered.
+// Each gradient is computed in the memory order of its tensor, so that it need not be reordered.
 WEFT_GRADIENT(Matmul) = per_input(
     [](Grad g, ViewOf<0> a, Input<1> b) {
       return formulas::is_transposed(a.view) ? formulas::swapped(matmul(b, formulas::swapped(g)))

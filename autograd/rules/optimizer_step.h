@@ -1,4 +1,4 @@
-// Optimizer steps write in place, outside of the tape.
+// Optimizer steps write in place and are not recorded.
 #pragma once
 
 #include "autograd/rule.h"

@@ -1,4 +1,4 @@
-// Rules of pooling. Each op and its adjoint name each other.
+// Rules of pooling. The rules of an op and of its adjoint use each other.
 #pragma once
 
 #include "autograd/rule.h"

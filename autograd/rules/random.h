@@ -1,4 +1,4 @@
-// What is drawn has no gradient.
+// Random numbers have no gradient.
 #pragma once
 
 #include "autograd/rule.h"

@@ -9,7 +9,8 @@
 namespace weft::autograd {
 
 namespace formulas {
-/// {y, h, c} of {projected, weight, bias, h0, c0}, step by step with public ops; c is undefined where there is no cell.
+/// {y, h, c} as a function of {projected, weight, bias, h0, c0}, step by step with public ops; c is undefined unless
+/// the layer is an LSTM.
 std::vector<Tensor> recurrent_formula(const op::RecurrentSetting& op, const std::vector<Tensor>& inputs,
                                       const Tensor& lengths);
 }  // namespace formulas
@@ -22,7 +23,7 @@ WEFT_GRADIENT(Recurrent) = joint([](const op::Recurrent& op, Grad gy, GradOf<1> 
   return std::vector<Tensor>{d[0], d[1], d[2], d[3], d[4], Tensor()};
 });
 
-// The gradient's formula is the derivative of the layer's formula.
+// The formula of the gradient is obtained by differentiating the formula of the layer.
 WEFT_GRADIENT(RecurrentBackward) = joint([](const op::RecurrentBackward& op, Grad d0, GradOf<1> d1, GradOf<2> d2,
                                             GradOf<3> d3, GradOf<4> d4, Input<0> gy, Input<1> gh, Input<2> gc,
                                             Input<3> projected, Input<4> weight, Input<5> bias, Input<6> h0,

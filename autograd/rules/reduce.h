@@ -20,7 +20,8 @@
 namespace weft::autograd {
 
 namespace formulas {
-/// `g` (a result's gradient, or the result) as a tensor that broadcasts against the input: reduced axes back at size 1.
+/// Reshapes `g` (the gradient of the result, or the result) so that it broadcasts with the input: reduced axes have
+/// size 1.
 inline Tensor kept(const Tensor& g, const IntList& axes, bool keepdim, const Shape& input) {
   if (keepdim) return g;
   Shape shape = input;
@@ -28,8 +29,9 @@ inline Tensor kept(const Tensor& g, const IntList& axes, bool keepdim, const Sha
   return reshape(g, shape);
 }
 
-/// For every element of (rows, n) the product of the others in its row: exact with zeros, and differentiable as often
-/// as wanted. Pairs are multiplied up a tree, and the products of the others handed down.
+/// For every element of (rows, n), the product of the other elements of its row. It is exact even with zeros, and
+/// differentiable any number of times. Products of pairs are computed up a binary tree; the products of all other
+/// elements are then computed down the tree.
 inline Tensor product_of_others(const Tensor& x) {
   const int64_t rows = x.size(0), n = x.size(1);
   if (n <= 1) return ones_like(x);
@@ -40,8 +42,8 @@ inline Tensor product_of_others(const Tensor& x) {
   return slice(reshape(stack({others * right, others * left}, 2), {rows, -1}), 1, 0, n);
 }
 
-/// Whether each product, divided by one of its factors, gives that of the others: none is 0 (nor is a factor),
-/// subnormal, infinite or NaN.
+/// Whether dividing each product by a factor gives the product of the other factors: no product or factor is 0, and no
+/// product is subnormal, infinite or NaN.
 inline bool can_be_divided(const Tensor& products) {
   const Tensor size = abs(products.detach());
   const double least = size.dtype() == f64 ? 0x1p-1022 : size.dtype() == f16 ? 0x1p-14 : 0x1p-126;
@@ -64,13 +66,13 @@ inline Tensor prod_gradient(const Tensor& g, const Tensor& x, const Tensor& y, c
   return g * permute(others, inverse);
 }
 
-/// Ties share evenly.
+/// Elements that tie share the gradient evenly.
 inline Tensor extremum_gradient(const Tensor& g, const Tensor& x, const Tensor& y, const IntList& axes) {
   const Tensor chosen = cast(x == y, g.dtype());
   return chosen * (g / sum(chosen, axes, keepdim));
 }
 
-/// |x|^p summed to the power 1/p; 0 where the norm is 0.
+/// The gradient of (sum |x|^p)^(1/p); 0 where the norm is 0.
 inline Tensor norm_gradient(double p, const Tensor& g, const Tensor& x, const Tensor& y, const IntList& axes) {
   if (p == 0.0) return zeros_like(x);
   if (std::isinf(p)) return sign(x) * extremum_gradient(g, abs(x), y, axes);
@@ -109,7 +111,7 @@ WEFT_GRADIENT(Min) = formulas::extremum_rule<op::Min>;
 WEFT_GRADIENT(All) = not_differentiable("truth values");
 WEFT_GRADIENT(Any) = not_differentiable("truth values");
 
-// The softmax of x; 0 where everything is -inf.
+// The derivative is the softmax of x, and 0 if all elements are -infinity.
 WEFT_GRADIENT(Logsumexp) = per_input([](const op::Logsumexp& op, Grad g, Input<0> x, Output y) {
   const Tensor top = formulas::kept(y, op.axes, op.keepdim, x.shape());
   const Tensor shift = where(top == -std::numeric_limits<double>::infinity(), zeros_like(top), top);

@@ -1,4 +1,4 @@
-// The rule of resampling: a linear map, whose adjoint is the transposed one.
+// The rule of resampling. It is a linear map, and its adjoint is the transposed map.
 #pragma once
 
 #include "autograd/rule.h"

@@ -19,19 +19,19 @@
 namespace weft::autograd {
 
 namespace formulas {
-/// x one place on along `axis`, `first` in front: element i is x[i - 1].
+/// x shifted by one along `axis`: element i is x[i - 1], element 0 is `first`.
 inline Tensor delayed(const Tensor& x, int64_t axis, double first) {
   if (x.size(axis) == 0) return x;
   return cat({full_like(slice(x, axis, 0, 1), first), slice(x, axis, 0, -1)}, axis);
 }
-/// Element i is x[i + 1], the last is 0.
+/// x shifted by one in the other direction: element i is x[i + 1], the last one is 0.
 inline Tensor advanced(const Tensor& x, int64_t axis) {
   if (x.size(axis) == 0) return x;
   return cat({slice(x, axis, 1), zeros_like(slice(x, axis, 0, 1))}, axis);
 }
 
-/// dx[k] = sum of g[i] e^(x[k] - y[i]) over i >= k. With r[k] = g[k] + e^(y[k] - y[k + 1]) r[k + 1] that is e^(x - y)
-/// r, where no exponent is above 0.
+/// dx[k] is the sum of g[i] e^(x[k] - y[i]) over i >= k. With r[k] = g[k] + e^(y[k] - y[k + 1]) r[k + 1] this equals
+/// e^(x - y) r, and no exponent is above 0.
 inline Tensor logcumsumexp_gradient(const Tensor& g, const Tensor& x, const Tensor& y, int64_t axis) {
   const Tensor nothing = y == -std::numeric_limits<double>::infinity(), zero = zeros_like(y);
   if (y.size(axis) == 0) return zero;
@@ -45,7 +45,8 @@ inline Tensor logcumsumexp_gradient(const Tensor& g, const Tensor& x, const Tens
 WEFT_GRADIENT(Cumsum) = per_input([](const op::Cumsum& op, Grad g) {
   return flip(cumsum(flip(g, {op.axis}), op.axis), {op.axis});
 });
-// The product before k, times r[k] = g[k] + x[k + 1] r[k + 1]: no division, so that zeros are no special case.
+// The gradient of x[k] is the product of the elements before k, times r[k] = g[k] + x[k + 1] r[k + 1]. There is no
+// division, so that zeros need no special case.
 WEFT_GRADIENT(Cumprod) = per_input([](const op::Cumprod& op, Grad g, Input<0> x) {
   return formulas::delayed(cumprod(x, op.axis), op.axis, 1) *
          adjoint::linear_recurrence(formulas::advanced(x, op.axis), g, op.axis, true);
@@ -58,7 +59,7 @@ WEFT_GRADIENT(CumulativeExtremum) = per_input(  //
       return adjoint::scatter_add(g, op.axis, indices, x.shape());
     });
 
-// The gradient that reaches b[i] is r[i] = g[i] + a[i + 1] r[i + 1]; a[i] gets r[i] y[i - 1].
+// The gradient of b[i] is r[i] = g[i] + a[i + 1] r[i + 1]; that of a[i] is r[i] y[i - 1].
 WEFT_GRADIENT(LinearRecurrence) = joint([](const op::LinearRecurrence& op, Grad g, Input<0> a, Output y, Needs needs) {
   const Tensor r = adjoint::linear_recurrence(formulas::advanced(a, op.axis), g, op.axis, true);
   return std::array<Tensor, 2>{needs[0] ? r * formulas::delayed(y, op.axis, 0) : Tensor(), r};

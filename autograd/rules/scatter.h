@@ -1,4 +1,4 @@
-// Rules of scatter. Indices take no gradient.
+// Rules of scatter. Indices have no gradient.
 #pragma once
 
 #include "autograd/rule.h"
@@ -21,8 +21,8 @@ WEFT_GRADIENT(ScatterSum) = per_input(  //
     [](const op::ScatterSum& op, Grad g, Input<1> index) { return gather(g, op.axis, index); });
 
 namespace formulas {
-/// The product of all that meets but one of them, for x and for src: the others' product, which is exact where some
-/// are zero.
+/// The gradients of a product reduction with respect to x and src. Each factor gets the product of the other factors
+/// written to the same position, which is exact even if some are zero.
 inline std::array<Tensor, 3> product_backward(int64_t axis, const Tensor& g, const Tensor& x, const Tensor& index,
                                               const Tensor& src, const Tensor& y) {
   const Tensor zero_x = x == 0, zero_src = src == 0;
@@ -37,7 +37,7 @@ inline std::array<Tensor, 3> product_backward(int64_t axis, const Tensor& g, con
           share(gather(g, axis, index), src, zero_src, gather(y, axis, index), gather(rest, axis, index),
                 gather(zeros, axis, index))};
 }
-/// The gradient in equal shares to all that are as large as the result.
+/// Distributes the gradient evenly to all elements that are equal to the result.
 inline std::array<Tensor, 3> extreme_backward(int64_t axis, const Tensor& g, const Tensor& x, const Tensor& index,
                                               const Tensor& src, const Tensor& y) {
   const Tensor best_x = cast(x == y, g.dtype()), best_src = cast(src == gather(y, axis, index), g.dtype());

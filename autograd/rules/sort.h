@@ -1,4 +1,4 @@
-// Rules of sorts and selections: a chosen element gets its gradient.
+// Rules of sorts and selections: a selected element gets the gradient of its result.
 #pragma once
 
 #include "autograd/rule.h"

@@ -33,7 +33,7 @@ WEFT_GRADIENT(Polygamma) = per_input([](const op::Polygamma& op, Grad g, Input<0
   return g * polygamma(op.order + 1, x);
 });
 
-// Of both inputs at once: they differ in the sign.
+// One rule for both inputs, as their gradients differ only in sign.
 WEFT_GRADIENT(SquaredDifference) = joint([](Grad g, Input<0> a, Input<1> b, Needs needs) {
   const Tensor d = g * ((a - b) * 2.0);
   return std::vector<Tensor>{d, needs[1] ? -d : Tensor()};

@@ -1,4 +1,4 @@
-// The rule of the cast that rounds at random: on average it is the identity.
+// The rule of the cast with stochastic rounding. Its expected value is the identity, so the gradient is passed through.
 #pragma once
 
 #include "autograd/rule.h"

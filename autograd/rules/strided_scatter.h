@@ -1,5 +1,5 @@
-// The rule of a write through a view: the part that was replaced passes nothing on, and the source gets that part.
-// Where no history of the gradient is wanted, the engine does the same without a copy (autograd/run.h).
+// The rule of a write through a view: the gradient of x is zero in the replaced part, and the source gets that part.
+// Unless the gradient itself is recorded, the engine does this without a copy (autograd/run.h).
 #pragma once
 
 #include "autograd/rule.h"

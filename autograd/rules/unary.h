@@ -47,7 +47,7 @@ WEFT_GRADIENT(Softplus) = per_input([](Grad g, Input<0> x) { return g * sigmoid(
 WEFT_GRADIENT(Erf) = per_input([](Grad g, Input<0> x) {
   return g * (exp(-square(x)) * (2.0 * std::numbers::inv_sqrtpi));
 });
-// Gradient 1 at the bounds, 0 for NaN (PyTorch).
+// The gradient is 1 at the bounds and 0 for NaN, as in PyTorch.
 WEFT_GRADIENT(Clip) = per_input([](const op::Clip& op, Grad g, Input<0> x) -> Tensor {
   Tensor out = g;
   if (op.min) out = where(x >= *op.min, out, zeros_like(g));
@@ -76,7 +76,7 @@ WEFT_GRADIENT(Atanh) = per_input([](Grad g, Input<0> x) { return g / ((1.0 - x) 
 WEFT_GRADIENT(Erfc) = per_input([](Grad g, Input<0> x) {
   return g * (exp(-square(x)) * (-2.0 * std::numbers::inv_sqrtpi));
 });
-// 0 where a value was replaced.
+// The gradient is 0 where a value was replaced.
 WEFT_GRADIENT(NanToNum) = per_input([](Grad g, Input<0> x) { return where(isfinite(x), g, zeros_like(g)); });
 
 WEFT_GRADIENT(GeluOp) = per_input([](const op::GeluOp& op, Grad g, Input<0> x) {

@@ -1,5 +1,6 @@
-// Rules of views. The generic adjoint (zeros, the same view of them, the gradient added into it) serves every view;
-// where a view covers its input exactly once, its inverse is the same thing without a copy, and an expansion is summed.
+// Rules of views. The generic adjoint (zeros, with the gradient added into the same view of them) works for every view.
+// If a view covers its input exactly once, the inverse view gives the same result without a copy. For an expansion, the
+// gradient is summed.
 #pragma once
 
 #include "autograd/rule.h"
@@ -10,7 +11,7 @@
 namespace weft::autograd {
 
 namespace formulas {
-/// The sum of an expanded gradient over what the expansion repeated.
+/// The sum of a gradient over the axes that the expansion added or enlarged.
 inline Tensor sum_to(const Tensor& g, const Shape& shape) {
   const int64_t added = g.rank() - shape.rank();
   IntList axes;

@@ -1,11 +1,10 @@
-// Derivatives of functions in one direction: vjp (reverse mode) and jvp (forward mode).
+// Derivatives of functions in one direction: vjp (vector-Jacobian product) and jvp (Jacobian-vector product).
 //
 //   auto [y, gradient] = vjp([](const Tensor& x) { return sin(x) * x; }, x, v);
 //
-// The function may be anything that is called with a Tensor and gives one, or with a std::vector<Tensor> and gives a
-// Tensor or a std::vector<Tensor>. The arguments need not require a gradient, nothing is stored on leaves, and
-// transforms nest. Results have history where the function reads parameters (or the arguments have history) and
-// recording is on.
+// The function takes a Tensor and returns a Tensor, or takes a std::vector<Tensor> and returns a Tensor or a
+// std::vector<Tensor>. The arguments need not require a gradient, grad() of leaves does not change, and transforms
+// nest. Results have history if recording is on and the function reads parameters or the arguments have history.
 #pragma once
 
 #include <concepts>
@@ -34,7 +33,7 @@ struct OutputsAndTangents {
   std::vector<Tensor> tangents;  // one per output
 };
 
-/// A function of one tensor, one that gives a list, and a function of several tensors.
+/// TensorFunction: one tensor to one tensor. TensorToTensors: one tensor to a list. TensorsFunction: from a list.
 template <class F>
 concept TensorFunction = requires(F& f, const Tensor& x) {
   { f(x) } -> std::convertible_to<Tensor>;
@@ -51,7 +50,7 @@ namespace autograd {
 using Tensors = std::vector<Tensor>;
 using ManyToMany = std::function<Tensors(const Tensors&)>;
 
-/// `f` as a function of a list that gives a list; it must outlive the result.
+/// `f` as a function from a list to a list. `f` must outlive the result.
 template <class F> ManyToMany many_to_many(F& f) {
   return [&f](const Tensors& x) -> Tensors {
     if constexpr (TensorFunction<F>)
@@ -69,8 +68,8 @@ OutputsAndTangents jvp_of(const ManyToMany& f, const Tensors& x, const Tensors& 
 
 }  // namespace autograd
 
-/// f(x) and v^T J, J being the Jacobian of f at x; v has the shape of f(x) and is 1 where absent and f(x) is one
-/// number. Zeros where f(x) does not depend on x. Errors: ShapeError and GradientError for another shape of v,
+/// f(x) and v^T J, where J is the Jacobian of f at x. v has the shape of f(x); it may be omitted (and is 1) if f(x) has
+/// one element. The gradient is zeros if f(x) does not depend on x. ShapeError or GradientError for another shape of v,
 /// DtypeError unless x is floating.
 template <TensorFunction F> OutputAndGradient vjp(F&& f, const Tensor& x, const Tensor& v = {}) {
   OutputsAndGradients all = autograd::vjp_of(autograd::many_to_many(f), {x}, {v});
@@ -82,13 +81,12 @@ OutputsAndGradients vjp(F&& f, const std::vector<Tensor>& x, const std::vector<T
   return autograd::vjp_of(autograd::many_to_many(f), x, v);
 }
 
-/// f(x) and J v, v of x's shape: how f(x) changes when x moves along v. Zeros where f(x) does not depend on x.
+/// f(x) and J v, the directional derivative of f along v; v has x's shape. It is zeros if f(x) does not depend on x.
 ///
-/// It is computed as the gradient, with respect to w, of w^T J v: by the rules of backward and their own rules. So it
-/// is right for each op that can be differentiated twice, which every op with a rule of its own can (the case table
-/// checks it); an autograd::Function whose backward is not written with public ops has no tangent (GradientError or
-/// zeros). The cost is about that of a forward, a backward and a backward of it: 3 to 4 times f, and f's graph in
-/// memory.
+/// It is computed in reverse mode, as the gradient of w^T J v with respect to w (the "double backward" trick). So it
+/// works for every op that can be differentiated twice, which all differentiable ops can (the case table tests it). An
+/// autograd::Function whose backward is not written with public ops has no tangent (GradientError or zeros). The cost
+/// is a forward, a backward and a backward through that: 3 to 4 times the cost of f, and the memory of f's graph.
 template <TensorFunction F> OutputAndTangent jvp(F&& f, const Tensor& x, const Tensor& v) {
   OutputsAndTangents all = autograd::jvp_of(autograd::many_to_many(f), {x}, {v});
   return {std::move(all.outputs[0]), std::move(all.tangents[0])};

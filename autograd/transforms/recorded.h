@@ -1,11 +1,12 @@
-// Recorded: one call of a function on proxies for its arguments, so that it can be differentiated with respect to
-// them whether or not they require a gradient. What vjp, jvp and jacobian are made of.
+// Recorded: one call of a function with proxies for its arguments, so that it can be differentiated with respect to
+// them, whether or not they require a gradient. vjp, jvp and jacobian are built on it.
 //
-// An argument that requires a gradient is replaced by an identity of it, any other by a private leaf. Thus
-// transforms nest: what an inner one computes has the history that leads to the outer one's proxies.
+// The proxy of an argument that requires a gradient is the result of an identity op on it; the proxy of any other
+// argument is a new leaf. So transforms nest: the results of an inner one have a history that leads to the outer one's
+// proxies.
 //
-// Results carry history only where it can be used: where recording is on and a path leads to a leaf that is no
-// proxy (the caller's parameters, or what an enclosing transform differentiates).
+// Results have history only if recording is on and their graph leads to a leaf that is not a proxy (the caller's
+// parameters, or the proxies of an enclosing transform).
 #pragma once
 
 #include <functional>
@@ -20,31 +21,33 @@ using ManyToMany = std::function<Tensors(const Tensors&)>;
 
 class Recorded {
  public:
-  /// Runs `f`. `name` is the transform, for errors; DtypeError where an argument is not floating.
+  /// Runs `f`. `name` is the transform that errors name. DtypeError if an argument is not floating.
   Recorded(const char* name, const ManyToMany& f, const Tensors& arguments);
 
   const Tensors& outputs() const { return outputs_; }
-  /// Whether a gradient of this call should itself have history; `seeds` are what it is taken along.
+  /// Whether a gradient of this call, with the given `seeds`, should itself have history.
   bool is_differentiable(const Tensors& seeds) const;
-  /// Whether it has to be recorded: where it is differentiable, and inside of vmap, where the batches behind the
-  /// samples may have a history that the samples do not show.
+  /// Whether the gradient must be recorded: if it is differentiable, and always inside of vmap, because the batch
+  /// tensors may have a history even if the samples do not.
   bool must_record(bool differentiable) const;
-  /// The gradients of the outputs, weighted by `seeds`, with respect to the arguments: zeros where no path leads there.
+  /// The gradients of the outputs, weighted by `seeds`, with respect to the arguments; zeros for an argument that the
+  /// outputs do not depend on.
   Tensors gradients(const Tensors& seeds, bool create_graph) const;
-  /// Those of one output alone; the graph stays.
+  /// The same for only one output. The graph is retained.
   Tensors gradients_of(size_t output, const Tensor& seed, bool create_graph) const;
-  /// As the caller may keep it: without history where that leads to proxies only.
+  /// `results` for the caller: detached if their history leads only to proxies.
   Tensors finished(const Tensors& results, bool differentiable) const;
 
  private:
   bool recording_;        // of the caller
   bool sampled_ = false;  // an argument or output is a sample of vmap
-  bool leads_out_;        // a path leads to a leaf that is no proxy
+  bool leads_out_;        // the graph leads to a leaf that is not a proxy
   Tensors arguments_;
   Tensors outputs_;
 };
 
-/// grad(), but with zeros for the inputs that no path reaches, and for outputs that have no history.
+/// grad(), but with zeros instead of an error for inputs that the outputs do not depend on and for outputs without
+/// history.
 Tensors gradients_or_zeros(const Tensors& outputs, const Tensors& inputs, const Tensors& seeds, bool create_graph,
                            bool retain_graph);
 /// A new leaf over x's memory.

@@ -1,23 +1,23 @@
-// How vmap works: the samples of a batch are a device.
+// How vmap works: inside of vmap, tensors are on a device of kind `vmap`.
 //
-// Inside of vmap(f), f's arguments are tensors of one sample's shape on a device of kind `vmap`, whose memory is not
-// bytes but a Value: the tensor of the whole batch, with the batch as its first axis (or, where the samples do not
-// differ, without it). So everything above dispatch does what it does for any device: shapes, views (which are
-// arithmetic on View alone), broadcasting, promotion, versions, history. Running a kernel there means: take the batch
-// tensors behind the operands, apply a batching rule of the op to them (rule.h; it calls ordinary ops), and store
-// what comes out.
+// Inside of vmap(f), the arguments of f have the shape of one sample and are on such a device (we call them samples).
+// The memory of a sample does not hold bytes but a Value: the tensor of the whole batch, with the batch as its first
+// axis (or without a batch axis if all samples are equal). So shapes, views (which are arithmetic on View),
+// broadcasting, promotion, versions and history work as for any device. To run a kernel on this device means: take the
+// batch tensors of the operands, apply the op's batching rule to them (rule.h; it calls ordinary ops), and store the
+// results.
 //
 //   vmap device:  sample [4] ----------- softmax(axis=0) ----------> sample [4]
 //                    | Value                                            | Value
 //   below:        batch [3, 4] --------- softmax(axis=1) ----------> batch [3, 4]
 //
-// History exists at both levels, each with its own nodes: grad() inside f gives each sample's gradient, also with
-// respect to tensors that do not differ between samples, and backward() outside goes through the batch tensors. vmap
-// inside of vmap is a device whose batch tensors lie on the outer one's. Code outside of vmap pays nothing: what is
-// asked is what dispatch asks of every input, its device.
+// History exists at both levels, each with its own nodes. grad() inside of f gives the gradient of each sample, also
+// with respect to tensors that are the same for all samples; backward() outside of vmap uses the history of the batch
+// tensors. In nested vmaps, the batch tensors of the inner device are samples of the outer one. Code outside of vmap
+// has no extra cost, as dispatch checks the device of every input anyway.
 //
-// A Value is never written in place: a write to a sample replaces it. What stays of it after its vmap has ended is an
-// error to use.
+// A Value is never written in place: a write to a sample replaces it. Using a sample after its vmap has ended is an
+// error.
 #pragma once
 
 #include <cstdint>
@@ -26,22 +26,22 @@
 
 namespace weft::batching {
 
-/// A tensor below, with the batch as its first axis where the samples differ.
+/// A tensor one level below (outside of the vmap), with the batch as its first axis if `batched`.
 struct Batch {
   Tensor x;
   bool batched = false;
 };
 
-/// A vmap that runs on this thread; its device's index is its number.
+/// A vmap that runs on this thread. The index of its device is its number.
 struct Level {
   uint64_t id;
-  int64_t size;  // of the batch
-  Device below;  // where batch tensors lie
+  int64_t size;  // the batch size
+  Device below;  // the device of the batch tensors
 };
-/// Error where no vmap of that number runs on this thread.
+/// The level of a number. Error if no vmap with that number runs on this thread.
 const Level& level_of(int number);
 
-/// Whether the vmap that `x`, a sample, belongs to still runs on this thread.
+/// Whether the vmap of the sample `x` still runs on this thread.
 bool is_running(const Tensor& x);
 
 /// Adds a level while alive.
@@ -57,14 +57,15 @@ class LevelScope {
   Device device_;
 };
 
-/// A sample of the batch, without history of its own. `batch.x` below has its batch axis first.
+/// A sample on `device` that stands for `batch`, without history at its level. If batched, batch.x has its batch axis
+/// first.
 Tensor sample_of(Device device, const Batch& batch);
-/// What is behind an operand on the device of `number`, in the operand's shape.
+/// The batch tensor of an operand on the device with this number, in the operand's shape.
 Batch batch_behind(int number, const Operand& x);
-/// Makes `batch` what is behind `out`.
+/// Sets the batch tensor of `out` to `batch`.
 void store(int number, const Operand& out, const Batch& batch);
 
-/// Runs any op, views too, whose type is erased, as dispatch::apply does.
+/// Runs a type-erased op (also a view op), as dispatch::apply does.
 std::vector<Tensor> apply_erased(const OpInfo& info, const void* op, std::span<const Tensor> inputs, Device device);
 
 }  // namespace weft::batching

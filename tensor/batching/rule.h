@@ -1,17 +1,17 @@
-// How an op runs on a batch of its inputs: batching rules, one row per op in tensor/batching/rules/<family>.h.
+// Batching rules: how an op runs on a batch of its inputs. One row per op in tensor/batching/rules/<family>.h.
 //
 //   WEFT_BATCHING(Softmax) = along_axis;
 //
-// A rule gets the batches behind the op's inputs, at least one of which has a batch axis, and gives the batches of
-// its results, with the axis first. It calls ordinary ops, so that history below is theirs. An op without a rule runs
-// sample by sample (one_by_one): right for every op, and as slow as a loop. Ops whose policy broadcasts, and the rows
-// of unary.inc and its like and of compare.inc, have the rule same_op.
+// A rule gets the batch tensors of the op's inputs, at least one of which has a batch axis, and returns those of its
+// results, with the batch axis first. It calls ordinary ops, which record the history of the batch tensors. An op
+// without a rule runs sample by sample (one_by_one), which is correct for every op and as slow as a loop. Ops whose
+// policy broadcasts, and the ops of unary.inc, special.inc, activation.inc and compare.inc, have the rule same_op.
 //
-//   same_op       the same op: it looks at each element alone, or takes any axes in front
-//   along_axis    `op.axis` counted from 0, behind the batch's
-//   over_axes     `op.axes` the same
-//   folded<mask>  the batch joins axis 0 of the inputs in `mask`, and of all results; where another input differs
-//                 between samples: one by one
+//   same_op       runs the same op: it works element-wise, or accepts any leading axes
+//   along_axis    runs the op with `op.axis` (which counts from 0) shifted by the batch axis
+//   over_axes     the same for `op.axes`
+//   folded<mask>  merges the batch axis into axis 0 of the inputs in `mask`, and splits it off all results; runs sample
+//                 by sample if another input differs between samples
 //   [](const op::X& op, const Call& call) -> std::vector<Tensor>
 #pragma once
 
@@ -22,7 +22,7 @@
 
 namespace weft::batching {
 
-/// An op and the batches behind its inputs.
+/// An op and the batch tensors of its inputs.
 struct Call {
   const OpInfo& info;
   const void* op;
@@ -31,11 +31,11 @@ struct Call {
 
   int64_t size() const { return level.size; }
   bool is_batched(size_t input) const { return inputs[input].batched; }
-  /// Input `i` with a batch axis, of stride 0 where the samples do not differ; undefined where absent.
+  /// Input `i` with a batch axis (of stride 0 if the samples are equal); undefined if the input is absent.
   Tensor whole(size_t i) const;
-  /// All inputs so.
+  /// The same for all inputs.
   std::vector<Tensor> whole() const;
-  /// An op of the same kind, or of another, on what is below.
+  /// apply() runs this op, run() another op, on batch tensors.
   std::vector<Tensor> apply(const std::vector<Batch>& list) const;
   template <class Op> std::vector<Tensor> run(const Op& other, const std::vector<Tensor>& list) const {
     return apply_erased(op_info<Op>, &other, list, level.below);
@@ -45,7 +45,7 @@ struct Call {
 using Rule = std::vector<Tensor> (*)(const Call& call);
 
 std::vector<Tensor> one_by_one(const Call& call);
-/// `x` (batch, n, ...) as (batch * n, ...), and back.
+/// Reshape x (batch, n, ...) to (batch * n, ...), and back.
 Tensor fold(const Tensor& x);
 Tensor unfold_batch(const Tensor& x, int64_t size);
 /// `x` (batch) as (batch, 1).
@@ -64,7 +64,7 @@ inline constexpr AlongAxis along_axis;
 inline constexpr OverAxes over_axes;
 template <uint32_t mask> inline constexpr Folded<mask> folded;
 
-/// The rule of an op: one by one where there is no row.
+/// The rule of an op. The default, for ops without a row, is sample by sample.
 template <class Op> inline constexpr auto batching = OneByOne{};
 template <class Op>
   requires(dispatch::policy_of<Op>.broadcasts)
@@ -86,7 +86,7 @@ template <class Op> std::vector<Tensor> run(AlongAxis, Op op, const Call& call) 
 template <class Op> std::vector<Tensor> run(OverAxes, Op op, const Call& call) {
   for (int64_t& axis : op.axes) ++axis;
   if (!op.axes.empty()) return call.run(op, call.whole());
-  // Samples without axes get one: rules below would take none for all.
+  // 0-d samples get an axis, because an empty list of axes would mean all axes, the batch included.
   op.axes = {1};
   op.keepdim = false;
   return call.run(op, {as_column(call.whole(0))});

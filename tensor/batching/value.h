@@ -1,4 +1,4 @@
-// Value: what the storage of a sample holds in place of bytes.
+// Value: the content of a sample's storage. It holds a batch tensor instead of bytes.
 #pragma once
 
 #include "tensor/batching/level.h"
@@ -10,44 +10,44 @@ class Value {
  public:
   explicit Value(size_t bytes) : bytes_(bytes) {}
 
-  /// The batch whose samples, seen through `view`, are the elements of this memory.
+  /// Sets the batch tensor. The samples in `batch`, addressed by `view`, are the elements of this memory.
   void set(uint64_t level, const Batch& batch, const View& view);
   bool empty() const { return !whole_.x.defined(); }
-  /// Whether a write now, which is not recorded, takes a history away that the batch has.
+  /// Whether an unrecorded write would now discard a history of the batch tensor.
   bool loses_history() const;
-  /// Makes reading while recording an error, until all of it is written anew.
+  /// Makes reading while recording an error until the whole memory has been overwritten.
   void set_history_lost() { history_lost_ = true; }
   uint64_t level() const { return level_; }
   size_t bytes() const { return bytes_; }
-  /// The batch seen through another view of the memory. GradientError where its tensor was written in place since.
+  /// The batch tensor for another view of this memory. GradientError if the batch tensor was written in place since.
   Batch through(const View& view);
   /// Replaces the part that `view` describes.
   void write(const View& view, const Batch& part, int64_t size);
-  /// Adds to the part that `view` describes; several elements may be in one place.
+  /// Adds to the part that `view` describes; the view may overlap itself.
   void add(const View& view, const Batch& part, int64_t size);
 
  private:
-  /// The elements in the order of memory: (batch,) elements.
+  /// The elements in memory order: (batch, elements), or (elements) if not batched.
   Tensor flat();
   void check_unwritten() const;
   void check_history() const;
-  /// The part of flat elements (with the batch axis first where there is one) as a view op.
+  /// The view op that takes the part described by `view` from flat(). If batched, the batch axis comes first.
   AnyOp part_of_flat(const View& view, bool batched) const;
   void set_flat(const Tensor& flat, bool batched);
-  /// A part of the flat elements: the adjoint of its view, which scatters `values` among zeros.
+  /// A part of the flat elements. `scatter`, the adjoint of its view, writes `values` into zeros.
   struct FlatPart {
     op::ViewAdjoint scatter;
     Tensor values;
     bool batched;
   };
-  /// The part that `view` describes, after which the value itself is flat; batched where the value or `part` is.
+  /// The part that `view` describes, batched if this value or `part` is. Also converts this value to its flat form.
   FlatPart flat_part(const View& view, const Batch& part, int64_t size);
 
   size_t bytes_;
   uint64_t level_ = 0;
   Batch whole_;
-  View view_;             // of the memory, in which `whole_` shows it
-  uint64_t version_ = 0;  // of whole_'s storage
+  View view_;             // the view of this memory that whole_ represents
+  uint64_t version_ = 0;  // the version of whole_'s storage when it was set
   bool history_lost_ = false;
   Tensor flat_;
 };

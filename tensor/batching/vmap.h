@@ -1,19 +1,20 @@
-// vmap: a function of one sample becomes a function of a batch.
+// vmap: turns a function of one sample into a function of a batch.
 //
 //   Tensor y = vmap([&](const Tensor& row) { return softmax(row, 0) * weight; })(batch);   // batch [B, n]
 //
-// Inside, tensors have one sample's shape, and every op computes all samples at once (an op without a batching rule
-// runs sample by sample; the result is the same). Tensors from outside, such as `weight`, are the same for every
-// sample. vmap nests, and mixes with gradients both ways: backward through its result, and grad(), vjp, jvp or
-// jacobian inside of it, which give each sample its own gradient (also with respect to a tensor from outside).
+// Inside of the function, tensors have the shape of one sample, and every op computes all samples at once (an op
+// without a batching rule runs sample by sample, with the same result). Tensors from outside, such as `weight`, are the
+// same for every sample. vmap nests and works with gradients in both directions: backward through its result, and
+// grad(), vjp, jvp or jacobian inside of it, which give each sample its own gradient (also with respect to a tensor
+// from outside).
 //
-// Known limits: values that differ between samples cannot be read inside (item(), to_vector(), printing: a DeviceError
-// says so), so that shapes and branches cannot depend on them (masks, nonzero, unique, counts of repeat_interleave);
-// checks of values, such as a probability's, look at all samples at once; a tensor from outside cannot be written to
-// from samples in place (write to zeros_like() of an argument). A Function of the user's own (autograd/function.h) and
-// checkpoint() have gradients inside only: to go through them from outside is a GradientError. Random numbers that are
-// drawn for a sample (dropout, rand_like) are each sample's own; rand(shape) says nothing of samples and is the same
-// for all.
+// Known limits. Values that differ between samples cannot be read inside (item(), to_vector() and printing are a
+// DeviceError), so shapes and branches cannot depend on them (masks, nonzero, unique, counts of repeat_interleave).
+// Checks of values, for example of a probability, apply to all samples together. A tensor from outside cannot be
+// written in place with samples (write to zeros_like() of an argument instead). Gradients through a user-defined
+// Function (autograd/function.h) and through checkpoint() must be taken inside; outside they are a GradientError.
+// Functions that draw random numbers for a sample (dropout, rand_like) draw different numbers for each sample;
+// rand(shape) draws the same numbers for all samples.
 #pragma once
 
 #include <concepts>
@@ -29,8 +30,8 @@
 
 namespace weft {
 
-/// Which axis is the batch: one number for all arguments (or results), or one for each; nullopt for an argument that is
-/// the same for every sample.
+/// The batch axis: one number for all arguments (or results), or one for each. nullopt means that an argument has no
+/// batch axis and is the same for every sample.
 class BatchAxes {
  public:
   BatchAxes(int64_t axis) : axes_{axis} {}
@@ -38,7 +39,8 @@ class BatchAxes {
   BatchAxes(std::nullopt_t) : axes_{std::nullopt} {}
   BatchAxes(std::initializer_list<std::optional<int64_t>> axes) : axes_(axes), each_(true) {}
   explicit BatchAxes(std::vector<std::optional<int64_t>> axes) : axes_(std::move(axes)), each_(true) {}
-  /// Of number `i` of `count`. Error where there are not `count` of them; `what` are `arguments` or `results`.
+  /// The batch axis of number `i` of `count`. Error if the list does not have `count` axes; `what` is `arguments` or
+  /// `results`, for the error.
   std::optional<int64_t> of(size_t i, size_t count, const char* what) const;
 
  private:
@@ -52,13 +54,13 @@ Tensors vmap(const std::function<Tensors(const Tensors&)>& f, const Tensors& arg
              const BatchAxes& out_dims);
 }  // namespace batching
 
-/// What vmap returns: a function with the arguments of F, each with a batch axis.
+/// The function that vmap returns: it takes the arguments of F, each with a batch axis.
 template <class F> class Vmapped {
  public:
   Vmapped(F f, BatchAxes in_dims, BatchAxes out_dims)
       : f_(std::move(f)), in_dims_(std::move(in_dims)), out_dims_(std::move(out_dims)) {}
 
-  /// ShapeError where batch sizes differ, IndexError where an argument has no such axis.
+  /// ShapeError if batch sizes differ, IndexError if an argument does not have its batch axis.
   template <std::same_as<Tensor>... Arguments>
     requires(sizeof...(Arguments) > 0 && std::invocable<const F&, const Arguments&...>)
   auto operator()(const Arguments&... arguments) const {
@@ -98,10 +100,10 @@ template <class F> class Vmapped {
   BatchAxes out_dims_;
 };
 
-/// f for a batch: each argument is taken apart along its axis of `in_dims`, f is applied to each sample (to all of
-/// them at once), and the results are put together along their axes of `out_dims`. f takes Tensors, or one
-/// std::vector<Tensor>, and gives a Tensor or a std::vector<Tensor>; an argument may be left whole (nullopt). A
-/// result that does not differ between samples is repeated.
+/// f for a batch: splits each argument into samples along its axis of `in_dims` (nullopt: the argument is passed as it
+/// is to every sample), applies f to all samples at once, and stacks the results along their axes of `out_dims`. f
+/// takes Tensors or one std::vector<Tensor>, and returns a Tensor or a std::vector<Tensor>. A result that is the same
+/// for all samples is repeated.
 template <class F> Vmapped<std::decay_t<F>> vmap(F&& f, BatchAxes in_dims = 0, BatchAxes out_dims = 0) {
   return {std::forward<F>(f), std::move(in_dims), std::move(out_dims)};
 }

@@ -1,4 +1,4 @@
-// Axes: which axes a reduction runs over. None given means all of them.
+// Axes: the axes that a reduction runs over. An empty list means all axes.
 #pragma once
 
 #include <concepts>
@@ -9,7 +9,7 @@
 
 namespace weft {
 
-/// Whether reduced axes stay, with size 1: `x.sum(1, keepdim)`.
+/// Whether the result keeps the reduced axes with size 1: `x.sum(1, keepdim)`.
 struct KeepDim {
   bool value = false;
   constexpr KeepDim() = default;
@@ -17,11 +17,11 @@ struct KeepDim {
 };
 inline constexpr KeepDim keepdim{true};
 
-/// One axis, several, or (empty) all. One class instead of overloads: `sum({})` means all axes.
+/// One axis, several axes, or all axes (empty). A single class instead of overloads, so that `sum({})` means all axes.
 class Axes {
  public:
   Axes() = default;
-  /// A bool is no axis: `x.var(false)` and `x.sum(true)` do not compile.
+  /// A bool is not accepted as an axis: `x.var(false)` and `x.sum(true)` do not compile.
   template <std::integral T>
     requires(!std::same_as<T, bool>)
   Axes(T axis) : list_{static_cast<int64_t>(axis)} {}
@@ -31,8 +31,8 @@ class Axes {
 
   bool empty() const { return list_.empty(); }
   const IntList& list() const { return list_; }
-  /// Sorted axes in [0, rank), all of them where none were given. IndexError out of range or given twice. Rank 0 takes
-  /// 0 and -1, and gives no axes.
+  /// The axes in [0, rank), sorted; all of them if the list is empty. IndexError for an axis out of range or given
+  /// twice. For rank 0, axes 0 and -1 are accepted and the result is empty.
   IntList normalized(int64_t rank) const;
 
  private:

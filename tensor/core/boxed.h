@@ -1,11 +1,11 @@
-// Boxed: an optional value that lives out of line, for what few objects of a class have.
+// Boxed: an optional value stored on the heap, for members that few objects of a class have.
 #pragma once
 
 #include <utility>
 
 namespace weft {
 
-/// Empty, or the owner of a T on the heap. A copy owns a copy.
+/// Empty, or the owner of a T on the heap. Copying a Boxed copies the T.
 template <class T> class Boxed {
  public:
   Boxed() = default;

@@ -1,11 +1,11 @@
-// The options of convolutions: of the functions, and as plain numbers, which the op's descriptor and its kernel read.
+// The options of convolutions: those of the public functions, and the form that the op's descriptor and kernel use.
 #pragma once
 
 #include <cstdint>
 
 namespace weft {
 
-/// The size of one axis, so that code for one to three axes reads alike.
+/// The size of one axis. It has the interface of Size2 and Size3, for code that handles one to three axes.
 struct Size1 {
   static constexpr int64_t kAxes = 1;
   int64_t width = 0;
@@ -42,25 +42,27 @@ struct Size3 {
   bool operator==(const Size3&) const = default;
 };
 
-/// `sizes` as three, `missing` for the axes that are not there.
+/// `sizes` as three sizes; the axes that `sizes` does not have come first and get the value `missing`.
 constexpr Size3 as_triple(const Size1& sizes, int64_t missing) { return {missing, missing, sizes.width}; }
 constexpr Size3 as_triple(const Size2& sizes, int64_t missing) { return {missing, sizes.height, sizes.width}; }
 constexpr Size3 as_triple(const Size3& sizes, int64_t) { return sizes; }
 
-/// How a convolution is computed. `fastest`: by sizes alone, whatever is fastest. For windows of stride 1 in f32 with
-/// 32 channels and more on either side that may be Winograd's minimal filtering F(4 x 4, 3 x 3), on parts of at most
-/// 3 x 3 taps, whose rounding is another: the root mean square error of a result of 3 x 3 windows is some 1.8 times
-/// that of `direct` (8e-7 of the results' own at 64 channels, 2e-6 at 512; 1.0 to 1.5 times after 16 layers with
-/// relu), and it is at most (n + 32) 2^-24 n c max|x| max|weight|, where n is the number of channels times that of
-/// parts (1 for 3 x 3, 4 for 5 x 5, 3 for 3 x 3 x 3), and c is 563 for 3 x 3 windows, 24 for 1-d windows (parts of 3
-/// taps) and 9 for `direct`. An element of the weight's gradient is off by at most (t + 32) 2^-24 t c max|x|
-/// max|gradient| for t tiles: c is 802 for tiles of 4 x 4 results, 28.4 for 1-d windows, whose tiles have 4. Where some
-/// result is not finite, all are computed by `direct`: NaN and infinities reach the same results.
-/// `direct`: sums of the window's products. f64 and halves are computed so in either case.
+/// The algorithm of a convolution.
+/// `direct` sums the products of each window. f64, bf16 and f16 always use it.
+/// `fastest` selects an algorithm by the sizes alone. For f32, stride 1, and at least 32 input and output channels,
+/// this can be Winograd's minimal filtering F(4 x 4, 3 x 3), applied to parts of at most 3 x 3 taps. Its rounding
+/// differs from `direct`. For 3 x 3 windows, the root mean square error of a result is about 1.8 times that of `direct`
+/// (relative to the root mean square of the results: 8e-7 at 64 channels, 2e-6 at 512; after 16 layers with relu, 1.0
+/// to 1.5 times). The error of a result is at most (n + 32) 2^-24 n c max|x| max|weight|. n is the number of channels
+/// times the number of parts (1 for 3 x 3, 4 for 5 x 5, 3 for 3 x 3 x 3); c is 563 for 3 x 3 windows, 24 for 1-d
+/// windows (parts of 3 taps) and 9 for `direct`. The error of an element of the weight's gradient is at most
+/// (t + 32) 2^-24 t c max|x| max|gradient| for t tiles; c is 802 for tiles of 4 x 4 results, and 28.4 for 1-d windows,
+/// whose tiles have 4 results. If a result is not finite, all results are computed by `direct`, so that NaN and
+/// infinity appear in the same elements.
 enum class Convolution : uint8_t { fastest, direct };
 
-/// Stands for as much padding as keeps the size of every axis; for convolutions of stride 1. Where their number is odd,
-/// the additional one comes last.
+/// The padding that keeps the size of every axis, for convolutions of stride 1. If the total padding of an axis is odd,
+/// the extra element comes last.
 struct SamePadding {};
 
 /// The padding of a convolution: one number, one per axis, or SamePadding() (nn::same).
@@ -72,8 +74,8 @@ template <class Sizes> struct ConvPadding : Sizes {
   bool operator==(const ConvPadding&) const = default;
 };
 
-/// What lies outside of a b c d: `constant` 0 0 a b c d 0 0, `reflect` c b a b c d c b, `replicate` a a a b c d d d,
-/// `circular` c d a b c d a b.
+/// The elements that pad an axis. For the axis a b c d and padding 2: `constant` 0 0 a b c d 0 0, `reflect`
+/// c b a b c d c b, `replicate` a a a b c d d d, `circular` c d a b c d a b.
 enum class PadMode { constant, reflect, replicate, circular };
 
 template <class Sizes> struct ConvOptionsOf {
@@ -82,7 +84,7 @@ template <class Sizes> struct ConvOptionsOf {
   Sizes dilation = 1;
   int64_t groups = 1;
   Convolution algorithm = Convolution::fastest;
-  PadMode padding_mode = PadMode::constant;  // what the padding holds: zeros, or entries of x
+  PadMode padding_mode = PadMode::constant;  // pad with zeros, or with elements of x
   bool operator==(const ConvOptionsOf&) const = default;
 };
 using Conv1dOptions = ConvOptionsOf<Size1>;
@@ -92,7 +94,7 @@ using Conv3dOptions = ConvOptionsOf<Size3>;
 template <class Sizes> struct ConvTransposeOptionsOf {
   Sizes stride = 1;
   Sizes padding = 0;
-  Sizes output_padding = 0;  // added to one side of the result's size: which of the sizes that `stride` leaves open
+  Sizes output_padding = 0;  // added to the output size, which a stride above 1 does not determine uniquely
   int64_t groups = 1;
   Sizes dilation = 1;
   Convolution algorithm = Convolution::fastest;
@@ -102,8 +104,8 @@ using ConvTranspose1dOptions = ConvTransposeOptionsOf<Size1>;
 using ConvTranspose2dOptions = ConvTransposeOptionsOf<Size2>;
 using ConvTranspose3dOptions = ConvTransposeOptionsOf<Size3>;
 
-/// Those of a convolution over `axes` (1 to 3) axes, as its op keeps them: the padding is a number of zeros. Axes that
-/// are not there come first, with stride 1, padding 0 and dilation 1.
+/// The options of a convolution over `axes` (1 to 3) axes in the form that the op's descriptor keeps. The padding is
+/// always with zeros. Missing axes come first, with stride 1, padding 0 and dilation 1.
 struct ConvOptions {
   int64_t axes = 2;
   Size3 stride = 1;

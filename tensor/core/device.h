@@ -1,4 +1,4 @@
-// Device: where memory lives and kernels run.
+// Device: where the memory of a tensor is and where kernels run.
 #pragma once
 
 #include <cstdint>
@@ -7,14 +7,14 @@
 
 namespace weft {
 
-/// `extension` is for backends that a program registers itself (dispatch/backend.h); `vmap` is where the samples of a
-/// batch are while vmap runs (batching/level.h).
+/// `extension` is for backends that a program registers itself (dispatch/backend.h). `vmap` is the device of the
+/// tensors that a function sees while vmap runs it (batching/level.h).
 enum class DeviceKind : uint8_t { cpu, cuda, extension, vmap };
 inline constexpr int kDeviceKinds = 4;
 
 struct Device {
   DeviceKind kind = DeviceKind::cpu;
-  uint8_t index = 0;  // which one of its kind
+  uint8_t index = 0;  // the number of the device among those of its kind
 
   static constexpr Device cpu() { return {}; }
   static constexpr Device cuda(int index = 0) { return {DeviceKind::cuda, static_cast<uint8_t>(index)}; }

@@ -1,4 +1,4 @@
-// DType: the element types, and how they combine.
+// DType: the element types and their promotion.
 #pragma once
 
 #include <bit>
@@ -26,7 +26,7 @@ inline constexpr DType i8 = DType::i8;
 inline constexpr DType u8 = DType::u8;
 inline constexpr DType boolean = DType::boolean;
 
-/// Bytes of one element.
+/// The size of one element in bytes.
 constexpr size_t size_of(DType dtype) {
   constexpr uint8_t sizes[] = {4, 8, 2, 2, 8, 4, 2, 1, 1, 1};
   return sizes[static_cast<int>(dtype)];
@@ -36,7 +36,8 @@ constexpr bool is_floating(DType dtype) { return dtype <= DType::f16; }
 constexpr bool is_half_precision(DType dtype) { return dtype == DType::bf16 || dtype == DType::f16; }
 /// Integers, without bool.
 constexpr bool is_integer(DType dtype) { return dtype >= DType::i64 && dtype <= DType::u8; }
-/// 2 for floating dtypes, 1 for integers, 0 for bool: what a tensor without axes does not widen.
+/// The category of a dtype: 2 for floating, 1 for integers, 0 for bool. A number or a 0-d tensor does not widen the
+/// dtype of another operand of the same category.
 constexpr int category(DType dtype) { return is_floating(dtype) ? 2 : is_integer(dtype) ? 1 : 0; }
 
 /// A set of dtypes, one bit each.
@@ -51,8 +52,8 @@ constexpr bool contains(DTypes set, DType dtype) { return (set & only(dtype)) !=
 /// `f32`, `f64`, ..., `bool`.
 std::string_view name_of(DType dtype);
 std::ostream& operator<<(std::ostream& out, DType dtype);
-/// The promoted dtype of two operands, by PyTorch's categories (bool < integer < floating; within one, the wider; u8
-/// with a signed type gives a signed type that holds both; bf16 with f16 gives f32).
+/// The promoted dtype of two operands, as in PyTorch: the higher category (bool < integer < floating), and within a
+/// category the wider dtype. u8 with a signed integer gives a signed integer that holds both; bf16 with f16 gives f32.
 DType promote(DType a, DType b);
 
 template <class T> struct DTypeOf;

@@ -1,4 +1,4 @@
-// The equation of einsum, read and checked against the operands' shapes.
+// The parser of einsum equations, which also checks the shapes of the operands.
 #pragma once
 
 #include <array>
@@ -9,18 +9,19 @@
 
 namespace weft::detail {
 
-/// Letters have labels 0 to 51 (A to Z, a to z), the axes of the ellipsis those after them, the last axis first.
+/// Letters have labels 0 to 51 (A to Z, a to z). The axes of the ellipsis have the labels from 52 on, the last axis
+/// first.
 inline constexpr int kLetters = 52;
 inline constexpr int kMostLabels = kLetters + kMaxAxes;
 using Labels = std::vector<int>;
 
 struct Equation {
-  std::vector<Labels> inputs;  // of every axis of each operand
+  std::vector<Labels> inputs;  // for each operand, the labels of its axes
   Labels output;
-  std::array<int64_t, kMostLabels> sizes{};  // of each label; what is not 1 wins
+  std::array<int64_t, kMostLabels> sizes{};  // the size of each label after broadcasting
 };
 
-/// Error naming the character where `equation` is malformed, ShapeError where it does not fit the shapes.
+/// Error, naming the character, if `equation` is malformed; ShapeError if it does not match the shapes.
 Equation read_equation(std::string_view equation, const std::vector<Shape>& shapes);
 
 }  // namespace weft::detail

@@ -1,8 +1,8 @@
-// Errors: every failure is a weft::Error whose text is one line that names the op, the shapes and the value at fault.
+// Errors. Every failure is a weft::Error whose text is one line that names the op, the shapes and the incorrect value.
 //
-// The outermost public function opens an ErrorFrame (its name and inputs); whatever is thrown below it says only what
-// is wrong, and the error's constructor completes the line: `matmul([2, 3] f32, [4, 5] f32): inner sizes differ: 3 and
-// 4`.
+// The outermost public function opens an ErrorFrame with its name and inputs. Code below it throws errors that only say
+// what is wrong. The constructor of the error adds the name and inputs in front:
+// `matmul([2, 3] f32, [4, 5] f32): inner sizes differ: 3 and 4`.
 #pragma once
 
 #include <cstdint>
@@ -19,7 +19,8 @@ class Tensor;
 class IntList;
 enum class DType : uint8_t;
 
-/// The name and inputs of the outermost public function that runs on this thread. Costs two thread-local accesses.
+/// The name and inputs of the outermost public function that runs on this thread. A frame costs two thread-local
+/// accesses.
 class ErrorFrame {
  public:
   template <class... Tensors>
@@ -37,13 +38,13 @@ class ErrorFrame {
   ErrorFrame(const ErrorFrame&) = delete;
   ErrorFrame& operator=(const ErrorFrame&) = delete;
 
-  /// `detail` with the outermost frame's name and inputs in front of it; `detail` itself where there is no frame.
+  /// `detail` preceded by the name and inputs of the outermost frame; just `detail` if there is no frame.
   static std::string complete(std::string_view detail);
 
  protected:
-  // Only a frame's owner knows what a Tensor is, so the frame brings along the function that prints its inputs.
+  // This header does not know class Tensor, so a frame stores a pointer to the function that prints its inputs.
   using Printer = std::string (*)(const ErrorFrame& frame);
-  /// For a frame that takes the outermost one's place while it is alive (autograd's NodeFrame).
+  /// For a frame that replaces the outermost frame while it exists (autograd's NodeFrame).
   explicit ErrorFrame(Printer printer) noexcept : printer_(printer) {}
   static const ErrorFrame* exchange_outermost(const ErrorFrame* frame) noexcept {
     return std::exchange(outermost_, frame);
@@ -64,13 +65,13 @@ class ErrorFrame {
   static inline thread_local const ErrorFrame* outermost_ = nullptr;
 };
 
-/// Base of all errors. `what()` is one line; `items` holds the whole of a list that the line shortens.
+/// Base class of all errors. `what()` is one line. If the line abbreviates a list, `items` has the whole list.
 class Error : public std::runtime_error {
  public:
   explicit Error(std::string_view detail, std::vector<std::string> items = {})
       : std::runtime_error(ErrorFrame::complete(detail)), items(std::move(items)) {}
 
-  /// Puts "in `context`: " in front of the line, once: the innermost layer, which comes first, stays.
+  /// Adds "in `context`: " in front of the line. Only the first call has an effect, so the innermost layer is named.
   void add_context(std::string_view context);
 
   std::vector<std::string> items;
@@ -79,12 +80,12 @@ class Error : public std::runtime_error {
   bool has_context_ = false;
 };
 
-/// Shapes that do not fit together or cannot be expressed.
+/// Shapes that do not match, or a shape that is not possible.
 class ShapeError : public Error {
  public:
   using Error::Error;
 };
-/// A dtype the op does not accept.
+/// A dtype that the op does not accept.
 class DtypeError : public Error {
  public:
   using Error::Error;
@@ -94,18 +95,18 @@ class IndexError : public Error {
  public:
   using Error::Error;
 };
-/// History that is missing, freed or no longer true.
+/// A history (graph) that is missing, freed, or no longer valid because tensors were modified.
 class GradientError : public Error {
  public:
   using Error::Error;
 };
-/// More memory than there is.
+/// Not enough memory.
 class MemoryError : public Error {
  public:
   explicit MemoryError(std::string text) : Error(text), detail(std::move(text)) {}
-  std::string detail;  // what() without the op in front
+  std::string detail;  // what() without the name and inputs of the op
 };
-/// Tensors of different devices, a device that is not there, or memory that the host cannot read.
+/// Tensors on different devices, a device that does not exist, or memory that the host cannot read.
 class DeviceError : public Error {
  public:
   using Error::Error;
@@ -137,7 +138,7 @@ void append(std::string& out, T part) {
 }
 }  // namespace detail
 
-/// The parts as one string: numbers, texts, shapes (`[2, 3]`) and dtypes (`f32`).
+/// Concatenates the parts into one string: numbers, texts, shapes (`[2, 3]`) and dtypes (`f32`).
 template <class... Parts> std::string text(const Parts&... parts) {
   std::string out;
   (detail::append(out, parts), ...);

@@ -1,4 +1,4 @@
-// BFloat16 and Float16: storage types. Arithmetic goes through float.
+// BFloat16 and Float16: storage types. Arithmetic converts them to float.
 #pragma once
 
 #include <bit>

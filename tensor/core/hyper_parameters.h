@@ -1,5 +1,5 @@
-// Hyper-parameters of the optimizers, each written once. optim/ makes of them the options, the parameter groups (fields
-// that may be absent), the state that is saved, the checks and the text; the update kernels read them.
+// Hyper-parameters of the optimizers, each defined once. optim/ derives from them the options, the parameter groups
+// (where fields may be absent), the saved state, the checks and the printed text. The update kernels read them.
 #pragma once
 
 #include <cstddef>
@@ -7,21 +7,22 @@
 
 namespace weft::optim {
 
-/// The values a number may have.
+/// The range of valid values of a number.
 enum class Range : uint8_t {
   any,
   not_negative,
   fraction,  // [0, 1)
-  option,    // a switch that text and files hold only where it is on; a file without it says nothing about it
+  option,    // a switch that is printed and saved only if it is on
 };
 
-/// Options have no parameters; nothing a user writes makes one, so that a group is never taken for options.
+/// The type of the member `parameters` in options, which have no parameters. Users cannot create it by accident, so a
+/// parameter group never converts to options.
 struct NoParameters {
   constexpr explicit NoParameters(std::nullptr_t) {}
   bool operator==(const NoParameters&) const = default;
 };
 
-/// The fields as options: values with defaults. (optim/group.h: as a group of parameters.)
+/// The form of the fields in options: values with defaults. (optim/group.h has the form in parameter groups.)
 struct AsOptions {
   using Number = double;
   using Count = int64_t;
@@ -33,8 +34,8 @@ struct AsOptions {
   static constexpr bool initial(bool value) { return value; }
 };
 
-// A table has a row for each field: ROW(kind, name, default, range), "lr" first. WEFT_HYPER_PARAMETERS makes the
-// members of it, and fields(self, visit), which calls visit(name, field, range) for each.
+// A table has a row for each field: ROW(kind, name, default, range), "lr" first. WEFT_HYPER_PARAMETERS generates from
+// it the members, and fields(self, visit), which calls visit(name, field, range) for each member.
 
 #define WEFT_FIELD_MEMBER(Kind, name, value, range) Kind name = As::initial(AsOptions::Kind{value});
 #define WEFT_FIELD_VISIT(Kind, name, value, range) visit(#name, self.name, Range::range);
@@ -47,10 +48,10 @@ struct AsOptions {
   bool operator==(const Fields&) const = default;                      \
   static constexpr void fields(auto& self, auto visit) { TABLE(WEFT_FIELD_VISIT) }
 
-// What becomes of parameters and states of 16 bits; fields of every optimizer but L-BFGS. Steps compute in f32 always.
-//   master_weights       bf16 and f16 parameters are rounded copies of f32 ones, which the optimizer keeps and saves
-//   stochastic_rounding  without masters: rounds new parameters up or down at random, so that small steps add up
-//   bf16_states          keeps means and the like in bf16, rounded at random, instead of f32 (f64 for f64 parameters)
+// Options for 16-bit parameters and states, of every optimizer except L-BFGS. Steps always compute in f32.
+//   master_weights       the optimizer keeps and saves f32 parameters, of which bf16 and f16 ones are rounded copies
+//   stochastic_rounding  without master weights: rounds new parameters stochastically, so that small steps add up
+//   bf16_states          states (such as means) are bf16, rounded stochastically, not f32 (f64 for f64 parameters)
 #define WEFT_HALF_PRECISION_FIELDS(ROW)           \
   ROW(Switch, master_weights, false, option)      \
   ROW(Switch, stochastic_rounding, false, option) \
@@ -66,7 +67,7 @@ struct AsOptions {
   WEFT_HALF_PRECISION_FIELDS(ROW)
 template <class As> struct SGDFields {
   WEFT_HYPER_PARAMETERS(SGDFields, WEFT_SGD_FIELDS)
-  /// Why the fields do not go together; null where they do.
+  /// The reason why the fields contradict each other, or null if they do not.
   const char* conflict() const {
     return nesterov && (momentum == 0 || dampening != 0) ? "nesterov needs momentum and no dampening" : nullptr;
   }
@@ -82,7 +83,8 @@ using SGDOptions = SGDFields<AsOptions>;
   ROW(Switch, amsgrad, false, any)  /* divides by the largest mean square so far (Reddi et al., ICLR 2018) */       \
   ROW(Switch, maximize, false, any) /* ascends instead */                                                           \
   WEFT_HALF_PRECISION_FIELDS(ROW)
-/// Adam's, and with `decoupled` AdamW's, where weight decay shrinks the parameter by lr * weight_decay.
+/// The fields of Adam, and with `decoupled` of AdamW, whose weight decay multiplies the parameter by
+/// 1 - lr * weight_decay.
 template <class As, bool decoupled = false> struct AdamFields { WEFT_HYPER_PARAMETERS(AdamFields, WEFT_ADAM_FIELDS) };
 using AdamOptions = AdamFields<AsOptions>;
 using AdamWOptions = AdamFields<AsOptions, true>;

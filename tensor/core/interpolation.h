@@ -1,4 +1,4 @@
-// How values between pixels are made.
+// Interpolation modes and the options of grid_sample.
 #pragma once
 
 #include <cstdint>
@@ -6,18 +6,18 @@
 namespace weft {
 
 /// nearest: the pixel at floor(i * in / out). nearest_exact: the pixel whose centre is nearest. linear, bilinear,
-/// trilinear: between the two, four or eight neighbours. bicubic: cubic convolution of 4 x 4 pixels, a = -0.75 (Keys,
-/// "Cubic convolution interpolation for digital image processing", 1981). area: the mean of the pixels that an output
-/// pixel covers.
+/// trilinear: linear interpolation of two, four or eight neighbours. bicubic: cubic convolution of 4 x 4 pixels, a =
+/// -0.75 (Keys, "Cubic convolution interpolation for digital image processing", 1981). area: the mean of the pixels
+/// that an output pixel covers.
 enum class Interpolation : uint8_t { nearest, nearest_exact, linear, bilinear, trilinear, bicubic, area };
 
-/// What is read outside of an image: zeros; the nearest pixel of its border; its mirror image.
+/// The values outside of an image: zeros, the nearest pixel of its border, or its mirror image.
 enum class GridPadding : uint8_t { zeros, border, reflection };
 
 struct GridSampleOptions {
   Interpolation mode = Interpolation::bilinear;  // or nearest, or bicubic (of images)
   GridPadding padding = GridPadding::zeros;
-  bool align_corners = false;  // -1 and 1 are the centres of the corner pixels, not the edges of the image
+  bool align_corners = false;  // -1 and 1 are the centres of the corner pixels instead of the edges of the image
   bool operator==(const GridSampleOptions&) const = default;
 };
 

@@ -1,6 +1,6 @@
-// Reference counting inside the object: one pointer wide handles, one atomic per copy, none while the program has a
-// single thread, as in libstdc++'s shared_ptr. The count goes by the compiler's builtins: <atomic> would be a sixth of
-// what tensor.h takes to read.
+// Intrusive reference counting: a handle is one pointer, and a copy costs one atomic operation, or none while the
+// program has a single thread (as in libstdc++'s shared_ptr). The count uses compiler builtins, because <atomic> would
+// be a sixth of the compile time of tensor.h.
 #pragma once
 
 #include <cstdint>
@@ -11,7 +11,7 @@
 
 namespace weft {
 
-/// Whether no other thread can exist before the caller starts one. False where the C library does not tell.
+/// Whether the program has only one thread. False if the C library does not provide this information.
 inline bool is_single_threaded() noexcept {
 #if __has_include(<sys/single_threaded.h>)
   return __libc_single_threaded != 0;
@@ -20,7 +20,7 @@ inline bool is_single_threaded() noexcept {
 #endif
 }
 
-/// Base of a counted object. Starts at one reference, which IntrusivePtr::adopt takes over.
+/// Base class of a counted object. The count starts at one, for the reference that IntrusivePtr::adopt takes over.
 class RefCounted {
  public:
   void retain() const noexcept {
@@ -29,7 +29,7 @@ class RefCounted {
     else
       __atomic_fetch_add(&references_, 1U, __ATOMIC_RELAXED);
   }
-  /// True where this was the last reference: the caller destroys the object.
+  /// Drops a reference. True if it was the last one; the caller then destroys the object.
   bool release() const noexcept {
     // A sole owner needs no atomic write: no other thread can change the count.
     if (references() == 1) return true;
@@ -79,7 +79,7 @@ template <class T> class IntrusivePtr {
   T& operator*() const noexcept { return *object_; }
   explicit operator bool() const noexcept { return object_ != nullptr; }
   friend bool operator==(const IntrusivePtr& a, const IntrusivePtr& b) noexcept { return a.object_ == b.object_; }
-  /// Gives the reference up without counting it down.
+  /// Returns the pointer and gives up ownership without changing the count.
   T* detach() noexcept { return std::exchange(object_, nullptr); }
 
  private:

@@ -1,4 +1,4 @@
-// Operand: a tensor as an op's descriptor and its kernels see it. Spec: what a result will be.
+// Operand: a tensor in the form that descriptors and kernels use. Spec: the layout and dtype of a result.
 #pragma once
 
 #include <optional>
@@ -10,13 +10,13 @@
 
 namespace weft {
 
-/// Memory, how it is addressed, its dtype and device. `base` is the start of the storage; `data<T>()` adds the view's
-/// offset. An input that is absent (a bias) has no view. The memory may belong to a device that the host cannot read:
-/// only kernels of that device look at it.
+/// The memory, view, dtype and device of a tensor. `base` is the start of the storage; `data<T>()` adds the view's
+/// offset. An absent input (for example a bias) has no view. The memory may belong to a device; then only kernels of
+/// that device may read it.
 ///
-/// Kernels may rely on: shapes and dtypes were checked by `infer`, all operands are on the kernel's device, an output
-/// overlaps an input only element for element and never itself, and no input has a mask unless the op's policy has
-/// reads_masked.
+/// Kernels may rely on the following. `infer` has checked shapes and dtypes. All operands are on the kernel's device.
+/// An output never overlaps itself; if it overlaps an input, the elements at equal indices share memory. No input has a
+/// mask unless the op's policy has reads_masked.
 struct Operand {
   void* base = nullptr;
   const View* view = nullptr;
@@ -26,7 +26,7 @@ struct Operand {
   bool defined() const { return view != nullptr; }
   template <class T> T* data() const { return static_cast<T*>(base) + view->offset(); }
   const View& layout() const { return *view; }
-  // (The analyzer takes a tensor that was checked before for an undefined one.)
+  // (The analyzer wrongly assumes that the tensor is undefined.)
   const Shape& shape() const { return view->shape(); }  // NOLINT(clang-analyzer-core.CallAndMessage)
   const Strides& strides() const { return view->strides(); }
   int64_t rank() const { return view->rank(); }
@@ -40,7 +40,7 @@ struct Operand {
 
 using Operands = std::span<const Operand>;
 
-/// What an op will produce: how it lies in memory, and its dtype.
+/// The result of an op before it is computed: its layout in memory and its dtype.
 struct Spec {
   View view;
   DType dtype = DType::f32;

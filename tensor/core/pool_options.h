@@ -1,4 +1,4 @@
-// The options of pooling: plain numbers, which the op's descriptor and its kernel read as they are.
+// The options of pooling, used by the public functions, the op's descriptor and its kernel.
 #pragma once
 
 #include <optional>
@@ -7,7 +7,7 @@
 
 namespace weft {
 
-/// The distance of two windows: one number, one per axis as `{2, 1}`, or none.
+/// The distance between consecutive windows: one number, one per axis as `{2, 1}`, or absent.
 template <class Sizes> struct PoolStride : std::optional<Sizes> {
   using std::optional<Sizes>::optional;
   using std::optional<Sizes>::operator=;
@@ -21,13 +21,13 @@ template <class Sizes> struct PoolStride : std::optional<Sizes> {
 
 template <class Sizes> struct PoolOptionsOf {
   Sizes kernel_size = 0;
-  PoolStride<Sizes> stride = std::nullopt;  // the kernel size where absent
+  PoolStride<Sizes> stride = std::nullopt;  // default: the kernel size
   Sizes padding = 0;
   Sizes dilation = 1;             // max pools only
-  bool ceil_mode = false;         // windows that begin inside of the padded input count, whole or not
-  bool count_include_pad = true;  // avg pools only: whether padding counts in what a mean divides by
-  std::optional<int64_t> divisor_override = std::nullopt;  // avg pools only: what sums are divided by instead
-  /// The distance of two windows: the stride, or what stands for it.
+  bool ceil_mode = false;         // also use windows that begin inside of the padded input and end beyond it
+  bool count_include_pad = true;  // avg pools only: padding is part of the divisor of a mean
+  std::optional<int64_t> divisor_override = std::nullopt;  // avg pools only: divide the sums by this number
+  /// The distance between consecutive windows: the stride if given, else the kernel size.
   constexpr Sizes step() const { return stride.value_or(kernel_size); }
   bool operator==(const PoolOptionsOf&) const = default;
 };

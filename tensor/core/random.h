@@ -1,6 +1,6 @@
-// Random numbers by counter: element i of a stream is a pure function of (key, i), so results depend neither on the
-// number of threads nor on the order of work. Philox4x32-10 of Salmon, Moraes, Dror and Shaw, "Parallel random numbers:
-// as easy as 1, 2, 3", SC 2011.
+// Counter-based random numbers: element i of a stream is a pure function of (key, i), so results do not depend on the
+// number of threads or the order of computation. The generator is Philox4x32-10 of Salmon, Moraes, Dror and Shaw,
+// "Parallel random numbers: as easy as 1, 2, 3", SC 2011.
 #pragma once
 
 #include <array>
@@ -10,7 +10,8 @@
 
 namespace weft {
 
-/// Names a stream: an op that draws carries one as an attribute, so that it stays pure and can be replayed.
+/// Identifies a stream of random numbers. A random op has its key as an attribute, so that the op is deterministic and
+/// can be replayed.
 struct RandomKey {
   uint64_t seed = 0;
   /// The first of the stream's 128-bit blocks.
@@ -18,49 +19,50 @@ struct RandomKey {
   bool operator==(const RandomKey&) const = default;
 };
 
-/// Where a generator stands; that of the process is saved and restored with a checkpoint.
+/// The state of a generator. A checkpoint saves and restores the state of the process's generator.
 using RandomState = RandomKey;
 
-/// The seed of a process that never calls manual_seed: a run that says nothing is reproducible too.
+/// The seed of a process that never calls manual_seed. It is constant, so such a process is reproducible too.
 inline constexpr uint64_t kDefaultSeed = 0;
 
-/// A source of random numbers that functions draw from: what they give depends on its seed and on what was drawn
-/// before. Threads may draw from one generator at once; which draws first decides who gets what. A copy draws the same
-/// numbers.
+/// A source of random numbers for random functions. The numbers depend on the seed and on what was drawn before.
+/// Several threads may use one generator at the same time; the numbers each gets then depend on the order of their
+/// calls. A copy of a generator draws the same numbers as the original.
 class Generator {
  public:
   explicit Generator(uint64_t seed = kDefaultSeed) : state_{seed, 0} {}
   explicit Generator(RandomState state) : state_(state) {}
-  /// Starts anew: what is drawn from here on depends on `seed` alone.
+  /// Resets the generator: all numbers drawn from now on depend only on `seed`.
   void manual_seed(uint64_t seed) { set_state({seed, 0}); }
   RandomState state() const;
   void set_state(RandomState state);
-  /// A key for `count` elements (any of the functions below), which no other call will get. Throws Error where count <
-  /// 0.
+  /// The key of a new stream of `count` elements, which no other call returns. Error if count < 0.
   RandomKey next_key(int64_t count);
-  /// `count` generators whose streams have nothing to do with this one's and with each other; this one moves on by one
-  /// element, so that the next split gives others. For threads and layers that must not depend on who draws first.
+  /// `count` generators whose streams are independent of each other and of this generator. This generator advances by
+  /// one element, so that the next split gives different ones. Use it if threads or layers must not depend on the order
+  /// in which they draw.
   std::vector<Generator> split(int64_t count);
 
  private:
   friend class RandomScope;
-  /// The key of next_key() where no RandomScope says otherwise.
+  /// The key of next_key() if no RandomScope is active.
   RandomKey take(int64_t count);
   RandomState state_;
 };
 
-/// The process's generator, which is drawn from where a call names none.
+/// The generator of the process, used by calls that do not pass one.
 Generator& default_generator();
 inline void manual_seed(uint64_t seed) { default_generator().manual_seed(seed); }
 inline RandomState random_state() { return default_generator().state(); }
 inline void set_random_state(RandomState state) { default_generator().set_state(state); }
 inline RandomKey next_random_key(int64_t count) { return default_generator().next_key(count); }
 
-/// The keys that a stretch of code drew, in order.
+/// The keys that a section of code drew, in order.
 using RandomLog = std::vector<RandomKey>;
 
-/// Says where the calling thread's keys come from while alive: from the generator as usual, each noted in the log; or
-/// from the log, so that the same code draws the same numbers again (Error where it draws more). Scopes nest.
+/// Records or replays the keys that the calling thread draws while the scope is open. `note`: keys come from the
+/// generator and are appended to the log. `repeat`: keys come from the log, so that the same code draws the same
+/// numbers again; Error if it draws more keys than the log has. Scopes nest.
 class RandomScope {
  public:
   enum class Kind { note, repeat };
@@ -98,15 +100,15 @@ constexpr std::array<uint32_t, 4> random_block(RandomKey key, uint64_t index) {
                 {static_cast<uint32_t>(key.seed), static_cast<uint32_t>(key.seed >> 32)});
 }
 
-/// [0, 1) in steps of 2^-24; every value is exact in f32.
+/// Uniform in [0, 1) in steps of 2^-24; every value is exact in f32.
 constexpr float to_uniform(uint32_t bits) { return static_cast<float>(bits >> 8) * 0x1p-24f; }
-/// [0, 1) in steps of 2^-53.
+/// Uniform in [0, 1) in steps of 2^-53.
 constexpr double to_uniform(uint32_t low, uint32_t high) {
   return static_cast<double>((uint64_t{high} << 32 | low) >> 11) * 0x1p-53;
 }
 
-/// A block gives four floats or two doubles; element i of a stream is number i % 4 (i % 2) of block i / 4 (i / 2).
-/// A kernel walks blocks; for single elements there are the functions below.
+/// The uniform numbers of block `index` of a stream: four floats, or two doubles. Element i of a stream is number i % 4
+/// of block i / 4 (for doubles, number i % 2 of block i / 2).
 constexpr std::array<float, 4> uniform_block(RandomKey key, uint64_t index) {
   const auto bits = random_block(key, index);
   return {to_uniform(bits[0]), to_uniform(bits[1]), to_uniform(bits[2]), to_uniform(bits[3])};
@@ -116,7 +118,7 @@ constexpr std::array<double, 2> uniform_block_f64(RandomKey key, uint64_t index)
   return {to_uniform(bits[0], bits[1]), to_uniform(bits[2], bits[3])};
 }
 
-/// Element `i` of a stream of 32-bit numbers, of uniforms in [0, 1).
+/// Element `i` of a stream as 32 random bits, or as a uniform number in [0, 1).
 constexpr uint32_t random_bits(RandomKey key, uint64_t i) { return random_block(key, i / 4)[i % 4]; }
 template <class T> T uniform_element(RandomKey key, uint64_t i) {
   if constexpr (sizeof(T) == 8)

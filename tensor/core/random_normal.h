@@ -1,4 +1,5 @@
-// Normal random numbers by counter, from the streams of random.h. A header of its own, as <cmath> is no light one.
+// Counter-based normal random numbers from the streams of random.h. A separate header, because <cmath> is slow to
+// compile.
 #pragma once
 
 #include <cmath>
@@ -7,14 +8,14 @@
 
 namespace weft {
 
-/// Two independent standard normals from u in (0, 1] and v in [0, 1): G. E. P. Box and M. E. Muller, 1958.
+/// Two independent standard normal numbers from u in (0, 1] and v in [0, 1): G. E. P. Box and M. E. Muller, 1958.
 template <class T> std::array<T, 2> box_muller(T u, T v) {
   const T radius = std::sqrt(T(-2) * std::log(u));
   const T angle = T(6.283185307179586476925286766559) * v;
   return {radius * std::cos(angle), radius * std::sin(angle)};
 }
 
-/// Standard normals; the largest magnitude is 6.8 in f32 and 8.7 in f64.
+/// The standard normal numbers of a block. The largest possible magnitude is 6.8 in f32 and 8.7 in f64.
 inline std::array<float, 4> normal_block(RandomKey key, uint64_t index) {
   const auto bits = random_block(key, index);
   // All 32 bits go into the radius, so that the tail reaches 6.8; the half keeps the logarithm's argument above 0.
@@ -27,7 +28,7 @@ inline std::array<double, 2> normal_block_f64(RandomKey key, uint64_t index) {
   return box_muller(to_uniform(bits[0], bits[1]) + 0x1p-54, to_uniform(bits[2], bits[3]));
 }
 
-/// Element `i` of a stream of standard normals.
+/// Element `i` of a stream as a standard normal number.
 template <class T> T normal_element(RandomKey key, uint64_t i) {
   if constexpr (sizeof(T) == 8)
     return normal_block_f64(key, i / 2)[i % 2];

@@ -1,4 +1,4 @@
-// The kinds of recurrent cells, which the op's descriptor and its kernel read as they are.
+// The kinds of recurrent cells.
 #pragma once
 
 #include <cstdint>
@@ -6,7 +6,7 @@
 
 namespace weft {
 
-/// What a step makes of the gates p + W h + b, p being its projected input. In PyTorch's order:
+/// The step of each cell, given the gates p + W h + b, where p is the projected input. Gates are in PyTorch's order:
 ///   rnn_tanh, rnn_relu   h' = tanh(g), max(g, 0)
 ///   lstm   i, f, g, o:   c' = sigmoid(f) c + sigmoid(i) tanh(g), h' = sigmoid(o) tanh(c')
 ///   gru    r, z, n:      h' = (1 - sigmoid(z)) tanh(p_n + sigmoid(r) (W_n h + b_n)) + sigmoid(z) h

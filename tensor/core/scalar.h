@@ -1,4 +1,4 @@
-// Scalar: a C++ number given to an op. It knows whether it is an integer, so that `i64 + 1` stays i64.
+// Scalar: a C++ number passed to an op. It stores whether it is bool, an integer or floating, so that `i64 + 1` is i64.
 #pragma once
 
 #include <concepts>
@@ -20,7 +20,7 @@ class Scalar {
 
   constexpr bool is_floating() const { return kind_ == DType::f64; }
   constexpr double to_double() const { return real_; }
-  /// The integer value; a floating value is truncated, NaN is 0, what does not fit is clamped.
+  /// The value as an integer. A floating value is truncated and clamped to the range of int64_t; NaN gives 0.
   constexpr int64_t to_int() const {
     if (!is_floating()) return integer_;
     if (!(real_ == real_)) return 0;
@@ -28,7 +28,7 @@ class Scalar {
     if (real_ <= -9223372036854775808.0) return INT64_MIN;
     return static_cast<int64_t>(real_);
   }
-  /// f64, i64 or boolean: the category that promotion looks at.
+  /// f64, i64 or boolean: stands for the category of the number in promotion.
   constexpr DType kind() const { return kind_; }
   constexpr bool operator==(const Scalar&) const = default;
 
@@ -46,12 +46,12 @@ constexpr DType promote_scalar(DType dtype, const Scalar& scalar) {
   return dtype;
 }
 
-/// Whether it is an unsigned integer of 2^63 or more, whose to_int() is negative.
+/// Whether `value` is an unsigned integer of 2^63 or more, whose to_int() is negative.
 constexpr bool exceeds_i64(const Scalar& value) {
   return !value.is_floating() && value.to_int() < 0 && value.to_double() > 0;
 }
 
-/// False where an integer is outside of the range of the integer dtype `dtype`.
+/// False if `value` is an integer outside of the range of the integer dtype `dtype`; true in all other cases.
 constexpr bool fits(const Scalar& value, DType dtype) {
   if (value.is_floating() || !is_integer(dtype)) return true;
   const int64_t number = value.to_int();

@@ -1,4 +1,4 @@
-// Shape: a plain list of sizes that checks nothing (ops check, so that errors name the op).
+// Shape: a list of sizes. It does not check them; ops do, so that errors name the op.
 #pragma once
 
 #include <cstddef>
@@ -12,10 +12,10 @@
 
 namespace weft {
 
-/// The most axes a tensor can have.
+/// The maximum number of axes of a tensor.
 inline constexpr int kMaxAxes = 8;
 
-/// A list of 64-bit integers, stored inline up to kMaxAxes of them.
+/// A list of 64-bit integers. Up to kMaxAxes of them are stored without a heap allocation.
 class IntList {
  public:
   IntList() noexcept {}
@@ -49,7 +49,7 @@ class IntList {
   }
 
   size_t size() const noexcept { return size_; }
-  /// The number of axes, signed.
+  /// size() as a signed number.
   int64_t rank() const noexcept { return size_; }
   bool empty() const noexcept { return size_ == 0; }
   int64_t* data() noexcept { return is_heap() ? heap_ : inline_; }
@@ -115,7 +115,7 @@ class IntList {
       copy_values(inline_, other.inline_, size_);
     }
   }
-  /// One by one: a call of memcpy costs more than it copies, and a wide load waits for the narrow stores before it.
+  /// Copies one by one. For so few values a call of memcpy is slower, and a wide load right after narrow stores stalls.
   static void copy_values(int64_t* out, const int64_t* in, uint32_t count) noexcept {
     switch (count) {
       default:
@@ -145,16 +145,16 @@ class IntList {
 /// `[2, 3]`
 std::ostream& operator<<(std::ostream& out, const IntList& list);
 
-/// Sizes per axis; `{}` is a scalar.
+/// The size of each axis; `{}` is the shape of a 0-d tensor.
 using Shape = IntList;
-/// Elements to step over per axis.
+/// For each axis, the distance in memory between consecutive elements, counted in elements.
 using Strides = IntList;
 
 namespace detail {
 [[noreturn]] void throw_overflow(int64_t a, char operation, int64_t b);
 [[noreturn]] void throw_axis(int64_t axis, int64_t rank);
 }  // namespace detail
-/// a * b and a + b, throwing ShapeError where the result leaves 64 bits.
+/// a * b and a + b. ShapeError if the result does not fit into 64 bits.
 inline int64_t checked_multiply(int64_t a, int64_t b) {
   int64_t product;
   if (__builtin_mul_overflow(a, b, &product)) [[unlikely]]
@@ -167,21 +167,21 @@ inline int64_t checked_add(int64_t a, int64_t b) {
     detail::throw_overflow(a, '+', b);
   return sum;
 }
-/// The number of elements of `shape`: overflow-checked even where a later size is 0; negative sizes are an error.
+/// The number of elements of `shape`. ShapeError for a negative size and for overflow, even if a later size is 0.
 int64_t checked_numel(const Shape& shape);
-/// `axis` in [0, rank), counted from the end where negative. Throws IndexError `axis 5 is out of range for 2 axes`.
+/// `axis` in [0, rank); a negative axis counts from the end. IndexError `axis 5 is out of range for 2 axes`.
 inline int64_t normalize_axis(int64_t axis, int64_t rank) {
   if (axis < -rank || axis >= rank) [[unlikely]]
     detail::throw_axis(axis, rank);
   return axis < 0 ? axis + rank : axis;
 }
-/// The same for functions that a tensor without axes may enter: rank 0 counts as 1, so that it takes axis 0 and -1.
+/// The same for functions that accept an axis for a 0-d tensor: rank 0 counts as 1, so that axes 0 and -1 are valid.
 inline int64_t normalize_axis_or_scalar(int64_t axis, int64_t rank) {
   return normalize_axis(axis, rank > 0 ? rank : 1);
 }
-/// Row-major strides: the last axis moves fastest.
+/// The strides of a row-major layout: the last axis is contiguous.
 Strides row_major_strides(const Shape& shape);
-/// The shape two operands broadcast to (aligned right; equal or 1). Throws ShapeError naming both shapes.
+/// The shape that two operands broadcast to. ShapeError, naming both shapes, if they do not broadcast.
 Shape broadcast_shapes(const Shape& a, const Shape& b);
 
 }  // namespace weft

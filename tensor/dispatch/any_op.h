@@ -1,5 +1,5 @@
-// AnyOp: an op as data. A descriptor is a plain struct in weft::op with a name, named attributes and no tensors; AnyOp
-// is one of them with its type erased, which is what the tape, the graph dump, observers and error texts read.
+// AnyOp: a type-erased op descriptor. A descriptor is a plain struct in weft::op with a name, named attributes and no
+// tensors. The recorded graph, the graph dump, observers and error texts use AnyOp.
 #pragma once
 
 #include "tensor/dispatch/op_info.h"
@@ -7,7 +7,7 @@
 
 namespace weft {
 
-/// A descriptor of any type; small ones live inside it.
+/// A descriptor of any type. Small descriptors are stored inside of the object, others on the heap.
 class AnyOp {
  public:
   template <class Op>
@@ -31,7 +31,7 @@ class AnyOp {
   std::string_view name() const noexcept { return info_->name; }
   OpCode code() const noexcept { return *info_->code; }
   bool is_view() const noexcept { return info_->view != nullptr; }
-  /// The view this (view) op takes of `in`.
+  /// For a view op: the view that it takes of `in`.
   std::optional<View> view(const View& in) const { return info_->view(get(), in); }
   const void* get() const noexcept { return is_heap() ? heap_ : inline_; }
   void* get() noexcept { return is_heap() ? heap_ : inline_; }

@@ -1,19 +1,18 @@
 // Dispatch: every op passes through apply(op, inputs...):
 //
-//   prepare (same device, autocast, promote, broadcast, unmask: by the op's policy) -> infer -> allocate on the device
-//   -> run -> record
+//   prepare (check the device, autocast, promote, broadcast, remove masks, as the op's policy says) -> infer ->
+//   allocate on the device -> run -> record
 //
-// Ops are dispatched statically where their inputs need no preparation, which costs a few comparisons. Their type is
-// erased where inputs are prepared, in writes in place, on other devices than the CPU, and where something records or
-// observes.
+// If the inputs need no preparation, dispatch is static and costs a few comparisons. The type of the op is erased if
+// inputs must be prepared, in writes in place, on devices other than the CPU, and for recording and observers.
 //
 // A descriptor is a struct in weft::op with `name`, `attributes`, `operator==`, `policy` (policy.h) and
 //   a view op:     std::optional<View> view(const View& in) const;
-//   a compute op: Spec infer(const Operand& x, ...) const; shape checks, and what the result will be
-//                  void cpu(const Operand& x, ..., const Operand& out) const;  fills it: defined in kernels/cpu
-//                  With `static constexpr int outputs = N`: std::array<Spec, N>, and N outputs at the end.
-//   a list op:     takes Operands in place of its inputs.
-//   an update op:  `outputs = 0`; writes to those of its inputs that `static constexpr uint32_t writes` names.
+//   a compute op:  Spec infer(const Operand& x, ...) const;  checks shapes; returns the result's layout and dtype
+//                  void cpu(const Operand& x, ..., const Operand& out) const;  computes it; defined in kernels/cpu
+//                  With `static constexpr int outputs = N`: infer returns std::array<Spec, N>, cpu has N outputs.
+//   a list op:     takes one Operands (a list) instead of several inputs.
+//   an update op:  `outputs = 0`; writes to the inputs whose bits are set in `static constexpr uint32_t writes`.
 // Ops without inputs have a member `Device device`.
 #pragma once
 
@@ -30,7 +29,7 @@
 
 namespace weft {
 
-/// The tensor as descriptors and kernels see it; an undefined one has no view.
+/// The tensor in the form that descriptors and kernels use. For an undefined tensor, the operand has no view.
 inline Operand operand(const Tensor& x) {
   if (!x.defined()) return {};
   const internal::TensorBody& body = internal::body(x);
@@ -39,16 +38,16 @@ inline Operand operand(const Tensor& x) {
 
 namespace dispatch {
 
-/// One Tensor, or an array of them where there are several outputs.
+/// One Tensor, or an array of Tensors for an op with several outputs.
 template <class Op>
 using ResultOf =
     std::conditional_t<outputs_of<Op> == 1, Tensor, std::array<Tensor, static_cast<size_t>(outputs_of<Op>)>>;
 
 // ---- prepare ----
 
-/// Throws GradientError where `x` has a history that its memory no longer agrees with.
+/// GradientError if the history of `x` is stale, because its memory was written to after it was recorded.
 void check_version(const Tensor& x);
-/// Whether the input can be used as it is by an op with this policy, beside an input `first` that has passed.
+/// Whether an op with this policy can use input `x` without preparation, given an input `first` that needs none.
 [[gnu::always_inline]] inline bool is_ready(const Policy& policy, uint32_t bit, const Operand& first,
                                             const Operand& x) {
   const bool numeric = (policy.numeric & bit) != 0;
@@ -61,18 +60,18 @@ inline void check_input_version(const Tensor& x) {
   if (body.version != body.storage->version() && modes().recording) [[unlikely]]
     check_version(x);
 }
-/// DeviceError where the inputs that are there lie on several devices.
+/// DeviceError if the defined inputs are on different devices.
 void check_devices(Operands inputs);
-/// The dtype that one op of all these inputs would compute in: what functions composed of several ops cast them to
-/// first, so that no step on the way is in the dtype of a part.
+/// The promoted dtype of all inputs. A function composed of several ops casts its inputs to it first, so that no
+/// intermediate step is computed in the dtype of only some of them.
 DType promoted(std::span<const Tensor> inputs);
-/// The inputs as the op's policy wants them; casts, expands and copies are recorded ops.
+/// Prepares the inputs as the op's policy requires. Casts, expands and copies are recorded ops.
 void prepare(const OpInfo& info, std::span<Tensor> inputs);
 [[noreturn]] void throw_not_accepted(DType dtype, DTypes accepts);
 
 // ---- run ----
 
-/// Memory for a result. ShapeError where its size overflows, Error where there is not enough.
+/// Memory for a result. ShapeError if its size overflows, MemoryError if there is not enough memory.
 IntrusivePtr<Storage> allocate_storage(const Spec& spec, Device device);
 template <class S>
   requires std::same_as<std::remove_cvref_t<S>, Spec> Tensor allocate(S&& spec, Device device = {}) {
@@ -80,30 +79,31 @@ template <class S>
     return internal::make_tensor(std::move(storage), std::forward<S>(spec).view, spec.dtype);
   }
 inline Tensor allocate(const Spec& spec) { return allocate<const Spec&>(spec); }
-/// A tensor of its own on the same memory, without history.
+/// A new tensor on the memory of x, without history.
 Tensor alias(const Tensor& x);
 /// Runs the kernel of the operands' device and notifies observers.
 void run_erased(const OpCall& call, Operands in, Operands out);
-/// History and cut marks of what just ran.
+/// Records the history of an op that has just run, or marks its results as cut off from their history.
 void record(const OpCall& call);
-/// What remains to do after an op: for inputs with history and observers.
+/// Whether `x` has a history or a cut mark, so that an op on it must be recorded.
 inline bool has_history(const Tensor& x) {
   return x.defined() && (internal::body(x).history != nullptr || internal::body(x).cut != nullptr);
 }
-/// Whether the result may be written over input `index`, whose last handle goes away with the call: it must own its
-/// memory alone, have the result's dtype and layout, and not be kept for backward.
+/// Whether the result may be written into the memory of input `index`, a temporary that ends with the call. The input
+/// must be the only owner of its memory, have the result's dtype and layout, and not be saved for backward.
 bool may_overwrite(const OpInfo& info, std::span<const Tensor* const> inputs, size_t index, const Spec& spec);
-/// Where an op runs: where its inputs are.
+/// The device on which an op runs: that of its inputs.
 template <class Op> Device device_of(const Op& op, Operands in) {
   if constexpr (requires { op.device; }) return op.device;
   for (const Operand& x : in)
     if (x.defined()) return x.device;
   return {};
 }
-/// The bits of inputs whose last handle the caller has: none, known at compile time.
+/// No inputs are dying temporaries; known at compile time.
 using NoneDying = std::integral_constant<uint32_t, 0>;
 
-/// Runs an op whose inputs are ready. Bit i of `dying` (a uint32_t, or NoneDying): the caller's last handle of input i.
+/// Runs an op whose inputs need no preparation. `dying` is a uint32_t or NoneDying; bit i means that input i is a
+/// temporary, whose memory the result may take.
 template <class Op, class Dying, class... Inputs>
 [[gnu::always_inline]] inline ResultOf<Op> run(const Op& op, Dying dying,
                                                const std::array<Operand, sizeof...(Inputs)>& in,
@@ -139,8 +139,8 @@ template <class Op, class Dying, class... Inputs>
     return results;
 }
 
-/// An op of any type, on inputs that may have to be cast, expanded or copied first: they become what the op took.
-/// Fills `results`, one for each output; `device` is that of an op without inputs.
+/// Runs a type-erased op on inputs that may need preparation; `inputs` is replaced by the prepared inputs. Sets
+/// `results`, one for each output. `device` is used for an op without inputs.
 void apply_erased(const OpInfo& info, const void* op, std::span<Tensor> inputs, std::span<Tensor> results,
                   Device device = {});
 template <class Op, class... Inputs>
@@ -154,7 +154,7 @@ template <class Op, class... Inputs>
     return results;
 }
 
-/// As apply(), with the bits of inputs whose last handle the caller has (rvalues).
+/// apply(), with the bits of the inputs that are dying temporaries (rvalues).
 template <class Op, class Dying, class... Inputs>
 ResultOf<Op> apply_over(const Op& op, Dying dying, const Inputs&... inputs) {
   const std::array<Operand, sizeof...(Inputs)> in = {operand(inputs)...};
@@ -178,12 +178,12 @@ ResultOf<Op> apply_over(const Op& op, Dying dying, const Inputs&... inputs) {
   return run(op, dying, in, inputs...);
 }
 
-/// A compute op with a fixed number of inputs: one Tensor, or std::array<Tensor, N> where it has several outputs.
+/// Runs a compute op with a fixed number of inputs. Returns a Tensor, or std::array<Tensor, N> for several outputs.
 template <class Op, std::same_as<Tensor>... Inputs>
   requires(!ViewOp<Op>)
 ResultOf<Op> apply(const Op& op, const Inputs&... inputs) { return apply_over(op, NoneDying{}, inputs...); }
 
-/// A compute op over a list of inputs.
+/// Runs a compute op that takes a list of inputs.
 template <class Op> Tensor apply_list(const Op& op, std::span<const Tensor> inputs) {
   std::vector<Tensor> prepared(inputs.begin(), inputs.end());
   Tensor out;
@@ -193,7 +193,7 @@ template <class Op> Tensor apply_list(const Op& op, std::span<const Tensor> inpu
 
 // ---- views ----
 
-/// The view `op` takes of `x`, recorded. ShapeError where strides cannot express it.
+/// The view that `op` takes of `x`; recorded. ShapeError if strides cannot express it.
 Tensor apply_view(const OpInfo& info, const void* op, std::optional<View> view, const Tensor& x);
 inline Tensor apply_view(const AnyOp& op, const Tensor& x) {
   return apply_view(op.info(), op.get(), op.view(x.layout()), x);

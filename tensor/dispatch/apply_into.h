@@ -1,5 +1,5 @@
-// apply_into: an op whose results go into memory that the caller has. What gradient rules call that can write a
-// gradient where it is wanted (autograd/placement.h).
+// apply_into: runs an op and writes its results into memory of the caller. Used by gradient rules that can write a
+// gradient directly into its destination (autograd/placement.h).
 #pragma once
 
 #include <algorithm>
@@ -8,14 +8,14 @@
 
 namespace weft::dispatch {
 
-/// Whether a result that was inferred as `spec` may be written to `into`: its shape, dtype and device, any strides.
+/// Whether a result with this spec may be written to `into`: shape, dtype and device are equal; strides may differ.
 inline bool fits(const Tensor& into, const Spec& spec, Device device) {
   return into.defined() && into.shape() == spec.view.shape() && into.dtype() == spec.dtype && into.device() == device;
 }
 
-/// As apply(), but result i is `into[i]` (or `into`, where there is one) where that is defined and fits. The kernel
-/// must take results of any strides, and the memory must not overlap itself or an input. While recording, results are
-/// new tensors.
+/// apply(), but result i is written to `into[i]` (for one output: `into`) if that is defined and fits. The kernel must
+/// support outputs with any strides, and the memory must not overlap itself or an input. While recording, results are
+/// always new tensors.
 template <class Op, std::same_as<Tensor>... Inputs>
 ResultOf<Op> apply_into(const Op& op, const ResultOf<Op>& into, const Inputs&... inputs) {
   constexpr size_t kInputs = sizeof...(Inputs), kOutputs = static_cast<size_t>(outputs_of<Op>);

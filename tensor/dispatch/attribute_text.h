@@ -1,4 +1,4 @@
-// attribute_text: how the values of an op's attributes print. Types of other files add overloads beside themselves.
+// attribute_text: prints the value of an op's attribute. Other files add overloads for their own types.
 #pragma once
 
 #include <optional>
@@ -31,7 +31,7 @@ template <class T> std::string attribute_text(const std::optional<T>& value) {
   return value ? attribute_text(*value) : std::string("none");
 }
 
-/// Appends `name=value`, with a comma where the list holds something.
+/// Appends `name=value`, after a comma if the list is not empty.
 void append_attribute(std::string& list, std::string_view name, const std::string& value);
 
 }  // namespace weft::detail

@@ -1,31 +1,31 @@
-// Writes in place: element-wise ops written into their first input, and updates of several tensors (optimizer steps).
+// Writes in place: element-wise ops that write to their first input, and updates of several tensors (optimizer steps).
 #pragma once
 
 #include "tensor/dispatch/apply.h"
 
 namespace weft::dispatch {
 
-/// What has to hold before `self` is written by the public function `name`: unmasked, no overlap with itself, not a
-/// leaf (or a view of one) that requires a gradient while recording. Returns whether the write will be recorded.
+/// Checks that the public function `name` may write to `self`: it has no mask, does not overlap itself, and is not,
+/// while recording, a leaf (or a view of one) that requires a gradient. Returns whether the write will be recorded.
 bool check_writable(const Tensor& self, std::string_view name, bool others_require_grad);
-/// DtypeError where a result of dtype `result` is of a wider category than the tensor of dtype `self` that it is to be
-/// written to: floating beside integers, those beside bool.
+/// DtypeError if dtype `result` has a higher category (bool < integer < floating) than dtype `self`, to which it is to
+/// be written.
 void check_category(DType result, DType self);
-/// `other`, or a copy of it where it overlaps `self` at all: what an op reads elsewhere than it writes, such as an
-/// index and the values that go where it says.
+/// `other`, or a copy of it if it overlaps `self`. For inputs that an op does not read at the position it writes, such
+/// as an index and the values to be written there.
 Tensor apart_from(const Tensor& self, const Tensor& other);
-/// The old history of `self` as a tensor of its own, for the record.
+/// A new tensor with the history of `self` before the write, used as the input of the recorded op.
 Tensor before_write(const Tensor& self);
-/// `source` on self's device. DeviceError where it is a sample of vmap and self is not.
+/// `source` on self's device. DeviceError if source is a sample of vmap and self is not.
 Tensor on_device_of(const Tensor& self, const Tensor& source);
-/// The values of `from` into `to` (same shape, cast), without any record.
+/// Copies the values of `from` to `to` (same shape; cast to its dtype). Not recorded.
 void copy_into(const Tensor& from, const Tensor& to);
-/// Adds `x` into the part of `buffer` that `part` describes, without any record; the part may overlap itself.
+/// Adds `x` to the part of `buffer` that `part` describes, which may overlap itself. Not recorded.
 void add_into(const Tensor& x, const Tensor& buffer, const View& part);
 
-/// An element-wise op written into its first input, `name` being the public function (`add_`): recorded as the op, with
-/// the old value of `self` as its input, when there is history. The result must have self's shape; it is cast to self's
-/// dtype. `inputs`: self and the others; they become what the op took.
+/// Runs an element-wise op and writes its result to `self`, its first input. `name` is the public function (`add_`). If
+/// there is history, the op is recorded with the old value of `self` as its input. The result must have self's shape;
+/// it is cast to self's dtype. `inputs` are self and the other inputs; they are replaced by the prepared inputs.
 void apply_in_place(const OpInfo& info, const void* op, const char* name, Tensor& self, std::span<Tensor> inputs);
 template <class Op, std::same_as<Tensor>... Others>
 Tensor& apply_in_place(const Op& op, const char* name, Tensor& self, const Others&... others) {
@@ -34,8 +34,8 @@ Tensor& apply_in_place(const Op& op, const char* name, Tensor& self, const Other
   return self;
 }
 
-/// An op without outputs that writes to some of its inputs (`Op::writes`), which are leaves or have no history:
-/// optimizer steps. Nothing is recorded; `name` is the writer in messages.
+/// Runs an update op (an optimizer step): it has no outputs and writes to some of its inputs (`Op::writes`), which must
+/// be leaves or have no history. Not recorded. `name` is the function that error messages name.
 void apply_update(const OpInfo& info, const void* op, uint32_t writes, const char* name,
                   std::span<const Tensor* const> inputs);
 template <class Op, std::same_as<Tensor>... Inputs>

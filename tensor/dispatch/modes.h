@@ -1,4 +1,4 @@
-// Modes: the one thread-local struct that dispatch reads.
+// Modes: the thread-local state that dispatch reads.
 #pragma once
 
 #include "tensor/core/dtype.h"
@@ -8,9 +8,9 @@ namespace weft {
 class Observer;
 
 struct Modes {
-  bool recording = true;         // ops leave history
-  DType autocast = f32;          // what an Autocast scope casts products to; f32: no scope
-  Observer* observer = nullptr;  // head of the chain
+  bool recording = true;         // ops record history
+  DType autocast = f32;          // the dtype of the Autocast scope; f32: no scope
+  Observer* observer = nullptr;  // the first observer of the chain
 };
 
 /// The calling thread's modes.

@@ -1,5 +1,5 @@
-// Observer: sees what runs on its thread, at its begin and at its end: ops, layers and nodes of backward. The one
-// mechanism behind summary() and AnomalyMode, and what a profiler or a capture is built on.
+// Observer: is notified at the begin and the end of each op, layer and backward node that runs on its thread. summary()
+// and AnomalyMode are observers; a profiler can be written as one.
 #pragma once
 
 #include <span>
@@ -12,19 +12,19 @@ namespace weft {
 class Tensor;
 struct OpInfo;
 
-/// What begins or ends. The thread is the calling one; device, shapes, dtypes and bytes are the tensors'.
+/// An event that begins or ends on the calling thread. Device, shapes, dtypes and sizes can be read from its tensors.
 struct ObserverEvent {
   enum class Kind { op, layer, backward };
   Kind kind;
-  std::string_view name;                       // of the op, the layer's class, or the op whose gradient is computed
-  const OpInfo* info = nullptr;                // of an op
-  const void* op = nullptr;                    // the descriptor that `info` describes
-  const void* layer = nullptr;                 // which layer it is
-  std::span<const Tensor* const> inputs = {};  // undefined where optional and absent
-  std::span<const Tensor> outputs = {};        // empty at the begin, and at the end of what threw
+  std::string_view name;                       // name of the op, of the layer's class, or of the op of a backward node
+  const OpInfo* info = nullptr;                // for an op
+  const void* op = nullptr;                    // for an op: its descriptor, of the type that `info` describes
+  const void* layer = nullptr;                 // for a layer: its address
+  std::span<const Tensor* const> inputs = {};  // an absent optional input is undefined
+  std::span<const Tensor> outputs = {};        // empty at the begin, and at the end if an exception was thrown
 };
 
-/// Observers form a chain; the one added last comes first. Ops that an observer runs itself are not observed.
+/// Observers form a chain; the one added last is called first. Ops that an observer itself runs are not observed.
 class Observer {
  public:
   virtual ~Observer() = default;
@@ -37,7 +37,7 @@ class Observer {
   Observer* next_ = nullptr;
 };
 
-/// Adds an observer to the thread's chain while alive.
+/// While alive, adds an observer to the chain of this thread.
 class ObserverScope {
  public:
   explicit ObserverScope(Observer& observer);
@@ -49,8 +49,9 @@ class ObserverScope {
   Observer& observer_;
 };
 
-/// Tells the thread's observers of one event: its begin at construction, its end at destruction. Costs one thread-local
-/// read where there are none; make the ObserverEvent only where is_observed().
+/// ObservedEvent notifies the observers of this thread of one event: of its begin in the constructor, of its end in the
+/// destructor. Construct an ObserverEvent only if is_observed(), so that without observers the cost is one thread-local
+/// read.
 inline bool is_observed() { return modes().observer != nullptr; }
 class ObservedEvent {
  public:
@@ -58,7 +59,7 @@ class ObservedEvent {
   ~ObservedEvent() noexcept(false);
   ObservedEvent(const ObservedEvent&) = delete;
   ObservedEvent& operator=(const ObservedEvent&) = delete;
-  /// The results, which must live until the destruction.
+  /// Sets the results, which must exist until this object is destroyed.
   void set_outputs(std::span<const Tensor> outputs) { event_.outputs = outputs; }
 
  private:

@@ -1,4 +1,4 @@
-// OpCall: one op that runs.
+// OpCall: one execution of an op.
 #pragma once
 
 #include <span>
@@ -9,7 +9,7 @@ namespace weft {
 
 class Tensor;
 
-/// The descriptor, its inputs (undefined where optional and absent) and its results.
+/// The descriptor, its inputs (an absent optional input is undefined) and its results.
 struct OpCall {
   const OpInfo& info;
   const void* op;

@@ -1,5 +1,5 @@
-// OpInfo: everything that is known of a kind of op, with its type erased: how to copy, compare and print a descriptor,
-// its policy, `infer`, and its CPU kernel. A recorded op can be run again from its AnyOp and operands alone.
+// OpInfo: the type-erased description of a kind of op: functions that copy, compare and print its descriptor, its
+// policy, `infer`, and its CPU kernel. With it, a recorded op can be run again from its AnyOp and operands.
 #pragma once
 
 #include <array>
@@ -20,10 +20,10 @@ namespace weft {
 /// The number of an op in op_list.h.
 using OpCode = uint16_t;
 
-/// Holds the number of `Op`; defined for every line of op_list.h, so that an op without a line does not link.
+/// The code of `Op`. Its value is defined for every op in op_list.h, so that an op missing there does not link.
 template <class Op> struct OpCodeOf { static const OpCode value; };
 
-/// An op that is only a function from View to View: there is no place where a copy could be made.
+/// A view op: it only maps a View to a View and never copies data.
 template <class Op>
 concept ViewOp = requires(const Op& op, const View& view) {
   { op.view(view) } -> std::same_as<std::optional<View>>;
@@ -43,7 +43,7 @@ struct OpInfo {
   std::optional<View> (*view)(const void* op, const View& in);
   /// Fills `outputs` specs.
   void (*infer)(const void* op, Operands in, Spec* out);
-  /// The kernel of each device kind; those of other devices than the CPU are their backend's (backend.h).
+  /// The kernel of each device kind. Kernels of devices other than the CPU are provided by their backend (backend.h).
   void (*run[kDeviceKinds])(const void* op, Operands in, Operands out);
 };
 
@@ -58,7 +58,7 @@ template <class Op>
   requires requires { Op::outputs; }
 inline constexpr int outputs_of<Op> = Op::outputs;
 
-/// The number of inputs, from the parameters of `infer`; kList for ops over a list.
+/// The number of inputs, derived from the parameters of `infer`; kList for an op that takes a list.
 inline constexpr int kList = -1;
 template <class F> struct ArityOf;
 template <class R, class C, class... A> struct ArityOf<R (C::*)(A...) const> {
@@ -67,7 +67,7 @@ template <class R, class C, class... A> struct ArityOf<R (C::*)(A...) const> {
 };
 template <class Op> inline constexpr int inputs_of = ArityOf<decltype(&Op::infer)>::value;
 
-/// Calls `f(x0, x1, ...)` with the operands of an op that has `inputs_of<Op>` of them, or `f(list)`.
+/// Calls `f(x0, x1, ...)` with the operands of an op, or `f(list)` for an op that takes a list.
 template <class Op, class F> decltype(auto) with_inputs(Operands in, F&& f) {
   if constexpr (inputs_of<Op> == kList)
     return f(in);

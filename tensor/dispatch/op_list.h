@@ -1,6 +1,6 @@
-// The list of all ops. The op codes, the rule table and the set of ops that test cases must reach are generated from
-// it: an op that is not here does not link, one without a rule does not compile. Only the files that generate something
-// include it, so that a new line recompiles six files.
+// The list of all ops. The op codes, the rule table and the set of ops that test cases must cover are generated from
+// it. An op that is not in the list does not link; an op without a gradient rule does not compile. Only six files
+// include this header, so that adding an op recompiles little.
 #pragma once
 
 #include <cstdint>

@@ -1,17 +1,17 @@
-// Results written over dying temporaries: what overloads for rvalues call.
+// Helpers of the overloads for rvalues, whose results may reuse the memory of a temporary operand.
 #pragma once
 
 #include "tensor/dispatch/apply.h"
 
 namespace weft::dispatch {
 
-/// `call(1)`, told that `x` is the caller's last use; `x` becomes undefined where the result took its memory.
+/// Returns `call(1)`, where 1 means that `x` is a temporary. If the result took x's memory, `x` becomes undefined.
 template <class Call> Tensor over(Tensor& x, const Call& call) {
   Tensor out = call(1);
   if (out.shares_storage(x)) x = Tensor();
   return out;
 }
-/// The same for two operands, of which those in `dying` (bit 0 for x, bit 1 for y) are temporaries.
+/// The same for two operands. Bit 0 of `dying` means that x is a temporary, bit 1 that y is.
 template <class Call> Tensor over(uint32_t dying, Tensor& x, Tensor& y, const Call& call) {
   Tensor out = call(dying);
   if ((dying & 1u) && out.shares_storage(x))
@@ -23,7 +23,7 @@ template <class Call> Tensor over(uint32_t dying, Tensor& x, Tensor& y, const Ca
 
 }  // namespace weft::dispatch
 
-/// The function of a row of tensor/ops/unary.inc, with its overload for temporaries.
+/// Defines the function of a row of tensor/ops/unary.inc and its overload for temporaries.
 #define WEFT_UNARY_FUNCTION(Op, function, policy)                                                       \
   Tensor function(const Tensor& x) {                                                                    \
     ErrorFrame frame(#function, x);                                                                     \

@@ -8,7 +8,7 @@
 
 namespace weft::dispatch {
 
-/// `count` values, on the stack unless the op is one over a long list.
+/// `count` values. Up to 8 are stored without a heap allocation.
 template <class T> class PerTensor {
  public:
   explicit PerTensor(size_t count) : count_(count), more_(count > kFew ? count : 0) {}

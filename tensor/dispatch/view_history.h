@@ -1,26 +1,28 @@
-// The history of views and of what they are views of, when one of them is written in place.
+// The history of views and their bases when one of them is written in place.
 //
-// A view knows its base: the tensor, itself no view, whose memory it shows. A recorded write through the view gives
-// the view its new history, and the base one as well: its old value with the view's part replaced
-// (as_strided_scatter). All other views of that base are now behind; each takes its history from the base when it is
-// used next (as_strided). So a write costs what it writes, forward and backward (autograd/run.h), however large the
-// base is.
+// A view knows its base: the tensor, itself not a view, whose memory it shares. A recorded write through a view gives
+// new histories to the view and to the base; that of the base is its old value with the part of the view replaced
+// (as_strided_scatter). The histories of all other views of this base are then stale. A stale view takes its history
+// from the base (as_strided) when it is used next. So the cost of a write is proportional to the number of elements
+// written, forward and backward (autograd/run.h), and does not depend on the size of the base.
 //
-// Known limits: a base whose elements have gaps, or a padded view, cannot be told apart by strides: they stay behind,
-// and their next use is an error, as it is after writes that were not recorded or came through detach().
+// Known limits: the part cannot be expressed by strides if the base's elements have gaps in memory or the view is
+// padded. Such tensors stay stale, and their next use is an error. The same holds after writes that were not recorded
+// or that went through detach().
 #pragma once
 
 #include "tensor/dispatch/apply.h"
 
 namespace weft::dispatch {
 
-/// What views of `x` are views of.
+/// The base of the views of `x`: the base of x if x is a view, else x itself.
 const IntrusivePtr<internal::TensorBody>& base_of(const Tensor& x);
-/// Whether x's history is no longer true of its memory. Notes that it is where an unrecorded write did no harm.
+/// Whether x's history is stale: its memory was written to since. If an unrecorded write did no harm, updates the
+/// recorded version of x and returns false.
 bool is_stale(const Tensor& x);
-/// Gives a stale view the history that follows from its base's; false where that is not possible.
+/// Derives the history of a stale view from that of its base; false if that is not possible.
 bool derive_history(const Tensor& view);
-/// Gives the base of `view`, to which a recorded write just went, its new history.
+/// Sets the new history of the base of `view` after a recorded write to `view`.
 void write_into_base(const Tensor& view);
 
 }  // namespace weft::dispatch

@@ -1,5 +1,5 @@
-// beta x + alpha times a product; x broadcasts with the product. Where beta is 0, x is not read (its NaN does not
-// count).
+// beta * x + alpha * product. x broadcasts to the shape of the product. If beta is 0, x is not read, so NaN in x does
+// not reach the result.
 #pragma once
 
 #include "tensor/core/scalar.h"
@@ -7,16 +7,16 @@
 
 namespace weft {
 
-/// The product of the matrices a (n, k) and b (k, m).
+/// The product is the matrix product of a (n, k) and b (k, m).
 Tensor addmm(const Tensor& x, const Tensor& a, const Tensor& b, const Scalar& beta = 1, const Scalar& alpha = 1);
-/// Of the matrix a (n, k) and the vector b (k).
+/// The product is the matrix a (n, k) times the vector b (k).
 Tensor addmv(const Tensor& x, const Tensor& a, const Tensor& b, const Scalar& beta = 1, const Scalar& alpha = 1);
-/// Of the matrices of the batches a (batch, n, k) and b (batch, k, m), one by one.
+/// The product is the batched matrix product of a (batch, n, k) and b (batch, k, m): (batch, n, m).
 Tensor baddbmm(const Tensor& x, const Tensor& a, const Tensor& b, const Scalar& beta = 1, const Scalar& alpha = 1);
-/// The same, summed over the batch.
+/// The product is the batched matrix product of a (batch, n, k) and b (batch, k, m), summed over the batch: (n, m).
 Tensor addbmm(const Tensor& x, const Tensor& a, const Tensor& b, const Scalar& beta = 1, const Scalar& alpha = 1);
 
-/// Of the vectors a (n) and b (m), all products.
+/// The product is the outer product of the vectors a (n) and b (m): (n, m).
 Tensor addr(const Tensor& x, const Tensor& a, const Tensor& b, const Scalar& beta = 1, const Scalar& alpha = 1);
 
 }  // namespace weft

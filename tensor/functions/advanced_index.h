@@ -12,14 +12,14 @@
 
 namespace weft {
 
-/// An open bound of a Slice, or a new axis.
+/// In a Slice: no bound. As an index: a new axis of size 1.
 inline constexpr std::nullopt_t None = std::nullopt;  // NOLINT(readability-identifier-naming): Python's name
 struct EllipsisType {};
-/// All axes that the other indices leave over.
+/// As an index: every axis that no other index refers to, unchanged.
 inline constexpr EllipsisType Ellipsis{};  // NOLINT(readability-identifier-naming): Python's name
 
-/// Python's start:end:step: `Slice(1, None, 2)`, `Slice()` for a whole axis. Bounds clamp and count from the end where
-/// negative; a negative step gives a reversed view.
+/// Python's start:end:step, for example `Slice(1, None, 2)`; `Slice()` is the whole axis. Negative bounds count from
+/// the end, bounds out of range are clamped, and a negative step gives a reversed view.
 struct Slice {
   Slice(std::optional<int64_t> first = None, std::optional<int64_t> last = None, std::optional<int64_t> by = None)
       : start(first), end(last), step(by.value_or(1)) {}
@@ -28,7 +28,7 @@ struct Slice {
   int64_t step;
 };
 
-/// One of the indices of x.index({...}).
+/// One index of the list that x.index({...}) takes. It converts from None, Ellipsis, Slice, integers, bool and Tensor.
 class TensorIndex {
  public:
   enum class Kind : uint8_t { new_axis, ellipsis, integer, slice, boolean, tensor };
@@ -52,21 +52,24 @@ class TensorIndex {
   Tensor tensor_;
 };
 
-/// The part of `x` that the indices name, from the first axis on. Integers drop an axis, slices keep one, None adds
-/// one of size 1, Ellipsis skips; these alone give a view. Integer tensors (negative values count from the end)
-/// broadcast together and gather; a bool mask counts as the positions where it holds, one index tensor for each of its
-/// axes; true and false add an axis of size 1 or 0. The gathered axes stand where the index tensors stood, or in front
-/// where something stood between them. IndexError for what is out of range, ShapeError for a mask that does not fit.
+/// Indexes `x` as PyTorch's x[...] does; the indices apply to the axes of x from the first axis on.
+/// An integer removes its axis, a Slice keeps it, None adds an axis of size 1, Ellipsis skips the axes that no index
+/// refers to. If all indices are of these kinds, the result is a view.
+/// Integer tensors (negative values count from the end) broadcast together and gather. A bool mask is replaced by the
+/// positions of its true elements, one index tensor for each axis of the mask. true and false add an axis of size 1 and
+/// 0. The gathered axes take the place of the index tensors if these are adjacent, otherwise they come first.
+/// IndexError for an index out of range, ShapeError for a mask whose shape does not match.
 Tensor index(const Tensor& x, const std::vector<TensorIndex>& indices);
-/// A copy of `x` with `value` (broadcast, cast to x's dtype) at index(x, indices); with `accumulate`, added to what is
-/// there. Axes of size 1 in front that value has too many of do not count, as in `x[0] = value`. Where several values
-/// have one position the last one stays; `accumulate` adds them all.
+/// A copy of `x` in which the elements that index(x, indices) selects are set to `value`, which is broadcast and cast
+/// to x's dtype. With `accumulate`, value is added to these elements instead. If value has more axes than the
+/// selection, leading axes of size 1 are dropped, as in `x[0] = value`. If a position is selected several times, the
+/// last value is kept; `accumulate` adds all of them.
 Tensor index_put(const Tensor& x, const std::vector<TensorIndex>& indices, const Tensor& value,
                  bool accumulate = false);
 Tensor index_put(const Tensor& x, const std::vector<TensorIndex>& indices, const Scalar& value,
                  bool accumulate = false);
 namespace detail {
-/// `x` without the axes of size 1 in front that make more than `rank`.
+/// `x` without leading axes of size 1, of which as many are dropped as x has axes beyond `rank`.
 Tensor without_leading_ones(const Tensor& x, int64_t rank);
 }  // namespace detail
 

@@ -1,4 +1,4 @@
-// Extrema with their positions. A tensor without axes takes axis 0 and -1.
+// Extrema with their positions. A 0-d tensor accepts axis 0 and -1.
 #pragma once
 
 #include <concepts>
@@ -8,12 +8,12 @@
 
 namespace weft {
 
-/// The extremum along one axis and its first position (i64), which alone gets the gradient. ShapeError where the axis
-/// has size 0.
+/// The extremum along one axis and its position (i64). If several elements are equal to the extremum, the position is
+/// that of the first, and only this element gets the gradient. ShapeError if the axis has size 0.
 ValuesAndIndices max_with_indices(const Tensor& x, int64_t axis, KeepDim keep = {});
 ValuesAndIndices min_with_indices(const Tensor& x, int64_t axis, KeepDim keep = {});
-/// The first position of the extremum (i64) along an axis, or in row-major order of all. The first NaN comes before
-/// all.
+/// The position (i64) of the first extremum along `axis`. Without an axis: its index in the flattened (row-major)
+/// tensor. If there is a NaN, the result is the position of the first NaN.
 template <std::same_as<bool> T> Tensor argmax(const Tensor& x, T, KeepDim = {}) = delete;  // a bool is no axis
 template <std::same_as<bool> T> Tensor argmin(const Tensor& x, T, KeepDim = {}) = delete;
 Tensor argmax(const Tensor& x, std::optional<int64_t> axis = std::nullopt, KeepDim keep = {});

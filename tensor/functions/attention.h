@@ -8,26 +8,27 @@
 namespace weft {
 
 struct AttentionOptions {
-  /// (..., T, S), broadcast: bool (false: not seen) or floating (added to the scores). Not together with `causal`.
+  /// Broadcasts to (..., T, S). bool: a query ignores the keys where the mask is false. Floating: added to the scores.
+  /// Cannot be combined with `causal`.
   Tensor mask = {};
-  /// Position i sees positions 0 .. i only. Where there are more keys than queries (S > T) the queries are the last
-  /// positions: query i sees keys 0 .. i + S - T.
+  /// Position i attends to positions 0 .. i only. If there are more keys than queries (S > T), the queries are the last
+  /// positions: query i attends to keys 0 .. i + S - T.
   bool causal = false;
-  std::optional<double> scale = std::nullopt;  // of the scores; 1 / sqrt(D) where absent
-  double dropout_p = 0;                        // of the probabilities
-  Generator* generator = nullptr;              // that draws the dropout; the process's where absent
+  std::optional<double> scale = std::nullopt;  // factor of the scores; default: 1 / sqrt(D)
+  double dropout_p = 0;                        // probability with which an attention probability is dropped
+  Generator* generator = nullptr;              // draws the dropout; default: the process's generator
 };
 
 /// softmax(scale q k^T + mask) v: q (..., T, D), k (..., S, D), v (..., S, E) give (..., T, E). Leading axes
-/// broadcast, the dtypes promote; bf16 and f16 are computed in f32. DtypeError unless floating. A row that sees
-/// nothing is zero. In memory, the result's last batch axis and T are in q's order, so that merging heads after a
-/// split by view copies nothing.
+/// broadcast and dtypes promote; bf16 and f16 are computed in f32. DtypeError unless floating. A query whose keys are
+/// all masked gives a row of zeros. The result stores its last batch axis (the heads) and T in the same memory order as
+/// q. If q is a view that splits the heads, the heads of the result can therefore be merged without a copy.
 Tensor scaled_dot_product_attention(const Tensor& q, const Tensor& k, const Tensor& v,
                                     const AttentionOptions& options = {});
 
-/// The same for the heads of a packed projection: qkv (..., T, 3 heads D) holds q, k and v of all heads side by side,
-/// as PyTorch's in_proj_weight makes them, and (..., T, heads D) comes out. A mask is (..., heads, T, T), broadcast.
-/// No part is copied, neither here nor of the gradient.
+/// Multi-head self-attention on a packed projection: qkv (..., T, 3 heads D) gives (..., T, heads D). The last axis of
+/// qkv holds q of all heads, then k, then v, the layout that PyTorch's in_proj_weight produces. A mask broadcasts to
+/// (..., heads, T, T). q, k, v and their gradients are not copied.
 Tensor packed_attention(const Tensor& qkv, int64_t heads, const AttentionOptions& options = {});
 
 }  // namespace weft

@@ -12,29 +12,30 @@ struct BatchNormResult {
 };
 
 struct BatchNormFunctionOptions {
-  bool training = false;  // normalises with the batch's own statistics, of which the running ones take their share
-  double momentum = 0.1;  // that share
+  bool training = false;  // normalise with the statistics of the batch and update the running statistics
+  double momentum = 0.1;  // weight of the batch's statistics in that update
   double eps = 1e-5;
 };
 
-/// (x - mean) / sqrt(var + eps) * weight + bias for each channel of x (N, C) or (N, C, ...); weight and bias are (C),
-/// optional. In training the statistics are those of the batch, over all axes but 1, with a biased variance; the
-/// running ones that are given become (1 - momentum) running + momentum (that of the batch), in place, with an unbiased
-/// variance (not by an empty batch). Else they are the running ones. bf16 and f16 stay what they are, beside parameters
-/// and statistics of f32 too; other dtypes promote. DtypeError unless floating. ShapeError where a channel has one
-/// value in training, or a tensor another shape than (C); Error where running statistics are absent outside of
-/// training, or eps is negative, or 0 in training.
+/// (x - mean) / sqrt(var + eps) * weight + bias for each channel of x (N, C) or (N, C, ...). weight and bias are (C)
+/// and optional.
+/// In training, mean and (biased) var are computed from the batch over all axes except axis 1. Running statistics, if
+/// given, are updated in place: running = (1 - momentum) running + momentum batch, with the unbiased variance of the
+/// batch. An empty batch leaves them unchanged. Outside of training, mean and var are the running statistics.
+/// A bf16 or f16 x keeps its dtype if parameters and statistics are f32; other dtypes promote. DtypeError unless
+/// floating. ShapeError if a channel has only one value in training, or if a parameter or statistic is not (C). Error
+/// if running statistics are absent outside of training, if eps is negative, or if eps is 0 in training.
 Tensor batch_norm(const Tensor& x, const Tensor& running_mean, const Tensor& running_var, const Tensor& weight = {},
                   const Tensor& bias = {}, const BatchNormFunctionOptions& options = {});
 
-/// relu(batch_norm()) with given statistics, in one pass over memory.
+/// relu(batch_norm(...)) outside of training, in one pass over memory.
 Tensor batch_norm_inference_relu(const Tensor& x, const Tensor& running_mean, const Tensor& running_var,
                                  const Tensor& weight = {}, const Tensor& bias = {}, double eps = 1e-5);
 
-/// batch_norm() in training, and the batch's statistics, which are f32 where x is bf16 or f16.
+/// batch_norm() in training; also returns the statistics of the batch, which are f32 if x is bf16 or f16.
 BatchNormResult batch_norm_with_statistics(const Tensor& x, const Tensor& weight = {}, const Tensor& bias = {},
                                            double eps = 1e-5);
-/// The same with y = relu(y) in one pass over memory.
+/// batch_norm_with_statistics() with relu applied to y, in one pass over memory.
 BatchNormResult batch_norm_relu(const Tensor& x, const Tensor& weight = {}, const Tensor& bias = {}, double eps = 1e-5);
 
 }  // namespace weft

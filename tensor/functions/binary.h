@@ -1,12 +1,12 @@
 // Element-wise arithmetic of two tensors, or of a tensor and a number: add, sub, mul, div, pow, maximum, minimum,
 // remainder (%), fmod, floor_divide, clamp_min, clamp_max, atan2, hypot, logaddexp, xlogy, copysign, nextafter, fmax,
 // fmin, bitwise_and (&), bitwise_or (|), bitwise_xor (^), bitwise_left_shift (<<), bitwise_right_shift (>>), and the
-// operators. Operands broadcast (aligned right; equal or 1) and are promoted to promote(a, b); a number or a tensor
-// without axes does not widen within its category. IEEE-754 throughout: nothing is sanitised. ShapeError where shapes
-// do not broadcast, DtypeError for bool, except in add and mul of bool with bool (or, and), maximum, minimum,
-// clamp_min, clamp_max, the bitwise operators without shifts, and functions that leave the integers (div, atan2, hypot,
-// ...), which give f32; nextafter takes f32 and f64 alone. The memory of a temporary is used again for the result where
-// nothing else holds it.
+// operators. Operands broadcast as in NumPy and are promoted to promote(a, b); a number or a 0-d tensor does not widen
+// within its category. Results follow IEEE-754: NaN and infinity are not replaced. ShapeError if shapes do not
+// broadcast. DtypeError for bool, except in add and mul of bool with bool (or, and), maximum, minimum, clamp_min,
+// clamp_max, the bitwise operators without shifts, and functions whose results are not integers (div, atan2, hypot,
+// ...), which give f32 for integers and bool. nextafter takes only f32 and f64. The result reuses the memory of a
+// temporary operand if no other tensor holds it.
 #pragma once
 
 #include "tensor/core/scalar.h"
@@ -14,9 +14,9 @@
 
 namespace weft {
 
-// The formulas are beside the rows. The gradient of pow at a = 0 follows PyTorch: 0 where b = 0; d/db is 0
-// where a = 0 and b >= 0. DtypeError for an integer tensor to a negative
-// integer; in an integer tensor of exponents, a negative one gives 0 (1 and -1 for the bases 1 and -1).
+// tensor/ops/binary.inc gives the formula of each function. The gradients of pow at a = 0 follow PyTorch: d/da is 0
+// where b = 0, and d/db is 0 where b >= 0. pow of an integer tensor and a negative integer is a DtypeError. If the
+// exponents are an integer tensor, a negative exponent gives 0 (1 or -1 for the bases 1 and -1).
 #define WEFT_BINARY(Op, function, policy)            \
   Tensor function(const Tensor& a, const Tensor& b); \
   Tensor function(Tensor&& a, const Tensor& b);      \
@@ -34,23 +34,24 @@ namespace weft {
   Tensor function(const Scalar& a, Tensor&& b);
 #include "tensor/ops/binary.inc"
 
-/// PyTorch's max and min of two tensors: maximum(), minimum(). Templates, so that max(x, {}) takes axes.
+/// The same as maximum() and minimum(), under PyTorch's names. Templates, so that the {} of max(x, {}) means axes.
 template <std::same_as<Tensor> T> Tensor max(const Tensor& a, const T& b) { return maximum(a, b); }
 template <std::same_as<Tensor> T> Tensor min(const Tensor& a, const T& b) { return minimum(a, b); }
 
-/// a / b rounded: "floor" is floor_divide(), "trunc" rounds to 0; integers stay integers. Error for another mode.
+/// a / b, rounded: "floor" rounds down (floor_divide()), "trunc" rounds towards 0. Integers give integers. Error for
+/// any other mode.
 Tensor div(const Tensor& a, const Tensor& b, std::string_view rounding_mode);
 Tensor div(const Tensor& a, const Scalar& b, std::string_view rounding_mode);
-/// The greatest common divisor and the least common multiple of integers, 0 or more; 0 where both are (one is) 0.
-/// No gradient. DtypeError for other dtypes.
+/// The greatest common divisor and the least common multiple of integers. Results are never negative; gcd(0, 0) = 0 and
+/// lcm(a, 0) = 0. No gradient. DtypeError for other dtypes.
 Tensor gcd(const Tensor& a, const Tensor& b);
 Tensor lcm(const Tensor& a, const Tensor& b);
-/// pow() in f64, whatever the dtypes.
+/// pow() of the operands cast to f64.
 Tensor float_power(const Tensor& a, const Tensor& b);
 Tensor float_power(const Tensor& a, double b);
-/// x 2^exponents; integers give f32.
+/// x * 2^exponents. Integers give f32.
 Tensor ldexp(const Tensor& x, const Tensor& exponents);
-/// a + alpha b, a - alpha b. DtypeError for a floating alpha beside integers.
+/// a + alpha b and a - alpha b. DtypeError for a floating alpha if both tensors are integers.
 Tensor add(const Tensor& a, const Tensor& b, const Scalar& alpha);
 Tensor sub(const Tensor& a, const Tensor& b, const Scalar& alpha);
 Tensor sub(const Tensor& a, const Scalar& b);

@@ -7,12 +7,12 @@
 
 namespace weft {
 
-/// start + weight (end - start), exact at weights 0 and 1.
+/// start + weight (end - start). Weights 0 and 1 give start and end exactly.
 Tensor lerp(const Tensor& start, const Tensor& end, double weight);
 Tensor lerp(const Tensor& start, const Tensor& end, const Tensor& weight);
-/// x + value a b
+/// x + value * a * b
 Tensor addcmul(const Tensor& x, const Tensor& a, const Tensor& b, const Scalar& value = 1);
-/// x + value a / b. DtypeError where all are integers.
+/// x + value * a / b. DtypeError if all tensors are integers.
 Tensor addcdiv(const Tensor& x, const Tensor& a, const Tensor& b, const Scalar& value = 1);
 
 }  // namespace weft

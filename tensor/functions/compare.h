@@ -1,6 +1,6 @@
-// Comparisons and logic (bool results, no gradient), and the choice between two tensors. Operands broadcast and are
-// promoted as in arithmetic (functions/binary.h); an integer that the tensor's dtype cannot hold is compared in i64,
-// so the answer is exact. ShapeError where shapes do not broadcast.
+// Comparisons and logic (bool results, no gradient), and where(). Operands broadcast and are promoted as in arithmetic
+// (functions/binary.h). An integer that the tensor's dtype cannot hold is compared in i64, so that the result is exact.
+// ShapeError if shapes do not broadcast.
 #pragma once
 
 #include <concepts>
@@ -19,29 +19,29 @@ namespace weft {
 #define WEFT_PREDICATE(Op, function) Tensor function(const Tensor& x);
 #include "tensor/ops/compare.inc"
 
-/// a where `condition` (bool) holds, else b; all three broadcast. A NaN on the side not taken does not reach the
-/// gradient. DtypeError for another condition.
+/// a where `condition` (bool) is true, else b; all three broadcast. A NaN in the operand that is not selected does not
+/// affect the gradient. DtypeError if the condition is not bool.
 Tensor where(const Tensor& condition, const Tensor& a, const Tensor& b);
-/// A number for either side; it counts as a tensor without axes. Of two numbers the result is f32, i64 or bool.
+/// The same with numbers for a or b; a number is promoted like a 0-d tensor. Two numbers give f32, i64 or bool.
 Tensor where(const Tensor& condition, const Tensor& a, const Scalar& b);
 Tensor where(const Tensor& condition, const Scalar& a, const Tensor& b);
 Tensor where(const Tensor& condition, const Scalar& a, const Scalar& b);
-/// Whether x is inf, -inf.
+/// Whether x is +infinity, or -infinity.
 Tensor isposinf(const Tensor& x);
 Tensor isneginf(const Tensor& x);
-/// Shape, dtype and every value are the same (NaN differs from NaN).
+/// Whether shape, dtype and all values are equal (NaN is not equal to NaN).
 bool equal(const Tensor& a, const Tensor& b);
 struct CloseOptions {
   double rtol = 1e-5;
   double atol = 1e-8;
   bool equal_nan = false;  // NaN equals NaN
 };
-/// |a - b| <= atol + rtol |b|, NaN equal to NaN where asked; broadcasts. Computed in f64. Error where rtol or atol is
-/// negative.
+/// |a - b| <= atol + rtol |b|, computed in f64; a and b broadcast. With equal_nan, NaN is close to NaN. Error if rtol
+/// or atol is negative.
 Tensor isclose(const Tensor& a, const Tensor& b, const CloseOptions& options = {});
-/// isclose() everywhere.
+/// Whether isclose() is true for all elements.
 bool allclose(const Tensor& a, const Tensor& b, const CloseOptions& options = {});
-/// Templates, so that allclose(a, b, {}) takes options, not rtol = 0.
+/// The same with separate arguments. Templates, so that allclose(a, b, {}) means default options and not rtol = 0.
 template <std::convertible_to<double> T>
 Tensor isclose(const Tensor& a, const Tensor& b, T rtol, double atol = 1e-8, bool equal_nan = false) {
   return isclose(a, b, CloseOptions{static_cast<double>(rtol), atol, equal_nan});

@@ -1,9 +1,10 @@
-// Convolution (cross-correlation, as everywhere in the field) over one to three axes, and its transpose.
+// Convolution (cross-correlation, as in PyTorch) over one to three spatial axes, and its transpose.
 //
-// Dtypes promote; DtypeError unless they become floating. ShapeError where shapes do not fit together, the kernel is
-// larger than the padded input, or the size of the result overflows; Error for options out of range. Without a batch
-// axis in x there is none in the result, which is in channels-last memory order. Options are numbers, or one per axis;
-// the padding of a convolution of stride 1 may be `same`, and hold entries of x (padding_mode).
+// Dtypes promote; DtypeError unless the promoted dtype is floating. ShapeError if shapes do not match, the kernel is
+// larger than the padded input, or the size of the result overflows; Error for options out of range. x may come without
+// the batch axis N, and so does the result then. The result is channels-last in memory. An option is one number for all
+// axes, or one number per axis. The padding of a convolution of stride 1 may be `same`; padding_mode selects padding
+// with entries of x instead of zeros.
 #pragma once
 
 #include <concepts>
@@ -14,28 +15,29 @@
 
 namespace weft {
 
-/// x (N, C, L), weight (O, C / groups, k), bias (O) or undefined: (N, O, L'), with L' as H' of conv2d.
+/// x (N, C, L), weight (O, C / groups, k) and bias (O) or undefined give (N, O, L'). The formula of L' is that of H' in
+/// conv2d.
 Tensor conv1d(const Tensor& x, const Tensor& weight, const Tensor& bias = {}, const Conv1dOptions& options = {});
-/// x (N, C, H, W), weight (O, C / groups, kh, kw), bias (O) or undefined: (N, O, H', W'), where
-/// H' = (H + 2 padding - dilation (kh - 1) - 1) / stride + 1.
+/// x (N, C, H, W), weight (O, C / groups, kh, kw) and bias (O) or undefined give (N, O, H', W'), where
+/// H' = floor((H + 2 padding - dilation (kh - 1) - 1) / stride) + 1.
 Tensor conv2d(const Tensor& x, const Tensor& weight, const Tensor& bias = {}, const Conv2dOptions& options = {});
-/// x (N, C, D, H, W), weight (O, C / groups, kd, kh, kw), bias (O) or undefined: (N, O, D', H', W').
+/// x (N, C, D, H, W), weight (O, C / groups, kd, kh, kw) and bias (O) or undefined give (N, O, D', H', W').
 Tensor conv3d(const Tensor& x, const Tensor& weight, const Tensor& bias = {}, const Conv3dOptions& options = {});
 
-/// The transpose of conv1d as a linear map of x: x (N, C, L), weight (C, O / groups, k): (N, O, L'), with L' as H' of
-/// conv_transpose2d.
+/// The transpose of conv1d as a linear map of x: x (N, C, L) and weight (C, O / groups, k) give (N, O, L'). The formula
+/// of L' is that of H' in conv_transpose2d.
 Tensor conv_transpose1d(const Tensor& x, const Tensor& weight, const Tensor& bias = {},
                         const ConvTranspose1dOptions& options = {});
-/// The transpose of conv2d as a linear map of x: x (N, C, H, W), weight (C, O / groups, kh, kw): (N, O, H', W'), where
-/// H' = (H - 1) stride - 2 padding + dilation (kh - 1) + output_padding + 1.
+/// The transpose of conv2d as a linear map of x: x (N, C, H, W) and weight (C, O / groups, kh, kw) give (N, O, H', W'),
+/// where H' = (H - 1) stride - 2 padding + dilation (kh - 1) + output_padding + 1.
 Tensor conv_transpose2d(const Tensor& x, const Tensor& weight, const Tensor& bias = {},
                         const ConvTranspose2dOptions& options = {});
 /// The same for x (N, C, D, H, W) and weight (C, O / groups, kd, kh, kw).
 Tensor conv_transpose3d(const Tensor& x, const Tensor& weight, const Tensor& bias = {},
                         const ConvTranspose3dOptions& options = {});
 
-// Without a bias: conv2d(x, weight, {.stride = 2}). Templates, so that conv2d(x, weight, {}) is not ambiguous: there
-// the functions above are chosen, and both mean the same.
+// Overloads without a bias: conv2d(x, weight, {.stride = 2}). They are templates, so that conv2d(x, weight, {}) is not
+// ambiguous: it calls the functions above, with the same result.
 #define WEFT_CONV_WITHOUT_BIAS(function, Default)                                  \
   template <std::same_as<Default> Options = Default>                               \
   Tensor function(const Tensor& x, const Tensor& weight, const Options& options) { \
@@ -50,7 +52,8 @@ WEFT_CONV_WITHOUT_BIAS(conv_transpose3d, ConvTranspose3dOptions)
 #undef WEFT_CONV_WITHOUT_BIAS
 
 namespace detail {
-/// x and the options with which a convolution of zeros alone pads as `options` say. ShapeError for `same` and a stride.
+/// Converts `same` padding and padding modes: returns x and options for a convolution that pads with zeros only, which
+/// together give the result that `options` ask for. ShapeError for `same` with a stride other than 1.
 template <class Sizes>
 std::pair<Tensor, ConvOptionsOf<Sizes>> padded(const Tensor& x, const Tensor& weight,
                                                const ConvOptionsOf<Sizes>& options);

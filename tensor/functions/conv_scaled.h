@@ -1,5 +1,5 @@
-// A convolution with what often follows it: a factor and a term for each filter (a batch norm in evaluation), a
-// residual, relu. In one op, in which Winograd's filtering does all of it on the way to memory.
+// A convolution fused with the ops that often follow it: a scale and a shift per filter (a batch norm in evaluation
+// mode), a residual addition, and relu. The Winograd kernel applies them before it writes its results to memory.
 #pragma once
 
 #include <memory>
@@ -9,7 +9,7 @@
 
 namespace weft {
 
-/// What becomes of a convolution's results; undefined parts are left out.
+/// The ops applied to the result of the convolution, in this order. Undefined tensors are skipped.
 struct ConvScaling {
   Tensor scale = {};     // (O)
   Tensor shift = {};     // (O)
@@ -17,19 +17,20 @@ struct ConvScaling {
   bool relu = false;
 };
 
-/// What convolutions compute of one weight alone, kept until the weight changes: the weight in the layout of the
-/// library's kernel, or 4 times its memory in Winograd's filtering; 512 MB of all weights together at most. For one
-/// weight, and convolutions of the same groups. Copies share what is kept; threads may use one at a time.
+/// A cache of a convolution weight in the form its kernel needs: the layout of oneDNN's kernel, or the weight
+/// transformed for the Winograd kernel (4 times the weight's memory). It is recomputed when the weight changes. All
+/// caches together hold at most 512 MB. One object serves one weight and one number of groups. Copies share the cache;
+/// several threads may use it (a lock serialises their calls).
 class PrepackedConvWeight {
  public:
-  /// Undefined where a convolution computes nothing of the weight alone, where the memory of the weight may change
-  /// unseen (its address was given out), and beyond the 512 MB.
+  /// The value is undefined if the kernel needs no such form, if the weight's memory can change without notice (because
+  /// its address was given out), or if the limit of 512 MB is reached.
   struct Packed {
     Tensor value;
     int64_t layout = 0;
   };
   PrepackedConvWeight();
-  /// For images of shape `x`.
+  /// The cached form of `weight` for inputs of shape `x`; computes it if needed.
   Packed get(const Tensor& weight, const Shape& x, const Conv2dOptions& options) const;
 
  private:
@@ -37,9 +38,10 @@ class PrepackedConvWeight {
   std::shared_ptr<State> state_;
 };
 
-/// relu(conv2d(x, weight, options) scale + shift + residual) of x (N, C, H, W) and weight (O, C / groups, kh, kw), relu
-/// where asked for: (N, O, H', W') in channels-last memory order. Where a gradient is wanted, it is composed of these
-/// functions. Dtypes and errors are conv2d's; ShapeError for a scale, shift or residual of another shape.
+/// relu(conv2d(x, weight, options) * scale + shift + residual), with relu only if scaling.relu. x (N, C, H, W) and
+/// weight (O, C / groups, kh, kw) give (N, O, H', W') in channels-last memory order. If a gradient is needed, the
+/// separate functions run instead of the fused op. Dtypes and errors are those of conv2d(); ShapeError for a scale,
+/// shift or residual of a wrong shape.
 Tensor conv2d_scaled(const Tensor& x, const Tensor& weight, const ConvScaling& scaling,
                      const Conv2dOptions& options = {}, const PrepackedConvWeight* prepacked = nullptr);
 

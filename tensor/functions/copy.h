@@ -5,17 +5,19 @@
 
 namespace weft {
 
-/// A copy of `x` in its memory order (row-major unless dense), with history; padding reads as zero.
+/// A copy of `x`, with history. It keeps x's memory order if x is dense, else it is row-major. The padding of a masked
+/// view is copied as zeros.
 Tensor clone(const Tensor& x);
-/// `x` where it is row-major, else a row-major copy, with history.
+/// `x` itself if it is row-major, else a row-major copy with history.
 Tensor contiguous(const Tensor& x);
-/// `x` with dtype `dtype`; itself where it has it. Floating to integer truncates, NaN gives 0, what does not fit is
-/// clamped; to bool is `x != 0`. The gradient is cast back; a cast to an integer type cuts it.
+/// Converts `x` to `dtype`; returns x itself if it has that dtype. From floating to integer: values are truncated, NaN
+/// becomes 0, and values out of range are clamped. To bool: x != 0. The gradient is cast back to x's dtype; a cast to
+/// an integer dtype or bool has no gradient.
 Tensor cast(const Tensor& x, DType dtype);
-/// `x` where it is on `device`, else a copy there in its memory order (row-major unless dense), with history: the
-/// gradient is copied back. DeviceError where there is no such device.
+/// `x` itself if it is on `device`, else a copy on that device with history: the gradient is copied back. The copy
+/// keeps x's memory order if x is dense, else it is row-major. DeviceError if there is no such device.
 Tensor to(const Tensor& x, Device device);
-/// The data of `x` (no copy) without history.
+/// A tensor that shares the memory of `x` and has no history.
 Tensor detach(const Tensor& x);
 
 }  // namespace weft

@@ -8,17 +8,18 @@ namespace weft {
 enum class Reduction { none, mean, sum };
 
 struct CrossEntropyOptions {
-  Tensor weight = {};                     // (classes): factor per class; takes no gradient
-  int64_t ignore_index = -100;            // targets that count for nothing
+  Tensor weight = {};                     // (classes): factor per class; has no gradient
+  int64_t ignore_index = -100;            // targets of this value contribute neither loss nor gradient
   double label_smoothing = 0.0;           // in [0, 1]
-  Reduction reduction = Reduction::mean;  // the mean is over the targets' weights, as in PyTorch
+  Reduction reduction = Reduction::mean;  // mean divides by the sum of the targets' weights, as in PyTorch
 };
 
-/// -log softmax(logits)[target], logits (N, C) or (N, C, d1, ...), targets (N) or (N, d1, ...) of an integer dtype;
-/// (C) and a target without axes work too. Floating targets of the logits' shape are distributions: -sum(t log
-/// softmax(logits)) with t = (1 - s) targets + s / C, times the class weights, s being the smoothing; their mean is
-/// over the rows. Logits and weights promote; DtypeError unless floating. IndexError `class 3 is out of range for 3
-/// classes`.
+/// -log softmax(logits)[target]. logits are (N, C) or (N, C, d1, ...), integer targets are class indices of shape (N)
+/// or (N, d1, ...). logits (C) with a 0-d target work too.
+/// Floating targets of the logits' shape are class probabilities. With t = (1 - s) targets + s / C, where s is the
+/// label smoothing, the loss is -sum(weight t log softmax(logits)), and the mean divides by the number of rows.
+/// The dtypes of logits and weight promote; DtypeError unless floating. IndexError
+/// `class 3 is out of range for 3 classes`.
 Tensor cross_entropy(const Tensor& logits, const Tensor& targets, const CrossEntropyOptions& options = {});
 
 }  // namespace weft

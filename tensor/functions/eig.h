@@ -1,4 +1,4 @@
-// Eigenvalues and eigenvectors. Matrices are the last two axes, all others are a batch; f32 and f64. Error
+// Eigenvalues and eigenvectors. The last two axes are matrices, the others are batch axes. f32 and f64. Error
 // `matrix 3 of the batch has an element that is not finite`.
 #pragma once
 
@@ -11,23 +11,23 @@ enum class Triangle { lower, upper };
 
 struct EighResult {
   Tensor eigenvalues;   // (..., n), ascending
-  Tensor eigenvectors;  // (..., n, n), orthonormal, in columns
+  Tensor eigenvectors;  // (..., n, n), orthonormal columns
 };
-/// a = v diag(w) v^T of symmetric matrices, of which one triangle is read. Vectors are determined up to their sign.
-/// Gradient: Giles 2008; of the vectors it is infinite where eigenvalues are equal. It is that of a matrix whose two
-/// triangles move together.
+/// a = v diag(w) v^T for symmetric matrices a, of which only one triangle is read. The sign of each eigenvector is
+/// arbitrary. Gradient: Giles 2008, for a matrix that stays symmetric, so that both triangles change together. The
+/// gradient of the eigenvectors is infinite if eigenvalues are equal.
 EighResult eigh(const Tensor& a, Triangle triangle = Triangle::lower);
-/// The eigenvalues alone, ascending.
+/// Only the eigenvalues of eigh(), ascending.
 Tensor eigvalsh(const Tensor& a, Triangle triangle = Triangle::lower);
 
 struct EigResult {
   Tensor eigenvalues;   // (..., n), in no particular order
-  Tensor eigenvectors;  // (..., n, n), of length 1, in columns
+  Tensor eigenvectors;  // (..., n, n), columns of length 1
 };
-/// a v = v diag(w) of square matrices whose eigenvalues are real: weft has no complex numbers, and others are an Error.
-/// Gradient: Giles 2008, with vectors kept at length 1; infinite where eigenvalues are equal.
+/// a v = v diag(w) for square matrices a with real eigenvalues. Complex eigenvalues are an Error, as weft has no
+/// complex numbers. Gradient: Giles 2008, for eigenvectors of length 1; it is infinite if eigenvalues are equal.
 EigResult eig(const Tensor& a);
-/// The eigenvalues alone; the same errors.
+/// Only the eigenvalues of eig(), with the same errors.
 Tensor eigvals(const Tensor& a);
 
 }  // namespace weft

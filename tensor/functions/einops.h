@@ -1,8 +1,8 @@
-// Shapes by name, as the einops library has them: `rearrange(x, "b (h d) t -> b h t d", {{"h", 2}})`.
+// Reshaping with named axes, as in the einops library: `rearrange(x, "b (h d) t -> b h t d", {{"h", 2}})`.
 //
-// A pattern names the axes from left to right. Parentheses merge several into one; a number is an axis of that size
-// without a name; ... stands for all axes that no name stands for. Sizes that x's shape does not tell are given beside
-// it.
+// A pattern names the axes from left to right. Parentheses group several names into one axis. A number is an unnamed
+// axis of that size. ... stands for all axes that have no name. Sizes that do not follow from x's shape are passed in
+// `sizes`.
 #pragma once
 
 #include <string>
@@ -17,14 +17,14 @@ namespace weft {
 /// Sizes of named axes: `{{"h", 2}, {"w", 3}}`.
 using AxisSizes = std::vector<std::pair<std::string, int64_t>>;
 
-/// The same elements with the axes in another order, split and merged. Both sides name the same axes. Copies only
-/// where strides cannot express the result.
+/// Permutes, splits and merges axes. Both sides of the pattern name the same axes. Copies only if strides cannot
+/// express the result.
 Tensor rearrange(const Tensor& x, std::string_view pattern, const AxisSizes& sizes = {});
-/// Axes that the right side leaves out, and numbers on the left side, are reduced: "sum", "mean", "max", "min", "prod",
-/// "any" or "all": `reduce(x, "b c (h 2) (w 2) -> b c h w", "max")`.
+/// Reduces the axes that the right side does not name and the numbered axes of the left side. The reduction is "sum",
+/// "mean", "max", "min", "prod", "any" or "all". Example: `reduce(x, "b c (h 2) (w 2) -> b c h w", "max")`.
 Tensor reduce(const Tensor& x, std::string_view pattern, std::string_view reduction, const AxisSizes& sizes = {});
-/// Axes that only the right side names are repeated; their sizes are given, or stand in place of names:
-/// `repeat(x, "h w -> h w 3")`.
+/// Repeats x along the axes that only the right side has. Their sizes are in `sizes`, or they are numbers in the
+/// pattern: `repeat(x, "h w -> h w 3")`.
 Tensor repeat(const Tensor& x, std::string_view pattern, const AxisSizes& sizes = {});
 
 }  // namespace weft

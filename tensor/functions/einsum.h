@@ -8,12 +8,13 @@
 
 namespace weft {
 
-/// The sum of products that `equation` spells, as in PyTorch: `einsum("bij,bjk->bik", {a, b})` is a batched matmul.
-/// Each axis has a letter (case matters); letters that the right side does not name are summed over; a letter twice in
-/// one operand is its diagonal. `...` stands for any number of axes, aligned right and broadcast. Without `->` the
-/// result has the axes of the ellipsis, then every letter that occurs once, in alphabetical order (capitals first). An
-/// axis of size 1 broadcasts. Pairs are contracted by matmul, the pair that shrinks most first. Error for a malformed
-/// equation, naming the character; ShapeError where sizes differ; DtypeError for a matmul of bool.
+/// The sum of products that `equation` describes, as in PyTorch: `einsum("bij,bjk->bik", {a, b})` is a batched matmul.
+/// Each axis has a letter (case matters). Letters missing on the right side are summed over. A letter that occurs twice
+/// in one operand selects its diagonal. `...` stands for any number of axes, which are aligned right and broadcast.
+/// Without `->`, the result has the axes of the ellipsis, then every letter that occurs once, in alphabetical order
+/// (capitals first). An axis of size 1 broadcasts. Operands are contracted pairwise by matmul; the pair whose
+/// contraction reduces the size most goes first. Error for a malformed equation, naming the character; ShapeError if
+/// sizes differ; DtypeError for a matmul of bool.
 Tensor einsum(std::string_view equation, const std::vector<Tensor>& operands);
 
 }  // namespace weft

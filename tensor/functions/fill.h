@@ -1,4 +1,4 @@
-// Constructors: tensors made from numbers.
+// Functions that create tensors from numbers.
 #pragma once
 
 #include <initializer_list>
@@ -11,35 +11,35 @@
 
 namespace weft {
 
-/// Tensors of `shape` (row-major). ShapeError where a size is negative or the number of bytes overflows, MemoryError
-/// where there is not enough memory.
+/// A row-major tensor of `shape` filled with 0 or 1. ShapeError if a size is negative or the number of bytes overflows,
+/// MemoryError if there is not enough memory.
 Tensor zeros(const Shape& shape, DType dtype = f32, Device device = {});
 Tensor ones(const Shape& shape, DType dtype = f32, Device device = {});
-/// Every element is `value`. Without a dtype it follows the value: f32, i64 or bool. Error for a number that an
-/// integer dtype cannot hold (300 in u8, infinity, NaN).
+/// Every element is `value`. The default dtype is f32, i64 or bool, depending on the type of the value. Error for a
+/// number that an integer dtype cannot hold (300 in u8, infinity, NaN).
 Tensor full(const Shape& shape, const Scalar& value, std::optional<DType> dtype = std::nullopt, Device device = {});
 /// Uninitialised memory.
 Tensor empty(const Shape& shape, DType dtype = f32, Device device = {});
-/// The shape, dtype (unless given), device and memory order of `x`.
+/// A tensor with the shape, device and memory order of `x`, and with x's dtype unless `dtype` is given.
 Tensor zeros_like(const Tensor& x, std::optional<DType> dtype = std::nullopt);
 Tensor ones_like(const Tensor& x, std::optional<DType> dtype = std::nullopt);
 Tensor full_like(const Tensor& x, const Scalar& value, std::optional<DType> dtype = std::nullopt);
 Tensor empty_like(const Tensor& x, std::optional<DType> dtype = std::nullopt);
-/// start, start + step, ... below `end` (above it for a negative step). The dtype follows the arguments (i64 or f32).
-/// Error for a step of 0, ShapeError where there are too many.
+/// The values start, start + step, ... that are below `end` (above it for a negative step). The default dtype is i64 if
+/// all arguments are integers, else f32. Error for a step of 0, ShapeError for too many values.
 Tensor arange(const Scalar& start, const Scalar& end, const Scalar& step = 1, std::optional<DType> dtype = std::nullopt,
               Device device = {});
 Tensor arange(const Scalar& end);
 Tensor arange(const Scalar& start, const Scalar& end, DType dtype, Device device = {});
 Tensor arange(const Scalar& end, DType dtype, Device device = {});
-/// `count` values from `start` to `end`, both included. Error where an integer dtype cannot hold them.
+/// `count` evenly spaced values from `start` to `end`, both included. Error if an integer dtype cannot hold them.
 Tensor linspace(const Scalar& start, const Scalar& end, int64_t count, DType dtype = f32, Device device = {});
-/// Ones on the diagonal of (rows, columns); columns = rows where absent.
+/// A (rows, columns) matrix with ones on the main diagonal and zeros elsewhere. columns defaults to rows.
 Tensor eye(int64_t rows, std::optional<int64_t> columns = std::nullopt, DType dtype = f32, Device device = {});
 
 /// A tensor from a number or from nested braces: `tensor({{1.0, 2.0}, {3.0, 4.0}})`. Floating values give f32, integers
-/// i64, booleans bool, unless `dtype` says otherwise. ShapeError where rows differ in length, Error for a number that
-/// an integer dtype cannot hold.
+/// i64, booleans bool, unless `dtype` is given. ShapeError if rows differ in length, Error for a number that an integer
+/// dtype cannot hold.
 template <class T>
   requires std::is_arithmetic_v<T> Tensor tensor(T value, std::optional<DType> dtype = std::nullopt);
 template <class T> Tensor tensor(std::initializer_list<T> values, std::optional<DType> dtype = std::nullopt);
@@ -51,18 +51,18 @@ Tensor tensor(std::initializer_list<std::initializer_list<std::initializer_list<
 template <class T>
 Tensor tensor(std::initializer_list<std::initializer_list<std::initializer_list<std::initializer_list<T>>>> values,
               std::optional<DType> dtype = std::nullopt);
-/// Of numbers of unlike types, `tensor({1.5, 2})`: f32 where one of them is floating, else i64.
+/// The same for numbers of different types, `tensor({1.5, 2})`: f32 if one of them is floating, else i64.
 Tensor tensor(std::initializer_list<Scalar> values, std::optional<DType> dtype = std::nullopt);
 Tensor tensor(std::initializer_list<std::initializer_list<Scalar>> values, std::optional<DType> dtype = std::nullopt);
-/// A tensor from a vector: 1-D, or of `shape` (ShapeError where the number of values differs). The dtype is that of
-/// tensor(), also where the vector is empty.
+/// A tensor from a vector: 1-D, or of `shape` (ShapeError if the number of values differs). The default dtype follows
+/// the element type as in tensor(), even for an empty vector.
 template <class T>
 Tensor from_vector(const std::vector<T>& values, std::optional<Shape> shape = std::nullopt,
                    std::optional<DType> dtype = std::nullopt);
 template <class T> Tensor tensor(const std::vector<T>& values, std::optional<DType> dtype = std::nullopt);
 
 namespace detail {
-/// Collects nested braces: values in order, and the shape, checked for ragged rows.
+/// Reads nested braces: collects the values in order and the shape, and checks that rows have equal length.
 class BraceReader {
  public:
   template <class T> void read(const T& value, size_t) {
@@ -72,7 +72,7 @@ class BraceReader {
     else
       integers_.push_back(checked_integer(value));
   }
-  /// Of several kinds in one list.
+  /// A number from a list whose numbers have different types.
   void read(const Scalar& value, size_t);
   template <class T> void read(const std::initializer_list<T>& values, size_t depth) {
     note<T>();
@@ -88,7 +88,7 @@ class BraceReader {
   void kind(DType dtype) { kind_ = dtype; }
 
  private:
-  /// The type says what the numbers are, also of a list that has none.
+  /// Sets the default dtype from the type T, also for an empty list.
   template <class T> void note() {
     if constexpr (std::is_same_v<T, bool>)
       kind_ = DType::boolean;

@@ -1,4 +1,4 @@
-// Windows of images as columns, and columns added back into images. (unfold() is the view along one axis.)
+// im2col and its adjoint. PyTorch calls them F.unfold and F.fold; weft's unfold() is the view along one axis.
 #pragma once
 
 #include "tensor/core/conv_options.h"
@@ -6,7 +6,7 @@
 
 namespace weft {
 
-/// Which windows: as those of a convolution.
+/// The windows, defined as for a convolution.
 struct FoldOptions {
   Size2 kernel_size = 0;
   Size2 dilation = 1;
@@ -14,12 +14,13 @@ struct FoldOptions {
   Size2 stride = 1;
 };
 
-/// x (N, C, H, W) or (C, H, W), any dtype: (N, C kh kw, windows), one column for each window that a convolution of
-/// these options sees, row by row; PyTorch's F.unfold. Padding is zeros. ShapeError where the kernel is larger than the
-/// padded image; Error for options out of range.
+/// x (N, C, H, W) of any dtype gives (N, C kh kw, windows); N may be absent. Each column holds the elements of one
+/// window of a convolution with these options; windows are in row-major order. Padding is zeros. ShapeError if the
+/// kernel is larger than the padded image; Error for options out of range.
 Tensor im2col(const Tensor& x, const FoldOptions& options);
-/// The adjoint of im2col: columns (N, C kh kw, windows) or without N, to images (N, C, size) whose pixels are the sums
-/// of what the windows say of them. ShapeError where the number of rows or of windows does not fit.
+/// The adjoint of im2col: columns (N, C kh kw, windows) give images (N, C, H, W) with (H, W) = size; N may be absent.
+/// Each pixel is the sum of its values in all windows that contain it. ShapeError if the number of rows or of windows
+/// does not match.
 Tensor fold(const Tensor& columns, const Size2& size, const FoldOptions& options);
 
 }  // namespace weft

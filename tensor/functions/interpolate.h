@@ -1,4 +1,4 @@
-// Images made larger or smaller.
+// Resizing of images and other spatial data.
 #pragma once
 
 #include <initializer_list>
@@ -9,7 +9,7 @@
 
 namespace weft {
 
-/// Factors, one for all axes or one per axis.
+/// Scale factors: one for all axes, or one per axis.
 struct Scales {
   std::vector<double> values;
   Scales() = default;
@@ -18,17 +18,16 @@ struct Scales {
 };
 
 struct InterpolateOptions {
-  Shape size = {};    // of the result's axes after the channels, or one number for all of them
-  Scales scale = {};  // in place of a size: the result has floor(size * scale)
+  Shape size = {};    // output sizes of the spatial axes, or one number for all of them
+  Scales scale = {};  // instead of `size`: the output size is floor(input size * scale)
   Interpolation mode = Interpolation::nearest;
-  bool align_corners = false;  // centres of the corner pixels fall together, not the edges of the images
+  bool align_corners = false;  // align the centres of the corner pixels instead of the edges of the images
 };
 
-/// x (N, C, L), (N, C, H, W) or (N, C, D, H, W), floating, to another size; the channels keep theirs. Modes that are
-/// named after a number of axes, and lists of sizes, also take x without N. The result is in x's memory order where
-/// that is row-major, else channels-last. Pixel i of the result lies at (i + 0.5) / scale - 0.5 of x, with
-/// align_corners at i (in - 1) / (out - 1). Differentiable any number of times. ShapeError or Error where the options
-/// do not fit x.
+/// Resizes the spatial axes of a floating x (N, C, L), (N, C, H, W) or (N, C, D, H, W). N may be absent if the mode's
+/// name or a list of sizes says how many spatial axes there are. The result is row-major if x is, else channels-last.
+/// Pixel i of the result is sampled at position (i + 0.5) / scale - 0.5 of x; with align_corners, at
+/// i (in - 1) / (out - 1). Differentiable any number of times. ShapeError or Error if the options do not fit x.
 Tensor interpolate(const Tensor& x, const InterpolateOptions& options);
 
 }  // namespace weft

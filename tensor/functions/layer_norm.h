@@ -7,16 +7,16 @@
 
 namespace weft {
 
-/// (x - mean) / sqrt(var + eps) * weight + bias over the last axes of x, whose shape is `normalized_shape`; weight and
-/// bias (optional) have that shape. The variance is biased and two-pass, of bf16 and f16 in f32. bf16 and f16 stay what
-/// they are, beside parameters of f32 too; other dtypes promote. DtypeError unless floating. ShapeError where x's last
-/// axes have another shape, or a parameter has, or `normalized_shape` is empty.
+/// (x - mean) / sqrt(var + eps) * weight + bias, with mean and var over the last axes of x, whose sizes are
+/// `normalized_shape`. weight and bias (optional) have that shape. The variance is biased, computed in two passes, and
+/// in f32 for bf16 and f16. A bf16 or f16 x keeps its dtype if the parameters are f32; other dtypes promote. DtypeError
+/// unless floating. ShapeError if x's last axes or a parameter have another shape, or if `normalized_shape` is empty.
 Tensor layer_norm(const Tensor& x, const Shape& normalized_shape, const Tensor& weight = {}, const Tensor& bias = {},
                   double eps = 1e-5);
 
-/// x / sqrt(mean(x^2) + eps) * weight over the last axes of x, whose shape is `normalized_shape`, in one pass; weight
-/// (optional) has that shape. Where eps is absent, it is the least that f64 can add to 1 for f64, and f32 for the other
-/// dtypes. Dtypes and errors as layer_norm's.
+/// x / sqrt(mean(x^2) + eps) * weight, with the mean over the last axes of x, whose sizes are `normalized_shape`;
+/// weight (optional) has that shape. eps defaults to the machine epsilon of f64 if x is f64, else to that of f32.
+/// Dtypes and errors are those of layer_norm().
 Tensor rms_norm(const Tensor& x, const Shape& normalized_shape, const Tensor& weight = {},
                 std::optional<double> eps = std::nullopt);
 

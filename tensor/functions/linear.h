@@ -1,12 +1,12 @@
-// The product of rows with a weight plus a bias: what a linear layer computes.
+// x weight^T + bias, the function of a linear layer.
 #pragma once
 
 #include "tensor/tensor.h"
 
 namespace weft {
 
-/// x (..., in) times the transpose of weight (out, in), plus bias (out) or nothing where it is undefined: (..., out).
-/// Dtypes promote; DtypeError for bool. ShapeError `x has 3 features, weight [5, 4] takes 4`.
+/// x weight^T + bias: x (..., in), weight (out, in) and bias (out) give (..., out). An undefined bias counts as zero.
+/// Dtypes promote; DtypeError for bool. ShapeError, for example `x has 3 features, weight [5, 4] takes 4`.
 Tensor linear(const Tensor& x, const Tensor& weight, const Tensor& bias = {});
 
 }  // namespace weft

@@ -1,31 +1,32 @@
-// Square systems through LU factorisation with row exchanges: solve, inverse, determinants. Matrices are the last two
-// axes, all others are a batch. f32 and f64. The gradients are those of the exact functions (Giles 2008, "Collected
-// matrix derivative results"); they use the factors again.
+// solve, inverse and determinants by LU factorisation with row exchanges. The last two axes are matrices, the others
+// are batch axes. f32 and f64. Gradients: Giles 2008, "Collected matrix derivative results"; they reuse the LU factors.
 #pragma once
 
 #include "tensor/tensor.h"
 
 namespace weft {
 
-/// x with a x = b for a (..., n, n) and b (..., n, k) or, as in PyTorch, a vector per matrix (..., n); batches
-/// broadcast. With left = false, x a = b for b (..., k, n), no vectors. Error `matrix 3 of the batch is singular`.
+/// Solves a x = b for x, with a (..., n, n) and b (..., n, k) or one vector per matrix (..., n), as in PyTorch. Batch
+/// axes broadcast. With left = false, solves x a = b with b (..., k, n); b cannot be a vector then. Error
+/// `matrix 3 of the batch is singular`.
 Tensor solve(const Tensor& a, const Tensor& b, bool left = true);
 /// The inverse. Error `matrix 3 of the batch is singular`.
 Tensor inv(const Tensor& a);
-/// inv() by its older name.
+/// The same as inv(), PyTorch's older name.
 inline Tensor inverse(const Tensor& a) { return inv(a); }
 
-/// The determinant; 0 of a singular matrix, 1 of an empty one. Its gradient, the matrix of cofactors, is right at
-/// singular matrices too (through their singular vectors); its second derivative at matrices of rank n - 1 with
-/// distinct singular values.
+/// The determinant. It is 0 for a singular matrix and 1 for an empty one. The gradient (the cofactor matrix) is also
+/// correct for singular matrices, where it is computed from the singular vectors. The second derivative of a singular
+/// matrix is correct if the matrix has rank n - 1 and distinct singular values.
 Tensor det(const Tensor& a);
 struct SlogdetResult {
   Tensor sign;  // -1, 0 or 1; it has no gradient
   Tensor logabsdet;
 };
-/// Sign and logarithm of the magnitude of the determinant: 0 and -inf of a singular matrix, whose gradient is an error.
+/// The sign of the determinant and the logarithm of its absolute value. A singular matrix gives 0 and -inf; its
+/// gradient is an Error.
 SlogdetResult slogdet(const Tensor& a);
-/// log(det(a)): NaN where it is negative, -inf where it is 0.
+/// log(det(a)): NaN if the determinant is negative, -inf if it is 0.
 Tensor logdet(const Tensor& a);
 
 }  // namespace weft

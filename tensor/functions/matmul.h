@@ -5,9 +5,10 @@
 
 namespace weft {
 
-/// (..., M, K) times (..., K, N) gives (..., M, N); leading axes broadcast. A 1-D operand is a row (first) or a column
-/// (second) and loses that axis in the result; two of them give their dot product. Dtypes promote; integers multiply
-/// exactly; DtypeError for bool. ShapeError `inner sizes differ: 3 and 4`.
+/// The matrix product: (..., M, K) times (..., K, N) gives (..., M, N); leading axes broadcast. A 1-D first operand is
+/// a row, a 1-D second operand is a column, and the result does not have the added axis. Two 1-D operands give their
+/// dot product. Dtypes promote; integer products are exact; DtypeError for bool. ShapeError
+/// `inner sizes differ: 3 and 4`.
 Tensor matmul(const Tensor& a, const Tensor& b);
 
 }  // namespace weft

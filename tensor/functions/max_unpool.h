@@ -1,4 +1,4 @@
-// Pooled values put back where they came from.
+// The partial inverse of max pooling.
 #pragma once
 
 #include "tensor/core/pool_options.h"
@@ -6,10 +6,11 @@
 
 namespace weft {
 
-/// Zeros with the values of x (N, C, ...) or (C, ...) where `indices` of the same shape, as max_pool2d_with_indices
-/// gives them, say; the mean of values that meet. The result has `size` along its last axes, else (size - 1) stride - 2
-/// padding + kernel of x's. Error for a dilation; ShapeError for a size that no pool of these options would make x of;
-/// IndexError for indices outside of it.
+/// Writes the values of x, (N, C, ...) or (C, ...), into a tensor of zeros at the positions `indices`, which has x's
+/// shape and which, for example, max_pool2d_with_indices returns. Values that share a position are averaged. The
+/// spatial sizes of the result are `size` if given, else (x's size - 1) stride - 2 padding + kernel. Error if a
+/// dilation is given; ShapeError for a size that pooling with these options would not reduce to x's; IndexError for an
+/// index out of range.
 Tensor max_unpool1d(const Tensor& x, const Tensor& indices, const Pool1dOptions& options, const Shape& size = {});
 Tensor max_unpool2d(const Tensor& x, const Tensor& indices, const Pool2dOptions& options, const Shape& size = {});
 Tensor max_unpool3d(const Tensor& x, const Tensor& indices, const Pool3dOptions& options, const Shape& size = {});

@@ -1,4 +1,4 @@
-// Positions of what is not zero, in row-major order. NaN is not zero.
+// Positions of the non-zero elements, in row-major order. NaN counts as non-zero.
 #pragma once
 
 #include <vector>
@@ -7,14 +7,14 @@
 
 namespace weft {
 
-/// (n, rank) i64: the coordinates of the n elements that are not zero.
+/// The coordinates of the n non-zero elements: (n, rank), i64.
 Tensor nonzero(const Tensor& x);
-/// (n) i64: their indices in the flattened tensor.
+/// The indices of the n non-zero elements in the flattened tensor: (n), i64.
 Tensor flatnonzero(const Tensor& x);
-/// NumPy's name of nonzero.
+/// The same as nonzero(), under NumPy's name.
 Tensor argwhere(const Tensor& x);
-/// The coordinates, one tensor for each axis: what x.index({...}) takes. A tensor without axes counts as one of shape
-/// (1).
+/// The coordinates of the true elements, as one tensor per axis, in the form that x.index({...}) takes. A 0-d tensor is
+/// treated as a tensor of shape (1).
 std::vector<Tensor> where(const Tensor& condition);
 
 }  // namespace weft

@@ -1,4 +1,4 @@
-// Padding with values: what lies outside is a constant, or comes from the tensor itself (PadMode).
+// Padding with a constant or with elements of the tensor itself (see PadMode).
 #pragma once
 
 #include <vector>
@@ -9,11 +9,11 @@
 
 namespace weft {
 
-/// `x` with widths[i] = {before, after} more entries on axis i; negative widths cut entries off (in a circle before the
-/// others are filled, else behind that). One pair per axis.
-/// `value` is for `constant`; zeros alone are a view (as of pad(x, widths)), everything else is a copy. ShapeError
-/// where the axis is too short: reflect takes less than its size, circular at most its size, replicate at least one
-/// entry.
+/// `x` with widths[i] = {before, after} entries added on axis i; there is one pair per axis. A negative width removes
+/// entries: in mode circular before the others are filled, in the other modes after.
+/// `value` is used in mode constant. Padding with the constant 0 gives a view (as pad(x, widths)), everything else a
+/// copy. ShapeError if an axis is too short: a reflect width must be less than the size, a circular width at most the
+/// size, and replicate needs at least one entry.
 Tensor pad(const Tensor& x, const std::vector<Padding>& widths, PadMode mode, const Scalar& value = 0);
 
 }  // namespace weft

@@ -1,9 +1,9 @@
-// Pooling over one to three axes of x: (N, C, L), (N, C, H, W) or (N, C, D, H, W), or the same without N. The result is
-// in x's memory order where that is row-major, else channels-last. DtypeError unless x is floating; ShapeError where a
-// window is larger than the padded input; Error for options out of range.
+// Pooling over one to three spatial axes of x: (N, C, L), (N, C, H, W) or (N, C, D, H, W); N may be absent. The result
+// is row-major if x is, else channels-last. DtypeError unless x is floating; ShapeError if a window is larger than the
+// padded input; Error for options out of range.
 //
-// A size of the result is floor((size + 2 padding - dilation (kernel - 1) - 1) / stride) + 1, ceil in place of floor
-// with ceil_mode.
+// An output size is floor((size + 2 padding - dilation (kernel - 1) - 1) / stride) + 1. With ceil_mode, floor becomes
+// ceil.
 #pragma once
 
 #include "tensor/core/pool_options.h"
@@ -11,24 +11,27 @@
 
 namespace weft {
 
-/// The maximum of each window; padding counts as -inf; NaN propagates; the first maximum of a window gets the gradient.
+/// The maximum of each window. Padding counts as -infinity. NaN propagates. If elements tie, the first gets the
+/// gradient.
 Tensor max_pool1d(const Tensor& x, const Pool1dOptions& options);
 Tensor max_pool2d(const Tensor& x, const Pool2dOptions& options);
 Tensor max_pool3d(const Tensor& x, const Pool3dOptions& options);
 
-/// The maxima, and where in x each one is (i64): row * width + column of its plane, and so on for one and three axes.
+/// The maxima, and the position of each one (i64): its row-major index within the spatial axes of x, for example
+/// row * width + column in 2-D.
 ValuesAndIndices max_pool1d_with_indices(const Tensor& x, const Pool1dOptions& options);
 ValuesAndIndices max_pool2d_with_indices(const Tensor& x, const Pool2dOptions& options);
 ValuesAndIndices max_pool3d_with_indices(const Tensor& x, const Pool3dOptions& options);
 
-/// The mean of each window. Padding counts as zeros that are divided by, unless count_include_pad is false; what
-/// ceil_mode adds beyond the padding does not.
+/// The mean of each window. Padding counts as zeros and is part of the divisor unless count_include_pad is false. What
+/// ceil_mode adds beyond the padding is never part of the divisor.
 Tensor avg_pool1d(const Tensor& x, const Pool1dOptions& options);
 Tensor avg_pool2d(const Tensor& x, const Pool2dOptions& options);
 Tensor avg_pool3d(const Tensor& x, const Pool3dOptions& options);
 
-/// (sum of x^p over each window)^(1/p), the largest |x| where p is infinite. Without padding and dilation. As in
-/// PyTorch, a window that ceil_mode cuts counts what it has as often as a whole one would.
+/// (sum of x^p over each window)^(1/p); the largest |x| if p is infinite. If ceil_mode makes a window extend beyond the
+/// input, the sum of its elements is scaled up to the full window, as in PyTorch. Error unless p > 0, and for padding,
+/// dilation or divisor_override.
 Tensor lp_pool1d(const Tensor& x, double p, const Pool1dOptions& options);
 Tensor lp_pool2d(const Tensor& x, double p, const Pool2dOptions& options);
 Tensor lp_pool3d(const Tensor& x, double p, const Pool3dOptions& options);

@@ -5,13 +5,13 @@
 
 namespace weft {
 
-/// For the whole process.
+/// How tensors are printed. Applies to the whole process.
 struct PrintOptions {
   int precision = 4;         // digits after the point
-  int64_t threshold = 1000;  // more elements than this are shortened
-  int64_t edge_items = 3;    // kept at each end of a shortened axis
-  int line_width = 80;       // a row that is longer breaks
-  bool scientific = false;   // else where a magnitude is above 1e8, below 1e-4, or 1000 times that of another
+  int64_t threshold = 1000;  // a tensor with more elements is abbreviated
+  int64_t edge_items = 3;    // items shown at each end of an abbreviated axis
+  int line_width = 80;       // longer rows are broken
+  bool scientific = false;   // false: only if a magnitude is above 1e8, below 1e-4, or 1000 times another one
 };
 void set_print_options(const PrintOptions& options);
 PrintOptions print_options();

@@ -1,5 +1,5 @@
-// Products of vectors and matrices by their own names. All are matmul, einsum's contraction or element-wise products;
-// dtypes promote as there. ShapeError where shapes do not fit.
+// Products of vectors and matrices. They are composed of matmul, einsum and element-wise products, and dtypes promote
+// as in these. ShapeError if shapes do not match.
 #pragma once
 
 #include <vector>
@@ -8,41 +8,42 @@
 
 namespace weft {
 
-/// sum_i a_i b_i of two vectors of one length. vdot is the same for real numbers.
+/// The sum of a_i b_i for two vectors of equal length. vdot is the same, as weft has only real numbers.
 Tensor dot(const Tensor& a, const Tensor& b);
 Tensor vdot(const Tensor& a, const Tensor& b);
-/// Sums of products along `axis` of vectors that broadcast.
+/// The dot products of the vectors along `axis`; the operands broadcast. The result does not have that axis.
 Tensor vecdot(const Tensor& a, const Tensor& b, int64_t axis = -1);
-/// a_i b_j of two vectors.
+/// All products a_i b_j of two vectors: (n) and (m) give (n, m).
 Tensor outer(const Tensor& a, const Tensor& b);
-/// Sums of products over the last axis of both: shape a without its last axis, then b without its last. A tensor
-/// without axes multiplies.
+/// Dot products over the last axis of both: a (..., K) and b (other axes, K) give (..., other axes). If one operand is
+/// 0-d, the result is their element-wise product.
 Tensor inner(const Tensor& a, const Tensor& b);
-/// (M, K) times (K).
+/// Matrix (M, K) times vector (K).
 Tensor mv(const Tensor& a, const Tensor& x);
-/// (M, K) times (K, N).
+/// Matrix (M, K) times matrix (K, N).
 Tensor mm(const Tensor& a, const Tensor& b);
-/// (B, M, K) times (B, K, N); nothing broadcasts.
+/// Batched matrix product: (B, M, K) times (B, K, N), without broadcasting.
 Tensor bmm(const Tensor& a, const Tensor& b);
-/// Sums of products over the last `axes` axes of `a` and the first of `b`; 0 gives all products.
+/// Sums of products over the last `axes` axes of `a` and the first `axes` axes of `b`; with axes = 0, the outer
+/// product.
 Tensor tensordot(const Tensor& a, const Tensor& b, int64_t axes = 2);
-/// The same over `a_axes` of `a` and, in this order, `b_axes` of `b`.
+/// Sums of products over the pairs of axes a_axes[i] of `a` and b_axes[i] of `b`.
 Tensor tensordot(const Tensor& a, const Tensor& b, const IntList& a_axes, const IntList& b_axes);
-/// The Kronecker product: blocks a_ij b. The tensor with fewer axes gets axes of size 1 on the left.
+/// The Kronecker product: the block matrix of a_ij * b. The tensor with fewer axes gets axes of size 1 on the left.
 Tensor kron(const Tensor& a, const Tensor& b);
-/// The cross product of vectors of three along `axis`; the others broadcast.
+/// The cross product of the vectors of length 3 along `axis`; the other axes broadcast.
 Tensor cross(const Tensor& a, const Tensor& b, int64_t axis = -1);
-/// The sum of the diagonal of a matrix; of integers in i64.
+/// The sum of the diagonal of a matrix. Integers give i64.
 Tensor trace(const Tensor& x);
-/// The product of matrices in the order that takes the fewest multiplications. The first may be a vector (a row), the
-/// last too (a column), and their axis is not in the result.
+/// The product of several matrices, computed in the order that needs the fewest multiplications. The first may be a
+/// vector (a row) and the last may be a vector (a column); the result does not have the axis of size 1 then.
 Tensor multi_dot(const std::vector<Tensor>& matrices);
-/// The same of matrices only: PyTorch's older name.
+/// multi_dot() for matrices only, under PyTorch's older name.
 Tensor chain_matmul(const std::vector<Tensor>& matrices);
-/// a^n of square matrices (..., n, n), by repeated squaring; of the inverse where n < 0.
+/// The n-th power of square matrices (..., m, m) by repeated squaring. A negative n gives the power of the inverse.
 Tensor matrix_power(const Tensor& a, int64_t n);
-/// Powers x^0 ... x^(n-1) of each element as a new last axis; without `n` as many as the last axis of x has elements
-/// (torch.linalg.vander). Integers give i64.
+/// The powers x^0 ... x^(n-1) of each element, along a new last axis (torch.linalg.vander). n defaults to the size of
+/// the last axis of x. Integers give i64.
 Tensor vander(const Tensor& x, std::optional<int64_t> n = std::nullopt);
 
 }  // namespace weft

@@ -7,19 +7,20 @@
 
 namespace weft {
 
-/// How a quantile that falls between two elements is chosen: by a line between them, the lower, the higher, the nearer
-/// one (the even rank of two that are equally near), or their middle.
+/// The value of a quantile that falls between two elements: linear interpolation, the lower, the higher, the nearer one
+/// (if both are equally near: the one of even rank), or the midpoint.
 enum class QuantileMode { linear, lower, higher, nearest, midpoint };
 struct QuantileOptions {
-  std::optional<int64_t> axis = std::nullopt;  // all elements where absent
+  std::optional<int64_t> axis = std::nullopt;  // default: all elements
   bool keepdim = false;
   QuantileMode mode = QuantileMode::linear;
 };
-/// The element of rank q (n - 1) of the sorted axis, 0 <= q <= 1; NaN where there is one. A tensor of several q (1-D)
-/// makes a new first axis. Floating dtypes. Error for a q outside [0, 1], ShapeError over nothing.
+/// The element of rank q (n - 1) among the n sorted elements, for q in [0, 1]. The result is NaN if an element is NaN.
+/// A 1-D tensor q gives one quantile per element, along a new first axis. x must be floating. Error for a q outside of
+/// [0, 1], ShapeError if there are no elements.
 Tensor quantile(const Tensor& x, double q, const QuantileOptions& options = {});
 Tensor quantile(const Tensor& x, const Tensor& q, const QuantileOptions& options = {});
-/// The quantile of what is not NaN; NaN where everything is.
+/// quantile() of the elements that are not NaN; NaN if all are.
 Tensor nanquantile(const Tensor& x, double q, const QuantileOptions& options = {});
 Tensor nanquantile(const Tensor& x, const Tensor& q, const QuantileOptions& options = {});
 

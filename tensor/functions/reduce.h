@@ -1,35 +1,38 @@
-// Reductions over none, one or several axes (`{}`: all), the axes kept at size 1 with `keepdim`. Sums are blocked
-// pairwise and give the same bits at any thread count. A tensor without axes takes axis 0 and -1, which change nothing.
-// IndexError for an axis that is out of range or given twice.
+// Reductions over one or several axes; an empty list of axes (`{}`) means all axes. With `keepdim`, the result keeps
+// the reduced axes with size 1. Sums are pairwise and give the same bits at any thread count. A 0-d tensor accepts axis
+// 0 and
+// -1, which change nothing. IndexError for an axis that is out of range or given twice.
 #pragma once
 
 #include "tensor/tensor.h"
 
 namespace weft {
 
-/// Bool and integers are summed and multiplied in i64. The sum of nothing is 0, the product 1.
+/// The sum, or the product. Bool and integers give i64. Over no elements the sum is 0 and the product is 1.
 Tensor sum(const Tensor& x, const Axes& axes = {}, KeepDim keep = {});
 Tensor prod(const Tensor& x, const Axes& axes = {}, KeepDim keep = {});
-/// x is cast to `dtype` first: sums of bool in i32, means of integers.
+/// The same after x is cast to `dtype`, for example for sums of bool in i32 or means of integers.
 Tensor sum(const Tensor& x, const Axes& axes, KeepDim keep, DType dtype);
 Tensor prod(const Tensor& x, const Axes& axes, KeepDim keep, DType dtype);
 Tensor mean(const Tensor& x, const Axes& axes, KeepDim keep, DType dtype);
-/// bf16 and f16 are summed and divided in f32. DtypeError for integers: cast first.
+/// The mean. bf16 and f16 are computed in f32. DtypeError for integers (cast first).
 Tensor mean(const Tensor& x, const Axes& axes = {}, KeepDim keep = {});
-/// The largest / smallest; NaN propagates; ties share the gradient evenly. Error over nothing.
+/// The largest, or the smallest element. NaN propagates. Elements that tie share the gradient evenly. Error if there
+/// are no elements.
 Tensor max(const Tensor& x, const Axes& axes = {}, KeepDim keep = {});
 Tensor min(const Tensor& x, const Axes& axes = {}, KeepDim keep = {});
-/// sum((x - mean)^2) / (n - correction), NaN where n = correction. Deviations are taken per block from a value near its
-/// mean, and blocks merged by Chan's formula, so that large means do not cancel.
-/// DtypeError unless floating, as for norm.
+/// The variance sum((x - mean)^2) / (n - correction), or its square root; NaN if n = correction. Each block of elements
+/// is shifted by a value near its mean, and blocks are merged by Chan's formula, so that a large mean does not cause
+/// cancellation. DtypeError unless floating, also for norm().
 Tensor var(const Tensor& x, const Axes& axes = {}, int64_t correction = 1, KeepDim keep = {});
 Tensor stddev(const Tensor& x, const Axes& axes = {}, int64_t correction = 1, KeepDim keep = {});
-/// (sum |x|^p)^(1/p); p may be infinity. Neither overflows nor underflows for p = 2. Gradient 0 at 0.
+/// (sum |x|^p)^(1/p); p may be infinity. For p = 2 intermediate results neither overflow nor underflow. The gradient is
+/// 0 where the norm is 0.
 Tensor norm(const Tensor& x, double p = 2, const Axes& axes = {}, KeepDim keep = {});
-/// Whether all / any are non-zero (bool).
+/// Whether all elements, or any of them, are non-zero (bool).
 Tensor all(const Tensor& x, const Axes& axes = {}, KeepDim keep = {});
 Tensor any(const Tensor& x, const Axes& axes = {}, KeepDim keep = {});
-/// log(sum(e^x)), stable; -inf over nothing and over -inf. Integers become f32.
+/// log(sum(e^x)) without overflow. It is -infinity if there are no elements or all are -infinity. Integers give f32.
 Tensor logsumexp(const Tensor& x, const Axes& axes = {}, KeepDim keep = {});
 
 }  // namespace weft

@@ -5,8 +5,8 @@
 
 namespace weft {
 
-/// e^x / sum(e^x) along `axis`, shifted by the maximum. A row of -inf gives NaN (as in PyTorch). A tensor without axes
-/// takes axis 0 and -1. DtypeError unless floating.
+/// e^x / sum(e^x) along `axis`. The maximum is subtracted first, so that e^x does not overflow. A row of -infinity
+/// gives NaN (as in PyTorch). A 0-d tensor accepts axis 0 and -1. DtypeError unless floating.
 Tensor softmax(const Tensor& x, int64_t axis);
 /// log(softmax(x)), never above 0.
 Tensor log_softmax(const Tensor& x, int64_t axis);

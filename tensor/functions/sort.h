@@ -1,6 +1,6 @@
-// Order along an axis: sorts, selections and what is made of them. NaN counts as larger than everything, zeros of both
-// signs as equal, and equal elements stay in their order. Gradients go to the elements that were chosen. A tensor
-// without axes counts as one of shape (1) and takes axis 0 and -1.
+// Sorting and selection along an axis. NaN counts as larger than every number, 0 and -0 are equal, and equal elements
+// keep their order (stable). Gradients go to the selected elements. A 0-d tensor is treated as a tensor of shape (1)
+// and accepts axis 0 and -1.
 #pragma once
 
 #include <concepts>
@@ -9,7 +9,8 @@
 
 namespace weft {
 
-/// Values in ascending (descending: NaN first) order along `axis`, and where each was (i64). Any dtype.
+/// The values in ascending order along `axis` (or descending, with NaN first), and the index of each in x (i64). Any
+/// dtype.
 ValuesAndIndices sort(const Tensor& x, int64_t axis = -1, bool descending = false);
 /// The indices of sort().
 Tensor argsort(const Tensor& x, int64_t axis = -1, bool descending = false);
@@ -20,25 +21,27 @@ struct TopkOptions {
   bool largest = true;
   bool sorted = true;
 };
-/// The k largest (smallest), in order whatever `sorted` is, the axis at size k; of equals the first. Only what may be
-/// among them is sorted. IndexError unless 0 <= k <= size.
+/// The k largest (or smallest) values along `axis` and their indices; the axis gets size k. If elements tie, the first
+/// are selected. The result is always sorted, whatever `sorted` says. IndexError unless 0 <= k <= size.
 ValuesAndIndices topk(const Tensor& x, int64_t k, const TopkOptions& options = {});
-/// A template, so that topk(x, k, {}) takes options, not axis 0.
+/// The same with separate arguments. A template, so that topk(x, k, {}) means default options and not axis 0.
 template <std::convertible_to<int64_t> T>
 ValuesAndIndices topk(const Tensor& x, int64_t k, T axis, bool largest = true, bool sorted = true) {
   return topk(x, k, TopkOptions{static_cast<int64_t>(axis), largest, sorted});
 }
-/// The k-th smallest (from 1). IndexError unless 1 <= k <= size.
+/// The k-th smallest value (k counts from 1) and its index. IndexError unless 1 <= k <= size.
 ValuesAndIndices kthvalue(const Tensor& x, int64_t k, int64_t axis = -1, KeepDim keep = {});
-/// The most frequent value, the smallest of several, and its last position. ShapeError where the axis has size 0.
+/// The most frequent value (the smallest one if there are several) and its last position. ShapeError if the axis has
+/// size 0.
 ValuesAndIndices mode(const Tensor& x, int64_t axis = -1, KeepDim keep = {});
 
-/// The middle of all elements in order, the lower one of two (PyTorch's convention); NaN where there is one. Elements
-/// of that value share the gradient. ShapeError over nothing.
+/// The median of all elements; for an even number of elements the lower of the two middle ones (PyTorch's convention).
+/// NaN if an element is NaN. Elements equal to the median share the gradient evenly. ShapeError if there are no
+/// elements.
 Tensor median(const Tensor& x);
-/// The same along an axis, with its position.
+/// The median along an axis, and its position.
 ValuesAndIndices median(const Tensor& x, int64_t axis, KeepDim keep = {});
-/// The median of what is not NaN; NaN where everything is.
+/// The median of the elements that are not NaN; NaN if all are.
 Tensor nanmedian(const Tensor& x);
 ValuesAndIndices nanmedian(const Tensor& x, int64_t axis, KeepDim keep = {});
 

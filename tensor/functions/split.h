@@ -1,4 +1,4 @@
-// One tensor as several views of it, and tensors joined as a grid.
+// Splitting a tensor into views, and grids made from 1-D tensors.
 #pragma once
 
 #include <vector>
@@ -7,27 +7,27 @@
 
 namespace weft {
 
-/// Pieces of the given sizes along `axis`; their sum is its size.
+/// Splits x along `axis` into pieces of the given sizes, whose sum must be the size of the axis.
 std::vector<Tensor> split(const Tensor& x, const IntList& sizes, int64_t axis = 0);
-/// `sections` pieces along `axis`, the first ones larger by one where it does not divide (split and chunk have a
-/// smaller last).
+/// Splits x along `axis` into `sections` pieces. If the size is not divisible, the first pieces are larger by one (in
+/// split and chunk, the last piece is smaller instead).
 std::vector<Tensor> tensor_split(const Tensor& x, int64_t sections, int64_t axis = 0);
-/// The pieces of `axis` before, between and behind the given positions, as slices: [0, p0), [p0, p1), ...
+/// Splits x along `axis` at the given positions into the slices [0, p0), [p0, p1), ..., [pn, size).
 std::vector<Tensor> tensor_split(const Tensor& x, const IntList& positions, int64_t axis = 0);
-/// `sections` equal pieces, or those between the given positions, side by side (along axis 1, or the only one), one
-/// below the other (axis 0), behind each other (axis 2). ShapeError where the size does not divide, or for fewer axes.
+/// Splits x into `sections` equal pieces, or at the given positions: hsplit along axis 1 (axis 0 if x is 1-D), vsplit
+/// along axis 0, dsplit along axis 2. ShapeError if the size is not divisible or x has too few axes.
 std::vector<Tensor> hsplit(const Tensor& x, int64_t sections);
 std::vector<Tensor> hsplit(const Tensor& x, const IntList& positions);
 std::vector<Tensor> vsplit(const Tensor& x, int64_t sections);
 std::vector<Tensor> vsplit(const Tensor& x, const IntList& positions);
 std::vector<Tensor> dsplit(const Tensor& x, int64_t sections);
 std::vector<Tensor> dsplit(const Tensor& x, const IntList& positions);
-/// The entries of `axis`, without it.
+/// The slices x[i] along `axis`; they do not have that axis.
 std::vector<Tensor> unbind(const Tensor& x, int64_t axis = 0);
-/// n 1-d tensors (or of one element) as n views of one shape: out[k][i0, i1, ...] = x[k][ik]. With `indexing` "xy" the
-/// first two axes are swapped.
+/// n tensors (1-D or 0-d) give n views of a common n-D shape: out[k][i0, i1, ...] = x[k][ik]. With `indexing` "xy" the
+/// first two axes are swapped; Error for any other indexing. ShapeError for tensors with more axes.
 std::vector<Tensor> meshgrid(const std::vector<Tensor>& tensors, std::string_view indexing = "ij");
-/// All combinations of the elements of 1-d tensors: (product of sizes, n); of one tensor itself.
+/// All combinations of the elements of n 1-D tensors: (product of the sizes, n). A single tensor is returned unchanged.
 Tensor cartesian_prod(const std::vector<Tensor>& tensors);
 
 }  // namespace weft

@@ -1,14 +1,15 @@
-// Rounding to 16 bits at random.
+// Stochastic rounding to bf16 and f16.
 #pragma once
 
 #include "tensor/tensor.h"
 
 namespace weft {
 
-/// `x` (f32, f64, bf16 or f16, any shape) as `dtype`, bf16 or f16: a value between two neighbours becomes one or the
-/// other, the nearer more often, so that the mean of many roundings is the value (Gupta et al., ICML 2015). Sums of
-/// many small changes survive so where rounding to nearest loses them. Draws from the process's generator or
-/// `generator`; the same bits at any number of threads. Its gradient is cast()'s. DtypeError for other dtypes.
+/// Casts `x` (any floating dtype, any shape) to `dtype`, which is bf16 or f16. A value between two representable
+/// numbers is rounded up or down at random, with probabilities that make the expected result equal to the value (Gupta
+/// et al., ICML 2015). A sum of many small updates therefore is not lost, as it can be when rounding to nearest. Random
+/// numbers come from `generator`, by default the process's; the same bits at any thread count. The gradient is that of
+/// cast(). DtypeError for other dtypes.
 Tensor stochastic_cast(const Tensor& x, DType dtype);
 Tensor stochastic_cast(const Tensor& x, DType dtype, Generator& generator);
 

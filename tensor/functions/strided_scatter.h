@@ -1,4 +1,4 @@
-// Copies of a tensor with a part replaced: the out-of-place forms of writing through a view.
+// Copies of a tensor in which a part is replaced: the out-of-place forms of writing through a view.
 #pragma once
 
 #include <optional>
@@ -7,8 +7,8 @@
 
 namespace weft {
 
-/// `x` in row-major order, with the elements that as_strided(x, shape, strides, offset) shows replaced by `src` of
-/// that shape. ShapeError where the view would leave `x` or overlap itself.
+/// A row-major copy of `x` in which the elements of the view as_strided(x, shape, strides, offset) are replaced by
+/// `src`, which has that shape. ShapeError if the view would exceed `x` or overlap itself.
 Tensor as_strided_scatter(const Tensor& x, const Tensor& src, const Shape& shape, const Strides& strides,
                           int64_t offset = 0);
 /// A copy of `x` with `src` (broadcast, cast to x's dtype) in place of select(x, axis, index).

@@ -1,5 +1,5 @@
-// Singular values, and what is computed from them. Matrices are the last two axes, all others are a batch; f32 and f64.
-// Error `matrix 3 of the batch has an element that is not finite`.
+// Singular value decomposition, and functions based on it. The last two axes are matrices, the others are batch axes.
+// f32 and f64. Error `matrix 3 of the batch has an element that is not finite`.
 #pragma once
 
 #include <optional>
@@ -11,35 +11,36 @@ namespace weft {
 struct SvdResult {
   Tensor u, s, vh;
 };
-/// a = u diag(s) vh of matrices (..., m, n), s (..., k) descending, k = min(m, n). u is (..., m, m) and vh (..., n, n),
-/// as PyTorch gives them by default; without `full_matrices` (..., m, k) and (..., k, n). Columns of u and rows of vh
-/// are determined up to a common sign. Gradient: Townsend 2016, "Differentiating the singular value decomposition"; of
-/// u and vh it is infinite where singular values are equal (or, unless m = n, zero), and an error where full_matrices
-/// adds columns.
+/// a = u diag(s) vh for matrices (..., m, n), with s (..., k) in descending order and k = min(m, n). u is (..., m, m)
+/// and vh is (..., n, n), as in PyTorch; without `full_matrices` they are (..., m, k) and (..., k, n). The common sign
+/// of a column of u and the corresponding row of vh is arbitrary. Gradient: Townsend 2016, "Differentiating the
+/// singular value decomposition". The gradient of u and vh is infinite if singular values are equal or, unless m = n,
+/// if one is zero. It is an Error if full_matrices adds columns.
 SvdResult svd(const Tensor& a, bool full_matrices = true);
-/// Singular values, descending. Their gradient is u^T da v on the diagonal: it exists where they are distinct and not
-/// zero; elsewhere it is that of the vectors that svd() chose. The second derivative is infinite where two are equal.
+/// The singular values, descending. Their differential is the diagonal of u^T da v. The gradient is unique if the
+/// values are distinct and not zero; otherwise it is the one given by the singular vectors that svd() returns. The
+/// second derivative is infinite if two values are equal.
 Tensor svdvals(const Tensor& a);
 
 struct PinvOptions {
-  std::optional<double> rtol;  // the machine epsilon times max(m, n) where absent and atol is 0 or absent, else 0
-  std::optional<double> atol;  // 0 where absent
+  std::optional<double> rtol;  // default: machine epsilon * max(m, n) if atol is 0 or absent, else 0
+  std::optional<double> atol;  // default: 0
 };
-/// The Moore-Penrose pseudoinverse (..., n, m): singular values up to max(atol, rtol s_max) count as zero. Gradient:
-/// Golub and Pereyra 1973, for matrices whose rank stays.
+/// The Moore-Penrose pseudoinverse: (..., m, n) gives (..., n, m). Singular values up to max(atol, rtol s_max) count as
+/// zero. Gradient: Golub and Pereyra 1973, for changes of the matrix that do not change its rank.
 Tensor pinv(const Tensor& a, const PinvOptions& options = {});
-/// How many singular values are above max(atol, rtol s_max), i64.
+/// The number of singular values above max(atol, rtol s_max), i64.
 Tensor matrix_rank(const Tensor& a, const PinvOptions& options = {});
 
 struct LstsqResult {
   Tensor solution;   // (..., n, k)
-  Tensor residuals;  // (..., k): squared lengths of a x - b; [0] unless m > n and every matrix has rank n
+  Tensor residuals;  // (..., k): squared norms of a x - b; shape (0) unless m > n and every matrix has rank n
   Tensor rank;       // i64
 };
-/// The x of least length that minimises |a x - b|, for a (..., m, n) of any rank and b (..., m, k). By QR where m >= n
-/// and the columns of every matrix (in vmap: of every sample) are independent, else by pinv. The gradient is that of
-/// the way taken: exact at full rank; at a lower one it is pinv's, for changes of a that keep the rank (any other makes
-/// x jump). The squared residuals have a gradient too, the rank has none.
+/// The x of smallest norm that minimises |a x - b|, for a (..., m, n) of any rank and b (..., m, k). Computed by QR if
+/// m >= n and the columns of every matrix (in vmap: of every sample) are linearly independent, else by pinv(). The
+/// gradient is exact at full rank. At a lower rank it is that of pinv(), for changes of a that keep the rank (x is
+/// discontinuous otherwise). The residuals are differentiable, the rank is not.
 LstsqResult lstsq(const Tensor& a, const Tensor& b);
 
 }  // namespace weft

@@ -1,4 +1,4 @@
-// Tensors repeated, rotated and turned, and views with several axes moved or dropped.
+// Repeating, rolling and rotating tensors, diagonals, and view functions that take several axes.
 #pragma once
 
 #include <optional>
@@ -7,39 +7,41 @@
 
 namespace weft {
 
-/// `x` repeated counts[i] times along axis i; there are at least as many counts as axes, new axes come on the left.
+/// Repeats `x` counts[i] times along axis i. There are at least as many counts as axes; more counts add axes on the
+/// left.
 Tensor repeat(const Tensor& x, const IntList& counts);
-/// The same, with ones in front where there are fewer counts than axes.
+/// repeat(), but with fewer counts than axes, the missing counts on the left are 1.
 Tensor tile(const Tensor& x, const IntList& counts);
-/// Each entry of `axis` `count` times in a row, or counts[i] times entry i (one count serves all). Without an axis: of
-/// all elements in a row.
+/// Repeats each entry along `axis` `count` times in succession, or entry i counts[i] times (a single count applies to
+/// all). Without an axis, x is flattened first.
 Tensor repeat_interleave(const Tensor& x, int64_t count, std::optional<int64_t> axis = std::nullopt);
 Tensor repeat_interleave(const Tensor& x, const Tensor& counts, std::optional<int64_t> axis = std::nullopt);
-/// Entries moved by `shifts` along `axes`, what leaves one end comes in at the other. Without axes: of all elements in
-/// a row, by one shift. ShapeError where shifts and axes differ in number.
+/// Shifts entries by shifts[i] along axes[i]; entries shifted beyond one end reappear at the other. Without axes, the
+/// flattened tensor is rolled by one shift. ShapeError if the numbers of shifts and axes differ.
 Tensor roll(const Tensor& x, const IntList& shifts, const IntList& axes = {});
-/// `x` turned by `turns` quarters from the first of the two axes towards the second; a view. IndexError where the axes
-/// are the same.
+/// Rotates `x` by `turns` * 90 degrees in the plane of the two axes, from axis0 towards axis1; a view. IndexError if
+/// the axes are equal.
 Tensor rot90(const Tensor& x, int64_t turns = 1, int64_t axis0 = 0, int64_t axis1 = 1);
-/// flip of the second axis, of the first.
+/// Reverse axis 1 (fliplr) and axis 0 (flipud).
 Tensor fliplr(const Tensor& x);
 Tensor flipud(const Tensor& x);
-/// Axes `sources` moved to `destinations`, the others in order.
+/// Moves axis sources[i] to position destinations[i]; the other axes keep their order.
 Tensor movedim(const Tensor& x, const IntList& sources, const IntList& destinations);
 inline Tensor moveaxis(const Tensor& x, const IntList& sources, const IntList& destinations) {
   return movedim(x, sources, destinations);
 }
-/// Without those of `axes` whose size is 1.
+/// Removes those of `axes` whose size is 1.
 Tensor squeeze(const Tensor& x, const IntList& axes);
-/// Two axes swapped (NumPy's name of transpose).
+/// The same as transpose(), under NumPy's name.
 Tensor swapaxes(const Tensor& x, int64_t axis0, int64_t axis1);
-/// A vector as the diagonal of a square matrix, the diagonal of a matrix as a vector (a view). ShapeError unless
-/// x has one or two axes.
+/// A 1-D x gives a square matrix with x on the diagonal and zeros elsewhere. A 2-D x gives its diagonal as a vector (a
+/// view). ShapeError for other ranks.
 Tensor diag(const Tensor& x, int64_t offset = 0);
-/// The last axis of `x` as a diagonal of two new axes (of the result), zero elsewhere. ShapeError for a tensor
-/// without axes.
+/// Places the last axis of `x` on the diagonal of two new axes, which are axis0 and axis1 of the result; zeros
+/// elsewhere. ShapeError for a 0-d tensor.
 Tensor diag_embed(const Tensor& x, int64_t offset = 0, int64_t axis0 = -2, int64_t axis1 = -1);
-/// (2, n) i64: the rows and columns of the lower (upper) triangle of a matrix, in row-major order.
+/// The row and column indices of the lower (upper) triangle of a (rows, columns) matrix, in row-major order: (2, n),
+/// i64.
 Tensor tril_indices(int64_t rows, int64_t columns, int64_t diagonal = 0, Device device = {});
 Tensor triu_indices(int64_t rows, int64_t columns, int64_t diagonal = 0, Device device = {});
 

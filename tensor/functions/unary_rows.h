@@ -1,5 +1,5 @@
-// What a row of tensor/ops/unary.inc, special.inc and activation.inc declares among the functions: one for tensors, and
-// one for temporaries, whose memory it may use again.
+// The declarations that each row of tensor/ops/unary.inc, special.inc and activation.inc expands to in the function
+// headers: one for tensors, and one for temporaries, whose memory the result may reuse.
 #pragma once
 
 #include "tensor/tensor.h"

@@ -1,4 +1,4 @@
-// Sets: the different values of a tensor.
+// The distinct values of a tensor.
 #pragma once
 
 #include <optional>
@@ -8,21 +8,21 @@
 namespace weft {
 
 struct UniqueOptions {
-  bool sorted = true;                          // values ascend, whatever is asked for
-  bool inverse = false;                        // also where each element's value is
-  bool counts = false;                         // also how often each value occurs
-  std::optional<int64_t> axis = std::nullopt;  // slices of this axis are compared in place of elements
+  bool sorted = true;                          // for compatibility: values are always in ascending order
+  bool inverse = false;                        // also return the index of each element's value
+  bool counts = false;                         // also return how often each value occurs
+  std::optional<int64_t> axis = std::nullopt;  // compare the slices along this axis instead of elements
 };
 struct UniqueResult {
-  Tensor values;   // 1-D, x's dtype; with an axis of x's shape but for the size of that axis
-  Tensor inverse;  // x's shape, or with an axis 1-D of its size, i64: values[inverse] is x; undefined unless asked for
-  Tensor counts;   // 1-D, i64; undefined unless asked for
+  Tensor values;   // x's dtype; 1-D, or with an axis: x's shape except for the size of that axis
+  Tensor inverse;  // i64, values[inverse] is x; x's shape, or with an axis: 1-D; undefined if not requested
+  Tensor counts;   // 1-D, i64; undefined if not requested
 };
-/// The different values of all elements, ascending; the different slices along an axis, ascending by their first
-/// element, then by the second and so on (as many sorts as a slice has elements). Each NaN is a value of its own. The
-/// gradient of a value goes to its first element. IndexError where x has no such axis.
+/// The distinct values of x in ascending order, or the distinct slices along an axis in lexicographic order (which
+/// takes as many sorts as a slice has elements). Every NaN is a distinct value. The gradient of a value goes to its
+/// first occurrence. IndexError if the axis is out of range.
 UniqueResult unique(const Tensor& x, const UniqueOptions& options = {});
-/// The same of runs of equal elements in row-major order, or of equal slices, in that order.
+/// One value for each run of equal consecutive elements in row-major order (or of equal slices), in the order of x.
 UniqueResult unique_consecutive(const Tensor& x, const UniqueOptions& options = {});
 
 }  // namespace weft

@@ -1,7 +1,7 @@
-// The view ops: a new way to index the same memory, never a copy. Semantics: DESIGN.md, "easy to get wrong".
+// View ops: the result shares the memory of the input. See also DESIGN.md, "Semantics that are easy to get wrong".
 //
-// A masked (padded) input whose view no strides can express is materialised first (a recorded copy). A tensor without
-// axes takes axis 0 and -1 in squeeze, transpose, movedim, flip and unfold.
+// If the view of a masked (padded) input cannot be expressed by strides and a mask, the input is first copied (a
+// recorded op). A 0-d tensor accepts axis 0 and -1 in squeeze, transpose, movedim, flip and unfold.
 #pragma once
 
 #include <optional>
@@ -11,65 +11,70 @@
 
 namespace weft {
 
-/// The same elements in row-major order under another shape, one size may be -1 (inferred). ShapeError where the
-/// strides cannot express it (use reshape) or the number of elements differs.
+/// The same elements, in row-major order, with another shape. One size may be -1 (inferred). ShapeError if strides
+/// cannot express the view (use reshape) or the number of elements differs.
 Tensor view(const Tensor& x, const Shape& shape);
-/// view() where strides allow, else contiguous() and then a view: copies only then, and keeps history.
+/// view() if strides can express it, else a copy with that shape. Both keep history.
 Tensor reshape(const Tensor& x, const Shape& shape);
-/// Without `axis` where its size is 1, else unchanged.
+/// Removes `axis` if its size is 1; otherwise x is unchanged.
 Tensor squeeze(const Tensor& x, int64_t axis);
-/// Without any axis of size 1.
+/// Removes all axes of size 1.
 Tensor squeeze_all(const Tensor& x);
 inline Tensor squeeze(const Tensor& x) { return squeeze_all(x); }
-/// A new axis of size 1 at `axis` in [-(rank+1), rank].
+/// Inserts an axis of size 1 at position `axis`, which is in [-(rank+1), rank].
 Tensor unsqueeze(const Tensor& x, int64_t axis);
-/// Two axes swapped.
+/// Swaps two axes.
 Tensor transpose(const Tensor& x, int64_t axis0, int64_t axis1);
 /// Axis i of the result is axis axes[i] of `x`.
 Tensor permute(const Tensor& x, const IntList& axes);
-/// Axis `source` moved to `destination`, the others in order.
+/// Moves axis `source` to position `destination`; the other axes keep their order.
 Tensor movedim(const Tensor& x, int64_t source, int64_t destination);
-/// Python's slice along `axis`: bounds clamp, count from the end where negative, are open where absent. step may be
-/// negative (a reversed view), not 0. The result may be empty.
+/// Python's slice start:end:step along `axis`. Negative bounds count from the end, bounds out of range are clamped, and
+/// either may be absent. A negative step gives a reversed view; 0 is an Error. The result may be empty.
 Tensor slice(const Tensor& x, int64_t axis, std::optional<int64_t> start = std::nullopt,
              std::optional<int64_t> end = std::nullopt, int64_t step = 1);
-/// One index of `axis`, which disappears. IndexError out of range.
+/// The slice at `index` along `axis`; the result does not have that axis. IndexError if the index is out of range.
 Tensor select(const Tensor& x, int64_t axis, int64_t index);
-/// [begin, end) of every axis; may be empty.
+/// Keeps the interval [begin, end) of every axis; the result may be empty.
 Tensor shrink(const Tensor& x, const std::vector<Interval>& bounds);
-/// `length` entries of `axis` from `start`, which counts from the end where negative. IndexError where they leave it.
+/// The `length` entries of `axis` from `start` on; a negative start counts from the end. IndexError if they exceed the
+/// axis.
 Tensor narrow(const Tensor& x, int64_t axis, int64_t start, int64_t length);
-/// Sliding windows of `size` along `axis`, `step` apart; their content is a new last axis. The view overlaps itself
-/// where step < size: backward sums, writing is refused. A tensor without axes gives (size), as in PyTorch.
+/// Sliding windows of `size` elements along `axis`, `step` apart. `axis` then counts the windows, and a new last axis
+/// holds their elements. If step < size, the view overlaps itself: its gradient is summed, and writing to it is an
+/// error. A 0-d tensor gives shape (size), as in PyTorch.
 Tensor unfold(const Tensor& x, int64_t axis, int64_t size, int64_t step);
-/// Reversed along each of `axes`.
+/// Reverses the order of the elements along each of `axes`.
 Tensor flip(const Tensor& x, const IntList& axes);
-/// Zeros before and after each axis, as a view: nothing is stored. One pair per axis.
+/// Adds zeros before and after each axis, as a masked view: the zeros are not stored. One pair per axis.
 Tensor pad(const Tensor& x, const std::vector<Padding>& padding);
-/// Axes of size 1 to larger sizes with stride 0; new axes on the left; -1 keeps a size.
+/// Expands axes of size 1 to the sizes of `shape` with stride 0. New axes are on the left. A size of -1 keeps x's size.
 Tensor expand(const Tensor& x, const Shape& shape);
-/// A stride-0 view of `shape`, new axes on the left.
+/// Broadcasts x to `shape` (or to other's shape) with stride 0; new axes are on the left.
 Tensor broadcast(const Tensor& x, const Shape& shape);
 Tensor broadcast_like(const Tensor& x, const Tensor& other);
-/// New axes of sizes `batch_dims` on the left.
+/// Adds axes of sizes `batch_dims` on the left, with stride 0.
 Tensor broadcast_left(const Tensor& x, const Shape& batch_dims);
 /// The diagonal of two axes as a new last axis.
 Tensor diagonal(const Tensor& x, int64_t offset = 0, int64_t axis0 = 0, int64_t axis1 = 1);
-/// expand(), movedim() and flatten() of all axes by NumPy's names; tensors as views of the shape they broadcast to.
+/// NumPy's names: the same as expand(), movedim(), and flatten() of all axes. broadcast_tensors() expands all tensors
+/// to their common shape.
 inline Tensor broadcast_to(const Tensor& x, const Shape& shape) { return expand(x, shape); }
 inline Tensor moveaxis(const Tensor& x, int64_t source, int64_t destination) { return movedim(x, source, destination); }
 Tensor ravel(const Tensor& x);
 std::vector<Tensor> broadcast_tensors(const std::vector<Tensor>& tensors);
-/// Axes start..end (inclusive) merged into one; copies where strides cannot express it. A scalar becomes [1].
+/// Merges axes start .. end (inclusive) into one. Copies only if strides cannot express it. A 0-d tensor gives shape
+/// (1).
 Tensor flatten(const Tensor& x, int64_t start = 0, int64_t end = -1);
-/// One axis split into `sizes` (one may be -1).
+/// Splits one axis into axes of the given `sizes` (one may be -1).
 Tensor unflatten(const Tensor& x, int64_t axis, const Shape& sizes);
-/// Any strides over the elements of a row-major `x`, from its `offset`-th. ShapeError where `x` is not contiguous or
-/// the view would leave it.
+/// A view with any shape and strides over the elements of a row-major `x`, starting at element `offset`. ShapeError if
+/// `x` is not contiguous or the view would exceed it.
 Tensor as_strided(const Tensor& x, const Shape& shape, const Strides& strides, int64_t offset = 0);
-/// Pieces of `size` along `axis`, the last one smaller where it does not divide.
+/// Splits x along `axis` into pieces of `size` entries; the last one may be smaller.
 std::vector<Tensor> split(const Tensor& x, int64_t size, int64_t axis = 0);
-/// At most `count` pieces of equal size (the last may be smaller); of an axis of size 0 `count` of them.
+/// Splits x along `axis` into at most `count` pieces of equal size; the last one may be smaller. An axis of size 0
+/// gives `count` empty pieces.
 std::vector<Tensor> chunk(const Tensor& x, int64_t count, int64_t axis = 0);
 
 }  // namespace weft

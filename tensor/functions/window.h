@@ -1,4 +1,4 @@
-// Window functions for spectra, and numbers spaced evenly in their logarithm.
+// Window functions for spectral analysis, and logspace.
 #pragma once
 
 #include "tensor/core/scalar.h"
@@ -6,8 +6,9 @@
 
 namespace weft {
 
-/// `count` weights (1-D) of a window. A periodic one is what a transform wants: the first `count` values of the
-/// symmetric window of count + 1. A single weight is 1. DtypeError unless floating, ShapeError for count < 0.
+/// A window of `count` weights (1-D). n is count - 1 for a symmetric window and count for a periodic one (the form used
+/// with Fourier transforms), which is the first `count` values of the symmetric window of count + 1. For count = 1 the
+/// weight is 1. DtypeError unless floating, ShapeError if count < 0.
 ///
 /// sin^2(pi i / n)
 Tensor hann_window(int64_t count, bool periodic = true, DType dtype = f32);
@@ -17,10 +18,11 @@ Tensor hamming_window(int64_t count, bool periodic = true, double alpha = 0.54, 
 Tensor blackman_window(int64_t count, bool periodic = true, DType dtype = f32);
 /// 1 - |2 i / n - 1|
 Tensor bartlett_window(int64_t count, bool periodic = true, DType dtype = f32);
-/// I0(beta sqrt(1 - (2 i / n - 1)^2)) / I0(beta), I0 being the modified Bessel function.
+/// I0(beta sqrt(1 - (2 i / n - 1)^2)) / I0(beta), where I0 is the modified Bessel function of order 0. Error unless
+/// |beta| <= 700.
 Tensor kaiser_window(int64_t count, bool periodic = true, double beta = 12, DType dtype = f32);
 
-/// `count` values base^e for e evenly spaced from `start` to `end`, both included.
+/// `count` values base^e, where e is evenly spaced from `start` to `end`, both included.
 Tensor logspace(const Scalar& start, const Scalar& end, int64_t count, double base = 10, DType dtype = f32);
 
 }  // namespace weft

@@ -23,7 +23,7 @@ struct Elu {
   void cpu(const Operand& x, const Operand& out) const;
 };
 
-/// x limited to [min, max]; unlike clip its gradient is 0 at the bounds.
+/// x limited to [min, max]. Unlike Clip, the gradient is 0 where x equals a bound.
 struct Hardtanh {
   double min;
   double max;
@@ -35,7 +35,7 @@ struct Hardtanh {
   void cpu(const Operand& x, const Operand& out) const;
 };
 
-/// 0 where |x| <= width; elsewhere x is moved towards 0 by the width (softshrink) or kept (hardshrink).
+/// 0 where |x| <= width; elsewhere x moved towards 0 by the width (softshrink), or x (hardshrink).
 struct Shrinkage {
   double width;
   static constexpr Policy policy = kToFloating;
@@ -64,7 +64,7 @@ struct Threshold {
   void cpu(const Operand& x, const Operand& out) const;
 };
 
-/// x where x > 0, else slope x.
+/// x where x > 0, else slope * x.
 struct Prelu : Binary {
   static constexpr std::string_view name = "prelu";
   static constexpr Policy policy = kQuotient;

@@ -1,5 +1,5 @@
-// Descriptors of the steps of optimizers that keep a rate per element, beside Adam and RMSprop (optimizer_step.h, which
-// says what all steps have in common). g is the gradient, plus weight_decay * parameter where decay is not decoupled.
+// Descriptors of the steps of further adaptive optimizers. optimizer_step.h has Adam and RMSprop, and describes what
+// all steps have in common. g is the gradient, plus weight_decay * parameter unless weight decay is decoupled.
 #pragma once
 
 #include "tensor/ops/optimizer_step.h"
@@ -32,7 +32,8 @@ struct AdamaxStep : CountedStep<optim::AdamaxOptions> {
   void cpu(const Operand& parameter, const Operand& gradient, const Operand& average, const Operand& largest) const;
 };
 
-/// Adam's average and square; with m(t) = beta1 (1 - 0.96^(t * momentum_decay) / 2) and P(t) = m(1) ... m(t),
+/// average and square are updated as in AdamStep. With m(t) = beta1 (1 - 0.96^(t * momentum_decay) / 2) and
+/// P(t) = m(1) ... m(t),
 /// parameter -= lr * (g (1 - m(t)) / (1 - P(t)) + average * m(t + 1) / (1 - P(t + 1)))
 /// / (sqrt(square / (1 - beta2^t)) + eps).
 struct NadamStep : Step<optim::NAdamOptions> {
@@ -49,9 +50,10 @@ struct NadamStep : Step<optim::NAdamOptions> {
   void cpu(const Operand& parameter, const Operand& gradient, const Operand& average, const Operand& square) const;
 };
 
-/// Adam's average and square; with r = 2 / (1 - beta2) - 1 and s = r - 2 t beta2^t / (1 - beta2^t), where s > 5,
+/// average and square are updated as in AdamStep. With r = 2 / (1 - beta2) - 1 and
+/// s = r - 2 t beta2^t / (1 - beta2^t): if s > 5,
 /// parameter -= lr / (1 - beta1^t) * average * sqrt((s - 4) (s - 2) r / ((r - 4) (r - 2) s))
-/// * sqrt(1 - beta2^t) / (sqrt(square) + eps), and lr / (1 - beta1^t) * average elsewhere.
+/// * sqrt(1 - beta2^t) / (sqrt(square) + eps), else parameter -= lr / (1 - beta1^t) * average.
 struct RadamStep : CountedStep<optim::RAdamOptions> {
   static constexpr std::string_view name = "radam_step";
   static constexpr uint32_t writes = 0b1101;

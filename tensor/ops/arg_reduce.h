@@ -1,4 +1,5 @@
-// Descriptors of extrema with their positions: the first of equals; the first NaN wins.
+// Descriptors of extrema with their positions. Of equal elements the first is selected; if there is a NaN, the first
+// NaN.
 #pragma once
 
 #include <array>
@@ -7,7 +8,7 @@
 
 namespace weft::op {
 
-/// Values (x's dtype) and first positions (i64) of the extremum along one axis.
+/// The extremum along one axis (x's dtype) and its first position (i64).
 struct ExtremumWithIndices {
   int64_t axis;
   bool largest;
@@ -21,7 +22,7 @@ struct ExtremumWithIndices {
   void cpu(const Operand& x, const Operand& values, const Operand& indices) const;
 };
 
-/// Positions alone: along an axis, or without one in row-major order of all of x.
+/// Only the position: along an axis, or without an axis the index in the flattened (row-major) x.
 struct ArgExtremum {
   std::optional<int64_t> axis;
   bool keepdim;

@@ -2,7 +2,7 @@
 // computed without keeping the T x S probabilities of each head.
 //
 // q (batch..., T, D), k (batch..., S, D) and v (batch..., S, E) have one floating dtype and equal batch axes. The mask
-// (batch..., T, S) is optional: bool (false: not seen) or floating (added to the scores).
+// (batch..., T, S) is optional: bool (false: the key is ignored) or floating (added to the scores).
 #pragma once
 
 #include <array>
@@ -13,18 +13,19 @@
 
 namespace weft::op {
 
-/// What the attention ops carry.
+/// The attributes of the attention ops.
 struct AttentionSetting {
-  bool causal;  // position i sees positions 0 .. i only, 0 .. i + S - T where S > T
+  bool causal;  // query i attends only to keys 0 .. i; if S > T, to keys 0 .. i + S - T
   double scale;
-  double dropout_p;  // of the probabilities
-  RandomKey key;     // of the dropout: the columns of a row count as a multiple of 4 numbers
+  double dropout_p;  // dropout of the probabilities
+  RandomKey key;     // key of the dropout; each row uses a multiple of 4 numbers (S rounded up)
   bool operator==(const AttentionSetting&) const = default;
 };
 std::string attribute_text(const AttentionSetting& value);
 
-/// (batch..., T, E), and what turns scores into probabilities, per row (batch..., T, 1), f64 for f64 inputs, else f32:
-/// p = exp(score - largest) * factor. A row that sees nothing is zero and has factor 0.
+/// The result (batch..., T, E), and for each row `largest` and `factor` (batch..., T, 1), which give the probabilities
+/// from the scores: p = exp(score - largest) * factor. They are f64 for f64 inputs, else f32. A row whose keys are all
+/// masked is zero and has factor 0.
 struct Attention {
   AttentionSetting setting;
   static constexpr std::string_view name = "attention";
@@ -39,7 +40,7 @@ struct Attention {
            const Operand& largest, const Operand& factor) const;
 };
 
-/// The gradients of q, k and v; the probabilities are computed once more.
+/// The gradients of q, k and v. The probabilities are recomputed.
 struct AttentionBackward {
   AttentionSetting setting;
   static constexpr std::string_view name = "attention_backward";

@@ -1,6 +1,6 @@
-// Descriptors of batch normalisation (arXiv 1502.03167) of x (N, C) or (N, C, ...), and its gradient: per channel
-// (axis 1) over all other axes. Per-channel operands have shape (C) and any floating dtype: statistics of 16 bits are
-// f32, and gradients have the dtype of what they belong to (x's where that is absent).
+// Descriptors of batch normalisation (arXiv 1502.03167) of x (N, C) or (N, C, ...), and of its gradient. Statistics are
+// for each channel (axis 1) over all other axes. Per-channel operands have shape (C) and any floating dtype. Statistics
+// of a 16-bit x are f32. A gradient has the dtype of its tensor (x's dtype if that tensor is absent).
 #pragma once
 
 #include <array>
@@ -10,20 +10,20 @@
 
 namespace weft::op {
 
-/// The shape (C) of per-channel operands of x; ShapeError where x has no channels, or one that is given has another
+/// The shape (C) of per-channel operands of x. ShapeError if x has no channel axis, or a given operand has another
 /// shape.
 Shape check_channels(const Operand& x, std::initializer_list<const Operand*> per_channel);
-/// What statistics of x are kept in: f32 for 16 bits.
+/// The dtype of the statistics of an x of this dtype: f64 for f64, else f32.
 inline DType statistics_dtype(DType x) { return x == f64 ? f64 : f32; }
-/// The dtype of the gradient of `parameter`, or of an absent one.
+/// The dtype of the gradient of `parameter`; x's dtype if the parameter is absent.
 inline DType gradient_dtype(const Operand& parameter, const Operand& x) {
   return parameter.defined() ? parameter.dtype : x.dtype;
 }
-/// The same as check_channels, and ShapeError where a channel has one value only, which has no variance; Error unless
-/// eps is positive, as a channel of equal values is divided by its root.
+/// check_channels(), and also ShapeError if a channel has only one value (its variance is undefined), and Error unless
+/// eps is positive (a channel of equal values would be divided by 0).
 Shape check_batch(const Operand& x, std::initializer_list<const Operand*> per_channel, double eps);
 
-/// y, and per channel mean and rstd = 1 / sqrt(var + eps). With `relu`, y is relu of it.
+/// y, and for each channel mean and rstd = 1 / sqrt(var + eps). With `relu`, relu is applied to y.
 struct BatchNorm {
   double eps;
   bool relu;
@@ -38,9 +38,9 @@ struct BatchNorm {
            const Operand& rstd) const;
 };
 
-/// The gradients of x, weight and bias (as if the weight were 1 where there is none). With `relu`, g counts where y,
-/// computed again from x, is above 0; the bias is read then only. Gradients whose bit (0, 1, 2) is not in `wanted` are
-/// not computed and have shape [0].
+/// The gradients of x, weight and bias. An absent weight counts as 1. With `relu`, g counts only where y, recomputed
+/// from x, is above 0; only then the bias is read. Gradients whose bit (0, 1, 2) is not in `wanted` are not computed
+/// and have shape [0].
 struct BatchNormBackward {
   double eps;
   bool relu;
@@ -57,7 +57,7 @@ struct BatchNormBackward {
            const Operand& rstd, const Operand& dx, const Operand& dweight, const Operand& dbias) const;
 };
 
-/// With given statistics: (x - mean) / sqrt(var + eps) * weight + bias, or relu of it.
+/// (x - mean) / sqrt(var + eps) * weight + bias with given statistics, or with `relu`, relu of it.
 struct BatchNormInference {
   double eps;
   bool relu = false;

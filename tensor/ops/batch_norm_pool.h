@@ -7,15 +7,15 @@
 
 namespace weft {
 
-/// Whether the op takes x, by its layout and dtype, with these windows: they tile the image, and channels are
-/// neighbours.
+/// Whether the op supports x and these windows: x is floating, not empty and channels-last in memory, and windows of at
+/// most 254 elements tile the image.
 bool batch_norm_pool_applies(const Operand& x, const Pool2dOptions& options);
 
 namespace op {
 
-/// y, and per channel mean and rstd, and the indices of the maxima (u8; 255 where relu let nothing through). x is
-/// (N, C, H, W) and one that batch_norm_pool_applies to; weight and bias are (C), of one dtype, or absent. The
-/// statistics of an x in 16 bits are f32.
+/// y, mean and rstd for each channel, and the indices of the maxima (u8; 255 where relu gave 0 for the whole window).
+/// batch_norm_pool_applies must be true for x (N, C, H, W). weight and bias are (C), of one dtype, or absent.
+/// Statistics of a 16-bit x are f32.
 struct BatchNormReluMaxPool2d {
   double eps;
   Pool2dOptions options;
@@ -30,8 +30,8 @@ struct BatchNormReluMaxPool2d {
            const Operand& rstd, const Operand& indices) const;
 };
 
-/// The gradients of x, weight and bias (as if the weight were 1 where there is none). Those of weight and bias have the
-/// weight's dtype, else x's.
+/// The gradients of x, weight and bias. An absent weight counts as 1. The gradients of weight and bias have the
+/// weight's dtype, or x's if the weight is absent.
 struct BatchNormReluMaxPool2dBackward {
   double eps;
   Pool2dOptions options;

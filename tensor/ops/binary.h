@@ -16,15 +16,15 @@ inline constexpr Policy kWide = {.accepts = only(f32) | only(f64), .broadcasts =
 inline constexpr Policy kBitsOfTwo = {.accepts = kIntegers | only(boolean), .broadcasts = true};
 inline constexpr Policy kShift = {.accepts = kIntegers, .broadcasts = true};
 
-/// Two tensors of one shape and dtype.
+/// An op on two tensors of equal shape and dtype.
 struct Binary {
   void attributes(auto) const {}
   bool operator==(const Binary&) const = default;
   Spec infer(const Operand& a, const Operand& b) const { return {result_view(a.shape(), {a.view, b.view}), a.dtype}; }
 };
 
-/// A tensor and a number; the result has the tensor's dtype (public functions cast first). For an integer dtype the
-/// number is an integer.
+/// An op on a tensor and a number. The result has the tensor's dtype (public functions cast the tensor first). For an
+/// integer dtype the number must be an integer.
 struct WithScalar {
   Scalar value = 0;
   void attributes(auto visit) const { visit("value", value); }

@@ -1,4 +1,4 @@
-// The descriptors of cat, roll and pad by a mode: tensors put together from pieces.
+// The descriptors of cat, roll and padding with elements of the tensor.
 #pragma once
 
 #include "tensor/core/conv_options.h"
@@ -10,7 +10,7 @@ std::string attribute_text(PadMode mode);
 
 namespace weft::op {
 
-/// Tensors of one dtype joined along an axis.
+/// Joins tensors of one dtype along an axis.
 struct Cat {
   int64_t axis;
   static constexpr std::string_view name = "cat";
@@ -21,8 +21,7 @@ struct Cat {
   void cpu(Operands tensors, const Operand& out) const;
 };
 
-/// Element i of axis a comes from i - shifts[a], counted on from the end where that is before the first. Shifts lie in
-/// [0, size).
+/// Element i along axis a is element (i - shifts[a]) mod size of x. Shifts are in [0, size).
 struct Roll {
   IntList shifts;
   static constexpr std::string_view name = "roll";
@@ -33,7 +32,7 @@ struct Roll {
   void cpu(const Operand& x, const Operand& out) const;
 };
 
-/// widths[i] = {before, after} more entries on axis i, none of them negative, which come from x itself: any mode but
+/// Adds widths[i] = {before, after} elements of x itself on axis i. Widths are not negative; the mode is not
 /// `constant`.
 struct PadMode {
   std::vector<Padding> widths;
@@ -46,7 +45,7 @@ struct PadMode {
   void cpu(const Operand& x, const Operand& out) const;
 };
 
-/// Every entry of x as the sum of the entries of g that came from it.
+/// The gradient of PadMode: for every element of x, the sum of the elements of g that are copies of it.
 struct PadModeBackward {
   std::vector<Padding> widths;
   weft::PadMode mode;

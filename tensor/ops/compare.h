@@ -5,7 +5,7 @@
 
 namespace weft::op {
 
-/// Element-wise questions about two tensors of one shape and dtype. NaN is unequal to everything, itself included.
+/// An element-wise comparison of two tensors of equal shape and dtype. NaN is unequal to everything, itself included.
 struct Compare {
   static constexpr Policy policy = {.broadcasts = true};
   void attributes(auto) const {}
@@ -13,8 +13,8 @@ struct Compare {
   Spec infer(const Operand& a, const Operand& b) const { return {result_view(a.shape(), {a.view, b.view}), boolean}; }
 };
 
-/// A tensor compared with a number, in the precision the tensor is computed in (f32 for bf16 and f16). For an integer
-/// dtype the number is an integer that it holds.
+/// A comparison of a tensor with a number, in the precision of the tensor (f32 for bf16 and f16). For an integer dtype
+/// the number must be an integer that the dtype can hold.
 struct CompareScalar {
   Scalar value = 0;
   void attributes(auto visit) const { visit("value", value); }
@@ -22,7 +22,7 @@ struct CompareScalar {
   Spec infer(const Operand& x) const { return spec_like(x, boolean); }
 };
 
-/// Element-wise questions about one tensor.
+/// An element-wise test of one tensor.
 struct Predicate {
   void attributes(auto) const {}
   bool operator==(const Predicate&) const = default;
@@ -47,7 +47,7 @@ struct Predicate {
   };
 #include "tensor/ops/compare.inc"
 
-/// condition[i] ? a[i] : b[i]; the condition is bool, a and b have one dtype, any.
+/// condition[i] ? a[i] : b[i]. The condition is bool; a and b have the same dtype, which can be any.
 struct Where {
   static constexpr std::string_view name = "where";
   static constexpr Policy policy = {.numeric = ~1u, .broadcasts = true};

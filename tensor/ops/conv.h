@@ -10,11 +10,11 @@ std::string attribute_text(const Size2& value);
 std::string attribute_text(const Size3& value);
 std::string attribute_text(const ConvOptions& value);
 
-/// The shape of what a transposed convolution gives; all its checks of shapes and options. `options` are those of the
+/// The shape of the result of a transposed convolution. Checks all its shapes and options. `options` are those of the
 /// convolution that it transposes.
 Shape transposed_conv_shape(const Shape& x, const Shape& weight, const ConvOptions& options,
                             const Size3& output_padding);
-/// ShapeError unless `bias` (which may be absent) holds one value for each of `filters`.
+/// ShapeError unless `bias` has `filters` values or is absent.
 void check_conv_bias(const Operand& bias, int64_t filters);
 
 namespace op {
@@ -32,9 +32,9 @@ struct Conv {
   void cpu(const Operand& x, const Operand& weight, const Operand& bias, const Operand& out) const;
 };
 
-/// relu(conv(x, weight) scale + shift + residual), relu where asked for: scale and shift (O), the residual has the
-/// result's shape; each may be absent. `packed` is what ConvPrepack gave for the weight, or absent. It has no
-/// gradient: conv2d_scaled() is composed where one is wanted.
+/// relu(conv(x, weight) * scale + shift + residual), with relu only if `relu` is set. scale and shift are (O), the
+/// residual has the result's shape; each may be absent. `packed` is the result of ConvPrepack for the weight, or
+/// absent. This op has no gradient; conv2d_scaled() uses separate ops if one is needed.
 struct ConvScaled {
   ConvOptions options;
   bool relu;
@@ -52,12 +52,12 @@ struct ConvScaled {
            const Operand& packed, const Operand& out) const;
 };
 
-/// What a convolution computes of its weight alone, in a layout of the kernel's own. for_images() makes it.
+/// Computes the kernel-specific form of a convolution's weight. for_images() creates the descriptor.
 struct ConvPrepack {
   ConvOptions options;
   Shape images;          // (N, C, H, W) of the convolution's input
-  int64_t elements = 0;  // of the result; 0 where nothing is prepacked
-  int64_t layout = 0;    // tells the layouts of one weight apart
+  int64_t elements = 0;  // number of elements of the result; 0 if the kernel prepacks nothing
+  int64_t layout = 0;    // identifies the layout among those of one weight
   static constexpr std::string_view name = "conv_prepack";
   static constexpr Policy policy = {.accepts = only(f32)};
   void attributes(auto visit) const {
@@ -66,11 +66,11 @@ struct ConvPrepack {
   bool operator==(const ConvPrepack&) const = default;
   Spec infer(const Operand& weight) const;
   void cpu(const Operand& weight, const Operand& out) const;
-  /// What the CPU prepacks of the weight for such images. Defined beside the kernel, called by functions alone.
+  /// The descriptor for inputs of shape `images` on the CPU. Defined in the kernel's file, called only by functions.
   static ConvPrepack for_images(const ConvOptions& options, const Shape& images, const Operand& weight);
 };
 
-/// The gradient of x from that of the result; as an op of its own a transposed convolution.
+/// The gradient of x, given that of the result. Also used as the transposed convolution.
 struct ConvBackwardData {
   ConvOptions options;
   Shape shape;  // of the input
@@ -83,7 +83,7 @@ struct ConvBackwardData {
   void cpu(const Operand& g, const Operand& weight, const Operand& out) const;
 };
 
-/// The gradient of the weight. (The bias's is a sum over axes.)
+/// The gradient of the weight. (The gradient of the bias is a sum over axes.)
 struct ConvBackwardWeights {
   ConvOptions options;
   Shape shape;      // of the weight

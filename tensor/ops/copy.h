@@ -6,7 +6,7 @@
 
 namespace weft::op {
 
-/// A row-major copy; reads padded views.
+/// A row-major copy.
 struct Contiguous {
   static constexpr std::string_view name = "contiguous";
   static constexpr Policy policy = {.reads_masked = true};
@@ -36,8 +36,8 @@ struct Cast {
   void cpu(const Operand& x, const Operand& out) const;
 };
 
-/// A dense `x`, which is on device `from`, on `device` in the same memory order. to() copies it and records this: what
-/// runs on one device is only the copy from memory to memory.
+/// Copies a dense `x` from device `from` to `device` in the same memory order. to() copies between the devices itself
+/// and records this op; the kernel of the op only copies memory within one device.
 struct ToDevice {
   Device device;
   Device from;
@@ -49,7 +49,8 @@ struct ToDevice {
   void cpu(const Operand& x, const Operand& out) const;
 };
 
-/// `x`, the same in each sample of a vmap, on its `device` (dispatch/batched.h). The batch below is x itself.
+/// Converts `x` to a sample on the vmap `device` that is the same throughout the batch (dispatch/batched.h). Its batch
+/// tensor is x itself.
 struct Lift {
   Device device;
   static constexpr std::string_view name = "lift";
@@ -60,8 +61,8 @@ struct Lift {
   void cpu(const Operand& x, const Operand& out) const;
 };
 
-/// One value everywhere, in the shape, dtype and memory order of its input (which it does not read). Error for an
-/// integer that does not fit the dtype.
+/// A tensor filled with `value`, with the shape, dtype and memory order of the input, whose values are not read. Error
+/// for an integer that the dtype cannot hold.
 struct Fill {
   Scalar value;
   static constexpr std::string_view name = "fill";
@@ -72,7 +73,7 @@ struct Fill {
   void cpu(const Operand& x, const Operand& out) const;
 };
 
-/// `source` in the place, dtype and memory order of `x`: what copy_ records. The shapes are equal.
+/// The values of `source` in the dtype and memory order of `x`, which has the same shape. copy_ records this op.
 struct CopyFrom {
   static constexpr std::string_view name = "copy";
   static constexpr Policy policy = {.numeric = 0, .reads_masked = true};
@@ -82,8 +83,8 @@ struct CopyFrom {
   void cpu(const Operand& x, const Operand& source, const Operand& out) const;
 };
 
-/// buffer += x, of one shape and dtype. `buffer` may overlap itself (windows, stride 0): memory that several indices
-/// share receives the sum of them all.
+/// buffer += x, of equal shape and dtype. `buffer` may overlap itself (windows, stride 0): a memory position that
+/// several indices share receives all their additions.
 struct AddInto {
   static constexpr std::string_view name = "add_into";
   static constexpr Policy policy = {.accepts = kNumbers};
@@ -95,7 +96,7 @@ struct AddInto {
   void cpu(const Operand& buffer, const Operand& x) const;
 };
 
-/// The same view of the same data; its rule is that it has none.
+/// The same view of the same data; the op has no gradient.
 struct Detach {
   static constexpr std::string_view name = "detach";
   void attributes(auto) const {}
@@ -103,7 +104,7 @@ struct Detach {
   std::optional<View> view(const View& in) const { return in; }
 };
 
-/// The adjoint of a view op: zeros of `shape`, and `g` added into the same view of them. Serves every view.
+/// The adjoint of any view op: zeros of `shape`, with `g` added into the same view of them.
 struct ViewAdjoint {
   AnyOp of;
   Shape shape;
@@ -113,7 +114,7 @@ struct ViewAdjoint {
   bool operator==(const ViewAdjoint&) const = default;
   Spec infer(const Operand& g) const;
   void cpu(const Operand& g, const Operand& out) const;
-  /// The view that `of` takes of a tensor of `shape` that lies as `whole`.
+  /// The view that op `of` takes of a tensor with layout `whole`, whose shape is `shape`.
   View part_of(const View& whole) const;
 };
 

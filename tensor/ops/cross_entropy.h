@@ -1,6 +1,5 @@
-// Descriptors of cross entropy from logits (N, C, ...) and class indices (N, ...). With s the label smoothing, w the
-// class weights (C) (or 1) and y the target, the target stands for the distribution t = (1 - s) w[y] onehot(y) + s /
-// C w.
+// Descriptors of cross entropy from logits (N, C, ...) and class indices (N, ...). With label smoothing s and class
+// weights w (C) (1 if absent), a target y stands for the weighted distribution t = (1 - s) w[y] onehot(y) + (s / C) w.
 #pragma once
 
 #include <array>
@@ -9,17 +8,17 @@
 
 namespace weft::op {
 
-/// How the rows count; what both ops carry.
+/// The attributes that both ops share.
 struct CrossEntropyRows {
-  int64_t ignore_index = -100;  // targets that count for nothing
+  int64_t ignore_index = -100;  // targets of this value contribute neither loss nor gradient
   double label_smoothing = 0;
   void attributes(auto visit) const { visit("ignore_index", ignore_index), visit("label_smoothing", label_smoothing); }
   bool operator==(const CrossEntropyRows&) const = default;
 };
 
-/// Of each target the loss, -sum(t log_softmax(logits)), and the weight it counts with in a mean, w[y]; both are 0
-/// where it is ignored; with `widens` f32 for logits of 16 bits. The class weights have any floating dtype. IndexError
-/// `class 3 is out of range for 3 classes`, naming the first such target.
+/// For each target the loss, -sum(t log_softmax(logits)), and its weight in a mean, w[y]. Both are 0 for an ignored
+/// target. With `widens`, results are f32 for 16-bit logits. The class weights have any floating dtype. IndexError for
+/// the first target out of range: `class 3 is out of range for 3 classes`.
 struct CrossEntropy : CrossEntropyRows {
   bool widens = false;
   static constexpr std::string_view name = "cross_entropy";
@@ -32,8 +31,8 @@ struct CrossEntropy : CrossEntropyRows {
            const Operand& count) const;
 };
 
-/// The gradient of the logits: scale (sum(t) softmax(logits) - t), `scale` being the gradient of each loss,
-/// of any floating dtype as the class weights.
+/// The gradient of the logits: scale (sum(t) softmax(logits) - t), where `scale` is the gradient of each loss. scale
+/// and the class weights have any floating dtype.
 struct CrossEntropyBackward : CrossEntropyRows {
   static constexpr std::string_view name = "cross_entropy_backward";
   static constexpr Policy policy = {.accepts = kFloating, .numeric = 0b10, .optional = 0b1000};

@@ -1,7 +1,7 @@
 // Descriptors of connectionist temporal classification (Graves et al. 2006) and its gradient, in log space.
 //
-// log_probs (T, N, C); targets (N, S), classes padded at the end; input_lengths and target_lengths (N): how many steps
-// and classes of each sequence count. The alignments of a target of length L are paths through 2 L + 1 states: blank,
+// log_probs (T, N, C); targets (N, S), padded at the end; input_lengths and target_lengths (N): the number of valid
+// steps and classes of each sequence. The alignments of a target of length L are paths through 2 L + 1 states: blank,
 // class, blank, ..., class, blank.
 #pragma once
 
@@ -9,7 +9,8 @@
 
 namespace weft::op {
 
-/// Per sequence -log of the probability of all its alignments (N), infinite where there is none; with zero_infinity 0.
+/// For each sequence, -log of the total probability of its alignments: (N). If there is none, infinity, or 0 with
+/// zero_infinity.
 struct CtcLoss {
   int64_t blank;
   bool zero_infinity;
@@ -24,7 +25,7 @@ struct CtcLoss {
            const Operand& target_lengths, const Operand& loss) const;
 };
 
-/// The gradient of log_probs, g (N) being that of the losses; NaN where a loss is infinite, with zero_infinity 0.
+/// The gradient of log_probs, where g (N) is that of the losses. If a loss is infinite: NaN, or 0 with zero_infinity.
 struct CtcLossBackward {
   int64_t blank;
   bool zero_infinity;

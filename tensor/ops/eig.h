@@ -7,8 +7,8 @@
 
 namespace weft::op {
 
-/// Of a symmetric matrix given by one triangle: eigenvalues, ascending, and orthonormal eigenvectors in columns ([0]
-/// where not `vectors`).
+/// The eigenvalues (ascending) and orthonormal eigenvectors (columns) of a symmetric matrix, of which one triangle is
+/// read. Without `vectors`, the eigenvectors are not computed and have shape [0].
 struct Eigh {
   bool upper;
   bool vectors = true;
@@ -26,7 +26,7 @@ struct Eigh {
   void cpu(const Operand& a, const Operand& values, const Operand& eigenvectors) const;
 };
 
-/// Of any square matrix whose eigenvalues are real: eigenvalues and eigenvectors of length 1 in columns.
+/// The eigenvalues and eigenvectors (columns of length 1) of a square matrix whose eigenvalues are real.
 struct Eig {
   static constexpr std::string_view name = "eig";
   static constexpr std::string_view cost = "O(n^3)";

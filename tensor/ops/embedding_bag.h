@@ -1,15 +1,14 @@
-// Descriptors of bags of rows of a table: the indices of all bags one after the other, and where each begins. Kernels
-// check every index and offset before they write.
+// Descriptors of reductions over bags (groups) of rows of a table. `indices` holds the bags one after the other,
+// `offsets` the position at which each begins. Kernels check every index and offset before they write.
 #pragma once
 
 #include "tensor/ops/infer.h"
 
 namespace weft::op {
 
-/// out[b] = the sum of weight[indices[i]] factors[i] over the indices i of bag b; zeros for an empty one. indices (n),
-/// weight (V, D), offsets (bags), factors (n) or absent. Index `padding_idx` is in no bag (negative: no such
-/// index). Floating rows are summed in their order, eight in their own type and such sums
-/// in double.
+/// out[b] is the sum of weight[indices[i]] * factors[i] over the positions i of bag b; zeros for an empty bag. indices
+/// (n), weight (V, D), offsets (bags), factors (n) or absent. Indices equal to `padding_idx` are skipped (negative:
+/// none are). Floating rows are summed in order: groups of eight in their own type, the sums of groups in double.
 struct EmbeddingBag {
   int64_t padding_idx;
   static constexpr std::string_view name = "embedding_bag";
@@ -22,8 +21,8 @@ struct EmbeddingBag {
            const Operand& out) const;
 };
 
-/// out[b, d] is the first of the indices of bag b whose row has the largest value in column d, -1 for an empty bag; NaN
-/// is larger than everything. i64.
+/// out[b, d] (i64) is the first index of bag b whose row has the largest value in column d; -1 for an empty bag. NaN
+/// counts as larger than every number.
 struct EmbeddingBagArgmax {
   int64_t padding_idx;
   static constexpr std::string_view name = "embedding_bag_argmax";

@@ -1,11 +1,11 @@
-// Descriptors of constructors: ops without inputs.
+// Descriptors of functions that create tensors: ops without inputs.
 #pragma once
 
 #include "tensor/ops/infer.h"
 
 namespace weft::op {
 
-/// One value everywhere, in memory that lies as `layout` says (dense, without a mask).
+/// A tensor filled with `value`. `layout` is dense and has no mask.
 struct Full {
   View layout;
   Scalar value;
@@ -20,7 +20,7 @@ struct Full {
   void cpu(const Operand& out) const;
 };
 
-/// out[i] = start + i step. Integer dtypes with an integer start and step are exact, others go through double.
+/// out[i] = start + i * step. Exact for an integer dtype with integer start and step; otherwise computed in double.
 struct Arange {
   Scalar start;
   Scalar step;
@@ -36,7 +36,7 @@ struct Arange {
   void cpu(const Operand& out) const;
 };
 
-/// Evenly spaced from `start` to `end`, both met exactly; a single value is `start`.
+/// Evenly spaced values from `start` to `end`, which are both exact. A single value is `start`.
 struct Linspace {
   double start;
   double end;

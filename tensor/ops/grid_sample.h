@@ -1,5 +1,5 @@
-// Descriptors of sampling images at any places (spatial transformer networks: Jaderberg et al., arXiv 1506.02025), and
-// of its gradients.
+// Descriptors of sampling images at arbitrary points (spatial transformer networks: Jaderberg et al., arXiv
+// 1506.02025), and of its gradients.
 #pragma once
 
 #include <array>
@@ -13,7 +13,8 @@ std::string attribute_text(const GridSampleOptions& value);
 
 namespace op {
 
-/// x (N, C, [D,] H, W) read at grid (N, [D',] H', W', 2 or 3), (column, row[, depth]) in [-1, 1]: (N, C, [D',] H', W').
+/// Samples x (N, C, [D,] H, W) at the points of grid (N, [D',] H', W', 2 or 3), which are (column, row[, depth]) in
+/// [-1, 1]: (N, C, [D',] H', W').
 struct GridSample {
   GridSampleOptions options;
   static constexpr std::string_view name = "grid_sample";
@@ -25,7 +26,7 @@ struct GridSample {
   void cpu(const Operand& x, const Operand& grid, const Operand& out) const;
 };
 
-/// The gradients of x and of grid. Those whose bit (0, 1) is not in `wanted` are not computed and have shape [0].
+/// The gradients of x and grid. Gradients whose bit (0, 1) is not in `wanted` are not computed and have shape [0].
 struct GridSampleBackward {
   GridSampleOptions options;
   int wanted = 0b11;

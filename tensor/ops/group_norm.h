@@ -1,5 +1,5 @@
-// Descriptors of group normalisation (arXiv 1803.08494) of x (N, C, ...), and its gradient: per group of neighbouring
-// channels and per image.
+// Descriptors of group normalisation (arXiv 1803.08494) of x (N, C, ...), and of its gradient. Statistics are over each
+// group of consecutive channels of each image.
 #pragma once
 
 #include <array>
@@ -8,9 +8,9 @@
 
 namespace weft::op {
 
-/// (x - mean) * rstd * weight + bias, and per image and group (N, groups) mean and rstd = 1 / sqrt(var + eps). The
-/// variance is biased; weight and bias (C), of any floating dtype that they share, are optional; statistics of 16 bits
-/// are f32.
+/// (x - mean) * rstd * weight + bias, and the statistics mean and rstd = 1 / sqrt(var + eps), both (N, groups). The
+/// variance is biased. weight and bias (C) are optional and have a common floating dtype. Statistics of a 16-bit x are
+/// f32.
 struct GroupNorm {
   int64_t groups;
   double eps;
@@ -25,8 +25,8 @@ struct GroupNorm {
            const Operand& rstd) const;
 };
 
-/// The gradients of x, weight and bias (as if the weight were 1 where there is none). Gradients whose bit (0, 1, 2) is
-/// not in `wanted` are not computed and have shape [0].
+/// The gradients of x, weight and bias. An absent weight counts as 1. Gradients whose bit (0, 1, 2) is not in `wanted`
+/// are not computed and have shape [0].
 struct GroupNormBackward {
   int64_t groups;
   double eps;

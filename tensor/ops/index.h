@@ -1,15 +1,15 @@
-// Descriptors of indexing with tensors of integers. Kernels check every index before they write.
+// Descriptors of indexing with integer tensors. Kernels check every index before they write.
 #pragma once
 
 #include "tensor/ops/infer.h"
 
 namespace weft::op {
 
-/// The policies: input 0 (of embedding, input 1) has the values, the other one the indices.
+/// Input 0 has the values, input 1 the indices (in Embedding the other way round).
 inline constexpr Policy kIndexes = {.numeric = 1};
 inline constexpr Policy kAddsByIndex = {.accepts = kNumbers, .numeric = 1};
 
-/// out[.., i, ..] = x[.., index[.., i, ..], ..] along `axis`; index's sizes off the axis are at most x's.
+/// out[.., i, ..] = x[.., index[.., i, ..], ..] along `axis`. On the other axes, index's sizes are at most x's.
 struct Gather {
   int64_t axis;
   static constexpr std::string_view name = "gather";
@@ -21,8 +21,8 @@ struct Gather {
   void cpu(const Operand& x, const Operand& index, const Operand& out) const;
 };
 
-/// zeros of `shape`, and out[.., index[.., i, ..], ..] += src[.., i, ..], src of index's shape: the adjoint of gather.
-/// Adds in the order of i, 16-bit floats in float, whatever the number of threads.
+/// The adjoint of Gather: zeros of `shape`, then out[.., index[.., i, ..], ..] += src[.., i, ..]; src has index's
+/// shape. Additions are in the order of i at any thread count; bf16 and f16 are added in f32.
 struct ScatterAdd {
   int64_t axis;
   Shape shape;
@@ -34,9 +34,8 @@ struct ScatterAdd {
   void cpu(const Operand& src, const Operand& index, const Operand& out) const;
 };
 
-/// Slice i of out along `axis` is slice index[i] of x; index is 1-d. Where `axes` is more than 1, so many axes of x
-/// from
-/// `axis` on count as one, in row-major order.
+/// Slice i of out along `axis` is slice index[i] of x; index is 1-D. If `axes` is more than 1, that number of axes of
+/// x, beginning at `axis`, is treated as one axis in row-major order.
 struct IndexSelect {
   int64_t axis;
   int64_t axes = 1;
@@ -49,10 +48,10 @@ struct IndexSelect {
   void cpu(const Operand& x, const Operand& index, const Operand& out) const;
 };
 
-/// zeros of `shape`, and slice index[i] += slice i of src: the adjoint of index_select. Floating slices for one place
-/// are summed in the order of i, eight in their own type and such sums in double, and then added once; where
-/// neighbours in memory are slices, not elements of one, one after the other (in double where more than eight meet on
-/// average).
+/// The adjoint of IndexSelect: zeros of `shape`, then slice index[i] += slice i of src. Floating slices with the same
+/// index are summed in the order of i: groups of eight in their own type, the sums of groups in double. If adjacent
+/// elements in memory belong to different slices, they are added one by one instead (in double if an index occurs more
+/// than eight times on average).
 struct IndexAdd {
   int64_t axis;
   Shape shape;
@@ -64,7 +63,7 @@ struct IndexAdd {
   void cpu(const Operand& src, const Operand& index, const Operand& out) const;
 };
 
-/// out[.., :] = weight[indices[..], :], weight (V, D). Row `padding_idx` gets no gradient (negative: no such row).
+/// out[.., :] = weight[indices[..], :] for weight (V, D). Row `padding_idx` gets no gradient (negative: no such row).
 struct Embedding {
   int64_t padding_idx;
   static constexpr std::string_view name = "embedding";
@@ -76,7 +75,7 @@ struct Embedding {
   void cpu(const Operand& indices, const Operand& weight, const Operand& out) const;
 };
 
-/// (rows, D): row v is the sum of g's rows whose index is v, row padding_idx zero.
+/// The gradient of the weight, (rows, D): row v is the sum of g's rows whose index is v; row padding_idx is zero.
 struct EmbeddingBackward {
   int64_t rows;
   int64_t padding_idx;
@@ -88,7 +87,7 @@ struct EmbeddingBackward {
   void cpu(const Operand& g, const Operand& indices, const Operand& out) const;
 };
 
-/// out[.., c] = 1 where c is indices[..], else 0, f32. IndexError `class 3 is out of range for 3 classes`.
+/// out[.., c] is 1 if c equals indices[..], else 0; f32. IndexError `class 3 is out of range for 3 classes`.
 struct OneHot {
   int64_t classes;
   static constexpr std::string_view name = "one_hot";
@@ -99,13 +98,14 @@ struct OneHot {
   void cpu(const Operand& indices, const Operand& out) const;
 };
 
-/// DtypeError where the dtype of indices is no integer.
+/// DtypeError unless `dtype` is an integer dtype.
 void check_index_dtype(DType dtype);
-/// `shape` with `axes` axes from `axis` on replaced by one of `size`.
+/// `shape` in which `axes` axes, beginning at `axis`, are replaced by one axis of `size`.
 Shape with_merged(const Shape& shape, int64_t axis, int64_t axes, int64_t size);
-/// An index that gather and scatter take: integers, of the rank of `shape`, no larger than it off the axis.
+/// Checks an index of gather and scatter: integers, the rank of `shape`, and on axes other than `axis` no larger than
+/// it.
 void check_elements(const Shape& shape, int64_t axis, const Operand& index);
-/// An index that index_select takes: integers, one axis.
+/// Checks an index of index_select: integers, one axis.
 void check_slices(const Shape& shape, int64_t axis, const Operand& index);
 
 }  // namespace weft::op

@@ -1,16 +1,16 @@
-// Descriptors of writes by index: slices of an axis, replaced or added to, and the flat index that several index
-// tensors make.
+// Descriptors of writes at indices along an axis (replace or add), and of the conversion of several index tensors to
+// flat indices.
 #pragma once
 
 #include "tensor/ops/index.h"
 
 namespace weft::op {
 
-/// Inputs 0 and 2 have the values, input 1 the indices.
+/// Inputs 0 and 2 are values, input 1 is an index.
 inline constexpr Policy kWritesByIndex = {.numeric = 5};
 
-/// The row-major place in axes of `sizes` that one index per axis names. The indices, integers of one shape, may be
-/// negative.
+/// The flat (row-major) index of a position in axes of `sizes`, given one index tensor per axis. The index tensors are
+/// integers of equal shape and may be negative.
 struct FlatIndex {
   IntList sizes;
   static constexpr std::string_view name = "flat_index";
@@ -21,8 +21,8 @@ struct FlatIndex {
   void cpu(Operands indices, const Operand& out) const;
 };
 
-/// `x`, of which slice index[i] along `axis` is slice i of `src`; the last of several wins. `axes` as in IndexSelect.
-/// `unique`: no index comes twice.
+/// A copy of `x` whose slice index[i] along `axis` is slice i of `src`; if an index occurs several times, the last is
+/// kept. `axes` as in IndexSelect. `unique`: no index occurs twice.
 struct IndexCopy {
   int64_t axis;
   int64_t axes;
@@ -35,8 +35,8 @@ struct IndexCopy {
   void cpu(const Operand& x, const Operand& index, const Operand& src, const Operand& out) const;
 };
 
-/// `x`, with slice i of `src` added to slice index[i] along `axis`; `axes` as in IndexSelect. Sums as IndexAdd, single
-/// elements as ScatterAdd.
+/// A copy of `x` with slice i of `src` added to slice index[i] along `axis`; `axes` as in IndexSelect. Slices are
+/// summed as in IndexAdd, slices of a single element as in ScatterAdd.
 struct IndexAccumulate {
   int64_t axis;
   int64_t axes = 1;

@@ -1,4 +1,4 @@
-// Descriptors of layer normalisation (arXiv 1607.06450), of its form without a mean (arXiv 1910.07467), and their
+// Descriptors of layer normalisation (arXiv 1607.06450), of RMS normalisation (arXiv 1910.07467), and of their
 // gradient.
 #pragma once
 
@@ -8,10 +8,10 @@
 
 namespace weft::op {
 
-/// (x - mean) * rstd * weight + bias over the last `axes` axes, and per row mean and rstd = 1 / sqrt(var + eps) (kept
-/// at size 1). The variance is biased and computed about a value near the mean; weight and bias (optional) have the
-/// shape of those axes and any floating dtype, one for both; statistics of 16 bits are f32. The kernel leaves out
-/// statistics whose operand is undefined. With `rms` the mean counts as 0.
+/// (x - mean) * rstd * weight + bias over the last `axes` axes, and the statistics mean and rstd = 1 / sqrt(var + eps)
+/// of each row (with the reduced axes at size 1). The variance is biased, and computed relative to a value near the
+/// mean. weight and bias (optional) have the shape of those axes and a common floating dtype. Statistics of a 16-bit x
+/// are f32. The kernel does not compute statistics whose operand is undefined. With `rms` the mean counts as 0.
 struct LayerNorm {
   int64_t axes;
   double eps;
@@ -26,8 +26,8 @@ struct LayerNorm {
            const Operand& rstd) const;
 };
 
-/// The gradients of x, weight and bias (as if the weight were 1 where there is none). Gradients whose
-/// bit (0, 1, 2) is not in `wanted` are not computed and have shape [0].
+/// The gradients of x, weight and bias. An absent weight counts as 1. Gradients whose bit (0, 1, 2) is not in `wanted`
+/// are not computed and have shape [0].
 struct LayerNormBackward {
   int64_t axes;
   double eps;

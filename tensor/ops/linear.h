@@ -1,12 +1,12 @@
-// Descriptor of rows times a weight plus a bias.
+// Descriptor of x weight^T + bias.
 #pragma once
 
 #include "tensor/ops/infer.h"
 
 namespace weft::op {
 
-/// x (rows, in), weight (out, in), bias (out) or absent. Beside an x of 16 bits weight and bias may be f32: the product
-/// is that of their values rounded to x's dtype.
+/// x weight^T + bias for x (rows, in), weight (out, in) and bias (out) or absent. If x is 16-bit, weight and bias may
+/// be f32; their values are rounded to x's dtype for the product.
 struct Linear {
   static constexpr std::string_view name = "linear";
   static constexpr std::string_view cost = "2 rows in out operations";

@@ -1,4 +1,4 @@
-// Descriptors of LU factorisation and of what is computed from it.
+// Descriptors of LU factorisation, and of ops that use its factors.
 #pragma once
 
 #include <array>
@@ -7,8 +7,9 @@
 
 namespace weft::op {
 
-/// a = P L U by rows: L (unit diagonal, not stored) below U in one matrix (..., m, n), and pivots (..., min(m, n)),
-/// i32: row i was exchanged with row pivots[i] - 1 (LAPACK's getrf). A singular matrix has a zero on U's diagonal.
+/// a = P L U: one matrix (..., m, n) that holds U and, below its diagonal, L without its unit diagonal; and the pivots
+/// (..., min(m, n)), i32: row i was exchanged with row pivots[i] - 1 (LAPACK's getrf). A singular matrix has a zero on
+/// the diagonal of U.
 struct LuFactor {
   static constexpr std::string_view name = "lu_factor";
   static constexpr std::string_view cost = "2/3 n^3 operations";
@@ -24,7 +25,8 @@ struct LuFactor {
   void cpu(const Operand& a, const Operand& lu, const Operand& pivots) const;
 };
 
-/// x with a x = b, or with the transpose of a. The kernel reads the factors; the gradient is that of a and b.
+/// Solves a x = b, or with `transposed`, a^T x = b. The kernel reads only the factors; gradients are with respect to a
+/// and b.
 struct LuSolve {
   bool transposed;
   static constexpr std::string_view name = "lu_solve";
@@ -51,7 +53,7 @@ struct Det {
   void cpu(const Operand& a, const Operand& lu, const Operand& pivots, const Operand& out) const;
 };
 
-/// Sign and log |det a|, from its factors: 0 and -inf for a singular matrix.
+/// The sign of det a and log |det a|, from the factors of a: 0 and -infinity for a singular matrix.
 struct Slogdet {
   static constexpr std::string_view name = "slogdet";
   static constexpr std::string_view cost = "n operations on the factors";

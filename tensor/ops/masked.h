@@ -1,4 +1,4 @@
-// Descriptors of ops with a bool mask of x's shape, and of the positions where a mask holds. Positions count in
+// Descriptors of ops with a bool mask of x's shape, and of the positions where a mask is true. Positions are in
 // row-major order.
 #pragma once
 
@@ -6,7 +6,7 @@
 
 namespace weft::op {
 
-/// `value` where the mask holds, else x.
+/// `value` where the mask is true, else x.
 struct MaskedFill {
   Scalar value;
   static constexpr std::string_view name = "masked_fill";
@@ -17,7 +17,7 @@ struct MaskedFill {
   void cpu(const Operand& x, const Operand& mask, const Operand& out) const;
 };
 
-/// The `count` elements where the mask holds, in a row.
+/// The `count` elements where the mask is true, in row-major order (1-D).
 struct MaskedSelect {
   int64_t count;
   static constexpr std::string_view name = "masked_select";
@@ -29,7 +29,7 @@ struct MaskedSelect {
   void cpu(const Operand& x, const Operand& mask, const Operand& out) const;
 };
 
-/// x, with the elements of the 1-d `src` one after the other where the mask holds.
+/// A copy of x in which the elements where the mask is true are replaced by the elements of the 1-D `src`, in order.
 struct MaskedScatter {
   static constexpr std::string_view name = "masked_scatter";
   static constexpr Policy policy = {.numeric = 5};
@@ -39,7 +39,7 @@ struct MaskedScatter {
   void cpu(const Operand& x, const Operand& mask, const Operand& src, const Operand& out) const;
 };
 
-/// The `count` positions where the mask holds: (count, rank) coordinates, or (count) places in row-major order.
+/// The `count` positions where the mask is true: coordinates (count, rank), or flat row-major indices (count).
 struct Nonzero {
   int64_t count;
   bool coordinates;
@@ -52,7 +52,7 @@ struct Nonzero {
   void cpu(const Operand& mask, const Operand& out) const;
 };
 
-/// x below (or above) a diagonal of the last two axes, the diagonal included, and zero elsewhere.
+/// x on and below (or on and above) a diagonal of the last two axes, zero elsewhere.
 struct Triangle {
   bool lower;
   int64_t diagonal;

@@ -1,11 +1,11 @@
-// Descriptor of the matrix product.
+// Descriptors of the matrix product and of distances between rows.
 #pragma once
 
 #include "tensor/ops/infer.h"
 
 namespace weft::op {
 
-/// (batch..., M, K) times (batch..., K, N): equal batch axes, rank at least 2.
+/// (batch..., M, K) times (batch..., K, N) with equal batch axes and rank at least 2.
 struct Matmul {
   static constexpr std::string_view name = "matmul";
   static constexpr std::string_view cost = "2 m k n operations";
@@ -23,9 +23,9 @@ struct Matmul {
   void cpu(const Operand& a, const Operand& b, const Operand& out) const;
 };
 
-/// (M, K) times (K, N), floating and not necessarily of one dtype: both are rounded to `operands`, sums are f32 at
-/// least, and what comes out is `result`, which is `operands` or f32. With it the gradients of a linear layer under
-/// Autocast are products of 16 bits while the parameter and its gradient stay f32.
+/// (M, K) times (K, N) for floating operands, whose dtypes may differ. Both are rounded to dtype `operands`, sums are
+/// at least f32, and the result has dtype `result`, which is `operands` or f32. Used for the gradients of a linear
+/// layer under Autocast: the products are 16-bit, while the parameter and its gradient are f32.
 struct RoundedMatmul {
   DType operands, result;
   static constexpr std::string_view name = "rounded_matmul";
@@ -37,8 +37,9 @@ struct RoundedMatmul {
   void cpu(const Operand& a, const Operand& b, const Operand& out) const;
 };
 
-/// The distances of the rows of a (batch..., P, M) and b (batch..., R, M), (batch..., P, R): equal batch axes. They are
-/// roots of sums of squares of differences, not of products, so that those of near rows keep their digits.
+/// The Euclidean distances of the rows of a (batch..., P, M) from the rows of b (batch..., R, M): (batch..., P, R),
+/// with equal batch axes. They are computed from squared differences and not from products, so that distances of nearly
+/// equal rows stay accurate.
 struct Cdist {
   static constexpr std::string_view name = "cdist";
   static constexpr std::string_view cost = "3 p r m operations";

@@ -5,7 +5,7 @@
 
 namespace weft::op {
 
-/// sum_k a^k / k!
+/// The sum over k of a^k / k!.
 struct MatrixExp {
   static constexpr std::string_view name = "matrix_exp";
   static constexpr std::string_view cost = "O(n^3 log norm)";

@@ -1,7 +1,8 @@
-// Descriptors of optimizer steps, which are the hyper-parameters (tensor/core/hyper_parameters.h) and what a step adds:
-// one pass over memory that writes parameters and states in place. All operands have one shape and one dtype, f32 or
-// f64, any strides; the gradient points downhill already, whatever `maximize` says. The order of operations is
-// PyTorch's (torch.optim, single-tensor forms), so trajectories agree.
+// Descriptors of optimizer steps. A descriptor has the hyper-parameters (tensor/core/hyper_parameters.h) and the state
+// of a single step. A step is one pass over memory that writes parameters and states in place. All operands have one
+// shape and one dtype, f32 or f64, and any strides. `maximize` is not read here: the gradient already has the sign for
+// minimising. The order of operations is that of PyTorch (torch.optim, single-tensor implementations), so that
+// parameters develop in the same way.
 #pragma once
 
 #include <initializer_list>
@@ -12,12 +13,12 @@
 
 namespace weft::op {
 
-/// ShapeError or DtypeError where one of those that are given is not like the parameter.
+/// ShapeError or DtypeError if a defined operand does not have the parameter's shape and dtype.
 void check_step_operands(const Operand& parameter, std::span<const Operand> others);
-/// The same, and DtypeError where the kernels of steps do not take the parameter's dtype.
+/// The same, and DtypeError unless the parameter is f32 or f64.
 void check_step(const Operand& parameter, std::initializer_list<Operand> others);
 
-/// What the descriptors of steps share: the hyper-parameters are their attributes.
+/// The base of all step descriptors: the hyper-parameters are attributes.
 template <class Options> struct Step : Options {
   static constexpr int outputs = 0;
   static constexpr Policy policy = {.accepts = only(f32) | only(f64)};
@@ -26,7 +27,7 @@ template <class Options> struct Step : Options {
   }
   bool operator==(const Step&) const = default;
 };
-/// The same, with the number of the step.
+/// A step descriptor with the number of the step.
 template <class Options> struct CountedStep : Step<Options> {
   int64_t step = 1;  // t, counts from 1
   void attributes(auto visit) const {
@@ -37,9 +38,10 @@ template <class Options> struct CountedStep : Step<Options> {
 };
 
 /// g += weight_decay * parameter; buffer = momentum * buffer + (1 - dampening) * g;
-/// parameter -= lr * (nesterov ? g + momentum * buffer : buffer), or lr * g without momentum, where there is no buffer.
+/// parameter -= lr * (nesterov ? g + momentum * buffer : buffer). Without momentum there is no buffer and
+/// parameter -= lr * g.
 struct SgdStep : Step<optim::SGDOptions> {
-  bool first = false;  // the first step with momentum: the buffer becomes the gradient itself, and is not read
+  bool first = false;  // the first step with momentum: the buffer is not read and is set to g
   static constexpr std::string_view name = "sgd_step";
   static constexpr uint32_t writes = 0b101;
   static constexpr Policy policy = {.accepts = only(f32) | only(f64), .optional = 0b100};
@@ -53,10 +55,10 @@ struct SgdStep : Step<optim::SGDOptions> {
 };
 
 /// average += (1 - beta1) (g - average); square = beta2 * square + (1 - beta2) g^2;
-/// parameter -= lr / (1 - beta1^t) * average / (sqrt(square) / sqrt(1 - beta2^t) + eps). With `largest` (AMSGrad) the
-/// root is that of largest = max(largest, square).
+/// parameter -= lr / (1 - beta1^t) * average / (sqrt(square) / sqrt(1 - beta2^t) + eps). With `largest` (AMSGrad),
+/// largest = max(largest, square) replaces square in the last formula.
 struct AdamStep : Step<optim::AdamOptions> {
-  bool decoupled = false;  // AdamW: decay shrinks the parameter instead of joining the gradient
+  bool decoupled = false;  // AdamW: decay scales the parameter and is not added to the gradient
   int64_t step = 1;        // t, counts from 1
   static constexpr std::string_view name = "adam_step";
   static constexpr uint32_t writes = 0b11101;
@@ -72,9 +74,9 @@ struct AdamStep : Step<optim::AdamOptions> {
            const Operand& largest) const;
 };
 
-/// square = alpha * square + (1 - alpha) g^2; scaled = g / (sqrt(square) + eps), or with `average` (centered) the
-/// root of square - average^2; buffer = momentum * buffer + scaled; parameter -= lr * buffer, or lr * scaled without
-/// momentum, where there is no buffer.
+/// square = alpha * square + (1 - alpha) g^2; scaled = g / (sqrt(square) + eps), or with `average` (centered),
+/// sqrt(square - average^2) instead of sqrt(square); buffer = momentum * buffer + scaled; parameter -= lr * buffer.
+/// Without momentum there is no buffer and parameter -= lr * scaled.
 struct RmspropStep : Step<optim::RMSpropOptions> {
   static constexpr std::string_view name = "rmsprop_step";
   static constexpr uint32_t writes = 0b11101;

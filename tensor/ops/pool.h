@@ -10,10 +10,9 @@ namespace weft {
 
 std::string attribute_text(const Pool2dOptions& value);
 
-/// The shape that pooling gives; checks the options. ShapeError and Error as the public functions.
+/// The shape of the result of pooling. Checks the options, with the errors of the public functions.
 Shape pooled_shape(const Shape& x, const Pool2dOptions& options);
-/// The dtype of the indices of maxima: u8 where it can count the window's elements, else i32. ShapeError where that
-/// cannot.
+/// The dtype of the indices of maxima: u8 if it can number the window's elements, else i32. ShapeError if i32 cannot.
 DType max_pool2d_index_dtype(const Pool2dOptions& options);
 
 /// Whether every pixel of an axis (0: height, 1: width) lies in exactly one window.
@@ -24,8 +23,8 @@ inline bool windows_tile(const Pool2dOptions& o, int axis, int64_t inputs, int64
 
 namespace op {
 
-/// The maxima, and which element of its window each one is: row * kernel width + column (u8 or i32); the largest value
-/// of that dtype where the whole window is padding.
+/// The maxima, and the position of each within its window (u8 or i32): row * kernel width + column, or the largest
+/// value of that dtype if the whole window is padding.
 struct MaxPool2d {
   Pool2dOptions options;
   static constexpr std::string_view name = "max_pool2d";
@@ -38,7 +37,7 @@ struct MaxPool2d {
   void cpu(const Operand& x, const Operand& out, const Operand& indices) const;
 };
 
-/// Per pixel the sum of g over the windows whose index names that pixel.
+/// For each pixel, the sum of g over the windows whose maximum is at that pixel.
 struct MaxPool2dBackward {
   Pool2dOptions options;
   Shape shape;  // of the input
@@ -51,7 +50,7 @@ struct MaxPool2dBackward {
   void cpu(const Operand& g, const Operand& indices, const Operand& out) const;
 };
 
-/// Per window the element of x that its index names; 0 where the window is padding.
+/// For each window, the element of x at its index; 0 if the whole window is padding.
 struct MaxPool2dGather {
   Pool2dOptions options;
   static constexpr std::string_view name = "max_pool2d_gather";
@@ -62,8 +61,8 @@ struct MaxPool2dGather {
   void cpu(const Operand& x, const Operand& indices, const Operand& out) const;
 };
 
-/// The maxima of windows at random positions of x (N, C, D, H, W), and which element of its (D, H, W) each is (i64).
-/// samples (N, C, 3), f32 or f64, say where windows begin (functions/fractional_pool.h).
+/// The maxima of windows at random positions of x (N, C, D, H, W), and the row-major index of each within (D, H, W),
+/// i64. samples (N, C, 3), f32 or f64, determine where windows begin (functions/fractional_pool.h).
 struct FractionalMaxPool {
   Size3 kernel;
   Size3 size;  // of the result
@@ -89,7 +88,7 @@ struct AvgPool2d {
   void cpu(const Operand& x, const Operand& out) const;
 };
 
-/// Per pixel the sum of g over the windows that hold it, divided by the window's size.
+/// For each pixel, the sum over the windows that contain it of g divided by the window's size.
 struct AvgPool2dBackward {
   Pool2dOptions options;
   Shape shape;  // of the input

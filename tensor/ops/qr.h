@@ -7,8 +7,8 @@
 
 namespace weft::op {
 
-/// a (m, n), m >= n, as q r: q (m, n) with orthonormal columns and r (n, n) upper triangular; q (m, m) and r (m, n)
-/// where `complete`.
+/// a = q r for a (m, n), m >= n: q (m, n) has orthonormal columns and r (n, n) is upper triangular. With `complete`,
+/// q is (m, m) and r is (m, n).
 struct Qr {
   bool complete;
   static constexpr std::string_view name = "qr";

@@ -5,18 +5,18 @@
 
 namespace weft::op {
 
-/// uniform: [0, 1), f32 in steps of 2^-24, f64 2^-53, f16 2^-11, bf16 2^-8 (all exact, so 1 never appears); normal:
-/// mean 0, standard deviation 1; integers: [low, high); permutation: of 0 .. n-1, 1-D, i64.
+/// uniform: [0, 1), in steps of 2^-24 (f32), 2^-53 (f64), 2^-11 (f16) or 2^-8 (bf16). Every step is exact, so 1 does
+/// not occur. normal: mean 0, standard deviation 1. integers: [low, high). permutation: of 0 .. n-1, 1-D, i64.
 enum class Distribution { uniform, normal, integers, permutation };
 std::string attribute_text(const Distribution& value);
 
-/// Random values of `shape`. Element i, counted in row-major order, is a pure function of the random key (seed,
-/// offset) and i, so that neither memory order nor number of threads matters.
+/// A tensor of random values. Element i, in row-major order, is a pure function of the random key (seed, offset) and i,
+/// so it does not depend on the memory order or the number of threads.
 struct RandomFill {
   Distribution distribution;
   Shape shape;
   DType dtype;
-  int64_t low;   // of integers, inclusive
+  int64_t low;   // for integers, inclusive
   int64_t high;  // exclusive
   uint64_t seed;
   uint64_t offset;
@@ -31,8 +31,8 @@ struct RandomFill {
   void cpu(const Operand& out) const;
 };
 
-/// Indices of categories with probabilities in proportion to the last axis of `weights` (n) or (rows, n): (count) or
-/// (rows, count), i64. Without replacement no index comes twice in a row.
+/// Category indices drawn with probabilities proportional to the last axis of `weights`: (n) gives (count), (rows, n)
+/// gives (rows, count), i64. Without replacement a row has no index twice.
 struct Multinomial {
   int64_t count;
   bool replacement;
@@ -50,7 +50,7 @@ struct Multinomial {
   void cpu(const Operand& weights, const Operand& out) const;
 };
 
-/// Numbers of events, in the dtype of the rates, whose mean they are.
+/// Poisson-distributed numbers whose means are the rates, in the dtype of the rates.
 struct Poisson {
   uint64_t seed;
   uint64_t offset;

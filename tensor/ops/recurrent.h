@@ -1,9 +1,9 @@
-// Descriptors of one direction of a recurrent layer over all its time steps, and its gradient.
+// Descriptors of one direction of a recurrent layer over all time steps, and of its gradient.
 //
-// With G gates (see Recurrence) and H hidden features: projected (N, L, G H) is the inputs' part of the gates, weight
-// (G H, H) and bias (G H) make the states' part; h0 and c0 (N, H) are the first states (zero where absent, c0 of an
-// LSTM only); lengths (N), of integers, are how many steps of each row count (all where absent). A step beyond its
-// row's length gives zeros and leaves the state as it is.
+// With G gates (see Recurrence) and H hidden features: projected (N, L, G H) is the inputs' part of the gates; weight
+// (G H, H) and bias (G H) give the states' part, h weight^T + bias; h0 and c0 (N, H) are the initial states (zero if
+// absent; c0 only for an LSTM); lengths (N), integers, are the numbers of valid steps of the rows (default: all). A
+// step beyond its row's length gives zeros and does not change the state.
 #pragma once
 
 #include <array>
@@ -13,20 +13,21 @@
 
 namespace weft::op {
 
-/// What both ops carry.
+/// The attributes of both ops.
 struct RecurrentSetting {
   Recurrence kind;
-  bool reverse;  // from the last step that counts to the first
+  bool reverse;  // run from the last valid step to the first
   void attributes(auto visit) const { visit("kind", kind), visit("reverse", reverse); }
   bool operator==(const RecurrentSetting&) const = default;
 };
 
-/// What backward reads per step: the gates after their functions and, for a GRU, W_n h + b_n; nothing where h' tells
-/// it.
+/// The number of values (each of H features) that are saved for backward per step: the activated gates and, for a GRU,
+/// also W_n h + b_n. 0 for cells whose gate can be computed from h'.
 constexpr int64_t kept_gates(Recurrence kind) { return kind == Recurrence::lstm || kind == Recurrence::gru ? 4 : 0; }
 
-/// y (N, L, H), the last states h and c (N, H), and what backward reads: gates (N, L, kept_gates H), cells (N, L, H). c
-/// and cells have no elements where there is no cell, and what backward reads has shape [0] unless `keeps`.
+/// y (N, L, H), the final states h and c (N, H), and the values saved for backward: gates (N, L, kept_gates H) and
+/// cells (N, L, H). c and cells have no elements unless the layer is an LSTM. gates and cells have shape [0] unless
+/// `keeps`.
 struct Recurrent : RecurrentSetting {
   bool keeps = true;
   static constexpr std::string_view name = "recurrent";
@@ -43,8 +44,9 @@ struct Recurrent : RecurrentSetting {
            const Operand& cells) const;
 };
 
-/// The gradients of projected, weight, bias, h0 and c0 from those of y, h and c (any may be absent). Those whose bit is
-/// not in `wanted` are not computed and have shape [0]. projected and bias are for the gradient of this op.
+/// The gradients of projected, weight, bias, h0 and c0, given those of y, h and c (each may be absent). Gradients whose
+/// bit is not in `wanted` are not computed and have shape [0]. projected and bias are inputs only for the gradient of
+/// this op.
 struct RecurrentBackward : RecurrentSetting {
   int wanted = 0b11111;
   static constexpr std::string_view name = "recurrent_backward";

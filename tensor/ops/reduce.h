@@ -1,8 +1,8 @@
-// Descriptors of reductions over sorted axes; `keepdim` keeps them at size 1. Results are row-major. Without axes a
-// reduction is over single elements.
+// Descriptors of reductions over sorted axes; with `keepdim` the result keeps these axes at size 1. Results are
+// row-major. With an empty list of axes, each element is reduced by itself.
 //
-// Floating inputs are folded in registers over groups of at most 8 and from there on in double, in fixed blocks and a
-// fixed tree: the same bits for any number of threads. bf16 and f16 are read as float.
+// Floating inputs are reduced in their own type in groups of at most 8, and from there on in double, in blocks and a
+// tree of fixed shape: the same bits at any thread count. bf16 and f16 are read as f32.
 #pragma once
 
 #include "tensor/ops/infer.h"
@@ -20,12 +20,12 @@ struct Summation : Reduction {
   static constexpr Policy policy = {.autocast = Autocasting::full};
   Spec infer(const Operand& x) const;
 };
-/// Of nothing: ShapeError.
+/// ShapeError if there are no elements.
 struct Extremum : Reduction {
   static constexpr Policy policy = {};
   Spec infer(const Operand& x) const;
 };
-/// Of anything, to bool; NaN is not zero.
+/// Takes any dtype and gives bool; NaN counts as non-zero.
 struct TruthOf : Reduction {
   static constexpr Policy policy = {};
   Spec infer(const Operand& x) const;
@@ -46,7 +46,7 @@ struct Prod : Summation {
   static constexpr std::string_view name = "prod";
   void cpu(const Operand& x, const Operand& out) const;
 };
-/// A NaN wins.
+/// NaN propagates.
 struct Max : Extremum {
   static constexpr std::string_view name = "max";
   void cpu(const Operand& x, const Operand& out) const;
@@ -64,10 +64,10 @@ struct Any : TruthOf {
   void cpu(const Operand& x, const Operand& out) const;
 };
 
-/// Exponentials, powers and moments: floating, and in f32 under autocast.
+/// The policy of exponentials, powers and moments: floating dtypes, and f32 under autocast.
 inline constexpr Policy kReducesFloating = {.accepts = kFloating, .autocast = Autocasting::full};
 
-/// log(sum(exp(x))) without overflow; -inf where all are -inf or nothing is.
+/// log(sum(exp(x))) without overflow; -infinity if all elements are -infinity or there are none.
 struct Logsumexp : Reduction {
   static constexpr std::string_view name = "logsumexp";
   static constexpr Policy policy = {.accepts = kFloating, .widens_integers = true, .autocast = Autocasting::full};
@@ -75,8 +75,8 @@ struct Logsumexp : Reduction {
   void cpu(const Operand& x, const Operand& out) const;
 };
 
-/// (sum |x|^p)^(1/p); p = 0 counts what is not zero, p = inf and -inf give the extremes of |x|. Does not overflow where
-/// the result does not.
+/// (sum |x|^p)^(1/p). p = 0 counts the non-zero elements; p = infinity and -infinity give the largest and the smallest
+/// |x|. Intermediate results overflow only if the result does.
 struct Norm {
   double p;
   IntList axes;
@@ -89,8 +89,9 @@ struct Norm {
   void cpu(const Operand& x, const Operand& out) const;
 };
 
-/// sum((x - mean)^2) / (n - correction); NaN where n = 0 and for n = correction (0 / 0). Each block in one pass about a
-/// value near its mean, in two where that value was too far off; blocks are merged by Chan's formula.
+/// sum((x - mean)^2) / (n - correction); NaN for n = 0 and for n = correction (0 / 0). Each block is computed in one
+/// pass relative to a value near its mean, or in two passes if that value was too far from it. Blocks are merged by
+/// Chan's formula.
 struct Var {
   IntList axes;
   double correction;
@@ -103,9 +104,9 @@ struct Var {
   void cpu(const Operand& x, const Operand& out) const;
 };
 
-/// `shape` without `axes` (sorted), or with size 1 there.
+/// `shape` without the (sorted) `axes`, or with keepdim, with size 1 at these axes.
 Shape reduced_shape(const Shape& shape, const IntList& axes, bool keepdim);
-/// How many elements make one of the result.
+/// The number of elements that are reduced to one element of the result.
 int64_t reduced_count(const Shape& shape, const IntList& axes);
 
 }  // namespace weft::op

@@ -1,5 +1,5 @@
-// Descriptor of resampling: each axis of an image is mapped linearly, by a rule that says which pixels an output pixel
-// reads and with what weight.
+// Descriptor of resampling. Each axis of an image is mapped linearly: every output pixel is a weighted sum of input
+// pixels.
 #pragma once
 
 #include <vector>
@@ -8,15 +8,15 @@
 
 namespace weft {
 
-/// A linear map of an axis of `in` pixels to one of `out`.
+/// A linear map from an axis of `in` pixels to an axis of `out` pixels.
 struct AxisMap {
   enum class Kind : uint8_t { identity, nearest, nearest_exact, linear, cubic, area };
   Kind kind = Kind::identity;
   int64_t in = 1;
   int64_t out = 1;
   double scale = 0;            // input pixels per output pixel; 0: in / out
-  bool align_corners = false;  // the centres of the first and last pixels fall together, not the edges of the image
-  bool transposed = false;     // the adjoint, from `out` pixels to `in`
+  bool align_corners = false;  // align the centres of the first and last pixels instead of the edges of the image
+  bool transposed = false;     // the adjoint, from `out` pixels to `in` pixels
   int64_t source() const { return transposed ? out : in; }
   int64_t target() const { return transposed ? in : out; }
   AxisMap transpose() const {
@@ -29,8 +29,8 @@ struct AxisMap {
 
 std::string attribute_text(const AxisMap& value);
 
-/// What each target pixel of a map reads. Those of target i are [first[i], first[i + 1]) of `at` (source pixels) and
-/// `weight`, none 0.
+/// The source pixels and weights of each target pixel of a map. Those of target i are entries first[i] up to (not
+/// including) first[i + 1] of `at` (the source pixel) and `weight` (never 0).
 struct Taps {
   std::vector<int64_t> first = {0};
   std::vector<int64_t> at;
@@ -41,8 +41,8 @@ Taps taps_of(const AxisMap& map);
 
 namespace op {
 
-/// out(n, c, i, j) = the sum of w_i(a) w_j(b) x(n, c, a, b) over what the maps of the lines and of the columns read. A
-/// pixel with weight 0 is not read. Its gradient is the same op with both maps transposed.
+/// out(n, c, i, j) is the sum of w_i(a) w_j(b) x(n, c, a, b) over the source pixels a of the row map (`lines`) and b of
+/// the column map. A pixel with weight 0 is not read. The gradient is the same op with both maps transposed.
 struct Resample {
   AxisMap lines, columns;
   static constexpr std::string_view name = "resample";

@@ -1,5 +1,5 @@
-// Descriptors of scans: along one axis, element i of the result is made of elements 0 .. i of the input. Floating sums,
-// products and recurrences are kept in double.
+// Descriptors of scans: element i of the result along an axis is computed from elements 0 .. i of the input. Floating
+// sums, products and recurrences are accumulated in double.
 #pragma once
 
 #include <array>
@@ -33,7 +33,7 @@ struct Logcumsumexp : Scan {
   Spec infer(const Operand& x) const { return spec_like(x); }
   void cpu(const Operand& x, const Operand& out) const;
 };
-/// The extreme so far and its last position (i64); a NaN wins.
+/// The cumulative extremum and its last position (i64); NaN propagates.
 struct CumulativeExtremum {
   int64_t axis;
   bool largest;
@@ -45,7 +45,7 @@ struct CumulativeExtremum {
   std::array<Spec, 2> infer(const Operand& x) const { return {spec_like(x), spec_like(x, i64)}; }
   void cpu(const Operand& x, const Operand& values, const Operand& indices) const;
 };
-/// y[i] = a[i] y[i - 1] + b[i], y[0] = b[0]: what gradients of scans are made of.
+/// y[i] = a[i] y[i - 1] + b[i], y[0] = b[0]. Used by the gradients of scans.
 struct LinearRecurrence : Scan {
   static constexpr std::string_view name = "linear_recurrence";
   static constexpr Policy policy = {.accepts = kFloating, .autocast = Autocasting::full};

@@ -1,18 +1,18 @@
-// Descriptors of scatter: elements of `src` written along an axis to the places that `index` names, where several may
-// meet.
+// Descriptors of scatter: elements of `src` are written along an axis to the positions `index`, which can repeat.
 #pragma once
 
 #include "tensor/ops/index_put.h"
 
 namespace weft::op {
 
-/// What becomes of elements that meet in ScatterReduce.
+/// The reduction of elements that ScatterReduce writes to the same position.
 enum class ScatterReduction : uint8_t { product, largest, smallest };
 inline std::string attribute_text(ScatterReduction value) {
   return value == ScatterReduction::product ? "prod" : value == ScatterReduction::largest ? "amax" : "amin";
 }
 
-/// x[.., index[.., i, ..], ..] = src[.., i, ..], the last of several; src has index's shape.
+/// A copy of x with x[.., index[.., i, ..], ..] = src[.., i, ..]; for equal positions the last write is kept. src has
+/// index's shape.
 struct Scatter {
   int64_t axis;
   static constexpr std::string_view name = "scatter";
@@ -23,7 +23,7 @@ struct Scatter {
   void cpu(const Operand& x, const Operand& index, const Operand& src, const Operand& out) const;
 };
 
-/// The same, added to `x`. Sums as ScatterAdd.
+/// The same, but src is added to `x`. Sums are computed as in ScatterAdd.
 struct ScatterSum : Scatter {
   static constexpr std::string_view name = "scatter_sum";
   static constexpr Policy policy = {.accepts = kNumbers, .numeric = 5};
@@ -31,7 +31,7 @@ struct ScatterSum : Scatter {
   void cpu(const Operand& x, const Operand& index, const Operand& src, const Operand& out) const;
 };
 
-/// The same, multiplied into `x`, or the largest or smallest of all; NaN goes through.
+/// The same, but the elements of src and the old value of x are reduced by product, maximum or minimum. NaN propagates.
 struct ScatterReduce {
   int64_t axis;
   ScatterReduction reduction;

@@ -5,8 +5,8 @@
 
 namespace weft::op {
 
-/// Where each of `values` (..., m) would go in the sorted rows `sorted` (..., n): how many elements are below it, or,
-/// on the `right`, not above it. NaN counts as larger than everything. i64.
+/// The position (i64) of each of `values` (..., m) in the sorted rows `sorted` (..., n): the number of elements that
+/// are smaller than it, or with `right`, smaller or equal. NaN counts as larger than every number.
 struct Searchsorted {
   bool right;
   static constexpr std::string_view name = "searchsorted";

@@ -16,7 +16,7 @@ struct Softmax {
   void cpu(const Operand& x, const Operand& out) const;
 };
 
-/// log of softmax, computed without forming it.
+/// log(softmax(x)), computed directly, without the softmax.
 struct LogSoftmax {
   int64_t axis;
   static constexpr std::string_view name = "log_softmax";
@@ -27,7 +27,7 @@ struct LogSoftmax {
   void cpu(const Operand& x, const Operand& out) const;
 };
 
-/// The gradient of softmax from its result: y (g - sum(g y)).
+/// The gradient of softmax, given its result y: y (g - sum(g y)).
 struct SoftmaxBackward {
   int64_t axis;
   static constexpr std::string_view name = "softmax_backward";
@@ -38,7 +38,7 @@ struct SoftmaxBackward {
   void cpu(const Operand& g, const Operand& y, const Operand& out) const;
 };
 
-/// The gradient of log_softmax from its result: g - e^y sum(g).
+/// The gradient of log_softmax, given its result y: g - e^y sum(g).
 struct LogSoftmaxBackward {
   int64_t axis;
   static constexpr std::string_view name = "log_softmax_backward";

@@ -1,5 +1,5 @@
-// Descriptors of order along one axis: sorts and selections. NaN counts as larger than everything, zeros of both signs
-// as equal, and equal elements stay in their order.
+// Descriptors of sorting and selection along one axis. NaN counts as larger than every number, 0 and -0 are equal, and
+// equal elements keep their order.
 #pragma once
 
 #include <array>
@@ -8,7 +8,7 @@
 
 namespace weft::op {
 
-/// Values in order (x's dtype), and where they were (i64).
+/// The sorted values (x's dtype), and the index of each in x (i64).
 struct Sort {
   int64_t axis;
   bool descending;
@@ -22,7 +22,7 @@ struct Sort {
   void cpu(const Operand& x, const Operand& values, const Operand& indices) const;
 };
 
-/// The first k that Sort would give.
+/// The first k values and indices of Sort.
 struct Topk {
   int64_t axis;
   int64_t k;
@@ -37,7 +37,7 @@ struct Topk {
   void cpu(const Operand& x, const Operand& values, const Operand& indices) const;
 };
 
-/// Element k (from 1) of the ascending order.
+/// The k-th smallest element (k counts from 1) and its index.
 struct Kthvalue {
   int64_t axis;
   int64_t k;
@@ -52,7 +52,8 @@ struct Kthvalue {
   void cpu(const Operand& x, const Operand& values, const Operand& indices) const;
 };
 
-/// The middle element, the lower of two. NaN (the first) where there is one; with `skips_nan` the middle of the others.
+/// The median (the lower one of two middle elements) and its index. If there is a NaN, the first NaN; with `skips_nan`,
+/// the median of the other elements.
 struct Median {
   int64_t axis;
   bool skips_nan;

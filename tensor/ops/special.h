@@ -1,4 +1,4 @@
-// Descriptors of special functions, and of element-wise formulas that losses and averages are made of.
+// Descriptors of special functions, and of element-wise formulas used by losses and averages.
 #pragma once
 
 #include "tensor/ops/binary.h"
@@ -10,7 +10,7 @@ namespace weft::op {
 #include "tensor/ops/special.inc"
 #undef WEFT_UNARY
 
-/// Derivative number `order` (1 or more) of digamma.
+/// The derivative of digamma of the given order (1 or more).
 struct Polygamma {
   int64_t order;
   static constexpr std::string_view name = "polygamma";
@@ -42,7 +42,7 @@ struct SiluBackward : Binary {
   void cpu(const Operand& g, const Operand& x, const Operand& out) const;
 };
 
-/// (a - b)^2 / 2 up to |a - b| = delta, a line beyond.
+/// (a - b)^2 / 2 where |a - b| <= delta, else delta (|a - b| - delta / 2).
 struct Huber : Binary {
   double delta = 1;
   static constexpr std::string_view name = "huber";
@@ -52,7 +52,7 @@ struct Huber : Binary {
   void cpu(const Operand& a, const Operand& b, const Operand& out) const;
 };
 
-/// a + weight (b - a), from the nearer end: what is added is rounded relative to the smaller part.
+/// a + weight (b - a), computed from the nearer of a and b, so that the rounding error of the added term is smaller.
 struct Lerp : Binary {
   double weight = 0;
   static constexpr std::string_view name = "lerp";
@@ -70,7 +70,7 @@ struct Ternary {
     return {result_view(x.shape(), {x.view, a.view, b.view}), x.dtype};
   }
 };
-/// Lerp with a weight for each element.
+/// Lerp with one weight per element.
 struct LerpBy : Ternary {
   static constexpr std::string_view name = "lerp_by";
   void cpu(const Operand& a, const Operand& b, const Operand& weight, const Operand& out) const;
@@ -80,12 +80,12 @@ struct ThreeOperands : Ternary {
   void attributes(auto visit) const { visit("value", value); }
   bool operator==(const ThreeOperands&) const = default;
 };
-/// x + value a b
+/// x + value * a * b
 struct Addcmul : ThreeOperands {
   static constexpr std::string_view name = "addcmul";
   void cpu(const Operand& x, const Operand& a, const Operand& b, const Operand& out) const;
 };
-/// x + value a / b
+/// x + value * a / b
 struct Addcdiv : ThreeOperands {
   static constexpr std::string_view name = "addcdiv";
   void cpu(const Operand& x, const Operand& a, const Operand& b, const Operand& out) const;

@@ -1,11 +1,12 @@
-// The descriptor of a write through a view, as a function: what autograd records of the tensor behind the view.
+// The out-of-place form of a write through a view. autograd records it as the history of the view's base.
 #pragma once
 
 #include "tensor/ops/infer.h"
 
 namespace weft::op {
 
-/// `x` in row-major order, with the elements that a view of it shows (counted in that order) replaced by `src`.
+/// A row-major copy of `x` in which the elements of the as_strided view of it are replaced by `src`. Strides and offset
+/// refer to the row-major copy.
 struct AsStridedScatter {
   Shape shape;
   Strides strides;

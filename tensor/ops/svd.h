@@ -7,8 +7,8 @@
 
 namespace weft::op {
 
-/// a = u diag(s) vh, s descending. u (m, k), vh (k, n) with k = min(m, n); (m, m) and (n, n) where `full`; [0] where
-/// not `vectors`.
+/// a = u diag(s) vh with s descending. u is (m, k) and vh is (k, n) with k = min(m, n); with `full` they are (m, m) and
+/// (n, n). Without `vectors` they are not computed and have shape [0].
 struct Svd {
   bool full;
   bool vectors = true;

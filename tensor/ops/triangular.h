@@ -5,7 +5,8 @@
 
 namespace weft::op {
 
-/// l with l l^T = a, lower triangular, from the lower triangle of a; or u with u^T u = a, upper, from the upper one.
+/// The lower triangular l with l l^T = a, computed from the lower triangle of a; with `upper`, the upper triangular u
+/// with u^T u = a, computed from the upper triangle.
 struct Cholesky {
   bool upper;
   static constexpr std::string_view name = "cholesky";
@@ -20,7 +21,7 @@ struct Cholesky {
   void cpu(const Operand& a, const Operand& out) const;
 };
 
-/// x with a x = b, of whose a only one triangle is read, without its diagonal (ones) where `unit`.
+/// Solves a x = b. Only one triangle of a is read; with `unit`, its diagonal is not read and counts as ones.
 struct SolveTriangular {
   bool upper;
   bool unit;

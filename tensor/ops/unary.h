@@ -5,7 +5,7 @@
 
 namespace weft::op {
 
-/// Element-wise functions keep the shape and the memory order.
+/// The base of element-wise functions. The result has the shape and memory order of x.
 struct Elementwise {
   void attributes(auto) const {}
   bool operator==(const Elementwise&) const = default;
@@ -13,15 +13,15 @@ struct Elementwise {
 };
 
 inline constexpr Policy kKeepsDType = {.accepts = kNumbers};
-/// Integers and bool become f32.
+/// Takes floating dtypes; integers and bool are cast to f32.
 inline constexpr Policy kToFloating = {.accepts = kFloating, .widens_integers = true};
-/// The same, and in f32 under autocast.
+/// The same, and computed in f32 under autocast.
 inline constexpr Policy kDelicate = {.accepts = kFloating, .widens_integers = true, .autocast = Autocasting::full};
 
-/// Integers and bool.
+/// Takes integers and bool.
 inline constexpr Policy kBits = {.accepts = kIntegers | only(boolean)};
 
-/// What a row of unary.inc, special.inc and activation.inc declares here.
+/// The descriptor that a row of unary.inc, special.inc and activation.inc expands to.
 #define WEFT_UNARY_DESCRIPTOR(Op, function, rules)        \
   struct Op : Elementwise {                               \
     static constexpr std::string_view name = #function;   \
@@ -32,7 +32,7 @@ inline constexpr Policy kBits = {.accepts = kIntegers | only(boolean)};
 #include "tensor/ops/unary.inc"
 #undef WEFT_UNARY
 
-/// x where x > 0, else slope x.
+/// x where x > 0, else slope * x.
 struct LeakyRelu {
   double slope;
   static constexpr std::string_view name = "leaky_relu";
@@ -43,7 +43,7 @@ struct LeakyRelu {
   void cpu(const Operand& x, const Operand& out) const;
 };
 
-/// gelu; `tanh_form` chooses the approximation.
+/// gelu; `tanh_form` selects the tanh approximation.
 struct GeluOp {
   bool tanh_form;
   static constexpr std::string_view name = "gelu";
@@ -54,7 +54,7 @@ struct GeluOp {
   void cpu(const Operand& x, const Operand& out) const;
 };
 
-/// x limited to [min, max], either may be absent.
+/// x limited to [min, max]; either bound may be absent.
 struct Clip {
   std::optional<Scalar> min;
   std::optional<Scalar> max;
@@ -66,11 +66,12 @@ struct Clip {
   void cpu(const Operand& x, const Operand& out) const;
 };
 
-/// NaN and the infinities replaced; an infinity without a replacement becomes the largest (lowest) value of the dtype.
+/// Replaces NaN and the infinities. An infinity without a given replacement becomes the largest (lowest) value of the
+/// dtype.
 struct NanToNum {
   double nan;
-  std::optional<Scalar> above;  // of inf
-  std::optional<Scalar> below;  // of -inf
+  std::optional<Scalar> above;  // replaces +infinity
+  std::optional<Scalar> below;  // replaces -infinity
   static constexpr std::string_view name = "nan_to_num";
   static constexpr Policy policy = kKeepsDType;
   void attributes(auto visit) const { visit("nan", nan), visit("above", above), visit("below", below); }
@@ -79,7 +80,7 @@ struct NanToNum {
   void cpu(const Operand& x, const Operand& out) const;
 };
 
-/// Gradients of activations in one pass, in the memory order of the activation's operand.
+/// The base of gradients of activations, computed in one pass. The result has the memory order of the second operand.
 struct ActivationBackward {
   static constexpr Policy policy = {.accepts = kFloating};
   Spec infer(const Operand& g, const Operand& x) const;
@@ -93,7 +94,7 @@ struct GeluBackward : ActivationBackward {
   bool operator==(const GeluBackward& other) const { return tanh_form == other.tanh_form; }
   void cpu(const Operand& g, const Operand& x, const Operand& out) const;
 };
-/// g where y > 0 (or NaN), else 0: the gradient of relu from its result.
+/// The gradient of relu, given its result y: g where y > 0 (or NaN), else 0.
 struct ReluBackward : ActivationBackward {
   static constexpr std::string_view name = "relu_backward";
   void attributes(auto) const {}

@@ -1,4 +1,4 @@
-// Descriptors of the view ops. They know only View.
+// Descriptors of the view ops: functions from View to View.
 #pragma once
 
 #include <optional>

@@ -1,19 +1,20 @@
-// What convolutions and pools share: the size of a result, and the memory order they work in.
+// Shared by convolutions and pools: the size of a result, and the channels-last memory order.
 #pragma once
 
 #include "tensor/core/view.h"
 
 namespace weft {
 
-/// The size of an output axis: floor((size + 2 padding - dilation (kernel - 1) - 1) / stride) + 1; 0 where the window
-/// does not fit. ShapeError on overflow.
+/// The size of an output axis: floor((size + 2 padding - dilation (kernel - 1) - 1) / stride) + 1; 0 if the window does
+/// not fit. ShapeError on overflow.
 inline int64_t conv_output_size(int64_t size, int64_t kernel, int64_t stride, int64_t padding, int64_t dilation) {
   const int64_t window = checked_add(checked_multiply(dilation, kernel - 1), 1);
   const int64_t room = checked_add(checked_add(size, checked_multiply(2, padding)), -window);
   return room < 0 ? 0 : room / stride + 1;
 }
 
-/// The same for pools. With `ceil`, a window that begins in the input or in front of it counts even if it does not fit.
+/// The same for pools. With `ceil`, a window that begins inside of the input or the padding before it counts even if it
+/// extends beyond the padded input.
 inline int64_t pool_output_size(int64_t size, int64_t kernel, int64_t stride, int64_t padding, int64_t dilation,
                                 bool ceil) {
   if (!ceil) return conv_output_size(size, kernel, stride, padding, dilation);

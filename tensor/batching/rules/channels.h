@@ -1,4 +1,5 @@
-// The batch as channels: for ops on (n, channels, ...) whose weights or statistics are each sample's own.
+// Merging the batch axis into the channels: for ops on (n, channels, ...) whose weights or statistics differ between
+// samples.
 #pragma once
 
 #include "tensor/batching/rule.h"
@@ -6,7 +7,7 @@
 
 namespace weft::batching::detail {
 
-/// (batch, n, channels, ...) as (n, batch * channels, ...), and back; the batch has `size` samples, more than 0.
+/// Convert (batch, n, channels, ...) to (n, batch * channels, ...), and back. The batch has `size` samples, at least 1.
 inline Tensor batch_to_channels(const Tensor& x) { return flatten(movedim(x, 0, 1), 1, 2); }
 inline Tensor channels_to_batch(const Tensor& x, int64_t size) {
   return movedim(unflatten(x, 1, {size, x.size(1) / size}), 1, 0);

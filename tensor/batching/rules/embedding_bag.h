@@ -1,4 +1,4 @@
-// Batching of bags of rows of a table.
+// Batching of reductions over bags of rows of a table.
 #pragma once
 
 #include <algorithm>
@@ -9,7 +9,7 @@
 namespace weft::batching {
 
 namespace detail {
-/// Whether each sample's bags begin at 0, rise and end before `total`.
+/// Whether the offsets of each sample begin at 0, do not decrease, and do not exceed `total`.
 inline bool are_bags(const Tensor& begins, int64_t total) {
   const auto bags = static_cast<size_t>(begins.size(1));
   const std::vector<int64_t> list = dispatch::all_samples(begins).to_vector<int64_t>();
@@ -18,8 +18,8 @@ inline bool are_bags(const Tensor& begins, int64_t total) {
   return std::all_of(list.begin(), list.end(), [&](int64_t begin) { return begin <= total; });
 }
 
-/// The bags of all samples one after the other, with one table of all samples' rows where they have tables of their
-/// own. Of wrong indices and offsets the error is the op's.
+/// Concatenates the bags of all samples; if samples have different tables, their rows are concatenated to one table.
+/// Wrong indices and offsets give the error of the op.
 template <class Op> std::vector<Tensor> all_bags(const Op& op, const Call& call) {
   const Tensor indices = cast(call.whole(0), i64), begins = cast(call.whole(2), i64);
   const int64_t total = indices.size(1);

@@ -43,7 +43,7 @@ WEFT_BATCHING(ScatterAdd) = [](op::ScatterAdd op, const Call& call) {
 };
 
 namespace detail {
-/// Along an axis; samples without axes get one.
+/// For ops along an axis; 0-d samples get an axis of size 1.
 inline constexpr auto scatter = [](auto op, const Call& call) -> std::vector<Tensor> {
   ++op.axis;
   std::vector<Tensor> inputs = call.whole();
@@ -79,7 +79,7 @@ WEFT_BATCHING(IndexAccumulate) = [](const op::IndexAccumulate& op, const Call& c
 };
 
 WEFT_BATCHING(Triangle) = same_op;
-// Each element takes its place in the source of its sample.
+// Each element is taken from the source of its own sample.
 WEFT_BATCHING(MaskedScatter) = [](const op::MaskedScatter&, const Call& call) -> std::vector<Tensor> {
   const Tensor x = call.whole(0), mask = call.whole(1), source = call.whole(2);
   if (source.numel() == 0 || mask.numel() == 0) return one_by_one(call);
@@ -110,7 +110,7 @@ WEFT_BATCHING(IndexAdd) = [](const op::IndexAdd& op, const Call& call) -> std::v
 };
 
 namespace detail {
-/// Indices (batch, ...) of a table with `rows` rows as those of one table of all samples' rows.
+/// Converts indices (batch, ...) into tables of `rows` rows to indices into one table with the rows of all samples.
 inline Tensor in_large_table(const Tensor& indices, int64_t rows) {
   Shape thin = indices.shape();
   for (size_t i = 1; i < thin.size(); ++i) thin[i] = 1;
@@ -127,7 +127,7 @@ WEFT_BATCHING(Embedding) = [](const op::Embedding& op, const Call& call) -> std:
   if (!call.is_batched(1)) return call.run(op, {call.inputs[0].x, table});
   const Tensor indices = cast(call.whole(0), i64);
   const int64_t rows = table.size(1);
-  // Of a wrong index the error is the op's.
+  // For a wrong index, the op throws its own error.
   if (indices.numel() == 0 || !detail::all_within(indices, rows)) return one_by_one(call);
   std::vector<Tensor> out = call.run(op::Embedding{-1}, {detail::in_large_table(indices, rows), fold(table)});
   // The large table has a padding row for each sample.
@@ -136,7 +136,7 @@ WEFT_BATCHING(Embedding) = [](const op::Embedding& op, const Call& call) -> std:
   return out;
 };
 
-// Rows of padding go to one behind the large table, which is left out.
+// Padding indices refer to an extra row after the large table, which is then dropped.
 WEFT_BATCHING(EmbeddingBackward) = [](const op::EmbeddingBackward& op, const Call& call) -> std::vector<Tensor> {
   const Tensor g = call.whole(0), indices = cast(call.whole(1), i64);
   const int64_t all = op.rows * call.size();

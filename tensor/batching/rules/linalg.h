@@ -1,4 +1,4 @@
-// Batching of factorisations, which take batches of matrices themselves.
+// Batching of factorisations. These ops accept batches of matrices.
 #pragma once
 
 #include "tensor/batching/rule.h"

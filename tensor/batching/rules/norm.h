@@ -25,13 +25,13 @@ inline Tensor in_front_of_rows(Tensor weight, int64_t rank) {
   while (weight.rank() < rank) weight = unsqueeze(weight, 1);
   return weight;
 }
-/// A gradient that was not wanted.
+/// The placeholder for a gradient that was not requested.
 inline Tensor nothing(const Call& call, const Tensor& like) {
   return zeros({call.size(), 0}, like.dtype(), like.device());
 }
 }  // namespace detail
 
-// Rows in front are free; a weight of each sample's own is applied afterwards.
+// The op accepts any leading axes. A weight that differs between samples is applied afterwards.
 WEFT_BATCHING(LayerNorm) = [](const op::LayerNorm& op, const Call& call) -> std::vector<Tensor> {
   if (!call.is_batched(1) && !call.is_batched(2))
     return call.run(op, {call.whole(0), call.inputs[1].x, call.inputs[2].x});
@@ -64,7 +64,7 @@ WEFT_BATCHING(LayerNormBackward) = [](op::LayerNormBackward op, const Call& call
   return out;
 };
 
-// The statistics of a channel are over a sample's images: the samples become channels.
+// The statistics of a channel are over the images of one sample, so the samples become channels.
 WEFT_BATCHING(BatchNorm) = [](const op::BatchNorm& op, const Call& call) -> std::vector<Tensor> {
   if (call.size() == 0) return one_by_one(call);
   const auto out = call.run(
@@ -83,8 +83,8 @@ WEFT_BATCHING(BatchNormBackward) = [](const op::BatchNormBackward& op, const Cal
   return out;
 };
 
-// The statistics are over groups of channels of each image. Samples with weights of their own become channels, with
-// groups of their own; so do those whose gradient of the weights is wanted.
+// The statistics are over groups of channels of each image. If the weights differ between samples, or the gradient of
+// the weights is requested, the samples become channels with their own groups.
 WEFT_BATCHING(GroupNorm) = [](op::GroupNorm op, const Call& call) -> std::vector<Tensor> {
   if (may_fold(call, 0b1)) return unfold_all(call.run(op, fold_inputs(call, 0b1)), call.size());
   if (call.size() == 0) return one_by_one(call);

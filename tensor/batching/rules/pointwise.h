@@ -1,4 +1,4 @@
-// Batching of ops that look at each element alone. (Those whose policy broadcasts need no row.)
+// Batching of element-wise ops. (Ops whose policy broadcasts need no row.)
 #pragma once
 
 #include "tensor/batching/rule.h"
@@ -47,7 +47,7 @@ WEFT_BATCHING(NanToNum) = same_op;
 WEFT_BATCHING(Polygamma) = same_op;
 WEFT_BATCHING(FlatIndex) = same_op;
 
-// Broadcasts, and looks at all elements.
+// Its policy broadcasts, but the op is not element-wise.
 WEFT_BATCHING(MaskedSelect) = [](const op::MaskedSelect&, const Call& call) { return one_by_one(call); };
 
 }  // namespace weft::batching

@@ -1,4 +1,4 @@
-// Batching of products and convolutions: the batch joins what the op has in front, or becomes groups.
+// Batching of products and convolutions: the batch axis is merged into the leading axes of the op, or becomes groups.
 #pragma once
 
 #include "tensor/batching/rule.h"
@@ -20,7 +20,7 @@ namespace weft::batching {
 
 WEFT_BATCHING(Matmul) = [](const op::Matmul& op, const Call& call) -> std::vector<Tensor> {
   const Tensor &a = call.inputs[0].x, &b = call.inputs[1].x;
-  // One product of all rows where the right side does not differ.
+  // If the right operand is the same for all samples: one product of all rows.
   if (!call.is_batched(1) && b.rank() == 2) return {matmul(a, b)};
   return call.run(op, call.whole());
 };
@@ -36,7 +36,7 @@ WEFT_BATCHING(Linear) = [](const op::Linear& op, const Call& call) -> std::vecto
   return {y + cast(bias.batched ? unsqueeze(bias.x, 1) : bias.x, dtype)};
 };
 
-// A weight of each sample's own: the samples become groups of channels.
+// If the weight differs between samples, the samples become groups of channels.
 WEFT_BATCHING(Conv) = [](op::Conv op, const Call& call) -> std::vector<Tensor> {
   if (may_fold(call, 0b1)) return unfold_all(call.run(op, fold_inputs(call, 0b1)), call.size());
   if (call.size() == 0) return one_by_one(call);
@@ -87,7 +87,7 @@ WEFT_BATCHING(AvgPool2dBackward) = [](const op::AvgPool2dBackward& op, const Cal
   return detail::pool_backward<0b1>(op, call);
 };
 
-// Axes in front are free.
+// The op accepts any leading axes.
 namespace detail {
 inline constexpr auto attention = [](auto op, const Call& call) {
   const bool same_numbers = op.setting.dropout_p > 0 && !dispatch::take_mark(op.setting.key.offset);

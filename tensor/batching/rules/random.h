@@ -1,5 +1,4 @@
-// Batching of ops that draw random numbers: each sample's own where the key says so (dispatch/batched.h), else the
-// same.
+// Batching of random ops. If the key is marked (dispatch/batched.h), each sample gets different numbers, else the same.
 #pragma once
 
 #include "tensor/batching/rule.h"
@@ -18,7 +17,7 @@ inline constexpr auto draws = [](auto op, const Call& call) -> std::vector<Tenso
 WEFT_BATCHING(Dropout) = detail::draws;
 WEFT_BATCHING(Poisson) = detail::draws;
 WEFT_BATCHING(StochasticCast) = detail::draws;
-// Rows of all samples are rows of one draw.
+// The rows of all samples are drawn at once.
 WEFT_BATCHING(Multinomial) = [](op::Multinomial op, const Call& call) -> std::vector<Tensor> {
   if (!dispatch::take_mark(op.offset)) return one_by_one(call);
   const Tensor weights = call.whole(0);
@@ -26,7 +25,7 @@ WEFT_BATCHING(Multinomial) = [](op::Multinomial op, const Call& call) -> std::ve
   if (call.size() == 0) return one_by_one(call);
   return unfold_all(call.run(op, {fold(weights)}), call.size());
 };
-// It has no inputs: where it gets here, its samples differ.
+// The op has no inputs, so this rule is called only if samples get different numbers.
 WEFT_BATCHING(RandomFill) = [](op::RandomFill op, const Call& call) -> std::vector<Tensor> {
   dispatch::take_mark(op.offset);
   op.shape.insert(0, call.size());

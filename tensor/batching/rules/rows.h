@@ -1,4 +1,4 @@
-// Batching of ops along axes: reductions, extrema, softmax, joining, order, scans.
+// Batching of ops along axes: reductions, extrema, softmax, cat, sorting, scans.
 #pragma once
 
 #include "tensor/batching/rule.h"
@@ -53,11 +53,11 @@ WEFT_BATCHING(Cumprod) = along_axis;
 WEFT_BATCHING(Logcumsumexp) = along_axis;
 WEFT_BATCHING(CumulativeExtremum) = along_axis;
 WEFT_BATCHING(LinearRecurrence) = along_axis;
-// Rows in front are free.
+// The op accepts any leading axes.
 WEFT_BATCHING(Searchsorted) = same_op;
 
 namespace detail {
-/// Without an axis: along all elements of a sample, flattened.
+/// Without an axis, the op runs on the flattened elements of each sample.
 template <class Op> std::vector<Tensor> arg_extremum(Op op, const Call& call) {
   const Tensor& x = call.inputs[0].x;
   if (op.axis) {

@@ -1,4 +1,4 @@
-// Batching of ops on sequences: the samples join the rows.
+// Batching of ops on sequences: the batch axis is merged into the axis of rows (N).
 #pragma once
 
 #include "tensor/batching/rule.h"
@@ -17,14 +17,14 @@
 namespace weft::batching {
 
 namespace detail {
-/// (batch, T, N, ...) as (T, batch * N, ...), and back.
+/// Convert (batch, T, N, ...) to (T, batch * N, ...), and back.
 inline Tensor fold_second(const Tensor& x) { return flatten(movedim(x, 0, 1), 1, 2); }
 inline Tensor unfold_second(const Tensor& x, int64_t size) {
   return movedim(unflatten(x, 1, {size, x.size(1) / size}), 1, 0);
 }
 }  // namespace detail
 
-// log_probs have the rows on their second axis.
+// In log_probs the rows are axis 1.
 WEFT_BATCHING(CtcLoss) = [](const op::CtcLoss& op, const Call& call) -> std::vector<Tensor> {
   if (call.size() == 0) return one_by_one(call);
   const auto out =
@@ -39,8 +39,8 @@ WEFT_BATCHING(CtcLossBackward) = [](const op::CtcLossBackward& op, const Call& c
 };
 
 namespace detail {
-/// Inputs whose rows come first, with the samples among them; weight and bias must be the same for all samples. What
-/// has no elements, [0], is the same for any number of rows.
+/// Merges the batch axis into the rows (axis 0) of the inputs. weight and bias must be the same for all samples. An
+/// input of shape [0] stays as it is.
 inline std::vector<Tensor> recurrent_inputs(const Call& call, uint32_t weights) {
   std::vector<Tensor> inputs;
   for (size_t i = 0; i < call.inputs.size(); ++i) {
@@ -69,13 +69,14 @@ inline Tensor states_before(bool reverse, const Tensor& y, const Tensor& h0, con
   if (!lengths.defined())
     return reverse ? cat({slice(y, 1, 1), first}, 1) : cat({first, slice(y, 1, 0, length - 1)}, 1);
   const Tensor t = unsqueeze(arange(0, length, 1, i64, y.device()), -1), count = reshape(lengths, {-1, 1, 1});
-  // Beyond a row's length y is zero, or says nothing.
+  // Beyond a row's length, y is zero or not meaningful.
   if (reverse) return where(t == count - 1, first, cat({slice(y, 1, 1), none}, 1));
   return where(t < count, cat({first, slice(y, 1, 0, length - 1)}, 1), none);
 }
 
-/// Gradients of weights, which are the same for all samples, one for each sample: a product over the steps of its rows
-/// of the gradient of the states' part of the gates with the states before.
+/// The gradients of weights that are the same for all samples, separately for each sample. The gradient of the weight
+/// is a product, over all steps of the sample's rows, of the gradient of the states' part of the gates and the previous
+/// states.
 inline std::vector<Tensor> recurrent_gradients(const op::RecurrentBackward& op, const Call& call) {
   const std::vector<Tensor> in = recurrent_inputs(call, 0b110000);
   const Tensor &projected = in[3], &weight = in[4], &bias = in[5], &y = in[9];
@@ -85,8 +86,8 @@ inline std::vector<Tensor> recurrent_gradients(const op::RecurrentBackward& op, 
   const Tensor before = states_before(op.reverse, y, in[6], in[8]);
   Tensor gates = out[0];
   if (op.kind == Recurrence::gru) {
-    // The reset gate lies between the two parts of the last gate. It is computed again: the one that was kept has no
-    // history below.
+    // In the last gate, the states' part is multiplied by the reset gate. The reset gate is recomputed, because the
+    // saved one has no history at the level of the batch tensors.
     const int64_t hidden = y.size(2);
     const Tensor states =
         linear(before, narrow(weight, 0, 0, hidden), bias.defined() ? narrow(bias, 0, 0, hidden) : bias);
@@ -106,7 +107,7 @@ inline std::vector<Tensor> recurrent_gradients(const op::RecurrentBackward& op, 
 }
 }  // namespace detail
 
-// Weights that differ between samples: each sample has a product of its own at each step anyway.
+// If the weights differ between samples, each sample needs a separate product at each step anyway.
 WEFT_BATCHING(Recurrent) = [](const op::Recurrent& op, const Call& call) {
   if (!may_fold(call, ~0b110u)) return one_by_one(call);
   return detail::recurrent_results(call.run(op, detail::recurrent_inputs(call, 0b110)), call.size());

@@ -9,7 +9,7 @@
 namespace weft::batching {
 
 namespace detail {
-/// `Op` of the part of contiguous memory of `count` elements, the same in each of `size` samples.
+/// An `Op` on a part of contiguous memory of `count` elements; the part is the same in each of `size` samples.
 template <class Op> Op in_each_sample(const View& part, int64_t count, int64_t size) {
   Op out{{size}, {count}, part.offset()};
   for (int64_t axis = 0; axis < part.rank(); ++axis) {
