@@ -12,7 +12,7 @@ namespace weft {
 /// that are 0. For p = +-infinity, elements that tie share the gradient evenly.
 Tensor vector_norm(const Tensor& x, double p = 2, const Axes& axes = {}, KeepDim keep = {});
 
-/// Scales down each slice of x along `axis` whose p-norm is larger than `most`, so that its norm becomes `most`.
+/// Multiplies each slice of x along `axis` whose p-norm is larger than `most` by most / (norm + 1e-7), as PyTorch does.
 /// ShapeError if x has fewer than two axes, Error unless p > 0 and most >= 0.
 Tensor renorm(const Tensor& x, double p, int64_t axis, double most);
 
