@@ -74,9 +74,9 @@ bool is_slow_for_weights(const ConvShape& s) {
   return s.groups == 1 && s.in[0] * s.in[1] == 1 && s.channels >= 16 && s.filters >= 16;
 }
 
-/// Dilated windows, whose bf16 gradient of the weight oneDNN computes wrongly: with AMX, products of bf16 tap by tap take
-/// half to three quarters of the time of f32's convolution. Not for images of fewer channels, whose products two threads
-/// share badly.
+/// Dilated windows, whose bf16 gradient of the weight oneDNN computes wrongly: with AMX, products of bf16 tap by tap
+/// take half to three quarters of the time of f32's convolution. Not for images of fewer channels, whose products two
+/// threads share badly.
 bool prefers_taps_for_weights(const ConvShape& s) {
   if (prefers_taps(s)) return true;
   if (s.dilation == Size3(1) || !s.is_flat() || s.groups > 1 || !onednn::has_amx()) return false;
