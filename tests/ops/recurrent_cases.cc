@@ -119,6 +119,18 @@ void add(Cases& cases, Recurrence kind, bool reverse) {
       .compares(only(f32) | only(f64))
       .no_gradient()
       .loose(20);
+  // Wide enough for products of bf16: full tiles and parts of them. Each step rounds the states that it multiplies as
+  // well. Not of a relu, whose slope at a rounding's distance from 0 no bound describes.
+  if (kind == Recurrence::rnn_relu) return;
+  cases
+      .add(name + " of many halves",
+           {sample(kind, 19, 2, 40, true, true, index({19}, 3)), sample(kind, 33, 1, 65, false, true),
+            sample(kind, 2, 2, 32, true, false)},
+           call, naive(kind, reverse))
+      .accepts(kFloating)
+      .no_gradient()
+      .loose(20)
+      .rounds_inside(12);
 }
 
 void add_errors(Cases& cases) {

@@ -42,6 +42,25 @@ TEST(ConvBf16, SumsTapsInF32) {
       }
 }
 
+/// Windows that are dilated, over the edge of the image and where some of their elements never meet it.
+TEST(ConvBf16, SumsDilatedWindowsWeightsInF32) {
+  manual_seed(5);
+  for (const auto& [channels, height] : {std::pair<int64_t, int64_t>{70, 1}, {260, 9}})
+    for (const int64_t dilation : {2, 4, 12})
+      for (const bool channels_first : {false, true}) {
+        const int64_t stride = dilation == 4 ? 2 : 1;
+        SCOPED_TRACE(text(channels, " channels, dilation ", dilation, ", stride ", stride,
+                          channels_first ? ", OIHW" : ", OHWI"));
+        const Conv2dOptions options{.stride = stride, .padding = dilation, .dilation = dilation};
+        const Tensor x = randn({2, channels, height, 11}).to(bf16);
+        Tensor w = randn({channels, 3, 3, channels}).to(bf16).permute({0, 3, 1, 2});
+        if (channels_first) w = w.contiguous();
+        const Tensor g = randn(conv2d(x, w, options).shape()).to(bf16);
+        expect_rounded_once(adjoint::conv_backward_weights(x, g, w.layout(), options),
+                            adjoint::conv_backward_weights(x.to(f32), g.to(f32), w.layout(), options), "weights");
+      }
+}
+
 /// Convolutions that f32's kernels compute faster than oneDNN's for bf16.
 TEST(ConvBf16, RunsInF32WhereThatIsFaster) {
   manual_seed(4);

@@ -1,5 +1,6 @@
-// The loop of AMX products with tiles that are arrays, on any CPU: sizes as callers pad them, the ones that libraries
-// set their tiles up wrongly for (a sum of 63) among them. On a CPU with AMX the instructions run as well.
+// The loop of AMX products with tiles that are arrays, on any CPU: sizes as callers pad them (rows to one tile), the
+// ones that libraries set their tiles up wrongly for (a sum of 63) among them. On a CPU with AMX the instructions run as
+// well.
 #include "tensor/kernels/cpu/gemm/amx.h"
 
 #include <gtest/gtest.h>
@@ -92,7 +93,7 @@ struct Problem {
   /// What c should be, the gaps between its rows included.
   std::vector<float> expected(bool accumulate) {
     std::vector<float> out = c;
-    for (int64_t i = 0; i < amx::padded(m); ++i)
+    for (int64_t i = 0; i < amx::padded_rows(m); ++i)
       for (int64_t j = 0; j < amx::padded(n); ++j) {
         float sum = accumulate ? out[static_cast<size_t>(i * b_row() + j)] : 0;
         for (int64_t l = 0; l < amx::padded(k); ++l) sum += static_cast<float>(a_at(i, l)) * b_at(l, j);
@@ -111,7 +112,7 @@ void check_sizes(Run run) {
       for (const bool accumulate : {false, true}) {
         Problem p(m, k, n, random);
         const std::vector<float> expected = p.expected(accumulate);
-        run(p.a.data(), p.a_row(), p.b.data(), p.b_row(), p.c.data(), p.b_row(), amx::padded(m), amx::padded(n),
+        run(p.a.data(), p.a_row(), p.b.data(), p.b_row(), p.c.data(), p.b_row(), amx::padded_rows(m), amx::padded(n),
             amx::padded(k), accumulate);
         ASSERT_EQ(p.c, expected) << m << " x " << k << " x " << n << (accumulate ? ", added" : "");
       }

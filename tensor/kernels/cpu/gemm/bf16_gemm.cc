@@ -89,9 +89,13 @@ void pack_columns(const Matrix<const BFloat16>& b, uint32_t* out, int64_t width)
   }
 }
 
+}  // namespace
+
 void pack(const Matrix<const BFloat16>& b, uint32_t* out, int64_t width) {
   b.column_stride == 1 ? pack_rows(b, out, width) : pack_columns(b, out, width);
 }
+
+namespace {
 
 /// One thread's part of a product.
 template <class Way, class Out> class Part {

@@ -19,6 +19,10 @@ template <class Out>
 void gemm(Matrix<const BFloat16> a, Matrix<const BFloat16> b, Matrix<Out> c, bool accumulate,
           const Out* bias = nullptr);
 
+/// b in pairs, as right operands of product() lie, row k / 2 at out + k / 2 * width; zeros up to a multiple of 16
+/// columns (8 without AVX-512) and of 2 rows. b has neighbouring rows or columns.
+void pack(const Matrix<const BFloat16>& b, uint32_t* out, int64_t width);
+
 /// c = a b, or c += a b, of operands that lie as amx::product() takes them, on the calling thread. `rows` is any
 /// number, `columns` a multiple of 16, `depth` of 2.
 void product(const BFloat16* a, int64_t a_row, const uint32_t* b, int64_t b_row, float* c, int64_t c_row, int64_t rows,

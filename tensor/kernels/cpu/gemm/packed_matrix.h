@@ -1,10 +1,12 @@
-// PackedMatrix: the right side of many small products, packed once (a recurrent layer multiplies each step's states by
-// one weight). The innermost part is gemm_tile.h's.
+// PackedMatrix and PackedHalves: the right side of many small products, packed once (a recurrent layer multiplies each
+// step's states by one weight). The innermost part is gemm_tile.h's, or that of products of bf16.
 #pragma once
 
 #include "tensor/kernels/cpu/base/arithmetic.h"
+#include "tensor/kernels/cpu/base/convert.h"
 #include "tensor/kernels/cpu/base/matrix.h"
 #include "tensor/kernels/cpu/base/scratch.h"
+#include "tensor/kernels/cpu/gemm/bf16_products.h"
 #include "tensor/kernels/cpu/gemm/gemm_tile.h"
 
 namespace weft::kernels::cpu {
@@ -21,7 +23,9 @@ template <class T> class PackedMatrix {
       copy_matrix<T, T>(b.block(0, p * kWidth, depth_, width), panel.block(0, 0, depth_, width));
     }
   }
-  int64_t columns() const { return columns_; }
+  /// What left_multiply() writes: so many rows, and so many values of each.
+  int64_t rows_written(int64_t rows) const { return rows; }
+  int64_t columns_written() const { return columns_; }
 
   /// c = a b on this thread: `rows` rows of a and c, `a_row` and `c_row` apart. Each element is summed along K in one
   /// order however many rows there are.
@@ -43,6 +47,41 @@ template <class T> class PackedMatrix {
   static constexpr int64_t kLanes = simd::kLanes<T>, kWidth = kGemmTileVectors * kLanes;
   int64_t depth_, columns_, panels_;
   Scratch<T> values_;
+};
+
+/// b (K, N) of bf16 in panels of four tiles. The left side is rounded to bf16; sums are f32.
+class PackedHalves {
+ public:
+  explicit PackedHalves(const Matrix<const BFloat16>& b)
+      : rows_(b.rows), depth_(amx::padded(b.rows)), columns_(amx::padded(b.columns)), values_(depth_ / 2 * columns_) {
+    if (depth_ != b.rows || columns_ != b.columns) std::fill_n(values_.data(), depth_ / 2 * columns_, 0u);
+    for (int64_t j = 0; j < b.columns; j += kWidth)
+      bf16::pack(b.block(0, j, b.rows, std::min(kWidth, b.columns - j)), panel(j), width(j));
+  }
+  int64_t rows_written(int64_t rows) const { return Bf16Products::padded_rows(rows); }
+  int64_t columns_written() const { return columns_; }
+
+  /// As PackedMatrix::left_multiply(); c has room for rows_written() rows and columns_written() columns.
+  void left_multiply(const float* a, int64_t a_row, int64_t rows, float* c, int64_t c_row) const {
+    const int64_t height = rows_written(rows);
+    const Scratch<BFloat16> left(height * depth_);
+    for (int64_t r = 0; r < height; ++r) {
+      BFloat16* to = left.data() + r * depth_;
+      const int64_t filled = r < rows ? rows_ : 0;
+      if (filled > 0) narrow(a + r * a_row, to, filled);
+      std::fill(to + filled, to + depth_, BFloat16());
+    }
+    const Bf16Products product;
+    for (int64_t j = 0; j < columns_; j += kWidth)
+      product(left.data(), depth_, panel(j), width(j), c + j, c_row, height, width(j), depth_, false);
+  }
+
+ private:
+  static constexpr int64_t kWidth = 64;  // amx.h: four tiles
+  int64_t width(int64_t j) const { return std::min(kWidth, columns_ - j); }
+  uint32_t* panel(int64_t j) const { return values_.data() + j * (depth_ / 2); }
+  int64_t rows_, depth_, columns_;
+  Scratch<uint32_t> values_;
 };
 
 }  // namespace weft::kernels::cpu

@@ -5,33 +5,14 @@
 #include "tensor/kernels/cpu/rowwise/attention_bf16.h"
 
 #include <cstring>
-#include <optional>
 
 #include "tensor/kernels/cpu/base/convert.h"
-#include "tensor/kernels/cpu/gemm/amx.h"
-#include "tensor/kernels/cpu/gemm/bf16_gemm.h"
+#include "tensor/kernels/cpu/gemm/bf16_products.h"
 
 namespace weft::kernels::cpu {
 namespace {
 
 using amx::padded;
-
-/// Products of operands that lie so, one after another: no library's call in between.
-class Products {
- public:
-  Products() {
-    if (amx::available()) tiles_.emplace();
-  }
-  /// As amx::product().
-  void operator()(const BFloat16* a, int64_t a_row, const uint32_t* b, int64_t b_row, float* c, int64_t c_row,
-                  int64_t rows, int64_t columns, int64_t depth, bool accumulate) const {
-    const auto product = tiles_ ? amx::product : bf16::product;
-    product(a, a_row, b, b_row, c, c_row, rows, columns, depth, accumulate);
-  }
-
- private:
-  std::optional<amx::Tiles> tiles_;
-};
 
 /// Rows of halves, padded with zeros on both sides; a left operand.
 class Rows {
@@ -145,14 +126,14 @@ class Bf16Forward {
       const int64_t rows = padded(block.rows), columns = padded(block.columns), stride = p.columns();
       drop.draw(block);
       {
-        const Products product;
+        const Bf16Products product;
         product(q.at(block.first), q.columns(), k_turned.data(), k_turned.columns(), scores.data(), stride, rows,
                 columns, q.columns(), false);
       }
       softmax(block, scores.data(), stride, drop);
       p.round(scores.data(), stride, block.rows, block.columns);
       {
-        const Products product;
+        const Bf16Products product;
         product(p.at(0), stride, v_pairs.data(), v_pairs.columns(), sums.data(), v.columns(), rows, v.columns(),
                 columns, false);
       }
@@ -242,7 +223,7 @@ class Bf16Backward {
         const int64_t rows = padded(block.rows), seen = padded(block.columns);
         drop.draw(block);
         {
-          const Products product;
+          const Bf16Products product;
           product(head.q.at(block.first), head.q.columns(), head.k_turned.data(), columns, p.data(), columns, rows,
                   seen, head.q.columns(), false);
           product(head.g.at(block.first), head.g.columns(), head.v_turned.data(), columns, slope.data(), columns, rows,
@@ -254,7 +235,7 @@ class Bf16Backward {
         p_pairs.interleave(p_rows, block.rows);
         slope_pairs.interleave(slope_rows, block.rows);
         {
-          const Products product;
+          const Bf16Products product;
           product(slope_rows.at(0), columns, head.k_pairs.data(), head.k.columns(), dq.data(), head.q.columns(), rows,
                   head.q.columns(), seen, false);
           product(head.q_columns.at(0) + block.first, head.q_columns.columns(), slope_pairs.data(), columns, dk.data(),

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "tensor/kernels/cpu/base/force_loops.h"
+#include "tensor/kernels/cpu/window/depthwise_conv.h"
 #include "tensor/kernels/cpu/window/grouped_conv.h"
 #include "tensor/kernels/cpu/window/tap_conv.h"
 #include "tensor/kernels/cpu/window/winograd.h"
@@ -25,11 +26,12 @@ inline bool fits_library(const ConvShape& s) {
 }
 
 /// How an f32 convolution runs otherwise, by sizes alone.
-enum class ConvKernel { product, taps, groups, onednn };
+enum class ConvKernel { product, taps, groups, depthwise, onednn };
 
 inline ConvKernel choose_kernel(const ConvShape& s) {
   if (loops_forced() || !fits_library(s)) return ConvKernel::product;
   if (s.is_pointwise() && s.groups == 1) return ConvKernel::product;  // it is one, with nothing laid out
+  if (is_depthwise(s) && s.in[0] > 1) return ConvKernel::depthwise;   // oneDNN takes volumes channel by channel
   if (has_narrow_groups(s)) return ConvKernel::groups;
   return prefers_taps(s) ? ConvKernel::taps : ConvKernel::onednn;
 }
