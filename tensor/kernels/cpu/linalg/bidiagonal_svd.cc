@@ -29,9 +29,9 @@ Rotation rotation(double f, double g) {
   return {larger.c, larger.s, larger.length * 0x1p-600};
 }
 
-/// The smaller singular value of ((f, g), (0, h)).
+/// The smaller singular value of ((f, g), (0, h)), or 0 where squares vanish.
 double smaller_singular_value(double f, double g, double h) {
-  const double a = std::hypot(f + h, g), b = std::hypot(f - h, g), larger = (a + b) / 2;
+  const double a = std::sqrt((f + h) * (f + h) + g * g), b = std::sqrt((f - h) * (f - h) + g * g), larger = (a + b) / 2;
   return larger == 0 ? 0 : std::abs(f / larger * h);
 }
 
@@ -312,6 +312,13 @@ class Division {
 }  // namespace
 
 void bidiagonal_values(double* d, double* e, int64_t n) {
+  if (n <= kUndivided) {
+    const auto no_vectors = [](int64_t, double, double) {};
+    e[n - 1] = 0;
+    qr(d, e, n, largest_of(d, e, n), no_vectors, no_vectors);
+    for (int64_t i = 0; i < n; ++i) d[i] = std::abs(d[i]);
+    return std::sort(d, d + n);
+  }
   Scratch<double> ends(checked_multiply(n, 2));
   std::fill_n(ends.data(), 2 * n, 0.0);
   Division(d, e, Matrix<double>{}, row_major(ends.data(), n, 2));

@@ -45,11 +45,12 @@ template <class T> void add_multiple(T factor, const T* x, T* y, int64_t n) {
   });
 }
 
-/// The length of x; where squares overflow or vanish, of x scaled.
+/// Sums of squares in this range have lost nothing to what is too small or too large to be squared.
+template <class T> inline constexpr T kLeastSquares = std::numeric_limits<T>::min() / std::numeric_limits<T>::epsilon();
+template <class T> bool is_precise_square(T x) { return x > kLeastSquares<T> && x <= std::numeric_limits<T>::max(); }
+
+/// The length of x, scaled so that squares neither overflow nor vanish.
 template <class T> T length_of(const T* x, int64_t n) {
-  constexpr T kLeast = std::numeric_limits<T>::min() / std::numeric_limits<T>::epsilon(),
-              kMost = std::numeric_limits<T>::max();
-  if (const T squares = inner_product(x, x, n); squares > kLeast && squares <= kMost) return std::sqrt(squares);
   T largest = 0;
   for (int64_t i = 0; i < n; ++i) largest = std::abs(x[i]) > largest || std::isnan(x[i]) ? std::abs(x[i]) : largest;
   if (largest == 0 || !std::isfinite(largest)) return largest;
@@ -61,20 +62,23 @@ template <class T> T length_of(const T* x, int64_t n) {
 
 /// The reflection I - tau v v^T that maps x to (beta, 0, ...): v, with v[0] = 1, takes the place of x.
 template <class T> std::pair<T, T> reflection(T* x, int64_t n) {
-  const T alpha = x[0], rest = length_of(x + 1, n - 1);
-  constexpr T kLeast = std::numeric_limits<T>::min() / std::numeric_limits<T>::epsilon();
-  if (rest == 0) {
-    x[0] = 1;
-    return {T{0}, alpha};
+  const T alpha = x[0], squares = inner_product(x + 1, x + 1, n - 1);
+  T length = std::sqrt(alpha * alpha + squares);
+  if (!is_precise_square(squares) || !is_precise_square(length * length)) {
+    const T rest = length_of(x + 1, n - 1);
+    if (rest == 0) {
+      x[0] = 1;
+      return {T{0}, alpha};
+    }
+    length = std::hypot(alpha, rest);
+    if (length <
+        kLeastSquares<T>) {  // numbers so small that they have lost digits, or that their inverses are infinite
+      for (int64_t i = 0; i < n; ++i) x[i] /= kLeastSquares<T>;
+      const auto [tau, beta] = reflection(x, n);
+      return {tau, beta * kLeastSquares<T>};
+    }
   }
-  const T beta = -std::copysign(std::hypot(alpha, rest), alpha);
-  if (std::abs(beta) < kLeast) {  // so small that numbers have lost digits, or their inverses are infinite
-    constexpr T kScale = 1 / kLeast;
-    for (int64_t i = 0; i < n; ++i) x[i] *= kScale;
-    const auto [tau, larger] = reflection(x, n);
-    return {tau, larger / kScale};
-  }
-  const T inverse = 1 / (alpha - beta);
+  const T beta = -std::copysign(length, alpha), inverse = 1 / (alpha - beta);
   x[0] = 1;
   for (int64_t i = 1; i < n; ++i) x[i] *= inverse;
   return {(beta - alpha) / beta, beta};
