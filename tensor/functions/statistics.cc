@@ -103,7 +103,7 @@ Tensor cdist(const Tensor& a, const Tensor& b, double p) {
   if (a.rank() < 2 || b.rank() < 2) throw ShapeError("rows of matrices are compared: two axes or more");
   if (a.size(-1) != b.size(-1)) throw ShapeError(text("rows differ in length: ", a.size(-1), " and ", b.size(-1)));
   if (!(p >= 0)) throw Error(text("p must be 0 or more, not ", p));
-  if (p == 1 || p == 2 || std::isinf(p)) return distances(a, b, p);
+  if (p == 0 || p == 1 || p == 2 || std::isinf(p)) return distances(a, b, p);
   return norm(unsqueeze(a, -2) - unsqueeze(b, -3), p, -1);
 }
 

@@ -24,6 +24,9 @@ struct Euclidean {
 struct Manhattan {
   template <class V> static V add(V sum, V d) { return sum + simd::larger(d, V(-d)); }
 };
+struct Hamming {
+  template <class V> static V add(V sum, V d) { return d != 0 ? sum + 1 : sum; }
+};
 struct Chebyshev {
   template <class V> static V add(V most, V d) {
     const V size = simd::larger(d, V(-d));
@@ -156,6 +159,7 @@ using namespace kernels::cpu;
 
 void op::Cdist::cpu(const Operand& a, const Operand& b, const Operand& out) const {
   if (out.numel() == 0) return;
+  if (p == 0) return cdist_of<Hamming>(a, b, out);
   if (p == 1) return cdist_of<Manhattan>(a, b, out);
   p == 2 ? cdist_of<Euclidean>(a, b, out) : cdist_of<Chebyshev>(a, b, out);
 }

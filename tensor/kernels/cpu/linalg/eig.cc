@@ -121,18 +121,19 @@ template <class T> class JacobiLanes {
   LaneMatrices<T> a_, vectors_;
 };
 
-/// Eigenvalues in ascending order of their real parts; false where one is not real.
-template <class T> bool real_pairs(const linalg::Dense& a, T* values, Matrix<T> vectors) {
-  const Eigen::EigenSolver<linalg::Dense> solver(a);
+/// Eigenvalues in the order of the Schur form, and vectors unless it is null; false where one is not real.
+template <class T> bool real_pairs(const linalg::Dense& a, T* values, const Matrix<T>* vectors) {
+  const Eigen::EigenSolver<linalg::Dense> solver(a, vectors != nullptr);
   if (solver.info() != Eigen::Success) return false;
   const auto& found = solver.eigenvalues();
   for (Eigen::Index i = 0; i < found.size(); ++i) {
     if (found[i].imag() != 0) return false;
     values[i] = static_cast<T>(found[i].real());
   }
+  if (vectors == nullptr) return true;
   linalg::Dense real = solver.pseudoEigenvectors();
   real.colwise().normalize();
-  linalg::from_eigen<T>(real, vectors);
+  linalg::from_eigen<T>(real, *vectors);
   return true;
 }
 
@@ -180,7 +181,8 @@ void Eig::cpu(const Operand& a, const Operand& values, const Operand& eigenvecto
     for_each_matrix(batch_count(a), 25 * n * n * n, [&](int64_t i) {
       const linalg::Dense matrix = linalg::to_eigen(matrix_of<const T>(a, i));
       if (!matrix.allFinite()) return infinite.report(i);
-      if (!real_pairs<T>(matrix, vector_of<T>(values, i), matrix_of<T>(eigenvectors, i))) complex.report(i);
+      const Matrix<T> found = vectors ? matrix_of<T>(eigenvectors, i) : Matrix<T>{};
+      if (!real_pairs<T>(matrix, vector_of<T>(values, i), vectors ? &found : nullptr)) complex.report(i);
     });
   });
   infinite.check(a, "has an element that is not finite");
