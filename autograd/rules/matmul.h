@@ -53,8 +53,8 @@ WEFT_GRADIENT(RoundedMatmul) =
               });
 
 namespace formulas {
-/// What op::Cdist of p = 0, 1 or inf gives to a and b, from the norm of their differences: for a few rows of a at a time, so
-/// that the differences stay in the cache.
+/// The gradients of a and b in op::Cdist with p = 0, 1 or inf, from the norm of their differences. A few rows of a are
+/// handled at a time, so that the differences stay in the cache.
 inline std::vector<Tensor> differences_gradient(double p, const Tensor& g, const Tensor& a, const Tensor& b,
                                                 const Tensor& y, Needs needs) {
   constexpr int64_t kTogether = 1 << 18;

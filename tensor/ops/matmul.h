@@ -37,7 +37,7 @@ struct RoundedMatmul {
   void cpu(const Operand& a, const Operand& b, const Operand& out) const;
 };
 
-/// The p-norms of the differences of the rows of a (batch..., P, M) and the rows of b (batch..., R, M): (batch..., P, R),
+/// The p-norms of the differences of the rows of a (batch..., P, M) and of b (batch..., R, M): (batch..., P, R),
 /// with equal batch axes; p is 0, 1, 2 or inf. For p = 2 they are computed from squared differences and not from
 /// products, so that distances of nearly equal rows stay accurate.
 struct Cdist {

@@ -7,10 +7,9 @@
 
 namespace weft::kernels::cpu::linalg {
 
-/// Who works on which rows of a large matrix: those of a band, which are spread all over it, so that bands have even
-/// shares of the rows that are left, and a thread has the same rows in its cache all the time. f(band, begin, end) for
-/// runs of neighbouring rows; a small matrix is one band. By the size alone, so that sums of bands have the same bits at
-/// any thread count.
+/// f(band, begin, end) for runs of adjacent rows of a large matrix. Each band is spread over the whole matrix, so that
+/// bands have equal shares of the rows that are left, and a thread keeps the same rows in its cache. A small matrix is
+/// one band. The size alone decides, so that sums over bands have the same bits at any thread count.
 inline constexpr int64_t kRowBands = 8;
 inline int64_t row_bands(int64_t rows, int64_t columns) { return rows * columns < 1 << 15 ? 1 : kRowBands; }
 template <class F> void for_row_bands(int64_t begin, int64_t end, int64_t columns, const F& f) {

@@ -109,10 +109,10 @@ void turn(Matrix<double> rows, int64_t i, int64_t j, double c, double s) {
   turn_rows(&rows.at(i, 0), &rows.at(j, 0), rows.columns, c, s);
 }
 
-/// The singular values of B (n, n), or (n, n + 1) where its last row has an element beyond the diagonal, and vectors in
-/// rows: `left` (n, n), and `right` (n or n + 1, all) with a row for the vector that B maps to 0 at its end. Where
-/// `left` has no rows, values alone are wanted: of the right ones the first and the last column are worked out, which is
-/// what joining two parts reads.
+/// The singular values of B (n, n), or (n, n + 1) if its last row has an element beyond the diagonal, and the
+/// vectors in rows: `left` (n, n), and `right` (n or n + 1, all), whose last row is then the vector that B maps to
+/// 0. If `left` has no rows, only the values are wanted: of the right vectors the first and the last column are
+/// computed, which is what a merge of two parts reads.
 class Division {
  public:
   Division(double* d, double* e, Matrix<double> left, Matrix<double> right) : d_(d), e_(e), left_(left), right_(right) {
