@@ -2,8 +2,10 @@
 #pragma once
 
 #include "autograd/rule.h"
+#include "autograd/rules/reduce.h"
 #include "tensor/dispatch/apply_into.h"
 #include "tensor/functions/binary.h"
+#include "tensor/functions/cat.h"
 #include "tensor/functions/compare.h"
 #include "tensor/functions/copy.h"
 #include "tensor/functions/fill.h"
@@ -50,9 +52,32 @@ WEFT_GRADIENT(RoundedMatmul) =
                 return formulas::product_into({}, formulas::swapped(a), g, op.operands, b.dtype);
               });
 
+namespace formulas {
+/// The gradients of a and b in op::Cdist with p = 0, 1 or inf, from the norm of their differences. A few rows of a are
+/// handled at a time, so that the differences stay in the cache.
+inline std::vector<Tensor> differences_gradient(double p, const Tensor& g, const Tensor& a, const Tensor& b,
+                                                const Tensor& y, Needs needs) {
+  constexpr int64_t kTogether = 1 << 18;
+  const int64_t p_rows = a.size(-2), of_row = p_rows == 0 ? 0 : a.numel() / p_rows * b.size(-2);
+  const int64_t step = std::max<int64_t>(1, kTogether / std::max<int64_t>(1, of_row));
+  std::vector<Tensor> parts, out(2);
+  for (int64_t i = 0; i < p_rows; i += step) {
+    const auto rows = [&](const Tensor& x) { return slice(x, -2, i, std::min(p_rows, i + step)); };
+    const Tensor d = unsqueeze(rows(a), -2) - unsqueeze(b, -3);
+    const Tensor part = norm_gradient(p, unsqueeze(rows(g), -1), d, unsqueeze(rows(y), -1), {d.rank() - 1});
+    if (needs[0]) parts.push_back(sum(part, -2));
+    if (needs[1]) out[1] = i == 0 ? -sum(part, -3) : out[1] - sum(part, -3);
+  }
+  if (needs[0]) out[0] = parts.empty() ? zeros_like(a) : parts.size() == 1 ? parts[0] : cat(parts, -2);
+  if (needs[1] && !out[1].defined()) out[1] = zeros_like(b);
+  return out;
+}
+}  // namespace formulas
+
 // Row i of a gets the sum over j of w (a - b), w = g / y: 0 of rows that are equal, as the norm's. Both are taken from
 // b's mean, which changes no difference, so that they have its digits.
-WEFT_GRADIENT(Cdist) = joint([](Grad g, Input<0> a, Input<1> b, Output y, Needs needs) {
+WEFT_GRADIENT(Cdist) = joint([](const op::Cdist& op, Grad g, Input<0> a, Input<1> b, Output y, Needs needs) {
+  if (op.p != 2) return formulas::differences_gradient(op.p, g, a, b, y, needs);
   const Tensor equal = y == 0.0, w = where(equal, zeros_like(g), g / where(equal, ones_like(y), y));
   Tensor rows = a, others = b;
   if (b.size(-2) > 0) {

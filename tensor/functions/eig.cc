@@ -26,7 +26,7 @@ EigResult eig(const Tensor& a) {
 
 Tensor eigvals(const Tensor& a) {
   ErrorFrame frame("eigvals", a);
-  return dispatch::apply(op::Eig{}, a)[0];
+  return dispatch::apply(op::Eig{dispatch::may_need_gradient(a)}, a)[0];  // as eigvalsh()
 }
 
 }  // namespace weft

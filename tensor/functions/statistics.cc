@@ -1,5 +1,7 @@
 #include "tensor/functions/statistics.h"
 
+#include <cmath>
+
 #include "tensor/dispatch/apply.h"
 #include "tensor/functions/binary.h"
 #include "tensor/functions/compare.h"
@@ -16,7 +18,7 @@ namespace weft {
 namespace {
 
 /// Of the rows of a and b, without their differences in memory.
-Tensor euclidean_distances(const Tensor& a, const Tensor& b) {
+Tensor distances(const Tensor& a, const Tensor& b, double p) {
   const auto batch_of = [](const Tensor& x) { return Shape(x.shape().begin(), x.shape().end() - 2); };
   const Shape batch = broadcast_shapes(batch_of(a), batch_of(b));
   const auto with_batch = [&](const Tensor& x) {
@@ -24,7 +26,7 @@ Tensor euclidean_distances(const Tensor& a, const Tensor& b) {
     shape.push_back(x.size(-2)), shape.push_back(x.size(-1));
     return x.shape() == shape ? x : broadcast(x, shape);
   };
-  return dispatch::apply(op::Cdist{}, with_batch(a), with_batch(b));
+  return dispatch::apply(op::Cdist{p}, with_batch(a), with_batch(b));
 }
 
 }  // namespace
@@ -101,7 +103,7 @@ Tensor cdist(const Tensor& a, const Tensor& b, double p) {
   if (a.rank() < 2 || b.rank() < 2) throw ShapeError("rows of matrices are compared: two axes or more");
   if (a.size(-1) != b.size(-1)) throw ShapeError(text("rows differ in length: ", a.size(-1), " and ", b.size(-1)));
   if (!(p >= 0)) throw Error(text("p must be 0 or more, not ", p));
-  if (p == 2) return euclidean_distances(a, b);
+  if (p == 0 || p == 1 || p == 2 || std::isinf(p)) return distances(a, b, p);
   return norm(unsqueeze(a, -2) - unsqueeze(b, -3), p, -1);
 }
 

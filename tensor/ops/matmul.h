@@ -37,14 +37,15 @@ struct RoundedMatmul {
   void cpu(const Operand& a, const Operand& b, const Operand& out) const;
 };
 
-/// The Euclidean distances of the rows of a (batch..., P, M) from the rows of b (batch..., R, M): (batch..., P, R),
-/// with equal batch axes. They are computed from squared differences and not from products, so that distances of nearly
-/// equal rows stay accurate.
+/// The p-norms of the differences of the rows of a (batch..., P, M) and of b (batch..., R, M): (batch..., P, R),
+/// with equal batch axes; p is 0, 1, 2 or inf. For p = 2 they are computed from squared differences and not from
+/// products, so that distances of nearly equal rows stay accurate.
 struct Cdist {
+  double p = 2;
   static constexpr std::string_view name = "cdist";
   static constexpr std::string_view cost = "3 p r m operations";
   static constexpr Policy policy = {.accepts = kFloating, .widens_integers = true, .autocast = Autocasting::full};
-  void attributes(auto) const {}
+  void attributes(auto visit) const { visit("p", p); }
   bool operator==(const Cdist&) const = default;
   Spec infer(const Operand& a, const Operand& b) const {
     Shape shape = a.shape();

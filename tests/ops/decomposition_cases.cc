@@ -45,6 +45,11 @@ void add_qr(Cases& cases) {
   row(cases, "qr orthogonal", {{normal({40, 40})}, {normal({90, 35})}, {normal({3, 0})}},
       CALL(matmul(qr(x[0]).q.t(), qr(x[0]).q)), each([](const Array& a) { return identity(a.size(1)); }))
       .no_gradient();
+  // Denormal f32 numbers: what is left of their digits makes reflections all the same.
+  row(cases, "qr orthogonal of tiny numbers", {{normal({20, 20})}, {normal({40, 7})}},
+      CALL(matmul(qr(x[0] * 1e-42).q.t(), qr(x[0] * 1e-42).q)),
+      each([](const Array& a) { return identity(a.size(1)); }))
+      .no_gradient();
 }
 
 void add_svd(Cases& cases) {
@@ -208,6 +213,19 @@ void add_eig(Cases& cases) {
       nullptr)
       .no_layouts()
       .loose(500);
+  // Of 128 columns: the kernel sees 129.
+  row(cases, "eig of larger matrices", {{normal({128, 128})}, {normal({40, 40})}}, CALL([&] {
+        const auto [w, v] = eig(symmetric(x[0]));
+        return Outputs{matmul(scaled(v, w), inv(v)), sum(square(eigvals(symmetric(x[0]))))};
+      }()),
+      [](const Arrays& x) {
+        const Array a = symmetric(x[0]);
+        double squares = 0;
+        for (const double v : a.values) squares += v * v;
+        return Arrays{a, scalar(squares)};
+      })
+      .no_gradient()
+      .no_layouts();
   row(cases, "eigvals", {{given({2, 2}, {1, 2, 0, 3})}}, CALL(eigvals(x[0]).sum()), [](const Arrays&) {
     return scalar(4);
   }).no_layouts();

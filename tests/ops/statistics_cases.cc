@@ -119,8 +119,8 @@ void add_matrices(Cases& cases) {
       .compares(only(f32) | only(f64))
       .no_gradient()  // clipped at 1, where the diagonal is
       .loose(16);
-  for (const double p : {1.0, 2.0, 3.0}) {
-    const std::string name = " " + std::to_string(static_cast<int>(p));
+  for (const double p : {1.0, 2.0, 3.0, 4.0, std::numeric_limits<double>::infinity()}) {
+    const std::string name = std::isinf(p) ? " inf" : " " + std::to_string(static_cast<int>(p));
     cases
         .add("dist" + name, {{normal({3, 4}), normal({3, 4})}, {normal({2, 3}), normal({3})}},
              CALL(dist(x[0], x[1], p)),

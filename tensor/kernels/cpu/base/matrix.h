@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <type_traits>
 
+#include "tensor/kernels/cpu/base/convert.h"
 #include "tensor/kernels/cpu/base/transpose.h"
 #include "tensor/runtime/parallel.h"
 
@@ -61,15 +62,27 @@ template <class From, class To> void transpose_tile(Matrix<const From> from, Mat
       to.data[i * to.row_stride + j * to.column_stride] = buffer[i * kCopyTile + j];
 }
 
+/// `n` neighbours, converted.
+template <class From, class To> void copy_run(const From* from, To* to, int64_t n) {
+  if constexpr (is_half<From> && std::is_same_v<To, float>)
+    widen(from, to, n);
+  else if constexpr (is_half<To> && std::is_same_v<From, float>)
+    narrow(from, to, n);
+  else
+    for (int64_t j = 0; j < n; ++j) to[j] = static_cast<To>(from[j]);
+}
+
 /// to = from, converted; equal sizes, any strides. Tiled so that a transposition stays in the cache.
 template <class From, class To> void copy_matrix_serial(Matrix<const From> from, Matrix<To> to) {
   if (to.row_stride == 1 && to.column_stride != 1) from = from.transposed(), to = to.transposed();
+  if (from.column_stride == 1 && from.row_stride == to.columns && to.column_stride == 1 && to.row_stride == to.columns)
+    return copy_run(from.data, to.data, to.rows * to.columns);
   if (from.column_stride == 1 || from.column_stride < from.row_stride) {  // both walk in one direction
     for (int64_t i = 0; i < to.rows; ++i) {
       const From* in = from.data + i * from.row_stride;
       To* out = to.data + i * to.row_stride;
       if (from.column_stride == 1 && to.column_stride == 1)
-        for (int64_t j = 0; j < to.columns; ++j) out[j] = static_cast<To>(in[j]);
+        copy_run(in, out, to.columns);
       else
         for (int64_t j = 0; j < to.columns; ++j)
           out[j * to.column_stride] = static_cast<To>(in[j * from.column_stride]);

@@ -1,5 +1,5 @@
-// Distances of rows, by tiles of a few rows of a and two registers of rows of b: three operations for each difference,
-// as many as a product has and half again.
+// Distances of rows, by tiles of a few rows of a and one or two registers of rows of b: three operations for each
+// difference, as many as a product has and half again.
 #include <cmath>
 
 #include "tensor/kernels/cpu/base/arithmetic.h"
@@ -14,28 +14,45 @@
 namespace weft::kernels::cpu {
 namespace {
 
-template <class C> inline constexpr int64_t kPanel = 2 * simd::kLanes<C>;  // rows of b side by side
-constexpr int64_t kChunk = 128;                                            // rows of a that share a panel
-constexpr int kTile = 8;
+constexpr int64_t kChunk = 128;  // rows of a that share a panel
+constexpr int kTile = 8, kSmallTile = 4;
 
-/// Squared distances of kRows rows (`length` values each, `step` apart) from those of a panel (length x kPanel).
-template <class C, int kRows> void tile(const C* rows, int64_t step, const C* panel, int64_t length, C* out) {
+/// What becomes of the differences d of two rows: `add` takes one more to what came of those before it.
+struct Euclidean {
+  template <class V> static V add(V sum, V d) { return sum + d * d; }
+};
+struct Manhattan {
+  template <class V> static V add(V sum, V d) { return sum + simd::larger(d, V(-d)); }
+};
+struct Hamming {
+  template <class V> static V add(V sum, V d) { return d != 0 ? sum + 1 : sum; }
+};
+struct Chebyshev {
+  template <class V> static V add(V most, V d) {
+    const V size = simd::larger(d, V(-d));
+    return ((size > most) | (d != d)) ? size : most;  // a NaN stays
+  }
+};
+
+/// kRows rows (`length` values each, `step` apart) against a panel (length x kVectors registers).
+template <class Metric, class C, int kVectors, int kRows>
+void tile(const C* rows, int64_t step, const C* panel, int64_t length, C* out) {
   using V = simd::Vec<C>;
-  V sums[kRows][2] = {};
-  for (int64_t k = 0; k < length; ++k, panel += kPanel<C>) {
-    const V first = simd::load<C>(panel), second = simd::load<C>(panel + simd::kLanes<C>);
+  constexpr int64_t N = simd::kLanes<C>;
+  V sums[kRows][kVectors] = {};
+  for (int64_t k = 0; k < length; ++k, panel += kVectors * N) {
+    V values[kVectors];
+    for (int v = 0; v < kVectors; ++v) values[v] = simd::load<C>(panel + v * N);
 #pragma GCC unroll 8
     for (int i = 0; i < kRows; ++i) {
-      const V x = simd::splat<C>(rows[i * step + k]), d = first - x, e = second - x;
-      sums[i][0] += d * d;
-      sums[i][1] += e * e;
+      const V x = simd::splat<C>(rows[i * step + k]);
+#pragma GCC unroll 2
+      for (int v = 0; v < kVectors; ++v) sums[i][v] = Metric::add(sums[i][v], V(values[v] - x));
     }
   }
 #pragma GCC unroll 8
-  for (int i = 0; i < kRows; ++i) {
-    simd::store<C>(out + i * kPanel<C>, sums[i][0]);
-    simd::store<C>(out + i * kPanel<C> + simd::kLanes<C>, sums[i][1]);
-  }
+  for (int i = 0; i < kRows; ++i)
+    for (int v = 0; v < kVectors; ++v) simd::store<C>(out + (i * kVectors + v) * N, sums[i][v]);
 }
 
 /// Rows [first, first + count) of x, row by row; rows that are not there are zero.
@@ -44,32 +61,31 @@ template <class T> void take_rows(const Matrix<const T>& x, int64_t first, int64
     for (int64_t k = 0; k < x.columns; ++k) to[i * x.columns + k] = static_cast<Compute<T>>(x.at(first + i, k));
 }
 
-/// Rows [first, first + count) of x side by side.
-template <class T> void take_panel(const Matrix<const T>& x, int64_t first, int64_t count, Compute<T>* to) {
-  constexpr int64_t kWidth = kPanel<Compute<T>>;
-  for (int64_t k = 0; k < x.columns; ++k)
-    for (int64_t j = 0; j < kWidth; ++j)
-      to[k * kWidth + j] = j < count ? static_cast<Compute<T>>(x.at(first + j, k)) : Compute<T>(0);
+/// Rows [first, first + count) of x side by side, `width` apart; what lies between stays as it is.
+template <class T>
+void take_panel(const Matrix<const T>& x, int64_t first, int64_t count, int64_t width, Compute<T>* to) {
+  for (int64_t j = 0; j < count; ++j)
+    for (int64_t k = 0; k < x.columns; ++k) to[k * width + j] = static_cast<Compute<T>>(x.at(first + j, k));
 }
 
-/// The roots of kPanel sums of squares in place; sums of floats that left their range are taken again, in double.
-void take_roots(double* sums, const double*, const double*, int64_t) {
-  for (int64_t j = 0; j < kPanel<double>; ++j) sums[j] = std::sqrt(sums[j]);
+/// The roots of `width` sums of squares in place; sums of floats that left their range are taken again, in double.
+void take_roots(double* sums, const double*, const double*, int64_t, int64_t width) {
+  for (int64_t j = 0; j < width; ++j) sums[j] = std::sqrt(sums[j]);
 }
-void take_roots(float* sums, const float* row, const float* panel, int64_t length) {
+void take_roots(float* sums, const float* row, const float* panel, int64_t length, int64_t width) {
   constexpr float kSmallest = 1e-15f, kLargest = 1e19f;  // what lies between had squares in range
   int inside = 1;
 #pragma omp simd reduction(& : inside)
-  for (int64_t j = 0; j < kPanel<float>; ++j) {
+  for (int64_t j = 0; j < width; ++j) {
     sums[j] = std::sqrt(sums[j]);
     inside &= static_cast<int>(sums[j] >= kSmallest) & static_cast<int>(sums[j] <= kLargest);  // no branches
   }
   if (inside != 0) return;
-  for (int64_t j = 0; j < kPanel<float>; ++j) {
+  for (int64_t j = 0; j < width; ++j) {
     if (sums[j] >= kSmallest && sums[j] <= kLargest) continue;
     double sum = 0;
     for (int64_t k = 0; k < length; ++k) {
-      const double d = static_cast<double>(row[k]) - static_cast<double>(panel[k * kPanel<float> + j]);
+      const double d = static_cast<double>(row[k]) - static_cast<double>(panel[k * width + j]);
       sum += d * d;
     }
     sums[j] = static_cast<float>(std::sqrt(sum));
@@ -77,25 +93,28 @@ void take_roots(float* sums, const float* row, const float* panel, int64_t lengt
 }
 
 /// Rows [first, end) of a against the panel of b's rows [column, column + count).
-template <class T>
+template <class Metric, int kVectors, class T>
 void distances(const Matrix<const T>& a, int64_t first, int64_t end, const Compute<T>* panel, int64_t column,
                int64_t count, Compute<T>* rows, const Matrix<T>& out) {
   using C = Compute<T>;
-  alignas(64) C squares[kTile * kPanel<C>];
+  constexpr int64_t kWidth = kVectors * simd::kLanes<C>;
+  alignas(64) C found[kTile * kWidth];
   for (int64_t i = first; i < end;) {
-    const int64_t height = end - i >= kTile ? kTile : 1;
+    const int64_t left = end - i, height = left >= kTile ? kTile : left >= kSmallTile ? kSmallTile : 1;
     const C* values = rows;
     int64_t step = a.columns;
     if constexpr (std::is_same_v<T, C>)
       if (a.column_stride == 1) values = a.data + i * a.row_stride, step = a.row_stride;  // as they lie
     if (values == rows) take_rows(a, i, height, rows);
     if (height == kTile)
-      tile<C, kTile>(values, step, panel, a.columns, squares);
+      tile<Metric, C, kVectors, kTile>(values, step, panel, a.columns, found);
+    else if (height == kSmallTile)
+      tile<Metric, C, kVectors, kSmallTile>(values, step, panel, a.columns, found);
     else
-      tile<C, 1>(values, step, panel, a.columns, squares);
+      tile<Metric, C, kVectors, 1>(values, step, panel, a.columns, found);
     for (int64_t r = 0; r < height; ++r, ++i) {
-      C* sums = squares + r * kPanel<C>;
-      take_roots(sums, values + r * step, panel, a.columns);
+      C* sums = found + r * kWidth;
+      if constexpr (std::is_same_v<Metric, Euclidean>) take_roots(sums, values + r * step, panel, a.columns, kWidth);
       if constexpr (std::is_same_v<T, C>)
         if (out.column_stride == 1) {
           std::copy_n(sums, count, &out.at(i, column));
@@ -106,20 +125,29 @@ void distances(const Matrix<const T>& a, int64_t first, int64_t end, const Compu
   }
 }
 
-template <class T> void cdist(const Operand& x, const Operand& y, const Operand& out) {
+template <class Metric, int kVectors, class T> void cdist(const Operand& x, const Operand& y, const Operand& out) {
   using C = Compute<T>;
+  constexpr int64_t kWidth = kVectors * simd::kLanes<C>;
   const int64_t rank = x.rank(), p = x.size(rank - 2), r = y.size(rank - 2), length = x.size(rank - 1);
-  const int64_t panels = ceil_div(r, kPanel<C>), chunks = ceil_div(p, kChunk);
-  const int64_t work = std::min(p, kChunk) * kPanel<C> * std::max<int64_t>(1, length);
+  const int64_t panels = ceil_div(r, kWidth), chunks = ceil_div(p, kChunk);
+  const int64_t work = std::min(p, kChunk) * kWidth * std::max<int64_t>(1, length);
   parallel_for(batch_count(out) * panels * chunks, 1 + 200'000 / work, [&](int64_t begin, int64_t end) {
-    const Scratch<C> panel(length * kPanel<C>), rows(length * kTile);
+    const Scratch<C> panel(length * kWidth), rows(length * kTile);
+    std::fill_n(panel.data(), length * kWidth, C{0});
     for (int64_t i = begin; i < end; ++i) {
-      const int64_t batch = i / (panels * chunks), column = i / chunks % panels * kPanel<C>, row = i % chunks * kChunk;
-      const int64_t count = std::min(kPanel<C>, r - column);
-      if (i == begin || i % chunks == 0) take_panel(matrix_of<const T>(y, batch), column, count, panel.data());
-      distances(matrix_of<const T>(x, batch), row, std::min(p, row + kChunk), panel.data(), column, count, rows.data(),
-                matrix_of<T>(out, batch));
+      const int64_t batch = i / (panels * chunks), column = i / chunks % panels * kWidth, row = i % chunks * kChunk;
+      const int64_t count = std::min(kWidth, r - column);
+      if (i == begin || i % chunks == 0) take_panel(matrix_of<const T>(y, batch), column, count, kWidth, panel.data());
+      distances<Metric, kVectors>(matrix_of<const T>(x, batch), row, std::min(p, row + kChunk), panel.data(), column,
+                                  count, rows.data(), matrix_of<T>(out, batch));
     }
+  });
+}
+
+template <class Metric> void cdist_of(const Operand& a, const Operand& b, const Operand& out) {
+  visit_floating(out.dtype, [&]<class T>() {
+    const bool one = b.size(b.rank() - 2) <= simd::kLanes<Compute<T>>;  // rows of b fill one register at most
+    one ? cdist<Metric, 1, T>(a, b, out) : cdist<Metric, 2, T>(a, b, out);
   });
 }
 
@@ -131,7 +159,9 @@ using namespace kernels::cpu;
 
 void op::Cdist::cpu(const Operand& a, const Operand& b, const Operand& out) const {
   if (out.numel() == 0) return;
-  visit_floating(out.dtype, [&]<class T>() { cdist<T>(a, b, out); });
+  if (p == 0) return cdist_of<Hamming>(a, b, out);
+  if (p == 1) return cdist_of<Manhattan>(a, b, out);
+  p == 2 ? cdist_of<Euclidean>(a, b, out) : cdist_of<Chebyshev>(a, b, out);
 }
 
 }  // namespace weft

@@ -75,7 +75,10 @@ void f64_gemm(const Matrix<const double>& a, const Matrix<const double>& b, cons
 template <class T> void widened_gemm(Matrix<const T> a, Matrix<const T> b, Matrix<T> c, bool accumulate) {
   Scratch<float> left(checked_multiply(a.rows, a.columns)), right(checked_multiply(b.rows, b.columns));
   Scratch<float> result(checked_multiply(c.rows, c.columns));
-  const auto wide_a = row_major(left.data(), a.rows, a.columns), wide_b = row_major(right.data(), b.rows, b.columns);
+  const auto in_order_of = [](const Matrix<const T>& x, float* data) {  // columns may be neighbours, or rows
+    return x.column_stride == 1 ? row_major(data, x.rows, x.columns) : row_major(data, x.columns, x.rows).transposed();
+  };
+  const auto wide_a = in_order_of(a, left.data()), wide_b = in_order_of(b, right.data());
   const auto wide_c = row_major(result.data(), c.rows, c.columns);
   copy_matrix<T, float>(a, wide_a);
   copy_matrix<T, float>(b, wide_b);

@@ -3,10 +3,9 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
-#include <numeric>
 #include <vector>
 
-#include "tensor/kernels/cpu/linalg/blocked.h"
+#include "tensor/kernels/cpu/linalg/mixing.h"
 #include "tensor/kernels/cpu/linalg/secular.h"
 
 namespace weft::kernels::cpu::linalg {
@@ -78,14 +77,6 @@ void root_free_step(double* d, double* e, int64_t l, int64_t m) {
   d[l] = shift + g;
 }
 
-/// The places of d in ascending order of its values.
-std::vector<int64_t> ascending(const double* d, int64_t n) {
-  std::vector<int64_t> order(static_cast<size_t>(n));
-  std::iota(order.begin(), order.end(), int64_t{0});
-  std::stable_sort(order.begin(), order.end(), [d](int64_t a, int64_t b) { return d[a] < d[b]; });
-  return order;
-}
-
 /// A matrix that is not divided; `q` is a block of zeros.
 template <class T> void solve_undivided(double* d, double* e, Matrix<T> q) {
   const int64_t n = q.rows;
@@ -117,7 +108,7 @@ template <class T> class Merge {
     const double scale = std::sqrt(0.5), sign = beside < 0 ? -scale : scale;
     for (int64_t i = 0; i < n_; ++i) {
       z_.data()[i] = i < m ? scale * q.at(i, m - 1) : sign * q.at(i, m);
-      kinds_[static_cast<size_t>(i)] = i < m ? kFirst : kSecond;
+      kinds_[static_cast<size_t>(i)] = i < m ? Half::kFirst : Half::kSecond;
     }
     deflate();
     const int64_t k = std::ssize(kept_);
@@ -131,16 +122,11 @@ template <class T> class Merge {
       std::copy_n(&q_.at(from, 0), n_, &rows.at(i, 0));
     }
     const std::vector<int64_t> order = ascending(values.data(), n_);
-    parallel_for(n_, 1 + 32768 / n_, [&](int64_t begin, int64_t end) {
-      for (int64_t i = begin; i < end; ++i) std::copy_n(&rows.at(order[static_cast<size_t>(i)], 0), n_, &q_.at(i, 0));
-    });
+    copy_rows(rows, order, q_);
     for (int64_t i = 0; i < n_; ++i) d_[i] = values[static_cast<size_t>(order[static_cast<size_t>(i)])];
   }
 
  private:
-  /// Which columns of a row of q are not zero: those of the first half, all, those of the second.
-  enum Kind : uint8_t { kFirst, kBoth, kSecond };
-
   /// Sorts out vectors that stay as they are: those whose element of z vanishes, and, turned so that it does, one of
   /// two whose values are close.
   void deflate() {
@@ -166,20 +152,14 @@ template <class T> class Merge {
     if (last >= 0) kept_.push_back(last);
   }
   void turn(int64_t i, int64_t j, double c, double s, double length) {
-    T *const x = &q_.at(i, 0), *const y = &q_.at(j, 0);
-    const T ct = static_cast<T>(c), st = static_cast<T>(s);
-    for (int64_t k = 0; k < n_; ++k) {
-      const T old = x[k];
-      x[k] = ct * old + st * y[k];
-      y[k] = ct * y[k] - st * old;
-    }
+    turn_rows(&q_.at(i, 0), &q_.at(j, 0), n_, static_cast<T>(c), static_cast<T>(s));
     const double di = d_[i], dj = d_[j];
     d_[i] = di * c * c + dj * s * s;
     d_[j] = di * s * s + dj * c * c;
     z_.data()[i] = 0;
     z_.data()[j] = length;
-    Kind& kind = kinds_[static_cast<size_t>(j)];
-    if (kinds_[static_cast<size_t>(i)] != kind) kind = kinds_[static_cast<size_t>(i)] = kBoth;
+    Half& kind = kinds_[static_cast<size_t>(j)];
+    if (kinds_[static_cast<size_t>(i)] != kind) kind = kinds_[static_cast<size_t>(i)] = Half::kBoth;
   }
 
   /// The vectors that are kept, combined: the first rows of `rows`.
@@ -187,25 +167,11 @@ template <class T> class Merge {
     const int64_t k = std::ssize(kept_);
     std::vector<double> poles, weights;
     for (const int64_t i : kept_) poles.push_back(d_[i]), weights.push_back(z_.data()[i]);
-    // Vectors of one kind come together, so that products leave out zeros.
-    std::vector<int64_t> place(static_cast<size_t>(k));
-    int64_t counts[3] = {}, begins[3] = {};
-    for (const int64_t i : kept_) ++counts[kinds_[static_cast<size_t>(i)]];
-    begins[kBoth] = counts[kFirst], begins[kSecond] = counts[kFirst] + counts[kBoth];
-    const int64_t second = begins[kBoth], first_rows = begins[kSecond], second_rows = k - second;
-    Scratch<T> firsts(checked_multiply(first_rows, m_)), seconds(checked_multiply(second_rows, n_ - m_));
-    for (int64_t i = 0; i < k; ++i) {
-      const int64_t from = kept_[static_cast<size_t>(i)], to = begins[kinds_[static_cast<size_t>(from)]]++;
-      place[static_cast<size_t>(i)] = to;
-      if (to < first_rows) std::copy_n(&q_.at(from, 0), m_, firsts.data() + to * m_);
-      if (to >= second) std::copy_n(&q_.at(from, m_), n_ - m_, seconds.data() + (to - second) * (n_ - m_));
-    }
+    const MixingOrder order(kept_, kinds_);
     Scratch<T> mixing(checked_multiply(k, k));
     const Matrix<T> mix = row_major(mixing.data(), k, k);
-    secular_vectors<T>(poles.data(), weights.data(), rho_, place.data(), values, mix);
-    gemm<T>(mix.block(0, 0, k, first_rows), row_major<const T>(firsts.data(), first_rows, m_), rows.block(0, 0, k, m_));
-    gemm<T>(mix.block(0, second, k, second_rows), row_major<const T>(seconds.data(), second_rows, n_ - m_),
-            rows.block(0, m_, k, n_ - m_));
+    secular_vectors<T>(poles.data(), weights.data(), rho_, order.place(), values, mix);
+    order.mix_rows<T>(mix, q_, m_, rows.block(0, 0, k, n_));
   }
 
   int64_t n_, m_;
@@ -213,7 +179,7 @@ template <class T> class Merge {
   double* d_;
   Matrix<T> q_;
   Scratch<double> z_;
-  std::vector<Kind> kinds_;
+  std::vector<Half> kinds_;
   std::vector<int64_t> kept_, deflated_;
 };
 

@@ -3,6 +3,8 @@
 #pragma once
 
 #include <cmath>
+#include <limits>
+#include <utility>
 
 #include "tensor/kernels/cpu/base/scratch.h"
 #include "tensor/kernels/cpu/linalg/blocked.h"
@@ -10,6 +12,42 @@
 #include "tensor/kernels/cpu/reduce/reduce_ops.h"
 
 namespace weft::kernels::cpu::linalg {
+
+template <class T> T sum_of_lanes(simd::Vec<T> v) { return simd::fold_lanes<Add, T, simd::kLanes<T>>(v); }
+
+// (By registers, the last one in part: lines are short here, and g++ would finish each element by element.)
+template <class T> T inner_product(const T* x, const T* y, int64_t n) {
+  if (n < simd::kLanes<T>) {
+    T sum = 0;
+    for (int64_t i = 0; i < n; ++i) sum += x[i] * y[i];
+    return sum;
+  }
+  constexpr int64_t N = simd::kLanes<T>;
+  simd::Vec<T> sums = {}, others = {};  // two, as an addition waits for the one before it
+  int64_t first = 0;
+  for (; first + 2 * N <= n; first += 2 * N) {
+    sums += simd::load<T>(x + first) * simd::load<T>(y + first);
+    others += simd::load<T>(x + first + N) * simd::load<T>(y + first + N);
+  }
+  for_lanes<T>(n - first,
+               [&](int64_t i, auto lanes) { sums += lanes_at(x + first + i, lanes) * lanes_at(y + first + i, lanes); });
+  return sum_of_lanes<T>(sums + others);
+}
+
+/// y += factor x
+template <class T> void add_multiple(T factor, const T* x, T* y, int64_t n) {
+  if (n < simd::kLanes<T>) {
+    for (int64_t i = 0; i < n; ++i) y[i] += factor * x[i];
+    return;
+  }
+  for_lanes<T>(n, [&](int64_t i, auto lanes) {
+    put_lanes(y + i, simd::Vec<T>(lanes_at(y + i, lanes) + factor * lanes_at(x + i, lanes)), lanes);
+  });
+}
+
+/// Sums of squares in this range have lost nothing to what is too small or too large to be squared.
+template <class T> inline constexpr T kLeastSquares = std::numeric_limits<T>::min() / std::numeric_limits<T>::epsilon();
+template <class T> bool is_precise_square(T x) { return x > kLeastSquares<T> && x <= std::numeric_limits<T>::max(); }
 
 /// The length of x, scaled so that squares neither overflow nor vanish.
 template <class T> T length_of(const T* x, int64_t n) {
@@ -24,37 +62,26 @@ template <class T> T length_of(const T* x, int64_t n) {
 
 /// The reflection I - tau v v^T that maps x to (beta, 0, ...): v, with v[0] = 1, takes the place of x.
 template <class T> std::pair<T, T> reflection(T* x, int64_t n) {
-  const T alpha = x[0], rest = length_of(x + 1, n - 1);
+  const T alpha = x[0], squares = inner_product(x + 1, x + 1, n - 1);
+  T length = std::sqrt(alpha * alpha + squares);
+  if (!is_precise_square(squares) || !is_precise_square(length * length)) {
+    const T rest = length_of(x + 1, n - 1);
+    if (rest == 0) {
+      x[0] = 1;
+      return {T{0}, alpha};
+    }
+    length = std::hypot(alpha, rest);
+    if (length <
+        kLeastSquares<T>) {  // numbers so small that they have lost digits, or that their inverses are infinite
+      for (int64_t i = 0; i < n; ++i) x[i] /= kLeastSquares<T>;
+      const auto [tau, beta] = reflection(x, n);
+      return {tau, beta * kLeastSquares<T>};
+    }
+  }
+  const T beta = -std::copysign(length, alpha), inverse = 1 / (alpha - beta);
   x[0] = 1;
-  if (rest == 0) return {T{0}, alpha};
-  const T beta = -std::copysign(std::hypot(alpha, rest), alpha);
-  for (int64_t i = 1; i < n; ++i) x[i] /= alpha - beta;
+  for (int64_t i = 1; i < n; ++i) x[i] *= inverse;
   return {(beta - alpha) / beta, beta};
-}
-
-template <class T> T sum_of_lanes(simd::Vec<T> v) { return simd::fold_lanes<Add, T, simd::kLanes<T>>(v); }
-
-// (By registers, the last one in part: lines are short here, and g++ would finish each element by element.)
-template <class T> T inner_product(const T* x, const T* y, int64_t n) {
-  if (n < simd::kLanes<T>) {
-    T sum = 0;
-    for (int64_t i = 0; i < n; ++i) sum += x[i] * y[i];
-    return sum;
-  }
-  simd::Vec<T> sums = {};
-  for_lanes<T>(n, [&](int64_t i, auto lanes) { sums += lanes_at(x + i, lanes) * lanes_at(y + i, lanes); });
-  return sum_of_lanes<T>(sums);
-}
-
-/// y += factor x
-template <class T> void add_multiple(T factor, const T* x, T* y, int64_t n) {
-  if (n < simd::kLanes<T>) {
-    for (int64_t i = 0; i < n; ++i) y[i] += factor * x[i];
-    return;
-  }
-  for_lanes<T>(n, [&](int64_t i, auto lanes) {
-    put_lanes(y + i, simd::Vec<T>(lanes_at(y + i, lanes) + factor * lanes_at(x + i, lanes)), lanes);
-  });
 }
 
 /// reflect() of a few columns, each of which is a run of memory in `panel`.

@@ -1,5 +1,6 @@
 #include "tensor/kernels/cpu/linalg/secular.h"
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 
@@ -15,7 +16,23 @@ struct Sum {
   double value = 0, slope = 0;
 };
 
-class Root {
+/// Eigenvalues: poles are where they are.
+struct Plain {
+  static double difference(double pole, double other) { return pole - other; }
+  static double moved(double pole, double shift) { return pole + shift; }
+};
+/// Singular values, whose squares are the roots: of poles the roots are given, as their own squares would not tell
+/// small ones apart.
+struct Rooted {
+  static double difference(double pole, double other) { return (pole - other) * (pole + other); }
+  /// The root of pole^2 + shift.
+  static double moved(double pole, double shift) {
+    const double root = std::sqrt(std::max(0.0, pole * pole + shift));
+    return root == 0 ? 0 : pole + shift / (pole + root);
+  }
+};
+
+template <class Poles> class Root {
  public:
   Root(const double* poles, const double* squares, double rho, int64_t count, int64_t index)
       : poles_(poles), squares_(squares), rho_(rho), count_(count), index_(index), last_(index == count - 1) {}
@@ -23,7 +40,7 @@ class Root {
   /// The root between poles index and index + 1, or beyond the last one; `distances` (count) are those from it to the
   /// poles.
   double find(double total, double* distances) {
-    const double gap = last_ ? rho_ * total : poles_[index_ + 1] - poles_[index_];
+    const double gap = last_ ? rho_ * total : Poles::difference(poles_[index_ + 1], poles_[index_]);
     origin_ = poles_[index_];
     double shift = gap / 2, low = 0, high = gap;
     look_at(shift, distances);
@@ -48,7 +65,7 @@ class Root {
       shift = next;
       look_at(shift, distances);
     }
-    return origin_ + shift;
+    return Poles::moved(origin_, shift);
   }
 
  private:
@@ -63,7 +80,7 @@ class Root {
     return {rho_ * value, rho_ * slope};
   }
   void look_at(double shift, double* distances) {
-    for (int64_t j = 0; j < count_; ++j) distances[j] = poles_[j] - origin_ - shift;
+    for (int64_t j = 0; j < count_; ++j) distances[j] = Poles::difference(poles_[j], origin_) - shift;
     const int64_t middle = last_ ? index_ : index_ + 1;
     below_ = sum(0, middle, distances);
     above_ = sum(middle, count_, distances);
@@ -90,7 +107,21 @@ class Root {
   Sum below_, above_;
 };
 
+/// The roots and the distances (i, j) from root i to pole j.
+template <class Poles>
+void find_roots(const double* poles, const double* weights, double rho, double* values, Matrix<double> distances) {
+  const int64_t k = distances.rows;
+  Scratch<double> squares(k);
+  double total = 0;
+  for (int64_t j = 0; j < k; ++j) total += squares.data()[j] = weights[j] * weights[j];
+  parallel_for(k, 1 + 4096 / k, [&](int64_t begin, int64_t end) {
+    for (int64_t i = begin; i < end; ++i)
+      values[i] = Root<Poles>(poles, squares.data(), rho, k, i).find(total, &distances.at(i, 0));
+  });
+}
+
 /// z for which the roots are exact, of the signs of `weights`: distances (i, j) are those from root i to pole j.
+template <class Poles>
 void exact_weights(const double* poles, const double* weights, Matrix<const double> distances, double* z) {
   const int64_t k = distances.rows;
   parallel_for(k, 1 + 32768 / k, [&](int64_t begin, int64_t end) {
@@ -98,12 +129,21 @@ void exact_weights(const double* poles, const double* weights, Matrix<const doub
     for (int64_t i = 0; i < k; ++i) {
       const double* const row = &distances.at(i, 0);
       const double pole = poles[i];
-      for (int64_t j = begin; j < std::min(i, end); ++j) z[j] *= row[j] / (poles[j] - pole);
+      for (int64_t j = begin; j < std::min(i, end); ++j) z[j] *= row[j] / Poles::difference(poles[j], pole);
       if (i >= begin && i < end) z[i] *= row[i];
-      for (int64_t j = std::max(i + 1, begin); j < end; ++j) z[j] *= row[j] / (poles[j] - pole);
+      for (int64_t j = std::max(i + 1, begin); j < end; ++j) z[j] *= row[j] / Poles::difference(poles[j], pole);
     }
     for (int64_t j = begin; j < end; ++j) z[j] = std::copysign(std::sqrt(std::abs(z[j])), weights[j]);
   });
+}
+
+/// Element j of x, divided by the length of x, goes to out[place[j]].
+template <class T> void put_unit_vector(const double* x, const int64_t* place, T* out, int64_t n) {
+  double length = 0;
+#pragma omp simd reduction(+ : length)
+  for (int64_t j = 0; j < n; ++j) length += x[j] * x[j];
+  const double scale = 1 / std::sqrt(length);
+  for (int64_t j = 0; j < n; ++j) out[place[j]] = static_cast<T>(scale * x[j]);
 }
 
 }  // namespace
@@ -112,31 +152,40 @@ template <class T>
 void secular_vectors(const double* poles, const double* weights, double rho, const int64_t* place, double* values,
                      Matrix<T> vectors) {
   const int64_t k = vectors.rows;
-  Scratch<double> room(checked_multiply(k, k)), squares(k), exact(k);
+  Scratch<double> room(checked_multiply(k, k)), exact(k);
   const Matrix<double> distances = row_major(room.data(), k, k);
-  double total = 0;
-  for (int64_t j = 0; j < k; ++j) total += squares.data()[j] = weights[j] * weights[j];
-  parallel_for(k, 1 + 4096 / k, [&](int64_t begin, int64_t end) {
-    for (int64_t i = begin; i < end; ++i)
-      values[i] = Root(poles, squares.data(), rho, k, i).find(total, &distances.at(i, 0));
-  });
-  exact_weights(poles, weights, distances, exact.data());
+  find_roots<Plain>(poles, weights, rho, values, distances);
+  exact_weights<Plain>(poles, weights, distances, exact.data());
   parallel_for(k, 1 + 32768 / k, [&](int64_t begin, int64_t end) {
     for (int64_t i = begin; i < end; ++i) {
       double* const row = &distances.at(i, 0);
-      double length = 0;
-#pragma omp simd reduction(+ : length)
-      for (int64_t j = 0; j < k; ++j) {
-        row[j] = exact.data()[j] / row[j];
-        length += row[j] * row[j];
-      }
-      const double scale = 1 / std::sqrt(length);
-      for (int64_t j = 0; j < k; ++j) vectors.at(i, place[j]) = static_cast<T>(scale * row[j]);
+      for (int64_t j = 0; j < k; ++j) row[j] = exact.data()[j] / row[j];
+      put_unit_vector(row, place, &vectors.at(i, 0), k);
     }
   });
 }
 
 template void secular_vectors(const double*, const double*, double, const int64_t*, double*, Matrix<float>);
 template void secular_vectors(const double*, const double*, double, const int64_t*, double*, Matrix<double>);
+
+void secular_singular_vectors(const double* poles, const double* weights, const int64_t* place, double* values,
+                              Matrix<double> left, Matrix<double> right) {
+  const int64_t k = right.rows;
+  Scratch<double> room(checked_multiply(k, k)), exact(k);
+  const Matrix<double> distances = row_major(room.data(), k, k);
+  find_roots<Rooted>(poles, weights, 1, values, distances);
+  exact_weights<Rooted>(poles, weights, distances, exact.data());
+  parallel_for(k, 1 + 32768 / k, [&](int64_t begin, int64_t end) {
+    for (int64_t i = begin; i < end; ++i) {
+      double* const row = &distances.at(i, 0);
+      for (int64_t j = 0; j < k; ++j) row[j] = exact.data()[j] / row[j];
+      put_unit_vector(row, place, &right.at(i, 0), k);
+      if (left.rows == 0) continue;
+      row[0] = -1;
+      for (int64_t j = 1; j < k; ++j) row[j] *= poles[j];
+      put_unit_vector(row, place, &left.at(i, 0), k);
+    }
+  });
+}
 
 }  // namespace weft::kernels::cpu::linalg

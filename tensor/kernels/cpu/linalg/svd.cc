@@ -1,16 +1,12 @@
 #include "tensor/ops/svd.h"
 
-#include <Eigen/SVD>
-
+#include "tensor/kernels/cpu/gemm/gemm.h"
 #include "tensor/kernels/cpu/linalg/batch.h"
-#include "tensor/kernels/cpu/linalg/eigen.h"
 #include "tensor/kernels/cpu/linalg/svd_f32.h"
+#include "tensor/kernels/cpu/linalg/svd_f64.h"
 
 namespace weft::kernels::cpu {
 namespace {
-
-/// Divide and conquer, Jacobi's rotations for what is small (Eigen). Not for matrices that are not finite or are empty.
-using Decomposition = Eigen::BDCSVD<linalg::Dense>;
 
 template <class T> bool is_finite(Matrix<const T> a) {
   for (int64_t i = 0; i < a.rows; ++i)
@@ -24,19 +20,20 @@ template <class T> void set_identity(Matrix<T> a) {
     for (int64_t j = 0; j < a.columns; ++j) a.at(i, j) = i == j ? T{1} : T{0};
 }
 
-unsigned options(bool vectors, bool full) {
-  if (!vectors) return 0;
-  return full ? Eigen::ComputeFullU | Eigen::ComputeFullV : Eigen::ComputeThinU | Eigen::ComputeThinV;
-}
-
-template <class T>
-void svd_by_eigen(Matrix<const T> a, unsigned options, T* s, const Matrix<T>& u, const Matrix<T>& vh) {
-  const Decomposition svd(linalg::to_eigen(a), options);
-  std::transform(svd.singularValues().begin(), svd.singularValues().end(), s,
-                 [](double value) { return static_cast<T>(value); });
-  if (options == 0) return;
-  linalg::from_eigen<T>(svd.matrixU(), u);
-  linalg::from_eigen<T>(svd.matrixV(), vh.transposed());
+/// In f64 whatever the dtype: the inverse of a small singular value is as wrong as the value.
+template <class T> void pinv(Matrix<const T> a, double rtol, double atol, Matrix<T> out) {
+  const int64_t m = a.rows, n = a.columns, k = std::min(m, n);
+  Scratch<double> room(checked_multiply(m, n)), vectors(checked_multiply(k, m + n)), values(k);
+  const Matrix<double> wide = row_major(room.data(), m, n), u = row_major(vectors.data(), m, k),
+                       vh = row_major(vectors.data() + m * k, k, n);
+  copy_matrix<T, double>(a, wide);
+  double* const s = values.data();
+  linalg::svd_f64(wide, true, s, u, vh);
+  const double limit = std::max(atol, rtol * s[0]);
+  for (int64_t i = 0; i < k; ++i)
+    for (int64_t j = 0; j < n; ++j) vh.at(i, j) = s[i] > limit ? vh.at(i, j) / s[i] : 0;
+  gemm<double>(vh.transposed(), u.transposed(), row_major(room.data(), n, m));
+  copy_matrix<double, T>(row_major(room.data(), n, m), out);
 }
 
 constexpr const char* kNotFinite = "has an element that is not finite";
@@ -63,7 +60,7 @@ void Svd::cpu(const Operand& a, const Operand& u, const Operand& s, const Operan
       if constexpr (std::is_same_v<T, float>)
         linalg::svd_f32(matrix, vectors, vector_of<T>(s, i), left, right);
       else
-        svd_by_eigen<T>(matrix, options(vectors, full), vector_of<T>(s, i), left, right);
+        linalg::svd_f64(matrix, vectors, vector_of<T>(s, i), left, right);
     });
   });
   failed.check(a, kNotFinite);
@@ -77,13 +74,7 @@ void Pinv::cpu(const Operand& a, const Operand& out) const {
     for_each_matrix(batch_count(a), 20 * m * n * std::min(m, n), [&](int64_t i) {
       const Matrix<const T> matrix = matrix_of<const T>(a, i);
       if (!is_finite(matrix)) return failed.report(i);
-      const Decomposition svd(linalg::to_eigen(matrix), options(true, false));
-      const auto& s = svd.singularValues();
-      const double limit = std::max(atol, rtol * s[0]);
-      Eigen::VectorXd inverse(s.size());
-      for (Eigen::Index k = 0; k < s.size(); ++k) inverse[k] = s[k] > limit ? 1 / s[k] : 0;
-      const linalg::Dense result = svd.matrixV() * inverse.asDiagonal() * svd.matrixU().transpose();
-      linalg::from_eigen<T>(result, matrix_of<T>(out, i));
+      pinv(matrix, rtol, atol, matrix_of<T>(out, i));
     });
   });
   failed.check(a, kNotFinite);

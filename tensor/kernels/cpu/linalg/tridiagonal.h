@@ -2,7 +2,7 @@
 // Sorensen and Hammarling 1989): half of the work is products of a matrix and a vector, the other half of matrices.
 #pragma once
 
-#include "tensor/kernels/cpu/linalg/reflectors.h"
+#include "tensor/kernels/cpu/linalg/row_reflectors.h"
 
 namespace weft::kernels::cpu::linalg {
 
@@ -76,51 +76,23 @@ template <class T> class Tridiagonal {
   /// Row-major `a`, of which the upper triangle is read, is used up. The diagonal of T comes to lie in d (n), what is
   /// beside it in e (n - 1).
   Tridiagonal(Matrix<T> a, double* d, double* e)
-      : n_(a.rows), vectors_(checked_multiply(n_, n_)), scales_(n_), a_(a), d_(d), e_(e) {
+      : n_(a.rows), reflectors_(std::max<int64_t>(0, n_ - 2), n_, 1), a_(a), d_(d), e_(e) {
     for (int64_t first = 0; first + 2 < n_; first += kReduced) reduce_panel(first);
     for (int64_t i = std::max<int64_t>(0, n_ - 2); i < n_; ++i) d_[i] = a.at(i, i);
     if (n_ > 1) e_[n_ - 2] = a.at(n_ - 2, n_ - 1);
   }
 
   /// Rows of z, which are vectors of T, become the vectors Q z of a.
-  void transform(Matrix<T> z) const {
-    Scratch<T> gram(kReduced * kReduced), factor(kReduced * kReduced);
-    Scratch<T> first(checked_multiply(n_, kReduced)), second(checked_multiply(n_, kReduced));
-    for (int64_t panel = (std::max<int64_t>(n_ - 3, 0) / kReduced) * kReduced; panel >= 0; panel -= kReduced) {
-      const int64_t width = width_of(panel), rest = n_ - panel - 1;
-      if (width <= 0) continue;
-      const Matrix<const T> v =
-          row_major<const T>(&vectors_.data()[panel * n_], width, n_).block(0, panel + 1, width, rest);
-      const Matrix<T> t = row_major(factor.data(), width, width), g = row_major(gram.data(), width, width);
-      gemm<T>(v, v.transposed(), g);
-      set_factor(g, scales_.data() + panel, t);
-      // z (I - V T V^T)^T = z - ((z V) T^T) V^T
-      const Matrix<T> part = z.block(0, panel + 1, z.rows, rest);
-      const Matrix<T> x = row_major(first.data(), z.rows, width), y = row_major(second.data(), z.rows, width);
-      gemm<T>(part, v.transposed(), x);
-      gemm<T>(x, t.transposed(), y);
-      subtract_product<T>(y, v, part);
-    }
-  }
+  void transform(Matrix<T> z) const { reflectors_.transform(z); }
 
  private:
   int64_t width_of(int64_t panel) const { return std::min(kReduced, n_ - 2 - panel); }
-
-  /// T of I - V T V^T from g = V^T V.
-  static void set_factor(Matrix<const T> g, const T* scales, Matrix<T> t) {
-    for (int64_t j = 0; j < t.columns; ++j) {
-      for (int64_t i = 0; i < t.rows; ++i) t.at(i, j) = 0;
-      for (int64_t i = 0; i < j; ++i)
-        for (int64_t k = i; k < j; ++k) t.at(i, j) -= scales[j] * t.at(i, k) * g.at(k, j);
-      t.at(j, j) = scales[j];
-    }
-  }
 
   void reduce_panel(int64_t first) {
     const int64_t width = width_of(first);
     // V, W, V: the upper and the lower two thirds are the sides of V W^T + W V^T.
     Scratch<T> sides(checked_multiply(3 * width, n_));
-    const Matrix<T> v = row_major(vectors_.data() + first * n_, width, n_);
+    const Matrix<T> v = row_major(reflectors_.row(first), width, n_);
     const Matrix<T> w = row_major(sides.data() + width * n_, width, n_);
     for (int64_t k = 0; k < width; ++k) {
       const int64_t j = first + k, left = n_ - j - 1;
@@ -131,12 +103,9 @@ template <class T> class Tridiagonal {
       }
       d_[j] = row[j];
       T *const x = &v.at(k, j + 1), *const y = &w.at(k, j + 1);
-      std::fill_n(&v.at(k, 0), j + 1, T{0});
       std::fill_n(&w.at(k, 0), j + 1, T{0});
       std::copy_n(row + j + 1, left, x);
-      const auto [scale, beta] = reflection(x, left);
-      scales_.data()[j] = scale;
-      e_[j] = beta;
+      e_[j] = reflectors_.make(j);
       multiply_symmetric<T>(a_.block(j + 1, j + 1, left, left), x, y);
       for (int64_t i = 0; i < k; ++i) {
         const T *const vi = &v.at(i, j + 1), *const wi = &w.at(i, j + 1);
@@ -144,6 +113,7 @@ template <class T> class Tridiagonal {
         add_multiple(-along_w, vi, y, left);
         add_multiple(-along_v, wi, y, left);
       }
+      const T scale = reflectors_.scale(j);
       for (int64_t i = 0; i < left; ++i) y[i] *= scale;
       add_multiple(-scale / 2 * inner_product(x, y, left), x, y, left);
     }
@@ -160,8 +130,7 @@ template <class T> class Tridiagonal {
   }
 
   int64_t n_;
-  Scratch<T> vectors_;  // row j: the reflection of column j, from element j + 1 on
-  Scratch<T> scales_;
+  RowReflectors<T> reflectors_;
   Matrix<T> a_;
   double *d_, *e_;
 };

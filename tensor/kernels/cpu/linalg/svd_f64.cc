@@ -1,0 +1,97 @@
+#include "tensor/kernels/cpu/linalg/svd_f64.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "tensor/kernels/cpu/linalg/bidiagonal.h"
+#include "tensor/kernels/cpu/linalg/bidiagonal_svd.h"
+
+namespace weft::kernels::cpu::linalg {
+namespace {
+
+/// A power of two that brings `a` near to 1: no square of its elements overflows or vanishes beside the largest.
+double scale_of(Matrix<const double> a) {
+  double largest = 0;
+  for (int64_t i = 0; i < a.rows; ++i)
+    for (int64_t j = 0; j < a.columns; ++j) largest = std::max(largest, std::abs(a.at(i, j)));
+  if (largest == 0) return 1;
+  constexpr int kMost = 1000;  // the scale and its inverse are no denormals
+  return std::ldexp(1.0, -std::clamp(std::ilogb(largest), -kMost, kMost));
+}
+
+/// A matrix of at least as many rows as columns, which is used up. Its singular values in ascending order come to lie
+/// in `values`, vectors in rows: `right` (n, n), `left` n rows, or as many as columns; where these are none, values
+/// alone.
+void decompose(Matrix<double> a, double* values, Matrix<double> left, Matrix<double> right) {
+  const int64_t n = a.columns;
+  Scratch<double> beside(n);
+  const Bidiagonal reduced(a, values, beside.data());
+  if (right.rows == 0) return bidiagonal_values(values, beside.data(), n);
+  bidiagonal_vectors(values, beside.data(), left.block(0, 0, n, n), right);
+  for (int64_t i = 0; i < left.rows; ++i) {
+    const int64_t known = i < n ? n : 0;
+    std::fill_n(&left.at(i, known), left.columns - known, 0.0);
+    if (i >= n) left.at(i, i) = 1;
+  }
+  reduced.transform_left(left);
+  reduced.transform_right(right);
+}
+
+/// From the first rows, ascending, to the first columns, descending; others stay in their order.
+void put_columns(Matrix<const double> rows, int64_t n, Matrix<double> out) {
+  const Matrix<const double> turned = {rows.data + (n - 1) * rows.row_stride, n, rows.columns, -rows.row_stride, 1};
+  copy_matrix<double, double>(turned.transposed(), out.block(0, 0, out.rows, n));
+  copy_matrix<double, double>(rows.block(n, 0, out.columns - n, rows.columns).transposed(),
+                              out.block(0, n, out.rows, out.columns - n));
+}
+
+/// By way of the R of a = Q R, which is small.
+void tall_svd(Matrix<double> a, double* values, const Matrix<double>& u, const Matrix<double>& v) {
+  const int64_t m = a.rows, n = a.columns, columns = u.columns;
+  Scratch<double> reflectors(checked_multiply(m, n)), factors(checked_multiply(kReflected, n));
+  Scratch<double> triangle(checked_multiply(n, n));
+  const Matrix<double> reflected = row_major(reflectors.data(), m, n), t = row_major(factors.data(), kReflected, n);
+  const Matrix<double> r = row_major(triangle.data(), n, n);
+  reflect_blocks<double>(a, reflected, t);
+  for (int64_t i = 0; i < n; ++i)
+    for (int64_t j = 0; j < n; ++j) r.at(i, j) = j >= i ? a.at(i, j) : 0;
+  if (v.rows == 0) return decompose(r, values, {}, {});
+  Scratch<double> rows(checked_multiply(2, n * n)), basis(checked_multiply(m, columns)), turned(checked_multiply(m, n));
+  const Matrix<double> left = row_major(rows.data(), n, n), right = row_major(rows.data() + n * n, n, n);
+  decompose(r, values, left, right);
+  const Matrix<double> q = row_major(basis.data(), m, columns), product = row_major(turned.data(), n, m);
+  first_columns<double>(reflected, t, q);
+  gemm<double>(left, q.block(0, 0, m, n).transposed(), product);
+  put_columns(product, n, u.block(0, 0, m, n));
+  copy_matrix<double, double>(q.block(0, n, m, columns - n), u.block(0, n, m, columns - n));
+  put_columns(right, n, v);
+}
+
+}  // namespace
+
+void svd_f64(Matrix<const double> a, bool vectors, double* s, const Matrix<double>& u, const Matrix<double>& vh) {
+  if (a.rows < a.columns) return svd_f64(a.transposed(), vectors, s, vh.transposed(), u.transposed());
+  const int64_t m = a.rows, n = a.columns;
+  Scratch<double> copy(checked_multiply(m, n));
+  const Matrix<double> work = row_major(copy.data(), m, n);
+  copy_matrix<double, double>(a, work);
+  const double scale = scale_of(work);
+  if (scale != 1)
+    for (int64_t i = 0; i < m * n; ++i) work.data[i] *= scale;
+  const Matrix<double> v = vectors ? vh.transposed() : Matrix<double>{};
+  if (2 * m > 3 * n) {
+    tall_svd(work, s, u, v);
+  } else if (!vectors) {
+    decompose(work, s, {}, {});
+  } else {
+    Scratch<double> lefts(checked_multiply(u.columns, m)), rights(checked_multiply(n, n));
+    const Matrix<double> left = row_major(lefts.data(), u.columns, m), right = row_major(rights.data(), n, n);
+    decompose(work, s, left, right);
+    put_columns(left, n, u);
+    put_columns(right, n, v);
+  }
+  std::reverse(s, s + n);
+  for (int64_t i = 0; i < n; ++i) s[i] /= scale;
+}
+
+}  // namespace weft::kernels::cpu::linalg
