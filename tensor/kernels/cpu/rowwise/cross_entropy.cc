@@ -91,11 +91,13 @@ bool backward_in_columns(const SmallOperand<double>& scale, const RowView& rows,
   return true;
 }
 
-/// The sum of z - base.
+/// The sum of z - base, in double: logits that are masked with the lowest number of f32 must not overflow.
 template <class C> double sum_above(const C* z, int64_t n, C base) {
-  return sum_lanes<C>(n, [&](int64_t j, auto count) {
-    const auto difference = lanes_at(z + j, count) - base;
-    return count < simd::kLanes<C> ? simd::first_lanes<C>(difference, simd::Vec<C>{}, count) : difference;
+  return sum_lanes<double>(n, [&](int64_t j, auto count) {
+    if constexpr (std::is_same_v<decltype(count), int>)
+      return simd::first_lanes<double>(simd::load_part<double>(z + j, count) - base, simd::Vec<double>{}, count);
+    else
+      return simd::load<double>(z + j) - base;
   });
 }
 
