@@ -304,8 +304,7 @@ TEST(Schedule, RefusesBadOptions) {
   EXPECT_THROW(StepLR(optimizer, {}), Error);
   EXPECT_THROW(CosineAnnealing(optimizer, {.steps = 0}), Error);
   EXPECT_THROW(LinearWarmup(optimizer, {.steps = -1}), Error);
-  EXPECT_SAYS(error_of([&] { StepLR(optimizer, {}); }),
-              "StepLR(): every must be 1 or more, not 0 (was it left out?)");
+  EXPECT_SAYS(error_of([&] { StepLR(optimizer, {}); }), "StepLR(): every must be 1 or more, not 0 (was it left out?)");
   EXPECT_SAYS(error_of([&] { StepLR(optimizer, {.every = 1, .gamma = -1}); }), "gamma must be 0 or more");
   EXPECT_SAYS(error_of([&] { CosineAnnealing(optimizer, {.steps = 1, .min_lr = -1}); }), "min_lr must be 0 or more");
   EXPECT_SAYS(error_of([&] { LinearWarmup(optimizer, {.steps = 1, .start_factor = -1}); }), "start_factor must be");

@@ -1,6 +1,5 @@
-// The loop of AMX products with tiles that are arrays, on any CPU: sizes as callers pad them (rows to one tile), the
-// ones that libraries set their tiles up wrongly for (a sum of 63) among them. On a CPU with AMX the instructions run as
-// well.
+// The loop of AMX products with tiles that are arrays, on any CPU: sizes as callers pad them (rows to one tile), among
+// them those for which libraries set their tiles up wrongly (a sum of 63). On a CPU with AMX the instructions run too.
 #include "tensor/kernels/cpu/gemm/amx.h"
 
 #include <gtest/gtest.h>

@@ -124,8 +124,9 @@ template <class Way, class Out, int kRows, int kVectors> [[gnu::noinline]] void 
 template <class Out> using TileFunction = void (*)(const Tile<Out>&);
 
 template <class Way, class Out>
-inline constexpr TileTable<TileFunction<Out>, kTileRows> kTiles(
-    []<int kRows, int kVectors>() { return tile<Way, Out, kRows, kVectors>; });
+inline constexpr TileTable<TileFunction<Out>, kTileRows> kTiles([]<int kRows, int kVectors>() {
+  return tile<Way, Out, kRows, kVectors>;
+});
 
 /// The function for tiles of `rows` rows and `vectors` registers of columns.
 template <class Way, class Out> TileFunction<Out> tile_function(int64_t rows, int64_t vectors) {

@@ -123,8 +123,9 @@ template <class T, int kRows, int kVectors> [[gnu::noinline]] void gemm_tile(con
 template <class T> using GemmTileFunction = void (*)(const GemmTile<T>&);
 
 template <class T>
-inline constexpr TileTable<GemmTileFunction<T>, kGemmTileRows> kGemmTiles(
-    []<int kRows, int kVectors>() { return gemm_tile<T, kRows, kVectors>; });
+inline constexpr TileTable<GemmTileFunction<T>, kGemmTileRows> kGemmTiles([]<int kRows, int kVectors>() {
+  return gemm_tile<T, kRows, kVectors>;
+});
 
 /// The function for tiles of `rows` rows and `vectors` registers of columns.
 template <class T> GemmTileFunction<T> gemm_tile_function(int64_t rows, int64_t vectors) {

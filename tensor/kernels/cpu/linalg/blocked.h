@@ -36,8 +36,8 @@ template <class F> void for_column_blocks(int64_t columns, double work, const F&
   });
 }
 
-/// f(i, rows, j, columns) for the tiles on and above the diagonal of an n x n matrix, in parallel, at least `grain` to a
-/// thread. They do not depend on the threads, and so do no bits.
+/// f(i, rows, j, columns) for the tiles on and above the diagonal of an n x n matrix, in parallel, at least `grain`
+/// tiles for each thread. The tiles do not depend on the number of threads, so the bits do not either.
 template <class F> void for_upper_tiles(int64_t n, int64_t tile, int64_t grain, const F& f) {
   const int64_t tiles = ceil_div(n, tile);
   const auto edge = [&](int64_t k) { return std::min(k * tile, n); };
