@@ -46,7 +46,7 @@ pointwise base loops
 gemm base
 index base loops reduce pointwise
 linalg base loops reduce gemm
-rowwise base loops reduce gemm index
+rowwise base loops reduce pointwise gemm index
 window base loops reduce pointwise gemm rowwise
 FOLDERS
 allow tensor/dispatch "$descriptors|tensor/dispatch/|tensor/tensor\.h"
