@@ -73,6 +73,9 @@ TEST(Bidiagonal, VectorsMakeUpTheMatrix) {
     check("graded", graded, graded_beside);
     std::vector<double> up(graded.rbegin(), graded.rend()), up_beside(graded_beside.rbegin(), graded_beside.rend());
     check("graded upwards", up, up_beside);
+    Values one(n, 2e-323), one_beside(n, 5e-324);  // of rank one, but for what rounding leaves
+    one[0] = 1;
+    check("denormal numbers behind one", one, one_beside);
     Values two(n, 1e-9);
     for (size_t i = 0; i < n / 2; ++i) two[i] = 1;
     check("two values", two, drawn(n, 1e-12));

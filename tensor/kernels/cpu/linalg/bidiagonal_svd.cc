@@ -77,12 +77,13 @@ void qr_step(double* d, double* e, int64_t l, int64_t m, double shift, const Rig
   e[m - 1] = f;
 }
 
-/// d becomes the singular values, of any sign, by QR steps; what is above the diagonal of a matrix whose largest
-/// element is `norm` vanishes.
+/// d becomes the singular values, of any sign, by QR steps, until the elements above the diagonal are negligible: beside
+/// their neighbours, beside `norm`, the largest element, or up to `floor`. (The part of a matrix may be so small that
+/// its largest element times epsilon is 0: without `floor` denormal numbers would be turned forever.)
 template <class Right, class Left>
-void qr(double* d, double* e, int64_t n, double norm, const Right& turn_right, const Left& turn_left) {
+void qr(double* d, double* e, int64_t n, double norm, double floor, const Right& turn_right, const Left& turn_left) {
   const auto vanished = [&](int64_t i) {
-    return std::abs(e[i]) <= kEpsilon * std::max(std::abs(d[i]) + std::abs(d[i + 1]), norm / 8);
+    return std::abs(e[i]) <= std::max(kEpsilon * std::max(std::abs(d[i]) + std::abs(d[i + 1]), norm / 8), floor);
   };
   for (int64_t m = n - 1; m > 0;) {
     if (vanished(m - 1)) {
@@ -104,6 +105,9 @@ double largest_of(const double* d, const double* e, int64_t n) {
   return largest;
 }
 
+/// What is negligible beside the largest element of the whole matrix.
+double negligible(double norm) { return kEpsilon / 1024 * norm; }
+
 /// Two rows of vectors, turned as rotation() says.
 void turn(Matrix<double> rows, int64_t i, int64_t j, double c, double s) {
   turn_rows(&rows.at(i, 0), &rows.at(j, 0), rows.columns, c, s);
@@ -119,7 +123,7 @@ class Division {
     const int64_t n = right.rows;
     e[n - 1] = 0;
     const double norm = largest_of(d, e, n);
-    floor_ = kEpsilon / 1024 * norm;
+    floor_ = negligible(norm);
     norm == 0 ? solve_undivided(0, n, 0) : solve(0, n, 0);
   }
 
@@ -158,7 +162,7 @@ class Division {
       if (i > 0) beyond = -r.s * e[i - 1], e[i - 1] *= r.c;
     }
     qr(
-        d, e, n, norm, [&](int64_t i, double c, double s) { turn(right, i, i + 1, c, s); },
+        d, e, n, norm, floor_, [&](int64_t i, double c, double s) { turn(right, i, i + 1, c, s); },
         [&](int64_t i, double c, double s) {
           if (left.rows != 0) turn(left, i, i + 1, c, s);
         });
@@ -315,7 +319,8 @@ void bidiagonal_values(double* d, double* e, int64_t n) {
   if (n <= kUndivided) {
     const auto no_vectors = [](int64_t, double, double) {};
     e[n - 1] = 0;
-    qr(d, e, n, largest_of(d, e, n), no_vectors, no_vectors);
+    const double norm = largest_of(d, e, n);
+    qr(d, e, n, norm, negligible(norm), no_vectors, no_vectors);
     for (int64_t i = 0; i < n; ++i) d[i] = std::abs(d[i]);
     return std::sort(d, d + n);
   }
