@@ -84,7 +84,8 @@ template <class T> class DenseOutput : Dense<T> {
 /// Rows of T as what is computed in: as they lie, or widened into a buffer.
 template <class T> class WideRow {
  public:
-  explicit WideRow(int64_t count) : count_(count), buffer_(is_half<T> ? count : 0) {}
+  /// (At least one element: clang's analyzer takes memory for none.)
+  explicit WideRow(int64_t count) : count_(count), buffer_(is_half<T> ? std::max<int64_t>(count, 1) : 0) {}
   const Compute<T>* operator()(const T* row) const {
     if constexpr (is_half<T>)
       return widen(row, buffer_.data(), count_), buffer_.data();
