@@ -17,7 +17,7 @@
 namespace weft {
 namespace {
 
-/// Of the rows of a and b, without their differences in memory.
+/// The distances between the rows of a and those of b, without storing the differences. p is 0, 1, 2 or infinity.
 Tensor distances(const Tensor& a, const Tensor& b, double p) {
   const auto batch_of = [](const Tensor& x) { return Shape(x.shape().begin(), x.shape().end() - 2); };
   const Shape batch = broadcast_shapes(batch_of(a), batch_of(b));

@@ -77,9 +77,10 @@ void qr_step(double* d, double* e, int64_t l, int64_t m, double shift, const Rig
   e[m - 1] = f;
 }
 
-/// d becomes the singular values, of any sign, by QR steps, until the elements above the diagonal are negligible: beside
-/// their neighbours, beside `norm`, the largest element, or up to `floor`. (The part of a matrix may be so small that
-/// its largest element times epsilon is 0: without `floor` denormal numbers would be turned forever.)
+/// d becomes the singular values, of any sign, by QR steps. They end when every element above the diagonal is
+/// negligible: compared with its neighbours or with `norm`, the largest element, or because it is not above `floor`.
+/// (A part of a matrix may be so small that its largest element times epsilon is 0. Without `floor`, the steps on its
+/// denormal numbers would never end.)
 template <class Right, class Left>
 void qr(double* d, double* e, int64_t n, double norm, double floor, const Right& turn_right, const Left& turn_left) {
   const auto vanished = [&](int64_t i) {

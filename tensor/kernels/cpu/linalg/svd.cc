@@ -20,7 +20,8 @@ template <class T> void set_identity(Matrix<T> a) {
     for (int64_t j = 0; j < a.columns; ++j) a.at(i, j) = i == j ? T{1} : T{0};
 }
 
-/// In f64 whatever the dtype: the inverse of a small singular value is as wrong as the value.
+/// The pseudoinverse, computed in f64 for every dtype: the inverse of a small singular value has the relative error of
+/// the value.
 template <class T> void pinv(Matrix<const T> a, double rtol, double atol, Matrix<T> out) {
   const int64_t m = a.rows, n = a.columns, k = std::min(m, n);
   Scratch<double> room(checked_multiply(m, n)), vectors(checked_multiply(k, m + n)), values(k);
