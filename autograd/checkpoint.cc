@@ -47,7 +47,7 @@ class Call final : public std::enable_shared_from_this<Call> {
  public:
   using Function = std::function<std::vector<Tensor>(const std::vector<Tensor>&)>;
 
-  Call(Function f, const std::vector<Tensor>& inputs) : f_(std::move(f)), autocast_(modes().autocast) {
+  Call(Function f, const std::vector<Tensor>& inputs) : f_(std::move(f)), autocast_(internal::modes().autocast) {
     for (const Tensor& x : inputs) {
       if (x.defined()) dispatch::check_input_version(x);
       inputs_.push_back(x.defined() ? Saved(x) : Saved());
@@ -67,7 +67,7 @@ class Call final : public std::enable_shared_from_this<Call> {
   /// Fills the slots that live.
   void run_again() {
     const EnableGrad recording;
-    const ModeScope cast(&Modes::autocast, autocast_);
+    const internal::ModeScope cast(&internal::Modes::autocast, autocast_);
     std::vector<Tensor> inputs;
     for (size_t i = 0; i < inputs_.size(); ++i) {
       inputs.push_back(inputs_[i].empty() ? Tensor() : unpacked(inputs_[i], "input", i));

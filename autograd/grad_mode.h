@@ -8,8 +8,10 @@ namespace weft {
 /// Sets the calling thread's recording mode while alive.
 class GradMode {
  public:
-  [[nodiscard]] explicit GradMode(bool recording) : previous_(modes().recording) { modes().recording = recording; }
-  ~GradMode() { modes().recording = previous_; }
+  [[nodiscard]] explicit GradMode(bool recording) : previous_(internal::modes().recording) {
+    internal::modes().recording = recording;
+  }
+  ~GradMode() { internal::modes().recording = previous_; }
   GradMode(const GradMode&) = delete;
   GradMode& operator=(const GradMode&) = delete;
 
@@ -29,6 +31,6 @@ class EnableGrad : public GradMode {
   [[nodiscard]] EnableGrad() : GradMode(true) {}
 };
 
-inline bool is_recording() { return modes().recording; }
+inline bool is_recording() { return internal::modes().recording; }
 
 }  // namespace weft

@@ -56,17 +56,17 @@ int Leaf::add_accumulated_hook(AccumulatedHook hook) {
 }
 
 Tensor Leaf::owned(Tensor gradient) const {
-  if (buffer_.defined() && !modes().recording) {
+  if (buffer_.defined() && !internal::modes().recording) {
     const bool there = gradient.shares_storage(buffer_) && gradient.layout() == buffer_.layout();
     if (!there) dispatch::copy_into(gradient, buffer_);
     return buffer_;
   }
-  const bool alone = holds_alone(gradient) && (modes().recording || !internal::body(gradient).history) &&
+  const bool alone = holds_alone(gradient) && (internal::modes().recording || !internal::body(gradient).history) &&
                      static_cast<int64_t>(internal::storage(gradient).bytes()) ==
                          gradient.numel() * static_cast<int64_t>(size_of(gradient.dtype()));
   if (alone && gradient.layout().is_dense() && gradient.layout().strides() == order_.strides()) return gradient;
   Tensor copy = dispatch::allocate(Spec{order_, meta_.dtype}, gradient.device());
-  if (modes().recording)
+  if (internal::modes().recording)
     copy.copy_(gradient);  // create_graph: its history is the point
   else
     dispatch::copy_into(gradient, copy);
@@ -77,7 +77,7 @@ Tensor Leaf::accumulate(Tensor gradient) {
   const std::lock_guard lock(adding_);
   if (!gradient_.defined()) {
     gradient_ = owned(std::move(gradient));
-  } else if (modes().recording || internal::body(gradient_).history || !gradient_.layout().is_dense()) {
+  } else if (internal::modes().recording || internal::body(gradient_).history || !gradient_.layout().is_dense()) {
     gradient_ = gradient_ + gradient;  // not in place: that history would no longer be true
   } else {
     gradient_.add_(gradient);

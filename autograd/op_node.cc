@@ -52,7 +52,7 @@ OpNode::OpNode(const OpCall& call, const Rule& rule)
   const bool recomputable = rule.recomputed_inputs != 0 && !hooked && internal::storage(call.outputs[0]).version() == 0;
   // A parameter lives anyway, the copy that Autocast makes of it need not, whatever the rule reads.
   const auto copies_leaf = [&] {
-    return modes().autocast != f32 && metas_[0].dtype == modes().autocast && is_leafs(edges_[0]);
+    return internal::modes().autocast != f32 && metas_[0].dtype == internal::modes().autocast && is_leafs(edges_[0]);
   };
   if (recomputable && (reads.inputs != 0 || copies_leaf())) reads.inputs |= (1u << rule.recomputed_inputs) - 1;
   if (reads.inputs != 0) {

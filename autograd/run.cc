@@ -87,7 +87,7 @@ bool& anomaly_mode() {
 bool all_finite(const Tensor& x) {
   NoGrad guard;
   const bool previous = std::exchange(anomaly_mode(), false);
-  const ModeScope unobserved(&Modes::observer, static_cast<Observer*>(nullptr));
+  const internal::ModeScope unobserved(&internal::Modes::observer, static_cast<Observer*>(nullptr));
   const bool finite = dispatch::all_samples(isfinite(x)).all().item<bool>();
   anomaly_mode() = previous;
   return finite;
@@ -95,7 +95,7 @@ bool all_finite(const Tensor& x) {
 
 void Run::run(const std::vector<Edge>& roots, const std::vector<Tensor>& seeds) {
   GradMode mode(options_.create_graph);
-  const ModeScope exact(&Modes::autocast, f32);
+  const internal::ModeScope exact(&internal::Modes::autocast, f32);
   const RunScope scope(this);
   walk_ahead(roots);
   for (size_t i = 0; i < roots.size(); ++i) add(roots[i], seeds[i]);

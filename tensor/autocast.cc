@@ -21,7 +21,7 @@ DType computed_in(DType dtype) {
 
 }  // namespace
 
-Autocast::Autocast(DType dtype) : scope_(&Modes::autocast, computed_in(dtype)) {}
+Autocast::Autocast(DType dtype) : scope_(&internal::Modes::autocast, computed_in(dtype)) {}
 
 namespace internal {
 AutocastCopies::AutocastCopies() { dispatch::open_autocast_scope(); }

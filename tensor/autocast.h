@@ -32,7 +32,7 @@ class Autocast {
   [[nodiscard]] static Autocast off() { return Autocast(f32); }
 
  private:
-  ModeScope<DType> scope_;
+  internal::ModeScope<DType> scope_;
   internal::AutocastCopies copies_;
 };
 

@@ -12,9 +12,6 @@
 
 namespace weft::internal {
 
-struct TensorBody;
-void destroy(TensorBody* body) noexcept;
-
 struct TensorBody final : RefCounted {
   // The view is built in place: it is the largest part, and small ops feel each copy of it.
   template <class V>
@@ -32,7 +29,7 @@ struct TensorBody final : RefCounted {
 
   static void* operator new(size_t bytes) { return detail::allocate_object(bytes); }
   static void operator delete(void* p, size_t bytes) noexcept { detail::free_object(p, bytes); }
+  friend void destroy(TensorBody* body) noexcept { delete body; }
 };
-inline void destroy(TensorBody* body) noexcept { delete body; }
 
 }  // namespace weft::internal

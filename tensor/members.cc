@@ -277,7 +277,7 @@ namespace {
 template <class F, std::same_as<Tensor>... Others>
 Tensor& write(const char* name, Tensor& self, const F& f, const Others&... others) {
   ErrorFrame frame(name, self, others...);
-  const bool recorded = modes().recording && (self.requires_grad() || ... || others.requires_grad());
+  const bool recorded = internal::modes().recording && (self.requires_grad() || ... || others.requires_grad());
   const Tensor value = f(recorded ? weft::clone(self) : self);
   dispatch::check_category(value.dtype(), self.dtype());
   if (value.shape() != self.shape())

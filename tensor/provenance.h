@@ -62,11 +62,9 @@ class Provenance : public RefCounted {
   bool view_of_leaf_ = false;
 
  private:
-  friend void destroy(Provenance* history) noexcept;
+  friend void destroy(Provenance* history) noexcept { history->dispose(); }
   /// Deletes the object without recursion along long chains.
   virtual void dispose() noexcept = 0;
 };
-
-inline void destroy(Provenance* history) noexcept { history->dispose(); }
 
 }  // namespace weft

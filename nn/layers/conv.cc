@@ -146,8 +146,8 @@ WEFT_CONV_FORWARD(ConvTranspose3d, conv_transpose3d)
 #undef WEFT_CONV_FORWARD
 
 bool runs_unseen(const Tensor& x) {
-  return !modes().recording && modes().autocast == f32 && !is_observed() && detail::forward_hooks == 0 &&
-         x.device().is_cpu();
+  return !internal::modes().recording && internal::modes().autocast == f32 && !is_observed() &&
+         detail::forward_hooks == 0 && x.device().is_cpu();
 }
 
 Tensor Conv2d::forward(const Tensor& x) const {

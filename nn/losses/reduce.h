@@ -19,7 +19,7 @@ inline Tensor reduce(const Tensor& loss, Reduction reduction) {
 /// dtype, and 8 bits of precision are too few for differences, squares and their mean.
 inline Tensor operand(const Tensor& x) {
   const bool half = is_half_precision(x.dtype());
-  return half && modes().autocast != f32 ? cast(x, f32) : x;
+  return half && internal::modes().autocast != f32 ? cast(x, f32) : x;
 }
 
 /// Input and target as operand() converts them. ShapeError unless they have the same shape, so that nothing broadcasts

@@ -68,7 +68,7 @@ class BatchBackend final : public Backend {
   void copy_to_host(int, void*, const void*, size_t) override { throw_values(); }
 
   void run(int number, const OpInfo& info, const void* op, Operands in, Operands out) override {
-    const ModeScope prepared(&Modes::autocast, f32);
+    const internal::ModeScope prepared(&internal::Modes::autocast, f32);
     const Level level = level_of(number);
     if (info.code == op_info<op::AddInto>.code)
       return value_of(number, in[0]).add(*in[0].view, batch_behind(number, in[1]), level.size);
@@ -218,14 +218,14 @@ bool dispatch::needs_gradient(const Tensor& x) {
 }
 
 Tensor dispatch::all_samples(const Tensor& x) {
-  const ModeScope values_alone(&Modes::recording, false);
+  const internal::ModeScope values_alone(&internal::Modes::recording, false);
   Tensor out = x;
   while (out.device().kind == DeviceKind::vmap) out = batching::batch_behind(out.device().index, operand(out)).x;
   return out.detach();
 }
 
 Tensor dispatch::same_in_all_samples(const Tensor& x) {
-  const ModeScope values_alone(&Modes::recording, false);
+  const internal::ModeScope values_alone(&internal::Modes::recording, false);
   const batching::Batch batch = batching::batch_behind(x.device().index, operand(x));
   if (batch.batched) batching::throw_values();
   return batch.x.detach();
@@ -244,7 +244,7 @@ Tensor dispatch::copy_to_write(const Tensor& x, std::span<const Tensor* const> o
 }
 
 Tensor dispatch::detached_sample(const Tensor& x) {
-  const ModeScope values_alone(&Modes::recording, false);
+  const internal::ModeScope values_alone(&internal::Modes::recording, false);
   const batching::Batch batch = batching::batch_behind(x.device().index, operand(x));
   return batching::sample_of(x.device(), {batch.x.detach(), batch.batched});
 }

@@ -73,11 +73,11 @@ void Value::set(uint64_t level, const Batch& batch, const View& view) {
 }
 
 bool Value::loses_history() const {
-  return !modes().recording && !empty() && (history_lost_ || dispatch::needs_gradient(whole_.x));
+  return !internal::modes().recording && !empty() && (history_lost_ || dispatch::needs_gradient(whole_.x));
 }
 
 void Value::check_history() const {
-  if (!history_lost_ || !modes().recording) return;
+  if (!history_lost_ || !internal::modes().recording) return;
   throw GradientError(
       "a sample of vmap has a history that does not give its values: a write under NoGrad changed them; write while "
       "recording, or to a clone(), or go on from detach(), which has the new values and no history");
@@ -97,7 +97,7 @@ Tensor Value::flat() {
   const Tensor ordered = permute(x, behind_batch(outermost_first(view_), whole_.batched));
   Tensor out = reshape(ordered, batch_shape(x, whole_.batched, {view_.numel()}));
   // What was made without recording would lose the history for those who record.
-  if (modes().recording || !dispatch::needs_gradient(x)) flat_ = out;
+  if (internal::modes().recording || !dispatch::needs_gradient(x)) flat_ = out;
   return out;
 }
 

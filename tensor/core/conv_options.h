@@ -37,15 +37,14 @@ struct Size3 {
   constexpr Size3() = default;
   constexpr Size3(int64_t all) : depth(all), height(all), width(all) {}
   constexpr Size3(int64_t d, int64_t h, int64_t w) : depth(d), height(h), width(w) {}
+  /// `sizes` as three sizes; the axes that it does not have come first and get the value `missing`.
+  static constexpr Size3 of(const Size1& sizes, int64_t missing) { return {missing, missing, sizes.width}; }
+  static constexpr Size3 of(const Size2& sizes, int64_t missing) { return {missing, sizes.height, sizes.width}; }
+  static constexpr Size3 of(const Size3& sizes, int64_t) { return sizes; }
   /// 0 is the depth, 1 the height, 2 the width.
   constexpr int64_t operator[](int64_t axis) const { return axis == 0 ? depth : axis == 1 ? height : width; }
   bool operator==(const Size3&) const = default;
 };
-
-/// `sizes` as three sizes; the axes that `sizes` does not have come first and get the value `missing`.
-constexpr Size3 as_triple(const Size1& sizes, int64_t missing) { return {missing, missing, sizes.width}; }
-constexpr Size3 as_triple(const Size2& sizes, int64_t missing) { return {missing, sizes.height, sizes.width}; }
-constexpr Size3 as_triple(const Size3& sizes, int64_t) { return sizes; }
 
 /// The algorithm of a convolution.
 /// `direct` sums the products of each window. f64, bf16 and f16 always use it.
@@ -117,9 +116,9 @@ struct ConvOptions {
   template <class Sizes>
   ConvOptions(const ConvOptionsOf<Sizes>& o)
       : axes(Sizes::kAxes),
-        stride(as_triple(o.stride, 1)),
-        padding(as_triple(o.padding, 0)),
-        dilation(as_triple(o.dilation, 1)),
+        stride(Size3::of(o.stride, 1)),
+        padding(Size3::of(o.padding, 0)),
+        dilation(Size3::of(o.dilation, 1)),
         groups(o.groups),
         algorithm(o.algorithm) {}
   bool operator==(const ConvOptions&) const = default;

@@ -4,6 +4,7 @@
 #include <bit>
 #include <cstddef>
 #include <cstdint>
+#include <initializer_list>
 #include <iosfwd>
 #include <string_view>
 #include <type_traits>
@@ -38,16 +39,31 @@ constexpr bool is_half_precision(DType dtype) { return dtype == DType::bf16 || d
 constexpr bool is_integer(DType dtype) { return dtype >= DType::i64 && dtype <= DType::u8; }
 /// The category of a dtype: 2 for floating, 1 for integers, 0 for bool. A number or a 0-d tensor does not widen the
 /// dtype of another operand of the same category.
-constexpr int category(DType dtype) { return is_floating(dtype) ? 2 : is_integer(dtype) ? 1 : 0; }
+constexpr int promotion_category(DType dtype) { return is_floating(dtype) ? 2 : is_integer(dtype) ? 1 : 0; }
 
-/// A set of dtypes, one bit each.
-using DTypes = uint32_t;
-constexpr DTypes only(DType dtype) { return 1u << static_cast<int>(dtype); }
-inline constexpr DTypes kFloating = only(f32) | only(f64) | only(bf16) | only(f16);
-inline constexpr DTypes kIntegers = only(i64) | only(i32) | only(i16) | only(i8) | only(u8);
+/// A set of dtypes: `DTypes{f32, f64}`.
+class DTypes {
+ public:
+  constexpr DTypes(std::initializer_list<DType> dtypes) {
+    for (const DType dtype : dtypes) bits_ |= bit(dtype);
+  }
+  constexpr bool contains(DType dtype) const { return (bits_ & bit(dtype)) != 0; }
+  /// The dtypes of either set.
+  constexpr DTypes operator|(DTypes other) const { return DTypes(bits_ | other.bits_); }
+  /// The dtypes of this set that the other does not have.
+  constexpr DTypes operator-(DTypes other) const { return DTypes(bits_ & ~other.bits_); }
+  constexpr bool operator==(const DTypes&) const = default;
+
+ private:
+  constexpr explicit DTypes(uint32_t bits) : bits_(bits) {}
+  static constexpr uint32_t bit(DType dtype) { return 1u << static_cast<int>(dtype); }
+
+  uint32_t bits_ = 0;
+};
+inline constexpr DTypes kFloating = {f32, f64, bf16, f16};
+inline constexpr DTypes kIntegers = {i64, i32, i16, i8, u8};
 inline constexpr DTypes kNumbers = kFloating | kIntegers;
-inline constexpr DTypes kAllDTypes = kNumbers | only(boolean);
-constexpr bool contains(DTypes set, DType dtype) { return (set & only(dtype)) != 0; }
+inline constexpr DTypes kAllDTypes = kNumbers | DTypes{boolean};
 
 /// `f32`, `f64`, ..., `bool`.
 std::string_view name_of(DType dtype);

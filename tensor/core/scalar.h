@@ -30,6 +30,16 @@ class Scalar {
   }
   /// f64, i64 or boolean: stands for the category of the number in promotion.
   constexpr DType kind() const { return kind_; }
+  /// Whether it is an unsigned integer of 2^63 or more, whose to_int() is negative.
+  constexpr bool exceeds_i64() const { return !is_floating() && integer_ < 0 && real_ > 0; }
+  /// False if it is an integer outside of the range of the integer dtype `dtype`; true in all other cases.
+  constexpr bool fits(DType dtype) const {
+    if (is_floating() || !is_integer(dtype)) return true;
+    if (exceeds_i64()) return false;
+    if (dtype == DType::u8) return integer_ >= 0 && integer_ <= 255;
+    const int spare = 64 - 8 * static_cast<int>(size_of(dtype));
+    return integer_ >= INT64_MIN >> spare && integer_ <= INT64_MAX >> spare;
+  }
   constexpr bool operator==(const Scalar&) const = default;
 
  private:
@@ -44,21 +54,6 @@ constexpr DType promote_scalar(DType dtype, const Scalar& scalar) {
   if (scalar.is_floating()) return is_floating(dtype) ? dtype : DType::f32;
   if (scalar.kind() == DType::i64 && dtype == DType::boolean) return DType::i64;
   return dtype;
-}
-
-/// Whether `value` is an unsigned integer of 2^63 or more, whose to_int() is negative.
-constexpr bool exceeds_i64(const Scalar& value) {
-  return !value.is_floating() && value.to_int() < 0 && value.to_double() > 0;
-}
-
-/// False if `value` is an integer outside of the range of the integer dtype `dtype`; true in all other cases.
-constexpr bool fits(const Scalar& value, DType dtype) {
-  if (value.is_floating() || !is_integer(dtype)) return true;
-  const int64_t number = value.to_int();
-  if (exceeds_i64(value)) return false;
-  if (dtype == DType::u8) return number >= 0 && number <= 255;
-  const int spare = 64 - 8 * static_cast<int>(size_of(dtype));
-  return number >= INT64_MIN >> spare && number <= INT64_MAX >> spare;
 }
 
 }  // namespace weft

@@ -55,13 +55,13 @@ IntrusivePtr<Storage> allocate_storage(const Spec& spec, Device device) {
 Tensor alias(const Tensor& x) { return internal::make_tensor(internal::storage_ptr(x), x.layout(), x.dtype()); }
 
 void run_erased(const OpCall& call, Operands in, Operands out) {
-  if (modes().observer != nullptr) {
+  if (internal::modes().observer != nullptr) {
     ObservedEvent event({.kind = ObserverEvent::Kind::op,
                          .name = call.info.name,
                          .info = &call.info,
                          .op = call.op,
                          .inputs = call.inputs});
-    const ModeScope unobserved(&Modes::observer, static_cast<Observer*>(nullptr));
+    const internal::ModeScope unobserved(&internal::Modes::observer, static_cast<Observer*>(nullptr));
     run_erased(call, in, out);
     event.set_outputs(call.outputs);
     return;
@@ -127,8 +127,8 @@ bool may_overwrite(const OpInfo& info, std::span<const Tensor* const> inputs, si
       body.view.strides() != spec.view.strides())
     return false;
   // A sample of vmap gets a new batch by a write, so that nothing is saved; and one under NoGrad would lose a history.
-  if (modes().observer != nullptr || body.storage->device().kind == DeviceKind::vmap) return false;
-  if (!modes().recording) return true;
+  if (internal::modes().observer != nullptr || body.storage->device().kind == DeviceKind::vmap) return false;
+  if (!internal::modes().recording) return true;
   for (const Tensor* input : inputs) {
     if (!input->requires_grad()) continue;
     const Provenance& history = *internal::body(*input).history;
@@ -140,7 +140,7 @@ bool may_overwrite(const OpInfo& info, std::span<const Tensor* const> inputs, si
 
 void record(const OpCall& call) {
   const OpInfo* cut = nullptr;
-  if (!modes().recording) return;
+  if (!internal::modes().recording) return;
   for (const Tensor* x : call.inputs) {
     if (!x->defined()) continue;
     if (x->requires_grad()) return internal::body(*x).history->record(call);
@@ -153,7 +153,7 @@ void record(const OpCall& call) {
 
 Tensor apply_view(const OpInfo& info, const void* op, std::optional<View> view, const Tensor& x) {
   // detach() is the way out where a history is no longer true.
-  if (modes().recording && &info != &op_info<op::Detach>) {
+  if (internal::modes().recording && &info != &op_info<op::Detach>) {
     const internal::TensorBody& body = internal::body(x);
     if (body.version != body.storage->version()) check_version(x);
   }
@@ -165,9 +165,9 @@ Tensor apply_view(const OpInfo& info, const void* op, std::optional<View> view, 
     return apply_view(info, op, info.view(op, plain.layout()), plain);
   }
   Tensor out = internal::make_tensor(internal::storage_ptr(x), *std::move(view), x.dtype());
-  if (modes().recording && &info != &op_info<op::Detach>) internal::body(out).base = base_of(x);
+  if (internal::modes().recording && &info != &op_info<op::Detach>) internal::body(out).base = base_of(x);
   const Tensor* input = &x;
-  if (modes().observer != nullptr) {
+  if (internal::modes().observer != nullptr) {
     ObservedEvent event(
         {.kind = ObserverEvent::Kind::op, .name = info.name, .info = &info, .op = op, .inputs = {&input, 1}});
     event.set_outputs({&out, 1});

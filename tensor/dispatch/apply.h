@@ -52,12 +52,12 @@ void check_version(const Tensor& x);
                                             const Operand& x) {
   const bool numeric = (policy.numeric & bit) != 0;
   return (policy.reads_masked || !x.view->has_mask()) && x.device == first.device &&
-         (!numeric || (x.dtype == first.dtype && contains(policy.accepts, x.dtype))) &&
+         (!numeric || (x.dtype == first.dtype && policy.accepts.contains(x.dtype))) &&
          (!policy.broadcasts || first.view == x.view || x.shape() == first.shape());
 }
 inline void check_input_version(const Tensor& x) {
   const internal::TensorBody& body = internal::body(x);
-  if (body.version != body.storage->version() && modes().recording) [[unlikely]]
+  if (body.version != body.storage->version() && internal::modes().recording) [[unlikely]]
     check_version(x);
 }
 /// DeviceError if the defined inputs are on different devices.
@@ -124,7 +124,7 @@ template <class Op, class Dying, class... Inputs>
     }
     [&]<size_t... O>(std::index_sequence<O...>) {
       const std::array<Operand, kOutputs> out = {operand(results[O])...};
-      if (device.is_cpu() && modes().observer == nullptr) [[likely]]
+      if (device.is_cpu() && internal::modes().observer == nullptr) [[likely]]
         op.cpu(in[I]..., out[O]...);
       else
         run_erased({op_info<Op>, &op, pointers, results}, in, out);
@@ -162,7 +162,7 @@ ResultOf<Op> apply_over(const Op& op, Dying dying, const Inputs&... inputs) {
     constexpr Policy kPolicy = policy_of<Op>;
     constexpr int kNumeric = std::countr_zero(kPolicy.numeric & ((1u << sizeof...(Inputs)) - 1u));
     const Operand& first = in[kNumeric < static_cast<int>(sizeof...(Inputs)) ? kNumeric : 0];
-    bool ready = kPolicy.autocast == Autocasting::follow || modes().autocast == f32;
+    bool ready = kPolicy.autocast == Autocasting::follow || internal::modes().autocast == f32;
     size_t i = 0;
     const auto look = [&](const Tensor& x) {
       const Operand& operand = in[i];

@@ -24,7 +24,7 @@ ResultOf<Op> apply_into(const Op& op, const ResultOf<Op>& into, const Inputs&...
     destinations = &into;
   else
     destinations = into.data();
-  if (modes().recording ||
+  if (internal::modes().recording ||
       std::none_of(destinations, destinations + kOutputs, [](const Tensor& x) { return x.defined(); }))
     return apply(op, inputs...);
   std::array<Tensor, kInputs> ready = {inputs...};

@@ -46,7 +46,7 @@ bool was_handed_out(const Storage& storage) {
 
 bool may_share(const Tensor& x) {
   const internal::TensorBody& body = internal::body(x);
-  return cache().open_scopes > 0 && body.history && body.history->is_leaf() && modes().observer == nullptr &&
+  return cache().open_scopes > 0 && body.history && body.history->is_leaf() && internal::modes().observer == nullptr &&
          x.device().is_cpu() && !was_handed_out(*body.storage);
 }
 

@@ -36,7 +36,7 @@ bool needs_gradient(const Tensor& x);
 /// Whether results computed from `x` now may need a gradient. True for every sample while recording, because its batch
 /// tensor may have a history even if the sample has none.
 inline bool may_need_gradient(const Tensor& x) {
-  return modes().recording && (x.requires_grad() || x.device().kind == DeviceKind::vmap);
+  return internal::modes().recording && (x.requires_grad() || x.device().kind == DeviceKind::vmap);
 }
 
 /// A random key for `count` numbers on `device`: the generator's next key. On a vmap device, the key is marked so that

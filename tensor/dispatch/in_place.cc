@@ -14,7 +14,7 @@ bool check_writable(const Tensor& self, std::string_view name, bool others_requi
   if (view.overlaps_itself())
     throw Error(text(name, " would write to a view that overlaps itself (strides ", view.strides(),
                      "); write to a contiguous() copy"));
-  if (!modes().recording) return false;
+  if (!internal::modes().recording) return false;
   check_input_version(self);
   const internal::TensorBody& body = internal::body(self);
   const auto refuse = [&](const Provenance* history, bool view) {
@@ -32,7 +32,7 @@ bool check_writable(const Tensor& self, std::string_view name, bool others_requi
 }
 
 void check_category(DType result, DType self) {
-  if (category(result) > category(self))
+  if (promotion_category(result) > promotion_category(self))
     throw DtypeError(text("the result is ", result, " and cannot be written in place to ", self,
                           "; use the form that returns a new tensor"));
 }

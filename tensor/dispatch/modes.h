@@ -4,8 +4,10 @@
 #include "tensor/core/dtype.h"
 
 namespace weft {
-
 class Observer;
+}
+
+namespace weft::internal {
 
 struct Modes {
   bool recording = true;         // ops record history
@@ -32,4 +34,4 @@ template <class T> class ModeScope {
   T previous_;
 };
 
-}  // namespace weft
+}  // namespace weft::internal

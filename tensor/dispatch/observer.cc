@@ -6,10 +6,10 @@
 namespace weft {
 
 ObserverScope::ObserverScope(Observer& observer) : observer_(observer) {
-  observer_.next_ = std::exchange(modes().observer, &observer_);
+  observer_.next_ = std::exchange(internal::modes().observer, &observer_);
 }
 
-ObserverScope::~ObserverScope() { modes().observer = observer_.next_; }
+ObserverScope::~ObserverScope() { internal::modes().observer = observer_.next_; }
 
 ObservedEvent::ObservedEvent(const ObserverEvent& event) : event_(event), exceptions_(std::uncaught_exceptions()) {
   tell(&Observer::begin);
@@ -27,10 +27,10 @@ ObservedEvent::~ObservedEvent() noexcept(false) {
 }
 
 void ObservedEvent::tell(void (Observer::*what)(const ObserverEvent&)) const {
-  Observer* const chain = std::exchange(modes().observer, nullptr);
+  Observer* const chain = std::exchange(internal::modes().observer, nullptr);
   struct Restore {
     Observer* chain;
-    ~Restore() { modes().observer = chain; }
+    ~Restore() { internal::modes().observer = chain; }
   } restore{chain};
   for (Observer* observer = chain; observer != nullptr; observer = observer->next_) (observer->*what)(event_);
 }

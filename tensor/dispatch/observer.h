@@ -52,7 +52,7 @@ class ObserverScope {
 /// ObservedEvent notifies the observers of this thread of one event: of its begin in the constructor, of its end in the
 /// destructor. Construct an ObserverEvent only if is_observed(), so that without observers the cost is one thread-local
 /// read.
-inline bool is_observed() { return modes().observer != nullptr; }
+inline bool is_observed() { return internal::modes().observer != nullptr; }
 class ObservedEvent {
  public:
   explicit ObservedEvent(const ObserverEvent& event);

@@ -21,14 +21,15 @@ DType promoted(const Policy& policy, std::span<const Tensor> inputs) {
     sum = sum ? promote(*sum, inputs[i].dtype()) : inputs[i].dtype();
   }
   if (!with_axes || !without_axes) return with_axes ? *with_axes : without_axes.value_or(f32);
-  return category(*with_axes) >= category(*without_axes) ? *with_axes : promote(*with_axes, *without_axes);
+  return promotion_category(*with_axes) >= promotion_category(*without_axes) ? *with_axes
+                                                                             : promote(*with_axes, *without_axes);
 }
 
 /// The dtype that the numeric inputs take.
 DType common_dtype(const Policy& policy, std::span<const Tensor> inputs) {
   const DType dtype = promoted(policy, inputs);
   if (policy.widens_integers && !is_floating(dtype)) return f32;
-  const DType lower = modes().autocast;
+  const DType lower = internal::modes().autocast;
   if (lower != f32 && policy.autocast == Autocasting::lower && dtype == f32) return lower;
   if (lower != f32 && policy.autocast == Autocasting::full && is_half_precision(dtype)) return f32;
   return dtype;
@@ -50,12 +51,12 @@ void check_devices(Operands inputs) {
 }
 
 void throw_not_accepted(DType dtype, DTypes accepts) {
-  const char* what = accepts == kFloating                     ? "floating dtypes; cast first, e.g. x.to(f32)"
-                     : accepts == kNumbers                    ? "integers or floating dtypes; cast bool first"
-                     : accepts == kIntegers                   ? "integers"
-                     : accepts == (kIntegers | only(boolean)) ? "integers or bool"
-                     : accepts == (only(f32) | only(f64))     ? "f32 and f64; cast first, e.g. x.to(f32)"
-                                                              : "another dtype";
+  const char* what = accepts == kFloating                       ? "floating dtypes; cast first, e.g. x.to(f32)"
+                     : accepts == kNumbers                      ? "integers or floating dtypes; cast bool first"
+                     : accepts == kIntegers                     ? "integers"
+                     : accepts == (kIntegers | DTypes{boolean}) ? "integers or bool"
+                     : accepts == (DTypes{f32, f64})            ? "f32 and f64; cast first, e.g. x.to(f32)"
+                                                                : "another dtype";
   throw DtypeError(text(dtype, " is not accepted here; it takes ", what));
 }
 
@@ -63,7 +64,7 @@ void prepare(const OpInfo& info, std::span<Tensor> inputs) {
   const Policy& policy = info.policy;
   for (size_t i = 0; i < inputs.size(); ++i) {
     const bool absent = !inputs[i].defined() && (policy.optional >> (i < 31 ? i : 31) & 1u);
-    if (!absent && modes().recording) check_version(inputs[i]);
+    if (!absent && internal::modes().recording) check_version(inputs[i]);
   }
   if (!lift_to_samples(inputs)) {
     PerTensor<Operand> operands(inputs.size());
@@ -71,7 +72,8 @@ void prepare(const OpInfo& info, std::span<Tensor> inputs) {
     check_devices(operands.span());
   }
   const DType dtype = common_dtype(policy, inputs);
-  const bool lowers = policy.autocast == Autocasting::lower && modes().autocast != f32 && dtype == modes().autocast;
+  const bool lowers =
+      policy.autocast == Autocasting::lower && internal::modes().autocast != f32 && dtype == internal::modes().autocast;
   const bool rounds_inside = lowers && policy.rounded_inside != 0 && inputs[0].size(0) >= kManyRows;
   bool numeric = false;
   for (size_t i = 0; i < inputs.size(); ++i) {
@@ -80,9 +82,9 @@ void prepare(const OpInfo& info, std::span<Tensor> inputs) {
     numeric = true;
     if (x.dtype() == dtype) continue;
     if (rounds_inside && x.dtype() == f32 && (policy.rounded_inside >> i & 1u)) continue;
-    x = dtype == modes().autocast ? autocast_copy(x, dtype) : apply(op::Cast{dtype}, x);
+    x = dtype == internal::modes().autocast ? autocast_copy(x, dtype) : apply(op::Cast{dtype}, x);
   }
-  if (numeric && !contains(policy.accepts, dtype)) throw_not_accepted(dtype, policy.accepts);
+  if (numeric && !policy.accepts.contains(dtype)) throw_not_accepted(dtype, policy.accepts);
   if (policy.broadcasts) {
     Shape shape = inputs[0].shape();
     for (const Tensor& x : inputs.subspan(1)) shape = broadcast_shapes(shape, x.shape());

@@ -71,7 +71,7 @@ bool derive_history(const Tensor& view) {
   TensorBody& body = internal::body(view);
   if (!is_part_of_base(body) || body.base->version != body.storage->version()) return false;
   // Also under NoGrad, as in backward() or a Function's forward: the view had its history before.
-  const ModeScope recorded(&Modes::recording, true);
+  const internal::ModeScope recorded(&internal::Modes::recording, true);
   const Tensor lined = in_memory_order(internal::TensorAccess::make(body.base)), now = alias(view);
   record_as(op::AsStrided{view.shape(), view.layout().strides(), offset_in_base(body)}, {&lined}, now);
   take_history(body, now);

@@ -26,7 +26,7 @@ bool is_number_beside(const Tensor& half, const Tensor& x) {
 /// An op of two tensors whose dtypes differ.
 template <class Op> [[gnu::noinline]] Tensor mixed(const Tensor& a, const Tensor& b) {
   const bool right = is_number_beside(a, b);
-  const bool full = Op::policy.autocast == Autocasting::full && modes().autocast != f32;
+  const bool full = Op::policy.autocast == Autocasting::full && internal::modes().autocast != f32;
   if (full || !(right || is_number_beside(b, a))) return dispatch::apply(Op{}, a, b);
   return cast(dispatch::apply(Op{}, cast(a, f32), cast(b, f32)), (right ? a : b).dtype());
 }
@@ -40,7 +40,7 @@ template <class Op, class Dying> Tensor binary(Dying dying, const Tensor& a, con
 
 /// Error for an unsigned number that i64 does not hold beside integers.
 void check_range(const Tensor& x, const Scalar& value) {
-  if (exceeds_i64(value) && !is_floating(x.dtype())) check_fits(value, promote_scalar(x.dtype(), value));
+  if (value.exceeds_i64() && !is_floating(x.dtype())) check_fits(value, promote_scalar(x.dtype(), value));
 }
 
 bool are_bool(const Tensor& x, const Scalar& value) { return x.dtype() == boolean && value.kind() == boolean; }
@@ -73,7 +73,7 @@ Scalar negated(const Tensor& x, const Scalar& value) {
   if (are_bool(x, value))
     throw DtypeError("bool is not accepted here; it takes integers or floating dtypes; cast bool first");
   check_range(x, value);
-  if (value.is_floating() || exceeds_i64(value)) return -value.to_double();
+  if (value.is_floating() || value.exceeds_i64()) return -value.to_double();
   return static_cast<int64_t>(0 - static_cast<uint64_t>(value.to_int()));
 }
 
@@ -157,7 +157,7 @@ template <class Op> Tensor& write_alike(const char* name, Tensor& self, const Te
   const Tensor fitting = other.shape() == self.shape() ? other : broadcast(other, self.shape());
   constexpr bool is_sum = std::same_as<Op, op::Add> || std::same_as<Op, op::Sub>;
   // The gradient of a factor reads the old value of self: it is computed beside it and then copied.
-  if (!is_sum && modes().recording && fitting.requires_grad()) {
+  if (!is_sum && internal::modes().recording && fitting.requires_grad()) {
     const Tensor factor = fitting.shares_storage(self) ? clone(fitting) : fitting;
     return dispatch::apply_in_place(op::CopyFrom{}, name, self, dispatch::apply(Op{}, clone(self), factor));
   }

@@ -15,8 +15,8 @@ namespace {
 template <class Op> Tensor with_number(const Tensor& x, const Scalar& value) {
   const DType dtype = promote_scalar(x.dtype(), value);
   // Above every i64, as is 2^64, whatever i64 is rounded to in f64.
-  if (exceeds_i64(value) && !is_floating(dtype)) return dispatch::apply(Op{Scalar(0x1p64)}, cast(x, f64));
-  return dispatch::apply(Op{value}, cast(x, fits(value, dtype) ? dtype : i64));
+  if (value.exceeds_i64() && !is_floating(dtype)) return dispatch::apply(Op{Scalar(0x1p64)}, cast(x, f64));
+  return dispatch::apply(Op{value}, cast(x, value.fits(dtype) ? dtype : i64));
 }
 
 }  // namespace

@@ -44,7 +44,7 @@ Tensor transposed(const char* name, const Tensor& x, const Tensor& weight, const
   ErrorFrame frame(name, x, weight, bias);
   const ConvOptions options = ConvOptionsOf<Sizes>{o.stride, o.padding, o.dilation, o.groups, o.algorithm};
   return for_batch(x, Sizes::kAxes, [&](const Tensor& batch) {
-    const Shape shape = transposed_conv_shape(batch.shape(), weight.shape(), options, as_triple(o.output_padding, 0));
+    const Shape shape = transposed_conv_shape(batch.shape(), weight.shape(), options, Size3::of(o.output_padding, 0));
     check_conv_bias(operand(bias), shape[1]);
     // A dilation leaves room for an output_padding of whole strides: what further inputs, of zeros, would give.
     std::vector<Padding> zeros(batch.shape().size());

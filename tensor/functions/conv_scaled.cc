@@ -16,7 +16,7 @@ namespace weft {
 namespace {
 
 bool wants_gradient(std::initializer_list<const Tensor*> inputs) {
-  if (!modes().recording) return false;
+  if (!internal::modes().recording) return false;
   for (const Tensor* x : inputs)
     if (x->defined() && dispatch::needs_gradient(*x)) return true;
   return false;
@@ -89,7 +89,7 @@ Tensor conv2d_scaled(const Tensor& x, const Tensor& weight, const ConvScaling& s
   ErrorFrame frame("conv2d_scaled", x, weight);
   if (wants_gradient({&x, &weight, &s.scale, &s.shift, &s.residual})) return composed(x, weight, s, options);
   const bool packs =
-      prepacked != nullptr && x.device().is_cpu() && x.dtype() == weight.dtype() && modes().autocast == f32;
+      prepacked != nullptr && x.device().is_cpu() && x.dtype() == weight.dtype() && internal::modes().autocast == f32;
   const auto [in, plain] = detail::padded(x, weight, options);
   const PrepackedConvWeight::Packed of_weight =
       packs ? prepacked->get(weight, in.shape(), plain) : PrepackedConvWeight::Packed();

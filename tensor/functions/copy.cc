@@ -47,7 +47,7 @@ Tensor to(const Tensor& x, Device device) {
   if (x.device() == device) return x;
   if (device.kind == DeviceKind::vmap) return dispatch::lifted(x, device);
   if (!device.is_cpu()) (void)dispatch::backend_of(device);
-  if (modes().recording) dispatch::check_version(x);
+  if (internal::modes().recording) dispatch::check_version(x);
   const Tensor dense = x.layout().is_dense() ? x : dispatch::apply(op::Clone{}, x);
   const op::ToDevice op{device, x.device()};
   Tensor out = dispatch::allocate(op.infer(operand(dense)), device);

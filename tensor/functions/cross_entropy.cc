@@ -47,7 +47,7 @@ Tensor cross_entropy(const Tensor& logits, const Tensor& targets, const CrossEnt
   ErrorFrame frame("cross_entropy", logits, targets);
   if (!(options.label_smoothing >= 0.0 && options.label_smoothing <= 1.0))
     throw Error(text("label smoothing ", options.label_smoothing, " must lie between 0 and 1"));
-  if (options.weight.defined() && modes().recording && dispatch::needs_gradient(options.weight))
+  if (options.weight.defined() && internal::modes().recording && dispatch::needs_gradient(options.weight))
     throw GradientError("the class weights take no gradient; pass weight.detach()");
   if (logits.rank() == 1 && targets.rank() == 0) {
     const Tensor loss = cross_entropy(unsqueeze(logits, 0), unsqueeze(targets, 0), options);
@@ -56,7 +56,7 @@ Tensor cross_entropy(const Tensor& logits, const Tensor& targets, const CrossEnt
   if (is_floating(targets.dtype()) && targets.shape() == logits.shape())
     return soft_cross_entropy(logits, targets, options);
   // Losses are f32 under Autocast; logits of 16 bits are read and their gradient written as they are.
-  const op::CrossEntropy op{{options.ignore_index, options.label_smoothing}, modes().autocast != f32};
+  const op::CrossEntropy op{{options.ignore_index, options.label_smoothing}, internal::modes().autocast != f32};
   const auto [loss, counts] = dispatch::apply(op, promoted_logits(logits, options.weight), targets, options.weight);
   switch (options.reduction) {
     case Reduction::none: return loss;

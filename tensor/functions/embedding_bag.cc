@@ -18,7 +18,9 @@ namespace weft {
 namespace {
 
 /// Under Autocast, as embedding() does it.
-Tensor in_scope(const Tensor& y) { return modes().autocast != f32 && y.dtype() == f32 ? cast(y, modes().autocast) : y; }
+Tensor in_scope(const Tensor& y) {
+  return internal::modes().autocast != f32 && y.dtype() == f32 ? cast(y, internal::modes().autocast) : y;
+}
 
 }  // namespace
 

@@ -122,7 +122,7 @@ Tensor BraceReader::finish(std::optional<DType> dtype, std::optional<Shape> shap
   for (const int64_t value : integers_) check_fits(value, result);
   const Tensor out = dispatch::allocate({view, result});
   // Not an op: observers do not see how the numbers are converted.
-  const ModeScope unobserved(&Modes::observer, static_cast<Observer*>(nullptr));
+  const internal::ModeScope unobserved(&internal::Modes::observer, static_cast<Observer*>(nullptr));
   dispatch::copy_into(reals_.empty() ? Tensor::wrap(const_cast<int64_t*>(integers_.data()), view.shape())
                                      : Tensor::wrap(const_cast<double*>(reals_.data()), view.shape()),
                       out);

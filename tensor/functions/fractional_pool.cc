@@ -37,7 +37,7 @@ ValuesAndIndices maxima(const Tensor& x, const FractionalMaxPool2dOptions& o, co
   // (width, height) become (depth, height, width).
   const Tensor volume_samples = pad(flip(samples, {-1}), {{0, 0}, {0, 0}, {1, 0}});
   auto [values, indices] =
-      dispatch::apply(op::FractionalMaxPool{as_triple(o.kernel_size, 1), size}, unsqueeze(x, 2), volume_samples);
+      dispatch::apply(op::FractionalMaxPool{Size3::of(o.kernel_size, 1), size}, unsqueeze(x, 2), volume_samples);
   return {squeeze(values, 2), squeeze(indices, 2)};
 }
 

@@ -97,7 +97,7 @@ Tensor embedding(const Tensor& indices, const Tensor& weight, int64_t padding_id
   ErrorFrame frame("embedding", indices, weight);
   const Tensor rows = dispatch::apply(op::Embedding{padding_idx}, indices, weight);
   // Under Autocast what is looked up has the scope's dtype; the table is not cast, and its gradient is summed in f32.
-  return modes().autocast != f32 && weight.dtype() == f32 ? cast(rows, modes().autocast) : rows;
+  return internal::modes().autocast != f32 && weight.dtype() == f32 ? cast(rows, internal::modes().autocast) : rows;
 }
 
 Tensor one_hot(const Tensor& indices, std::optional<int64_t> classes) {

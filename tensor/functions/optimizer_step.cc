@@ -20,7 +20,7 @@ bool is_direct(const OpInfo& info, const std::vector<Tensor>& operands) {
     masked |= x.defined() && x.layout().has_mask();
   }
   op::check_step_operands(others[0], others);
-  return contains(info.policy.accepts, operands[0].dtype()) && !masked;
+  return info.policy.accepts.contains(operands[0].dtype()) && !masked;
 }
 
 void run(const char* name, const OpInfo& info, const void* step, uint32_t writes, const std::vector<Tensor>& operands) {
@@ -33,14 +33,14 @@ void run(const char* name, const OpInfo& info, const void* step, uint32_t writes
 void apply_step(const char* name, const OpInfo& info, const void* step, uint32_t writes, bool maximize,
                 std::span<const Tensor* const> given) {
   ErrorFrame frame(name, *given[0], *given[1]);
-  const ModeScope unrecorded(&Modes::recording, false);
+  const internal::ModeScope unrecorded(&internal::Modes::recording, false);
   std::vector<Tensor> operands;
   for (const Tensor* x : given) operands.push_back(*x);
   if (maximize) operands[1] = -operands[1];
   if (is_direct(info, operands)) return run(name, info, step, writes, operands);
   std::vector<Tensor> copies = operands;
   for (Tensor& x : copies)
-    if (x.defined()) x = clone(contains(info.policy.accepts, x.dtype()) ? x : cast(x, f32));
+    if (x.defined()) x = clone(info.policy.accepts.contains(x.dtype()) ? x : cast(x, f32));
   run(name, info, step, writes, copies);
   for (size_t i = 0; i < copies.size(); ++i)
     if ((writes >> i & 1u) && copies[i].defined()) operands[i].copy_(copies[i]);

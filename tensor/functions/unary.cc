@@ -28,13 +28,13 @@ void check_bounds(const std::optional<Scalar>& min, const std::optional<Scalar>&
 
 /// None where no integer of the dtype is above it.
 std::optional<Scalar> upper_bound(const std::optional<Scalar>& max, DType dtype) {
-  return max && exceeds_i64(*max) && !is_floating(dtype) ? std::nullopt : max;
+  return max && max->exceeds_i64() && !is_floating(dtype) ? std::nullopt : max;
 }
 
 /// self = Op(self). A rule may read the old value: where one is recorded, the result is computed beside it and copied.
 Tensor& write(const OpInfo& info, const void* op, const char* name, Tensor& self) {
   ErrorFrame frame(name, self);
-  const bool recorded = modes().recording && self.requires_grad();
+  const bool recorded = internal::modes().recording && self.requires_grad();
   std::array<Tensor, 1> inputs = {recorded ? clone(self) : self};
   if (!recorded) {
     dispatch::apply_in_place(info, op, name, self, inputs);

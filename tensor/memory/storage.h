@@ -55,6 +55,4 @@ class Storage final : public RefCounted {
   void* context_ = nullptr;
 };
 
-void destroy(Storage* storage) noexcept;
-
 }  // namespace weft

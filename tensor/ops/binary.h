@@ -12,8 +12,8 @@ inline constexpr Policy kPower = {.accepts = kNumbers, .broadcasts = true, .auto
 
 inline constexpr Policy kDelicatePair = {
     .accepts = kFloating, .widens_integers = true, .broadcasts = true, .autocast = Autocasting::full};
-inline constexpr Policy kWide = {.accepts = only(f32) | only(f64), .broadcasts = true};
-inline constexpr Policy kBitsOfTwo = {.accepts = kIntegers | only(boolean), .broadcasts = true};
+inline constexpr Policy kWide = {.accepts = DTypes{f32, f64}, .broadcasts = true};
+inline constexpr Policy kBitsOfTwo = {.accepts = kIntegers | DTypes{boolean}, .broadcasts = true};
 inline constexpr Policy kShift = {.accepts = kIntegers, .broadcasts = true};
 
 /// An op on two tensors of equal shape and dtype.

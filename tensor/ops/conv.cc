@@ -78,7 +78,7 @@ void check_gradient(const Operand& g, const Shape& expected) {
 
 }  // namespace
 
-std::string attribute_text(const Size2& value) { return shown(as_triple(value, 0), 2); }
+std::string attribute_text(const Size2& value) { return shown(Size3::of(value, 0), 2); }
 std::string attribute_text(const Size3& value) { return shown(value, 3); }
 std::string attribute_text(const ConvOptions& o) {
   return text("{stride=", shown(o.stride, o.axes), ", padding=", shown(o.padding, o.axes),

@@ -59,7 +59,7 @@ struct ConvPrepack {
   int64_t elements = 0;  // number of elements of the result; 0 if the kernel prepacks nothing
   int64_t layout = 0;    // identifies the layout among those of one weight
   static constexpr std::string_view name = "conv_prepack";
-  static constexpr Policy policy = {.accepts = only(f32)};
+  static constexpr Policy policy = {.accepts = DTypes{f32}};
   void attributes(auto visit) const {
     visit("options", options), visit("images", images), visit("elements", elements), visit("layout", layout);
   }

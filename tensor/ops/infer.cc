@@ -23,14 +23,14 @@ void check_same_shape(const Operand& a, const Operand& b) {
 }
 
 void check_fits(const Scalar& value, DType dtype) {
-  if (!is_integer(dtype) || (!value.is_floating() && fits(value, dtype))) return;
+  if (!is_integer(dtype) || (!value.is_floating() && value.fits(dtype))) return;
   visit_dtype(dtype, [&]<class T>() {
     if constexpr (std::is_integral_v<T>) {
       const int64_t low = std::numeric_limits<T>::min(), high = std::numeric_limits<T>::max();
       // Above `high` by one: 2^63 is a double, 2^63 - 1 is none. NaN is nowhere.
       const double whole = std::trunc(value.to_double()), end = std::ldexp(1.0, std::numeric_limits<T>::digits);
       if (value.is_floating() && whole >= static_cast<double>(low) && whole < end) return;
-      const bool real = value.is_floating() || exceeds_i64(value);
+      const bool real = value.is_floating() || value.exceeds_i64();
       throw Error(text("the value ", real ? text(value.to_double()) : text(value.to_int()), " does not fit into ",
                        dtype, ", which holds ", low, " to ", high));
     }

@@ -13,7 +13,7 @@ void check_step_operands(const Operand& parameter, std::span<const Operand> othe
 }
 
 void check_step(const Operand& parameter, std::initializer_list<Operand> others) {
-  check_dtype(parameter, contains(SgdStep::policy.accepts, parameter.dtype), "f32 and f64");
+  check_dtype(parameter, SgdStep::policy.accepts.contains(parameter.dtype), "f32 and f64");
   check_step_operands(parameter, {others.begin(), others.end()});
 }
 

@@ -21,7 +21,7 @@ void check_step(const Operand& parameter, std::initializer_list<Operand> others)
 /// The base of all step descriptors: the hyper-parameters are attributes.
 template <class Options> struct Step : Options {
   static constexpr int outputs = 0;
-  static constexpr Policy policy = {.accepts = only(f32) | only(f64)};
+  static constexpr Policy policy = {.accepts = DTypes{f32, f64}};
   void attributes(auto visit) const {
     Options::fields(*this, [&](const char* field, const auto& value, auto) { visit(field, value); });
   }
@@ -44,7 +44,7 @@ struct SgdStep : Step<optim::SGDOptions> {
   bool first = false;  // the first step with momentum: the buffer is not read and is set to g
   static constexpr std::string_view name = "sgd_step";
   static constexpr uint32_t writes = 0b101;
-  static constexpr Policy policy = {.accepts = only(f32) | only(f64), .optional = 0b100};
+  static constexpr Policy policy = {.accepts = DTypes{f32, f64}, .optional = 0b100};
   void attributes(auto visit) const {
     Step::attributes(visit);
     visit("first", first);
@@ -62,7 +62,7 @@ struct AdamStep : Step<optim::AdamOptions> {
   int64_t step = 1;        // t, counts from 1
   static constexpr std::string_view name = "adam_step";
   static constexpr uint32_t writes = 0b11101;
-  static constexpr Policy policy = {.accepts = only(f32) | only(f64), .optional = 0b10000};
+  static constexpr Policy policy = {.accepts = DTypes{f32, f64}, .optional = 0b10000};
   void attributes(auto visit) const {
     Step::attributes(visit);
     visit("decoupled", decoupled), visit("step", step);
@@ -80,7 +80,7 @@ struct AdamStep : Step<optim::AdamOptions> {
 struct RmspropStep : Step<optim::RMSpropOptions> {
   static constexpr std::string_view name = "rmsprop_step";
   static constexpr uint32_t writes = 0b11101;
-  static constexpr Policy policy = {.accepts = only(f32) | only(f64), .optional = 0b11000};
+  static constexpr Policy policy = {.accepts = DTypes{f32, f64}, .optional = 0b11000};
   void infer(const Operand& parameter, const Operand& gradient, const Operand& square, const Operand& buffer,
              const Operand& average) const;
   void cpu(const Operand& parameter, const Operand& gradient, const Operand& square, const Operand& buffer,

@@ -19,7 +19,7 @@ inline constexpr Policy kToFloating = {.accepts = kFloating, .widens_integers = 
 inline constexpr Policy kDelicate = {.accepts = kFloating, .widens_integers = true, .autocast = Autocasting::full};
 
 /// Takes integers and bool.
-inline constexpr Policy kBits = {.accepts = kIntegers | only(boolean)};
+inline constexpr Policy kBits = {.accepts = kIntegers | DTypes{boolean}};
 
 /// The descriptor that a row of unary.inc, special.inc and activation.inc expands to.
 #define WEFT_UNARY_DESCRIPTOR(Op, function, rules)        \

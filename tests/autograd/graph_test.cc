@@ -93,7 +93,7 @@ TEST_F(Anomaly, EndsWithItsScopeAndNests) {
     EXPECT_NE(error_of([&] { sqrt(x); }), "");
   }
   EXPECT_EQ(error_of([&] { sqrt(x); }), "");
-  EXPECT_EQ(modes().observer, nullptr) << "off costs nothing";
+  EXPECT_EQ(internal::modes().observer, nullptr) << "off costs nothing";
 }
 
 TEST_F(Anomaly, IntegersAndViewsAreLeftAlone) {

@@ -37,7 +37,7 @@ TEST(MixedLinear, HasTheBitsOfExplicitCasts) {
         const auto [x, weight, bias] = layer(size, transposed);
         Tensor y, alone;
         {
-          const ModeScope scope(&Modes::autocast, half);  // whatever this CPU computes bf16 in
+          const internal::ModeScope scope(&internal::Modes::autocast, half);  // whatever this CPU computes bf16 in
           y = linear(x, weight, bias);
           alone = linear(x, weight);
         }
@@ -54,7 +54,7 @@ TEST(MixedLinear, GradientsOfWeightsAreNotRounded) {
       const Tensor incoming = randn({size[0], size[2]}).to(half);
       Tensor y;
       {
-        const ModeScope scope(&Modes::autocast, half);
+        const internal::ModeScope scope(&internal::Modes::autocast, half);
         y = linear(x, weight, bias);
       }
       y.backward(incoming);
@@ -75,7 +75,7 @@ TEST(MixedLinear, TheGradientOfTheBiasMayExceedHalves) {
   const Tensor x = randn({300, 8}), weight = randn({5, 8}), bias = parameter(randn({5}));
   Tensor y;
   {
-    const ModeScope scope(&Modes::autocast, f16);
+    const internal::ModeScope scope(&internal::Modes::autocast, f16);
     y = linear(x, weight, bias);
   }
   y.backward(full({300, 5}, 1000, f16));
@@ -84,7 +84,7 @@ TEST(MixedLinear, TheGradientOfTheBiasMayExceedHalves) {
 
 TEST(MixedLinear, KeepsNoCopyOfTheWeight) {
   const Tensor x = randn({dispatch::kManyRows, 512}).to(f16), weight = parameter(randn({512, 512}));
-  const ModeScope scope(&Modes::autocast, f16);
+  const internal::ModeScope scope(&internal::Modes::autocast, f16);
   const int64_t before = memory_stats().live_bytes;
   const Tensor y = linear(x, weight);
   EXPECT_LT(memory_stats().live_bytes - before, 512 * 512);
@@ -106,7 +106,7 @@ TEST(MixedLinear, OfFewRowsSharesTheScopesCopy) {
 
 TEST(MixedLinear, PromotesOutsideOfAScope) {
   EXPECT_EQ(linear(randn({2, 3}).to(f16), randn({4, 3})).dtype(), f32);
-  const ModeScope scope(&Modes::autocast, f16);
+  const internal::ModeScope scope(&internal::Modes::autocast, f16);
   EXPECT_EQ(linear(randn({2, 3}, f64), randn({4, 3})).dtype(), f64);
 }
 
@@ -137,7 +137,7 @@ TEST(MixedLinear, ProductsOfTwoDtypesDifferentiateTwice) {
 
 TEST(MixedLinear, RunsInVmapWithAWeightOfEachSample) {
   const Tensor x = randn({3, 2, 4}), weights = randn({3, 5, 4}), biases = randn({3, 5});
-  const ModeScope scope(&Modes::autocast, f16);
+  const internal::ModeScope scope(&internal::Modes::autocast, f16);
   const Tensor mapped = vmap([](const Tensor& rows, const Tensor& weight, const Tensor& bias) {
     return linear(rows, weight, bias);
   })(x, weights, biases);

@@ -134,7 +134,7 @@ struct Vector {};
 struct Image {};
 struct Timer {};
 struct Same {};
-int same;
+int same, only, fits, modes, contains, category, destroy, triple;
 
 using namespace weft;
 Pair a;
@@ -161,7 +161,7 @@ Vector u;
 Image v;
 Timer w;
 Same x;
-int y = same;
+int y = same + only + fits + modes + contains + category + destroy + triple;
 EOF
 
 # A tensor is no condition, and the compiler shows what is.

@@ -135,7 +135,7 @@ void add_rows(Cases& cases) {
            [](const Arrays&) {
              return Array{{2, 2}, {0, 0, 3.0 / 7, 4.0 / 7}};
            })
-      .compares(only(f32) | only(f64))
+      .compares(DTypes{f32, f64})
       .no_gradient();
 }
 
@@ -198,7 +198,7 @@ void add_random(Cases& cases) {
             return where(x[0] > 0, slope == 1, logical_and(slope > 0.249, slope < 0.501));
           },
           pointwise([](double) { return 1.0; }))
-      .compares(only(f32) | only(f64))
+      .compares(DTypes{f32, f64})
       .gives({Result::boolean})
       .no_gradient();
   cases
@@ -221,7 +221,7 @@ void add_random(Cases& cases) {
             return Arrays{reduction({1}, false, [](const std::vector<double>&) { return 1.0; })(x)[0],
                           pointwise([](double) { return 0.0; })(x)[0]};
           })
-      .compares(only(f32) | only(f64))
+      .compares(DTypes{f32, f64})
       .no_gradient()
       .loose(10);
 }

@@ -87,7 +87,7 @@ void check_row(const Seen& seen, DType scope) {
     SCOPED_TRACE(std::string(seen.info->name) + " in " + std::string(name_of(scope)) + ", mix " + std::to_string(mix));
     const std::vector<Tensor> given = mixed(seen, scope, mix);
     std::vector<Tensor> prepared = given;
-    const ModeScope on(&Modes::autocast, scope);  // whatever this CPU computes bf16 in
+    const internal::ModeScope on(&internal::Modes::autocast, scope);  // whatever this CPU computes bf16 in
     if (floating.empty()) {
       dispatch::prepare(*seen.info, prepared);
       for (size_t i = 0; i < given.size(); ++i) {
@@ -98,7 +98,7 @@ void check_row(const Seen& seen, DType scope) {
       continue;
     }
     const DType expected = named_by(policy, given, floating, scope);
-    if (!contains(policy.accepts, expected)) {
+    if (!policy.accepts.contains(expected)) {
       EXPECT_THROW(dispatch::prepare(*seen.info, prepared), DtypeError) << name_of(expected);
       continue;
     }
@@ -140,7 +140,8 @@ TEST(AutocastTable, EveryOpDoesWhatItsPolicySays) {
 struct KernelWatcher : Observer {
   explicit KernelWatcher(DType scope) : half(scope) {}
   void begin(const ObserverEvent& event) override {
-    if (event.kind != ObserverEvent::Kind::op || modes().autocast == f32) return;  // no scope holds in backward
+    if (event.kind != ObserverEvent::Kind::op || internal::modes().autocast == f32)
+      return;  // no scope holds in backward
     const Policy& policy = event.info->policy;
     for (size_t i = 0; i < event.inputs.size(); ++i) {
       const Tensor& x = *event.inputs[i];
@@ -159,12 +160,12 @@ TEST(AutocastTable, KernelsSeeWhatItSays) {
   for (const DType half : {bf16, f16})
     for (const OpCase& op : all_cases().ops())
       for (const DType dtype : {f32, half}) {
-        if ((op.dtypes & only(dtype)) == 0) continue;
+        if (!op.dtypes.contains(dtype)) continue;
         for (size_t sample = 0; sample < op.samples.size(); ++sample) {
           SCOPED_TRACE(op.name + " in " + std::string(name_of(dtype)));
           const Inputs inputs = tensors_of(draw_inputs(op, sample, dtype), op.samples[sample], dtype);
           KernelWatcher watcher(half);
-          const ModeScope on(&Modes::autocast, half);
+          const internal::ModeScope on(&internal::Modes::autocast, half);
           const ObserverScope observed(watcher);
           op.call(inputs);
           if (::testing::Test::HasFailure()) return;

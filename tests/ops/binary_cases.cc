@@ -42,7 +42,7 @@ void add_pair_cases(Cases& cases) {
   cases
       .add("add of truth values", {{mask({3, 4}), mask({4})}, {mask({37}), mask({37})}, {mask({0}), mask({})}},
            CALL(x[0] + x[1]), pointwise([](double a, double b) { return a != 0 || b != 0 ? 1.0 : 0.0; }))
-      .compares(only(f32))
+      .compares(DTypes{f32})
       .gives({Result::boolean})
       .no_gradient();
   cases
@@ -53,7 +53,7 @@ void add_pair_cases(Cases& cases) {
              all.values.assign(all.values.size(), 1.0);
              return reference::Arrays{all, in[0], in[0], reference::zeros(all.shape)};
            })
-      .compares(only(f32))
+      .compares(DTypes{f32})
       .gives({Result::boolean, Result::boolean, Result::boolean, Result::boolean})
       .no_gradient();
   cases
@@ -65,7 +65,7 @@ void add_pair_cases(Cases& cases) {
   cases
       .add("mul of truth values", {{mask({3, 4}), mask({4})}, {mask({37}), mask({37})}, {mask({0}), mask({})}},
            CALL(x[0] * x[1]), pointwise([](double a, double b) { return a != 0 && b != 0 ? 1.0 : 0.0; }))
-      .compares(only(f32))
+      .compares(DTypes{f32})
       .gives({Result::boolean})
       .no_gradient();
   cases

@@ -94,7 +94,7 @@ struct OpCase {
   Call call;
   Reference reference;        // may be empty: values are not compared
   DTypes dtypes = kFloating;  // checked
-  DTypes refused = kAll & ~kFloating;
+  DTypes refused = kAll - kFloating;
   std::vector<Result> results = {Result::same};  // of each output, the last for all further ones
   bool differentiable = true;
   bool is_view = false;
@@ -107,9 +107,9 @@ struct OpCase {
   bool writes_first = false;
 
   /// Takes these dtypes and no others.
-  OpCase& accepts(DTypes set) { return dtypes = set, refused = kAll & ~set, *this; }
+  OpCase& accepts(DTypes set) { return dtypes = set, refused = kAll - set, *this; }
   /// The case is checked in these dtypes; nothing is said of others.
-  OpCase& compares(DTypes set) { return dtypes = set, refused = 0, *this; }
+  OpCase& compares(DTypes set) { return dtypes = set, refused = {}, *this; }
   OpCase& gives(std::vector<Result> rules) { return results = std::move(rules), *this; }
   /// Takes every dtype; integers and bool become f32.
   OpCase& widens() { return accepts(kAll).gives({Result::floating}); }

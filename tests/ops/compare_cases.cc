@@ -101,7 +101,7 @@ void add_where(Cases& cases) {
            [](const Arrays& x) {
              return Arrays{{{}, {1}}, {{}, {double(x[0].values == x[1].values)}}, {{}, {1}}};
            })
-      .compares(kNumbers & ~only(u8))
+      .compares(kNumbers - DTypes{u8})
       .gives({Result::boolean})
       .no_gradient()
       .no_vmap();

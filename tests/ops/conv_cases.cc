@@ -229,7 +229,7 @@ void add_conv_cases(Cases& cases) {
   add_scaled(cases, "without history", {2, 3, 5, 4}, {4, 3, 3, 3}, Two{.padding = 1}, true).no_gradient();
   add_scaled(cases, "with a prepacked weight", {2, 32, 16, 16}, {32, 32, 3, 3}, Two{.padding = 1}, true)
       .no_gradient()
-      .compares(only(f32))
+      .compares(DTypes{f32})
       .loose(32);  // Winograd's filtering
 
   using OneBack = ConvTranspose1dOptions;

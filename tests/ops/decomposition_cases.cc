@@ -49,7 +49,7 @@ void add_qr(Cases& cases) {
   row(cases, "qr orthogonal of tiny numbers", {{normal({20, 20})}, {normal({40, 7})}},
       CALL(matmul(qr(x[0] * 1e-42).q.t(), qr(x[0] * 1e-42).q)),
       each([](const Array& a) { return identity(a.size(1)); }))
-      .compares(only(f32) | only(f64))
+      .compares(DTypes{f32, f64})
       .no_gradient();
 }
 

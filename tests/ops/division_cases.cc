@@ -59,7 +59,7 @@ void add_division(Cases& cases) {
                                      {given({3, 1}, {5, -5, 2}), given({4}, {1, -2, 3, -4})}};
   auto add_signs = [&](const std::string& name, Function f, Naive naive) {
     cases.add(name + " of signs", signs, CALL(f(x[0], x[1])), pointwise(naive))
-        .compares(kNumbers & ~only(u8))
+        .compares(kNumbers - DTypes{u8})
         .no_gradient()
         .no_layouts();
   };
@@ -81,14 +81,14 @@ void add_division(Cases& cases) {
   cases
       .add("fmod of extremes", extremes, CALL(fmod(x[0], x[1])),
            pointwise([](double a, double b) { return std::fmod(a, b); }))
-      .compares(only(f32) | only(f64))
+      .compares(DTypes{f32, f64})
       .no_gradient();
   cases
       .add("remainder of extremes", extremes, CALL(remainder(x[0], x[1])), pointwise([](double a, double b) {
              const double rest = std::fmod(a, b);
              return rest != 0 && (rest < 0) != (b < 0) ? rest + b : rest;
            }))
-      .compares(only(f32) | only(f64))
+      .compares(DTypes{f32, f64})
       .no_gradient();
   cases
       .add("floor_divide of extremes",
@@ -96,7 +96,7 @@ void add_division(Cases& cases) {
            CALL(floor_divide(x[0], x[1])), pointwise([](double a, double b) {
              return std::isinf(a) ? nan : std::isinf(b) ? (a < 0 ? -1.0 : 0.0) : std::floor(a / b);
            }))
-      .compares(only(f32) | only(f64))
+      .compares(DTypes{f32, f64})
       .no_gradient();
   // Quotients that are whole or just below it, within and beyond what doubles divide exactly.
   const auto whole = [](const Arrays& x) {
@@ -168,7 +168,7 @@ void add_pairs(Cases& cases) {
            {{given({6}, {3e38, 1e-44, 3e-30, 1e30, INFINITY, 0}),
              given({6}, {1e38, 1e-44, 4e-30, 1, std::nan(""), -0.0})}},
            CALL(hypot(x[0], x[1])), pointwise([](double a, double b) { return std::hypot(a, b); }))
-      .compares(only(f32) | only(f64))
+      .compares(DTypes{f32, f64})
       .no_gradient();
   add("copysign", with_special(pairs(any, any)), CALL(copysign(x[0], x[1])),
       [](double a, double b) { return std::copysign(a, b); });
@@ -199,14 +199,14 @@ void add_pairs(Cases& cases) {
            }))
       .accepts(kNumbers);
   cases.add("nextafter", pairs(any, any), CALL(nextafter(x[0], x[1])), pointwise([](double a, double) { return a; }))
-      .accepts(only(f32) | only(f64))
+      .accepts(DTypes{f32, f64})
       .no_gradient();
   cases
       .add("nextafter f64",
            {{given({9}, {1, 1, 0, -1, 2, -1, 0x1.fffffffffffffp1023, -INFINITY, -0.0}),
              given({9}, {2, 0, 1, -1, 2, INFINITY, INFINITY, 0, std::nan("")})}},
            CALL(nextafter(x[0], x[1])), pointwise([](double a, double b) { return std::nextafter(a, b); }))
-      .compares(only(f64))
+      .compares(DTypes{f64})
       .no_gradient();
   cases
       .add("functions of two with numbers", {{uniform({3, 4}, 0.5, 2)}, {uniform({0}, 1, 2)}, {uniform({}, 1, 2)}},
@@ -224,7 +224,7 @@ void add_pairs(Cases& cases) {
       .loose(10);
 }
 
-constexpr DTypes kBits = kIntegers | only(boolean);
+constexpr DTypes kBits = kIntegers | DTypes{boolean};
 int64_t bits_of(double a) { return static_cast<int64_t>(a); }
 
 void add_bits(Cases& cases) {
@@ -267,7 +267,7 @@ void add_bits(Cases& cases) {
            [](const Arrays&) {
              return Arrays{Array{{6}, {0, 0, 0, 0, 0, 0}}, Array{{6}, {0, -1, 0, -1, 0, -1}}};
            })
-      .compares(kIntegers & ~only(u8));
+      .compares(kIntegers - DTypes{u8});
   cases
       .add("bits with numbers", {{integers({3, 4}, 0, 20)}, {integers({}, 0, 20)}, {integers({0}, 0, 1)}},
            CALL(Outputs{x[0] & 6, 6 | x[0], x[0] ^ 3, x[0] << 1, x[0] >> 1}),
@@ -311,7 +311,7 @@ void add_integers(Cases& cases) {
   cases
       .add("float_power", pairs(from(0.5, 2), from(-2, 2)), CALL(float_power(x[0], x[1])),
            pointwise([](double a, double b) { return std::pow(a, b); }))
-      .compares(only(f32) | only(f64))
+      .compares(DTypes{f32, f64})
       .gives({Result::f64})
       .loose(10);
   cases

@@ -54,9 +54,7 @@ void add(Cases& cases, const std::string& equation, const std::string& plain,
     samples.emplace_back();
     for (const Shape& shape : list) samples.back().push_back(normal(shape));
   }
-  cases.add("einsum " + equation, samples, CALL(einsum(equation, x)), naive(plain))
-      .compares(only(f32) | only(f64))
-      .loose(4);
+  cases.add("einsum " + equation, samples, CALL(einsum(equation, x)), naive(plain)).compares(DTypes{f32, f64}).loose(4);
 }
 void add(Cases& cases, const std::string& equation, const std::vector<std::vector<Shape>>& shapes) {
   add(cases, equation, equation, shapes);

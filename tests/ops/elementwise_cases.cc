@@ -52,16 +52,16 @@ void add_rounding(Cases& cases) {
   cases
       .add("round halves", {{given({8}, {-2.5, -1.5, -0.5, 0.5, 1.5, 2.5, 3.5, 1e6 + 0.5})}}, CALL(round(x[0])),
            pointwise(nearest))
-      .compares(only(f32) | only(f64))
+      .compares(DTypes{f32, f64})
       .no_gradient();
   cases
       .add("round to decimals", {{given({4}, {1.2345, -1.2355, 0.126, 12.3})}, {given({}, {2.71828})}},
            CALL(round(x[0], 2)), pointwise([](double a) { return nearest(a * 100) / 100; }))
-      .compares(only(f32) | only(f64));
+      .compares(DTypes{f32, f64});
   cases
       .add("round to hundreds", {{given({4}, {1234.5, -1267, 49, 151})}}, CALL(round(x[0], -2)),
            pointwise([](double a) { return nearest(a / 100) * 100; }))
-      .compares(only(f32) | only(f64));
+      .compares(DTypes{f32, f64});
   cases
       .add("round integers to decimals", {{integers({9}, -5, 5)}}, CALL(round(x[0], 2)),
            pointwise([](double a) { return a; }))
@@ -115,7 +115,7 @@ void add_nan_to_num(Cases& cases) {
   cases
       .add("nan_to_num of f32", {{given({3}, {kInf, -kInf, std::nan("")})}}, CALL(nan_to_num(x[0])),
            pointwise([](double a) { return std::isnan(a) ? 0 : std::copysign(3.4028234663852886e38, a); }))
-      .compares(only(f32))
+      .compares(DTypes{f32})
       .no_gradient();
 }
 

@@ -145,7 +145,7 @@ void add_embedding_bag_cases(Cases& cases) {
            [](const Arrays& x) {
              return Arrays{summed(-1)(x)[0], largest(-1)(x)[0]};
            })
-      .compares(only(i32) | only(i64))
+      .compares(DTypes{i32, i64})
       .no_gradient();
   cases  // rows of the next bag are prefetched
       .add("embedding bag, large table", {{index({12}, 280), normal({280, 500}), index({5}, {0, 3, 3, 7, 12})}},

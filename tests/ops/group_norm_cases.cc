@@ -54,7 +54,7 @@ void add_group_norm(Cases& cases) {
   cases
       .add("group norm of long rows", {{normal({2, 6, 9, 11}), normal({6}), normal({6})}},
            CALL(group_norm(x[0], 3, x[1], x[2], kEps)), [](const Arrays& x) { return group_normed(x, 2); })
-      .compares(only(f32) | only(f64))
+      .compares(DTypes{f32, f64})
       .no_gradient()
       .loose(20);
   // Few images, whose channels are divided, and many.
@@ -71,7 +71,7 @@ void add_group_norm(Cases& cases) {
       .add("group norm of large channels-last images", {{normal({2, 72, 9, 11}), normal({72}), normal({72})}},
            CALL(group_norm(movedim(movedim(x[0], 1, -1).contiguous(), -1, 1), 24, x[1], x[2], kEps)),
            [](const Arrays& x) { return group_normed(x, 3); })
-      .compares(only(f32) | only(f64))
+      .compares(DTypes{f32, f64})
       .no_gradient()
       .loose(20);
   // Values that lie far from most: what is taken for near the mean is not.

@@ -45,7 +45,7 @@ void add_counts(Cases& cases) {
     cases
         .add(right ? "searchsorted right" : "searchsorted", samples, CALL(searchsorted(x[0], x[1], right)),
              places(right))
-        .compares(kFloating | only(i64) | only(i32))
+        .compares(kFloating | DTypes{i64, i32})
         .gives({Result::i64})
         .no_gradient()
         .no_layouts();
@@ -81,13 +81,13 @@ void add_counts(Cases& cases) {
                  v = (std::count(x[1].values.begin(), x[1].values.end(), v) > 0) != invert ? 1 : 0;
                return out;
              })
-        .compares(kFloating | only(i64) | only(u8))
+        .compares(kFloating | DTypes{i64, u8})
         .gives({Result::boolean})
         .no_gradient();
   cases
       .add("isin NaN", {{given({3}, {1, kNan, 3}), given({2}, {kNan, 3})}}, CALL(isin(x[0], x[1])),
            constant({3}, {0, 0, 1}))
-      .compares(only(f32) | only(f64))
+      .compares(DTypes{f32, f64})
       .gives({Result::boolean})
       .no_gradient();
 
@@ -152,7 +152,7 @@ void add_counts(Cases& cases) {
            })
       .no_gradient()
       .no_layouts()
-      .compares(only(f32) | only(f64));
+      .compares(DTypes{f32, f64});
   cases
       .add("histogram density", {{integers({4, 9}, 0, 8)}},
            CALL(histogram(x[0], 4, {.range = std::pair(0.0, 8.0), .density = true}).hist),
@@ -162,7 +162,7 @@ void add_counts(Cases& cases) {
              for (double& v : out.values) v /= total * 2;
              return Arrays{out};
            })
-      .compares(only(f32) | only(f64))
+      .compares(DTypes{f32, f64})
       .no_gradient();
   cases
       .add("histogram weights", {{given({4}, {1, 3, 1.5, 7}), normal({4})}},
@@ -171,7 +171,7 @@ void add_counts(Cases& cases) {
              const Row& w = x[1].values;
              return Arrays{Array{{2}, {w[0] + w[1] + w[2], w[3]}}};
            })
-      .compares(only(f32) | only(f64))
+      .compares(DTypes{f32, f64})
       .no_layouts()
       .no_gradient();
 }

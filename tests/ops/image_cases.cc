@@ -248,7 +248,7 @@ void add_samples(Cases& cases) {
                         x[0].at({i[0], i[3], 2});
                });
              })
-        .compares(only(f32) | only(f64))
+        .compares(DTypes{f32, f64})
         .loose(8);
   }
 }

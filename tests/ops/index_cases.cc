@@ -83,7 +83,7 @@ void add_gather(Cases& cases) {
       .add("scatter add of many integers", {{integers({40003}, -3, 4), index({40003}, 37)}},
            CALL(adjoint::scatter_add(x[0], 0, x[1], {37})),
            [](const Arrays& x) { return reference::scattered(x[0], {37}, reference::each_named(x[1], 0)); })
-      .compares(only(i32) | only(i64))
+      .compares(DTypes{i32, i64})
       .no_gradient();
 }
 

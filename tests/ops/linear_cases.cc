@@ -79,7 +79,7 @@ void add_linear_cases(Cases& cases) {
            {{integers({70, 130}, -3, 3), integers({65, 130}, -3, 3), integers({65}, -3, 3)},
             {integers({5, 300}, -3, 3), integers({33, 300}, -3, 3), integers({33}, -3, 3)}},
            run, rows_times_weight)
-      .compares(only(f32) | only(f64) | only(i64))
+      .compares(DTypes{f32, f64, i64})
       .loose(0);
   add_errors(cases);
 }

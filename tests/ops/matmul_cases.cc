@@ -123,7 +123,7 @@ void add_matmul_cases(Cases& cases) {
            {{integers({70, 130}, -3, 3), integers({130, 65}, -3, 3)},
             {integers({5, 300}, -3, 3), integers({300, 33}, -3, 3)}},
            CALL(matmul(x[0], x[1])), product)
-      .compares(only(f32) | only(f64) | only(i64))
+      .compares(DTypes{f32, f64, i64})
       .loose(0);
   cases
       .add("matmul with its transpose", {{normal({3, 3})}, {normal({2, 3, 3})}}, CALL(matmul(x[0], x[0].t())),

@@ -13,7 +13,7 @@
 
 namespace weft::testing {
 
-inline constexpr DTypes kReal = only(DType::f32) | only(DType::f64);
+inline constexpr DTypes kReal = DTypes{f32, f64};
 
 // ---- the naive side: plain matrices ----
 

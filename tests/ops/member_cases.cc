@@ -16,7 +16,7 @@ void add_pairs(Cases& cases, const char* name, size_t count, Outputs (*pairs)(co
       .add(
           name, {{distinct({4, 4})}}, [pairs](const Inputs& in) { return pairs(in[0], sigmoid(in[0] * 0.1)); },
           yes(count))
-      .compares(only(f32) | only(f64))
+      .compares(DTypes{f32, f64})
       .gives({Result::boolean})
       .no_gradient()
       .no_vmap();

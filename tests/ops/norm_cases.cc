@@ -46,7 +46,7 @@ void add_layer_norm(Cases& cases) {
            {{given({2, 80}, reference::Row(160, 200001.34))}, {given({1, 200}, reference::Row(200, 1234567.8))}},
            CALL(layer_norm(x[0], last_axes(x[0], 1), {}, {}, kEps)),
            [](const Arrays& x) { return reference::zeros(x[0].shape); })
-      .compares(only(f32))
+      .compares(DTypes{f32})
       .no_gradient();
   cases
       .add("layer norm of two axes",

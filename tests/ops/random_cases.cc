@@ -102,7 +102,7 @@ void add_samples(Cases& cases) {
             return weft::normal(x[0], x[1]);
           },
           nullptr)
-      .compares(only(f64))
+      .compares(DTypes{f64})
       .no_layouts();
 }
 

@@ -116,7 +116,7 @@ void add(Cases& cases, Recurrence kind, bool reverse) {
       .add(name + " of many",
            {sample(kind, 13, 3, 21, true, true, index({13}, 4)), sample(kind, 7, 2, 40, true, false)}, call,
            naive(kind, reverse))
-      .compares(only(f32) | only(f64))
+      .compares(DTypes{f32, f64})
       .no_gradient()
       .loose(20);
   // Wide enough for products of bf16: full tiles and parts of them. Each step rounds the states that it multiplies as

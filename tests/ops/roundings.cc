@@ -62,9 +62,9 @@ Tolerance half_tolerance(const OpCase& op, DType dtype, const Array& expected, c
 }
 
 void check_halves(const OpCase& op) {
-  if ((op.dtypes & only(f64)) == 0) return;
+  if (!op.dtypes.contains(f64)) return;
   for (const DType dtype : {bf16, f16})
-    for (size_t sample = 0; sample < op.samples.size() && (op.dtypes & only(dtype)) != 0; ++sample) {
+    for (size_t sample = 0; sample < op.samples.size() && op.dtypes.contains(dtype); ++sample) {
       if (dtype == bf16 && !op.has_bf16_gradients) continue;
       SCOPED_TRACE("sample " + std::to_string(sample) + " in " + std::string(name_of(dtype)));
       check_sample(op, sample, dtype);

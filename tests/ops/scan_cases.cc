@@ -77,7 +77,7 @@ void add_sums(Cases& cases) {
   cases
       .add("logcumsumexp far apart", {{given({5}, {-80, 3, 2, 90, 89})}, {given({4}, {5, -70, -60, 4})}},
            CALL(logcumsumexp(x[0], 0)), rowwise(0, so_far(reference::logsumexp)))
-      .compares(only(f32) | only(f64));
+      .compares(DTypes{f32, f64});
   cases
       .add("linear_recurrence", {{draw({4}), draw({4})}, {draw({3, 5}), draw({3, 5})}, {draw({2, 0}), draw({2, 0})}},
            CALL(adjoint::linear_recurrence(x[0], x[1], -1)),
@@ -152,7 +152,7 @@ void add_differences(Cases& cases) {
                                        {normal({2, 0})}, {normal({2, 3, 4})}, {integers({3, 4}, 0, 9)},
                                        {special({2, 9})}};
   cases.add("diff", samples, CALL(diff(x[0])), neighbours([](double a, double b) { return b - a; }))
-      .compares(kAll & ~only(boolean));
+      .compares(kAll - DTypes{boolean});
   cases
       .add("diff of bool", {{mask({3, 5})}}, CALL(diff(x[0])),
            neighbours([](double a, double b) { return a != b ? 1.0 : 0.0; }))
@@ -164,7 +164,7 @@ void add_differences(Cases& cases) {
              const Reference once = neighbours([](double a, double b) { return b - a; });
              return once(once(in));
            })
-      .compares(only(f32) | only(f64));
+      .compares(DTypes{f32, f64});
   cases.add("diff none", {{normal({3, 5})}}, CALL(diff(x[0], 0)), [](const Arrays& in) { return Arrays{in[0]}; })
       .compares(kFloating);
 
@@ -181,22 +181,22 @@ void add_differences(Cases& cases) {
   cases
       .add("trapezoid", alone, CALL(trapezoid(x[0], 0.5)),
            [=](const Arrays& in) { return last_of(integral_of(in[0], spaced(in[0], 0.5))); })
-      .compares(only(f32) | only(f64))
+      .compares(DTypes{f32, f64})
       .loose(2);
   cases
       .add("trapezoid at places", placed, CALL(trapezoid(x[0], x[1])),
            [](const Arrays& in) { return last_of(integral_of(in[0], in[1])); })
-      .compares(only(f32) | only(f64))
+      .compares(DTypes{f32, f64})
       .loose(4);
   cases
       .add("cumulative_trapezoid", alone, CALL(cumulative_trapezoid(x[0], 2)),
            [=](const Arrays& in) { return integral_of(in[0], spaced(in[0], 2)); })
-      .compares(only(f32) | only(f64))
+      .compares(DTypes{f32, f64})
       .loose(4);
   cases
       .add("cumulative_trapezoid at places", placed, CALL(cumulative_trapezoid(x[0], x[1])),
            [](const Arrays& in) { return integral_of(in[0], in[1]); })
-      .compares(only(f32) | only(f64))
+      .compares(DTypes{f32, f64})
       .loose(4);
   cases
       .add("trapezoid of nothing", {{normal({2, 0})}, {normal({2, 1})}}, CALL(trapezoid(x[0])),

@@ -94,7 +94,7 @@ void add_matrices(Cases& cases) {
              return Arrays{build(
                  {v, v}, [&](const Index& at) { return covariance(x[0], at[0], at[1], static_cast<double>(n - 1)); })};
            })
-      .compares(only(f32) | only(f64) | only(i32))
+      .compares(DTypes{f32, f64, i32})
       .gives({Result::floating})
       .loose(16);
   cases
@@ -102,10 +102,10 @@ void add_matrices(Cases& cases) {
            [](const Arrays& x) {
              return Arrays{Array{{}, {covariance(x[0], 0, 0, static_cast<double>(x[0].size(-1)))}}};
            })
-      .compares(only(f32) | only(f64))
+      .compares(DTypes{f32, f64})
       .loose(16);
   cases.add("corrcoef of one", {{normal({6})}, {normal({1, 4})}}, CALL(corrcoef(x[0])), constant({}, {1}))
-      .compares(only(f32) | only(f64))
+      .compares(DTypes{f32, f64})
       .no_gradient();  // of a constant
   cases
       .add("corrcoef", {{normal({3, 5})}, {normal({2, 9})}}, CALL(corrcoef(x[0])),
@@ -116,7 +116,7 @@ void add_matrices(Cases& cases) {
                       std::sqrt(covariance(x[0], at[0], at[0], 1) * covariance(x[0], at[1], at[1], 1));
              })};
            })
-      .compares(only(f32) | only(f64))
+      .compares(DTypes{f32, f64})
       .no_gradient()  // clipped at 1, where the diagonal is
       .loose(16);
   for (const double p : {1.0, 2.0, 3.0, 4.0, std::numeric_limits<double>::infinity()}) {
@@ -129,7 +129,7 @@ void add_matrices(Cases& cases) {
                for (const Index& at : indices_of(x[0].shape)) d.push_back(x[0].at(at) - broadcast_at(x[1], at));
                return Arrays{Array{{}, {reference::norm(d, p)}}};
              })
-        .compares(only(f32) | only(f64))
+        .compares(DTypes{f32, f64})
         .loose(8);
     cases
         .add("cdist" + name, {{normal({3, 4}), normal({2, 4})}, {normal({2, 3, 2}), normal({2, 5, 2})}},
@@ -148,7 +148,7 @@ void add_matrices(Cases& cases) {
                  return reference::norm(d, p);
                })};
              })
-        .compares(only(f32) | only(f64))
+        .compares(DTypes{f32, f64})
         .loose(8);
   }
 }
@@ -165,7 +165,7 @@ void add_far_rows(Cases& cases) {
                return std::hypot(x[0].at({at[0], 0}) - x[1].at({at[1], 0}), x[0].at({at[0], 1}) - x[1].at({at[1], 1}));
              })};
            })
-      .compares(only(f32) | only(f64))
+      .compares(DTypes{f32, f64})
       .no_gradient()
       .loose(4);
 }

@@ -20,7 +20,7 @@ namespace {
 
 constexpr size_t kSamples = 3;
 
-bool takes(const OpCase& op, DType dtype) { return (op.dtypes & only(dtype)) != 0; }
+bool takes(const OpCase& op, DType dtype) { return op.dtypes.contains(dtype); }
 
 /// Draw number `which` of a sample; 0 is the one that other checks use.
 Inputs drawn(const OpCase& op, size_t sample, DType dtype, size_t which) {

@@ -60,7 +60,7 @@ std::string dtypes_of(const Policy& policy) {
                                                    : "";
   if (text.empty())
     for (int i = 0; i < kDTypeCount; ++i)
-      if (contains(policy.accepts, static_cast<DType>(i)))
+      if (policy.accepts.contains(static_cast<DType>(i)))
         text += (text.empty() ? "" : ", ") + std::string(name_of(static_cast<DType>(i)));
   if (policy.widens_integers) text += "; integers become f32";
   return text;

@@ -27,8 +27,8 @@ struct Sizes {
 ConvShape shape_of(const Sizes& of) {
   ConvShape s{};
   s.batch = of.batch, s.channels = of.channels, s.filters = of.filters, s.groups = 1;
-  s.in = as_triple(of.in, 1), s.kernel = as_triple(of.kernel, 1), s.stride = as_triple(of.stride, 1);
-  s.padding = as_triple(of.padding, 0), s.dilation = Size3(1);
+  s.in = Size3::of(of.in, 1), s.kernel = Size3::of(of.kernel, 1), s.stride = Size3::of(of.stride, 1);
+  s.padding = Size3::of(of.padding, 0), s.dilation = Size3(1);
   const auto out = [&](int64_t axis) {
     return (of.in[axis] + 2 * of.padding[axis] - of.kernel[axis]) / of.stride[axis] + 1;
   };
