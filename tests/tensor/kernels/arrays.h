@@ -22,6 +22,14 @@ inline int64_t pick(Random& random, int64_t low, int64_t high) {
   return low + static_cast<int64_t>(random() % static_cast<uint64_t>(high - low + 1));
 }
 
+/// `n` numbers of a normal distribution, times `scale`.
+inline std::vector<double> normal_values(Random& random, size_t n, double scale = 1) {
+  std::normal_distribution<double> normal(0, scale);
+  std::vector<double> out(n);
+  for (double& v : out) v = normal(random);
+  return out;
+}
+
 /// How many random cases a property is tried on; WEFT_PROPERTY_DIVISOR makes slow runs shorter.
 inline int property_cases(int count) {
   const char* divisor = std::getenv("WEFT_PROPERTY_DIVISOR");

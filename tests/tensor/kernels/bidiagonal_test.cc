@@ -3,10 +3,10 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
-#include <random>
 #include <vector>
 
 #include "tensor/kernels/cpu/linalg/bidiagonal_svd.h"
+#include "tests/tensor/kernels/arrays.h"
 
 namespace weft::kernels::cpu::linalg {
 namespace {
@@ -47,13 +47,8 @@ void check(const char* name, const Values& d, const Values& e) {
 }
 
 TEST(Bidiagonal, VectorsMakeUpTheMatrix) {
-  std::mt19937 generator(1);
-  std::normal_distribution<double> normal;
-  const auto drawn = [&](size_t n, double scale) {
-    Values out(n);
-    for (double& v : out) v = scale * normal(generator);
-    return out;
-  };
+  testing::Random random(1);
+  const auto drawn = [&](size_t n, double scale) { return testing::normal_values(random, n, scale); };
   for (const size_t n : {1, 2, 3, 17, 32, 33, 66, 140}) {
     const Values beside = drawn(n, 1);
     check("random", drawn(n, 1), beside);

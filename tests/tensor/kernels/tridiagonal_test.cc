@@ -3,10 +3,10 @@
 
 #include <cmath>
 #include <limits>
-#include <random>
 #include <vector>
 
 #include "tensor/kernels/cpu/linalg/divide.h"
+#include "tests/tensor/kernels/arrays.h"
 
 namespace weft::kernels::cpu::linalg {
 namespace {
@@ -45,13 +45,8 @@ void check(const char* name, const Values& d, const Values& e) {
 }
 
 TEST(Tridiagonal, ValuesAreThoseThatSturmCounts) {
-  std::mt19937 generator(1);
-  std::normal_distribution<double> normal;
-  const auto drawn = [&](size_t n, double scale) {
-    Values out(n);
-    for (double& v : out) v = scale * normal(generator);
-    return out;
-  };
+  testing::Random random(1);
+  const auto drawn = [&](size_t n, double scale) { return testing::normal_values(random, n, scale); };
   for (const size_t n : {1, 2, 3, 17, 64, 200}) {
     check("random", drawn(n, 1), drawn(n - 1, 1));
     check("pairs of both signs", Values(n, 0.0), drawn(n - 1, 1));

@@ -55,7 +55,7 @@ void tile(const C* rows, int64_t step, const C* panel, int64_t length, C* out) {
     for (int v = 0; v < kVectors; ++v) simd::store<C>(out + (i * kVectors + v) * N, sums[i][v]);
 }
 
-/// Rows [first, first + count) of x, row by row; rows that are not there are zero.
+/// Rows [first, first + count) of x, row by row.
 template <class T> void take_rows(const Matrix<const T>& x, int64_t first, int64_t count, Compute<T>* to) {
   for (int64_t i = 0; i < count; ++i)
     for (int64_t k = 0; k < x.columns; ++k) to[i * x.columns + k] = static_cast<Compute<T>>(x.at(first + i, k));

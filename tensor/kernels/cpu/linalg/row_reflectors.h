@@ -5,7 +5,8 @@
 
 namespace weft::kernels::cpu::linalg {
 
-/// `count` reflections of vectors of n elements; the one of row j leaves the first j + `skip` of them alone.
+/// `count` reflections I - scale v v^T of vectors of n elements. Row j is the v of reflection j, of which the first
+/// j + `skip` elements are 0: it does not change these elements of a vector.
 template <class T> class RowReflectors {
  public:
   RowReflectors(int64_t count, int64_t n, int64_t skip)
@@ -13,8 +14,7 @@ template <class T> class RowReflectors {
 
   T* row(int64_t j) const { return vectors_.data() + j * n_; }
   T scale(int64_t j) const { return scales_.data()[j]; }
-  /// Row j has become the vector x that is to be reflected: it becomes the reflection's. Gives the first element of x
-  /// reflected, of which the others are 0.
+  /// Row j holds a vector x; it becomes the v that maps x, from element j + `skip` on, to (beta, 0, ...). Returns beta.
   T make(int64_t j) const {
     std::fill_n(row(j), j + skip_, T{0});
     const auto [scale, beta] = reflection(row(j) + j + skip_, n_ - j - skip_);
@@ -22,7 +22,7 @@ template <class T> class RowReflectors {
     return beta;
   }
 
-  /// Rows of z are reflected by all of them, the last one first.
+  /// Applies all reflections to each row of z, the last reflection first.
   void transform(Matrix<T> z) const {
     Scratch<T> gram(kTogether * kTogether), factor(kTogether * kTogether);
     Scratch<T> first(checked_multiply(z.rows, kTogether)), second(checked_multiply(z.rows, kTogether));
@@ -43,10 +43,10 @@ template <class T> class RowReflectors {
   }
 
  private:
-  /// Reflections that are multiplied at once.
+  /// Reflections that are applied together, as one product.
   static constexpr int64_t kTogether = 32;
 
-  /// T of I - V T V^T from g = V^T V.
+  /// T of the product I - V T V^T of reflections, from g = V^T V.
   static void set_factor(Matrix<const T> g, const T* scales, Matrix<T> t) {
     for (int64_t j = 0; j < t.columns; ++j) {
       for (int64_t i = 0; i < t.rows; ++i) t.at(i, j) = 0;

@@ -16,13 +16,13 @@ struct Sum {
   double value = 0, slope = 0;
 };
 
-/// Eigenvalues: poles are where they are.
+/// How differences of poles are formed and moved. For eigenvalues the poles are given as they are.
 struct Plain {
   static double difference(double pole, double other) { return pole - other; }
   static double moved(double pole, double shift) { return pole + shift; }
 };
-/// Singular values, whose squares are the roots: of poles the roots are given, as their own squares would not tell
-/// small ones apart.
+/// For singular values the equation is one of squares. What is given are the square roots of its poles, because small
+/// values that differ may have the same square in floating point.
 struct Rooted {
   static double difference(double pole, double other) { return (pole - other) * (pole + other); }
   /// The root of pole^2 + shift.
@@ -37,8 +37,8 @@ template <class Poles> class Root {
   Root(const double* poles, const double* squares, double rho, int64_t count, int64_t index)
       : poles_(poles), squares_(squares), rho_(rho), count_(count), index_(index), last_(index == count - 1) {}
 
-  /// The root between poles index and index + 1, or beyond the last one; `distances` (count) are those from it to the
-  /// poles.
+  /// The root between poles index and index + 1, or beyond the last pole. distances (count): pole j minus the root.
+  /// `total` is the sum of the squares, which bounds the last root.
   double find(double total, double* distances) {
     const double gap = last_ ? rho_ * total : Poles::difference(poles_[index_ + 1], poles_[index_]);
     origin_ = poles_[index_];
@@ -86,8 +86,8 @@ template <class Poles> class Root {
     above_ = sum(middle, count_, distances);
     value_ = 1 + below_.value + above_.value;
   }
-  /// The way to the root of c + s / (p - x) + t / (q - x), which has value and slopes of both sums at the two poles p
-  /// and q next to it.
+  /// The step to the root of c + s / (p - x) + t / (q - x), the function with poles p and q next to the root that has
+  /// the value, and for each of the two sums the slope, of the equation at the present shift.
   double correction(const double* distances) const {
     if (count_ == 1) return distances[0] + rho_ * squares_[0];
     const int64_t i = last_ ? index_ - 1 : index_;
@@ -107,7 +107,7 @@ template <class Poles> class Root {
   Sum below_, above_;
 };
 
-/// The roots and the distances (i, j) from root i to pole j.
+/// The roots, and in distances (i, j) pole j minus root i.
 template <class Poles>
 void find_roots(const double* poles, const double* weights, double rho, double* values, Matrix<double> distances) {
   const int64_t k = distances.rows;
@@ -120,7 +120,7 @@ void find_roots(const double* poles, const double* weights, double rho, double* 
   });
 }
 
-/// z for which the roots are exact, of the signs of `weights`: distances (i, j) are those from root i to pole j.
+/// The weights z for which the roots found are exact (Gu and Eisenstat 1994), with the signs of `weights`.
 template <class Poles>
 void exact_weights(const double* poles, const double* weights, Matrix<const double> distances, double* z) {
   const int64_t k = distances.rows;
