@@ -17,7 +17,7 @@
 namespace weft::kernels::cpu::linalg {
 
 /// Where halving stops: rows of a triangle, columns of a panel of QR.
-inline constexpr int64_t kTriangle = 32, kPanel = 16;
+inline constexpr int64_t kTriangle = 32, kPanel = 24;
 /// Fewer multiplications than this are done by loops.
 inline constexpr double kFewMultiplications = 4096;
 

@@ -15,7 +15,8 @@ namespace weft::kernels::cpu::linalg {
 
 template <class T> T sum_of_lanes(simd::Vec<T> v) { return simd::fold_lanes<Add, T, simd::kLanes<T>>(v); }
 
-// (By registers, the last one in part: lines are short here, and g++ would finish each element by element.)
+/// x^T y. The last register is filled in part: vectors are often short, and g++'s own loop would do the rest of them
+/// element by element.
 template <class T> T inner_product(const T* x, const T* y, int64_t n) {
   if (n < simd::kLanes<T>) {
     T sum = 0;
@@ -23,7 +24,7 @@ template <class T> T inner_product(const T* x, const T* y, int64_t n) {
     return sum;
   }
   constexpr int64_t N = simd::kLanes<T>;
-  simd::Vec<T> sums = {}, others = {};  // two, as an addition waits for the one before it
+  simd::Vec<T> sums = {}, others = {};  // two sums, as each addition waits for the one before it
   int64_t first = 0;
   for (; first + 2 * N <= n; first += 2 * N) {
     sums += simd::load<T>(x + first) * simd::load<T>(y + first);
@@ -45,7 +46,7 @@ template <class T> void add_multiple(T factor, const T* x, T* y, int64_t n) {
   });
 }
 
-/// Sums of squares in this range have lost nothing to what is too small or too large to be squared.
+/// Sums of squares in this range are precise: none of the squares that matter has overflowed or lost digits.
 template <class T> inline constexpr T kLeastSquares = std::numeric_limits<T>::min() / std::numeric_limits<T>::epsilon();
 template <class T> bool is_precise_square(T x) { return x > kLeastSquares<T> && x <= std::numeric_limits<T>::max(); }
 
@@ -71,8 +72,7 @@ template <class T> std::pair<T, T> reflection(T* x, int64_t n) {
       return {T{0}, alpha};
     }
     length = std::hypot(alpha, rest);
-    if (length <
-        kLeastSquares<T>) {  // numbers so small that they have lost digits, or that their inverses are infinite
+    if (length < kLeastSquares<T>) {  // so small that numbers have lost digits, or that their inverses are infinite
       for (int64_t i = 0; i < n; ++i) x[i] /= kLeastSquares<T>;
       const auto [tau, beta] = reflection(x, n);
       return {tau, beta * kLeastSquares<T>};
@@ -84,27 +84,50 @@ template <class T> std::pair<T, T> reflection(T* x, int64_t n) {
   return {(beta - alpha) / beta, beta};
 }
 
-/// reflect() of a few columns, each of which is a run of memory in `panel`.
+/// out[i] = x^T y_i for kCount vectors y_i, which lie `stride` apart: x is read once for all of them.
+template <int kCount, class T> void inner_products(const T* x, const T* y, int64_t stride, int64_t n, T* out) {
+  simd::Vec<T> sums[kCount] = {};
+  for_lanes<T>(n, [&](int64_t k, auto lanes) {
+    const simd::Vec<T> factor = lanes_at(x + k, lanes);
+    for (int i = 0; i < kCount; ++i) sums[i] += factor * lanes_at(y + i * stride + k, lanes);
+  });
+  for (int i = 0; i < kCount; ++i) out[i] = sum_of_lanes<T>(sums[i]);
+}
+
+/// y_i -= tau v v^T y_i for kCount vectors y_i, which lie `stride` apart.
+template <int kCount, class T> void reflect_vectors(const T* v, T tau, T* y, int64_t stride, int64_t n) {
+  T factors[kCount];
+  inner_products<kCount>(v, y, stride, n, factors);
+  for (T& factor : factors) factor *= tau;
+  for_lanes<T>(n, [&](int64_t k, auto lanes) {
+    const simd::Vec<T> x = lanes_at(v + k, lanes);
+    for (int i = 0; i < kCount; ++i) {
+      T* const to = y + i * stride + k;
+      put_lanes(to, simd::Vec<T>(lanes_at(to, lanes) - factors[i] * x), lanes);
+    }
+  });
+}
+
+/// reflect() of a few columns, which are the rows of row-major `panel`; a row of `t` is a run of memory.
 template <class T> void reflect_panel(Matrix<T> panel, Matrix<T> t) {
   const int64_t m = panel.columns, n = panel.rows;
   for (int64_t j = 0; j < n; ++j) {
     T* const v = &panel.at(j, 0);
     const auto [tau, beta] = reflection(v + j, m - j);
-    for (int64_t k = j + 1; k < n; ++k) {
-      T* const column = &panel.at(k, j);
-      const T factor = tau * inner_product(v + j, column, m - j);
-      add_multiple(-factor, v + j, column, m - j);
-    }
-    for (int64_t i = 0; i < j; ++i) t.at(j, i) = inner_product(&panel.at(i, j), v + j, m - j);  // for now
-    for (int64_t i = 0; i < j; ++i) {
+    int64_t k = j + 1, i = 0;
+    for (; k + 4 <= n; k += 4) reflect_vectors<4>(v + j, tau, &panel.at(k, j), m, m - j);
+    for (; k < n; ++k) reflect_vectors<1>(v + j, tau, &panel.at(k, j), m, m - j);
+    // V^T v, in place of row j of T until column j is made of it.
+    for (; i + 4 <= j; i += 4) inner_products<4>(v + j, &panel.at(i, j), m, m - j, &t.at(j, i));
+    for (; i < j; ++i) inner_products<1>(v + j, &panel.at(i, j), m, m - j, &t.at(j, i));
+    for (i = 0; i < j; ++i) {
       T sum = 0;
-      for (int64_t k = i; k < j; ++k) sum += t.at(i, k) * t.at(j, k);
+      for (k = i; k < j; ++k) sum += t.at(i, k) * t.at(j, k);
       t.at(i, j) = -tau * sum;
     }
+    for (i = 0; i < j; ++i) t.at(j, i) = 0;
     t.at(j, j) = tau;
-    for (int64_t i = 0; i < j; ++i) t.at(j, i) = 0;
-    t.at(j, j) = tau;
-    // v[j] = 1 is known: beta, an element of R, is kept there until the panel is copied back.
+    // In place of v[j], which is known to be 1, lies beta, an element of R, until the panel is copied back.
     v[j] = beta;
   }
 }
@@ -179,7 +202,11 @@ template <class T> void first_columns(Matrix<const T> v, Matrix<const T> t, Matr
     const Matrix<const T> block = v.block(k, k, m - k, width);
     const Matrix<T> part = q.block(k, k, m - k, columns);
     const Matrix<T> x = row_major(first.data(), width, columns), y = row_major(second.data(), width, columns);
-    gemm<T>(block.transposed(), part, x);
+    // x = V^T part, whose first columns are still those of the identity, and zero in the first rows of the others.
+    const int64_t known = std::min(width, columns), below = m - k - width;
+    copy_matrix_serial<T, T>(block.block(0, 0, known, width).transposed(), x.block(0, 0, width, known));
+    gemm<T>(block.block(width, 0, below, width).transposed(), part.block(width, known, below, columns - known),
+            x.block(0, known, width, columns - known));
     gemm<T>(t.block(0, k, width, width), x, y);
     subtract_product<T>(block, y, part);
   }
