@@ -190,6 +190,31 @@ void add_eig(Cases& cases) {
       })
       .no_gradient()
       .no_layouts();
+  // Numbers so small that one power of two does not bring them near 1.
+  row(cases, "eigh in parts of tiny numbers", {{normal({40, 40})}},
+      CALL(again(eigh(symmetric(x[0]) * 1e-300)) * 1e150 * 1e150), each([](const Array& a) { return symmetric(a); }))
+      .compares(only(f64))
+      .no_gradient()
+      .no_layouts();
+  row(cases, "eigh in parts of tiny f32 numbers", {{normal({40, 40})}},
+      CALL(again(eigh(symmetric(x[0]) * 1e-36)) * 1e18 * 1e18), each([](const Array& a) { return symmetric(a); }))
+      .compares(only(f32))
+      .no_gradient()
+      .no_layouts();
+  // A block whose squares vanish beside the rest.
+  row(cases, "eigh of a tiny block", {{given({4, 4}, {1, 0, 0, 0, 0, 1, 2, 0, 0, 2, 3, 1, 0, 0, 1, 1})}}, CALL([&] {
+        Outputs out;
+        for (const double tiny : {1e-155, 1e-160, 1e-310}) {
+          const Tensor scale = tensor({1.0, tiny, tiny, tiny}, f64).to(x[0].device());
+          const Tensor v = eigh(x[0] * scale).eigenvectors;
+          out.push_back(matmul(v.t(), v));
+        }
+        return out;
+      }()),
+      [](const Arrays&) { return Arrays(3, identity(4)); })
+      .compares(only(f64))
+      .no_gradient()
+      .no_layouts();
   row(cases, "eigvalsh in parts", {{normal({70, 70})}, {normal({210, 210})}},
       CALL(square(eigvalsh(symmetric(x[0]))).sum()),
       [](const Arrays& x) {

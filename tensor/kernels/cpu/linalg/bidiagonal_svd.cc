@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "tensor/kernels/cpu/linalg/mixing.h"
+#include "tensor/kernels/cpu/linalg/rotation.h"
 #include "tensor/kernels/cpu/linalg/secular.h"
 #include "tensor/kernels/cpu/loops/rows.h"
 
@@ -15,19 +16,6 @@ namespace {
 constexpr double kEpsilon = std::numeric_limits<double>::epsilon();
 /// Matrices up to this size are not divided.
 constexpr int64_t kUndivided = 32;
-
-struct Rotation {
-  double c, s, length;
-};
-/// c f + s g = length, c g - s f = 0; f and g at most near to 1.
-Rotation rotation(double f, double g) {
-  const double sum = f * f + g * g, length = std::sqrt(sum);
-  constexpr double kFewDigits = 1e-290;  // below it the squares are no longer precise
-  if (sum > kFewDigits) return {f / length, g / length, length};
-  if (f == 0 && g == 0) return {1, 0, 0};
-  const Rotation larger = rotation(f * 0x1p600, g * 0x1p600);
-  return {larger.c, larger.s, larger.length * 0x1p-600};
-}
 
 /// The smaller singular value of ((f, g), (0, h)), or 0 where squares vanish.
 double smaller_singular_value(double f, double g, double h) {

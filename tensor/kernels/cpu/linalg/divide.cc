@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "tensor/kernels/cpu/linalg/mixing.h"
+#include "tensor/kernels/cpu/linalg/rotation.h"
 #include "tensor/kernels/cpu/linalg/secular.h"
 
 namespace weft::kernels::cpu::linalg {
@@ -16,11 +17,13 @@ constexpr double kEpsilon = std::numeric_limits<double>::epsilon();
 constexpr double kVanished = 1e-280;
 /// Matrices up to this size are not divided.
 constexpr int64_t kUndivided = 32;
+/// What vanishes beside a largest element near 1: steps on denormal numbers might never end.
+constexpr double kNegligible = 1e-290;
 
 /// The first place from `l` on where the matrix falls apart.
 int64_t split_from(const double* d, const double* e, int64_t l, int64_t n) {
   for (; l + 1 < n; ++l)
-    if (std::abs(e[l]) <= kEpsilon * (std::abs(d[l]) + std::abs(d[l + 1]))) return l;
+    if (std::abs(e[l]) <= std::max(kEpsilon * (std::abs(d[l]) + std::abs(d[l + 1])), kNegligible)) return l;
   return n - 1;
 }
 
@@ -30,15 +33,16 @@ template <class F> void ql_step(double* d, double* e, int64_t l, int64_t m, cons
   double g = d[m] - d[l] + e[l] / (half + std::copysign(length, half));
   double s = 1, c = 1, p = 0;
   for (int64_t i = m - 1; i >= l; --i) {
-    const double f = s * e[i], b = c * e[i], r = std::sqrt(f * f + g * g);
-    e[i + 1] = r;
-    if (r == 0) {  // it has fallen apart here
+    const double b = c * e[i];
+    const Rotation r = rotation(g, s * e[i]);
+    e[i + 1] = r.length;
+    if (r.length == 0) {  // it has fallen apart here
       d[i + 1] -= p;
       e[m] = 0;
       return;
     }
-    s = f / r;
-    c = g / r;
+    s = r.s;
+    c = r.c;
     g = d[i + 1] - p;
     const double turned = (d[i] - g) * s + 2 * c * b;
     p = s * turned;
@@ -190,7 +194,7 @@ void tridiagonal_values(double* d, double* e, int64_t n) {
   const auto split = [&](int64_t l) {
     for (; l + 1 < n; ++l) {
       const double small = kEpsilon * (std::abs(d[l]) + std::abs(d[l + 1]));
-      if (e[l] <= small * small) break;
+      if (e[l] <= std::max(small * small, kNegligible)) break;
     }
     return l;
   };

@@ -1,20 +1,22 @@
 #include "tensor/kernels/cpu/linalg/symmetric.h"
 
+#include <array>
+#include <cmath>
+
 #include "tensor/kernels/cpu/linalg/divide.h"
 #include "tensor/kernels/cpu/linalg/tridiagonal.h"
 
 namespace weft::kernels::cpu::linalg {
 namespace {
 
-/// A power of two that brings `a` so near to 1 that no square overflows or vanishes.
-template <class T> T scale_of(Matrix<const T> a) {
+/// Two powers of two whose product brings `a` near to 1: one alone might not be a normal number.
+template <class T> std::array<T, 2> scales_of(Matrix<const T> a) {
   T largest = 0;
   for (int64_t i = 0; i < a.rows; ++i)
     for (int64_t j = i; j < a.columns; ++j) largest = std::max(largest, std::abs(a.at(i, j)));
-  if (largest == 0) return 1;
-  const int exponent = std::ilogb(largest);
-  constexpr int kMost = std::is_same_v<T, float> ? 100 : 900;  // the scale itself is no denormal
-  return std::abs(exponent) < 16 ? T{1} : std::ldexp(T{1}, -std::clamp(exponent, -kMost, kMost));
+  const int exponent = largest == 0 ? 0 : -std::ilogb(largest);
+  if (std::abs(exponent) < 16) return {1, 1};
+  return {std::ldexp(T{1}, exponent / 2), std::ldexp(T{1}, exponent - exponent / 2)};
 }
 
 }  // namespace
@@ -22,10 +24,10 @@ template <class T> T scale_of(Matrix<const T> a) {
 template <class T> void symmetric_eigen(Matrix<T> a, double* values, const Matrix<T>* vectors) {
   const int64_t n = a.rows;
   if (n == 0) return;
-  const T scale = scale_of<T>(a);
-  if (scale != 1)
+  const auto [first, second] = scales_of<T>(a);
+  if (first != 1)
     for (int64_t i = 0; i < n; ++i)
-      for (int64_t j = i; j < n; ++j) a.at(i, j) *= scale;
+      for (int64_t j = i; j < n; ++j) a.at(i, j) = a.at(i, j) * first * second;
   Scratch<double> beside(n);
   const Tridiagonal<T> reduced(a, values, beside.data());
   if (vectors == nullptr) {
@@ -34,7 +36,7 @@ template <class T> void symmetric_eigen(Matrix<T> a, double* values, const Matri
     tridiagonal_vectors<T>(values, beside.data(), *vectors);
     reduced.transform(*vectors);
   }
-  for (int64_t i = 0; i < n; ++i) values[i] /= static_cast<double>(scale);
+  for (int64_t i = 0; i < n; ++i) values[i] = values[i] / static_cast<double>(first) / static_cast<double>(second);
 }
 
 template void symmetric_eigen(Matrix<float>, double*, const Matrix<float>*);
