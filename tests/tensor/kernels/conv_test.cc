@@ -4,6 +4,7 @@
 
 #include <gtest/gtest.h>
 
+#include <cmath>
 #include <string_view>
 #include <thread>
 
@@ -132,6 +133,28 @@ TEST(KernelHazards, Bfloat16GradientsThatTheLibraryGetsWrong) {
                           make_case({2, 32, 5, 1}, 32, 3, 3, {.stride = 2, .padding = 1}),
                           make_case({1, 16, 8, 1}, 16, 4, 4, {.stride = 2, .padding = 2})})
       check<BFloat16>(c, random, plain);
+}
+
+// oneDNN 2.6's bf16 kernels multiply odd channels and the pixels beside windows by zeros.
+TEST(KernelHazards, Bfloat16NaNStaysInItsWindows) {
+  Random random(8);
+  for (const int64_t channels : {1, 3, 5, 17})
+    for (const int64_t width : {1, 4}) {
+      const Case c = make_case({2, channels, 5, 9}, 8, 1, width, {.stride = {1, 2}});
+      Array<BFloat16> x = testing::random_array<BFloat16>(c.x, Layout::channels_last, random, 3);
+      Array<BFloat16> w = testing::random_array<BFloat16>(c.w, Layout::row_major, random, 3);
+      Array<BFloat16> out = testing::make_array<BFloat16>(c.out, Layout::channels_last, random, BFloat16(0));
+      for (int64_t i = 0; i < 9; ++i) x.at({0, 0, i % 5, i}) = BFloat16(std::numeric_limits<float>::quiet_NaN());
+      op::Conv{c.p}.cpu(x.operand(), w.operand(), Operand{}, out.operand());
+      testing::reference::Array none;
+      none.absent = true;
+      const testing::reference::Array expected = conv(testing::values_of(x), testing::values_of(w), none, c.out, c.p);
+      const testing::reference::Array got = testing::values_of(out);
+      int wrong = 0;
+      for (size_t i = 0; i < got.values.size(); ++i)
+        wrong += std::isnan(got.values[i]) != std::isnan(expected.values[i]);
+      EXPECT_EQ(wrong, 0) << channels << " channels, width " << width;
+    }
 }
 
 // Many channels on few pixels are taken tap by tap: some taps read padding only, and a large batch is gathered in

@@ -1,7 +1,11 @@
 #include "tensor/kernels/cpu/window/onednn_conv.h"
 
+#include <algorithm>
+#include <atomic>
+
 #include "tensor/kernels/cpu/base/arithmetic.h"
 #include "tensor/kernels/cpu/base/onednn_primitive.h"
+#include "tensor/runtime/parallel.h"
 
 namespace weft::kernels::cpu::onednn {
 namespace {
@@ -186,6 +190,21 @@ bool is_wrong_for_weights(DataType type, const ConvShape& s) {
   return false;
 }
 
+/// oneDNN 2.6's bf16 kernels multiply channels in pairs, and the pixels of few channels together: an odd channel's
+/// partner, and what lies beside a window, are multiplied by zeros, which makes NaN of NaN and infinities.
+bool meets_zeros(const ConvShape& s) { return s.group_channels() % 2 != 0 || s.group_channels() <= 4; }
+
+bool all_finite(const BFloat16* x, int64_t count) {
+  std::atomic<bool> finite = true;
+  parallel_for(count, 1 << 16, [&](int64_t begin, int64_t end) {
+    constexpr int kExponent = 0x7f80;
+    int largest = 0;
+    for (int64_t i = begin; i < end; ++i) largest = std::max(largest, x[i].bits & kExponent);
+    if (largest == kExponent) finite = false;
+  });
+  return finite;
+}
+
 template <class T> inline constexpr DataType kTypeOf = std::is_same_v<T, float> ? DataType::f32 : DataType::bf16;
 
 }  // namespace
@@ -193,6 +212,8 @@ template <class T> inline constexpr DataType kTypeOf = std::is_same_v<T, float> 
 template <class T>
 bool conv_forward(const ConvShape& s, const T* x, const T* w, const WeightStrides& strides, const float* bias, T* out,
                   const PackedWeight& packed) {
+  if constexpr (std::is_same_v<T, BFloat16>)
+    if (meets_zeros(s) && !all_finite(x, s.pixels() * s.channels)) return false;
   ThreadScope scope;
   PreparedConv& prepared = find_conv(kForward, kTypeOf<T>, scope.threads(), s, strides, bias != nullptr);
   if (!prepared.conv) return false;
