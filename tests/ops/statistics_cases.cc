@@ -153,6 +153,14 @@ void add_matrices(Cases& cases) {
   }
 }
 
+/// p = 0 counts the differences that are not 0.
+void add_counted_differences(Cases& cases) {
+  const InputSpec a = given({2, 3}, {1, 2, 3, 1, NAN, 3}), b = given({2, 3}, {1, 5, -INFINITY, 1, 2, 3});
+  cases.add("cdist 0", {{a, b}}, CALL(cdist(x[0], x[1], 0)), constant({2, 2}, {2, 0, NAN, NAN}))
+      .compares(only(f32) | only(f64))
+      .no_gradient();
+}
+
 /// Squares beyond the range of floats on either side, and rows that are nearer to each other than to 0.
 void add_far_rows(Cases& cases) {
   InputSpec a = given({3, 2}, {1e22, -3e22, 1e-22, 3e-22, 4096, 4096.5});
@@ -222,6 +230,7 @@ void add_errors(Cases& cases) {
 void add_statistics_cases(Cases& cases) {
   add_reductions(cases);
   add_matrices(cases);
+  add_counted_differences(cases);
   add_far_rows(cases);
   add_errors(cases);
 }

@@ -25,7 +25,9 @@ struct Manhattan {
   template <class V> static V add(V sum, V d) { return sum + simd::larger(d, V(-d)); }
 };
 struct Hamming {
-  template <class V> static V add(V sum, V d) { return d != 0 ? sum + 1 : sum; }
+  template <class V> static V add(V sum, V d) {
+    return sum + (((d < 0) | (d > 0)) ? V{} + 1 : d);  // a NaN is added itself
+  }
 };
 struct Chebyshev {
   template <class V> static V add(V most, V d) {
