@@ -228,6 +228,20 @@ void add_samples(Cases& cases) {
                    sampled(o))
               .loose(16);
       }
+  // On the outer pixels the grid's gradient is 0, as outside of the image.
+  for (const GridPadding padding : {GridPadding::border, GridPadding::reflection})
+    for (const int64_t channels : {2, 17}) {
+      const GridSampleOptions o{.padding = padding, .align_corners = true};
+      cases
+          .add(text("grid_sample backward on the outer pixels ", padding == GridPadding::border, " ", channels),
+               {{normal({1, channels, 3, 4}), given({1, 2, 2, 2}, {-1, -1, 1, 1, -1, 1, 1, -1}),
+                 normal({1, channels, 2, 2})}},
+               CALL(adjoint::grid_sample_backward(x[2], x[0], x[1], o, 0b10)[1]),
+               constant({1, 2, 2, 2}, std::vector<double>(8, 0.0)))
+          .compares(only(f32) | only(f64))
+          .no_gradient()
+          .no_layouts();
+    }
   cases
       .add("grid_sample backward of no channels", {{normal({2, 0, 3, 2}), places({2, 2, 3, 2}), normal({2, 0, 2, 3})}},
            CALL(adjoint::grid_sample_backward(x[2], x[0], x[1], {}, 0b10)[1]),

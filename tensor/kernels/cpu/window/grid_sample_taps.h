@@ -131,9 +131,10 @@ template <class T> class Axis {
     return inside(options_.padding == GridPadding::reflection ? reflected(coordinate) : coordinate);
   }
 
-  /// The nearest one in the image. Without branches, as reflected(): registers hold many.
+  /// The nearest one in the image. On its outer pixels the derivative is 0 as outside (PyTorch's convention): the next
+  /// pixel is not read. Without branches, as reflected(): registers hold many.
   [[gnu::always_inline]] Coordinate<T> inside(const Coordinate<T>& coordinate) const {
-    const bool below = coordinate.at<0, above = coordinate.at> last_;
+    const bool below = coordinate.at <= 0, above = coordinate.at >= last_;
     return {below ? T(0) : above ? last_ : coordinate.at, below || above ? T(0) : coordinate.slope};
   }
 
