@@ -82,6 +82,40 @@ template <class V> WEFT_SIMD V with_sign_of(V magnitude, V sign) {
   return std::bit_cast<V>((std::bit_cast<Bits<V>>(magnitude) & ~kSign) | (std::bit_cast<Bits<V>>(sign) & kSign));
 }
 
+/// a * b + c of floats, rounded once; where the machine has no such instruction, by way of doubles.
+template <class V> WEFT_SIMD V fused(V a, V b, V c) {
+#if defined(__FMA__)
+  if constexpr (std::is_arithmetic_v<V>) return __builtin_fmaf(a, b, c);
+#if defined(__AVX512F__)
+  if constexpr (sizeof(V) == 64) return (V)_mm512_fmadd_ps((__m512)a, (__m512)b, (__m512)c);
+#endif
+  if constexpr (sizeof(V) == 32) return (V)_mm256_fmadd_ps((__m256)a, (__m256)b, (__m256)c);
+#else
+  if constexpr (std::is_arithmetic_v<V>) {
+    return static_cast<float>(static_cast<double>(a) * b + c);
+  } else {
+    constexpr int N = sizeof(V) / sizeof(float);
+    const auto wide = [](V v) { return simd::convert_lanes<double, N>(v); };
+    return simd::convert_lanes<float, N>(wide(a) * wide(b) + wide(c));
+  }
+#endif
+}
+
+/// Whether no lane is larger than `limit` or NaN.
+template <class V> WEFT_SIMD bool all_within(V x, float limit) {
+  const V size = absolute(x);
+#if defined(__AVX512F__)
+  if constexpr (sizeof(V) == 64) return _mm512_cmp_ps_mask((__m512)size, _mm512_set1_ps(limit), _CMP_NLE_UQ) == 0;
+#endif
+#if defined(__AVX__)
+  if constexpr (sizeof(V) == 32)
+    return _mm256_movemask_ps(_mm256_cmp_ps((__m256)size, _mm256_set1_ps(limit), _CMP_NLE_UQ)) == 0;
+#endif
+  for (int i = 0; i < static_cast<int>(sizeof(V) / sizeof(float)); ++i)
+    if (!(size[i] <= limit)) return false;
+  return true;
+}
+
 /// table[index modulo 16] lane by lane; the table is aligned to 64 bytes.
 template <class V> WEFT_SIMD V lookup(const float* table, Bits<V> index) {
   if constexpr (std::is_arithmetic_v<V>) {

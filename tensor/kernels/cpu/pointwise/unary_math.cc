@@ -6,22 +6,18 @@
 namespace weft::kernels::cpu {
 namespace {
 
-/// Doubles come in registers, floats one by one.
-struct Trigonometric {
-  template <class T> static constexpr bool kOnRegisters = std::is_same_v<T, double>;
-  bool slow_case(float x) const { return !(std::fabs(x) <= vmath::kTrigonometricLimit); }
-};
-
 // sin for quarter 0, cos for quarter 1.
-template <uint32_t quarter> struct SineOf : Trigonometric {
-  float operator()(float x) const { return vmath::sin_quarter(x, quarter); }
-  float slow(float x) const { return quarter == 0 ? std::sin(x) : std::cos(x); }
+template <uint32_t quarter> struct SineOf {
+  template <class V> V operator()(V x) const { return vmath::sine<quarter>(x); }
   vmath::Doubles operator()(vmath::Doubles x) const { return quarter == 0 ? vmath::sin(x) : vmath::cos(x); }
 };
 
-struct TangentOf : Trigonometric {
-  float operator()(float x) const { return vmath::tan_quarter(x); }
+/// Doubles come in registers, floats one by one.
+struct TangentOf {
+  template <class T> static constexpr bool kOnRegisters = std::is_same_v<T, double>;
+  bool slow_case(float x) const { return !(std::fabs(x) <= vmath::kTrigonometricLimit); }
   float slow(float x) const { return std::tan(x); }
+  float operator()(float x) const { return vmath::tan_quarter(x); }
   vmath::Doubles operator()(vmath::Doubles x) const { return vmath::tan(x); }
 };
 
@@ -50,7 +46,7 @@ WEFT_UNARY_KERNEL(Acosh, floating(kMathGrain, on_registers([](auto v) { return v
 WEFT_UNARY_KERNEL(Atanh, floating(kMathGrain, on_registers([](auto v) { return vmath::atanh(v); }), x, out))
 WEFT_UNARY_KERNEL(Erfc, floating(kMathGrain, on_registers([](auto v) { return vmath::erfc(v); }), x, out))
 WEFT_UNARY_KERNEL(Tan, floating(kMathGrain, TangentOf{}, x, out))
-WEFT_UNARY_KERNEL(Sin, floating(kMathGrain, SineOf<0>{}, x, out))
-WEFT_UNARY_KERNEL(Cos, floating(kMathGrain, SineOf<1>{}, x, out))
+WEFT_UNARY_KERNEL(Sin, floating(kMathGrain, on_registers(SineOf<0>{}), x, out))
+WEFT_UNARY_KERNEL(Cos, floating(kMathGrain, on_registers(SineOf<1>{}), x, out))
 
 }  // namespace weft
