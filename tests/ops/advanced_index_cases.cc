@@ -246,7 +246,8 @@ void add_puts(Cases& cases) {
   cases
       .add("index_put that accumulates",
            {{normal({4, 3}), index({5}, {0, 3, 0, -1, 0}), index({5}, {2, -1, 2, 0, 2}), normal({5})},
-            {normal({4, 3}), index({4}, 4), index({4}, 3), normal({4})}},
+            {normal({4, 3}), index({4}, 4), index({4}, 3), normal({4})},
+            {normal({4, 3}), index({1}, {2}), index({1}, {-2}), normal({1})}},
            CALL(index_put(x[0], {x[1], x[2]}, x[3], true)), sums)
       .compares(kFloating);
   cases
@@ -266,7 +267,8 @@ void add_puts(Cases& cases) {
   cases
       .add(
           "index_put that accumulates in a transposed view",
-          {{normal({4, 3}), index({5}, {0, 3, 0, -1, 0}), index({5}, {2, -1, 2, 0, 2}), normal({5})}},
+          {{normal({4, 3}), index({5}, {0, 3, 0, -1, 0}), index({5}, {2, -1, 2, 0, 2}), normal({5})},
+           {normal({4, 3}), index({1}, {3}), index({1}, {0}), normal({1})}},
           [](const Inputs& x) -> Outputs {
             const Tensor y = x[0].clone();
             y.t().index_put_({x[2], x[1]}, x[3], true);

@@ -31,6 +31,7 @@ void add_slices(Cases& cases) {
   const std::vector<Sample> rows = {{normal({4, 3}), index({2}, {3, 0}), normal({2, 3})},
                                     {normal({4, 3}), index({5}, {3, 0, 3, 3, 1}), normal({5, 3})},
                                     {normal({4, 2, 2}), index({3}, 4), normal({3, 2, 2})},
+                                    {normal({50}), index({5}, {3, 0, 49, 3, 3}), normal({5})},
                                     {normal({4}), index({0}, 4), normal({0})}};
   cases.add("index_copy of rows", rows, CALL(index_copy(x[0], 0, x[1], x[2])), slices_written(0, replace))
       .accepts(kAll);

@@ -1,5 +1,6 @@
 #include "tensor/kernels/cpu/index/slices.h"
 
+#include <bit>
 #include <cstdlib>
 #include <cstring>
 #include <numeric>
@@ -252,11 +253,52 @@ void add_along_row(const T* list, std::span<const int64_t> row_offsets, const Sl
     }
   } else {
     const Scratch<Sum> sums(layout.table_size);
-    std::fill_n(sums.data(), layout.table_size, Sum(0));
+    std::fill_n(sums.data(), layout.table_size, -Sum(0));  // which leaves a -0 as it is
     for (int64_t i = 0; i < count; ++i) sums.data()[offset[i]] += static_cast<Compute<T>>(list[i * list_step]);
     for (int64_t v = 0; v < layout.table_size; ++v)
       to[v * step] = static_cast<T>(static_cast<Compute<T>>(static_cast<Compute<T>>(to[v * step]) + sums.data()[v]));
   }
+}
+
+/// A place for each row that is listed, by a hash table with open addressing.
+struct Places {
+  explicit Places(std::span<const int64_t> rows)
+      : room(static_cast<int64_t>(std::bit_ceil(2 * rows.size()))), of(std::ssize(rows)) {
+    const Scratch<int64_t> owners(room);
+    std::fill_n(owners.data(), room, int64_t{-1});
+    const int shift = 64 - std::countr_zero(static_cast<uint64_t>(room));
+    for (size_t i = 0; i < rows.size(); ++i) {
+      const int64_t row = rows[i];
+      auto place =
+          static_cast<int64_t>(static_cast<uint64_t>(row) * 0x9e3779b97f4a7c15u >> shift);  // Fibonacci hashing
+      while (owners.data()[place] != row && owners.data()[place] != -1) place = (place + 1) & (room - 1);
+      owners.data()[place] = row;
+      of.data()[i] = place;
+    }
+  }
+  int64_t room;
+  Scratch<int64_t> of;
+};
+
+/// Slices of one element of 16 bits: what goes to one row is summed, in order, before it is rounded.
+template <class T>
+void add_elements(const T* list, std::span<const int64_t> rows, std::span<const int64_t> row_offsets,
+                  const SliceLayout& layout, T* to) {
+  const auto add_at = [&](const int64_t* places, int64_t room) {
+    const int64_t step = layout.table_stride, list_step = layout.list.inner().out, count = std::ssize(rows);
+    const Scratch<double> sums(room);
+    double* const sum = sums.data();
+    std::fill_n(sum, room, -0.0);
+    for (int64_t i = 0; i < count; ++i) sum[places[i]] += static_cast<Compute<T>>(list[i * list_step]);
+    for (int64_t i = 0; i < count; ++i) {
+      T& element = to[row_offsets[static_cast<size_t>(i)] * step];
+      element = static_cast<T>(static_cast<Compute<T>>(static_cast<Compute<T>>(element) + sum[places[i]]));
+      sum[places[i]] = -0.0;  // where the row comes again, nothing is left to add
+    }
+  };
+  if (!is_sparse(std::ssize(rows), layout)) return add_at(rows.data(), layout.table_size);
+  const Places places(rows);
+  add_at(places.of.data(), places.room);
 }
 
 }  // namespace
@@ -316,12 +358,14 @@ void add_rows(const Operand& list, std::span<const int64_t> rows, std::span<cons
   const bool whole = rows.data() == row_offsets.data() && !is_sparse(count, layout);
   constexpr int64_t kMany = 8;  // added to one row, in the mean
   const bool many = whole && count > kMany * layout.table_size;
-  if (count == 0 || (half ? !across || !whole : !across && size != 1))
+  if (count == 0 || (size != 1 && (!across || (half && !whole))))
     return add_slices(list, rows, row_offsets, layout, -1, start, table);
   visit_number(table.dtype, [&]<class T>() {
     const T* from = list.data<T>();
     T* to = table.data<T>();
     begin_as(start, table);
+    if constexpr (is_half<T>)
+      if (size == 1) return add_elements(from, rows, row_offsets, layout, to);
     const auto add = [&](int64_t in, int64_t out) {
       if constexpr (!std::is_integral_v<T>)
         if (many) return add_along_row<double>(from + out, row_offsets, layout, to + in);
