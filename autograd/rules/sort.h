@@ -23,6 +23,7 @@ inline constexpr auto one_choice_rule = per_input([](const Op& op, Grad g, Outpu
 }  // namespace formulas
 
 WEFT_GRADIENT(Sort) = formulas::choice_rule<op::Sort>;
+WEFT_GRADIENT(SortRows) = not_differentiable("positions");
 WEFT_GRADIENT(Topk) = formulas::choice_rule<op::Topk>;
 WEFT_GRADIENT(Kthvalue) = formulas::one_choice_rule<op::Kthvalue>;
 WEFT_GRADIENT(Median) = formulas::one_choice_rule<op::Median>;

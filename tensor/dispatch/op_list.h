@@ -32,7 +32,7 @@
                           X(IsFinite) X(Where) \
   /* reduce */            X(Sum) X(NanSum) X(Prod) X(Max) X(Min) X(All) X(Any) X(Logsumexp) X(Norm) X(Var) \
   /* arg_reduce */        X(ExtremumWithIndices) X(Argmax) X(Argmin) \
-  /* sort */              X(Sort) X(Topk) X(Kthvalue) X(Median) \
+  /* sort */              X(Sort) X(SortRows) X(Topk) X(Kthvalue) X(Median) \
   /* scan */              X(Cumsum) X(Cumprod) X(Logcumsumexp) X(CumulativeExtremum) X(LinearRecurrence) \
   /* search */            X(Searchsorted) \
   /* matmul */            X(Matmul) X(RoundedMatmul) X(Cdist) \

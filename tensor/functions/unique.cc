@@ -16,6 +16,7 @@
 #include "tensor/functions/scan.h"
 #include "tensor/functions/sort.h"
 #include "tensor/functions/view.h"
+#include "tensor/ops/sort.h"
 
 namespace weft {
 namespace {
@@ -45,17 +46,6 @@ UniqueResult runs_of(const Tensor& values, const Tensor& order, const Shape& pla
   return out;
 }
 
-/// The order in which rows (n, m) ascend: sorted by one column after the other, the first one last.
-Tensor order_of(const Tensor& rows) {
-  const Tensor keys = is_floating(rows.dtype()) ? detach(rows) + 0 : rows;  // -0 becomes 0, which it equals
-  Tensor order = arange(0, rows.size(0), 1, i64, rows.device());
-  for (int64_t j = rows.size(1) - 1; j >= 0; --j) {
-    const Tensor column = index_select(select(keys, 1, j), 0, order);
-    order = index_select(order, 0, argsort(column, 0));
-  }
-  return order;
-}
-
 /// Slices of x along an axis as rows.
 UniqueResult slices_of(const Tensor& x, bool consecutive, const UniqueOptions& options) {
   const int64_t axis = normalize_axis(*options.axis, std::max<int64_t>(x.rank(), 1));
@@ -63,7 +53,7 @@ UniqueResult slices_of(const Tensor& x, bool consecutive, const UniqueOptions& o
   Shape shape = first.shape();
   const int64_t n = shape[0];
   const Tensor rows = reshape(first, {n, n == 0 ? 0 : first.numel() / n});
-  const Tensor order = consecutive ? Tensor() : order_of(rows);
+  const Tensor order = consecutive ? Tensor() : dispatch::apply(op::SortRows{}, detach(rows));
   UniqueResult out = runs_of(consecutive ? rows : index_select(rows, 0, order), order, {n}, options);
   shape[0] = out.values.size(0);
   out.values = movedim(reshape(out.values, shape), 0, axis);

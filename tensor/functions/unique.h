@@ -18,9 +18,8 @@ struct UniqueResult {
   Tensor inverse;  // i64, values[inverse] is x; x's shape, or with an axis: 1-D; undefined if not requested
   Tensor counts;   // 1-D, i64; undefined if not requested
 };
-/// The distinct values of x in ascending order, or the distinct slices along an axis in lexicographic order (which
-/// takes as many sorts as a slice has elements). Every NaN is a distinct value. The gradient of a value goes to its
-/// first occurrence. IndexError if the axis is out of range.
+/// The distinct values of x in ascending order, or the distinct slices along an axis in lexicographic order. Every NaN
+/// is a distinct value. The gradient of a value goes to its first occurrence. IndexError if the axis is out of range.
 UniqueResult unique(const Tensor& x, const UniqueOptions& options = {});
 /// One value for each run of equal consecutive elements in row-major order (or of equal slices), in the order of x.
 UniqueResult unique_consecutive(const Tensor& x, const UniqueOptions& options = {});

@@ -22,6 +22,17 @@ struct Sort {
   void cpu(const Operand& x, const Operand& values, const Operand& indices) const;
 };
 
+/// The order (n, i64) in which the rows of a matrix (n, m) ascend: by their first elements that differ.
+struct SortRows {
+  static constexpr std::string_view name = "sort_rows";
+  static constexpr std::string_view cost = "by radix: a sort of each column, of the rows that are equal before it";
+  static constexpr Policy policy = {};
+  void attributes(auto) const {}
+  bool operator==(const SortRows&) const = default;
+  Spec infer(const Operand& x) const { return spec_of({x.size(0)}, i64); }
+  void cpu(const Operand& x, const Operand& order) const;
+};
+
 /// The first k values and indices of Sort.
 struct Topk {
   int64_t axis;

@@ -73,8 +73,9 @@ void add_sets(Cases& cases) {
       .accepts(kAll)
       .gives({Result::same, Result::i64})
       .no_vmap(1);
-  const std::vector<Sample> matrices = {
-      {integers({9, 2}, 0, 2)}, {integers({2, 7}, 0, 2)}, {distinct({3, 4})}, {distinct({0, 3})}, {distinct({2, 0})}};
+  const std::vector<Sample> matrices = {{integers({9, 2}, 0, 2)}, {integers({2, 7}, 0, 2)}, {distinct({3, 4})},
+                                        {distinct({0, 3})},       {distinct({2, 0})},       {integers({40, 3}, 0, 2)},
+                                        {integers({34, 2}, 1, 1)}};
   for (const int64_t axis : {0, 1})
     for (const bool consecutive : {false, true})
       cases
@@ -87,6 +88,16 @@ void add_sets(Cases& cases) {
           .accepts(kAll)
           .gives({Result::same, Result::i64})
           .no_vmap(1);
+  Row alike(3 * 70, 1.0);  // but for the last elements of the first row and of the first column
+  alike[69] = 2, alike[140] = 0;
+  cases
+      .add("unique of long rows that are almost alike", {{given({3, 70}, alike)}},
+           CALL(all(unique(x[0], {.inverse = true, .counts = true, .axis = 0}))),
+           [](const Arrays& x) { return unique_slices_of(x[0], 0, false); })
+      .accepts(kAll)
+      .gives({Result::same, Result::i64})
+      .no_gradient()
+      .no_vmap(1);
   cases
       .add("unique of rows with -0", {{given({3, 2}, {-0.0, 1, 0, 0, 0, 1})}},
            CALL(all(unique(x[0], {.inverse = true, .counts = true, .axis = 0}))),
