@@ -40,16 +40,19 @@ Tensor nll_loss(const Tensor& input, const Tensor& targets, const NllOptions& op
     throw ShapeError(text("the class weights must be [", classes, "], not ", options.weight.shape()));
   const Tensor counted = targets != options.ignore_index;
   const Tensor index = where(counted, targets, zeros_like(targets)).to(i64);
-  Tensor weight = counted.to(log_probs.dtype());
-  if (options.weight.defined())
-    weight = weight * index_select(options.weight, 0, index.flatten()).reshape(index.shape());
   // Left out before the product: an ignored target may point at -inf, and the mean over no target divides by 0.
   const Tensor picked = -gather(log_probs, 1, index.unsqueeze(1)).squeeze(1);
-  Tensor loss = where(counted, picked, zeros_like(picked)) * weight;
+  Tensor loss = where(counted, picked, zeros_like(picked)), weight = counted;
+  if (options.weight.defined()) {
+    const Tensor chosen = index_select(options.weight, 0, index.flatten()).reshape(index.shape());
+    weight = counted.to(log_probs.dtype()) * chosen;
+    loss = loss * weight;
+  }
   if (options.reduction == Reduction::none) return loss;
   if (options.reduction == Reduction::sum) return sum(loss);
   const DType wide = promote(loss.dtype(), f32);  // the sum of thousands of losses is more than f16 holds
-  return cast(sum(cast(loss, wide)) / sum(cast(weight, wide)), loss.dtype());
+  const Tensor total = options.weight.defined() ? sum(cast(weight, wide)) : cast(sum(weight), wide);
+  return cast(sum(cast(loss, wide)) / total, loss.dtype());
 }
 
 Tensor mse_loss(const Tensor& input, const Tensor& labels, Reduction reduction) {

@@ -99,10 +99,12 @@ void add_counts(Cases& cases) {
       out[static_cast<size_t>(x.values[i])] += weight.values.empty() ? 1.0 : weight.values[i];
     return Array{{static_cast<int64_t>(out.size())}, out};
   };
+  Row many(300);
+  for (size_t i = 0; i < many.size(); ++i) many[i] = static_cast<double>(i * i % 7);
   const InputSpec list = index({8}, {0, 3, 3, 1, 0, 5, 3, 2}), none = index({0}, std::vector<double>{});
   cases
-      .add("bincount", {{list}, {index({4}, {2, 2, 0, 1}, u8)}, {none}}, CALL(bincount(x[0])),
-           [=](const Arrays& x) { return Arrays{counts(x[0], {}, 0)}; })
+      .add("bincount", {{list}, {index({4}, {2, 2, 0, 1}, u8)}, {index({300}, many, i32)}, {none}},
+           CALL(bincount(x[0])), [=](const Arrays& x) { return Arrays{counts(x[0], {}, 0)}; })
       .gives({Result::i64})
       .no_vmap(1);
   cases
@@ -111,8 +113,8 @@ void add_counts(Cases& cases) {
       .gives({Result::i64})
       .no_vmap(1);
   cases
-      .add("bincount weights", {{list, normal({8})}}, CALL(bincount(x[0], x[1])),
-           [=](const Arrays& x) { return Arrays{counts(x[0], x[1], 0)}; })
+      .add("bincount weights", {{list, normal({8})}, {index({5}, {1, 4, 1, 0, 1}, i16), normal({5})}},
+           CALL(bincount(x[0], x[1])), [=](const Arrays& x) { return Arrays{counts(x[0], x[1], 0)}; })
       .compares(kFloating)
       .no_vmap(1);
 

@@ -25,11 +25,14 @@ class IndexList {
   /// Not checked yet: what writes only to memory that is thrown away with the error may check on its way.
   explicit IndexList(const Operand& index) : IndexList(index, [](const int64_t*, int64_t) {}) {}
   void check(int64_t limit) const;
-  /// Whether all lie in [0, limit).
+  /// Whether all lie in [0, limit): neither an index nor what it leaves of the last one has a sign. (The largest index
+  /// would tell as well, but a maximum waits for the one before it three times as long.)
   static bool all_below(const int64_t* list, int64_t count, int64_t limit) {
-    uint64_t largest = 0;  // negative indices are huge
-    for (int64_t i = 0; i < count; ++i) largest = std::max(largest, static_cast<uint64_t>(list[i]));
-    return count == 0 || largest < static_cast<uint64_t>(limit);
+    const uint64_t last = static_cast<uint64_t>(limit) - 1;
+    uint64_t bits = 0;
+    for (int64_t i = 0; i < count; ++i)
+      bits |= static_cast<uint64_t>(list[i]) | (last - static_cast<uint64_t>(list[i]));
+    return static_cast<int64_t>(bits) >= 0;
   }
 
   const int64_t* data() const { return data_; }

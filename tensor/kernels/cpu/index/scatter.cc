@@ -43,10 +43,30 @@ void scatter_widened(const Operand& src, const Operand& index, const SliceIndex&
   copy(wide_into, into);
 }
 
+/// f(indices, first, count) for pieces of [begin, end) of a 1-D index, as i64; false where one is not below `limit`.
+template <class F> bool for_indices(const Operand& index, int64_t begin, int64_t end, int64_t limit, const F& f) {
+  constexpr int64_t kTogether = 1024;
+  int64_t room[kTogether];
+  const int64_t step = index.stride(0);
+  const bool direct = index.dtype == i64 && step == 1;
+  for (int64_t i = begin; i < end; i += kTogether) {
+    const int64_t count = std::min(kTogether, end - i);
+    if (!direct)
+      visit_integer(index.dtype, [&]<class I>() {
+        const I* from = index.data<I>() + i * step;
+        for (int64_t k = 0; k < count; ++k) room[k] = static_cast<int64_t>(from[k * step]);
+      });
+    const int64_t* const indices = direct ? index.data<int64_t>() + i : room;
+    if (!IndexList::all_below(indices, count, limit)) return false;
+    f(indices, i, count);
+  }
+  return true;
+}
+
 /// A long list that goes into a short row.
-bool is_short_row(const Operand& src, const IndexList& list, const Operand& into) {
+bool is_short_row(const Operand& src, const Operand& into) {
   constexpr int64_t kLongest = 4096;
-  return is_integer(into.dtype) && src.rank() == 1 && into.numel() <= kLongest && list.count() >= 8 * into.numel();
+  return is_integer(into.dtype) && into.numel() <= kLongest && src.numel() >= 8 * into.numel();
 }
 
 /// value(k) added at indices[k] of two rows of `size` in turn.
@@ -56,6 +76,7 @@ void add_in_turn(const int64_t* indices, int64_t count, Sum* row, int64_t size, 
   const auto add = [](Sum& element, Sum more) { element = static_cast<Sum>(element + more); };
   Sum* const second = row + size;
   int64_t k = 0;
+#pragma GCC unroll 4
   for (; k + kCopies <= count; k += kCopies) {
     add(row[indices[k]], value(k));
     add(second[indices[k + 1]], value(k + 1));
@@ -64,45 +85,62 @@ void add_in_turn(const int64_t* indices, int64_t count, Sum* row, int64_t size, 
 }
 
 /// A long list of integers added into a short row. Their order does not matter: each thread has rows of its own, and
-/// two in turn, as an element that comes again at once would wait for its last sum. Indices are checked on the way.
-/// False: not so.
-template <class T> bool add_to_short_row(const Operand& src, const IndexList& list, const Operand& into) {
-  if constexpr (!std::is_integral_v<T>) {
+/// two in turn, as an element that comes again at once would wait for its last sum. False: an index is bad.
+template <class T> bool add_to_short_row(const Operand& src, const Operand& index, const Operand& into) {
+  using Sum = std::make_unsigned_t<T>;
+  const int64_t size = into.numel(), step = into.stride(0), from_step = src.stride(0);
+  const T* from = src.data<T>();
+  T* to = into.data<T>();
+  std::mutex adding;
+  std::atomic<bool> bad = false;
+  parallel_for(src.numel(), kIndexGrain, [&](int64_t begin, int64_t end) {
+    const Scratch<Sum> sums(kCopies * size);
+    Sum* const row = sums.data();
+    std::fill_n(row, kCopies * size, Sum{0});
+    const bool good = for_indices(index, begin, end, size, [&](const int64_t* indices, int64_t i, int64_t count) {
+      if (from_step == 0)
+        add_in_turn(indices, count, row, size, [one = static_cast<Sum>(*from)](int64_t) { return one; });
+      else
+        add_in_turn(indices, count, row, size, [values = from + i * from_step, from_step](int64_t k) {
+          return static_cast<Sum>(values[k * from_step]);
+        });
+    });
+    if (!good) return bad.store(true);
+    const std::lock_guard lock(adding);
+    for (int64_t k = 0; k < kCopies; ++k)
+      for (int64_t j = 0; j < size; ++j)
+        to[j * step] = static_cast<T>(static_cast<Sum>(to[j * step]) + row[k * size + j]);
+  });
+  return !bad;
+}
+
+/// into = 0, into[index[i]] += src[i], of one axis. Indices are checked on the way. False: not done, as elements are
+/// summed in another type.
+template <class T> bool add_to_row(const Operand& src, const Operand& index, const Operand& into) {
+  const int64_t size = into.numel(), step = into.stride(0), from_step = src.stride(0);
+  bool good = true;
+  if (is_short_row(src, into)) {
+    fill(into, 0);
+    if constexpr (std::is_integral_v<T>) good = add_to_short_row<T>(src, index, into);
+  } else if constexpr (kWidens<T>) {
     return false;
   } else {
-    using Sum = std::make_unsigned_t<T>;
-    const int64_t size = into.numel(), step = into.rank() == 1 ? into.stride(0) : 0;
-    if (!is_short_row(src, list, into)) return false;
+    fill(into, 0);
     const T* from = src.data<T>();
     T* to = into.data<T>();
-    const int64_t from_step = src.stride(0);
-    for (int64_t j = 0; j < size; ++j) to[j * step] = 0;
-    std::mutex adding;
-    std::atomic<bool> bad = false;
-    parallel_for(list.count(), kIndexGrain, [&](int64_t begin, int64_t end) {
-      const Scratch<Sum> sums(kCopies * size);
-      Sum* const row = sums.data();
-      std::fill_n(row, kCopies * size, Sum{0});
-      constexpr int64_t kChecked = 1024;
-      for (int64_t i = begin; i < end; i += kChecked) {
-        const int64_t count = std::min(kChecked, end - i);
-        const int64_t* const indices = list.data() + i;
-        if (!IndexList::all_below(indices, count, size)) return bad.store(true);
-        if (from_step == 0)
-          add_in_turn(indices, count, row, size, [one = static_cast<Sum>(*from)](int64_t) { return one; });
-        else
-          add_in_turn(indices, count, row, size, [values = from + i * from_step, from_step](int64_t k) {
-            return static_cast<Sum>(values[k * from_step]);
-          });
-      }
-      const std::lock_guard lock(adding);
-      for (int64_t k = 0; k < kCopies; ++k)
-        for (int64_t j = 0; j < size; ++j)
-          to[j * step] = static_cast<T>(static_cast<Sum>(to[j * step]) + row[k * size + j]);
+    good = for_indices(index, 0, src.numel(), size, [=](const int64_t* indices, int64_t i, int64_t count) {
+      const auto each = [&](int64_t to_step, int64_t values_step) __attribute__((always_inline)) {
+        const T* const values = from + i * values_step;
+        for (int64_t k = 0; k < count; ++k) {
+          T& element = to[indices[k] * to_step];
+          element = wrapping_add(element, values[k * values_step]);
+        }
+      };
+      step == 1 && from_step == 1 ? each(1, 1) : each(step, from_step);
     });
-    if (bad) list.check(size);
-    return true;
   }
+  if (!good) IndexList(index).check(size);
+  return true;
 }
 
 /// out = x, unless the op writes in place; then `f` along the rows of `axis`, computed in Accumulator<T> or in T.
@@ -142,6 +180,11 @@ using namespace kernels::cpu;
 void op::ScatterAdd::cpu(const Operand& src_any, const Operand& index_any, const Operand& into_any) const {
   const AtLeastOneAxis src_one(src_any), index_one(index_any), into_one(into_any);
   const Operand &src = src_one.operand, &index = index_one.operand, &into = into_one.operand;
+  if (src.rank() == 1) {
+    bool done = false;
+    visit_number(src.dtype, [&]<class T>() { done = add_to_row<T>(src, index, into); });
+    if (done) return;
+  }
   const SliceIndex slices(index, axis);
   const IndexList& list = slices.list;
   const bool checks = size_of(into.dtype) >= sizeof(float) && !slices.names_slices(index);
@@ -149,13 +192,16 @@ void op::ScatterAdd::cpu(const Operand& src_any, const Operand& index_any, const
   const RowStart start{.zeros = checks && starts_rows(src, axis, into), .checks = checks};
   if (!start.zeros) fill(into, 0);
   visit_number(src.dtype, [&]<class T>() {
-    if (add_to_short_row<T>(src, list, into)) return;
-    if constexpr (kWidens<T>)
-      scatter_widened<T>(src, index, slices, axis, into, Adding{});
-    else if (slices.names_slices(index))
+    if constexpr (kWidens<T>) {
+      if (src.size(axis) > 1 || slices.names_slices(index))
+        scatter_widened<T>(src, index, slices, axis, into, Adding{});
+      else  // nothing is summed
+        scatter_rows<T>(src, list, axis, into, [](T, T value) { return value + 0; });
+    } else if (slices.names_slices(index)) {
       scatter_slices<T>(src, list, slice_layout(index, axis, slices.first, into, src), into, Adding{});
-    else
+    } else {
       scatter_rows<T>(src, list, axis, into, Adding{}, start);
+    }
   });
 }
 
