@@ -64,11 +64,15 @@ template <class To, int N, class V> WEFT_SIMD Vec<To, N> convert_lanes(V v) {
     return (Vec<To, N>)_mm512_maskz_cvtepi32_ps(0xffff, (__m512i)v);
   if constexpr (std::is_same_v<From, uint16_t> && std::is_same_v<To, uint32_t> && N == 16)
     return (Vec<To, N>)_mm512_maskz_cvtepu16_epi32(0xffff, (__m256i)v);
-  if constexpr (std::is_same_v<From, uint32_t> && std::is_same_v<To, uint16_t> && N == 16)
+  if constexpr (std::is_same_v<From, float> && std::is_same_v<To, int32_t> && N == 16)
+    return (Vec<To, N>)_mm512_maskz_cvttps_epi32(0xffff, (__m512)v);
+  if constexpr (std::is_same_v<From, double> && std::is_same_v<To, int32_t> && N == 8)
+    return (Vec<To, N>)_mm512_maskz_cvttpd_epi32(0xff, (__m512d)v);
+  if constexpr (std::is_integral_v<From> && sizeof(From) == 4 && std::is_integral_v<To> && sizeof(To) == 2 && N == 16)
     return (Vec<To, N>)_mm512_maskz_cvtepi32_epi16(0xffff, (__m512i)v);
   if constexpr (std::is_same_v<From, uint8_t> && std::is_same_v<To, int32_t> && N == 16)
     return (Vec<To, N>)_mm512_maskz_cvtepu8_epi32(0xffff, (__m128i)v);
-  if constexpr (std::is_same_v<From, int32_t> && std::is_same_v<To, uint8_t> && N == 16)
+  if constexpr (std::is_integral_v<From> && sizeof(From) == 4 && std::is_integral_v<To> && sizeof(To) == 1 && N == 16)
     return (Vec<To, N>)_mm512_maskz_cvtepi32_epi8(0xffff, (__m512i)v);
 #endif
   return __builtin_convertvector(v, Vec<To, N>);

@@ -164,7 +164,9 @@ template <class F, class Out> WEFT_SIMD void compute_elements(const F& f, int64_
 /// types that are computed in one, share it: it is what takes long to compile.
 template <class F, class Out, class... C>
 [[gnu::noinline, gnu::flatten]] void compute(const F& f, int64_t count, Out* out, const C*... in) {
-  if constexpr (takes_registers<F, Out, C...>())
+  if constexpr (requires { f.run(count, out, in...); })  // it has a loop of its own
+    f.run(count, out, in...);
+  else if constexpr (takes_registers<F, Out, C...>())
     compute_registers(f, count, out, in...);
   else
     compute_elements(f, count, out, in...);

@@ -5,6 +5,7 @@
 
 #include "tensor/kernels/cpu/base/dispatch.h"
 #include "tensor/kernels/cpu/base/transpose.h"
+#include "tensor/kernels/cpu/base/vector_functions.h"
 #include "tensor/kernels/cpu/loops/elementwise.h"
 #include "tensor/kernels/cpu/pointwise/fill.h"
 #include "tensor/ops/copy.h"
@@ -58,8 +59,35 @@ void move(const Operand& from, const Operand& to) {
   visit_size(to.dtype, [&]<class T>() { strided_loop(operands, 2, kCheapGrain, &move_rows<T>, nullptr); });
 }
 
+/// A register of floats as i32, by the rules of convert<To>().
+template <class To, class V> WEFT_SIMD auto truncated(V v) {
+  using C = std::remove_cvref_t<decltype(v[0])>;
+  using Limits = std::numeric_limits<To>;
+  v = v == v ? v : V{};
+  v = simd::smaller(simd::splat<C>(Limits::max()), simd::larger(simd::splat<C>(Limits::min()), v));
+  return simd::convert_lanes<int32_t, simd::kLanes<C>>(v);
+}
+
 template <class To> struct Conversion {
   template <class From> auto operator()(From x) const { return convert<To>(x); }
+  /// Floats to integers of 32 bits at most, whose limits they hold: g++ 12 makes many halves of registers of that.
+  template <std::floating_point C>
+    requires(std::is_integral_v<To> && !std::is_same_v<To, bool> && sizeof(To) <= sizeof(int32_t) &&
+             std::numeric_limits<To>::digits <= std::numeric_limits<C>::digits)
+  void run(int64_t count, To* out, const C* in) const {
+    constexpr int N = simd::kLanes<float>, kHalf = N / 2;
+    int64_t i = 0;
+    for (; i + N <= count; i += N) {
+      simd::prefetch(in + i);
+      if constexpr (sizeof(C) == 4) {
+        simd::store<int32_t, N>(out + i, truncated<To>(simd::load<C>(in + i)));
+      } else {
+        const auto low = truncated<To>(simd::load<C>(in + i)), high = truncated<To>(simd::load<C>(in + i + kHalf));
+        simd::store<int32_t, N>(out + i, vmath::detail::join(low, high, std::make_integer_sequence<int, N>{}));
+      }
+    }
+    for (; i < count; ++i) out[i] = convert<To>(in[i]);
+  }
 };
 
 /// Whole rows between a half and float, with no block in between.
