@@ -123,12 +123,16 @@ WEFT_GRADIENT(Norm) = per_input([](const op::Norm& op, Grad g, Input<0> x, Outpu
                                  formulas::kept(y, op.axes, op.keepdim, x.shape()), op.axes);
 });
 
-// 2 (x - mean) / (n - correction)
-WEFT_GRADIENT(Var) = per_input([](const op::Var& op, Grad g, Input<0> x) {
+// 2 (x - mean) / (n - correction), of the root half of that by the root. The root's slope at 0 is infinite, that of the
+// variance 0: the gradient is 0 by convention.
+WEFT_GRADIENT(Var) = per_input([](const op::Var& op, Grad g, Input<0> x, Output y) {
   int64_t n = 1;
   for (int64_t axis : op.axes) n *= x.size(axis);
   const double count = std::max(0.0, static_cast<double>(n) - op.correction);  // as the value has it
-  return formulas::kept(g, op.axes, op.keepdim, x.shape()) * ((x - mean(x, op.axes, keepdim)) * (2.0 / count));
+  const Tensor along = formulas::kept(g, op.axes, op.keepdim, x.shape()), off = x - mean(x, op.axes, keepdim);
+  if (!op.root) return along * (2.0 / count) * off;
+  const Tensor root = formulas::kept(y, op.axes, op.keepdim, x.shape()), flat = root == 0.0;
+  return where(flat, zeros_like(root), along / where(flat, ones_like(root), root)) * (1.0 / count) * off;
 });
 
 }  // namespace weft::autograd

@@ -3,10 +3,7 @@
 #include "tensor/dispatch/apply.h"
 #include "tensor/dispatch/batched.h"
 #include "tensor/functions/binary.h"
-#include "tensor/functions/compare.h"
 #include "tensor/functions/copy.h"
-#include "tensor/functions/fill.h"
-#include "tensor/functions/unary.h"
 #include "tensor/ops/reduce.h"
 
 namespace weft {
@@ -65,13 +62,10 @@ Tensor var(const Tensor& x, const Axes& axes, int64_t correction, KeepDim keep) 
 
 Tensor stddev(const Tensor& x, const Axes& axes, int64_t correction, KeepDim keep) {
   ErrorFrame frame("std", x);
-  // The variance of 16 bits may be out of their range where its root is not.
-  if (is_half_precision(x.dtype())) return cast(stddev(cast(x, f32), axes, correction, keep), x.dtype());
-  const Tensor variance = var(x, axes, correction, keep);
-  if (!dispatch::may_need_gradient(variance)) return sqrt(variance);
-  // The slope of sqrt at 0 is infinite, that of the variance 0: the gradient of their product is 0 by convention.
-  const Tensor flat = variance == 0.0;
-  return where(flat, zeros_like(variance), sqrt(where(flat, ones_like(variance), variance)));
+  // Gradients of 16 bits are computed in f32.
+  if (is_half_precision(x.dtype()) && dispatch::may_need_gradient(x))
+    return cast(stddev(cast(x, f32), axes, correction, keep), x.dtype());
+  return dispatch::apply(op::Var{axes.normalized(x.rank()), static_cast<double>(correction), keep.value, true}, x);
 }
 
 }  // namespace weft

@@ -91,14 +91,17 @@ struct Norm {
 
 /// sum((x - mean)^2) / (n - correction); NaN for n = 0 and for n = correction (0 / 0). Each block is computed in one
 /// pass relative to a value near its mean, or in two passes if that value was too far from it. Blocks are merged by
-/// Chan's formula.
+/// Chan's formula. With `root`, its square root, which may be in the range of the dtype where it is not.
 struct Var {
   IntList axes;
   double correction;
   bool keepdim;
+  bool root = false;
   static constexpr std::string_view name = "var";
   static constexpr Policy policy = kReducesFloating;
-  void attributes(auto visit) const { visit("axes", axes), visit("correction", correction), visit("keepdim", keepdim); }
+  void attributes(auto visit) const {
+    visit("axes", axes), visit("correction", correction), visit("keepdim", keepdim), visit("root", root);
+  }
   bool operator==(const Var&) const = default;
   Spec infer(const Operand& x) const;
   void cpu(const Operand& x, const Operand& out) const;

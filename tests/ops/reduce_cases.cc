@@ -1,6 +1,7 @@
 // Cases of reductions: sums, products, extremes, moments, norms, logic.
 #include <cmath>
 
+#include "tensor/functions/binary.h"
 #include "tensor/functions/copy.h"
 #include "tensor/functions/fill.h"
 #include "tensor/functions/reduce.h"
@@ -121,6 +122,14 @@ void add_moments(Cases& cases) {
            CALL(weft::sqrt(var(x[0].select(1, 0)))), constant({}, {0}))
       .compares(DTypes{f32})
       .no_gradient();
+  for (const double scale : {1e20, 1e-23})
+    cases
+        .add(scale > 1 ? "std of large numbers" : "std of tiny numbers",
+             {{given({3, 3}, {scale, 3 * scale, 2 * scale, 5 * scale, 4 * scale, -scale, 0, scale, 7 * scale})}},
+             CALL(mul(stddev(x[0], 0), 1 / scale)),
+             reduction({0}, false, [=](const Row& x) { return std::sqrt(reference::variance(x, 1)) / scale; }))
+        .compares(only(f32))
+        .no_gradient();
 }
 
 void add_errors(Cases& cases) {

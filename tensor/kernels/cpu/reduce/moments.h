@@ -1,5 +1,6 @@
 // Mean and squared deviations as a reduction's partial result: one pass over a block about a value near its mean, or
-// two passes where that was too far off; blocks are merged by Chan's formula.
+// two passes where that was too far off, in double where squares of floats are out of range; blocks are merged by
+// Chan's formula.
 #pragma once
 
 #include "tensor/kernels/cpu/reduce/reduce_ops.h"
@@ -23,6 +24,15 @@ template <class C> double recentred(double squares, double count, double mean) {
   return std::max(squares - count * (lost * lost), 0.0);
 }
 
+/// Whether squares of deviations from `about` were within the range of C. Below that of f32, too, which has such small
+/// deviations from small numbers only; many of which no sum tells from 0 are 0.
+template <class C> bool in_range(const ShiftedSums& found, double count, double about) {
+  if constexpr (std::is_same_v<C, double>) return true;
+  constexpr double kMany = 64;
+  return std::isfinite(found.squares) && (found.squares >= 1e-30 * count || std::fabs(about) >= 1e-7 ||
+                                          (count > kMany && found.sum == 0 && found.squares == 0));
+}
+
 template <class T> struct MomentsPolicy {
   using C = Compute<T>;
   using Partial = Moments;
@@ -37,31 +47,53 @@ template <class T> struct MomentsPolicy {
             a.squares + b.squares + shift * shift * (a.count * b.count / count)};
   }
   static Moments rows(const Block<T>& block) {
-    const double count = static_cast<double>(block.rows * block.length);
     if (block.stride == 1) {
+      const double count = static_cast<double>(block.rows * block.length);
       C shift;
       const ShiftedSums sums = detail::shifted_rows(block, shift);
-      if (sums.is_near(count)) return {count, static_cast<double>(shift) + sums.offset(count), sums.centred(count)};
+      if (sums.is_near(count) && in_range<C>(sums, count, shift))
+        return {count, static_cast<double>(shift) + sums.offset(count), sums.centred(count)};
     }
-    const double mean = fold_rows<SumOp<T>>(block) / count;
-    return {count, mean, recentred<C>(fold_rows<DeviationOp<T>>(block, static_cast<C>(mean)), count, mean)};
+    Moments found;
+    if (!rows_in_two_passes<SumOp<T>, DeviationOp<T>>(block, found))
+      rows_in_two_passes<WideSumOp<T>, SquareOp<T>>(block, found);
+    return found;
   }
   static void columns(const Block<T>& block, Moments* out) {
     if (block.stride == 1 && columns_in_one_pass(block, out)) return;
-    double means[kColumnTile + kSpare], squares[kColumnTile + kSpare];
-    C rounded[kColumnTile];
-    const double count = static_cast<double>(block.rows);
-    fold_columns<SumOp<T>>(block, 0, nullptr, means);
-    for (int64_t j = 0; j < block.length; ++j) {
-      means[j] /= count;
-      rounded[j] = static_cast<C>(means[j]);
-    }
-    fold_columns<DeviationOp<T>>(block, 0, rounded, squares);
-    for (int64_t j = 0; j < block.length; ++j) out[j] = {count, means[j], recentred<C>(squares[j], count, means[j])};
+    if (!columns_in_two_passes<SumOp<T>, DeviationOp<T>>(block, out))
+      columns_in_two_passes<WideSumOp<T>, SquareOp<T>>(block, out);
   }
 
  private:
-  /// False where the value taken for some column's mean was too far off: nothing is to be kept.
+  /// The mean, and the squares of deviations from it in what Square computes in. False where they left its range.
+  template <class Sum, class Square> static bool rows_in_two_passes(const Block<T>& block, Moments& out) {
+    using Pre = typename Square::Pre;
+    const double count = static_cast<double>(block.rows * block.length), mean = fold_rows<Sum>(block) / count;
+    const double squares = fold_rows<Square>(block, static_cast<Pre>(mean));
+    out = {count, mean, recentred<Pre>(squares, count, mean)};
+    return in_range<Pre>({mean, squares}, count, mean);
+  }
+  template <class Sum, class Square> static bool columns_in_two_passes(const Block<T>& block, Moments* out) {
+    using Pre = typename Square::Pre;
+    double means[kColumnTile + kSpare], squares[kColumnTile + kSpare];
+    Pre rounded[kColumnTile];
+    const double count = static_cast<double>(block.rows);
+    fold_columns<Sum>(block, 0, nullptr, means);
+    for (int64_t j = 0; j < block.length; ++j) {
+      means[j] /= count;
+      rounded[j] = static_cast<Pre>(means[j]);
+    }
+    fold_columns<Square>(block, 0, rounded, squares);
+    bool good = true;
+    for (int64_t j = 0; j < block.length; ++j) {
+      out[j] = {count, means[j], recentred<Pre>(squares[j], count, means[j])};
+      good &= in_range<Pre>({means[j], squares[j]}, count, means[j]);
+    }
+    return good;
+  }
+  /// False where the value taken for some column's mean was too far off, or squares left the range of C: nothing is to
+  /// be kept.
   static bool columns_in_one_pass(const Block<T>& block, Moments* out) {
     C shifts[kColumnTile + kSpare];
     double sums[kColumnTile + kSpare], squares[kColumnTile + kSpare];
@@ -70,7 +102,7 @@ template <class T> struct MomentsPolicy {
     bool near = true;
     for (int64_t j = 0; j < block.length; ++j) {
       const ShiftedSums found{sums[j], squares[j]};
-      near &= found.is_near(count);
+      near &= found.is_near(count) && in_range<C>(found, count, shifts[j]);
       out[j] = {count, static_cast<double>(shifts[j]) + found.offset(count), found.centred(count)};
     }
     return near;

@@ -125,7 +125,8 @@ void op::Logsumexp::cpu(const Operand& x, const Operand& out) const {
 
 void op::Var::cpu(const Operand& x, const Operand& out) const {
   visit_floating(x.dtype, [&]<class T>() {
-    run<T>(x, *this, out, MomentsPolicy<T>{}, [&](const Moments& m) { return m.variance(correction); });
+    run<T>(x, *this, out, MomentsPolicy<T>{},
+           [&](const Moments& m) { return root ? std::sqrt(m.variance(correction)) : m.variance(correction); });
   });
 }
 

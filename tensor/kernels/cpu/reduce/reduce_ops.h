@@ -33,6 +33,12 @@ template <class T> struct SumOp : Add {
   template <class V> static V map(V v, V) { return v; }
 };
 
+/// The same of floats, in double throughout.
+template <class T> struct WideSumOp : SumOp<T> {
+  using Load = double;
+  using Pre = double;
+};
+
 /// The sum of what is no NaN.
 template <class T> struct NanSumOp : SumOp<T> {
   template <class V> static V map(V v, V) { return v == v ? v : V{}; }
