@@ -10,4 +10,16 @@ void flush_denormals(bool on);
 /// Whether denormals count as 0 on this thread.
 bool flushes_denormals();
 
+/// Denormals count as 0 on this thread while one lives: for steps of kernels in which they arise and do not matter.
+class DenormalsFlushed {
+ public:
+  DenormalsFlushed();
+  ~DenormalsFlushed();
+  DenormalsFlushed(const DenormalsFlushed&) = delete;
+  DenormalsFlushed& operator=(const DenormalsFlushed&) = delete;
+
+ private:
+  bool before_;
+};
+
 }  // namespace weft

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <atomic>
+#include <limits>
 
 #include "tensor/runtime/parallel.h"
 #include "tensor/runtime/threads.h"
@@ -31,6 +32,16 @@ int flushing_threads() {
   std::atomic<int> count{0};
   parallel_for(num_threads(), 1, [&](int64_t, int64_t) { count += halved(0x1p-126f) == 0.0f; });
   return count;
+}
+
+TEST(Denormals, AreFlushedWithinAScope) {
+  const float least = std::numeric_limits<float>::min();
+  {
+    const DenormalsFlushed outer;
+    { const DenormalsFlushed inner; }
+    EXPECT_EQ(halved(least), 0.0f);
+  }
+  EXPECT_GT(halved(least), 0.0f);
 }
 
 TEST(Denormals, AreFlushedOnEveryThreadAndKeptByDefault) {

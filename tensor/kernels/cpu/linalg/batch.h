@@ -16,6 +16,7 @@
 #include "tensor/kernels/cpu/base/dispatch.h"
 #include "tensor/kernels/cpu/base/scratch.h"
 #include "tensor/kernels/cpu/base/simd.h"
+#include "tensor/kernels/cpu/base/vector_functions.h"
 
 namespace weft::kernels::cpu {
 
@@ -80,10 +81,10 @@ template <class T> class LaneMatrices {
   Scratch<V> values_;
 };
 
-/// Whether a batch of matrices goes through LaneMatrices: many, and small.
-template <class T> bool fills_lanes(const Operand& x) {
-  constexpr int64_t kMost = 16;  // rows and columns: what is worked on stays in the L1 cache
-  return x.size(x.rank() - 2) <= kMost && x.size(x.rank() - 1) <= kMost && batch_count(x) >= LaneMatrices<T>::N / 2;
+/// Whether a batch of matrices goes through LaneMatrices: many, and small. (With 16 rows and columns what is worked on
+/// stays in the L1 cache.)
+template <class T> bool fills_lanes(const Operand& x, int64_t most = 16) {
+  return x.size(x.rank() - 2) <= most && x.size(x.rank() - 1) <= most && batch_count(x) >= LaneMatrices<T>::N / 2;
 }
 
 /// f(first, count) for all of a batch, as many at a time as there are lanes; a matrix costs about `work` operations.
@@ -94,12 +95,10 @@ template <class T, class F> void for_lanes_of_matrices(int64_t count, double wor
 
 /// Lane by lane.
 template <class V> WEFT_SIMD V square_root(V v) {
-  constexpr int kCount = sizeof(V) / sizeof(v[0]);
-  std::remove_cvref_t<decltype(v[0])> values[kCount];
-  std::memcpy(values, &v, sizeof v);
-  for (int k = 0; k < kCount; ++k) values[k] = std::sqrt(values[k]);
-  std::memcpy(&v, values, sizeof v);
-  return v;
+  if constexpr (std::is_same_v<vmath::Lane<V>, float>)
+    return vmath::detail::root_of_floats(v);
+  else
+    return vmath::detail::root_of_doubles(v);
 }
 
 /// The first matrix that cannot be worked on, whichever thread finds one.

@@ -8,6 +8,7 @@
 #include "tensor/kernels/cpu/linalg/batch.h"
 #include "tensor/kernels/cpu/linalg/eigen.h"
 #include "tensor/kernels/cpu/linalg/symmetric.h"
+#include "tensor/runtime/denormals.h"
 
 namespace weft::kernels::cpu {
 namespace {
@@ -38,12 +39,15 @@ template <class T> class JacobiLanes {
   static constexpr int64_t N = LaneMatrices<T>::N;
 
  public:
+  /// Larger ones take less time one by one: of floats twice as many fit a register.
+  static constexpr int64_t kMostRows = std::is_same_v<T, float> ? 28 : 16;
   JacobiLanes(const Operand& a, int64_t first, int64_t count, bool upper, bool vectors)
       : n_(a.size(a.rank() - 1)), upper_(upper), a_(n_, n_), vectors_(vectors ? n_ : 0, n_) {
     a_.load(a, first, count);
     scale();
     for (int64_t i = 0; vectors && i < n_; ++i)
       for (int64_t j = 0; j < n_; ++j) vectors_.at(i, j) = V{} + static_cast<T>(i == j ? 1 : 0);
+    const DenormalsFlushed flushed;  // what is beside the diagonal falls through their range in the last sweeps
     constexpr int kMostSweeps = 40;  // seven as a rule: what is beside the diagonal is squared by each of the last
     for (int sweep = 0; sweep < kMostSweeps && !is_diagonal(); ++sweep)
       for (int64_t p = 0; p + 1 < n_; ++p)
@@ -51,7 +55,7 @@ template <class T> class JacobiLanes {
   }
   /// The pairs of lane k in ascending order of the values; no vectors where `vectors` is null.
   void write(int64_t k, T* values, const Matrix<T>* vectors) const {
-    int64_t order[16];
+    int64_t order[kMostRows];
     std::iota(order, order + n_, int64_t{0});
     const auto value = [&](int64_t i) { return a_.at(i, i)[k]; };
     std::stable_sort(order, order + n_, [&](int64_t i, int64_t j) { return value(i) < value(j); });
@@ -162,7 +166,7 @@ void Eigh::cpu(const Operand& a, const Operand& values, const Operand& eigenvect
     const auto matrix_at = [&](int64_t i) {
       return upper ? matrix_of<const T>(a, i).transposed() : matrix_of<const T>(a, i);
     };
-    if (fills_lanes<T>(a))
+    if (fills_lanes<T>(a, JacobiLanes<T>::kMostRows))
       return for_lanes_of_matrices<T>(batch_count(a), 9 * n * n * n, [&](int64_t first, int64_t count) {
         bool finite = true;
         for (int64_t i = first; i < first + count; ++i)
