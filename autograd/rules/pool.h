@@ -10,16 +10,16 @@
 namespace weft::autograd {
 
 WEFT_GRADIENT(MaxPool2d) = per_input([](const op::MaxPool2d& op, Grad g, OutputOf<1> indices, ViewOf<0> x) {
-  return adjoint::max_pool2d_backward(g, indices, x.shape(), op.options);
+  return adjoint::max_pool2d_backward(g, indices, x.shape(), op.windows);
 });
 WEFT_GRADIENT(MaxPool2dBackward) = per_input(  //
     [](const op::MaxPool2dBackward& op, Grad gg, Input<1> indices) {
-      return adjoint::max_pool2d_gather(gg, indices, op.options);
+      return adjoint::max_pool2d_gather(gg, indices, op.windows);
     },
     no_gradient);
 WEFT_GRADIENT(MaxPool2dGather) = per_input(  //
     [](const op::MaxPool2dGather& op, Grad g, Input<1> indices, ViewOf<0> x) {
-      return adjoint::max_pool2d_backward(g, indices, x.shape(), op.options);
+      return adjoint::max_pool2d_backward(g, indices, x.shape(), op.windows);
     },
     no_gradient);
 WEFT_GRADIENT(FractionalMaxPool) = per_input(

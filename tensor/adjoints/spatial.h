@@ -13,6 +13,17 @@ template <class F> Tensor for_batch(const Tensor& x, int64_t axes, const F& f) {
 /// f((.., C, 1, L)) of x (.., C, L).
 template <class F> Tensor for_line(const Tensor& x, const F& f) { return squeeze(f(unsqueeze(x, -2)), -2); }
 
+/// The same for values and indices.
+template <class F> ValuesAndIndices find_in_batch(const Tensor& x, int64_t axes, const F& f) {
+  if (x.rank() != axes + 1) return f(x);
+  const ValuesAndIndices found = f(unsqueeze(x, 0));
+  return {squeeze(found.values, 0), squeeze(found.indices, 0)};
+}
+template <class F> ValuesAndIndices find_in_line(const Tensor& x, const F& f) {
+  const ValuesAndIndices found = f(unsqueeze(x, -2));
+  return {squeeze(found.values, -2), squeeze(found.indices, -2)};
+}
+
 /// f(planes) of x (N, C, D, H, W), whose depth joins the batch or the channels, whichever is a view.
 template <class F> Tensor for_planes(const Tensor& x, const F& f) {
   if (x.is_contiguous()) return unflatten(f(flatten(x, 1, 2)), 1, {x.size(1), x.size(2)});

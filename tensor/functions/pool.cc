@@ -18,6 +18,8 @@
 namespace weft {
 namespace {
 
+using adjoint::find_in_batch;
+using adjoint::find_in_line;
 using adjoint::for_batch;
 using adjoint::for_depth;
 using adjoint::for_line;
@@ -101,57 +103,8 @@ template <class Sizes> void check_maximum(const PoolOptionsOf<Sizes>& o) {
   if (o.divisor_override) throw Error("divisor_override is for avg pools only");
 }
 
-Tensor maxima(const Tensor& images, const Pool2dOptions& o) { return dispatch::apply(op::MaxPool2d{o}, images)[0]; }
-
-/// begin + 0, step, ... (count numbers).
-Tensor steps(int64_t begin, int64_t step, int64_t count, const Tensor& like) {
-  return arange(0, count, 1, i64, like.device()) * step + begin;
-}
-
-/// Maxima of images (N, C, H, W) and their row * W + column.
-ValuesAndIndices maxima_with_indices(const Tensor& images, const Pool2dOptions& o) {
-  const auto [values, indices] = dispatch::apply(op::MaxPool2d{o}, images);
-  const int64_t height = images.size(2), width = images.size(3);
-  // Where the first element of each window is, and how far each other one is from it.
-  const Tensor rows = steps(-o.padding.height, o.step().height, values.size(2), images) * width;
-  const Tensor columns = steps(-o.padding.width, o.step().width, values.size(3), images);
-  const Tensor far = unsqueeze(steps(0, o.dilation.height * width, o.kernel_size.height, images), 1) +
-                     steps(0, o.dilation.width, o.kernel_size.width, images);
-  // Windows of nothing but padding have no index: any element stands for it.
-  const Tensor known = clip(indices.to(i64), 0, far.numel() - 1);
-  const Tensor within = reshape(index_select(reshape(far, {-1}), 0, reshape(known, {-1})), values.shape());
-  return {values, clip(unsqueeze(rows, 1) + columns + within, 0, std::max<int64_t>(0, height * width - 1))};
-}
-
-/// find(images) of x as images.
-template <class ToImages, class FromImages>
-ValuesAndIndices found(const Tensor& x, const Pool2dOptions& o, const ToImages& to, const FromImages& from) {
-  const ValuesAndIndices result = maxima_with_indices(to(x), o);
-  return {from(result.values), from(result.indices)};
-}
-
-Tensor add_batch(const Tensor& x) { return unsqueeze(x, 0); }
-Tensor drop_batch(const Tensor& x) { return squeeze(x, 0); }
-Tensor add_height(const Tensor& x) { return unsqueeze(x, -2); }
-Tensor drop_height(const Tensor& x) { return squeeze(x, -2); }
-Tensor unchanged(const Tensor& x) { return x; }
-
-ValuesAndIndices image_maxima(const Tensor& x, const Pool2dOptions& o) {
-  return x.rank() == 3 ? found(x, o, add_batch, drop_batch) : found(x, o, unchanged, unchanged);
-}
-
-/// Of x (N, C, D, H, W): the maxima of planes, then those of these along the depth.
-ValuesAndIndices volume_maxima(const Tensor& x, const Pool3dOptions& o) {
-  const int64_t depth = x.size(2), plane = x.size(3) * x.size(4);
-  const ValuesAndIndices flat = maxima_with_indices(flatten(x, 1, 2), of_planes(o));
-  const Tensor values = unflatten(flat.values, 1, {x.size(1), depth});
-  const Tensor indices =
-      unflatten(flat.indices, 1, {x.size(1), depth}) + view(steps(0, plane, depth, x), {depth, 1, 1});
-  const ValuesAndIndices deep = maxima_with_indices(flatten(values, 3, 4), of_depth(o));
-  const Tensor chosen = gather(flatten(indices, 2, 4), 2, flatten(deep.indices, 2, 3));
-  const Shape size = {values.size(3), values.size(4)};
-  return {unflatten(deep.values, 3, size), unflatten(reshape(chosen, deep.values.shape()), 3, size)};
-}
+/// 0, step, ... (count numbers).
+Tensor steps(int64_t step, int64_t count, const Tensor& like) { return arange(0, count, 1, i64, like.device()) * step; }
 
 // ---- p-norms ----
 
@@ -188,40 +141,40 @@ Tensor max_pool1d(const Tensor& x, const Pool1dOptions& options) {
 Tensor max_pool2d(const Tensor& x, const Pool2dOptions& options) {
   ErrorFrame frame("max_pool2d", x);
   check_maximum(options);
-  return for_batch(x, 2, [&](const Tensor& images) { return maxima(images, options); });
+  return for_batch(x, 2, [&](const Tensor& images) { return adjoint::max_pool2d(images, options); });
 }
 
 Tensor max_pool3d(const Tensor& x, const Pool3dOptions& options) {
   ErrorFrame frame("max_pool3d", x);
   check_maximum(options);
   check_volume(x);
-  return for_batch(x, 3, [&](const Tensor& volumes) {
-    const Tensor flat = for_planes(volumes, [&](const Tensor& planes) { return maxima(planes, of_planes(options)); });
-    return for_depth(flat, [&](const Tensor& columns) { return maxima(columns, of_depth(options)); });
-  });
+  return for_batch(
+      x, 3, [&](const Tensor& volumes) { return adjoint::max_pool3d(volumes, of_planes(options), of_depth(options)); });
 }
 
 ValuesAndIndices max_pool1d_with_indices(const Tensor& x, const Pool1dOptions& options) {
   ErrorFrame frame("max_pool1d_with_indices", x);
   check_maximum(options);
   check_line(x);
-  const ValuesAndIndices result = image_maxima(add_height(x), flat(options));
-  return {drop_height(result.values), drop_height(result.indices)};
+  return find_in_batch(x, 1, [&](const Tensor& batch) {
+    return find_in_line(batch,
+                        [&](const Tensor& images) { return adjoint::max_pool2d_with_indices(images, flat(options)); });
+  });
 }
 
 ValuesAndIndices max_pool2d_with_indices(const Tensor& x, const Pool2dOptions& options) {
   ErrorFrame frame("max_pool2d_with_indices", x);
   check_maximum(options);
-  return image_maxima(x, options);
+  return find_in_batch(x, 2, [&](const Tensor& images) { return adjoint::max_pool2d_with_indices(images, options); });
 }
 
 ValuesAndIndices max_pool3d_with_indices(const Tensor& x, const Pool3dOptions& options) {
   ErrorFrame frame("max_pool3d_with_indices", x);
   check_maximum(options);
   check_volume(x);
-  if (x.rank() == 5) return volume_maxima(x, options);
-  const ValuesAndIndices result = volume_maxima(add_batch(x), options);
-  return {drop_batch(result.values), drop_batch(result.indices)};
+  return find_in_batch(x, 3, [&](const Tensor& volumes) {
+    return adjoint::max_pool3d_with_indices(volumes, of_planes(options), of_depth(options));
+  });
 }
 
 Tensor avg_pool1d(const Tensor& x, const Pool1dOptions& options) {
@@ -267,15 +220,52 @@ Tensor lp_pool3d(const Tensor& x, double p, const Pool3dOptions& options) {
 
 namespace adjoint {
 
-Tensor max_pool2d_backward(const Tensor& g, const Tensor& indices, const Shape& input_shape,
-                           const Pool2dOptions& options) {
-  ErrorFrame frame("max_pool2d_backward", g, indices);
-  return dispatch::apply(op::MaxPool2dBackward{options, input_shape}, g, indices);
+Tensor max_pool2d(const Tensor& x, const MaxWindows& windows) { return dispatch::apply(op::MaxPool2d{windows}, x)[0]; }
+
+ValuesAndIndices max_pool2d_with_indices(const Tensor& x, const MaxWindows& windows) {
+  const auto found = dispatch::apply(op::MaxPool2d{windows}, x);
+  const Tensor &values = found[0], &indices = found[1];
+  const int64_t height = x.size(2), width = x.size(3);
+  // Where the first element of each window is, and how far each other one is from it.
+  const auto starts = [&](int axis) {
+    return Tensor::from<int64_t>(windows.starts(axis, x.size(axis + 2), values.size(axis + 2))).to(x.device());
+  };
+  const Size2 kernel = windows.options.kernel_size, dilation = windows.options.dilation;
+  const Tensor far =
+      unsqueeze(steps(dilation.height * width, kernel.height, x), 1) + steps(dilation.width, kernel.width, x);
+  // Windows of nothing but padding have no index: any element stands for it.
+  const Tensor known = clip(indices.to(i64), 0, far.numel() - 1);
+  const Tensor within = reshape(index_select(reshape(far, {-1}), 0, reshape(known, {-1})), values.shape());
+  return {values,
+          clip(unsqueeze(starts(0) * width, 1) + starts(1) + within, 0, std::max<int64_t>(0, height * width - 1))};
 }
 
-Tensor max_pool2d_gather(const Tensor& x, const Tensor& indices, const Pool2dOptions& options) {
+Tensor max_pool3d(const Tensor& x, const MaxWindows& planes, const MaxWindows& depth) {
+  const Tensor flat = for_planes(x, [&](const Tensor& images) { return max_pool2d(images, planes); });
+  return for_depth(flat, [&](const Tensor& columns) { return max_pool2d(columns, depth); });
+}
+
+/// The maxima of planes, then those of these along the depth.
+ValuesAndIndices max_pool3d_with_indices(const Tensor& x, const MaxWindows& planes, const MaxWindows& depth) {
+  const int64_t size = x.size(2), plane = x.size(3) * x.size(4);
+  const ValuesAndIndices flat = max_pool2d_with_indices(flatten(x, 1, 2), planes);
+  const Tensor values = unflatten(flat.values, 1, {x.size(1), size});
+  const Tensor indices = unflatten(flat.indices, 1, {x.size(1), size}) + view(steps(plane, size, x), {size, 1, 1});
+  const ValuesAndIndices deep = max_pool2d_with_indices(flatten(values, 3, 4), depth);
+  const Tensor chosen = gather(flatten(indices, 2, 4), 2, flatten(deep.indices, 2, 3));
+  const Shape image = {values.size(3), values.size(4)};
+  return {unflatten(deep.values, 3, image), unflatten(reshape(chosen, deep.values.shape()), 3, image)};
+}
+
+Tensor max_pool2d_backward(const Tensor& g, const Tensor& indices, const Shape& input_shape,
+                           const MaxWindows& windows) {
+  ErrorFrame frame("max_pool2d_backward", g, indices);
+  return dispatch::apply(op::MaxPool2dBackward{windows, input_shape}, g, indices);
+}
+
+Tensor max_pool2d_gather(const Tensor& x, const Tensor& indices, const MaxWindows& windows) {
   ErrorFrame frame("max_pool2d_gather", x, indices);
-  return dispatch::apply(op::MaxPool2dGather{options}, x, indices);
+  return dispatch::apply(op::MaxPool2dGather{windows}, x, indices);
 }
 
 Tensor avg_pool2d_whole(const Tensor& x, const Pool2dOptions& options) {

@@ -40,6 +40,28 @@ DType max_pool2d_index_dtype(const Pool2dOptions& o) {
   return elements <= std::numeric_limits<uint8_t>::max() ? u8 : i32;
 }
 
+/// A window that begins and ends within pixels has two pixels more than the quotient.
+MaxWindows::MaxWindows(const Shape& x, const Size2& result) : shares(result) {
+  const auto largest = [](int64_t in, int64_t out) { return in / out + (in % out == 0 ? 0 : 2); };
+  options.kernel_size = {largest(x[2], result.height), largest(x[3], result.width)};
+}
+
+std::vector<int64_t> MaxWindows::starts(int axis, int64_t inputs, int64_t outputs) const {
+  std::vector<int64_t> starts;
+  for (int64_t i = 0; i < outputs; ++i)
+    starts.push_back(is_adaptive() ? shared_range(i, outputs, inputs).begin
+                                   : i * options.step()[axis] - options.padding[axis]);
+  return starts;
+}
+
+std::string attribute_text(const MaxWindows& w) {
+  return w.is_adaptive() ? text("adaptive to ", attribute_text(w.shares)) : attribute_text(w.options);
+}
+
+Shape pooled_shape(const Shape& x, const MaxWindows& w) {
+  return w.is_adaptive() ? Shape{x[0], x[1], w.shares.height, w.shares.width} : pooled_shape(x, w.options);
+}
+
 namespace op {
 namespace {
 
@@ -61,19 +83,19 @@ void check_indices(const Operand& indices, const Shape& expected) {
 }  // namespace
 
 std::array<Spec, 2> MaxPool2d::infer(const Operand& x) const {
-  const View view = like(x, pooled_shape(x.shape(), options));
-  return {Spec{view, x.dtype}, Spec{view, max_pool2d_index_dtype(options)}};
+  const View view = like(x, pooled_shape(x.shape(), windows));
+  return {Spec{view, x.dtype}, Spec{view, max_pool2d_index_dtype(windows.options)}};
 }
 
 Spec MaxPool2dBackward::infer(const Operand& g, const Operand& indices) const {
-  const Shape expected = pooled_shape(shape, options);
+  const Shape expected = pooled_shape(shape, windows);
   check_gradient(g, expected);
   check_indices(indices, expected);
   return {like(indices, shape), g.dtype};
 }
 
 Spec MaxPool2dGather::infer(const Operand& x, const Operand& indices) const {
-  const Shape expected = pooled_shape(x.shape(), options);
+  const Shape expected = pooled_shape(x.shape(), windows);
   check_indices(indices, expected);
   return {like(x, expected), x.dtype};
 }

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <array>
+#include <vector>
 
 #include "tensor/core/pool_options.h"
 #include "tensor/ops/conv.h"
@@ -21,17 +22,34 @@ inline bool windows_tile(const Pool2dOptions& o, int axis, int64_t inputs, int64
          inputs == outputs * o.kernel_size[axis];
 }
 
+/// The windows of a max pool: those of options, or those of an adaptive pool, which share each axis (shared_range).
+struct MaxWindows {
+  Pool2dOptions options;  // of an adaptive pool the size of the largest window, or more, and the defaults
+  Size2 shares = 0;       // of an adaptive pool: the size of its result
+  MaxWindows(const Pool2dOptions& o) : options(o) {}
+  MaxWindows(const Shape& x, const Size2& result);
+  bool is_adaptive() const { return shares != Size2(0); }
+  /// Where the windows of an axis (0: height, 1: width) begin.
+  std::vector<int64_t> starts(int axis, int64_t inputs, int64_t outputs) const;
+  bool operator==(const MaxWindows&) const = default;
+};
+std::string attribute_text(const MaxWindows& value);
+Shape pooled_shape(const Shape& x, const MaxWindows& windows);
+inline bool windows_tile(const MaxWindows& w, int axis, int64_t inputs, int64_t outputs) {
+  return w.is_adaptive() ? inputs % outputs == 0 : windows_tile(w.options, axis, inputs, outputs);
+}
+
 namespace op {
 
 /// The maxima, and the position of each within its window (u8 or i32): row * kernel width + column, or the largest
 /// value of that dtype if the whole window is padding.
 struct MaxPool2d {
-  Pool2dOptions options;
+  MaxWindows windows;
   static constexpr std::string_view name = "max_pool2d";
   static constexpr std::string_view cost = "a comparison a tap";
   static constexpr Policy policy = {.accepts = kFloating};
   static constexpr int outputs = 2;
-  void attributes(auto visit) const { visit("options", options); }
+  void attributes(auto visit) const { visit("windows", windows); }
   bool operator==(const MaxPool2d&) const = default;
   std::array<Spec, 2> infer(const Operand& x) const;
   void cpu(const Operand& x, const Operand& out, const Operand& indices) const;
@@ -39,12 +57,12 @@ struct MaxPool2d {
 
 /// For each pixel, the sum of g over the windows whose maximum is at that pixel.
 struct MaxPool2dBackward {
-  Pool2dOptions options;
+  MaxWindows windows;
   Shape shape;  // of the input
   static constexpr std::string_view name = "max_pool2d_backward";
   static constexpr std::string_view cost = "a tap an output";
   static constexpr Policy policy = {.accepts = kFloating, .numeric = 0b01};
-  void attributes(auto visit) const { visit("options", options), visit("shape", shape); }
+  void attributes(auto visit) const { visit("windows", windows), visit("shape", shape); }
   bool operator==(const MaxPool2dBackward&) const = default;
   Spec infer(const Operand& g, const Operand& indices) const;
   void cpu(const Operand& g, const Operand& indices, const Operand& out) const;
@@ -52,10 +70,10 @@ struct MaxPool2dBackward {
 
 /// For each window, the element of x at its index; 0 if the whole window is padding.
 struct MaxPool2dGather {
-  Pool2dOptions options;
+  MaxWindows windows;
   static constexpr std::string_view name = "max_pool2d_gather";
   static constexpr Policy policy = {.accepts = kFloating, .numeric = 0b01};
-  void attributes(auto visit) const { visit("options", options); }
+  void attributes(auto visit) const { visit("windows", windows); }
   bool operator==(const MaxPool2dGather&) const = default;
   Spec infer(const Operand& x, const Operand& indices) const;
   void cpu(const Operand& x, const Operand& indices, const Operand& out) const;

@@ -63,8 +63,7 @@ void add_cubic(Taps& taps, const AxisMap& map, int64_t i) {
 }
 
 void add_area(Taps& taps, const AxisMap& map, int64_t i) {
-  const int64_t begin = scaled(i, map.in, map.out);
-  const auto end = static_cast<int64_t>((static_cast<__int128>(i + 1) * map.in + map.out - 1) / map.out);
+  const auto [begin, end] = shared_range(i, map.out, map.in);
   for (int64_t at = begin; at < end; ++at) add(taps, at, 1 / static_cast<double>(end - begin));
 }
 

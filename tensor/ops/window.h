@@ -22,6 +22,17 @@ inline int64_t pool_output_size(int64_t size, int64_t kernel, int64_t stride, in
   return windows > 0 && (windows - 1) * stride >= checked_add(size, padding) ? windows - 1 : windows;
 }
 
+/// A half-open range of positions along an axis.
+struct AxisRange {
+  int64_t begin, end;
+};
+/// Windows that share an axis of `inputs` pixels among `outputs` windows (adaptive pools): the pixels of window i are
+/// shared_range(i, outputs, inputs). The windows that hold pixel i are shared_range(i, inputs, outputs).
+inline AxisRange shared_range(int64_t i, int64_t from, int64_t to) {
+  return {static_cast<int64_t>(static_cast<__int128>(i) * to / from),
+          static_cast<int64_t>((static_cast<__int128>(i + 1) * to + from - 1) / from)};
+}
+
 /// Channels-last strides under a logical (N, C, ...) shape. ShapeError on overflow.
 inline Strides channels_last_strides(const Shape& s) {
   Strides strides(s.size(), 1);

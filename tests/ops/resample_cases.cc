@@ -212,7 +212,11 @@ void add_maxima(Cases& cases) {
           CALL(both(adaptive_max_pool2d_with_indices(x[0], {1, 2}))));
   add_max("2d larger", {1, 2, 3, 2}, {4, 3}, CALL(adaptive_max_pool2d(x[0], {4, 3})),
           CALL(both(adaptive_max_pool2d_with_indices(x[0], {4, 3}))));
-  // Windows of one size, side by side, are those of a max pool.
+  add_max("1d of many channels", {2, 9, 7}, {3}, CALL(adaptive_max_pool1d(x[0], 3)),
+          CALL(both(adaptive_max_pool1d_with_indices(x[0], 3))));
+  add_max("2d of many channels", {2, 18, 5, 7}, {3, 4}, CALL(adaptive_max_pool2d(x[0], {3, 4})),
+          CALL(both(adaptive_max_pool2d_with_indices(x[0], {3, 4}))));
+  // Windows of one size, side by side.
   add_max("1d even", {2, 9, 6}, {3}, CALL(adaptive_max_pool1d(x[0], 3)),
           CALL(both(adaptive_max_pool1d_with_indices(x[0], 3))));
   add_max("2d even", {2, 9, 4, 6}, {2, 3}, CALL(adaptive_max_pool2d(x[0], {2, 3})),

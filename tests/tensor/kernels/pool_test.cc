@@ -181,7 +181,7 @@ std::pair<float, int> window(float a, float b, float c, float d, int64_t channel
   Array<uint8_t> indices = testing::make_array<uint8_t>({1, channels, 1, 1}, Layout::channels_last, random);
   const int64_t last = channels - 1;
   x.at({0, last, 0, 0}) = a, x.at({0, last, 0, 1}) = b, x.at({0, last, 1, 0}) = c, x.at({0, last, 1, 1}) = d;
-  op::MaxPool2d{{.kernel_size = 2}}.cpu(x.operand(), out.operand(), indices.operand());
+  op::MaxPool2d{Pool2dOptions{.kernel_size = 2}}.cpu(x.operand(), out.operand(), indices.operand());
   return {out.at({0, last, 0, 0}), indices.at({0, last, 0, 0})};
 }
 

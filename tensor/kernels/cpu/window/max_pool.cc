@@ -1,3 +1,6 @@
+#include <vector>
+
+#include "tensor/kernels/cpu/base/convert.h"
 #include "tensor/kernels/cpu/window/pool_loops.h"
 
 namespace weft::kernels::cpu {
@@ -41,6 +44,71 @@ void line_of_maxima(Image<S> x, const Link* a0, const Link* a1, const Links& col
         store_channels<kFull, I, N>(indices.at(h, w) + c * indices.channel, indices.channel, index, count);
       });
     });
+  }
+}
+
+/// The columns that the windows of a row read, for registers that hold windows: those of place k one after another. A
+/// window with fewer columns reads its last one again, which changes nothing.
+template <class C> struct WindowColumns {
+  using I = IndexLane<C>;
+  int64_t windows, longest = 0;
+  std::vector<int32_t> at;
+  std::vector<I> tap;
+  std::vector<int64_t> empty;  // windows of nothing but padding
+
+  WindowColumns(const Links& columns, int64_t count) : windows(count) {
+    for (int64_t w = 0; w < windows; ++w) longest = std::max(longest, columns.end(w) - columns.begin(w));
+    for (int64_t k = 0; k < longest; ++k)
+      for (int64_t w = 0; w < windows; ++w) {
+        const int64_t size = columns.end(w) - columns.begin(w);
+        const Link link = size == 0 ? Link{0, 0} : columns.begin(w)[std::min(k, size - 1)];
+        at.push_back(static_cast<int32_t>(link.at)), tap.push_back(static_cast<I>(link.tap));
+        if (size == 0 && k == 0) empty.push_back(w);
+      }
+  }
+};
+
+/// One pixel's step of every window of a row: `row` has what the windows' place k reads.
+template <class C, class I>
+void step_windows(const C* row, const int32_t* at, const I* tap, I first, int64_t windows, C* best, I* index) {
+#pragma GCC ivdep
+  for (int64_t w = 0; w < windows; ++w) {
+    const C value = row[at[w]], old = best[w];
+    const bool wins = !(value <= old) & (old == old);
+    best[w] = wins ? value : old;
+    index[w] = wins ? first + tap[w] : index[w];
+  }
+}
+
+/// line_of_maxima of few channels, one after the other.
+template <class S, class Index>
+void line_of_few_channels(Image<S> x, const Link* a0, const Link* a1, const WindowColumns<PoolCompute<S>>& columns,
+                          int64_t kernel_width, int64_t channels, int64_t width, Image<S> out, Image<Index> indices,
+                          int64_t h) {
+  using C = PoolCompute<S>;
+  using I = IndexLane<C>;
+  const int64_t windows = columns.windows;
+  const Scratch<C> row(width), best(windows);
+  const Scratch<I> index(windows);
+  for (int64_t c = 0; c < channels; ++c) {
+    std::fill_n(best.data(), windows, -std::numeric_limits<C>::infinity());
+    const bool any = a0 != a1 && columns.longest > 0;
+    for (int64_t w = 0; w < windows; ++w)
+      index.data()[w] = any ? static_cast<I>(a0->tap * kernel_width) + columns.tap[static_cast<size_t>(w)]
+                            : static_cast<I>(kNoIndex<Index>);
+    for (const Link* a = a0; a != a1; ++a) {
+      const S* from = x.at(a->at, 0) + c * x.channel;
+      for (int64_t w = 0; w < width; ++w) row.data()[w] = static_cast<C>(from[w * x.column]);
+      for (int64_t k = 0; k < columns.longest; ++k)
+        step_windows<C, I>(row.data(), columns.at.data() + k * windows, columns.tap.data() + k * windows,
+                           static_cast<I>(a->tap * kernel_width), windows, best.data(), index.data());
+    }
+    for (int64_t w : columns.empty)
+      best.data()[w] = -std::numeric_limits<C>::infinity(), index.data()[w] = static_cast<I>(kNoIndex<Index>);
+    for (int64_t w = 0; w < windows; ++w) {
+      out.at(h, w)[c * out.channel] = static_cast<S>(best.data()[w]);
+      indices.at(h, w)[c * indices.channel] = static_cast<Index>(index.data()[w]);
+    }
   }
 }
 
@@ -113,6 +181,23 @@ void channels_last_maxima(const Operand& x, const Operand& out, const Operand& i
   });
 }
 
+/// The links of an axis of pixels, from windows or from pixels.
+Links links_of_windows(const MaxWindows& w, int axis, int64_t inputs, int64_t outputs) {
+  return w.is_adaptive() ? Links::of_shares(inputs, outputs)
+                         : Links::of_windows(windows_of(w.options, axis), inputs, outputs);
+}
+Links links_of_pixels(const MaxWindows& w, int axis, int64_t inputs, int64_t outputs) {
+  return w.is_adaptive() ? Links::of_shared_pixels(inputs, outputs)
+                         : Links::of_pixels(windows_of(w.options, axis), inputs, outputs);
+}
+
+/// Where the windows of both axes begin.
+struct Starts {
+  std::vector<int64_t> rows, columns;
+  Starts(const MaxWindows& w, const Operand& image, const Operand& windows)
+      : rows(w.starts(0, image.size(2), windows.size(2))), columns(w.starts(1, image.size(3), windows.size(3))) {}
+};
+
 /// How far the pixel that each index names is from the window's first one, in an image that is dense.
 void find_offsets(const Pool2dOptions& o, int64_t width, int64_t* offsets) {
   const Size2 kernel = o.kernel_size;
@@ -123,28 +208,32 @@ void find_offsets(const Pool2dOptions& o, int64_t width, int64_t* offsets) {
 /// The gradient of one channel of an image: each window adds to the pixel it took, one after the other, as a channel is
 /// one thread's. `to` is dense.
 template <class S, class Index, class C>
-void scatter_channel(const Image<S>& grad, const Image<Index>& indices, Size2 windows, Size2 first, Size2 step,
-                     int64_t width, const int64_t* offsets, C* to) {
-  for (int64_t h = 0; h < windows.height; ++h) {
+void scatter_channel(const Image<S>& grad, const Image<Index>& indices, const Starts& starts, int64_t width,
+                     const int64_t* offsets, C* to) {
+  const auto rows = std::ssize(starts.rows), columns = std::ssize(starts.columns);
+  const int64_t* const column = starts.columns.data();
+  for (int64_t h = 0; h < rows; ++h) {
     const S* g = grad.at(h, 0);
     const Index* index = indices.at(h, 0);
-    const int64_t row = (h * step.height + first.height) * width + first.width;
-    for (int64_t w = 0; w < windows.width; ++w)
+    const int64_t row = starts.rows[static_cast<size_t>(h)] * width;
+    for (int64_t w = 0; w < columns; ++w)
       if (const Index at = index[w * indices.column]; at != kNoIndex<Index>)
-        to[row + w * step.width + offsets[at]] += static_cast<C>(g[w * grad.column]);
+        to[row + column[w] + offsets[at]] += static_cast<C>(g[w * grad.column]);
   }
 }
 
 /// Channels that are no neighbours, one by one.
 template <class S, class Index>
-void gradient_by_channels(const Operand& grad, const Operand& indices, const Operand& grad_x, const Pool2dOptions& o) {
+void gradient_by_channels(const Operand& grad, const Operand& indices, const Operand& grad_x,
+                          const MaxWindows& windows) {
   using C = PoolCompute<S>;
   const int64_t channels = grad_x.size(1), height = grad_x.size(2), width = grad_x.size(3), pixels = height * width;
   const int64_t grain = std::max<int64_t>(1, 16384 / std::max<int64_t>(1, pixels));
-  const Size2 windows{grad.size(2), grad.size(3)}, first{-o.padding.height, -o.padding.width};
+  const Starts starts(windows, grad_x, grad);
+  const Pool2dOptions& o = windows.options;
   const Scratch<int64_t> offsets(o.kernel_size.height * o.kernel_size.width);
   find_offsets(o, width, offsets.data());
-  const bool direct = std::is_same_v<S, C> && grad_x.stride(3) == 1 && grad_x.stride(2) == width;
+  const bool dense = grad_x.stride(3) == 1 && grad_x.stride(2) == width, direct = std::is_same_v<S, C> && dense;
   parallel_for(grad_x.size(0) * channels, grain, [&](int64_t begin, int64_t end) {
     const Scratch<C> sums(direct ? 0 : pixels);
     for (int64_t i = begin; i < end; ++i) {
@@ -156,8 +245,13 @@ void gradient_by_channels(const Operand& grad, const Operand& indices, const Ope
       if constexpr (std::is_same_v<S, C>)
         if (direct) to = out.data;
       std::fill_n(to, pixels, C{});
-      scatter_channel(from, where, windows, first, o.step(), width, offsets.data(), to);
+      scatter_channel(from, where, starts, width, offsets.data(), to);
       if (direct) continue;
+      if constexpr (is_half<S>)
+        if (dense) {
+          narrow(to, out.data, pixels);
+          continue;
+        }
       for (int64_t h = 0; h < height; ++h)
         for (int64_t w = 0; w < width; ++w) *out.at(h, w) = static_cast<S>(to[h * width + w]);
     }
@@ -165,10 +259,17 @@ void gradient_by_channels(const Operand& grad, const Operand& indices, const Ope
 }
 
 template <class S, class Index>
-void maxima(const Operand& x, const Operand& out, const Operand& indices, const Pool2dOptions& o) {
-  const Size2 kernel = o.kernel_size;
-  const Links rows = Links::of_windows(windows_of(o, 0), x.size(2), out.size(2)),
-              columns = Links::of_windows(windows_of(o, 1), x.size(3), out.size(3));
+void maxima(const Operand& x, const Operand& out, const Operand& indices, const MaxWindows& windows) {
+  const Size2 kernel = windows.options.kernel_size;
+  const Links rows = links_of_windows(windows, 0, x.size(2), out.size(2)),
+              columns = links_of_windows(windows, 1, x.size(3), out.size(3));
+  if (x.size(1) < kFewChannels && x.size(3) <= std::numeric_limits<int32_t>::max()) {
+    const WindowColumns<PoolCompute<S>> few(columns, out.size(3));
+    return for_each_row(out.shape(), kernel.height * kernel.width, [&](int64_t n, int64_t h) {
+      line_of_few_channels<S, Index>(Image<S>(x, n), rows.begin(h), rows.end(h), few, kernel.width, out.size(1),
+                                     x.size(3), Image<S>(out, n), Image<Index>(indices, n), h);
+    });
+  }
   if (should_copy_to_channels_last(x)) return channels_last_maxima<S, Index>(x, out, indices, kernel, rows, columns);
   for_each_row(out.shape(), kernel.height * kernel.width, [&](int64_t n, int64_t h) {
     line_of_maxima<S, Index>(Image<S>(x, n), rows.begin(h), rows.end(h), columns, kernel.width, out.size(1),
@@ -177,17 +278,17 @@ void maxima(const Operand& x, const Operand& out, const Operand& indices, const 
 }
 
 template <class S, class Index>
-void max_gradient(const Operand& grad, const Operand& indices, const Operand& grad_x, const Pool2dOptions& o) {
-  const Size2 kernel = o.kernel_size;
+void max_gradient(const Operand& grad, const Operand& indices, const Operand& grad_x, const MaxWindows& windows) {
+  const Size2 kernel = windows.options.kernel_size;
   if (grad_x.stride(1) != 1 || grad.stride(1) != 1 || indices.stride(1) != 1)
-    return gradient_by_channels<S, Index>(grad, indices, grad_x, o);
-  if (windows_tile(o, 0, grad_x.size(2), grad.size(2)) && windows_tile(o, 1, grad_x.size(3), grad.size(3)))
+    return gradient_by_channels<S, Index>(grad, indices, grad_x, windows);
+  if (windows_tile(windows, 0, grad_x.size(2), grad.size(2)) && windows_tile(windows, 1, grad_x.size(3), grad.size(3)))
     return for_each_row(grad.shape(), kernel.height * kernel.width, [&](int64_t n, int64_t h) {
       line_of_tiles<S, Index>(Image<S>(grad, n), Image<Index>(indices, n), kernel, grad.size(1), grad.size(3),
                               Image<S>(grad_x, n), h);
     });
-  const Links rows = Links::of_pixels(windows_of(o, 0), grad_x.size(2), grad.size(2));
-  const Links columns = Links::of_pixels(windows_of(o, 1), grad_x.size(3), grad.size(3));
+  const Links rows = links_of_pixels(windows, 0, grad_x.size(2), grad.size(2));
+  const Links columns = links_of_pixels(windows, 1, grad_x.size(3), grad.size(3));
   for_each_row(grad_x.shape(), 2, [&](int64_t n, int64_t h) {
     line_of_gradient<S, Index>(Image<S>(grad, n), Image<Index>(indices, n), rows.begin(h), rows.end(h), columns,
                                kernel.width, grad_x.size(1), grad_x.size(3), Image<S>(grad_x, n), h);
@@ -195,16 +296,17 @@ void max_gradient(const Operand& grad, const Operand& indices, const Operand& gr
 }
 
 template <class S, class Index>
-void gather(const Operand& x, const Operand& indices, const Operand& out, const Pool2dOptions& o) {
-  const Size2 kernel = o.kernel_size, step = o.step();
+void gather(const Operand& x, const Operand& indices, const Operand& out, const MaxWindows& windows) {
+  const Starts starts(windows, x, out);
+  const Size2 kernel = windows.options.kernel_size, dilation = windows.options.dilation;
   for_each_row(out.shape(), 1, [&](int64_t n, int64_t h) {
     const Image<S> from(x, n), to(out, n);
     const Image<Index> index(indices, n);
     for (int64_t w = 0; w < out.size(3); ++w)
       for (int64_t c = 0; c < out.size(1); ++c) {
         const Index at = index.at(h, w)[c * index.channel];
-        const int64_t i = h * step.height - o.padding.height + at / kernel.width * o.dilation.height;
-        const int64_t j = w * step.width - o.padding.width + at % kernel.width * o.dilation.width;
+        const int64_t i = starts.rows[static_cast<size_t>(h)] + at / kernel.width * dilation.height;
+        const int64_t j = starts.columns[static_cast<size_t>(w)] + at % kernel.width * dilation.width;
         to.at(h, w)[c * to.channel] = at == kNoIndex<Index> ? S{} : from.at(i, j)[c * from.channel];
       }
   });
@@ -226,17 +328,17 @@ using namespace kernels::cpu;
 /// Padding counts as -inf; a NaN in a window is the result, and its first one the index.
 void op::MaxPool2d::cpu(const Operand& x, const Operand& out, const Operand& indices) const {
   if (out.numel() == 0) return;
-  visit_both(out, indices, [&]<class S, class Index>() { maxima<S, Index>(x, out, indices, options); });
+  visit_both(out, indices, [&]<class S, class Index>() { maxima<S, Index>(x, out, indices, windows); });
 }
 
 void op::MaxPool2dBackward::cpu(const Operand& g, const Operand& indices, const Operand& out) const {
   if (out.numel() == 0) return;
-  visit_both(out, indices, [&]<class S, class Index>() { max_gradient<S, Index>(g, indices, out, options); });
+  visit_both(out, indices, [&]<class S, class Index>() { max_gradient<S, Index>(g, indices, out, windows); });
 }
 
 void op::MaxPool2dGather::cpu(const Operand& x, const Operand& indices, const Operand& out) const {
   if (out.numel() == 0) return;
-  visit_both(out, indices, [&]<class S, class Index>() { gather<S, Index>(x, indices, out, options); });
+  visit_both(out, indices, [&]<class S, class Index>() { gather<S, Index>(x, indices, out, windows); });
 }
 
 }  // namespace weft

@@ -90,9 +90,12 @@ template <class F> inline void with_counts(int64_t rows, int64_t columns, F&& f)
   f.template operator()<0, 0>();
 }
 
+/// Channels that leave most of a register empty.
+inline constexpr int64_t kFewChannels = 8;
+
 /// Whether to copy images to channels-last first: their channels are not adjacent and fill a register. Bands of rows
 /// then stay in the L2 cache on their way there and back.
-inline bool should_copy_to_channels_last(const Operand& x) { return x.stride(1) != 1 && x.size(1) >= 8; }
+inline bool should_copy_to_channels_last(const Operand& x) { return x.stride(1) != 1 && x.size(1) >= kFewChannels; }
 
 struct RowRange {
   int64_t begin, end;
