@@ -6,6 +6,7 @@
 #include <type_traits>
 
 #include "tensor/kernels/cpu/base/dispatch.h"
+#include "tensor/kernels/cpu/pointwise/fill.h"
 #include "tensor/kernels/cpu/reduce/row_math.h"
 #include "tensor/kernels/cpu/window/conv_shape.h"
 #include "tensor/kernels/cpu/window/grid_sample_narrow.h"
@@ -145,13 +146,14 @@ bool takes_whole_images(int64_t images) {
 
 /// Whether registers should hold points: channels would leave lanes of them empty.
 template <class T> bool is_narrow(const Sampling<T>& s, const Operand& x, const Operand& points) {
-  return s.has_neighbours() && s.channels < simd::kLanes<T> && grid::has_short_offsets(x) &&
-         grid::lies_in_steps(points);
+  const int64_t most = s.is_bicubic() ? simd::kLanes<T> / 2 : simd::kLanes<T>;  // points cost more
+  return s.axes == 2 && s.channels < most && grid::has_short_offsets(x) && grid::lies_in_steps(points);
 }
 
 template <class S, class T>
 void sample(const Sampling<T>& s, const Operand& x, const T* coordinates, const Operand& out) {
-  if (is_narrow(s, x, out)) return grid::sample_narrow<S>(s, x, coordinates, out);
+  if (is_narrow(s, x, out))
+    return s.with_neighbours([&]<int K>() { grid::sample_narrow<K, S>(s, x, coordinates, out); });
   const int64_t images = x.size(0), grid = s.points * s.axes, points = s.points * s.channels;
   if (takes_whole_images(images))
     return parallel_for(images, 1, [&](int64_t n, int64_t end) {
@@ -234,8 +236,11 @@ template <class S, class T>
 void gradients(const Sampling<T>& s, const Operand& g, const Operand& x, const T* coordinates, const Operand* dx,
                T* of_grid) {
   if (is_narrow(s, x, g) && grid::has_short_offsets(dx == nullptr ? x : *dx)) {
-    if (dx != nullptr) grid::narrow_gradient_of_images<S>(s, g, coordinates, *dx);
-    if (of_grid != nullptr) grid::narrow_gradient_of_grid<S>(s, g, x, coordinates, of_grid);
+    s.with_neighbours([&]<int K>() {
+      if (dx != nullptr) grid::narrow_gradient_of_images<K, S>(s, g, coordinates, *dx);
+      if constexpr (K > 1)
+        if (of_grid != nullptr) grid::narrow_gradient_of_grid<K, S>(s, g, x, coordinates, of_grid);
+    });
   } else if (!takes_whole_images(x.size(0))) {
     if (dx != nullptr) gradient_of_channels<S>(s, g, coordinates, *dx);
     if (of_grid != nullptr) gradient_of_grid<S>(s, g, x, coordinates, of_grid);
@@ -277,7 +282,9 @@ void op::GridSampleBackward::cpu(const Operand& g, const Operand& x, const Opera
     using T = Compute<S>;
     const FiveAxes g5(g), x5(x), dx5(wanted & 1 ? dx : x);
     const Sampling<T> sampling(*x5, grid, options);
-    const bool image = wanted & 1 && dx.numel() > 0, some_grid = wanted & 2 && dgrid.numel() > 0;
+    const bool image = wanted & 1 && dx.numel() > 0, steps = options.mode == Interpolation::nearest;
+    if (wanted & 2 && steps) fill(dgrid, 0);  // whatever x and g are
+    const bool some_grid = wanted & 2 && !steps && dgrid.numel() > 0;
     with_grid<S>(grid, [&](const T* coordinates) {
       const Operand* const of_image = image ? &*dx5 : nullptr;
       if (!some_grid) return image ? gradients<S, T>(sampling, *g5, *x5, coordinates, of_image, nullptr) : void();

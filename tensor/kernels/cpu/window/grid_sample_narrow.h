@@ -1,5 +1,5 @@
-// Images of fewer channels than a register holds, read at the points of a grid: registers hold points. Bilinear
-// and nearest, for images of any strides.
+// Images of fewer channels than a register holds, read at the points of a grid: registers hold points. For images of
+// any strides.
 #pragma once
 
 #include "tensor/kernels/cpu/base/convert.h"
@@ -24,114 +24,139 @@ inline bool has_short_offsets(const Operand& x) {
   return reach < std::numeric_limits<int32_t>::max();
 }
 
-/// The four pixels that a block of points reads: pixel 2 i + j is row i, column j.
-template <class T> struct Corners {
-  static constexpr int64_t kBlock = Neighbours<T>::kBlock;
-  int32_t at[4][kBlock], inside[4][kBlock];
-  T weight[4][kBlock];
+/// The K x K pixels that a block of points reads: pixel K i + j is row i, column j.
+template <class T, int K> struct Pixels {
+  static constexpr int64_t kBlock = Neighbours<T, K>::kBlock;
+  static constexpr int32_t kOutside = std::numeric_limits<int32_t>::min();  // further than any pixel
+  Neighbours<T, K> columns, rows;
+  int32_t at[K * K][kBlock];
 
-  void join(const Neighbours<T>& columns, const Neighbours<T>& rows, int64_t count) {
-    for (int i = 0; i < 2; ++i)
-      for (int j = 0; j < 2; ++j)
+  void read(const Sampling<T>& s, const T* points, int64_t count, int64_t line, int64_t column) {
+    s.template neighbours<K>(points, count, line, column, columns, rows);
+    for (int i = 0; i < K; ++i)
+      for (int j = 0; j < K; ++j)
         for (int64_t k = 0; k < count; ++k) {
-          at[2 * i + j][k] = rows.at[i][k] + columns.at[j][k];
-          inside[2 * i + j][k] = rows.inside[i][k] & columns.inside[j][k];
-          weight[2 * i + j][k] = rows.weight[i][k] * columns.weight[j][k];
+          const int32_t place = rows.at[i][k] + columns.at[j][k];
+          at[K * i + j][k] = (rows.inside[i][k] & columns.inside[j][k]) != 0 ? place : kOutside;
         }
   }
   /// The value of a pixel, 0 outside of the image.
-  template <class S> T value(const S* plane, int corner, int64_t k) const {
-    return inside[corner][k] != 0 ? static_cast<T>(plane[at[corner][k]]) : T(0);
+  template <class S> T value(const S* plane, int pixel, int64_t k) const {
+    return at[pixel][k] != kOutside ? static_cast<T>(plane[at[pixel][k]]) : T(0);
   }
 };
 
-/// f(n, first, count, columns, rows, corners) for blocks of points, in parallel.
-template <class T, class F>
-void for_narrow_blocks(const Sampling<T>& s, const T* coordinates, int64_t images, const Operand& pixels, const F& f) {
-  constexpr int64_t kGrain = 2048, kBlock = Corners<T>::kBlock;
+/// f(n, first, count, pixels) for blocks of points, in parallel.
+template <int K, class T, class F>
+void for_narrow_blocks(const Sampling<T>& s, const T* coordinates, const Operand& x, const F& f) {
+  constexpr int64_t kGrain = 2048, kBlock = Pixels<T, K>::kBlock;
   const int64_t blocks = (s.points + kBlock - 1) / kBlock;
   const int64_t grain = std::max<int64_t>(1, kGrain / kBlock / std::max<int64_t>(1, s.channels));
-  parallel_for(images * blocks, grain, [&](int64_t begin, int64_t end) {
-    Neighbours<T> columns, rows;
-    Corners<T> corners;
+  parallel_for(x.size(0) * blocks, grain, [&](int64_t begin, int64_t end) {
+    Pixels<T, K> pixels;
     for (int64_t b = begin; b < end; ++b) {
       const int64_t n = b / blocks, first = b % blocks * kBlock, count = std::min(kBlock, s.points - first);
-      s.neighbours(coordinates + (n * s.points + first) * 2, count, pixels.stride(3), pixels.stride(4), columns, rows);
-      corners.join(columns, rows, count);
-      f(n, first, count, columns, rows, corners);
+      pixels.read(s, coordinates + (n * s.points + first) * 2, count, x.stride(3), x.stride(4));
+      f(n, first, count, pixels);
     }
   });
 }
 
-template <class S, class T>
-void sample_narrow(const Sampling<T>& s, const Operand& x, const T* coordinates, const Operand& out) {
-  const int64_t step = out.stride(4);
-  for_narrow_blocks(s, coordinates, x.size(0), x,
-                    [&](int64_t n, int64_t first, int64_t count, const auto&, const auto&, const Corners<T>& corners) {
-                      for (int64_t c = 0; c < s.channels; ++c) {
-                        const S* from = plane_of<S>(x, n, c);
-                        S* to = plane_of<S>(out, n, c) + first * step;
-                        T sums[Corners<T>::kBlock];
-                        for (int64_t k = 0; k < count; ++k) {
-                          T sum = 0;
-                          for (int i = 0; i < 4; ++i) sum += corners.weight[i][k] * corners.value(from, i, k);
-                          sums[k] = sum;
-                        }
-                        for (int64_t k = 0; k < count; ++k) to[k * step] = static_cast<S>(sums[k]);
-                      }
-                    });
+/// The values of a block of points in one channel.
+template <class S, class T, int K> void sample_block(const Pixels<T, K>& pixels, const S* plane, int64_t count, T* to) {
+  for (int64_t k = 0; k < count; ++k) {
+    if constexpr (K == 1) {
+      to[k] = pixels.value(plane, 0, k);
+      continue;
+    }
+    T sum = 0;
+#pragma GCC unroll 4
+    for (int i = 0; i < K; ++i) {
+      T row = 0;
+#pragma GCC unroll 4
+      for (int j = 0; j < K; ++j) row += pixels.columns.weight[j][k] * pixels.value(plane, K * i + j, k);
+      sum += pixels.rows.weight[i][k] * row;
+    }
+    to[k] = sum;
+  }
 }
 
-/// The gradient of the points: a sum over channels of the gradient times the mixture of pixels by the weights'
-/// derivatives.
-template <class S, class T>
+template <int K, class S, class T>
+void sample_narrow(const Sampling<T>& s, const Operand& x, const T* coordinates, const Operand& out) {
+  const int64_t step = out.stride(4);
+  for_narrow_blocks<K>(s, coordinates, x, [&](int64_t n, int64_t first, int64_t count, const Pixels<T, K>& pixels) {
+    for (int64_t c = 0; c < s.channels; ++c) {
+      S* to = plane_of<S>(out, n, c) + first * step;
+      T sums[Pixels<T, K>::kBlock];
+      sample_block(pixels, plane_of<S>(x, n, c), count, sums);
+      for (int64_t k = 0; k < count; ++k) to[k * step] = static_cast<S>(sums[k]);
+    }
+  });
+}
+
+/// Adds to the gradients of a block of points what one channel adds: its gradient times the mixture of pixels by the
+/// weights' derivatives.
+template <class S, class T, int K>
+void add_slopes(const Pixels<T, K>& pixels, const S* plane, const T* gradient, int64_t count, T* across, T* down) {
+  for (int64_t k = 0; k < count; ++k) {
+    T by_column = 0, by_row = 0;
+#pragma GCC unroll 4
+    for (int i = 0; i < K; ++i) {
+      T row = 0, slope = 0;
+#pragma GCC unroll 4
+      for (int j = 0; j < K; ++j) {
+        const T value = pixels.value(plane, K * i + j, k);
+        row += pixels.columns.weight[j][k] * value, slope += pixels.columns.slope[j][k] * value;
+      }
+      by_column += pixels.rows.weight[i][k] * slope, by_row += pixels.rows.slope[i][k] * row;
+    }
+    across[k] += gradient[k] * by_column, down[k] += gradient[k] * by_row;
+  }
+}
+
+/// The gradient of the points: a sum over channels.
+template <int K, class S, class T>
 void narrow_gradient_of_grid(const Sampling<T>& s, const Operand& g, const Operand& x, const T* coordinates, T* out) {
   const int64_t step = g.stride(4);
-  for_narrow_blocks(s, coordinates, x.size(0), x,
-                    [&](int64_t n, int64_t first, int64_t count, const Neighbours<T>& columns,
-                        const Neighbours<T>& rows, const Corners<T>& corners) {
-                      T across[Corners<T>::kBlock] = {}, down[Corners<T>::kBlock] = {};
-                      for (int64_t c = 0; c < s.channels; ++c) {
-                        const S* from = plane_of<S>(x, n, c);
-                        const S* row = plane_of<S>(g, n, c) + first * step;
-                        for (int64_t k = 0; k < count; ++k) {
-                          const T a = corners.value(from, 0, k), b = corners.value(from, 1, k);
-                          const T d = corners.value(from, 2, k), e = corners.value(from, 3, k);
-                          const T gradient = static_cast<T>(row[k * step]);
-                          const T upper = columns.slope[0][k] * a + columns.slope[1][k] * b;
-                          const T lower = columns.slope[0][k] * d + columns.slope[1][k] * e;
-                          const T left = rows.slope[0][k] * a + rows.slope[1][k] * d;
-                          const T right = rows.slope[0][k] * b + rows.slope[1][k] * e;
-                          across[k] += gradient * (rows.weight[0][k] * upper + rows.weight[1][k] * lower);
-                          down[k] += gradient * (columns.weight[0][k] * left + columns.weight[1][k] * right);
-                        }
-                      }
-                      T* to = out + (n * s.points + first) * 2;
-                      for (int64_t k = 0; k < count; ++k) to[2 * k] = across[k], to[2 * k + 1] = down[k];
-                    });
+  for_narrow_blocks<K>(s, coordinates, x, [&](int64_t n, int64_t first, int64_t count, const Pixels<T, K>& pixels) {
+    T across[Pixels<T, K>::kBlock] = {}, down[Pixels<T, K>::kBlock] = {}, gradient[Pixels<T, K>::kBlock];
+    for (int64_t c = 0; c < s.channels; ++c) {
+      const S* from = plane_of<S>(g, n, c) + first * step;
+      for (int64_t k = 0; k < count; ++k) gradient[k] = static_cast<T>(from[k * step]);
+      add_slopes(pixels, plane_of<S>(x, n, c), gradient, count, across, down);
+    }
+    T* to = out + (n * s.points + first) * 2;
+    for (int64_t k = 0; k < count; ++k) to[2 * k] = across[k], to[2 * k + 1] = down[k];
+  });
 }
 
 /// The gradient of one channel, into a plane whose pixels lie `line` and `column` apart.
-template <class S, class T>
+template <int K, class S, class T>
 void scatter_plane(const Sampling<T>& s, const S* g, int64_t step, const T* coordinates, int64_t line, int64_t column,
                    T* to) {
-  constexpr int64_t kBlock = Corners<T>::kBlock;
-  Neighbours<T> columns, rows;
-  Corners<T> corners;
+  constexpr int64_t kBlock = Pixels<T, K>::kBlock;
+  Neighbours<T, K> columns, rows;
+  T gradient[kBlock], parts[K * K][kBlock];
+  int32_t at[K * K][kBlock];
   for (int64_t first = 0; first < s.points; first += kBlock) {
     const int64_t count = std::min(kBlock, s.points - first);
-    s.neighbours(coordinates + first * 2, count, line, column, columns, rows);
-    corners.join(columns, rows, count);
-    for (int64_t k = 0; k < count; ++k) {
-      const T gradient = static_cast<T>(g[(first + k) * step]);
-      for (int i = 0; i < 4; ++i)
-        to[corners.at[i][k]] += corners.inside[i][k] != 0 ? corners.weight[i][k] * gradient : T(0);
-    }
+    s.template neighbours<K>(coordinates + first * 2, count, line, column, columns, rows);
+    for (int64_t k = 0; k < count; ++k) gradient[k] = static_cast<T>(g[(first + k) * step]);
+    for (int i = 0; i < K; ++i)
+      for (int j = 0; j < K; ++j)
+        for (int64_t k = 0; k < count; ++k) {  // one outside adds 0 to a pixel inside: a branch would cost more
+          const bool inside = (rows.inside[i][k] & columns.inside[j][k]) != 0;
+          at[K * i + j][k] = rows.at[i][k] + columns.at[j][k];
+          parts[K * i + j][k] = inside ? rows.weight[i][k] * columns.weight[j][k] * gradient[k] : T(0);
+        }
+    for (int64_t k = 0; k < count; ++k)
+#pragma GCC unroll 16
+      for (int pixel = 0; pixel < K * K; ++pixel) to[at[pixel][k]] += parts[pixel][k];
   }
 }
 
 /// The gradient of images, each channel one thread's.
-template <class S, class T>
+template <int K, class S, class T>
 void narrow_gradient_of_images(const Sampling<T>& s, const Operand& g, const T* coordinates, const Operand& dx) {
   const int64_t height = dx.size(3), width = dx.size(4);
   constexpr bool kDirect = std::is_same_v<S, T>;
@@ -145,10 +170,10 @@ void narrow_gradient_of_images(const Sampling<T>& s, const Operand& g, const T* 
       if constexpr (kDirect) {
         for (int64_t h = 0; h < height; ++h)
           for (int64_t w = 0; w < width; ++w) pixel(h, w) = T(0);
-        scatter_plane(s, from, g.stride(4), coordinates + n * s.points * 2, dx.stride(3), dx.stride(4), plane);
+        scatter_plane<K>(s, from, g.stride(4), coordinates + n * s.points * 2, dx.stride(3), dx.stride(4), plane);
       } else {
         std::fill_n(sums.data(), s.pixels, T(0));
-        scatter_plane(s, from, g.stride(4), coordinates + n * s.points * 2, width, int64_t{1}, sums.data());
+        scatter_plane<K>(s, from, g.stride(4), coordinates + n * s.points * 2, width, int64_t{1}, sums.data());
         for (int64_t h = 0; h < height; ++h)
           for (int64_t w = 0; w < width; ++w) pixel(h, w) = static_cast<S>(sums.data()[h * width + w]);
       }

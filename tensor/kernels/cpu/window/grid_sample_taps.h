@@ -7,6 +7,7 @@
 #include <cstdint>
 
 #include "tensor/core/operand.h"
+#include "tensor/kernels/cpu/base/arithmetic.h"
 #include "tensor/kernels/cpu/base/simd.h"
 #include "tensor/ops/grid_sample.h"
 
@@ -24,12 +25,12 @@ template <class T> struct AxisTaps {
   T weight[kMost + 1], slope[kMost + 1];
 };
 
-/// The two neighbours of many points along an axis, with weights and their derivatives by the grid's value. One outside
-/// of the image counts as the first pixel, with a weight of 0.
-template <class T> struct Neighbours {
+/// The K pixels that each of many points reads along an axis, with weights and their derivatives by the grid's value.
+/// One outside of the image counts as the first pixel, with a weight of 0.
+template <class T, int K> struct Neighbours {
   static constexpr int64_t kBlock = 128;
-  int32_t at[2][kBlock], inside[2][kBlock];
-  T weight[2][kBlock], slope[2][kBlock];
+  int32_t at[K][kBlock], inside[K][kBlock];
+  T weight[K][kBlock], slope[K][kBlock];
 };
 
 template <class T> class Axis {
@@ -47,42 +48,17 @@ template <class T> class Axis {
     add(out, low + 1, part, slope);
   }
 
-  /// Of linear and nearest interpolation at every second of 2 `count` values; pixels are `step` apart.
-  void neighbours(const T* values, int64_t count, int64_t step, Neighbours<T>& out) const {
-    T at[Neighbours<T>::kBlock], slope[Neighbours<T>::kBlock];  // in whole registers
-    const Axis axis = *this;                                    // no part of what is written
+  /// Of the interpolation that reads K pixels, at every second of 2 `count` values; pixels are `step` apart.
+  template <int K> void neighbours(const T* values, int64_t count, int64_t step, Neighbours<T, K>& out) const {
+    T at[kBlock], slope[kBlock];  // in whole registers
+    const Axis axis = *this;      // no part of what is written
     for (int64_t k = 0; k < count; ++k) at[k] = axis.in_pixels(values[2 * k]).at;
     std::fill_n(slope, count, axis.in_pixels(0).slope);
-    const auto move = [&](const auto& to) {
-      for (int64_t k = 0; k < count; ++k) {
-        const Coordinate<T> coordinate = to(Coordinate<T>{at[k], slope[k]});
-        at[k] = coordinate.at, slope[k] = coordinate.slope;
-      }
-    };
-    if (options_.padding == GridPadding::reflection) move([axis](const auto& c) { return axis.reflected(c); });
-    if (options_.padding != GridPadding::zeros) move([axis](const auto& c) { return axis.inside(c); });
-    const bool nearest = options_.mode == Interpolation::nearest;  // of two neighbours the first, at no distance
-    if (nearest) move([](const auto& c) { return Coordinate<T>{std::nearbyint(c.at), 0}; });
-    for (int64_t k = 0; k < count; k += simd::kLanes<T>) {
-      constexpr int N = simd::kLanes<T>;
-      const simd::Vec<T> zero{}, coordinate = simd::load<T>(at + k), turn = simd::load<T>(slope + k);
-      // Within reach of integers: what is far outside, and NaN, is outside.
-      const simd::Vec<T> near =
-          coordinate >= T(-2) ? (coordinate <= last_ + 2 ? coordinate : last_ + 2 + zero) : zero - 2;
-      const auto whole = simd::convert_lanes<T, N>(simd::convert_lanes<int32_t, N>(near));
-      const auto low = whole > near ? whole - 1 : whole, part = coordinate - low;
-      const T last = last_;
-      const auto put = [&](int side, simd::Vec<T> pixel, simd::Vec<T> weight, simd::Vec<T> by, T end) {
-        const auto inside = (pixel >= 0) & (pixel <= end);
-        const auto number = simd::convert_lanes<int32_t, N>(inside ? pixel : zero) * static_cast<int32_t>(step);
-        simd::store<int32_t, N>(out.at[side] + k, number);
-        simd::store<int32_t, N>(out.inside[side] + k, simd::convert_lanes<int32_t, N>(inside));
-        simd::store<T>(out.weight[side] + k, inside ? weight : zero);
-        simd::store<T>(out.slope[side] + k, inside ? by : zero);
-      };
-      put(0, low, 1 - part, -turn, last);
-      put(1, low + 1, part, turn, nearest ? T(-1) : last);
-    }
+    if constexpr (K == 4) return cubic_neighbours(at, slope, count, step, out);
+    pad(at, slope, count);
+    if constexpr (K == 2) return linear_neighbours(at, slope, count, step, out);
+    for (int64_t k = 0; k < count; ++k) at[k] = std::nearbyint(at[k]);
+    for (int64_t k = 0; k < count; k += N) put(k, 0, simd::load<T>(at + k), Lanes{} + 1, Lanes{}, step, out);
   }
 
   /// Whether linear interpolation at a value of the grid reads two pixels, `low` and the next one, with the weights
@@ -96,23 +72,87 @@ template <class T> class Axis {
   }
 
  private:
+  static constexpr int N = simd::kLanes<T>;
+  static constexpr int64_t kBlock = Neighbours<T, 1>::kBlock;
+  using Lanes = simd::Vec<T>;
+
+  /// N points' neighbour number `side`.
+  template <int K>
+  void put(int64_t k, int side, Lanes pixel, Lanes weight, Lanes slope, int64_t step, Neighbours<T, K>& out) const {
+    const Lanes zero{};
+    const auto inside = (pixel >= 0) & (pixel <= last_);
+    const auto number = simd::convert_lanes<int32_t, N>(inside ? pixel : zero) * static_cast<int32_t>(step);
+    simd::store<int32_t, N>(out.at[side] + k, number);
+    simd::store<int32_t, N>(out.inside[side] + k, simd::convert_lanes<int32_t, N>(inside));
+    simd::store<T>(out.weight[side] + k, inside ? weight : zero);
+    simd::store<T>(out.slope[side] + k, inside ? slope : zero);
+  }
+
+  void linear_neighbours(const T* at, const T* slope, int64_t count, int64_t step, Neighbours<T, 2>& out) const {
+    for (int64_t k = 0; k < count; k += N) {
+      const Lanes coordinate = simd::load<T>(at + k), turn = simd::load<T>(slope + k), zero{};
+      // Within reach of integers: what is far outside, and NaN, is outside.
+      const Lanes near = coordinate >= T(-2) ? (coordinate <= last_ + 2 ? coordinate : last_ + 2 + zero) : zero - 2;
+      const auto whole = simd::convert_lanes<T, N>(simd::convert_lanes<int32_t, N>(near));
+      const Lanes low = whole > near ? whole - 1 : whole, part = coordinate - low;
+      put(k, 0, low, 1 - part, -turn, step, out);
+      put(k, 1, low + 1, part, turn, step, out);
+    }
+  }
+
+  void cubic_neighbours(const T* at, const T* slope, int64_t count, int64_t step, Neighbours<T, 4>& out) const {
+    T low[kBlock], pixel[kBlock], none[kBlock];
+    for (int64_t k = 0; k < count; ++k) low[k] = floor_of(at[k]);
+    for (int side = 0; side < 4; ++side) {
+      for (int64_t k = 0; k < count; ++k) pixel[k] = low[k] + static_cast<T>(side - 1), none[k] = 0;
+      pad(pixel, none, count);
+      for (int64_t k = 0; k < count; k += N) {
+        const Lanes part = simd::load<T>(at + k) - simd::load<T>(low + k);
+        put(k, side, simd::load<T>(pixel + k), cubic_weight(side, part),
+            cubic_slope(side, part) * simd::load<T>(slope + k), step, out);
+      }
+    }
+  }
+
+  /// padded() of many.
+  void pad(T* at, T* slope, int64_t count) const {
+    const Axis axis = *this;
+    const auto move = [&](const auto& to) {
+      for (int64_t k = 0; k < count; ++k) {
+        const Coordinate<T> coordinate = to(Coordinate<T>{at[k], slope[k]});
+        at[k] = coordinate.at, slope[k] = coordinate.slope;
+      }
+    };
+    if (options_.padding == GridPadding::reflection) move([axis](const auto& c) { return axis.reflected(c); });
+    if (options_.padding != GridPadding::zeros) move([axis](const auto& c) { return axis.inside(c); });
+  }
+
   [[gnu::always_inline]] Coordinate<T> in_pixels(T value) const {
     const T scale = options_.align_corners ? last_ / 2 : (last_ + 1) / 2;
     return {(value + 1) * scale - (options_.align_corners ? T(0) : T(0.5)), scale};
   }
 
   /// Cubic convolution (Keys, 1981) with a = -0.75: weights at distances below 1, and from 1 to 2.
-  static T inner(T t) { return (t * T(1.25) - T(2.25)) * t * t + 1; }
-  static T outer(T t) { return ((t * T(-0.75) + T(3.75)) * t - 6) * t + 3; }
-  static T inner_slope(T t) { return (t * T(3.75) - T(4.5)) * t; }
-  static T outer_slope(T t) { return (t * T(-2.25) + T(7.5)) * t - 6; }
+  template <class V> static V inner(V t) { return (t * T(1.25) - T(2.25)) * t * t + 1; }
+  template <class V> static V outer(V t) { return ((t * T(-0.75) + T(3.75)) * t - 6) * t + 3; }
+  template <class V> static V inner_slope(V t) { return (t * T(3.75) - T(4.5)) * t; }
+  template <class V> static V outer_slope(V t) { return (t * T(-2.25) + T(7.5)) * t - 6; }
+  /// Of the four pixels around a point that lies `t` beyond the second one: the weight of the one at `side`, and its
+  /// derivative by t.
+  template <class V> static V cubic_weight(int side, V t) {
+    return side == 0 ? outer(t + 1) : side == 1 ? inner(t) : side == 2 ? inner(1 - t) : outer(2 - t);
+  }
+  template <class V> static V cubic_slope(int side, V t) {
+    return side == 0   ? outer_slope(t + 1)
+           : side == 1 ? inner_slope(t)
+           : side == 2 ? -inner_slope(1 - t)
+                       : -outer_slope(2 - t);
+  }
 
   void add_cubic(AxisTaps<T>& out, const Coordinate<T>& coordinate) const {
     const T low = std::floor(coordinate.at), t = coordinate.at - low;
-    const T weights[] = {outer(t + 1), inner(t), inner(1 - t), outer(2 - t)};
-    const T slopes[] = {outer_slope(t + 1), inner_slope(t), -inner_slope(1 - t), -outer_slope(2 - t)};
     for (int i = 0; i < 4; ++i)
-      add(out, padded({low + static_cast<T>(i - 1), 0}).at, weights[i], slopes[i] * coordinate.slope);
+      add(out, padded({low + static_cast<T>(i - 1), 0}).at, cubic_weight(i, t), cubic_slope(i, t) * coordinate.slope);
   }
 
   /// A pixel outside of the image, or NaN, is not read: it is written, and not counted, as a branch would be guessed
@@ -131,18 +171,19 @@ template <class T> class Axis {
     return inside(options_.padding == GridPadding::reflection ? reflected(coordinate) : coordinate);
   }
 
-  /// The nearest one in the image. On its outer pixels the derivative is 0 as outside (PyTorch's convention): the next
-  /// pixel is not read. Without branches, as reflected(): registers hold many.
+  /// The nearest one in the image. Its derivative is 0 from the outer pixels on (PyTorch's convention): the next pixel is
+  /// not read. Without branches, as reflected(): registers hold many.
   [[gnu::always_inline]] Coordinate<T> inside(const Coordinate<T>& coordinate) const {
-    const bool below = coordinate.at <= 0, above = coordinate.at >= last_;
-    return {below ? T(0) : above ? last_ : coordinate.at, below || above ? T(0) : coordinate.slope};
+    const T at = coordinate.at;
+    const bool moves = at > 0 && at < last_;
+    return {at < 0 ? T(0) : at > last_ ? last_ : at, moves ? coordinate.slope : T(0)};
   }
 
   /// Its mirror image between the centres of the outer pixels, or between their edges.
   [[gnu::always_inline]] Coordinate<T> reflected(const Coordinate<T>& coordinate) const {
     const T edge = options_.align_corners ? T(0) : T(0.5), span = last_ + 2 * edge;
     if (span <= 0) return {coordinate.at * 0, 0};
-    const T from = coordinate.at + edge, wave = from - std::floor(from / (2 * span)) * (2 * span);
+    const T from = coordinate.at + edge, wave = from - floor_of(from / (2 * span)) * (2 * span);
     const T turn = wave < span ? 1 : wave > span ? -1 : 0;
     return {span - edge - std::abs(wave - span), coordinate.slope * turn};
   }
@@ -224,13 +265,19 @@ template <class T> class Sampling {
   }
 
   /// The neighbours of `count` points, kBlock at most, by column and by row, in images whose pixels lie so.
-  void neighbours(const T* coordinates, int64_t count, int64_t line, int64_t column, Neighbours<T>& columns,
-                  Neighbours<T>& rows) const {
-    columns_.neighbours(coordinates, count, column, columns);
-    lines_.neighbours(coordinates + 1, count, line, rows);
+  template <int K>
+  void neighbours(const T* coordinates, int64_t count, int64_t line, int64_t column, Neighbours<T, K>& columns,
+                  Neighbours<T, K>& rows) const {
+    columns_.template neighbours<K>(coordinates, count, column, columns);
+    lines_.template neighbours<K>(coordinates + 1, count, line, rows);
   }
-  /// Whether points read the neighbours that neighbours() gives.
-  bool has_neighbours() const { return axes == 2 && mode_ != Interpolation::bicubic; }
+  bool is_bicubic() const { return mode_ == Interpolation::bicubic; }
+  /// f.operator()<K>() with the pixels that points read along an axis.
+  template <class F> void with_neighbours(const F& f) const {
+    if (mode_ == Interpolation::nearest) return f.template operator()<1>();
+    if (is_bicubic()) return f.template operator()<4>();
+    f.template operator()<2>();
+  }
 
   int64_t channels, pixels;  // of the image
   int64_t axes, points;      // of an image's grid
