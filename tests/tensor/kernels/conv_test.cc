@@ -165,6 +165,7 @@ TEST(Conv, TapsAreExact) {
     check<float>(make_case({3, 128, 1, 1}, 130, 3, 3, {.padding = 1}), random, plain);
     check<float>(make_case({2, 130, 4, 3}, 200, 3, 3, {.stride = 2, .padding = 1}), random, plain);
     check<BFloat16>(make_case({2, 128, 2, 2}, 129, 3, 3, {.padding = 1}), random, plain);
+    check<BFloat16>(make_case({3, 64, 9, 7}, 66, 3, 3, {.padding = 2, .dilation = 2}), random, plain);
   }
   check<float>(make_case({90, 128, 3, 2}, 192, 3, 3, {.padding = 1}), random, true);
 }

@@ -39,7 +39,7 @@ template <class S> void fill(const Operand& out, const Operand& bias = {}) {
 /// Convolutions that oneDNN's bf16 kernels take twice as long for as f32's kernels do with both conversions: groups of
 /// few channels, and volumes group by group.
 bool is_slow_in_bf16(const ConvShape& s) {
-  return s.groups > 1 && (is_depthwise(s) ? s.in[0] > 1 : s.group_channels() <= 8 && s.group_filters() <= 8);
+  return s.groups > 1 && (is_depthwise(s) ? !s.is_flat() : s.group_channels() <= 8 && s.group_filters() <= 8);
 }
 
 /// Depthwise convolutions whose bf16 gradient of the weight takes oneDNN 8 times as long as f32's: of more than 3 x 3
@@ -75,12 +75,11 @@ bool is_slow_for_weights(const ConvShape& s) {
 }
 
 /// Dilated windows, whose bf16 gradient of the weight oneDNN computes wrongly: with AMX, products of bf16 tap by tap
-/// take half to three quarters of the time of f32's convolution. Not for images of fewer channels, whose products two
-/// threads share badly.
+/// take a third to nine tenths of the time of f32's convolution.
 bool prefers_taps_for_weights(const ConvShape& s) {
   if (prefers_taps(s)) return true;
   if (s.dilation == Size3(1) || !s.is_flat() || s.groups > 1 || !onednn::has_amx()) return false;
-  return std::min(s.channels, s.filters) >= 64 && (s.in[1] == 1 || s.channels * s.filters >= 256 * 256);
+  return std::min(s.channels, s.filters) >= 64;
 }
 
 /// The images of a convolution as its kernels read them. Windows of one pixel leave out what lies between their

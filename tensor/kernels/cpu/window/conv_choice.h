@@ -31,7 +31,7 @@ enum class ConvKernel { product, taps, groups, depthwise, onednn };
 inline ConvKernel choose_kernel(const ConvShape& s) {
   if (loops_forced() || !fits_library(s)) return ConvKernel::product;
   if (s.is_pointwise() && s.groups == 1) return ConvKernel::product;  // it is one, with nothing laid out
-  if (is_depthwise(s) && s.in[0] > 1) return ConvKernel::depthwise;   // oneDNN takes volumes channel by channel
+  if (is_depthwise(s) && !s.is_flat()) return ConvKernel::depthwise;  // oneDNN takes volumes channel by channel
   if (has_narrow_groups(s)) return ConvKernel::groups;
   return prefers_taps(s) ? ConvKernel::taps : ConvKernel::onednn;
 }

@@ -10,6 +10,9 @@
 namespace weft::kernels::cpu {
 namespace {
 
+/// Elements of images that are gathered at once.
+constexpr int64_t kGathered = 1 << 19;
+
 /// Some taps, and the pixels that each connects, one after the other: those of a tap are [first, first + rows).
 struct TapGroup {
   struct Tap {
@@ -37,10 +40,9 @@ void add_tap(TapGroup& group, const ConvShape& s, int64_t a, int64_t b) {
   group.taps.push_back({a, b, first, group.rows() - first});
 }
 
-/// Calls f(group) for all taps, as many at a time as may be gathered at once.
-template <class F> void for_tap_groups(const ConvShape& s, F&& f) {
-  constexpr int64_t kGathered = 1 << 19;  // elements
-  const int64_t most = kGathered / std::max(s.channels, s.filters);
+/// Calls f(group) for all taps, as many at a time as may be gathered at once (so many elements).
+template <class F> void for_tap_groups(const ConvShape& s, int64_t gathered, F&& f) {
+  const int64_t most = gathered / std::max(s.channels, s.filters);
   TapGroup group;
   for (int64_t a = 0; a < s.kernel[1]; ++a)
     for (int64_t b = 0; b < s.kernel[2]; ++b) {
@@ -62,12 +64,14 @@ template <class T> void gather(const std::vector<int64_t>& pixels, const T* imag
   });
 }
 
-/// f(k, j, width) for each of `items` and columns [j, j + width): all of them, or for f32 a block for each thread, as
-/// the bits of packed_gemm_block do not depend on it.
+/// f(k, j, width) for each of `items` and columns [j, j + width): of bf16 all of them, items side by side; of f32 a block
+/// for each thread, as the bits of packed_gemm_block do not depend on it.
 template <class T, class F> void for_column_blocks(int64_t items, int64_t columns, const F& f) {
   constexpr int64_t kPanel = 64;
   if constexpr (is_half<T>) {
-    for (int64_t k = 0; k < items; ++k) f(k, int64_t{0}, columns);
+    parallel_for(items, 1, [&](int64_t begin, int64_t end) {
+      for (int64_t k = begin; k < end; ++k) f(k, int64_t{0}, columns);
+    });
   } else {
     const int64_t width = ceil_div(ceil_div(columns, kPanel), region_threads()) * kPanel;
     parallel_for(ceil_div(columns, width) * items, 1, [&](int64_t begin, int64_t end) {
@@ -219,7 +223,7 @@ void tap_conv(const ConvShape& s, const T* x, const T* weight, const WeightStrid
         std::fill_n(out + p * s.filters, s.filters, 0.0f);
     }
   });
-  for_tap_groups(s, [&](const TapGroup& group) {
+  for_tap_groups(s, kGathered, [&](const TapGroup& group) {
     add_products(group, group.in, x, group.out, out,
                  [&](const TapGroup::Tap& tap) { return w.template tap<const T>(weight, tap.a, tap.b); });
   });
@@ -235,7 +239,7 @@ void tap_conv_backward_data(const ConvShape& s, const T* grad, const T* weight, 
   float* grad_x = sum.data();
   parallel_for(s.pixels() * s.channels, 32768,
                [&](int64_t begin, int64_t end) { std::fill_n(grad_x + begin, end - begin, 0.0f); });
-  for_tap_groups(s, [&](const TapGroup& group) {
+  for_tap_groups(s, kGathered, [&](const TapGroup& group) {
     add_products(group, group.out, grad, group.in, grad_x,
                  [&](const TapGroup::Tap& tap) { return w.template tap<const T>(weight, tap.a, tap.b).transposed(); });
   });
@@ -246,7 +250,8 @@ template <class T>
 void tap_conv_backward_weights(const ConvShape& s, const T* x, const T* grad, T* grad_weight,
                                const WeightStrides& strides) {
   const TapWeight<T> w(s, strides);
-  for_tap_groups(s, [&](const TapGroup& group) {
+  // Products of bf16 run side by side, one for each tap.
+  for_tap_groups(s, is_half<T> ? 8 * kGathered : kGathered, [&](const TapGroup& group) {
     const Scratch<T> in(group.rows() * s.channels), out(group.rows() * s.filters);
     gather(group.in, x, s.channels, in.data());
     gather(group.out, grad, s.filters, out.data());
