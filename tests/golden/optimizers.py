@@ -20,10 +20,11 @@ def problem(ridge=0.0):
 
 
 def trajectory(name, cls, **options):
-    """25 steps; the digests of a and b after 1, 10 and 25 of them, and of the states then."""
-    full_batch = cls is optim.LBFGS
+    """25 steps; the digests of a and b after 1, 10 and 25 of them, and of the states then. Muon's are of a alone."""
+    full_batch, takes_foreach = cls is optim.LBFGS, cls not in (optim.LBFGS, optim.Muon)
     a, b, loss = problem(0.01 if full_batch else 0.0)
-    optimizer = cls([a, b], **({} if full_batch else {"foreach": False}), **options)
+    parameters = [a] if cls is optim.Muon else [a, b]
+    optimizer = cls(parameters, **({"foreach": False} if takes_foreach else {}), **options)
     numbers = []
 
     def closure():
@@ -38,7 +39,7 @@ def trajectory(name, cls, **options):
             numbers += [*digest(a), *digest(b)]
     values[name] = numbers
     if not full_batch:
-        states(values, name, optimizer, (a, b))
+        states(values, name, optimizer, parameters)
 
 
 def by_hand(name, update, names=("a", "b")):
@@ -152,6 +153,8 @@ by_hand("muon", muon(0.02), ("a",))
 by_hand("muon_plain", muon(0.05, 0.0, 0.8, False, 3), ("a",))
 by_hand("muon_match", muon(0.05, 0.5, match=True), ("a",))
 by_hand("muon_maximize", muon(0.002, sign=-1), ("a",))
+trajectory("muon_bf16", optim.Muon, lr=0.02)
+trajectory("muon_bf16_match", optim.Muon, lr=0.05, weight_decay=0.5, adjust_lr_fn="match_rms_adamw")
 trajectory("lbfgs", optim.LBFGS, lr=0.3, max_iter=2)
 trajectory("lbfgs_history", optim.LBFGS, lr=0.5, max_iter=3, history_size=2)
 trajectory("lbfgs_search", optim.LBFGS, max_iter=2, line_search_fn="strong_wolfe")

@@ -237,6 +237,7 @@ TEST(Resume, IsExact) {
   expect_exact_resume<Rprop>(RpropOptions{.eta_minus = 0.4});
   expect_exact_resume<Adafactor>(AdafactorOptions{.lr = 0.1, .weight_decay = 0.1});
   expect_exact_resume<Muon>(MuonOptions{.nesterov = false, .ns_steps = 4});
+  expect_exact_resume<Muon>(MuonOptions{.bf16_iterations = true});
 }
 
 /// bf16 follows f32 within its precision, and a view in another memory order is f64's equal.

@@ -10,13 +10,13 @@ namespace weft::optim {
 namespace {
 
 /// 25 of `step`.
-template <class F> void check(const std::string& name, const Problem& problem, const F& step) {
+template <class F> void check(const std::string& name, const Problem& problem, const F& step, double tolerance = 1e-9) {
   std::vector<double> numbers;
   for (int i = 1; i <= 25; ++i) {
     step();
     if (i == 1 || i == 10 || i == 25) problem.add_digests(numbers);
   }
-  testing::expect_numbers(numbers, kTrajectories.at(name), 1e-9, name);
+  testing::expect_numbers(numbers, kTrajectories.at(name), tolerance, name);
 }
 
 template <class O, class Options> void check(const std::string& name, const Options& options) {
@@ -111,6 +111,19 @@ TEST(Trajectory, Muon) {
   check_muon("muon_plain", {.lr = 0.05, .weight_decay = 0, .momentum = 0.8, .nesterov = false, .ns_steps = 3});
   check_muon("muon_match", {.lr = 0.05, .weight_decay = 0.5, .match_rms_adamw = true});
   check_muon("muon_maximize", {.lr = 0.002, .maximize = true});
+}
+
+// PyTorch's iteration in bf16, whose roundings fall elsewhere.
+TEST(Trajectory, MuonInBf16) {
+  const auto check_rounded = [](const std::string& name, const MuonOptions& options) {
+    const Problem problem;
+    Muon optimizer({problem.a}, options);
+    check(
+        name, problem, [&] { problem.step(optimizer); }, 0.01);
+    expect_states(name, optimizer, kTrajectories, 0.01);
+  };
+  check_rounded("muon_bf16", {.lr = 0.02, .bf16_iterations = true});
+  check_rounded("muon_bf16_match", {.lr = 0.05, .weight_decay = 0.5, .match_rms_adamw = true, .bf16_iterations = true});
 }
 
 void check_lbfgs(const std::string& name, const LBFGSOptions& options) {
