@@ -26,7 +26,7 @@ inline bool windows_tile(const Pool2dOptions& o, int axis, int64_t inputs, int64
 struct MaxWindows {
   Pool2dOptions options;  // of an adaptive pool the size of the largest window, or more, and the defaults
   Size2 shares = 0;       // of an adaptive pool: the size of its result
-  MaxWindows(const Pool2dOptions& o) : options(o) {}
+  MaxWindows(const Pool2dOptions& o = {}) : options(o) {}
   MaxWindows(const Shape& x, const Size2& result);
   bool is_adaptive() const { return shares != Size2(0); }
   /// Where the windows of an axis (0: height, 1: width) begin.

@@ -34,6 +34,10 @@ std::string fields_of(const Pool2dOptions& o) {
   [[maybe_unused]] const auto& [kernel_size, stride, padding, dilation, ceil_mode, count_include_pad, divisor] = o;
   return " (kernel_size, stride, padding, dilation, ceil_mode, count_include_pad, divisor_override)";
 }
+std::string fields_of(const MaxWindows& o) {
+  [[maybe_unused]] const auto& [options, shares] = o;
+  return " (options, shares)";
+}
 std::string fields_of(const op::AttentionSetting& o) {
   [[maybe_unused]] const auto& [causal, scale, dropout_p, key] = o;
   return " (causal, scale, dropout_p, key)";
