@@ -193,12 +193,12 @@ void add_eig(Cases& cases) {
   // Numbers so small that one power of two does not bring them near 1.
   row(cases, "eigh in parts of tiny numbers", {{normal({40, 40})}},
       CALL(again(eigh(symmetric(x[0]) * 1e-300)) * 1e150 * 1e150), each([](const Array& a) { return symmetric(a); }))
-      .compares(only(f64))
+      .compares(DTypes{f64})
       .no_gradient()
       .no_layouts();
   row(cases, "eigh in parts of tiny f32 numbers", {{normal({40, 40})}},
       CALL(again(eigh(symmetric(x[0]) * 1e-36)) * 1e18 * 1e18), each([](const Array& a) { return symmetric(a); }))
-      .compares(only(f32))
+      .compares(DTypes{f32})
       .no_gradient()
       .no_layouts();
   // A block whose squares vanish beside the rest.
@@ -212,7 +212,7 @@ void add_eig(Cases& cases) {
         return out;
       }()),
       [](const Arrays&) { return Arrays(3, identity(4)); })
-      .compares(only(f64))
+      .compares(DTypes{f64})
       .no_gradient()
       .no_layouts();
   row(cases, "eigvalsh in parts", {{normal({70, 70})}, {normal({210, 210})}},

@@ -128,7 +128,7 @@ void add_moments(Cases& cases) {
              {{given({3, 3}, {scale, 3 * scale, 2 * scale, 5 * scale, 4 * scale, -scale, 0, scale, 7 * scale})}},
              CALL(mul(stddev(x[0], 0), 1 / scale)),
              reduction({0}, false, [=](const Row& x) { return std::sqrt(reference::variance(x, 1)) / scale; }))
-        .compares(only(f32))
+        .compares(DTypes{f32})
         .no_gradient();
 }
 

@@ -171,8 +171,8 @@ template <class T> class Axis {
     return inside(options_.padding == GridPadding::reflection ? reflected(coordinate) : coordinate);
   }
 
-  /// The nearest one in the image. Its derivative is 0 from the outer pixels on (PyTorch's convention): the next pixel is
-  /// not read. Without branches, as reflected(): registers hold many.
+  /// The nearest one in the image. Its derivative is 0 from the outer pixels on (PyTorch's convention): the next pixel
+  /// is not read. Without branches, as reflected(): registers hold many.
   [[gnu::always_inline]] Coordinate<T> inside(const Coordinate<T>& coordinate) const {
     const T at = coordinate.at;
     const bool moves = at > 0 && at < last_;
