@@ -1,6 +1,6 @@
 // The order of a matrix's rows: by the first column, then the runs of rows that are equal so far by the next.
 #include <algorithm>
-#include <cstring>
+#include <cstdint>
 #include <numeric>
 #include <vector>
 
@@ -22,8 +22,8 @@ template <class T> struct Rows {
   /// Whether row a comes before row b; they are equal up to `column`.
   bool is_before(int64_t a, int64_t b, int64_t column) const {
     constexpr int64_t kTogether = 64 / sizeof(T);
-    const T *const x = elements + a * width, *const y = elements + b * width;
-    while (column + kTogether <= width && std::memcmp(x + column, y + column, 64) == 0) column += kTogether;
+    const auto bytes = [&](int64_t row) { return reinterpret_cast<const uint8_t*>(elements + row * width + column); };
+    while (column + kTogether <= width && std::equal(bytes(a), bytes(a) + 64, bytes(b))) column += kTogether;
     for (; column < width; ++column)
       if (const Key first = key(a, column), second = key(b, column); first != second) return first < second;
     return a < b;
@@ -75,7 +75,7 @@ void op::SortRows::cpu(const Operand& x, const Operand& order) const {
   const int64_t count = x.size(0), width = x.size(1);
   const bool dense = x.view->is_contiguous();
   visit_stored(x.dtype, [&]<class T>() {
-    const Scratch<T> row_major(dense ? 0 : x.numel());
+    const Scratch<T> row_major(dense ? 1 : std::max<int64_t>(1, x.numel()));
     const View view = View::contiguous(x.shape());
     if (!dense) copy(x, Operand{row_major.data(), &view, x.dtype});
     with_record<T>(count, [&]<class Record>() {
