@@ -3,37 +3,16 @@
 #include <algorithm>
 #include <cmath>
 
-#include "tensor/dispatch/apply.h"
+#include "tensor/adjoints/matmul.h"
 #include "tensor/functions/binary.h"
 #include "tensor/functions/blend.h"
 #include "tensor/functions/copy.h"
-#include "tensor/functions/fill.h"
 #include "tensor/functions/matmul.h"
 #include "tensor/functions/reduce.h"
 #include "tensor/functions/view.h"
-#include "tensor/ops/matmul.h"
 
 namespace weft::optim {
 namespace {
-
-/// x x^t in dtype `result`. Of the symmetric result, the columns up to the end of a panel of rows are computed, and
-/// mirrored.
-Tensor gram(const Tensor& x, DType result) {
-  constexpr int64_t kPanel = 128;
-  const auto product = [&](const Tensor& a, const Tensor& b) {
-    return dispatch::apply(op::RoundedMatmul{x.dtype(), result}, a, b.t());
-  };
-  const int64_t rows = x.size(0), panels = rows / kPanel;
-  if (panels < 2) return product(x, x);
-  Tensor out = empty({rows, rows}, result, x.device());
-  for (int64_t p = 0; p < panels; ++p) {
-    const int64_t begin = rows * p / panels, end = rows * (p + 1) / panels;
-    const Tensor part = product(x.slice(0, begin, end), x.slice(0, 0, end));
-    out.slice(0, begin, end).slice(1, 0, end).copy_(part);
-    out.slice(0, 0, begin).slice(1, begin, end).copy_(part.slice(1, 0, begin).t());
-  }
-  return out;
-}
 
 /// Iterations on the smaller side's products; of bf16 and f16 parameters in f32. The factor of x is rounded to bf16
 /// once, where x is: rounded term by term, it would have three times PyTorch's error.
@@ -44,8 +23,8 @@ Tensor orthogonal(const Tensor& change, const MuonOptions& o) {
   if (tall) x = x.t().contiguous();
   x = x / std::max(norm(x).item<double>(), o.eps);
   for (int64_t i = 0; i < o.ns_steps; ++i) {
-    const Tensor y = gram(x, x.dtype());  // symmetric
-    Tensor factor = cast(y, wide) * o.ns_b + gram(y, wide) * o.ns_c;
+    const Tensor y = adjoint::gram(x, x.dtype());  // symmetric
+    Tensor factor = cast(y, wide) * o.ns_b + adjoint::gram(y, wide) * o.ns_c;
     diagonal(factor).add_(o.ns_a);
     x = matmul(cast(factor, x.dtype()), x);
   }

@@ -1,7 +1,9 @@
 #include "tensor/functions/matmul.h"
 
+#include "tensor/adjoints/matmul.h"
 #include "tensor/dispatch/apply.h"
 #include "tensor/functions/copy.h"
+#include "tensor/functions/fill.h"
 #include "tensor/functions/view.h"
 #include "tensor/ops/matmul.h"
 
@@ -49,4 +51,25 @@ Tensor matmul(const Tensor& a, const Tensor& b) {
   return row ? squeeze(out, column ? -1 : -2) : out;
 }
 
+namespace adjoint {
+
+/// The columns up to the end of a panel of rows are computed, and mirrored.
+Tensor gram(const Tensor& x, DType result) {
+  constexpr int64_t kPanel = 128;
+  const auto product = [&](const Tensor& a, const Tensor& b) {
+    return dispatch::apply(op::RoundedMatmul{x.dtype(), result}, a, b.t());
+  };
+  const int64_t rows = x.size(0), panels = rows / kPanel;
+  if (panels < 2) return product(x, x);
+  const Tensor out = empty({rows, rows}, result, x.device());
+  for (int64_t p = 0; p < panels; ++p) {
+    const int64_t begin = rows * p / panels, end = rows * (p + 1) / panels;
+    const Tensor part = product(x.slice(0, begin, end), x.slice(0, 0, end));
+    out.slice(0, begin, end).slice(1, 0, end).copy_(part);
+    out.slice(0, 0, begin).slice(1, begin, end).copy_(part.slice(1, 0, begin).t());
+  }
+  return out;
+}
+
+}  // namespace adjoint
 }  // namespace weft
