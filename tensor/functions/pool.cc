@@ -225,6 +225,7 @@ Tensor max_pool2d(const Tensor& x, const MaxWindows& windows) { return dispatch:
 ValuesAndIndices max_pool2d_with_indices(const Tensor& x, const MaxWindows& windows) {
   const auto found = dispatch::apply(op::MaxPool2d{windows}, x);
   const Tensor &values = found[0], &indices = found[1];
+  if (values.numel() == 0) return {values, cast(indices, i64)};  // of no images, however many windows they would have
   const int64_t height = x.size(2), width = x.size(3);
   // Where the first element of each window is, and how far each other one is from it.
   const auto starts = [&](int axis) {

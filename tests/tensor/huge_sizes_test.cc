@@ -77,6 +77,9 @@ TEST(HugeSizes, AreRefusedBeforeAnythingIsCounted) {
   };
   for (const auto& [name, call] : calls) EXPECT_NE(error_of(call), "") << name;
   EXPECT_EQ(chunk(ones({2}), most).size(), 2u);
+  // Of nothing there is as much as one asks for.
+  for (const Shape& nothing : {Shape{0, 3, 4}, Shape{1, 0, 4}})
+    EXPECT_EQ(adaptive_max_pool1d_with_indices(zeros(nothing), large).indices.numel(), 0) << nothing;
 }
 
 TEST(HugeSizes, NameTheShapeAndTheBytes) {
