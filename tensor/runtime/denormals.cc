@@ -46,7 +46,7 @@ void flush_denormals(bool on) {
 
 bool flushes_denormals() { return is_set(); }
 
-DenormalsFlushed::DenormalsFlushed() : before_(is_set()) { set_on_this_thread(true); }
-DenormalsFlushed::~DenormalsFlushed() { set_on_this_thread(before_); }
+internal::DenormalsFlushed::DenormalsFlushed() : before_(is_set()) { set_on_this_thread(true); }
+internal::DenormalsFlushed::~DenormalsFlushed() { set_on_this_thread(before_); }
 
 }  // namespace weft

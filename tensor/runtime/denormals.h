@@ -10,6 +10,8 @@ void flush_denormals(bool on);
 /// Whether denormals count as 0 on this thread.
 bool flushes_denormals();
 
+namespace internal {
+
 /// Denormals count as 0 on this thread while one lives: for steps of kernels in which they arise and do not matter.
 class DenormalsFlushed {
  public:
@@ -22,4 +24,5 @@ class DenormalsFlushed {
   bool before_;
 };
 
+}  // namespace internal
 }  // namespace weft

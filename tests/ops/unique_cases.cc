@@ -90,22 +90,17 @@ void add_sets(Cases& cases) {
           .no_vmap(1);
   Row alike(3 * 70, 1.0);  // but for the last elements of the first row and of the first column
   alike[69] = 2, alike[140] = 0;
-  cases
-      .add("unique of long rows that are almost alike", {{given({3, 70}, alike)}},
-           CALL(all(unique(x[0], {.inverse = true, .counts = true, .axis = 0}))),
-           [](const Arrays& x) { return unique_slices_of(x[0], 0, false); })
-      .accepts(kAll)
-      .gives({Result::same, Result::i64})
-      .no_gradient()
-      .no_vmap(1);
-  cases
-      .add("unique of rows with -0", {{given({3, 2}, {-0.0, 1, 0, 0, 0, 1})}},
-           CALL(all(unique(x[0], {.inverse = true, .counts = true, .axis = 0}))),
-           [](const Arrays& x) { return unique_slices_of(x[0], 0, false); })
-      .accepts(kAll)
-      .gives({Result::same, Result::i64})
-      .no_gradient()
-      .no_vmap(1);
+  const std::pair<const char*, Sample> unlike_in_little[] = {
+      {"unique of long rows that are almost alike", {given({3, 70}, alike)}},
+      {"unique of rows with -0", {given({3, 2}, {-0.0, 1, 0, 0, 0, 1})}}};
+  for (const auto& [name, rows] : unlike_in_little)
+    cases
+        .add(name, {rows}, CALL(all(unique(x[0], {.inverse = true, .counts = true, .axis = 0}))),
+             [](const Arrays& x) { return unique_slices_of(x[0], 0, false); })
+        .accepts(kAll)
+        .gives({Result::same, Result::i64})
+        .no_gradient()
+        .no_vmap(1);
   cases
       .add("unique of a scalar along its axis", {{distinct({})}}, CALL(unique(x[0], {.axis = 0}).values),
            [](const Arrays& x) {

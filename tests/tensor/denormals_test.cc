@@ -37,8 +37,8 @@ int flushing_threads() {
 TEST(Denormals, AreFlushedWithinAScope) {
   const float least = std::numeric_limits<float>::min();
   {
-    const DenormalsFlushed outer;
-    { const DenormalsFlushed inner; }
+    const internal::DenormalsFlushed outer;
+    { const internal::DenormalsFlushed inner; }
     EXPECT_EQ(halved(least), 0.0f);
   }
   EXPECT_GT(halved(least), 0.0f);

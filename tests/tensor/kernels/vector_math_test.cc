@@ -4,6 +4,7 @@
 
 #include "tensor/kernels/cpu/base/normal_segments.h"
 #include "tensor/kernels/cpu/base/simd.h"
+#include "tensor/kernels/cpu/base/vector_compensated.h"
 #include "tensor/kernels/cpu/base/vector_special.h"
 #include "tests/tensor/kernels/arrays.h"
 

@@ -79,6 +79,16 @@ template <class To, int N, class V> WEFT_SIMD Vec<To, N> convert_lanes(V v) {
 }
 
 namespace detail {
+template <class V, int... I> WEFT_SIMD auto join(V low, V high, std::integer_sequence<int, I...>) {
+  return __builtin_shufflevector(low, high, I...);
+}
+}  // namespace detail
+/// The N lanes of `low`, then those of `high`.
+template <class T, int N> WEFT_SIMD Vec<T, 2 * N> join(Vec<T, N> low, Vec<T, N> high) {
+  return detail::join(low, high, std::make_integer_sequence<int, 2 * N>{});
+}
+
+namespace detail {
 template <class V, class T> WEFT_SIMD V load_raw(const T* p) {
   V v;
   std::memcpy(&v, p, sizeof v);

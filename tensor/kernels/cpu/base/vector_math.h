@@ -82,6 +82,26 @@ template <class V> WEFT_SIMD V with_sign_of(V magnitude, V sign) {
   return std::bit_cast<V>((std::bit_cast<Bits<V>>(magnitude) & ~kSign) | (std::bit_cast<Bits<V>>(sign) & kSign));
 }
 
+/// Of floats or doubles, lane by lane. (g++ 12 warns about its own unmasked form for 512 bits.)
+template <class V> WEFT_SIMD V square_root(V x) {
+  if constexpr (std::is_arithmetic_v<V>) {
+    return std::sqrt(x);
+  } else {
+    [[maybe_unused]] constexpr bool kFloats = std::is_same_v<Lane<V>, float>;  // unused without AVX
+#if defined(__AVX512F__)
+    if constexpr (sizeof(V) == 64 && kFloats) return (V)_mm512_maskz_sqrt_ps(0xffff, (__m512)x);
+    if constexpr (sizeof(V) == 64 && !kFloats) return (V)_mm512_maskz_sqrt_pd(0xff, (__m512d)x);
+#endif
+#if defined(__AVX__)
+    if constexpr (sizeof(V) == 32 && kFloats) return (V)_mm256_sqrt_ps((__m256)x);
+    if constexpr (sizeof(V) == 32 && !kFloats) return (V)_mm256_sqrt_pd((__m256d)x);
+#endif
+    V v{};
+    for (int i = 0; i < static_cast<int>(sizeof(V) / sizeof(Lane<V>)); ++i) v[i] = std::sqrt(x[i]);
+    return v;
+  }
+}
+
 /// a * b + c of floats, rounded once; where the machine has no such instruction, by way of doubles.
 template <class V> WEFT_SIMD V fused(V a, V b, V c) {
 #if defined(__FMA__)

@@ -177,7 +177,7 @@ template <int order, bool scaled> struct BesselOf {
     for (size_t k = 1; k < kSeries.size(); ++k) series = series * z + kSeries[k];
     if constexpr (order == 1) series = series * (t * 0.5);
     const V u = 8.0 / simd::larger(splat<V>(8.0), size);
-    const V tail = root_of_doubles(u * 0.125) * polynomial(u, kFits[order]);
+    const V tail = square_root(u * 0.125) * polynomial(u, kFits[order]);
     // Far beyond the largest float, and within what 2^x takes.
     const V power = exp_to_float(scaled ? -t : simd::smaller(splat<V>(690.0), size));
     const V value = scaled ? select(size > 8.0, tail, series * power) : select(size > 8.0, tail * power, series);

@@ -16,7 +16,7 @@
 #include "tensor/kernels/cpu/base/dispatch.h"
 #include "tensor/kernels/cpu/base/scratch.h"
 #include "tensor/kernels/cpu/base/simd.h"
-#include "tensor/kernels/cpu/base/vector_functions.h"
+#include "tensor/kernels/cpu/base/vector_math.h"
 
 namespace weft::kernels::cpu {
 
@@ -91,14 +91,6 @@ template <class T> bool fills_lanes(const Operand& x, int64_t most = 16) {
 template <class T, class F> void for_lanes_of_matrices(int64_t count, double work, F&& f) {
   constexpr int64_t N = LaneMatrices<T>::N;
   for_each_matrix(ceil_div(count, N), work, [&](int64_t i) { f(i * N, std::min(N, count - i * N)); });
-}
-
-/// Lane by lane.
-template <class V> WEFT_SIMD V square_root(V v) {
-  if constexpr (std::is_same_v<vmath::Lane<V>, float>)
-    return vmath::detail::root_of_floats(v);
-  else
-    return vmath::detail::root_of_doubles(v);
 }
 
 /// The first matrix that cannot be worked on, whichever thread finds one.

@@ -47,7 +47,8 @@ template <class T> class JacobiLanes {
     scale();
     for (int64_t i = 0; vectors && i < n_; ++i)
       for (int64_t j = 0; j < n_; ++j) vectors_.at(i, j) = V{} + static_cast<T>(i == j ? 1 : 0);
-    const DenormalsFlushed flushed;  // what is beside the diagonal falls through their range in the last sweeps
+    const internal::DenormalsFlushed
+        flushed;                     // what is beside the diagonal falls through their range in the last sweeps
     constexpr int kMostSweeps = 40;  // seven as a rule: what is beside the diagonal is squared by each of the last
     for (int sweep = 0; sweep < kMostSweeps && !is_diagonal(); ++sweep)
       for (int64_t p = 0; p + 1 < n_; ++p)
@@ -103,9 +104,9 @@ template <class T> class JacobiLanes {
     const auto zero = element == 0;
     const V theta = (at(q, q) - at(p, p)) / (zero ? one : element * 2);
     const V size = theta < 0 ? -theta : theta;
-    V tangent = one / (size + square_root(V(theta * theta + 1)));
+    V tangent = one / (size + vmath::square_root(V(theta * theta + 1)));
     tangent = zero ? V{} : theta < 0 ? -tangent : tangent;
-    const V c = one / square_root(V(tangent * tangent + 1)), s = tangent * c;
+    const V c = one / vmath::square_root(V(tangent * tangent + 1)), s = tangent * c;
     at(p, p) -= tangent * element;
     at(q, q) += tangent * element;
     at(p, q) = V{};

@@ -33,7 +33,7 @@ template <class T> auto lane_reflection(const LaneMatrices<T>& m, int64_t rows, 
     if (i > j) rest = ((size > rest) | (size != size)) ? size : rest;
   }
   for (int64_t i = j; i < rows; ++i) sum += (m.at(i, j) / largest) * (m.at(i, j) / largest);
-  const V alpha = m.at(j, j), length = largest * square_root(sum), none = V{} + 1;
+  const V alpha = m.at(j, j), length = largest * vmath::square_root(sum), none = V{} + 1;
   const auto flat = rest == 0;  // nothing to reflect
   const V beta = flat ? alpha : alpha < 0 ? length : -length, divisor = flat ? none : alpha - beta;
   for (int64_t i = j + 1; i < rows; ++i) m.at(i, j) /= divisor;

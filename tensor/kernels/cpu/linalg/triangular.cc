@@ -55,7 +55,7 @@ template <class T> bool cholesky_lanes(const Operand& a, int64_t first, int64_t 
   for (int64_t i = 0; i < n; ++i) {
     const V pivot = at(i, i);
     good &= (pivot > 0) & (pivot <= std::numeric_limits<T>::max());
-    const V root = square_root(pivot);
+    const V root = vmath::square_root(pivot);
     for (int64_t j = i; j < n; ++j) at(i, j) /= root;
     for (int64_t j = 0; j < i; ++j) at(i, j) = V{};
     for (int64_t k = i + 1; k < n; ++k)

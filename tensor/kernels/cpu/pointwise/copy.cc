@@ -5,7 +5,6 @@
 
 #include "tensor/kernels/cpu/base/dispatch.h"
 #include "tensor/kernels/cpu/base/transpose.h"
-#include "tensor/kernels/cpu/base/vector_functions.h"
 #include "tensor/kernels/cpu/loops/elementwise.h"
 #include "tensor/kernels/cpu/pointwise/fill.h"
 #include "tensor/ops/copy.h"
@@ -83,7 +82,7 @@ template <class To> struct Conversion {
         simd::store<int32_t, N>(out + i, truncated<To>(simd::load<C>(in + i)));
       } else {
         const auto low = truncated<To>(simd::load<C>(in + i)), high = truncated<To>(simd::load<C>(in + i + kHalf));
-        simd::store<int32_t, N>(out + i, vmath::detail::join(low, high, std::make_integer_sequence<int, N>{}));
+        simd::store<int32_t, N>(out + i, simd::join<int32_t, kHalf>(low, high));
       }
     }
     for (; i < count; ++i) out[i] = convert<To>(in[i]);

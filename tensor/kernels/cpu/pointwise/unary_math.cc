@@ -1,5 +1,5 @@
 // Exponentials, logarithms, trigonometric functions and their inverses, error functions.
-#include "tensor/kernels/cpu/base/vector_functions.h"
+#include "tensor/kernels/cpu/base/vector_compensated.h"
 #include "tensor/kernels/cpu/pointwise/unary_loops.h"
 #include "tensor/ops/unary.h"
 
