@@ -43,18 +43,6 @@ template <class T> inline T nan_min(T a, T b) {
   return a != a ? a : smaller;
 }
 
-/// The whole number below, above, or towards 0, by way of the nearest: loops over the C library's floor, ceil and trunc
-/// do not vectorise.
-template <std::floating_point T> inline T floor_of(T x) {
-  const T near = std::rint(x), below = near - 1;
-  return near > x ? below : near;
-}
-template <std::floating_point T> inline T ceil_of(T x) {
-  const T near = std::rint(x), above = near + 1;
-  return std::copysign(near < x ? above : near, x);
-}
-template <std::floating_point T> inline T trunc_of(T x) { return std::copysign(floor_of(std::fabs(x)), x); }
-
 /// a to the power b. Integers wrap; a negative integer exponent gives the truncated quotient: 1, -1 or 0 (0 of 0 too).
 template <class T> inline T power(T a, T b) {
   if constexpr (std::is_floating_point_v<T>) {

@@ -16,7 +16,7 @@ namespace {
 struct Divided {
   double quotient, rest;
   Divided(double a, double b) {
-    const double x = std::fabs(a), y = std::fabs(b), q = floor_of(x / y);
+    const double x = std::fabs(a), y = std::fabs(b), q = std::floor(x / y);
 #ifdef __FMA__
     const double r = __builtin_fma(-q, y, x);
 #else

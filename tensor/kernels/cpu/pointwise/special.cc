@@ -129,7 +129,7 @@ WEFT_SPECIAL_KERNEL(I1, bessel_i<1>, (vmath::bessel_i<1, false>))
 WEFT_SPECIAL_KERNEL(I0e, scaled_bessel_i<0>, (vmath::bessel_i<0, true>))
 WEFT_SPECIAL_KERNEL(I1e, scaled_bessel_i<1>, (vmath::bessel_i<1, true>))
 WEFT_UNARY_KERNEL(Frac, floating(
-                            kCheapGrain, [](auto v) { return v - trunc_of(v); }, x, out))
+                            kCheapGrain, [](auto v) { return v - std::trunc(v); }, x, out))
 
 void op::Polygamma::cpu(const Operand& x, const Operand& out) const {
   floating(kMathGrain, on_registers(vmath::Polygamma(order)), x, out);

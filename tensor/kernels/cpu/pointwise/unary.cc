@@ -114,9 +114,9 @@ WEFT_UNARY_KERNEL(Relu, has_half_bits(x)
                             : number(Positive{}, x, out))
 // The rounding mode is to nearest, halves to even.
 WEFT_UNARY_KERNEL(Round, to_integer([](auto v) { return std::rint(v); }, x, out))
-WEFT_UNARY_KERNEL(Floor, to_integer([](auto v) { return floor_of(v); }, x, out))
-WEFT_UNARY_KERNEL(Ceil, to_integer([](auto v) { return ceil_of(v); }, x, out))
-WEFT_UNARY_KERNEL(Trunc, to_integer([](auto v) { return trunc_of(v); }, x, out))
+WEFT_UNARY_KERNEL(Floor, to_integer([](auto v) { return std::floor(v); }, x, out))
+WEFT_UNARY_KERNEL(Ceil, to_integer([](auto v) { return std::ceil(v); }, x, out))
+WEFT_UNARY_KERNEL(Trunc, to_integer([](auto v) { return std::trunc(v); }, x, out))
 WEFT_UNARY_KERNEL(Sqrt, floating(
                             kCheapGrain, [](auto v) { return std::sqrt(v); }, x, out))
 WEFT_UNARY_KERNEL(Rsqrt, floating(

@@ -102,7 +102,7 @@ template <class T> class Axis {
 
   void cubic_neighbours(const T* at, const T* slope, int64_t count, int64_t step, Neighbours<T, 4>& out) const {
     T low[kBlock], pixel[kBlock], none[kBlock];
-    for (int64_t k = 0; k < count; ++k) low[k] = floor_of(at[k]);
+    for (int64_t k = 0; k < count; ++k) low[k] = std::floor(at[k]);
     for (int side = 0; side < 4; ++side) {
       for (int64_t k = 0; k < count; ++k) pixel[k] = low[k] + static_cast<T>(side - 1), none[k] = 0;
       pad(pixel, none, count);
@@ -183,7 +183,7 @@ template <class T> class Axis {
   [[gnu::always_inline]] Coordinate<T> reflected(const Coordinate<T>& coordinate) const {
     const T edge = options_.align_corners ? T(0) : T(0.5), span = last_ + 2 * edge;
     if (span <= 0) return {coordinate.at * 0, 0};
-    const T from = coordinate.at + edge, wave = from - floor_of(from / (2 * span)) * (2 * span);
+    const T from = coordinate.at + edge, wave = from - std::floor(from / (2 * span)) * (2 * span);
     const T turn = wave < span ? 1 : wave > span ? -1 : 0;
     return {span - edge - std::abs(wave - span), coordinate.slope * turn};
   }
