@@ -61,6 +61,22 @@ void narrow(const float* from, BFloat16* to, int64_t count) {
 }
 void narrow(const float* from, Float16* to, int64_t count) { each_register(from, to, count); }
 
+void copy_bytes(const void* from, void* to, int64_t bytes) {
+  using Register = simd::Vec<uint8_t>;
+  constexpr int64_t kStep = 4 * simd::kVectorBytes, kLeast = 1024, kMost = 1 << 20;
+  const auto* in = static_cast<const uint8_t*>(from);
+  auto* out = static_cast<uint8_t*>(to);
+  int64_t i = 0;
+  if (bytes >= kLeast && bytes <= kMost) {
+    for (; i + kStep <= bytes; i += kStep) {
+      Register block[4];  // all of it is read first: a loop that may be memcpy becomes a call of it
+      for (int k = 0; k < 4; ++k) block[k] = simd::load<uint8_t>(in + i + k * simd::kVectorBytes);
+      for (int k = 0; k < 4; ++k) simd::store<uint8_t>(out + i + k * simd::kVectorBytes, block[k]);
+    }
+  }
+  std::memcpy(out + i, in + i, static_cast<size_t>(bytes - i));
+}
+
 void move_elements(const void* from, int64_t from_step, void* to, int64_t to_step, int64_t size, int64_t count) {
   switch (size) {
     case 1: return move<1>(from, from_step, to, to_step, count);

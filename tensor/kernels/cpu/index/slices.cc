@@ -19,7 +19,7 @@ constexpr int64_t kSliceGrain = 16384;
 
 template <class T> void copy_run(const T* from, int64_t from_step, T* to, int64_t to_step, int64_t count) {
   if (from_step == 1 && to_step == 1) {
-    std::memcpy(to, from, static_cast<size_t>(count) * sizeof(T));
+    copy_bytes(from, to, count * static_cast<int64_t>(sizeof(T)));
   } else {
     for (int64_t j = 0; j < count; ++j) to[j * to_step] = from[j * from_step];
   }

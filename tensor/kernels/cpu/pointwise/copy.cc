@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "tensor/kernels/cpu/base/convert.h"
 #include "tensor/kernels/cpu/base/dispatch.h"
 #include "tensor/kernels/cpu/base/transpose.h"
 #include "tensor/kernels/cpu/loops/elementwise.h"
@@ -11,6 +12,31 @@
 
 namespace weft::kernels::cpu {
 namespace {
+
+/// Rows of kBytes to 2 kBytes, as two pieces that may overlap: a call of memcpy takes longer than the copy.
+template <int kBytes>
+void copy_in_pieces(char* to, int64_t to_step, const char* from, int64_t from_step, int64_t bytes, int64_t rows) {
+  const int64_t second = bytes - kBytes;
+  for (int64_t row = 0; row < rows; ++row, to += to_step, from += from_step) {
+    char first[kBytes], last[kBytes];
+    std::memcpy(first, from, kBytes);
+    std::memcpy(last, from + second, kBytes);
+    std::memcpy(to, first, kBytes);
+    std::memcpy(to + second, last, kBytes);
+  }
+}
+
+/// `rows` dense rows of `bytes` that begin the given steps apart.
+void copy_rows(char* to, int64_t to_step, const char* from, int64_t from_step, int64_t bytes, int64_t rows) {
+  if (bytes <= 128 && rows > 1) {
+    if (bytes >= 64) return copy_in_pieces<64>(to, to_step, from, from_step, bytes, rows);
+    if (bytes >= 32) return copy_in_pieces<32>(to, to_step, from, from_step, bytes, rows);
+    if (bytes >= 16) return copy_in_pieces<16>(to, to_step, from, from_step, bytes, rows);
+    if (bytes >= 8) return copy_in_pieces<8>(to, to_step, from, from_step, bytes, rows);
+    if (bytes >= 4) return copy_in_pieces<4>(to, to_step, from, from_step, bytes, rows);
+  }
+  for (int64_t row = 0; row < rows; ++row) copy_bytes(from + row * from_step, to + row * to_step, bytes);
+}
 
 // Moves elements of one size.
 template <class T>
@@ -26,12 +52,11 @@ void move_rows(const void*, char* const* p, const int64_t* step, const int64_t* 
     return simd::transpose_copy(reinterpret_cast<const T*>(p[1]) - (rows - 1), from_step,
                                 reinterpret_cast<T*>(p[0] + (rows - 1) * row_step[0]), -row_step[0] / size, columns,
                                 rows);
+  if (to_step == 1 && from_step == 1) return copy_rows(p[0], row_step[0], p[1], row_step[1], columns * size, rows);
   for (int64_t row = 0; row < rows; ++row) {
     T* to = reinterpret_cast<T*>(p[0] + row * row_step[0]);
     const T* from = reinterpret_cast<const T*>(p[1] + row * row_step[1]);
-    if (to_step == 1 && from_step == 1) {
-      std::memcpy(to, from, static_cast<size_t>(columns * size));
-    } else if (to_step == 1 && from_step == 0) {
+    if (to_step == 1 && from_step == 0) {
       std::fill_n(to, columns, *from);
     } else if (to_step == 1) {
       if (from_step == -1)  // of its own: it is vectorised
@@ -50,9 +75,8 @@ void move(const Operand& from, const Operand& to) {
     char* target = static_cast<char*>(to.base) + to.view->offset() * size;
     const char* source = static_cast<const char*>(from.base) + from.view->offset() * size;
     const int64_t bytes = to.numel() * size;
-    return parallel_for(bytes, 4 * kCheapGrain, [&](int64_t begin, int64_t end) {
-      std::memcpy(target + begin, source + begin, static_cast<size_t>(end - begin));
-    });
+    return parallel_for(bytes, 4 * kCheapGrain,
+                        [&](int64_t begin, int64_t end) { copy_bytes(source + begin, target + begin, end - begin); });
   }
   const Operand operands[] = {to, from};
   visit_size(to.dtype, [&]<class T>() { strided_loop(operands, 2, kCheapGrain, &move_rows<T>, nullptr); });

@@ -119,7 +119,7 @@ template <class T> void move_run(const T* from, int64_t run, T* to) {
   if (run == 1)
     *to = *from;
   else
-    std::memcpy(to, from, static_cast<size_t>(run) * sizeof(T));
+    copy_bytes(from, to, run * static_cast<int64_t>(sizeof(T)));
 }
 
 /// An entry that is added to a line, and where it comes from, in elements from the first of the line.

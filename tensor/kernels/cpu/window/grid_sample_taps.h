@@ -7,7 +7,6 @@
 #include <cstdint>
 
 #include "tensor/core/operand.h"
-#include "tensor/kernels/cpu/base/arithmetic.h"
 #include "tensor/kernels/cpu/base/simd.h"
 #include "tensor/ops/grid_sample.h"
 
