@@ -51,7 +51,7 @@ template <class T, int N = kLanes<T>> WEFT_SIMD Vec<T, N> splat(T value) {
   return value - Vec<T, N>{};  // not 0 + value, which loses the sign of -0
 }
 
-/// Each lane as a To. g++ 12 splits conversions of full 512-bit registers in halves, so
+/// Each lane as a To. g++ 12 splits conversions of full registers in halves, so
 /// those are spelt out; the masked forms, because it warns about its own unmasked ones.
 template <class To, int N, class V> WEFT_SIMD Vec<To, N> convert_lanes(V v) {
   using From [[maybe_unused]] = std::remove_cvref_t<decltype(v[0])>;  // unused without AVX-512
@@ -74,6 +74,11 @@ template <class To, int N, class V> WEFT_SIMD Vec<To, N> convert_lanes(V v) {
     return (Vec<To, N>)_mm512_maskz_cvtepu8_epi32(0xffff, (__m128i)v);
   if constexpr (std::is_integral_v<From> && sizeof(From) == 4 && std::is_integral_v<To> && sizeof(To) == 1 && N == 16)
     return (Vec<To, N>)_mm512_maskz_cvtepi32_epi8(0xffff, (__m512i)v);
+#elif defined(__AVX2__)
+  if constexpr (std::is_same_v<From, uint16_t> && std::is_integral_v<To> && sizeof(To) == 4 && N == 8)
+    return (Vec<To, N>)_mm256_cvtepu16_epi32((__m128i)v);
+  if constexpr (std::is_same_v<From, int16_t> && std::is_integral_v<To> && sizeof(To) == 4 && N == 8)
+    return (Vec<To, N>)_mm256_cvtepi16_epi32((__m128i)v);
 #endif
   return __builtin_convertvector(v, Vec<To, N>);
 }
@@ -101,9 +106,14 @@ template <int N> WEFT_SIMD Vec<float, N> widen_bfloat(Vec<uint16_t, N> raw) {
 template <int N> WEFT_SIMD Vec<uint16_t, N> narrow_bfloat(Vec<float, N> v) {
   using U = Vec<uint32_t, N>;
   const U word = (U)v;
-  const U rounded = (word + 0x7fffu + ((word >> 16) & 1u)) >> 16;
-  const U nan = (word >> 16) | 0x40u;
-  return convert_lanes<uint16_t, N>((word & 0x7fffffffu) > 0x7f800000u ? nan : rounded);
+  const U rounded = word + 0x7fffu + ((word >> 16) & 1u), nan = word | 0x400000u;
+  const U upper = (v != v ? nan : rounded) >> 16;
+#if defined(__AVX2__)
+  if constexpr (N == 8)
+    return (Vec<uint16_t, N>)_mm_packus_epi32(_mm256_castsi256_si128((__m256i)upper),
+                                              _mm256_extracti128_si256((__m256i)upper, 1));
+#endif
+  return convert_lanes<uint16_t, N>(upper);
 }
 template <int N> WEFT_SIMD Vec<float, N> widen_half(Vec<uint16_t, N> raw) {
 #if defined(__AVX512F__)
@@ -151,6 +161,40 @@ WEFT_SIMD __m256i first_double_words(int count) {
 }  // namespace detail
 #endif
 
+namespace detail {
+template <class Word> WEFT_SIMD uint64_t word_at(const uint16_t* p) {
+  Word word;
+  std::memcpy(&word, p, sizeof word);
+  return word;
+}
+/// The first `count` (0 to 8) of eight 16-bit values at p, the others 0: in pieces, as no instruction has a mask for
+/// them, and a wide load of what was stored one by one waits for it.
+WEFT_SIMD Vec<uint16_t, 8> first_half_words(const uint16_t* p, int count) {
+  if (count >= 8) return load_raw<Vec<uint16_t, 8>>(p);
+  const uint16_t* const rest = p + (count & 4);
+  uint64_t tail = 0;
+  if ((count & 1) != 0) tail = word_at<uint16_t>(rest + (count & 2));
+  if ((count & 2) != 0) tail = tail << 32 | word_at<uint32_t>(rest);
+  const Vec<uint64_t, 2> words =
+      (count & 4) != 0 ? Vec<uint64_t, 2>{word_at<uint64_t>(p), tail} : Vec<uint64_t, 2>{tail, 0};
+  return (Vec<uint16_t, 8>)words;
+}
+WEFT_SIMD void put_first_half_words(uint16_t* p, Vec<uint16_t, 8> v, int count) {
+  if (count >= 8) return static_cast<void>(std::memcpy(p, &v, sizeof v));
+  const auto words = (Vec<uint64_t, 2>)v;
+  uint64_t rest = words[0];
+  if ((count & 4) != 0) {
+    std::memcpy(p, &rest, 8);
+    rest = words[1], p += 4;
+  }
+  if ((count & 2) != 0) {
+    std::memcpy(p, &rest, 4);
+    rest >>= 32, p += 2;
+  }
+  if ((count & 1) != 0) std::memcpy(p, &rest, 2);
+}
+}  // namespace detail
+
 /// N elements at p (any alignment) as C.
 template <class C, int N = kLanes<C>, class T> WEFT_SIMD Vec<C, N> load(const T* p) {
   using Raw = Vec<typename detail::RawOf<T>::type, N>;
@@ -180,6 +224,8 @@ template <class C, int N = kLanes<C>, class T> WEFT_SIMD Vec<C, N> load_part(con
     return detail::widen<C, T, N>(
         (Raw)_mm256_maskload_epi64(reinterpret_cast<const long long*>(p), detail::first_double_words(count)));
 #endif
+  if constexpr (sizeof(Raw) == 16 && sizeof(T) == 2)
+    return detail::widen<C, T, N>((Raw)detail::first_half_words(reinterpret_cast<const uint16_t*>(p), count));
   Element part[N] = {};
   const auto* raw = reinterpret_cast<const Element*>(p);
   for (int i = 0; i < count; ++i) part[i] = raw[i];
@@ -235,6 +281,8 @@ template <class C, int N = kLanes<C>, class T> WEFT_SIMD void store_part(T* p, V
     return;
   }
 #endif
+  if constexpr (sizeof raw == 16 && sizeof(T) == 2)
+    return detail::put_first_half_words(reinterpret_cast<uint16_t*>(p), (Vec<uint16_t, 8>)raw, count);
   typename detail::RawOf<T>::type part[N];
   std::memcpy(part, &raw, sizeof raw);
   std::memcpy(static_cast<void*>(p), part, static_cast<size_t>(count) * sizeof(T));
