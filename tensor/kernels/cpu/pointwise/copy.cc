@@ -1,6 +1,8 @@
 #include "tensor/kernels/cpu/pointwise/copy.h"
 
 #include <algorithm>
+#include <bit>
+#include <cmath>
 #include <cstring>
 
 #include "tensor/kernels/cpu/base/convert.h"
@@ -111,6 +113,21 @@ template <class To> struct Conversion {
     }
     for (; i < count; ++i) out[i] = convert<To>(in[i]);
   }
+#if !defined(__AVX512DQ__)
+  /// Floats to i64, for which CPUs without AVX-512 have no vector instruction: where 1.5 x 2^52 is added, the whole
+  /// number is in the lower bits.
+  template <std::floating_point C>
+    requires std::is_same_v<To, int64_t>
+  bool slow_case(C x) const { return !(std::fabs(x) < C(0x1p51)); }
+  template <std::floating_point C>
+    requires std::is_same_v<To, int64_t> int64_t slow(C x)
+  const { return convert<To>(x); }
+  template <std::floating_point C>
+  requires std::is_same_v<To, int64_t> int64_t operator()(C x) const {
+    constexpr double kShift = 0x1.8p52;
+    return std::bit_cast<int64_t>(std::trunc(static_cast<double>(x)) + kShift) - std::bit_cast<int64_t>(kShift);
+  }
+#endif
 };
 
 /// Whole rows between a half and float, with no block in between.
