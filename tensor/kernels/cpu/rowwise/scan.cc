@@ -134,8 +134,10 @@ template <class Op, class T, class O, class... L> void scan_runs(int64_t length,
 
 template <class Op> inline constexpr bool kIsExtreme = requires(typename Op::State state) { state.position; };
 
-/// Lines up to this long are scanned in tiles: longer ones are faster line by line, those of sums soonest.
-template <class Op, class T> inline constexpr int64_t kTiled = std::is_same_v<Op, SumScan<T>> || is_half<T> ? 8 : 16;
+/// Lines up to this long are scanned in tiles: longer ones are faster line by line, those of sums soonest where
+/// registers are wide.
+template <class Op, class T>
+inline constexpr int64_t kTiled = simd::kVectorBytes == 64 && (std::is_same_v<Op, SumScan<T>> || is_half<T>) ? 8 : 16;
 constexpr int64_t kFewestTiled = 8;
 /// Halves of an element of all lines are widened at once, which few are not worth.
 template <class T> inline constexpr int64_t kFewestNeighbours = is_half<T> ? 32 : 8;

@@ -155,7 +155,7 @@ bool forward(const ConvShape& s, const T* x, const T* w, const WeightStrides& st
   if constexpr (std::is_same_v<T, float>) {
     if (takes_winograd(s, ConvDirection::forward) && winograd_conv(s, x, w, strides, nullptr, {.shift = bias}, out))
       return true;
-    const ConvKernel kernel = choose_kernel(s);
+    const ConvKernel kernel = choose_kernel(s, ConvDirection::forward);
     if (kernel == ConvKernel::taps) return tap_conv(s, x, w, strides, bias, out), true;
     if (kernel == ConvKernel::groups) return grouped_conv(s, x, w, strides, bias, out), true;
     if (kernel == ConvKernel::onednn && onednn::conv_forward(s, x, w, strides, bias, out)) return true;
@@ -179,7 +179,7 @@ bool backward_data(const ConvShape& s, const T* grad, const T* w, const WeightSt
   if constexpr (std::is_same_v<T, float>) {
     if (takes_winograd(s, ConvDirection::backward_data) && winograd_conv_backward_data(s, grad, w, strides, grad_x))
       return true;
-    const ConvKernel kernel = choose_kernel(s);
+    const ConvKernel kernel = choose_kernel(s, ConvDirection::backward_data);
     if (kernel == ConvKernel::taps) return tap_conv_backward_data(s, grad, w, strides, grad_x), true;
     if (kernel == ConvKernel::groups) return grouped_conv_backward_data(s, grad, w, strides, grad_x), true;
     if (kernel == ConvKernel::onednn && onednn::conv_backward_data(s, grad, w, strides, grad_x)) return true;
@@ -204,7 +204,7 @@ bool backward_weights(const ConvShape& s, const T* x, const T* grad, T* grad_w, 
       return true;
     if (!loops_forced() && prefers_few_channels(s))
       return few_channels_conv_backward_weights(s, x, grad, grad_w, strides), true;
-    const ConvKernel kernel = choose_kernel(s);
+    const ConvKernel kernel = choose_kernel(s, ConvDirection::backward_weights);
     if (kernel == ConvKernel::taps) return tap_conv_backward_weights(s, x, grad, grad_w, strides), true;
     if (kernel == ConvKernel::groups) return grouped_conv_backward_weights(s, x, grad, grad_w, strides), true;
     if (kernel == ConvKernel::onednn && !is_slow_for_weights(s) &&

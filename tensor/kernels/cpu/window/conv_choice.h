@@ -1,7 +1,10 @@
 // Which kernel a convolution runs in, by sizes and settings alone.
 #pragma once
 
+#include <algorithm>
+
 #include "tensor/kernels/cpu/base/force_loops.h"
+#include "tensor/kernels/cpu/base/simd.h"
 #include "tensor/kernels/cpu/window/depthwise_conv.h"
 #include "tensor/kernels/cpu/window/grouped_conv.h"
 #include "tensor/kernels/cpu/window/tap_conv.h"
@@ -28,12 +31,30 @@ inline bool fits_library(const ConvShape& s) {
 /// How an f32 convolution runs otherwise, by sizes alone.
 enum class ConvKernel { product, taps, groups, depthwise, onednn };
 
-inline ConvKernel choose_kernel(const ConvShape& s) {
+/// Whether windows with strides or gaps are laid out for a product. Without AVX-512, oneDNN's kernels for these reach half
+/// of a product's rate and less; they are measured to be faster for few channels or pixels, and where many windows share
+/// a pixel.
+inline bool prefers_product(const ConvShape& s, ConvDirection direction) {
+  if (simd::kVectorBytes == 64 || s.groups > 1 || !s.is_flat()) return false;
+  const bool dilated = s.dilation != Size3(1);
+  const bool few_taps = s.taps() > 1 && s.taps() <= 9;
+  const int64_t pixels = s.out[1] * s.out[2], least = std::min(s.channels, s.filters);
+  if ((s.stride == Size3(1) && !dilated) || pixels < 49 || least < 32) return false;
+  switch (direction) {
+    case ConvDirection::forward: return least >= 64 && few_taps;
+    case ConvDirection::backward_data: return few_taps && !dilated;
+    case ConvDirection::backward_weights: return s.taps() <= 9 || pixels >= 196;
+  }
+  return false;
+}
+
+inline ConvKernel choose_kernel(const ConvShape& s, ConvDirection direction) {
   if (loops_forced() || !fits_library(s)) return ConvKernel::product;
   if (s.is_pointwise() && s.groups == 1) return ConvKernel::product;  // it is one, with nothing laid out
   if (is_depthwise(s) && !s.is_flat()) return ConvKernel::depthwise;  // oneDNN takes volumes channel by channel
   if (has_narrow_groups(s)) return ConvKernel::groups;
-  return prefers_taps(s) ? ConvKernel::taps : ConvKernel::onednn;
+  if (prefers_taps(s)) return ConvKernel::taps;
+  return prefers_product(s, direction) ? ConvKernel::product : ConvKernel::onednn;
 }
 
 }  // namespace weft::kernels::cpu

@@ -41,7 +41,8 @@ void check_packed(const Operand& packed, int64_t size) {
 /// y = conv(x, weight) + bias in oneDNN, with its weight prepacked. False where it runs in another way.
 bool library_conv(const ConvShape& s, const Operand& x, const Operand& weight, const Operand& bias,
                   const onednn::PackedWeight& packed, const Operand& y) {
-  if (takes_winograd(s, ConvDirection::forward) || choose_kernel(s) != ConvKernel::onednn) return false;
+  if (takes_winograd(s, ConvDirection::forward) || choose_kernel(s, ConvDirection::forward) != ConvKernel::onednn)
+    return false;
   const ImageIn<float, float> in(x);
   const WeightIn<float, float> w(weight);
   const SmallOperand<float> term(bias, s.filters, 0);
@@ -56,7 +57,7 @@ bool library_conv(const ConvShape& s, const Operand& x, const Operand& weight, c
 /// Whether bringing the weight into oneDNN's layout takes a part of the convolution's time that counts: 0.7 ns an
 /// element, where a pixel of the result takes 0.01 ns.
 bool packs_library_weight(const ConvShape& s) {
-  return s.out_pixels() < 4096 && choose_kernel(s) == ConvKernel::onednn;
+  return s.out_pixels() < 4096 && choose_kernel(s, ConvDirection::forward) == ConvKernel::onednn;
 }
 
 ConvShape shape_for(const Shape& images, const Operand& weight, const ConvOptions& options) {
