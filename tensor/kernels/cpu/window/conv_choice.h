@@ -31,9 +31,9 @@ inline bool fits_library(const ConvShape& s) {
 /// How an f32 convolution runs otherwise, by sizes alone.
 enum class ConvKernel { product, taps, groups, depthwise, onednn };
 
-/// Whether windows with strides or gaps are laid out for a product. Without AVX-512, oneDNN's kernels for these reach half
-/// of a product's rate and less; they are measured to be faster for few channels or pixels, and where many windows share
-/// a pixel.
+/// Whether windows with strides or gaps are laid out for a product. Without AVX-512, oneDNN's kernels for these reach
+/// half of a product's rate and less; they are faster for few channels or pixels, and where many windows share a pixel
+/// (measured on Zen 3).
 inline bool prefers_product(const ConvShape& s, ConvDirection direction) {
   if (simd::kVectorBytes == 64 || s.groups > 1 || !s.is_flat()) return false;
   const bool dilated = s.dilation != Size3(1);
