@@ -53,6 +53,20 @@ template <class T, int N = kLanes<T>> WEFT_SIMD Vec<T, N> splat(T value) {
 
 #if defined(__AVX2__)
 namespace detail {
+/// Eight bytes as the lower half of a register, and back.
+template <class V> WEFT_SIMD __m128i half_register(V v) {
+  static_assert(sizeof v == 8);
+  int64_t bytes;
+  std::memcpy(&bytes, &v, sizeof bytes);
+  return _mm_cvtsi64_si128(bytes);
+}
+template <class V> WEFT_SIMD V lower_half(__m128i v) {
+  static_assert(sizeof(V) == 8);
+  const int64_t bytes = _mm_cvtsi128_si64(v);
+  V out;
+  std::memcpy(&out, &bytes, sizeof out);
+  return out;
+}
 /// The lower bytes of eight words.
 template <class To> WEFT_SIMD Vec<To, 8> truncate_words(__m256i words) {
   alignas(32) int8_t places[32];
@@ -99,6 +113,12 @@ template <class To, int N, class V> WEFT_SIMD Vec<To, N> convert_lanes(V v) {
     return (Vec<To, N>)_mm256_cvtepu16_epi32((__m128i)v);
   if constexpr (std::is_same_v<From, int16_t> && std::is_integral_v<To> && sizeof(To) == 4 && N == 8)
     return (Vec<To, N>)_mm256_cvtepi16_epi32((__m128i)v);
+  if constexpr (std::is_same_v<From, uint16_t> && std::is_integral_v<To> && sizeof(To) == 4 && N == 4)
+    return (Vec<To, N>)_mm_cvtepu16_epi32(detail::half_register(v));
+  if constexpr (std::is_same_v<From, float> && std::is_same_v<To, double> && N == 4)
+    return (Vec<To, N>)_mm256_cvtps_pd((__m128)v);
+  if constexpr (std::is_same_v<From, int32_t> && std::is_same_v<To, double> && N == 4)
+    return (Vec<To, N>)_mm256_cvtepi32_pd((__m128i)v);
   if constexpr (std::is_same_v<From, int32_t> && std::is_integral_v<To> && sizeof(To) == 8 && N == 4)
     return (Vec<To, N>)_mm256_cvtepi32_epi64((__m128i)v);
   if constexpr (std::is_integral_v<From> && sizeof(From) == 4 && std::is_integral_v<To> && sizeof(To) < 4 && N == 8)
@@ -136,6 +156,7 @@ template <int N> WEFT_SIMD Vec<uint16_t, N> narrow_bfloat(Vec<float, N> v) {
   if constexpr (N == 8)
     return (Vec<uint16_t, N>)_mm_packus_epi32(_mm256_castsi256_si128((__m256i)upper),
                                               _mm256_extracti128_si256((__m256i)upper, 1));
+  if constexpr (N == 4) return lower_half<Vec<uint16_t, N>>(_mm_packus_epi32((__m128i)upper, (__m128i)upper));
 #endif
   return convert_lanes<uint16_t, N>(upper);
 }
@@ -145,6 +166,9 @@ template <int N> WEFT_SIMD Vec<float, N> widen_half(Vec<uint16_t, N> raw) {
 #endif
 #if defined(__F16C__)
   if constexpr (N == 8) return (Vec<float, N>)_mm256_cvtph_ps((__m128i)raw);
+#if defined(__AVX2__)
+  if constexpr (N == 4) return (Vec<float, N>)_mm_cvtph_ps(half_register(raw));
+#endif
 #endif
   Vec<float, N> v{};
   for (int i = 0; i < N; ++i) v[i] = weft::detail::half_to_float(raw[i]);
@@ -156,6 +180,9 @@ template <int N> WEFT_SIMD Vec<uint16_t, N> narrow_half(Vec<float, N> v) {
 #endif
 #if defined(__F16C__)
   if constexpr (N == 8) return (Vec<uint16_t, N>)_mm256_cvtps_ph((__m256)v, _MM_FROUND_TO_NEAREST_INT);
+#if defined(__AVX2__)
+  if constexpr (N == 4) return lower_half<Vec<uint16_t, N>>(_mm_cvtps_ph((__m128)v, _MM_FROUND_TO_NEAREST_INT));
+#endif
 #endif
   Vec<uint16_t, N> raw{};
   for (int i = 0; i < N; ++i) raw[i] = weft::detail::float_to_half(v[i]);
@@ -182,20 +209,25 @@ WEFT_SIMD __m256i first_words(int count) {
 WEFT_SIMD __m256i first_double_words(int count) {
   return _mm256_cmpgt_epi64(_mm256_set1_epi64x(count), _mm256_setr_epi64x(0, 1, 2, 3));
 }
+WEFT_SIMD __m128i first_four_words(int count) {
+  return _mm_cmpgt_epi32(_mm_set1_epi32(count), _mm_setr_epi32(0, 1, 2, 3));
+}
 /// Writes the first `bytes` (a multiple of 4) in pieces: AMD's CPUs take a dozen cycles for a masked store.
+WEFT_SIMD void put_first_bytes(void* p, __m128i v, int bytes) {
+  if (bytes >= 16) return _mm_storeu_si128(static_cast<__m128i*>(p), v);
+  auto* to = static_cast<char*>(p);
+  if ((bytes & 8) != 0) {
+    _mm_storel_epi64(reinterpret_cast<__m128i*>(to), v);
+    v = _mm_srli_si128(v, 8), to += 8;
+  }
+  if ((bytes & 4) != 0) _mm_storeu_si32(to, v);
+}
 WEFT_SIMD void put_first_bytes(void* p, __m256i v, int bytes) {
   if (bytes >= 32) return _mm256_storeu_si256(static_cast<__m256i*>(p), v);
-  auto* to = static_cast<char*>(p);
-  __m128i rest = _mm256_castsi256_si128(v);
-  if ((bytes & 16) != 0) {
-    _mm_storeu_si128(reinterpret_cast<__m128i*>(to), rest);
-    rest = _mm256_extracti128_si256(v, 1), to += 16;
-  }
-  if ((bytes & 8) != 0) {
-    _mm_storel_epi64(reinterpret_cast<__m128i*>(to), rest);
-    rest = _mm_srli_si128(rest, 8), to += 8;
-  }
-  if ((bytes & 4) != 0) _mm_storeu_si32(to, rest);
+  const __m128i low = _mm256_castsi256_si128(v);
+  if (bytes < 16) return put_first_bytes(p, low, bytes);
+  _mm_storeu_si128(static_cast<__m128i*>(p), low);
+  put_first_bytes(static_cast<char*>(p) + 16, _mm256_extracti128_si256(v, 1), bytes - 16);
 }
 }  // namespace detail
 #endif
@@ -208,15 +240,13 @@ template <class Word> WEFT_SIMD uint64_t word_at(const uint16_t* p) {
 }
 /// The first `count` (0 to 8) of eight 16-bit values at p, the others 0: in pieces, as no instruction has a mask for
 /// them, and a wide load of what was stored one by one waits for it.
-WEFT_SIMD Vec<uint16_t, 8> first_half_words(const uint16_t* p, int count) {
-  if (count >= 8) return load_raw<Vec<uint16_t, 8>>(p);
+WEFT_SIMD Vec<uint64_t, 2> first_half_words(const uint16_t* p, int count) {
+  if (count >= 8) return load_raw<Vec<uint64_t, 2>>(p);
   const uint16_t* const rest = p + (count & 4);
   uint64_t tail = 0;
   if ((count & 1) != 0) tail = word_at<uint16_t>(rest + (count & 2));
   if ((count & 2) != 0) tail = tail << 32 | word_at<uint32_t>(rest);
-  const Vec<uint64_t, 2> words =
-      (count & 4) != 0 ? Vec<uint64_t, 2>{word_at<uint64_t>(p), tail} : Vec<uint64_t, 2>{tail, 0};
-  return (Vec<uint16_t, 8>)words;
+  return (count & 4) != 0 ? Vec<uint64_t, 2>{word_at<uint64_t>(p), tail} : Vec<uint64_t, 2>{tail, 0};
 }
 WEFT_SIMD void put_first_half_words(uint16_t* p, Vec<uint16_t, 8> v, int count) {
   if (count >= 8) return static_cast<void>(std::memcpy(p, &v, sizeof v));
@@ -256,6 +286,9 @@ template <class C, int N = kLanes<C>, class T> WEFT_SIMD Vec<C, N> load_part(con
   if constexpr (sizeof(Raw) == 32 && sizeof(T) == 4)
     return detail::widen<C, T, N>((Raw)_mm256_maskz_loadu_epi32(static_cast<__mmask8>((1u << count) - 1u), p));
 #elif defined(__AVX2__)
+  if constexpr (sizeof(Raw) == 16 && sizeof(T) == 4)
+    return detail::widen<C, T, N>(
+        (Raw)_mm_maskload_epi32(reinterpret_cast<const int*>(p), detail::first_four_words(count)));
   if constexpr (sizeof(Raw) == 32 && sizeof(T) == 4)
     return detail::widen<C, T, N>(
         (Raw)_mm256_maskload_epi32(reinterpret_cast<const int*>(p), detail::first_words(count)));
@@ -265,6 +298,8 @@ template <class C, int N = kLanes<C>, class T> WEFT_SIMD Vec<C, N> load_part(con
 #endif
   if constexpr (sizeof(Raw) == 16 && sizeof(T) == 2)
     return detail::widen<C, T, N>((Raw)detail::first_half_words(reinterpret_cast<const uint16_t*>(p), count));
+  if constexpr (sizeof(Raw) == 8 && sizeof(T) == 2)
+    return detail::widen<C, T, N>((Raw)detail::first_half_words(reinterpret_cast<const uint16_t*>(p), count)[0]);
   Element part[N] = {};
   const auto* raw = reinterpret_cast<const Element*>(p);
   for (int i = 0; i < count; ++i) part[i] = raw[i];
@@ -313,6 +348,8 @@ template <class C, int N = kLanes<C>, class T> WEFT_SIMD void store_part(T* p, V
 #elif defined(__AVX2__)
   if constexpr (sizeof raw == 32 && sizeof(T) >= 4)
     return detail::put_first_bytes(p, (__m256i)raw, count * static_cast<int>(sizeof(T)));
+  if constexpr (sizeof raw == 16 && sizeof(T) >= 4)
+    return detail::put_first_bytes(p, (__m128i)raw, count * static_cast<int>(sizeof(T)));
 #endif
   if constexpr (sizeof raw == 16 && sizeof(T) == 2)
     return detail::put_first_half_words(reinterpret_cast<uint16_t*>(p), (Vec<uint16_t, 8>)raw, count);

@@ -5,6 +5,7 @@
 #include <cmath>
 #include <cstring>
 
+#include "tensor/kernels/cpu/base/arithmetic.h"
 #include "tensor/kernels/cpu/base/convert.h"
 #include "tensor/kernels/cpu/base/dispatch.h"
 #include "tensor/kernels/cpu/base/transpose.h"
@@ -93,6 +94,10 @@ template <class To, class V> WEFT_SIMD auto truncated(V v) {
   return simd::convert_lanes<int32_t, simd::kLanes<C>>(v);
 }
 
+template <class From, class To>
+inline constexpr bool is_float_and_i64 = (std::is_floating_point_v<From> && std::is_same_v<To, int64_t>) ||
+                                         (std::is_same_v<From, int64_t> && std::is_floating_point_v<To>);
+
 template <class To> struct Conversion {
   template <class From> auto operator()(From x) const { return convert<To>(x); }
   /// Floats to integers of 32 bits at most, whose limits they hold: g++ 12 makes many halves of registers of that.
@@ -114,18 +119,27 @@ template <class To> struct Conversion {
     for (; i < count; ++i) out[i] = convert<To>(in[i]);
   }
 #if !defined(__AVX512DQ__)
-  /// Floats to i64, for which CPUs without AVX-512 have no vector instruction: where 1.5 x 2^52 is added, the whole
-  /// number is in the lower bits.
-  template <std::floating_point C>
-    requires std::is_same_v<To, int64_t>
-  bool slow_case(C x) const { return !(std::fabs(x) < C(0x1p51)); }
-  template <std::floating_point C>
-    requires std::is_same_v<To, int64_t> int64_t slow(C x)
+  /// Between floats and i64, for which CPUs without AVX-512 have no vector instruction: where 1.5 x 2^52 is added, the
+  /// whole number is in the lower bits.
+  template <class From>
+    requires is_float_and_i64<From, To>
+  bool slow_case(From x) const {
+    if constexpr (std::is_floating_point_v<From>)
+      return !(std::fabs(x) < From(0x1p51));
+    else
+      return (static_cast<uint64_t>(x) + (uint64_t{1} << 51)) >> 52 != 0;
+  }
+  template <class From>
+    requires is_float_and_i64<From, To> To slow(From x)
   const { return convert<To>(x); }
-  template <std::floating_point C>
-  requires std::is_same_v<To, int64_t> int64_t operator()(C x) const {
+  template <class From>
+  requires is_float_and_i64<From, To> To operator()(From x) const {
     constexpr double kShift = 0x1.8p52;
-    return std::bit_cast<int64_t>(std::trunc(static_cast<double>(x)) + kShift) - std::bit_cast<int64_t>(kShift);
+    constexpr auto kBits = std::bit_cast<int64_t>(kShift);
+    if constexpr (std::is_floating_point_v<From>)
+      return std::bit_cast<int64_t>(std::trunc(static_cast<double>(x)) + kShift) - kBits;
+    else
+      return static_cast<To>(std::bit_cast<double>(wrapping_add(x, kBits)) - kShift);
   }
 #endif
 };
