@@ -175,11 +175,15 @@ void copy_slices(const Operand& table, std::span<const int64_t> index, const Sli
         list_offsets.data()[i] = at.list;
         table_offsets.data()[i] = at.table + index[static_cast<size_t>(i)] * layout.table_stride;
       });
+      const bool neighbours = layout.list.rank == 1 && layout.list.inner().out == 1;
       return for_elements(layout, count, [&](int64_t in, int64_t out) {
         T* const target = to + out;  // copies: a byte that is written may be any variable's
         const T* const source = from + in;
         const int64_t *const list_offset = list_offsets.data(), *const table_offset = table_offsets.data();
-        for (int64_t i = 0, n = count; i < n; ++i) target[list_offset[i]] = source[table_offset[i]];
+        if (neighbours)
+          for (int64_t i = 0, n = count; i < n; ++i) target[i] = source[table_offset[i]];
+        else
+          for (int64_t i = 0, n = count; i < n; ++i) target[list_offset[i]] = source[table_offset[i]];
       });
     }
     const bool dense = run.size == size && run.in == 1 && run.out == 1;
