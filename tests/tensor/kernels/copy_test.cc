@@ -4,7 +4,11 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <cmath>
+
 #include "tensor/core/error.h"
+#include "tensor/kernels/cpu/base/convert.h"
 #include "tensor/kernels/cpu/pointwise/copy.h"
 #include "tensor/ops/fill.h"
 #include "tests/tensor/kernels/any_array.h"
@@ -91,6 +95,56 @@ TEST(Copy, floating_to_integer_saturates) {
   EXPECT_EQ((converted<int64_t>(static_cast<double>(nan))), 0);
   EXPECT_EQ((converted<uint8_t>(nan)), 0);
   EXPECT_EQ((converted<int32_t>(-1.9f)), -1);
+}
+
+template <class To, class From> void expect_converted(const std::vector<From>& from) {
+  std::vector<To> to(from.size());
+  const View view = View::contiguous({static_cast<int64_t>(from.size())});
+  copy({from.data(), &view, dtype_of<From>}, {to.data(), &view, dtype_of<To>});
+  for (size_t i = 0; i < from.size(); ++i) EXPECT_EQ(to[i], kernels::cpu::convert<To>(from[i])) << from[i];
+}
+
+TEST(Copy, converts_between_i64_and_floats_of_any_size) {
+  Random random(11);
+  std::vector<int64_t> whole;
+  for (int bits = 0; bits < 64; ++bits)
+    for (int k = 0; k < 8; ++k) {
+      whole.push_back(static_cast<int64_t>(uint64_t{1} << bits) + pick(random, -2, 2));
+      whole.push_back(static_cast<int64_t>(random()) >> bits);
+    }
+  std::vector<float> floats;
+  std::vector<double> doubles;
+  for (const int64_t x : whole) {
+    doubles.push_back(static_cast<double>(x) + static_cast<double>(pick(random, -7, 7)) / 8);
+    floats.push_back(static_cast<float>(doubles.back()));
+  }
+  const auto check = [&] {
+    expect_converted<float>(whole);
+    expect_converted<double>(whole);
+    expect_converted<int64_t>(floats);
+    expect_converted<int64_t>(doubles);
+  };
+  check();  // blocks with large numbers in them
+  for (int64_t& x : whole) x %= int64_t{1} << 51;
+  for (float& x : floats) x = std::fmod(x, 0x1p51f);
+  for (double& x : doubles) x = std::fmod(x, 0x1p51);
+  check();
+}
+
+TEST(Copy, bytes_of_any_length_from_and_to_any_place) {
+  Random random(12);
+  std::vector<unsigned char> from((1 << 20) + 400);
+  for (unsigned char& byte : from) byte = static_cast<unsigned char>(random());
+  for (const int64_t length : {0, 1, 127, 1023, 1024, 1151, 4099, 1 << 20, (1 << 20) + 65}) {
+    for (int round = 0; round < 8; ++round) {
+      const int64_t begin = pick(random, 0, 130), at = pick(random, 1, 130);
+      std::vector<unsigned char> to(static_cast<size_t>(length + at + 100), 7);
+      kernels::cpu::copy_bytes(from.data() + begin, to.data() + at, length);
+      ASSERT_TRUE(std::equal(to.begin() + at, to.begin() + at + length, from.begin() + begin)) << length;
+      EXPECT_EQ(std::count(to.begin(), to.begin() + at, 7), at);
+      EXPECT_EQ(std::count(to.begin() + at + length, to.end(), 7), 100);
+    }
+  }
 }
 
 TEST(Copy, half_types_round_to_nearest_even) {
