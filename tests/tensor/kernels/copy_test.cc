@@ -97,7 +97,7 @@ TEST(Copy, floating_to_integer_saturates) {
   EXPECT_EQ((converted<int32_t>(-1.9f)), -1);
 }
 
-template <class To, class From> void expect_converted(const std::vector<From>& from) {
+template <class To, class From> void expect_converted(std::vector<From>& from) {
   std::vector<To> to(from.size());
   const View view = View::contiguous({static_cast<int64_t>(from.size())});
   copy({from.data(), &view, dtype_of<From>}, {to.data(), &view, dtype_of<To>});
