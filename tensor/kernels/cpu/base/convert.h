@@ -62,8 +62,9 @@ void widen(const Float16* from, float* to, int64_t count);
 void narrow(const float* from, BFloat16* to, int64_t count);
 void narrow(const float* from, Float16* to, int64_t count);
 
-/// std::memcpy for any length. The C library of Debian 12 (glibc 2.36) copies 2 KB to 512 KB with `rep movsb` on Zen 3 and
-/// Zen 4, at 2 GB/s instead of 30 if `to` lies up to a cache line after `from` modulo a page (sourceware.org, bug 30994).
+/// std::memcpy for any length. The C library of Debian 12 (glibc 2.36) copies 2 KB to 512 KB with `rep movsb` on Zen 3
+/// and Zen 4, at 2 GB/s instead of 30 if `to` lies up to a cache line after `from` modulo a page (sourceware.org, bug
+/// 30994).
 void copy_bytes(const void* from, void* to, int64_t bytes);
 
 /// Copies `count` elements of `size` bytes (1, 2, 4 or 8) that lie `from_step` bytes apart to places `to_step` apart.
