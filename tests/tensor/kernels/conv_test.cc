@@ -110,12 +110,13 @@ TEST(Conv, HalvesAreExactUpToOneRounding) {
 TEST(Conv, NetworkShapesAreExact) {
   Random random(6);
   const Conv2dOptions same{.padding = 1, .algorithm = Convolution::direct}, first{.stride = 2, .padding = 3},
-      half{.stride = 2, .padding = 1}, down{.stride = 2};
+      half{.stride = 2, .padding = 1}, down{.stride = 2}, dilated{.padding = 2, .dilation = 2};
   for (const Case& c : {make_case({2, 1, 28, 28}, 16, 3, 3, same), make_case({2, 16, 14, 14}, 32, 3, 3, same),
                         make_case({2, 3, 32, 32}, 64, 7, 7, first), make_case({2, 64, 8, 8}, 64, 3, 3, same),
                         make_case({3, 128, 2, 2}, 128, 3, 3, same), make_case({2, 64, 4, 4}, 128, 3, 3, half),
                         make_case({2, 64, 8, 8}, 128, 1, 1, down), make_case({2, 64, 8, 8}, 128, 1, 1, {}),
-                        make_case({2, 3, 16, 16}, 64, 3, 3, same), make_case({16, 256, 1, 1}, 64, 3, 3, same)}) {
+                        make_case({2, 3, 16, 16}, 64, 3, 3, same), make_case({16, 256, 1, 1}, 64, 3, 3, same),
+                        make_case({2, 64, 14, 14}, 65, 3, 3, half), make_case({1, 66, 9, 9}, 64, 3, 3, dilated)}) {
     check<float>(c, random, true);
     check<float>(c, random, false);
     check<double>(c, random, true);

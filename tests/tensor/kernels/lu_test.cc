@@ -1,5 +1,5 @@
 // LU of matrices that are factored panel by panel, by halves and beside a square: P L U is the matrix, no multiplier is
-// larger than 1, and the bits do not depend on the number of threads.
+// larger than 1, and the bits do not depend on the number of threads; nor do those of Cholesky and triangular systems.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -61,7 +61,7 @@ template <class T> void check(const std::vector<double>& values, int64_t rows, i
 TEST(Lu, FactorsMakeUpTheMatrix) {
   testing::Random random(1);
   const std::pair<int64_t, int64_t> sizes[] = {{1, 1},     {9, 5},     {5, 400},   {64, 64},   {200, 200}, {201, 201},
-                                               {320, 320}, {400, 250}, {250, 400}, {512, 512}, {530, 530}};
+                                               {320, 320}, {257, 257}, {400, 250}, {250, 400}, {512, 512}, {530, 530}};
   for (const auto& [rows, columns] : sizes) {
     std::vector<double> values = testing::normal_values(random, static_cast<size_t>(rows * columns));
     check<float>(values, rows, columns);
@@ -73,6 +73,41 @@ TEST(Lu, FactorsMakeUpTheMatrix) {
     check<float>(values, rows, columns);
     check<double>(values, rows, columns);
   }
+}
+
+template <class T, class F> void expect_same_bits(const std::vector<T>& a, const F& in_place) {
+  const auto with = [&](int threads) {
+    std::vector<T> out = a;
+    set_num_threads(threads);
+    in_place(out.data());
+    set_num_threads(2);
+    return out;
+  };
+  const std::vector<T> one = with(1);
+  EXPECT_NE(one, a);
+  for (const int threads : {2, 4}) EXPECT_EQ(with(threads), one) << threads;
+}
+
+template <class T> void check_triangles() {
+  testing::Random random(2);
+  for (const int64_t n : {40, 257, 450}) {
+    const std::vector<double> values = testing::normal_values(random, static_cast<size_t>(n * n));
+    std::vector<T> a(values.begin(), values.end());
+    for (int64_t i = 0; i < n; ++i) a[static_cast<size_t>(i * n + i)] = static_cast<T>(2 * n);
+    SCOPED_TRACE(text(n, ", ", dtype_of<T>));
+    expect_same_bits(a, [&](T* x) { EXPECT_TRUE(cholesky_in_place<T>(row_major(x, n, n))); });
+    const Matrix<const T> triangle = row_major<const T>(a.data(), n, n);
+    for (const int64_t columns : {int64_t{1}, int64_t{5}, int64_t{33}, n})
+      for (const bool upper : {false, true})
+        for (const Matrix<const T>& tri : {triangle, triangle.transposed()})
+          expect_same_bits(std::vector<T>(values.begin(), values.begin() + n * columns),
+                           [&](T* x) { solve_triangle<T>(tri, upper, false, row_major(x, n, columns)); });
+  }
+}
+
+TEST(Triangles, BitsDoNotDependOnThreads) {
+  check_triangles<float>();
+  check_triangles<double>();
 }
 
 }  // namespace

@@ -44,28 +44,13 @@ template <class C, class T> void expect_parts() {
   EXPECT_EQ(to, from);
 }
 
-TEST(Simd, parts_of_registers_of_floats) {
-  expect_parts<float, float>();
-  expect_parts<float, BFloat16>();
-  expect_parts<float, Float16>();
-  expect_parts<float, uint8_t>();
-  expect_parts<float, int32_t>();
-}
+template <class C, class... T> void expect_parts_of_all() { (expect_parts<C, T>(), ...); }
 
-TEST(Simd, parts_of_registers_of_doubles) {
-  expect_parts<double, double>();
-  expect_parts<double, float>();
-  expect_parts<double, BFloat16>();
-  expect_parts<double, Float16>();
-  expect_parts<double, int64_t>();
-}
-
-TEST(Simd, parts_of_registers_of_integers) {
-  expect_parts<int32_t, int32_t>();
-  expect_parts<int32_t, int16_t>();
-  expect_parts<int32_t, int8_t>();
-  expect_parts<int64_t, int64_t>();
-  expect_parts<int64_t, int32_t>();
+TEST(Simd, parts_of_registers) {
+  expect_parts_of_all<float, float, BFloat16, Float16, uint8_t, int32_t>();
+  expect_parts_of_all<double, double, float, BFloat16, Float16, int64_t>();
+  expect_parts_of_all<int32_t, int32_t, int16_t, int8_t>();
+  expect_parts_of_all<int64_t, int64_t, int32_t>();
 }
 
 }  // namespace

@@ -39,21 +39,12 @@ int64_t narrow_pairs(const float* from, BFloat16* to, int64_t count) {
   return i;
 }
 #elif defined(__AVX2__)
-/// Eight floats, rounded to what the upper half of each word holds, in the lower half; NaN becomes a quiet one.
-WEFT_SIMD __m256i round_to_half_word(const float* from) {
-  const __m256 v = _mm256_loadu_ps(from);
-  const __m256i word = _mm256_castps_si256(v),
-                odd = _mm256_and_si256(_mm256_srli_epi32(word, 16), _mm256_set1_epi32(1));
-  const __m256i rounded = _mm256_add_epi32(_mm256_add_epi32(word, _mm256_set1_epi32(0x7fff)), odd);
-  const __m256i nan = _mm256_or_si256(word, _mm256_set1_epi32(0x400000));
-  const __m256i is_nan = _mm256_castps_si256(_mm256_cmp_ps(v, v, _CMP_UNORD_Q));
-  return _mm256_srli_epi32(_mm256_blendv_epi8(rounded, nan, is_nan), 16);
-}
 /// The first multiple of 16 values; returns how many. Two registers are packed to one, their quarters in turns.
 int64_t narrow_pairs(const float* from, BFloat16* to, int64_t count) {
   int64_t i = 0;
   for (; i + 16 <= count; i += 16) {
-    const __m256i packed = _mm256_packus_epi32(round_to_half_word(from + i), round_to_half_word(from + i + 8));
+    const auto words = [=](int64_t j) { return (__m256i)simd::detail::bfloat_words<8>(simd::load<float>(from + j)); };
+    const __m256i packed = _mm256_packus_epi32(words(i), words(i + 8));
     _mm256_storeu_si256(reinterpret_cast<__m256i*>(to + i), _mm256_permute4x64_epi64(packed, 0xd8));
   }
   return i;

@@ -1,6 +1,4 @@
-// Vectors of the compiler (g++ and clang extensions): loads and stores that convert, horizontal folds.
-// The widest registers the build may use decide the lane count, so results may differ between instruction sets, never
-// between runs or thread counts.
+// Registers (simd_lanes.h): loads and stores that convert, of parts of them too, and horizontal folds.
 #pragma once
 
 #include <cstdint>
@@ -8,197 +6,15 @@
 #include <type_traits>
 #include <utility>
 
-#if defined(__AVX2__) || defined(__F16C__)
-#include <immintrin.h>
-#endif
-
-#include "tensor/core/half.h"
-
-/// Whatever a register passes through is inlined: none outlives a call, and g++ sees no cost in that.
-#define WEFT_SIMD [[gnu::always_inline]] inline
+#include "tensor/kernels/cpu/base/simd_lanes.h"
 
 namespace weft::kernels::cpu::simd {
-
-#if defined(__AVX512F__)
-inline constexpr int kVectorBytes = 64;
-#elif defined(__AVX__)
-inline constexpr int kVectorBytes = 32;
-#else
-inline constexpr int kVectorBytes = 16;
-#endif
-
-template <class T> inline constexpr int kLanes = kVectorBytes / static_cast<int>(sizeof(T));
-
-namespace detail {
-template <class T, int N> struct VectorOf { typedef T type __attribute__((vector_size(N * sizeof(T)))); };
-// A vector of bool does not exist; its bytes are read as u8.
-template <class T> struct RawOf { using type = T; };
-template <> struct RawOf<bool> { using type = uint8_t; };
-template <> struct RawOf<BFloat16> { using type = uint16_t; };
-template <> struct RawOf<Float16> { using type = uint16_t; };
-}  // namespace detail
 
 /// Prefetches the cache line `bytes` after p. The hardware prefetcher stops at the end of a page.
 inline constexpr int64_t kPrefetchDistance = 4096;
 template <class T> WEFT_SIMD void prefetch(const T* p, int64_t bytes = kPrefetchDistance) {
   __builtin_prefetch(reinterpret_cast<const char*>(p) + bytes);
 }
-
-/// N lanes of T; by default a full register.
-template <class T, int N = kLanes<T>> using Vec = typename detail::VectorOf<T, N>::type;
-
-template <class T, int N = kLanes<T>> WEFT_SIMD Vec<T, N> splat(T value) {
-  return value - Vec<T, N>{};  // not 0 + value, which loses the sign of -0
-}
-
-#if defined(__AVX2__)
-namespace detail {
-/// Eight bytes as the lower half of a register, and back.
-template <class V> WEFT_SIMD __m128i half_register(V v) {
-  static_assert(sizeof v == 8);
-  int64_t bytes;
-  std::memcpy(&bytes, &v, sizeof bytes);
-  return _mm_cvtsi64_si128(bytes);
-}
-template <class V> WEFT_SIMD V lower_half(__m128i v) {
-  static_assert(sizeof(V) == 8);
-  const int64_t bytes = _mm_cvtsi128_si64(v);
-  V out;
-  std::memcpy(&out, &bytes, sizeof out);
-  return out;
-}
-/// The lower bytes of eight words.
-template <class To> WEFT_SIMD Vec<To, 8> truncate_words(__m256i words) {
-  alignas(32) int8_t places[32];
-  for (int i = 0; i < 32; ++i) {
-    constexpr int kSize = static_cast<int>(sizeof(To));
-    const int at = i % 16;
-    places[i] = static_cast<int8_t>(at < 4 * kSize ? at / kSize * 4 + at % kSize : -1);
-  }
-  const __m256i packed = _mm256_shuffle_epi8(words, *reinterpret_cast<const __m256i*>(places));
-  const __m128i low = _mm256_castsi256_si128(packed), high = _mm256_extracti128_si256(packed, 1);
-  const __m128i joined = sizeof(To) == 1 ? _mm_unpacklo_epi32(low, high) : _mm_unpacklo_epi64(low, high);
-  Vec<To, 8> out;
-  std::memcpy(&out, &joined, sizeof out);
-  return out;
-}
-}  // namespace detail
-#endif
-
-/// Each lane as a To. g++ 12 splits conversions of full registers in halves, so
-/// those are spelt out; the masked forms, because it warns about its own unmasked ones.
-template <class To, int N, class V> WEFT_SIMD Vec<To, N> convert_lanes(V v) {
-  using From [[maybe_unused]] = std::remove_cvref_t<decltype(v[0])>;  // unused without AVX-512
-#if defined(__AVX512F__)
-  if constexpr (std::is_same_v<From, float> && std::is_same_v<To, double> && N == 8)
-    return (Vec<To, N>)_mm512_maskz_cvtps_pd(0xff, (__m256)v);
-  if constexpr (std::is_same_v<From, double> && std::is_same_v<To, float> && N == 8)
-    return (Vec<To, N>)_mm512_maskz_cvtpd_ps(0xff, (__m512d)v);
-  if constexpr (std::is_same_v<From, int32_t> && std::is_same_v<To, float> && N == 16)
-    return (Vec<To, N>)_mm512_maskz_cvtepi32_ps(0xffff, (__m512i)v);
-  if constexpr (std::is_same_v<From, uint16_t> && std::is_same_v<To, uint32_t> && N == 16)
-    return (Vec<To, N>)_mm512_maskz_cvtepu16_epi32(0xffff, (__m256i)v);
-  if constexpr (std::is_same_v<From, float> && std::is_same_v<To, int32_t> && N == 16)
-    return (Vec<To, N>)_mm512_maskz_cvttps_epi32(0xffff, (__m512)v);
-  if constexpr (std::is_same_v<From, double> && std::is_same_v<To, int32_t> && N == 8)
-    return (Vec<To, N>)_mm512_maskz_cvttpd_epi32(0xff, (__m512d)v);
-  if constexpr (std::is_integral_v<From> && sizeof(From) == 4 && std::is_integral_v<To> && sizeof(To) == 2 && N == 16)
-    return (Vec<To, N>)_mm512_maskz_cvtepi32_epi16(0xffff, (__m512i)v);
-  if constexpr (std::is_same_v<From, uint8_t> && std::is_same_v<To, int32_t> && N == 16)
-    return (Vec<To, N>)_mm512_maskz_cvtepu8_epi32(0xffff, (__m128i)v);
-  if constexpr (std::is_integral_v<From> && sizeof(From) == 4 && std::is_integral_v<To> && sizeof(To) == 1 && N == 16)
-    return (Vec<To, N>)_mm512_maskz_cvtepi32_epi8(0xffff, (__m512i)v);
-#elif defined(__AVX2__)
-  if constexpr (std::is_same_v<From, uint16_t> && std::is_integral_v<To> && sizeof(To) == 4 && N == 8)
-    return (Vec<To, N>)_mm256_cvtepu16_epi32((__m128i)v);
-  if constexpr (std::is_same_v<From, int16_t> && std::is_integral_v<To> && sizeof(To) == 4 && N == 8)
-    return (Vec<To, N>)_mm256_cvtepi16_epi32((__m128i)v);
-  if constexpr (std::is_same_v<From, uint16_t> && std::is_integral_v<To> && sizeof(To) == 4 && N == 4)
-    return (Vec<To, N>)_mm_cvtepu16_epi32(detail::half_register(v));
-  if constexpr (std::is_same_v<From, float> && std::is_same_v<To, double> && N == 4)
-    return (Vec<To, N>)_mm256_cvtps_pd((__m128)v);
-  if constexpr (std::is_same_v<From, int32_t> && std::is_same_v<To, double> && N == 4)
-    return (Vec<To, N>)_mm256_cvtepi32_pd((__m128i)v);
-  if constexpr (std::is_same_v<From, int32_t> && std::is_integral_v<To> && sizeof(To) == 8 && N == 4)
-    return (Vec<To, N>)_mm256_cvtepi32_epi64((__m128i)v);
-  if constexpr (std::is_integral_v<From> && sizeof(From) == 4 && std::is_integral_v<To> && sizeof(To) < 4 && N == 8)
-    return detail::truncate_words<To>((__m256i)v);
-#endif
-  return __builtin_convertvector(v, Vec<To, N>);
-}
-
-namespace detail {
-template <class V, int... I> WEFT_SIMD auto join(V low, V high, std::integer_sequence<int, I...>) {
-  return __builtin_shufflevector(low, high, I...);
-}
-}  // namespace detail
-/// The N lanes of `low`, then those of `high`.
-template <class T, int N> WEFT_SIMD Vec<T, 2 * N> join(Vec<T, N> low, Vec<T, N> high) {
-  return detail::join(low, high, std::make_integer_sequence<int, 2 * N>{});
-}
-
-namespace detail {
-template <class V, class T> WEFT_SIMD V load_raw(const T* p) {
-  V v;
-  std::memcpy(&v, p, sizeof v);
-  return v;
-}
-
-template <int N> WEFT_SIMD Vec<float, N> widen_bfloat(Vec<uint16_t, N> raw) {
-  return (Vec<float, N>)(convert_lanes<uint32_t, N>(raw) << 16);
-}
-template <int N> WEFT_SIMD Vec<uint16_t, N> narrow_bfloat(Vec<float, N> v) {
-  using U = Vec<uint32_t, N>;
-  const U word = (U)v;
-  const U rounded = word + 0x7fffu + ((word >> 16) & 1u), nan = word | 0x400000u;
-  const U upper = (v != v ? nan : rounded) >> 16;
-#if defined(__AVX2__)
-  if constexpr (N == 8)
-    return (Vec<uint16_t, N>)_mm_packus_epi32(_mm256_castsi256_si128((__m256i)upper),
-                                              _mm256_extracti128_si256((__m256i)upper, 1));
-  if constexpr (N == 4) return lower_half<Vec<uint16_t, N>>(_mm_packus_epi32((__m128i)upper, (__m128i)upper));
-#endif
-  return convert_lanes<uint16_t, N>(upper);
-}
-template <int N> WEFT_SIMD Vec<float, N> widen_half(Vec<uint16_t, N> raw) {
-#if defined(__AVX512F__)
-  if constexpr (N == 16) return (Vec<float, N>)_mm512_maskz_cvtph_ps(0xffff, (__m256i)raw);
-#endif
-#if defined(__F16C__)
-  if constexpr (N == 8) return (Vec<float, N>)_mm256_cvtph_ps((__m128i)raw);
-#if defined(__AVX2__)
-  if constexpr (N == 4) return (Vec<float, N>)_mm_cvtph_ps(half_register(raw));
-#endif
-#endif
-  Vec<float, N> v{};
-  for (int i = 0; i < N; ++i) v[i] = weft::detail::half_to_float(raw[i]);
-  return v;
-}
-template <int N> WEFT_SIMD Vec<uint16_t, N> narrow_half(Vec<float, N> v) {
-#if defined(__AVX512F__)
-  if constexpr (N == 16) return (Vec<uint16_t, N>)_mm512_maskz_cvtps_ph(0xffff, (__m512)v, _MM_FROUND_TO_NEAREST_INT);
-#endif
-#if defined(__F16C__)
-  if constexpr (N == 8) return (Vec<uint16_t, N>)_mm256_cvtps_ph((__m256)v, _MM_FROUND_TO_NEAREST_INT);
-#if defined(__AVX2__)
-  if constexpr (N == 4) return lower_half<Vec<uint16_t, N>>(_mm_cvtps_ph((__m128)v, _MM_FROUND_TO_NEAREST_INT));
-#endif
-#endif
-  Vec<uint16_t, N> raw{};
-  for (int i = 0; i < N; ++i) raw[i] = weft::detail::float_to_half(v[i]);
-  return raw;
-}
-
-/// The raw lanes of T as values of C.
-template <class C, class T, int N, class Raw> WEFT_SIMD Vec<C, N> widen(Raw raw) {
-  if constexpr (std::is_same_v<T, BFloat16>)
-    return convert_lanes<C, N>(widen_bfloat<N>(raw));
-  else if constexpr (std::is_same_v<T, Float16>)
-    return convert_lanes<C, N>(widen_half<N>(raw));
-  else
-    return convert_lanes<C, N>(raw);
-}
-}  // namespace detail
 
 #if defined(__AVX2__)
 namespace detail {
@@ -233,6 +49,11 @@ WEFT_SIMD void put_first_bytes(void* p, __m256i v, int bytes) {
 #endif
 
 namespace detail {
+template <class V, class T> WEFT_SIMD V load_raw(const T* p) {
+  V v;
+  std::memcpy(&v, p, sizeof v);
+  return v;
+}
 template <class Word> WEFT_SIMD uint64_t word_at(const uint16_t* p) {
   Word word;
   std::memcpy(&word, p, sizeof word);
@@ -315,17 +136,6 @@ WEFT_SIMD Vec<C, N> load_strided(const T* p, int64_t stride, int count = N) {
   for (int i = 0; i < count; ++i) part[i] = raw[i * stride];
   return detail::widen<C, T, N>(detail::load_raw<Vec<Element, N>>(part));
 }
-
-namespace detail {
-template <class T, int N, class C> WEFT_SIMD Vec<typename RawOf<T>::type, N> narrow(Vec<C, N> v) {
-  if constexpr (std::is_same_v<T, BFloat16>)
-    return narrow_bfloat<N>(convert_lanes<float, N>(v));
-  else if constexpr (std::is_same_v<T, Float16>)
-    return narrow_half<N>(convert_lanes<float, N>(v));
-  else
-    return convert_lanes<typename RawOf<T>::type, N>(v);
-}
-}  // namespace detail
 
 /// Writes a full register of C as T.
 template <class C, int N = kLanes<C>, class T> WEFT_SIMD void store(T* p, Vec<C, N> v) {

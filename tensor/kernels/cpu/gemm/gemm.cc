@@ -64,11 +64,13 @@ void f32_gemm(const Matrix<const float>& a, const Matrix<const float>& b, const 
   });
 }
 
-void f64_gemm(const Matrix<const double>& a, const Matrix<const double>& b, const Matrix<double>& c, bool accumulate) {
-  if (loops_forced()) return loop_gemm<double>(a, b, c, accumulate);
-  if (is_tiny(a, b)) return small_gemm<double>(a, b, c, accumulate);
+/// f32 or f64, in weft's own kernels.
+template <class T>
+void own_product(const Matrix<const T>& a, const Matrix<const T>& b, const Matrix<T>& c, bool accumulate) {
+  if (loops_forced()) return loop_gemm<T>(a, b, c, accumulate);
+  if (is_tiny(a, b)) return small_gemm<T>(a, b, c, accumulate);
   with_blas_operands(a, b, c, accumulate,
-                     [](auto left, auto right, auto out, bool add) { packed_gemm<double>(left, right, out, add); });
+                     [](auto left, auto right, auto out, bool add) { packed_gemm<T>(left, right, out, add); });
 }
 
 /// bf16 and f16: everything in f32, rounded once at the end.
@@ -124,25 +126,41 @@ template <class T> void wrapping_gemm(Matrix<const T> a, Matrix<const T> b, Matr
 
 }  // namespace
 
-template <class T> void gemm(const Matrix<const T>& a, const Matrix<const T>& b, const Matrix<T>& c, bool accumulate) {
-  if (c.rows == 0 || c.columns == 0) return;
-  if (a.columns == 0) {  // an empty sum; oneDNN would divide by zero
+namespace {
+
+/// Empty products (oneDNN would divide by zero) and those that are dot products. False where it is neither: nothing was
+/// done.
+template <class T>
+bool needs_no_tiles(const Matrix<const T>& a, const Matrix<const T>& b, const Matrix<T>& c, bool accumulate) {
+  if (c.rows == 0 || c.columns == 0) return true;
+  if (a.columns == 0) {
     if (!accumulate)
       for (int64_t i = 0; i < c.rows; ++i)
         for (int64_t j = 0; j < c.columns; ++j) c.at(i, j) = T{};
-    return;
+    return true;
   }
   if constexpr (std::is_same_v<T, float> || std::is_same_v<T, double>) {
-    if (!loops_forced()) {
-      if (is_dots(a, b)) return dot_rows<T>(a, b, c, accumulate);
-      if (a.rows == 1 && is_dots(b.transposed(), a.transposed()))
-        return dot_rows<T>(b.transposed(), a.transposed(), c.transposed(), accumulate);
-    }
+    if (loops_forced()) return false;
+    if (is_dots(a, b)) return dot_rows<T>(a, b, c, accumulate), true;
+    if (a.rows == 1 && is_dots(b.transposed(), a.transposed()))
+      return dot_rows<T>(b.transposed(), a.transposed(), c.transposed(), accumulate), true;
   }
+  return false;
+}
+
+}  // namespace
+
+template <class T>
+void own_gemm(const Matrix<const T>& a, const Matrix<const T>& b, const Matrix<T>& c, bool accumulate) {
+  if (!needs_no_tiles(a, b, c, accumulate)) own_product<T>(a, b, c, accumulate);
+}
+
+template <class T> void gemm(const Matrix<const T>& a, const Matrix<const T>& b, const Matrix<T>& c, bool accumulate) {
+  if (needs_no_tiles(a, b, c, accumulate)) return;
   if constexpr (std::is_same_v<T, float>) {
     f32_gemm(a, b, c, accumulate);
   } else if constexpr (std::is_same_v<T, double>) {
-    f64_gemm(a, b, c, accumulate);
+    own_product<double>(a, b, c, accumulate);
   } else if constexpr (std::is_integral_v<T>) {
     wrapping_gemm(a, b, c, accumulate);
   } else {
@@ -206,5 +224,7 @@ WEFT_GEMM(int16_t)
 WEFT_GEMM(int8_t)
 WEFT_GEMM(uint8_t)
 #undef WEFT_GEMM
+template void own_gemm<float>(const Matrix<const float>&, const Matrix<const float>&, const Matrix<float>&, bool);
+template void own_gemm<double>(const Matrix<const double>&, const Matrix<const double>&, const Matrix<double>&, bool);
 
 }  // namespace weft::kernels::cpu

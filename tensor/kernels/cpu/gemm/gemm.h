@@ -16,6 +16,11 @@ namespace weft::kernels::cpu {
 template <class T>
 void gemm(const Matrix<const T>& a, const Matrix<const T>& b, const Matrix<T>& c, bool accumulate = false);
 
+/// The same in weft's own kernels alone: the bits do not depend on the number of threads, as those of a library's f32
+/// products do. T: float or double.
+template <class T>
+void own_gemm(const Matrix<const T>& a, const Matrix<const T>& b, const Matrix<T>& c, bool accumulate = false);
+
 /// c = a b + bias in one pass, where that is done faster than after the product: f32 and bf16, one neighbouring bias
 /// per column. False where not: nothing was done.
 bool biased_gemm(Matrix<const float> a, Matrix<const float> b, const float* bias, Matrix<float> c);

@@ -2,10 +2,10 @@
 
 #include <bit>
 #include <cstdlib>
-#include <cstring>
 #include <numeric>
 
 #include "tensor/kernels/cpu/base/arithmetic.h"
+#include "tensor/kernels/cpu/base/convert.h"
 #include "tensor/kernels/cpu/index/slice_sums.h"
 #include "tensor/kernels/cpu/loops/rows.h"
 #include "tensor/kernels/cpu/pointwise/copy.h"

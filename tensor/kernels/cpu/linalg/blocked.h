@@ -9,11 +9,9 @@
 #include <vector>
 
 #include "tensor/kernels/cpu/base/arithmetic.h"
-#include "tensor/kernels/cpu/base/force_loops.h"
 #include "tensor/kernels/cpu/base/scratch.h"
 #include "tensor/kernels/cpu/base/simd.h"
 #include "tensor/kernels/cpu/gemm/gemm.h"
-#include "tensor/kernels/cpu/gemm/packed_gemm.h"
 #include "tensor/runtime/parallel.h"
 
 namespace weft::kernels::cpu::linalg {
@@ -80,13 +78,7 @@ template <class T> class Negated {
   const int64_t rows_, columns_;
 };
 
-/// c += a b, c row-major, in weft's own products: the bits of a library's depend on the number of threads.
-template <class T> void add_product(const Matrix<const T>& a, const Matrix<const T>& b, const Matrix<T>& c) {
-  const bool vector = a.rows == 1 || b.columns == 1;  // a sum of rows or columns, for which gemm has loops
-  vector || loops_forced() ? gemm<T>(a, b, c, true) : packed_gemm<T>(a, b, c, true);
-}
-
-/// c -= a b, c row-major.
+/// c -= a b, c row-major. The bits of factors and solutions do not depend on the number of threads.
 template <class T> void subtract_product(Matrix<const T> a, Matrix<const T> b, Matrix<T> c) {
   if (c.rows == 0 || c.columns == 0 || a.columns == 0) return;
   if (b.column_stride == 1 && multiplications(a, b) <= kFewMultiplications) {
@@ -102,7 +94,7 @@ template <class T> void subtract_product(Matrix<const T> a, Matrix<const T> b, M
   }
   const bool left = a.rows <= b.columns;  // the smaller of the two is negated
   const Negated<T> negated(left ? a : b);
-  left ? add_product<T>(negated.matrix(), b, c) : add_product<T>(a, negated.matrix(), c);
+  left ? own_gemm<T>(negated.matrix(), b, c, true) : own_gemm<T>(a, negated.matrix(), c, true);
 }
 
 /// c -= p^T p for the upper triangle of c, which is row-major as p; what is below it is not kept. The tiles of c do not
@@ -114,7 +106,7 @@ template <class T> void subtract_gram(Matrix<const T> p, Matrix<T> c) {
   copy_matrix<T, T>(p.transposed(), negated);
   for (int64_t i = 0; i < n * p.rows; ++i) negated.data[i] = -negated.data[i];
   for_upper_tiles(n, kTile, 1, [&](int64_t i, int64_t rows, int64_t j, int64_t columns) {
-    add_product<T>(negated.block(i, 0, rows, p.rows), p.block(0, j, p.rows, columns), c.block(i, j, rows, columns));
+    own_gemm<T>(negated.block(i, 0, rows, p.rows), p.block(0, j, p.rows, columns), c.block(i, j, rows, columns), true);
   });
 }
 

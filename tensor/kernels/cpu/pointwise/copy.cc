@@ -37,6 +37,7 @@ void copy_rows(char* to, int64_t to_step, const char* from, int64_t from_step, i
     if (bytes >= 16) return copy_in_pieces<16>(to, to_step, from, from_step, bytes, rows);
     if (bytes >= 8) return copy_in_pieces<8>(to, to_step, from, from_step, bytes, rows);
     if (bytes >= 4) return copy_in_pieces<4>(to, to_step, from, from_step, bytes, rows);
+    if (bytes >= 2) return copy_in_pieces<2>(to, to_step, from, from_step, bytes, rows);
   }
   for (int64_t row = 0; row < rows; ++row) copy_bytes(from + row * from_step, to + row * to_step, bytes);
 }

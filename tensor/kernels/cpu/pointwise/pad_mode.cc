@@ -1,7 +1,6 @@
 // Padding with entries of the tensor itself, all axes in one pass: each line of the result is a line of x with entries
 // added at its ends.
 #include <algorithm>
-#include <cstring>
 #include <numeric>
 
 #include "tensor/kernels/cpu/base/arithmetic.h"
