@@ -20,11 +20,12 @@ struct BFloat16 {
 };
 
 namespace detail {
+// Conversions of one Float16 with integers, for CPUs without F16C. Bits as the instructions give them, NaNs too.
 inline uint16_t float_to_half(float value) {
   const uint32_t word = std::bit_cast<uint32_t>(value);
   const uint32_t sign = (word >> 16) & 0x8000u;
   const uint32_t magnitude = word & 0x7fffffffu;
-  if (magnitude > 0x7f800000u) return static_cast<uint16_t>(sign | 0x7e00u);   // NaN
+  if (magnitude > 0x7f800000u) return static_cast<uint16_t>(sign | 0x7e00u | ((magnitude >> 13) & 0x1ffu));  // NaN
   if (magnitude >= 0x477ff000u) return static_cast<uint16_t>(sign | 0x7c00u);  // rounds to infinity
   if (magnitude < 0x38800000u) {                                               // subnormal: let float addition round
     const float shifted = std::bit_cast<float>(magnitude) + 0.5f;
@@ -37,19 +38,33 @@ inline float half_to_float(uint16_t bits) {
   const uint32_t sign = static_cast<uint32_t>(bits & 0x8000u) << 16;
   const uint32_t exponent = (bits >> 10) & 0x1fu;
   const uint32_t mantissa = bits & 0x3ffu;
-  if (exponent == 0x1fu) return std::bit_cast<float>(sign | 0x7f800000u | (mantissa << 13));
+  const uint32_t quiet = mantissa != 0 ? 0x400000u : 0u;  // a NaN that signals is returned quiet
+  if (exponent == 0x1fu) return std::bit_cast<float>(sign | 0x7f800000u | quiet | (mantissa << 13));
   if (exponent != 0) return std::bit_cast<float>(sign | ((exponent + 112u) << 23) | (mantissa << 13));
   const float tiny = static_cast<float>(mantissa) * 5.9604644775390625e-8f;  // 2^-24
   return sign != 0 ? -tiny : tiny;
 }
+#ifdef __F16C__
+// The compiler's own names of the instructions: <immintrin.h> takes half a second to compile.
+using FourFloats [[gnu::vector_size(16)]] = float;
+using EightHalves [[gnu::vector_size(16)]] = int16_t;
+inline uint16_t narrow_half(float value) {
+  constexpr int kNearestEven = 0;
+  return static_cast<uint16_t>(__builtin_ia32_vcvtps2ph(FourFloats{value}, kNearestEven)[0]);
+}
+inline float widen_half(uint16_t bits) { return __builtin_ia32_vcvtph2ps(EightHalves{static_cast<int16_t>(bits)})[0]; }
+#else
+inline uint16_t narrow_half(float value) { return float_to_half(value); }
+inline float widen_half(uint16_t bits) { return half_to_float(bits); }
+#endif
 }  // namespace detail
 
 /// IEEE 754 binary16. Rounds to nearest even.
 struct Float16 {
   uint16_t bits = 0;
   Float16() = default;
-  Float16(float value) : bits(detail::float_to_half(value)) {}
-  operator float() const { return detail::half_to_float(bits); }
+  Float16(float value) : bits(detail::narrow_half(value)) {}
+  operator float() const { return detail::widen_half(bits); }
 };
 
 }  // namespace weft

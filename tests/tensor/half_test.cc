@@ -120,5 +120,17 @@ TYPED_TEST(HalfTest, NaNWhosePayloadSitsInTheLowBitsStaysNaN) {
     EXPECT_TRUE(std::isnan(static_cast<float>(Half(std::bit_cast<float>(pattern))))) << pattern;
 }
 
+TEST(Float16Test, IntegersAndInstructionsGiveTheSameBits) {
+  for (int i = 0; i < 65536; ++i) {
+    Float16 half;
+    half.bits = static_cast<uint16_t>(i);
+    EXPECT_EQ(std::bit_cast<uint32_t>(detail::half_to_float(half.bits)), std::bit_cast<uint32_t>(float{half})) << i;
+  }
+  for (uint64_t word = 0; word < uint64_t{1} << 32; word += 4093) {  // odd: every pattern of low bits is met
+    const auto x = std::bit_cast<float>(static_cast<uint32_t>(word));
+    ASSERT_EQ(detail::float_to_half(x), Float16(x).bits) << word;
+  }
+}
+
 }  // namespace
 }  // namespace weft
