@@ -35,6 +35,11 @@ inline Operand operand(const Tensor& x) {
   const internal::TensorBody& body = internal::body(x);
   return {body.storage->data(), &body.view, body.dtype, body.storage->device()};
 }
+/// The same for a tensor that must be defined; Error if it is not.
+inline Operand required_operand(const Tensor& x) {
+  (void)internal::body(x);
+  return operand(x);
+}
 
 namespace dispatch {
 
@@ -162,7 +167,7 @@ ResultOf<Op> apply_over(const Op& op, Dying dying, const Inputs&... inputs) {
     constexpr Policy kPolicy = policy_of<Op>;
     constexpr int kNumeric = std::countr_zero(kPolicy.numeric & ((1u << sizeof...(Inputs)) - 1u));
     const Operand& first = in[kNumeric < static_cast<int>(sizeof...(Inputs)) ? kNumeric : 0];
-    bool ready = kPolicy.autocast == Autocasting::follow || internal::modes().autocast == f32;
+    bool ready = first.defined() && (kPolicy.autocast == Autocasting::follow || internal::modes().autocast == f32);
     size_t i = 0;
     const auto look = [&](const Tensor& x) {
       const Operand& operand = in[i];

@@ -34,7 +34,7 @@ Tensor batch_norm(const Tensor& x, const Tensor& running_mean, const Tensor& run
     return by_statistics({options.eps}, x, running_mean, running_var, weight, bias);
   }
   const Operand mean = operand(running_mean), var = operand(running_var);
-  op::check_channels(operand(x), {&mean, &var});
+  op::check_channels(required_operand(x), {&mean, &var});
   BatchNormResult result = normalised({options.eps, false}, x, weight, bias);
   if (x.numel() > 0 && (running_mean.defined() || running_var.defined()))
     adjoint::update_running(running_mean, running_var, result.mean, adjoint::variance_of(result.rstd, options.eps),

@@ -35,7 +35,7 @@ Tensor instance_norm(const Tensor& x, const Tensor& running_mean, const Tensor& 
   if (x.numel() > 0 && x.numel() == images * channels)
     throw ShapeError("each channel of an image has one value, which has no variance");
   const Operand running[] = {operand(running_mean), operand(running_var)};
-  op::check_channels(operand(x), {&running[0], &running[1]});
+  op::check_channels(required_operand(x), {&running[0], &running[1]});
   const auto [in, w, b] = internal::norm_operands<3>({x, weight, bias}, 1, 2);
   auto [y, mean_of_each, rstd] = dispatch::apply(op::GroupNorm{std::max<int64_t>(channels, 1), options.eps}, in, w, b);
   if (x.numel() > 0 && (running_mean.defined() || running_var.defined()))

@@ -158,7 +158,7 @@ Tensor index_reduce(const Tensor& x, int64_t axis, const Tensor& index, const Te
                             src.shape()));
     return reshape(index_reduce(reshape(x, {1}), 0, reshape(index, {1}), reshape(src, {1}), reduce, include_self), {});
   }
-  op::check_slices(x.shape(), a, operand(index));
+  op::check_slices(x.shape(), a, required_operand(index));
   const Shape expected = op::with_merged(x.shape(), a, 1, index.numel());
   if (src.shape() != expected) throw ShapeError(text("the slices must have shape ", expected, ", not ", src.shape()));
   Shape line(static_cast<size_t>(x.rank()), 1);

@@ -343,6 +343,26 @@ void check_device(const OpCase& op) {
   }
 }
 
+void check_undefined(const OpCase& op) {
+  const DType dtype = accepts(op, f32) ? f32 : accepts(op, f64) ? f64 : i64;
+  for (size_t number = 0; number < op.samples.size(); ++number) {
+    const Sample& sample = op.samples[number];
+    const auto call_without = [&](auto is_left_out) {
+      Inputs inputs = tensors_of(draw_inputs(op, number, dtype), sample, dtype);
+      for (size_t i = 0; i < inputs.size(); ++i)
+        if (is_left_out(i)) inputs[i] = Tensor();
+      try {
+        op.call(inputs);
+      } catch (const Error&) {
+      } catch (const std::exception& e) {
+        ADD_FAILURE() << where(number, dtype) << ": " << e.what();
+      }
+    };
+    for (size_t i = 0; i < sample.size(); ++i) call_without([i](size_t input) { return input == i; });
+    call_without([](size_t) { return true; });
+  }
+}
+
 void check_error(const ErrorCase& error) {
   try {
     error.call();

@@ -30,6 +30,7 @@ TEST_P(Case, IsTrueInSixteenBits) { check_halves(*GetParam()); }
 TEST_P(Case, RunsOnAnotherDevice) { check_device(*GetParam()); }
 TEST_P(Case, RunsUnderVmap) { check_vmap(*GetParam()); }
 TEST_P(Case, HasTrueTangents) { check_jvp(*GetParam()); }
+TEST_P(Case, SurvivesAnUndefinedInput) { check_undefined(*GetParam()); }
 TEST_P(Case, IsAView) { check_view(*GetParam()); }
 
 std::vector<const OpCase*> all_ops() {
