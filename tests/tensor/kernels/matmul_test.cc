@@ -152,8 +152,24 @@ TEST(Matmul, VectorsAlongTheSum) {  // around the registers of a row, and the ro
         check<double>(random, {2}, rows, k, 1, plain);
         check<float>(random, {2}, 1, k, rows, plain);
         check<double>(random, {}, 1, k, rows, plain);
+        check<float>(random, {}, rows, k, 2, plain);
+        check<double>(random, {2}, rows, k, 2, false);
       }
   check<float>(random, {}, 3000, 300, 1, true);  // on threads
+  check<float>(random, {}, 50000, 3, 1, true);
+}
+TEST(Matmul, FewSumsAcrossColumns) {  // around the registers of a column
+  Random random(23);
+  for (int64_t rows : {2, 3, 7, 8, 9, 15, 16, 17, 31, 33, 48, 63, 64, 65})
+    for (int64_t k : {1, 2, 3, 4, 5, 21, 300}) {
+      check<float>(random, {}, rows, k, 1, false);
+      check<double>(random, {2}, rows, k, 1, false);
+      check<float>(random, {2}, 1, k, rows, true);  // a row times a matrix: columns of it are added
+      check<double>(random, {}, 1, k, rows, true);
+      check<float>(random, {}, 2, k, rows, true);
+      check<double>(random, {2}, 2, k, rows, true);
+      check<float>(random, {}, rows, k, 2, false);
+    }
 }
 TEST(Matmul, BatchesOnThreads) {
   Random random(10);

@@ -17,14 +17,20 @@ namespace {
 constexpr int64_t kChunk = 128;  // rows of a that share a panel
 constexpr int kTile = 8, kSmallTile = 4;
 
-/// What becomes of the differences d of two rows: `add` takes one more to what came of those before it.
-struct Euclidean {
+constexpr int64_t kPart = 1024;  // values of a row that are taken together: a longer sum would lose its last bits
+
+/// What becomes of the differences d of two rows: `add` takes one more to what came of those before it, `join` what
+/// came of two parts of the rows.
+struct Sum {
+  template <class V> static V join(V a, V b) { return a + b; }
+};
+struct Euclidean : Sum {
   template <class V> static V add(V sum, V d) { return sum + d * d; }
 };
-struct Manhattan {
+struct Manhattan : Sum {
   template <class V> static V add(V sum, V d) { return sum + simd::larger(d, V(-d)); }
 };
-struct Hamming {
+struct Hamming : Sum {
   template <class V> static V add(V sum, V d) {
     return sum + (((d < 0) | (d > 0)) ? V{} + 1 : d);  // a NaN is added itself
   }
@@ -34,6 +40,7 @@ struct Chebyshev {
     const V size = simd::larger(d, V(-d));
     return ((size > most) | (d != d)) ? size : most;  // a NaN stays
   }
+  template <class V> static V join(V a, V b) { return add(a, b); }
 };
 
 /// kRows rows (`length` values each, `step` apart) against a panel (length x kVectors registers).
@@ -41,20 +48,27 @@ template <class Metric, class C, int kVectors, int kRows>
 void tile(const C* rows, int64_t step, const C* panel, int64_t length, C* out) {
   using V = simd::Vec<C>;
   constexpr int64_t N = simd::kLanes<C>;
-  V sums[kRows][kVectors] = {};
-  for (int64_t k = 0; k < length; ++k, panel += kVectors * N) {
-    V values[kVectors];
-    for (int v = 0; v < kVectors; ++v) values[v] = simd::load<C>(panel + v * N);
+  int64_t k = 0;
+  do {
+    V sums[kRows][kVectors] = {};
+    const bool first = k == 0;
+    for (const int64_t end = std::min(k + kPart, length); k < end; ++k, panel += kVectors * N) {
+      V values[kVectors];
+      for (int v = 0; v < kVectors; ++v) values[v] = simd::load<C>(panel + v * N);
 #pragma GCC unroll 8
-    for (int i = 0; i < kRows; ++i) {
-      const V x = simd::splat<C>(rows[i * step + k]);
+      for (int i = 0; i < kRows; ++i) {
+        const V x = simd::splat<C>(rows[i * step + k]);
 #pragma GCC unroll 2
-      for (int v = 0; v < kVectors; ++v) sums[i][v] = Metric::add(sums[i][v], V(values[v] - x));
+        for (int v = 0; v < kVectors; ++v) sums[i][v] = Metric::add(sums[i][v], V(values[v] - x));
+      }
     }
-  }
 #pragma GCC unroll 8
-  for (int i = 0; i < kRows; ++i)
-    for (int v = 0; v < kVectors; ++v) simd::store<C>(out + (i * kVectors + v) * N, sums[i][v]);
+    for (int i = 0; i < kRows; ++i)
+      for (int v = 0; v < kVectors; ++v) {
+        C* to = out + (i * kVectors + v) * N;
+        simd::store<C>(to, first ? sums[i][v] : Metric::join(simd::load<C>(to), sums[i][v]));
+      }
+  } while (k < length);
 }
 
 /// Rows [first, first + count) of x, row by row.

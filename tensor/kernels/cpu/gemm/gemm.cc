@@ -5,9 +5,10 @@
 #include "tensor/kernels/cpu/base/force_loops.h"
 #include "tensor/kernels/cpu/base/onednn.h"
 #include "tensor/kernels/cpu/gemm/bf16_gemm.h"
-#include "tensor/kernels/cpu/gemm/dot_rows.h"
 #include "tensor/kernels/cpu/gemm/half_gemm.h"
+#include "tensor/kernels/cpu/gemm/long_sums.h"
 #include "tensor/kernels/cpu/gemm/loop_gemm.h"
+#include "tensor/kernels/cpu/gemm/narrow_product.h"
 #include "tensor/kernels/cpu/gemm/packed_gemm.h"
 
 namespace weft::kernels::cpu {
@@ -128,7 +129,7 @@ template <class T> void wrapping_gemm(Matrix<const T> a, Matrix<const T> b, Matr
 
 namespace {
 
-/// Empty products (oneDNN would divide by zero) and those that are dot products. False where it is neither: nothing was
+/// Empty products (oneDNN would divide by zero) and those of one or two columns. False where it is neither: nothing was
 /// done.
 template <class T>
 bool needs_no_tiles(const Matrix<const T>& a, const Matrix<const T>& b, const Matrix<T>& c, bool accumulate) {
@@ -141,9 +142,8 @@ bool needs_no_tiles(const Matrix<const T>& a, const Matrix<const T>& b, const Ma
   }
   if constexpr (std::is_same_v<T, float> || std::is_same_v<T, double>) {
     if (loops_forced()) return false;
-    if (is_dots(a, b)) return dot_rows<T>(a, b, c, accumulate), true;
-    if (a.rows == 1 && is_dots(b.transposed(), a.transposed()))
-      return dot_rows<T>(b.transposed(), a.transposed(), c.transposed(), accumulate), true;
+    if (narrow_product<T>(a, b, c, accumulate)) return true;
+    if (a.rows <= 2) return narrow_product<T>(b.transposed(), a.transposed(), c.transposed(), accumulate);
   }
   return false;
 }
@@ -157,6 +157,8 @@ void own_gemm(const Matrix<const T>& a, const Matrix<const T>& b, const Matrix<T
 
 template <class T> void gemm(const Matrix<const T>& a, const Matrix<const T>& b, const Matrix<T>& c, bool accumulate) {
   if (needs_no_tiles(a, b, c, accumulate)) return;
+  if constexpr (std::is_same_v<Compute<T>, float>)
+    if (is_long_sum(c.rows, c.columns, a.columns)) return gemm_by_parts(a, b, c, accumulate);
   if constexpr (std::is_same_v<T, float>) {
     f32_gemm(a, b, c, accumulate);
   } else if constexpr (std::is_same_v<T, double>) {
@@ -176,6 +178,7 @@ namespace {
 /// Whether libraries take the operands of a product as they are, after this.
 template <class T, class Out> bool normalize_for_library(Matrix<const T>& a, Matrix<const T>& b, Matrix<Out>& c) {
   if (c.rows == 0 || c.columns == 0 || a.columns == 0 || is_tiny(a, b) || loops_forced()) return false;
+  if (is_long_sum(c.rows, c.columns, a.columns)) return false;
   a = normalized(a), b = normalized(b), c = normalized(c);
   const bool rows_out = c.column_stride == 1 && c.row_stride >= c.columns;
   return rows_out && onednn::is_blas(a) && onednn::is_blas(b);
@@ -205,6 +208,7 @@ bool biased_gemm(Matrix<const BFloat16> a, Matrix<const BFloat16> b, const BFloa
 }
 
 bool biased_gemm(Matrix<const float> a, Matrix<const float> b, const float* bias, Matrix<float> c) {
+  if (is_dots(a, b)) return false;  // gemm() is faster, with the bias after it
   if (!normalize_for_library(a, b, c)) return false;
   if (prefers_packed(a, b)) {
     packed_gemm<float>(a, b, c, false, bias);

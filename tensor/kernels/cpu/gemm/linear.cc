@@ -1,5 +1,6 @@
 #include "tensor/ops/linear.h"
 
+#include <algorithm>
 #include <type_traits>
 
 #include "tensor/kernels/cpu/base/batch.h"
@@ -12,6 +13,10 @@ namespace {
 
 /// Every row of `out` becomes the bias.
 template <class T> void fill_rows(const Operand& bias, Matrix<T> out) {
+  if (out.columns == 1 && out.row_stride == 1) {
+    std::fill_n(out.data, out.rows, *bias.data<T>());
+    return;
+  }
   copy_matrix<T, T>({bias.data<T>(), out.rows, out.columns, 0, bias.stride(0)}, out);
 }
 

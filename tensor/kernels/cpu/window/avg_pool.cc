@@ -15,9 +15,12 @@ void line_of_means(Image<S> from, const Link* a0, const Link* a1, const Links& c
     with_counts(a1 - a0, b1 - b0, [=]<int A, int B>() {
       for_each_vector<N>(channels, from.channel == 1 && to.channel == 1, [=]<bool kFull>(int64_t c, int count) {
         simd::Vec<C, N> sum{};
-        for (const Link* a = a0; a != (A ? a0 + A : a1); ++a)
+        for (const Link* a = a0; a != (A ? a0 + A : a1); ++a) {
+          simd::Vec<C, N> line{};  // line by line, so that a large window loses no more than a sum over its lines
           for (const Link* b = b0; b != (B ? b0 + B : b1); ++b)
-            sum += load_channels<kFull, C, N>(from.at(a->at, b->at) + c * from.channel, from.channel, count);
+            line += load_channels<kFull, C, N>(from.at(a->at, b->at) + c * from.channel, from.channel, count);
+          sum += line;
+        }
         store_channels<kFull, C, N>(to.at(h, w) + c * to.channel, to.channel, sum / size, count);
       });
     });

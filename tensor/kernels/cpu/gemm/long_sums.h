@@ -1,0 +1,69 @@
+// Products whose sums have more elements than one running sum in f32 can take.
+#pragma once
+
+#include <algorithm>
+
+#include "tensor/kernels/cpu/base/arithmetic.h"
+#include "tensor/kernels/cpu/base/matrix.h"
+#include "tensor/kernels/cpu/base/scratch.h"
+#include "tensor/kernels/cpu/gemm/gemm.h"
+
+namespace weft::kernels::cpu {
+
+/// A sum in f32 that is longer is taken in parts, whose sums are added in f64: one that runs on in f32 stops growing
+/// where it is 2^24 times what is added. Products of few results are sums in few registers, or in one: shorter parts.
+inline constexpr int64_t kLongestSum = 1 << 18, kLongestOfFew = 1 << 16, kPartOfFew = 1 << 14, kFewResults = 64;
+
+inline bool has_few_results(int64_t rows, int64_t columns) {
+  return rows <= kFewResults && columns <= kFewResults / rows;
+}
+inline bool is_long_sum(int64_t rows, int64_t columns, int64_t length) {
+  return length > (has_few_results(rows, columns) ? kLongestOfFew : kLongestSum);
+}
+
+/// c = a b of a part of the sum.
+template <class T> void part_product(const Matrix<const T>& a, const Matrix<const T>& b, const Matrix<float>& c) {
+  if constexpr (std::is_same_v<T, float>) {
+    gemm<float>(a, b, c);
+  } else {
+    const Scratch<float> left(checked_multiply(a.rows, a.columns)), right(checked_multiply(b.rows, b.columns));
+    const auto wide_a = row_major(left.data(), a.rows, a.columns);
+    const auto wide_b = row_major(right.data(), b.columns, b.rows).transposed();
+    copy_matrix<T, float>(a, wide_a);
+    copy_matrix<T, float>(b, wide_b);
+    gemm<float>(wide_a, wide_b, c);
+  }
+}
+
+/// gemm() of f32, bf16 or f16 for a long sum.
+template <class T>
+void gemm_by_parts(const Matrix<const T>& a, const Matrix<const T>& b, const Matrix<T>& c, bool accumulate) {
+  for (const auto& x : {a, b}) (void)checked_bytes(checked_multiply(x.rows, x.columns), sizeof(float));
+  const bool few = has_few_results(c.rows, c.columns);
+  const int64_t parts = ceil_div(a.columns, few ? kPartOfFew : kLongestSum), length = ceil_div(a.columns, parts);
+  const int64_t together = few ? std::min<int64_t>(parts, 1024) : 1;  // parts of few results are computed side by side
+  const int64_t size = checked_multiply(c.rows, c.columns);
+  const Scratch<double> sums(size);
+  const Scratch<float> products(together * size);
+  std::fill_n(sums.data(), size, 0.0);
+  for (int64_t first = 0; first < parts; first += together) {
+    const int64_t count = std::min(together, parts - first);
+    parallel_for(count, few ? 4 : 1, [&](int64_t begin, int64_t end) {
+      for (int64_t i = begin; i < end; ++i) {
+        const int64_t k = (first + i) * length, own = std::clamp<int64_t>(a.columns - k, 0, length);
+        part_product<T>(a.block(0, k, a.rows, own), b.block(k, 0, own, b.columns),
+                        row_major(products.data() + i * size, c.rows, c.columns));
+      }
+    });
+    for (int64_t i = 0; i < count; ++i)
+      for (int64_t j = 0; j < size; ++j) sums.data()[j] += static_cast<double>(products.data()[i * size + j]);
+  }
+  for (int64_t i = 0; i < c.rows; ++i)
+    for (int64_t j = 0; j < c.columns; ++j) {
+      T& to = c.at(i, j);
+      const double before = accumulate ? static_cast<double>(static_cast<float>(to)) : 0;
+      to = static_cast<T>(static_cast<float>(before + sums.data()[i * c.columns + j]));
+    }
+}
+
+}  // namespace weft::kernels::cpu
