@@ -8,6 +8,7 @@ Tensor Tensor::detach() const { return weft::detach(*this); }
 Tensor Tensor::view(const Shape& shape) const { return weft::view(*this, shape); }
 Tensor Tensor::reshape(const Shape& shape) const { return weft::reshape(*this, shape); }
 Tensor Tensor::squeeze(int64_t axis) const { return weft::squeeze(*this, axis); }
+Tensor Tensor::squeeze(const IntList& axes) const { return weft::squeeze(*this, axes); }
 Tensor Tensor::squeeze_all() const { return weft::squeeze_all(*this); }
 Tensor Tensor::unsqueeze(int64_t axis) const { return weft::unsqueeze(*this, axis); }
 Tensor Tensor::transpose(int64_t axis0, int64_t axis1) const { return weft::transpose(*this, axis0, axis1); }
@@ -22,6 +23,9 @@ Tensor Tensor::narrow(int64_t axis, int64_t start, int64_t length) const {
   return weft::narrow(*this, axis, start, length);
 }
 Tensor Tensor::unfold(int64_t axis, int64_t size, int64_t step) const { return weft::unfold(*this, axis, size, step); }
+Tensor Tensor::movedim(const IntList& sources, const IntList& destinations) const {
+  return weft::movedim(*this, sources, destinations);
+}
 Tensor Tensor::flip(const IntList& axes) const { return weft::flip(*this, axes); }
 Tensor Tensor::pad(const std::vector<Padding>& padding) const { return weft::pad(*this, padding); }
 Tensor Tensor::expand(const Shape& shape) const { return weft::expand(*this, shape); }

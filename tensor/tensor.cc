@@ -113,27 +113,29 @@ Tensor Tensor::grad() const {
   return body().history ? body().history->gradient() : Tensor();
 }
 
-void Tensor::set_grad(const Tensor& gradient) {
+void Tensor::set_grad(const Tensor& gradient) const {
   ErrorFrame frame("set_grad", *this);
   if (!body().history) throw GradientError("the tensor does not require a gradient (see parameter())");
   body().history->set_gradient(gradient);
 }
 
-void Tensor::zero_grad() {
+void Tensor::zero_grad() const {
   ErrorFrame frame("zero_grad", *this);
   if (body().history) body().history->set_gradient(Tensor());
 }
 
-HookHandle Tensor::add_hook(GradientHook hook) {
+HookHandle Tensor::add_hook(GradientHook hook) const {
   ErrorFrame frame("register_hook", *this);
+  if (!hook) throw Error("the hook is empty");
   const IntrusivePtr<Provenance>& history = current().history;
   if (!history || !history->requires_grad())
     throw GradientError("the tensor does not require a gradient (see parameter())");
   return HookHandle(history, history->add_hook(body().output_index, std::move(hook)));
 }
 
-HookHandle Tensor::register_post_accumulate_grad_hook(AccumulatedHook hook) {
+HookHandle Tensor::register_post_accumulate_grad_hook(AccumulatedHook hook) const {
   ErrorFrame frame("register_post_accumulate_grad_hook", *this);
+  if (!hook) throw Error("the hook is empty");
   const IntrusivePtr<Provenance>& history = body().history;
   if (!history) throw GradientError("the tensor does not require a gradient (see parameter())");
   return HookHandle(history, history->add_accumulated_hook(std::move(hook)));

@@ -104,9 +104,13 @@ class Tensor {
   template <class T> T* data() const { return static_cast<T*>(checked_data(dtype_of<T>)); }
   /// The value of a tensor with exactly one element, converted to T.
   template <class T = double> T item() const {
-    T out{};
-    copy_values(&out, dtype_of<T>, 1);
-    return out;
+    if constexpr (std::is_integral_v<T> && !requires { DTypeOf<T>::value; }) {
+      return static_cast<T>(item<int64_t>());  // size_t and the like
+    } else {
+      T out{};
+      copy_values(&out, dtype_of<T>, 1);
+      return out;
+    }
   }
   /// All values in row-major order, converted to T.
   template <class T> std::vector<T> to_vector() const {
@@ -127,12 +131,13 @@ class Tensor {
   /// The accumulated gradient of a leaf; undefined if there is none yet. GradientError for a tensor that is not a leaf.
   Tensor grad() const;
   /// Replaces the gradient of this leaf by a copy of `gradient`, which must have the leaf's shape and dtype.
-  void set_grad(const Tensor& gradient);
+  void set_grad(const Tensor& gradient) const;
   /// Makes the gradient undefined.
-  void zero_grad();
+  void zero_grad() const;
   /// Makes this tensor a leaf that accumulates a gradient, or with `value` = false a leaf that does not. DtypeError
   /// unless floating.
-  Tensor& requires_grad_(bool value = true);
+  const Tensor& requires_grad_(bool value = true) const;
+  Tensor& requires_grad_(bool value = true) { return std::as_const(*this).requires_grad_(value), *this; }
   /// Computes the gradients of all leaves this tensor depends on and adds them to grad(). `seed` is the gradient of
   /// this tensor; it may be omitted for a tensor of one element, where it is 1.
   void backward(const Tensor& seed, const BackwardOptions& options = {}) const;
@@ -141,7 +146,7 @@ class Tensor {
   /// that replaces the gradient. It may write to its argument, which changes only the gradient of this tensor. It must
   /// not capture the tensor it is registered on, as this creates a reference cycle that is never freed; capture
   /// detach() instead.
-  template <class F> HookHandle register_hook(F hook) {
+  template <class F> HookHandle register_hook(F hook) const {
     if constexpr (std::is_void_v<std::invoke_result_t<F, const Tensor&>>)
       return add_hook([hook = std::move(hook)](const Tensor& g) mutable { return hook(g), Tensor(); });
     else
@@ -150,7 +155,7 @@ class Tensor {
   /// For a leaf: calls `hook(gradient)` in each backward as soon as the gradient of this leaf is complete; backward
   /// through earlier ops may still follow. The argument is grad() itself, so writes to it persist. The hook must not
   /// capture the leaf.
-  HookHandle register_post_accumulate_grad_hook(AccumulatedHook hook);
+  HookHandle register_post_accumulate_grad_hook(AccumulatedHook hook) const;
   /// A tensor that shares this tensor's memory and has no history.
   Tensor detach() const;
   /// The name of a leaf in error messages.
@@ -163,6 +168,7 @@ class Tensor {
   Tensor view_as(const Tensor& other) const { return view(other.shape()); }
   Tensor reshape_as(const Tensor& other) const { return reshape(other.shape()); }
   Tensor squeeze(int64_t axis) const;
+  Tensor squeeze(const IntList& axes) const;
   Tensor squeeze() const { return squeeze_all(); }
   Tensor squeeze_all() const;
   Tensor unsqueeze(int64_t axis) const;
@@ -171,6 +177,7 @@ class Tensor {
   Tensor t() const { return transpose(rank() < 2 ? -1 : -2, -1); }
   Tensor permute(const IntList& axes) const;
   Tensor movedim(int64_t source, int64_t destination) const;
+  Tensor movedim(const IntList& sources, const IntList& destinations) const;
   Tensor moveaxis(int64_t source, int64_t destination) const { return movedim(source, destination); }
   Tensor slice(int64_t axis, std::optional<int64_t> start = std::nullopt, std::optional<int64_t> end = std::nullopt,
                int64_t step = 1) const;
@@ -180,6 +187,7 @@ class Tensor {
   Tensor narrow(int64_t axis, int64_t start, int64_t length) const;
   Tensor unfold(int64_t axis, int64_t size, int64_t step) const;
   Tensor flip(const IntList& axes) const;
+  template <std::integral Axis> Tensor flip(Axis axis) const { return flip(IntList{axis}); }
   Tensor pad(const std::vector<Padding>& padding) const;
   Tensor expand(const Shape& shape) const;
   Tensor expand_as(const Tensor& other) const { return expand(other.shape()); }
@@ -230,7 +238,7 @@ class Tensor {
   /// Copies the values to `out` in row-major order, converted to `dtype`. `count` is the required number of elements,
   /// or -1 for any number.
   void copy_values(void* out, DType dtype, int64_t count) const;
-  HookHandle add_hook(GradientHook hook);
+  HookHandle add_hook(GradientHook hook) const;
   /// Checks that a write to this temporary (by the operator `sign`) is visible: Error if no other tensor shares its
   /// memory. Returns *this.
   Tensor& seen_elsewhere(const char* sign);

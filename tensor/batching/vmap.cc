@@ -73,6 +73,7 @@ Tensors vmap(const std::function<Tensors(const Tensors&)>& f, const Tensors& arg
   const Tensors results = f(samples);
   Tensors out;
   for (size_t i = 0; i < results.size(); ++i) {
+    if (!results[i].defined()) throw Error(text("vmap(): result ", i, " of the function is undefined"));
     const std::optional<int64_t> axis = out_dims.of(i, results.size(), "results");
     out.push_back(finished(results[i], level.device(), *batched.size, axis, i));
   }

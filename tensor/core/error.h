@@ -68,8 +68,8 @@ class ErrorFrame {
 /// Base class of all errors. `what()` is one line. If the line abbreviates a list, `items` has the whole list.
 class Error : public std::runtime_error {
  public:
-  explicit Error(std::string_view detail, std::vector<std::string> items = {})
-      : std::runtime_error(ErrorFrame::complete(detail)), items(std::move(items)) {}
+  explicit Error(std::string_view detail, std::vector<std::string> all = {})
+      : std::runtime_error(ErrorFrame::complete(detail)), items(std::move(all)) {}
 
   /// Adds "in `context`: " in front of the line. Only the first call has an effect, so the innermost layer is named.
   void add_context(std::string_view context);

@@ -62,6 +62,13 @@ RandomScope::RandomScope(Kind kind, RandomLog& log) : kind_(kind), log_(log), ou
 RandomScope::~RandomScope() { scope = outer_; }
 
 RandomKey RandomScope::next(Generator& generator, int64_t count) {
+  if (kind_ == Kind::refuse) {
+    if (&generator == &default_generator())
+      throw Error(
+          "a dataset draws from the default generator on a loader's thread, where the order of draws is left open; "
+          "override sample() and is_random(), and draw from its key");
+    return outer_ != nullptr ? outer_->next(generator, count) : generator.take(count);
+  }
   if (kind_ == Kind::repeat) {
     if (next_ == log_.size())
       throw Error(text("what is run again draws random numbers more often than the ", log_.size(), " times before"));

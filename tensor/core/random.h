@@ -62,10 +62,11 @@ using RandomLog = std::vector<RandomKey>;
 
 /// Records or replays the keys that the calling thread draws while the scope is open. `note`: keys come from the
 /// generator and are appended to the log. `repeat`: keys come from the log, so that the same code draws the same
-/// numbers again; Error if it draws more keys than the log has. Scopes nest.
+/// numbers again; Error if it draws more keys than the log has. `refuse`: Error if it draws from the default generator,
+/// as on a thread where the order of its draws is left open. Scopes nest.
 class RandomScope {
  public:
-  enum class Kind { note, repeat };
+  enum class Kind { note, repeat, refuse };
   RandomScope(Kind kind, RandomLog& log);
   ~RandomScope();
   RandomScope(const RandomScope&) = delete;

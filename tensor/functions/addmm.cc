@@ -1,10 +1,13 @@
 #include "tensor/functions/addmm.h"
 
+#include "tensor/dispatch/apply.h"
 #include "tensor/functions/binary.h"
 #include "tensor/functions/copy.h"
+#include "tensor/functions/fill.h"
 #include "tensor/functions/matmul.h"
 #include "tensor/functions/reduce.h"
 #include "tensor/functions/view.h"
+#include "tensor/ops/matmul.h"
 
 namespace weft {
 namespace {
@@ -15,14 +18,41 @@ void check_ranks(const Tensor& a, const Tensor& b, int64_t left, int64_t right) 
     throw ShapeError(text("the factors have ", a.rank(), " and ", b.rank(), " axes; it takes ", left, " and ", right));
 }
 
+/// A product, and the dtype to which it is rounded. One of factors in 16 bits is in f32 itself: alpha multiplies it and
+/// x is added to it before it is rounded.
+struct Product {
+  Tensor value;
+  DType dtype;
+};
+
+template <class Multiply> Product multiplied(const Tensor& a, const Tensor& b, Multiply&& multiply) {
+  const DType dtype = promote(a.dtype(), b.dtype());
+  if (is_half_precision(dtype)) return {multiply(cast(a, f32), cast(b, f32)), dtype};
+  Tensor value = multiply(a, b);
+  const DType own = value.dtype();  // may be another under Autocast
+  return {std::move(value), own};
+}
+Product matrix_product(const Tensor& a, const Tensor& b) {
+  const DType dtype = promote(a.dtype(), b.dtype());
+  if (is_half_precision(dtype)) return {dispatch::apply(op::RoundedMatmul{dtype, f32}, a, b), dtype};
+  return multiplied(a, b, matmul);
+}
+
 bool is(const Scalar& factor, double value) { return factor.to_double() == value; }
 
-Tensor combined(const Tensor& x, Tensor product, const Scalar& beta, const Scalar& alpha) {
+Tensor combined(const Tensor& x, Product product, const Scalar& beta, const Scalar& alpha) {
+  Tensor& value = product.value;
+  const DType dtype = promote(x.dtype(), product.dtype);
   // Checked whatever beta is: x must not enlarge the result.
-  const Tensor own = broadcast(x, product.shape());
-  if (!is(alpha, 1)) product = std::move(product) * alpha;
-  if (is(beta, 0)) return cast(product, promote(x.dtype(), product.dtype()));
-  return is(beta, 1) ? own + std::move(product) : own * beta + std::move(product);
+  const Tensor own = broadcast(x, value.shape());
+  if (is(alpha, 0))
+    value = zeros_like(value);
+  else if (!is(alpha, 1))
+    value = std::move(value) * alpha;
+  if (is(beta, 0)) return cast(value, dtype);
+  const bool widens = value.dtype() == f32 && is_half_precision(dtype);
+  const Tensor scaled = is(beta, 1) ? own : (widens ? cast(own, f32) : own) * beta;
+  return cast(scaled + std::move(value), dtype);
 }
 
 }  // namespace
@@ -30,32 +60,36 @@ Tensor combined(const Tensor& x, Tensor product, const Scalar& beta, const Scala
 Tensor addmm(const Tensor& x, const Tensor& a, const Tensor& b, const Scalar& beta, const Scalar& alpha) {
   ErrorFrame frame("addmm", x, a, b);
   check_ranks(a, b, 2, 2);
-  return combined(x, matmul(a, b), beta, alpha);
+  return combined(x, matrix_product(a, b), beta, alpha);
 }
 
 Tensor addmv(const Tensor& x, const Tensor& a, const Tensor& b, const Scalar& beta, const Scalar& alpha) {
   ErrorFrame frame("addmv", x, a, b);
   check_ranks(a, b, 2, 1);
-  return combined(x, matmul(a, b), beta, alpha);
+  Product product = matrix_product(a, unsqueeze(b, 1));
+  product.value = squeeze(product.value, 1);
+  return combined(x, std::move(product), beta, alpha);
 }
 
 Tensor baddbmm(const Tensor& x, const Tensor& a, const Tensor& b, const Scalar& beta, const Scalar& alpha) {
   ErrorFrame frame("baddbmm", x, a, b);
   check_ranks(a, b, 3, 3);
-  return combined(x, matmul(a, b), beta, alpha);
+  return combined(x, multiplied(a, b, matmul), beta, alpha);
 }
 
 Tensor addbmm(const Tensor& x, const Tensor& a, const Tensor& b, const Scalar& beta, const Scalar& alpha) {
   ErrorFrame frame("addbmm", x, a, b);
   check_ranks(a, b, 3, 3);
-  const Tensor products = matmul(a, b);
-  return combined(x, cast(sum(products, 0), products.dtype()), beta, alpha);
+  Product products = multiplied(a, b, matmul);
+  products.value = cast(sum(products.value, 0), products.value.dtype());
+  return combined(x, std::move(products), beta, alpha);
 }
 
 Tensor addr(const Tensor& x, const Tensor& a, const Tensor& b, const Scalar& beta, const Scalar& alpha) {
   ErrorFrame frame("addr", x, a, b);
   check_ranks(a, b, 1, 1);
-  return combined(x, unsqueeze(a, 1) * b, beta, alpha);
+  const auto outer = [](const Tensor& left, const Tensor& right) { return unsqueeze(left, 1) * right; };
+  return combined(x, multiplied(a, b, outer), beta, alpha);
 }
 
 }  // namespace weft

@@ -1,5 +1,5 @@
 // beta * x + alpha * product. x broadcasts to the shape of the product. If beta is 0, x is not read, so NaN in x does
-// not reach the result.
+// not reach the result; nor does NaN in the factors if alpha is 0. bf16 and f16 are computed in f32 and rounded once.
 #pragma once
 
 #include "tensor/core/scalar.h"

@@ -77,7 +77,7 @@ class Parser {
         ++axis_;
         return;
       }
-      case TensorIndex::Kind::boolean: return take_bool(index.integer() != 0);
+      case TensorIndex::Kind::truth_value: return take_bool(index.integer() != 0);
       case TensorIndex::Kind::tensor: return take_tensor(index.tensor());
     }
   }

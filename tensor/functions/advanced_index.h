@@ -31,14 +31,14 @@ struct Slice {
 /// One index of the list that x.index({...}) takes. It converts from None, Ellipsis, Slice, integers, bool and Tensor.
 class TensorIndex {
  public:
-  enum class Kind : uint8_t { new_axis, ellipsis, integer, slice, boolean, tensor };
+  enum class Kind : uint8_t { new_axis, ellipsis, integer, slice, truth_value, tensor };
   TensorIndex(std::nullopt_t) : kind_(Kind::new_axis) {}
   TensorIndex(EllipsisType) : kind_(Kind::ellipsis) {}
   TensorIndex(const Slice& slice) : kind_(Kind::slice), slice_(slice) {}
   TensorIndex(const Tensor& tensor) : kind_(Kind::tensor), tensor_(tensor) {}
   template <std::integral T>
   TensorIndex(T value)
-      : kind_(std::same_as<T, bool> ? Kind::boolean : Kind::integer), integer_(static_cast<int64_t>(value)) {}
+      : kind_(std::same_as<T, bool> ? Kind::truth_value : Kind::integer), integer_(static_cast<int64_t>(value)) {}
 
   Kind kind() const { return kind_; }
   int64_t integer() const { return integer_; }

@@ -28,6 +28,8 @@ template <class Op> [[gnu::noinline]] Tensor mixed(const Tensor& a, const Tensor
   const bool right = is_number_beside(a, b);
   const bool full = Op::policy.autocast == Autocasting::full && internal::modes().autocast != f32;
   if (full || !(right || is_number_beside(b, a))) return dispatch::apply(Op{}, a, b);
+  if (const DType half = (right ? a : b).dtype(); !Op::policy.accepts.contains(half))
+    dispatch::throw_not_accepted(half, Op::policy.accepts);
   return cast(dispatch::apply(Op{}, cast(a, f32), cast(b, f32)), (right ? a : b).dtype());
 }
 

@@ -7,7 +7,7 @@
 
 namespace weft {
 
-/// start + weight (end - start). Weights 0 and 1 give start and end exactly.
+/// start + weight (end - start). Weights 0 and 1 give start and end exactly where both are finite.
 Tensor lerp(const Tensor& start, const Tensor& end, double weight);
 Tensor lerp(const Tensor& start, const Tensor& end, const Tensor& weight);
 /// x + value * a * b

@@ -8,6 +8,19 @@
 namespace weft {
 namespace {
 
+/// Error unless `dtype` holds the first and the last of `count` values of start, start + step, ...; a double may be
+/// rounded to a floating dtype.
+void check_range(const Scalar& start, const Scalar& step, int64_t count, DType dtype) {
+  if (!is_integer(dtype) || count == 0) return;
+  check_fits(start, dtype);
+  if (start.is_floating() || step.is_floating())
+    check_fits(start.to_double() + static_cast<double>(count - 1) * step.to_double(), dtype);
+  else
+    check_fits(static_cast<int64_t>(static_cast<uint64_t>(start.to_int()) +
+                                    static_cast<uint64_t>(count - 1) * static_cast<uint64_t>(step.to_int())),
+               dtype);  // the sum lies before `end` and fits, but the product need not
+}
+
 /// The number of values of start, start + step, ... before `end`; 0 where the step is.
 int64_t arange_count(const Scalar& start, const Scalar& end, const Scalar& step) {
   if (start.is_floating() || end.is_floating() || step.is_floating()) {
@@ -71,7 +84,9 @@ Tensor arange(const Scalar& start, const Scalar& end, const Scalar& step, std::o
   if (step.to_double() == 0.0) throw Error("step 0: it must move");
   const bool floating = start.is_floating() || end.is_floating() || step.is_floating();
   const int64_t count = arange_count(start, end, step);
-  return dispatch::apply(op::Arange{start, step, count, dtype.value_or(floating ? f32 : i64), device});
+  const DType kind = dtype.value_or(floating ? f32 : i64);
+  check_range(start, step, count, kind);
+  return dispatch::apply(op::Arange{start, step, count, kind, device});
 }
 
 Tensor arange(const Scalar& end) { return arange(0, end); }

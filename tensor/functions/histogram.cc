@@ -133,6 +133,8 @@ HistogramResult histogram(const Tensor& x, const Tensor& edges, const HistogramO
   if (edges.rank() != 1 || edges.size(0) < 2)
     throw ShapeError(text("the edges must have one axis and be two or more, not shape ", edges.shape()));
   if (options.range) throw Error("a range goes with a number of bins, not with edges");
+  const Tensor ascends = dispatch::all_samples(diff(detach(edges)) >= 0.0);
+  if (ascends.numel() > 0 && !all(ascends).item<bool>()) throw Error("the edges must ascend, without NaN");
   return between(x, edges, options);
 }
 

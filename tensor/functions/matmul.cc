@@ -71,5 +71,12 @@ Tensor gram(const Tensor& x, DType result) {
   return out;
 }
 
+Tensor exact_matmul(const Tensor& a, const Tensor& b) {
+  if (internal::modes().autocast == f32) return matmul(a, b);
+  const internal::ModeScope exact(&internal::Modes::autocast, f32);
+  const auto widened = [](const Tensor& x) { return is_half_precision(x.dtype()) ? cast(x, f32) : x; };
+  return matmul(widened(a), widened(b));
+}
+
 }  // namespace adjoint
 }  // namespace weft

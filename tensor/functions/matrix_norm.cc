@@ -59,7 +59,10 @@ Tensor matrix_norm(const Tensor& a, double p, const Axes& axes, KeepDim keep) {
   const double kind = std::abs(p);
   if (kind != 1 && kind != 2 && kind != INFINITY)
     throw Error(text("p must be 1, 2 or infinity, or one of these negated, not ", p));
-  const auto extreme = [&](const Tensor& x, int64_t axis) { return p > 0 ? max(x, axis) : min(x, axis); };
+  const auto extreme = [&](const Tensor& x, int64_t axis) {
+    if (p > 0 && x.size(axis) == 0) return sum(x, axis);  // the largest of no norms is 0
+    return p > 0 ? max(x, axis) : min(x, axis);
+  };
   if (kind == 2) return kept(extreme(singular_values(a, rows, columns), -1), rows, columns, keep);
   const int64_t summed = kind == 1 ? rows : columns, other = kind == 1 ? columns : rows;
   return kept(extreme(sum(abs(a), summed), other > summed ? other - 1 : other), rows, columns, keep);
@@ -68,7 +71,9 @@ Tensor matrix_norm(const Tensor& a, double p, const Axes& axes, KeepDim keep) {
 Tensor cond(const Tensor& a, std::optional<double> p) {
   ErrorFrame frame("cond", a);
   if (p && std::abs(*p) != 2) return matrix_norm(a, *p) * matrix_norm(inv(a), *p);
-  const Tensor s = svdvals(a), largest = max(s, -1), smallest = min(s, -1);
+  const Tensor s = svdvals(a);
+  if (s.size(-1) == 0) return sum(s, -1);  // 0 of no values, as in PyTorch
+  const Tensor largest = max(s, -1), smallest = min(s, -1);
   return p && *p < 0 ? smallest / largest : largest / smallest;
 }
 

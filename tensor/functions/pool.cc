@@ -121,8 +121,10 @@ Tensor smooth_pow(const Tensor& x, double p) {
 }
 
 /// The norm by means(x^p), or by maxima(|x|) where p is infinite.
-template <class Sizes, class Means, class Maxima>
-Tensor norm_pool(const Tensor& x, double p, const PoolOptionsOf<Sizes>& o, const Means& mean, const Maxima& maximum) {
+template <class Sizes> using PoolFunction = Tensor (*)(const Tensor& x, const PoolOptionsOf<Sizes>& options);
+template <class Sizes>
+Tensor norm_pool(const Tensor& x, double p, const PoolOptionsOf<Sizes>& o, PoolFunction<Sizes> mean,
+                 PoolFunction<Sizes> maximum) {
   if (!(p > 0)) throw Error(text("p ", p, " must be larger than 0"));
   if (o.padding != Sizes(0) || o.dilation != Sizes(1)) throw Error("there is no padding and no dilation here");
   if (o.divisor_override) throw Error("divisor_override is for avg pools only");
@@ -192,6 +194,7 @@ Tensor avg_pool3d(const Tensor& x, const Pool3dOptions& options) {
   ErrorFrame frame("avg_pool3d", x);
   check_mean(options);
   check_volume(x);
+  if (is_half_precision(x.dtype())) return cast(avg_pool3d(cast(x, f32), options), x.dtype());  // rounded once
   Pool2dOptions planar = of_planes(options), deep = of_depth(options);
   if (options.divisor_override) {  // all of it goes to the planes
     planar.divisor_override = options.divisor_override;

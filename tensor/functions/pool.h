@@ -36,4 +36,20 @@ Tensor lp_pool1d(const Tensor& x, double p, const Pool1dOptions& options);
 Tensor lp_pool2d(const Tensor& x, double p, const Pool2dOptions& options);
 Tensor lp_pool3d(const Tensor& x, double p, const Pool3dOptions& options);
 
+/// The same for a window that is as large along every axis: max_pool2d(x, 3, 2). The default stride is the window.
+#define WEFT_EVEN_POOL(Result, function, Options)                                                              \
+  inline Result function(const Tensor& x, int64_t kernel_size, std::optional<int64_t> stride = std::nullopt) { \
+    return function(x, Options{.kernel_size = kernel_size, .stride = stride.value_or(kernel_size)});           \
+  }
+WEFT_EVEN_POOL(Tensor, max_pool1d, Pool1dOptions)
+WEFT_EVEN_POOL(Tensor, max_pool2d, Pool2dOptions)
+WEFT_EVEN_POOL(Tensor, max_pool3d, Pool3dOptions)
+WEFT_EVEN_POOL(ValuesAndIndices, max_pool1d_with_indices, Pool1dOptions)
+WEFT_EVEN_POOL(ValuesAndIndices, max_pool2d_with_indices, Pool2dOptions)
+WEFT_EVEN_POOL(ValuesAndIndices, max_pool3d_with_indices, Pool3dOptions)
+WEFT_EVEN_POOL(Tensor, avg_pool1d, Pool1dOptions)
+WEFT_EVEN_POOL(Tensor, avg_pool2d, Pool2dOptions)
+WEFT_EVEN_POOL(Tensor, avg_pool3d, Pool3dOptions)
+#undef WEFT_EVEN_POOL
+
 }  // namespace weft

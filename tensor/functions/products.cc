@@ -11,6 +11,7 @@
 #include "tensor/functions/lu.h"
 #include "tensor/functions/matmul.h"
 #include "tensor/functions/reduce.h"
+#include "tensor/functions/scan.h"
 #include "tensor/functions/view.h"
 
 namespace weft {
@@ -248,9 +249,10 @@ Tensor vander(const Tensor& x, std::optional<int64_t> n) {
   if (count < 1) throw ShapeError(text("it takes at least one column, not ", count));
   if (x.dtype() == boolean) dispatch::throw_not_accepted(x.dtype(), kNumbers);
   const Tensor base = is_floating(x.dtype()) ? x : cast(x, i64);
-  std::vector<Tensor> powers = {ones_like(base)};
-  while (static_cast<int64_t>(powers.size()) < count) powers.push_back(powers.back() * base);
-  return stack(powers, -1);
+  const Tensor first = unsqueeze(base, -1);
+  Shape rest = first.shape();
+  rest[static_cast<size_t>(x.rank())] = count - 1;
+  return cumprod(cat({ones_like(first), expand(first, rest)}, -1), -1);
 }
 
 }  // namespace weft

@@ -1,8 +1,8 @@
 #include "tensor/functions/qr.h"
 
+#include "tensor/adjoints/matmul.h"
 #include "tensor/dispatch/apply.h"
 #include "tensor/functions/cat.h"
-#include "tensor/functions/matmul.h"
 #include "tensor/functions/view.h"
 #include "tensor/ops/qr.h"
 
@@ -14,7 +14,7 @@ QrResult qr(const Tensor& a, QrMode mode) {
   const int64_t m = wide ? a.size(-2) : 0;
   auto [q, r] = dispatch::apply(op::Qr{mode == QrMode::complete && !wide}, wide ? narrow(a, -1, 0, m) : a);
   // What is right of the square that was factorised follows from it.
-  if (wide) r = cat({r, matmul(transpose(q, -2, -1), narrow(a, -1, m, a.size(-1) - m))}, -1);
+  if (wide) r = cat({r, adjoint::exact_matmul(transpose(q, -2, -1), narrow(a, -1, m, a.size(-1) - m))}, -1);
   return {q, r};
 }
 

@@ -21,9 +21,9 @@ Tensor mean(const Tensor& x, const Axes& axes = {}, KeepDim keep = {});
 /// are no elements.
 Tensor max(const Tensor& x, const Axes& axes = {}, KeepDim keep = {});
 Tensor min(const Tensor& x, const Axes& axes = {}, KeepDim keep = {});
-/// The variance sum((x - mean)^2) / (n - correction), or its square root; NaN if n = correction. Each block of elements
-/// is shifted by a value near its mean, and blocks are merged by Chan's formula, so that a large mean does not cause
-/// cancellation. DtypeError unless floating, also for norm().
+/// The variance sum((x - mean)^2) / (n - correction), or its square root. If n = correction it is infinite, or NaN if
+/// all values are equal. Each block of elements is shifted by a value near its mean, and blocks are merged by Chan's
+/// formula, so that a large mean does not cause cancellation. DtypeError unless floating, also for norm().
 Tensor var(const Tensor& x, const Axes& axes = {}, int64_t correction = 1, KeepDim keep = {});
 Tensor stddev(const Tensor& x, const Axes& axes = {}, int64_t correction = 1, KeepDim keep = {});
 /// (sum |x|^p)^(1/p); p may be infinity. For p = 2 intermediate results neither overflow nor underflow. The gradient is

@@ -95,6 +95,7 @@ std::vector<Tensor> unbind(const Tensor& x, int64_t axis) {
 std::vector<Tensor> meshgrid(const std::vector<Tensor>& tensors, std::string_view indexing) {
   ErrorFrame frame("meshgrid", std::span<const Tensor>(tensors));
   if (indexing != "ij" && indexing != "xy") throw Error(text("indexing `", indexing, "` is none of ij and xy"));
+  if (tensors.empty()) throw ShapeError("it takes at least one tensor");
   Shape shape;
   for (const Tensor& x : tensors) {
     if (x.rank() > 1) throw ShapeError(text("each tensor must have one axis, not shape ", x.shape()));

@@ -3,13 +3,13 @@
 #include <algorithm>
 
 #include "tensor/adjoints/linalg.h"
+#include "tensor/adjoints/matmul.h"
 #include "tensor/dispatch/apply.h"
 #include "tensor/dispatch/batched.h"
 #include "tensor/functions/binary.h"
 #include "tensor/functions/compare.h"
 #include "tensor/functions/copy.h"
 #include "tensor/functions/fill.h"
-#include "tensor/functions/matmul.h"
 #include "tensor/functions/qr.h"
 #include "tensor/functions/reduce.h"
 #include "tensor/functions/triangular.h"
@@ -22,8 +22,10 @@ namespace {
 
 /// The options' relative and absolute tolerance.
 std::pair<double, double> tolerances(const Tensor& a, const PinvOptions& options) {
-  const double atol = options.atol.value_or(0);
-  if (options.rtol || atol > 0 || a.rank() < 2) return {options.rtol.value_or(0), atol};
+  const double atol = options.atol.value_or(0), given = options.rtol.value_or(0);
+  if (!(atol >= 0)) throw Error(text("atol = ", atol, " must be 0 or more"));
+  if (!(given >= 0)) throw Error(text("rtol = ", given, " must be 0 or more"));
+  if (options.rtol || atol > 0 || a.rank() < 2) return {given, atol};
   const double epsilon = a.dtype() == f64 ? 0x1p-52 : 0x1p-23;
   return {epsilon * static_cast<double>(std::max(a.size(-1), a.size(-2))), atol};
 }
@@ -69,16 +71,17 @@ LstsqResult lstsq(const Tensor& a, const Tensor& b) {
   if (a.rank() < 2 || b.rank() < 2 || a.size(-2) != b.size(-2))
     throw ShapeError(text("it takes (..., m, n) and (..., m, k), not shapes ", a.shape(), " and ", b.shape()));
   const Shape batch(a.shape().begin(), a.shape().end() - 2);
-  const Tensor none = zeros({0}, promote(a.dtype(), b.dtype()), a.device());
+  const auto none = [&](const Tensor& x) { return zeros({0}, x.dtype(), a.device()); };
   if (a.size(-2) >= a.size(-1)) {
     const auto [q, r] = qr(a);
     if (has_full_rank(a, r)) {
-      const Tensor x = solve_triangular(r, matmul(transpose(q, -2, -1), b), {.upper = true});
-      const Tensor residuals = a.size(-2) > a.size(-1) ? sum(square(matmul(a, x) - b), -2) : none;
+      const Tensor x = solve_triangular(r, adjoint::exact_matmul(transpose(q, -2, -1), b), {.upper = true});
+      const Tensor residuals = a.size(-2) > a.size(-1) ? sum(square(adjoint::exact_matmul(a, x) - b), -2) : none(x);
       return {x, residuals, full(batch, a.size(-1), i64, a.device())};
     }
   }
-  return {matmul(pinv(a), b), none, matrix_rank(a)};
+  const Tensor x = adjoint::exact_matmul(pinv(a), b);
+  return {x, none(x), matrix_rank(a)};
 }
 
 }  // namespace weft

@@ -4,6 +4,7 @@
 
 #include "tensor/dispatch/apply.h"
 #include "tensor/dispatch/batched.h"
+#include "tensor/functions/binary.h"
 #include "tensor/functions/copy.h"
 #include "tensor/functions/fill.h"
 #include "tensor/functions/index.h"
@@ -75,8 +76,14 @@ Tensor rolled(const Tensor& x, const IntList& shifts) {
 
 Tensor triangle_indices(const char* name, bool lower, int64_t rows, int64_t columns, int64_t diagonal, Device device) {
   ErrorFrame frame(name);
-  const Tensor all = ones({rows, columns}, boolean, device);
-  return transpose(nonzero(lower ? tril(all, diagonal) : triu(all, diagonal)), 0, 1).contiguous();
+  (void)spec_of({rows, columns}, boolean);  // ShapeError for sizes below 0
+  // The rows and columns that the triangle reaches: it fills half of them or more.
+  const int64_t d = std::clamp(diagonal, -rows, columns);
+  const int64_t top = lower ? std::max<int64_t>(0, -d) : 0, bottom = lower ? rows : std::min(rows, columns - d);
+  const int64_t left = lower ? 0 : std::max<int64_t>(0, d), right = lower ? std::min(columns, rows + d) : columns;
+  const Tensor all = ones({bottom - top, right - left}, boolean, device);
+  const Tensor found = nonzero(lower ? tril(all, d + top - left) : triu(all, d + top - left));
+  return transpose(found, 0, 1).contiguous() + Tensor::from<int64_t>({top, left}).view({2, 1}).to(device);
 }
 
 }  // namespace

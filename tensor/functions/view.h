@@ -46,6 +46,7 @@ Tensor narrow(const Tensor& x, int64_t axis, int64_t start, int64_t length);
 Tensor unfold(const Tensor& x, int64_t axis, int64_t size, int64_t step);
 /// Reverses the order of the elements along each of `axes`.
 Tensor flip(const Tensor& x, const IntList& axes);
+template <std::integral Axis> Tensor flip(const Tensor& x, Axis axis) { return flip(x, IntList{axis}); }
 /// Adds zeros before and after each axis, as a masked view: the zeros are not stored. One pair per axis.
 Tensor pad(const Tensor& x, const std::vector<Padding>& padding);
 /// Expands axes of size 1 to the sizes of `shape` with stride 0. New axes are on the left. A size of -1 keeps x's size.

@@ -6,6 +6,7 @@
 #include "tensor/functions/binary.h"
 #include "tensor/functions/copy.h"
 #include "tensor/functions/fill.h"
+#include "tensor/ops/infer.h"
 
 namespace weft {
 namespace {
@@ -56,6 +57,8 @@ Tensor kaiser_window(int64_t count, bool periodic, double beta, DType dtype) {
 
 Tensor logspace(const Scalar& start, const Scalar& end, int64_t count, double base, DType dtype) {
   ErrorFrame frame("logspace");
+  for (const Scalar& exponent : {start, end})
+    if (count > 0) check_fits(std::pow(base, exponent.to_double()), dtype);
   return cast(pow(base, linspace(start, end, count, f64)), dtype);
 }
 

@@ -179,6 +179,18 @@ void add_addmm(Cases& cases) {
   cases.add("addmm with factors", matrices, CALL(addmm(x[0], x[1], x[2], 0.5, 2)), products(0.5, 2, false))
       .compares(kFloating)
       .loose(10);
+  cases  // the product leaves f16, the result does not
+      .add("addmm of a large product", {{given({1, 1}, {-40000}), given({1, 1}, {300}), given({1, 1}, {250})}},
+           CALL(addmm(x[0], x[1], x[2])), products(1, 1, false))
+      .compares(kFloating);
+  cases
+      .add("addmm without its product", {{normal({4}), special({2, 3}), normal({3, 4})}},
+           CALL(addmm(x[0], x[1], x[2], 2, 0)),
+           [](const Arrays& x) {
+             return build({2, 4}, [&](const Index& at) { return 2 * x[0].values[static_cast<size_t>(at[1])]; });
+           })
+      .compares(kFloating)
+      .no_gradient();
   cases
       .add("addr", {{normal({3, 4}), normal({3}), normal({4})}, {normal({4}), normal({3}), normal({4})}},
            CALL(addr(x[0], x[1], x[2], 0.5, 2)),

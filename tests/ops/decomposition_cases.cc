@@ -283,6 +283,11 @@ void add_functions(Cases& cases) {
     return scalar(std::sqrt(sum));
   };
   row(cases, "matrix_norm", kAny, CALL(matrix_norm(x[0])), each(frobenius)).compares(kReal);
+  for (const double p : {1.0, 2.0, HUGE_VAL})  // the largest of no norms
+    for (const Shape& shape : {Shape{0, 3}, Shape{3, 0}})
+      row(cases, text("matrix_norm ", p, " of no elements ", shape), {{normal(shape)}}, CALL(matrix_norm(x[0], p)),
+          constant({}, {0}))
+          .compares(kReal);
   row(cases, "matrix_norm nuclear", {{given({2, 2}, {3, 0, 4, 5})}}, CALL(matrix_norm(x[0], MatrixNorm::nuclear)),
       [](const Arrays&) { return scalar(std::sqrt(45) + std::sqrt(5)); })
       .no_layouts();

@@ -348,6 +348,11 @@ void add_errors(Cases& cases) {
     cases.error<DtypeError>(
         std::string(name) + " of f32", [f = f] { f(ones({2}), ones({2})); },
         std::string(name) + "([2] f32, [2] f32): f32 is not accepted here; it takes integers or bool");
+  for (DType dtype : {bf16, f16})
+    cases.error<DtypeError>(
+        "bitwise_left_shift by a number of " + std::string(name_of(dtype)),
+        [dtype] { bitwise_left_shift(ones({2}, dtype), 2); },
+        text("bitwise_left_shift([2] ", dtype, "): ", dtype, " is not accepted here; it takes integers"));
   const std::pair<const char*, Function> shifts[] = {{"bitwise_left_shift", bitwise_left_shift},
                                                      {"bitwise_right_shift", bitwise_right_shift}};
   for (const auto& [name, f] : shifts)

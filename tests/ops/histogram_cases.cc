@@ -234,6 +234,18 @@ void add_errors(Cases& cases) {
   cases.error<DtypeError>(
       "histc of integers", [] { histc(ones({2}, i64)); },
       "histc([2] i64): i64 is not accepted here; it takes floating dtypes; cast first, e.g. x.to(f32)");
+  cases.error<Error>(
+      "histogram edges that descend",
+      [=] {
+        histogram(x, tensor({3.0, 1.0, 2.0}));
+      },
+      "histogram([2, 3] f32, [3] f32): the edges must ascend, without NaN");
+  cases.error<Error>(
+      "histogram edges with NaN",
+      [=] {
+        histogram(x, tensor({NAN, 1.0, 2.0}));
+      },
+      "histogram([2, 3] f32, [3] f32): the edges must ascend, without NaN");
   cases.error<ShapeError>(
       "histogram edges", [=] { histogram(x, ones({1})); },
       "histogram([2, 3] f32, [1] f32): the edges must have one axis and be two or more, not shape [1]");

@@ -9,6 +9,7 @@
 #include "tensor/functions/fill.h"
 #include "tensor/functions/random.h"
 #include "tensor/functions/stochastic_cast.h"
+#include "tensor/functions/window.h"
 #include "tests/ops/families.h"
 
 namespace weft::testing {
@@ -187,6 +188,18 @@ void add_errors(Cases& cases) {
       "full(): [1, 1, 1, 1, 1, 1, 1, 1, 1] has 9 axes, at most 8 are possible");
   cases.error<Error>(
       "arange step", [] { arange(0, 3, 0); }, "arange(): step 0: it must move");
+  cases.error<Error>(
+      "arange beyond its dtype", [] { arange(0, 300, u8); },
+      "arange(): the value 299 does not fit into u8, which holds 0 to 255");
+  cases.error<Error>(
+      "arange from below its dtype", [] { arange(-1, 3, u8); },
+      "arange(): the value -1 does not fit into u8, which holds 0 to 255");
+  cases.error<Error>(
+      "arange of reals beyond its dtype", [] { arange(0.0, 200.0, 50.5, i8); },
+      "arange(): the value 151.5 does not fit into i8, which holds -128 to 127");
+  cases.error<Error>(
+      "logspace beyond its dtype", [] { logspace(0, 3, 4, 10, u8); },
+      "logspace(): the value 1000 does not fit into u8, which holds 0 to 255");
   cases.error<ShapeError>(
       "linspace count", [] { linspace(0, 1, -1); }, "linspace(): negative size -1 in [-1]");
   cases.error<ShapeError>(

@@ -65,6 +65,13 @@ void add_values(Cases& cases) {
   samples.back()[0].differentiable = false;
   cases.add("i0", samples, CALL(i0(x[0])), pointwise([](double a) { return naive_bessel_i(0, a); })).widens().loose(20);
   cases.add("i1", samples, CALL(i1(x[0])), pointwise([](double a) { return naive_bessel_i(1, a); })).widens().loose(20);
+  const Sample large = {given({4}, {1e308, -1.7e308, 1e300, 800})};
+  cases.add("i0 beyond the range", {large}, CALL(i0(x[0])), pointwise([](double a) { return std::fabs(a) * HUGE_VAL; }))
+      .compares({f64})
+      .no_gradient();
+  cases.add("i1 beyond the range", {large}, CALL(i1(x[0])), pointwise([](double a) { return a * HUGE_VAL; }))
+      .compares({f64})
+      .no_gradient();
   cases.add("i0e", samples, CALL(i0e(x[0])), pointwise([](double a) { return naive_scaled_bessel_i(0, a); }))
       .widens()
       .loose(20);
@@ -115,8 +122,13 @@ void add_values(Cases& cases) {
       .compares(kFloating)
       .loose(20);
   cases
-      .add("sinc", {{normal({3, 4}, {0})}, {normal({}, {0})}, {normal({0})}, {integers({9}, -2, 2)}}, CALL(sinc(x[0])),
-           pointwise([](double a) { return a == 0 ? 1 : std::sin(kPi * a) / (kPi * a); }))
+      .add("sinc",
+           {{normal({3, 4}, {0})},
+            {normal({}, {0})},
+            {normal({0})},
+            {integers({9}, -2, 2)},
+            {given({8}, {1e-42, -1e-5, 1e-3, 0.05, -0.0954, 0.0956, 0.1, 0.3})}},
+           CALL(sinc(x[0])), pointwise([](double a) { return a == 0 ? 1 : std::sin(kPi * a) / (kPi * a); }))
       .widens()
       .loose(20);
   std::vector<Sample> probabilities;
@@ -151,6 +163,9 @@ void add_errors(Cases& cases) {
         std::string(name) + "(): a tensor is undefined (default-constructed, or an absent gradient)");
   cases.error<Error>(
       "polygamma order", [] { polygamma(-1, ones({2})); }, "polygamma([2] f32): order -1 is below 0");
+  cases.error<Error>(
+      "polygamma of a large order", [] { polygamma(171, ones({2})); },
+      "polygamma([2] f32): order 171 is above 170, the largest number whose factorial f64 holds");
   cases.error<Error>(
       "logit eps", [] { logit(ones({2}), 0.75); }, "logit([2] f32): eps = 0.75 must lie between 0 and 0.5");
   cases.error<ShapeError>(

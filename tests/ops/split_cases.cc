@@ -95,6 +95,8 @@ void add_split_cases(Cases& cases) {
         meshgrid({ones({2}), ones({2, 2})});
       },
       "meshgrid([2] f32, [2, 2] f32): each tensor must have one axis, not shape [2, 2]");
+  cases.error<ShapeError>(
+      "meshgrid of nothing", [] { meshgrid({}); }, "meshgrid(): it takes at least one tensor");
   cases.error<Error>(
       "meshgrid indexing", [] { meshgrid({ones({2})}, "yx"); },
       "meshgrid([2] f32): indexing `yx` is none of ij and xy");

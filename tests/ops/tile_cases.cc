@@ -85,13 +85,13 @@ void add_moves(Cases& cases) {
                return Index{1 - i[0], i[1]};
              }))
       .view();
-  add(cases, "movedim of several axes", {2, 3, 4}, CALL(movedim(x[0], {0, 1}, {-1, 0})),
+  add(cases, "movedim of several axes", {2, 3, 4}, CALL(x[0].movedim({0, 1}, {-1, 0})),
       picked({3, 4, 2},
              [](const Index& i) {
                return Index{i[2], i[0], i[1]};
              }))
       .view();
-  add(cases, "squeeze of several axes", {1, 3, 1, 1}, CALL(squeeze(x[0], {0, 1, -1})),
+  add(cases, "squeeze of several axes", {1, 3, 1, 1}, CALL(x[0].squeeze({0, 1, -1})),
       picked({3, 1},
              [](const Index& i) {
                return Index{0, i[0], 0, 0};

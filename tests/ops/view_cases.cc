@@ -69,7 +69,7 @@ void add_scalar_cases(Cases& cases) {
   add(cases, "squeeze of a scalar", {{}}, CALL(x[0].squeeze(-1)), reshaped({}));
   add(cases, "transpose of a scalar", {{}}, CALL(x[0].transpose(0, -1)), reshaped({}));
   add(cases, "movedim of a scalar", {{}}, CALL(x[0].movedim(0, -1)), reshaped({}));
-  add(cases, "flip of a scalar", {{}}, CALL(x[0].flip({0})), reshaped({}));
+  add(cases, "flip of a scalar", {{}}, CALL(x[0].flip(0)), reshaped({}));
   add(cases, "unfold of a scalar", {{}}, CALL(x[0].unfold(0, 1, 2)), reshaped({1})).is_view = false;
 }
 

@@ -30,6 +30,24 @@ TEST(Autocast, LowersProductsAndKeepsDelicateOpsFull) {
   EXPECT_EQ((y + x).dtype(), f32) << "promotes";
 }
 
+TEST(Autocast, KeepsLinearAlgebraFull) {
+  manual_seed(4);
+  const Tensor tall = randn({20, 4}), wide = randn({3, 6}) * 1e5, b = randn({20, 2});
+  const LstsqResult expected = lstsq(tall, b);
+  const QrResult factors = qr(wide);
+  const Tensor deficient = ones({20, 4});
+  for (const DType dtype : {f16, bf16}) {
+    const Autocast autocast(dtype);
+    EXPECT_TRUE(equal(lstsq(tall, b).solution, expected.solution));
+    EXPECT_TRUE(equal(lstsq(tall, b).residuals, expected.residuals));
+    EXPECT_TRUE(equal(qr(wide).r, factors.r));
+    EXPECT_EQ(lstsq(deficient, b).solution.dtype(), f32);
+    if (dtype == f16) {  // on a CPU without bf16 that scope does nothing
+      EXPECT_EQ(lstsq(tall.to(dtype), b.to(dtype)).solution.dtype(), f32);
+    }
+  }
+}
+
 TEST(Autocast, LeavesF64AndIntegersAlone) {
   const Autocast autocast(f16);
   EXPECT_EQ(matmul(rand({2, 2}, f64), rand({2, 2}, f64)).dtype(), f64);

@@ -74,9 +74,18 @@ TEST(HugeSizes, AreRefusedBeforeAnythingIsCounted) {
       {"histc", [&] { histc(ones({2}), most); }},
       {"tensor_split", [&] { tensor_split(ones({2}), most); }},
       {"chunk", [&] { chunk(zeros({0}), most); }},
+      {"vander", [&] { vander(ones({3}), most); }},
+      {"polygamma", [&] { polygamma(most, ones({3})); }},
   };
   for (const auto& [name, call] : calls) EXPECT_NE(error_of(call), "") << name;
   EXPECT_EQ(chunk(ones({2}), most).size(), 2u);
+  // What is left out of a triangle takes no memory.
+  constexpr int64_t kRows = 1'000'000'000;
+  EXPECT_EQ(tril_indices(kRows, 1, -2147483648).shape(), Shape({2, 0}));
+  EXPECT_EQ(tril_indices(kRows, kRows, 1 - kRows).to_vector<int64_t>(), (std::vector<int64_t>{kRows - 1, 0}));
+  EXPECT_EQ(triu_indices(kRows, kRows, kRows - 1).to_vector<int64_t>(), (std::vector<int64_t>{0, kRows - 1}));
+  EXPECT_EQ(triu_indices(kRows, 2, INT64_MAX).shape(), Shape({2, 0}));
+  EXPECT_NE(error_of([] { tril_indices(-1, 2); }), "");
   // Of nothing there is as much as one asks for.
   for (const Shape& nothing : {Shape{0, 3, 4}, Shape{1, 0, 4}})
     EXPECT_EQ(adaptive_max_pool1d_with_indices(zeros(nothing), large).indices.numel(), 0) << nothing;

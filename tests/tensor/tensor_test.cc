@@ -67,6 +67,7 @@ TEST(Values, SizeNamesTheShapeWhereThereIsNoSuchAxis) {
 TEST(Values, ItemConvertsAndWantsOneElement) {
   EXPECT_EQ(tensor({2.75}).item<double>(), 2.75);
   EXPECT_EQ(tensor({{2.75}}).item<int64_t>(), 2);
+  EXPECT_EQ(tensor({3}).item<size_t>(), 3u);
   EXPECT_EQ(full({}, 3).item<float>(), 3.0f);
   EXPECT_TRUE(full({}, 0.5).item<bool>());
   EXPECT_EQ(error_of([] { (void)ones({2}).item<float>(); }), "item([2] f32): it has 2 elements, not one");

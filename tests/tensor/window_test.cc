@@ -71,7 +71,8 @@ TEST(Images, SizesThatOverflowAreRefused) {
   EXPECT_THROW(conv2d(x, w, {.padding = huge}), ShapeError);
   EXPECT_THROW(conv2d(x, ones({1, 1, 2, 2}), {.padding = 1, .dilation = huge}), Error);
   EXPECT_EQ(conv2d(x, w, {.stride = large, .padding = large}).shape(), Shape({1, 1, 3, 3}));
-  for (const auto pool : {max_pool2d, avg_pool2d}) {
+  using Pool = Tensor (*)(const Tensor&, const Pool2dOptions&);
+  for (const Pool pool : {Pool{max_pool2d}, Pool{avg_pool2d}}) {
     EXPECT_THROW(pool(x, {.kernel_size = huge, .stride = 1, .padding = huge / 2}), ShapeError);
     EXPECT_THROW(pool(x, {.kernel_size = 2 * large, .stride = 1, .padding = 2 * large}), Error);
   }

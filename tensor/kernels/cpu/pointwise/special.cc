@@ -90,7 +90,7 @@ template <int order> double scaled_bessel_i(double x) {
     const double odd = 2 * k - 1;
     sum += term *= (odd * odd - 4 * order) / (8 * size * k);
   }
-  return sign * sum / std::sqrt(2 * std::numbers::pi * size);
+  return sign * sum / (std::sqrt(2 * std::numbers::pi) * std::sqrt(size));
 }
 
 /// e^x in two halves, because it overflows before the product.
