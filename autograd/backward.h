@@ -13,6 +13,7 @@
 // another thread adds to it.
 #pragma once
 
+#include <concepts>
 #include <memory>
 #include <vector>
 
@@ -35,6 +36,16 @@ struct GradOptions {
 /// no seed, or if no output depends on an input.
 std::vector<Tensor> grad(const std::vector<Tensor>& outputs, const std::vector<Tensor>& inputs,
                          const GradOptions& options = {});
+/// The gradient of one tensor with respect to another: `grad(loss, w)`.
+template <std::same_as<Tensor> Output, std::same_as<Tensor> Input>
+Tensor grad(const Output& output, const Input& input, const GradOptions& options = {}) {
+  return grad(std::vector<Tensor>{output}, std::vector<Tensor>{input}, options)[0];
+}
+/// The gradients of one tensor: `grad(loss, model.parameters())`.
+template <std::same_as<Tensor> Output>
+std::vector<Tensor> grad(const Output& output, const std::vector<Tensor>& inputs, const GradOptions& options = {}) {
+  return grad(std::vector<Tensor>{output}, inputs, options);
+}
 
 /// Tensor::backward for several tensors: adds the gradients of `roots` to the leaves. seeds[i] is the gradient of
 /// roots[i]; an undefined seed means 1.

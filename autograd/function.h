@@ -2,15 +2,16 @@
 //
 //   struct Cube : autograd::Function<Cube> {
 //     static Tensor forward(autograd::Context& context, const Tensor& x) { context.save(x); return x * x * x; }
-//     static std::vector<Tensor> backward(autograd::Context& context, const Tensor& gradient) {
-//       return {3.0 * context.saved(0) * context.saved(0) * gradient};
+//     static Tensor backward(autograd::Context& context, const Tensor& gradient) {
+//       return 3.0 * context.saved(0) * context.saved(0) * gradient;
 //     }
 //   };
 //   Tensor y = Cube::apply(x);
 //
 // forward takes tensors and other arguments in any order and returns a Tensor, or a std::vector<Tensor> for several
 // results. It runs under NoGrad. backward gets one gradient per result (undefined: zero) and returns one per tensor
-// argument (undefined: zero). If backward is written with public ops, it can be differentiated again.
+// argument (undefined: zero), a Tensor or a std::vector<Tensor>. If backward is written with public ops, it can be
+// differentiated again.
 //
 // Tensors may also be passed in a std::vector, std::optional, std::tuple or another range. Each tensor in it counts as
 // one argument, in order, and so does an empty std::optional<Tensor>. An argument of a type that cannot be searched for
@@ -88,16 +89,19 @@ void check_inputs(const std::string& name, const std::vector<Tensor>& inputs);
 void record_function(std::string name, Context context, FunctionBackward backward, const std::vector<Tensor>& inputs,
                      std::vector<Tensor>& outputs);
 
+inline std::vector<Tensor> as_list(std::vector<Tensor> gradients) { return gradients; }
+inline std::vector<Tensor> as_list(const Tensor& gradient) { return {gradient}; }
+
 /// Calls backward(context, g0, g1, ...) or backward(context, vector of gradients).
 template <class F> std::vector<Tensor> call_backward(Context& context, const std::vector<Tensor>& g) {
   if constexpr (requires { F::backward(context, g); })
-    return F::backward(context, g);
+    return as_list(F::backward(context, g));
   else if constexpr (requires { F::backward(context, g[0]); })
-    return F::backward(context, g[0]);
+    return as_list(F::backward(context, g[0]));
   else if constexpr (requires { F::backward(context, g[0], g[1]); })
-    return F::backward(context, g[0], g[1]);
+    return as_list(F::backward(context, g[0], g[1]));
   else
-    return F::backward(context, g[0], g[1], g[2]);
+    return as_list(F::backward(context, g[0], g[1], g[2]));
 }
 }  // namespace function_detail
 

@@ -70,10 +70,8 @@ struct Checker {
     if (++differences <= options.max_reported) report += (report.empty() ? "" : "\n") + line;
   }
 
-  std::vector<Tensor> values(const std::vector<Tensor>& at) const {
-    NoGrad guard;
-    return function(at);
-  }
+  /// (Recording, as the function may take gradients itself.)
+  std::vector<Tensor> values(const std::vector<Tensor>& at) const { return function(at); }
 
   /// dy/dx by central differences: row-major (elements of x, elements of y).
   std::vector<std::vector<double>> numeric(size_t input, size_t output) const {
@@ -178,6 +176,7 @@ struct Checker {
 
 GradcheckResult gradcheck_all(const CheckedFunctions& function, const std::vector<Tensor>& inputs,
                               const GradcheckOptions& options) {
+  if (!function) throw GradientError("gradcheck: the function is empty");
   EnableGrad guard;
   Checker checker{function, options, inputs};
   for (size_t i = 0; i < inputs.size(); ++i) {
@@ -202,12 +201,14 @@ GradcheckResult gradcheck_all(const CheckedFunctions& function, const std::vecto
 
 GradcheckResult gradcheck(const CheckedFunction& function, const std::vector<Tensor>& inputs,
                           const GradcheckOptions& options) {
+  if (!function) throw GradientError("gradcheck: the function is empty");
   return gradcheck_all([&](const std::vector<Tensor>& in) { return std::vector<Tensor>{function(in)}; }, inputs,
                        options);
 }
 
 GradcheckResult gradgradcheck(const CheckedFunction& function, const std::vector<Tensor>& inputs,
                               const GradcheckOptions& options) {
+  if (!function) throw GradientError("gradgradcheck: the function is empty");
   // The function that is checked: the gradients of sum(w y), w being fixed numbers without a pattern.
   const CheckedFunctions gradients = [&](const std::vector<Tensor>& in) {
     EnableGrad guard;

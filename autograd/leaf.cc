@@ -12,7 +12,7 @@ Tensor parameter(const Tensor& value) {
   return leaf.requires_grad_(true);
 }
 
-Tensor& Tensor::requires_grad_(bool value) {
+const Tensor& Tensor::requires_grad_(bool value) const {
   ErrorFrame frame("requires_grad_", *this);
   // Asked first: a view of what was written since takes the history that follows from it, and is no leaf then.
   if (requires_grad() && value) return *this;

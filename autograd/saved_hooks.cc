@@ -33,7 +33,10 @@ class PackedByHook final : public Packed {
 class HookSaver final : public Saver {
  public:
   HookSaver(SavedTensorHooks::Pack pack, SavedTensorHooks::Unpack unpack)
-      : pack_(std::move(pack)), unpack_(std::make_shared<const SavedTensorHooks::Unpack>(std::move(unpack))) {}
+      : pack_(std::move(pack)), unpack_(std::make_shared<const SavedTensorHooks::Unpack>(std::move(unpack))) {
+    if (!pack_ || !*unpack_)
+      throw Error("SavedTensorHooks: it takes a pack and an unpack function, none of them empty");
+  }
   std::shared_ptr<Packed> save(const Tensor& x) override {
     const NoGrad guard;
     const SaverScope unhooked(nullptr);

@@ -29,6 +29,8 @@ Tensor unit_seeds(const Tensor& y, int64_t begin, int64_t end) {
 
 std::vector<Tensors> jacobians_of(const char* name, const ManyToMany& f, const Tensors& x,
                                   const JacobianOptions& options) {
+  if (options.rows_at_once < 0)
+    throw Error(text(name, ": rows_at_once must be 0 (all) or more, not ", options.rows_at_once));
   const Recorded call(name, f, x);
   const bool differentiable = call.is_differentiable({});
   const EnableGrad recording;

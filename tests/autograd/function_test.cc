@@ -26,7 +26,7 @@ struct Cube : Function<Cube> {
     context.save(x);
     return x * x * x;
   }
-  static Tensors backward(Context& context, const Tensor& g) { return {3.0 * context.saved(0) * context.saved(0) * g}; }
+  static Tensor backward(Context& context, const Tensor& g) { return 3.0 * context.saved(0) * context.saved(0) * g; }
 };
 
 TEST_F(FunctionTest, HasItsOwnGradient) {

@@ -20,6 +20,12 @@ TEST_F(FunctionalGrad, LeavesAreUntouched) {
   for (const Tensor& x : {a, b, unrelated}) EXPECT_FALSE(x.grad().defined());
 }
 
+TEST_F(FunctionalGrad, OfOneTensorIsOneTensor) {
+  const Tensor a = leaf({1, 2}), b = leaf({3, 4});
+  EXPECT_EQ(numbers(grad((a * b).sum(), a)), Numbers({3, 4}));
+  EXPECT_EQ(numbers(grad(a * b, b, {.seeds = {tensor({1.0, 10.0}, f64)}})), Numbers({1, 20}));
+}
+
 // Behind flatten, too, activations that lie channels-last get gradients that do: mixed orders cost every op below.
 TEST_F(FunctionalGrad, ComesBackInTheOrderOfWhatWasCopied) {
   const Tensor x = parameter(rand({2, 4, 5, 3}, f64));

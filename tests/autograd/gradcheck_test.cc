@@ -37,6 +37,20 @@ TEST_F(Gradcheck, EveryFloatingInputIsALeafAndIntegersAreLeftOut) {
                   "no floating input");
 }
 
+TEST_F(Gradcheck, TakesFunctionsThatTakeGradients) {
+  const auto penalty = [](const Tensors& in) {
+    const Tensor x = in[0].requires_grad() ? in[0] : parameter(in[0]);
+    return square(grad(sum(pow(x, 3)), x, {.create_graph = true})).sum();
+  };
+  EXPECT_EQ(gradcheck(penalty, {randn({4}, f64)}).report(), "");
+}
+
+TEST_F(Gradcheck, NeedsAFunction) {
+  const CheckedFunction none;
+  EXPECT_CONTAINS(testing::error_as<GradientError>([&] { (void)gradcheck(none, {ones({2}, f64)}); }), "is empty");
+  EXPECT_CONTAINS(testing::error_as<GradientError>([&] { (void)gradgradcheck(none, {ones({2}, f64)}); }), "is empty");
+}
+
 struct HalfWrong : Function<HalfWrong> {
   static Tensor forward(Context&, const Tensor& x) { return x * 2.0; }
   static Tensors backward(Context&, const Tensor& g) { return {g * tensor({2.0, 3.0}, f64)}; }

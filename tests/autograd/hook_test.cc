@@ -1,5 +1,6 @@
 // Hooks: they see a gradient once it is complete, and may replace it.
 #include "tests/autograd/checks.h"
+#include "tests/error_of.h"
 
 namespace weft {
 namespace {
@@ -107,6 +108,16 @@ TEST_F(Hook, NeedsHistory) {
   Tensor plain = ones({2});
   EXPECT_CONTAINS(testing::error_as<GradientError>([&] { plain.register_hook([](const Tensor&) {}); }),
                   "does not require a gradient");
+}
+
+TEST_F(Hook, MustNotBeEmpty) {
+  const Tensor w = leaf({1, 2});
+  EXPECT_EQ(error_of([&] { w.register_hook(std::function<Tensor(const Tensor&)>()); }),
+            "register_hook([2] f64): the hook is empty");
+  EXPECT_EQ(error_of([&] { w.register_post_accumulate_grad_hook(nullptr); }),
+            "register_post_accumulate_grad_hook([2] f64): the hook is empty");
+  EXPECT_EQ(error_of([] { autograd::SavedTensorHooks(nullptr, nullptr); }),
+            "SavedTensorHooks: it takes a pack and an unpack function, none of them empty");
 }
 
 struct TwoResults : autograd::Function<TwoResults> {

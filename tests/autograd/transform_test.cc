@@ -19,6 +19,7 @@ TEST_F(Transforms, AreDerivatives) {
   EXPECT_TRUE(close(jvp(wave, x, v).tangent, slope(x) * v));
   EXPECT_TRUE(close(jacobian(wave, x).diagonal(), slope(x)));
   EXPECT_TRUE(close(jacobian(wave, x, {.rows_at_once = 3}), jacobian(wave, x)));
+  EXPECT_THROW(jacobian(wave, x, {.rows_at_once = -2}), Error);
   const auto f = [](const Tensor& t) { return (t * t * t).sum() * t[0]; };
   const Tensor h = hessian(f, x);
   EXPECT_TRUE(close(h, h.t()));
