@@ -6,6 +6,7 @@
 
 #include "nn/layers/kv_cache.h"
 #include "nn/layers/linear.h"
+#include "nn/layers/options.h"
 #include "nn/layers/rope.h"
 #include "tensor/functions/attention.h"
 
@@ -55,8 +56,9 @@ struct AttentionOutput {
 class MultiheadAttention : public Layer<MultiheadAttention> {
  public:
   explicit MultiheadAttention(const MultiheadAttentionOptions& options);
-  MultiheadAttention(int64_t embed_dim, int64_t num_heads)
-      : MultiheadAttention(MultiheadAttentionOptions{.embed_dim = embed_dim, .num_heads = num_heads}) {}
+  MultiheadAttention(int64_t embed_dim, int64_t num_heads, const MultiheadAttentionOptions& options = {})
+      : MultiheadAttention(detail::positional(options, &MultiheadAttentionOptions::embed_dim, embed_dim,
+                                              &MultiheadAttentionOptions::num_heads, num_heads)) {}
 
   /// Self-attention. One matrix product projects q, k and v, and attention reads the result without copies.
   Tensor forward(const Tensor& x, const AttentionMask& mask = {}) const;

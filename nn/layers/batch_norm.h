@@ -4,6 +4,7 @@
 #include <optional>
 #include <utility>
 
+#include "nn/layers/options.h"
 #include "nn/module/layer.h"
 #include "tensor/functions/batch_norm.h"
 #include "tensor/functions/pool.h"
@@ -93,7 +94,8 @@ class BatchNorm1d : public BatchNormNd {
  public:
   explicit BatchNorm1d(const BatchNormOptions& options)
       : BatchNormNd(options, {"BatchNorm1d", 2, 3, "(N, C) or (N, C, L)"}) {}
-  explicit BatchNorm1d(int64_t features) : BatchNorm1d({.num_features = features}) {}
+  explicit BatchNorm1d(int64_t features, const BatchNormOptions& options = {})
+      : BatchNorm1d(detail::positional(options, &BatchNormOptions::num_features, features)) {}
   BatchNorm1d remake() const { return BatchNorm1d(options()); }
 };
 
@@ -101,7 +103,8 @@ class BatchNorm1d : public BatchNormNd {
 class BatchNorm2d : public BatchNormNd {
  public:
   explicit BatchNorm2d(const BatchNormOptions& options) : BatchNormNd(options, {"BatchNorm2d", 4, 4, "(N, C, H, W)"}) {}
-  explicit BatchNorm2d(int64_t features) : BatchNorm2d({.num_features = features}) {}
+  explicit BatchNorm2d(int64_t features, const BatchNormOptions& options = {})
+      : BatchNorm2d(detail::positional(options, &BatchNormOptions::num_features, features)) {}
   /// max_pool2d(relu(forward(x)), options). In training, this is one pass over memory if batch_norm_relu_max_pool2d
   /// supports it and no hooks are registered.
   Tensor forward_relu_max_pool(const Tensor& x, const Pool2dOptions& options) const;
@@ -113,7 +116,8 @@ class BatchNorm3d : public BatchNormNd {
  public:
   explicit BatchNorm3d(const BatchNormOptions& options)
       : BatchNormNd(options, {"BatchNorm3d", 5, 5, "(N, C, D, H, W)"}) {}
-  explicit BatchNorm3d(int64_t features) : BatchNorm3d({.num_features = features}) {}
+  explicit BatchNorm3d(int64_t features, const BatchNormOptions& options = {})
+      : BatchNorm3d(detail::positional(options, &BatchNormOptions::num_features, features)) {}
   BatchNorm3d remake() const { return BatchNorm3d(options()); }
 };
 

@@ -1,6 +1,7 @@
 // Bilinear: y[k] = a^T weight[k] b + bias[k], for two inputs a and b.
 #pragma once
 
+#include "nn/layers/options.h"
 #include "nn/module/layer.h"
 
 namespace weft::nn {
@@ -18,9 +19,10 @@ struct BilinearOptions {
 class Bilinear : public Module {
  public:
   explicit Bilinear(const BilinearOptions& options);
-  Bilinear(int64_t in1_features, int64_t in2_features, int64_t out_features)
-      : Bilinear(BilinearOptions{
-            .in1_features = in1_features, .in2_features = in2_features, .out_features = out_features}) {}
+  Bilinear(int64_t in1_features, int64_t in2_features, int64_t out_features, const BilinearOptions& options = {})
+      : Bilinear(detail::positional(options, &BilinearOptions::in1_features, in1_features,
+                                    &BilinearOptions::in2_features, in2_features, &BilinearOptions::out_features,
+                                    out_features)) {}
   Tensor forward(const Tensor& a, const Tensor& b) const;
   Bilinear remake() const;
   Tensor operator()(const Tensor& a, const Tensor& b) const {

@@ -1,6 +1,7 @@
 // Convolution layers for conv1d() to conv3d() and conv_transpose1d() to conv_transpose3d().
 #pragma once
 
+#include "nn/layers/options.h"
 #include "nn/module/layer.h"
 #include "tensor/functions/conv.h"
 #include "tensor/functions/conv_scaled.h"
@@ -68,17 +69,18 @@ template <class Self> class ConvLayer : public Layer<Self> {
 
 /// Defines a convolution layer over `Sizes` spatial axes. weight is (out, in / groups, kernel...), or (in, out /
 /// groups, kernel...) for a transposed convolution.
-#define WEFT_CONV_LAYER(Name, Sizes, ...)                                                                              \
-  class Name : public ConvLayer<Name> {                                                                                \
-   public:                                                                                                             \
-    explicit Name(const Name##Options& options);                                                                       \
-    Name(int64_t in_channels, int64_t out_channels, const Sizes& kernel_size)                                          \
-        : Name(Name##Options{.in_channels = in_channels, .out_channels = out_channels, .kernel_size = kernel_size}) {} \
-    Tensor forward(const Tensor& x) const;                                                                             \
-    Name remake() const { return Name(options_); }                                                                     \
-    __VA_ARGS__                                                                                                        \
-   private:                                                                                                            \
-    Name##Options options_;                                                                                            \
+#define WEFT_CONV_LAYER(Name, Sizes, ...)                                                                          \
+  class Name : public ConvLayer<Name> {                                                                            \
+   public:                                                                                                         \
+    explicit Name(const Name##Options& options);                                                                   \
+    Name(int64_t in_channels, int64_t out_channels, const Sizes& kernel_size, const Name##Options& options = {})   \
+        : Name(detail::positional(options, &Name##Options::in_channels, in_channels, &Name##Options::out_channels, \
+                                  out_channels, &Name##Options::kernel_size, kernel_size)) {}                      \
+    Tensor forward(const Tensor& x) const;                                                                         \
+    Name remake() const { return Name(options_); }                                                                 \
+    __VA_ARGS__                                                                                                    \
+   private:                                                                                                        \
+    Name##Options options_;                                                                                        \
   }
 
 /// x (N, in, L) -> (N, out, L').

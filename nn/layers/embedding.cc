@@ -38,9 +38,9 @@ Embedding::Embedding(const EmbeddingOptions& options, const Tensor& weight) : op
 
 Embedding Embedding::from_pretrained(const Tensor& weight, bool freeze, EmbeddingOptions options) {
   ErrorFrame frame("Embedding::from_pretrained", weight);
-  if (weight.rank() != 2) throw ShapeError("the weight must be (num_embeddings, embedding_dim)");
+  const Tensor rows = detail::pretrained_rows(weight, freeze);
   options.num_embeddings = weight.size(0), options.embedding_dim = weight.size(1), options.dtype = weight.dtype();
-  Embedding out(options, weight.detach());
+  Embedding out(options, rows);
   if (freeze) out.requires_grad_(false);
   return out;
 }

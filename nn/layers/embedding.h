@@ -3,6 +3,7 @@
 
 #include <optional>
 
+#include "nn/layers/options.h"
 #include "nn/module/layer.h"
 
 namespace weft::nn {
@@ -25,11 +26,13 @@ struct EmbeddingOptions {
 class Embedding : public Layer<Embedding> {
  public:
   explicit Embedding(const EmbeddingOptions& options);
-  Embedding(int64_t num_embeddings, int64_t embedding_dim)
-      : Embedding(EmbeddingOptions{.num_embeddings = num_embeddings, .embedding_dim = embedding_dim}) {}
+  Embedding(int64_t num_embeddings, int64_t embedding_dim, const EmbeddingOptions& options = {})
+      : Embedding(detail::positional(options, &EmbeddingOptions::num_embeddings, num_embeddings,
+                                     &EmbeddingOptions::embedding_dim, embedding_dim)) {}
   /// An embedding that shares the memory of `weight` (num_embeddings, embedding_dim). The sizes and dtype in `options`
   /// are taken from `weight`, whose values are not changed (no row is zeroed). With `freeze`, the weight is not
-  /// trained.
+  /// trained. Without it, a `weight` that is a parameter already, as of another layer, becomes this layer's own: one
+  /// parameter with one gradient (tied weights).
   static Embedding from_pretrained(const Tensor& weight, bool freeze = true, EmbeddingOptions options = {});
   Tensor forward(const Tensor& indices) const;
   Embedding remake() const { return Embedding(options_); }

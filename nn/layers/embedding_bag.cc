@@ -84,9 +84,9 @@ EmbeddingBag::EmbeddingBag(const EmbeddingBagOptions& options, const Tensor& wei
 
 EmbeddingBag EmbeddingBag::from_pretrained(const Tensor& weight, bool freeze, EmbeddingBagOptions options) {
   ErrorFrame frame("EmbeddingBag::from_pretrained", weight);
-  if (weight.rank() != 2) throw ShapeError("the weight must be (num_embeddings, embedding_dim)");
+  const Tensor rows = detail::pretrained_rows(weight, freeze);
   options.num_embeddings = weight.size(0), options.embedding_dim = weight.size(1), options.dtype = weight.dtype();
-  EmbeddingBag out(options, weight.detach());
+  EmbeddingBag out(options, rows);
   if (freeze) out.requires_grad_(false);
   return out;
 }

@@ -3,6 +3,7 @@
 
 #include <optional>
 
+#include "nn/layers/options.h"
 #include "nn/module/layer.h"
 
 namespace weft::nn {
@@ -30,8 +31,9 @@ class EmbeddingBag : public Layer<EmbeddingBag> {
  public:
   using Mode = EmbeddingBagOptions::Mode;
   explicit EmbeddingBag(const EmbeddingBagOptions& options);
-  EmbeddingBag(int64_t num_embeddings, int64_t embedding_dim)
-      : EmbeddingBag(EmbeddingBagOptions{.num_embeddings = num_embeddings, .embedding_dim = embedding_dim}) {}
+  EmbeddingBag(int64_t num_embeddings, int64_t embedding_dim, const EmbeddingBagOptions& options = {})
+      : EmbeddingBag(detail::positional(options, &EmbeddingBagOptions::num_embeddings, num_embeddings,
+                                        &EmbeddingBagOptions::embedding_dim, embedding_dim)) {}
   /// See Embedding::from_pretrained().
   static EmbeddingBag from_pretrained(const Tensor& weight, bool freeze = true, EmbeddingBagOptions options = {});
   /// per_sample_weights has the shape of indices and multiplies the vectors; Mode::sum only. IndexError for an index

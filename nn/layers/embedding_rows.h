@@ -18,6 +18,10 @@ struct RowOptions {
 /// The row `padding_idx`; a negative value counts from the end. -1 if absent. IndexError if out of range.
 int64_t padding_row(std::optional<int64_t> padding_idx, int64_t rows);
 
+/// The weight of a layer made from a table: `weight` itself if it is a leaf that shall be trained further, so that the
+/// layers share one parameter, else a tensor on its memory. ShapeError unless it has two axes.
+Tensor pretrained_rows(const Tensor& weight, bool freeze);
+
 /// Error if an option is out of range.
 void check_rows(const RowOptions& options);
 

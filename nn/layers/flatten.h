@@ -45,7 +45,9 @@ class Identity : public Layer<Identity> {
 /// Applies f(x), where f has no parameters. Sequential wraps lambdas in this class.
 class Lambda : public Layer<Lambda> {
  public:
-  explicit Lambda(std::function<Tensor(const Tensor&)> f) : f_(std::move(f)) {}
+  explicit Lambda(std::function<Tensor(const Tensor&)> f) : f_(std::move(f)) {
+    if (!f_) throw Error("Lambda: the function is empty");
+  }
   Tensor forward(const Tensor& x) const { return f_(x); }
   Lambda remake() const { return Lambda(f_); }
 

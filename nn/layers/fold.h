@@ -1,6 +1,7 @@
 // Layers for im2col(), fold(), and the pixel and channel shuffles.
 #pragma once
 
+#include "nn/layers/options.h"
 #include "nn/module/layer.h"
 #include "tensor/functions/fold.h"
 #include "tensor/functions/pixel_shuffle.h"
@@ -11,7 +12,8 @@ namespace weft::nn {
 class Unfold : public Layer<Unfold> {
  public:
   explicit Unfold(const FoldOptions& options);
-  explicit Unfold(int64_t kernel_size) : Unfold(FoldOptions{.kernel_size = kernel_size}) {}
+  explicit Unfold(int64_t kernel_size, const FoldOptions& options = {})
+      : Unfold(detail::positional(options, &FoldOptions::kernel_size, kernel_size)) {}
   Tensor forward(const Tensor& x) const { return im2col(x, options_); }
   Unfold remake() const { return Unfold(options_); }
 
@@ -23,7 +25,8 @@ class Unfold : public Layer<Unfold> {
 class Fold : public Layer<Fold> {
  public:
   Fold(const Size2& size, const FoldOptions& options);
-  Fold(const Size2& size, int64_t kernel_size) : Fold(size, FoldOptions{.kernel_size = kernel_size}) {}
+  Fold(const Size2& size, int64_t kernel_size, const FoldOptions& options = {})
+      : Fold(size, detail::positional(options, &FoldOptions::kernel_size, kernel_size)) {}
   Tensor forward(const Tensor& x) const { return fold(x, size_, options_); }
   Fold remake() const { return Fold(size_, options_); }
 

@@ -4,6 +4,7 @@
 #include <optional>
 
 #include "nn/layers/batch_norm.h"
+#include "nn/layers/options.h"
 #include "tensor/functions/group_norm.h"
 
 namespace weft::nn {
@@ -20,8 +21,9 @@ struct GroupNormOptions {
 class GroupNorm : public Layer<GroupNorm> {
  public:
   explicit GroupNorm(const GroupNormOptions& options);
-  GroupNorm(int64_t num_groups, int64_t num_channels)
-      : GroupNorm(GroupNormOptions{.num_groups = num_groups, .num_channels = num_channels}) {}
+  GroupNorm(int64_t num_groups, int64_t num_channels, const GroupNormOptions& options = {})
+      : GroupNorm(detail::positional(options, &GroupNormOptions::num_groups, num_groups,
+                                     &GroupNormOptions::num_channels, num_channels)) {}
   Tensor forward(const Tensor& x) const;
   GroupNorm remake() const { return GroupNorm(options_); }
 
@@ -61,7 +63,8 @@ class InstanceNorm : public ChannelNorm {
   class Name : public InstanceNorm {                                                            \
    public:                                                                                      \
     explicit Name(const InstanceNormOptions& options) : InstanceNorm(options, #Name, places) {} \
-    explicit Name(int64_t features) : Name(InstanceNormOptions{.num_features = features}) {}    \
+    explicit Name(int64_t features, const InstanceNormOptions& options = {})                    \
+        : Name(detail::positional(options, &InstanceNormOptions::num_features, features)) {}    \
     Tensor forward(const Tensor& x) const { return normalize(x); }                              \
     Tensor operator()(const Tensor& x) const { return run_layer(*this, x); }                    \
     Name remake() const { return Name(options()); }                                             \
@@ -83,9 +86,12 @@ struct RMSNormOptions {
 class RMSNorm : public Layer<RMSNorm> {
  public:
   explicit RMSNorm(const RMSNormOptions& options);
-  explicit RMSNorm(int64_t size) : RMSNorm(RMSNormOptions{.normalized_shape = {size}}) {}
+  explicit RMSNorm(int64_t size, const RMSNormOptions& options = {})
+      : RMSNorm(detail::positional(options, &RMSNormOptions::normalized_shape, Shape{size})) {}
   /// A template, so that RMSNorm({.eps = ...}) does not match it: non-template overloads are preferred.
-  template <class = void> explicit RMSNorm(const Shape& shape) : RMSNorm(RMSNormOptions{.normalized_shape = shape}) {}
+  template <class = void>
+  explicit RMSNorm(const Shape& shape, const RMSNormOptions& options = {})
+      : RMSNorm(detail::positional(options, &RMSNormOptions::normalized_shape, shape)) {}
   Tensor forward(const Tensor& x) const;
   RMSNorm remake() const { return RMSNorm(options_); }
 
@@ -100,7 +106,8 @@ class RMSNorm : public Layer<RMSNorm> {
 class LocalResponseNorm : public Layer<LocalResponseNorm> {
  public:
   explicit LocalResponseNorm(const LocalResponseNormOptions& options);
-  explicit LocalResponseNorm(int64_t size) : LocalResponseNorm(LocalResponseNormOptions{.size = size}) {}
+  explicit LocalResponseNorm(int64_t size, const LocalResponseNormOptions& options = {})
+      : LocalResponseNorm(detail::positional(options, &LocalResponseNormOptions::size, size)) {}
   Tensor forward(const Tensor& x) const { return local_response_norm(x, options_); }
   LocalResponseNorm remake() const { return LocalResponseNorm(options_); }
 

@@ -1,6 +1,7 @@
 // LayerNorm: normalization over the last axes.
 #pragma once
 
+#include "nn/layers/options.h"
 #include "nn/module/layer.h"
 
 namespace weft::nn {
@@ -18,10 +19,12 @@ struct LayerNormOptions {
 class LayerNorm : public Layer<LayerNorm> {
  public:
   explicit LayerNorm(const LayerNormOptions& options);
-  explicit LayerNorm(int64_t size) : LayerNorm(LayerNormOptions{.normalized_shape = {size}}) {}
+  explicit LayerNorm(int64_t size, const LayerNormOptions& options = {})
+      : LayerNorm(detail::positional(options, &LayerNormOptions::normalized_shape, Shape{size})) {}
   /// A template, so that LayerNorm({.eps = ...}) does not match it: non-template overloads are preferred.
   template <class = void>
-  explicit LayerNorm(const Shape& shape) : LayerNorm(LayerNormOptions{.normalized_shape = shape}) {}
+  explicit LayerNorm(const Shape& shape, const LayerNormOptions& options = {})
+      : LayerNorm(detail::positional(options, &LayerNormOptions::normalized_shape, shape)) {}
   Tensor forward(const Tensor& x) const;
   LayerNorm remake() const { return LayerNorm(options_); }
 

@@ -1,6 +1,7 @@
 // Linear: y = x weight^T + bias.
 #pragma once
 
+#include "nn/layers/options.h"
 #include "nn/module/layer.h"
 
 namespace weft::nn {
@@ -19,6 +20,9 @@ class Linear : public Layer<Linear> {
   explicit Linear(const LinearOptions& options);
   Linear(int64_t in_features, int64_t out_features, bool bias = true)
       : Linear(LinearOptions{.in_features = in_features, .out_features = out_features, .bias = bias}) {}
+  Linear(int64_t in_features, int64_t out_features, const LinearOptions& options)
+      : Linear(detail::positional(options, &LinearOptions::in_features, in_features, &LinearOptions::out_features,
+                                  out_features)) {}
   Tensor forward(const Tensor& x) const;
   Linear remake() const { return Linear(weight_.size(1), weight_.size(0), bias_.defined()); }
 

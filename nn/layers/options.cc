@@ -41,6 +41,8 @@ void check_not_negative(const char* field, double value) {
   if (!(value >= 0)) throw Error(text(field, " must be 0 or more, not ", value));
 }
 
+void throw_given_twice() { throw Error("an option is given twice, by position and by name"); }
+
 void check_probability(const char* field, double value) {
   if (!(value >= 0 && value <= 1)) throw Error(text(field, " must be in [0, 1], not ", value));
 }

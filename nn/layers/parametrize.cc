@@ -4,6 +4,7 @@
 
 #include "autograd/grad_mode.h"
 #include "nn/module/module_state.h"
+#include "tensor/autocast.h"
 #include "tensor/functions/binary.h"
 #include "tensor/functions/matmul.h"
 #include "tensor/functions/random.h"
@@ -86,6 +87,7 @@ Tensor SpectralVectors::matrix(const Tensor& weight) const { return flatten(move
 
 void SpectralVectors::iterate(const Tensor& matrix, int64_t count) const {
   NoGrad guard;
+  const Autocast exact = Autocast::off();
   Tensor u = u_, v = v_;
   for (int64_t i = 0; i < count; ++i) {
     u.copy_(unit(matmul(matrix, v), eps_));
@@ -96,6 +98,7 @@ void SpectralVectors::iterate(const Tensor& matrix, int64_t count) const {
 // The vectors are copied: the next call moves them on, and this one's backward reads them.
 Tensor SpectralVectors::normalized(const Tensor& weight, int64_t iterations) const {
   if (!u_.defined()) return unit(weight, eps_);
+  const Autocast exact = Autocast::off();
   const Tensor w = matrix(weight);
   iterate(w, iterations);
   const Tensor u = u_.clone(), v = v_.clone();

@@ -4,6 +4,7 @@
 #include <array>
 #include <optional>
 
+#include "nn/layers/options.h"
 #include "nn/module/layer.h"
 #include "tensor/functions/adaptive_pool.h"
 #include "tensor/functions/fractional_pool.h"
@@ -24,14 +25,17 @@ template <class Self, class Sizes> class PoolLayer : public Layer<Self> {
   PoolOptionsOf<Sizes> options_;
 };
 
-/// Defines a pooling layer over `Sizes` spatial axes; Name(2) is Name({.kernel_size = 2}).
-#define WEFT_POOL_LAYER(Name, function, Sizes)                                                     \
-  class Name : public PoolLayer<Name, Sizes> {                                                     \
-   public:                                                                                         \
-    explicit Name(const PoolOptionsOf<Sizes>& options) : PoolLayer(#Name, options) {}              \
-    explicit Name(int64_t kernel_size) : Name(PoolOptionsOf<Sizes>{.kernel_size = kernel_size}) {} \
-    Tensor forward(const Tensor& x) const { return function(x, options()); }                       \
-    Name remake() const { return Name(options()); }                                                \
+/// Defines a pooling layer over `Sizes` spatial axes; Name(3, 2) is Name(3, {.stride = 2}) or Name({.kernel_size = 3,
+/// .stride = 2}).
+#define WEFT_POOL_LAYER(Name, function, Sizes)                                                               \
+  class Name : public PoolLayer<Name, Sizes> {                                                               \
+   public:                                                                                                   \
+    explicit Name(const PoolOptionsOf<Sizes>& options) : PoolLayer(#Name, options) {}                        \
+    explicit Name(int64_t kernel_size, const PoolOptionsOf<Sizes>& options = {})                             \
+        : Name(detail::positional(options, &PoolOptionsOf<Sizes>::kernel_size, kernel_size)) {}              \
+    Name(int64_t kernel_size, int64_t stride) : Name(kernel_size, PoolOptionsOf<Sizes>{.stride = stride}) {} \
+    Tensor forward(const Tensor& x) const { return function(x, options()); }                                 \
+    Name remake() const { return Name(options()); }                                                          \
   }
 
 /// See max_pool1d().
@@ -53,7 +57,8 @@ WEFT_POOL_LAYER(AvgPool3d, avg_pool3d, Size3);
   class Name : public PoolLayer<Name, Sizes> {                                                                       \
    public:                                                                                                           \
     Name(double p, const PoolOptionsOf<Sizes>& options) : PoolLayer(#Name, options, text("norm_type=", p)), p_(p) {} \
-    Name(double p, int64_t kernel_size) : Name(p, PoolOptionsOf<Sizes>{.kernel_size = kernel_size}) {}               \
+    Name(double p, int64_t kernel_size, const PoolOptionsOf<Sizes>& options = {})                                    \
+        : Name(p, detail::positional(options, &PoolOptionsOf<Sizes>::kernel_size, kernel_size)) {}                   \
     Tensor forward(const Tensor& x) const { return function(x, p_, options()); }                                     \
     Name remake() const { return Name(p_, options()); }                                                              \
                                                                                                                      \

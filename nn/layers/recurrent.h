@@ -4,6 +4,7 @@
 
 #include <vector>
 
+#include "nn/layers/options.h"
 #include "nn/module/layer.h"
 #include "tensor/functions/recurrent.h"
 
@@ -83,8 +84,8 @@ class RNN : public RecurrentLayer {
  public:
   using Nonlinearity = RNNOptions::Nonlinearity;
   explicit RNN(const RNNOptions& options);
-  RNN(int64_t input_size, int64_t hidden_size)
-      : RNN(RNNOptions{.input_size = input_size, .hidden_size = hidden_size}) {}
+  RNN(int64_t input_size, int64_t hidden_size, const RNNOptions& options = {})
+      : RNN(detail::positional(options, &RNNOptions::input_size, input_size, &RNNOptions::hidden_size, hidden_size)) {}
   RecurrentOutput forward(const Tensor& x, const Tensor& h = {}, const Tensor& lengths = {}) const;
   RecurrentOutput operator()(const Tensor& x, const Tensor& h = {}, const Tensor& lengths = {}) const;
   RNN remake() const { return RNN(kind(), options()); }
@@ -98,8 +99,9 @@ class RNN : public RecurrentLayer {
 class LSTM : public RecurrentLayer {
  public:
   explicit LSTM(const LSTMOptions& options) : RecurrentLayer("LSTM", Recurrence::lstm, options) {}
-  LSTM(int64_t input_size, int64_t hidden_size)
-      : LSTM(LSTMOptions{.input_size = input_size, .hidden_size = hidden_size}) {}
+  LSTM(int64_t input_size, int64_t hidden_size, const LSTMOptions& options = {})
+      : LSTM(detail::positional(options, &LSTMOptions::input_size, input_size, &LSTMOptions::hidden_size,
+                                hidden_size)) {}
   LSTMOutput forward(const Tensor& x, const LSTMState& state = {}, const Tensor& lengths = {}) const;
   LSTMOutput operator()(const Tensor& x, const LSTMState& state = {}, const Tensor& lengths = {}) const;
   LSTM remake() const { return LSTM(options()); }
@@ -109,8 +111,8 @@ class LSTM : public RecurrentLayer {
 class GRU : public RecurrentLayer {
  public:
   explicit GRU(const GRUOptions& options) : RecurrentLayer("GRU", Recurrence::gru, options) {}
-  GRU(int64_t input_size, int64_t hidden_size)
-      : GRU(GRUOptions{.input_size = input_size, .hidden_size = hidden_size}) {}
+  GRU(int64_t input_size, int64_t hidden_size, const GRUOptions& options = {})
+      : GRU(detail::positional(options, &GRUOptions::input_size, input_size, &GRUOptions::hidden_size, hidden_size)) {}
   RecurrentOutput forward(const Tensor& x, const Tensor& h = {}, const Tensor& lengths = {}) const;
   RecurrentOutput operator()(const Tensor& x, const Tensor& h = {}, const Tensor& lengths = {}) const;
   GRU remake() const { return GRU(options()); }
@@ -142,8 +144,9 @@ class RecurrentCell : public Module {
 class RNNCell : public RecurrentCell {
  public:
   explicit RNNCell(const RNNCellOptions& options);
-  RNNCell(int64_t input_size, int64_t hidden_size)
-      : RNNCell(RNNCellOptions{.input_size = input_size, .hidden_size = hidden_size}) {}
+  RNNCell(int64_t input_size, int64_t hidden_size, const RNNCellOptions& options = {})
+      : RNNCell(detail::positional(options, &RNNCellOptions::input_size, input_size, &RNNCellOptions::hidden_size,
+                                   hidden_size)) {}
   Tensor forward(const Tensor& x, const Tensor& h = {}) const { return step(x, {h, {}}).h; }
   RNNCell remake() const { return RNNCell(options()); }
   Tensor operator()(const Tensor& x, const Tensor& h = {}) const {
@@ -156,8 +159,9 @@ class RNNCell : public RecurrentCell {
 class LSTMCell : public RecurrentCell {
  public:
   explicit LSTMCell(const RNNCellOptions& options) : RecurrentCell("LSTMCell", Recurrence::lstm, options) {}
-  LSTMCell(int64_t input_size, int64_t hidden_size)
-      : LSTMCell(RNNCellOptions{.input_size = input_size, .hidden_size = hidden_size}) {}
+  LSTMCell(int64_t input_size, int64_t hidden_size, const RNNCellOptions& options = {})
+      : LSTMCell(detail::positional(options, &RNNCellOptions::input_size, input_size, &RNNCellOptions::hidden_size,
+                                    hidden_size)) {}
   LSTMState forward(const Tensor& x, const LSTMState& state = {}) const { return step(x, state); }
   LSTMState operator()(const Tensor& x, const LSTMState& state = {}) const;
   LSTMCell remake() const { return LSTMCell(options()); }
@@ -167,8 +171,9 @@ class LSTMCell : public RecurrentCell {
 class GRUCell : public RecurrentCell {
  public:
   explicit GRUCell(const RNNCellOptions& options) : RecurrentCell("GRUCell", Recurrence::gru, options) {}
-  GRUCell(int64_t input_size, int64_t hidden_size)
-      : GRUCell(RNNCellOptions{.input_size = input_size, .hidden_size = hidden_size}) {}
+  GRUCell(int64_t input_size, int64_t hidden_size, const RNNCellOptions& options = {})
+      : GRUCell(detail::positional(options, &RNNCellOptions::input_size, input_size, &RNNCellOptions::hidden_size,
+                                   hidden_size)) {}
   Tensor forward(const Tensor& x, const Tensor& h = {}) const { return step(x, {h, {}}).h; }
   GRUCell remake() const { return GRUCell(options()); }
   Tensor operator()(const Tensor& x, const Tensor& h = {}) const {

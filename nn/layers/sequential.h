@@ -52,7 +52,9 @@ class Sequential : public Layer<Sequential> {
   template <class M> M& at(size_t index) const {
     if (index >= steps_.size()) throw IndexError(text("index ", index, " is out of range for ", size(), " modules"));
     auto* step = dynamic_cast<StepOf<M>*>(steps_[index].get());
-    if (step == nullptr) throw Error(text("module ", index, " of this Sequential is of another type"));
+    if (step == nullptr)
+      throw Error(text("module ", index, " of this Sequential is a ", steps_[index]->layer().type_name(),
+                       ", not of the type asked for"));
     return step->module;
   }
 

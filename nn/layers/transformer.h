@@ -6,6 +6,7 @@
 #include "nn/layers/attention.h"
 #include "nn/layers/dropout.h"
 #include "nn/layers/layer_norm.h"
+#include "nn/layers/options.h"
 #include "nn/layers/sequential.h"
 
 namespace weft::nn {
@@ -35,6 +36,9 @@ class TransformerEncoderLayer : public Layer<TransformerEncoderLayer> {
  public:
   using Activation = TransformerEncoderLayerOptions::Activation;
   explicit TransformerEncoderLayer(const TransformerEncoderLayerOptions& options);
+  TransformerEncoderLayer(int64_t d_model, int64_t nhead, const TransformerEncoderLayerOptions& options = {})
+      : TransformerEncoderLayer(detail::positional(options, &TransformerEncoderLayerOptions::d_model, d_model,
+                                                   &TransformerEncoderLayerOptions::nhead, nhead)) {}
 
   Tensor forward(const Tensor& x, const AttentionMask& mask = {}) const;
   /// One generation step; see MultiheadAttention.
@@ -87,6 +91,9 @@ class TransformerDecoderLayer : public Module {
  public:
   using Activation = TransformerDecoderLayerOptions::Activation;
   explicit TransformerDecoderLayer(const TransformerDecoderLayerOptions& options);
+  TransformerDecoderLayer(int64_t d_model, int64_t nhead, const TransformerDecoderLayerOptions& options = {})
+      : TransformerDecoderLayer(detail::positional(options, &TransformerDecoderLayerOptions::d_model, d_model,
+                                                   &TransformerDecoderLayerOptions::nhead, nhead)) {}
   Tensor forward(const Tensor& tgt, const Tensor& memory, const DecoderMask& mask = {}) const;
   /// One generation step: tgt holds the positions after those in `cache`. memory is read only if the cache does not
   /// hold its keys and values yet. See MultiheadAttention.

@@ -39,6 +39,12 @@ template <LayerResult Result> Tensor& first_of(Result& result) {
     return result.h;
 }
 
+/// Whether module.forward(x, more...), with at least one more argument, is a layer's call.
+template <class M, class... More>
+concept Forwards = sizeof...(More) > 0 && requires(M& module, const Tensor& x, const More&... more) {
+  { module.forward(x, more...) } -> LayerResult;
+};
+
 /// Runs call(inputs...) when an observer or a hook is registered.
 template <class Call, class... Inputs> auto call_seen(const Module& module, const Call& call, const Inputs&... inputs) {
   Tensors given = {inputs...};
@@ -81,14 +87,36 @@ template <HasForward M> Tensor run_layer(M& module, const Tensor& x) {
       module, [&](const Tensor& given) { return module.forward(given); }, x);
 }
 
-/// Base of modules that map one tensor to one tensor. It adds `layer(x)`, which runs forward(x).
+/// Base of modules that are called like functions: it adds `layer(x)`, which runs forward(x), and `layer(x, y, ...)`
+/// for a forward() of several tensors, or of a tensor and other arguments. The result is a tensor, or a struct whose first tensor is `output` or `h`.
 ///   struct Block : nn::Layer<Block> { Tensor forward(const Tensor& x); };
+/// `Self` is the class whose forward() is called. A class that derives from an existing layer must make that layer a
+/// member instead, or have a virtual forward() as its base: `layer(x)` does not see one that only hides the base's.
 template <class Self> class Layer : public Module {
  public:
   Tensor operator()(const Tensor& x) { return run_layer(static_cast<Self&>(*this), x); }
   Tensor operator()(const Tensor& x) const { return run_layer(static_cast<const Self&>(*this), x); }
+  template <class... More>
+    requires(detail::Forwards<Self, More...> && !detail::Forwards<const Self, More...>)
+  auto operator()(const Tensor& x, const More&... more) { return call(static_cast<Self&>(*this), x, more...); }
+  template <class... More>
+    requires(detail::Forwards<const Self, More...>)
+  auto operator()(const Tensor& x, const More&... more) const {
+    return call(static_cast<const Self&>(*this), x, more...);
+  }
   /// See nn::clone().
   Self clone() const { return nn::clone(static_cast<const Self&>(*this)); }
+
+ private:
+  /// Hooks see the tensors where all arguments are tensors, else the first.
+  template <class M, class... More> static auto call(M& self, const Tensor& x, const More&... more) {
+    if constexpr ((std::same_as<More, Tensor> && ...))
+      return in_layer(
+          self, [&](const auto&... given) { return self.forward(given...); }, x, more...);
+    else
+      return in_layer(
+          self, [&](const Tensor& given) { return self.forward(given, more...); }, x);
+  }
 };
 
 }  // namespace weft::nn

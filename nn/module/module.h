@@ -99,6 +99,7 @@ class Module {
   bool is_training() const;
 
   // ---- parts ----
+  /// This module, named "", and all its descendants, as handles of class Module; see apply().
   std::vector<NamedModule> modules() const;
   /// All parameters, parents first, in registration order. A shared parameter is listed once, under its first name.
   std::vector<NamedTensor> named_parameters() const;
@@ -161,7 +162,8 @@ class Module {
   /// Moves parameters, buffers and gradients to `device` in place, so that existing optimizers stay valid. DeviceError
   /// if there is no such device.
   void to(Device device);
-  /// Calls `change` on every descendant, then on this module.
+  /// Calls `change` on every descendant, then on this module. It gets handles of class Module, which type_name() tells
+  /// apart; a cast to the layer's class does not work, get_parameter() and get_buffer() do.
   void apply(const std::function<void(Module&)>& change);
   /// Makes the gradients of all parameters undefined.
   void zero_grad();
@@ -184,9 +186,11 @@ class Module {
       return module;
   }
   /// Registers `value` as a parameter (made a leaf that requires a gradient unless it is a leaf already) and returns
-  /// it. An undefined tensor registers nothing.
+  /// it. An undefined tensor registers nothing. A member that holds it must not be assigned another
+  /// tensor, which the module would not know: write to it (`copy_`) instead.
   Tensor register_parameter(const std::string& name, const Tensor& value);
-  /// Registers a tensor that belongs to the module's state but is not trained, and returns it.
+  /// Registers a tensor that belongs to the module's state but is not trained, and returns it. Change it in place
+  /// (`mean.copy_(x)`): assigning to the member that holds it leaves the registered tensor as it was.
   Tensor register_buffer(const std::string& name, const Tensor& value, const BufferOptions& options = {});
   /// Sets the options that are printed for this module: `in_features=3, out_features=4`.
   void describe(std::string options);

@@ -31,6 +31,18 @@ template <class M, class Call> void expect_hooked(M& module, size_t inputs, cons
   zero.remove();
 }
 
+struct Scaled : Layer<Scaled> {
+  Tensor forward(const Tensor& x, const Tensor& scale) const { return x * scale; }
+};
+struct Repeats : Layer<Repeats> {
+  Tensor forward(const Tensor& x, int times, const std::string& how) const {
+    return how == "add" ? x * static_cast<double>(times) : x;
+  }
+};
+struct Halves : Layer<Halves> {
+  LSTMState forward(const Tensor& x, const Tensor& y, const Tensor& z) { return {x + y, z}; }
+};
+
 TEST(Calls, OfSeveralTensorsAreHooked) {
   manual_seed(1);
   const Tensor a = randn({2, 3, 4}), b = randn({2, 5, 4}), row = randn({2, 4});
@@ -40,6 +52,12 @@ TEST(Calls, OfSeveralTensorsAreHooked) {
   expect_hooked(rnn, 3, [&](RNN& m) { return m(a).output; });
   expect_hooked(lstm, 4, [&](LSTM& m) { return m(a).output; });
   expect_hooked(gru, 3, [&](GRU& m) { return m(a).output; });
+  Scaled scaled;
+  Halves halves;
+  expect_hooked(scaled, 2, [&](const Scaled& m) { return m(a, a); });
+  Repeats repeats;
+  expect_hooked(repeats, 1, [&](Repeats& m) { return m(a, 3, std::string("add")); });
+  expect_hooked(halves, 3, [&](Halves& m) { return m(a, a, b).h; });
   RNNCell rnn_cell(4, 4);
   LSTMCell lstm_cell(4, 4);
   GRUCell gru_cell(4, 4);

@@ -14,6 +14,43 @@ TransformerEncoderLayerOptions small_layer() {
   return {.d_model = 8, .nhead = 4, .dim_feedforward = 8, .dropout = 0, .num_kv_heads = 2, .dtype = f64};
 }
 
+TEST(LayerOptions, FollowWhatIsGivenByPosition) {
+  EXPECT_EQ(
+      nn::Conv2d(3, 16, 3, {.stride = 2, .padding = 1, .bias = false}).to_string(),
+      nn::Conv2d({.in_channels = 3, .out_channels = 16, .kernel_size = 3, .stride = 2, .padding = 1, .bias = false})
+          .to_string());
+  EXPECT_EQ(nn::ConvTranspose1d(3, 16, 3, {.stride = 2}).to_string(),
+            nn::ConvTranspose1d({.in_channels = 3, .out_channels = 16, .kernel_size = 3, .stride = 2}).to_string());
+  EXPECT_EQ(nn::MaxPool2d(3, 2).to_string(), nn::MaxPool2d({.kernel_size = 3, .stride = 2}).to_string());
+  EXPECT_EQ(nn::AvgPool3d(3, {.padding = 1}).to_string(), nn::AvgPool3d({.kernel_size = 3, .padding = 1}).to_string());
+  EXPECT_EQ(nn::LSTM(8, 16, {.num_layers = 2}).to_string(),
+            nn::LSTM({.input_size = 8, .hidden_size = 16, .num_layers = 2}).to_string());
+  EXPECT_EQ(nn::BatchNorm1d(4, {.eps = 1e-3}).to_string(),
+            nn::BatchNorm1d({.num_features = 4, .eps = 1e-3}).to_string());
+  EXPECT_EQ(nn::LayerNorm(4, {.eps = 1e-3}).to_string(),
+            nn::LayerNorm({.normalized_shape = {4}, .eps = 1e-3}).to_string());
+  EXPECT_EQ(nn::TransformerEncoderLayer(8, 2, {.dim_feedforward = 16}).to_string(),
+            nn::TransformerEncoderLayer({.d_model = 8, .nhead = 2, .dim_feedforward = 16}).to_string());
+  EXPECT_EQ(nn::Linear(3, 4, {.bias = false}).to_string(), nn::Linear(3, 4, false).to_string());
+  EXPECT_EQ(nn::RMSNorm({3, 4}, {.affine = false}).to_string(),
+            nn::RMSNorm({.normalized_shape = {3, 4}, .affine = false}).to_string());
+  EXPECT_EQ(nn::LayerNorm({3, 4}, {.bias = false}).to_string(),
+            nn::LayerNorm({.normalized_shape = {3, 4}, .bias = false}).to_string());
+  EXPECT_EQ(nn::InstanceNorm2d(8, {.affine = true}).to_string(),
+            nn::InstanceNorm2d({.num_features = 8, .affine = true}).to_string());
+  EXPECT_EQ(nn::Bilinear(2, 3, 4, {.bias = false}).to_string(),
+            nn::Bilinear({.in1_features = 2, .in2_features = 3, .out_features = 4, .bias = false}).to_string());
+  EXPECT_EQ(nn::EmbeddingBag(5, 4, {.mode = EmbeddingBag::Mode::sum}).to_string(),
+            nn::EmbeddingBag({.num_embeddings = 5, .embedding_dim = 4, .mode = EmbeddingBag::Mode::sum}).to_string());
+  EXPECT_EQ(nn::LPPool2d(2, 3, {.stride = 2}).to_string(),
+            nn::LPPool2d(2, {.kernel_size = 3, .stride = 2}).to_string());
+  EXPECT_EQ(nn::Unfold(2, {.stride = 2}).to_string(), nn::Unfold({.kernel_size = 2, .stride = 2}).to_string());
+  EXPECT_EQ(error_of([] { nn::GRU(8, 16, {.hidden_size = 4}); }), "an option is given twice, by position and by name");
+  const Tensor x = randn({2, 3, 7, 7});
+  EXPECT_TRUE(equal(max_pool2d(x, 3, 2), max_pool2d(x, {.kernel_size = 3, .stride = 2})));
+  EXPECT_TRUE(equal(avg_pool2d(x, 3), avg_pool2d(x, {.kernel_size = 3})));
+}
+
 TEST(Caches, StepsOfAnEncoderStackGiveWhatTheWholeGives) {
   manual_seed(3);
   TransformerEncoderLayerOptions layer = small_layer();
@@ -121,6 +158,18 @@ TEST(Embedding, OfATableThatIsThere) {
       const EmbeddingBag bags = EmbeddingBag::from_pretrained(table, true, options);
       EXPECT_TRUE(equal(bags(tensor({1, 3, 0, 2}), tensor({0, 2})), bags(tensor({{1, 3}, {0, 2}}))));
     }
+  struct Tied : Module {
+    Linear decoder = register_module("decoder", Linear(3, 4, {.bias = false}));
+    Embedding embedding = register_module("embedding", Embedding::from_pretrained(decoder.weight(), false));
+  };
+  Tied tied;
+  EXPECT_EQ(tied.parameters().size(), 1u);
+  EXPECT_TRUE(tied.embedding.weight().is_same(tied.decoder.weight()));
+  tied.to(bf16);
+  EXPECT_TRUE(equal(tied.embedding.weight(), tied.decoder.weight()));
+  sum(tied.embedding(tensor({0})) + tied.decoder(ones({1, 3}, bf16)).narrow(1, 0, 3)).backward();
+  EXPECT_EQ(tied.decoder.weight().grad().to(f32).to_vector<float>(),
+            (std::vector<float>{2, 2, 2, 1, 1, 1, 1, 1, 1, 0, 0, 0}));
   EXPECT_EQ(error_of([] { Embedding::from_pretrained(ones({3})); }),
             "Embedding::from_pretrained([3] f32): the weight must be (num_embeddings, embedding_dim)");
   EXPECT_EQ(error_of([] { Embedding({.num_embeddings = 2, .embedding_dim = 2, .max_norm = -1}); }),

@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include "nn/nn.h"
+#include "tensor/autocast.h"
 #include "tensor/functions_all.h"
 #include "tests/error_of.h"
 
@@ -102,6 +103,13 @@ TEST(Parametrize, SaysWhatDoesNotFit) {
             "weight_norm(): WeightNorm<WeightNorm<Linear> > has no parameter `weight` of its own");
   EXPECT_EQ(error_of([] { weight_norm(Linear(2, 3), {.dim = 2}); }),
             "weight_norm(): axis 2 is out of range for 2 axes");
+  auto large = spectral_norm(Linear(8, 8, false));
+  large.eval();
+  const Tensor scaled = large(eye(8));
+  {
+    const Autocast autocast(f16);
+    EXPECT_TRUE(equal(large(eye(8)), scaled.to(f16))) << "the norm is computed in f32";
+  }
   EXPECT_EQ(error_of([] { spectral_norm(Linear(2, 3), {.n_power_iterations = 0}); }),
             "spectral_norm(): n_power_iterations must be 1 or more, not 0");
   EXPECT_EQ(error_of([] { spectral_norm(Linear(2, 3), {.dim = -3}); }),
