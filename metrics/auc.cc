@@ -10,14 +10,12 @@ void Auc::update(const Tensor& scores, const Tensor& labels) {
   ErrorFrame frame("Auc", scores, labels);
   if (scores.shape() != labels.shape())
     throw ShapeError(text("scores and labels have one shape, not ", scores.shape(), " and ", labels.shape()));
-  if (!is_integer(labels.dtype()) && labels.dtype() != boolean)
-    throw DtypeError(text("labels are 0 or 1, bool or integers, not ", labels.dtype()));
   const Tensor flat = reshape(scores.detach().to(Device::cpu()), {scores.numel()}).to(f64);
-  const Tensor kinds = reshape(labels.detach().to(Device::cpu()), {labels.numel()}).to(i64);
+  const Tensor kinds = reshape(labels.detach().to(Device::cpu()), {labels.numel()}).to(f64);
   if (any(logical_and(kinds != 0, kinds != 1)).item<bool>()) throw Error("a label is neither 0 nor 1");
   if (any(isnan(flat)).item<bool>()) throw Error("a score is NaN");
   scores_.push_back(flat.clone());
-  labels_.push_back(kinds.clone());
+  labels_.push_back(kinds.to(i64));
 }
 
 double Auc::value() const {

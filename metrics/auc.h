@@ -11,7 +11,7 @@ namespace weft::metrics {
 /// computed exactly from all scores, which are kept in memory until reset().
 class Auc {
  public:
-  /// Adds scores and labels (0 or 1; bool or integers) of the same shape. Error for other labels and for NaN.
+  /// Adds scores and labels (0 or 1, of any dtype) of the same shape. Error for other labels and for NaN.
   void update(const Tensor& scores, const Tensor& labels);
   /// In [0, 1]; NaN if there are no positive or no negative examples.
   double value() const;

@@ -50,6 +50,10 @@ Pairs pairs_of(const Tensor& predictions, const Tensor& labels, int64_t ignore_i
     return without_ignored(flat_labels(predictions), flat_labels(labels), ignore_index);
   }
   const Pairs scores = scores_of(predictions, labels, ignore_index);
+  if (scores.predicted.size(1) == 1)
+    throw ShapeError(text("scores ", predictions.shape(),
+                          " are of one class, which is always the best; give the classes themselves, as in "
+                          "`scores.squeeze(1) > 0`"));
   return {argmax(scores.predicted, 1), scores.labels};
 }
 

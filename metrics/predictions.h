@@ -12,7 +12,8 @@ struct Pairs {
 };
 
 /// `predictions` are either classes (integers) with the labels' shape, or scores (n, classes, ...) for labels (n, ...).
-/// Pairs whose label is `ignore_index` are left out. ShapeError or DtypeError otherwise.
+/// Pairs whose label is `ignore_index` are left out. ShapeError or DtypeError otherwise, and
+/// for scores of one class.
 Pairs pairs_of(const Tensor& predictions, const Tensor& labels, int64_t ignore_index);
 /// Scores (count, classes) and labels (count) of the pairs that are not ignored.
 Pairs scores_of(const Tensor& predictions, const Tensor& labels, int64_t ignore_index);

@@ -8,17 +8,26 @@ Accumulate::Accumulate(Optimizer& optimizer, int64_t batches) : optimizer_(optim
   if (batches < 1) throw Error(text("Accumulate(): batches must be 1 or more, not ", batches));
 }
 
+Accumulate::Accumulate(Optimizer& optimizer, int64_t batches, GradScaler& scaler) : Accumulate(optimizer, batches) {
+  scaler_ = &scaler;
+}
+
 bool Accumulate::backward(const Tensor& loss) {
   if (waiting_ == 0) optimizer_.get("Accumulate").zero_grad();
-  (loss / static_cast<double>(batches_)).backward();
+  const Tensor part = loss / static_cast<double>(batches_);
+  (scaler_ ? scaler_->scale(part) : part).backward();
   return ++waiting_ == batches_ && flush();
 }
 
 bool Accumulate::flush() {
   if (waiting_ == 0) return false;
-  if (before_) before_();
   Optimizer& optimizer = optimizer_.get("Accumulate");
-  optimizer.step();
+  if (scaler_ && before_) scaler_->unscale_(optimizer);
+  if (before_) before_();
+  if (scaler_)
+    scaler_->step(optimizer), scaler_->update();
+  else
+    optimizer.step();
   optimizer.zero_grad();
   waiting_ = 0;
   return true;

@@ -5,6 +5,7 @@
 #include <functional>
 #include <utility>
 
+#include "optim/grad_scaler.h"
 #include "optim/optimizer.h"
 
 namespace weft::optim {
@@ -18,6 +19,9 @@ class Accumulate {
  public:
   /// Error unless batches >= 1.
   Accumulate(Optimizer& optimizer, int64_t batches);
+  /// With loss scaling: backward() scales the loss, and a step is that of the scaler, which is updated after it. The
+  /// gradients that on_step() sees are not scaled any more. The scaler must outlive this object.
+  Accumulate(Optimizer& optimizer, int64_t batches, GradScaler& scaler);
 
   /// Calls backward() on loss / batches. After every `batches`-th call it runs a step and zero_grad(), and returns
   /// true. Clip gradients in on_step().
@@ -33,6 +37,7 @@ class Accumulate {
 
  private:
   OptimizerHandle optimizer_;
+  GradScaler* scaler_ = nullptr;
   int64_t batches_, waiting_ = 0;
   std::function<void()> before_;
 };

@@ -51,6 +51,7 @@ void JoinedSchedules::set_rates(const Rates& rates) {
 
 void JoinedSchedules::add_part(std::unique_ptr<Schedule> part) {
   if (!part) throw Error("a schedule is empty");
+  part->is_part_ = true;
   parts_.push_back(std::move(part));
 }
 

@@ -22,9 +22,9 @@ template <class S, class Options> MakeSchedule schedule_of(Options options) {
 /// states.
 class JoinedSchedules : public Schedule {
  public:
-  void step() override { take_step(std::nullopt); }
+  void step() override { claim_step(), take_step(std::nullopt); }
   /// For combinations that contain a ReduceOnPlateau.
-  void step(double metric) { take_step(metric); }
+  void step(double metric) { claim_step(), take_step(metric); }
 
  protected:
   explicit JoinedSchedules(Optimizer& optimizer) : Schedule(optimizer) {}

@@ -34,6 +34,8 @@ struct Sharing {
   std::function<void(State& state)> complete;
 };
 
+class Schedule;
+
 class Optimizer {
  public:
   virtual ~Optimizer() = default;
@@ -127,9 +129,9 @@ class Optimizer {
     double* value = nullptr;
     int64_t* count = nullptr;
     bool* flag = nullptr;
-    Number(std::string_view name, int64_t& count, Range range) : name(name), range(range), count(&count) {}
-    Number(std::string_view name, double& value, Range range) : name(name), range(range), value(&value) {}
-    Number(std::string_view name, bool& flag, Range range) : name(name), range(range), flag(&flag) {}
+    Number(std::string_view n, int64_t& field, Range r) : name(n), range(r), count(&field) {}
+    Number(std::string_view n, double& field, Range r) : name(n), range(r), value(&field) {}
+    Number(std::string_view n, bool& field, Range r) : name(n), range(r), flag(&field) {}
     double get() const;
     void put(double given) const;
     /// Error if `given` is out of range.
@@ -172,6 +174,12 @@ class Optimizer {
  private:
   friend class GradScaler;
   friend class OptimizerHandle;
+  friend class Schedule;
+  /// The schedule that set the learning rates last, and after how many steps.
+  struct Scheduled {
+    const Schedule* by = nullptr;
+    int64_t step = 0;
+  };
 
   Tensor state(Slot& slot, size_t index) const;
   Tensor new_state(const Tensor& parameter, size_t index, DType dtype) const;
@@ -194,6 +202,7 @@ class Optimizer {
   std::vector<std::vector<Slot>> groups_;
   int64_t steps_ = 0, skipped_ = 0;
   bool skips_nonfinite_ = false;
+  Scheduled scheduled_;
   /// for 16-bit gradients, after conversion to f32
   double gradient_factor_ = 1;
   Sharing sharing_;                                                        // empty: this process does all the work

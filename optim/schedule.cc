@@ -1,5 +1,7 @@
 #include "optim/schedule.h"
 
+#include "tensor/runtime/log.h"
+
 namespace weft::optim {
 namespace {
 std::string base_key(size_t group) { return text("group.", group, ".base_lr"); }
@@ -38,7 +40,21 @@ void Schedule::set_momentum(double value) {
     if (optimizer().has(name)) optimizer().set(name, value);
 }
 
+void Schedule::claim_step() {
+  if (is_part_) return;
+  Optimizer::Scheduled& last = optimizer().scheduled_;
+  const Optimizer::Scheduled now{this, optimizer().steps()};
+  if (now.step == 0 && steps_ == 0 && optimizer().skipped() == 0)
+    log_warn("a schedule stepped before its optimizer did: the first learning rate was not used");
+  if (now.step > 0 && last.step == now.step && last.by != this)
+    throw Error(
+        "two schedules set the learning rate after one step of the optimizer, and the second would overwrite the "
+        "first; combine them with ChainedSchedules or SequentialSchedules");
+  last = now;
+}
+
 void Schedule::step() {
+  if (curve_.rate) claim_step();
   ++steps_;
   try {
     apply();

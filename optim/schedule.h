@@ -26,7 +26,8 @@ void check_groups(const char* field, const std::vector<double>& each, const Opti
 void check_milestones(const std::vector<int64_t>& milestones);
 
 /// Sets the lr of every group to curve(number of steps, the group's lr at construction), from construction on. An lr
-/// that is set elsewhere is overwritten by the next step. A group that is added later keeps its own lr. Using a
+/// that is set elsewhere is overwritten by the next step; step() throws an Error if another schedule set it after the
+/// same step of the optimizer (combine the two in joined.h). A group that is added later keeps its own lr. Using a
 /// schedule after its optimizer was destroyed is an Error. The concrete schedules are in curve_schedules.h, cyclic.h,
 /// one_cycle.h and plateau.h.
 class Schedule {
@@ -62,6 +63,8 @@ class Schedule {
   static double number(const State& state, const std::string& key);
   /// Sets the momentum of SGD and RMSprop, or beta1 of Adam.
   void set_momentum(double value);
+  /// Error if another schedule than this one set the learning rates after the same step of the optimizer.
+  void claim_step();
   void count() { ++steps_; }
   void uncount() { --steps_; }
 
@@ -74,6 +77,7 @@ class Schedule {
   GroupCurve curve_;
   std::vector<double> base_;  // the lr of every group at construction
   int64_t steps_ = 0;
+  bool is_part_ = false;  // of a combination, which owns it
 };
 
 }  // namespace weft::optim

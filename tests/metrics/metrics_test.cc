@@ -62,6 +62,11 @@ TEST(Accuracy, Errors) {
               accuracy.update(ones({2, 0}), ones({2}, i64));
             }),
             "Accuracy([2, 0] f32, [2] i64): there are scores of 0 classes");
+  EXPECT_EQ(error_of([&] {
+              accuracy.update(zeros({2, 1}), tensor({0, 1}));
+            }),
+            "Accuracy([2, 1] f32, [2] i64): scores [2, 1] are of one class, which is always the best; give the classes "
+            "themselves, as in `scores.squeeze(1) > 0`");
 }
 
 TEST(TopKAccuracy, CountsLabelsAmongTheBest) {
@@ -136,7 +141,8 @@ TEST(Auc, IsExactWithTies) {
   EXPECT_TRUE(std::isnan(auc.value()));
   auc.update(tensor({0.1, 0.4, 0.35, 0.8}), tensor({0, 0, 1, 1}));
   EXPECT_DOUBLE_EQ(auc.value(), 0.75);  // scikit-learn's example
-  auc.update(tensor({0.4, 0.4}), tensor({true, false}));
+  auc.update(tensor({0.4}), tensor({true}));
+  auc.update(tensor({0.4}), tensor({0.0}));
   // Positive scores 0.35 0.8 0.4 against 0.1 0.4 0.4: 1 + 0 + 0, 3, 1 + 0.5 + 0.5 of 9.
   EXPECT_DOUBLE_EQ(auc.value(), 6.0 / 9);
   EXPECT_EQ(auc.count(), 6);

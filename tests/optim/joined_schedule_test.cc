@@ -32,6 +32,22 @@ void check(const std::string& name, Optimizer& optimizer, const Step& step, cons
 
 const MakeSchedule kWarmup = schedule_of<LinearLR>(LinearOptions{.start_factor = 0.2, .steps = 12});
 
+TEST(Schedule, RefusesToOverwriteAnother) {
+  SGD optimizer({weight()}, {.lr = 0.4});
+  LinearLR warmup(optimizer, {.start_factor = 0.2, .steps = 12});
+  ExponentialLR decay(optimizer, {.gamma = 0.9});
+  optimizer.step();
+  warmup.step();
+  EXPECT_EQ(error_of([&] { decay.step(); }),
+            "two schedules set the learning rate after one step of the optimizer, and the second would overwrite the "
+            "first; combine them with ChainedSchedules or SequentialSchedules");
+  EXPECT_EQ(decay.steps(), 0);
+  optimizer.step();
+  decay.step();  // one after the other is what a user may want
+  SequentialSchedules joined(optimizer, {kWarmup, kWarmup}, {3});
+  EXPECT_NE(error_of([&] { joined.step(); }), "");
+}
+
 TEST(JoinedSchedules, AreSchedulesOfAnyKind) {
   SGD optimizer({weight()}, {.lr = 0.4});
   SequentialSchedules cycle(

@@ -128,6 +128,30 @@ TEST(Accumulate, IsOneStepOfTheMean) {
   EXPECT_REFUSED(Accumulate(part, 0), "Accumulate(): batches must be 1 or more, not 0");
 }
 
+TEST(Accumulate, ScalesTheLoss) {
+  const Tensor a = leaf({1, 2}), b = leaf({1, 2});
+  SGD plain({a}, {.lr = 0.1}), scaled({b}, {.lr = 0.1});
+  GradScaler scaler({.init_scale = 1024, .growth_interval = 1});
+  Accumulate one(plain, 2), other(scaled, 2, scaler);
+  Tensor seen;
+  other.on_step([&] { seen = b.grad().clone(); });
+  for (int i = 0; i < 4; ++i) {
+    one.backward(sum(square(a)));
+    other.backward(sum(square(b)));
+    if (i == 0) {
+      EXPECT_TRUE(equal(b.grad(), a.grad() * 1024.0));
+    }
+  }
+  EXPECT_TRUE(equal(a, b));
+  EXPECT_TRUE(allclose(seen, b.detach() * 2.5)) << "the gradient at the last step, where b was 1.25 times as large";
+  EXPECT_EQ(scaler.get_scale(), 4096);
+  const Tensor before = b.detach().clone();
+  other.backward(sum(b * HUGE_VAL));
+  other.backward(sum(b));
+  EXPECT_TRUE(equal(b, before));
+  EXPECT_EQ(scaler.skipped(), 1);
+}
+
 TEST(SkipNonfinite, ChangesNothingButTheCount) {
   for (const double bad : {std::nan(""), HUGE_VAL, -HUGE_VAL}) {
     Tensor a = leaf({1, 2}), b = leaf({3});
