@@ -6,7 +6,7 @@
 // Each begin() starts an epoch. If the order or the transforms are random, it draws one key from the generator, on the
 // calling thread, and all randomness of the epoch is derived from this key. So the batches are the same with any number
 // of workers, and an epoch can be resumed in the middle: position() holds the key and the number of batches returned so
-// far.
+// far. A dataset that draws from the default generator instead of its key is an Error on a loading thread.
 #pragma once
 
 #include <functional>

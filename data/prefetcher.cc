@@ -8,6 +8,7 @@
 #include <thread>
 
 #include "tensor/core/error.h"
+#include "tensor/core/random.h"
 #include "tensor/runtime/threads.h"
 
 namespace weft::data::detail {
@@ -30,6 +31,8 @@ struct Prefetcher::Team {
 
   void run(const std::function<Batch(int64_t)>& fetch, int64_t end, int64_t ahead) {
     const SerialScope serial;
+    RandomLog none;
+    const RandomScope keyed(RandomScope::Kind::refuse, none);  // threads draw in any order
     std::unique_lock lock(mutex);
     while (true) {
       changed.wait(lock, [&] { return stop || taken >= end || taken - wanted < ahead; });

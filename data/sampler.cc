@@ -23,10 +23,22 @@ RandomKey split_key(RandomKey key, uint64_t number) {
   return {uint64_t{outer[1]} << 32 | outer[0], 0};
 }
 
-std::vector<int64_t> shuffled_order(RandomKey key, int64_t count) {
-  if (count < 0) throw Error(text("shuffled_order: count must be 0 or more, not ", count));
+namespace {
+
+/// 0 .. count-1.
+std::vector<int64_t> ordered(int64_t count) try {
   std::vector<int64_t> order(static_cast<size_t>(count));
   std::iota(order.begin(), order.end(), int64_t{0});
+  return order;
+} catch (const std::exception&) {  // bad_alloc, or length_error where it leaves the address space
+  throw MemoryError(text("out of memory: the order of ", count, " examples"));
+}
+
+}  // namespace
+
+std::vector<int64_t> shuffled_order(RandomKey key, int64_t count) {
+  if (count < 0) throw Error(text("shuffled_order: count must be 0 or more, not ", count));
+  std::vector<int64_t> order = ordered(count);
   // Fisher and Yates; the upper half of a 128-bit product is uniform to within count / 2^64.
   for (uint64_t left = order.size(); left > 1; --left) {
     const auto bits = random_block(key, left);
@@ -47,15 +59,25 @@ void check_examples(const char* who, const std::vector<int64_t>& examples, int64
 
 }  // namespace
 
+namespace {
+
+template <class F> F not_empty(const char* who, F function) {
+  if (!function) throw Error(text(who, ": the function is empty"));
+  return function;
+}
+
+}  // namespace
+
 Sampler::Sampler(std::function<std::vector<int64_t>(RandomKey)> order, int64_t count, bool random)
-    : order_([order = std::move(order)](const OrderRequest& request) { return order(request.key); }),
+    : order_(
+          [order = not_empty("Sampler", std::move(order))](const OrderRequest& request) { return order(request.key); }),
       count_([count](int64_t, bool) { return count; }),
       random_(random) {
   if (count < 0) throw Error(text("Sampler: count must be 0 or more, not ", count));
 }
 
 Sampler::Sampler(Order order, Count count, bool random, int64_t parts)
-    : order_(std::move(order)), count_(std::move(count)), parts_(parts), random_(random) {
+    : order_(not_empty("Sampler", std::move(order))), count_(std::move(count)), parts_(parts), random_(random) {
   if (parts < 1) throw Error(text("Sampler: it must be one of 1 or more parts, not of ", parts));
 }
 
@@ -92,7 +114,7 @@ BatchSampler::Batches pieces(const std::vector<int64_t>& order, int64_t size, in
 }  // namespace
 
 BatchSampler::BatchSampler(std::function<Batches(RandomKey)> batches, int64_t count, bool random)
-    : batches_(std::move(batches)), count_(count), random_(random) {
+    : batches_(not_empty("BatchSampler", std::move(batches))), count_(count), random_(random) {
   if (count < 0) throw Error(text("BatchSampler: count must be 0 or more, not ", count));
 }
 
@@ -133,12 +155,7 @@ std::vector<int64_t> Sampler::order(RandomKey key, int64_t dataset_size) const {
 }
 
 Sampler sequential(int64_t count) {
-  const auto order = [count](RandomKey) {
-    std::vector<int64_t> out(static_cast<size_t>(count));
-    std::iota(out.begin(), out.end(), int64_t{0});
-    return out;
-  };
-  return Sampler(order, count, false);
+  return Sampler([count](RandomKey) { return ordered(count); }, count, false);
 }
 
 Sampler shuffled(int64_t count) {

@@ -39,7 +39,8 @@ void rethrow_with_path(const std::string& path) {
   } catch (const std::exception& error) {
     reason = error.what();
   }
-  const std::string start = path + ":";
+  std::string start = path + ":";
+  std::replace(start.begin(), start.end(), '\0', '?');  // what() ends at a zero byte
   throw IoError(path.empty() || reason.starts_with(start) ? reason : start + " " + reason);  // the path once
 }
 
@@ -68,9 +69,15 @@ std::string link_target(const std::string& path) {
   return target.front() == '/' ? target : folder_of(path) + "/" + target;
 }
 
+/// IoError for names that the system would read as another one.
+void check_name(const std::string& path) {
+  if (path.empty()) throw IoError("the name of the file is empty");
+  if (path.find('\0') != std::string::npos) throw IoError("the name of the file holds a zero byte");
+}
+
 /// The file that a name stands for, which need not exist yet.
 std::string resolve_links(const std::string& path) {
-  if (path.empty()) throw IoError("the name of the file is empty");
+  check_name(path);
   const std::unique_ptr<char, decltype(&::free)> resolved(::realpath(path.c_str(), nullptr), &::free);
   if (resolved) return resolved.get();
   if (errno == ELOOP) throw IoError(text(path, ": cannot be resolved: ", system_reason()));
@@ -117,6 +124,7 @@ bool sync_folder(const std::string& folder) {
 }  // namespace
 
 InputFile::InputFile(const std::string& path) : path_(path) {
+  check_name(path);
   // O_NONBLOCK: opening a named pipe must not wait for a writer; regular files do not care.
   descriptor_ = ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
   if (descriptor_ < 0) throw IoError(text(path, ": cannot open: ", system_reason()));

@@ -104,6 +104,14 @@ std::vector<Numbers> batches_of(data::DataLoader<1>& loader) {
   return out;
 }
 
+TEST(Sampler, RefusesAnEmptyFunctionAndMoreExamplesThanMemoryHolds) {
+  EXPECT_EQ(error_of([] { data::Sampler(std::function<Numbers(RandomKey)>(), 3); }), "Sampler: the function is empty");
+  EXPECT_EQ(error_of([] { data::BatchSampler(std::function<data::BatchSampler::Batches(RandomKey)>(), 3); }),
+            "BatchSampler: the function is empty");
+  EXPECT_EQ(error_of<MemoryError>([] { data::shuffled(INT64_MAX).order({}, INT64_MAX); }),
+            "out of memory: the order of 9223372036854775807 examples");
+}
+
 TEST(BatchSampler, GivesASamplersExamplesInBatches) {
   using Batches = data::BatchSampler::Batches;
   const data::BatchSampler all(data::sequential(10), 4), whole(data::sequential(10), 4, true);

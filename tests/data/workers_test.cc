@@ -8,6 +8,7 @@
 #include "data/loader.h"
 #include "data/transform.h"
 #include "tensor/all.h"
+#include "tests/error_of.h"
 #include "tests/tensor/task_count.h"
 
 namespace weft {
@@ -35,6 +36,20 @@ std::vector<int64_t> epoch(data::DataLoader<2>& loader) {
   for (const auto& [x, y] : loader)
     for (const int64_t value : x.to_vector<int64_t>()) out.push_back(value);
   return out;
+}
+
+struct Noisy : data::Dataset {
+  int64_t size() const override { return 8; }
+  Example get(int64_t) const override { return {randn({2}), zeros({1})}; }
+};
+
+TEST(Workers, RefuseDrawsWhoseOrderIsOpen) {
+  data::DataLoader alone(Noisy(), {.batch_size = 4}), shared(Noisy(), {.batch_size = 4, .workers = 2});
+  EXPECT_EQ(epoch(alone).size(), 16u);
+  EXPECT_EQ(error_of([&] { epoch(shared); }),
+            "randn(): a dataset draws from the default generator on a loader's thread, where the order of draws is "
+            "left open; "
+            "override sample() and is_random(), and draw from its key");
 }
 
 TEST(Workers, ChangeNothing) {

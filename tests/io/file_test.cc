@@ -131,6 +131,10 @@ TEST(AtomicFile, RefusesALoopOfLinksAndNoName) {
   EXPECT_TRUE(std::filesystem::is_symlink(folder / "a"));
   EXPECT_EQ(folder.files(), 2);
   EXPECT_EQ(test::io_error([] { io::save_npy("", ones({1})); }), "the name of the file is empty");
+  const std::string cut = std::string(folder / "x") + '\0' + ".npy";
+  EXPECT_HAS(test::io_error([&] { io::save_npy(cut, ones({1})); }), "the name of the file holds a zero byte");
+  EXPECT_HAS(test::io_error([&] { io::load_npy(cut); }), "the name of the file holds a zero byte");
+  EXPECT_EQ(folder.files(), 2);
 }
 
 TEST(AtomicFile, TakesTheLongestNames) {
