@@ -139,8 +139,12 @@ template <class Op> inline constexpr bool kIsExtreme = requires(typename Op::Sta
 template <class Op, class T>
 inline constexpr int64_t kTiled = simd::kVectorBytes == 64 && (std::is_same_v<Op, SumScan<T>> || is_half<T>) ? 8 : 16;
 constexpr int64_t kFewestTiled = 8;
-/// Halves of an element of all lines are widened at once, which few are not worth.
-template <class T> inline constexpr int64_t kFewestNeighbours = is_half<T> ? 32 : 8;
+/// From how many neighbouring lines on they are scanned side by side. Halves of all lines are widened at once: few lines
+/// that leave a part of a register empty are not worth it.
+template <class T> int64_t fewest_neighbours(const Lines& lines) {
+  if (!is_half<T>) return 8;
+  return lines.neighbours().size % 16 == 0 ? 16 : 32;
+}
 
 /// Scans elements of T to results of O.
 template <class Op, class T, class O = T, class... In>
@@ -149,7 +153,7 @@ void scan(int64_t axis, const Operand& out, const Operand* positions, const In&.
   if (out.numel() == 0) return;
   const Lines to(out, axis, out), places(positions != nullptr ? *positions : out, axis, out);
   const Lines* to_places = positions != nullptr ? &places : nullptr;
-  if (are_neighbours(kFewestNeighbours<T>, to, places, Lines(in, axis, out)...))
+  if (are_neighbours(fewest_neighbours<T>(to), to, places, Lines(in, axis, out)...))
     return scan_neighbours<Op, T, O>(length, to, to_places, Lines(in, axis, out)...);
   if (length <= kTiled<Op, T> && to.count() >= kFewestTiled && are_even_runs(to, places, Lines(in, axis, out)...))
     return scan_in_tiles<Op, T, O>(length, to, to_places, Lines(in, axis, out)...);
