@@ -24,8 +24,8 @@ struct OneCycleOptions {
   double max_momentum = 0.95;
 };
 
-/// `steps` is PyTorch's total_steps: as many learning rates, the first at construction and the last, the final one, after
-/// steps - 1 steps. Error for a further step.
+/// `steps` is PyTorch's total_steps: as many learning rates, the first at construction and the last, the final one,
+/// after steps - 1 steps. Error for a further step.
 class OneCycle final : public Schedule {
  public:
   OneCycle(Optimizer& optimizer, const OneCycleOptions& options);

@@ -88,7 +88,8 @@ template <HasForward M> Tensor run_layer(M& module, const Tensor& x) {
 }
 
 /// Base of modules that are called like functions: it adds `layer(x)`, which runs forward(x), and `layer(x, y, ...)`
-/// for a forward() of several tensors, or of a tensor and other arguments. The result is a tensor, or a struct whose first tensor is `output` or `h`.
+/// for a forward() of several tensors, or of a tensor and other arguments. The result is a tensor, or a struct whose
+/// first tensor is `output` or `h`.
 ///   struct Block : nn::Layer<Block> { Tensor forward(const Tensor& x); };
 /// `Self` is the class whose forward() is called. A class that derives from an existing layer must make that layer a
 /// member instead, or have a virtual forward() as its base: `layer(x)` does not see one that only hides the base's.

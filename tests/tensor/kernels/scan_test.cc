@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <bit>
 #include <cmath>
 #include <cstring>
 
@@ -19,6 +20,8 @@ namespace weft {
 namespace {
 
 constexpr int64_t kLong = 300007;
+
+uint32_t bits_of(float x) { return std::bit_cast<uint32_t>(x); }
 
 TEST(CumulativeExtremum, FindsEveryNewOneOfALine) {
   manual_seed(5);
@@ -39,8 +42,8 @@ TEST(CumulativeExtremum, FindsEveryNewOneOfALine) {
       if (at(i) <= at(bottom) || std::isnan(at(i))) bottom = i;
       ASSERT_EQ(highest[line * 300 + i], static_cast<int64_t>(top)) << line << ", " << i;
       ASSERT_EQ(lowest[line * 300 + i], static_cast<int64_t>(bottom)) << line << ", " << i;
-      ASSERT_EQ(std::memcmp(&maxima[line * 300 + i], &values[line * 300 + top], sizeof(float)), 0);
-      ASSERT_EQ(std::memcmp(&minima[line * 300 + i], &values[line * 300 + bottom], sizeof(float)), 0);
+      ASSERT_EQ(bits_of(maxima[line * 300 + i]), bits_of(values[line * 300 + top]));
+      ASSERT_EQ(bits_of(minima[line * 300 + i]), bits_of(values[line * 300 + bottom]));
     }
   }
 }
@@ -51,7 +54,7 @@ TEST(Cumprod, LinesSideBySideAreThoseOfEach) {
   const auto all = cumprod(x, 1).to_vector<double>();
   for (int64_t line = 0; line < 11; ++line) {
     const auto one = cumprod(x[line], 0).to_vector<double>();
-    EXPECT_EQ(std::memcmp(one.data(), all.data() + line * 50, 50 * sizeof(double)), 0) << line;
+    EXPECT_EQ(one, std::vector<double>(all.begin() + line * 50, all.begin() + (line + 1) * 50)) << line;
   }
 }
 

@@ -85,6 +85,7 @@ template <class From, class To> void copy_matrix_serial(Matrix<const From> from,
         copy_run(in, out, to.columns);
       else
         for (int64_t j = 0; j < to.columns; ++j)
+          // NOLINTNEXTLINE(clang-analyzer-core.CallAndMessage): an empty matrix, which has no memory, has no columns
           out[j * to.column_stride] = static_cast<To>(in[j * from.column_stride]);
     }
     return;

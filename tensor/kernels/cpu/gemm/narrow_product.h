@@ -71,8 +71,8 @@ inline void dot_block(const T* a, int64_t stride, const T* b, int64_t length, T*
   for (int r = 0; r < kRows; ++r) c[r * c_stride] = accumulate ? c[r * c_stride] + sums[r] : sums[r];
 }
 
-/// The dot products of N rows (a register's lanes, `stride` apart) of kVectors registers, the last with `last` elements,
-/// with b. One sum for each.
+/// The dot products of N rows (a register's lanes, `stride` apart) of kVectors registers, the last with `last`
+/// elements, with b. One sum for each.
 template <class T, int kVectors>
 inline void short_dots(const T* a, int64_t stride, const T* b, int last, T* c, int64_t c_stride, bool accumulate) {
   constexpr int N = simd::kLanes<T>, kBefore = (kVectors - 1) * N;

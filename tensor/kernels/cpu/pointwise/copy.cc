@@ -95,9 +95,11 @@ template <class To, class V> WEFT_SIMD auto truncated(V v) {
   return simd::convert_lanes<int32_t, simd::kLanes<C>>(v);
 }
 
+#if !defined(__AVX512DQ__)
 template <class From, class To>
 inline constexpr bool is_float_and_i64 = (std::is_floating_point_v<From> && std::is_same_v<To, int64_t>) ||
                                          (std::is_same_v<From, int64_t> && std::is_floating_point_v<To>);
+#endif
 
 template <class To> struct Conversion {
   template <class From> auto operator()(From x) const { return convert<To>(x); }

@@ -139,8 +139,8 @@ template <class Op> inline constexpr bool kIsExtreme = requires(typename Op::Sta
 template <class Op, class T>
 inline constexpr int64_t kTiled = simd::kVectorBytes == 64 && (std::is_same_v<Op, SumScan<T>> || is_half<T>) ? 8 : 16;
 constexpr int64_t kFewestTiled = 8;
-/// From how many neighbouring lines on they are scanned side by side. Halves of all lines are widened at once: few lines
-/// that leave a part of a register empty are not worth it.
+/// From how many neighbouring lines on they are scanned side by side. Halves of all lines are widened at once: few
+/// lines that leave a part of a register empty are not worth it.
 template <class T> int64_t fewest_neighbours(const Lines& lines) {
   if (!is_half<T>) return 8;
   return lines.neighbours().size % 16 == 0 ? 16 : 32;
