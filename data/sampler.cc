@@ -57,10 +57,7 @@ void check_examples(const char* who, const std::vector<int64_t>& examples, int64
       throw IndexError(text(who, ": example ", index, " of a dataset of ", dataset_size));
 }
 
-}  // namespace
-
-namespace {
-
+/// `function`; Error if there is none.
 template <class F> F not_empty(const char* who, F function) {
   if (!function) throw Error(text(who, ": the function is empty"));
   return function;

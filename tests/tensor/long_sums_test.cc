@@ -33,8 +33,13 @@ TEST(LongSums, OfProductsLoseNothingThatGrowsWithTheLength) {
 TEST(LongSums, OfProductsAreAddedToWhatIsThere) {
   constexpr int64_t kLength = (1 << 19) + 1;
   const Tensor a = full({2, kLength}, 1.0), b = full({kLength, 2}, 1.0);
-  const Tensor out = addmm(full({2, 2}, 7.0), a, b);
+  const Tensor out = linear(a, b.t(), full({2}, 7.0));  // the bias lies where the product is added
   EXPECT_EQ(out.to_vector<float>(), std::vector<float>(4, kLength + 7));
+  for (const DType half : {bf16, f16}) {
+    const double one = half == bf16 ? 1.0 : 1.0 / 64;  // f16 ends at 65504
+    const Tensor x = (a * one).to(half), bias = full({2}, static_cast<double>(kLength) * one, half);
+    EXPECT_EQ(linear(x, b.t().to(half), bias)[0][0].item<double>(), (bias * 2.0)[0].item<double>()) << half;
+  }
 }
 
 TEST(LongSums, OfWindowsAndDistances) {
