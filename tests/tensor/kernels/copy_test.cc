@@ -109,7 +109,8 @@ TEST(Copy, converts_between_i64_and_floats_of_any_size) {
   std::vector<int64_t> whole;
   for (int bits = 0; bits < 64; ++bits)
     for (int k = 0; k < 8; ++k) {
-      whole.push_back(static_cast<int64_t>(uint64_t{1} << bits) + pick(random, -2, 2));
+      const uint64_t offset = static_cast<uint64_t>(pick(random, -2, 2));  // sums of unsigned numbers wrap
+      whole.push_back(static_cast<int64_t>((uint64_t{1} << bits) + offset));
       whole.push_back(static_cast<int64_t>(random()) >> bits);
     }
   std::vector<float> floats;
