@@ -1,6 +1,6 @@
-// Tensors are called `model.NAME`, `optimizer.NAME`, `schedule.NAME` and `average.NAME`; everything else is a text of
-// the header: `optimizer.number.NAME`, `schedule.number.NAME`, `average.number.NAME`, `scaler.number.NAME`, `random`,
-// `loader`, `field.NAME`, and `crc32` of all of these.
+// Tensors are called `model.NAME`, `optimizer.NAME`, `schedule.NAME`, `average.NAME` and `accumulate.NAME`; everything
+// else is a text of the header: `PART.number.NAME` for these parts but the model, and for `scaler`; `random`, `loader`,
+// `field.NAME`, and `crc32` of all of these.
 #include "io/checkpoint.h"
 
 #include <charconv>
@@ -153,11 +153,20 @@ class Transaction {
   std::vector<std::function<void()>> undo_;
 };
 
+/// Loads `state` into `part` if there is one; `current` gives the state that takes it back.
+template <class Part, class Current, class State>
+void load(Transaction& transaction, Part* part, const Current& current, const State& state) {
+  if (part == nullptr) return;
+  transaction.run([&] { part->load_state_dict(state); },
+                  [part, before = std::invoke(current, *part)] { part->load_state_dict(before); });
+}
+
 void apply(const Contents& contents, const CheckpointParts& parts) {
   // Everything that is only parsed comes first.
   const StateDict model = part_of(contents.tensors, "model.");
   const optim::State optimizer = state_of(contents, "optimizer."), schedule = state_of(contents, "schedule.");
   const optim::State average = state_of(contents, "average."), scaler = state_of(contents, "scaler.");
+  const optim::State accumulate = state_of(contents, "accumulate.");
   if (parts.model != nullptr) {
     text_at(contents, "model");
     check_dtypes(*parts.model, model);
@@ -166,38 +175,24 @@ void apply(const Contents& contents, const CheckpointParts& parts) {
   if (parts.schedule != nullptr) text_at(contents, "schedule");
   if (parts.average != nullptr) text_at(contents, "average");
   if (parts.scaler != nullptr) text_at(contents, "scaler");
+  if (parts.accumulate != nullptr) text_at(contents, "accumulate");
   const std::string position = parts.loader != nullptr ? text_at(contents, "loader") : "";
   std::map<std::string, std::string> fields = part_of(contents.texts, "field.");
   const RandomState random = parts.random ? parse_random(text_at(contents, "random")) : RandomState{};
 
   Transaction transaction;
-  if (parts.model != nullptr) {
-    const StateDict before = parts.model->clone_state();
-    transaction.run([&] { parts.model->load_state_dict(model); },
-                    [&, before] { parts.model->load_state_dict(before); });
-  }
-  if (parts.optimizer != nullptr) {
-    optim::State before = parts.optimizer->own_state();
+  load(transaction, parts.model, &nn::Module::clone_state, model);
+  const auto own = [&](optim::Optimizer& part) {
+    optim::State before = part.own_state();
     // A switch that is off may be saved by its absence, and a state without it leaves it on.
     for (const auto& [key, value] : optimizer.numbers) before.numbers.emplace(key, 0);
-    transaction.run([&] { parts.optimizer->load_state_dict(optimizer); },
-                    [&, before] { parts.optimizer->load_state_dict(before); });
-  }
-  if (parts.schedule != nullptr) {
-    const optim::State before = parts.schedule->state_dict();
-    transaction.run([&] { parts.schedule->load_state_dict(schedule); },
-                    [&, before] { parts.schedule->load_state_dict(before); });
-  }
-  if (parts.average != nullptr) {
-    const optim::State before = parts.average->clone_state();
-    transaction.run([&] { parts.average->load_state_dict(average); },
-                    [&, before] { parts.average->load_state_dict(before); });
-  }
-  if (parts.scaler != nullptr) {
-    const std::map<std::string, double> before = parts.scaler->state_dict();
-    transaction.run([&] { parts.scaler->load_state_dict(scaler.numbers); },
-                    [&, before] { parts.scaler->load_state_dict(before); });
-  }
+    return before;
+  };
+  load(transaction, parts.optimizer, own, optimizer);
+  load(transaction, parts.schedule, &optim::Schedule::state_dict, schedule);
+  load(transaction, parts.average, &optim::Average::clone_state, average);
+  load(transaction, parts.scaler, &optim::GradScaler::state_dict, scaler.numbers);
+  load(transaction, parts.accumulate, &optim::Accumulate::state_dict, accumulate);
   if (parts.loader != nullptr) transaction.run([&] { parts.loader->set_position(position); }, [] {});
   if (parts.fields != nullptr) *parts.fields = std::move(fields);
   if (parts.random) set_random_state(random);
@@ -214,22 +209,19 @@ void save_checkpoint(const std::string& path, const CheckpointParts& parts) {
       contents.texts["model"] = parts.model->type_name();
       add_part(contents.tensors, "model.", parts.model->state_dict());
     }
-    if (parts.optimizer != nullptr) {
-      contents.texts["optimizer"] = "1";
-      add_state(contents, "optimizer.", parts.optimizer->state_dict());
-    }
-    if (parts.schedule != nullptr) {
-      contents.texts["schedule"] = "1";
-      add_state(contents, "schedule.", parts.schedule->state_dict());
-    }
-    if (parts.average != nullptr) {
-      contents.texts["average"] = "1";
-      add_state(contents, "average.", parts.average->state_dict());
-    }
-    if (parts.scaler != nullptr) {
-      contents.texts["scaler"] = "1";
-      add_state(contents, "scaler.", {.tensors = {}, .numbers = parts.scaler->state_dict()});
-    }
+    const auto add = [&](const std::string& name, const auto* part) {
+      if (part == nullptr) return;
+      contents.texts[name] = "1";
+      if constexpr (requires { part->state_dict().tensors; })
+        add_state(contents, name + ".", part->state_dict());
+      else
+        add_state(contents, name + ".", {.tensors = {}, .numbers = part->state_dict()});
+    };
+    add("optimizer", parts.optimizer);
+    add("schedule", parts.schedule);
+    add("average", parts.average);
+    add("scaler", parts.scaler);
+    add("accumulate", parts.accumulate);
     if (parts.loader != nullptr) contents.texts["loader"] = parts.loader->position();
     if (parts.fields != nullptr) add_part(contents.texts, "field.", *parts.fields);
     if (parts.random) contents.texts["random"] = random_text();

@@ -6,8 +6,9 @@
 //                              .fields = &fields});
 //
 // The default generator's state is included. The program must save other generators (of a module or a loader) itself:
-// store the two numbers of their state() in `fields`, and pass them to set_state() after loading. Gradients are not
-// included. With gradient accumulation, save directly after a step, when Accumulate::waiting() is 0.
+// store the two numbers of their state() in `fields`, and pass them to set_state() after loading. Gradients are
+// included only as part of an Accumulate; of a distributed::DataParallel under no_sync(), each process has others, so
+// save directly after a step there.
 #pragma once
 
 #include <map>
@@ -15,6 +16,7 @@
 
 #include "io/resumable.h"
 #include "nn/module/module.h"
+#include "optim/accumulate.h"
 #include "optim/average.h"
 #include "optim/grad_scaler.h"
 #include "optim/optimizer.h"
@@ -30,6 +32,7 @@ struct CheckpointParts {
   optim::Schedule* schedule = nullptr;
   optim::Average* average = nullptr;  // Ema or Swa
   optim::GradScaler* scaler = nullptr;
+  optim::Accumulate* accumulate = nullptr;  // its gradients and the number of batches
   Resumable* loader = nullptr;
   std::map<std::string, std::string>* fields = nullptr;
   bool random = true;  // the state of the default generator

@@ -1,6 +1,11 @@
 #include "optim/accumulate.h"
 
+#include <cmath>
+#include <string>
+#include <vector>
+
 #include "tensor/functions/binary.h"
+#include "tensor/functions/copy.h"
 
 namespace weft::optim {
 
@@ -31,6 +36,52 @@ bool Accumulate::flush() {
   optimizer.zero_grad();
   waiting_ = 0;
   return true;
+}
+
+State Accumulate::state_dict() const {
+  State state;
+  state.numbers = {{"batches", static_cast<double>(batches_)}, {"waiting", static_cast<double>(waiting_)}};
+  if (waiting_ == 0) return state;  // the next call clears what gradients there are
+  int64_t position = 0;
+  for (const Tensor& parameter : optimizer_.get("Accumulate").parameters()) {
+    if (const Tensor gradient = parameter.grad(); gradient.defined())
+      state.tensors.emplace("grad." + std::to_string(position), gradient);
+    ++position;
+  }
+  return state;
+}
+
+void Accumulate::load_state_dict(const State& state) {
+  const auto number = [&](const char* name) {
+    const auto found = state.numbers.find(name);
+    if (found == state.numbers.end()) throw Error(text("Accumulate::load_state_dict(): the state lacks ", name));
+    return found->second;
+  };
+  const double batches = number("batches"), waiting = number("waiting");
+  if (batches != static_cast<double>(batches_))
+    throw Error(text("Accumulate::load_state_dict(): the state is of ", batches, " batches a step, not ", batches_));
+  if (!(waiting >= 0 && waiting < batches && waiting == std::floor(waiting)))
+    throw Error(text("Accumulate::load_state_dict(): ", waiting, " of ", batches, " batches cannot be waiting"));
+
+  const std::vector<Tensor> parameters = optimizer_.get("Accumulate").parameters();
+  std::vector<Tensor> gradients(parameters.size());
+  size_t used = 0;
+  for (size_t i = 0; i < parameters.size(); ++i) {
+    const auto found = state.tensors.find("grad." + std::to_string(i));
+    if (found == state.tensors.end()) continue;
+    const Tensor &given = found->second, &parameter = parameters[i];
+    if (given.shape() != parameter.shape() || given.dtype() != parameter.dtype())
+      throw Error(text("Accumulate::load_state_dict(): ", found->first, " is ", given.dtype(), given.shape(),
+                       ", its parameter ", parameter.dtype(), parameter.shape()));
+    gradients[i] = given.detach().to(parameter.device());
+    ++used;
+  }
+  if (used != state.tensors.size())
+    throw Error(text("Accumulate::load_state_dict(): the state has gradients for parameters past the optimizer's ",
+                     parameters.size()));
+  for (size_t i = 0; i < parameters.size(); ++i)
+    gradients[i].defined() ? parameters[i].set_grad(gradients[i]) : parameters[i].zero_grad();
+  waiting_ = static_cast<int64_t>(waiting);
 }
 
 }  // namespace weft::optim

@@ -35,6 +35,13 @@ class Accumulate {
   /// The number of batches accumulated since the last step.
   int64_t waiting() const { return waiting_; }
 
+  /// The number of batches, how many are accumulated, and their gradients, by the parameter's position in the
+  /// optimizer. The tensors share the gradients' memory.
+  State state_dict() const;
+  /// Replaces the gradients of the optimizer's parameters and continues with the batches of `state`. Error, without
+  /// changing anything, if it belongs to another number of batches or other parameters.
+  void load_state_dict(const State& state);
+
  private:
   OptimizerHandle optimizer_;
   GradScaler* scaler_ = nullptr;

@@ -290,6 +290,41 @@ TEST(Checkpoint, GradScalerCarriesOn) {
   EXPECT_HAS(test::io_error([&] { io::load_checkpoint(folder / "model", {.scaler = &off}); }), "holds no scaler");
 }
 
+/// Steps over three batches each.
+struct Accumulated {
+  nn::Linear model{3, 2};
+  optim::Adam optimizer{model.parameters(), {.lr = 0.1}};
+  optim::Accumulate accumulate{optimizer, 3};
+
+  void batch(double target) { accumulate.backward(mean(square(model(ones({4, 3})) - target))); }
+  io::CheckpointParts parts() { return {.model = &model, .optimizer = &optimizer, .accumulate = &accumulate}; }
+};
+
+TEST(Checkpoint, AccumulatedGradientsCarryOn) {
+  const Folder folder;
+  Accumulated straight, resumed;
+  for (int i = 0; i < 5; ++i) straight.batch(i);
+  resumed.batch(9);
+  io::save_checkpoint(folder / "a", straight.parts());
+  io::load_checkpoint(folder / "a", resumed.parts());
+  EXPECT_EQ(resumed.accumulate.waiting(), 2);
+  for (int i = 0; i < 2; ++i) straight.batch(7), resumed.batch(7);
+  EXPECT_EQ(resumed.accumulate.waiting(), 1);
+  expect_same(straight.model.state_dict(), resumed.model.state_dict());
+
+  optim::Accumulate four(resumed.optimizer, 4);
+  EXPECT_HAS(test::io_error([&] { io::load_checkpoint(folder / "a", {.accumulate = &four}); }),
+             "the state is of 3 batches a step, not 4");
+  nn::Linear other(2, 2);
+  optim::Adam of_other(other.parameters()), of_bias({resumed.model.bias()});
+  optim::Accumulate another(of_other, 3), fewer(of_bias, 3);
+  EXPECT_HAS(test::io_error([&] { io::load_checkpoint(folder / "a", {.accumulate = &another}); }),
+             "grad.0 is f32[2, 3], its parameter f32[2, 2]");
+  EXPECT_HAS(test::io_error([&] { io::load_checkpoint(folder / "a", {.accumulate = &fewer}); }), "grad.0 is f32[2, 3]");
+  EXPECT_EQ(another.waiting() + fewer.waiting(), 0);
+  EXPECT_FALSE(other.weight().grad().defined());
+}
+
 TEST(Checkpoint, AnyFlippedByteIsNoticed) {
   const Folder folder;
   nn::Linear model(2, 1);
