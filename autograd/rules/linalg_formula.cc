@@ -52,6 +52,7 @@ Tensor cholesky_rule(const Tensor& g, const Tensor& l) {
 
 /// [gq + q copyltu(r gr^T - gq^T q)] r^-T, where copyltu mirrors the lower triangle (Walter and Lehmann 2018).
 Tensor qr_rule(const op::Qr& op, const Tensor& gq, const Tensor& gr, const Tensor& q, const Tensor& r) {
+  if (!op.vectors) throw GradientError("QrMode::r has no gradient; use QrMode::reduced");
   if (op.complete && q.size(-1) > r.size(-1))
     throw GradientError("QrMode::complete has no gradient where there are more rows than columns; use QrMode::reduced");
   const Tensor product =

@@ -7,6 +7,7 @@
 #include "tensor/dispatch/apply.h"
 #include "tensor/dispatch/batched.h"
 #include "tensor/functions/binary.h"
+#include "tensor/functions/cat.h"
 #include "tensor/functions/compare.h"
 #include "tensor/functions/copy.h"
 #include "tensor/functions/fill.h"
@@ -36,6 +37,41 @@ bool has_full_rank(const Tensor& a, const Tensor& r) {
   const Tensor pivots = abs(diagonal(r.detach(), 0, -2, -1));
   const Tensor full = min(pivots, -1) > max(pivots, -1) * tolerances(a, {}).first;
   return all(dispatch::all_samples(full)).item<bool>();
+}
+
+/// Of least squares with a matrix (..., m, n), m >= n. Without full rank, x is undefined.
+struct Solved {
+  Tensor x, residuals;
+};
+
+Solved solve_by_factors(const Tensor& a, const Tensor& b) {
+  const auto [q, r] = qr(a);
+  if (!has_full_rank(a, r)) return {};
+  const Tensor x = solve_triangular(r, adjoint::exact_matmul(transpose(q, -2, -1), b), {.upper = true});
+  return {x, sum(square(adjoint::exact_matmul(a, x) - b), -2)};
+}
+
+/// Without q, and so without gradients: the triangle of (a b) is that of a, beside it q^T b, and below that a triangle
+/// whose columns are as long as what remains of b.
+Solved solve_by_triangle(const Tensor& a, const Tensor& b) {
+  const int64_t m = a.size(-2), n = a.size(-1), k = b.size(-1);
+  const auto batch = [](const Tensor& x) { return Shape(x.shape().begin(), x.shape().end() - 2); };
+  const Shape batches = broadcast_shapes(batch(a), batch(b));
+  const auto with_batches = [&](const Tensor& x) {
+    Shape shape = batches;
+    shape.push_back(m), shape.push_back(x.size(-1));
+    return expand(x, shape);
+  };
+  Tensor both = cat({with_batches(a), with_batches(b)}, -1);
+  if (m < n + k) {  // rows of zeros do not change the triangle
+    Shape shape = batches;
+    shape.push_back(n + k - m), shape.push_back(n + k);
+    both = cat({both, zeros(shape, both.dtype(), both.device())}, -2);
+  }
+  const Tensor triangle = qr(both, QrMode::r).r, upper = narrow(triangle, -2, 0, n), lower = narrow(triangle, -2, n, k);
+  const Tensor r = narrow(upper, -1, 0, n);
+  if (!has_full_rank(a, r)) return {};
+  return {solve_triangular(r, narrow(upper, -1, n, k), {.upper = true}), sum(square(narrow(lower, -1, n, k)), -2)};
 }
 
 }  // namespace
@@ -73,12 +109,10 @@ LstsqResult lstsq(const Tensor& a, const Tensor& b) {
   const Shape batch(a.shape().begin(), a.shape().end() - 2);
   const auto none = [&](const Tensor& x) { return zeros({0}, x.dtype(), a.device()); };
   if (a.size(-2) >= a.size(-1)) {
-    const auto [q, r] = qr(a);
-    if (has_full_rank(a, r)) {
-      const Tensor x = solve_triangular(r, adjoint::exact_matmul(transpose(q, -2, -1), b), {.upper = true});
-      const Tensor residuals = a.size(-2) > a.size(-1) ? sum(square(adjoint::exact_matmul(a, x) - b), -2) : none(x);
-      return {x, residuals, full(batch, a.size(-1), i64, a.device())};
-    }
+    const bool by_factors = dispatch::may_need_gradient(a) || dispatch::may_need_gradient(b) || b.size(-1) > a.size(-1);
+    const auto [x, residuals] = by_factors ? solve_by_factors(a, b) : solve_by_triangle(a, b);
+    if (x.defined())
+      return {x, a.size(-2) > a.size(-1) ? residuals : none(x), full(batch, a.size(-1), i64, a.device())};
   }
   const Tensor x = adjoint::exact_matmul(pinv(a), b);
   return {x, none(x), matrix_rank(a)};

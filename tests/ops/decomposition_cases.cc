@@ -34,6 +34,12 @@ void add_qr(Cases& cases) {
   row(cases, "qr of tall", {{normal({4, 2})}, {normal({2, 4, 3})}}, CALL(Outputs{qr(x[0]).q, qr(x[0]).r}), nullptr)
       .no_layouts();
   row(cases, "qr of wide", {{normal({2, 4})}}, CALL(Outputs{qr(x[0]).q, qr(x[0]).r}), nullptr).no_layouts();
+  // Signs of R do not matter here.
+  row(cases, "qr without q",
+      {{normal({4, 2})}, {normal({2, 3, 3})}, {normal({90, 35})}, {normal({2, 4})}, {normal({3, 0})}},
+      CALL(matmul(qr(x[0], QrMode::r).r.t(), qr(x[0], QrMode::r).r)),
+      each([](const Array& a) { return product(transposed(a), a); }))
+      .no_gradient();
   row(cases, "qr complete", kAny, CALL(again(qr(x[0], QrMode::complete))), same()).no_gradient();
   row(cases, "qr complete orthogonal", kAny,
       CALL(matmul(qr(x[0], QrMode::complete).q.t(), qr(x[0], QrMode::complete).q)),
@@ -123,6 +129,15 @@ void add_svd(Cases& cases) {
         return product(inverse_of(product(t, x[0])), product(t, x[1]));
       })
       .no_layouts()
+      .loose(500);
+  row(cases, "lstsq without gradient",
+      {{normal({5, 2}), normal({5, 3})}, {normal({3, 3}), normal({3, 1})}, {normal({90, 4}), normal({90, 2})}},
+      CALL(lstsq(x[0].detach(), x[1].detach()).solution),
+      [](const Arrays& x) {
+        const Array t = transposed(x[0]);
+        return product(inverse_of(product(t, x[0])), product(t, x[1]));
+      })
+      .no_gradient()
       .loose(500);
   row(cases, "lstsq wide", {{normal({2, 4}), normal({2, 3})}}, CALL(lstsq(x[0], x[1]).solution),
       [](const Arrays& x) {

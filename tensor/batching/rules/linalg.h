@@ -18,7 +18,6 @@ WEFT_BATCHING(Det) = same_op;
 WEFT_BATCHING(Slogdet) = same_op;
 WEFT_BATCHING(Cholesky) = same_op;
 WEFT_BATCHING(SolveTriangular) = same_op;
-WEFT_BATCHING(Qr) = same_op;
 WEFT_BATCHING(Pinv) = same_op;
 WEFT_BATCHING(Eig) = same_op;
 WEFT_BATCHING(MatrixExp) = same_op;
@@ -32,6 +31,7 @@ inline constexpr auto with_vectors = [](const auto& op, const Call& call) {
   return out;
 };
 }  // namespace detail
+WEFT_BATCHING(Qr) = detail::with_vectors;
 WEFT_BATCHING(Svd) = detail::with_vectors;
 WEFT_BATCHING(Eigh) = detail::with_vectors;
 

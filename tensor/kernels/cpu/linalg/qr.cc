@@ -6,6 +6,7 @@
 namespace weft::kernels::cpu {
 namespace {
 
+/// Without columns, q is not computed.
 template <class T> void qr(Matrix<const T> a, Matrix<T> q, Matrix<T> r) {
   const int64_t m = a.rows, n = a.columns;
   Scratch<T> work(checked_multiply(m, n)), reflectors(checked_multiply(m, n)),
@@ -14,7 +15,7 @@ template <class T> void qr(Matrix<const T> a, Matrix<T> q, Matrix<T> r) {
   const Matrix<T> t = row_major(factors.data(), linalg::kReflected, n);
   copy_matrix<T, T>(a, left);
   linalg::reflect_blocks<T>(left, v, t);
-  linalg::first_columns<T>(v, t, q);
+  if (q.columns > 0) linalg::first_columns<T>(v, t, q);
   for (int64_t i = 0; i < r.rows; ++i)
     for (int64_t j = 0; j < n; ++j) r.at(i, j) = j >= i ? left.at(i, j) : T{0};
 }
@@ -40,11 +41,11 @@ template <class T> auto lane_reflection(const LaneMatrices<T>& m, int64_t rows, 
   return Reflection{flat ? V{} : (beta - alpha) / beta, beta};
 }
 
-/// qr() of a few small matrices side by side.
-template <class T> void qr_lanes(const Operand& a, int64_t first, int64_t count, const Operand& q, const Operand& r) {
+/// qr() of a few small matrices side by side; q may be null.
+template <class T> void qr_lanes(const Operand& a, int64_t first, int64_t count, const Operand* q, const Operand& r) {
   using V = simd::Vec<T>;
-  const int64_t m = a.size(a.rank() - 2), n = a.size(a.rank() - 1), width = q.size(q.rank() - 1);
-  LaneMatrices<T> v(m, n), left(r.size(r.rank() - 2), n), found(m, width);
+  const int64_t m = a.size(a.rank() - 2), n = a.size(a.rank() - 1), width = q ? q->size(q->rank() - 1) : 0;
+  LaneMatrices<T> v(m, n), left(r.size(r.rank() - 2), n);
   const Scratch<V> tau(n);
   v.load(a, first, count);
   // target column c -= tau v_j (v_j . c), v_j's first element being 1.
@@ -63,12 +64,14 @@ template <class T> void qr_lanes(const Operand& a, int64_t first, int64_t count,
   }
   for (int64_t i = 0; i < r.size(r.rank() - 2); ++i)
     for (int64_t j = 0; j < n; ++j) left.at(i, j) = j >= i ? v.at(i, j) : V{};
+  left.store(r, first, count);
+  if (!q) return;
+  LaneMatrices<T> found(m, width);
   for (int64_t i = 0; i < m; ++i)
     for (int64_t j = 0; j < width; ++j) found.at(i, j) = V{} + static_cast<T>(i == j ? 1 : 0);
   for (int64_t j = n; j-- > 0;)
     for (int64_t c = j; c < width; ++c) reflect(j, found, c);
-  found.store(q, first, count);
-  left.store(r, first, count);
+  found.store(*q, first, count);
 }
 
 }  // namespace
@@ -81,10 +84,12 @@ void Qr::cpu(const Operand& a, const Operand& q, const Operand& r) const {
   const double m = static_cast<double>(a.size(a.rank() - 2)), n = static_cast<double>(a.size(a.rank() - 1));
   visit_precision(a.dtype, [&]<class T>() {
     if (a.numel() > 0 && fills_lanes<T>(a))
-      return for_lanes_of_matrices<T>(batch_count(a), 4 * m * n * n,
-                                      [&](int64_t first, int64_t count) { qr_lanes<T>(a, first, count, q, r); });
-    for_each_matrix(batch_count(a), 4 * m * n * n,
-                    [&](int64_t i) { qr<T>(matrix_of<const T>(a, i), matrix_of<T>(q, i), matrix_of<T>(r, i)); });
+      return for_lanes_of_matrices<T>(batch_count(a), 4 * m * n * n, [&](int64_t first, int64_t count) {
+        qr_lanes<T>(a, first, count, vectors ? &q : nullptr, r);
+      });
+    for_each_matrix(batch_count(a), 4 * m * n * n, [&](int64_t i) {
+      qr<T>(matrix_of<const T>(a, i), vectors ? matrix_of<T>(q, i) : Matrix<T>{}, matrix_of<T>(r, i));
+    });
   });
 }
 
