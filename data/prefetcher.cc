@@ -9,6 +9,7 @@
 
 #include "tensor/core/error.h"
 #include "tensor/core/random.h"
+#include "tensor/dispatch/modes.h"
 #include "tensor/runtime/threads.h"
 
 namespace weft::data::detail {
@@ -29,7 +30,8 @@ struct Prefetcher::Team {
 
   explicit Team(int64_t first) : taken(first), wanted(first) {}
 
-  void run(const std::function<Batch(int64_t)>& fetch, int64_t end, int64_t ahead) {
+  void run(const std::function<Batch(int64_t)>& fetch, int64_t end, int64_t ahead, const internal::Modes& modes) {
+    internal::modes() = modes;
     const SerialScope serial;
     RandomLog none;
     const RandomScope keyed(RandomScope::Kind::refuse, none);  // threads draw in any order
@@ -65,9 +67,12 @@ Prefetcher::Prefetcher(std::function<Batch(int64_t)> fetch, int64_t first, int64
     : fetch_(std::move(fetch)), next_(first), end_(end) {
   if (workers == 0 || first >= end) return;
   team_ = std::make_unique<Team>(first);
+  // The scopes around the loop hold for every batch. Observers stay with the thread that registered them.
+  internal::Modes modes = internal::modes();
+  modes.observer = nullptr;
   try {
     for (int64_t i = 0; i < std::min(workers, end - first); ++i)  // no more than there are batches
-      team_->threads.emplace_back([this, end, ahead] { team_->run(fetch_, end, ahead); });
+      team_->threads.emplace_back([this, end, ahead, modes] { team_->run(fetch_, end, ahead, modes); });
   } catch (...) {  // no more threads: those there are must be joined
     const size_t started = team_->threads.size();
     team_->finish();

@@ -161,7 +161,14 @@ void load(Transaction& transaction, Part* part, const Current& current, const St
                   [part, before = std::invoke(current, *part)] { part->load_state_dict(before); });
 }
 
+/// The end of its scope would undo what is loaded.
+void check_not_applied(const CheckpointParts& parts) {
+  if (parts.average != nullptr && parts.average->is_applied())
+    throw IoError("the average is applied: save and load outside of its scope, when the model holds its own weights");
+}
+
 void apply(const Contents& contents, const CheckpointParts& parts) {
+  check_not_applied(parts);
   // Everything that is only parsed comes first.
   const StateDict model = part_of(contents.tensors, "model.");
   const optim::State optimizer = state_of(contents, "optimizer."), schedule = state_of(contents, "schedule.");
@@ -202,6 +209,7 @@ void apply(const Contents& contents, const CheckpointParts& parts) {
 
 void save_checkpoint(const std::string& path, const CheckpointParts& parts) {
   detail::with_path(path, [&] {
+    check_not_applied(parts);
     Contents contents;
     contents.texts[kFormatKey] = kFormat;
     // A part may be empty (an optimizer before its first step); its mark says that it was saved.

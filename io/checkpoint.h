@@ -39,12 +39,12 @@ struct CheckpointParts {
 };
 
 /// Writes `path` atomically: after a crash at any moment, the file is either the old or the new one. IoError, with the
-/// path, if writing fails.
+/// path, if writing fails, and if `average` is applied, when the model's own weights are not in the model.
 void save_checkpoint(const std::string& path, const CheckpointParts& parts);
 
 /// Restores the given objects: all of them, or none if anything does not fit. Contents of the file that are not
 /// requested are ignored. IoError, with the path, if the file is damaged (its checksum is verified), lacks a requested
-/// part, or belongs to another model, dtype, optimizer or dataset.
+/// part, or belongs to another model, dtype, optimizer or dataset, and if `average` is applied.
 void load_checkpoint(const std::string& path, const CheckpointParts& parts);
 
 }  // namespace weft::io

@@ -9,6 +9,12 @@
 #include "tensor/functions/unary.h"
 
 namespace weft::nn {
+namespace {
+/// In 16 bits the norm would be rounded, and f16 ends at 65504.
+Tensor exact_norm(const Tensor& x, double order) {
+  return norm(x.dtype() == f16 || x.dtype() == bf16 ? cast(x, f32) : x, order);
+}
+}  // namespace
 
 double clip_grad_norm(const std::vector<Tensor>& parameters, double max_norm, const ClipOptions& options) {
   ErrorFrame frame("clip_grad_norm");
@@ -18,7 +24,7 @@ double clip_grad_norm(const std::vector<Tensor>& parameters, double max_norm, co
   for (const Tensor& parameter : parameters) {
     Tensor gradient = parameter.grad();
     if (!gradient.defined()) continue;
-    norms.push_back(norm(gradient, options.norm).reshape({1}).to(f64));
+    norms.push_back(exact_norm(gradient, options.norm).reshape({1}).to(f64));
     gradients.push_back(std::move(gradient));
   }
   if (gradients.empty()) return 0;

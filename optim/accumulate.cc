@@ -21,21 +21,30 @@ bool Accumulate::backward(const Tensor& loss) {
   if (waiting_ == 0) optimizer_.get("Accumulate").zero_grad();
   const Tensor part = loss / static_cast<double>(batches_);
   (scaler_ ? scaler_->scale(part) : part).backward();
-  return ++waiting_ == batches_ && flush();
+  return ++waiting_ >= batches_ && flush();
 }
 
 bool Accumulate::flush() {
   if (waiting_ == 0) return false;
   Optimizer& optimizer = optimizer_.get("Accumulate");
+  waiting_ = 0;
+  try {
+    step(optimizer);
+  } catch (...) {
+    optimizer.zero_grad();
+    if (scaler_) scaler_->forget(optimizer);
+    throw;
+  }
+  optimizer.zero_grad();
+  return true;
+}
+
+void Accumulate::step(Optimizer& optimizer) {
   if (scaler_ && before_) scaler_->unscale_(optimizer);
   if (before_) before_();
-  if (scaler_)
-    scaler_->step(optimizer), scaler_->update();
-  else
-    optimizer.step();
-  optimizer.zero_grad();
-  waiting_ = 0;
-  return true;
+  if (!scaler_) return optimizer.step();
+  scaler_->step(optimizer);
+  scaler_->update();
 }
 
 State Accumulate::state_dict() const {

@@ -28,7 +28,8 @@ class Accumulate {
   bool backward(const Tensor& loss);
   /// Makes a step with the batches accumulated so far, for an epoch whose number of batches is not a multiple of
   /// `batches`. The gradients are still divided by `batches`, so that every batch has the same weight. Returns whether
-  /// it made a step: false if no batch is waiting.
+  /// it made a step: false if no batch is waiting. An exception of on_step() or of the step discards the batches; the
+  /// next call of backward() is the first of new ones.
   bool flush();
   /// Sets a function that runs immediately before each step: `[&] { nn::clip_grad_norm(model.parameters(), 1.0); }`.
   void on_step(std::function<void()> before) { before_ = std::move(before); }
@@ -43,6 +44,7 @@ class Accumulate {
   void load_state_dict(const State& state);
 
  private:
+  void step(Optimizer& optimizer);
   OptimizerHandle optimizer_;
   GradScaler* scaler_ = nullptr;
   int64_t batches_, waiting_ = 0;

@@ -7,9 +7,21 @@
 namespace weft::optim {
 namespace {
 std::string key(size_t i) { return text("average.", i); }
+
+std::vector<Tensor> copies(const std::vector<Tensor>& tensors) {
+  std::vector<Tensor> out;
+  for (const Tensor& x : tensors) out.push_back(clone(x.detach()));
+  return out;
+}
+
+void copy_all(const std::vector<Tensor>& from, const std::vector<Tensor>& to) {
+  for (size_t i = 0; i < from.size(); ++i) Tensor(to[i]).copy_(from[i]);
+}
+
 }  // namespace
 
-Average::Average(std::vector<Tensor> tensors) : tensors_(std::move(tensors)) {
+Average::Average(std::vector<Tensor> tensors, std::vector<Tensor> others)
+    : tensors_(std::move(tensors)), others_(std::move(others)) {
   if (tensors_.empty()) throw Error("an average of no parameters: was register_module() forgotten in the model?");
   NoGrad guard;
   for (const Tensor& x : tensors_) averages_.push_back(clone(cast(x.detach(), computed_dtype(x))));
@@ -33,21 +45,27 @@ void Average::update() {
 }
 
 void Average::copy_to_model() {
+  if (is_applied_) throw Error("copy_to_model() of an average that is applied: the end of its scope would undo it");
+  copy_averages();
+}
+
+void Average::copy_averages() {
   NoGrad guard;
-  for (size_t i = 0; i < tensors_.size(); ++i) tensors_[i].copy_(averages_[i]);
+  copy_all(averages_, tensors_);
 }
 
 Average::Applied::Applied(Average& average) : average_(average) {
   if (average.is_applied_) throw Error("this average is applied already");
   NoGrad guard;
-  for (const Tensor& x : average.tensors_) saved_.push_back(clone(x.detach()));
-  average.copy_to_model();
+  saved_ = copies(average.tensors_), others_ = copies(average.others_);
+  average.copy_averages();
   average.is_applied_ = true;
 }
 
 Average::Applied::~Applied() {
   NoGrad guard;
-  for (size_t i = 0; i < saved_.size(); ++i) average_.tensors_[i].copy_(saved_[i]);
+  copy_all(saved_, average_.tensors_);
+  copy_all(others_, average_.others_);
   average_.is_applied_ = false;
 }
 
@@ -83,7 +101,8 @@ void Average::load_state_dict(const State& state) {
   updates_ = static_cast<int64_t>(updates->second);
 }
 
-Ema::Ema(std::vector<Tensor> tensors, double decay) : Average(std::move(tensors)), decay_(decay) {
+Ema::Ema(std::vector<Tensor> tensors, double decay, std::vector<Tensor> others)
+    : Average(std::move(tensors), std::move(others)), decay_(decay) {
   if (!(decay >= 0 && decay <= 1)) throw Error(text("Ema(): decay must be in [0, 1], not ", decay));
 }
 

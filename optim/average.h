@@ -29,7 +29,8 @@ class Average {
   Average(const Average&) = delete;
   Average& operator=(const Average&) = delete;
 
-  /// While this object is alive, the tensors hold the averages. The destructor restores their own values.
+  /// While this object is alive, the tensors hold the averages. The destructor restores their own values, and those of
+  /// the model's other buffers, which nn::update_bn() may have made fit the averages.
   class Applied {
    public:
     ~Applied();
@@ -40,7 +41,7 @@ class Average {
     friend class Average;
     explicit Applied(Average& average);
     Average& average_;
-    std::vector<Tensor> saved_;
+    std::vector<Tensor> saved_, others_;
   };
 
   /// Includes the current values in the averages; the first call copies them. Error while an Applied object is alive.
@@ -48,8 +49,10 @@ class Average {
   /// `auto averaged = average.applied();` gives the model the averaged weights until the end of the scope. The Average
   /// must outlive the result. Error if another Applied object is alive.
   [[nodiscard]] Applied applied() { return Applied(*this); }
-  /// Copies the averages into the model permanently.
+  /// Copies the averages into the model permanently. Error while an Applied object is alive.
   void copy_to_model();
+  /// Whether an Applied object is alive.
+  bool is_applied() const { return is_applied_; }
   /// The number of calls of update().
   int64_t updates() const { return updates_; }
   /// The averages, in the order of the model's parameters (and buffers).
@@ -62,8 +65,8 @@ class Average {
   void load_state_dict(const State& state);
 
  protected:
-  /// The averages start as the tensors' values.
-  explicit Average(std::vector<Tensor> tensors);
+  /// The averages start as the tensors' values. `others` are buffers that are not averaged.
+  explicit Average(std::vector<Tensor> tensors, std::vector<Tensor> others = {});
   /// The parameters of a model, and its floating buffers if `options.buffers`.
   template <HasWeights Model> static std::vector<Tensor> tensors_of(const Model& model, const AverageOptions& options) {
     std::vector<Tensor> out = model.parameters();
@@ -72,12 +75,21 @@ class Average {
         if (is_floating(buffer.tensor.dtype())) out.push_back(buffer.tensor);
     return out;
   }
+  /// The buffers that tensors_of() leaves out.
+  template <HasWeights Model> static std::vector<Tensor> others_of(const Model& model, const AverageOptions& options) {
+    std::vector<Tensor> out;
+    for (const auto& buffer : model.buffers())
+      if (!options.buffers || !is_floating(buffer.tensor.dtype())) out.push_back(buffer.tensor);
+    return out;
+  }
 
  private:
   /// The weight of the current values in update() number `update`, counted from 1: average += share (value - average).
   virtual double share(int64_t update) const = 0;
 
-  std::vector<Tensor> tensors_, averages_;
+  void copy_averages();
+
+  std::vector<Tensor> tensors_, averages_, others_;
   int64_t updates_ = 0;
   bool is_applied_ = false;
 };
@@ -91,10 +103,12 @@ class Ema final : public Average {
  public:
   /// Averages a model's parameters, or a list of tensors. Error unless decay is in [0, 1].
   template <HasWeights Model>
-  Ema(const Model& model, double decay, const AverageOptions& options = {}) : Ema(tensors_of(model, options), decay) {}
-  Ema(std::vector<Tensor> tensors, double decay);
+  Ema(const Model& model, double decay, const AverageOptions& options = {})
+      : Ema(tensors_of(model, options), decay, others_of(model, options)) {}
+  Ema(std::vector<Tensor> tensors, double decay) : Ema(std::move(tensors), decay, {}) {}
 
  private:
+  Ema(std::vector<Tensor> tensors, double decay, std::vector<Tensor> others);
   double share(int64_t update) const override;
   double decay_;
 };
@@ -103,7 +117,8 @@ class Ema final : public Average {
 class Swa final : public Average {
  public:
   template <HasWeights Model>
-  explicit Swa(const Model& model, const AverageOptions& options = {}) : Average(tensors_of(model, options)) {}
+  explicit Swa(const Model& model, const AverageOptions& options = {})
+      : Average(tensors_of(model, options), others_of(model, options)) {}
   explicit Swa(std::vector<Tensor> tensors) : Average(std::move(tensors)) {}
 
  private:

@@ -41,6 +41,10 @@ GradScaler::Record& GradScaler::record_of(const Optimizer& optimizer) {
   return records_.emplace_back(Record{.optimizer = &optimizer});
 }
 
+void GradScaler::forget(const Optimizer& optimizer) {
+  std::erase_if(records_, [&](const Record& record) { return record.optimizer == &optimizer; });
+}
+
 /// Divides the gradients by the scale, but f16 ones not where they stay. Whether all were finite.
 bool GradScaler::unscale_gradients(Optimizer& optimizer, bool halves_stay) const {
   NoGrad guard;
@@ -80,7 +84,7 @@ bool GradScaler::step(Optimizer& optimizer) {
   const bool divides = !record.unscaled;
   if (divides) record.finite = unscale_gradients(optimizer, true);
   record.unscaled = record.stepped = true;
-  if (!record.finite) return ++skipped_, false;
+  if (!record.finite) return ++skipped_, ++optimizer.attempts_, false;
   struct Factor {
     double& factor;
     Factor(double& place, double value) : factor(place) { factor = value; }

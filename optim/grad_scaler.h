@@ -73,7 +73,10 @@ class GradScaler {
     const Optimizer* optimizer = nullptr;
     bool unscaled = false, stepped = false, finite = true;
   };
+  friend class Accumulate;
   Record& record_of(const Optimizer& optimizer);
+  /// Ends the iteration of an optimizer whose step failed.
+  void forget(const Optimizer& optimizer);
   bool unscale_gradients(Optimizer& optimizer, bool halves_stay) const;
   void finish(bool all_finite);
 

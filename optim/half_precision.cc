@@ -31,15 +31,16 @@ Tensor Optimizer::state(Slot& slot, size_t index) const {
   return state;
 }
 
-void Optimizer::update_slot(size_t group, Slot& slot, const Tensor& gradient) {
+void Optimizer::update_slot(size_t group, Slot& slot, const Tensor& gradient, Generator* random) {
   const HalfPrecision half = half_precision(group);
-  if (is_half_precision(slot.parameter.dtype()) || half.bf16_states) return update_in_f32(group, slot, gradient);
+  if (is_half_precision(slot.parameter.dtype()) || half.bf16_states)
+    return update_in_f32(group, slot, gradient, random);
   slot.weights = slot.parameter;
   slot.master = {};  // the module was cast to a dtype that needs none
   update(group, slot, gradient);
 }
 
-void Optimizer::update_in_f32(size_t group, Slot& slot, const Tensor& gradient) {
+void Optimizer::update_in_f32(size_t group, Slot& slot, const Tensor& gradient, Generator* random) {
   const HalfPrecision half = half_precision(group);
   const DType dtype = slot.parameter.dtype();
   const bool rounds = is_half_precision(dtype), has_master = rounds && half.master_weights;
@@ -52,14 +53,15 @@ void Optimizer::update_in_f32(size_t group, Slot& slot, const Tensor& gradient) 
   Tensor g = rounds ? cast(gradient, f32) : gradient;
   if (rounds && gradient_factor_ != 1) g.mul_(gradient_factor_);
   update(group, slot, g);
-  if (rounds) slot.parameter.copy_(half.stochastic_rounding ? stochastic_cast(slot.weights, dtype) : slot.weights);
+  if (rounds)
+    slot.parameter.copy_(half.stochastic_rounding ? stochastic_cast(slot.weights, dtype, *random) : slot.weights);
   slot.written = internal::storage(slot.parameter).version();
   slot.weights = {};
   for (size_t k = 0; k < stored.size() && half.bf16_states; ++k) {
     Tensor& state = slot.states[k];
     if (!state.defined() || state.dtype() == bf16) continue;
     // Decay changes a mean by less than half a step of bf16: rounded to nearest it would stand still.
-    const Tensor rounded = stochastic_cast(state, bf16);
+    const Tensor rounded = stochastic_cast(state, bf16, *random);
     const bool keeps_memory = stored[k].defined() && stored[k].dtype() == bf16 && stored[k].device() == state.device();
     state = keeps_memory ? Tensor(stored[k]).copy_(rounded) : rounded;
   }

@@ -6,7 +6,6 @@ namespace weft::optim {
 namespace {
 
 std::string part_key(size_t part) { return text("part.", part, "."); }
-std::string rate_key(size_t group) { return text("group.", group, ".lr"); }
 std::string factor_key(size_t part, size_t group) { return text("part.", part, ".group.", group, ".factor"); }
 
 void check_parts(const std::vector<MakeSchedule>& parts) {
@@ -69,16 +68,13 @@ bool JoinedSchedules::rebase(size_t i, const Rates& rates) {
 void JoinedSchedules::save(State& out) const {
   for (size_t i = 0; i < parts_.size(); ++i)
     for (const auto& [key, value] : parts_[i]->state_dict().numbers) out.numbers[part_key(i) + key] = value;
-  const Rates now = rates();
-  for (size_t group = 0; group < now.size(); ++group) out.numbers[rate_key(group)] = now[group];
 }
 
 void JoinedSchedules::load(const State& state) {
   State own;
   JoinedSchedules::save(own);
   for (const auto& [key, value] : own.numbers) (void)number(state, key);
-  Rates given;
-  for (size_t group = 0; group < optimizer().group_count(); ++group) given.push_back(number(state, rate_key(group)));
+  const KeptMomenta momenta(optimizer());  // not those of a part whose turn it is not
   for (size_t i = 0; i < parts_.size(); ++i) {
     State part;
     const std::string prefix = part_key(i);
@@ -86,7 +82,7 @@ void JoinedSchedules::load(const State& state) {
       if (key.starts_with(prefix)) part.numbers[key.substr(prefix.size())] = value;
     parts_[i]->load_state_dict(part);
   }
-  set_rates(given);
+  momenta.put_back();
 }
 
 SequentialSchedules::SequentialSchedules(Optimizer& optimizer, const std::vector<MakeSchedule>& parts,

@@ -6,6 +6,8 @@
 #include <ostream>
 
 #include "autograd/grad_mode.h"
+#include "tensor/autocast.h"
+#include "tensor/core/random.h"
 #include "tensor/functions/reduce.h"
 #include "tensor/runtime/log.h"
 
@@ -86,16 +88,21 @@ void Optimizer::step() {
 void Optimizer::update_all() {
   ErrorFrame frame(name_);
   NoGrad guard;
+  const Autocast exact = Autocast::off();
+  // A generator per parameter: when processes divide the work, none draws more than another.
+  std::vector<Generator> random;
+  if (rounds_at_random()) random = default_generator().split(static_cast<int64_t>(parameters().size()));
   size_t number = 0;
   for (size_t i = 0; i < groups_.size(); ++i) {
     for (Slot& slot : groups_[i]) {
+      Generator* const generator = random.empty() ? nullptr : &random[number];
       const bool mine = is_mine(number++);
       const Tensor gradient = slot.parameter.grad();
       if (!gradient.defined()) continue;
       ++slot.steps;
       if (!mine) continue;
       try {
-        update_slot(i, slot, gradient);
+        update_slot(i, slot, gradient, generator);
       } catch (...) {
         --slot.steps;  // what was never updated has no states
         throw;
@@ -103,7 +110,14 @@ void Optimizer::update_all() {
     }
   }
   if (sharing_.after_step) sharing_.after_step();
+  ++attempts_;
   if (++steps_ == 1) warn_unused();
+}
+
+bool Optimizer::rounds_at_random() const {
+  for (size_t group = 0; group < groups_.size(); ++group)
+    if (const HalfPrecision half = half_precision(group); half.stochastic_rounding || half.bf16_states) return true;
+  return false;
 }
 
 void Optimizer::share(Sharing sharing) {

@@ -96,7 +96,7 @@ class Optimizer {
 
  protected:
   bool skips_nonfinite() const { return skips_nonfinite_; }
-  void count_skipped() { ++skipped_; }
+  void count_skipped() { ++skipped_, ++attempts_; }
   /// step() without the check for non-finite gradients.
   void update_all();
   /// Error if load_state_dict() could not restore `state`.
@@ -175,16 +175,20 @@ class Optimizer {
   friend class GradScaler;
   friend class OptimizerHandle;
   friend class Schedule;
-  /// The schedule that set the learning rates last, and after how many steps.
+  /// The schedule that set the learning rates last, after how many attempted steps, and how often a schedule without a
+  /// curve (plateau.h, swa_lr.h) has changed them.
   struct Scheduled {
     const Schedule* by = nullptr;
-    int64_t step = 0;
+    int64_t attempt = 0;
+    int64_t changes = 0;
   };
 
   Tensor state(Slot& slot, size_t index) const;
   Tensor new_state(const Tensor& parameter, size_t index, DType dtype) const;
-  void update_slot(size_t group, Slot& slot, const Tensor& gradient);
-  void update_in_f32(size_t group, Slot& slot, const Tensor& gradient);
+  /// `random` rounds; null unless rounds_at_random().
+  void update_slot(size_t group, Slot& slot, const Tensor& gradient, Generator* random);
+  void update_in_f32(size_t group, Slot& slot, const Tensor& gradient, Generator* random);
+  bool rounds_at_random() const;
   void take_master(Slot& slot) const;
   /// Why the values that `state` has for a group contradict each other; null if they do not.
   const char* conflict_of(size_t group, const State& state);
@@ -201,6 +205,7 @@ class Optimizer {
   std::vector<const char*> state_names_, number_names_;
   std::vector<std::vector<Slot>> groups_;
   int64_t steps_ = 0, skipped_ = 0;
+  int64_t attempts_ = 0;  // steps and skipped ones, those that a GradScaler skipped too
   bool skips_nonfinite_ = false;
   Scheduled scheduled_;
   /// for 16-bit gradients, after conversion to f32

@@ -4,10 +4,6 @@
 #include <limits>
 
 namespace weft::optim {
-namespace {
-std::string rate_key(size_t group) { return text("group.", group, ".lr"); }
-}  // namespace
-
 ReduceOnPlateau::ReduceOnPlateau(Optimizer& optimizer, const PlateauOptions& options)
     : Schedule(optimizer), options_(options) {
   ErrorFrame frame("ReduceOnPlateau");
@@ -56,7 +52,9 @@ void ReduceOnPlateau::reduce() {
   for (size_t group = 0; group < optimizer().group_count(); ++group) {
     const double before = optimizer().lr(group),
                  after = std::max(before * options_.factor, of_group(options_.min_lr, options_.min_lrs, group));
-    if (before - after > options_.eps) optimizer().set_lr(group, after);
+    if (!(before - after > options_.eps)) continue;
+    optimizer().set_lr(group, after);
+    note_change();
   }
   cooling_ = options_.cooldown;
   bad_steps_ = 0;
@@ -66,15 +64,10 @@ void ReduceOnPlateau::save(State& out) const {
   out.numbers["best"] = best_;
   out.numbers["bad_steps"] = static_cast<double>(bad_steps_);
   out.numbers["cooling"] = static_cast<double>(cooling_);
-  for (size_t group = 0; group < optimizer().group_count(); ++group)
-    out.numbers[rate_key(group)] = optimizer().lr(group);
 }
 
 void ReduceOnPlateau::load(const State& state) {
   const double best = number(state, "best"), bad = number(state, "bad_steps"), cooling = number(state, "cooling");
-  std::vector<double> rates;
-  for (size_t group = 0; group < optimizer().group_count(); ++group) rates.push_back(number(state, rate_key(group)));
-  for (size_t group = 0; group < rates.size(); ++group) optimizer().set_lr(group, rates[group]);
   best_ = best;
   bad_steps_ = static_cast<int64_t>(bad);
   cooling_ = static_cast<int64_t>(cooling);

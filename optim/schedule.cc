@@ -5,9 +5,10 @@
 namespace weft::optim {
 namespace {
 std::string base_key(size_t group) { return text("group.", group, ".base_lr"); }
+std::string rate_key(size_t group) { return text("group.", group, ".lr"); }
 }  // namespace
 
-Schedule::Schedule(Optimizer& optimizer) : optimizer_(optimizer) {
+Schedule::Schedule(Optimizer& optimizer) : optimizer_(optimizer), known_changes_(optimizer.scheduled_.changes) {
   for (size_t group = 0; group < optimizer.group_count(); ++group) base_.push_back(optimizer.lr(group));
 }
 
@@ -43,14 +44,22 @@ void Schedule::set_momentum(double value) {
 void Schedule::claim_step() {
   if (is_part_) return;
   Optimizer::Scheduled& last = optimizer().scheduled_;
-  const Optimizer::Scheduled now{this, optimizer().steps()};
-  if (now.step == 0 && steps_ == 0 && optimizer().skipped() == 0)
+  const int64_t attempt = optimizer().attempts_;
+  if (attempt == 0 && steps_ == 0 && optimizer().steps() == 0)
     log_warn("a schedule stepped before its optimizer did: the first learning rate was not used");
-  if (now.step > 0 && last.step == now.step && last.by != this)
+  if (last.changes != known_changes_)
+    throw Error(
+        "ReduceOnPlateau or SWALR changed the learning rate, and this schedule would overwrite it; combine them with "
+        "ChainedSchedules or SequentialSchedules, or make this schedule afterwards");
+  if (attempt > 0 && last.attempt == attempt && last.by != this)
     throw Error(
         "two schedules set the learning rate after one step of the optimizer, and the second would overwrite the "
         "first; combine them with ChainedSchedules or SequentialSchedules");
-  last = now;
+  last.by = this, last.attempt = attempt;
+}
+
+void Schedule::note_change() {
+  if (!is_part_) known_changes_ = ++optimizer().scheduled_.changes;
 }
 
 void Schedule::step() {
@@ -68,6 +77,8 @@ State Schedule::state_dict() const {
   State out;
   out.numbers["steps"] = static_cast<double>(steps_);
   for (size_t group = 0; group < base_.size(); ++group) out.numbers[base_key(group)] = base_[group];
+  for (size_t group = 0; group < optimizer().group_count(); ++group)
+    out.numbers[rate_key(group)] = optimizer().lr(group);
   save(out);
   return out;
 }
@@ -100,6 +111,11 @@ void Schedule::put(const State& state) {
   steps_ = static_cast<int64_t>(steps);
   base_ = base;
   apply();
+  // They may have been set by other code.
+  for (size_t group = 0; group < optimizer().group_count(); ++group)
+    if (const auto rate = state.numbers.find(rate_key(group)); rate != state.numbers.end())
+      optimizer().set_lr(group, rate->second);
+  known_changes_ = optimizer().scheduled_.changes;
 }
 
 }  // namespace weft::optim

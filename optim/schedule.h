@@ -27,7 +27,8 @@ void check_milestones(const std::vector<int64_t>& milestones);
 
 /// Sets the lr of every group to curve(number of steps, the group's lr at construction), from construction on. An lr
 /// that is set elsewhere is overwritten by the next step; step() throws an Error if another schedule set it after the
-/// same step of the optimizer (combine the two in joined.h). A group that is added later keeps its own lr. Using a
+/// same step of the optimizer, or if a ReduceOnPlateau or SWALR has changed it since this schedule was made (combine
+/// the two in joined.h). A group that is added later keeps its own lr. Using a
 /// schedule after its optimizer was destroyed is an Error. The concrete schedules are in curve_schedules.h, cyclic.h,
 /// one_cycle.h and plateau.h.
 class Schedule {
@@ -42,7 +43,7 @@ class Schedule {
   int64_t steps() const { return steps_; }
   double lr(size_t group = 0) const { return optimizer().lr(group); }
 
-  /// The number of steps and the initial learning rates. load_state_dict() also sets the optimizer's learning rates; it
+  /// The number of steps, and the initial and present learning rates. load_state_dict() also sets the optimizer's; it
   /// throws an Error, without changing anything, if the state does not fit.
   State state_dict() const;
   void load_state_dict(const State& state);
@@ -63,8 +64,11 @@ class Schedule {
   static double number(const State& state, const std::string& key);
   /// Sets the momentum of SGD and RMSprop, or beta1 of Adam.
   void set_momentum(double value);
-  /// Error if another schedule than this one set the learning rates after the same step of the optimizer.
+  /// Error if another schedule than this one set the learning rates after the same step of the optimizer, or changed
+  /// them without a curve.
   void claim_step();
+  /// To be called where a schedule without a curve changes a learning rate.
+  void note_change();
   void count() { ++steps_; }
   void uncount() { --steps_; }
 
@@ -77,7 +81,8 @@ class Schedule {
   GroupCurve curve_;
   std::vector<double> base_;  // the lr of every group at construction
   int64_t steps_ = 0;
-  bool is_part_ = false;  // of a combination, which owns it
+  bool is_part_ = false;   // of a combination, which owns it
+  int64_t known_changes_;  // of the optimizer's rates by schedules without a curve
 };
 
 }  // namespace weft::optim

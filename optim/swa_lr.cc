@@ -36,6 +36,7 @@ void SWALR::set_rates(int64_t step) {
 void SWALR::step() {
   count();
   set_rates(steps());
+  note_change();
 }
 
 }  // namespace weft::optim

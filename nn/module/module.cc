@@ -110,9 +110,16 @@ void Module::adopt(const std::string& name, Module& module, const std::type_info
 /// Makes `child` know its place as `name` in this module.
 void Module::link(const std::string& name, State& child, const std::type_info& type) {
   State& self = state();
-  Bodies seen;
+  Bodies below, seen;
+  child.walk([&](const std::string&, State& state) {
+    for (const NamedTensor& parameter : state.parameters) below.insert(&internal::body(parameter.tensor));
+  });
   self.walk([&](const std::string&, State& state) {
-    for (const NamedTensor& parameter : state.parameters) seen.insert(&internal::body(parameter.tensor));
+    for (NamedTensor& parameter : state.parameters) {
+      const auto* const body = &internal::body(parameter.tensor);
+      // The child may have renamed a leaf that it shares.
+      if (seen.insert(body).second && below.contains(body)) parameter.tensor.set_name(state.path + parameter.name);
+    }
   });
   child.type = class_name(type);
   child.adopted = true;

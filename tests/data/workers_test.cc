@@ -5,9 +5,12 @@
 #include <chrono>
 #include <thread>
 
+#include "autograd/grad_mode.h"
+#include "autograd/leaf.h"
 #include "data/loader.h"
 #include "data/transform.h"
 #include "tensor/all.h"
+#include "tensor/autocast.h"
 #include "tests/error_of.h"
 #include "tests/tensor/task_count.h"
 
@@ -65,6 +68,27 @@ TEST(Workers, ChangeNothing) {
     found.insert(found.end(), second.begin(), second.end());
     if (workers == 0) expected = found;
     EXPECT_EQ(found, expected) << workers;
+  }
+}
+
+/// Its examples tell the modes they were made in.
+struct OfModes : data::Dataset {
+  int64_t size() const override { return 8; }
+  Example get(int64_t) const override {
+    const Tensor product = matmul(ones({2, 2}), parameter(ones({2, 2})));
+    return {tensor({product.requires_grad()}), tensor({product.dtype() == f16})};
+  }
+};
+
+TEST(Workers, MakeBatchesInTheModesOfTheLoop) {
+  const NoGrad guard;
+  const Autocast autocast(f16);
+  for (const int64_t workers : {0, 2}) {
+    data::DataLoader loader(OfModes(), {.batch_size = 4, .workers = workers});
+    for (const auto& [recorded, cast] : loader) {
+      EXPECT_FALSE(any(recorded).item<bool>()) << workers;
+      EXPECT_TRUE(all(cast).item<bool>()) << workers;
+    }
   }
 }
 

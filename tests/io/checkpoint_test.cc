@@ -226,6 +226,11 @@ TEST(Checkpoint, HoldsAveragesAndStatesOfAllKinds) {
   EXPECT_EQ(first.optimizer.lr(), second.optimizer.lr());
   expect_same(first.model.state_dict(), second.model.state_dict());
   expect_same(first.average.state_dict().tensors, second.average.state_dict().tensors);
+  {
+    const auto averaged = first.average.applied();
+    EXPECT_HAS(test::io_error([&] { io::save_checkpoint(folder / "b", first.parts()); }), "the average is applied");
+    EXPECT_HAS(test::io_error([&] { io::load_checkpoint(folder / "a", first.parts()); }), "the average is applied");
+  }
   io::save_checkpoint(folder / "model", {.model = &first.model});
   EXPECT_HAS(test::io_error([&] { io::load_checkpoint(folder / "model", {.average = &first.average}); }),
              "holds no average");

@@ -46,6 +46,14 @@ TEST(ClipGradNorm, TakesOtherNorms) {
   EXPECT_EQ(clip_grad_norm({parameter(zeros({2}))}, 1), 0);
 }
 
+TEST(ClipGradNorm, OfSixteenBitsIsF32) {
+  const Tensor large = parameter(zeros({9}, f16)), fine = parameter(zeros({2}, bf16));
+  large.set_grad(full({9}, 30000, f16)), fine.set_grad(tensor({302.0, 14.0}, bf16));
+  EXPECT_NEAR(clip_grad_norm({large}, 9), 90000, 50);  // f16 ends at 65504
+  EXPECT_NEAR(large.grad().to(f64)[0].item<double>(), 3, 2e-3);
+  EXPECT_NEAR(clip_grad_norm({fine}, 1000), std::hypot(302, 14), 1e-3);  // bf16 has 8 bits
+}
+
 TEST(ClipGradNorm, NaNIsSeen) {
   const std::vector<Tensor> parameters = make();
   parameters[0].grad().fill_(std::nan(""));

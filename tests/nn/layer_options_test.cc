@@ -164,6 +164,7 @@ TEST(Embedding, OfATableThatIsThere) {
   };
   Tied tied;
   EXPECT_EQ(tied.parameters().size(), 1u);
+  EXPECT_EQ(tied.decoder.weight().name(), "decoder.weight") << "the embedding alone calls it weight";
   EXPECT_TRUE(tied.embedding.weight().is_same(tied.decoder.weight()));
   tied.to(bf16);
   EXPECT_TRUE(equal(tied.embedding.weight(), tied.decoder.weight()));

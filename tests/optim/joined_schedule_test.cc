@@ -48,6 +48,68 @@ TEST(Schedule, RefusesToOverwriteAnother) {
   EXPECT_NE(error_of([&] { joined.step(); }), "");
 }
 
+// An optimizer's step that was skipped is none, but the next schedule's turn has come.
+TEST(Schedule, MayFollowAnotherAfterASkippedStep) {
+  const Tensor w = weight();
+  SGD optimizer({w}, {.lr = 0.4});
+  GradScaler scaler({.init_scale = 1});
+  LinearLR warmup(optimizer, {.start_factor = 0.2, .steps = 12});
+  ExponentialLR decay(optimizer, {.gamma = 0.9});
+  for (const double gradient : {1.0, std::nan("")}) {
+    w.set_grad(full(w.shape(), gradient, w.dtype()));
+    scaler.step(optimizer);
+    scaler.update();
+    gradient == 1 ? warmup.step() : decay.step();
+  }
+  EXPECT_EQ(scaler.skipped(), 1);
+  optimizer.skip_nonfinite();
+  optimizer.step();
+  warmup.step();
+  EXPECT_EQ(optimizer.skipped(), 1);
+}
+
+TEST(Schedule, RefusesToUndoAPlateau) {
+  SGD optimizer({weight()}, {.lr = 0.4});
+  ExponentialLR decay(optimizer, {.gamma = 0.9});
+  ReduceOnPlateau plateau(optimizer, {.factor = 0.5, .patience = 0});
+  optimizer.step();
+  decay.step();
+  plateau.step(1);
+  optimizer.step();
+  decay.step();  // the plateau has changed nothing so far
+  plateau.step(1);
+  optimizer.step();
+  EXPECT_EQ(error_of([&] { decay.step(); }),
+            "ReduceOnPlateau or SWALR changed the learning rate, and this schedule would overwrite it; combine them "
+            "with ChainedSchedules or SequentialSchedules, or make this schedule afterwards");
+  EXPECT_EQ(optimizer.lr(), 0.5 * (0.4 * 0.9 * 0.9));
+  ExponentialLR after(optimizer, {.gamma = 0.5});
+  after.step();
+  EXPECT_EQ(optimizer.lr(), 0.25 * (0.4 * 0.9 * 0.9));
+}
+
+// What other code set stays until the next step, resumed or not.
+TEST(Schedule, ResumesWithARateSetByHand) {
+  SGD first({weight()}, {.lr = 0.4}), second({weight()}, {.lr = 0.4});
+  ExponentialLR one(first, {.gamma = 0.9}), other(second, {.gamma = 0.9});
+  one.step();
+  first.set_lr(0.01);
+  other.load_state_dict(one.state_dict());
+  EXPECT_EQ(second.lr(), 0.01);
+  other.step();
+  EXPECT_EQ(second.lr(), 0.4 * 0.9 * 0.9);
+}
+
+TEST(JoinedSchedules, ResumeLeavesTheMomentumToThePartWhoseTurnItIs) {
+  const std::vector<MakeSchedule> parts = {kWarmup, schedule_of<OneCycle>(OneCycleOptions{.max_lr = 10, .steps = 49})};
+  SGD first({weight()}, {.lr = 0.4, .momentum = 0.9}), second({weight()}, {.lr = 0.4, .momentum = 0.9});
+  SequentialSchedules one(first, parts, {12}), other(second, parts, {12});
+  for (int i = 0; i < 3; ++i) one.step();
+  other.load_state_dict(one.state_dict());
+  EXPECT_EQ(second.get("momentum"), 0.9);
+  EXPECT_EQ(second.lr(), first.lr());
+}
+
 TEST(JoinedSchedules, AreSchedulesOfAnyKind) {
   SGD optimizer({weight()}, {.lr = 0.4});
   SequentialSchedules cycle(

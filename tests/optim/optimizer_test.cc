@@ -353,6 +353,33 @@ TEST(Optimizer, RefusesAStateOfMoreOrOfLess) {
   EXPECT_EQ(fresh.steps(), 0);
 }
 
+// Those that share the work must go on drawing the same numbers.
+TEST(Optimizer, DrawsTheSameRandomNumbersOnEachProcessThatSharesIt) {
+  const AdamOptions options = {.stochastic_rounding = true, .bf16_states = true};
+  Tensor whole[2];
+  RandomState after[3];
+  for (const int process : {0, 1, 2}) {  // 2: alone
+    manual_seed(3);
+    std::vector<Tensor> weights = {parameter(ones({300}, bf16)), parameter(ones({70}, bf16))};
+    Adam optimizer(weights, options);
+    if (process < 2)
+      optimizer.share({.mine = {process == 0, process == 1}, .after_step = [] {}, .complete = [](State&) {}});
+    for (int i = 0; i < 3; ++i) {
+      for (const Tensor& w : weights) w.set_grad(full(w.shape(), 0.3, bf16));
+      optimizer.step();
+    }
+    after[process] = random_state();
+    for (const int i : {0, 1}) {
+      if (process == i) whole[i] = clone(weights[i].detach());
+      if (process == 2) {
+        EXPECT_TRUE(equal(whole[i], weights[i]));
+      }
+    }
+  }
+  EXPECT_EQ(after[0], after[2]);
+  EXPECT_EQ(after[1], after[2]);
+}
+
 TEST(Optimizer, TakesNoGroupOnceItIsShared) {
   const Tensor a = parameter(ones({2}));
   SGD optimizer({a}, {});

@@ -8,6 +8,7 @@
 #include "autograd/grad_mode.h"
 #include "nn/nn.h"
 #include "optim/optim.h"
+#include "tensor/autocast.h"
 #include "tensor/functions/compare.h"
 #include "tensor/functions/copy.h"
 #include "tests/optim/problem.h"
@@ -60,6 +61,11 @@ TEST(Average, IsAppliedForAScope) {
     EXPECT_REFUSED(average.applied(), "this average is applied already");
   }
   EXPECT_EQ(w.item<double>(), 3);
+  {
+    const auto averaged = average.applied();
+    EXPECT_REFUSED(average.copy_to_model(),
+                   "copy_to_model() of an average that is applied: the end of its scope would undo it");
+  }
   average.update();
   EXPECT_EQ(average.averages()[0].item<double>(), 2);
   average.copy_to_model();
@@ -80,6 +86,14 @@ TEST(Average, OfAModel) {
     auto averaged = weights.applied();
     EXPECT_EQ(model.parameters()[0].to_vector<float>(), before);
   }
+  // Statistics of the averaged weights do not outlive the scope.
+  const StateDict own = model.clone_state();
+  for (Ema* average : {&weights, &all}) {
+    auto averaged = average->applied();
+    model(wave({4, 3}, 0.1).to(f32));
+    EXPECT_FALSE(equal(model.get_buffer("1.running_mean"), own.at("1.running_mean")));
+  }
+  for (const auto& [name, value] : model.state_dict()) EXPECT_TRUE(equal(value, own.at(name))) << name;
   model.to(f64);
   weights.update();
   EXPECT_EQ(weights.averages()[0].dtype(), f64);
@@ -152,6 +166,28 @@ TEST(Accumulate, ScalesTheLoss) {
   EXPECT_EQ(scaler.skipped(), 1);
 }
 
+TEST(Accumulate, AFailedStepDiscardsTheBatches) {
+  const Tensor a = leaf({1, 2});
+  SGD optimizer({a}, {.lr = 0.1});
+  GradScaler scaler({.init_scale = 1024});
+  for (const bool scaled : {false, true}) {
+    Accumulate accumulate = scaled ? Accumulate(optimizer, 2, scaler) : Accumulate(optimizer, 2);
+    bool fails = true;
+    accumulate.on_step([&] {
+      if (fails) throw Error("not now");
+    });
+    const int64_t before = optimizer.steps();
+    EXPECT_FALSE(accumulate.backward(sum(square(a))));
+    EXPECT_REFUSED(accumulate.backward(sum(square(a))), "not now");
+    EXPECT_EQ(accumulate.waiting(), 0);
+    EXPECT_FALSE(a.grad().defined());
+    fails = false;
+    EXPECT_FALSE(accumulate.backward(sum(square(a))));
+    EXPECT_TRUE(accumulate.backward(sum(square(a))));
+    EXPECT_EQ(optimizer.steps(), before + 1);
+  }
+}
+
 TEST(SkipNonfinite, ChangesNothingButTheCount) {
   for (const double bad : {std::nan(""), HUGE_VAL, -HUGE_VAL}) {
     Tensor a = leaf({1, 2}), b = leaf({3});
@@ -214,6 +250,16 @@ TEST(State, WithNumbersThatCannotBeIsRefused) {
   State state = schedule.state_dict();
   state.numbers["steps"] = std::nan("");
   EXPECT_REFUSED(schedule.load_state_dict(state), "the state of this schedule has steps nan");
+}
+
+TEST(Muon, StepsInF32InAnAutocastScope) {
+  const Tensor one = parameter(wave({9, 7}, 0.3).to(f32)), other = parameter(wave({9, 7}, 0.3).to(f32));
+  Muon alone({one}), within({other});
+  for (const Tensor& w : {one, other}) w.set_grad(wave({9, 7}, 0.7).to(f32));
+  alone.step();
+  const Autocast autocast(f16);
+  within.step();
+  EXPECT_TRUE(equal(one, other));
 }
 
 TEST(Muon, TakesMatricesOnly) {
