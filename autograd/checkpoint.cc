@@ -2,6 +2,7 @@
 
 #include "autograd/grad_mode.h"
 #include "autograd/node.h"
+#include "autograd/run_again.h"
 #include "tensor/batching/level.h"
 #include "tensor/core/random.h"
 
@@ -47,10 +48,11 @@ class Call final : public std::enable_shared_from_this<Call> {
  public:
   using Function = std::function<std::vector<Tensor>(const std::vector<Tensor>&)>;
 
-  Call(Function f, const std::vector<Tensor>& inputs) : f_(std::move(f)), autocast_(internal::modes().autocast) {
+  Call(Function f, const std::vector<Tensor>& inputs)
+      : f_(std::move(f)), autocast_(internal::modes().autocast), active_(active_states()) {
     for (const Tensor& x : inputs) {
       if (x.defined()) dispatch::check_input_version(x);
-      inputs_.push_back(x.defined() ? Saved(x) : Saved());
+      inputs_.push_back(!x.defined() ? Saved() : is_leafs(edge_of(x)) ? plainly_saved(x) : Saved(x));
       needs_.push_back(x.defined() && x.requires_grad());
     }
   }
@@ -59,6 +61,7 @@ class Call final : public std::enable_shared_from_this<Call> {
     First saver(*this);
     const SaverScope scope(&saver);
     const RandomScope noted(RandomScope::Kind::note, random_);
+    const OnceScope once(OnceScope::Kind::note, once_);
     std::vector<Tensor> out = f_(inputs);
     finished_ = true;
     return out;
@@ -77,9 +80,14 @@ class Call final : public std::enable_shared_from_this<Call> {
     Again saver(*this);
     const SaverScope scope(&saver);
     const RandomScope repeated(RandomScope::Kind::repeat, random_);
+    const OnceScope once(OnceScope::Kind::repeat, once_);
+    const EnteredStates entered(active_);
     f_(inputs);
     if (finished_ && saver.next != slots_.size())
       throw_differs(text("it kept ", slots_.size(), " tensors the first time, and ", saver.next, " now"));
+    if (finished_ && repeated.drawn() != random_.size())
+      throw_differs(text("it drew random numbers ", random_.size(), " times before, and ", repeated.drawn(),
+                         " now; was a module set to eval() between?"));
   }
 
  private:
@@ -125,7 +133,9 @@ class Call final : public std::enable_shared_from_this<Call> {
   DType autocast_;
   std::vector<Saved> inputs_;
   std::vector<bool> needs_;
+  ActiveStates active_;
   RandomLog random_;
+  OnceLog once_;
   std::vector<std::weak_ptr<Slot>> slots_;
   bool finished_ = false;
 };

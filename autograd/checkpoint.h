@@ -6,7 +6,8 @@
 // The graph of the function is recorded as usual, but without the saved tensors. So parameters that it reads (captured,
 // or of a module) get their gradients, grad() works, and gradients can be differentiated again. The first node that
 // runs backward and needs a saved tensor runs the function again, on the saved inputs, with the same random numbers
-// (dropout) and under the same autocast.
+// (dropout), under the same autocast, and with the weights that nn::functional_call() had put in place. Batch norms
+// count a batch once, and spectral_norm() uses the vectors of the first run (run_again.h).
 //
 // Known limits. The function must compute the same when it runs again (GradientError if it saves other tensors), and
 // should not write to what it captures. It is kept until backward: as a copy, or by reference for a module. Writing to

@@ -1,6 +1,7 @@
 #include "nn/layers/batch_norm.h"
 
 #include "autograd/grad_mode.h"
+#include "autograd/run_again.h"
 #include "nn/layers/option_list.h"
 #include "nn/layers/options.h"
 #include "nn/module/module_state.h"
@@ -71,12 +72,15 @@ std::pair<Tensor, Tensor> BatchNorm::scale_and_shift() const {
 }
 
 void BatchNorm::track(const Tensor& mean, const Tensor& rstd, int64_t count) const {
-  NoGrad guard;
-  Tensor batches = batches_;
-  batches.add_(1);
-  const bool plain = !options_.momentum || detail::PlainAverages::alive();
-  const double m = plain ? 1.0 / batches.item<double>() : *options_.momentum;
-  adjoint::update_running(running_mean_, running_var_, mean, adjoint::variance_of(rstd, options_.eps), count, m);
+  autograd::once([&]() -> std::vector<Tensor> {
+    NoGrad guard;
+    Tensor batches = batches_;
+    batches.add_(1);
+    const bool plain = !options_.momentum || detail::PlainAverages::alive();
+    const double m = plain ? 1.0 / batches.item<double>() : *options_.momentum;
+    adjoint::update_running(running_mean_, running_var_, mean, adjoint::variance_of(rstd, options_.eps), count, m);
+    return {};
+  });
 }
 
 Tensor BatchNormNd::checked(const Tensor& x, bool then_relu) const {

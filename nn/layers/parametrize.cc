@@ -1,8 +1,10 @@
 #include "nn/layers/parametrize.h"
 
 #include <algorithm>
+#include <mutex>
 
 #include "autograd/grad_mode.h"
+#include "autograd/run_again.h"
 #include "nn/module/module_state.h"
 #include "tensor/autocast.h"
 #include "tensor/functions/binary.h"
@@ -50,8 +52,9 @@ Parametrization::Parametrization(Module& module, const std::string& name) {
                                   [&](const NamedTensor& parameter) { return parameter.name == name; });
   if (found == state.parameters.end())
     throw Error(text(module.type_name(), " has no parameter `", name, "` of its own"));
-  initial_ = found->tensor.detach();
-  state.buffers.push_back({name, found->tensor, false});
+  initial_ = found->tensor.detach().clone();
+  found->tensor.requires_grad_(false);
+  state.buffers.push_back({name, found->tensor, false, true});
   state.parameters.erase(found);
   state.type.clear();  // it is another class now
   state.computes_weight = true;
@@ -72,6 +75,13 @@ void Parametrization::add_buffers(const std::vector<NamedTensor>& buffers) {
   for (const NamedTensor& buffer : buffers) first.register_buffer(buffer.name, buffer.tensor);
   list_.adopt("0", first, typeid(Module));
 }
+
+struct Turns::Lock {
+  std::recursive_mutex mutex;
+};
+Turns::Turns() : lock_(std::make_shared<Lock>()) {}
+Turns::Scope::Scope(const Turns& turns) : turns_(turns) { turns_.lock_->mutex.lock(); }
+Turns::Scope::~Scope() { turns_.lock_->mutex.unlock(); }
 
 SpectralVectors::SpectralVectors(const Tensor& weight, int64_t dim, double eps)
     : dim_(checked_axis(dim, weight.rank())), eps_(eps) {
@@ -100,9 +110,11 @@ Tensor SpectralVectors::normalized(const Tensor& weight, int64_t iterations) con
   if (!u_.defined()) return unit(weight, eps_);
   const Autocast exact = Autocast::off();
   const Tensor w = matrix(weight);
-  iterate(w, iterations);
-  const Tensor u = u_.clone(), v = v_.clone();
-  return weight / sum(u * matmul(w, v));
+  const std::vector<Tensor> vectors = autograd::once([&]() -> std::vector<Tensor> {
+    iterate(w, iterations);
+    return {u_.clone(), v_.clone()};
+  });
+  return weight / sum(vectors[0] * matmul(w, vectors[1]));
 }
 
 std::vector<NamedTensor> SpectralVectors::buffers() const {

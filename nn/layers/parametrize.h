@@ -2,6 +2,7 @@
 // are those of torch.nn.utils.parametrizations.
 #pragma once
 
+#include <memory>
 #include <optional>
 #include <string>
 #include <utility>
@@ -27,7 +28,7 @@ class Parametrization {
  public:
   /// Error if `module` itself has no parameter `name`.
   Parametrization(Module& module, const std::string& name);
-  /// The parameter's values, without history.
+  /// A copy of the parameter's values.
   Tensor initial() const { return initial_; }
   Tensor add_parameter(const std::string& name, const Tensor& value) { return list_.register_parameter(name, value); }
   /// Registers buffers under `parametrizations.NAME.0`.
@@ -36,6 +37,26 @@ class Parametrization {
  private:
   Tensor initial_;
   Module list_;
+};
+
+/// Threads that call one module take turns: a call changes the tensor that all handles of the weight share.
+class Turns {
+ public:
+  Turns();
+  class Scope {
+   public:
+    explicit Scope(const Turns& turns);
+    ~Scope();
+    Scope(const Scope&) = delete;
+    Scope& operator=(const Scope&) = delete;
+
+   private:
+    const Turns& turns_;
+  };
+
+ private:
+  struct Lock;
+  std::shared_ptr<Lock> lock_;
 };
 
 /// The leading singular vectors u and v of a weight, viewed as a matrix whose rows are the slices along `dim`.
@@ -58,13 +79,14 @@ class SpectralVectors {
 }  // namespace detail
 
 /// Base of WeightNorm and SpectralNorm: an M whose calls use computed() in place of the parameter `name`. Gradients
-/// flow to the parameters that it is computed from. No other thread may use the module during a call. M::forward must
+/// flow to the parameters that it is computed from. Threads that call one module wait for each other. M::forward must
 /// be const.
 template <class Self, Parametrizable M> class Parametrized : public M {
  public:
   using ComputedLayer = M;  // register_module() looks for it
   template <class... Inputs> auto forward(const Inputs&... inputs) const {
-    const ReplacedState replaced(*this, {{self().name(), self().computed()}});
+    const detail::Turns::Scope turn(turns_);
+    const ReplacedState replaced(*this, {{self().name(), self().computed()}}, self().name());
     auto result = M::forward(inputs...);
     if constexpr (std::same_as<decltype(result), Tensor>)
       return replaced.kept(result);
@@ -81,6 +103,10 @@ template <class Self, Parametrizable M> class Parametrized : public M {
       return in_layer(
           self(), [&](const Tensor& given) { return self().forward(given, more...); }, x);
   }
+  /// The weight that is computed from the parameters as they are now. It is not a parameter: training and nn::init
+  /// change those under `parametrizations`.
+  Tensor weight() const requires requires(const M& module) { module.weight(); }
+  { return self().name() == "weight" ? self().current() : M::weight(); }
   Self remake() const requires Clonable<M> {
     return Self(detail::remade(static_cast<const M&>(*this)), self().options());
   }
@@ -91,6 +117,7 @@ template <class Self, Parametrizable M> class Parametrized : public M {
 
  private:
   const Self& self() const { return static_cast<const Self&>(*this); }
+  detail::Turns turns_;
 };
 
 /// g v / |v|, with norms over all axes except `dim`: a weight given as direction v and length g (Salimans and Kingma,
@@ -120,6 +147,7 @@ template <Parametrizable M> class WeightNorm : public Parametrized<WeightNorm<M>
   const WeightNormOptions& options() const { return options_; }
   /// The weight that a call uses.
   Tensor computed() const { return weight_norm(v_, g_, options_.dim); }
+  Tensor current() const { return computed(); }
 
  private:
   WeightNormOptions options_;
@@ -161,6 +189,8 @@ template <Parametrizable M> class SpectralNorm : public Parametrized<SpectralNor
   Tensor computed() const {
     return vectors_->normalized(original_, this->is_training() ? options_.n_power_iterations : 0);
   }
+  /// The same without an update of the vectors.
+  Tensor current() const { return vectors_->normalized(original_, 0); }
 
  private:
   static constexpr bool kTransposed = std::derived_from<M, ConvTranspose1d> || std::derived_from<M, ConvTranspose2d> ||

@@ -1,8 +1,10 @@
 #include "nn/module/functional.h"
 
+#include <algorithm>
 #include <map>
 #include <utility>
 
+#include "autograd/run_again.h"
 #include "autograd/transforms/recorded.h"
 #include "nn/module/module_state.h"
 #include "tensor/batching/vmap.h"
@@ -17,13 +19,62 @@ bool are_one(const Tensor& a, const Tensor& b) {
 
 }  // namespace
 
-ReplacedState::ReplacedState(const Module& module, const StateDict& state) {
+/// While alive, the handles of each pair hold what the other one held.
+class ReplacedState::Exchange {
+ public:
+  explicit Exchange(std::vector<Pair> pairs) : pairs_(std::move(pairs)) { swap(); }
+  ~Exchange() { swap(); }
+  Exchange(const Exchange&) = delete;
+  Exchange& operator=(const Exchange&) = delete;
+  bool replaces(const Tensor& x) const {
+    return std::any_of(pairs_.begin(), pairs_.end(), [&](const Pair& pair) { return x.is_same(pair.own); });
+  }
+
+ private:
+  void swap() noexcept {
+    for (const Pair& pair : pairs_) {
+      internal::TensorBody &a = internal::body(pair.own), &b = internal::body(pair.given);
+      std::swap(a.storage, b.storage);
+      a.view = std::exchange(b.view, std::move(a.view));  // g++ 12 warns of std::swap
+      std::swap(a.dtype, b.dtype);
+      std::swap(a.output_index, b.output_index);
+      std::swap(a.version, b.version);
+      std::swap(a.history, b.history);
+      std::swap(a.cut, b.cut);
+    }
+  }
+  std::vector<Pair> pairs_;
+};
+
+/// The same exchange for a checkpointed function that runs again.
+class ReplacedState::Replacement final : public autograd::ActiveState {
+ public:
+  explicit Replacement(const std::vector<Pair>& pairs) : pairs_(copies_of(pairs)) {}
+  std::shared_ptr<void> enter() const override { return std::make_shared<Exchange>(copies_of(pairs_)); }
+
+ private:
+  static std::vector<Pair> copies_of(const std::vector<Pair>& pairs) {
+    std::vector<Pair> out;
+    for (const Pair& pair : pairs) out.push_back({pair.own, dispatch::before_write(pair.given)});
+    return out;
+  }
+  std::vector<Pair> pairs_;
+};
+
+ReplacedState::ReplacedState(const Module& module, const StateDict& state, const std::string& computed) {
   ErrorFrame frame("functional_call");
   std::map<std::string, Tensor> own;
   module.state().walk([&](const std::string& prefix, const Module::State& below) {
     for (const NamedTensor& parameter : below.parameters) own[prefix + parameter.name] = parameter.tensor;
-    for (const auto& buffer : below.buffers) own[prefix + buffer.name] = buffer.tensor;
+    for (const auto& buffer : below.buffers) {
+      const std::string name = prefix + buffer.name;
+      if (buffer.computed && name != computed && state.contains(name))
+        throw Error(text("`", name, "` is computed in each call; replace what it is computed from, ", prefix,
+                         "parametrizations.", buffer.name, ".*"));
+      own[name] = buffer.tensor;
+    }
   });
+  std::vector<Pair> pairs;
   std::map<const void*, std::pair<std::string, Tensor>> taken;
   for (const auto& [name, given] : state) {
     const auto found = own.find(name);
@@ -37,31 +88,15 @@ ReplacedState::ReplacedState(const Module& module, const StateDict& state) {
       if (are_one(place->second.second, given)) continue;
       throw Error(text("`", place->second.first, "` and `", name, "` are one parameter, but two tensors are given"));
     }
-    pairs_.push_back({target, dispatch::before_write(given)});
+    pairs.push_back({target, dispatch::before_write(given)});
   }
-  exchange();
+  active_ = std::make_unique<autograd::ActiveScope>(std::make_shared<Replacement>(pairs));
+  exchange_ = std::make_unique<Exchange>(std::move(pairs));
 }
 
-ReplacedState::~ReplacedState() { exchange(); }
+ReplacedState::~ReplacedState() = default;
 
-void ReplacedState::exchange() noexcept {
-  for (const Pair& pair : pairs_) {
-    internal::TensorBody &a = internal::body(pair.own), &b = internal::body(pair.given);
-    std::swap(a.storage, b.storage);
-    a.view = std::exchange(b.view, std::move(a.view));  // g++ 12 warns of std::swap
-    std::swap(a.dtype, b.dtype);
-    std::swap(a.output_index, b.output_index);
-    std::swap(a.version, b.version);
-    std::swap(a.history, b.history);
-    std::swap(a.cut, b.cut);
-  }
-}
-
-Tensor ReplacedState::kept(const Tensor& x) const {
-  for (const Pair& pair : pairs_)
-    if (x.is_same(pair.own)) return dispatch::before_write(x);
-  return x;
-}
+Tensor ReplacedState::kept(const Tensor& x) const { return exchange_->replaces(x) ? dispatch::before_write(x) : x; }
 
 StateDict detail::per_sample_grad(const Module& module,
                                   const std::function<Tensor(const StateDict&, const std::vector<Tensor>&)>& loss,

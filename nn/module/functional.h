@@ -3,10 +3,16 @@
 
 #include <concepts>
 #include <functional>
+#include <memory>
+#include <string>
 #include <utility>
 #include <vector>
 
 #include "nn/module/module.h"
+
+namespace weft::autograd {
+class ActiveScope;
+}
 
 namespace weft::nn {
 
@@ -17,7 +23,8 @@ class ReplacedState {
  public:
   /// Names are those of state_dict(); tensors that `state` does not name stay unchanged. Error for a name that the
   /// module does not have, an undefined tensor, a different shape, or two different tensors for one shared parameter.
-  ReplacedState(const Module& module, const StateDict& state);
+  /// Also for the weight of a weight_norm() or spectral_norm(), which each call computes, unless it is `computed`.
+  ReplacedState(const Module& module, const StateDict& state, const std::string& computed = {});
   ~ReplacedState();
   ReplacedState(const ReplacedState&) = delete;
   ReplacedState& operator=(const ReplacedState&) = delete;
@@ -26,12 +33,14 @@ class ReplacedState {
   Tensor kept(const Tensor& x) const;
 
  private:
-  void exchange() noexcept;
   struct Pair {
     Tensor own;    // the module's
     Tensor given;  // while alive: holds what the module held before
   };
-  std::vector<Pair> pairs_;
+  class Exchange;
+  class Replacement;
+  std::unique_ptr<Exchange> exchange_;
+  std::unique_ptr<autograd::ActiveScope> active_;
 };
 
 /// Returns module(inputs...), computed with the parameters and buffers of `state` in place of the module's own for this

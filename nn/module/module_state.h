@@ -15,6 +15,7 @@ struct Module::State {
     std::string name;
     Tensor tensor;
     bool saved;
+    bool computed = false;  // set in each call (parametrize.h)
   };
   struct Child {
     std::string name;

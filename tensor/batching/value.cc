@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "tensor/dispatch/batched.h"
+#include "tensor/dispatch/in_place.h"
 #include "tensor/functions/binary.h"
 #include "tensor/functions/compare.h"
 #include "tensor/functions/copy.h"
@@ -65,7 +66,8 @@ View without_repetitions(const View& view) {
 
 void Value::set(uint64_t level, const Batch& batch, const View& view) {
   level_ = level;
-  whole_ = batch;
+  // Whoever holds the tensor may give its handle other memory, as nn::functional_call() does with a weight.
+  whole_ = {dispatch::before_write(batch.x), batch.batched};
   view_ = view;
   version_ = internal::storage(batch.x).version();
   flat_ = Tensor();

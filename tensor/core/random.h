@@ -71,6 +71,8 @@ class RandomScope {
   ~RandomScope();
   RandomScope(const RandomScope&) = delete;
   RandomScope& operator=(const RandomScope&) = delete;
+  /// The number of keys that were drawn again.
+  std::size_t drawn() const { return next_; }
 
  private:
   friend class Generator;

@@ -125,6 +125,15 @@ TEST_F(Checkpoint, HooksSeeAllThatIsSaved) {
             std::string::npos);
 }
 
+TEST_F(Checkpoint, AHookLeavesALeafThatIsTheInputAlone) {
+  const Tensor x = parameter(randn({3, 4}));
+  const auto square = [](const Tensor& t) { return t * t; };
+  const autograd::SavedTensorHooks hooks([](const Tensor& t) -> std::any { return t.clone(); },
+                                         [](const std::any& kept) { return std::any_cast<Tensor>(kept); });
+  sum(autograd::checkpoint(square, x)).backward();
+  EXPECT_TRUE(allclose(x.grad(), x * 2.0));
+}
+
 TEST_F(Checkpoint, ReportsWhatAGraphKeeps) {
   Tensor x = parameter(randn({256}));
   const Tensor y = exp(x * 2.0), z = sin(y) * y;

@@ -3,6 +3,7 @@
 
 #include "autograd/autograd.h"
 #include "nn/nn.h"
+#include "tensor/batching/vmap.h"
 #include "tensor/core/random.h"
 #include "tensor/functions_all.h"
 #include "tests/error_of.h"
@@ -80,17 +81,48 @@ TEST(FunctionalCall, OfACheckpointedModule) {
   net.zero_grad();
   net(x).sum().backward();
   EXPECT_TRUE(allclose(net.get_parameter("first.weight").grad(), g, 0, 0));
-  // A recomputation after the call would read the module's own parameters: that is noticed.
+  // What runs again after the call reads the parameters of the call: leaves, or results of other ops.
   StateDict other = net.clone_state();
-  for (auto& [name, value] : other) value = parameter(value);
+  const Tensor factor = parameter(full({}, 3, f64));
   struct Wrapper : nn::Layer<Wrapper> {
     Net inner = register_module("inner", Net());
     Tensor forward(const Tensor& in) { return autograd::checkpoint(inner, in); }
   } wrapper;
-  StateDict outer;
-  for (const auto& [name, value] : other) outer["inner." + name] = value;
-  const Tensor y = nn::functional_call(wrapper, outer, x).sum();
-  EXPECT_NE(error_of([&] { y.backward(); }).find("it reads another parameter than the first time"), std::string::npos);
+  const auto gradient = [&](bool of_leaves, bool checkpointed) {
+    StateDict given;
+    for (const auto& [name, value] : other)
+      given[(checkpointed ? "inner." : "") + name] = of_leaves ? parameter(value) : value * factor;
+    const Tensor y = checkpointed ? nn::functional_call(wrapper, given, x) : nn::functional_call(net, given, x);
+    return grad(sum(y), of_leaves ? given.at(checkpointed ? "inner.first.weight" : "first.weight") : factor);
+  };
+  for (const bool of_leaves : {true, false})
+    EXPECT_TRUE(allclose(gradient(of_leaves, true), gradient(of_leaves, false), 1e-12, 1e-12)) << of_leaves;
+}
+
+TEST(Checkpoint, OfLayersWithAState) {
+  manual_seed(6);
+  const auto make = [] { return nn::Sequential(nn::spectral_norm(nn::Linear(3, 4)), nn::BatchNorm1d(4)); };
+  nn::Sequential plain = make(), again = nn::clone(plain, make);
+  const Tensor x = randn({5, 3}), other = randn({5, 3});
+  const Tensor y = sum(square(plain(x)));
+  (void)plain(other);
+  y.backward();
+  const Tensor z = sum(square(autograd::checkpoint(again, x)));
+  (void)again(other);  // moves the vectors of spectral_norm() on
+  z.backward();
+  for (const nn::NamedTensor& parameter : plain.named_parameters())
+    EXPECT_TRUE(equal(parameter.tensor.grad(), again.get_parameter(parameter.name).grad())) << parameter.name;
+  for (const auto& [name, value] : plain.state_dict()) EXPECT_TRUE(equal(value, again.state_dict().at(name))) << name;
+}
+
+TEST(Checkpoint, NoticesThatDropoutIsOff) {
+  nn::Sequential net(nn::Dropout(0.5), nn::Linear(3, 2));
+  const Tensor y = sum(autograd::checkpoint(net, randn({5, 3})));
+  net.eval();
+  EXPECT_EQ(
+      error_of([&] { y.backward(); }),
+      "backward of `linear`: a checkpointed function must do the same when it is run again: it drew random numbers 1 "
+      "times before, and 0 now; was a module set to eval() between?");
 }
 
 TEST(PerSampleGrad, EqualsALoop) {
@@ -108,6 +140,25 @@ TEST(PerSampleGrad, EqualsALoop) {
     for (const nn::NamedTensor& parameter : net.named_parameters())
       EXPECT_TRUE(allclose(found.at(parameter.name)[i], parameter.tensor.grad(), 1e-9, 1e-12)) << parameter.name;
   }
+}
+
+// Backward in vmap, after the call, must read the weights of the call.
+TEST(FunctionalCall, GivesItsWeightsToGradientsOfSamples) {
+  manual_seed(5);
+  Net net, other;
+  const StateDict given = other.state_dict();
+  const Tensor x = randn({4, 3}, f64);
+  const auto gradient = [&](const Tensor& row) {
+    const Tensor leaf = row.detach().requires_grad_();
+    return grad(sum(square(nn::functional_call(net, given, leaf))), leaf);
+  };
+  const Tensor found = vmap(gradient)(x);
+  for (int64_t i = 0; i < 4; ++i) EXPECT_TRUE(allclose(found[i], gradient(x[i]), 1e-9, 1e-12));
+  const auto loss = [&](const StateDict& p, const Tensor& row) { return sum(nn::functional_call(net, p, row)); };
+  const StateDict of_other = nn::per_sample_grad(other, loss, x);
+  sum(other(x[2])).backward();
+  for (const nn::NamedTensor& parameter : other.named_parameters())
+    EXPECT_TRUE(allclose(of_other.at(parameter.name)[2], parameter.tensor.grad(), 1e-9, 1e-12)) << parameter.name;
 }
 
 struct SmallConv : nn::Layer<SmallConv> {

@@ -4,6 +4,9 @@
 
 #include <gtest/gtest.h>
 
+#include <atomic>
+#include <thread>
+
 #include "nn/nn.h"
 #include "tensor/autocast.h"
 #include "tensor/functions_all.h"
@@ -46,6 +49,40 @@ TEST(Parametrize, StartsAsTheLayerWas) {
   EXPECT_EQ(
       weight_norm(Conv2d(2, 3, 3), {.dim = std::nullopt}).get_parameter("parametrizations.weight.original0").shape(),
       Shape());
+}
+
+TEST(Parametrize, TheWeightIsTheComputedOne) {
+  auto normed = weight_norm(Linear(4, 3));
+  init::constant(normed.get_parameter("parametrizations.weight.original0"), 2);
+  EXPECT_TRUE(equal(normed.weight(), normed.computed()));
+  EXPECT_NEAR(norm(normed.weight()[0]).item<double>(), 2, 1e-5);
+  EXPECT_TRUE(normed.weight().requires_grad() && !normed.weight().is_leaf());
+  EXPECT_FALSE(normed.get_buffer("weight").requires_grad());
+  const auto spectral = spectral_norm(Linear(4, 3));
+  const Tensor u = spectral.get_buffer("parametrizations.weight.0._u").clone();
+  EXPECT_TRUE(equal(spectral.weight(), spectral.weight()));
+  EXPECT_TRUE(equal(u, spectral.get_buffer("parametrizations.weight.0._u"))) << "only calls move the vectors on";
+  Sequential net(Linear(2, 4), std::move(normed));
+  EXPECT_EQ(error_of([&] {
+              functional_call(net, {{"1.weight", ones({3, 4})}}, ones({2}));
+            }),
+            "functional_call(): `1.weight` is computed in each call; replace what it is computed from, "
+            "1.parametrizations.weight.*");
+}
+
+TEST(Parametrize, ThreadsTakeTurns) {
+  Sequential net(weight_norm(Linear(64, 64)), ReLU(), spectral_norm(Linear(64, 8)));
+  net.eval();
+  const Tensor x = randn({4, 64}), y = net(x).detach();
+  std::atomic<int> wrong = 0;
+  const auto serve = [&] {
+    NoGrad guard;
+    for (int i = 0; i < 3000; ++i) wrong += allclose(net(x), y, 1e-4, 1e-4) ? 0 : 1;
+  };
+  std::thread other(serve);
+  serve();
+  other.join();
+  EXPECT_EQ(wrong, 0);
 }
 
 TEST(Parametrize, TheLargestSingularValueIsOne) {
